@@ -1,0 +1,532 @@
+/* bloomfam--1.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION bloomfam" to load this file. \quit
+
+--
+-- Types: io.c, bloomkey.c
+--
+
+CREATE TYPE bloomfilter;
+
+CREATE FUNCTION bloomfilter_in(cstring) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomfilter_out(bloomfilter) RETURNS cstring
+AS 'MODULE_PATHNAME', 'bloomfam_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomfilter_recv(internal) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomfilter_send(bloomfilter) RETURNS bytea
+AS 'MODULE_PATHNAME', 'bloomfam_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- The bits of a filter do not compress, and a part of a value can be fetched only if it is not compressed.
+CREATE TYPE bloomfilter (
+	INPUT = bloomfilter_in,
+	OUTPUT = bloomfilter_out,
+	RECEIVE = bloomfilter_recv,
+	SEND = bloomfilter_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = double,
+	STORAGE = external
+);
+
+COMMENT ON TYPE bloomfilter IS 'set of keys that answers "certainly not" or "maybe"';
+
+CREATE FUNCTION bloomfilter(bytea) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloomfilter(bytea) IS 'convert bytes to a bloom filter, checking all of them';
+
+CREATE FUNCTION bytea(bloomfilter) RETURNS bytea
+AS 'MODULE_PATHNAME', 'bloomfam_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bytea(bloomfilter) IS 'the bytes of a bloom filter';
+
+CREATE CAST (bytea AS bloomfilter) WITH FUNCTION bloomfilter(bytea);
+CREATE CAST (bloomfilter AS bytea) WITH FUNCTION bytea(bloomfilter);
+
+CREATE TYPE bloomkey;
+
+CREATE FUNCTION bloomkey_in(cstring) RETURNS bloomkey
+AS 'MODULE_PATHNAME', 'bloomfam_key_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomkey_out(bloomkey) RETURNS cstring
+AS 'MODULE_PATHNAME', 'bloomfam_key_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomkey_recv(internal) RETURNS bloomkey
+AS 'MODULE_PATHNAME', 'bloomfam_key_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomkey_send(bloomkey) RETURNS bytea
+AS 'MODULE_PATHNAME', 'bloomfam_key_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE bloomkey (
+	INPUT = bloomkey_in,
+	OUTPUT = bloomkey_out,
+	RECEIVE = bloomkey_recv,
+	SEND = bloomkey_send,
+	INTERNALLENGTH = 16,
+	ALIGNMENT = double
+);
+
+COMMENT ON TYPE bloomkey IS 'hashed key: the hash, and the type that it is of';
+
+--
+-- Hashed keys: bloomkey.c
+--
+
+CREATE FUNCTION bloom_key(key "any") RETURNS bloomkey
+AS 'MODULE_PATHNAME', 'bloomfam_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloom_key(key text) RETURNS bloomkey
+AS 'MODULE_PATHNAME', 'bloomfam_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloom_key(key "char") RETURNS bloomkey
+AS 'MODULE_PATHNAME', 'bloomfam_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_key("any") IS 'hash a key once, to ask many filters';
+COMMENT ON FUNCTION bloom_key(text) IS 'hash a key once, to ask many filters';
+COMMENT ON FUNCTION bloom_key("char") IS 'hash a key once, to ask many filters';
+
+CREATE FUNCTION bloom_hash(key bloomkey) RETURNS bigint
+AS 'MODULE_PATHNAME', 'bloomfam_key_hash64' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_hash(bloomkey) IS 'the 64 bits of a hashed key';
+
+CREATE FUNCTION bloomkey_eq(bloomkey, bloomkey) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_key_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomkey_ne(bloomkey, bloomkey) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_key_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomkey_lt(bloomkey, bloomkey) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_key_lt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomkey_le(bloomkey, bloomkey) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_key_le' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomkey_gt(bloomkey, bloomkey) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_key_gt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomkey_ge(bloomkey, bloomkey) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_key_ge' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomkey_cmp(bloomkey, bloomkey) RETURNS integer
+AS 'MODULE_PATHNAME', 'bloomfam_key_cmp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomkey_hash(bloomkey) RETURNS integer
+AS 'MODULE_PATHNAME', 'bloomfam_key_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomkey_hash_extended(bloomkey, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME', 'bloomfam_key_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR = (
+	LEFTARG = bloomkey, RIGHTARG = bloomkey, FUNCTION = bloomkey_eq,
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+
+CREATE OPERATOR <> (
+	LEFTARG = bloomkey, RIGHTARG = bloomkey, FUNCTION = bloomkey_ne,
+	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+
+CREATE OPERATOR < (
+	LEFTARG = bloomkey, RIGHTARG = bloomkey, FUNCTION = bloomkey_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+
+CREATE OPERATOR <= (
+	LEFTARG = bloomkey, RIGHTARG = bloomkey, FUNCTION = bloomkey_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+
+CREATE OPERATOR > (
+	LEFTARG = bloomkey, RIGHTARG = bloomkey, FUNCTION = bloomkey_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+
+CREATE OPERATOR >= (
+	LEFTARG = bloomkey, RIGHTARG = bloomkey, FUNCTION = bloomkey_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+CREATE OPERATOR CLASS bloomkey_ops DEFAULT FOR TYPE bloomkey USING btree AS
+	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 bloomkey_cmp(bloomkey, bloomkey);
+
+CREATE OPERATOR CLASS bloomkey_ops DEFAULT FOR TYPE bloomkey USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 bloomkey_hash(bloomkey),
+	FUNCTION 2 bloomkey_hash_extended(bloomkey, bigint);
+
+--
+-- Building: build.c
+--
+
+CREATE FUNCTION bloom_create(expected bigint, fpr double precision DEFAULT 0.01, kind text DEFAULT 'blocked',
+	key_type regtype DEFAULT NULL) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_create' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_create(bigint, double precision, text, regtype) IS 'an empty bloom filter';
+
+CREATE FUNCTION bloom_add(filter bloomfilter, key "any") RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_add(filter bloomfilter, key text) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_add(filter bloomfilter, key "char") RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_add(bloomfilter, "any") IS 'the filter with one more key';
+COMMENT ON FUNCTION bloom_add(bloomfilter, text) IS 'the filter with one more key';
+COMMENT ON FUNCTION bloom_add(bloomfilter, "char") IS 'the filter with one more key';
+
+CREATE FUNCTION bloom_add_all(filter bloomfilter, keys anyarray) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_add_all' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_add_all(bloomfilter, anyarray) IS 'the filter with the keys of an array';
+
+--
+-- Probing: probe.c
+--
+
+CREATE FUNCTION bloom_may_contain(filter bloomfilter, key "any") RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_may_contain(filter bloomfilter, key text) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_may_contain(filter bloomfilter, key "char") RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_may_contain(bloomfilter, "any") IS 'may the filter contain the key? false is certain';
+COMMENT ON FUNCTION bloom_may_contain(bloomfilter, text) IS 'may the filter contain the key? false is certain';
+COMMENT ON FUNCTION bloom_may_contain(bloomfilter, "char") IS 'may the filter contain the key? false is certain';
+
+CREATE FUNCTION bloom_may_be_in(key "any", filter bloomfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_may_be_in' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_may_be_in(key text, filter bloomfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_may_be_in' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_may_be_in(key "char", filter bloomfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_may_be_in' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_may_be_in("any", bloomfilter) IS 'implementation of ~@ operator';
+COMMENT ON FUNCTION bloom_may_be_in(text, bloomfilter) IS 'implementation of ~@ operator';
+COMMENT ON FUNCTION bloom_may_be_in("char", bloomfilter) IS 'implementation of ~@ operator';
+
+CREATE OPERATOR @~ (
+	LEFTARG = bloomfilter, RIGHTARG = "any", FUNCTION = bloom_may_contain, COMMUTATOR = ~@,
+	RESTRICT = contsel, JOIN = contjoinsel
+);
+
+CREATE OPERATOR @~ (
+	LEFTARG = bloomfilter, RIGHTARG = text, FUNCTION = bloom_may_contain, COMMUTATOR = ~@,
+	RESTRICT = contsel, JOIN = contjoinsel
+);
+
+CREATE OPERATOR @~ (
+	LEFTARG = bloomfilter, RIGHTARG = "char", FUNCTION = bloom_may_contain, COMMUTATOR = ~@,
+	RESTRICT = contsel, JOIN = contjoinsel
+);
+
+CREATE OPERATOR ~@ (
+	LEFTARG = "any", RIGHTARG = bloomfilter, FUNCTION = bloom_may_be_in, COMMUTATOR = @~,
+	RESTRICT = contsel, JOIN = contjoinsel
+);
+
+CREATE OPERATOR ~@ (
+	LEFTARG = text, RIGHTARG = bloomfilter, FUNCTION = bloom_may_be_in, COMMUTATOR = @~,
+	RESTRICT = contsel, JOIN = contjoinsel
+);
+
+CREATE OPERATOR ~@ (
+	LEFTARG = "char", RIGHTARG = bloomfilter, FUNCTION = bloom_may_be_in, COMMUTATOR = @~,
+	RESTRICT = contsel, JOIN = contjoinsel
+);
+
+COMMENT ON OPERATOR @~ (bloomfilter, "any") IS 'may the filter contain the key? false is certain';
+COMMENT ON OPERATOR @~ (bloomfilter, text) IS 'may the filter contain the key? false is certain';
+COMMENT ON OPERATOR @~ (bloomfilter, "char") IS 'may the filter contain the key? false is certain';
+COMMENT ON OPERATOR ~@ ("any", bloomfilter) IS 'may the key be in the filter? false is certain';
+COMMENT ON OPERATOR ~@ (text, bloomfilter) IS 'may the key be in the filter? false is certain';
+COMMENT ON OPERATOR ~@ ("char", bloomfilter) IS 'may the key be in the filter? false is certain';
+
+CREATE FUNCTION bloom_may_contain_any(filter bloomfilter, keys anyarray) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_may_contain_any' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_may_contain_any(bloomfilter, anyarray) IS 'may the filter contain any of the keys? false is certain';
+
+CREATE FUNCTION bloom_may_contain_all(filter bloomfilter, keys anyarray) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_may_contain_all' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_may_contain_all(bloomfilter, anyarray) IS 'may the filter contain all of the keys? false is certain';
+
+CREATE FUNCTION bloom_filter_keys(filter bloomfilter, keys anyarray) RETURNS anyarray
+AS 'MODULE_PATHNAME', 'bloomfam_filter_keys' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_filter_keys(bloomfilter, anyarray) IS 'those of the keys that the filter may contain';
+
+--
+-- Filters from filters: setops.c
+--
+
+CREATE FUNCTION bloom_union(bloomfilter, bloomfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_union(bloomfilter, bloomfilter) IS 'may contain what either filter may contain';
+
+CREATE FUNCTION bloom_intersect(bloomfilter, bloomfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_intersect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_intersect(bloomfilter, bloomfilter) IS 'may contain what both filters may contain';
+
+CREATE OPERATOR | (
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bloom_union, COMMUTATOR = |
+);
+
+CREATE OPERATOR & (
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bloom_intersect, COMMUTATOR = &
+);
+
+COMMENT ON OPERATOR | (bloomfilter, bloomfilter) IS 'may contain what either filter may contain';
+COMMENT ON OPERATOR & (bloomfilter, bloomfilter) IS 'may contain what both filters may contain';
+
+CREATE FUNCTION bloom_fold(filter bloomfilter, fpr double precision) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_fold' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_fold(bloomfilter, double precision) IS 'the smallest fold of the filter that meets a false positive rate';
+
+--
+-- Inspection: inspect.c
+--
+
+CREATE FUNCTION bloom_info(filter bloomfilter,
+	OUT kind text, OUT key_type text, OUT keys_added bigint, OUT keys_estimated bigint, OUT capacity bigint,
+	OUT target_fpr double precision, OUT estimated_fpr double precision, OUT fill_ratio double precision,
+	OUT bytes bigint, OUT bits bigint, OUT bits_per_key double precision, OUT hashes integer, OUT stages integer,
+	OUT format_version integer) RETURNS record
+AS 'MODULE_PATHNAME', 'bloomfam_info' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_info(bloomfilter) IS 'what can be known of a bloom filter';
+
+CREATE FUNCTION bloom_cardinality(filter bloomfilter) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bloomfam_cardinality' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_cardinality(bloomfilter) IS 'estimated number of distinct keys';
+
+CREATE FUNCTION bloom_fpr(filter bloomfilter) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bloomfam_fpr' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_fpr(bloomfilter) IS 'estimated false positive rate now';
+
+--
+-- Equality and order: compare.c
+--
+
+CREATE FUNCTION bloomfilter_eq(bloomfilter, bloomfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomfilter_ne(bloomfilter, bloomfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomfilter_lt(bloomfilter, bloomfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_lt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomfilter_le(bloomfilter, bloomfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_le' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomfilter_gt(bloomfilter, bloomfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_gt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomfilter_ge(bloomfilter, bloomfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_ge' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomfilter_cmp(bloomfilter, bloomfilter) RETURNS integer
+AS 'MODULE_PATHNAME', 'bloomfam_cmp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomfilter_hash(bloomfilter) RETURNS integer
+AS 'MODULE_PATHNAME', 'bloomfam_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomfilter_hash_extended(bloomfilter, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME', 'bloomfam_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR = (
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bloomfilter_eq,
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+
+CREATE OPERATOR <> (
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bloomfilter_ne,
+	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+
+CREATE OPERATOR < (
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bloomfilter_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+
+CREATE OPERATOR <= (
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bloomfilter_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+
+CREATE OPERATOR > (
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bloomfilter_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+
+CREATE OPERATOR >= (
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bloomfilter_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+CREATE OPERATOR CLASS bloomfilter_ops DEFAULT FOR TYPE bloomfilter USING btree AS
+	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 bloomfilter_cmp(bloomfilter, bloomfilter);
+
+CREATE OPERATOR CLASS bloomfilter_ops DEFAULT FOR TYPE bloomfilter USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 bloomfilter_hash(bloomfilter),
+	FUNCTION 2 bloomfilter_hash_extended(bloomfilter, bigint);
+
+--
+-- Aggregates: aggregate.c
+--
+
+CREATE FUNCTION bloom_agg_trans(internal, "any") RETURNS internal
+AS 'MODULE_PATHNAME', 'bloomfam_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_trans(internal, "any", double precision) RETURNS internal
+AS 'MODULE_PATHNAME', 'bloomfam_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_trans(internal, "any", double precision, text) RETURNS internal
+AS 'MODULE_PATHNAME', 'bloomfam_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_trans(internal, "any", double precision, text, bigint) RETURNS internal
+AS 'MODULE_PATHNAME', 'bloomfam_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_combine(internal, internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'bloomfam_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_serial(internal) RETURNS bytea
+AS 'MODULE_PATHNAME', 'bloomfam_agg_serial' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_deserial(bytea, internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'bloomfam_agg_deserial' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_final(internal, "any") RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_final(internal, "any", double precision) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_final(internal, "any", double precision, text) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_final(internal, "any", double precision, text, bigint) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE bloom_agg(key "any") (
+	SFUNC = bloom_agg_trans, STYPE = internal, SSPACE = 4096,
+	FINALFUNC = bloom_agg_final, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = bloom_agg_combine, SERIALFUNC = bloom_agg_serial, DESERIALFUNC = bloom_agg_deserial, PARALLEL = SAFE
+);
+
+CREATE AGGREGATE bloom_agg(key "any", fpr double precision) (
+	SFUNC = bloom_agg_trans, STYPE = internal, SSPACE = 4096,
+	FINALFUNC = bloom_agg_final, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = bloom_agg_combine, SERIALFUNC = bloom_agg_serial, DESERIALFUNC = bloom_agg_deserial, PARALLEL = SAFE
+);
+
+CREATE AGGREGATE bloom_agg(key "any", fpr double precision, kind text) (
+	SFUNC = bloom_agg_trans, STYPE = internal, SSPACE = 4096,
+	FINALFUNC = bloom_agg_final, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = bloom_agg_combine, SERIALFUNC = bloom_agg_serial, DESERIALFUNC = bloom_agg_deserial, PARALLEL = SAFE
+);
+
+CREATE AGGREGATE bloom_agg(key "any", fpr double precision, kind text, expected bigint) (
+	SFUNC = bloom_agg_trans, STYPE = internal, SSPACE = 4096,
+	FINALFUNC = bloom_agg_final, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = bloom_agg_combine, SERIALFUNC = bloom_agg_serial, DESERIALFUNC = bloom_agg_deserial, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE bloom_agg("any") IS 'bloom filter of the keys';
+COMMENT ON AGGREGATE bloom_agg("any", double precision) IS 'bloom filter of the keys';
+COMMENT ON AGGREGATE bloom_agg("any", double precision, text) IS 'bloom filter of the keys';
+COMMENT ON AGGREGATE bloom_agg("any", double precision, text, bigint) IS 'bloom filter of the keys';
+
+CREATE FUNCTION bloom_agg_key_trans(bloomfilter, bloomkey) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_key_trans(bloomfilter, bloomkey, double precision) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_key_trans(bloomfilter, bloomkey, double precision, text) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_key_trans(bloomfilter, bloomkey, double precision, text, bigint) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_key_combine(bloomfilter, bloomfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_agg_key_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_key_final(bloomfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_agg_key_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE bloom_agg(key bloomkey) (
+	SFUNC = bloom_agg_key_trans, STYPE = bloomfilter, SSPACE = 4096,
+	FINALFUNC = bloom_agg_key_final, FINALFUNC_MODIFY = READ_ONLY, COMBINEFUNC = bloom_agg_key_combine, PARALLEL = SAFE
+);
+
+CREATE AGGREGATE bloom_agg(key bloomkey, fpr double precision) (
+	SFUNC = bloom_agg_key_trans, STYPE = bloomfilter, SSPACE = 4096,
+	FINALFUNC = bloom_agg_key_final, FINALFUNC_MODIFY = READ_ONLY, COMBINEFUNC = bloom_agg_key_combine, PARALLEL = SAFE
+);
+
+CREATE AGGREGATE bloom_agg(key bloomkey, fpr double precision, kind text) (
+	SFUNC = bloom_agg_key_trans, STYPE = bloomfilter, SSPACE = 4096,
+	FINALFUNC = bloom_agg_key_final, FINALFUNC_MODIFY = READ_ONLY, COMBINEFUNC = bloom_agg_key_combine, PARALLEL = SAFE
+);
+
+CREATE AGGREGATE bloom_agg(key bloomkey, fpr double precision, kind text, expected bigint) (
+	SFUNC = bloom_agg_key_trans, STYPE = bloomfilter, SSPACE = 4096,
+	FINALFUNC = bloom_agg_key_final, FINALFUNC_MODIFY = READ_ONLY, COMBINEFUNC = bloom_agg_key_combine, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE bloom_agg(bloomkey) IS 'bloom filter of hashed keys';
+COMMENT ON AGGREGATE bloom_agg(bloomkey, double precision) IS 'bloom filter of hashed keys';
+COMMENT ON AGGREGATE bloom_agg(bloomkey, double precision, text) IS 'bloom filter of hashed keys';
+COMMENT ON AGGREGATE bloom_agg(bloomkey, double precision, text, bigint) IS 'bloom filter of hashed keys';
+
+CREATE FUNCTION bloom_union_trans(bloomfilter, bloomfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_union_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_union_combine(bloomfilter, bloomfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_union_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_union_final(bloomfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_union_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE bloom_union_agg(bloomfilter) (
+	SFUNC = bloom_union_trans, STYPE = bloomfilter, SSPACE = 65536,
+	FINALFUNC = bloom_union_final, FINALFUNC_MODIFY = READ_ONLY, COMBINEFUNC = bloom_union_combine, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE bloom_union_agg(bloomfilter) IS 'may contain what any of the filters may contain';
+
+CREATE FUNCTION bloom_intersect_trans(bloomfilter, bloomfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_intersect_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_intersect_final(bloomfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_intersect_final' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE AGGREGATE bloom_intersect_agg(bloomfilter) (
+	SFUNC = bloom_intersect_trans, STYPE = bloomfilter, SSPACE = 65536,
+	FINALFUNC = bloom_intersect_final, FINALFUNC_MODIFY = READ_ONLY, COMBINEFUNC = bloom_intersect_trans, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE bloom_intersect_agg(bloomfilter) IS 'may contain what all of the filters may contain';

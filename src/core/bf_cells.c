@@ -1,0 +1,200 @@
+/*-------------------------------------------------------------------------
+ *
+ * bf_cells.c
+ *	  Arrays of cells; see bf_cells.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "bf_int.h"
+
+#include "bf_cells.h"
+
+#define MAX_CELL_WORDS	8
+
+/* The largest payload of a power-of-two size that a value can hold. */
+#define MAX_POWER_PAYLOAD	((uint64_t) 256 * 1024 * 1024)
+
+typedef enum CellOp
+{
+	CELL_OR,
+	CELL_AND
+} CellOp;
+
+/* Bitwise operations do not mind the byte order: words are loaded as they lie. */
+static inline uint64_t
+load_word(const uint8_t *p)
+{
+	uint64_t	v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline void
+store_word(uint8_t *p, uint64_t v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
+/* acc = the OR of n neighbouring cells */
+static inline void
+gather(uint64_t *acc, const uint8_t *cells, uint64_t n, unsigned words)
+{
+	unsigned	w;
+
+	for (w = 0; w < words; w++)
+		acc[w] = load_word(cells + w * 8);
+	while (--n > 0)
+	{
+		cells += words * 8;
+		for (w = 0; w < words; w++)
+			acc[w] |= load_word(cells + w * 8);
+	}
+}
+
+/* out = out op acc, for one cell; returns where the next one goes */
+static inline uint8_t *
+apply(CellOp op, uint8_t *out, const uint64_t *acc, unsigned words)
+{
+	unsigned	w;
+
+	for (w = 0; w < words; w++)
+	{
+		uint64_t	old = load_word(out);
+
+		store_word(out, op == CELL_OR ? old | acc[w] : old & acc[w]);
+		out += 8;
+	}
+	return out;
+}
+
+/*
+ * Joins src, with src_cells, into out, with out_cells, by way of a map with via_cells, of which out_cells is a multiple.
+ */
+static void
+combine(const BfEnv *env, CellOp op, uint8_t *out, uint64_t out_cells, uint64_t via_cells,
+		const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
+{
+	unsigned	words = cell_size / 8;
+	uint64_t	repeat = out_cells / via_cells;
+	uint64_t	first = 0;		/* floor(via * src_cells / via_cells) ... */
+	uint64_t	rest = 0;		/* ... and what the division leaves */
+	uint64_t	via;
+
+	for (via = 0; via < via_cells; via++)
+	{
+		uint64_t	acc[MAX_CELL_WORDS];
+		uint64_t	next = first + src_cells / via_cells;
+		uint64_t	next_rest = rest + src_cells % via_cells;
+		uint64_t	r;
+
+		if (next_rest >= via_cells)
+		{
+			next++;
+			next_rest -= via_cells;
+		}
+		/* from first to the last that begins before the next range does */
+		gather(acc, src + first * cell_size, next - first + (next_rest > 0), words);
+		for (r = 0; r < repeat; r++)
+			out = apply(op, out, acc, words);
+		first = next;
+		rest = next_rest;
+		if ((via & BF_INTERRUPT_MASK) == 0)
+			bf_check_interrupts(env);
+	}
+}
+
+/* The same where the sizes are equal, which is the common case: word by word. */
+static void
+combine_equal(const BfEnv *env, CellOp op, uint8_t *out, const uint8_t *src, uint64_t len)
+{
+	while (len > 0)
+	{
+		uint64_t	chunk = BF_MIN(len, 1024 * 1024);
+		uint64_t	i;
+
+		if (op == CELL_OR)
+			for (i = 0; i < chunk; i += 8)
+				store_word(out + i, load_word(out + i) | load_word(src + i));
+		else
+			for (i = 0; i < chunk; i += 8)
+				store_word(out + i, load_word(out + i) & load_word(src + i));
+		out += chunk;
+		src += chunk;
+		len -= chunk;
+		bf_check_interrupts(env);
+	}
+}
+
+/* The size that a filter takes on its way to another size: the next power of two, whatever the other size is. */
+static uint64_t
+via_cells(uint64_t cells, uint32_t cell_size)
+{
+	uint64_t	via = 1;
+
+	while (via < cells && via * cell_size < MAX_POWER_PAYLOAD)
+		via *= 2;
+	return via;
+}
+
+void
+bf_cells_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
+{
+	uint64_t	a_cells = bf_cells_count(a);
+	uint64_t	b_cells = bf_cells_count(b);
+
+	*head = *a;
+	head->param[0] = BF_MIN(a->param[0], b->param[0]);
+	head->capacity = BF_MAX(a->capacity, b->capacity);
+	head->target_fpr = BF_MAX(a->target_fpr, b->target_fpr);
+	if (a_cells != b_cells)
+		head->payload_len = a->kind->cell_size * BF_MAX(via_cells(a_cells, a->kind->cell_size),
+														via_cells(b_cells, b->kind->cell_size));
+}
+
+static void
+combine_view(const BfEnv *env, CellOp op, const BfHeader *head, uint8_t *out, const BfView *view)
+{
+	uint64_t	out_cells = bf_cells_count(head);
+	uint64_t	cells = bf_cells_count(&view->head);
+	uint32_t	cell_size = head->kind->cell_size;
+
+	if (cells == out_cells)
+		combine_equal(env, op, out, view->payload, head->payload_len);
+	else
+		combine(env, op, out, out_cells, via_cells(cells, cell_size), view->payload, cells, cell_size);
+}
+
+void
+bf_cells_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+{
+	combine_view(env, CELL_OR, head, out, view);
+}
+
+void
+bf_cells_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+{
+	combine_view(env, CELL_AND, head, out, view);
+}
+
+void
+bf_cells_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+{
+	uint64_t	out_cells = bf_cells_count(head);
+
+	combine(env, CELL_OR, out, out_cells, out_cells, view->payload, bf_cells_count(&view->head), head->kind->cell_size);
+}
+
+unsigned
+bf_cells_popcount(const uint8_t *cells, uint64_t n, uint32_t cell_size)
+{
+	uint64_t	acc[MAX_CELL_WORDS];
+	unsigned	words = cell_size / 8;
+	unsigned	count = 0;
+	unsigned	w;
+
+	gather(acc, cells, n, words);
+	for (w = 0; w < words; w++)
+		count += (unsigned) __builtin_popcountll(acc[w]);
+	return count;
+}

@@ -1,0 +1,61 @@
+/*-------------------------------------------------------------------------
+ *
+ * bf_hash.h
+ *	  The one hash, and how its 64 bits are cut.
+ *
+ * Keys become canonical bytes (src/pg/key.c), the bytes become 64 bits by XXH3 with seed 0, and those bits are stored in filters for
+ * ever: neither may change.  xxHash promises that XXH3's output is frozen since its version 0.8.0; test/core/t_hash.c holds us to it.
+ *
+ * Which bits feed which decision:
+ *
+ *	- the cell (block, word) is the high end of the hash: bf_cell(h, cells) = floor(h * cells / 2^64).  It is monotone in h, so that
+ *	  hashes in order fill a filter in order, and floor(bf_cell(h, d * c) / d) = bf_cell(h, c), which is what makes folding exact;
+ *	- the bits within a cell come from the low half, or from a remix of all of it, so that the two are independent.
+ *
+ * 64 bits put a floor of keys / 2^64 under every FPR: 5e-11 for 10^9 keys.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BF_HASH_H
+#define BF_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* The hash of canonical bytes. */
+static inline uint64_t
+bf_hash_bytes(const void *bytes, size_t len)
+{
+	return XXH3_64bits(bytes, len);
+}
+
+/* The hash of an integer: of its 8 bytes, little-endian. */
+static inline uint64_t
+bf_hash_u64(uint64_t value)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	value = __builtin_bswap64(value);
+#endif
+	return XXH3_64bits(&value, sizeof(value));
+}
+
+/* The id of a key family: the hash of its name, never 0 (which means "no family"). */
+static inline uint64_t
+bf_family_id(const char *name, size_t len)
+{
+	uint64_t	id = bf_hash_bytes(name, len);
+
+	return id != 0 ? id : 1;
+}
+
+/* floor(h * cells / 2^64): a number below cells, from the high bits of h ("fastrange", Lemire 2019). */
+static inline uint64_t
+bf_cell(uint64_t h, uint64_t cells)
+{
+	return (uint64_t) (((unsigned __int128) h * cells) >> 64);
+}
+
+#endif							/* BF_HASH_H */

@@ -1,0 +1,101 @@
+/*-------------------------------------------------------------------------
+ *
+ * bf_int.h
+ *	  Private to the core: loads and stores at any address, little-endian numbers, small helpers.
+ *
+ * Stored bytes are only as aligned as a PostgreSQL datum is, which may be not at all.  Everything that touches them goes through
+ * memcpy, which compilers turn into plain moves.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BF_INT_H
+#define BF_INT_H
+
+#include <string.h>
+
+#include "bf.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define BF_LE16(x)	__builtin_bswap16(x)
+#define BF_LE32(x)	__builtin_bswap32(x)
+#define BF_LE64(x)	__builtin_bswap64(x)
+#else
+#define BF_LE16(x)	(x)
+#define BF_LE32(x)	(x)
+#define BF_LE64(x)	(x)
+#endif
+
+static inline uint16_t
+bf_load16(const uint8_t *p)
+{
+	uint16_t	v;
+
+	memcpy(&v, p, sizeof(v));
+	return BF_LE16(v);
+}
+
+static inline uint32_t
+bf_load32(const uint8_t *p)
+{
+	uint32_t	v;
+
+	memcpy(&v, p, sizeof(v));
+	return BF_LE32(v);
+}
+
+static inline uint64_t
+bf_load64(const uint8_t *p)
+{
+	uint64_t	v;
+
+	memcpy(&v, p, sizeof(v));
+	return BF_LE64(v);
+}
+
+static inline void
+bf_store16(uint8_t *p, uint16_t v)
+{
+	v = BF_LE16(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void
+bf_store32(uint8_t *p, uint32_t v)
+{
+	v = BF_LE32(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void
+bf_store64(uint8_t *p, uint64_t v)
+{
+	v = BF_LE64(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+#define BF_MIN(a, b)	((a) < (b) ? (a) : (b))
+#define BF_MAX(a, b)	((a) > (b) ? (a) : (b))
+
+/* How many cells a loop may handle between two looks for interrupts: some tens of microseconds. */
+#define BF_INTERRUPT_MASK	0xffff
+
+static inline void
+bf_check_interrupts(const BfEnv *env)
+{
+	if (env != NULL && env->check_interrupts != NULL)
+		env->check_interrupts(env->arg);
+}
+
+/* Keys handled together where memory is the bottleneck: enough to keep all of a core's outstanding loads busy. */
+#define BF_BATCH	32
+
+/* The tables, one a kind file. */
+extern const BfKind bf_kind_standard;
+extern const BfKind bf_kind_blocked;
+extern const BfKind bf_kind_identity;
+extern const BfKind bf_kind_partial;
+
+/* For tests: a blocked filter's probe without SIMD. */
+extern BfProbe bf_blocked_scalar_twin(void);
+
+#endif							/* BF_INT_H */

@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * bf_kinds.c
+ *	  The registry: the one place that knows which kinds there are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "bf_int.h"
+
+static const BfKind *const kinds[] = {
+	&bf_kind_standard,
+	&bf_kind_blocked,
+	&bf_kind_identity,
+	&bf_kind_partial,
+};
+
+#define NKINDS	(sizeof(kinds) / sizeof(kinds[0]))
+
+const BfKind *
+bf_kind_at(size_t i)
+{
+	return i < NKINDS ? kinds[i] : NULL;
+}
+
+const BfKind *
+bf_kind_by_id(unsigned id)
+{
+	size_t		i;
+
+	for (i = 0; i < NKINDS; i++)
+		if (kinds[i]->id == id)
+			return kinds[i];
+	return NULL;
+}
+
+const BfKind *
+bf_kind_by_name(const char *name)
+{
+	size_t		i;
+
+	for (i = 0; i < NKINDS; i++)
+		if (strcmp(kinds[i]->name, name) == 0)
+			return kinds[i];
+	return NULL;
+}
+
+/* Does a member that a capability calls for stand in the table, and only then? */
+#define GOES_WITH(cap, member) \
+	if (((kind->caps & (cap)) != 0) != (kind->member != NULL)) \
+		return #member " does not go with " #cap
+
+const char *
+bf_kind_check(const BfKind *kind)
+{
+	if (kind->name == NULL || kind->check == NULL || kind->prober == NULL || kind->probe_many == NULL || kind->stats == NULL)
+		return "a member that every kind must have is missing";
+	if (((kind->caps & BF_INTERNAL) == 0) != (kind->design != NULL) || (kind->design == NULL) != (kind->size == NULL))
+		return "design and size do not go with a kind that users may ask for";
+	GOES_WITH(BF_CAN_ADD, add);
+	GOES_WITH(BF_CAN_UNION, unite);
+	GOES_WITH(BF_CAN_INTERSECT, intersect);
+	GOES_WITH(BF_CAN_UNION | BF_CAN_INTERSECT, combined_head);
+	GOES_WITH(BF_CAN_FOLD, fold);
+	if ((kind->caps & BF_CAN_FOLD) && (kind->cell_size == 0 || kind->cell_size % 8 != 0))
+		return "a kind that folds has cells of whole words";
+	return NULL;
+}

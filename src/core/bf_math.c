@@ -1,0 +1,196 @@
+/*-------------------------------------------------------------------------
+ *
+ * bf_math.c
+ *	  Every sizing and FPR formula; see bf_math.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "bf_math.h"
+
+#include <math.h>
+
+/* As many keys as a block can have in the sums below: the mean is at most BF_BLOCK_BITS, and this is 22 deviations more. */
+#define MAX_BLOCK_KEYS	1024
+
+double
+bf_math_occupancy_fpr(double throws, double m, unsigned k)
+{
+	double		one_free;		/* a given bit is still clear */
+	double		two_free;		/* two given bits both are */
+	double		mean;
+	double		variance;
+	double		ratio;
+
+	if (throws <= 0)
+		return 0;
+	if (m <= 1)
+		return 1;
+
+	one_free = exp(throws * log1p(-1 / m));
+	two_free = m > 2 ? exp(throws * log1p(-2 / m)) : 0;
+	mean = m * (1 - one_free);
+	variance = m * (m - 1) * two_free + m * one_free - m * m * one_free * one_free;
+	ratio = variance > 0 ? variance / (mean * mean) : 0;
+
+	return pow(mean / m, k) * (1 + 0.5 * k * (k - 1.0) * ratio);
+}
+
+/* Fills fpr_of[i], the FPR of a block with i keys, for i below n. */
+static void
+block_table(unsigned k, double *fpr_of, int n)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+		fpr_of[i] = fmin(1, bf_math_occupancy_fpr((double) i * k, BF_BLOCK_BITS, k));
+}
+
+/* The mean of fpr_of[] under a Poisson distribution; what lies beyond the table counts as 1. */
+static double
+poisson_mean(const double *fpr_of, int n, double load)
+{
+	double		sum = 0;
+	double		rest = 1;
+	double		p = exp(-load);	/* no less than 1e-223 */
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		sum += p * fpr_of[i];
+		rest -= p;
+		p *= load / (i + 1);
+	}
+	return sum + fmax(rest, 0);
+}
+
+/* How many table entries a load needs: the mean, 12 deviations, and a few more for small means. */
+static int
+table_size(double load)
+{
+	int			n = (int) (load + 12 * sqrt(load)) + 24;
+
+	return n < MAX_BLOCK_KEYS ? n : MAX_BLOCK_KEYS;
+}
+
+double
+bf_math_blocked_fpr(double load, unsigned k)
+{
+	double		fpr_of[MAX_BLOCK_KEYS];
+	int			n = table_size(load);
+
+	if (load <= 0)
+		return 0;
+	block_table(k, fpr_of, n);
+	return poisson_mean(fpr_of, n, load);
+}
+
+/* Bits per key, up to a whole thousandth.  The allowance keeps a result that lies on a thousandth from hanging on rounding. */
+static uint32_t
+millibits(double bits)
+{
+	return (uint32_t) ceil(fmax(bits, 1) * 1000 - 1e-6);
+}
+
+/* The fewest bits per key that k probes need: from fpr = (1 - e^(-k/bits))^k. */
+static double
+standard_bits(double fpr, unsigned k)
+{
+	return -(double) k / log1p(-pow(fpr, 1.0 / k));
+}
+
+uint32_t
+bf_math_standard_design(double fpr, unsigned *k)
+{
+	double		best = HUGE_VAL;
+	double		ideal = -log2(fpr);
+	unsigned	i;
+
+	for (i = 1; i <= BF_MAX_PROBES; i++)
+	{
+		double		bits;
+
+		/* the best whole k is a neighbour of log2(1/fpr) */
+		if (fabs(i - ideal) > 2 && i != 1)
+			continue;
+		bits = standard_bits(fpr, i);
+		if (bits < best)
+		{
+			best = bits;
+			*k = i;
+		}
+	}
+	return millibits(best);
+}
+
+uint32_t
+bf_math_blocked_design(double fpr, unsigned *k)
+{
+	/* no filter of independent bits holds more keys per block than the standard one with fractional k */
+	double		bound = fmin(BF_BLOCK_BITS, BF_BLOCK_BITS * log(2) * log(2) / -log(fpr));
+	double		fpr_of[MAX_BLOCK_KEYS];
+	double		ideal = -log2(fpr);
+	double		best = 0;
+	int			n = table_size(bound);
+	unsigned	i;
+
+	for (i = 1; i <= BF_MAX_BLOCK_PROBES; i++)
+	{
+		double		low = 0;
+		double		high = bound;
+		int			step;
+
+		/* the best k is at or a little below log2(1/fpr), the more below the lower fpr */
+		if ((i > ideal + 2 && i > 1) || (i < ideal * 0.6 - 1 && i < BF_MAX_BLOCK_PROBES))
+			continue;
+		block_table(i, fpr_of, n);
+		for (step = 0; step < 40; step++)
+		{
+			double		middle = (low + high) / 2;
+
+			if (poisson_mean(fpr_of, n, middle) <= fpr)
+				low = middle;
+			else
+				high = middle;
+		}
+		if (low > best)
+		{
+			best = low;
+			*k = i;
+		}
+	}
+	return millibits(BF_BLOCK_BITS / best);
+}
+
+double
+bf_math_keys(double bits_set, double m, unsigned k)
+{
+	if (bits_set <= 0)
+		return 0;
+	return -(m / k) * log1p(-fmin(bits_set, m - 0.5) / m);
+}
+
+uint64_t
+bf_math_round_cells(uint64_t cells)
+{
+	static const uint32_t composite[] = {720720, 55440, 5040, 2520, 840, 360, 120, 60, 12, 6, 2};
+	unsigned	i;
+
+	for (i = 0; i < sizeof(composite) / sizeof(composite[0]); i++)
+	{
+		uint64_t	c = composite[i];
+
+		if (c * 128 <= cells)
+			return cells > UINT64_MAX - c ? cells : (cells + c - 1) / c * c;
+	}
+	return cells;
+}
+
+uint64_t
+bf_math_cells(uint64_t keys, uint32_t millibits, uint32_t cell_bits)
+{
+	unsigned __int128 need = (unsigned __int128) keys * millibits;
+	unsigned __int128 unit = (unsigned __int128) 1000 * cell_bits;
+	unsigned __int128 cells = (need + unit - 1) / unit;
+
+	return cells > UINT64_MAX ? UINT64_MAX : (uint64_t) cells;
+}

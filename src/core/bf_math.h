@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * bf_math.h
+ *	  Every sizing and FPR formula, each with its source and its range.
+ *
+ * What is stored must not hang on the last bit of a machine's logarithm: sizes are therefore handed on as whole thousandths of a
+ * bit per key, rounded up, and all that follows is integer arithmetic.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BF_MATH_H
+#define BF_MATH_H
+
+#include <stdint.h>
+
+#define BF_BLOCK_BITS	512
+#define BF_MAX_BLOCK_PROBES		16
+#define BF_MAX_PROBES	64
+
+/*
+ * bf_math_occupancy_fpr: the FPR of one array of bits after so many throws.
+ *
+ * The probability that k independent uniform probes all hit set bits after throws independent uniform bits were set: E[(X/m)^k]
+ * for X the number of distinct bits set, by its first two moments, which are exact (occupancy problem; Feller, vol. I).  The
+ * textbook's (1 - e^(-kn/m))^k leaves the variance of X out and is too low for small m (Bose et al. 2008).  Valid for any m >= 1,
+ * k <= BF_MAX_PROBES; within 2 % of the exact value for m >= 64 and results above 1e-9 (test/core/t_math.c).
+ */
+extern double bf_math_occupancy_fpr(double throws, double m, unsigned k);
+
+/*
+ * bf_math_blocked_fpr: the FPR of a blocked filter with load keys per block on average.
+ *
+ * The number of keys in a block is Poisson; each block is an array of BF_BLOCK_BITS bits (Putze, Sanders, Singler 2007, formula 3,
+ * with the occupancy of a block as above).  Range: 0 <= load <= BF_BLOCK_BITS, k <= BF_MAX_BLOCK_PROBES.
+ */
+extern double bf_math_blocked_fpr(double load, unsigned k);
+
+/*
+ * bf_math_standard_design, bf_math_blocked_design: the number of probes that needs the fewest bits per key for fpr, and those bits.
+ *
+ * Both round the bits up to a thousandth and give at least 1.  The textbook's k = bits * ln 2 is not the best whole k.
+ */
+extern uint32_t bf_math_standard_design(double fpr, unsigned *k);
+extern uint32_t bf_math_blocked_design(double fpr, unsigned *k);
+
+/*
+ * bf_math_keys: how many distinct keys set bits_set of m bits with k probes each.
+ *
+ * -(m/k) ln(1 - X/m) (Swamidass, Baldi 2007).  A full array gives the estimate for half a bit less than full, the largest
+ * number that it can tell.
+ */
+extern double bf_math_keys(double bits_set, double m, unsigned k);
+
+/*
+ * bf_math_round_cells: the number of cells to take where at least cells are needed.
+ *
+ * Up to a multiple of the largest highly composite number that costs less than 1/128 more: such filters can be folded by 2, 3, 4,
+ * 5, 6 and so on exactly, where a power-of-two size can only be halved.
+ */
+extern uint64_t bf_math_round_cells(uint64_t cells);
+
+/* ceil(keys * millibits / (1000 * cell_bits)), saturated at UINT64_MAX. */
+extern uint64_t bf_math_cells(uint64_t keys, uint32_t millibits, uint32_t cell_bits);
+
+#endif							/* BF_MATH_H */

@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * kind_identity.c
+ *	  The filter of no keys and no parameters: what an aggregate over no rows gives.
+ *
+ * It contains nothing and unites with any filter of its family, which stays as it was.  It has no size, kind or FPR because a
+ * parallel plan whose workers saw no rows does not know what was asked for.  bf_filter.c treats it as the neutral element.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "bf_int.h"
+
+static const char *
+identity_check(const BfHeader *head)
+{
+	static const uint32_t none[BF_NPARAMS] = {0};
+	static const double no_fpr = 0;
+
+	if (head->payload_len != 0 || head->capacity != 0 || head->keys_added != 0 ||
+		memcmp(&head->target_fpr, &no_fpr, sizeof(no_fpr)) != 0 ||
+		memcmp(head->param, none, sizeof(none)) != 0)
+		return "an empty aggregate's value has no contents";
+	return NULL;
+}
+
+static bool
+identity_probe(const BfView *view, uint64_t hash)
+{
+	(void) view;
+	(void) hash;
+	return false;
+}
+
+static BfProbe
+identity_prober(const BfView *view)
+{
+	(void) view;
+	return identity_probe;
+}
+
+static void
+identity_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
+{
+	(void) view;
+	(void) hashes;
+	memset(result, 0, n * sizeof(*result));
+}
+
+static void
+identity_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+{
+	(void) env;
+	(void) view;
+	(void) fold;
+	memset(stats, 0, sizeof(*stats));
+}
+
+const BfKind bf_kind_identity = {
+	.id = BF_KIND_IDENTITY,
+	.name = "identity",
+	.caps = BF_INTERNAL,
+	.hash_id = BF_HASH_XXH3,
+	.check = identity_check,
+	.prober = identity_prober,
+	.probe_many = identity_probe_many,
+	.stats = identity_stats,
+};

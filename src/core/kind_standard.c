@@ -1,0 +1,227 @@
+/*-------------------------------------------------------------------------
+ *
+ * kind_standard.c
+ *	  The Bloom filter as Bloom had it: one array of bits, k independent probes.
+ *
+ * The smallest of the kinds that take keys at any time, at the price of k cache misses a probe once the filter is larger than
+ * the caches.  This is the kind to read first.
+ *
+ * The array is made of 64-bit words.  Probe i takes a remix g of the hash, the word from the high end of g and the bit from
+ * the middle of it, so that the word's index scales (bf_cells.h) and the bit does not change when a filter is folded:
+ *
+ *		g = mix(h + i * golden)
+ *		word = floor(g * words / 2^64)		bits 63..38 decide, as there are at most 2^26 words
+ *		bit = bits 37..32 of g
+ *
+ * Double hashing (h1 + i * h2) would save a multiplication and is visibly worse on small filters, where its arithmetic
+ * progressions fall on each other (Dillinger, Manolios 2004).
+ *
+ *		param[0]	k
+ *
+ * Bloom 1970, "Space/time trade-offs in hash coding with allowable errors".
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "bf_int.h"
+
+#include "bf_cells.h"
+#include "bf_hash.h"
+#include "bf_math.h"
+
+#include <math.h>
+
+#define WORD_BYTES	8
+#define WORD_BITS	64
+
+/* 2^64 divided by the golden ratio, and a multiplier of good spectral quality (Steele, Vigna 2022, for 64-bit LCGs). */
+#define GOLDEN		UINT64_C(0x9e3779b97f4a7c15)
+#define MULTIPLIER	UINT64_C(0xd1342543de82ef95)
+
+static inline uint64_t
+remix(uint64_t h, unsigned i)
+{
+	uint64_t	g = h + i * GOLDEN;
+
+	g = (g ^ (g >> 32)) * MULTIPLIER;
+	return g ^ (g >> 32);
+}
+
+/* The byte and the mask of probe i.  Bytes, not words, so that the layout is the same on every machine. */
+static inline uint64_t
+position(uint64_t h, unsigned i, uint64_t words, uint8_t *mask)
+{
+	uint64_t	g = remix(h, i);
+
+	*mask = (uint8_t) (1 << ((g >> 32) & 7));
+	return bf_cell(g, words) * WORD_BYTES + ((g >> 35) & 7);
+}
+
+static void
+standard_design(BfDesign *design)
+{
+	unsigned	k = 0;
+
+	design->millibits = bf_math_standard_design(design->fpr, &k);
+	design->param[0] = k;
+}
+
+static uint64_t
+standard_size(const BfDesign *design, uint64_t keys)
+{
+	uint64_t	words = bf_math_cells(keys, design->millibits, WORD_BITS);
+	unsigned	k = design->param[0];
+
+	/*
+	 * The asymptotic formula promises too much for small arrays: add words until the exact one agrees.  From some thousand words
+	 * on the two differ by less than the rounding does.
+	 */
+	while (words < 4096 && bf_math_occupancy_fpr((double) keys * k, (double) words * WORD_BITS, k) > design->fpr)
+		words++;
+	words = bf_math_round_cells(words);
+	return words > BF_MAX_VALUE_SIZE / WORD_BYTES ? UINT64_MAX : words * WORD_BYTES;
+}
+
+static const char *
+standard_check(const BfHeader *head)
+{
+	if (head->payload_len == 0 || head->payload_len % WORD_BYTES != 0)
+		return "the payload is not a whole number of words";
+	if (head->param[0] < 1 || head->param[0] > BF_MAX_PROBES)
+		return "the number of probes is out of range";
+	if (head->param[1] != 0 || head->param[2] != 0 || head->param[3] != 0)
+		return "reserved fields of the header are not zero";
+	return NULL;
+}
+
+/*
+ * Leaves at the first clear bit: half of the bits are clear, so that an absent key costs two probes on average, each of which may be
+ * a cache miss.
+ */
+static bool
+standard_probe(const BfView *view, uint64_t hash)
+{
+	uint64_t	words = view->head.payload_len / WORD_BYTES;
+	unsigned	k = view->head.param[0];
+	unsigned	i;
+
+	for (i = 0; i < k; i++)
+	{
+		uint8_t		mask;
+		uint64_t	at = position(hash, i, words, &mask);
+
+		if (!(view->payload[at] & mask))
+			return false;
+	}
+	return true;
+}
+
+static BfProbe
+standard_prober(const BfView *view)
+{
+	(void) view;
+	return standard_probe;
+}
+
+static void
+standard_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
+{
+	uint64_t	words = view->head.payload_len / WORD_BYTES;
+	unsigned	early = BF_MIN(view->head.param[0], 2);
+
+	while (n > 0)
+	{
+		size_t		batch = BF_MIN(n, BF_BATCH);
+		size_t		j;
+		unsigned	i;
+
+		/* the first two bits decide three times out of four: fetch those of the whole batch ahead */
+		for (j = 0; j < batch; j++)
+			for (i = 0; i < early; i++)
+			{
+				uint8_t		mask;
+
+				__builtin_prefetch(view->payload + position(hashes[j], i, words, &mask));
+			}
+		for (j = 0; j < batch; j++)
+			result[j] = standard_probe(view, hashes[j]);
+		hashes += batch;
+		result += batch;
+		n -= batch;
+	}
+}
+
+static void
+standard_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
+{
+	uint64_t	words = head->payload_len / WORD_BYTES;
+	unsigned	k = head->param[0];
+
+	while (n > 0)
+	{
+		size_t		batch = BF_MIN(n, BF_BATCH);
+		size_t		j;
+		unsigned	i;
+		uint8_t		mask;
+
+		/* k lines a key: as many keys ahead as a core has loads in flight would be too many at once */
+		for (j = 0; j < BF_MIN(batch, 4); j++)
+			for (i = 0; i < k; i++)
+				__builtin_prefetch(payload + position(hashes[j], i, words, &mask), 1);
+		for (j = 0; j < batch; j++)
+		{
+			if (j + 4 < batch)
+				for (i = 0; i < k; i++)
+					__builtin_prefetch(payload + position(hashes[j + 4], i, words, &mask), 1);
+			for (i = 0; i < k; i++)
+			{
+				uint64_t	at = position(hashes[j], i, words, &mask);
+
+				payload[at] |= mask;
+			}
+		}
+		hashes += batch;
+		n -= batch;
+	}
+}
+
+static void
+standard_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+{
+	uint64_t	words = view->head.payload_len / WORD_BYTES / fold;
+	unsigned	k = view->head.param[0];
+	uint64_t	set = 0;
+	uint64_t	i;
+
+	for (i = 0; i < words; i++)
+	{
+		set += bf_cells_popcount(view->payload + i * fold * WORD_BYTES, fold, WORD_BYTES);
+		if ((i & BF_INTERRUPT_MASK) == 0)
+			bf_check_interrupts(env);
+	}
+	stats->bits = words * WORD_BITS;
+	stats->bits_set = set;
+	stats->hashes = k;
+	stats->keys = bf_math_keys((double) set, (double) stats->bits, k);
+	/* the k probes are independent and uniform: exact, given the bits */
+	stats->fpr = pow((double) set / (double) stats->bits, k);
+}
+
+const BfKind bf_kind_standard = {
+	.id = BF_KIND_STANDARD,
+	.name = "standard",
+	.caps = BF_CAN_ADD | BF_CAN_UNION | BF_CAN_INTERSECT | BF_CAN_FOLD,
+	.hash_id = BF_HASH_XXH3,
+	.min_fpr = 1e-15,
+	.cell_size = WORD_BYTES,
+	.design = standard_design,
+	.size = standard_size,
+	.check = standard_check,
+	.prober = standard_prober,
+	.probe_many = standard_probe_many,
+	.add = standard_add,
+	.stats = standard_stats,
+	.combined_head = bf_cells_combined_head,
+	.unite = bf_cells_unite,
+	.intersect = bf_cells_intersect,
+	.fold = bf_cells_fold,
+};

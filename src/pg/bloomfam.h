@@ -1,0 +1,137 @@
+/*-------------------------------------------------------------------------
+ *
+ * bloomfam.h
+ *	  What the files of the glue share, grouped by the file that it lives in.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_H
+#define BLOOMFAM_H
+
+#include "core/bf.h"
+#include "core/bf_format.h"
+#include "core/bf_hash.h"
+#include "pg/compat.h"
+
+/* ---- env.c: the core's needs, and its status codes as errors ---- */
+
+extern const BfEnv bloomfam_env;
+
+/* Raises the error for a status of bf_design() or bf_plan(). */
+extern void bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 keys) pg_attribute_noreturn();
+
+/* Raises the error for two filters that cannot be combined; verb is "unite" or "intersect". */
+extern void bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a, const BfView *b) pg_attribute_noreturn();
+
+/* Raises the error for what a kind cannot do: "cannot <what> of kind ..."; hint names a kind that can. */
+extern void bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_cap) pg_attribute_noreturn();
+
+/* Raises the error for a key of one family and a filter of another. */
+extern void bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key_family_len,
+								  uint64 key_family_id) pg_attribute_noreturn();
+
+/* A family for a message, in the server's encoding: its name, or its id where no name is known.  palloc'd. */
+extern char *bloomfam_family_display(const char *name, uint32 len, uint64 id);
+
+/* ---- key.c: from an SQL value to 64 bits ---- */
+
+/*
+ * A hasher turns the keys of one argument into hashes.  The caller makes it once and keeps it (in fn_extra); a key then costs one
+ * indirect call, with nothing allocated or looked up.
+ *
+ * family and family_id say which family the last hashed key was of.  They are fixed when the hasher is made, but for types whose
+ * values carry their own (bloomkey, anonymous rows): there they are NULL and 0 until the first key, and may change with each.
+ * A bloomkey has an id only; its name is filled in where the id is that of a well-known family.
+ */
+typedef struct BloomfamHasher BloomfamHasher;
+
+struct BloomfamHasher
+{
+	uint64		(*hash) (BloomfamHasher *self, Datum key);	/* key is not NULL */
+	uint64		family_id;		/* 0: not known yet */
+	const char *family;			/* UTF-8, at most BF_MAX_FAMILY_LEN bytes; NULL: not known */
+	uint32		family_len;
+	BfHashId	hash_id;
+	/* what the routine needs follows in key.c's own struct */
+};
+
+/*
+ * Makes a hasher for keys of an SQL type under a collation, in the memory context given.  Raises an error for types that cannot
+ * be hashed.  hash_id is BF_HASH_XXH3.
+ */
+extern BloomfamHasher *bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId hash_id);
+
+/*
+ * The type of an argument that is a key, as the user wrote it: an implicit relabelling (of citext to text, say) is looked
+ * through, and an array's too (of citext[]).  Raises an error if the call site does not tell.
+ */
+extern Oid bloomfam_key_type(FunctionCallInfo fcinfo, int argno);
+
+/* The name of the family with this id, if it is one of the well-known ones (those without a user's names in them); else NULL. */
+extern const char *bloomfam_family_name(uint64 family_id);
+
+/* ---- bloomkey.c: the type of hashed keys ---- */
+
+typedef struct BloomfamKey
+{
+	uint64		hash;
+	uint64		family_id;
+} BloomfamKey;
+
+#define DatumGetBloomkeyP(d)	((BloomfamKey *) DatumGetPointer(d))
+
+/* Is this the type bloomkey of this extension?  (By its input function: extensions are relocatable.) */
+extern bool bloomfam_is_bloomkey(Oid type);
+
+/* ---- datum.c: filters as datums ---- */
+
+/*
+ * An opened filter that is kept from call to call.  What is opened stays open while the datum is the same value: a plain one is used
+ * where it lies, a TOASTed one is fetched once.  See datum.c for how a value is known again.
+ */
+typedef struct BloomfamFilter
+{
+	BfView		view;
+	BfProbe		probe;			/* for this view */
+	MemoryContext context;
+
+	/* the header that view was made from, and the length of the whole value */
+	uint8		header[BF_MAX_HEADER_SIZE];
+	Size		header_len;
+	Size		data_len;
+
+	/* the fetched value that view lies in, if it does, and the datum that it was fetched by */
+	char	   *copy;
+	char	   *identity;
+	Size		identity_len;	/* 0: view lies elsewhere */
+	uint32		lxid;
+} BloomfamFilter;
+
+/* Makes an empty one; what it fetches goes into this context. */
+extern void bloomfam_filter_init(BloomfamFilter *filter, MemoryContext context);
+
+/* Opens the datum unless it is open already; cheap when it is.  The view is good until the next call or the datum's end. */
+extern void bloomfam_filter_open(BloomfamFilter *filter, Datum datum);
+
+/* Opens an argument for one look, in the current memory context; the view borrows it. */
+extern void bloomfam_view_open(Datum datum, BfView *view);
+
+/* Allocates a value for this header, payload zeroed; *payload is where it goes.  Not sealed. */
+extern struct varlena *bloomfam_value_alloc(const BfHeader *head, uint8 **payload);
+
+/* Writes the header, seals, and returns the value as a datum. */
+extern Datum bloomfam_value_finish(struct varlena *value, const BfHeader *head);
+
+/* ---- params.c: what a user asks for ---- */
+
+/* Looks up a kind that users may ask for; raises an error that lists them. */
+extern const BfKind *bloomfam_kind_arg(text *name);
+
+/* A design, or an error that says which argument is wrong. */
+extern void bloomfam_design(const BfKind *kind, double fpr, BfDesign *design);
+extern void bloomfam_plan(const BfDesign *design, uint64 keys, BfHeader *head);
+
+/* expected as an argument: at least 1, or an error. */
+extern uint64 bloomfam_expected_arg(int64 expected);
+
+#endif							/* BLOOMFAM_H */

@@ -1,0 +1,434 @@
+/*-------------------------------------------------------------------------
+ *
+ * builder.c
+ *	  The one in-memory builder behind all aggregates; see builder.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "port/pg_bswap.h"
+#include "utils/memutils.h"
+
+#include "core/bf_partial.h"
+#include "pg/builder.h"
+
+#define CACHE_LINE		64
+
+/* How many hashes are moved at once from a set to a filter. */
+#define MOVE_HASHES		1024
+
+/*
+ * A filter whose size is known is filled directly, once the hashes that came have earned their filter this much of a table.  Below,
+ * groups that get few keys do not pay for the many that were expected.
+ */
+#define MAX_WAITING_TABLE	(64 * 1024)
+
+/* A flattened state must fit into one message of a parallel worker, which is a datum. */
+#define MAX_FLAT_SIZE	(MaxAllocSize - 1024)
+
+static Size flat_size(ExpandedObjectHeader *eohptr);
+static void flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size);
+
+static const ExpandedObjectMethods builder_methods = {
+	.get_flat_size = flat_size,
+	.flatten_into = flatten_into,
+};
+
+Builder *
+bloomfam_builder_make(MemoryContext parent, BloomfamBudget *budget)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "bloomfam builder", ALLOCSET_SMALL_SIZES);
+	Builder    *builder = MemoryContextAllocZero(context, sizeof(Builder));
+
+	EOH_init_header(&builder->eoh, &builder_methods, context);
+	builder->context = context;
+	bloomfam_set_init(&builder->set, context, budget != NULL ? budget : &builder->own_budget);
+	return builder;
+}
+
+Builder *
+bloomfam_builder_from_datum(Datum datum)
+{
+	ExpandedObjectHeader *eoh;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return NULL;
+	eoh = DatumGetEOHP(datum);
+	return eoh->eoh_methods == &builder_methods ? (Builder *) eoh : NULL;
+}
+
+void
+bloomfam_builder_ask(Builder *builder, const BfDesign *design, uint64 expected)
+{
+	builder->design = *design;
+	builder->expected = expected;
+
+	/* it turns into an image before it can grow large */
+	if (expected != 0)
+		builder->set.budget = &builder->own_budget;
+}
+
+void
+bloomfam_builder_set_family(Builder *builder, uint64 id, const char *name, uint32 len)
+{
+	if (id != 0 && builder->family_id != 0 && id != builder->family_id)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot build a bloom filter of keys of different types"),
+				 errdetail("A key of type %s follows keys of type %s.",
+						   bloomfam_family_display(name, len, id),
+						   bloomfam_family_display(builder->family, builder->family_len, builder->family_id))));
+	if (id != 0)
+		builder->family_id = id;
+	if (name != NULL && len > 0 && builder->family_len == 0)
+	{
+		memcpy(builder->family, name, len);
+		builder->family_len = len;
+	}
+}
+
+/* Gives the family to a header. */
+static void
+put_family(Builder *builder, BfHeader *head)
+{
+	head->family_id = builder->family_id;
+	head->family_len = builder->family_len;
+	head->family = builder->family;
+}
+
+/* Allocates the payload of builder->head, zeroed, as the image. */
+static void
+make_image(Builder *builder)
+{
+	Size		size = builder->head.payload_len;
+
+	builder->image_chunk = MemoryContextAllocExtended(builder->context, size + CACHE_LINE, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	builder->image = (uint8 *) TYPEALIGN(CACHE_LINE, builder->image_chunk);
+}
+
+/* Adds all hashes of the set to a payload. */
+static void
+add_set(BloomfamSetReader *reader, const BfHeader *head, uint8 *payload)
+{
+	uint64		hashes[MOVE_HASHES];
+	int			n;
+
+	while ((n = bloomfam_set_read(reader, hashes, MOVE_HASHES)) > 0)
+		head->kind->add(head, payload, hashes, n);
+}
+
+/* From a set of hashes to an image of the size asked for. */
+static void
+build_image(Builder *builder)
+{
+	BloomfamSetReader reader;
+
+	bloomfam_plan(&builder->design, builder->expected, &builder->head);
+	make_image(builder);
+	bloomfam_set_read_begin(&reader, &builder->set);
+	add_set(&reader, &builder->head, builder->image);
+	bloomfam_set_clear(&builder->set);
+}
+
+void
+bloomfam_builder_flush(Builder *builder)
+{
+	int			n = builder->npending;
+
+	builder->npending = 0;
+	if (builder->image != NULL)
+	{
+		builder->head.kind->add(&builder->head, builder->image, builder->pending, n);
+		return;
+	}
+	bloomfam_set_add(&builder->set, builder->pending, n);
+	if (builder->expected != 0)
+	{
+		BfHeader	head;
+		Size		table = bloomfam_set_memory(&builder->set);
+
+		/* cheap: the design is known */
+		bloomfam_plan(&builder->design, builder->expected, &head);
+		if (table > (builder->travels ? head.payload_len : Min(head.payload_len / 2, MAX_WAITING_TABLE)))
+			build_image(builder);
+	}
+}
+
+static void
+parameters_error(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("cannot combine partial bloom filters with different parameters"),
+			 errhint("The kind, false positive rate and expected number of keys must be the same for all rows of an aggregate.")));
+}
+
+/* Takes over what a flattened state was asked for, which must be what this one was. */
+static void
+agree_on_design(Builder *builder, const BfKind *kind, double fpr, uint64 expected)
+{
+	if (builder->design.kind == NULL)
+	{
+		BfDesign	design;
+
+		bloomfam_design(kind, fpr, &design);
+		bloomfam_builder_ask(builder, &design, expected);
+	}
+	else if (builder->design.kind != kind || builder->design.fpr != fpr || builder->expected != expected)
+		parameters_error();
+}
+
+void
+bloomfam_builder_absorb(Builder *builder, const BfView *view)
+{
+	const BfHeader *head = &view->head;
+
+	bloomfam_builder_flush(builder);
+	bloomfam_builder_set_family(builder, head->family_id, head->family, head->family_len);
+	builder->keys_added += head->keys_added;
+	if (head->kind->id == BF_KIND_IDENTITY)
+		return;
+	if (head->kind->id == BF_KIND_PARTIAL)
+	{
+		agree_on_design(builder, bf_kind_by_id(head->param[0]), head->target_fpr, head->capacity);
+		if (builder->image == NULL)
+			bloomfam_set_add_set(&builder->set, view->payload, head->payload_len / sizeof(uint64));
+		else
+		{
+			BloomfamSet set;
+			BloomfamBudget unbounded = {.may_spill = false};
+			BloomfamSetReader reader;
+
+			bloomfam_set_init(&set, CurrentMemoryContext, &unbounded);
+			bloomfam_set_add_set(&set, view->payload, head->payload_len / sizeof(uint64));
+			bloomfam_set_read_begin(&reader, &set);
+			add_set(&reader, &builder->head, builder->image);
+			bloomfam_set_clear(&set);
+		}
+		return;
+	}
+
+	agree_on_design(builder, head->kind, head->target_fpr, head->capacity);
+	if (builder->image == NULL)
+		build_image(builder);
+	if (builder->head.payload_len != head->payload_len || memcmp(builder->head.param, head->param, sizeof(head->param)) != 0)
+		parameters_error();
+	head->kind->unite(&bloomfam_env, &builder->head, builder->image, view);
+}
+
+/* The image as a view of its own. */
+static void
+image_view(Builder *builder, BfView *view)
+{
+	view->head = builder->head;
+	put_family(builder, &view->head);
+	view->head.keys_added = builder->keys_added;
+	view->payload = builder->image;
+}
+
+/* Makes a header the builder's; its family is noted, not borrowed. */
+static void
+set_head(Builder *builder, const BfHeader *head)
+{
+	bloomfam_builder_set_family(builder, head->family_id, head->family, head->family_len);
+	builder->keys_added = head->keys_added;
+	builder->head = *head;
+}
+
+typedef BfStatus (*CombinePlan) (const BfView *a, const BfView *b, BfHeader *head);
+typedef void (*Combine) (const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *a, const BfView *b);
+
+/*
+ * Combines the image with a filter: in place if it keeps its size, which into() does for one kind; otherwise into a new image.
+ */
+static void
+combine(Builder *builder, const BfView *view, const char *verb, CombinePlan plan, Combine combine_both,
+		void (*into) (const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *view))
+{
+	BfView		mine;
+	BfHeader	head;
+	BfStatus	status;
+	char	   *old_chunk = builder->image_chunk;
+
+	image_view(builder, &mine);
+	status = plan(&mine, view, &head);
+	if (status != BF_OK)
+		bloomfam_combine_error(status, verb, &mine, view);
+	set_head(builder, &head);
+	if (mine.head.kind == view->head.kind && head.payload_len == mine.head.payload_len && into != NULL)
+		into(&bloomfam_env, &head, builder->image, view);
+	else
+	{
+		make_image(builder);
+		combine_both(&bloomfam_env, &head, builder->image, &mine, view);
+		pfree(old_chunk);
+	}
+}
+
+/* The first filter of a union or intersection is copied. */
+static void
+copy_image(Builder *builder, const BfView *view)
+{
+	set_head(builder, &view->head);
+	make_image(builder);
+	memcpy(builder->image, view->payload, view->head.payload_len);
+}
+
+void
+bloomfam_builder_unite(Builder *builder, const BfView *view)
+{
+	if (view->head.kind->id == BF_KIND_PARTIAL && (view->head.param[1] & BF_PARTIAL_UNKNOWN))
+		builder->unknown = true;
+	else if (builder->unknown)
+		return;
+	else if (builder->image == NULL)
+		copy_image(builder, view);
+	else
+		combine(builder, view, "unite", bf_union_plan, bf_union, view->head.kind->unite);
+}
+
+void
+bloomfam_builder_intersect(Builder *builder, const BfView *view)
+{
+	if (builder->image == NULL)
+		copy_image(builder, view);
+	else
+		combine(builder, view, "intersect", bf_intersect_plan, bf_intersect, view->head.kind->intersect);
+}
+
+/* The header of the empty aggregate. */
+static void
+identity_head(Builder *builder, BfHeader *head)
+{
+	memset(head, 0, sizeof(*head));
+	head->kind = bf_kind_by_id(BF_KIND_IDENTITY);
+	head->hash_id = BF_HASH_XXH3;
+	put_family(builder, head);
+}
+
+Datum
+bloomfam_builder_finish(Builder *builder)
+{
+	BfHeader	head;
+	struct varlena *value;
+	uint8	   *payload;
+
+	bloomfam_builder_flush(builder);
+	if (builder->image != NULL)
+	{
+		BfView		view;
+
+		image_view(builder, &view);
+		value = bloomfam_value_alloc(&view.head, &payload);
+		memcpy(payload, builder->image, view.head.payload_len);
+		return bloomfam_value_finish(value, &view.head);
+	}
+	if (builder->keys_added == 0)
+	{
+		identity_head(builder, &head);
+		value = bloomfam_value_alloc(&head, &payload);
+	}
+	else
+	{
+		BloomfamSetReader reader;
+
+		bloomfam_set_read_begin(&reader, &builder->set);
+		bloomfam_plan(&builder->design, builder->expected != 0 ? builder->expected : reader.count, &head);
+		put_family(builder, &head);
+		head.keys_added = builder->keys_added;
+		value = bloomfam_value_alloc(&head, &payload);
+		add_set(&reader, &head, payload);
+	}
+	return bloomfam_value_finish(value, &head);
+}
+
+/*
+ * The header that the builder has when flattened.  Settles the set, whose distinct hashes are then known.
+ */
+static void
+flat_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
+{
+	bloomfam_builder_flush(builder);
+	if (builder->image != NULL && !builder->unknown)
+	{
+		BfView		view;
+
+		image_view(builder, &view);
+		*head = view.head;
+		return;
+	}
+
+	identity_head(builder, head);
+	if (builder->unknown)
+	{
+		head->kind = bf_kind_by_id(BF_KIND_PARTIAL);
+		head->param[1] = BF_PARTIAL_UNKNOWN;
+	}
+	else if (builder->keys_added > 0)
+	{
+		bloomfam_set_read_begin(reader, &builder->set);
+		head->kind = bf_kind_by_id(BF_KIND_PARTIAL);
+		head->capacity = builder->expected;
+		head->keys_added = builder->keys_added;
+		head->target_fpr = builder->design.fpr;
+		head->param[0] = builder->design.kind->id;
+		head->payload_len = reader->count * sizeof(uint64);
+		if (head->payload_len > MAX_FLAT_SIZE)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("too many distinct keys for a partial bloom filter"),
+					 errdetail("A parallel worker can hand on at most " UINT64_FORMAT " distinct keys.",
+							   (uint64) (MAX_FLAT_SIZE / sizeof(uint64))),
+					 errhint("Pass the expected number of keys to the aggregate, or set max_parallel_workers_per_gather to 0.")));
+	}
+}
+
+static Size
+flat_size(ExpandedObjectHeader *eohptr)
+{
+	BfHeader	head;
+	BloomfamSetReader reader;
+
+	flat_head((Builder *) eohptr, &head, &reader);
+	return VARHDRSZ + bf_data_size(&head);
+}
+
+static void
+flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
+{
+	Builder    *builder = (Builder *) eohptr;
+	BfHeader	head;
+	BloomfamSetReader reader;
+	uint8	   *payload;
+
+	flat_head(builder, &head, &reader);
+	Assert(allocated_size == VARHDRSZ + bf_data_size(&head));
+	SET_VARSIZE(result, allocated_size);
+	payload = (uint8 *) VARDATA(result) + bf_payload_offset(head.family_len);
+	if (head.kind->id != BF_KIND_PARTIAL)
+	{
+		if (head.payload_len > 0)
+			memcpy(payload, builder->image, head.payload_len);
+	}
+	else if (head.payload_len > 0)
+	{
+		uint64		hashes[MOVE_HASHES];
+		int			n;
+		int			i;
+
+		while ((n = bloomfam_set_read(&reader, hashes, MOVE_HASHES)) > 0)
+		{
+			for (i = 0; i < n; i++)
+			{
+#ifdef WORDS_BIGENDIAN
+				hashes[i] = pg_bswap64(hashes[i]);
+#endif
+			}
+			memcpy(payload, hashes, n * sizeof(uint64));
+			payload += n * sizeof(uint64);
+		}
+	}
+	bf_write_header(VARDATA(result), &head);
+	bf_seal(VARDATA(result), allocated_size - VARHDRSZ);
+}

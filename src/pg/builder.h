@@ -1,0 +1,88 @@
+/*-------------------------------------------------------------------------
+ *
+ * builder.h
+ *	  The one in-memory builder behind all aggregates.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_BUILDER_H
+#define BLOOMFAM_BUILDER_H
+
+#include "utils/expandeddatum.h"
+
+#include "pg/bloomfam.h"
+#include "pg/collect.h"
+
+/* Hashes that wait to be added together, so that their cache misses overlap. */
+#define BUILDER_PENDING		64
+
+/*
+ * A builder is an aggregate's state: a pointer of type internal, or an expanded object of type bloomfilter.  It is one of
+ *
+ *	- nothing yet;
+ *	- a set of hashes, while the filter's size is not known, or the hashes take less room than the filter would;
+ *	- an image: a filter's header and payload, payload on a cache line's boundary.
+ *
+ * Flattened, it is a value of kind "identity", "partial", or the image's own.
+ */
+typedef struct Builder
+{
+	ExpandedObjectHeader eoh;
+	MemoryContext context;		/* all below lives here */
+
+	BfDesign	design;			/* what was asked for; kind NULL: not known yet */
+	uint64		expected;		/* keys to size for; 0: as many as come */
+	bool		travels;		/* the state shall be flattened, not finished: keep it small */
+	bool		unknown;		/* a NULL filter took part in a union: it may contain every key */
+
+	uint64		family_id;		/* 0: not known yet */
+	uint32		family_len;
+	char		family[BF_MAX_FAMILY_LEN + 1];
+	uint64		keys_added;
+
+	BloomfamSet set;
+	BloomfamBudget own_budget;	/* of sets that are never large */
+
+	BfHeader	head;			/* of the image; its family is the builder's */
+	uint8	   *image;			/* NULL: none */
+	char	   *image_chunk;	/* what was allocated for it */
+
+	int			npending;
+	uint64		pending[BUILDER_PENDING];
+} Builder;
+
+/* Makes an empty builder in a context of its own below parent.  budget may be NULL: unbounded memory. */
+extern Builder *bloomfam_builder_make(MemoryContext parent, BloomfamBudget *budget);
+
+/* Says what filter it shall become.  Once, and before anything is added. */
+extern void bloomfam_builder_ask(Builder *builder, const BfDesign *design, uint64 expected);
+
+/* Notes the family of a key; an error if it differs from that of earlier ones. */
+extern void bloomfam_builder_set_family(Builder *builder, uint64 id, const char *name, uint32 len);
+
+extern void bloomfam_builder_flush(Builder *builder);
+
+/* Adds a key's hash: some ns. */
+static inline void
+bloomfam_builder_add(Builder *builder, uint64 hash)
+{
+	builder->pending[builder->npending++] = hash;
+	builder->keys_added++;
+	if (builder->npending == BUILDER_PENDING)
+		bloomfam_builder_flush(builder);
+}
+
+/* Adds what another builder, flattened, has collected. */
+extern void bloomfam_builder_absorb(Builder *builder, const BfView *view);
+
+/* Makes the builder's image the union (or intersection) of itself and a filter.  Without an image, it becomes the filter's copy. */
+extern void bloomfam_builder_unite(Builder *builder, const BfView *view);
+extern void bloomfam_builder_intersect(Builder *builder, const BfView *view);
+
+/* The finished filter, in the current memory context.  The builder stays as it is. */
+extern Datum bloomfam_builder_finish(Builder *builder);
+
+/* The builder behind a datum of type bloomfilter; NULL if it is a plain value. */
+extern Builder *bloomfam_builder_from_datum(Datum datum);
+
+#endif							/* BLOOMFAM_BUILDER_H */

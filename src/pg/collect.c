@@ -1,0 +1,536 @@
+/*-------------------------------------------------------------------------
+ *
+ * collect.c
+ *	  A set of 64-bit hashes that is built in bounded memory.
+ *
+ * An aggregate that shall size its filter has to know how many distinct keys there are, so it keeps their hashes: in a hash table while they
+ * fit, beyond that in sorted runs in a temporary file, of which it merges range by range in the end.
+ *
+ * Values are kept scrambled, v = h * odd, which is undone when they are read.  The slot of a value is its high bits, so that a
+ * table is nearly sorted by value, and a run costs little more than writing it.  Tables are not sorted by hash on purpose: input that comes
+ * in the order of a table's slots fills it from one end, where linear probing piles it up at quadratic cost, and hashes might well come in
+ * order.  Those read from another set always do: bloomfam_set_add_set() takes care of them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/pg_bswap.h"
+#include "utils/memutils.h"
+
+#include "pg/collect.h"
+
+/* 2^64 over the golden ratio, and its inverse modulo 2^64. */
+#define SCRAMBLE		UINT64CONST(0x9e3779b97f4a7c15)
+#define UNSCRAMBLE		UINT64CONST(0xf1de83e19937733d)
+
+#define MIN_LOG2_SIZE	6
+
+/* A table is kept, over the budget or not, until it has so many slots: its runs would be too short. */
+#define MIN_SPILL_LOG2_SIZE		9
+
+/* Full beyond 11/16. */
+#define CAPACITY(log2_size)		((UINT64CONST(1) << (log2_size)) / 16 * 11)
+
+#define TABLE_BYTES(log2_size)	((Size) sizeof(uint64) << (log2_size))
+
+/* How many values are handled together.  The smallest table has room for them. */
+#define BATCH			32
+
+/* How many values are read from a run at once. */
+#define READ_VALUES		512
+
+/* The table that ranges are merged in has at least so many slots: 64 kB. */
+#define MIN_MERGE_LOG2_SIZE		13
+
+void
+bloomfam_set_init(BloomfamSet *set, MemoryContext context, BloomfamBudget *budget)
+{
+	memset(set, 0, sizeof(*set));
+	set->context = context;
+	set->budget = budget;
+}
+
+Size
+bloomfam_set_memory(const BloomfamSet *set)
+{
+	return set->slots != NULL ? TABLE_BYTES(set->log2_size) : 0;
+}
+
+/* ---- the table ---- */
+
+static void
+free_table(BloomfamSet *set)
+{
+	set->budget->used -= bloomfam_set_memory(set);
+	if (set->slots != NULL)
+		pfree(set->slots);
+	set->slots = NULL;
+	set->sorted = false;
+}
+
+/* Puts a value that is not 0 into a table that has room; returns whether it is new. */
+static inline bool
+put(uint64 *slots, int log2_size, uint64 value)
+{
+	uint64		mask = (UINT64CONST(1) << log2_size) - 1;
+	uint64		i = value >> (64 - log2_size);
+
+	while (slots[i] != 0)
+	{
+		if (slots[i] == value)
+			return false;
+		i = (i + 1) & mask;
+	}
+	slots[i] = value;
+	return true;
+}
+
+/* Moves the values, if any, to a new table. */
+static void
+set_table_size(BloomfamSet *set, int log2_size)
+{
+	uint64	   *old = set->slots;
+	uint64		old_end = 0;
+	uint64		i;
+
+	if (old != NULL)
+		old_end = set->sorted ? set->count : UINT64CONST(1) << set->log2_size;
+	set->slots = MemoryContextAllocExtended(set->context, TABLE_BYTES(log2_size), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	/* in order, but into a table of the right size: no piling up */
+	for (i = 0; i < old_end; i++)
+		if (old[i] != 0)
+			put(set->slots, log2_size, old[i]);
+
+	set->budget->used += TABLE_BYTES(log2_size);
+	if (old != NULL)
+	{
+		set->budget->used -= TABLE_BYTES(set->log2_size);
+		pfree(old);
+	}
+	set->log2_size = log2_size;
+	set->sorted = false;
+}
+
+/*
+ * Turns the table into an array of its values, in order, at its front.  They nearly are: linear probing has moved each only a few
+ * places, except those that it carried over the end to the beginning.
+ */
+static void
+sort_table(BloomfamSet *set)
+{
+	uint64	   *slots = set->slots;
+	uint64		size = UINT64CONST(1) << set->log2_size;
+	uint64	   *carried;
+	uint64		ncarried = 0;
+	uint64		n = 0;
+	uint64		i;
+
+	if (slots == NULL || set->sorted)
+		return;
+
+	/* what was carried over stands before its own slot, and before the first free one */
+	for (i = 0; slots[i] != 0; i++)
+		ncarried += (slots[i] >> (64 - set->log2_size)) > i;
+	carried = palloc(Max(ncarried, 1) * sizeof(uint64));
+	ncarried = 0;
+	for (i = 0; slots[i] != 0; i++)
+		if ((slots[i] >> (64 - set->log2_size)) > i)
+			carried[ncarried++] = slots[i];
+		else
+			slots[n++] = slots[i];
+	for (; i < size; i++)
+		if (slots[i] != 0)
+			slots[n++] = slots[i];
+	memcpy(slots + n, carried, ncarried * sizeof(uint64));
+	pfree(carried);
+
+	/* insertion sort: linear on what is nearly in order */
+	for (i = 1; i < set->count; i++)
+	{
+		uint64		value = slots[i];
+		uint64		j = i;
+
+		for (; j > 0 && slots[j - 1] > value; j--)
+			slots[j] = slots[j - 1];
+		slots[j] = value;
+	}
+	set->sorted = true;
+}
+
+/* ---- the file ---- */
+
+static void
+file_seek(BloomfamBudget *budget, off_t at)
+{
+	if (BufFileSeek(budget->file, 0, at, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in temporary file: %m")));
+}
+
+/* Appends values. */
+static void
+file_write(BloomfamBudget *budget, uint64 *values, uint64 n)
+{
+	if (budget->file == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(budget));
+
+		budget->file = BufFileCreateTemp(false);
+		budget->file_end = 0;
+		MemoryContextSwitchTo(old);
+	}
+	file_seek(budget, budget->file_end);
+	BufFileWrite(budget->file, values, n * sizeof(uint64));
+	budget->file_end += (off_t) (n * sizeof(uint64));
+}
+
+static void
+file_read(BloomfamBudget *budget, off_t at, uint64 *values, uint64 n)
+{
+	file_seek(budget, at);
+	if (BufFileRead(budget->file, values, n * sizeof(uint64)) != n * sizeof(uint64))
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from temporary file: %m")));
+}
+
+/* Begins a run at the end of the file. */
+static BloomfamRun *
+add_run(BloomfamSet *set)
+{
+	BloomfamRun *run;
+
+	if (set->nruns == set->max_runs)
+	{
+		set->max_runs = Max(8, set->max_runs * 2);
+		if (set->runs == NULL)
+			set->runs = MemoryContextAlloc(set->context, set->max_runs * sizeof(BloomfamRun));
+		else
+			set->runs = repalloc_huge(set->runs, set->max_runs * sizeof(BloomfamRun));
+	}
+	run = &set->runs[set->nruns++];
+	run->start = set->budget->file != NULL ? set->budget->file_end : 0;
+	run->count = 0;
+	run->position = 0;
+	return run;
+}
+
+static void
+append_to_run(BloomfamSet *set, BloomfamRun *run, uint64 *values, uint64 n)
+{
+	file_write(set->budget, values, n);
+	run->count += n;
+	set->spilled += n;
+}
+
+/* Writes the table to the file as a run, and empties it. */
+static void
+spill(BloomfamSet *set)
+{
+	if (set->count == 0)
+		return;
+	sort_table(set);
+	append_to_run(set, add_run(set), set->slots, set->count);
+	memset(set->slots, 0, TABLE_BYTES(set->log2_size));
+	set->sorted = false;
+	set->count = 0;
+}
+
+/* ---- adding ---- */
+
+/* May the table be given so many slots, next to the one that it has now? */
+static inline bool
+fits_budget(const BloomfamSet *set, int log2_size)
+{
+	return !set->budget->may_spill || set->budget->used + TABLE_BYTES(log2_size) <= set->budget->limit;
+}
+
+/* Makes room for another batch. */
+static pg_noinline void
+make_room(BloomfamSet *set)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (set->slots == NULL)
+		set_table_size(set, MIN_LOG2_SIZE);
+	else if (set->sorted && set->count + BATCH <= CAPACITY(set->log2_size))
+		set_table_size(set, set->log2_size);
+	else if (set->log2_size < MIN_SPILL_LOG2_SIZE || fits_budget(set, set->log2_size + 1))
+		set_table_size(set, set->log2_size + 1);
+	else
+		spill(set);
+}
+
+/* Adds at most BATCH values. */
+static inline void
+add_values(BloomfamSet *set, const uint64 *values, int n)
+{
+	int			i;
+
+	if (set->slots == NULL || set->sorted || set->count + n > CAPACITY(set->log2_size))
+		make_room(set);
+	for (i = 0; i < n; i++)
+		__builtin_prefetch(&set->slots[values[i] >> (64 - set->log2_size)], 1);
+	for (i = 0; i < n; i++)
+	{
+		if (values[i] == 0)
+			set->has_zero = true;
+		else
+			set->count += put(set->slots, set->log2_size, values[i]);
+	}
+}
+
+void
+bloomfam_set_add(BloomfamSet *set, const uint64 *hashes, int n)
+{
+	while (n > 0)
+	{
+		int			batch = Min(n, BATCH);
+		uint64		values[BATCH];
+		int			i;
+
+		for (i = 0; i < batch; i++)
+			values[i] = hashes[i] * SCRAMBLE;
+		add_values(set, values, batch);
+		hashes += batch;
+		n -= batch;
+	}
+}
+
+/* Loads n values that are stored as hashes. */
+static inline void
+load_values(uint64 *values, const uint8 *hashes, uint64 n)
+{
+	uint64		i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64		hash;
+
+		memcpy(&hash, hashes + i * sizeof(uint64), sizeof(hash));
+#ifdef WORDS_BIGENDIAN
+		hash = pg_bswap64(hash);
+#endif
+		values[i] = hash * SCRAMBLE;
+	}
+}
+
+/* Are the values that the hashes stand for in order, none twice, and none of them 0? */
+static bool
+in_order(const uint8 *hashes, uint64 n)
+{
+	uint64		last = 0;
+	uint64		i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64		value;
+
+		load_values(&value, hashes + i * sizeof(uint64), 1);
+		if (value <= last)
+			return false;
+		last = value;
+	}
+	return true;
+}
+
+void
+bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n)
+{
+	int			log2_size = set->slots == NULL ? MIN_LOG2_SIZE : set->log2_size;
+	uint64		values[READ_VALUES];
+	uint64		done;
+	uint64		zero;
+
+	/* the value 0 would be first */
+	if (n > 0)
+	{
+		load_values(&zero, hashes, 1);
+		if (zero == 0)
+		{
+			set->has_zero = true;
+			hashes += sizeof(uint64);
+			n--;
+		}
+	}
+
+	/* a table with room for all of them takes them in order without piling up; otherwise they are a run already */
+	while (set->count + n + BATCH > CAPACITY(log2_size))
+		log2_size++;
+	if (log2_size <= MIN_SPILL_LOG2_SIZE || fits_budget(set, log2_size))
+	{
+		if (set->slots == NULL || set->sorted || log2_size > set->log2_size)
+			set_table_size(set, log2_size);
+	}
+	else if (in_order(hashes, n))
+	{
+		BloomfamRun *run = add_run(set);
+
+		for (done = 0; done < n; done += READ_VALUES)
+		{
+			uint64		batch = Min(READ_VALUES, n - done);
+
+			load_values(values, hashes + done * sizeof(uint64), batch);
+			append_to_run(set, run, values, batch);
+			CHECK_FOR_INTERRUPTS();
+		}
+		return;
+	}
+	for (done = 0; done < n; done += BATCH)
+	{
+		uint64		batch = Min(BATCH, n - done);
+
+		load_values(values, hashes + done * sizeof(uint64), batch);
+		add_values(set, values, (int) batch);
+	}
+}
+
+void
+bloomfam_set_clear(BloomfamSet *set)
+{
+	free_table(set);
+	if (set->runs != NULL)
+		pfree(set->runs);
+	bloomfam_set_init(set, set->context, set->budget);
+}
+
+/* ---- reading ---- */
+
+/*
+ * Adds to a table all values of one range from all runs, which stand at its beginning.  A range is the values that share their high
+ * bits; in the table, these are shifted out, so that the range fills it evenly.
+ */
+static void
+gather_range(BloomfamSet *set, BloomfamSet *table, uint64 range, int bits)
+{
+	uint64		highest = bits == 0 ? PG_UINT64_MAX : (range << (64 - bits)) + (PG_UINT64_MAX >> bits);
+	int			r;
+
+	for (r = 0; r < set->nruns; r++)
+	{
+		BloomfamRun *run = &set->runs[r];
+		bool		more = true;
+
+		CHECK_FOR_INTERRUPTS();
+		while (more && run->position < run->count)
+		{
+			uint64		values[READ_VALUES];
+			uint64		n = Min(READ_VALUES, run->count - run->position);
+			uint64		in_range = 0;
+			uint64		i;
+
+			file_read(set->budget, run->start + (off_t) (run->position * sizeof(uint64)), values, n);
+			while (in_range < n && values[in_range] <= highest)
+				values[in_range++] <<= bits;
+			for (i = 0; i < in_range; i += BATCH)
+				add_values(table, values + i, (int) Min(BATCH, in_range - i));
+			run->position += in_range;
+			more = in_range == n;
+		}
+	}
+}
+
+/*
+ * Merges the runs, and what is still in the table, into one run without repeated values.
+ *
+ * Range by range, as many as make each fit a table of half the budget.  Hashes are spread evenly, so that ranges of equal width hold
+ * about equally many; if some crafted input is not, a table grows.
+ */
+static void
+merge_runs(BloomfamSet *set)
+{
+	BloomfamBudget *budget = set->budget;
+	BloomfamBudget unbounded = {.may_spill = false};
+	BloomfamSet table;
+	BloomfamRun merged;
+	int			log2_size = MIN_MERGE_LOG2_SIZE;
+	int			bits = 0;
+	uint64		range;
+	int			r;
+
+	spill(set);
+	free_table(set);
+	if (set->nruns == 1)
+		return;
+
+	while (TABLE_BYTES(log2_size + 1) <= budget->limit / 2)
+		log2_size++;
+	while (bits < 40 && (double) set->spilled / (UINT64CONST(1) << bits) > 0.9 * CAPACITY(log2_size))
+		bits++;
+
+	for (r = 0; r < set->nruns; r++)
+		set->runs[r].position = 0;
+	merged.start = budget->file_end;
+	merged.count = 0;
+	bloomfam_set_init(&table, CurrentMemoryContext, &unbounded);
+	set_table_size(&table, log2_size);
+	for (range = 0; range < UINT64CONST(1) << bits; range++)
+	{
+		uint64		high_bits = bits == 0 ? 0 : range << (64 - bits);
+		uint64		i;
+
+		table.has_zero = false;
+		gather_range(set, &table, range, bits);
+		sort_table(&table);
+		for (i = 0; i < table.count; i++)
+			table.slots[i] = (table.slots[i] >> bits) | high_bits;
+		if (table.has_zero)
+			file_write(budget, &high_bits, 1);
+		file_write(budget, table.slots, table.count);
+		merged.count += table.count + (table.has_zero ? 1 : 0);
+
+		/* empty for the next */
+		memset(table.slots, 0, TABLE_BYTES(table.log2_size));
+		table.count = 0;
+		table.sorted = false;
+	}
+	bloomfam_set_clear(&table);
+
+	set->nruns = 1;
+	set->runs[0] = merged;
+	set->spilled = merged.count;
+}
+
+void
+bloomfam_set_read_begin(BloomfamSetReader *reader, BloomfamSet *set)
+{
+	if (set->nruns > 0)
+		merge_runs(set);
+	else
+		sort_table(set);
+	reader->set = set;
+	reader->count = (set->nruns > 0 ? set->spilled : set->count) + (set->has_zero ? 1 : 0);
+	reader->done = 0;
+}
+
+int
+bloomfam_set_read(BloomfamSetReader *reader, uint64 *hashes, int max)
+{
+	BloomfamSet *set = reader->set;
+	int			n = (int) Min((uint64) max, reader->count - reader->done);
+	uint64		at = reader->done;
+	int			zero = 0;
+	int			i;
+
+	if (n == 0)
+		return 0;
+	if (set->has_zero)
+	{
+		if (at == 0)
+			hashes[zero++] = 0;
+		else
+			at--;
+	}
+	if (set->nruns > 0)
+		file_read(set->budget, set->runs[0].start + (off_t) (at * sizeof(uint64)), hashes + zero, n - zero);
+	else if (n > zero)
+		memcpy(hashes + zero, set->slots + at, (n - zero) * sizeof(uint64));
+	for (i = 0; i < n; i++)
+		hashes[i] *= UNSCRAMBLE;
+	reader->done += n;
+	CHECK_FOR_INTERRUPTS();
+	return n;
+}

@@ -1,0 +1,84 @@
+/*-------------------------------------------------------------------------
+ *
+ * collect.h
+ *	  A set of 64-bit hashes that is built in bounded memory: how a filter learns the number of its distinct keys.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_COLLECT_H
+#define BLOOMFAM_COLLECT_H
+
+#include "storage/buffile.h"
+
+#include "pg/compat.h"
+
+/*
+ * What all sets of one aggregate node share: how much memory they may use together, and the file that takes what does not fit.
+ */
+typedef struct BloomfamBudget
+{
+	Size		limit;			/* bytes for all tables together */
+	Size		used;
+	bool		may_spill;		/* false: tables grow past the limit instead */
+	BufFile    *file;			/* made when first needed */
+	off_t		file_end;
+} BloomfamBudget;
+
+/* A sorted run of distinct values in the file. */
+typedef struct BloomfamRun
+{
+	off_t		start;			/* of the first value, in bytes */
+	uint64		count;			/* values */
+	uint64		position;		/* values read, while merging */
+} BloomfamRun;
+
+typedef struct BloomfamSet
+{
+	BloomfamBudget *budget;
+	MemoryContext context;
+	uint64	   *slots;			/* open addressing, 0 is free; NULL before the first value */
+	int			log2_size;
+	uint64		count;			/* values in slots */
+	bool		sorted;			/* slots are an array of count values in order, not a table */
+	bool		has_zero;		/* the value 0, which slots cannot hold, is in the set */
+	BloomfamRun *runs;
+	int			nruns;
+	int			max_runs;
+	uint64		spilled;		/* values in all runs, repeated ones counted */
+} BloomfamSet;
+
+/* Sets up an empty set whose memory comes from context. */
+extern void bloomfam_set_init(BloomfamSet *set, MemoryContext context, BloomfamBudget *budget);
+
+/* Adds hashes that come in any order but a set's own.  Some ns each while the table is in the caches. */
+extern void bloomfam_set_add(BloomfamSet *set, const uint64 *hashes, int n);
+
+/*
+ * Adds the hashes of another set, as bloomfam_set_read() gave them: an array of n little-endian numbers at any address, which need not be
+ * trusted to be in order.
+ */
+extern void bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n);
+
+/* Bytes that the table takes. */
+extern Size bloomfam_set_memory(const BloomfamSet *set);
+
+/* Forgets all hashes and releases the table. */
+extern void bloomfam_set_clear(BloomfamSet *set);
+
+/*
+ * Reading a set: the number of distinct hashes, then each of them once, in an order that depends on the set alone.  Afterwards the set
+ * is as it was, and may be read again.
+ */
+typedef struct BloomfamSetReader
+{
+	BloomfamSet *set;
+	uint64		count;			/* distinct hashes */
+	uint64		done;
+} BloomfamSetReader;
+
+extern void bloomfam_set_read_begin(BloomfamSetReader *reader, BloomfamSet *set);
+
+/* Returns how many hashes were read, at most max; 0 at the end. */
+extern int	bloomfam_set_read(BloomfamSetReader *reader, uint64 *hashes, int max);
+
+#endif							/* BLOOMFAM_COLLECT_H */

@@ -1,0 +1,118 @@
+/*-------------------------------------------------------------------------
+ *
+ * compare.c
+ *	  Equality, order and hash of filters, so that GROUP BY, DISTINCT, UNION and indexes work on them.
+ *
+ * Filters are equal when their bytes are.  The order has no meaning.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "common/hashfn.h"
+
+#include "pg/bloomfam.h"
+
+PG_FUNCTION_INFO_V1(bloomfam_eq);
+PG_FUNCTION_INFO_V1(bloomfam_ne);
+PG_FUNCTION_INFO_V1(bloomfam_lt);
+PG_FUNCTION_INFO_V1(bloomfam_le);
+PG_FUNCTION_INFO_V1(bloomfam_gt);
+PG_FUNCTION_INFO_V1(bloomfam_ge);
+PG_FUNCTION_INFO_V1(bloomfam_cmp);
+PG_FUNCTION_INFO_V1(bloomfam_hash);
+PG_FUNCTION_INFO_V1(bloomfam_hash_extended);
+
+/* Less than, equal to or greater than 0. */
+static int
+compare(FunctionCallInfo fcinfo)
+{
+	struct varlena *a = PG_GETARG_VARLENA_PP(0);
+	struct varlena *b = PG_GETARG_VARLENA_PP(1);
+	Size		a_len = VARSIZE_ANY_EXHDR(a);
+	Size		b_len = VARSIZE_ANY_EXHDR(b);
+	int			result = memcmp(VARDATA_ANY(a), VARDATA_ANY(b), Min(a_len, b_len));
+
+	if (result == 0 && a_len != b_len)
+		result = a_len < b_len ? -1 : 1;
+
+	/* btree comparisons must not leak */
+	PG_FREE_IF_COPY(a, 0);
+	PG_FREE_IF_COPY(b, 1);
+	return result;
+}
+
+/* Equality alone need not fetch values of different lengths. */
+static bool
+same_bytes(FunctionCallInfo fcinfo)
+{
+	return toast_raw_datum_size(PG_GETARG_DATUM(0)) == toast_raw_datum_size(PG_GETARG_DATUM(1)) &&
+		compare(fcinfo) == 0;
+}
+
+/* bloomfilter = bloomfilter, and so on: strict, immutable. */
+Datum
+bloomfam_eq(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(same_bytes(fcinfo));
+}
+
+Datum
+bloomfam_ne(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(!same_bytes(fcinfo));
+}
+
+Datum
+bloomfam_lt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) < 0);
+}
+
+Datum
+bloomfam_le(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) <= 0);
+}
+
+Datum
+bloomfam_gt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) > 0);
+}
+
+Datum
+bloomfam_ge(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) >= 0);
+}
+
+/* bloom_cmp(bloomfilter, bloomfilter) -> integer: btree support function 1. */
+Datum
+bloomfam_cmp(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(compare(fcinfo));
+}
+
+/* Hash support functions 1 and 2. */
+Datum
+bloomfam_hash(PG_FUNCTION_ARGS)
+{
+	struct varlena *value = PG_GETARG_VARLENA_PP(0);
+	Datum		result = hash_any((unsigned char *) VARDATA_ANY(value), (int) VARSIZE_ANY_EXHDR(value));
+
+	PG_FREE_IF_COPY(value, 0);
+	return result;
+}
+
+Datum
+bloomfam_hash_extended(PG_FUNCTION_ARGS)
+{
+	struct varlena *value = PG_GETARG_VARLENA_PP(0);
+	Datum		result = hash_any_extended((unsigned char *) VARDATA_ANY(value), (int) VARSIZE_ANY_EXHDR(value),
+										   PG_GETARG_INT64(1));
+
+	PG_FREE_IF_COPY(value, 0);
+	return result;
+}

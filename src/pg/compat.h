@@ -1,0 +1,86 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat.h
+ *	  What differs between PostgreSQL's major versions; the only file that looks at PG_VERSION_NUM.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_COMPAT_H
+#define BLOOMFAM_COMPAT_H
+
+#include "postgres.h"
+
+#if PG_VERSION_NUM < 150000
+#error "bloomfam needs PostgreSQL 15 or later"
+#endif
+
+#include "fmgr.h"
+#include "nodes/nodes.h"
+#include "storage/proc.h"
+#include "utils/fmgrprotos.h"
+
+/* 16 moved the varlena macros out of postgres.h */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* 16 lets input functions report bad input softly */
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
+#define bloomfam_ereturn(escontext, result, ...)	ereturn(escontext, result, __VA_ARGS__)
+#else
+#define bloomfam_ereturn(escontext, result, ...)	ereport(ERROR, __VA_ARGS__)
+#endif
+
+/* bytea's input function, softly from 16 on: false means that escontext holds the error */
+static inline bool
+bloomfam_bytea_in(char *str, Node *escontext, Datum *result)
+{
+#if PG_VERSION_NUM >= 160000
+	return DirectInputFunctionCallSafe(byteain, str, InvalidOid, -1, (fmNodePtr) escontext, result);
+#else
+	*result = DirectFunctionCall1(byteain, CStringGetDatum(str));
+	return true;
+#endif
+}
+
+/* 17 moved the local transaction id into a struct */
+#if PG_VERSION_NUM >= 170000
+#define BLOOMFAM_MY_LXID	(MyProc->vxid.lxid)
+#else
+#define BLOOMFAM_MY_LXID	(MyProc->lxid)
+#endif
+
+/* 18 has pg_noreturn, which goes before a declaration, in place of this, which goes after it */
+#ifndef pg_attribute_noreturn
+#define pg_attribute_noreturn()	__attribute__((noreturn))
+#endif
+
+/* utils/pg_locale.h declares it, but needs ICU's headers, which users need not have */
+extern char *get_collation_actual_version(char collprovider, const char *collcollate);
+
+/*
+ * The locale of a collation and of the database.  17 named the columns for every provider, not for ICU alone; 16 added rules, which
+ * tailor an ICU collation.
+ */
+#include "catalog/pg_collation.h"
+#include "catalog/pg_database.h"
+#if PG_VERSION_NUM >= 170000
+#define BLOOMFAM_ANUM_COLL_LOCALE	Anum_pg_collation_colllocale
+#define BLOOMFAM_ANUM_DAT_LOCALE	Anum_pg_database_datlocale
+#else
+#define BLOOMFAM_ANUM_COLL_LOCALE	Anum_pg_collation_colliculocale
+#define BLOOMFAM_ANUM_DAT_LOCALE	Anum_pg_database_daticulocale
+#endif
+#if PG_VERSION_NUM >= 160000
+#define BLOOMFAM_ANUM_COLL_RULES	Anum_pg_collation_collicurules
+#define BLOOMFAM_ANUM_DAT_RULES		Anum_pg_database_daticurules
+#else
+#define BLOOMFAM_ANUM_COLL_RULES	InvalidAttrNumber
+#define BLOOMFAM_ANUM_DAT_RULES		InvalidAttrNumber
+#endif
+
+/* The major version, for key families that the server's own hash functions have a part in. */
+#define BLOOMFAM_PG_MAJOR	(PG_VERSION_NUM / 10000)
+
+#endif							/* BLOOMFAM_COMPAT_H */

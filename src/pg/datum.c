@@ -1,0 +1,236 @@
+/*-------------------------------------------------------------------------
+ *
+ * datum.c
+ *	  Filters as datums: opening them, keeping them open, and making new ones.
+ *
+ * A probe must not detoast, validate or allocate per row, and must never take one filter for another.  A function is told only the
+ * datum, and its address proves nothing: per-tuple memory is used again and again, so that another row's filter may lie where the last
+ * one lay.  A value is known again by these rules:
+ *
+ *	- A plain value (from a constant, a parameter, an aggregate) is used where it lies, whatever its address.  Only the parsed
+ *	  header is kept, together with the bytes that it was parsed from; if those are the same, so is what was made of them.
+ *	- A TOASTed value is fetched into memory of ours and known by its TOAST pointer, all of it (sizes, value id, relation).  Within a
+ *	  transaction a value id is not used again while a snapshot can see it; the pointer therefore counts only in the transaction that
+ *	  it was seen in, since fn_extra may outlive that (PL/pgSQL's simple expressions, index expressions).
+ *	- A value compressed in its row is small, and known by its compressed bytes.
+ *	- Expanded and indirect values are flattened anew each time: all that their datum has is an address.
+ *
+ * Our copies have their payload on a cache line's boundary, so that a block is one line.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "pg/bloomfam.h"
+
+#define CACHE_LINE		64
+
+/* How much of a TOASTed value is fetched at once: its chunks go straight to where they shall be. */
+#define FETCH_BYTES		(1024 * 1024)
+
+/* No value is that long. */
+#define NOTHING_OPEN	((Size) -1)
+
+static void
+corrupt_error(const char *reason)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("invalid bloom filter"),
+			 errdetail("Reason: %s.", reason)));
+}
+
+static void
+open_bytes(const void *data, Size avail, Size total, BfView *view)
+{
+	const char *reason;
+
+	if (bf_open(data, avail, total, view, &reason) != BF_OK)
+		corrupt_error(reason);
+}
+
+void
+bloomfam_view_open(Datum datum, BfView *view)
+{
+	struct varlena *value = pg_detoast_datum_packed((struct varlena *) DatumGetPointer(datum));
+
+	open_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), VARSIZE_ANY_EXHDR(value), view);
+}
+
+struct varlena *
+bloomfam_value_alloc(const BfHeader *head, uint8 **payload)
+{
+	Size		size = VARHDRSZ + bf_data_size(head);
+	struct varlena *value;
+
+	if (size > BF_MAX_VALUE_SIZE)
+		bloomfam_params_error(BF_TOO_LARGE, head->kind, head->target_fpr, head->capacity);
+	value = palloc0(size);
+	SET_VARSIZE(value, size);
+	*payload = (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);
+	return value;
+}
+
+Datum
+bloomfam_value_finish(struct varlena *value, const BfHeader *head)
+{
+	bf_write_header(VARDATA(value), head);
+	bf_seal(VARDATA(value), VARSIZE(value) - VARHDRSZ);
+	return PointerGetDatum(value);
+}
+
+void
+bloomfam_filter_init(BloomfamFilter *filter, MemoryContext context)
+{
+	memset(filter, 0, sizeof(*filter));
+	filter->context = context;
+	filter->data_len = NOTHING_OPEN;
+}
+
+/* Are the fixed parts of two headers the same?  Without a call, and without a branch a word. */
+static inline bool
+same_header(const uint8 *a, const uint8 *b)
+{
+	uint64		differ = 0;
+	int			i;
+
+	for (i = 0; i < BF_FIXED_HEADER_SIZE; i += sizeof(uint64))
+	{
+		uint64		x;
+		uint64		y;
+
+		memcpy(&x, a + i, sizeof(x));
+		memcpy(&y, b + i, sizeof(y));
+		differ |= x ^ y;
+	}
+	return differ == 0;
+}
+
+/* Opens bytes that lie plainly in memory. */
+static inline void
+open_plain(BloomfamFilter *filter, const uint8 *data, Size len)
+{
+	filter->identity_len = 0;
+
+	/* the family's name follows from its number, which is in the fixed part */
+	if (likely(len == filter->data_len && same_header(data, filter->header)))
+	{
+		filter->view.payload = data + filter->header_len;
+		return;
+	}
+
+	filter->data_len = NOTHING_OPEN;
+	open_bytes(data, len, len, &filter->view);
+	filter->header_len = filter->view.payload - data;
+	memcpy(filter->header, data, filter->header_len);
+	filter->view.head.family = (char *) filter->header + BF_FIXED_HEADER_SIZE;
+	filter->probe = filter->view.head.kind->prober(&filter->view);
+	filter->data_len = len;
+}
+
+/*
+ * Fetches a value that does not lie plainly in memory into filter->copy, payload aligned.  Returns its length.
+ */
+static const uint8 *
+fetch(BloomfamFilter *filter, struct varlena *value, Size *len)
+{
+	struct varlena *head_slice = NULL;
+	struct varlena *whole = NULL;
+	BfView		view;
+	Size		offset;
+	Size		done;
+	char	   *start;
+
+	if (VARATT_IS_EXTERNAL_ONDISK(value))
+	{
+		struct varatt_external pointer;
+
+		VARATT_EXTERNAL_GET_POINTER(pointer, value);
+		if (!VARATT_EXTERNAL_IS_COMPRESSED(pointer))
+		{
+			*len = pointer.va_rawsize - VARHDRSZ;
+			head_slice = detoast_attr_slice(value, 0, BF_MAX_HEADER_SIZE);
+			open_bytes(VARDATA_ANY(head_slice), VARSIZE_ANY_EXHDR(head_slice), *len, &view);
+		}
+	}
+	if (head_slice == NULL)
+	{
+		whole = detoast_attr(value);
+		*len = VARSIZE_ANY_EXHDR(whole);
+		open_bytes(VARDATA_ANY(whole), *len, *len, &view);
+	}
+
+	/* the header said how much there is: no more than a value may have */
+	if (filter->copy != NULL)
+		pfree(filter->copy);
+	filter->copy = NULL;
+	filter->copy = MemoryContextAlloc(filter->context, *len + CACHE_LINE);
+	offset = bf_payload_offset(view.head.family_len);
+	start = (char *) TYPEALIGN(CACHE_LINE, filter->copy + offset) - offset;
+
+	if (whole != NULL)
+	{
+		memcpy(start, VARDATA_ANY(whole), *len);
+		pfree(whole);
+	}
+	else
+	{
+		pfree(head_slice);
+		for (done = 0; done < *len; done += FETCH_BYTES)
+		{
+			struct varlena *slice = detoast_attr_slice(value, done, FETCH_BYTES);
+
+			if (VARSIZE_ANY_EXHDR(slice) != Min(FETCH_BYTES, *len - done))
+				corrupt_error("the stored value is shorter than its header says");
+			memcpy(start + done, VARDATA_ANY(slice), VARSIZE_ANY_EXHDR(slice));
+			pfree(slice);
+			CHECK_FOR_INTERRUPTS();
+		}
+	}
+	return (uint8 *) start;
+}
+
+/*
+ * Opens a value that has to be fetched, unless it is the one that was fetched last.
+ */
+static void
+open_fetched(BloomfamFilter *filter, struct varlena *value)
+{
+	Size		identity_len = VARSIZE_ANY(value);
+	bool		known = VARATT_IS_EXTERNAL_ONDISK(value) || !VARATT_IS_EXTERNAL(value);
+	const uint8 *data;
+	Size		len;
+
+	if (known && identity_len == filter->identity_len && filter->lxid == BLOOMFAM_MY_LXID &&
+		memcmp(value, filter->identity, identity_len) == 0)
+		return;
+
+	filter->identity_len = 0;
+	data = fetch(filter, value, &len);
+	open_plain(filter, data, len);
+	if (known)
+	{
+		if (filter->identity != NULL)
+			pfree(filter->identity);
+		filter->identity = NULL;
+		filter->identity = MemoryContextAlloc(filter->context, identity_len);
+		memcpy(filter->identity, value, identity_len);
+		filter->lxid = BLOOMFAM_MY_LXID;
+		filter->identity_len = identity_len;
+	}
+}
+
+void
+bloomfam_filter_open(BloomfamFilter *filter, Datum datum)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+
+	if (!VARATT_IS_EXTENDED(value) || VARATT_IS_SHORT(value))
+		open_plain(filter, (uint8 *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+	else
+		open_fetched(filter, value);
+}

@@ -1,0 +1,156 @@
+/*-------------------------------------------------------------------------
+ *
+ * env.c
+ *	  What the core needs from PostgreSQL, and its status codes as errors.
+ *
+ * The only file that chooses an SQLSTATE for a status of the core.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+
+#include "pg/bloomfam.h"
+
+static void
+check_interrupts(void *arg)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+const BfEnv bloomfam_env = {
+	.check_interrupts = check_interrupts,
+};
+
+/*
+ * Bad arguments of bf_design() and bf_plan().
+ */
+void
+bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 keys)
+{
+	switch (status)
+	{
+		case BF_FPR_OUT_OF_RANGE:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("false positive rate must be between 0 and 1, both excluded")));
+			break;
+		case BF_FPR_TOO_LOW:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("false positive rate %g is too low for kind \"%s\"", fpr, kind->name),
+					 errdetail("The lowest that this kind reaches is %g.", kind->min_fpr),
+					 kind->better_kind != NULL ? errhint("Use kind \"%s\".", kind->better_kind) : 0));
+			break;
+		case BF_TOO_LARGE:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("bloom filter would be too large"),
+					 errdetail("A filter of kind \"%s\" for " UINT64_FORMAT " keys at a false positive rate of %g would exceed %d MB.",
+							   kind->name, keys, fpr, (int) (BF_MAX_VALUE_SIZE / (1024 * 1024))),
+					 errhint("Allow a higher false positive rate, or divide the keys among several filters.")));
+			break;
+		default:
+			elog(ERROR, "unexpected status %d", (int) status);
+	}
+	pg_unreachable();
+}
+
+/*
+ * Two filters that cannot be combined.
+ */
+void
+bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a, const BfView *b)
+{
+	switch (status)
+	{
+		case BF_FAMILY_MISMATCH:
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("cannot %s bloom filters of keys of different types", verb),
+					 errdetail("The first filter holds keys of type %s, the second of type %s.",
+							   bloomfam_family_display(a->head.family, a->head.family_len, a->head.family_id),
+							   bloomfam_family_display(b->head.family, b->head.family_len, b->head.family_id)),
+					 errhint("Cast the keys to one type when building the filters.")));
+			break;
+		case BF_KIND_MISMATCH:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("cannot %s bloom filters of different kinds", verb),
+					 errdetail("The first filter is of kind \"%s\" (capacity " UINT64_FORMAT ", false positive rate %g), "
+							   "the second of kind \"%s\" (capacity " UINT64_FORMAT ", false positive rate %g).",
+							   a->head.kind->name, a->head.capacity, a->head.target_fpr,
+							   b->head.kind->name, b->head.capacity, b->head.target_fpr),
+					 errhint("Build both filters with the same kind.")));
+			break;
+		case BF_UNSUPPORTED:
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot %s bloom filters of kind \"%s\"", verb, a->head.kind->name),
+					 errdetail("The other filter is of kind \"%s\".", b->head.kind->name)));
+			break;
+		default:
+			elog(ERROR, "unexpected status %d", (int) status);
+	}
+	pg_unreachable();
+}
+
+/*
+ * What a kind cannot do.  The hint names the first kind that can.
+ */
+void
+bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_cap)
+{
+	const BfKind *able;
+	size_t		i;
+
+	for (i = 0; (able = bf_kind_at(i)) != NULL; i++)
+		if ((able->caps & needed_cap) && !(able->caps & BF_INTERNAL))
+			break;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot %s a bloom filter of kind \"%s\"", what, kind->name),
+			 able != NULL ? errhint("A filter of kind \"%s\" can do this.", able->name) : 0));
+	pg_unreachable();
+}
+
+/*
+ * A key of one family, a filter of another.
+ */
+void
+bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key_family_len, uint64 key_family_id)
+{
+	char	   *holds = bloomfam_family_display(filter->family, filter->family_len, filter->family_id);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("key does not have the type of the bloom filter's keys"),
+			 errdetail("The filter holds keys of type %s, and the key is of type %s.",
+					   holds, bloomfam_family_display(key_family, key_family_len, key_family_id)),
+			 errhint("Cast the key to the type that the filter was built from.")));
+	pg_unreachable();
+}
+
+char *
+bloomfam_family_display(const char *name, uint32 len, uint64 id)
+{
+	char	   *copy;
+
+	if (id == 0)
+		return pstrdup("(none)");
+	if (name == NULL || len == 0)
+	{
+		name = bloomfam_family_name(id);
+		if (name != NULL)
+			return pstrdup(name);
+		return psprintf("(number %016llx)", (unsigned long long) id);
+	}
+	copy = pnstrdup(name, len);
+
+	/* the bytes may have come from anywhere */
+	if (!pg_verify_mbstr(PG_UTF8, copy, (int) len, true))
+		return psprintf("(number %016llx)", (unsigned long long) id);
+	return pg_any_to_server(copy, (int) len, PG_UTF8);
+}

@@ -1,0 +1,136 @@
+/*-------------------------------------------------------------------------
+ *
+ * io.c
+ *	  Ways in and out of the type bloomfilter: text, binary, bytea.
+ *
+ * Every way in reads the whole value and checks it, checksum included; nothing else does, later.  The text form is bytea's hex form,
+ * whatever bytea_output says.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "libpq/pqformat.h"
+#include "utils/builtins.h"
+
+#include "pg/bloomfam.h"
+
+PG_FUNCTION_INFO_V1(bloomfam_in);
+PG_FUNCTION_INFO_V1(bloomfam_out);
+PG_FUNCTION_INFO_V1(bloomfam_recv);
+PG_FUNCTION_INFO_V1(bloomfam_send);
+PG_FUNCTION_INFO_V1(bloomfam_from_bytea);
+PG_FUNCTION_INFO_V1(bloomfam_to_bytea);
+
+/* Returns NULL if the bytes are a filter, else the reason why they are not. */
+static const char *
+invalid_reason(const void *data, Size len)
+{
+	BfView		view;
+	const char *reason;
+
+	return bf_validate(data, len, &view, &reason) == BF_OK ? NULL : reason;
+}
+
+/*
+ * bloomfilter_in(cstring) -> bloomfilter: strict, immutable.
+ *
+ * 22P02 for anything but \x and the hex digits of a valid filter; softly from PostgreSQL 16 on.
+ */
+Datum
+bloomfam_in(PG_FUNCTION_ARGS)
+{
+	char	   *str = PG_GETARG_CSTRING(0);
+	Node	   *escontext = fcinfo->context;
+	Datum		bytes;
+	const char *reason;
+
+	if (str[0] != '\\' || str[1] != 'x')
+		bloomfam_ereturn(escontext, (Datum) 0,
+						 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+						  errmsg("invalid input syntax for type %s", "bloomfilter"),
+						  errdetail("A bloom filter's text form begins with \"\\x\".")));
+	if (!bloomfam_bytea_in(str, escontext, &bytes))
+		PG_RETURN_NULL();
+	reason = invalid_reason(VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);
+	if (reason != NULL)
+		bloomfam_ereturn(escontext, (Datum) 0,
+						 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+						  errmsg("invalid bloom filter"),
+						  errdetail("Reason: %s.", reason)));
+	PG_RETURN_DATUM(bytes);
+}
+
+/*
+ * bloomfilter_out(bloomfilter) -> cstring: strict, immutable.
+ */
+Datum
+bloomfam_out(PG_FUNCTION_ARGS)
+{
+	struct varlena *value = PG_GETARG_VARLENA_PP(0);
+	Size		len = VARSIZE_ANY_EXHDR(value);
+	char	   *str = palloc(2 + 2 * len + 1);
+
+	str[0] = '\\';
+	str[1] = 'x';
+	hex_encode(VARDATA_ANY(value), len, str + 2);
+	str[2 + 2 * len] = '\0';
+	PG_RETURN_CSTRING(str);
+}
+
+/*
+ * bloomfilter_recv(internal) -> bloomfilter: strict, immutable.  The binary form is the value's bytes.  22P03.
+ */
+Datum
+bloomfam_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+	int			len = buf->len - buf->cursor;
+	struct varlena *value = palloc(VARHDRSZ + len);
+	const char *reason;
+
+	pq_copymsgbytes(buf, VARDATA(value), len);
+	SET_VARSIZE(value, VARHDRSZ + len);
+	reason = invalid_reason(VARDATA(value), len);
+	if (reason != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid bloom filter"),
+				 errdetail("Reason: %s.", reason)));
+	PG_RETURN_POINTER(value);
+}
+
+/*
+ * bloomfilter_send(bloomfilter) -> bytea: strict, immutable.
+ */
+Datum
+bloomfam_send(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0)));
+}
+
+/*
+ * bloomfilter(bytea) -> bloomfilter: strict, immutable; the cast from bytea.  22P03.
+ */
+Datum
+bloomfam_from_bytea(PG_FUNCTION_ARGS)
+{
+	struct varlena *bytes = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
+	const char *reason = invalid_reason(VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);
+
+	if (reason != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid bloom filter"),
+				 errdetail("Reason: %s.", reason)));
+	PG_RETURN_POINTER(bytes);
+}
+
+/*
+ * bytea(bloomfilter) -> bytea: strict, immutable; the cast to bytea.
+ */
+Datum
+bloomfam_to_bytea(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0)));
+}

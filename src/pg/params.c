@@ -1,0 +1,62 @@
+/*-------------------------------------------------------------------------
+ *
+ * params.c
+ *	  What a user asks for, as a design and a plan, or an error that says what is wrong with it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+
+#include "pg/bloomfam.h"
+
+const BfKind *
+bloomfam_kind_arg(text *name)
+{
+	char	   *str = text_to_cstring(name);
+	const BfKind *kind = bf_kind_by_name(str);
+	StringInfoData list;
+	size_t		i;
+
+	if (kind != NULL && !(kind->caps & BF_INTERNAL))
+		return kind;
+
+	initStringInfo(&list);
+	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
+		if (!(kind->caps & BF_INTERNAL))
+			appendStringInfo(&list, "%s\"%s\"", i > 0 ? ", " : "", kind->name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized kind of bloom filter: \"%s\"", str),
+			 errhint("Available kinds: %s.", list.data)));
+}
+
+void
+bloomfam_design(const BfKind *kind, double fpr, BfDesign *design)
+{
+	BfStatus	status = bf_design(kind, fpr, design);
+
+	if (status != BF_OK)
+		bloomfam_params_error(status, kind, fpr, 0);
+}
+
+void
+bloomfam_plan(const BfDesign *design, uint64 keys, BfHeader *head)
+{
+	BfStatus	status = bf_plan(design, keys, head);
+
+	if (status != BF_OK)
+		bloomfam_params_error(status, design->kind, design->fpr, keys);
+}
+
+uint64
+bloomfam_expected_arg(int64 expected)
+{
+	if (expected < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expected number of keys must be at least 1")));
+	return (uint64) expected;
+}

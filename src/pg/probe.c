@@ -1,0 +1,228 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe.c
+ *	  May a filter contain a key?
+ *
+ * NULLs: of a NULL key nothing is known, so the answer is NULL; a NULL filter is "no filter known", which may contain every key, so the
+ * answer is true.  These functions are therefore not strict.  With many keys, each is answered so, and the answers are joined by SQL's OR
+ * or AND.
+ *
+ * What a call needs is made on the first row and kept in fn_extra: the key's hash routine, the opened filter, and the routine that
+ * probes it.  A row then costs one hash and one probe.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+#include "pg/bloomfam.h"
+
+PG_FUNCTION_INFO_V1(bloomfam_may_contain);
+PG_FUNCTION_INFO_V1(bloomfam_may_be_in);
+PG_FUNCTION_INFO_V1(bloomfam_may_contain_any);
+PG_FUNCTION_INFO_V1(bloomfam_may_contain_all);
+PG_FUNCTION_INFO_V1(bloomfam_filter_keys);
+
+typedef struct ProbeState
+{
+	BloomfamFilter filter;
+	BloomfamHasher *hasher;		/* of keys, or of the elements of an array of keys */
+} ProbeState;
+
+static pg_noinline ProbeState *
+make_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
+{
+	MemoryContext context = fcinfo->flinfo->fn_mcxt;
+	ProbeState *state = MemoryContextAlloc(context, sizeof(ProbeState));
+	Oid			type = bloomfam_key_type(fcinfo, key_arg);
+
+	if (keys_are_array)
+		type = get_base_element_type(type);
+	bloomfam_filter_init(&state->filter, context);
+	state->hasher = bloomfam_hasher_make(context, type, PG_GET_COLLATION(), BF_HASH_XXH3);
+	fcinfo->flinfo->fn_extra = state;
+	return state;
+}
+
+static inline ProbeState *
+get_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
+{
+	ProbeState *state = fcinfo->flinfo->fn_extra;
+
+	return likely(state != NULL) ? state : make_state(fcinfo, key_arg, keys_are_array);
+}
+
+/*
+ * Raises an error unless the filter holds keys of the hasher's family, or none yet, which is then the answer: returns whether it may
+ * hold any.
+ */
+static inline bool
+check_family(const BfView *view, const BloomfamHasher *hasher)
+{
+	if (likely(view->head.family_id == hasher->family_id))
+		return true;
+	if (view->head.family_id == 0)
+		return false;
+	bloomfam_family_error(&view->head, hasher->family, hasher->family_len, hasher->family_id);
+}
+
+static inline Datum
+may_contain(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
+{
+	ProbeState *state;
+	uint64		hash;
+
+	if (PG_ARGISNULL(key_arg))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(filter_arg))
+		PG_RETURN_BOOL(true);
+
+	state = get_state(fcinfo, key_arg, false);
+	bloomfam_filter_open(&state->filter, PG_GETARG_DATUM(filter_arg));
+	hash = state->hasher->hash(state->hasher, PG_GETARG_DATUM(key_arg));
+	PG_RETURN_BOOL(check_family(&state->filter.view, state->hasher) &&
+				   state->filter.probe(&state->filter.view, hash));
+}
+
+/*
+ * bloom_may_contain(bloomfilter, "any") -> boolean, also @~: not strict, immutable.
+ *
+ * False is certain; true is wrong with the filter's FPR.  42804 if the filter holds keys of another type.
+ */
+Datum
+bloomfam_may_contain(PG_FUNCTION_ARGS)
+{
+	return may_contain(fcinfo, 0, 1);
+}
+
+/*
+ * bloom_may_be_in("any", bloomfilter) -> boolean, only as ~@: the same the other way round.
+ */
+Datum
+bloomfam_may_be_in(PG_FUNCTION_ARGS)
+{
+	return may_contain(fcinfo, 1, 0);
+}
+
+/* An array of keys, and the answer to each that is not NULL. */
+typedef struct KeyArray
+{
+	Oid			type;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	int			n;
+	Datum	   *keys;
+	bool	   *nulls;
+	bool	   *answers;
+} KeyArray;
+
+/* Probes the array that is argument 1. */
+static void
+probe_array(FunctionCallInfo fcinfo, KeyArray *array)
+{
+	ArrayType  *value = PG_GETARG_ARRAYTYPE_P(1);
+	ProbeState *state;
+	uint64	   *hashes;
+	bool	   *found;
+	int			nhashes = 0;
+	int			i;
+
+	array->type = ARR_ELEMTYPE(value);
+	get_typlenbyvalalign(array->type, &array->typlen, &array->typbyval, &array->typalign);
+	deconstruct_array(value, array->type, array->typlen, array->typbyval, array->typalign,
+					  &array->keys, &array->nulls, &array->n);
+	array->answers = palloc(Max(array->n, 1) * sizeof(bool));
+
+	memset(array->answers, true, array->n);
+	if (PG_ARGISNULL(0))
+		return;
+
+	state = get_state(fcinfo, 1, true);
+	bloomfam_filter_open(&state->filter, PG_GETARG_DATUM(0));
+	hashes = palloc(Max(array->n, 1) * sizeof(uint64));
+	found = palloc(Max(array->n, 1) * sizeof(bool));
+	for (i = 0; i < array->n; i++)
+	{
+		if (array->nulls[i])
+			continue;
+		hashes[nhashes] = state->hasher->hash(state->hasher, array->keys[i]);
+		array->answers[i] = check_family(&state->filter.view, state->hasher);
+		nhashes++;
+	}
+	state->filter.view.head.kind->probe_many(&state->filter.view, hashes, nhashes, found);
+	for (nhashes = i = 0; i < array->n; i++)
+		if (!array->nulls[i])
+			array->answers[i] &= found[nhashes++];
+	pfree(hashes);
+	pfree(found);
+}
+
+/* The OR (if true decides) or the AND (if false does) of the answers for an array of keys. */
+static Datum
+may_contain_quantified(FunctionCallInfo fcinfo, bool decisive)
+{
+	KeyArray	array;
+	bool		unknown = false;
+	int			i;
+
+	if (PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	probe_array(fcinfo, &array);
+	for (i = 0; i < array.n; i++)
+	{
+		if (array.nulls[i])
+			unknown = true;
+		else if (array.answers[i] == decisive)
+			PG_RETURN_BOOL(decisive);
+	}
+	if (unknown)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(!decisive);
+}
+
+/*
+ * bloom_may_contain_any(bloomfilter, anyarray) -> boolean: not strict, immutable.
+ *
+ * False, which is certain, if the filter contains none of the keys.
+ */
+Datum
+bloomfam_may_contain_any(PG_FUNCTION_ARGS)
+{
+	return may_contain_quantified(fcinfo, true);
+}
+
+/*
+ * bloom_may_contain_all(bloomfilter, anyarray) -> boolean: not strict, immutable.
+ *
+ * False, which is certain, if some key is not in the filter.
+ */
+Datum
+bloomfam_may_contain_all(PG_FUNCTION_ARGS)
+{
+	return may_contain_quantified(fcinfo, false);
+}
+
+/*
+ * bloom_filter_keys(bloomfilter, anyarray) -> anyarray: not strict, immutable.
+ *
+ * Those keys that the filter may contain, in their order, in an array of one dimension.  A NULL is not known to be in the filter and is
+ * left out.
+ */
+Datum
+bloomfam_filter_keys(PG_FUNCTION_ARGS)
+{
+	KeyArray	array;
+	int			nkept = 0;
+	int			i;
+
+	if (PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	probe_array(fcinfo, &array);
+	for (i = 0; i < array.n; i++)
+		if (!array.nulls[i] && array.answers[i])
+			array.keys[nkept++] = array.keys[i];
+	PG_RETURN_ARRAYTYPE_P(construct_array(array.keys, nkept, array.type, array.typlen, array.typbyval, array.typalign));
+}

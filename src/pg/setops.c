@@ -1,0 +1,92 @@
+/*-------------------------------------------------------------------------
+ *
+ * setops.c
+ *	  From filters to filters: union, intersection, folding.  Arguments are never changed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg/bloomfam.h"
+
+PG_FUNCTION_INFO_V1(bloomfam_union);
+PG_FUNCTION_INFO_V1(bloomfam_intersect);
+PG_FUNCTION_INFO_V1(bloomfam_fold);
+
+/*
+ * bloom_union(bloomfilter, bloomfilter) -> bloomfilter, also |: strict, immutable.
+ *
+ * May contain whatever either may contain.  42804 for keys of different types, 22023 for different kinds, 0A000 for kinds that do not
+ * unite.
+ */
+Datum
+bloomfam_union(PG_FUNCTION_ARGS)
+{
+	BfView		a;
+	BfView		b;
+	BfHeader	head;
+	BfStatus	status;
+	struct varlena *result;
+	uint8	   *payload;
+
+	bloomfam_view_open(PG_GETARG_DATUM(0), &a);
+	bloomfam_view_open(PG_GETARG_DATUM(1), &b);
+	status = bf_union_plan(&a, &b, &head);
+	if (status != BF_OK)
+		bloomfam_combine_error(status, "unite", &a, &b);
+	result = bloomfam_value_alloc(&head, &payload);
+	bf_union(&bloomfam_env, &head, payload, &a, &b);
+	return bloomfam_value_finish(result, &head);
+}
+
+/*
+ * bloom_intersect(bloomfilter, bloomfilter) -> bloomfilter, also &: strict, immutable.
+ *
+ * May contain whatever both contain.  Errors as above.
+ */
+Datum
+bloomfam_intersect(PG_FUNCTION_ARGS)
+{
+	BfView		a;
+	BfView		b;
+	BfHeader	head;
+	BfStatus	status;
+	struct varlena *result;
+	uint8	   *payload;
+
+	bloomfam_view_open(PG_GETARG_DATUM(0), &a);
+	bloomfam_view_open(PG_GETARG_DATUM(1), &b);
+	status = bf_intersect_plan(&a, &b, &head);
+	if (status != BF_OK)
+		bloomfam_combine_error(status, "intersect", &a, &b);
+	result = bloomfam_value_alloc(&head, &payload);
+	bf_intersect(&bloomfam_env, &head, payload, &a, &b);
+	return bloomfam_value_finish(result, &head);
+}
+
+/*
+ * bloom_fold(bloomfilter, float8) -> bloomfilter: strict, immutable.
+ *
+ * The smallest fold whose estimated FPR is at most the second argument; the filter as it is if there is none.  22023 for a rate that
+ * is none, 0A000 for kinds that do not fold.
+ */
+Datum
+bloomfam_fold(PG_FUNCTION_ARGS)
+{
+	double		fpr = PG_GETARG_FLOAT8(1);
+	BfView		view;
+	BfHeader	head;
+	BfStatus	status;
+	struct varlena *result;
+	uint8	   *payload;
+
+	bloomfam_view_open(PG_GETARG_DATUM(0), &view);
+	status = bf_fold_plan(&bloomfam_env, &view, fpr, &head);
+	if (status == BF_UNSUPPORTED)
+		bloomfam_unsupported_error(view.head.kind, "fold", BF_CAN_FOLD);
+	if (status != BF_OK)
+		bloomfam_params_error(status, view.head.kind, fpr, 0);
+	result = bloomfam_value_alloc(&head, &payload);
+	bf_fold(&bloomfam_env, &head, payload, &view);
+	return bloomfam_value_finish(result, &head);
+}

@@ -1,0 +1,721 @@
+/*-------------------------------------------------------------------------
+ *
+ * t_format.c
+ *	  The stored form against hostile bytes: whatever is not a filter is refused, and what is accepted can be used in safety.
+ *
+ * "In safety" is what ASan and UBSan see: every value here lies in a malloc of exactly its length.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "test.h"
+
+#define OFF_CHECKSUM	8
+#define OFF_CAPACITY	32
+#define OFF_KEYS_ADDED	40
+#define OFF_FPR			48
+#define OFF_PAYLOAD_LEN	56
+
+#define NHASHES			60
+
+static uint64_t hashes[NHASHES];
+
+/* A sealed value of this kind that holds hashes 0 to n - 1, if the kind takes keys. */
+static TestFilter
+sample(const BfKind *kind, double fpr, uint64_t capacity, size_t n, const char *family)
+{
+	BfHeader	head;
+	TestFilter	filter;
+	size_t		i;
+
+	if (kind->design != NULL)
+		head = test_plan(kind, fpr, capacity);
+	else
+	{
+		memset(&head, 0, sizeof(head));
+		head.kind = kind;
+		head.hash_id = BF_HASH_XXH3;
+	}
+	if (kind->id == BF_KIND_PARTIAL)
+	{
+		head.param[0] = BF_KIND_BLOCKED;
+		head.target_fpr = fpr;
+		head.capacity = capacity;
+		head.payload_len = n * 8;
+	}
+	test_set_family(&head, family);
+	if (head.family_id != 0 && kind->id != BF_KIND_IDENTITY)
+		head.keys_added = n;
+	filter = test_empty(&head);
+	if (kind->add != NULL)
+		test_add(&filter, hashes, n);
+	if (kind->id == BF_KIND_PARTIAL)
+		for (i = 0; i < n; i++)
+			bf_store64(test_payload(&filter) + i * 8, hashes[i]);
+	bf_seal(filter.data, filter.len);
+	return filter;
+}
+
+/* Some values of each kind, small enough that every change of every byte can be tried. */
+#define SAMPLES	6
+
+static TestFilter
+sample_of(const BfKind *kind, int which)
+{
+	static const char *const family[SAMPLES] = {"", "int8", "", "text", "a name of 12", "public.\xc3\xa9num"};
+	static const uint64_t capacity[SAMPLES] = {1, 1, 20, 40, 100, 10};
+	static const size_t n[SAMPLES] = {0, 1, 0, 40, 60, 12};
+	static const double fpr[SAMPLES] = {0.5, 0.01, 0.1, 0.01, 0.0001, 0.3};
+
+	return sample(kind, fpr[which], capacity[which], n[which], family[which]);
+}
+
+/* Everything that may be done with an opened filter. */
+static void
+exercise(const BfView *view, const BfView *friend)
+{
+	const BfKind *kind = view->head.kind;
+	BfProbe		probe = kind->prober(view);
+	const BfView *other[2];
+	bool		result[NHASHES];
+	BfStats		stats;
+	BfHeader	head;
+	int			i;
+
+	kind->probe_many(view, hashes, NHASHES, result);
+	for (i = 0; i < NHASHES; i++)
+		CHECK(probe(view, hashes[i]) == result[i]);
+	bf_stats(NULL, view, &stats);
+	CHECK(isfinite(stats.keys) && stats.keys >= 0);
+	CHECK(stats.fpr >= 0 && stats.fpr <= 1);
+	CHECK(stats.bits_set <= stats.bits);
+	if (bf_fold_plan(NULL, view, 0.3, &head) == BF_OK)
+	{
+		TestFilter	folded = test_empty(&head);
+
+		bf_fold(NULL, &head, test_payload(&folded), view);
+		for (i = 0; i < NHASHES; i++)
+			CHECK(!result[i] || test_probe(&folded, hashes[i]));
+		test_free(&folded);
+	}
+
+	other[0] = view;
+	other[1] = friend;
+	for (i = 0; i < 4; i++)
+	{
+		const BfView *a = other[i / 2];
+		const BfView *b = other[1 - i % 2];
+		bool		both[NHASHES];
+		bool		second[NHASHES];
+		TestFilter	combined;
+		int			j;
+
+		a->head.kind->probe_many(a, hashes, NHASHES, both);
+		b->head.kind->probe_many(b, hashes, NHASHES, second);
+		if (bf_union_plan(a, b, &head) == BF_OK)
+		{
+			combined = test_empty(&head);
+			bf_union(NULL, &head, test_payload(&combined), a, b);
+			for (j = 0; j < NHASHES; j++)
+				CHECK(!(both[j] || second[j]) || test_probe(&combined, hashes[j]));
+			test_free(&combined);
+		}
+		if (bf_intersect_plan(a, b, &head) == BF_OK)
+		{
+			combined = test_empty(&head);
+			bf_intersect(NULL, &head, test_payload(&combined), a, b);
+			for (j = 0; j < NHASHES; j++)
+				CHECK(!(both[j] && second[j]) || test_probe(&combined, hashes[j]));
+			test_free(&combined);
+		}
+	}
+}
+
+/* Exactly as long, exactly there: a copy at its own malloc. */
+static uint8_t *
+copy_of(const uint8_t *data, size_t len)
+{
+	uint8_t    *copy = test_malloc(len);
+
+	memcpy(copy, data, len);
+	return copy;
+}
+
+static bool
+same_head(const BfHeader *a, const BfHeader *b)
+{
+	return a->kind == b->kind && a->hash_id == b->hash_id && a->family_id == b->family_id && a->capacity == b->capacity &&
+		a->keys_added == b->keys_added && a->target_fpr == b->target_fpr && a->payload_len == b->payload_len &&
+		memcmp(a->param, b->param, sizeof(a->param)) == 0 && a->family_len == b->family_len &&
+		memcmp(a->family, b->family, a->family_len) == 0;
+}
+
+static void
+round_trip(void)
+{
+	const BfKind *kind;
+	size_t		i;
+
+	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
+	{
+		int			which;
+
+		for (which = 0; which < SAMPLES; which++)
+		{
+			TestFilter	filter = sample_of(kind, which);
+			const char *reason;
+			uint8_t    *copy;
+			BfView		view;
+
+			CHECKF(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK, "%s %d: %s", kind->name, which, reason);
+			CHECK(reason == NULL);
+			CHECK(view.head.kind == kind);
+			CHECK(same_head(&view.head, &filter.view.head));
+			CHECK(view.payload == filter.data + filter.len - view.head.payload_len);
+			CHECK((4 + (size_t) (view.payload - filter.data)) % 8 == 0);
+			CHECK(bf_data_size(&view.head) == filter.len);
+			exercise(&view, &filter.view);
+
+			/* written again, from a header that points into the very bytes and from one that does not: the same bytes */
+			copy = copy_of(filter.data, filter.len);
+			bf_write_header(copy, &view.head);
+			bf_seal(copy, filter.len);
+			CHECK(memcmp(copy, filter.data, filter.len) == 0);
+			bf_write_header(filter.data, &view.head);
+			bf_seal(filter.data, filter.len);
+			CHECK(memcmp(copy, filter.data, filter.len) == 0);
+			free(copy);
+			test_free(&filter);
+		}
+	}
+}
+
+/* Where each field lies, as docs/format.md has it: a round trip alone would not notice two fields change places. */
+static void
+layout(void)
+{
+	TestFilter	filter;
+	BfHeader	head = test_plan(bf_kind_by_id(BF_KIND_BLOCKED), 0.25, 100);
+	static const uint8_t start[8] = {'b', 'f', 'a', 'm', 1, 3, 1, 0};
+	int			i;
+
+	test_set_family(&head, "text");
+	head.capacity = UINT64_C(0x0807060504030201);
+	head.keys_added = UINT64_C(0x1817161514131211);
+	filter = test_empty(&head);
+	CHECK(memcmp(filter.data, start, 8) == 0);
+	CHECK(filter.data[12] == 4 && filter.data[13] == 0);
+	for (i = 14; i < 24; i++)
+		CHECK(filter.data[i] == 0);
+	CHECK(bf_load64(filter.data + 24) == bf_hash_bytes("text", 4));
+	for (i = 0; i < 8; i++)
+	{
+		CHECK(filter.data[OFF_CAPACITY + i] == 1 + i);
+		CHECK(filter.data[OFF_KEYS_ADDED + i] == 0x11 + i);
+		/* 0.25 is 0x3fd0000000000000 */
+		CHECK(filter.data[OFF_FPR + i] == (i == 7 ? 0x3f : i == 6 ? 0xd0 : 0));
+	}
+	CHECK(bf_load64(filter.data + OFF_PAYLOAD_LEN) == head.payload_len);
+	CHECK(bf_load32(filter.data + 64) == head.param[0]);
+	CHECK(memcmp(filter.data + 80, "text", 4) == 0);
+	CHECK(bf_payload_offset(0) == 84 && bf_payload_offset(4) == 84 && bf_payload_offset(5) == 92);
+	CHECK(bf_payload_offset(BF_MAX_FAMILY_LEN) <= BF_MAX_HEADER_SIZE);
+	test_free(&filter);
+}
+
+static void
+truncations(void)
+{
+	const BfKind *kind;
+	size_t		i;
+
+	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
+	{
+		int			which;
+
+		for (which = 0; which < SAMPLES; which++)
+		{
+			TestFilter	filter = sample_of(kind, which);
+			size_t		len;
+			BfView		view;
+			const char *reason;
+
+			for (len = 0; len < filter.len; len++)
+			{
+				uint8_t    *copy = copy_of(filter.data, len);
+
+				CHECKF(bf_validate(copy, len, &view, &reason) == BF_CORRUPT, "%s: %zu of %zu bytes", kind->name, len, filter.len);
+				CHECK(reason != NULL);
+				/* with a checksum, and at last with a length, that fit */
+				if (len >= BF_FIXED_HEADER_SIZE)
+				{
+					bf_seal(copy, len);
+					CHECK(bf_validate(copy, len, &view, &reason) == BF_CORRUPT);
+					bf_store64(copy + OFF_PAYLOAD_LEN, len - bf_payload_offset(filter.view.head.family_len));
+					bf_seal(copy, len);
+					if (bf_validate(copy, len, &view, &reason) == BF_OK)
+						exercise(&view, &filter.view);
+				}
+				free(copy);
+			}
+			/* and what is too long */
+			for (len = filter.len + 1; len < filter.len + 130; len++)
+			{
+				uint8_t    *copy = test_malloc(len);
+
+				memset(copy, 0, len);
+				memcpy(copy, filter.data, filter.len);
+				bf_seal(copy, len);
+				CHECK(bf_validate(copy, len, &view, &reason) == BF_CORRUPT);
+				free(copy);
+			}
+			test_free(&filter);
+		}
+	}
+}
+
+/*
+ * Every change of every byte.  Without a new checksum none is accepted; with one, what is accepted is usable.  The payload's bytes
+ * take all 255 changes only without it: with it, four will do.
+ */
+static void
+byte_changes(void)
+{
+	const BfKind *kind;
+	size_t		i;
+	uint64_t	accepted = 0;
+
+	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
+	{
+		int			which;
+
+		for (which = 0; which < SAMPLES; which++)
+		{
+			TestFilter	filter = sample_of(kind, which);
+			size_t		payload_at = filter.len - filter.view.head.payload_len;
+			uint8_t    *copy = copy_of(filter.data, filter.len);
+			size_t		at;
+
+			for (at = 0; at < filter.len; at++)
+			{
+				int			change;
+
+				for (change = 1; change < 256; change++)
+				{
+					const char *reason;
+					BfView		view;
+
+					copy[at] ^= (uint8_t) change;
+					CHECKF(bf_validate(copy, filter.len, &view, &reason) == BF_CORRUPT, "%s: byte %zu ^ %d", kind->name, at, change);
+					CHECK(reason != NULL);
+
+					/* memory-safe on a header that was not validated, too */
+					if (change % 50 == 1 && bf_open(copy, filter.len, filter.len, &view, &reason) == BF_OK && at < payload_at)
+						exercise(&view, &filter.view);
+
+					if (at < payload_at ? at < OFF_CHECKSUM || at >= OFF_CHECKSUM + 4 : change % 64 == 1)
+					{
+						bf_seal(copy, filter.len);
+						if (bf_validate(copy, filter.len, &view, &reason) == BF_OK)
+						{
+							accepted++;
+							/* these fields may hold only what they do */
+							CHECKF(at > 7, "%s: byte %zu ^ %d", kind->name, at, change);
+							CHECKF(at < 12 || at > 23, "%s: byte %zu ^ %d", kind->name, at, change);
+							/* an id without a name is a family, too */
+							if (filter.view.head.family_len != 0)
+								CHECKF(at < 24 || at > 31, "%s: byte %zu ^ %d", kind->name, at, change);
+							CHECKF(at < OFF_PAYLOAD_LEN || at >= OFF_PAYLOAD_LEN + 8, "%s: byte %zu ^ %d", kind->name, at, change);
+							CHECKF(at < BF_FIXED_HEADER_SIZE || at >= payload_at, "%s: byte %zu ^ %d", kind->name, at, change);
+							exercise(&view, &filter.view);
+						}
+						else
+							CHECK(reason != NULL);
+					}
+					memcpy(copy, filter.data, BF_FIXED_HEADER_SIZE);
+					copy[at] = filter.data[at];
+				}
+			}
+			free(copy);
+			test_free(&filter);
+		}
+	}
+	/* capacity, keys added, FPR, a payload's bits: without these nothing was exercised */
+	CHECKF(accepted > 5000, "only %" PRIu64 " changed values accepted", accepted);
+}
+
+/* Fields that may not be what they are here, each in a value that is otherwise good and sealed. */
+static void
+refused_fields(void)
+{
+	static const struct
+	{
+		size_t		at;
+		uint64_t	value;
+		unsigned	size;
+		const char *reason;		/* the beginning of it */
+	}			bad[] =
+	{
+		{0, 'B', 1, "the value does not begin"},
+		{4, 0, 1, "the format version"},
+		{4, 2, 1, "the format version"},
+		{5, 0, 1, "the kind of filter is unknown"},
+		{5, BF_KIND_COUNTING, 1, "the kind of filter is unknown"},
+		{5, 255, 1, "the kind of filter is unknown"},
+		{6, 0, 1, "the hash function"},
+		{6, BF_HASH_XXH64_PLAIN, 1, "the hash function"},
+		{7, 1, 1, "reserved fields"},
+		{12, 256, 2, "the key family's name is too long"},
+		{12, 65535, 2, "the key family's name is too long"},
+		{12, 5, 2, "the key family's name does not match"},
+		{12, 3, 2, "the key family's name does not match"},
+		{14, 1, 2, "reserved fields"},
+		{14, 0x8000, 2, "reserved fields"},
+		{16, 1, 8, "reserved fields"},
+		{16, UINT64_C(1) << 63, 8, "reserved fields"},
+		{24, 0, 8, "a filter without a key family"},
+		{24, 1, 8, "the key family's name does not match"},
+		{OFF_CAPACITY, 0, 8, "the capacity"},
+		{OFF_CAPACITY, UINT64_C(1) << 63, 8, "the capacity"},
+		{OFF_CAPACITY, UINT64_MAX, 8, "the capacity"},
+		{OFF_KEYS_ADDED, UINT64_C(1) << 63, 8, "the number of keys"},
+		{OFF_KEYS_ADDED, UINT64_MAX, 8, "the number of keys"},
+		{OFF_FPR, 0, 8, "the target false positive rate"},
+		{OFF_FPR, UINT64_C(0x8000000000000000), 8, "the target false positive rate"},	/* -0 */
+		{OFF_FPR, UINT64_C(0x3ff0000000000000), 8, "the target false positive rate"},	/* 1 */
+		{OFF_FPR, UINT64_C(0xbf847ae147ae147b), 8, "the target false positive rate"},	/* -0.01 */
+		{OFF_FPR, UINT64_C(0x7ff0000000000000), 8, "the target false positive rate"},	/* infinity */
+		{OFF_FPR, UINT64_C(0x7ff8000000000000), 8, "the target false positive rate"},	/* NaN */
+		{OFF_FPR, UINT64_C(0xfff0000000000001), 8, "the target false positive rate"},	/* a signalling one */
+		{OFF_PAYLOAD_LEN, 0, 8, "the length"},
+		{OFF_PAYLOAD_LEN, 63, 8, "the length"},
+		{OFF_PAYLOAD_LEN, UINT64_MAX, 8, "the length"},
+		{OFF_PAYLOAD_LEN, UINT64_C(1) << 32, 8, "the length"},
+		{64, 0, 4, "the number of probes"},
+		{64, 65, 4, "the number of probes"},
+		{64, UINT32_MAX, 4, "the number of probes"},
+		{68, 1, 4, "reserved fields"},
+		{72, 1, 4, "reserved fields"},
+		{76, UINT32_C(1) << 31, 4, "reserved fields"},
+	};
+	const BfKind *kind;
+	size_t		i;
+
+	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
+	{
+		size_t		j;
+
+		if (kind->caps & BF_INTERNAL)
+			continue;
+		for (j = 0; j < sizeof(bad) / sizeof(bad[0]); j++)
+		{
+			TestFilter	filter = sample(kind, 0.01, 40, 40, "text");
+			const char *reason;
+			BfView		view;
+			unsigned	b;
+
+			for (b = 0; b < bad[j].size; b++)
+				filter.data[bad[j].at + b] = (uint8_t) (bad[j].value >> (8 * b));
+			bf_seal(filter.data, filter.len);
+			if (CHECKF(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT, "%s: %" PRIu64 " at %zu", kind->name,
+					   bad[j].value, bad[j].at))
+				CHECKF(strncmp(reason, bad[j].reason, strlen(bad[j].reason)) == 0, "%s: %" PRIu64 " at %zu: %s", kind->name,
+					   bad[j].value, bad[j].at, reason);
+			test_free(&filter);
+		}
+	}
+}
+
+/* Padding, a zero byte in a name, a checksum. */
+static void
+refused_rest(void)
+{
+	const BfKind *kind = bf_kind_by_id(BF_KIND_STANDARD);
+	TestFilter	filter = sample(kind, 0.01, 40, 40, "int4s");
+	const char *reason;
+	BfView		view;
+	BfHeader	head;
+	size_t		at;
+
+	for (at = 85; at < 92; at++)
+	{
+		filter.data[at] = 1;
+		bf_seal(filter.data, filter.len);
+		CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT && strstr(reason, "padding") != NULL);
+		filter.data[at] = 0;
+	}
+	bf_seal(filter.data, filter.len);
+	CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK);
+	filter.data[OFF_CHECKSUM] ^= 1;
+	CHECK(bf_open(filter.data, filter.len, filter.len, &view, &reason) == BF_OK);
+	CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT && strstr(reason, "checksum") != NULL);
+
+	head = filter.view.head;
+	head.family = "in\0t4";
+	head.family_len = 5;
+	head.family_id = bf_family_id(head.family, 5);
+	test_free(&filter);
+	filter = test_empty(&head);
+	CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT && strstr(reason, "zero byte") != NULL);
+	test_free(&filter);
+}
+
+/* Only the header at hand, as of a slice of a TOASTed value: opened or refused by it alone. */
+static void
+slices(void)
+{
+	const BfKind *kind;
+	size_t		i;
+
+	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
+	{
+		int			which;
+
+		for (which = 0; which < SAMPLES; which++)
+		{
+			TestFilter	filter = sample_of(kind, which);
+			size_t		header = bf_payload_offset(filter.view.head.family_len);
+			size_t		avail;
+
+			for (avail = 0; avail <= filter.len; avail++)
+			{
+				uint8_t    *copy = copy_of(filter.data, avail);
+				const char *reason;
+				BfView		view;
+				BfStatus	status = bf_open(copy, avail, filter.len, &view, &reason);
+
+				if (avail < header)
+				{
+					CHECK(status == BF_CORRUPT && reason != NULL);
+					free(copy);
+					continue;
+				}
+				CHECKF(status == BF_OK, "%s %d: %zu of %zu bytes: %s", kind->name, which, avail, filter.len, reason);
+				CHECK(same_head(&view.head, &filter.view.head));
+				CHECK((view.payload != NULL) == (avail == filter.len));
+				/* the whole is another length than the header says */
+				CHECK(bf_open(copy, avail, filter.len + 8, &view, &reason) == BF_CORRUPT);
+				if (avail < filter.len)
+					CHECK(bf_open(copy, avail, filter.len - 1, &view, &reason) == BF_CORRUPT);
+				CHECK(bf_open(copy, avail, avail - 1, &view, &reason) == BF_CORRUPT);
+				CHECK(bf_open(copy, avail, SIZE_MAX, &view, &reason) == BF_CORRUPT);
+				free(copy);
+			}
+			test_free(&filter);
+		}
+	}
+}
+
+static void
+unaligned(void)
+{
+	const BfKind *kind;
+	size_t		i;
+
+	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
+	{
+		int			which;
+
+		for (which = 0; which < SAMPLES; which++)
+		{
+			TestFilter	filter = sample_of(kind, which);
+			size_t		shift;
+
+			for (shift = 0; shift < 8; shift++)
+			{
+				uint8_t    *raw = test_malloc(filter.len + shift);
+				const char *reason;
+				BfView		view;
+				int			j;
+
+				memcpy(raw + shift, filter.data, filter.len);
+				CHECK(bf_validate(raw + shift, filter.len, &view, &reason) == BF_OK);
+				for (j = 0; j < NHASHES; j++)
+					CHECK(kind->prober(&view) (&view, hashes[j]) == test_probe(&filter, hashes[j]));
+				exercise(&view, &filter.view);
+				bf_write_header(raw + shift, &filter.view.head);
+				if (kind->add != NULL)
+				{
+					kind->add(&view.head, raw + shift + (filter.len - view.head.payload_len), hashes, NHASHES);
+					for (j = 0; j < NHASHES; j++)
+						CHECK(kind->prober(&view) (&view, hashes[j]));
+				}
+				bf_seal(raw + shift, filter.len);
+				CHECK(bf_validate(raw + shift, filter.len, &view, &reason) == BF_OK);
+				free(raw);
+			}
+			test_free(&filter);
+		}
+	}
+}
+
+/* Noise, noise behind a good beginning, and good values with several random faults, sealed. */
+static void
+garbage(void)
+{
+	int			round;
+
+	for (round = 0; round < 30000; round++)
+	{
+		size_t		len = test_below(round % 3 == 0 ? 700 : 90);
+		uint8_t    *data = test_malloc(len);
+		const char *reason;
+		BfView		view;
+		size_t		i;
+
+		for (i = 0; i < len; i++)
+			data[i] = (uint8_t) test_random();
+		CHECK(bf_validate(data, len, &view, &reason) == BF_CORRUPT);
+		if (len >= 8)
+		{
+			memcpy(data, "bfam\1", 5);
+			data[5] = (uint8_t) bf_kind_at(test_below(4))->id;
+			data[6] = 1;
+			data[7] = 0;
+		}
+		CHECK(bf_validate(data, len, &view, &reason) == BF_CORRUPT);
+		CHECK(bf_open(data, len, len + test_below(1000), &view, &reason) == BF_CORRUPT);
+		free(data);
+	}
+
+	for (round = 0; round < 60000; round++)
+	{
+		TestFilter	filter = sample_of(bf_kind_at(test_below(4)), (int) test_below(SAMPLES));
+		TestFilter	friend = sample_of(filter.view.head.kind, (int) test_below(SAMPLES));
+		uint64_t	faults = 1 + test_below(4);
+		const char *reason;
+		BfView		view;
+
+		for (; faults > 0; faults--)
+		{
+			size_t		at = test_below(BF_MIN(filter.len, 100));
+
+			if (test_below(2) == 0)
+				filter.data[at] = (uint8_t) test_random();
+			else
+				filter.data[at] ^= (uint8_t) (1 << test_below(8));
+		}
+		bf_seal(filter.data, filter.len);
+		if (bf_validate(filter.data, filter.len, &view, &reason) == BF_OK)
+			exercise(&view, &friend.view);
+		else
+			CHECK(reason != NULL);
+		test_free(&filter);
+		test_free(&friend);
+	}
+}
+
+/* Lengths beyond all measure, and none. */
+static void
+lengths(void)
+{
+	TestFilter	filter = sample(bf_kind_by_id(BF_KIND_BLOCKED), 0.01, 10, 10, "int8");
+	static const uint64_t absurd[] = {
+		BF_MAX_VALUE_SIZE - 84, BF_MAX_VALUE_SIZE, BF_MAX_VALUE_SIZE + 1, UINT64_C(1) << 31, UINT64_C(1) << 32, INT64_MAX,
+		UINT64_MAX - 84, UINT64_MAX - 83, UINT64_MAX
+	};
+	const char *reason;
+	BfView		view;
+	size_t		i;
+
+	CHECK(bf_open(NULL, 0, 0, &view, &reason) == BF_CORRUPT);
+	CHECK(bf_validate(NULL, 0, &view, &reason) == BF_CORRUPT);
+	for (i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++)
+	{
+		uint64_t	payload_len = absurd[i] / 64 * 64;
+
+		bf_store64(filter.data + OFF_PAYLOAD_LEN, payload_len);
+		/* the header agrees with the length, and the length is too large all the same, unless it is just not */
+		CHECK((bf_open(filter.data, 84, payload_len + 84, &view, &reason) == BF_OK) == (i == 0));
+		bf_seal(filter.data, filter.len);
+		CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT);
+	}
+	test_free(&filter);
+}
+
+/* The internal kinds have rules of their own. */
+static void
+internal_kinds(void)
+{
+	const BfKind *kind = bf_kind_by_id(BF_KIND_PARTIAL);
+	TestFilter	filter = sample(kind, 0.01, 5, 10, "int8");
+	TestFilter	empty = sample(bf_kind_by_id(BF_KIND_IDENTITY), 0, 0, 0, "int8");
+	const char *reason;
+	BfView		view;
+	BfHeader	head = filter.view.head;
+	int			i;
+
+#define REFUSED(value) \
+	do { \
+		bf_seal((value).data, (value).len); \
+		CHECK(bf_validate((value).data, (value).len, &view, &reason) == BF_CORRUPT); \
+	} while (0)
+
+	bf_store64(filter.data + OFF_KEYS_ADDED, 9);
+	REFUSED(filter);			/* more hashes than keys */
+	bf_store64(filter.data + OFF_KEYS_ADDED, 10);
+	for (i = 0; i < 256; i++)
+	{
+		bf_store32(filter.data + 64, (uint32_t) i);
+		bf_seal(filter.data, filter.len);
+		CHECK((bf_validate(filter.data, filter.len, &view, &reason) == BF_OK) == (i == BF_KIND_STANDARD || i == BF_KIND_BLOCKED));
+	}
+	bf_store32(filter.data + 64, BF_KIND_BLOCKED);
+	bf_store32(filter.data + 68, BF_PARTIAL_UNKNOWN);
+	REFUSED(filter);			/* knows nothing, and has contents */
+	bf_store32(filter.data + 68, 2);
+	REFUSED(filter);
+	bf_store32(filter.data + 68, 0);
+	bf_store64(filter.data + OFF_FPR, 0);
+	REFUSED(filter);
+	test_free(&filter);
+
+	/* knows nothing: may contain all */
+	test_set_family(&head, "int8");
+	head.payload_len = 0;
+	head.param[0] = 0;
+	head.param[1] = BF_PARTIAL_UNKNOWN;
+	head.capacity = 0;
+	head.target_fpr = 0;
+	filter = test_empty(&head);
+	CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK);
+	for (i = 0; i < NHASHES; i++)
+	{
+		CHECK(test_probe(&filter, hashes[i]));
+		CHECK(!test_probe(&empty, hashes[i]));
+	}
+	exercise(&view, &empty.view);
+	test_free(&filter);
+
+	for (i = 32; i < 80; i++)
+	{
+		empty.data[i] = 1;
+		REFUSED(empty);
+		empty.data[i] = 0;
+	}
+	/* a minus zero would be another value of the same meaning */
+	empty.data[OFF_FPR + 7] = 0x80;
+	REFUSED(empty);
+	test_free(&empty);
+}
+
+int
+main(void)
+{
+	int			i;
+
+	test_seed(3);
+	for (i = 0; i < NHASHES; i++)
+		hashes[i] = test_random();
+	RUN(round_trip);
+	RUN(layout);
+	RUN(truncations);
+	RUN(byte_changes);
+	RUN(refused_fields);
+	RUN(refused_rest);
+	RUN(slices);
+	RUN(unaligned);
+	RUN(garbage);
+	RUN(lengths);
+	RUN(internal_kinds);
+	return test_finish();
+}

@@ -1,0 +1,77 @@
+# The core's tests, fuzzers and benchmarks: plain C, no PostgreSQL.
+#
+#   make -f test/standalone.mk check-core    (or make check-core, and so on)
+#
+#   check-core  test/core/t_*.c with gcc and clang under ASan and UBSan, and
+#               with gcc -O2; test/core/s_*.c, which take long, with gcc -O2 only
+#   check-fuzz  test/fuzz/corpus through every test/fuzz/fuzz_*.c, under ASan
+#   fuzz        libFuzzer on each of them for FUZZ_SECONDS
+#   bench-core  bench/core/*.c
+#
+# A program is a file t_*, s_*, fuzz_* or bench/core/*.c, linked with all of
+# src/core and with the other files of test/core.  Everything is built under
+# build/VARIANT/, in the folders of its source.
+
+GCC ?= gcc
+CLANG ?= $(firstword $(foreach c,clang clang-19 clang-16 clang-14,$(if $(shell command -v $(c)),$(c))) clang)
+FUZZ_SECONDS ?= 60
+
+sanitize = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+flags = -std=gnu11 -Isrc -Itest/core -Wall -Wextra -Wshadow -Wcast-qual -Wstrict-prototypes -Wvla -Werror
+
+core = $(patsubst %.c,%,$(sort $(wildcard src/core/*.c)))
+tests = $(patsubst %.c,%,$(sort $(wildcard test/core/t_*.c)))
+long_tests = $(patsubst %.c,%,$(sort $(wildcard test/core/s_*.c)))
+helpers = $(filter-out $(tests) $(long_tests),$(patsubst %.c,%,$(sort $(wildcard test/core/*.c))))
+fuzzers = $(patsubst %.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
+benches = $(patsubst %.c,%,$(sort $(wildcard bench/core/*.c)))
+
+all_core = $(foreach v,gcc-asan clang-asan,$(addprefix build/$(v)/,$(tests))) $(addprefix build/gcc-o2/,$(tests) $(long_tests))
+all_replay = $(addprefix build/clang-asan/,$(fuzzers))
+
+.PHONY: all check-core check-fuzz fuzz bench-core FORCE
+.SECONDARY:
+all: $(all_core) $(all_replay) $(addprefix build/gcc-o2/,$(benches))
+
+check-core: $(addsuffix .run,$(all_core))
+check-fuzz: $(addsuffix .replay,$(all_replay))
+fuzz: $(addprefix fuzz-,$(notdir $(fuzzers)))
+bench-core: $(addprefix bench-,$(notdir $(benches)))
+
+# variant NAME COMPILER FLAGS
+define variant
+build/$(1)/%.o: %.c test/standalone.mk
+	@mkdir -p $$(@D)
+	$(2) $$(flags) $(3) -MMD -MP -c -o $$@ $$<
+build/$(1)/test/core/%: build/$(1)/test/core/%.o $$(patsubst %,build/$(1)/%.o,$$(core) $$(helpers))
+	$(2) $(3) -o $$@ $$^ -lm
+build/$(1)/bench/core/%: build/$(1)/bench/core/%.o $$(patsubst %,build/$(1)/%.o,$$(core))
+	$(2) $(3) -o $$@ $$^ -lm
+endef
+
+$(eval $(call variant,gcc-asan,$(GCC),$(sanitize)))
+$(eval $(call variant,clang-asan,$(CLANG),$(sanitize)))
+$(eval $(call variant,clang-fuzz,$(CLANG),$(sanitize) -fsanitize=fuzzer-no-link))
+$(eval $(call variant,gcc-o2,$(GCC),-O2 -g))
+
+build/clang-asan/test/fuzz/fuzz_%: $(patsubst %,build/clang-asan/%.o,test/fuzz/fuzz_% test/fuzz/replay $(core))
+	$(CLANG) $(sanitize) -o $@ $^ -lm
+build/clang-fuzz/test/fuzz/fuzz_%: $(patsubst %,build/clang-fuzz/%.o,test/fuzz/fuzz_% $(core))
+	$(CLANG) $(sanitize) -fsanitize=fuzzer -o $@ $^ -lm
+
+%.run: % FORCE
+	@test/run-program $<
+%.replay: % FORCE
+	@test/run-program $< test/fuzz/corpus
+
+# Finds go to build/fuzz/: the new inputs to a folder of the target's name, those
+# that crash beside it.  What is worth keeping is copied to test/fuzz/corpus.
+fuzz-%: build/clang-fuzz/test/fuzz/%
+	@mkdir -p build/fuzz/$*
+	$< -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=build/fuzz/$*- \
+		build/fuzz/$* $(sort $(wildcard test/fuzz/corpus test/fuzz/corpus/*/))
+
+bench-%: build/gcc-o2/bench/core/%
+	$<
+
+-include $(shell find build -name '*.d' 2>/dev/null)
