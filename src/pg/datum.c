@@ -229,7 +229,8 @@ bloomfam_filter_open(BloomfamFilter *filter, Datum datum)
 {
 	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
 
-	if (!VARATT_IS_EXTENDED(value) || VARATT_IS_SHORT(value))
+	/* a TOAST pointer looks short, too */
+	if (likely(!VARATT_IS_EXTENDED(value)) || (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value)))
 		open_plain(filter, (uint8 *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 	else
 		open_fetched(filter, value);

@@ -157,10 +157,10 @@ INSERT INTO equal_pairs VALUES
 ('(1.0, ''1 month''::interval)', '(1.00, ''30 days''::interval)'),
 ('(1, ''a''::text COLLATE ci)', '(1, ''A''::text COLLATE ci)'), ('(1, ''a'')::ci_pair', '(1, ''A''::text COLLATE ci)'),
 ('ROW(1)', 'ROW(1::int8)'), ('((1.0, 2), 3)', '((1.00, 2), 3)'),
-('ARRAY[(1.0, ''a''::text), (2, ''b''::text)]', 'ARRAY[(1.00, ''a''::text), (2.0, ''b''::text)]'),
+('ARRAY[(1.0, ''a''::text), (2.0, ''b''::text)]', 'ARRAY[(1.00, ''a''::text), (2.00, ''b''::text)]'),
 ('repeat(''x'', 100000)::text', '(SELECT big FROM big)'), ('repeat(''1'', 20000)::numeric', '(SELECT num FROM big)'),
 ('(SELECT array_agg(i) FROM generate_series(1, 20000) i)', '(SELECT arr FROM big)'),
-('ROW(repeat(''x'', 100000))', '(SELECT ROW(big) FROM big)');
+('ROW(repeat(''x'', 100000), 1)', '(SELECT r FROM (SELECT big, 1 FROM big) r)');
 
 CREATE TABLE big AS
 SELECT repeat('x', 100000) AS big, repeat('1', 20000)::numeric AS num, (SELECT array_agg(i) FROM generate_series(1, 20000) i) AS arr;
