@@ -12,21 +12,6 @@
 
 static const uint8_t magic[4] = {'b', 'f', 'a', 'm'};
 
-#define OFF_VERSION		4
-#define OFF_KIND		5
-#define OFF_HASH		6
-#define OFF_FLAGS		7
-#define OFF_CHECKSUM	8
-#define OFF_FAMILY_LEN	12
-#define OFF_RESERVED	14
-#define OFF_SEED		16
-#define OFF_FAMILY_ID	24
-#define OFF_CAPACITY	32
-#define OFF_KEYS_ADDED	40
-#define OFF_FPR			48
-#define OFF_PAYLOAD_LEN	56
-#define OFF_PARAM		64
-
 static uint64_t
 double_bits(double d)
 {
@@ -51,18 +36,18 @@ parse(const uint8_t *p, BfHeader *head)
 {
 	int			i;
 
-	head->kind = bf_kind_by_id(p[OFF_KIND]);
+	head->kind = bf_kind_by_id(p[BF_OFF_KIND]);
 	if (head->kind == NULL)
 		return "the kind of filter is unknown";
-	head->hash_id = (BfHashId) p[OFF_HASH];
-	head->family_len = bf_load16(p + OFF_FAMILY_LEN);
-	head->family_id = bf_load64(p + OFF_FAMILY_ID);
-	head->capacity = bf_load64(p + OFF_CAPACITY);
-	head->keys_added = bf_load64(p + OFF_KEYS_ADDED);
-	head->target_fpr = bits_double(bf_load64(p + OFF_FPR));
-	head->payload_len = bf_load64(p + OFF_PAYLOAD_LEN);
+	head->hash_id = (BfHashId) p[BF_OFF_HASH];
+	head->family_len = bf_load16(p + BF_OFF_FAMILY_LEN);
+	head->family_id = bf_load64(p + BF_OFF_FAMILY_ID);
+	head->capacity = bf_load64(p + BF_OFF_CAPACITY);
+	head->keys_added = bf_load64(p + BF_OFF_KEYS_ADDED);
+	head->target_fpr = bits_double(bf_load64(p + BF_OFF_FPR));
+	head->payload_len = bf_load64(p + BF_OFF_PAYLOAD_LEN);
 	for (i = 0; i < BF_NPARAMS; i++)
-		head->param[i] = bf_load32(p + OFF_PARAM + i * 4);
+		head->param[i] = bf_load32(p + BF_OFF_PARAM + i * 4);
 	head->family = (const char *) p + BF_FIXED_HEADER_SIZE;
 	return NULL;
 }
@@ -73,7 +58,7 @@ check_header(const uint8_t *p, const BfHeader *head, size_t total)
 {
 	bool		sized = !(head->kind->caps & BF_INTERNAL);
 
-	if (p[OFF_FLAGS] != 0 || bf_load16(p + OFF_RESERVED) != 0 || bf_load64(p + OFF_SEED) != 0)
+	if (p[BF_OFF_FLAGS] != 0 || bf_load16(p + BF_OFF_RESERVED) != 0 || bf_load64(p + BF_OFF_SEED) != 0)
 		return "reserved fields of the header are not zero";
 	if (sized ? head->hash_id != head->kind->hash_id : head->hash_id != BF_HASH_XXH3)
 		return "the hash function is not the one of this kind";
@@ -108,11 +93,11 @@ bf_open(const void *data, size_t avail, size_t total, BfView *view, const char *
 		*reason = "the value is too short";
 	else if (memcmp(p, magic, sizeof(magic)) != 0)
 		*reason = "the value does not begin as a filter does";
-	else if (p[OFF_VERSION] != BF_FORMAT_VERSION)
+	else if (p[BF_OFF_VERSION] != BF_FORMAT_VERSION)
 		*reason = "the format version is unknown";
-	else if (bf_load16(p + OFF_FAMILY_LEN) > BF_MAX_FAMILY_LEN)
+	else if (bf_load16(p + BF_OFF_FAMILY_LEN) > BF_MAX_FAMILY_LEN)
 		*reason = "the key family's name is too long";
-	else if ((offset = bf_payload_offset(bf_load16(p + OFF_FAMILY_LEN))) > avail || avail > total)
+	else if ((offset = bf_payload_offset(bf_load16(p + BF_OFF_FAMILY_LEN))) > avail || avail > total)
 		*reason = "the value is too short";
 	else if ((*reason = parse(p, &view->head)) == NULL &&
 			 (*reason = check_header(p, &view->head, total)) == NULL &&
@@ -129,9 +114,9 @@ checksum(const uint8_t *p, size_t len)
 	XXH3_state_t state;
 
 	XXH3_64bits_reset(&state);
-	XXH3_64bits_update(&state, p, OFF_CHECKSUM);
+	XXH3_64bits_update(&state, p, BF_OFF_CHECKSUM);
 	XXH3_64bits_update(&state, zero, sizeof(zero));
-	XXH3_64bits_update(&state, p + OFF_FAMILY_LEN, len - OFF_FAMILY_LEN);
+	XXH3_64bits_update(&state, p + BF_OFF_FAMILY_LEN, len - BF_OFF_FAMILY_LEN);
 	return (uint32_t) XXH3_64bits_digest(&state);
 }
 
@@ -143,7 +128,7 @@ bf_validate(const void *data, size_t len, BfView *view, const char **reason)
 
 	if (bf_open(data, len, len, view, reason) != BF_OK)
 		return BF_CORRUPT;
-	if (bf_load32(p + OFF_CHECKSUM) != checksum(p, len))
+	if (bf_load32(p + BF_OFF_CHECKSUM) != checksum(p, len))
 		*reason = "the checksum does not match";
 	for (at = BF_FIXED_HEADER_SIZE + view->head.family_len; at < bf_payload_offset(view->head.family_len); at++)
 		if (p[at] != 0)
@@ -169,21 +154,21 @@ bf_write_header(void *data, const BfHeader *head)
 	memset(p, 0, BF_FIXED_HEADER_SIZE);
 
 	memcpy(p, magic, sizeof(magic));
-	p[OFF_VERSION] = BF_FORMAT_VERSION;
-	p[OFF_KIND] = (uint8_t) head->kind->id;
-	p[OFF_HASH] = (uint8_t) head->hash_id;
-	bf_store16(p + OFF_FAMILY_LEN, (uint16_t) head->family_len);
-	bf_store64(p + OFF_FAMILY_ID, head->family_id);
-	bf_store64(p + OFF_CAPACITY, head->capacity);
-	bf_store64(p + OFF_KEYS_ADDED, head->keys_added);
-	bf_store64(p + OFF_FPR, double_bits(head->target_fpr));
-	bf_store64(p + OFF_PAYLOAD_LEN, head->payload_len);
+	p[BF_OFF_VERSION] = BF_FORMAT_VERSION;
+	p[BF_OFF_KIND] = (uint8_t) head->kind->id;
+	p[BF_OFF_HASH] = (uint8_t) head->hash_id;
+	bf_store16(p + BF_OFF_FAMILY_LEN, (uint16_t) head->family_len);
+	bf_store64(p + BF_OFF_FAMILY_ID, head->family_id);
+	bf_store64(p + BF_OFF_CAPACITY, head->capacity);
+	bf_store64(p + BF_OFF_KEYS_ADDED, head->keys_added);
+	bf_store64(p + BF_OFF_FPR, double_bits(head->target_fpr));
+	bf_store64(p + BF_OFF_PAYLOAD_LEN, head->payload_len);
 	for (i = 0; i < BF_NPARAMS; i++)
-		bf_store32(p + OFF_PARAM + i * 4, head->param[i]);
+		bf_store32(p + BF_OFF_PARAM + i * 4, head->param[i]);
 }
 
 void
 bf_seal(void *data, size_t len)
 {
-	bf_store32((uint8_t *) data + OFF_CHECKSUM, checksum(data, len));
+	bf_store32((uint8_t *) data + BF_OFF_CHECKSUM, checksum(data, len));
 }

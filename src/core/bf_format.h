@@ -35,6 +35,22 @@
 #define BF_FORMAT_VERSION		1
 #define BF_FIXED_HEADER_SIZE	80
 
+/* Where the fields are. */
+#define BF_OFF_VERSION		4
+#define BF_OFF_KIND			5
+#define BF_OFF_HASH			6
+#define BF_OFF_FLAGS		7
+#define BF_OFF_CHECKSUM		8
+#define BF_OFF_FAMILY_LEN	12
+#define BF_OFF_RESERVED		14
+#define BF_OFF_SEED			16
+#define BF_OFF_FAMILY_ID	24
+#define BF_OFF_CAPACITY		32
+#define BF_OFF_KEYS_ADDED	40
+#define BF_OFF_FPR			48
+#define BF_OFF_PAYLOAD_LEN	56
+#define BF_OFF_PARAM		64
+
 /* No header, family name and padding included, is longer than this: a prefix of so many bytes can always be opened. */
 #define BF_MAX_HEADER_SIZE		344
 

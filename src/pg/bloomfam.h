@@ -100,18 +100,75 @@ typedef struct BloomfamFilter
 	Size		header_len;
 	Size		data_len;
 
-	/* the fetched value that view lies in, if it does, and the datum that it was fetched by */
+	/* if view lies in a fetched value: that, and how its datum is known again */
 	char	   *copy;
-	char	   *identity;
-	Size		identity_len;	/* 0: view lies elsewhere */
-	uint32		lxid;
+	uint64		toast_pointer[2];	/* a struct varatt_external; zeros match none */
+	uint32		lxid;			/* the transaction that this holds in */
+	char	   *compressed;		/* or a copy of the datum, compressed in its row */
+	Size		compressed_len; /* 0: none */
 } BloomfamFilter;
 
 /* Makes an empty one; what it fetches goes into this context. */
 extern void bloomfam_filter_init(BloomfamFilter *filter, MemoryContext context);
 
-/* Opens the datum unless it is open already; cheap when it is.  The view is good until the next call or the datum's end. */
-extern void bloomfam_filter_open(BloomfamFilter *filter, Datum datum);
+/* Opens the datum.  The view is good until the next call or the datum's end. */
+extern void bloomfam_filter_reopen(BloomfamFilter *filter, Datum datum);
+
+static inline uint64
+bloomfam_load64(const void *p)
+{
+	uint64		v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/*
+ * Are two headers the same, but for counts and checksum?  Then what was made of one is good for the other: kind, family, geometry
+ * and probe, though not the counts in view.head.  The family's name follows from its id.  One test, five words.
+ */
+static inline bool
+bloomfam_same_filter_shape(const uint8 *a, const uint8 *b)
+{
+	return ((bloomfam_load64(a) ^ bloomfam_load64(b)) |
+			(bloomfam_load64(a + BF_OFF_FAMILY_ID) ^ bloomfam_load64(b + BF_OFF_FAMILY_ID)) |
+			(bloomfam_load64(a + BF_OFF_PAYLOAD_LEN) ^ bloomfam_load64(b + BF_OFF_PAYLOAD_LEN)) |
+			(bloomfam_load64(a + BF_OFF_PARAM) ^ bloomfam_load64(b + BF_OFF_PARAM)) |
+			(bloomfam_load64(a + BF_OFF_PARAM + 8) ^ bloomfam_load64(b + BF_OFF_PARAM + 8))) == 0;
+}
+
+/*
+ * The same, at the cost of a few comparisons where the datum is the TOAST pointer that was opened last, or a plain value of the same
+ * shape as the last one.
+ */
+static inline void
+bloomfam_filter_open(BloomfamFilter *filter, Datum datum)
+{
+	char	   *pointer = DatumGetPointer(datum);
+
+	if (VARATT_IS_EXTERNAL_ONDISK(pointer))
+	{
+		const char *toast = VARDATA_EXTERNAL(pointer);
+
+		StaticAssertStmt(sizeof(filter->toast_pointer) == sizeof(struct varatt_external), "unexpected size of a TOAST pointer");
+		if (likely(bloomfam_load64(toast) == filter->toast_pointer[0] && bloomfam_load64(toast + 8) == filter->toast_pointer[1] &&
+				   filter->lxid == BLOOMFAM_MY_LXID))
+			return;
+	}
+	else if (VARATT_IS_4B_U(pointer))
+	{
+		const uint8 *data = (const uint8 *) VARDATA_4B(pointer);
+
+		if (likely(VARSIZE_4B(pointer) - VARHDRSZ == filter->data_len && bloomfam_same_filter_shape(data, filter->header)))
+		{
+			filter->toast_pointer[0] = 0;
+			filter->compressed_len = 0;
+			filter->view.payload = data + filter->header_len;
+			return;
+		}
+	}
+	bloomfam_filter_reopen(filter, datum);
+}
 
 /* Opens an argument for one look, in the current memory context; the view borrows it. */
 extern void bloomfam_view_open(Datum datum, BfView *view);

@@ -91,37 +91,12 @@ bloomfam_filter_init(BloomfamFilter *filter, MemoryContext context)
 	filter->data_len = NOTHING_OPEN;
 }
 
-/* Are the fixed parts of two headers the same?  Without a call, and without a branch a word. */
-static inline bool
-same_header(const uint8 *a, const uint8 *b)
-{
-	uint64		differ = 0;
-	int			i;
-
-	for (i = 0; i < BF_FIXED_HEADER_SIZE; i += sizeof(uint64))
-	{
-		uint64		x;
-		uint64		y;
-
-		memcpy(&x, a + i, sizeof(x));
-		memcpy(&y, b + i, sizeof(y));
-		differ |= x ^ y;
-	}
-	return differ == 0;
-}
-
 /* Opens bytes that lie plainly in memory. */
-static inline void
+static void
 open_plain(BloomfamFilter *filter, const uint8 *data, Size len)
 {
-	filter->identity_len = 0;
-
-	/* the family's name follows from its number, which is in the fixed part */
-	if (likely(len == filter->data_len && same_header(data, filter->header)))
-	{
-		filter->view.payload = data + filter->header_len;
-		return;
-	}
+	filter->toast_pointer[0] = filter->toast_pointer[1] = 0;
+	filter->compressed_len = 0;
 
 	filter->data_len = NOTHING_OPEN;
 	open_bytes(data, len, len, &filter->view);
@@ -194,44 +169,38 @@ fetch(BloomfamFilter *filter, struct varlena *value, Size *len)
 	return (uint8 *) start;
 }
 
-/*
- * Opens a value that has to be fetched, unless it is the one that was fetched last.
- */
-static void
-open_fetched(BloomfamFilter *filter, struct varlena *value)
+void
+bloomfam_filter_reopen(BloomfamFilter *filter, Datum datum)
 {
-	Size		identity_len = VARSIZE_ANY(value);
-	bool		known = VARATT_IS_EXTERNAL_ONDISK(value) || !VARATT_IS_EXTERNAL(value);
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
 	const uint8 *data;
 	Size		len;
 
-	if (known && identity_len == filter->identity_len && filter->lxid == BLOOMFAM_MY_LXID &&
-		memcmp(value, filter->identity, identity_len) == 0)
-		return;
-
-	filter->identity_len = 0;
-	data = fetch(filter, value, &len);
-	open_plain(filter, data, len);
-	if (known)
-	{
-		if (filter->identity != NULL)
-			pfree(filter->identity);
-		filter->identity = NULL;
-		filter->identity = MemoryContextAlloc(filter->context, identity_len);
-		memcpy(filter->identity, value, identity_len);
-		filter->lxid = BLOOMFAM_MY_LXID;
-		filter->identity_len = identity_len;
-	}
-}
-
-void
-bloomfam_filter_open(BloomfamFilter *filter, Datum datum)
-{
-	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
-
 	/* a TOAST pointer looks short, too */
 	if (likely(!VARATT_IS_EXTENDED(value)) || (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value)))
+	{
 		open_plain(filter, (uint8 *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
-	else
-		open_fetched(filter, value);
+		return;
+	}
+
+	if (!VARATT_IS_EXTERNAL(value) && VARSIZE_ANY(value) == filter->compressed_len &&
+		memcmp(value, filter->compressed, filter->compressed_len) == 0)
+		return;
+
+	data = fetch(filter, value, &len);
+	open_plain(filter, data, len);
+	if (VARATT_IS_EXTERNAL_ONDISK(value))
+	{
+		memcpy(filter->toast_pointer, VARDATA_EXTERNAL(value), sizeof(filter->toast_pointer));
+		filter->lxid = BLOOMFAM_MY_LXID;
+	}
+	else if (!VARATT_IS_EXTERNAL(value))
+	{
+		if (filter->compressed != NULL)
+			pfree(filter->compressed);
+		filter->compressed = NULL;
+		filter->compressed = MemoryContextAlloc(filter->context, VARSIZE_ANY(value));
+		memcpy(filter->compressed, value, VARSIZE_ANY(value));
+		filter->compressed_len = VARSIZE_ANY(value);
+	}
 }

@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "nodes/primnodes.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
@@ -29,6 +30,7 @@ typedef struct ProbeState
 {
 	BloomfamFilter filter;
 	BloomfamHasher *hasher;		/* of keys, or of the elements of an array of keys */
+	bool		constant;		/* the filter is a constant, and open */
 } ProbeState;
 
 static pg_noinline ProbeState *
@@ -41,9 +43,28 @@ make_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
 	if (keys_are_array)
 		type = get_base_element_type(type);
 	bloomfam_filter_init(&state->filter, context);
+	state->constant = false;
 	state->hasher = bloomfam_hasher_make(context, type, PG_GET_COLLATION(), BF_HASH_XXH3);
 	fcinfo->flinfo->fn_extra = state;
 	return state;
+}
+
+/* Is an argument a constant of the expression that the call belongs to? */
+static bool
+arg_is_constant(FunctionCallInfo fcinfo, int argno)
+{
+	Node	   *expr = fcinfo->flinfo->fn_expr;
+	List	   *args;
+
+	if (expr == NULL)
+		return false;
+	if (IsA(expr, FuncExpr))
+		args = ((FuncExpr *) expr)->args;
+	else if (IsA(expr, OpExpr))
+		args = ((OpExpr *) expr)->args;
+	else
+		return false;			/* ScalarArrayOpExpr: the argument is an element */
+	return argno < list_length(args) && IsA(list_nth(args, argno), Const);
 }
 
 static inline ProbeState *
@@ -52,6 +73,17 @@ get_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
 	ProbeState *state = fcinfo->flinfo->fn_extra;
 
 	return likely(state != NULL) ? state : make_state(fcinfo, key_arg, keys_are_array);
+}
+
+/* Opens the filter; a constant, whose value lies in the expression and stays there, for the last time. */
+static inline void
+open_filter(FunctionCallInfo fcinfo, int filter_arg, ProbeState *state)
+{
+	bool		first = state->filter.view.payload == NULL;
+
+	bloomfam_filter_open(&state->filter, PG_GETARG_DATUM(filter_arg));
+	if (unlikely(first))
+		state->constant = arg_is_constant(fcinfo, filter_arg);
 }
 
 /*
@@ -80,7 +112,8 @@ may_contain(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
 		PG_RETURN_BOOL(true);
 
 	state = get_state(fcinfo, key_arg, false);
-	bloomfam_filter_open(&state->filter, PG_GETARG_DATUM(filter_arg));
+	if (!state->constant)
+		open_filter(fcinfo, filter_arg, state);
 	hash = state->hasher->hash(state->hasher, PG_GETARG_DATUM(key_arg));
 	PG_RETURN_BOOL(check_family(&state->filter.view, state->hasher) &&
 				   state->filter.probe(&state->filter.view, hash));

@@ -160,7 +160,7 @@ INSERT INTO equal_pairs VALUES
 ('ARRAY[(1.0, ''a''::text), (2.0, ''b''::text)]', 'ARRAY[(1.00, ''a''::text), (2.00, ''b''::text)]'),
 ('repeat(''x'', 100000)::text', '(SELECT big FROM big)'), ('repeat(''1'', 20000)::numeric', '(SELECT num FROM big)'),
 ('(SELECT array_agg(i) FROM generate_series(1, 20000) i)', '(SELECT arr FROM big)'),
-('ROW(repeat(''x'', 100000), 1)', '(SELECT r FROM (SELECT big, 1 FROM big) r)');
+('ROW(repeat(''x'', 100000), 1)', 'COALESCE((SELECT r FROM (SELECT big, 1 FROM big) r))');
 
 CREATE TABLE big AS
 SELECT repeat('x', 100000) AS big, repeat('1', 20000)::numeric AS num, (SELECT array_agg(i) FROM generate_series(1, 20000) i) AS arr;
@@ -185,7 +185,8 @@ SELECT count(DISTINCT k) = count(*) AS all_differ
 FROM (VALUES (bloom_key(ROW(1, NULL::int))), (bloom_key(ROW(NULL::int, 1))), (bloom_key(ROW(NULL::int, NULL::int))),
 			 (bloom_key(ROW(1, 0))), (bloom_key(ROW(1))), (bloom_key(ROW(1, 2, 3))), (bloom_key(((1, 2), 3))),
 			 (bloom_key((1, (2, 3)))), (bloom_key(ROW(ROW(1::int, 2::text), 3))), (bloom_key(ARRAY[1, 2, 3])),
-			 (bloom_key(ARRAY[(1, 2), (3, 4)])), (bloom_key(ARRAY[(1, 2, 3, 4)]))) v(k);
+			 (bloom_key(ARRAY[(1, 2), (3, 4)])), (bloom_key(ARRAY[(1, 2, 3, 4)])),
+			 (bloom_key(ARRAY[ROW('a'::text)])), (bloom_key(ARRAY[ROW('a'::"char")]))) v(k);
 
 -- A variable may hold rows of different types.
 CREATE FUNCTION row_keys() RETURNS SETOF text LANGUAGE plpgsql AS
@@ -221,7 +222,7 @@ BEGIN
 		IF keys IS NULL THEN
 			keys := ARRAY[r.p, r.ps, r.m];
 			ALTER TYPE pair ADD ATTRIBUTE c int;
-			ALTER TYPE mood ADD VALUE 'new' BEFORE 'sad';
+			ALTER TYPE mood RENAME VALUE 'sad' TO 'blue';
 		END IF;
 	END LOOP;
 	RETURN QUERY SELECT r.p <> keys[1], r.ps <> keys[2], r.p = bloom_key((1, 'a', NULL)::pair),
