@@ -72,6 +72,37 @@ CREATE TYPE bloomkey (
 
 COMMENT ON TYPE bloomkey IS 'hashed key: the hash, and the type that it is of';
 
+-- An untyped literal or parameter that is a key is a text.  Functions of a key take "any", which would leave such a key without a type; the
+-- overloads that catch it have a type of their own, because nothing else is converted to that: citext would be to text, and constants of it
+-- would lose their type, and with it their equality, before a function could see them.
+CREATE TYPE bloomliteral;
+
+CREATE FUNCTION bloomliteral_in(cstring) RETURNS bloomliteral
+AS 'textin' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomliteral_out(bloomliteral) RETURNS cstring
+AS 'textout' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomliteral_recv(internal) RETURNS bloomliteral
+AS 'textrecv' LANGUAGE internal STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloomliteral_send(bloomliteral) RETURNS bytea
+AS 'textsend' LANGUAGE internal STABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE bloomliteral (
+	INPUT = bloomliteral_in,
+	OUTPUT = bloomliteral_out,
+	RECEIVE = bloomliteral_recv,
+	SEND = bloomliteral_send,
+	LIKE = text,
+	CATEGORY = 'S',
+	COLLATABLE = true
+);
+
+COMMENT ON TYPE bloomliteral IS 'text that was written as an untyped literal or parameter';
+
+CREATE CAST (bloomliteral AS text) WITHOUT FUNCTION AS IMPLICIT;
+
 --
 -- Hashed keys: bloomkey.c
 --
@@ -79,15 +110,11 @@ COMMENT ON TYPE bloomkey IS 'hashed key: the hash, and the type that it is of';
 CREATE FUNCTION bloom_key(key "any") RETURNS bloomkey
 AS 'MODULE_PATHNAME', 'bloomfam_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-CREATE FUNCTION bloom_key(key text) RETURNS bloomkey
-AS 'MODULE_PATHNAME', 'bloomfam_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION bloom_key(key "char") RETURNS bloomkey
+CREATE FUNCTION bloom_key(key bloomliteral) RETURNS bloomkey
 AS 'MODULE_PATHNAME', 'bloomfam_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_key("any") IS 'hash a key once, to ask many filters';
-COMMENT ON FUNCTION bloom_key(text) IS 'hash a key once, to ask many filters';
-COMMENT ON FUNCTION bloom_key("char") IS 'hash a key once, to ask many filters';
+COMMENT ON FUNCTION bloom_key(bloomliteral) IS 'hash a key once, to ask many filters';
 
 CREATE FUNCTION bloom_hash(key bloomkey) RETURNS bigint
 AS 'MODULE_PATHNAME', 'bloomfam_key_hash64' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -173,15 +200,11 @@ COMMENT ON FUNCTION bloom_create(bigint, double precision, text, regtype) IS 'an
 CREATE FUNCTION bloom_add(filter bloomfilter, key "any") RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION bloom_add(filter bloomfilter, key text) RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bloomfam_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE FUNCTION bloom_add(filter bloomfilter, key "char") RETURNS bloomfilter
+CREATE FUNCTION bloom_add(filter bloomfilter, key bloomliteral) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_add(bloomfilter, "any") IS 'the filter with one more key';
-COMMENT ON FUNCTION bloom_add(bloomfilter, text) IS 'the filter with one more key';
-COMMENT ON FUNCTION bloom_add(bloomfilter, "char") IS 'the filter with one more key';
+COMMENT ON FUNCTION bloom_add(bloomfilter, bloomliteral) IS 'the filter with one more key';
 
 CREATE FUNCTION bloom_add_all(filter bloomfilter, keys anyarray) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_add_all' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -195,28 +218,20 @@ COMMENT ON FUNCTION bloom_add_all(bloomfilter, anyarray) IS 'the filter with the
 CREATE FUNCTION bloom_may_contain(filter bloomfilter, key "any") RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION bloom_may_contain(filter bloomfilter, key text) RETURNS boolean
-AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE FUNCTION bloom_may_contain(filter bloomfilter, key "char") RETURNS boolean
+CREATE FUNCTION bloom_may_contain(filter bloomfilter, key bloomliteral) RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_may_contain(bloomfilter, "any") IS 'may the filter contain the key? false is certain';
-COMMENT ON FUNCTION bloom_may_contain(bloomfilter, text) IS 'may the filter contain the key? false is certain';
-COMMENT ON FUNCTION bloom_may_contain(bloomfilter, "char") IS 'may the filter contain the key? false is certain';
+COMMENT ON FUNCTION bloom_may_contain(bloomfilter, bloomliteral) IS 'may the filter contain the key? false is certain';
 
 CREATE FUNCTION bloom_may_be_in(key "any", filter bloomfilter) RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_be_in' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION bloom_may_be_in(key text, filter bloomfilter) RETURNS boolean
-AS 'MODULE_PATHNAME', 'bloomfam_may_be_in' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE FUNCTION bloom_may_be_in(key "char", filter bloomfilter) RETURNS boolean
+CREATE FUNCTION bloom_may_be_in(key bloomliteral, filter bloomfilter) RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_be_in' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_may_be_in("any", bloomfilter) IS 'implementation of ~@ operator';
-COMMENT ON FUNCTION bloom_may_be_in(text, bloomfilter) IS 'implementation of ~@ operator';
-COMMENT ON FUNCTION bloom_may_be_in("char", bloomfilter) IS 'implementation of ~@ operator';
+COMMENT ON FUNCTION bloom_may_be_in(bloomliteral, bloomfilter) IS 'implementation of ~@ operator';
 
 CREATE OPERATOR @~ (
 	LEFTARG = bloomfilter, RIGHTARG = "any", FUNCTION = bloom_may_contain, COMMUTATOR = ~@,
@@ -224,12 +239,7 @@ CREATE OPERATOR @~ (
 );
 
 CREATE OPERATOR @~ (
-	LEFTARG = bloomfilter, RIGHTARG = text, FUNCTION = bloom_may_contain, COMMUTATOR = ~@,
-	RESTRICT = contsel, JOIN = contjoinsel
-);
-
-CREATE OPERATOR @~ (
-	LEFTARG = bloomfilter, RIGHTARG = "char", FUNCTION = bloom_may_contain, COMMUTATOR = ~@,
+	LEFTARG = bloomfilter, RIGHTARG = bloomliteral, FUNCTION = bloom_may_contain, COMMUTATOR = ~@,
 	RESTRICT = contsel, JOIN = contjoinsel
 );
 
@@ -239,21 +249,14 @@ CREATE OPERATOR ~@ (
 );
 
 CREATE OPERATOR ~@ (
-	LEFTARG = text, RIGHTARG = bloomfilter, FUNCTION = bloom_may_be_in, COMMUTATOR = @~,
-	RESTRICT = contsel, JOIN = contjoinsel
-);
-
-CREATE OPERATOR ~@ (
-	LEFTARG = "char", RIGHTARG = bloomfilter, FUNCTION = bloom_may_be_in, COMMUTATOR = @~,
+	LEFTARG = bloomliteral, RIGHTARG = bloomfilter, FUNCTION = bloom_may_be_in, COMMUTATOR = @~,
 	RESTRICT = contsel, JOIN = contjoinsel
 );
 
 COMMENT ON OPERATOR @~ (bloomfilter, "any") IS 'may the filter contain the key? false is certain';
-COMMENT ON OPERATOR @~ (bloomfilter, text) IS 'may the filter contain the key? false is certain';
-COMMENT ON OPERATOR @~ (bloomfilter, "char") IS 'may the filter contain the key? false is certain';
+COMMENT ON OPERATOR @~ (bloomfilter, bloomliteral) IS 'may the filter contain the key? false is certain';
 COMMENT ON OPERATOR ~@ ("any", bloomfilter) IS 'may the key be in the filter? false is certain';
-COMMENT ON OPERATOR ~@ (text, bloomfilter) IS 'may the key be in the filter? false is certain';
-COMMENT ON OPERATOR ~@ ("char", bloomfilter) IS 'may the key be in the filter? false is certain';
+COMMENT ON OPERATOR ~@ (bloomliteral, bloomfilter) IS 'may the key be in the filter? false is certain';
 
 CREATE FUNCTION bloom_may_contain_any(filter bloomfilter, keys anyarray) RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_contain_any' LANGUAGE C IMMUTABLE PARALLEL SAFE;
