@@ -18,8 +18,10 @@ amber = '#e5a50a'
 do for [format in 'svg png'] {
 	if (format eq 'svg') {
 		set terminal svg size 1200,500 font 'DejaVu Sans,13' background 'white'
+		keywidth = -5; keywidth3 = -2.3		# it takes letters for wider than they are, and would break the legends
 	} else {
 		set terminal pngcairo size 1200,500 font 'DejaVu Sans,10' background 'white'
+		keywidth = -1; keywidth3 = -1
 	}
 	set output 'picture.' . format
 
@@ -32,7 +34,7 @@ do for [format in 'svg png'] {
 	set xtics scale 0
 	set ytics autofreq textcolor rgb '#404040'
 	set grid ytics lc rgb '#e4e4e4' lt 1 lw 1
-	set key at graph 0.5,1.1 center top horizontal maxrows 1 samplen 1 reverse Left width -1
+	set key at graph 0.5,1.1 center top horizontal maxrows 1 samplen 1 reverse Left width keywidth
 	set tmargin at screen 0.77
 	set bmargin at screen 0.14
 
@@ -59,6 +61,7 @@ do for [format in 'svg png'] {
 		bar('time', 'without') using 2:4:5 with labels offset 0,0.8 notitle, \
 		bar('time', 'with') using 2:4:5 with labels offset 0,1.5 notitle
 
+	set key width keywidth3
 	set xrange [0.2:7.8]
 	set xtics (one 2, two 6)
 	set lmargin at screen 0.715

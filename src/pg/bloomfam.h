@@ -17,6 +17,9 @@
 
 extern const BfEnv bloomfam_env;
 
+/* Asks for huge pages for memory that will be accessed at random; before it is touched. */
+extern void bloomfam_advise_huge_pages(void *memory, Size size);
+
 /* Raises the error for a status of bf_design() or bf_plan(). */
 extern void bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 keys) pg_attribute_noreturn();
 

@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "port/pg_bswap.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "core/bf_partial.h"
@@ -103,8 +103,29 @@ make_image(Builder *builder)
 {
 	Size		size = builder->head.payload_len;
 
-	builder->image_chunk = MemoryContextAllocExtended(builder->context, size + CACHE_LINE, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	builder->image_chunk = MemoryContextAllocHuge(builder->context, size + CACHE_LINE);
 	builder->image = (uint8 *) TYPEALIGN(CACHE_LINE, builder->image_chunk);
+	bloomfam_advise_huge_pages(builder->image, size);
+	memset(builder->image, 0, size);
+}
+
+/* Adds hashes that are stored as little-endian numbers at any address to a payload. */
+static void
+add_stored(const BfHeader *head, uint8_t *payload, const uint8 *stored, uint64 n)
+{
+	uint64		hashes[MOVE_HASHES];
+
+	while (n > 0)
+	{
+		int			batch = (int) Min(n, MOVE_HASHES);
+
+		memcpy(hashes, stored, batch * sizeof(uint64));
+		bloomfam_swap_hashes(hashes, batch);
+		head->kind->add(head, payload, hashes, batch);
+		stored += batch * sizeof(uint64);
+		n -= batch;
+		CHECK_FOR_INTERRUPTS();
+	}
 }
 
 /* Adds all hashes of the set to a payload. */
@@ -131,6 +152,21 @@ build_image(Builder *builder)
 	bloomfam_set_clear(&builder->set);
 }
 
+/*
+ * Has a set whose hashes take so many bytes earned its filter?  Soon, if the filter's size is known; a state that travels stays a set for as
+ * long as that is the smaller.
+ */
+static bool
+earns_image(const Builder *builder, Size bytes)
+{
+	BfHeader	head;
+
+	if (builder->expected == 0)
+		return false;
+	bloomfam_plan(&builder->design, builder->expected, &head);
+	return bytes > (builder->travels ? head.payload_len : Min(head.payload_len / 2, MAX_WAITING_TABLE));
+}
+
 void
 bloomfam_builder_flush(Builder *builder)
 {
@@ -143,16 +179,8 @@ bloomfam_builder_flush(Builder *builder)
 		return;
 	}
 	bloomfam_set_add(&builder->set, builder->pending, n);
-	if (builder->expected != 0)
-	{
-		BfHeader	head;
-		Size		table = bloomfam_set_memory(&builder->set);
-
-		/* cheap: the design is known */
-		bloomfam_plan(&builder->design, builder->expected, &head);
-		if (table > (builder->travels ? head.payload_len : Min(head.payload_len / 2, MAX_WAITING_TABLE)))
-			build_image(builder);
-	}
+	if (earns_image(builder, bloomfam_set_memory(&builder->set)))
+		build_image(builder);
 }
 
 static void
@@ -183,6 +211,7 @@ void
 bloomfam_builder_absorb(Builder *builder, const BfView *view)
 {
 	const BfHeader *head = &view->head;
+	uint64		n;
 
 	bloomfam_builder_flush(builder);
 	bloomfam_builder_set_family(builder, head->family_id, head->family, head->family_len);
@@ -192,20 +221,13 @@ bloomfam_builder_absorb(Builder *builder, const BfView *view)
 	if (head->kind->id == BF_KIND_PARTIAL)
 	{
 		agree_on_design(builder, bf_kind_by_id(head->param[0]), head->target_fpr, head->capacity);
-		if (builder->image == NULL)
-			bloomfam_set_add_set(&builder->set, view->payload, head->payload_len / sizeof(uint64));
+		n = head->payload_len / sizeof(uint64);
+		if (builder->image == NULL && earns_image(builder, bloomfam_set_memory(&builder->set) + n * sizeof(uint64)))
+			build_image(builder);
+		if (builder->image != NULL)
+			add_stored(&builder->head, builder->image, view->payload, n);
 		else
-		{
-			BloomfamSet set;
-			BloomfamBudget unbounded = {.may_spill = false};
-			BloomfamSetReader reader;
-
-			bloomfam_set_init(&set, CurrentMemoryContext, &unbounded);
-			bloomfam_set_add_set(&set, view->payload, head->payload_len / sizeof(uint64));
-			bloomfam_set_read_begin(&reader, &set);
-			add_set(&reader, &builder->head, builder->image);
-			bloomfam_set_clear(&set);
-		}
+			bloomfam_set_add_set(&builder->set, view->payload, n);
 		return;
 	}
 
@@ -415,16 +437,10 @@ flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 	{
 		uint64		hashes[MOVE_HASHES];
 		int			n;
-		int			i;
 
 		while ((n = bloomfam_set_read(&reader, hashes, MOVE_HASHES)) > 0)
 		{
-			for (i = 0; i < n; i++)
-			{
-#ifdef WORDS_BIGENDIAN
-				hashes[i] = pg_bswap64(hashes[i]);
-#endif
-			}
+			bloomfam_swap_hashes(hashes, n);
 			memcpy(payload, hashes, n * sizeof(uint64));
 			payload += n * sizeof(uint64);
 		}

@@ -16,7 +16,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "port/pg_bswap.h"
 #include "utils/memutils.h"
 
 #include "pg/collect.h"
@@ -306,16 +305,10 @@ load_values(uint64 *values, const uint8 *hashes, uint64 n)
 {
 	uint64		i;
 
+	memcpy(values, hashes, n * sizeof(uint64));
+	bloomfam_swap_hashes(values, (int) n);
 	for (i = 0; i < n; i++)
-	{
-		uint64		hash;
-
-		memcpy(&hash, hashes + i * sizeof(uint64), sizeof(hash));
-#ifdef WORDS_BIGENDIAN
-		hash = pg_bswap64(hash);
-#endif
-		values[i] = hash * SCRAMBLE;
-	}
+		values[i] *= SCRAMBLE;
 }
 
 /* Are the values that the hashes stand for in order, none twice, and none of them 0? */

@@ -8,6 +8,7 @@
 #ifndef BLOOMFAM_COLLECT_H
 #define BLOOMFAM_COLLECT_H
 
+#include "port/pg_bswap.h"
 #include "storage/buffile.h"
 
 #include "pg/compat.h"
@@ -80,5 +81,17 @@ extern void bloomfam_set_read_begin(BloomfamSetReader *reader, BloomfamSet *set)
 
 /* Returns how many hashes were read, at most max; 0 at the end. */
 extern int	bloomfam_set_read(BloomfamSetReader *reader, uint64 *hashes, int max);
+
+/* Turns hashes into little-endian numbers, as they are stored, or back. */
+static inline void
+bloomfam_swap_hashes(uint64 *hashes, int n)
+{
+#ifdef WORDS_BIGENDIAN
+	int			i;
+
+	for (i = 0; i < n; i++)
+		hashes[i] = pg_bswap64(hashes[i]);
+#endif
+}
 
 #endif							/* BLOOMFAM_COLLECT_H */

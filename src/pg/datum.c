@@ -146,6 +146,7 @@ fetch(BloomfamFilter *filter, struct varlena *value, Size *len)
 	filter->copy = MemoryContextAlloc(filter->context, *len + CACHE_LINE);
 	offset = bf_payload_offset(view.head.family_len);
 	start = (char *) TYPEALIGN(CACHE_LINE, filter->copy + offset) - offset;
+	bloomfam_advise_huge_pages(start, *len);
 
 	if (whole != NULL)
 	{

@@ -9,10 +9,17 @@
  */
 #include "postgres.h"
 
+#include <sys/mman.h>
+
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
 #include "pg/bloomfam.h"
+
+#define HUGE_PAGE		((Size) 2 * 1024 * 1024)
+
+/* Smaller memory may be given back and handed out again by the allocator, which is not ours to advise. */
+#define MIN_HUGE_SIZE	((Size) 8 * 1024 * 1024)
 
 static void
 check_interrupts(void *arg)
@@ -23,6 +30,22 @@ check_interrupts(void *arg)
 const BfEnv bloomfam_env = {
 	.check_interrupts = check_interrupts,
 };
+
+/*
+ * Asks for huge pages for memory that was allocated and not touched yet.  A filter larger than the caches is read and written at random, and
+ * most of the time of that goes into the page tables otherwise.  No harm where it cannot be had.
+ */
+void
+bloomfam_advise_huge_pages(void *memory, Size size)
+{
+#ifdef MADV_HUGEPAGE
+	uintptr_t	start = TYPEALIGN(HUGE_PAGE, (uintptr_t) memory);
+	uintptr_t	end = TYPEALIGN_DOWN(HUGE_PAGE, (uintptr_t) memory + size);
+
+	if (size >= MIN_HUGE_SIZE && end > start)
+		(void) madvise((void *) start, end - start, MADV_HUGEPAGE);
+#endif
+}
 
 /*
  * Bad arguments of bf_design() and bf_plan().

@@ -3,9 +3,10 @@
  * s_fpr.c
  *	  The false positive rate and the size that are promised, measured.
  *
- * One row for each kind, rate and number of keys.  The measured rate may exceed the target by five standard deviations of the
- * count of false positives, as if that were binomial with the target's probability.  Few keys give filters that differ much, so
- * their rate is the mean over many filters.  The other checks: bits per key of the payload, and what bf_stats makes of the bits.
+ * One row for each kind, rate and number of keys.  The measured rate may exceed the target by five standard deviations of
+ * the count of false positives, as if that were binomial with the target's probability.  Few keys give filters that differ
+ * much, so their rate is the mean over many filters.  The other checks: bits per key of the payload, and what bf_stats
+ * makes of the bits.
  *
  *-------------------------------------------------------------------------
  */
@@ -119,21 +120,28 @@ row(const BfKind *kind, double fpr, uint64_t n, uint64_t filters, uint64_t probe
 	sigma = sqrt(fpr * (1 - fpr) / (double) probes);
 	if (allowed > 0)
 		snprintf(limit, sizeof(limit), "%.3f", allowed);
-	printf("%-9s %-7g %9" PRIu64 " %9.3f %8s %11.4g %7.4f %+8.1f %11.4g %7.4f %7" PRIu64 " %10" PRIu64 " %6.1f\n", kind->name, fpr, n, bits,
+	printf("%-9s %-7g %9" PRIu64 " %9.3f %8s %11.4g %7.4f %+8.1f %11.4g %7.4f %7" PRIu64 " %10" PRIu64 " %6.1f\n",
+		   kind->name, fpr, n, bits,
 		   limit, measured, measured / fpr, (measured - fpr) / sigma, estimated, keys, filters, probes,
 		   test_seconds() - start);
 	fflush(stdout);
 
 	CHECKF(lost == 0, "%s at %g with %" PRIu64 " keys: %" PRIu64 " lost", kind->name, fpr, n, lost);
-	CHECKF(measured <= fpr + 5 * sigma, "%s at %g with %" PRIu64 " keys: measured %g, %+.1f sigma", kind->name, fpr, n, measured,
+	CHECKF(measured <= fpr + 5 * sigma, "%s at %g with %" PRIu64 " keys: measured %g, %+.1f sigma", kind->name, fpr, n,
+		   measured,
 		   (measured - fpr) / sigma);
-	CHECKF(allowed == 0 || bits <= allowed, "%s at %g with %" PRIu64 " keys: %g bits per key, allowed %g", kind->name, fpr, n, bits, allowed);
-	/* the estimate is of these very filters: nothing but the probes' own noise stands between, and 3 % for blocked's patterns */
+	CHECKF(allowed == 0 || bits <= allowed, "%s at %g with %" PRIu64 " keys: %g bits per key, allowed %g", kind->name, fpr,
+		n, bits, allowed);
+	/*
+	 * the estimate is of these very filters: nothing but the probes' own noise stands between, and 3 % for blocked's
+	 * patterns
+	 */
 	CHECKF(fabs(estimated - measured) <= 5 * sqrt(fmax(estimated, 1 / (double) probes) / (double) probes) + 0.03 * estimated,
 		   "%s at %g with %" PRIu64 " keys: measured %g, estimated %g", kind->name, fpr, n, measured, estimated);
 	CHECKF(fabs(keys - 1) <= 0.03, "%s at %g with %" PRIu64 " keys: estimated %g times as many", kind->name, fpr, n, keys);
 	/* a filter much better than asked for is a mistake in the other direction */
-	CHECKF(n < 1000 || measured >= 0.8 * fpr - 5 * sigma, "%s at %g with %" PRIu64 " keys: measured %g", kind->name, fpr, n, measured);
+	CHECKF(n < 1000 || measured >= 0.8 * fpr - 5 * sigma, "%s at %g with %" PRIu64 " keys: measured %g", kind->name, fpr, n,
+		measured);
 }
 
 static void
@@ -179,7 +187,8 @@ blocked(void)
 
 /*
  * The largest filters take too long to fill, but that their bits are chosen evenly can be seen long before: random throws
- * collide more often where some bits are likelier than others.  Sizes up to the largest, not powers of two, which are the kindest.
+ * collide more often where some bits are likelier than others.  Sizes up to the largest, not powers of two, which are the
+ * kindest.
  */
 static void
 bits_are_even(void)
@@ -210,7 +219,8 @@ bits_are_even(void)
 			collisions = throws - (double) stats.bits_set;
 			printf("%s of %.0f MB: %.0f collisions, expected %.0f, %+.1f sigma\n", kind->name, m / 8e6, collisions, expected,
 				   (collisions - expected) / sqrt(expected));
-			CHECKF(fabs(collisions - expected) <= 5 * sqrt(expected), "%s of %.0f MB: %.0f collisions, expected %.0f", kind->name, m / 8e6,
+			CHECKF(fabs(collisions - expected) <= 5 * sqrt(expected), "%s of %.0f MB: %.0f collisions, expected %.0f",
+				   kind->name, m / 8e6,
 				   collisions, expected);
 			test_free(&filter);
 		}
@@ -221,7 +231,8 @@ int
 main(void)
 {
 	test_seed(5);
-	printf("%-9s %-7s %9s %9s %8s %11s %7s %8s %11s %7s %7s %10s %6s\n", "kind", "fpr", "keys", "bits/key", "allowed", "measured",
+	printf("%-9s %-7s %9s %9s %8s %11s %7s %8s %11s %7s %7s %10s %6s\n", "kind", "fpr", "keys", "bits/key", "allowed",
+		   "measured",
 		   "/target", "sigma", "estimated", "keys", "filters", "probes", "s");
 	RUN(standard);
 	RUN(blocked);

@@ -3,9 +3,10 @@
  * s_model.c
  *	  Millions of random operations on filters of every kind, each beside the exact set of what it must contain.
  *
- * A slot is a filter and a set, of numbers below UNIVERSE.  Whatever happens to the filter happens to the set; a number in the set that
- * the filter denies is a false negative, and none is forgiven.  False positives are counted with hashes from outside, for which
- * bf_stats tells the probability exactly given the bits: over the run their number must be what the sum of these says.
+ * A slot is a filter and a set, of numbers below UNIVERSE.  Whatever happens to the filter happens to the set; a number in
+ * the set that the filter denies is a false negative, and none is forgiven.  False positives are counted with hashes from
+ * outside, for which bf_stats tells the probability exactly given the bits: over the run their number must be what the sum
+ * of these says.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,7 +47,8 @@ static void
 denied(const Slot *slot, const char *after, uint64_t number)
 {
 	false_negatives++;
-	CHECKF(false, "%s: %" PRIu64 " is lost, seen by %s, payload %" PRIu64 ", k %u", slot->filter.view.head.kind->name, number, after,
+	CHECKF(false, "%s: %" PRIu64 " is lost, seen by %s, payload %" PRIu64 ", k %u", slot->filter.view.head.kind->name,
+		   number, after,
 		   slot->filter.view.head.payload_len, slot->filter.view.head.param[0]);
 }
 
@@ -241,11 +243,14 @@ run_model(const BfKind *kind)
 		}
 	}
 
-	printf("%s: %" PRIu64 " probes (%" PRIu64 " of members), %" PRIu64 " times from outside, %" PRIu64 " adds, %" PRIu64 " batches, %" PRIu64
-		   " unions, %" PRIu64 " intersections, %" PRIu64 " folds, %" PRIu64 " reopened\n", kind->name, count[0], present, count[1], count[2], count[3],
+	printf("%s: %" PRIu64 " probes (%" PRIu64 " of members), %" PRIu64 " times from outside, %" PRIu64
+		   " adds, %" PRIu64 " batches, %" PRIu64
+		   " unions, %" PRIu64 " intersections, %" PRIu64 " folds, %" PRIu64 " reopened\n", kind->name, count[0], present,
+		   count[1], count[2], count[3],
 		   count[4], count[5], count[6], count[7]);
 	off = ((double) positives - expected) / sqrt(variance);
-	printf("%s: %" PRIu64 " false negatives; %" PRIu64 " false positives, expected %.0f, %+.1f sigma; %.1f s\n", kind->name, false_negatives,
+	printf("%s: %" PRIu64 " false negatives; %" PRIu64 " false positives, expected %.0f, %+.1f sigma; %.1f s\n", kind->name,
+		   false_negatives,
 		   positives, expected, off, test_seconds() - start);
 
 	CHECK(false_negatives == 0);

@@ -243,7 +243,8 @@ truncations(void)
 			{
 				uint8_t    *copy = copy_of(filter.data, len);
 
-				CHECKF(bf_validate(copy, len, &view, &reason) == BF_CORRUPT, "%s: %zu of %zu bytes", kind->name, len, filter.len);
+				CHECKF(bf_validate(copy, len, &view, &reason) == BF_CORRUPT, "%s: %zu of %zu bytes", kind->name, len,
+					filter.len);
 				CHECK(reason != NULL);
 				/* with a checksum, and at last with a length, that fit */
 				if (len >= BF_FIXED_HEADER_SIZE)
@@ -274,8 +275,8 @@ truncations(void)
 }
 
 /*
- * Every change of every byte.  Without a new checksum none is accepted; with one, what is accepted is usable.  The payload's bytes
- * take all 255 changes only without it: with it, four will do.
+ * Every change of every byte.  Without a new checksum none is accepted; with one, what is accepted is usable.  The
+ * payload's bytes take all 255 changes only without it: with it, four will do.
  */
 static void
 byte_changes(void)
@@ -305,11 +306,13 @@ byte_changes(void)
 					BfView		view;
 
 					copy[at] ^= (uint8_t) change;
-					CHECKF(bf_validate(copy, filter.len, &view, &reason) == BF_CORRUPT, "%s: byte %zu ^ %d", kind->name, at, change);
+					CHECKF(bf_validate(copy, filter.len, &view, &reason) == BF_CORRUPT, "%s: byte %zu ^ %d", kind->name, at,
+						change);
 					CHECK(reason != NULL);
 
 					/* memory-safe on a header that was not validated, too */
-					if (change % 50 == 1 && bf_open(copy, filter.len, filter.len, &view, &reason) == BF_OK && at < payload_at)
+					if (change % 50 == 1 && bf_open(copy, filter.len, filter.len, &view,
+						&reason) == BF_OK && at < payload_at)
 						exercise(&view, &filter.view);
 
 					if (at < payload_at ? at < OFF_CHECKSUM || at >= OFF_CHECKSUM + 4 : change % 64 == 1)
@@ -324,8 +327,10 @@ byte_changes(void)
 							/* an id without a name is a family, too */
 							if (filter.view.head.family_len != 0)
 								CHECKF(at < 24 || at > 31, "%s: byte %zu ^ %d", kind->name, at, change);
-							CHECKF(at < OFF_PAYLOAD_LEN || at >= OFF_PAYLOAD_LEN + 8, "%s: byte %zu ^ %d", kind->name, at, change);
-							CHECKF(at < BF_FIXED_HEADER_SIZE || at >= payload_at, "%s: byte %zu ^ %d", kind->name, at, change);
+							CHECKF(at < OFF_PAYLOAD_LEN || at >= OFF_PAYLOAD_LEN + 8, "%s: byte %zu ^ %d", kind->name, at,
+								change);
+							CHECKF(at < BF_FIXED_HEADER_SIZE || at >= payload_at, "%s: byte %zu ^ %d", kind->name, at,
+								change);
 							/* capacity, keys and FPR are only numbers: some of their changes will do */
 							if (at < 24 || at >= OFF_PAYLOAD_LEN || change % 16 == 1)
 								exercise(&view, &filter.view);
@@ -418,7 +423,8 @@ refused_fields(void)
 			for (b = 0; b < bad[j].size; b++)
 				filter.data[bad[j].at + b] = (uint8_t) (bad[j].value >> (8 * b));
 			bf_seal(filter.data, filter.len);
-			if (CHECKF(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT, "%s: %" PRIu64 " at %zu", kind->name,
+			if (CHECKF(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT, "%s: %" PRIu64 " at %zu",
+				kind->name,
 					   bad[j].value, bad[j].at))
 				CHECKF(strncmp(reason, bad[j].reason, strlen(bad[j].reason)) == 0, "%s: %" PRIu64 " at %zu: %s", kind->name,
 					   bad[j].value, bad[j].at, reason);
@@ -659,7 +665,8 @@ internal_kinds(void)
 	{
 		bf_store32(filter.data + 64, (uint32_t) i);
 		bf_seal(filter.data, filter.len);
-		CHECK((bf_validate(filter.data, filter.len, &view, &reason) == BF_OK) == (i == BF_KIND_STANDARD || i == BF_KIND_BLOCKED));
+		CHECK((bf_validate(filter.data, filter.len, &view,
+			&reason) == BF_OK) == (i == BF_KIND_STANDARD || i == BF_KIND_BLOCKED));
 	}
 	bf_store32(filter.data + 64, BF_KIND_BLOCKED);
 	bf_store32(filter.data + 68, BF_PARTIAL_UNKNOWN);

@@ -6,9 +6,9 @@
  *		t_golden				checks test/golden/ (from the top of the tree; else GOLDEN says where it is)
  *		t_golden --regenerate	writes test/golden/ anew: only for a format that has not been released
  *
- * A file NAME.hex holds one value: lines of 32 bytes in hexadecimal, then a line "answers" and 256 bits in hexadecimal, the lowest
- * bit of each byte first: the filter's answers for key(0) to key(255).  NAME's value is made by the function of that name here, of
- * numbers hashed as int8 keys are.  Two checks follow, which fail for different reasons:
+ * A file NAME.hex holds one value: lines of 32 bytes in hexadecimal, then a line "answers" and 256 bits in hexadecimal,
+ * the lowest bit of each byte first: the filter's answers for key(0) to key(255).  NAME's value is made by the function of
+ * that name here, of numbers hashed as int8 keys are.  Two checks follow, which fail for different reasons:
  *
  *	- schema: made today, is it the same value?  If not, filters built before and after do not combine.
  *	- raw schema: do the committed bytes, whatever made them, still give the committed answers?  If not, stored filters lie.
@@ -71,6 +71,28 @@ folded(TestFilter a, double fpr)
 	return filter;
 }
 
+/* As many probes as the kind can have: every multiplier counts. */
+static TestFilter
+most_probes(BfKindId id)
+{
+	BfHeader	head = test_head(bf_kind_by_id(id), 5, id == BF_KIND_STANDARD ? BF_MAX_PROBES : BF_MAX_BLOCK_PROBES);
+	TestFilter	filter;
+	uint64_t	i;
+
+	head.capacity = 3;
+	head.keys_added = 3;
+	test_set_family(&head, "int8");
+	filter = test_empty(&head);
+	for (i = 0; i < 3; i++)
+	{
+		uint64_t	hash = key(i);
+
+		test_add(&filter, &hash, 1);
+	}
+	bf_seal(filter.data, filter.len);
+	return filter;
+}
+
 static TestFilter
 internal(BfKindId id, const char *family, uint64_t n, uint32_t flags)
 {
@@ -105,19 +127,21 @@ static TestFilter
 golden(int i, const char **name)
 {
 	static const char *const names[] = {
-		"standard_empty", "standard_1", "standard_10", "standard_1000", "standard_low_fpr", "standard_union", "standard_union_sizes",
-		"standard_intersection", "standard_fold",
-		"blocked_empty", "blocked_1", "blocked_10", "blocked_1000", "blocked_low_fpr", "blocked_union", "blocked_union_sizes",
-		"blocked_intersection", "blocked_fold",
+		"standard_empty", "standard_1", "standard_10", "standard_1000", "standard_low_fpr", "standard_union",
+			"standard_union_sizes",
+		"standard_intersection", "standard_fold", "standard_max_probes",
+		"blocked_empty", "blocked_1", "blocked_10", "blocked_1000", "blocked_low_fpr", "blocked_union",
+		"blocked_union_sizes",
+		"blocked_intersection", "blocked_fold", "blocked_max_probes",
 		"identity", "identity_family", "partial", "partial_unknown"
 	};
-	BfKindId	id = i < 9 ? BF_KIND_STANDARD : BF_KIND_BLOCKED;
+	BfKindId	id = i < 10 ? BF_KIND_STANDARD : BF_KIND_BLOCKED;
 	TestFilter	none = {0};
 
 	if (i >= (int) (sizeof(names) / sizeof(names[0])))
 		return none;
 	*name = names[i];
-	switch (i < 18 ? i % 9 : i)
+	switch (i < 20 ? i % 10 : i)
 	{
 		case 0:
 			return filter_of(id, 0.01, 100, 0, 0);
@@ -137,11 +161,13 @@ golden(int i, const char **name)
 			return combined(filter_of(id, 0.01, 100, 0, 60), filter_of(id, 0.01, 100, 50, 60), true);
 		case 8:
 			return folded(filter_of(id, 0.01, 500, 0, 60), 0.02);
-		case 18:
-			return internal(BF_KIND_IDENTITY, "", 0, 0);
-		case 19:
-			return internal(BF_KIND_IDENTITY, "int8", 0, 0);
+		case 9:
+			return most_probes(id);
 		case 20:
+			return internal(BF_KIND_IDENTITY, "", 0, 0);
+		case 21:
+			return internal(BF_KIND_IDENTITY, "int8", 0, 0);
+		case 22:
 			return internal(BF_KIND_PARTIAL, "int8", 10, 0);
 		default:
 			return internal(BF_KIND_PARTIAL, "", 0, BF_PARTIAL_UNKNOWN);
@@ -255,7 +281,8 @@ schema(void)
 
 			while (at < len && at < filter.len && data[at] == filter.data[at])
 				at++;
-			CHECKF(len == filter.len && at == len, "%s: %zu bytes are made, %zu are committed, first difference at %zu", name, filter.len,
+			CHECKF(len == filter.len && at == len, "%s: %zu bytes are made, %zu are committed, first difference at %zu",
+				   name, filter.len,
 				   len, at);
 		}
 		free(data);

@@ -181,7 +181,8 @@ static void
 added_body(const BfKind *kind)
 {
 	static const double rates[] = {0.5, 0.1, 0.01, 0.0001};
-	static const uint64_t corners[] = {0, 1, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1, UINT32_MAX, UINT64_C(1) << 32};
+	static const uint64_t corners[] = {0, 1, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1,
+		UINT32_MAX, UINT64_C(1) << 32};
 	int			r;
 
 	for (r = 0; r < 4; r++)
@@ -224,7 +225,8 @@ added_body(const BfKind *kind)
 			/* a filter that says yes to everything would pass all of the above */
 			for (i = 0; i < 2000; i++)
 				found += test_probe(&whole, others[i]);
-			CHECKF(found <= 2000 * rates[r] + 5 * sqrt(2000 * rates[r]) + 1, "%s: %zu of 2000 found at %g", kind->name, found, rates[r]);
+			CHECKF(found <= 2000 * rates[r] + 5 * sqrt(2000 * rates[r]) + 1, "%s: %zu of 2000 found at %g", kind->name,
+				found, rates[r]);
 
 			test_add(&whole, corners, 8);
 			holds(&whole, corners, 8, "corners");
@@ -308,7 +310,8 @@ either(const TestFilter *a, const TestFilter *b, bool intersect)
 	TestFilter	one = intersect ? test_intersect(a, b) : test_union(a, b);
 	TestFilter	other = intersect ? test_intersect(b, a) : test_union(b, a);
 
-	CHECKF(test_same(&one, &other), "%s: %s of %" PRIu64 " and %" PRIu64 " bytes is not commutative", a->view.head.kind->name,
+	CHECKF(test_same(&one, &other), "%s: %s of %" PRIu64 " and %" PRIu64 " bytes is not commutative",
+		   a->view.head.kind->name,
 		   intersect ? "intersection" : "union", a->view.head.payload_len, b->view.head.payload_len);
 	test_free(&other);
 	return one;
@@ -355,7 +358,8 @@ laws_body(const BfKind *kind)
 		bc = either(&b, &c, false);
 		left = either(&ab, &c, false);
 		right = either(&a, &bc, false);
-		CHECKF(test_same(&left, &right), "%s: union of %" PRIu64 ", %" PRIu64 " and %" PRIu64 " bytes is not associative", kind->name,
+		CHECKF(test_same(&left, &right), "%s: union of %" PRIu64 ", %" PRIu64 " and %" PRIu64 " bytes is not associative",
+			   kind->name,
 			   a.view.head.payload_len, b.view.head.payload_len, c.view.head.payload_len);
 		holds(&ab, from, n, "a in a | b");
 		holds(&ab, from + 50, n, "b in a | b");
@@ -491,7 +495,8 @@ identity_body(const BfKind *kind)
 		test_free(&r);
 		r = either(&f, &named, false);
 		/* the identity may know the name that f lacks */
-		CHECK(r.view.head.payload_len == f.view.head.payload_len && memcmp(r.view.payload, f.view.payload, f.view.head.payload_len) == 0);
+		CHECK(r.view.head.payload_len == f.view.head.payload_len && memcmp(r.view.payload, f.view.payload,
+			f.view.head.payload_len) == 0);
 		CHECK(r.view.head.family_len == 4 && memcmp(r.view.head.family, "int8", 4) == 0);
 		CHECK(r.view.head.keys_added == f.view.head.keys_added && r.view.head.capacity == f.view.head.capacity);
 		test_free(&r);
@@ -616,9 +621,11 @@ kinds_do_not_mix(void)
 			{
 				BfStatus	status = bf_union_plan(&f[i].view, &f[j].view, &head);
 
-				CHECKF(status == BF_KIND_MISMATCH || (status == BF_UNSUPPORTED && (i == 2 || j == 2)), "%d %d: %d", i, j, status);
+				CHECKF(status == BF_KIND_MISMATCH || (status == BF_UNSUPPORTED && (i == 2 || j == 2)), "%d %d: %d", i, j,
+					status);
 				status = bf_intersect_plan(&f[i].view, &f[j].view, &head);
-				CHECKF(status == BF_KIND_MISMATCH || (status == BF_UNSUPPORTED && (i == 2 || j == 2)), "%d %d: %d", i, j, status);
+				CHECKF(status == BF_KIND_MISMATCH || (status == BF_UNSUPPORTED && (i == 2 || j == 2)), "%d %d: %d", i, j,
+					status);
 			}
 	CHECK(bf_union_plan(&f[2].view, &f[2].view, &head) == BF_UNSUPPORTED);
 	CHECK(bf_intersect_plan(&f[2].view, &f[2].view, &head) == BF_UNSUPPORTED);
@@ -705,7 +712,8 @@ fold_plan_is_best(const TestFilter *filter, double fpr, const char *what)
 	if (!CHECK(bf_fold_plan(NULL, &filter->view, fpr, &head) == BF_OK))
 		return;
 	CHECK(head.payload_len % kind->cell_size == 0 && cells % (head.payload_len / kind->cell_size) == 0);
-	CHECKF(head.payload_len / kind->cell_size == cells / best, "%s, %s: %" PRIu64 " cells at %g folded to %" PRIu64 " instead of %" PRIu64,
+	CHECKF(head.payload_len / kind->cell_size == cells / best,
+		   "%s, %s: %" PRIu64 " cells at %g folded to %" PRIu64 " instead of %" PRIu64,
 		   kind->name, what, cells, fpr, head.payload_len / kind->cell_size, cells / best);
 	CHECK(kind->check(&head) == NULL && head.capacity >= 1);
 	folded = test_empty(&head);
@@ -922,7 +930,8 @@ stats_body(const BfKind *kind)
 			bf_stats(NULL, &filter.view, &stats);
 			CHECK(stats.bits == head.payload_len * 8);
 			CHECK(stats.bits_set == bits_set(&filter));
-			CHECKF(fabs(stats.keys / (double) n - 1) < 0.03, "%s at %g: %zu keys, estimated %g", kind->name, rates[r], n, stats.keys);
+			CHECKF(fabs(stats.keys / (double) n - 1) < 0.03, "%s at %g: %zu keys, estimated %g", kind->name, rates[r], n,
+				stats.keys);
 			for (i = 0; i < probes; i++)
 				hits += test_probe(&filter, test_random());
 			measured = (double) hits / (double) probes;
@@ -1026,6 +1035,47 @@ blocked_every_bit_counts(void)
 	}
 }
 
+/*
+ * The bits of a key are those that are documented, however many at a time add sets: bit i is x times the i-th power's top
+ * 9 bits.
+ */
+static void
+blocked_layout(void)
+{
+	const BfKind *kind = bf_kind_by_id(BF_KIND_BLOCKED);
+	uint32_t	k;
+
+	for (k = 1; k <= BF_MAX_BLOCK_PROBES; k++)
+	{
+		BfHeader	head = test_head(kind, 7, k);
+		TestFilter	filter = test_empty(&head);
+		uint8_t    *expected = test_malloc(head.payload_len);
+		size_t		n;
+
+		memset(expected, 0, head.payload_len);
+		for (n = 0; n < 100; n++)
+		{
+			uint8_t    *block = expected + bf_cell(keys[n], 7) * 64;
+			uint32_t	x = (uint32_t) keys[n];
+			uint32_t	power = 1;
+			uint32_t	i;
+
+			for (i = 0; i < k; i++)
+			{
+				uint32_t	bit;
+
+				power *= UINT32_C(0x9e3779b9);
+				bit = (x * power) >> 23;
+				block[bit / 8] |= (uint8_t) (1 << (bit % 8));
+			}
+			test_add(&filter, &keys[n], 1);
+			CHECKF(memcmp(filter.view.payload, expected, head.payload_len) == 0, "k %u, key %zu", k, n);
+		}
+		test_free(&filter);
+		free(expected);
+	}
+}
+
 int
 main(void)
 {
@@ -1056,5 +1106,6 @@ main(void)
 	RUN(stats_are_right);
 	RUN(blocked_twins);
 	RUN(blocked_every_bit_counts);
+	RUN(blocked_layout);
 	return test_finish();
 }

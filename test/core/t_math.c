@@ -13,8 +13,9 @@
 #define LN2				0.69314718055994530942
 
 /*
- * The exact distribution of X, the number of bits set of m after so many independent uniform throws, one throw at a time.  All
- * terms are positive, so nothing cancels, where the inclusion-exclusion sum of the same needs twice the digits a double has.
+ * The exact distribution of X, the number of bits set of m after so many independent uniform throws, one throw at a time.
+ * All terms are positive, so nothing cancels, where the inclusion-exclusion sum of the same needs twice the digits a
+ * double has.
  */
 typedef struct Occupancy
 {
@@ -56,8 +57,8 @@ occupancy_fpr(const Occupancy *o, unsigned k)
 }
 
 /*
- * The same by inclusion and exclusion over the k probes' distinct bits: the other way to the exact value, for small k, so that this
- * file does not believe itself.
+ * The same by inclusion and exclusion over the k probes' distinct bits: the other way to the exact value, for small k, so
+ * that this file does not believe itself.
  */
 static long double
 inclusion_exclusion(unsigned throws, unsigned m, unsigned k)
@@ -169,7 +170,10 @@ occupancy_is_no_less_than_exact(void)
 	CHECK(bf_math_occupancy_fpr(1, 2, 1) == 0.5);
 }
 
-/* bf_plan's promise where a formula is hardest pressed: few keys, many probes.  The exact FPR at capacity is at most the target. */
+/*
+ * bf_plan's promise where a formula is hardest pressed: few keys, many probes.  The exact FPR at capacity is at most the
+ * target.
+ */
 static void
 small_standard_plans_meet_their_target(void)
 {
@@ -253,7 +257,10 @@ blocked_is_exact(void)
 	CHECK(bf_math_blocked_fpr(BF_BLOCK_BITS, 16) > 0.999);
 }
 
-/* The fewest whole thousandths of a bit per key with which k probes meet fpr; by bisection on the formula, not by its inverse. */
+/*
+ * The fewest whole thousandths of a bit per key with which k probes meet fpr; by bisection on the formula, not by its
+ * inverse.
+ */
 static uint32_t
 standard_brute(double fpr, unsigned k)
 {
@@ -375,7 +382,8 @@ plans_meet_their_target(void)
 				CHECK(kind->check(&head) == NULL);
 				CHECK(head.capacity == keys && head.target_fpr == fpr);
 				if (kind->id == BF_KIND_STANDARD)
-					real = bf_math_occupancy_fpr((double) keys * head.param[0], (double) head.payload_len * 8, head.param[0]);
+					real = bf_math_occupancy_fpr((double) keys * head.param[0], (double) head.payload_len * 8,
+						head.param[0]);
 				else if (kind->id == BF_KIND_BLOCKED)
 					real = bf_math_blocked_fpr((double) keys * 64 / (double) head.payload_len, head.param[0]);
 				else
@@ -518,7 +526,8 @@ refusals(void)
 
 	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
 	{
-		static const uint64_t huge[] = {UINT64_MAX, UINT64_MAX - 1, (uint64_t) INT64_MAX, (uint64_t) INT64_MAX + 1, UINT64_C(1) << 62,
+		static const uint64_t huge[] = {UINT64_MAX, UINT64_MAX - 1, (uint64_t) INT64_MAX, (uint64_t) INT64_MAX + 1,
+			UINT64_C(1) << 62,
 		UINT64_C(1) << 54, UINT64_C(1) << 40, UINT64_C(5000000000)};
 		BfDesign	design;
 		BfHeader	head;
@@ -563,9 +572,40 @@ refusals(void)
 		CHECK(bf_plan(&design, low, &head) == BF_OK);
 		head.family_len = BF_MAX_FAMILY_LEN;
 		CHECK(bf_data_size(&head) <= BF_MAX_VALUE_SIZE);
-		CHECKF(bf_data_size(&head) > BF_MAX_VALUE_SIZE / 100 * 98, "%s: only %" PRIu64 " bytes", kind->name, bf_data_size(&head));
+		CHECKF(bf_data_size(&head) > BF_MAX_VALUE_SIZE / 100 * 98, "%s: only %" PRIu64 " bytes", kind->name,
+			bf_data_size(&head));
 		CHECKF(low > 400000000 && low < 500000000, "%s: %" PRIu64 " keys", kind->name, low);
 	}
+}
+
+static uint64_t forced_size;
+
+static uint64_t
+size_as_forced(const BfDesign *design, uint64_t keys)
+{
+	(void) design;
+	(void) keys;
+	return forced_size;
+}
+
+/* A plan leaves room for the longest family's name, to the byte; no real kind's sizes come so close. */
+static void
+room_for_a_family(void)
+{
+	BfKind		kind = *bf_kind_by_id(BF_KIND_BLOCKED);
+	BfDesign	design;
+	BfHeader	head;
+
+	kind.size = size_as_forced;
+	CHECK(bf_design(&kind, 0.01, &design) == BF_OK);
+	forced_size = BF_MAX_VALUE_SIZE - BF_MAX_HEADER_SIZE;
+	CHECK(bf_plan(&design, 1, &head) == BF_OK);
+	head.family_len = BF_MAX_FAMILY_LEN;
+	CHECK(bf_data_size(&head) <= BF_MAX_VALUE_SIZE);
+	forced_size++;
+	CHECK(bf_plan(&design, 1, &head) == BF_TOO_LARGE);
+	forced_size = UINT64_MAX;
+	CHECK(bf_plan(&design, 1, &head) == BF_TOO_LARGE);
 }
 
 int
@@ -585,5 +625,6 @@ main(void)
 	RUN(cells_for_keys);
 	RUN(key_estimates);
 	RUN(refusals);
+	RUN(room_for_a_family);
 	return test_finish();
 }

@@ -3,8 +3,8 @@
  * test.h
  *	  The harness of the core's tests: checks, a random source, and filters in memory of exactly their size.
  *
- * Every buffer that holds a filter is a malloc of exactly its length, so that ASan sees a read or a write of one byte too many.
- * Everything here is static: a test is one file and this one.
+ * Every buffer that holds a filter is a malloc of exactly its length, so that ASan sees a read or a write of one byte too
+ * many. Everything here is static: a test is one file and this one.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,8 +3,8 @@
  * fuzz_ops.c
  *	  A program of operations on a few filters, each beside the set of what it must contain.
  *
- * The first byte chooses the kind; then come instructions of three bytes: what, and two operands.  A set is one of 64 numbers.  After
- * each instruction the filter that it changed must hold its set.
+ * The first byte chooses the kind; then come instructions of three bytes: what, and two operands.  A set is one of 64
+ * numbers.  After each instruction the filter that it changed must hold its set.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,0 +1,66 @@
+# What the TAP tests share: a server with the extension, and proof that it did not crash.
+package BloomfamTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+our @EXPORT = qw(start_node no_crash backend_memory temp_files);
+
+# A running server, with the extension in its database postgres.  conf is appended to postgresql.conf; other arguments go to init().
+sub start_node
+{
+	my ($name, $conf, %init) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init(%init);
+	$node->append_conf('postgresql.conf', "autovacuum = off\njit = off\n" . ($conf // ''));
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION bloomfam');
+	return $node;
+}
+
+# The postmaster outlives the crash of a backend: only the log tells.
+sub no_crash
+{
+	my ($node, $name) = @_;
+	my @crashes = grep { /was terminated by signal|PANIC:|TRAP:|server process .* exited with exit code [^01]/ }
+	  split /\n/, slurp_file($node->logfile);
+
+	is(join("\n", @crashes), '', $name // 'no backend crashed');
+	is($node->safe_psql('postgres', 'SELECT 1'), 1, 'the server answers');
+	return;
+}
+
+# A function for the session that asks: kilobytes of its private memory now, and at most so far.
+#
+# The peak is that of all memory less the shared part as it is at the end, where it is largest.
+sub backend_memory
+{
+	my ($node, $db) = @_;
+
+	$node->safe_psql($db, q{
+		CREATE FUNCTION proc_status(field text) RETURNS bigint LANGUAGE sql VOLATILE AS
+			$$ SELECT substring(pg_read_file('/proc/self/status') FROM field || ':\s+(\d+) kB')::bigint $$;
+		CREATE FUNCTION private_now() RETURNS bigint LANGUAGE sql VOLATILE AS
+			$$ SELECT proc_status('RssAnon') $$;
+		CREATE FUNCTION private_peak() RETURNS bigint LANGUAGE sql VOLATILE AS
+			$$ SELECT proc_status('VmHWM') - proc_status('RssFile') - proc_status('RssShmem') $$;
+	});
+	return;
+}
+
+# The names of all temporary files of the server.
+sub temp_files
+{
+	my ($node) = @_;
+	my $dir = $node->data_dir . '/base/pgsql_tmp';
+
+	return -d $dir ? sort grep { !/^\.\.?$/ } slurp_dir($dir) : ();
+}
+
+1;

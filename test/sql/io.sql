@@ -1,0 +1,125 @@
+-- Ways in and out of the types: text, binary, bytea.
+CREATE SCHEMA io;
+SET search_path = io, public;
+
+CREATE TABLE sample (id int, what text, f bloomfilter);
+INSERT INTO sample VALUES
+(1, 'blocked', bloom_add(bloom_create(1, 0.1, 'blocked', 'int8'), 42)),
+(2, 'standard', bloom_add(bloom_create(1, 0.25, 'standard', 'int8'), 42)),
+(3, 'standard, text', bloom_add_all(bloom_create(3, 0.25, 'standard'), '{a,bc,def}'::text[])),
+(4, 'empty', bloom_create(2, 0.25, 'standard', 'text')),
+(5, 'empty, no type', bloom_create(2, 0.25, 'standard')),
+(6, 'no rows', (SELECT bloom_agg(x) FROM generate_series(1, 0) x)),
+(7, 'no rows of bloomkey', (SELECT bloom_agg(bloom_key(x)) FROM generate_series(1, 0) x));
+
+--
+-- Text: hex digits, whatever bytea's form is
+--
+SELECT what, f FROM sample WHERE id <> 1 ORDER BY id;
+SELECT what, left(f::text, 30), length(f::text) FROM sample WHERE id = 1;
+SET bytea_output = escape;
+SELECT what, left(f::text, 30) FROM sample WHERE id = 2;
+RESET bytea_output;
+SELECT what FROM sample
+WHERE f::text::bloomfilter IS DISTINCT FROM f OR f::text::bloomfilter::text <> f::text
+	OR upper(substr(f::text, 3))::text IS NULL OR ('\x' || upper(substr(f::text, 3)))::bloomfilter IS DISTINCT FROM f;
+-- what bytea's hex form allows between bytes, so does this
+SELECT ('\x ' || substr(f::text, 3, 4) || E' \n\t' || substr(f::text, 7) || ' ')::bloomfilter = f AS spaces FROM sample WHERE id = 2;
+
+-- These values are of format 1, and are read for ever.
+SELECT f @~ 42 AS yes, f @~ 43 AS no, (bloom_info(f)).key_type, (bloom_info(f)).keys_added
+FROM (SELECT '\x6266616d01010100a9c0d8d503000000000000000000000089d6ed20862fdac801000000000000000100000000000000000000000000d03f0800000000000000020000000000000000000000000000006173690000000000800000400000000000'::bloomfilter) s(f);
+SELECT 'x'::bloomfilter IS NULL;
+
+--
+-- bytea: explicitly
+--
+SELECT what FROM sample
+WHERE f::bytea::bloomfilter IS DISTINCT FROM f OR f::bytea::text <> f::text OR bloomfilter_send(f) <> f::bytea
+	OR length(f::bytea) <> (bloom_info(f)).bytes - 4 OR NOT f::bytea::bloomfilter = f;
+SELECT NULL::bytea::bloomfilter IS NULL AS into_null, NULL::bloomfilter::bytea IS NULL AS from_null, NULL::bloomfilter::text IS NULL AS text_null;
+CREATE TABLE strict_bytes (b bytea);
+INSERT INTO strict_bytes SELECT f FROM sample;
+INSERT INTO sample SELECT 8, 'x', f::bytea FROM sample;
+-- the form with a short header, and that of a column
+CREATE TABLE packed (b bytea);
+INSERT INTO packed SELECT f::bytea FROM sample WHERE id <> 1;
+SELECT count(*) FROM packed JOIN sample ON b::bloomfilter = f;
+-- the cast makes a copy: neither it nor its origin changes with the other
+SELECT get_byte(b, 100) AS before, get_byte(set_byte(b, 100, 255), 100) AS after, get_byte(f::bytea, 100) AS still, b::bloomfilter = f AS same
+FROM (SELECT f, f::bytea FROM sample WHERE id = 4) s(f, b);
+
+--
+-- Binary: as COPY reads it.  A COPY file of one column, made by a shell.
+--
+CREATE FUNCTION copy_binary(target text, value bytea) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	stream bytea := '\x5047434f50590aff0d0a00' || decode(repeat('00', 8), 'hex') || '\x0001' || int4send(length(value)) || value || '\xffff';
+	octal text;
+BEGIN
+	SELECT string_agg('\' || lpad((get_byte(stream, i) / 64)::text || (get_byte(stream, i) / 8 % 8)::text || (get_byte(stream, i) % 8)::text, 3, '0'), '' ORDER BY i)
+	INTO octal FROM generate_series(0, length(stream) - 1) i;
+	EXECUTE format('COPY %s FROM PROGRAM %L (FORMAT binary)', target, 'printf ''' || octal || '''');
+END $$;
+CREATE TABLE received (f bloomfilter);
+SELECT copy_binary('received', bloomfilter_send(f)) FROM sample;
+SELECT count(*) FROM received r JOIN sample s ON r.f = s.f;
+SELECT copy_binary('received', '');
+SELECT copy_binary('received', '\x6266616d');
+SELECT copy_binary('received', set_byte(f::bytea, 90, 1)) FROM sample WHERE id = 2;
+SELECT copy_binary('received', f::bytea || '\x00') FROM sample WHERE id = 2;
+-- as a field of a row or an array, whose lengths are checked by others
+SELECT (ROW(f)::sample_row).f = f FROM sample LIMIT 0;
+SELECT bool_and((ARRAY[f, NULL, f]::text)::bloomfilter[] = ARRAY[f, NULL, f]) AS arrays FROM sample;
+CREATE TYPE sample_row AS (i int, f bloomfilter, k bloomkey);
+SELECT bool_and((ROW(1, f, bloom_key(1))::text)::sample_row = ROW(1, f, bloom_key(1))::sample_row) AS rows FROM sample;
+
+--
+-- What is not one
+--
+SELECT ''::bloomfilter;
+SELECT 'abc'::bloomfilter;
+SELECT '\'::bloomfilter;
+SELECT 'x00'::bloomfilter;
+SELECT '\X00'::bloomfilter;
+SELECT ' \x00'::bloomfilter;
+SELECT '\x'::bloomfilter;
+SELECT '\x0'::bloomfilter;
+SELECT '\x0g'::bloomfilter;
+SELECT '\x0 0'::bloomfilter;
+SELECT '\x00'::bloomfilter;
+SELECT '\x6266616d'::bloomfilter;
+SELECT ''::bytea::bloomfilter;
+SELECT '\x6266616d'::bytea::bloomfilter;
+SELECT 'no filter'::text::bloomfilter;
+SELECT bloom_may_contain('', 1);
+SELECT bloom_may_contain('\x', 1);
+
+--
+-- bloomkey
+--
+SELECT bloom_key(42) = bloom_key(42)::text::bloomkey AS text, length(bloom_key(42)::text), bloomkey_send(bloom_key(42)) AS sent, bloom_key(42);
+SELECT upper(bloom_key(42)::text)::bloomkey = bloom_key(42) AS upper;
+CREATE TABLE received_key (k bloomkey);
+SELECT copy_binary('received_key', bloomkey_send(bloom_key(42)));
+SELECT k = bloom_key(42) AS same, k FROM received_key;
+SELECT copy_binary('received_key', '\x0000000000000000' || substr(bloomkey_send(bloom_key(42)), 9));
+SELECT copy_binary('received_key', '\x01');
+SELECT copy_binary('received_key', bloomkey_send(bloom_key(42)) || '\x00');
+SELECT ''::bloomkey;
+SELECT '1:2'::bloomkey;
+SELECT '0000000000000000:0000000000000001'::bloomkey;
+SELECT '0000000000000001:000000000000000g'::bloomkey;
+SELECT '0000000000000001 0000000000000001'::bloomkey;
+SELECT '0000000000000001:00000000000000011'::bloomkey;
+SELECT ' 000000000000001:0000000000000001'::bloomkey;
+SELECT '+000000000000001:-000000000000001'::bloomkey;
+SELECT '0000000000000001:0000000000000000'::bloomkey AS lowest, 'ffffffffffffffff:FFFFFFFFFFFFFFFF'::bloomkey AS highest;
+
+--
+-- bloomliteral is text
+--
+SELECT 'abc'::bloomliteral, 'abc'::bloomliteral::text = 'abc' AS equal, bloomliteral_send('abc') AS sent, NULL::bloomliteral IS NULL AS null;
+CREATE TABLE received_literal (l bloomliteral);
+SELECT copy_binary('received_literal', 'abc');
+SELECT l, bloom_key(l) = bloom_key('abc'::text) AS key FROM received_literal;
