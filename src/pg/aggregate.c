@@ -286,16 +286,19 @@ Datum
 bloomfam_agg_combine(PG_FUNCTION_ARGS)
 {
 	Builder    *builder = PG_ARGISNULL(0) ? NULL : (Builder *) PG_GETARG_POINTER(0);
+	BfView		view;
 
+	/* two states of no rows make one of no rows: a builder would forget that nothing was asked for */
+	if (PG_ARGISNULL(1))
+	{
+		if (builder == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(builder);
+	}
 	if (builder == NULL)
 		builder = make_builder(fcinfo, get_node(fcinfo));
-	if (!PG_ARGISNULL(1))
-	{
-		BfView		view;
-
-		bloomfam_view_open(PG_GETARG_DATUM(1), &view);
-		bloomfam_builder_absorb(builder, &view);
-	}
+	bloomfam_view_open(PG_GETARG_DATUM(1), &view);
+	bloomfam_builder_absorb(builder, &view);
 	PG_RETURN_POINTER(builder);
 }
 
@@ -349,14 +352,23 @@ state_builder(FunctionCallInfo fcinfo, TakeView take)
 	return builder;
 }
 
-/* Lets the builder take argument 1, a filter or a state. */
-static void
-take_argument(FunctionCallInfo fcinfo, Builder *builder, TakeView take)
+/* Lets the state take argument 1, a filter or a state.  A NULL leaves it as it is. */
+static Datum
+take_argument(FunctionCallInfo fcinfo, TakeView take)
 {
+	Builder    *builder;
 	BfView		view;
 
+	if (PG_ARGISNULL(1))
+	{
+		if (PG_ARGISNULL(0))
+			PG_RETURN_NULL();
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	}
+	builder = state_builder(fcinfo, take);
 	bloomfam_view_open(PG_GETARG_DATUM(1), &view);
 	take(builder, &view);
+	return EOHPGetRWDatum(&builder->eoh);
 }
 
 /* The builder behind argument 0 of a final function; there is one. */
@@ -427,11 +439,7 @@ bloomfam_agg_key_trans(PG_FUNCTION_ARGS)
 Datum
 bloomfam_agg_key_combine(PG_FUNCTION_ARGS)
 {
-	Builder    *builder = state_builder(fcinfo, bloomfam_builder_absorb);
-
-	if (!PG_ARGISNULL(1))
-		take_argument(fcinfo, builder, bloomfam_builder_absorb);
-	return EOHPGetRWDatum(&builder->eoh);
+	return take_argument(fcinfo, bloomfam_builder_absorb);
 }
 
 /*
@@ -455,13 +463,14 @@ bloomfam_agg_key_final(PG_FUNCTION_ARGS)
 Datum
 bloomfam_union_trans(PG_FUNCTION_ARGS)
 {
-	Builder    *builder = state_builder(fcinfo, bloomfam_builder_unite);
-
 	if (PG_ARGISNULL(1))
+	{
+		Builder    *builder = state_builder(fcinfo, bloomfam_builder_unite);
+
 		builder->unknown = true;
-	else
-		take_argument(fcinfo, builder, bloomfam_builder_unite);
-	return EOHPGetRWDatum(&builder->eoh);
+		return EOHPGetRWDatum(&builder->eoh);
+	}
+	return take_argument(fcinfo, bloomfam_builder_unite);
 }
 
 /*
@@ -470,11 +479,7 @@ bloomfam_union_trans(PG_FUNCTION_ARGS)
 Datum
 bloomfam_union_combine(PG_FUNCTION_ARGS)
 {
-	Builder    *builder = state_builder(fcinfo, bloomfam_builder_unite);
-
-	if (!PG_ARGISNULL(1))
-		take_argument(fcinfo, builder, bloomfam_builder_unite);
-	return EOHPGetRWDatum(&builder->eoh);
+	return take_argument(fcinfo, bloomfam_builder_unite);
 }
 
 /*
@@ -502,17 +507,7 @@ bloomfam_union_final(PG_FUNCTION_ARGS)
 Datum
 bloomfam_intersect_trans(PG_FUNCTION_ARGS)
 {
-	Builder    *builder;
-
-	if (PG_ARGISNULL(1))
-	{
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	}
-	builder = state_builder(fcinfo, bloomfam_builder_intersect);
-	take_argument(fcinfo, builder, bloomfam_builder_intersect);
-	return EOHPGetRWDatum(&builder->eoh);
+	return take_argument(fcinfo, bloomfam_builder_intersect);
 }
 
 /*
