@@ -38,7 +38,7 @@ SELECT count(*) FROM install_first.hit;
 -- keys of every form, filters of both aggregates, none of it by way of search_path
 SELECT "install Second".bloom_may_contain(f, 7), 7 OPERATOR("install Second".~@) f AS operator,
 	f OPERATOR("install Second".@~) "install Second".bloom_key(7) AS hashed,
-	f = "install Second".bloom_union(f, f) AS united
+	f OPERATOR("install Second".=) "install Second".bloom_union(f, f) AS united
 FROM (SELECT "install Second".bloom_agg(x) FROM generate_series(1, 10) x) s(f);
 SELECT f OPERATOR("install Second".@~) 'three' AS literal, f OPERATOR("install Second".@~) 'three'::name AS name
 FROM (SELECT "install Second".bloom_agg("install Second".bloom_key(x)) FROM unnest('{one,two,three}'::text[]) x) s(f);

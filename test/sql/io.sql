@@ -27,9 +27,14 @@ WHERE f::text::bloomfilter IS DISTINCT FROM f OR f::text::bloomfilter::text <> f
 SELECT ('\x ' || substr(f::text, 3, 4) || E' \n\t' || substr(f::text, 7) || ' ')::bloomfilter = f AS spaces FROM sample WHERE id = 2;
 
 -- These values are of format 1, and are read for ever.
-SELECT f @~ 42 AS yes, f @~ 43 AS no, (bloom_info(f)).key_type, (bloom_info(f)).keys_added
-FROM (SELECT '\x6266616d01010100a9c0d8d503000000000000000000000089d6ed20862fdac801000000000000000100000000000000000000000000d03f0800000000000000020000000000000000000000000000006173690000000000800000400000000000'::bloomfilter) s(f);
-SELECT 'x'::bloomfilter IS NULL;
+SELECT f @~ 42::int8 AS yes, f @~ 43 AS no, (bloom_info(f)).*
+FROM (SELECT '\x6266616d0101010039dbf81e030000000000000000000000473b9282601c219701000000000000000100000000000000000000000000d03f080000000000000002000000000000000000000000000000696e74000000000000100400'::bloomfilter) s(f) \gx
+SELECT f @~ 'a' AS a, f @~ 'bc' AS bc, f @~ 'def' AS def, f @~ 'no' AS no, (bloom_info(f)).keys_added
+FROM (SELECT '\x6266616d01010100f660863d04000000000000000000000011a6e8601cfd694703000000000000000300000000000000000000000000d03f080000000000000002000000000000000000000000000000746578744200402000000500'::bloomfilter) s(f);
+SELECT f @~ 42 AS yes, f @~ 43 AS no, (bloom_info(f)).kind
+FROM (SELECT '@BLOCKED@'::bloomfilter) s(f);
+SELECT f @~ 42 AS no, bloom_info(f) AS info
+FROM (SELECT '\x6266616d014001006b69a27e030000000000000000000000473b9282601c2197000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000696e7400'::bloomfilter) s(f);
 
 --
 -- bytea: explicitly
@@ -46,7 +51,7 @@ CREATE TABLE packed (b bytea);
 INSERT INTO packed SELECT f::bytea FROM sample WHERE id <> 1;
 SELECT count(*) FROM packed JOIN sample ON b::bloomfilter = f;
 -- the cast makes a copy: neither it nor its origin changes with the other
-SELECT get_byte(b, 100) AS before, get_byte(set_byte(b, 100, 255), 100) AS after, get_byte(f::bytea, 100) AS still, b::bloomfilter = f AS same
+SELECT get_byte(b, 90) AS before, get_byte(set_byte(b, 90, 255), 90) AS after, get_byte(f::bytea, 90) AS still, b::bloomfilter = f AS same
 FROM (SELECT f, f::bytea FROM sample WHERE id = 4) s(f, b);
 
 --
@@ -62,6 +67,7 @@ BEGIN
 	EXECUTE format('COPY %s FROM PROGRAM %L (FORMAT binary)', target, 'printf ''' || octal || '''');
 END $$;
 CREATE TABLE received (f bloomfilter);
+\set SHOW_CONTEXT never
 SELECT copy_binary('received', bloomfilter_send(f)) FROM sample;
 SELECT count(*) FROM received r JOIN sample s ON r.f = s.f;
 SELECT copy_binary('received', '');
@@ -69,7 +75,6 @@ SELECT copy_binary('received', '\x6266616d');
 SELECT copy_binary('received', set_byte(f::bytea, 90, 1)) FROM sample WHERE id = 2;
 SELECT copy_binary('received', f::bytea || '\x00') FROM sample WHERE id = 2;
 -- as a field of a row or an array, whose lengths are checked by others
-SELECT (ROW(f)::sample_row).f = f FROM sample LIMIT 0;
 SELECT bool_and((ARRAY[f, NULL, f]::text)::bloomfilter[] = ARRAY[f, NULL, f]) AS arrays FROM sample;
 CREATE TYPE sample_row AS (i int, f bloomfilter, k bloomkey);
 SELECT bool_and((ROW(1, f, bloom_key(1))::text)::sample_row = ROW(1, f, bloom_key(1))::sample_row) AS rows FROM sample;

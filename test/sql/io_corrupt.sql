@@ -6,7 +6,7 @@ SET search_path = io_corrupt, public;
 CREATE AGGREGATE partial_state(bloomkey) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter);
 CREATE AGGREGATE unknown_state(bloomfilter) (SFUNC = bloom_union_trans, STYPE = bloomfilter);
 
-CREATE TABLE sample (what text PRIMARY KEY, f bloomfilter NOT NULL, b bytea);
+CREATE TABLE sample (what text COLLATE "C" PRIMARY KEY, f bloomfilter NOT NULL, b bytea);
 INSERT INTO sample VALUES
 ('blocked', bloom_add_all(bloom_create(2, 0.1, 'blocked'), '{1,2}'::int[])),
 ('standard', bloom_add_all(bloom_create(2, 0.1, 'standard'), '{1,2}'::int[])),
@@ -49,7 +49,7 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN SQLSTATE;
 END $$;
 
-SELECT what, state_of_text(b), state_of_bytea(b), state_of_binary(b) FROM sample ORDER BY what COLLATE "C";
+SELECT what, state_of_text(b), state_of_bytea(b), state_of_binary(b) FROM sample ORDER BY what;
 SELECT count(*) FROM received r JOIN sample s ON r.f = s.f;
 
 --
@@ -94,7 +94,7 @@ BEGIN
 	hash := int8send(bloom_hash(bloom_key(b)));
 	RETURN overlay(b PLACING substr(hash, 8, 1) || substr(hash, 7, 1) || substr(hash, 6, 1) || substr(hash, 5, 1) FROM 9 FOR 4);
 END $$;
-SELECT count(*) AS values, count(*) FILTER (WHERE sealed(b) = b) AS sealed FROM sample;
+SELECT count(*) AS samples, count(*) FILTER (WHERE sealed(b) = b) AS sealed FROM sample;
 
 -- What comes of every operation: SQLSTATEs, most of them 00000.
 CREATE FUNCTION use(f bloomfilter, other bloomfilter) RETURNS text[] LANGUAGE plpgsql AS $$
@@ -123,7 +123,7 @@ SELECT state, count(*) > 1000 AS many FROM forged GROUP BY 1 ORDER BY 1;
 -- in the fixed header nothing passes but what a user may choose
 SELECT CASE WHEN at >= 80 THEN 'payload or name' WHEN at >= 64 THEN 'parameters' WHEN at >= 56 THEN 'payload length' WHEN at >= 48 THEN 'target FPR'
 	WHEN at >= 40 THEN 'keys added' WHEN at >= 32 THEN 'capacity' WHEN at >= 24 THEN 'family id' ELSE 'the rest' END AS field,
-	string_agg(DISTINCT what, '; ' ORDER BY what) AS of
+	string_agg(DISTINCT what, '; ' ORDER BY what) AS "of"
 FROM forged WHERE state = '00000' GROUP BY 1 ORDER BY min(at);
 SELECT s AS state, count(*) > 0 AS some
 FROM forged, unnest(use(b::bloomfilter, original)) s WHERE state = '00000' GROUP BY 1 ORDER BY 1;
