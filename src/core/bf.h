@@ -28,6 +28,11 @@
  */
 #define BF_MAX_VALUE_SIZE		((uint64_t) 500 * 1024 * 1024)
 
+/*
+ * The same for an aggregate's state on its way, which is never text: it must fit a datum, and a tuple around it.
+ */
+#define BF_MAX_PARTIAL_SIZE		((uint64_t) 1023 * 1024 * 1024)
+
 /* The longest name of a key family, in bytes. */
 #define BF_MAX_FAMILY_LEN		255
 

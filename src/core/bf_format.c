@@ -76,7 +76,7 @@ check_header(const uint8_t *p, const BfHeader *head, size_t total)
 	}
 	if (head->keys_added > INT64_MAX)
 		return "the number of keys is out of range";
-	if (total > BF_MAX_VALUE_SIZE || head->payload_len != total - bf_payload_offset(head->family_len))
+	if (total > (sized ? BF_MAX_VALUE_SIZE : BF_MAX_PARTIAL_SIZE) || head->payload_len != total - bf_payload_offset(head->family_len))
 		return "the length does not match the header";
 	return head->kind->check(head);
 }

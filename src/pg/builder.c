@@ -24,9 +24,6 @@
  */
 #define MAX_WAITING_TABLE	(64 * 1024)
 
-/* A flattened state must fit into one message of a parallel worker, which is a datum. */
-#define MAX_FLAT_SIZE	(MaxAllocSize - 1024)
-
 static Size flat_size(ExpandedObjectHeader *eohptr);
 static void flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size);
 
@@ -396,12 +393,12 @@ flat_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
 		head->target_fpr = builder->design.fpr;
 		head->param[0] = builder->design.kind->id;
 		head->payload_len = reader->count * sizeof(uint64);
-		if (head->payload_len > MAX_FLAT_SIZE)
+		if (head->payload_len > BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("too many distinct keys for a partial bloom filter"),
 					 errdetail("A parallel worker can hand on at most " UINT64_FORMAT " distinct keys.",
-							   (uint64) (MAX_FLAT_SIZE / sizeof(uint64))),
+							   (BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE) / sizeof(uint64)),
 					 errhint("Pass the expected number of keys to the aggregate, or set max_parallel_workers_per_gather to 0.")));
 	}
 }
