@@ -64,10 +64,7 @@ struct BloomfamHasher
  */
 extern BloomfamHasher *bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId hash_id);
 
-/*
- * The type of an argument that is a key, as the user wrote it: an implicit relabelling (of citext to text, say) is looked
- * through, and an array's too (of citext[]).  Raises an error if the call site does not tell.
- */
+/* The type of an argument that is a key, or an array of keys.  Raises an error if the call site does not tell. */
 extern Oid bloomfam_key_type(FunctionCallInfo fcinfo, int argno);
 
 /* The name of the family with this id, if it is one of the well-known ones (those without a user's names in them); else NULL. */

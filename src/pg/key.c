@@ -63,8 +63,6 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
-#include "nodes/primnodes.h"
 #include "pg/bloomfam.h"
 #include "utils/array.h"
 #include "utils/arrayaccess.h"
@@ -1659,83 +1657,20 @@ bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId ha
 
 /* ---- the type of an argument ---- */
 
-/* The arguments of a call, or NIL if the node is none that we know. */
-static List *
-call_args(Node *expr)
-{
-	if (expr == NULL)
-		return NIL;
-	switch (nodeTag(expr))
-	{
-		case T_FuncExpr:
-			return ((FuncExpr *) expr)->args;
-		case T_OpExpr:
-		case T_DistinctExpr:
-		case T_NullIfExpr:
-			return ((OpExpr *) expr)->args;
-		case T_ScalarArrayOpExpr:
-			return ((ScalarArrayOpExpr *) expr)->args;
-		case T_WindowFunc:
-			return ((WindowFunc *) expr)->args;
-		default:
-			return NIL;
-	}
-}
-
-/* What an implicit change of type that leaves the bytes alone was applied to. */
-static Node *
-strip_implicit_relabels(Node *arg)
-{
-	for (;;)
-	{
-		if (IsA(arg, RelabelType) && ((RelabelType *) arg)->relabelformat == COERCE_IMPLICIT_CAST)
-			arg = (Node *) ((RelabelType *) arg)->arg;
-		else if (IsA(arg, ArrayCoerceExpr) && ((ArrayCoerceExpr *) arg)->coerceformat == COERCE_IMPLICIT_CAST &&
-				 IsA(((ArrayCoerceExpr *) arg)->elemexpr, RelabelType))
-			arg = (Node *) ((ArrayCoerceExpr *) arg)->arg;
-		else if (IsA(arg, CollateExpr))
-			arg = (Node *) ((CollateExpr *) arg)->arg;
-		else
-			return arg;
-	}
-}
-
 /*
- * The type of an argument that is a key, as the user wrote it.
+ * The type of an argument that is a key.
  *
- * A parameter declared "any" gets its argument as it is: nothing is to be looked through, and a relabelling that is there
- * (from a subquery or a function that was inlined) is the type that SQL's = would see.  One declared as text gets types like
- * citext too, under an implicit relabelling that must not hide their equality.
+ * That of the expression, whatever it was relabelled from: a cast is what SQL's = would see, too.  No argument arrives relabelled behind
+ * the user's back, as keys are declared "any"; an untyped literal is a bloomliteral, which is text.
  */
 Oid
 bloomfam_key_type(FunctionCallInfo fcinfo, int argno)
 {
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-	Oid			type = get_fn_expr_argtype(flinfo, argno);
-	List	   *args = call_args(flinfo->fn_expr);
-	Oid		   *declared;
-	int			ndeclared;
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 
 	if (!OidIsValid(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
 				 errmsg("could not determine the type of the key")));
-	if (argno >= list_length(args))
-		return type;
-
-	(void) get_func_signature(flinfo->fn_oid, &declared, &ndeclared);
-	if (argno < ndeclared && declared[argno] == TEXTOID)
-	{
-		Node	   *arg = list_nth(args, argno);
-		Node	   *bare = strip_implicit_relabels(arg);
-
-		if (bare != arg)
-		{
-			type = exprType(bare);
-			/* the right side of ANY and ALL is an array of keys */
-			if (IsA(flinfo->fn_expr, ScalarArrayOpExpr) && argno == 1)
-				type = get_base_element_type(type);
-		}
-	}
 	return type;
 }
