@@ -157,6 +157,7 @@ struct BfKind
 	BfHashId	hash_id;
 	double		min_fpr;		/* below it, another kind is better or the only one */
 	const char *better_kind;	/* ... this one */
+	const char *advice;			/* what to do instead of what it cannot do; NULL: use another kind */
 	uint32_t	cell_size;		/* bytes that a probe reads together, if the payload is an array of such cells; else 0 */
 
 	/*
@@ -259,9 +260,9 @@ extern BfStatus bf_plan(const BfDesign *design, uint64_t keys, BfHeader *head);
  * bf_union_plan, bf_union: the filter that may contain whatever a or b may contain.
  *
  * First the header (fails with BF_FAMILY_MISMATCH, BF_KIND_MISMATCH, BF_UNSUPPORTED), then, when the caller has made room for
- * it, the payload; out must be zeroed and overlap neither argument.  No false negatives: each key of a or b is in the result.  The
- * result's FPR is about a's plus b's where the sizes are equal, more where they differ (bf_cells.h).  A filter united with
- * itself is itself.  Time and memory: linear in the result.
+ * it, the payload; out must be zeroed and overlap neither argument.  No false negatives: each key of a or b is in the result.  Its FPR is that
+ * of a filter of its size that was given the keys of both; more where the sizes differ (bf_cells.h).  A filter united with itself is
+ * itself.  Time and memory: linear in the result.
  */
 extern BfStatus bf_union_plan(const BfView *a, const BfView *b, BfHeader *head);
 extern void bf_union(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *a, const BfView *b);

@@ -38,7 +38,7 @@ store_word(uint8_t *p, uint64_t v)
 
 /* acc = the OR of n neighbouring cells */
 static inline void
-gather(uint64_t *acc, const uint8_t *cells, uint64_t n, unsigned words)
+gather(const BfEnv *env, uint64_t *acc, const uint8_t *cells, uint64_t n, unsigned words)
 {
 	unsigned	w;
 
@@ -49,6 +49,8 @@ gather(uint64_t *acc, const uint8_t *cells, uint64_t n, unsigned words)
 		cells += words * 8;
 		for (w = 0; w < words; w++)
 			acc[w] |= load_word(cells + w * 8);
+		if ((n & BF_INTERRUPT_MASK) == 0)
+			bf_check_interrupts(env);
 	}
 }
 
@@ -94,7 +96,7 @@ combine(const BfEnv *env, CellOp op, uint8_t *out, uint64_t out_cells, uint64_t 
 			next_rest -= via_cells;
 		}
 		/* from first to the last that begins before the next range does */
-		gather(acc, src + first * cell_size, next - first + (next_rest > 0), words);
+		gather(env, acc, src + first * cell_size, next - first + (next_rest > 0), words);
 		for (r = 0; r < repeat; r++)
 			out = apply(op, out, acc, words);
 		first = next;
@@ -126,13 +128,15 @@ combine_equal(const BfEnv *env, CellOp op, uint8_t *out, const uint8_t *src, uin
 	}
 }
 
-/* The size that a filter takes on its way to another size: the next power of two, whatever the other size is. */
+/* The size that a filter takes on its way to another size, whatever that is. */
 static uint64_t
 via_cells(uint64_t cells, uint32_t cell_size)
 {
 	uint64_t	via = 1;
 
-	while (via < cells && via * cell_size < MAX_POWER_PAYLOAD)
+	if ((cells & (cells - 1)) == 0)
+		return cells;
+	while (via < 2 * cells && via * cell_size < MAX_POWER_PAYLOAD)
 		via *= 2;
 	return via;
 }
@@ -186,14 +190,14 @@ bf_cells_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView
 }
 
 unsigned
-bf_cells_popcount(const uint8_t *cells, uint64_t n, uint32_t cell_size)
+bf_cells_popcount(const BfEnv *env, const uint8_t *cells, uint64_t n, uint32_t cell_size)
 {
 	uint64_t	acc[MAX_CELL_WORDS];
 	unsigned	words = cell_size / 8;
 	unsigned	count = 0;
 	unsigned	w;
 
-	gather(acc, cells, n, words);
+	gather(env, acc, cells, n, words);
 	for (w = 0; w < words; w++)
 		count += (unsigned) __builtin_popcountll(acc[w]);
 	return count;

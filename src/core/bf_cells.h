@@ -10,11 +10,11 @@
  *	- Fewer cells, by a divisor d: each new cell is the OR of d old ones, exactly what a direct build gives.
  *	- More cells, by a factor d: each old cell is repeated d times.  Same answers as before.
  *	- Otherwise: each new cell is the OR of all old ones that overlap its range.  Never a false negative, but bits of keys outside the
- *	  range come along: up to twice the load.
+ *	  range come along: with twice as many new cells as old ones half as many again, with equally many twice as many.
  *
- * Two filters of one size combine cell by cell.  Those of different sizes are first each brought to a power of two (the next one
- * up), then the smaller of these is repeated.  That detour makes the result the same in whatever order many filters are
- * combined, as parallel aggregates need: powers of two divide each other, and what a filter becomes depends on itself alone.
+ * Two filters of one size combine cell by cell.  Those of different sizes are first each brought to a power of two, if theirs is none to
+ * the next one above twice their size; then the smaller is repeated.  That detour makes the result the same in whatever order many
+ * filters are combined, as parallel aggregates need: powers of two divide each other, and what a filter becomes depends on itself alone.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,6 +41,6 @@ extern void bf_cells_intersect(const BfEnv *env, const BfHeader *head, uint8_t *
 extern void bf_cells_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
 
 /* The number of bits set in the OR of n neighbouring cells, n >= 1. */
-extern unsigned bf_cells_popcount(const uint8_t *cells, uint64_t n, uint32_t cell_size);
+extern unsigned bf_cells_popcount(const BfEnv *env, const uint8_t *cells, uint64_t n, uint32_t cell_size);
 
 #endif							/* BF_CELLS_H */

@@ -11,6 +11,9 @@
 
 #include <math.h>
 
+/* No number of cells has more divisors: 73513440, the first one that has more than 720, is beyond a value of 8-byte cells. */
+#define MAX_DIVISORS	768
+
 BfStatus
 bf_design(const BfKind *kind, double fpr, BfDesign *design)
 {
@@ -122,14 +125,23 @@ bf_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView 
 	head->kind->intersect(env, head, out, b);
 }
 
-/* Would the filter folded by d still meet fpr? */
-static bool
-meets(const BfEnv *env, const BfView *view, uint64_t d, double fpr)
+/* Fills divisor[] with the divisors of n in order; returns how many there are. */
+static unsigned
+divisors(uint64_t n, uint64_t *divisor)
 {
-	BfStats		stats;
+	unsigned	count = 0;
+	unsigned	i;
+	uint64_t	d;
 
-	view->head.kind->stats(env, view, d, &stats);
-	return stats.fpr <= fpr;
+	for (d = 1; d <= n / d; d++)
+		if (n % d == 0)
+			divisor[count++] = d;
+
+	/* the cofactors, from the square root down, without the root itself */
+	for (i = count; i-- > 0;)
+		if (n / divisor[i] != divisor[i])
+			divisor[count++] = n / divisor[i];
+	return count;
 }
 
 BfStatus
@@ -137,10 +149,11 @@ bf_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
 {
 	const BfKind *kind = view->head.kind;
 	BfStats		stats;
+	uint64_t	divisor[MAX_DIVISORS];
 	uint64_t	cells;
-	uint64_t	most;
-	uint64_t	c;
-	uint64_t	d;
+	unsigned	n;
+	unsigned	low;
+	unsigned	high;
 
 	*head = view->head;
 	if (!(fpr > 0 && fpr < 1))
@@ -156,25 +169,22 @@ bf_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
 	head->target_fpr = fpr;
 	head->capacity = (uint64_t) fmin(fmax(1, ceil(stats.keys)), 9e18);
 
-	/*
-	 * The divisors from the largest down, beginning where the array would have fewer than the log2(1/fpr) bits a key that any filter
-	 * needs.  Down to the square root by way of their cofactors, which are small there.
-	 */
+	/* the more cells are joined the higher the FPR: the last divisor that still meets it */
 	cells = view->head.payload_len / kind->cell_size;
-	most = cells;
-	if (stats.keys > 1)
-		most = (uint64_t) fmin((double) cells, (double) stats.bits / (stats.keys * -log2(fpr)) + 1);
-	for (d = 1, c = (cells + most - 1) / most; c <= cells / c; c++)
-		if (cells % c == 0 && meets(env, view, cells / c, fpr))
-		{
-			d = cells / c;
-			break;
-		}
-	if (d == 1)
-		for (d = BF_MIN(most, c); d > 1; d--)
-			if (cells % d == 0 && meets(env, view, d, fpr))
-				break;
-	head->payload_len = cells / d * kind->cell_size;
+	n = divisors(cells, divisor);
+	low = 0;
+	high = n;
+	while (high - low > 1)
+	{
+		unsigned	middle = (low + high) / 2;
+
+		kind->stats(env, view, divisor[middle], &stats);
+		if (stats.fpr <= fpr)
+			low = middle;
+		else
+			high = middle;
+	}
+	head->payload_len = cells / divisor[low] * kind->cell_size;
 	return BF_OK;
 }
 

@@ -32,7 +32,7 @@ bf_math_occupancy_fpr(double throws, double m, unsigned k)
 	variance = m * (m - 1) * two_free + m * one_free - m * m * one_free * one_free;
 	ratio = variance > 0 ? variance / (mean * mean) : 0;
 
-	return pow(mean / m, k) * (1 + 0.5 * k * (k - 1.0) * ratio);
+	return pow(mean / m, k) * exp(0.5 * k * (k - 1.0) * ratio);
 }
 
 /* Fills fpr_of[i], the FPR of a block with i keys, for i below n. */
@@ -172,7 +172,8 @@ bf_math_keys(double bits_set, double m, unsigned k)
 uint64_t
 bf_math_round_cells(uint64_t cells)
 {
-	static const uint32_t composite[] = {720720, 55440, 5040, 2520, 840, 360, 120, 60, 12, 6, 2};
+	/* each a multiple of the next, so that more cells are never rounded to fewer */
+	static const uint32_t composite[] = {720720, 55440, 5040, 2520, 840, 120, 60, 12, 6, 2};
 	unsigned	i;
 
 	for (i = 0; i < sizeof(composite) / sizeof(composite[0]); i++)

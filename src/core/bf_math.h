@@ -21,9 +21,10 @@
  * bf_math_occupancy_fpr: the FPR of one array of bits after so many throws.
  *
  * The probability that k independent uniform probes all hit set bits after throws independent uniform bits were set: E[(X/m)^k]
- * for X the number of distinct bits set, by its first two moments, which are exact (occupancy problem; Feller, vol. I).  The
- * textbook's (1 - e^(-kn/m))^k leaves the variance of X out and is too low for small m (Bose et al. 2008).  Valid for any m >= 1,
- * k <= BF_MAX_PROBES; within 2 % of the exact value for m >= 64 and results above 1e-9 (test/core/t_math.c).
+ * for X the number of distinct bits set.  From the first two moments of X, which are exact (occupancy problem; Feller, vol. I), as if X
+ * were log-normal.  The textbook's (1 - e^(-kn/m))^k leaves the variance of X out and is too low for small m (Bose et al. 2008).
+ * Valid for any m >= 1, k <= BF_MAX_PROBES; never below the exact value, and at most 20 % above it for 64 bits, 2 % from 256 bits on
+ * (test/core/t_math.c).
  */
 extern double bf_math_occupancy_fpr(double throws, double m, unsigned k);
 
@@ -55,7 +56,7 @@ extern double bf_math_keys(double bits_set, double m, unsigned k);
  * bf_math_round_cells: the number of cells to take where at least cells are needed.
  *
  * Up to a multiple of the largest highly composite number that costs less than 1/128 more: such filters can be folded by 2, 3, 4,
- * 5, 6 and so on exactly, where a power-of-two size can only be halved.
+ * 5, 6 and so on exactly, where a power-of-two size can only be halved.  Monotone.
  */
 extern uint64_t bf_math_round_cells(uint64_t cells);
 

@@ -276,14 +276,12 @@ blocked_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 {
 	uint64_t	blocks = view->head.payload_len / BLOCK_BYTES / fold;
 	unsigned	k = view->head.param[0];
-	double		keys_of[BF_BLOCK_BITS + 1];
-	double		fpr_of[BF_BLOCK_BITS + 1];
 	uint64_t	count[BF_BLOCK_BITS + 1] = {0};
 	uint64_t	i;
 
 	for (i = 0; i < blocks; i++)
 	{
-		count[bf_cells_popcount(view->payload + i * fold * BLOCK_BYTES, fold, BLOCK_BYTES)]++;
+		count[bf_cells_popcount(env, view->payload + i * fold * BLOCK_BYTES, fold, BLOCK_BYTES)]++;
 		if ((i & BF_INTERRUPT_MASK) == 0)
 			bf_check_interrupts(env);
 	}
@@ -294,11 +292,11 @@ blocked_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 	stats->hashes = k;
 	for (i = 0; i <= BF_BLOCK_BITS; i++)
 	{
-		keys_of[i] = bf_math_keys((double) i, BF_BLOCK_BITS, k);
-		fpr_of[i] = pow((double) i / BF_BLOCK_BITS, k);
+		if (count[i] == 0)
+			continue;
 		stats->bits_set += count[i] * i;
-		stats->keys += (double) count[i] * keys_of[i];
-		stats->fpr += (double) count[i] * fpr_of[i];
+		stats->keys += (double) count[i] * bf_math_keys((double) i, BF_BLOCK_BITS, k);
+		stats->fpr += (double) count[i] * pow((double) i / BF_BLOCK_BITS, k);
 	}
 	stats->fpr /= (double) blocks;
 }

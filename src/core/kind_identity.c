@@ -60,6 +60,7 @@ const BfKind bf_kind_identity = {
 	.name = "identity",
 	.caps = BF_INTERNAL,
 	.hash_id = BF_HASH_XXH3,
+	.advice = "The filter of no rows has no size; unite it with an empty filter that has one.",
 	.check = identity_check,
 	.prober = identity_prober,
 	.probe_many = identity_probe_many,

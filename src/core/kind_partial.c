@@ -26,7 +26,7 @@ partial_check(const BfHeader *head)
 	if (head->payload_len % 8 != 0)
 		return "the payload is not a whole number of hashes";
 	if (head->param[1] & BF_PARTIAL_UNKNOWN)
-		return head->param[0] == 0 && head->payload_len == 0 && head->capacity == 0 ? NULL :
+		return head->param[0] == 0 && head->payload_len == 0 && head->capacity == 0 && head->target_fpr == 0 ? NULL :
 			"a state that knows nothing has contents";
 	if (target == NULL || target->design == NULL)
 		return "the kind of the finished filter is unknown";

@@ -10,8 +10,11 @@
  * the middle of it, so that the word's index scales (bf_cells.h) and the bit does not change when a filter is folded:
  *
  *		g = mix(h + i * golden)
- *		word = floor(g * words / 2^64)		bits 63..38 decide, as there are at most 2^26 words
- *		bit = bits 37..32 of g
+ *		word = floor(g * words / 2^64)
+ *		bit = bits 31..26 of g
+ *
+ * With 2^26 words, the most there can be, a word is a range of 2^38 values of g.  The bit must come from well below: bits 37..32 would
+ * not be even over a range that is not a whole number of 2^38.
  *
  * Double hashing (h1 + i * h2) would save a multiplication and is visibly worse on small filters, where its arithmetic
  * progressions fall on each other (Dillinger, Manolios 2004).
@@ -52,8 +55,8 @@ position(uint64_t h, unsigned i, uint64_t words, uint8_t *mask)
 {
 	uint64_t	g = remix(h, i);
 
-	*mask = (uint8_t) (1 << ((g >> 32) & 7));
-	return bf_cell(g, words) * WORD_BYTES + ((g >> 35) & 7);
+	*mask = (uint8_t) (1 << ((g >> 26) & 7));
+	return bf_cell(g, words) * WORD_BYTES + ((g >> 29) & 7);
 }
 
 static void
@@ -72,10 +75,10 @@ standard_size(const BfDesign *design, uint64_t keys)
 	unsigned	k = design->param[0];
 
 	/*
-	 * The asymptotic formula promises too much for small arrays: add words until the exact one agrees.  From some thousand words
-	 * on the two differ by less than the rounding does.
+	 * The asymptotic formula promises too much for small arrays: add words until the other one agrees.  In the end the two differ by
+	 * less than the rounding does.
 	 */
-	while (words < 4096 && bf_math_occupancy_fpr((double) keys * k, (double) words * WORD_BITS, k) > design->fpr)
+	while (words < 65536 && bf_math_occupancy_fpr((double) keys * k, (double) words * WORD_BITS, k) > design->fpr)
 		words++;
 	words = bf_math_round_cells(words);
 	return words > BF_MAX_VALUE_SIZE / WORD_BYTES ? UINT64_MAX : words * WORD_BYTES;
@@ -194,7 +197,7 @@ standard_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 
 	for (i = 0; i < words; i++)
 	{
-		set += bf_cells_popcount(view->payload + i * fold * WORD_BYTES, fold, WORD_BYTES);
+		set += bf_cells_popcount(env, view->payload + i * fold * WORD_BYTES, fold, WORD_BYTES);
 		if ((i & BF_INTERRUPT_MASK) == 0)
 			bf_check_interrupts(env);
 	}

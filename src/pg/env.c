@@ -121,7 +121,7 @@ bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a, const
 }
 
 /*
- * What a kind cannot do.  The hint names the first kind that can.
+ * What a kind cannot do.  The hint is the kind's own, or names the first kind that can.
  */
 void
 bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_cap)
@@ -135,6 +135,7 @@ bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_c
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot %s a bloom filter of kind \"%s\"", what, kind->name),
+			 kind->advice != NULL ? errhint("%s", kind->advice) :
 			 able != NULL ? errhint("A filter of kind \"%s\" can do this.", able->name) : 0));
 	pg_unreachable();
 }

@@ -2,7 +2,7 @@
  *
  * fuzz_validate.c
  *	  Bytes from outside: what bf_validate accepts can be probed, measured, folded, united and intersected,
- 	and loses no key by it.
+ *	  and loses no key by it.
  *
  * The first byte says whether the checksum is put right first, without which no fuzzer would come further: bit 0.  The
  * rest is the value.

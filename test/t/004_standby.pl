@@ -76,7 +76,7 @@ my $pending = $primary->background_psql('postgres');
 $pending->query_safe(q{BEGIN; INSERT INTO filters SELECT 'never committed', bloom_agg(k) FROM generate_series(1, 100000) k});
 $primary->safe_psql('postgres', q{INSERT INTO filters SELECT 'last', bloom_agg(k, 0.001) FROM generate_series(1, 100000) k});
 $primary->stop('immediate');
-$pending->{run}->finish if defined $pending->{run};
+$pending->quit;
 $primary->start;
 is($primary->safe_psql('postgres', q{SELECT count(*) FROM filters WHERE name = 'never committed'}), '0', 'crash: what was not committed is gone');
 is( $primary->safe_psql('postgres', "$bytes" =~ s/ORDER/WHERE name <> 'last' ORDER/r), $before, 'crash: filters are equal to the byte');

@@ -1,0 +1,199 @@
+-- bloom_agg: one filter of the keys, over keys and over hashed keys.
+CREATE SCHEMA aggregate;
+SET search_path = aggregate, public;
+SET max_parallel_workers_per_gather = 0;
+
+CREATE TABLE t (id int, g int, k bigint, s text);
+INSERT INTO t SELECT x, x % 7, x * 3, CASE WHEN x % 10 = 0 THEN NULL ELSE 'key ' || x % 500 END FROM generate_series(1, 5000) x;
+ANALYZE t;
+
+--
+-- The four forms, of keys and of hashed keys: the same filters
+--
+SELECT a = b AS defaults, b = c AS kind, a = ak AND b = bk AND c = ck AND d = dk AS hashed, c <> d AS other_kind, (bloom_info(d)).capacity, (bloom_info(a)).keys_added, (bloom_info(a)).capacity AS distinct_keys
+FROM (SELECT bloom_agg(s), bloom_agg(s, 0.01), bloom_agg(s, 0.01, 'blocked'), bloom_agg(s, 0.001, 'standard', 1000),
+		bloom_agg(bloom_key(s)), bloom_agg(bloom_key(s), 0.01), bloom_agg(bloom_key(s), 0.01, 'blocked'), bloom_agg(bloom_key(s), 0.001, 'standard', 1000)
+	FROM t) x(a, b, c, d, ak, bk, ck, dk);
+SELECT count(*) FILTER (WHERE s IS NULL) AS nulls, count(*) FILTER (WHERE NOT f @~ s) AS lost, count(*) FILTER (WHERE f @~ ('no ' || s)) < 150 AS few_wrong FROM t, (SELECT bloom_agg(s) AS f FROM t) x;
+SELECT count(*) FILTER (WHERE NOT f @~ k) AS lost, count(*) FILTER (WHERE NOT f @~ bloom_key(k)) AS lost_hashed, count(*) FILTER (WHERE f @~ k + 1) < 100 AS few_wrong FROM t, (SELECT bloom_agg(bloom_key(k)) AS f FROM t) x;
+-- NULL options are as good as left out
+SELECT bloom_agg(k) = bloom_agg(k, NULL, NULL, NULL) AS keys, bloom_agg(k) = bloom_agg(bloom_key(k), NULL, NULL, NULL) AS hashed, bloom_agg(k, NULL) = bloom_agg(k, 0.01, NULL) AS some FROM t;
+
+--
+-- Without expected: sized by the distinct keys, as if their number had been known
+--
+SELECT n, kind, bloom_agg(x % n, 0.01, kind) = bloom_agg(x % n, 0.01, kind, n) AS same
+FROM unnest('{1,2,10,63,64,1000,20000}'::int[]) n, unnest('{standard,blocked}'::text[]) kind, generate_series(0, 19999) x GROUP BY n, kind ORDER BY 1, 2;
+-- repeated keys do not make it larger, whenever they come
+SELECT count(DISTINCT (bloom_info(f)).bytes) AS sizes, count(DISTINCT substr(f::bytea, 85)) AS payloads, array_agg((bloom_info(f)).keys_added ORDER BY (bloom_info(f)).keys_added) AS added
+FROM (SELECT bloom_agg(x) FROM generate_series(1, 1000) x UNION ALL SELECT bloom_agg(x % 1000 + 1) FROM generate_series(1, 10000) x UNION ALL SELECT bloom_agg(x / 30 + 1) FROM generate_series(0, 29999) x
+	UNION ALL SELECT bloom_agg(x) FROM (SELECT x FROM generate_series(1, 1000) x UNION ALL SELECT 1 FROM generate_series(1, 5000)) y) s(f);
+-- nor does the order of keys matter
+SELECT bloom_agg(k ORDER BY id) = bloom_agg(k ORDER BY id DESC) AND bloom_agg(k ORDER BY id) = bloom_agg(k ORDER BY md5(id::text)) AS keys,
+	bloom_agg(bloom_key(k) ORDER BY bloom_key(k)) = bloom_agg(bloom_key(k) ORDER BY id) AND bloom_agg(bloom_key(k) ORDER BY bloom_key(k) DESC) = bloom_agg(bloom_key(k)) AS by_hash FROM t;
+-- expected more or fewer than there are
+SELECT expected, kind, (bloom_info(f)).capacity, (SELECT count(*) FROM t WHERE NOT f @~ k) AS lost
+FROM unnest('{1,10,5000,1000000}'::int[]) expected, unnest('{standard,blocked}'::text[]) kind, LATERAL (SELECT bloom_agg(k, 0.01, kind, expected) AS f FROM t) x ORDER BY 1, 2;
+
+--
+-- Nothing to aggregate: the filter that contains nothing and has no size, never NULL
+--
+SELECT bloom_agg(k) IS NOT NULL AS not_null, bloom_agg(k) @~ 1 AS contains, bloom_agg(k) = bloom_agg(k, 0.5, 'standard', 7) AS no_parameters, (bloom_info(bloom_agg(k))).kind, (bloom_info(bloom_agg(k))).key_type,
+	(bloom_info(bloom_agg(bloom_key(k)))).kind AS hashed, (bloom_info(bloom_agg(bloom_key(k)))).key_type IS NULL AS hashed_has_none FROM t WHERE false;
+SELECT bloom_agg(NULL::bigint) = bloom_agg(k) FILTER (WHERE false) AS nulls, bloom_agg(NULL::bloomkey) = bloom_agg(bloom_key(k)) FILTER (WHERE false) AS hashed FROM t;
+SELECT bloom_agg(k) @~ 'a' FROM t WHERE false;
+SELECT count(*) FROM (SELECT bloom_agg(k) FROM t WHERE false GROUP BY g) x;
+SELECT bloom_agg(NULL::int, 0.01, 'blocked', 1000000000) = bloom_agg(NULL::int) AS nulls_ask_for_nothing FROM t;
+
+--
+-- Modifiers
+--
+SELECT bloom_agg(k) FILTER (WHERE id <= 100) = (SELECT bloom_agg(k) FROM t WHERE id <= 100) AS filter, (bloom_info(bloom_agg(DISTINCT g))).keys_added AS distinct_added,
+	substr(bloom_agg(DISTINCT s)::bytea, 85) = substr(bloom_agg(s)::bytea, 85) AS distinct_same, bloom_agg(DISTINCT bloom_key(s)) = bloom_agg(DISTINCT s) AS distinct_hashed FROM t;
+SELECT g, count(DISTINCT s), (bloom_info(bloom_agg(s))).capacity, (bloom_info(bloom_agg(s))).keys_added, (bloom_info(bloom_agg(bloom_key(s), 0.01, 'standard'))).capacity AS hashed FROM t GROUP BY g HAVING bloom_agg(s) @~ 'key 1' ORDER BY g;
+SELECT g, bloom_agg(k) = (SELECT bloom_agg(k) FROM t u WHERE u.g = t.g) AS same, bloom_agg(k) @~ min(k) AND bloom_agg(k) @~ max(k) AS contains FROM t GROUP BY g ORDER BY g;
+-- grouping sets: each filter is the one of its rows
+CREATE FUNCTION lost(of_g int, of_parity int, f bloomfilter) RETURNS bigint LANGUAGE sql AS
+$$ SELECT count(*) FROM aggregate.t WHERE (of_g IS NULL OR g = of_g) AND (of_parity IS NULL OR id % 2 = of_parity) AND NOT f @~ k $$;
+CREATE FUNCTION alone(of_g int, of_parity int) RETURNS bloomfilter LANGUAGE sql AS
+$$ SELECT bloom_agg(k) FROM aggregate.t WHERE (of_g IS NULL OR g = of_g) AND (of_parity IS NULL OR id % 2 = of_parity) $$;
+CREATE TEMP VIEW cubed AS SELECT g, parity, bloom_agg(k) AS f, bloom_agg(bloom_key(k)) AS fk FROM (SELECT g, id % 2 AS parity, k FROM t) x GROUP BY CUBE (g, parity);
+CREATE TEMP VIEW rolled AS SELECT g, parity, bloom_agg(k) AS f, bloom_agg(bloom_key(k)) AS fk FROM (SELECT g, id % 2 AS parity, k FROM t) x GROUP BY ROLLUP (g, parity);
+CREATE TEMP VIEW sets AS SELECT g, parity, bloom_agg(k) AS f, bloom_agg(bloom_key(k)) AS fk FROM (SELECT g, id % 2 AS parity, k FROM t) x GROUP BY GROUPING SETS ((g), (parity), ());
+SELECT count(*), sum(lost(g, parity, f)) AS lost, count(*) FILTER (WHERE f = alone(g, parity) AND fk = f) AS same FROM cubed;
+SELECT count(*), sum(lost(g, parity, f)) AS lost, count(*) FILTER (WHERE f = alone(g, parity) AND fk = f) AS same FROM rolled;
+SET enable_hashagg = off;
+SELECT count(*), sum(lost(g, parity, f)) AS lost, count(*) FILTER (WHERE f = alone(g, parity) AND fk = f) AS same FROM cubed;
+SELECT count(*), sum(lost(g, parity, f)) AS lost, count(*) FILTER (WHERE f = alone(g, parity) AND fk = f) AS same FROM sets;
+RESET enable_hashagg;
+
+--
+-- Options that change within a group
+--
+SELECT bloom_agg(k, CASE WHEN id < 50 THEN 0.01 ELSE 0.02 END) FROM t;
+SELECT bloom_agg(k, 0.01, CASE WHEN id < 50 THEN 'blocked' ELSE 'standard' END) FROM t;
+SELECT bloom_agg(k, 0.01, 'blocked', id) FROM t;
+SELECT bloom_agg(bloom_key(k), 0.01, 'blocked', id) FROM t;
+SELECT bloom_agg(bloom_key(k), CASE WHEN id < 50 THEN 0.01 END) IS NULL AS null_is_the_default FROM t;
+SELECT bloom_agg(k, CASE WHEN id < 5000 THEN 0.01 ELSE 0.5 END) FROM t;
+-- a row without a key asks for nothing
+SELECT bloom_agg(CASE WHEN id < 50 THEN k END, CASE WHEN id < 50 THEN 0.01 ELSE 77 END) @~ 3 AS yes FROM t;
+-- between groups they may
+SELECT g, (bloom_info(f)).kind, (bloom_info(f)).target_fpr, (bloom_info(f)).capacity, (SELECT count(*) FROM t WHERE g = x.g AND NOT f @~ k) AS lost
+FROM (SELECT g, bloom_agg(k, (g + 1) / 10.0::float8, CASE WHEN g % 2 = 0 THEN 'standard' ELSE 'blocked' END, g * 1000 + 1000) AS f FROM t GROUP BY g) x ORDER BY g;
+
+--
+-- Keys of different types
+--
+SELECT bloom_agg(CASE WHEN id < 10 THEN bloom_key(k) ELSE bloom_key(s) END) FROM t;
+SELECT bloom_agg(CASE WHEN id < 10 THEN bloom_key(k) ELSE bloom_key(s) END, 0.01, 'standard', 10) FROM t;
+SELECT bloom_agg(CASE WHEN id < 10 THEN bloom_key(id) WHEN id < 20 THEN bloom_key(id::smallint) ELSE bloom_key(k) END) @~ 1::bigint AS one_family FROM t;
+SELECT bloom_agg('{}'::json) FROM t;
+SELECT bloom_agg(r) @~ ROW(1, 3::bigint) AS rows FROM (SELECT ROW(id, k) AS r FROM t) x;
+-- an untyped literal could be a bloomkey, too
+SELECT bloom_agg('a') FROM t;
+SELECT bloom_agg('a'::text) @~ 'a' AS typed FROM t;
+
+--
+-- Windows: final functions are called again and again on states that go on
+--
+SELECT count(*), count(*) FILTER (WHERE f = expected AND fk = expected) AS growing
+FROM (SELECT id, bloom_agg(k) OVER w AS f, bloom_agg(bloom_key(k)) OVER w AS fk FROM t WHERE id <= 300 WINDOW w AS (ORDER BY id)) x, LATERAL (SELECT bloom_agg(k) AS expected FROM t WHERE t.id <= x.id) y;
+SELECT count(*), count(*) FILTER (WHERE f = expected AND fs = expected_sized) AS moving
+FROM (SELECT id, bloom_agg(k) OVER w AS f, bloom_agg(bloom_key(k), 0.01, 'standard', 20) OVER w AS fs FROM t WHERE id <= 200 WINDOW w AS (ORDER BY id ROWS BETWEEN 5 PRECEDING AND 5 FOLLOWING)) x,
+	LATERAL (SELECT bloom_agg(k) AS expected, bloom_agg(k, 0.01, 'standard', 20) AS expected_sized FROM t WHERE t.id <= 200 AND t.id BETWEEN x.id - 5 AND x.id + 5) y;
+SELECT count(*), count(*) FILTER (WHERE f = expected) AS partitions
+FROM (SELECT g, bloom_agg(s) OVER (PARTITION BY g) AS f FROM t) x JOIN (SELECT g, bloom_agg(s) AS expected FROM t GROUP BY g) y USING (g);
+SELECT count(*) FILTER (WHERE f @~ k) AS itself, count(*) FILTER (WHERE f IS NULL) AS nulls FROM (SELECT k, bloom_agg(k) OVER (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND 3 FOLLOWING) AS f FROM t WHERE id <= 100) x;
+-- frames that shrink to nothing
+SELECT (bloom_info(f)).kind, count(*) FROM (SELECT bloom_agg(k, 0.01, 'standard') OVER (ORDER BY id ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING) AS f FROM t WHERE id <= 10) x GROUP BY 1 ORDER BY 1;
+
+--
+-- Spilling: with the least memory there is, the same bytes
+--
+CREATE TEMP TABLE large AS
+SELECT bloom_agg(x % 400000) AS f, bloom_agg(bloom_key(x % 400000), 0.001, 'standard') AS fk, bloom_agg(x, 0.01, 'blocked', 10000) AS sized FROM generate_series(1, 600000) x;
+CREATE TEMP TABLE large_groups AS SELECT x % 1000 AS g, bloom_agg(x / 2) AS f, bloom_agg(bloom_key(x / 2), 0.001, 'standard') AS fk FROM generate_series(1, 600000) x GROUP BY 1;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT f = (SELECT bloom_agg(x % 400000) FROM generate_series(1, 600000) x) AS keys, fk = (SELECT bloom_agg(bloom_key(x % 400000), 0.001, 'standard') FROM generate_series(1, 600000) x) AS hashed,
+	sized = (SELECT bloom_agg(x, 0.01, 'blocked', 10000) FROM generate_series(1, 600000) x) AS sized, (bloom_info(f)).capacity FROM large;
+SELECT count(*), count(*) FILTER (WHERE a.f = b.f AND a.fk = b.fk) AS same
+FROM large_groups a JOIN (SELECT x % 1000 AS g, bloom_agg(x / 2) AS f, bloom_agg(bloom_key(x / 2), 0.001, 'standard') AS fk FROM generate_series(1, 600000) x GROUP BY 1) b USING (g);
+SET enable_hashagg = off;
+SELECT count(*), count(*) FILTER (WHERE a.f = b.f) AS sorted
+FROM large_groups a JOIN (SELECT x % 1000 AS g, bloom_agg(x / 2) AS f FROM generate_series(1, 600000) x GROUP BY 1) b USING (g);
+-- groups one after the other, each of which spills, and grouping sets that are computed at a time
+SELECT g, (bloom_info(f)).capacity, (SELECT count(*) FROM generate_series(0, 599999, 11) x WHERE (g IS NULL OR x % 3 = g) AND NOT f @~ x) AS lost
+FROM (SELECT x % 3 AS g, bloom_agg(x) AS f FROM generate_series(0, 599999) x GROUP BY ROLLUP (1)) y ORDER BY 1;
+RESET enable_hashagg;
+RESET work_mem;
+RESET hash_mem_multiplier;
+-- the same groups many times over, one filter a row: thousands of small states
+SELECT count(*), count(*) FILTER (WHERE f @~ g AND (bloom_info(f)).capacity = 1) AS right FROM (SELECT x AS g, bloom_agg(x) AS f FROM generate_series(1, 20000) x GROUP BY x) y;
+
+--
+-- Rescans
+--
+SELECT count(*), count(*) FILTER (WHERE f = expected) AS same
+FROM generate_series(1, 50) n, LATERAL (SELECT bloom_agg(k) AS f FROM t WHERE id <= n) x, LATERAL (SELECT bloom_add_all(bloom_create(n), array(SELECT i::bigint * 3 FROM generate_series(1, n) i)) AS expected) y;
+SET work_mem = '64kB';
+SELECT n, (bloom_info(f)).capacity, lost FROM unnest('{300000,5,200000,0,300000}'::int[]) WITH ORDINALITY u(n, o), LATERAL (SELECT bloom_agg(x) AS f FROM generate_series(1, n) x) y,
+	LATERAL (SELECT count(*) AS lost FROM generate_series(1, n, 7) x WHERE NOT f @~ x) z ORDER BY o;
+RESET work_mem;
+-- cut off before the end, and closed cursors
+BEGIN;
+DECLARE c CURSOR FOR SELECT g, bloom_agg(k) @~ g * 3::bigint AS yes FROM t WHERE g > 0 GROUP BY g ORDER BY g;
+FETCH 2 FROM c;
+CLOSE c;
+COMMIT;
+SELECT EXISTS (SELECT bloom_agg(x) FROM generate_series(1, 10000) x GROUP BY x % 10);
+
+--
+-- Partitioned tables
+--
+CREATE TABLE parted (id int, k bigint) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (MINVALUE) TO (2000);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (2000) TO (2001);
+CREATE TABLE parted_3 PARTITION OF parted DEFAULT;
+INSERT INTO parted SELECT id, k FROM t;
+SET enable_partitionwise_aggregate = on;
+SELECT bloom_agg(k) = (SELECT bloom_agg(k) FROM t) AS keys, bloom_agg(bloom_key(k), 0.001, 'standard', 10) = (SELECT bloom_agg(k, 0.001, 'standard', 10) FROM t) AS hashed FROM parted;
+SELECT count(*) FILTER (WHERE f @~ id) AS one_each FROM (SELECT id, bloom_agg(id) AS f FROM parted GROUP BY id) x;
+RESET enable_partitionwise_aggregate;
+
+--
+-- States that travel, as engines that split aggregates over nodes send them: by their text, in any order, empty ones among them
+--
+CREATE AGGREGATE state_of(bloomkey) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter, COMBINEFUNC = bloom_agg_key_combine);
+CREATE AGGREGATE state_of(bloomkey, float8, text, bigint) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter, COMBINEFUNC = bloom_agg_key_combine);
+CREATE AGGREGATE filter_of(bloomfilter) (SFUNC = bloom_agg_key_combine, STYPE = bloomfilter, FINALFUNC = bloom_agg_key_final);
+CREATE AGGREGATE union_of(bloomfilter) (SFUNC = bloom_union_combine, STYPE = bloomfilter, FINALFUNC = bloom_union_final);
+CREATE AGGREGATE union_state(bloomfilter) (SFUNC = bloom_union_trans, STYPE = bloomfilter);
+CREATE TEMP TABLE state AS
+SELECT g, state_of(bloom_key(k))::text AS s, state_of(bloom_key(k), 0.001, 'standard', 5000)::text AS sized, state_of(bloom_key(k), 0.001, 'standard', 10)::text AS small FROM t GROUP BY g
+UNION ALL SELECT NULL, state_of(bloom_key(k))::text, state_of(bloom_key(k), 0.001, 'standard', 5000)::text, NULL FROM t WHERE false;
+SELECT filter_of(s::bloomfilter) = (SELECT bloom_agg(k) FROM t) AS self_sizing, filter_of(sized::bloomfilter) = (SELECT bloom_agg(k, 0.001, 'standard', 5000) FROM t) AS sized,
+	filter_of(small::bloomfilter) = (SELECT bloom_agg(k, 0.001, 'standard', 10) FROM t) AS small FROM state;
+SELECT filter_of(s::bloomfilter ORDER BY g DESC NULLS FIRST) = (SELECT bloom_agg(k) FROM t) AS any_order FROM state;
+SELECT (bloom_info(filter_of(NULL))).kind FROM state;
+-- what was asked for must have been the same
+SELECT filter_of(x) FROM (SELECT s::bloomfilter FROM state WHERE g = 1 UNION ALL SELECT sized::bloomfilter FROM state WHERE g = 2) y(x);
+SELECT filter_of(x) FROM (SELECT small::bloomfilter FROM state WHERE g = 1 UNION ALL SELECT sized::bloomfilter FROM state WHERE g = 2) y(x);
+SELECT filter_of(x) FROM (SELECT s::bloomfilter FROM state WHERE g = 1 UNION ALL SELECT state_of(bloom_key(s)) FROM t) y(x);
+-- a union of states, one of which a NULL took part in
+SELECT union_of(f) IS NULL AS unknown, union_of(f) FILTER (WHERE g <> 3) = (SELECT bloom_union_agg(a.f) FROM (SELECT bloom_agg(k) AS f FROM t WHERE g <> 3 GROUP BY g) a) AS known
+FROM (SELECT g, union_state(f)::text::bloomfilter AS f FROM (SELECT g, CASE WHEN g <> 3 THEN bloom_agg(k) END AS f FROM t GROUP BY g) a GROUP BY g) b;
+
+--
+-- Not to be called like that
+--
+SELECT bloom_agg_key_trans(NULL, bloom_key(1));
+SELECT bloom_agg_key_trans(bloom_create(10), bloom_key(1));
+SELECT bloom_agg_key_combine(bloom_create(10), bloom_create(10));
+SELECT bloom_agg_key_final(bloom_create(10));
+SELECT bloom_union_trans(bloom_create(10), bloom_create(10));
+SELECT bloom_union_combine(bloom_create(10), bloom_create(10));
+SELECT bloom_union_final(bloom_create(10));
+SELECT bloom_intersect_trans(bloom_create(10), bloom_create(10));
+SELECT bloom_intersect_final(bloom_create(10));

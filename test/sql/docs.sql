@@ -1,0 +1,327 @@
+-- Written by test/docs-examples --write from the examples of README.md and docs/*.md: change those.
+\set original :DBNAME
+
+-- ==================== README.md
+CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+\c docs_examples
+SET lc_messages = 'C';
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+
+-- README.md, example 1
+CREATE EXTENSION bloomfam;
+
+CREATE TABLE customers AS
+SELECT id, CASE WHEN id % 100 = 0 THEN 'IS' ELSE 'DE' END AS country
+FROM generate_series(1::bigint, 20000) id;
+
+CREATE TABLE orders AS
+SELECT id, 1 + id * 7919 % 20000 AS customer_id, id % 500 AS amount
+FROM generate_series(1::bigint, 100000) id;
+
+ANALYZE customers, orders;
+
+-- README.md, example 2
+CREATE TABLE filters (name text PRIMARY KEY, filter bloomfilter);
+
+INSERT INTO filters
+SELECT 'customers in Iceland', bloom_agg(id) FROM customers WHERE country = 'IS';
+
+SELECT bloom_may_contain(filter, 100) AS customer_100,
+       bloom_may_contain(filter, 101) AS customer_101,
+       filter @~ 200 AS the_same_as_an_operator
+FROM filters;
+
+-- README.md, example 3
+SELECT info.*
+FROM filters, bloom_info(filter) AS info \gx
+
+-- README.md, example 4
+SELECT count(*), sum(o.amount)
+FROM orders o
+JOIN customers c ON c.id = o.customer_id
+WHERE c.country = 'IS'
+  AND bloom_may_contain((SELECT bloom_agg(id) FROM customers WHERE country = 'IS'), o.customer_id);
+
+-- README.md, example 5
+SELECT count(*), sum(o.amount)
+FROM orders o
+JOIN customers c ON c.id = o.customer_id
+WHERE c.country = 'IS';
+
+-- README.md, example 6
+\o /dev/null
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT count(*), sum(o.amount)
+FROM orders o
+JOIN customers c ON c.id = o.customer_id
+WHERE c.country = 'IS'
+  AND bloom_may_contain((SELECT bloom_agg(id) FROM customers WHERE country = 'IS'), o.customer_id);
+\o
+
+-- README.md, example 7
+CREATE TABLE visits AS
+SELECT date '2024-01-01' + (i % 30)::int AS day, i * i % 20011 AS user_id
+FROM generate_series(1::bigint, 60000) i;
+
+CREATE TABLE segments AS
+SELECT day, bloom_agg(user_id, 0.01, 'blocked', 2000) AS users FROM visits GROUP BY day;
+
+SELECT day FROM segments WHERE users @~ 3702 ORDER BY day;
+
+-- README.md, example 8
+SELECT DISTINCT day FROM visits WHERE user_id = 3702 ORDER BY day;
+
+-- README.md, example 9
+INSERT INTO segments VALUES ('2024-01-31', NULL);
+
+SELECT day FROM segments WHERE users @~ 3702 ORDER BY day;
+
+-- README.md, example 10
+UPDATE segments SET users = bloom_add_all(bloom_create(1000), ARRAY[7, 4711, 9999]) WHERE day = '2024-01-31';
+UPDATE segments SET users = bloom_add(users, 12345) WHERE day = '2024-01-31';
+
+SELECT day, users @~ 9999 AS may_have_9999, users @~ 12345 AS may_have_12345
+FROM segments WHERE day = '2024-01-31';
+
+-- README.md, example 11
+SELECT count(*) AS filters,
+       round(bloom_cardinality(bloom_union_agg(users))) AS distinct_users_estimated,
+       (SELECT count(DISTINCT user_id) FROM visits WHERE day < '2024-01-08') AS distinct_users
+FROM segments
+WHERE day < '2024-01-08';
+
+-- README.md, example 12
+SELECT count(*) AS visitors_of_the_first_day_who_may_have_come_on_the_second
+FROM (SELECT DISTINCT user_id FROM visits WHERE day = '2024-01-01') v
+WHERE (SELECT users FROM segments WHERE day = '2024-01-02') @~ user_id;
+
+-- README.md, example 13
+SELECT bloom_may_contain(filter, 100.0) FROM filters;
+
+-- README.md, example 14
+SELECT count(*) AS absent_keys,
+       count(*) FILTER (WHERE f.filter @~ k.customer_id) AS passed,
+       avg((f.filter @~ k.customer_id)::int)::float8 AS measured_fpr,
+       min(bloom_fpr(f.filter)) AS predicted_fpr
+FROM filters f,
+     (SELECT DISTINCT customer_id FROM orders
+      EXCEPT
+      SELECT id FROM customers WHERE country = 'IS') k;
+
+-- README.md, example 15
+SELECT day, i.keys_estimated, i.capacity, i.target_fpr, i.estimated_fpr
+FROM segments, bloom_info(users) i
+WHERE i.estimated_fpr > 1.2 * i.target_fpr;
+
+-- README.md, example 16
+SELECT bloom_may_contain(filter, '100') FROM filters;
+SELECT bloom_may_contain(filter, '100'::bigint) FROM filters;
+
+-- README.md, example 17
+SELECT bloom_agg('a');
+SELECT bloom_info(bloom_agg('a'::text)) IS NOT NULL AS works;
+
+-- README.md, example 18
+SELECT day FROM segments, bloom_info(users) i WHERE i.key_type LIKE '%@pg%';
+-- end
+\c :original
+DROP DATABASE docs_examples;
+
+-- ==================== docs/format.md
+CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+\c docs_examples
+SET lc_messages = 'C';
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/format.md, example 1
+CREATE SCHEMA keys_golden;
+SET search_path = keys_golden, public;
+CREATE TYPE mood AS ENUM ('sad', 'ok');
+CREATE TYPE pair AS (a int, b text);
+
+CREATE FUNCTION golden(value text, OUT family text, OUT key text) LANGUAGE plpgsql AS
+$$
+BEGIN
+    EXECUTE format('SELECT (bloom_info(bloom_agg(%1$s))).key_type, bloom_key(%1$s)', value) INTO family, key;
+END
+$$;
+
+SELECT v.value, k.family, k.key
+FROM unnest(ARRAY[
+    '0', '1', '-1', '42::int2', '9223372036854775807',
+    '0::float8', '''-0''::float8', '1.5::float4', '0.1::float8', '''NaN''::float8', '''-Infinity''::float8',
+    '''''::text', '''a''::text', '''a''::char(4)', '''a''::name', 'U&''\00E9\65E5''::text', 'repeat(''x'', 300)',
+    '0.00', '1.0', '-1.5', '10000', '10000.0', '0.0001', '1234567890.0987654321', '1e400', '1e-400', '''NaN''::numeric',
+    '''Infinity''::numeric', '''-Infinity''::numeric',
+    'true', 'false', '''\x0001ff''::bytea', '''a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11''::uuid',
+    '''2000-01-02''::date', '''1999-12-31''::date', '''infinity''::date', '''12:34:56.789''::time', '''12:34:56.789+02''::timetz',
+    '''2024-02-29 12:00''::timestamp', '''2024-02-29 12:00+00''::timestamptz', '''1 month''::interval', '''-00:00:01''::interval',
+    '1::oid', '''10.1.2.3''::inet', '''10.0.0.0/8''::cidr', '''2001:db8::1/64''::inet', '''08:00:2b:01:02:03''::macaddr',
+    '''08:00:2b:01:02:03:04:05''::macaddr8', '''a''::"char"', '''16/B374D848''::pg_lsn', 'B''101''', 'B''101''::varbit',
+    '''ok''::mood',
+    '''{}''::int[]', 'ARRAY[1, NULL, 3]', 'ARRAY[[1, 2], [3, 4]]::int8[]', '''[0:1]={a,b}''::text[]', '''1 2''::oidvector',
+    '''empty''::int4range', '''[1,4]''::int4range', '''[1,5)''::int8range', '''(,1.5]''::numrange', '''{[1,2),[5,)}''::int4multirange',
+    'ROW(1)', '(1, ''a''::text)', '(1, ''a'')::pair', 'ROW(NULL::int, 2.50)', '((1, 2), 3)', 'ARRAY[(1, ''a'')::pair]',
+    'ARRAY[(1, 2)]', 'ROW(bloom_key(1), 2)', 'ARRAY[bloom_key(1)]'
+]) WITH ORDINALITY v(value, n), golden(v.value) k
+ORDER BY v.n;
+
+-- docs/format.md, example 2
+CREATE FUNCTION dump(filter bloomfilter) RETURNS TABLE (at int, bytes text) LANGUAGE sql AS
+$$
+SELECT i, regexp_replace(encode(substr(filter::bytea, i + 1, 16), 'hex'), '(..)(?!$)', '\1 ', 'g')
+FROM generate_series(0, length(filter::bytea) - 1, 16) i
+$$;
+
+SELECT * FROM dump((SELECT bloom_agg(x, 0.01, 'standard') FROM generate_series(1, 3) x));
+
+-- docs/format.md, example 3
+SELECT * FROM dump((SELECT bloom_agg(x, 0.01, 'blocked') FROM generate_series(1, 3) x));
+
+-- docs/format.md, example 4
+SELECT * FROM dump((SELECT bloom_agg(x) FROM (VALUES ('a'::text)) v(x) WHERE false));
+
+-- docs/format.md, example 5
+SELECT * FROM dump(bloom_create(1, 0.1, 'standard'));
+-- end
+\c :original
+DROP DATABASE docs_examples;
+
+-- ==================== docs/kinds.md
+CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+\c docs_examples
+SET lc_messages = 'C';
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/kinds.md, example 1
+SELECT k AS kind, expected, fpr, i.bits, round((i.bits / expected::numeric), 2) AS bits_per_key, i.hashes, i.bytes
+FROM unnest(ARRAY['standard', 'blocked']) k,
+     unnest(ARRAY[100, 100000]) expected,
+     unnest(ARRAY[0.01, 0.001]) fpr,
+     bloom_info(bloom_create(expected, fpr, k)) i
+ORDER BY fpr DESC, expected, k DESC;
+
+-- docs/kinds.md, example 2
+CREATE TABLE segments AS
+SELECT g AS id, bloom_add_all(bloom_create(1000), array_agg(x)) AS keys
+FROM generate_series(1, 3) g, generate_series(1, g * 900) x GROUP BY g;
+
+SELECT id, i.keys_estimated, i.capacity, i.target_fpr, i.estimated_fpr
+FROM segments, bloom_info(keys) i
+WHERE i.estimated_fpr > 1.2 * i.target_fpr
+ORDER BY id;
+
+-- docs/kinds.md, example 3
+CREATE TABLE sets AS
+SELECT g, x FROM generate_series(1, 7) g, generate_series(g * 100, g * 100 + 2000 - g * 50) x;
+
+WITH filters AS (
+    SELECT bloom_agg(x, 0.01, 'blocked', 3000) AS one_size, bloom_agg(x) AS own_size FROM sets GROUP BY g)
+SELECT 'the truth' AS union_of, count(DISTINCT x) AS keys, NULL AS fpr FROM sets
+UNION ALL
+SELECT 'filters of one size', i.keys_estimated, i.estimated_fpr
+FROM (SELECT bloom_union_agg(one_size) AS f FROM filters) u, bloom_info(f) i
+UNION ALL
+SELECT 'filters of each its own size', i.keys_estimated, i.estimated_fpr
+FROM (SELECT bloom_union_agg(own_size) AS f FROM filters) u, bloom_info(f) i;
+
+-- docs/kinds.md, example 4
+WITH f AS (SELECT bloom_agg(x, 0.01, 'blocked', 100000) AS generous, bloom_agg(x) AS exact FROM generate_series(1, 1000) x)
+SELECT (bloom_info(generous)).bytes AS generous,
+       (bloom_info(bloom_fold(generous, 0.01))).bytes AS folded,
+       (bloom_info(exact)).bytes AS exact,
+       bloom_fpr(bloom_fold(generous, 0.01)) AS folded_fpr
+FROM f;
+-- end
+\c :original
+DROP DATABASE docs_examples;
+
+-- ==================== docs/sql.md
+CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+\c docs_examples
+SET lc_messages = 'C';
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/sql.md, example 1
+CREATE TABLE colours (id int, name text);
+INSERT INTO colours VALUES (1, 'red'), (2, 'green'), (3, 'blue'), (4, NULL);
+
+-- docs/sql.md, example 2
+SELECT bloom_create(10)::bytea::bloomfilter = bloom_create(10) AS there_and_back;
+SELECT '\x00'::bytea::bloomfilter;
+
+-- docs/sql.md, example 3
+SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
+FROM bloom_info((SELECT bloom_agg(name) FROM colours)) i
+UNION ALL
+SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
+FROM bloom_info((SELECT bloom_agg(name, 0.001, 'standard', 1000) FROM colours)) i;
+
+-- docs/sql.md, example 4
+SELECT bloom_agg(bloom_key(name)) = bloom_agg(name) AS the_same FROM colours;
+
+-- docs/sql.md, example 5
+SELECT bloom_create(1000, key_type => 'bigint') @~ 1 AS contains_1, bloom_create(1000) @~ 'a' AS contains_a;
+
+-- docs/sql.md, example 6
+SELECT bloom_add_all(bloom_create(100), ARRAY['red', 'green', NULL]) @~ 'green' AS green;
+SELECT bloom_add(bloom_agg(id), 5) FROM colours WHERE false;
+SELECT bloom_add(bloom_create(100) | bloom_agg(id), 5) @~ 5 AS five FROM colours WHERE false;
+
+-- docs/sql.md, example 7
+WITH f AS (SELECT bloom_agg(id) AS filter FROM colours)
+SELECT bloom_may_contain(filter, 2) AS two, filter @~ 77 AS seventyseven, 3::bigint ~@ filter AS three,
+       filter @~ NULL::int AS null_key, NULL::bloomfilter @~ 2 AS null_filter, 2 ~@ ANY (ARRAY[filter, filter]) AS any_of
+FROM f;
+
+-- docs/sql.md, example 8
+WITH f AS (SELECT bloom_agg(id) AS filter FROM colours)
+SELECT bloom_may_contain_any(filter, ARRAY[77, 1]) AS any_of, bloom_may_contain_all(filter, ARRAY[77, 1]) AS all_of,
+       bloom_may_contain_any(filter, ARRAY[77, NULL]) AS any_with_null, bloom_may_contain_all(filter, ARRAY[77, NULL]) AS all_with_null
+FROM f;
+
+-- docs/sql.md, example 9
+SELECT bloom_filter_keys(bloom_agg(id), ARRAY[77, 3, NULL, 1]) FROM colours;
+
+-- docs/sql.md, example 10
+SELECT bloom_key('red'::text), bloom_hash(bloom_key(1::smallint)) = bloom_hash(bloom_key(1::bigint)) AS one_family;
+
+SELECT bloom_agg(name) @~ bloom_key('red'::text) AS red FROM colours;
+
+-- docs/sql.md, example 11
+SELECT bloom_filter_keys(bloom_create(100, 0.001) | bloom_agg(id, 0.001), ARRAY[1, 2, 3, 4, 5]) FROM colours;
+SELECT bloom_filter_keys(bloom_union_agg(f), ARRAY[1, 2, 3, 4, 5])
+FROM (SELECT bloom_agg(id, 0.001, 'blocked', 100) AS f FROM colours GROUP BY id) s;
+SELECT bloom_agg(id) | bloom_agg(name) FROM colours;
+SELECT bloom_create(100) | bloom_create(100, 0.01, 'standard');
+
+-- docs/sql.md, example 12
+SELECT bloom_filter_keys(bloom_intersect_agg(f), ARRAY[1, 2, 3, 4, 5])
+FROM (SELECT bloom_agg(x, 0.001, 'blocked', 100) AS f FROM (VALUES (1, 1), (1, 2), (2, 2), (2, 3)) v(g, x) GROUP BY g) s;
+
+-- docs/sql.md, example 13
+SELECT (bloom_info(f)).bits, (bloom_info(bloom_fold(f, 0.01))).bits AS folded
+FROM (SELECT bloom_agg(id, 0.01, 'blocked', 100000) AS f FROM colours) s;
+
+-- docs/sql.md, example 14
+SELECT kind, key_type, keys_added, keys_estimated, capacity, hashes, bits
+FROM bloom_info((SELECT bloom_agg(name) FROM colours WHERE false));
+
+-- docs/sql.md, example 15
+SELECT bloom_agg(id) = bloom_agg(id::bigint) AS one_family,
+       bloom_agg(id) = bloom_agg(id, 0.01, 'blocked', 1000) AS other_capacity
+FROM colours;
+-- end
+\c :original
+DROP DATABASE docs_examples;
