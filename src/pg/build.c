@@ -40,8 +40,14 @@ bloomfam_create(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(3))
 	{
 		Oid			type = PG_GETARG_OID(3);
-		BloomfamHasher *hasher = bloomfam_hasher_make(CurrentMemoryContext, type, get_typcollation(type), head.hash_id);
+		BloomfamHasher *hasher;
 
+		/* a regtype may be a number, or the hyphen that stands for none */
+		if (!get_typisdefined(type))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("type with OID %u does not exist", type)));
+		hasher = bloomfam_hasher_make(CurrentMemoryContext, type, get_typcollation(type), head.hash_id);
 		if (hasher->family_id == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

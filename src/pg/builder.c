@@ -169,6 +169,8 @@ bloomfam_builder_flush(Builder *builder)
 {
 	int			n = builder->npending;
 
+	if (n == 0)
+		return;					/* not every image can be added to */
 	builder->npending = 0;
 	if (builder->image != NULL)
 	{
@@ -403,13 +405,20 @@ flat_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
 	}
 }
 
+/*
+ * Methods of the expanded object.  Whoever calls them may have chosen a memory context that only grows (tuplesort has): what is
+ * allocated on the way, and freed, comes from ours.
+ */
 static Size
 flat_size(ExpandedObjectHeader *eohptr)
 {
+	Builder    *builder = (Builder *) eohptr;
+	MemoryContext old = MemoryContextSwitchTo(builder->context);
 	BfHeader	head;
 	BloomfamSetReader reader;
 
-	flat_head((Builder *) eohptr, &head, &reader);
+	flat_head(builder, &head, &reader);
+	MemoryContextSwitchTo(old);
 	return VARHDRSZ + bf_data_size(&head);
 }
 
@@ -417,6 +426,7 @@ static void
 flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 {
 	Builder    *builder = (Builder *) eohptr;
+	MemoryContext old = MemoryContextSwitchTo(builder->context);
 	BfHeader	head;
 	BloomfamSetReader reader;
 	uint8	   *payload;
@@ -444,4 +454,5 @@ flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 	}
 	bf_write_header(VARDATA(result), &head);
 	bf_seal(VARDATA(result), allocated_size - VARHDRSZ);
+	MemoryContextSwitchTo(old);
 }

@@ -60,7 +60,9 @@ sub temp_files
 	my ($node) = @_;
 	my $dir = $node->data_dir . '/base/pgsql_tmp';
 
-	return -d $dir ? sort grep { !/^\.\.?$/ } slurp_dir($dir) : ();
+	my @files = -d $dir ? grep { !/^\.\.?$/ } slurp_dir($dir) : ();
+
+	return @files;
 }
 
 1;

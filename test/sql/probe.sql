@@ -12,7 +12,7 @@ SELECT NULL::bloomfilter @~ 1 AS constant, bloom_create(10) @~ NULL::int AS null
 -- in WHERE: a segment without a filter is not dropped, a row without a key is; NOT drops neither more nor less than it should
 SELECT count(*) FILTER (WHERE f @~ 1) AS where_true, count(*) FILTER (WHERE NOT f @~ 1) AS where_not FROM (VALUES (bloom_add(bloom_create(10), 1)), (bloom_create(10)), (NULL)) v(f);
 SELECT count(*) FROM generate_series(1, 10) x WHERE x ~@ (SELECT bloom_create(10) WHERE false);
--- operators cannot be turned into something else by NOT: there is no negator, and the planner's estimates are sane
+-- NOT cannot turn the operator into another
 SELECT oprnegate = 0 AS no_negator FROM pg_operator WHERE oid = '@~(bloomfilter,"any")'::regoperator;
 
 --
@@ -27,7 +27,7 @@ SELECT count(*) FROM (SELECT bloom_add_all(bloom_create(10, 0.0001), '{1,2,3}'::
 WHERE bloom_may_contain_any(f, ARRAY[a, b, c]) IS DISTINCT FROM (f @~ a OR f @~ b OR f @~ c) OR bloom_may_contain_all(f, ARRAY[a, b, c]) IS DISTINCT FROM (f @~ a AND f @~ b AND f @~ c);
 -- long arrays, both kinds, in their order
 SELECT kind, array_length(kept, 1) BETWEEN 1000 AND 1200 AS length, kept[1:3] AS first, kept = array(SELECT x FROM generate_series(20000, 1, -1) x WHERE f @~ x) AS same_as_one_by_one,
-	kept = bloom_filter_keys(f, array(SELECT x::int2::int FROM generate_series(20000, 1, -1) x)) AS widths
+	kept = bloom_filter_keys(f, array(SELECT x::int2 FROM generate_series(20000, 1, -1) x))::int[] AS widths
 FROM unnest('{standard,blocked}'::text[]) kind, LATERAL (SELECT bloom_agg(x, 0.001, kind) FROM generate_series(1000, 1999) x) s(f), LATERAL (SELECT bloom_filter_keys(f, array(SELECT generate_series(20000, 1, -1)))) r(kept) ORDER BY 1;
 SELECT bloom_filter_keys(f, '{a,bb,NULL,"",x}'::text[]) AS texts, bloom_filter_keys(f, ARRAY[bloom_key('bb'), bloom_key('no')]) = ARRAY[bloom_key('bb')] AS hashed, bloom_filter_keys(f, '{"bb   ",no}'::char(5)[]) AS blanks
 FROM bloom_add_all(bloom_create(10, 0.0001), '{a,bb,""}'::text[]) f;
@@ -67,21 +67,21 @@ EXECUTE untyped_int ('1');
 SELECT name, parameter_types FROM pg_prepared_statements WHERE name LIKE 'untyped%' ORDER BY 1;
 DEALLOCATE ALL;
 -- a filter as a literal is one
-SELECT bloom_may_contain('\x6266616d01010100f660863d04000000000000000000000011a6e8601cfd694703000000000000000300000000000000000000000000d03f080000000000000002000000000000000000000000000000746578744200402000000500', 'bc') AS yes,
-	'\x6266616d01010100f660863d04000000000000000000000011a6e8601cfd694703000000000000000300000000000000000000000000d03f080000000000000002000000000000000000000000000000746578744200402000000500' @~ 'bc' AS literal;
+SELECT bloom_may_contain('\x6266616d01010100a2ec979704000000000000000000000011a6e8601cfd694703000000000000000300000000000000000000000000d03f080000000000000002000000000000000000000000000000746578742020010004400080', 'bc') AS yes,
+	'\x6266616d01010100a2ec979704000000000000000000000011a6e8601cfd694703000000000000000300000000000000000000000000d03f080000000000000002000000000000000000000000000000746578742020010004400080' @~ 'bc' AS literal;
 
 --
 -- Where the filter comes from.  Each table has filters with the keys 100 * id .. 100 * id + 99, of many sizes and both kinds: out of
 -- line, and in the row, plain, with a short header, and compressed.
 --
 CREATE TABLE toasted (id int PRIMARY KEY, f bloomfilter);
-INSERT INTO toasted SELECT i, bloom_agg(x, 0.0000001, 'standard', CASE i % 3 WHEN 0 THEN 100 WHEN 1 THEN 1000 ELSE 20000 END) FROM generate_series(1, 20) i, generate_series(i * 100, i * 100 + 99) x GROUP BY i;
+INSERT INTO toasted SELECT i, bloom_agg(x, 0.0000001, 'standard', CASE i % 3 WHEN 0 THEN 100 WHEN 1 THEN 1000 ELSE 5000 END) FROM generate_series(1, 20) i, generate_series(i * 100, i * 100 + 99) x GROUP BY i;
 CREATE TABLE main (LIKE toasted);
 ALTER TABLE main ALTER f SET STORAGE MAIN;
 INSERT INTO main SELECT i, bloom_agg(x, 0.0001, 'blocked', 4000) FROM generate_series(1, 20) i, generate_series(i * 100, i * 100 + 99) x GROUP BY i;
 CREATE TABLE compressed (LIKE toasted);
 ALTER TABLE compressed ALTER f SET STORAGE EXTENDED;
-INSERT INTO compressed SELECT i, bloom_agg(x, 0.0000001, 'standard', CASE i % 2 WHEN 0 THEN 2000 ELSE 200000 END) FROM generate_series(1, 20) i, generate_series(i * 100, i * 100 + 99) x GROUP BY i;
+INSERT INTO compressed SELECT i, bloom_agg(x, 0.0000001, 'standard', CASE i % 2 WHEN 0 THEN 2000 ELSE 12000 END) FROM generate_series(1, 20) i, generate_series(i * 100, i * 100 + 99) x GROUP BY i;
 CREATE TABLE short (id int, f bloomfilter);
 INSERT INTO short SELECT i, bloom_agg(x, 0.1, 'standard') FROM generate_series(1, 20) i, generate_series(i * 100, i * 100 + 1) x GROUP BY i;
 CREATE TABLE plain (LIKE toasted);
@@ -119,7 +119,7 @@ SELECT check_all('SELECT id, k, f @~ k FROM %I, keys ORDER BY id, k');
 SELECT check_all('SELECT id, k, f @~ k FROM keys CROSS JOIN LATERAL (SELECT * FROM %I ORDER BY id OFFSET 0) x WHERE k %% 10 = 3');
 SELECT check_all('SELECT id, k, k ~@ f FROM keys CROSS JOIN LATERAL (SELECT * FROM %I WHERE id BETWEEN k %% 7 AND k %% 7 + 3 ORDER BY id DESC OFFSET 0) x');
 -- two calls in a row, of the same and of different filters
-SELECT check_all('SELECT a.id, k, a.f @~ k AND (b.f @~ k OR true) FROM keys, %1$I a JOIN %1$I b ON b.id = 21 - a.id');
+SELECT check_all('SELECT a.id, k, a.f @~ k AND (b.f @~ k OR true) FROM keys, %1$I a JOIN %1$I b ON b.id = 21 - a.id WHERE k %% 8 = 0');
 -- correlated subqueries, of one filter and of an aggregate's
 SELECT check_all('SELECT k / 100, k, (SELECT f FROM %I WHERE id = k / 100) @~ k FROM keys WHERE k BETWEEN 100 AND 2099');
 SELECT check_all('SELECT (k + 1) / 100, k, (SELECT f FROM %I WHERE id = (k + 1) / 100) @~ k FROM keys WHERE k BETWEEN 100 AND 2098');
@@ -130,13 +130,15 @@ SELECT check_all('SELECT 7, k, (SELECT f FROM %I WHERE id = 7) @~ k FROM keys');
 SELECT check_all('SELECT 7, k, (SELECT bloom_union_agg(f) FROM %I WHERE id = 7) @~ k FROM keys');
 SELECT count(*) FROM keys WHERE (SELECT f FROM toasted WHERE id = 77) @~ k;
 -- CTEs, and filters in arrays, in records and in other expressions
-SELECT check_all('WITH f AS MATERIALIZED (SELECT * FROM %I) SELECT id, k, f @~ k FROM keys, f WHERE k %% 3 = 0');
-SELECT check_all('SELECT i, k, a[i] @~ k FROM keys, (SELECT array_agg(f ORDER BY id) FROM %I) x(a), generate_series(1, 20) i WHERE k %% 3 = 0');
-SELECT check_all('SELECT (r).id, k, (r).f @~ k FROM keys, (SELECT x AS r FROM %I x OFFSET 0) y WHERE k %% 3 = 0');
+SELECT check_all('WITH f AS MATERIALIZED (SELECT * FROM %I) SELECT id, k, f @~ k FROM keys, f WHERE k %% 12 = 0');
+SELECT check_all('SELECT i, k, a[i] @~ k FROM keys, (SELECT array_agg(f ORDER BY id) FROM %I) x(a), generate_series(1, 20) i WHERE k %% 12 = 0');
+SELECT check_all('SELECT (r).id, k, (r).f @~ k FROM keys, (SELECT x AS r FROM %I x OFFSET 0) y WHERE k %% 12 = 0');
 SELECT check_all('SELECT id, k, CASE WHEN id %% 2 = 0 THEN f ELSE f | f END @~ k FROM keys, %I WHERE k %% 20 = 0');
 SELECT check_all('SELECT id, k, COALESCE(CASE WHEN id %% 2 = 0 THEN f END, (SELECT y.f FROM %1$I y WHERE y.id = x.id)) @~ k FROM keys, %1$I x WHERE k %% 10 = 5');
+-- one stored filter and, in turns, one of the same size that was just made
+SELECT check_all('SELECT CASE WHEN k %% 2 = 0 THEN 4 ELSE 10 END, k, CASE WHEN k %% 2 = 0 THEN a.f ELSE b.f | b.f END @~ k FROM keys, %1$I a, %1$I b WHERE a.id = 4 AND b.id = 10');
 -- sorted, hashed and grouped on the way
-SELECT check_all('SELECT id, k, f @~ k FROM (SELECT DISTINCT ON (id) id, f FROM %I ORDER BY id) x, keys WHERE k %% 3 = 0');
+SELECT check_all('SELECT id, k, f @~ k FROM (SELECT DISTINCT ON (id) id, f FROM %I ORDER BY id) x, keys WHERE k %% 12 = 0');
 SELECT check_all('SELECT id, min(k), bool_and(f @~ k) FROM %I, keys WHERE k / 100 = id GROUP BY id, f, k');
 SELECT check_all('SELECT id, k, lag(f, 0) OVER (ORDER BY k) @~ k FROM %I, keys WHERE k %% 10 = 0');
 -- many filters that may contain one key

@@ -156,7 +156,7 @@ sub check_target
 
 	is($node->safe_psql($target, q{SELECT bool_or(f @~ k), count(*) FROM others, keys_enum WHERE name IN ('no keys', 'no family', 'empty')}),
 		'f|15', "$target: empty filters are empty");
-	is($node->safe_psql($target, q{SELECT count(*) FROM others, generate_series(1, 200000) k WHERE name = 'large' AND f @~ k}),
+	is($node->safe_psql($target, q{SELECT count(*) FROM generate_series(1, 200000) k WHERE (SELECT f FROM others WHERE name = 'large') @~ k}),
 		'200000', "$target: every key of a TOASTed filter is found");
 	is($node->safe_psql($target, q{SELECT f IS NULL, f @~ 1 FROM others WHERE name = 'null'}), 't|t', "$target: no filter is no filter");
 	return;

@@ -15,7 +15,7 @@ my $node = start_node('main');
 # own says what the filter of that id was made of
 $node->safe_psql('postgres', q{
 	CREATE TABLE filters (id int PRIMARY KEY, f bloomfilter);
-	INSERT INTO filters SELECT g % 20, bloom_agg(g, 1e-6, CASE g % 2 WHEN 0 THEN 'standard' ELSE 'blocked' END)
+	INSERT INTO filters SELECT g % 20, bloom_agg(g, 1e-5, CASE g % 2 WHEN 0 THEN 'standard' ELSE 'blocked' END, 2000)
 		FROM generate_series(1, 20000) g GROUP BY g % 20, g % 2;
 	CREATE TABLE keys AS SELECT g AS k FROM generate_series(1, 20000) g;
 	CREATE FUNCTION must(answer boolean, truth boolean, what text) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -27,7 +27,8 @@ $node->safe_psql('postgres', q{
 	END $$;
 	ANALYZE;
 });
-is($node->safe_psql('postgres', 'SELECT count(*) FROM filters, keys WHERE f @~ k'), '20000', 'each key is in one filter, and no other');
+is($node->safe_psql('postgres', 'SELECT sum((SELECT count(*) FROM keys WHERE f @~ k)), sum((SELECT count(*) FROM keys WHERE f @~ k AND k % 20 = id)) FROM filters'),
+	'20000|20000', 'each key is in one filter, and no other');
 
 # ---- pgbench: simple, extended, prepared (whose plans become generic) ----
 
@@ -38,16 +39,13 @@ SELECT must(bloom_may_contain(f, :k::int), :k::int % 20 = :i::int, 'a column') F
 SELECT must(:k::int ~@ (SELECT f FROM filters WHERE id = :i), :k::int % 20 = :i::int, 'a scalar subquery');
 SELECT f AS filter FROM filters WHERE id = :i \gset
 SELECT must(bloom_may_contain(:filter::bloomfilter, :k::bigint), :k::int % 20 = :i::int, 'a parameter');
-SELECT must(:filter @~ bloom_key(:k::smallint), :k::int % 20 = :i::int, 'an untyped parameter');
 SELECT must(count(*) = 1000, true, 'all keys') FROM keys WHERE bloom_may_contain(:filter::bloomfilter, k);
 };
-$script =~ s/SELECT must\(:filter @~ bloom_key.*\n//;
 foreach my $mode ('simple', 'extended', 'prepared')
 {
-	# a parameter that is filter text must be quoted in a simple query
-	my $text = $mode eq 'simple' ? $script =~ s/:filter::/:'filter'::/gr : $script;
+	# only a simple query has the value in its text
+	my $text = $mode eq 'simple' ? $script =~ s/:filter\b/':filter'/gr : $script;
 
-	$text =~ s/:'filter'/':filter'/g;
 	$node->pgbench("--no-vacuum --client=2 --transactions=100 --protocol=$mode", 0, [qr{processed: 200/200}], [qr{^$}], "pgbench, $mode",
 		{ "005_$mode" => $text });
 }
@@ -133,6 +131,7 @@ is( $node->safe_psql('postgres', q{
 			key int;
 			answer boolean;
 		BEGIN
+			MOVE ABSOLUTE 0 FROM c;
 			forward := 0;
 			backward := 0;
 			LOOP
@@ -173,7 +172,7 @@ is( $node->safe_psql('postgres', q{
 # PL/pgSQL's simple expressions, and prepared plans, live as long as the session.  Each round replaces a TOASTed filter by another of the
 # same shape and size, vacuums so that its TOAST values and pages are free again, and asks by expressions that have seen the old one.
 $node->safe_psql('postgres', q{
-	CREATE TABLE slot (id int PRIMARY KEY, f bloomfilter, round int);
+	CREATE TABLE slot (id int PRIMARY KEY, f bloomfilter, made int);
 	CREATE FUNCTION answer(key int) RETURNS boolean LANGUAGE plpgsql AS $$
 	DECLARE
 		filter bloomfilter;
@@ -207,13 +206,13 @@ my $checked = 0;
 $session->query_safe('PREPARE ask(int) AS SELECT f @~ $1 FROM slot WHERE id = 1');
 $session->query_safe('SET plan_cache_mode = force_generic_plan');
 my @ways = (
-	'UPDATE slot SET f = filter_of(%d), round = %d',
+	'UPDATE slot SET f = filter_of(%d), made = %d',
 	'DELETE FROM slot; VACUUM slot; INSERT INTO slot VALUES (1, filter_of(%d), %d)',
 	'TRUNCATE slot; INSERT INTO slot VALUES (1, filter_of(%d), %d)',
-	'UPDATE slot SET f = filter_of(%d), round = %d; VACUUM FULL slot',
+	'UPDATE slot SET f = filter_of(%d), made = %d; VACUUM FULL slot',
 	# rolled back, then done
-	'BEGIN; UPDATE slot SET f = filter_of(999); SELECT check_slot(999); ROLLBACK; VACUUM slot; UPDATE slot SET f = filter_of(%d), round = %d',
-	'BEGIN; SAVEPOINT a; UPDATE slot SET f = filter_of(999); SELECT check_slot(999); ROLLBACK TO a; UPDATE slot SET f = filter_of(%d), round = %d; COMMIT');
+	'BEGIN; UPDATE slot SET f = filter_of(999); SELECT check_slot(999); ROLLBACK; VACUUM slot; UPDATE slot SET f = filter_of(%d), made = %d',
+	'BEGIN; SAVEPOINT a; UPDATE slot SET f = filter_of(999); SELECT check_slot(999); ROLLBACK TO a; UPDATE slot SET f = filter_of(%d), made = %d; COMMIT');
 foreach my $round (1 .. 48)
 {
 	my $way = sprintf $ways[ $round % @ways ], $round, $round;
@@ -260,14 +259,14 @@ is( $node->safe_psql('postgres', q{
 					filter := r.f;
 					PERFORM must(filter @~ 24, r.id = 4, 'a variable');
 					PERFORM must(bloom_may_contain(r.f, 24), r.id = 4, 'a field of a record');
-					filter := filter | bloom_create(1000, 1e-6, CASE r.id % 2 WHEN 0 THEN 'standard' ELSE 'blocked' END);
+					filter := filter | bloom_create(1000, 1e-5, CASE r.id % 2 WHEN 0 THEN 'standard' ELSE 'blocked' END);
 					PERFORM must(filter @~ 24, r.id = 4, 'a union');
 					n := n + 3;
 				END LOOP;
 			END LOOP;
 		END $$;
 		CALL walk(0)}),
-	61 * 2 + 9 * 2 + 61 * 15,
+	61 * 2 + 8 * 2 + 61 * 15,
 	'PL/pgSQL: loops, commits and rollbacks');
 
 # ---- triggers that maintain filters, in concurrent sessions ----

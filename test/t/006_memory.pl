@@ -1,0 +1,236 @@
+# Property: a filter that sizes itself is built in work_mem * hash_mem_multiplier, the filter, and a constant; what does not fit goes
+# to temporary files, which are gone afterwards, however the query ended; and nothing stays behind in the session.
+
+use strict;
+use warnings;
+
+use BloomfamTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# What a backend has besides: catalog caches, the executor, buffers of files, malloc's slack.
+my $constant_mb = 16;
+
+my $node = start_node('main', q{
+	work_mem = '4MB'
+	hash_mem_multiplier = 2
+	max_parallel_workers_per_gather = 0
+});
+backend_memory($node, 'postgres');
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION temp_count() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT count(*) FROM pg_ls_tmpdir()';
+	CREATE FUNCTION private_growth(before bigint) RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT (private_now() - before) / 1024';
+});
+
+# Megabytes of private memory at most, in a session of its own; and the value of the query.
+sub peak
+{
+	my ($query, $settings) = @_;
+	my @lines = split /\n/, $node->safe_psql('postgres', ($settings // '') . ";\n$query;\nSELECT private_peak() / 1024");
+	my $mb = pop @lines;
+
+	return ($mb, join("\n", @lines));
+}
+
+sub no_files
+{
+	my ($name) = @_;
+	my @files = temp_files($node);
+
+	is("@files", '', "$name: no temporary file is left");
+	return;
+}
+
+# ---- serial, many distinct keys ----
+
+# in the target list, so that no tuplestore takes part
+my $idle = (peak('SELECT 1'))[0];
+cmp_ok($idle, '<', $constant_mb, "an idle session: $idle MB");
+
+my $n = 12000000;
+my $keys = "(SELECT generate_series(1, $n) k) s";
+foreach my $case (
+	[ 'blocked', "SELECT (bloom_info(f)).bytes / 1048576, (bloom_info(f)).capacity, f @~ 5 FROM (SELECT bloom_agg(k) f FROM $keys OFFSET 0) q" ],
+	[ 'hashed keys', "SELECT (bloom_info(f)).bytes / 1048576, (bloom_info(f)).capacity, f @~ 5 FROM (SELECT bloom_agg(bloom_key(k), 0.01, 'standard') f FROM $keys OFFSET 0) q" ])
+{
+	my ($name, $query) = @$case;
+	my ($mb, $answer) = peak($query);
+	my ($filter_mb, $capacity, $found) = split /\|/, $answer;
+
+	is($capacity, $n, "$name: the filter is of the right size");
+	is($found, 't', "$name: and has its keys");
+	my $limit = 4 * 2 + $filter_mb + $constant_mb;
+	cmp_ok($mb, '<', $limit, "$name: at most $limit MB (it was $mb, the filter $filter_mb)");
+	no_files($name);
+}
+$node->poll_query_until('postgres', q{SELECT temp_bytes > 150e6 FROM pg_stat_database WHERE datname = 'postgres'})
+  or fail('temporary files were not counted');
+my $temp = $node->safe_psql('postgres', q{SELECT temp_files || ' files, ' || temp_bytes / 1048576 || ' MB' FROM pg_stat_database WHERE datname = 'postgres'});
+ok(1, "temporary files were used: $temp");
+
+# ---- groups ----
+
+my $groups = 'SELECT count(*), sum(length(bytea(f))) FROM (SELECT bloom_agg(k) f FROM %s GROUP BY g OFFSET 0) q';
+my $large = '(SELECT generate_series(1, 3000000) k, generate_series(1, 3000000) % 30 g) s';
+my ($mb, $answer) = peak(sprintf($groups, $large), q{SET work_mem = '64kB'; SET enable_sort = off});
+my ($count, $bytes) = split /\|/, $answer;
+is($count, 30, 'groups that are large, little memory: all of them');
+cmp_ok($mb, '<', 1 + $bytes / 1048576 + $constant_mb, sprintf 'groups that are large, little memory: %d MB, and %d of filters', $mb, $bytes / 1048576);
+is( $node->safe_psql('postgres', q{
+		CREATE TABLE expected AS SELECT g, bloom_agg(k) f FROM generate_series(0, 29) g, LATERAL (SELECT generate_series(1, 20000) * 30 + g k) k GROUP BY g;
+		SET work_mem = '64kB';
+		SELECT count(*), bool_and(f = other) FROM expected JOIN
+			(SELECT k % 30 g, bloom_agg(k) other FROM (SELECT generate_series(30, 600029) k) s GROUP BY 1) o USING (g)}),
+	'30|t', '... each as it is with much memory');
+
+# many small groups: 20,000 of them, each a hash table
+($mb, $answer) = peak(sprintf($groups, '(SELECT generate_series(1, 200000) k, generate_series(1, 200000) % 20000 g) s'));
+is((split /\|/, $answer)[0], 20000, 'many groups: all of them');
+cmp_ok($mb, '<', 20000 * 4 / 1024 + 8 + $constant_mb, "many groups: $mb MB");
+no_files('groups');
+
+# ---- however it ends ----
+
+# 2 million keys spill; then one divides by zero
+my $dying = 'SELECT bloom_agg(1000000 / (2000000 - k) + k) FROM (SELECT generate_series(1, 2000001) k) s';
+my $spills = 'SELECT bloom_agg(k) IS NULL FROM (SELECT generate_series(1, 2000000) k) s';
+my $ever = 'SELECT bloom_agg(k) IS NULL FROM (SELECT generate_series(1, 2000000000) k) s';
+
+my ($status, $out, $error) = $node->psql('postgres', $dying);
+like($error, qr/division by zero/, 'an error in the middle');
+no_files('error');
+
+foreach my $end ('pg_cancel_backend', 'pg_terminate_backend')
+{
+	my $session = $node->background_psql('postgres', on_error_stop => 0);
+	my $backend = $session->query('SELECT pg_backend_pid()');
+
+	$session->query_until(qr/begun/, "\\echo begun\n$ever;\n\\echo ended\n");
+	ok(poll_temp_files(), "$end: it had temporary files");
+	is($node->safe_psql('postgres', "SELECT $end($backend)"), 't', $end);
+	ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $backend AND state = 'active'"), "$end: it ended");
+	eval { $session->quit };	# psql has gone with its connection
+	no_files($end);
+}
+
+sub poll_temp_files
+{
+	foreach (1 .. 100)
+	{
+		return 1 if temp_files($node);
+		select(undef, undef, undef, 0.1);
+	}
+	return 0;
+}
+
+($status, $out, $error) = $node->psql('postgres', "SET statement_timeout = '900ms'; $ever");
+like($error, qr/canceling statement due to statement timeout/, 'a timeout');
+no_files('timeout');
+
+is( $node->safe_psql('postgres', qq{
+		BEGIN;
+		DO \$\$
+		BEGIN
+			FOR i IN 1..3 LOOP
+				BEGIN
+					PERFORM ($dying);
+				EXCEPTION WHEN division_by_zero THEN
+					IF temp_count() > 0 THEN
+						RAISE 'a file is left after an exception';
+					END IF;
+				END;
+				PERFORM ($spills);
+				IF temp_count() > 0 THEN
+					RAISE 'a file is left after success';
+				END IF;
+			END LOOP;
+		END \$\$;
+		DECLARE c CURSOR FOR SELECT bloom_agg(k) IS NULL FROM (SELECT generate_series(1, 2000000) k) s GROUP BY k < 1999000;
+		FETCH 1 FROM c;
+		SELECT temp_count() > 0;
+		CLOSE c;
+		SELECT temp_count();
+		SAVEPOINT s;
+		DECLARE c CURSOR FOR SELECT bloom_agg(k) IS NULL FROM (SELECT generate_series(1, 2000000) k) s GROUP BY k < 1999000;
+		FETCH 1 FROM c;
+		SELECT temp_count() > 0;
+		ROLLBACK TO s;
+		SELECT temp_count();
+		SELECT bloom_agg(k) @~ 1 FROM (SELECT generate_series(1, 2000000) k) s;
+		SELECT temp_count();
+		COMMIT}),
+	"f\nt\n0\nf\nt\n0\nt\n0",
+	'subtransactions and cursors: a file lives as long as its aggregate');
+no_files('subtransactions');
+
+# a crash leaves files to the postmaster that starts next
+my $session = $node->background_psql('postgres', on_error_stop => 0);
+$session->query_until(qr/begun/, "\\echo begun\n$ever;\n");
+ok(poll_temp_files(), 'crash: it had temporary files');
+$node->stop('immediate');
+eval { $session->quit };
+$node->start;
+no_files('crash');
+
+# ---- again and again in one session ----
+
+# name => [settings, query, times]
+my %repeated = (
+	small => [ '', 'SELECT bloom_agg(k) @~ 7 FROM (SELECT generate_series(1, 20000) k) s', 200 ],
+	'that spills' => [ q{SET work_mem = '64kB'}, 'SELECT bloom_agg(k) @~ 7 FROM (SELECT generate_series(1, 120000) k) s', 100 ],
+	groups => [ '', q{SELECT bool_and(f @~ g) FROM (SELECT k % 2000 g, bloom_agg(k % 2000, 0.001, 'standard', 10) f FROM (SELECT generate_series(1, 10000) k) s GROUP BY 1) q}, 60 ],
+	'groups that spill' => [ q{SET work_mem = '64kB'; SET enable_sort = off},
+		'SELECT count(*) = 5 FROM (SELECT k % 5 g, bloom_agg(k) f FROM (SELECT generate_series(1, 200000) k) s GROUP BY 1 OFFSET 0) q', 40 ],
+	'rescans' => [ '', 'SELECT bool_and((SELECT bloom_agg(k) FROM generate_series(1, g * 100) k) @~ g) FROM generate_series(1, 50) g', 40 ],
+	windows => [ '', 'SELECT bool_and(f @~ k) FROM (SELECT k, bloom_agg(k) OVER (PARTITION BY k % 10) f FROM (SELECT generate_series(1, 1000) k) s) q', 40 ],
+	unions => [ '', q{SELECT (bloom_union_agg(f) | bloom_intersect_agg(f)) @~ 7 FROM (SELECT k % 100, bloom_agg(k % 50) f FROM (SELECT generate_series(1, 5000) k) s GROUP BY 1) q}, 60 ],
+	'keys of variable length' => [ '', q{SELECT bool_and(bloom_agg @~ ARRAY[k::text, 'x']) FROM generate_series(1, 10) k,
+		(SELECT bloom_agg(ARRAY[k::text, 'x']) FROM generate_series(1, 20000) k) f}, 40 ]);
+foreach my $name (sort keys %repeated)
+{
+	my ($settings, $query, $times) = @{ $repeated{$name} };
+	my $result = $node->safe_psql('postgres', qq{
+		$settings;
+		DO \$\$
+		DECLARE
+			start bigint;
+		BEGIN
+			FOR i IN 1..$times + 10 LOOP
+				IF i = 10 THEN
+					start := private_now();
+				END IF;
+				IF ($query) IS NOT TRUE THEN
+					RAISE 'wrong';
+				END IF;
+				-- and by a way out that frees nothing by itself
+				BEGIN
+					PERFORM bloom_agg(10 / (100 - k)) FROM generate_series(1, 200) k;
+				EXCEPTION WHEN division_by_zero THEN
+				END;
+			END LOOP;
+			PERFORM set_config('test.growth', private_growth(start)::text, false);
+		END \$\$;
+		SELECT current_setting('test.growth')});
+
+	cmp_ok($result, '<=', 2, "$times times, $name: the session grew by $result MB");
+}
+
+# Probes of many filters by one expression: one is open at a time.
+is( $node->safe_psql('postgres', q{
+		CREATE TABLE filters AS SELECT g, bloom_agg(g, 0.01, 'blocked', 200000) f FROM generate_series(1, 60) g GROUP BY g;
+		DO $$
+		DECLARE
+			start bigint := private_now();
+		BEGIN
+			FOR i IN 1..5 LOOP
+				PERFORM count(*) FROM filters WHERE f @~ g;
+			END LOOP;
+			PERFORM set_config('test.growth', private_growth(start)::text, false);
+		END $$;
+		SELECT current_setting('test.growth')::int < 4}),
+	't', 'probes of many stored filters do not pile up');
+
+no_crash($node);
+$node->stop;
+done_testing();
