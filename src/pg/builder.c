@@ -24,6 +24,12 @@
  */
 #define MAX_WAITING_TABLE	(64 * 1024)
 
+/*
+ * Beyond this, the set of a state that travels and whose filter's size is known takes no more: repeated hashes would have shown by now, and
+ * a table that is larger than the caches costs more to fill than hashes cost to send.
+ */
+#define MAX_TRAVELLING_TABLE	(1024 * 1024)
+
 static Size flat_size(ExpandedObjectHeader *eohptr);
 static void flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size);
 
@@ -147,10 +153,33 @@ build_image(Builder *builder)
 	bloomfam_set_read_begin(&reader, &builder->set);
 	add_set(&reader, &builder->head, builder->image);
 	bloomfam_set_clear(&builder->set);
+	if (builder->log != NULL)
+	{
+		builder->head.kind->add(&builder->head, builder->image, builder->log, builder->nlog);
+		pfree(builder->log);
+		builder->log = NULL;
+		builder->nlog = 0;
+	}
+}
+
+/* Appends to the log. */
+static void
+add_to_log(Builder *builder, const uint64 *hashes, int n)
+{
+	if (builder->nlog + n > builder->max_log)
+	{
+		builder->max_log = Max(builder->max_log * 2, MAX_TRAVELLING_TABLE / sizeof(uint64));
+		if (builder->log == NULL)
+			builder->log = MemoryContextAllocHuge(builder->context, builder->max_log * sizeof(uint64));
+		else
+			builder->log = repalloc_huge(builder->log, builder->max_log * sizeof(uint64));
+	}
+	memcpy(builder->log + builder->nlog, hashes, n * sizeof(uint64));
+	builder->nlog += n;
 }
 
 /*
- * Has a set whose hashes take so many bytes earned its filter?  Soon, if the filter's size is known; a state that travels stays a set for as
+ * Have hashes that take so many bytes earned their filter?  Soon, if the filter's size is known; a state that travels stays a set for as
  * long as that is the smaller.
  */
 static bool
@@ -168,6 +197,7 @@ void
 bloomfam_builder_flush(Builder *builder)
 {
 	int			n = builder->npending;
+	Size		table;
 
 	if (n == 0)
 		return;					/* not every image can be added to */
@@ -177,8 +207,13 @@ bloomfam_builder_flush(Builder *builder)
 		builder->head.kind->add(&builder->head, builder->image, builder->pending, n);
 		return;
 	}
-	bloomfam_set_add(&builder->set, builder->pending, n);
-	if (earns_image(builder, bloomfam_set_memory(&builder->set)))
+
+	table = bloomfam_set_memory(&builder->set);
+	if (builder->travels && builder->expected != 0 && table > MAX_TRAVELLING_TABLE)
+		add_to_log(builder, builder->pending, n);
+	else
+		bloomfam_set_add(&builder->set, builder->pending, n);
+	if (earns_image(builder, table + builder->nlog * sizeof(uint64)))
 		build_image(builder);
 }
 
@@ -336,6 +371,8 @@ bloomfam_builder_finish(Builder *builder)
 	uint8	   *payload;
 
 	bloomfam_builder_flush(builder);
+	if (builder->log != NULL)
+		build_image(builder);
 	if (builder->image != NULL)
 	{
 		BfView		view;
@@ -394,7 +431,7 @@ flat_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
 		head->keys_added = builder->keys_added;
 		head->target_fpr = builder->design.fpr;
 		head->param[0] = builder->design.kind->id;
-		head->payload_len = reader->count * sizeof(uint64);
+		head->payload_len = (reader->count + builder->nlog) * sizeof(uint64);
 		if (head->payload_len > BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -451,6 +488,10 @@ flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 			memcpy(payload, hashes, n * sizeof(uint64));
 			payload += n * sizeof(uint64);
 		}
+		bloomfam_swap_hashes(builder->log, builder->nlog);
+		if (builder->nlog > 0)
+			memcpy(payload, builder->log, builder->nlog * sizeof(uint64));
+		bloomfam_swap_hashes(builder->log, builder->nlog);
 	}
 	bf_write_header(VARDATA(result), &head);
 	bf_seal(VARDATA(result), allocated_size - VARHDRSZ);

@@ -20,7 +20,8 @@
  * A builder is an aggregate's state: a pointer of type internal, or an expanded object of type bloomfilter.  It is one of
  *
  *	- nothing yet;
- *	- a set of hashes, while the filter's size is not known, or the hashes take less room than the filter would;
+ *	- a set of hashes, while the filter's size is not known, or the hashes take less room than the filter would; if that lasts, as
+ *	  in a parallel worker with its share of the keys, followed by a log of hashes that may repeat;
  *	- an image: a filter's header and payload, payload on a cache line's boundary.
  *
  * Flattened, it is a value of kind "identity", "partial", or the image's own.
@@ -42,6 +43,9 @@ typedef struct Builder
 
 	BloomfamSet set;
 	BloomfamBudget own_budget;	/* of sets that are never large */
+	uint64	   *log;			/* hashes that the set did not take, as they came; NULL: it takes them all */
+	uint64		nlog;
+	uint64		max_log;
 
 	BfHeader	head;			/* of the image; its family is the builder's */
 	uint8	   *image;			/* NULL: none */

@@ -306,7 +306,7 @@ load_values(uint64 *values, const uint8 *hashes, uint64 n)
 	uint64		i;
 
 	memcpy(values, hashes, n * sizeof(uint64));
-	bloomfam_swap_hashes(values, (int) n);
+	bloomfam_swap_hashes(values, n);
 	for (i = 0; i < n; i++)
 		values[i] *= SCRAMBLE;
 }

@@ -84,10 +84,10 @@ extern int	bloomfam_set_read(BloomfamSetReader *reader, uint64 *hashes, int max)
 
 /* Turns hashes into little-endian numbers, as they are stored, or back. */
 static inline void
-bloomfam_swap_hashes(uint64 *hashes, int n)
+bloomfam_swap_hashes(uint64 *hashes, uint64 n)
 {
 #ifdef WORDS_BIGENDIAN
-	int			i;
+	uint64		i;
 
 	for (i = 0; i < n; i++)
 		hashes[i] = pg_bswap64(hashes[i]);

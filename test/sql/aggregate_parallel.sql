@@ -128,3 +128,13 @@ CREATE TABLE stored AS SELECT bloom_agg(k, 0.0001) AS f FROM t WHERE k < 15000;
 SET max_parallel_workers_per_gather = 4;
 SELECT count(*) FILTER (WHERE k < 15000) AS inside, count(*) FILTER (WHERE k >= 15000) < 20 AS few_others FROM t WHERE (SELECT f FROM stored) @~ k;
 SELECT count(*) FROM t WHERE bloom_add_all(bloom_create(3, 0.0001), '{1,2,3}'::int[]) @~ k AND k < 1000;
+
+-- many keys for a filter that is larger than what they take: workers send hashes, from a set and then from a log
+CREATE TABLE many WITH (parallel_workers = 4) AS SELECT x % 700000 AS k FROM generate_series(1, 900000) x;
+ANALYZE many;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE many_serial AS SELECT bloom_agg(k, 0.01, 'blocked', 30000000) AS f, bloom_agg(bloom_key(k), 0.001, 'standard', 9000000) AS fk FROM many;
+SET max_parallel_workers_per_gather = 2;
+SELECT p.f = s.f AS keys, p.fk = s.fk AS hashed_keys FROM many_serial s,
+	(SELECT bloom_agg(k, 0.01, 'blocked', 30000000) AS f, bloom_agg(bloom_key(k), 0.001, 'standard', 9000000) AS fk FROM many) p;
+SELECT count(*) AS lost FROM many WHERE NOT (SELECT f FROM many_serial) @~ k;
