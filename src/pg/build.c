@@ -137,7 +137,7 @@ bloomfam_add(PG_FUNCTION_ARGS)
 	hash = hasher->hash(hasher, PG_GETARG_DATUM(1));
 	head = view.head;
 	take_family(&head, hasher);
-	head.keys_added++;
+	head.keys_added = bloomfam_count_keys(head.keys_added, 1);
 	return copy_and_add(&view, &head, &hash, 1);
 }
 
@@ -185,6 +185,6 @@ bloomfam_add_all(PG_FUNCTION_ARGS)
 		hashes[n++] = hasher->hash(hasher, keys[i]);
 		take_family(&head, hasher);
 	}
-	head.keys_added += n;
+	head.keys_added = bloomfam_count_keys(head.keys_added, n);
 	return copy_and_add(&view, &head, hashes, n);
 }

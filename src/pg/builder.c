@@ -249,11 +249,14 @@ bloomfam_builder_absorb(Builder *builder, const BfView *view)
 
 	bloomfam_builder_flush(builder);
 	bloomfam_builder_set_family(builder, head->family_id, head->family, head->family_len);
-	builder->keys_added += head->keys_added;
+	builder->keys_added = bloomfam_count_keys(builder->keys_added, head->keys_added);
 	if (head->kind->id == BF_KIND_IDENTITY)
 		return;
 	if (head->kind->id == BF_KIND_PARTIAL)
 	{
+		/* the state of a union, which nobody but a user's own aggregate brings here */
+		if (head->param[1] & BF_PARTIAL_UNKNOWN)
+			parameters_error();
 		agree_on_design(builder, bf_kind_by_id(head->param[0]), head->target_fpr, head->capacity);
 		n = head->payload_len / sizeof(uint64);
 		if (builder->image == NULL && earns_image(builder, bloomfam_set_memory(&builder->set) + n * sizeof(uint64)))
@@ -279,7 +282,7 @@ image_view(Builder *builder, BfView *view)
 {
 	view->head = builder->head;
 	put_family(builder, &view->head);
-	view->head.keys_added = builder->keys_added;
+	view->head.keys_added = bloomfam_count_keys(builder->keys_added, 0);
 	view->payload = builder->image;
 }
 
@@ -394,7 +397,7 @@ bloomfam_builder_finish(Builder *builder)
 		bloomfam_set_read_begin(&reader, &builder->set);
 		bloomfam_plan(&builder->design, builder->expected != 0 ? builder->expected : reader.count, &head);
 		put_family(builder, &head);
-		head.keys_added = builder->keys_added;
+		head.keys_added = bloomfam_count_keys(builder->keys_added, 0);
 		value = bloomfam_value_alloc(&head, &payload);
 		add_set(&reader, &head, payload);
 	}
@@ -428,7 +431,7 @@ flat_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
 		bloomfam_set_read_begin(reader, &builder->set);
 		head->kind = bf_kind_by_id(BF_KIND_PARTIAL);
 		head->capacity = builder->expected;
-		head->keys_added = builder->keys_added;
+		head->keys_added = bloomfam_count_keys(builder->keys_added, 0);
 		head->target_fpr = builder->design.fpr;
 		head->param[0] = builder->design.kind->id;
 		head->payload_len = (reader->count + builder->nlog) * sizeof(uint64);

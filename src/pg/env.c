@@ -11,6 +11,7 @@
 
 #include <sys/mman.h>
 
+#include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
@@ -157,24 +158,45 @@ bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key
 	pg_unreachable();
 }
 
+/* Converts a name from UTF-8 to the server's encoding; NULL if it is not UTF-8, or has characters that the encoding has not. */
+static char *
+name_to_server(const char *name, int len)
+{
+	char	   *copy = pnstrdup(name, len);
+	char	   *converted;
+	Size		size;
+	Oid			proc;
+
+	/* the bytes may have come from anywhere */
+	if (!pg_verify_mbstr(PG_UTF8, copy, len, true))
+		return NULL;
+	if (GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII)
+		return copy;
+
+	proc = FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding());
+	if (!OidIsValid(proc))
+		return NULL;
+	size = (Size) len * MAX_CONVERSION_GROWTH + 1;
+	converted = palloc(size);
+	if (pg_do_encoding_conversion_buf(proc, PG_UTF8, GetDatabaseEncoding(), (unsigned char *) copy, len,
+									  (unsigned char *) converted, (int) size, true) != len)
+		return NULL;
+	return converted;
+}
+
 char *
 bloomfam_family_display(const char *name, uint32 len, uint64 id)
 {
-	char	   *copy;
+	char	   *display = NULL;
 
 	if (id == 0)
 		return pstrdup("(none)");
 	if (name == NULL || len == 0)
 	{
 		name = bloomfam_family_name(id);
-		if (name != NULL)
-			return pstrdup(name);
-		return psprintf("(number %016llx)", (unsigned long long) id);
+		len = name != NULL ? strlen(name) : 0;
 	}
-	copy = pnstrdup(name, len);
-
-	/* the bytes may have come from anywhere */
-	if (!pg_verify_mbstr(PG_UTF8, copy, (int) len, true))
-		return psprintf("(number %016llx)", (unsigned long long) id);
-	return pg_any_to_server(copy, (int) len, PG_UTF8);
+	if (name != NULL)
+		display = name_to_server(name, (int) len);
+	return display != NULL ? display : psprintf("(number %016llx)", (unsigned long long) id);
 }
