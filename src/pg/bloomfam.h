@@ -179,11 +179,11 @@ extern struct varlena *bloomfam_value_alloc(const BfHeader *head, uint8 **payloa
 /* Writes the header, seals, and returns the value as a datum. */
 extern Datum bloomfam_value_finish(struct varlena *value, const BfHeader *head);
 
-/* The sum of two numbers of keys, each at most one more than the largest that a filter can count to; stays at that. */
+/* The sum of two numbers of keys, but no more than a filter can count to. */
 static inline uint64
 bloomfam_count_keys(uint64 a, uint64 b)
 {
-	return Min(a + b, (uint64) PG_INT64_MAX);
+	return a > PG_INT64_MAX || b > PG_INT64_MAX - a ? PG_INT64_MAX : a + b;
 }
 
 /* ---- params.c: what a user asks for ---- */
