@@ -395,7 +395,8 @@ bloomfam_builder_finish(Builder *builder)
 		BloomfamSetReader reader;
 
 		bloomfam_set_read_begin(&reader, &builder->set);
-		bloomfam_plan(&builder->design, builder->expected != 0 ? builder->expected : reader.count, &head);
+		/* a state from outside may count keys without having any */
+		bloomfam_plan(&builder->design, builder->expected != 0 ? builder->expected : Max(reader.count, 1), &head);
 		put_family(builder, &head);
 		head.keys_added = bloomfam_count_keys(builder->keys_added, 0);
 		value = bloomfam_value_alloc(&head, &payload);
