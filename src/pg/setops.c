@@ -14,13 +14,12 @@ PG_FUNCTION_INFO_V1(bloomfam_intersect);
 PG_FUNCTION_INFO_V1(bloomfam_fold);
 
 /*
- * bloom_union(bloomfilter, bloomfilter) -> bloomfilter, also |: strict, immutable.
- *
- * May contain whatever either may contain.  42804 for keys of different types, 22023 for different kinds, 0A000 for kinds that do not
- * unite.
+ * The two arguments combined: plan says by what header, apply fills the payload; verb is for messages.
  */
-Datum
-bloomfam_union(PG_FUNCTION_ARGS)
+static Datum
+combine(FunctionCallInfo fcinfo, const char *verb,
+		BfStatus (*plan) (const BfView *a, const BfView *b, BfHeader *head),
+		void (*apply) (const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *a, const BfView *b))
 {
 	BfView		a;
 	BfView		b;
@@ -31,37 +30,35 @@ bloomfam_union(PG_FUNCTION_ARGS)
 
 	bloomfam_view_open(PG_GETARG_DATUM(0), &a);
 	bloomfam_view_open(PG_GETARG_DATUM(1), &b);
-	status = bf_union_plan(&a, &b, &head);
+	status = plan(&a, &b, &head);
 	if (status != BF_OK)
-		bloomfam_combine_error(status, "unite", &a, &b);
+		bloomfam_combine_error(status, verb, &a, &b);
 	result = bloomfam_value_alloc(&head, &payload);
-	bf_union(&bloomfam_env, &head, payload, &a, &b);
+	apply(&bloomfam_env, &head, payload, &a, &b);
 	return bloomfam_value_finish(result, &head);
+}
+
+/*
+ * bloom_union(bloomfilter, bloomfilter) -> bloomfilter, also |: strict, immutable.
+ *
+ * May contain whatever either may contain.  42804 for keys of different types, 22023 for different kinds, 0A000 for kinds that do not
+ * unite.  Time and memory: the result's size.
+ */
+Datum
+bloomfam_union(PG_FUNCTION_ARGS)
+{
+	return combine(fcinfo, "unite", bf_union_plan, bf_union);
 }
 
 /*
  * bloom_intersect(bloomfilter, bloomfilter) -> bloomfilter, also &: strict, immutable.
  *
- * May contain whatever both contain.  Errors as above.
+ * May contain whatever both contain.  Errors, time and memory as above.
  */
 Datum
 bloomfam_intersect(PG_FUNCTION_ARGS)
 {
-	BfView		a;
-	BfView		b;
-	BfHeader	head;
-	BfStatus	status;
-	struct varlena *result;
-	uint8	   *payload;
-
-	bloomfam_view_open(PG_GETARG_DATUM(0), &a);
-	bloomfam_view_open(PG_GETARG_DATUM(1), &b);
-	status = bf_intersect_plan(&a, &b, &head);
-	if (status != BF_OK)
-		bloomfam_combine_error(status, "intersect", &a, &b);
-	result = bloomfam_value_alloc(&head, &payload);
-	bf_intersect(&bloomfam_env, &head, payload, &a, &b);
-	return bloomfam_value_finish(result, &head);
+	return combine(fcinfo, "intersect", bf_intersect_plan, bf_intersect);
 }
 
 /*
