@@ -155,14 +155,14 @@ build_image(Builder *builder)
 	bloomfam_set_clear(&builder->set);
 	if (builder->log != NULL)
 	{
-		builder->head.kind->add(&builder->head, builder->image, builder->log, builder->nlog);
+		add_stored(&builder->head, builder->image, (uint8 *) builder->log, builder->nlog);
 		pfree(builder->log);
 		builder->log = NULL;
 		builder->nlog = 0;
 	}
 }
 
-/* Appends to the log. */
+/* Appends to the log, in stored form. */
 static void
 add_to_log(Builder *builder, const uint64 *hashes, int n)
 {
@@ -175,6 +175,7 @@ add_to_log(Builder *builder, const uint64 *hashes, int n)
 			builder->log = repalloc_huge(builder->log, builder->max_log * sizeof(uint64));
 	}
 	memcpy(builder->log + builder->nlog, hashes, n * sizeof(uint64));
+	bloomfam_swap_hashes(builder->log + builder->nlog, n);
 	builder->nlog += n;
 }
 
@@ -492,10 +493,8 @@ flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 			memcpy(payload, hashes, n * sizeof(uint64));
 			payload += n * sizeof(uint64);
 		}
-		bloomfam_swap_hashes(builder->log, builder->nlog);
 		if (builder->nlog > 0)
 			memcpy(payload, builder->log, builder->nlog * sizeof(uint64));
-		bloomfam_swap_hashes(builder->log, builder->nlog);
 	}
 	bf_write_header(VARDATA(result), &head);
 	bf_seal(VARDATA(result), allocated_size - VARHDRSZ);

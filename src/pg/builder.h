@@ -43,7 +43,7 @@ typedef struct Builder
 
 	BloomfamSet set;
 	BloomfamBudget own_budget;	/* of sets that are never large */
-	uint64	   *log;			/* hashes that the set did not take, as they came; NULL: it takes them all */
+	uint64	   *log;			/* hashes that the set did not take, as they came and as they are stored; NULL: none */
 	uint64		nlog;
 	uint64		max_log;
 
