@@ -46,20 +46,47 @@ typedef enum BfStatus
 	BF_FPR_OUT_OF_RANGE,		/* not in (0, 1) */
 	BF_FPR_TOO_LOW,				/* below what this kind can reach */
 	BF_TOO_LARGE,				/* the value would exceed BF_MAX_VALUE_SIZE */
+	BF_FULL,					/* takes no more keys, and cannot grow */
 	BF_UNSUPPORTED,				/* this kind cannot do it */
 	BF_FAMILY_MISMATCH,			/* keys of different families */
 	BF_KIND_MISMATCH			/* filters of different kinds */
 } BfStatus;
 
 /*
- * What the core needs from its caller.  check_interrupts may not return (PostgreSQL's longjmps): no function of the core
- * holds anything across it that would need to be released.
+ * What the core needs from its caller.
+ *
+ * check_interrupts may not return (PostgreSQL's longjmps), nor may alloc.  What the core has allocated is then the caller's to
+ * release, who knows all of it (a memory context); nothing else of the core's would need to be.  Only what says so allocates.
  */
 typedef struct BfEnv
 {
 	void		(*check_interrupts) (void *arg);
+	void	   *(*alloc) (void *arg, size_t size);	/* not zeroed, aligned for any type; never NULL */
+	void		(*release) (void *arg, void *memory);	/* NULL is fine */
 	void	   *arg;
 } BfEnv;
+
+/*
+ * Hashes for a filter that is built at once: n distinct ones, in the ascending order of bf_order() (bf_hash.h), which is the order that
+ * src/pg/collect.c keeps them in.  read() hands out the next ones, at most max, and returns how many; 0 at the end.
+ */
+typedef struct BfSource BfSource;
+
+struct BfSource
+{
+	uint64_t	n;
+	size_t		(*read) (BfSource *source, uint64_t *hashes, size_t max);
+};
+
+/* Where the payload of such a filter goes.  extend() makes it longer by some zero bytes; it may move. */
+typedef struct BfSink BfSink;
+
+struct BfSink
+{
+	uint8_t    *bytes;
+	uint64_t	len;
+	void		(*extend) (BfSink *sink, uint64_t more);
+};
 
 /* Which hash a filter's keys went through.  Stored: a number is never reused. */
 typedef enum BfHashId
@@ -92,7 +119,17 @@ typedef enum BfKindId
 #define BF_CAN_UNION		0x04
 #define BF_CAN_INTERSECT	0x08
 #define BF_CAN_FOLD			0x10
+#define BF_CAN_COUNT		0x20	/* tells how often a key was added */
 #define BF_INTERNAL			0x80	/* not for users to ask for */
+
+/*
+ * What becomes of the keys depends on their order, or all must be known before the first is added.  Who builds such a filter of many
+ * rows collects the distinct hashes first, and gives them in the order of bf_order(): the same bytes for the same set.
+ */
+#define BF_FROM_SET			0x100
+
+/* A key added twice is not the same as added once, and a union adds up: f | f differs from f. */
+#define BF_MULTISET			0x200
 
 typedef struct BfKind BfKind;
 
@@ -128,15 +165,19 @@ typedef struct BfDesign
 	const BfKind *kind;
 	double		fpr;
 	uint32_t	millibits;		/* thousandths of a bit per key, before rounding to whole cells */
+	double		expected_fpr;	/* what it comes to; less than fpr where it can only be met by going below */
 	uint32_t	param[BF_NPARAMS];
 } BfDesign;
 
 /* What can be read off a filter's payload. */
 typedef struct BfStats
 {
-	uint64_t	bits;			/* size of the bit array */
+	uint64_t	bits;			/* size of the array of bits, or of what stands in its place */
 	uint64_t	bits_set;
+	double		fill;			/* share of the places (bits, counters, slots) that are taken; negative: says nothing here */
 	uint32_t	hashes;			/* probes per key */
+	uint32_t	stages;			/* parts that are probed one after another; 1 for most */
+	uint64_t	saturated;		/* counters that stand at their highest and stay there */
 	double		keys;			/* estimated distinct keys */
 	double		fpr;			/* estimated FPR now */
 } BfStats;
@@ -158,15 +199,17 @@ struct BfKind
 	double		min_fpr;		/* below it, another kind is better or the only one */
 	const char *better_kind;	/* ... this one */
 	const char *advice;			/* what to do instead of what it cannot do; NULL: use another kind */
+	const char *when;			/* when to choose it, for users */
 	uint32_t	cell_size;		/* bytes that a probe reads together, if the payload is an array of such cells; else 0 */
 
 	/*
-	 * Fills millibits and param for fpr, which lies in [min_fpr, 1).  NULL for internal kinds.
+	 * Fills millibits, expected_fpr (which comes as fpr) and param for fpr, which lies in [min_fpr, 1).  NULL for internal kinds.
 	 */
 	void		(*design) (BfDesign *design);
 
 	/*
-	 * The payload's length for so many keys, at least 1; more than BF_MAX_VALUE_SIZE means too large.  NULL for internal kinds.
+	 * The payload's length for so many keys, at least 1; more than BF_MAX_VALUE_SIZE means too large.  What is built at once may come out
+	 * a little different.  NULL for internal kinds.
 	 */
 	uint64_t	(*size) (const BfDesign *design, uint64_t keys);
 
@@ -194,34 +237,77 @@ struct BfKind
 	void		(*probe_many) (const BfView *view, const uint64_t *hashes, size_t n, bool *result);
 
 	/*
-	 * Adds hashes to a payload, in place; repeated ones are harmless.  Does not touch the header.  NULL without BF_CAN_ADD.
+	 * Prepares the payload of an empty filter, which is zeroed.  May be NULL: zeros are one.
 	 */
-	void		(*add) (const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n);
+	void		(*init) (const BfHeader *head, uint8_t *payload);
+
+	/*
+	 * Adds hashes to a payload, in place, one after the other, and returns how many: fewer than n if it is full then, exactly as if the
+	 * others had not been there.  Does not touch the header.  NULL without BF_CAN_ADD.
+	 */
+	size_t		(*add) (const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n);
+
+	/*
+	 * For kinds that grow when they are full: the header of the larger filter (BF_TOO_LARGE if there is none), then its payload, zeroed, from
+	 * the smaller one's.  Answers stay what they were.  NULL: a full filter takes no more.
+	 */
+	BfStatus	(*grow_plan) (const BfView *view, BfHeader *head);
+	void		(*grow) (const BfHeader *head, uint8_t *out, const BfView *view);
+
+	/*
+	 * Removes hashes, in place, one after the other, and returns how many: fewer than n if the next one is certainly not there, which
+	 * changes nothing.  A key that was never added, but may be contained, must not be removed: that takes others away.  NULL without
+	 * BF_CAN_REMOVE.
+	 */
+	size_t		(*remove) (const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n);
+
+	/*
+	 * How often the hash was added and not removed, or more; UINT64_MAX if that is not known any more.  NULL without BF_CAN_COUNT.
+	 */
+	uint64_t	(*count) (const BfView *view, uint64_t hash);
+
+	/*
+	 * Builds the filter of all hashes of a source at once; head comes from bf_plan() for their number (at least 1), and leaves with the
+	 * sink's length, which comes empty.  Cannot fail for what the hashes are: BF_OK or BF_TOO_LARGE.  Allocates.  NULL with BF_CAN_ADD.
+	 */
+	BfStatus	(*build) (const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink);
+
+	/*
+	 * For kinds that are stored denser than they are worked on: from one form to the other, header first, payload zeroed then.  add,
+	 * remove, combined_head, unite, intersect, fold_plan and fold want the loose form, prober, probe_many, count and stats take both.  A filter
+	 * that is in the wanted form already is not given.  All NULL: there is but one form.
+	 */
+	bool		(*is_packed) (const BfHeader *head);
+	void		(*loosen_plan) (const BfHeader *packed, BfHeader *loose);
+	void		(*loosen) (const BfEnv *env, const BfHeader *loose, uint8_t *out, const BfView *packed);
+	void		(*pack_plan) (const BfEnv *env, const BfView *loose, BfHeader *packed);
+	void		(*pack) (const BfEnv *env, const BfHeader *packed, uint8_t *out, const BfView *loose);
 
 	/*
 	 * Reads off the payload what can be known, as if the filter had first been folded by the divisor fold of its number of
-	 * cells (1: as it is).
+	 * cells (1: as it is; other kinds than those of cells get nothing else).  Comes zeroed, but for fill = -1 and stages = 1.
 	 */
 	void		(*stats) (const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats);
 
 	/*
-	 * Fills the header of the union (or intersection) of two filters of this kind, families already agreed.  NULL without
-	 * BF_CAN_UNION, BF_CAN_INTERSECT.
+	 * Fills the header of the union (or intersection) of two filters of this kind, families already agreed; false if they cannot be
+	 * combined.  NULL without BF_CAN_UNION, BF_CAN_INTERSECT.
 	 */
-	void		(*combined_head) (const BfHeader *a, const BfHeader *b, BfHeader *head);
+	bool		(*combined_head) (const BfHeader *a, const BfHeader *b, BfHeader *head);
 
 	/*
 	 * Unites out, a payload that belongs to head, with the view, which took part in head; or intersects them.  A zeroed payload is
-	 * the empty set.  Commutative and idempotent, to the byte; the union is also associative, whatever the sizes, the
+	 * the empty set.  Commutative and, without BF_MULTISET, idempotent, to the byte; the union is also associative, whatever the sizes, the
 	 * intersection among filters of one size.  NULL without BF_CAN_UNION, BF_CAN_INTERSECT.
 	 */
 	void		(*unite) (const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
 	void		(*intersect) (const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
 
 	/*
-	 * Writes the filter folded to the size of head, whose number of cells divides the view's, into out, zeroed.  NULL without
-	 * BF_CAN_FOLD.
+	 * Fills the header, which comes as the view's, of the smallest filter that this one can be folded to at fpr, or leaves it as it is; then
+	 * writes that filter into out, zeroed.  NULL without BF_CAN_FOLD.
 	 */
+	void		(*fold_plan) (const BfEnv *env, const BfView *view, double fpr, BfHeader *head);
 	void		(*fold) (const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
 };
 
@@ -257,6 +343,18 @@ extern BfStatus bf_design(const BfKind *kind, double fpr, BfDesign *design);
 extern BfStatus bf_plan(const BfDesign *design, uint64_t keys, BfHeader *head);
 
 /*
+ * bf_init: makes a zeroed payload that of an empty filter with this header.
+ */
+extern void bf_init(const BfHeader *head, uint8_t *payload);
+
+/*
+ * bf_sort_hashes: puts hashes in the order of bf_order(), drops repeated ones, and returns how many remain.
+ *
+ * In place; time: n log n bits at worst, linear on hashes.  For callers that have hashes in memory and need a BfSource.
+ */
+extern uint64_t bf_sort_hashes(const BfEnv *env, uint64_t *hashes, uint64_t n);
+
+/*
  * bf_union_plan, bf_union: the filter that may contain whatever a or b may contain.
  *
  * First the header (fails with BF_FAMILY_MISMATCH, BF_KIND_MISMATCH, BF_UNSUPPORTED), then, when the caller has made room for
@@ -288,5 +386,8 @@ extern void bf_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const 
 
 /* bf_stats: what the payload tells.  Reads all of it. */
 extern void bf_stats(const BfEnv *env, const BfView *view, BfStats *stats);
+
+/* The same as if the filter, whose kind has cells, had first been folded by a divisor of their number. */
+extern void bf_stats_folded(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats);
 
 #endif							/* BF_H */

@@ -9,7 +9,12 @@
 
 #include "bf_cells.h"
 
+#include <math.h>
+
 #define MAX_CELL_WORDS	8
+
+/* No number of cells has more divisors: 73513440, the first one that has more than 720, is beyond a value of 8-byte cells. */
+#define MAX_DIVISORS	768
 
 /* The largest payload of a power-of-two size that a value can hold. */
 #define MAX_POWER_PAYLOAD	((uint64_t) 256 * 1024 * 1024)
@@ -141,7 +146,7 @@ via_cells(uint64_t cells, uint32_t cell_size)
 	return via;
 }
 
-void
+bool
 bf_cells_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
 {
 	uint64_t	a_cells = bf_cells_count(a);
@@ -154,6 +159,7 @@ bf_cells_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
 	if (a_cells != b_cells)
 		head->payload_len = a->kind->cell_size * BF_MAX(via_cells(a_cells, a->kind->cell_size),
 														via_cells(b_cells, b->kind->cell_size));
+	return true;
 }
 
 static void
@@ -179,6 +185,57 @@ void
 bf_cells_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
 {
 	combine_view(env, CELL_AND, head, out, view);
+}
+
+/* Fills divisor[] with the divisors of n in order; returns how many there are. */
+static unsigned
+divisors(uint64_t n, uint64_t *divisor)
+{
+	unsigned	count = 0;
+	unsigned	i;
+	uint64_t	d;
+
+	for (d = 1; d <= n / d; d++)
+		if (n % d == 0)
+			divisor[count++] = d;
+
+	/* the cofactors, from the square root down, without the root itself */
+	for (i = count; i-- > 0;)
+		if (n / divisor[i] != divisor[i])
+			divisor[count++] = n / divisor[i];
+	return count;
+}
+
+void
+bf_cells_fold_plan(const BfEnv *env, const BfView *view, uint64_t cells, double fpr, BfHeader *head)
+{
+	BfStats		stats;
+	uint64_t	divisor[MAX_DIVISORS];
+	unsigned	n;
+	unsigned	low;
+	unsigned	high;
+
+	bf_stats(env, view, &stats);
+	if (stats.fpr > fpr)
+		return;					/* any fold would only be worse */
+	head->target_fpr = fpr;
+	head->capacity = (uint64_t) fmin(fmax(1, ceil(stats.keys)), 9e18);
+
+	/* the more cells are joined the higher the FPR: the last divisor that still meets it */
+	n = divisors(cells, divisor);
+	low = 0;
+	high = n;
+	while (high - low > 1)
+	{
+		unsigned	middle = (low + high) / 2;
+
+		bf_stats_folded(env, view, divisor[middle], &stats);
+		if (stats.fpr <= fpr)
+			low = middle;
+		else
+			high = middle;
+	}
+	head->payload_len /= divisor[low];
 }
 
 void

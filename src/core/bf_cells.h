@@ -33,9 +33,14 @@ bf_cells_count(const BfHeader *head)
  * The members of BfKind that all such kinds share.  param[0] is the number of probes: a union or an intersection has the fewer of
  * the two, since a filter that answers for k probes answers for their first k - 1.
  */
-extern void bf_cells_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head);
+extern bool bf_cells_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head);
 extern void bf_cells_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
 extern void bf_cells_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
+
+/*
+ * The fold_plan of kinds whose filters may be folded by every divisor of a number of cells: the largest divisor whose stats() meet the rate.
+ */
+extern void bf_cells_fold_plan(const BfEnv *env, const BfView *view, uint64_t cells, double fpr, BfHeader *head);
 
 /* Writes the filter folded to the size of head, whose number of cells divides the view's. */
 extern void bf_cells_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);

@@ -9,11 +9,6 @@
 
 #include "bf_format.h"
 
-#include <math.h>
-
-/* No number of cells has more divisors: 73513440, the first one that has more than 720, is beyond a value of 8-byte cells. */
-#define MAX_DIVISORS	768
-
 BfStatus
 bf_design(const BfKind *kind, double fpr, BfDesign *design)
 {
@@ -28,6 +23,7 @@ bf_design(const BfKind *kind, double fpr, BfDesign *design)
 	memset(design, 0, sizeof(*design));
 	design->kind = kind;
 	design->fpr = fpr;
+	design->expected_fpr = fpr;
 	kind->design(design);
 	return BF_OK;
 }
@@ -47,6 +43,13 @@ bf_plan(const BfDesign *design, uint64_t keys, BfHeader *head)
 	if (head->payload_len > BF_MAX_VALUE_SIZE - BF_MAX_HEADER_SIZE)
 		return BF_TOO_LARGE;
 	return BF_OK;
+}
+
+void
+bf_init(const BfHeader *head, uint8_t *payload)
+{
+	if (head->kind->init != NULL)
+		head->kind->init(head, payload);
 }
 
 /* Settles the family of a combination: the one that either has, by name if either knows it. */
@@ -82,11 +85,12 @@ bf_union_plan(const BfView *a, const BfView *b, BfHeader *head)
 		*head = other->head;
 	else if (a->head.kind != b->head.kind)
 		return BF_KIND_MISMATCH;
+	else if (!a->head.kind->combined_head(&a->head, &b->head, head))
+		return BF_UNSUPPORTED;
+	else if (head->kind->caps & BF_MULTISET)
+		head->keys_added = BF_MIN(a->head.keys_added + b->head.keys_added, INT64_MAX);
 	else
-	{
-		a->head.kind->combined_head(&a->head, &b->head, head);
 		head->keys_added = BF_MAX(a->head.keys_added, b->head.keys_added);
-	}
 	return combine_family(&a->head, &b->head, head);
 }
 
@@ -108,11 +112,10 @@ bf_intersect_plan(const BfView *a, const BfView *b, BfHeader *head)
 		return BF_KIND_MISMATCH;
 	else if (!(a->head.kind->caps & BF_CAN_INTERSECT))
 		return BF_UNSUPPORTED;
+	else if (!a->head.kind->combined_head(&a->head, &b->head, head))
+		return BF_UNSUPPORTED;
 	else
-	{
-		a->head.kind->combined_head(&a->head, &b->head, head);
 		head->keys_added = BF_MIN(a->head.keys_added, b->head.keys_added);
-	}
 	return combine_family(&a->head, &b->head, head);
 }
 
@@ -125,66 +128,17 @@ bf_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView 
 	head->kind->intersect(env, head, out, b);
 }
 
-/* Fills divisor[] with the divisors of n in order; returns how many there are. */
-static unsigned
-divisors(uint64_t n, uint64_t *divisor)
-{
-	unsigned	count = 0;
-	unsigned	i;
-	uint64_t	d;
-
-	for (d = 1; d <= n / d; d++)
-		if (n % d == 0)
-			divisor[count++] = d;
-
-	/* the cofactors, from the square root down, without the root itself */
-	for (i = count; i-- > 0;)
-		if (n / divisor[i] != divisor[i])
-			divisor[count++] = n / divisor[i];
-	return count;
-}
-
 BfStatus
 bf_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
 {
-	const BfKind *kind = view->head.kind;
-	BfStats		stats;
-	uint64_t	divisor[MAX_DIVISORS];
-	uint64_t	cells;
-	unsigned	n;
-	unsigned	low;
-	unsigned	high;
-
 	*head = view->head;
 	if (!(fpr > 0 && fpr < 1))
 		return BF_FPR_OUT_OF_RANGE;
 	if (is_identity(view))
 		return BF_OK;
-	if (!(kind->caps & BF_CAN_FOLD))
+	if (!(view->head.kind->caps & BF_CAN_FOLD))
 		return BF_UNSUPPORTED;
-
-	kind->stats(env, view, 1, &stats);
-	if (stats.fpr > fpr)
-		return BF_OK;			/* any fold would only be worse */
-	head->target_fpr = fpr;
-	head->capacity = (uint64_t) fmin(fmax(1, ceil(stats.keys)), 9e18);
-
-	/* the more cells are joined the higher the FPR: the last divisor that still meets it */
-	cells = view->head.payload_len / kind->cell_size;
-	n = divisors(cells, divisor);
-	low = 0;
-	high = n;
-	while (high - low > 1)
-	{
-		unsigned	middle = (low + high) / 2;
-
-		kind->stats(env, view, divisor[middle], &stats);
-		if (stats.fpr <= fpr)
-			low = middle;
-		else
-			high = middle;
-	}
-	head->payload_len = cells / divisor[low] * kind->cell_size;
+	view->head.kind->fold_plan(env, view, fpr, head);
 	return BF_OK;
 }
 
@@ -196,7 +150,16 @@ bf_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view
 }
 
 void
+bf_stats_folded(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+{
+	memset(stats, 0, sizeof(*stats));
+	stats->fill = -1;
+	stats->stages = 1;
+	view->head.kind->stats(env, view, fold, stats);
+}
+
+void
 bf_stats(const BfEnv *env, const BfView *view, BfStats *stats)
 {
-	view->head.kind->stats(env, view, 1, stats);
+	bf_stats_folded(env, view, 1, stats);
 }

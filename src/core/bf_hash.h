@@ -58,4 +58,18 @@ bf_cell(uint64_t h, uint64_t cells)
 	return (uint64_t) (((unsigned __int128) h * cells) >> 64);
 }
 
+/*
+ * The order that hashes are collected, merged and handed out in: that of bf_order(h), a bijection.  Not that of h itself: hash tables whose slot
+ * is the high end of their key pile up on input that comes in their own order, and hashes may well come in order.  Kinds that are built in
+ * shards cut them from this order.  2^64 over the golden ratio, and its inverse modulo 2^64.
+ */
+#define BF_ORDER_MULTIPLIER		UINT64_C(0x9e3779b97f4a7c15)
+#define BF_ORDER_INVERSE		UINT64_C(0xf1de83e19937733d)
+
+static inline uint64_t
+bf_order(uint64_t h)
+{
+	return h * BF_ORDER_MULTIPLIER;
+}
+
 #endif							/* BF_HASH_H */

@@ -86,6 +86,19 @@ bf_check_interrupts(const BfEnv *env)
 		env->check_interrupts(env->arg);
 }
 
+/* Memory from the caller's environment, and back. */
+static inline void *
+bf_alloc(const BfEnv *env, size_t size)
+{
+	return env->alloc(env->arg, size > 0 ? size : 1);
+}
+
+static inline void
+bf_release(const BfEnv *env, void *memory)
+{
+	env->release(env->arg, memory);
+}
+
 /* Keys handled together where memory is the bottleneck: enough to keep all of a core's outstanding loads busy. */
 #define BF_BATCH	32
 

@@ -54,14 +54,27 @@ bf_kind_check(const BfKind *kind)
 {
 	if (kind->name == NULL || kind->check == NULL || kind->prober == NULL || kind->probe_many == NULL || kind->stats == NULL)
 		return "a member that every kind must have is missing";
-	if (((kind->caps & BF_INTERNAL) == 0) != (kind->design != NULL) || (kind->design == NULL) != (kind->size == NULL))
-		return "design and size do not go with a kind that users may ask for";
+	if (((kind->caps & BF_INTERNAL) == 0) != (kind->design != NULL) || (kind->design == NULL) != (kind->size == NULL) ||
+		(kind->design == NULL) != (kind->when == NULL))
+		return "design, size and when do not go with a kind that users may ask for";
 	GOES_WITH(BF_CAN_ADD, add);
+	GOES_WITH(BF_CAN_REMOVE, remove);
+	GOES_WITH(BF_CAN_COUNT, count);
 	GOES_WITH(BF_CAN_UNION, unite);
 	GOES_WITH(BF_CAN_INTERSECT, intersect);
 	GOES_WITH(BF_CAN_UNION | BF_CAN_INTERSECT, combined_head);
 	GOES_WITH(BF_CAN_FOLD, fold);
-	if ((kind->caps & BF_CAN_FOLD) && (kind->cell_size == 0 || kind->cell_size % 8 != 0))
-		return "a kind that folds has cells of whole words";
+	GOES_WITH(BF_CAN_FOLD, fold_plan);
+	if ((kind->build != NULL) != (kind->add == NULL && kind->design != NULL))
+		return "a kind is either added to or built at once";
+	if (kind->build != NULL && !(kind->caps & BF_FROM_SET))
+		return "what is built at once is built from a set";
+	if ((kind->grow_plan != NULL) != (kind->grow != NULL))
+		return "grow_plan and grow go together";
+	if ((kind->is_packed != NULL) != (kind->pack != NULL) || (kind->pack_plan != NULL) != (kind->pack != NULL) ||
+		(kind->loosen_plan != NULL) != (kind->pack != NULL) || (kind->loosen != NULL) != (kind->pack != NULL))
+		return "the members of a packed form go together";
+	if (kind->cell_size % 8 != 0)
+		return "cells are whole words";
 	return NULL;
 }

@@ -222,16 +222,17 @@ set_bits_avx2(uint8_t *block, uint32_t x, unsigned k)
 #endif
 
 /* Adds with one of the above: inlined into a loop for each. */
-static inline __attribute__((always_inline)) void
+static inline __attribute__((always_inline)) size_t
 add_batches(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n,
 			void (*set_bits) (uint8_t *block, uint32_t x, unsigned k))
 {
 	uint64_t	blocks = head->payload_len / BLOCK_BYTES;
 	unsigned	k = head->param[0];
+	size_t		left = n;
 
-	while (n > 0)
+	while (left > 0)
 	{
-		size_t		batch = BF_MIN(n, BF_BATCH);
+		size_t		batch = BF_MIN(left, BF_BATCH);
 		uint8_t    *block[BF_BATCH];
 		size_t		j;
 
@@ -243,32 +244,30 @@ add_batches(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size
 		for (j = 0; j < batch; j++)
 			set_bits(block[j], (uint32_t) hashes[j], k);
 		hashes += batch;
-		n -= batch;
+		left -= batch;
 	}
+	return n;
 }
 
 #ifdef HAVE_AVX2_KERNEL
 
 __attribute__((target("avx2")))
-static void
+static size_t
 add_avx2(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
 {
-	add_batches(head, payload, hashes, n, set_bits_avx2);
+	return add_batches(head, payload, hashes, n, set_bits_avx2);
 }
 
 #endif
 
-static void
+static size_t
 blocked_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
 {
 #ifdef HAVE_AVX2_KERNEL
 	if (__builtin_cpu_supports("avx2"))
-	{
-		add_avx2(head, payload, hashes, n);
-		return;
-	}
+		return add_avx2(head, payload, hashes, n);
 #endif
-	add_batches(head, payload, hashes, n, set_bits_scalar);
+	return add_batches(head, payload, hashes, n, set_bits_scalar);
 }
 
 static void
@@ -287,7 +286,6 @@ blocked_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 	}
 
 	/* the mean over the blocks of what each is, not what the average block would be: fuller ones err more */
-	memset(stats, 0, sizeof(*stats));
 	stats->bits = blocks * BF_BLOCK_BITS;
 	stats->hashes = k;
 	for (i = 0; i <= BF_BLOCK_BITS; i++)
@@ -299,6 +297,13 @@ blocked_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 		stats->fpr += (double) count[i] * pow((double) i / BF_BLOCK_BITS, k);
 	}
 	stats->fpr /= (double) blocks;
+	stats->fill = (double) stats->bits_set / (double) stats->bits;
+}
+
+static void
+blocked_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
+{
+	bf_cells_fold_plan(env, view, bf_cells_count(&view->head), fpr, head);
 }
 
 const BfKind bf_kind_blocked = {
@@ -308,6 +313,7 @@ const BfKind bf_kind_blocked = {
 	.hash_id = BF_HASH_XXH3,
 	.min_fpr = 1e-5,			/* below, the 32 bits that choose a pattern begin to show */
 	.better_kind = "standard",
+	.when = "the default: the fastest to build and to probe",
 	.cell_size = BLOCK_BYTES,
 	.design = blocked_design,
 	.size = blocked_size,
@@ -319,5 +325,6 @@ const BfKind bf_kind_blocked = {
 	.combined_head = bf_cells_combined_head,
 	.unite = bf_cells_unite,
 	.intersect = bf_cells_intersect,
+	.fold_plan = blocked_fold_plan,
 	.fold = bf_cells_fold,
 };

@@ -52,7 +52,7 @@ identity_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 	(void) env;
 	(void) view;
 	(void) fold;
-	memset(stats, 0, sizeof(*stats));
+	(void) stats;
 }
 
 const BfKind bf_kind_identity = {

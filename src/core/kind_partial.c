@@ -72,7 +72,6 @@ partial_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 {
 	(void) env;
 	(void) fold;
-	memset(stats, 0, sizeof(*stats));
 	stats->bits = view->head.payload_len * 8;
 	stats->bits_set = stats->bits;
 	stats->keys = (double) (view->head.payload_len / 8);

@@ -153,15 +153,16 @@ standard_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 	}
 }
 
-static void
+static size_t
 standard_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
 {
 	uint64_t	words = head->payload_len / WORD_BYTES;
 	unsigned	k = head->param[0];
+	size_t		left = n;
 
-	while (n > 0)
+	while (left > 0)
 	{
-		size_t		batch = BF_MIN(n, BF_BATCH);
+		size_t		batch = BF_MIN(left, BF_BATCH);
 		size_t		j;
 		unsigned	i;
 		uint8_t		mask;
@@ -183,8 +184,9 @@ standard_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, siz
 			}
 		}
 		hashes += batch;
-		n -= batch;
+		left -= batch;
 	}
+	return n;
 }
 
 static void
@@ -203,10 +205,17 @@ standard_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 	}
 	stats->bits = words * WORD_BITS;
 	stats->bits_set = set;
+	stats->fill = (double) set / (double) stats->bits;
 	stats->hashes = k;
 	stats->keys = bf_math_keys((double) set, (double) stats->bits, k);
 	/* the k probes are independent and uniform: exact, given the bits */
 	stats->fpr = pow((double) set / (double) stats->bits, k);
+}
+
+static void
+standard_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
+{
+	bf_cells_fold_plan(env, view, bf_cells_count(&view->head), fpr, head);
 }
 
 const BfKind bf_kind_standard = {
@@ -215,6 +224,7 @@ const BfKind bf_kind_standard = {
 	.caps = BF_CAN_ADD | BF_CAN_UNION | BF_CAN_INTERSECT | BF_CAN_FOLD,
 	.hash_id = BF_HASH_XXH3,
 	.min_fpr = 1e-15,
+	.when = "space counts more than time, or very low rates",
 	.cell_size = WORD_BYTES,
 	.design = standard_design,
 	.size = standard_size,
@@ -226,5 +236,6 @@ const BfKind bf_kind_standard = {
 	.combined_head = bf_cells_combined_head,
 	.unite = bf_cells_unite,
 	.intersect = bf_cells_intersect,
+	.fold_plan = standard_fold_plan,
 	.fold = bf_cells_fold,
 };

@@ -6,7 +6,7 @@
  * An aggregate that shall size its filter has to know how many distinct keys there are, so it keeps their hashes: in a hash table while they
  * fit, beyond that in sorted runs in a temporary file, of which it merges range by range in the end.
  *
- * Values are kept scrambled, v = h * odd, which is undone when they are read.  The slot of a value is its high bits, so that a
+ * Values are kept scrambled, v = bf_order(h), which is undone when they are read.  The slot of a value is its high bits, so that a
  * table is nearly sorted by value, and a run costs little more than writing it.  Tables are not sorted by hash on purpose: input that comes
  * in the order of a table's slots fills it from one end, where linear probing piles it up at quadratic cost, and hashes might well come in
  * order.  Those read from another set always do: bloomfam_set_add_set() takes care of them.
@@ -18,11 +18,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "core/bf_hash.h"
 #include "pg/collect.h"
-
-/* 2^64 over the golden ratio, and its inverse modulo 2^64. */
-#define SCRAMBLE		UINT64CONST(0x9e3779b97f4a7c15)
-#define UNSCRAMBLE		UINT64CONST(0xf1de83e19937733d)
 
 #define MIN_LOG2_SIZE	6
 
@@ -292,7 +289,7 @@ bloomfam_set_add(BloomfamSet *set, const uint64 *hashes, int n)
 		int			i;
 
 		for (i = 0; i < batch; i++)
-			values[i] = hashes[i] * SCRAMBLE;
+			values[i] = bf_order(hashes[i]);
 		add_values(set, values, batch);
 		hashes += batch;
 		n -= batch;
@@ -308,7 +305,7 @@ load_values(uint64 *values, const uint8 *hashes, uint64 n)
 	memcpy(values, hashes, n * sizeof(uint64));
 	bloomfam_swap_hashes(values, n);
 	for (i = 0; i < n; i++)
-		values[i] *= SCRAMBLE;
+		values[i] = bf_order(values[i]);
 }
 
 /* Are the values that the hashes stand for in order, none twice, and none of them 0? */
@@ -522,7 +519,7 @@ bloomfam_set_read(BloomfamSetReader *reader, uint64 *hashes, int max)
 	else if (n > zero)
 		memcpy(hashes + zero, set->slots + at, (n - zero) * sizeof(uint64));
 	for (i = 0; i < n; i++)
-		hashes[i] *= UNSCRAMBLE;
+		hashes[i] *= BF_ORDER_INVERSE;
 	reader->done += n;
 	CHECK_FOR_INTERRUPTS();
 	return n;

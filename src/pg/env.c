@@ -14,6 +14,7 @@
 #include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "pg/bloomfam.h"
 
@@ -28,8 +29,24 @@ check_interrupts(void *arg)
 	CHECK_FOR_INTERRUPTS();
 }
 
+static void *
+env_alloc(void *arg, size_t size)
+{
+	return palloc_extended(size, MCXT_ALLOC_HUGE);
+}
+
+static void
+env_release(void *arg, void *memory)
+{
+	if (memory != NULL)
+		pfree(memory);
+}
+
+/* Memory comes from the current context: an error leaves it to that. */
 const BfEnv bloomfam_env = {
 	.check_interrupts = check_interrupts,
+	.alloc = env_alloc,
+	.release = env_release,
 };
 
 /*

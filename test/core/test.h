@@ -164,6 +164,60 @@ test_fraction(void)
 	return (double) (test_random() >> 11) * 0x1p-53;
 }
 
+/* ---- what the core asks its caller for ---- */
+
+static inline void *
+test_env_alloc(void *arg, size_t size)
+{
+	(void) arg;
+	return test_malloc(size);
+}
+
+static inline void
+test_env_release(void *arg, void *memory)
+{
+	(void) arg;
+	free(memory);
+}
+
+static const BfEnv test_env __attribute__((unused)) = {
+	.alloc = test_env_alloc,
+	.release = test_env_release,
+};
+
+/* A source over an array that bf_sort_hashes() has sorted. */
+typedef struct TestSource
+{
+	BfSource	source;
+	const uint64_t *hashes;
+	uint64_t	done;
+} TestSource;
+
+static inline size_t
+test_source_read(BfSource *source, uint64_t *hashes, size_t max)
+{
+	TestSource *self = (TestSource *) source;
+	size_t		n = BF_MIN(max, source->n - self->done);
+
+	memcpy(hashes, self->hashes + self->done, n * sizeof(uint64_t));
+	self->done += n;
+	return n;
+}
+
+/* A sink whose memory is always of exactly its length. */
+static inline void
+test_sink_extend(BfSink *sink, uint64_t more)
+{
+	uint8_t    *bytes = test_malloc(sink->len + more);
+
+	if (sink->len > 0)
+		memcpy(bytes, sink->bytes, sink->len);
+	memset(bytes + sink->len, 0, more);
+	free(sink->bytes);
+	sink->bytes = bytes;
+	sink->len += more;
+}
+
 /* ---- filters ---- */
 
 /* A whole value in memory of its own, opened. */
@@ -196,6 +250,7 @@ test_empty(const BfHeader *head)
 	filter.data = test_malloc(filter.len);
 	bf_write_header(filter.data, head);
 	memset(filter.data + bf_payload_offset(head->family_len), 0, head->payload_len);
+	bf_init(head, filter.data + bf_payload_offset(head->family_len));
 	bf_seal(filter.data, filter.len);
 	test_open(&filter);
 	return filter;
@@ -251,7 +306,37 @@ test_head(const BfKind *kind, uint64_t cells, uint32_t k)
 static inline void
 test_add(TestFilter *filter, const uint64_t *hashes, size_t n)
 {
-	filter->view.head.kind->add(&filter->view.head, test_payload(filter), hashes, n);
+	size_t		added = filter->view.head.kind->add(&filter->view.head, test_payload(filter), hashes, n);
+
+	CHECKF(added == n, "%s: full after %zu of %zu keys", filter->view.head.kind->name, added, n);
+}
+
+/* A value that a kind makes of a set at once; the hashes are sorted, and repeated ones dropped. */
+static inline TestFilter
+test_build(const BfKind *kind, double fpr, uint64_t *hashes, uint64_t n)
+{
+	TestSource	source = {.source.read = test_source_read, .hashes = hashes};
+	BfSink		sink = {.extend = test_sink_extend};
+	TestFilter	filter;
+	BfHeader	head;
+
+	source.source.n = bf_sort_hashes(&test_env, hashes, n);
+	head = test_plan(kind, fpr, BF_MAX(source.source.n, 1));
+	test_set_family(&head, n > 0 ? "int8" : "");
+	head.keys_added = n;
+	if (kind->build(&test_env, &head, &source.source, &sink) != BF_OK || head.payload_len != sink.len)
+	{
+		printf("%s: %" PRIu64 " keys cannot be built\n", kind->name, n);
+		exit(2);
+	}
+	filter.len = bf_data_size(&head);
+	filter.data = test_malloc(filter.len);
+	bf_write_header(filter.data, &head);
+	memcpy(filter.data + bf_payload_offset(head.family_len), sink.bytes, sink.len);
+	free(sink.bytes);
+	bf_seal(filter.data, filter.len);
+	test_open(&filter);
+	return filter;
 }
 
 static inline bool

@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ *
+ * t_sort.c
+ *	  bf_sort_hashes: the order of bf_order(), every hash once.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "test.h"
+
+static int
+compare(const void *a, const void *b)
+{
+	uint64_t	x = bf_order(*(const uint64_t *) a);
+	uint64_t	y = bf_order(*(const uint64_t *) b);
+
+	return x < y ? -1 : x > y;
+}
+
+/* Sorts n hashes, of which so many are different, both ways. */
+static void
+against_qsort(uint64_t n, uint64_t different, int shift)
+{
+	uint64_t   *hashes = test_malloc(n * sizeof(uint64_t));
+	uint64_t   *expected = test_malloc(n * sizeof(uint64_t));
+	uint64_t	kept = 0;
+	uint64_t	i;
+
+	for (i = 0; i < n; i++)
+		hashes[i] = expected[i] = (test_mix(test_below(different)) << shift) * BF_ORDER_INVERSE;
+	qsort(expected, n, sizeof(uint64_t), compare);
+	for (i = 0; i < n; i++)
+		if (i == 0 || expected[i] != expected[kept - 1])
+			expected[kept++] = expected[i];
+	CHECKF(bf_sort_hashes(&test_env, hashes, n) == kept, "%" PRIu64 " of %" PRIu64 ": a wrong number is kept", n, different);
+	CHECKF(memcmp(hashes, expected, kept * sizeof(uint64_t)) == 0, "%" PRIu64 " of %" PRIu64 ": a wrong order", n, different);
+	free(hashes);
+	free(expected);
+}
+
+static void
+sorted(void)
+{
+	static const uint64_t sizes[] = {0, 1, 2, 47, 48, 49, 1000, 100000, 1000000};
+	int			s;
+
+	for (s = 0; s < 9; s++)
+	{
+		against_qsort(sizes[s], UINT64_MAX, 0);
+		against_qsort(sizes[s], sizes[s] + 1, 0);
+		against_qsort(sizes[s], 3, 0);
+		against_qsort(sizes[s], 1, 0);
+		/* all alike but for a few bits, high or low */
+		against_qsort(sizes[s], 1000, 60);
+		against_qsort(sizes[s], 1000, 20);
+	}
+}
+
+static void
+inverse(void)
+{
+	int			i;
+
+	for (i = 0; i < 1000; i++)
+	{
+		uint64_t	h = test_random();
+
+		CHECK(bf_order(h) * BF_ORDER_INVERSE == h);
+	}
+}
+
+int
+main(void)
+{
+	test_seed(12);
+	RUN(sorted);
+	RUN(inverse);
+	return test_finish();
+}
