@@ -197,11 +197,14 @@ AS 'MODULE_PATHNAME', 'bloomfam_create' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_create(bigint, double precision, text, regtype) IS 'an empty bloom filter';
 
+CREATE FUNCTION bloom_add_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'bloomfam_add_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
 CREATE FUNCTION bloom_add(filter bloomfilter, key "any") RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bloomfam_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bloomfam_add' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_add_support;
 
 CREATE FUNCTION bloom_add(filter bloomfilter, key bloomliteral) RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bloomfam_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bloomfam_add' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_add_support;
 
 COMMENT ON FUNCTION bloom_add(bloomfilter, "any") IS 'the filter with one more key';
 COMMENT ON FUNCTION bloom_add(bloomfilter, bloomliteral) IS 'the filter with one more key';
@@ -210,6 +213,20 @@ CREATE FUNCTION bloom_add_all(filter bloomfilter, keys anyarray) RETURNS bloomfi
 AS 'MODULE_PATHNAME', 'bloomfam_add_all' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_add_all(bloomfilter, anyarray) IS 'the filter with the keys of an array';
+
+CREATE FUNCTION bloom_remove(filter bloomfilter, key "any") RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_add_support;
+
+CREATE FUNCTION bloom_remove(filter bloomfilter, key bloomliteral) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_add_support;
+
+COMMENT ON FUNCTION bloom_remove(bloomfilter, "any") IS 'the filter without a key that was added to it';
+COMMENT ON FUNCTION bloom_remove(bloomfilter, bloomliteral) IS 'the filter without a key that was added to it';
+
+CREATE FUNCTION bloom_remove_all(filter bloomfilter, keys anyarray) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_remove_all' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_remove_all(bloomfilter, anyarray) IS 'the filter without the keys of an array, which were added to it';
 
 --
 -- Probing: probe.c
@@ -273,6 +290,15 @@ AS 'MODULE_PATHNAME', 'bloomfam_filter_keys' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_filter_keys(bloomfilter, anyarray) IS 'those of the keys that the filter may contain';
 
+CREATE FUNCTION bloom_count(filter bloomfilter, key "any") RETURNS bigint
+AS 'MODULE_PATHNAME', 'bloomfam_count' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_count(filter bloomfilter, key bloomliteral) RETURNS bigint
+AS 'MODULE_PATHNAME', 'bloomfam_count' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_count(bloomfilter, "any") IS 'how often the key was added, at most';
+COMMENT ON FUNCTION bloom_count(bloomfilter, bloomliteral) IS 'how often the key was added, at most';
+
 --
 -- Filters from filters: setops.c
 --
@@ -311,7 +337,7 @@ CREATE FUNCTION bloom_info(filter bloomfilter,
 	OUT kind text, OUT key_type text, OUT keys_added bigint, OUT keys_estimated bigint, OUT capacity bigint,
 	OUT target_fpr double precision, OUT estimated_fpr double precision, OUT fill_ratio double precision,
 	OUT bytes bigint, OUT bits bigint, OUT bits_per_key double precision, OUT hashes integer, OUT stages integer,
-	OUT format_version integer) RETURNS record
+	OUT saturated bigint, OUT format_version integer) RETURNS record
 AS 'MODULE_PATHNAME', 'bloomfam_info' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_info(bloomfilter) IS 'what can be known of a bloom filter';
@@ -325,6 +351,14 @@ CREATE FUNCTION bloom_fpr(filter bloomfilter) RETURNS double precision
 AS 'MODULE_PATHNAME', 'bloomfam_fpr' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_fpr(bloomfilter) IS 'estimated false positive rate now';
+
+CREATE FUNCTION bloom_kinds(expected bigint, fpr double precision DEFAULT 0.01, max_bits_per_key double precision DEFAULT NULL,
+	OUT kind text, OUT bytes bigint, OUT bits_per_key double precision, OUT overhead double precision,
+	OUT expected_fpr double precision, OUT can_add boolean, OUT can_remove boolean, OUT can_count boolean, OUT can_union boolean,
+	OUT can_intersect boolean, OUT can_fold boolean, OUT choose_when text) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'bloomfam_kinds' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 11;
+
+COMMENT ON FUNCTION bloom_kinds(bigint, double precision, double precision) IS 'what a filter of each kind takes, and what it can do';
 
 --
 -- Equality and order: compare.c

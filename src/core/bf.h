@@ -165,6 +165,7 @@ typedef struct BfDesign
 	const BfKind *kind;
 	double		fpr;
 	uint32_t	millibits;		/* thousandths of a bit per key, before rounding to whole cells */
+	uint32_t	stored_millibits;	/* the same of the packed form, at capacity; 0: there is but one form */
 	double		expected_fpr;	/* what it comes to; less than fpr where it can only be met by going below */
 	uint32_t	param[BF_NPARAMS];
 } BfDesign;

@@ -29,6 +29,9 @@ extern void bloomfam_combine_error(BfStatus status, const char *verb, const BfVi
 /* Raises the error for what a kind cannot do: "cannot <what> of kind ..."; hint names a kind that can. */
 extern void bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_cap) pg_attribute_noreturn();
 
+/* Raises the error for a filter that takes no more keys, and cannot grow (BF_FULL), or not further (BF_TOO_LARGE). */
+extern void bloomfam_full_error(const BfHeader *head, BfStatus status) pg_attribute_noreturn();
+
 /* Raises the error for a key of one family and a filter of another. */
 extern void bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key_family_len,
 								  uint64 key_family_id) pg_attribute_noreturn();
@@ -173,10 +176,13 @@ bloomfam_filter_open(BloomfamFilter *filter, Datum datum)
 /* Opens an argument for one look, in the current memory context; the view borrows it. */
 extern void bloomfam_view_open(Datum datum, BfView *view);
 
+/* The same, and in the form that set operations work on; see loosen() in bf.h. */
+extern void bloomfam_view_open_loose(Datum datum, BfView *view);
+
 /* Allocates a value for this header, payload zeroed; *payload is where it goes.  Not sealed. */
 extern struct varlena *bloomfam_value_alloc(const BfHeader *head, uint8 **payload);
 
-/* Writes the header, seals, and returns the value as a datum. */
+/* Writes the header, seals, and returns the value as a datum: packed, if its kind is stored so and the value is not, which is then freed. */
 extern Datum bloomfam_value_finish(struct varlena *value, const BfHeader *head);
 
 /* The sum of two numbers of keys, but no more than a filter can count to. */

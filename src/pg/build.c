@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * build.c
- *	  From keys to filters: bloom_create, bloom_add, bloom_add_all.
+ *	  From keys to filters: bloom_create, bloom_add, bloom_add_all; and back: bloom_remove, bloom_remove_all.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,11 +12,13 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "pg/bloomfam.h"
+#include "pg/edit.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_create);
 PG_FUNCTION_INFO_V1(bloomfam_add);
 PG_FUNCTION_INFO_V1(bloomfam_add_all);
+PG_FUNCTION_INFO_V1(bloomfam_remove);
+PG_FUNCTION_INFO_V1(bloomfam_remove_all);
 
 /*
  * bloom_create(expected bigint, fpr float8, kind text, key_type regtype) -> bloomfilter: not strict (key_type may be NULL), immutable.
@@ -36,6 +38,8 @@ bloomfam_create(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("expected number of keys, false positive rate and kind must not be null")));
 	bloomfam_design(bloomfam_kind_arg(PG_GETARG_TEXT_PP(2)), PG_GETARG_FLOAT8(1), &design);
+	if (!(design.kind->caps & BF_CAN_ADD))
+		bloomfam_unsupported_error(design.kind, "create an empty filter of", BF_CAN_ADD);
 	bloomfam_plan(&design, bloomfam_expected_arg(PG_GETARG_INT64(0)), &head);
 	if (!PG_ARGISNULL(3))
 	{
@@ -58,72 +62,55 @@ bloomfam_create(PG_FUNCTION_ARGS)
 		head.family_len = hasher->family_len;
 	}
 	value = bloomfam_value_alloc(&head, &payload);
+	bf_init(&head, payload);
 	return bloomfam_value_finish(value, &head);
 }
 
-/* The hasher of argument 1, kept in fn_extra. */
+/* What a call that changes a filter keeps in fn_extra: a hasher of argument 1, for the hash that the filter wants. */
 static BloomfamHasher *
-get_hasher(FunctionCallInfo fcinfo, bool keys_are_array)
+get_hasher(FunctionCallInfo fcinfo, bool keys_are_array, BfHashId hash_id)
 {
 	BloomfamHasher *hasher = fcinfo->flinfo->fn_extra;
 
-	if (hasher == NULL)
+	if (hasher == NULL || hasher->hash_id != hash_id)
 	{
 		Oid			type = bloomfam_key_type(fcinfo, 1);
 
 		if (keys_are_array)
 			type = get_base_element_type(type);
-		hasher = bloomfam_hasher_make(fcinfo->flinfo->fn_mcxt, type, PG_GET_COLLATION(), BF_HASH_XXH3);
+		hasher = bloomfam_hasher_make(fcinfo->flinfo->fn_mcxt, type, PG_GET_COLLATION(), hash_id);
 		fcinfo->flinfo->fn_extra = hasher;
 	}
 	return hasher;
 }
 
-/* A filter without a family takes that of its first key; any other must have it. */
-static void
-take_family(BfHeader *head, const BloomfamHasher *hasher)
+/* What the functions that change a filter have in common, and how they differ. */
+typedef struct Change
 {
-	if (head->family_id == 0)
-	{
-		head->family_id = hasher->family_id;
-		head->family = hasher->family;
-		head->family_len = hasher->family != NULL ? hasher->family_len : 0;
-	}
-	else if (head->family_id != hasher->family_id)
-		bloomfam_family_error(head, hasher->family, hasher->family_len, hasher->family_id);
+	uint32		needed_cap;
+	const char *what;			/* for "cannot ... a bloom filter of kind ..." */
+	void		(*apply) (BloomfamEdit *edit, const uint64 *hashes, int n);
+} Change;
+
+static const Change adding = {BF_CAN_ADD, "add keys to", bloomfam_edit_add};
+static const Change removing = {BF_CAN_REMOVE, "remove keys from", bloomfam_edit_remove};
+
+/* Begins to change argument 0, if its kind allows that. */
+static BloomfamEdit *
+begin_change(FunctionCallInfo fcinfo, const Change *change)
+{
+	BloomfamEdit *edit = bloomfam_edit_begin(PG_GETARG_DATUM(0));
+
+	if (!(edit->head.kind->caps & change->needed_cap))
+		bloomfam_unsupported_error(edit->head.kind, change->what, change->needed_cap);
+	return edit;
 }
 
-static void
-check_can_add(const BfView *view)
-{
-	if (!(view->head.kind->caps & BF_CAN_ADD))
-		bloomfam_unsupported_error(view->head.kind, "add keys to", BF_CAN_ADD);
-}
-
-/* A copy of the view's filter, under a header that may differ in family and number of keys, with more hashes. */
 static Datum
-copy_and_add(const BfView *view, const BfHeader *head, const uint64 *hashes, int n)
+change_one(FunctionCallInfo fcinfo, const Change *change)
 {
-	uint8	   *payload;
-	struct varlena *value = bloomfam_value_alloc(head, &payload);
-
-	memcpy(payload, view->payload, head->payload_len);
-	head->kind->add(head, payload, hashes, n);
-	return bloomfam_value_finish(value, head);
-}
-
-/*
- * bloom_add(bloomfilter, "any") -> bloomfilter: not strict, immutable.
- *
- * A NULL key changes nothing; a NULL filter, which may contain every key, stays NULL.  42804 for a key of another type, 0A000 for kinds
- * that cannot be added to.  Copies the filter.
- */
-Datum
-bloomfam_add(PG_FUNCTION_ARGS)
-{
+	BloomfamEdit *edit;
 	BloomfamHasher *hasher;
-	BfView		view;
-	BfHeader	head;
 	uint64		hash;
 
 	if (PG_ARGISNULL(0))
@@ -131,27 +118,20 @@ bloomfam_add(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
-	bloomfam_view_open(PG_GETARG_DATUM(0), &view);
-	check_can_add(&view);
-	hasher = get_hasher(fcinfo, false);
+	edit = begin_change(fcinfo, change);
+	hasher = get_hasher(fcinfo, false, edit->head.hash_id);
 	hash = hasher->hash(hasher, PG_GETARG_DATUM(1));
-	head = view.head;
-	take_family(&head, hasher);
-	head.keys_added = bloomfam_count_keys(head.keys_added, 1);
-	return copy_and_add(&view, &head, &hash, 1);
+	bloomfam_edit_check_family(edit, hasher);
+	change->apply(edit, &hash, 1);
+	bloomfam_edit_take_family(edit, hasher);
+	return bloomfam_edit_end(edit);
 }
 
-/*
- * bloom_add_all(bloomfilter, anyarray) -> bloomfilter: not strict, immutable.
- *
- * The same with the elements of an array, of any number of dimensions; NULLs among them are passed over.
- */
-Datum
-bloomfam_add_all(PG_FUNCTION_ARGS)
+static Datum
+change_all(FunctionCallInfo fcinfo, const Change *change)
 {
+	BloomfamEdit *edit;
 	BloomfamHasher *hasher;
-	BfView		view;
-	BfHeader	head;
 	ArrayType  *array;
 	int16		typlen;
 	bool		typbyval;
@@ -168,14 +148,12 @@ bloomfam_add_all(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
-	bloomfam_view_open(PG_GETARG_DATUM(0), &view);
-	check_can_add(&view);
-	hasher = get_hasher(fcinfo, true);
+	edit = begin_change(fcinfo, change);
+	hasher = get_hasher(fcinfo, true, edit->head.hash_id);
 	array = PG_GETARG_ARRAYTYPE_P(1);
 	get_typlenbyvalalign(ARR_ELEMTYPE(array), &typlen, &typbyval, &typalign);
 	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign, &keys, &nulls, &nkeys);
 
-	head = view.head;
 	hashes = palloc(Max(nkeys, 1) * sizeof(uint64));
 	for (i = 0; i < nkeys; i++)
 	{
@@ -183,8 +161,55 @@ bloomfam_add_all(PG_FUNCTION_ARGS)
 		if (nulls[i])
 			continue;
 		hashes[n++] = hasher->hash(hasher, keys[i]);
-		take_family(&head, hasher);
+		bloomfam_edit_take_family(edit, hasher);
 	}
-	head.keys_added = bloomfam_count_keys(head.keys_added, n);
-	return copy_and_add(&view, &head, hashes, n);
+	change->apply(edit, hashes, n);
+	return bloomfam_edit_end(edit);
+}
+
+/*
+ * bloom_add(bloomfilter, "any") -> bloomfilter: not strict, immutable.
+ *
+ * A NULL key changes nothing; a NULL filter, which may contain every key, stays NULL.  42804 for a key of another type, 0A000 for kinds
+ * that cannot be added to, 54000 for a filter that is full and does not grow.  Copies the filter, but for a PL/pgSQL variable of
+ * PostgreSQL 18 that it is assigned to (support.c).
+ */
+Datum
+bloomfam_add(PG_FUNCTION_ARGS)
+{
+	return change_one(fcinfo, &adding);
+}
+
+/*
+ * bloom_add_all(bloomfilter, anyarray) -> bloomfilter: not strict, immutable.
+ *
+ * The same with the elements of an array, of any number of dimensions; NULLs among them are passed over.
+ */
+Datum
+bloomfam_add_all(PG_FUNCTION_ARGS)
+{
+	return change_all(fcinfo, &adding);
+}
+
+/*
+ * bloom_remove(bloomfilter, "any") -> bloomfilter: not strict, immutable.
+ *
+ * Takes away one addition of the key.  NULLs as in bloom_add.  22023 for a key that is certainly not there; removing one that was never added
+ * and that the filter may contain takes other keys away, and cannot be noticed.  42804, 0A000 as above.
+ */
+Datum
+bloomfam_remove(PG_FUNCTION_ARGS)
+{
+	return change_one(fcinfo, &removing);
+}
+
+/*
+ * bloom_remove_all(bloomfilter, anyarray) -> bloomfilter: not strict, immutable.
+ *
+ * The same with the elements of an array: all of them, or an error.
+ */
+Datum
+bloomfam_remove_all(PG_FUNCTION_ARGS)
+{
+	return change_all(fcinfo, &removing);
 }

@@ -80,6 +80,12 @@ extern char *get_collation_actual_version(char collprovider, const char *collcol
 #define BLOOMFAM_ANUM_DAT_RULES		InvalidAttrNumber
 #endif
 
+/*
+ * 18 lets PL/pgSQL hand a variable to the function that its new value comes from, to be modified in place; see support.c.  Before, an expanded
+ * object would be copied for every step as a plain value is, and flattened on top.
+ */
+#define BLOOMFAM_MODIFIES_IN_PLACE	(PG_VERSION_NUM >= 180000)
+
 /* The major version, for key families that the server's own hash functions have a part in. */
 #define BLOOMFAM_PG_MAJOR	(PG_VERSION_NUM / 10000)
 

@@ -13,7 +13,8 @@
  *	  transaction a value id is not used again while a snapshot can see it; the pointer therefore counts only in the transaction that
  *	  it was seen in, since fn_extra may outlive that (PL/pgSQL's simple expressions, index expressions).
  *	- A value compressed in its row is small, and known by its compressed bytes.
- *	- Expanded and indirect values are flattened anew each time: all that their datum has is an address.
+ *	- A filter that is being edited (edit.c) is used where it lies, and opened anew each time: it may have been changed.
+ *	- Other expanded and indirect values are flattened anew each time: all that their datum has is an address.
  *
  * Our copies have their payload on a cache line's boundary, so that a block is one line.
  *
@@ -25,7 +26,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "pg/bloomfam.h"
+#include "pg/edit.h"
 
 #define CACHE_LINE		64
 
@@ -56,9 +57,34 @@ open_bytes(const void *data, Size avail, Size total, BfView *view)
 void
 bloomfam_view_open(Datum datum, BfView *view)
 {
-	struct varlena *value = pg_detoast_datum_packed((struct varlena *) DatumGetPointer(datum));
+	BloomfamEdit *edit = bloomfam_edit_from_datum(datum);
+	struct varlena *value;
 
+	if (edit != NULL)
+	{
+		bloomfam_edit_view(edit, view);
+		return;
+	}
+	value = pg_detoast_datum_packed((struct varlena *) DatumGetPointer(datum));
 	open_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), VARSIZE_ANY_EXHDR(value), view);
+}
+
+void
+bloomfam_view_open_loose(Datum datum, BfView *view)
+{
+	const BfKind *kind;
+	BfView		packed;
+	uint8	   *payload;
+
+	bloomfam_view_open(datum, view);
+	kind = view->head.kind;
+	if (kind->pack == NULL || !kind->is_packed(&view->head))
+		return;
+	packed = *view;
+	kind->loosen_plan(&packed.head, &view->head);
+	payload = palloc_extended(view->head.payload_len, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	kind->loosen(&bloomfam_env, &view->head, payload, &packed);
+	view->payload = payload;
 }
 
 struct varlena *
@@ -78,6 +104,23 @@ bloomfam_value_alloc(const BfHeader *head, uint8 **payload)
 Datum
 bloomfam_value_finish(struct varlena *value, const BfHeader *head)
 {
+	const BfKind *kind = head->kind;
+
+	if (kind->pack != NULL && !kind->is_packed(head))
+	{
+		struct varlena *stored;
+		uint8	   *payload;
+		BfHeader	packed;
+		BfView		loose;
+
+		loose.head = *head;
+		loose.payload = (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);
+		kind->pack_plan(&bloomfam_env, &loose, &packed);
+		stored = bloomfam_value_alloc(&packed, &payload);
+		kind->pack(&bloomfam_env, &packed, payload, &loose);
+		pfree(value);
+		return bloomfam_value_finish(stored, &packed);
+	}
 	bf_write_header(VARDATA(value), head);
 	bf_seal(VARDATA(value), VARSIZE(value) - VARHDRSZ);
 	return PointerGetDatum(value);
@@ -174,8 +217,19 @@ void
 bloomfam_filter_reopen(BloomfamFilter *filter, Datum datum)
 {
 	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+	BloomfamEdit *edit = bloomfam_edit_from_datum(datum);
 	const uint8 *data;
 	Size		len;
+
+	if (edit != NULL)
+	{
+		filter->toast_pointer[0] = filter->toast_pointer[1] = 0;
+		filter->compressed_len = 0;
+		filter->data_len = NOTHING_OPEN;
+		bloomfam_edit_view(edit, &filter->view);
+		filter->probe = filter->view.head.kind->prober(&filter->view);
+		return;
+	}
 
 	/* a TOAST pointer looks short, too */
 	if (likely(!VARATT_IS_EXTENDED(value)) || (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value)))

@@ -130,7 +130,11 @@ bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a, const
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot %s bloom filters of kind \"%s\"", verb, a->head.kind->name),
-					 errdetail("The other filter is of kind \"%s\".", b->head.kind->name)));
+					 errdetail("The first filter is of kind \"%s\" (capacity " UINT64_FORMAT ", false positive rate %g), "
+							   "the second of kind \"%s\" (capacity " UINT64_FORMAT ", false positive rate %g).",
+							   a->head.kind->name, a->head.capacity, a->head.target_fpr,
+							   b->head.kind->name, b->head.capacity, b->head.target_fpr),
+					 a->head.kind->advice != NULL ? errhint("%s", a->head.kind->advice) : 0));
 			break;
 		default:
 			elog(ERROR, "unexpected status %d", (int) status);
@@ -155,6 +159,22 @@ bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_c
 			 errmsg("cannot %s a bloom filter of kind \"%s\"", what, kind->name),
 			 kind->advice != NULL ? errhint("%s", kind->advice) :
 			 able != NULL ? errhint("A filter of kind \"%s\" can do this.", able->name) : 0));
+	pg_unreachable();
+}
+
+/*
+ * A filter that is full.
+ */
+void
+bloomfam_full_error(const BfHeader *head, BfStatus status)
+{
+	if (status == BF_TOO_LARGE)
+		bloomfam_params_error(status, head->kind, head->target_fpr, head->keys_added);
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("bloom filter of kind \"%s\" is full", head->kind->name),
+			 errdetail("It was made for " UINT64_FORMAT " keys, and " UINT64_FORMAT " were added.", head->capacity, head->keys_added),
+			 errhint("Build it for more keys.  A key that is added several times takes a place each time.")));
 	pg_unreachable();
 }
 

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "pg/bloomfam.h"
@@ -17,6 +18,10 @@
 PG_FUNCTION_INFO_V1(bloomfam_info);
 PG_FUNCTION_INFO_V1(bloomfam_cardinality);
 PG_FUNCTION_INFO_V1(bloomfam_fpr);
+PG_FUNCTION_INFO_V1(bloomfam_kinds);
+
+/* Steps of a bisection from 1 to 1e-15 that leave a rate known to 1e-10 of itself. */
+#define RATE_STEPS		45
 
 static void
 read_stats(Datum datum, BfView *view, BfStats *stats)
@@ -62,7 +67,7 @@ bloomfam_info(PG_FUNCTION_ARGS)
 	enum
 	{
 		KIND, KEY_TYPE, KEYS_ADDED, KEYS_ESTIMATED, CAPACITY, TARGET_FPR, ESTIMATED_FPR, FILL_RATIO,
-		BYTES, BITS, BITS_PER_KEY, HASHES, STAGES, FORMAT_VERSION, NCOLUMNS
+		BYTES, BITS, BITS_PER_KEY, HASHES, STAGES, SATURATED, FORMAT_VERSION, NCOLUMNS
 	};
 	BfView		view;
 	BfStats		stats;
@@ -86,15 +91,138 @@ bloomfam_info(PG_FUNCTION_ARGS)
 	values[TARGET_FPR] = Float8GetDatum(view.head.target_fpr);
 	nulls[TARGET_FPR] = view.head.target_fpr == 0;
 	values[ESTIMATED_FPR] = Float8GetDatum(stats.fpr);
-	values[FILL_RATIO] = Float8GetDatum(stats.bits > 0 ? (double) stats.bits_set / (double) stats.bits : 0);
-	nulls[FILL_RATIO] = stats.bits == 0;
+	values[FILL_RATIO] = Float8GetDatum(stats.fill);
+	nulls[FILL_RATIO] = stats.fill < 0;
 	values[BYTES] = Int64GetDatum((int64) (VARHDRSZ + bf_data_size(&view.head)));
 	values[BITS] = Int64GetDatum((int64) stats.bits);
 	values[BITS_PER_KEY] = Float8GetDatum(stats.keys > 0 ? (double) stats.bits / stats.keys : 0);
 	nulls[BITS_PER_KEY] = stats.keys <= 0;
 	values[HASHES] = Int32GetDatum((int32) stats.hashes);
-	values[STAGES] = Int32GetDatum(stats.bits > 0 ? 1 : 0);
+	values[STAGES] = Int32GetDatum(stats.bits > 0 ? (int32) stats.stages : 0);
+	values[SATURATED] = Int64GetDatum((int64) stats.saturated);
+	nulls[SATURATED] = !(view.head.kind->caps & BF_CAN_COUNT);
 	values[FORMAT_VERSION] = Int32GetDatum(BF_FORMAT_VERSION);
 
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/*
+ * A filter of a kind for so many keys, as it would be stored; false if there is none.
+ */
+static bool
+plan_filter(const BfKind *kind, uint64 keys, double fpr, BfDesign *design, double *bytes, double *bits_per_key)
+{
+	BfHeader	head;
+	double		payload;
+
+	if (bf_design(kind, fpr, design) != BF_OK || bf_plan(design, keys, &head) != BF_OK)
+		return false;
+	payload = (double) head.payload_len;
+	if (design->stored_millibits != 0)
+		payload *= (double) design->stored_millibits / design->millibits;
+	*bytes = payload + VARHDRSZ + bf_payload_offset(0);
+	*bits_per_key = payload * 8 / (double) keys;
+	return true;
+}
+
+/*
+ * The lowest rate at which a filter takes at most so many bits per key, by bisection of its logarithm; 1 if none does.
+ */
+static double
+affordable_fpr(const BfKind *kind, uint64 keys, double bits_per_key)
+{
+	double		low = Max(kind->min_fpr, 1e-15);
+	double		high = 1;
+	int			step;
+
+	for (step = 0; step < RATE_STEPS; step++)
+	{
+		double		middle = step == 0 ? low : sqrt(low * high);
+		BfDesign	design;
+		double		bytes;
+		double		bits;
+
+		CHECK_FOR_INTERRUPTS();
+		if (middle < 1 && plan_filter(kind, keys, middle, &design, &bytes, &bits) && bits <= bits_per_key)
+			high = middle;
+		else
+			low = middle;
+		if (high <= low)
+			break;
+	}
+	return high;
+}
+
+/*
+ * bloom_kinds(expected bigint, fpr float8, max_bits_per_key float8) -> setof record: not strict (the last may be NULL), immutable.
+ *
+ * What each kind takes for so many keys: at a false positive rate, or, if bits per key are given, at the lowest rate that these buy.  What a kind
+ * cannot meet is NULL.  22023 for what is out of range.
+ */
+Datum
+bloomfam_kinds(PG_FUNCTION_ARGS)
+{
+	enum
+	{
+		KIND, BYTES, BITS_PER_KEY, OVERHEAD, EXPECTED_FPR, CAN_ADD, CAN_REMOVE, CAN_COUNT, CAN_UNION, CAN_INTERSECT, CAN_FOLD,
+		CHOOSE_WHEN, NCOLUMNS
+	};
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	uint64		keys;
+	double		fpr = 0;
+	double		bits = 0;
+	const BfKind *kind;
+	size_t		i;
+
+	if (PG_ARGISNULL(0) || (PG_ARGISNULL(1) && PG_ARGISNULL(2)))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("expected number of keys and false positive rate must not be null")));
+	keys = bloomfam_expected_arg(PG_GETARG_INT64(0));
+	if (!PG_ARGISNULL(2))
+	{
+		bits = PG_GETARG_FLOAT8(2);
+		if (!(bits > 0 && bits <= 1e6))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("bits per key must be greater than 0 and at most a million")));
+	}
+	else
+	{
+		fpr = PG_GETARG_FLOAT8(1);
+		if (!(fpr > 0 && fpr < 1))
+			bloomfam_params_error(BF_FPR_OUT_OF_RANGE, NULL, fpr, 0);
+	}
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
+	{
+		Datum		values[NCOLUMNS];
+		bool		nulls[NCOLUMNS] = {false};
+		BfDesign	design;
+		double		bytes;
+		double		bits_per_key;
+
+		if (kind->caps & BF_INTERNAL)
+			continue;
+		values[KIND] = CStringGetTextDatum(kind->name);
+		if (plan_filter(kind, keys, bits > 0 ? affordable_fpr(kind, keys, bits) : fpr, &design, &bytes, &bits_per_key))
+		{
+			values[BYTES] = Int64GetDatum((int64) rint(bytes));
+			values[BITS_PER_KEY] = Float8GetDatum(bits_per_key);
+			values[OVERHEAD] = Float8GetDatum(bits_per_key / -log2(design.expected_fpr) - 1);
+			values[EXPECTED_FPR] = Float8GetDatum(design.expected_fpr);
+		}
+		else
+			nulls[BYTES] = nulls[BITS_PER_KEY] = nulls[OVERHEAD] = nulls[EXPECTED_FPR] = true;
+		values[CAN_ADD] = BoolGetDatum((kind->caps & BF_CAN_ADD) != 0);
+		values[CAN_REMOVE] = BoolGetDatum((kind->caps & BF_CAN_REMOVE) != 0);
+		values[CAN_COUNT] = BoolGetDatum((kind->caps & BF_CAN_COUNT) != 0);
+		values[CAN_UNION] = BoolGetDatum((kind->caps & BF_CAN_UNION) != 0);
+		values[CAN_INTERSECT] = BoolGetDatum((kind->caps & BF_CAN_INTERSECT) != 0);
+		values[CAN_FOLD] = BoolGetDatum((kind->caps & BF_CAN_FOLD) != 0);
+		values[CHOOSE_WHEN] = CStringGetTextDatum(kind->when);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
 }

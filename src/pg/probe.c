@@ -25,11 +25,13 @@ PG_FUNCTION_INFO_V1(bloomfam_may_be_in);
 PG_FUNCTION_INFO_V1(bloomfam_may_contain_any);
 PG_FUNCTION_INFO_V1(bloomfam_may_contain_all);
 PG_FUNCTION_INFO_V1(bloomfam_filter_keys);
+PG_FUNCTION_INFO_V1(bloomfam_count);
 
 typedef struct ProbeState
 {
 	BloomfamFilter filter;
-	BloomfamHasher *hasher;		/* of keys, or of the elements of an array of keys */
+	BloomfamHasher *hasher;		/* of keys, or of the elements of an array of keys, for the filter's hash */
+	Oid			type;			/* what it hashes */
 	bool		constant;		/* the filter is a constant, and open */
 } ProbeState;
 
@@ -44,6 +46,7 @@ make_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
 		type = get_base_element_type(type);
 	bloomfam_filter_init(&state->filter, context);
 	state->constant = false;
+	state->type = type;
 	state->hasher = bloomfam_hasher_make(context, type, PG_GET_COLLATION(), BF_HASH_XXH3);
 	fcinfo->flinfo->fn_extra = state;
 	return state;
@@ -82,6 +85,8 @@ open_filter(FunctionCallInfo fcinfo, int filter_arg, ProbeState *state)
 	bool		first = state->filter.view.payload == NULL;
 
 	bloomfam_filter_open(&state->filter, PG_GETARG_DATUM(filter_arg));
+	if (unlikely(state->hasher->hash_id != state->filter.view.head.hash_id))
+		state->hasher = bloomfam_hasher_make(fcinfo->flinfo->fn_mcxt, state->type, PG_GET_COLLATION(), state->filter.view.head.hash_id);
 	if (unlikely(first))
 		state->constant = arg_is_constant(fcinfo, filter_arg);
 }
@@ -139,6 +144,37 @@ bloomfam_may_be_in(PG_FUNCTION_ARGS)
 	return may_contain(fcinfo, 1, 0);
 }
 
+/*
+ * bloom_count(bloomfilter, "any") -> bigint: not strict, immutable.
+ *
+ * How often the key was added, and not removed, or more: an upper bound, never less.  NULL where that is not known any more, because the key's
+ * counters are at their highest; and for a NULL key or filter.  0A000 for kinds that do not count, 42804 for a key of another type.
+ */
+Datum
+bloomfam_count(PG_FUNCTION_ARGS)
+{
+	ProbeState *state;
+	const BfView *view;
+	uint64		hash;
+	uint64		count;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	state = get_state(fcinfo, 1, false);
+	if (!state->constant)
+		open_filter(fcinfo, 0, state);
+	view = &state->filter.view;
+	if (view->head.kind->count == NULL)
+		bloomfam_unsupported_error(view->head.kind, "count keys in", BF_CAN_COUNT);
+	hash = state->hasher->hash(state->hasher, PG_GETARG_DATUM(1));
+	if (!check_family(view, state->hasher))
+		PG_RETURN_INT64(0);
+	count = view->head.kind->count(view, hash);
+	if (count == PG_UINT64_MAX)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) count);
+}
+
 /* An array of keys, and the answer to each that is not NULL. */
 typedef struct KeyArray
 {
@@ -174,7 +210,7 @@ probe_array(FunctionCallInfo fcinfo, KeyArray *array)
 		return;
 
 	state = get_state(fcinfo, 1, true);
-	bloomfam_filter_open(&state->filter, PG_GETARG_DATUM(0));
+	open_filter(fcinfo, 0, state);
 	hashes = palloc(Max(array->n, 1) * sizeof(uint64));
 	found = palloc(Max(array->n, 1) * sizeof(bool));
 	for (i = 0; i < array->n; i++)

@@ -28,8 +28,8 @@ combine(FunctionCallInfo fcinfo, const char *verb,
 	struct varlena *result;
 	uint8	   *payload;
 
-	bloomfam_view_open(PG_GETARG_DATUM(0), &a);
-	bloomfam_view_open(PG_GETARG_DATUM(1), &b);
+	bloomfam_view_open_loose(PG_GETARG_DATUM(0), &a);
+	bloomfam_view_open_loose(PG_GETARG_DATUM(1), &b);
 	status = plan(&a, &b, &head);
 	if (status != BF_OK)
 		bloomfam_combine_error(status, verb, &a, &b);
@@ -77,7 +77,7 @@ bloomfam_fold(PG_FUNCTION_ARGS)
 	struct varlena *result;
 	uint8	   *payload;
 
-	bloomfam_view_open(PG_GETARG_DATUM(0), &view);
+	bloomfam_view_open_loose(PG_GETARG_DATUM(0), &view);
 	status = bf_fold_plan(&bloomfam_env, &view, fpr, &head);
 	if (status == BF_UNSUPPORTED)
 		bloomfam_unsupported_error(view.head.kind, "fold", BF_CAN_FOLD);
