@@ -185,6 +185,9 @@ typedef struct BfStats
 
 typedef bool (*BfProbe) (const BfView *view, uint64_t hash);
 
+/* Reads len bytes of a payload from offset on, which lie within it; good until the next call. */
+typedef const uint8_t *(*BfFetch) (void *arg, uint64_t offset, uint64_t len);
+
 /*
  * A kind: one constant table, exported by the kind's own file.
  *
@@ -236,6 +239,11 @@ struct BfKind
 	 * the caches.
 	 */
 	void		(*probe_many) (const BfView *view, const uint64_t *hashes, size_t n, bool *result);
+
+	/*
+	 * Probes a filter of which only the header is at hand, by fetching the few bytes that decide.  May be NULL: nearly all of them do.
+	 */
+	bool		(*probe_sliced) (const BfHeader *head, uint64_t hash, BfFetch fetch, void *arg);
 
 	/*
 	 * Prepares the payload of an empty filter, which is zeroed.  May be NULL: zeros are one.

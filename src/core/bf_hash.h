@@ -72,4 +72,20 @@ bf_order(uint64_t h)
 	return h * BF_ORDER_MULTIPLIER;
 }
 
+/*
+ * The shard of a hash among so many, 0 to shards - 1: where a set is divided among several filters.  From a mix of the whole hash (the finalizer of
+ * MurmurHash3, Appleby, with Stafford's thirteenth set of constants), so that the keys of one shard are spread within a filter as all keys are;
+ * with the high bits themselves a shard's filter would have keys in one part only, and false positives as if it were that small.
+ */
+static inline uint64_t
+bf_shard(uint64_t h, uint64_t shards)
+{
+	h ^= h >> 30;
+	h *= UINT64_C(0xbf58476d1ce4e5b9);
+	h ^= h >> 27;
+	h *= UINT64_C(0x94d049bb133111eb);
+	h ^= h >> 31;
+	return bf_cell(h, shards);
+}
+
 #endif							/* BF_HASH_H */

@@ -77,12 +77,9 @@ blocked_check(const BfHeader *head)
 }
 
 /* All k bits without a branch: half-full blocks would make one on each bit a coin toss. */
-static bool
-probe_scalar(const BfView *view, uint64_t hash)
+static inline bool
+test_block(const uint8_t *block, uint32_t x, unsigned k)
 {
-	const uint8_t *block = block_of(view, hash);
-	uint32_t	x = (uint32_t) hash;
-	unsigned	k = view->head.param[0];
 	unsigned	all = 1;
 	unsigned	i;
 
@@ -93,6 +90,20 @@ probe_scalar(const BfView *view, uint64_t hash)
 		all &= (unsigned) block[bit >> 3] >> (bit & 7);
 	}
 	return all & 1;
+}
+
+static bool
+probe_scalar(const BfView *view, uint64_t hash)
+{
+	return test_block(block_of(view, hash), (uint32_t) hash, view->head.param[0]);
+}
+
+static bool
+blocked_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *arg)
+{
+	uint64_t	block = bf_cell(hash, head->payload_len / BLOCK_BYTES);
+
+	return test_block(fetch(arg, block * BLOCK_BYTES, BLOCK_BYTES), (uint32_t) hash, head->param[0]);
 }
 
 #ifdef HAVE_AVX2_KERNEL
@@ -320,6 +331,7 @@ const BfKind bf_kind_blocked = {
 	.check = blocked_check,
 	.prober = blocked_prober,
 	.probe_many = blocked_probe_many,
+	.probe_sliced = blocked_probe_sliced,
 	.add = blocked_add,
 	.stats = blocked_stats,
 	.combined_head = bf_cells_combined_head,

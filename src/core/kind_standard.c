@@ -118,6 +118,23 @@ standard_probe(const BfView *view, uint64_t hash)
 	return true;
 }
 
+static bool
+standard_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *arg)
+{
+	uint64_t	words = head->payload_len / WORD_BYTES;
+	unsigned	i;
+
+	for (i = 0; i < head->param[0]; i++)
+	{
+		uint8_t		mask;
+		uint64_t	at = position(hash, i, words, &mask);
+
+		if (!(*fetch(arg, at, 1) & mask))
+			return false;
+	}
+	return true;
+}
+
 static BfProbe
 standard_prober(const BfView *view)
 {
@@ -231,6 +248,7 @@ const BfKind bf_kind_standard = {
 	.check = standard_check,
 	.prober = standard_prober,
 	.probe_many = standard_probe_many,
+	.probe_sliced = standard_probe_sliced,
 	.add = standard_add,
 	.stats = standard_stats,
 	.combined_head = bf_cells_combined_head,

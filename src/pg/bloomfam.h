@@ -89,6 +89,23 @@ extern bool bloomfam_is_bloomkey(Oid type);
 /* ---- datum.c: filters as datums ---- */
 
 /*
+ * A TOASTed filter of which only the header has been read, since so far few keys were looked for in it: a probe then reads what it needs, and
+ * not the whole value.
+ */
+typedef struct BloomfamSliceScan BloomfamSliceScan;
+
+typedef struct BloomfamSlice
+{
+	BfView		view;			/* no payload */
+	uint64		toast_pointer[2];	/* which filter, as below; zeros: none */
+	uint32		lxid;
+	uint32		probes;			/* of this filter */
+	BloomfamSliceScan *scan;		/* from bloomfam_slice_open() to bloomfam_slice_close() */
+	uint8		header[BF_MAX_HEADER_SIZE];
+	uint8		bytes[BF_MAX_HEADER_SIZE];	/* what was read last */
+} BloomfamSlice;
+
+/*
  * An opened filter that is kept from call to call.  What is opened stays open while the datum is the same value: a plain one is used
  * where it lies, a TOASTed one is fetched once.  See datum.c for how a value is known again.
  */
@@ -109,6 +126,8 @@ typedef struct BloomfamFilter
 	uint32		lxid;			/* the transaction that this holds in */
 	char	   *compressed;		/* or a copy of the datum, compressed in its row */
 	Size		compressed_len; /* 0: none */
+
+	BloomfamSlice slice;		/* beside all that */
 } BloomfamFilter;
 
 /* Makes an empty one; what it fetches goes into this context. */
@@ -172,6 +191,31 @@ bloomfam_filter_open(BloomfamFilter *filter, Datum datum)
 	}
 	bloomfam_filter_reopen(filter, datum);
 }
+
+/* Is this datum to be opened as a slice?  See below. */
+static inline bool
+bloomfam_slice_may_pay(const BloomfamFilter *filter, Datum datum)
+{
+	char	   *pointer = DatumGetPointer(datum);
+	const char *toast;
+
+	if (likely(!VARATT_IS_EXTERNAL_ONDISK(pointer)))
+		return false;
+	toast = VARDATA_EXTERNAL(pointer);
+	return bloomfam_load64(toast) != filter->toast_pointer[0] || bloomfam_load64(toast + 8) != filter->toast_pointer[1] ||
+		filter->lxid != BLOOMFAM_MY_LXID;
+}
+
+/*
+ * Opens the datum for one probe of one key, if that is worth it: slice->view then has its header.  False: open it whole.  After true, and after
+ * bloomfam_slice_probe(), comes bloomfam_slice_close().
+ */
+extern bool bloomfam_slice_open(BloomfamFilter *filter, Datum datum);
+extern bool bloomfam_slice_probe(BloomfamSlice *slice, uint64 hash);
+extern void bloomfam_slice_close(BloomfamSlice *slice);
+
+/* bf_open(), or an error that says that the stored value is corrupt. */
+extern void bloomfam_header_open(const void *data, Size avail, Size total, BfView *view);
 
 /* Opens an argument for one look, in the current memory context; the view borrows it. */
 extern void bloomfam_view_open(Datum datum, BfView *view);

@@ -80,6 +80,25 @@ extern char *get_collation_actual_version(char collprovider, const char *collcol
 #define BLOOMFAM_ANUM_DAT_RULES		InvalidAttrNumber
 #endif
 
+/* 18 passes instrumentation to index scans, and hands out the snapshot that TOAST tables are read with instead of filling one */
+#include "access/toast_internals.h"
+#if PG_VERSION_NUM >= 180000
+#define bloomfam_index_beginscan(table, index, snapshot, nkeys)	index_beginscan(table, index, snapshot, NULL, nkeys, 0)
+#else
+#define bloomfam_index_beginscan(table, index, snapshot, nkeys)	index_beginscan(table, index, snapshot, nkeys, 0)
+#endif
+
+static inline Snapshot
+bloomfam_toast_snapshot(SnapshotData *room)
+{
+#if PG_VERSION_NUM >= 180000
+	return get_toast_snapshot();
+#else
+	init_toast_snapshot(room);
+	return room;
+#endif
+}
+
 /*
  * 18 lets PL/pgSQL hand a variable to the function that its new value comes from, to be modified in place; see support.c.  Before, an expanded
  * object would be copied for every step as a plain value is, and flattened on top.

@@ -45,8 +45,8 @@ corrupt_error(const char *reason)
 			 errdetail("Reason: %s.", reason)));
 }
 
-static void
-open_bytes(const void *data, Size avail, Size total, BfView *view)
+void
+bloomfam_header_open(const void *data, Size avail, Size total, BfView *view)
 {
 	const char *reason;
 
@@ -66,7 +66,7 @@ bloomfam_view_open(Datum datum, BfView *view)
 		return;
 	}
 	value = pg_detoast_datum_packed((struct varlena *) DatumGetPointer(datum));
-	open_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), VARSIZE_ANY_EXHDR(value), view);
+	bloomfam_header_open(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), VARSIZE_ANY_EXHDR(value), view);
 }
 
 void
@@ -142,7 +142,7 @@ open_plain(BloomfamFilter *filter, const uint8 *data, Size len)
 	filter->compressed_len = 0;
 
 	filter->data_len = NOTHING_OPEN;
-	open_bytes(data, len, len, &filter->view);
+	bloomfam_header_open(data, len, len, &filter->view);
 	filter->header_len = filter->view.payload - data;
 	memcpy(filter->header, data, filter->header_len);
 	filter->view.head.family = (char *) filter->header + BF_FIXED_HEADER_SIZE;
@@ -172,14 +172,14 @@ fetch(BloomfamFilter *filter, struct varlena *value, Size *len)
 		{
 			*len = pointer.va_rawsize - VARHDRSZ;
 			head_slice = detoast_attr_slice(value, 0, BF_MAX_HEADER_SIZE);
-			open_bytes(VARDATA_ANY(head_slice), VARSIZE_ANY_EXHDR(head_slice), *len, &view);
+			bloomfam_header_open(VARDATA_ANY(head_slice), VARSIZE_ANY_EXHDR(head_slice), *len, &view);
 		}
 	}
 	if (head_slice == NULL)
 	{
 		whole = detoast_attr(value);
 		*len = VARSIZE_ANY_EXHDR(whole);
-		open_bytes(VARDATA_ANY(whole), *len, *len, &view);
+		bloomfam_header_open(VARDATA_ANY(whole), *len, *len, &view);
 	}
 
 	/* the header said how much there is: no more than a value may have */

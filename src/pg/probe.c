@@ -33,24 +33,10 @@ typedef struct ProbeState
 	BloomfamHasher *hasher;		/* of keys, or of the elements of an array of keys, for the filter's hash */
 	Oid			type;			/* what it hashes */
 	bool		constant;		/* the filter is a constant, and open */
+	bool		key_constant;	/* the key is a constant */
+	bool		key_hashed;		/* ... and this is its hash */
+	uint64		key_hash;
 } ProbeState;
-
-static pg_noinline ProbeState *
-make_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
-{
-	MemoryContext context = fcinfo->flinfo->fn_mcxt;
-	ProbeState *state = MemoryContextAlloc(context, sizeof(ProbeState));
-	Oid			type = bloomfam_key_type(fcinfo, key_arg);
-
-	if (keys_are_array)
-		type = get_base_element_type(type);
-	bloomfam_filter_init(&state->filter, context);
-	state->constant = false;
-	state->type = type;
-	state->hasher = bloomfam_hasher_make(context, type, PG_GET_COLLATION(), BF_HASH_XXH3);
-	fcinfo->flinfo->fn_extra = state;
-	return state;
-}
 
 /* Is an argument a constant of the expression that the call belongs to? */
 static bool
@@ -70,12 +56,40 @@ arg_is_constant(FunctionCallInfo fcinfo, int argno)
 	return argno < list_length(args) && IsA(list_nth(args, argno), Const);
 }
 
+static pg_noinline ProbeState *
+make_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
+{
+	MemoryContext context = fcinfo->flinfo->fn_mcxt;
+	ProbeState *state = MemoryContextAllocZero(context, sizeof(ProbeState));
+	Oid			type = bloomfam_key_type(fcinfo, key_arg);
+
+	if (keys_are_array)
+		type = get_base_element_type(type);
+	bloomfam_filter_init(&state->filter, context);
+	state->type = type;
+	state->hasher = bloomfam_hasher_make(context, type, PG_GET_COLLATION(), BF_HASH_XXH3);
+	state->key_constant = !keys_are_array && arg_is_constant(fcinfo, key_arg);
+	fcinfo->flinfo->fn_extra = state;
+	return state;
+}
+
 static inline ProbeState *
 get_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
 {
 	ProbeState *state = fcinfo->flinfo->fn_extra;
 
 	return likely(state != NULL) ? state : make_state(fcinfo, key_arg, keys_are_array);
+}
+
+/* Sees to it that keys are hashed as this filter wants. */
+static inline void
+match_hasher(FunctionCallInfo fcinfo, ProbeState *state, const BfView *view)
+{
+	if (unlikely(state->hasher->hash_id != view->head.hash_id))
+	{
+		state->hasher = bloomfam_hasher_make(fcinfo->flinfo->fn_mcxt, state->type, PG_GET_COLLATION(), view->head.hash_id);
+		state->key_hashed = false;
+	}
 }
 
 /* Opens the filter; a constant, whose value lies in the expression and stays there, for the last time. */
@@ -85,10 +99,23 @@ open_filter(FunctionCallInfo fcinfo, int filter_arg, ProbeState *state)
 	bool		first = state->filter.view.payload == NULL;
 
 	bloomfam_filter_open(&state->filter, PG_GETARG_DATUM(filter_arg));
-	if (unlikely(state->hasher->hash_id != state->filter.view.head.hash_id))
-		state->hasher = bloomfam_hasher_make(fcinfo->flinfo->fn_mcxt, state->type, PG_GET_COLLATION(), state->filter.view.head.hash_id);
+	match_hasher(fcinfo, state, &state->filter.view);
 	if (unlikely(first))
 		state->constant = arg_is_constant(fcinfo, filter_arg);
+}
+
+/* The hash of a key; of a constant, which may be long, once. */
+static inline uint64
+hash_key(FunctionCallInfo fcinfo, int key_arg, ProbeState *state)
+{
+	BloomfamHasher *hasher = state->hasher;
+
+	if (likely(!state->key_constant))
+		return hasher->hash(hasher, PG_GETARG_DATUM(key_arg));
+	if (!state->key_hashed)
+		state->key_hash = hasher->hash(hasher, PG_GETARG_DATUM(key_arg));
+	state->key_hashed = true;
+	return state->key_hash;
 }
 
 /*
@@ -105,6 +132,21 @@ check_family(const BfView *view, const BloomfamHasher *hasher)
 	bloomfam_family_error(&view->head, hasher->family, hasher->family_len, hasher->family_id);
 }
 
+/* The same for a filter that is not fetched. */
+static pg_noinline bool
+slice_may_contain(FunctionCallInfo fcinfo, int key_arg, ProbeState *state)
+{
+	BloomfamSlice *slice = &state->filter.slice;
+	uint64		hash;
+	bool		result;
+
+	match_hasher(fcinfo, state, &slice->view);
+	hash = hash_key(fcinfo, key_arg, state);
+	result = check_family(&slice->view, state->hasher) && bloomfam_slice_probe(slice, hash);
+	bloomfam_slice_close(slice);
+	return result;
+}
+
 static inline Datum
 may_contain(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
 {
@@ -118,8 +160,14 @@ may_contain(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
 
 	state = get_state(fcinfo, key_arg, false);
 	if (!state->constant)
+	{
+		Datum		filter = PG_GETARG_DATUM(filter_arg);
+
+		if (bloomfam_slice_may_pay(&state->filter, filter) && bloomfam_slice_open(&state->filter, filter))
+			PG_RETURN_BOOL(slice_may_contain(fcinfo, key_arg, state));
 		open_filter(fcinfo, filter_arg, state);
-	hash = state->hasher->hash(state->hasher, PG_GETARG_DATUM(key_arg));
+	}
+	hash = hash_key(fcinfo, key_arg, state);
 	PG_RETURN_BOOL(check_family(&state->filter.view, state->hasher) &&
 				   state->filter.probe(&state->filter.view, hash));
 }
@@ -166,7 +214,7 @@ bloomfam_count(PG_FUNCTION_ARGS)
 	view = &state->filter.view;
 	if (view->head.kind->count == NULL)
 		bloomfam_unsupported_error(view->head.kind, "count keys in", BF_CAN_COUNT);
-	hash = state->hasher->hash(state->hasher, PG_GETARG_DATUM(1));
+	hash = hash_key(fcinfo, 1, state);
 	if (!check_family(view, state->hasher))
 		PG_RETURN_INT64(0);
 	count = view->head.kind->count(view, hash);

@@ -1,0 +1,176 @@
+/*-------------------------------------------------------------------------
+ *
+ * slice.c
+ *	  Probing a TOASTed filter without fetching it.
+ *
+ * One key asked of many stored filters needs from each the header and one block or a few words: two chunks out of hundreds.  Whether a filter
+ * will be asked for one key or for a million is not known beforehand; so it is read by slices until those have cost about what fetching it does,
+ * and fetched then.  That is never more than about twice the better of the two.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/genam.h"
+#include "access/heaptoast.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/pg_type.h"
+#include "utils/fmgroids.h"
+#include "utils/rel.h"
+
+#include "pg/bloomfam.h"
+
+/* Reading a slice costs about as much as this many bytes of fetching all. */
+#define BYTES_PER_SLICE		(16 * 1024)
+
+/* The most that a kind asks for at a time. */
+#define MAX_SLICE			BF_MAX_HEADER_SIZE
+
+/* Columns of a TOAST table. */
+enum
+{
+	CHUNK_ID = 1, CHUNK_SEQ, CHUNK_DATA
+};
+
+/* What is open while one filter is probed. */
+struct BloomfamSliceScan
+{
+	Relation	table;
+	Relation   *indexes;
+	int			nindexes;
+	IndexScanDesc scan;
+	SnapshotData snapshot;
+	TupleTableSlot *slot;
+	ScanKeyData key[2];			/* of the index: value id, number of the chunk */
+};
+
+static BloomfamSliceScan *
+begin_scan(Oid table, Oid value_id)
+{
+	BloomfamSliceScan *scan = palloc(sizeof(BloomfamSliceScan));
+	int			valid;
+
+	scan->table = table_open(table, AccessShareLock);
+	valid = toast_open_indexes(scan->table, AccessShareLock, &scan->indexes, &scan->nindexes);
+	scan->scan = bloomfam_index_beginscan(scan->table, scan->indexes[valid], bloomfam_toast_snapshot(&scan->snapshot), lengthof(scan->key));
+	scan->slot = table_slot_create(scan->table, NULL);
+	ScanKeyInit(&scan->key[0], CHUNK_ID, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(value_id));
+	ScanKeyInit(&scan->key[1], CHUNK_SEQ, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(0));
+	return scan;
+}
+
+static void
+end_scan(BloomfamSliceScan *scan)
+{
+	ExecDropSingleTupleTableSlot(scan->slot);
+	index_endscan(scan->scan);
+	toast_close_indexes(scan->indexes, scan->nindexes, AccessShareLock);
+	table_close(scan->table, AccessShareLock);
+	pfree(scan);
+}
+
+/* The data of a chunk, good until the next one is read. */
+static struct varlena *
+read_chunk(BloomfamSliceScan *scan, int32 seq)
+{
+	struct varlena *chunk = NULL;
+	bool		isnull = true;
+
+	scan->key[1].sk_argument = Int32GetDatum(seq);
+	index_rescan(scan->scan, scan->key, lengthof(scan->key), NULL, 0);
+	if (index_getnext_slot(scan->scan, ForwardScanDirection, scan->slot))
+		chunk = (struct varlena *) DatumGetPointer(slot_getattr(scan->slot, CHUNK_DATA, &isnull));
+	if (isnull || VARATT_IS_EXTENDED(chunk) != VARATT_IS_SHORT(chunk))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("invalid bloom filter"),
+				 errdetail("Reason: %s.", "a part of the stored value is missing")));
+	return chunk;
+}
+
+/* Reads a part of the value that is being scanned. */
+static const uint8_t *
+read_slice(BloomfamSlice *slice, uint64 offset, uint64 len)
+{
+	uint64		done = 0;
+
+	Assert(len <= MAX_SLICE);
+	while (done < len)
+	{
+		uint64		at = (offset + done) % TOAST_MAX_CHUNK_SIZE;
+		struct varlena *chunk = read_chunk(slice->scan, (int32) ((offset + done) / TOAST_MAX_CHUNK_SIZE));
+		uint64		size = VARSIZE_ANY_EXHDR(chunk);
+
+		if (at >= size)
+			bloomfam_header_open(NULL, 0, 0, &slice->view); /* raises an error: too short */
+		size = Min(size - at, len - done);
+		memcpy(slice->bytes + done, VARDATA_ANY(chunk) + at, size);
+		done += size;
+	}
+	return slice->bytes;
+}
+
+bool
+bloomfam_slice_open(BloomfamFilter *filter, Datum datum)
+{
+	BloomfamSlice *slice = &filter->slice;
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+	struct varatt_external pointer;
+	bool		again;
+	Size		len;
+
+	VARATT_EXTERNAL_GET_POINTER(pointer, value);
+	len = VARATT_EXTERNAL_GET_EXTSIZE(pointer);
+	again = memcmp(slice->toast_pointer, &pointer, sizeof(pointer)) == 0 && slice->lxid == BLOOMFAM_MY_LXID;
+	if (VARATT_EXTERNAL_IS_COMPRESSED(pointer) || (again ? slice->probes + 1 : 1) * (uint64) BYTES_PER_SLICE > len ||
+		(again && slice->view.head.kind->probe_sliced == NULL))
+		return false;
+
+	if (!again)
+	{
+		slice->probes = 0;
+		slice->toast_pointer[0] = 0;	/* if this fails half-way */
+	}
+	slice->scan = begin_scan(pointer.va_toastrelid, pointer.va_valueid);
+	if (!again)
+	{
+		Size		avail = Min(len, BF_MAX_HEADER_SIZE);
+
+		memcpy(slice->header, read_slice(slice, 0, avail), avail);
+		bloomfam_header_open(slice->header, avail, len, &slice->view);
+		memcpy(slice->toast_pointer, &pointer, sizeof(pointer));
+		slice->lxid = BLOOMFAM_MY_LXID;
+		if (slice->view.head.kind->probe_sliced == NULL)
+		{
+			bloomfam_slice_close(slice);
+			return false;
+		}
+	}
+	slice->probes++;
+	return true;
+}
+
+/* For the kind's routine: a part of the payload. */
+static const uint8_t *
+fetch_payload(void *arg, uint64_t offset, uint64_t len)
+{
+	BloomfamSlice *slice = arg;
+
+	return read_slice(slice, bf_payload_offset(slice->view.head.family_len) + offset, len);
+}
+
+bool
+bloomfam_slice_probe(BloomfamSlice *slice, uint64 hash)
+{
+	return slice->view.head.kind->probe_sliced(&slice->view.head, hash, fetch_payload, slice);
+}
+
+void
+bloomfam_slice_close(BloomfamSlice *slice)
+{
+	end_scan(slice->scan);
+	slice->scan = NULL;
+}
