@@ -214,6 +214,11 @@ AS 'MODULE_PATHNAME', 'bloomfam_add_all' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_add_all(bloomfilter, anyarray) IS 'the filter with the keys of an array';
 
+CREATE FUNCTION bloom_add_new(bloomfilter, keys anyarray, OUT filter bloomfilter, OUT added anyarray) RETURNS record
+AS 'MODULE_PATHNAME', 'bloomfam_add_new' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_add_new(bloomfilter, anyarray) IS 'the filter with the keys of an array, and those that were new to it';
+
 CREATE FUNCTION bloom_remove(filter bloomfilter, key "any") RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_add_support;
 
@@ -298,6 +303,28 @@ AS 'MODULE_PATHNAME', 'bloomfam_count' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_count(bloomfilter, "any") IS 'how often the key was added, at most';
 COMMENT ON FUNCTION bloom_count(bloomfilter, bloomliteral) IS 'how often the key was added, at most';
+
+CREATE FUNCTION bloom_which(filters bloomfilter[], key "any") RETURNS integer[]
+AS 'MODULE_PATHNAME', 'bloomfam_which' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_which(filters bloomfilter[], key bloomliteral) RETURNS integer[]
+AS 'MODULE_PATHNAME', 'bloomfam_which' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_which(bloomfilter[], "any") IS 'positions of the filters that may contain the key';
+COMMENT ON FUNCTION bloom_which(bloomfilter[], bloomliteral) IS 'positions of the filters that may contain the key';
+
+--
+-- Dividing keys: shard.c
+--
+
+CREATE FUNCTION bloom_shard(key "any", shards integer) RETURNS integer
+AS 'MODULE_PATHNAME', 'bloomfam_shard' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloom_shard(key bloomliteral, shards integer) RETURNS integer
+AS 'MODULE_PATHNAME', 'bloomfam_shard' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_shard("any", integer) IS 'the shard that a key belongs to, counted from 0';
+COMMENT ON FUNCTION bloom_shard(bloomliteral, integer) IS 'the shard that a key belongs to, counted from 0';
 
 --
 -- Filters from filters: setops.c

@@ -67,6 +67,33 @@ struct BloomfamHasher
  */
 extern BloomfamHasher *bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId hash_id);
 
+/* The hashers of one argument, one for each hash that filters may want, made when first needed. */
+#define BLOOMFAM_NHASHES	3		/* numbers of hashes are below this */
+
+typedef struct BloomfamHashers
+{
+	MemoryContext context;
+	Oid			type;
+	Oid			collation;
+	BloomfamHasher *by_id[BLOOMFAM_NHASHES];
+} BloomfamHashers;
+
+static inline BloomfamHasher *
+bloomfam_hasher_for(BloomfamHashers *hashers, BfHashId hash_id)
+{
+	BloomfamHasher **hasher = &hashers->by_id[hash_id];
+
+	if (unlikely(*hasher == NULL))
+		*hasher = bloomfam_hasher_make(hashers->context, hashers->type, hashers->collation, hash_id);
+	return *hasher;
+}
+
+/*
+ * Fills them for argument argno, whose keys are its value, or the elements of the array that it is.  Raises an error if the call site does not
+ * tell the type.
+ */
+extern void bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int argno, bool keys_are_array);
+
 /* The type of an argument that is a key, or an array of keys.  Raises an error if the call site does not tell. */
 extern Oid bloomfam_key_type(FunctionCallInfo fcinfo, int argno);
 

@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * build.c
- *	  From keys to filters: bloom_create, bloom_add, bloom_add_all; and back: bloom_remove, bloom_remove_all.
+ *	  From keys to filters: bloom_create, bloom_add, bloom_add_all, bloom_add_new; and back: bloom_remove, bloom_remove_all.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -17,6 +19,7 @@
 PG_FUNCTION_INFO_V1(bloomfam_create);
 PG_FUNCTION_INFO_V1(bloomfam_add);
 PG_FUNCTION_INFO_V1(bloomfam_add_all);
+PG_FUNCTION_INFO_V1(bloomfam_add_new);
 PG_FUNCTION_INFO_V1(bloomfam_remove);
 PG_FUNCTION_INFO_V1(bloomfam_remove_all);
 
@@ -66,22 +69,19 @@ bloomfam_create(PG_FUNCTION_ARGS)
 	return bloomfam_value_finish(value, &head);
 }
 
-/* What a call that changes a filter keeps in fn_extra: a hasher of argument 1, for the hash that the filter wants. */
+/* The hasher of argument 1 for the hash that a filter wants, kept in fn_extra. */
 static BloomfamHasher *
 get_hasher(FunctionCallInfo fcinfo, bool keys_are_array, BfHashId hash_id)
 {
-	BloomfamHasher *hasher = fcinfo->flinfo->fn_extra;
+	BloomfamHashers *hashers = fcinfo->flinfo->fn_extra;
 
-	if (hasher == NULL || hasher->hash_id != hash_id)
+	if (hashers == NULL)
 	{
-		Oid			type = bloomfam_key_type(fcinfo, 1);
-
-		if (keys_are_array)
-			type = get_base_element_type(type);
-		hasher = bloomfam_hasher_make(fcinfo->flinfo->fn_mcxt, type, PG_GET_COLLATION(), hash_id);
-		fcinfo->flinfo->fn_extra = hasher;
+		hashers = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BloomfamHashers));
+		bloomfam_hashers_init(hashers, fcinfo, 1, keys_are_array);
+		fcinfo->flinfo->fn_extra = hashers;
 	}
-	return hasher;
+	return bloomfam_hasher_for(hashers, hash_id);
 }
 
 /* What the functions that change a filter have in common, and how they differ. */
@@ -127,21 +127,49 @@ change_one(FunctionCallInfo fcinfo, const Change *change)
 	return bloomfam_edit_end(edit);
 }
 
-static Datum
-change_all(FunctionCallInfo fcinfo, const Change *change)
+/* The keys of an array, NULLs passed over, and their hashes. */
+typedef struct HashedKeys
 {
-	BloomfamEdit *edit;
-	BloomfamHasher *hasher;
 	ArrayType  *array;
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
+	int			n;
 	Datum	   *keys;
-	bool	   *nulls;
 	uint64	   *hashes;
+} HashedKeys;
+
+/* Hashes the array that is argument 1, for a filter to be changed, whose family the keys must have, or give it. */
+static void
+hash_keys(FunctionCallInfo fcinfo, BloomfamEdit *edit, HashedKeys *hashed)
+{
+	BloomfamHasher *hasher = get_hasher(fcinfo, true, edit->head.hash_id);
+	bool	   *nulls;
 	int			nkeys;
-	int			n = 0;
 	int			i;
+
+	hashed->array = PG_GETARG_ARRAYTYPE_P(1);
+	get_typlenbyvalalign(ARR_ELEMTYPE(hashed->array), &hashed->typlen, &hashed->typbyval, &hashed->typalign);
+	deconstruct_array(hashed->array, ARR_ELEMTYPE(hashed->array), hashed->typlen, hashed->typbyval, hashed->typalign,
+					  &hashed->keys, &nulls, &nkeys);
+	hashed->hashes = palloc(Max(nkeys, 1) * sizeof(uint64));
+	hashed->n = 0;
+	for (i = 0; i < nkeys; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (nulls[i])
+			continue;
+		hashed->keys[hashed->n] = hashed->keys[i];
+		hashed->hashes[hashed->n++] = hasher->hash(hasher, hashed->keys[i]);
+		bloomfam_edit_take_family(edit, hasher);
+	}
+}
+
+static Datum
+change_all(FunctionCallInfo fcinfo, const Change *change)
+{
+	BloomfamEdit *edit;
+	HashedKeys	hashed;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -149,21 +177,8 @@ change_all(FunctionCallInfo fcinfo, const Change *change)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
 	edit = begin_change(fcinfo, change);
-	hasher = get_hasher(fcinfo, true, edit->head.hash_id);
-	array = PG_GETARG_ARRAYTYPE_P(1);
-	get_typlenbyvalalign(ARR_ELEMTYPE(array), &typlen, &typbyval, &typalign);
-	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign, &keys, &nulls, &nkeys);
-
-	hashes = palloc(Max(nkeys, 1) * sizeof(uint64));
-	for (i = 0; i < nkeys; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (nulls[i])
-			continue;
-		hashes[n++] = hasher->hash(hasher, keys[i]);
-		bloomfam_edit_take_family(edit, hasher);
-	}
-	change->apply(edit, hashes, n);
+	hash_keys(fcinfo, edit, &hashed);
+	change->apply(edit, hashed.hashes, hashed.n);
 	return bloomfam_edit_end(edit);
 }
 
@@ -189,6 +204,72 @@ Datum
 bloomfam_add_all(PG_FUNCTION_ARGS)
 {
 	return change_all(fcinfo, &adding);
+}
+
+/* How many keys are tested and added at a time. */
+#define NEW_BATCH		256
+
+/*
+ * bloom_add_new(bloomfilter, anyarray, OUT filter bloomfilter, OUT added anyarray) -> record: not strict, immutable.
+ *
+ * Adds those keys of the array that the filter, with what was added before them, does not contain, and returns them in their order beside the new
+ * filter.  A key that was never added is left out with the filter's FPR, and no other is ever returned: none is new twice.  NULL keys are passed
+ * over; a NULL array gives the filter as it is, and NULL.  22004 for a NULL filter: nothing is known of what is new then.  Other errors as bloom_add.
+ */
+Datum
+bloomfam_add_new(PG_FUNCTION_ARGS)
+{
+	BloomfamEdit *edit;
+	HashedKeys	hashed;
+	TupleDesc	desc;
+	Datum		values[2];
+	bool		nulls[2] = {false, false};
+	int			nadded = 0;
+	int			done;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 2)
+		elog(ERROR, "return type must be the row type of bloom_add_new");
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("bloom filter must not be null")));
+	values[0] = PG_GETARG_DATUM(0);
+	if (PG_ARGISNULL(1))
+	{
+		nulls[1] = true;
+		PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	}
+
+	edit = begin_change(fcinfo, &adding);
+	hash_keys(fcinfo, edit, &hashed);
+	for (done = 0; done < hashed.n; done += NEW_BATCH)
+	{
+		int			n = Min(NEW_BATCH, hashed.n - done);
+		bool		known[NEW_BATCH];
+		BfView		view;
+		BfProbe		probe;
+		int			i;
+
+		/* all at once first, which fetches their places; then those that seem new, one after the other, as they may repeat */
+		CHECK_FOR_INTERRUPTS();
+		bloomfam_edit_view(edit, &view);
+		view.head.kind->probe_many(&view, hashed.hashes + done, n, known);
+		probe = view.head.kind->prober(&view);
+		for (i = 0; i < n; i++)
+		{
+			uint64		hash = hashed.hashes[done + i];
+
+			if (known[i] || probe(&view, hash))
+				continue;
+			bloomfam_edit_add(edit, &hash, 1);
+			bloomfam_edit_view(edit, &view);
+			hashed.keys[nadded++] = hashed.keys[done + i];
+		}
+	}
+	values[0] = bloomfam_edit_end(edit);
+	values[1] = PointerGetDatum(construct_array(hashed.keys, nadded, ARR_ELEMTYPE(hashed.array), hashed.typlen, hashed.typbyval,
+												hashed.typalign));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
 /*

@@ -1674,3 +1674,14 @@ bloomfam_key_type(FunctionCallInfo fcinfo, int argno)
 				 errmsg("could not determine the type of the key")));
 	return type;
 }
+
+void
+bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int argno, bool keys_are_array)
+{
+	Oid			type = bloomfam_key_type(fcinfo, argno);
+
+	memset(hashers, 0, sizeof(*hashers));
+	hashers->context = fcinfo->flinfo->fn_mcxt;
+	hashers->type = keys_are_array ? get_base_element_type(type) : type;
+	hashers->collation = PG_GET_COLLATION();
+}

@@ -14,6 +14,8 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/primnodes.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
@@ -26,12 +28,13 @@ PG_FUNCTION_INFO_V1(bloomfam_may_contain_any);
 PG_FUNCTION_INFO_V1(bloomfam_may_contain_all);
 PG_FUNCTION_INFO_V1(bloomfam_filter_keys);
 PG_FUNCTION_INFO_V1(bloomfam_count);
+PG_FUNCTION_INFO_V1(bloomfam_which);
 
 typedef struct ProbeState
 {
 	BloomfamFilter filter;
-	BloomfamHasher *hasher;		/* of keys, or of the elements of an array of keys, for the filter's hash */
-	Oid			type;			/* what it hashes */
+	BloomfamHasher *hasher;		/* for the hash of the filter looked at */
+	BloomfamHashers hashers;
 	bool		constant;		/* the filter is a constant, and open */
 	bool		key_constant;	/* the key is a constant */
 	bool		key_hashed;		/* ... and this is its hash */
@@ -61,13 +64,10 @@ make_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
 {
 	MemoryContext context = fcinfo->flinfo->fn_mcxt;
 	ProbeState *state = MemoryContextAllocZero(context, sizeof(ProbeState));
-	Oid			type = bloomfam_key_type(fcinfo, key_arg);
 
-	if (keys_are_array)
-		type = get_base_element_type(type);
 	bloomfam_filter_init(&state->filter, context);
-	state->type = type;
-	state->hasher = bloomfam_hasher_make(context, type, PG_GET_COLLATION(), BF_HASH_XXH3);
+	bloomfam_hashers_init(&state->hashers, fcinfo, key_arg, keys_are_array);
+	state->hasher = bloomfam_hasher_for(&state->hashers, BF_HASH_XXH3);
 	state->key_constant = !keys_are_array && arg_is_constant(fcinfo, key_arg);
 	fcinfo->flinfo->fn_extra = state;
 	return state;
@@ -83,11 +83,11 @@ get_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
 
 /* Sees to it that keys are hashed as this filter wants. */
 static inline void
-match_hasher(FunctionCallInfo fcinfo, ProbeState *state, const BfView *view)
+match_hasher(ProbeState *state, const BfView *view)
 {
 	if (unlikely(state->hasher->hash_id != view->head.hash_id))
 	{
-		state->hasher = bloomfam_hasher_make(fcinfo->flinfo->fn_mcxt, state->type, PG_GET_COLLATION(), view->head.hash_id);
+		state->hasher = bloomfam_hasher_for(&state->hashers, view->head.hash_id);
 		state->key_hashed = false;
 	}
 }
@@ -99,7 +99,7 @@ open_filter(FunctionCallInfo fcinfo, int filter_arg, ProbeState *state)
 	bool		first = state->filter.view.payload == NULL;
 
 	bloomfam_filter_open(&state->filter, PG_GETARG_DATUM(filter_arg));
-	match_hasher(fcinfo, state, &state->filter.view);
+	match_hasher(state, &state->filter.view);
 	if (unlikely(first))
 		state->constant = arg_is_constant(fcinfo, filter_arg);
 }
@@ -140,7 +140,7 @@ slice_may_contain(FunctionCallInfo fcinfo, int key_arg, ProbeState *state)
 	uint64		hash;
 	bool		result;
 
-	match_hasher(fcinfo, state, &slice->view);
+	match_hasher(state, &slice->view);
 	hash = hash_key(fcinfo, key_arg, state);
 	result = check_family(&slice->view, state->hasher) && bloomfam_slice_probe(slice, hash);
 	bloomfam_slice_close(slice);
@@ -342,4 +342,50 @@ bloomfam_filter_keys(PG_FUNCTION_ARGS)
 		if (!array.nulls[i] && array.answers[i])
 			array.keys[nkept++] = array.keys[i];
 	PG_RETURN_ARRAYTYPE_P(construct_array(array.keys, nkept, array.type, array.typlen, array.typbyval, array.typalign));
+}
+
+/*
+ * bloom_which(bloomfilter[], "any") -> integer[]: not strict, immutable.
+ *
+ * The positions, from 1 on, of those filters that may contain the key; that of a NULL filter is among them.  The key is hashed once.  NULL for a NULL
+ * array or key.  42804 if a filter holds keys of another type.
+ */
+Datum
+bloomfam_which(PG_FUNCTION_ARGS)
+{
+	ProbeState *state;
+	ArrayType  *array;
+	Datum	   *filters;
+	bool	   *nulls;
+	Datum	   *positions;
+	int			n;
+	int			found = 0;
+	int			i;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	state = get_state(fcinfo, 1, false);
+	array = PG_GETARG_ARRAYTYPE_P(0);
+	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_DOUBLE, &filters, &nulls, &n);
+	positions = palloc(Max(n, 1) * sizeof(Datum));
+	state->key_hashed = false;
+	for (i = 0; i < n; i++)
+	{
+		BfView		view;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!nulls[i])
+		{
+			bloomfam_view_open(filters[i], &view);
+			match_hasher(state, &view);
+			if (!state->key_hashed)
+				state->key_hash = state->hasher->hash(state->hasher, PG_GETARG_DATUM(1));
+			state->key_hashed = true;
+			if (!check_family(&view, state->hasher) || !view.head.kind->prober(&view) (&view, state->key_hash))
+				continue;
+		}
+		positions[found++] = Int32GetDatum(i + 1);
+	}
+	state->key_hashed = false;
+	PG_RETURN_ARRAYTYPE_P(construct_array(positions, found, INT4OID, sizeof(int32), true, TYPALIGN_INT));
 }

@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * shard.c
+ *	  Dividing keys among several filters.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg/bloomfam.h"
+
+PG_FUNCTION_INFO_V1(bloomfam_shard);
+
+/*
+ * bloom_shard("any", integer) -> integer: strict, immutable.
+ *
+ * Which of so many shards, 0 to shards - 1, a key belongs to; see bf_shard().  22023 for less than one shard, and the errors of a type that cannot be
+ * hashed.
+ */
+Datum
+bloomfam_shard(PG_FUNCTION_ARGS)
+{
+	BloomfamHashers *hashers = fcinfo->flinfo->fn_extra;
+	BloomfamHasher *hasher;
+	int32		shards = PG_GETARG_INT32(1);
+
+	if (shards < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of shards must be at least 1")));
+	if (hashers == NULL)
+	{
+		hashers = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BloomfamHashers));
+		bloomfam_hashers_init(hashers, fcinfo, 0, false);
+		fcinfo->flinfo->fn_extra = hashers;
+	}
+	hasher = bloomfam_hasher_for(hashers, BF_HASH_XXH3);
+	PG_RETURN_INT32((int32) bf_shard(hasher->hash(hasher, PG_GETARG_DATUM(0)), (uint64) shards));
+}
