@@ -237,42 +237,60 @@ COMMENT ON FUNCTION bloom_remove_all(bloomfilter, anyarray) IS 'the filter witho
 -- Probing: probe.c
 --
 
+CREATE FUNCTION bloom_may_contain_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'bloomfam_may_contain_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloom_may_be_in_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'bloomfam_may_be_in_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloom_may_contain_sel(internal, oid, internal, integer) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bloomfam_may_contain_sel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloom_may_be_in_sel(internal, oid, internal, integer) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bloomfam_may_be_in_sel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloom_may_contain_joinsel(internal, oid, internal, smallint, internal) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bloomfam_may_contain_joinsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloom_may_be_in_joinsel(internal, oid, internal, smallint, internal) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bloomfam_may_be_in_joinsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
 CREATE FUNCTION bloom_may_contain(filter bloomfilter, key "any") RETURNS boolean
-AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_contain_support;
 
 CREATE FUNCTION bloom_may_contain(filter bloomfilter, key bloomliteral) RETURNS boolean
-AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_contain_support;
 
 COMMENT ON FUNCTION bloom_may_contain(bloomfilter, "any") IS 'may the filter contain the key? false is certain';
 COMMENT ON FUNCTION bloom_may_contain(bloomfilter, bloomliteral) IS 'may the filter contain the key? false is certain';
 
 CREATE FUNCTION bloom_may_be_in(key "any", filter bloomfilter) RETURNS boolean
-AS 'MODULE_PATHNAME', 'bloomfam_may_be_in' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bloomfam_may_be_in' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_be_in_support;
 
 CREATE FUNCTION bloom_may_be_in(key bloomliteral, filter bloomfilter) RETURNS boolean
-AS 'MODULE_PATHNAME', 'bloomfam_may_be_in' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bloomfam_may_be_in' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_be_in_support;
 
 COMMENT ON FUNCTION bloom_may_be_in("any", bloomfilter) IS 'implementation of ~@ operator';
 COMMENT ON FUNCTION bloom_may_be_in(bloomliteral, bloomfilter) IS 'implementation of ~@ operator';
 
 CREATE OPERATOR @~ (
 	LEFTARG = bloomfilter, RIGHTARG = "any", FUNCTION = bloom_may_contain, COMMUTATOR = ~@,
-	RESTRICT = contsel, JOIN = contjoinsel
+	RESTRICT = bloom_may_contain_sel, JOIN = bloom_may_contain_joinsel
 );
 
 CREATE OPERATOR @~ (
 	LEFTARG = bloomfilter, RIGHTARG = bloomliteral, FUNCTION = bloom_may_contain, COMMUTATOR = ~@,
-	RESTRICT = contsel, JOIN = contjoinsel
+	RESTRICT = bloom_may_contain_sel, JOIN = bloom_may_contain_joinsel
 );
 
 CREATE OPERATOR ~@ (
 	LEFTARG = "any", RIGHTARG = bloomfilter, FUNCTION = bloom_may_be_in, COMMUTATOR = @~,
-	RESTRICT = contsel, JOIN = contjoinsel
+	RESTRICT = bloom_may_be_in_sel, JOIN = bloom_may_be_in_joinsel
 );
 
 CREATE OPERATOR ~@ (
 	LEFTARG = bloomliteral, RIGHTARG = bloomfilter, FUNCTION = bloom_may_be_in, COMMUTATOR = @~,
-	RESTRICT = contsel, JOIN = contjoinsel
+	RESTRICT = bloom_may_be_in_sel, JOIN = bloom_may_be_in_joinsel
 );
 
 COMMENT ON OPERATOR @~ (bloomfilter, "any") IS 'may the filter contain the key? false is certain';

@@ -1,18 +1,72 @@
 /*-------------------------------------------------------------------------
  *
  * support.c
- *	  What the planner and PL/pgSQL are told of our functions.
+ *	  What the planner and PL/pgSQL are told of our functions and operators.
+ *
+ * A probe passes the rows whose key is in the filter, and FPR of the others.  Where the filter is known when the query is planned, its keys and
+ * FPR are read off it, and the column's most common values are simply looked up in it.  Of the other values, as many are taken to be in the
+ * filter as it has keys left, out of the column's distinct values: filters are mostly built of keys that refer to the column.  That is checked
+ * against the values of the histogram, which are a sample: where these say otherwise beyond chance, they are believed.
+ *
+ * A filter that an InitPlan is going to build of the rows of a query has as many keys as that query has rows, in the planner's opinion.  Of
+ * one that is a column, or comes from elsewhere, nothing is known: see the constants below.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_statistic.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
 #include "nodes/primnodes.h"
 #include "nodes/supportnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 
 #include "pg/bloomfam.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_add_support);
+PG_FUNCTION_INFO_V1(bloomfam_may_contain_support);
+PG_FUNCTION_INFO_V1(bloomfam_may_be_in_support);
+PG_FUNCTION_INFO_V1(bloomfam_may_contain_sel);
+PG_FUNCTION_INFO_V1(bloomfam_may_be_in_sel);
+PG_FUNCTION_INFO_V1(bloomfam_may_contain_joinsel);
+PG_FUNCTION_INFO_V1(bloomfam_may_be_in_joinsel);
+
+/* The share of rows that an unknown filter passes: it was made to be selective. */
+#define DEFAULT_SELECTIVITY			0.1
+
+/* The share of many stored filters that may contain a key: hardly more than err. */
+#define DEFAULT_STORED_SELECTIVITY	0.02
+
+/* The FPR of a filter that is still to be built. */
+#define DEFAULT_FPR					0.01
+
+/* Larger filters are not read to plan a query: their headers must do. */
+#define MAX_BYTES_READ				(16 * 1024 * 1024)
+
+/* What a probe costs, in units of cpu_operator_cost: of a filter that fits the caches, that does not, or that is stored in each row. */
+#define PROBE_COST					1.0
+#define PROBE_COST_MEDIUM			3.0
+#define PROBE_COST_LARGE			8.0
+#define PROBE_COST_STORED			60.0
+#define MEDIUM_BYTES				(1024 * 1024)
+#define LARGE_BYTES					(16 * 1024 * 1024)
+
+/* What is known of a filter when a query is planned. */
+typedef struct FilterEstimate
+{
+	bool		known;			/* the filter is at hand, opened */
+	BfView		view;
+	double		keys;			/* negative: nothing is known */
+	double		fpr;
+} FilterEstimate;
 
 /*
  * bloom_add_support(internal) -> internal: strict, immutable; of bloom_add and bloom_remove.
@@ -37,4 +91,277 @@ bloomfam_add_support(PG_FUNCTION_ARGS)
 	}
 #endif
 	PG_RETURN_POINTER(result);
+}
+
+/* The number of rows that go into the aggregate that an InitPlan computes; negative if this is no such parameter. */
+static double
+rows_aggregated(PlannerInfo *root, Param *param)
+{
+	ListCell   *lc;
+
+	if (param->paramkind != PARAM_EXEC)
+		return -1;
+	for (; root != NULL; root = root->parent_root)
+		foreach(lc, root->init_plans)
+		{
+			SubPlan    *subplan = lfirst_node(SubPlan, lc);
+			Plan	   *plan;
+
+			if (!list_member_int(subplan->setParam, param->paramid))
+				continue;
+			plan = list_nth(root->glob->subplans, subplan->plan_id - 1);
+			if (plan == NULL || !IsA(plan, Agg))
+				return -1;
+			while (plan->lefttree != NULL && (IsA(plan, Agg) || IsA(plan, Gather) || IsA(plan, GatherMerge)))
+				plan = plan->lefttree;
+			return plan->plan_rows;
+		}
+	return -1;
+}
+
+/* Finds out what can be known of a filter; false: it is NULL, and passes every key. */
+static bool
+estimate_filter(PlannerInfo *root, Node *filter, FilterEstimate *estimate)
+{
+	memset(estimate, 0, sizeof(*estimate));
+	estimate->keys = -1;
+	estimate->fpr = DEFAULT_FPR;
+	if (root != NULL)
+		filter = estimate_expression_value(root, filter);
+	if (IsA(filter, Const))
+	{
+		Const	   *value = (Const *) filter;
+
+		if (value->constisnull)
+			return false;
+		bloomfam_view_open(value->constvalue, &estimate->view);
+		estimate->known = true;
+		if (estimate->view.head.payload_len <= MAX_BYTES_READ)
+		{
+			BfStats		stats;
+
+			bf_stats(&bloomfam_env, &estimate->view, &stats);
+			estimate->keys = stats.keys;
+			estimate->fpr = stats.fpr;
+		}
+		else
+		{
+			estimate->keys = (double) Min(estimate->view.head.keys_added, estimate->view.head.capacity);
+			estimate->fpr = estimate->view.head.target_fpr;
+		}
+	}
+	else if (IsA(filter, Param) && root != NULL)
+		estimate->keys = rows_aggregated(root, (Param *) filter);
+	return true;
+}
+
+/* How many of some values of a column the filter may contain; their frequencies, if there are any, are summed up. */
+static int
+count_hits(const FilterEstimate *filter, BloomfamHasher *hasher, const AttStatsSlot *slot, double *all, double *hit)
+{
+	BfProbe		probe = filter->view.head.kind->prober(&filter->view);
+	int			hits = 0;
+	int			i;
+
+	for (i = 0; i < slot->nvalues; i++)
+	{
+		uint64		hash = hasher->hash(hasher, slot->values[i]);
+		bool		found = hasher->family_id == filter->view.head.family_id && probe(&filter->view, hash);
+
+		hits += found;
+		if (i < slot->nnumbers)
+		{
+			*all += slot->numbers[i];
+			*hit += found ? slot->numbers[i] : 0;
+		}
+	}
+	return hits;
+}
+
+/* The share of rows whose key passes the filter, by the statistics of the key's column. */
+static double
+passing_share(const FilterEstimate *filter, VariableStatData *column, Oid function, Oid collation)
+{
+	double		nulls = 0;
+	double		common = 0;		/* share of rows with the most common values, */
+	double		common_hit = 0; /* ... of those that pass, */
+	int			ncommon = 0;	/* ... and the numbers of both */
+	int			ncommon_hit = 0;
+	double		distinct;
+	double		low = 0;
+	double		high = 1;
+	double		rest;
+	bool		is_default;
+
+	distinct = get_variable_numdistinct(column, &is_default);
+	if (is_default && column->rel != NULL)
+		distinct = Max(distinct, column->rel->tuples);
+	if (HeapTupleIsValid(column->statsTuple))
+	{
+		AttStatsSlot slot;
+
+		nulls = ((Form_pg_statistic) GETSTRUCT(column->statsTuple))->stanullfrac;
+		if (filter->known && filter->view.payload != NULL && statistic_proc_security_check(column, function))
+		{
+			BloomfamHasher *hasher = bloomfam_hasher_make(CurrentMemoryContext, column->vartype, collation,
+														  filter->view.head.hash_id);
+
+			if (get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_MCV, InvalidOid,
+								 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
+			{
+				ncommon = slot.nvalues;
+				ncommon_hit = count_hits(filter, hasher, &slot, &common, &common_hit);
+				free_attstatsslot(&slot);
+			}
+			if (get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_HISTOGRAM, InvalidOid, ATTSTATSSLOT_VALUES))
+			{
+				double		unused;
+				double		hits = count_hits(filter, hasher, &slot, &unused, &unused);
+
+				/* three deviations of the number of hits, as if that were Poisson */
+				low = (hits - 3 * sqrt(hits)) / slot.nvalues;
+				high = (hits + 3 * sqrt(hits) + 3) / slot.nvalues;
+				free_attstatsslot(&slot);
+			}
+		}
+	}
+	if (filter->keys < 0)
+		return DEFAULT_SELECTIVITY * (1 - nulls);
+
+	rest = Min(1, Max(0, filter->keys - ncommon_hit) / Max(1, distinct - ncommon));
+	rest += (1 - rest) * filter->fpr;
+	rest = Max(low, Min(high, rest));
+	return common_hit + Max(0, 1 - nulls - common) * Min(1, rest);
+}
+
+/*
+ * The selectivity of a probe, as a restriction of one relation.
+ */
+static Selectivity
+probe_selectivity(PlannerInfo *root, Node *filter, Node *key, int varRelid, Oid function, Oid collation)
+{
+	FilterEstimate estimate;
+	VariableStatData column;
+	double		selectivity;
+
+	/* a key for many filters */
+	if (contain_var_clause(filter) && !contain_var_clause(key))
+		return DEFAULT_STORED_SELECTIVITY;
+
+	examine_variable(root, key, varRelid, &column);
+	if (estimate_filter(root, filter, &estimate))
+		selectivity = passing_share(&estimate, &column, function, collation);
+	else
+		selectivity = HeapTupleIsValid(column.statsTuple) ?
+			1 - ((Form_pg_statistic) GETSTRUCT(column.statsTuple))->stanullfrac : 1;
+	ReleaseVariableStats(column);
+	CLAMP_PROBABILITY(selectivity);
+	return selectivity;
+}
+
+/*
+ * Estimators of the operators @~ and ~@: (internal, oid, internal, integer) -> float8, strict, stable.  They read statistics and, where it is a
+ * constant, the filter.
+ */
+static Datum
+operator_sel(FunctionCallInfo fcinfo, int filter_arg)
+{
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	Oid			operator = PG_GETARG_OID(1);
+	List	   *args = (List *) PG_GETARG_POINTER(2);
+
+	PG_RETURN_FLOAT8(probe_selectivity(root, list_nth(args, filter_arg), list_nth(args, 1 - filter_arg), PG_GETARG_INT32(3),
+									   get_opcode(operator), PG_GET_COLLATION()));
+}
+
+Datum
+bloomfam_may_contain_sel(PG_FUNCTION_ARGS)
+{
+	return operator_sel(fcinfo, 0);
+}
+
+Datum
+bloomfam_may_be_in_sel(PG_FUNCTION_ARGS)
+{
+	return operator_sel(fcinfo, 1);
+}
+
+/*
+ * The same as joins, of a column of filters with a column of keys: (internal, oid, internal, smallint, internal) -> float8.
+ */
+Datum
+bloomfam_may_contain_joinsel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(DEFAULT_STORED_SELECTIVITY);
+}
+
+Datum
+bloomfam_may_be_in_joinsel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(DEFAULT_STORED_SELECTIVITY);
+}
+
+/* What a probe of this filter costs. */
+static Cost
+probe_cost(PlannerInfo *root, Node *filter)
+{
+	double		factor = PROBE_COST;
+
+	if (filter == NULL)
+		return cpu_operator_cost;
+	if (contain_var_clause(filter))
+		factor = PROBE_COST_STORED;
+	else if (IsA(filter, Const) && !((Const *) filter)->constisnull)
+	{
+		Size		size = VARSIZE_ANY(DatumGetPointer(((Const *) filter)->constvalue));
+
+		factor = size > LARGE_BYTES ? PROBE_COST_LARGE : size > MEDIUM_BYTES ? PROBE_COST_MEDIUM : PROBE_COST;
+	}
+	return factor * cpu_operator_cost;
+}
+
+/*
+ * bloom_may_contain_support(internal) -> internal, bloom_may_be_in_support(internal) -> internal: strict, immutable.  Selectivity and cost.
+ */
+static Datum
+probe_support(FunctionCallInfo fcinfo, int filter_arg)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	Node	   *result = NULL;
+
+	if (IsA(request, SupportRequestSelectivity))
+	{
+		SupportRequestSelectivity *want = (SupportRequestSelectivity *) request;
+
+		want->selectivity = want->is_join ? DEFAULT_STORED_SELECTIVITY :
+			probe_selectivity(want->root, list_nth(want->args, filter_arg), list_nth(want->args, 1 - filter_arg), want->varRelid,
+							  want->funcid, want->inputcollid);
+		result = request;
+	}
+	else if (IsA(request, SupportRequestCost))
+	{
+		SupportRequestCost *want = (SupportRequestCost *) request;
+		List	   *args = NIL;
+
+		if (want->node != NULL && IsA(want->node, FuncExpr))
+			args = ((FuncExpr *) want->node)->args;
+		else if (want->node != NULL && IsA(want->node, OpExpr))
+			args = ((OpExpr *) want->node)->args;
+		want->startup = 0;
+		want->per_tuple = probe_cost(want->root, args != NIL ? list_nth(args, filter_arg) : NULL);
+		result = request;
+	}
+	PG_RETURN_POINTER(result);
+}
+
+Datum
+bloomfam_may_contain_support(PG_FUNCTION_ARGS)
+{
+	return probe_support(fcinfo, 0);
+}
+
+Datum
+bloomfam_may_be_in_support(PG_FUNCTION_ARGS)
+{
+	return probe_support(fcinfo, 1);
 }

@@ -94,7 +94,7 @@ ORDER BY signature::text COLLATE "C";
 
 -- user-facing, and not described
 SELECT signature FROM func
-WHERE proname ~ '^bloom_|^bloomfilter$|^bytea$' AND proname !~ '_(trans|combine|serial|deserial|final|support)$'
+WHERE proname ~ '^bloom_|^bloomfilter$|^bytea$' AND proname !~ '_(trans|combine|serial|deserial|final|support|sel|joinsel)$'
 	AND obj_description(oid, 'pg_proc') IS NULL;
 SELECT objid::regtype FROM member
 WHERE classid = 'pg_type'::regclass AND objid::regtype::text NOT LIKE '%[]' AND obj_description(objid, 'pg_type') IS NULL;
