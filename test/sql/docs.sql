@@ -325,3 +325,62 @@ FROM colours;
 -- end
 \c :original
 DROP DATABASE docs_examples;
+
+-- ==================== docs/stored.md
+CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+\c docs_examples
+SET lc_messages = 'C';
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/stored.md, example 1
+CREATE TABLE segments (id int PRIMARY KEY, keys bloomfilter);
+INSERT INTO segments
+SELECT s, bloom_agg('user:' || s * 1000 + x) FROM generate_series(1, 50) s, generate_series(0, 999) x GROUP BY s;
+
+SELECT id FROM segments WHERE bloom_may_contain(keys, 'user:42042') ORDER BY id;
+
+-- docs/stored.md, example 2
+SELECT id, bloom_filter_keys(keys, '{user:7007,user:8008,user:999999}'::text[]) AS candidates
+FROM segments WHERE bloom_may_contain_any(keys, '{user:7007,user:8008,user:999999}'::text[]) ORDER BY id;
+
+-- docs/stored.md, example 3
+SELECT bloom_which(array_agg(keys ORDER BY id), 'user:42042') FROM segments;
+
+-- docs/stored.md, example 4
+CREATE TABLE event (day int, id bigint, what text) PARTITION BY LIST (day);
+DO $$ BEGIN
+    FOR d IN 1..20 LOOP EXECUTE format('CREATE TABLE event_%s PARTITION OF event FOR VALUES IN (%s)', d, d); END LOOP;
+END $$;
+CREATE INDEX ON event (id);
+
+CREATE TABLE event_filter (day int PRIMARY KEY, ids bloomfilter);
+
+-- docs/stored.md, example 5
+WITH loaded AS (
+    INSERT INTO event SELECT x % 20 + 1, x * 7919, 'click' FROM generate_series(1, 20000) x RETURNING day, id)
+INSERT INTO event_filter SELECT day, bloom_agg(id) FROM loaded GROUP BY day;
+
+-- docs/stored.md, example 6
+CREATE FUNCTION events_with(key bigint) RETURNS SETOF event LANGUAGE sql STABLE AS $$
+    SELECT e.* FROM event_filter f, LATERAL (SELECT * FROM event WHERE day = f.day AND id = key OFFSET 0) e
+    WHERE bloom_may_contain(f.ids, key)
+$$;
+
+SELECT * FROM events_with(7919 * 500);
+SELECT count(*) AS partitions_to_read FROM event_filter WHERE bloom_may_contain(ids, 5::bigint);
+
+-- docs/stored.md, example 7
+CREATE TABLE seen AS
+SELECT bloom_shard(x, 8) AS shard, bloom_agg(x, 0.001) AS keys FROM generate_series(1, 40000) x GROUP BY 1;
+
+SELECT x, bloom_may_contain(keys, x) AS maybe
+FROM unnest('{7,77777,39999}'::int[]) x JOIN seen ON shard = bloom_shard(x, 8) ORDER BY x;
+
+-- docs/stored.md, example 8
+SELECT added, (bloom_info(filter)).keys_added FROM bloom_add_new(bloom_create(1000, 1e-9, 'standard'), '{5,7,5,9}'::bigint[]);
+-- end
+\c :original
+DROP DATABASE docs_examples;
