@@ -92,17 +92,27 @@ parquet_check(const BfHeader *head)
 	return NULL;
 }
 
-static bool
-probe_scalar(const BfView *view, uint64_t hash)
+static inline bool
+test_block(const uint8_t *block, uint32_t x)
 {
-	const uint8_t *block = block_of(view, hash);
-	uint32_t	x = (uint32_t) hash;
 	uint32_t	all = 1;
 	unsigned	i;
 
 	for (i = 0; i < BF_SPLIT_WORDS; i++)
 		all &= bf_load32(block + i * 4) >> ((x * salt[i]) >> BIT_SHIFT);
 	return all & 1;
+}
+
+static bool
+probe_scalar(const BfView *view, uint64_t hash)
+{
+	return test_block(block_of(view, hash), (uint32_t) hash);
+}
+
+static bool
+parquet_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *arg)
+{
+	return test_block(fetch(arg, block_offset(hash, head->payload_len / BLOCK_BYTES), BLOCK_BYTES), (uint32_t) hash);
 }
 
 /* The scalar twin of whatever parquet_prober() chooses, for the test that holds the two equal. */
@@ -290,6 +300,7 @@ const BfKind bf_kind_parquet = {
 	.check = parquet_check,
 	.prober = parquet_prober,
 	.probe_many = parquet_probe_many,
+	.probe_sliced = parquet_probe_sliced,
 	.add = parquet_add,
 	.stats = parquet_stats,
 	.combined_head = bf_cells_combined_head,

@@ -208,7 +208,6 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
 
 			hasher->probing = true;
 			bloomfam_hasher_fit(hasher, &filter->view.head);
-
 			if (get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_MCV, InvalidOid,
 								 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
 			{

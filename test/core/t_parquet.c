@@ -147,6 +147,44 @@ twins(void)
 	CHECK(yes > 10000 && no > 10000);
 }
 
+typedef struct Fetched
+{
+	const BfView *view;
+	uint8_t		bytes[32];
+} Fetched;
+
+static const uint8_t *
+fetch(void *arg, uint64_t offset, uint64_t len)
+{
+	Fetched    *fetched = arg;
+
+	CHECK(len <= sizeof(fetched->bytes) && offset + len <= fetched->view->head.payload_len);
+	memcpy(fetched->bytes, fetched->view->payload + offset, len);
+	return fetched->bytes;
+}
+
+/* What is fetched is what the probe reads. */
+static void
+slices(void)
+{
+	BfHeader	head = test_head(parquet(), 77, 8);
+	TestFilter	filter = test_empty(&head);
+	Fetched		fetched = {.view = &filter.view};
+	size_t		yes = 0;
+	size_t		i;
+
+	test_add(&filter, keys, 1500);
+	for (i = 0; i < MAX_KEYS; i++)
+	{
+		bool		answer = parquet()->probe_sliced(&filter.view.head, keys[i], fetch, &fetched);
+
+		CHECK(answer == test_probe(&filter, keys[i]));
+		yes += answer;
+	}
+	CHECK(yes > 1500 && yes < MAX_KEYS / 2);
+	test_free(&filter);
+}
+
 /* Each of a key's 8 bits counts, so that neither twin leaves one out. */
 static void
 every_bit_counts(void)
@@ -555,6 +593,7 @@ main(void)
 	RUN(a_filter_of_parquet_mr);
 	RUN(layout);
 	RUN(twins);
+	RUN(slices);
 	RUN(every_bit_counts);
 	RUN(edges_of_blocks);
 	RUN(sizes);

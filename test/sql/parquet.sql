@@ -218,6 +218,18 @@ INSERT INTO segments VALUES (1, bloom_add(:new, 7)), (2, bloom_add(:new, 7::int8
 SELECT id, f @~ 7 AS int4, f @~ 7::int8 AS int8, f @~ 7::int2 AS int2, bloom_may_contain_any(f, '{6,7}'::int[]) AS any,
 	bloom_filter_keys(f, '{7,8,7000000000}'::int8[]) AS keys FROM segments ORDER BY id;
 SELECT id, f @~ 7 AS int4 FROM segments ORDER BY id DESC;
+-- the same with filters that are probed where they are stored
+CREATE TABLE stored AS
+SELECT id, bloom_add_all(CASE id % 3 WHEN 0 THEN bloom_create(20000, 0.01, 'blocked', 'int8') WHEN 1 THEN bloom_create(20000, 0.01, 'parquet', 'int8')
+	ELSE bloom_create(20000, 0.01, 'parquet', 'int4') END, (SELECT array_agg(id * 1000 + x) FROM generate_series(1, 900) x)) AS f
+FROM generate_series(1, 12) id;
+SELECT min(pg_column_size(f)) > 20000 AS toasted FROM stored;
+SELECT array_agg(id ORDER BY id) FROM stored WHERE f @~ 7001;
+SELECT array_agg(id ORDER BY id) FROM stored WHERE f @~ 7001::int8;
+SELECT array_agg(id ORDER BY id) FROM stored WHERE f @~ 8001::int2;
+SELECT bloom_which(array_agg(f ORDER BY id), 8001) FROM stored;
+SELECT count(*) FILTER (WHERE NOT f @~ k) AS lost FROM stored, LATERAL (SELECT id * 1000 + x AS k FROM generate_series(1, 900) x) k;
+
 -- what cannot be there cannot be added either
 SELECT bloom_add(bloom_add(:new, 7), 4294967303);
 SELECT bloom_add_all(bloom_add(:new, 7), '{1,2,4294967303}'::int8[]);
