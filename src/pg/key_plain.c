@@ -621,9 +621,9 @@ type_error(Oid type)
 	if (get_typtype(type) == TYPTYPE_BASE && bloomfam_is_bloomkey(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a bloom filter of kind \"%s\" has no hashed keys", "parquet"),
-				 errdetail("Parquet has another hash than bloom_key()."),
-				 errhint("Use the keys themselves.")));
+				 errmsg("cannot use hashed keys with a bloom filter of kind \"%s\"", "parquet"),
+				 errdetail("The keys of this kind go through a hash function of its own."),
+				 errhint("Pass the keys themselves.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("a bloom filter of kind \"%s\" cannot have keys of type %s", "parquet", format_type_be(type)),
