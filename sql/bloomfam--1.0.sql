@@ -375,6 +375,24 @@ AS 'MODULE_PATHNAME', 'bloomfam_fold' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bloom_fold(bloomfilter, double precision) IS 'the smallest fold of the filter that meets a false positive rate';
 
 --
+-- Filters of Parquet files: parquet.c
+--
+
+CREATE FUNCTION bloom_from_parquet(data bytea, key_type regtype) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_from_parquet' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloom_from_parquet(data bytea, key_type regtype, column_type text) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_from_parquet' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_from_parquet(bytea, regtype) IS 'the bloom filter that a Parquet file has of a column';
+COMMENT ON FUNCTION bloom_from_parquet(bytea, regtype, text) IS 'the bloom filter that a Parquet file has of a column';
+
+CREATE FUNCTION bloom_to_parquet(filter bloomfilter) RETURNS bytea
+AS 'MODULE_PATHNAME', 'bloomfam_to_parquet' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bloom_to_parquet(bloomfilter) IS 'the bloom filter, of kind parquet, as a Parquet file has it';
+
+--
 -- Inspection: inspect.c
 --
 

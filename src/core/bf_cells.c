@@ -246,6 +246,12 @@ bf_cells_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView
 	combine(env, CELL_OR, out, out_cells, out_cells, view->payload, bf_cells_count(&view->head), head->kind->cell_size);
 }
 
+void
+bf_cells_gather(const BfEnv *env, uint64_t *acc, const uint8_t *cells, uint64_t n, unsigned words)
+{
+	gather(env, acc, cells, n, words);
+}
+
 unsigned
 bf_cells_popcount(const BfEnv *env, const uint8_t *cells, uint64_t n, uint32_t cell_size)
 {

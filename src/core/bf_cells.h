@@ -45,6 +45,9 @@ extern void bf_cells_fold_plan(const BfEnv *env, const BfView *view, uint64_t ce
 /* Writes the filter folded to the size of head, whose number of cells divides the view's. */
 extern void bf_cells_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
 
+/* acc = the OR of n neighbouring cells, n >= 1, of so many words of 8 bytes each as they lie in memory. */
+extern void bf_cells_gather(const BfEnv *env, uint64_t *acc, const uint8_t *cells, uint64_t n, unsigned words);
+
 /* The number of bits set in the OR of n neighbouring cells, n >= 1. */
 extern unsigned bf_cells_popcount(const BfEnv *env, const uint8_t *cells, uint64_t n, uint32_t cell_size);
 

@@ -52,12 +52,17 @@ bf_init(const BfHeader *head, uint8_t *payload)
 		head->kind->init(head, payload);
 }
 
-/* Settles the family of a combination: the one that either has, by name if either knows it. */
+/*
+ * Settles the family of a combination: the one that either has, by name if either knows it.  Where the hashes differ, one is the
+ * aggregate of no keys, which does not know what kind it was to be; the head is then one side's already, family and all.
+ */
 static BfStatus
 combine_family(const BfHeader *a, const BfHeader *b, BfHeader *head)
 {
 	const BfHeader *from = a;
 
+	if (a->hash_id != b->hash_id)
+		return BF_OK;
 	if (a->family_id != 0 && b->family_id != 0 && a->family_id != b->family_id)
 		return BF_FAMILY_MISMATCH;
 	if (a->family_id == 0 || (b->family_id != 0 && a->family_len == 0))

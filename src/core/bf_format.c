@@ -60,7 +60,7 @@ check_header(const uint8_t *p, const BfHeader *head, size_t total)
 
 	if (p[BF_OFF_FLAGS] != 0 || bf_load16(p + BF_OFF_RESERVED) != 0 || bf_load64(p + BF_OFF_SEED) != 0)
 		return "reserved fields of the header are not zero";
-	if (sized ? head->hash_id != head->kind->hash_id : head->hash_id != BF_HASH_XXH3)
+	if (sized && head->hash_id != head->kind->hash_id)
 		return "the hash function is not the one of this kind";
 	if (head->family_id == 0 && (head->family_len != 0 || head->keys_added != 0))
 		return "a filter without a key family holds keys";

@@ -12,6 +12,8 @@
  *	  hashes in order fill a filter in order, and floor(bf_cell(h, d * c) / d) = bf_cell(h, c), which is what makes folding exact;
  *	- the bits within a cell come from the low half, or from a remix of all of it, so that the two are independent.
  *
+ * Kind parquet's hash is XXH64 with seed 0, and its cells and bits are the Parquet specification's (kind_parquet.c), cut in the same way.
+ *
  * 64 bits put a floor of keys / 2^64 under every FPR: 5e-11 for 10^9 keys.
  *
  *-------------------------------------------------------------------------
@@ -40,6 +42,13 @@ bf_hash_u64(uint64_t value)
 	value = __builtin_bswap64(value);
 #endif
 	return XXH3_64bits(&value, sizeof(value));
+}
+
+/* The hash of Parquet's filters: XXH64, of a value in plain encoding, without its length where it has one. */
+static inline uint64_t
+bf_hash_plain(const void *bytes, size_t len)
+{
+	return XXH64(bytes, len, 0);
 }
 
 /* The id of a key family: the hash of its name, never 0 (which means "no family"). */

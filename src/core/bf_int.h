@@ -105,10 +105,13 @@ bf_release(const BfEnv *env, void *memory)
 /* The tables, one a kind file. */
 extern const BfKind bf_kind_standard;
 extern const BfKind bf_kind_blocked;
+extern const BfKind bf_kind_parquet;
 extern const BfKind bf_kind_identity;
 extern const BfKind bf_kind_partial;
 
-/* For tests: a blocked filter's probe without SIMD. */
+/* For tests: a blocked and a parquet filter's probe without SIMD, and the latter's add. */
 extern BfProbe bf_blocked_scalar_twin(void);
+extern BfProbe bf_parquet_scalar_twin(void);
+extern size_t bf_parquet_scalar_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n);
 
 #endif							/* BF_INT_H */

@@ -161,6 +161,50 @@ bf_math_blocked_design(double fpr, unsigned *k)
 	return millibits(BF_BLOCK_BITS / best);
 }
 
+/* Fills fpr_of[i], the FPR of a split block with i keys, for i below n. */
+static void
+split_table(double *fpr_of, int n)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+		fpr_of[i] = pow(-expm1(i * log1p(-1.0 / BF_SPLIT_WORD_BITS)), BF_SPLIT_WORDS);
+}
+
+double
+bf_math_split_fpr(double load)
+{
+	double		fpr_of[MAX_BLOCK_KEYS];
+	int			n = table_size(load);
+
+	if (load <= 0)
+		return 0;
+	split_table(fpr_of, n);
+	return poisson_mean(fpr_of, n, load);
+}
+
+uint32_t
+bf_math_split_design(double fpr)
+{
+	double		fpr_of[MAX_BLOCK_KEYS];
+	double		low = 0;
+	double		high = BF_SPLIT_BITS;	/* a bit per key: the least that there may be */
+	int			n = table_size(high);
+	int			step;
+
+	split_table(fpr_of, n);
+	for (step = 0; step < 40; step++)
+	{
+		double		middle = (low + high) / 2;
+
+		if (poisson_mean(fpr_of, n, middle) <= fpr)
+			low = middle;
+		else
+			high = middle;
+	}
+	return millibits(BF_SPLIT_BITS / low);
+}
+
 double
 bf_math_keys(double bits_set, double m, unsigned k)
 {

@@ -17,6 +17,11 @@
 #define BF_MAX_BLOCK_PROBES		16
 #define BF_MAX_PROBES	64
 
+/* A block of a split block filter: so many words, of which a probe touches each, of so many bits. */
+#define BF_SPLIT_WORDS	8
+#define BF_SPLIT_WORD_BITS		32
+#define BF_SPLIT_BITS	(BF_SPLIT_WORDS * BF_SPLIT_WORD_BITS)
+
 /*
  * bf_math_occupancy_fpr: the FPR of one array of bits after so many throws.
  *
@@ -43,6 +48,18 @@ extern double bf_math_blocked_fpr(double load, unsigned k);
  */
 extern uint32_t bf_math_standard_design(double fpr, unsigned *k);
 extern uint32_t bf_math_blocked_design(double fpr, unsigned *k);
+
+/*
+ * bf_math_split_fpr: the FPR of a split block filter with load keys per block on average.
+ *
+ * A block is 8 words of 32 bits, and a key sets one bit of each: after i keys a bit is set with probability 1 - (31/32)^i, and a probe hits 8
+ * of them, each in a word of its own: the mean of (1 - (31/32)^i)^8 under a Poisson distribution of i (Apple 2022, "Split block Bloom
+ * filters", after Putze, Sanders, Singler 2007).  Range: 0 <= load <= BF_BLOCK_BITS.
+ */
+extern double bf_math_split_fpr(double load);
+
+/* bf_math_split_design: the bits per key that such a filter needs for fpr, up to a thousandth, at least 1. */
+extern uint32_t bf_math_split_design(double fpr);
 
 /*
  * bf_math_keys: how many distinct keys set bits_set of m bits with k probes each.

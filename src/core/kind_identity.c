@@ -4,7 +4,8 @@
  *	  The filter of no keys and no parameters: what an aggregate over no rows gives.
  *
  * It contains nothing and unites with any filter of its family, which stays as it was.  It has no size, kind or FPR because a
- * parallel plan whose workers saw no rows does not know what was asked for.  bf_filter.c treats it as the neutral element.
+ * parallel plan whose workers saw no rows does not know what was asked for.  bf_filter.c treats it as the neutral element, of kinds with
+ * another hash, too.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,6 +17,8 @@ identity_check(const BfHeader *head)
 	static const uint32_t none[BF_NPARAMS] = {0};
 	static const double no_fpr = 0;
 
+	if (head->hash_id != BF_HASH_XXH3)
+		return "the hash function is not the one of this kind";
 	if (head->payload_len != 0 || head->capacity != 0 || head->keys_added != 0 ||
 		memcmp(&head->target_fpr, &no_fpr, sizeof(no_fpr)) != 0 ||
 		memcmp(head->param, none, sizeof(none)) != 0)

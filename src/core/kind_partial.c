@@ -10,6 +10,8 @@
  *	param[1]	BF_PARTIAL_* flags
  *	capacity	keys to size for; 0: the number of distinct hashes
  *
+ * The hash is that of the finished filter's kind.
+ *
  *-------------------------------------------------------------------------
  */
 #include "bf_int.h"
@@ -21,6 +23,8 @@ partial_check(const BfHeader *head)
 {
 	const BfKind *target = bf_kind_by_id(head->param[0]);
 
+	if (head->hash_id != (target != NULL ? target->hash_id : BF_HASH_XXH3))
+		return "the hash function is not the one of the finished filter's kind";
 	if (head->param[1] & ~(uint32_t) BF_PARTIAL_UNKNOWN || head->param[2] != 0 || head->param[3] != 0)
 		return "reserved fields of the header are not zero";
 	if (head->payload_len % 8 != 0)

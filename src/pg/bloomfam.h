@@ -39,7 +39,7 @@ extern void bloomfam_family_error(const BfHeader *filter, const char *key_family
 /* A family for a message, in the server's encoding: its name, or its id where no name is known.  palloc'd. */
 extern char *bloomfam_family_display(const char *name, uint32 len, uint64 id);
 
-/* ---- key.c: from an SQL value to 64 bits ---- */
+/* ---- key.c, key_plain.c: from an SQL value to 64 bits ---- */
 
 /*
  * A hasher turns the keys of one argument into hashes.  The caller makes it once and keeps it (in fn_extra); a key then costs one
@@ -58,14 +58,51 @@ struct BloomfamHasher
 	const char *family;			/* UTF-8, at most BF_MAX_FAMILY_LEN bytes; NULL: not known */
 	uint32		family_len;
 	BfHashId	hash_id;
-	/* what the routine needs follows in key.c's own struct */
+
+	/*
+	 * For hashers that can turn to several families: turns to the filter's if that is one of them, or to the hasher's own for a filter
+	 * without keys.  NULL for others.
+	 */
+	void		(*fit) (BloomfamHasher *self, const BfHeader *filter);
+
+	/*
+	 * Keys are only asked for, not added.  One that the filter's family cannot represent then has any hash, as it equals no key of the
+	 * filter; otherwise it is an error.
+	 */
+	bool		probing;
+
+	/* what the routine needs follows in the files' own structs */
 };
 
 /*
  * Makes a hasher for keys of an SQL type under a collation, in the memory context given.  Raises an error for types that cannot
- * be hashed.  hash_id is BF_HASH_XXH3.
+ * be hashed.
  */
 extern BloomfamHasher *bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId hash_id);
+
+/* Tells a new hasher the typmod of its keys, which Parquet's decimals depend on; -1 if there is none. */
+extern void bloomfam_hasher_typmod(BloomfamHasher *hasher, int32 typmod);
+
+/*
+ * To be called before keys are hashed for a filter, which has the hasher's hash.  Returns whether keys may now have other hashes.
+ */
+static inline bool
+bloomfam_hasher_fit(BloomfamHasher *hasher, const BfHeader *filter)
+{
+	if (likely(hasher->family_id == filter->family_id || hasher->fit == NULL))
+		return false;
+	hasher->fit(hasher, filter);
+	return true;
+}
+
+/*
+ * The family of the keys of a filter that comes from Parquet, for a key type and the type of the column there; NULL: what the key type would
+ * be written as.  Into the current memory context.
+ */
+extern void bloomfam_plain_family(Oid type, const char *column, BfHeader *head);
+
+/* The size of the floats that a filter's keys are in plain encoding; 0 if they are none. */
+extern int	bloomfam_plain_float_size(const BfHeader *head);
 
 /* The hashers of one argument, one for each hash that filters may want, made when first needed. */
 #define BLOOMFAM_NHASHES	3		/* numbers of hashes are below this */
@@ -74,18 +111,20 @@ typedef struct BloomfamHashers
 {
 	MemoryContext context;
 	Oid			type;
+	int32		typmod;
 	Oid			collation;
+	bool		probing;		/* see BloomfamHasher */
 	BloomfamHasher *by_id[BLOOMFAM_NHASHES];
 } BloomfamHashers;
+
+extern BloomfamHasher *bloomfam_hashers_make(BloomfamHashers *hashers, BfHashId hash_id);
 
 static inline BloomfamHasher *
 bloomfam_hasher_for(BloomfamHashers *hashers, BfHashId hash_id)
 {
-	BloomfamHasher **hasher = &hashers->by_id[hash_id];
+	BloomfamHasher *hasher = hashers->by_id[hash_id];
 
-	if (unlikely(*hasher == NULL))
-		*hasher = bloomfam_hasher_make(hashers->context, hashers->type, hashers->collation, hash_id);
-	return *hasher;
+	return likely(hasher != NULL) ? hasher : bloomfam_hashers_make(hashers, hash_id);
 }
 
 /*
@@ -96,6 +135,9 @@ extern void bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fci
 
 /* The type of an argument that is a key, or an array of keys.  Raises an error if the call site does not tell. */
 extern Oid bloomfam_key_type(FunctionCallInfo fcinfo, int argno);
+
+/* The typmod of such an argument; -1 if the call site does not tell. */
+extern int32 bloomfam_key_typmod(FunctionCallInfo fcinfo, int argno);
 
 /* The name of the family with this id, if it is one of the well-known ones (those without a user's names in them); else NULL. */
 extern const char *bloomfam_family_name(uint64 family_id);

@@ -69,11 +69,12 @@ bloomfam_create(PG_FUNCTION_ARGS)
 	return bloomfam_value_finish(value, &head);
 }
 
-/* The hasher of argument 1 for the hash that a filter wants, kept in fn_extra. */
+/* The hasher of argument 1 for the hash and the family that a filter wants, kept in fn_extra. */
 static BloomfamHasher *
-get_hasher(FunctionCallInfo fcinfo, bool keys_are_array, BfHashId hash_id)
+get_hasher(FunctionCallInfo fcinfo, bool keys_are_array, const BfHeader *filter)
 {
 	BloomfamHashers *hashers = fcinfo->flinfo->fn_extra;
+	BloomfamHasher *hasher;
 
 	if (hashers == NULL)
 	{
@@ -81,7 +82,9 @@ get_hasher(FunctionCallInfo fcinfo, bool keys_are_array, BfHashId hash_id)
 		bloomfam_hashers_init(hashers, fcinfo, 1, keys_are_array);
 		fcinfo->flinfo->fn_extra = hashers;
 	}
-	return bloomfam_hasher_for(hashers, hash_id);
+	hasher = bloomfam_hasher_for(hashers, filter->hash_id);
+	bloomfam_hasher_fit(hasher, filter);
+	return hasher;
 }
 
 /* What the functions that change a filter have in common, and how they differ. */
@@ -119,7 +122,7 @@ change_one(FunctionCallInfo fcinfo, const Change *change)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
 	edit = begin_change(fcinfo, change);
-	hasher = get_hasher(fcinfo, false, edit->head.hash_id);
+	hasher = get_hasher(fcinfo, false, &edit->head);
 	hash = hasher->hash(hasher, PG_GETARG_DATUM(1));
 	bloomfam_edit_check_family(edit, hasher);
 	change->apply(edit, &hash, 1);
@@ -143,7 +146,7 @@ typedef struct HashedKeys
 static void
 hash_keys(FunctionCallInfo fcinfo, BloomfamEdit *edit, HashedKeys *hashed)
 {
-	BloomfamHasher *hasher = get_hasher(fcinfo, true, edit->head.hash_id);
+	BloomfamHasher *hasher = get_hasher(fcinfo, true, &edit->head);
 	bool	   *nulls;
 	int			nkeys;
 	int			i;

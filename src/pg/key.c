@@ -44,6 +44,8 @@
  *	row(x,y)		the items of the columns
  *	record			an anonymous row within another key: the row's family id, 8 bytes, and its hash, 8 bytes
  *
+ *	Filters of kind parquet hash other bytes, by another hash, and their families have names that begin with "parquet": key_plain.c.
+ *
  *	The other families have a part after "@" that names what their hash depends on; see append_server() and append_collation().
  *
  *-------------------------------------------------------------------------
@@ -63,7 +65,9 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "pg/bloomfam.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/primnodes.h"
+#include "pg/key.h"
 #include "utils/array.h"
 #include "utils/arrayaccess.h"
 #include "utils/builtins.h"
@@ -380,33 +384,6 @@ append_collation(StringInfo buf, Oid collation)
 
 /* ---- bytes ---- */
 
-/* Writes the low len bytes of a number, the lowest first. */
-static inline void
-put_le(uint8 *bytes, uint64 value, int len)
-{
-	int			i;
-
-	for (i = 0; i < len; i++)
-		bytes[i] = (uint8) (value >> (8 * i));
-}
-
-static inline uint16
-get_u16(const char *bytes)
-{
-	uint16		value;
-
-	memcpy(&value, bytes, sizeof(value));	/* a packed varlena's data have no alignment */
-	return value;
-}
-
-/* Frees what detoasting a key has allocated, if it has. */
-static inline void
-free_copy(void *value, Datum key)
-{
-	if (value != (void *) DatumGetPointer(key))
-		pfree(value);
-}
-
 static void
 buffer_init(WorkBuffer *buffer)
 {
@@ -643,23 +620,6 @@ key_bit(BloomfamHasher *hasher, Datum key)
 	return bf_hash_bytes(bytes, sizeof(bytes));
 }
 
-/*
- * The stored form of a numeric is private to numeric.c, but frozen: pg_upgrade keeps tables as they are.  It is 16-bit words.
- * The highest bits of the first tell three forms apart: 11 a special value; 10 a short one, with sign, scale and weight all
- * in that word; else a long one, whose weight is the second word.  Then come the digits.  The scale for display is not part
- * of the value.
- */
-#define NUM_FORM_MASK			0xC000
-#define NUM_FORM_SPECIAL		0xC000
-#define NUM_FORM_SHORT			0x8000
-#define NUM_LONG_NEGATIVE		0x4000
-#define NUM_SPECIAL_MASK		0xF000
-#define NUM_SPECIAL_NAN			0xC000
-#define NUM_SPECIAL_INF			0xD000
-#define NUM_SHORT_NEGATIVE		0x2000
-#define NUM_SHORT_WEIGHT_SIGN	0x0040
-#define NUM_SHORT_WEIGHT_MASK	0x003F
-
 /* Digits that fit the stack: numbers of up to 256 decimal digits. */
 #define NUM_LOCAL_DIGITS		64
 
@@ -667,64 +627,27 @@ static uint64
 key_numeric(BloomfamHasher *hasher, Datum key)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
-	const char *data = VARDATA_ANY(value);
-	const char *end = data + VARSIZE_ANY_EXHDR(value);
-	uint16		first = get_u16(data);
-	bool		negative;
-	int32		weight;
-	size_t		ndigits;
-	size_t		i;
+	NumericDigits number;
 	uint8		local[1 + 4 + 2 * NUM_LOCAL_DIGITS];
 	uint8	   *bytes = local;
 	size_t		len = 1;
+	size_t		i;
 	uint64		hash;
 
-	data += sizeof(uint16);
-	if ((first & NUM_FORM_MASK) == NUM_FORM_SPECIAL)
-	{
-		uint16		special = first & NUM_SPECIAL_MASK;
-
-		bytes[0] = special == NUM_SPECIAL_NAN ? 2 : special == NUM_SPECIAL_INF ? 3 : 4;
-	}
+	read_numeric(value, &number);
+	if (number.special != 0)
+		bytes[0] = number.special == NUM_SPECIAL_NAN ? 2 : number.special == NUM_SPECIAL_INF ? 3 : 4;
+	else if (number.ndigits == 0)
+		bytes[0] = 0;
 	else
 	{
-		if ((first & NUM_FORM_MASK) == NUM_FORM_SHORT)
-		{
-			negative = (first & NUM_SHORT_NEGATIVE) != 0;
-			weight = first & NUM_SHORT_WEIGHT_MASK;
-			if (first & NUM_SHORT_WEIGHT_SIGN)
-				weight -= NUM_SHORT_WEIGHT_MASK + 1;
-		}
-		else
-		{
-			negative = (first & NUM_LONG_NEGATIVE) != 0;
-			weight = (int16) get_u16(data);
-			data += sizeof(int16);
-		}
-
-		/* numeric.c strips zero digits itself, but does not rely on it when it compares */
-		ndigits = (end - data) / sizeof(uint16);
-		while (ndigits > 0 && get_u16(data) == 0)
-		{
-			data += sizeof(uint16);
-			ndigits--;
-			weight--;
-		}
-		while (ndigits > 0 && get_u16(data + (ndigits - 1) * sizeof(uint16)) == 0)
-			ndigits--;
-
-		if (ndigits == 0)
-			bytes[0] = 0;
-		else
-		{
-			len = 1 + 4 + 2 * ndigits;
-			if (len > sizeof(local))
-				bytes = (uint8 *) palloc(len);
-			bytes[0] = negative ? 1 : 0;
-			put_le(bytes + 1, (uint32) weight, 4);
-			for (i = 0; i < ndigits; i++)
-				put_le(bytes + 5 + 2 * i, get_u16(data + i * sizeof(uint16)), 2);
-		}
+		len = 1 + 4 + 2 * number.ndigits;
+		if (len > sizeof(local))
+			bytes = (uint8 *) palloc(len);
+		bytes[0] = number.negative ? 1 : 0;
+		put_le(bytes + 1, (uint32) number.weight, 4);
+		for (i = 0; i < number.ndigits; i++)
+			put_le(bytes + 5 + 2 * i, numeric_digit(&number, i), 2);
 	}
 
 	hash = bf_hash_bytes(bytes, len);
@@ -748,13 +671,6 @@ hash_converted(const char *str, int len)
 	hash = bf_hash_bytes(utf8, strlen(utf8));
 	pfree(utf8);
 	return hash;
-}
-
-/* Are the database's bytes to be hashed as they are?  SQL_ASCII does not say what they mean. */
-static bool
-encoding_is_plain(void)
-{
-	return GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII;
 }
 
 static uint64
@@ -870,8 +786,8 @@ make_function(Oid function, Oid collation)
 }
 
 /* A key under no collation might be hashed by another one than it is compared by. */
-static void
-check_collation(Oid collation)
+void
+bloomfam_key_check_collation(Oid collation)
 {
 	if (!OidIsValid(collation))
 		ereport(ERROR,
@@ -905,7 +821,7 @@ make_text(Oid type, Oid collation)
 	/* a literal has no collation of its own */
 	if (type == UNKNOWNOID && !OidIsValid(collation))
 		collation = DEFAULT_COLLATION_OID;
-	check_collation(collation);
+	bloomfam_key_check_collation(collation);
 
 	if (get_collation_isdeterministic(collation))
 	{
@@ -1503,6 +1419,17 @@ has_other_equality(Oid type, Oid equality)
 	return result;
 }
 
+/* The type that this one is a relabelling of, equality and all; else itself. */
+Oid
+bloomfam_key_relabelled(Oid type)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_HASH_EXTENDED_PROC);
+
+	if (!OidIsValid(entry->hash_extended_proc) || entry->hash_opintype == type || has_other_equality(type, entry->eq_opr))
+		return type;
+	return entry->hash_opintype;
+}
+
 /* A type that we know nothing of: what its default hash operator class says. */
 static BloomfamHasher *
 make_other(Oid type, Oid collation)
@@ -1529,7 +1456,7 @@ make_other(Oid type, Oid collation)
 	}
 
 	if (type_is_collatable(type))
-		check_collation(collation);
+		bloomfam_key_check_collation(collation);
 
 	hasher = &make_function(entry->hash_extended_proc, collation)->base;
 	initStringInfo(&name);
@@ -1619,7 +1546,7 @@ holds_rows(Oid type)
  * Makes a hasher for keys of an SQL type under a collation.
  *
  * Errors: 42883 for a type without hash function, 42P22 for one that needs a collation when there is none, 0A000 for a range
- * type with an equality of its own.  The hashers of rows look at each row's type, and make themselves anew when it is another
+ * type with an equality of its own, or one that Parquet does not have.  The hashers of rows look at each row's type, and make themselves anew when it is another
  * than the last, or was altered; family then changes too, and the old name is gone.
  */
 BloomfamHasher *
@@ -1629,6 +1556,12 @@ bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId ha
 	Build		build = {NIL};
 	BloomfamHasher *hasher;
 
+	if (hash_id == BF_HASH_XXH64_PLAIN)
+	{
+		hasher = bloomfam_plain_hasher_make(type, collation);
+		MemoryContextSwitchTo(old);
+		return hasher;
+	}
 	if (hash_id != BF_HASH_XXH3)
 		elog(ERROR, "unrecognized hash: %d", (int) hash_id);
 
@@ -1675,6 +1608,26 @@ bloomfam_key_type(FunctionCallInfo fcinfo, int argno)
 	return type;
 }
 
+/*
+ * The typmod of such an argument, where its expression tells; else -1.  What an aggregate's functions are told of their arguments has none,
+ * so that of the call itself is looked at.
+ */
+int32
+bloomfam_key_typmod(FunctionCallInfo fcinfo, int argno)
+{
+	Node	   *expr = fcinfo->flinfo->fn_expr;
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+	List	   *args = NIL;
+
+	if (aggref != NULL)
+		return exprTypmod((Node *) list_nth_node(TargetEntry, aggref->args, argno - 1)->expr);	/* argument 0 is the state */
+	if (expr != NULL && IsA(expr, FuncExpr))
+		args = ((FuncExpr *) expr)->args;
+	else if (expr != NULL && IsA(expr, OpExpr))
+		args = ((OpExpr *) expr)->args;
+	return argno < list_length(args) ? exprTypmod(list_nth(args, argno)) : -1;
+}
+
 void
 bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int argno, bool keys_are_array)
 {
@@ -1683,5 +1636,18 @@ bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int arg
 	memset(hashers, 0, sizeof(*hashers));
 	hashers->context = fcinfo->flinfo->fn_mcxt;
 	hashers->type = keys_are_array ? get_base_element_type(type) : type;
+	hashers->typmod = bloomfam_key_typmod(fcinfo, argno);
 	hashers->collation = PG_GET_COLLATION();
+}
+
+/* Makes the one for this hash. */
+BloomfamHasher *
+bloomfam_hashers_make(BloomfamHashers *hashers, BfHashId hash_id)
+{
+	BloomfamHasher *hasher = bloomfam_hasher_make(hashers->context, hashers->type, hashers->collation, hash_id);
+
+	bloomfam_hasher_typmod(hasher, hashers->typmod);
+	hasher->probing = hashers->probing;
+	hashers->by_id[hash_id] = hasher;
+	return hasher;
 }

@@ -67,6 +67,7 @@ make_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
 
 	bloomfam_filter_init(&state->filter, context);
 	bloomfam_hashers_init(&state->hashers, fcinfo, key_arg, keys_are_array);
+	state->hashers.probing = true;
 	state->hasher = bloomfam_hasher_for(&state->hashers, BF_HASH_XXH3);
 	state->key_constant = !keys_are_array && arg_is_constant(fcinfo, key_arg);
 	fcinfo->flinfo->fn_extra = state;
@@ -90,6 +91,8 @@ match_hasher(ProbeState *state, const BfView *view)
 		state->hasher = bloomfam_hasher_for(&state->hashers, view->head.hash_id);
 		state->key_hashed = false;
 	}
+	if (bloomfam_hasher_fit(state->hasher, &view->head))
+		state->key_hashed = false;
 }
 
 /* Opens the filter; a constant, whose value lies in the expression and stays there, for the last time. */

@@ -206,6 +206,8 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
 			BloomfamHasher *hasher = bloomfam_hasher_make(CurrentMemoryContext, column->vartype, collation,
 														  filter->view.head.hash_id);
 
+			hasher->probing = true;
+			bloomfam_hasher_fit(hasher, &filter->view.head);
 			if (get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_MCV, InvalidOid,
 								 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
 			{

@@ -140,7 +140,7 @@ row(const BfKind *kind, double fpr, uint64_t n, uint64_t filters, uint64_t probe
 		   "%s at %g with %" PRIu64 " keys: measured %g, estimated %g", kind->name, fpr, n, measured, estimated);
 	CHECKF(fabs(keys - 1) <= 0.03, "%s at %g with %" PRIu64 " keys: estimated %g times as many", kind->name, fpr, n, keys);
 	/* a filter much better than asked for is a mistake in the other direction */
-	CHECKF(n < 1000 || measured >= 0.8 * fpr - 5 * sigma, "%s at %g with %" PRIu64 " keys: measured %g", kind->name, fpr, n,
+	CHECKF(n < 1000 || kind->id == BF_KIND_PARQUET || measured >= 0.8 * fpr - 5 * sigma, "%s at %g with %" PRIu64 " keys: measured %g", kind->name, fpr, n,
 		measured);
 }
 
@@ -185,6 +185,19 @@ blocked(void)
 	rows_of(kind, kind->min_fpr);
 }
 
+/* Powers of two: up to twice as large as the rate needs, so that it is met by far. */
+static void
+parquet(void)
+{
+	const BfKind *kind = bf_kind_by_id(BF_KIND_PARQUET);
+
+	rows_of(kind, 0.1);
+	rows_of(kind, 0.01);
+	rows_of(kind, 0.001);
+	rows_of(kind, 0.0001);
+	rows_of(kind, kind->min_fpr);
+}
+
 /*
  * The largest filters take too long to fill, but that their bits are chosen evenly can be seen long before: random throws
  * collide more often where some bits are likelier than others.  Sizes up to the largest, not powers of two, which are the
@@ -210,13 +223,14 @@ bits_are_even(void)
 			TestFilter	filter = test_empty(&head);
 			double		throws = 16000000;
 			double		m = (double) head.payload_len * 8;
-			double		expected = throws + m * expm1(throws * log1p(-1 / m));
+			double		arrays = head.param[0]; /* of which a key sets one bit each */
+			double		expected = arrays * throws + m * expm1(throws * log1p(-arrays / m));
 			double		collisions;
 			BfStats		stats;
 
 			add_range(&filter, test_random(), (uint64_t) throws);
 			bf_stats(NULL, &filter.view, &stats);
-			collisions = throws - (double) stats.bits_set;
+			collisions = arrays * throws - (double) stats.bits_set;
 			printf("%s of %.0f MB: %.0f collisions, expected %.0f, %+.1f sigma\n", kind->name, m / 8e6, collisions, expected,
 				   (collisions - expected) / sqrt(expected));
 			CHECKF(fabs(collisions - expected) <= 5 * sqrt(expected), "%s of %.0f MB: %.0f collisions, expected %.0f",
@@ -236,6 +250,7 @@ main(void)
 		   "/target", "sigma", "estimated", "keys", "filters", "probes", "s");
 	RUN(standard);
 	RUN(blocked);
+	RUN(parquet);
 	RUN(bits_are_even);
 	return test_finish();
 }

