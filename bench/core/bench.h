@@ -412,26 +412,30 @@ bench_probe_many(const BenchFilter *filter, const uint64_t *hashes, size_t n)
 }
 
 /*
- * The floor: what no probe can undercut that looks at a random place of the filter.  One word of one cache line per key, in the memory of the
- * filter itself, so of its size, on its pages and in its state in the caches.  One by one, the processor overlaps the reads as far as it
- * looks ahead; in batches, as probe_many() does it, all lines of a batch are asked for first.
+ * The floor, what no probe can undercut that looks at a random place of the filter: a plain loop that fetches one line of 64 bytes per key and
+ * reads a word of it, in the memory of the filter itself, so of its size, on its pages and in its state in the caches.  One by one, the
+ * processor overlaps the reads as far as it looks ahead; in batches, as probe_many() does it, all lines of a batch are asked for first.
  */
+static inline const uint8_t *
+bench_line(const BenchFilter *filter, uint64_t hash)
+{
+	return filter->payload + bf_cell(hash, filter->view.head.payload_len / LINE) * LINE;
+}
+
 static inline uint64_t
 bench_floor_one(const BenchFilter *filter, const uint64_t *hashes, size_t n)
 {
-	uint64_t	lines = BF_MAX(filter->view.head.payload_len / LINE, 1);
 	uint64_t	count = 0;
 	size_t		i;
 
 	for (i = 0; i < n; i++)
-		count += filter->payload[bf_cell(hashes[i], lines) * LINE] & 1;
+		count += bf_load64(bench_line(filter, hashes[i])) & 1;
 	return count;
 }
 
 static inline uint64_t
 bench_floor_many(const BenchFilter *filter, const uint64_t *hashes, size_t n)
 {
-	uint64_t	lines = BF_MAX(filter->view.head.payload_len / LINE, 1);
 	bool		result[CHUNK];
 	uint64_t	count = 0;
 	size_t		i;
@@ -447,9 +451,9 @@ bench_floor_many(const BenchFilter *filter, const uint64_t *hashes, size_t n)
 			size_t		batch = BF_MIN(chunk - j, BF_BATCH);
 
 			for (k = j; k < j + batch; k++)
-				__builtin_prefetch(filter->payload + bf_cell(hashes[i + k], lines) * LINE);
+				__builtin_prefetch(bench_line(filter, hashes[i + k]));
 			for (k = j; k < j + batch; k++)
-				result[k] = filter->payload[bf_cell(hashes[i + k], lines) * LINE] & 1;
+				result[k] = bf_load64(bench_line(filter, hashes[i + k])) & 1;
 		}
 		count += bench_count(result, chunk);
 	}
