@@ -123,6 +123,16 @@ label(const BfKind *kind, BenchForm form)
 	return text;
 }
 
+/* The same without blanks, for machines. */
+static const char *
+plain_label(const BfKind *kind, BenchForm form)
+{
+	static char text[64];
+
+	snprintf(text, sizeof(text), "%s%s", kind->name, form == PLAIN ? "" : form == PACKED ? "_packed" : "_grown");
+	return text;
+}
+
 /* The filter of these keys in this form; false where it would be too large. */
 static bool
 make(const BfDesign *design, const BenchKeys *keys, BenchForm form, BenchFilter *filter)
@@ -668,7 +678,7 @@ series(void)
 
 		for (t = 0; t < ntimings; t++)
 		{
-			printf("time\t%s\t%" PRIu64 "\t%.4f", label(timings[t].kind, timings[t].form), n, timings[t].bits);
+			printf("time\t%s\t%" PRIu64 "\t%.4f", plain_label(timings[t].kind, timings[t].form), n, timings[t].bits);
 			for (i = 0; i < NTIMES; i++)
 				printf("\t%.3f", timings[t].ns[i]);
 			printf("\n");
