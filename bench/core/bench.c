@@ -42,7 +42,7 @@ static struct
 } option = {.fpr = 0.01, .rounds = 5, .probes = 1 << 21, .build_keys = 1000000, .hits = 2000};
 
 static uint64_t lost_keys = 0;	/* there must be none, ever */
-static uint64_t measured = 0;	/* filters */
+static uint64_t measured = 0;	/* the kinds of which there was a filter: 1 << BfKindId */
 
 /* ---- verdicts: what was bounded, what was measured ---- */
 
@@ -158,7 +158,7 @@ check_keys(const BenchFilter *filter, const BenchKeys *keys, uint64_t n)
 	if (lost > 0)
 		fprintf(stderr, "%s: %" PRIu64 " keys of %" PRIu64 " are lost\n", filter->view.head.kind->name, lost, n);
 	lost_keys += lost;
-	measured++;
+	measured |= UINT64_C(1) << filter->view.head.kind->id;
 }
 
 /* The rate of false positives, from enough probes to see some of them. */
@@ -444,7 +444,7 @@ time_round(Timing *timing, int round, const BenchKeys *keys, const Probes *probe
 			 (void) make(&timing->design, keys, timing->form, &filter);
 		 });
 	timing->bits = bench_bits(&filter, keys->n);
-	measured++;
+	measured |= UINT64_C(1) << timing->kind->id;
 
 	TIME(FLOOR_ONE, probes->n, somebody += bench_floor_one(&filter, probes->absent, probes->n));
 	TIME(ABSENT_ONE, probes->n, somebody += bench_probe_one(&filter, probes->absent, probes->n));
@@ -694,7 +694,8 @@ static const struct
 {
 	const char *name;
 	void		(*run) (void);
-}			sections[] = {{"space", space}, {"fold", fold}, {"time", times}, {"series", series}};
+	uint32_t	caps;			/* of the kinds that are in it */
+}			sections[] = {{"space", space, 0}, {"fold", fold, BF_CAN_FOLD}, {"time", times, 0}, {"series", series, 0}};
 
 #define NSECTIONS	(sizeof(sections) / sizeof(sections[0]))
 
@@ -753,11 +754,13 @@ set_option(const char *argument)
 	return true;
 }
 
-/* All sections, small and short, as a test (test/run-program). */
+/* All sections, small and short, as a test (test/run-program): each measures every kind that it should, and no key is lost. */
 static int
 smoke(void)
 {
+	const BfKind *kind;
 	size_t		i;
+	size_t		k;
 
 	set_sizes("1e4");
 	option.rounds = 1;
@@ -771,7 +774,9 @@ smoke(void)
 		measured = 0;
 		sections[i].run();
 		CHECKF(lost_keys == 0, "%" PRIu64 " keys are lost", lost_keys);
-		CHECKF(measured > 0, "nothing was measured");
+		for (k = 0; (kind = bf_kind_at(k)) != NULL; k++)
+			if ((kind->caps & (BF_INTERNAL | sections[i].caps)) == sections[i].caps)
+				CHECKF(measured & (UINT64_C(1) << kind->id), "%s was not measured", kind->name);
 		test_end(sections[i].name);
 	}
 	print_verdicts();

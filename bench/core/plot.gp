@@ -14,6 +14,8 @@ dashes  = '1        1           1       1       1        2               1      
 
 find(kind) = sum [i = 1:words(kinds)] (word(kinds, i) eq kind ? i : 0)
 style(list, kind) = find(kind) > 0 ? word(list, find(kind)) : '1'
+mark(kind) = int(style(marks, kind))
+dash(kind) = int(style(dashes, kind))
 colour(kind) = find(kind) > 0 ? word(colours, find(kind)) : '#000000'
 title_of(kind) = kind eq 'scalable_grown' ? 'scalable, grown' : kind eq 'counting_packed' ? 'counting, packed' : kind
 rows(table, kind) = sprintf("< awk -F '\\t' '$1 == \"%s\" && $2 == \"%s\"' %s", table, kind, tsv)
@@ -45,7 +47,7 @@ do for [format in (png eq '' ? 'svg' : 'svg png')] {
 	set xtics 4
 	set ytics ('30 %%' 0.3, '10 %%' 0.1, '3 %%' 0.03, '1 %%' 0.01, '0.3 %%' 0.003, '0.1 %%' 0.001, '0.03 %%' 3e-4, '0.01 %%' 1e-4, '0.003 %%' 3e-5, \
 		'0.001 %%' 1e-5)
-	plot for [k in by_size] rows('fpr', k) using 4:5 with linespoints lc rgb colour(k) pt style(marks, k) lw 1.5 title title_of(k), \
+	plot for [k in by_size] rows('fpr', k) using 4:5 with linespoints lc rgb colour(k) pt mark(k) lw 1.5 title title_of(k), \
 		2 ** -x with lines lc rgb 'black' lw 2 dt 2 title 'no filter can be left of this'
 
 	# ---- time ----
@@ -60,12 +62,12 @@ do for [format in (png eq '' ? 'svg' : 'svg png')] {
 	set output folder . '/kinds_probe.' . format
 	set title 'Time to ask for a key that is not there, many keys at once'
 	set ylabel 'ns per key'
-	plot for [k in by_probe] rows('time', k) using 3:12 with linespoints lc rgb colour(k) pt style(marks, k) dt (0 + style(dashes, k)) lw 1.5 title title_of(k), \
+	plot for [k in by_probe] rows('time', k) using 3:12 with linespoints lc rgb colour(k) pt mark(k) dt dash(k) lw 1.5 title title_of(k), \
 		rows('time', 'blocked') using 3:11 with lines lc rgb 'black' lw 2 dt 2 title 'floor: one read per key'
 
 	set output folder . '/kinds_build.' . format
 	set title 'Time to build a filter, of hashes in no order'
-	plot for [k in by_build] rows('time', k) using 3:($5 + $6) with linespoints lc rgb colour(k) pt style(marks, k) dt (0 + style(dashes, k)) lw 1.5 title title_of(k)
+	plot for [k in by_build] rows('time', k) using 3:($5 + $6) with linespoints lc rgb colour(k) pt mark(k) dt dash(k) lw 1.5 title title_of(k)
 	set output
 	unset logscale
 }
