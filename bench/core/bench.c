@@ -646,7 +646,7 @@ series(void)
 	double		size;
 
 	printf("#fpr\tkind\tfpr\tbits per key\tmeasured\n");
-	for (exponent = 0.5; exponent < 5.01; exponent += 0.125)
+	for (exponent = 0.5; exponent < 5.01; exponent += 0.25)
 	{
 		double		fpr = pow(10, -exponent) * 1.0000001;
 		const BfKind *kind;
