@@ -337,6 +337,33 @@ fold_row(const BfDesign *design, BenchFilter *filter, const BenchKeys *keys, con
 	bench_drop(&folded);
 }
 
+/* How many keys an aggregate that sizes itself finds among n that come twice each: what it does is sorting. */
+static uint64_t
+distinct_keys(uint64_t n)
+{
+	uint64_t   *hashes = bench_alloc(2 * n * sizeof(uint64_t));
+	uint64_t	distinct;
+	uint64_t	i;
+
+	for (i = 0; i < 2 * n; i++)
+		hashes[i] = bench_hash(i % n);
+	distinct = bf_sort_hashes(&bench_env, hashes, 2 * n);
+	bench_free(hashes);
+	return distinct;
+}
+
+/* A filter planned for the number of keys that was counted, against one planned for the number that was known. */
+static void
+judge_self_sized(const BfDesign *design, uint64_t n)
+{
+	BfHeader	counted;
+	BfHeader	known;
+
+	if (strcmp(design->kind->name, "blocked") == 0 && bench_plan(design, distinct_keys(n), &counted) && bench_plan(design, n, &known))
+		judge("size of blocked, for the distinct keys that were counted", "", 1.1,
+			  (double) bf_data_size(&counted) / (double) bf_data_size(&known), "x the size for n known");
+}
+
 static void
 fold(void)
 {
@@ -352,6 +379,8 @@ fold(void)
 		   "%-12s %9s %-14s %10s %10s %10s %10s %12s\n", 100 * option.fpr, "", "keys", "made for", "too large", "folded", "planned", "more",
 		   "measured");
 	for (i = 0; (kind = next_kind(&i, option.fpr, &design)) != NULL;)
+	{
+		judge_self_sized(&design, n);
 		for (j = 0; j < sizeof(too_large) / sizeof(too_large[0]) && (kind->caps & BF_CAN_FOLD); j++)
 		{
 			BenchFilter filter;
@@ -364,6 +393,7 @@ fold(void)
 			snprintf(made_for, sizeof(made_for), "%.1f x", too_large[j]);
 			fold_row(&design, &filter, &keys, made_for);
 		}
+	}
 	bench_free_keys(&keys);
 
 	for (j = 0; j < sizeof(share) / sizeof(share[0]); j++)
