@@ -59,7 +59,7 @@ judge(const char *what, const char *where, double bound, double ours, const char
 
 	if (ours > bound)
 		snprintf(miss, sizeof(miss), "missed by %.1f %%", 100 * (ours / bound - 1));
-	snprintf(line, sizeof(line), "%-58s %-14s %9.3f %9.3f  %-24s %s", what, where, bound, ours, unit, miss);
+	snprintf(line, sizeof(line), "%-56s %-19s %8.3f %8.3f  %-24s %s", what, where, bound, ours, unit, miss);
 	if (nverdicts < MAX_VERDICTS)
 		verdict[nverdicts++] = strdup(line);
 }
@@ -71,7 +71,7 @@ print_verdicts(void)
 
 	if (nverdicts == 0)
 		return;
-	printf("\nBounds\n%-58s %-14s %9s %9s\n", "", "", "bound", "ours");
+	printf("\nBounds\n%-56s %-19s %8s %8s\n", "", "", "bound", "ours");
 	for (i = 0; i < nverdicts; i++)
 	{
 		puts(verdict[i]);
@@ -221,7 +221,7 @@ static const SpaceBound space_bounds[] = {
 static const double space_fprs[] = {0.01, 1.0 / 256, 0.001, 0.0001};
 
 static void
-judge_space(const BfDesign *design, BenchForm form, double bits)
+judge_space(const BfDesign *design, BenchForm form, uint64_t keys, double bits)
 {
 	size_t		i;
 
@@ -239,7 +239,7 @@ judge_space(const BfDesign *design, BenchForm form, double bits)
 		else if (bound->unit == LOWER_BOUND)
 			unit = -log2(design->fpr);
 		snprintf(what, sizeof(what), "size of %s%s%s", design->kind->name, bench_form_name[form], bound->note);
-		snprintf(where, sizeof(where), "%.3g %%", 100 * design->fpr);
+		snprintf(where, sizeof(where), "%.3g keys, %.3g %%", (double) keys, 100 * design->fpr);
 		judge(what, where, bound->limit, bits / unit, unit_name[bound->unit]);
 	}
 }
@@ -286,7 +286,7 @@ space(void)
 					printf("  (after a step of growth at most %.2f bits/key)", filter.worst_bits);
 				printf("\n");
 				fflush(stdout);
-				judge_space(&design, form, bits);
+				judge_space(&design, form, keys.n, bits);
 				bench_drop(&filter);
 			}
 		}
@@ -573,8 +573,9 @@ time_all(uint64_t n, int *ntimings)
 	return timings;
 }
 
-/* The floor, in batches, of the machine that the bounds on builds are meant for; with 1e7 keys, ns. */
+/* The floor, in batches, of the machine that the bounds on builds are meant for, ns; with so many keys. */
 #define BUILD_BOUND_FLOOR	5
+#define BUILD_BOUND_KEYS	10000000
 
 /* A kind that is built at once, of a set that does not change any more. */
 static bool
@@ -584,7 +585,7 @@ is_static(const BfKind *kind)
 }
 
 static void
-judge_times(const Timing *timing, uint64_t n, bool last)
+judge_times(const Timing *timing, uint64_t n)
 {
 	const double *ns = timing->ns;
 	const char *name = timing->kind->name;
@@ -603,13 +604,13 @@ judge_times(const Timing *timing, uint64_t n, bool last)
 		snprintf(what, sizeof(what), "probe of %s, present, in batches", name);
 		judge(what, where, bound, ns[PRESENT_MANY] / ns[FLOOR_MANY], "x the floor");
 	}
-	if (build > 0 && last)
+	if (build > 0 && n == BUILD_BOUND_KEYS)
 	{
 		double		scale = ns[FLOOR_MANY] / BUILD_BOUND_FLOOR;
 
-		snprintf(what, sizeof(what), "build of %s, sorting included: %g ns x floor / %d ns", name, build, BUILD_BOUND_FLOOR);
+		snprintf(what, sizeof(what), "build of %s with sorting, %g ns x floor / %d ns", name, build, BUILD_BOUND_FLOOR);
 		judge(what, where, build * scale, ns[SORT] + ns[BUILD], "ns per key");
-		snprintf(what, sizeof(what), "build of %s, of sorted keys: %g ns x floor / %d ns", name, build, BUILD_BOUND_FLOOR);
+		snprintf(what, sizeof(what), "build of %s of sorted keys, %g ns x floor / %d ns", name, build, BUILD_BOUND_FLOOR);
 		judge(what, where, build * scale, ns[BUILD], "ns per key");
 	}
 }
@@ -655,7 +656,7 @@ times(void)
 				   ns[FLOOR_MANY], ns[ABSENT_MANY], ns[ABSENT_MANY] / ns[FLOOR_MANY], ns[PRESENT_MANY],
 				   ns[PRESENT_MANY] / ns[FLOOR_MANY]);
 			if (timings[t].form == PLAIN)
-				judge_times(&timings[t], n, s == option.nsizes - 1);
+				judge_times(&timings[t], n);
 		}
 		fflush(stdout);
 		free(timings);
