@@ -3,7 +3,8 @@
 #   make -f test/standalone.mk check-core    (or make check-core, and so on)
 #
 #   check-core  test/core/t_*.c with gcc and clang under ASan and UBSan, and
-#               with gcc -O2; test/core/s_*.c, which take long, with gcc -O2 only
+#               with gcc -O2; test/core/s_*.c, which take long, with gcc -O2 only;
+#               bench/core/*.c in short, whether they work
 #   check-fuzz  test/fuzz/corpus through every test/fuzz/fuzz_*.c, under ASan
 #   fuzz        libFuzzer on each of them for FUZZ_SECONDS
 #   bench-core  bench/core/*.c
@@ -33,7 +34,7 @@ all_replay = $(addprefix build/clang-asan/,$(fuzzers))
 .SECONDARY:
 all: $(all_core) $(all_replay) $(addprefix build/gcc-o2/,$(benches))
 
-check-core: $(addsuffix .run,$(all_core))
+check-core: $(addsuffix .run,$(all_core)) $(patsubst %,build/gcc-o2/%.smoke,$(benches))
 check-fuzz: $(addsuffix .replay,$(all_replay))
 fuzz: $(addprefix fuzz-,$(notdir $(fuzzers)))
 bench-core: $(addprefix bench-,$(notdir $(benches)))
@@ -61,6 +62,8 @@ build/clang-fuzz/test/fuzz/fuzz_%: $(patsubst %,build/clang-fuzz/%.o,test/fuzz/f
 
 %.run: % FORCE
 	@test/run-program $<
+%.smoke: % FORCE
+	@test/run-program $< --smoke
 %.replay: % FORCE
 	@test/run-program $< test/fuzz/corpus
 

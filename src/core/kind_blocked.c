@@ -76,9 +76,9 @@ blocked_check(const BfHeader *head)
 	return NULL;
 }
 
-/* All k bits without a branch: half-full blocks would make one on each bit a coin toss. */
+/* Tests k bits of a block, without a branch: half-full blocks would make one on each bit a coin toss. */
 static inline bool
-test_block(const uint8_t *block, uint32_t x, unsigned k)
+test_bits_scalar(const uint8_t *block, uint32_t x, unsigned k)
 {
 	unsigned	all = 1;
 	unsigned	i;
@@ -95,7 +95,7 @@ test_block(const uint8_t *block, uint32_t x, unsigned k)
 static bool
 probe_scalar(const BfView *view, uint64_t hash)
 {
-	return test_block(block_of(view, hash), (uint32_t) hash, view->head.param[0]);
+	return test_bits_scalar(block_of(view, hash), (uint32_t) hash, view->head.param[0]);
 }
 
 static bool
@@ -103,7 +103,7 @@ blocked_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *a
 {
 	uint64_t	block = bf_cell(hash, head->payload_len / BLOCK_BYTES);
 
-	return test_block(fetch(arg, block * BLOCK_BYTES, BLOCK_BYTES), (uint32_t) hash, head->param[0]);
+	return test_bits_scalar(fetch(arg, block * BLOCK_BYTES, BLOCK_BYTES), (uint32_t) hash, head->param[0]);
 }
 
 #ifdef HAVE_AVX2_KERNEL
@@ -137,20 +137,31 @@ ones_for(unsigned k)
 }
 
 __attribute__((target("avx2")))
+static inline bool
+test_bits_avx2(const uint8_t *block, uint32_t x, unsigned k)
+{
+	return test_eight(block, x, 0, ones_for(k));
+}
+
+__attribute__((target("avx2")))
+static inline bool
+test_bits_avx2_many(const uint8_t *block, uint32_t x, unsigned k)
+{
+	return (int) test_eight(block, x, 0, ones_for(8)) & (int) test_eight(block, x, 8, ones_for(k - 8));
+}
+
+__attribute__((target("avx2")))
 static bool
 probe_avx2(const BfView *view, uint64_t hash)
 {
-	return test_eight(block_of(view, hash), (uint32_t) hash, 0, ones_for(view->head.param[0]));
+	return test_bits_avx2(block_of(view, hash), (uint32_t) hash, view->head.param[0]);
 }
 
 __attribute__((target("avx2")))
 static bool
 probe_avx2_many(const BfView *view, uint64_t hash)
 {
-	const uint8_t *block = block_of(view, hash);
-
-	return (int) test_eight(block, (uint32_t) hash, 0, ones_for(8)) &
-		(int) test_eight(block, (uint32_t) hash, 8, ones_for(view->head.param[0] - 8));
+	return test_bits_avx2_many(block_of(view, hash), (uint32_t) hash, view->head.param[0]);
 }
 
 #endif							/* HAVE_AVX2_KERNEL */
@@ -173,24 +184,57 @@ bf_blocked_scalar_twin(void)
 	return probe_scalar;
 }
 
-static void
-blocked_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
+/* Probes with one of the above: inlined into a loop for each. */
+static inline __attribute__((always_inline)) void
+probe_batches(const BfView *view, const uint64_t *hashes, size_t n, bool *result,
+			  bool (*test_bits) (const uint8_t *block, uint32_t x, unsigned k))
 {
-	BfProbe		probe = blocked_prober(view);
+	unsigned	k = view->head.param[0];
 
 	while (n > 0)
 	{
 		size_t		batch = BF_MIN(n, BF_BATCH);
+		const uint8_t *block[BF_BATCH];
 		size_t		j;
 
 		for (j = 0; j < batch; j++)
-			__builtin_prefetch(block_of(view, hashes[j]));
+		{
+			block[j] = block_of(view, hashes[j]);
+			__builtin_prefetch(block[j]);
+		}
 		for (j = 0; j < batch; j++)
-			result[j] = probe(view, hashes[j]);
+			result[j] = test_bits(block[j], (uint32_t) hashes[j], k);
 		hashes += batch;
 		result += batch;
 		n -= batch;
 	}
+}
+
+#ifdef HAVE_AVX2_KERNEL
+
+__attribute__((target("avx2")))
+static void
+probe_many_avx2(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
+{
+	if (view->head.param[0] <= 8)
+		probe_batches(view, hashes, n, result, test_bits_avx2);
+	else
+		probe_batches(view, hashes, n, result, test_bits_avx2_many);
+}
+
+#endif
+
+static void
+blocked_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
+{
+#ifdef HAVE_AVX2_KERNEL
+	if (__builtin_cpu_supports("avx2"))
+	{
+		probe_many_avx2(view, hashes, n, result);
+		return;
+	}
+#endif
+	probe_batches(view, hashes, n, result, test_bits_scalar);
 }
 
 /* Sets k bits of a block. */
