@@ -29,26 +29,6 @@ check_interrupts(void *arg)
 	CHECK_FOR_INTERRUPTS();
 }
 
-static void *
-env_alloc(void *arg, size_t size)
-{
-	return palloc_extended(size, MCXT_ALLOC_HUGE);
-}
-
-static void
-env_release(void *arg, void *memory)
-{
-	if (memory != NULL)
-		pfree(memory);
-}
-
-/* Memory comes from the current context: an error leaves it to that. */
-const BfEnv bloomfam_env = {
-	.check_interrupts = check_interrupts,
-	.alloc = env_alloc,
-	.release = env_release,
-};
-
 /*
  * Asks for huge pages for memory that was allocated and not touched yet.  A filter larger than the caches is read and written at random, and
  * most of the time of that goes into the page tables otherwise.  No harm where it cannot be had.
@@ -64,6 +44,29 @@ bloomfam_advise_huge_pages(void *memory, Size size)
 		(void) madvise((void *) start, end - start, MADV_HUGEPAGE);
 #endif
 }
+
+static void *
+env_alloc(void *arg, size_t size)
+{
+	void	   *memory = palloc_extended(size, MCXT_ALLOC_HUGE);
+
+	bloomfam_advise_huge_pages(memory, size);
+	return memory;
+}
+
+static void
+env_release(void *arg, void *memory)
+{
+	if (memory != NULL)
+		pfree(memory);
+}
+
+/* Memory comes from the current context: an error leaves it to that. */
+const BfEnv bloomfam_env = {
+	.check_interrupts = check_interrupts,
+	.alloc = env_alloc,
+	.release = env_release,
+};
 
 /*
  * Bad arguments of bf_design() and bf_plan().
