@@ -19,13 +19,7 @@
 /* The largest payload of a power-of-two size that a value can hold. */
 #define MAX_POWER_PAYLOAD	((uint64_t) 256 * 1024 * 1024)
 
-typedef enum CellOp
-{
-	CELL_OR,
-	CELL_AND
-} CellOp;
-
-/* Bitwise operations do not mind the byte order: words are loaded as they lie. */
+/* Operations on bits or on half bytes do not mind the byte order: words are loaded as they lie. */
 static inline uint64_t
 load_word(const uint8_t *p)
 {
@@ -41,9 +35,25 @@ store_word(uint8_t *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* acc = the OR of n neighbouring cells */
+static inline uint64_t
+apply_word(BfCellOp op, uint64_t a, uint64_t b)
+{
+	switch (op)
+	{
+		case BF_CELL_OR:
+			return a | b;
+		case BF_CELL_AND:
+			return a & b;
+		case BF_CELL_ADD:
+			return bf_counters_add(a, b);
+		default:
+			return bf_counters_min(a, b);
+	}
+}
+
+/* acc = the OR, or for counters the sum, of n neighbouring cells */
 static inline void
-gather(const BfEnv *env, uint64_t *acc, const uint8_t *cells, uint64_t n, unsigned words)
+gather(const BfEnv *env, BfCellOp join, uint64_t *acc, const uint8_t *cells, uint64_t n, unsigned words)
 {
 	unsigned	w;
 
@@ -53,7 +63,7 @@ gather(const BfEnv *env, uint64_t *acc, const uint8_t *cells, uint64_t n, unsign
 	{
 		cells += words * 8;
 		for (w = 0; w < words; w++)
-			acc[w] |= load_word(cells + w * 8);
+			acc[w] = apply_word(join, acc[w], load_word(cells + w * 8));
 		if ((n & BF_INTERRUPT_MASK) == 0)
 			bf_check_interrupts(env);
 	}
@@ -61,15 +71,13 @@ gather(const BfEnv *env, uint64_t *acc, const uint8_t *cells, uint64_t n, unsign
 
 /* out = out op acc, for one cell; returns where the next one goes */
 static inline uint8_t *
-apply(CellOp op, uint8_t *out, const uint64_t *acc, unsigned words)
+apply(BfCellOp op, uint8_t *out, const uint64_t *acc, unsigned words)
 {
 	unsigned	w;
 
 	for (w = 0; w < words; w++)
 	{
-		uint64_t	old = load_word(out);
-
-		store_word(out, op == CELL_OR ? old | acc[w] : old & acc[w]);
+		store_word(out, apply_word(op, load_word(out), acc[w]));
 		out += 8;
 	}
 	return out;
@@ -78,10 +86,11 @@ apply(CellOp op, uint8_t *out, const uint64_t *acc, unsigned words)
 /*
  * Joins src, with src_cells, into out, with out_cells, by way of a map with via_cells, of which out_cells is a multiple.
  */
-static void
-combine(const BfEnv *env, CellOp op, uint8_t *out, uint64_t out_cells, uint64_t via_cells,
+static inline void
+combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, uint64_t via_cells,
 		const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
 {
+	BfCellOp	join = op == BF_CELL_OR || op == BF_CELL_AND ? BF_CELL_OR : BF_CELL_ADD;
 	unsigned	words = cell_size / 8;
 	uint64_t	repeat = out_cells / via_cells;
 	uint64_t	first = 0;		/* floor(via * src_cells / via_cells) ... */
@@ -101,7 +110,7 @@ combine(const BfEnv *env, CellOp op, uint8_t *out, uint64_t out_cells, uint64_t 
 			next_rest -= via_cells;
 		}
 		/* from first to the last that begins before the next range does */
-		gather(env, acc, src + first * cell_size, next - first + (next_rest > 0), words);
+		gather(env, join, acc, src + first * cell_size, next - first + (next_rest > 0), words);
 		for (r = 0; r < repeat; r++)
 			out = apply(op, out, acc, words);
 		first = next;
@@ -112,20 +121,16 @@ combine(const BfEnv *env, CellOp op, uint8_t *out, uint64_t out_cells, uint64_t 
 }
 
 /* The same where the sizes are equal, which is the common case: word by word. */
-static void
-combine_equal(const BfEnv *env, CellOp op, uint8_t *out, const uint8_t *src, uint64_t len)
+static inline void
+combine_equal(const BfEnv *env, BfCellOp op, uint8_t *out, const uint8_t *src, uint64_t len)
 {
 	while (len > 0)
 	{
 		uint64_t	chunk = BF_MIN(len, 1024 * 1024);
 		uint64_t	i;
 
-		if (op == CELL_OR)
-			for (i = 0; i < chunk; i += 8)
-				store_word(out + i, load_word(out + i) | load_word(src + i));
-		else
-			for (i = 0; i < chunk; i += 8)
-				store_word(out + i, load_word(out + i) & load_word(src + i));
+		for (i = 0; i < chunk; i += 8)
+			store_word(out + i, apply_word(op, load_word(out + i), load_word(src + i)));
 		out += chunk;
 		src += chunk;
 		len -= chunk;
@@ -133,17 +138,48 @@ combine_equal(const BfEnv *env, CellOp op, uint8_t *out, const uint8_t *src, uin
 	}
 }
 
-/* The size that a filter takes on its way to another size, whatever that is. */
-static uint64_t
-via_cells(uint64_t cells, uint32_t cell_size)
+uint64_t
+bf_cells_via(uint64_t cells, uint64_t cell_size)
 {
 	uint64_t	via = 1;
 
 	if ((cells & (cells - 1)) == 0)
 		return cells;
-	while (via < 2 * cells && via * cell_size < MAX_POWER_PAYLOAD)
+	while (via < 2 * cells && 2 * via * cell_size <= MAX_POWER_PAYLOAD)
 		via *= 2;
 	return via;
+}
+
+static inline __attribute__((always_inline)) void
+combine_by(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, uint64_t via_cells,
+		   const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
+{
+	if (out_cells == src_cells)
+		combine_equal(env, op, out, src, out_cells * cell_size);
+	else
+		combine_unlike(env, op, out, out_cells, via_cells, src, src_cells, cell_size);
+}
+
+/* A loop for each operation, none of which looks at it again for every word. */
+void
+bf_cells_combine(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, uint64_t via_cells,
+				 const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
+{
+	switch (op)
+	{
+		case BF_CELL_OR:
+			combine_by(env, BF_CELL_OR, out, out_cells, via_cells, src, src_cells, cell_size);
+			break;
+		case BF_CELL_AND:
+			combine_by(env, BF_CELL_AND, out, out_cells, via_cells, src, src_cells, cell_size);
+			break;
+		case BF_CELL_ADD:
+			combine_by(env, BF_CELL_ADD, out, out_cells, via_cells, src, src_cells, cell_size);
+			break;
+		case BF_CELL_MIN:
+			combine_by(env, BF_CELL_MIN, out, out_cells, via_cells, src, src_cells, cell_size);
+			break;
+	}
 }
 
 bool
@@ -157,34 +193,30 @@ bf_cells_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
 	head->capacity = BF_MAX(a->capacity, b->capacity);
 	head->target_fpr = BF_MAX(a->target_fpr, b->target_fpr);
 	if (a_cells != b_cells)
-		head->payload_len = a->kind->cell_size * BF_MAX(via_cells(a_cells, a->kind->cell_size),
-														via_cells(b_cells, b->kind->cell_size));
+		head->payload_len = a->kind->cell_size * BF_MAX(bf_cells_via(a_cells, a->kind->cell_size),
+														bf_cells_via(b_cells, b->kind->cell_size));
 	return true;
 }
 
 static void
-combine_view(const BfEnv *env, CellOp op, const BfHeader *head, uint8_t *out, const BfView *view)
+combine_view(const BfEnv *env, BfCellOp op, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	uint64_t	out_cells = bf_cells_count(head);
 	uint64_t	cells = bf_cells_count(&view->head);
 	uint32_t	cell_size = head->kind->cell_size;
 
-	if (cells == out_cells)
-		combine_equal(env, op, out, view->payload, head->payload_len);
-	else
-		combine(env, op, out, out_cells, via_cells(cells, cell_size), view->payload, cells, cell_size);
+	bf_cells_combine(env, op, out, bf_cells_count(head), bf_cells_via(cells, cell_size), view->payload, cells, cell_size);
 }
 
 void
 bf_cells_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	combine_view(env, CELL_OR, head, out, view);
+	combine_view(env, BF_CELL_OR, head, out, view);
 }
 
 void
 bf_cells_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	combine_view(env, CELL_AND, head, out, view);
+	combine_view(env, BF_CELL_AND, head, out, view);
 }
 
 /* Fills divisor[] with the divisors of n in order; returns how many there are. */
@@ -243,13 +275,13 @@ bf_cells_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView
 {
 	uint64_t	out_cells = bf_cells_count(head);
 
-	combine(env, CELL_OR, out, out_cells, out_cells, view->payload, bf_cells_count(&view->head), head->kind->cell_size);
+	bf_cells_combine(env, BF_CELL_OR, out, out_cells, out_cells, view->payload, bf_cells_count(&view->head), head->kind->cell_size);
 }
 
 void
 bf_cells_gather(const BfEnv *env, uint64_t *acc, const uint8_t *cells, uint64_t n, unsigned words)
 {
-	gather(env, acc, cells, n, words);
+	gather(env, BF_CELL_OR, acc, cells, n, words);
 }
 
 unsigned
@@ -260,7 +292,7 @@ bf_cells_popcount(const BfEnv *env, const uint8_t *cells, uint64_t n, uint32_t c
 	unsigned	count = 0;
 	unsigned	w;
 
-	gather(env, acc, cells, n, words);
+	gather(env, BF_CELL_OR, acc, cells, n, words);
 	for (w = 0; w < words; w++)
 		count += (unsigned) __builtin_popcountll(acc[w]);
 	return count;

@@ -68,6 +68,22 @@ bf_cell(uint64_t h, uint64_t cells)
 }
 
 /*
+ * The i-th remix of a hash, for kinds whose probes fall anywhere: as good as a hash of its own, its low bits included.
+ *
+ * Double hashing (h1 + i * h2) would save a multiplication and is visibly worse on small filters, where its arithmetic progressions
+ * fall on each other (Dillinger, Manolios 2004).  2^64 over the golden ratio, and a multiplier of good spectral quality (Steele, Vigna
+ * 2022, for 64-bit LCGs).
+ */
+static inline uint64_t
+bf_remix(uint64_t h, unsigned i)
+{
+	uint64_t	g = h + i * UINT64_C(0x9e3779b97f4a7c15);
+
+	g = (g ^ (g >> 32)) * UINT64_C(0xd1342543de82ef95);
+	return g ^ (g >> 32);
+}
+
+/*
  * The order that hashes are collected, merged and handed out in: that of bf_order(h), a bijection.  Not that of h itself: hash tables whose slot
  * is the high end of their key pile up on input that comes in their own order, and hashes may well come in order.  Kinds that are built in
  * shards cut them from this order.  2^64 over the golden ratio, and its inverse modulo 2^64.

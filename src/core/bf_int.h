@@ -104,8 +104,10 @@ bf_release(const BfEnv *env, void *memory)
 
 /* The tables, one a kind file. */
 extern const BfKind bf_kind_standard;
+extern const BfKind bf_kind_partitioned;
 extern const BfKind bf_kind_blocked;
 extern const BfKind bf_kind_parquet;
+extern const BfKind bf_kind_counting;
 extern const BfKind bf_kind_identity;
 extern const BfKind bf_kind_partial;
 

@@ -9,8 +9,10 @@
 
 static const BfKind *const kinds[] = {
 	&bf_kind_standard,
+	&bf_kind_partitioned,
 	&bf_kind_blocked,
 	&bf_kind_parquet,
+	&bf_kind_counting,
 	&bf_kind_identity,
 	&bf_kind_partial,
 };

@@ -35,6 +35,16 @@ bf_math_occupancy_fpr(double throws, double m, unsigned k)
 	return pow(mean / m, k) * exp(0.5 * k * (k - 1.0) * ratio);
 }
 
+double
+bf_math_partitioned_fpr(double keys, double slice_bits, unsigned k)
+{
+	if (keys <= 0)
+		return 0;
+	if (slice_bits <= 1)
+		return 1;
+	return pow(-expm1(keys * log1p(-1 / slice_bits)), k);
+}
+
 /* Fills fpr_of[i], the FPR of a block with i keys, for i below n. */
 static void
 block_table(unsigned k, double *fpr_of, int n)

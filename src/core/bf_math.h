@@ -34,6 +34,14 @@
 extern double bf_math_occupancy_fpr(double throws, double m, unsigned k);
 
 /*
+ * bf_math_partitioned_fpr: the FPR of k slices of so many bits each, after each key set one bit, chosen uniformly, in each.
+ *
+ * (1 - (1 - 1/m)^n)^k.  Exact, averaged over the choice of keys: the slices are independent, and a probe of one is the mean of its fill
+ * (Kirsch, Mitzenmacher 2008, section 3, has it as a limit).  Valid for any slice_bits >= 1.
+ */
+extern double bf_math_partitioned_fpr(double keys, double slice_bits, unsigned k);
+
+/*
  * bf_math_blocked_fpr: the FPR of a blocked filter with load keys per block on average.
  *
  * The number of keys in a block is Poisson; each block is an array of BF_BLOCK_BITS bits (Putze, Sanders, Singler 2007, formula 3,

@@ -9,15 +9,12 @@
  * The array is made of 64-bit words.  Probe i takes a remix g of the hash, the word from the high end of g and the bit from
  * the middle of it, so that the word's index scales (bf_cells.h) and the bit does not change when a filter is folded:
  *
- *		g = mix(h + i * golden)
+ *		g = remix i of h (bf_hash.h)
  *		word = floor(g * words / 2^64)
  *		bit = bits 31..26 of g
  *
  * With 2^26 words, the most there can be, a word is a range of 2^38 values of g.  The bit must come from well below: bits 37..32 would
  * not be even over a range that is not a whole number of 2^38.
- *
- * Double hashing (h1 + i * h2) would save a multiplication and is visibly worse on small filters, where its arithmetic
- * progressions fall on each other (Dillinger, Manolios 2004).
  *
  *		param[0]	k
  *
@@ -36,24 +33,11 @@
 #define WORD_BYTES	8
 #define WORD_BITS	64
 
-/* 2^64 divided by the golden ratio, and a multiplier of good spectral quality (Steele, Vigna 2022, for 64-bit LCGs). */
-#define GOLDEN		UINT64_C(0x9e3779b97f4a7c15)
-#define MULTIPLIER	UINT64_C(0xd1342543de82ef95)
-
-static inline uint64_t
-remix(uint64_t h, unsigned i)
-{
-	uint64_t	g = h + i * GOLDEN;
-
-	g = (g ^ (g >> 32)) * MULTIPLIER;
-	return g ^ (g >> 32);
-}
-
 /* The byte and the mask of probe i.  Bytes, not words, so that the layout is the same on every machine. */
 static inline uint64_t
 position(uint64_t h, unsigned i, uint64_t words, uint8_t *mask)
 {
-	uint64_t	g = remix(h, i);
+	uint64_t	g = bf_remix(h, i);
 
 	*mask = (uint8_t) (1 << ((g >> 26) & 7));
 	return bf_cell(g, words) * WORD_BYTES + ((g >> 29) & 7);
