@@ -116,4 +116,8 @@ extern BfProbe bf_blocked_scalar_twin(void);
 extern BfProbe bf_parquet_scalar_twin(void);
 extern size_t bf_parquet_scalar_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n);
 
+/* For tests: a counting filter's pack and loosen without the processor's instructions for it. */
+extern void bf_counting_portable_pack(const BfHeader *packed, uint8_t *out, const BfView *loose);
+extern void bf_counting_portable_loosen(uint8_t *out, const BfView *packed);
+
 #endif							/* BF_INT_H */

@@ -453,10 +453,15 @@ counting_count(const BfView *view, uint64_t hash)
 /* ---- between the forms ---- */
 
 /*
- * deposit: the low bits of x, in order, to where mask has ones; extract: the bits of x where mask has ones, in order, to the low end.
- * As a loop over the ones, or as the processor's own instruction.
+ * What the loops below are made of, as plain C and as instructions of the processor:
+ *
+ *	deposit		the low bits of x, in order, to where mask has ones
+ *	extract		the bits of x where mask has ones, in order, to the low end
+ *	spread		the low 16 bits of x to the lowest of 4 each
+ *	squeeze		back
+ *	popcount	the number of ones
  */
-static uint64_t
+static inline uint64_t
 deposit_portable(uint64_t x, uint64_t mask)
 {
 	uint64_t	result = 0;
@@ -466,7 +471,7 @@ deposit_portable(uint64_t x, uint64_t mask)
 	return result;
 }
 
-static uint64_t
+static inline uint64_t
 extract_portable(uint64_t x, uint64_t mask)
 {
 	uint64_t	result = 0;
@@ -477,50 +482,10 @@ extract_portable(uint64_t x, uint64_t mask)
 	return result;
 }
 
-static const BfBitMovers portable_movers = {deposit_portable, extract_portable};
-
-#ifdef HAVE_BMI2_KERNEL
-
-__attribute__((target("bmi2")))
-static uint64_t
-deposit_bmi2(uint64_t x, uint64_t mask)
-{
-	return _pdep_u64(x, mask);
-}
-
-__attribute__((target("bmi2")))
-static uint64_t
-extract_bmi2(uint64_t x, uint64_t mask)
-{
-	return _pext_u64(x, mask);
-}
-
-static const BfBitMovers bmi2_movers = {deposit_bmi2, extract_bmi2};
-
-#endif
-
-static const BfBitMovers *
-bit_movers(void)
-{
-#ifdef HAVE_BMI2_KERNEL
-	if (__builtin_cpu_supports("bmi2"))
-		return &bmi2_movers;
-#endif
-	return &portable_movers;
-}
-
-/* The portable ones and those of this processor, for the test that holds them equal. */
-void
-bf_counting_bit_movers(BfBitMovers *portable, BfBitMovers *chosen)
-{
-	*portable = portable_movers;
-	*chosen = *bit_movers();
-}
-
-/* 16 bits to the lowest of 4 each, and back. */
 static inline uint64_t
-spread_lanes(uint64_t x)
+spread_portable(uint64_t x)
 {
+	x &= 0xffff;
 	x = (x | x << 24) & UINT64_C(0x000000ff000000ff);
 	x = (x | x << 12) & UINT64_C(0x000f000f000f000f);
 	x = (x | x << 6) & UINT64_C(0x0303030303030303);
@@ -528,13 +493,62 @@ spread_lanes(uint64_t x)
 }
 
 static inline uint64_t
-squeeze_lanes(uint64_t x)
+squeeze_portable(uint64_t x)
 {
+	x &= LANES;
 	x = (x | x >> 3) & UINT64_C(0x0303030303030303);
 	x = (x | x >> 6) & UINT64_C(0x000f000f000f000f);
 	x = (x | x >> 12) & UINT64_C(0x000000ff000000ff);
 	return (x | x >> 24) & 0xffff;
 }
+
+static inline unsigned
+popcount_portable(uint64_t x)
+{
+	return (unsigned) __builtin_popcountll(x);
+}
+
+#ifdef HAVE_BMI2_KERNEL
+
+#define BMI2	__attribute__((target("bmi2,popcnt")))
+
+BMI2 static inline uint64_t
+deposit_bmi2(uint64_t x, uint64_t mask)
+{
+	return _pdep_u64(x, mask);
+}
+
+BMI2 static inline uint64_t
+extract_bmi2(uint64_t x, uint64_t mask)
+{
+	return _pext_u64(x, mask);
+}
+
+BMI2 static inline uint64_t
+spread_bmi2(uint64_t x)
+{
+	return _pdep_u64(x, LANES);
+}
+
+BMI2 static inline uint64_t
+squeeze_bmi2(uint64_t x)
+{
+	return _pext_u64(x, LANES);
+}
+
+BMI2 static inline unsigned
+popcount_bmi2(uint64_t x)
+{
+	return (unsigned) __builtin_popcountll(x);
+}
+
+static inline bool
+has_bmi2(void)
+{
+	return __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+}
+
+#endif							/* HAVE_BMI2_KERNEL */
 
 /* A one in the lane of each counter that is not 0. */
 static inline uint64_t
@@ -554,35 +568,37 @@ saturated_lanes(uint64_t counters)
 	return counters & LANES;
 }
 
+/* The sum of 16 lanes, each at most 15. */
+static inline unsigned
+sum_lanes(uint64_t lanes)
+{
+	uint64_t	bytes = (lanes & BF_EVEN_NIBBLES) + (lanes >> 4 & BF_EVEN_NIBBLES);
+
+	/* of 8 bytes, each at most 30, into the highest */
+	return (unsigned) (bytes * UINT64_C(0x0101010101010101) >> 56);
+}
+
 /* The counters of a filter in either form, in order. */
-typedef struct Reader
+typedef struct Reader Reader;
+
+struct Reader
 {
 	const BfView *view;
-	const BfBitMovers *movers;
+	unsigned	(*read) (Reader *reader, uint64_t *counters);
 	uint64_t	words;			/* of the loose form */
 	uint64_t	done;			/* of these */
 	Planes		planes;
 	uint64_t	at[MAX_PLANES];	/* where each plane goes on */
 	uint64_t	at_tail;
-} Reader;
+};
 
 /* Words of counters that are read or written together: those of one word of plane 1. */
 #define GROUP	4
 
-static void
-open_reader(Reader *reader, const BfView *view)
-{
-	memset(reader, 0, sizeof(*reader));
-	reader->view = view;
-	reader->movers = bit_movers();
-	reader->words = loose_words(&view->head);
-	if (has_planes(&view->head))
-		find_planes(view, &reader->planes);
-}
-
-/* Reads the next words, GROUP of them or what is left, and returns how many. */
-static unsigned
-read_group(Reader *reader, uint64_t *counters)
+/* Reads the next words, GROUP of them or what is left, and returns how many.  Inlined with one set of the above. */
+static inline __attribute__((always_inline)) unsigned
+read_group_with(Reader *reader, uint64_t *counters, uint64_t (*deposit) (uint64_t x, uint64_t mask),
+				uint64_t (*spread) (uint64_t x), unsigned (*popcount) (uint64_t x))
 {
 	const Planes *planes = &reader->planes;
 	unsigned	n = (unsigned) BF_MIN(reader->words - reader->done, GROUP);
@@ -601,13 +617,13 @@ read_group(Reader *reader, uint64_t *counters)
 	memset(counters, 0, GROUP * sizeof(*counters));
 	for (j = 0; j < planes->n && mask != 0; j++)
 	{
-		unsigned	width = j == 0 ? n * WORD_COUNTERS : (unsigned) __builtin_popcountll(mask);
+		unsigned	width = j == 0 ? n * WORD_COUNTERS : popcount(mask);
 		uint64_t	bits = read_bits(&planes->plane[j], reader->at[j], width);
 
 		reader->at[j] += width;
-		mask = j == 0 ? bits : reader->movers->deposit(bits, mask);
+		mask = j == 0 ? bits : deposit(bits, mask);
 		for (w = 0; w < GROUP; w++)
-			counters[w] += spread_lanes(mask >> w * WORD_COUNTERS & 0xffff);
+			counters[w] += spread(mask >> w * WORD_COUNTERS);
 	}
 	if (planes->has_tail)
 		for (; mask != 0; mask &= mask - 1)
@@ -622,6 +638,37 @@ read_group(Reader *reader, uint64_t *counters)
 	return n;
 }
 
+static unsigned
+read_group_portable(Reader *reader, uint64_t *counters)
+{
+	return read_group_with(reader, counters, deposit_portable, spread_portable, popcount_portable);
+}
+
+#ifdef HAVE_BMI2_KERNEL
+
+BMI2 static unsigned
+read_group_bmi2(Reader *reader, uint64_t *counters)
+{
+	return read_group_with(reader, counters, deposit_bmi2, spread_bmi2, popcount_bmi2);
+}
+
+#endif
+
+static void
+open_reader(Reader *reader, const BfView *view)
+{
+	memset(reader, 0, sizeof(*reader));
+	reader->view = view;
+	reader->read = read_group_portable;
+#ifdef HAVE_BMI2_KERNEL
+	if (has_bmi2())
+		reader->read = read_group_bmi2;
+#endif
+	reader->words = loose_words(&view->head);
+	if (has_planes(&view->head))
+		find_planes(view, &reader->planes);
+}
+
 static void
 counting_loosen_plan(const BfHeader *packed, BfHeader *loose)
 {
@@ -631,24 +678,30 @@ counting_loosen_plan(const BfHeader *packed, BfHeader *loose)
 }
 
 static void
+loosen_by(const BfEnv *env, Reader *reader, uint8_t *out)
+{
+	while (reader->done < reader->words)
+	{
+		uint64_t	counters[GROUP];
+		unsigned	n = reader->read(reader, counters);
+		unsigned	w;
+
+		for (w = 0; w < n; w++)
+			bf_store64(out + w * WORD_BYTES, counters[w]);
+		out += n * WORD_BYTES;
+		if ((reader->done & BF_INTERRUPT_MASK) == 0)
+			bf_check_interrupts(env);
+	}
+}
+
+static void
 counting_loosen(const BfEnv *env, const BfHeader *loose, uint8_t *out, const BfView *packed)
 {
 	Reader		reader;
 
 	(void) loose;
 	open_reader(&reader, packed);
-	while (reader.done < reader.words)
-	{
-		uint64_t	counters[GROUP];
-		unsigned	n = read_group(&reader, counters);
-		unsigned	w;
-
-		for (w = 0; w < n; w++)
-			bf_store64(out + w * WORD_BYTES, counters[w]);
-		out += n * WORD_BYTES;
-		if ((reader.done & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
-	}
+	loosen_by(env, &reader, out);
 }
 
 /* reached[j]: how many counters there are that are at least j, in a payload of counters. */
@@ -660,17 +713,27 @@ count_reached(const BfEnv *env, const BfView *view, uint64_t *reached)
 
 	memset(reached, 0, (SATURATED + 1) * sizeof(*reached));
 	reached[0] = words * WORD_COUNTERS;
-	for (i = 0; i < words; i++)
+	for (i = 0; i < words; i += GROUP)
 	{
-		uint64_t	counters = bf_load64(view->payload + i * WORD_BYTES);
+		unsigned	n = (unsigned) BF_MIN(words - i, GROUP);
+		uint64_t	left[GROUP] = {0};
 		unsigned	j;
+		unsigned	w;
 
-		for (j = 1; counters != 0; j++)
+		for (w = 0; w < n; w++)
+			left[w] = bf_load64(view->payload + (i + w) * WORD_BYTES);
+		for (j = 1; (left[0] | left[1] | left[2] | left[3]) != 0; j++)
 		{
-			uint64_t	lanes = nonzero_lanes(counters);
+			uint64_t	sum = 0;	/* in each lane */
 
-			reached[j] += (unsigned) __builtin_popcountll(lanes);
-			counters -= lanes;
+			for (w = 0; w < GROUP; w++)
+			{
+				uint64_t	lanes = nonzero_lanes(left[w]);
+
+				left[w] -= lanes;
+				sum += lanes;
+			}
+			reached[j] += sum_lanes(sum);
 		}
 		if ((i & BF_INTERRUPT_MASK) == 0)
 			bf_check_interrupts(env);
@@ -766,16 +829,78 @@ write_ranks(const BfEnv *env, uint8_t *bits, uint64_t nbits)
 	}
 }
 
-static void
-counting_pack(const BfEnv *env, const BfHeader *packed, uint8_t *out, const BfView *loose)
+/* The planes being written, and after them the tail. */
+typedef struct Packer
 {
-	const BfBitMovers *movers = bit_movers();
+	unsigned	t;
+	bool		has_tail;
+	Writer		writer[MAX_PLANES + 1];
+} Packer;
+
+/* Packs n words, GROUP of them but at the end. */
+static inline __attribute__((always_inline)) void
+write_group_with(Packer *packer, const uint8_t *words, unsigned n, uint64_t (*extract) (uint64_t x, uint64_t mask),
+				 uint64_t (*squeeze) (uint64_t x), unsigned (*popcount) (uint64_t x))
+{
+	unsigned	t = packer->t;
+	uint64_t	counters[GROUP] = {0};
+	uint64_t	left[GROUP];
+	uint64_t	mask = UINT64_MAX;	/* those that have reached j; before plane 1, all */
+	unsigned	width = n * WORD_COUNTERS;
+	unsigned	j;
+	unsigned	w;
+
+	for (w = 0; w < n; w++)
+		counters[w] = bf_load64(words + w * WORD_BYTES);
+	memcpy(left, counters, sizeof(left));
+	for (j = 0; j < t && mask != 0; j++)
+	{
+		uint64_t	above = 0;
+
+		for (w = 0; w < GROUP; w++)
+		{
+			uint64_t	lanes = nonzero_lanes(left[w]);
+
+			left[w] -= lanes;
+			above |= squeeze(lanes) << w * WORD_COUNTERS;
+		}
+		write_bits(&packer->writer[j], j == 0 ? above : extract(above, mask), width);
+		mask = above;
+		width = popcount(mask);
+	}
+	if (packer->has_tail)
+		for (; mask != 0; mask &= mask - 1)
+		{
+			unsigned	at = (unsigned) __builtin_ctzll(mask);
+
+			write_bits(&packer->writer[t], counters[at / WORD_COUNTERS] >> at % WORD_COUNTERS * 4 & 15, 4);
+		}
+}
+
+static void
+write_group_portable(Packer *packer, const uint8_t *words, unsigned n)
+{
+	write_group_with(packer, words, n, extract_portable, squeeze_portable, popcount_portable);
+}
+
+#ifdef HAVE_BMI2_KERNEL
+
+BMI2 static void
+write_group_bmi2(Packer *packer, const uint8_t *words, unsigned n)
+{
+	write_group_with(packer, words, n, extract_bmi2, squeeze_bmi2, popcount_bmi2);
+}
+
+#endif
+
+static void
+pack_by(const BfEnv *env, void (*write) (Packer *packer, const uint8_t *words, unsigned n),
+		unsigned t, uint8_t *out, const BfView *loose)
+{
 	uint64_t	words = loose_words(&loose->head);
-	unsigned	t = packed->param[3];
 	uint64_t	reached[SATURATED + 1];
 	uint8_t    *plane[MAX_PLANES];
-	Writer		writer[MAX_PLANES + 1];	/* of the planes, then of the tail */
-	bool		has_tail;
+	Packer		packer;
 	uint64_t	i;
 	unsigned	j;
 
@@ -785,55 +910,56 @@ counting_pack(const BfEnv *env, const BfHeader *packed, uint8_t *out, const BfVi
 		return;
 	}
 	count_reached(env, loose, reached);
-	has_tail = wants_tail(reached, t);
-	memset(writer, 0, sizeof(writer));
+	memset(&packer, 0, sizeof(packer));
+	packer.t = t;
+	packer.has_tail = wants_tail(reached, t);
 	for (j = 0; j < t; j++)
 	{
-		writer[j].next = plane[j] = out;
+		packer.writer[j].next = plane[j] = out;
 		out += plane_size(reached[j]);
 	}
-	writer[t].next = out;
+	packer.writer[t].next = out;
 
 	for (i = 0; i < words; i += GROUP)
 	{
-		unsigned	n = (unsigned) BF_MIN(words - i, GROUP);
-		uint64_t	counters[GROUP];
-		uint64_t	left[GROUP] = {0};
-		uint64_t	mask = UINT64_MAX;	/* those that have reached j; before plane 1, all */
-		unsigned	width = n * WORD_COUNTERS;
-		unsigned	w;
-
-		for (w = 0; w < n; w++)
-			left[w] = counters[w] = bf_load64(loose->payload + (i + w) * WORD_BYTES);
-		for (j = 0; j < t && mask != 0; j++)
-		{
-			uint64_t	above = 0;
-
-			for (w = 0; w < GROUP; w++)
-			{
-				uint64_t	lanes = nonzero_lanes(left[w]);
-
-				left[w] -= lanes;
-				above |= squeeze_lanes(lanes) << w * WORD_COUNTERS;
-			}
-			write_bits(&writer[j], j == 0 ? above : movers->extract(above, mask), width);
-			mask = above;
-			width = (unsigned) __builtin_popcountll(mask);
-		}
-		if (has_tail)
-			for (; mask != 0; mask &= mask - 1)
-			{
-				unsigned	at = (unsigned) __builtin_ctzll(mask);
-
-				write_bits(&writer[t], counters[at / WORD_COUNTERS] >> at % WORD_COUNTERS * 4 & 15, 4);
-			}
+		write(&packer, loose->payload + i * WORD_BYTES, (unsigned) BF_MIN(words - i, GROUP));
 		if ((i & BF_INTERRUPT_MASK) == 0)
 			bf_check_interrupts(env);
 	}
 	for (j = 0; j <= t; j++)
-		end_bits(&writer[j]);
+		end_bits(&packer.writer[j]);
 	for (j = 0; j < t; j++)
 		write_ranks(env, plane[j], reached[j]);
+}
+
+static void
+counting_pack(const BfEnv *env, const BfHeader *packed, uint8_t *out, const BfView *loose)
+{
+#ifdef HAVE_BMI2_KERNEL
+	if (has_bmi2())
+	{
+		pack_by(env, write_group_bmi2, packed->param[3], out, loose);
+		return;
+	}
+#endif
+	pack_by(env, write_group_portable, packed->param[3], out, loose);
+}
+
+/* pack() and loosen() as they are on a processor without these instructions, for the test that holds them equal. */
+void
+bf_counting_portable_pack(const BfHeader *packed, uint8_t *out, const BfView *loose)
+{
+	pack_by(NULL, write_group_portable, packed->param[3], out, loose);
+}
+
+void
+bf_counting_portable_loosen(uint8_t *out, const BfView *packed)
+{
+	Reader		reader;
+
+	open_reader(&reader, packed);
+	reader.read = read_group_portable;
+	loosen_by(NULL, &reader, out);
 }
 
 /* ---- what is stored ---- */
@@ -948,7 +1074,7 @@ counting_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 	while (reader.done < reader.words)
 	{
 		uint64_t	counters[GROUP];
-		unsigned	n = read_group(&reader, counters);
+		unsigned	n = reader.read(&reader, counters);
 		unsigned	w;
 
 		for (w = 0; w < n; w++)
@@ -956,8 +1082,8 @@ counting_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 			sum = bf_counters_add(sum, counters[w]);
 			if (++joined < fold)
 				continue;
-			stats->bits_set += (unsigned) __builtin_popcountll(nonzero_lanes(sum));
-			stats->saturated += (unsigned) __builtin_popcountll(saturated_lanes(sum));
+			stats->bits_set += sum_lanes(nonzero_lanes(sum));
+			stats->saturated += sum_lanes(saturated_lanes(sum));
 			sum = 0;
 			joined = 0;
 		}
