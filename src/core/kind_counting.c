@@ -60,6 +60,7 @@
 
 #define WORD_BYTES		8
 #define WORD_COUNTERS	16
+#define COUNTER_BITS	4
 #define SATURATED		15
 
 #define MAX_PLANES		15
@@ -104,12 +105,26 @@ loose_words(const BfHeader *head)
 	return is_packed(head) ? head->param[2] : head->payload_len / WORD_BYTES;
 }
 
+/* As many counters as a standard filter has bits.  Stored, the planes with their ranks, of counters whose mean is k keys / counters. */
 static void
 counting_design(BfDesign *design)
 {
 	unsigned	k = 0;
+	uint32_t	millicounters = bf_math_standard_design(design->fpr, &k);
+	double		mean = 1000.0 * k / millicounters;
+	double		p = exp(-mean);	/* that one is at j */
+	double		reached = 1;	/* ... or above */
+	double		bits = 0;
+	unsigned	j;
 
-	design->millibits = bf_math_standard_design(design->fpr, &k);
+	for (j = 0; j < MAX_PLANES; j++)
+	{
+		bits += reached * (1 + 8.0 * RANK_BYTES / RUN_BITS);
+		reached -= p;
+		p *= mean / (j + 1);
+	}
+	design->millibits = millicounters * COUNTER_BITS;
+	design->stored_millibits = (uint32_t) ceil(millicounters * bits);
 	design->param[0] = k;
 }
 
@@ -117,7 +132,7 @@ counting_design(BfDesign *design)
 static uint64_t
 counting_size(const BfDesign *design, uint64_t keys)
 {
-	uint64_t	words = bf_math_cells(keys, design->millibits, WORD_COUNTERS);
+	uint64_t	words = bf_math_cells(keys, design->millibits, WORD_COUNTERS * COUNTER_BITS);
 	unsigned	k = design->param[0];
 
 	while (words < 262144 && bf_math_occupancy_fpr((double) keys * k, (double) words * WORD_COUNTERS, k) > design->fpr)
@@ -139,7 +154,6 @@ probe_counters(const BfView *view, uint64_t hash)
 	return true;
 }
 
-/* Plane 1 comes first. */
 static bool
 probe_plane(const BfView *view, uint64_t hash)
 {
@@ -157,6 +171,7 @@ probe_plane(const BfView *view, uint64_t hash)
 	return true;
 }
 
+/* Plane 1 comes first: a packed filter is probed as a standard one. */
 static inline bool
 has_planes(const BfHeader *head)
 {
@@ -167,6 +182,22 @@ static BfProbe
 counting_prober(const BfView *view)
 {
 	return has_planes(&view->head) ? probe_plane : probe_counters;
+}
+
+static bool
+counting_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *arg)
+{
+	uint64_t	words = loose_words(head);
+	unsigned	i;
+
+	for (i = 0; i < head->param[0]; i++)
+	{
+		uint64_t	at = position(hash, i, words);
+
+		if (has_planes(head) ? !(*fetch(arg, at / 8, 1) >> (at & 7) & 1) : get_counter(fetch(arg, at / 2, 1), at & 1) == 0)
+			return false;
+	}
+	return true;
 }
 
 static void
@@ -1148,6 +1179,7 @@ const BfKind bf_kind_counting = {
 	.validate = counting_validate,
 	.prober = counting_prober,
 	.probe_many = counting_probe_many,
+	.probe_sliced = counting_probe_sliced,
 	.add = counting_add,
 	.remove = counting_remove,
 	.count = counting_count,

@@ -106,6 +106,23 @@ partitioned_probe(const BfView *view, uint64_t hash)
 	return true;
 }
 
+static bool
+partitioned_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *arg)
+{
+	uint64_t	words = slice_words(head);
+	unsigned	i;
+
+	for (i = 0; i < head->param[0]; i++)
+	{
+		uint8_t		mask;
+		uint64_t	at = position(hash, i, words, &mask);
+
+		if (!(*fetch(arg, at, 1) & mask))
+			return false;
+	}
+	return true;
+}
+
 static BfProbe
 partitioned_prober(const BfView *view)
 {
@@ -275,6 +292,7 @@ const BfKind bf_kind_partitioned = {
 	.check = partitioned_check,
 	.prober = partitioned_prober,
 	.probe_many = partitioned_probe_many,
+	.probe_sliced = partitioned_probe_sliced,
 	.add = partitioned_add,
 	.stats = partitioned_stats,
 	.combined_head = partitioned_combined_head,

@@ -77,6 +77,21 @@ loosen(const BfView *packed)
 	return filter;
 }
 
+static const uint8_t *
+fetch(void *arg, uint64_t offset, uint64_t len)
+{
+	const TestFilter *filter = arg;
+
+	CHECK(len > 0 && offset + len <= filter->view.head.payload_len);
+	return filter->view.payload + offset;
+}
+
+static bool
+sliced(TestFilter *filter, uint64_t hash)
+{
+	return kind->probe_sliced(&filter->view.head, hash, fetch, filter);
+}
+
 static unsigned
 counter_at(const TestFilter *loose, uint64_t at)
 {
@@ -674,6 +689,8 @@ there_and_back(void)
 			{
 				hashes[i] = test_random();
 				CHECK(test_probe(&loose, hashes[i]) == test_probe(&packed, hashes[i]));
+				CHECK(test_probe(&loose, hashes[i]) == sliced(&loose, hashes[i]));
+				CHECK(test_probe(&loose, hashes[i]) == sliced(&packed, hashes[i]));
 				CHECKF(count(&loose, hashes[i]) == count(&packed, hashes[i]), "%" PRIu64 " words, %d: %" PRIu64 " and %" PRIu64, size, how,
 					   count(&loose, hashes[i]), count(&packed, hashes[i]));
 			}
@@ -898,6 +915,7 @@ bits_per_key(void)
 		TestFilter	loose = test_empty(&head);
 		TestFilter	packed;
 		TestFilter	back;
+		BfDesign	design;
 		BfStats		stats;
 		double		bits;
 		double		start;
@@ -928,6 +946,10 @@ bits_per_key(void)
 			   packed.view.head.param[3], times[0] * 1e9 / ((double) head.payload_len / 8), times[1] * 1e9 / ((double) head.payload_len / 8),
 			   times[2] * 1e4, (double) counted / 100000 - 1, (double) found / (double) n);
 		CHECKF(bits <= rows[r].allowed, "%g bits per key at %g", bits, rows[r].fpr);
+		CHECK(bf_design(kind, rows[r].fpr, &design) == BF_OK);
+		CHECKF(fabs(bits * 1000 / design.stored_millibits - 1) < 0.01, "%g bits per key, %u thousandths announced", bits,
+			   design.stored_millibits);
+		CHECK(design.millibits > 2 * design.stored_millibits);
 		CHECK(counted >= 100000 && counted < 102000 + 100000 * rows[r].fpr * 2);
 		CHECK((double) found <= (double) n * rows[r].fpr + 5 * sqrt((double) n * rows[r].fpr));
 		CHECK(fabs(stats.keys / (double) n - 1) < 0.01 && stats.saturated == 0);
