@@ -95,6 +95,7 @@ combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, 
 	uint64_t	repeat = out_cells / via_cells;
 	uint64_t	first = 0;		/* floor(via * src_cells / via_cells) ... */
 	uint64_t	rest = 0;		/* ... and what the division leaves */
+	uint64_t	since = 0;		/* cells joined since the last look for interrupts */
 	uint64_t	via;
 
 	for (via = 0; via < via_cells; via++)
@@ -113,10 +114,14 @@ combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, 
 		gather(env, join, acc, src + first * cell_size, next - first + (next_rest > 0), words);
 		for (r = 0; r < repeat; r++)
 			out = apply(op, out, acc, words);
+		since += next - first + repeat;
 		first = next;
 		rest = next_rest;
-		if ((via & BF_INTERRUPT_MASK) == 0)
+		if (since > BF_INTERRUPT_MASK)
+		{
 			bf_check_interrupts(env);
+			since = 0;
+		}
 	}
 }
 

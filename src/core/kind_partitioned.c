@@ -197,6 +197,7 @@ partitioned_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *
 	uint64_t	words = slice_words(&view->head) / fold;
 	unsigned	k = view->head.param[0];
 	const uint8_t *p = view->payload;
+	uint64_t	since = 0;		/* words read since the last look for interrupts */
 	unsigned	i;
 
 	stats->bits = words * k * WORD_BITS;
@@ -211,8 +212,12 @@ partitioned_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *
 		{
 			set += bf_cells_popcount(env, p, fold, WORD_BYTES);
 			p += fold * WORD_BYTES;
-			if ((w & BF_INTERRUPT_MASK) == 0)
+			since += fold;
+			if (since > BF_INTERRUPT_MASK)
+			{
 				bf_check_interrupts(env);
+				since = 0;
+			}
 		}
 		stats->bits_set += set;
 		/* one probe in each, independent and uniform: exact, given the bits */

@@ -384,10 +384,15 @@ plans_meet_their_target(void)
 				if (kind->id == BF_KIND_STANDARD)
 					real = bf_math_occupancy_fpr((double) keys * head.param[0], (double) head.payload_len * 8,
 						head.param[0]);
+				else if (kind->id == BF_KIND_PARTITIONED)
+					real = bf_math_partitioned_fpr((double) keys, (double) head.payload_len * 8 / head.param[0], head.param[0]);
 				else if (kind->id == BF_KIND_BLOCKED)
 					real = bf_math_blocked_fpr((double) keys * 64 / (double) head.payload_len, head.param[0]);
 				else if (kind->id == BF_KIND_PARQUET)
 					real = bf_math_split_fpr((double) keys * 32 / (double) head.payload_len);
+				else if (kind->id == BF_KIND_COUNTING)
+					real = bf_math_occupancy_fpr((double) keys * head.param[0], (double) head.payload_len * 2,
+						head.param[0]);
 				else
 					continue;
 				worst = fmax(worst, real / fpr);
@@ -579,7 +584,8 @@ refusals(void)
 			continue;
 		CHECKF(bf_data_size(&head) > BF_MAX_VALUE_SIZE / 100 * 98, "%s: only %" PRIu64 " bytes", kind->name,
 			bf_data_size(&head));
-		CHECKF(low > 400000000 && low < 500000000, "%s: %" PRIu64 " keys", kind->name, low);
+		CHECKF(fabs((double) low * design.millibits / (8000.0 * (double) BF_MAX_VALUE_SIZE) - 1) < 0.02, "%s: %" PRIu64 " keys",
+			   kind->name, low);
 	}
 }
 
