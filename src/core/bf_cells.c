@@ -86,9 +86,9 @@ apply(BfCellOp op, uint8_t *out, const uint64_t *acc, unsigned words)
 /*
  * Joins src, with src_cells, into out, with out_cells, by way of a map with via_cells, of which out_cells is a multiple.
  */
-static inline void
+static inline __attribute__((always_inline)) void
 combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, uint64_t via_cells,
-		const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
+			   const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
 {
 	BfCellOp	join = op == BF_CELL_OR || op == BF_CELL_AND ? BF_CELL_OR : BF_CELL_ADD;
 	unsigned	words = cell_size / 8;
@@ -126,7 +126,7 @@ combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, 
 }
 
 /* The same where the sizes are equal, which is the common case: word by word. */
-static inline void
+static inline __attribute__((always_inline)) void
 combine_equal(const BfEnv *env, BfCellOp op, uint8_t *out, const uint8_t *src, uint64_t len)
 {
 	while (len > 0)
