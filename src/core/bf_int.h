@@ -106,6 +106,9 @@ bf_release(const BfEnv *env, void *memory)
 extern const BfKind bf_kind_standard;
 extern const BfKind bf_kind_blocked;
 extern const BfKind bf_kind_parquet;
+extern const BfKind bf_kind_xor;
+extern const BfKind bf_kind_xor_plus;
+extern const BfKind bf_kind_binary_fuse;
 extern const BfKind bf_kind_identity;
 extern const BfKind bf_kind_partial;
 
