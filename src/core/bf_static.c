@@ -154,7 +154,7 @@ write_list(uint8_t *out, unsigned width, const uint64_t *hashes, uint32_t n, uin
 	for (i = 0; marked != NULL && i < n; i++)
 		if (marked[i])
 		{
-			uint64_t	bit = bf_cell(bf_static_place(hashes[i], shards) >> drop << drop, gate_bits);
+			uint64_t	bit = bf_cell(bf_static_place(hashes[i], shards), gate_bits);
 
 			gate[bit >> 3] |= (uint8_t) (1 << (bit & 7));
 		}
@@ -275,32 +275,31 @@ bf_static_probe_none(const BfView *view, uint64_t hash)
 	return false;
 }
 
-/* A list that is not where it should be is no reason to say no. */
+/*
+ * A list that is not where it should be is no reason to say no.  No branch hangs on what is compared, so that the processor goes on to other keys
+ * meanwhile: nearly all that come here are not found.
+ */
 bool
 bf_static_search(const BfView *view, const BfShard *shard)
 {
 	const uint8_t *list;
 	unsigned	bits;
 	uint64_t	wanted;
-	uint32_t	low = 0;
-	uint32_t	high = shard->stragglers;
+	uint32_t	first = 0;
+	uint32_t	n = shard->stragglers;
 
 	if (!find_list(view, shard, &list, &bits))
 		return true;
 	wanted = shard->place >> (64 - bits);
-	while (low < high)
-	{
-		uint32_t	middle = low + (high - low) / 2;
-
-		if (bf_packed_get(list, middle, bits) < wanted)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < shard->stragglers && bf_packed_get(list, low, bits) == wanted;
+	for (; n > 1; n -= n / 2)
+		first += n / 2 & -(uint32_t) (bf_packed_get(list, first + n / 2 - 1, bits) < wanted);
+	return bf_packed_get(list, first, bits) == wanted;
 }
 
-/* Ascending, zeros behind it, and a gate that lets through what is listed and nothing else? */
+/*
+ * Ascending, zeros behind it, and a gate that lets through what is listed and nothing else?  The list has only the high bits of a straggler's
+ * place: where these do not tell which of two bits of the gate it has, either will do.
+ */
 static const char *
 validate_list(const BfView *view, const BfShard *shard)
 {
@@ -308,7 +307,7 @@ validate_list(const BfView *view, const BfShard *shard)
 	unsigned	bits;
 	uint64_t	gate_len = shard->geometry != 0 ? (uint64_t) shard->stragglers * BF_STATIC_GATE : 0;
 	const uint8_t *gate = shard->table - gate_len;
-	uint64_t	last_bit = UINT64_MAX;
+	uint64_t	next_bit = 0;	/* of the gate, not yet counted */
 	uint64_t	last = 0;
 	uint64_t	set = 0;
 	uint64_t	i;
@@ -320,16 +319,21 @@ validate_list(const BfView *view, const BfShard *shard)
 	{
 		uint64_t	value = bf_packed_get(list, i, bits);
 		uint64_t	bit = bf_cell(value << (64 - bits), gate_len * 8);
+		uint64_t	highest = bf_cell(value << (64 - bits) | UINT64_MAX >> bits, gate_len * 8);
+		bool		found = gate_len == 0;
 
 		if (value < last)
 			return "a list of stragglers is not sorted";
 		last = value;
-		if (gate_len == 0)
-			continue;
-		if (!(gate[bit >> 3] >> (bit & 7) & 1))
+		for (; gate_len > 0 && bit <= highest; bit++)
+			if (gate[bit >> 3] >> (bit & 7) & 1)
+			{
+				found = true;
+				set += bit >= next_bit;
+				next_bit = BF_MAX(next_bit, bit + 1);
+			}
+		if (!found)
 			return "the gate of a list of stragglers does not match it";
-		set += bit != last_bit;
-		last_bit = bit;
 	}
 	for (i = 0; i < gate_len; i++)
 		set -= (unsigned) __builtin_popcount(gate[i]);

@@ -25,7 +25,8 @@
  *		payload		directory, shards, 8 zero bytes (so that 8 bytes can be loaded anywhere in a table)
  *		directory	for each shard: u64 where its table begins, u32 the table's geometry (0: no table), u32 number of stragglers
  *		shard		the list: stragglers * bits, packed, ascending, zeros up to a whole byte;
- *					the gate, if there is a table: 2 bytes a straggler, a bit set for each, so that other keys seldom search the list;
+ *					the gate, if there is a table: 2 bytes a straggler, in which bit floor(place * bits / 2^64) is set for each, so that other
+ *					keys seldom search the list;
  *					the table
  *
  *		param[0]	w, 1 to 32: the FPR of a table is 2^-w, or a little more where a kind has fractions of a bit
@@ -165,8 +166,7 @@ bf_static_listed(const BfView *view, const BfShard *shard)
 		return false;
 	if (shard->geometry != 0 && gate <= shard->before)
 	{
-		unsigned	drop = 64 - bf_static_list_bits(view->head.param[BF_STATIC_WIDTH], shard->stragglers, true);
-		uint64_t	bit = bf_cell(shard->place >> drop << drop, gate * 8);
+		uint64_t	bit = bf_cell(shard->place, gate * 8);
 
 		if (!((shard->table - gate)[bit >> 3] >> (bit & 7) & 1))
 			return false;
