@@ -99,7 +99,10 @@ wait_if(Peel *peel, bool defers, uint64_t cell, bool one_key)
 	queue->tail += one_key;
 }
 
-/* Takes a key off its cells. */
+/*
+ * Takes a key off its cells.  A deferred cell that comes down to one key before it has been looked at is left to be found then: what waits must
+ * not get into its queue again.
+ */
 static inline __attribute__((always_inline)) void
 take_away(Peel *peel, bool defers, uint32_t key, unsigned arity, const uint64_t *position)
 {
@@ -110,7 +113,8 @@ take_away(Peel *peel, bool defers, uint32_t key, unsigned arity, const uint64_t 
 		uint32_t	left = (peel->cell[position[j]] - ONE_KEY) ^ key;
 
 		peel->cell[position[j]] = left;
-		wait_if(peel, defers, position[j], left >> INDEX_BITS == 1);
+		wait_if(peel, defers, position[j],
+				left >> INDEX_BITS == 1 && !(defers && position[j] >= BF_MAX(peel->graph->deferred, peel->scanned)));
 	}
 }
 
