@@ -42,12 +42,15 @@ uint64_t
 bf_static_size(const BfDesign *design, uint64_t keys, uint64_t (*table_len) (const uint32_t *param, uint64_t n))
 {
 	uint64_t	shards = shards_for(keys);
-	uint64_t	n = keys / shards + (keys % shards != 0);
+	uint64_t	n;
 	uint64_t	each;
 
 	/* a key takes a bit at least */
 	if (keys / 8 > BF_MAX_VALUE_SIZE)
 		return UINT64_MAX;
+	if (keys == 0)
+		return BF_STATIC_PADDING;
+	n = (keys + shards - 1) / shards;
 	each = BF_MIN(table_len(design->param, n), list_len(design->param[BF_STATIC_WIDTH], (uint32_t) n, false));
 	return shards * (BF_STATIC_ENTRY + each) + BF_STATIC_PADDING;
 }
@@ -59,7 +62,8 @@ bf_static_check(const BfHeader *head)
 		return "the width of fingerprints is out of range";
 	if (head->payload_len < (uint64_t) head->param[BF_STATIC_SHARDS] * BF_STATIC_ENTRY + BF_STATIC_PADDING)
 		return "the payload is shorter than its directory";
-	if (head->param[BF_STATIC_SHARDS] == 0 && (head->payload_len != BF_STATIC_PADDING || head->keys_added != 0))
+	/* so is one that has only been planned */
+	if (head->param[BF_STATIC_SHARDS] == 0 && head->keys_added != 0)
 		return "a filter without shards holds keys";
 	return NULL;
 }
