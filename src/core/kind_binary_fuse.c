@@ -4,13 +4,14 @@
  *	  The binary fuse filter: the smallest that a probe can read in a few independent loads.
  *
  * Fingerprints of w bits, any w from 1 to 32, in a table that is solved by peeling (bf_peel.h); a key's cells lie in 3, 4 or 5 neighbouring
- * segments.  The FPR is 2^-w.  More positions make a fuller table and cost a load each.  Bits per key over w, and ns for building and probing
- * beside one random 64-byte read of 5 ns, 10^7 keys, w = 8:
+ * segments.  The FPR is 2^-w.  More positions make a fuller table and cost a load each.  Bits per key over w, ns a key for building, ns for
+ * probing keys that are contained and keys that are not, 10^7 keys, w = 8, on a busy machine where one random 64-byte read takes 7 to 8 ns
+ * (test/core/s_static.c):
  *
  *		arity	size	build	probe
- *		3		1.107	45		11
- *		4		1.045	55		13
- *		5		1.031	70		16
+ *		3		1.107	62		34, 45
+ *		4		1.045	65		35, 46
+ *		5		1.031	81		40, 55
  *
  * Four it is: three are hardly faster, and the fifth buys 1.3 % for a quarter more time.  The others are for tests and measurements.
  *
