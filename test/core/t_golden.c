@@ -93,6 +93,18 @@ most_probes(BfKindId id)
 	return filter;
 }
 
+/* Keys 0 to n - 1, n at most 1,000, in a kind that is built at once. */
+static TestFilter
+set_of(BfKindId id, double fpr, uint64_t n)
+{
+	uint64_t	hashes[1000];
+	uint64_t	i;
+
+	for (i = 0; i < n; i++)
+		hashes[i] = key(i);
+	return test_build(bf_kind_by_id(id), fpr, hashes, n);
+}
+
 static TestFilter
 internal(BfKindId id, const char *family, uint64_t n, uint32_t flags)
 {
@@ -134,7 +146,9 @@ golden(int i, const char **name)
 		"blocked_union_sizes",
 		"blocked_intersection", "blocked_fold", "blocked_max_probes",
 		"identity", "identity_family", "partial", "partial_unknown",
-		"parquet_empty", "parquet_10", "parquet_1000", "parquet_union_sizes", "parquet_fold"
+		"parquet_empty", "parquet_10", "parquet_1000", "parquet_union_sizes", "parquet_fold",
+		"xor_10", "xor_1000", "xor_plus_10", "xor_plus_1000",
+		"binary_fuse_empty", "binary_fuse_1", "binary_fuse_10", "binary_fuse_1000", "binary_fuse_low_fpr"
 	};
 	BfKindId	id = i < 10 ? BF_KIND_STANDARD : BF_KIND_BLOCKED;
 	TestFilter	none = {0};
@@ -180,8 +194,26 @@ golden(int i, const char **name)
 			return filter_of(BF_KIND_PARQUET, 0.01, 1000, 0, 1000);
 		case 27:
 			return combined(filter_of(BF_KIND_PARQUET, 0.01, 70, 0, 60), filter_of(BF_KIND_PARQUET, 0.001, 200, 50, 60), false);
-		default:
+		case 28:
 			return folded(filter_of(BF_KIND_PARQUET, 0.01, 500, 0, 60), 0.02);
+		case 29:
+			return set_of(BF_KIND_XOR, 0.01, 10);
+		case 30:
+			return set_of(BF_KIND_XOR, 0.01, 1000);
+		case 31:
+			return set_of(BF_KIND_XOR_PLUS, 0.01, 10);
+		case 32:
+			return set_of(BF_KIND_XOR_PLUS, 0.01, 1000);
+		case 33:
+			return set_of(BF_KIND_BINARY_FUSE, 0.01, 0);
+		case 34:
+			return set_of(BF_KIND_BINARY_FUSE, 0.01, 1);
+		case 35:
+			return set_of(BF_KIND_BINARY_FUSE, 0.01, 10);
+		case 36:
+			return set_of(BF_KIND_BINARY_FUSE, 0.01, 1000);
+		default:
+			return set_of(BF_KIND_BINARY_FUSE, 1e-9, 100);
 	}
 }
 
