@@ -106,6 +106,8 @@ bf_release(const BfEnv *env, void *memory)
 extern const BfKind bf_kind_standard;
 extern const BfKind bf_kind_blocked;
 extern const BfKind bf_kind_parquet;
+extern const BfKind bf_kind_scalable;
+extern const BfKind bf_kind_cuckoo;
 extern const BfKind bf_kind_identity;
 extern const BfKind bf_kind_partial;
 

@@ -11,6 +11,8 @@ static const BfKind *const kinds[] = {
 	&bf_kind_standard,
 	&bf_kind_blocked,
 	&bf_kind_parquet,
+	&bf_kind_scalable,
+	&bf_kind_cuckoo,
 	&bf_kind_identity,
 	&bf_kind_partial,
 };
