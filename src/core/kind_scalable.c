@@ -17,8 +17,8 @@
  * The newest stage is asked first: it is the largest, and where it is well filled holds three keys out of four.
  *
  * A key that is contained already is not added again.  That is safe because no stage ever takes back a yes: folding and uniting only set bits.  So
- * repeated keys fill nothing.  A stage is full when its bits say so: its FPR, measured, is nearly its share.  As measuring means reading the stage, that
- * is done when as many keys have come as it was made for, and then again for each 1/64 of them until it is full.
+ * repeated keys fill nothing.  A stage is full when its bits say so: its FPR, measured, has come near its share.  As measuring means reading the stage,
+ * that is done when as many new keys have come as it was made for; what room it has then, by its bits, says when to look again.
  *
  * Payload: an entry of 64 bytes for each stage, then the stages without gaps.  Those that are blocked come first and have whole blocks of 64 bytes.
  *
@@ -64,10 +64,8 @@
 /* A second stage is not smaller than this: its entry would be larger than its bits. */
 #define MIN_GROWN_KEYS	256
 
-/*
- * A stage is full at this part of its FPR.  The rest is for the keys that come between two measurements, up to 1/64 of its own.
- */
-#define FULL			(7.0 / 8)
+/* A stage that has room for less than this part of its keys is full. */
+#define LITTLE_ROOM		128
 
 /* How many keys probe_many() takes through all stages together. */
 #define CHUNK			256
@@ -363,20 +361,25 @@ scalable_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 
 /* ---- adding and growing ---- */
 
-/* Measures a stage.  Returns how many more keys it takes before it should be measured again; 0 if it is full. */
+/*
+ * Measures a stage.  Returns how many more keys it takes before that should be done again; 0 if it is full.
+ *
+ * The FPR rises no faster than the power k of the number of keys.
+ */
 static uint64_t
 room_left(const BfView *stage)
 {
-	uint64_t	capacity = stage->head.capacity;
-	uint64_t	room = BF_MAX(capacity / 64, 1);
 	BfStats		stats;
+	double		room;
 
 	bf_stats(NULL, stage, &stats);
-	if (!(stats.fpr < FULL * stage->head.target_fpr))
+	if (stats.bits_set == 0)
+		return BF_MAX(stage->head.capacity, 1);
+	room = stats.keys * (pow(stage->head.target_fpr / stats.fpr, 1.0 / stats.hashes) - 1);
+	/* written so that a NaN is no room */
+	if (!(room >= 1 && room > (double) stage->head.capacity / LITTLE_ROOM))
 		return 0;
-	if (stats.keys < (double) capacity)
-		room = BF_MAX(room, capacity - (uint64_t) stats.keys);
-	return room;
+	return room < (double) stage->head.capacity ? (uint64_t) room : stage->head.capacity;
 }
 
 static size_t
@@ -429,10 +432,15 @@ scalable_grow_plan(const BfView *view, BfHeader *head)
 	BfView		newest;
 	BfHeader	stage;
 	uint64_t	keys;
+	unsigned	i;
 
 	*head = view->head;
-	if (is_folded(head) || n == MAX_STAGES || !open_stage(head, view->payload, n - 1, &newest))
+	if (is_folded(head) || n == MAX_STAGES)
 		return BF_FULL;
+	/* a stage that cannot be opened says yes, and must not become one that can */
+	for (i = 0; i < n; i++)
+		if (!open_stage(head, view->payload, i, &newest))
+			return BF_FULL;
 	if (newest.head.capacity > BF_MAX_VALUE_SIZE * 8 || head->capacity > INT64_MAX / 2)
 		return BF_TOO_LARGE;
 
@@ -483,6 +491,7 @@ static void
 scalable_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	double		no = 1;			/* the chance that every stage says no */
+	double		passed = 1;		/* the part of new keys that came as far as this stage: it was not in those before by mistake */
 	unsigned	i;
 
 	(void) fold;
@@ -497,8 +506,10 @@ scalable_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 		stats->bits += own.bits;
 		stats->bits_set += own.bits_set;
 		stats->hashes += own.hashes;
-		stats->keys += own.keys;
+		stats->keys += own.keys / passed;
 		no *= 1 - own.fpr;
+		if (own.fpr < 0.9)
+			passed *= 1 - fmin(own.fpr, stage.head.target_fpr);
 	}
 	stats->fpr = 1 - no;
 	if (stats->bits > 0)
