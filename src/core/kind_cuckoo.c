@@ -276,13 +276,17 @@ bucket_has_narrow(const Table *table, uint64_t bucket, uint64_t tag)
 	return ((x - ones) & ~x & ones << (bits - 1)) != 0;
 }
 
+/* Likewise, slot by slot. */
 static inline bool
 bucket_has_wide(const Table *table, uint64_t bucket, uint64_t tag)
 {
-	Bucket		slots = load_bucket(table, bucket);
+	uint64_t	bit = bucket * BUCKET_SLOTS * table->bits;
+	bool		found = false;
+	unsigned	i;
 
-	return (tag_at(table, slots, 0) == tag) | (tag_at(table, slots, 1) == tag) |
-		(tag_at(table, slots, 2) == tag) | (tag_at(table, slots, 3) == tag);
+	for (i = 0; i < BUCKET_SLOTS; i++, bit += table->bits)
+		found |= ((bf_load64(table->slots + bit / 8) >> bit % 8 ^ tag) & table->tags) == 0;
+	return found;
 }
 
 static bool
