@@ -308,9 +308,9 @@ has(const Table *table, const Place *place, bool narrow)
 	bool		found;
 
 	if (narrow)
-		found = bucket_has_narrow(table, place->bucket[0], place->tag) | bucket_has_narrow(table, place->bucket[1], place->tag);
+		found = (int) bucket_has_narrow(table, place->bucket[0], place->tag) | (int) bucket_has_narrow(table, place->bucket[1], place->tag);
 	else
-		found = bucket_has_wide(table, place->bucket[0], place->tag) | bucket_has_wide(table, place->bucket[1], place->tag);
+		found = (int) bucket_has_wide(table, place->bucket[0], place->tag) | (int) bucket_has_wide(table, place->bucket[1], place->tag);
 	return found || (bf_load64(stash) != 0 && stash_has(stash, place->key));
 }
 
