@@ -108,6 +108,8 @@ extern const BfKind bf_kind_partitioned;
 extern const BfKind bf_kind_blocked;
 extern const BfKind bf_kind_parquet;
 extern const BfKind bf_kind_counting;
+extern const BfKind bf_kind_scalable;
+extern const BfKind bf_kind_cuckoo;
 extern const BfKind bf_kind_xor;
 extern const BfKind bf_kind_xor_plus;
 extern const BfKind bf_kind_binary_fuse;

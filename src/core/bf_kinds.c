@@ -13,6 +13,8 @@ static const BfKind *const kinds[] = {
 	&bf_kind_blocked,
 	&bf_kind_parquet,
 	&bf_kind_counting,
+	&bf_kind_scalable,
+	&bf_kind_cuckoo,
 	&bf_kind_xor,
 	&bf_kind_xor_plus,
 	&bf_kind_binary_fuse,

@@ -1,0 +1,644 @@
+/*-------------------------------------------------------------------------
+ *
+ * kind_cuckoo.c
+ *	  The cuckoo filter: a hash table of tags, from which keys can be removed.
+ *
+ * A key is a tag of f bits that lies in one of two buckets of 4 slots.  Each bucket can be computed from the other one and the tag, so that a tag
+ * can be moved to make room although its key is not known:
+ *
+ *		left = floor(h * pairs / 2^64)			bits 63..37 decide, as there are fewer than 2^27 pairs
+ *		tag = 1 + floor(x * (2^f - 1) / 2^32)	x = bits 31..0 of h; 0 marks an empty slot
+ *		right = left + shift(tag) modulo pairs
+ *
+ * Left buckets are the first half of the table, right ones the second, pairs in each; any number will do.  The two buckets of a key differ
+ * always, so that there is room for 2 * 4 = 8 equal keys, and never for a ninth.  A key is found if and only if one with the same left bucket
+ * and the same tag is there, whichever bucket that is in.  So the FPR of n keys is
+ *
+ *		1 - (1 - 1 / (pairs * (2^f - 1)))^n  <=  1 - (1 - 1 / (2^f - 1))^(8 * load)
+ *
+ * the latter being the paper's formula.  Up to a load of 0.95 room is found by moving a few tags; the rare key for which there is none, in a
+ * small table, goes to a stash of 4 keys.  Equal keys each take a slot.
+ *
+ * Payload: the slots, f bits each from the lowest bit of the first byte on, left buckets first; then the stash, 4 times 8 bytes: left * (2^f - 1) + tag,
+ * or 0.  A load that runs past the last slot ends in the stash.
+ *
+ *		param[0]	f
+ *
+ * Fan, Andersen, Kaminsky, Mitzenmacher 2014, "Cuckoo filter: practically better than Bloom"; the search for room is theirs of 2013 ("MemC3").
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "bf_int.h"
+
+#include "bf_hash.h"
+#include "bf_math.h"
+
+#include <math.h>
+
+#define BUCKET_SLOTS	4
+#define PAIR_SLOTS		(2 * BUCKET_SLOTS)
+#define MIN_TAG_BITS	4
+#define MAX_TAG_BITS	32
+
+/* Up to these, the 4 tags of a bucket are read by one load. */
+#define NARROW_TAG_BITS	16
+
+#define MAX_LOAD		0.95
+
+/*
+ * Small tables get so many pairs more: there the keys of a bucket vary more than the load allows for.  With them one table of 30 keys in 10^5 needs the
+ * stash at all, larger and smaller ones more seldom, and each further key of it is five times rarer.
+ */
+#define SPARE_PAIRS		2
+
+#define STASH_KEYS		4
+#define STASH_BYTES		(STASH_KEYS * 8)
+
+/*
+ * As many buckets as the search for room looks into: six moves deep, which at a load of 0.95 is hardly ever needed.
+ */
+#define MAX_SEARCH		4096
+
+/* A table: that of a payload, not changed unless it is the add's or the remove's. */
+typedef struct Table
+{
+	uint8_t    *slots;
+	uint64_t	pairs;
+	unsigned	bits;			/* f */
+	uint64_t	tags;			/* 2^f - 1: how many there are, and the mask of one */
+} Table;
+
+/* Where a key belongs. */
+typedef struct Place
+{
+	uint64_t	bucket[2];
+	uint64_t	tag;
+	uint64_t	key;			/* as it lies in the stash */
+} Place;
+
+/* The 4 slots of a bucket, the first one lowest; what lies above them is not theirs. */
+typedef unsigned __int128 Bucket;
+
+static inline Table
+table_of(const BfHeader *head, const uint8_t *payload)
+{
+	Table		table;
+
+	table.slots = (uint8_t *) (uintptr_t) payload;
+	table.bits = head->param[0];
+	/* 32 bits, which divide faster, hold any value's length */
+	table.pairs = (uint32_t) (head->payload_len - STASH_BYTES) / table.bits;
+	table.tags = UINT64_MAX >> (64 - table.bits);
+	return table;
+}
+
+static inline uint8_t *
+stash_of(const Table *table)
+{
+	/* 8 slots of f bits a pair */
+	return table->slots + table->pairs * table->bits;
+}
+
+/* The other bucket of a tag in this one. */
+static inline uint64_t
+partner(const Table *table, uint64_t bucket, uint64_t tag)
+{
+	uint64_t	pairs = table->pairs;
+	uint64_t	mixed = tag * UINT64_C(0xd1342543de82ef95);
+	uint64_t	shift = bf_cell((mixed ^ (mixed >> 32)) * BF_ORDER_MULTIPLIER, pairs);
+
+	if (bucket < pairs)
+	{
+		bucket += shift;
+		return bucket < pairs ? bucket + pairs : bucket;
+	}
+	bucket -= pairs;
+	return bucket >= shift ? bucket - shift : bucket + pairs - shift;
+}
+
+static inline Place
+place_of(const Table *table, uint64_t hash)
+{
+	Place		place;
+
+	place.bucket[0] = bf_cell(hash, table->pairs);
+	place.tag = 1 + (((uint32_t) hash * table->tags) >> 32);
+	place.bucket[1] = partner(table, place.bucket[0], place.tag);
+	place.key = place.bucket[0] * table->tags + place.tag;
+	return place;
+}
+
+/* The byte that a bucket begins in, and how many bits come before it: 0 or 4. */
+static inline const uint8_t *
+bucket_start(const Table *table, uint64_t bucket, unsigned *skip)
+{
+	uint64_t	nibble = bucket * table->bits;
+
+	*skip = (unsigned) (nibble & 1) * 4;
+	return table->slots + nibble / 2;
+}
+
+static inline Bucket
+load_bucket(const Table *table, uint64_t bucket)
+{
+	unsigned	skip;
+	const uint8_t *p = bucket_start(table, bucket, &skip);
+
+	return (bf_load64(p) | (Bucket) bf_load64(p + 8) << 64) >> skip;
+}
+
+static inline uint64_t
+tag_at(const Table *table, Bucket slots, unsigned slot)
+{
+	return (uint64_t) (slots >> (slot * table->bits)) & table->tags;
+}
+
+static inline void
+store_tag(const Table *table, uint64_t bucket, unsigned slot, uint64_t tag)
+{
+	uint64_t	bit = (bucket * BUCKET_SLOTS + slot) * table->bits;
+	uint8_t    *p = table->slots + bit / 8;
+	unsigned	skip = bit % 8;
+
+	bf_store64(p, (bf_load64(p) & ~(table->tags << skip)) | tag << skip);
+}
+
+/* The first slot of a bucket that holds the tag; 0 finds a free one; BUCKET_SLOTS if there is none. */
+static inline unsigned
+find_slot(const Table *table, uint64_t bucket, uint64_t tag)
+{
+	Bucket		slots = load_bucket(table, bucket);
+	unsigned	slot = 0;
+
+	while (slot < BUCKET_SLOTS && tag_at(table, slots, slot) != tag)
+		slot++;
+	return slot;
+}
+
+/* How many keys the stash holds; those are the first ones. */
+static inline unsigned
+stash_count(const uint8_t *stash)
+{
+	unsigned	n = 0;
+
+	while (n < STASH_KEYS && bf_load64(stash + n * 8) != 0)
+		n++;
+	return n;
+}
+
+/* ---- design ---- */
+
+/* The load, at most MAX_LOAD, up to which tags of so many bits meet fpr: the formula above, solved. */
+static double
+load_for(double fpr, unsigned bits)
+{
+	return fmin(MAX_LOAD, log1p(-fpr) / (PAIR_SLOTS * log1p(-1 / (ldexp(1, (int) bits) - 1))));
+}
+
+static void
+cuckoo_design(BfDesign *design)
+{
+	double		best = HUGE_VAL;
+	unsigned	bits;
+
+	/* one bit fewer may pay at a lower load, if that is not much lower */
+	for (bits = MIN_TAG_BITS; bits <= MAX_TAG_BITS; bits++)
+	{
+		double		per_key = bits / load_for(design->fpr, bits);
+
+		if (per_key < best)
+		{
+			best = per_key;
+			design->param[0] = bits;
+		}
+	}
+	design->millibits = (uint32_t) ceil(best * 1000 - 1e-6);
+	bits = design->param[0];
+	design->expected_fpr = -expm1(PAIR_SLOTS * load_for(design->fpr, bits) * log1p(-1 / (ldexp(1, (int) bits) - 1)));
+}
+
+static uint64_t
+cuckoo_size(const BfDesign *design, uint64_t keys)
+{
+	unsigned	bits = design->param[0];
+	uint64_t	pairs = bf_math_cells(keys, design->millibits, PAIR_SLOTS * bits);
+
+	/* one pair alone takes whatever comes, up to its 8 slots */
+	if (pairs > 1 && pairs < UINT64_MAX - SPARE_PAIRS)
+		pairs += SPARE_PAIRS;
+	return pairs > BF_MAX_VALUE_SIZE / bits ? UINT64_MAX : pairs * bits + STASH_BYTES;
+}
+
+static const char *
+cuckoo_check(const BfHeader *head)
+{
+	if (head->param[0] < MIN_TAG_BITS || head->param[0] > MAX_TAG_BITS)
+		return "the number of bits of a tag is out of range";
+	if (head->payload_len <= STASH_BYTES || (head->payload_len - STASH_BYTES) % head->param[0] != 0)
+		return "the payload is not a whole number of pairs of buckets";
+	if (head->param[1] != 0 || head->param[2] != 0 || head->param[3] != 0)
+		return "reserved fields of the header are not zero";
+	return NULL;
+}
+
+static const char *
+cuckoo_validate(const BfView *view)
+{
+	Table		table = table_of(&view->head, view->payload);
+	const uint8_t *stash = stash_of(&table);
+	unsigned	n = stash_count(stash);
+	unsigned	i;
+
+	for (i = 0; i < STASH_KEYS; i++)
+	{
+		uint64_t	key = bf_load64(stash + i * 8);
+
+		if (i >= n && key != 0)
+			return "the stash has a gap";
+		if (key > table.pairs * table.tags)
+			return "a key in the stash is out of range";
+	}
+	return NULL;
+}
+
+/* ---- probing ---- */
+
+/* Is one of the 4 slots equal to the tag?  (Is any lane of x zero?  Exact as to whether, Mycroft 1987.) */
+static inline bool
+bucket_has_narrow(const Table *table, uint64_t bucket, uint64_t tag)
+{
+	unsigned	bits = table->bits;
+	unsigned	skip;
+	const uint8_t *p = bucket_start(table, bucket, &skip);
+	uint64_t	ones = (UINT64_C(1) | UINT64_C(1) << bits) * (UINT64_C(1) | UINT64_C(1) << 2 * bits);
+	uint64_t	x = (bf_load64(p) >> skip) ^ (ones * tag);
+
+	return ((x - ones) & ~x & ones << (bits - 1)) != 0;
+}
+
+/* Likewise, slot by slot. */
+static inline bool
+bucket_has_wide(const Table *table, uint64_t bucket, uint64_t tag)
+{
+	uint64_t	bit = bucket * BUCKET_SLOTS * table->bits;
+	bool		found = false;
+	unsigned	i;
+
+	for (i = 0; i < BUCKET_SLOTS; i++, bit += table->bits)
+		found |= ((bf_load64(table->slots + bit / 8) >> bit % 8 ^ tag) & table->tags) == 0;
+	return found;
+}
+
+static bool
+stash_has(const uint8_t *stash, uint64_t key)
+{
+	unsigned	i;
+
+	for (i = 0; i < STASH_KEYS; i++)
+		if (bf_load64(stash + i * 8) == key)
+			return true;
+	return false;
+}
+
+/* Both buckets without a branch: which one a key is in is a coin toss. */
+static inline bool
+has(const Table *table, const Place *place, bool narrow)
+{
+	const uint8_t *stash = stash_of(table);
+	bool		found;
+
+	if (narrow)
+		found = (int) bucket_has_narrow(table, place->bucket[0], place->tag) | (int) bucket_has_narrow(table, place->bucket[1], place->tag);
+	else
+		found = (int) bucket_has_wide(table, place->bucket[0], place->tag) | (int) bucket_has_wide(table, place->bucket[1], place->tag);
+	return found || (bf_load64(stash) != 0 && stash_has(stash, place->key));
+}
+
+static bool
+probe_narrow(const BfView *view, uint64_t hash)
+{
+	Table		table = table_of(&view->head, view->payload);
+	Place		place = place_of(&table, hash);
+
+	return has(&table, &place, true);
+}
+
+static bool
+probe_wide(const BfView *view, uint64_t hash)
+{
+	Table		table = table_of(&view->head, view->payload);
+	Place		place = place_of(&table, hash);
+
+	return has(&table, &place, false);
+}
+
+static BfProbe
+cuckoo_prober(const BfView *view)
+{
+	return view->head.param[0] <= NARROW_TAG_BITS ? probe_narrow : probe_wide;
+}
+
+/* The places of a batch of keys, whose buckets are fetched ahead. */
+static inline void
+fetch(const Table *table, const uint64_t *hashes, size_t n, Place *place, int for_write)
+{
+	unsigned	skip;
+	size_t		j;
+	int			i;
+
+	for (j = 0; j < n; j++)
+	{
+		place[j] = place_of(table, hashes[j]);
+		for (i = 0; i < 2; i++)
+			if (for_write)
+				__builtin_prefetch(bucket_start(table, place[j].bucket[i], &skip), 1);
+			else
+				__builtin_prefetch(bucket_start(table, place[j].bucket[i], &skip));
+	}
+}
+
+static void
+cuckoo_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
+{
+	Table		table = table_of(&view->head, view->payload);
+	Place		place[BF_BATCH];
+
+	while (n > 0)
+	{
+		size_t		batch = BF_MIN(n, BF_BATCH);
+		size_t		j;
+
+		fetch(&table, hashes, batch, place, 0);
+		if (table.bits <= NARROW_TAG_BITS)
+			for (j = 0; j < batch; j++)
+				result[j] = has(&table, &place[j], true);
+		else
+			for (j = 0; j < batch; j++)
+				result[j] = has(&table, &place[j], false);
+		hashes += batch;
+		result += batch;
+		n -= batch;
+	}
+}
+
+/* ---- adding and removing ---- */
+
+/* A bucket that the search for room has come to: by moving the tag in a slot of the one that it came from. */
+typedef struct Step
+{
+	uint32_t	bucket;
+	uint16_t	from;			/* another step */
+	uint16_t	slot;
+} Step;
+
+/*
+ * Finds the nearest free slot that the tags of two full buckets can be moved towards, moves them, and returns true with the slot that has
+ * become free in one of the two.  Nothing is changed if there is none.
+ *
+ * Breadth first.  A shortest way comes to no bucket twice, so that the moves do not disturb each other.
+ */
+static bool
+make_room(const Table *table, const Place *place, uint64_t *bucket, unsigned *slot)
+{
+	Step		step[MAX_SEARCH];
+	unsigned	n = 2;
+	unsigned	at;
+
+	step[0].bucket = (uint32_t) place->bucket[0];
+	step[1].bucket = (uint32_t) place->bucket[1];
+	step[0].from = step[1].from = MAX_SEARCH;
+	for (at = 0; at < n; at++)
+	{
+		Bucket		slots = load_bucket(table, step[at].bucket);
+		unsigned	skip;
+		unsigned	i;
+
+		for (i = 0; i < BUCKET_SLOTS; i++)
+		{
+			uint64_t	tag = tag_at(table, slots, i);
+
+			if (tag == 0)
+			{
+				/* backwards: each tag of the way moves into the slot that the one before has left */
+				while (step[at].from != MAX_SEARCH)
+				{
+					const Step *from = &step[step[at].from];
+
+					store_tag(table, step[at].bucket, i, tag_at(table, load_bucket(table, from->bucket), step[at].slot));
+					i = step[at].slot;
+					at = step[at].from;
+				}
+				*bucket = step[at].bucket;
+				*slot = i;
+				return true;
+			}
+			if (n < MAX_SEARCH)
+			{
+				step[n].bucket = (uint32_t) partner(table, step[at].bucket, tag);
+				step[n].from = (uint16_t) at;
+				step[n].slot = (uint16_t) i;
+				__builtin_prefetch(bucket_start(table, step[n].bucket, &skip), 1);
+				n++;
+			}
+		}
+	}
+	return false;
+}
+
+/* How many keys like this one are there? */
+static unsigned
+copies(const Table *table, const Place *place)
+{
+	const uint8_t *stash = stash_of(table);
+	unsigned	n = 0;
+	unsigned	i;
+
+	for (i = 0; i < PAIR_SLOTS; i++)
+		n += tag_at(table, load_bucket(table, place->bucket[i / BUCKET_SLOTS]), i % BUCKET_SLOTS) == place->tag;
+	for (i = 0; i < STASH_KEYS; i++)
+		n += bf_load64(stash + i * 8) == place->key;
+	return n;
+}
+
+static bool
+put_in_bucket(const Table *table, const Place *place)
+{
+	int			i;
+
+	for (i = 0; i < 2; i++)
+	{
+		unsigned	slot = find_slot(table, place->bucket[i], 0);
+
+		if (slot < BUCKET_SLOTS)
+		{
+			store_tag(table, place->bucket[i], slot, place->tag);
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * False if there is no room, or as many equal keys as there can be.  Keys in the stash have both buckets full, so only then can some of
+ * the equal ones be there.
+ */
+static bool
+add_one(const Table *table, const Place *place)
+{
+	uint8_t    *stash = stash_of(table);
+	uint64_t	bucket;
+	unsigned	slot;
+
+	if (put_in_bucket(table, place))
+		return true;
+	if (copies(table, place) >= PAIR_SLOTS)
+		return false;
+	if (make_room(table, place, &bucket, &slot))
+	{
+		store_tag(table, bucket, slot, place->tag);
+		return true;
+	}
+	slot = stash_count(stash);
+	if (slot == STASH_KEYS)
+		return false;
+	bf_store64(stash + slot * 8, place->key);
+	return true;
+}
+
+static size_t
+cuckoo_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
+{
+	Table		table = table_of(head, payload);
+	Place		place[BF_BATCH];
+	size_t		added;
+
+	for (added = 0; added < n; added++)
+	{
+		if (added % BF_BATCH == 0)
+			fetch(&table, hashes + added, BF_MIN(n - added, BF_BATCH), place, 1);
+		if (!add_one(&table, &place[added % BF_BATCH]))
+			break;
+	}
+	return added;
+}
+
+/* Takes the i-th key out of the stash. */
+static void
+drop_from_stash(uint8_t *stash, unsigned i)
+{
+	memmove(stash + i * 8, stash + (i + 1) * 8, (STASH_KEYS - 1 - i) * 8);
+	bf_store64(stash + (STASH_KEYS - 1) * 8, 0);
+}
+
+/* Puts keys from the stash where there is room for them now. */
+static void
+drain_stash(const Table *table)
+{
+	uint8_t    *stash = stash_of(table);
+	unsigned	i = 0;
+
+	while (i < stash_count(stash))
+	{
+		uint64_t	key = bf_load64(stash + i * 8);
+		Place		place;
+
+		/* bytes that nobody has validated may say anything */
+		if (key > table->pairs * table->tags)
+			return;
+		place.tag = (key - 1) % table->tags + 1;
+		place.bucket[0] = (key - 1) / table->tags;
+		place.bucket[1] = partner(table, place.bucket[0], place.tag);
+		if (put_in_bucket(table, &place))
+			drop_from_stash(stash, i);
+		else
+			i++;
+	}
+}
+
+static bool
+remove_one(const Table *table, const Place *place)
+{
+	uint8_t    *stash = stash_of(table);
+	unsigned	i;
+
+	for (i = 0; i < STASH_KEYS; i++)
+		if (bf_load64(stash + i * 8) == place->key)
+		{
+			drop_from_stash(stash, i);
+			return true;
+		}
+	for (i = 0; i < 2; i++)
+	{
+		unsigned	slot = find_slot(table, place->bucket[i], place->tag);
+
+		if (slot < BUCKET_SLOTS)
+		{
+			store_tag(table, place->bucket[i], slot, 0);
+			drain_stash(table);
+			return true;
+		}
+	}
+	return false;
+}
+
+static size_t
+cuckoo_remove(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
+{
+	Table		table = table_of(head, payload);
+	Place		place[BF_BATCH];
+	size_t		removed;
+
+	for (removed = 0; removed < n; removed++)
+	{
+		if (removed % BF_BATCH == 0)
+			fetch(&table, hashes + removed, BF_MIN(n - removed, BF_BATCH), place, 1);
+		if (!remove_one(&table, &place[removed % BF_BATCH]))
+			break;
+	}
+	return removed;
+}
+
+static void
+cuckoo_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+{
+	Table		table = table_of(&view->head, view->payload);
+	uint64_t	taken = 0;
+	uint64_t	bucket;
+	unsigned	i;
+
+	(void) fold;
+	for (bucket = 0; bucket < 2 * table.pairs; bucket++)
+	{
+		Bucket		slots = load_bucket(&table, bucket);
+
+		for (i = 0; i < BUCKET_SLOTS; i++)
+			taken += tag_at(&table, slots, i) != 0;
+		if ((bucket & BF_INTERRUPT_MASK) == 0)
+			bf_check_interrupts(env);
+	}
+	stats->bits = PAIR_SLOTS * table.pairs * table.bits;
+	stats->fill = (double) taken / (double) (PAIR_SLOTS * table.pairs);
+	stats->hashes = 2;
+	stats->keys = (double) (taken + stash_count(stash_of(&table)));
+	stats->fpr = -expm1(stats->keys * log1p(-1 / ((double) table.pairs * (double) table.tags)));
+}
+
+const BfKind bf_kind_cuckoo = {
+	.id = BF_KIND_CUCKOO,
+	.name = "cuckoo",
+	.caps = BF_CAN_ADD | BF_CAN_REMOVE | BF_FROM_SET,
+	.hash_id = BF_HASH_XXH3,
+	.min_fpr = 2e-9,			/* 32 bits at the highest load */
+	.better_kind = "standard",
+	.advice = "Cuckoo filters can neither be combined nor folded: build the filter of all keys, or use kind \"counting\".",
+	.when = "keys come and go",
+	.design = cuckoo_design,
+	.size = cuckoo_size,
+	.check = cuckoo_check,
+	.validate = cuckoo_validate,
+	.prober = cuckoo_prober,
+	.probe_many = cuckoo_probe_many,
+	.add = cuckoo_add,
+	.remove = cuckoo_remove,
+	.stats = cuckoo_stats,
+};
