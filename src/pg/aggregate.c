@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "utils/builtins.h"
@@ -60,6 +61,8 @@ typedef struct AggNode
 {
 	BloomfamHasher *hasher;		/* for the rows of the state that was given last, and of all states if args_constant */
 	BloomfamHasher *hashers[BF_HASH_XXH64_PLAIN + 1];	/* by BfHashId; NULL: not needed yet */
+	uint64		int_family;		/* of that hasher, if keys are int4 or int8 and nothing else is to be looked at; else 0 */
+	bool		key_is_int4;
 	AggBudget  *budgets;
 	BfDesign	design;			/* of the last state made; kind NULL: none */
 	bool		args_constant;	/* fpr, kind and expected are the same for every row */
@@ -223,27 +226,30 @@ static pg_noinline Builder *
 prepare_row(FunctionCallInfo fcinfo, Builder *builder)
 {
 	AggNode    *node = get_node(fcinfo);
-	BloomfamHasher **hasher;
+	Oid			type = bloomfam_key_type(fcinfo, 1);
+	BfHashId	hash_id;
+	BloomfamHasher *hasher;
 
 	if (builder == NULL)
 		builder = begin_group(fcinfo, node);
 	else if (!node->args_constant)
 		check_args(fcinfo, builder);
-	hasher = &node->hashers[builder->design.kind->hash_id];
-	if (*hasher == NULL)
-		*hasher = bloomfam_hasher_make(fcinfo->flinfo->fn_mcxt, bloomfam_key_type(fcinfo, 1), PG_GET_COLLATION(),
-									   builder->design.kind->hash_id);
-	node->hasher = *hasher;
+
+	hash_id = builder->design.kind->hash_id;
+	hasher = node->hashers[hash_id];
+	if (hasher == NULL)
+		hasher = node->hashers[hash_id] = bloomfam_hasher_make(fcinfo->flinfo->fn_mcxt, type, PG_GET_COLLATION(), hash_id);
+	node->hasher = hasher;
+	node->key_is_int4 = type == INT4OID;
+	if (node->args_constant && hash_id == BF_HASH_XXH3 && (type == INT4OID || type == INT8OID))
+		node->int_family = hasher->family_id;
 	return builder;
 }
 
-/*
- * bloom_agg_trans(internal, "any" [, float8 [, text [, bigint]]]) -> internal: not strict.
- */
-Datum
-bloomfam_agg_trans(PG_FUNCTION_ARGS)
+/* A row that bloom_agg_trans has no short way for. */
+static pg_noinline Datum
+add_row(FunctionCallInfo fcinfo, Builder *builder)
 {
-	Builder    *builder = PG_ARGISNULL(0) ? NULL : (Builder *) PG_GETARG_POINTER(0);
 	AggNode    *node = fcinfo->flinfo->fn_extra;
 	BloomfamHasher *hasher;
 	uint64		hash;
@@ -267,6 +273,27 @@ bloomfam_agg_trans(PG_FUNCTION_ARGS)
 		bloomfam_builder_set_family(builder, hasher->family_id, hasher->family, hasher->family_len);
 	bloomfam_builder_add(builder, hash);
 	PG_RETURN_POINTER(builder);
+}
+
+/*
+ * bloom_agg_trans(internal, "any" [, float8 [, text [, bigint]]]) -> internal: not strict.
+ *
+ * Integers take a short way: their hash is some ns, about what calls and looks would cost.
+ */
+Datum
+bloomfam_agg_trans(PG_FUNCTION_ARGS)
+{
+	Builder    *builder = PG_ARGISNULL(0) ? NULL : (Builder *) PG_GETARG_POINTER(0);
+	AggNode    *node = fcinfo->flinfo->fn_extra;
+
+	if (likely(builder != NULL && node != NULL && node->int_family != 0 && builder->family_id == node->int_family && !PG_ARGISNULL(1)))
+	{
+		Datum		key = PG_GETARG_DATUM(1);
+
+		bloomfam_builder_add(builder, bf_hash_u64((uint64) (node->key_is_int4 ? (int64) DatumGetInt32(key) : DatumGetInt64(key))));
+		PG_RETURN_POINTER(builder);
+	}
+	return add_row(fcinfo, builder);
 }
 
 /*
