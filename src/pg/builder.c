@@ -305,11 +305,14 @@ image_view(Builder *builder, BfView *view)
 	view->payload = builder->image;
 }
 
-/* Makes a header the builder's; its family is noted, not borrowed. */
+/* Makes a header the builder's; its family, which may be what the builder has, is copied. */
 static void
 set_head(Builder *builder, const BfHeader *head)
 {
-	bloomfam_builder_set_family(builder, head->family_id, head->family, head->family_len);
+	builder->family_id = head->family_id;
+	builder->family_len = head->family_len;
+	if (head->family_len > 0)
+		memmove(builder->family, head->family, head->family_len);
 	builder->keys_added = head->keys_added;
 	builder->head = *head;
 }
