@@ -60,7 +60,7 @@ typedef struct AggBudget
 typedef struct AggNode
 {
 	BloomfamHasher *hasher;		/* for the rows of the state that was given last, and of all states if args_constant */
-	BloomfamHasher *hashers[BF_HASH_XXH64_PLAIN + 1];	/* by BfHashId; NULL: not needed yet */
+	BloomfamHashers hashers;	/* once there is a hasher */
 	uint64		int_family;		/* of that hasher, if keys are int4 or int8 and nothing else is to be looked at; else 0 */
 	bool		key_is_int4;
 	AggBudget  *budgets;
@@ -226,23 +226,22 @@ static pg_noinline Builder *
 prepare_row(FunctionCallInfo fcinfo, Builder *builder)
 {
 	AggNode    *node = get_node(fcinfo);
-	Oid			type = bloomfam_key_type(fcinfo, 1);
 	BfHashId	hash_id;
-	BloomfamHasher *hasher;
+	Oid			type;
 
 	if (builder == NULL)
 		builder = begin_group(fcinfo, node);
 	else if (!node->args_constant)
 		check_args(fcinfo, builder);
 
+	if (node->hasher == NULL)
+		bloomfam_hashers_init(&node->hashers, fcinfo, 1, false);
 	hash_id = builder->design.kind->hash_id;
-	hasher = node->hashers[hash_id];
-	if (hasher == NULL)
-		hasher = node->hashers[hash_id] = bloomfam_hasher_make(fcinfo->flinfo->fn_mcxt, type, PG_GET_COLLATION(), hash_id);
-	node->hasher = hasher;
+	type = node->hashers.type;
+	node->hasher = bloomfam_hasher_for(&node->hashers, hash_id);
 	node->key_is_int4 = type == INT4OID;
 	if (node->args_constant && hash_id == BF_HASH_XXH3 && (type == INT4OID || type == INT8OID))
-		node->int_family = hasher->family_id;
+		node->int_family = node->hasher->family_id;
 	return builder;
 }
 

@@ -589,9 +589,10 @@ flat_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
 		if (head->payload_len > BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("too many distinct keys for a partial bloom filter"),
-					 errdetail("A parallel worker can hand on at most " UINT64_FORMAT " distinct keys.",
+					 errmsg("too many keys for a partial bloom filter"),
+					 errdetail("A parallel worker can hand on at most " UINT64_FORMAT " hashes of keys.",
 							   (BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE) / sizeof(uint64)),
+					 builder->design.kind->caps & BF_FROM_SET ? errhint("Set max_parallel_workers_per_gather to 0.") :
 					 errhint("Pass the expected number of keys to the aggregate, or set max_parallel_workers_per_gather to 0.")));
 	}
 }
