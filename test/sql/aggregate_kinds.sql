@@ -7,19 +7,19 @@ SET max_parallel_workers_per_gather = 0;
 CREATE TABLE kinds AS SELECT kind, can_add, can_count, can_union, kind IN ('cuckoo', 'scalable') AS adds_set, kind <> 'parquet' AS hashed FROM bloom_kinds(1000);
 -- 20011 different keys, half of them twice
 CREATE TABLE t WITH (parallel_workers = 3) AS SELECT x AS id, (x::bigint * 7919) % 20011 AS k FROM generate_series(1, 30000) x;
-CREATE TABLE large WITH (parallel_workers = 3) AS SELECT (x::bigint * 7919) % 250007 AS k FROM generate_series(1, 350000) x;
+CREATE TABLE large WITH (parallel_workers = 3) AS SELECT (x::bigint * 7919) % 150001 AS k FROM generate_series(1, 200000) x;
 ANALYZE t, large;
 
 --
 -- Sized by the distinct keys, whatever their order and however often each comes
 --
 CREATE TABLE sized AS SELECT kind, n, hashed, bloom_agg(x % n, 0.01, kind) AS f, bloom_agg(x % n, 0.01, kind ORDER BY x DESC) AS back, bloom_agg(CASE WHEN hashed THEN bloom_key(x % n) END, 0.01, kind) AS fk
-FROM kinds, unnest('{1,2,3,10,64,1000,19999}'::int[]) n, generate_series(0, 19999) x GROUP BY 1, 2, 3;
-SELECT count(*) > 7 AS some, count(*) = 7 * (SELECT count(*) FROM kinds) AS all FROM sized;
+FROM kinds, unnest('{1,2,64,19999}'::int[]) n, generate_series(0, 19999) x GROUP BY 1, 2, 3;
+SELECT count(*) > 7 AS some, count(*) = 4 * (SELECT count(*) FROM kinds) AS all FROM sized;
 SELECT kind, n, (bloom_info(f)).capacity, (bloom_info(f)).keys_added, f = back AS same, fk = f AS same_hashed FROM sized
 WHERE (bloom_info(f)).kind <> kind OR (bloom_info(f)).capacity <> n OR (bloom_info(f)).keys_added <> 20000 OR f <> back OR (hashed AND fk <> f) ORDER BY 1, 2;
-SELECT kind, n, count(*) FILTER (WHERE x < n AND NOT f @~ x) AS lost, count(*) FILTER (WHERE x >= 20000 AND f @~ x) AS wrong FROM sized, generate_series(0, 39999) x
-GROUP BY 1, 2 HAVING count(*) FILTER (WHERE x < n AND NOT f @~ x) > 0 OR count(*) FILTER (WHERE x >= 20000 AND f @~ x) > 20000 * 0.015 ORDER BY 1, 2;
+SELECT kind, n, lost, wrong FROM (SELECT kind, n, (SELECT count(*) FROM generate_series(0, n - 1) x WHERE NOT f @~ x) AS lost, (SELECT count(*) FROM generate_series(20000, 39999) x WHERE f @~ x) AS wrong FROM sized) y
+WHERE lost > 0 OR wrong > 20000 * 0.015 ORDER BY 1, 2;
 -- as values, they are what they seem
 SELECT kind, n FROM sized WHERE f::text::bloomfilter <> f OR f::bytea::bloomfilter <> f;
 -- a key more or less often is another multiset, but no other set; of the header, but for keys_added and the checksum, nothing differs
@@ -33,18 +33,18 @@ CREATE FUNCTION made(kind text, expected bigint) RETURNS bloomfilter LANGUAGE sq
 SELECT kind, expected, (bloom_info(made(kind, expected))).capacity FROM kinds, unnest('{10,20011,50000}'::int[]) expected
 WHERE (bloom_info(made(kind, expected))).capacity <> CASE WHEN NOT can_add THEN 20011 WHEN adds_set THEN greatest(20011, expected) ELSE expected END;
 SELECT kind FROM kinds WHERE made(kind, 20011) <> made(kind, NULL) OR NOT can_add AND made(kind, 5) <> made(kind, NULL);
-SELECT kind, expected, count(*) AS lost FROM kinds, unnest('{10,20011,50000}'::int[]) expected, made(kind, expected) f, t WHERE NOT f @~ k GROUP BY 1, 2;
+SELECT kind, expected FROM kinds, unnest('{10,20011,50000}'::int[]) expected, made(kind, expected) f WHERE EXISTS (SELECT FROM t WHERE NOT f @~ k);
 -- few keys do not make a small filter of one that was asked to be large
 SELECT kind FROM kinds, LATERAL (SELECT bloom_agg(x, 0.01, kind, 100000) AS f FROM generate_series(1, 10) x) y WHERE can_add <> ((bloom_info(f)).bytes > 60000);
-SELECT kind, expected FROM kinds, unnest('{1000000000000}'::bigint[]) expected WHERE NOT can_add AND NOT (SELECT bloom_agg(1, 0.01, kind, expected) @~ 1);
+SELECT kind FROM kinds, LATERAL (SELECT bloom_agg(x, 0.01, kind, 1000000000000) AS f FROM generate_series(1, 1) x WHERE NOT can_add) y WHERE NOT can_add AND NOT f @~ 1;
 
 --
 -- Nothing to aggregate; groups; windows
 --
-SELECT kind FROM kinds, LATERAL (SELECT bloom_agg(k, 0.01, kind) AS none, bloom_agg(NULL::bigint, 0.01, kind, 10) AS nulls FROM t WHERE k < 0) x WHERE none <> (SELECT bloom_agg(k) FROM t WHERE k < 0) OR none <> nulls;
+SELECT kind FROM kinds, LATERAL (SELECT bloom_agg(k, 0.01, kind) FILTER (WHERE k < 0) AS none, bloom_agg(CASE WHEN k < 0 THEN k END, 0.01, kind, 10) AS nulls FROM t) x WHERE none <> (SELECT bloom_agg(k) FROM t WHERE k < 0) OR none <> nulls;
 SELECT kind, g FROM (SELECT kind, k % 50 AS g, bloom_agg(k, 0.01, kind) AS f, bloom_agg(k, 0.01, kind, 1000) AS fe FROM kinds, t GROUP BY 1, 2) x,
 	LATERAL (SELECT bloom_agg(k, 0.01, kind) AS f, bloom_agg(k, 0.01, kind, 1000) AS fe FROM t WHERE k % 50 = g AND g % 10 = 3) y WHERE g % 10 = 3 AND (x.f <> y.f OR x.fe <> y.fe);
-SELECT kind, id FROM (SELECT kind, id, bloom_agg(k % 17, 0.01, kind) OVER w AS f, bloom_agg(k % 17, 0.01, kind, 8) OVER w AS fe FROM kinds, t WHERE id <= 60 WINDOW w AS (PARTITION BY kind ORDER BY id)) x,
+SELECT kind, id FROM (SELECT kind, id, bloom_agg(k % 17, 0.01, kind) OVER w AS f, bloom_agg(k % 17, 0.01, kind, 8) OVER w AS fe FROM kinds, t WHERE id <= 30 WINDOW w AS (PARTITION BY kind ORDER BY id)) x,
 	LATERAL (SELECT bloom_agg(k % 17, 0.01, kind) AS f, bloom_agg(k % 17, 0.01, kind, 8) AS fe FROM t WHERE t.id <= x.id) y WHERE x.f <> y.f OR x.fe <> y.fe;
 -- the kind, and with it the hash of keys, may change from group to group, and groups may take turns
 SELECT id, kind FROM (SELECT id % 100 AS id, kind, bloom_agg(k, 0.01, kind) AS f FROM t, kinds GROUP BY 1, 2) x WHERE id = 7 AND f <> (SELECT bloom_agg(k, 0.01, x.kind) FROM t WHERE t.id % 100 = 7);
@@ -66,28 +66,25 @@ BEGIN
 	END LOOP;
 END $$;
 CREATE TABLE serial AS SELECT 't' AS what, * FROM made_all('SELECT bloom_agg(%s) FROM t') UNION ALL SELECT 'large', * FROM made_all('SELECT bloom_agg(%s) FROM large');
-SELECT what, kind, form FROM serial WHERE (bloom_info(f)).keys_added <> CASE what WHEN 't' THEN 30000 ELSE 350000 END;
-SELECT kind, form, count(*) AS lost FROM serial, (SELECT k FROM large WHERE k % 5 = 1) x WHERE what = 'large' AND form <> 'expected' AND NOT f @~ k GROUP BY 1, 2;
+SELECT what, kind, form FROM serial WHERE (bloom_info(f)).keys_added <> CASE what WHEN 't' THEN 30000 ELSE 200000 END;
+SELECT kind, form FROM serial WHERE what = 'large' AND form NOT LIKE 'expected%' AND EXISTS (SELECT FROM large WHERE NOT f @~ k);
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT kind, form FROM made_all('SELECT bloom_agg(%s) FROM large') x JOIN serial s USING (kind, form) WHERE s.what = 'large' AND x.f <> s.f;
+SELECT kind, form FROM serial s LEFT JOIN made_all('SELECT bloom_agg(%s) FROM large') x USING (kind, form) WHERE s.what = 'large' AND x.f IS DISTINCT FROM s.f;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers = 8;
 SET max_parallel_workers_per_gather = 3;
 EXPLAIN (COSTS OFF) SELECT bloom_agg(k, 0.01, 'counting') FROM large;
-SELECT kind, form FROM made_all('SELECT bloom_agg(%s) FROM large') x JOIN serial s USING (kind, form) WHERE s.what = 'large' AND x.f <> s.f;
+SELECT kind, form FROM serial s LEFT JOIN made_all('SELECT bloom_agg(%s) FROM large') x USING (kind, form) WHERE s.what = 'large' AND x.f IS DISTINCT FROM s.f;
 RESET work_mem;
 RESET hash_mem_multiplier;
-SELECT kind, form FROM made_all('SELECT bloom_agg(%s) FROM large') x JOIN serial s USING (kind, form) WHERE s.what = 'large' AND x.f <> s.f;
 SET parallel_leader_participation = off;
 SET max_parallel_workers_per_gather = 1;
-SELECT kind, form FROM made_all('SELECT bloom_agg(%s) FROM t') x JOIN serial s USING (kind, form) WHERE s.what = 't' AND x.f <> s.f;
+SELECT kind, form FROM serial s LEFT JOIN made_all('SELECT bloom_agg(%s) FROM t') x USING (kind, form) WHERE s.what = 't' AND x.f IS DISTINCT FROM s.f;
 SET max_parallel_workers_per_gather = 2;
-SELECT kind, form FROM made_all('SELECT bloom_agg(%s) FROM t') x JOIN serial s USING (kind, form) WHERE s.what = 't' AND x.f <> s.f;
-SELECT g, x.kind, form FROM generate_series(0, 2) g, LATERAL made_all(format('SELECT bloom_agg(%%s) FROM t WHERE id %% 3 = %s', g)) x
-JOIN (SELECT g, kind, 'self-sized' AS form, bloom_agg(k, 0.01, kind) AS f FROM (SELECT id % 3 AS g, k FROM t) y, kinds GROUP BY 1, 2) s USING (g, kind, form) WHERE x.f <> s.f;
+SELECT kind, form FROM serial s LEFT JOIN made_all('SELECT bloom_agg(%s) FROM t') x USING (kind, form) WHERE s.what = 't' AND x.f IS DISTINCT FROM s.f;
 RESET parallel_leader_participation;
 SET max_parallel_workers_per_gather = 0;
 
@@ -98,7 +95,7 @@ CREATE AGGREGATE state_of(bloomkey, float8, text, bigint) (SFUNC = bloom_agg_key
 CREATE AGGREGATE filter_of(bloomfilter) (SFUNC = bloom_agg_key_combine, STYPE = bloomfilter, FINALFUNC = bloom_agg_key_final);
 CREATE TABLE states AS SELECT kind, expected, id % 7 AS part, state_of(bloom_key(k), 0.01, kind, expected)::text AS state FROM kinds, t, unnest('{NULL,10,20000}'::int[]) expected WHERE hashed GROUP BY 1, 2, 3;
 SELECT kind, expected FROM (SELECT kind, expected, filter_of(state::bloomfilter ORDER BY part) AS f, filter_of(state::bloomfilter ORDER BY part DESC) AS back FROM states GROUP BY 1, 2) x
-WHERE f <> made(kind, expected) OR back <> f;
+WHERE f IS DISTINCT FROM made(kind, expected) OR back IS DISTINCT FROM f;
 -- a filter is no such state, where the keys must be known
 DO $$
 DECLARE
@@ -138,8 +135,8 @@ FROM unnest('{1,2,14,15,20}'::int[]) i, generate_series(1, i) GROUP BY i ORDER B
 CREATE TABLE thrice AS SELECT x, CASE WHEN x = 0 THEN zero() ELSE bloom_key(x) END AS h FROM generate_series(0, 199999) x, generate_series(1, 3);
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT (bloom_info(f)).keys_added, (bloom_info(f)).capacity, count(*) FILTER (WHERE bloom_count(f, x) = 3) > 199990 AS right, count(*) FILTER (WHERE bloom_count(f, x) < 3) AS too_few, bloom_count(f, zero()) AS zero
-FROM (SELECT bloom_agg(h, 1e-6, 'counting') AS f FROM thrice) y, generate_series(1, 199999) x GROUP BY f;
+SELECT (bloom_info(f)).keys_added, (bloom_info(f)).capacity, bloom_count(f, zero()) AS zero, (SELECT count(*) FROM generate_series(1, 199999) x WHERE bloom_count(f, x) = 3) > 199990 AS right,
+	(SELECT count(*) FROM generate_series(1, 199999) x WHERE bloom_count(f, x) < 3) AS too_few FROM (SELECT bloom_agg(h, 1e-6, 'counting') AS f FROM thrice) y;
 RESET work_mem;
 RESET hash_mem_multiplier;
 -- unions add up, once each; a union of one is itself; the packed form does not matter
