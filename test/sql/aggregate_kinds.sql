@@ -112,6 +112,10 @@ END $$;
 -- hashed keys are no use for another hash
 SELECT bloom_agg(bloom_key(k), 0.01, 'parquet') FROM t;
 SELECT bloom_agg(CASE WHEN k < 0 THEN bloom_key(k) END, 0.01, 'parquet') = bloom_agg(NULL::bloomkey) AS no_keys FROM t;
+-- hashes that somebody made up, all of them for the same two buckets: an error, not a filter without them; others take what comes
+CREATE FUNCTION made_up(hash bigint) RETURNS bloomkey IMMUTABLE LANGUAGE sql AS $$ SELECT (split_part(bloom_key(1)::text, ':', 1) || ':' || lpad(to_hex(hash), 16, '0'))::bloomkey $$;
+SELECT bloom_agg(made_up(i), 0.01, 'cuckoo') FROM generate_series(1, 9) i;
+SELECT kind FROM kinds, LATERAL (SELECT bloom_agg(made_up(i), 0.01, kind) AS f FROM generate_series(1, 20000) i WHERE hashed AND kind <> 'cuckoo') x WHERE EXISTS (SELECT FROM generate_series(1, 20000) i WHERE hashed AND kind <> 'cuckoo' AND NOT f @~ made_up(i));
 
 --
 -- Multisets: how often each key came
