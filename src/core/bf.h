@@ -131,6 +131,9 @@ typedef enum BfKindId
 /* A key added twice is not the same as added once, and a union adds up: f | f differs from f. */
 #define BF_MULTISET			0x200
 
+/* No kind counts further: a key that was added so often may be added again without any change. */
+#define BF_MAX_TIMES		15
+
 typedef struct BfKind BfKind;
 
 /*

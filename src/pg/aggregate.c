@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "utils/builtins.h"
@@ -58,7 +59,10 @@ typedef struct AggBudget
 
 typedef struct AggNode
 {
-	BloomfamHasher *hasher;
+	BloomfamHasher *hasher;		/* for the rows of the state that was given last, and of all states if args_constant */
+	BloomfamHashers hashers;	/* once there is a hasher */
+	uint64		int_family;		/* of that hasher, if keys are int4 or int8 and nothing else is to be looked at; else 0 */
+	bool		key_is_int4;
 	AggBudget  *budgets;
 	BfDesign	design;			/* of the last state made; kind NULL: none */
 	bool		args_constant;	/* fpr, kind and expected are the same for every row */
@@ -190,7 +194,7 @@ begin_group(FunctionCallInfo fcinfo, AggNode *node)
 	}
 
 	/* too large is too large before the first row, too */
-	if (args.expected != 0)
+	if (args.expected != 0 && args.kind->build == NULL)
 	{
 		BfHeader	head;
 
@@ -215,13 +219,37 @@ check_args(FunctionCallInfo fcinfo, const Builder *builder)
 /* ---- bloom_agg over keys of any type ---- */
 
 /*
- * bloom_agg_trans(internal, "any" [, float8 [, text [, bigint]]]) -> internal: not strict.
+ * What a row calls for before its key can be added: a state if it is a group's first, a look at its arguments if they may change, and
+ * the hasher of the state's kind.
  */
-Datum
-bloomfam_agg_trans(PG_FUNCTION_ARGS)
+static pg_noinline Builder *
+prepare_row(FunctionCallInfo fcinfo, Builder *builder)
 {
-	Builder    *builder = PG_ARGISNULL(0) ? NULL : (Builder *) PG_GETARG_POINTER(0);
-	AggNode    *node;
+	AggNode    *node = get_node(fcinfo);
+	BfHashId	hash_id;
+	Oid			type;
+
+	if (builder == NULL)
+		builder = begin_group(fcinfo, node);
+	else if (!node->args_constant)
+		check_args(fcinfo, builder);
+
+	if (node->hasher == NULL)
+		bloomfam_hashers_init(&node->hashers, fcinfo, 1, false);
+	hash_id = builder->design.kind->hash_id;
+	type = node->hashers.type;
+	node->hasher = bloomfam_hasher_for(&node->hashers, hash_id);
+	node->key_is_int4 = type == INT4OID;
+	if (node->args_constant && hash_id == BF_HASH_XXH3 && (type == INT4OID || type == INT8OID))
+		node->int_family = node->hasher->family_id;
+	return builder;
+}
+
+/* A row that bloom_agg_trans has no short way for. */
+static pg_noinline Datum
+add_row(FunctionCallInfo fcinfo, Builder *builder)
+{
+	AggNode    *node = fcinfo->flinfo->fn_extra;
 	BloomfamHasher *hasher;
 	uint64		hash;
 
@@ -233,20 +261,38 @@ bloomfam_agg_trans(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(builder);
 	}
 
-	node = get_node(fcinfo);
-	if (unlikely(node->hasher == NULL))
-		node->hasher = bloomfam_hasher_make(fcinfo->flinfo->fn_mcxt, bloomfam_key_type(fcinfo, 1), PG_GET_COLLATION(), BF_HASH_XXH3);
+	if (unlikely(builder == NULL || node == NULL || !node->args_constant))
+	{
+		builder = prepare_row(fcinfo, builder);
+		node = fcinfo->flinfo->fn_extra;
+	}
 	hasher = node->hasher;
-	if (unlikely(builder == NULL))
-		builder = begin_group(fcinfo, node);
-	else if (unlikely(!node->args_constant))
-		check_args(fcinfo, builder);
-
 	hash = hasher->hash(hasher, PG_GETARG_DATUM(1));
 	if (unlikely(builder->family_id != hasher->family_id))
 		bloomfam_builder_set_family(builder, hasher->family_id, hasher->family, hasher->family_len);
 	bloomfam_builder_add(builder, hash);
 	PG_RETURN_POINTER(builder);
+}
+
+/*
+ * bloom_agg_trans(internal, "any" [, float8 [, text [, bigint]]]) -> internal: not strict.
+ *
+ * Integers take a short way: their hash is some ns, about what calls and looks would cost.
+ */
+Datum
+bloomfam_agg_trans(PG_FUNCTION_ARGS)
+{
+	Builder    *builder = PG_ARGISNULL(0) ? NULL : (Builder *) PG_GETARG_POINTER(0);
+	AggNode    *node = fcinfo->flinfo->fn_extra;
+
+	if (likely(builder != NULL && node != NULL && node->int_family != 0 && builder->family_id == node->int_family && !PG_ARGISNULL(1)))
+	{
+		Datum		key = PG_GETARG_DATUM(1);
+
+		bloomfam_builder_add(builder, bf_hash_u64((uint64) (node->key_is_int4 ? (int64) DatumGetInt32(key) : DatumGetInt64(key))));
+		PG_RETURN_POINTER(builder);
+	}
+	return add_row(fcinfo, builder);
 }
 
 /*
@@ -297,7 +343,7 @@ bloomfam_agg_combine(PG_FUNCTION_ARGS)
 	}
 	if (builder == NULL)
 		builder = make_builder(fcinfo, get_node(fcinfo));
-	bloomfam_view_open(PG_GETARG_DATUM(1), &view);
+	bloomfam_view_open_loose(PG_GETARG_DATUM(1), &view);
 	bloomfam_builder_absorb(builder, &view);
 	PG_RETURN_POINTER(builder);
 }
@@ -345,7 +391,7 @@ state_builder(FunctionCallInfo fcinfo, TakeView take)
 		{
 			BfView		view;
 
-			bloomfam_view_open(PG_GETARG_DATUM(0), &view);
+			bloomfam_view_open_loose(PG_GETARG_DATUM(0), &view);
 			take(builder, &view);
 		}
 	}
@@ -366,7 +412,7 @@ take_argument(FunctionCallInfo fcinfo, TakeView take)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	}
 	builder = state_builder(fcinfo, take);
-	bloomfam_view_open(PG_GETARG_DATUM(1), &view);
+	bloomfam_view_open_loose(PG_GETARG_DATUM(1), &view);
 	take(builder, &view);
 	return EOHPGetRWDatum(&builder->eoh);
 }
@@ -384,10 +430,24 @@ final_builder(FunctionCallInfo fcinfo, TakeView take)
 		BfView		view;
 
 		builder = bloomfam_builder_make(CurrentMemoryContext, NULL);
-		bloomfam_view_open(PG_GETARG_DATUM(0), &view);
+		bloomfam_view_open_loose(PG_GETARG_DATUM(0), &view);
 		take(builder, &view);
 	}
 	return builder;
+}
+
+/* Hashed keys went through the hash of most kinds, not through that of all. */
+static void
+check_hashed(const Builder *builder)
+{
+	const BfKind *kind = builder->design.kind;
+
+	if (kind->hash_id != BF_HASH_XXH3)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot add hashed keys to a bloom filter of kind \"%s\"", kind->name),
+				 errdetail("The keys of this kind go through a hash function of its own."),
+				 errhint("Pass the keys themselves.")));
 }
 
 /*
@@ -414,6 +474,7 @@ bloomfam_agg_key_trans(PG_FUNCTION_ARGS)
 
 		agg_context(fcinfo, &how);
 		builder = begin_group(fcinfo, node);
+		check_hashed(builder);
 	}
 	else
 	{

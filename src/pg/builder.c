@@ -46,7 +46,7 @@ bloomfam_builder_make(MemoryContext parent, BloomfamBudget *budget)
 
 	EOH_init_header(&builder->eoh, &builder_methods, context);
 	builder->context = context;
-	bloomfam_set_init(&builder->set, context, budget != NULL ? budget : &builder->own_budget);
+	bloomfam_set_init(&builder->set, context, budget != NULL ? budget : &builder->own_budget, false);
 	return builder;
 }
 
@@ -66,9 +66,11 @@ bloomfam_builder_ask(Builder *builder, const BfDesign *design, uint64 expected)
 {
 	builder->design = *design;
 	builder->expected = expected;
+	builder->direct = expected != 0 && !(design->kind->caps & BF_FROM_SET) && (design->kind->caps & BF_CAN_UNION);
+	builder->set.multiset = (design->kind->caps & BF_MULTISET) != 0;
 
 	/* it turns into an image before it can grow large */
-	if (expected != 0)
+	if (builder->direct)
 		builder->set.budget = &builder->own_budget;
 }
 
@@ -142,7 +144,7 @@ add_set(BloomfamSetReader *reader, const BfHeader *head, uint8 *payload)
 		head->kind->add(head, payload, hashes, n);
 }
 
-/* From a set of hashes to an image of the size asked for. */
+/* From a set of hashes to an image of the size asked for, if it is direct. */
 static void
 build_image(Builder *builder)
 {
@@ -150,6 +152,7 @@ build_image(Builder *builder)
 
 	bloomfam_plan(&builder->design, builder->expected, &builder->head);
 	make_image(builder);
+	bf_init(&builder->head, builder->image);
 	bloomfam_set_read_begin(&reader, &builder->set);
 	add_set(&reader, &builder->head, builder->image);
 	bloomfam_set_clear(&builder->set);
@@ -180,15 +183,15 @@ add_to_log(Builder *builder, const uint64 *hashes, int n)
 }
 
 /*
- * Have hashes that take so many bytes earned their filter?  Soon, if the filter's size is known; a state that travels stays a set for as
- * long as that is the smaller.
+ * Have hashes that take so many bytes earned their filter?  Soon, if it may be added to as they come; a state that travels stays a set for
+ * as long as that is the smaller.
  */
 static bool
 earns_image(const Builder *builder, Size bytes)
 {
 	BfHeader	head;
 
-	if (builder->expected == 0)
+	if (!builder->direct)
 		return false;
 	bloomfam_plan(&builder->design, builder->expected, &head);
 	return bytes > (builder->travels ? head.payload_len : Min(head.payload_len / 2, MAX_WAITING_TABLE));
@@ -203,6 +206,7 @@ bloomfam_builder_flush(Builder *builder)
 	if (n == 0)
 		return;					/* not every image can be added to */
 	builder->npending = 0;
+	builder->keys_added += n;
 	if (builder->image != NULL)
 	{
 		builder->head.kind->add(&builder->head, builder->image, builder->pending, n);
@@ -210,7 +214,7 @@ bloomfam_builder_flush(Builder *builder)
 	}
 
 	table = bloomfam_set_memory(&builder->set);
-	if (builder->travels && builder->expected != 0 && table > MAX_TRAVELLING_TABLE)
+	if (builder->travels && builder->direct && table > MAX_TRAVELLING_TABLE)
 		add_to_log(builder, builder->pending, n);
 	else
 		bloomfam_set_add(&builder->set, builder->pending, n);
@@ -242,39 +246,53 @@ agree_on_design(Builder *builder, const BfKind *kind, double fpr, uint64 expecte
 		parameters_error();
 }
 
-void
-bloomfam_builder_absorb(Builder *builder, const BfView *view)
+/* Takes the hashes of a state that had not become a filter. */
+static void
+absorb_hashes(Builder *builder, const BfView *view)
 {
 	const BfHeader *head = &view->head;
-	uint64		n;
+	uint64		n = head->payload_len / sizeof(uint64);
 
-	bloomfam_builder_flush(builder);
-	bloomfam_builder_set_family(builder, head->family_id, head->family, head->family_len);
-	builder->keys_added = bloomfam_count_keys(builder->keys_added, head->keys_added);
-	if (head->kind->id == BF_KIND_IDENTITY)
-		return;
-	if (head->kind->id == BF_KIND_PARTIAL)
-	{
-		/* the state of a union, which nobody but a user's own aggregate brings here */
-		if (head->param[1] & BF_PARTIAL_UNKNOWN)
-			parameters_error();
-		agree_on_design(builder, bf_kind_by_id(head->param[0]), head->target_fpr, head->capacity);
-		n = head->payload_len / sizeof(uint64);
-		if (builder->image == NULL && earns_image(builder, bloomfam_set_memory(&builder->set) + n * sizeof(uint64)))
-			build_image(builder);
-		if (builder->image != NULL)
-			add_stored(&builder->head, builder->image, view->payload, n);
-		else
-			bloomfam_set_add_set(&builder->set, view->payload, n);
-		return;
-	}
+	/* the state of a union, which nobody but a user's own aggregate brings here */
+	if (head->param[1] & BF_PARTIAL_UNKNOWN)
+		parameters_error();
+	agree_on_design(builder, bf_kind_by_id(head->param[0]), head->target_fpr, head->capacity);
+	if (builder->image == NULL && earns_image(builder, bloomfam_set_memory(&builder->set) + n * sizeof(uint64)))
+		build_image(builder);
+	if (builder->image != NULL)
+		add_stored(&builder->head, builder->image, view->payload, n);
+	else
+		bloomfam_set_add_set(&builder->set, view->payload, n);
+}
+
+/* Unites the image with one of the same design. */
+static void
+absorb_image(Builder *builder, const BfView *view)
+{
+	const BfHeader *head = &view->head;
 
 	agree_on_design(builder, head->kind, head->target_fpr, head->capacity);
+	if (!builder->direct)
+		bloomfam_unsupported_error(head->kind, "unite", BF_CAN_UNION);
 	if (builder->image == NULL)
 		build_image(builder);
 	if (builder->head.payload_len != head->payload_len || memcmp(builder->head.param, head->param, sizeof(head->param)) != 0)
 		parameters_error();
 	head->kind->unite(&bloomfam_env, &builder->head, builder->image, view);
+}
+
+void
+bloomfam_builder_absorb(Builder *builder, const BfView *view)
+{
+	const BfHeader *head = &view->head;
+
+	bloomfam_builder_flush(builder);
+	bloomfam_builder_set_family(builder, head->family_id, head->family, head->family_len);
+	builder->keys_added = bloomfam_count_keys(builder->keys_added, head->keys_added);
+	if (head->kind->id == BF_KIND_PARTIAL)
+		absorb_hashes(builder, view);
+	else if (head->kind->id != BF_KIND_IDENTITY)
+		absorb_image(builder, view);
 }
 
 /* The image as a view of its own. */
@@ -287,11 +305,14 @@ image_view(Builder *builder, BfView *view)
 	view->payload = builder->image;
 }
 
-/* Makes a header the builder's; its family is noted, not borrowed. */
+/* Makes a header the builder's; its family, which may be what the builder has, is copied. */
 static void
 set_head(Builder *builder, const BfHeader *head)
 {
-	bloomfam_builder_set_family(builder, head->family_id, head->family, head->family_len);
+	builder->family_id = head->family_id;
+	builder->family_len = head->family_len;
+	if (head->family_len > 0)
+		memmove(builder->family, head->family, head->family_len);
 	builder->keys_added = head->keys_added;
 	builder->head = *head;
 }
@@ -367,6 +388,153 @@ identity_head(Builder *builder, BfHeader *head)
 	put_family(builder, head);
 }
 
+/* The image as a value, without a loose copy on the way. */
+static Datum
+finish_image(Builder *builder)
+{
+	BfView		view;
+	BfHeader	head;
+	struct varlena *value;
+	uint8	   *payload;
+
+	image_view(builder, &view);
+	head = view.head;
+	if (head.kind->pack != NULL)
+		head.kind->pack_plan(&bloomfam_env, &view, &head);
+	value = bloomfam_value_alloc(&head, &payload);
+	if (head.kind->pack != NULL)
+		head.kind->pack(&bloomfam_env, &head, payload, &view);
+	else
+		memcpy(payload, builder->image, head.payload_len);
+	return bloomfam_value_finish(value, &head);
+}
+
+/* Puts the next larger filter in the place of one that is full. */
+static void
+grow(struct varlena **value, BfHeader *head, uint8 **payload)
+{
+	BfView		full = {.head = *head, .payload = *payload};
+	BfStatus	status = BF_FULL;
+	struct varlena *old = *value;
+
+	CHECK_FOR_INTERRUPTS();
+	if (head->kind->grow_plan != NULL)
+		status = head->kind->grow_plan(&full, head);
+	if (status != BF_OK)
+		bloomfam_full_error(&full.head, status);
+	*value = bloomfam_value_alloc(head, payload);
+	head->kind->grow(head, *payload, &full);
+	pfree(old);
+}
+
+/* The filter of the set's hashes, added one after the other. */
+static Datum
+finish_by_adding(BfHeader *head, BloomfamSetReader *reader)
+{
+	uint64		hashes[MOVE_HASHES];
+	uint8	   *payload;
+	struct varlena *value = bloomfam_value_alloc(head, &payload);
+	int			n;
+
+	bf_init(head, payload);
+	while ((n = bloomfam_set_read(reader, hashes, MOVE_HASHES)) > 0)
+	{
+		int			done = 0;
+
+		while ((done += (int) head->kind->add(head, payload, hashes + done, n - done)) < n)
+			grow(&value, head, &payload);
+	}
+	return bloomfam_value_finish(value, head);
+}
+
+/* A set as the source of a filter that is built at once. */
+typedef struct SetSource
+{
+	BfSource	source;
+	BloomfamSetReader *reader;
+} SetSource;
+
+static size_t
+read_source(BfSource *source, uint64_t *hashes, size_t max)
+{
+	return bloomfam_set_read(((SetSource *) source)->reader, hashes, (int) Min(max, PG_INT32_MAX));
+}
+
+/* A value that grows, as the sink; its payload begins at offset, behind room for the header. */
+typedef struct ValueSink
+{
+	BfSink		sink;
+	const BfHeader *head;
+	char	   *value;
+	Size		offset;
+	Size		room;
+} ValueSink;
+
+static void
+extend_value(BfSink *sink, uint64_t more)
+{
+	ValueSink  *self = (ValueSink *) sink;
+	Size		end = self->offset + sink->len;
+
+	if (more > BF_MAX_VALUE_SIZE || end + more > BF_MAX_VALUE_SIZE)
+		bloomfam_params_error(BF_TOO_LARGE, self->head->kind, self->head->target_fpr, self->head->capacity);
+	if (end + more > self->room)
+	{
+		self->room = end + more + (end + more) / 8;
+		self->value = repalloc_huge(self->value, self->room);
+		sink->bytes = (uint8 *) self->value + self->offset;
+	}
+	memset(sink->bytes + sink->len, 0, more);
+	sink->len += more;
+}
+
+/* The filter of the set's hashes, built at once, in the place where it stays. */
+static Datum
+finish_at_once(BfHeader *head, BloomfamSetReader *reader)
+{
+	SetSource	source = {.source = {.n = reader->distinct, .read = read_source}, .reader = reader};
+	ValueSink	sink = {.sink.extend = extend_value, .head = head};
+	struct varlena *value;
+	Size		size;
+	BfStatus	status;
+
+	sink.offset = VARHDRSZ + bf_payload_offset(head->family_len);
+	sink.room = sink.offset + head->payload_len;
+	sink.value = MemoryContextAllocHuge(CurrentMemoryContext, sink.room);
+	sink.sink.bytes = (uint8 *) sink.value + sink.offset;
+	status = head->kind->build(&bloomfam_env, head, &source.source, &sink.sink);
+	if (status != BF_OK)
+		bloomfam_params_error(status, head->kind, head->target_fpr, head->capacity);
+
+	/* the plan is a guess: what it was too high by goes back */
+	size = sink.offset + head->payload_len;
+	if (sink.room - size > size / 8)
+		sink.value = repalloc_huge(sink.value, size);
+	value = (struct varlena *) sink.value;
+	SET_VARSIZE(value, size);
+	return bloomfam_value_finish(value, head);
+}
+
+/* The filter of the set, which is asked for but has no image yet. */
+static Datum
+finish_set(Builder *builder)
+{
+	const BfKind *kind = builder->design.kind;
+	uint64		keys = builder->expected;
+	BloomfamSetReader reader;
+	BfHeader	head;
+
+	bloomfam_set_read_begin(&reader, &builder->set);
+
+	/* a state from outside may count keys without having any */
+	if (!builder->direct)
+		keys = Max(kind->build != NULL ? 1 : Max(keys, 1), reader.distinct);
+	bloomfam_plan(&builder->design, keys, &head);
+	put_family(builder, &head);
+	head.keys_added = bloomfam_count_keys(builder->keys_added, 0);
+	return kind->build != NULL ? finish_at_once(&head, &reader) : finish_by_adding(&head, &reader);
+}
+
 Datum
 bloomfam_builder_finish(Builder *builder)
 {
@@ -378,31 +546,11 @@ bloomfam_builder_finish(Builder *builder)
 	if (builder->log != NULL)
 		build_image(builder);
 	if (builder->image != NULL)
-	{
-		BfView		view;
-
-		image_view(builder, &view);
-		value = bloomfam_value_alloc(&view.head, &payload);
-		memcpy(payload, builder->image, view.head.payload_len);
-		return bloomfam_value_finish(value, &view.head);
-	}
-	if (builder->keys_added == 0)
-	{
-		identity_head(builder, &head);
-		value = bloomfam_value_alloc(&head, &payload);
-	}
-	else
-	{
-		BloomfamSetReader reader;
-
-		bloomfam_set_read_begin(&reader, &builder->set);
-		/* a state from outside may count keys without having any */
-		bloomfam_plan(&builder->design, builder->expected != 0 ? builder->expected : Max(reader.count, 1), &head);
-		put_family(builder, &head);
-		head.keys_added = bloomfam_count_keys(builder->keys_added, 0);
-		value = bloomfam_value_alloc(&head, &payload);
-		add_set(&reader, &head, payload);
-	}
+		return finish_image(builder);
+	if (builder->keys_added > 0)
+		return finish_set(builder);
+	identity_head(builder, &head);
+	value = bloomfam_value_alloc(&head, &payload);
 	return bloomfam_value_finish(value, &head);
 }
 
@@ -432,17 +580,19 @@ flat_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
 	{
 		bloomfam_set_read_begin(reader, &builder->set);
 		head->kind = bf_kind_by_id(BF_KIND_PARTIAL);
+		head->hash_id = builder->design.kind->hash_id;
 		head->capacity = builder->expected;
 		head->keys_added = bloomfam_count_keys(builder->keys_added, 0);
 		head->target_fpr = builder->design.fpr;
 		head->param[0] = builder->design.kind->id;
-		head->payload_len = (reader->count + builder->nlog) * sizeof(uint64);
+		head->payload_len = (reader->total + builder->nlog) * sizeof(uint64);
 		if (head->payload_len > BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("too many distinct keys for a partial bloom filter"),
-					 errdetail("A parallel worker can hand on at most " UINT64_FORMAT " distinct keys.",
+					 errmsg("too many keys for a partial bloom filter"),
+					 errdetail("A parallel worker can hand on at most " UINT64_FORMAT " hashes of keys.",
 							   (BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE) / sizeof(uint64)),
+					 builder->design.kind->caps & BF_FROM_SET ? errhint("Set max_parallel_workers_per_gather to 0.") :
 					 errhint("Pass the expected number of keys to the aggregate, or set max_parallel_workers_per_gather to 0.")));
 	}
 }

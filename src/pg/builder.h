@@ -20,9 +20,10 @@
  * A builder is an aggregate's state: a pointer of type internal, or an expanded object of type bloomfilter.  It is one of
  *
  *	- nothing yet;
- *	- a set of hashes, while the filter's size is not known, or the hashes take less room than the filter would; if that lasts, as
- *	  in a parallel worker with its share of the keys, followed by a log of hashes that may repeat;
- *	- an image: a filter's header and payload, payload on a cache line's boundary.
+ *	- a set of hashes, a multiset where the kind counts: to the end if the filter's size is not known, or the kind is built from all its
+ *	  keys; or until the hashes take more room than the filter would.  If that lasts, as in a parallel worker with its share of the
+ *	  keys, the set is followed by a log of hashes that may repeat;
+ *	- an image: a filter's header and payload in its loose form, payload on a cache line's boundary.
  *
  * Flattened, it is a value of kind "identity", "partial", or the image's own.
  */
@@ -33,13 +34,14 @@ typedef struct Builder
 
 	BfDesign	design;			/* what was asked for; kind NULL: not known yet */
 	uint64		expected;		/* keys to size for; 0: as many as come */
+	bool		direct;			/* keys may be added to the filter as they come: its size is known, and parts of it unite */
 	bool		travels;		/* the state shall be flattened, not finished: keep it small */
 	bool		unknown;		/* a NULL filter took part in a union: it may contain every key */
 
 	uint64		family_id;		/* 0: not known yet */
 	uint32		family_len;
 	char		family[BF_MAX_FAMILY_LEN + 1];
-	uint64		keys_added;
+	uint64		keys_added;		/* but for those pending */
 
 	BloomfamSet set;
 	BloomfamBudget own_budget;	/* of sets that are never large */
@@ -71,12 +73,11 @@ static inline void
 bloomfam_builder_add(Builder *builder, uint64 hash)
 {
 	builder->pending[builder->npending++] = hash;
-	builder->keys_added++;
-	if (builder->npending == BUILDER_PENDING)
+	if (unlikely(builder->npending == BUILDER_PENDING))
 		bloomfam_builder_flush(builder);
 }
 
-/* Adds what another builder, flattened, has collected. */
+/* Adds what another builder, flattened, has collected.  Filters come in their loose form, here and below. */
 extern void bloomfam_builder_absorb(Builder *builder, const BfView *view);
 
 /* Makes the builder's image the union (or intersection) of itself and a filter.  Without an image, it becomes the filter's copy. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * collect.c
- *	  A set of 64-bit hashes that is built in bounded memory.
+ *	  A set or multiset of 64-bit hashes that is built in bounded memory.
  *
  * An aggregate that shall size its filter has to know how many distinct keys there are, so it keeps their hashes: in a hash table while they
  * fit, beyond that in sorted runs in a temporary file, of which it merges range by range in the end.
@@ -10,6 +10,9 @@
  * table is nearly sorted by value, and a run costs little more than writing it.  Tables are not sorted by hash on purpose: input that comes
  * in the order of a table's slots fills it from one end, where linear probing piles it up at quadratic cost, and hashes might well come in
  * order.  Those read from another set always do: bloomfam_set_add_set() takes care of them.
+ *
+ * A multiset has a byte beside each slot that tells how often the value came again.  In the file, and to who reads it, such a value is
+ * there as many times.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,8 +32,6 @@
 /* Full beyond 11/16. */
 #define CAPACITY(log2_size)		((UINT64CONST(1) << (log2_size)) / 16 * 11)
 
-#define TABLE_BYTES(log2_size)	((Size) sizeof(uint64) << (log2_size))
-
 /* How many values are handled together.  The smallest table has room for them. */
 #define BATCH			32
 
@@ -40,18 +41,26 @@
 /* The table that ranges are merged in has at least so many slots: 64 kB. */
 #define MIN_MERGE_LOG2_SIZE		13
 
+/* Bytes that a table of so many slots takes. */
+static inline Size
+table_bytes(const BloomfamSet *set, int log2_size)
+{
+	return (Size) (set->multiset ? sizeof(uint64) + 1 : sizeof(uint64)) << log2_size;
+}
+
 void
-bloomfam_set_init(BloomfamSet *set, MemoryContext context, BloomfamBudget *budget)
+bloomfam_set_init(BloomfamSet *set, MemoryContext context, BloomfamBudget *budget, bool multiset)
 {
 	memset(set, 0, sizeof(*set));
 	set->context = context;
 	set->budget = budget;
+	set->multiset = multiset;
 }
 
 Size
 bloomfam_set_memory(const BloomfamSet *set)
 {
-	return set->slots != NULL ? TABLE_BYTES(set->log2_size) : 0;
+	return set->slots != NULL ? table_bytes(set, set->log2_size) : 0;
 }
 
 /* ---- the table ---- */
@@ -63,24 +72,21 @@ free_table(BloomfamSet *set)
 	if (set->slots != NULL)
 		pfree(set->slots);
 	set->slots = NULL;
+	set->repeats = NULL;
+	set->count = 0;
 	set->sorted = false;
 }
 
-/* Puts a value that is not 0 into a table that has room; returns whether it is new. */
-static inline bool
-put(uint64 *slots, int log2_size, uint64 value)
+/* The slot of a value that is not 0, in a table that has room: where it is, or a free one. */
+static inline uint64
+find_slot(const uint64 *slots, int log2_size, uint64 value)
 {
 	uint64		mask = (UINT64CONST(1) << log2_size) - 1;
 	uint64		i = value >> (64 - log2_size);
 
-	while (slots[i] != 0)
-	{
-		if (slots[i] == value)
-			return false;
+	while (slots[i] != 0 && slots[i] != value)
 		i = (i + 1) & mask;
-	}
-	slots[i] = value;
-	return true;
+	return i;
 }
 
 /* Moves the values, if any, to a new table. */
@@ -88,25 +94,42 @@ static void
 set_table_size(BloomfamSet *set, int log2_size)
 {
 	uint64	   *old = set->slots;
+	uint8	   *old_repeats = set->repeats;
 	uint64		old_end = 0;
 	uint64		i;
 
 	if (old != NULL)
 		old_end = set->sorted ? set->count : UINT64CONST(1) << set->log2_size;
-	set->slots = MemoryContextAllocExtended(set->context, TABLE_BYTES(log2_size), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	set->slots = MemoryContextAllocExtended(set->context, table_bytes(set, log2_size), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	set->repeats = set->multiset ? (uint8 *) (set->slots + (UINT64CONST(1) << log2_size)) : NULL;
 
 	/* in order, but into a table of the right size: no piling up */
 	for (i = 0; i < old_end; i++)
 		if (old[i] != 0)
-			put(set->slots, log2_size, old[i]);
+		{
+			uint64		to = find_slot(set->slots, log2_size, old[i]);
 
-	set->budget->used += TABLE_BYTES(log2_size);
+			set->slots[to] = old[i];
+			if (old_repeats != NULL)
+				set->repeats[to] = old_repeats[i];
+		}
+
+	set->budget->used += table_bytes(set, log2_size);
 	if (old != NULL)
 	{
-		set->budget->used -= TABLE_BYTES(set->log2_size);
+		set->budget->used -= table_bytes(set, set->log2_size);
 		pfree(old);
 	}
 	set->log2_size = log2_size;
+	set->sorted = false;
+}
+
+/* Makes the table one without values. */
+static void
+empty_table(BloomfamSet *set)
+{
+	memset(set->slots, 0, table_bytes(set, set->log2_size));
+	set->count = 0;
 	set->sorted = false;
 }
 
@@ -118,8 +141,10 @@ static void
 sort_table(BloomfamSet *set)
 {
 	uint64	   *slots = set->slots;
+	uint8	   *repeats = set->repeats;
 	uint64		size = UINT64CONST(1) << set->log2_size;
 	uint64	   *carried;
+	uint8	   *carried_repeats;
 	uint64		ncarried = 0;
 	uint64		n = 0;
 	uint64		i;
@@ -130,17 +155,31 @@ sort_table(BloomfamSet *set)
 	/* what was carried over stands before its own slot, and before the first free one */
 	for (i = 0; slots[i] != 0; i++)
 		ncarried += (slots[i] >> (64 - set->log2_size)) > i;
-	carried = palloc(Max(ncarried, 1) * sizeof(uint64));
+	carried = palloc(Max(ncarried, 1) * (sizeof(uint64) + 1));
+	carried_repeats = (uint8 *) (carried + ncarried);
 	ncarried = 0;
-	for (i = 0; slots[i] != 0; i++)
+	for (i = 0; i < size; i++)
+	{
+		if (slots[i] == 0)
+			continue;
 		if ((slots[i] >> (64 - set->log2_size)) > i)
-			carried[ncarried++] = slots[i];
+		{
+			carried[ncarried] = slots[i];
+			if (repeats != NULL)
+				carried_repeats[ncarried] = repeats[i];
+			ncarried++;
+		}
 		else
-			slots[n++] = slots[i];
-	for (; i < size; i++)
-		if (slots[i] != 0)
-			slots[n++] = slots[i];
+		{
+			slots[n] = slots[i];
+			if (repeats != NULL)
+				repeats[n] = repeats[i];
+			n++;
+		}
+	}
 	memcpy(slots + n, carried, ncarried * sizeof(uint64));
+	if (repeats != NULL)
+		memcpy(repeats + n, carried_repeats, ncarried);
 	pfree(carried);
 
 	/* insertion sort: linear on what is nearly in order */
@@ -148,12 +187,48 @@ sort_table(BloomfamSet *set)
 	{
 		uint64		value = slots[i];
 		uint64		j = i;
+		uint8		times = repeats != NULL ? repeats[i] : 0;
 
 		for (; j > 0 && slots[j - 1] > value; j--)
+		{
 			slots[j] = slots[j - 1];
+			if (repeats != NULL)
+				repeats[j] = repeats[j - 1];
+		}
 		slots[j] = value;
+		if (repeats != NULL)
+			repeats[j] = times;
 	}
 	set->sorted = true;
+}
+
+/*
+ * Copies values out of the array that sort_table() made, a multiset's as often as they came, until there are max of them.  *at is the
+ * next, which was copied *again times already.  Returns how many.
+ */
+static uint64
+copy_values(const BloomfamSet *set, uint64 *at, int *again, uint64 *values, uint64 max)
+{
+	uint64		n = 0;
+
+	if (!set->multiset)
+	{
+		n = Min(max, set->count - *at);
+		if (n > 0)
+			memcpy(values, set->slots + *at, n * sizeof(uint64));
+		*at += n;
+		return n;
+	}
+	while (n < max && *at < set->count)
+	{
+		values[n++] = set->slots[*at];
+		if (++*again > set->repeats[*at])
+		{
+			++*at;
+			*again = 0;
+		}
+	}
+	return n;
 }
 
 /* ---- the file ---- */
@@ -211,29 +286,49 @@ add_run(BloomfamSet *set)
 	run = &set->runs[set->nruns++];
 	run->start = set->budget->file != NULL ? set->budget->file_end : 0;
 	run->count = 0;
+	run->distinct = 0;
 	run->position = 0;
 	return run;
 }
 
+/* Writes the values of a sorted table to the end of a run, and empties the table. */
 static void
-append_to_run(BloomfamSet *set, BloomfamRun *run, uint64 *values, uint64 n)
+append_table(BloomfamBudget *budget, BloomfamRun *run, BloomfamSet *table)
 {
-	file_write(set->budget, values, n);
-	run->count += n;
-	set->spilled += n;
+	run->distinct += table->count;
+	if (table->multiset)
+	{
+		uint64		values[READ_VALUES];
+		uint64		at = 0;
+		int			again = 0;
+		uint64		n;
+
+		while ((n = copy_values(table, &at, &again, values, READ_VALUES)) > 0)
+		{
+			file_write(budget, values, n);
+			run->count += n;
+		}
+	}
+	else
+	{
+		file_write(budget, table->slots, table->count);
+		run->count += table->count;
+	}
+	empty_table(table);
 }
 
-/* Writes the table to the file as a run, and empties it. */
+/* Makes the table a run of its own. */
 static void
 spill(BloomfamSet *set)
 {
+	BloomfamRun *run;
+
 	if (set->count == 0)
 		return;
 	sort_table(set);
-	append_to_run(set, add_run(set), set->slots, set->count);
-	memset(set->slots, 0, TABLE_BYTES(set->log2_size));
-	set->sorted = false;
-	set->count = 0;
+	run = add_run(set);
+	append_table(set->budget, run, set);
+	set->spilled += run->count;
 }
 
 /* ---- adding ---- */
@@ -242,7 +337,7 @@ spill(BloomfamSet *set)
 static inline bool
 fits_budget(const BloomfamSet *set, int log2_size)
 {
-	return !set->budget->may_spill || set->budget->used + TABLE_BYTES(log2_size) <= set->budget->limit;
+	return !set->budget->may_spill || set->budget->used + table_bytes(set, log2_size) <= set->budget->limit;
 }
 
 /* Makes room for another batch. */
@@ -260,6 +355,14 @@ make_room(BloomfamSet *set)
 		spill(set);
 }
 
+/* Notes that the value 0 came. */
+static void
+add_zero(BloomfamSet *set)
+{
+	if (set->zeros < (set->multiset ? BF_MAX_TIMES : 1))
+		set->zeros++;
+}
+
 /* Adds at most BATCH values. */
 static inline void
 add_values(BloomfamSet *set, const uint64 *values, int n)
@@ -272,10 +375,21 @@ add_values(BloomfamSet *set, const uint64 *values, int n)
 		__builtin_prefetch(&set->slots[values[i] >> (64 - set->log2_size)], 1);
 	for (i = 0; i < n; i++)
 	{
+		uint64		slot;
+
 		if (values[i] == 0)
-			set->has_zero = true;
-		else
-			set->count += put(set->slots, set->log2_size, values[i]);
+		{
+			add_zero(set);
+			continue;
+		}
+		slot = find_slot(set->slots, set->log2_size, values[i]);
+		if (set->slots[slot] == 0)
+		{
+			set->slots[slot] = values[i];
+			set->count++;
+		}
+		else if (set->repeats != NULL && set->repeats[slot] < BF_MAX_TIMES - 1)
+			set->repeats[slot]++;
 	}
 }
 
@@ -308,19 +422,25 @@ load_values(uint64 *values, const uint8 *hashes, uint64 n)
 		values[i] = bf_order(values[i]);
 }
 
-/* Are the values that the hashes stand for in order, none twice, and none of them 0? */
+/*
+ * Are the values that the hashes stand for in order, none of them 0, and in a set none twice?  Then *distinct is the number of different
+ * ones.
+ */
 static bool
-in_order(const uint8 *hashes, uint64 n)
+in_order(const BloomfamSet *set, const uint8 *hashes, uint64 n, uint64 *distinct)
 {
 	uint64		last = 0;
 	uint64		i;
 
+	*distinct = n;
 	for (i = 0; i < n; i++)
 	{
 		uint64		value;
 
 		load_values(&value, hashes + i * sizeof(uint64), 1);
-		if (value <= last)
+		if (value == last && value != 0 && set->multiset)
+			(*distinct)--;
+		else if (value <= last)
 			return false;
 		last = value;
 	}
@@ -332,19 +452,17 @@ bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n)
 {
 	int			log2_size = set->slots == NULL ? MIN_LOG2_SIZE : set->log2_size;
 	uint64		values[READ_VALUES];
+	uint64		distinct;
 	uint64		done;
-	uint64		zero;
 
-	/* the value 0 would be first */
-	if (n > 0)
+	/* zeros would be first */
+	for (; n > 0; n--)
 	{
-		load_values(&zero, hashes, 1);
-		if (zero == 0)
-		{
-			set->has_zero = true;
-			hashes += sizeof(uint64);
-			n--;
-		}
+		load_values(values, hashes, 1);
+		if (values[0] != 0)
+			break;
+		add_zero(set);
+		hashes += sizeof(uint64);
 	}
 
 	/* a table with room for all of them takes them in order without piling up; otherwise they are a run already */
@@ -355,7 +473,7 @@ bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n)
 		if (set->slots == NULL || set->sorted || log2_size > set->log2_size)
 			set_table_size(set, log2_size);
 	}
-	else if (in_order(hashes, n))
+	else if (in_order(set, hashes, n, &distinct))
 	{
 		BloomfamRun *run = add_run(set);
 
@@ -364,9 +482,12 @@ bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n)
 			uint64		batch = Min(READ_VALUES, n - done);
 
 			load_values(values, hashes + done * sizeof(uint64), batch);
-			append_to_run(set, run, values, batch);
+			file_write(set->budget, values, batch);
 			CHECK_FOR_INTERRUPTS();
 		}
+		run->count = n;
+		run->distinct = distinct;
+		set->spilled += n;
 		return;
 	}
 	for (done = 0; done < n; done += BATCH)
@@ -384,7 +505,7 @@ bloomfam_set_clear(BloomfamSet *set)
 	free_table(set);
 	if (set->runs != NULL)
 		pfree(set->runs);
-	bloomfam_set_init(set, set->context, set->budget);
+	bloomfam_set_init(set, set->context, set->budget, set->multiset);
 }
 
 /* ---- reading ---- */
@@ -424,7 +545,7 @@ gather_range(BloomfamSet *set, BloomfamSet *table, uint64 range, int bits)
 }
 
 /*
- * Merges the runs, and what is still in the table, into one run without repeated values.
+ * Merges the runs, and what is still in the table, into one run, which has no repeated values unless it is a multiset's.
  *
  * Range by range, as many as make each fit a table of half the budget.  Hashes are spread evenly, so that ranges of equal width hold
  * about equally many; if some crafted input is not, a table grows.
@@ -435,7 +556,7 @@ merge_runs(BloomfamSet *set)
 	BloomfamBudget *budget = set->budget;
 	BloomfamBudget unbounded = {.may_spill = false};
 	BloomfamSet table;
-	BloomfamRun merged;
+	BloomfamRun merged = {0};
 	int			log2_size = MIN_MERGE_LOG2_SIZE;
 	int			bits = 0;
 	uint64		range;
@@ -446,7 +567,7 @@ merge_runs(BloomfamSet *set)
 	if (set->nruns == 1)
 		return;
 
-	while (TABLE_BYTES(log2_size + 1) <= budget->limit / 2)
+	while (table_bytes(set, log2_size + 1) <= budget->limit / 2)
 		log2_size++;
 	while (bits < 40 && (double) set->spilled / (UINT64CONST(1) << bits) > 0.9 * CAPACITY(log2_size))
 		bits++;
@@ -454,28 +575,26 @@ merge_runs(BloomfamSet *set)
 	for (r = 0; r < set->nruns; r++)
 		set->runs[r].position = 0;
 	merged.start = budget->file_end;
-	merged.count = 0;
-	bloomfam_set_init(&table, CurrentMemoryContext, &unbounded);
+	bloomfam_set_init(&table, CurrentMemoryContext, &unbounded, set->multiset);
 	set_table_size(&table, log2_size);
 	for (range = 0; range < UINT64CONST(1) << bits; range++)
 	{
 		uint64		high_bits = bits == 0 ? 0 : range << (64 - bits);
 		uint64		i;
 
-		table.has_zero = false;
 		gather_range(set, &table, range, bits);
 		sort_table(&table);
 		for (i = 0; i < table.count; i++)
 			table.slots[i] = (table.slots[i] >> bits) | high_bits;
-		if (table.has_zero)
-			file_write(budget, &high_bits, 1);
-		file_write(budget, table.slots, table.count);
-		merged.count += table.count + (table.has_zero ? 1 : 0);
 
-		/* empty for the next */
-		memset(table.slots, 0, TABLE_BYTES(table.log2_size));
-		table.count = 0;
-		table.sorted = false;
+		/* what became 0 by the shift is the range's first value */
+		merged.distinct += table.zeros > 0;
+		for (; table.zeros > 0; table.zeros--)
+		{
+			file_write(budget, &high_bits, 1);
+			merged.count++;
+		}
+		append_table(budget, &merged, &table);
 	}
 	bloomfam_set_clear(&table);
 
@@ -484,43 +603,64 @@ merge_runs(BloomfamSet *set)
 	set->spilled = merged.count;
 }
 
+/* The number of values that are read from the table, which is sorted. */
+static uint64
+total_in_table(const BloomfamSet *set)
+{
+	uint64		total = set->count;
+	uint64		i;
+
+	if (set->multiset)
+		for (i = 0; i < set->count; i++)
+			total += set->repeats[i];
+	return total;
+}
+
 void
 bloomfam_set_read_begin(BloomfamSetReader *reader, BloomfamSet *set)
 {
-	if (set->nruns > 0)
-		merge_runs(set);
-	else
-		sort_table(set);
+	memset(reader, 0, sizeof(*reader));
 	reader->set = set;
-	reader->count = (set->nruns > 0 ? set->spilled : set->count) + (set->has_zero ? 1 : 0);
-	reader->done = 0;
+	if (set->nruns > 0)
+	{
+		merge_runs(set);
+		reader->distinct = set->runs[0].distinct;
+		reader->total = set->runs[0].count;
+	}
+	else
+	{
+		sort_table(set);
+		reader->distinct = set->count;
+		reader->total = total_in_table(set);
+	}
+	reader->distinct += set->zeros > 0;
+	reader->total += set->zeros;
 }
 
 int
 bloomfam_set_read(BloomfamSetReader *reader, uint64 *hashes, int max)
 {
 	BloomfamSet *set = reader->set;
-	int			n = (int) Min((uint64) max, reader->count - reader->done);
-	uint64		at = reader->done;
-	int			zero = 0;
+	int			n = 0;
+	int			more;
 	int			i;
 
-	if (n == 0)
-		return 0;
-	if (set->has_zero)
+	CHECK_FOR_INTERRUPTS();
+	while (n < max && reader->zeros < set->zeros)
 	{
-		if (at == 0)
-			hashes[zero++] = 0;
-		else
-			at--;
+		hashes[n++] = 0;
+		reader->zeros++;
 	}
 	if (set->nruns > 0)
-		file_read(set->budget, set->runs[0].start + (off_t) (at * sizeof(uint64)), hashes + zero, n - zero);
-	else if (n > zero)
-		memcpy(hashes + zero, set->slots + at, (n - zero) * sizeof(uint64));
-	for (i = 0; i < n; i++)
+	{
+		more = (int) Min((uint64) (max - n), set->runs[0].count - reader->at);
+		if (more > 0)
+			file_read(set->budget, set->runs[0].start + (off_t) (reader->at * sizeof(uint64)), hashes + n, more);
+		reader->at += more;
+	}
+	else
+		more = (int) copy_values(set, &reader->at, &reader->again, hashes + n, max - n);
+	for (i = n; i < n + more; i++)
 		hashes[i] *= BF_ORDER_INVERSE;
-	reader->done += n;
-	CHECK_FOR_INTERRUPTS();
-	return n;
+	return n + more;
 }

@@ -11,6 +11,7 @@
 #include "port/pg_bswap.h"
 #include "storage/buffile.h"
 
+#include "core/bf.h"
 #include "pg/compat.h"
 
 /*
@@ -25,11 +26,12 @@ typedef struct BloomfamBudget
 	off_t		file_end;
 } BloomfamBudget;
 
-/* A sorted run of distinct values in the file. */
+/* A sorted run of values in the file, different ones unless they are a multiset's. */
 typedef struct BloomfamRun
 {
 	off_t		start;			/* of the first value, in bytes */
 	uint64		count;			/* values */
+	uint64		distinct;		/* different ones among them */
 	uint64		position;		/* values read, while merging */
 } BloomfamRun;
 
@@ -37,19 +39,21 @@ typedef struct BloomfamSet
 {
 	BloomfamBudget *budget;
 	MemoryContext context;
+	bool		multiset;		/* values are kept as often as they came, up to BF_MAX_TIMES */
 	uint64	   *slots;			/* open addressing, 0 is free; NULL before the first value */
+	uint8	   *repeats;		/* of a multiset, behind the slots: how often the value of each came again; else NULL */
 	int			log2_size;
 	uint64		count;			/* values in slots */
 	bool		sorted;			/* slots are an array of count values in order, not a table */
-	bool		has_zero;		/* the value 0, which slots cannot hold, is in the set */
+	int			zeros;			/* how often the value 0 came, which slots cannot hold; of a set at most once */
 	BloomfamRun *runs;
 	int			nruns;
 	int			max_runs;
 	uint64		spilled;		/* values in all runs, repeated ones counted */
 } BloomfamSet;
 
-/* Sets up an empty set whose memory comes from context. */
-extern void bloomfam_set_init(BloomfamSet *set, MemoryContext context, BloomfamBudget *budget);
+/* Sets up an empty set, or multiset, whose memory comes from context. */
+extern void bloomfam_set_init(BloomfamSet *set, MemoryContext context, BloomfamBudget *budget, bool multiset);
 
 /* Adds hashes that come in any order but a set's own.  Some ns each while the table is in the caches. */
 extern void bloomfam_set_add(BloomfamSet *set, const uint64 *hashes, int n);
@@ -67,14 +71,17 @@ extern Size bloomfam_set_memory(const BloomfamSet *set);
 extern void bloomfam_set_clear(BloomfamSet *set);
 
 /*
- * Reading a set: the number of distinct hashes, then each of them once, in an order that depends on the set alone.  Afterwards the set
- * is as it was, and may be read again.
+ * Reading a set: the number of distinct hashes, then each of them, as often as it is kept, in the ascending order of bf_order().  Afterwards
+ * the set is as it was, and may be read again.
  */
 typedef struct BloomfamSetReader
 {
 	BloomfamSet *set;
-	uint64		count;			/* distinct hashes */
-	uint64		done;
+	uint64		distinct;		/* hashes, each counted once */
+	uint64		total;			/* hashes that will be read */
+	int			zeros;			/* how many zeros have been read */
+	uint64		at;				/* the next value, among those in order or in the file */
+	int			again;			/* how often it has been read */
 } BloomfamSetReader;
 
 extern void bloomfam_set_read_begin(BloomfamSetReader *reader, BloomfamSet *set);
