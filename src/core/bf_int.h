@@ -105,6 +105,9 @@ bf_release(const BfEnv *env, void *memory)
 /* The tables, one a kind file. */
 extern const BfKind bf_kind_standard;
 extern const BfKind bf_kind_blocked;
+extern const BfKind bf_kind_xor;
+extern const BfKind bf_kind_xor_plus;
+extern const BfKind bf_kind_binary_fuse;
 extern const BfKind bf_kind_identity;
 extern const BfKind bf_kind_partial;
 

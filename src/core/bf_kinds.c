@@ -10,6 +10,9 @@
 static const BfKind *const kinds[] = {
 	&bf_kind_standard,
 	&bf_kind_blocked,
+	&bf_kind_xor,
+	&bf_kind_xor_plus,
+	&bf_kind_binary_fuse,
 	&bf_kind_identity,
 	&bf_kind_partial,
 };

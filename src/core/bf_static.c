@@ -28,6 +28,16 @@ shards_for(uint64_t keys)
 	return keys / BF_SHARD_KEYS + (keys % BF_SHARD_KEYS != 0);
 }
 
+unsigned
+bf_static_width(double fpr)
+{
+	unsigned	width = 1;
+
+	while (width < BF_STATIC_MAX_WIDTH && ldexp(1, -(int) width) > fpr)
+		width++;
+	return width;
+}
+
 uint64_t
 bf_static_size(const BfDesign *design, uint64_t keys, uint64_t (*table_len) (const uint32_t *param, uint64_t n))
 {
@@ -196,6 +206,7 @@ bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink
 	Input		input = {.source = source};
 	BfShardBuild build;
 	BfStatus	status = BF_OK;
+	uint64_t	room;
 	uint64_t	shard;
 
 	if (source->n / 8 > BF_MAX_VALUE_SIZE)
@@ -207,6 +218,7 @@ bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink
 	if (source->n == 0)
 		return BF_OK;
 
+	room = kind->max_table_len(head, most) + 8;
 	input.room = most + CHUNK;
 	input.hashes = bf_alloc(env, input.room * sizeof(uint64_t));
 	memset(&build, 0, sizeof(build));
@@ -214,7 +226,7 @@ bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink
 	build.shards = (uint32_t) shards;
 	build.scratch = bf_alloc(env, kind->scratch_len(head, most));
 	build.straggler = bf_alloc(env, most);
-	build.table = bf_alloc(env, kind->max_table_len(head, most) + 8);
+	build.table = bf_alloc(env, room);
 
 	for (shard = 0; shard < shards && status == BF_OK; shard++)
 	{
@@ -226,7 +238,7 @@ bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink
 		if (n > 0 && n <= most)
 		{
 			memset(build.straggler, 0, n);
-			memset(build.table, 0, kind->max_table_len(head, build.n) + 8);
+			memset(build.table, 0, room);
 			kind->solve(env, &build);
 		}
 		if (!append_shard(sink, shard, &build, n > 0 && n <= most))
@@ -253,6 +265,14 @@ find_list(const BfView *view, const BfShard *shard, const uint8_t **list, unsign
 	*bits = bf_static_list_bits(view->head.param[BF_STATIC_WIDTH], shard->stragglers, shard->geometry != 0);
 	*list = shard->table - BF_MIN(len, shard->before);
 	return len <= shard->before;
+}
+
+bool
+bf_static_probe_none(const BfView *view, uint64_t hash)
+{
+	(void) view;
+	(void) hash;
+	return false;
 }
 
 /* A list that is not where it should be is no reason to say no. */

@@ -42,8 +42,11 @@
 #include "bf_hash.h"
 #include "bf_int.h"
 
-/* Keys in a shard, at the most, on average. */
-#define BF_SHARD_KEYS		((uint64_t) 1 << 20)
+/*
+ * Keys in a shard, at the most, on average: some 50 MB of memory for building, most of which lies idle while a few neighbouring MB are worked on.
+ * Shards of half that size cost binary_fuse 0.6 % more space, and are built no faster.
+ */
+#define BF_SHARD_KEYS		((uint64_t) 1 << 21)
 
 /* ... and at the most: chance stays below this by more than 100 standard deviations. */
 #define BF_SHARD_MAX_KEYS	(BF_SHARD_KEYS + BF_SHARD_KEYS / 8)
@@ -204,6 +207,12 @@ typedef struct BfStaticKind
 	 */
 	const char *(*validate) (const BfHeader *head, uint32_t geometry, const uint8_t *table, uint64_t avail, uint64_t *len);
 } BfStaticKind;
+
+/* BfKind.prober's answer where there are no shards. */
+extern bool bf_static_probe_none(const BfView *view, uint64_t hash);
+
+/* The least w for fpr, which is at least 2^-32. */
+extern unsigned bf_static_width(double fpr);
 
 /* BfKind.build.  If param[BF_STATIC_SHARDS] is not 0 on entry, it is the number of shards (tests). */
 extern BfStatus bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink, const BfStaticKind *kind);

@@ -1,0 +1,296 @@
+/*-------------------------------------------------------------------------
+ *
+ * bf_peel.c
+ *	  Solving by peeling; see bf_peel.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "bf_peel.h"
+
+/*
+ * What is known of a cell while peeling: the number of keys that use it, and these keys' indexes xored, which is the index itself when one
+ * is left.  A cell of hashes as they should be has less than a dozen keys, and one that has more than can be counted gets no more.
+ */
+#define INDEX_BITS	22
+#define INDEX_MASK	((UINT32_C(1) << INDEX_BITS) - 1)
+#define ONE_KEY		(UINT32_C(1) << INDEX_BITS)
+#define MANY_KEYS	(UINT32_C(1) << 31)
+
+_Static_assert(BF_SHARD_MAX_KEYS <= INDEX_MASK, "an index must fit");
+
+/* Cells that are looked at in one go. */
+#define SCAN		4096
+
+/* Keys that are peeled or set together. */
+#define GROUP		16
+
+/* Marks, in build->straggler. */
+#define STRAGGLER	1
+#define PEELED		2
+
+uint64_t
+bf_peel_scratch_len(uint64_t cells, uint32_t n)
+{
+	return (cells * 2 + 2 + n) * sizeof(uint32_t);
+}
+
+/* Cells that have had one key, first come, first served: none gets there twice. */
+typedef struct Queue
+{
+	uint32_t   *cells;
+	uint32_t	head;
+	uint32_t	tail;
+} Queue;
+
+/* The state of peeling a shard. */
+typedef struct Peel
+{
+	const BfEnv *env;
+	BfShardBuild *build;
+	const BfGraph *graph;
+	uint32_t   *cell;
+	uint32_t   *order;			/* keys in the order that they were peeled in, with the number of the position that they set */
+	uint32_t	peeled;
+	Queue		waiting;
+	Queue		deferred;		/* those that are not taken while there are others */
+	uint32_t	scanned;		/* cells before this one have been looked at */
+	uint32_t	front;			/* keys before this one are peeled or given up */
+} Peel;
+
+static inline __attribute__((always_inline)) void
+positions_of(const Peel *peel, uint32_t key, unsigned arity, BfPositions positions, uint64_t *position)
+{
+	uint64_t	hash = peel->build->hashes[key];
+
+	positions(peel->graph, arity, bf_static_place(hash, peel->build->shards), bf_static_mix(hash), position);
+}
+
+static inline __attribute__((always_inline)) void
+count_keys(Peel *peel, unsigned arity, BfPositions positions)
+{
+	uint32_t	i;
+
+	for (i = 0; i < peel->build->n; i++)
+	{
+		uint64_t	position[BF_PEEL_MAX_ARITY];
+		uint32_t	all = 0;
+		unsigned	j;
+
+		positions_of(peel, i, arity, positions, position);
+		for (j = 0; j < arity; j++)
+			all |= peel->cell[position[j]];
+		if (all & MANY_KEYS)
+		{
+			peel->build->straggler[i] = STRAGGLER;
+			continue;
+		}
+		for (j = 0; j < arity; j++)
+			peel->cell[position[j]] = (peel->cell[position[j]] + ONE_KEY) ^ i;
+	}
+}
+
+/* Puts a cell into its queue if that is so.  Without a branch: which cells come down to one key cannot be predicted. */
+static inline __attribute__((always_inline)) void
+wait_if(Peel *peel, bool defers, uint64_t cell, bool one_key)
+{
+	Queue	   *queue = defers && cell >= peel->graph->deferred ? &peel->deferred : &peel->waiting;
+
+	queue->cells[queue->tail] = (uint32_t) cell;
+	queue->tail += one_key;
+}
+
+/* Takes a key off its cells. */
+static inline __attribute__((always_inline)) void
+take_away(Peel *peel, bool defers, uint32_t key, unsigned arity, const uint64_t *position)
+{
+	unsigned	j;
+
+	for (j = 0; j < arity; j++)
+	{
+		uint32_t	left = (peel->cell[position[j]] - ONE_KEY) ^ key;
+
+		peel->cell[position[j]] = left;
+		wait_if(peel, defers, position[j], left >> INDEX_BITS == 1);
+	}
+}
+
+/*
+ * Peels the keys of the next cells in a queue, those that still have one.  First the positions of all of them are computed, so that the memory
+ * that they need is on its way, and no load waits for the address of an earlier store.
+ */
+static inline __attribute__((always_inline)) void
+peel_next(Peel *peel, Queue *queue, bool defers, unsigned arity, BfPositions positions)
+{
+	uint64_t	position[GROUP][BF_PEEL_MAX_ARITY];
+	uint32_t	n = BF_MIN(queue->tail - queue->head, GROUP);
+	const uint32_t *cell = queue->cells + queue->head;
+	uint32_t	i;
+	unsigned	j;
+
+	for (i = n; i < BF_MIN(queue->tail - queue->head, 2 * GROUP); i++)
+		__builtin_prefetch(peel->build->hashes + (peel->cell[cell[i]] & INDEX_MASK));
+	queue->head += n;
+	for (i = 0; i < n; i++)
+	{
+		positions_of(peel, peel->cell[cell[i]] & INDEX_MASK, arity, positions, position[i]);
+		for (j = 0; j < arity; j++)
+			__builtin_prefetch(peel->cell + position[i][j], 1);
+	}
+	for (i = 0; i < n; i++)
+	{
+		uint32_t	key = peel->cell[cell[i]] & INDEX_MASK;
+		unsigned	slot = 0;
+
+		if (peel->cell[cell[i]] >> INDEX_BITS != 1)
+			continue;			/* the key went with another cell */
+		for (j = 1; j < arity; j++)
+			slot += position[i][j] == cell[i] ? j : 0;
+		peel->order[peel->peeled++] = key | slot << INDEX_BITS;
+		peel->build->straggler[key] = PEELED;
+		take_away(peel, defers, key, arity, position[i]);
+		if ((peel->peeled & BF_INTERRUPT_MASK) == 0)
+			bf_check_interrupts(peel->env);
+	}
+}
+
+/*
+ * Peels as long as there is a cell with one key.  Cells that had one from the start are looked for some thousands at a time, so that the work
+ * stays in one place, and there is enough of it for the processor to do several cells at once.
+ */
+static inline __attribute__((always_inline)) void
+peel_off(Peel *peel, bool defers, unsigned arity, BfPositions positions, uint32_t cells)
+{
+	for (;;)
+	{
+		while (peel->waiting.head < peel->waiting.tail)
+			peel_next(peel, &peel->waiting, defers, arity, positions);
+		if (peel->scanned < cells)
+		{
+			uint32_t	end = BF_MIN(cells, peel->scanned + SCAN);
+
+			for (; peel->scanned < end; peel->scanned++)
+				wait_if(peel, defers, peel->scanned, peel->cell[peel->scanned] >> INDEX_BITS == 1);
+		}
+		else if (defers && peel->deferred.head < peel->deferred.tail)
+			peel_next(peel, &peel->deferred, defers, arity, positions);
+		else
+			return;
+	}
+}
+
+/*
+ * Gives up the first key that is left; false if there is none.  Choosing among some, by how few keys their cells have, does not get further with
+ * fewer: in fuse graphs, what matters is that it goes on from where it stopped.
+ */
+static inline __attribute__((always_inline)) bool
+give_up(Peel *peel, bool defers, unsigned arity, BfPositions positions)
+{
+	uint64_t	position[BF_PEEL_MAX_ARITY];
+
+	while (peel->front < peel->build->n && peel->build->straggler[peel->front] != 0)
+		peel->front++;
+	if (peel->front == peel->build->n)
+		return false;
+	peel->build->straggler[peel->front] = STRAGGLER;
+	positions_of(peel, peel->front, arity, positions, position);
+	take_away(peel, defers, peel->front, arity, position);
+	if ((peel->front & BF_INTERRUPT_MASK) == 0)
+		bf_check_interrupts(peel->env);
+	return true;
+}
+
+/*
+ * Last peeled, first set: the cell that is set is still zero, and no later one changes the others.  What peeling has kept for each cell is zero
+ * now, as no key is left: the values take its place.
+ */
+static inline __attribute__((always_inline)) void
+set_cells(Peel *peel, unsigned arity, BfPositions positions)
+{
+	unsigned	width = peel->build->head->param[BF_STATIC_WIDTH];
+	uint32_t   *value = peel->cell;
+	uint32_t	left = peel->peeled;
+
+	while (left > 0)
+	{
+		uint64_t	position[GROUP][BF_PEEL_MAX_ARITY];
+		uint32_t	wanted[GROUP];
+		uint32_t	n = BF_MIN(left, GROUP);
+		uint32_t	i;
+		unsigned	j;
+
+		for (i = n; i < BF_MIN(left, 2 * GROUP); i++)
+			__builtin_prefetch(peel->build->hashes + (peel->order[left - 1 - i] & INDEX_MASK));
+		for (i = 0; i < n; i++)
+		{
+			uint64_t	hash = peel->build->hashes[peel->order[left - 1 - i] & INDEX_MASK];
+			uint64_t	mix = bf_static_mix(hash);
+
+			wanted[i] = bf_fingerprint(mix, width);
+			positions(peel->graph, arity, bf_static_place(hash, peel->build->shards), mix, position[i]);
+			for (j = 0; j < arity; j++)
+				__builtin_prefetch(value + position[i][j], 1);
+		}
+		for (i = 0; i < n; i++)
+		{
+			for (j = 0; j < arity; j++)
+				wanted[i] ^= value[position[i][j]];
+			value[position[i][peel->order[left - 1 - i] >> INDEX_BITS]] = wanted[i];
+		}
+		left -= n;
+		if ((left & BF_INTERRUPT_MASK) < GROUP)
+			bf_check_interrupts(peel->env);
+	}
+}
+
+static inline __attribute__((always_inline)) void
+peel_graph(Peel *peel, bool defers, unsigned arity, BfPositions positions)
+{
+	uint32_t	cells = (uint32_t) bf_graph_cells(peel->graph);
+	uint32_t	i;
+
+	count_keys(peel, arity, positions);
+	do
+		peel_off(peel, defers, arity, positions, cells);
+	while (give_up(peel, defers, arity, positions));
+	for (i = 0; i < peel->build->n; i++)
+		peel->build->straggler[i] &= STRAGGLER;
+	set_cells(peel, arity, positions);
+}
+
+const uint32_t *
+bf_peel(const BfEnv *env, BfShardBuild *build, const BfGraph *graph)
+{
+	uint64_t	cells = bf_graph_cells(graph);
+	Peel		peel = {.env = env, .build = build, .graph = graph};
+
+	/* each queue is longer by one: wait_if() writes before it knows */
+	peel.cell = build->scratch;
+	peel.waiting.cells = peel.cell + cells;
+	peel.deferred.cells = peel.waiting.cells + BF_MIN(graph->deferred, cells) + 1;
+	peel.order = peel.waiting.cells + cells + 2;
+	memset(peel.cell, 0, cells * sizeof(uint32_t));
+	if (!graph->fuse && graph->deferred >= cells)
+		peel_graph(&peel, false, 3, bf_block_positions);
+	else if (!graph->fuse)
+		peel_graph(&peel, true, 3, bf_block_positions);
+	else if (graph->arity == 3)
+		peel_graph(&peel, false, 3, bf_fuse_positions);
+	else if (graph->arity == 4)
+		peel_graph(&peel, false, 4, bf_fuse_positions);
+	else
+		peel_graph(&peel, false, 5, bf_fuse_positions);
+	return peel.cell;
+}
+
+void
+bf_peel_pack(const BfEnv *env, uint8_t *out, const uint32_t *values, uint64_t n, unsigned width)
+{
+	uint64_t	i;
+
+	for (i = 0; i < n; i++)
+	{
+		bf_packed_put(out, i, width, values[i]);
+		if ((i & BF_INTERRUPT_MASK) == 0)
+			bf_check_interrupts(env);
+	}
+}
