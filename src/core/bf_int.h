@@ -108,10 +108,14 @@ extern const BfKind bf_kind_blocked;
 extern const BfKind bf_kind_xor;
 extern const BfKind bf_kind_xor_plus;
 extern const BfKind bf_kind_binary_fuse;
+extern const BfKind bf_kind_ribbon;
 extern const BfKind bf_kind_identity;
 extern const BfKind bf_kind_partial;
 
 /* For tests: a blocked filter's probe without SIMD. */
 extern BfProbe bf_blocked_scalar_twin(void);
+
+/* For tests: a ribbon filter's probe without the processor's instruction for counting bits. */
+extern BfProbe bf_ribbon_scalar_twin(void);
 
 #endif							/* BF_INT_H */
