@@ -113,6 +113,7 @@ extern const BfKind bf_kind_cuckoo;
 extern const BfKind bf_kind_xor;
 extern const BfKind bf_kind_xor_plus;
 extern const BfKind bf_kind_binary_fuse;
+extern const BfKind bf_kind_ribbon;
 extern const BfKind bf_kind_identity;
 extern const BfKind bf_kind_partial;
 
@@ -124,5 +125,8 @@ extern size_t bf_parquet_scalar_add(const BfHeader *head, uint8_t *payload, cons
 /* For tests: a counting filter's pack and loosen without the processor's instructions for it. */
 extern void bf_counting_portable_pack(const BfHeader *packed, uint8_t *out, const BfView *loose);
 extern void bf_counting_portable_loosen(uint8_t *out, const BfView *packed);
+
+/* For tests: a ribbon filter's probe without the processor's instruction for counting bits. */
+extern BfProbe bf_ribbon_scalar_twin(void);
 
 #endif							/* BF_INT_H */

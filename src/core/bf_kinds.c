@@ -18,6 +18,7 @@ static const BfKind *const kinds[] = {
 	&bf_kind_xor,
 	&bf_kind_xor_plus,
 	&bf_kind_binary_fuse,
+	&bf_kind_ribbon,
 	&bf_kind_identity,
 	&bf_kind_partial,
 };

@@ -134,6 +134,39 @@ internal(BfKindId id, const char *family, uint64_t n, uint32_t flags)
 	return filter;
 }
 
+/* Of n keys from the first on, built at once. */
+typedef struct Built
+{
+	const char *name;
+	BfKindId	id;
+	double		fpr;
+	uint64_t	first;
+	uint64_t	n;
+} Built;
+
+static const Built builds[] = {
+	{"ribbon_empty", BF_KIND_RIBBON, 0.01, 0, 0},
+	{"ribbon_1", BF_KIND_RIBBON, 0.01, 0, 1},
+	{"ribbon_10", BF_KIND_RIBBON, 0.01, 0, 10},
+	{"ribbon_1000", BF_KIND_RIBBON, 0.01, 0, 1000},
+	{"ribbon_layers", BF_KIND_RIBBON, 0.3, 200, 9000},
+	{"ribbon_low_fpr", BF_KIND_RIBBON, 3e-9, 150, 600},
+};
+
+static TestFilter
+built(const Built *what)
+{
+	uint64_t   *hashes = test_malloc(what->n * sizeof(uint64_t));
+	TestFilter	filter;
+	uint64_t	i;
+
+	for (i = 0; i < what->n; i++)
+		hashes[i] = key(what->first + i);
+	filter = test_build(bf_kind_by_id(what->id), what->fpr, hashes, what->n);
+	free(hashes);
+	return filter;
+}
+
 /* The value of this number; its data is NULL after the last. */
 static TestFilter
 golden(int i, const char **name)
@@ -150,11 +183,17 @@ golden(int i, const char **name)
 		"xor_10", "xor_1000", "xor_plus_10", "xor_plus_1000",
 		"binary_fuse_empty", "binary_fuse_1", "binary_fuse_10", "binary_fuse_1000", "binary_fuse_low_fpr"
 	};
+	const int	nnames = sizeof(names) / sizeof(names[0]);
 	BfKindId	id = i < 10 ? BF_KIND_STANDARD : BF_KIND_BLOCKED;
 	TestFilter	none = {0};
 
-	if (i >= (int) (sizeof(names) / sizeof(names[0])))
-		return none;
+	if (i >= nnames)
+	{
+		if (i - nnames >= (int) (sizeof(builds) / sizeof(builds[0])))
+			return none;
+		*name = builds[i - nnames].name;
+		return built(&builds[i - nnames]);
+	}
 	*name = names[i];
 	switch (i < 20 ? i % 10 : i)
 	{
