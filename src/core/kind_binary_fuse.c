@@ -9,15 +9,15 @@
  * (test/core/s_static.c):
  *
  *		arity	size	build	probe
- *		3		1.107	62		34, 45
- *		4		1.045	65		35, 46
- *		5		1.031	81		40, 55
+ *		3		1.107	70		36, 44
+ *		4		1.045	70		40, 45
+ *		5		1.031	82		40, 60
  *
  * Four it is: three are hardly faster, and the fifth buys 1.3 % for a quarter more time.  The others are for tests and measurements.
  *
  * How many cells a shard gets (fuse_geometry) lies a little below what would let all keys be peeled: a straggler in a thousand keys costs less
  * than the cells that would save it.  The published rule (Graf, Lemire 2022) has longer segments and takes 1.125 w and 1.075 w for 3 and 4
- * positions, so that no attempt fails.  All that is for large shards; small ones peel worse: 1.08 for 10^5 keys, 1.14 for 10^4, 1.3 for 10^3.
+ * positions, so that no attempt fails.  All that is for large shards; small ones peel worse: 1.08 for 10^5 keys, 1.15 for 10^4, 1.3 for 10^3.
  *
  *		table		packed cells of w bits: (segments + arity - 1) << lg of them
  *		geometry	segments << 5 | lg
