@@ -4,20 +4,20 @@
  *	  The binary fuse filter: the smallest that a probe can read in a few independent loads.
  *
  * Fingerprints of w bits, any w from 1 to 32, in a table that is solved by peeling (bf_peel.h); a key's cells lie in 3, 4 or 5 neighbouring
- * segments.  The FPR is 2^-w.  More positions make a fuller table and cost a load each.  Bits per key over w, ns a key for building, ns for
- * probing keys that are contained and keys that are not, 10^7 keys, w = 8, on a busy machine where one random 64-byte read takes 7 to 8 ns
- * (test/core/s_static.c):
+ * segments.  The FPR is 2^-w.  More positions make a fuller table and cost a load each.  10^7 keys, w = 8, one run of test/core/s_static.c on a
+ * machine with three times as much to do as it has cores: bits per key over w, ns a key for building, for probing keys that are contained and keys
+ * that are not, and for one random 64-byte read at that moment:
  *
- *		arity	size	build	probe
- *		3		1.107	62		34, 45
- *		4		1.045	65		35, 46
- *		5		1.031	81		40, 55
+ *		arity	size	build	probe		read
+ *		3		1.107	78		39, 44		10.4
+ *		4		1.045	67		43, 41		6.4
+ *		5		1.031	81		40, 58		6.0
  *
- * Four it is: three are hardly faster, and the fifth buys 1.3 % for a quarter more time.  The others are for tests and measurements.
+ * Four it is: three are hardly faster, and the fifth buys 1.3 % for a fifth more time to build.  The others are for tests and measurements.
  *
  * How many cells a shard gets (fuse_geometry) lies a little below what would let all keys be peeled: a straggler in a thousand keys costs less
  * than the cells that would save it.  The published rule (Graf, Lemire 2022) has longer segments and takes 1.125 w and 1.075 w for 3 and 4
- * positions, so that no attempt fails.  All that is for large shards; small ones peel worse: 1.08 for 10^5 keys, 1.14 for 10^4, 1.3 for 10^3.
+ * positions, so that no attempt fails.  All that is for large shards; small ones peel worse: 1.08 for 10^5 keys, 1.15 for 10^4, 1.3 for 10^3.
  *
  *		table		packed cells of w bits: (segments + arity - 1) << lg of them
  *		geometry	segments << 5 | lg
