@@ -116,7 +116,9 @@ FROM grouped a JOIN (SELECT k % 100 AS g, bloom_agg(k) AS f, bloom_agg(bloom_key
 RESET enable_hashagg;
 
 -- errors in workers are errors; so are options that differ, within one worker or between them
+\set VERBOSITY terse
 SELECT bloom_agg(k, 0.01, 'no such kind') FROM t;
+\set VERBOSITY default
 DO $$
 BEGIN
 	PERFORM bloom_agg(k, CASE WHEN id % 2 = 0 THEN 0.01 ELSE 0.02 END) FROM t;
