@@ -378,7 +378,7 @@ plans_meet_their_target(void)
 
 				if (!CHECK(bf_plan(&design, keys, &head) == BF_OK))
 					continue;
-				CHECK(head.payload_len > 0 && head.payload_len % kind->cell_size == 0);
+				CHECK(head.payload_len > 0 && (kind->cell_size == 0 || head.payload_len % kind->cell_size == 0));
 				CHECK(kind->check(&head) == NULL);
 				CHECK(head.capacity == keys && head.target_fpr == fpr);
 				if (kind->id == BF_KIND_STANDARD)
@@ -411,7 +411,8 @@ plans_are_monotone(void)
 	{
 		unsigned	r;
 
-		if (kind->design == NULL)
+		/* what is built at once comes out as its parts round */
+		if (kind->design == NULL || kind->build != NULL)
 			continue;
 		for (r = 0; r < 6; r++)
 		{
@@ -420,7 +421,7 @@ plans_are_monotone(void)
 
 			for (keys = 1; keys < 20000000; keys += 1 + keys / 100)
 			{
-				BfHeader	head = test_plan(kind, rates[r], keys);
+				BfHeader	head = test_plan(kind, fmax(rates[r], kind->min_fpr), keys);
 
 				CHECKF(head.payload_len >= last, "%s at %g, %" PRIu64 " keys: %" PRIu64 " after %" PRIu64, kind->name,
 					   rates[r], keys, head.payload_len, last);
@@ -579,7 +580,8 @@ refusals(void)
 			continue;
 		CHECKF(bf_data_size(&head) > BF_MAX_VALUE_SIZE / 100 * 98, "%s: only %" PRIu64 " bytes", kind->name,
 			bf_data_size(&head));
-		CHECKF(low > 400000000 && low < 500000000, "%s: %" PRIu64 " keys", kind->name, low);
+		CHECKF(fabs((double) low * design.millibits / (8000.0 * (double) BF_MAX_VALUE_SIZE) - 1) < 0.02, "%s: %" PRIu64 " keys",
+			   kind->name, low);
 	}
 }
 
