@@ -5,8 +5,8 @@
  *
  * One row for each kind, rate and number of keys.  The measured rate may exceed the target by five standard deviations of
  * the count of false positives, as if that were binomial with the target's probability.  Few keys give filters that differ
- * much, so their rate is the mean over many filters.  The other checks: bits per key of the payload, and what bf_stats
- * makes of the bits.
+ * much, so their rate is the mean over many filters.  The other checks: every key is found, bits per key of the stored value, header
+ * and all, and what bf_stats makes of it.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,6 +14,11 @@
 
 #define LN2			0.69314718055994530942
 #define BATCH		4096
+#define MANY		10000000
+
+/* The keys of the largest filters, and room to sort them in. */
+static uint64_t *many;
+static uint64_t *scratch;
 
 /* Hash number i of a run: no two are the same, as test_mix is a bijection. */
 static inline uint64_t
@@ -71,131 +76,185 @@ claimed(const TestFilter *filter, uint64_t run, uint64_t first, uint64_t n)
 	return count;
 }
 
-/* The most bits per key that are allowed; 0: nothing is said. */
+/* The most bits per key that are allowed; 0: nothing is said.  The table of docs/kinds.md, for 10 million keys. */
 static double
 allowed_bits(const BfKind *kind, double fpr, uint64_t n)
 {
-	if (n < 100000)
-		return 0;
-	if (kind->id == BF_KIND_STANDARD)
-		return 1.02 * -log(fpr) / (LN2 * LN2);
-	if (kind->id == BF_KIND_BLOCKED)
-		return fpr == 0.01 ? 10.2 : fpr == 0.001 ? 15.8 : 0;
-	return 0;
+	double		width = ceil(-log2(fpr));	/* of a fingerprint */
+
+	switch (kind->id)
+	{
+		case BF_KIND_STANDARD:
+		case BF_KIND_PARTITIONED:
+			return n < 100000 ? 0 : 1.02 * -log(fpr) / (LN2 * LN2);
+		case BF_KIND_BLOCKED:
+			return n < 100000 ? 0 : fpr == 0.01 ? 10.2 : fpr == 0.001 ? 15.8 : 0;
+		case BF_KIND_COUNTING:
+			return n < MANY || fpr != 0.01 ? 0 : 20;
+		case BF_KIND_SCALABLE:
+			return n < MANY || fpr != 0.01 ? 0 : 13;
+		case BF_KIND_CUCKOO:
+			return n < MANY || fpr != 0.01 ? 0 : 10.6;
+		case BF_KIND_XOR:
+			return n < MANY ? 0 : 1.01 * 1.23 * width;
+		case BF_KIND_XOR_PLUS:
+			return n < MANY ? 0 : 1.01 * (1.0824 * width + 0.5125);
+		case BF_KIND_BINARY_FUSE:
+			return n < MANY ? 0 : 1.08 * width;
+		case BF_KIND_RIBBON:
+			return n < MANY ? 0 : 1.01 * -log2(fpr);
+		default:
+			return 0;
+	}
+}
+
+/* How the measured rate of so many probes may differ from what is expected by chance. */
+static double
+sigma_of(double fpr, uint64_t probes)
+{
+	return sqrt(fmax(fpr * (1 - fpr), 1 / (double) probes) / (double) probes);
 }
 
 static void
 row(const BfKind *kind, double fpr, uint64_t n, uint64_t filters, uint64_t probes)
 {
-	BfHeader	head = test_plan(kind, fpr, n);
-	double		bits = (double) head.payload_len * 8 / (double) n;
 	double		allowed = allowed_bits(kind, fpr, n);
 	double		start = test_seconds();
 	uint64_t	per_filter = probes / filters;
 	uint64_t	hits = 0;
 	uint64_t	lost = 0;
 	double		estimated = 0;
+	double		bits = 0;
 	double		keys = 0;
+	double		built;
 	double		measured;
 	double		sigma;
 	char		limit[32] = "-";
+	BfDesign	design;
 	uint64_t	f;
 
+	bf_design(kind, fpr, &design);
+	built = 0;
 	for (f = 0; f < filters; f++)
 	{
-		TestFilter	filter = test_empty(&head);
-		uint64_t	run = test_random();
+		uint64_t	run = n == MANY ? 1 : test_random();
+		double		began = test_seconds();
+		TestFilter	filter;
 		BfStats		stats;
+		uint64_t	i;
 
-		add_range(&filter, run, n);
-		lost += BF_MIN(n, 100000) - claimed(&filter, run, 0, BF_MIN(n, 100000));
+		/* in the order of a set where that matters, and where sorting them time and again would take the time */
+		if (n == MANY && kind->build != NULL)
+		{
+			memcpy(scratch, many, MANY * sizeof(uint64_t));
+			filter = test_build(kind, fpr, scratch, n);
+		}
+		else if (kind->build != NULL)
+		{
+			for (i = 0; i < n; i++)
+				scratch[i] = nth(run, i);
+			filter = test_build(kind, fpr, scratch, n);
+		}
+		else
+		{
+			BfHeader	head = test_plan(kind, fpr, n);
+
+			filter = test_empty(&head);
+			if (n == MANY && kind->caps & BF_FROM_SET)
+				test_add(&filter, many, n);
+			else
+				add_range(&filter, run, n);
+		}
+		built += test_seconds() - began;
+		/* every key; of the packed form, which takes longer, many */
+		lost += n - claimed(&filter, run, 0, n);
+		if (kind->pack != NULL)
+		{
+			test_pack(&filter);
+			lost += BF_MIN(n, 1000000) - claimed(&filter, run, 0, BF_MIN(n, 1000000));
+		}
 		hits += claimed(&filter, run, n, per_filter);
-		bf_stats(NULL, &filter.view, &stats);
+		bf_stats(&test_env, &filter.view, &stats);
 		estimated += stats.fpr / (double) filters;
-		keys += stats.keys / (double) n / (double) filters;
+		keys += stats.keys / (double) filters;
+		bits += (double) filter.len * 8 / (double) filters;
 		test_free(&filter);
 	}
 	probes = per_filter * filters;
 	measured = (double) hits / (double) probes;
-	sigma = sqrt(fpr * (1 - fpr) / (double) probes);
+	sigma = sigma_of(fpr, probes);
+	bits /= (double) BF_MAX(n, 1);
 	if (allowed > 0)
 		snprintf(limit, sizeof(limit), "%.3f", allowed);
-	printf("%-9s %-7g %9" PRIu64 " %9.3f %8s %11.4g %7.4f %+8.1f %11.4g %7.4f %7" PRIu64 " %10" PRIu64 " %6.1f\n",
-		   kind->name, fpr, n, bits,
-		   limit, measured, measured / fpr, (measured - fpr) / sigma, estimated, keys, filters, probes,
-		   test_seconds() - start);
+	printf("%-12s %-9.3g %9" PRIu64 " %9.3f %8s %11.4g %11.4g %7.4f %+8.1f %11.4g %12.1f %7" PRIu64 " %10" PRIu64 " %6.1f %6.1f\n",
+		   kind->name, fpr, n, bits, limit, design.expected_fpr, measured, measured / fpr, (measured - fpr) / sigma, estimated, keys,
+		   filters, probes, built, test_seconds() - start);
 	fflush(stdout);
 
 	CHECKF(lost == 0, "%s at %g with %" PRIu64 " keys: %" PRIu64 " lost", kind->name, fpr, n, lost);
 	CHECKF(measured <= fpr + 5 * sigma, "%s at %g with %" PRIu64 " keys: measured %g, %+.1f sigma", kind->name, fpr, n,
-		   measured,
-		   (measured - fpr) / sigma);
+		   measured, (measured - fpr) / sigma);
 	CHECKF(allowed == 0 || bits <= allowed, "%s at %g with %" PRIu64 " keys: %g bits per key, allowed %g", kind->name, fpr,
 		n, bits, allowed);
 	/*
-	 * the estimate is of these very filters: nothing but the probes' own noise stands between, and 3 % for blocked's
-	 * patterns
+	 * the estimate is of these very filters: nothing but the probes' own noise stands between, and 3 % for the patterns of blocked and its
+	 * like
 	 */
-	CHECKF(fabs(estimated - measured) <= 5 * sqrt(fmax(estimated, 1 / (double) probes) / (double) probes) + 0.03 * estimated,
+	CHECKF(fabs(estimated - measured) <= 5 * sigma_of(estimated, probes) + 0.03 * estimated,
 		   "%s at %g with %" PRIu64 " keys: measured %g, estimated %g", kind->name, fpr, n, measured, estimated);
-	CHECKF(fabs(keys - 1) <= 0.03, "%s at %g with %" PRIu64 " keys: estimated %g times as many", kind->name, fpr, n, keys);
-	/* a filter much better than asked for is a mistake in the other direction */
-	CHECKF(n < 1000 || kind->id == BF_KIND_PARQUET || measured >= 0.8 * fpr - 5 * sigma, "%s at %g with %" PRIu64 " keys: measured %g", kind->name, fpr, n,
-		measured);
+	CHECKF(fabs(keys - (double) n) <= 0.03 * (double) BF_MAX(n, 4), "%s at %g with %" PRIu64 " keys: estimated %g", kind->name, fpr, n, keys);
+	/*
+	 * a filter much better than asked for is a mistake in the other direction; but some hundred bytes are rounded far, and Parquet's
+	 * filters to a power of two
+	 */
+	CHECKF(design.expected_fpr <= fpr, "%s at %g: expected %g", kind->name, fpr, design.expected_fpr);
+	CHECKF(n < 1000 || kind->id == BF_KIND_PARQUET || measured >= (n == 1000 ? 0.6 : 0.8) * design.expected_fpr - 5 * sigma, "%s at %g with %" PRIu64 " keys: measured %g, expected %g",
+		kind->name, fpr, n, measured, design.expected_fpr);
 }
 
 static void
 rows_of(const BfKind *kind, double fpr)
 {
-	static const uint64_t numbers[] = {1, 10, 1000, 100000, 10000000};
+	static const uint64_t numbers[] = {0, 1, 2, 10, 1000, 100000, MANY};
 	int			i;
 
-	for (i = 0; i < 5; i++)
+	if (fpr < kind->min_fpr)
+		return;
+	for (i = 0; i < 7; i++)
 	{
 		uint64_t	n = numbers[i];
 		uint64_t	filters = n <= 10 ? 2000 : n == 1000 ? 200 : 1;
 
-		/* some 2,000 false positives, 100 million probes at the most */
-		row(kind, fpr, n, filters, (uint64_t) fmin(1e8, fmax(2e6, 2000 / fpr)));
+		/* some 2,000 false positives, 40 million probes at the most */
+		row(kind, fpr, n, filters, (uint64_t) fmin(4e7, fmax(2e6, 2000 / fpr)));
 	}
 }
 
 static void
-standard(void)
+rates(void)
 {
-	const BfKind *kind = bf_kind_by_id(BF_KIND_STANDARD);
+	const BfKind *kind;
+	size_t		i;
 
-	rows_of(kind, 0.1);
-	rows_of(kind, 0.01);
-	rows_of(kind, 0.001);
-	rows_of(kind, 0.0001);
-	rows_of(kind, 1e-6);
-	row(kind, 1e-9, 1000, 20, 1000000000);
+	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
+		if (kind->design != NULL)
+		{
+			rows_of(kind, 0.01);
+			rows_of(kind, 1.0 / 256);
+			rows_of(kind, 0.001);
+			rows_of(kind, 0.0001);
+		}
 }
 
+/* The ends of what can be asked for. */
 static void
-blocked(void)
+extreme_rates(void)
 {
-	const BfKind *kind = bf_kind_by_id(BF_KIND_BLOCKED);
-
-	rows_of(kind, 0.1);
-	rows_of(kind, 0.01);
-	rows_of(kind, 0.001);
-	rows_of(kind, 0.0001);
-	rows_of(kind, kind->min_fpr);
-}
-
-/* Powers of two: up to twice as large as the rate needs, so that it is met by far. */
-static void
-parquet(void)
-{
-	const BfKind *kind = bf_kind_by_id(BF_KIND_PARQUET);
-
-	rows_of(kind, 0.1);
-	rows_of(kind, 0.01);
-	rows_of(kind, 0.001);
-	rows_of(kind, 0.0001);
-	rows_of(kind, kind->min_fpr);
+	rows_of(bf_kind_by_id(BF_KIND_STANDARD), 0.1);
+	rows_of(bf_kind_by_id(BF_KIND_STANDARD), 1e-6);
+	row(bf_kind_by_id(BF_KIND_STANDARD), 1e-9, 1000, 20, 1000000000);
+	rows_of(bf_kind_by_id(BF_KIND_BLOCKED), 0.1);
+	rows_of(bf_kind_by_id(BF_KIND_BLOCKED), bf_kind_by_id(BF_KIND_BLOCKED)->min_fpr);
 }
 
 /*
@@ -214,7 +273,8 @@ bits_are_even(void)
 	{
 		int			s;
 
-		if (kind->cell_size == 0)
+		/* of one bit a key, or of one in each of some arrays: there the bits set tell of collisions */
+		if (!test_has_cells(kind))
 			continue;
 		for (s = 0; s < 5; s++)
 		{
@@ -223,7 +283,7 @@ bits_are_even(void)
 			TestFilter	filter = test_empty(&head);
 			double		throws = 16000000;
 			double		m = (double) head.payload_len * 8;
-			double		arrays = head.param[0]; /* of which a key sets one bit each */
+			double		arrays = head.param[0];
 			double		expected = arrays * throws + m * expm1(throws * log1p(-arrays / m));
 			double		collisions;
 			BfStats		stats;
@@ -244,13 +304,21 @@ bits_are_even(void)
 int
 main(void)
 {
+	uint64_t	i;
+
 	test_seed(5);
-	printf("%-9s %-7s %9s %9s %8s %11s %7s %8s %11s %7s %7s %10s %6s\n", "kind", "fpr", "keys", "bits/key", "allowed",
-		   "measured",
-		   "/target", "sigma", "estimated", "keys", "filters", "probes", "s");
-	RUN(standard);
-	RUN(blocked);
-	RUN(parquet);
+	many = test_malloc(MANY * sizeof(uint64_t));
+	scratch = test_malloc(MANY * sizeof(uint64_t));
+	for (i = 0; i < MANY; i++)
+		many[i] = nth(1, i);
+	bf_sort_hashes(&test_env, many, MANY);
+
+	printf("%-12s %-9s %9s %9s %8s %11s %11s %7s %8s %11s %12s %7s %10s %6s %6s\n", "kind", "fpr", "keys", "bits/key", "allowed",
+		   "expected", "measured", "/target", "sigma", "estimated", "keys", "filters", "probes", "built", "s");
+	RUN(rates);
+	RUN(extreme_rates);
 	RUN(bits_are_even);
+	free(many);
+	free(scratch);
 	return test_finish();
 }

@@ -240,9 +240,9 @@ test_open(TestFilter *filter)
 	}
 }
 
-/* A value with this header and nothing in it. */
+/* A value with this header and zeros: what unions, folds and their like are written into. */
 static inline TestFilter
-test_empty(const BfHeader *head)
+test_zeroed(const BfHeader *head)
 {
 	TestFilter	filter;
 
@@ -250,7 +250,6 @@ test_empty(const BfHeader *head)
 	filter.data = test_malloc(filter.len);
 	bf_write_header(filter.data, head);
 	memset(filter.data + bf_payload_offset(head->family_len), 0, head->payload_len);
-	bf_init(head, filter.data + bf_payload_offset(head->family_len));
 	bf_seal(filter.data, filter.len);
 	test_open(&filter);
 	return filter;
@@ -269,6 +268,29 @@ test_payload(TestFilter *filter)
 	return filter->data + bf_payload_offset(filter->view.head.family_len);
 }
 
+/* A value with this header and nothing in it. */
+static inline TestFilter
+test_empty(const BfHeader *head)
+{
+	TestFilter	filter = test_zeroed(head);
+
+	bf_init(head, test_payload(&filter));
+	bf_seal(filter.data, filter.len);
+	return filter;
+}
+
+static inline TestFilter
+test_copy(const TestFilter *filter)
+{
+	TestFilter	copy;
+
+	copy.len = filter->len;
+	copy.data = test_malloc(copy.len);
+	memcpy(copy.data, filter->data, copy.len);
+	test_open(&copy);
+	return copy;
+}
+
 static inline void
 test_set_family(BfHeader *head, const char *family)
 {
@@ -284,7 +306,7 @@ test_plan(const BfKind *kind, double fpr, uint64_t keys)
 	BfDesign	design;
 	BfHeader	head;
 
-	if (bf_design(kind, fpr, &design) != BF_OK || bf_plan(&design, keys, &head) != BF_OK)
+	if (bf_design(kind, fpr, &design) != BF_OK || bf_plan(&design, BF_MAX(keys, 1), &head) != BF_OK)
 	{
 		printf("no plan for %" PRIu64 " keys at %g in kind %s\n", keys, fpr, kind->name);
 		exit(2);
@@ -297,7 +319,6 @@ static inline BfHeader
 test_head(const BfKind *kind, uint64_t cells, uint32_t k)
 {
 	BfHeader	head = test_plan(kind, 0.01, 1);
-
 	uint32_t	planned = head.param[0];
 
 	head.payload_len = cells * kind->cell_size;
@@ -307,12 +328,159 @@ test_head(const BfKind *kind, uint64_t cells, uint32_t k)
 	return head;
 }
 
+/* Is a filter of this kind an array of bits in cells, of whatever number, as bf_cells.h has it? */
+static inline bool
+test_has_cells(const BfKind *kind)
+{
+	BfHeader	one;
+	BfHeader	prime;
+
+	if (kind->design == NULL || kind->cell_size == 0 || kind->caps & BF_MULTISET || !(kind->caps & BF_CAN_FOLD))
+		return false;
+	one = test_head(kind, 1, 3);
+	prime = test_head(kind, 97, 3);
+	return kind->check(&one) == NULL && kind->check(&prime) == NULL;
+}
+
+/* Some header: of a plan for at most so many keys; half of them of any cells, or, as kinds without may unite but what is of one plan, of one. */
+static inline BfHeader
+test_some_head(const BfKind *kind, uint64_t keys)
+{
+	BfHeader	head = test_plan(kind, 0.001 + test_fraction() * test_fraction() * 0.5, 1 + test_below(keys));
+
+	if (test_below(2) == 0)
+		return head;
+	if (!test_has_cells(kind))
+		head = test_plan(kind, 0.05, keys / 4);
+	else
+		head = test_head(kind, 1 + test_below(test_below(2) == 0 ? 8 : 40), 1 + (uint32_t) test_below(10));
+	return head;
+}
+
+/* ---- the two forms of a kind that has two ---- */
+
+static inline bool
+test_is_packed(const TestFilter *filter)
+{
+	const BfKind *kind = filter->view.head.kind;
+
+	return kind->is_packed != NULL && kind->is_packed(&filter->view.head);
+}
+
+/* Puts what make() makes of a filter, with this header, in its place. */
+static inline void
+test_remake(TestFilter *filter, const BfHeader *head,
+			void (*make) (const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view))
+{
+	TestFilter	made = test_zeroed(head);
+
+	make(&test_env, head, test_payload(&made), &filter->view);
+	bf_seal(made.data, made.len);
+	test_free(filter);
+	*filter = made;
+}
+
+static inline void
+test_loosen(TestFilter *filter)
+{
+	BfHeader	head;
+
+	if (!test_is_packed(filter))
+		return;
+	memset(&head, 0xaa, sizeof(head));
+	filter->view.head.kind->loosen_plan(&filter->view.head, &head);
+	test_remake(filter, &head, filter->view.head.kind->loosen);
+	CHECK(!test_is_packed(filter));
+}
+
+static inline void
+test_pack(TestFilter *filter)
+{
+	BfHeader	head;
+
+	if (filter->view.head.kind->is_packed == NULL || test_is_packed(filter))
+		return;
+	memset(&head, 0xaa, sizeof(head));
+	filter->view.head.kind->pack_plan(&test_env, &filter->view, &head);
+	test_remake(filter, &head, filter->view.head.kind->pack);
+	CHECK(test_is_packed(filter));
+}
+
+/* ---- adding, removing, building ---- */
+
+/* Makes a full filter larger; false if it cannot be. */
+static inline bool
+test_grow(TestFilter *filter)
+{
+	const BfKind *kind = filter->view.head.kind;
+	TestFilter	larger;
+	BfHeader	head;
+
+	memset(&head, 0xaa, sizeof(head));
+	if (kind->grow_plan == NULL || kind->grow_plan(&filter->view, &head) != BF_OK)
+		return false;
+	larger = test_zeroed(&head);
+	kind->grow(&head, test_payload(&larger), &filter->view);
+	bf_seal(larger.data, larger.len);
+	test_free(filter);
+	*filter = larger;
+	return true;
+}
+
+/* Counts additions in the header, as whoever calls add() does; keys come with a family. */
+static inline void
+test_count_added(TestFilter *filter, size_t n)
+{
+	if (n == 0)
+		return;
+	if (filter->view.head.family_id == 0)
+		bf_store64(filter->data + BF_OFF_FAMILY_ID, bf_family_id("int8", 4));
+	bf_store64(filter->data + BF_OFF_KEYS_ADDED, filter->view.head.keys_added + n);
+	test_open(filter);
+}
+
+/* Adds hashes, in the loose form, growing where there is need; returns how many found room. */
+static inline size_t
+test_add_some(TestFilter *filter, const uint64_t *hashes, size_t n)
+{
+	const BfKind *kind = filter->view.head.kind;
+	size_t		added;
+
+	test_loosen(filter);
+	added = kind->add(&filter->view.head, test_payload(filter), hashes, n);
+	while (added < n && test_grow(filter))
+	{
+		size_t		more = kind->add(&filter->view.head, test_payload(filter), hashes + added, n - added);
+
+		if (!CHECKF(more > 0, "%s: takes no key after it has grown", kind->name))
+			break;
+		added += more;
+	}
+	CHECKF(added <= n, "%s: added %zu of %zu", kind->name, added, n);
+	test_count_added(filter, added);
+	return added;
+}
+
+/* ... all of which must. */
 static inline void
 test_add(TestFilter *filter, const uint64_t *hashes, size_t n)
 {
-	size_t		added = filter->view.head.kind->add(&filter->view.head, test_payload(filter), hashes, n);
+	size_t		added = test_add_some(filter, hashes, n);
 
 	CHECKF(added == n, "%s: full after %zu of %zu keys", filter->view.head.kind->name, added, n);
+}
+
+/* Removes hashes up to the first that is certainly not there; returns how many. */
+static inline size_t
+test_remove(TestFilter *filter, const uint64_t *hashes, size_t n)
+{
+	size_t		removed;
+
+	test_loosen(filter);
+	removed = filter->view.head.kind->remove(&filter->view.head, test_payload(filter), hashes, n);
+	bf_store64(filter->data + BF_OFF_KEYS_ADDED, filter->view.head.keys_added - BF_MIN(filter->view.head.keys_added, removed));
+	test_open(filter);
+	return removed;
 }
 
 /* A value that a kind makes of a set at once; the hashes are sorted, and repeated ones dropped. */
@@ -325,7 +493,7 @@ test_build(const BfKind *kind, double fpr, uint64_t *hashes, uint64_t n)
 	BfHeader	head;
 
 	source.source.n = bf_sort_hashes(&test_env, hashes, n);
-	head = test_plan(kind, fpr, BF_MAX(source.source.n, 1));
+	head = test_plan(kind, fpr, source.source.n);
 	test_set_family(&head, n > 0 ? "int8" : "");
 	head.keys_added = n;
 	if (kind->build(&test_env, &head, &source.source, &sink) != BF_OK || head.payload_len != sink.len)
@@ -336,11 +504,61 @@ test_build(const BfKind *kind, double fpr, uint64_t *hashes, uint64_t n)
 	filter.len = bf_data_size(&head);
 	filter.data = test_malloc(filter.len);
 	bf_write_header(filter.data, &head);
-	memcpy(filter.data + bf_payload_offset(head.family_len), sink.bytes, sink.len);
+	if (sink.len > 0)
+		memcpy(filter.data + bf_payload_offset(head.family_len), sink.bytes, sink.len);
 	free(sink.bytes);
 	bf_seal(filter.data, filter.len);
 	test_open(&filter);
 	return filter;
+}
+
+/*
+ * A sealed value of any kind with these keys, of the family int8 if there are any, made as an aggregate would: what depends on the order or
+ * must be known at once comes as a set.  capacity is for kinds that are added to.
+ */
+static inline TestFilter
+test_make(const BfKind *kind, double fpr, uint64_t capacity, const uint64_t *hashes, size_t n)
+{
+	uint64_t   *copy = test_malloc(n * sizeof(*hashes));
+	TestFilter	filter;
+	size_t		distinct = n;
+
+	if (n > 0)
+		memcpy(copy, hashes, n * sizeof(*hashes));
+	if (kind->build != NULL)
+		filter = test_build(kind, fpr, copy, n);
+	else
+	{
+		BfHeader	head = test_plan(kind, fpr, capacity);
+
+		test_set_family(&head, n > 0 ? "int8" : "");
+		filter = test_empty(&head);
+		if (kind->caps & BF_FROM_SET)
+			distinct = bf_sort_hashes(&test_env, copy, n);
+		test_add(&filter, copy, distinct);
+		test_count_added(&filter, n - distinct);
+		bf_seal(filter.data, filter.len);
+	}
+	free(copy);
+	return filter;
+}
+
+/* Gives a value another family, of another length; none means no keys either. */
+static inline void
+test_rename(TestFilter *filter, const char *family)
+{
+	BfHeader	head = filter->view.head;
+	TestFilter	renamed;
+
+	test_set_family(&head, family);
+	if (head.family_id == 0)
+		head.keys_added = 0;
+	renamed = test_zeroed(&head);
+	if (head.payload_len > 0)
+		memcpy(test_payload(&renamed), filter->view.payload, head.payload_len);
+	bf_seal(renamed.data, renamed.len);
+	test_free(filter);
+	*filter = renamed;
 }
 
 static inline bool
@@ -349,42 +567,73 @@ test_probe(const TestFilter *filter, uint64_t hash)
 	return filter->view.head.kind->prober(&filter->view) (&filter->view, hash);
 }
 
+/* ---- set operations, on loose copies where that is not the form ---- */
+
+/* The union or the intersection; false, and nothing, where the two do not go together. */
+static inline bool
+test_combine(const TestFilter *a, const TestFilter *b, bool intersect, TestFilter *result)
+{
+	TestFilter	left = test_copy(a);
+	TestFilter	right = test_copy(b);
+	BfHeader	head;
+	BfStatus	status;
+
+	test_loosen(&left);
+	test_loosen(&right);
+	status = intersect ? bf_intersect_plan(&left.view, &right.view, &head) : bf_union_plan(&left.view, &right.view, &head);
+	if (status == BF_OK)
+	{
+		*result = test_zeroed(&head);
+		if (intersect)
+			bf_intersect(&test_env, &head, test_payload(result), &left.view, &right.view);
+		else
+			bf_union(&test_env, &head, test_payload(result), &left.view, &right.view);
+		bf_seal(result->data, result->len);
+	}
+	test_free(&left);
+	test_free(&right);
+	return status == BF_OK;
+}
+
 static inline TestFilter
 test_union(const TestFilter *a, const TestFilter *b)
 {
-	TestFilter	filter;
-	BfHeader	head;
+	TestFilter	result;
 
-	CHECK(bf_union_plan(&a->view, &b->view, &head) == BF_OK);
-	filter = test_empty(&head);
-	bf_union(NULL, &filter.view.head, test_payload(&filter), &a->view, &b->view);
-	bf_seal(filter.data, filter.len);
-	return filter;
+	if (!test_combine(a, b, false, &result))
+	{
+		printf("%s: no union\n", a->view.head.kind->name);
+		exit(2);
+	}
+	return result;
 }
 
 static inline TestFilter
 test_intersect(const TestFilter *a, const TestFilter *b)
 {
-	TestFilter	filter;
-	BfHeader	head;
+	TestFilter	result;
 
-	CHECK(bf_intersect_plan(&a->view, &b->view, &head) == BF_OK);
-	filter = test_empty(&head);
-	bf_intersect(NULL, &filter.view.head, test_payload(&filter), &a->view, &b->view);
-	bf_seal(filter.data, filter.len);
-	return filter;
+	if (!test_combine(a, b, true, &result))
+	{
+		printf("%s: no intersection\n", a->view.head.kind->name);
+		exit(2);
+	}
+	return result;
 }
 
 static inline TestFilter
 test_fold(const TestFilter *a, double fpr)
 {
+	TestFilter	loose = test_copy(a);
 	TestFilter	filter;
 	BfHeader	head;
 
-	CHECK(bf_fold_plan(NULL, &a->view, fpr, &head) == BF_OK);
-	filter = test_empty(&head);
-	bf_fold(NULL, &filter.view.head, test_payload(&filter), &a->view);
+	test_loosen(&loose);
+	CHECK(bf_fold_plan(&test_env, &loose.view, fpr, &head) == BF_OK);
+	filter = test_zeroed(&head);
+	bf_fold(&test_env, &head, test_payload(&filter), &loose.view);
 	bf_seal(filter.data, filter.len);
+	test_free(&loose);
 	return filter;
 }
 
@@ -392,6 +641,13 @@ static inline bool
 test_same(const TestFilter *a, const TestFilter *b)
 {
 	return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
+}
+
+static inline bool
+test_same_payload(const TestFilter *a, const TestFilter *b)
+{
+	return a->view.head.payload_len == b->view.head.payload_len &&
+		memcmp(a->view.payload, b->view.payload, a->view.head.payload_len) == 0;
 }
 
 #endif							/* BF_TEST_H */

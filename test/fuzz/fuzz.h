@@ -8,7 +8,7 @@
 #ifndef BF_FUZZ_H
 #define BF_FUZZ_H
 
-#include "../core/test.h"
+#include "../core/exercise.h"
 
 #define MUST(condition) \
 	do { \
@@ -46,25 +46,45 @@ fuzz_copy(const uint8_t *data, size_t size)
 	return copy;
 }
 
-/* The union or intersection; false where the two do not go together. */
-static inline bool
-fuzz_combine(const BfView *a, const BfView *b, bool intersect, TestFilter *result)
+/* What the helpers of the tests found wrong stops a target, too. */
+static inline void
+fuzz_no_fault(void)
 {
-	BfHeader	head;
-	BfStatus	status = intersect ? bf_intersect_plan(a, b, &head) : bf_union_plan(a, b, &head);
+	MUST(test_faults == 0);
+}
+
+static inline void
+fuzz_valid(TestFilter *filter)
+{
 	const char *reason;
 	BfView		view;
 
-	if (status != BF_OK)
+	bf_seal(filter->data, filter->len);
+	MUST(bf_validate(filter->data, filter->len, &view, &reason) == BF_OK);
+}
+
+/* The union or intersection; false where the two do not go together, or to something large. */
+static inline bool
+fuzz_combine(const BfView *a, const BfView *b, bool intersect, TestFilter *result)
+{
+	TestFilter	left;
+	TestFilter	right;
+	BfHeader	head;
+	bool		done = false;
+
+	if (!exercise_loose(a, &left))
 		return false;
-	*result = test_empty(&head);
-	if (intersect)
-		bf_intersect(NULL, &head, test_payload(result), a, b);
-	else
-		bf_union(NULL, &head, test_payload(result), a, b);
-	bf_seal(result->data, result->len);
-	MUST(bf_validate(result->data, result->len, &view, &reason) == BF_OK);
-	return true;
+	if (exercise_loose(b, &right))
+	{
+		BfStatus	status = intersect ? bf_intersect_plan(&left.view, &right.view, &head) : bf_union_plan(&left.view, &right.view, &head);
+
+		done = status == BF_OK && !exercise_too_large(&head) && test_combine(&left, &right, intersect, result);
+		test_free(&right);
+	}
+	test_free(&left);
+	if (done)
+		fuzz_valid(result);
+	return done;
 }
 
 #endif							/* BF_FUZZ_H */

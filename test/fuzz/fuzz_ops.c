@@ -1,68 +1,134 @@
 /*-------------------------------------------------------------------------
  *
  * fuzz_ops.c
- *	  A program of operations on a few filters, each beside the set of what it must contain.
+ *	  A program of operations on a few filters, each beside the multiset of what it must contain.
  *
- * The first byte chooses the kind; then come instructions of three bytes: what, and two operands.  A set is one of 64
- * numbers.  After each instruction the filter that it changed must hold its set.
+ * The first byte is the kind's number; then come instructions of three bytes: what, and two operands.  A multiset is of 64
+ * numbers.  After each instruction the filter that it changed must hold its multiset.
  *
  *-------------------------------------------------------------------------
  */
 #include "fuzz.h"
 
 #define SLOTS			4
+#define NUMBERS			64
 #define MAX_STEPS		64
 #define MAX_PAYLOAD		(64 * 1024)
 
 typedef struct Slot
 {
 	TestFilter	filter;
-	uint64_t	set;
+	uint32_t	times[NUMBERS];
 } Slot;
 
 static void
-replace(Slot *slot, TestFilter filter, uint64_t set)
+replace(Slot *slot, TestFilter filter)
 {
 	test_free(&slot->filter);
 	slot->filter = filter;
-	slot->set = set;
 }
 
 static void
 holds(const Slot *slot)
 {
-	uint64_t	hashes[64];
-	bool		result[64];
+	const BfKind *kind = slot->filter.view.head.kind;
+	uint64_t	hashes[NUMBERS];
+	bool		result[NUMBERS];
 	uint64_t	i;
 
-	for (i = 0; i < 64; i++)
+	for (i = 0; i < NUMBERS; i++)
 		hashes[i] = fuzz_hash(i);
-	slot->filter.view.head.kind->probe_many(&slot->filter.view, hashes, 64, result);
-	for (i = 0; i < 64; i++)
+	kind->probe_many(&slot->filter.view, hashes, NUMBERS, result);
+	for (i = 0; i < NUMBERS; i++)
 	{
-		MUST(!(slot->set >> i & 1) || result[i]);
+		MUST(slot->times[i] == 0 || result[i]);
 		MUST(result[i] == test_probe(&slot->filter, hashes[i]));
+		if (kind->count != NULL)
+			MUST(kind->count(&slot->filter.view, hashes[i]) >= slot->times[i]);
 	}
+}
+
+/* Adds numbers from first on, so many if they find room. */
+static void
+add(Slot *slot, unsigned first, unsigned n)
+{
+	uint64_t	hashes[NUMBERS];
+	size_t		added;
+	unsigned	i;
+
+	for (i = 0; i < n && first + i < NUMBERS; i++)
+		hashes[i] = fuzz_hash(first + i);
+	added = test_add_some(&slot->filter, hashes, i);
+	for (i = 0; i < added; i++)
+		if (slot->filter.view.head.kind->caps & BF_MULTISET)
+			slot->times[first + i]++;
+		else
+			slot->times[first + i] = 1;
+}
+
+/* Removes a number if it is there, and sees it refused if it is certainly not. */
+static void
+remove_number(Slot *slot, unsigned number)
+{
+	const BfKind *kind = slot->filter.view.head.kind;
+	uint64_t	hash = fuzz_hash(number);
+	TestFilter	before;
+
+	if (kind->remove == NULL)
+		return;
+	if (slot->times[number] > 0)
+	{
+		MUST(test_remove(&slot->filter, &hash, 1) == 1);
+		slot->times[number]--;
+	}
+	else if (!test_probe(&slot->filter, hash))
+	{
+		test_loosen(&slot->filter);
+		before = test_copy(&slot->filter);
+		MUST(test_remove(&slot->filter, &hash, 1) == 0);
+		MUST(test_same_payload(&before, &slot->filter));
+		test_free(&before);
+	}
+}
+
+static void
+combine(Slot *slot, const Slot *a, const Slot *b, bool intersect)
+{
+	uint32_t	times[NUMBERS];
+	TestFilter	result;
+	int			i;
+
+	if (!fuzz_combine(&a->filter.view, &b->filter.view, intersect, &result))
+		return;
+	for (i = 0; i < NUMBERS; i++)
+	{
+		if (intersect)
+			times[i] = BF_MIN(a->times[i], b->times[i]);
+		else if (result.view.head.kind->caps & BF_MULTISET)
+			times[i] = a->times[i] + b->times[i];
+		else
+			times[i] = a->times[i] | b->times[i];
+	}
+	replace(slot, result);
+	memcpy(slot->times, times, sizeof(times));
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const BfKindId kinds[] = {BF_KIND_STANDARD, BF_KIND_BLOCKED};
-	const BfKind *kind;
+	const BfKind *kind = size > 0 ? bf_kind_by_id(data[0]) : NULL;
 	Slot		slots[SLOTS];
+	BfHeader	head;
 	size_t		step;
 	int			i;
 
-	if (size < 1)
+	if (kind == NULL || kind->add == NULL)
 		return 0;
-	kind = bf_kind_by_id(kinds[data[0] % 2]);
+	memset(slots, 0, sizeof(slots));
 	for (i = 0; i < SLOTS; i++)
 	{
-		BfHeader	head = test_head(kind, 1 + (uint64_t) i * 3, 4);
-
+		head = test_has_cells(kind) ? test_head(kind, 1 + (uint64_t) i * 3, 4) : test_plan(kind, 0.05, 1 + (uint64_t) i * 10);
 		slots[i].filter = test_empty(&head);
-		slots[i].set = 0;
 	}
 
 	for (step = 0; step < MAX_STEPS && 1 + step * 3 + 3 <= size; step++)
@@ -72,49 +138,33 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const Slot *a = &slots[p[1] % SLOTS];
 		const Slot *b = &slots[p[2] % SLOTS];
 		TestFilter	result;
-		BfHeader	head;
 
-		switch (p[0] & 7)
+		switch (p[0] & 15)
 		{
-			case 0:				/* a new filter of so many cells and probes */
-				head = test_head(kind, 1 + p[1], 1 + p[2] % 16);
-				replace(slot, test_empty(&head), 0);
+			case 0:				/* a new filter of so many cells and probes, or of such a plan */
+				head = test_plan(kind, (p[2] + 1) / 300.0, 1 + p[1]);
+				if (test_has_cells(kind))
+					head = test_head(kind, 1 + p[1], 1 + p[2] % 16);
+				replace(slot, test_empty(&head));
+				memset(slot->times, 0, sizeof(slot->times));
 				break;
 			case 1:				/* one key */
-				{
-					uint64_t	hash = fuzz_hash(p[1] % 64);
-
-					test_add(&slot->filter, &hash, 1);
-					slot->set |= UINT64_C(1) << (p[1] % 64);
-				}
+				add(slot, p[1] % NUMBERS, 1);
 				break;
 			case 2:				/* a run of keys */
-				{
-					uint64_t	hashes[64];
-					size_t		n = 0;
-
-					for (i = p[1] % 64; i < 64 && n < p[2]; i++)
-					{
-						hashes[n++] = fuzz_hash((uint64_t) i);
-						slot->set |= UINT64_C(1) << i;
-					}
-					test_add(&slot->filter, hashes, n);
-				}
+				add(slot, p[1] % NUMBERS, p[2]);
 				break;
 			case 3:
-				if (fuzz_combine(&a->filter.view, &b->filter.view, false, &result))
-					replace(slot, result, a->set | b->set);
+				if (kind->caps & BF_CAN_UNION)
+					combine(slot, a, b, false);
 				break;
 			case 4:
-				if (fuzz_combine(&a->filter.view, &b->filter.view, true, &result))
-					replace(slot, result, a->set & b->set);
+				if (kind->caps & BF_CAN_INTERSECT)
+					combine(slot, a, b, true);
 				break;
 			case 5:				/* fold to so much of 256 */
-				MUST(bf_fold_plan(NULL, &slot->filter.view, (p[1] + 1) / 258.0, &head) == BF_OK);
-				result = test_empty(&head);
-				bf_fold(NULL, &head, test_payload(&result), &slot->filter.view);
-				bf_seal(result.data, result.len);
-				replace(slot, result, slot->set);
+				if (kind->caps & BF_CAN_FOLD)
+					replace(slot, test_fold(&slot->filter, (p[1] + 1) / 258.0));
 				break;
 			case 6:				/* out and in again */
 				{
@@ -124,10 +174,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					result.len = slot->filter.len;
 					result.data = fuzz_copy(slot->filter.data, slot->filter.len);
 					MUST(bf_validate(result.data, result.len, &result.view, &reason) == BF_OK);
-					replace(slot, result, slot->set);
+					replace(slot, result);
 				}
 				break;
-			default:			/* both ways round, the same */
+			case 7:				/* both ways round, the same */
+			case 15:
 				{
 					TestFilter	other;
 
@@ -140,12 +191,34 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					}
 				}
 				break;
+			case 8:
+				remove_number(slot, p[1] % NUMBERS);
+				break;
+			case 9:				/* one key many times */
+				for (i = 0; i < p[2] % 20; i++)
+					add(slot, p[1] % NUMBERS, 1);
+				break;
+			case 10:
+				test_pack(&slot->filter);
+				break;
+			case 11:
+				test_loosen(&slot->filter);
+				break;
+			case 12:			/* grow, full or not */
+				if (kind->grow != NULL && kind->grow_plan(&slot->filter.view, &head) == BF_OK && head.payload_len <= MAX_PAYLOAD)
+					test_grow(&slot->filter);
+				break;
+			default:
+				break;
 		}
+		fuzz_valid(&slot->filter);
 		holds(slot);
+		fuzz_no_fault();
 		if (slot->filter.view.head.payload_len > MAX_PAYLOAD)
 		{
-			head = test_head(kind, 1, 4);
-			replace(slot, test_empty(&head), 0);
+			head = test_plan(kind, 0.05, 1);
+			replace(slot, test_empty(&head));
+			memset(slot->times, 0, sizeof(slot->times));
 		}
 	}
 	for (i = 0; i < SLOTS; i++)

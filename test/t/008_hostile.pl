@@ -84,6 +84,9 @@ my $setup = qq{
 		('filter keys', 'bloom_filter_keys(f, ARRAY[1, 2, 77, 3])'),
 		('self union', 'f | f'), ('self intersection', 'f & f'), ('union', 'f | b'), ('union 2', 's | f'), ('intersection', 'b & f'),
 		('intersection 2', 'f & s'), ('union with none', 'f | i'), ('intersection with none', 'i & f'),
+		('union of its kind', 'f | o'), ('union of its kind 2', 'o | f'), ('intersection of its kind', 'f & o'), ('intersection of its kind 2', 'o & f'),
+		('remove', 'bloom_remove(f, 3)'), ('remove all', 'bloom_remove_all(f, ARRAY[1, 2, 2])'), ('count', 'bloom_count(f, 3)'),
+		('add and remove', 'bloom_remove(bloom_add(f, 99), 99)'), ('add many', 'bloom_add_all(f, ARRAY(SELECT generate_series(1, 300)))'),
 		('fold', 'bloom_fold(f, 0.5)'), ('fold 2', 'bloom_fold(f, 1e-9)'), ('fold 3', 'bloom_fold(f | b, 0.9)'),
 		('info', 'bloom_info(f)'), ('cardinality', 'bloom_cardinality(f)'), ('fpr', 'bloom_fpr(f)'),
 		('add', 'bloom_add(f, 3)'), ('add text', 'bloom_add(f, ''x''::text)'), ('add all', 'bloom_add_all(f, ARRAY[7, NULL, 8])'),
@@ -123,14 +126,14 @@ my $setup = qq{
 		r record;
 	BEGIN
 		FOR o IN SELECT * FROM ops LOOP
-			EXECUTE format($f$CREATE OR REPLACE FUNCTION use_one(f bloomfilter, b bloomfilter, s bloomfilter, i bloomfilter) RETURNS text
+			EXECUTE format($f$CREATE OR REPLACE FUNCTION use_one(f bloomfilter, o bloomfilter, b bloomfilter, s bloomfilter, i bloomfilter) RETURNS text
 				LANGUAGE sql AS $q$ SELECT recheck(v)::text FROM (SELECT %s AS v OFFSET 0) op $q$ $f$, o.expression);
-			FOR r IN SELECT * FROM filters, others WHERE what = ANY (string_to_array(chosen, ' ')) AND
+			FOR r IN SELECT * FROM filters LEFT JOIN (SELECT kind, f AS o FROM filters WHERE what = 'other') same USING (kind), others WHERE what = ANY (string_to_array(chosen, ' ')) AND
 					CASE WHEN kind = 'partial' AND what IN ('byte', 'fields') AND o.op IN ('combine', 'mixed 1', 'window') THEN
 						id % 64 = 0 OR coalesce((bloom_info(f)).capacity, 0) NOT BETWEEN 1e6 AND 1e10
 					ELSE true END LOOP
 				BEGIN
-					PERFORM use_one(r.f, r.b, r.s, r.i);
+					PERFORM use_one(r.f, r.o, r.b, r.s, r.i);
 				EXCEPTION WHEN OTHERS THEN
 					INSERT INTO results VALUES (r.id, o.op, SQLSTATE, SQLERRM);
 				END;
@@ -185,7 +188,7 @@ is( $node->safe_psql('postgres', qq{
 
 # ---- all that can be done with those that were accepted ----
 
-foreach my $what ('nothing byte length payload', 'fields', 'family unknown')
+foreach my $what ('nothing other byte length payload', 'fields', 'family unknown')
 {
 	my ($status, $out, $error) = $node->psql('postgres', "CALL use_all('$what')");
 
@@ -193,8 +196,9 @@ foreach my $what ('nothing byte length payload', 'fields', 'family unknown')
 }
 cmp_ok($node->safe_psql('postgres', 'SELECT count(*) * (SELECT count(*) FROM ops) FROM filters'), '>', 100000, 'many values, many operations');
 is($node->safe_psql('postgres', $undocumented), '', 'none had another end than a result or a documented error');
-is( $node->safe_psql('postgres', q{SELECT count(*) FROM results JOIN filters USING (id) WHERE what = 'nothing' AND kind IN ('standard', 'blocked')
-		AND op IN ('probe int', 'self union', 'info', 'add', 'fold', 'combine', 'union aggregate')}),
+is( $node->safe_psql('postgres', q{SELECT count(*) FROM results JOIN filters USING (id) WHERE what IN ('nothing', 'other') AND kind NOT IN ('identity', 'partial')
+		AND (op IN ('probe int', 'info') OR kind IN ('standard', 'blocked') AND op IN ('self union', 'union of its kind', 'add', 'fold', 'combine',
+			'union aggregate'))}),
 	'0', 'an unchanged value had no error');
 
 # The initial value of an aggregate is a state, too.

@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * exercise.h
+ *	  All that can be done with an opened filter, in memory of exactly the size that it asks for.
+ *
+ * For the tests of hostile bytes, which want sanitizers to look on.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BF_EXERCISE_H
+#define BF_EXERCISE_H
+
+#include "test.h"
+
+/* So many hashes are asked for, added and removed. */
+#define EXERCISE_HASHES		60
+
+/* A value of which more memory would be needed than a test should take. */
+static inline bool
+exercise_too_large(const BfHeader *head)
+{
+	return head->payload_len > 4 * 1024 * 1024;
+}
+
+/* A view's value, in the loose form; false, and nothing, if that is too large. */
+static inline bool
+exercise_loose(const BfView *view, TestFilter *filter)
+{
+	const BfKind *kind = view->head.kind;
+	BfHeader	head;
+
+	if (kind->is_packed != NULL && kind->is_packed(&view->head))
+	{
+		kind->loosen_plan(&view->head, &head);
+		if (exercise_too_large(&head))
+			return false;
+	}
+	*filter = test_zeroed(&view->head);
+	if (view->head.payload_len > 0)
+		memcpy(test_payload(filter), view->payload, view->head.payload_len);
+	test_loosen(filter);
+	return true;
+}
+
+static inline void
+exercise_answers(const BfView *view, const uint64_t *hashes, bool *result)
+{
+	view->head.kind->probe_many(view, hashes, EXERCISE_HASHES, result);
+}
+
+/* All of a filter's answers are no less than these. */
+static inline void
+exercise_still_there(const TestFilter *filter, const uint64_t *hashes, const bool *first, const bool *second, const char *after)
+{
+	int			i;
+
+	for (i = 0; i < EXERCISE_HASHES; i++)
+		CHECKF(!first[i] || !second[i] || test_probe(filter, hashes[i]), "%s: lost by %s", filter->view.head.kind->name, after);
+}
+
+/* Adds, grows and removes. */
+static inline void
+exercise_changes(TestFilter *filter, const uint64_t *hashes, bool valid)
+{
+	const BfKind *kind = filter->view.head.kind;
+	bool		result[EXERCISE_HASHES];
+	BfHeader	head;
+	size_t		added;
+	int			i;
+
+	if (kind->add != NULL)
+	{
+		added = kind->add(&filter->view.head, test_payload(filter), hashes, EXERCISE_HASHES);
+		CHECK(added <= EXERCISE_HASHES);
+		for (i = 0; valid && i < (int) added; i++)
+			CHECKF(test_probe(filter, hashes[i]), "%s: added and not there", kind->name);
+	}
+	exercise_answers(&filter->view, hashes, result);
+	if (kind->grow != NULL && kind->grow_plan(&filter->view, &head) == BF_OK && !exercise_too_large(&head))
+	{
+		CHECK(test_grow(filter));
+		for (i = 0; valid && i < EXERCISE_HASHES; i++)
+			CHECKF(test_probe(filter, hashes[i]) == result[i], "%s: growing changed an answer", kind->name);
+		kind->add(&filter->view.head, test_payload(filter), hashes, EXERCISE_HASHES);
+	}
+	for (i = 0; kind->remove != NULL && i < EXERCISE_HASHES; i++)
+	{
+		/* what removal finds out may be more than what a probe does */
+		bool		there = test_probe(filter, hashes[i]) && (kind->count == NULL || kind->count(&filter->view, hashes[i]) > 0);
+		size_t		removed = kind->remove(&filter->view.head, test_payload(filter), &hashes[i], 1);
+
+		CHECK(removed <= 1);
+		if (valid)
+			CHECKF(removed == there, "%s: there %d, removed %zu", kind->name, there, removed);
+	}
+}
+
+/*
+ * Everything that may be done with an opened filter.  What is valid also keeps its promises; of what is not it is only asked that it does no
+ * harm.
+ */
+static inline void
+exercise(const BfView *view, const BfView *friend, const uint64_t *hashes, bool valid)
+{
+	const BfKind *kind = view->head.kind;
+	BfProbe		probe = kind->prober(view);
+	bool		result[EXERCISE_HASHES];
+	bool		friends[EXERCISE_HASHES];
+	TestFilter	filter;
+	TestFilter	other;
+	TestFilter	made;
+	BfStats		stats;
+	BfHeader	head;
+	int			i;
+
+	exercise_answers(view, hashes, result);
+	for (i = 0; i < EXERCISE_HASHES; i++)
+	{
+		CHECK(probe(view, hashes[i]) == result[i]);
+		if (kind->count != NULL)
+			CHECK(kind->count(view, hashes[i]) == 0 || result[i]);
+	}
+	bf_stats(&test_env, view, &stats);
+	CHECK(isfinite(stats.keys) && stats.keys >= 0);
+	CHECK(stats.fpr >= 0 && stats.fpr <= 1);
+	CHECK(stats.bits_set <= stats.bits);
+
+	if (!exercise_loose(view, &filter))
+		return;
+	if (valid)
+		exercise_still_there(&filter, hashes, result, result, "loosening");
+	if (bf_fold_plan(&test_env, &filter.view, 0.3, &head) == BF_OK && !exercise_too_large(&head))
+	{
+		made = test_fold(&filter, 0.3);
+		if (valid)
+			exercise_still_there(&made, hashes, result, result, "folding");
+		test_free(&made);
+	}
+	if (kind->pack != NULL)
+	{
+		made = test_copy(&filter);
+		test_pack(&made);
+		if (valid)
+			exercise_still_there(&made, hashes, result, result, "packing");
+		test_free(&made);
+	}
+
+	if (exercise_loose(friend, &other))
+	{
+		bool		yes[EXERCISE_HASHES];
+
+		memset(yes, 1, sizeof(yes));
+		exercise_answers(friend, hashes, friends);
+		for (i = 0; i < 6; i++)
+		{
+			/* with itself, with the other, and that one with it */
+			const TestFilter *a = i / 2 == 2 ? &other : &filter;
+			const TestFilter *b = i / 2 == 1 ? &other : &filter;
+			bool		intersect = i % 2;
+			BfStatus	status = intersect ? bf_intersect_plan(&a->view, &b->view, &head) : bf_union_plan(&a->view, &b->view, &head);
+
+			if (status != BF_OK || exercise_too_large(&head) || !CHECK(test_combine(a, b, intersect, &made)))
+				continue;
+			if (valid && !intersect)
+			{
+				exercise_still_there(&made, hashes, result, yes, "a union");
+				exercise_still_there(&made, hashes, i / 2 == 0 ? result : friends, yes, "a union");
+			}
+			else if (valid)
+				exercise_still_there(&made, hashes, result, i / 2 == 0 ? result : friends, "an intersection");
+			test_free(&made);
+		}
+		test_free(&other);
+	}
+	exercise_changes(&filter, hashes, valid);
+	test_free(&filter);
+}
+
+#endif							/* BF_EXERCISE_H */
