@@ -42,7 +42,7 @@ bloomfam_create(PG_FUNCTION_ARGS)
 				 errmsg("expected number of keys, false positive rate and kind must not be null")));
 	bloomfam_design(bloomfam_kind_arg(PG_GETARG_TEXT_PP(2)), PG_GETARG_FLOAT8(1), &design);
 	if (!(design.kind->caps & BF_CAN_ADD))
-		bloomfam_unsupported_error(design.kind, "create an empty filter of", BF_CAN_ADD);
+		bloomfam_unsupported_error(design.kind, "create", BF_CAN_ADD);
 	bloomfam_plan(&design, bloomfam_expected_arg(PG_GETARG_INT64(0)), &head);
 	if (!PG_ARGISNULL(3))
 	{

@@ -149,12 +149,17 @@ grow(BloomfamEdit *edit)
 void
 bloomfam_edit_add(BloomfamEdit *edit, const uint64 *hashes, int n)
 {
-	const BfKind *kind = edit->head.kind;
-	int			done = 0;
+	for (;;)
+	{
+		int			added = (int) edit->head.kind->add(&edit->head, edit->payload, hashes, n);
 
-	while ((done += (int) kind->add(&edit->head, edit->payload, hashes + done, n - done)) < n)
+		edit->head.keys_added = bloomfam_count_keys(edit->head.keys_added, added);
+		if (added == n)
+			return;
+		hashes += added;
+		n -= added;
 		grow(edit);
-	edit->head.keys_added = bloomfam_count_keys(edit->head.keys_added, n);
+	}
 }
 
 void

@@ -146,11 +146,12 @@ bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a, const
 }
 
 /*
- * What a kind cannot do.  The hint is the kind's own, or names the first kind that can.
+ * What a kind cannot do.  The hint is the kind's own, or names the first kind that can; for what few kinds can, always that.
  */
 void
 bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_cap)
 {
+	const char *advice = needed_cap & (BF_CAN_REMOVE | BF_CAN_COUNT) ? NULL : kind->advice;
 	const BfKind *able;
 	size_t		i;
 
@@ -160,7 +161,7 @@ bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_c
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot %s a bloom filter of kind \"%s\"", what, kind->name),
-			 kind->advice != NULL ? errhint("%s", kind->advice) :
+			 advice != NULL ? errhint("%s", advice) :
 			 able != NULL ? errhint("A filter of kind \"%s\" can do this.", able->name) : 0));
 	pg_unreachable();
 }
