@@ -142,9 +142,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		switch (p[0] & 15)
 		{
 			case 0:				/* a new filter of so many cells and probes, or of such a plan */
-				head = test_plan(kind, (p[2] + 1) / 300.0, 1 + p[1]);
 				if (test_has_cells(kind))
 					head = test_head(kind, 1 + p[1], 1 + p[2] % 16);
+				else
+					head = test_plan(kind, (p[2] + 1) / 300.0, 1 + p[1]);
 				replace(slot, test_empty(&head));
 				memset(slot->times, 0, sizeof(slot->times));
 				break;
