@@ -124,22 +124,35 @@ typedef struct BfShard
 	uint32_t	stragglers;
 } BfShard;
 
-/*
- * Finds a key's shard.  The header has passed bf_static_check(); param[BF_STATIC_SHARDS] is not 0, which a prober must have seen to.
- */
-static inline void
-bf_static_find(const BfView *view, uint64_t hash, BfShard *shard)
+/* The number of a key's shard, and its place there.  param[BF_STATIC_SHARDS] is not 0, which a prober must have seen to. */
+static inline uint64_t
+bf_static_locate(const BfView *view, uint64_t hash, uint64_t *place)
 {
 	unsigned __int128 product = (unsigned __int128) bf_order(hash) * view->head.param[BF_STATIC_SHARDS];
-	const uint8_t *entry = view->payload + (uint64_t) (product >> 64) * BF_STATIC_ENTRY;
+
+	*place = (uint64_t) product;
+	return (uint64_t) (product >> 64);
+}
+
+/* Reads the directory's entry of a shard, all but the place.  The header has passed bf_static_check(). */
+static inline void
+bf_static_open(const BfView *view, uint64_t number, BfShard *shard)
+{
+	const uint8_t *entry = view->payload + number * BF_STATIC_ENTRY;
 	uint64_t	end = view->head.payload_len - BF_STATIC_PADDING;
 
 	shard->before = BF_MIN(bf_load64(entry), end);
 	shard->after = end - shard->before;
 	shard->table = view->payload + shard->before;
-	shard->place = (uint64_t) product;
 	shard->geometry = bf_load32(entry + 8);
 	shard->stragglers = bf_load32(entry + 12);
+}
+
+/* Finds a key's shard: both of these. */
+static inline void
+bf_static_find(const BfView *view, uint64_t hash, BfShard *shard)
+{
+	bf_static_open(view, bf_static_locate(view, hash, &shard->place), shard);
 }
 
 /* bf_static_listed's other half: searches the list. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * kind_ribbon.c
- *	  The smallest of the kinds that are built at once: a few thousandths above the lower bound, at any rate of whole bits.
+ *	  The smallest of the kinds that are built at once: a few thousandths above the lower bound.
  *
  * A table of slots, each of which has w columns of one bit, and for every key one equation a column: of the 64 slots from the key's start
  * on, those that its coefficients choose add up (XOR) to its fingerprint.  Who asks for another key gets a sum that has nothing to do with
@@ -16,23 +16,31 @@
  * with places of its own; those of the last go to the list of stragglers.  Nothing is tried twice, no seed is looked for.  One slot in 1500
  * remains empty, and the thresholds take 2/128 bits a key.
  *
- * Rates between 2^-w and 2^-(w-1): a share s of the blocks of 64 slots, the first ones, lacks the last column, and the rate is
+ * Rates between powers of two: slots in a first, *binary* part have c columns, those in a second, *ternary* part have a column that adds up modulo 3
+ * in place of one or two of them:
  *
- *		(1 - s) 2^-w + s 2^-(w-1) = 2^-w (1 + s)
+ *		param[2] = 0:	c = w, ternary w - 2, its rate 4/3 as high:		2^-w (1 + s/3)
+ *		param[2] = 1:	c = w - 1, ternary w - 2, its rate 2/3 as high:	2^-(w-1) (1 - s/3)
  *
- * for w - s bits a key.  The bound for that rate is w - log2(1 + s), up to 0.086 bits less, whatever the solver does: 1.1 % at a rate of
- * 1 %, 0.1 % at 0.1 %, nothing at a power of two.
+ * with s the share of the ternary part.  Columns of one bit alone, w and w - 1 of them, would take up to 0.086 bits a key more than the bound,
+ * 1.15 % at a rate of 1 %; so it is 0.03 at the most.  The ternary column has the coefficients of the others, 0 or 1, but an elimination of
+ * its own, modulo 3; a key is in the layer if both can take it.  No equation crosses from one part into the other.
  *
  *		table		layers
  *		layer		u32, blocks of the next layer, 0 if there is none; the thresholds, 2 bits a bucket, zeros up to a whole byte; then the
- *					front, the first f = min(4, w - 1) columns, block by block; then the rest, the other columns, block by block
+ *					front, the first f = min(4, w - 2) columns, block by block; then the rest, the other columns of one bit, block by block;
+ *					then the groups, the ternary columns of five blocks each
  *		block		a word of 8 bytes for each column, the first slot in its lowest bit
+ *		group		byte i has the i-th slots of five blocks: with n = their digits to the base 3, the first block's the highest,
+ *					ceil(256 n / 243), so that digit k is floor(3 (byte 3^k mod 256) / 256): 1.6 bits for 1.585
  *		geometry	blocks of the first layer
  *
  *		param[0]	w
  *		param[1]	s, in 65536ths
+ *		param[2]	0 or 1
  *
- * A probe reads two neighbouring blocks of the front, 64 bytes, and of the rest only if those columns agree: one other key in 16.
+ * Blocks that no key starts in: the last one of each part, which those before reach into.  A probe reads two neighbouring blocks of the front, 64
+ * bytes, and the rest only if those columns agree: one other key in 16.
  *
  * Dietzfelbinger, Walzer 2019, "Efficient Gauss elimination for near-quadratic matrices with one short random block per row"; Dillinger,
  * Walzer 2021, "Ribbon filter: practically smaller than Bloom and Xor"; Dillinger, Hübschle-Schneider, Sanders, Walzer 2022, "Fast succinct
@@ -49,12 +57,15 @@
 #define HAVE_X86_KERNELS
 #endif
 
-#define PARAM_SHORT		1
+#define PARAM_TERNARY	1		/* share of the ternary part */
+#define PARAM_LESS		2		/* columns that the binary part has less than w */
 
-#define SHORT_ONE		65536	/* what param[PARAM_SHORT] counts in */
+#define TERNARY_ONE		65536	/* what param[PARAM_TERNARY] counts in */
 #define BLOCK_SLOTS		64
 #define BUCKET_SLOTS	128
 #define WORD_BYTES		8
+#define GROUP_BLOCKS	5
+#define GROUP_BYTES		64
 #define NEXT_BYTES		4
 #define MAX_LAYERS		4
 #define FRONT			4		/* columns that are looked at first */
@@ -72,11 +83,13 @@ static const uint8_t threshold[4] = {0, 12, 36, BUCKET_SLOTS};
 #define FEW_KEYS		1500
 #define SLACK_SLOTS		16
 
+/* A layer of less blocks is not parted: it has the lower of the two rates. */
+#define MIN_PARTED		24
+
 /* The list takes no more for so many keys than a layer would. */
 #define LIST_KEYS		12
 
-/* Odd numbers without structure, for what is independent of each other: coefficients, fingerprint, and places in the later layers. */
-#define COEFFICIENTS	UINT64_C(0xd1342543de82ef95)
+/* Odd numbers without structure, for what is independent of each other: fingerprint, and places in the later layers. */
 #define FINGERPRINT		UINT64_C(0xa0761d6478bd642f)
 static const uint64_t place_multiplier[MAX_LAYERS] = {
 	0, UINT64_C(0xe7037ed1a0b428db), UINT64_C(0x8ebc6af09c88c6e3), UINT64_C(0x589965cc75374cc3),
@@ -86,33 +99,71 @@ static const uint64_t place_multiplier[MAX_LAYERS] = {
 
 typedef struct Layer
 {
+	const uint8_t *bytes;
 	uint64_t	blocks;
-	uint64_t	starts;			/* where a key can start: the last one leaves a whole window */
-	uint64_t	short_blocks;	/* so many at the beginning lack the last column */
+	uint64_t	binary_blocks;
+	uint64_t	starts;			/* where a key can start, the gap between the parts left out; 0: the layer is not within the payload */
+	uint64_t	gap_at;			/* starts from this one on lie so much ... */
+	uint64_t	gap;			/* ... further on */
 	unsigned	front_width;
-	unsigned	rest_width;
+	unsigned	rest_width;		/* of the ternary part */
+	unsigned	extra_width;	/* the binary part's, more than that */
 	uint64_t	front;			/* where the front begins, in bytes from the beginning of the layer */
-	uint64_t	rest;			/* ... and the rest */
+	uint64_t	rest;			/* ... the rest */
+	uint64_t	groups;			/* ... the groups */
 	uint64_t	len;
 } Layer;
 
-/* What follows from the number of blocks. */
+/*
+ * How many of the blocks are ternary: whole groups or all, and the rate is what was asked for or lower.  Neither part has one block alone.
+ */
+static inline uint64_t
+ternary_blocks(const BfHeader *head, uint64_t blocks)
+{
+	bool		lower = head->param[PARAM_LESS] != 0;	/* has the ternary part the lower rate? */
+	uint64_t	some;
+
+	if (head->param[PARAM_TERNARY] == 0)
+		return 0;
+	if (head->param[PARAM_TERNARY] == TERNARY_ONE)
+		return blocks;
+	if (blocks < MIN_PARTED)
+		return lower ? blocks : 0;
+	some = ((blocks - 2) * head->param[PARAM_TERNARY] / TERNARY_ONE + lower + GROUP_BLOCKS - 1) / GROUP_BLOCKS * GROUP_BLOCKS;
+	if (lower)
+		return some + 2 + GROUP_BLOCKS > blocks ? blocks : some + GROUP_BLOCKS;
+	return BF_MAX(some, GROUP_BLOCKS) - GROUP_BLOCKS;
+}
+
+/* Columns of one bit that both parts have. */
+static inline unsigned
+common_width(const BfHeader *head)
+{
+	return BF_MAX(head->param[BF_STATIC_WIDTH], 2) - 2;
+}
+
+/* What follows from the number of blocks, which is 2 at least. */
 static inline void
 layer_shape(const BfHeader *head, uint32_t blocks, Layer *layer)
 {
-	unsigned	width = head->param[BF_STATIC_WIDTH];
+	uint64_t	ternary = ternary_blocks(head, blocks);
+	unsigned	common = common_width(head);
 
-	layer->front_width = BF_MIN(FRONT, width - 1);
-	layer->rest_width = width - layer->front_width;
+	layer->front_width = BF_MIN(FRONT, common);
+	layer->rest_width = common - layer->front_width;
+	layer->extra_width = head->param[BF_STATIC_WIDTH] - head->param[PARAM_LESS] - common;
 	layer->blocks = blocks;
-	layer->starts = layer->blocks * BLOCK_SLOTS - (BLOCK_SLOTS - 1);
-	layer->short_blocks = layer->starts * head->param[PARAM_SHORT] / SHORT_ONE / BLOCK_SLOTS;
+	layer->binary_blocks = blocks - ternary;
+	layer->gap = ternary > 0 && ternary < blocks ? BLOCK_SLOTS : 0;
+	layer->starts = (layer->blocks - 1) * BLOCK_SLOTS - layer->gap;
+	layer->gap_at = layer->gap > 0 ? (layer->binary_blocks - 1) * BLOCK_SLOTS : 0;
 	layer->front = NEXT_BYTES + (layer->blocks + 7) / 8;	/* 2 blocks a bucket, 4 buckets a byte */
 	layer->rest = layer->front + layer->blocks * layer->front_width * WORD_BYTES;
-	layer->len = layer->rest + (layer->blocks * layer->rest_width - layer->short_blocks) * WORD_BYTES;
+	layer->groups = layer->rest + (layer->blocks * layer->rest_width + layer->binary_blocks * layer->extra_width) * WORD_BYTES;
+	layer->len = layer->groups + (ternary + GROUP_BLOCKS - 1) / GROUP_BLOCKS * GROUP_BYTES;
 }
 
-/* Where a block begins, in bytes from the beginning of the layer, and how many columns it has in the rest. */
+/* Where a block begins, in bytes from the beginning of the layer. */
 static inline uint64_t
 front_offset(const Layer *layer, uint64_t block)
 {
@@ -122,21 +173,22 @@ front_offset(const Layer *layer, uint64_t block)
 static inline uint64_t
 rest_offset(const Layer *layer, uint64_t block)
 {
-	return layer->rest + (block * layer->rest_width - BF_MIN(block, layer->short_blocks)) * WORD_BYTES;
+	return layer->rest + (block * layer->rest_width + BF_MIN(block, layer->binary_blocks) * layer->extra_width) * WORD_BYTES;
 }
 
-static inline unsigned
-rest_columns(const Layer *layer, uint64_t block)
+/* ... and the group of a ternary block; its digits are number (block - binary_blocks) % GROUP_BLOCKS. */
+static inline uint64_t
+group_offset(const Layer *layer, uint64_t block)
 {
-	return layer->rest_width - (block < layer->short_blocks);
+	return layer->groups + (block - layer->binary_blocks) / GROUP_BLOCKS * GROUP_BYTES;
 }
 
-static inline unsigned
-threshold_at(const uint8_t *layer, uint64_t start)
+static inline uint64_t
+start_at(const Layer *layer, uint64_t place)
 {
-	uint64_t	bucket = start / BUCKET_SLOTS;
+	uint64_t	start = bf_cell(place, layer->starts);
 
-	return threshold[layer[NEXT_BYTES + bucket / 4] >> (bucket % 4 * 2) & 3];
+	return start + (start >= layer->gap_at ? layer->gap : 0);
 }
 
 /* ---- what a key asks ---- */
@@ -145,13 +197,26 @@ threshold_at(const uint8_t *layer, uint64_t start)
 static inline uint64_t
 coefficients_of(uint64_t mix)
 {
-	return (mix * COEFFICIENTS) | 1;
+	return mix | 1;
+}
+
+/* A bit for each column in its highest ones, and then the ternary column's. */
+static inline uint64_t
+fingerprint_of(uint64_t mix)
+{
+	return mix * FINGERPRINT;
 }
 
 static inline uint32_t
-fingerprint_of(uint64_t mix, unsigned width)
+fingerprint_bits(uint64_t fingerprint, unsigned width)
 {
-	return (uint32_t) (mix * FINGERPRINT >> (64 - width));
+	return (uint32_t) (fingerprint >> (64 - width));
+}
+
+static inline unsigned
+fingerprint_trit(uint64_t fingerprint, unsigned width)
+{
+	return (unsigned) bf_cell(fingerprint << width, 3);
 }
 
 static inline uint64_t
@@ -160,182 +225,374 @@ parity(uint64_t x)
 	return (uint64_t) __builtin_parityll(x);
 }
 
-/* What a row adds up to in a column, whose words begin at low and high. */
-static inline uint64_t
-sum(const uint8_t *low, const uint8_t *high, uint64_t in_low, uint64_t in_high)
-{
-	return parity((bf_load64(low) & in_low) ^ (bf_load64(high) & in_high));
-}
-
 /* Where the equations of a key lie: over two blocks, so that instead of the words the coefficients are shifted. */
 typedef struct Window
 {
 	const uint8_t *front;		/* NULL: any key passes */
-	const uint8_t *front_next;
-	const uint8_t *rest;
-	const uint8_t *rest_next;
 	uint64_t	mix;			/* of the key */
-	unsigned	shift;
-	unsigned	columns;		/* of the rest that count */
+	uint64_t	start;
+	unsigned	layer;			/* its number */
 } Window;
 
-/*
- * Finds the window of a key in the table; false if the key is in no layer.  A layer that is not within the payload is no reason to say no.
- */
-static inline __attribute__((always_inline)) bool
-find_window(const BfView *view, const BfShard *shard, uint64_t hash, Window *window)
+typedef struct Coefficients
 {
-	uint64_t	place = shard->place;
-	uint32_t	blocks = shard->geometry;
-	const uint8_t *bytes = shard->table;
-	uint64_t	avail = shard->after;
+	uint64_t	in_low;
+	uint64_t	in_high;
+} Coefficients;
+
+static inline Coefficients
+shifted_coefficients(const Window *window)
+{
+	uint64_t	all = coefficients_of(window->mix);
+	unsigned	shift = window->start % BLOCK_SLOTS;
+
+	return (Coefficients) {.in_low = all << shift, .in_high = all >> 1 >> (BLOCK_SLOTS - 1 - shift)};
+}
+
+/* What a row adds up to in a column, whose words begin at low and high. */
+static inline uint64_t
+sum(const uint8_t *low, const uint8_t *high, Coefficients in)
+{
+	return parity((bf_load64(low) & in.in_low) ^ (bf_load64(high) & in.in_high));
+}
+
+/* The same in the ternary column: digits are ... */
+typedef struct Planes
+{
+	uint64_t	some;			/* ... 1 or 2 */
+	uint64_t	two;			/* ... 2 */
+} Planes;
+
+static inline unsigned
+ternary_sum(Planes low, Planes high, Coefficients in)
+{
+	return (unsigned) (__builtin_popcountll(low.some & in.in_low) + __builtin_popcountll(low.two & in.in_low) +
+					   __builtin_popcountll(high.some & in.in_high) + __builtin_popcountll(high.two & in.in_high)) % 3;
+}
+
+/* What this processor does best: what a row adds up to in four columns; and the k-th digits of a group. */
+typedef uint64_t (*SumFour) (const uint8_t *low, const uint8_t *high, Coefficients in);
+typedef Planes (*Digits) (const uint8_t *group, unsigned k);
+
+/* Of 3. */
+static const uint8_t power[GROUP_BLOCKS] = {1, 3, 9, 27, 81};
+
+/* The byte for five digits, n = 0 to 242. */
+static inline uint8_t
+group_byte(unsigned n)
+{
+	return (uint8_t) ((n * 256 + 242) / 243);
+}
+
+/* ---- finding a key's window ---- */
+
+/* A shard, with its layers as far as they have been asked for. */
+typedef struct Table
+{
+	BfShard		shard;			/* all but the place */
+	uint64_t	number;
+	uint64_t	avail;			/* bytes from the next layer on */
+	const uint8_t *bytes;		/* the next layer */
+	uint32_t	blocks;			/* ... its blocks, 0 if there is none */
+	unsigned	nlayers;
+	Layer		layer[MAX_LAYERS];
+} Table;
+
+/* What a layer that cannot be read is taken for. */
+static const uint8_t nothing[2 * FRONT * WORD_BYTES] = {0};
+
+static void
+open_layer(const BfHeader *head, Table *table)
+{
+	Layer	   *layer = &table->layer[table->nlayers++];
+
+	if (table->blocks >= 2)
+	{
+		layer_shape(head, table->blocks, layer);
+		if (layer->len <= table->avail)
+		{
+			layer->bytes = table->bytes;
+			table->blocks = bf_load32(layer->bytes);
+			table->bytes += layer->len;
+			table->avail -= layer->len;
+			return;
+		}
+	}
+	memset(layer, 0, sizeof(*layer));
+	layer->blocks = table->blocks;
+	layer->bytes = nothing;
+}
+
+static void
+open_table(const BfView *view, uint64_t number, Table *table)
+{
+	bf_static_open(view, number, &table->shard);
+	table->number = number;
+	table->avail = table->shard.after;
+	table->bytes = table->shard.table;
+	table->blocks = table->shard.geometry;
+	table->nlayers = 0;
+	open_layer(&view->head, table);
+}
+
+static inline const Layer *
+layer_number(const BfHeader *head, Table *table, unsigned number)
+{
+	while (table->nlayers <= number)
+		open_layer(head, table);
+	return &table->layer[number];
+}
+
+/* Finds the window of a key in a layer; false if the key is not in it, or the layer cannot be read. */
+static inline __attribute__((always_inline)) bool
+find_in_layer(const Layer *layer, uint64_t place, Window *window)
+{
+	uint64_t	start = start_at(layer, place);
+	uint64_t	bucket = start / BUCKET_SLOTS;
+	unsigned	code = layer->bytes[NEXT_BYTES + bucket / 4] >> (bucket % 4 * 2) & 3;
+
+	window->start = start;
+	window->front = layer->bytes + front_offset(layer, start / BLOCK_SLOTS);
+	return (start % BUCKET_SLOTS >= threshold[code]) & (layer->starts != 0);
+}
+
+/*
+ * Finds the window of a key in its table, mix being set; false if the key is in no layer.  A layer that is not within the payload is no reason to
+ * say no.
+ */
+static bool
+find_window(const BfHeader *head, Table *table, uint64_t place, Window *window)
+{
 	unsigned	i;
 
-	window->mix = bf_static_mix(hash);
-	window->front = NULL;
-	for (i = 0; blocks != 0 && i < MAX_LAYERS; i++)
+	for (i = 0; i < MAX_LAYERS; i++)
 	{
-		Layer		layer;
-		uint64_t	start;
+		const Layer *layer = layer_number(head, table, i);
 
-		layer_shape(&view->head, blocks, &layer);
-		if (layer.len > avail)
-			return true;
-		if (i > 0)
-			place = window->mix * place_multiplier[i];
-		start = bf_cell(place, layer.starts);
-		if (start % BUCKET_SLOTS >= threshold_at(bytes, start))
+		if (layer->starts == 0)
 		{
-			uint64_t	block = start / BLOCK_SLOTS;
-
-			/* of the last block only the first slot is a start, and its window ends with the block */
-			uint64_t	next = BF_MIN(block + 1, layer.blocks - 1);
-
-			window->front = bytes + front_offset(&layer, block);
-			window->front_next = bytes + front_offset(&layer, next);
-			window->rest = bytes + rest_offset(&layer, block);
-			window->rest_next = bytes + rest_offset(&layer, next);
-			window->shift = start % BLOCK_SLOTS;
-			window->columns = rest_columns(&layer, block);
+			window->front = NULL;
+			return layer->blocks != 0;
+		}
+		if (find_in_layer(layer, i == 0 ? place : window->mix * place_multiplier[i], window))
+		{
+			window->layer = i;
 			return true;
 		}
-		blocks = bf_load32(bytes);
-		bytes += layer.len;
-		avail -= layer.len;
 	}
 	return false;
 }
 
-/* What a key's row adds up to in four columns. */
-typedef uint64_t (*SumFour) (const uint8_t *low, const uint8_t *high, uint64_t in_low, uint64_t in_high);
-
 static inline __attribute__((always_inline)) bool
-front_holds(const Window *window, unsigned width, SumFour sum_four)
+front_holds(const Window *window, unsigned width, unsigned front_width, SumFour sum_four)
 {
-	uint64_t	coefficients = coefficients_of(window->mix);
-	uint64_t	in_low = coefficients << window->shift;
-	uint64_t	in_high = coefficients >> 1 >> (BLOCK_SLOTS - 1 - window->shift);
-	uint64_t	differ = fingerprint_of(window->mix, width);
+	Coefficients in = shifted_coefficients(window);
+	uint64_t	differ = fingerprint_bits(fingerprint_of(window->mix), width);
 	unsigned	i;
 
-	if (width > FRONT)
-		return ((differ ^ sum_four(window->front, window->front_next, in_low, in_high)) & 15) == 0;
-	for (i = 0; i < width - 1; i++)
-		differ ^= sum(window->front + i * WORD_BYTES, window->front_next + i * WORD_BYTES, in_low, in_high) << i;
-	return (differ & ((UINT64_C(1) << (width - 1)) - 1)) == 0;
+	if (front_width == FRONT)
+		return ((differ ^ sum_four(window->front, window->front + FRONT * WORD_BYTES, in)) & ((1 << FRONT) - 1)) == 0;
+	for (i = 0; i < front_width; i++)
+		differ ^= sum(window->front + i * WORD_BYTES, window->front + (front_width + i) * WORD_BYTES, in) << i;
+	return (differ & ((UINT64_C(1) << front_width) - 1)) == 0;
 }
 
-/*
- * A block that lacks the last column is read as if it had it, since another block follows: a branch would mispredict.
- */
+/* The columns that the front has not; the ternary one, which takes longest, is looked at last. */
 static inline __attribute__((always_inline)) bool
-rest_holds(const Window *window, unsigned width)
+rest_holds(const Layer *layer, const Window *window, unsigned width, Digits digits)
 {
-	uint64_t	coefficients = coefficients_of(window->mix);
-	uint64_t	in_low = coefficients << window->shift;
-	uint64_t	in_high = coefficients >> 1 >> (BLOCK_SLOTS - 1 - window->shift);
-	unsigned	front_width = BF_MIN(FRONT, width - 1);
-	uint64_t	differ = fingerprint_of(window->mix, width) >> front_width;
+	Coefficients in = shifted_coefficients(window);
+	uint64_t	fingerprint = fingerprint_of(window->mix);
+	uint64_t	differ = fingerprint_bits(fingerprint, width) >> layer->front_width;
+	uint64_t	block = window->start / BLOCK_SLOTS;
+	bool		ternary = block >= layer->binary_blocks;
+	unsigned	columns = layer->rest_width + (ternary ? 0 : layer->extra_width);
+	const uint8_t *rest = layer->bytes + rest_offset(layer, block);
 	unsigned	i;
 
-	for (i = 0; i < width - front_width; i++)
-		differ ^= sum(window->rest + i * WORD_BYTES, window->rest_next + i * WORD_BYTES, in_low, in_high) << i;
-	return (differ & ((UINT64_C(1) << window->columns) - 1)) == 0;
+	for (i = 0; i < columns; i++)
+		differ ^= sum(rest + i * WORD_BYTES, rest + (columns + i) * WORD_BYTES, in) << i;
+	if ((differ & ((UINT64_C(1) << columns) - 1)) != 0)
+		return false;
+	if (ternary)
+	{
+		unsigned	k = (unsigned) ((block - layer->binary_blocks) % GROUP_BLOCKS);
+		Planes		low = digits(layer->bytes + group_offset(layer, block), k);
+		Planes		high = digits(layer->bytes + group_offset(layer, block + 1), (k + 1) % GROUP_BLOCKS);
+
+		return ternary_sum(low, high, in) == fingerprint_trit(fingerprint, width);
+	}
+	return true;
+}
+
+static inline void
+prefetch_rest(const Layer *layer, const Window *window)
+{
+	uint64_t	block = window->start / BLOCK_SLOTS;
+
+	__builtin_prefetch(layer->bytes + rest_offset(layer, block));
+	__builtin_prefetch(layer->bytes + rest_offset(layer, block + 2) - 1);
+	if (block >= layer->binary_blocks)
+	{
+		__builtin_prefetch(layer->bytes + group_offset(layer, block));
+		__builtin_prefetch(layer->bytes + group_offset(layer, block) + GROUP_BYTES - 1);
+	}
 }
 
 static inline __attribute__((always_inline)) bool
-probe_with(const BfView *view, uint64_t hash, SumFour sum_four)
+probe_with(const BfView *view, uint64_t hash, SumFour sum_four, Digits digits)
 {
 	unsigned	width = view->head.param[BF_STATIC_WIDTH];
-	BfShard		shard;
 	Window		window;
+	Table		table;
+	uint64_t	place;
 
-	bf_static_find(view, hash, &shard);
-	if (find_window(view, &shard, hash, &window) &&
-		(window.front == NULL || (front_holds(&window, width, sum_four) && rest_holds(&window, width))))
+	open_table(view, bf_static_locate(view, hash, &place), &table);
+	window.mix = bf_static_mix(hash);
+	if (find_window(&view->head, &table, place, &window) &&
+		(window.front == NULL || (front_holds(&window, width, table.layer[0].front_width, sum_four) &&
+								  rest_holds(&table.layer[window.layer], &window, width, digits))))
 		return true;
-	return bf_static_listed(view, &shard);
+	table.shard.place = place;
+	return bf_static_listed(view, &table.shard);
+}
+
+/* Tables that were read once need not be read for each key: those of 2^25 keys, or else the latest ones. */
+#define OPEN_TABLES		16
+
+static inline Table *
+table_number(const BfView *view, Table *tables, uint64_t number)
+{
+	Table	   *table = &tables[number % OPEN_TABLES];
+
+	if (table->number != number)
+		open_table(view, number, table);
+	return table;
 }
 
 /*
- * A batch in three rounds, each of which fetches what the next one reads.
+ * A batch in rounds, each of which fetches what the next one reads.  Most keys are in the first layer, and most of those fail in the front; no
+ * branch hangs on which.
  */
 static inline __attribute__((always_inline)) void
-probe_batch(const BfView *view, const uint64_t *hashes, size_t n, bool *result, SumFour sum_four)
+probe_batch(const BfView *view, Table *tables, const uint64_t *hashes, size_t n, bool *result, SumFour sum_four, Digits digits)
 {
-	unsigned	width = view->head.param[BF_STATIC_WIDTH];
-	unsigned	front_width = BF_MIN(FRONT, width - 1);
+	const BfHeader *head = &view->head;
+	unsigned	width = head->param[BF_STATIC_WIDTH];
+	unsigned	front_width = BF_MIN(FRONT, common_width(head));
 	Window		window[BF_BATCH];
-	BfShard		shard;
-	size_t		i;
+	uint8_t		left[BF_BATCH];		/* indexes of the keys that have passed so far */
+	uint8_t		odd[BF_BATCH];		/* ... that are not in the first layer */
+	unsigned	nleft = 0;
+	unsigned	nodd = 0;
+	unsigned	npassed = 0;
+	uint32_t	stragglers = 0;
+	uint64_t	place;
+	unsigned	i;
+	unsigned	j;
 
 	for (i = 0; i < n; i++)
 	{
-		bf_static_find(view, hashes[i], &shard);
-		result[i] = find_window(view, &shard, hashes[i], &window[i]);
-		if (result[i] && window[i].front != NULL)
+		Table	   *table = table_number(view, tables, bf_static_locate(view, hashes[i], &place));
+		bool		found = find_in_layer(&table->layer[0], place, &window[i]);
+
+		__builtin_prefetch(window[i].front);
+		__builtin_prefetch(window[i].front + 2 * front_width * WORD_BYTES - 1);
+		window[i].mix = bf_static_mix(hashes[i]);
+		window[i].layer = 0;
+		result[i] = false;
+		left[nleft] = (uint8_t) i;
+		nleft += found;
+		odd[nodd] = (uint8_t) i;
+		nodd += !found;
+		stragglers |= table->shard.stragglers;
+	}
+	for (j = 0; j < nodd; j++)
+	{
+		Table	   *table = table_number(view, tables, bf_static_locate(view, hashes[odd[j]], &place));
+
+		i = odd[j];
+		if (!find_window(head, table, place, &window[i]))
+			continue;
+		if (window[i].front == NULL)
+			result[i] = true;
+		else
 		{
 			__builtin_prefetch(window[i].front);
-			__builtin_prefetch(window[i].front_next + front_width * WORD_BYTES - 1);
+			__builtin_prefetch(window[i].front + 2 * front_width * WORD_BYTES - 1);
+			left[nleft++] = (uint8_t) i;
 		}
 	}
-	for (i = 0; i < n; i++)
-		if (result[i] && window[i].front != NULL && (result[i] = front_holds(&window[i], width, sum_four)))
-		{
-			__builtin_prefetch(window[i].rest);
-			__builtin_prefetch(window[i].rest_next + (width - front_width - 1) * WORD_BYTES);
-		}
-	for (i = 0; i < n; i++)
+	for (j = 0; j < nleft; j++)
 	{
-		if (result[i] && window[i].front != NULL)
-			result[i] = rest_holds(&window[i], width);
+		i = left[j];
+		left[npassed] = (uint8_t) i;
+		npassed += front_holds(&window[i], width, front_width, sum_four);
+	}
+	for (j = 0; j < npassed; j++)
+	{
+		i = left[j];
+		prefetch_rest(layer_number(head, table_number(view, tables, bf_static_locate(view, hashes[i], &place)), window[i].layer), &window[i]);
+	}
+	for (j = 0; j < npassed; j++)
+	{
+		const Layer *layer;
+
+		i = left[j];
+		layer = layer_number(head, table_number(view, tables, bf_static_locate(view, hashes[i], &place)), window[i].layer);
+		result[i] = rest_holds(layer, &window[i], width, digits);
+	}
+	for (i = 0; stragglers != 0 && i < n; i++)
 		if (!result[i])
 		{
+			BfShard		shard;
+
 			bf_static_find(view, hashes[i], &shard);
 			result[i] = bf_static_listed(view, &shard);
 		}
-	}
 }
 
 static inline uint64_t
-sum_four_scalar(const uint8_t *low, const uint8_t *high, uint64_t in_low, uint64_t in_high)
+sum_four_scalar(const uint8_t *low, const uint8_t *high, Coefficients in)
 {
-	return sum(low, high, in_low, in_high) |
-		sum(low + WORD_BYTES, high + WORD_BYTES, in_low, in_high) << 1 |
-		sum(low + 2 * WORD_BYTES, high + 2 * WORD_BYTES, in_low, in_high) << 2 |
-		sum(low + 3 * WORD_BYTES, high + 3 * WORD_BYTES, in_low, in_high) << 3;
+	return sum(low, high, in) | sum(low + WORD_BYTES, high + WORD_BYTES, in) << 1 |
+		sum(low + 2 * WORD_BYTES, high + 2 * WORD_BYTES, in) << 2 | sum(low + 3 * WORD_BYTES, high + 3 * WORD_BYTES, in) << 3;
+}
+
+/* Eight bytes at a time, in lanes of 16 bits: a digit is 1 or 2 from 256/3 on, 2 from 512/3 on. */
+static inline Planes
+digits_scalar(const uint8_t *group, unsigned k)
+{
+	const uint64_t lanes = UINT64_C(0x00ff00ff00ff00ff);
+	const uint64_t ones = UINT64_C(0x0001000100010001);
+	const uint64_t gather = UINT64_C(0x0102040810204080);	/* takes the lowest bit of each byte to the highest byte */
+	Planes		planes = {0, 0};
+	unsigned	i;
+
+	for (i = 0; i < GROUP_BYTES / WORD_BYTES; i++)
+	{
+		uint64_t	word = bf_load64(group + i * WORD_BYTES);
+		uint64_t	even = (word & lanes) * power[k] & lanes;
+		uint64_t	odd = (word >> 8 & lanes) * power[k] & lanes;
+		uint64_t	some = ((even + ones * 170) >> 8 & ones) | ((odd + ones * 170) & ones << 8);
+		uint64_t	two = ((even + ones * 85) >> 8 & ones) | ((odd + ones * 85) & ones << 8);
+
+		planes.some |= some * gather >> 56 << i * 8;
+		planes.two |= two * gather >> 56 << i * 8;
+	}
+	return planes;
 }
 
 static bool
 probe_scalar(const BfView *view, uint64_t hash)
 {
-	return probe_with(view, hash, sum_four_scalar);
+	return probe_with(view, hash, sum_four_scalar, digits_scalar);
 }
 
 static void
-probe_batch_scalar(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
+probe_batch_scalar(const BfView *view, Table *tables, const uint64_t *hashes, size_t n, bool *result)
 {
-	probe_batch(view, hashes, n, result, sum_four_scalar);
+	probe_batch(view, tables, hashes, n, result, sum_four_scalar, digits_scalar);
 }
 
 #ifdef HAVE_X86_KERNELS
@@ -343,29 +600,53 @@ probe_batch_scalar(const BfView *view, const uint64_t *hashes, size_t n, bool *r
 /* Four words at once: the parity of each byte by a table of 16, then the bytes of each word added up. */
 __attribute__((target("avx2,popcnt")))
 static inline uint64_t
-sum_four_avx2(const uint8_t *low, const uint8_t *high, uint64_t in_low, uint64_t in_high)
+sum_four_avx2(const uint8_t *low, const uint8_t *high, Coefficients in)
 {
 	const __m256i table = _mm256_set_epi8(0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0);
-	__m256i		x = _mm256_xor_si256(_mm256_and_si256(_mm256_loadu_si256((const __m256i *) (const void *) low), _mm256_set1_epi64x((long long) in_low)),
-									 _mm256_and_si256(_mm256_loadu_si256((const __m256i *) (const void *) high), _mm256_set1_epi64x((long long) in_high)));
+	__m256i		x = _mm256_xor_si256(_mm256_and_si256(_mm256_loadu_si256((const __m256i *) (const void *) low), _mm256_set1_epi64x((long long) in.in_low)),
+									 _mm256_and_si256(_mm256_loadu_si256((const __m256i *) (const void *) high), _mm256_set1_epi64x((long long) in.in_high)));
 
 	x = _mm256_and_si256(_mm256_xor_si256(x, _mm256_srli_epi64(x, 4)), _mm256_set1_epi8(15));
 	x = _mm256_sad_epu8(_mm256_shuffle_epi8(table, x), _mm256_setzero_si256());
 	return (uint64_t) (unsigned) _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_slli_epi64(x, 63)));
 }
 
+/* As digits_scalar(), 32 bytes at a time. */
+__attribute__((target("avx2,popcnt")))
+static inline Planes
+digits_avx2(const uint8_t *group, unsigned k)
+{
+	const __m256i lanes = _mm256_set1_epi16(0xff);
+	const __m256i third = _mm256_set1_epi8(86);
+	const __m256i two_thirds = _mm256_set1_epi8((char) 171);
+	__m256i		multiplier = _mm256_set1_epi16(power[k]);
+	Planes		planes = {0, 0};
+	unsigned	i;
+
+	for (i = 0; i < GROUP_BYTES; i += 32)
+	{
+		__m256i		x = _mm256_loadu_si256((const __m256i *) (const void *) (group + i));
+
+		x = _mm256_or_si256(_mm256_and_si256(_mm256_mullo_epi16(x, multiplier), lanes),
+							_mm256_slli_epi16(_mm256_mullo_epi16(_mm256_srli_epi16(x, 8), multiplier), 8));
+		planes.some |= (uint64_t) (uint32_t) _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(x, third), x)) << i;
+		planes.two |= (uint64_t) (uint32_t) _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(x, two_thirds), x)) << i;
+	}
+	return planes;
+}
+
 __attribute__((target("avx2,popcnt")))
 static bool
 probe_avx2(const BfView *view, uint64_t hash)
 {
-	return probe_with(view, hash, sum_four_avx2);
+	return probe_with(view, hash, sum_four_avx2, digits_avx2);
 }
 
 __attribute__((target("avx2,popcnt")))
 static void
-probe_batch_avx2(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
+probe_batch_avx2(const BfView *view, Table *tables, const uint64_t *hashes, size_t n, bool *result)
 {
-	probe_batch(view, hashes, n, result, sum_four_avx2);
+	probe_batch(view, tables, hashes, n, result, sum_four_avx2, digits_avx2);
 }
 
 #endif
@@ -402,7 +683,9 @@ bf_ribbon_scalar_twin(void)
 static void
 ribbon_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
-	void		(*batch_of) (const BfView *view, const uint64_t *hashes, size_t n, bool *result) = probe_batch_scalar;
+	void		(*batch_of) (const BfView *view, Table *tables, const uint64_t *hashes, size_t n, bool *result) = probe_batch_scalar;
+	Table		tables[OPEN_TABLES];
+	unsigned	i;
 
 	if (view->head.param[BF_STATIC_SHARDS] == 0)
 	{
@@ -413,11 +696,13 @@ ribbon_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *re
 	if (have_x86_kernels())
 		batch_of = probe_batch_avx2;
 #endif
+	for (i = 0; i < OPEN_TABLES; i++)
+		tables[i].number = UINT64_MAX;
 	while (n > 0)
 	{
 		size_t		batch = BF_MIN(n, BF_BATCH);
 
-		batch_of(view, hashes, batch, result);
+		batch_of(view, tables, hashes, batch, result);
 		hashes += batch;
 		result += batch;
 		n -= batch;
@@ -426,11 +711,20 @@ ribbon_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *re
 
 /* ---- building ---- */
 
+/* A row modulo 3, its first coefficient 1: one bit for each coefficient that is 1, and for each that is 2. */
+typedef struct TernaryRow
+{
+	uint64_t	one;
+	uint64_t	two;
+} TernaryRow;
+
 /* A layer in the making.  A row of zeros is none. */
 typedef struct Band
 {
 	uint64_t   *row;			/* coefficients, from the slot on where it stands */
 	uint32_t   *value;			/* what they add up to, a bit a column */
+	TernaryRow *ternary_row;	/* the same for the ternary part, from its first slot on */
+	uint8_t    *ternary_value;
 	uint32_t   *start;			/* of the keys, ascending */
 	uint32_t   *key;			/* ... their indexes */
 	uint32_t   *bumped;			/* the indexes of those that go on */
@@ -440,8 +734,9 @@ static uint32_t
 blocks_for(uint32_t keys)
 {
 	uint64_t	part = (uint64_t) keys * OVERLOAD / 1024;
+	uint64_t	slots = keys >= FEW_KEYS ? keys - part : keys + part + SLACK_SLOTS + BLOCK_SLOTS;
 
-	return (uint32_t) (keys >= FEW_KEYS ? (keys - part) / BLOCK_SLOTS : (keys + part + SLACK_SLOTS) / BLOCK_SLOTS + 1);
+	return (uint32_t) BF_MAX(slots / BLOCK_SLOTS, 2);
 }
 
 /* No layer of so many keys or less has more. */
@@ -452,15 +747,23 @@ max_blocks(uint32_t keys)
 }
 
 static uint64_t
+max_ternary_blocks(const BfHeader *head, uint32_t keys)
+{
+	uint64_t	blocks = max_blocks(keys);
+
+	return head->param[PARAM_TERNARY] == 0 ? 0 : BF_MIN(blocks, BF_MAX(ternary_blocks(head, blocks) + GROUP_BLOCKS, MIN_PARTED));
+}
+
+static uint64_t
 ribbon_scratch_len(const BfHeader *head, uint32_t n)
 {
 	uint64_t	slots = (uint64_t) max_blocks(n) * BLOCK_SLOTS;
+	uint64_t	ternary = max_ternary_blocks(head, n) * BLOCK_SLOTS;
 
-	(void) head;
-	return slots * (sizeof(uint64_t) + sizeof(uint32_t)) + 3 * (uint64_t) n * sizeof(uint32_t);
+	return slots * (sizeof(uint64_t) + sizeof(uint32_t)) + ternary * (sizeof(TernaryRow) + 1) + 3 * (uint64_t) n * sizeof(uint32_t);
 }
 
-/* The layers' keys become fewer at the least as solve() has it. */
+/* The layers' keys become fewer at the least as solve() has it.  A ternary block takes no more than one of w columns. */
 static uint64_t
 ribbon_max_table_len(const BfHeader *head, uint32_t n)
 {
@@ -468,12 +771,7 @@ ribbon_max_table_len(const BfHeader *head, uint32_t n)
 	unsigned	i;
 
 	for (i = 0; i < MAX_LAYERS; i++, n /= 4)
-	{
-		Layer		layer;
-
-		layer_shape(head, max_blocks(n), &layer);
-		len += layer.len + layer.short_blocks * WORD_BYTES;
-	}
+		len += NEXT_BYTES + max_blocks(n) * (1 + head->param[BF_STATIC_WIDTH] * WORD_BYTES) + GROUP_BYTES;
 	return len;
 }
 
@@ -494,16 +792,16 @@ sort_keys(const BfShardBuild *build, unsigned number, const Layer *layer, Band *
 		for (i = 0; i < n; i++)
 		{
 			band->key[i] = i;
-			band->start[i] = (uint32_t) bf_cell(bf_static_place(build->hashes[i], build->shards), layer->starts);
+			band->start[i] = (uint32_t) start_at(layer, bf_static_place(build->hashes[i], build->shards));
 		}
 		return;
 	}
 
-#define START(i) bf_cell(bf_static_mix(build->hashes[band->bumped[i]]) * place_multiplier[number], layer->starts)
-	memset(count, 0, layer->starts * sizeof(uint32_t));
+#define START(i) start_at(layer, bf_static_mix(build->hashes[band->bumped[i]]) * place_multiplier[number])
+	memset(count, 0, layer->blocks * BLOCK_SLOTS * sizeof(uint32_t));
 	for (i = 0; i < n; i++)
 		count[START(i)]++;
-	for (s = 0; s < layer->starts; s++)
+	for (s = 0; s < layer->blocks * BLOCK_SLOTS; s++)
 	{
 		uint32_t	here = count[s];
 
@@ -521,51 +819,108 @@ sort_keys(const BfShardBuild *build, unsigned number, const Layer *layer, Band *
 #undef START
 }
 
+/* What adding a row comes to, if not to the slot where it stands now. */
+#define REDUNDANT	UINT32_MAX	/* it follows from others */
+#define CONTRADICTS	(UINT32_MAX - 1)
+
+static inline uint32_t
+add_row(Band *band, uint32_t at, uint64_t row, uint32_t value)
+{
+	while (band->row[at] != 0)
+	{
+		unsigned	zeros;
+
+		row ^= band->row[at];
+		value ^= band->value[at];
+		if (row == 0)
+			return value == 0 ? REDUNDANT : CONTRADICTS;
+		zeros = (unsigned) __builtin_ctzll(row);
+		row >>= zeros;
+		at += zeros;
+	}
+	band->row[at] = row;
+	band->value[at] = value;
+	return at;
+}
+
+/*
+ * The same modulo 3, for a row of ones.  Its first coefficient is kept at 1, the row being doubled, which is exchanging ones and twos, where it is not.
+ */
+static inline uint32_t
+add_ternary_row(Band *band, uint32_t at, uint64_t ones, unsigned value)
+{
+	TernaryRow	row = {.one = ones, .two = 0};
+
+	while (band->ternary_row[at].one != 0)
+	{
+		TernaryRow	minus = {.one = band->ternary_row[at].two, .two = band->ternary_row[at].one};
+		uint64_t	t = (row.one | minus.two) ^ (row.two | minus.one);
+		uint64_t	exchange;
+		unsigned	zeros;
+
+		/* the sum of the two, Harrison, Page, Smart 2002, "Software implementation of finite fields of characteristic three" */
+		row = (TernaryRow) {.one = (row.two | minus.two) ^ t, .two = (row.one | minus.one) ^ t};
+		value += 3 - band->ternary_value[at];
+		if ((row.one | row.two) == 0)
+			return value % 3 == 0 ? REDUNDANT : CONTRADICTS;
+		zeros = (unsigned) __builtin_ctzll(row.one | row.two);
+		row.one >>= zeros;
+		row.two >>= zeros;
+		at += zeros;
+		exchange = (row.one ^ row.two) & -(row.two & 1);
+		value <<= row.two & 1;
+		value = value % 3;
+		row.one ^= exchange;
+		row.two ^= exchange;
+	}
+	band->ternary_row[at] = row;
+	band->ternary_value[at] = (uint8_t) value;
+	return at;
+}
+
 /*
  * Adds the equations of some keys of one bucket, all or none.  Rows that were there before do not change, so that the new ones can be
  * taken out again.
  */
 static bool
-add_keys(const BfShardBuild *build, Band *band, uint32_t first, uint32_t last)
+add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t first, uint32_t last)
 {
 	unsigned	width = build->head->param[BF_STATIC_WIDTH];
+	uint64_t	ternary_start = layer->binary_blocks * BLOCK_SLOTS;
 	uint32_t	added[BUCKET_SLOTS + BLOCK_SLOTS];	/* there are no more slots that they could take */
+	uint32_t	ternary_added[BUCKET_SLOTS + BLOCK_SLOTS];
 	unsigned	nadded = 0;
+	unsigned	nternary = 0;
 	uint32_t	i;
 
 	for (i = first; i < last; i++)
 	{
 		uint64_t	mix = bf_static_mix(build->hashes[band->key[i]]);
-		uint64_t	row = coefficients_of(mix);
-		uint32_t	value = fingerprint_of(mix, width);
-		uint32_t	at = band->start[i];
+		uint64_t	fingerprint = fingerprint_of(mix);
+		uint32_t	start = band->start[i];
+		uint32_t	at = add_row(band, start, coefficients_of(mix), fingerprint_bits(fingerprint, width));
 
-		while (row != 0 && band->row[at] != 0)
-		{
-			row ^= band->row[at];
-			value ^= band->value[at];
-			if (row != 0)
-			{
-				unsigned	zeros = (unsigned) __builtin_ctzll(row);
-
-				row >>= zeros;
-				at += zeros;
-			}
-		}
-		if (row != 0)
-		{
-			band->row[at] = row;
-			band->value[at] = value;
+		if (at < CONTRADICTS)
 			added[nadded++] = at;
-		}
-		else if (value != 0)
+		if (at != CONTRADICTS && start >= ternary_start)
 		{
-			/* it contradicts the others */
+			at = add_ternary_row(band, (uint32_t) (start - ternary_start), coefficients_of(mix), fingerprint_trit(fingerprint, width));
+			if (at < CONTRADICTS)
+				ternary_added[nternary++] = at;
+		}
+		if (at == CONTRADICTS)
+		{
 			while (nadded > 0)
 			{
 				at = added[--nadded];
 				band->row[at] = 0;
 				band->value[at] = 0;
+			}
+			while (nternary > 0)
+			{
+				at = ternary_added[--nternary];
+				band->ternary_row[at] = (TernaryRow) {0, 0};
+				band->ternary_value[at] = 0;
 			}
 			return false;
 		}
@@ -581,7 +936,7 @@ fill_band(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band 
 	uint32_t	i = 0;
 	uint64_t	bucket;
 
-	for (bucket = 0; bucket * BUCKET_SLOTS < layer->starts; bucket++)
+	for (bucket = 0; bucket * BUCKET_SLOTS < layer->blocks * BLOCK_SLOTS; bucket++)
 	{
 		uint32_t	group[4];	/* where the starts from each threshold on begin */
 		unsigned	t;
@@ -592,7 +947,7 @@ fill_band(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band 
 			while (t < 3 && i < n && band->start[i] < bucket * BUCKET_SLOTS + threshold[t + 1])
 				i++;
 		}
-		for (t = 3; t > 0 && add_keys(build, band, group[t - 1], group[t]); t--)
+		for (t = 3; t > 0 && add_keys(build, layer, band, group[t - 1], group[t]); t--)
 			;
 		thresholds[bucket / 4] |= (uint8_t) (t << (bucket % 4 * 2));
 		memcpy(band->bumped + nbumped, band->key + group[0], (group[t] - group[0]) * sizeof(uint32_t));
@@ -635,19 +990,45 @@ solve_four(const uint64_t *row, const uint32_t *value, unsigned column, uint64_t
 	window[3] = d;
 }
 
+/* The same in the ternary column; the slots' digits are put behind those that slots of later blocks have in n. */
+static inline __attribute__((always_inline)) void
+solve_ternary(const TernaryRow *row, const uint8_t *value, TernaryRow *window, uint8_t *n, unsigned weight)
+{
+	uint64_t	one = window->one;
+	uint64_t	two = window->two;
+	int			i;
+
+	for (i = BLOCK_SLOTS - 1; i >= 0; i--)
+	{
+		unsigned	digit;
+
+		one <<= 1;
+		two <<= 1;
+		digit = (unsigned) (value[i] + __builtin_popcountll(row[i].one & two) + __builtin_popcountll(row[i].two & one) +
+							2 * (__builtin_popcountll(row[i].one & one) + __builtin_popcountll(row[i].two & two))) % 3;
+		one |= digit & 1;
+		two |= digit >> 1;
+		n[i] = (uint8_t) (n[i] + digit * weight);
+	}
+	window->one = one;
+	window->two = two;
+}
+
 /*
- * Back substitution.  An empty slot is 0.  Where the last column begins, no row reaches back: who starts in the blocks that lack it has no
- * equation there.
+ * Back substitution.  An empty slot is 0.  No row of the binary part reaches into the ternary one, so that what windows hold there does not matter.
  */
 static inline __attribute__((always_inline)) void
 solve_with(const BfEnv *env, const Layer *layer, const Band *band, uint8_t *out)
 {
 	uint64_t	window[BF_STATIC_MAX_WIDTH] = {0};
+	TernaryRow	ternary_window = {0, 0};
+	uint8_t		n[GROUP_BYTES] = {0};
 	uint64_t	block;
 
 	for (block = layer->blocks; block-- > 0;)
 	{
-		unsigned	columns = rest_columns(layer, block);
+		bool		ternary = block >= layer->binary_blocks;
+		unsigned	columns = layer->rest_width + (ternary ? 0 : layer->extra_width);
 		unsigned	i;
 
 		for (i = 0; i < layer->front_width + columns; i += 4)
@@ -656,6 +1037,19 @@ solve_with(const BfEnv *env, const Layer *layer, const Band *band, uint8_t *out)
 			bf_store64(out + front_offset(layer, block) + i * WORD_BYTES, window[i]);
 		for (i = 0; i < columns; i++)
 			bf_store64(out + rest_offset(layer, block) + i * WORD_BYTES, window[layer->front_width + i]);
+		if (ternary)
+		{
+			uint64_t	number = block - layer->binary_blocks;
+			unsigned	k = (unsigned) (number % GROUP_BLOCKS);
+
+			solve_ternary(band->ternary_row + number * BLOCK_SLOTS, band->ternary_value + number * BLOCK_SLOTS, &ternary_window, n,
+						  power[GROUP_BLOCKS - 1 - k]);
+			for (i = 0; k == 0 && i < GROUP_BYTES; i++)
+			{
+				out[group_offset(layer, block) + i] = group_byte(n[i]);
+				n[i] = 0;
+			}
+		}
 		if (block % 512 == 0)
 			bf_check_interrupts(env);
 	}
@@ -695,6 +1089,7 @@ static void
 ribbon_solve(const BfEnv *env, BfShardBuild *build)
 {
 	uint64_t	slots = (uint64_t) max_blocks(build->n) * BLOCK_SLOTS;
+	uint64_t	ternary_slots = max_ternary_blocks(build->head, build->n) * BLOCK_SLOTS;
 	uint32_t	n = build->n;
 	uint8_t    *bytes = build->table;
 	uint32_t	nbumped;
@@ -702,10 +1097,12 @@ ribbon_solve(const BfEnv *env, BfShardBuild *build)
 	unsigned	number;
 
 	band.row = build->scratch;
-	band.value = (uint32_t *) (void *) (band.row + slots);
+	band.ternary_row = (TernaryRow *) (void *) (band.row + slots);
+	band.value = (uint32_t *) (void *) (band.ternary_row + ternary_slots);
 	band.start = band.value + slots;
 	band.key = band.start + build->n;
 	band.bumped = band.key + build->n;
+	band.ternary_value = (uint8_t *) (band.bumped + build->n);
 
 	for (number = 0;; number++)
 	{
@@ -718,6 +1115,9 @@ ribbon_solve(const BfEnv *env, BfShardBuild *build)
 		sort_keys(build, number, &layer, &band, n);
 		memset(band.row, 0, layer.blocks * BLOCK_SLOTS * sizeof(*band.row));
 		memset(band.value, 0, layer.blocks * BLOCK_SLOTS * sizeof(*band.value));
+		ternary_slots = (layer.blocks - layer.binary_blocks) * BLOCK_SLOTS;
+		memset(band.ternary_row, 0, ternary_slots * sizeof(*band.ternary_row));
+		memset(band.ternary_value, 0, ternary_slots);
 		nbumped = fill_band(env, build, &layer, &band, n, bytes + NEXT_BYTES);
 		solve_band(env, &layer, &band, bytes);
 		bytes += layer.len;
@@ -735,6 +1135,30 @@ ribbon_solve(const BfEnv *env, BfShardBuild *build)
 
 /* ---- the rest ---- */
 
+/* Are all bytes of the groups such as are written, zeros for blocks that the last one lacks included? */
+static bool
+groups_ok(const Layer *layer, const uint8_t *bytes)
+{
+	uint64_t	left = layer->blocks - layer->binary_blocks;
+	uint64_t	at;
+
+	for (at = layer->groups; at < layer->len; at += GROUP_BYTES)
+	{
+		unsigned	unit = left < GROUP_BLOCKS ? power[GROUP_BLOCKS - left] : 1;
+		unsigned	i;
+
+		for (i = 0; i < GROUP_BYTES; i++)
+		{
+			unsigned	n = bytes[at + i] * 243U / 256;
+
+			if (group_byte(n) != bytes[at + i] || n % unit != 0)
+				return false;
+		}
+		left -= BF_MIN(left, GROUP_BLOCKS);
+	}
+	return true;
+}
+
 static const char *
 ribbon_table_validate(const BfHeader *head, uint32_t geometry, const uint8_t *table, uint64_t avail, uint64_t *len)
 {
@@ -748,11 +1172,15 @@ ribbon_table_validate(const BfHeader *head, uint32_t geometry, const uint8_t *ta
 
 		if (i == MAX_LAYERS)
 			return "a table has too many layers";
+		if (blocks < 2)
+			return "a layer is too short";
 		layer_shape(head, blocks, &layer);
 		if (layer.len > avail - *len)
 			return "a layer reaches beyond the payload";
 		if (!bf_packed_padding_ok(table + *len + NEXT_BYTES, (layer.blocks + 1) / 2, 2))
 			return "the padding of thresholds is not zero";
+		if (!groups_ok(&layer, table + *len))
+			return "a byte does not hold five digits";
 		blocks = bf_load32(table + *len);
 		*len += layer.len;
 	}
@@ -769,7 +1197,9 @@ static const BfStaticKind ribbon = {
 static double
 table_fpr(const uint32_t *param)
 {
-	return ldexp(1 + (double) param[PARAM_SHORT] / SHORT_ONE, -(int) param[BF_STATIC_WIDTH]);
+	double		third = (double) param[PARAM_TERNARY] / TERNARY_ONE / 3;
+
+	return ldexp(param[PARAM_LESS] ? 1 - third : 1 + third, (int) param[PARAM_LESS] - (int) param[BF_STATIC_WIDTH]);
 }
 
 /* Powers of two are exact: nothing here hangs on a logarithm. */
@@ -777,13 +1207,18 @@ static void
 ribbon_design(BfDesign *design)
 {
 	unsigned	width = bf_static_width(design->fpr);
+	double		over = ldexp(design->fpr, (int) width) - 1; /* 2^-w is that much less than asked for */
 
 	design->param[BF_STATIC_WIDTH] = width;
-	design->param[PARAM_SHORT] = (uint32_t) ((ldexp(design->fpr, (int) width) - 1) * SHORT_ONE);
+	if (width == 1)
+		over = 0;				/* there is nothing less than a column */
+	design->param[PARAM_LESS] = over > 1.0 / 3;
+	design->param[PARAM_TERNARY] = (uint32_t) (over > 1.0 / 3 ? ceil((1 - over) * 1.5 * TERNARY_ONE) : over * 3 * TERNARY_ONE);
 	design->expected_fpr = table_fpr(design->param);
 
-	/* the columns, 1/1024 of slots that remain empty, the thresholds */
-	design->millibits = (uint32_t) (((uint64_t) width * SHORT_ONE - design->param[PARAM_SHORT]) * 1001 / SHORT_ONE) + 17;
+	/* the columns, a ternary one for 1.6, 1/1024 of slots that remain empty, the thresholds */
+	design->millibits = (uint32_t) (((width - design->param[PARAM_LESS]) * UINT64_C(1000) * TERNARY_ONE +
+									 (design->param[PARAM_LESS] ? 600 : -INT64_C(400)) * design->param[PARAM_TERNARY]) / TERNARY_ONE * 1001 / 1000) + 17;
 }
 
 /* A twentieth of each layer's keys goes on to the next. */
@@ -818,10 +1253,10 @@ ribbon_check(const BfHeader *head)
 
 	if (reason != NULL)
 		return reason;
-	if (head->param[PARAM_SHORT] >= SHORT_ONE)
-		return "the share of short blocks is out of range";
-	if (head->param[2] != 0)
-		return "reserved fields of the header are not zero";
+	if (head->param[PARAM_TERNARY] > TERNARY_ONE || head->param[PARAM_LESS] > 1)
+		return "the share of ternary blocks is out of range";
+	if (head->param[BF_STATIC_WIDTH] == 1 && (head->param[PARAM_TERNARY] != 0 || head->param[PARAM_LESS] != 0))
+		return "a single column cannot be divided";
 	return NULL;
 }
 

@@ -41,7 +41,7 @@ build(double fpr, uint64_t n, const char *what)
 	BfProbe		twin = n > 0 ? bf_ribbon_scalar_twin() : probe;
 	bool	   *result = test_malloc(n * sizeof(bool));
 	uint64_t	missed = 0;
-	const char *reason = NULL;
+	const char *reason = "";
 	BfStats		stats;
 	BfView		view;
 	uint64_t	i;
@@ -99,6 +99,13 @@ check_rate(uint64_t count, uint64_t probes, double fpr, uint64_t n)
 		   n, fpr, count, probes);
 }
 
+/* Columns per slot, a ternary one taken for 1.6. */
+static double
+columns(const uint32_t *param)
+{
+	return param[0] - param[2] + (param[2] ? 0.6 : -0.4) * param[1] / 65536.0;
+}
+
 static void
 every_small_number(void)
 {
@@ -131,7 +138,7 @@ every_small_number(void)
 	}
 }
 
-/* The rate is met, and missed downwards by no more than blocks are coarse; the sizes are what is promised. */
+/* The rate is met, and missed downwards by no more than groups are coarse; the sizes are what is promised. */
 static void
 larger_numbers(void)
 {
@@ -146,7 +153,7 @@ larger_numbers(void)
 			uint64_t	n = numbers[i];
 			uint64_t	probes = rates[r] < 1e-5 ? 256 : 200000;
 			BfHeader	head = test_plan(ribbon(), rates[r], n);
-			double		width = head.param[0] - head.param[1] / 65536.0;
+			double		width = columns(head.param);
 			TestFilter	filter;
 			double		bits;
 			uint64_t	count;
@@ -155,12 +162,12 @@ larger_numbers(void)
 			filter = build(rates[r], n, "large");
 			count = claimed(&filter, probes);
 			check_rate(count, probes, rates[r], n);
-			if (n == 100000)
+			if (n == 100000 && rates[r] <= 0.5)
 				CHECKF((double) count >= 0.99 * rates[r] * (double) probes - 5 * sqrt(rates[r] * (double) probes) - 1,
 					   "%g: only %" PRIu64 " claimed", rates[r], count);
 			bits = (double) filter.view.head.payload_len * 8 / (double) n;
 			CHECKF(width < 1 || bits <= width * most[i] + 0.025, "%" PRIu64 " keys at %g: %.4f bits per key for %.4f columns", n, rates[r], bits, width);
-			CHECKF(fabs((double) filter.view.head.payload_len / (double) head.payload_len - 1) < (n == 1000 ? 0.3 : 0.02),
+			CHECKF(fabs((double) filter.view.head.payload_len / (double) head.payload_len - 1) < (n == 1000 ? 0.3 : 0.03),
 				   "%" PRIu64 " keys at %g: planned %" PRIu64 " bytes, built %" PRIu64, n, rates[r], head.payload_len, filter.view.head.payload_len);
 			test_free(&filter);
 		}
@@ -177,14 +184,20 @@ designs(void)
 		BfDesign	design;
 
 		CHECK(bf_design(ribbon(), fpr, &design) == BF_OK);
+		if (fpr >= 0.5)
+		{
+			CHECK(design.expected_fpr == 0.5 && design.millibits == 1018);
+			continue;
+		}
 		CHECKF(design.expected_fpr <= fpr && design.expected_fpr > fpr * 0.9999, "%g comes to %g", fpr, design.expected_fpr);
-		CHECKF(design.millibits >= -log2(fpr) * 1000 && design.millibits < -log2(fpr) * 1002 + 105, "%g takes %u", fpr, design.millibits);
+		CHECKF(design.millibits >= -log2(fpr) * 1000 && design.millibits < -log2(fpr) * 1002 + 64, "%g takes %u", fpr, design.millibits);
+		CHECK(fabs(design.millibits - 17 - columns(design.param) * 1001) < 2);
 	}
 	{
 		BfDesign	design;
 
-		CHECK(bf_design(ribbon(), 0.0078125, &design) == BF_OK && design.param[0] == 7 && design.param[1] == 0);
-		CHECK(bf_design(ribbon(), 0.5, &design) == BF_OK && design.param[0] == 1 && design.param[1] == 0);
+		CHECK(bf_design(ribbon(), 0.0078125, &design) == BF_OK && design.param[0] == 7 && design.param[1] == 0 && design.param[2] == 0);
+		CHECK(bf_design(ribbon(), 0.5, &design) == BF_OK && design.param[0] == 1 && design.param[1] == 0 && design.param[2] == 0);
 		CHECK(bf_design(ribbon(), 9e-10, &design) == BF_FPR_TOO_LOW);
 	}
 }
@@ -406,9 +419,9 @@ refused(void)
 		REFUSED(bf_store32(payload + table, 1 << 20), bf_store32(payload + table, next), "a layer reaches beyond the payload");
 		REFUSED(bf_store32(payload + table, 0), bf_store32(payload + table, next), "the payload does not end with its last shard");
 	}
-	REFUSED(bf_store32(filter.data + BF_OFF_PARAM + 4, 65536), bf_store32(filter.data + BF_OFF_PARAM + 4, filter.view.head.param[1]),
-			"the share of short blocks is out of range");
-	REFUSED(filter.data[BF_OFF_PARAM + 8] = 1, filter.data[BF_OFF_PARAM + 8] = 0, "reserved fields of the header are not zero");
+	REFUSED(bf_store32(filter.data + BF_OFF_PARAM + 4, 65537), bf_store32(filter.data + BF_OFF_PARAM + 4, filter.view.head.param[1]),
+			"the share of ternary blocks is out of range");
+	REFUSED(filter.data[BF_OFF_PARAM + 8] = 2, filter.data[BF_OFF_PARAM + 8] = 0, "the share of ternary blocks is out of range");
 	test_free(&filter);
 #undef REFUSED
 }
