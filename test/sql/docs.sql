@@ -217,7 +217,7 @@ SELECT bloom_add(bloom_agg(x, 0.01, 'binary_fuse'), 11) FROM generate_series(1, 
 -- docs/kinds.md, example 2
 SELECT kind, bytes, round(bits_per_key::numeric, 2) AS bits_per_key, round(overhead::numeric, 2) AS overhead,
        round(expected_fpr::numeric, 5) AS expected_fpr
-FROM bloom_kinds(1000000, 0.01) ORDER BY bytes;
+FROM bloom_kinds(1000000, 0.01) ORDER BY bytes, kind;
 
 -- docs/kinds.md, example 3
 SELECT kind, round(bits_per_key::numeric, 2) AS bits_per_key, round(expected_fpr::numeric, 5) AS expected_fpr
