@@ -18,6 +18,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_type.h"
+#include "storage/bufmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
@@ -25,6 +26,9 @@
 
 /* Reading a slice costs about as much as this many bytes of fetching all. */
 #define BYTES_PER_SLICE		(16 * 1024)
+
+/* After so many chunks in a row that lay elsewhere, they are no longer looked for by their place. */
+#define MAX_MISPLACED		8
 
 /* The most that a kind asks for at a time. */
 #define MAX_SLICE			BF_MAX_HEADER_SIZE
@@ -42,9 +46,13 @@ struct BloomfamSliceScan
 	Relation   *indexes;
 	int			nindexes;
 	IndexScanDesc scan;
-	SnapshotData snapshot;
+	SnapshotData room;
+	Snapshot	snapshot;
 	TupleTableSlot *slot;
 	ScanKeyData key[2];			/* of the index: value id, number of the chunk */
+	BlockNumber nblocks;		/* of the table; 0: not known yet */
+	int32		last_seq;		/* the last chunk that was read, and where it lies; -1: none */
+	ItemPointerData last_tid;
 };
 
 static BloomfamSliceScan *
@@ -55,10 +63,13 @@ begin_scan(Oid table, Oid value_id)
 
 	scan->table = table_open(table, AccessShareLock);
 	valid = toast_open_indexes(scan->table, AccessShareLock, &scan->indexes, &scan->nindexes);
-	scan->scan = bloomfam_index_beginscan(scan->table, scan->indexes[valid], bloomfam_toast_snapshot(&scan->snapshot), lengthof(scan->key));
+	scan->snapshot = bloomfam_toast_snapshot(&scan->room);
+	scan->scan = bloomfam_index_beginscan(scan->table, scan->indexes[valid], scan->snapshot, lengthof(scan->key));
 	scan->slot = table_slot_create(scan->table, NULL);
 	ScanKeyInit(&scan->key[0], CHUNK_ID, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(value_id));
 	ScanKeyInit(&scan->key[1], CHUNK_SEQ, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(0));
+	scan->nblocks = 0;
+	scan->last_seq = -1;
 	return scan;
 }
 
@@ -72,16 +83,68 @@ end_scan(BloomfamSliceScan *scan)
 	pfree(scan);
 }
 
-/* The data of a chunk, good until the next one is read. */
-static struct varlena *
-read_chunk(BloomfamSliceScan *scan, int32 seq)
+/*
+ * Puts a chunk into the slot if it lies where it should, seen from the last one that was read: the second look is for a page that has one chunk
+ * more than the others, as the rest of another value was short.
+ */
+static bool
+find_by_place(BloomfamSliceScan *scan, int32 seq)
 {
-	struct varlena *chunk = NULL;
-	bool		isnull = true;
+	int			looks;
 
+	if (scan->nblocks == 0)
+		scan->nblocks = RelationGetNumberOfBlocks(scan->table);
+	for (looks = 0; looks < 2; looks++)
+	{
+		int64		place = (int64) ItemPointerGetBlockNumber(&scan->last_tid) * EXTERN_TUPLES_PER_PAGE +
+			ItemPointerGetOffsetNumber(&scan->last_tid) - 1 + seq - scan->last_seq;
+		bool		isnull[2];
+		Datum		id;
+		Datum		found;
+
+		if (place < 0 || place >= (int64) scan->nblocks * EXTERN_TUPLES_PER_PAGE)
+			return false;
+		ItemPointerSet(&scan->last_tid, (BlockNumber) (place / EXTERN_TUPLES_PER_PAGE), (OffsetNumber) (place % EXTERN_TUPLES_PER_PAGE + 1));
+		if (!table_tuple_fetch_row_version(scan->table, &scan->last_tid, scan->snapshot, scan->slot))
+			return false;
+		id = slot_getattr(scan->slot, CHUNK_ID, &isnull[0]);
+		found = slot_getattr(scan->slot, CHUNK_SEQ, &isnull[1]);
+		if (isnull[0] || isnull[1] || DatumGetObjectId(id) != DatumGetObjectId(scan->key[0].sk_argument))
+			return false;
+		scan->last_seq = DatumGetInt32(found);
+		if (scan->last_seq == seq)
+			return true;
+	}
+	return false;
+}
+
+static bool
+find_by_index(BloomfamSliceScan *scan, int32 seq)
+{
 	scan->key[1].sk_argument = Int32GetDatum(seq);
 	index_rescan(scan->scan, scan->key, lengthof(scan->key), NULL, 0);
-	if (index_getnext_slot(scan->scan, ForwardScanDirection, scan->slot))
+	if (!index_getnext_slot(scan->scan, ForwardScanDirection, scan->slot))
+		return false;
+	scan->last_seq = seq;
+	scan->last_tid = scan->slot->tts_tid;
+	return true;
+}
+
+/* The data of a chunk, good until the next one is read. */
+static struct varlena *
+read_chunk(BloomfamSlice *slice, int32 seq)
+{
+	BloomfamSliceScan *scan = slice->scan;
+	struct varlena *chunk = NULL;
+	bool		isnull = true;
+	bool		found = false;
+
+	if (scan->last_seq >= 0 && slice->misplaced < MAX_MISPLACED)
+	{
+		found = find_by_place(scan, seq);
+		slice->misplaced = found ? 0 : slice->misplaced + 1;
+	}
+	if (found || find_by_index(scan, seq))
 		chunk = (struct varlena *) DatumGetPointer(slot_getattr(scan->slot, CHUNK_DATA, &isnull));
 	if (isnull || VARATT_IS_EXTENDED(chunk) != VARATT_IS_SHORT(chunk))
 		ereport(ERROR,
@@ -101,7 +164,7 @@ read_slice(BloomfamSlice *slice, uint64 offset, uint64 len)
 	while (done < len)
 	{
 		uint64		at = (offset + done) % TOAST_MAX_CHUNK_SIZE;
-		struct varlena *chunk = read_chunk(slice->scan, (int32) ((offset + done) / TOAST_MAX_CHUNK_SIZE));
+		struct varlena *chunk = read_chunk(slice, (int32) ((offset + done) / TOAST_MAX_CHUNK_SIZE));
 		uint64		size = VARSIZE_ANY_EXHDR(chunk);
 
 		if (at >= size)

@@ -129,6 +129,31 @@ SELECT day FROM segments, bloom_info(users) i WHERE i.key_type LIKE '%@pg%';
 \c :original
 DROP DATABASE docs_examples;
 
+-- ==================== docs/distributed.md
+CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+\c docs_examples
+SET lc_messages = 'C';
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/distributed.md, example 1
+CREATE TABLE orders AS SELECT x AS id, x % 3 AS node FROM generate_series(1, 30000) x;
+
+WITH united AS (
+    SELECT bloom_union_agg(f) AS f
+    FROM (SELECT bloom_agg(id, 0.01, 'blocked', 30000) AS f FROM orders GROUP BY node) one_of_each)
+SELECT bloom_may_contain_all(f, (SELECT array_agg(id) FROM orders)) AS nothing_lost,
+       bloom_fpr(f) = (SELECT bloom_fpr(bloom_agg(id, 0.01, 'blocked', 30000)) FROM orders) AS same_rate
+FROM united;
+
+-- docs/distributed.md, example 2
+SELECT bloom_agg(bloom_key(id)) = bloom_agg(id) AS the_same FROM orders;
+-- end
+\c :original
+DROP DATABASE docs_examples;
+
 -- ==================== docs/format.md
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples

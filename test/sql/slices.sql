@@ -37,6 +37,21 @@ SELECT count(*) FROM generate_series(5001, 5900) k WHERE (SELECT f FROM segment 
 SELECT count(*) FROM generate_series(5001, 5900) k WHERE (SELECT f FROM segment WHERE id = 5 AND kind = 'standard') @~ k;
 
 --
+-- Chunks lie in holes that others left: where one is says little of the next
+--
+CREATE TABLE hole (id int, kind text, f bloomfilter);
+INSERT INTO hole SELECT s, 'filler', bloom_create(3000 + s * 5) FROM generate_series(1, 400) s;
+DELETE FROM hole WHERE id % 3 = 0 OR id % 7 < 2;
+VACUUM hole;
+INSERT INTO hole
+SELECT s, kind, (SELECT bloom_agg(s * 1000 + x, 0.01, kind, 20000 * s) FROM generate_series(1, 900) x)
+FROM generate_series(1, 6) s, unnest('{standard,blocked}'::text[]) kind;
+SELECT kind, count(*) AS pairs, count(*) FILTER (WHERE f @~ k <> (w @~ k)) AS differ,
+	count(*) FILTER (WHERE k / 1000 = id AND k % 1000 BETWEEN 1 AND 900 AND NOT f @~ k) AS lost
+FROM (SELECT x AS k FROM generate_series(1, 7000, 37) x OFFSET 0) k, (SELECT id, kind, f, whole(f) AS w FROM hole WHERE kind <> 'filler' OFFSET 0) s
+GROUP BY kind ORDER BY kind;
+
+--
 -- The key's type is looked at in each filter, and so is what each filter is
 --
 SELECT count(*) FROM segment WHERE f @~ 'seven';

@@ -1,0 +1,61 @@
+# The plots of bench/sql; bench/sql/plot calls this.
+#
+# From the command line: plot_name, semijoin or segments; tsv, the figures; png, a folder for a picture besides, or nothing.
+
+set datafile separator "\t"
+set border 3 lc rgb '#606060'
+set tics nomirror out scale 0.6 textcolor rgb '#303030'
+set grid xtics ytics lc rgb '#e4e4e4' lt 1 lw 1
+set key vertical Left reverse noenhanced samplen 2.5 spacing 1.2 noopaque
+set pointsize 0.8
+set logscale xy
+set lmargin at screen 0.09
+set rmargin at screen 0.66
+set tmargin at screen 0.9
+set bmargin at screen 0.13
+set key at screen 0.68, graph 0.95 left top
+
+do for [format in (png eq '' ? 'svg' : 'svg png')] {
+	if (format eq 'svg') {
+		set terminal svg size 1000,520 font 'DejaVu Sans,14' background 'white'
+		folder = 'docs'
+	} else {
+		set terminal pngcairo size 1000,520 font 'DejaVu Sans,11' background 'white'
+		folder = png
+	}
+	set output folder . '/sql_' . plot_name . '.' . format
+	if (plot_name eq 'semijoin') {
+		types   = 'bigint uuid text'
+		colours = '#1a5fb4 #e66100 #2e9e5b'
+		forms   = 'built stored spilling'
+		titles  = '"filter built in the query" "stored filter" "built, join spills (4 MB)"'
+		rows(type, form) = sprintf("< awk -F '\\t' '$1 == \"%s\" && $2 == \"%s\"' %s | sort -k 3,3g", type, form, tsv)
+		set title 'Filter and hash semi-join, against the semi-join alone (1 million keys)' noenhanced
+		set xlabel 'rows that match'
+		set xrange [0.08:60]
+		set xtics ('0.1 %%' 0.1, '1 %%' 1, '10 %%' 10, '50 %%' 50)
+		set ylabel 'times faster'
+		set yrange [0.8:*]
+		set ytics (0.8, 1, 1.2, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20) format '%g'
+		# the combinations that were measured: numbers of form and type
+		pairs = system(sprintf("awk -F '\\t' 'BEGIN { split(\"%s\", f, \" \"); split(\"%s\", t, \" \") } { seen[$1, $2] = 1 } " . \
+			"END { for (i = 1; i in f; i++) for (j = 1; j in t; j++) if ((t[j], f[i]) in seen) print i \",\" j }' %s", forms, types, tsv))
+		f(pair) = int(pair[1:1])
+		t(pair) = int(pair[3:3])
+		plot for [p in pairs] rows(word(types, t(p)), word(forms, f(p))) using 3:4 with linespoints \
+			lc rgb word(colours, t(p)) pt 4 + 2 * f(p) dt f(p) lw 1.5 title word(types, t(p)) . ', ' . word(titles, f(p)), \
+			1 with lines lc rgb 'black' lw 1.5 dt 2 title 'the semi-join alone'
+	} else {
+		rows(against) = sprintf("< awk -F '\\t' '$4 == \"%s\"' %s | sort -g", against, tsv)
+		set title 'One key against many stored filters: time for each' noenhanced
+		set xlabel 'size of a filter'
+		set xrange [12000:6e6]
+		set xtics ('16 kB' 16384, '64 kB' 65536, '256 kB' 262144, '1 MB' 1048576, '4 MB' 4194304)
+		set ylabel 'us per filter'
+		set ytics (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000) format '%g'
+		plot rows('fetching') using 1:3 with linespoints lc rgb '#c01c28' pt 8 lw 1.5 title 'fetching the value', \
+			rows('slice') using 1:2 with linespoints lc rgb '#1a5fb4' pt 6 lw 1.5 title 'bloom_may_contain', \
+			rows('slice') using 1:3 with linespoints lc rgb 'black' pt 4 dt 2 lw 1.5 title 'reading one slice of it'
+	}
+	set output
+}

@@ -1,0 +1,38 @@
+# Probing row by row, in the forms in which a query gets its filter, against a cheap built-in condition.
+#
+# ROWS (10000000).
+rows=${ROWS:-10000000}
+
+sql <<-SQL
+	CREATE UNLOGGED TABLE fact AS SELECT (random() * 10000000)::bigint AS k FROM generate_series(1, $rows);
+	CREATE TABLE filters (id text, f bloomfilter);
+	INSERT INTO filters SELECT '100 kB', bloom_agg(k, 0.001, 'blocked', 50000) FROM generate_series(0, 10000000, 200) k;
+	INSERT INTO filters SELECT '1 MB', bloom_agg(k, 0.001, 'blocked', 530000) FROM generate_series(0, 10000000, 100) k;
+	VACUUM ANALYZE fact;
+SQL
+cat > "$work/setup.sql" <<-SQL
+	SET plan_cache_mode = force_generic_plan;
+	PREPARE by_parameter(bloomfilter) AS SELECT count(*) FROM fact WHERE bloom_may_contain(\$1, k);
+	SELECT quote_literal(f) AS small FROM filters WHERE id = '100 kB' \gset
+	SELECT quote_literal(f) AS large FROM filters WHERE id = '1 MB' \gset
+SQL
+echo "SELECT count(*) FROM fact;" > "$work/count.sql"
+echo "SELECT count(*) FROM fact WHERE k % 100 = 3;" > "$work/modulo.sql"
+echo "SELECT count(*) FROM fact WHERE bloom_may_contain(:small::bloomfilter, k);" > "$work/constant.sql"
+echo "EXECUTE by_parameter(:small);" > "$work/parameter.sql"
+echo "SELECT count(*) FROM fact WHERE bloom_may_contain((SELECT f FROM filters WHERE id = '100 kB'), k);" > "$work/subquery.sql"
+echo "SELECT count(*) FROM filters, fact WHERE id = '100 kB' AND bloom_may_contain(f, k);" > "$work/lateral.sql"
+echo "SELECT count(*) FROM filters, fact WHERE id = '100 kB' AND (k + length(id) - 6) % 100 = 3;" > "$work/cross.sql"
+echo "SELECT count(*) FROM fact WHERE bloom_may_contain(:large::bloomfilter, k);" > "$work/constant_1mb.sql"
+echo "SELECT count(*) FROM fact WHERE bloom_may_contain((SELECT f FROM filters WHERE id = '1 MB'), k);" > "$work/subquery_1mb.sql"
+measure "${ROUNDS:-7}" count modulo constant parameter subquery lateral cross constant_1mb subquery_1mb
+
+heading "Probes of $(thousands "$rows") bigint rows, ns a row; a bound of so many ns is one on the difference" "" against
+more modulo count "" "k % 100 = 3, against count(*)" "$rows"
+more constant modulo "<= 10 ns" "100 kB filter, a constant, against k % 100 = 3" "$rows"
+more parameter modulo "<= 10 ns" "... a prepared statement's parameter" "$rows"
+more subquery modulo "<= 10 ns" "... a scalar subquery over a stored filter" "$rows"
+slower parameter constant "<= 1.05 x" "parameter against constant"
+slower subquery constant "<= 1.05 x" "subquery against constant"
+more lateral cross "<= 10 ns" "lateral column against a cross join with such a function" "$rows"
+slower subquery_1mb constant_1mb "<= 1.05 x" "stored 1 MB filter against a constant one"
