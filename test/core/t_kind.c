@@ -542,7 +542,6 @@ built_body(const BfKind *kind)
 static void
 built_of_a_set(void)
 {
-	CHECK(bf_kind_by_id(BF_KIND_BLOCKED)->build == NULL);
 	each_kind(BF_FROM_SET, built_body);
 }
 
@@ -674,7 +673,6 @@ grow_body(const BfKind *kind)
 static void
 growing_changes_no_answer(void)
 {
-	CHECK(bf_kind_by_id(BF_KIND_BLOCKED)->grow == NULL);
 	each_kind(BF_CAN_ADD, grow_body);
 }
 
@@ -808,7 +806,6 @@ removing(void)
 {
 	each_kind(BF_CAN_ADD | BF_CAN_REMOVE, remove_body);
 	each_kind(BF_CAN_ADD | BF_CAN_REMOVE, equal_keys_body);
-	CHECK(bf_kind_by_id(BF_KIND_BLOCKED)->remove == NULL);
 }
 
 /* Never too few, and seldom too many. */
@@ -848,7 +845,6 @@ static void
 counting(void)
 {
 	each_kind(BF_CAN_ADD | BF_CAN_COUNT, count_body);
-	CHECK(bf_kind_by_id(BF_KIND_BLOCKED)->count == NULL);
 }
 
 /* ---- the two forms ---- */
@@ -925,7 +921,6 @@ forms_body(const BfKind *kind)
 static void
 two_forms(void)
 {
-	CHECK(bf_kind_by_id(BF_KIND_BLOCKED)->pack == NULL);
 	each_kind(BF_CAN_ADD, forms_body);
 }
 

@@ -260,7 +260,7 @@ main(void)
 		TestFilter	other = make(kind->design != NULL ? kind : bf_kind_by_id(BF_KIND_BLOCKED), 200);
 
 		/* of aggregates' states and of the kind that all is tried with, all */
-		thin = kind->design == NULL || kind->id == BF_KIND_BLOCKED ? 1 : 4;
+		thin = kind->design == NULL || kind->id == BF_KIND_BLOCKED ? 1 : 8;
 		partner = &other;
 		emit(kind->name, "nothing", filter.data, filter.len, true);
 		if (kind->design != NULL)
