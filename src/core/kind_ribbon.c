@@ -598,7 +598,7 @@ probe_batch_scalar(const BfView *view, Table *tables, const uint64_t *hashes, si
 #ifdef HAVE_X86_KERNELS
 
 /* Four words at once: the parity of each byte by a table of 16, then the bytes of each word added up. */
-__attribute__((target("avx2,popcnt")))
+__attribute__((target("avx2,bmi,bmi2,popcnt")))
 static inline uint64_t
 sum_four_avx2(const uint8_t *low, const uint8_t *high, Coefficients in)
 {
@@ -612,7 +612,7 @@ sum_four_avx2(const uint8_t *low, const uint8_t *high, Coefficients in)
 }
 
 /* As digits_scalar(), 32 bytes at a time. */
-__attribute__((target("avx2,popcnt")))
+__attribute__((target("avx2,bmi,bmi2,popcnt")))
 static inline Planes
 digits_avx2(const uint8_t *group, unsigned k)
 {
@@ -635,14 +635,14 @@ digits_avx2(const uint8_t *group, unsigned k)
 	return planes;
 }
 
-__attribute__((target("avx2,popcnt")))
+__attribute__((target("avx2,bmi,bmi2,popcnt")))
 static bool
 probe_avx2(const BfView *view, uint64_t hash)
 {
 	return probe_with(view, hash, sum_four_avx2, digits_avx2);
 }
 
-__attribute__((target("avx2,popcnt")))
+__attribute__((target("avx2,bmi,bmi2,popcnt")))
 static void
 probe_batch_avx2(const BfView *view, Table *tables, const uint64_t *hashes, size_t n, bool *result)
 {
@@ -655,7 +655,7 @@ static bool
 have_x86_kernels(void)
 {
 #ifdef HAVE_X86_KERNELS
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 #else
 	return false;
 #endif
@@ -819,74 +819,78 @@ sort_keys(const BfShardBuild *build, unsigned number, const Layer *layer, Band *
 #undef START
 }
 
-/* What adding a row comes to, if not to the slot where it stands now. */
-#define REDUNDANT	UINT32_MAX	/* it follows from others */
-#define CONTRADICTS	(UINT32_MAX - 1)
-
-static inline uint32_t
-add_row(Band *band, uint32_t at, uint64_t row, uint32_t value)
+/* Rows on their way: where they are, and what they add up to. */
+typedef struct Moving
 {
-	while (band->row[at] != 0)
-	{
-		unsigned	zeros;
+	uint64_t	row;
+	uint32_t	at;
+	uint32_t	value;
+} Moving;
 
-		row ^= band->row[at];
-		value ^= band->value[at];
-		if (row == 0)
-			return value == 0 ? REDUNDANT : CONTRADICTS;
-		zeros = (unsigned) __builtin_ctzll(row);
-		row >>= zeros;
-		at += zeros;
-	}
-	band->row[at] = row;
-	band->value[at] = value;
-	return at;
+typedef struct TernaryMoving
+{
+	TernaryRow	row;
+	uint32_t	at;
+	int32_t		value;			/* modulo 3 */
+} TernaryMoving;
+
+/* Takes a row on from a slot that is taken; where the slot is free it stays.  False if nothing remains of it. */
+static inline bool
+move_on(const Band *band, Moving *moving)
+{
+	unsigned	zeros;
+
+	moving->row ^= band->row[moving->at];
+	moving->value ^= band->value[moving->at];
+	if (moving->row == 0)
+		return false;
+	zeros = (unsigned) __builtin_ctzll(moving->row);
+	moving->row >>= zeros;
+	moving->at += zeros;
+	return true;
 }
 
 /*
- * The same modulo 3, for a row of ones.  Its first coefficient is kept at 1, the row being doubled, which is exchanging ones and twos, where it is not.
+ * The same modulo 3: the row that stands there is subtracted.  The first coefficient is kept at 1, the row being doubled, which is exchanging ones and
+ * twos, where it is not.
  */
-static inline uint32_t
-add_ternary_row(Band *band, uint32_t at, uint64_t ones, unsigned value)
+static inline bool
+ternary_move_on(const Band *band, TernaryMoving *moving)
 {
-	TernaryRow	row = {.one = ones, .two = 0};
+	TernaryRow	a = moving->row;
+	TernaryRow	b = band->ternary_row[moving->at];	/* its double is (b.two, b.one) */
+	uint64_t	t = (a.one | b.one) ^ (a.two | b.two);
+	uint64_t	exchange;
+	unsigned	zeros;
 
-	while (band->ternary_row[at].one != 0)
+	/* addition in seven steps: Harrison, Page, Smart 2002, "Software implementation of finite fields of characteristic three" */
+	a = (TernaryRow) {.one = (a.two | b.one) ^ t, .two = (a.one | b.two) ^ t};
+	moving->value -= band->ternary_value[moving->at];
+	if ((a.one | a.two) == 0)
 	{
-		TernaryRow	minus = {.one = band->ternary_row[at].two, .two = band->ternary_row[at].one};
-		uint64_t	t = (row.one | minus.two) ^ (row.two | minus.one);
-		uint64_t	exchange;
-		unsigned	zeros;
-
-		/* the sum of the two, Harrison, Page, Smart 2002, "Software implementation of finite fields of characteristic three" */
-		row = (TernaryRow) {.one = (row.two | minus.two) ^ t, .two = (row.one | minus.one) ^ t};
-		value += 3 - band->ternary_value[at];
-		if ((row.one | row.two) == 0)
-			return value % 3 == 0 ? REDUNDANT : CONTRADICTS;
-		zeros = (unsigned) __builtin_ctzll(row.one | row.two);
-		row.one >>= zeros;
-		row.two >>= zeros;
-		at += zeros;
-		exchange = (row.one ^ row.two) & -(row.two & 1);
-		value <<= row.two & 1;
-		value = value % 3;
-		row.one ^= exchange;
-		row.two ^= exchange;
+		moving->row = a;
+		return false;
 	}
-	band->ternary_row[at] = row;
-	band->ternary_value[at] = (uint8_t) value;
-	return at;
+	zeros = (unsigned) __builtin_ctzll(a.one | a.two);
+	a.one >>= zeros;
+	a.two >>= zeros;
+	exchange = -(a.two & 1);
+	moving->row.one = a.one ^ ((a.one ^ a.two) & exchange);
+	moving->row.two = a.two ^ ((a.one ^ a.two) & exchange);
+	moving->value = (moving->value ^ (int32_t) exchange) - (int32_t) exchange;
+	moving->at += zeros;
+	return true;
 }
 
 /*
  * Adds the equations of some keys of one bucket, all or none.  Rows that were there before do not change, so that the new ones can be
  * taken out again.
  */
-static bool
+static inline __attribute__((always_inline)) bool
 add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t first, uint32_t last)
 {
 	unsigned	width = build->head->param[BF_STATIC_WIDTH];
-	uint64_t	ternary_start = layer->binary_blocks * BLOCK_SLOTS;
+	uint32_t	ternary_start = (uint32_t) (layer->binary_blocks * BLOCK_SLOTS);
 	uint32_t	added[BUCKET_SLOTS + BLOCK_SLOTS];	/* there are no more slots that they could take */
 	uint32_t	ternary_added[BUCKET_SLOTS + BLOCK_SLOTS];
 	unsigned	nadded = 0;
@@ -897,40 +901,67 @@ add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t fir
 	{
 		uint64_t	mix = bf_static_mix(build->hashes[band->key[i]]);
 		uint64_t	fingerprint = fingerprint_of(mix);
-		uint32_t	start = band->start[i];
-		uint32_t	at = add_row(band, start, coefficients_of(mix), fingerprint_bits(fingerprint, width));
+		bool		ternary = band->start[i] >= ternary_start;
+		Moving		two = {.row = coefficients_of(mix), .at = band->start[i], .value = fingerprint_bits(fingerprint, width)};
+		TernaryMoving three = {.value = 0};
+		bool		redundant = false;		/* it follows from others */
+		bool		ternary_redundant = !ternary;
 
-		if (at < CONTRADICTS)
-			added[nadded++] = at;
-		if (at != CONTRADICTS && start >= ternary_start)
+		/* the two systems side by side, as long as both move: each waits for what it has read */
+		if (ternary)
 		{
-			at = add_ternary_row(band, (uint32_t) (start - ternary_start), coefficients_of(mix), fingerprint_trit(fingerprint, width));
-			if (at < CONTRADICTS)
-				ternary_added[nternary++] = at;
+			three.row.one = two.row;
+			three.at = two.at - ternary_start;
+			three.value = (int32_t) fingerprint_trit(fingerprint, width);
+			while ((band->row[two.at] | band->ternary_row[three.at].one) != 0 && !redundant && !ternary_redundant)
+			{
+				redundant = !move_on(band, &two);
+				ternary_redundant = !ternary_move_on(band, &three);
+			}
 		}
-		if (at == CONTRADICTS)
+		while (!redundant && band->row[two.at] != 0)
+			redundant = !move_on(band, &two);
+		while (!ternary_redundant && band->ternary_row[three.at].one != 0)
+			ternary_redundant = !ternary_move_on(band, &three);
+
+		if ((redundant && two.value != 0) || (ternary_redundant && three.value % 3 != 0))
 		{
+			/* it contradicts the others */
 			while (nadded > 0)
 			{
-				at = added[--nadded];
+				uint32_t	at = added[--nadded];
+
 				band->row[at] = 0;
 				band->value[at] = 0;
 			}
 			while (nternary > 0)
 			{
-				at = ternary_added[--nternary];
+				uint32_t	at = ternary_added[--nternary];
+
 				band->ternary_row[at] = (TernaryRow) {0, 0};
 				band->ternary_value[at] = 0;
 			}
 			return false;
+		}
+		if (!redundant)
+		{
+			band->row[two.at] = two.row;
+			band->value[two.at] = two.value;
+			added[nadded++] = two.at;
+		}
+		if (!ternary_redundant)
+		{
+			band->ternary_row[three.at] = three.row;
+			band->ternary_value[three.at] = (uint8_t) ((three.value % 3 + 3) % 3);
+			ternary_added[nternary++] = three.at;
 		}
 	}
 	return true;
 }
 
 /* Fills the band bucket by bucket, and the thresholds; returns how many keys are bumped. */
-static uint32_t
-fill_band(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
+static inline __attribute__((always_inline)) uint32_t
+fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
 {
 	uint32_t	nbumped = 0;
 	uint32_t	i = 0;
@@ -956,6 +987,33 @@ fill_band(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band 
 			bf_check_interrupts(env);
 	}
 	return nbumped;
+}
+
+static uint32_t
+fill_scalar(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
+{
+	return fill_with(env, build, layer, band, n, thresholds);
+}
+
+#ifdef HAVE_X86_KERNELS
+
+__attribute__((target("bmi,bmi2")))
+static uint32_t
+fill_bmi(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
+{
+	return fill_with(env, build, layer, band, n, thresholds);
+}
+
+#endif
+
+static uint32_t
+fill_band(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
+{
+#ifdef HAVE_X86_KERNELS
+	if (have_x86_kernels())
+		return fill_bmi(env, build, layer, band, n, thresholds);
+#endif
+	return fill_scalar(env, build, layer, band, n, thresholds);
 }
 
 /*
