@@ -345,14 +345,14 @@ layer_number(const BfHeader *head, Table *table, unsigned number)
 
 /* Finds the window of a key in a layer; false if the key is not in it, or the layer cannot be read. */
 static inline __attribute__((always_inline)) bool
-find_in_layer(const Layer *layer, uint64_t place, Window *window)
+find_in_layer(const Layer *layer, uint64_t place, unsigned front_width, Window *window)
 {
 	uint64_t	start = start_at(layer, place);
 	uint64_t	bucket = start / BUCKET_SLOTS;
 	unsigned	code = layer->bytes[NEXT_BYTES + bucket / 4] >> (bucket % 4 * 2) & 3;
 
 	window->start = start;
-	window->front = layer->bytes + front_offset(layer, start / BLOCK_SLOTS);
+	window->front = layer->bytes + layer->front + start / BLOCK_SLOTS * front_width * WORD_BYTES;
 	return (start % BUCKET_SLOTS >= threshold[code]) & (layer->starts != 0);
 }
 
@@ -374,7 +374,7 @@ find_window(const BfHeader *head, Table *table, uint64_t place, Window *window)
 			window->front = NULL;
 			return layer->blocks != 0;
 		}
-		if (find_in_layer(layer, i == 0 ? place : window->mix * place_multiplier[i], window))
+		if (find_in_layer(layer, i == 0 ? place : window->mix * place_multiplier[i], layer->front_width, window))
 		{
 			window->layer = i;
 			return true;
@@ -397,65 +397,80 @@ front_holds(const Window *window, unsigned width, unsigned front_width, SumFour 
 	return (differ & ((UINT64_C(1) << front_width) - 1)) == 0;
 }
 
-/* The columns that the front has not; the ternary one, which takes longest, is looked at last. */
+/* Where the columns lie that the front has not. */
+typedef struct Rest
+{
+	const uint8_t *words;
+	const uint8_t *group;		/* NULL: the binary part */
+	const uint8_t *next_group;	/* of the next block */
+	unsigned	k;				/* digits of the first block */
+	unsigned	columns;
+} Rest;
+
+static inline __attribute__((always_inline)) void
+find_rest(const Layer *layer, const Window *window, Rest *rest)
+{
+	uint64_t	block = window->start / BLOCK_SLOTS;
+
+	rest->words = layer->bytes + rest_offset(layer, block);
+	rest->columns = layer->rest_width + layer->extra_width;
+	rest->group = NULL;
+	if (block >= layer->binary_blocks)
+	{
+		rest->columns = layer->rest_width;
+		rest->group = layer->bytes + group_offset(layer, block);
+		rest->next_group = layer->bytes + group_offset(layer, block + 1);
+		rest->k = (unsigned) ((block - layer->binary_blocks) % GROUP_BLOCKS);
+	}
+}
+
+/* The ternary column, which takes longest, is looked at last. */
 static inline __attribute__((always_inline)) bool
-rest_holds(const Layer *layer, const Window *window, unsigned width, Digits digits)
+rest_holds(const Rest *rest, const Window *window, unsigned width, unsigned front_width, Digits digits)
 {
 	Coefficients in = shifted_coefficients(window);
 	uint64_t	fingerprint = fingerprint_of(window->mix);
-	uint64_t	differ = fingerprint_bits(fingerprint, width) >> layer->front_width;
-	uint64_t	block = window->start / BLOCK_SLOTS;
-	bool		ternary = block >= layer->binary_blocks;
-	unsigned	columns = layer->rest_width + (ternary ? 0 : layer->extra_width);
-	const uint8_t *rest = layer->bytes + rest_offset(layer, block);
+	uint64_t	differ = fingerprint_bits(fingerprint, width) >> front_width;
 	unsigned	i;
 
-	for (i = 0; i < columns; i++)
-		differ ^= sum(rest + i * WORD_BYTES, rest + (columns + i) * WORD_BYTES, in) << i;
-	if ((differ & ((UINT64_C(1) << columns) - 1)) != 0)
+	for (i = 0; i < rest->columns; i++)
+		differ ^= sum(rest->words + i * WORD_BYTES, rest->words + (rest->columns + i) * WORD_BYTES, in) << i;
+	if ((differ & ((UINT64_C(1) << rest->columns) - 1)) != 0)
 		return false;
-	if (ternary)
-	{
-		unsigned	k = (unsigned) ((block - layer->binary_blocks) % GROUP_BLOCKS);
-		Planes		low = digits(layer->bytes + group_offset(layer, block), k);
-		Planes		high = digits(layer->bytes + group_offset(layer, block + 1), (k + 1) % GROUP_BLOCKS);
-
-		return ternary_sum(low, high, in) == fingerprint_trit(fingerprint, width);
-	}
-	return true;
-}
-
-static inline void
-prefetch_rest(const Layer *layer, const Window *window)
-{
-	uint64_t	block = window->start / BLOCK_SLOTS;
-
-	__builtin_prefetch(layer->bytes + rest_offset(layer, block));
-	__builtin_prefetch(layer->bytes + rest_offset(layer, block + 2) - 1);
-	if (block >= layer->binary_blocks)
-	{
-		__builtin_prefetch(layer->bytes + group_offset(layer, block));
-		__builtin_prefetch(layer->bytes + group_offset(layer, block) + GROUP_BYTES - 1);
-	}
+	return rest->group == NULL ||
+		ternary_sum(digits(rest->group, rest->k), digits(rest->next_group, (rest->k + 1) % GROUP_BLOCKS), in) ==
+		fingerprint_trit(fingerprint, width);
 }
 
 static inline __attribute__((always_inline)) bool
 probe_with(const BfView *view, uint64_t hash, SumFour sum_four, Digits digits)
 {
 	unsigned	width = view->head.param[BF_STATIC_WIDTH];
+	unsigned	front_width = BF_MIN(FRONT, common_width(&view->head));
 	Window		window;
 	Table		table;
+	Rest		rest;
 	uint64_t	place;
 
 	open_table(view, bf_static_locate(view, hash, &place), &table);
 	window.mix = bf_static_mix(hash);
-	if (find_window(&view->head, &table, place, &window) &&
-		(window.front == NULL || (front_holds(&window, width, table.layer[0].front_width, sum_four) &&
-								  rest_holds(&table.layer[window.layer], &window, width, digits))))
-		return true;
+	if (find_window(&view->head, &table, place, &window))
+	{
+		if (window.front == NULL)
+			return true;
+		if (front_holds(&window, width, front_width, sum_four))
+		{
+			find_rest(&table.layer[window.layer], &window, &rest);
+			if (rest_holds(&rest, &window, width, front_width, digits))
+				return true;
+		}
+	}
 	table.shard.place = place;
 	return bf_static_listed(view, &table.shard);
 }
+
+/* As many as a word has bits. */
+#define BATCH			64
 
 /* Tables that were read once need not be read for each key: those of 2^25 keys, or else the latest ones. */
 #define OPEN_TABLES		16
@@ -470,78 +485,88 @@ table_number(const BfView *view, Table *tables, uint64_t number)
 	return table;
 }
 
+static inline void
+prefetch_front(const Window *window, unsigned front_width)
+{
+	__builtin_prefetch(window->front);
+	__builtin_prefetch(window->front + 2 * front_width * WORD_BYTES - 1);
+}
+
 /*
  * A batch in rounds, each of which fetches what the next one reads.  Most keys are in the first layer, and most of those fail in the front; no
- * branch hangs on which.
+ * branch hangs on which.  Sets of keys are bits.
  */
 static inline __attribute__((always_inline)) void
-probe_batch(const BfView *view, Table *tables, const uint64_t *hashes, size_t n, bool *result, SumFour sum_four, Digits digits)
+probe_batch(const BfView *view, Table *tables, const uint64_t *hashes, unsigned n, bool *result, unsigned front_width,
+			SumFour sum_four, Digits digits)
 {
 	const BfHeader *head = &view->head;
 	unsigned	width = head->param[BF_STATIC_WIDTH];
-	unsigned	front_width = BF_MIN(FRONT, common_width(head));
-	Window		window[BF_BATCH];
-	uint8_t		left[BF_BATCH];		/* indexes of the keys that have passed so far */
-	uint8_t		odd[BF_BATCH];		/* ... that are not in the first layer */
-	unsigned	nleft = 0;
-	unsigned	nodd = 0;
-	unsigned	npassed = 0;
+	Window		window[BATCH];
+	Rest		rest[BATCH];
+	unsigned	nrest = 0;
+	uint64_t	odd = 0;			/* not in the first layer */
+	uint64_t	absent = 0;			/* in no layer */
+	uint64_t	any = 0;			/* in one that cannot be read */
+	uint64_t	passed = 0;
 	uint32_t	stragglers = 0;
+	uint64_t	set;
 	uint64_t	place;
 	unsigned	i;
-	unsigned	j;
 
 	for (i = 0; i < n; i++)
 	{
 		Table	   *table = table_number(view, tables, bf_static_locate(view, hashes[i], &place));
-		bool		found = find_in_layer(&table->layer[0], place, &window[i]);
 
-		__builtin_prefetch(window[i].front);
-		__builtin_prefetch(window[i].front + 2 * front_width * WORD_BYTES - 1);
 		window[i].mix = bf_static_mix(hashes[i]);
-		window[i].layer = 0;
-		result[i] = false;
-		left[nleft] = (uint8_t) i;
-		nleft += found;
-		odd[nodd] = (uint8_t) i;
-		nodd += !found;
+		odd |= (uint64_t) !find_in_layer(&table->layer[0], place, front_width, &window[i]) << i;
+		prefetch_front(&window[i], front_width);
 		stragglers |= table->shard.stragglers;
 	}
-	for (j = 0; j < nodd; j++)
+	for (set = odd; set != 0; set &= set - 1)
 	{
-		Table	   *table = table_number(view, tables, bf_static_locate(view, hashes[odd[j]], &place));
+		Table	   *table;
 
-		i = odd[j];
+		i = (unsigned) __builtin_ctzll(set);
+		table = table_number(view, tables, bf_static_locate(view, hashes[i], &place));
 		if (!find_window(head, table, place, &window[i]))
-			continue;
+			absent |= UINT64_C(1) << i;
+		else if (window[i].front == NULL)
+			any |= UINT64_C(1) << i;
 		if (window[i].front == NULL)
-			result[i] = true;
-		else
+			window[i].front = nothing;
+		prefetch_front(&window[i], front_width);
+	}
+	for (i = 0; i < n; i++)
+		passed |= (uint64_t) front_holds(&window[i], width, front_width, sum_four) << i;
+	passed &= ~(absent | any);
+
+	for (set = passed; set != 0; set &= set - 1)
+	{
+		Table	   *table;
+		Rest	   *to;
+
+		i = (unsigned) __builtin_ctzll(set);
+		table = table_number(view, tables, bf_static_locate(view, hashes[i], &place));
+		to = &rest[nrest++];
+		find_rest(layer_number(head, table, odd >> i & 1 ? window[i].layer : 0), &window[i], to);
+		__builtin_prefetch(to->words);
+		__builtin_prefetch(to->words + 2 * to->columns * WORD_BYTES - 1);
+		if (to->group != NULL)
 		{
-			__builtin_prefetch(window[i].front);
-			__builtin_prefetch(window[i].front + 2 * front_width * WORD_BYTES - 1);
-			left[nleft++] = (uint8_t) i;
+			__builtin_prefetch(to->group);
+			__builtin_prefetch(to->group + GROUP_BYTES - 1);
 		}
 	}
-	for (j = 0; j < nleft; j++)
+	nrest = 0;
+	for (set = passed; set != 0; set &= set - 1)
 	{
-		i = left[j];
-		left[npassed] = (uint8_t) i;
-		npassed += front_holds(&window[i], width, front_width, sum_four);
+		i = (unsigned) __builtin_ctzll(set);
+		passed ^= (uint64_t) !rest_holds(&rest[nrest++], &window[i], width, front_width, digits) << i;
 	}
-	for (j = 0; j < npassed; j++)
-	{
-		i = left[j];
-		prefetch_rest(layer_number(head, table_number(view, tables, bf_static_locate(view, hashes[i], &place)), window[i].layer), &window[i]);
-	}
-	for (j = 0; j < npassed; j++)
-	{
-		const Layer *layer;
-
-		i = left[j];
-		layer = layer_number(head, table_number(view, tables, bf_static_locate(view, hashes[i], &place)), window[i].layer);
-		result[i] = rest_holds(layer, &window[i], width, digits);
-	}
+	passed |= any;
+	for (i = 0; i < n; i++)
+		result[i] = passed >> i & 1;
 	for (i = 0; stragglers != 0 && i < n; i++)
 		if (!result[i])
 		{
@@ -590,9 +615,14 @@ probe_scalar(const BfView *view, uint64_t hash)
 }
 
 static void
-probe_batch_scalar(const BfView *view, Table *tables, const uint64_t *hashes, size_t n, bool *result)
+probe_batch_scalar(const BfView *view, Table *tables, const uint64_t *hashes, unsigned n, bool *result)
 {
-	probe_batch(view, tables, hashes, n, result, sum_four_scalar, digits_scalar);
+	unsigned	common = common_width(&view->head);
+
+	if (common >= FRONT)
+		probe_batch(view, tables, hashes, n, result, FRONT, sum_four_scalar, digits_scalar);
+	else
+		probe_batch(view, tables, hashes, n, result, common, sum_four_scalar, digits_scalar);
 }
 
 #ifdef HAVE_X86_KERNELS
@@ -644,9 +674,14 @@ probe_avx2(const BfView *view, uint64_t hash)
 
 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 static void
-probe_batch_avx2(const BfView *view, Table *tables, const uint64_t *hashes, size_t n, bool *result)
+probe_batch_avx2(const BfView *view, Table *tables, const uint64_t *hashes, unsigned n, bool *result)
 {
-	probe_batch(view, tables, hashes, n, result, sum_four_avx2, digits_avx2);
+	unsigned	common = common_width(&view->head);
+
+	if (common >= FRONT)
+		probe_batch(view, tables, hashes, n, result, FRONT, sum_four_avx2, digits_avx2);
+	else
+		probe_batch(view, tables, hashes, n, result, common, sum_four_avx2, digits_avx2);
 }
 
 #endif
@@ -683,7 +718,7 @@ bf_ribbon_scalar_twin(void)
 static void
 ribbon_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
-	void		(*batch_of) (const BfView *view, Table *tables, const uint64_t *hashes, size_t n, bool *result) = probe_batch_scalar;
+	void		(*batch_of) (const BfView *view, Table *tables, const uint64_t *hashes, unsigned n, bool *result) = probe_batch_scalar;
 	Table		tables[OPEN_TABLES];
 	unsigned	i;
 
@@ -700,7 +735,7 @@ ribbon_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *re
 		tables[i].number = UINT64_MAX;
 	while (n > 0)
 	{
-		size_t		batch = BF_MIN(n, BF_BATCH);
+		unsigned	batch = (unsigned) BF_MIN(n, BATCH);
 
 		batch_of(view, tables, hashes, batch, result);
 		hashes += batch;

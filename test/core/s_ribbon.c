@@ -160,23 +160,28 @@ one_rate(double fpr, double most)
 	test_free(&filter);
 }
 
-/* 1 % lies between powers of two: 7 bits for 72 of 100 keys and 6 for the others are 1.15 % above the bound already. */
 static void
 at_one_percent(void)
 {
-	one_rate(0.01, 1.0150);
+	one_rate(0.01, 1.0070);
 }
 
 static void
 at_one_in_256(void)
 {
-	one_rate(0.0039, 1.0040);
+	one_rate(0.0039, 1.0035);
 }
 
 static void
 at_one_per_mille(void)
 {
-	one_rate(0.001, 1.0040);
+	one_rate(0.001, 1.0035);
+}
+
+static void
+at_one_in_ten_thousand(void)
+{
+	one_rate(0.0001, 1.0050);
 }
 
 int
@@ -187,5 +192,6 @@ main(int argc, char **argv)
 	RUN(at_one_percent);
 	RUN(at_one_in_256);
 	RUN(at_one_per_mille);
+	RUN(at_one_in_ten_thousand);
 	return test_finish();
 }

@@ -289,7 +289,7 @@ crafted(void)
 static void
 shards(void)
 {
-	static const uint32_t numbers[] = {1, 2, 3, 17, 1000};
+	static const uint32_t numbers[] = {1, 2, 3, 17, 40, 1000};
 	unsigned	i;
 
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -301,6 +301,7 @@ shards(void)
 		const char *reason;
 		BfView		view;
 		uint64_t	missed = 0;
+		bool		result[1000];
 		uint64_t	j;
 
 		random_keys(20000);
@@ -323,6 +324,18 @@ shards(void)
 		CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK);
 		for (j = 0; j < source.source.n; j++)
 			missed += !test_probe(&filter, keys[j]);
+		/* in batches that go from shard to shard */
+		for (j = 0; j < 20000; j += 1000)
+		{
+			uint64_t	hashes[1000];
+			unsigned	k;
+
+			for (k = 0; k < 1000; k++)
+				hashes[k] = keys[test_below(source.source.n)];
+			ribbon()->probe_many(&filter.view, hashes, 1000, result);
+			for (k = 0; k < 1000; k++)
+				missed += !result[k];
+		}
 		CHECKF(missed == 0, "%" PRIu64 " keys missed in %u shards", missed, numbers[i]);
 		check_rate(claimed(&filter, 100000), 100000, 0.01, 20000);
 		test_free(&filter);
@@ -385,6 +398,15 @@ broken_bytes(void)
 	CHECKF(refused > 500 && safe > 500, "%" PRIu64 " refused, %" PRIu64 " taken", refused, safe);
 }
 
+/* Bytes of a layer at 1 %: the format's arithmetic once more, for 24 blocks at least. */
+static uint64_t
+first_layer_len(const BfHeader *head, uint64_t blocks)
+{
+	uint64_t	ternary = (((blocks - 2) * head->param[1] / 65536 + 4) / 5 - 1) * 5;
+
+	return 4 + (blocks + 7) / 8 + blocks * 5 * 8 + (blocks - ternary) * 2 * 8 + ternary / 5 * 64;
+}
+
 /* Changes that no solver makes, and what is said of each. */
 static void
 refused(void)
@@ -411,6 +433,7 @@ refused(void)
 	table = bf_load64(payload);
 	geometry = bf_load32(payload + 8);
 	CHECK(geometry > 8 && geometry % 8 != 0 && bf_load32(payload + table) > 0);
+	REFUSED(bf_store32(payload + 8, 1), bf_store32(payload + 8, geometry), "a layer is too short");
 	REFUSED(bf_store32(payload + 8, 1 << 20), bf_store32(payload + 8, geometry), "a layer reaches beyond the payload");
 	REFUSED(payload[table + 4 + geometry / 8] ^= 0x80, payload[table + 4 + geometry / 8] ^= 0x80, "the padding of thresholds is not zero");
 	{
@@ -418,6 +441,13 @@ refused(void)
 
 		REFUSED(bf_store32(payload + table, 1 << 20), bf_store32(payload + table, next), "a layer reaches beyond the payload");
 		REFUSED(bf_store32(payload + table, 0), bf_store32(payload + table, next), "the payload does not end with its last shard");
+	}
+	{
+		/* the first layer's last group lies before the next layer: all bytes but 13, of which 1 is one, hold five digits */
+		uint64_t	next = table + first_layer_len(&filter.view.head, geometry);
+		uint8_t		byte = payload[next - 1];
+
+		REFUSED(payload[next - 1] = 1, payload[next - 1] = byte, "a byte does not hold five digits");
 	}
 	REFUSED(bf_store32(filter.data + BF_OFF_PARAM + 4, 65537), bf_store32(filter.data + BF_OFF_PARAM + 4, filter.view.head.param[1]),
 			"the share of ternary blocks is out of range");
