@@ -168,7 +168,7 @@ typedef struct BloomfamSlice
 	BfView		view;			/* no payload */
 	uint64		toast_pointer[2];	/* which filter, as below; zeros: none */
 	uint32		lxid;
-	uint32		probes;			/* of this filter */
+	uint32		reads;			/* chunks of this filter that were read */
 	uint32		misplaced;		/* chunks, of any filter, that did not lie where they should, in a row */
 	BloomfamSliceScan *scan;		/* from bloomfam_slice_open() to bloomfam_slice_close() */
 	uint8		header[BF_MAX_HEADER_SIZE];

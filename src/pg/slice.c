@@ -139,6 +139,7 @@ read_chunk(BloomfamSlice *slice, int32 seq)
 	bool		isnull = true;
 	bool		found = false;
 
+	slice->reads++;
 	if (scan->last_seq >= 0 && slice->misplaced < MAX_MISPLACED)
 	{
 		found = find_by_place(scan, seq);
@@ -188,13 +189,13 @@ bloomfam_slice_open(BloomfamFilter *filter, Datum datum)
 	VARATT_EXTERNAL_GET_POINTER(pointer, value);
 	len = VARATT_EXTERNAL_GET_EXTSIZE(pointer);
 	again = memcmp(slice->toast_pointer, &pointer, sizeof(pointer)) == 0 && slice->lxid == BLOOMFAM_MY_LXID;
-	if (VARATT_EXTERNAL_IS_COMPRESSED(pointer) || (again ? slice->probes + 1 : 1) * (uint64) BYTES_PER_SLICE > len ||
+	if (VARATT_EXTERNAL_IS_COMPRESSED(pointer) || (again ? slice->reads + 1 : 1) * (uint64) BYTES_PER_SLICE > len ||
 		(again && slice->view.head.kind->probe_sliced == NULL))
 		return false;
 
 	if (!again)
 	{
-		slice->probes = 0;
+		slice->reads = 0;
 		slice->toast_pointer[0] = 0;	/* if this fails half-way */
 	}
 	slice->scan = begin_scan(pointer.va_toastrelid, pointer.va_valueid);
@@ -212,7 +213,6 @@ bloomfam_slice_open(BloomfamFilter *filter, Datum datum)
 			return false;
 		}
 	}
-	slice->probes++;
 	return true;
 }
 

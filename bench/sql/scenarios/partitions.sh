@@ -53,22 +53,17 @@ ask()
 	sql -f "$work/ask.sql" > /dev/null
 }
 
-# chill: new files for the indexes and filters, which the server has not read yet, and out of the system's cache with them
+# chill: new files for the indexes, which the server has not read yet, and out of the system's cache with them
 chill()
 {
 	sql <<-SQL
 		REINDEX TABLE event;
-		VACUUM FULL event_filter;
-		ANALYZE event_filter;
 		CHECKPOINT;
 		DO \$\$
 		DECLARE
 			file text;
 		BEGIN
-			FOR file IN SELECT current_setting('data_directory') || '/' || pg_relation_filepath(c.oid) FROM pg_class c
-				WHERE relname ~ '^event_' AND relkind = 'i' OR relname = 'event_filter'
-					OR c.oid = (SELECT reltoastrelid FROM pg_class WHERE relname = 'event_filter')
-					OR c.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = (SELECT reltoastrelid FROM pg_class WHERE relname = 'event_filter'))
+			FOR file IN SELECT current_setting('data_directory') || '/' || pg_relation_filepath(oid) FROM pg_class WHERE relname ~ '^event_[0-9]' AND relkind = 'i'
 			LOOP
 				EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', 'cat > /dev/null; dd if=' || file || ' iflag=nocache count=0 status=none');
 			END LOOP;
