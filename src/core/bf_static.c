@@ -389,8 +389,15 @@ bf_static_validate(const BfView *view, const BfStaticKind *kind)
 	return NULL;
 }
 
+double
+bf_static_fpr(const BfHeader *head, uint32_t geometry)
+{
+	(void) geometry;
+	return ldexp(1, -(int) head->param[BF_STATIC_WIDTH]);
+}
+
 void
-bf_static_stats(const BfEnv *env, const BfView *view, double table_fpr, BfStats *stats)
+bf_static_stats(const BfEnv *env, const BfView *view, double (*table_fpr) (const BfHeader *head, uint32_t geometry), BfStats *stats)
 {
 	uint32_t	shards = view->head.param[BF_STATIC_SHARDS];
 	uint32_t	i;
@@ -401,10 +408,10 @@ bf_static_stats(const BfEnv *env, const BfView *view, double table_fpr, BfStats 
 	{
 		const uint8_t *entry = view->payload + (uint64_t) i * BF_STATIC_ENTRY;
 		uint32_t	stragglers = bf_load32(entry + 12);
-		bool		with_table = bf_load32(entry + 8) != 0;
-		unsigned	bits = bf_static_list_bits(view->head.param[BF_STATIC_WIDTH], stragglers, with_table);
+		uint32_t	geometry = bf_load32(entry + 8);
+		unsigned	bits = bf_static_list_bits(view->head.param[BF_STATIC_WIDTH], stragglers, geometry != 0);
 
-		stats->fpr += ((with_table ? table_fpr : 0) + ldexp(stragglers, -(int) bits)) / shards;
+		stats->fpr += ((geometry != 0 ? table_fpr(&view->head, geometry) : 0) + ldexp(stragglers, -(int) bits)) / shards;
 		if ((i & BF_INTERRUPT_MASK) == 0)
 			bf_check_interrupts(env);
 	}

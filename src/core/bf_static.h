@@ -44,7 +44,7 @@
 #include "bf_int.h"
 
 /*
- * Keys in a shard, at the most, on average: some 50 MB of memory for building, most of which lies idle while a few neighbouring MB are worked on.
+ * Keys in a shard, at the most, on average: some 50 MB of memory for building (ribbon: 85), most of which lies idle while a few neighbouring MB are worked on.
  * Shards of half that size cost binary_fuse 0.6 % more space, and are built no faster.
  */
 #define BF_SHARD_KEYS		((uint64_t) 1 << 21)
@@ -241,7 +241,10 @@ extern const char *bf_static_check(const BfHeader *head);
 /* BfKind.validate. */
 extern const char *bf_static_validate(const BfView *view, const BfStaticKind *kind);
 
-/* BfKind.stats, for tables whose FPR is table_fpr, but for hashes, which the kind fills in. */
-extern void bf_static_stats(const BfEnv *env, const BfView *view, double table_fpr, BfStats *stats);
+/* BfKind.stats, but for hashes, which the kind fills in.  table_fpr(head, geometry) is the FPR of a table, whatever the geometry says. */
+extern void bf_static_stats(const BfEnv *env, const BfView *view, double (*table_fpr) (const BfHeader *head, uint32_t geometry), BfStats *stats);
+
+/* 2^-w, for that. */
+extern double bf_static_fpr(const BfHeader *head, uint32_t geometry);
 
 #endif							/* BF_STATIC_H */

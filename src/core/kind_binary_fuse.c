@@ -232,7 +232,7 @@ static void
 fuse_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	(void) fold;
-	bf_static_stats(env, view, 1.0 / (double) (UINT64_C(1) << view->head.param[BF_STATIC_WIDTH]), stats);
+	bf_static_stats(env, view, bf_static_fpr, stats);
 	stats->hashes = view->head.param[ARITY];
 }
 

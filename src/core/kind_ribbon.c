@@ -99,7 +99,7 @@ static const uint64_t place_multiplier[MAX_LAYERS] = {
 
 typedef struct Layer
 {
-	const uint8_t *bytes;
+	const uint8_t *bytes;		/* where it is read */
 	uint64_t	blocks;
 	uint64_t	binary_blocks;
 	uint64_t	starts;			/* where a key can start, the gap between the parts left out; 0: the layer is not within the payload */
@@ -121,18 +121,19 @@ static inline uint64_t
 ternary_blocks(const BfHeader *head, uint64_t blocks)
 {
 	bool		lower = head->param[PARAM_LESS] != 0;	/* has the ternary part the lower rate? */
-	uint64_t	some;
+	uint64_t	share = head->param[PARAM_TERNARY];
+	uint64_t	groups;
 
-	if (head->param[PARAM_TERNARY] == 0)
-		return 0;
-	if (head->param[PARAM_TERNARY] == TERNARY_ONE)
-		return blocks;
+	if (share == 0 || share == TERNARY_ONE)
+		return share == 0 ? 0 : blocks;
 	if (blocks < MIN_PARTED)
 		return lower ? blocks : 0;
-	some = ((blocks - 2) * head->param[PARAM_TERNARY] / TERNARY_ONE + lower + GROUP_BLOCKS - 1) / GROUP_BLOCKS * GROUP_BLOCKS;
-	if (lower)
-		return some + 2 + GROUP_BLOCKS > blocks ? blocks : some + GROUP_BLOCKS;
-	return BF_MAX(some, GROUP_BLOCKS) - GROUP_BLOCKS;
+
+	/* of the starts, for which two blocks do not count */
+	groups = ((blocks - 2) * share / TERNARY_ONE + (lower ? GROUP_BLOCKS + 1 : 0)) / GROUP_BLOCKS;
+	if (groups * GROUP_BLOCKS + 2 > blocks)
+		return lower ? blocks : (groups - 1) * GROUP_BLOCKS;
+	return groups * GROUP_BLOCKS;
 }
 
 /* Columns of one bit that both parts have. */
@@ -786,7 +787,7 @@ max_ternary_blocks(const BfHeader *head, uint32_t keys)
 {
 	uint64_t	blocks = max_blocks(keys);
 
-	return head->param[PARAM_TERNARY] == 0 ? 0 : BF_MIN(blocks, BF_MAX(ternary_blocks(head, blocks) + GROUP_BLOCKS, MIN_PARTED));
+	return head->param[PARAM_TERNARY] == 0 ? 0 : BF_MIN(blocks, BF_MAX(ternary_blocks(head, blocks) + 2 * GROUP_BLOCKS, MIN_PARTED));
 }
 
 static uint64_t
@@ -1287,12 +1288,21 @@ static const BfStaticKind ribbon = {
 	.validate = ribbon_table_validate,
 };
 
+/* The rate where a share of the starts is ternary. */
 static double
-table_fpr(const uint32_t *param)
+rate_of(const uint32_t *param, double ternary)
 {
-	double		third = (double) param[PARAM_TERNARY] / TERNARY_ONE / 3;
+	return ldexp(param[PARAM_LESS] ? 1 - ternary / 3 : 1 + ternary / 3, (int) param[PARAM_LESS] - (int) param[BF_STATIC_WIDTH]);
+}
 
-	return ldexp(param[PARAM_LESS] ? 1 - third : 1 + third, (int) param[PARAM_LESS] - (int) param[BF_STATIC_WIDTH]);
+/* That of the first layer: a twentieth of the keys is in others. */
+static double
+table_fpr(const BfHeader *head, uint32_t geometry)
+{
+	uint64_t	ternary = ternary_blocks(head, geometry);
+	uint64_t	binary = geometry - ternary;
+
+	return rate_of(head->param, ternary <= 1 ? 0 : (double) (ternary - 1) / (double) (ternary - 1 + (binary > 0 ? binary - 1 : 0)));
 }
 
 /* Powers of two are exact: nothing here hangs on a logarithm. */
@@ -1307,7 +1317,7 @@ ribbon_design(BfDesign *design)
 		over = 0;				/* there is nothing less than a column */
 	design->param[PARAM_LESS] = over > 1.0 / 3;
 	design->param[PARAM_TERNARY] = (uint32_t) (over > 1.0 / 3 ? ceil((1 - over) * 1.5 * TERNARY_ONE) : over * 3 * TERNARY_ONE);
-	design->expected_fpr = table_fpr(design->param);
+	design->expected_fpr = rate_of(design->param, (double) design->param[PARAM_TERNARY] / TERNARY_ONE);
 
 	/* the columns, a ternary one for 1.6, 1/1024 of slots that remain empty, the thresholds */
 	design->millibits = (uint32_t) (((width - design->param[PARAM_LESS]) * UINT64_C(1000) * TERNARY_ONE +
@@ -1369,7 +1379,7 @@ static void
 ribbon_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	(void) fold;
-	bf_static_stats(env, view, table_fpr(view->head.param), stats);
+	bf_static_stats(env, view, table_fpr, stats);
 	stats->hashes = 1;
 }
 

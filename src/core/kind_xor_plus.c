@@ -339,7 +339,7 @@ static void
 xor_plus_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	(void) fold;
-	bf_static_stats(env, view, 1.0 / (double) (UINT64_C(1) << view->head.param[BF_STATIC_WIDTH]), stats);
+	bf_static_stats(env, view, bf_static_fpr, stats);
 	stats->hashes = 3;
 }
 

@@ -35,7 +35,7 @@ key(uint64_t i)
 static TestFilter
 filter_of(const BfKind *kind, double fpr, uint64_t expected, uint64_t first, uint64_t n)
 {
-	uint64_t	hashes[1000];
+	uint64_t	hashes[3000];
 	uint64_t	i;
 
 	for (i = 0; i < n; i++)
@@ -80,6 +80,19 @@ static TestFilter
 thousand(const BfKind *kind)
 {
 	return filter_of(kind, 0.01, 1000, 0, 1000);
+}
+
+/* Enough for a ribbon's two parts, and a second layer: a rate a little above a power of two, and one a little below. */
+static TestFilter
+parted(const BfKind *kind)
+{
+	return filter_of(kind, 0.01, 3000, 0, 3000);
+}
+
+static TestFilter
+parted_below(const BfKind *kind)
+{
+	return filter_of(kind, 0.03, 3000, 0, 3000);
 }
 
 static TestFilter
@@ -261,6 +274,8 @@ static const struct
 	{"_removed", removed, SOME, 0},
 	{"_max_probes", max_probes, SOME, BF_KIND_STANDARD},
 	{"_max_probes", max_probes, SOME, BF_KIND_BLOCKED},
+	{"_parted", parted, ALL, BF_KIND_RIBBON},
+	{"_parted_below", parted_below, ALL, BF_KIND_RIBBON},
 	{"", no_family, NONE, BF_KIND_IDENTITY},
 	{"_family", family, NONE, BF_KIND_IDENTITY},
 	{"", ten_hashes, SOME, BF_KIND_PARTIAL},

@@ -402,7 +402,7 @@ broken_bytes(void)
 static uint64_t
 first_layer_len(const BfHeader *head, uint64_t blocks)
 {
-	uint64_t	ternary = (((blocks - 2) * head->param[1] / 65536 + 4) / 5 - 1) * 5;
+	uint64_t	ternary = (blocks - 2) * head->param[1] / 65536 / 5 * 5;
 
 	return 4 + (blocks + 7) / 8 + blocks * 5 * 8 + (blocks - ternary) * 2 * 8 + ternary / 5 * 64;
 }
