@@ -23,7 +23,7 @@
  *		param[2] = 1:	c = w - 1, ternary w - 2, its rate 2/3 as high:	2^-(w-1) (1 - s/3)
  *
  * with s the share of the ternary part.  Columns of one bit alone, w and w - 1 of them, would take up to 0.086 bits a key more than the bound,
- * 1.15 % at a rate of 1 %; so it is 0.03 at the most.  The ternary column has the coefficients of the others, 0 or 1, but an elimination of
+ * 1.15 % at a rate of 1 %; so it is 0.04 at the most.  The ternary column has the coefficients of the others, 0 or 1, but an elimination of
  * its own, modulo 3; a key is in the layer if both can take it.  No equation crosses from one part into the other.
  *
  *		table		layers
@@ -863,11 +863,12 @@ typedef struct Moving
 	uint32_t	value;
 } Moving;
 
+/* value as a whole number, of which the remainder counts */
 typedef struct TernaryMoving
 {
 	TernaryRow	row;
 	uint32_t	at;
-	int32_t		value;			/* modulo 3 */
+	int32_t		value;
 } TernaryMoving;
 
 /* Takes a row on from a slot that is taken; where the slot is free it stays.  False if nothing remains of it. */
@@ -887,8 +888,8 @@ move_on(const Band *band, Moving *moving)
 }
 
 /*
- * The same modulo 3: the row that stands there is subtracted.  The first coefficient is kept at 1, the row being doubled, which is exchanging ones and
- * twos, where it is not.
+ * The same modulo 3: the row that stands there is subtracted.  The first coefficient is kept at 1: where it is not, the row is doubled, which is
+ * exchanging ones and twos.
  */
 static inline bool
 ternary_move_on(const Band *band, TernaryMoving *moving)
