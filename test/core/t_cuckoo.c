@@ -278,7 +278,7 @@ model(void)
 	uint32_t	bits;
 	int			round;
 
-	for (round = 0; round < 4; round++)
+	for (round = 0; round < 2; round++)
 		for (bits = 4; bits <= 32; bits++)
 			model_round(round == 0 ? 1 : 1 + test_below(30), bits, 3000);
 }
@@ -451,7 +451,7 @@ lies(void)
 {
 	int			round;
 
-	for (round = 0; round < 4000; round++)
+	for (round = 0; round < 1000; round++)
 	{
 		uint32_t	bits = 4 + (uint32_t) test_below(29);
 		TestFilter	filter = table(1 + test_below(6), bits);
