@@ -44,7 +44,7 @@
 #include "bf_int.h"
 
 /*
- * Keys in a shard, at the most, on average: some 50 MB of memory for building, 85 for a ribbon, most of which lies idle while a few neighbouring MB
+ * Keys in a shard, at the most, on average: some 50 MB of memory for building, 75 for a ribbon, most of which lies idle while a few neighbouring MB
  * are worked on.
  * Shards of half that size cost binary_fuse 0.6 % more space, and are built no faster.
  */

@@ -761,10 +761,23 @@ typedef struct Band
 	uint32_t   *value;			/* what they add up to, a bit a column */
 	TernaryRow *ternary_row;	/* the same for the ternary part, from its first slot on */
 	uint8_t    *ternary_value;
-	uint32_t   *start;			/* of the keys, ascending */
+	unsigned	number;			/* of the layer */
+	uint32_t   *start;			/* of the keys, ascending; not for the first layer, whose keys are all and in order */
 	uint32_t   *key;			/* ... their indexes */
 	uint32_t   *bumped;			/* the indexes of those that go on */
 } Band;
+
+static inline uint32_t
+key_of(const Band *band, uint32_t i)
+{
+	return band->number == 0 ? i : band->key[i];
+}
+
+static inline uint32_t
+start_of(const BfShardBuild *build, const Layer *layer, const Band *band, uint32_t i)
+{
+	return band->number == 0 ? (uint32_t) start_at(layer, bf_static_place(build->hashes[i], build->shards)) : band->start[i];
+}
 
 static uint32_t
 blocks_for(uint32_t keys)
@@ -790,50 +803,47 @@ max_ternary_blocks(const BfHeader *head, uint32_t keys)
 	return head->param[PARAM_TERNARY] == 0 ? 0 : BF_MIN(blocks, BF_MAX(ternary_blocks(head, blocks) + 2 * GROUP_BLOCKS, MIN_PARTED));
 }
 
+/* Keys that crowd in one layer, by design of their hashes, would crowd in the next: if more than these are left, there is none. */
+static uint32_t
+max_next_keys(uint32_t keys)
+{
+	return keys / 4;
+}
+
 static uint64_t
 ribbon_scratch_len(const BfHeader *head, uint32_t n)
 {
 	uint64_t	slots = (uint64_t) max_blocks(n) * BLOCK_SLOTS;
 	uint64_t	ternary = max_ternary_blocks(head, n) * BLOCK_SLOTS;
 
-	return slots * (sizeof(uint64_t) + sizeof(uint32_t)) + ternary * (sizeof(TernaryRow) + 1) + 3 * (uint64_t) n * sizeof(uint32_t);
+	return slots * (sizeof(uint64_t) + sizeof(uint32_t)) + ternary * (sizeof(TernaryRow) + 1) + ((uint64_t) n + 2 * max_next_keys(n)) * sizeof(uint32_t);
 }
 
-/* The layers' keys become fewer at the least as solve() has it.  A ternary block takes no more than one of w columns. */
+/* A ternary block takes no more than one of w columns. */
 static uint64_t
 ribbon_max_table_len(const BfHeader *head, uint32_t n)
 {
 	uint64_t	len = 0;
 	unsigned	i;
 
-	for (i = 0; i < MAX_LAYERS; i++, n /= 4)
+	for (i = 0; i < MAX_LAYERS; i++, n = max_next_keys(n))
 		len += NEXT_BYTES + max_blocks(n) * (1 + head->param[BF_STATIC_WIDTH] * WORD_BYTES) + GROUP_BYTES;
 	return len;
 }
 
 /*
- * Puts the keys in the order of their starts.  The first layer's places come in order; those of the others are sorted by counting, the counters in
- * the memory that the rows take later.
+ * Puts the keys that the last layer has bumped in the order of their starts in this one, by counting, with counters in the memory that the rows take
+ * later.
  */
 static void
-sort_keys(const BfShardBuild *build, unsigned number, const Layer *layer, Band *band, uint32_t n)
+sort_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n)
 {
 	uint32_t   *count = (uint32_t *) (void *) band->row;
 	uint32_t	sum = 0;
 	uint64_t	s;
 	uint32_t	i;
 
-	if (number == 0)
-	{
-		for (i = 0; i < n; i++)
-		{
-			band->key[i] = i;
-			band->start[i] = (uint32_t) start_at(layer, bf_static_place(build->hashes[i], build->shards));
-		}
-		return;
-	}
-
-#define START(i) start_at(layer, bf_static_mix(build->hashes[band->bumped[i]]) * place_multiplier[number])
+#define START(i) start_at(layer, bf_static_mix(build->hashes[band->bumped[i]]) * place_multiplier[band->number])
 	memset(count, 0, layer->blocks * BLOCK_SLOTS * sizeof(uint32_t));
 	for (i = 0; i < n; i++)
 		count[START(i)]++;
@@ -936,10 +946,11 @@ add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t fir
 
 	for (i = first; i < last; i++)
 	{
-		uint64_t	mix = bf_static_mix(build->hashes[band->key[i]]);
+		uint64_t	mix = bf_static_mix(build->hashes[key_of(band, i)]);
 		uint64_t	fingerprint = fingerprint_of(mix);
-		bool		ternary = band->start[i] >= ternary_start;
-		Moving		two = {.row = coefficients_of(mix), .at = band->start[i], .value = fingerprint_bits(fingerprint, width)};
+		uint32_t	start = start_of(build, layer, band, i);
+		bool		ternary = start >= ternary_start;
+		Moving		two = {.row = coefficients_of(mix), .at = start, .value = fingerprint_bits(fingerprint, width)};
 		TernaryMoving three = {.value = 0};
 		bool		redundant = false;		/* it follows from others */
 		bool		ternary_redundant = !ternary;
@@ -1007,19 +1018,20 @@ fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band 
 	for (bucket = 0; bucket * BUCKET_SLOTS < layer->blocks * BLOCK_SLOTS; bucket++)
 	{
 		uint32_t	group[4];	/* where the starts from each threshold on begin */
+		uint32_t	k;
 		unsigned	t;
 
 		for (t = 0; t < 4; t++)
 		{
 			group[t] = i;
-			while (t < 3 && i < n && band->start[i] < bucket * BUCKET_SLOTS + threshold[t + 1])
+			while (t < 3 && i < n && start_of(build, layer, band, i) < bucket * BUCKET_SLOTS + threshold[t + 1])
 				i++;
 		}
 		for (t = 3; t > 0 && add_keys(build, layer, band, group[t - 1], group[t]); t--)
 			;
 		thresholds[bucket / 4] |= (uint8_t) (t << (bucket % 4 * 2));
-		memcpy(band->bumped + nbumped, band->key + group[0], (group[t] - group[0]) * sizeof(uint32_t));
-		nbumped += group[t] - group[0];
+		for (k = group[0]; k < group[t]; k++)
+			band->bumped[nbumped++] = key_of(band, k);
 		if (bucket % 256 == 0)
 			bf_check_interrupts(env);
 	}
@@ -1189,25 +1201,25 @@ ribbon_solve(const BfEnv *env, BfShardBuild *build)
 	uint8_t    *bytes = build->table;
 	uint32_t	nbumped;
 	Band		band;
-	unsigned	number;
 
 	band.row = build->scratch;
 	band.ternary_row = (TernaryRow *) (void *) (band.row + slots);
 	band.value = (uint32_t *) (void *) (band.ternary_row + ternary_slots);
 	band.start = band.value + slots;
-	band.key = band.start + build->n;
-	band.bumped = band.key + build->n;
+	band.key = band.start + max_next_keys(n);
+	band.bumped = band.key + max_next_keys(n);
 	band.ternary_value = (uint8_t *) (band.bumped + build->n);
 
-	for (number = 0;; number++)
+	for (band.number = 0;; band.number++)
 	{
 		uint32_t	blocks = blocks_for(n);
 		Layer		layer;
 
 		layer_shape(build->head, blocks, &layer);
-		if (number == 0)
+		if (band.number == 0)
 			build->geometry = blocks;
-		sort_keys(build, number, &layer, &band, n);
+		else
+			sort_keys(build, &layer, &band, n);
 		memset(band.row, 0, layer.blocks * BLOCK_SLOTS * sizeof(*band.row));
 		memset(band.value, 0, layer.blocks * BLOCK_SLOTS * sizeof(*band.value));
 		ternary_slots = (layer.blocks - layer.binary_blocks) * BLOCK_SLOTS;
@@ -1217,8 +1229,7 @@ ribbon_solve(const BfEnv *env, BfShardBuild *build)
 		solve_band(env, &layer, &band, bytes);
 		bytes += layer.len;
 
-		/* keys that crowd in one layer, by design of their hashes, would crowd in the next */
-		if (nbumped <= LIST_KEYS || nbumped > n / 4 || number == MAX_LAYERS - 1)
+		if (nbumped <= LIST_KEYS || nbumped > max_next_keys(n) || band.number == MAX_LAYERS - 1)
 			break;
 		bf_store32(bytes - layer.len, blocks_for(nbumped));
 		n = nbumped;
