@@ -27,7 +27,9 @@ helpers = $(filter-out $(tests) $(long_tests),$(patsubst %.c,%,$(sort $(wildcard
 fuzzers = $(patsubst %.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 benches = $(patsubst %.c,%,$(sort $(wildcard bench/core/*.c)))
 
-all_core = $(foreach v,gcc-asan clang-asan,$(addprefix build/$(v)/,$(tests))) $(addprefix build/gcc-o2/,$(tests) $(long_tests))
+# the long ones first, so that none is left to run alone
+all_core = $(addprefix build/gcc-o2/,$(long_tests)) $(foreach v,gcc-asan clang-asan,$(addprefix build/$(v)/,$(tests))) \
+	$(addprefix build/gcc-o2/,$(tests))
 all_replay = $(addprefix build/clang-asan/,$(fuzzers))
 
 .PHONY: all check-core check-fuzz fuzz bench-core FORCE
