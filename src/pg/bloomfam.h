@@ -133,6 +133,9 @@ bloomfam_hasher_for(BloomfamHashers *hashers, BfHashId hash_id)
  */
 extern void bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int argno, bool keys_are_array);
 
+/* The same, made on the first call and kept in fn_extra, for functions that keep nothing else there. */
+extern BloomfamHashers *bloomfam_hashers_get(FunctionCallInfo fcinfo, int argno, bool keys_are_array);
+
 /* The type of an argument that is a key, or an array of keys.  Raises an error if the call site does not tell. */
 extern Oid bloomfam_key_type(FunctionCallInfo fcinfo, int argno);
 

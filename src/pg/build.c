@@ -73,16 +73,8 @@ bloomfam_create(PG_FUNCTION_ARGS)
 static BloomfamHasher *
 get_hasher(FunctionCallInfo fcinfo, bool keys_are_array, const BfHeader *filter)
 {
-	BloomfamHashers *hashers = fcinfo->flinfo->fn_extra;
-	BloomfamHasher *hasher;
+	BloomfamHasher *hasher = bloomfam_hasher_for(bloomfam_hashers_get(fcinfo, 1, keys_are_array), filter->hash_id);
 
-	if (hashers == NULL)
-	{
-		hashers = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BloomfamHashers));
-		bloomfam_hashers_init(hashers, fcinfo, 1, keys_are_array);
-		fcinfo->flinfo->fn_extra = hashers;
-	}
-	hasher = bloomfam_hasher_for(hashers, filter->hash_id);
 	bloomfam_hasher_fit(hasher, filter);
 	return hasher;
 }

@@ -1640,6 +1640,20 @@ bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int arg
 	hashers->collation = PG_GET_COLLATION();
 }
 
+BloomfamHashers *
+bloomfam_hashers_get(FunctionCallInfo fcinfo, int argno, bool keys_are_array)
+{
+	BloomfamHashers *hashers = fcinfo->flinfo->fn_extra;
+
+	if (hashers == NULL)
+	{
+		hashers = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BloomfamHashers));
+		bloomfam_hashers_init(hashers, fcinfo, argno, keys_are_array);
+		fcinfo->flinfo->fn_extra = hashers;
+	}
+	return hashers;
+}
+
 /* Makes the one for this hash. */
 BloomfamHasher *
 bloomfam_hashers_make(BloomfamHashers *hashers, BfHashId hash_id)

@@ -20,7 +20,6 @@ PG_FUNCTION_INFO_V1(bloomfam_shard);
 Datum
 bloomfam_shard(PG_FUNCTION_ARGS)
 {
-	BloomfamHashers *hashers = fcinfo->flinfo->fn_extra;
 	BloomfamHasher *hasher;
 	int32		shards = PG_GETARG_INT32(1);
 
@@ -28,12 +27,6 @@ bloomfam_shard(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number of shards must be at least 1")));
-	if (hashers == NULL)
-	{
-		hashers = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BloomfamHashers));
-		bloomfam_hashers_init(hashers, fcinfo, 0, false);
-		fcinfo->flinfo->fn_extra = hashers;
-	}
-	hasher = bloomfam_hasher_for(hashers, BF_HASH_XXH3);
+	hasher = bloomfam_hasher_for(bloomfam_hashers_get(fcinfo, 0, false), BF_HASH_XXH3);
 	PG_RETURN_INT32((int32) bf_shard(hasher->hash(hasher, PG_GETARG_DATUM(0)), (uint64) shards));
 }

@@ -305,7 +305,7 @@ bloomfam_may_be_in_joinsel(PG_FUNCTION_ARGS)
 
 /* What a probe of this filter costs. */
 static Cost
-probe_cost(PlannerInfo *root, Node *filter)
+probe_cost(Node *filter)
 {
 	double		factor = PROBE_COST;
 
@@ -350,7 +350,7 @@ probe_support(FunctionCallInfo fcinfo, int filter_arg)
 		else if (want->node != NULL && IsA(want->node, OpExpr))
 			args = ((OpExpr *) want->node)->args;
 		want->startup = 0;
-		want->per_tuple = probe_cost(want->root, args != NIL ? list_nth(args, filter_arg) : NULL);
+		want->per_tuple = probe_cost(args != NIL ? list_nth(args, filter_arg) : NULL);
 		result = request;
 	}
 	PG_RETURN_POINTER(result);
