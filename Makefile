@@ -9,7 +9,7 @@ EXTVERSION = $(shell sed -n "s/^default_version *= *'\([^']*\)'.*/\1/p" bloomfam
 MODULE_big = bloomfam
 PGFILEDESC = "bloomfam - Bloom filters and their relatives as a datatype"
 
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*.c src/pg/*.c src/join/*.c)))
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/core/*.c src/pg/*.c src/join/*.c)))
 DATA = $(sort $(wildcard sql/bloomfam--*.sql))
 
 PG_CPPFLAGS = -I$(srcdir)/src

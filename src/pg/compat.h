@@ -105,6 +105,15 @@ bloomfam_toast_snapshot(SnapshotData *room)
  */
 #define BLOOMFAM_MODIFIES_IN_PLACE	(PG_VERSION_NUM >= 180000)
 
+/* Joins that give rows of the inner side only: 16 has one of them, 18 the other. */
+#if PG_VERSION_NUM >= 180000
+#define BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(jointype)	((jointype) == JOIN_RIGHT_ANTI || (jointype) == JOIN_RIGHT_SEMI)
+#elif PG_VERSION_NUM >= 160000
+#define BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(jointype)	((jointype) == JOIN_RIGHT_ANTI)
+#else
+#define BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(jointype)	false
+#endif
+
 /* The major version, for key families that the server's own hash functions have a part in. */
 #define BLOOMFAM_PG_MAJOR	(PG_VERSION_NUM / 10000)
 

@@ -10,6 +10,8 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "join/join.h"
+
 PG_MODULE_MAGIC;
 
 extern PGDLLEXPORT void _PG_init(void);
@@ -17,5 +19,6 @@ extern PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
+	bloomfam_join_init();
 	MarkGUCPrefixReserved("bloomfam");
 }
