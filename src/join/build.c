@@ -1,0 +1,165 @@
+/*-------------------------------------------------------------------------
+ *
+ * build.c
+ *	  The node on top of a hash join's build side: remembers the hashes of the keys that go by.
+ *
+ * It hands its child's rows on as they are.  When they end, the filter is made, and tied to the hash table that the join is about to probe.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "utils/memutils.h"
+
+#include "join/join.h"
+
+/* Adds the row's key, unless a column of it is NULL: that equals nothing. */
+static void
+add_row(JoinBuildState *state, TupleTableSlot *slot)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	MemoryContext old;
+	uint64		hash = 0;
+	int			i;
+
+	ResetExprContext(econtext);
+	econtext->ecxt_outertuple = slot;
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	for (i = 0; i < state->ncolumns; i++)
+	{
+		Datum		value;
+		bool		isnull;
+		uint64		next;
+
+		if (state->attributes[i] != 0)
+			value = slot_getattr(slot, state->attributes[i], &isnull);
+		else
+			value = ExecEvalExpr(state->expressions[i], econtext, &isnull);
+		if (isnull)
+			break;
+		next = state->keys[i].hash(&state->keys[i], value);
+		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
+	}
+	MemoryContextSwitchTo(old);
+	if (i == state->ncolumns)
+		bloomfam_join_filter_add(state->filter, hash);
+}
+
+static TupleTableSlot *
+exec_build(PlanState *node)
+{
+	JoinBuildState *state = (JoinBuildState *) node;
+	TupleTableSlot *slot = ExecProcNode(outerPlanState(node));
+
+	if (state->phase == JOIN_BUILD_ENDED)
+		return slot;
+	if (state->phase == JOIN_BUILD_FRESH)
+	{
+		bloomfam_join_filter_begin(state->filter);
+		state->phase = JOIN_BUILD_READING;
+	}
+	if (TupIsNull(slot))
+	{
+		bloomfam_join_filter_finish(state->filter);
+		state->phase = JOIN_BUILD_ENDED;
+	}
+	else if (!state->filter->abandoned)
+		add_row(state, slot);
+	return slot;
+}
+
+static TupleTableSlot *
+exec_nothing(PlanState *node)
+{
+	return ExecProcNode(outerPlanState(node));
+}
+
+static void
+begin_build(CustomScanState *css, EState *estate, int eflags)
+{
+	JoinBuildState *state = (JoinBuildState *) css;
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	List	   *spec = linitial(plan->custom_private);
+	PlanState  *child;
+	int			expression = 0;
+	int			i;
+
+	child = ExecInitNode(outerPlan(plan), estate, eflags);
+	outerPlanState(css) = child;
+
+	/* the child's own slots go through */
+	css->ss.ps.resultops = ExecGetResultSlotOps(child, NULL);
+	css->ss.ps.resultopsset = true;
+	css->ss.ps.resultopsfixed = false;
+
+	/* EvalPlanQual asks for a few rows again, of which some are known to join */
+	if (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF)
+	{
+		css->ss.ps.ExecProcNode = exec_nothing;
+		return;
+	}
+
+	state->filter = bloomfam_join_filter_get(estate, linitial_int(spec));
+	bloomfam_join_builds_begun++;
+	state->ncolumns = bloomfam_join_spec_ncolumns(spec);
+	state->keys = palloc0(state->ncolumns * sizeof(JoinKey));
+	state->attributes = palloc0(state->ncolumns * sizeof(AttrNumber));
+	state->expressions = palloc0(state->ncolumns * sizeof(ExprState *));
+	for (i = 0; i < state->ncolumns; i++)
+	{
+		bloomfam_join_key_init(&state->keys[i], bloomfam_join_spec_column(spec, i, JOIN_COLUMN_OPERATOR),
+							   bloomfam_join_spec_column(spec, i, JOIN_COLUMN_COLLATION), false);
+		state->attributes[i] = bloomfam_join_spec_column(spec, i, JOIN_COLUMN_ATTRIBUTE);
+		if (state->attributes[i] == 0)
+			state->expressions[i] = ExecInitExpr(list_nth(plan->custom_exprs, expression++), &css->ss.ps);
+	}
+	css->ss.ps.ExecProcNode = exec_build;
+}
+
+static TupleTableSlot *
+exec_custom(CustomScanState *css)
+{
+	return css->ss.ps.ExecProcNodeReal(&css->ss.ps);
+}
+
+static void
+end_build(CustomScanState *css)
+{
+	ExecEndNode(outerPlanState(css));
+}
+
+static void
+rescan_build(CustomScanState *css)
+{
+	JoinBuildState *state = (JoinBuildState *) css;
+
+	state->phase = JOIN_BUILD_FRESH;
+	if (state->filter != NULL)
+		state->filter->complete = false;
+	if (outerPlanState(css)->chgParam == NULL)
+		ExecReScan(outerPlanState(css));
+}
+
+static const CustomExecMethods build_exec_methods = {
+	.CustomName = "Bloom Filter Build",
+	.BeginCustomScan = begin_build,
+	.ExecCustomScan = exec_custom,
+	.EndCustomScan = end_build,
+	.ReScanCustomScan = rescan_build,
+	.ExplainCustomScan = bloomfam_join_build_explain,
+};
+
+static Node *
+create_build(CustomScan *plan)
+{
+	JoinBuildState *state = (JoinBuildState *) newNode(sizeof(JoinBuildState), T_CustomScanState);
+
+	state->css.methods = &build_exec_methods;
+	return (Node *) state;
+}
+
+const CustomScanMethods bloomfam_join_build_methods = {
+	.CustomName = "Bloom Filter Build",
+	.CreateCustomScanState = create_build,
+};

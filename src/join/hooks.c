@@ -1,0 +1,140 @@
+/*-------------------------------------------------------------------------
+ *
+ * hooks.c
+ *	  Settings of the join filter, and where it meets the server.
+ *
+ * The planner's hook adds nodes to finished plans.  The executor's ties the nodes of a plan that has some to the hash joins that they serve: an
+ * executor node knows its children, not its parent.
+ *
+ * The hooks are there only if the module was loaded before the session's first command (by session_preload_libraries or its like), or for the session
+ * of a parallel worker: that somebody has used a filter in some query must not change how later queries are planned.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/planner.h"
+#include "tcop/pquery.h"
+#include "tcop/tcopprot.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+
+#include "join/join.h"
+
+int			bloomfam_join_filter = JOIN_FILTER_OFF;
+int			bloomfam_join_filter_min_rows = 10000;
+int			bloomfam_join_filter_max_size = 64 * 1024;
+double		bloomfam_join_filter_min_drop = 0.1;
+double		bloomfam_join_filter_fpr = 0.005;
+bool		bloomfam_join_filter_log = false;
+
+int			bloomfam_join_builds_begun = 0;
+
+static const struct config_enum_entry mode_options[] = {
+	{"off", JOIN_FILTER_OFF, false},
+	{"on", JOIN_FILTER_ON, false},
+	{"force", JOIN_FILTER_FORCE, false},
+	{NULL, 0, false}
+};
+
+static planner_hook_type previous_planner;
+static ExecutorStart_hook_type previous_executor_start;
+
+static PlannedStmt *
+plan_with_filters(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
+{
+	PlannedStmt *stmt;
+
+	if (previous_planner != NULL)
+		stmt = previous_planner(parse, query_string, cursor_options, params);
+	else
+		stmt = standard_planner(parse, query_string, cursor_options, params);
+	if (bloomfam_join_filter != JOIN_FILTER_OFF)
+		bloomfam_join_plan(stmt);
+	return stmt;
+}
+
+/* Ties the filters of hash joins to them. */
+static bool
+tie_filters(PlanState *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, HashJoinState))
+	{
+		PlanState  *build = outerPlanState(innerPlanState(node));
+
+		if (build != NULL && bloomfam_join_is_build(build) && ((JoinBuildState *) build)->filter != NULL)
+		{
+			((JoinBuildState *) build)->filter->join = (HashJoinState *) node;
+
+			/*
+			 * The join would first ask the probe side for a row, to save building if there is none.  It would get it before the filter is
+			 * there; and if that takes a sort, all of it would go unfiltered.
+			 */
+			((HashJoinState *) node)->hj_OuterNotEmpty = true;
+		}
+	}
+	return planstate_tree_walker(node, tie_filters, context);
+}
+
+static void
+start_with_filters(QueryDesc *query, int eflags)
+{
+	int			outer = bloomfam_join_builds_begun;
+
+	bloomfam_join_builds_begun = 0;
+	if (previous_executor_start != NULL)
+		previous_executor_start(query, eflags);
+	else
+		standard_ExecutorStart(query, eflags);
+	if (bloomfam_join_builds_begun > 0)
+		tie_filters(query->planstate, NULL);
+	bloomfam_join_builds_begun = outer;
+}
+
+/* Is the module being loaded before the session's first command? */
+static bool
+loaded_at_start(void)
+{
+	return process_shared_preload_libraries_in_progress || InitializingParallelWorker ||
+		(debug_query_string == NULL && ActivePortal == NULL && !ActiveSnapshotSet());
+}
+
+void
+bloomfam_join_init(void)
+{
+	DefineCustomEnumVariable("bloomfam.join_filter",
+							 "Lets hash joins drop rows of their probe side at the scan, by a Bloom filter of their build side.",
+							 "\"force\" does so wherever it is right, whether or not it is expected to pay. Needs bloomfam in session_preload_libraries.",
+							 &bloomfam_join_filter, JOIN_FILTER_OFF, mode_options, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("bloomfam.join_filter_min_rows",
+							"Sets the number of probe-side rows from which on a join gets a filter.",
+							NULL, &bloomfam_join_filter_min_rows, 10000, 0, INT_MAX, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("bloomfam.join_filter_min_drop",
+							 "Sets the share of probe-side rows that a filter must be expected to drop.",
+							 NULL, &bloomfam_join_filter_min_drop, 0.1, 0.0, 1.0, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("bloomfam.join_filter_fpr",
+							 "Sets the share of rows without a match that a filter lets pass.",
+							 NULL, &bloomfam_join_filter_fpr, 0.005, 0.0001, 0.5, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("bloomfam.join_filter_max_size",
+							"Sets the size from which on a join's filter is given up.",
+							NULL, &bloomfam_join_filter_max_size, 64 * 1024, 1, 1024 * 1024, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomBoolVariable("bloomfam.join_filter_log",
+							 "Logs why hash joins get no filter.",
+							 NULL, &bloomfam_join_filter_log, false, PGC_USERSET, 0, NULL, NULL, NULL);
+
+	RegisterCustomScanMethods(&bloomfam_join_build_methods);
+	RegisterCustomScanMethods(&bloomfam_join_probe_methods);
+
+	if (!loaded_at_start())
+		return;
+	previous_planner = planner_hook;
+	planner_hook = plan_with_filters;
+	previous_executor_start = ExecutorStart_hook;
+	ExecutorStart_hook = start_with_filters;
+}

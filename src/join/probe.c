@@ -1,0 +1,202 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe.c
+ *	  The node on the probe side: drops rows whose keys are not in the filters of joins above.
+ *
+ * It looks at its child's rows one by one, unless page.c has taken over the child's scan and drops them before they become rows.  Rows pass
+ * while a filter is not ready, and while it does not pay.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "join/join.h"
+
+/* The share of rows that a filter must drop to be worth a look at each row, one by one. */
+#define WORTH_OF_ROWS		0.25
+
+#define LONGEST_PAUSE		(JOIN_PAUSE_ROWS * 64)
+
+void
+bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dropped, double worth)
+{
+	probe->tested += tested;
+	probe->dropped += dropped;
+	probe->sample_tested += tested;
+	probe->sample_dropped += dropped;
+	if (probe->sample_tested < JOIN_SAMPLE_ROWS)
+		return;
+	if (probe->sample_dropped < worth * probe->sample_tested && bloomfam_join_filter != JOIN_FILTER_FORCE)
+	{
+		probe->last_pause = Min(Max(probe->last_pause * 2, JOIN_PAUSE_ROWS), LONGEST_PAUSE);
+		probe->pause = probe->last_pause;
+	}
+	else
+		probe->last_pause = 0;
+	probe->sample_tested = probe->sample_dropped = 0;
+}
+
+/* May this row join, as far as one filter knows? */
+static inline bool
+row_may_join(const JoinProbe *probe, TupleTableSlot *slot)
+{
+	uint64		hash = 0;
+	int			i;
+
+	for (i = 0; i < probe->ncolumns; i++)
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(slot, probe->attributes[i], &isnull);
+		uint64		next;
+
+		if (isnull)
+			return false;
+		next = probe->keys[i].hash(&probe->keys[i], value);
+		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
+	}
+	return probe->filter->probe(&probe->filter->view, hash);
+}
+
+static TupleTableSlot *
+exec_rows(PlanState *node)
+{
+	JoinProbeState *state = (JoinProbeState *) node;
+	ExprContext *econtext = node->ps_ExprContext;
+
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(outerPlanState(node));
+		MemoryContext old;
+		bool		pass = true;
+		int			i;
+
+		if (TupIsNull(slot))
+			return slot;
+		ResetExprContext(econtext);
+		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		for (i = 0; i < state->nprobes && pass; i++)
+		{
+			JoinProbe  *probe = &state->probes[i];
+
+			if (!bloomfam_join_filter_ready(probe->filter) || !bloomfam_join_probe_awake(probe, 1))
+				continue;
+			pass = row_may_join(probe, slot);
+			bloomfam_join_probe_count(probe, 1, !pass, WORTH_OF_ROWS);
+		}
+		MemoryContextSwitchTo(old);
+		if (pass)
+			return slot;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static TupleTableSlot *
+exec_nothing(PlanState *node)
+{
+	return ExecProcNode(outerPlanState(node));
+}
+
+static void
+begin_probe(CustomScanState *css, EState *estate, int eflags)
+{
+	JoinProbeState *state = (JoinProbeState *) css;
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	PlanState  *child;
+	ListCell   *lc;
+
+	child = ExecInitNode(outerPlan(plan), estate, eflags);
+	outerPlanState(css) = child;
+
+	/* the child's own slots go through */
+	css->ss.ps.resultops = ExecGetResultSlotOps(child, NULL);
+	css->ss.ps.resultopsset = true;
+	css->ss.ps.resultopsfixed = false;
+
+	/* EvalPlanQual asks for a few rows again, and they pass */
+	if (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF)
+	{
+		css->ss.ps.ExecProcNode = exec_nothing;
+		return;
+	}
+
+	state->probes = palloc0(list_length(plan->custom_private) * sizeof(JoinProbe));
+	foreach(lc, plan->custom_private)
+	{
+		List	   *spec = lfirst(lc);
+		JoinProbe  *probe = &state->probes[state->nprobes++];
+		int			i;
+
+		probe->filter = bloomfam_join_filter_get(estate, linitial_int(spec));
+		probe->ncolumns = bloomfam_join_spec_ncolumns(spec);
+		probe->keys = palloc0(probe->ncolumns * sizeof(JoinKey));
+		probe->attributes = palloc0(probe->ncolumns * sizeof(AttrNumber));
+		for (i = 0; i < probe->ncolumns; i++)
+		{
+			bloomfam_join_key_init(&probe->keys[i], bloomfam_join_spec_column(spec, i, JOIN_COLUMN_OPERATOR),
+								   bloomfam_join_spec_column(spec, i, JOIN_COLUMN_COLLATION), true);
+			probe->attributes[i] = bloomfam_join_spec_column(spec, i, JOIN_COLUMN_ATTRIBUTE);
+		}
+	}
+	css->ss.ps.ExecProcNode = exec_rows;
+	state->page = bloomfam_join_page_init(state);
+}
+
+static TupleTableSlot *
+exec_custom(CustomScanState *css)
+{
+	return css->ss.ps.ExecProcNodeReal(&css->ss.ps);
+}
+
+static void
+end_probe(CustomScanState *css)
+{
+	ExecEndNode(outerPlanState(css));
+}
+
+static void
+rescan_probe(CustomScanState *css)
+{
+	if (outerPlanState(css)->chgParam == NULL)
+		ExecReScan(outerPlanState(css));
+}
+
+static void
+mark_probe(CustomScanState *css)
+{
+	ExecMarkPos(outerPlanState(css));
+}
+
+static void
+restore_probe(CustomScanState *css)
+{
+	ExecRestrPos(outerPlanState(css));
+}
+
+static const CustomExecMethods probe_exec_methods = {
+	.CustomName = "Bloom Filter Probe",
+	.BeginCustomScan = begin_probe,
+	.ExecCustomScan = exec_custom,
+	.EndCustomScan = end_probe,
+	.ReScanCustomScan = rescan_probe,
+	.MarkPosCustomScan = mark_probe,
+	.RestrPosCustomScan = restore_probe,
+	.ExplainCustomScan = bloomfam_join_probe_explain,
+};
+
+static Node *
+create_probe(CustomScan *plan)
+{
+	JoinProbeState *state = (JoinProbeState *) newNode(sizeof(JoinProbeState), T_CustomScanState);
+
+	state->css.methods = &probe_exec_methods;
+	return (Node *) state;
+}
+
+const CustomScanMethods bloomfam_join_probe_methods = {
+	.CustomName = "Bloom Filter Probe",
+	.CreateCustomScanState = create_probe,
+};
