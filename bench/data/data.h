@@ -1,0 +1,99 @@
+/*-------------------------------------------------------------------------
+ *
+ * data.h
+ *	  What the generators of benchmark data share: random numbers, columns of COPY's text format, days, and the words of TPC-H.
+ *
+ * A generator is this and a list of tables: ssb.c, tpch.c.  Every row begins a sequence of random numbers of its own, from its table and number.
+ * So a table can be written alone, always the same, and two tables can speak of the same order without having it in common.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DATA_H
+#define DATA_H
+
+#include <stdint.h>
+
+/* The tables of this generator; write() writes all rows at a scale factor.  Ends with a NULL name. */
+typedef struct
+{
+	const char *name;
+	void		(*write) (double scale);
+} Table;
+
+extern const Table tables[];
+
+/* per_scale * scale rows, at least one */
+extern int64_t rows_at(double per_scale, double scale);
+
+/* ---- random numbers ---- */
+
+typedef struct
+{
+	uint64_t	state;
+} Random;
+
+/* The sequence of a row: stream says which table or purpose, and is below 256. */
+extern Random random_of(int stream, int64_t row);
+
+/* Uniform, both ends included. */
+extern int64_t between(Random *r, int64_t low, int64_t high);
+
+/* ---- columns: each writes one value; end_row() ends the row ---- */
+
+extern void put_int(int64_t value);
+extern void put_cents(int64_t cents);	/* 123456: 1234.56 */
+extern void put_text(const char *text);
+extern void put_name(const char *prefix, int64_t number);	/* Supplier#000000042 */
+extern void put_noise(Random *r, int min, int max); /* letters and digits: an address */
+extern void put_comment(Random *r, int min, int max);	/* a piece of English-like text */
+extern void put_phone(Random *r, int nation);
+extern void put_date(int day);
+extern void end_row(void);
+
+/* A piece of such text, ended with a zero; buffer has room for max + 1. */
+extern void comment(Random *r, int min, int max, char *buffer);
+
+/* ---- days, numbered from 1992-01-01 on ---- */
+
+#define DAYS	2557			/* to 1998-12-31 */
+#define LAST_ORDER_DAY	(DAYS - 1 - 151)
+#define CURRENT_DAY		1263	/* 1995-06-17, which is "now" */
+
+typedef struct
+{
+	int			year;
+	int			month;			/* 1 to 12 */
+	int			day;			/* of the month, from 1 on */
+	int			day_of_year;	/* from 1 on */
+	int			month_days;		/* of this month */
+} Day;
+
+extern const Day *day(int number);
+
+/* ---- words and rules of TPC-H that SSB took over ---- */
+
+#define NATIONS	25
+#define REGIONS	5
+#define COLORS	92
+
+typedef struct
+{
+	const char *name;
+	int			region;
+} Nation;
+
+extern const Nation nations[NATIONS];
+extern const char *const regions[REGIONS];
+extern const char *const colors[COLORS];
+
+extern const char *market_segment(Random *r);
+extern const char *order_priority(Random *r);
+extern const char *ship_mode(Random *r);
+extern void put_part_type(Random *r);
+extern void put_container(Random *r);
+extern int64_t retail_price(int64_t partkey);	/* in cents */
+
+/* The key of the n-th order, from 0 on: eight of each 32 are used. */
+extern int64_t order_key(int64_t n);
+
+#endif							/* DATA_H */

@@ -1,0 +1,114 @@
+# What the scenarios about automatic join filters share: statements with the filters off and on, and suites of queries.  Sourced, never run.
+#
+# In the environment: ON (on), what bloomfam.join_filter is set to beside off; force, for instance.
+on=${ON:-on}
+
+# sessions of $DB have the module's hooks from now on
+preload() { sql -c "ALTER DATABASE $DB SET session_preload_libraries = bloomfam"; }
+
+# statement NAME MODE SETTINGS QUERY: the settings take no part in the time
+statement() { printf '%s\n' '\timing off' "$3; SET bloomfam.join_filter = $2;" '\timing on' "$4" > "$work/$1.sql"; }
+
+# both NAME SETTINGS QUERY: makes the statements NAME_off and NAME_on
+both()
+{
+	statement "$1_off" off "$2" "$3"
+	statement "$1_on" "$on" "$2" "$3"
+}
+
+# rows_of NAME: a hash of the rows, in whatever order
+rows_of() { { echo "SET jit = off;"; cat "$work/setup.sql" "$work/$1.sql"; } | sql | grep -v '^Time: ' | LC_ALL=C sort | md5sum; }
+
+# compare_rows NAME...: are the rows of NAME_off those of NAME_on?
+compare_rows()
+{
+	local name
+	for name in "$@"; do
+		[ "$(rows_of "${name}_off")" = "$(rows_of "${name}_on")" ] || different="$different $name"
+	done
+}
+
+# report_rows: what was found so far, as a line of the table
+different=
+report_rows()
+{
+	row "queries with other rows than without filters${different:+:$different}" "$(wc -w <<< "$different")" "" "" "" "<= 0" "$(wc -w <<< "$different")"
+	different=
+}
+
+# suite NAME TITLE BOUND TABLE...: loads the tables by ../data/NAME.c, then runs the queries of ../NAME with the filters off and on.  SCALE,
+# WORK_MEM, WORKERS and ROUNDS come from the environment
+suite()
+{
+	local name=$1 title=$2 bound=$3 scale=${SCALE:-1} table query
+	local queries=() statements=()
+	shift 3
+
+	"${CC:-cc}" -O2 -o "$work/$name" ../data/data.c "../data/$name.c" -lm
+	sql -f "../$name/schema.sql"
+	for table in "$@"; do
+		"$work/$name" "$table" "$scale" | sql -c "COPY $table FROM STDIN"
+	done
+	sql -f "../$name/keys.sql"
+	preload
+
+	printf '%s\n' "\\set scale $scale" "SET work_mem = '${WORK_MEM:-64MB}';" "SET max_parallel_workers_per_gather = ${WORKERS:-0};" \
+		> "$work/setup.sql"
+	for query in "../$name"/q*.sql; do
+		table=$(basename "$query" .sql)
+		queries+=("$table")
+		statements+=("${table}_off" "${table}_on")
+		both "$table" "" "$(cat "$query")"
+	done
+	heading "$title, scale factor $scale, work_mem = ${WORK_MEM:-64MB}, ${WORKERS:-0} workers: how many times faster" "$on" off
+	compare_rows "${queries[@]}"
+	echo '\o /dev/null' >> "$work/setup.sql"
+	measure "${ROUNDS:-3}" "${statements[@]}"
+	for query in "${queries[@]}"; do
+		faster "${query}_on" "${query}_off" ">= 0.952 x" "$query"
+	done
+	suite_totals "$bound" "${queries[@]}"
+	report_rows
+}
+
+# suite_totals BOUND QUERY...: the sum of the medians, the mean of the ratios, the best and the worst
+suite_totals()
+{
+	local bound=$1 query mean best worst
+	shift
+
+	for query in "$@"; do
+		echo "$query $(median "${query}_on") $(median "${query}_off")"
+	done | awk '{ print $1, $3 / $2, $2, $3 }' | sort -k2,2g > "$work/ratios"
+	worst=$(head -n 1 "$work/ratios")
+	best=$(tail -n 1 "$work/ratios")
+	mean=$(awk '{ sum += log($2) } END { printf "%.6g", exp(sum / NR) }' "$work/ratios")
+	awk '{ on += $3; off += $4 } END { print "total_on", on; print "total_off", off }' "$work/ratios" >> "$work/medians"
+	faster total_on total_off "$bound" "total"
+	row "geometric mean of the ratios" "" "" "" "$mean"
+	faster "${best%% *}_on" "${best%% *}_off" "" "best: ${best%% *}"
+	faster "${worst%% *}_on" "${worst%% *}_off" ">= 0.952 x" "worst: ${worst%% *}"
+}
+
+# far_fact ROWS RANGE: a fact table in another database of the same server, as the foreign table fact of $DB
+far_fact()
+{
+	local far=${DB}_far
+
+	psql -XAtq -d postgres -c "CREATE DATABASE $far TEMPLATE template0"
+	PGOPTIONS='-c client_min_messages=warning' psql -XAtq -v ON_ERROR_STOP=1 -d "$far" <<-SQL
+		CREATE EXTENSION bloomfam;
+		CREATE UNLOGGED TABLE fact AS SELECT floor(random() * $2)::bigint AS k, (random() * 100)::int AS v FROM generate_series(1, $1);
+		VACUUM ANALYZE fact;
+	SQL
+	sql -v password="${PGPASSWORD-}" <<-SQL
+		CREATE EXTENSION postgres_fdw;
+		SELECT coalesce(host(inet_server_addr()), split_part(current_setting('unix_socket_directories'), ',', 1)) AS host,
+			current_setting('port') AS port \gset
+		CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw
+			OPTIONS (host :'host', port :'port', dbname '$far', extensions 'bloomfam', fetch_size '${FETCH:-10000}');
+		CREATE USER MAPPING FOR CURRENT_USER SERVER far OPTIONS (password :'password');
+		CREATE FOREIGN TABLE fact (k bigint, v int) SERVER far;
+		ANALYZE fact;
+	SQL
+}
