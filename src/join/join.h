@@ -147,12 +147,13 @@ bloomfam_join_filter_ready(const JoinFilter *filter)
 /*
  * What a plan's nodes carry in custom_private: a list of filters, each a list of integers.  A build node has one filter, a probe node one or more.
  *
- *		param, then for each column of the key: operator, collation, attribute number
+ *		param, expected share of rows dropped in thousandths, then for each column of the key: operator, collation, attribute number
  *
  * The attribute is the child's output column; 0 means the next one of custom_exprs (build nodes only).
  */
 #define JOIN_SPEC_PARAM			0
-#define JOIN_SPEC_COLUMNS		1
+#define JOIN_SPEC_DROP			1
+#define JOIN_SPEC_COLUMNS		2
 #define JOIN_SPEC_PER_COLUMN	3
 
 #define JOIN_COLUMN_OPERATOR	0

@@ -62,6 +62,7 @@ typedef struct Way
 	bool		keepers;		/* may it lead through nodes that keep rows? */
 	bool		leakproof;
 	List	   *places;
+	double		drop;			/* the share of rows at these places that it is expected to drop */
 } Way;
 
 static void follow(Way *way, Plan **slot, const AttrNumber *attributes);
@@ -377,9 +378,14 @@ follow(Way *way, Plan **slot, const AttrNumber *attributes)
 			case T_CustomScan:
 				if (is_ours(plan))
 				{
-					/* hands rows on as they are */
-					next = &plan->lefttree;
-					behind = unconstify(AttrNumber *, attributes);
+					/* hands rows on as they are; and one node on top of a scan is enough for all filters */
+					ListCell   *lc;
+
+					follow(way, &plan->lefttree, attributes);
+					foreach(lc, way->places)
+						if (((Place *) lfirst(lc))->slot == &plan->lefttree && ((CustomScan *) plan)->methods == &bloomfam_join_probe_methods)
+							((Place *) lfirst(lc))->slot = slot;
+					return;
 				}
 				break;
 			default:
@@ -433,18 +439,30 @@ put_on_top(PlanContext *context, Plan **slot, const CustomScanMethods *methods)
 }
 
 static List *
-make_spec(int param, const KeyColumn *columns, int ncolumns, const AttrNumber *attributes)
+make_spec(int param, const Way *way, const AttrNumber *attributes)
 {
-	List	   *spec = list_make1_int(param);
+	List	   *spec = list_make2_int(param, (int) (way->drop * 1000));
 	int			i;
 
-	for (i = 0; i < ncolumns; i++)
+	for (i = 0; i < way->ncolumns; i++)
 	{
-		spec = lappend_int(spec, columns[i].operator);
-		spec = lappend_int(spec, columns[i].collation);
+		spec = lappend_int(spec, way->columns[i].operator);
+		spec = lappend_int(spec, way->columns[i].collation);
 		spec = lappend_int(spec, attributes[i]);
 	}
 	return spec;
+}
+
+/* Adds a filter to those of a probe node: before those that are expected to drop less. */
+static void
+add_spec(CustomScan *probe, List *spec)
+{
+	int			i = 0;
+
+	while (i < list_length(probe->custom_private) &&
+		   list_nth_int(list_nth(probe->custom_private, i), JOIN_SPEC_DROP) >= list_nth_int(spec, JOIN_SPEC_DROP))
+		i++;
+	probe->custom_private = list_insert_nth(probe->custom_private, i, spec);
 }
 
 /* Puts a filter into the plan: on the build side of the join, and at its places. */
@@ -474,17 +492,16 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 	}
 	build = put_on_top(context, &outerPlan(hash), &bloomfam_join_build_methods);
 	build->custom_exprs = expressions;
-	build->custom_private = list_make1(make_spec(param, way->columns, way->ncolumns, attributes));
+	build->custom_private = list_make1(make_spec(param, way, attributes));
 
 	foreach(lc, way->places)
 	{
 		Place	   *place = lfirst(lc);
-		List	   *spec = make_spec(param, way->columns, way->ncolumns, place->attributes);
 		CustomScan *probe = (CustomScan *) *place->slot;
 
 		if (!IsA(probe, CustomScan) || probe->methods != &bloomfam_join_probe_methods)
 			probe = put_on_top(context, place->slot, &bloomfam_join_probe_methods);
-		probe->custom_private = lappend(probe->custom_private, spec);
+		add_spec(probe, make_spec(param, way, place->attributes));
 	}
 }
 
@@ -502,15 +519,13 @@ static bool
 is_worth_it(const HashJoin *join, const Way *way)
 {
 	double		probed = 0;
-	double		matching;
 	ListCell   *lc;
 
 	if (bloomfam_join_filter == JOIN_FILTER_FORCE)
 		return true;
 	foreach(lc, way->places)
 		probed += (*((Place *) lfirst(lc))->slot)->plan_rows;
-	matching = join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1);
-	return probed >= bloomfam_join_filter_min_rows && 1 - matching >= bloomfam_join_filter_min_drop &&
+	return probed >= bloomfam_join_filter_min_rows && way->drop >= bloomfam_join_filter_min_drop &&
 		probed >= innerPlan(join)->plan_rows;
 }
 
@@ -527,6 +542,7 @@ init_way(Way *way, PlanContext *context, HashJoin *join, const KeyColumn *column
 	way->ncolumns = ncolumns;
 	way->keepers = bms_is_empty(build->extParam) && is_repeatable(build);
 	way->leakproof = true;
+	way->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
 	for (i = 0; i < ncolumns; i++)
 	{
 		way->leakproof &= columns[i].leakproof;
