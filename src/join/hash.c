@@ -32,9 +32,20 @@ typedef struct HashFunctions
 	Oid			family;
 	Oid			left_type;
 	Oid			right_type;
-	Oid			left;			/* 64-bit hash functions */
+	bool		extended;		/* they have 64 bits, and a seed */
+	Oid			left;
 	Oid			right;
 } HashFunctions;
+
+/*
+ * May the 64-bit hash function of a type raise an error where the 32-bit one, which the join calls in any case, does not?  That of a container does
+ * for elements whose type has no such function.
+ */
+static bool
+is_container(Oid type)
+{
+	return type == ANYARRAYOID || type == ANYRANGEOID || type == ANYMULTIRANGEOID || type == RECORDOID;
+}
 
 /* The family of hash that the operator is the equality of and that can hash both sides; false if there is none. */
 static bool
@@ -47,16 +58,25 @@ find_functions(Oid operator, HashFunctions *result)
 	for (i = 0; i < list->n_members && !found; i++)
 	{
 		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
+		Oid			family = form->amopfamily;
+		Oid			left = form->amoplefttype;
+		Oid			right = form->amoprighttype;
+		int			proc;
 
 		if (form->amopmethod != HASH_AM_OID || form->amopstrategy != HTEqualStrategyNumber)
 			continue;
-		result->family = form->amopfamily;
-		result->left_type = form->amoplefttype;
-		result->right_type = form->amoprighttype;
-		result->left = get_opfamily_proc(form->amopfamily, form->amoplefttype, form->amoplefttype, HASHEXTENDED_PROC);
-		result->right = form->amoplefttype == form->amoprighttype ? result->left :
-			get_opfamily_proc(form->amopfamily, form->amoprighttype, form->amoprighttype, HASHEXTENDED_PROC);
-		found = OidIsValid(result->left) && OidIsValid(result->right);
+		for (proc = HASHEXTENDED_PROC; proc >= HASHSTANDARD_PROC && !found; proc--)
+		{
+			if (proc == HASHEXTENDED_PROC && (is_container(left) || is_container(right)))
+				continue;
+			result->family = family;
+			result->left_type = left;
+			result->right_type = right;
+			result->extended = proc == HASHEXTENDED_PROC;
+			result->left = get_opfamily_proc(family, left, left, proc);
+			result->right = get_opfamily_proc(family, right, right, proc);
+			found = OidIsValid(result->left) && OidIsValid(result->right);
+		}
 	}
 	ReleaseSysCacheList(list);
 	return found;
@@ -123,6 +143,13 @@ hash_varlena(const JoinKey *key, Datum value)
 	if (plain != (struct varlena *) DatumGetPointer(value))
 		pfree(plain);
 	return hash;
+}
+
+/* 32 bits, which are enough: the share of rows that pass by accident is that of n keys in 2^32. */
+static uint64
+hash_by_short_function(const JoinKey *key, Datum value)
+{
+	return bf_hash_u64(DatumGetUInt32(FunctionCall1Coll(unconstify(FmgrInfo *, &key->function), key->collation, value)));
 }
 
 static uint64
@@ -192,7 +219,7 @@ bloomfam_join_key_init(JoinKey *key, Oid operator, Oid collation, bool outer)
 	}
 	function = outer ? functions.left : functions.right;
 	fmgr_info(function, &key->function);
-	key->hash = hash_by_function;
+	key->hash = functions.extended ? hash_by_function : hash_by_short_function;
 	key->integer = false;
 	key->leakproof = get_func_leakproof(function);
 }

@@ -67,7 +67,7 @@ struct JoinKey
 };
 
 /*
- * Is this operator one whose sides both can be hashed to 64 bits, and that never says "equal" of a NULL?  Then also tells whether hashing its
+ * Is this operator one whose sides both can be hashed, and that never says "equal" of a NULL?  Then also tells whether hashing its
  * left side, the probe's, gives nothing away of the value, not even by an error.
  */
 extern bool bloomfam_join_key_usable(Oid operator, Oid collation, bool *leakproof);

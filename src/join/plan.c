@@ -279,7 +279,10 @@ follow_each(Way *way, List *plans, const AttrNumber *attributes)
 	}
 }
 
-/* The child of a join that the key's columns come from, if rows of it may be dropped; else NULL. */
+/*
+ * The child of a join that the key's columns come from, if rows of it may be dropped; else NULL.  There must be nothing between a hash join and
+ * its Hash, so the way must be able to go on through that.
+ */
 static Plan **
 side_of_join(Way *way, Plan *plan, const AttrNumber *attributes, AttrNumber **behind)
 {
@@ -291,7 +294,8 @@ side_of_join(Way *way, Plan *plan, const AttrNumber *attributes, AttrNumber **be
 		if (*behind != NULL)
 			return &plan->lefttree;
 	}
-	if (type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type))
+	if ((type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
+		(!IsA(plan, HashJoin) || (way->keepers && node_is_indifferent(plan->righttree))))
 	{
 		*behind = columns_behind(way, plan, attributes, INNER_VAR);
 		if (*behind != NULL)

@@ -120,6 +120,13 @@ SELECT q, r.* FROM (VALUES
 	('WITH RECURSIVE r AS (SELECT 1::bigint AS k UNION ALL SELECT r.k + 1 FROM r JOIN jf_a a USING (k)) SELECT * FROM r')
 ) AS queries (q), LATERAL jf_compare(q) r;
 
+-- a build side that may come out otherwise the next time: then not through the hash table of a lower join, nor on top of it
+SET join_collapse_limit = 1;
+SET from_collapse_limit = 1;
+SELECT r.* FROM jf_compare('SELECT a.v, b.v AS w FROM (jf_a a JOIN jf_b b ON a.v = b.v) JOIN unnest((SELECT array_agg(k) FROM jf_c)) x (k) ON b.k = x.k') r;
+RESET join_collapse_limit;
+RESET from_collapse_limit;
+
 -- volatile functions are called as often as without a filter
 CREATE SEQUENCE jf_calls;
 SET bloomfam.join_filter = off;
@@ -204,6 +211,14 @@ SELECT c, r.* FROM unnest(ARRAY['s', 'n', 'l', 'd', 'f', 'r', 'b', 'c', 'u', 'm'
 	LATERAL jf_compare(format('SELECT a.i, b.i AS k FROM jf_types a JOIN jf_types2 b ON a.%1$I = b.%1$I', c)) r;
 SELECT r.* FROM jf_compare('SELECT a.i, b.i AS k FROM jf_types a JOIN jf_types2 b ON a.da = b.ts') r;
 SELECT r.* FROM jf_compare('SELECT a.i, b.i AS k FROM jf_types a JOIN jf_types2 b ON (a.n, a.d) = (b.n, b.d)') r;
+-- domains, rows
+CREATE DOMAIN jf_domain AS int CHECK (VALUE > 0);
+CREATE TYPE jf_row AS (i int, d numeric);
+CREATE TABLE jf_rows AS SELECT i::jf_domain AS n, ROW(i, i || '.0')::jf_row AS w, i FROM generate_series(1, 500) i;
+CREATE TABLE jf_rows2 AS SELECT i::bigint AS n, ROW(i, i || '.00')::jf_row AS w, i FROM generate_series(1, 1000, 3) i;
+ANALYZE jf_rows, jf_rows2;
+SELECT r.* FROM jf_compare('SELECT a.i, b.i AS k FROM jf_rows a JOIN jf_rows2 b USING (n)') r;
+SELECT r.* FROM jf_compare('SELECT a.i, b.i AS k FROM jf_rows a JOIN jf_rows2 b USING (w)') r;
 -- grouped in another sense of equality than joined: a group may not lose some of its rows
 SELECT r.* FROM jf_compare('SELECT * FROM (SELECT u, count(*) FROM (SELECT u FROM jf_types UNION ALL SELECT u FROM jf_types2) x GROUP BY u) a JOIN jf_types2 b ON a.u COLLATE "C" = b.vc') r;
 
@@ -335,6 +350,9 @@ RESET ROLE;
 
 DROP TABLE jf_a, jf_b, jf_c, jf_empty, jf_plain, jf_dup, jf_types, jf_types2, jf_odd, jf_long, jf_part;
 DROP FUNCTION jf_compare, jf_recurse;
+DROP TABLE jf_rows, jf_rows2;
+DROP DOMAIN jf_domain;
+DROP TYPE jf_row;
 DROP SEQUENCE jf_calls;
 DROP COLLATION jf_ignore_case;
 DROP ROLE regress_bloomfam_join;
