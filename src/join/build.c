@@ -100,7 +100,8 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 		return;
 	}
 
-	state->filter = bloomfam_join_filter_get(estate, linitial_int(spec));
+	state->filter = bloomfam_join_filter_get(estate, list_nth_int(spec, JOIN_SPEC_PARAM));
+	state->shared = bloomfam_join_spec_is_shared(spec);
 	bloomfam_join_builds_begun++;
 	state->ncolumns = bloomfam_join_spec_ncolumns(spec);
 	state->keys = palloc0(state->ncolumns * sizeof(JoinKey));
@@ -126,6 +127,7 @@ exec_custom(CustomScanState *css)
 static void
 end_build(CustomScanState *css)
 {
+	bloomfam_join_build_end_worker((JoinBuildState *) css);
 	ExecEndNode(outerPlanState(css));
 }
 
@@ -147,6 +149,10 @@ static const CustomExecMethods build_exec_methods = {
 	.ExecCustomScan = exec_custom,
 	.EndCustomScan = end_build,
 	.ReScanCustomScan = rescan_build,
+	.EstimateDSMCustomScan = bloomfam_join_build_estimate,
+	.InitializeDSMCustomScan = bloomfam_join_build_initialize,
+	.ReInitializeDSMCustomScan = bloomfam_join_build_reinitialize,
+	.InitializeWorkerCustomScan = bloomfam_join_build_initialize_worker,
 	.ExplainCustomScan = bloomfam_join_build_explain,
 };
 

@@ -24,9 +24,6 @@
 /* Between two looks at interrupts. */
 #define ADD_AT_ONCE		65536
 
-/* A line of the cache, which a block of the filter should be. */
-#define FILTER_ALIGNMENT	64
-
 /* What bloomfam.join_filter_fpr asks for; computing it takes longer than a small query. */
 static const BfDesign *
 current_design(void)
@@ -35,7 +32,7 @@ current_design(void)
 
 	if (design.kind == NULL || design.fpr != bloomfam_join_filter_fpr)
 	{
-		const BfKind *kind = bf_kind_by_id(BF_KIND_BLOCKED);
+		const BfKind *kind = bf_kind_by_id(JOIN_FILTER_KIND);
 
 		if (bf_design(kind, bloomfam_join_filter_fpr, &design) != BF_OK)
 			elog(ERROR, "no filter has a false positive rate of %g", bloomfam_join_filter_fpr);
@@ -72,9 +69,8 @@ bloomfam_join_filter_begin(JoinFilter *filter)
 	filter->keys = 0;
 }
 
-/* The number of hashes that both they and the filter of them have room for. */
-static uint64
-most_hashes(void)
+uint64
+bloomfam_join_filter_most(void)
 {
 	uint64		memory = get_hash_memory_limit();
 	uint64		bits = (uint64) bloomfam_join_filter_max_size * 1024 * 8;
@@ -85,11 +81,16 @@ most_hashes(void)
 void
 bloomfam_join_filter_more(JoinFilter *filter)
 {
-	uint64		most = most_hashes();
+	uint64		most = bloomfam_join_filter_most();
 	uint64		allocated = filter->allocated == 0 ? FIRST_HASHES : filter->allocated * 2;
 
 	if (filter->abandoned)
 		return;
+	if (filter->shared != NULL)
+	{
+		bloomfam_join_shared_more(filter);
+		return;
+	}
 	if (filter->allocated >= most)
 	{
 		MemoryContextReset(filter->context);
@@ -106,45 +107,69 @@ bloomfam_join_filter_more(JoinFilter *filter)
 	filter->allocated = allocated;
 }
 
+bool
+bloomfam_join_filter_plan(uint64 nhashes, BfHeader *head)
+{
+	/* an empty set has a filter as well: the smallest, which contains nothing */
+	return bf_plan(current_design(), Max(nhashes, 1), head) == BF_OK;
+}
+
+void
+bloomfam_join_filter_fill(const BfHeader *head, uint8 *payload, const uint64 *hashes, uint64 n)
+{
+	uint64		done;
+
+	for (done = 0; done < n; done += ADD_AT_ONCE)
+	{
+		head->kind->add(head, payload, hashes + done, Min(ADD_AT_ONCE, n - done));
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+bloomfam_join_filter_use(JoinFilter *filter, const BfHeader *head, uint8 *payload)
+{
+	filter->view.head = *head;
+	filter->view.payload = filter->payload = payload;
+	filter->probe = head->kind->prober(&filter->view);
+	if (filter->join != NULL)
+		filter->table = filter->join->hj_HashTable;
+	filter->complete = true;
+}
+
 void
 bloomfam_join_filter_finish(JoinFilter *filter)
 {
 	BfHeader	head;
 	char	   *memory;
 	Size		size;
-	uint64		done;
+	uint8	   *payload;
 
 	filter->builds++;
+	if (filter->shared != NULL)
+	{
+		bloomfam_join_shared_finish(filter);
+		return;
+	}
 	if (filter->abandoned || filter->join == NULL)
 		return;
-
-	/* an empty set has a filter as well: the smallest, which contains nothing */
-	if (bf_plan(current_design(), Max(filter->nhashes, 1), &head) != BF_OK)
+	if (!bloomfam_join_filter_plan(filter->nhashes, &head))
 	{
 		filter->abandoned = true;
 		return;
 	}
-	size = head.payload_len + FILTER_ALIGNMENT;
+	size = head.payload_len + JOIN_FILTER_ALIGNMENT;
 	memory = MemoryContextAllocExtended(filter->context, size, MCXT_ALLOC_HUGE);
 	bloomfam_advise_huge_pages(memory, size);
-	filter->payload = (uint8 *) TYPEALIGN(FILTER_ALIGNMENT, memory);
-	memset(filter->payload, 0, head.payload_len);
-	bf_init(&head, filter->payload);
-	for (done = 0; done < filter->nhashes; done += ADD_AT_ONCE)
-	{
-		head.kind->add(&head, filter->payload, filter->hashes + done, Min(ADD_AT_ONCE, filter->nhashes - done));
-		CHECK_FOR_INTERRUPTS();
-	}
+	payload = (uint8 *) TYPEALIGN(JOIN_FILTER_ALIGNMENT, memory);
+	memset(payload, 0, head.payload_len);
+	bf_init(&head, payload);
+	bloomfam_join_filter_fill(&head, payload, filter->hashes, filter->nhashes);
 	filter->keys = filter->nhashes;
 	filter->memory = Max(filter->memory, size + filter->allocated * sizeof(uint64));
 	if (filter->hashes != NULL)
 		pfree(filter->hashes);
 	filter->hashes = NULL;
 	filter->nhashes = filter->allocated = 0;
-
-	filter->view.head = head;
-	filter->view.payload = filter->payload;
-	filter->probe = head.kind->prober(&filter->view);
-	filter->table = filter->join->hj_HashTable;
-	filter->complete = true;
+	bloomfam_join_filter_use(filter, &head, payload);
 }

@@ -68,8 +68,11 @@ tie_filters(PlanState *node, void *context)
 	{
 		PlanState  *build = outerPlanState(innerPlanState(node));
 
-		if (build != NULL && bloomfam_join_is_build(build) && ((JoinBuildState *) build)->filter != NULL)
+		/* one on the other, where columns of the key have filters of their own */
+		for (; build != NULL && bloomfam_join_is_build(build); build = outerPlanState(build))
 		{
+			if (((JoinBuildState *) build)->filter == NULL)
+				continue;
 			((JoinBuildState *) build)->filter->join = (HashJoinState *) node;
 
 			/*

@@ -18,10 +18,15 @@
 #ifndef BLOOMFAM_JOIN_H
 #define BLOOMFAM_JOIN_H
 
+#include "access/parallel.h"
 #include "executor/hashjoin.h"
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 #include "nodes/plannodes.h"
+#include "port/atomics.h"
+#include "storage/dsm.h"
+#include "utils/dsa.h"
+#include "utils/palloc.h"
 
 #include "pg/bloomfam.h"
 
@@ -82,15 +87,98 @@ bloomfam_join_hash_combine(uint64 hash, uint64 next)
 	return bf_remix(hash ^ (next << 1 | next >> 63), 1);
 }
 
+/* ---- shared.c: filters and the processes of a parallel query ---- */
+
+typedef enum JoinSharedState
+{
+	JOIN_SHARED_NONE,			/* hashes are being handed over */
+	JOIN_SHARED_BUILDING,		/* all were, and somebody makes the filter */
+	JOIN_SHARED_READY,
+	JOIN_SHARED_GIVEN_UP		/* too many, or no memory */
+} JoinSharedState;
+
+/* A filter that several processes build or use. */
+typedef struct JoinShared
+{
+	pg_atomic_uint32 state;		/* a JoinSharedState */
+	pg_atomic_uint64 nhashes;	/* that were handed over */
+	dsa_pointer_atomic chunks;	/* they are in these; the last one */
+	dsa_pointer payload;		/* before it is aligned */
+	BfHeader	head;			/* of the filter */
+	Size		memory;
+} JoinShared;
+
+typedef struct JoinFilter JoinFilter;
+typedef struct JoinBuildState JoinBuildState;
+typedef struct JoinProbeState JoinProbeState;
+
+/*
+ * Makes room for more hashes of this process's share, or gives up for all.  They may together be as many as the filter of one process may have, and
+ * a chunk each.
+ */
+extern void bloomfam_join_shared_more(JoinFilter *filter);
+
+/* This process has seen the end of its share of the build side; to be called before its build node says so. */
+extern void bloomfam_join_shared_finish(JoinFilter *filter);
+
+/* Tries to get the filter for this process, whose join is the one that probes now, or is the leader's.  Returns whether rows may be dropped by it. */
+extern bool bloomfam_join_shared_attach(JoinFilter *filter);
+
+/* The callbacks of nodes in the part of a plan that workers run, which are parallel-aware for that. */
+extern Size bloomfam_join_build_estimate(CustomScanState *css, ParallelContext *pcxt);
+extern void bloomfam_join_build_initialize(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
+extern void bloomfam_join_build_reinitialize(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
+extern void bloomfam_join_build_initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate);
+extern Size bloomfam_join_probe_estimate(CustomScanState *css, ParallelContext *pcxt);
+extern void bloomfam_join_probe_initialize(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
+extern void bloomfam_join_probe_reinitialize(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
+extern void bloomfam_join_probe_initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate);
+
+/* A node ends: in a worker, leaves its counts to the leader. */
+extern void bloomfam_join_build_end_worker(JoinBuildState *state);
+extern void bloomfam_join_probe_end_worker(JoinProbeState *state);
+
+/* The leader's hold of the dynamic shared memory of a node. */
+typedef struct JoinSegment
+{
+	dsm_segment *seg;			/* NULL: there is none now */
+	on_dsm_detach_callback left;
+	CustomScanState *state;		/* NULL: never was any */
+	MemoryContextCallback reset;
+} JoinSegment;
+
+/* What a worker did, over all rescans: of its builds, and of one filter of a probe node. */
+typedef struct JoinBuildCounts
+{
+	uint64		keys;			/* of a shared filter its share, else of its last build */
+	uint64		builds;
+	Size		memory;
+} JoinBuildCounts;
+
+typedef struct JoinProbeCounts
+{
+	uint64		tested;
+	uint64		dropped;
+	uint64		passed_unseen;
+} JoinProbeCounts;
+
+typedef struct JoinBuildDsm JoinBuildDsm;
+typedef struct JoinProbeDsm JoinProbeDsm;
+
 /* ---- filter.c: what the two sides of a join share ---- */
+
+#define JOIN_FILTER_KIND		BF_KIND_BLOCKED
+
+/* A line of the cache, which a block of the filter should be. */
+#define JOIN_FILTER_ALIGNMENT	64
 
 /*
  * The filter of one join, in one process.  It lives as long as the query's state; build and probe nodes find it through a parameter slot
  * of the executor (es_param_exec_vals), as a plan's nodes may not know each other.
  */
-typedef struct JoinFilter
+struct JoinFilter
 {
-	HashJoinState *join;		/* NULL: not tied to it, so never ready */
+	HashJoinState *join;		/* NULL: not tied to it, so nothing is built; or the join is the leader's */
 	HashJoinTable table;		/* that it was built along with */
 	bool		complete;		/* all keys of the build side are in */
 	bool		abandoned;		/* there were too many keys: no filter this time */
@@ -101,6 +189,12 @@ typedef struct JoinFilter
 	uint64		nhashes;
 	uint64		allocated;
 
+	/* where other processes take part: see shared.c */
+	JoinShared *shared;			/* NULL: this one is alone */
+	dsa_area   *area;
+	dsa_pointer chunk;			/* that hashes are in */
+	dsa_area   *copied_to;		/* where the workers find a copy of the leader's filter */
+
 	BfView		view;			/* payload NULL: nothing yet */
 	BfProbe		probe;
 	uint8	   *payload;
@@ -109,7 +203,7 @@ typedef struct JoinFilter
 	uint64		keys;			/* rows of the last build that had a key */
 	uint64		builds;
 	Size		memory;			/* the most that was allocated */
-} JoinFilter;
+};
 
 /* The filter in this parameter slot, made when first asked for. */
 extern JoinFilter *bloomfam_join_filter_get(EState *estate, int param);
@@ -122,6 +216,18 @@ extern void bloomfam_join_filter_more(JoinFilter *filter);
 
 /* Ends a build: makes the filter of the hashes, and ties it to the hash table that they went into. */
 extern void bloomfam_join_filter_finish(JoinFilter *filter);
+
+/* The number of hashes that both they and the filter of them have room for. */
+extern uint64 bloomfam_join_filter_most(void);
+
+/* The header of a filter of so many hashes; false if there is none. */
+extern bool bloomfam_join_filter_plan(uint64 nhashes, BfHeader *head);
+
+/* Adds hashes to a payload. */
+extern void bloomfam_join_filter_fill(const BfHeader *head, uint8 *payload, const uint64 *hashes, uint64 n);
+
+/* From now on, and as long as the join has the hash table that it now has, the filter is this one. */
+extern void bloomfam_join_filter_use(JoinFilter *filter, const BfHeader *head, uint8 *payload);
 
 static inline void
 bloomfam_join_filter_add(JoinFilter *filter, uint64 hash)
@@ -137,9 +243,11 @@ bloomfam_join_filter_add(JoinFilter *filter, uint64 hash)
 
 /* May rows be dropped by it now? */
 static inline bool
-bloomfam_join_filter_ready(const JoinFilter *filter)
+bloomfam_join_filter_ready(JoinFilter *filter)
 {
-	return filter->complete && filter->join->hj_HashTable == filter->table && filter->table != NULL;
+	if (likely(filter->complete))
+		return filter->join == NULL || (filter->join->hj_HashTable == filter->table && filter->table != NULL);
+	return filter->shared != NULL && !filter->abandoned && bloomfam_join_shared_attach(filter);
 }
 
 /* ---- build.c, probe.c: the nodes ---- */
@@ -147,13 +255,15 @@ bloomfam_join_filter_ready(const JoinFilter *filter)
 /*
  * What a plan's nodes carry in custom_private: a list of filters, each a list of integers.  A build node has one filter, a probe node one or more.
  *
- *		param, expected share of rows dropped in thousandths, then for each column of the key: operator, collation, attribute number
+ *		param, shared, expected share of rows dropped in thousandths, then for each column of the key: operator, collation, attribute number
  *
+ * A build node's filter is shared if the hash table is (Parallel Hash); a probe node's if the join is above the Gather that the node is below.
  * The attribute is the child's output column; 0 means the next one of custom_exprs (build nodes only).
  */
 #define JOIN_SPEC_PARAM			0
-#define JOIN_SPEC_DROP			1
-#define JOIN_SPEC_COLUMNS		2
+#define JOIN_SPEC_SHARED		1
+#define JOIN_SPEC_DROP			2
+#define JOIN_SPEC_COLUMNS		3
 #define JOIN_SPEC_PER_COLUMN	3
 
 #define JOIN_COLUMN_OPERATOR	0
@@ -164,6 +274,12 @@ static inline int
 bloomfam_join_spec_ncolumns(const List *spec)
 {
 	return (list_length(spec) - JOIN_SPEC_COLUMNS) / JOIN_SPEC_PER_COLUMN;
+}
+
+static inline bool
+bloomfam_join_spec_is_shared(const List *spec)
+{
+	return list_nth_int(spec, JOIN_SPEC_SHARED) != 0;
 }
 
 static inline int
@@ -183,7 +299,7 @@ typedef enum JoinBuildPhase
 	JOIN_BUILD_ENDED
 } JoinBuildPhase;
 
-typedef struct JoinBuildState
+struct JoinBuildState
 {
 	CustomScanState css;
 	JoinFilter *filter;			/* NULL: this node does nothing */
@@ -192,7 +308,14 @@ typedef struct JoinBuildState
 	JoinKey    *keys;
 	AttrNumber *attributes;		/* of the child's rows; 0: an expression */
 	ExprState **expressions;
-} JoinBuildState;
+	bool		shared;			/* builds its share of a filter for all, if there are others */
+	JoinBuildDsm *dsm;
+	JoinSegment segment;
+
+	/* for EXPLAIN, in the leader after the workers have ended; the filter's own counts are those of the leader */
+	int			nworkers;
+	JoinBuildCounts *workers;
+};
 
 /*
  * One filter of a probe node.  Whether it pays is looked at now and then: a sample of rows is counted, and if too few of them were dropped, rows
@@ -217,13 +340,19 @@ typedef struct JoinProbe
 
 typedef struct JoinPage JoinPage;
 
-typedef struct JoinProbeState
+struct JoinProbeState
 {
 	CustomScanState css;
 	int			nprobes;
 	JoinProbe  *probes;
 	JoinPage   *page;			/* NULL: row by row */
-} JoinProbeState;
+	JoinProbeDsm *dsm;
+	JoinSegment segment;
+
+	/* for EXPLAIN, in the leader after the workers have ended: nprobes for each; the probes' own counts are those of the leader */
+	int			nworkers;
+	JoinProbeCounts *workers;
+};
 
 /* Is this node one of ours? */
 static inline bool

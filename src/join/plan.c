@@ -34,6 +34,7 @@ typedef struct PlanContext
 {
 	PlannedStmt *stmt;
 	int			last_node_id;	/* 0: not known yet */
+	bool		parallel;		/* in the part of the plan that workers run */
 } PlanContext;
 
 /* A column of a join's key. */
@@ -51,6 +52,7 @@ typedef struct Place
 {
 	Plan	  **slot;
 	AttrNumber *attributes;
+	bool		below_gather;	/* which the join is not */
 } Place;
 
 /* The way of one filter down the plan. */
@@ -61,6 +63,7 @@ typedef struct Way
 	const KeyColumn *columns;
 	bool		keepers;		/* may it lead through nodes that keep rows? */
 	bool		leakproof;
+	bool		below_gather;	/* has it led through one? */
 	List	   *places;
 	double		drop;			/* the share of rows at these places that it is expected to drop */
 } Way;
@@ -260,6 +263,7 @@ stop_here(Way *way, Plan **slot, const AttrNumber *attributes)
 	place->slot = slot;
 	place->attributes = palloc(way->ncolumns * sizeof(AttrNumber));
 	memcpy(place->attributes, attributes, way->ncolumns * sizeof(AttrNumber));
+	place->below_gather = way->below_gather;
 	way->places = lappend(way->places, place);
 }
 
@@ -327,6 +331,8 @@ follow(Way *way, Plan **slot, const AttrNumber *attributes)
 					next = &plan->lefttree;
 				break;
 			case T_Result:
+			case T_Gather:
+			case T_GatherMerge:
 				next = &plan->lefttree;
 				break;
 			case T_HashJoin:
@@ -399,14 +405,20 @@ follow(Way *way, Plan **slot, const AttrNumber *attributes)
 	if (next == NULL || *next == NULL || behind == NULL)
 		stop_here(way, slot, attributes);
 	else
+	{
+		bool		below_gather = way->below_gather;
+
+		way->below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
 		follow(way, next, behind);
+		way->below_gather = below_gather;
+	}
 }
 
 /* ---- nodes ---- */
 
-/* Puts a node that hands rows on as they are on top of a plan. */
+/* Puts a node that hands rows on as they are on top of a plan, which workers run or not. */
 static CustomScan *
-put_on_top(PlanContext *context, Plan **slot, const CustomScanMethods *methods)
+put_on_top(PlanContext *context, Plan **slot, const CustomScanMethods *methods, bool parallel)
 {
 	Plan	   *child = *slot;
 	CustomScan *node = makeNode(CustomScan);
@@ -433,6 +445,7 @@ put_on_top(PlanContext *context, Plan **slot, const CustomScanMethods *methods)
 	plan->plan_rows = child->plan_rows; /* a Hash above sizes its table by it */
 	plan->plan_width = child->plan_width;
 	plan->parallel_safe = child->parallel_safe;
+	plan->parallel_aware = parallel;	/* else it would get no shared memory */
 	plan->plan_node_id = next_node_id(context);
 	plan->lefttree = child;
 	plan->extParam = bms_copy(child->extParam);
@@ -443,9 +456,9 @@ put_on_top(PlanContext *context, Plan **slot, const CustomScanMethods *methods)
 }
 
 static List *
-make_spec(int param, const Way *way, const AttrNumber *attributes)
+make_spec(int param, bool shared, const Way *way, const AttrNumber *attributes)
 {
-	List	   *spec = list_make2_int(param, (int) (way->drop * 1000));
+	List	   *spec = list_make3_int(param, shared, (int) (way->drop * 1000));
 	int			i;
 
 	for (i = 0; i < way->ncolumns; i++)
@@ -494,9 +507,9 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 		else
 			expressions = lappend(expressions, copyObject(way->columns[i].inner));
 	}
-	build = put_on_top(context, &outerPlan(hash), &bloomfam_join_build_methods);
+	build = put_on_top(context, &outerPlan(hash), &bloomfam_join_build_methods, context->parallel);
 	build->custom_exprs = expressions;
-	build->custom_private = list_make1(make_spec(param, way, attributes));
+	build->custom_private = list_make1(make_spec(param, hash->parallel_aware, way, attributes));
 
 	foreach(lc, way->places)
 	{
@@ -504,8 +517,8 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 		CustomScan *probe = (CustomScan *) *place->slot;
 
 		if (!IsA(probe, CustomScan) || probe->methods != &bloomfam_join_probe_methods)
-			probe = put_on_top(context, place->slot, &bloomfam_join_probe_methods);
-		add_spec(probe, make_spec(param, way, place->attributes));
+			probe = put_on_top(context, place->slot, &bloomfam_join_probe_methods, context->parallel || place->below_gather);
+		add_spec(probe, make_spec(param, place->below_gather, way, place->attributes));
 	}
 }
 
@@ -608,7 +621,7 @@ plan_join(PlanContext *context, HashJoin *join)
 	int			n;
 	int			i;
 
-	if (!may_drop_outer(join->join.jointype) || innerPlan(join)->parallel_aware)
+	if (!may_drop_outer(join->join.jointype))
 		return;
 	columns = palloc(list_length(join->hashkeys) * sizeof(KeyColumn));
 	n = find_key_columns(join, columns);
@@ -639,6 +652,7 @@ plan_join(PlanContext *context, HashJoin *join)
 static void
 plan_tree(PlanContext *context, Plan *plan)
 {
+	bool		parallel = context->parallel;
 	ListCell   *lc;
 
 	if (plan == NULL)
@@ -646,10 +660,12 @@ plan_tree(PlanContext *context, Plan *plan)
 	check_stack_depth();
 	if (IsA(plan, HashJoin))
 		plan_join(context, (HashJoin *) plan);
+	context->parallel |= IsA(plan, Gather) || IsA(plan, GatherMerge);
 	plan_tree(context, plan->lefttree);
 	plan_tree(context, plan->righttree);
 	foreach(lc, other_children(plan))
 		plan_tree(context, lfirst(lc));
+	context->parallel = parallel;
 }
 
 void

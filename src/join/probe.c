@@ -130,7 +130,7 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 		JoinProbe  *probe = &state->probes[state->nprobes++];
 		int			i;
 
-		probe->filter = bloomfam_join_filter_get(estate, linitial_int(spec));
+		probe->filter = bloomfam_join_filter_get(estate, list_nth_int(spec, JOIN_SPEC_PARAM));
 		probe->ncolumns = bloomfam_join_spec_ncolumns(spec);
 		probe->keys = palloc0(probe->ncolumns * sizeof(JoinKey));
 		probe->attributes = palloc0(probe->ncolumns * sizeof(AttrNumber));
@@ -154,6 +154,7 @@ exec_custom(CustomScanState *css)
 static void
 end_probe(CustomScanState *css)
 {
+	bloomfam_join_probe_end_worker((JoinProbeState *) css);
 	ExecEndNode(outerPlanState(css));
 }
 
@@ -184,6 +185,10 @@ static const CustomExecMethods probe_exec_methods = {
 	.ReScanCustomScan = rescan_probe,
 	.MarkPosCustomScan = mark_probe,
 	.RestrPosCustomScan = restore_probe,
+	.EstimateDSMCustomScan = bloomfam_join_probe_estimate,
+	.InitializeDSMCustomScan = bloomfam_join_probe_initialize,
+	.ReInitializeDSMCustomScan = bloomfam_join_probe_reinitialize,
+	.InitializeWorkerCustomScan = bloomfam_join_probe_initialize_worker,
 	.ExplainCustomScan = bloomfam_join_probe_explain,
 };
 
