@@ -33,8 +33,8 @@
 /* How much of a TOASTed value is fetched at once: its chunks go straight to where they shall be. */
 #define FETCH_BYTES		(1024 * 1024)
 
-/* No value is that long. */
-#define NOTHING_OPEN	((Size) -1)
+/* First word of no plain value: these have two bits of it clear. */
+#define NOTHING_PLAIN	PG_UINT32_MAX
 
 static void
 corrupt_error(const char *reason)
@@ -131,23 +131,27 @@ bloomfam_filter_init(BloomfamFilter *filter, MemoryContext context)
 {
 	memset(filter, 0, sizeof(*filter));
 	filter->context = context;
-	filter->data_len = NOTHING_OPEN;
+	filter->plain_word = NOTHING_PLAIN;
+}
+
+/* Nothing is known again from here on. */
+static void
+forget(BloomfamFilter *filter)
+{
+	filter->plain_word = NOTHING_PLAIN;
+	filter->toast_pointer[0] = filter->toast_pointer[1] = 0;
+	filter->compressed_len = 0;
 }
 
 /* Opens bytes that lie plainly in memory. */
 static void
 open_plain(BloomfamFilter *filter, const uint8 *data, Size len)
 {
-	filter->toast_pointer[0] = filter->toast_pointer[1] = 0;
-	filter->compressed_len = 0;
-
-	filter->data_len = NOTHING_OPEN;
 	bloomfam_header_open(data, len, len, &filter->view);
 	filter->header_len = filter->view.payload - data;
 	memcpy(filter->header, data, filter->header_len);
 	filter->view.head.family = (char *) filter->header + BF_FIXED_HEADER_SIZE;
 	filter->probe = filter->view.head.kind->prober(&filter->view);
-	filter->data_len = len;
 }
 
 /*
@@ -214,33 +218,35 @@ fetch(BloomfamFilter *filter, struct varlena *value, Size *len)
 }
 
 void
-bloomfam_filter_reopen(BloomfamFilter *filter, Datum datum)
+bloomfam_filter_open(BloomfamFilter *filter, Datum datum)
 {
 	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
 	BloomfamEdit *edit = bloomfam_edit_from_datum(datum);
 	const uint8 *data;
 	Size		len;
 
+	if (bloomfam_filter_is_open(filter, datum))
+		return;
+	if (VARATT_IS_COMPRESSED(value) && VARSIZE_ANY(value) == filter->compressed_len &&
+		memcmp(value, filter->compressed, filter->compressed_len) == 0)
+		return;
+
+	forget(filter);
 	if (edit != NULL)
 	{
-		filter->toast_pointer[0] = filter->toast_pointer[1] = 0;
-		filter->compressed_len = 0;
-		filter->data_len = NOTHING_OPEN;
 		bloomfam_edit_view(edit, &filter->view);
 		filter->probe = filter->view.head.kind->prober(&filter->view);
 		return;
 	}
 
 	/* a TOAST pointer looks short, too */
-	if (likely(!VARATT_IS_EXTENDED(value)) || (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value)))
+	if (VARATT_IS_4B_U(value) || (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value)))
 	{
 		open_plain(filter, (uint8 *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+		if (VARATT_IS_4B_U(value))
+			memcpy(&filter->plain_word, value, sizeof(filter->plain_word));
 		return;
 	}
-
-	if (!VARATT_IS_EXTERNAL(value) && VARSIZE_ANY(value) == filter->compressed_len &&
-		memcmp(value, filter->compressed, filter->compressed_len) == 0)
-		return;
 
 	data = fetch(filter, value, &len);
 	open_plain(filter, data, len);
@@ -249,7 +255,7 @@ bloomfam_filter_reopen(BloomfamFilter *filter, Datum datum)
 		memcpy(filter->toast_pointer, VARDATA_EXTERNAL(value), sizeof(filter->toast_pointer));
 		filter->lxid = BLOOMFAM_MY_LXID;
 	}
-	else if (!VARATT_IS_EXTERNAL(value))
+	else if (VARATT_IS_COMPRESSED(value))
 	{
 		if (filter->compressed != NULL)
 			pfree(filter->compressed);
