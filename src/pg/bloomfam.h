@@ -292,6 +292,15 @@ extern struct varlena *bloomfam_value_alloc(const BfHeader *head, uint8 **payloa
 /* Writes the header, seals, and returns the value as a datum: packed, if its kind is stored so and the value is not, which is then freed. */
 extern Datum bloomfam_value_finish(struct varlena *value, const BfHeader *head);
 
+/* The same for memory of the right size that others have allocated: says where the payload goes, and at last writes the header and seals. */
+extern uint8 *bloomfam_value_place(struct varlena *value, const BfHeader *head);
+extern void bloomfam_value_seal(struct varlena *value, const BfHeader *head);
+
+/* From a filter in its loose form to one as it is stored: the header, the payload for that header, or all of it in a new value. */
+extern void bloomfam_stored_head(const BfView *loose, BfHeader *head);
+extern void bloomfam_stored_payload(const BfView *loose, const BfHeader *head, uint8 *payload);
+extern Datum bloomfam_stored_value(const BfView *loose);
+
 /* The sum of two numbers of keys, but no more than a filter can count to. */
 static inline uint64
 bloomfam_count_keys(uint64 a, uint64 b)

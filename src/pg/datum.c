@@ -87,6 +87,20 @@ bloomfam_view_open_loose(Datum datum, BfView *view)
 	view->payload = payload;
 }
 
+uint8 *
+bloomfam_value_place(struct varlena *value, const BfHeader *head)
+{
+	SET_VARSIZE(value, VARHDRSZ + bf_data_size(head));
+	return (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);
+}
+
+void
+bloomfam_value_seal(struct varlena *value, const BfHeader *head)
+{
+	bf_write_header(VARDATA(value), head);
+	bf_seal(VARDATA(value), VARSIZE(value) - VARHDRSZ);
+}
+
 struct varlena *
 bloomfam_value_alloc(const BfHeader *head, uint8 **payload)
 {
@@ -96,9 +110,42 @@ bloomfam_value_alloc(const BfHeader *head, uint8 **payload)
 	if (size > BF_MAX_VALUE_SIZE)
 		bloomfam_params_error(BF_TOO_LARGE, head->kind, head->target_fpr, head->capacity);
 	value = palloc0(size);
-	SET_VARSIZE(value, size);
-	*payload = (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);
+	*payload = bloomfam_value_place(value, head);
 	return value;
+}
+
+void
+bloomfam_stored_head(const BfView *loose, BfHeader *head)
+{
+	*head = loose->head;
+	if (head->kind->pack != NULL)
+		head->kind->pack_plan(&bloomfam_env, loose, head);
+}
+
+void
+bloomfam_stored_payload(const BfView *loose, const BfHeader *head, uint8 *payload)
+{
+	if (head->kind->pack != NULL)
+	{
+		memset(payload, 0, head->payload_len);
+		head->kind->pack(&bloomfam_env, head, payload, loose);
+	}
+	else
+		memcpy(payload, loose->payload, head->payload_len);
+}
+
+Datum
+bloomfam_stored_value(const BfView *loose)
+{
+	struct varlena *value;
+	uint8	   *payload;
+	BfHeader	head;
+
+	bloomfam_stored_head(loose, &head);
+	value = bloomfam_value_alloc(&head, &payload);
+	bloomfam_stored_payload(loose, &head, payload);
+	bloomfam_value_seal(value, &head);
+	return PointerGetDatum(value);
 }
 
 Datum
@@ -108,21 +155,13 @@ bloomfam_value_finish(struct varlena *value, const BfHeader *head)
 
 	if (kind->pack != NULL && !kind->is_packed(head))
 	{
-		struct varlena *stored;
-		uint8	   *payload;
-		BfHeader	packed;
-		BfView		loose;
+		BfView		loose = {.head = *head, .payload = bloomfam_value_place(value, head)};
+		Datum		stored = bloomfam_stored_value(&loose);
 
-		loose.head = *head;
-		loose.payload = (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);
-		kind->pack_plan(&bloomfam_env, &loose, &packed);
-		stored = bloomfam_value_alloc(&packed, &payload);
-		kind->pack(&bloomfam_env, &packed, payload, &loose);
 		pfree(value);
-		return bloomfam_value_finish(stored, &packed);
+		return stored;
 	}
-	bf_write_header(VARDATA(value), head);
-	bf_seal(VARDATA(value), VARSIZE(value) - VARHDRSZ);
+	bloomfam_value_seal(value, head);
 	return PointerGetDatum(value);
 }
 
