@@ -249,11 +249,8 @@ AS 'MODULE_PATHNAME', 'bloomfam_may_contain_sel' LANGUAGE C STABLE STRICT PARALL
 CREATE FUNCTION bloom_may_be_in_sel(internal, oid, internal, integer) RETURNS double precision
 AS 'MODULE_PATHNAME', 'bloomfam_may_be_in_sel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-CREATE FUNCTION bloom_may_contain_joinsel(internal, oid, internal, smallint, internal) RETURNS double precision
-AS 'MODULE_PATHNAME', 'bloomfam_may_contain_joinsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION bloom_may_be_in_joinsel(internal, oid, internal, smallint, internal) RETURNS double precision
-AS 'MODULE_PATHNAME', 'bloomfam_may_be_in_joinsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION bloom_joinsel(internal, oid, internal, smallint, internal) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bloomfam_joinsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION bloom_may_contain(filter bloomfilter, key "any") RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_contain_support;
@@ -275,22 +272,22 @@ COMMENT ON FUNCTION bloom_may_be_in(bloomliteral, bloomfilter) IS 'implementatio
 
 CREATE OPERATOR @~ (
 	LEFTARG = bloomfilter, RIGHTARG = "any", FUNCTION = bloom_may_contain, COMMUTATOR = ~@,
-	RESTRICT = bloom_may_contain_sel, JOIN = bloom_may_contain_joinsel
+	RESTRICT = bloom_may_contain_sel, JOIN = bloom_joinsel
 );
 
 CREATE OPERATOR @~ (
 	LEFTARG = bloomfilter, RIGHTARG = bloomliteral, FUNCTION = bloom_may_contain, COMMUTATOR = ~@,
-	RESTRICT = bloom_may_contain_sel, JOIN = bloom_may_contain_joinsel
+	RESTRICT = bloom_may_contain_sel, JOIN = bloom_joinsel
 );
 
 CREATE OPERATOR ~@ (
 	LEFTARG = "any", RIGHTARG = bloomfilter, FUNCTION = bloom_may_be_in, COMMUTATOR = @~,
-	RESTRICT = bloom_may_be_in_sel, JOIN = bloom_may_be_in_joinsel
+	RESTRICT = bloom_may_be_in_sel, JOIN = bloom_joinsel
 );
 
 CREATE OPERATOR ~@ (
 	LEFTARG = bloomliteral, RIGHTARG = bloomfilter, FUNCTION = bloom_may_be_in, COMMUTATOR = @~,
-	RESTRICT = bloom_may_be_in_sel, JOIN = bloom_may_be_in_joinsel
+	RESTRICT = bloom_may_be_in_sel, JOIN = bloom_joinsel
 );
 
 COMMENT ON OPERATOR @~ (bloomfilter, "any") IS 'may the filter contain the key? false is certain';

@@ -244,7 +244,7 @@ divisors(uint64_t n, uint64_t *divisor)
 }
 
 void
-bf_cells_fold_plan(const BfEnv *env, const BfView *view, uint64_t cells, double fpr, BfHeader *head)
+bf_cells_fold_plan_each(const BfEnv *env, const BfView *view, uint64_t cells, double fpr, BfHeader *head)
 {
 	BfStats		stats;
 	uint64_t	divisor[MAX_DIVISORS];
@@ -273,6 +273,12 @@ bf_cells_fold_plan(const BfEnv *env, const BfView *view, uint64_t cells, double 
 			high = middle;
 	}
 	head->payload_len /= divisor[low];
+}
+
+void
+bf_cells_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
+{
+	bf_cells_fold_plan_each(env, view, bf_cells_count(&view->head), fpr, head);
 }
 
 void

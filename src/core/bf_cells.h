@@ -77,13 +77,12 @@ extern bool bf_cells_combined_head(const BfHeader *a, const BfHeader *b, BfHeade
 extern void bf_cells_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
 extern void bf_cells_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
 
-/*
- * The fold_plan of kinds whose filters may be folded by every divisor of a number of cells: the largest divisor whose stats() meet the rate.
- */
-extern void bf_cells_fold_plan(const BfEnv *env, const BfView *view, uint64_t cells, double fpr, BfHeader *head);
-
-/* Writes the filter folded to the size of head, whose number of cells divides the view's. */
+/* Folding by any divisor of the number of cells: the plan takes the largest whose stats() meet the rate. */
+extern void bf_cells_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head);
 extern void bf_cells_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
+
+/* The same plan for a payload of several arrays of so many cells each. */
+extern void bf_cells_fold_plan_each(const BfEnv *env, const BfView *view, uint64_t cells, double fpr, BfHeader *head);
 
 /* acc = the OR of n neighbouring cells, n >= 1, of so many words of 8 bytes each as they lie in memory. */
 extern void bf_cells_gather(const BfEnv *env, uint64_t *acc, const uint8_t *cells, uint64_t n, unsigned words);

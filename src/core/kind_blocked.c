@@ -21,6 +21,7 @@
  */
 #include "bf_int.h"
 
+#include "bf_blocks.h"
 #include "bf_cells.h"
 #include "bf_hash.h"
 #include "bf_math.h"
@@ -41,10 +42,17 @@ static const uint32_t multiplier[BF_MAX_BLOCK_PROBES] __attribute__((aligned(32)
 	0x52941879, 0x9c95e071, 0xf5ab9aa9, 0x2d6ba521, 0x8bededd9, 0x9bfb72d1, 0x3ae1c209, 0x7fca7981,
 };
 
+/* Where a hash's block is, in bytes. */
+static inline uint64_t
+block_offset(uint64_t hash, uint64_t blocks)
+{
+	return bf_cell(hash, blocks) * BLOCK_BYTES;
+}
+
 static inline const uint8_t *
 block_of(const BfView *view, uint64_t hash)
 {
-	return view->payload + bf_cell(hash, view->head.payload_len / BLOCK_BYTES) * BLOCK_BYTES;
+	return view->payload + block_offset(hash, view->head.payload_len / BLOCK_BYTES);
 }
 
 static void
@@ -101,9 +109,9 @@ probe_scalar(const BfView *view, uint64_t hash)
 static bool
 blocked_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *arg)
 {
-	uint64_t	block = bf_cell(hash, head->payload_len / BLOCK_BYTES);
+	uint64_t	offset = block_offset(hash, head->payload_len / BLOCK_BYTES);
 
-	return test_bits_scalar(fetch(arg, block * BLOCK_BYTES, BLOCK_BYTES), (uint32_t) hash, head->param[0]);
+	return test_bits_scalar(fetch(arg, offset, BLOCK_BYTES), (uint32_t) hash, head->param[0]);
 }
 
 #ifdef HAVE_AVX2_KERNEL
@@ -184,32 +192,6 @@ bf_blocked_scalar_twin(void)
 	return probe_scalar;
 }
 
-/* Probes with one of the above: inlined into a loop for each. */
-static inline __attribute__((always_inline)) void
-probe_batches(const BfView *view, const uint64_t *hashes, size_t n, bool *result,
-			  bool (*test_bits) (const uint8_t *block, uint32_t x, unsigned k))
-{
-	unsigned	k = view->head.param[0];
-
-	while (n > 0)
-	{
-		size_t		batch = BF_MIN(n, BF_BATCH);
-		const uint8_t *block[BF_BATCH];
-		size_t		j;
-
-		for (j = 0; j < batch; j++)
-		{
-			block[j] = block_of(view, hashes[j]);
-			__builtin_prefetch(block[j]);
-		}
-		for (j = 0; j < batch; j++)
-			result[j] = test_bits(block[j], (uint32_t) hashes[j], k);
-		hashes += batch;
-		result += batch;
-		n -= batch;
-	}
-}
-
 #ifdef HAVE_AVX2_KERNEL
 
 __attribute__((target("avx2")))
@@ -217,9 +199,9 @@ static void
 probe_many_avx2(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
 	if (view->head.param[0] <= 8)
-		probe_batches(view, hashes, n, result, test_bits_avx2);
+		bf_blocks_probe_many(view, hashes, n, result, block_offset, test_bits_avx2);
 	else
-		probe_batches(view, hashes, n, result, test_bits_avx2_many);
+		bf_blocks_probe_many(view, hashes, n, result, block_offset, test_bits_avx2_many);
 }
 
 #endif
@@ -234,7 +216,7 @@ blocked_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *r
 		return;
 	}
 #endif
-	probe_batches(view, hashes, n, result, test_bits_scalar);
+	bf_blocks_probe_many(view, hashes, n, result, block_offset, test_bits_scalar);
 }
 
 /* Sets k bits of a block. */
@@ -276,41 +258,13 @@ set_bits_avx2(uint8_t *block, uint32_t x, unsigned k)
 
 #endif
 
-/* Adds with one of the above: inlined into a loop for each. */
-static inline __attribute__((always_inline)) size_t
-add_batches(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n,
-			void (*set_bits) (uint8_t *block, uint32_t x, unsigned k))
-{
-	uint64_t	blocks = head->payload_len / BLOCK_BYTES;
-	unsigned	k = head->param[0];
-	size_t		left = n;
-
-	while (left > 0)
-	{
-		size_t		batch = BF_MIN(left, BF_BATCH);
-		uint8_t    *block[BF_BATCH];
-		size_t		j;
-
-		for (j = 0; j < batch; j++)
-		{
-			block[j] = payload + bf_cell(hashes[j], blocks) * BLOCK_BYTES;
-			__builtin_prefetch(block[j], 1);
-		}
-		for (j = 0; j < batch; j++)
-			set_bits(block[j], (uint32_t) hashes[j], k);
-		hashes += batch;
-		left -= batch;
-	}
-	return n;
-}
-
 #ifdef HAVE_AVX2_KERNEL
 
 __attribute__((target("avx2")))
 static size_t
 add_avx2(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
 {
-	return add_batches(head, payload, hashes, n, set_bits_avx2);
+	return bf_blocks_add(head, payload, hashes, n, block_offset, set_bits_avx2);
 }
 
 #endif
@@ -322,7 +276,7 @@ blocked_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size
 	if (__builtin_cpu_supports("avx2"))
 		return add_avx2(head, payload, hashes, n);
 #endif
-	return add_batches(head, payload, hashes, n, set_bits_scalar);
+	return bf_blocks_add(head, payload, hashes, n, block_offset, set_bits_scalar);
 }
 
 static void
@@ -355,12 +309,6 @@ blocked_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 	stats->fill = (double) stats->bits_set / (double) stats->bits;
 }
 
-static void
-blocked_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
-{
-	bf_cells_fold_plan(env, view, bf_cells_count(&view->head), fpr, head);
-}
-
 const BfKind bf_kind_blocked = {
 	.id = BF_KIND_BLOCKED,
 	.name = "blocked",
@@ -381,6 +329,6 @@ const BfKind bf_kind_blocked = {
 	.combined_head = bf_cells_combined_head,
 	.unite = bf_cells_unite,
 	.intersect = bf_cells_intersect,
-	.fold_plan = blocked_fold_plan,
+	.fold_plan = bf_cells_fold_plan,
 	.fold = bf_cells_fold,
 };

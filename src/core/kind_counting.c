@@ -3,7 +3,7 @@
  * kind_counting.c
  *	  A Bloom filter of counters in place of bits: keys can be taken out again, and counted.
  *
- * A key has k counters, placed as the bits of a standard filter (kind_standard.c), 16 of 4 bits in a word:
+ * A key has k counters, placed as the bits of a standard filter (bf_bits.h), 16 of 4 bits in a word:
  *
  *		g = remix i of h (bf_hash.h)
  *		counter = floor(g * words / 2^64) * 16 + bits 29..26 of g
@@ -1152,12 +1152,6 @@ counting_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const B
 }
 
 static void
-counting_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
-{
-	bf_cells_fold_plan(env, view, bf_cells_count(&view->head), fpr, head);
-}
-
-static void
 counting_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
 {
 	uint64_t	out_words = bf_cells_count(head);
@@ -1192,6 +1186,6 @@ const BfKind bf_kind_counting = {
 	.combined_head = bf_cells_combined_head,
 	.unite = counting_unite,
 	.intersect = counting_intersect,
-	.fold_plan = counting_fold_plan,
+	.fold_plan = bf_cells_fold_plan,
 	.fold = counting_fold,
 };

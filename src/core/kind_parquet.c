@@ -28,6 +28,7 @@
  */
 #include "bf_int.h"
 
+#include "bf_blocks.h"
 #include "bf_cells.h"
 #include "bf_math.h"
 
@@ -92,12 +93,14 @@ parquet_check(const BfHeader *head)
 	return NULL;
 }
 
+/* Tests a key's bits in a block; and sets them, below.  k is always BF_SPLIT_WORDS. */
 static inline bool
-test_block(const uint8_t *block, uint32_t x)
+test_bits_scalar(const uint8_t *block, uint32_t x, unsigned k)
 {
 	uint32_t	all = 1;
 	unsigned	i;
 
+	(void) k;
 	for (i = 0; i < BF_SPLIT_WORDS; i++)
 		all &= bf_load32(block + i * 4) >> ((x * salt[i]) >> BIT_SHIFT);
 	return all & 1;
@@ -106,13 +109,15 @@ test_block(const uint8_t *block, uint32_t x)
 static bool
 probe_scalar(const BfView *view, uint64_t hash)
 {
-	return test_block(block_of(view, hash), (uint32_t) hash);
+	return test_bits_scalar(block_of(view, hash), (uint32_t) hash, BF_SPLIT_WORDS);
 }
 
 static bool
 parquet_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *arg)
 {
-	return test_block(fetch(arg, block_offset(hash, head->payload_len / BLOCK_BYTES), BLOCK_BYTES), (uint32_t) hash);
+	uint64_t	offset = block_offset(hash, head->payload_len / BLOCK_BYTES);
+
+	return test_bits_scalar(fetch(arg, offset, BLOCK_BYTES), (uint32_t) hash, BF_SPLIT_WORDS);
 }
 
 /* The scalar twin of whatever parquet_prober() chooses, for the test that holds the two equal. */
@@ -123,10 +128,11 @@ bf_parquet_scalar_twin(void)
 }
 
 static inline void
-set_bits_scalar(uint8_t *block, uint32_t x)
+set_bits_scalar(uint8_t *block, uint32_t x, unsigned k)
 {
 	unsigned	i;
 
+	(void) k;
 	for (i = 0; i < BF_SPLIT_WORDS; i++)
 		bf_store32(block + i * 4, bf_load32(block + i * 4) | UINT32_C(1) << ((x * salt[i]) >> BIT_SHIFT));
 }
@@ -144,19 +150,42 @@ mask_of(uint32_t x)
 }
 
 __attribute__((target("avx2")))
-static bool
-probe_avx2(const BfView *view, uint64_t hash)
+static inline bool
+test_bits_avx2(const uint8_t *block, uint32_t x, unsigned k)
 {
-	return _mm256_testc_si256(_mm256_loadu_si256((const __m256i *) block_of(view, hash)), mask_of((uint32_t) hash));
+	(void) k;
+	return _mm256_testc_si256(_mm256_loadu_si256((const __m256i *) block), mask_of(x));
 }
 
 __attribute__((target("avx2")))
 static inline void
-set_bits_avx2(uint8_t *block, uint32_t x)
+set_bits_avx2(uint8_t *block, uint32_t x, unsigned k)
 {
 	__m256i    *words = (__m256i *) block;
 
+	(void) k;
 	_mm256_storeu_si256(words, _mm256_or_si256(_mm256_loadu_si256(words), mask_of(x)));
+}
+
+__attribute__((target("avx2")))
+static bool
+probe_avx2(const BfView *view, uint64_t hash)
+{
+	return test_bits_avx2(block_of(view, hash), (uint32_t) hash, BF_SPLIT_WORDS);
+}
+
+__attribute__((target("avx2")))
+static void
+probe_many_avx2(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
+{
+	bf_blocks_probe_many(view, hashes, n, result, block_offset, test_bits_avx2);
+}
+
+__attribute__((target("avx2")))
+static size_t
+add_avx2(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
+{
+	return bf_blocks_add(head, payload, hashes, n, block_offset, set_bits_avx2);
 }
 
 #endif							/* HAVE_AVX2_KERNEL */
@@ -175,66 +204,21 @@ parquet_prober(const BfView *view)
 static void
 parquet_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
-	BfProbe		probe = parquet_prober(view);
-
-	while (n > 0)
+#ifdef HAVE_AVX2_KERNEL
+	if (__builtin_cpu_supports("avx2"))
 	{
-		size_t		batch = BF_MIN(n, BF_BATCH);
-		size_t		j;
-
-		for (j = 0; j < batch; j++)
-			__builtin_prefetch(block_of(view, hashes[j]));
-		for (j = 0; j < batch; j++)
-			result[j] = probe(view, hashes[j]);
-		hashes += batch;
-		result += batch;
-		n -= batch;
+		probe_many_avx2(view, hashes, n, result);
+		return;
 	}
-}
-
-/* Adds with one of the above: inlined into a loop for each. */
-static inline __attribute__((always_inline)) size_t
-add_batches(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n,
-			void (*set_bits) (uint8_t *block, uint32_t x))
-{
-	uint64_t	blocks = head->payload_len / BLOCK_BYTES;
-	size_t		left = n;
-
-	while (left > 0)
-	{
-		size_t		batch = BF_MIN(left, BF_BATCH);
-		uint8_t    *block[BF_BATCH];
-		size_t		j;
-
-		for (j = 0; j < batch; j++)
-		{
-			block[j] = payload + block_offset(hashes[j], blocks);
-			__builtin_prefetch(block[j], 1);
-		}
-		for (j = 0; j < batch; j++)
-			set_bits(block[j], (uint32_t) hashes[j]);
-		hashes += batch;
-		left -= batch;
-	}
-	return n;
+#endif
+	bf_blocks_probe_many(view, hashes, n, result, block_offset, test_bits_scalar);
 }
 
 size_t
 bf_parquet_scalar_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
 {
-	return add_batches(head, payload, hashes, n, set_bits_scalar);
+	return bf_blocks_add(head, payload, hashes, n, block_offset, set_bits_scalar);
 }
-
-#ifdef HAVE_AVX2_KERNEL
-
-__attribute__((target("avx2")))
-static size_t
-add_avx2(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
-{
-	return add_batches(head, payload, hashes, n, set_bits_avx2);
-}
-
-#endif
 
 static size_t
 parquet_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
@@ -280,12 +264,6 @@ parquet_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 	stats->fill = (double) stats->bits_set / (double) stats->bits;
 }
 
-static void
-parquet_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
-{
-	bf_cells_fold_plan(env, view, bf_cells_count(&view->head), fpr, head);
-}
-
 const BfKind bf_kind_parquet = {
 	.id = BF_KIND_PARQUET,
 	.name = "parquet",
@@ -306,6 +284,6 @@ const BfKind bf_kind_parquet = {
 	.combined_head = bf_cells_combined_head,
 	.unite = bf_cells_unite,
 	.intersect = bf_cells_intersect,
-	.fold_plan = parquet_fold_plan,
+	.fold_plan = bf_cells_fold_plan,
 	.fold = bf_cells_fold,
 };

@@ -8,12 +8,8 @@
  * them a filter with one probe: the FPR is exactly the product of their fills, and any of them can be left out, which is what
  * a union with a filter of fewer probes does.
  *
- * The slices follow each other, W words of 64 bits each.  A position within one comes from a remix of the hash as in a standard
- * filter (kind_standard.c says why these bits), and is folded in the same way, slice by slice:
- *
- *		g = remix i of h (bf_hash.h)
- *		word = floor(g * W / 2^64) of slice i
- *		bit = bits 31..26 of g
+ * The slices follow each other, W words of 64 bits each.  The bit within one is chosen and folded as in a standard filter, slice by slice:
+ * bf_bits.h says how.
  *
  *		param[0]	k; the payload is k * W words
  *
@@ -26,30 +22,17 @@
  */
 #include "bf_int.h"
 
+#include "bf_bits.h"
 #include "bf_cells.h"
-#include "bf_hash.h"
 #include "bf_math.h"
 
 #include <math.h>
-
-#define WORD_BYTES	8
-#define WORD_BITS	64
 
 /* In 32 bits, which hold any value's length: a probe begins with this division, and a longer one takes thrice the time. */
 static inline uint64_t
 slice_words(const BfHeader *head)
 {
-	return (uint32_t) (head->payload_len / WORD_BYTES) / head->param[0];
-}
-
-/* The byte and the mask of probe i.  Bytes, not words, so that the layout is the same on every machine. */
-static inline uint64_t
-position(uint64_t h, unsigned i, uint64_t words, uint8_t *mask)
-{
-	uint64_t	g = bf_remix(h, i);
-
-	*mask = (uint8_t) (1 << ((g >> 26) & 7));
-	return (i * words + bf_cell(g, words)) * WORD_BYTES + ((g >> 29) & 7);
+	return (uint32_t) (head->payload_len / BF_WORD_BYTES) / head->param[0];
 }
 
 /* Asymptotically a standard filter: what is less so for a small one is for partitioned_size(). */
@@ -66,13 +49,13 @@ static uint64_t
 partitioned_size(const BfDesign *design, uint64_t keys)
 {
 	unsigned	k = design->param[0];
-	uint64_t	words = bf_math_cells(keys, design->millibits, k * WORD_BITS);
+	uint64_t	words = bf_math_cells(keys, design->millibits, k * BF_WORD_BITS);
 
 	/* the limit promises half a bit a slice too much, which in the end is less than the rounding */
-	while (words < 65536 && bf_math_partitioned_fpr((double) keys, (double) words * WORD_BITS, k) > design->fpr)
+	while (words < 65536 && bf_math_partitioned_fpr((double) keys, (double) words * BF_WORD_BITS, k) > design->fpr)
 		words++;
 	words = bf_math_round_cells(words);
-	return words > BF_MAX_VALUE_SIZE / WORD_BYTES / k ? UINT64_MAX : words * WORD_BYTES * k;
+	return words > BF_MAX_VALUE_SIZE / BF_WORD_BYTES / k ? UINT64_MAX : words * BF_WORD_BYTES * k;
 }
 
 static const char *
@@ -80,47 +63,27 @@ partitioned_check(const BfHeader *head)
 {
 	if (head->param[0] < 1 || head->param[0] > BF_MAX_PROBES)
 		return "the number of probes is out of range";
-	if (head->payload_len == 0 || head->payload_len % (head->param[0] * WORD_BYTES) != 0)
+	if (head->payload_len == 0 || head->payload_len % (head->param[0] * BF_WORD_BYTES) != 0)
 		return "the payload is not a whole number of words in each slice";
 	if (head->param[1] != 0 || head->param[2] != 0 || head->param[3] != 0)
 		return "reserved fields of the header are not zero";
 	return NULL;
 }
 
-/* Leaves at the first clear bit, as the standard kind does. */
 static bool
 partitioned_probe(const BfView *view, uint64_t hash)
 {
 	uint64_t	words = slice_words(&view->head);
-	unsigned	k = view->head.param[0];
-	unsigned	i;
 
-	for (i = 0; i < k; i++)
-	{
-		uint8_t		mask;
-		uint64_t	at = position(hash, i, words, &mask);
-
-		if (!(view->payload[at] & mask))
-			return false;
-	}
-	return true;
+	return bf_bits_probe(view->payload, hash, view->head.param[0], words, words);
 }
 
 static bool
 partitioned_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *arg)
 {
 	uint64_t	words = slice_words(head);
-	unsigned	i;
 
-	for (i = 0; i < head->param[0]; i++)
-	{
-		uint8_t		mask;
-		uint64_t	at = position(hash, i, words, &mask);
-
-		if (!(*fetch(arg, at, 1) & mask))
-			return false;
-	}
-	return true;
+	return bf_bits_probe_sliced(head, hash, words, words, fetch, arg);
 }
 
 static BfProbe
@@ -134,28 +97,8 @@ static void
 partitioned_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
 	uint64_t	words = slice_words(&view->head);
-	unsigned	early = BF_MIN(view->head.param[0], 2);
 
-	while (n > 0)
-	{
-		size_t		batch = BF_MIN(n, BF_BATCH);
-		size_t		j;
-		unsigned	i;
-
-		/* the first two bits decide three times out of four: fetch those of the whole batch ahead */
-		for (j = 0; j < batch; j++)
-			for (i = 0; i < early; i++)
-			{
-				uint8_t		mask;
-
-				__builtin_prefetch(view->payload + position(hashes[j], i, words, &mask));
-			}
-		for (j = 0; j < batch; j++)
-			result[j] = partitioned_probe(view, hashes[j]);
-		hashes += batch;
-		result += batch;
-		n -= batch;
-	}
+	bf_bits_probe_many(view, hashes, n, result, words, words);
 }
 
 /* Slice by slice: as many loads in flight as there are keys in a batch, and all in one k-th of the filter. */
@@ -179,7 +122,7 @@ partitioned_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, 
 
 			for (j = 0; j < batch; j++)
 			{
-				at[j] = payload + position(hashes[j], i, words, &mask[j]);
+				at[j] = payload + bf_bit_position(hashes[j], i, words, words, &mask[j]);
 				__builtin_prefetch(at[j], 1);
 			}
 			for (j = 0; j < batch; j++)
@@ -200,7 +143,7 @@ partitioned_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *
 	uint64_t	since = 0;		/* words read since the last look for interrupts */
 	unsigned	i;
 
-	stats->bits = words * k * WORD_BITS;
+	stats->bits = words * k * BF_WORD_BITS;
 	stats->hashes = k;
 	stats->fpr = 1;
 	for (i = 0; i < k; i++)
@@ -210,8 +153,8 @@ partitioned_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *
 
 		for (w = 0; w < words; w++)
 		{
-			set += bf_cells_popcount(env, p, fold, WORD_BYTES);
-			p += fold * WORD_BYTES;
+			set += bf_cells_popcount(env, p, fold, BF_WORD_BYTES);
+			p += fold * BF_WORD_BYTES;
 			since += fold;
 			if (since > BF_INTERRUPT_MASK)
 			{
@@ -221,7 +164,7 @@ partitioned_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *
 		}
 		stats->bits_set += set;
 		/* one probe in each, independent and uniform: exact, given the bits */
-		stats->fpr *= (double) set / (double) (words * WORD_BITS);
+		stats->fpr *= (double) set / (double) (words * BF_WORD_BITS);
 	}
 	stats->fill = (double) stats->bits_set / (double) stats->bits;
 	stats->keys = bf_math_keys((double) stats->bits_set, (double) stats->bits, k);
@@ -237,13 +180,13 @@ partitioned_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
 	uint64_t	words = slice_words(a);
 
 	if (slice_words(b) != words)
-		words = BF_MAX(bf_cells_via(slice_words(a), a->param[0] * WORD_BYTES),
-					   bf_cells_via(slice_words(b), b->param[0] * WORD_BYTES));
+		words = BF_MAX(bf_cells_via(slice_words(a), a->param[0] * BF_WORD_BYTES),
+					   bf_cells_via(slice_words(b), b->param[0] * BF_WORD_BYTES));
 	*head = *a;
 	head->param[0] = BF_MIN(a->param[0], b->param[0]);
 	head->capacity = BF_MAX(a->capacity, b->capacity);
 	head->target_fpr = BF_MAX(a->target_fpr, b->target_fpr);
-	head->payload_len = words * head->param[0] * WORD_BYTES;
+	head->payload_len = words * head->param[0] * BF_WORD_BYTES;
 	return true;
 }
 
@@ -256,26 +199,26 @@ combine_slices(const BfEnv *env, BfCellOp op, const BfHeader *head, uint8_t *out
 	unsigned	i;
 
 	for (i = 0; i < head->param[0]; i++)
-		bf_cells_combine(env, op, out + i * out_words * WORD_BYTES, out_words, via,
-						 view->payload + i * words * WORD_BYTES, words, WORD_BYTES);
+		bf_cells_combine(env, op, out + i * out_words * BF_WORD_BYTES, out_words, via,
+						 view->payload + i * words * BF_WORD_BYTES, words, BF_WORD_BYTES);
 }
 
 static void
 partitioned_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	combine_slices(env, BF_CELL_OR, head, out, view, bf_cells_via(slice_words(&view->head), view->head.param[0] * WORD_BYTES));
+	combine_slices(env, BF_CELL_OR, head, out, view, bf_cells_via(slice_words(&view->head), view->head.param[0] * BF_WORD_BYTES));
 }
 
 static void
 partitioned_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	combine_slices(env, BF_CELL_AND, head, out, view, bf_cells_via(slice_words(&view->head), view->head.param[0] * WORD_BYTES));
+	combine_slices(env, BF_CELL_AND, head, out, view, bf_cells_via(slice_words(&view->head), view->head.param[0] * BF_WORD_BYTES));
 }
 
 static void
 partitioned_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
 {
-	bf_cells_fold_plan(env, view, slice_words(&view->head), fpr, head);
+	bf_cells_fold_plan_each(env, view, slice_words(&view->head), fpr, head);
 }
 
 static void
@@ -291,7 +234,7 @@ const BfKind bf_kind_partitioned = {
 	.hash_id = BF_HASH_XXH3,
 	.min_fpr = 1e-15,
 	.when = "an FPR that is exact for small filters too, or slices that are handled one by one",
-	.cell_size = WORD_BYTES,
+	.cell_size = BF_WORD_BYTES,
 	.design = partitioned_design,
 	.size = partitioned_size,
 	.check = partitioned_check,

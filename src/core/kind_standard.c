@@ -6,15 +6,7 @@
  * The smallest of the kinds that take keys at any time, at the price of k cache misses a probe once the filter is larger than
  * the caches.  This is the kind to read first.
  *
- * The array is made of 64-bit words.  Probe i takes a remix g of the hash, the word from the high end of g and the bit from
- * the middle of it, so that the word's index scales (bf_cells.h) and the bit does not change when a filter is folded:
- *
- *		g = remix i of h (bf_hash.h)
- *		word = floor(g * words / 2^64)
- *		bit = bits 31..26 of g
- *
- * With 2^26 words, the most there can be, a word is a range of 2^38 values of g.  The bit must come from well below: bits 37..32 would
- * not be even over a range that is not a whole number of 2^38.
+ * Each probe is a bit of its own, chosen by a remix of the hash: bf_bits.h says which.
  *
  *		param[0]	k
  *
@@ -24,23 +16,16 @@
  */
 #include "bf_int.h"
 
+#include "bf_bits.h"
 #include "bf_cells.h"
-#include "bf_hash.h"
 #include "bf_math.h"
 
 #include <math.h>
 
-#define WORD_BYTES	8
-#define WORD_BITS	64
-
-/* The byte and the mask of probe i.  Bytes, not words, so that the layout is the same on every machine. */
 static inline uint64_t
-position(uint64_t h, unsigned i, uint64_t words, uint8_t *mask)
+words_of(const BfHeader *head)
 {
-	uint64_t	g = bf_remix(h, i);
-
-	*mask = (uint8_t) (1 << ((g >> 26) & 7));
-	return bf_cell(g, words) * WORD_BYTES + ((g >> 29) & 7);
+	return head->payload_len / BF_WORD_BYTES;
 }
 
 static void
@@ -55,23 +40,23 @@ standard_design(BfDesign *design)
 static uint64_t
 standard_size(const BfDesign *design, uint64_t keys)
 {
-	uint64_t	words = bf_math_cells(keys, design->millibits, WORD_BITS);
+	uint64_t	words = bf_math_cells(keys, design->millibits, BF_WORD_BITS);
 	unsigned	k = design->param[0];
 
 	/*
 	 * The asymptotic formula promises too much for small arrays: add words until the other one agrees.  In the end the two differ by
 	 * less than the rounding does.
 	 */
-	while (words < 65536 && bf_math_occupancy_fpr((double) keys * k, (double) words * WORD_BITS, k) > design->fpr)
+	while (words < 65536 && bf_math_occupancy_fpr((double) keys * k, (double) words * BF_WORD_BITS, k) > design->fpr)
 		words++;
 	words = bf_math_round_cells(words);
-	return words > BF_MAX_VALUE_SIZE / WORD_BYTES ? UINT64_MAX : words * WORD_BYTES;
+	return words > BF_MAX_VALUE_SIZE / BF_WORD_BYTES ? UINT64_MAX : words * BF_WORD_BYTES;
 }
 
 static const char *
 standard_check(const BfHeader *head)
 {
-	if (head->payload_len == 0 || head->payload_len % WORD_BYTES != 0)
+	if (head->payload_len == 0 || head->payload_len % BF_WORD_BYTES != 0)
 		return "the payload is not a whole number of words";
 	if (head->param[0] < 1 || head->param[0] > BF_MAX_PROBES)
 		return "the number of probes is out of range";
@@ -80,43 +65,16 @@ standard_check(const BfHeader *head)
 	return NULL;
 }
 
-/*
- * Leaves at the first clear bit: half of the bits are clear, so that an absent key costs two probes on average, each of which may be
- * a cache miss.
- */
 static bool
 standard_probe(const BfView *view, uint64_t hash)
 {
-	uint64_t	words = view->head.payload_len / WORD_BYTES;
-	unsigned	k = view->head.param[0];
-	unsigned	i;
-
-	for (i = 0; i < k; i++)
-	{
-		uint8_t		mask;
-		uint64_t	at = position(hash, i, words, &mask);
-
-		if (!(view->payload[at] & mask))
-			return false;
-	}
-	return true;
+	return bf_bits_probe(view->payload, hash, view->head.param[0], words_of(&view->head), 0);
 }
 
 static bool
 standard_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *arg)
 {
-	uint64_t	words = head->payload_len / WORD_BYTES;
-	unsigned	i;
-
-	for (i = 0; i < head->param[0]; i++)
-	{
-		uint8_t		mask;
-		uint64_t	at = position(hash, i, words, &mask);
-
-		if (!(*fetch(arg, at, 1) & mask))
-			return false;
-	}
-	return true;
+	return bf_bits_probe_sliced(head, hash, words_of(head), 0, fetch, arg);
 }
 
 static BfProbe
@@ -129,35 +87,13 @@ standard_prober(const BfView *view)
 static void
 standard_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
-	uint64_t	words = view->head.payload_len / WORD_BYTES;
-	unsigned	early = BF_MIN(view->head.param[0], 2);
-
-	while (n > 0)
-	{
-		size_t		batch = BF_MIN(n, BF_BATCH);
-		size_t		j;
-		unsigned	i;
-
-		/* the first two bits decide three times out of four: fetch those of the whole batch ahead */
-		for (j = 0; j < batch; j++)
-			for (i = 0; i < early; i++)
-			{
-				uint8_t		mask;
-
-				__builtin_prefetch(view->payload + position(hashes[j], i, words, &mask));
-			}
-		for (j = 0; j < batch; j++)
-			result[j] = standard_probe(view, hashes[j]);
-		hashes += batch;
-		result += batch;
-		n -= batch;
-	}
+	bf_bits_probe_many(view, hashes, n, result, words_of(&view->head), 0);
 }
 
 static size_t
 standard_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
 {
-	uint64_t	words = head->payload_len / WORD_BYTES;
+	uint64_t	words = words_of(head);
 	unsigned	k = head->param[0];
 	size_t		left = n;
 
@@ -171,15 +107,15 @@ standard_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, siz
 		/* k lines a key: as many keys ahead as a core has loads in flight would be too many at once */
 		for (j = 0; j < BF_MIN(batch, 4); j++)
 			for (i = 0; i < k; i++)
-				__builtin_prefetch(payload + position(hashes[j], i, words, &mask), 1);
+				__builtin_prefetch(payload + bf_bit_position(hashes[j], i, words, 0, &mask), 1);
 		for (j = 0; j < batch; j++)
 		{
 			if (j + 4 < batch)
 				for (i = 0; i < k; i++)
-					__builtin_prefetch(payload + position(hashes[j + 4], i, words, &mask), 1);
+					__builtin_prefetch(payload + bf_bit_position(hashes[j + 4], i, words, 0, &mask), 1);
 			for (i = 0; i < k; i++)
 			{
-				uint64_t	at = position(hashes[j], i, words, &mask);
+				uint64_t	at = bf_bit_position(hashes[j], i, words, 0, &mask);
 
 				payload[at] |= mask;
 			}
@@ -193,30 +129,24 @@ standard_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, siz
 static void
 standard_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
 {
-	uint64_t	words = view->head.payload_len / WORD_BYTES / fold;
+	uint64_t	words = words_of(&view->head) / fold;
 	unsigned	k = view->head.param[0];
 	uint64_t	set = 0;
 	uint64_t	i;
 
 	for (i = 0; i < words; i++)
 	{
-		set += bf_cells_popcount(env, view->payload + i * fold * WORD_BYTES, fold, WORD_BYTES);
+		set += bf_cells_popcount(env, view->payload + i * fold * BF_WORD_BYTES, fold, BF_WORD_BYTES);
 		if ((i & BF_INTERRUPT_MASK) == 0)
 			bf_check_interrupts(env);
 	}
-	stats->bits = words * WORD_BITS;
+	stats->bits = words * BF_WORD_BITS;
 	stats->bits_set = set;
 	stats->fill = (double) set / (double) stats->bits;
 	stats->hashes = k;
 	stats->keys = bf_math_keys((double) set, (double) stats->bits, k);
 	/* the k probes are independent and uniform: exact, given the bits */
 	stats->fpr = pow((double) set / (double) stats->bits, k);
-}
-
-static void
-standard_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
-{
-	bf_cells_fold_plan(env, view, bf_cells_count(&view->head), fpr, head);
 }
 
 const BfKind bf_kind_standard = {
@@ -226,7 +156,7 @@ const BfKind bf_kind_standard = {
 	.hash_id = BF_HASH_XXH3,
 	.min_fpr = 1e-15,
 	.when = "space counts more than time, or very low rates",
-	.cell_size = WORD_BYTES,
+	.cell_size = BF_WORD_BYTES,
 	.design = standard_design,
 	.size = standard_size,
 	.check = standard_check,
@@ -238,6 +168,6 @@ const BfKind bf_kind_standard = {
 	.combined_head = bf_cells_combined_head,
 	.unite = bf_cells_unite,
 	.intersect = bf_cells_intersect,
-	.fold_plan = standard_fold_plan,
+	.fold_plan = bf_cells_fold_plan,
 	.fold = bf_cells_fold,
 };

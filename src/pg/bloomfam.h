@@ -180,25 +180,24 @@ typedef struct BloomfamSlice
 
 /*
  * An opened filter that is kept from call to call.  What is opened stays open while the datum is the same value: a plain one is used
- * where it lies, a TOASTed one is fetched once.  See datum.c for how a value is known again.
+ * where it lies, a TOASTed one is fetched once.  See datum.c for how a value is known again.  What each row looks at comes first.
  */
 typedef struct BloomfamFilter
 {
 	BfView		view;
 	BfProbe		probe;			/* for this view */
-	MemoryContext context;
 
-	/* the header that view was made from, and the length of the whole value */
-	uint8		header[BF_MAX_HEADER_SIZE];
-	Size		header_len;
-	Size		data_len;
-
-	/* if view lies in a fetched value: that, and how its datum is known again */
-	char	   *copy;
+	/* what the opened value is known again by: at most one of three */
+	uint32		plain_word;		/* the first word of a plain value, which is its length; and its header, below */
+	uint32		lxid;			/* the transaction that toast_pointer holds in */
 	uint64		toast_pointer[2];	/* a struct varatt_external; zeros match none */
-	uint32		lxid;			/* the transaction that this holds in */
-	char	   *compressed;		/* or a copy of the datum, compressed in its row */
-	Size		compressed_len; /* 0: none */
+	Size		compressed_len; /* of a copy of the datum, compressed in its row; 0: none */
+	char	   *compressed;
+
+	uint8		header[BF_MAX_HEADER_SIZE]; /* that view was made from */
+	Size		header_len;
+	char	   *copy;			/* of a value that does not lie plainly in memory */
+	MemoryContext context;
 
 	BloomfamSlice slice;		/* beside all that */
 } BloomfamFilter;
@@ -207,7 +206,7 @@ typedef struct BloomfamFilter
 extern void bloomfam_filter_init(BloomfamFilter *filter, MemoryContext context);
 
 /* Opens the datum.  The view is good until the next call or the datum's end. */
-extern void bloomfam_filter_reopen(BloomfamFilter *filter, Datum datum);
+extern void bloomfam_filter_open(BloomfamFilter *filter, Datum datum);
 
 static inline uint64
 bloomfam_load64(const void *p)
@@ -218,65 +217,56 @@ bloomfam_load64(const void *p)
 	return v;
 }
 
+static inline bool
+bloomfam_same_word(const uint8 *a, const uint8 *b, int offset)
+{
+	return bloomfam_load64(a + offset) == bloomfam_load64(b + offset);
+}
+
 /*
- * Are two headers the same, but for counts and checksum?  Then what was made of one is good for the other: kind, family, geometry
- * and probe, though not the counts in view.head.  The family's name follows from its id.  One test, five words.
+ * Are two headers of values of one length the same, but for counts and checksum?  Then what was made of one is good for the other: kind, family,
+ * geometry and probe, though not the counts in view.head.  The family's name follows from its id.
  */
 static inline bool
 bloomfam_same_filter_shape(const uint8 *a, const uint8 *b)
 {
-	return ((bloomfam_load64(a) ^ bloomfam_load64(b)) |
-			(bloomfam_load64(a + BF_OFF_FAMILY_ID) ^ bloomfam_load64(b + BF_OFF_FAMILY_ID)) |
-			(bloomfam_load64(a + BF_OFF_PAYLOAD_LEN) ^ bloomfam_load64(b + BF_OFF_PAYLOAD_LEN)) |
-			(bloomfam_load64(a + BF_OFF_PARAM) ^ bloomfam_load64(b + BF_OFF_PARAM)) |
-			(bloomfam_load64(a + BF_OFF_PARAM + 8) ^ bloomfam_load64(b + BF_OFF_PARAM + 8))) == 0;
+	return likely(bloomfam_same_word(a, b, 0)) && likely(bloomfam_same_word(a, b, BF_OFF_FAMILY_ID)) &&
+		likely(bloomfam_same_word(a, b, BF_OFF_PAYLOAD_LEN)) &&
+		likely(bloomfam_same_word(a, b, BF_OFF_PARAM)) && likely(bloomfam_same_word(a, b, BF_OFF_PARAM + 8));
+}
+
+/* Is the datum the TOAST pointer that was opened last? */
+static inline bool
+bloomfam_filter_is_fetched(const BloomfamFilter *filter, Datum datum)
+{
+	const char *toast = VARDATA_EXTERNAL(DatumGetPointer(datum));
+
+	StaticAssertStmt(sizeof(filter->toast_pointer) == sizeof(struct varatt_external), "unexpected size of a TOAST pointer");
+	return VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)) &&
+		likely(bloomfam_load64(toast) == filter->toast_pointer[0]) && likely(bloomfam_load64(toast + 8) == filter->toast_pointer[1]) &&
+		likely(filter->lxid == BLOOMFAM_MY_LXID);
 }
 
 /*
- * The same, at the cost of a few comparisons where the datum is the TOAST pointer that was opened last, or a plain value of the same
- * shape as the last one.
+ * Is the datum what was opened last, or a plain value of the same shape as that?  Then the view is good for it from now on, and whatever else
+ * was made of the header still is.  A few comparisons; false where more are needed.
  */
-static inline void
-bloomfam_filter_open(BloomfamFilter *filter, Datum datum)
-{
-	char	   *pointer = DatumGetPointer(datum);
-
-	if (VARATT_IS_EXTERNAL_ONDISK(pointer))
-	{
-		const char *toast = VARDATA_EXTERNAL(pointer);
-
-		StaticAssertStmt(sizeof(filter->toast_pointer) == sizeof(struct varatt_external), "unexpected size of a TOAST pointer");
-		if (likely(bloomfam_load64(toast) == filter->toast_pointer[0] && bloomfam_load64(toast + 8) == filter->toast_pointer[1] &&
-				   filter->lxid == BLOOMFAM_MY_LXID))
-			return;
-	}
-	else if (VARATT_IS_4B_U(pointer))
-	{
-		const uint8 *data = (const uint8 *) VARDATA_4B(pointer);
-
-		if (likely(VARSIZE_4B(pointer) - VARHDRSZ == filter->data_len && bloomfam_same_filter_shape(data, filter->header)))
-		{
-			filter->toast_pointer[0] = 0;
-			filter->compressed_len = 0;
-			filter->view.payload = data + filter->header_len;
-			return;
-		}
-	}
-	bloomfam_filter_reopen(filter, datum);
-}
-
-/* Is this datum to be opened as a slice?  See below. */
 static inline bool
-bloomfam_slice_may_pay(const BloomfamFilter *filter, Datum datum)
+bloomfam_filter_is_open(BloomfamFilter *filter, Datum datum)
 {
 	char	   *pointer = DatumGetPointer(datum);
-	const char *toast;
+	const uint8 *payload;
+	uint32		word;
 
-	if (likely(!VARATT_IS_EXTERNAL_ONDISK(pointer)))
+	if (!VARATT_IS_4B_U(pointer))
+		return bloomfam_filter_is_fetched(filter, datum);
+	memcpy(&word, pointer, sizeof(word));
+	if (unlikely(word != filter->plain_word) || !bloomfam_same_filter_shape((const uint8 *) pointer + VARHDRSZ, filter->header))
 		return false;
-	toast = VARDATA_EXTERNAL(pointer);
-	return bloomfam_load64(toast) != filter->toast_pointer[0] || bloomfam_load64(toast + 8) != filter->toast_pointer[1] ||
-		filter->lxid != BLOOMFAM_MY_LXID;
+	payload = (const uint8 *) pointer + VARHDRSZ + filter->header_len;
+	if (unlikely(filter->view.payload != payload))
+		filter->view.payload = payload;
+	return true;
 }
 
 /*
@@ -301,6 +291,15 @@ extern struct varlena *bloomfam_value_alloc(const BfHeader *head, uint8 **payloa
 
 /* Writes the header, seals, and returns the value as a datum: packed, if its kind is stored so and the value is not, which is then freed. */
 extern Datum bloomfam_value_finish(struct varlena *value, const BfHeader *head);
+
+/* The same for memory of the right size that others have allocated: says where the payload goes, and at last writes the header and seals. */
+extern uint8 *bloomfam_value_place(struct varlena *value, const BfHeader *head);
+extern void bloomfam_value_seal(struct varlena *value, const BfHeader *head);
+
+/* From a filter in its loose form to one as it is stored: the header, the payload for that header, or all of it in a new value. */
+extern void bloomfam_stored_head(const BfView *loose, BfHeader *head);
+extern void bloomfam_stored_payload(const BfView *loose, const BfHeader *head, uint8 *payload);
+extern Datum bloomfam_stored_value(const BfView *loose);
 
 /* The sum of two numbers of keys, but no more than a filter can count to. */
 static inline uint64

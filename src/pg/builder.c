@@ -388,27 +388,6 @@ identity_head(Builder *builder, BfHeader *head)
 	put_family(builder, head);
 }
 
-/* The image as a value, without a loose copy on the way. */
-static Datum
-finish_image(Builder *builder)
-{
-	BfView		view;
-	BfHeader	head;
-	struct varlena *value;
-	uint8	   *payload;
-
-	image_view(builder, &view);
-	head = view.head;
-	if (head.kind->pack != NULL)
-		head.kind->pack_plan(&bloomfam_env, &view, &head);
-	value = bloomfam_value_alloc(&head, &payload);
-	if (head.kind->pack != NULL)
-		head.kind->pack(&bloomfam_env, &head, payload, &view);
-	else
-		memcpy(payload, builder->image, head.payload_len);
-	return bloomfam_value_finish(value, &head);
-}
-
 /* Puts the next larger filter in the place of one that is full. */
 static void
 grow(struct varlena **value, BfHeader *head, uint8 **payload)
@@ -538,6 +517,7 @@ finish_set(Builder *builder)
 Datum
 bloomfam_builder_finish(Builder *builder)
 {
+	BfView		view;
 	BfHeader	head;
 	struct varlena *value;
 	uint8	   *payload;
@@ -546,7 +526,10 @@ bloomfam_builder_finish(Builder *builder)
 	if (builder->log != NULL)
 		build_image(builder);
 	if (builder->image != NULL)
-		return finish_image(builder);
+	{
+		image_view(builder, &view);
+		return bloomfam_stored_value(&view);
+	}
 	if (builder->keys_added > 0)
 		return finish_set(builder);
 	identity_head(builder, &head);
@@ -625,8 +608,7 @@ flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 
 	flat_head(builder, &head, &reader);
 	Assert(allocated_size == VARHDRSZ + bf_data_size(&head));
-	SET_VARSIZE(result, allocated_size);
-	payload = (uint8 *) VARDATA(result) + bf_payload_offset(head.family_len);
+	payload = bloomfam_value_place(result, &head);
 	if (head.kind->id != BF_KIND_PARTIAL)
 	{
 		if (head.payload_len > 0)
@@ -646,7 +628,6 @@ flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 		if (builder->nlog > 0)
 			memcpy(payload, builder->log, builder->nlog * sizeof(uint64));
 	}
-	bf_write_header(VARDATA(result), &head);
-	bf_seal(VARDATA(result), allocated_size - VARHDRSZ);
+	bloomfam_value_seal(result, &head);
 	MemoryContextSwitchTo(old);
 }

@@ -33,8 +33,8 @@
 /* How much of a TOASTed value is fetched at once: its chunks go straight to where they shall be. */
 #define FETCH_BYTES		(1024 * 1024)
 
-/* No value is that long. */
-#define NOTHING_OPEN	((Size) -1)
+/* First word of no plain value: these have two bits of it clear. */
+#define NOTHING_PLAIN	PG_UINT32_MAX
 
 static void
 corrupt_error(const char *reason)
@@ -87,6 +87,20 @@ bloomfam_view_open_loose(Datum datum, BfView *view)
 	view->payload = payload;
 }
 
+uint8 *
+bloomfam_value_place(struct varlena *value, const BfHeader *head)
+{
+	SET_VARSIZE(value, VARHDRSZ + bf_data_size(head));
+	return (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);
+}
+
+void
+bloomfam_value_seal(struct varlena *value, const BfHeader *head)
+{
+	bf_write_header(VARDATA(value), head);
+	bf_seal(VARDATA(value), VARSIZE(value) - VARHDRSZ);
+}
+
 struct varlena *
 bloomfam_value_alloc(const BfHeader *head, uint8 **payload)
 {
@@ -96,9 +110,42 @@ bloomfam_value_alloc(const BfHeader *head, uint8 **payload)
 	if (size > BF_MAX_VALUE_SIZE)
 		bloomfam_params_error(BF_TOO_LARGE, head->kind, head->target_fpr, head->capacity);
 	value = palloc0(size);
-	SET_VARSIZE(value, size);
-	*payload = (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);
+	*payload = bloomfam_value_place(value, head);
 	return value;
+}
+
+void
+bloomfam_stored_head(const BfView *loose, BfHeader *head)
+{
+	*head = loose->head;
+	if (head->kind->pack != NULL)
+		head->kind->pack_plan(&bloomfam_env, loose, head);
+}
+
+void
+bloomfam_stored_payload(const BfView *loose, const BfHeader *head, uint8 *payload)
+{
+	if (head->kind->pack != NULL)
+	{
+		memset(payload, 0, head->payload_len);
+		head->kind->pack(&bloomfam_env, head, payload, loose);
+	}
+	else
+		memcpy(payload, loose->payload, head->payload_len);
+}
+
+Datum
+bloomfam_stored_value(const BfView *loose)
+{
+	struct varlena *value;
+	uint8	   *payload;
+	BfHeader	head;
+
+	bloomfam_stored_head(loose, &head);
+	value = bloomfam_value_alloc(&head, &payload);
+	bloomfam_stored_payload(loose, &head, payload);
+	bloomfam_value_seal(value, &head);
+	return PointerGetDatum(value);
 }
 
 Datum
@@ -108,21 +155,13 @@ bloomfam_value_finish(struct varlena *value, const BfHeader *head)
 
 	if (kind->pack != NULL && !kind->is_packed(head))
 	{
-		struct varlena *stored;
-		uint8	   *payload;
-		BfHeader	packed;
-		BfView		loose;
+		BfView		loose = {.head = *head, .payload = bloomfam_value_place(value, head)};
+		Datum		stored = bloomfam_stored_value(&loose);
 
-		loose.head = *head;
-		loose.payload = (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);
-		kind->pack_plan(&bloomfam_env, &loose, &packed);
-		stored = bloomfam_value_alloc(&packed, &payload);
-		kind->pack(&bloomfam_env, &packed, payload, &loose);
 		pfree(value);
-		return bloomfam_value_finish(stored, &packed);
+		return stored;
 	}
-	bf_write_header(VARDATA(value), head);
-	bf_seal(VARDATA(value), VARSIZE(value) - VARHDRSZ);
+	bloomfam_value_seal(value, head);
 	return PointerGetDatum(value);
 }
 
@@ -131,23 +170,27 @@ bloomfam_filter_init(BloomfamFilter *filter, MemoryContext context)
 {
 	memset(filter, 0, sizeof(*filter));
 	filter->context = context;
-	filter->data_len = NOTHING_OPEN;
+	filter->plain_word = NOTHING_PLAIN;
+}
+
+/* Nothing is known again from here on. */
+static void
+forget(BloomfamFilter *filter)
+{
+	filter->plain_word = NOTHING_PLAIN;
+	filter->toast_pointer[0] = filter->toast_pointer[1] = 0;
+	filter->compressed_len = 0;
 }
 
 /* Opens bytes that lie plainly in memory. */
 static void
 open_plain(BloomfamFilter *filter, const uint8 *data, Size len)
 {
-	filter->toast_pointer[0] = filter->toast_pointer[1] = 0;
-	filter->compressed_len = 0;
-
-	filter->data_len = NOTHING_OPEN;
 	bloomfam_header_open(data, len, len, &filter->view);
 	filter->header_len = filter->view.payload - data;
 	memcpy(filter->header, data, filter->header_len);
 	filter->view.head.family = (char *) filter->header + BF_FIXED_HEADER_SIZE;
 	filter->probe = filter->view.head.kind->prober(&filter->view);
-	filter->data_len = len;
 }
 
 /*
@@ -214,33 +257,35 @@ fetch(BloomfamFilter *filter, struct varlena *value, Size *len)
 }
 
 void
-bloomfam_filter_reopen(BloomfamFilter *filter, Datum datum)
+bloomfam_filter_open(BloomfamFilter *filter, Datum datum)
 {
 	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
 	BloomfamEdit *edit = bloomfam_edit_from_datum(datum);
 	const uint8 *data;
 	Size		len;
 
+	if (bloomfam_filter_is_open(filter, datum))
+		return;
+	if (VARATT_IS_COMPRESSED(value) && VARSIZE_ANY(value) == filter->compressed_len &&
+		memcmp(value, filter->compressed, filter->compressed_len) == 0)
+		return;
+
+	forget(filter);
 	if (edit != NULL)
 	{
-		filter->toast_pointer[0] = filter->toast_pointer[1] = 0;
-		filter->compressed_len = 0;
-		filter->data_len = NOTHING_OPEN;
 		bloomfam_edit_view(edit, &filter->view);
 		filter->probe = filter->view.head.kind->prober(&filter->view);
 		return;
 	}
 
 	/* a TOAST pointer looks short, too */
-	if (likely(!VARATT_IS_EXTENDED(value)) || (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value)))
+	if (VARATT_IS_4B_U(value) || (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value)))
 	{
 		open_plain(filter, (uint8 *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+		if (VARATT_IS_4B_U(value))
+			memcpy(&filter->plain_word, value, sizeof(filter->plain_word));
 		return;
 	}
-
-	if (!VARATT_IS_EXTERNAL(value) && VARSIZE_ANY(value) == filter->compressed_len &&
-		memcmp(value, filter->compressed, filter->compressed_len) == 0)
-		return;
 
 	data = fetch(filter, value, &len);
 	open_plain(filter, data, len);
@@ -249,7 +294,7 @@ bloomfam_filter_reopen(BloomfamFilter *filter, Datum datum)
 		memcpy(filter->toast_pointer, VARDATA_EXTERNAL(value), sizeof(filter->toast_pointer));
 		filter->lxid = BLOOMFAM_MY_LXID;
 	}
-	else if (!VARATT_IS_EXTERNAL(value))
+	else if (VARATT_IS_COMPRESSED(value))
 	{
 		if (filter->compressed != NULL)
 			pfree(filter->compressed);

@@ -180,16 +180,6 @@ bloomfam_edit_end(BloomfamEdit *edit)
 	return bloomfam_value_finish(edit->value, &edit->head);
 }
 
-/* The header that the filter has when stored. */
-static void
-stored_head(BloomfamEdit *edit, BfView *view, BfHeader *head)
-{
-	bloomfam_edit_view(edit, view);
-	*head = view->head;
-	if (head->kind->pack != NULL)
-		head->kind->pack_plan(&bloomfam_env, view, head);
-}
-
 /*
  * Methods of the expanded object.  Whoever calls them may have chosen a memory context that only grows: what is allocated on the way, and
  * freed, comes from ours.
@@ -202,7 +192,8 @@ flat_size(ExpandedObjectHeader *eohptr)
 	BfHeader	head;
 	BfView		view;
 
-	stored_head(edit, &view, &head);
+	bloomfam_edit_view(edit, &view);
+	bloomfam_stored_head(&view, &head);
 	MemoryContextSwitchTo(caller);
 	return VARHDRSZ + bf_data_size(&head);
 }
@@ -212,22 +203,13 @@ flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 {
 	BloomfamEdit *edit = (BloomfamEdit *) eohptr;
 	MemoryContext caller = MemoryContextSwitchTo(edit->context);
-	uint8	   *payload;
 	BfHeader	head;
 	BfView		view;
 
-	stored_head(edit, &view, &head);
+	bloomfam_edit_view(edit, &view);
+	bloomfam_stored_head(&view, &head);
 	Assert(allocated_size == VARHDRSZ + bf_data_size(&head));
-	SET_VARSIZE(result, allocated_size);
-	payload = (uint8 *) VARDATA(result) + bf_payload_offset(head.family_len);
-	if (head.kind->pack != NULL)
-	{
-		memset(payload, 0, head.payload_len);
-		head.kind->pack(&bloomfam_env, &head, payload, &view);
-	}
-	else
-		memcpy(payload, view.payload, head.payload_len);
-	bf_write_header(VARDATA(result), &head);
-	bf_seal(VARDATA(result), allocated_size - VARHDRSZ);
+	bloomfam_stored_payload(&view, &head, bloomfam_value_place(result, &head));
+	bloomfam_value_seal(result, &head);
 	MemoryContextSwitchTo(caller);
 }

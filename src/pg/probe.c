@@ -33,12 +33,13 @@ PG_FUNCTION_INFO_V1(bloomfam_which);
 typedef struct ProbeState
 {
 	BloomfamFilter filter;
-	BloomfamHasher *hasher;		/* for the hash of the filter looked at */
-	BloomfamHashers hashers;
+	BloomfamHasher *hasher;		/* for the filter looked at */
 	bool		constant;		/* the filter is a constant, and open */
+	bool		fits;			/* hasher is for the filter that is open */
 	bool		key_constant;	/* the key is a constant */
 	bool		key_hashed;		/* ... and this is its hash */
 	uint64		key_hash;
+	BloomfamHashers hashers;
 } ProbeState;
 
 /* Is an argument a constant of the expression that the call belongs to? */
@@ -95,15 +96,24 @@ match_hasher(ProbeState *state, const BfView *view)
 		state->key_hashed = false;
 }
 
+/* Is the filter open, and all set for a probe?  Then the view is good for this datum. */
+static inline bool
+is_open(ProbeState *state, Datum filter)
+{
+	return likely(state->fits) && bloomfam_filter_is_open(&state->filter, filter);
+}
+
 /* Opens the filter; a constant, whose value lies in the expression and stays there, for the last time. */
-static inline void
+static pg_noinline void
 open_filter(FunctionCallInfo fcinfo, int filter_arg, ProbeState *state)
 {
 	bool		first = state->filter.view.payload == NULL;
 
+	state->fits = false;
 	bloomfam_filter_open(&state->filter, PG_GETARG_DATUM(filter_arg));
 	match_hasher(state, &state->filter.view);
-	if (unlikely(first))
+	state->fits = true;
+	if (first)
 		state->constant = arg_is_constant(fcinfo, filter_arg);
 }
 
@@ -143,6 +153,7 @@ slice_may_contain(FunctionCallInfo fcinfo, int key_arg, ProbeState *state)
 	uint64		hash;
 	bool		result;
 
+	state->fits = false;
 	match_hasher(state, &slice->view);
 	hash = hash_key(fcinfo, key_arg, state);
 	result = check_family(&slice->view, state->hasher) && bloomfam_slice_probe(slice, hash);
@@ -150,10 +161,11 @@ slice_may_contain(FunctionCallInfo fcinfo, int key_arg, ProbeState *state)
 	return result;
 }
 
-static inline Datum
+static pg_attribute_always_inline Datum
 may_contain(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
 {
 	ProbeState *state;
+	Datum		filter;
 	uint64		hash;
 
 	if (PG_ARGISNULL(key_arg))
@@ -162,11 +174,10 @@ may_contain(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
 		PG_RETURN_BOOL(true);
 
 	state = get_state(fcinfo, key_arg, false);
-	if (!state->constant)
+	filter = PG_GETARG_DATUM(filter_arg);
+	if (!state->constant && !is_open(state, filter))
 	{
-		Datum		filter = PG_GETARG_DATUM(filter_arg);
-
-		if (bloomfam_slice_may_pay(&state->filter, filter) && bloomfam_slice_open(&state->filter, filter))
+		if (bloomfam_slice_open(&state->filter, filter))
 			PG_RETURN_BOOL(slice_may_contain(fcinfo, key_arg, state));
 		open_filter(fcinfo, filter_arg, state);
 	}
@@ -212,7 +223,7 @@ bloomfam_count(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	state = get_state(fcinfo, 1, false);
-	if (!state->constant)
+	if (!state->constant && !is_open(state, PG_GETARG_DATUM(0)))
 		open_filter(fcinfo, 0, state);
 	view = &state->filter.view;
 	if (view->head.kind->count == NULL)
@@ -261,7 +272,8 @@ probe_array(FunctionCallInfo fcinfo, KeyArray *array)
 		return;
 
 	state = get_state(fcinfo, 1, true);
-	open_filter(fcinfo, 0, state);
+	if (!is_open(state, PG_GETARG_DATUM(0)))
+		open_filter(fcinfo, 0, state);
 	hashes = palloc(Max(array->n, 1) * sizeof(uint64));
 	found = palloc(Max(array->n, 1) * sizeof(bool));
 	for (i = 0; i < array->n; i++)

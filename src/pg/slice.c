@@ -186,6 +186,8 @@ bloomfam_slice_open(BloomfamFilter *filter, Datum datum)
 	bool		again;
 	Size		len;
 
+	if (!VARATT_IS_EXTERNAL_ONDISK(value) || bloomfam_filter_is_fetched(filter, datum))
+		return false;
 	VARATT_EXTERNAL_GET_POINTER(pointer, value);
 	len = VARATT_EXTERNAL_GET_EXTSIZE(pointer);
 	again = memcmp(slice->toast_pointer, &pointer, sizeof(pointer)) == 0 && slice->lxid == BLOOMFAM_MY_LXID;

@@ -36,8 +36,7 @@ PG_FUNCTION_INFO_V1(bloomfam_may_contain_support);
 PG_FUNCTION_INFO_V1(bloomfam_may_be_in_support);
 PG_FUNCTION_INFO_V1(bloomfam_may_contain_sel);
 PG_FUNCTION_INFO_V1(bloomfam_may_be_in_sel);
-PG_FUNCTION_INFO_V1(bloomfam_may_contain_joinsel);
-PG_FUNCTION_INFO_V1(bloomfam_may_be_in_joinsel);
+PG_FUNCTION_INFO_V1(bloomfam_joinsel);
 
 /* The share of rows that an unknown filter passes: it was made to be selective. */
 #define DEFAULT_SELECTIVITY			0.1
@@ -289,16 +288,11 @@ bloomfam_may_be_in_sel(PG_FUNCTION_ARGS)
 }
 
 /*
- * The same as joins, of a column of filters with a column of keys: (internal, oid, internal, smallint, internal) -> float8.
+ * bloom_joinsel(internal, oid, internal, smallint, internal) -> float8: strict, stable.  Of both as joins, of a column of filters with a column of
+ * keys.
  */
 Datum
-bloomfam_may_contain_joinsel(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_FLOAT8(DEFAULT_STORED_SELECTIVITY);
-}
-
-Datum
-bloomfam_may_be_in_joinsel(PG_FUNCTION_ARGS)
+bloomfam_joinsel(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(DEFAULT_STORED_SELECTIVITY);
 }

@@ -8,6 +8,8 @@ work_mem=${WORK_MEM:-64MB}
 
 sql <<-SQL
 	CREATE UNLOGGED TABLE source AS SELECT x AS k FROM (SELECT generate_series(1::bigint, $keys) AS x OFFSET 0) s;
+	-- without, each key is taken for a group of its own, and workers hand on rows, not filters
+	CREATE STATISTICS source_shard ON bloom_shard(k, $shards) FROM source;
 	VACUUM ANALYZE source;
 SQL
 # build WORKERS

@@ -1,0 +1,115 @@
+/*-------------------------------------------------------------------------
+ *
+ * bf_bits.h
+ *	  Probes of single bits, each of them anywhere in its range: what the kinds standard and partitioned share.
+ *
+ * A range is made of 64-bit words.  Probe i takes a remix g of the hash, the word from the high end of g and the bit from
+ * the middle of it, so that the word's index scales (bf_cells.h) and the bit does not change when a filter is folded:
+ *
+ *		g = remix i of h (bf_hash.h)
+ *		word = floor(g * words / 2^64)
+ *		bit = bits 31..26 of g
+ *
+ * With 2^26 words, the most there can be, a word is a range of 2^38 values of g.  The bit must come from well below: bits 37..32 would
+ * not be even over a range that is not a whole number of 2^38.
+ *
+ * The range of probe i begins i * stride words from the payload's beginning: stride is 0 where all probes have one range, and words
+ * where each has its own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BF_BITS_H
+#define BF_BITS_H
+
+#include "bf_int.h"
+
+#include "bf_hash.h"
+
+#define BF_WORD_BYTES	8
+#define BF_WORD_BITS	64
+
+/* The byte and the mask of probe i.  Bytes, not words, so that the layout is the same on every machine. */
+static inline uint64_t
+bf_bit_position(uint64_t h, unsigned i, uint64_t words, uint64_t stride, uint8_t *mask)
+{
+	uint64_t	g = bf_remix(h, i);
+
+	*mask = (uint8_t) (1 << ((g >> 26) & 7));
+	return (i * stride + bf_cell(g, words)) * BF_WORD_BYTES + ((g >> 29) & 7);
+}
+
+/*
+ * Are all k bits of a key set?  Leaves at the first clear one: half of the bits are clear, so that an absent key costs two probes on average, each of
+ * which may be a cache miss.
+ */
+static inline bool
+bf_bits_probe(const uint8_t *payload, uint64_t hash, unsigned k, uint64_t words, uint64_t stride)
+{
+	unsigned	i;
+
+	for (i = 0; i < k; i++)
+	{
+		uint8_t		mask;
+		uint64_t	at = bf_bit_position(hash, i, words, stride, &mask);
+
+		if (!(payload[at] & mask))
+			return false;
+	}
+	return true;
+}
+
+/* The same of a filter that is fetched byte by byte; see probe_sliced in bf.h. */
+static inline bool
+bf_bits_probe_sliced(const BfHeader *head, uint64_t hash, uint64_t words, uint64_t stride, BfFetch fetch, void *arg)
+{
+	unsigned	i;
+
+	for (i = 0; i < head->param[0]; i++)
+	{
+		uint8_t		mask;
+		uint64_t	at = bf_bit_position(hash, i, words, stride, &mask);
+
+		if (!(*fetch(arg, at, 1) & mask))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Fetches ahead what decides most probes: the first two bits do so three times out of four.  Not inlined, as this loop and that of the probes would
+ * contend for registers.
+ */
+static __attribute__((noinline)) void
+bf_bits_prefetch(const BfView *view, const uint64_t *hashes, size_t n, uint64_t words, uint64_t stride)
+{
+	unsigned	early = BF_MIN(view->head.param[0], 2);
+	size_t		j;
+	unsigned	i;
+	uint8_t		mask;
+
+	for (j = 0; j < n; j++)
+		for (i = 0; i < early; i++)
+			__builtin_prefetch(view->payload + bf_bit_position(hashes[j], i, words, stride, &mask));
+}
+
+static inline void
+bf_bits_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result, uint64_t words, uint64_t stride)
+{
+	const uint8_t *payload = view->payload;
+	unsigned	k = view->head.param[0];
+
+	while (n > 0)
+	{
+		size_t		batch = BF_MIN(n, BF_BATCH);
+		size_t		j;
+
+		bf_bits_prefetch(view, hashes, batch, words, stride);
+		for (j = 0; j < batch; j++)
+			result[j] = bf_bits_probe(payload, hashes[j], k, words, stride);
+		hashes += batch;
+		result += batch;
+		n -= batch;
+	}
+}
+
+#endif							/* BF_BITS_H */
