@@ -280,9 +280,13 @@ sub report
 	foreach my $m ('off', $mode)
 	{
 		next unless $plan && $plan !~ /^EXECUTE/;
-		reset_session($self);
-		$self->{wire}->query($_) foreach @{ $item->{settings} }, "SET bloomfam.join_filter = $m";
-		my $rows = $self->{wire}->query("EXPLAIN (COSTS OFF) $plan");
+		my $rows = eval {
+			reset_session($self);
+			$self->{wire}->query($_) foreach @{ $item->{settings} }, "SET bloomfam.join_filter = $m";
+			$self->{wire}->query("EXPLAIN (COSTS OFF) $plan");
+		};
+
+		$self->{wire} = connect_to($self) if $@;
 		push @plans, "-- plan, $m:\n" . join("\n", map { "--   $_->[0]" } @{ $rows // [ ['none'] ] });
 	}
 	return join("\n",
