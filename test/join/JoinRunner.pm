@@ -139,7 +139,7 @@ sub look_at_plan
 	if ($analyze)
 	{
 		$tally->{analyzed}++;
-		$tally->{removed} += $1 while $plan =~ /Rows Removed by [\w ]*Bloom Filter\w*: (\d+)/g;
+		$tally->{dropped} += $1 while $plan =~ /Rows Dropped: (\d+)/g;
 	}
 	return;
 }
@@ -195,13 +195,19 @@ sub difference
 		  unless $a && $b && $a->[0] == $b->[0];
 		if ($a->[1] ne $b->[1])
 		{
-			# The row that had the error may have gone before: PostgreSQL leaves open when an expression is computed.
+			# The row that had the error may have gone before: PostgreSQL leaves open when an expression is computed.  The same below of a line
+			# 'error', which a function gives that has caught one.
 			if ($a->[1] =~ /^22/ && $b->[1] eq '')
 			{
 				$tally->{'errors that went away'}++;
 				return '';
 			}
 			return [ $a->[0], "SQLSTATE '$a->[1]' off, '$b->[1]' on" ];
+		}
+		foreach my $line (grep { ($a->[2][$_] // '') eq 'error' } 0 .. $#{ $b->[2] })
+		{
+			$tally->{'errors that went away'}++ if $b->[2][$line] ne 'error';
+			$b->[2][$line] = 'error';
 		}
 		return [ $a->[0], different_rows($a->[2], $b->[2]) ] if "@{$a->[2]}" ne "@{$b->[2]}";
 	}
