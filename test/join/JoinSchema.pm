@@ -1,0 +1,229 @@
+# The tables that the random join queries read, made by SQL alone and the same for the same seed.
+#
+# Every table has all key columns, in an order of its own: a key column's value is a function of one number n that the row's number gives, so
+# that columns of comparable types in any two tables are equal where their n is.  Where a type has several values that are equal (-0 and 0,
+# 1.0 and 1.00, upper and lower case, a day and 24 hours), rows differ in which of them they have.
+package JoinSchema;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+
+our @EXPORT = qw(%TYPE @FACTS @DIMS @ODD schema_sql);
+
+# Per column: type, the group of types that `=` compares it with, its value from n (and the row's number i), and canon: an expression that is the
+# same for all values that are equal, so that results do not depend on which of them a DISTINCT has kept.
+our %TYPE = (
+	k2 => { type => 'int2', group => 'num', int => 1, value => 'n::int2' },
+	k4 => { type => 'int4', group => 'num', int => 1, value => 'n::int4' },
+	k8 => { type => 'int8', group => 'num', int => 1, value => 'n::int8' },
+	kd => { type => 'posint', group => 'num', int => 1, value => 'n::posint' },
+	kn => {
+		type => 'numeric', group => 'num', canon => 'trim_scale(%s)',
+		value => q{CASE WHEN n % 97 = 96 THEN 'NaN' WHEN i % 3 = 0 THEN n::numeric(14,2) ELSE n::numeric END} },
+	kf => {
+		type => 'float8', group => 'num', canon => '%s + 0',
+		value => q{CASE WHEN n % 97 = 96 THEN 'NaN' WHEN n = 0 AND i % 2 = 0 THEN '-0' ELSE n::float8 END} },
+	kr => { type => 'float4', group => 'num', canon => '%s + 0', value => q{CASE WHEN n = 0 AND i % 2 = 0 THEN '-0' ELSE n::float4 END} },
+	kt => {
+		type => 'text', group => 'str', canon => 'right(%s, 12)',
+		value => q{CASE WHEN n % 50 = 0 THEN repeat('x' || n, 800) || n WHEN n % 50 = 1 THEN repeat(md5(n::text), 80) || n ELSE 'k' || n END} },
+	kv => { type => 'varchar', group => 'str', canon => 'right(%s, 12)', value => q{CASE WHEN n % 70 = 0 THEN repeat('y', 3000) || n ELSE 'k' || n END} },
+	kb => { type => 'bpchar(12)', group => 'str', canon => '%s::text', value => q{'k' || n} },
+	km => { type => 'name', group => 'str', value => q{('k' || n)::name} },
+	kc => { type => 'text COLLATE "C"', group => 'str', value => q{'k' || n} },
+	ki => { type => 'text COLLATE nd', group => 'str', canon => 'lower(%s COLLATE "C")', value => q{CASE WHEN i % 2 = 0 THEN 'K' ELSE 'k' END || n} },
+	kh => { type => 'label', group => 'str', value => q{('k' || n)::label} },
+	ku => { type => 'uuid', group => 'uuid', value => q{md5(n::text)::uuid} },
+	ka => { type => 'date', group => 'date', value => q{date '2020-01-01' + n} },
+	ks => { type => 'timestamp', group => 'timestamp', value => q{timestamp '2020-01-01' + n * interval '1 day'} },
+	kz => { type => 'timestamptz', group => 'timestamptz', value => q{timestamptz '2020-01-01 00:00+00' + n * interval '1 day'} },
+	ke => { type => 'colour', group => 'enum', value => q{('c' || n % 40)::colour} },
+	kl => { type => 'int4[]', group => 'array', value => q{ARRAY[n, CASE WHEN n % 3 > 0 THEN n % 3 END]} },
+	kp => { type => 'pair', group => 'row', value => q{ROW(n, 'k' || n % 7)::pair} },
+	kj => { type => 'jsonb', group => 'jsonb', canon => q{%s->>'b'}, value => q{('{"a": ' || n || CASE WHEN i % 2 = 0 THEN '.0' ELSE '' END || ', "b": "' || n || '"}')::jsonb} },
+	kx => { type => 'inet', group => 'inet', value => q{('10.0.' || n / 250 || '.' || n % 250)::inet} },
+	ky => { type => 'bytea', group => 'bytea', value => q{decode(md5(n::text), 'hex')} },
+	kg => { type => 'int4range', group => 'range', value => q{int4range(n, n + 2)} },
+	kw => {
+		type => 'interval', group => 'interval', canon => 'extract(epoch FROM %s)',
+		value => q{CASE WHEN i % 2 = 0 THEN n * interval '1 day' ELSE n * interval '24 hours' END} },
+	# not keys by nature: unique, few values, some value
+	id => { type => 'int4', group => 'num', int => 1 },
+	g => { type => 'int4', group => 'num', int => 1 },
+	v => { type => 'int4', group => 'num', int => 1 });
+
+our @FACTS = qw(f1 f2 f3 fp fh fi fr);
+our @DIMS = qw(d1 d2 d3 d4 d5 dp);
+our @ODD = qw(e0 o1 n1 dup far vj vb);
+
+my @keys = grep { /^k/ } sort keys %TYPE;
+
+sub pick { return $_[ int rand @_ ] }
+
+sub shuffle
+{
+	my @list = @_;
+
+	foreach my $i (reverse 1 .. $#list)
+	{
+		my $j = int rand($i + 1);
+
+		@list[ $i, $j ] = @list[ $j, $i ];
+	}
+	return @list;
+}
+
+# The expression of n for a table: how its numbers lie in 0 .. 999, and how many rows share one.
+sub numbers
+{
+	my ($how) = @_;
+	my $a = pick(7, 11, 13, 17, 19, 23, 29, 31);
+	my $b = int rand 1000;
+
+	return "((i * $a + $b) % 1000)" if $how eq 'even';
+	return "((i::int8 * i * $a + $b) % 1000)::int" if $how eq 'square';
+	return "(CASE WHEN i % 3 > 0 THEN (i % 5) * 100 ELSE (i * $a + $b) % 1000 END)" if $how eq 'skewed';
+	return "((i % 5) * 37)" if $how eq 'few';
+	return "(5000 + i)" if $how eq 'far';
+	die $how;
+}
+
+# SELECT of a table's rows with columns in the order given.
+sub rows
+{
+	my ($count, $how, @columns) = @_;
+	my $n = numbers($how);
+	my $other = numbers($how eq 'even' ? 'square' : $how);
+	my @list;
+
+	foreach my $column (@columns)
+	{
+		my $value =
+		    $column eq 'id' ? 'i'
+		  : $column eq 'g' ? 'i % ' . pick(7, 10, 16)
+		  : $column eq 'v' ? 'i * 31 % 1013'
+		  : $column eq 'pad' ? q{CASE WHEN i % 100 = 0 THEN (SELECT string_agg(md5((i + x)::text), '') FROM generate_series(1, 200) x) WHEN i % 3 = 0 THEN 'p' END}
+		  : $column =~ /^junk/ ? q{CASE WHEN i % 8 = 0 THEN repeat('j', i % 40) END}
+		  : $TYPE{$column}{value};
+		# Most columns follow the row's first number, so that composite keys match; some go their own way.
+		my $from = rand() < 0.75 ? $n : $other;
+		my $nulls = pick(0, 0, 7, 11, 3);
+
+		$value =~ s/\bn\b/$from/g;
+		$value = "CASE WHEN i % $nulls > 0 THEN $value END" if $nulls && $column =~ /^k/;
+		push @list, "$value AS $column";
+	}
+	return 'SELECT ' . join(",\n\t", @list) . "\nFROM generate_series(1, $count) i";
+}
+
+sub declare
+{
+	return join(', ', map { "$_ " . (/^(pad|junk)/ ? 'text' : $TYPE{$_}{type}) } @_);
+}
+
+# Statements, in order; the role join_reader is there already.  Uses the random numbers of the caller's srand().
+sub schema_sql
+{
+	my @sql;
+	my @all = (qw(id g v), @keys);
+
+	push @sql, "CREATE COLLATION nd (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+	  'CREATE DOMAIN posint AS int4 CHECK (VALUE >= 0)',
+	  'CREATE DOMAIN label AS text CHECK (length(VALUE) > 0)',
+	  'CREATE TYPE pair AS (a int, b text)',
+	  'CREATE TYPE colour AS ENUM (' . join(', ', map { "'c$_'" } shuffle(0 .. 39)) . ')';
+
+	my $plain = sub {
+		my ($name, $count, $how, $index) = @_;
+		my @columns = shuffle(@all, 'pad');
+
+		push @sql, "CREATE TABLE $name (" . declare(@columns) . ')',
+		  "INSERT INTO $name\n" . rows($count, $how, @columns);
+		push @sql, map { "CREATE INDEX ON $name ($_)" } @$index;
+	};
+
+	$plain->('f1', 2500, 'even', [ 'k4', 'kt' ]);
+	$plain->('d1', 60, 'even', ['k4']);
+	$plain->('d2', 300, 'square', [ 'k8', 'ku' ]);
+	$plain->('d3', 15, 'even', []);
+	$plain->('d4', 120, 'skewed', ['ki']);
+	$plain->('d5', 400, 'even', ['id']);
+	$plain->('e0', 0, 'even', ['k4']);
+	$plain->('o1', 1, 'even', []);
+	$plain->('dup', 150, 'few', []);
+	$plain->('far', 200, 'far', ['k4']);
+	$plain->('n1', 40, 'even', []);
+	push @sql, 'UPDATE n1 SET ' . join(', ', map { "$_ = NULL" } @keys), 'VACUUM FULL n1';
+
+	# Dropped columns, dead rows, and columns that rows written before them do not hold.
+	my @columns = shuffle(@all);
+	my %late = (k4 => 7, kt => q{'k7'}, ke => q{'c7'}, kn => '7.00', ku => q{md5('7')::uuid}, k8 => 7);
+	my @late = (shuffle(sort keys %late))[ 0 .. 2 ];
+	my @early = grep { my $c = $_; !grep { $_ eq $c } @late } @columns;
+	my @gone = map { "gone$_ " . pick('text', 'int8', 'int2') . ($_ == 1 ? " DEFAULT '1'" : '') } 1 .. 3;
+	push @sql, 'CREATE TABLE f2 (' . join(', ', shuffle(@gone, map { declare($_) } @early)) . ')',
+	  'INSERT INTO f2 (' . join(', ', @early) . ")\n" . rows(1500, 'even', @early),
+	  'ALTER TABLE f2 DROP gone1, DROP gone2, DROP gone3',
+	  (map { "ALTER TABLE f2 ADD $_ $TYPE{$_}{type} DEFAULT $late{$_}" } @late),
+	  'INSERT INTO f2 (' . join(', ', @columns) . ")\n" . rows(900, 'even', @columns) =~ s/generate_series\(1, 900\)/generate_series(1501, 2400)/r,
+	  'DELETE FROM f2 WHERE id % 13 = 0', 'CREATE INDEX ON f2 (k4)';
+
+	# NULLs and values of many lengths before every key.
+	@columns = ('junk1', shuffle('junk2', 'junk3', 'pad', @all));
+	push @sql, 'CREATE TABLE f3 (' . declare(@columns) . ')',
+	  'INSERT INTO f3 ' . rows(2000, 'square', @columns), 'ALTER TABLE f3 ALTER pad SET STORAGE external',
+	  'CREATE INDEX ON f3 (k8)', 'CREATE INDEX ON f3 (kc)';
+
+	# By range, one part of it again by hash; one partition with an order of columns of its own.
+	@columns = shuffle(@all);
+	my @other = shuffle(@all);
+	push @sql, 'CREATE TABLE fp (' . declare(@columns) . ') PARTITION BY RANGE (k4)',
+	  'CREATE TABLE fp1 PARTITION OF fp FOR VALUES FROM (MINVALUE) TO (200)',
+	  'CREATE TABLE fp2 PARTITION OF fp FOR VALUES FROM (200) TO (500) PARTITION BY HASH (k4)',
+	  'CREATE TABLE fp2a PARTITION OF fp2 FOR VALUES WITH (MODULUS 2, REMAINDER 0)',
+	  'CREATE TABLE fp2b PARTITION OF fp2 FOR VALUES WITH (MODULUS 2, REMAINDER 1)',
+	  'CREATE TABLE fp3 (gone text, ' . declare(@other) . ')', 'ALTER TABLE fp3 DROP gone',
+	  'ALTER TABLE fp ATTACH PARTITION fp3 FOR VALUES FROM (500) TO (800)',
+	  'CREATE TABLE fp4 PARTITION OF fp DEFAULT',
+	  'INSERT INTO fp (' . join(', ', @columns) . ")\n" . rows(2200, 'even', @columns),
+	  'CREATE INDEX ON fp (k4)', 'CREATE INDEX ON fp (kt)';
+	@columns = shuffle(@all);
+	push @sql, 'CREATE TABLE fh (' . declare(@columns) . ') PARTITION BY HASH (k8)',
+	  (map { "CREATE TABLE fh$_ PARTITION OF fh FOR VALUES WITH (MODULUS 3, REMAINDER $_)" } 0 .. 2),
+	  'INSERT INTO fh ' . rows(1800, 'skewed', @columns), 'CREATE INDEX ON fh (k8, g)';
+	# the same bounds as fp's first level: partitionwise joins
+	@columns = shuffle(@all);
+	push @sql, 'CREATE TABLE dp (' . declare(@columns) . ') PARTITION BY RANGE (k4)',
+	  'CREATE TABLE dp1 PARTITION OF dp FOR VALUES FROM (MINVALUE) TO (200)',
+	  'CREATE TABLE dp2 PARTITION OF dp FOR VALUES FROM (200) TO (500)',
+	  'CREATE TABLE dp3 PARTITION OF dp FOR VALUES FROM (500) TO (800)',
+	  'CREATE TABLE dp4 PARTITION OF dp DEFAULT',
+	  'INSERT INTO dp ' . rows(250, 'even', @columns);
+
+	@columns = shuffle(@all);
+	push @sql, 'CREATE TABLE fi (' . declare(@columns) . ')',
+	  'CREATE TABLE fi1 (more text DEFAULT repeat(\'m\', 5)) INHERITS (fi)',
+	  'CREATE TABLE fi2 (more int, ' . declare(@other) . ')', 'ALTER TABLE fi2 INHERIT fi',
+	  (map {
+			'INSERT INTO ' . $_->[0] . ' (' . join(', ', @columns) . ")\n" .
+			  rows(1, 'even', @columns) =~ s/generate_series\(1, 1\)/generate_series($_->[1], $_->[2])/r
+	  } [ 'fi', 1, 400 ], [ 'fi1', 401, 1000 ], [ 'fi2', 1001, 1300 ]);
+
+	$plain->('fr', 1500, 'even', ['k4']);
+	push @sql,
+	  'ALTER TABLE fr ENABLE ROW LEVEL SECURITY',
+	  'CREATE POLICY p1 ON fr FOR ALL TO join_reader USING (g <> 3 AND k4 IN (SELECT k4 FROM d5 WHERE g < 6))',
+	  'CREATE POLICY p2 ON fr FOR SELECT TO join_reader USING (v % 5 = 0)',
+	  'ALTER TABLE d4 ENABLE ROW LEVEL SECURITY',
+	  "CREATE FUNCTION allowed(text) RETURNS boolean LANGUAGE plpgsql STABLE COST 1000 AS 'BEGIN RETURN length(\$1) % 2 = 0; END'",
+	  'CREATE POLICY p3 ON d4 TO join_reader USING (allowed(kt))';
+
+	push @sql, 'CREATE VIEW vj AS SELECT ' . join(', ', map { pick('f1', 'f1', 'd5') . ".$_" } @all) . ' FROM f1 JOIN d5 USING (k4)',
+	  'CREATE VIEW vb WITH (security_barrier) AS SELECT * FROM f3 WHERE allowed(kc)',
+	  'GRANT ALL ON ALL TABLES IN SCHEMA public TO join_reader', 'GRANT ALL ON SCHEMA public TO join_reader', 'VACUUM ANALYZE';
+	return @sql;
+}
+
+1;
