@@ -69,7 +69,6 @@ bloomfam_join_filter_begin(JoinFilter *filter)
 	filter->nhashes = 0;
 	filter->allocated = 0;
 	filter->payload = NULL;
-	filter->keys = 0;
 }
 
 /* The number of hashes that both they and the filter of them have room for. */
@@ -115,15 +114,13 @@ bloomfam_join_filter_finish(JoinFilter *filter)
 	uint64		done;
 
 	filter->builds++;
-	if (filter->abandoned || filter->join == NULL)
-		return;
 
 	/* an empty set has a filter as well: the smallest, which contains nothing */
-	if (bf_plan(current_design(), Max(filter->nhashes, 1), &head) != BF_OK)
-	{
+	if (!filter->abandoned && bf_plan(current_design(), Max(filter->nhashes, 1), &head) != BF_OK)
 		filter->abandoned = true;
+	filter->given_up += filter->abandoned;
+	if (filter->abandoned || filter->join == NULL)
 		return;
-	}
 	size = head.payload_len + FILTER_ALIGNMENT;
 	memory = MemoryContextAllocExtended(filter->context, size, MCXT_ALLOC_HUGE);
 	bloomfam_advise_huge_pages(memory, size);
@@ -135,7 +132,9 @@ bloomfam_join_filter_finish(JoinFilter *filter)
 		head.kind->add(&head, filter->payload, filter->hashes + done, Min(ADD_AT_ONCE, filter->nhashes - done));
 		CHECK_FOR_INTERRUPTS();
 	}
-	filter->keys = filter->nhashes;
+	filter->keys += filter->nhashes;
+	filter->bytes += head.payload_len;
+	filter->largest = Max(filter->largest, head.payload_len);
 	filter->memory = Max(filter->memory, size + filter->allocated * sizeof(uint64));
 	if (filter->hashes != NULL)
 		pfree(filter->hashes);
