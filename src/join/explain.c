@@ -286,7 +286,7 @@ append_reason(StringInfo out, const HashJoin *join, const JoinVerdict *verdict)
 			appendStringInfoString(out, "The key is no plain column of the probe side.");
 			break;
 		case JOIN_KEY_IS_VOLATILE:
-			appendStringInfoString(out, "The build side computes the key by a volatile function or a subquery.");
+			appendStringInfoString(out, "The build side computes the key by a subquery or a volatile function.");
 			break;
 		case JOIN_KEY_HAS_NO_HASH:
 			appendStringInfoString(out, "The operator is not strict, or its types have no 64-bit hash functions.");
@@ -337,6 +337,7 @@ bloomfam_join_log(PlannedStmt *stmt, HashJoin *join, List *ancestors, const Join
 	char	   *condition = deparse_expression((Node *) make_ands_explicit(join->hashclauses), context, true, false);
 	StringInfoData filters;
 	StringInfoData detail;
+	int			nfilters = 0;
 	int			i;
 	int			k;
 
@@ -357,7 +358,7 @@ bloomfam_join_log(PlannedStmt *stmt, HashJoin *join, List *ancestors, const Join
 			appendStringInfoChar(&detail, ' ');
 		if (verdict->reason == JOIN_HAS_FILTER)
 		{
-			appendStringInfo(&filters, "%s%d", filters.len > 0 ? ", " : "", verdict->filter);
+			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "", verdict->filter);
 			appendStringInfo(&detail, "Filter %d (", verdict->filter);
 			append_names(&detail, keys);
 			appendStringInfo(&detail, ") is expected to drop %.1f%% of %.0f rows.", verdict->dropped * 100, verdict->probed);
@@ -374,9 +375,10 @@ bloomfam_join_log(PlannedStmt *stmt, HashJoin *join, List *ancestors, const Join
 		}
 	}
 
-	if (filters.len > 0)
+	if (nfilters > 0)
 		ereport(LOG,
-				errmsg("bloom filter %s for the hash join on %s", filters.data, condition),
+				errmsg_plural("bloom filter %s for the hash join on %s", "bloom filters %s for the hash join on %s", nfilters,
+							  filters.data, condition),
 				errdetail_internal("%s", detail.data));
 	else
 		ereport(LOG,
