@@ -1,39 +1,384 @@
 /*-------------------------------------------------------------------------
  *
  * explain.c
- *	  What EXPLAIN says of the join filter's nodes.
+ *	  What EXPLAIN says of the join filter's nodes, and the log of the planner's decisions.
+ *
+ * A filter is named by its number and by the columns of the join's key that it has: first those of the node's own side, as the node knows them, then
+ * the other side's, as the join does.  The join is found again among the node's ancestors; the plan needs no copy of its key.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "commands/explain.h"
+#include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
 
 #include "join/join.h"
+#include "pg/compat.h"
+
+/* ---- names ---- */
+
+/* Is this the join whose build side a filter is made from?  There may be several build nodes, one on top of the other. */
+static bool
+join_builds(const HashJoin *join, int number)
+{
+	Plan	   *plan = outerPlan(innerPlan(join));
+
+	for (; plan != NULL && IsA(plan, CustomScan) && ((CustomScan *) plan)->methods == &bloomfam_join_build_methods; plan = outerPlan(plan))
+		if (list_nth_int(linitial(((CustomScan *) plan)->custom_private), JOIN_SPEC_NUMBER) == number)
+			return true;
+	return false;
+}
+
+/* The join that a filter is for, and what is above it: some ancestor of each of its nodes. */
+static HashJoin *
+join_of_filter(List *ancestors, int number, List **above)
+{
+	int			i;
+
+	for (i = 0; i < list_length(ancestors); i++)
+	{
+		Node	   *node = list_nth(ancestors, i);
+
+		if (IsA(node, HashJoin) && join_builds((HashJoin *) node, number))
+		{
+			*above = list_copy_tail(ancestors, i + 1);
+			return (HashJoin *) node;
+		}
+	}
+	elog(ERROR, "join of filter %d not found", number);
+}
+
+/* The columns of a filter's key on one side of its join, a list of strings, as they are called at the join. */
+static List *
+names_at_join(List *context, HashJoin *join, List *above, const List *spec, bool outer)
+{
+	Plan	   *hash = innerPlan(join);
+	List	   *names = NIL;
+	int			i;
+
+	if (outer)
+		context = set_deparse_context_plan(context, &join->join.plan, above);
+	else
+		context = set_deparse_context_plan(context, hash, lcons(join, list_copy(above)));
+	for (i = 0; i < bloomfam_join_spec_ncolumns(spec); i++)
+	{
+		List	   *keys = outer ? join->hashkeys : ((Hash *) hash)->hashkeys;
+		Node	   *key = list_nth(keys, bloomfam_join_spec_column(spec, i, JOIN_COLUMN_HASH_KEY));
+
+		names = lappend(names, deparse_expression(key, context, true, false));
+	}
+	return names;
+}
+
+/* The same as they are called at a probe node. */
+static List *
+names_at_probe(List *context, CustomScan *node, List *ancestors, const List *spec)
+{
+	List	   *names = NIL;
+	int			i;
+
+	context = set_deparse_context_plan(context, &node->scan.plan, ancestors);
+	for (i = 0; i < bloomfam_join_spec_ncolumns(spec); i++)
+	{
+		TargetEntry *entry = list_nth(node->custom_scan_tlist, bloomfam_join_spec_column(spec, i, JOIN_COLUMN_ATTRIBUTE) - 1);
+
+		names = lappend(names, deparse_expression((Node *) entry->expr, context, true, false));
+	}
+	return names;
+}
+
+static void
+append_names(StringInfo out, List *names)
+{
+	ListCell   *lc;
+
+	foreach(lc, names)
+		appendStringInfo(out, "%s%s", lc == list_head(names) ? "" : ", ", (char *) lfirst(lc));
+}
+
+/* ---- EXPLAIN ---- */
+
+static inline bool
+is_text(const ExplainState *es)
+{
+	return es->format == EXPLAIN_FORMAT_TEXT;
+}
+
+static void
+indent(ExplainState *es)
+{
+	appendStringInfoSpaces(es->str, es->indent * 2);
+}
+
+/*
+ * Opens what is said of one filter: its number, its key, and with VERBOSE how that is hashed.  keys NULL: this process does not use it.
+ */
+static void
+begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const List *spec, const JoinKey *keys)
+{
+	int			number = list_nth_int(spec, JOIN_SPEC_NUMBER);
+	bool		building = node->methods == &bloomfam_join_build_methods;
+	List	   *above;
+	HashJoin   *join = join_of_filter(ancestors, number, &above);
+	List	   *own;
+	List	   *other;
+	List	   *functions = NIL;
+	int			i;
+
+	if (building)
+		own = names_at_join(es->deparse_cxt, join, above, spec, false);
+	else
+		own = names_at_probe(es->deparse_cxt, node, ancestors, spec);
+	other = names_at_join(es->deparse_cxt, join, above, spec, building);
+	for (i = 0; es->verbose && keys != NULL && i < bloomfam_join_spec_ncolumns(spec); i++)
+		functions = lappend(functions, OidIsValid(keys[i].function.fn_oid) ? get_func_name(keys[i].function.fn_oid) : "own");
+
+	ExplainOpenGroup("Bloom Filter", NULL, true, es);
+	if (is_text(es))
+	{
+		indent(es);
+		appendStringInfo(es->str, "Bloom Filter %d: (", number);
+		append_names(es->str, own);
+		appendStringInfoString(es->str, ") of the join with (");
+		append_names(es->str, other);
+		appendStringInfoString(es->str, ")\n");
+		es->indent++;
+		if (functions != NIL)
+			ExplainPropertyList("Hash", functions, es);
+	}
+	else
+	{
+		ExplainPropertyInteger("Number", NULL, number, es);
+		ExplainPropertyList("Key", own, es);
+		ExplainPropertyList("Joined With", other, es);
+		if (functions != NIL)
+			ExplainPropertyList("Hash", functions, es);
+	}
+	if (es->analyze && keys == NULL)
+		ExplainPropertyText("Not Used", "bloomfam.join_filter is off", es);
+}
+
+static void
+end_filter(ExplainState *es)
+{
+	if (is_text(es))
+		es->indent--;
+	ExplainCloseGroup("Bloom Filter", NULL, true, es);
+}
+
+/* What one filter came to while it was built. */
+static void
+explain_built(ExplainState *es, const JoinFilter *filter)
+{
+	double		bits_per_key = filter->keys == 0 ? 0 : filter->bytes * 8.0 / filter->keys;
+	int64		size = (filter->largest + 1023) / 1024;
+	int64		memory = (filter->memory + 1023) / 1024;
+
+	if (!is_text(es))
+	{
+		ExplainPropertyUInteger("Builds", NULL, filter->builds, es);
+		ExplainPropertyUInteger("Given Up", NULL, filter->given_up, es);
+		ExplainPropertyUInteger("Keys", NULL, filter->keys, es);
+		ExplainPropertyFloat("Bits per Key", NULL, bits_per_key, 1, es);
+		ExplainPropertyInteger("Size", "kB", size, es);
+		ExplainPropertyInteger("Peak Memory Usage", "kB", memory, es);
+		return;
+	}
+	if (filter->builds == 0)
+		return;
+	indent(es);
+	if (filter->builds > 1 || filter->given_up > 0)
+		appendStringInfo(es->str, "Builds: " UINT64_FORMAT "  ", filter->builds);
+	if (filter->given_up > 0)
+		appendStringInfo(es->str, "Given Up: " UINT64_FORMAT "  ", filter->given_up);
+	appendStringInfo(es->str, "Keys: " UINT64_FORMAT, filter->keys);
+	if (filter->keys > 0)
+		appendStringInfo(es->str, "  Bits per Key: %.1f", bits_per_key);
+	if (filter->largest > 0)
+		appendStringInfo(es->str, "  Size: " INT64_FORMAT "kB  Memory Usage: " INT64_FORMAT "kB", size, memory);
+	appendStringInfoChar(es->str, '\n');
+}
+
+/* What one filter did on the probe side. */
+static void
+explain_probed(ExplainState *es, const JoinProbe *probe, bool by_pages)
+{
+	bool		known = probe->filter->complete;
+	BfStats		stats;
+
+	if (known)
+		bf_stats(&bloomfam_env, &probe->filter->view, &stats);
+	if (!is_text(es))
+	{
+		ExplainPropertyText("Probed By", by_pages ? "pages" : "rows", es);
+		ExplainPropertyUInteger("Rows Probed", NULL, probe->tested, es);
+		ExplainPropertyUInteger("Rows Dropped", NULL, probe->dropped, es);
+		ExplainPropertyUInteger("Rows Passed Unseen", NULL, probe->passed_unseen, es);
+		if (known)
+			ExplainPropertyFloat("Expected FPR", NULL, stats.fpr, 6, es);
+		ExplainPropertyBool("Switched Off", probe->pause > 0, es);
+		return;
+	}
+	if (probe->tested == 0 && probe->passed_unseen == 0)
+		return;
+	indent(es);
+	appendStringInfo(es->str, "Rows Probed: " UINT64_FORMAT " (by %s)  Dropped: " UINT64_FORMAT "  Passed Unseen: " UINT64_FORMAT,
+					 probe->tested, by_pages ? "pages" : "rows", probe->dropped, probe->passed_unseen);
+	if (known)
+		appendStringInfo(es->str, "  Expected FPR: %.2f%%", stats.fpr * 100);
+	if (probe->pause > 0)
+		appendStringInfoString(es->str, "  (switched off)");
+	appendStringInfoChar(es->str, '\n');
+}
 
 void
 bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	JoinBuildState *state = (JoinBuildState *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
 
+	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
+	begin_filter(es, plan, ancestors, linitial(plan->custom_private), state->keys);
 	if (es->analyze && state->filter != NULL)
-	{
-		ExplainPropertyInteger("Filter Keys", NULL, state->filter->keys, es);
-		ExplainPropertyInteger("Filter Memory", "kB", state->filter->memory / 1024, es);
-	}
+		explain_built(es, state->filter);
+	end_filter(es);
+	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
 }
 
 void
 bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	JoinProbeState *state = (JoinProbeState *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
 	int			i;
 
-	if (es->analyze)
-		for (i = 0; i < state->nprobes; i++)
+	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
+	for (i = 0; i < list_length(plan->custom_private); i++)
+	{
+		begin_filter(es, plan, ancestors, list_nth(plan->custom_private, i), i < state->nprobes ? state->probes[i].keys : NULL);
+		if (es->analyze && i < state->nprobes)
+			explain_probed(es, &state->probes[i], state->page != NULL);
+		end_filter(es);
+	}
+	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
+}
+
+/* ---- the log ---- */
+
+/* Says why a key has no filter, in a sentence. */
+static void
+append_reason(StringInfo out, const HashJoin *join, const JoinVerdict *verdict)
+{
+	switch (verdict->reason)
+	{
+		case JOIN_HAS_FILTER:
+			break;
+		case JOIN_KEEPS_ROWS:
+			appendStringInfoString(out, "Rows of the probe side that match none are in the join's result.");
+			break;
+		case JOIN_KEY_IS_COMPUTED:
+			appendStringInfoString(out, "The key is no plain column of the probe side.");
+			break;
+		case JOIN_KEY_IS_VOLATILE:
+			appendStringInfoString(out, "The build side computes the key by a subquery or a volatile function.");
+			break;
+		case JOIN_KEY_HAS_NO_HASH:
+			appendStringInfoString(out, "The operator is not strict, or its family cannot hash both of its types.");
+			break;
+		case JOIN_HAS_NO_PLACE:
+			appendStringInfoString(out, "All of the probe side is scanned asynchronously.");
+			break;
+		case JOIN_PROBES_FEW_ROWS:
+			appendStringInfo(out, "It would probe %.0f rows, fewer than bloomfam.join_filter_min_rows (%d).",
+							 verdict->probed, bloomfam_join_filter_min_rows);
+			break;
+		case JOIN_BUILDS_MORE_ROWS:
+			appendStringInfo(out, "It would probe %.0f rows, fewer than the %.0f of the build side.",
+							 verdict->probed, innerPlan(join)->plan_rows);
+			break;
+		case JOIN_DROPS_FEW_ROWS:
+			appendStringInfo(out, "It would drop %.1f%% of %.0f rows, less than bloomfam.join_filter_min_drop (%g).",
+							 verdict->dropped * 100, verdict->probed, bloomfam_join_filter_min_drop);
+			break;
+	}
+}
+
+/* Are two keys of one filter, or without one for one reason? */
+static bool
+same_verdict(const JoinVerdict *a, const JoinVerdict *b)
+{
+	return a->reason == b->reason && a->filter == b->filter;
+}
+
+/* Was the same said of an earlier key? */
+static bool
+is_repeated(const JoinVerdict *verdicts, int key)
+{
+	int			i;
+
+	for (i = 0; i < key; i++)
+		if (same_verdict(&verdicts[i], &verdicts[key]))
+			return true;
+	return false;
+}
+
+void
+bloomfam_join_log(PlannedStmt *stmt, HashJoin *join, List *ancestors, const JoinVerdict *verdicts)
+{
+	int			nkeys = list_length(join->hashkeys);
+	List	   *names = select_rtable_names_for_explain(stmt->rtable, bms_add_range(NULL, 1, list_length(stmt->rtable)));
+	List	   *context = set_deparse_context_plan(deparse_context_for_plan_tree(stmt, names), &join->join.plan, ancestors);
+	char	   *condition = deparse_expression((Node *) make_ands_explicit(join->hashclauses), context, true, false);
+	StringInfoData filters;
+	StringInfoData detail;
+	int			nfilters = 0;
+	int			i;
+	int			k;
+
+	initStringInfo(&filters);
+	initStringInfo(&detail);
+	for (i = 0; i < nkeys; i++)
+	{
+		const JoinVerdict *verdict = &verdicts[i];
+		List	   *keys = NIL;
+
+		if (is_repeated(verdicts, i))
+			continue;
+		for (k = i; k < nkeys; k++)
+			if (same_verdict(&verdicts[k], verdict))
+				keys = lappend(keys, deparse_expression(list_nth(join->hashkeys, k), context, true, false));
+
+		if (detail.len > 0)
+			appendStringInfoChar(&detail, ' ');
+		if (verdict->reason == JOIN_HAS_FILTER)
 		{
-			ExplainPropertyInteger("Rows Probed", NULL, state->probes[i].tested, es);
-			ExplainPropertyInteger("Rows Dropped", NULL, state->probes[i].dropped, es);
-			ExplainPropertyInteger("Rows Passed Unseen", NULL, state->probes[i].passed_unseen, es);
+			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "", verdict->filter);
+			appendStringInfo(&detail, "Filter %d (", verdict->filter);
+			append_names(&detail, keys);
+			appendStringInfo(&detail, ") is expected to drop %.1f%% of %.0f rows.", verdict->dropped * 100, verdict->probed);
 		}
+		else
+		{
+			if (list_length(keys) < nkeys)
+			{
+				appendStringInfoString(&detail, "No filter (");
+				append_names(&detail, keys);
+				appendStringInfoString(&detail, "): ");
+			}
+			append_reason(&detail, join, verdict);
+		}
+	}
+
+	if (nfilters > 0)
+		ereport(LOG,
+				errmsg_plural("bloom filter %s for the hash join on %s", "bloom filters %s for the hash join on %s", nfilters,
+							  filters.data, condition),
+				errdetail_internal("%s", detail.data));
+	else
+		ereport(LOG,
+				errmsg("no bloom filter for the hash join on %s", condition),
+				errdetail_internal("%s", detail.data));
 }

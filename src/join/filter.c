@@ -66,7 +66,6 @@ bloomfam_join_filter_begin(JoinFilter *filter)
 	filter->nhashes = 0;
 	filter->allocated = 0;
 	filter->payload = NULL;
-	filter->keys = 0;
 }
 
 uint64
@@ -151,13 +150,11 @@ bloomfam_join_filter_finish(JoinFilter *filter)
 		bloomfam_join_shared_finish(filter);
 		return;
 	}
+	if (!filter->abandoned && !bloomfam_join_filter_plan(filter->nhashes, &head))
+		filter->abandoned = true;
+	filter->given_up += filter->abandoned;
 	if (filter->abandoned || filter->join == NULL)
 		return;
-	if (!bloomfam_join_filter_plan(filter->nhashes, &head))
-	{
-		filter->abandoned = true;
-		return;
-	}
 	size = head.payload_len + JOIN_FILTER_ALIGNMENT;
 	memory = MemoryContextAllocExtended(filter->context, size, MCXT_ALLOC_HUGE);
 	bloomfam_advise_huge_pages(memory, size);
@@ -165,7 +162,9 @@ bloomfam_join_filter_finish(JoinFilter *filter)
 	memset(payload, 0, head.payload_len);
 	bf_init(&head, payload);
 	bloomfam_join_filter_fill(&head, payload, filter->hashes, filter->nhashes);
-	filter->keys = filter->nhashes;
+	filter->keys += filter->nhashes;
+	filter->bytes += head.payload_len;
+	filter->largest = Max(filter->largest, head.payload_len);
 	filter->memory = Max(filter->memory, size + filter->allocated * sizeof(uint64));
 	if (filter->hashes != NULL)
 		pfree(filter->hashes);

@@ -128,7 +128,7 @@ bloomfam_join_init(void)
 							"Sets the size from which on a join's filter is given up.",
 							NULL, &bloomfam_join_filter_max_size, 64 * 1024, 1, 1024 * 1024, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("bloomfam.join_filter_log",
-							 "Logs why hash joins get no filter.",
+							 "Logs for each hash join that is planned which filters it gets, or why it gets none.",
 							 NULL, &bloomfam_join_filter_log, false, PGC_USERSET, 0, NULL, NULL, NULL);
 
 	RegisterCustomScanMethods(&bloomfam_join_build_methods);

@@ -199,10 +199,13 @@ struct JoinFilter
 	BfProbe		probe;
 	uint8	   *payload;
 
-	/* for EXPLAIN */
-	uint64		keys;			/* rows of the last build that had a key */
+	/* for EXPLAIN: of all builds */
 	uint64		builds;
-	Size		memory;			/* the most that was allocated */
+	uint64		given_up;		/* how many of them were abandoned; the rest: */
+	uint64		keys;			/* rows that had a key */
+	uint64		bytes;			/* of the filters' bits */
+	Size		largest;		/* of them */
+	Size		memory;			/* the most that was allocated at once */
 };
 
 /* The filter in this parameter slot, made when first asked for. */
@@ -255,20 +258,24 @@ bloomfam_join_filter_ready(JoinFilter *filter)
 /*
  * What a plan's nodes carry in custom_private: a list of filters, each a list of integers.  A build node has one filter, a probe node one or more.
  *
- *		param, shared, expected share of rows dropped in thousandths, then for each column of the key: operator, collation, attribute number
+ *		param, number, shared, expected share of rows dropped in thousandths, then for each column of the key: operator, collation, attribute number,
+ *		hash key
  *
- * A build node's filter is shared if the hash table is (Parallel Hash); a probe node's if the join is above the Gather that the node is below.
- * The attribute is the child's output column; 0 means the next one of custom_exprs (build nodes only).
+ * The number is the filter's in this plan, from 1.  A build node's filter is shared if the hash table is (Parallel Hash); a probe node's if the
+ * join is above the Gather that the node is below.  The attribute is the child's output column; 0 means the next one of custom_exprs (build nodes
+ * only).  The hash key says which one of the join's it is, from 0.
  */
 #define JOIN_SPEC_PARAM			0
-#define JOIN_SPEC_SHARED		1
-#define JOIN_SPEC_DROP			2
-#define JOIN_SPEC_COLUMNS		3
-#define JOIN_SPEC_PER_COLUMN	3
+#define JOIN_SPEC_NUMBER		1
+#define JOIN_SPEC_SHARED		2
+#define JOIN_SPEC_DROP			3
+#define JOIN_SPEC_COLUMNS		4
+#define JOIN_SPEC_PER_COLUMN	4
 
 #define JOIN_COLUMN_OPERATOR	0
 #define JOIN_COLUMN_COLLATION	1
 #define JOIN_COLUMN_ATTRIBUTE	2
+#define JOIN_COLUMN_HASH_KEY	3
 
 static inline int
 bloomfam_join_spec_ncolumns(const List *spec)
@@ -368,14 +375,17 @@ bloomfam_join_is_build(const PlanState *node)
 /* Counts a filter's work on some rows, and decides whether it goes on: worth is the share that must be dropped. */
 extern void bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dropped, double worth);
 
-/* Takes rows off a filter's pause: returns whether it is to look at them. */
+/* Is a filter to look at these rows?  If not, they pass, and are taken off its pause. */
 static inline bool
 bloomfam_join_probe_awake(JoinProbe *probe, uint64 rows)
 {
-	if (likely(probe->pause == 0))
+	bool		ready = bloomfam_join_filter_ready(probe->filter);
+
+	if (likely(ready && probe->pause == 0))
 		return true;
 	probe->passed_unseen += rows;
-	probe->pause -= Min(probe->pause, rows);
+	if (ready)
+		probe->pause -= Min(probe->pause, rows);
 	return false;
 }
 
@@ -394,7 +404,32 @@ extern void bloomfam_join_plan(PlannedStmt *stmt);
  */
 extern bool bloomfam_join_is_indifferent(void *expression);
 
-/* ---- explain.c ---- */
+/* ---- explain.c: what EXPLAIN and the log say ---- */
+
+/* What became of a hash key of a join: of the reasons against a filter, the first that applies. */
+typedef enum JoinReason
+{
+	JOIN_HAS_FILTER,
+	JOIN_KEEPS_ROWS,			/* rows without a match are in its result */
+	JOIN_KEY_IS_COMPUTED,		/* on the probe side */
+	JOIN_KEY_IS_VOLATILE,		/* on the build side */
+	JOIN_KEY_HAS_NO_HASH,
+	JOIN_HAS_NO_PLACE,
+	JOIN_PROBES_FEW_ROWS,
+	JOIN_BUILDS_MORE_ROWS,		/* than it probes */
+	JOIN_DROPS_FEW_ROWS
+} JoinReason;
+
+typedef struct JoinVerdict
+{
+	JoinReason	reason;
+	int			filter;			/* its number, if it has one */
+	double		probed;			/* rows, as the planner expects */
+	double		dropped;		/* share of them */
+} JoinVerdict;
+
+/* Logs what was decided about a hash join: a verdict on each of its hash keys.  The ancestors are plan nodes, the nearest first. */
+extern void bloomfam_join_log(PlannedStmt *stmt, HashJoin *join, List *ancestors, const JoinVerdict *verdicts);
 
 struct ExplainState;
 extern void bloomfam_join_build_explain(CustomScanState *node, List *ancestors, struct ExplainState *es);

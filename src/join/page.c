@@ -180,8 +180,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		int			kept = 0;
 		int			c;
 
-		if (!bloomfam_join_filter_ready(probe->filter) ||
-			!bloomfam_join_probe_awake(probe, looked ? n : end - (int) scan->rs_cindex))
+		if (!bloomfam_join_probe_awake(probe, looked ? n : end - (int) scan->rs_cindex))
 			continue;
 		if (!looked)
 		{

@@ -35,6 +35,8 @@ typedef struct PlanContext
 	PlannedStmt *stmt;
 	int			last_node_id;	/* 0: not known yet */
 	bool		parallel;		/* in the part of the plan that workers run */
+	int			nfilters;
+	List	   *ancestors;		/* of the node in hand, nearest first */
 } PlanContext;
 
 /* A column of a join's key. */
@@ -44,6 +46,7 @@ typedef struct KeyColumn
 	Oid			collation;
 	AttrNumber	attribute;		/* of the join's outer child */
 	Expr	   *inner;			/* over the Hash's child */
+	int			hash_key;		/* of the join, from 0 */
 	bool		leakproof;
 } KeyColumn;
 
@@ -456,9 +459,9 @@ put_on_top(PlanContext *context, Plan **slot, const CustomScanMethods *methods, 
 }
 
 static List *
-make_spec(int param, bool shared, const Way *way, const AttrNumber *attributes)
+make_spec(int param, int number, bool shared, const Way *way, const AttrNumber *attributes)
 {
-	List	   *spec = list_make3_int(param, shared, (int) (way->drop * 1000));
+	List	   *spec = list_make4_int(param, number, shared, (int) (way->drop * 1000));
 	int			i;
 
 	for (i = 0; i < way->ncolumns; i++)
@@ -466,6 +469,7 @@ make_spec(int param, bool shared, const Way *way, const AttrNumber *attributes)
 		spec = lappend_int(spec, way->columns[i].operator);
 		spec = lappend_int(spec, way->columns[i].collation);
 		spec = lappend_int(spec, attributes[i]);
+		spec = lappend_int(spec, way->columns[i].hash_key);
 	}
 	return spec;
 }
@@ -482,13 +486,14 @@ add_spec(CustomScan *probe, List *spec)
 	probe->custom_private = list_insert_nth(probe->custom_private, i, spec);
 }
 
-/* Puts a filter into the plan: on the build side of the join, and at its places. */
-static void
+/* Puts a filter into the plan: on the build side of the join, and at its places.  Returns its number. */
+static int
 add_filter(PlanContext *context, HashJoin *join, const Way *way)
 {
 	PlannedStmt *stmt = context->stmt;
 	Plan	   *hash = innerPlan(join);
 	int			param = list_length(stmt->paramExecTypes);
+	int			number = ++context->nfilters;
 	AttrNumber *attributes = palloc0(way->ncolumns * sizeof(AttrNumber));
 	CustomScan *build;
 	List	   *expressions = NIL;
@@ -509,7 +514,7 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 	}
 	build = put_on_top(context, &outerPlan(hash), &bloomfam_join_build_methods, context->parallel);
 	build->custom_exprs = expressions;
-	build->custom_private = list_make1(make_spec(param, hash->parallel_aware, way, attributes));
+	build->custom_private = list_make1(make_spec(param, number, hash->parallel_aware, way, attributes));
 
 	foreach(lc, way->places)
 	{
@@ -518,8 +523,9 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 
 		if (!IsA(probe, CustomScan) || probe->methods != &bloomfam_join_probe_methods)
 			probe = put_on_top(context, place->slot, &bloomfam_join_probe_methods, context->parallel || place->below_gather);
-		add_spec(probe, make_spec(param, place->below_gather, way, place->attributes));
+		add_spec(probe, make_spec(param, number, place->below_gather, way, place->attributes));
 	}
+	return number;
 }
 
 /* ---- which joins ---- */
@@ -532,18 +538,26 @@ may_drop_outer(JoinType type)
 }
 
 /* Is the filter expected to pay? */
-static bool
-is_worth_it(const HashJoin *join, const Way *way)
+static JoinVerdict
+judge(const HashJoin *join, const Way *way)
 {
-	double		probed = 0;
+	JoinVerdict verdict = {JOIN_HAS_FILTER};
 	ListCell   *lc;
 
-	if (bloomfam_join_filter == JOIN_FILTER_FORCE)
-		return true;
 	foreach(lc, way->places)
-		probed += (*((Place *) lfirst(lc))->slot)->plan_rows;
-	return probed >= bloomfam_join_filter_min_rows && way->drop >= bloomfam_join_filter_min_drop &&
-		probed >= innerPlan(join)->plan_rows;
+		verdict.probed += (*((Place *) lfirst(lc))->slot)->plan_rows;
+	verdict.dropped = way->drop;
+	if (way->places == NIL)
+		verdict.reason = JOIN_HAS_NO_PLACE;
+	else if (bloomfam_join_filter == JOIN_FILTER_FORCE)
+		verdict.reason = JOIN_HAS_FILTER;
+	else if (verdict.probed < bloomfam_join_filter_min_rows)
+		verdict.reason = JOIN_PROBES_FEW_ROWS;
+	else if (verdict.probed < innerPlan(join)->plan_rows)
+		verdict.reason = JOIN_BUILDS_MORE_ROWS;
+	else if (verdict.dropped < bloomfam_join_filter_min_drop)
+		verdict.reason = JOIN_DROPS_FEW_ROWS;
+	return verdict;
 }
 
 static void
@@ -568,9 +582,9 @@ init_way(Way *way, PlanContext *context, HashJoin *join, const KeyColumn *column
 	follow(way, &outerPlan(join), attributes);
 }
 
-/* The columns of a join's key that a filter can use; returns their number. */
+/* The columns of a join's key that a filter can use; returns their number, and says in the verdicts why not of the others. */
 static int
-find_key_columns(HashJoin *join, KeyColumn *columns)
+find_key_columns(HashJoin *join, KeyColumn *columns, JoinVerdict *verdicts)
 {
 	Hash	   *hash = (Hash *) innerPlan(join);
 	int			n = 0;
@@ -586,12 +600,18 @@ find_key_columns(HashJoin *join, KeyColumn *columns)
 		column->operator = list_nth_oid(join->hashoperators, i);
 		column->collation = list_nth_oid(join->hashcollations, i);
 		column->inner = list_nth(hash->hashkeys, i);
-		if (!IsA(outer, Var) || ((Var *) outer)->varno != OUTER_VAR || ((Var *) outer)->varattno <= 0 ||
-			!bloomfam_join_is_indifferent(column->inner) ||
-			!bloomfam_join_key_usable(column->operator, column->collation, &column->leakproof))
-			continue;
-		column->attribute = ((Var *) outer)->varattno;
-		n++;
+		column->hash_key = i;
+		if (!IsA(outer, Var) || ((Var *) outer)->varno != OUTER_VAR || ((Var *) outer)->varattno <= 0)
+			verdicts[i].reason = JOIN_KEY_IS_COMPUTED;
+		else if (!bloomfam_join_is_indifferent(column->inner))
+			verdicts[i].reason = JOIN_KEY_IS_VOLATILE;
+		else if (!bloomfam_join_key_usable(column->operator, column->collation, &column->leakproof))
+			verdicts[i].reason = JOIN_KEY_HAS_NO_HASH;
+		else
+		{
+			column->attribute = ((Var *) outer)->varattno;
+			n++;
+		}
 	}
 	return n;
 }
@@ -611,20 +631,29 @@ same_places(const Way *a, const Way *b)
 	return true;
 }
 
+/* Decides about one filter, and puts it into the plan; tells the verdict of the keys that it is of. */
 static void
-plan_join(PlanContext *context, HashJoin *join)
+decide(PlanContext *context, HashJoin *join, const Way *way, JoinVerdict *verdicts)
 {
-	KeyColumn  *columns;
-	Way			all;
-	Way			one;
-	bool		together = true;
-	int			n;
+	JoinVerdict verdict = judge(join, way);
 	int			i;
 
-	if (!may_drop_outer(join->join.jointype))
-		return;
-	columns = palloc(list_length(join->hashkeys) * sizeof(KeyColumn));
-	n = find_key_columns(join, columns);
+	if (verdict.reason == JOIN_HAS_FILTER)
+		verdict.filter = add_filter(context, join, way);
+	for (i = 0; i < way->ncolumns; i++)
+		verdicts[way->columns[i].hash_key] = verdict;
+}
+
+static void
+plan_keys(PlanContext *context, HashJoin *join, JoinVerdict *verdicts)
+{
+	KeyColumn  *columns = palloc(list_length(join->hashkeys) * sizeof(KeyColumn));
+	int			n = find_key_columns(join, columns, verdicts);
+	bool		together = true;
+	Way			all;
+	Way			one;
+	int			i;
+
 	if (n == 0)
 		return;
 
@@ -637,16 +666,33 @@ plan_join(PlanContext *context, HashJoin *join)
 	}
 	if (together)
 	{
-		if (all.places != NIL && is_worth_it(join, &all))
-			add_filter(context, join, &all);
+		decide(context, join, &all, verdicts);
 		return;
 	}
 	for (i = 0; i < n; i++)
 	{
 		init_way(&one, context, join, &columns[i], 1);
-		if (one.places != NIL && is_worth_it(join, &one))
-			add_filter(context, join, &one);
+		decide(context, join, &one, verdicts);
 	}
+}
+
+static void
+plan_join(PlanContext *context, HashJoin *join)
+{
+	int			nkeys = list_length(join->hashkeys);
+	JoinVerdict *verdicts = palloc0(nkeys * sizeof(JoinVerdict));
+	JoinReason	reason = JOIN_HAS_FILTER;
+	int			i;
+
+	if (!may_drop_outer(join->join.jointype))
+		reason = JOIN_KEEPS_ROWS;
+	if (reason == JOIN_HAS_FILTER)
+		plan_keys(context, join, verdicts);
+	else
+		for (i = 0; i < nkeys; i++)
+			verdicts[i].reason = reason;
+	if (bloomfam_join_filter_log)
+		bloomfam_join_log(context->stmt, join, context->ancestors, verdicts);
 }
 
 static void
@@ -661,10 +707,12 @@ plan_tree(PlanContext *context, Plan *plan)
 	if (IsA(plan, HashJoin))
 		plan_join(context, (HashJoin *) plan);
 	context->parallel |= IsA(plan, Gather) || IsA(plan, GatherMerge);
+	context->ancestors = lcons(plan, context->ancestors);
 	plan_tree(context, plan->lefttree);
 	plan_tree(context, plan->righttree);
 	foreach(lc, other_children(plan))
 		plan_tree(context, lfirst(lc));
+	context->ancestors = list_delete_first(context->ancestors);
 	context->parallel = parallel;
 }
 

@@ -82,7 +82,7 @@ exec_rows(PlanState *node)
 		{
 			JoinProbe  *probe = &state->probes[i];
 
-			if (!bloomfam_join_filter_ready(probe->filter) || !bloomfam_join_probe_awake(probe, 1))
+			if (!bloomfam_join_probe_awake(probe, 1))
 				continue;
 			pass = row_may_join(probe, slot);
 			bloomfam_join_probe_count(probe, 1, !pass, WORTH_OF_ROWS);

@@ -114,6 +114,14 @@ bloomfam_toast_snapshot(SnapshotData *room)
 #define BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(jointype)	false
 #endif
 
+/* What an EXPLAIN of a custom node calls; 18 divided the header. */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#else
+#include "commands/explain.h"
+#endif
+
 /* The major version, for key families that the server's own hash functions have a part in. */
 #define BLOOMFAM_PG_MAJOR	(PG_VERSION_NUM / 10000)
 
