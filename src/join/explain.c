@@ -295,13 +295,13 @@ append_reason(StringInfo out, const HashJoin *join, const JoinVerdict *verdict)
 			appendStringInfo(out, "It would probe %.0f rows, fewer than bloomfam.join_filter_min_rows (%d).",
 							 verdict->probed, bloomfam_join_filter_min_rows);
 			break;
-		case JOIN_BUILDS_MORE_ROWS:
-			appendStringInfo(out, "It would probe %.0f rows, fewer than the %.0f of the build side.",
-							 verdict->probed, innerPlan(join)->plan_rows);
-			break;
 		case JOIN_DROPS_FEW_ROWS:
 			appendStringInfo(out, "It would drop %.1f%% of %.0f rows, less than bloomfam.join_filter_min_drop (%g).",
 							 verdict->dropped * 100, verdict->probed, bloomfam_join_filter_min_drop);
+			break;
+		case JOIN_COSTS_MORE:
+			appendStringInfo(out, "It would drop %.1f%% of %.0f rows, which saves %.0f, and cost %.0f.",
+							 verdict->dropped * 100, verdict->probed, verdict->saved, verdict->cost);
 			break;
 	}
 }

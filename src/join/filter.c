@@ -68,6 +68,12 @@ bloomfam_join_filter_begin(JoinFilter *filter)
 	filter->payload = NULL;
 }
 
+double
+bloomfam_join_filter_bytes(double nhashes)
+{
+	return nhashes * current_design()->millibits / 8000;
+}
+
 uint64
 bloomfam_join_filter_most(void)
 {

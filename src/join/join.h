@@ -223,6 +223,9 @@ extern void bloomfam_join_filter_finish(JoinFilter *filter);
 /* The number of hashes that both they and the filter of them have room for. */
 extern uint64 bloomfam_join_filter_most(void);
 
+/* The bytes of a filter of so many hashes. */
+extern double bloomfam_join_filter_bytes(double nhashes);
+
 /* The header of a filter of so many hashes; false if there is none. */
 extern bool bloomfam_join_filter_plan(uint64 nhashes, BfHeader *head);
 
@@ -416,8 +419,8 @@ typedef enum JoinReason
 	JOIN_KEY_HAS_NO_HASH,
 	JOIN_HAS_NO_PLACE,
 	JOIN_PROBES_FEW_ROWS,
-	JOIN_BUILDS_MORE_ROWS,		/* than it probes */
-	JOIN_DROPS_FEW_ROWS
+	JOIN_DROPS_FEW_ROWS,
+	JOIN_COSTS_MORE				/* than it saves */
 } JoinReason;
 
 typedef struct JoinVerdict
@@ -426,6 +429,8 @@ typedef struct JoinVerdict
 	int			filter;			/* its number, if it has one */
 	double		probed;			/* rows, as the planner expects */
 	double		dropped;		/* share of them */
+	double		cost;			/* of building and probing, in the planner's units */
+	double		saved;
 } JoinVerdict;
 
 /* Logs what was decided about a hash join: a verdict on each of its hash keys.  The ancestors are plan nodes, the nearest first. */

@@ -24,6 +24,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
@@ -56,6 +57,7 @@ typedef struct Place
 	Plan	  **slot;
 	AttrNumber *attributes;
 	bool		below_gather;	/* which the join is not */
+	int			nodes;			/* that a row passes from here on to the join, and that one */
 } Place;
 
 /* The way of one filter down the plan. */
@@ -67,6 +69,7 @@ typedef struct Way
 	bool		keepers;		/* may it lead through nodes that keep rows? */
 	bool		leakproof;
 	bool		below_gather;	/* has it led through one? */
+	int			nodes;			/* that it has led through */
 	List	   *places;
 	double		drop;			/* the share of rows at these places that it is expected to drop */
 } Way;
@@ -98,19 +101,20 @@ other_children(Plan *plan)
 	}
 }
 
-static int
-highest_node_id(Plan *plan)
+/* Raises *highest to the highest number of a node in a plan. */
+static void
+find_highest_node_id(Plan *plan, int *highest)
 {
-	int			highest;
 	ListCell   *lc;
 
 	if (plan == NULL)
-		return 0;
+		return;
 	check_stack_depth();
-	highest = Max(plan->plan_node_id, Max(highest_node_id(plan->lefttree), highest_node_id(plan->righttree)));
+	*highest = Max(*highest, plan->plan_node_id);
+	find_highest_node_id(plan->lefttree, highest);
+	find_highest_node_id(plan->righttree, highest);
 	foreach(lc, other_children(plan))
-		highest = Max(highest, highest_node_id(lfirst(lc)));
-	return highest;
+		find_highest_node_id(lfirst(lc), highest);
 }
 
 static int
@@ -120,9 +124,9 @@ next_node_id(PlanContext *context)
 
 	if (context->last_node_id == 0)
 	{
-		context->last_node_id = highest_node_id(context->stmt->planTree);
+		find_highest_node_id(context->stmt->planTree, &context->last_node_id);
 		foreach(lc, context->stmt->subplans)
-			context->last_node_id = Max(context->last_node_id, highest_node_id(lfirst(lc)));
+			find_highest_node_id(lfirst(lc), &context->last_node_id);
 	}
 	return ++context->last_node_id;
 }
@@ -267,6 +271,7 @@ stop_here(Way *way, Plan **slot, const AttrNumber *attributes)
 	place->attributes = palloc(way->ncolumns * sizeof(AttrNumber));
 	memcpy(place->attributes, attributes, way->ncolumns * sizeof(AttrNumber));
 	place->below_gather = way->below_gather;
+	place->nodes = way->nodes + 1;
 	way->places = lappend(way->places, place);
 }
 
@@ -412,7 +417,9 @@ follow(Way *way, Plan **slot, const AttrNumber *attributes)
 		bool		below_gather = way->below_gather;
 
 		way->below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
+		way->nodes++;
 		follow(way, next, behind);
+		way->nodes--;
 		way->below_gather = below_gather;
 	}
 }
@@ -537,26 +544,80 @@ may_drop_outer(JoinType type)
 	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
 }
 
+/*
+ * What a filter costs and saves, in cpu_operator_cost, as measured (docs/join_filter.md): a key of the build side; a row that is probed with a page of
+ * them, or by itself; a row that is dropped before it becomes one, and what it then does not cost in each node that it would have passed.
+ */
+#define COST_OF_KEY			2.0
+#define COST_OF_PAGED_ROW	0.4
+#define COST_OF_ROW			1.0
+#define SAVED_AT_SCAN		2.0
+#define SAVED_PER_NODE		4.0
+
+/* A probe waits for memory where the filter does not fit the caches of the second and of the last level; sizes that are usual. */
+#define SECOND_CACHE		(1024.0 * 1024.0)
+#define LAST_CACHE			(16.0 * 1024.0 * 1024.0)
+
+static double
+cost_of_waiting(double bytes)
+{
+	return bytes <= SECOND_CACHE ? 1 : bytes <= LAST_CACHE ? 2 : 4;
+}
+
+/* What a row of the probe side costs that is written to a file and read again, as the hash table does not fit memory; on average. */
+static double
+cost_of_spilling(const HashJoin *join)
+{
+	const Plan *outer = outerPlan(join);
+	const Plan *hash = innerPlan(join);
+	double		table = hash->plan_rows * (hash->plan_width + MAXALIGN(SizeofHeapTupleHeader));
+	double		memory = get_hash_memory_limit();
+
+	if (table <= memory)
+		return 0;
+	return (1 - memory / table) * 2 * seq_page_cost * (outer->plan_width + MAXALIGN(SizeofHeapTupleHeader)) / BLCKSZ;
+}
+
+/* Is it a scan that may be done by pages? */
+static bool
+is_paged(Plan *plan)
+{
+	return IsA(plan, SeqScan) || (is_ours(plan) && IsA(plan->lefttree, SeqScan));
+}
+
 /* Is the filter expected to pay? */
 static JoinVerdict
 judge(const HashJoin *join, const Way *way)
 {
 	JoinVerdict verdict = {JOIN_HAS_FILTER};
+	double		keys = innerPlan(join)->plan_rows;
+	double		waiting = cost_of_waiting(bloomfam_join_filter_bytes(keys));
+	double		spilling = cost_of_spilling(join);
 	ListCell   *lc;
 
-	foreach(lc, way->places)
-		verdict.probed += (*((Place *) lfirst(lc))->slot)->plan_rows;
 	verdict.dropped = way->drop;
+	verdict.cost = keys * COST_OF_KEY * cpu_operator_cost;
+	foreach(lc, way->places)
+	{
+		const Place *place = lfirst(lc);
+		Plan	   *plan = *place->slot;
+		bool		paged = is_paged(plan);
+		double		saved = (place->nodes * SAVED_PER_NODE + (paged ? SAVED_AT_SCAN : 0)) * cpu_operator_cost + spilling;
+
+		verdict.probed += plan->plan_rows;
+		verdict.cost += plan->plan_rows * (paged ? COST_OF_PAGED_ROW : COST_OF_ROW) * waiting * cpu_operator_cost;
+		verdict.saved += plan->plan_rows * way->drop * saved;
+	}
 	if (way->places == NIL)
 		verdict.reason = JOIN_HAS_NO_PLACE;
 	else if (bloomfam_join_filter == JOIN_FILTER_FORCE)
 		verdict.reason = JOIN_HAS_FILTER;
 	else if (verdict.probed < bloomfam_join_filter_min_rows)
 		verdict.reason = JOIN_PROBES_FEW_ROWS;
-	else if (verdict.probed < innerPlan(join)->plan_rows)
-		verdict.reason = JOIN_BUILDS_MORE_ROWS;
 	else if (verdict.dropped < bloomfam_join_filter_min_drop)
 		verdict.reason = JOIN_DROPS_FEW_ROWS;
+	else if (verdict.saved < verdict.cost)
+		verdict.reason = JOIN_COSTS_MORE;
 	return verdict;
 }
 
