@@ -47,6 +47,7 @@ sub nodes
 }
 
 sub is_probe { return ($_[0]->{'Custom Plan Provider'} // '') eq 'Bloom Filter Probe' }
+sub is_build { return ($_[0]->{'Custom Plan Provider'} // '') eq 'Bloom Filter Build' }
 
 # The plan that was run, as its nodes.
 sub run_plan
@@ -112,6 +113,9 @@ foreach my $leader (qw(on off))
 	filtered("shared, nothing built, leader $leader", "$join WHERE d.v < 0", $set, 10);
 	filtered("shared, a row built, leader $leader", "$join WHERE d.v = 7", $set, 20000);
 	filtered("two joins, leader $leader", 'SELECT count(*), sum(f.id) FROM fact f JOIN dim d USING (k) JOIN dim e ON f.k = e.k', $set, $few);
+	my $each = "SELECT count(*), sum(f.id) FROM (fact f JOIN dim e USING (k)) JOIN dim d ON d.k = f.k AND d.v = e.v";
+	@plan = filtered("a filter for each column, leader $leader", $each, "$set; SET join_collapse_limit = 1", $few);
+	cmp_ok(scalar(grep { is_build($_) } @plan), '>', scalar(grep { $_->{'Node Type'} eq 'Hash' } @plan), '... of one of the joins');
 	filtered("more processes than work, leader $leader", $join, "$set; SET max_parallel_workers_per_gather = 7;
 		ALTER TABLE fact SET (parallel_workers = 7); ALTER TABLE dim SET (parallel_workers = 7)", $few);
 	$node->safe_psql('postgres', 'ALTER TABLE fact RESET (parallel_workers); ALTER TABLE dim RESET (parallel_workers)');
@@ -181,6 +185,12 @@ cmp_ok((grep { $_->{'Node Type'} =~ /^Gather/ } @plan)[0]->{'Actual Loops'}, '>'
 # the build side is another each time
 @plan = filtered('rescans with other keys', q{SELECT x, (SELECT (count(*), sum(f.id), sum(d.v)) FROM fact f JOIN keys(x) d USING (k))
 	FROM generate_series(0, 3000, 600) x ORDER BY x}, $rescan, 6 * $few);
+cmp_ok((grep { $_->{'Node Type'} =~ /^Gather/ } @plan)[0]->{'Actual Loops'}, '>', 1, '... of a Gather');
+
+# and so is that of a Parallel Hash
+@plan = filtered('rescans with other shares', q{SELECT x, (SELECT (count(*), sum(f.id), sum(d.v)) FROM fact f JOIN dim d USING (k)
+	WHERE d.v <= (SELECT max(e.v) FROM dim e WHERE e.v <= x)) FROM generate_series(600, 3000, 600) x ORDER BY x}, $rescan, 5 * $few);
+ok(is_shared(@plan), '... under a Parallel Hash');
 cmp_ok((grep { $_->{'Node Type'} =~ /^Gather/ } @plan)[0]->{'Actual Loops'}, '>', 1, '... of a Gather');
 
 # ---- a parallel plan that is run by one process ----
