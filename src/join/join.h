@@ -194,6 +194,7 @@ struct JoinFilter
 	dsa_area   *area;
 	dsa_pointer chunk;			/* that hashes are in */
 	dsa_area   *copied_to;		/* where the workers find a copy of the leader's filter */
+	uint64		copied_build;	/* the number of builds by then */
 
 	BfView		view;			/* payload NULL: nothing yet */
 	BfProbe		probe;
