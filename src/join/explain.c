@@ -29,11 +29,15 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 	JoinProbeState *state = (JoinProbeState *) node;
 	int			i;
 
-	if (es->analyze)
-		for (i = 0; i < state->nprobes; i++)
+	for (i = 0; i < state->nprobes; i++)
+	{
+		if (state->probes[i].stored != NULL)
+			bloomfam_join_stored_explain(state->probes[i].stored, node, ancestors, es);
+		if (es->analyze)
 		{
 			ExplainPropertyInteger("Rows Probed", NULL, state->probes[i].tested, es);
 			ExplainPropertyInteger("Rows Dropped", NULL, state->probes[i].dropped, es);
 			ExplainPropertyInteger("Rows Passed Unseen", NULL, state->probes[i].passed_unseen, es);
 		}
+	}
 }
