@@ -279,7 +279,6 @@ void
 bloomfam_join_stored_explain(const JoinStored *stored, CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
-	bool		qualify = list_length(es->rtable) > 1 || es->verbose;
 
-	ExplainPropertyText("Stored Filter", deparse_expression(stored->condition, context, qualify, false), es);
+	ExplainPropertyText("Stored Filter", deparse_expression(stored->condition, context, es->verbose, false), es);
 }

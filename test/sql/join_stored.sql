@@ -42,16 +42,30 @@ INSERT INTO js_filter VALUES
 	('smallint', (SELECT bloom_agg(i::smallint) FROM generate_series(1, 20) i)),
 	('empty', bloom_create(100)), ('of no rows', (SELECT bloom_union_agg(f) FROM js_filter WHERE false)), ('null', NULL);
 ANALYZE js_fact, js_filter;
+CREATE FUNCTION js_volatile() RETURNS bloomfilter LANGUAGE sql VOLATILE AS 'SELECT f FROM js_filter WHERE kind = ''blocked'' LIMIT 1';
+CREATE FUNCTION js_stable() RETURNS bloomfilter LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$BEGIN RETURN (SELECT f FROM js_filter WHERE kind = 'blocked'); END$$;
 
 --
 -- What it looks like.
 --
 SELECT f AS f FROM js_filter WHERE kind = 'blocked' \gset
-EXPLAIN (COSTS OFF) SELECT count(*) FROM js_fact WHERE bloom_may_contain((SELECT f FROM js_filter WHERE kind = 'blocked'), k);
+EXPLAIN (COSTS OFF) SELECT count(*) FROM js_fact WHERE bloom_may_contain(js_stable(), k);
 EXPLAIN (COSTS OFF, VERBOSE)
-	SELECT t FROM js_fact WHERE k ~@ (SELECT f FROM js_filter WHERE kind = 'blocked') AND g < 50 AND (SELECT f FROM js_filter WHERE kind = 'text') @~ t;
-EXPLAIN (COSTS OFF, TIMING OFF, SUMMARY OFF, ANALYZE)
-	SELECT t FROM js_fact WHERE k ~@ (SELECT f FROM js_filter WHERE kind = 'blocked') AND g < 50;
+	SELECT t FROM js_fact WHERE k ~@ js_stable() AND g < 50 AND (js_stable() & js_stable()) @~ id;
+-- which rows its counts are of: those that the scan would have looked at
+CREATE FUNCTION js_counts(query text) RETURNS TABLE (node text, key text, value bigint) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT JSON) ' || query INTO plan;
+	plan := plan -> 0 -> 'Plan';
+	RETURN QUERY SELECT 'probe', v.key, v.value::numeric::bigint FROM json_each_text(plan) v
+		WHERE v.key IN ('Actual Rows', 'Rows Probed', 'Rows Dropped');
+	RETURN QUERY SELECT 'scan', v.key, v.value::numeric::bigint FROM json_each_text(plan -> 'Plans' -> 0) v
+		WHERE v.key IN ('Actual Rows', 'Rows Removed by Filter');
+END
+$$;
+SELECT * FROM js_counts('SELECT t FROM js_fact WHERE k ~@ js_stable() AND g < 50');
 
 --
 -- Kinds, types, NULLs.
@@ -192,8 +206,6 @@ BEGIN
 	RETURN false;
 END
 $$;
-CREATE FUNCTION js_volatile() RETURNS bloomfilter LANGUAGE sql VOLATILE AS 'SELECT f FROM js_filter WHERE kind = ''blocked'' LIMIT 1';
-CREATE FUNCTION js_stable() RETURNS bloomfilter LANGUAGE plpgsql STABLE AS $$BEGIN RETURN (SELECT f FROM js_filter WHERE kind = 'blocked'); END$$;
 CREATE TABLE js_other AS SELECT f FROM js_filter WHERE kind = 'blocked';
 CREATE INDEX ON js_fact (id);
 SELECT js_paged(q) AS paged, q FROM (VALUES
@@ -280,14 +292,14 @@ SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
-EXPLAIN (COSTS OFF) SELECT count(*), sum(k) FROM js_fact WHERE (SELECT f FROM js_filter WHERE kind = 'blocked') @~ k;
+EXPLAIN (COSTS OFF) SELECT count(*), sum(k) FROM js_fact WHERE js_stable() @~ k;
 SELECT q, r.* FROM (VALUES
 	('SELECT count(*), sum(k) FROM js_fact WHERE (SELECT f FROM js_filter WHERE kind = ''blocked'') @~ k'),
 	('SELECT count(*), sum(k) FROM js_parts WHERE (SELECT f FROM js_filter WHERE kind = ''ribbon'') @~ k AND g > 7')
 ) v(q), js_compare(q) r;
 
 DROP TABLE js_fact, js_filter, js_types, js_stored, js_empty, js_nulls, js_keys, js_other, js_parts, js_dim CASCADE;
-DROP FUNCTION js_compare, js_paged, js_volatile, js_stable, js_policy;
+DROP FUNCTION js_compare, js_counts, js_paged, js_volatile, js_stable, js_policy;
 DROP TYPE js_enum;
 DROP DOMAIN js_domain;
 DROP ROLE regress_js_reader;
