@@ -161,6 +161,16 @@ begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const List *sp
 		ExplainPropertyText("Not Used", "bloomfam.join_filter is off", es);
 }
 
+/* The same of a filter that the query names itself. */
+static void
+begin_stored(ExplainState *es, CustomScanState *node, List *ancestors, const JoinStored *stored)
+{
+	ExplainOpenGroup("Bloom Filter", NULL, true, es);
+	bloomfam_join_stored_explain(stored, node, ancestors, es);
+	if (is_text(es))
+		es->indent++;
+}
+
 static void
 end_filter(ExplainState *es)
 {
@@ -206,7 +216,7 @@ explain_built(ExplainState *es, const JoinFilter *filter)
 static void
 explain_probed(ExplainState *es, const JoinProbe *probe, bool by_pages)
 {
-	bool		known = probe->filter->complete;
+	bool		known = probe->filter != NULL && probe->filter->complete;
 	BfStats		stats;
 
 	if (known)
@@ -258,7 +268,12 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
 	for (i = 0; i < list_length(plan->custom_private); i++)
 	{
-		begin_filter(es, plan, ancestors, list_nth(plan->custom_private, i), i < state->nprobes ? state->probes[i].keys : NULL);
+		List	   *spec = list_nth(plan->custom_private, i);
+
+		if (list_nth_int(spec, JOIN_SPEC_PARAM) == JOIN_SPEC_STORED)
+			begin_stored(es, node, ancestors, state->probes[i].stored);
+		else
+			begin_filter(es, plan, ancestors, spec, i < state->nprobes ? state->probes[i].keys : NULL);
 		if (es->analyze && i < state->nprobes)
 			explain_probed(es, &state->probes[i], state->page != NULL);
 		end_filter(es);

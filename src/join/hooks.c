@@ -47,6 +47,7 @@ static ExecutorStart_hook_type previous_executor_start;
 static PlannedStmt *
 plan_with_filters(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
 {
+	bool		row_security = parse->hasRowSecurity;
 	PlannedStmt *stmt;
 
 	if (previous_planner != NULL)
@@ -54,7 +55,7 @@ plan_with_filters(Query *parse, const char *query_string, int cursor_options, Pa
 	else
 		stmt = standard_planner(parse, query_string, cursor_options, params);
 	if (bloomfam_join_filter != JOIN_FILTER_OFF)
-		bloomfam_join_plan(stmt);
+		bloomfam_join_plan(stmt, row_security || stmt->dependsOnRole);
 	return stmt;
 }
 

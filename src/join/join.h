@@ -267,7 +267,9 @@ bloomfam_join_filter_ready(JoinFilter *filter)
  *
  * The number is the filter's in this plan, from 1.  A build node's filter is shared if the hash table is (Parallel Hash); a probe node's if the
  * join is above the Gather that the node is below.  The attribute is the child's output column; 0 means the next one of custom_exprs (build nodes
- * only).  The hash key says which one of the join's it is, from 0.
+ * only).  The hash key says which one of the join's it is, from 0.  A condition with a stored filter (probe nodes only) is
+ *
+ *		JOIN_SPEC_STORED, 0, false, expected share of rows dropped, number of the condition in custom_exprs
  */
 #define JOIN_SPEC_PARAM			0
 #define JOIN_SPEC_NUMBER		1
@@ -275,6 +277,9 @@ bloomfam_join_filter_ready(JoinFilter *filter)
 #define JOIN_SPEC_DROP			3
 #define JOIN_SPEC_COLUMNS		4
 #define JOIN_SPEC_PER_COLUMN	4
+
+#define JOIN_SPEC_STORED		(-1)
+#define JOIN_STORED_EXPRESSION	JOIN_SPEC_COLUMNS
 
 #define JOIN_COLUMN_OPERATOR	0
 #define JOIN_COLUMN_COLLATION	1
@@ -334,7 +339,8 @@ struct JoinBuildState
  */
 typedef struct JoinProbe
 {
-	JoinFilter *filter;
+	JoinFilter *filter;			/* a join's; or one that is never ready, and */
+	struct JoinStored *stored;	/* ... one that the query names, which is never paused */
 	int			ncolumns;
 	JoinKey    *keys;
 	AttrNumber *attributes;
@@ -350,13 +356,15 @@ typedef struct JoinProbe
 } JoinProbe;
 
 typedef struct JoinPage JoinPage;
+typedef struct JoinStored JoinStored;
 
 struct JoinProbeState
 {
 	CustomScanState css;
 	int			nprobes;
 	JoinProbe  *probes;
-	JoinPage   *page;			/* NULL: row by row */
+	JoinPage   *page;			/* NULL: the child does its scan itself */
+	bool		by_rows;		/* filters of joins look at the child's rows, not at pages */
 	JoinProbeDsm *dsm;
 	JoinSegment segment;
 
@@ -398,10 +406,45 @@ bloomfam_join_probe_awake(JoinProbe *probe, uint64 rows)
 /* Takes over the scan of a probe node's child, if it is one of a heap; else returns NULL. */
 extern JoinPage *bloomfam_join_page_init(JoinProbeState *state);
 
+/* The next row of the scan that was taken over: by ExecProcNode()'s rules, as if the child had returned it. */
+extern TupleTableSlot *bloomfam_join_page_exec(PlanState *node);
+
+/* ---- stored.c: filters that the query names ---- */
+
+/* What such a filter says of a row whose key is not NULL. */
+typedef enum JoinAnswer
+{
+	JOIN_ANSWER_PROBE,			/* look into it */
+	JOIN_ANSWER_YES,			/* it is NULL: nothing is known, so all pass */
+	JOIN_ANSWER_NO				/* it has no keys */
+} JoinAnswer;
+
+/*
+ * Takes the conditions that are probes of a filter from a scan of a plan that is finished: returns those that a probe node on top of it is to apply
+ * in its stead.  row_security: they must not come before others.
+ */
+extern List *bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool row_security);
+
+/* What such a node carries in custom_private for a condition, which is added to its custom_exprs. */
+extern List *bloomfam_join_stored_spec(CustomScan *node, Node *condition);
+
+/* Fills the probe; the node's child must be there. */
+extern void bloomfam_join_stored_init(JoinProbe *probe, CustomScanState *node, const List *spec);
+
+/* The filter may be another one from now on. */
+extern void bloomfam_join_stored_rescan(JoinStored *stored);
+
+/* Known once a key has been hashed by probe->keys; the filter then is to be found here. */
+extern JoinAnswer bloomfam_join_stored_answer(const JoinStored *stored);
+extern const BfView *bloomfam_join_stored_view(const JoinStored *stored);
+
+/* Does a row with this key, which is not NULL, pass? */
+extern bool bloomfam_join_stored_passes(JoinStored *stored, Datum key);
+
 /* ---- plan.c ---- */
 
-/* Adds filters to a finished plan. */
-extern void bloomfam_join_plan(PlannedStmt *stmt);
+/* Adds filters to a finished plan, in which row security has a part or not. */
+extern void bloomfam_join_plan(PlannedStmt *stmt, bool row_security);
 
 /*
  * Does an expression, or a list of them, give the same each time, and notice nothing of how often it is asked?  So rows may be dropped before.
@@ -440,5 +483,6 @@ extern void bloomfam_join_log(PlannedStmt *stmt, HashJoin *join, List *ancestors
 struct ExplainState;
 extern void bloomfam_join_build_explain(CustomScanState *node, List *ancestors, struct ExplainState *es);
 extern void bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, struct ExplainState *es);
+extern void bloomfam_join_stored_explain(const JoinStored *stored, CustomScanState *node, List *ancestors, struct ExplainState *es);
 
 #endif							/* BLOOMFAM_JOIN_H */

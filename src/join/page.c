@@ -42,6 +42,7 @@ typedef struct PageColumn
 
 struct JoinPage
 {
+	bool		by_pages;		/* else all is done row by row */
 	PageColumn **columns;		/* of each filter */
 
 	/* of the page that the scan is on */
@@ -176,11 +177,14 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	for (f = 0; f < state->nprobes; f++)
 	{
 		JoinProbe  *probe = &state->probes[f];
+		JoinAnswer	answer = JOIN_ANSWER_PROBE;
+		const BfView *view;
 		MemoryContext old;
 		int			kept = 0;
 		int			c;
 
-		if (!bloomfam_join_probe_awake(probe, looked ? n : end - (int) scan->rs_cindex))
+		if (probe->stored == NULL &&
+			(state->by_rows || !bloomfam_join_probe_awake(probe, looked ? n : end - (int) scan->rs_cindex)))
 			continue;
 		if (!looked)
 		{
@@ -197,7 +201,17 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		for (c = 0; c < probe->ncolumns; c++)
 			hash_column(page, &probe->keys[c], &page->columns[f][c], desc, n, c == 0);
 		MemoryContextSwitchTo(old);
-		probe->filter->view.head.kind->probe_many(&probe->filter->view, page->hashes, n, page->pass);
+		if (probe->stored != NULL)
+		{
+			answer = bloomfam_join_stored_answer(probe->stored);
+			view = bloomfam_join_stored_view(probe->stored);
+		}
+		else
+			view = &probe->filter->view;
+		if (answer == JOIN_ANSWER_PROBE)
+			view->head.kind->probe_many(view, page->hashes, n, page->pass);
+		else
+			memset(page->pass, answer == JOIN_ANSWER_YES, n);
 		for (i = 0; i < n; i++)
 		{
 			page->selected[kept] = page->selected[i];
@@ -212,6 +226,49 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	return looked;
 }
 
+/* Does the row in the scan's slot pass the filters of conditions? */
+static bool
+row_passes(JoinProbeState *state, TupleTableSlot *slot)
+{
+	MemoryContext old;
+	bool		pass = true;
+	int			f;
+
+	ResetExprContext(state->css.ss.ps.ps_ExprContext);
+	old = MemoryContextSwitchTo(state->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	for (f = 0; f < state->nprobes && pass; f++)
+	{
+		JoinProbe  *probe = &state->probes[f];
+		bool		isnull;
+		Datum		key;
+
+		if (probe->stored == NULL)
+			continue;
+		key = slot_getattr(slot, probe->attributes[0], &isnull);
+		pass = !isnull && bloomfam_join_stored_passes(probe->stored, key);
+		probe->tested++;
+		probe->dropped += !pass;
+	}
+	MemoryContextSwitchTo(old);
+	return pass;
+}
+
+/*
+ * The same row by row: for cursors that go backwards.  The scan is always on the row that it gave last, so that pages can be gone on with from
+ * there.
+ */
+static bool
+next_row_singly(JoinProbeState *state, TableScanDesc scan, ScanDirection direction, TupleTableSlot *slot)
+{
+	while (table_scan_getnextslot(scan, direction, slot))
+	{
+		if (row_passes(state, slot))
+			return true;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return false;
+}
+
 /* The next row of the child's scan that passes all filters, in the child's slot; or none. */
 static bool
 next_row(JoinProbeState *state, ScanState *child)
@@ -222,6 +279,11 @@ next_row(JoinProbeState *state, ScanState *child)
 
 	if (child->ss_currentScanDesc == NULL)
 		child->ss_currentScanDesc = table_beginscan(child->ss_currentRelation, child->ps.state->es_snapshot, 0, NULL);
+	if (unlikely(!page->by_pages || !ScanDirectionIsForward(child->ps.state->es_direction)))
+	{
+		page->block = page->passing_block = InvalidBlockNumber;
+		return next_row_singly(state, child->ss_currentScanDesc, child->ps.state->es_direction, slot);
+	}
 	scan = (HeapScanDesc) child->ss_currentScanDesc;
 	if (!scan->rs_inited)
 		page->block = page->passing_block = InvalidBlockNumber;
@@ -278,8 +340,8 @@ scan_child(JoinProbeState *state, ScanState *child)
 	}
 }
 
-static TupleTableSlot *
-exec_pages(PlanState *node)
+TupleTableSlot *
+bloomfam_join_page_exec(PlanState *node)
 {
 	JoinProbeState *state = (JoinProbeState *) node;
 	ScanState  *child = (ScanState *) outerPlanState(node);
@@ -296,6 +358,34 @@ exec_pages(PlanState *node)
 	return slot;
 }
 
+/* The column of the table that an output column of its scan is, as it stands; 0 if it is none. */
+static AttrNumber
+column_behind(Scan *plan, AttrNumber attribute)
+{
+	Expr	   *expr = ((TargetEntry *) list_nth(plan->plan.targetlist, attribute - 1))->expr;
+
+	while (IsA(expr, RelabelType))
+		expr = ((RelabelType *) expr)->arg;
+	return IsA(expr, Var) ? Max(((Var *) expr)->varattno, 0) : 0;
+}
+
+/* Can all filters of joins look at the table's columns, before the conditions of its scan? */
+static bool
+joins_can_go_by_pages(JoinProbeState *state, Scan *plan)
+{
+	int			f;
+	int			c;
+
+	if (!bloomfam_join_is_indifferent(plan->plan.qual) || !bloomfam_join_is_indifferent(plan->plan.targetlist))
+		return false;
+	for (f = 0; f < state->nprobes; f++)
+		for (c = 0; state->probes[f].stored == NULL && c < state->probes[f].ncolumns; c++)
+			if (column_behind(plan, state->probes[f].attributes[c]) == 0 ||
+				(plan->plan.qual != NIL && !state->probes[f].keys[c].leakproof))
+				return false;
+	return true;
+}
+
 JoinPage *
 bloomfam_join_page_init(JoinProbeState *state)
 {
@@ -303,38 +393,47 @@ bloomfam_join_page_init(JoinProbeState *state)
 	Scan	   *plan = (Scan *) child->plan;
 	Relation	table;
 	JoinPage   *page;
+	bool		conditions = false;
+	bool		joins = false;
 	int			f;
 	int			c;
 
 	if (!IsA(child, SeqScanState))
 		return NULL;
 	table = ((ScanState *) child)->ss_currentRelation;
-	if (table->rd_tableam != GetHeapamTableAmRoutine() || !IsMVCCSnapshot(child->state->es_snapshot) ||
-		!bloomfam_join_is_indifferent(plan->plan.qual) || !bloomfam_join_is_indifferent(plan->plan.targetlist))
+	page = palloc0(sizeof(JoinPage));
+	page->by_pages = table->rd_tableam == GetHeapamTableAmRoutine() && IsMVCCSnapshot(child->state->es_snapshot);
+	for (f = 0; f < state->nprobes; f++)
+		if (state->probes[f].stored != NULL)
+			conditions = true;
+		else
+			joins = true;
+	state->by_rows = joins && (!page->by_pages || !joins_can_go_by_pages(state, plan));
+	if (state->by_rows && !conditions)
 		return NULL;
 
-	page = palloc0(sizeof(JoinPage));
 	page->block = page->passing_block = InvalidBlockNumber;
 	page->columns = palloc(state->nprobes * sizeof(PageColumn *));
 	for (f = 0; f < state->nprobes; f++)
 	{
 		JoinProbe  *probe = &state->probes[f];
 
+		if (probe->stored == NULL && state->by_rows)
+			continue;
 		page->columns[f] = palloc(probe->ncolumns * sizeof(PageColumn));
 		for (c = 0; c < probe->ncolumns; c++)
 		{
-			TargetEntry *entry = list_nth(plan->plan.targetlist, probe->attributes[c] - 1);
-			Expr	   *expr = entry->expr;
+			AttrNumber	attribute = probe->attributes[c];
 
-			while (IsA(expr, RelabelType))
-				expr = ((RelabelType *) expr)->arg;
-			if (!IsA(expr, Var) || ((Var *) expr)->varattno <= 0 ||
-				(plan->plan.qual != NIL && !probe->keys[c].leakproof))
-				return NULL;
-			page->columns[f][c].attribute = ((Var *) expr)->varattno;
-			page->columns[f][c].offset = fixed_offset(RelationGetDescr(table), ((Var *) expr)->varattno);
+			if (probe->stored == NULL)
+				attribute = column_behind(plan, attribute);
+			page->columns[f][c].attribute = attribute;
+			page->columns[f][c].offset = fixed_offset(RelationGetDescr(table), attribute);
 		}
 	}
-	state->css.ss.ps.ExecProcNode = exec_pages;
+
+	/* WHERE CURRENT OF looks for the scan of a table, and for its row */
+	state->css.ss.ss_currentRelation = table;
+	state->css.ss.ss_ScanTupleSlot = ((ScanState *) child)->ss_ScanTupleSlot;
 	return page;
 }

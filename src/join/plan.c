@@ -20,6 +20,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -34,6 +35,7 @@
 typedef struct PlanContext
 {
 	PlannedStmt *stmt;
+	bool		row_security;
 	int			last_node_id;	/* 0: not known yet */
 	bool		parallel;		/* in the part of the plan that workers run */
 	int			nfilters;
@@ -157,10 +159,15 @@ node_is_indifferent(Plan *plan)
 }
 
 static inline bool
+is_probe(Plan *plan)
+{
+	return IsA(plan, CustomScan) && ((CustomScan *) plan)->methods == &bloomfam_join_probe_methods;
+}
+
+static inline bool
 is_ours(Plan *plan)
 {
-	return IsA(plan, CustomScan) && (((CustomScan *) plan)->methods == &bloomfam_join_build_methods ||
-									 ((CustomScan *) plan)->methods == &bloomfam_join_probe_methods);
+	return is_probe(plan) || (IsA(plan, CustomScan) && ((CustomScan *) plan)->methods == &bloomfam_join_build_methods);
 }
 
 /* Does a plan without parameters give the same rows each time?  Of the nodes, those that surely do. */
@@ -401,7 +408,7 @@ follow(Way *way, Plan **slot, const AttrNumber *attributes)
 
 					follow(way, &plan->lefttree, attributes);
 					foreach(lc, way->places)
-						if (((Place *) lfirst(lc))->slot == &plan->lefttree && ((CustomScan *) plan)->methods == &bloomfam_join_probe_methods)
+						if (((Place *) lfirst(lc))->slot == &plan->lefttree && is_probe(plan))
 							((Place *) lfirst(lc))->slot = slot;
 					return;
 				}
@@ -438,17 +445,13 @@ put_on_top(PlanContext *context, Plan **slot, const CustomScanMethods *methods, 
 	foreach(lc, child->targetlist)
 	{
 		TargetEntry *entry = lfirst(lc);
-		Oid			type = exprType((Node *) entry->expr);
-		int32		typmod = exprTypmod((Node *) entry->expr);
-		Oid			collation = exprCollation((Node *) entry->expr);
-		char	   *name = entry->resname != NULL ? pstrdup(entry->resname) : NULL;
+		TargetEntry *below = flatCopyTargetEntry(entry);
+		TargetEntry *above = flatCopyTargetEntry(entry);	/* clients are told of its origin */
 
-		node->custom_scan_tlist = lappend(node->custom_scan_tlist,
-										  makeTargetEntry((Expr *) makeVar(OUTER_VAR, entry->resno, type, typmod, collation, 0),
-														  entry->resno, name, entry->resjunk));
-		plan->targetlist = lappend(plan->targetlist,
-								   makeTargetEntry((Expr *) makeVar(INDEX_VAR, entry->resno, type, typmod, collation, 0),
-												   entry->resno, name, entry->resjunk));
+		below->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, entry);
+		above->expr = (Expr *) makeVarFromTargetEntry(INDEX_VAR, entry);
+		node->custom_scan_tlist = lappend(node->custom_scan_tlist, below);
+		plan->targetlist = lappend(plan->targetlist, above);
 	}
 	plan->startup_cost = child->startup_cost;
 	plan->total_cost = child->total_cost;
@@ -528,7 +531,7 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 		Place	   *place = lfirst(lc);
 		CustomScan *probe = (CustomScan *) *place->slot;
 
-		if (!IsA(probe, CustomScan) || probe->methods != &bloomfam_join_probe_methods)
+		if (!is_probe(&probe->scan.plan))
 			probe = put_on_top(context, place->slot, &bloomfam_join_probe_methods, context->parallel || place->below_gather);
 		add_spec(probe, make_spec(param, number, place->below_gather, way, place->attributes));
 	}
@@ -756,9 +759,35 @@ plan_join(PlanContext *context, HashJoin *join)
 		bloomfam_join_log(context->stmt, join, context->ancestors, verdicts);
 }
 
+/* Moves conditions with stored filters from a scan to the node on top of it. */
 static void
-plan_tree(PlanContext *context, Plan *plan)
+plan_scan(PlanContext *context, Plan **slot, Plan *parent)
 {
+	CustomScan *probe = (CustomScan *) parent;
+	List	   *conditions;
+	ListCell   *lc;
+
+	/* who knows what others' nodes think of their children */
+	if (parent != NULL && IsA(parent, CustomScan) && !is_ours(parent))
+		return;
+	conditions = bloomfam_join_take_stored(context->stmt, (Scan *) *slot, context->row_security);
+	if (conditions == NIL)
+		return;
+	if (parent == NULL || !is_probe(parent))
+	{
+		probe = put_on_top(context, slot, &bloomfam_join_probe_methods, context->parallel);
+		if (ExecSupportsBackwardScan(outerPlan(probe)))
+			probe->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	}
+	foreach(lc, conditions)
+		add_spec(probe, bloomfam_join_stored_spec(probe, lfirst(lc)));
+}
+
+/* From the top down: when a scan is come to, all filters of joins that go there are there. */
+static void
+plan_tree(PlanContext *context, Plan **slot, Plan *parent)
+{
+	Plan	   *plan = *slot;
 	bool		parallel = context->parallel;
 	ListCell   *lc;
 
@@ -769,23 +798,28 @@ plan_tree(PlanContext *context, Plan *plan)
 		plan_join(context, (HashJoin *) plan);
 	context->parallel |= IsA(plan, Gather) || IsA(plan, GatherMerge);
 	context->ancestors = lcons(plan, context->ancestors);
-	plan_tree(context, plan->lefttree);
-	plan_tree(context, plan->righttree);
-	foreach(lc, other_children(plan))
-		plan_tree(context, lfirst(lc));
+	plan_tree(context, &plan->lefttree, plan);
+	plan_tree(context, &plan->righttree, plan);
+	if (IsA(plan, SubqueryScan))
+		plan_tree(context, &((SubqueryScan *) plan)->subplan, plan);
+	else
+		foreach(lc, other_children(plan))
+			plan_tree(context, (Plan **) &lfirst(lc), plan);
 	context->ancestors = list_delete_first(context->ancestors);
 	context->parallel = parallel;
+	if (IsA(plan, SeqScan))
+		plan_scan(context, slot, parent);
 }
 
 void
-bloomfam_join_plan(PlannedStmt *stmt)
+bloomfam_join_plan(PlannedStmt *stmt, bool row_security)
 {
-	PlanContext context = {.stmt = stmt};
+	PlanContext context = {.stmt = stmt, .row_security = row_security};
 	ListCell   *lc;
 
 	if (stmt->commandType == CMD_UTILITY)
 		return;
-	plan_tree(&context, stmt->planTree);
+	plan_tree(&context, &stmt->planTree, NULL);
 	foreach(lc, stmt->subplans)
-		plan_tree(&context, lfirst(lc));
+		plan_tree(&context, (Plan **) &lfirst(lc), NULL);
 }

@@ -4,7 +4,7 @@
  *	  The node on the probe side: drops rows whose keys are not in the filters of joins above.
  *
  * It looks at its child's rows one by one, unless page.c has taken over the child's scan and drops them before they become rows.  Rows pass
- * while a filter is not ready, and while it does not pay.
+ * while a filter is not ready, and while it does not pay; but for the filters of conditions (stored.c), which are always page.c's to ask.
  *
  *-------------------------------------------------------------------------
  */
@@ -69,7 +69,7 @@ exec_rows(PlanState *node)
 
 	for (;;)
 	{
-		TupleTableSlot *slot = ExecProcNode(outerPlanState(node));
+		TupleTableSlot *slot = state->page != NULL ? bloomfam_join_page_exec(node) : ExecProcNode(outerPlanState(node));
 		MemoryContext old;
 		bool		pass = true;
 		int			i;
@@ -82,7 +82,7 @@ exec_rows(PlanState *node)
 		{
 			JoinProbe  *probe = &state->probes[i];
 
-			if (!bloomfam_join_probe_awake(probe, 1))
+			if (probe->stored != NULL || !bloomfam_join_probe_awake(probe, 1))
 				continue;
 			pass = row_may_join(probe, slot);
 			bloomfam_join_probe_count(probe, 1, !pass, WORTH_OF_ROWS);
@@ -106,8 +106,11 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	JoinProbeState *state = (JoinProbeState *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	PlanState  *child;
+	bool		conditions = false;
 	ListCell   *lc;
 
+	foreach(lc, plan->custom_private)
+		conditions |= list_nth_int(lfirst(lc), JOIN_SPEC_PARAM) == JOIN_SPEC_STORED;
 	child = ExecInitNode(outerPlan(plan), estate, eflags);
 	outerPlanState(css) = child;
 
@@ -116,8 +119,8 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	css->ss.ps.resultopsset = true;
 	css->ss.ps.resultopsfixed = false;
 
-	/* EvalPlanQual asks for a few rows again, and they pass */
-	if (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF)
+	/* EvalPlanQual asks for a few rows again, and they pass; with the setting off, no filter of a join is ever ready */
+	if (!conditions && (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF))
 	{
 		css->ss.ps.ExecProcNode = exec_nothing;
 		return;
@@ -130,6 +133,11 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 		JoinProbe  *probe = &state->probes[state->nprobes++];
 		int			i;
 
+		if (list_nth_int(spec, JOIN_SPEC_PARAM) == JOIN_SPEC_STORED)
+		{
+			bloomfam_join_stored_init(probe, css, spec);
+			continue;
+		}
 		probe->filter = bloomfam_join_filter_get(estate, list_nth_int(spec, JOIN_SPEC_PARAM));
 		probe->ncolumns = bloomfam_join_spec_ncolumns(spec);
 		probe->keys = palloc0(probe->ncolumns * sizeof(JoinKey));
@@ -141,8 +149,9 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 			probe->attributes[i] = bloomfam_join_spec_column(spec, i, JOIN_COLUMN_ATTRIBUTE);
 		}
 	}
-	css->ss.ps.ExecProcNode = exec_rows;
+	state->by_rows = true;
 	state->page = bloomfam_join_page_init(state);
+	css->ss.ps.ExecProcNode = state->by_rows ? exec_rows : bloomfam_join_page_exec;
 }
 
 static TupleTableSlot *
@@ -161,6 +170,12 @@ end_probe(CustomScanState *css)
 static void
 rescan_probe(CustomScanState *css)
 {
+	JoinProbeState *state = (JoinProbeState *) css;
+	int			i;
+
+	for (i = 0; i < state->nprobes; i++)
+		if (state->probes[i].stored != NULL)
+			bloomfam_join_stored_rescan(state->probes[i].stored);
 	if (outerPlanState(css)->chgParam == NULL)
 		ExecReScan(outerPlanState(css));
 }

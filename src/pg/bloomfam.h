@@ -104,6 +104,9 @@ extern void bloomfam_plain_family(Oid type, const char *column, BfHeader *head);
 /* The size of the floats that a filter's keys are in plain encoding; 0 if they are none. */
 extern int	bloomfam_plain_float_size(const BfHeader *head);
 
+/* Is its hash bf_hash_u64() of the key as an integer, of which the type has 2, 4 or 8 bytes? */
+extern bool bloomfam_hasher_is_integer(const BloomfamHasher *hasher);
+
 /* The hashers of one argument, one for each hash that filters may want, made when first needed. */
 #define BLOOMFAM_NHASHES	3		/* numbers of hashes are below this */
 
@@ -307,6 +310,11 @@ bloomfam_count_keys(uint64 a, uint64 b)
 {
 	return a > PG_INT64_MAX || b > PG_INT64_MAX - a ? PG_INT64_MAX : a + b;
 }
+
+/* ---- probe.c: functions that the join filter knows conditions by ---- */
+
+extern PGDLLEXPORT Datum bloomfam_may_contain(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum bloomfam_may_be_in(PG_FUNCTION_ARGS);
 
 /* ---- params.c: what a user asks for ---- */
 

@@ -1628,6 +1628,12 @@ bloomfam_key_typmod(FunctionCallInfo fcinfo, int argno)
 	return argno < list_length(args) ? exprTypmod(list_nth(args, argno)) : -1;
 }
 
+bool
+bloomfam_hasher_is_integer(const BloomfamHasher *hasher)
+{
+	return hasher->hash == key_int2 || hasher->hash == key_int4 || hasher->hash == key_int8;
+}
+
 void
 bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int argno, bool keys_are_array)
 {

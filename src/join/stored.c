@@ -1,0 +1,284 @@
+/*-------------------------------------------------------------------------
+ *
+ * stored.c
+ *	  Filters that the query itself names, in WHERE bloom_may_contain(filter, column): on a heap they are asked a page at a time, too.
+ *
+ * Such a condition is taken out of the scan's and becomes one more filter of the probe node on top of it.  It stays a condition of the query: it is
+ * never switched off, nothing passes unseen, and page.c, which sees the table's rows and not what the scan projects, applies it also where it cannot
+ * go by pages.
+ *
+ * What must stay as it was:
+ *
+ *	- Filter and key are looked at only when a row is: the filter is evaluated, opened and compared with the key's family when the first key that
+ *	  is not NULL is hashed, once for each scan, since it is the same for all rows.  A parameter that changes means a rescan.
+ *	- A row whose key is NULL does not pass; a NULL filter passes all others.
+ *	- Conditions of the scan are then asked only of rows that pass, whichever came first.  The order is the planner's to choose, but not where row
+ *	  security has a part in it: a function that could tell of a row must not see it before the policy has let it pass.  In such a query, only
+ *	  what comes first is taken.  (Behind the barrier of a view there is a scan of its own.)  Volatile conditions are left alone, and with them
+ *	  all of their scan.
+ *	- EvalPlanQual asks a scan for the conditions of a row again, and would not find this one.  So plans that may come to that, those that lock or
+ *	  change rows of a table that they scan, are left alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/ruleutils.h"
+
+#include "join/join.h"
+
+/* The share of rows, in thousandths, that an unknown filter is expected to drop: it was made to be selective.  See support.c. */
+#define EXPECTED_DROP	900
+
+struct JoinStored
+{
+	JoinKey		key;			/* first: its routine finds the rest */
+	JoinAnswer	answer;
+	Node	   *condition;		/* for EXPLAIN */
+	ExprState  *expression;		/* the filter */
+	ExprContext *econtext;		/* ... whose value stays until the next rescan */
+	BloomfamFilter filter;
+	BloomfamHashers hashers;
+	BloomfamHasher *hasher;
+};
+
+/* ---- planning ---- */
+
+/* The arguments of such a condition: the filter is argument *filter_arg.  NIL if it is none. */
+static List *
+stored_arguments(Node *condition, int *filter_arg)
+{
+	FmgrInfo	function;
+	List	   *args;
+	Oid			oid;
+
+	if (IsA(condition, FuncExpr))
+	{
+		oid = ((FuncExpr *) condition)->funcid;
+		args = ((FuncExpr *) condition)->args;
+	}
+	else if (IsA(condition, OpExpr))
+	{
+		oid = ((OpExpr *) condition)->opfuncid;
+		args = ((OpExpr *) condition)->args;
+	}
+	else
+		return NIL;
+
+	/* by its C function: extensions are relocatable */
+	if (oid < FirstNormalObjectId || list_length(args) != 2)
+		return NIL;
+	fmgr_info(oid, &function);
+	if (function.fn_addr != bloomfam_may_contain && function.fn_addr != bloomfam_may_be_in)
+		return NIL;
+	*filter_arg = function.fn_addr == bloomfam_may_contain ? 0 : 1;
+	return args;
+}
+
+/* The column of the table that an expression is, relabelled perhaps; NULL if it is none. */
+static const Var *
+column_of(const Expr *expr, Index relid)
+{
+	while (IsA(expr, RelabelType))
+		expr = ((const RelabelType *) expr)->arg;
+	if (!IsA(expr, Var) || ((const Var *) expr)->varno != relid || ((const Var *) expr)->varattno <= 0)
+		return NULL;
+	return (const Var *) expr;
+}
+
+/* Can the condition be asked of the table's pages? */
+static bool
+can_be_taken(Node *condition, Index relid)
+{
+	int			filter_arg;
+	List	   *args = stored_arguments(condition, &filter_arg);
+	Node	   *filter;
+
+	if (args == NIL || column_of(list_nth(args, 1 - filter_arg), relid) == NULL)
+		return false;
+	filter = list_nth(args, filter_arg);
+	return !contain_var_clause(filter) && bloomfam_join_is_indifferent(filter);
+}
+
+/* Is this a heap, and not too small?  A few rows are probed with as many blocks of the filter, of which pages would want all. */
+static bool
+is_worth_it(Oid relation)
+{
+	Relation	table = table_open(relation, NoLock);
+	bool		result = table->rd_tableam == GetHeapamTableAmRoutine() &&
+		(bloomfam_join_filter == JOIN_FILTER_FORCE || table->rd_rel->reltuples < 0 ||
+		 table->rd_rel->reltuples >= bloomfam_join_filter_min_rows);
+
+	table_close(table, NoLock);
+	return result;
+}
+
+List *
+bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool row_security)
+{
+	List	   *taken = NIL;
+	List	   *left = NIL;
+	ListCell   *lc;
+
+	if ((stmt->commandType != CMD_SELECT && stmt->commandType != CMD_INSERT) || stmt->rowMarks != NIL || stmt->hasModifyingCTE)
+		return NIL;
+	foreach(lc, scan->plan.qual)
+	{
+		Node	   *condition = lfirst(lc);
+
+		if ((left == NIL || !row_security) && can_be_taken(condition, scan->scanrelid))
+			taken = lappend(taken, condition);
+		else
+			left = lappend(left, condition);
+	}
+	if (taken == NIL || !bloomfam_join_is_indifferent(left) || !is_worth_it(rt_fetch(scan->scanrelid, stmt->rtable)->relid))
+		return NIL;
+	scan->plan.qual = left;
+	return taken;
+}
+
+List *
+bloomfam_join_stored_spec(CustomScan *node, Node *condition)
+{
+	node->custom_exprs = lappend(node->custom_exprs, condition);
+	return lappend_int(list_make4_int(JOIN_SPEC_STORED, 0, false, EXPECTED_DROP), list_length(node->custom_exprs) - 1);
+}
+
+/* ---- execution ---- */
+
+/* Hashes a key, of the filter's family or there is an error. */
+static uint64
+hash_stored(const JoinKey *key, Datum value)
+{
+	const JoinStored *stored = (const JoinStored *) key;
+	BloomfamHasher *hasher = stored->hasher;
+	const BfHeader *head = &stored->filter.view.head;
+	uint64		hash = hasher->hash(hasher, value);
+
+	if (unlikely(hasher->family_id != head->family_id))
+		bloomfam_family_error(head, hasher->family, hasher->family_len, hasher->family_id);
+	return hash;
+}
+
+static uint64
+hash_nothing(const JoinKey *key, Datum value)
+{
+	return 0;
+}
+
+/* Hashes the first key of a scan: now it must be known what to do with keys. */
+static uint64
+hash_first(const JoinKey *key, Datum value)
+{
+	JoinStored *stored = (JoinStored *) unconstify(JoinKey *, key);
+	const BfHeader *head = &stored->filter.view.head;
+	bool		isnull;
+	Datum		datum = ExecEvalExprSwitchContext(stored->expression, stored->econtext, &isnull);
+	uint64		hash;
+
+	if (isnull)
+	{
+		stored->key.hash = hash_nothing;
+		stored->answer = JOIN_ANSWER_YES;
+		return 0;
+	}
+	bloomfam_filter_open(&stored->filter, datum);
+	stored->hasher = bloomfam_hasher_for(&stored->hashers, head->hash_id);
+	bloomfam_hasher_fit(stored->hasher, head);
+	if (head->family_id == 0)
+	{
+		stored->key.hash = hash_nothing;
+		stored->answer = JOIN_ANSWER_NO;
+		return 0;
+	}
+	hash = hash_stored(key, value);
+	stored->key.hash = hash_stored;
+	stored->key.integer = bloomfam_hasher_is_integer(stored->hasher);
+	stored->answer = JOIN_ANSWER_PROBE;
+	return hash;
+}
+
+void
+bloomfam_join_stored_rescan(JoinStored *stored)
+{
+	stored->key.hash = hash_first;
+	stored->key.integer = false;
+	stored->answer = JOIN_ANSWER_NO;
+	ResetExprContext(stored->econtext);
+}
+
+JoinAnswer
+bloomfam_join_stored_answer(const JoinStored *stored)
+{
+	return stored->answer;
+}
+
+const BfView *
+bloomfam_join_stored_view(const JoinStored *stored)
+{
+	return &stored->filter.view;
+}
+
+bool
+bloomfam_join_stored_passes(JoinStored *stored, Datum key)
+{
+	uint64		hash = stored->key.hash(&stored->key, key);
+
+	if (stored->answer != JOIN_ANSWER_PROBE)
+		return stored->answer == JOIN_ANSWER_YES;
+	return stored->filter.probe(&stored->filter.view, hash);
+}
+
+void
+bloomfam_join_stored_init(JoinProbe *probe, CustomScanState *node, const List *spec)
+{
+	EState	   *estate = node->ss.ps.state;
+	Node	   *condition = list_nth(((CustomScan *) node->ss.ps.plan)->custom_exprs, list_nth_int(spec, JOIN_STORED_EXPRESSION));
+	JoinStored *stored = palloc0(sizeof(JoinStored));
+	int			filter_arg;
+	List	   *args = stored_arguments(condition, &filter_arg);
+	Expr	   *key = list_nth(args, 1 - filter_arg);
+
+	/* see above; these would pass rows that the query does not want */
+	if (estate->es_epq_active != NULL)
+		elog(ERROR, "a condition cannot be rechecked");
+
+	stored->condition = condition;
+	stored->expression = ExecInitExpr(list_nth(args, filter_arg), &node->ss.ps);
+	stored->econtext = CreateExprContext(estate);
+	stored->hashers.context = CurrentMemoryContext;
+	stored->hashers.type = exprType((Node *) key);
+	stored->hashers.typmod = exprTypmod((Node *) key);
+	stored->hashers.collation = exprInputCollation(condition);
+	stored->hashers.probing = true;
+	bloomfam_filter_init(&stored->filter, CurrentMemoryContext);
+	get_typlenbyval(stored->hashers.type, &stored->key.typlen, &stored->key.byval);
+	bloomfam_join_stored_rescan(stored);
+
+	probe->filter = palloc0(sizeof(JoinFilter));
+	probe->stored = stored;
+	probe->ncolumns = 1;
+	probe->keys = &stored->key;
+	probe->attributes = palloc(sizeof(AttrNumber));
+	probe->attributes[0] = column_of(key, ((Scan *) outerPlan(node->ss.ps.plan))->scanrelid)->varattno;
+}
+
+/* Shows the condition: in the terms of the scan that it was one of. */
+void
+bloomfam_join_stored_explain(const JoinStored *stored, CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
+
+	ExplainPropertyText("Stored Filter", deparse_expression(stored->condition, context, es->verbose, false), es);
+}
