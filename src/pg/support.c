@@ -5,8 +5,9 @@
  *
  * A probe passes the rows whose key is in the filter, and FPR of the others.  Where the filter is known when the query is planned, its keys and
  * FPR are read off it, and the column's most common values are simply looked up in it.  Of the other values, as many are taken to be in the
- * filter as it has keys left, out of the column's distinct values: filters are mostly built of keys that refer to the column.  That is checked
- * against the values of the histogram, which are a sample: where these say otherwise beyond chance, they are believed.
+ * filter as it has keys left, out of the column's distinct values: filters are mostly built of keys that refer to the column.  Where these are
+ * whole numbers, the histogram tells how many rows they have.  All that is checked against the values of the histogram, which are a sample: where
+ * these say otherwise beyond chance, they are believed.
  *
  * A filter that an InitPlan is going to build of the rows of a query has as many keys as that query has rows, in the planner's opinion.  Of
  * one that is a column, or comes from elsewhere, nothing is known: see the constants below.
@@ -19,6 +20,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
@@ -49,6 +51,9 @@ PG_FUNCTION_INFO_V1(bloomfam_joinsel);
 
 /* Larger filters are not read to plan a query: their headers must do. */
 #define MAX_BYTES_READ				(16 * 1024 * 1024)
+
+/* So many numbers, at most, are looked up to find out where a filter's keys lie: about as long as parsing a small query takes. */
+#define MAX_NUMBERS_TRIED			16384
 
 /* What a probe costs, in units of cpu_operator_cost: of a filter that fits the caches, that does not, or that is stored in each row. */
 #define PROBE_COST					1.0
@@ -154,6 +159,14 @@ estimate_filter(PlannerInfo *root, Node *filter, FilterEstimate *estimate)
 	return true;
 }
 
+static inline bool
+filter_has(const FilterEstimate *filter, BloomfamHasher *hasher, BfProbe probe, Datum value)
+{
+	uint64		hash = hasher->hash(hasher, value);
+
+	return hasher->family_id == filter->view.head.family_id && probe(&filter->view, hash);
+}
+
 /* How many of some values of a column the filter may contain; their frequencies, if there are any, are summed up. */
 static int
 count_hits(const FilterEstimate *filter, BloomfamHasher *hasher, const AttStatsSlot *slot, double *all, double *hit)
@@ -164,8 +177,7 @@ count_hits(const FilterEstimate *filter, BloomfamHasher *hasher, const AttStatsS
 
 	for (i = 0; i < slot->nvalues; i++)
 	{
-		uint64		hash = hasher->hash(hasher, slot->values[i]);
-		bool		found = hasher->family_id == filter->view.head.family_id && probe(&filter->view, hash);
+		bool		found = filter_has(filter, hasher, probe, slot->values[i]);
 
 		hits += found;
 		if (i < slot->nnumbers)
@@ -175,6 +187,70 @@ count_hits(const FilterEstimate *filter, BloomfamHasher *hasher, const AttStatsS
 		}
 	}
 	return hits;
+}
+
+/* Is it a type of whole numbers?  Then Int64GetDatum() makes a datum of any; and so the number is got from a slot of values. */
+static bool
+is_whole_number(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID;
+}
+
+static uint64
+whole_number(const AttStatsSlot *slot, int i)
+{
+	int64		number = slot->valuetype == INT8OID ? DatumGetInt64(slot->values[i]) :
+		slot->valuetype == INT2OID ? DatumGetInt16(slot->values[i]) : DatumGetInt32(slot->values[i]);
+
+	return (uint64) number;		/* modulo 2^64: for differences */
+}
+
+/*
+ * How many rows a key of the filter has, next to the average value of the histogram: 1 if that cannot be told.
+ *
+ * In a skewed column some ranges have many rows to a value, and others few.  Whole numbers of a range are not too many to find out by trial which
+ * ranges the filter's keys lie in.
+ */
+static double
+relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher, const AttStatsSlot *histogram)
+{
+	BfProbe		probe = filter->view.head.kind->prober(&filter->view);
+	int			nranges = histogram->nvalues - 1;
+	double		tried = 0;
+	double		hits = 0;
+	double		frequency = 0;	/* sum of those of the hits */
+	double		chance;
+	uint64		first;
+	uint64		range;
+	uint64		step;
+	uint64		at = 0;
+	int			i;
+
+	if (nranges < 1)
+		return 1;
+	first = whole_number(histogram, 0);
+	range = whole_number(histogram, nranges) - first;
+	if (range > (uint64) MAX_NUMBERS_TRIED * MAX_NUMBERS_TRIED)
+		return 1;				/* nearly all would be tried in vain */
+	step = range / MAX_NUMBERS_TRIED + 1;
+	for (i = 1; i <= nranges; i++)
+	{
+		uint64		end = whole_number(histogram, i) - first;
+		uint64		width = end + first - whole_number(histogram, i - 1);
+
+		for (; at < end; at += step)
+		{
+			tried++;
+			if (!filter_has(filter, hasher, probe, Int64GetDatum((int64) (first + at))))
+				continue;
+			hits++;
+			frequency += (double) range / width / nranges;
+		}
+	}
+
+	/* hits by chance are of average frequency; where these may be all, nothing is known */
+	chance = filter->fpr * tried;
+	return hits - chance > 2 * sqrt(hits) ? Max(0, frequency - chance) / (hits - chance) : 1;
 }
 
 /* The share of rows whose key passes the filter, by the statistics of the key's column. */
@@ -189,6 +265,7 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
 	double		distinct;
 	double		low = 0;
 	double		high = 1;
+	double		frequency = 1;	/* of the filter's keys, next to that of other values */
 	double		rest;
 	bool		is_default;
 
@@ -222,6 +299,8 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
 				/* three deviations of the number of hits, as if that were Poisson */
 				low = (hits - 3 * sqrt(hits)) / slot.nvalues;
 				high = (hits + 3 * sqrt(hits) + 3) / slot.nvalues;
+				if (is_whole_number(slot.valuetype))
+					frequency = relative_frequency(filter, hasher, &slot);
 				free_attstatsslot(&slot);
 			}
 		}
@@ -229,7 +308,7 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
 	if (filter->keys < 0)
 		return DEFAULT_SELECTIVITY * (1 - nulls);
 
-	rest = Min(1, Max(0, filter->keys - ncommon_hit) / Max(1, distinct - ncommon));
+	rest = Min(1, Max(0, filter->keys - ncommon_hit) / Max(1, distinct - ncommon) * frequency);
 	rest += (1 - rest) * filter->fpr;
 	rest = Max(low, Min(high, rest));
 	return common_hit + Max(0, 1 - nulls - common) * Min(1, rest);

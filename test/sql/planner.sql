@@ -46,6 +46,21 @@ FROM filters ORDER BY share;
 PREPARE probe(bloomfilter) AS SELECT FROM fact WHERE $1 @~ u;
 SELECT share, within(format('EXECUTE probe(%L)', u)) AS prepared FROM filters ORDER BY share;
 
+-- where values are frequent and where they are rare; up to the ends of a type
+CREATE TABLE numbers AS SELECT s::smallint AS small, s, s + 9223372036854774808 AS large, '2000-01-01'::date + s AS day FROM fact;
+ANALYZE numbers;
+SELECT first, last, within(format('SELECT FROM numbers WHERE bloom_may_contain(%L, small)', bloom_agg(x::smallint, 0.001))) AS small,
+	within(format('SELECT FROM numbers WHERE bloom_may_contain(%L, s)', bloom_agg(x, 0.001))) AS int,
+	within(format('SELECT FROM numbers WHERE bloom_may_contain(%L, large)', bloom_agg(x + 9223372036854774808, 0.001))) AS large,
+	within(format('SELECT FROM numbers WHERE bloom_may_contain(%L, day)', bloom_agg('2000-01-01'::date + x, 0.001))) AS day,
+	within(format('SELECT FROM numbers WHERE bloom_may_contain(%L, s)', bloom_agg(x, 0.1)), 2) AS "err 0.1"
+FROM (VALUES (110, 160), (900, 999)) f(first, last), generate_series(first, last) x GROUP BY first, last ORDER BY first;
+INSERT INTO numbers (large, day) SELECT -9223372036854775808, unnest('{infinity,-infinity}'::date[]) FROM generate_series(1, 9000);
+ANALYZE numbers;
+SELECT (rows_of(format('SELECT FROM numbers WHERE bloom_may_contain(%L, large)', bloom_agg(x + 9223372036854774808)))).estimated > 0 AS large,
+	(rows_of(format('SELECT FROM numbers WHERE bloom_may_contain(%L, day)', bloom_agg('2000-01-01'::date + x)))).estimated > 0 AS day
+FROM generate_series(900, 999) x;
+
 --
 -- One that an InitPlan builds: by the rows of its query
 --

@@ -77,6 +77,17 @@ INSERT INTO segment SELECT 104, 'compressed', bloom_add(bloom_create(500000), 70
 SELECT id, pg_column_compression(f) IS NOT NULL AS compressed FROM segment WHERE id = 104 AND f @~ 7001;
 
 --
+-- Two hashes by turns, in filters that lie in their rows, all of one shape to a kind, and in such as are sliced
+--
+CREATE TABLE turns AS
+SELECT s AS id, kind, (SELECT bloom_agg(s * 1000 + x, 0.01, kind, expected) FROM generate_series(1, 100) x) AS f
+FROM generate_series(1, 24) s, LATERAL (SELECT (ARRAY['blocked', 'parquet', 'blocked', 'blocked', 'parquet', 'parquet'])[s % 6 + 1],
+	(ARRAY[200, 40000])[s % 2 + 1]) t(kind, expected);
+SELECT kind, pg_column_size(f) > 20000 AS toasted, count(*) FROM turns GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT x, count(*) FILTER (WHERE f @~ (id * 1000 + x)) AS found FROM generate_series(1, 100, 33) x, turns GROUP BY x ORDER BY x;
+SELECT count(*) FROM turns WHERE f @~ 7001;
+
+--
 -- Through cursors, subtransactions and updates: a filter is known by more than its place
 --
 ALTER TABLE segment ALTER f SET STORAGE external;

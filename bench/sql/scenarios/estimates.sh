@@ -44,16 +44,25 @@ estimate()
 }
 
 heading "Rows, of $(thousands "$rows"); the ratio is that of the larger to the smaller" estimated actual
-for col in k skewed; do
-	for share in 0.001 0.01 0.1 0.5 1; do
-		estimate "$([ $col = k ] && echo unique || echo skewed) column, $(calc "100 * $share") % of the rows match" "<= 1.5 x" \
-			"format('SELECT FROM fact WHERE bloom_may_contain(%L, $col)', filter_of('$col', $share))"
-	done
+# probe COLUMN SHARE BOUND TEXT
+probe()
+{
+	estimate "$4, $(calc "100 * $2") % of the rows match" "$3" "format('SELECT FROM fact WHERE bloom_may_contain(%L, $1)', filter_of('$1', $2))"
+}
+# Statistics say how many rows a value has on average, not which values a filter has; and ANALYZE finds a fraction of the distinct values of a long
+# tail.  An estimate cannot be better than that of the same keys in an array.
+any() { estimate "... = ANY (array of the same keys)" "" "format('SELECT FROM fact WHERE $1 = ANY (%L)', keys_of('$1', $2))"; }
+
+for share in 0.001 0.01 0.1 0.5 1; do
+	probe k $share "<= 1.5 x" "unique column"
 done
-# ANALYZE finds a fraction of the distinct values of such a column: the estimate cannot be better than that of IN
+for share in 0.001 0.01 0.1 0.5 1; do
+	probe skewed $share "<= 1.5 x" "skewed column"
+	any skewed $share
+done
 for share in 0.001 0.01 0.1 0.5; do
-	estimate "skewed column with a long tail, $(calc "100 * $share") % match" "" "format('SELECT FROM fact WHERE bloom_may_contain(%L, long)', filter_of('long', $share))"
-	estimate "... = ANY (array of the same keys)" "" "format('SELECT FROM fact WHERE long = ANY (%L)', keys_of('long', $share))"
+	probe long $share "" "skewed column with a long tail"
+	any long $share
 done
 for form in unknown_may_contain bloom_may_contain; do
 	estimate "join of three tables, 1 % match, $([ $form = bloom_may_contain ] && echo as it is || echo 'if the planner knew nothing')" \
