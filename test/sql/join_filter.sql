@@ -27,7 +27,7 @@ RESET bloomfam.join_filter_min_rows;
 SET bloomfam.join_filter = maybe;
 SET bloomfam.join_filter_fpr = 0.6;
 SET bloomfam.join_filter_min_drop = 2;
-SET bloomfam.join_filter_max_size = '2GB';
+SET bloomfam.join_filter_min_rows = -1;
 SHOW bloomfam.join_filter_max_size;
 
 --
