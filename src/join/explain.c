@@ -179,69 +179,83 @@ end_filter(ExplainState *es)
 	ExplainCloseGroup("Bloom Filter", NULL, true, es);
 }
 
-/* What one filter came to while it was built. */
-static void
-explain_built(ExplainState *es, const JoinFilter *filter)
+static inline int64
+in_kilobytes(Size bytes)
 {
-	double		bits_per_key = filter->keys == 0 ? 0 : filter->bytes * 8.0 / filter->keys;
-	int64		size = (filter->largest + 1023) / 1024;
-	int64		memory = (filter->memory + 1023) / 1024;
+	return (bytes + 1023) / 1024;
+}
+
+/* What a filter came to while it was built; in text, after what the line begins with. */
+static void
+explain_built(ExplainState *es, const JoinBuildCounts *counts)
+{
+	double		bits_per_key = counts->keys == 0 ? 0 : counts->bytes * 8.0 / counts->keys;
 
 	if (!is_text(es))
 	{
-		ExplainPropertyUInteger("Builds", NULL, filter->builds, es);
-		ExplainPropertyUInteger("Given Up", NULL, filter->given_up, es);
-		ExplainPropertyUInteger("Keys", NULL, filter->keys, es);
+		ExplainPropertyUInteger("Builds", NULL, counts->builds, es);
+		ExplainPropertyUInteger("Given Up", NULL, counts->given_up, es);
+		ExplainPropertyUInteger("Keys", NULL, counts->keys, es);
 		ExplainPropertyFloat("Bits per Key", NULL, bits_per_key, 1, es);
-		ExplainPropertyInteger("Size", "kB", size, es);
-		ExplainPropertyInteger("Peak Memory Usage", "kB", memory, es);
+		ExplainPropertyInteger("Size", "kB", in_kilobytes(counts->largest), es);
+		ExplainPropertyInteger("Peak Memory Usage", "kB", in_kilobytes(counts->memory), es);
 		return;
 	}
-	if (filter->builds == 0)
-		return;
-	indent(es);
-	if (filter->builds > 1 || filter->given_up > 0)
-		appendStringInfo(es->str, "Builds: " UINT64_FORMAT "  ", filter->builds);
-	if (filter->given_up > 0)
-		appendStringInfo(es->str, "Given Up: " UINT64_FORMAT "  ", filter->given_up);
-	appendStringInfo(es->str, "Keys: " UINT64_FORMAT, filter->keys);
-	if (filter->keys > 0)
+	if (counts->builds > 1 || counts->given_up > 0)
+		appendStringInfo(es->str, "Builds: " UINT64_FORMAT "  ", counts->builds);
+	if (counts->given_up > 0)
+		appendStringInfo(es->str, "Given Up: " UINT64_FORMAT "  ", counts->given_up);
+	appendStringInfo(es->str, "Keys: " UINT64_FORMAT, counts->keys);
+	if (counts->bytes > 0 && counts->keys > 0)
 		appendStringInfo(es->str, "  Bits per Key: %.1f", bits_per_key);
-	if (filter->largest > 0)
-		appendStringInfo(es->str, "  Size: " INT64_FORMAT "kB  Memory Usage: " INT64_FORMAT "kB", size, memory);
+	if (counts->largest > 0)
+		appendStringInfo(es->str, "  Size: " INT64_FORMAT "kB  Memory Usage: " INT64_FORMAT "kB",
+						 in_kilobytes(counts->largest), in_kilobytes(counts->memory));
 	appendStringInfoChar(es->str, '\n');
 }
 
-/* What one filter did on the probe side. */
+/* What a filter did on the probe side. */
 static void
-explain_probed(ExplainState *es, const JoinProbe *probe, bool by_pages)
+explain_probed(ExplainState *es, const JoinProbeCounts *counts, bool by_pages)
 {
-	bool		known = probe->filter != NULL && probe->filter->complete;
-	BfStats		stats;
-
-	if (known)
-		bf_stats(&bloomfam_env, &probe->filter->view, &stats);
 	if (!is_text(es))
 	{
 		ExplainPropertyText("Probed By", by_pages ? "pages" : "rows", es);
-		ExplainPropertyUInteger("Rows Probed", NULL, probe->tested, es);
-		ExplainPropertyUInteger("Rows Dropped", NULL, probe->dropped, es);
-		ExplainPropertyUInteger("Rows Passed Unseen", NULL, probe->passed_unseen, es);
-		if (known)
-			ExplainPropertyFloat("Expected FPR", NULL, stats.fpr, 6, es);
-		ExplainPropertyBool("Switched Off", probe->pause > 0, es);
+		ExplainPropertyUInteger("Rows Probed", NULL, counts->tested, es);
+		ExplainPropertyUInteger("Rows Dropped", NULL, counts->dropped, es);
+		ExplainPropertyUInteger("Rows Passed Unseen", NULL, counts->passed_unseen, es);
+		if (counts->fpr > 0)
+			ExplainPropertyFloat("Expected FPR", NULL, counts->fpr, 6, es);
+		ExplainPropertyBool("Switched Off", counts->switched_off, es);
 		return;
 	}
-	if (probe->tested == 0 && probe->passed_unseen == 0)
-		return;
-	indent(es);
 	appendStringInfo(es->str, "Rows Probed: " UINT64_FORMAT " (by %s)  Dropped: " UINT64_FORMAT "  Passed Unseen: " UINT64_FORMAT,
-					 probe->tested, by_pages ? "pages" : "rows", probe->dropped, probe->passed_unseen);
-	if (known)
-		appendStringInfo(es->str, "  Expected FPR: %.2f%%", stats.fpr * 100);
-	if (probe->pause > 0)
+					 counts->tested, by_pages ? "pages" : "rows", counts->dropped, counts->passed_unseen);
+	if (counts->fpr > 0)
+		appendStringInfo(es->str, "  Expected FPR: %.2f%%", counts->fpr * 100);
+	if (counts->switched_off)
 		appendStringInfoString(es->str, "  (switched off)");
 	appendStringInfoChar(es->str, '\n');
+}
+
+/* Before and after what is said of one worker. */
+static void
+begin_worker(ExplainState *es, int worker)
+{
+	ExplainOpenGroup("Worker", NULL, true, es);
+	if (is_text(es))
+	{
+		indent(es);
+		appendStringInfo(es->str, "Worker %d:  ", worker);
+	}
+	else
+		ExplainPropertyInteger("Worker Number", NULL, worker, es);
+}
+
+static void
+end_worker(ExplainState *es)
+{
+	ExplainCloseGroup("Worker", NULL, true, es);
 }
 
 void
@@ -253,9 +267,60 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
 	begin_filter(es, plan, ancestors, linitial(plan->custom_private), state->keys);
 	if (es->analyze && state->filter != NULL)
-		explain_built(es, state->filter);
+	{
+		JoinBuildCounts sum = state->filter->counts;
+		int			i;
+
+		for (i = 0; i < state->nworkers; i++)
+			bloomfam_join_build_counts_add(&sum, &state->workers[i]);
+		if (!is_text(es) || sum.builds > 0 || sum.keys > 0)
+		{
+			if (is_text(es))
+				indent(es);
+			explain_built(es, &sum);
+		}
+		if (es->verbose && !es->hide_workers && state->nworkers > 0)
+		{
+			ExplainOpenGroup("Workers", "Workers", false, es);
+			for (i = 0; i < state->nworkers; i++)
+			{
+				begin_worker(es, i);
+				explain_built(es, &state->workers[i]);
+				end_worker(es);
+			}
+			ExplainCloseGroup("Workers", "Workers", false, es);
+		}
+	}
 	end_filter(es);
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
+}
+
+/* One filter of a probe node, the probe-th. */
+static void
+explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
+{
+	JoinProbeCounts sum = bloomfam_join_probe_counts(&state->probes[probe]);
+	bool		by_pages = state->page != NULL;
+	int			i;
+
+	for (i = 0; i < state->nworkers; i++)
+		bloomfam_join_probe_counts_add(&sum, &state->workers[i * state->nprobes + probe]);
+	if (!is_text(es) || sum.tested > 0 || sum.passed_unseen > 0)
+	{
+		if (is_text(es))
+			indent(es);
+		explain_probed(es, &sum, by_pages);
+	}
+	if (!es->verbose || es->hide_workers || state->nworkers == 0)
+		return;
+	ExplainOpenGroup("Workers", "Workers", false, es);
+	for (i = 0; i < state->nworkers; i++)
+	{
+		begin_worker(es, i);
+		explain_probed(es, &state->workers[i * state->nprobes + probe], by_pages);
+		end_worker(es);
+	}
+	ExplainCloseGroup("Workers", "Workers", false, es);
 }
 
 void
@@ -275,7 +340,7 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 		else
 			begin_filter(es, plan, ancestors, spec, i < state->nprobes ? state->probes[i].keys : NULL);
 		if (es->analyze && i < state->nprobes)
-			explain_probed(es, &state->probes[i], state->page != NULL);
+			explain_probe(es, state, i);
 		end_filter(es);
 	}
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
@@ -295,13 +360,10 @@ append_reason(StringInfo out, const HashJoin *join, const JoinVerdict *verdict)
 			appendStringInfoString(out, "Rows of the probe side that match none are in the join's result.");
 			break;
 		case JOIN_KEY_IS_COMPUTED:
-			appendStringInfoString(out, "The key is no plain column of the probe side.");
-			break;
-		case JOIN_KEY_IS_VOLATILE:
-			appendStringInfoString(out, "The build side computes the key by a subquery or a volatile function.");
+			appendStringInfoString(out, "The key is no plain column of the probe side, or computed by a subquery on the build side.");
 			break;
 		case JOIN_KEY_HAS_NO_HASH:
-			appendStringInfoString(out, "The operator is not strict, or its family cannot hash both of its types.");
+			appendStringInfoString(out, "The operator is not strict, or its family does not hash both of its types.");
 			break;
 		case JOIN_HAS_NO_PLACE:
 			appendStringInfoString(out, "All of the probe side is scanned asynchronously.");

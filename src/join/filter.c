@@ -143,6 +143,14 @@ bloomfam_join_filter_use(JoinFilter *filter, const BfHeader *head, uint8 *payloa
 }
 
 void
+bloomfam_join_filter_count(JoinFilter *filter, Size size, Size memory)
+{
+	filter->counts.bytes += size;
+	filter->counts.largest = Max(filter->counts.largest, size);
+	filter->counts.memory = Max(filter->counts.memory, memory);
+}
+
+void
 bloomfam_join_filter_finish(JoinFilter *filter)
 {
 	BfHeader	head;
@@ -150,15 +158,15 @@ bloomfam_join_filter_finish(JoinFilter *filter)
 	Size		size;
 	uint8	   *payload;
 
-	filter->builds++;
 	if (filter->shared != NULL)
 	{
 		bloomfam_join_shared_finish(filter);
 		return;
 	}
+	filter->counts.builds++;
 	if (!filter->abandoned && !bloomfam_join_filter_plan(filter->nhashes, &head))
 		filter->abandoned = true;
-	filter->given_up += filter->abandoned;
+	filter->counts.given_up += filter->abandoned;
 	if (filter->abandoned || filter->join == NULL)
 		return;
 	size = head.payload_len + JOIN_FILTER_ALIGNMENT;
@@ -168,10 +176,8 @@ bloomfam_join_filter_finish(JoinFilter *filter)
 	memset(payload, 0, head.payload_len);
 	bf_init(&head, payload);
 	bloomfam_join_filter_fill(&head, payload, filter->hashes, filter->nhashes);
-	filter->keys += filter->nhashes;
-	filter->bytes += head.payload_len;
-	filter->largest = Max(filter->largest, head.payload_len);
-	filter->memory = Max(filter->memory, size + filter->allocated * sizeof(uint64));
+	filter->counts.keys += filter->nhashes;
+	bloomfam_join_filter_count(filter, head.payload_len, size + filter->allocated * sizeof(uint64));
 	if (filter->hashes != NULL)
 		pfree(filter->hashes);
 	filter->hashes = NULL;

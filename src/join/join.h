@@ -105,7 +105,6 @@ typedef struct JoinShared
 	dsa_pointer_atomic chunks;	/* they are in these; the last one */
 	dsa_pointer payload;		/* before it is aligned */
 	BfHeader	head;			/* of the filter */
-	Size		memory;
 } JoinShared;
 
 typedef struct JoinFilter JoinFilter;
@@ -147,20 +146,28 @@ typedef struct JoinSegment
 	MemoryContextCallback reset;
 } JoinSegment;
 
-/* What a worker did, over all rescans: of its builds, and of one filter of a probe node. */
+/* What a process did, over all rescans, for EXPLAIN: building a filter, and probing one. */
 typedef struct JoinBuildCounts
 {
-	uint64		keys;			/* of a shared filter its share, else of its last build */
-	uint64		builds;
-	Size		memory;
+	uint64		builds;			/* of a shared filter, counted by the process that makes it */
+	uint64		given_up;		/* of these: there were too many keys */
+	uint64		keys;			/* rows that had one; of a shared filter, the share */
+	uint64		bytes;			/* of all filters' bits */
+	Size		largest;		/* of them */
+	Size		memory;			/* the most that was allocated at once */
 } JoinBuildCounts;
 
 typedef struct JoinProbeCounts
 {
-	uint64		tested;
+	uint64		tested;			/* rows */
 	uint64		dropped;
 	uint64		passed_unseen;
+	bool		switched_off;	/* at the end */
+	double		fpr;			/* by the filter's fill; 0: not known */
 } JoinProbeCounts;
+
+extern void bloomfam_join_build_counts_add(JoinBuildCounts *sum, const JoinBuildCounts *counts);
+extern void bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *counts);
 
 typedef struct JoinBuildDsm JoinBuildDsm;
 typedef struct JoinProbeDsm JoinProbeDsm;
@@ -200,13 +207,7 @@ struct JoinFilter
 	BfProbe		probe;
 	uint8	   *payload;
 
-	/* for EXPLAIN: of all builds */
-	uint64		builds;
-	uint64		given_up;		/* how many of them were abandoned; the rest: */
-	uint64		keys;			/* rows that had a key */
-	uint64		bytes;			/* of the filters' bits */
-	Size		largest;		/* of them */
-	Size		memory;			/* the most that was allocated at once */
+	JoinBuildCounts counts;
 };
 
 /* The filter in this parameter slot, made when first asked for. */
@@ -232,6 +233,9 @@ extern bool bloomfam_join_filter_plan(uint64 nhashes, BfHeader *head);
 
 /* Adds hashes to a payload. */
 extern void bloomfam_join_filter_fill(const BfHeader *head, uint8 *payload, const uint64 *hashes, uint64 n);
+
+/* Counts a filter that was made, for EXPLAIN: its size, and all that making it took. */
+extern void bloomfam_join_filter_count(JoinFilter *filter, Size size, Size memory);
 
 /* From now on, and as long as the join has the hash table that it now has, the filter is this one. */
 extern void bloomfam_join_filter_use(JoinFilter *filter, const BfHeader *head, uint8 *payload);
@@ -262,8 +266,8 @@ bloomfam_join_filter_ready(JoinFilter *filter)
 /*
  * What a plan's nodes carry in custom_private: a list of filters, each a list of integers.  A build node has one filter, a probe node one or more.
  *
- *		param, number, shared, expected share of rows dropped in thousandths, then for each column of the key: operator, collation, attribute number,
- *		hash key
+ *		param, number, shared, expected share of rows dropped in thousandths, then for each column of the key: operator, collation,
+ *		attribute number, hash key
  *
  * The number is the filter's in this plan, from 1.  A build node's filter is shared if the hash table is (Parallel Hash); a probe node's if the
  * join is above the Gather that the node is below.  The attribute is the child's output column; 0 means the next one of custom_exprs (build nodes
@@ -348,11 +352,7 @@ typedef struct JoinProbe
 	uint64		sample_dropped;
 	uint64		pause;			/* rows to let pass before the next sample; 0: on */
 	uint64		last_pause;		/* the next one is longer */
-
-	/* for EXPLAIN */
-	uint64		tested;
-	uint64		dropped;
-	uint64		passed_unseen;
+	JoinProbeCounts counts;		/* see bloomfam_join_probe_counts() */
 } JoinProbe;
 
 typedef struct JoinPage JoinPage;
@@ -384,6 +384,9 @@ bloomfam_join_is_build(const PlanState *node)
 #define JOIN_SAMPLE_ROWS	4096
 #define JOIN_PAUSE_ROWS		100000
 
+/* A probe's counts with those that are found at the end only. */
+extern JoinProbeCounts bloomfam_join_probe_counts(const JoinProbe *probe);
+
 /* Counts a filter's work on some rows, and decides whether it goes on: worth is the share that must be dropped. */
 extern void bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dropped, double worth);
 
@@ -395,7 +398,7 @@ bloomfam_join_probe_awake(JoinProbe *probe, uint64 rows)
 
 	if (likely(ready && probe->pause == 0))
 		return true;
-	probe->passed_unseen += rows;
+	probe->counts.passed_unseen += rows;
 	if (ready)
 		probe->pause -= Min(probe->pause, rows);
 	return false;
@@ -458,8 +461,7 @@ typedef enum JoinReason
 {
 	JOIN_HAS_FILTER,
 	JOIN_KEEPS_ROWS,			/* rows without a match are in its result */
-	JOIN_KEY_IS_COMPUTED,		/* on the probe side */
-	JOIN_KEY_IS_VOLATILE,		/* on the build side */
+	JOIN_KEY_IS_COMPUTED,		/* on the probe side; or in a way that may not be repeated on the build side */
 	JOIN_KEY_HAS_NO_HASH,
 	JOIN_HAS_NO_PLACE,
 	JOIN_PROBES_FEW_ROWS,

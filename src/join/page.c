@@ -246,8 +246,8 @@ row_passes(JoinProbeState *state, TupleTableSlot *slot)
 			continue;
 		key = slot_getattr(slot, probe->attributes[0], &isnull);
 		pass = !isnull && bloomfam_join_stored_passes(probe->stored, key);
-		probe->tested++;
-		probe->dropped += !pass;
+		probe->counts.tested++;
+		probe->counts.dropped += !pass;
 	}
 	MemoryContextSwitchTo(old);
 	return pass;

@@ -665,10 +665,9 @@ find_key_columns(HashJoin *join, KeyColumn *columns, JoinVerdict *verdicts)
 		column->collation = list_nth_oid(join->hashcollations, i);
 		column->inner = list_nth(hash->hashkeys, i);
 		column->hash_key = i;
-		if (!IsA(outer, Var) || ((Var *) outer)->varno != OUTER_VAR || ((Var *) outer)->varattno <= 0)
+		if (!IsA(outer, Var) || ((Var *) outer)->varno != OUTER_VAR || ((Var *) outer)->varattno <= 0 ||
+			!bloomfam_join_is_indifferent(column->inner))
 			verdicts[i].reason = JOIN_KEY_IS_COMPUTED;
-		else if (!bloomfam_join_is_indifferent(column->inner))
-			verdicts[i].reason = JOIN_KEY_IS_VOLATILE;
 		else if (!bloomfam_join_key_usable(column->operator, column->collation, &column->leakproof))
 			verdicts[i].reason = JOIN_KEY_HAS_NO_HASH;
 		else
@@ -745,16 +744,13 @@ plan_join(PlanContext *context, HashJoin *join)
 {
 	int			nkeys = list_length(join->hashkeys);
 	JoinVerdict *verdicts = palloc0(nkeys * sizeof(JoinVerdict));
-	JoinReason	reason = JOIN_HAS_FILTER;
 	int			i;
 
-	if (!may_drop_outer(join->join.jointype))
-		reason = JOIN_KEEPS_ROWS;
-	if (reason == JOIN_HAS_FILTER)
+	if (may_drop_outer(join->join.jointype))
 		plan_keys(context, join, verdicts);
 	else
 		for (i = 0; i < nkeys; i++)
-			verdicts[i].reason = reason;
+			verdicts[i].reason = JOIN_KEEPS_ROWS;
 	if (bloomfam_join_filter_log)
 		bloomfam_join_log(context->stmt, join, context->ancestors, verdicts);
 }

@@ -24,8 +24,8 @@
 void
 bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dropped, double worth)
 {
-	probe->tested += tested;
-	probe->dropped += dropped;
+	probe->counts.tested += tested;
+	probe->counts.dropped += dropped;
 	probe->sample_tested += tested;
 	probe->sample_dropped += dropped;
 	if (probe->sample_tested < JOIN_SAMPLE_ROWS)
@@ -38,6 +38,21 @@ bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dropped, doubl
 	else
 		probe->last_pause = 0;
 	probe->sample_tested = probe->sample_dropped = 0;
+}
+
+JoinProbeCounts
+bloomfam_join_probe_counts(const JoinProbe *probe)
+{
+	JoinProbeCounts counts = probe->counts;
+	BfStats		stats;
+
+	counts.switched_off = probe->pause > 0;
+	if (probe->filter->complete)
+	{
+		bf_stats(&bloomfam_env, &probe->filter->view, &stats);
+		counts.fpr = stats.fpr;
+	}
+	return counts;
 }
 
 /* May this row join, as far as one filter knows? */

@@ -50,7 +50,6 @@ init_shared(JoinShared *shared, JoinSharedState state)
 	pg_atomic_init_u64(&shared->nhashes, 0);
 	dsa_pointer_atomic_init(&shared->chunks, InvalidDsaPointer);
 	shared->payload = InvalidDsaPointer;
-	shared->memory = 0;
 }
 
 /* Only one process of those that try it at a time gets it from one state to the next. */
@@ -107,7 +106,7 @@ hand_over(JoinFilter *filter)
 	while (!dsa_pointer_atomic_compare_exchange(&shared->chunks, &last, filter->chunk));
 	pg_atomic_fetch_add_u64(&shared->nhashes, filter->nhashes);
 
-	filter->keys += filter->nhashes;
+	filter->counts.keys += filter->nhashes;
 	filter->chunk = InvalidDsaPointer;
 	filter->hashes = NULL;
 	filter->nhashes = filter->allocated = 0;
@@ -117,7 +116,11 @@ static void
 give_up(JoinFilter *filter)
 {
 	if (move_shared(filter->shared, JOIN_SHARED_NONE, JOIN_SHARED_GIVEN_UP))
+	{
 		free_chunks(filter->shared, filter->area);
+		filter->counts.builds++;
+		filter->counts.given_up++;
+	}
 	filter->abandoned = true;
 }
 
@@ -155,6 +158,7 @@ make_filter(JoinFilter *filter)
 	dsa_pointer next;
 	uint8	   *payload;
 
+	filter->counts.builds++;
 	if (nhashes > bloomfam_join_filter_most() || !bloomfam_join_filter_plan(nhashes, &shared->head))
 		shared->payload = InvalidDsaPointer;
 	else
@@ -164,9 +168,10 @@ make_filter(JoinFilter *filter)
 	{
 		free_chunks(shared, filter->area);
 		pg_atomic_write_u32(&shared->state, JOIN_SHARED_GIVEN_UP);
+		filter->counts.given_up++;
 		return;
 	}
-	shared->memory = shared->head.payload_len + nhashes * sizeof(uint64);
+	bloomfam_join_filter_count(filter, shared->head.payload_len, shared->head.payload_len + nhashes * sizeof(uint64));
 	payload = (uint8 *) TYPEALIGN(JOIN_FILTER_ALIGNMENT, dsa_get_address(filter->area, shared->payload));
 	memset(payload, 0, shared->head.payload_len);
 	bf_init(&shared->head, payload);
@@ -225,6 +230,29 @@ tie_shared(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 	filter->hashes = NULL;
 	filter->nhashes = filter->allocated = 0;
 	filter->complete = filter->abandoned = false;
+}
+
+/* ---- counts ---- */
+
+void
+bloomfam_join_build_counts_add(JoinBuildCounts *sum, const JoinBuildCounts *counts)
+{
+	sum->builds += counts->builds;
+	sum->given_up += counts->given_up;
+	sum->keys += counts->keys;
+	sum->bytes += counts->bytes;
+	sum->largest = Max(sum->largest, counts->largest);
+	sum->memory = Max(sum->memory, counts->memory);
+}
+
+void
+bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *counts)
+{
+	sum->tested += counts->tested;
+	sum->dropped += counts->dropped;
+	sum->passed_unseen += counts->passed_unseen;
+	sum->switched_off |= counts->switched_off;
+	sum->fpr = Max(sum->fpr, counts->fpr);
 }
 
 /* ---- dynamic shared memory of the nodes ---- */
@@ -311,16 +339,9 @@ left_build(dsm_segment *seg, Datum arg)
 		state->workers = MemoryContextAllocZero(state->css.ss.ps.state->es_query_cxt, dsm->nworkers * sizeof(JoinBuildCounts));
 	}
 	for (i = 0; i < Min(state->nworkers, dsm->nworkers); i++)
-	{
-		state->workers[i].keys += dsm->workers[i].keys;
-		state->workers[i].builds += dsm->workers[i].builds;
-		state->workers[i].memory = Max(state->workers[i].memory, dsm->workers[i].memory);
-	}
+		bloomfam_join_build_counts_add(&state->workers[i], &dsm->workers[i]);
 	if (filter->shared != NULL)
-	{
-		filter->memory = Max(filter->memory, dsm->filter.memory);
 		tie_shared(filter, NULL, NULL);
-	}
 }
 
 void
@@ -371,14 +392,8 @@ bloomfam_join_build_initialize_worker(CustomScanState *css, shm_toc *toc, void *
 void
 bloomfam_join_build_end_worker(JoinBuildState *state)
 {
-	JoinBuildCounts *counts;
-
-	if (!IsParallelWorker() || state->dsm == NULL)
-		return;
-	counts = &state->dsm->workers[ParallelWorkerNumber];
-	counts->keys += state->filter->keys;
-	counts->builds += state->filter->builds;
-	counts->memory = Max(counts->memory, state->filter->memory);
+	if (IsParallelWorker() && state->dsm != NULL)
+		bloomfam_join_build_counts_add(&state->dsm->workers[ParallelWorkerNumber], &state->filter->counts);
 }
 
 /* ---- probe nodes ---- */
@@ -435,11 +450,7 @@ left_probe(dsm_segment *seg, Datum arg)
 												dsm->nworkers * state->nprobes * sizeof(JoinProbeCounts));
 	}
 	for (i = 0; i < Min(state->nworkers, dsm->nworkers) * state->nprobes; i++)
-	{
-		state->workers[i].tested += counts[i].tested;
-		state->workers[i].dropped += counts[i].dropped;
-		state->workers[i].passed_unseen += counts[i].passed_unseen;
-	}
+		bloomfam_join_probe_counts_add(&state->workers[i], &counts[i]);
 	for (i = 0; i < state->nprobes; i++)
 		state->probes[i].filter->copied_to = NULL;
 }
@@ -511,13 +522,13 @@ bloomfam_join_probe_end_worker(JoinProbeState *state)
 	JoinProbeCounts *counts;
 	int			i;
 
-	if (!IsParallelWorker() || state->dsm == NULL)
+	if (!IsParallelWorker() || state->dsm == NULL || state->css.ss.ps.instrument == NULL)
 		return;
 	counts = counts_of_probes(state->dsm) + ParallelWorkerNumber * state->nprobes;
 	for (i = 0; i < state->nprobes; i++)
 	{
-		counts[i].tested += state->probes[i].tested;
-		counts[i].dropped += state->probes[i].dropped;
-		counts[i].passed_unseen += state->probes[i].passed_unseen;
+		JoinProbeCounts own = bloomfam_join_probe_counts(&state->probes[i]);
+
+		bloomfam_join_probe_counts_add(&counts[i], &own);
 	}
 }
