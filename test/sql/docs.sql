@@ -226,6 +226,48 @@ SELECT * FROM dump(bloom_create(1, 0.1, 'standard'));
 \c :original
 DROP DATABASE docs_examples;
 
+-- ==================== docs/join_filter.md
+CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+ALTER DATABASE docs_examples SET session_preload_libraries = 'bloomfam';
+\c docs_examples
+SET lc_messages = 'C';
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/join_filter.md, example 1
+CREATE TABLE sales AS SELECT g AS id, g % 5000 AS shop, g % 90 AS day, g * 7 % 1000 AS amount FROM generate_series(1, 200000) g;
+CREATE TABLE shops AS SELECT g AS shop, 'town ' || g % 400 AS town FROM generate_series(1, 5000) g;
+CREATE TABLE days AS SELECT g AS day, g % 7 = 0 AS sunday FROM generate_series(0, 89) g;
+VACUUM ANALYZE sales, shops, days;
+
+SET bloomfam.join_filter = on;
+
+-- docs/join_filter.md, example 2
+SET max_parallel_workers_per_gather = 0;
+EXPLAIN (COSTS OFF)
+SELECT town, sum(amount) FROM sales s JOIN shops USING (shop) WHERE town IN ('town 7', 'town 8') GROUP BY town;
+
+-- docs/join_filter.md, example 3
+\o /dev/null
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT town, sum(amount)
+FROM sales s JOIN shops USING (shop) JOIN days d USING (day)
+WHERE town IN ('town 7', 'town 8') AND sunday GROUP BY town;
+\o
+
+-- docs/join_filter.md, example 4
+SET bloomfam.join_filter_log = on;
+SET client_min_messages = log;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM shops JOIN days ON days.day = shops.shop WHERE sunday;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM sales s LEFT JOIN shops ON shops.shop = s.shop;
+RESET client_min_messages;
+RESET bloomfam.join_filter_log;
+-- end
+\c :original
+DROP DATABASE docs_examples;
+
 -- ==================== docs/kinds.md
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
