@@ -429,7 +429,7 @@ copy_filter(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 	memcpy((void *) TYPEALIGN(JOIN_FILTER_ALIGNMENT, dsa_get_address(area, shared->payload)), filter->payload, size);
 	shared->head = filter->view.head;
 	filter->copied_to = area;
-	filter->copied_build = filter->builds;
+	filter->copied_build = filter->counts.builds;
 	pg_atomic_write_u32(&shared->state, JOIN_SHARED_READY);
 }
 
@@ -491,7 +491,7 @@ bloomfam_join_probe_reinitialize(CustomScanState *css, ParallelContext *pcxt, vo
 	for (i = 0; i < dsm->nprobes; i++)
 	{
 		if (!DsaPointerIsValid(dsm->filters[i].payload) ||
-			(state->probes[i].filter->copied_build == state->probes[i].filter->builds && bloomfam_join_filter_ready(state->probes[i].filter)))
+			(state->probes[i].filter->copied_build == state->probes[i].filter->counts.builds && bloomfam_join_filter_ready(state->probes[i].filter)))
 			continue;
 		reset_shared(&dsm->filters[i], area, JOIN_SHARED_GIVEN_UP);
 		state->probes[i].filter->copied_to = NULL;
