@@ -37,20 +37,29 @@
 typedef struct PageColumn
 {
 	AttrNumber	attribute;		/* of the table */
-	int			offset;			/* from the start of the row's data, if nothing before it is NULL; -1: it varies */
+
+	/* in rows without NULLs: where to begin to look for it, and that attribute's offset from the start of the row's data */
+	AttrNumber	first;
+	Size		offset;
 } PageColumn;
+
+static inline bool
+is_fixed(const PageColumn *column)
+{
+	return column->first == column->attribute;
+}
 
 struct JoinPage
 {
 	bool		by_pages;		/* else all is done row by row */
 	PageColumn **columns;		/* of each filter */
 
-	/* of the page that the scan is on */
-	BlockNumber block;			/* whose rows were selected; or */
-	BlockNumber passing_block;	/* whose rows all pass */
-	int			nselected;
+	/* of the page that the scan is on: which rows pass, and the next of these that the scan is to give */
+	bool		selected;		/* below is what follows */
+	bool		all;			/* all of them, as no filter looked */
+	int			npassing;
 	int			next;
-	uint16		selected[MaxHeapTuplesPerPage];	/* indexes into rs_vistuples */
+	uint16		passing[MaxHeapTuplesPerPage];	/* indexes into rs_vistuples */
 
 	/* scratch */
 	HeapTupleHeader rows[MaxHeapTuplesPerPage];
@@ -59,22 +68,24 @@ struct JoinPage
 	bool		pass[MaxHeapTuplesPerPage];
 };
 
-/* Where an attribute lies in rows without NULLs before it; -1 if that varies. */
-static int
-fixed_offset(TupleDesc desc, AttrNumber attribute)
+/* The last attribute that always lies at the same place, up to this one. */
+static void
+find_column(PageColumn *column, TupleDesc desc, AttrNumber attribute)
 {
-	Size		offset = 0;
-	int			i;
+	Size		end = 0;
 
-	for (i = 0;; i++)
+	column->attribute = attribute;
+	for (column->first = 1;; column->first++)
 	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
+		Form_pg_attribute att = TupleDescAttr(desc, column->first - 1);
 
-		if (i + 1 == attribute && att->attlen > 0)
-			return (int) att_align_nominal(offset, att->attalign);
-		if (i + 1 == attribute || att->attlen <= 0)
-			return -1;
-		offset = att_align_nominal(offset, att->attalign) + att->attlen;
+		column->offset = end;
+		if (att->attlen <= 0)
+			break;
+		column->offset = att_align_nominal(end, att->attalign);
+		if (column->first == attribute)
+			break;
+		end = column->offset + att->attlen;
 	}
 }
 
@@ -94,19 +105,54 @@ is_at_fixed_offset(HeapTupleHeader row, AttrNumber attribute)
 	return true;
 }
 
-/* The hash of one column of a row, read the long way; sets *isnull. */
-static uint64
-hash_attribute(const JoinKey *key, HeapTupleHeader row, AttrNumber attribute, TupleDesc desc, bool *isnull)
+/* Reads an attribute of a row that the table did not have when the row was written. */
+static pg_noinline Datum
+read_missing(HeapTupleHeader row, AttrNumber attribute, TupleDesc desc, bool *isnull)
 {
 	HeapTupleData tuple;
-	Datum		value;
 
 	/* length and place do not matter to heap_getattr() */
 	tuple.t_len = 0;
 	tuple.t_data = row;
 	tuple.t_tableOid = InvalidOid;
 	ItemPointerSetInvalid(&tuple.t_self);
-	value = heap_getattr(&tuple, attribute, desc, isnull);
+	return heap_getattr(&tuple, attribute, desc, isnull);
+}
+
+/* Reads an attribute of a row, wherever it lies: what heap_getattr() does, but beginning as far on as it can. */
+static Datum
+read_attribute(HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bool *isnull)
+{
+	const char *data = (const char *) row + row->t_hoff;
+	const bits8 *nulls = (row->t_infomask & HEAP_HASNULL) != 0 ? row->t_bits : NULL;
+	Form_pg_attribute att;
+	Size		offset = nulls == NULL ? column->offset : 0;
+	int			i = nulls == NULL ? column->first - 1 : 0;
+
+	if (unlikely(HeapTupleHeaderGetNatts(row) < column->attribute))
+		return read_missing(row, column->attribute, desc, isnull);
+	*isnull = nulls != NULL && att_isnull(column->attribute - 1, nulls);
+	if (*isnull)
+		return (Datum) 0;
+	for (;; i++)
+	{
+		if (nulls != NULL && att_isnull(i, nulls))
+			continue;
+		att = TupleDescAttr(desc, i);
+		offset = att_align_pointer(offset, att->attalign, att->attlen, data + offset);
+		if (i == column->attribute - 1)
+			break;
+		offset = att_addlength_pointer(offset, att->attlen, data + offset);
+	}
+	return fetch_att(data + offset, att->attbyval, att->attlen);
+}
+
+/* The hash of one column of a row. */
+static inline uint64
+hash_attribute(const JoinKey *key, HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bool *isnull)
+{
+	Datum		value = read_attribute(row, column, desc, isnull);
+
 	return *isnull ? 0 : key->hash(key, value);
 }
 
@@ -129,7 +175,7 @@ hash_attribute(const JoinKey *key, HeapTupleHeader row, AttrNumber attribute, Tu
 			isnull = false; \
 		} \
 		else \
-			hash = hash_attribute(key, row, column->attribute, desc, &isnull); \
+			hash = hash_attribute(key, row, column, desc, &isnull); \
 		page->hashes[i] = first ? hash : bloomfam_join_hash_combine(page->hashes[i], hash); \
 		page->null[i] = first ? isnull : page->null[i] | isnull; \
 	}
@@ -140,17 +186,17 @@ hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleD
 	bool		isnull;
 	int			i;
 
-	if (key->integer && column->offset >= 0 && key->typlen == 8)
+	if (key->integer && is_fixed(column) && key->typlen == 8)
 		HASH_INTEGERS(int64)
-	else if (key->integer && column->offset >= 0 && key->typlen == 4)
+	else if (key->integer && is_fixed(column) && key->typlen == 4)
 		HASH_INTEGERS(int32)
-	else if (key->integer && column->offset >= 0 && key->typlen == 2)
+	else if (key->integer && is_fixed(column) && key->typlen == 2)
 		HASH_INTEGERS(int16)
 	else
 	{
 		for (i = 0; i < n; i++)
 		{
-			uint64		hash = hash_attribute(key, page->rows[i], column->attribute, desc, &isnull);
+			uint64		hash = hash_attribute(key, page->rows[i], column, desc, &isnull);
 
 			page->hashes[i] = first ? hash : bloomfam_join_hash_combine(page->hashes[i], hash);
 			page->null[i] = first ? isnull : page->null[i] | isnull;
@@ -159,10 +205,9 @@ hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleD
 }
 
 /*
- * Selects, of the rows of the page that the scan is on, from the present one on, those that pass all filters.  Returns false if no filter
- * looked at them.
+ * Finds, of the rows of the page that the scan is on, from the present one on, those that pass all filters.
  */
-static bool
+static void
 select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 {
 	JoinPage   *page = state->page;
@@ -190,8 +235,11 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		{
 			for (i = (int) scan->rs_cindex; i < end; i++)
 			{
-				page->selected[n] = i;
-				page->rows[n++] = (HeapTupleHeader) PageGetItem(bytes, PageGetItemId(bytes, scan->rs_vistuples[i]));
+				HeapTupleHeader row = (HeapTupleHeader) PageGetItem(bytes, PageGetItemId(bytes, scan->rs_vistuples[i]));
+
+				__builtin_prefetch(row);
+				page->passing[n] = i;
+				page->rows[n++] = row;
 			}
 			looked = true;
 		}
@@ -214,16 +262,36 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 			memset(page->pass, answer == JOIN_ANSWER_YES, n);
 		for (i = 0; i < n; i++)
 		{
-			page->selected[kept] = page->selected[i];
+			page->passing[kept] = page->passing[i];
 			page->rows[kept] = page->rows[i];
 			kept += page->pass[i] & !page->null[i];
 		}
 		bloomfam_join_probe_count(probe, n, n - kept, WORTH_OF_PAGES);
 		n = kept;
 	}
-	page->nselected = n;
-	page->next = 0;
-	return looked;
+	page->selected = true;
+	page->all = !looked;
+	page->npassing = looked ? n : end;
+	page->next = looked ? 0 : (int) scan->rs_cindex;
+}
+
+/*
+ * Sends the scan to the next row that passes, in place of heap_getnextslot(): the row is on the page that the scan is on, and known to be visible.
+ */
+static inline void
+give_row(JoinPage *page, HeapScanDesc scan, TupleTableSlot *slot)
+{
+	int			index = page->all ? page->next : page->passing[page->next];
+	OffsetNumber line = scan->rs_vistuples[index];
+	Page		bytes = BufferGetPage(scan->rs_cbuf);
+	ItemId		item = PageGetItemId(bytes, line);
+
+	page->next++;
+	scan->rs_cindex = index;
+	scan->rs_ctup.t_data = (HeapTupleHeader) PageGetItem(bytes, item);
+	scan->rs_ctup.t_len = ItemIdGetLength(item);
+	ItemPointerSet(&scan->rs_ctup.t_self, scan->rs_cblock, line);
+	ExecStoreBufferHeapTuple(&scan->rs_ctup, slot, scan->rs_cbuf);
 }
 
 /* Does the row in the scan's slot pass the filters of conditions? */
@@ -281,44 +349,30 @@ next_row(JoinProbeState *state, ScanState *child)
 		child->ss_currentScanDesc = table_beginscan(child->ss_currentRelation, child->ps.state->es_snapshot, 0, NULL);
 	if (unlikely(!page->by_pages || !ScanDirectionIsForward(child->ps.state->es_direction)))
 	{
-		page->block = page->passing_block = InvalidBlockNumber;
+		page->selected = false;
+		page->npassing = page->next = 0;
 		return next_row_singly(state, child->ss_currentScanDesc, child->ps.state->es_direction, slot);
 	}
 	scan = (HeapScanDesc) child->ss_currentScanDesc;
-	if (!scan->rs_inited)
-		page->block = page->passing_block = InvalidBlockNumber;
+	if (unlikely(!scan->rs_inited))
+	{
+		page->selected = false;
+		page->npassing = page->next = 0;
+	}
 
-	for (;;)
+	while (page->next >= page->npassing)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (page->block != InvalidBlockNumber)
-		{
-			if (page->next < page->nselected)
-			{
-				/* the next one after this */
-				scan->rs_cindex = page->selected[page->next++] - 1;
-				return table_scan_getnextslot(&scan->rs_base, ForwardScanDirection, slot);
-			}
-			/* ... and after the last is the next page */
+
+		/* after the last row of a page is the next page; what is left of one after going backwards is looked at from there */
+		if (page->selected)
 			scan->rs_cindex = scan->rs_ntuples - 1;
-			page->block = InvalidBlockNumber;
-		}
 		if (!table_scan_getnextslot(&scan->rs_base, ForwardScanDirection, slot))
 			return false;
-		if (scan->rs_cblock == page->passing_block)
-			return true;
-		if (!select_rows(state, child, scan))
-		{
-			page->passing_block = scan->rs_cblock;
-			return true;
-		}
-		page->block = scan->rs_cblock;
-		if (page->nselected > 0 && page->selected[0] == (int) scan->rs_cindex)
-		{
-			page->next = 1;
-			return true;
-		}
+		select_rows(state, child, scan);
 	}
+	give_row(page, scan, slot);
+	return true;
 }
 
 /* In place of the child's own: its conditions and its target list, on the rows that pass. */
@@ -328,6 +382,8 @@ scan_child(JoinProbeState *state, ScanState *child)
 	ExprContext *econtext = child->ps.ps_ExprContext;
 	ProjectionInfo *projection = child->ps.ps_ProjInfo;
 
+	if (child->ps.qual == NULL && projection == NULL)
+		return next_row(state, child) ? child->ss_ScanTupleSlot : ExecClearTuple(child->ss_ScanTupleSlot);
 	for (;;)
 	{
 		ResetExprContext(econtext);
@@ -412,7 +468,6 @@ bloomfam_join_page_init(JoinProbeState *state)
 	if (state->by_rows && !conditions)
 		return NULL;
 
-	page->block = page->passing_block = InvalidBlockNumber;
 	page->columns = palloc(state->nprobes * sizeof(PageColumn *));
 	for (f = 0; f < state->nprobes; f++)
 	{
@@ -427,8 +482,7 @@ bloomfam_join_page_init(JoinProbeState *state)
 
 			if (probe->stored == NULL)
 				attribute = column_behind(plan, attribute);
-			page->columns[f][c].attribute = attribute;
-			page->columns[f][c].offset = fixed_offset(RelationGetDescr(table), attribute);
+			find_column(&page->columns[f][c], RelationGetDescr(table), attribute);
 		}
 	}
 
