@@ -49,6 +49,7 @@ typedef struct KeyColumn
 	Oid			collation;
 	AttrNumber	attribute;		/* of the join's outer child */
 	Expr	   *inner;			/* over the Hash's child */
+	bool		computed;		/* ... and no plain column of it */
 	int			hash_key;		/* of the join, from 0 */
 	bool		leakproof;
 } KeyColumn;
@@ -496,6 +497,15 @@ add_spec(CustomScan *probe, List *spec)
 	probe->custom_private = list_insert_nth(probe->custom_private, i, spec);
 }
 
+/* The column of a join's child that an expression is, relabelled perhaps; 0 if it is none. */
+static AttrNumber
+column_of_child(const Expr *expr)
+{
+	while (IsA(expr, RelabelType))
+		expr = ((const RelabelType *) expr)->arg;
+	return IsA(expr, Var) && ((const Var *) expr)->varno == OUTER_VAR ? Max(((const Var *) expr)->varattno, 0) : 0;
+}
+
 /* Puts a filter into the plan: on the build side of the join, and at its places.  Returns its number. */
 static int
 add_filter(PlanContext *context, HashJoin *join, const Way *way)
@@ -513,13 +523,8 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, INTERNALOID);
 	for (i = 0; i < way->ncolumns; i++)
 	{
-		Expr	   *expr = way->columns[i].inner;
-
-		while (IsA(expr, RelabelType))
-			expr = ((RelabelType *) expr)->arg;
-		if (IsA(expr, Var) && ((Var *) expr)->varno == OUTER_VAR && ((Var *) expr)->varattno > 0)
-			attributes[i] = ((Var *) expr)->varattno;
-		else
+		attributes[i] = column_of_child(way->columns[i].inner);
+		if (attributes[i] == 0)
 			expressions = lappend(expressions, copyObject(way->columns[i].inner));
 	}
 	build = put_on_top(context, &outerPlan(hash), &bloomfam_join_build_methods, context->parallel);
@@ -635,7 +640,8 @@ init_way(Way *way, PlanContext *context, HashJoin *join, const KeyColumn *column
 	way->context = context;
 	way->columns = columns;
 	way->ncolumns = ncolumns;
-	way->keepers = bms_is_empty(build->extParam) && is_repeatable(build);
+	/* the Hash's parameters are those of its keys, too */
+	way->keepers = bms_is_empty(innerPlan(join)->extParam) && bms_is_empty(build->extParam) && is_repeatable(build);
 	way->leakproof = true;
 	way->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
 	for (i = 0; i < ncolumns; i++)
@@ -646,7 +652,12 @@ init_way(Way *way, PlanContext *context, HashJoin *join, const KeyColumn *column
 	follow(way, &outerPlan(join), attributes);
 }
 
-/* The columns of a join's key that a filter can use; returns their number, and says in the verdicts why not of the others. */
+/*
+ * The columns of a join's key that a filter can use; returns their number, and says in the verdicts why not of the others.
+ *
+ * A key that the build side computes may fail, by a division by zero for instance, but the Hash does not come to compute it where a key before it
+ * is NULL.  So it is used only together with all keys before it: the build node then stops where the Hash does.
+ */
 static int
 find_key_columns(HashJoin *join, KeyColumn *columns, JoinVerdict *verdicts)
 {
@@ -656,25 +667,20 @@ find_key_columns(HashJoin *join, KeyColumn *columns, JoinVerdict *verdicts)
 
 	for (i = 0; i < list_length(join->hashkeys); i++)
 	{
-		Expr	   *outer = list_nth(join->hashkeys, i);
 		KeyColumn  *column = &columns[n];
 
-		while (IsA(outer, RelabelType))
-			outer = ((RelabelType *) outer)->arg;
+		column->attribute = column_of_child(list_nth(join->hashkeys, i));
 		column->operator = list_nth_oid(join->hashoperators, i);
 		column->collation = list_nth_oid(join->hashcollations, i);
 		column->inner = list_nth(hash->hashkeys, i);
 		column->hash_key = i;
-		if (!IsA(outer, Var) || ((Var *) outer)->varno != OUTER_VAR || ((Var *) outer)->varattno <= 0 ||
-			!bloomfam_join_is_indifferent(column->inner))
+		column->computed = column_of_child(column->inner) == 0;
+		if (column->attribute == 0 || !bloomfam_join_is_indifferent(column->inner) || (column->computed && n < i))
 			verdicts[i].reason = JOIN_KEY_IS_COMPUTED;
 		else if (!bloomfam_join_key_usable(column->operator, column->collation, &column->leakproof))
 			verdicts[i].reason = JOIN_KEY_HAS_NO_HASH;
 		else
-		{
-			column->attribute = ((Var *) outer)->varattno;
 			n++;
-		}
 	}
 	return n;
 }
@@ -734,6 +740,11 @@ plan_keys(PlanContext *context, HashJoin *join, JoinVerdict *verdicts)
 	}
 	for (i = 0; i < n; i++)
 	{
+		if (columns[i].computed && columns[i].hash_key > 0)
+		{
+			verdicts[columns[i].hash_key].reason = JOIN_KEY_IS_COMPUTED;
+			continue;
+		}
 		init_way(&one, context, join, &columns[i], 1);
 		decide(context, join, &one, verdicts);
 	}

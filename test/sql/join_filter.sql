@@ -155,6 +155,16 @@ SELECT q, r.* FROM (VALUES
 	('SELECT x.n FROM generate_series(1, 20) g, LATERAL (SELECT count(*) n FROM (jf_a a JOIN jf_c c ON a.v = c.v) JOIN (SELECT * FROM jf_b WHERE jf_b.g = g.g OFFSET 0) b ON c.k = b.k) x'),
 	('SELECT x.n FROM generate_series(1, 20) g, LATERAL (SELECT count(*) n FROM (jf_a a JOIN (SELECT * FROM jf_c OFFSET 0) c ON a.v = c.v) JOIN (SELECT * FROM jf_b WHERE jf_b.g = g.g OFFSET 0) b ON a.k = b.k) x')
 ) AS queries (q), LATERAL jf_compare(q) r;
+-- a parameter in the build side's key alone
+SET join_collapse_limit = 1;
+SELECT r.* FROM jf_compare('SELECT o, (SELECT count(*) FROM (jf_c c JOIN jf_a a ON c.v = a.v) JOIN jf_plain b ON a.k = b.k + o) FROM generate_series(0, 5) o') r;
+RESET join_collapse_limit;
+-- a key that is not computed where the one before it is NULL
+CREATE TABLE jf_zero AS SELECT i::bigint AS k, i AS z FROM generate_series(1, 50) i UNION ALL SELECT NULL, 0;
+ANALYZE jf_zero;
+SELECT r.* FROM jf_compare('SELECT count(*) FROM jf_a a JOIN jf_zero z ON a.k + 1 = z.k AND a.v = 100 / z.z') r;
+SELECT r.* FROM jf_compare('SELECT count(*) FROM jf_a a JOIN jf_zero z ON a.k = z.k AND a.v = 100 / z.z') r;
+SELECT r.* FROM jf_compare('SELECT count(*) FROM (jf_a a JOIN jf_b b ON a.g = b.g) JOIN jf_zero z ON a.k = z.k AND b.v = 100 / z.z') r;
 -- little memory: batches
 SET work_mem = '64kB';
 SELECT q, r.* FROM (VALUES
@@ -348,7 +358,7 @@ SET bloomfam.join_filter = off;
 SELECT count(*) FROM jf_a a JOIN jf_b b USING (k);
 RESET ROLE;
 
-DROP TABLE jf_a, jf_b, jf_c, jf_empty, jf_plain, jf_dup, jf_types, jf_types2, jf_odd, jf_long, jf_part;
+DROP TABLE jf_a, jf_b, jf_c, jf_empty, jf_plain, jf_dup, jf_zero, jf_types, jf_types2, jf_odd, jf_long, jf_part;
 DROP FUNCTION jf_compare, jf_recurse;
 DROP TABLE jf_rows, jf_rows2;
 DROP DOMAIN jf_domain;
