@@ -1356,6 +1356,119 @@ ternary_move_on(const Band *band, TernaryMoving *moving)
 	return true;
 }
 
+/* Slots that rows of one bucket's keys can take. */
+#define MAX_ADDED		(BUCKET_SLOTS + BLOCK_SLOTS)
+
+/* Keys to be added, and where the rows of those that are lie. */
+typedef struct Adding
+{
+	const BfShardBuild *build;
+	const Layer *layer;
+	uint32_t	next;			/* keys from this one on ... */
+	uint32_t	last;			/* ... to before this one */
+	uint32_t	first_slot;		/* ternary: of the part */
+	unsigned	nadded;
+	uint32_t   *added;
+} Adding;
+
+/* The row of the next key; false if there is none. */
+static inline __attribute__((always_inline)) bool
+next_row(Adding *adding, const Band *band, Moving *moving)
+{
+	uint64_t	mix;
+
+	if (adding->next == adding->last)
+		return false;
+	mix = bf_static_mix(adding->build->hashes[key_of(band, adding->next)]);
+	moving->row = coefficients_of(mix);
+	moving->at = start_of(adding->build, adding->layer, band, adding->next++);
+	moving->value = fingerprint_bits(fingerprint_of(mix), adding->build->head->param[BF_STATIC_WIDTH]);
+	return true;
+}
+
+static inline __attribute__((always_inline)) bool
+next_ternary_row(Adding *adding, const Band *band, TernaryMoving *moving)
+{
+	while (adding->next < adding->last)
+	{
+		uint64_t	mix = bf_static_mix(adding->build->hashes[key_of(band, adding->next)]);
+		uint32_t	start = start_of(adding->build, adding->layer, band, adding->next++);
+
+		if (start < adding->first_slot)
+			continue;
+		moving->row = (TernaryRow) {.one = coefficients_of(mix), .two = 0};
+		moving->at = start - adding->first_slot;
+		moving->value = (int32_t) fingerprint_trit(fingerprint_of(mix), adding->build->head->param[BF_STATIC_WIDTH]);
+		return true;
+	}
+	return false;
+}
+
+/* Leaves a row where it cannot move on from; false if it follows from others and contradicts them. */
+static inline bool
+settle(Adding *adding, Band *band, const Moving *moving)
+{
+	if (moving->row == 0)
+		return moving->value == 0;
+	band->row[moving->at] = moving->row;
+	band->value[moving->at] = moving->value;
+	adding->added[adding->nadded++] = moving->at;
+	return true;
+}
+
+static inline bool
+settle_ternary(Adding *adding, Band *band, const TernaryMoving *moving)
+{
+	if ((moving->row.one | moving->row.two) == 0)
+		return moving->value % 3 == 0;
+	band->ternary_row[moving->at] = moving->row;
+	band->ternary_value[moving->at] = (uint8_t) ((moving->value % 3 + 3) % 3);
+	adding->added[adding->nadded++] = moving->at;
+	return true;
+}
+
+/*
+ * Adds the rows of some keys of one bucket; false if some contradict others.  Two at a time move side by side, as each waits for what it reads.  Which
+ * of them gets to a free slot first makes no difference: which slots are taken in the end, what the slots then must be, and whether there is a
+ * contradiction, follow from the equations alone.
+ */
+#define ADD_ROWS(name, Row, next, free, move, settle) \
+	static inline __attribute__((always_inline)) bool \
+	name(Adding *adding, Band *band) \
+	{ \
+		Row			a; \
+		Row			b; \
+		\
+		if (!next(adding, band, &a)) \
+			return true; \
+		while (next(adding, band, &b)) \
+			for (;;) \
+			{ \
+				if (free(a) || !move(band, &a)) \
+				{ \
+					if (!settle(adding, band, &a)) \
+						return false; \
+					a = b; \
+					break; \
+				} \
+				if (free(b) || !move(band, &b)) \
+				{ \
+					if (!settle(adding, band, &b)) \
+						return false; \
+					break; \
+				} \
+			} \
+		while (!free(a) && move(band, &a)) \
+			; \
+		return settle(adding, band, &a); \
+	}
+
+#define FREE(moving)			(band->row[(moving).at] == 0)
+#define TERNARY_FREE(moving)	(band->ternary_row[(moving).at].one == 0)
+
+ADD_ROWS(add_rows, Moving, next_row, FREE, move_on, settle)
+ADD_ROWS(add_ternary_rows, TernaryMoving, next_ternary_row, TERNARY_FREE, ternary_move_on, settle_ternary)
+
 /*
  * Adds the equations of some keys of one bucket, all or none.  Rows that were there before do not change, so that the new ones can be
  * taken out again.
@@ -1363,75 +1476,29 @@ ternary_move_on(const Band *band, TernaryMoving *moving)
 static inline __attribute__((always_inline)) bool
 add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t first, uint32_t last)
 {
-	unsigned	width = build->head->param[BF_STATIC_WIDTH];
-	uint32_t	ternary_start = (uint32_t) (layer->binary_blocks * BLOCK_SLOTS);
-	uint32_t	added[BUCKET_SLOTS + BLOCK_SLOTS];	/* there are no more slots that they could take */
-	uint32_t	ternary_added[BUCKET_SLOTS + BLOCK_SLOTS];
-	unsigned	nadded = 0;
-	unsigned	nternary = 0;
-	uint32_t	i;
+	uint32_t	added[MAX_ADDED];
+	uint32_t	ternary_added[MAX_ADDED];
+	Adding		binary = {.build = build, .layer = layer, .next = first, .last = last, .added = added};
+	Adding		ternary = {.build = build, .layer = layer, .next = first, .last = last, .added = ternary_added};
 
-	for (i = first; i < last; i++)
+	ternary.first_slot = (uint32_t) (layer->binary_blocks * BLOCK_SLOTS);
+	if (add_rows(&binary, band) && (layer->binary_blocks == layer->blocks || add_ternary_rows(&ternary, band)))
+		return true;
+	while (binary.nadded > 0)
 	{
-		uint64_t	mix = bf_static_mix(build->hashes[key_of(band, i)]);
-		uint64_t	fingerprint = fingerprint_of(mix);
-		uint32_t	start = start_of(build, layer, band, i);
-		bool		ternary = start >= ternary_start;
-		Moving		two = {.row = coefficients_of(mix), .at = start, .value = fingerprint_bits(fingerprint, width)};
-		TernaryMoving three = {.value = 0};
-		bool		redundant = false;		/* it follows from others */
-		bool		ternary_redundant = !ternary;
+		uint32_t	at = added[--binary.nadded];
 
-		/* the two systems side by side, as long as both move: each waits for what it has read */
-		if (ternary)
-		{
-			three.row.one = two.row;
-			three.at = two.at - ternary_start;
-			three.value = (int32_t) fingerprint_trit(fingerprint, width);
-			while ((band->row[two.at] | band->ternary_row[three.at].one) != 0 && !redundant && !ternary_redundant)
-			{
-				redundant = !move_on(band, &two);
-				ternary_redundant = !ternary_move_on(band, &three);
-			}
-		}
-		while (!redundant && band->row[two.at] != 0)
-			redundant = !move_on(band, &two);
-		while (!ternary_redundant && band->ternary_row[three.at].one != 0)
-			ternary_redundant = !ternary_move_on(band, &three);
-
-		if ((redundant && two.value != 0) || (ternary_redundant && three.value % 3 != 0))
-		{
-			/* it contradicts the others */
-			while (nadded > 0)
-			{
-				uint32_t	at = added[--nadded];
-
-				band->row[at] = 0;
-				band->value[at] = 0;
-			}
-			while (nternary > 0)
-			{
-				uint32_t	at = ternary_added[--nternary];
-
-				band->ternary_row[at] = (TernaryRow) {0, 0};
-				band->ternary_value[at] = 0;
-			}
-			return false;
-		}
-		if (!redundant)
-		{
-			band->row[two.at] = two.row;
-			band->value[two.at] = two.value;
-			added[nadded++] = two.at;
-		}
-		if (!ternary_redundant)
-		{
-			band->ternary_row[three.at] = three.row;
-			band->ternary_value[three.at] = (uint8_t) ((three.value % 3 + 3) % 3);
-			ternary_added[nternary++] = three.at;
-		}
+		band->row[at] = 0;
+		band->value[at] = 0;
 	}
-	return true;
+	while (ternary.nadded > 0)
+	{
+		uint32_t	at = ternary_added[--ternary.nadded];
+
+		band->ternary_row[at] = (TernaryRow) {0, 0};
+		band->ternary_value[at] = 0;
+	}
+	return false;
 }
 
 /* Fills the band bucket by bucket, and the thresholds; returns how many keys are bumped. */
