@@ -14,6 +14,8 @@
 /* Hashes read from the source at a time. */
 #define CHUNK	((uint64_t) 1 << 16)
 
+bool		bf_wide_off = false;
+
 /* What becomes of a shard's stragglers takes so many bytes. */
 static uint64_t
 list_len(unsigned width, uint32_t stragglers, bool with_table)

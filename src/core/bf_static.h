@@ -69,11 +69,13 @@ bf_static_place(uint64_t hash, uint64_t shards)
 	return bf_order(hash) * shards;
 }
 
+#define BF_MIX_MULTIPLIER	UINT64_C(0xd6e8feb86659fd93)
+
 /* 64 bits that have nothing to do with the shard or the place: a bijection that no multiplication undoes. */
 static inline uint64_t
 bf_static_mix(uint64_t hash)
 {
-	hash = (hash ^ (hash >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+	hash = (hash ^ (hash >> 32)) * BF_MIX_MULTIPLIER;
 	return hash ^ (hash >> 32);
 }
 

@@ -218,14 +218,7 @@ fuse_prober(const BfView *view)
 static void
 fuse_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
-	if (view->head.param[BF_STATIC_SHARDS] == 0)
-		memset(result, 0, n * sizeof(*result));
-	else if (view->head.param[ARITY] == 3)
-		bf_lookup_many(view, hashes, n, result, 3, fuse_graph, bf_fuse_positions);
-	else if (view->head.param[ARITY] == 4)
-		bf_lookup_many(view, hashes, n, result, 4, fuse_graph, bf_fuse_positions);
-	else
-		bf_lookup_many(view, hashes, n, result, 5, fuse_graph, bf_fuse_positions);
+	bf_peel_probe_many(view, hashes, n, result, fuse_graph);
 }
 
 static void

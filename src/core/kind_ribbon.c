@@ -49,6 +49,7 @@
  *-------------------------------------------------------------------------
  */
 #include "bf_static.h"
+#include "bf_wide.h"
 
 #include <math.h>
 
@@ -358,15 +359,15 @@ find_in_layer(const Layer *layer, uint64_t place, unsigned front_width, Window *
 }
 
 /*
- * Finds the window of a key in its table, mix being set; false if the key is in no layer.  A layer that is not within the payload is no reason to
+ * Finds the window of a key in its table, mix being set, in the layers from one on; false if the key is in no layer.  A layer that is not within the payload is no reason to
  * say no.
  */
 static bool
-find_window(const BfHeader *head, Table *table, uint64_t place, Window *window)
+find_window(const BfHeader *head, Table *table, uint64_t place, unsigned from, Window *window)
 {
 	unsigned	i;
 
-	for (i = 0; i < MAX_LAYERS; i++)
+	for (i = from; i < MAX_LAYERS; i++)
 	{
 		const Layer *layer = layer_number(head, table, i);
 
@@ -455,7 +456,7 @@ probe_with(const BfView *view, uint64_t hash, SumFour sum_four, Digits digits)
 
 	open_table(view, bf_static_locate(view, hash, &place), &table);
 	window.mix = bf_static_mix(hash);
-	if (find_window(&view->head, &table, place, &window))
+	if (find_window(&view->head, &table, place, 0, &window))
 	{
 		if (window.front == NULL)
 			return true;
@@ -530,7 +531,7 @@ probe_batch(const BfView *view, Table *tables, const uint64_t *hashes, unsigned 
 
 		i = (unsigned) __builtin_ctzll(set);
 		table = table_number(view, tables, bf_static_locate(view, hashes[i], &place));
-		if (!find_window(head, table, place, &window[i]))
+		if (!find_window(head, table, place, 0, &window[i]))
 			absent |= UINT64_C(1) << i;
 		else if (window[i].front == NULL)
 			any |= UINT64_C(1) << i;
@@ -716,6 +717,424 @@ bf_ribbon_scalar_twin(void)
 	return probe_scalar;
 }
 
+#ifdef BF_HAVE_WIDE
+
+/* Columns of the rest, at the most, and rounded up to whole bytes. */
+#define MAX_REST		32
+
+/* The first layers of all shards, opened; offsets are in bytes from the beginning of the payload. */
+typedef struct FirstLayers
+{
+	uint64_t	starts[BF_WIDE_SHARDS];
+	uint64_t	gap_at[BF_WIDE_SHARDS];
+	uint64_t	gap[BF_WIDE_SHARDS];
+	uint64_t	binary_blocks[BF_WIDE_SHARDS];
+	uint64_t	thresholds[BF_WIDE_SHARDS]; /* where they begin */
+	uint64_t	front[BF_WIDE_SHARDS];
+	uint64_t	rest[BF_WIDE_SHARDS];
+	uint64_t	groups[BF_WIDE_SHARDS];
+	uint64_t	odd;			/* a set of shards: the layer cannot be read */
+	bool		stragglers;		/* are there any? */
+} FirstLayers;
+
+static void
+open_first_layers(const BfView *view, FirstLayers *open)
+{
+	uint32_t	i;
+
+	memset(open, 0, sizeof(*open));
+	for (i = 0; i < view->head.param[BF_STATIC_SHARDS]; i++)
+	{
+		const Layer *layer;
+		uint64_t	base;
+		Table		table;
+
+		open_table(view, i, &table);
+		layer = &table.layer[0];
+		open->stragglers |= table.shard.stragglers > 0;
+		if (layer->starts == 0)
+		{
+			open->odd |= UINT64_C(1) << i;
+			continue;
+		}
+		base = table.shard.before;
+		open->starts[i] = layer->starts;
+		open->gap_at[i] = layer->gap_at;
+		open->gap[i] = layer->gap;
+		open->binary_blocks[i] = layer->binary_blocks;
+		open->thresholds[i] = base + NEXT_BYTES;
+		open->front[i] = base + layer->front;
+		open->rest[i] = base + layer->rest;
+		open->groups[i] = base + layer->groups;
+	}
+}
+
+/*
+ * What a batch of keys asks, and where: those of the first layer, until find_late() and find_late_rest() have seen to the others.  Offsets are in bytes
+ * from the beginning of the payload.
+ */
+typedef struct Batch
+{
+	uint64_t	mix[BF_WIDE_BATCH] __attribute__((aligned(64)));
+	uint64_t	start[BF_WIDE_BATCH];
+	uint64_t	in_low[BF_WIDE_BATCH];
+	uint64_t	in_high[BF_WIDE_BATCH];
+	uint64_t	shard[BF_WIDE_BATCH];
+	uint64_t	code[BF_WIDE_BATCH];	/* the bytes from the threshold's on, or where they are */
+	uint64_t	front[BF_WIDE_BATCH];
+	uint64_t	words[BF_WIDE_BATCH];	/* of the rest */
+	uint64_t	group[BF_WIDE_BATCH];	/* of the first block, and the number of its digits */
+	uint64_t	digit[BF_WIDE_BATCH];
+	const Layer *layer[BF_WIDE_BATCH];	/* of those that are late */
+	uint8_t		front_wanted[BF_WIDE_BATCH];	/* a bit for each column, and what they add up to: two keys in a byte */
+	uint8_t		front_sums[BF_WIDE_BATCH / 2];
+	uint8_t		padding[BF_WIDE_BATCH / 2];
+	uint8_t		rest_wanted[MAX_REST / 8][BF_WIDE_BATCH];	/* the same for eight columns */
+	uint8_t		rest_sums[MAX_REST / 8][BF_WIDE_BATCH];
+	uint8_t		digit_wanted[BF_WIDE_BATCH];
+	uint8_t		digit_sums[BF_WIDE_BATCH];	/* not yet modulo 3 */
+	uint64_t	late;			/* not in the first layer */
+	uint64_t	absent;			/* in no layer */
+	uint64_t	any;			/* in one that cannot be read */
+	uint64_t	ternary;		/* in such a part */
+	uint64_t	crossing;		/* from one group into the next */
+} Batch;
+
+/* The lowest bytes of eight lanes. */
+BF_WIDE_INLINE void
+store_bytes(uint8_t *to, __m512i x)
+{
+	_mm_storel_epi64((__m128i *) (void *) to, _mm512_cvtepi64_epi8(x));
+}
+
+/* The windows of all keys in the first layers; keys that are not there are late. */
+BF_WIDE_INLINE void
+wide_windows(const BfView *view, const FirstLayers *open, const uint64_t *hashes, size_t n, bool few, Batch *batch)
+{
+	const __m512i thresholds = _mm512_set_epi64(0, 0, 0, 0, threshold[3], threshold[2], threshold[1], threshold[0]);
+	const __m512i one = _mm512_set1_epi64(1);
+	unsigned	width = view->head.param[BF_STATIC_WIDTH];
+	size_t		i;
+
+	batch->late = 0;
+	for (i = 0; i < n; i += BF_WIDE_LANES)
+	{
+		__m512i		hash = _mm512_maskz_loadu_epi64(bf_wide_lanes(i, n), hashes + i);
+		__m512i		place;
+		__m512i		shard = bf_wide_locate(view, hash, &place);
+		__m512i		start = bf_wide_cell(place, bf_wide_pick(open->starts, shard, few));
+		__m512i		block;
+
+		start = _mm512_mask_add_epi64(start, _mm512_cmpge_epu64_mask(start, bf_wide_pick(open->gap_at, shard, few)),
+									  start, bf_wide_pick(open->gap, shard, few));
+		block = _mm512_srli_epi64(start, 6);
+		_mm512_store_si512(batch->shard + i, shard);
+		_mm512_store_si512(batch->mix + i, bf_wide_mix(hash));
+		_mm512_store_si512(batch->start + i, start);
+		_mm512_store_si512(batch->code + i, _mm512_add_epi64(bf_wide_pick(open->thresholds, shard, few), _mm512_srli_epi64(block, 3)));
+		_mm512_store_si512(batch->front + i, _mm512_add_epi64(bf_wide_pick(open->front, shard, few), _mm512_slli_epi64(block, 5)));
+		if (open->odd != 0)
+			batch->late |= (uint64_t) bf_wide_among(shard, open->odd) << i;
+	}
+	bf_wide_load(batch->code, view->payload, n);
+	for (i = 0; i < n; i += BF_WIDE_LANES)
+	{
+		__m512i		mix = _mm512_load_si512(batch->mix + i);
+		__m512i		start = _mm512_load_si512(batch->start + i);
+		__m512i		shift = _mm512_and_si512(start, _mm512_set1_epi64(BLOCK_SLOTS - 1));
+		__m512i		all = _mm512_or_si512(mix, one);
+		__m512i		fingerprint = _mm512_mullo_epi64(mix, _mm512_set1_epi64((long long) FINGERPRINT));
+		__m512i		code = _mm512_srlv_epi64(_mm512_load_si512(batch->code + i),
+											 _mm512_and_si512(_mm512_srli_epi64(start, 6), _mm512_set1_epi64(6)));
+		size_t		j;
+
+		code = _mm512_permutexvar_epi64(_mm512_and_si512(code, _mm512_set1_epi64(3)), thresholds);
+		batch->late |= (uint64_t) _mm512_cmplt_epu64_mask(_mm512_and_si512(start, _mm512_set1_epi64(BUCKET_SLOTS - 1)), code) << i;
+		_mm512_store_si512(batch->in_low + i, _mm512_sllv_epi64(all, shift));
+		_mm512_store_si512(batch->in_high + i, _mm512_srlv_epi64(all, _mm512_sub_epi64(_mm512_set1_epi64(BLOCK_SLOTS), shift)));
+		store_bytes(batch->front_wanted + i, _mm512_and_si512(_mm512_srli_epi64(fingerprint, 64 - width), _mm512_set1_epi64((1 << FRONT) - 1)));
+		for (j = i; j < i + BF_WIDE_LANES; j++)
+		{
+			__builtin_prefetch(view->payload + batch->front[j]);
+			__builtin_prefetch(view->payload + batch->front[j] + 2 * FRONT * WORD_BYTES - 1);
+		}
+	}
+	batch->late &= bf_wide_all(n);
+}
+
+/* The windows of those that are not in the first layer; where there is none to be read, that of the first is left. */
+BF_WIDE_INLINE void
+find_late(const BfView *view, Table *tables, Batch *batch)
+{
+	uint64_t	set;
+
+	batch->absent = batch->any = 0;
+	for (set = batch->late; set != 0; set &= set - 1)
+	{
+		unsigned	i = (unsigned) __builtin_ctzll(set);
+		Window		window = {.mix = batch->mix[i]};
+		Table	   *table = &tables[batch->shard[i]];
+		Coefficients in;
+
+		if (table->number != batch->shard[i])
+			open_table(view, batch->shard[i], table);
+		if (!find_window(&view->head, table, 0, table->layer[0].starts != 0, &window))
+			batch->absent |= UINT64_C(1) << i;
+		else if (window.front == NULL)
+			batch->any |= UINT64_C(1) << i;
+		else
+		{
+			in = shifted_coefficients(&window);
+			batch->start[i] = window.start;
+			batch->in_low[i] = in.in_low;
+			batch->in_high[i] = in.in_high;
+			batch->front[i] = (uint64_t) (window.front - view->payload);
+			batch->layer[i] = &table->layer[window.layer];
+		}
+	}
+}
+
+/* What a row adds up to in the front, a bit for each column, in words of four lanes. */
+BF_WIDE_INLINE __m256i
+wide_front(const BfView *view, const Batch *batch, size_t i)
+{
+	__m512i		in = _mm512_mask_set1_epi64(_mm512_set1_epi64((long long) batch->in_low[i]), 0xf0, (long long) batch->in_high[i]);
+	__m512i		x = _mm512_and_si512(in, _mm512_loadu_si512(view->payload + batch->front[i]));
+
+	return _mm256_xor_si256(_mm512_castsi512_si256(x), _mm512_extracti64x4_epi64(x, 1));
+}
+
+/* Which keys' fronts agree? */
+BF_WIDE_INLINE uint64_t
+wide_fronts(const BfView *view, Batch *batch, size_t n)
+{
+	__m512i		sums;
+	size_t		i;
+
+	for (i = 0; i < n; i += 2)
+	{
+		__m512i		two = _mm512_inserti64x4(_mm512_castsi256_si512(wide_front(view, batch, i)), wide_front(view, batch, i + (i + 1 < n)), 1);
+
+		batch->front_sums[i / 2] = (uint8_t) _mm512_test_epi64_mask(_mm512_popcnt_epi64(two), _mm512_set1_epi64(1));
+	}
+	sums = _mm512_cvtepu8_epi16(_mm256_load_si256((const __m256i *) batch->front_sums));
+	sums = _mm512_and_si512(_mm512_or_si512(sums, _mm512_slli_epi16(sums, 4)), _mm512_set1_epi8((1 << FRONT) - 1));
+	return _mm512_cmpeq_epi8_mask(sums, _mm512_load_si512(batch->front_wanted)) & bf_wide_all(n);
+}
+
+/* find_rest() for eight keys of the first layer, and what they want of it. */
+BF_WIDE_INLINE void
+wide_find_rest(const BfView *view, const FirstLayers *open, size_t i, unsigned rest_width, unsigned extra_width, bool few, Batch *batch)
+{
+	const __m512i reciprocal = _mm512_set1_epi64(0xcccccccd);	/* of GROUP_BLOCKS, times 2^34: exact for 32 bits */
+	unsigned	width = view->head.param[BF_STATIC_WIDTH];
+	__m512i		shard = _mm512_load_si512(batch->shard + i);
+	__m512i		binary_blocks = bf_wide_pick(open->binary_blocks, shard, few);
+	__m512i		block = _mm512_srli_epi64(_mm512_load_si512(batch->start + i), 6);
+	__m512i		number = _mm512_sub_epi64(block, binary_blocks);	/* of the ternary blocks */
+	__m512i		group = _mm512_srli_epi64(_mm512_mul_epu32(number, reciprocal), 34);
+	__m512i		digit = _mm512_sub_epi64(number, _mm512_mul_epu32(group, _mm512_set1_epi64(GROUP_BLOCKS)));
+	__m512i		fingerprint = _mm512_mullo_epi64(_mm512_load_si512(batch->mix + i), _mm512_set1_epi64((long long) FINGERPRINT));
+	__m512i		words;
+	unsigned	c;
+
+	words = _mm512_add_epi64(_mm512_mul_epu32(block, _mm512_set1_epi64(rest_width)),
+							 _mm512_mul_epu32(_mm512_min_epu64(block, binary_blocks), _mm512_set1_epi64(extra_width)));
+	_mm512_store_si512(batch->words + i, _mm512_add_epi64(bf_wide_pick(open->rest, shard, few), _mm512_slli_epi64(words, 3)));
+	_mm512_store_si512(batch->group + i, _mm512_add_epi64(bf_wide_pick(open->groups, shard, few), _mm512_slli_epi64(group, 6)));
+	_mm512_store_si512(batch->digit + i, digit);
+	batch->ternary |= (uint64_t) _mm512_cmpge_epu64_mask(block, binary_blocks) << i;
+	batch->crossing |= (uint64_t) _mm512_cmpeq_epi64_mask(digit, _mm512_set1_epi64(GROUP_BLOCKS - 1)) << i;
+
+	for (c = 0; c < rest_width + extra_width; c += 8)
+		store_bytes(batch->rest_wanted[c / 8] + i, _mm512_srl_epi64(fingerprint, _mm_cvtsi32_si128((int) (64 - width + FRONT + c))));
+	store_bytes(batch->digit_wanted + i, bf_wide_cell(_mm512_sll_epi64(fingerprint, _mm_cvtsi32_si128((int) width)), _mm512_set1_epi64(3)));
+}
+
+/* The same for some of those that are late, but for what they want. */
+BF_WIDE_INLINE void
+find_late_rest(const BfView *view, uint64_t set, Batch *batch)
+{
+	batch->ternary &= ~set;
+	batch->crossing &= ~set;
+	for (; set != 0; set &= set - 1)
+	{
+		unsigned	i = (unsigned) __builtin_ctzll(set);
+		Window		window = {.start = batch->start[i]};
+		Rest		rest;
+
+		find_rest(batch->layer[i], &window, &rest);
+		batch->words[i] = (uint64_t) (rest.words - view->payload);
+		if (rest.group != NULL)
+		{
+			batch->ternary |= UINT64_C(1) << i;
+			batch->crossing |= (uint64_t) (rest.k == GROUP_BLOCKS - 1) << i;
+			batch->group[i] = (uint64_t) (rest.group - view->payload);
+			batch->digit[i] = rest.k;
+		}
+	}
+}
+
+/* What a row adds up to in the rest, of which its part has so many columns. */
+BF_WIDE_INLINE void
+wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
+{
+	const uint8_t *low = payload + batch->words[i];
+	const uint8_t *high = low + columns * WORD_BYTES;
+	unsigned	c;
+
+	if (columns <= 2)
+	{
+		Coefficients in = {.in_low = batch->in_low[i], .in_high = batch->in_high[i]};
+		uint64_t	sums = 0;
+
+		for (c = 0; c < columns; c++)
+			sums |= sum(low + c * WORD_BYTES, high + c * WORD_BYTES, in) << c;
+		batch->rest_sums[0][i] = (uint8_t) sums;
+		return;
+	}
+	for (c = 0; c < columns; c += BF_WIDE_LANES)
+	{
+		__mmask8	lanes = bf_wide_lanes(c, columns);
+		__m512i		x = _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, low + c * WORD_BYTES), _mm512_set1_epi64((long long) batch->in_low[i]));
+		__m512i		y = _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, high + c * WORD_BYTES), _mm512_set1_epi64((long long) batch->in_high[i]));
+
+		batch->rest_sums[c / 8][i] = (uint8_t) _mm512_test_epi64_mask(_mm512_popcnt_epi64(_mm512_xor_si512(x, y)), _mm512_set1_epi64(1));
+	}
+}
+
+/*
+ * What a row adds up to in the ternary column.  Of each two digits in the same place of its two blocks a row takes one at the most: the first block's from
+ * the start on, the second one's before that.
+ */
+BF_WIDE_INLINE void
+wide_digits(const uint8_t *payload, Batch *batch, size_t i, bool crossing)
+{
+	static const uint8_t powers[GROUP_BLOCKS + 1] = {1, 3, 9, 27, 81, 1};
+	const uint8_t *multipliers = powers + batch->digit[i];
+	const uint8_t *group = payload + batch->group[i];
+	__mmask64	first = UINT64_MAX << batch->start[i] % BLOCK_SLOTS;
+	__mmask64	in = batch->in_low[i] | batch->in_high[i];
+	__m512i		x = _mm512_loadu_si512(group);
+	__m512i		multiplier = _mm512_mask_set1_epi8(_mm512_set1_epi8((char) multipliers[1]), first, (char) multipliers[0]);
+	__m512i		odd;
+
+	if (crossing)
+		x = _mm512_mask_mov_epi8(_mm512_loadu_si512(group + GROUP_BYTES), first, x);
+	odd = _mm512_mullo_epi16(_mm512_and_si512(x, _mm512_set1_epi16((short) 0xff00)), _mm512_srli_epi16(multiplier, 8));
+	x = _mm512_mask_mov_epi8(_mm512_mullo_epi16(x, multiplier), UINT64_C(0xaaaaaaaaaaaaaaaa), odd);
+	batch->digit_sums[i] = (uint8_t) (_mm_popcnt_u64(_mm512_mask_cmpge_epu8_mask(in, x, _mm512_set1_epi8(86))) +
+									  _mm_popcnt_u64(_mm512_mask_cmpge_epu8_mask(in, x, _mm512_set1_epi8((char) 171))));
+}
+
+/* Which of these digits' sums are not what is wanted, modulo 3?  x is a multiple of 3 if x / 3 modulo 256 is a third of 256 at the most. */
+BF_WIDE_INLINE uint64_t
+wide_digits_differ(const Batch *batch)
+{
+	const __m512i third = _mm512_set1_epi16(171);	/* 3 * 171 = 1 modulo 256 */
+	__m512i		x = _mm512_sub_epi8(_mm512_add_epi8(_mm512_load_si512(batch->digit_sums), _mm512_set1_epi8(3)), _mm512_load_si512(batch->digit_wanted));
+
+	x = _mm512_mask_mov_epi8(_mm512_mullo_epi16(x, third), UINT64_C(0xaaaaaaaaaaaaaaaa),
+							 _mm512_mullo_epi16(_mm512_and_si512(x, _mm512_set1_epi16((short) 0xff00)), third));
+	return _mm512_cmpgt_epu8_mask(x, _mm512_set1_epi8(85));
+}
+
+/* Those of a set whose rest agrees, too. */
+BF_WIDE_INLINE uint64_t
+wide_rests(const BfView *view, const FirstLayers *open, uint64_t set, bool few, Batch *batch)
+{
+	const uint8_t *payload = view->payload;
+	unsigned	rest_width = common_width(&view->head) - FRONT;
+	unsigned	columns = view->head.param[BF_STATIC_WIDTH] - view->head.param[PARAM_LESS] - FRONT;
+	uint64_t	differ = 0;
+	uint64_t	left;
+	unsigned	i;
+
+	batch->ternary = batch->crossing = 0;
+	for (i = 0; i < BF_WIDE_BATCH; i += BF_WIDE_LANES)
+		if (set >> i & 0xff)
+		{
+			wide_find_rest(view, open, i, rest_width, columns - rest_width, few, batch);
+			for (left = set & UINT64_C(0xff) << i; left != 0; left &= left - 1)
+			{
+				unsigned	j = (unsigned) __builtin_ctzll(left);
+
+				__builtin_prefetch(payload + batch->words[j]);
+				__builtin_prefetch(payload + batch->group[j]);
+				__builtin_prefetch(payload + batch->group[j] + GROUP_BYTES - 1);
+			}
+		}
+	find_late_rest(view, set & batch->late, batch);
+	for (left = set & ~batch->ternary; left != 0; left &= left - 1)
+		wide_columns(payload, batch, (size_t) __builtin_ctzll(left), columns);
+	for (left = set & batch->ternary & ~batch->crossing; left != 0; left &= left - 1)
+	{
+		wide_columns(payload, batch, (size_t) __builtin_ctzll(left), rest_width);
+		wide_digits(payload, batch, (size_t) __builtin_ctzll(left), false);
+	}
+	for (left = set & batch->ternary & batch->crossing; left != 0; left &= left - 1)
+	{
+		wide_columns(payload, batch, (size_t) __builtin_ctzll(left), rest_width);
+		wide_digits(payload, batch, (size_t) __builtin_ctzll(left), true);
+	}
+	for (i = 0; i < columns; i += 8)
+	{
+		__m512i		ask = _mm512_mask_set1_epi8(_mm512_set1_epi8((char) bf_wide_lanes(i, columns)), batch->ternary,
+												(char) (i < rest_width ? bf_wide_lanes(i, rest_width) : 0));
+
+		differ |= _mm512_test_epi8_mask(_mm512_xor_si512(_mm512_load_si512(batch->rest_sums[i / 8]), _mm512_load_si512(batch->rest_wanted[i / 8])), ask);
+	}
+	return set & ~differ & ~(wide_digits_differ(batch) & batch->ternary);
+}
+
+BF_WIDE_INLINE void
+wide_batch(const BfView *view, const FirstLayers *open, Table *tables, const uint64_t *hashes, size_t n, bool *result, bool few)
+{
+	uint64_t	passed;
+	uint64_t	set;
+	Batch		batch;
+
+	wide_windows(view, open, hashes, n, few, &batch);
+	find_late(view, tables, &batch);
+	passed = wide_fronts(view, &batch, n) & ~(batch.absent | batch.any);
+	passed = wide_rests(view, open, passed, few, &batch) | batch.any;
+	bf_wide_store(result, passed, n);
+	for (set = open->stragglers ? ~passed & bf_wide_all(n) : 0; set != 0; set &= set - 1)
+	{
+		unsigned	i = (unsigned) __builtin_ctzll(set);
+		BfShard		shard;
+
+		bf_static_find(view, hashes[i], &shard);
+		result[i] = bf_static_listed(view, &shard);
+	}
+}
+
+BF_WIDE static void
+wide_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
+{
+	Table		tables[BF_WIDE_SHARDS];
+	FirstLayers open;
+	unsigned	i;
+
+	for (i = 0; i < BF_WIDE_SHARDS; i++)
+		tables[i].number = UINT64_MAX;
+	open_first_layers(view, &open);
+	while (n > 0)
+	{
+		size_t		batch = BF_MIN(n, BF_WIDE_BATCH);
+
+		if (view->head.param[BF_STATIC_SHARDS] <= BF_WIDE_LANES)
+			wide_batch(view, &open, tables, hashes, batch, result, true);
+		else
+			wide_batch(view, &open, tables, hashes, batch, result, false);
+		hashes += batch;
+		result += batch;
+		n -= batch;
+	}
+}
+
+#endif
+
 static void
 ribbon_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
@@ -728,6 +1147,14 @@ ribbon_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *re
 		memset(result, 0, n * sizeof(bool));
 		return;
 	}
+#ifdef BF_HAVE_WIDE
+	/* a window can be read from the beginning of the payload, for a shard that has none */
+	if (common_width(&view->head) >= FRONT && view->head.payload_len >= 2 * FRONT * WORD_BYTES && bf_wide_probes(view, n))
+	{
+		wide_many(view, hashes, n, result);
+		return;
+	}
+#endif
 #ifdef HAVE_X86_KERNELS
 	if (have_x86_kernels())
 		batch_of = probe_batch_avx2;
@@ -929,6 +1356,119 @@ ternary_move_on(const Band *band, TernaryMoving *moving)
 	return true;
 }
 
+/* Slots that rows of one bucket's keys can take. */
+#define MAX_ADDED		(BUCKET_SLOTS + BLOCK_SLOTS)
+
+/* Keys to be added, and where the rows of those that are lie. */
+typedef struct Adding
+{
+	const BfShardBuild *build;
+	const Layer *layer;
+	uint32_t	next;			/* keys from this one on ... */
+	uint32_t	last;			/* ... to before this one */
+	uint32_t	first_slot;		/* ternary: of the part */
+	unsigned	nadded;
+	uint32_t   *added;
+} Adding;
+
+/* The row of the next key; false if there is none. */
+static inline __attribute__((always_inline)) bool
+next_row(Adding *adding, const Band *band, Moving *moving)
+{
+	uint64_t	mix;
+
+	if (adding->next == adding->last)
+		return false;
+	mix = bf_static_mix(adding->build->hashes[key_of(band, adding->next)]);
+	moving->row = coefficients_of(mix);
+	moving->at = start_of(adding->build, adding->layer, band, adding->next++);
+	moving->value = fingerprint_bits(fingerprint_of(mix), adding->build->head->param[BF_STATIC_WIDTH]);
+	return true;
+}
+
+static inline __attribute__((always_inline)) bool
+next_ternary_row(Adding *adding, const Band *band, TernaryMoving *moving)
+{
+	while (adding->next < adding->last)
+	{
+		uint64_t	mix = bf_static_mix(adding->build->hashes[key_of(band, adding->next)]);
+		uint32_t	start = start_of(adding->build, adding->layer, band, adding->next++);
+
+		if (start < adding->first_slot)
+			continue;
+		moving->row = (TernaryRow) {.one = coefficients_of(mix), .two = 0};
+		moving->at = start - adding->first_slot;
+		moving->value = (int32_t) fingerprint_trit(fingerprint_of(mix), adding->build->head->param[BF_STATIC_WIDTH]);
+		return true;
+	}
+	return false;
+}
+
+/* Leaves a row where it cannot move on from; false if it follows from others and contradicts them. */
+static inline bool
+settle(Adding *adding, Band *band, const Moving *moving)
+{
+	if (moving->row == 0)
+		return moving->value == 0;
+	band->row[moving->at] = moving->row;
+	band->value[moving->at] = moving->value;
+	adding->added[adding->nadded++] = moving->at;
+	return true;
+}
+
+static inline bool
+settle_ternary(Adding *adding, Band *band, const TernaryMoving *moving)
+{
+	if ((moving->row.one | moving->row.two) == 0)
+		return moving->value % 3 == 0;
+	band->ternary_row[moving->at] = moving->row;
+	band->ternary_value[moving->at] = (uint8_t) ((moving->value % 3 + 3) % 3);
+	adding->added[adding->nadded++] = moving->at;
+	return true;
+}
+
+/*
+ * Adds the rows of some keys of one bucket; false if some contradict others.  Two at a time move side by side, as each waits for what it reads.  Which
+ * of them gets to a free slot first makes no difference: which slots are taken in the end, what the slots then must be, and whether there is a
+ * contradiction, follow from the equations alone.
+ */
+#define ADD_ROWS(name, Row, next, free, move, settle) \
+	static inline __attribute__((always_inline)) bool \
+	name(Adding *adding, Band *band) \
+	{ \
+		Row			a; \
+		Row			b; \
+		\
+		if (!next(adding, band, &a)) \
+			return true; \
+		while (next(adding, band, &b)) \
+			for (;;) \
+			{ \
+				if (free(a) || !move(band, &a)) \
+				{ \
+					if (!settle(adding, band, &a)) \
+						return false; \
+					a = b; \
+					break; \
+				} \
+				if (free(b) || !move(band, &b)) \
+				{ \
+					if (!settle(adding, band, &b)) \
+						return false; \
+					break; \
+				} \
+			} \
+		while (!free(a) && move(band, &a)) \
+			; \
+		return settle(adding, band, &a); \
+	}
+
+#define FREE(moving)			(band->row[(moving).at] == 0)
+#define TERNARY_FREE(moving)	(band->ternary_row[(moving).at].one == 0)
+
+ADD_ROWS(add_rows, Moving, next_row, FREE, move_on, settle)
+ADD_ROWS(add_ternary_rows, TernaryMoving, next_ternary_row, TERNARY_FREE, ternary_move_on, settle_ternary)
+
 /*
  * Adds the equations of some keys of one bucket, all or none.  Rows that were there before do not change, so that the new ones can be
  * taken out again.
@@ -936,75 +1476,29 @@ ternary_move_on(const Band *band, TernaryMoving *moving)
 static inline __attribute__((always_inline)) bool
 add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t first, uint32_t last)
 {
-	unsigned	width = build->head->param[BF_STATIC_WIDTH];
-	uint32_t	ternary_start = (uint32_t) (layer->binary_blocks * BLOCK_SLOTS);
-	uint32_t	added[BUCKET_SLOTS + BLOCK_SLOTS];	/* there are no more slots that they could take */
-	uint32_t	ternary_added[BUCKET_SLOTS + BLOCK_SLOTS];
-	unsigned	nadded = 0;
-	unsigned	nternary = 0;
-	uint32_t	i;
+	uint32_t	added[MAX_ADDED];
+	uint32_t	ternary_added[MAX_ADDED];
+	Adding		binary = {.build = build, .layer = layer, .next = first, .last = last, .added = added};
+	Adding		ternary = {.build = build, .layer = layer, .next = first, .last = last, .added = ternary_added};
 
-	for (i = first; i < last; i++)
+	ternary.first_slot = (uint32_t) (layer->binary_blocks * BLOCK_SLOTS);
+	if (add_rows(&binary, band) && (layer->binary_blocks == layer->blocks || add_ternary_rows(&ternary, band)))
+		return true;
+	while (binary.nadded > 0)
 	{
-		uint64_t	mix = bf_static_mix(build->hashes[key_of(band, i)]);
-		uint64_t	fingerprint = fingerprint_of(mix);
-		uint32_t	start = start_of(build, layer, band, i);
-		bool		ternary = start >= ternary_start;
-		Moving		two = {.row = coefficients_of(mix), .at = start, .value = fingerprint_bits(fingerprint, width)};
-		TernaryMoving three = {.value = 0};
-		bool		redundant = false;		/* it follows from others */
-		bool		ternary_redundant = !ternary;
+		uint32_t	at = added[--binary.nadded];
 
-		/* the two systems side by side, as long as both move: each waits for what it has read */
-		if (ternary)
-		{
-			three.row.one = two.row;
-			three.at = two.at - ternary_start;
-			three.value = (int32_t) fingerprint_trit(fingerprint, width);
-			while ((band->row[two.at] | band->ternary_row[three.at].one) != 0 && !redundant && !ternary_redundant)
-			{
-				redundant = !move_on(band, &two);
-				ternary_redundant = !ternary_move_on(band, &three);
-			}
-		}
-		while (!redundant && band->row[two.at] != 0)
-			redundant = !move_on(band, &two);
-		while (!ternary_redundant && band->ternary_row[three.at].one != 0)
-			ternary_redundant = !ternary_move_on(band, &three);
-
-		if ((redundant && two.value != 0) || (ternary_redundant && three.value % 3 != 0))
-		{
-			/* it contradicts the others */
-			while (nadded > 0)
-			{
-				uint32_t	at = added[--nadded];
-
-				band->row[at] = 0;
-				band->value[at] = 0;
-			}
-			while (nternary > 0)
-			{
-				uint32_t	at = ternary_added[--nternary];
-
-				band->ternary_row[at] = (TernaryRow) {0, 0};
-				band->ternary_value[at] = 0;
-			}
-			return false;
-		}
-		if (!redundant)
-		{
-			band->row[two.at] = two.row;
-			band->value[two.at] = two.value;
-			added[nadded++] = two.at;
-		}
-		if (!ternary_redundant)
-		{
-			band->ternary_row[three.at] = three.row;
-			band->ternary_value[three.at] = (uint8_t) ((three.value % 3 + 3) % 3);
-			ternary_added[nternary++] = three.at;
-		}
+		band->row[at] = 0;
+		band->value[at] = 0;
 	}
-	return true;
+	while (ternary.nadded > 0)
+	{
+		uint32_t	at = ternary_added[--ternary.nadded];
+
+		band->ternary_row[at] = (TernaryRow) {0, 0};
+		band->ternary_value[at] = 0;
+	}
+	return false;
 }
 
 /* Fills the band bucket by bucket, and the thresholds; returns how many keys are bumped. */

@@ -142,10 +142,7 @@ xor_prober(const BfView *view)
 static void
 xor_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
-	if (view->head.param[BF_STATIC_SHARDS] == 0)
-		memset(result, 0, n * sizeof(*result));
-	else
-		bf_lookup_many(view, hashes, n, result, 3, xor_graph, bf_block_positions);
+	bf_peel_probe_many(view, hashes, n, result, xor_graph);
 }
 
 static void

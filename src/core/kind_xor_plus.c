@@ -25,6 +25,7 @@
 #include "bf_int.h"
 
 #include "bf_peel.h"
+#include "bf_wide.h"
 
 #define LINE_BYTES	32
 #define LINE_RANK	4			/* bytes of it that are the rank */
@@ -296,6 +297,193 @@ xor_plus_prober(const BfView *view)
 	return view->head.param[BF_STATIC_SHARDS] == 0 ? bf_static_probe_none : xor_plus_probe;
 }
 
+#ifdef BF_HAVE_WIDE
+
+/* The shards of a filter, opened; offsets are from the beginning of the payload. */
+typedef struct OpenShards
+{
+	uint64_t	table[BF_WIDE_SHARDS];	/* where it begins, in bits */
+	uint64_t	len[BF_WIDE_SHARDS];	/* of a block */
+	uint64_t	lines[BF_WIDE_SHARDS];	/* where they begin, in bytes */
+	uint64_t	cells[BF_WIDE_SHARDS];	/* where the third block's cells begin, in bits */
+	uint64_t	odd;			/* a set: there is no table, or not all is where it should be */
+	bool		stragglers;		/* are there any? */
+} OpenShards;
+
+static void
+open_shards(const BfView *view, OpenShards *open)
+{
+	uint32_t	i;
+
+	memset(open, 0, sizeof(*open));
+	for (i = 0; i < view->head.param[BF_STATIC_SHARDS]; i++)
+	{
+		BfShard		shard;
+		Parts		parts;
+
+		bf_static_open(view, i, &shard);
+		parts = parts_of(&view->head, shard.geometry);
+		open->stragglers |= shard.stragglers > 0;
+		if (shard.geometry == 0 || shard.geometry > UINT32_MAX / 3 || parts.cells > shard.after)
+		{
+			open->odd |= UINT64_C(1) << i;
+			continue;
+		}
+		open->table[i] = shard.before * 8;
+		open->len[i] = shard.geometry;
+		open->lines[i] = shard.before + parts.lines;
+		open->cells[i] = (shard.before + parts.cells) * 8;
+	}
+}
+
+/* The lines of eight keys, as they lie in memory; word q of each comes out. */
+BF_WIDE_INLINE void
+wide_words(const uint64_t (*line)[LINE_BYTES / 8], __m512i *word)
+{
+	const __m512i low = _mm512_set_epi64(13, 9, 5, 1, 12, 8, 4, 0);
+	const __m512i high = _mm512_set_epi64(15, 11, 7, 3, 14, 10, 6, 2);
+	__m512i		a = _mm512_load_si512(line);
+	__m512i		b = _mm512_load_si512(line + 2);
+	__m512i		c = _mm512_load_si512(line + 4);
+	__m512i		d = _mm512_load_si512(line + 6);
+	__m512i		ab = _mm512_permutex2var_epi64(a, low, b);
+	__m512i		cd = _mm512_permutex2var_epi64(c, low, d);
+
+	word[0] = _mm512_shuffle_i64x2(ab, cd, 0x44);
+	word[1] = _mm512_shuffle_i64x2(ab, cd, 0xee);
+	ab = _mm512_permutex2var_epi64(a, high, b);
+	cd = _mm512_permutex2var_epi64(c, high, d);
+	word[2] = _mm512_shuffle_i64x2(ab, cd, 0x44);
+	word[3] = _mm512_shuffle_i64x2(ab, cd, 0xee);
+}
+
+/*
+ * find_third() for eight keys: which have a third cell that is not zero, and its number among those that are stored.  A line's first word has the
+ * rank in its low half; bit is that of the line, not of its bitmap.
+ */
+BF_WIDE_INLINE __mmask8
+wide_third(const uint64_t (*line)[LINE_BYTES / 8], __m512i bit, __m512i *index)
+{
+	const __m512i rank = _mm512_set1_epi64(UINT32_MAX);
+	__m512i		word[LINE_BYTES / 8];
+	__m512i		mine;			/* the word that the bit is in */
+	int			q;
+
+	wide_words(line, word);
+	mine = word[0];
+	*index = _mm512_and_si512(word[0], rank);
+	word[0] = _mm512_andnot_si512(rank, word[0]);
+	for (q = 0; q < LINE_BYTES / 8; q++)
+	{
+		__m512i		beyond = _mm512_sub_epi64(_mm512_set1_epi64(64 * (q + 1)), bit);
+
+		*index = _mm512_add_epi64(*index, _mm512_popcnt_epi64(_mm512_sllv_epi64(word[q], _mm512_max_epi64(beyond, _mm512_setzero_si512()))));
+		if (q > 0)
+			mine = _mm512_mask_mov_epi64(mine, _mm512_cmpge_epu64_mask(bit, _mm512_set1_epi64(64 * q)), word[q]);
+	}
+	return _mm512_test_epi64_mask(mine, _mm512_rolv_epi64(_mm512_set1_epi64(1), bit));
+}
+
+BF_WIDE_INLINE void
+wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, size_t n, bool *result, bool few)
+{
+	BfWideBits	cell[2];
+	BfWideBits	third;
+	uint64_t	line_at[BF_WIDE_BATCH] __attribute__((aligned(64)));
+	uint64_t	line[BF_WIDE_BATCH][LINE_BYTES / 8] __attribute__((aligned(64)));
+	uint64_t	line_bit[BF_WIDE_BATCH] __attribute__((aligned(64)));
+	uint64_t	cells[BF_WIDE_BATCH] __attribute__((aligned(64)));
+	uint64_t	value[BF_WIDE_BATCH] __attribute__((aligned(64)));
+	unsigned	width = view->head.param[BF_STATIC_WIDTH];
+	__m512i		end = _mm512_set1_epi64((long long) ((view->head.payload_len - BF_STATIC_PADDING) * 8 - width));
+	uint64_t	odd = 0;
+	uint64_t	out = 0;			/* the third cell would be out of the payload */
+	uint64_t	zero = 0;		/* the third cell is */
+	uint64_t	found = 0;
+	size_t		i;
+	unsigned	j;
+
+	for (i = 0; i < n; i += BF_WIDE_LANES)
+	{
+		__m512i		hash = _mm512_maskz_loadu_epi64(bf_wide_lanes(i, n), hashes + i);
+		__m512i		mix = bf_wide_mix(hash);
+		__m512i		place;
+		__m512i		shard = bf_wide_locate(view, hash, &place);
+		__m512i		table = bf_wide_pick(open->table, shard, few);
+		__m512i		len = bf_wide_pick(open->len, shard, few);
+		__m512i		position[3];
+		__m512i		number;			/* of the line */
+
+		bf_wide_block_positions(len, place, mix, position);
+		for (j = 0; j < 2; j++)
+			bf_wide_set_bits(&cell[j], i, _mm512_add_epi64(table, _mm512_mul_epu32(position[j], _mm512_set1_epi64(width))));
+		position[2] = _mm512_sub_epi64(position[2], _mm512_add_epi64(len, len));
+
+		/* by 224 = 32 * 7: less than 2^27, by a reciprocal that is exact so far */
+		number = _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(position[2], 5), _mm512_set1_epi64(0x24924925)), 32);
+		_mm512_store_si512(line_bit + i, _mm512_sub_epi64(_mm512_add_epi64(position[2], _mm512_set1_epi64(LINE_RANK * 8)),
+														  _mm512_mul_epu32(number, _mm512_set1_epi64(LINE_CELLS))));
+		_mm512_store_si512(line_at + i, _mm512_add_epi64(bf_wide_pick(open->lines, shard, few), _mm512_slli_epi64(number, 5)));
+		_mm512_store_si512(cells + i, bf_wide_pick(open->cells, shard, few));
+		_mm512_store_si512(value + i, bf_wide_fingerprint(mix, width));
+		if (open->odd != 0)
+			odd |= (uint64_t) bf_wide_among(shard, open->odd) << i;
+	}
+	for (i = 0; i < n; i++)
+		_mm256_store_si256((__m256i *) line[i], _mm256_loadu_si256((const __m256i *) (const void *) (view->payload + line_at[i])));
+	for (j = 0; j < 2; j++)
+		bf_wide_load(cell[j].word, view->payload, n);
+	for (i = 0; i < n; i += BF_WIDE_LANES)
+	{
+		__m512i		bit;
+		__mmask8	set = wide_third((const uint64_t (*)[LINE_BYTES / 8]) line + i, _mm512_load_si512(line_bit + i), &bit);
+		__mmask8	within;
+
+		bit = _mm512_add_epi64(_mm512_load_si512(cells + i), _mm512_mullo_epi64(bit, _mm512_set1_epi64(width)));
+		within = _mm512_cmple_epu64_mask(bit, end);
+		out |= (uint64_t) (set & ~within) << i;
+		zero |= (uint64_t) (__mmask8) ~set << i;
+		bf_wide_set_bits(&third, i, _mm512_maskz_mov_epi64(set & within, bit));
+		_mm512_store_si512(value + i, _mm512_xor_si512(_mm512_load_si512(value + i),
+													   _mm512_xor_si512(bf_wide_get_bits(&cell[0], i), bf_wide_get_bits(&cell[1], i))));
+	}
+	bf_wide_load(third.word, view->payload, n);
+	for (i = 0; i < n; i += BF_WIDE_LANES)
+	{
+		__m512i		sum = _mm512_mask_xor_epi64(_mm512_load_si512(value + i), (__mmask8) ~(zero >> i), _mm512_load_si512(value + i), bf_wide_get_bits(&third, i));
+
+		found |= (uint64_t) _mm512_testn_epi64_mask(sum, _mm512_set1_epi64((1LL << width) - 1)) << i;
+	}
+	found |= out;
+	bf_wide_store(result, found, n);
+	for (odd |= open->stragglers ? ~found : 0, odd &= bf_wide_all(n); odd != 0; odd &= odd - 1)
+	{
+		i = (size_t) __builtin_ctzll(odd);
+		result[i] = xor_plus_probe(view, hashes[i]);
+	}
+}
+
+BF_WIDE static void
+wide_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
+{
+	OpenShards	open;
+
+	open_shards(view, &open);
+	while (n > 0)
+	{
+		size_t		batch = BF_MIN(n, BF_WIDE_BATCH);
+
+		if (view->head.param[BF_STATIC_SHARDS] <= BF_WIDE_LANES)
+			wide_batch(view, &open, hashes, batch, result, true);
+		else
+			wide_batch(view, &open, hashes, batch, result, false);
+		hashes += batch;
+		result += batch;
+		n -= batch;
+	}
+}
+#endif
+
 static void
 xor_plus_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
@@ -306,6 +494,14 @@ xor_plus_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 		memset(result, 0, n * sizeof(*result));
 		return;
 	}
+#ifdef BF_HAVE_WIDE
+	/* a whole line can be read from its beginning, for a shard that has no table */
+	if (view->head.payload_len >= LINE_BYTES && bf_wide_probes(view, n))
+	{
+		wide_many(view, hashes, n, result);
+		return;
+	}
+#endif
 	while (n > 0)
 	{
 		size_t		batch = BF_MIN(n, BF_BATCH);
