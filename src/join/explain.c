@@ -15,11 +15,15 @@ void
 bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	JoinBuildState *state = (JoinBuildState *) node;
+	int			i;
 
 	if (es->analyze && state->filter != NULL)
 	{
 		ExplainPropertyInteger("Filter Keys", NULL, state->filter->keys, es);
 		ExplainPropertyInteger("Filter Memory", "kB", state->filter->memory / 1024, es);
+		for (i = 0; state->foreign != NULL && i < state->ncolumns; i++)
+			if (state->foreign[i] != NULL)
+				ExplainPropertyInteger("Foreign Filter Size", "kB", (bloomfam_join_foreign_size(state->foreign[i]) + 1023) / 1024, es);
 	}
 }
 

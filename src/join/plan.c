@@ -53,6 +53,13 @@ typedef struct Place
 	AttrNumber *attributes;
 } Place;
 
+/* A foreign scan that it leads to, on top of which it may be, or not. */
+typedef struct ForeignPlace
+{
+	ForeignScan *scan;
+	const AttrNumber *attributes;
+} ForeignPlace;
+
 /* The way of one filter down the plan. */
 typedef struct Way
 {
@@ -60,9 +67,11 @@ typedef struct Way
 	int			ncolumns;
 	const KeyColumn *columns;
 	bool		keepers;		/* may it lead through nodes that keep rows? */
+	bool		travels;		/* may it go to foreign servers? */
 	bool		leakproof;
 	List	   *places;
 	double		drop;			/* the share of rows at these places that it is expected to drop */
+	List	   *foreign;		/* of ForeignPlace */
 } Way;
 
 static void follow(Way *way, Plan **slot, const AttrNumber *attributes);
@@ -260,7 +269,18 @@ stop_here(Way *way, Plan **slot, const AttrNumber *attributes)
 	place->slot = slot;
 	place->attributes = palloc(way->ncolumns * sizeof(AttrNumber));
 	memcpy(place->attributes, attributes, way->ncolumns * sizeof(AttrNumber));
-	way->places = lappend(way->places, place);
+
+	/* an Append asks an asynchronous child itself, and would not know a node in between */
+	if (!(*slot)->async_capable)
+		way->places = lappend(way->places, place);
+	if (way->travels && IsA(*slot, ForeignScan))
+	{
+		ForeignPlace *foreign = palloc(sizeof(ForeignPlace));
+
+		foreign->scan = (ForeignScan *) *slot;
+		foreign->attributes = place->attributes;
+		way->foreign = lappend(way->foreign, foreign);
+	}
 }
 
 /* Through an Append to all children that can take it. */
@@ -273,8 +293,9 @@ follow_each(Way *way, List *plans, const AttrNumber *attributes)
 	{
 		Plan	  **child = (Plan **) &lfirst(lc);
 
-		/* the Append asks such a child itself, and would not know a node in between */
-		if (!(*child)->async_capable)
+		if ((*child)->async_capable)
+			stop_here(way, child, attributes);
+		else
 			follow(way, child, attributes);
 	}
 }
@@ -465,6 +486,40 @@ add_spec(CustomScan *probe, List *spec)
 	probe->custom_private = list_insert_nth(probe->custom_private, i, spec);
 }
 
+/* Lets the filter travel to the foreign scans at its places, as one of the first column of the key that can. */
+static void
+add_foreign(PlanContext *context, const Way *way, CustomScan *build)
+{
+	int		   *params = palloc(way->ncolumns * sizeof(int));
+	List	   *list = NIL;
+	bool		any = false;
+	ListCell   *lc;
+	int			i;
+
+	for (i = 0; i < way->ncolumns; i++)
+		params[i] = -1;
+	foreach(lc, way->foreign)
+	{
+		ForeignPlace *place = lfirst(lc);
+		const char *reason = "";
+
+		for (i = 0; i < way->ncolumns && reason != NULL; i++)
+			reason = bloomfam_join_foreign_plan(context->stmt, place->scan, place->attributes[i], way->columns[i].operator, way->columns[i].collation,
+											    exprType((Node *) way->columns[i].inner), &params[i]);
+		any |= reason == NULL;
+		if (reason != NULL && bloomfam_join_filter_log)
+			ereport(LOG, (errmsg("join filter is not sent to the foreign server: %s", reason)));
+	}
+	if (!any)
+		return;
+	for (i = 0; i < way->ncolumns; i++)
+	{
+		list = lappend_int(list, params[i]);
+		list = lappend_int(list, exprType((Node *) way->columns[i].inner));
+	}
+	build->custom_private = lappend(build->custom_private, list);
+}
+
 /* Puts a filter into the plan: on the build side of the join, and at its places. */
 static void
 add_filter(PlanContext *context, HashJoin *join, const Way *way)
@@ -493,6 +548,8 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 	build = put_on_top(context, &outerPlan(hash), &bloomfam_join_build_methods);
 	build->custom_exprs = expressions;
 	build->custom_private = list_make1(make_spec(param, way, attributes));
+
+	add_foreign(context, way, build);
 
 	foreach(lc, way->places)
 	{
@@ -525,6 +582,13 @@ is_worth_it(const HashJoin *join, const Way *way)
 		return true;
 	foreach(lc, way->places)
 		probed += (*((Place *) lfirst(lc))->slot)->plan_rows;
+	foreach(lc, way->foreign)
+	{
+		Plan	   *scan = &((ForeignPlace *) lfirst(lc))->scan->scan.plan;
+
+		if (scan->async_capable)	/* else it was among those */
+			probed += scan->plan_rows;
+	}
 	return probed >= bloomfam_join_filter_min_rows && way->drop >= bloomfam_join_filter_min_drop &&
 		probed >= innerPlan(join)->plan_rows;
 }
@@ -541,6 +605,10 @@ init_way(Way *way, PlanContext *context, HashJoin *join, const KeyColumn *column
 	way->columns = columns;
 	way->ncolumns = ncolumns;
 	way->keepers = bms_is_empty(build->extParam) && is_repeatable(build);
+
+	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
+	way->travels = bms_is_empty(build->extParam) &&
+		(way->keepers || (context->stmt->commandType == CMD_SELECT && context->stmt->rowMarks == NIL && !context->stmt->hasModifyingCTE));
 	way->leakproof = true;
 	way->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
 	for (i = 0; i < ncolumns; i++)
@@ -620,14 +688,14 @@ plan_join(PlanContext *context, HashJoin *join)
 	}
 	if (together)
 	{
-		if (all.places != NIL && is_worth_it(join, &all))
+		if ((all.places != NIL || all.foreign != NIL) && is_worth_it(join, &all))
 			add_filter(context, join, &all);
 		return;
 	}
 	for (i = 0; i < n; i++)
 	{
 		init_way(&one, context, join, &columns[i], 1);
-		if (one.places != NIL && is_worth_it(join, &one))
+		if ((one.places != NIL || one.foreign != NIL) && is_worth_it(join, &one))
 			add_filter(context, join, &one);
 	}
 }
