@@ -272,9 +272,6 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 	if (query == NULL)
 		return "the remote query locks or sorts its rows";
 
-	/* with another parameter, the filter would be sent anew for each of its values */
-	if (!bms_is_empty(scan->scan.plan.extParam))
-		return "the foreign scan depends on a parameter";
 	if (!bloomfam_join_is_indifferent(scan->scan.plan.qual) || !bloomfam_join_is_indifferent(scan->scan.plan.targetlist))
 		return "the foreign scan has a volatile condition or column";
 

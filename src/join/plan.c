@@ -34,6 +34,7 @@ typedef struct PlanContext
 {
 	PlannedStmt *stmt;
 	int			last_node_id;	/* 0: not known yet */
+	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan itself */
 } PlanContext;
 
 /* A column of a join's key. */
@@ -128,6 +129,31 @@ next_node_id(PlanContext *context)
 			context->last_node_id = Max(context->last_node_id, highest_node_id(lfirst(lc)));
 	}
 	return ++context->last_node_id;
+}
+
+/* Adds the parameters by which EvalPlanQual tells scans to begin anew. */
+static Bitmapset *
+find_epq_params(Plan *plan, Bitmapset *found)
+{
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return found;
+	check_stack_depth();
+	if (IsA(plan, ModifyTable))
+		found = bms_add_member(found, ((ModifyTable *) plan)->epqParam);
+	else if (IsA(plan, LockRows))
+		found = bms_add_member(found, ((LockRows *) plan)->epqParam);
+	foreach(lc, other_children(plan))
+		found = find_epq_params(lfirst(lc), found);
+	return find_epq_params(plan->righttree, find_epq_params(plan->lefttree, found));
+}
+
+/* Is a plan without parameters from outside, while the plan that it is part of runs? */
+static inline bool
+is_on_its_own(const PlanContext *context, const Plan *plan)
+{
+	return bms_is_subset(plan->extParam, context->epq_params);
 }
 
 bool
@@ -273,7 +299,8 @@ stop_here(Way *way, Plan **slot, const AttrNumber *attributes)
 	/* an Append asks an asynchronous child itself, and would not know a node in between */
 	if (!(*slot)->async_capable)
 		way->places = lappend(way->places, place);
-	if (way->travels && IsA(*slot, ForeignScan))
+	/* with a parameter of its own, the scan would send the filter anew for each of its values */
+	if (way->travels && IsA(*slot, ForeignScan) && is_on_its_own(way->context, *slot))
 	{
 		ForeignPlace *foreign = palloc(sizeof(ForeignPlace));
 
@@ -607,8 +634,8 @@ init_way(Way *way, PlanContext *context, HashJoin *join, const KeyColumn *column
 	way->keepers = bms_is_empty(build->extParam) && is_repeatable(build);
 
 	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
-	way->travels = bms_is_empty(build->extParam) &&
-		(way->keepers || (context->stmt->commandType == CMD_SELECT && context->stmt->rowMarks == NIL && !context->stmt->hasModifyingCTE));
+	way->travels = is_on_its_own(context, build) &&
+		(is_repeatable(build) || (context->stmt->commandType == CMD_SELECT && context->stmt->rowMarks == NIL && !context->stmt->hasModifyingCTE));
 	way->leakproof = true;
 	way->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
 	for (i = 0; i < ncolumns; i++)
@@ -724,6 +751,9 @@ bloomfam_join_plan(PlannedStmt *stmt)
 
 	if (stmt->commandType == CMD_UTILITY)
 		return;
+	context.epq_params = find_epq_params(stmt->planTree, NULL);
+	foreach(lc, stmt->subplans)
+		context.epq_params = find_epq_params(lfirst(lc), context.epq_params);
 	plan_tree(&context, stmt->planTree);
 	foreach(lc, stmt->subplans)
 		plan_tree(&context, lfirst(lc));
