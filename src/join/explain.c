@@ -263,13 +263,13 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 {
 	JoinBuildState *state = (JoinBuildState *) node;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	int			i;
 
 	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
 	begin_filter(es, plan, ancestors, linitial(plan->custom_private), state->keys);
 	if (es->analyze && state->filter != NULL)
 	{
 		JoinBuildCounts sum = state->filter->counts;
-		int			i;
 
 		for (i = 0; i < state->nworkers; i++)
 			bloomfam_join_build_counts_add(&sum, &state->workers[i]);
@@ -290,6 +290,9 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 			}
 			ExplainCloseGroup("Workers", "Workers", false, es);
 		}
+		for (i = 0; state->foreign != NULL && i < state->ncolumns; i++)
+			if (state->foreign[i] != NULL)
+				ExplainPropertyInteger("Foreign Filter Size", "kB", (bloomfam_join_foreign_size(state->foreign[i]) + 1023) / 1024, es);
 	}
 	end_filter(es);
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
