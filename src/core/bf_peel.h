@@ -201,7 +201,7 @@ bf_lookup_many(const BfView *view, const uint64_t *hashes, size_t n, bool *resul
 }
 
 /*
- * BfKind.probe_many of binary_fuse and xor, shards or none.  Cost: a few ns a key where the processor has AVX-512, else about twice as much.
+ * BfKind.probe_many of binary_fuse and xor, shards or none.  Where the processor has AVX-512, at half the cost or less (bf_wide.h).
  */
 extern void bf_peel_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result, BfGraphOf graph_of);
 

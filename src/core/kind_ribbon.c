@@ -359,8 +359,8 @@ find_in_layer(const Layer *layer, uint64_t place, unsigned front_width, Window *
 }
 
 /*
- * Finds the window of a key in its table, mix being set, in the layers from one on; false if the key is in no layer.  A layer that is not within the payload is no reason to
- * say no.
+ * Finds the window of a key in its table, mix being set, in the layers from one on; false if the key is in none of them.  A layer that is not within
+ * the payload is no reason to say no.
  */
 static bool
 find_window(const BfHeader *head, Table *table, uint64_t place, unsigned from, Window *window)
@@ -1032,8 +1032,9 @@ BF_WIDE_INLINE uint64_t
 wide_digits_differ(const Batch *batch)
 {
 	const __m512i third = _mm512_set1_epi16(171);	/* 3 * 171 = 1 modulo 256 */
-	__m512i		x = _mm512_sub_epi8(_mm512_add_epi8(_mm512_load_si512(batch->digit_sums), _mm512_set1_epi8(3)), _mm512_load_si512(batch->digit_wanted));
+	__m512i		x = _mm512_add_epi8(_mm512_load_si512(batch->digit_sums), _mm512_set1_epi8(3));
 
+	x = _mm512_sub_epi8(x, _mm512_load_si512(batch->digit_wanted));
 	x = _mm512_mask_mov_epi8(_mm512_mullo_epi16(x, third), UINT64_C(0xaaaaaaaaaaaaaaaa),
 							 _mm512_mullo_epi16(_mm512_and_si512(x, _mm512_set1_epi16((short) 0xff00)), third));
 	return _mm512_cmpgt_epu8_mask(x, _mm512_set1_epi8(85));
@@ -1082,7 +1083,8 @@ wide_rests(const BfView *view, const FirstLayers *open, uint64_t set, bool few, 
 		__m512i		ask = _mm512_mask_set1_epi8(_mm512_set1_epi8((char) bf_wide_lanes(i, columns)), batch->ternary,
 												(char) (i < rest_width ? bf_wide_lanes(i, rest_width) : 0));
 
-		differ |= _mm512_test_epi8_mask(_mm512_xor_si512(_mm512_load_si512(batch->rest_sums[i / 8]), _mm512_load_si512(batch->rest_wanted[i / 8])), ask);
+		differ |= _mm512_test_epi8_mask(_mm512_xor_si512(_mm512_load_si512(batch->rest_sums[i / 8]),
+														 _mm512_load_si512(batch->rest_wanted[i / 8])), ask);
 	}
 	return set & ~differ & ~(wide_digits_differ(batch) & batch->ternary);
 }
@@ -1432,7 +1434,7 @@ settle_ternary(Adding *adding, Band *band, const TernaryMoving *moving)
  * of them gets to a free slot first makes no difference: which slots are taken in the end, what the slots then must be, and whether there is a
  * contradiction, follow from the equations alone.
  */
-#define ADD_ROWS(name, Row, next, free, move, settle) \
+#define ADD_ROWS(name, Row, next, is_free, move, settle) \
 	static inline __attribute__((always_inline)) bool \
 	name(Adding *adding, Band *band) \
 	{ \
@@ -1444,21 +1446,21 @@ settle_ternary(Adding *adding, Band *band, const TernaryMoving *moving)
 		while (next(adding, band, &b)) \
 			for (;;) \
 			{ \
-				if (free(a) || !move(band, &a)) \
+				if (is_free(a) || !move(band, &a)) \
 				{ \
 					if (!settle(adding, band, &a)) \
 						return false; \
 					a = b; \
 					break; \
 				} \
-				if (free(b) || !move(band, &b)) \
+				if (is_free(b) || !move(band, &b)) \
 				{ \
 					if (!settle(adding, band, &b)) \
 						return false; \
 					break; \
 				} \
 			} \
-		while (!free(a) && move(band, &a)) \
+		while (!is_free(a) && move(band, &a)) \
 			; \
 		return settle(adding, band, &a); \
 	}
