@@ -303,6 +303,8 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		bloomfam_join_probe_count(probe, n, n - kept, WORTH_OF_PAGES);
 		n = kept;
 	}
+	/* the present row was counted by the scan */
+	bloomfam_count_rows_read(child->ss_currentRelation, end - (int) scan->rs_cindex - 1);
 	page->selected = true;
 	page->all = !looked;
 	page->npassing = looked ? n : end;
