@@ -33,6 +33,9 @@
 /* The share of rows that a filter must drop to be worth a look at each row, a page at a time. */
 #define WORTH_OF_PAGES		0.08
 
+/* After a page that was not in the server's buffers, so many are not looked for. */
+#define COLD_PAGES			64
+
 /* A column of a filter's key in the heap. */
 typedef struct PageColumn
 {
@@ -60,6 +63,10 @@ struct JoinPage
 	int			npassing;
 	int			next;
 	uint16		passing[MaxHeapTuplesPerPage];	/* indexes into rs_vistuples */
+
+	/* the page that is likely to come next */
+	const char *ahead;			/* in the server's buffers; not pinned; NULL: not known to be there */
+	int			cold;			/* for so many pages do not look for it */
 
 	/* scratch */
 	HeapTupleHeader rows[MaxHeapTuplesPerPage];
@@ -205,6 +212,30 @@ hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleD
 }
 
 /*
+ * Looks for the page after the one that the scan is on.  Of a page that has not been looked at lately, each row costs a wait for memory, unless
+ * it was asked for some time before.  Not pinned, it may be another page any time: it is never read, but only asked for.
+ */
+static void
+look_ahead(JoinPage *page, HeapScanDesc scan)
+{
+	PrefetchBufferResult found;
+
+	page->ahead = NULL;
+	if (page->cold > 0)
+	{
+		page->cold--;
+		return;
+	}
+	if (scan->rs_cblock + 1 >= scan->rs_nblocks)
+		return;
+	found = PrefetchBuffer(scan->rs_base.rs_rd, MAIN_FORKNUM, scan->rs_cblock + 1);
+	if (BufferIsValid(found.recent_buffer))
+		page->ahead = BufferGetPage(found.recent_buffer);
+	else
+		page->cold = COLD_PAGES;
+}
+
+/*
  * Finds, of the rows of the page that the scan is on, from the present one on, those that pass all filters.
  */
 static void
@@ -233,11 +264,14 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 			continue;
 		if (!looked)
 		{
+			look_ahead(page, scan);
 			for (i = (int) scan->rs_cindex; i < end; i++)
 			{
 				HeapTupleHeader row = (HeapTupleHeader) PageGetItem(bytes, PageGetItemId(bytes, scan->rs_vistuples[i]));
 
-				__builtin_prefetch(row);
+				/* most pages of a table are cut alike */
+				if (page->ahead != NULL)
+					__builtin_prefetch(page->ahead + ((const char *) row - (const char *) bytes), 0, 2);
 				page->passing[n] = i;
 				page->rows[n++] = row;
 			}
@@ -269,6 +303,8 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		bloomfam_join_probe_count(probe, n, n - kept, WORTH_OF_PAGES);
 		n = kept;
 	}
+	/* the present row was counted by the scan */
+	bloomfam_count_rows_read(child->ss_currentRelation, end - (int) scan->rs_cindex - 1);
 	page->selected = true;
 	page->all = !looked;
 	page->npassing = looked ? n : end;

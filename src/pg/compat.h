@@ -122,6 +122,20 @@ bloomfam_toast_snapshot(SnapshotData *room)
 #include "commands/explain.h"
 #endif
 
+/* What pgstat_count_heap_getnext() counts, for several rows at once; 16 named it anew. */
+#include "pgstat.h"
+#include "utils/rel.h"
+static inline void
+bloomfam_count_rows_read(Relation table, int rows)
+{
+	if (pgstat_should_count_relation(table))
+#if PG_VERSION_NUM >= 160000
+		table->pgstat_info->counts.tuples_returned += rows;
+#else
+		table->pgstat_info->t_counts.t_tuples_returned += rows;
+#endif
+}
+
 /* The major version, for key families that the server's own hash functions have a part in. */
 #define BLOOMFAM_PG_MAJOR	(PG_VERSION_NUM / 10000)
 
