@@ -53,7 +53,7 @@ sub is_build { return ($_[0]->{'Custom Plan Provider'} // '') eq 'Bloom Filter B
 sub run_plan
 {
 	my ($query, $settings) = @_;
-	my $json = $node->safe_psql('postgres', "$settings; SET bloomfam.join_filter = force; EXPLAIN (ANALYZE, TIMING OFF, FORMAT json) $query");
+	my $json = $node->safe_psql('postgres', "$settings; SET bloomfam.join_filter = force; EXPLAIN (ANALYZE, VERBOSE, TIMING OFF, FORMAT json) $query");
 
 	return nodes(decode_json($json)->[0]->{Plan});
 }
@@ -94,7 +94,39 @@ sub filtered
 	return @plan;
 }
 
+# What the leader gathered of a property of filters, in all and by worker.
+sub counted
+{
+	my ($property, @filters) = map { ref ? @{ $_->{'Bloom Filters'} // [] } : $_ } @_;
+	my ($all, $workers) = (0, 0);
+
+	foreach my $filter (grep { exists $_->{$property} } @filters)
+	{
+		$all += $filter->{$property};
+		$workers += $_->{$property} foreach @{ $filter->{Workers} // [] };
+	}
+	return ($all, $workers);
+}
+
 sub is_shared { return grep { $_->{'Node Type'} eq 'Hash' && $_->{'Parallel Aware'} } @_ }
+
+# What EXPLAIN says of one join of fact and dim, whose filter was made so many times.
+sub counts_add_up
+{
+	my ($plan, $leader, $made) = @_;
+	my ($probed, $by_workers) = counted('Rows Probed', @$plan);
+	my ($dropped) = counted('Rows Dropped', @$plan);
+	my ($unseen, $unseen_by_workers) = counted('Rows Passed Unseen', @$plan);
+	my ($builds) = counted('Builds', @$plan);
+	my ($keys) = counted('Keys', @$plan);
+
+	is($probed + $unseen, 200000, '... EXPLAIN counts all rows');
+	# EXPLAIN rounds the rows of one process on average
+	cmp_ok(abs($probed + $unseen - $dropped - rows_through(@$plan)), '<', 3, '... and those that were dropped');
+	is($by_workers + $unseen_by_workers, 200000, '... by workers alone') if $leader eq 'off';
+	is("$builds $keys", "$made " . $made * 3000, '... and keys');
+	return;
+}
 
 my $few = 50000;
 
@@ -106,6 +138,7 @@ foreach my $leader (qw(on off))
 	my @plan = filtered("shared, leader $leader", $join, $set, $few);
 
 	ok(is_shared(@plan), "... under a Parallel Hash");
+	counts_add_up(\@plan, $leader, 1);
 	filtered("shared semijoin, leader $leader", 'SELECT count(*), sum(id) FROM fact WHERE k IN (SELECT k FROM dim)', $set, $few);
 	filtered("shared, two columns, leader $leader", 'SELECT count(*), sum(f.id) FROM fact f JOIN dim d ON f.k = d.k AND f.t = d.t', $set, $few);
 	filtered("shared, text, leader $leader", 'SELECT count(*), sum(f.id) FROM fact f JOIN dim d USING (t)', $set, $few);
@@ -148,6 +181,8 @@ foreach my $leader (qw(on off))
 	my @plan = filtered("own filters, leader $leader", $join, $set, $few);
 
 	ok(!is_shared(@plan), '... under plain Hashes');
+	my $builders = (grep { is_build($_) } @plan)[0]->{'Actual Loops'};
+	counts_add_up(\@plan, $leader, $builders);
 	filtered("own filters in batches, leader $leader", 'SELECT count(*), sum(length(d.pad)) FROM fact f JOIN dim d USING (k)', "$set; SET work_mem = '64kB'; SET hash_mem_multiplier = 1", $few);
 }
 
