@@ -194,6 +194,14 @@ sub restriction
 
 	return "$x IS NOT NULL" if $how < 0.06;
 	return "$x IS NULL" if $how < 0.08;
+	if ($how < 0.16 && $c->[1] =~ /^k/)
+	{
+		# a filter, of which there are nine of each type; one for every other row, where the condition is asked again and again
+		my $which = $outer && chance(0.5) ? "($outer % 9)" : int rand 9;
+		my $filter = "(SELECT f FROM stored WHERE name = '$c->[1] ' || $which)";
+
+		return pick("$filter \@~ $x", "$x ~\@ $filter", "bloom_may_contain($filter, $x)", "NOT ($filter \@~ $x)");
+	}
 	if (@ints && $how < 0.75)
 	{
 		$x = pick(@ints)->[0];
