@@ -17,6 +17,7 @@ our @EXPORT = qw(random_item random_settings);
 
 my $aliases;			# so that every relation of an item has a name of its own
 my @with;				# common table expressions of the query under way
+our $outer;				# a number of the row that a subquery is run for, if it is
 our @base;				# where its base relations come from, if not from everywhere
 
 sub pick { return $_[ int rand @_ ] }
@@ -105,6 +106,7 @@ sub equality
 	{
 		my $how = rand();
 
+		return "$x = $y " . pick('+', '-') . " $outer" if $outer && chance(0.4);
 		return "$x = $y" if $how < 0.7;
 		return "$x + 1 = $y + 1" if $how < 0.74;
 		return "${x}::int8 = $y" if $how < 0.78;
@@ -192,6 +194,14 @@ sub restriction
 
 	return "$x IS NOT NULL" if $how < 0.06;
 	return "$x IS NULL" if $how < 0.08;
+	if ($how < 0.16 && $c->[1] =~ /^k/)
+	{
+		# a filter, of which there are nine of each type; one for every other row, where the condition is asked again and again
+		my $which = $outer && chance(0.5) ? "($outer % 9)" : int rand 9;
+		my $filter = "(SELECT f FROM stored WHERE name = '$c->[1] ' || $which)";
+
+		return pick("$filter \@~ $x", "$x ~\@ $filter", "bloom_may_contain($filter, $x)", "NOT ($filter \@~ $x)");
+	}
 	if (@ints && $how < 0.75)
 	{
 		$x = pick(@ints)->[0];
@@ -236,7 +246,8 @@ sub wrapped
 	my ($sql, @columns) = @_;
 	my $alias = fresh('s');
 
-	if (chance(0.12))
+	# the top of the query knows no outer row
+	if ($sql !~ /\bo\./ && chance(0.12))
 	{
 		my $name = fresh('w');
 
@@ -508,6 +519,7 @@ sub query
 # A subquery that a lateral join or a subselect runs again for every row of o; must_build: the condition is on a side that may be built.
 sub correlated
 {
+	local $outer = chance(0.5) ? 'o.' . pick('g', 'g', 'id', 'k4') : undef;
 	my $j = join_of(weighted(2 => 6, 3 => 3), chance(0.3) ? 1 : 0);
 	my @ints = grep { is_int($_) } @{ $j->{columns} };
 	my $c = @ints ? pick(@ints)->[0] : 'o.g';
@@ -928,7 +940,8 @@ sub random_settings
 		@set{qw(join_collapse_limit from_collapse_limit)} = (1, 1);
 	}
 	$set{geqo_threshold} = 2 if chance(0.05);
-	$set{jit} = 'off';
+	$set{jit} = chance(0.01) ? 'on' : 'off';
+	$set{jit_above_cost} = 0;
 	$set{cursor_tuple_fraction} = pick(0, 1) if chance(0.2);
 	if (!$item->{serial} && chance(0.25))
 	{

@@ -139,7 +139,7 @@ sub look_at_plan
 	if ($analyze)
 	{
 		$tally->{analyzed}++;
-		$tally->{dropped} += $1 while $plan =~ /Rows Dropped: (\d+)/g;
+		$tally->{dropped} += $1 while $plan =~ /\bDropped: (\d+)/g;
 	}
 	return;
 }

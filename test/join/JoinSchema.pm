@@ -129,7 +129,7 @@ sub schema_sql
 	my @sql;
 	my @all = (qw(id g v), @keys);
 
-	push @sql, "CREATE COLLATION nd (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+	push @sql, 'CREATE EXTENSION bloomfam', "CREATE COLLATION nd (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
 	  'CREATE DOMAIN posint AS int4 CHECK (VALUE >= 0)',
 	  'CREATE DOMAIN label AS text CHECK (length(VALUE) > 0)',
 	  'CREATE TYPE pair AS (a int, b text)',
@@ -219,6 +219,17 @@ sub schema_sql
 	  'ALTER TABLE d4 ENABLE ROW LEVEL SECURITY',
 	  "CREATE FUNCTION allowed(text) RETURNS boolean LANGUAGE plpgsql STABLE COST 1000 AS 'BEGIN RETURN length(\$1) % 2 = 0; END'",
 	  'CREATE POLICY p3 ON d4 TO join_reader USING (allowed(kt))';
+
+	# filters of every key column, that conditions name: of some of its values, of none, and no filter at all
+	push @sql, 'CREATE TABLE stored (name text PRIMARY KEY, f bloomfilter)',
+	  (
+		map {
+			my $kind = pick(qw(blocked standard partitioned cuckoo xor binary_fuse ribbon));
+
+			"INSERT INTO stored SELECT '$_ ' || g, bloom_agg($_, 0.02, '$kind') FROM d5 WHERE g < 6 GROUP BY g",
+			  "INSERT INTO stored SELECT '$_ 6', bloom_agg($_, 0.02, '$kind') FROM d1", "INSERT INTO stored SELECT '$_ 7', bloom_agg($_) FROM e0",
+			  "INSERT INTO stored VALUES ('$_ 8', NULL)"
+		} @keys);
 
 	push @sql, 'CREATE VIEW vj AS SELECT ' . join(', ', map { pick('f1', 'f1', 'd5') . ".$_" } @all) . ' FROM f1 JOIN d5 USING (k4)',
 	  'CREATE VIEW vb WITH (security_barrier) AS SELECT * FROM f3 WHERE allowed(kc)',
