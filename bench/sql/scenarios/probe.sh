@@ -13,6 +13,7 @@ SQL
 cat > "$work/setup.sql" <<-SQL
 	SET plan_cache_mode = force_generic_plan;
 	PREPARE by_parameter(bloomfilter) AS SELECT count(*) FROM fact WHERE bloom_may_contain(\$1, k);
+	PREPARE by_selected(bloomfilter) AS SELECT count(*) FROM fact WHERE bloom_may_contain((SELECT \$1), k);
 	PREPARE modulo_parameter(bigint) AS SELECT count(*) FROM fact WHERE k % 100 = \$1;
 	SELECT quote_literal(f) AS small FROM filters WHERE id = '100 kB' \gset
 	SELECT quote_literal(f) AS large FROM filters WHERE id = '1 MB' \gset
@@ -23,12 +24,13 @@ echo "EXECUTE modulo_parameter(3);" > "$work/modulo_parameter.sql"
 echo "SELECT count(*) FROM fact WHERE k % 100 = (SELECT 3::bigint);" > "$work/modulo_subquery.sql"
 echo "SELECT count(*) FROM fact WHERE bloom_may_contain(:small::bloomfilter, k);" > "$work/constant.sql"
 echo "EXECUTE by_parameter(:small);" > "$work/parameter.sql"
+echo "EXECUTE by_selected(:small);" > "$work/selected.sql"
 echo "SELECT count(*) FROM fact WHERE bloom_may_contain((SELECT f FROM filters WHERE id = '100 kB'), k);" > "$work/subquery.sql"
 echo "SELECT count(*) FROM filters, fact WHERE id = '100 kB' AND bloom_may_contain(f, k);" > "$work/lateral.sql"
 echo "SELECT count(*) FROM filters, fact WHERE id = '100 kB' AND (k + length(id) - 6) % 100 = 3;" > "$work/cross.sql"
 echo "SELECT count(*) FROM fact WHERE bloom_may_contain(:large::bloomfilter, k);" > "$work/constant_1mb.sql"
 echo "SELECT count(*) FROM fact WHERE bloom_may_contain((SELECT f FROM filters WHERE id = '1 MB'), k);" > "$work/subquery_1mb.sql"
-measure "${ROUNDS:-7}" count modulo modulo_parameter modulo_subquery constant parameter subquery lateral cross constant_1mb subquery_1mb
+measure "${ROUNDS:-7}" count modulo modulo_parameter modulo_subquery constant parameter selected subquery lateral cross constant_1mb subquery_1mb
 
 heading "Probes of $(thousands "$rows") bigint rows, ns a row; a bound of so many ns is one on the difference" "" against
 more modulo count "" "k % 100 = 3, against count(*)" "$rows"
@@ -36,8 +38,10 @@ more modulo_parameter modulo "" "... k % 100 = \$1: what the server takes for a 
 more modulo_subquery modulo "" "... k % 100 = (SELECT 3): what the server takes for a subquery" "$rows"
 more constant modulo "<= 10 ns" "100 kB filter, a constant, against k % 100 = 3" "$rows"
 more parameter modulo "<= 10 ns" "... a prepared statement's parameter" "$rows"
+more selected modulo "<= 10 ns" "... such a parameter as (SELECT \$1)" "$rows"
 more subquery modulo "<= 10 ns" "... a scalar subquery over a stored filter" "$rows"
 slower parameter constant "<= 1.05 x" "parameter against constant"
+slower selected constant "<= 1.05 x" "parameter as (SELECT \$1) against constant"
 slower subquery constant "<= 1.05 x" "subquery against constant"
 more lateral cross "<= 10 ns" "lateral column against a cross join with such a function" "$rows"
 slower subquery_1mb constant_1mb "<= 1.05 x" "stored 1 MB filter against a constant one"
