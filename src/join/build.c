@@ -38,12 +38,35 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 			value = ExecEvalExpr(state->expressions[i], econtext, &isnull);
 		if (isnull)
 			break;
+		if (state->foreign != NULL && state->foreign[i] != NULL)
+			bloomfam_join_foreign_add(state->foreign[i], value);
 		next = state->keys[i].hash(&state->keys[i], value);
 		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
 	}
 	MemoryContextSwitchTo(old);
 	if (i == state->ncolumns)
 		bloomfam_join_filter_add(state->filter, hash);
+}
+
+/* Does something with each filter that travels. */
+static void
+for_each_foreign(JoinBuildState *state, void (*action) (JoinForeign *foreign))
+{
+	int			i;
+
+	for (i = 0; state->foreign != NULL && i < state->ncolumns; i++)
+		if (state->foreign[i] != NULL)
+			action(state->foreign[i]);
+}
+
+void
+bloomfam_join_build_tie_foreign(JoinBuildState *state, PlanState *probe_side)
+{
+	int			i;
+
+	for (i = 0; state->foreign != NULL && i < state->ncolumns; i++)
+		if (state->foreign[i] != NULL)
+			bloomfam_join_foreign_tie(state->foreign[i], probe_side);
 }
 
 static TupleTableSlot *
@@ -62,9 +85,10 @@ exec_build(PlanState *node)
 	if (TupIsNull(slot))
 	{
 		bloomfam_join_filter_finish(state->filter);
+		for_each_foreign(state, bloomfam_join_foreign_finish);
 		state->phase = JOIN_BUILD_ENDED;
 	}
-	else if (!state->filter->abandoned)
+	else if (!state->filter->abandoned || state->foreign != NULL)
 		add_row(state, slot);
 	return slot;
 }
@@ -73,6 +97,25 @@ static TupleTableSlot *
 exec_nothing(PlanState *node)
 {
 	return ExecProcNode(outerPlanState(node));
+}
+
+/* Begins the filters that travel, if there are any. */
+static void
+begin_foreign(JoinBuildState *state, EState *estate)
+{
+	List	   *private = ((CustomScan *) state->css.ss.ps.plan)->custom_private;
+	int			i;
+
+	if (list_length(private) < 2)
+		return;
+	state->foreign = palloc0(state->ncolumns * sizeof(JoinForeign *));
+	for (i = 0; i < state->ncolumns; i++)
+	{
+		int			param = list_nth_int(lsecond(private), 2 * i);
+
+		if (param >= 0)
+			state->foreign[i] = bloomfam_join_foreign_begin(estate, param);
+	}
 }
 
 static void
@@ -93,6 +136,9 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 	css->ss.ps.resultopsset = true;
 	css->ss.ps.resultopsfixed = false;
 
+	state->ncolumns = bloomfam_join_spec_ncolumns(spec);
+	begin_foreign(state, estate);
+
 	/* EvalPlanQual asks for a few rows again, of which some are known to join */
 	if (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF)
 	{
@@ -103,7 +149,6 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 	state->filter = bloomfam_join_filter_get(estate, list_nth_int(spec, JOIN_SPEC_PARAM));
 	state->shared = bloomfam_join_spec_is_shared(spec);
 	bloomfam_join_builds_begun++;
-	state->ncolumns = bloomfam_join_spec_ncolumns(spec);
 	state->keys = palloc0(state->ncolumns * sizeof(JoinKey));
 	state->attributes = palloc0(state->ncolumns * sizeof(AttrNumber));
 	state->expressions = palloc0(state->ncolumns * sizeof(ExprState *));
@@ -114,6 +159,9 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 		state->attributes[i] = bloomfam_join_spec_column(spec, i, JOIN_COLUMN_ATTRIBUTE);
 		if (state->attributes[i] == 0)
 			state->expressions[i] = ExecInitExpr(list_nth(plan->custom_exprs, expression++), &css->ss.ps);
+		if (state->foreign != NULL && state->foreign[i] != NULL)
+			bloomfam_join_foreign_enable(state->foreign[i], list_nth_int(lsecond(plan->custom_private), 2 * i + 1),
+										 bloomfam_join_spec_column(spec, i, JOIN_COLUMN_COLLATION));
 	}
 	css->ss.ps.ExecProcNode = exec_build;
 }
@@ -139,6 +187,7 @@ rescan_build(CustomScanState *css)
 	state->phase = JOIN_BUILD_FRESH;
 	if (state->filter != NULL)
 		state->filter->complete = false;
+	for_each_foreign(state, bloomfam_join_foreign_reset);
 	if (outerPlanState(css)->chgParam == NULL)
 		ExecReScan(outerPlanState(css));
 }

@@ -290,6 +290,9 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 			}
 			ExplainCloseGroup("Workers", "Workers", false, es);
 		}
+		for (i = 0; state->foreign != NULL && i < state->ncolumns; i++)
+			if (state->foreign[i] != NULL)
+				ExplainPropertyInteger("Foreign Filter Size", "kB", (bloomfam_join_foreign_size(state->foreign[i]) + 1023) / 1024, es);
 	}
 	end_filter(es);
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);

@@ -28,6 +28,7 @@
 int			bloomfam_join_filter = JOIN_FILTER_OFF;
 int			bloomfam_join_filter_min_rows = 10000;
 int			bloomfam_join_filter_max_size = 64 * 1024;
+int			bloomfam_join_filter_foreign_max_size = 1024;
 double		bloomfam_join_filter_min_drop = 0.1;
 double		bloomfam_join_filter_fpr = 0.005;
 bool		bloomfam_join_filter_log = false;
@@ -75,6 +76,7 @@ tie_filters(PlanState *node, void *context)
 			if (((JoinBuildState *) build)->filter == NULL)
 				continue;
 			((JoinBuildState *) build)->filter->join = (HashJoinState *) node;
+			bloomfam_join_build_tie_foreign((JoinBuildState *) build, outerPlanState(node));
 
 			/*
 			 * The join would first ask the probe side for a row, to save building if there is none.  It would get it before the filter is
@@ -128,6 +130,10 @@ bloomfam_join_init(void)
 	DefineCustomIntVariable("bloomfam.join_filter_max_size",
 							"Sets the size from which on a join's filter is given up.",
 							NULL, &bloomfam_join_filter_max_size, 64 * 1024, 1, 1024 * 1024, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("bloomfam.join_filter_foreign_max_size",
+							"Sets the size from which on a join's filter is not sent to a foreign server.",
+							"It travels with the query, as a text of twice its size. 0 sends none.",
+							&bloomfam_join_filter_foreign_max_size, 1024, 0, 64 * 1024, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("bloomfam.join_filter_log",
 							 "Logs for each hash join that is planned which filters it gets, or why it gets none.",
 							 NULL, &bloomfam_join_filter_log, false, PGC_USERSET, 0, NULL, NULL, NULL);

@@ -42,6 +42,7 @@ typedef enum JoinFilterMode
 extern int	bloomfam_join_filter;	/* a JoinFilterMode */
 extern int	bloomfam_join_filter_min_rows;
 extern int	bloomfam_join_filter_max_size;	/* kB */
+extern int	bloomfam_join_filter_foreign_max_size;	/* kB; 0: none */
 extern double bloomfam_join_filter_min_drop;
 extern double bloomfam_join_filter_fpr;
 extern bool bloomfam_join_filter_log;
@@ -261,10 +262,51 @@ bloomfam_join_filter_ready(JoinFilter *filter)
 	return filter->shared != NULL && !filter->abandoned && bloomfam_join_shared_attach(filter);
 }
 
+/* ---- foreign.c: filters that travel ---- */
+
+/*
+ * Makes a foreign scan ask its server for those rows only whose key may be in a filter of the build side, by our own hashes.
+ *
+ * The key is an output column of the scan's.  The caller knows that rows without a partner may be dropped below the scan's conditions, and that
+ * the build side depends on no outer parameter.  *param is the filter's parameter, and -1 before the first scan.
+ *
+ * Returns NULL if that was done.  Else nothing is changed, and it returns the reason, a constant.
+ */
+extern const char *bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute, Oid operator, Oid collation,
+											  Oid build_type, int *param);
+
+/* Such a filter, of one column of the key, while the plan is executed. */
+typedef struct JoinForeign JoinForeign;
+
+/*
+ * To be called for each such filter of a plan, whatever the settings are at execution: its parameter is NULL until it is finished, which passes every
+ * row.  Lives as long as the query's state.
+ */
+extern JoinForeign *bloomfam_join_foreign_begin(EState *estate, int param);
+
+/* Prepares it for keys of this type; without that, there is nothing to be added or finished. */
+extern void bloomfam_join_foreign_enable(JoinForeign *foreign, Oid type, Oid collation);
+
+/* Tells it where its scans are.  Without that, they get no filter. */
+extern void bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side);
+
+/* Adds a key that is not NULL. */
+extern void bloomfam_join_foreign_add(JoinForeign *foreign, Datum key);
+
+/* All keys are in: scans that have not begun get the filter, unless it is too large. */
+extern void bloomfam_join_foreign_finish(JoinForeign *foreign);
+
+/* The build side is about to begin anew: no filter until then, and scans that have had one begin anew, too. */
+extern void bloomfam_join_foreign_reset(JoinForeign *foreign);
+
+/* For EXPLAIN: bytes of the filter, 0 if there is none. */
+extern Size bloomfam_join_foreign_size(const JoinForeign *foreign);
+
 /* ---- build.c, probe.c: the nodes ---- */
 
 /*
- * What a plan's nodes carry in custom_private: a list of filters, each a list of integers.  A build node has one filter, a probe node one or more.
+ * What a plan's nodes carry in custom_private: a list of filters, each a list of integers.  A build node has one filter, and behind it, if it
+ * has any that travel, a list of their parameters and types, a pair for each column (-1: none); a probe node has one or more filters.
  *
  *		param, number, shared, expected share of rows dropped in thousandths, then for each column of the key: operator, collation,
  *		attribute number, hash key
@@ -328,6 +370,7 @@ struct JoinBuildState
 	JoinKey    *keys;
 	AttrNumber *attributes;		/* of the child's rows; 0: an expression */
 	ExprState **expressions;
+	JoinForeign **foreign;		/* for each column, NULL: none; NULL: for no column */
 	bool		shared;			/* builds its share of a filter for all, if there are others */
 	JoinBuildDsm *dsm;
 	JoinSegment segment;
@@ -372,6 +415,9 @@ struct JoinProbeState
 	int			nworkers;
 	JoinProbeCounts *workers;
 };
+
+/* Tells the filters of a build node that travel where their scans are. */
+extern void bloomfam_join_build_tie_foreign(JoinBuildState *state, PlanState *probe_side);
 
 /* Is this node one of ours? */
 static inline bool

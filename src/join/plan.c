@@ -40,6 +40,7 @@ typedef struct PlanContext
 	bool		parallel;		/* in the part of the plan that workers run */
 	int			nfilters;
 	List	   *ancestors;		/* of the node in hand, nearest first */
+	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan itself */
 } PlanContext;
 
 /* A column of a join's key. */
@@ -63,6 +64,13 @@ typedef struct Place
 	int			nodes;			/* that a row passes from here on to the join, and that one */
 } Place;
 
+/* A foreign scan that it leads to, on top of which it may be, or not. */
+typedef struct ForeignPlace
+{
+	ForeignScan *scan;
+	const AttrNumber *attributes;
+} ForeignPlace;
+
 /* The way of one filter down the plan. */
 typedef struct Way
 {
@@ -70,11 +78,13 @@ typedef struct Way
 	int			ncolumns;
 	const KeyColumn *columns;
 	bool		keepers;		/* may it lead through nodes that keep rows? */
+	bool		travels;		/* may it go to foreign servers? */
 	bool		leakproof;
 	bool		below_gather;	/* has it led through one? */
 	int			nodes;			/* that it has led through */
 	List	   *places;
 	double		drop;			/* the share of rows at these places that it is expected to drop */
+	List	   *foreign;		/* of ForeignPlace */
 } Way;
 
 static void follow(Way *way, Plan **slot, const AttrNumber *attributes);
@@ -132,6 +142,31 @@ next_node_id(PlanContext *context)
 			find_highest_node_id(lfirst(lc), &context->last_node_id);
 	}
 	return ++context->last_node_id;
+}
+
+/* Adds the parameters by which EvalPlanQual tells scans to begin anew. */
+static Bitmapset *
+find_epq_params(Plan *plan, Bitmapset *found)
+{
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return found;
+	check_stack_depth();
+	if (IsA(plan, ModifyTable))
+		found = bms_add_member(found, ((ModifyTable *) plan)->epqParam);
+	else if (IsA(plan, LockRows))
+		found = bms_add_member(found, ((LockRows *) plan)->epqParam);
+	foreach(lc, other_children(plan))
+		found = find_epq_params(lfirst(lc), found);
+	return find_epq_params(plan->righttree, find_epq_params(plan->lefttree, found));
+}
+
+/* Is a plan without parameters from outside, while the plan that it is part of runs? */
+static inline bool
+is_on_its_own(const PlanContext *context, const Plan *plan)
+{
+	return bms_is_subset(plan->extParam, context->epq_params);
 }
 
 bool
@@ -280,7 +315,20 @@ stop_here(Way *way, Plan **slot, const AttrNumber *attributes)
 	memcpy(place->attributes, attributes, way->ncolumns * sizeof(AttrNumber));
 	place->below_gather = way->below_gather;
 	place->nodes = way->nodes + 1;
-	way->places = lappend(way->places, place);
+
+	/* an Append asks an asynchronous child itself, and would not know a node in between */
+	if (!(*slot)->async_capable)
+		way->places = lappend(way->places, place);
+
+	/* with a parameter of its own, the scan would send the filter anew for each of its values */
+	if (way->travels && IsA(*slot, ForeignScan) && is_on_its_own(way->context, *slot))
+	{
+		ForeignPlace *foreign = palloc(sizeof(ForeignPlace));
+
+		foreign->scan = (ForeignScan *) *slot;
+		foreign->attributes = place->attributes;
+		way->foreign = lappend(way->foreign, foreign);
+	}
 }
 
 /* Through an Append to all children that can take it. */
@@ -293,8 +341,9 @@ follow_each(Way *way, List *plans, const AttrNumber *attributes)
 	{
 		Plan	  **child = (Plan **) &lfirst(lc);
 
-		/* the Append asks such a child itself, and would not know a node in between */
-		if (!(*child)->async_capable)
+		if ((*child)->async_capable)
+			stop_here(way, child, attributes);
+		else
 			follow(way, child, attributes);
 	}
 }
@@ -506,6 +555,40 @@ column_of_child(const Expr *expr)
 	return IsA(expr, Var) && ((const Var *) expr)->varno == OUTER_VAR ? Max(((const Var *) expr)->varattno, 0) : 0;
 }
 
+/* Lets the filter travel to the foreign scans at its places, as one of the first column of the key that can. */
+static void
+add_foreign(PlanContext *context, const Way *way, CustomScan *build)
+{
+	int		   *params = palloc(way->ncolumns * sizeof(int));
+	List	   *list = NIL;
+	bool		any = false;
+	ListCell   *lc;
+	int			i;
+
+	for (i = 0; i < way->ncolumns; i++)
+		params[i] = -1;
+	foreach(lc, way->foreign)
+	{
+		ForeignPlace *place = lfirst(lc);
+		const char *reason = "";
+
+		for (i = 0; i < way->ncolumns && reason != NULL; i++)
+			reason = bloomfam_join_foreign_plan(context->stmt, place->scan, place->attributes[i], way->columns[i].operator, way->columns[i].collation,
+											    exprType((Node *) way->columns[i].inner), &params[i]);
+		any |= reason == NULL;
+		if (reason != NULL && bloomfam_join_filter_log)
+			ereport(LOG, (errmsg("join filter is not sent to the foreign server: %s", reason)));
+	}
+	if (!any)
+		return;
+	for (i = 0; i < way->ncolumns; i++)
+	{
+		list = lappend_int(list, params[i]);
+		list = lappend_int(list, exprType((Node *) way->columns[i].inner));
+	}
+	build->custom_private = lappend(build->custom_private, list);
+}
+
 /* Puts a filter into the plan: on the build side of the join, and at its places.  Returns its number. */
 static int
 add_filter(PlanContext *context, HashJoin *join, const Way *way)
@@ -530,6 +613,8 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 	build = put_on_top(context, &outerPlan(hash), &bloomfam_join_build_methods, context->parallel);
 	build->custom_exprs = expressions;
 	build->custom_private = list_make1(make_spec(param, number, hash->parallel_aware, way, attributes));
+
+	add_foreign(context, way, build);
 
 	foreach(lc, way->places)
 	{
@@ -561,6 +646,7 @@ may_drop_outer(JoinType type)
 #define COST_OF_ROW			1.0
 #define SAVED_AT_SCAN		2.0
 #define SAVED_PER_NODE		4.0
+#define SAVED_PER_TRAVEL	40.0	/* of a row that a foreign server does not send */
 
 /* A probe waits for memory where the filter does not fit the caches of the second and of the last level; sizes that are usual. */
 #define SECOND_CACHE		(1024.0 * 1024.0)
@@ -616,7 +702,16 @@ judge(const HashJoin *join, const Way *way)
 		verdict.cost += plan->plan_rows * (paged ? COST_OF_PAGED_ROW : COST_OF_ROW) * waiting * cpu_operator_cost;
 		verdict.saved += plan->plan_rows * way->drop * saved;
 	}
-	if (way->places == NIL)
+	foreach(lc, way->foreign)
+	{
+		Plan	   *scan = &((ForeignPlace *) lfirst(lc))->scan->scan.plan;
+
+		if (scan->async_capable)	/* else it was among those */
+			verdict.probed += scan->plan_rows;
+		verdict.cost += scan->plan_rows * COST_OF_ROW * cpu_operator_cost;
+		verdict.saved += scan->plan_rows * way->drop * SAVED_PER_TRAVEL * cpu_operator_cost;
+	}
+	if (way->places == NIL && way->foreign == NIL)
 		verdict.reason = JOIN_HAS_NO_PLACE;
 	else if (bloomfam_join_filter == JOIN_FILTER_FORCE)
 		verdict.reason = JOIN_HAS_FILTER;
@@ -642,6 +737,10 @@ init_way(Way *way, PlanContext *context, HashJoin *join, const KeyColumn *column
 	way->ncolumns = ncolumns;
 	/* the Hash's parameters are those of its keys, too */
 	way->keepers = bms_is_empty(innerPlan(join)->extParam) && bms_is_empty(build->extParam) && is_repeatable(build);
+
+	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
+	way->travels = !innerPlan(join)->parallel_aware && is_on_its_own(context, innerPlan(join)) && is_on_its_own(context, build) &&
+		(is_repeatable(build) || (context->stmt->commandType == CMD_SELECT && context->stmt->rowMarks == NIL && !context->stmt->hasModifyingCTE));
 	way->leakproof = true;
 	way->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
 	for (i = 0; i < ncolumns; i++)
@@ -826,6 +925,9 @@ bloomfam_join_plan(PlannedStmt *stmt, bool row_security)
 
 	if (stmt->commandType == CMD_UTILITY)
 		return;
+	context.epq_params = find_epq_params(stmt->planTree, NULL);
+	foreach(lc, stmt->subplans)
+		context.epq_params = find_epq_params(lfirst(lc), context.epq_params);
 	plan_tree(&context, &stmt->planTree, NULL);
 	foreach(lc, stmt->subplans)
 		plan_tree(&context, (Plan **) &lfirst(lc), NULL);
