@@ -370,8 +370,8 @@ struct JoinBuildState
 	JoinKey    *keys;
 	AttrNumber *attributes;		/* of the child's rows; 0: an expression */
 	ExprState **expressions;
-	bool		shared;			/* builds its share of a filter for all, if there are others */
 	JoinForeign **foreign;		/* for each column, NULL: none; NULL: for no column */
+	bool		shared;			/* builds its share of a filter for all, if there are others */
 	JoinBuildDsm *dsm;
 	JoinSegment segment;
 

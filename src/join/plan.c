@@ -646,7 +646,7 @@ may_drop_outer(JoinType type)
 #define COST_OF_ROW			1.0
 #define SAVED_AT_SCAN		2.0
 #define SAVED_PER_NODE		4.0
-#define SAVED_IN_TRANSFER	40.0	/* from another server */
+#define SAVED_PER_TRAVEL	40.0	/* of a row that a foreign server does not send */
 
 /* A probe waits for memory where the filter does not fit the caches of the second and of the last level; sizes that are usual. */
 #define SECOND_CACHE		(1024.0 * 1024.0)
@@ -704,11 +704,12 @@ judge(const HashJoin *join, const Way *way)
 	}
 	foreach(lc, way->foreign)
 	{
-		const Plan *scan = &((ForeignPlace *) lfirst(lc))->scan->scan.plan;
+		Plan	   *scan = &((ForeignPlace *) lfirst(lc))->scan->scan.plan;
 
-		verdict.saved += scan->plan_rows * way->drop * SAVED_IN_TRANSFER * cpu_operator_cost;
 		if (scan->async_capable)	/* else it was among those */
 			verdict.probed += scan->plan_rows;
+		verdict.cost += scan->plan_rows * COST_OF_ROW * cpu_operator_cost;
+		verdict.saved += scan->plan_rows * way->drop * SAVED_PER_TRAVEL * cpu_operator_cost;
 	}
 	if (way->places == NIL && way->foreign == NIL)
 		verdict.reason = JOIN_HAS_NO_PLACE;
