@@ -207,6 +207,17 @@ restore_probe(CustomScanState *css)
 	ExecRestrPos(outerPlanState(css));
 }
 
+/* A shared filter goes with the query's shared memory, before EXPLAIN looks at it. */
+static void
+shutdown_probe(CustomScanState *css)
+{
+	JoinProbeState *state = (JoinProbeState *) css;
+	int			i;
+
+	for (i = 0; i < state->nprobes && css->ss.ps.instrument != NULL; i++)
+		state->probes[i].counts = bloomfam_join_probe_counts(&state->probes[i]);
+}
+
 static const CustomExecMethods probe_exec_methods = {
 	.CustomName = "Bloom Filter Probe",
 	.BeginCustomScan = begin_probe,
@@ -219,6 +230,7 @@ static const CustomExecMethods probe_exec_methods = {
 	.InitializeDSMCustomScan = bloomfam_join_probe_initialize,
 	.ReInitializeDSMCustomScan = bloomfam_join_probe_reinitialize,
 	.InitializeWorkerCustomScan = bloomfam_join_probe_initialize_worker,
+	.ShutdownCustomScan = shutdown_probe,
 	.ExplainCustomScan = bloomfam_join_probe_explain,
 };
 

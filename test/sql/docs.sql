@@ -264,6 +264,14 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM shops JOIN days ON days.day = shops.sho
 EXPLAIN (COSTS OFF) SELECT count(*) FROM sales s LEFT JOIN shops ON shops.shop = s.shop;
 RESET client_min_messages;
 RESET bloomfam.join_filter_log;
+
+-- docs/join_filter.md, example 5
+CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
+
+-- docs/join_filter.md, example 6
+\o /dev/null
+EXPLAIN (COSTS OFF) SELECT sum(amount) FROM sales WHERE bloom_may_contain((SELECT ids FROM picked), id) AND day < 45;
+\o
 -- end
 \c :original
 DROP DATABASE docs_examples;

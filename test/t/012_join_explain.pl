@@ -115,6 +115,29 @@ like($log, qr/LOG:  bloom filter 1 for the hash join on \(f\.a = d\.a\)\n.*DETAI
 	'the decision is logged');
 unlike(logged($query), qr/hash join on/, '... if that is asked for');
 
+# the children of an Append that it asks itself, asynchronously, have no node between; and no filter travels that changes with a parameter
+SKIP:
+{
+	skip 'postgres_fdw is not installed', 2
+	  if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'}) eq '0';
+	my ($host, $port) = ($node->host, $node->port);
+
+	$node->safe_psql('postgres', qq{
+		CREATE EXTENSION postgres_fdw;
+		CREATE SERVER near FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', async_capable 'true');
+		CREATE USER MAPPING FOR CURRENT_USER SERVER near;
+		CREATE TABLE parted (id int, a int) PARTITION BY HASH (id);
+		CREATE FOREIGN TABLE part0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0) SERVER near OPTIONS (table_name 'fact');
+		CREATE FOREIGN TABLE part1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1) SERVER near OPTIONS (table_name 'fact');
+	});
+	my $by_parameter = 'SELECT (SELECT count(*) FROM parted p JOIN dim d USING (a) WHERE d.a > o.a) FROM dim o WHERE o.a = 1';
+
+	like($node->safe_psql('postgres', "EXPLAIN (COSTS OFF) $by_parameter"), qr/Hash Join.*Append\n\s+->  Async Foreign Scan/s, 'asynchronous scans');
+	like(logged("SET bloomfam.join_filter = force; SET bloomfam.join_filter_log = on; EXPLAIN $by_parameter"),
+		qr/LOG:  no bloom filter for the hash join on \(p\.a = d\.a\)\n.*DETAIL:  All of the probe side is scanned asynchronously\.\n/,
+		'... are the reason that is logged');
+}
+
 no_crash($node);
 $node->stop;
 done_testing();
