@@ -10,7 +10,7 @@
  *
  * and the filter is one more parameter in fdw_exprs: a PARAM_EXEC, which the build node of the join sets at its end.  postgres_fdw evaluates its
  * parameters when it opens the cursor, for the first row that it is asked for.  A build side that has not come to its end then, or had
- * too many keys, has left NULL, and bloom_may_contain(NULL, ...) passes everything.
+ * too many keys, has left NULL, and bloom_may_contain(NULL, ...) passes every key; a row without a key, which joins nothing, never comes.
  *
  * What both servers must agree on.  A row that the other one drops we never see, so its key must hash there as ours would here.  Keys are
  * hashed by our own families, and of these only by ones whose bytes depend on nothing but the value.  But nobody promises that a foreign
@@ -32,7 +32,6 @@
 #include "access/hash.h"
 #include "access/htup_details.h"
 #include "catalog/dependency.h"
-#include "catalog/pg_collation_d.h"
 #include "catalog/pg_proc_d.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"

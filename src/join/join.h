@@ -280,7 +280,7 @@ typedef struct JoinForeign JoinForeign;
 
 /*
  * To be called for each such filter of a plan, whatever the settings are at execution: its parameter is NULL until it is finished, which passes every
- * row.  Lives as long as the query's state.
+ * key.  Lives as long as the query's state.
  */
 extern JoinForeign *bloomfam_join_foreign_begin(EState *estate, int param);
 
