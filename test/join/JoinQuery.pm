@@ -520,11 +520,23 @@ sub query
 sub correlated
 {
 	local $outer = chance(0.5) ? 'o.' . pick('g', 'g', 'id', 'k4') : undef;
+	# The parameter in a key of the upper join, whose filter may go below what keeps rows for the next time: a lower hash table, a sort.
+	if ($outer && chance(0.5))
+	{
+		my ($a, $b, $c) = (table_relation(pick(@FACTS)), table_relation(pick(@FACTS, @DIMS)), table_relation(pick(@DIMS)));
+		my $below = pick($a, $b);
+		my $key = "$below->{alias}." . pick(qw(k2 k4 k8 kd)) . " = $c->{alias}." . pick(qw(k2 k4 k8 kd)) . " + $outer";
+		my $lower = "($a->{sql} JOIN $b->{sql} ON " . condition($a->{columns}, $b->{columns}) . ')';
+
+		return ({ sql => chance(0.7) ? "($lower JOIN $c->{sql} ON $key)" : "($c->{sql} JOIN $lower ON $key)",
+				columns => [ map { @{ $_->{columns} } } $a, $b, $c ] }, '');
+	}
 	my $j = join_of(weighted(2 => 6, 3 => 3), chance(0.3) ? 1 : 0);
 	my @ints = grep { is_int($_) } @{ $j->{columns} };
 	my $c = @ints ? pick(@ints)->[0] : 'o.g';
 	my $on = pick("$c = o.g", "$c % 10 = o.g", "$c < o.v", "$c > o.k4", "$c = o.k8", "$c + o.g > 500", "$c BETWEEN o.v AND o.v + 200");
 
+	$on = '' if $outer && $j->{sql} =~ /\bo\./ && chance(0.8);
 	return ($j, where($on, chance(0.3) ? restriction(@{ $j->{columns} }) : ''));
 }
 

@@ -240,6 +240,8 @@ sub compare
 		my $on = (grep { $_->[1] eq '57014' } @$off) ? $off : outcome($self, $item, $mode);
 		alarm 0;
 		$self->{tally}{items}++ unless $self->{quiet};
+		# one row that counts none says as little as no row
+		$self->{tally}{empty}++ unless $self->{quiet} || grep { grep { /[1-9]/ } @{ $_->[2] } } @$off;
 		if (!$self->{quiet} && grep { $_->[1] && $_->[1] !~ /^(22012|57014)/ } @$off)
 		{
 			$self->{tally}{failed}++;
