@@ -313,7 +313,7 @@ sub subquery_relation
 	}
 	if ($order && $how eq 'limit')
 	{
-		return wrapped('SELECT ' . as_list(@key) . " $from ORDER BY $order" . pick('', ' DESC') . ' LIMIT ' . pick(1, 10, 100, 700) . pick('', ' OFFSET 5'), @key);
+		return wrapped('SELECT ' . as_list(@key) . " $from ORDER BY $order" . pick('', ' DESC') . ' LIMIT ' . pick(1, 10, 100, 700, 1200, 1900) . pick('', ' OFFSET 5'), @key);
 	}
 	if ($order && $how eq 'window')
 	{
@@ -552,7 +552,7 @@ sub lateral_item
 	my $int = @ints ? pick(@ints)->[0] : '1';
 	my $from = "FROM $j->{sql}$where";
 	my $agg = pick("count(*)", "count($int)", "sum(${int}::int8)");
-	my $how = weighted(agg => 5, rows => 3, top => 2, distinct => 2, scalar => 4, exists => 2, in => 2, two => 2, group => 1);
+	my $how = weighted(agg => 5, rows => 3, top => 2, distinct => 2, scalar => 4, exists => 2, in => 2, two => 2, group => 1, nested => 3);
 	my $kind = pick('CROSS JOIN', 'LEFT JOIN');
 	my $on = $kind eq 'LEFT JOIN' ? ' ON true' : '';
 	my $sql;
@@ -580,6 +580,17 @@ sub lateral_item
 	elsif ($how eq 'scalar')
 	{
 		$sql = "SELECT o.id, (SELECT $agg $from) FROM $o";
+	}
+	elsif ($how eq 'nested')
+	{
+		# The outer loop changes the build side, the inner one the probe side alone: the hash table stays for a while, and may meet no row.
+		my ($a, $b) = (table_relation(pick(@FACTS)), table_relation(pick(@DIMS)));
+		my $key = condition($a->{columns}, $b->{columns});
+
+		@with = ();
+		$sql = "SELECT o.id, y.* FROM $o CROSS JOIN LATERAL (SELECT p.id, x.n FROM generate_series(0, 6) p(id) CROSS JOIN LATERAL (SELECT count(*) AS n"
+		  . " FROM $a->{sql} JOIN $b->{sql} ON $key WHERE " . pick("$b->{alias}.id % 5 = o.id % 5", "$b->{alias}.g = o.g") . ' AND '
+		  . pick("$a->{alias}.g % 7 = p.id * 2", "$a->{alias}.v % 20 = p.id * 5") . ') x OFFSET 0) y';
 	}
 	elsif ($how eq 'exists')
 	{
