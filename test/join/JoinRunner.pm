@@ -331,9 +331,7 @@ sub run_items
 			$self->{wire}->close;
 			$self->{wire} = connect_to($self);
 		}
-		my $t0 = Time::HiRes::time();
 		my $found = compare($self, $item, $mode);
-		Test::More::note(sprintf "T %s %d %.3f", $item->{kind}, $number, Time::HiRes::time() - $t0) if $ENV{JOIN_DEV};
 		if ($found && $found->[0] eq 'late')
 		{
 			$self->{tally}{late}++;

@@ -20,7 +20,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = $ENV{JOIN_SEED} // 15;
-my $queries = $ENV{JOIN_QUERIES} // 500;
+my $queries = $ENV{JOIN_QUERIES} // 350;
 my $jobs = $ENV{JOIN_JOBS} // 1;
 my $item = $ENV{JOIN_ITEM};
 
