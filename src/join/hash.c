@@ -47,7 +47,10 @@ is_container(Oid type)
 	return type == ANYARRAYOID || type == ANYRANGEOID || type == ANYMULTIRANGEOID || type == RECORDOID;
 }
 
-/* The family of hash that the operator is the equality of and that can hash both sides; false if there is none. */
+/*
+ * The family of hash that the operator is the equality of and that can hash both sides; false if there is none.  Of several the first by its number:
+ * the catalogue's lists have no order, and both sides must choose the same.
+ */
 static bool
 find_functions(Oid operator, HashFunctions *result)
 {
@@ -55,7 +58,7 @@ find_functions(Oid operator, HashFunctions *result)
 	bool		found = false;
 	int			i;
 
-	for (i = 0; i < list->n_members && !found; i++)
+	for (i = 0; i < list->n_members; i++)
 	{
 		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
 		Oid			family = form->amopfamily;
@@ -63,11 +66,12 @@ find_functions(Oid operator, HashFunctions *result)
 		Oid			right = form->amoprighttype;
 		int			proc;
 
-		if (form->amopmethod != HASH_AM_OID || form->amopstrategy != HTEqualStrategyNumber)
+		if (form->amopmethod != HASH_AM_OID || form->amopstrategy != HTEqualStrategyNumber || (found && family > result->family))
 			continue;
-		for (proc = HASHEXTENDED_PROC; proc >= HASHSTANDARD_PROC && !found; proc--)
+		for (proc = HASHEXTENDED_PROC; proc >= HASHSTANDARD_PROC; proc--)
 		{
-			if (proc == HASHEXTENDED_PROC && (is_container(left) || is_container(right)))
+			if ((proc == HASHEXTENDED_PROC && (is_container(left) || is_container(right))) ||
+				!OidIsValid(get_opfamily_proc(family, left, left, proc)) || !OidIsValid(get_opfamily_proc(family, right, right, proc)))
 				continue;
 			result->family = family;
 			result->left_type = left;
@@ -75,33 +79,37 @@ find_functions(Oid operator, HashFunctions *result)
 			result->extended = proc == HASHEXTENDED_PROC;
 			result->left = get_opfamily_proc(family, left, left, proc);
 			result->right = get_opfamily_proc(family, right, right, proc);
-			found = OidIsValid(result->left) && OidIsValid(result->right);
+			found = true;
+			break;
 		}
 	}
 	ReleaseSysCacheList(list);
 	return found;
 }
 
-/* Are two values of this type equal if and only if their bytes are? */
+/*
+ * Are two values of this type equal if and only if their bytes are?  All families of btree that know must say so: text_pattern_ops has the same
+ * operator as text_ops, and says yes whatever the collation.
+ */
 static bool
 equality_is_of_bytes(Oid operator, Oid type, Oid collation)
 {
 	List	   *families = get_mergejoin_opfamilies(operator);
-	bool		result = false;
+	bool		known = false;
+	bool		result = true;
 	ListCell   *lc;
 
 	foreach(lc, families)
 	{
 		Oid			proc = get_opfamily_proc(lfirst_oid(lc), type, type, BTEQUALIMAGE_PROC);
 
-		if (OidIsValid(proc))
-		{
-			result = DatumGetBool(OidFunctionCall1Coll(proc, collation, ObjectIdGetDatum(type)));
-			break;
-		}
+		if (!OidIsValid(proc))
+			continue;
+		known = true;
+		result &= DatumGetBool(OidFunctionCall1Coll(proc, collation, ObjectIdGetDatum(type)));
 	}
 	list_free(families);
-	return result;
+	return known && result;
 }
 
 static uint64
