@@ -36,6 +36,10 @@
 /* After a page that was not in the server's buffers, so many are not looked for. */
 #define COLD_PAGES			64
 
+/* The lines of the cache, and how many of them are asked for at most where a row is expected. */
+#define LINE_SIZE			64
+#define LINES_PER_ROW		4
+
 /* A column of a filter's key in the heap. */
 typedef struct PageColumn
 {
@@ -211,12 +215,26 @@ hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleD
 	}
 }
 
+/* Asks for the lines of the cache from one address up to the line of another, but not for too many.  Returns the first of them. */
+static inline const char *
+ask_for_lines(const char *from, const char *end, int most)
+{
+	const char *first = (const char *) TYPEALIGN_DOWN(LINE_SIZE, from);
+	const char *last = (const char *) TYPEALIGN_DOWN(LINE_SIZE, end);
+	const char *line;
+
+	for (line = first; line != last && most > 0; line += LINE_SIZE, most--)
+		__builtin_prefetch(line, 0, 2);
+	return first;
+}
+
 /*
  * Looks for the page after the one that the scan is on.  Of a page that has not been looked at lately, each row costs a wait for memory, unless
- * it was asked for some time before.  Not pinned, it may be another page any time: it is never read, but only asked for.
+ * it was asked for some time before: here its line pointers, then its rows, of which most pages of a table have about as many as the last one.
+ * Not pinned, it may be another page any time: it is never read, but only asked for.
  */
 static void
-look_ahead(JoinPage *page, HeapScanDesc scan)
+look_ahead(JoinPage *page, HeapScanDesc scan, Page bytes)
 {
 	PrefetchBufferResult found;
 
@@ -230,7 +248,10 @@ look_ahead(JoinPage *page, HeapScanDesc scan)
 		return;
 	found = PrefetchBuffer(scan->rs_base.rs_rd, MAIN_FORKNUM, scan->rs_cblock + 1);
 	if (BufferIsValid(found.recent_buffer))
+	{
 		page->ahead = BufferGetPage(found.recent_buffer);
+		ask_for_lines(page->ahead, page->ahead + ((PageHeader) bytes)->pd_lower + LINE_SIZE - 1, BLCKSZ / LINE_SIZE);
+	}
 	else
 		page->cold = COLD_PAGES;
 }
@@ -264,14 +285,17 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 			continue;
 		if (!looked)
 		{
-			look_ahead(page, scan);
+			const char *asked;
+
+			look_ahead(page, scan, bytes);
+			asked = page->ahead != NULL ? page->ahead + BLCKSZ : NULL;
 			for (i = (int) scan->rs_cindex; i < end; i++)
 			{
 				HeapTupleHeader row = (HeapTupleHeader) PageGetItem(bytes, PageGetItemId(bytes, scan->rs_vistuples[i]));
 
-				/* most pages of a table are cut alike */
+				/* a page is filled from its end, so the row before is the one behind */
 				if (page->ahead != NULL)
-					__builtin_prefetch(page->ahead + ((const char *) row - (const char *) bytes), 0, 2);
+					asked = ask_for_lines(page->ahead + ((const char *) row - (const char *) bytes), asked, LINES_PER_ROW);
 				page->passing[n] = i;
 				page->rows[n++] = row;
 			}
