@@ -37,12 +37,13 @@ report_rows()
 }
 
 # suite NAME TITLE BOUND TABLE...: loads the tables by ../data/NAME.c, then runs the queries of ../NAME with the filters off and on.  SCALE,
-# WORK_MEM, WORKERS and ROUNDS come from the environment
+# WORK_MEM (the server's, if it is not set), WORKERS and ROUNDS come from the environment
 suite()
 {
-	local name=$1 title=$2 bound=$3 scale=${SCALE:-1} table query
+	local name=$1 title=$2 bound=$3 scale=${SCALE:-1} memory=${WORK_MEM-} table query
 	local queries=() statements=()
 	shift 3
+	[ -n "$memory" ] || memory=$(sql -c "SHOW work_mem")
 
 	"${CC:-cc}" -O2 -o "$work/$name" ../data/data.c "../data/$name.c" -lm
 	sql -f "../$name/schema.sql"
@@ -52,15 +53,14 @@ suite()
 	sql -f "../$name/keys.sql"
 	preload
 
-	printf '%s\n' "\\set scale $scale" "SET work_mem = '${WORK_MEM:-64MB}';" "SET max_parallel_workers_per_gather = ${WORKERS:-0};" \
-		> "$work/setup.sql"
+	printf '%s\n' "\\set scale $scale" "SET work_mem = '$memory';" "SET max_parallel_workers_per_gather = ${WORKERS:-0};" > "$work/setup.sql"
 	for query in "../$name"/q*.sql; do
 		table=$(basename "$query" .sql)
 		queries+=("$table")
 		statements+=("${table}_off" "${table}_on")
 		both "$table" "" "$(cat "$query")"
 	done
-	heading "$title, scale factor $scale, work_mem = ${WORK_MEM:-64MB}, ${WORKERS:-0} workers: how many times faster" "$on" off
+	heading "$title, scale factor $scale, work_mem = $memory, ${WORKERS:-0} workers: how many times faster" "$on" off
 	compare_rows "${queries[@]}"
 	echo '\o /dev/null' >> "$work/setup.sql"
 	measure "${ROUNDS:-3}" "${statements[@]}"
@@ -88,27 +88,4 @@ suite_totals()
 	row "geometric mean of the ratios" "" "" "" "$mean"
 	faster "${best%% *}_on" "${best%% *}_off" "" "best: ${best%% *}"
 	faster "${worst%% *}_on" "${worst%% *}_off" ">= 0.952 x" "worst: ${worst%% *}"
-}
-
-# far_fact ROWS RANGE: a fact table in another database of the same server, as the foreign table fact of $DB
-far_fact()
-{
-	local far=${DB}_far
-
-	psql -XAtq -d postgres -c "CREATE DATABASE $far TEMPLATE template0"
-	PGOPTIONS='-c client_min_messages=warning' psql -XAtq -v ON_ERROR_STOP=1 -d "$far" <<-SQL
-		CREATE EXTENSION bloomfam;
-		CREATE UNLOGGED TABLE fact AS SELECT floor(random() * $2)::bigint AS k, (random() * 100)::int AS v FROM generate_series(1, $1);
-		VACUUM ANALYZE fact;
-	SQL
-	sql -v password="${PGPASSWORD-}" <<-SQL
-		CREATE EXTENSION postgres_fdw;
-		SELECT coalesce(host(inet_server_addr()), split_part(current_setting('unix_socket_directories'), ',', 1)) AS host,
-			current_setting('port') AS port \gset
-		CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw
-			OPTIONS (host :'host', port :'port', dbname '$far', extensions 'bloomfam', fetch_size '${FETCH:-10000}');
-		CREATE USER MAPPING FOR CURRENT_USER SERVER far OPTIONS (password :'password');
-		CREATE FOREIGN TABLE fact (k bigint, v int) SERVER far;
-		ANALYZE fact;
-	SQL
 }

@@ -4,31 +4,16 @@
 # ROWS (10000000) there, KEYS (100000) here, of which 1 % of the rows has one; FETCH (10000), the server's fetch_size.
 rows=${ROWS:-10000000}
 keys=${KEYS:-100000}
-far=${DB}_far
 
 heading "Foreign join, $(thousands "$rows") rows there, $(thousands "$keys") keys here, 1 % matching, fetch_size ${FETCH:-10000}" filter plain
 if [ "$(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'")" = 0 ]; then
 	echo "postgres_fdw is not installed"
 	return 0
 fi
-psql -XAtq -d postgres -c "CREATE DATABASE $far TEMPLATE template0"
-PGOPTIONS='-c client_min_messages=warning' psql -XAtq -v ON_ERROR_STOP=1 -d "$far" <<-SQL
-	CREATE EXTENSION bloomfam;
-	CREATE UNLOGGED TABLE fact AS SELECT (random() * $keys * 100)::bigint AS k, (random() * 100)::int AS v FROM generate_series(1, $rows);
-	VACUUM ANALYZE fact;
-SQL
-sql -v password="${PGPASSWORD-}" <<-SQL
-	CREATE EXTENSION postgres_fdw;
-	SELECT coalesce(host(inet_server_addr()), split_part(current_setting('unix_socket_directories'), ',', 1)) AS host, current_setting('port') AS port \gset
-	CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw
-		OPTIONS (host :'host', port :'port', dbname '$far', extensions 'bloomfam', fetch_size '${FETCH:-10000}');
-	CREATE USER MAPPING FOR CURRENT_USER SERVER far OPTIONS (password :'password');
-	CREATE FOREIGN TABLE fact (k bigint, v int) SERVER far;
-SQL
+far_fact "$rows" "$((keys * 100))"
 sql <<-SQL
 	CREATE TABLE dim AS SELECT x AS k FROM generate_series(0::bigint, $keys - 1) x;
 	VACUUM ANALYZE dim;
-	ANALYZE fact;
 SQL
 echo "SET work_mem = '256MB';" > "$work/setup.sql"
 echo "SELECT count(*), sum(v) FROM fact JOIN dim USING (k);" > "$work/plain.sql"
