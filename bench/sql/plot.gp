@@ -1,6 +1,6 @@
 # The plots of bench/sql; bench/sql/plot calls this.
 #
-# From the command line: plot_name, semijoin or segments; tsv, the figures; png, a folder for a picture besides, or nothing.
+# From the command line: plot_name, semijoin, segments or joins; tsv, the figures; png, a folder for a picture besides, or nothing.
 
 set datafile separator "\t"
 set border 3 lc rgb '#606060'
@@ -16,11 +16,12 @@ set bmargin at screen 0.13
 set key at screen 0.68, graph 0.95 left top
 
 do for [format in (png eq '' ? 'svg' : 'svg png')] {
+	height = plot_name eq 'joins' ? 860 : 520
 	if (format eq 'svg') {
-		set terminal svg size 1000,520 font 'DejaVu Sans,14' background 'white'
+		set terminal svg size 1000,height font 'DejaVu Sans,14' background 'white'
 		folder = 'docs'
 	} else {
-		set terminal pngcairo size 1000,520 font 'DejaVu Sans,11' background 'white'
+		set terminal pngcairo size 1000,height font 'DejaVu Sans,11' background 'white'
 		folder = png
 	}
 	set output folder . '/sql_' . plot_name . '.' . format
@@ -45,7 +46,8 @@ do for [format in (png eq '' ? 'svg' : 'svg png')] {
 		plot for [p in pairs] rows(word(types, t(p)), word(forms, f(p))) using 3:4 with linespoints \
 			lc rgb word(colours, t(p)) pt 4 + 2 * f(p) dt f(p) lw 1.5 title word(types, t(p)) . ', ' . word(titles, f(p)), \
 			1 with lines lc rgb 'black' lw 1.5 dt 2 title 'the semi-join alone'
-	} else {
+	}
+	if (plot_name eq 'segments') {
 		rows(against) = sprintf("< awk -F '\\t' '$4 == \"%s\"' %s | sort -g", against, tsv)
 		set title 'One key against many stored filters: time for each' noenhanced
 		set xlabel 'size of a filter'
@@ -56,6 +58,28 @@ do for [format in (png eq '' ? 'svg' : 'svg png')] {
 		plot rows('fetching') using 1:3 with linespoints lc rgb '#c01c28' pt 8 lw 1.5 title 'fetching the value', \
 			rows('slice') using 1:2 with linespoints lc rgb '#1a5fb4' pt 6 lw 1.5 title 'bloom_may_contain', \
 			rows('slice') using 1:3 with linespoints lc rgb 'black' pt 4 dt 2 lw 1.5 title 'reading one slice of it'
+	}
+	if (plot_name eq 'joins') {
+		# the cases one below the other, from the top, with room between the scenarios
+		bars(scenario) = sprintf("< awk -F '\\t' '$1 != last { at -= last == \"\" ? 1 : 2.2; last = $1; at++ } { at-- } $1 == \"%s\" { print at \"\\t\" $2 \"\\t\" $3 }' %s", scenario, tsv)
+		set title 'Automatic join filters: times faster than the same SQL without' noenhanced
+		set lmargin at screen 0.42
+		set rmargin at screen 0.95
+		set tmargin at screen 0.94
+		set bmargin at screen 0.06
+		unset logscale y
+		unset key
+		set xlabel
+		set xrange [0.7:14]
+		set xtics (0.8, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12) format '%g'
+		set yrange [*:0]
+		set style fill solid 0.85 noborder
+		unset ytics
+		set ytics scale 0 noenhanced font ',11'
+		plot bars('joins') using 3:1:(1):3:($1 - 0.36):($1 + 0.36):ytic(2) with boxxyerror lc rgb '#1a5fb4', \
+			bars('ssb') using 3:1:(1):3:($1 - 0.36):($1 + 0.36):ytic('SSB '.strcol(2)) with boxxyerror lc rgb '#2e9e5b', \
+			bars('tpch') using 3:1:(1):3:($1 - 0.36):($1 + 0.36):ytic('TPC-H '.strcol(2)) with boxxyerror lc rgb '#e66100', \
+			for [s in 'joins ssb tpch'] bars(s) using 3:1:(sprintf('%.2g', $3)) with labels left offset 0.5 font ',10'
 	}
 	set output
 }

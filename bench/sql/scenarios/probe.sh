@@ -1,6 +1,8 @@
-# Probing row by row, in the forms in which a query gets its filter, against a cheap built-in condition.
+# Probing, in the forms in which a query gets its filter, against a cheap built-in condition: row by row, and by pages, which is how a heap is
+# scanned with bloomfam.join_filter on.
 #
 # ROWS (10000000).
+. ./join_filter.sh
 rows=${ROWS:-10000000}
 
 sql <<-SQL
@@ -10,10 +12,15 @@ sql <<-SQL
 	INSERT INTO filters SELECT '1 MB', bloom_agg(k, 0.001, 'blocked', 530000) FROM generate_series(0, 10000000, 100) k;
 	VACUUM ANALYZE fact;
 SQL
+preload
 cat > "$work/setup.sql" <<-SQL
 	SET plan_cache_mode = force_generic_plan;
 	PREPARE by_parameter(bloomfilter) AS SELECT count(*) FROM fact WHERE bloom_may_contain(\$1, k);
 	PREPARE by_selected(bloomfilter) AS SELECT count(*) FROM fact WHERE bloom_may_contain((SELECT \$1), k);
+	SET bloomfam.join_filter = on;
+	PREPARE paged_parameter(bloomfilter) AS SELECT count(*) FROM fact WHERE bloom_may_contain(\$1, k);
+	EXPLAIN (COSTS OFF) EXECUTE paged_parameter(NULL);
+	SET bloomfam.join_filter = off;
 	PREPARE modulo_parameter(bigint) AS SELECT count(*) FROM fact WHERE k % 100 = \$1;
 	SELECT quote_literal(f) AS small FROM filters WHERE id = '100 kB' \gset
 	SELECT quote_literal(f) AS large FROM filters WHERE id = '1 MB' \gset
@@ -30,7 +37,13 @@ echo "SELECT count(*) FROM filters, fact WHERE id = '100 kB' AND bloom_may_conta
 echo "SELECT count(*) FROM filters, fact WHERE id = '100 kB' AND (k + length(id) - 6) % 100 = 3;" > "$work/cross.sql"
 echo "SELECT count(*) FROM fact WHERE bloom_may_contain(:large::bloomfilter, k);" > "$work/constant_1mb.sql"
 echo "SELECT count(*) FROM fact WHERE bloom_may_contain((SELECT f FROM filters WHERE id = '1 MB'), k);" > "$work/subquery_1mb.sql"
-measure "${ROUNDS:-7}" count modulo modulo_parameter modulo_subquery constant parameter selected subquery lateral cross constant_1mb subquery_1mb
+for form in constant subquery constant_1mb subquery_1mb; do
+	statement "paged_$form" "$on" "" "$(cat "$work/$form.sql")"
+	echo "SET bloomfam.join_filter = off;" >> "$work/paged_$form.sql"
+done
+echo "SET bloomfam.join_filter = on; EXECUTE paged_parameter(:small); SET bloomfam.join_filter = off;" > "$work/paged_parameter.sql"
+measure "${ROUNDS:-7}" count modulo modulo_parameter modulo_subquery constant parameter selected subquery lateral cross constant_1mb subquery_1mb \
+	paged_constant paged_parameter paged_subquery paged_constant_1mb paged_subquery_1mb
 
 heading "Probes of $(thousands "$rows") bigint rows, ns a row; a bound of so many ns is one on the difference" "" against
 more modulo count "" "k % 100 = 3, against count(*)" "$rows"
@@ -45,3 +58,11 @@ slower selected constant "<= 1.05 x" "parameter as (SELECT \$1) against constant
 slower subquery constant "<= 1.05 x" "subquery against constant"
 more lateral cross "<= 10 ns" "lateral column against a cross join with such a function" "$rows"
 slower subquery_1mb constant_1mb "<= 1.05 x" "stored 1 MB filter against a constant one"
+
+heading "... by pages, bloomfam.join_filter = $on" "" against
+more paged_constant modulo "<= 10 ns" "100 kB filter, a constant, against k % 100 = 3" "$rows"
+more paged_parameter modulo "<= 10 ns" "... a prepared statement's parameter" "$rows"
+more paged_subquery modulo "<= 10 ns" "... a scalar subquery over a stored filter" "$rows"
+slower paged_parameter paged_constant "<= 1.05 x" "parameter against constant"
+slower paged_subquery paged_constant "<= 1.05 x" "subquery against constant"
+slower paged_subquery_1mb paged_constant_1mb "<= 1.05 x" "stored 1 MB filter against a constant one"

@@ -1,7 +1,8 @@
 # A fact table joined to the keys of a dimension, with the dimension's filter before the join, against the ways of plain SQL.  Of the fact's keys a
-# given share is in the dimension.  The plot shows the speed-up over the share (bench/sql/plot).
+# given share is in the dimension.  Row by row; and with bloomfam.join_filter on, by pages, or without naming a filter at all.  The plot shows the speed-up over the share (bench/sql/plot).
 #
 # ROWS (10000000) of the fact, KEYS (1000000) of the dimension, SHARES (0.001 0.01 0.1 0.5), TYPES (bigint uuid text).
+. ./join_filter.sh
 rows=${ROWS:-10000000}
 keys=${KEYS:-1000000}
 
@@ -15,6 +16,7 @@ key_of()
 	esac
 }
 
+preload
 large="SET work_mem = '1GB';"
 small="SET work_mem = '4MB';"
 what="SELECT count(*), sum(v) FROM fact"
@@ -28,7 +30,7 @@ for type in ${TYPES:-bigint uuid text}; do
 		VACUUM ANALYZE dim;
 	SQL
 	# an array of a million longer keys is no statement that anybody would send
-	forms="in exists join bloom_in bloom_join stored_in stored in_spilling bloom_in_spilling"
+	forms="in exists join bloom_in bloom_join stored_in stored in_spilling bloom_in_spilling paged_bloom_in paged_stored_in automatic"
 	[ "$type" != bigint ] || forms="$forms any"
 	for share in ${SHARES:-0.001 0.01 0.1 0.5}; do
 		sql <<-SQL
@@ -49,6 +51,10 @@ for type in ${TYPES:-bigint uuid text}; do
 		echo "$what WHERE $stored;" > "$work/stored.sql"
 		echo "$small $what WHERE k IN (SELECT k FROM dim); $large" > "$work/in_spilling.sql"
 		echo "$small $what WHERE $built AND k IN (SELECT k FROM dim); $large" > "$work/bloom_in_spilling.sql"
+		for form in bloom_in stored_in in; do
+			statement "paged_$form" "$on" "" "$(cat "$work/$form.sql") SET bloomfam.join_filter = off;"
+		done
+		mv "$work/paged_in.sql" "$work/automatic.sql"
 		# shellcheck disable=SC2086 # a list
 		measure "${ROUNDS:-3}" $forms
 
@@ -63,6 +69,9 @@ for type in ${TYPES:-bigint uuid text}; do
 		[ "$type" != bigint ] || faster bloom_in any "" "... and IN, against = ANY (constant array)"
 		faster stored_in in "" "$type $percent %: stored filter and IN, against IN"
 		faster stored in "" "... stored filter alone (1 % of the others pass), against IN"
+		faster paged_bloom_in in "$bound" "... by pages (join_filter = $on), filter built in the query and IN"
+		faster paged_stored_in in "" "... by pages, stored filter and IN"
+		faster automatic in "$bound" "$type $percent %: automatic filter (join_filter = $on), against IN"
 		faster bloom_in_spilling in_spilling "" "$type $percent %: filter and IN, against IN, work_mem = 4MB"
 	done
 	sql -c "DROP TABLE dim, filters, fact"
