@@ -48,7 +48,7 @@ plan_note()
 suite()
 {
 	local name=$1 title=$2 bound=$3 scale=${SCALE:-1} memory=${WORK_MEM-} table query
-	local queries=() statements=()
+	local queries=() filtered=() statements=()
 	local -A notes
 	shift 3
 	[ -n "$memory" ] || memory=$(sql -c "SHOW work_mem")
@@ -68,6 +68,7 @@ suite()
 		statements+=("${table}_off" "${table}_on")
 		both "$table" "" "$(cat "$query")"
 		notes[$table]=$(plan_note "$query")
+		[ -n "${notes[$table]}" ] || filtered+=("$table")
 	done
 	heading "$title, scale factor $scale, work_mem = $memory, ${WORKERS:-0} workers: how many times faster" "$on" off
 	compare_rows "${queries[@]}"
@@ -77,7 +78,25 @@ suite()
 		faster "${query}_on" "${query}_off" ">= 0.952 x" "$query${notes[$query]}"
 	done
 	suite_totals "$bound" "${queries[@]}"
+	if [ ${#filtered[@]} -gt 0 ]; then
+		sum filtered "${filtered[@]}"
+		faster filtered_on filtered_off "" "total of the queries that get a filter"
+	fi
 	report_rows
+}
+
+# sum NAME QUERY...: the sums of the queries' medians are those of NAME_on and NAME_off
+sum()
+{
+	local name=$1 mode query
+	shift
+
+	for mode in on off; do
+		for query in "$@"; do
+			median "${query}_$mode"
+		done | awk -v name="${name}_$mode" '{ sum += $1 } END { print name, sum + 0 }' > "$work/sum"
+		cat "$work/sum" >> "$work/medians"
+	done
 }
 
 # suite_totals BOUND QUERY...: the sum of the medians, the mean of the ratios, the best and the worst
@@ -87,12 +106,12 @@ suite_totals()
 	shift
 
 	for query in "$@"; do
-		echo "$query $(median "${query}_on") $(median "${query}_off")"
-	done | awk '{ print $1, $3 / $2, $2, $3 }' | sort -k2,2g > "$work/ratios"
+		echo "$query $(calc "$(median "${query}_off") / $(median "${query}_on")")"
+	done | sort -k2,2g > "$work/ratios"
 	worst=$(head -n 1 "$work/ratios")
 	best=$(tail -n 1 "$work/ratios")
 	mean=$(awk '{ sum += log($2) } END { printf "%.6g", exp(sum / NR) }' "$work/ratios")
-	awk '{ on += $3; off += $4 } END { print "total_on", on; print "total_off", off }' "$work/ratios" >> "$work/medians"
+	sum total "$@"
 	faster total_on total_off "$bound" "total"
 	row "geometric mean of the ratios" "" "" "" "$mean"
 	faster "${best%% *}_on" "${best%% *}_off" "" "best: ${best%% *}"
