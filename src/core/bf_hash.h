@@ -44,6 +44,12 @@ bf_hash_u64(uint64_t value)
 	return XXH3_64bits(&value, sizeof(value));
 }
 
+/*
+ * Replaces integers by their hashes, which are those of bf_hash_u64(): for batches, several at once where the processor can (AVX-512).  Trusted; cannot
+ * fail.
+ */
+extern void bf_hash_u64_many(uint64_t *values, size_t n);
+
 /* The hash of Parquet's filters: XXH64, of a value in plain encoding, without its length where it has one. */
 static inline uint64_t
 bf_hash_plain(const void *bytes, size_t len)

@@ -75,6 +75,8 @@ struct JoinPage
 	/* scratch */
 	HeapTupleHeader rows[MaxHeapTuplesPerPage];
 	uint64		hashes[MaxHeapTuplesPerPage];
+	uint64		column[MaxHeapTuplesPerPage];	/* the hashes of one more column of the key */
+	uint16		others[MaxHeapTuplesPerPage];	/* rows whose column is read the long way */
 	bool		null[MaxHeapTuplesPerPage];
 	bool		pass[MaxHeapTuplesPerPage];
 };
@@ -158,61 +160,61 @@ read_attribute(HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bo
 	return fetch_att(data + offset, att->attbyval, att->attlen);
 }
 
-/* The hash of one column of a row. */
-static inline uint64
-hash_attribute(const JoinKey *key, HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bool *isnull)
-{
-	Datum		value = read_attribute(row, column, desc, isnull);
-
-	return *isnull ? 0 : key->hash(key, value);
-}
-
-/*
- * Hashes one column of all rows in page->rows: first or combined with what is there.  An integer at a fixed offset, which is what most keys
- * are, without a call.
- */
-#define HASH_INTEGERS(type) \
+/* Takes the column of all rows that have it at its fixed offset, and notes the others. */
+#define READ_INTEGERS(type) \
 	for (i = 0; i < n; i++) \
 	{ \
 		HeapTupleHeader row = page->rows[i]; \
-		uint64		hash; \
+		type		value; \
 		\
 		if (likely(is_at_fixed_offset(row, column->attribute))) \
 		{ \
-			type		value; \
-			\
 			memcpy(&value, (const char *) row + row->t_hoff + column->offset, sizeof(value)); \
-			hash = bf_hash_u64((uint64) (int64) value); \
-			isnull = false; \
+			hashes[i] = (uint64) (int64) value; \
 		} \
 		else \
-			hash = hash_attribute(key, row, column, desc, &isnull); \
-		page->hashes[i] = first ? hash : bloomfam_join_hash_combine(page->hashes[i], hash); \
-		page->null[i] = first ? isnull : page->null[i] | isnull; \
+		{ \
+			hashes[i] = 0; \
+			page->others[nothers++] = i; \
+		} \
 	}
 
+/* Hashes one column of all rows in page->rows: first or combined with what is there. */
 static void
 hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleDesc desc, int n, bool first)
 {
-	bool		isnull;
+	uint64	   *hashes = first ? page->hashes : page->column;
+	bool		integers = key->integer && is_fixed(column);
+	int			nothers = 0;
 	int			i;
 
-	if (key->integer && is_fixed(column) && key->typlen == 8)
-		HASH_INTEGERS(int64)
-	else if (key->integer && is_fixed(column) && key->typlen == 4)
-		HASH_INTEGERS(int32)
-	else if (key->integer && is_fixed(column) && key->typlen == 2)
-		HASH_INTEGERS(int16)
+	/* an integer at a fixed offset, which is what most keys are, without a call */
+	if (integers && key->typlen == 8)
+		READ_INTEGERS(int64)
+	else if (integers && key->typlen == 4)
+		READ_INTEGERS(int32)
+	else if (integers && key->typlen == 2)
+		READ_INTEGERS(int16)
 	else
-	{
 		for (i = 0; i < n; i++)
-		{
-			uint64		hash = hash_attribute(key, page->rows[i], column, desc, &isnull);
+			page->others[nothers++] = i;
+	if (nothers < n)
+		bf_hash_u64_many(hashes, n);
 
-			page->hashes[i] = first ? hash : bloomfam_join_hash_combine(page->hashes[i], hash);
-			page->null[i] = first ? isnull : page->null[i] | isnull;
-		}
+	if (first)
+		memset(page->null, false, n);
+	for (i = 0; i < nothers; i++)
+	{
+		int			other = page->others[i];
+		bool		isnull;
+		Datum		value = read_attribute(page->rows[other], column, desc, &isnull);
+
+		page->null[other] |= isnull;
+		hashes[other] = isnull ? 0 : key->hash(key, value);
 	}
+	if (!first)
+		for (i = 0; i < n; i++)
+			page->hashes[i] = bloomfam_join_hash_combine(page->hashes[i], hashes[i]);
 }
 
 /* Asks for the lines of the cache from one address up to the line of another, but not for too many.  Returns the first of them. */

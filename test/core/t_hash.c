@@ -106,6 +106,34 @@ u64_is_its_bytes(void)
 	}
 }
 
+/* Many at once, in batches of every length, hash as each does alone: with AVX-512 and without, and nothing beyond the batch is touched. */
+static void
+many_are_as_one(void)
+{
+	uint64_t	values[300];
+	uint64_t	hashes[300 + 1];
+	size_t		n;
+	size_t		i;
+
+	for (n = 0; n <= 300; n++)
+	{
+		for (i = 0; i < n; i++)
+			values[i] = i < 64 ? UINT64_C(1) << i : test_random() >> test_below(64);
+		for (bf_wide_off = false;; bf_wide_off = true)
+		{
+			memcpy(hashes, values, n * sizeof(uint64_t));
+			hashes[n] = 4711;
+			bf_hash_u64_many(hashes, n);
+			for (i = 0; i < n; i++)
+				CHECKF(hashes[i] == bf_hash_u64(values[i]), "%016" PRIx64 ", the %zuth of %zu", values[i], i, n);
+			CHECK(hashes[n] == 4711);
+			if (bf_wide_off)
+				break;
+		}
+		bf_wide_off = false;
+	}
+}
+
 static void
 cells_are_monotone(void)
 {
@@ -186,6 +214,7 @@ main(void)
 	test_seed(1);
 	RUN(published_vectors);
 	RUN(u64_is_its_bytes);
+	RUN(many_are_as_one);
 	RUN(cells_are_monotone);
 	RUN(cells_are_fair);
 	RUN(cells_fold);
