@@ -179,6 +179,20 @@ end_row(void)
 	row_length = 0;
 }
 
+void
+write_rows(int stream, int64_t n, void (*row) (Random *r, int64_t key))
+{
+	int64_t		key;
+
+	for (key = 1; key <= n; key++)
+	{
+		Random		r = random_of(stream, key);
+
+		row(&r, key);
+		end_row();
+	}
+}
+
 /* ---- text: pieces of one long text, as the specification has it, with a simpler grammar and less of it ---- */
 
 #define TEXT	(4 * 1024 * 1024)

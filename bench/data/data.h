@@ -35,6 +35,9 @@ typedef struct
 /* The sequence of a row: stream says which table or purpose, and is below 256. */
 extern Random random_of(int stream, int64_t row);
 
+/* Writes the rows 1 to n of a table: row() writes the columns of one, from its sequence. */
+extern void write_rows(int stream, int64_t n, void (*row) (Random *r, int64_t key));
+
 /* Uniform, both ends included. */
 extern int64_t between(Random *r, int64_t low, int64_t high);
 

@@ -119,66 +119,58 @@ put_party(Random *r, const char *name, int64_t key)
 }
 
 static void
+customer_row(Random *r, int64_t key)
+{
+	put_party(r, "Customer#", key);
+	put_text(market_segment(r));
+}
+
+static void
 write_customer(double scale)
 {
-	int64_t		n = rows_at(CUSTOMERS, scale);
-	int64_t		key;
+	write_rows(CUSTOMER, rows_at(CUSTOMERS, scale), customer_row);
+}
 
-	for (key = 1; key <= n; key++)
-	{
-		Random		r = random_of(CUSTOMER, key);
-
-		put_party(&r, "Customer#", key);
-		put_text(market_segment(&r));
-		end_row();
-	}
+static void
+supplier_row(Random *r, int64_t key)
+{
+	put_party(r, "Supplier#", key);
 }
 
 static void
 write_supplier(double scale)
 {
-	int64_t		n = rows_at(SUPPLIERS, scale);
-	int64_t		key;
+	write_rows(SUPPLIER, rows_at(SUPPLIERS, scale), supplier_row);
+}
 
-	for (key = 1; key <= n; key++)
-	{
-		Random		r = random_of(SUPPLIER, key);
+static void
+part_row(Random *r, int64_t key)
+{
+	const char *color = colors[between(r, 0, COLORS - 1)];
+	const char *other = colors[between(r, 0, COLORS - 1)];
+	int			manufacturer = (int) between(r, 1, 5);
+	int			category = (int) between(r, 1, 5);
+	char		text[64];
 
-		put_party(&r, "Supplier#", key);
-		end_row();
-	}
+	put_int(key);
+	snprintf(text, sizeof(text), "%s %s", color, other);
+	put_text(text);
+	snprintf(text, sizeof(text), "MFGR#%d", manufacturer);
+	put_text(text);
+	snprintf(text, sizeof(text), "MFGR#%d%d", manufacturer, category);
+	put_text(text);
+	snprintf(text, sizeof(text), "MFGR#%d%d%d", manufacturer, category, (int) between(r, 1, 40));
+	put_text(text);
+	put_text(color);
+	put_part_type(r);
+	put_int(between(r, 1, 50));
+	put_container(r);
 }
 
 static void
 write_part(double scale)
 {
-	int64_t		n = parts_at(scale);
-	int64_t		key;
-
-	for (key = 1; key <= n; key++)
-	{
-		Random		r = random_of(PART, key);
-		const char *color = colors[between(&r, 0, COLORS - 1)];
-		const char *other = colors[between(&r, 0, COLORS - 1)];
-		int			manufacturer = (int) between(&r, 1, 5);
-		int			category = (int) between(&r, 1, 5);
-		char		text[64];
-
-		put_int(key);
-		snprintf(text, sizeof(text), "%s %s", color, other);
-		put_text(text);
-		snprintf(text, sizeof(text), "MFGR#%d", manufacturer);
-		put_text(text);
-		snprintf(text, sizeof(text), "MFGR#%d%d", manufacturer, category);
-		put_text(text);
-		snprintf(text, sizeof(text), "MFGR#%d%d%d", manufacturer, category, (int) between(&r, 1, 40));
-		put_text(text);
-		put_text(color);
-		put_part_type(&r);
-		put_int(between(&r, 1, 50));
-		put_container(&r);
-		end_row();
-	}
+	write_rows(PART, parts_at(scale), part_row);
 }
 
 static const char *

@@ -96,82 +96,78 @@ told_of(int64_t supplier)
 }
 
 static void
+supplier_row(Random *r, int64_t key)
+{
+	int			nation = (int) between(r, 0, NATIONS - 1);
+	const char *told = told_of(key);
+	char		text[101];
+
+	put_int(key);
+	put_name("Supplier#", key);
+	put_noise(r, 10, 40);
+	put_int(nation);
+	put_phone(r, nation);
+	put_cents(between(r, -99999, 999999));
+	comment(r, 25, 100, text);
+	if (told)
+	{
+		/* with or without something between them, somewhere in it */
+		size_t		room = strlen(text) - strlen("Customer") - strlen(told);
+		size_t		start = (size_t) between(r, 0, (int64_t) room);
+		size_t		gap = (size_t) between(r, 0, (int64_t) (room - start));
+
+		memcpy(text + start, "Customer", strlen("Customer"));
+		memcpy(text + start + strlen("Customer") + gap, told, strlen(told));
+	}
+	put_text(text);
+}
+
+static void
 write_supplier(double scale)
 {
-	int64_t		n = rows_at(SUPPLIERS, scale);
-	int64_t		key;
+	write_rows(SUPPLIER, rows_at(SUPPLIERS, scale), supplier_row);
+}
 
-	for (key = 1; key <= n; key++)
+static void
+part_row(Random *r, int64_t key)
+{
+	int			manufacturer = (int) between(r, 1, 5);
+	int			brand = (int) between(r, 1, 5);
+	int			words[5];
+	char		text[128];
+	int			length = 0;
+	int			i;
+
+	put_int(key);
+	for (i = 0; i < 5; i++)
 	{
-		Random		r = random_of(SUPPLIER, key);
-		int			nation = (int) between(&r, 0, NATIONS - 1);
-		const char *told = told_of(key);
-		char		text[101];
+		int			j;
 
-		put_int(key);
-		put_name("Supplier#", key);
-		put_noise(&r, 10, 40);
-		put_int(nation);
-		put_phone(&r, nation);
-		put_cents(between(&r, -99999, 999999));
-		comment(&r, 25, 100, text);
-		if (told)
+		/* five that differ */
+		do
 		{
-			/* with or without something between them, somewhere in it */
-			size_t		room = strlen(text) - strlen("Customer") - strlen(told);
-			size_t		start = (size_t) between(&r, 0, (int64_t) room);
-			size_t		gap = (size_t) between(&r, 0, (int64_t) (room - start));
-
-			memcpy(text + start, "Customer", strlen("Customer"));
-			memcpy(text + start + strlen("Customer") + gap, told, strlen(told));
-		}
-		put_text(text);
-		end_row();
+			words[i] = (int) between(r, 0, COLORS - 1);
+			for (j = 0; words[j] != words[i]; j++)
+				;
+		} while (j < i);
+		length += sprintf(text + length, "%s%s", i > 0 ? " " : "", colors[words[i]]);
 	}
+	put_text(text);
+	snprintf(text, sizeof(text), "Manufacturer#%d", manufacturer);
+	put_text(text);
+	snprintf(text, sizeof(text), "Brand#%d%d", manufacturer, brand);
+	put_text(text);
+	put_part_type(r);
+	put_int(between(r, 1, 50));
+	put_container(r);
+	put_cents(retail_price(key));
+	put_comment(r, 5, 22);
 }
 
 static void
 write_part(double scale)
 {
-	int64_t		n = rows_at(PARTS, scale);
-	int64_t		key;
-
-	for (key = 1; key <= n; key++)
-	{
-		Random		r = random_of(PART, key);
-		int			manufacturer = (int) between(&r, 1, 5);
-		int			brand = (int) between(&r, 1, 5);
-		int			words[5];
-		char		text[128];
-		int			length = 0;
-		int			i;
-
-		put_int(key);
-		for (i = 0; i < 5; i++)
-		{
-			int			j;
-
-			/* five that differ */
-			do
-			{
-				words[i] = (int) between(&r, 0, COLORS - 1);
-				for (j = 0; words[j] != words[i]; j++)
-					;
-			} while (j < i);
-			length += sprintf(text + length, "%s%s", i > 0 ? " " : "", colors[words[i]]);
-		}
-		put_text(text);
-		snprintf(text, sizeof(text), "Manufacturer#%d", manufacturer);
-		put_text(text);
-		snprintf(text, sizeof(text), "Brand#%d%d", manufacturer, brand);
-		put_text(text);
-		put_part_type(&r);
-		put_int(between(&r, 1, 50));
-		put_container(&r);
-		put_cents(retail_price(key));
-		put_comment(&r, 5, 22);
-		end_row();
-	}
+	write_rows(PART, rows_at(PARTS, scale), part_row);
 }
 
 /* The i-th supplier of a part, from 0 on, of so many suppliers. */
@@ -204,26 +200,24 @@ write_partsupp(double scale)
 }
 
 static void
+customer_row(Random *r, int64_t key)
+{
+	int			nation = (int) between(r, 0, NATIONS - 1);
+
+	put_int(key);
+	put_name("Customer#", key);
+	put_noise(r, 10, 40);
+	put_int(nation);
+	put_phone(r, nation);
+	put_cents(between(r, -99999, 999999));
+	put_text(market_segment(r));
+	put_comment(r, 29, 116);
+}
+
+static void
 write_customer(double scale)
 {
-	int64_t		n = rows_at(CUSTOMERS, scale);
-	int64_t		key;
-
-	for (key = 1; key <= n; key++)
-	{
-		Random		r = random_of(CUSTOMER, key);
-		int			nation = (int) between(&r, 0, NATIONS - 1);
-
-		put_int(key);
-		put_name("Customer#", key);
-		put_noise(&r, 10, 40);
-		put_int(nation);
-		put_phone(&r, nation);
-		put_cents(between(&r, -99999, 999999));
-		put_text(market_segment(&r));
-		put_comment(&r, 29, 116);
-		end_row();
-	}
+	write_rows(CUSTOMER, rows_at(CUSTOMERS, scale), customer_row);
 }
 
 /* The n-th order, from 0 on, with its lines: what the tables orders and lineitem have in common. */
