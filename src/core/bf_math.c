@@ -73,6 +73,26 @@ poisson_mean(const double *fpr_of, int n, double load)
 	return sum + fmax(rest, 0);
 }
 
+/* The highest load, up to a bound, whose mean FPR is no more than this one. */
+static double
+highest_load(const double *fpr_of, int n, double bound, double fpr)
+{
+	double		low = 0;
+	double		high = bound;
+	int			step;
+
+	for (step = 0; step < 40; step++)
+	{
+		double		middle = (low + high) / 2;
+
+		if (poisson_mean(fpr_of, n, middle) <= fpr)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* How many table entries a load needs: the mean, 12 deviations, and a few more for small means. */
 static int
 table_size(double load)
@@ -145,26 +165,16 @@ bf_math_blocked_design(double fpr, unsigned *k)
 
 	for (i = 1; i <= BF_MAX_BLOCK_PROBES; i++)
 	{
-		double		low = 0;
-		double		high = bound;
-		int			step;
+		double		load;
 
 		/* the best k is at or a little below log2(1/fpr), the more below the lower fpr */
 		if ((i > ideal + 2 && i > 1) || (i < ideal * 0.6 - 1 && i < BF_MAX_BLOCK_PROBES))
 			continue;
 		block_table(i, fpr_of, n);
-		for (step = 0; step < 40; step++)
+		load = highest_load(fpr_of, n, bound, fpr);
+		if (load > best)
 		{
-			double		middle = (low + high) / 2;
-
-			if (poisson_mean(fpr_of, n, middle) <= fpr)
-				low = middle;
-			else
-				high = middle;
-		}
-		if (low > best)
-		{
-			best = low;
+			best = load;
 			*k = i;
 		}
 	}
@@ -197,22 +207,11 @@ uint32_t
 bf_math_split_design(double fpr)
 {
 	double		fpr_of[MAX_BLOCK_KEYS];
-	double		low = 0;
-	double		high = BF_SPLIT_BITS;	/* a bit per key: the least that there may be */
-	int			n = table_size(high);
-	int			step;
+	double		bound = BF_SPLIT_BITS;	/* a bit per key: the least that there may be */
+	int			n = table_size(bound);
 
 	split_table(fpr_of, n);
-	for (step = 0; step < 40; step++)
-	{
-		double		middle = (low + high) / 2;
-
-		if (poisson_mean(fpr_of, n, middle) <= fpr)
-			low = middle;
-		else
-			high = middle;
-	}
-	return millibits(BF_SPLIT_BITS / low);
+	return millibits(BF_SPLIT_BITS / highest_load(fpr_of, n, bound, fpr));
 }
 
 double
