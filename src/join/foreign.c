@@ -252,7 +252,8 @@ append_condition(StringInfo sql, const ForeignType *type, int32 typmod, int colu
 const char *
 bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute, Oid operator, Oid collation, Oid build_type, int *param)
 {
-	Expr	   *key = ((TargetEntry *) list_nth(scan->scan.plan.targetlist, attribute - 1))->expr;
+	Index		relid = scan->scan.scanrelid;
+	AttrNumber	key = bloomfam_join_column_behind(&scan->scan.plan, attribute, relid > 0 ? (int) relid : INDEX_VAR);
 	String	   *query = find_remote_query(scan);
 	const ForeignType *type;
 	StringInfoData sql;
@@ -275,11 +276,9 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 	if (!bloomfam_join_is_indifferent(scan->scan.plan.qual) || !bloomfam_join_is_indifferent(scan->scan.plan.targetlist))
 		return "the foreign scan has a volatile condition or column";
 
-	while (IsA(key, RelabelType))
-		key = ((RelabelType *) key)->arg;
-	if (!IsA(key, Var) || ((Var *) key)->varattno <= 0)
+	if (key == 0)
 		return "the key is no column of the foreign scan";
-	column = find_remote_column(stmt, scan, ((Var *) key)->varattno, &type_oid, &typmod);
+	column = find_remote_column(stmt, scan, key, &type_oid, &typmod);
 	type = find_foreign_type(type_oid);
 	if (column == 0)
 		return "the key is no column of the remote query";

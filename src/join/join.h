@@ -500,6 +500,12 @@ extern void bloomfam_join_plan(PlannedStmt *stmt, bool row_security);
  */
 extern bool bloomfam_join_is_indifferent(void *expression);
 
+/* The column that an expression is, as it stands or relabelled: of the table or child that varno says.  0 if it is none. */
+extern AttrNumber bloomfam_join_column(const Expr *expr, int varno);
+
+/* The same of an output column of a plan. */
+extern AttrNumber bloomfam_join_column_behind(const Plan *plan, AttrNumber attribute, int varno);
+
 /* ---- explain.c: what EXPLAIN and the log say ---- */
 
 /* What became of a hash key of a join: of the reasons against a filter, the first that applies. */

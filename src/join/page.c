@@ -476,17 +476,6 @@ bloomfam_join_page_exec(PlanState *node)
 	return slot;
 }
 
-/* The column of the table that an output column of its scan is, as it stands; 0 if it is none. */
-static AttrNumber
-column_behind(Scan *plan, AttrNumber attribute)
-{
-	Expr	   *expr = ((TargetEntry *) list_nth(plan->plan.targetlist, attribute - 1))->expr;
-
-	while (IsA(expr, RelabelType))
-		expr = ((RelabelType *) expr)->arg;
-	return IsA(expr, Var) ? Max(((Var *) expr)->varattno, 0) : 0;
-}
-
 /* Can all filters of joins look at the table's columns, before the conditions of its scan? */
 static bool
 joins_can_go_by_pages(JoinProbeState *state, Scan *plan)
@@ -498,7 +487,7 @@ joins_can_go_by_pages(JoinProbeState *state, Scan *plan)
 		return false;
 	for (f = 0; f < state->nprobes; f++)
 		for (c = 0; state->probes[f].stored == NULL && c < state->probes[f].ncolumns; c++)
-			if (column_behind(plan, state->probes[f].attributes[c]) == 0 ||
+			if (bloomfam_join_column_behind(&plan->plan, state->probes[f].attributes[c], plan->scanrelid) == 0 ||
 				(plan->plan.qual != NIL && !state->probes[f].keys[c].leakproof))
 				return false;
 	return true;
@@ -543,7 +532,7 @@ bloomfam_join_page_init(JoinProbeState *state)
 			AttrNumber	attribute = probe->attributes[c];
 
 			if (probe->stored == NULL)
-				attribute = column_behind(plan, attribute);
+				attribute = bloomfam_join_column_behind(&plan->plan, attribute, plan->scanrelid);
 			find_column(&page->columns[f][c], RelationGetDescr(table), attribute);
 		}
 	}

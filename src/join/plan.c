@@ -254,17 +254,18 @@ is_repeatable(Plan *plan)
 
 /* ---- the way down ---- */
 
-/* The column that an output column of a plan is, if it is one as it stands: of this child or table.  0 if not. */
-static AttrNumber
-column_behind(Plan *plan, AttrNumber attribute, int varno)
+AttrNumber
+bloomfam_join_column(const Expr *expr, int varno)
 {
-	Expr	   *expr = ((TargetEntry *) list_nth(plan->targetlist, attribute - 1))->expr;
-
 	while (IsA(expr, RelabelType))
-		expr = ((RelabelType *) expr)->arg;
-	if (!IsA(expr, Var) || ((Var *) expr)->varno != varno || ((Var *) expr)->varattno <= 0)
-		return 0;
-	return ((Var *) expr)->varattno;
+		expr = ((const RelabelType *) expr)->arg;
+	return IsA(expr, Var) && ((const Var *) expr)->varno == varno ? Max(((const Var *) expr)->varattno, 0) : 0;
+}
+
+AttrNumber
+bloomfam_join_column_behind(const Plan *plan, AttrNumber attribute, int varno)
+{
+	return bloomfam_join_column(((TargetEntry *) list_nth(plan->targetlist, attribute - 1))->expr, varno);
 }
 
 /* All columns of the key behind their columns in the plan; NULL unless all are of this child or table. */
@@ -276,7 +277,7 @@ columns_behind(Way *way, Plan *plan, const AttrNumber *attributes, int varno)
 
 	for (i = 0; i < way->ncolumns; i++)
 	{
-		behind[i] = column_behind(plan, attributes[i], varno);
+		behind[i] = bloomfam_join_column_behind(plan, attributes[i], varno);
 		if (behind[i] == 0)
 			return NULL;
 	}
@@ -580,15 +581,6 @@ add_foreign(PlanContext *context, const Way *way, CustomScan *build)
 	build->custom_private = lappend(build->custom_private, list);
 }
 
-/* The column of a join's child that an expression is, relabelled perhaps; 0 if it is none. */
-static AttrNumber
-column_of_child(const Expr *expr)
-{
-	while (IsA(expr, RelabelType))
-		expr = ((const RelabelType *) expr)->arg;
-	return IsA(expr, Var) && ((const Var *) expr)->varno == OUTER_VAR ? Max(((const Var *) expr)->varattno, 0) : 0;
-}
-
 /* Puts a filter into the plan: on the build side of the join, and at its places.  Returns its number. */
 static int
 add_filter(PlanContext *context, HashJoin *join, const Way *way)
@@ -606,7 +598,7 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, INTERNALOID);
 	for (i = 0; i < way->ncolumns; i++)
 	{
-		attributes[i] = column_of_child(way->columns[i].inner);
+		attributes[i] = bloomfam_join_column(way->columns[i].inner, OUTER_VAR);
 		if (attributes[i] == 0)
 			expressions = lappend(expressions, copyObject(way->columns[i].inner));
 	}
@@ -768,12 +760,12 @@ find_key_columns(HashJoin *join, KeyColumn *columns, JoinVerdict *verdicts)
 	{
 		KeyColumn  *column = &columns[n];
 
-		column->attribute = column_of_child(list_nth(join->hashkeys, i));
+		column->attribute = bloomfam_join_column(list_nth(join->hashkeys, i), OUTER_VAR);
 		column->operator = list_nth_oid(join->hashoperators, i);
 		column->collation = list_nth_oid(join->hashcollations, i);
 		column->inner = list_nth(hash->hashkeys, i);
 		column->hash_key = i;
-		column->computed = column_of_child(column->inner) == 0;
+		column->computed = bloomfam_join_column(column->inner, OUTER_VAR) == 0;
 		if (column->attribute == 0 || !bloomfam_join_is_indifferent(column->inner) || (column->computed && n < i))
 			verdicts[i].reason = JOIN_KEY_IS_COMPUTED;
 		else if (!bloomfam_join_key_usable(column->operator, column->collation, &column->leakproof))

@@ -86,17 +86,6 @@ stored_arguments(Node *condition, int *filter_arg)
 	return args;
 }
 
-/* The column of the table that an expression is, relabelled perhaps; NULL if it is none. */
-static const Var *
-column_of(const Expr *expr, Index relid)
-{
-	while (IsA(expr, RelabelType))
-		expr = ((const RelabelType *) expr)->arg;
-	if (!IsA(expr, Var) || ((const Var *) expr)->varno != relid || ((const Var *) expr)->varattno <= 0)
-		return NULL;
-	return (const Var *) expr;
-}
-
 /* Can the condition be asked of the table's pages? */
 static bool
 can_be_taken(Node *condition, Index relid)
@@ -105,7 +94,7 @@ can_be_taken(Node *condition, Index relid)
 	List	   *args = stored_arguments(condition, &filter_arg);
 	Node	   *filter;
 
-	if (args == NIL || column_of(list_nth(args, 1 - filter_arg), relid) == NULL)
+	if (args == NIL || bloomfam_join_column(list_nth(args, 1 - filter_arg), relid) == 0)
 		return false;
 	filter = list_nth(args, filter_arg);
 	return !contain_var_clause(filter) && bloomfam_join_is_indifferent(filter);
@@ -271,7 +260,7 @@ bloomfam_join_stored_init(JoinProbe *probe, CustomScanState *node, const List *s
 	probe->ncolumns = 1;
 	probe->keys = &stored->key;
 	probe->attributes = palloc(sizeof(AttrNumber));
-	probe->attributes[0] = column_of(key, ((Scan *) outerPlan(node->ss.ps.plan))->scanrelid)->varattno;
+	probe->attributes[0] = bloomfam_join_column(key, ((Scan *) outerPlan(node->ss.ps.plan))->scanrelid);
 }
 
 /* Shows the condition: in the terms of the scan that it was one of. */
