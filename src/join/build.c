@@ -93,12 +93,6 @@ exec_build(PlanState *node)
 	return slot;
 }
 
-static TupleTableSlot *
-exec_nothing(PlanState *node)
-{
-	return ExecProcNode(outerPlanState(node));
-}
-
 /* Begins the filters that travel, if there are any. */
 static void
 begin_foreign(JoinBuildState *state, EState *estate)
@@ -124,39 +118,24 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 	JoinBuildState *state = (JoinBuildState *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	List	   *spec = linitial(plan->custom_private);
-	PlanState  *child;
 	int			expression = 0;
 	int			i;
 
-	child = ExecInitNode(outerPlan(plan), estate, eflags);
-	outerPlanState(css) = child;
-
-	/* the child's own slots go through */
-	css->ss.ps.resultops = ExecGetResultSlotOps(child, NULL);
-	css->ss.ps.resultopsset = true;
-	css->ss.ps.resultopsfixed = false;
-
+	bloomfam_join_node_begin(css, estate, eflags);
 	state->ncolumns = bloomfam_join_spec_ncolumns(spec);
 	begin_foreign(state, estate);
 
 	/* EvalPlanQual asks for a few rows again, of which some are known to join */
 	if (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF)
-	{
-		css->ss.ps.ExecProcNode = exec_nothing;
 		return;
-	}
 
 	state->filter = bloomfam_join_filter_get(estate, list_nth_int(spec, JOIN_SPEC_PARAM));
 	state->shared = bloomfam_join_spec_is_shared(spec);
 	bloomfam_join_builds_begun++;
-	state->keys = palloc0(state->ncolumns * sizeof(JoinKey));
-	state->attributes = palloc0(state->ncolumns * sizeof(AttrNumber));
+	bloomfam_join_node_columns(spec, false, &state->keys, &state->attributes);
 	state->expressions = palloc0(state->ncolumns * sizeof(ExprState *));
 	for (i = 0; i < state->ncolumns; i++)
 	{
-		bloomfam_join_key_init(&state->keys[i], bloomfam_join_spec_column(spec, i, JOIN_COLUMN_OPERATOR),
-							   bloomfam_join_spec_column(spec, i, JOIN_COLUMN_COLLATION), false);
-		state->attributes[i] = bloomfam_join_spec_column(spec, i, JOIN_COLUMN_ATTRIBUTE);
 		if (state->attributes[i] == 0)
 			state->expressions[i] = ExecInitExpr(list_nth(plan->custom_exprs, expression++), &css->ss.ps);
 		if (state->foreign != NULL && state->foreign[i] != NULL)
@@ -164,12 +143,6 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 										 bloomfam_join_spec_column(spec, i, JOIN_COLUMN_COLLATION));
 	}
 	css->ss.ps.ExecProcNode = exec_build;
-}
-
-static TupleTableSlot *
-exec_custom(CustomScanState *css)
-{
-	return css->ss.ps.ExecProcNodeReal(&css->ss.ps);
 }
 
 static void
@@ -195,7 +168,7 @@ rescan_build(CustomScanState *css)
 static const CustomExecMethods build_exec_methods = {
 	.CustomName = "Bloom Filter Build",
 	.BeginCustomScan = begin_build,
-	.ExecCustomScan = exec_custom,
+	.ExecCustomScan = bloomfam_join_node_exec,
 	.EndCustomScan = end_build,
 	.ReScanCustomScan = rescan_build,
 	.EstimateDSMCustomScan = bloomfam_join_build_estimate,

@@ -302,7 +302,7 @@ extern void bloomfam_join_foreign_reset(JoinForeign *foreign);
 /* For EXPLAIN: bytes of the filter, 0 if there is none. */
 extern Size bloomfam_join_foreign_size(const JoinForeign *foreign);
 
-/* ---- build.c, probe.c: the nodes ---- */
+/* ---- node.c, build.c, probe.c: the nodes ---- */
 
 /*
  * What a plan's nodes carry in custom_private: a list of filters, each a list of integers.  A build node has one filter, and behind it, if it
@@ -349,6 +349,15 @@ bloomfam_join_spec_column(const List *spec, int column, int what)
 {
 	return list_nth_int(spec, JOIN_SPEC_COLUMNS + column * JOIN_SPEC_PER_COLUMN + what);
 }
+
+/* Begins a node, and its child: for now it hands on the child's rows as they are. */
+extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags);
+
+/* Executes it. */
+extern TupleTableSlot *bloomfam_join_node_exec(CustomScanState *css);
+
+/* The columns of a filter's key on one side of its join: how to hash them, and where they are in the child's rows, in the current memory context. */
+extern void bloomfam_join_node_columns(const List *spec, bool outer, JoinKey **keys, AttrNumber **attributes);
 
 extern const CustomScanMethods bloomfam_join_build_methods;
 extern const CustomScanMethods bloomfam_join_probe_methods;

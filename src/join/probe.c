@@ -109,44 +109,27 @@ exec_rows(PlanState *node)
 	}
 }
 
-static TupleTableSlot *
-exec_nothing(PlanState *node)
-{
-	return ExecProcNode(outerPlanState(node));
-}
-
 static void
 begin_probe(CustomScanState *css, EState *estate, int eflags)
 {
 	JoinProbeState *state = (JoinProbeState *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
-	PlanState  *child;
 	bool		conditions = false;
 	ListCell   *lc;
 
 	foreach(lc, plan->custom_private)
 		conditions |= list_nth_int(lfirst(lc), JOIN_SPEC_PARAM) == JOIN_SPEC_STORED;
-	child = ExecInitNode(outerPlan(plan), estate, eflags);
-	outerPlanState(css) = child;
-
-	/* the child's own slots go through */
-	css->ss.ps.resultops = ExecGetResultSlotOps(child, NULL);
-	css->ss.ps.resultopsset = true;
-	css->ss.ps.resultopsfixed = false;
+	bloomfam_join_node_begin(css, estate, eflags);
 
 	/* EvalPlanQual asks for a few rows again, and they pass; with the setting off, no filter of a join is ever ready */
 	if (!conditions && (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF))
-	{
-		css->ss.ps.ExecProcNode = exec_nothing;
 		return;
-	}
 
 	state->probes = palloc0(list_length(plan->custom_private) * sizeof(JoinProbe));
 	foreach(lc, plan->custom_private)
 	{
 		List	   *spec = lfirst(lc);
 		JoinProbe  *probe = &state->probes[state->nprobes++];
-		int			i;
 
 		if (list_nth_int(spec, JOIN_SPEC_PARAM) == JOIN_SPEC_STORED)
 		{
@@ -155,24 +138,11 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 		}
 		probe->filter = bloomfam_join_filter_get(estate, list_nth_int(spec, JOIN_SPEC_PARAM));
 		probe->ncolumns = bloomfam_join_spec_ncolumns(spec);
-		probe->keys = palloc0(probe->ncolumns * sizeof(JoinKey));
-		probe->attributes = palloc0(probe->ncolumns * sizeof(AttrNumber));
-		for (i = 0; i < probe->ncolumns; i++)
-		{
-			bloomfam_join_key_init(&probe->keys[i], bloomfam_join_spec_column(spec, i, JOIN_COLUMN_OPERATOR),
-								   bloomfam_join_spec_column(spec, i, JOIN_COLUMN_COLLATION), true);
-			probe->attributes[i] = bloomfam_join_spec_column(spec, i, JOIN_COLUMN_ATTRIBUTE);
-		}
+		bloomfam_join_node_columns(spec, true, &probe->keys, &probe->attributes);
 	}
 	state->by_rows = true;
 	state->page = bloomfam_join_page_init(state);
 	css->ss.ps.ExecProcNode = state->by_rows ? exec_rows : bloomfam_join_page_exec;
-}
-
-static TupleTableSlot *
-exec_custom(CustomScanState *css)
-{
-	return css->ss.ps.ExecProcNodeReal(&css->ss.ps);
 }
 
 static void
@@ -221,7 +191,7 @@ shutdown_probe(CustomScanState *css)
 static const CustomExecMethods probe_exec_methods = {
 	.CustomName = "Bloom Filter Probe",
 	.BeginCustomScan = begin_probe,
-	.ExecCustomScan = exec_custom,
+	.ExecCustomScan = bloomfam_join_node_exec,
 	.EndCustomScan = end_probe,
 	.ReScanCustomScan = rescan_probe,
 	.MarkPosCustomScan = mark_probe,
