@@ -65,7 +65,7 @@ bloomfam_join_filter_begin(JoinFilter *filter)
 	filter->hashes = NULL;
 	filter->nhashes = 0;
 	filter->allocated = 0;
-	filter->payload = NULL;
+	filter->view.payload = NULL;
 }
 
 double
@@ -132,10 +132,10 @@ bloomfam_join_filter_fill(const BfHeader *head, uint8 *payload, const uint64 *ha
 }
 
 void
-bloomfam_join_filter_use(JoinFilter *filter, const BfHeader *head, uint8 *payload)
+bloomfam_join_filter_use(JoinFilter *filter, const BfHeader *head, const uint8 *payload)
 {
 	filter->view.head = *head;
-	filter->view.payload = filter->payload = payload;
+	filter->view.payload = payload;
 	filter->probe = head->kind->prober(&filter->view);
 	if (filter->join != NULL)
 		filter->table = filter->join->hj_HashTable;

@@ -171,9 +171,9 @@ hash_by_function(const JoinKey *key, Datum value)
  * reference these alone: bpchar and name, too, say of themselves that equality is that of their bytes, but only where the padding is the same.
  */
 static bool
-init_plain(JoinKey *key, Oid type)
+init_plain(JoinKey *key, Oid type, bool byval)
 {
-	if (key->byval)
+	if (byval)
 	{
 		key->integer = true;
 		switch (key->typlen)
@@ -207,6 +207,7 @@ bloomfam_join_key_init(JoinKey *key, Oid operator, Oid collation, bool outer)
 {
 	HashFunctions functions;
 	Oid			type;
+	bool		byval;
 	Oid			function;
 
 	memset(key, 0, sizeof(*key));
@@ -214,12 +215,12 @@ bloomfam_join_key_init(JoinKey *key, Oid operator, Oid collation, bool outer)
 		elog(ERROR, "operator %u cannot be hashed", operator);
 	key->collation = collation;
 	type = outer ? functions.left_type : functions.right_type;
-	get_typlenbyval(type, &key->typlen, &key->byval);
+	get_typlenbyval(type, &key->typlen, &byval);
 
 	if (functions.family == INTEGER_HASH_FAMILY ||
 		(functions.left_type == functions.right_type && equality_is_of_bytes(operator, functions.left_type, collation)))
 	{
-		if (init_plain(key, type))
+		if (init_plain(key, type, byval))
 		{
 			key->leakproof = true;
 			return;

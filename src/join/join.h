@@ -66,7 +66,6 @@ struct JoinKey
 	uint64		(*hash) (const JoinKey *key, Datum value);	/* value is not NULL; may allocate in the current memory context */
 	bool		leakproof;		/* hashing tells nobody anything about the value, not even by an error */
 	int16		typlen;			/* of the type that is hashed */
-	bool		byval;
 	bool		integer;		/* the value is an integer of typlen bytes, hashed by its number */
 	Oid			collation;
 	FmgrInfo	function;		/* the operator family's own, where there is no shorter way */
@@ -206,7 +205,6 @@ struct JoinFilter
 
 	BfView		view;			/* payload NULL: nothing yet */
 	BfProbe		probe;
-	uint8	   *payload;
 
 	JoinBuildCounts counts;
 };
@@ -239,7 +237,7 @@ extern void bloomfam_join_filter_fill(const BfHeader *head, uint8 *payload, cons
 extern void bloomfam_join_filter_count(JoinFilter *filter, Size size, Size memory);
 
 /* From now on, and as long as the join has the hash table that it now has, the filter is this one. */
-extern void bloomfam_join_filter_use(JoinFilter *filter, const BfHeader *head, uint8 *payload);
+extern void bloomfam_join_filter_use(JoinFilter *filter, const BfHeader *head, const uint8 *payload);
 
 static inline void
 bloomfam_join_filter_add(JoinFilter *filter, uint64 hash)

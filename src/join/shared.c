@@ -192,7 +192,6 @@ bloomfam_join_shared_attach(JoinFilter *filter)
 {
 	JoinShared *shared = filter->shared;
 	BfHeader	head;
-	uint8	   *payload;
 
 	/* the join has a table before it asks the probe side for rows, and then all have handed over */
 	if (filter->join != NULL && filter->join->hj_HashTable == NULL)
@@ -215,8 +214,7 @@ bloomfam_join_shared_attach(JoinFilter *filter)
 	head = shared->head;
 	/* the module need not lie at the same address everywhere */
 	head.kind = bf_kind_by_id(JOIN_FILTER_KIND);
-	payload = (uint8 *) TYPEALIGN(JOIN_FILTER_ALIGNMENT, dsa_get_address(filter->area, shared->payload));
-	bloomfam_join_filter_use(filter, &head, payload);
+	bloomfam_join_filter_use(filter, &head, (uint8 *) TYPEALIGN(JOIN_FILTER_ALIGNMENT, dsa_get_address(filter->area, shared->payload)));
 	return true;
 }
 
@@ -426,7 +424,7 @@ copy_filter(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 	shared->payload = dsa_allocate_extended(area, size + JOIN_FILTER_ALIGNMENT, DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
 	if (!DsaPointerIsValid(shared->payload))
 		return;
-	memcpy((void *) TYPEALIGN(JOIN_FILTER_ALIGNMENT, dsa_get_address(area, shared->payload)), filter->payload, size);
+	memcpy((void *) TYPEALIGN(JOIN_FILTER_ALIGNMENT, dsa_get_address(area, shared->payload)), filter->view.payload, size);
 	shared->head = filter->view.head;
 	filter->copied_to = area;
 	filter->copied_build = filter->counts.builds;

@@ -252,7 +252,7 @@ bloomfam_join_stored_init(JoinProbe *probe, CustomScanState *node, const List *s
 	stored->hashers.collation = exprInputCollation(condition);
 	stored->hashers.probing = true;
 	bloomfam_filter_init(&stored->filter, CurrentMemoryContext);
-	get_typlenbyval(stored->hashers.type, &stored->key.typlen, &stored->key.byval);
+	stored->key.typlen = get_typlen(stored->hashers.type);
 	bloomfam_join_stored_rescan(stored);
 
 	probe->filter = palloc0(sizeof(JoinFilter));
