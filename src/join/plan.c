@@ -351,19 +351,16 @@ follow_each(Way *way, List *plans, const AttrNumber *attributes)
 
 /*
  * The child of a join that the key's columns come from, if rows of it may be dropped; else NULL.  There must be nothing between a hash join and
- * its Hash, so the way must be able to go on through that.
+ * its Hash, so the way must be able to go on through that.  *behind has these columns in the outer child, if they are all of that one, and then in
+ * the child that is returned.
  */
 static Plan **
 side_of_join(Way *way, Plan *plan, const AttrNumber *attributes, AttrNumber **behind)
 {
 	JoinType	type = ((Join *) plan)->jointype;
 
-	if (type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI)
-	{
-		*behind = columns_behind(way, plan, attributes, OUTER_VAR);
-		if (*behind != NULL)
-			return &plan->lefttree;
-	}
+	if (*behind != NULL && (type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI))
+		return &plan->lefttree;
 	if ((type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
 		(!IsA(plan, HashJoin) || (way->keepers && node_is_indifferent(plan->righttree))))
 	{
@@ -385,7 +382,7 @@ follow(Way *way, Plan **slot, const AttrNumber *attributes)
 	check_stack_depth();
 	if (node_is_indifferent(plan))
 	{
-		behind = columns_behind(way, plan, attributes, OUTER_VAR);
+		behind = columns_behind(way, plan, attributes, IsA(plan, SubqueryScan) ? (int) ((Scan *) plan)->scanrelid : OUTER_VAR);
 		switch (nodeTag(plan))
 		{
 			case T_Sort:
@@ -440,7 +437,6 @@ follow(Way *way, Plan **slot, const AttrNumber *attributes)
 					/* what a security barrier hides may not be hashed by what could tell */
 					if (way->leakproof || !rt_fetch(scan->scan.scanrelid, way->context->stmt->rtable)->security_barrier)
 						next = &scan->subplan;
-					behind = columns_behind(way, plan, attributes, scan->scan.scanrelid);
 					break;
 				}
 			case T_Append:
