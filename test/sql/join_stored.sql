@@ -7,29 +7,10 @@ SET bloomfam.join_filter = force;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 
--- the same query with and without: its rows, as multisets, and whether pages were asked
-CREATE FUNCTION js_compare(query text, OUT rows bigint, OUT same boolean, OUT paged boolean)
-LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	SET LOCAL client_min_messages = warning;
-	DROP TABLE IF EXISTS js_off, js_force;
-	query := 'SELECT x::text AS r FROM (' || query || ') x';
-	SET LOCAL bloomfam.join_filter = off;
-	EXECUTE 'CREATE TEMP TABLE js_off AS ' || query;
-	SET LOCAL bloomfam.join_filter = force;
-	EXECUTE 'CREATE TEMP TABLE js_force AS ' || query;
-	paged := false;
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		paged := paged OR line ~ 'Stored Filter:|Bloom Filter Build';
-	END LOOP;
-	SET LOCAL bloomfam.join_filter = off;
-	SELECT count(*) INTO rows FROM js_off;
-	SELECT NOT EXISTS (SELECT r FROM js_off EXCEPT ALL SELECT r FROM js_force) AND
-		NOT EXISTS (SELECT r FROM js_force EXCEPT ALL SELECT r FROM js_off) INTO same;
-END
-$$;
+-- makes join_compare(): a plan with filters here asks pages
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/sql/include/compare.sql'
+\i :file
 
 CREATE TABLE js_fact AS
 	SELECT CASE WHEN i % 10 <> 0 THEN i::bigint END AS k, i AS id, (i % 100)::smallint AS g, CASE WHEN i % 3 <> 0 THEN 'text ' || i END AS t
@@ -77,7 +58,7 @@ ROLLBACK;
 --
 -- Kinds, types, NULLs.
 --
-SELECT kind, r.* FROM js_filter, js_compare(format('SELECT id FROM js_fact WHERE bloom_may_contain((SELECT f FROM js_filter WHERE kind = %L), k)', kind)) r
+SELECT kind, r.* FROM js_filter, join_compare(format('SELECT id FROM js_fact WHERE bloom_may_contain((SELECT f FROM js_filter WHERE kind = %L), k)', kind)) r
 WHERE kind NOT IN ('text') ORDER BY kind COLLATE "C";
 SELECT left(q, 140) AS q, r.* FROM (VALUES
 	('SELECT id FROM js_fact WHERE (SELECT f FROM js_filter WHERE kind = ''text'') @~ t'),
@@ -87,7 +68,7 @@ SELECT left(q, 140) AS q, r.* FROM (VALUES
 	('SELECT count(*) FROM js_fact WHERE bloom_create(10, key_type => ''bigint'') @~ k'),
 	('SELECT count(*) FROM js_fact WHERE NULL::bloomfilter @~ k'),
 	('SELECT count(*) FROM js_fact WHERE ''' || :'f' || '''::bloomfilter @~ k')
-) v(q), js_compare(q) r;
+) v(q), join_compare(q) r;
 
 -- keys of other types, and where they lie: behind NULLs, behind columns of varying length, out of line, compressed, not there at all
 CREATE DOMAIN js_domain AS int;
@@ -108,14 +89,14 @@ VACUUM ANALYZE js_types, js_stored;
 SELECT tab, col, r.* FROM (
 	SELECT attrelid::regclass::text AS tab, attname AS col, attnum FROM pg_attribute
 	WHERE attrelid IN ('js_types'::regclass, 'js_stored'::regclass) AND attnum > 0 AND NOT attisdropped) a,
-	js_compare(format('SELECT id, n, later FROM %s WHERE (SELECT bloom_agg(%I) FROM (SELECT * FROM %1$s WHERE id %% 9 = 0) s) @~ %2$I', tab, col)) r
+	join_compare(format('SELECT id, n, later FROM %s WHERE (SELECT bloom_agg(%I) FROM (SELECT * FROM %1$s WHERE id %% 9 = 0) s) @~ %2$I', tab, col)) r
 ORDER BY tab COLLATE "C" DESC, attnum;
 
 -- such columns as the keys of joins
 SET enable_nestloop = off;
 SET enable_mergejoin = off;
 SELECT col, r.* FROM unnest('{n,k8,num,u,v,c,nam,b,fl,compressed,later,wide,last}'::text[]) col,
-	js_compare(format('SELECT a.id FROM js_stored a JOIN (SELECT DISTINCT %I FROM js_stored WHERE id < 40) b USING (%1$I)', col)) r;
+	join_compare(format('SELECT a.id FROM js_stored a JOIN (SELECT DISTINCT %I FROM js_stored WHERE id < 40) b USING (%1$I)', col)) r;
 RESET enable_nestloop;
 RESET enable_mergejoin;
 
@@ -132,7 +113,7 @@ SELECT count(*) FROM js_empty WHERE (SELECT f FROM js_filter WHERE kind = 'text'
 SELECT count(*) FROM js_nulls WHERE (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
 -- keys that bring their family along
 CREATE TABLE js_keys AS SELECT bloom_key(i) AS bk, i FROM generate_series(1, 500) i;
-SELECT * FROM js_compare('SELECT i FROM js_keys WHERE (SELECT f FROM js_filter WHERE kind = ''blocked'') @~ bk');
+SELECT * FROM join_compare('SELECT i FROM js_keys WHERE (SELECT f FROM js_filter WHERE kind = ''blocked'') @~ bk');
 INSERT INTO js_keys SELECT bloom_key(i::text), i FROM generate_series(1, 5) i;
 SELECT count(*) FROM js_keys WHERE (SELECT f FROM js_filter WHERE kind = 'blocked') @~ bk;
 
@@ -144,7 +125,7 @@ SELECT q, r.* FROM (VALUES
 	('SELECT kind, n FROM js_filter, LATERAL (SELECT count(*) AS n FROM js_fact WHERE k ~@ f AND g < id OFFSET 0) s WHERE kind <> ''text'''),
 	('SELECT y, (SELECT sum(k) FROM js_fact WHERE (SELECT bloom_agg(y::bigint + i) FROM generate_series(1, 5) i) @~ k) FROM generate_series(1, 5) y'),
 	('SELECT * FROM generate_series(1, 3) x LEFT JOIN js_fact ON (SELECT f FROM js_filter WHERE kind = ''xor'') @~ k AND id < x * 1000')
-) v(q), js_compare(q) r;
+) v(q), join_compare(q) r;
 SELECT max(f::text) FILTER (WHERE kind = 'binary_fuse') AS fuse, max(f::text) FILTER (WHERE kind = 'empty') AS empty,
 	max(f::text) FILTER (WHERE kind = 'text') AS text
 FROM js_filter \gset
@@ -294,7 +275,7 @@ SELECT q, r.* FROM (VALUES
 	('SELECT s.id FROM (SELECT DISTINCT ON (g) g, id FROM js_fact WHERE js_stable() @~ k ORDER BY g, id) s JOIN js_dim USING (id)'),
 	('WITH c AS MATERIALIZED (SELECT * FROM js_fact WHERE js_stable() @~ k) SELECT a.id FROM c a JOIN c b USING (id)'),
 	('SELECT id FROM js_fact WHERE js_stable() @~ k UNION SELECT id FROM js_parts WHERE k ~@ js_stable()')
-) v(q), js_compare(q) r;
+) v(q), join_compare(q) r;
 EXPLAIN (COSTS OFF) SELECT f.t, d.g FROM js_fact f JOIN js_dim d ON d.id = f.k WHERE js_stable() @~ k AND d.g < 5 AND f.g > 3;
 -- a filter of a join that must look at the scan's own rows
 EXPLAIN (COSTS OFF) SELECT f.t, d.g FROM (SELECT *, random() AS x FROM js_fact) f JOIN js_dim d ON d.id = f.k WHERE js_stable() @~ k;
@@ -311,10 +292,10 @@ EXPLAIN (COSTS OFF) SELECT count(*), sum(k) FROM js_fact WHERE js_stable() @~ k;
 SELECT q, r.* FROM (VALUES
 	('SELECT count(*), sum(k) FROM js_fact WHERE (SELECT f FROM js_filter WHERE kind = ''blocked'') @~ k'),
 	('SELECT count(*), sum(k) FROM js_parts WHERE (SELECT f FROM js_filter WHERE kind = ''ribbon'') @~ k AND g > 7')
-) v(q), js_compare(q) r;
+) v(q), join_compare(q) r;
 
 DROP TABLE js_fact, js_filter, js_types, js_stored, js_empty, js_nulls, js_keys, js_other, js_parts, js_dim CASCADE;
-DROP FUNCTION js_compare, js_counts, js_paged, js_volatile, js_stable, js_policy;
+DROP FUNCTION join_compare, js_counts, js_paged, js_volatile, js_stable, js_policy;
 DROP TYPE js_enum;
 DROP DOMAIN js_domain;
 DROP ROLE regress_js_reader;
