@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * explain.c
- *	  What EXPLAIN says of the join filter's nodes, and the log of the planner's decisions.
+ *	  What EXPLAIN says of the join filter's nodes, and what it and the log say of the planner's decisions.
  *
  * A filter is named by its number and by the columns of the join's key that it has: first those of the node's own side, as the node knows them, then
  * the other side's, as the join does.  The join is found again among the node's ancestors; the plan needs no copy of its key.
@@ -349,11 +349,11 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
 }
 
-/* ---- the log ---- */
+/* ---- decisions: the log, and EXPLAIN VERBOSE ---- */
 
 /* Says why a key has no filter, in a sentence. */
 static void
-append_reason(StringInfo out, const HashJoin *join, const JoinVerdict *verdict)
+append_reason(StringInfo out, const JoinVerdict *verdict)
 {
 	switch (verdict->reason)
 	{
@@ -405,51 +405,68 @@ is_repeated(const JoinVerdict *verdicts, int key)
 	return false;
 }
 
-void
-bloomfam_join_log(PlannedStmt *stmt, HashJoin *join, List *ancestors, const JoinVerdict *verdicts)
+/* Says what was decided about one key, or several that are named. */
+static void
+append_verdict(StringInfo out, const JoinVerdict *verdict, List *names)
 {
+	bool		filtered = verdict->reason == JOIN_HAS_FILTER;
+
+	if (filtered)
+		appendStringInfo(out, "Filter %d", verdict->filter);
+	else
+		appendStringInfoString(out, "No filter");
+	if (names != NIL)
+	{
+		appendStringInfoString(out, " (");
+		append_names(out, names);
+		appendStringInfoChar(out, ')');
+	}
+	if (!filtered)
+	{
+		appendStringInfoString(out, ". ");
+		append_reason(out, verdict);
+		return;
+	}
+	appendStringInfo(out, " is expected to drop %.1f%% of %.0f rows.", verdict->dropped * 100, verdict->probed);
+	if (verdict->unsent > 0)
+		appendStringInfo(out, " It is not sent with %d of %d foreign scans: %s.", verdict->unsent, verdict->foreign, verdict->unsent_reason);
+}
+
+static void
+log_decision(const JoinDecision *decision, List *context)
+{
+	const HashJoin *join = decision->join;
+	const JoinVerdict *verdicts = decision->verdicts;
 	int			nkeys = list_length(join->hashkeys);
-	List	   *names = select_rtable_names_for_explain(stmt->rtable, bms_add_range(NULL, 1, list_length(stmt->rtable)));
-	List	   *context = set_deparse_context_plan(deparse_context_for_plan_tree(stmt, names), &join->join.plan, ancestors);
-	char	   *condition = deparse_expression((Node *) make_ands_explicit(join->hashclauses), context, true, false);
+	char	   *condition;
 	StringInfoData filters;
 	StringInfoData detail;
 	int			nfilters = 0;
 	int			i;
 	int			k;
 
+	context = set_deparse_context_plan(context, (Plan *) &join->join.plan, decision->ancestors);
+	condition = deparse_expression((Node *) make_ands_explicit(join->hashclauses), context, true, false);
 	initStringInfo(&filters);
 	initStringInfo(&detail);
 	for (i = 0; i < nkeys; i++)
 	{
-		const JoinVerdict *verdict = &verdicts[i];
 		List	   *keys = NIL;
 
 		if (is_repeated(verdicts, i))
 			continue;
 		for (k = i; k < nkeys; k++)
-			if (same_verdict(&verdicts[k], verdict))
+			if (same_verdict(&verdicts[k], &verdicts[i]))
 				keys = lappend(keys, deparse_expression(list_nth(join->hashkeys, k), context, true, false));
 
 		if (detail.len > 0)
 			appendStringInfoChar(&detail, ' ');
-		if (verdict->reason == JOIN_HAS_FILTER)
-		{
-			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "", verdict->filter);
-			appendStringInfo(&detail, "Filter %d (", verdict->filter);
-			append_names(&detail, keys);
-			appendStringInfo(&detail, ") is expected to drop %.1f%% of %.0f rows.", verdict->dropped * 100, verdict->probed);
-		}
+		if (verdicts[i].reason == JOIN_HAS_FILTER)
+			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "", verdicts[i].filter);
+		if (verdicts[i].reason != JOIN_HAS_FILTER && list_length(keys) == nkeys)
+			append_reason(&detail, &verdicts[i]);
 		else
-		{
-			if (list_length(keys) < nkeys)
-			{
-				appendStringInfoString(&detail, "No filter (");
-				append_names(&detail, keys);
-				appendStringInfoString(&detail, "): ");
-			}
-			append_reason(&detail, join, verdict);
-		}
+			append_verdict(&detail, &verdicts[i], keys);
 	}
 
 	if (nfilters > 0)
@@ -461,4 +478,65 @@ bloomfam_join_log(PlannedStmt *stmt, HashJoin *join, List *ancestors, const Join
 		ereport(LOG,
 				errmsg("no bloom filter for the hash join on %s", condition),
 				errdetail_internal("%s", detail.data));
+}
+
+void
+bloomfam_join_log(PlannedStmt *stmt, List *decisions)
+{
+	List	   *names = select_rtable_names_for_explain(stmt->rtable, bms_add_range(NULL, 1, list_length(stmt->rtable)));
+	List	   *context = deparse_context_for_plan_tree(stmt, names);
+	ListCell   *lc;
+
+	foreach(lc, decisions)
+		log_decision(lfirst(lc), context);
+}
+
+static void
+explain_verdict(ExplainState *es, const char *condition, const JoinVerdict *verdict)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	append_verdict(&text, verdict, NIL);
+	ExplainOpenGroup("Join Filter", NULL, true, es);
+	if (is_text(es))
+	{
+		indent(es);
+		appendStringInfo(es->str, "%s: %s\n", condition, text.data);
+	}
+	else
+	{
+		ExplainPropertyText("Hash Cond", condition, es);
+		ExplainPropertyText("Decision", text.data, es);
+	}
+	ExplainCloseGroup("Join Filter", NULL, true, es);
+}
+
+void
+bloomfam_join_explain_decisions(List *decisions, ExplainState *es)
+{
+	ListCell   *ld;
+	ListCell   *lc;
+
+	if (decisions == NIL)
+		return;
+	ExplainOpenGroup("Join Filters", "Join Filters", false, es);
+	if (is_text(es))
+	{
+		indent(es);
+		appendStringInfoString(es->str, "Join Filters:\n");
+		es->indent++;
+	}
+	foreach(ld, decisions)
+	{
+		const JoinDecision *decision = lfirst(ld);
+		List	   *context = set_deparse_context_plan(es->deparse_cxt, &decision->join->join.plan, decision->ancestors);
+
+		/* a condition for each key, in their order */
+		foreach(lc, decision->join->hashclauses)
+			explain_verdict(es, deparse_expression(lfirst(lc), context, true, false), &decision->verdicts[foreach_current_index(lc)]);
+	}
+	if (is_text(es))
+		es->indent--;
+	ExplainCloseGroup("Join Filters", "Join Filters", false, es);
 }

@@ -6,6 +6,9 @@
  * The planner's hook adds nodes to finished plans.  The executor's ties the nodes of a plan that has some to the hash joins that they serve: an
  * executor node knows its children, not its parent.
  *
+ * What was decided about hash joins without a filter is in no node.  EXPLAIN VERBOSE shows it after the plan, when the executor ends: until 18 no
+ * hook is nearer.  EXPLAIN EXECUTE, which plans elsewhere or not at all, does not show it.
+ *
  * The hooks are there only if the module was loaded before the session's first command (by session_preload_libraries or its like), or for the session
  * of a parallel worker: that somebody has used a filter in some query must not change how later queries are planned.
  *
@@ -14,6 +17,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -24,6 +28,7 @@
 #include "utils/snapmgr.h"
 
 #include "join/join.h"
+#include "pg/compat.h"
 
 int			bloomfam_join_filter = JOIN_FILTER_OFF;
 int			bloomfam_join_filter_min_rows = 10000;
@@ -44,19 +49,45 @@ static const struct config_enum_entry mode_options[] = {
 
 static planner_hook_type previous_planner;
 static ExecutorStart_hook_type previous_executor_start;
+static ExecutorEnd_hook_type previous_executor_end;
+static ExplainOneQuery_hook_type previous_explain;
+
+/* An EXPLAIN VERBOSE, and what was decided when its query was planned. */
+typedef struct Explained
+{
+	ExplainState *es;
+	PlannedStmt *stmt;			/* NULL: not planned yet */
+	List	   *decisions;
+} Explained;
+
+/* The one that is being done; NULL: none. */
+static Explained *explained = NULL;
 
 static PlannedStmt *
 plan_with_filters(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
 {
 	bool		row_security = parse->hasRowSecurity;
+	Explained  *awaited = explained != NULL && explained->stmt == NULL ? explained : NULL;
+	List	   *decisions = NIL;
 	PlannedStmt *stmt;
 
+	/* functions that are called meanwhile may plan, too */
+	if (awaited != NULL)
+		explained = NULL;
 	if (previous_planner != NULL)
 		stmt = previous_planner(parse, query_string, cursor_options, params);
 	else
 		stmt = standard_planner(parse, query_string, cursor_options, params);
 	if (bloomfam_join_filter != JOIN_FILTER_OFF)
-		bloomfam_join_plan(stmt, row_security || stmt->dependsOnRole);
+		decisions = bloomfam_join_plan(stmt, row_security || stmt->dependsOnRole);
+	if (bloomfam_join_filter_log && decisions != NIL)
+		bloomfam_join_log(stmt, decisions);
+	if (awaited != NULL)
+	{
+		awaited->stmt = stmt;
+		awaited->decisions = decisions;
+		explained = awaited;
+	}
 	return stmt;
 }
 
@@ -103,6 +134,39 @@ start_with_filters(QueryDesc *query, int eflags)
 	bloomfam_join_builds_begun = outer;
 }
 
+/* EXPLAIN has shown the plan, and ends the executor before it ends what it says of the query. */
+static void
+end_with_decisions(QueryDesc *query)
+{
+	if (explained != NULL && explained->stmt == query->plannedstmt && explained->es->pstmt == query->plannedstmt)
+		bloomfam_join_explain_decisions(explained->decisions, explained->es);
+	if (previous_executor_end != NULL)
+		previous_executor_end(query);
+	else
+		standard_ExecutorEnd(query);
+}
+
+/* Plans, runs and shows one query. */
+static void
+explain_with_decisions(Query *query, int cursor_options, IntoClause *into, ExplainState *es, const char *query_string, ParamListInfo params,
+					   QueryEnvironment *environment)
+{
+	ExplainOneQuery_hook_type explain = previous_explain != NULL ? previous_explain : bloomfam_standard_explain;
+	Explained	own = {.es = es};
+	Explained  *outer = explained;
+
+	explained = es->verbose ? &own : NULL;
+	PG_TRY();
+	{
+		explain(query, cursor_options, into, es, query_string, params, environment);
+	}
+	PG_FINALLY();
+	{
+		explained = outer;
+	}
+	PG_END_TRY();
+}
+
 /* Is the module being loaded before the session's first command? */
 static bool
 loaded_at_start(void)
@@ -147,4 +211,8 @@ bloomfam_join_init(void)
 	planner_hook = plan_with_filters;
 	previous_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = start_with_filters;
+	previous_executor_end = ExecutorEnd_hook;
+	ExecutorEnd_hook = end_with_decisions;
+	previous_explain = ExplainOneQuery_hook;
+	ExplainOneQuery_hook = explain_with_decisions;
 }

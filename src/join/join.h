@@ -499,8 +499,8 @@ extern bool bloomfam_join_stored_passes(JoinStored *stored, Datum key);
 
 /* ---- plan.c ---- */
 
-/* Adds filters to a finished plan, in which row security has a part or not. */
-extern void bloomfam_join_plan(PlannedStmt *stmt, bool row_security);
+/* Adds filters to a finished plan, in which row security has a part or not.  Returns the decisions: a JoinDecision for each of its hash joins. */
+extern List *bloomfam_join_plan(PlannedStmt *stmt, bool row_security);
 
 /*
  * Does an expression, or a list of them, give the same each time, and notice nothing of how often it is asked?  So rows may be dropped before.
@@ -536,12 +536,26 @@ typedef struct JoinVerdict
 	double		dropped;		/* share of them */
 	double		cost;			/* of building and probing, in the planner's units */
 	double		saved;
+	int			foreign;		/* scans that the filter may travel to */
+	int			unsent;			/* those of them that it does not travel to, and */
+	const char *unsent_reason;	/* ... why not to the last of them */
 } JoinVerdict;
 
-/* Logs what was decided about a hash join: a verdict on each of its hash keys.  The ancestors are plan nodes, the nearest first. */
-extern void bloomfam_join_log(PlannedStmt *stmt, HashJoin *join, List *ancestors, const JoinVerdict *verdicts);
+typedef struct JoinDecision
+{
+	HashJoin   *join;
+	List	   *ancestors;		/* plan nodes, the nearest first */
+	JoinVerdict *verdicts;		/* on each of its hash keys */
+} JoinDecision;
+
+/* Logs what was decided about the hash joins of a plan. */
+extern void bloomfam_join_log(PlannedStmt *stmt, List *decisions);
 
 struct ExplainState;
+
+/* Shows it in an EXPLAIN, after the plan itself. */
+extern void bloomfam_join_explain_decisions(List *decisions, struct ExplainState *es);
+
 extern void bloomfam_join_build_explain(CustomScanState *node, List *ancestors, struct ExplainState *es);
 extern void bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, struct ExplainState *es);
 extern void bloomfam_join_stored_explain(const JoinStored *stored, CustomScanState *node, List *ancestors, struct ExplainState *es);

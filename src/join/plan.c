@@ -40,6 +40,7 @@ typedef struct PlanContext
 	bool		parallel;		/* in the part of the plan that workers run */
 	int			nfilters;
 	List	   *ancestors;		/* of the node in hand, nearest first */
+	List	   *decisions;		/* of JoinDecision */
 	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan itself */
 } PlanContext;
 
@@ -543,13 +544,12 @@ add_spec(CustomScan *probe, List *spec)
 	probe->custom_private = list_insert_nth(probe->custom_private, i, spec);
 }
 
-/* Lets the filter travel to the foreign scans at its places, as one of the first column of the key that can. */
+/* Lets the filter travel to the foreign scans at its places, as one of the first column of the key that can; says in the verdict to how many. */
 static void
-add_foreign(PlanContext *context, const Way *way, CustomScan *build)
+add_foreign(PlanContext *context, const Way *way, CustomScan *build, JoinVerdict *verdict)
 {
 	int		   *params = palloc(way->ncolumns * sizeof(int));
 	List	   *list = NIL;
-	bool		any = false;
 	ListCell   *lc;
 	int			i;
 
@@ -563,11 +563,13 @@ add_foreign(PlanContext *context, const Way *way, CustomScan *build)
 		for (i = 0; i < way->ncolumns && reason != NULL; i++)
 			reason = bloomfam_join_foreign_plan(context->stmt, place->scan, place->attributes[i], way->columns[i].operator, way->columns[i].collation,
 											    exprType((Node *) way->columns[i].inner), &params[i]);
-		any |= reason == NULL;
-		if (reason != NULL && bloomfam_join_filter_log)
-			ereport(LOG, (errmsg("join filter is not sent to the foreign server: %s", reason)));
+		verdict->foreign++;
+		if (reason == NULL)
+			continue;
+		verdict->unsent++;
+		verdict->unsent_reason = reason;
 	}
-	if (!any)
+	if (verdict->unsent == verdict->foreign)
 		return;
 	for (i = 0; i < way->ncolumns; i++)
 	{
@@ -577,9 +579,9 @@ add_foreign(PlanContext *context, const Way *way, CustomScan *build)
 	build->custom_private = lappend(build->custom_private, list);
 }
 
-/* Puts a filter into the plan: on the build side of the join, and at its places.  Returns its number. */
-static int
-add_filter(PlanContext *context, HashJoin *join, const Way *way)
+/* Puts a filter into the plan: on the build side of the join, and at its places.  Says in the verdict what became of it. */
+static void
+add_filter(PlanContext *context, HashJoin *join, const Way *way, JoinVerdict *verdict)
 {
 	PlannedStmt *stmt = context->stmt;
 	Plan	   *hash = innerPlan(join);
@@ -591,6 +593,7 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 	ListCell   *lc;
 	int			i;
 
+	verdict->filter = number;
 	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, INTERNALOID);
 	for (i = 0; i < way->ncolumns; i++)
 	{
@@ -602,7 +605,7 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 	build->custom_exprs = expressions;
 	build->custom_private = list_make1(make_spec(param, number, hash->parallel_aware, way, attributes));
 
-	add_foreign(context, way, build);
+	add_foreign(context, way, build, verdict);
 
 	foreach(lc, way->places)
 	{
@@ -613,7 +616,6 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 			probe = put_on_top(context, place->slot, &bloomfam_join_probe_methods, context->parallel || place->below_gather);
 		add_spec(probe, make_spec(param, number, place->below_gather, way, place->attributes));
 	}
-	return number;
 }
 
 /* ---- which joins ---- */
@@ -795,7 +797,7 @@ decide(PlanContext *context, HashJoin *join, const Way *way, JoinVerdict *verdic
 	int			i;
 
 	if (verdict.reason == JOIN_HAS_FILTER)
-		verdict.filter = add_filter(context, join, way);
+		add_filter(context, join, way, &verdict);
 	for (i = 0; i < way->ncolumns; i++)
 		verdicts[way->columns[i].hash_key] = verdict;
 }
@@ -841,16 +843,18 @@ static void
 plan_join(PlanContext *context, HashJoin *join)
 {
 	int			nkeys = list_length(join->hashkeys);
-	JoinVerdict *verdicts = palloc0(nkeys * sizeof(JoinVerdict));
+	JoinDecision *decision = palloc(sizeof(JoinDecision));
 	int			i;
 
+	decision->join = join;
+	decision->ancestors = list_copy(context->ancestors);
+	decision->verdicts = palloc0(nkeys * sizeof(JoinVerdict));
 	if (may_drop_outer(join->join.jointype))
-		plan_keys(context, join, verdicts);
+		plan_keys(context, join, decision->verdicts);
 	else
 		for (i = 0; i < nkeys; i++)
-			verdicts[i].reason = JOIN_KEEPS_ROWS;
-	if (bloomfam_join_filter_log)
-		bloomfam_join_log(context->stmt, join, context->ancestors, verdicts);
+			decision->verdicts[i].reason = JOIN_KEEPS_ROWS;
+	context->decisions = lappend(context->decisions, decision);
 }
 
 /* Moves conditions with stored filters from a scan to the node on top of it. */
@@ -905,18 +909,19 @@ plan_tree(PlanContext *context, Plan **slot, Plan *parent)
 		plan_scan(context, slot, parent);
 }
 
-void
+List *
 bloomfam_join_plan(PlannedStmt *stmt, bool row_security)
 {
 	PlanContext context = {.stmt = stmt, .row_security = row_security};
 	ListCell   *lc;
 
 	if (stmt->commandType == CMD_UTILITY)
-		return;
+		return NIL;
 	context.epq_params = find_epq_params(stmt->planTree, NULL);
 	foreach(lc, stmt->subplans)
 		context.epq_params = find_epq_params(lfirst(lc), context.epq_params);
 	plan_tree(&context, &stmt->planTree, NULL);
 	foreach(lc, stmt->subplans)
 		plan_tree(&context, (Plan **) &lfirst(lc), NULL);
+	return context.decisions;
 }

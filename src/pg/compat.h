@@ -122,6 +122,30 @@ bloomfam_toast_snapshot(SnapshotData *room)
 #include "commands/explain.h"
 #endif
 
+/* What EXPLAIN does for a query that no hook takes over; 17 has it as a function. */
+#if PG_VERSION_NUM >= 170000
+#define bloomfam_standard_explain	standard_ExplainOneQuery
+#else
+#include "tcop/tcopprot.h"
+static inline void
+bloomfam_standard_explain(Query *query, int cursor_options, IntoClause *into, ExplainState *es, const char *query_string, ParamListInfo params,
+						  QueryEnvironment *environment)
+{
+	BufferUsage before = pgBufferUsage;
+	BufferUsage used = {0};
+	instr_time	start;
+	instr_time	duration;
+	PlannedStmt *stmt;
+
+	INSTR_TIME_SET_CURRENT(start);
+	stmt = pg_plan_query(query, query_string, cursor_options, params);
+	INSTR_TIME_SET_CURRENT(duration);
+	INSTR_TIME_SUBTRACT(duration, start);
+	BufferUsageAccumDiff(&used, &pgBufferUsage, &before);
+	ExplainOnePlan(stmt, into, es, query_string, params, environment, &duration, es->buffers ? &used : NULL);
+}
+#endif
+
 /* What pgstat_count_heap_getnext() counts, for several rows at once; 16 named it anew. */
 #include "pgstat.h"
 #include "utils/rel.h"

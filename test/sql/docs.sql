@@ -258,17 +258,20 @@ WHERE town IN ('town 7', 'town 8') AND sunday GROUP BY town;
 \o
 
 -- docs/join_filter.md, example 4
+EXPLAIN (VERBOSE, COSTS OFF)
+SELECT count(*) FROM sales s JOIN shops USING (shop) LEFT JOIN days USING (day) WHERE town = 'town 7';
+
+-- docs/join_filter.md, example 5
 SET bloomfam.join_filter_log = on;
 SET client_min_messages = log;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM shops JOIN days ON days.day = shops.shop WHERE sunday;
-EXPLAIN (COSTS OFF) SELECT count(*) FROM sales s LEFT JOIN shops ON shops.shop = s.shop;
 RESET client_min_messages;
 RESET bloomfam.join_filter_log;
 
--- docs/join_filter.md, example 5
+-- docs/join_filter.md, example 6
 CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
 
--- docs/join_filter.md, example 6
+-- docs/join_filter.md, example 7
 \o /dev/null
 EXPLAIN (COSTS OFF) SELECT sum(amount) FROM sales WHERE bloom_may_contain((SELECT ids FROM picked), id) AND day < 45;
 \o

@@ -47,7 +47,7 @@ BEGIN
 	EXECUTE format('EXPLAIN (COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF, %s) %s', options, query) INTO plan;
 	FOREACH line IN ARRAY string_to_array(plan, E'\n')
 	LOOP
-		inside := (inside OR line ~ 'Bloom.Filters') AND line !~ 'Plans';
+		inside := (inside OR line ~ '(Bloom|Join).Filters') AND line !~ 'Plans';
 		IF inside THEN
 			RETURN NEXT ltrim(line);
 		END IF;
@@ -127,6 +127,51 @@ CREATE TEMP TABLE switched_off AS
 SELECT sum(substring(line FROM 'Rows (?:Probed|Passed Unseen): (\d+)')::int) AS rows,
 	   bool_or(line ~ 'Rows Dropped: 0') AS none_dropped, bool_or(line ~ 'Switched Off: true') AS switched_off
 FROM switched_off;
+
+--
+-- With VERBOSE, what was decided about each key of each hash join, and why.
+--
+EXPLAIN (COSTS OFF, VERBOSE) SELECT count(*) FROM fact f LEFT JOIN dim d USING (a);
+EXPLAIN (COSTS OFF, VERBOSE)
+SELECT (SELECT count(*) FROM fact f JOIN dim d USING (few) WHERE d.a = o.a) FROM dim o JOIN fact f ON f.few + 0 = o.few AND f.n = o.n;
+SELECT structured('SELECT count(*) FROM fact f JOIN dim d1 USING (a) LEFT JOIN dim d2 ON d2.few = f.few', format('VERBOSE, FORMAT %s', format))
+FROM unnest(ARRAY['JSON', 'XML', 'YAML']) format;
+-- of plans with no hash join, nothing
+EXPLAIN (COSTS OFF, VERBOSE) SELECT count(*) FROM dim;
+SET bloomfam.join_filter = off;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT count(*) FROM fact f LEFT JOIN dim d USING (a);
+SET bloomfam.join_filter = on;
+-- of statements that have a query
+EXPLAIN (COSTS OFF, VERBOSE) CREATE TABLE copy AS SELECT d.few FROM fact f LEFT JOIN dim d USING (a);
+EXPLAIN (COSTS OFF, VERBOSE) DECLARE c CURSOR FOR SELECT d.few FROM fact f LEFT JOIN dim d USING (a);
+EXPLAIN (COSTS OFF, VERBOSE) UPDATE dim SET few = 0 FROM fact f LEFT JOIN dim d USING (a) WHERE f.id = dim.a;
+-- and of the one that is explained, whatever functions plan meanwhile: while it is planned, and while it runs
+CREATE FUNCTION at_planning() RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+	n bigint;
+BEGIN
+	EXECUTE 'SELECT count(*) FROM dim d1 LEFT JOIN dim d2 USING (t)' INTO n;
+	RETURN n;
+END $$;
+CREATE FUNCTION at_run() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	n bigint := 0;
+BEGIN
+	FOR line IN EXPLAIN (COSTS OFF, VERBOSE) SELECT count(*) FROM fact f LEFT JOIN dim d USING (n)
+	LOOP
+		n := n + (line ~ 'No filter')::int;
+	END LOOP;
+	RETURN n + at_planning();
+END $$;
+SELECT at_run();
+SELECT analyzed('SELECT at_planning(), at_run() FROM fact f LEFT JOIN dim d USING (a) WHERE f.id = 1', ', VERBOSE');
+EXPLAIN (ANALYZE, VERBOSE) SELECT 1 / (f.id - 5) FROM fact f LEFT JOIN dim d USING (a);
+EXPLAIN (COSTS OFF) SELECT count(*) FROM fact f LEFT JOIN dim d USING (a);
+-- a prepared statement may have been planned long ago
+PREPARE prepared AS SELECT count(*) FROM fact f LEFT JOIN dim d USING (a);
+EXPLAIN (COSTS OFF, VERBOSE) EXECUTE prepared;
+DEALLOCATE prepared;
 
 --
 -- The log: each hash join that is planned, and why it gets no filter.

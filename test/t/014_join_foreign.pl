@@ -67,6 +67,16 @@ sub rows_of
 	return $node->safe_psql('postgres', "SET bloomfam.join_filter = $mode; " . ($before // $hash) . $sql);
 }
 
+# What the planner logs of a query's join filters.
+sub log_of
+{
+	my ($sql) = @_;
+	my ($status, $out, $error) = $node->psql('postgres',
+		"SET bloomfam.join_filter = force; $hash SET bloomfam.join_filter_log = on; SET client_min_messages = log; EXPLAIN $sql");
+
+	return $error;
+}
+
 # All nodes of a plan, by EXPLAIN with these options.
 sub nodes_of
 {
@@ -245,6 +255,27 @@ is( rows_of('force', "BEGIN; DECLARE c SCROLL CURSOR FOR $cursor; MOVE FORWARD A
 # Without ANALYZE there is no filter, and nothing fails; with a wrong promise, the other server's error is ours.
 like(rows_of('force', "EXPLAIN (VERBOSE, COSTS OFF) $cursor"), qr/bloom_may_contain\(\$1::public\.bloomfilter, s\.c2\) ELSE true END/,
 	'EXPLAIN VERBOSE shows the condition');
+
+# Why a filter stays here is in the log, with what else was decided about it.
+foreach my $case (
+	[ 'plain_fact JOIN dim USING (k)', '1 of 1', 'the foreign server is none of postgres_fdw with bloomfam among its extensions' ],
+	[ '(SELECT k FROM fact UNION ALL SELECT k FROM plain_fact) s JOIN dim USING (k)', '1 of 2',
+		'the foreign server is none of postgres_fdw with bloomfam among its extensions' ],
+	[ 'fact JOIN dim ON fact.t::bpchar = dim.t::bpchar', '1 of 1', 'keys of this type are not hashed alike by all servers' ],
+	[ 'fact JOIN dim USING (k) WHERE fact.id + random() > 0', '1 of 1', 'the foreign scan has a volatile condition or column' ],
+	[ 'fact JOIN dim USING (k) FOR UPDATE OF fact', '1 of 1', 'the remote query locks or sorts its rows' ])
+{
+	my ($from, $scans, $reason) = @$case;
+	my $logged = log_of("SELECT 1 FROM $from");
+
+	is(scalar(() = $logged =~ /LOG:  (?!statement)/g), 1, "one message on $from");
+	like($logged, qr/LOG:  bloom filter 1 for the hash join on .*\nDETAIL:  Filter 1 \(.*\) is expected to drop .* rows\. It is not sent with $scans foreign scans: $reason\.$/m,
+		"... says why the filter is not sent with $scans");
+}
+unlike(log_of('SELECT 1 FROM fact JOIN dim USING (k)'), qr/not sent/, '... and nothing where it is');
+like(rows_of('force', 'EXPLAIN VERBOSE SELECT 1 FROM plain_fact JOIN dim USING (k)'),
+	qr/^Join Filters:\n  \(plain_fact\.k = dim\.k\): Filter 1 is expected to drop .* rows\. It is not sent with 1 of 1 foreign scans: the foreign server is none /m,
+	'... EXPLAIN VERBOSE says the same');
 
 # Data-modifying commands: the local table is changed.
 foreach my $mode (qw(off on force))
