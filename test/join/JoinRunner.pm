@@ -124,7 +124,11 @@ sub look_at_plan
 	my ($self, $item, $sql) = @_;
 	# what changes rows begins with WITH, too, and EXPLAIN ANALYZE would change them for good
 	my $analyze = $sql =~ /^(SELECT|WITH)/ && $sql !~ /\b(INSERT|UPDATE|DELETE|MERGE)\b/ && rand() < 0.1;
-	my $rows = $self->{wire}->query('EXPLAIN (COSTS OFF' . ($analyze ? ', ANALYZE, TIMING OFF, SUMMARY OFF' : '') . ") $sql") // return;
+	my $rows = $self->{wire}->query('EXPLAIN (VERBOSE, COSTS OFF' . ($analyze ? ', ANALYZE, TIMING OFF, SUMMARY OFF' : '') . ") $sql");
+
+	# what the query needs may be gone by now, but no plan is one that cannot be shown
+	die "SQLSTATE $self->{wire}{sqlstate}: EXPLAIN of $sql\n" if !$rows && ($self->{wire}{sqlstate} // '') =~ /^XX/;
+	return if !$rows;
 	my $plan = join("\n", map { $_->[0] } @$rows);
 	my $tally = $self->{tally};
 
