@@ -435,7 +435,7 @@ append_verdict(StringInfo out, const JoinVerdict *verdict, List *names)
 static void
 log_decision(const JoinDecision *decision, List *context)
 {
-	const HashJoin *join = decision->join;
+	HashJoin   *join = decision->join;
 	const JoinVerdict *verdicts = decision->verdicts;
 	int			nkeys = list_length(join->hashkeys);
 	char	   *condition;
@@ -445,7 +445,7 @@ log_decision(const JoinDecision *decision, List *context)
 	int			i;
 	int			k;
 
-	context = set_deparse_context_plan(context, (Plan *) &join->join.plan, decision->ancestors);
+	context = set_deparse_context_plan(context, &join->join.plan, decision->ancestors);
 	condition = deparse_expression((Node *) make_ands_explicit(join->hashclauses), context, true, false);
 	initStringInfo(&filters);
 	initStringInfo(&detail);
