@@ -351,7 +351,15 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 
 /* ---- decisions: the log, and EXPLAIN VERBOSE ---- */
 
-/* Says why a key has no filter, in a sentence. */
+/* Says why foreign scans do not get a filter. */
+static void
+append_unsent(StringInfo out, const JoinVerdict *verdict)
+{
+	if (verdict->unsent > 0)
+		appendStringInfo(out, " It is not sent with %d of %d foreign scans: %s.", verdict->unsent, verdict->foreign, verdict->unsent_reason);
+}
+
+/* Says why a key has no filter. */
 static void
 append_reason(StringInfo out, const JoinVerdict *verdict)
 {
@@ -370,6 +378,7 @@ append_reason(StringInfo out, const JoinVerdict *verdict)
 			break;
 		case JOIN_HAS_NO_PLACE:
 			appendStringInfoString(out, "All of the probe side is scanned asynchronously.");
+			append_unsent(out, verdict);
 			break;
 		case JOIN_PROBES_FEW_ROWS:
 			appendStringInfo(out, "It would probe %.0f rows, fewer than bloomfam.join_filter_min_rows (%d).",
@@ -421,15 +430,16 @@ append_verdict(StringInfo out, const JoinVerdict *verdict, List *names)
 		append_names(out, names);
 		appendStringInfoChar(out, ')');
 	}
-	if (!filtered)
+	if (filtered)
+	{
+		appendStringInfo(out, " is expected to drop %.1f%% of %.0f rows.", verdict->dropped * 100, verdict->probed);
+		append_unsent(out, verdict);
+	}
+	else
 	{
 		appendStringInfoString(out, ". ");
 		append_reason(out, verdict);
-		return;
 	}
-	appendStringInfo(out, " is expected to drop %.1f%% of %.0f rows.", verdict->dropped * 100, verdict->probed);
-	if (verdict->unsent > 0)
-		appendStringInfo(out, " It is not sent with %d of %d foreign scans: %s.", verdict->unsent, verdict->foreign, verdict->unsent_reason);
 }
 
 static void

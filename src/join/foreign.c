@@ -249,59 +249,68 @@ append_condition(StringInfo sql, const ForeignType *type, int32 typmod, int colu
 	appendStringInfoString(sql, ") ELSE true END");
 }
 
-const char *
-bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute, Oid operator, Oid collation, Oid build_type, int *param)
+/* The column of a scan's table or of its remote query that an output column of it is; 0 if it is none. */
+static AttrNumber
+scan_column(ForeignScan *scan, AttrNumber attribute)
 {
-	Index		relid = scan->scan.scanrelid;
-	AttrNumber	key = bloomfam_join_column_behind(&scan->scan.plan, attribute, relid > 0 ? (int) relid : INDEX_VAR);
-	String	   *query = find_remote_query(scan);
-	const ForeignType *type;
-	StringInfoData sql;
-	Oid			type_oid;
+	return bloomfam_join_column_behind(&scan->scan.plan, attribute, scan->scan.scanrelid > 0 ? (int) scan->scan.scanrelid : INDEX_VAR);
+}
+
+const char *
+bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute, Oid operator, Oid collation, Oid build_type)
+{
+	AttrNumber	key = scan_column(scan, attribute);
+	Oid			type;
 	int32		typmod;
 	Oid			filter_type;
-	char	   *schema;
-	Param	   *filter;
-	PlanInvalItem *item;
-	int			column;
-	int			i;
 
 	if (bloomfam_join_filter_foreign_max_size == 0)
 		return "bloomfam.join_filter_foreign_max_size is 0";
 	if (!server_knows_us(GetForeignServer(scan->fs_server)))
 		return "the foreign server is none of postgres_fdw with bloomfam among its extensions";
-	if (query == NULL)
+	if (find_remote_query(scan) == NULL)
 		return "the remote query locks or sorts its rows";
-
 	if (!bloomfam_join_is_indifferent(scan->scan.plan.qual) || !bloomfam_join_is_indifferent(scan->scan.plan.targetlist))
 		return "the foreign scan has a volatile condition or column";
-
 	if (key == 0)
 		return "the key is no column of the foreign scan";
-	column = find_remote_column(stmt, scan, key, &type_oid, &typmod);
-	type = find_foreign_type(type_oid);
-	if (column == 0)
+	if (find_remote_column(stmt, scan, key, &type, &typmod) == 0)
 		return "the key is no column of the remote query";
-	if (type == NULL || find_foreign_type(build_type) == NULL || !is_equality_of(operator, type_oid) || !is_equality_of(operator, build_type))
+	if (find_foreign_type(type) == NULL || find_foreign_type(build_type) == NULL || !is_equality_of(operator, type) ||
+		!is_equality_of(operator, build_type))
 		return "keys of this type are not hashed alike by all servers";
 	if (OidIsValid(collation) && (!get_collation_isdeterministic(collation) || GetDatabaseEncoding() != PG_UTF8))
 		return "the keys' collation or encoding may differ on the foreign server";
-	schema = find_filter_type(&filter_type);
-	if (schema == NULL)
+	if (find_filter_type(&filter_type) == NULL)
 		return "this database does not have the extension";
+	return NULL;
+}
+
+void
+bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute, int *param)
+{
+	String	   *query = find_remote_query(scan);
+	Oid			filter_type;
+	char	   *schema = find_filter_type(&filter_type);
+	Oid			type;
+	int32		typmod;
+	int			column = find_remote_column(stmt, scan, scan_column(scan, attribute), &type, &typmod);
+	Param	   *filter = makeNode(Param);
+	StringInfoData sql;
+	int			i;
 
 	if (*param < 0)
 	{
+		PlanInvalItem *item = makeNode(PlanInvalItem);
+
 		*param = list_length(stmt->paramExecTypes);
 		stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, filter_type);
 
 		/* a plan must not outlive the type */
-		item = makeNode(PlanInvalItem);
 		item->cacheId = TYPEOID;
 		item->hashValue = GetSysCacheHashValue1(TYPEOID, ObjectIdGetDatum(filter_type));
 		stmt->invalItems = lappend(stmt->invalItems, item);
 	}
-	filter = makeNode(Param);
 	filter->paramkind = PARAM_EXEC;
 	filter->paramid = *param;
 	filter->paramtype = filter_type;
@@ -315,9 +324,8 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 	for (i = 1; i <= list_length(lsecond(scan->fdw_private)); i++)
 		appendStringInfo(&sql, "%sc%d", i > 1 ? ", " : "", i);
 	appendStringInfoString(&sql, ") WHERE ");
-	append_condition(&sql, type, typmod, column, list_length(scan->fdw_exprs), schema);
+	append_condition(&sql, find_foreign_type(type), typmod, column, list_length(scan->fdw_exprs), schema);
 	linitial(scan->fdw_private) = makeString(sql.data);
-	return NULL;
 }
 
 /* ---- execution ---- */

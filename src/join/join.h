@@ -263,15 +263,15 @@ bloomfam_join_filter_ready(JoinFilter *filter)
 /* ---- foreign.c: filters that travel ---- */
 
 /*
- * Makes a foreign scan ask its server for those rows only whose key may be in a filter of the build side, by our own hashes.
- *
- * The key is an output column of the scan's.  The caller knows that rows without a partner may be dropped below the scan's conditions, and that
- * the build side depends on no outer parameter.  *param is the filter's parameter, and -1 before the first scan.
- *
- * Returns NULL if that was done.  Else nothing is changed, and it returns the reason, a constant.
+ * Can a foreign scan ask its server for those rows only whose key may be in a filter of the build side, by our own hashes?  The key is an output column
+ * of the scan's.  The caller knows that rows without a partner may be dropped below the scan's conditions, and that the build side depends on no
+ * outer parameter.  Returns NULL if it can, else why not, a constant.
  */
-extern const char *bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute, Oid operator, Oid collation,
-											  Oid build_type, int *param);
+extern const char *bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute, Oid operator, Oid collation,
+												 Oid build_type);
+
+/* Makes a foreign scan that can do so.  *param is the filter's parameter, and -1 before the first scan. */
+extern void bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute, int *param);
 
 /* Such a filter, of one column of the key, while the plan is executed. */
 typedef struct JoinForeign JoinForeign;

@@ -69,7 +69,9 @@ typedef struct Place
 typedef struct ForeignPlace
 {
 	ForeignScan *scan;
-	const AttrNumber *attributes;
+	AttrNumber	attribute;		/* the first column of the key, of its, that the filter can travel by */
+	int			column;			/* ... of the key */
+	const char *reason;			/* NULL; or why there is none, and it does not travel there */
 } ForeignPlace;
 
 /* The way of one filter down the plan. */
@@ -307,6 +309,27 @@ groups_by_key(Way *way, const AttrNumber *behind, int ngroup, const AttrNumber *
 	return true;
 }
 
+static ForeignPlace *
+foreign_place(Way *way, ForeignScan *scan, const AttrNumber *attributes)
+{
+	ForeignPlace *place = palloc(sizeof(ForeignPlace));
+	int			i;
+
+	place->scan = scan;
+	for (i = 0; i < way->ncolumns; i++)
+	{
+		const KeyColumn *column = &way->columns[i];
+
+		place->column = i;
+		place->attribute = attributes[i];
+		place->reason = bloomfam_join_foreign_refusal(way->context->stmt, scan, attributes[i], column->operator, column->collation,
+													  exprType((Node *) column->inner));
+		if (place->reason == NULL)
+			break;
+	}
+	return place;
+}
+
 static void
 stop_here(Way *way, Plan **slot, const AttrNumber *attributes)
 {
@@ -324,13 +347,7 @@ stop_here(Way *way, Plan **slot, const AttrNumber *attributes)
 
 	/* with a parameter of its own, the scan would send the filter anew for each of its values */
 	if (way->travels && IsA(*slot, ForeignScan) && is_on_its_own(way->context, *slot))
-	{
-		ForeignPlace *foreign = palloc(sizeof(ForeignPlace));
-
-		foreign->scan = (ForeignScan *) *slot;
-		foreign->attributes = place->attributes;
-		way->foreign = lappend(way->foreign, foreign);
-	}
+		way->foreign = lappend(way->foreign, foreign_place(way, (ForeignScan *) *slot, attributes));
 }
 
 /* Through an Append to all children that can take it. */
@@ -544,12 +561,13 @@ add_spec(CustomScan *probe, List *spec)
 	probe->custom_private = list_insert_nth(probe->custom_private, i, spec);
 }
 
-/* Lets the filter travel to the foreign scans at its places, as one of the first column of the key that can; says in the verdict to how many. */
+/* Lets the filter travel to the foreign scans that it can. */
 static void
-add_foreign(PlanContext *context, const Way *way, CustomScan *build, JoinVerdict *verdict)
+add_foreign(PlanContext *context, const Way *way, CustomScan *build)
 {
 	int		   *params = palloc(way->ncolumns * sizeof(int));
 	List	   *list = NIL;
+	bool		any = false;
 	ListCell   *lc;
 	int			i;
 
@@ -558,18 +576,13 @@ add_foreign(PlanContext *context, const Way *way, CustomScan *build, JoinVerdict
 	foreach(lc, way->foreign)
 	{
 		ForeignPlace *place = lfirst(lc);
-		const char *reason = "";
 
-		for (i = 0; i < way->ncolumns && reason != NULL; i++)
-			reason = bloomfam_join_foreign_plan(context->stmt, place->scan, place->attributes[i], way->columns[i].operator, way->columns[i].collation,
-											    exprType((Node *) way->columns[i].inner), &params[i]);
-		verdict->foreign++;
-		if (reason == NULL)
+		if (place->reason != NULL)
 			continue;
-		verdict->unsent++;
-		verdict->unsent_reason = reason;
+		bloomfam_join_foreign_plan(context->stmt, place->scan, place->attribute, &params[place->column]);
+		any = true;
 	}
-	if (verdict->unsent == verdict->foreign)
+	if (!any)
 		return;
 	for (i = 0; i < way->ncolumns; i++)
 	{
@@ -579,9 +592,9 @@ add_foreign(PlanContext *context, const Way *way, CustomScan *build, JoinVerdict
 	build->custom_private = lappend(build->custom_private, list);
 }
 
-/* Puts a filter into the plan: on the build side of the join, and at its places.  Says in the verdict what became of it. */
-static void
-add_filter(PlanContext *context, HashJoin *join, const Way *way, JoinVerdict *verdict)
+/* Puts a filter into the plan: on the build side of the join, and at its places.  Returns its number. */
+static int
+add_filter(PlanContext *context, HashJoin *join, const Way *way)
 {
 	PlannedStmt *stmt = context->stmt;
 	Plan	   *hash = innerPlan(join);
@@ -593,7 +606,6 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way, JoinVerdict *ve
 	ListCell   *lc;
 	int			i;
 
-	verdict->filter = number;
 	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, INTERNALOID);
 	for (i = 0; i < way->ncolumns; i++)
 	{
@@ -605,7 +617,7 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way, JoinVerdict *ve
 	build->custom_exprs = expressions;
 	build->custom_private = list_make1(make_spec(param, number, hash->parallel_aware, way, attributes));
 
-	add_foreign(context, way, build, verdict);
+	add_foreign(context, way, build);
 
 	foreach(lc, way->places)
 	{
@@ -616,6 +628,7 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way, JoinVerdict *ve
 			probe = put_on_top(context, place->slot, &bloomfam_join_probe_methods, context->parallel || place->below_gather);
 		add_spec(probe, make_spec(param, number, place->below_gather, way, place->attributes));
 	}
+	return number;
 }
 
 /* ---- which joins ---- */
@@ -694,14 +707,22 @@ judge(const HashJoin *join, const Way *way)
 	}
 	foreach(lc, way->foreign)
 	{
-		Plan	   *scan = &((ForeignPlace *) lfirst(lc))->scan->scan.plan;
+		const ForeignPlace *place = lfirst(lc);
+		Plan	   *scan = &place->scan->scan.plan;
 
+		verdict.foreign++;
+		if (place->reason != NULL)
+		{
+			verdict.unsent++;
+			verdict.unsent_reason = place->reason;
+			continue;
+		}
 		if (scan->async_capable)	/* else it was among those */
 			verdict.probed += scan->plan_rows;
 		verdict.cost += scan->plan_rows * COST_OF_ROW * cpu_operator_cost;
 		verdict.saved += scan->plan_rows * way->drop * SAVED_PER_TRAVEL * cpu_operator_cost;
 	}
-	if (way->places == NIL && way->foreign == NIL)
+	if (way->places == NIL && verdict.unsent == verdict.foreign)
 		verdict.reason = JOIN_HAS_NO_PLACE;
 	else if (bloomfam_join_filter == JOIN_FILTER_FORCE)
 		verdict.reason = JOIN_HAS_FILTER;
@@ -797,7 +818,7 @@ decide(PlanContext *context, HashJoin *join, const Way *way, JoinVerdict *verdic
 	int			i;
 
 	if (verdict.reason == JOIN_HAS_FILTER)
-		add_filter(context, join, way, &verdict);
+		verdict.filter = add_filter(context, join, way);
 	for (i = 0; i < way->ncolumns; i++)
 		verdicts[way->columns[i].hash_key] = verdict;
 }
