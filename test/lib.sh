@@ -1,5 +1,14 @@
-# Shared by test/run, test/matrix and .ci/run: messages, installing what is
-# missing, and counting.  Sourced, never run; needs bash.
+# shellcheck shell=bash
+# Shared by the scripts below test/ and by .ci/run: messages, counting, installing what is missing, and a private view of PostgreSQL's folders.
+# Sourced, never run.
+#
+# A script that needs a server begins so:
+#
+#	become_root "$0" "$@"
+#	private_mounts "$0" "$@" || stop skip "..."
+#	work_folder NAME			# $work, $log
+#	need_server				# $PG_CONFIG, $major
+#	install_copy				# $work/tree, built and installed
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -50,6 +59,37 @@ tally()
 	[ "$failed" -eq 0 ] && [ $((passed + skipped)) -gt 0 ]
 }
 
+# stop VERDICT TEXT: skip or fail as the last thing that the script does.
+stop()
+{
+	"$@"
+	tally
+	exit
+}
+
+# usage: prints the script's own first comment.
+usage()
+{
+	sed -n '2,/^set /s/^# \{0,1\}//p' "$0"
+	exit 2
+}
+
+# count_verdicts: counts the lines "ok      NAME" and "FAILED  NAME" of its input.  Returns non-zero when there is none.
+count_verdicts()
+{
+	local line n=0
+
+	while IFS= read -r line; do
+		case $line in
+			'ok      '*) pass "${line#ok      }" ;;
+			'FAILED  '*) fail "${line#FAILED  }" ;;
+			*) continue ;;
+		esac
+		n=$((n + 1))
+	done
+	[ "$n" -gt 0 ]
+}
+
 # become_root SCRIPT [ARGS]: goes on as root, which installing needs.
 become_root()
 {
@@ -60,6 +100,36 @@ become_root()
 		fi
 		exec sudo --preserve-env=CI,BLOOMFAM_CACHE,FUZZ_SECONDS,PG_CONFIG bash "$@"
 	fi
+}
+
+# private_mounts SCRIPT [ARGS]: goes on where what is mounted is seen by this script alone, and ends with it.  Returns non-zero where the system
+# allows none.
+private_mounts()
+{
+	[ "${BLOOMFAM_MOUNTS-}" != private ] || return 0
+	unshare --mount true 2>/dev/null || return 1
+	BLOOMFAM_MOUNTS=private exec unshare --mount --propagation private bash "$@"
+}
+
+# work_folder NAME: makes the folder $work, which any user may enter.  It goes away with the script, as does all that is in $temporary.
+work_folder()
+{
+	work=$(mktemp -d "${TMPDIR:-/tmp}/bloomfam-$1.XXXXXX")
+	chmod 755 "$work"
+	log=$work/log
+	temporary=("$work")
+	trap 'rm -rf --one-file-system "${temporary[@]}"' EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+}
+
+# debian_mirror: the archive that this machine itself installs from; nothing where apt does not say.
+debian_mirror()
+{
+	{
+		sed -n 's/^URIs: *\([^ ]*\).*/\1/p' /etc/apt/sources.list.d/*.sources
+		sed -n 's/^deb \(\[[^]]*\] *\)\?\([^ ]*\).*/\2/p' /etc/apt/sources.list /etc/apt/sources.list.d/*.list
+	} 2>/dev/null | grep -m 1 '/debian/\?$'
 }
 
 # install_packages NAME...: installs those that dpkg does not have, and does
@@ -88,6 +158,41 @@ install_packages()
 	rm -f "${TMPDIR:-/tmp}/bloomfam-apt.$$"
 }
 
+# find_major: the major to test, which is that of PG_CONFIG, else the newest that extensions can be built for, else the newest server, else the
+# distribution's.
+find_major()
+{
+	local file major
+
+	if [ -n "${PG_CONFIG-}" ]; then
+		"$PG_CONFIG" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/'
+		return
+	fi
+	for file in lib/pgxs bin/postgres; do
+		major=$(cd /usr/lib/postgresql 2>/dev/null && printf '%s\n' */$file | sed -nE 's,^([0-9]+)/.*,\1,p' | sort -n | tail -n 1)
+		if [ -n "$major" ]; then
+			echo "$major"
+			return
+		fi
+	done
+	apt-get -qq update >/dev/null
+	apt-cache depends postgresql | sed -nE 's/^ *Depends: postgresql-([0-9]+)$/\1/p' | head -n 1
+}
+
+# need_server [PACKAGE...]: sets $major, and PG_CONFIG where the environment does not; installs those and what building needs.
+need_server()
+{
+	local packages=(gcc libc6-dev make libxxhash-dev postgresql-common "$@")
+
+	major=$(find_major)
+	if [ -z "${PG_CONFIG-}" ]; then
+		packages+=("postgresql-$major" "postgresql-server-dev-$major")
+	fi
+	install_packages "${packages[@]}" || stop fail "installing ${packages[*]}"
+	export PG_CONFIG=${PG_CONFIG:-/usr/lib/postgresql/$major/bin/pg_config}
+	note "$("$PG_CONFIG" --version), $(gcc --version | head -n 1)"
+}
+
 # free_port: one that nobody listens on, at random, so that clusters started at
 # the same time do not take the same (pg_virtualenv's own choice is the first).
 free_port()
@@ -111,27 +216,47 @@ copy_tree()
 		--exclude='*.o' --exclude='*.bc' --exclude='*.so' . | tar -C "$1" --no-same-owner -xf -
 }
 
-# count_regress LABEL FILE: counts the tests of pg_regress and of the isolation
-# tester in what they printed: "test x ... ok" or "     x ... FAILED" up to
-# PostgreSQL 15, "ok 1 - x" and "not ok 1 - x" since 16.  Returns non-zero when
-# there was none.
+# private_folders: what is installed from now on goes into copies of PostgreSQL's folders, which have no bloomfam and which this script alone sees.
+private_folders()
+{
+	local dir
+
+	for dir in "$("$PG_CONFIG" --pkglibdir)" "$("$PG_CONFIG" --sharedir)/extension"; do
+		mkdir -p "$work/pg$dir" && cp -a "$dir/." "$work/pg$dir/" && rm -f "$work/pg$dir"/bloomfam* && mount --bind "$work/pg$dir" "$dir" || return
+	done
+}
+
+# install_copy: builds and installs a copy of the tree, $work/tree, into the private view.
+install_copy()
+{
+	say "build and install"
+	copy_tree "$work/tree"
+	if ! { private_folders && make -j"$(nproc)" -C "$work/tree" install; } >"$log" 2>&1; then
+		tail -n 40 "$log"
+		stop fail "make install"
+	fi
+}
+
+# run_tap TREE FILE [VARIABLE=VALUE...]: runs a TAP test of a built copy of the tree as postgres, as initdb refuses root.
+run_tap()
+{
+	local tree=$1 file=$2
+
+	shift 2
+	chown -R postgres: "$tree"
+	runuser -u postgres -- env HOME="$tree" "$@" \
+		make -s -C "$tree" PG_CONFIG="$PG_CONFIG" PROVE_TESTS="$file" PROVE_FLAGS=--verbose prove_installcheck </dev/null
+}
+
+# count_regress LABEL FILE: counts the tests of pg_regress and of the isolation tester in what they printed: "test x ... ok" or
+# "     x ... FAILED" up to PostgreSQL 15, "ok 1 - x" and "not ok 1 - x" since 16.  Returns non-zero when there was none.
 count_regress()
 {
-	local verdict name n=0
-
-	while read -r verdict name; do
-		n=$((n + 1))
-		if [ "$verdict" = ok ]; then
-			pass "$1 $name"
-		else
-			fail "$1 $name"
-		fi
-	done < <(sed -nE \
-		-e 's/^(test |     )([A-Za-z0-9_-]+) +\.\.\. ok( .*)?$/ok \2/p' \
-		-e 's/^(test |     )([A-Za-z0-9_-]+) +\.\.\. (FAILED|failed).*$/failed \2/p' \
-		-e 's/^ok [0-9]+ +[-+] ([A-Za-z0-9_-]+).*$/ok \1/p' \
-		-e 's/^not ok [0-9]+ +[-+] ([A-Za-z0-9_-]+).*$/failed \1/p' "$2")
-	[ "$n" -gt 0 ]
+	count_verdicts < <(sed -nE \
+		-e "s/^(test |     )([A-Za-z0-9_-]+) +\.\.\. ok( .*)?\$/ok      $1 \2/p" \
+		-e "s/^(test |     )([A-Za-z0-9_-]+) +\.\.\. (FAILED|failed).*\$/FAILED  $1 \2/p" \
+		-e "s/^ok [0-9]+ +[-+] ([A-Za-z0-9_-]+).*\$/ok      $1 \1/p" \
+		-e "s/^not ok [0-9]+ +[-+] ([A-Za-z0-9_-]+).*\$/FAILED  $1 \1/p" "$2")
 }
 
 # show_diffs DIR: the regression differences below DIR, cut to a readable length.
