@@ -74,15 +74,17 @@ usage()
 	exit 2
 }
 
-# count_verdicts: counts the lines "ok      NAME" and "FAILED  NAME" of its input.  Returns non-zero when there is none.
+# count_verdicts [PREFIX]: counts the lines of pass, fail and skip in its input, and says them again, with the prefix before each name.  Returns
+# non-zero when there is none.
 count_verdicts()
 {
 	local line n=0
 
 	while IFS= read -r line; do
 		case $line in
-			'ok      '*) pass "${line#ok      }" ;;
-			'FAILED  '*) fail "${line#FAILED  }" ;;
+			'ok      '*) pass "${1-}${line#ok      }" ;;
+			'FAILED  '*) fail "${1-}${line#FAILED  }" ;;
+			'skipped '*) skip "${1-}${line#skipped }" ;;
 			*) continue ;;
 		esac
 		n=$((n + 1))
@@ -226,15 +228,37 @@ private_folders()
 	done
 }
 
-# install_copy: builds and installs a copy of the tree, $work/tree, into the private view.
+# install_copy [VARIABLE=VALUE...]: builds and installs a copy of the tree, $work/tree, into the private view; the variables are make's.
 install_copy()
 {
 	say "build and install"
 	copy_tree "$work/tree"
-	if ! { private_folders && make -j"$(nproc)" -C "$work/tree" install; } >"$log" 2>&1; then
+	if ! { private_folders && make -j"$(nproc)" -C "$work/tree" "$@" install; } >"$log" 2>&1; then
 		tail -n 40 "$log"
 		stop fail "make install"
 	fi
+}
+
+# install_sanitized: the same under ASan and UBSan; $sanitizers is the environment that makes a TAP test's server load what they need, and die of
+# what they find.
+#
+# A library of the server's calls malloc() with a lock of gettext's held when it is loaded.  Were that the first call, ASan would begin there, call
+# gettext, and break the lock, so that the server hangs: a library that is initialised before all others begins instead.
+install_sanitized()
+{
+	local asan
+
+	install_copy CC=gcc COPT='-O1 -g1 -fno-omit-frame-pointer -U_FORTIFY_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all'
+	asan=$(gcc -print-file-name=libasan.so)
+	echo 'void __asan_init(void); __attribute__((constructor)) static void first(void) { __asan_init(); }' |
+		gcc -x c -shared -fPIC -Wl,-z,initfirst -o "$work/tree/first.so" - -x none "$asan" || stop fail "a library that begins ASan"
+	if grep -q __asan_report_load "$work/tree/bloomfam.so" && grep -q __ubsan_handle "$work/tree/bloomfam.so"; then
+		pass "the module is under ASan and UBSan"
+	else
+		stop fail "the module is not under ASan and UBSan"
+	fi
+	# shellcheck disable=SC2034
+	sanitizers=(SERVER_PRELOAD="$asan $work/tree/first.so" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:abort_on_error=1)
 }
 
 # run_tap TREE FILE [VARIABLE=VALUE...]: runs a TAP test of a built copy of the tree as postgres, as initdb refuses root.
@@ -252,11 +276,11 @@ run_tap()
 # "     x ... FAILED" up to PostgreSQL 15, "ok 1 - x" and "not ok 1 - x" since 16.  Returns non-zero when there was none.
 count_regress()
 {
-	count_verdicts < <(sed -nE \
-		-e "s/^(test |     )([A-Za-z0-9_-]+) +\.\.\. ok( .*)?\$/ok      $1 \2/p" \
-		-e "s/^(test |     )([A-Za-z0-9_-]+) +\.\.\. (FAILED|failed).*\$/FAILED  $1 \2/p" \
-		-e "s/^ok [0-9]+ +[-+] ([A-Za-z0-9_-]+).*\$/ok      $1 \1/p" \
-		-e "s/^not ok [0-9]+ +[-+] ([A-Za-z0-9_-]+).*\$/FAILED  $1 \1/p" "$2")
+	count_verdicts "$1 " < <(sed -nE \
+		-e 's/^(test |     )([A-Za-z0-9_-]+) +\.\.\. ok( .*)?$/ok      \2/p' \
+		-e 's/^(test |     )([A-Za-z0-9_-]+) +\.\.\. (FAILED|failed).*$/FAILED  \2/p' \
+		-e 's/^ok [0-9]+ +[-+] ([A-Za-z0-9_-]+).*$/ok      \1/p' \
+		-e 's/^not ok [0-9]+ +[-+] ([A-Za-z0-9_-]+).*$/FAILED  \1/p' "$2")
 }
 
 # show_diffs DIR: the regression differences below DIR, cut to a readable length.

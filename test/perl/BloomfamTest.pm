@@ -12,6 +12,8 @@ use Test::More;
 our @EXPORT = qw(start_node no_crash backend_memory temp_files);
 
 # A running server, with the extension in its database postgres.  conf is appended to postgresql.conf; other arguments go to init().
+#
+# SERVER_PRELOAD in the environment: libraries that the server shall load, but none of the clients.
 sub start_node
 {
 	my ($name, $conf, %init) = @_;
@@ -19,18 +21,24 @@ sub start_node
 
 	$node->init(%init);
 	$node->append_conf('postgresql.conf', "autovacuum = off\njit = off\n" . ($conf // ''));
-	$node->start;
+	{
+		local $ENV{LD_PRELOAD} = $ENV{SERVER_PRELOAD} // '';
+
+		$node->start;
+	}
 	$node->safe_psql('postgres', 'CREATE EXTENSION bloomfam');
 	return $node;
 }
 
-# The postmaster outlives the crash of a backend: only the log tells.
+# The postmaster outlives the crash of a backend: only the log tells, of sanitizers' reports as well.
 sub no_crash
 {
 	my ($node, $name) = @_;
-	my @crashes = grep { /was terminated by signal|PANIC:|TRAP:|server process .* exited with exit code [^01]/ }
-	  split /\n/, slurp_file($node->logfile);
+	my $log = slurp_file($node->logfile);
+	my @crashes = grep { /was terminated by signal|PANIC:|TRAP:|server process .* exited with exit code [^01]|ERROR: \w+Sanitizer|: runtime error: / }
+	  split /\n/, $log;
 
+	diag($1) if $log =~ /^(.*(?:ERROR: \w+Sanitizer|: runtime error: ).*\n(?:.*\n){0,30})/m;
 	is(join("\n", @crashes), '', $name // 'no backend crashed');
 	is($node->safe_psql('postgres', 'SELECT 1'), 1, 'the server answers');
 	return;
