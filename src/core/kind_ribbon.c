@@ -1176,19 +1176,12 @@ ribbon_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *re
 
 /* ---- building ---- */
 
-/* A row modulo 3, its first coefficient 1: one bit for each coefficient that is 1, and for each that is 2. */
-typedef struct TernaryRow
-{
-	uint64_t	one;
-	uint64_t	two;
-} TernaryRow;
-
 /* A layer in the making.  A row of zeros is none. */
 typedef struct Band
 {
 	uint64_t   *row;			/* coefficients, from the slot on where it stands */
 	uint32_t   *value;			/* what they add up to, a bit a column */
-	TernaryRow *ternary_row;	/* the same for the ternary part, from its first slot on */
+	Planes	   *ternary_row;	/* the same for the ternary part, from its first slot on; the first coefficient is 1 */
 	uint8_t    *ternary_value;
 	unsigned	number;			/* of the layer */
 	uint32_t   *start;			/* of the keys, ascending; not for the first layer, whose keys are all and in order */
@@ -1245,7 +1238,7 @@ ribbon_scratch_len(const BfHeader *head, uint32_t n)
 	uint64_t	slots = (uint64_t) max_blocks(n) * BLOCK_SLOTS;
 	uint64_t	ternary = max_ternary_blocks(head, n) * BLOCK_SLOTS;
 
-	return slots * (sizeof(uint64_t) + sizeof(uint32_t)) + ternary * (sizeof(TernaryRow) + 1) + ((uint64_t) n + 2 * max_next_keys(n)) * sizeof(uint32_t);
+	return slots * (sizeof(uint64_t) + sizeof(uint32_t)) + ternary * (sizeof(Planes) + 1) + ((uint64_t) n + 2 * max_next_keys(n)) * sizeof(uint32_t);
 }
 
 /* A ternary block takes no more than one of w columns. */
@@ -1305,7 +1298,7 @@ typedef struct Moving
 /* value as a whole number, of which the remainder counts */
 typedef struct TernaryMoving
 {
-	TernaryRow	row;
+	Planes		row;
 	uint32_t	at;
 	int32_t		value;
 } TernaryMoving;
@@ -1326,6 +1319,15 @@ move_on(const Band *band, Moving *moving)
 	return true;
 }
 
+/* Digits modulo 3: a - b, by trying which functions of three of the bits give it. */
+static inline Planes
+planes_minus(Planes a, Planes b)
+{
+	uint64_t	t = a.some ^ a.two ^ b.two;
+
+	return (Planes) {.some = (a.some ^ b.some) | (a.some & ~t), .two = a.two ^ (b.some & (a.two | ~t))};
+}
+
 /*
  * The same modulo 3: the row that stands there is subtracted.  The first coefficient is kept at 1: where it is not, the row is doubled, which is
  * exchanging ones and twos.
@@ -1333,26 +1335,22 @@ move_on(const Band *band, Moving *moving)
 static inline bool
 ternary_move_on(const Band *band, TernaryMoving *moving)
 {
-	TernaryRow	a = moving->row;
-	TernaryRow	b = band->ternary_row[moving->at];	/* its double is (b.two, b.one) */
-	uint64_t	t = (a.one | b.one) ^ (a.two | b.two);
+	Planes		row = planes_minus(moving->row, band->ternary_row[moving->at]);
 	uint64_t	exchange;
 	unsigned	zeros;
 
-	/* addition in seven steps: Harrison, Page, Smart 2002, "Software implementation of finite fields of characteristic three" */
-	a = (TernaryRow) {.one = (a.two | b.one) ^ t, .two = (a.one | b.two) ^ t};
 	moving->value -= band->ternary_value[moving->at];
-	if ((a.one | a.two) == 0)
+	if (row.some == 0)
 	{
-		moving->row = a;
+		moving->row = row;
 		return false;
 	}
-	zeros = (unsigned) __builtin_ctzll(a.one | a.two);
-	a.one >>= zeros;
-	a.two >>= zeros;
-	exchange = -(a.two & 1);
-	moving->row.one = a.one ^ ((a.one ^ a.two) & exchange);
-	moving->row.two = a.two ^ ((a.one ^ a.two) & exchange);
+	zeros = (unsigned) __builtin_ctzll(row.some);
+	row.some >>= zeros;
+	row.two >>= zeros;
+	exchange = -(row.two & 1);
+	row.two ^= row.some & exchange;
+	moving->row = row;
 	moving->value = (moving->value ^ (int32_t) exchange) - (int32_t) exchange;
 	moving->at += zeros;
 	return true;
@@ -1372,6 +1370,9 @@ typedef struct Adding
 	unsigned	nadded;
 	uint32_t   *added;
 } Adding;
+
+/* What this processor does best: adds the rows of all of them; false if some contradict others. */
+typedef bool (*AddRows) (Adding *adding, Band *band);
 
 /* The row of the next key; false if there is none. */
 static inline __attribute__((always_inline)) bool
@@ -1398,7 +1399,7 @@ next_ternary_row(Adding *adding, const Band *band, TernaryMoving *moving)
 
 		if (start < adding->first_slot)
 			continue;
-		moving->row = (TernaryRow) {.one = coefficients_of(mix), .two = 0};
+		moving->row = (Planes) {.some = coefficients_of(mix), .two = 0};
 		moving->at = start - adding->first_slot;
 		moving->value = (int32_t) fingerprint_trit(fingerprint_of(mix), adding->build->head->param[BF_STATIC_WIDTH]);
 		return true;
@@ -1421,7 +1422,7 @@ settle(Adding *adding, Band *band, const Moving *moving)
 static inline bool
 settle_ternary(Adding *adding, Band *band, const TernaryMoving *moving)
 {
-	if ((moving->row.one | moving->row.two) == 0)
+	if (moving->row.some == 0)
 		return moving->value % 3 == 0;
 	band->ternary_row[moving->at] = moving->row;
 	band->ternary_value[moving->at] = (uint8_t) ((moving->value % 3 + 3) % 3);
@@ -1466,7 +1467,7 @@ settle_ternary(Adding *adding, Band *band, const TernaryMoving *moving)
 	}
 
 #define FREE(moving)			(band->row[(moving).at] == 0)
-#define TERNARY_FREE(moving)	(band->ternary_row[(moving).at].one == 0)
+#define TERNARY_FREE(moving)	(band->ternary_row[(moving).at].some == 0)
 
 ADD_ROWS(add_rows, Moving, next_row, FREE, move_on, settle)
 ADD_ROWS(add_ternary_rows, TernaryMoving, next_ternary_row, TERNARY_FREE, ternary_move_on, settle_ternary)
@@ -1476,7 +1477,8 @@ ADD_ROWS(add_ternary_rows, TernaryMoving, next_ternary_row, TERNARY_FREE, ternar
  * taken out again.
  */
 static inline __attribute__((always_inline)) bool
-add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t first, uint32_t last)
+add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t first, uint32_t last,
+		 AddRows add, AddRows add_ternary)
 {
 	uint32_t	added[MAX_ADDED];
 	uint32_t	ternary_added[MAX_ADDED];
@@ -1484,7 +1486,7 @@ add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t fir
 	Adding		ternary = {.build = build, .layer = layer, .next = first, .last = last, .added = ternary_added};
 
 	ternary.first_slot = (uint32_t) (layer->binary_blocks * BLOCK_SLOTS);
-	if (add_rows(&binary, band) && (layer->binary_blocks == layer->blocks || add_ternary_rows(&ternary, band)))
+	if (add(&binary, band) && (layer->binary_blocks == layer->blocks || add_ternary(&ternary, band)))
 		return true;
 	while (binary.nadded > 0)
 	{
@@ -1497,7 +1499,7 @@ add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t fir
 	{
 		uint32_t	at = ternary_added[--ternary.nadded];
 
-		band->ternary_row[at] = (TernaryRow) {0, 0};
+		band->ternary_row[at] = (Planes) {0, 0};
 		band->ternary_value[at] = 0;
 	}
 	return false;
@@ -1505,7 +1507,8 @@ add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t fir
 
 /* Fills the band bucket by bucket, and the thresholds; returns how many keys are bumped. */
 static inline __attribute__((always_inline)) uint32_t
-fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
+fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds,
+		  AddRows add, AddRows add_ternary)
 {
 	uint32_t	nbumped = 0;
 	uint32_t	i = 0;
@@ -1523,7 +1526,7 @@ fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band 
 			while (t < 3 && i < n && start_of(build, layer, band, i) < bucket * BUCKET_SLOTS + threshold[t + 1])
 				i++;
 		}
-		for (t = 3; t > 0 && add_keys(build, layer, band, group[t - 1], group[t]); t--)
+		for (t = 3; t > 0 && add_keys(build, layer, band, group[t - 1], group[t], add, add_ternary); t--)
 			;
 		thresholds[bucket / 4] |= (uint8_t) (t << (bucket % 4 * 2));
 		for (k = group[0]; k < group[t]; k++)
@@ -1537,7 +1540,7 @@ fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band 
 static uint32_t
 fill_scalar(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
 {
-	return fill_with(env, build, layer, band, n, thresholds);
+	return fill_with(env, build, layer, band, n, thresholds, add_rows, add_ternary_rows);
 }
 
 #ifdef HAVE_X86_KERNELS
@@ -1546,7 +1549,286 @@ __attribute__((target("bmi,bmi2")))
 static uint32_t
 fill_bmi(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
 {
-	return fill_with(env, build, layer, band, n, thresholds);
+	return fill_with(env, build, layer, band, n, thresholds, add_rows, add_ternary_rows);
+}
+
+#endif
+
+#ifdef BF_HAVE_WIDE
+
+/*
+ * Rows of eight keys that start in one block, over that block and the next one: the coefficients, as in Planes, and what they add up to.  No row reaches
+ * the last slot of the next block: modulo 3, that place has the value, which so is subtracted with the coefficients.
+ */
+typedef struct WideRows
+{
+	__m512i		low_some;
+	__m512i		low_two;
+	__m512i		high_some;
+	__m512i		high_two;
+	__m512i		value;			/* modulo 2: a bit a column */
+} WideRows;
+
+#define COEFFICIENTS	((long long) (UINT64_MAX >> 1)) /* of the next block */
+#define VALUE_BIT		63
+
+/* The rows of the next keys that start in this block; the others are zeros. */
+BF_WIDE_INLINE WideRows
+wide_next_rows(Adding *adding, const Band *band, uint32_t block, bool ternary)
+{
+	const BfShardBuild *build = adding->build;
+	const Layer *layer = adding->layer;
+	const uint32_t i = adding->next;
+	__mmask8	lanes = i < adding->last ? bf_wide_lanes(i, adding->last) : 0;
+	unsigned	width = build->head->param[BF_STATIC_WIDTH];
+	__m512i		hash;
+	__m512i		start;
+	__m512i		shift;
+	__m512i		mix;
+	__m512i		row;
+	__m512i		fingerprint;
+	WideRows	rows;
+
+	if (band->number == 0)
+	{
+		hash = _mm512_maskz_loadu_epi64(lanes, build->hashes + i);
+		start = _mm512_mullo_epi64(hash, _mm512_set1_epi64((long long) (BF_ORDER_MULTIPLIER * build->shards)));
+		start = bf_wide_cell(start, _mm512_set1_epi64((long long) layer->starts));
+		start = _mm512_mask_add_epi64(start, _mm512_cmpge_epu64_mask(start, _mm512_set1_epi64((long long) layer->gap_at)),
+									  start, _mm512_set1_epi64((long long) layer->gap));
+	}
+	else
+	{
+		hash = _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), lanes, _mm256_maskz_loadu_epi32(lanes, band->key + i),
+										   build->hashes, sizeof(uint64_t));
+		start = _mm512_cvtepu32_epi64(_mm256_maskz_loadu_epi32(lanes, band->start + i));
+	}
+	lanes = _mm512_mask_cmpeq_epi64_mask(lanes, _mm512_srli_epi64(start, 6), _mm512_set1_epi64(block));
+	adding->next += (uint32_t) __builtin_popcount(lanes);
+	shift = _mm512_and_si512(start, _mm512_set1_epi64(BLOCK_SLOTS - 1));
+	mix = bf_wide_mix(hash);
+	row = _mm512_or_si512(mix, _mm512_set1_epi64(1));
+	fingerprint = _mm512_maskz_mullo_epi64(lanes, mix, _mm512_set1_epi64((long long) FINGERPRINT));
+	rows.low_some = _mm512_maskz_sllv_epi64(lanes, row, shift);
+	rows.high_some = _mm512_maskz_srlv_epi64(lanes, row, _mm512_sub_epi64(_mm512_set1_epi64(BLOCK_SLOTS), shift));
+	rows.low_two = rows.high_two = rows.value = _mm512_setzero_si512();
+	if (ternary)
+	{
+		__m512i		digit = bf_wide_cell(_mm512_sll_epi64(fingerprint, _mm_cvtsi32_si128((int) width)), _mm512_set1_epi64(3));
+
+		rows.high_two = _mm512_slli_epi64(_mm512_srli_epi64(digit, 1), VALUE_BIT);
+		rows.high_some = _mm512_or_si512(rows.high_some, _mm512_or_si512(rows.high_two, _mm512_slli_epi64(digit, VALUE_BIT)));
+	}
+	else
+		rows.value = _mm512_srl_epi64(fingerprint, _mm_cvtsi32_si128((int) (64 - width)));
+	return rows;
+}
+
+/* The row that stands in a slot, in all lanes. */
+BF_WIDE_INLINE WideRows
+wide_row(const Band *band, uint32_t at, bool ternary)
+{
+	unsigned	bit = at % BLOCK_SLOTS;
+	uint64_t	some = ternary ? band->ternary_row[at].some : band->row[at];
+	uint64_t	high_some = some >> 1 >> (BLOCK_SLOTS - 1 - bit);
+	WideRows	row;
+
+	row.low_some = _mm512_set1_epi64((long long) (some << bit));
+	row.low_two = row.high_two = row.value = _mm512_setzero_si512();
+	if (ternary)
+	{
+		uint64_t	two = band->ternary_row[at].two;
+		uint64_t	value = band->ternary_value[at];
+
+		high_some |= (value + 1) >> 1 << VALUE_BIT;
+		row.low_two = _mm512_set1_epi64((long long) (two << bit));
+		row.high_two = _mm512_set1_epi64((long long) (two >> 1 >> (BLOCK_SLOTS - 1 - bit) | value >> 1 << VALUE_BIT));
+	}
+	else
+		row.value = _mm512_set1_epi64(band->value[at]);
+	row.high_some = _mm512_set1_epi64((long long) high_some);
+	return row;
+}
+
+/* The first of some lanes, in all. */
+BF_WIDE_INLINE __m512i
+wide_first(__m512i x, __mmask8 lanes)
+{
+	return _mm512_broadcastq_epi64(_mm512_castsi512_si128(_mm512_maskz_compress_epi64(lanes, x)));
+}
+
+/* The first row of these lanes, in all; modulo 3, its first coefficient is made 1. */
+BF_WIDE_INLINE WideRows
+wide_first_row(const WideRows *rows, __mmask8 lanes, __m512i here, bool ternary)
+{
+	WideRows	row;
+
+	row.low_some = wide_first(rows->low_some, lanes);
+	row.high_some = wide_first(rows->high_some, lanes);
+	row.low_two = row.high_two = row.value = _mm512_setzero_si512();
+	if (ternary)
+	{
+		row.low_two = wide_first(rows->low_two, lanes);
+		row.high_two = wide_first(rows->high_two, lanes);
+		lanes = _mm512_test_epi64_mask(row.low_two, here);
+		row.low_two = _mm512_mask_xor_epi64(row.low_two, lanes, row.low_two, row.low_some);
+		row.high_two = _mm512_mask_xor_epi64(row.high_two, lanes, row.high_two, row.high_some);
+	}
+	else
+		row.value = wide_first(rows->value, lanes);
+	return row;
+}
+
+BF_WIDE_INLINE uint64_t
+wide_word(__m512i x)
+{
+	return (uint64_t) _mm_cvtsi128_si64(_mm512_castsi512_si128(x));
+}
+
+/* Puts such a row into a free slot. */
+BF_WIDE_INLINE void
+wide_put(Band *band, uint32_t at, const WideRows *rows, bool ternary)
+{
+	unsigned	bit = at % BLOCK_SLOTS;
+	uint64_t	high = wide_word(rows->high_some);
+	uint64_t	some = wide_word(rows->low_some) >> bit | high << 1 << (BLOCK_SLOTS - 1 - bit);
+
+	if (ternary)
+	{
+		uint64_t	high_two = wide_word(rows->high_two);
+		uint64_t	two = wide_word(rows->low_two) >> bit | high_two << 1 << (BLOCK_SLOTS - 1 - bit);
+
+		band->ternary_row[at] = (Planes) {.some = some, .two = two};
+		band->ternary_value[at] = (uint8_t) ((high >> VALUE_BIT) + (high_two >> VALUE_BIT));
+	}
+	else
+	{
+		band->row[at] = some;
+		band->value[at] = (uint32_t) wide_word(rows->value);
+	}
+}
+
+/* planes_minus() in some lanes, of the double of b in those that are in twice. */
+BF_WIDE_INLINE void
+wide_minus(__m512i *a_some, __m512i *a_two, __m512i b_some, __m512i b_two, __mmask8 lanes, __mmask8 twice)
+{
+	__m512i		t = _mm512_ternarylogic_epi64(*a_some, *a_two, _mm512_mask_xor_epi64(b_two, twice, b_two, b_some), 0x96);
+
+	*a_some = _mm512_mask_ternarylogic_epi64(*a_some, lanes, b_some, t, 0x7c);
+	*a_two = _mm512_mask_ternarylogic_epi64(*a_two, lanes, b_some, t, 0x34);
+}
+
+BF_WIDE_INLINE void
+wide_subtract(WideRows *a, const WideRows *b, __mmask8 lanes, __mmask8 twice, bool ternary)
+{
+	if (ternary)
+	{
+		wide_minus(&a->low_some, &a->low_two, b->low_some, b->low_two, lanes, twice);
+		wide_minus(&a->high_some, &a->high_two, b->high_some, b->high_two, lanes, twice);
+	}
+	else
+	{
+		a->low_some = _mm512_mask_xor_epi64(a->low_some, lanes, a->low_some, b->low_some);
+		a->high_some = _mm512_mask_xor_epi64(a->high_some, lanes, a->high_some, b->high_some);
+		a->value = _mm512_mask_xor_epi64(a->value, lanes, a->value, b->value);
+	}
+}
+
+BF_WIDE_INLINE void
+wide_next_block(WideRows *a)
+{
+	const __m512i coefficients = _mm512_set1_epi64(COEFFICIENTS);
+
+	a->low_some = _mm512_and_si512(coefficients, a->high_some);
+	a->low_two = _mm512_and_si512(coefficients, a->high_two);
+	a->high_some = _mm512_andnot_si512(coefficients, a->high_some);
+	a->high_two = _mm512_andnot_si512(coefficients, a->high_two);
+}
+
+/* Are there coefficients left? */
+BF_WIDE_INLINE bool
+wide_left(const WideRows *a, const WideRows *b)
+{
+	__m512i		low = _mm512_or_si512(a->low_some, b->low_some);
+	__m512i		high = _mm512_or_si512(a->high_some, b->high_some);
+	__m512i		all = _mm512_ternarylogic_epi64(low, high, _mm512_set1_epi64(COEFFICIENTS), 0xf8);
+
+	return _mm512_test_epi64_mask(all, all) != 0;
+}
+
+/*
+ * add_rows() and add_ternary_rows() with sixteen keys at a time, slot by slot: from the rows that have a coefficient in the slot, that row is subtracted
+ * which stands there; in a free slot the first of them stands from then on, and nothing remains of it.
+ */
+BF_WIDE_INLINE bool
+wide_add(Adding *adding, Band *band, bool ternary)
+{
+	while (adding->next < adding->last)
+	{
+		uint32_t	start = start_of(adding->build, adding->layer, band, adding->next);
+		uint32_t	at = start - (ternary ? adding->first_slot : 0);
+		WideRows	a = wide_next_rows(adding, band, start / BLOCK_SLOTS, ternary);
+		WideRows	b = wide_next_rows(adding, band, start / BLOCK_SLOTS, ternary);
+		__m512i		left;
+
+		if (ternary && start < adding->first_slot)
+			continue;
+		for (;;)
+		{
+			__m512i		here = _mm512_set1_epi64((long long) (UINT64_C(1) << at % BLOCK_SLOTS));
+			__mmask8	a_lanes = _mm512_test_epi64_mask(a.low_some, here);
+			__mmask8	b_lanes = _mm512_test_epi64_mask(b.low_some, here);
+			__mmask8	a_twice = ternary ? _mm512_test_epi64_mask(a.low_two, here) : 0;
+			__mmask8	b_twice = ternary ? _mm512_test_epi64_mask(b.low_two, here) : 0;
+			WideRows	row;
+
+			if (ternary ? band->ternary_row[at].some != 0 : band->row[at] != 0)
+			{
+				row = wide_row(band, at, ternary);
+				wide_subtract(&a, &row, a_lanes, a_twice, ternary);
+				wide_subtract(&b, &row, b_lanes, b_twice, ternary);
+			}
+			else if (_kortestz_mask8_u8(a_lanes, b_lanes) == 0)
+			{
+				row = a_lanes != 0 ? wide_first_row(&a, a_lanes, here, ternary) : wide_first_row(&b, b_lanes, here, ternary);
+				wide_put(band, at, &row, ternary);
+				adding->added[adding->nadded++] = at;
+				wide_subtract(&a, &row, a_lanes, a_twice, ternary);
+				wide_subtract(&b, &row, b_lanes, b_twice, ternary);
+				if (!wide_left(&a, &b))
+					break;
+			}
+			if (++at % BLOCK_SLOTS == 0)
+			{
+				wide_next_block(&a);
+				wide_next_block(&b);
+				if (!wide_left(&a, &b))
+					break;
+			}
+		}
+		left = ternary ? _mm512_or_si512(a.high_some, b.high_some) : _mm512_or_si512(a.value, b.value);
+		if (_mm512_test_epi64_mask(left, left) != 0)
+			return false;
+	}
+	return true;
+}
+
+BF_WIDE_INLINE bool
+wide_add_rows(Adding *adding, Band *band)
+{
+	return wide_add(adding, band, false);
+}
+
+BF_WIDE_INLINE bool
+wide_add_ternary_rows(Adding *adding, Band *band)
+{
+	return wide_add(adding, band, true);
+}
+
+BF_WIDE static uint32_t
+fill_wide(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
+{
+	return fill_with(env, build, layer, band, n, thresholds, wide_add_rows, wide_add_ternary_rows);
 }
 
 #endif
@@ -1554,6 +1836,10 @@ fill_bmi(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *
 static uint32_t
 fill_band(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
 {
+#ifdef BF_HAVE_WIDE
+	if (bf_have_wide())
+		return fill_wide(env, build, layer, band, n, thresholds);
+#endif
 #ifdef HAVE_X86_KERNELS
 	if (have_x86_kernels())
 		return fill_bmi(env, build, layer, band, n, thresholds);
@@ -1595,26 +1881,25 @@ solve_four(const uint64_t *row, const uint32_t *value, unsigned column, uint64_t
 
 /* The same in the ternary column; the slots' digits are put behind those that slots of later blocks have in n. */
 static inline __attribute__((always_inline)) void
-solve_ternary(const TernaryRow *row, const uint8_t *value, TernaryRow *window, uint8_t *n, unsigned weight)
+solve_ternary(const Planes *row, const uint8_t *value, Planes *window, uint8_t *n, unsigned weight)
 {
-	uint64_t	one = window->one;
-	uint64_t	two = window->two;
+	Planes		x = *window;
 	int			i;
 
 	for (i = BLOCK_SLOTS - 1; i >= 0; i--)
 	{
+		uint64_t	some;
 		unsigned	digit;
 
-		one <<= 1;
-		two <<= 1;
-		digit = (unsigned) (value[i] + __builtin_popcountll(row[i].one & two) + __builtin_popcountll(row[i].two & one) +
-							2 * (__builtin_popcountll(row[i].one & one) + __builtin_popcountll(row[i].two & two))) % 3;
-		one |= digit & 1;
-		two |= digit >> 1;
+		x.some <<= 1;
+		x.two <<= 1;
+		some = x.some & row[i].some;
+		digit = (unsigned) (value[i] + 2 * (__builtin_popcountll(some) + __builtin_popcountll(some & (x.two ^ row[i].two)))) % 3;
+		x.some |= digit != 0;
+		x.two |= digit >> 1;
 		n[i] = (uint8_t) (n[i] + digit * weight);
 	}
-	window->one = one;
-	window->two = two;
+	*window = x;
 }
 
 /*
@@ -1624,7 +1909,7 @@ static inline __attribute__((always_inline)) void
 solve_with(const BfEnv *env, const Layer *layer, const Band *band, uint8_t *out)
 {
 	uint64_t	window[BF_STATIC_MAX_WIDTH] = {0};
-	TernaryRow	ternary_window = {0, 0};
+	Planes		ternary_window = {0, 0};
 	uint8_t		n[GROUP_BYTES] = {0};
 	uint64_t	block;
 
@@ -1699,7 +1984,7 @@ ribbon_solve(const BfEnv *env, BfShardBuild *build)
 	Band		band;
 
 	band.row = build->scratch;
-	band.ternary_row = (TernaryRow *) (void *) (band.row + slots);
+	band.ternary_row = (Planes *) (void *) (band.row + slots);
 	band.value = (uint32_t *) (void *) (band.ternary_row + ternary_slots);
 	band.start = band.value + slots;
 	band.key = band.start + max_next_keys(n);
