@@ -783,8 +783,10 @@ typedef struct Batch
 	uint64_t	code[BF_WIDE_BATCH];	/* the bytes from the threshold's on, or where they are */
 	uint64_t	front[BF_WIDE_BATCH];
 	uint64_t	words[BF_WIDE_BATCH];	/* of the rest */
-	uint64_t	group[BF_WIDE_BATCH];	/* of the first block, and the number of its digits */
-	uint64_t	digit[BF_WIDE_BATCH];
+	uint64_t	group[BF_WIDE_BATCH];	/* where a row's 64 digits begin */
+	uint64_t	digit[BF_WIDE_BATCH];	/* ... the number that those of its first block have */
+	uint64_t	digits_first[BF_WIDE_BATCH];	/* ... which ones these are */
+	uint64_t	digits_in[BF_WIDE_BATCH];	/* ... which ones add up */
 	const Layer *layer[BF_WIDE_BATCH];	/* of those that are late */
 	uint8_t		front_wanted[BF_WIDE_BATCH];	/* a bit for each column, and what they add up to: two keys in a byte */
 	uint8_t		front_sums[BF_WIDE_BATCH / 2];
@@ -797,8 +799,16 @@ typedef struct Batch
 	uint64_t	absent;			/* in no layer */
 	uint64_t	any;			/* in one that cannot be read */
 	uint64_t	ternary;		/* in such a part */
-	uint64_t	crossing;		/* from one group into the next */
 } Batch;
+
+/*
+ * Into the second-level cache: a batch's lines would take most of the first one, and more of them can be on their way at a time.
+ */
+static inline void
+wide_prefetch(const uint8_t *bytes)
+{
+	__builtin_prefetch(bytes, 0, 2);
+}
 
 /* The lowest bytes of eight lanes. */
 BF_WIDE_INLINE void
@@ -855,8 +865,8 @@ wide_windows(const BfView *view, const FirstLayers *open, const uint64_t *hashes
 		store_bytes(batch->front_wanted + i, _mm512_and_si512(_mm512_srli_epi64(fingerprint, 64 - width), _mm512_set1_epi64((1 << FRONT) - 1)));
 		for (j = i; j < i + BF_WIDE_LANES; j++)
 		{
-			__builtin_prefetch(view->payload + batch->front[j]);
-			__builtin_prefetch(view->payload + batch->front[j] + 2 * FRONT * WORD_BYTES - 1);
+			wide_prefetch(view->payload + batch->front[j]);
+			wide_prefetch(view->payload + batch->front[j] + 2 * FRONT * WORD_BYTES - 1);
 		}
 	}
 	batch->late &= bf_wide_all(n);
@@ -935,16 +945,22 @@ wide_find_rest(const BfView *view, const FirstLayers *open, size_t i, unsigned r
 	__m512i		group = _mm512_srli_epi64(_mm512_mul_epu32(number, reciprocal), 34);
 	__m512i		digit = _mm512_sub_epi64(number, _mm512_mul_epu32(group, _mm512_set1_epi64(GROUP_BLOCKS)));
 	__m512i		fingerprint = _mm512_mullo_epi64(_mm512_load_si512(batch->mix + i), _mm512_set1_epi64((long long) FINGERPRINT));
+	__mmask8	crossing = _mm512_cmpeq_epi64_mask(digit, _mm512_set1_epi64(GROUP_BLOCKS - 1));	/* into the next group */
+	__m512i		shift = _mm512_and_si512(_mm512_load_si512(batch->start + i), _mm512_set1_epi64(BLOCK_SLOTS - 1));
+	__m512i		all = _mm512_or_si512(_mm512_load_si512(batch->mix + i), _mm512_set1_epi64(1));
+	const __m512i ones = _mm512_set1_epi64(-1);
 	__m512i		words;
 	unsigned	c;
 
 	words = _mm512_add_epi64(_mm512_mul_epu32(block, _mm512_set1_epi64(rest_width)),
 							 _mm512_mul_epu32(_mm512_min_epu64(block, binary_blocks), _mm512_set1_epi64(extra_width)));
 	_mm512_store_si512(batch->words + i, _mm512_add_epi64(bf_wide_pick(open->rest, shard, few), _mm512_slli_epi64(words, 3)));
-	_mm512_store_si512(batch->group + i, _mm512_add_epi64(bf_wide_pick(open->groups, shard, few), _mm512_slli_epi64(group, 6)));
+	group = _mm512_add_epi64(bf_wide_pick(open->groups, shard, few), _mm512_slli_epi64(group, 6));
+	_mm512_store_si512(batch->group + i, _mm512_mask_add_epi64(group, crossing, group, shift));
 	_mm512_store_si512(batch->digit + i, digit);
+	_mm512_store_si512(batch->digits_first + i, _mm512_mask_srlv_epi64(_mm512_sllv_epi64(ones, shift), crossing, ones, shift));
+	_mm512_store_si512(batch->digits_in + i, _mm512_mask_mov_epi64(_mm512_rolv_epi64(all, shift), crossing, all));
 	batch->ternary |= (uint64_t) _mm512_cmpge_epu64_mask(block, binary_blocks) << i;
-	batch->crossing |= (uint64_t) _mm512_cmpeq_epi64_mask(digit, _mm512_set1_epi64(GROUP_BLOCKS - 1)) << i;
 
 	for (c = 0; c < rest_width + extra_width; c += 8)
 		store_bytes(batch->rest_wanted[c / 8] + i, _mm512_srl_epi64(fingerprint, _mm_cvtsi32_si128((int) (64 - width + FRONT + c))));
@@ -956,11 +972,11 @@ BF_WIDE_INLINE void
 find_late_rest(const BfView *view, uint64_t set, Batch *batch)
 {
 	batch->ternary &= ~set;
-	batch->crossing &= ~set;
 	for (; set != 0; set &= set - 1)
 	{
 		unsigned	i = (unsigned) __builtin_ctzll(set);
 		Window		window = {.start = batch->start[i]};
+		unsigned	shift = batch->start[i] % BLOCK_SLOTS;
 		Rest		rest;
 
 		find_rest(batch->layer[i], &window, &rest);
@@ -968,14 +984,21 @@ find_late_rest(const BfView *view, uint64_t set, Batch *batch)
 		if (rest.group != NULL)
 		{
 			batch->ternary |= UINT64_C(1) << i;
-			batch->crossing |= (uint64_t) (rest.k == GROUP_BLOCKS - 1) << i;
 			batch->group[i] = (uint64_t) (rest.group - view->payload);
 			batch->digit[i] = rest.k;
+			batch->digits_first[i] = UINT64_MAX << shift;
+			batch->digits_in[i] = batch->in_low[i] | batch->in_high[i];
+			if (rest.k == GROUP_BLOCKS - 1)
+			{
+				batch->group[i] += shift;
+				batch->digits_first[i] = UINT64_MAX >> shift;
+				batch->digits_in[i] = coefficients_of(batch->mix[i]);
+			}
 		}
 	}
 }
 
-/* What a row adds up to in the rest, of which its part has so many columns. */
+/* What a row adds up to in the rest, of which its part has so many columns: bits from there on say nothing. */
 BF_WIDE_INLINE void
 wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
 {
@@ -983,14 +1006,22 @@ wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
 	const uint8_t *high = low + columns * WORD_BYTES;
 	unsigned	c;
 
-	if (columns <= 2)
+	if (columns == 1)
 	{
 		Coefficients in = {.in_low = batch->in_low[i], .in_high = batch->in_high[i]};
-		uint64_t	sums = 0;
 
-		for (c = 0; c < columns; c++)
-			sums |= sum(low + c * WORD_BYTES, high + c * WORD_BYTES, in) << c;
-		batch->rest_sums[0][i] = (uint8_t) sums;
+		batch->rest_sums[0][i] = (uint8_t) sum(low, high, in);
+		return;
+	}
+	if (columns <= BF_WIDE_LANES / 2)
+	{
+		/* both words of all columns at once */
+		__m512i		in = _mm512_mask_set1_epi64(_mm512_set1_epi64((long long) batch->in_low[i]), (__mmask8) (0xff << columns),
+												(long long) batch->in_high[i]);
+		__m512i		x = _mm512_and_si512(in, _mm512_maskz_loadu_epi64(bf_wide_lanes(0, 2 * columns), low));
+		unsigned	sums = _mm512_test_epi64_mask(_mm512_popcnt_epi64(x), _mm512_set1_epi64(1));
+
+		batch->rest_sums[0][i] = (uint8_t) (sums ^ sums >> columns);
 		return;
 	}
 	for (c = 0; c < columns; c += BF_WIDE_LANES)
@@ -1005,23 +1036,20 @@ wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
 
 /*
  * What a row adds up to in the ternary column.  Of each two digits in the same place of its two blocks a row takes one at the most: the first block's from
- * the start on, the second one's before that.
+ * the start on, the second one's before that.  Where the second one is in the next group, these digits lie in a row, and otherwise in a circle: 64 bytes
+ * each time, beginning where batch->group says.
  */
 BF_WIDE_INLINE void
-wide_digits(const uint8_t *payload, Batch *batch, size_t i, bool crossing)
+wide_digits(const uint8_t *payload, Batch *batch, size_t i)
 {
 	static const uint8_t powers[GROUP_BLOCKS + 1] = {1, 3, 9, 27, 81, 1};
 	const uint8_t *multipliers = powers + batch->digit[i];
-	const uint8_t *group = payload + batch->group[i];
-	__mmask64	first = UINT64_MAX << batch->start[i] % BLOCK_SLOTS;
-	__mmask64	in = batch->in_low[i] | batch->in_high[i];
-	__m512i		x = _mm512_loadu_si512(group);
+	__mmask64	first = batch->digits_first[i];
+	__mmask64	in = batch->digits_in[i];
+	__m512i		x = _mm512_loadu_si512(payload + batch->group[i]);
 	__m512i		multiplier = _mm512_mask_set1_epi8(_mm512_set1_epi8((char) multipliers[1]), first, (char) multipliers[0]);
-	__m512i		odd;
+	__m512i		odd = _mm512_mullo_epi16(_mm512_and_si512(x, _mm512_set1_epi16((short) 0xff00)), _mm512_srli_epi16(multiplier, 8));
 
-	if (crossing)
-		x = _mm512_mask_mov_epi8(_mm512_loadu_si512(group + GROUP_BYTES), first, x);
-	odd = _mm512_mullo_epi16(_mm512_and_si512(x, _mm512_set1_epi16((short) 0xff00)), _mm512_srli_epi16(multiplier, 8));
 	x = _mm512_mask_mov_epi8(_mm512_mullo_epi16(x, multiplier), UINT64_C(0xaaaaaaaaaaaaaaaa), odd);
 	batch->digit_sums[i] = (uint8_t) (_mm_popcnt_u64(_mm512_mask_cmpge_epu8_mask(in, x, _mm512_set1_epi8(86))) +
 									  _mm_popcnt_u64(_mm512_mask_cmpge_epu8_mask(in, x, _mm512_set1_epi8((char) 171))));
@@ -1051,7 +1079,7 @@ wide_rests(const BfView *view, const FirstLayers *open, uint64_t set, bool few, 
 	uint64_t	left;
 	unsigned	i;
 
-	batch->ternary = batch->crossing = 0;
+	batch->ternary = 0;
 	for (i = 0; i < BF_WIDE_BATCH; i += BF_WIDE_LANES)
 		if (set >> i & 0xff)
 		{
@@ -1060,23 +1088,18 @@ wide_rests(const BfView *view, const FirstLayers *open, uint64_t set, bool few, 
 			{
 				unsigned	j = (unsigned) __builtin_ctzll(left);
 
-				__builtin_prefetch(payload + batch->words[j]);
-				__builtin_prefetch(payload + batch->group[j]);
-				__builtin_prefetch(payload + batch->group[j] + GROUP_BYTES - 1);
+				wide_prefetch(payload + batch->words[j]);
+				wide_prefetch(payload + batch->group[j]);
+				wide_prefetch(payload + batch->group[j] + GROUP_BYTES - 1);
 			}
 		}
 	find_late_rest(view, set & batch->late, batch);
 	for (left = set & ~batch->ternary; left != 0; left &= left - 1)
 		wide_columns(payload, batch, (size_t) __builtin_ctzll(left), columns);
-	for (left = set & batch->ternary & ~batch->crossing; left != 0; left &= left - 1)
+	for (left = set & batch->ternary; left != 0; left &= left - 1)
 	{
 		wide_columns(payload, batch, (size_t) __builtin_ctzll(left), rest_width);
-		wide_digits(payload, batch, (size_t) __builtin_ctzll(left), false);
-	}
-	for (left = set & batch->ternary & batch->crossing; left != 0; left &= left - 1)
-	{
-		wide_columns(payload, batch, (size_t) __builtin_ctzll(left), rest_width);
-		wide_digits(payload, batch, (size_t) __builtin_ctzll(left), true);
+		wide_digits(payload, batch, (size_t) __builtin_ctzll(left));
 	}
 	for (i = 0; i < columns; i += 8)
 	{
