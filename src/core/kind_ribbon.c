@@ -487,11 +487,18 @@ table_number(const BfView *view, Table *tables, uint64_t number)
 	return table;
 }
 
+/* Into the second-level cache: a batch's lines would take most of the first one, and more of them can be on their way at a time. */
+static inline void
+fetch_ahead(const uint8_t *bytes)
+{
+	__builtin_prefetch(bytes, 0, 2);
+}
+
 static inline void
 prefetch_front(const Window *window, unsigned front_width)
 {
-	__builtin_prefetch(window->front);
-	__builtin_prefetch(window->front + 2 * front_width * WORD_BYTES - 1);
+	fetch_ahead(window->front);
+	fetch_ahead(window->front + 2 * front_width * WORD_BYTES - 1);
 }
 
 /*
@@ -552,12 +559,12 @@ probe_batch(const BfView *view, Table *tables, const uint64_t *hashes, unsigned 
 		table = table_number(view, tables, bf_static_locate(view, hashes[i], &place));
 		to = &rest[nrest++];
 		find_rest(layer_number(head, table, odd >> i & 1 ? window[i].layer : 0), &window[i], to);
-		__builtin_prefetch(to->words);
-		__builtin_prefetch(to->words + 2 * to->columns * WORD_BYTES - 1);
+		fetch_ahead(to->words);
+		fetch_ahead(to->words + 2 * to->columns * WORD_BYTES - 1);
 		if (to->group != NULL)
 		{
-			__builtin_prefetch(to->group);
-			__builtin_prefetch(to->group + GROUP_BYTES - 1);
+			fetch_ahead(to->group);
+			fetch_ahead(to->group + GROUP_BYTES - 1);
 		}
 	}
 	nrest = 0;
@@ -801,15 +808,6 @@ typedef struct Batch
 	uint64_t	ternary;		/* in such a part */
 } Batch;
 
-/*
- * Into the second-level cache: a batch's lines would take most of the first one, and more of them can be on their way at a time.
- */
-static inline void
-wide_prefetch(const uint8_t *bytes)
-{
-	__builtin_prefetch(bytes, 0, 2);
-}
-
 /* The lowest bytes of eight lanes. */
 BF_WIDE_INLINE void
 store_bytes(uint8_t *to, __m512i x)
@@ -865,8 +863,8 @@ wide_windows(const BfView *view, const FirstLayers *open, const uint64_t *hashes
 		store_bytes(batch->front_wanted + i, _mm512_and_si512(_mm512_srli_epi64(fingerprint, 64 - width), _mm512_set1_epi64((1 << FRONT) - 1)));
 		for (j = i; j < i + BF_WIDE_LANES; j++)
 		{
-			wide_prefetch(view->payload + batch->front[j]);
-			wide_prefetch(view->payload + batch->front[j] + 2 * FRONT * WORD_BYTES - 1);
+			fetch_ahead(view->payload + batch->front[j]);
+			fetch_ahead(view->payload + batch->front[j] + 2 * FRONT * WORD_BYTES - 1);
 		}
 	}
 	batch->late &= bf_wide_all(n);
@@ -1027,8 +1025,10 @@ wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
 	for (c = 0; c < columns; c += BF_WIDE_LANES)
 	{
 		__mmask8	lanes = bf_wide_lanes(c, columns);
-		__m512i		x = _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, low + c * WORD_BYTES), _mm512_set1_epi64((long long) batch->in_low[i]));
-		__m512i		y = _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, high + c * WORD_BYTES), _mm512_set1_epi64((long long) batch->in_high[i]));
+		__m512i		x = _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, low + c * WORD_BYTES),
+										 _mm512_set1_epi64((long long) batch->in_low[i]));
+		__m512i		y = _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, high + c * WORD_BYTES),
+										 _mm512_set1_epi64((long long) batch->in_high[i]));
 
 		batch->rest_sums[c / 8][i] = (uint8_t) _mm512_test_epi64_mask(_mm512_popcnt_epi64(_mm512_xor_si512(x, y)), _mm512_set1_epi64(1));
 	}
@@ -1088,9 +1088,9 @@ wide_rests(const BfView *view, const FirstLayers *open, uint64_t set, bool few, 
 			{
 				unsigned	j = (unsigned) __builtin_ctzll(left);
 
-				wide_prefetch(payload + batch->words[j]);
-				wide_prefetch(payload + batch->group[j]);
-				wide_prefetch(payload + batch->group[j] + GROUP_BYTES - 1);
+				fetch_ahead(payload + batch->words[j]);
+				fetch_ahead(payload + batch->group[j]);
+				fetch_ahead(payload + batch->group[j] + GROUP_BYTES - 1);
 			}
 		}
 	find_late_rest(view, set & batch->late, batch);
@@ -1342,7 +1342,7 @@ move_on(const Band *band, Moving *moving)
 	return true;
 }
 
-/* Digits modulo 3: a - b, by trying which functions of three of the bits give it. */
+/* Digits modulo 3: a - b.  Of three bits each, a search for functions that do found these. */
 static inline Planes
 planes_minus(Planes a, Planes b)
 {
@@ -1580,8 +1580,8 @@ fill_bmi(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *
 #ifdef BF_HAVE_WIDE
 
 /*
- * Rows of eight keys that start in one block, over that block and the next one: the coefficients, as in Planes, and what they add up to.  No row reaches
- * the last slot of the next block: modulo 3, that place has the value, which so is subtracted with the coefficients.
+ * Rows of eight keys that start in one block, over that block and the next one: the coefficients, as in Planes, and what they add up to.  No row
+ * reaches the last slot of the next block: modulo 3, that place has the value, which so is subtracted with the coefficients.
  */
 typedef struct WideRows
 {
@@ -1731,7 +1731,7 @@ wide_put(Band *band, uint32_t at, const WideRows *rows, bool ternary)
 	}
 }
 
-/* planes_minus() in some lanes, of the double of b in those that are in twice. */
+/* planes_minus() in some lanes, of the double of b in those that are in twice; its functions of three bits as tables. */
 BF_WIDE_INLINE void
 wide_minus(__m512i *a_some, __m512i *a_two, __m512i b_some, __m512i b_two, __mmask8 lanes, __mmask8 twice)
 {
@@ -1780,8 +1780,8 @@ wide_left(const WideRows *a, const WideRows *b)
 }
 
 /*
- * add_rows() and add_ternary_rows() with sixteen keys at a time, slot by slot: from the rows that have a coefficient in the slot, that row is subtracted
- * which stands there; in a free slot the first of them stands from then on, and nothing remains of it.
+ * add_rows() and add_ternary_rows() with sixteen keys at a time, slot by slot: from the rows that have a coefficient in the slot, that row is
+ * subtracted which stands there; in a free slot the first of them stands from then on, and nothing remains of it.
  */
 BF_WIDE_INLINE bool
 wide_add(Adding *adding, Band *band, bool ternary)
