@@ -487,11 +487,18 @@ table_number(const BfView *view, Table *tables, uint64_t number)
 	return table;
 }
 
+/* Into the second-level cache: a batch's lines would take most of the first one, and more of them can be on their way at a time. */
+static inline void
+fetch_ahead(const uint8_t *bytes)
+{
+	__builtin_prefetch(bytes, 0, 2);
+}
+
 static inline void
 prefetch_front(const Window *window, unsigned front_width)
 {
-	__builtin_prefetch(window->front);
-	__builtin_prefetch(window->front + 2 * front_width * WORD_BYTES - 1);
+	fetch_ahead(window->front);
+	fetch_ahead(window->front + 2 * front_width * WORD_BYTES - 1);
 }
 
 /*
@@ -552,12 +559,12 @@ probe_batch(const BfView *view, Table *tables, const uint64_t *hashes, unsigned 
 		table = table_number(view, tables, bf_static_locate(view, hashes[i], &place));
 		to = &rest[nrest++];
 		find_rest(layer_number(head, table, odd >> i & 1 ? window[i].layer : 0), &window[i], to);
-		__builtin_prefetch(to->words);
-		__builtin_prefetch(to->words + 2 * to->columns * WORD_BYTES - 1);
+		fetch_ahead(to->words);
+		fetch_ahead(to->words + 2 * to->columns * WORD_BYTES - 1);
 		if (to->group != NULL)
 		{
-			__builtin_prefetch(to->group);
-			__builtin_prefetch(to->group + GROUP_BYTES - 1);
+			fetch_ahead(to->group);
+			fetch_ahead(to->group + GROUP_BYTES - 1);
 		}
 	}
 	nrest = 0;
@@ -783,8 +790,10 @@ typedef struct Batch
 	uint64_t	code[BF_WIDE_BATCH];	/* the bytes from the threshold's on, or where they are */
 	uint64_t	front[BF_WIDE_BATCH];
 	uint64_t	words[BF_WIDE_BATCH];	/* of the rest */
-	uint64_t	group[BF_WIDE_BATCH];	/* of the first block, and the number of its digits */
-	uint64_t	digit[BF_WIDE_BATCH];
+	uint64_t	group[BF_WIDE_BATCH];	/* where a row's 64 digits begin */
+	uint64_t	digit[BF_WIDE_BATCH];	/* ... the number that those of its first block have */
+	uint64_t	digits_first[BF_WIDE_BATCH];	/* ... which ones these are */
+	uint64_t	digits_in[BF_WIDE_BATCH];	/* ... which ones add up */
 	const Layer *layer[BF_WIDE_BATCH];	/* of those that are late */
 	uint8_t		front_wanted[BF_WIDE_BATCH];	/* a bit for each column, and what they add up to: two keys in a byte */
 	uint8_t		front_sums[BF_WIDE_BATCH / 2];
@@ -797,7 +806,6 @@ typedef struct Batch
 	uint64_t	absent;			/* in no layer */
 	uint64_t	any;			/* in one that cannot be read */
 	uint64_t	ternary;		/* in such a part */
-	uint64_t	crossing;		/* from one group into the next */
 } Batch;
 
 /* The lowest bytes of eight lanes. */
@@ -855,8 +863,8 @@ wide_windows(const BfView *view, const FirstLayers *open, const uint64_t *hashes
 		store_bytes(batch->front_wanted + i, _mm512_and_si512(_mm512_srli_epi64(fingerprint, 64 - width), _mm512_set1_epi64((1 << FRONT) - 1)));
 		for (j = i; j < i + BF_WIDE_LANES; j++)
 		{
-			__builtin_prefetch(view->payload + batch->front[j]);
-			__builtin_prefetch(view->payload + batch->front[j] + 2 * FRONT * WORD_BYTES - 1);
+			fetch_ahead(view->payload + batch->front[j]);
+			fetch_ahead(view->payload + batch->front[j] + 2 * FRONT * WORD_BYTES - 1);
 		}
 	}
 	batch->late &= bf_wide_all(n);
@@ -935,16 +943,22 @@ wide_find_rest(const BfView *view, const FirstLayers *open, size_t i, unsigned r
 	__m512i		group = _mm512_srli_epi64(_mm512_mul_epu32(number, reciprocal), 34);
 	__m512i		digit = _mm512_sub_epi64(number, _mm512_mul_epu32(group, _mm512_set1_epi64(GROUP_BLOCKS)));
 	__m512i		fingerprint = _mm512_mullo_epi64(_mm512_load_si512(batch->mix + i), _mm512_set1_epi64((long long) FINGERPRINT));
+	__mmask8	crossing = _mm512_cmpeq_epi64_mask(digit, _mm512_set1_epi64(GROUP_BLOCKS - 1));	/* into the next group */
+	__m512i		shift = _mm512_and_si512(_mm512_load_si512(batch->start + i), _mm512_set1_epi64(BLOCK_SLOTS - 1));
+	__m512i		all = _mm512_or_si512(_mm512_load_si512(batch->mix + i), _mm512_set1_epi64(1));
+	const __m512i ones = _mm512_set1_epi64(-1);
 	__m512i		words;
 	unsigned	c;
 
 	words = _mm512_add_epi64(_mm512_mul_epu32(block, _mm512_set1_epi64(rest_width)),
 							 _mm512_mul_epu32(_mm512_min_epu64(block, binary_blocks), _mm512_set1_epi64(extra_width)));
 	_mm512_store_si512(batch->words + i, _mm512_add_epi64(bf_wide_pick(open->rest, shard, few), _mm512_slli_epi64(words, 3)));
-	_mm512_store_si512(batch->group + i, _mm512_add_epi64(bf_wide_pick(open->groups, shard, few), _mm512_slli_epi64(group, 6)));
+	group = _mm512_add_epi64(bf_wide_pick(open->groups, shard, few), _mm512_slli_epi64(group, 6));
+	_mm512_store_si512(batch->group + i, _mm512_mask_add_epi64(group, crossing, group, shift));
 	_mm512_store_si512(batch->digit + i, digit);
+	_mm512_store_si512(batch->digits_first + i, _mm512_mask_srlv_epi64(_mm512_sllv_epi64(ones, shift), crossing, ones, shift));
+	_mm512_store_si512(batch->digits_in + i, _mm512_mask_mov_epi64(_mm512_rolv_epi64(all, shift), crossing, all));
 	batch->ternary |= (uint64_t) _mm512_cmpge_epu64_mask(block, binary_blocks) << i;
-	batch->crossing |= (uint64_t) _mm512_cmpeq_epi64_mask(digit, _mm512_set1_epi64(GROUP_BLOCKS - 1)) << i;
 
 	for (c = 0; c < rest_width + extra_width; c += 8)
 		store_bytes(batch->rest_wanted[c / 8] + i, _mm512_srl_epi64(fingerprint, _mm_cvtsi32_si128((int) (64 - width + FRONT + c))));
@@ -956,11 +970,11 @@ BF_WIDE_INLINE void
 find_late_rest(const BfView *view, uint64_t set, Batch *batch)
 {
 	batch->ternary &= ~set;
-	batch->crossing &= ~set;
 	for (; set != 0; set &= set - 1)
 	{
 		unsigned	i = (unsigned) __builtin_ctzll(set);
 		Window		window = {.start = batch->start[i]};
+		unsigned	shift = batch->start[i] % BLOCK_SLOTS;
 		Rest		rest;
 
 		find_rest(batch->layer[i], &window, &rest);
@@ -968,14 +982,21 @@ find_late_rest(const BfView *view, uint64_t set, Batch *batch)
 		if (rest.group != NULL)
 		{
 			batch->ternary |= UINT64_C(1) << i;
-			batch->crossing |= (uint64_t) (rest.k == GROUP_BLOCKS - 1) << i;
 			batch->group[i] = (uint64_t) (rest.group - view->payload);
 			batch->digit[i] = rest.k;
+			batch->digits_first[i] = UINT64_MAX << shift;
+			batch->digits_in[i] = batch->in_low[i] | batch->in_high[i];
+			if (rest.k == GROUP_BLOCKS - 1)
+			{
+				batch->group[i] += shift;
+				batch->digits_first[i] = UINT64_MAX >> shift;
+				batch->digits_in[i] = coefficients_of(batch->mix[i]);
+			}
 		}
 	}
 }
 
-/* What a row adds up to in the rest, of which its part has so many columns. */
+/* What a row adds up to in the rest, of which its part has so many columns: bits from there on say nothing. */
 BF_WIDE_INLINE void
 wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
 {
@@ -983,21 +1004,31 @@ wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
 	const uint8_t *high = low + columns * WORD_BYTES;
 	unsigned	c;
 
-	if (columns <= 2)
+	if (columns == 1)
 	{
 		Coefficients in = {.in_low = batch->in_low[i], .in_high = batch->in_high[i]};
-		uint64_t	sums = 0;
 
-		for (c = 0; c < columns; c++)
-			sums |= sum(low + c * WORD_BYTES, high + c * WORD_BYTES, in) << c;
-		batch->rest_sums[0][i] = (uint8_t) sums;
+		batch->rest_sums[0][i] = (uint8_t) sum(low, high, in);
+		return;
+	}
+	if (columns <= BF_WIDE_LANES / 2)
+	{
+		/* both words of all columns at once */
+		__m512i		in = _mm512_mask_set1_epi64(_mm512_set1_epi64((long long) batch->in_low[i]), (__mmask8) (0xff << columns),
+												(long long) batch->in_high[i]);
+		__m512i		x = _mm512_and_si512(in, _mm512_maskz_loadu_epi64(bf_wide_lanes(0, 2 * columns), low));
+		unsigned	sums = _mm512_test_epi64_mask(_mm512_popcnt_epi64(x), _mm512_set1_epi64(1));
+
+		batch->rest_sums[0][i] = (uint8_t) (sums ^ sums >> columns);
 		return;
 	}
 	for (c = 0; c < columns; c += BF_WIDE_LANES)
 	{
 		__mmask8	lanes = bf_wide_lanes(c, columns);
-		__m512i		x = _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, low + c * WORD_BYTES), _mm512_set1_epi64((long long) batch->in_low[i]));
-		__m512i		y = _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, high + c * WORD_BYTES), _mm512_set1_epi64((long long) batch->in_high[i]));
+		__m512i		x = _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, low + c * WORD_BYTES),
+										 _mm512_set1_epi64((long long) batch->in_low[i]));
+		__m512i		y = _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, high + c * WORD_BYTES),
+										 _mm512_set1_epi64((long long) batch->in_high[i]));
 
 		batch->rest_sums[c / 8][i] = (uint8_t) _mm512_test_epi64_mask(_mm512_popcnt_epi64(_mm512_xor_si512(x, y)), _mm512_set1_epi64(1));
 	}
@@ -1005,23 +1036,20 @@ wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
 
 /*
  * What a row adds up to in the ternary column.  Of each two digits in the same place of its two blocks a row takes one at the most: the first block's from
- * the start on, the second one's before that.
+ * the start on, the second one's before that.  Where the second one is in the next group, these digits lie in a row, and otherwise in a circle: 64 bytes
+ * each time, beginning where batch->group says.
  */
 BF_WIDE_INLINE void
-wide_digits(const uint8_t *payload, Batch *batch, size_t i, bool crossing)
+wide_digits(const uint8_t *payload, Batch *batch, size_t i)
 {
 	static const uint8_t powers[GROUP_BLOCKS + 1] = {1, 3, 9, 27, 81, 1};
 	const uint8_t *multipliers = powers + batch->digit[i];
-	const uint8_t *group = payload + batch->group[i];
-	__mmask64	first = UINT64_MAX << batch->start[i] % BLOCK_SLOTS;
-	__mmask64	in = batch->in_low[i] | batch->in_high[i];
-	__m512i		x = _mm512_loadu_si512(group);
+	__mmask64	first = batch->digits_first[i];
+	__mmask64	in = batch->digits_in[i];
+	__m512i		x = _mm512_loadu_si512(payload + batch->group[i]);
 	__m512i		multiplier = _mm512_mask_set1_epi8(_mm512_set1_epi8((char) multipliers[1]), first, (char) multipliers[0]);
-	__m512i		odd;
+	__m512i		odd = _mm512_mullo_epi16(_mm512_and_si512(x, _mm512_set1_epi16((short) 0xff00)), _mm512_srli_epi16(multiplier, 8));
 
-	if (crossing)
-		x = _mm512_mask_mov_epi8(_mm512_loadu_si512(group + GROUP_BYTES), first, x);
-	odd = _mm512_mullo_epi16(_mm512_and_si512(x, _mm512_set1_epi16((short) 0xff00)), _mm512_srli_epi16(multiplier, 8));
 	x = _mm512_mask_mov_epi8(_mm512_mullo_epi16(x, multiplier), UINT64_C(0xaaaaaaaaaaaaaaaa), odd);
 	batch->digit_sums[i] = (uint8_t) (_mm_popcnt_u64(_mm512_mask_cmpge_epu8_mask(in, x, _mm512_set1_epi8(86))) +
 									  _mm_popcnt_u64(_mm512_mask_cmpge_epu8_mask(in, x, _mm512_set1_epi8((char) 171))));
@@ -1051,7 +1079,7 @@ wide_rests(const BfView *view, const FirstLayers *open, uint64_t set, bool few, 
 	uint64_t	left;
 	unsigned	i;
 
-	batch->ternary = batch->crossing = 0;
+	batch->ternary = 0;
 	for (i = 0; i < BF_WIDE_BATCH; i += BF_WIDE_LANES)
 		if (set >> i & 0xff)
 		{
@@ -1060,23 +1088,18 @@ wide_rests(const BfView *view, const FirstLayers *open, uint64_t set, bool few, 
 			{
 				unsigned	j = (unsigned) __builtin_ctzll(left);
 
-				__builtin_prefetch(payload + batch->words[j]);
-				__builtin_prefetch(payload + batch->group[j]);
-				__builtin_prefetch(payload + batch->group[j] + GROUP_BYTES - 1);
+				fetch_ahead(payload + batch->words[j]);
+				fetch_ahead(payload + batch->group[j]);
+				fetch_ahead(payload + batch->group[j] + GROUP_BYTES - 1);
 			}
 		}
 	find_late_rest(view, set & batch->late, batch);
 	for (left = set & ~batch->ternary; left != 0; left &= left - 1)
 		wide_columns(payload, batch, (size_t) __builtin_ctzll(left), columns);
-	for (left = set & batch->ternary & ~batch->crossing; left != 0; left &= left - 1)
+	for (left = set & batch->ternary; left != 0; left &= left - 1)
 	{
 		wide_columns(payload, batch, (size_t) __builtin_ctzll(left), rest_width);
-		wide_digits(payload, batch, (size_t) __builtin_ctzll(left), false);
-	}
-	for (left = set & batch->ternary & batch->crossing; left != 0; left &= left - 1)
-	{
-		wide_columns(payload, batch, (size_t) __builtin_ctzll(left), rest_width);
-		wide_digits(payload, batch, (size_t) __builtin_ctzll(left), true);
+		wide_digits(payload, batch, (size_t) __builtin_ctzll(left));
 	}
 	for (i = 0; i < columns; i += 8)
 	{
@@ -1176,19 +1199,12 @@ ribbon_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *re
 
 /* ---- building ---- */
 
-/* A row modulo 3, its first coefficient 1: one bit for each coefficient that is 1, and for each that is 2. */
-typedef struct TernaryRow
-{
-	uint64_t	one;
-	uint64_t	two;
-} TernaryRow;
-
 /* A layer in the making.  A row of zeros is none. */
 typedef struct Band
 {
 	uint64_t   *row;			/* coefficients, from the slot on where it stands */
 	uint32_t   *value;			/* what they add up to, a bit a column */
-	TernaryRow *ternary_row;	/* the same for the ternary part, from its first slot on */
+	Planes	   *ternary_row;	/* the same for the ternary part, from its first slot on; the first coefficient is 1 */
 	uint8_t    *ternary_value;
 	unsigned	number;			/* of the layer */
 	uint32_t   *start;			/* of the keys, ascending; not for the first layer, whose keys are all and in order */
@@ -1245,7 +1261,7 @@ ribbon_scratch_len(const BfHeader *head, uint32_t n)
 	uint64_t	slots = (uint64_t) max_blocks(n) * BLOCK_SLOTS;
 	uint64_t	ternary = max_ternary_blocks(head, n) * BLOCK_SLOTS;
 
-	return slots * (sizeof(uint64_t) + sizeof(uint32_t)) + ternary * (sizeof(TernaryRow) + 1) + ((uint64_t) n + 2 * max_next_keys(n)) * sizeof(uint32_t);
+	return slots * (sizeof(uint64_t) + sizeof(uint32_t)) + ternary * (sizeof(Planes) + 1) + ((uint64_t) n + 2 * max_next_keys(n)) * sizeof(uint32_t);
 }
 
 /* A ternary block takes no more than one of w columns. */
@@ -1305,7 +1321,7 @@ typedef struct Moving
 /* value as a whole number, of which the remainder counts */
 typedef struct TernaryMoving
 {
-	TernaryRow	row;
+	Planes		row;
 	uint32_t	at;
 	int32_t		value;
 } TernaryMoving;
@@ -1326,6 +1342,15 @@ move_on(const Band *band, Moving *moving)
 	return true;
 }
 
+/* Digits modulo 3: a - b.  Of three bits each, a search for functions that do found these. */
+static inline Planes
+planes_minus(Planes a, Planes b)
+{
+	uint64_t	t = a.some ^ a.two ^ b.two;
+
+	return (Planes) {.some = (a.some ^ b.some) | (a.some & ~t), .two = a.two ^ (b.some & (a.two | ~t))};
+}
+
 /*
  * The same modulo 3: the row that stands there is subtracted.  The first coefficient is kept at 1: where it is not, the row is doubled, which is
  * exchanging ones and twos.
@@ -1333,26 +1358,22 @@ move_on(const Band *band, Moving *moving)
 static inline bool
 ternary_move_on(const Band *band, TernaryMoving *moving)
 {
-	TernaryRow	a = moving->row;
-	TernaryRow	b = band->ternary_row[moving->at];	/* its double is (b.two, b.one) */
-	uint64_t	t = (a.one | b.one) ^ (a.two | b.two);
+	Planes		row = planes_minus(moving->row, band->ternary_row[moving->at]);
 	uint64_t	exchange;
 	unsigned	zeros;
 
-	/* addition in seven steps: Harrison, Page, Smart 2002, "Software implementation of finite fields of characteristic three" */
-	a = (TernaryRow) {.one = (a.two | b.one) ^ t, .two = (a.one | b.two) ^ t};
 	moving->value -= band->ternary_value[moving->at];
-	if ((a.one | a.two) == 0)
+	if (row.some == 0)
 	{
-		moving->row = a;
+		moving->row = row;
 		return false;
 	}
-	zeros = (unsigned) __builtin_ctzll(a.one | a.two);
-	a.one >>= zeros;
-	a.two >>= zeros;
-	exchange = -(a.two & 1);
-	moving->row.one = a.one ^ ((a.one ^ a.two) & exchange);
-	moving->row.two = a.two ^ ((a.one ^ a.two) & exchange);
+	zeros = (unsigned) __builtin_ctzll(row.some);
+	row.some >>= zeros;
+	row.two >>= zeros;
+	exchange = -(row.two & 1);
+	row.two ^= row.some & exchange;
+	moving->row = row;
 	moving->value = (moving->value ^ (int32_t) exchange) - (int32_t) exchange;
 	moving->at += zeros;
 	return true;
@@ -1372,6 +1393,9 @@ typedef struct Adding
 	unsigned	nadded;
 	uint32_t   *added;
 } Adding;
+
+/* What this processor does best: adds the rows of all of them; false if some contradict others. */
+typedef bool (*AddRows) (Adding *adding, Band *band);
 
 /* The row of the next key; false if there is none. */
 static inline __attribute__((always_inline)) bool
@@ -1398,7 +1422,7 @@ next_ternary_row(Adding *adding, const Band *band, TernaryMoving *moving)
 
 		if (start < adding->first_slot)
 			continue;
-		moving->row = (TernaryRow) {.one = coefficients_of(mix), .two = 0};
+		moving->row = (Planes) {.some = coefficients_of(mix), .two = 0};
 		moving->at = start - adding->first_slot;
 		moving->value = (int32_t) fingerprint_trit(fingerprint_of(mix), adding->build->head->param[BF_STATIC_WIDTH]);
 		return true;
@@ -1421,7 +1445,7 @@ settle(Adding *adding, Band *band, const Moving *moving)
 static inline bool
 settle_ternary(Adding *adding, Band *band, const TernaryMoving *moving)
 {
-	if ((moving->row.one | moving->row.two) == 0)
+	if (moving->row.some == 0)
 		return moving->value % 3 == 0;
 	band->ternary_row[moving->at] = moving->row;
 	band->ternary_value[moving->at] = (uint8_t) ((moving->value % 3 + 3) % 3);
@@ -1466,7 +1490,7 @@ settle_ternary(Adding *adding, Band *band, const TernaryMoving *moving)
 	}
 
 #define FREE(moving)			(band->row[(moving).at] == 0)
-#define TERNARY_FREE(moving)	(band->ternary_row[(moving).at].one == 0)
+#define TERNARY_FREE(moving)	(band->ternary_row[(moving).at].some == 0)
 
 ADD_ROWS(add_rows, Moving, next_row, FREE, move_on, settle)
 ADD_ROWS(add_ternary_rows, TernaryMoving, next_ternary_row, TERNARY_FREE, ternary_move_on, settle_ternary)
@@ -1476,7 +1500,8 @@ ADD_ROWS(add_ternary_rows, TernaryMoving, next_ternary_row, TERNARY_FREE, ternar
  * taken out again.
  */
 static inline __attribute__((always_inline)) bool
-add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t first, uint32_t last)
+add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t first, uint32_t last,
+		 AddRows add, AddRows add_ternary)
 {
 	uint32_t	added[MAX_ADDED];
 	uint32_t	ternary_added[MAX_ADDED];
@@ -1484,7 +1509,7 @@ add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t fir
 	Adding		ternary = {.build = build, .layer = layer, .next = first, .last = last, .added = ternary_added};
 
 	ternary.first_slot = (uint32_t) (layer->binary_blocks * BLOCK_SLOTS);
-	if (add_rows(&binary, band) && (layer->binary_blocks == layer->blocks || add_ternary_rows(&ternary, band)))
+	if (add(&binary, band) && (layer->binary_blocks == layer->blocks || add_ternary(&ternary, band)))
 		return true;
 	while (binary.nadded > 0)
 	{
@@ -1497,7 +1522,7 @@ add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t fir
 	{
 		uint32_t	at = ternary_added[--ternary.nadded];
 
-		band->ternary_row[at] = (TernaryRow) {0, 0};
+		band->ternary_row[at] = (Planes) {0, 0};
 		band->ternary_value[at] = 0;
 	}
 	return false;
@@ -1505,7 +1530,8 @@ add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t fir
 
 /* Fills the band bucket by bucket, and the thresholds; returns how many keys are bumped. */
 static inline __attribute__((always_inline)) uint32_t
-fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
+fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds,
+		  AddRows add, AddRows add_ternary)
 {
 	uint32_t	nbumped = 0;
 	uint32_t	i = 0;
@@ -1523,7 +1549,7 @@ fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band 
 			while (t < 3 && i < n && start_of(build, layer, band, i) < bucket * BUCKET_SLOTS + threshold[t + 1])
 				i++;
 		}
-		for (t = 3; t > 0 && add_keys(build, layer, band, group[t - 1], group[t]); t--)
+		for (t = 3; t > 0 && add_keys(build, layer, band, group[t - 1], group[t], add, add_ternary); t--)
 			;
 		thresholds[bucket / 4] |= (uint8_t) (t << (bucket % 4 * 2));
 		for (k = group[0]; k < group[t]; k++)
@@ -1537,7 +1563,7 @@ fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band 
 static uint32_t
 fill_scalar(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
 {
-	return fill_with(env, build, layer, band, n, thresholds);
+	return fill_with(env, build, layer, band, n, thresholds, add_rows, add_ternary_rows);
 }
 
 #ifdef HAVE_X86_KERNELS
@@ -1546,7 +1572,286 @@ __attribute__((target("bmi,bmi2")))
 static uint32_t
 fill_bmi(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
 {
-	return fill_with(env, build, layer, band, n, thresholds);
+	return fill_with(env, build, layer, band, n, thresholds, add_rows, add_ternary_rows);
+}
+
+#endif
+
+#ifdef BF_HAVE_WIDE
+
+/*
+ * Rows of eight keys that start in one block, over that block and the next one: the coefficients, as in Planes, and what they add up to.  No row
+ * reaches the last slot of the next block: modulo 3, that place has the value, which so is subtracted with the coefficients.
+ */
+typedef struct WideRows
+{
+	__m512i		low_some;
+	__m512i		low_two;
+	__m512i		high_some;
+	__m512i		high_two;
+	__m512i		value;			/* modulo 2: a bit a column */
+} WideRows;
+
+#define COEFFICIENTS	((long long) (UINT64_MAX >> 1)) /* of the next block */
+#define VALUE_BIT		63
+
+/* The rows of the next keys that start in this block; the others are zeros. */
+BF_WIDE_INLINE WideRows
+wide_next_rows(Adding *adding, const Band *band, uint32_t block, bool ternary)
+{
+	const BfShardBuild *build = adding->build;
+	const Layer *layer = adding->layer;
+	const uint32_t i = adding->next;
+	__mmask8	lanes = i < adding->last ? bf_wide_lanes(i, adding->last) : 0;
+	unsigned	width = build->head->param[BF_STATIC_WIDTH];
+	__m512i		hash;
+	__m512i		start;
+	__m512i		shift;
+	__m512i		mix;
+	__m512i		row;
+	__m512i		fingerprint;
+	WideRows	rows;
+
+	if (band->number == 0)
+	{
+		hash = _mm512_maskz_loadu_epi64(lanes, build->hashes + i);
+		start = _mm512_mullo_epi64(hash, _mm512_set1_epi64((long long) (BF_ORDER_MULTIPLIER * build->shards)));
+		start = bf_wide_cell(start, _mm512_set1_epi64((long long) layer->starts));
+		start = _mm512_mask_add_epi64(start, _mm512_cmpge_epu64_mask(start, _mm512_set1_epi64((long long) layer->gap_at)),
+									  start, _mm512_set1_epi64((long long) layer->gap));
+	}
+	else
+	{
+		hash = _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), lanes, _mm256_maskz_loadu_epi32(lanes, band->key + i),
+										   build->hashes, sizeof(uint64_t));
+		start = _mm512_cvtepu32_epi64(_mm256_maskz_loadu_epi32(lanes, band->start + i));
+	}
+	lanes = _mm512_mask_cmpeq_epi64_mask(lanes, _mm512_srli_epi64(start, 6), _mm512_set1_epi64(block));
+	adding->next += (uint32_t) __builtin_popcount(lanes);
+	shift = _mm512_and_si512(start, _mm512_set1_epi64(BLOCK_SLOTS - 1));
+	mix = bf_wide_mix(hash);
+	row = _mm512_or_si512(mix, _mm512_set1_epi64(1));
+	fingerprint = _mm512_maskz_mullo_epi64(lanes, mix, _mm512_set1_epi64((long long) FINGERPRINT));
+	rows.low_some = _mm512_maskz_sllv_epi64(lanes, row, shift);
+	rows.high_some = _mm512_maskz_srlv_epi64(lanes, row, _mm512_sub_epi64(_mm512_set1_epi64(BLOCK_SLOTS), shift));
+	rows.low_two = rows.high_two = rows.value = _mm512_setzero_si512();
+	if (ternary)
+	{
+		__m512i		digit = bf_wide_cell(_mm512_sll_epi64(fingerprint, _mm_cvtsi32_si128((int) width)), _mm512_set1_epi64(3));
+
+		rows.high_two = _mm512_slli_epi64(_mm512_srli_epi64(digit, 1), VALUE_BIT);
+		rows.high_some = _mm512_or_si512(rows.high_some, _mm512_or_si512(rows.high_two, _mm512_slli_epi64(digit, VALUE_BIT)));
+	}
+	else
+		rows.value = _mm512_srl_epi64(fingerprint, _mm_cvtsi32_si128((int) (64 - width)));
+	return rows;
+}
+
+/* The row that stands in a slot, in all lanes. */
+BF_WIDE_INLINE WideRows
+wide_row(const Band *band, uint32_t at, bool ternary)
+{
+	unsigned	bit = at % BLOCK_SLOTS;
+	uint64_t	some = ternary ? band->ternary_row[at].some : band->row[at];
+	uint64_t	high_some = some >> 1 >> (BLOCK_SLOTS - 1 - bit);
+	WideRows	row;
+
+	row.low_some = _mm512_set1_epi64((long long) (some << bit));
+	row.low_two = row.high_two = row.value = _mm512_setzero_si512();
+	if (ternary)
+	{
+		uint64_t	two = band->ternary_row[at].two;
+		uint64_t	value = band->ternary_value[at];
+
+		high_some |= (value + 1) >> 1 << VALUE_BIT;
+		row.low_two = _mm512_set1_epi64((long long) (two << bit));
+		row.high_two = _mm512_set1_epi64((long long) (two >> 1 >> (BLOCK_SLOTS - 1 - bit) | value >> 1 << VALUE_BIT));
+	}
+	else
+		row.value = _mm512_set1_epi64(band->value[at]);
+	row.high_some = _mm512_set1_epi64((long long) high_some);
+	return row;
+}
+
+/* The first of some lanes, in all. */
+BF_WIDE_INLINE __m512i
+wide_first(__m512i x, __mmask8 lanes)
+{
+	return _mm512_broadcastq_epi64(_mm512_castsi512_si128(_mm512_maskz_compress_epi64(lanes, x)));
+}
+
+/* The first row of these lanes, in all; modulo 3, its first coefficient is made 1. */
+BF_WIDE_INLINE WideRows
+wide_first_row(const WideRows *rows, __mmask8 lanes, __m512i here, bool ternary)
+{
+	WideRows	row;
+
+	row.low_some = wide_first(rows->low_some, lanes);
+	row.high_some = wide_first(rows->high_some, lanes);
+	row.low_two = row.high_two = row.value = _mm512_setzero_si512();
+	if (ternary)
+	{
+		row.low_two = wide_first(rows->low_two, lanes);
+		row.high_two = wide_first(rows->high_two, lanes);
+		lanes = _mm512_test_epi64_mask(row.low_two, here);
+		row.low_two = _mm512_mask_xor_epi64(row.low_two, lanes, row.low_two, row.low_some);
+		row.high_two = _mm512_mask_xor_epi64(row.high_two, lanes, row.high_two, row.high_some);
+	}
+	else
+		row.value = wide_first(rows->value, lanes);
+	return row;
+}
+
+BF_WIDE_INLINE uint64_t
+wide_word(__m512i x)
+{
+	return (uint64_t) _mm_cvtsi128_si64(_mm512_castsi512_si128(x));
+}
+
+/* Puts such a row into a free slot. */
+BF_WIDE_INLINE void
+wide_put(Band *band, uint32_t at, const WideRows *rows, bool ternary)
+{
+	unsigned	bit = at % BLOCK_SLOTS;
+	uint64_t	high = wide_word(rows->high_some);
+	uint64_t	some = wide_word(rows->low_some) >> bit | high << 1 << (BLOCK_SLOTS - 1 - bit);
+
+	if (ternary)
+	{
+		uint64_t	high_two = wide_word(rows->high_two);
+		uint64_t	two = wide_word(rows->low_two) >> bit | high_two << 1 << (BLOCK_SLOTS - 1 - bit);
+
+		band->ternary_row[at] = (Planes) {.some = some, .two = two};
+		band->ternary_value[at] = (uint8_t) ((high >> VALUE_BIT) + (high_two >> VALUE_BIT));
+	}
+	else
+	{
+		band->row[at] = some;
+		band->value[at] = (uint32_t) wide_word(rows->value);
+	}
+}
+
+/* planes_minus() in some lanes, of the double of b in those that are in twice; its functions of three bits as tables. */
+BF_WIDE_INLINE void
+wide_minus(__m512i *a_some, __m512i *a_two, __m512i b_some, __m512i b_two, __mmask8 lanes, __mmask8 twice)
+{
+	__m512i		t = _mm512_ternarylogic_epi64(*a_some, *a_two, _mm512_mask_xor_epi64(b_two, twice, b_two, b_some), 0x96);
+
+	*a_some = _mm512_mask_ternarylogic_epi64(*a_some, lanes, b_some, t, 0x7c);
+	*a_two = _mm512_mask_ternarylogic_epi64(*a_two, lanes, b_some, t, 0x34);
+}
+
+BF_WIDE_INLINE void
+wide_subtract(WideRows *a, const WideRows *b, __mmask8 lanes, __mmask8 twice, bool ternary)
+{
+	if (ternary)
+	{
+		wide_minus(&a->low_some, &a->low_two, b->low_some, b->low_two, lanes, twice);
+		wide_minus(&a->high_some, &a->high_two, b->high_some, b->high_two, lanes, twice);
+	}
+	else
+	{
+		a->low_some = _mm512_mask_xor_epi64(a->low_some, lanes, a->low_some, b->low_some);
+		a->high_some = _mm512_mask_xor_epi64(a->high_some, lanes, a->high_some, b->high_some);
+		a->value = _mm512_mask_xor_epi64(a->value, lanes, a->value, b->value);
+	}
+}
+
+BF_WIDE_INLINE void
+wide_next_block(WideRows *a)
+{
+	const __m512i coefficients = _mm512_set1_epi64(COEFFICIENTS);
+
+	a->low_some = _mm512_and_si512(coefficients, a->high_some);
+	a->low_two = _mm512_and_si512(coefficients, a->high_two);
+	a->high_some = _mm512_andnot_si512(coefficients, a->high_some);
+	a->high_two = _mm512_andnot_si512(coefficients, a->high_two);
+}
+
+/* Are there coefficients left? */
+BF_WIDE_INLINE bool
+wide_left(const WideRows *a, const WideRows *b)
+{
+	__m512i		low = _mm512_or_si512(a->low_some, b->low_some);
+	__m512i		high = _mm512_or_si512(a->high_some, b->high_some);
+	__m512i		all = _mm512_ternarylogic_epi64(low, high, _mm512_set1_epi64(COEFFICIENTS), 0xf8);
+
+	return _mm512_test_epi64_mask(all, all) != 0;
+}
+
+/*
+ * add_rows() and add_ternary_rows() with sixteen keys at a time, slot by slot: from the rows that have a coefficient in the slot, that row is
+ * subtracted which stands there; in a free slot the first of them stands from then on, and nothing remains of it.
+ */
+BF_WIDE_INLINE bool
+wide_add(Adding *adding, Band *band, bool ternary)
+{
+	while (adding->next < adding->last)
+	{
+		uint32_t	start = start_of(adding->build, adding->layer, band, adding->next);
+		uint32_t	at = start - (ternary ? adding->first_slot : 0);
+		WideRows	a = wide_next_rows(adding, band, start / BLOCK_SLOTS, ternary);
+		WideRows	b = wide_next_rows(adding, band, start / BLOCK_SLOTS, ternary);
+		__m512i		left;
+
+		if (ternary && start < adding->first_slot)
+			continue;
+		for (;;)
+		{
+			__m512i		here = _mm512_set1_epi64((long long) (UINT64_C(1) << at % BLOCK_SLOTS));
+			__mmask8	a_lanes = _mm512_test_epi64_mask(a.low_some, here);
+			__mmask8	b_lanes = _mm512_test_epi64_mask(b.low_some, here);
+			__mmask8	a_twice = ternary ? _mm512_test_epi64_mask(a.low_two, here) : 0;
+			__mmask8	b_twice = ternary ? _mm512_test_epi64_mask(b.low_two, here) : 0;
+			WideRows	row;
+
+			if (ternary ? band->ternary_row[at].some != 0 : band->row[at] != 0)
+			{
+				row = wide_row(band, at, ternary);
+				wide_subtract(&a, &row, a_lanes, a_twice, ternary);
+				wide_subtract(&b, &row, b_lanes, b_twice, ternary);
+			}
+			else if (_kortestz_mask8_u8(a_lanes, b_lanes) == 0)
+			{
+				row = a_lanes != 0 ? wide_first_row(&a, a_lanes, here, ternary) : wide_first_row(&b, b_lanes, here, ternary);
+				wide_put(band, at, &row, ternary);
+				adding->added[adding->nadded++] = at;
+				wide_subtract(&a, &row, a_lanes, a_twice, ternary);
+				wide_subtract(&b, &row, b_lanes, b_twice, ternary);
+				if (!wide_left(&a, &b))
+					break;
+			}
+			if (++at % BLOCK_SLOTS == 0)
+			{
+				wide_next_block(&a);
+				wide_next_block(&b);
+				if (!wide_left(&a, &b))
+					break;
+			}
+		}
+		left = ternary ? _mm512_or_si512(a.high_some, b.high_some) : _mm512_or_si512(a.value, b.value);
+		if (_mm512_test_epi64_mask(left, left) != 0)
+			return false;
+	}
+	return true;
+}
+
+BF_WIDE_INLINE bool
+wide_add_rows(Adding *adding, Band *band)
+{
+	return wide_add(adding, band, false);
+}
+
+BF_WIDE_INLINE bool
+wide_add_ternary_rows(Adding *adding, Band *band)
+{
+	return wide_add(adding, band, true);
+}
+
+BF_WIDE static uint32_t
+fill_wide(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
+{
+	return fill_with(env, build, layer, band, n, thresholds, wide_add_rows, wide_add_ternary_rows);
 }
 
 #endif
@@ -1554,6 +1859,10 @@ fill_bmi(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *
 static uint32_t
 fill_band(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
 {
+#ifdef BF_HAVE_WIDE
+	if (bf_have_wide())
+		return fill_wide(env, build, layer, band, n, thresholds);
+#endif
 #ifdef HAVE_X86_KERNELS
 	if (have_x86_kernels())
 		return fill_bmi(env, build, layer, band, n, thresholds);
@@ -1595,26 +1904,25 @@ solve_four(const uint64_t *row, const uint32_t *value, unsigned column, uint64_t
 
 /* The same in the ternary column; the slots' digits are put behind those that slots of later blocks have in n. */
 static inline __attribute__((always_inline)) void
-solve_ternary(const TernaryRow *row, const uint8_t *value, TernaryRow *window, uint8_t *n, unsigned weight)
+solve_ternary(const Planes *row, const uint8_t *value, Planes *window, uint8_t *n, unsigned weight)
 {
-	uint64_t	one = window->one;
-	uint64_t	two = window->two;
+	Planes		x = *window;
 	int			i;
 
 	for (i = BLOCK_SLOTS - 1; i >= 0; i--)
 	{
+		uint64_t	some;
 		unsigned	digit;
 
-		one <<= 1;
-		two <<= 1;
-		digit = (unsigned) (value[i] + __builtin_popcountll(row[i].one & two) + __builtin_popcountll(row[i].two & one) +
-							2 * (__builtin_popcountll(row[i].one & one) + __builtin_popcountll(row[i].two & two))) % 3;
-		one |= digit & 1;
-		two |= digit >> 1;
+		x.some <<= 1;
+		x.two <<= 1;
+		some = x.some & row[i].some;
+		digit = (unsigned) (value[i] + 2 * (__builtin_popcountll(some) + __builtin_popcountll(some & (x.two ^ row[i].two)))) % 3;
+		x.some |= digit != 0;
+		x.two |= digit >> 1;
 		n[i] = (uint8_t) (n[i] + digit * weight);
 	}
-	window->one = one;
-	window->two = two;
+	*window = x;
 }
 
 /*
@@ -1624,7 +1932,7 @@ static inline __attribute__((always_inline)) void
 solve_with(const BfEnv *env, const Layer *layer, const Band *band, uint8_t *out)
 {
 	uint64_t	window[BF_STATIC_MAX_WIDTH] = {0};
-	TernaryRow	ternary_window = {0, 0};
+	Planes		ternary_window = {0, 0};
 	uint8_t		n[GROUP_BYTES] = {0};
 	uint64_t	block;
 
@@ -1699,7 +2007,7 @@ ribbon_solve(const BfEnv *env, BfShardBuild *build)
 	Band		band;
 
 	band.row = build->scratch;
-	band.ternary_row = (TernaryRow *) (void *) (band.row + slots);
+	band.ternary_row = (Planes *) (void *) (band.row + slots);
 	band.value = (uint32_t *) (void *) (band.ternary_row + ternary_slots);
 	band.start = band.value + slots;
 	band.key = band.start + max_next_keys(n);
