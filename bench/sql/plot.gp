@@ -16,7 +16,7 @@ set bmargin at screen 0.13
 set key at screen 0.68, graph 0.95 left top
 
 do for [format in (png eq '' ? 'svg' : 'svg png')] {
-	height = plot_name eq 'joins' ? 860 : 520
+	height = plot_name eq 'joins' ? 720 : 520
 	if (format eq 'svg') {
 		set terminal svg size 1000,height font 'DejaVu Sans,14' background 'white'
 		folder = 'docs'
@@ -28,8 +28,8 @@ do for [format in (png eq '' ? 'svg' : 'svg png')] {
 	if (plot_name eq 'semijoin') {
 		types   = 'bigint uuid text'
 		colours = '#1a5fb4 #e66100 #2e9e5b'
-		forms   = 'built stored spilling'
-		titles  = '"filter built in the query" "stored filter" "built, join spills (4 MB)"'
+		forms   = 'built stored spilling automatic'
+		titles  = '"filter built in the query" "stored filter" "built, join spills (4 MB)" "automatic filter"'
 		rows(type, form) = sprintf("< awk -F '\\t' '$1 == \"%s\" && $2 == \"%s\"' %s | sort -k 3,3g", type, form, tsv)
 		set title 'Filter and hash semi-join, against the semi-join alone (1 million keys)' noenhanced
 		set xlabel 'rows that match'
