@@ -21,7 +21,8 @@ CREATE VIEW results AS
 	SELECT j.id, j.name, j.question,
 		   i.keys_estimated AS keys, i.bytes AS filter_bytes, f.build_ms,
 		   c.all_rows, c.passing_rows, m.rows AS matching_rows,
-		   m.rounds, m.without_ms, m.with_ms, m.without_ms / m.with_ms AS speedup,
+		   m.rounds, m.without_ms, m.with_ms, m.automatic_ms, m.without_ms / m.with_ms AS speedup,
+		   m.without_ms / m.automatic_ms AS speedup_automatic,
 		   m.without_ms / (m.with_ms + f.build_ms) AS speedup_with_build,
 		   bloom_fpr(f.f) AS predicted,
 		   c.absent_keys, c.absent_passing,
@@ -33,8 +34,9 @@ CREATE VIEW results AS
 	JOIN (SELECT id,
 				 min(rows) AS rows,
 				 max(round) AS rounds,
-				 percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE NOT filtered AND round > 0) AS without_ms,
-				 percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE filtered AND round > 0) AS with_ms
+				 percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'without' AND round > 0) AS without_ms,
+				 percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'with' AND round > 0) AS with_ms,
+				 percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'automatic' AND round > 0) AS automatic_ms
 		  FROM runs GROUP BY id) m USING (id),
 		LATERAL bloom_info(f.f) AS i;
 

@@ -41,7 +41,7 @@ CREATE TABLE joins (
 	one_in int NOT NULL			-- how many of the fact's distinct keys are tested for the FPR by key: one in so many
 );
 
--- count and sum over the rows of the result tell whether both ways give the same rows.
+-- count and sum over the rows of the result tell whether all ways give the same rows.
 CREATE VIEW join_queries AS
 	SELECT id, name, probe,
 		   format('SELECT %s FROM %I WHERE %s', what, fact, plain) AS without_filter,
@@ -58,7 +58,7 @@ CREATE VIEW join_queries AS
 -- What was measured.
 CREATE TABLE runs (
 	id int NOT NULL,
-	filtered boolean NOT NULL,
+	way text NOT NULL,			-- 'without' a filter, 'with' it, 'automatic': without, but for bloomfam.join_filter
 	round int NOT NULL,			-- 0: warming up, not counted
 	ms float8 NOT NULL,
 	rows bigint NOT NULL,
