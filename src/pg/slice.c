@@ -25,7 +25,7 @@
 #include "pg/bloomfam.h"
 
 /* Reading a slice costs about as much as this many bytes of fetching all. */
-#define BYTES_PER_SLICE		(16 * 1024)
+#define BYTES_PER_SLICE		(8 * 1024)
 
 /* After so many chunks in a row that lay elsewhere, they are no longer looked for by their place. */
 #define MAX_MISPLACED		8
