@@ -95,19 +95,27 @@ told_of(int64_t supplier)
 	return supplier == complaint ? "Complaints" : supplier == other ? "Recommends" : NULL;
 }
 
+/* Key, name, address, nation, phone and balance of a customer or supplier. */
 static void
-supplier_row(Random *r, int64_t key)
+put_party(Random *r, const char *name, int64_t key)
 {
 	int			nation = (int) between(r, 0, NATIONS - 1);
-	const char *told = told_of(key);
-	char		text[101];
 
 	put_int(key);
-	put_name("Supplier#", key);
+	put_name(name, key);
 	put_noise(r, 10, 40);
 	put_int(nation);
 	put_phone(r, nation);
 	put_cents(between(r, -99999, 999999));
+}
+
+static void
+supplier_row(Random *r, int64_t key)
+{
+	const char *told = told_of(key);
+	char		text[101];
+
+	put_party(r, "Supplier#", key);
 	comment(r, 25, 100, text);
 	if (told)
 	{
@@ -202,14 +210,7 @@ write_partsupp(double scale)
 static void
 customer_row(Random *r, int64_t key)
 {
-	int			nation = (int) between(r, 0, NATIONS - 1);
-
-	put_int(key);
-	put_name("Customer#", key);
-	put_noise(r, 10, 40);
-	put_int(nation);
-	put_phone(r, nation);
-	put_cents(between(r, -99999, 999999));
+	put_party(r, "Customer#", key);
 	put_text(market_segment(r));
 	put_comment(r, 29, 116);
 }

@@ -273,15 +273,15 @@ foreach my $case (
 		"... says why the filter is not sent with $scans");
 }
 unlike(log_of('SELECT 1 FROM fact JOIN dim USING (k)'), qr/not sent/, '... and nothing where it is');
+like(rows_of('force', 'EXPLAIN VERBOSE SELECT 1 FROM plain_fact JOIN dim USING (k)'),
+	qr/^Join Filters:\n  \(plain_fact\.k = dim\.k\): Filter 1 is expected to drop .* rows\. It is not sent with 1 of 1 foreign scans: the foreign server is none /m,
+	'... EXPLAIN VERBOSE says the same');
 
 # Where it can neither be sent nor asked here, there is none.
 my $nowhere = "SELECT 1 FROM (SELECT t::bpchar AS c FROM spread_1 UNION ALL SELECT t::bpchar FROM spread_2) s JOIN dim ON c = dim.t::bpchar";
 unlike(rows_of('force', "EXPLAIN $nowhere"), qr/Bloom Filter/, 'asynchronous scans that it cannot be sent to: no filter');
 like(log_of($nowhere), qr/LOG:  no bloom filter for the hash join on .*\nDETAIL:  All of the probe side is scanned asynchronously\. It is not sent with 2 of 2 foreign scans: keys of this type are not hashed alike by all servers\.$/m,
 	'... and the log says why');
-like(rows_of('force', 'EXPLAIN VERBOSE SELECT 1 FROM plain_fact JOIN dim USING (k)'),
-	qr/^Join Filters:\n  \(plain_fact\.k = dim\.k\): Filter 1 is expected to drop .* rows\. It is not sent with 1 of 1 foreign scans: the foreign server is none /m,
-	'... EXPLAIN VERBOSE says the same');
 
 # Data-modifying commands: the local table is changed.
 foreach my $mode (qw(off on force))
