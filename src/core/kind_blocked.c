@@ -25,11 +25,11 @@
 #include "bf_cells.h"
 #include "bf_hash.h"
 #include "bf_math.h"
+#include "bf_wide.h"
 
 #include <math.h>
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
 #define HAVE_AVX2_KERNEL
 #endif
 
@@ -37,7 +37,7 @@
 #define BIT_SHIFT		(32 - 9)	/* 2^9 bits in a block */
 
 /* The powers 1 to 16 of 0x9e3779b9, 2^32 over the golden ratio, modulo 2^32. */
-static const uint32_t multiplier[BF_MAX_BLOCK_PROBES] __attribute__((aligned(32))) = {
+static const uint32_t multiplier[BF_MAX_BLOCK_PROBES] __attribute__((aligned(64))) = {
 	0x9e3779b9, 0xe35e67b1, 0x734297e9, 0x35fbe861, 0xdeb7c719, 0x0448b211, 0x3459b749, 0xab25f4c1,
 	0x52941879, 0x9c95e071, 0xf5ab9aa9, 0x2d6ba521, 0x8bededd9, 0x9bfb72d1, 0x3ae1c209, 0x7fca7981,
 };
@@ -258,6 +258,39 @@ set_bits_avx2(uint8_t *block, uint32_t x, unsigned k)
 
 #endif
 
+#ifdef BF_HAVE_WIDE
+
+/*
+ * The same for the whole block at once: a word's part of a bit is 1 shifted by the bit's position less the word's, which is nothing in all words but
+ * one, as no such shift there is between 0 and 31.  Positions are stored negated, so that the subtraction takes one from memory for all words.
+ */
+BF_WIDE_INLINE void
+set_bits_wide(uint8_t *block, uint32_t x, unsigned k)
+{
+	uint32_t	position[BF_MAX_BLOCK_PROBES] __attribute__((aligned(64)));
+	__m512i		product = _mm512_mullo_epi32(_mm512_set1_epi32((int) x), _mm512_load_si512(multiplier));
+	__m512i		word = _mm512_setr_epi32(0, -32, -64, -96, -128, -160, -192, -224, -256, -288, -320, -352, -384, -416, -448, -480);
+	__m512i		bits = _mm512_loadu_si512(block);
+	unsigned	i;
+
+	_mm512_store_si512(position, _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_srli_epi32(product, BIT_SHIFT)));
+	for (i = 0; i < k; i++)
+	{
+		__m512i		shift = _mm512_sub_epi32(word, _mm512_set1_epi32((int) position[i]));
+
+		bits = _mm512_or_si512(bits, _mm512_sllv_epi32(_mm512_set1_epi32(1), shift));
+	}
+	_mm512_storeu_si512(block, bits);
+}
+
+BF_WIDE static size_t
+add_wide(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
+{
+	return bf_blocks_add(head, payload, hashes, n, block_offset, set_bits_wide);
+}
+
+#endif
+
 #ifdef HAVE_AVX2_KERNEL
 
 __attribute__((target("avx2")))
@@ -272,6 +305,10 @@ add_avx2(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t 
 static size_t
 blocked_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
 {
+#ifdef BF_HAVE_WIDE
+	if (bf_have_wide())
+		return add_wide(head, payload, hashes, n);
+#endif
 #ifdef HAVE_AVX2_KERNEL
 	if (__builtin_cpu_supports("avx2"))
 		return add_avx2(head, payload, hashes, n);

@@ -19,6 +19,7 @@
 #include "access/tableam.h"
 #include "catalog/pg_type.h"
 #include "storage/bufmgr.h"
+#include "storage/smgr.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
@@ -50,7 +51,6 @@ struct BloomfamSliceScan
 	Snapshot	snapshot;
 	TupleTableSlot *slot;
 	ScanKeyData key[2];			/* of the index: value id, number of the chunk */
-	BlockNumber nblocks;		/* of the table; 0: not known yet */
 	int32		last_seq;		/* the last chunk that was read, and where it lies; -1: none */
 	ItemPointerData last_tid;
 };
@@ -68,7 +68,6 @@ begin_scan(Oid table, Oid value_id)
 	scan->slot = table_slot_create(scan->table, NULL);
 	ScanKeyInit(&scan->key[0], CHUNK_ID, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(value_id));
 	ScanKeyInit(&scan->key[1], CHUNK_SEQ, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(0));
-	scan->nblocks = 0;
 	scan->last_seq = -1;
 	return scan;
 }
@@ -84,6 +83,18 @@ end_scan(BloomfamSliceScan *scan)
 }
 
 /*
+ * Has the table this block?  Asking the file system costs a tenth of a slice, so what the server knew of it last is believed: tables grow, and the
+ * backend that makes one shorter takes that knowledge from all others before they can lock it again, as begin_scan() has.
+ */
+static bool
+has_block(Relation table, BlockNumber block)
+{
+	BlockNumber known = RelationGetSmgr(table)->smgr_cached_nblocks[MAIN_FORKNUM];
+
+	return (known != InvalidBlockNumber && block < known) || block < RelationGetNumberOfBlocks(table);
+}
+
+/*
  * Puts a chunk into the slot if it lies where it should, seen from the last one that was read: the second look is for a page that has one chunk
  * more than the others, as the rest of another value was short.
  */
@@ -92,8 +103,6 @@ find_by_place(BloomfamSliceScan *scan, int32 seq)
 {
 	int			looks;
 
-	if (scan->nblocks == 0)
-		scan->nblocks = RelationGetNumberOfBlocks(scan->table);
 	for (looks = 0; looks < 2; looks++)
 	{
 		int64		place = (int64) ItemPointerGetBlockNumber(&scan->last_tid) * EXTERN_TUPLES_PER_PAGE +
@@ -102,7 +111,7 @@ find_by_place(BloomfamSliceScan *scan, int32 seq)
 		Datum		id;
 		Datum		found;
 
-		if (place < 0 || place >= (int64) scan->nblocks * EXTERN_TUPLES_PER_PAGE)
+		if (place < 0 || place / EXTERN_TUPLES_PER_PAGE >= MaxBlockNumber || !has_block(scan->table, (BlockNumber) (place / EXTERN_TUPLES_PER_PAGE)))
 			return false;
 		ItemPointerSet(&scan->last_tid, (BlockNumber) (place / EXTERN_TUPLES_PER_PAGE), (OffsetNumber) (place % EXTERN_TUPLES_PER_PAGE + 1));
 		if (!table_tuple_fetch_row_version(scan->table, &scan->last_tid, scan->snapshot, scan->slot))
