@@ -169,10 +169,10 @@ bloomfam_join_filter_finish(JoinFilter *filter)
 	filter->counts.given_up += filter->abandoned;
 	if (filter->abandoned || filter->join == NULL)
 		return;
-	size = head.payload_len + JOIN_FILTER_ALIGNMENT;
+	size = head.payload_len + BLOOMFAM_CACHE_LINE;
 	memory = MemoryContextAllocExtended(filter->context, size, MCXT_ALLOC_HUGE);
 	bloomfam_advise_huge_pages(memory, size);
-	payload = (uint8 *) TYPEALIGN(JOIN_FILTER_ALIGNMENT, memory);
+	payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, memory);
 	memset(payload, 0, head.payload_len);
 	bf_init(&head, payload);
 	bloomfam_join_filter_fill(&head, payload, filter->hashes, filter->nhashes);

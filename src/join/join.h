@@ -176,9 +176,6 @@ typedef struct JoinProbeDsm JoinProbeDsm;
 
 #define JOIN_FILTER_KIND		BF_KIND_BLOCKED
 
-/* A line of the cache, which a block of the filter should be. */
-#define JOIN_FILTER_ALIGNMENT	64
-
 /*
  * The filter of one join, in one process.  It lives as long as the query's state; build and probe nodes find it through a parameter slot
  * of the executor (es_param_exec_vals), as a plan's nodes may not know each other.

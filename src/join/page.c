@@ -36,8 +36,7 @@
 /* After a page that was not in the server's buffers, so many are not looked for. */
 #define COLD_PAGES			64
 
-/* The lines of the cache, and how many of them are asked for at most where a row is expected. */
-#define LINE_SIZE			64
+/* How many lines of the cache are asked for at most where a row is expected. */
 #define LINES_PER_ROW		4
 
 /* A column of a filter's key in the heap. */
@@ -221,11 +220,11 @@ hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleD
 static inline const char *
 ask_for_lines(const char *from, const char *end, int most)
 {
-	const char *first = (const char *) TYPEALIGN_DOWN(LINE_SIZE, from);
-	const char *last = (const char *) TYPEALIGN_DOWN(LINE_SIZE, end);
+	const char *first = (const char *) TYPEALIGN_DOWN(BLOOMFAM_CACHE_LINE, from);
+	const char *last = (const char *) TYPEALIGN_DOWN(BLOOMFAM_CACHE_LINE, end);
 	const char *line;
 
-	for (line = first; line != last && most > 0; line += LINE_SIZE, most--)
+	for (line = first; line != last && most > 0; line += BLOOMFAM_CACHE_LINE, most--)
 		__builtin_prefetch(line, 0, 2);
 	return first;
 }
@@ -252,7 +251,7 @@ look_ahead(JoinPage *page, HeapScanDesc scan, Page bytes)
 	if (BufferIsValid(found.recent_buffer))
 	{
 		page->ahead = BufferGetPage(found.recent_buffer);
-		ask_for_lines(page->ahead, page->ahead + ((PageHeader) bytes)->pd_lower + LINE_SIZE - 1, BLCKSZ / LINE_SIZE);
+		ask_for_lines(page->ahead, page->ahead + ((PageHeader) bytes)->pd_lower + BLOOMFAM_CACHE_LINE - 1, BLCKSZ / BLOOMFAM_CACHE_LINE);
 	}
 	else
 		page->cold = COLD_PAGES;

@@ -162,7 +162,7 @@ make_filter(JoinFilter *filter)
 	if (nhashes > bloomfam_join_filter_most() || !bloomfam_join_filter_plan(nhashes, &shared->head))
 		shared->payload = InvalidDsaPointer;
 	else
-		shared->payload = dsa_allocate_extended(filter->area, shared->head.payload_len + JOIN_FILTER_ALIGNMENT,
+		shared->payload = dsa_allocate_extended(filter->area, shared->head.payload_len + BLOOMFAM_CACHE_LINE,
 												DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
 	if (!DsaPointerIsValid(shared->payload))
 	{
@@ -172,7 +172,7 @@ make_filter(JoinFilter *filter)
 		return;
 	}
 	bloomfam_join_filter_count(filter, shared->head.payload_len, shared->head.payload_len + nhashes * sizeof(uint64));
-	payload = (uint8 *) TYPEALIGN(JOIN_FILTER_ALIGNMENT, dsa_get_address(filter->area, shared->payload));
+	payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(filter->area, shared->payload));
 	memset(payload, 0, shared->head.payload_len);
 	bf_init(&shared->head, payload);
 	for (next = dsa_pointer_atomic_read(&shared->chunks); DsaPointerIsValid(next);)
@@ -214,7 +214,7 @@ bloomfam_join_shared_attach(JoinFilter *filter)
 	head = shared->head;
 	/* the module need not lie at the same address everywhere */
 	head.kind = bf_kind_by_id(JOIN_FILTER_KIND);
-	bloomfam_join_filter_use(filter, &head, (uint8 *) TYPEALIGN(JOIN_FILTER_ALIGNMENT, dsa_get_address(filter->area, shared->payload)));
+	bloomfam_join_filter_use(filter, &head, (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(filter->area, shared->payload)));
 	return true;
 }
 
@@ -421,10 +421,10 @@ copy_filter(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 	if (area == NULL || filter->copied_to == area || !bloomfam_join_filter_ready(filter))
 		return;
 	size = filter->view.head.payload_len;
-	shared->payload = dsa_allocate_extended(area, size + JOIN_FILTER_ALIGNMENT, DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
+	shared->payload = dsa_allocate_extended(area, size + BLOOMFAM_CACHE_LINE, DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
 	if (!DsaPointerIsValid(shared->payload))
 		return;
-	memcpy((void *) TYPEALIGN(JOIN_FILTER_ALIGNMENT, dsa_get_address(area, shared->payload)), filter->view.payload, size);
+	memcpy((void *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(area, shared->payload)), filter->view.payload, size);
 	shared->head = filter->view.head;
 	filter->copied_to = area;
 	filter->copied_build = filter->counts.builds;

@@ -17,6 +17,9 @@
 
 extern const BfEnv bloomfam_env;
 
+/* What the processor fetches at a time: payloads begin on such a boundary, so that a block is one fetch. */
+#define BLOOMFAM_CACHE_LINE		64
+
 /* Asks for huge pages for memory that will be accessed at random; before it is touched. */
 extern void bloomfam_advise_huge_pages(void *memory, Size size);
 

@@ -13,8 +13,6 @@
 #include "core/bf_partial.h"
 #include "pg/builder.h"
 
-#define CACHE_LINE		64
-
 /* How many hashes are moved at once from a set to a filter. */
 #define MOVE_HASHES		1024
 
@@ -108,8 +106,8 @@ make_image(Builder *builder)
 {
 	Size		size = builder->head.payload_len;
 
-	builder->image_chunk = MemoryContextAllocHuge(builder->context, size + CACHE_LINE);
-	builder->image = (uint8 *) TYPEALIGN(CACHE_LINE, builder->image_chunk);
+	builder->image_chunk = MemoryContextAllocHuge(builder->context, size + BLOOMFAM_CACHE_LINE);
+	builder->image = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, builder->image_chunk);
 	bloomfam_advise_huge_pages(builder->image, size);
 	memset(builder->image, 0, size);
 }

@@ -28,8 +28,6 @@
 
 #include "pg/edit.h"
 
-#define CACHE_LINE		64
-
 /* How much of a TOASTed value is fetched at once: its chunks go straight to where they shall be. */
 #define FETCH_BYTES		(1024 * 1024)
 
@@ -229,9 +227,9 @@ fetch(BloomfamFilter *filter, struct varlena *value, Size *len)
 	if (filter->copy != NULL)
 		pfree(filter->copy);
 	filter->copy = NULL;
-	filter->copy = MemoryContextAlloc(filter->context, *len + CACHE_LINE);
+	filter->copy = MemoryContextAlloc(filter->context, *len + BLOOMFAM_CACHE_LINE);
 	offset = bf_payload_offset(view.head.family_len);
-	start = (char *) TYPEALIGN(CACHE_LINE, filter->copy + offset) - offset;
+	start = (char *) TYPEALIGN(BLOOMFAM_CACHE_LINE, filter->copy + offset) - offset;
 	bloomfam_advise_huge_pages(start, *len);
 
 	if (whole != NULL)
