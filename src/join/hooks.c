@@ -21,6 +21,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
@@ -37,6 +38,7 @@ int			bloomfam_join_filter_foreign_max_size = 1024;
 double		bloomfam_join_filter_min_drop = 0.1;
 double		bloomfam_join_filter_fpr = 0.005;
 bool		bloomfam_join_filter_log = false;
+bool		bloomfam_join_filter_plans = true;
 
 int			bloomfam_join_builds_begun = 0;
 
@@ -48,6 +50,7 @@ static const struct config_enum_entry mode_options[] = {
 };
 
 static planner_hook_type previous_planner;
+static set_join_pathlist_hook_type previous_join_paths;
 static ExecutorStart_hook_type previous_executor_start;
 static ExecutorEnd_hook_type previous_executor_end;
 static ExplainOneQuery_hook_type previous_explain;
@@ -62,6 +65,15 @@ typedef struct Explained
 
 /* The one that is being done; NULL: none. */
 static Explained *explained = NULL;
+
+static void
+add_paths_with_filters(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+{
+	if (previous_join_paths != NULL)
+		previous_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (bloomfam_join_filter != JOIN_FILTER_OFF && bloomfam_join_filter_plans)
+		bloomfam_join_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);
+}
 
 static PlannedStmt *
 plan_with_filters(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
@@ -201,6 +213,10 @@ bloomfam_join_init(void)
 	DefineCustomBoolVariable("bloomfam.join_filter_log",
 							 "Logs for each hash join that is planned which filters it gets, or why it gets none.",
 							 NULL, &bloomfam_join_filter_log, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("bloomfam.join_filter_plans",
+							 "Lets the planner choose hash joins for what their filters are expected to save.",
+							 "If it is off, plans are made as without filters.",
+							 &bloomfam_join_filter_plans, true, PGC_USERSET, 0, NULL, NULL, NULL);
 
 	RegisterCustomScanMethods(&bloomfam_join_build_methods);
 	RegisterCustomScanMethods(&bloomfam_join_probe_methods);
@@ -209,6 +225,8 @@ bloomfam_join_init(void)
 		return;
 	previous_planner = planner_hook;
 	planner_hook = plan_with_filters;
+	previous_join_paths = set_join_pathlist_hook;
+	set_join_pathlist_hook = add_paths_with_filters;
 	previous_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = start_with_filters;
 	previous_executor_end = ExecutorEnd_hook;
