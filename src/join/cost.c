@@ -3,13 +3,13 @@
  * cost.c
  *	  What a join filter costs and saves; and hash joins that are planned by it.
  *
- * plan.c adds filters to plans that are finished.  Without more, the planner would choose a nested loop over an index, or a merge join, where a hash
- * join would be faster whose probe side is scanned by pages under a filter.  So for each pair of relations that it considers, it is offered the hash
- * join once more, at a total cost that is lower by what the filter is expected to save.  The join is the server's own in all else, and as legal: if it
- * gets no filter in the end, its cost was too low, and nothing else is wrong.
+ * plan.c adds filters to plans that are finished.  Without more, the planner would choose a nested loop over an index, or a merge join, where a
+ * hash join would be faster whose probe side is scanned by pages under a filter.  So for each pair of relations that it considers, it is offered
+ * the hash join once more, at a total cost that is lower by what the filter is expected to save.  The join is the server's own in all else, and as
+ * legal: if it gets no filter in the end, its cost was too low, and nothing else is wrong.
  *
- * The planner works from the bottom up, so a filter's rows are missing only from the cost of the join that it is of, not from the costs below
- * that, nor from the number of rows that they are of.
+ * The planner works from the bottom up, and knows the costs of the paths below when it comes to a join.  So what a filter saves anywhere is taken
+ * from the cost of the join that it is of; costs and rows of what is below stay as they are.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,8 +29,8 @@
 #include "pg/compat.h"
 
 /*
- * What a filter costs and saves, in cpu_operator_cost, as measured (docs/join_filter.md): a key of the build side; a row that is probed with a page of
- * them, or by itself; a row that is dropped before it becomes one, and what it then does not cost in each node that it would have passed.
+ * What a filter costs and saves, in cpu_operator_cost, as measured (docs/join_filter.md): a key of the build side; a row that is probed with a page
+ * of them, or by itself; a row that is dropped before it becomes one, and what it then does not cost in each node that it would have passed.
  */
 #define COST_OF_KEY			2.0
 #define COST_OF_PAGED_ROW	0.4
@@ -38,6 +38,9 @@
 #define SAVED_AT_SCAN		2.0
 #define SAVED_PER_NODE		4.0
 #define SAVED_PER_TRAVEL	40.0	/* of a row that a foreign server does not send */
+
+/* So many rows are scanned by pages in the time that one is looked up by an index, all being in memory: 80 to 100. */
+#define ROWS_PER_LOOKUP		64.0
 
 /* A probe waits for memory where the filter does not fit the caches of the second and of the last level; sizes that are usual. */
 #define SECOND_CACHE		(1024.0 * 1024.0)
@@ -113,8 +116,8 @@ bloomfam_join_verdict_end(const JoinVerdict *verdict)
 /* A hash join that is considered, and what its filter is expected to save, in the planner's units. */
 typedef struct Candidate
 {
+	const RelOptInfo *innerrel;
 	List	   *clauses;		/* of RestrictInfo, those that it hashes by, as the server would choose them */
-	const RelOptInfo *inner;
 	Index		relid;			/* the base relation whose columns all their outer sides are */
 	double		keys;			/* rows of the inner side */
 	double		drop;			/* the share of the outer side's rows that match none of them */
@@ -122,6 +125,7 @@ typedef struct Candidate
 	double		spilling;
 	int			nodes;			/* from its scan up to the join, and that one */
 	JoinVerdict verdict;		/* what plan.c will say of the filter */
+	double		scanned;		/* rows of that relation, by all processes together */
 	double		saved;
 } Candidate;
 
@@ -150,7 +154,12 @@ find_clauses(Candidate *candidate, const RelOptInfo *outerrel, const RelOptInfo 
 		if (bms_is_subset(clause->left_relids, outerrel->relids) && bms_is_subset(clause->right_relids, innerrel->relids))
 			column = column_of(get_leftop(clause->clause));
 		else if (bms_is_subset(clause->left_relids, innerrel->relids) && bms_is_subset(clause->right_relids, outerrel->relids))
+		{
+			/* without one, the server could not turn it round either */
+			if (!OidIsValid(get_commutator(((OpExpr *) clause->clause)->opno)))
+				return false;
 			column = column_of(get_rightop(clause->clause));
+		}
 		else
 			continue;
 		if (column == NULL || (candidate->clauses != NIL && column->varno != candidate->relid))
@@ -163,7 +172,8 @@ find_clauses(Candidate *candidate, const RelOptInfo *outerrel, const RelOptInfo 
 
 /*
  * From a path down to the scan of the candidate's relation, or to the Append of its partitions; NULL if that is not on the outer side all the way.
- * A filter may go down by inner sides, too, see plan.c; but what it then saves is something else.
+ * A filter may go down by inner sides, too, see plan.c; but what it then saves is something else.  Counts the nodes in between, and what is saved
+ * there, of what they cost themselves.
  */
 static const Path *
 follow(Candidate *candidate, const Path *path)
@@ -227,7 +237,7 @@ is_paged(const Candidate *candidate, const Path *scan)
 	{
 		const RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
 		const OpExpr *equal = (const OpExpr *) clause->clause;
-		bool		inner_is_left = bms_is_subset(clause->left_relids, candidate->inner->relids);
+		bool		inner_is_left = bms_is_subset(clause->left_relids, candidate->innerrel->relids);
 		bool		leakproof;
 
 		if (!bloomfam_join_key_usable(inner_is_left ? get_commutator(equal->opno) : equal->opno, equal->inputcollid, &leakproof) || !leakproof)
@@ -236,7 +246,7 @@ is_paged(const Candidate *candidate, const Path *scan)
 	return true;
 }
 
-/* Adds what is saved at a scan, whose rows are so many times those that one process sees. */
+/* Adds what is saved at a scan, of whose rows one process sees this share. */
 static void
 add_scan(Candidate *candidate, const Path *scan, double scale)
 {
@@ -252,6 +262,7 @@ add_scan(Candidate *candidate, const Path *scan, double scale)
 		candidate->saved += probed * candidate->drop * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
 	}
 	candidate->saved -= probed * cost_of_probe(candidate->keys, paged);
+	candidate->scanned += rel->tuples;
 }
 
 static void
@@ -272,6 +283,25 @@ add_scans(Candidate *candidate, const Path *scan)
 		add_scan(candidate, lfirst(lc), scan->rows / Max(rows, 1));
 }
 
+/*
+ * Could a nested loop look up rows of the outer side by those of the inner side, at a lower cost than that of all of its rows?  The planner counts
+ * the time of a disk for each; if all is in memory, it is less by far, and a lower cost of the hash join would make it choose the slower one.
+ */
+static bool
+can_look_up(const Candidate *candidate, const Path *outer)
+{
+	ListCell   *lc;
+
+	foreach(lc, outer->parent->cheapest_parameterized_paths)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (bms_overlap(PATH_REQ_OUTER(path), candidate->innerrel->relids) && path->total_cost * candidate->innerrel->rows < outer->total_cost)
+			return true;
+	}
+	return false;
+}
+
 /* Is a filter expected to save anything in a hash join of these paths?  Then tells how much. */
 static bool
 saves(Candidate *candidate, const Path *outer, const Path *inner)
@@ -281,7 +311,8 @@ saves(Candidate *candidate, const Path *outer, const Path *inner)
 	candidate->keys = inner->rows;
 	candidate->spilling = bloomfam_join_spilling(inner->rows, inner->pathtarget->width, outer->pathtarget->width);
 	candidate->nodes = 1;
-	candidate->saved = outer->rows * candidate->drop * candidate->spilling -
+	candidate->scanned = 0;
+	candidate->saved = outer->rows * candidate->drop * (list_length(candidate->clauses) * cpu_operator_cost + candidate->spilling) -
 		candidate->keys * COST_OF_KEY * cpu_operator_cost;
 	scan = follow(candidate, outer);
 	if (scan == NULL)
@@ -289,7 +320,8 @@ saves(Candidate *candidate, const Path *outer, const Path *inner)
 	candidate->left = Min(outer->rows / Max(scan->rows, 1), 1);
 	bloomfam_join_verdict_begin(&candidate->verdict, candidate->keys, candidate->drop);
 	add_scans(candidate, scan);
-	return candidate->saved > 0 && bloomfam_join_verdict_end(&candidate->verdict) == JOIN_HAS_FILTER;
+	return candidate->saved > 0 && bloomfam_join_verdict_end(&candidate->verdict) == JOIN_HAS_FILTER &&
+		(candidate->scanned <= candidate->innerrel->rows * ROWS_PER_LOOKUP || !can_look_up(candidate, outer));
 }
 
 /* Offers the planner a hash join of these paths, if a filter is expected to save anything. */
@@ -331,7 +363,7 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		outerrel->cheapest_total_path->param_info != NULL || inner->param_info != NULL || innerrel->rows > bloomfam_join_filter_most())
 		return;
 	memset(&candidate, 0, sizeof(candidate));
-	candidate.inner = innerrel;
+	candidate.innerrel = innerrel;
 	candidate.drop = 1 - joinrel->rows / outerrel->rows;
 	if (!find_clauses(&candidate, outerrel, innerrel, extra->restrictlist))
 		return;

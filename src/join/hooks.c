@@ -3,7 +3,8 @@
  * hooks.c
  *	  Settings of the join filter, and where it meets the server.
  *
- * The planner's hook adds nodes to finished plans.  The executor's ties the nodes of a plan that has some to the hash joins that they serve: an
+ * While the planner works, a hook tells it what filters would save in the joins that it considers (cost.c); when it has finished, another one adds
+ * nodes to its plan.  The executor's ties the nodes of a plan that has some to the hash joins that they serve: an
  * executor node knows its children, not its parent.
  *
  * What was decided about hash joins without a filter is in no node.  EXPLAIN VERBOSE shows it after the plan, when the executor ends: until 18 no
@@ -67,7 +68,8 @@ typedef struct Explained
 static Explained *explained = NULL;
 
 static void
-add_paths_with_filters(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+add_paths_with_filters(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel, JoinType jointype,
+					   JoinPathExtraData *extra)
 {
 	if (previous_join_paths != NULL)
 		previous_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
