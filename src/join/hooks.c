@@ -3,9 +3,9 @@
  * hooks.c
  *	  Settings of the join filter, and where it meets the server.
  *
- * While the planner works, a hook tells it what filters would save in the joins that it considers (cost.c); when it has finished, another one adds
- * nodes to its plan.  The executor's ties the nodes of a plan that has some to the hash joins that they serve: an
- * executor node knows its children, not its parent.
+ * While the planner works, a hook tells it what filters would save in the joins that it considers; when it has finished, another adds nodes to its
+ * plan.  The executor's ties the nodes of a plan that has some to the hash joins that they serve: an executor node knows its children, not its
+ * parent.
  *
  * What was decided about hash joins without a filter is in no node.  EXPLAIN VERBOSE shows it after the plan, when the executor ends: until 18 no
  * hook is nearer.  EXPLAIN EXECUTE, which plans elsewhere or not at all, does not show it.
