@@ -3,8 +3,9 @@
  * hooks.c
  *	  Settings of the join filter, and where it meets the server.
  *
- * The planner's hook adds nodes to finished plans.  The executor's ties the nodes of a plan that has some to the hash joins that they serve: an
- * executor node knows its children, not its parent.
+ * While the planner works, a hook tells it what filters would save in the joins that it considers; when it has finished, another adds nodes to its
+ * plan.  The executor's ties the nodes of a plan that has some to the hash joins that they serve: an executor node knows its children, not its
+ * parent.
  *
  * What was decided about hash joins without a filter is in no node.  EXPLAIN VERBOSE shows it after the plan, when the executor ends: until 18 no
  * hook is nearer.  EXPLAIN EXECUTE, which plans elsewhere or not at all, does not show it.
@@ -21,6 +22,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
@@ -37,6 +39,7 @@ int			bloomfam_join_filter_foreign_max_size = 1024;
 double		bloomfam_join_filter_min_drop = 0.1;
 double		bloomfam_join_filter_fpr = 0.005;
 bool		bloomfam_join_filter_log = false;
+bool		bloomfam_join_filter_plans = true;
 
 int			bloomfam_join_builds_begun = 0;
 
@@ -48,6 +51,7 @@ static const struct config_enum_entry mode_options[] = {
 };
 
 static planner_hook_type previous_planner;
+static set_join_pathlist_hook_type previous_join_paths;
 static ExecutorStart_hook_type previous_executor_start;
 static ExecutorEnd_hook_type previous_executor_end;
 static ExplainOneQuery_hook_type previous_explain;
@@ -62,6 +66,16 @@ typedef struct Explained
 
 /* The one that is being done; NULL: none. */
 static Explained *explained = NULL;
+
+static void
+add_paths_with_filters(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel, JoinType jointype,
+					   JoinPathExtraData *extra)
+{
+	if (previous_join_paths != NULL)
+		previous_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (bloomfam_join_filter != JOIN_FILTER_OFF && bloomfam_join_filter_plans)
+		bloomfam_join_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);
+}
 
 static PlannedStmt *
 plan_with_filters(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
@@ -201,6 +215,10 @@ bloomfam_join_init(void)
 	DefineCustomBoolVariable("bloomfam.join_filter_log",
 							 "Logs for each hash join that is planned which filters it gets, or why it gets none.",
 							 NULL, &bloomfam_join_filter_log, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("bloomfam.join_filter_plans",
+							 "Lets the planner choose hash joins for what their filters are expected to save.",
+							 "If it is off, plans are made as without filters.",
+							 &bloomfam_join_filter_plans, true, PGC_USERSET, 0, NULL, NULL, NULL);
 
 	RegisterCustomScanMethods(&bloomfam_join_build_methods);
 	RegisterCustomScanMethods(&bloomfam_join_probe_methods);
@@ -209,6 +227,8 @@ bloomfam_join_init(void)
 		return;
 	previous_planner = planner_hook;
 	planner_hook = plan_with_filters;
+	previous_join_paths = set_join_pathlist_hook;
+	set_join_pathlist_hook = add_paths_with_filters;
 	previous_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = start_with_filters;
 	previous_executor_end = ExecutorEnd_hook;

@@ -22,6 +22,7 @@
 #include "executor/hashjoin.h"
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 #include "port/atomics.h"
 #include "storage/dsm.h"
@@ -46,6 +47,7 @@ extern int	bloomfam_join_filter_foreign_max_size;	/* kB; 0: none */
 extern double bloomfam_join_filter_min_drop;
 extern double bloomfam_join_filter_fpr;
 extern bool bloomfam_join_filter_log;
+extern bool bloomfam_join_filter_plans;
 
 /* Build nodes that are not yet tied to their hash join count themselves here. */
 extern int	bloomfam_join_builds_begun;
@@ -494,23 +496,7 @@ extern const BfView *bloomfam_join_stored_view(const JoinStored *stored);
 /* Does a row with this key, which is not NULL, pass? */
 extern bool bloomfam_join_stored_passes(JoinStored *stored, Datum key);
 
-/* ---- plan.c ---- */
-
-/* Adds filters to a finished plan, in which row security has a part or not.  Returns the decisions: a JoinDecision for each of its hash joins. */
-extern List *bloomfam_join_plan(PlannedStmt *stmt, bool row_security);
-
-/*
- * Does an expression, or a list of them, give the same each time, and notice nothing of how often it is asked?  So rows may be dropped before.
- */
-extern bool bloomfam_join_is_indifferent(void *expression);
-
-/* The column that an expression is, as it stands or relabelled: of the table or child that varno says.  0 if it is none. */
-extern AttrNumber bloomfam_join_column(const Expr *expr, int varno);
-
-/* The same of an output column of a plan. */
-extern AttrNumber bloomfam_join_column_behind(const Plan *plan, AttrNumber attribute, int varno);
-
-/* ---- explain.c: what EXPLAIN and the log say ---- */
+/* ---- cost.c: what filters cost and save, and hash joins that are planned by it ---- */
 
 /* What became of a hash key of a join: of the reasons against a filter, the first that applies. */
 typedef enum JoinReason
@@ -537,6 +523,49 @@ typedef struct JoinVerdict
 	int			unsent;			/* those of them that it does not travel to, and */
 	const char *unsent_reason;	/* ... why not to the last of them */
 } JoinVerdict;
+
+/* Do rows of a hash join's outer side that match no row of the inner side add nothing to its result? */
+extern bool bloomfam_join_may_drop_outer(JoinType type);
+
+/* What a row of the outer side costs that is written to a file and read again, as the hash table does not fit memory; on average. */
+extern double bloomfam_join_spilling(double keys, int inner_width, int outer_width);
+
+/* Begins a verdict on a filter of so many keys that drops this share of rows. */
+extern void bloomfam_join_verdict_begin(JoinVerdict *verdict, double keys, double drop);
+
+/* Adds a place with so many rows, which pass so many nodes from there on to the join, and that one. */
+extern void bloomfam_join_verdict_place(JoinVerdict *verdict, double keys, double rows, bool paged, int nodes, double spilling);
+
+/* Adds a scan of another server's table that it is sent with. */
+extern void bloomfam_join_verdict_foreign(JoinVerdict *verdict, double rows);
+
+/* Is the filter expected to pay?  JOIN_HAS_FILTER if so. */
+extern JoinReason bloomfam_join_verdict_end(const JoinVerdict *verdict);
+
+/*
+ * Offers the planner hash joins of a pair of relations whose cost is lowered by what a filter is expected to save.  To be called as a
+ * set_join_pathlist_hook.
+ */
+extern void bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel, JoinType jointype,
+									JoinPathExtraData *extra);
+
+/* ---- plan.c ---- */
+
+/* Adds filters to a finished plan, in which row security has a part or not.  Returns the decisions: a JoinDecision for each of its hash joins. */
+extern List *bloomfam_join_plan(PlannedStmt *stmt, bool row_security);
+
+/*
+ * Does an expression, or a list of them, give the same each time, and notice nothing of how often it is asked?  So rows may be dropped before.
+ */
+extern bool bloomfam_join_is_indifferent(void *expression);
+
+/* The column that an expression is, as it stands or relabelled: of the table or child that varno says.  0 if it is none. */
+extern AttrNumber bloomfam_join_column(const Expr *expr, int varno);
+
+/* The same of an output column of a plan. */
+extern AttrNumber bloomfam_join_column_behind(const Plan *plan, AttrNumber attribute, int varno);
+
+/* ---- explain.c: what EXPLAIN and the log say ---- */
 
 typedef struct JoinDecision
 {

@@ -633,48 +633,6 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 
 /* ---- which joins ---- */
 
-/* Do rows of the outer side that match no row of the inner side add nothing to the join's result? */
-static bool
-may_drop_outer(JoinType type)
-{
-	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
-}
-
-/*
- * What a filter costs and saves, in cpu_operator_cost, as measured (docs/join_filter.md): a key of the build side; a row that is probed with a page of
- * them, or by itself; a row that is dropped before it becomes one, and what it then does not cost in each node that it would have passed.
- */
-#define COST_OF_KEY			2.0
-#define COST_OF_PAGED_ROW	0.4
-#define COST_OF_ROW			1.0
-#define SAVED_AT_SCAN		2.0
-#define SAVED_PER_NODE		4.0
-#define SAVED_PER_TRAVEL	40.0	/* of a row that a foreign server does not send */
-
-/* A probe waits for memory where the filter does not fit the caches of the second and of the last level; sizes that are usual. */
-#define SECOND_CACHE		(1024.0 * 1024.0)
-#define LAST_CACHE			(16.0 * 1024.0 * 1024.0)
-
-static double
-cost_of_waiting(double bytes)
-{
-	return bytes <= SECOND_CACHE ? 1 : bytes <= LAST_CACHE ? 2 : 4;
-}
-
-/* What a row of the probe side costs that is written to a file and read again, as the hash table does not fit memory; on average. */
-static double
-cost_of_spilling(const HashJoin *join)
-{
-	const Plan *outer = outerPlan(join);
-	const Plan *hash = innerPlan(join);
-	double		table = hash->plan_rows * (hash->plan_width + MAXALIGN(SizeofHeapTupleHeader));
-	double		memory = get_hash_memory_limit();
-
-	if (table <= memory)
-		return 0;
-	return (1 - memory / table) * 2 * seq_page_cost * (outer->plan_width + MAXALIGN(SizeofHeapTupleHeader)) / BLCKSZ;
-}
-
 /* Is it a scan that may be done by pages? */
 static bool
 is_paged(Plan *plan)
@@ -686,24 +644,18 @@ is_paged(Plan *plan)
 static JoinVerdict
 judge(const HashJoin *join, const Way *way)
 {
-	JoinVerdict verdict = {JOIN_HAS_FILTER};
-	double		keys = innerPlan(join)->plan_rows;
-	double		waiting = cost_of_waiting(bloomfam_join_filter_bytes(keys));
-	double		spilling = cost_of_spilling(join);
+	JoinVerdict verdict;
+	const Plan *hash = innerPlan(join);
+	double		spilling = bloomfam_join_spilling(hash->plan_rows, hash->plan_width, outerPlan(join)->plan_width);
 	ListCell   *lc;
 
-	verdict.dropped = way->drop;
-	verdict.cost = keys * COST_OF_KEY * cpu_operator_cost;
+	bloomfam_join_verdict_begin(&verdict, hash->plan_rows, way->drop);
 	foreach(lc, way->places)
 	{
 		const Place *place = lfirst(lc);
 		Plan	   *plan = *place->slot;
-		bool		paged = is_paged(plan);
-		double		saved = (place->nodes * SAVED_PER_NODE + (paged ? SAVED_AT_SCAN : 0)) * cpu_operator_cost + spilling;
 
-		verdict.probed += plan->plan_rows;
-		verdict.cost += plan->plan_rows * (paged ? COST_OF_PAGED_ROW : COST_OF_ROW) * waiting * cpu_operator_cost;
-		verdict.saved += plan->plan_rows * way->drop * saved;
+		bloomfam_join_verdict_place(&verdict, hash->plan_rows, plan->plan_rows, is_paged(plan), place->nodes, spilling);
 	}
 	foreach(lc, way->foreign)
 	{
@@ -719,19 +671,12 @@ judge(const HashJoin *join, const Way *way)
 		}
 		if (scan->async_capable)	/* else it was among those */
 			verdict.probed += scan->plan_rows;
-		verdict.cost += scan->plan_rows * COST_OF_ROW * cpu_operator_cost;
-		verdict.saved += scan->plan_rows * way->drop * SAVED_PER_TRAVEL * cpu_operator_cost;
+		bloomfam_join_verdict_foreign(&verdict, scan->plan_rows);
 	}
 	if (way->places == NIL && verdict.unsent == verdict.foreign)
 		verdict.reason = JOIN_HAS_NO_PLACE;
-	else if (bloomfam_join_filter == JOIN_FILTER_FORCE)
-		verdict.reason = JOIN_HAS_FILTER;
-	else if (verdict.probed < bloomfam_join_filter_min_rows)
-		verdict.reason = JOIN_PROBES_FEW_ROWS;
-	else if (verdict.dropped < bloomfam_join_filter_min_drop)
-		verdict.reason = JOIN_DROPS_FEW_ROWS;
-	else if (verdict.saved < verdict.cost)
-		verdict.reason = JOIN_COSTS_MORE;
+	else
+		verdict.reason = bloomfam_join_verdict_end(&verdict);
 	return verdict;
 }
 
@@ -870,7 +815,7 @@ plan_join(PlanContext *context, HashJoin *join)
 	decision->join = join;
 	decision->ancestors = list_copy(context->ancestors);
 	decision->verdicts = palloc0(nkeys * sizeof(JoinVerdict));
-	if (may_drop_outer(join->join.jointype))
+	if (bloomfam_join_may_drop_outer(join->join.jointype))
 		plan_keys(context, join, decision->verdicts);
 	else
 		for (i = 0; i < nkeys; i++)

@@ -160,6 +160,28 @@ bloomfam_count_rows_read(Relation table, int rows)
 #endif
 }
 
+/* Is a path without order or parameters worth making, whose total cost is at least this?  18 counts what is disabled, too. */
+#include "optimizer/pathnode.h"
+static inline bool
+bloomfam_add_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *costs, Cost total)
+{
+#if PG_VERSION_NUM >= 180000
+	return add_path_precheck(rel, costs->disabled_nodes, costs->startup_cost, total, NIL, NULL);
+#else
+	return add_path_precheck(rel, costs->startup_cost, total, NIL, NULL);
+#endif
+}
+
+static inline bool
+bloomfam_add_partial_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *costs, Cost total)
+{
+#if PG_VERSION_NUM >= 180000
+	return add_partial_path_precheck(rel, costs->disabled_nodes, total, NIL);
+#else
+	return add_partial_path_precheck(rel, total, NIL);
+#endif
+}
+
 /* The major version, for key families that the server's own hash functions have a part in. */
 #define BLOOMFAM_PG_MAJOR	(PG_VERSION_NUM / 10000)
 

@@ -258,20 +258,33 @@ WHERE town IN ('town 7', 'town 8') AND sunday GROUP BY town;
 \o
 
 -- docs/join_filter.md, example 4
+CREATE TABLE orders AS SELECT g AS id, g % 5000 AS shop, repeat('x', 80) AS note FROM generate_series(1, 200000) g;
+CREATE INDEX ON orders (id);
+CREATE TABLE picks AS SELECT g * 50 AS id FROM generate_series(1, 4000) g;
+VACUUM ANALYZE orders, picks;
+
+SET random_page_cost = 1.1;
+SET bloomfam.join_filter_plans = off;
+EXPLAIN (COSTS OFF) SELECT sum(shop) FROM orders JOIN picks USING (id);
+SET bloomfam.join_filter_plans = on;
+EXPLAIN (COSTS OFF) SELECT sum(shop) FROM orders JOIN picks USING (id);
+RESET random_page_cost;
+
+-- docs/join_filter.md, example 5
 EXPLAIN (VERBOSE, COSTS OFF)
 SELECT count(*) FROM sales s JOIN shops USING (shop) LEFT JOIN days USING (day) WHERE town = 'town 7';
 
--- docs/join_filter.md, example 5
+-- docs/join_filter.md, example 6
 SET bloomfam.join_filter_log = on;
 SET client_min_messages = log;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM shops JOIN days ON days.day = shops.shop WHERE sunday;
 RESET client_min_messages;
 RESET bloomfam.join_filter_log;
 
--- docs/join_filter.md, example 6
+-- docs/join_filter.md, example 7
 CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
 
--- docs/join_filter.md, example 7
+-- docs/join_filter.md, example 8
 \o /dev/null
 EXPLAIN (COSTS OFF) SELECT sum(amount) FROM sales WHERE bloom_may_contain((SELECT ids FROM picked), id) AND day < 45;
 \o

@@ -278,11 +278,13 @@ SELECT q, r.* FROM (VALUES
 ) v(q), join_compare(q) r;
 EXPLAIN (COSTS OFF) SELECT f.t, d.g FROM js_fact f JOIN js_dim d ON d.id = f.k WHERE js_stable() @~ k AND d.g < 5 AND f.g > 3;
 -- a filter of a join that must look at the scan's own rows
+SET bloomfam.join_filter_plans = off;
 EXPLAIN (COSTS OFF) SELECT f.t, d.g FROM (SELECT *, random() AS x FROM js_fact) f JOIN js_dim d ON d.id = f.k WHERE js_stable() @~ k;
 SELECT count(*) FROM (SELECT *, random() AS x FROM js_fact) f JOIN js_dim d ON d.id = f.k WHERE js_stable() @~ k AND x >= 0;
 SET bloomfam.join_filter = off;
 SELECT count(*) FROM (SELECT *, random() AS x FROM js_fact) f JOIN js_dim d ON d.id = f.k WHERE js_stable() @~ k AND x >= 0;
 SET bloomfam.join_filter = force;
+RESET bloomfam.join_filter_plans;
 
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;

@@ -1,0 +1,381 @@
+/*-------------------------------------------------------------------------
+ *
+ * cost.c
+ *	  What a join filter costs and saves; and hash joins that are planned by it.
+ *
+ * plan.c adds filters to plans that are finished.  Without more, the planner would choose a nested loop over an index, or a merge join, where a
+ * hash join would be faster whose probe side is scanned by pages under a filter.  So for each pair of relations that it considers, it is offered
+ * the hash join once more, at a total cost that is lower by what the filter is expected to save.  The join is the server's own in all else, and as
+ * legal: if it gets no filter in the end, its cost was too low, and nothing else is wrong.
+ *
+ * The planner works from the bottom up, and knows the costs of the paths below when it comes to a join.  So what a filter saves anywhere is taken
+ * from the cost of the join that it is of; costs and rows of what is below stay as they are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "utils/lsyscache.h"
+
+#include "join/join.h"
+#include "pg/compat.h"
+
+/*
+ * What a filter costs and saves, in cpu_operator_cost, as measured (docs/join_filter.md): a key of the build side; a row that is probed with a page
+ * of them, or by itself; a row that is dropped before it becomes one, and what it then does not cost in each node that it would have passed.
+ */
+#define COST_OF_KEY			2.0
+#define COST_OF_PAGED_ROW	0.4
+#define COST_OF_ROW			1.0
+#define SAVED_AT_SCAN		2.0
+#define SAVED_PER_NODE		4.0
+#define SAVED_PER_TRAVEL	40.0	/* of a row that a foreign server does not send */
+
+/* So many rows are scanned by pages in the time that one is looked up by an index, all being in memory: 80 to 100. */
+#define ROWS_PER_LOOKUP		64.0
+
+/* A probe waits for memory where the filter does not fit the caches of the second and of the last level; sizes that are usual. */
+#define SECOND_CACHE		(1024.0 * 1024.0)
+#define LAST_CACHE			(16.0 * 1024.0 * 1024.0)
+
+/* ---- a filter ---- */
+
+/* Do rows of the outer side that match no row of the inner side add nothing to the join's result? */
+bool
+bloomfam_join_may_drop_outer(JoinType type)
+{
+	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
+}
+
+/* Probing a row: the filter's size matters. */
+static double
+cost_of_probe(double keys, bool paged)
+{
+	double		bytes = bloomfam_join_filter_bytes(keys);
+	double		waiting = bytes <= SECOND_CACHE ? 1 : bytes <= LAST_CACHE ? 2 : 4;
+
+	return (paged ? COST_OF_PAGED_ROW : COST_OF_ROW) * waiting * cpu_operator_cost;
+}
+
+double
+bloomfam_join_spilling(double keys, int inner_width, int outer_width)
+{
+	double		table = keys * (inner_width + MAXALIGN(SizeofHeapTupleHeader));
+	double		memory = get_hash_memory_limit();
+
+	if (table <= memory)
+		return 0;
+	return (1 - memory / table) * 2 * seq_page_cost * (outer_width + MAXALIGN(SizeofHeapTupleHeader)) / BLCKSZ;
+}
+
+void
+bloomfam_join_verdict_begin(JoinVerdict *verdict, double keys, double drop)
+{
+	memset(verdict, 0, sizeof(*verdict));
+	verdict->dropped = drop;
+	verdict->cost = keys * COST_OF_KEY * cpu_operator_cost;
+}
+
+void
+bloomfam_join_verdict_place(JoinVerdict *verdict, double keys, double rows, bool paged, int nodes, double spilling)
+{
+	verdict->probed += rows;
+	verdict->cost += rows * cost_of_probe(keys, paged);
+	verdict->saved += rows * verdict->dropped * ((nodes * SAVED_PER_NODE + (paged ? SAVED_AT_SCAN : 0)) * cpu_operator_cost + spilling);
+}
+
+void
+bloomfam_join_verdict_foreign(JoinVerdict *verdict, double rows)
+{
+	verdict->cost += rows * COST_OF_ROW * cpu_operator_cost;
+	verdict->saved += rows * verdict->dropped * SAVED_PER_TRAVEL * cpu_operator_cost;
+}
+
+JoinReason
+bloomfam_join_verdict_end(const JoinVerdict *verdict)
+{
+	if (bloomfam_join_filter == JOIN_FILTER_FORCE)
+		return JOIN_HAS_FILTER;
+	if (verdict->probed < bloomfam_join_filter_min_rows)
+		return JOIN_PROBES_FEW_ROWS;
+	if (verdict->dropped < bloomfam_join_filter_min_drop)
+		return JOIN_DROPS_FEW_ROWS;
+	return verdict->saved < verdict->cost ? JOIN_COSTS_MORE : JOIN_HAS_FILTER;
+}
+
+/* ---- paths ---- */
+
+/* A hash join that is considered, and what its filter is expected to save, in the planner's units. */
+typedef struct Candidate
+{
+	const RelOptInfo *innerrel;
+	List	   *clauses;		/* of RestrictInfo, those that it hashes by, as the server would choose them */
+	Index		relid;			/* the base relation whose columns all their outer sides are */
+	double		keys;			/* rows of the inner side */
+	double		drop;			/* the share of the outer side's rows that match none of them */
+	double		left;			/* the share of that relation's rows that filters of joins further down leave */
+	double		spilling;
+	int			nodes;			/* from its scan up to the join, and that one */
+	JoinVerdict verdict;		/* what plan.c will say of the filter */
+	double		scanned;		/* rows of that relation, by all processes together */
+	double		saved;
+} Candidate;
+
+/* The column that one side of a clause is, as it stands or relabelled; NULL if it is none. */
+static const Var *
+column_of(const Node *side)
+{
+	while (IsA(side, RelabelType))
+		side = (const Node *) ((const RelabelType *) side)->arg;
+	return IsA(side, Var) && ((const Var *) side)->varattno > 0 ? (const Var *) side : NULL;
+}
+
+/* Finds the clauses to hash by; false if there are none, or plan.c would make no single filter of them all. */
+static bool
+find_clauses(Candidate *candidate, const RelOptInfo *outerrel, const RelOptInfo *innerrel, const List *restrictlist)
+{
+	const ListCell *lc;
+
+	foreach(lc, restrictlist)
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
+		const Var  *column;
+
+		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator))
+			continue;
+		if (bms_is_subset(clause->left_relids, outerrel->relids) && bms_is_subset(clause->right_relids, innerrel->relids))
+			column = column_of(get_leftop(clause->clause));
+		else if (bms_is_subset(clause->left_relids, innerrel->relids) && bms_is_subset(clause->right_relids, outerrel->relids))
+		{
+			/* without one, the server could not turn it round either */
+			if (!OidIsValid(get_commutator(((OpExpr *) clause->clause)->opno)))
+				return false;
+			column = column_of(get_rightop(clause->clause));
+		}
+		else
+			continue;
+		if (column == NULL || (candidate->clauses != NIL && column->varno != candidate->relid))
+			return false;
+		candidate->relid = column->varno;
+		candidate->clauses = lappend(candidate->clauses, clause);
+	}
+	return candidate->clauses != NIL;
+}
+
+/*
+ * From a path down to the scan of the candidate's relation, or to the Append of its partitions; NULL if that is not on the outer side all the way.
+ * A filter may go down by inner sides, too, see plan.c; but what it then saves is something else.  Counts the nodes in between, and what is saved
+ * there, of what they cost themselves.
+ */
+static const Path *
+follow(Candidate *candidate, const Path *path)
+{
+	for (;;)
+	{
+		const Path *child;
+		double		own = path->total_cost;
+
+		switch (nodeTag(path))
+		{
+			case T_ProjectionPath:
+				child = ((const ProjectionPath *) path)->subpath;
+				break;
+			case T_MaterialPath:
+				child = ((const MaterialPath *) path)->subpath;
+				break;
+			case T_SortPath:
+			case T_IncrementalSortPath:
+				child = ((const SortPath *) path)->subpath;
+				break;
+			case T_HashPath:
+			case T_MergePath:
+			case T_NestPath:
+				{
+					const JoinPath *join = (const JoinPath *) path;
+					JoinType	type = join->jointype;
+
+					if (type != JOIN_INNER && type != JOIN_LEFT && type != JOIN_SEMI && type != JOIN_ANTI)
+						return NULL;
+					child = join->outerjoinpath;
+					own -= join->innerjoinpath->total_cost;
+					break;
+				}
+			default:
+				return path->parent->relid == candidate->relid ? path : NULL;
+		}
+		if (!bms_is_member(candidate->relid, child->parent->relids))
+			return NULL;
+		own -= child->total_cost;
+		candidate->nodes++;
+		candidate->saved += Max(Min(own, child->rows * SAVED_PER_NODE * cpu_operator_cost), 0) * candidate->drop;
+		path = child;
+	}
+}
+
+/* Will the scan be done by pages?  This follows joins_can_go_by_pages() in page.c. */
+static bool
+is_paged(const Candidate *candidate, const Path *scan)
+{
+	ListCell   *lc;
+
+	if (scan->pathtype != T_SeqScan)
+		return false;
+	foreach(lc, scan->parent->baserestrictinfo)
+		if (!bloomfam_join_is_indifferent(lfirst_node(RestrictInfo, lc)->clause))
+			return false;
+	if (scan->parent->baserestrictinfo == NIL)
+		return true;
+	foreach(lc, candidate->clauses)
+	{
+		const RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
+		const OpExpr *equal = (const OpExpr *) clause->clause;
+		bool		inner_is_left = bms_is_subset(clause->left_relids, candidate->innerrel->relids);
+		bool		leakproof;
+
+		if (!bloomfam_join_key_usable(inner_is_left ? get_commutator(equal->opno) : equal->opno, equal->inputcollid, &leakproof) || !leakproof)
+			return false;
+	}
+	return true;
+}
+
+/* Adds what is saved at a scan, of whose rows one process sees this share. */
+static void
+add_scan(Candidate *candidate, const Path *scan, double scale)
+{
+	const RelOptInfo *rel = scan->parent;
+	bool		paged = is_paged(candidate, scan);
+	double		probed = scan->rows * scale * candidate->left;
+
+	bloomfam_join_verdict_place(&candidate->verdict, candidate->keys, scan->rows * scale, paged, candidate->nodes, candidate->spilling);
+	if (paged)
+	{
+		/* its conditions are asked after the filter, and nothing else of a row that is dropped */
+		probed *= rel->tuples / Max(rel->rows, 1);
+		candidate->saved += probed * candidate->drop * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
+	}
+	candidate->saved -= probed * cost_of_probe(candidate->keys, paged);
+	candidate->scanned += rel->tuples;
+}
+
+static void
+add_scans(Candidate *candidate, const Path *scan)
+{
+	ListCell   *lc;
+	double		rows = 0;
+
+	if (!IsA(scan, AppendPath))
+	{
+		add_scan(candidate, scan, 1);
+		return;
+	}
+	candidate->nodes++;
+	foreach(lc, ((const AppendPath *) scan)->subpaths)
+		rows += ((const Path *) lfirst(lc))->rows;
+	foreach(lc, ((const AppendPath *) scan)->subpaths)
+		add_scan(candidate, lfirst(lc), scan->rows / Max(rows, 1));
+}
+
+/*
+ * Could a nested loop look up rows of the outer side by those of the inner side, at a lower cost than that of all of its rows?  The planner counts
+ * the time of a disk for each; if all is in memory, it is less by far, and a lower cost of the hash join would make it choose the slower one.
+ */
+static bool
+can_look_up(const Candidate *candidate, const Path *outer)
+{
+	ListCell   *lc;
+
+	foreach(lc, outer->parent->cheapest_parameterized_paths)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (bms_overlap(PATH_REQ_OUTER(path), candidate->innerrel->relids) && path->total_cost * candidate->innerrel->rows < outer->total_cost)
+			return true;
+	}
+	return false;
+}
+
+/* Is a filter expected to save anything in a hash join of these paths?  Then tells how much. */
+static bool
+saves(Candidate *candidate, const Path *outer, const Path *inner)
+{
+	const Path *scan;
+
+	candidate->keys = inner->rows;
+	candidate->spilling = bloomfam_join_spilling(inner->rows, inner->pathtarget->width, outer->pathtarget->width);
+	candidate->nodes = 1;
+	candidate->scanned = 0;
+	candidate->saved = outer->rows * candidate->drop * (list_length(candidate->clauses) * cpu_operator_cost + candidate->spilling) -
+		candidate->keys * COST_OF_KEY * cpu_operator_cost;
+	scan = follow(candidate, outer);
+	if (scan == NULL)
+		return false;
+	candidate->left = Min(outer->rows / Max(scan->rows, 1), 1);
+	bloomfam_join_verdict_begin(&candidate->verdict, candidate->keys, candidate->drop);
+	add_scans(candidate, scan);
+	return candidate->saved > 0 && bloomfam_join_verdict_end(&candidate->verdict) == JOIN_HAS_FILTER &&
+		(candidate->scanned <= candidate->innerrel->rows * ROWS_PER_LOOKUP || !can_look_up(candidate, outer));
+}
+
+/* Offers the planner a hash join of these paths, if a filter is expected to save anything. */
+static void
+consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtraData *extra, Candidate *candidate, Path *outer, Path *inner,
+		 bool partial, bool parallel_hash)
+{
+	JoinCostWorkspace costs;
+	Path	   *path;
+
+	if (!saves(candidate, outer, inner))
+		return;
+	initial_cost_hashjoin(root, &costs, jointype, candidate->clauses, outer, inner, extra, parallel_hash);
+	if (partial ?
+		!bloomfam_add_partial_path_precheck(joinrel, &costs, costs.total_cost - candidate->saved) :
+		!bloomfam_add_path_precheck(joinrel, &costs, costs.total_cost - candidate->saved))
+		return;
+	path = (Path *) create_hashjoin_path(root, joinrel, jointype, &costs, extra, outer, inner, parallel_hash, extra->restrictlist, NULL,
+										 candidate->clauses);
+	path->total_cost = Max(path->total_cost - candidate->saved, path->startup_cost);
+	if (partial)
+		add_partial_path(joinrel, path);
+	else
+		add_path(joinrel, path);
+}
+
+void
+bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel, JoinType jointype,
+						JoinPathExtraData *extra)
+{
+	Candidate	candidate;
+	Path	   *inner = innerrel->cheapest_total_path;
+
+	/* most pairs end here */
+	if (outerrel->rows <= joinrel->rows ||
+		(bloomfam_join_filter != JOIN_FILTER_FORCE &&
+		 (outerrel->rows < bloomfam_join_filter_min_rows || 1 - joinrel->rows / outerrel->rows < bloomfam_join_filter_min_drop)) ||
+		(jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin || !bms_is_empty(joinrel->lateral_relids) ||
+		outerrel->cheapest_total_path->param_info != NULL || inner->param_info != NULL || innerrel->rows > bloomfam_join_filter_most())
+		return;
+	memset(&candidate, 0, sizeof(candidate));
+	candidate.innerrel = innerrel;
+	candidate.drop = 1 - joinrel->rows / outerrel->rows;
+	if (!find_clauses(&candidate, outerrel, innerrel, extra->restrictlist))
+		return;
+
+	/* as hash_inner_and_outer() does */
+	consider(root, joinrel, jointype, extra, &candidate, outerrel->cheapest_total_path, inner, false, false);
+	if (!joinrel->consider_parallel || outerrel->partial_pathlist == NIL)
+		return;
+	if (enable_parallel_hash && innerrel->partial_pathlist != NIL)
+		consider(root, joinrel, jointype, extra, &candidate, linitial(outerrel->partial_pathlist), linitial(innerrel->partial_pathlist), true, true);
+	if (!inner->parallel_safe)
+		inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
+	if (inner != NULL)
+		consider(root, joinrel, jointype, extra, &candidate, linitial(outerrel->partial_pathlist), inner, true, false);
+}

@@ -1,0 +1,144 @@
+--
+-- Plans that are chosen for what join filters are expected to save.
+--
+ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
+\c -
+CREATE SCHEMA join_cost;
+SET search_path = join_cost, public;
+SET bloomfam.join_filter = on;
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+SET work_mem = '4MB';
+
+-- makes join_compare()
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/sql/include/compare.sql'
+\i :file
+
+-- all is in memory: rows are found by index at some cost, but not at that of a disk
+SET random_page_cost = 1.1;
+CREATE TABLE fact AS SELECT g AS k, g % 100 AS v, g * 7919::bigint % 200000 AS id, g % 1000 AS d, repeat('x', 80) AS t FROM generate_series(1, 200000) g;
+CREATE INDEX ON fact (k);
+CREATE TABLE parts (k int, v int, t text) PARTITION BY RANGE (k);
+CREATE TABLE parts_low PARTITION OF parts FOR VALUES FROM (0) TO (100000);
+CREATE TABLE parts_high PARTITION OF parts FOR VALUES FROM (100000) TO (200001);
+INSERT INTO parts SELECT k, v, t FROM fact;
+CREATE INDEX ON parts (k);
+CREATE TABLE few AS SELECT g * 200 AS k FROM generate_series(1, 1000) g;
+CREATE TABLE picks AS SELECT g * 50 AS k, g % 2 * 50 AS v, g % 2 * 500 AS w FROM generate_series(1, 4000) g;
+CREATE TABLE many AS SELECT g AS k FROM generate_series(1, 200000) g;
+CREATE TABLE days AS SELECT g * 10 AS d FROM generate_series(0, 99) g;
+VACUUM ANALYZE fact, parts, few, picks, many, days;
+
+-- the joins of a query's plan, from the top down, and which have filters
+CREATE FUNCTION joins(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	found text[];
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		found := found || substring(line FROM '(?:Parallel )?(?:Hash|Merge)(?: [A-Z][a-z]+)? Join|Nested Loop.*|Bloom Filter [0-9]+: .* of');
+	END LOOP;
+	RETURN array_to_string(found, ', ');
+END $$;
+CREATE FUNCTION total_cost(query text) RETURNS float LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+	RETURN plan -> 0 -> 'Plan' -> 'Total Cost';
+END $$;
+
+-- a nested loop without filters, and a hash join for what its filter saves
+\set query 'SELECT sum(id) FROM fact JOIN picks USING (k)'
+EXPLAIN (COSTS OFF) :query;
+:query;
+SET bloomfam.join_filter_plans = off;
+EXPLAIN (COSTS OFF) :query;
+:query;
+-- ... which shows in its cost
+SET enable_nestloop = off;
+SELECT total_cost(:'query') AS plain \gset
+SET bloomfam.join_filter_plans = on;
+SELECT total_cost(:'query') < 0.8 * :plain AS lower;
+SET bloomfam.join_filter = off;
+SELECT total_cost(:'query') = :plain AS same;
+RESET enable_nestloop;
+SELECT joins(:'query');
+SET bloomfam.join_filter = on;
+
+-- no filter would save that: few rows to look for; all rows match; the first row only
+SELECT joins('SELECT sum(fact.v) FROM fact JOIN few USING (k)');
+SET random_page_cost = 3;
+SELECT joins('SELECT sum(fact.v) FROM fact JOIN few USING (k)');
+SET random_page_cost = 1.1;
+SELECT joins('SELECT sum(fact.v) FROM fact JOIN many USING (k)');
+SELECT total_cost('SELECT sum(fact.v) FROM fact JOIN many USING (k)') AS cost \gset
+SET bloomfam.join_filter_plans = off;
+SELECT total_cost('SELECT sum(fact.v) FROM fact JOIN many USING (k)') = :cost AS same;
+SET bloomfam.join_filter_plans = on;
+SELECT joins('SELECT fact.v FROM fact JOIN picks USING (k) LIMIT 1');
+-- no filter by its settings
+SET bloomfam.join_filter_min_rows = 200001;
+SELECT joins(:'query');
+RESET bloomfam.join_filter_min_rows;
+SET bloomfam.join_filter_min_drop = 0.999;
+SELECT joins(:'query');
+RESET bloomfam.join_filter_min_drop;
+-- (more keys than a filter may have)
+\set many 'SELECT sum(id) FROM fact JOIN many USING (k) WHERE many.k < 5000'
+SET bloomfam.join_filter_plans = off;
+SELECT total_cost(:'many') AS plain \gset
+SET bloomfam.join_filter_plans = on;
+SELECT joins(:'many'), total_cost(:'many') < 0.9 * :plain AS lower;
+SET bloomfam.join_filter_max_size = '1kB';
+SELECT total_cost(:'many') = :plain AS same;
+RESET bloomfam.join_filter_max_size;
+SET enable_hashjoin = off;
+SELECT joins(:'query');
+RESET enable_hashjoin;
+-- conditions of the scan; a filter that cannot come before them saves nothing there
+SELECT joins('SELECT sum(fact.v) FROM fact JOIN picks USING (k) WHERE fact.v < 101');
+SELECT joins('SELECT sum(fact.v) FROM fact JOIN picks USING (k) WHERE fact.v < (SELECT 101 FROM few WHERE few.k = fact.d LIMIT 1)');
+-- an anti-join, which keeps rows without a match; and below an outer join
+\set anti 'SELECT sum(v) FROM fact WHERE NOT EXISTS (SELECT FROM many WHERE many.k = fact.k AND many.k < 199000)'
+SELECT joins(:'anti');
+SELECT total_cost(:'anti') AS cost \gset
+SET bloomfam.join_filter_plans = off;
+SELECT total_cost(:'anti') = :cost AS same;
+SET bloomfam.join_filter_plans = on;
+SELECT joins('SELECT sum(fact.v) FROM fact JOIN picks USING (k) LEFT JOIN few USING (k)');
+
+-- other kinds: semi-joins, partitions, keys of several columns and of several tables, above another join
+CREATE TABLE queries AS SELECT q FROM (VALUES
+	('SELECT id FROM fact WHERE EXISTS (SELECT FROM picks WHERE picks.k = fact.k)'),
+	('SELECT id FROM fact WHERE k IN (SELECT k FROM picks UNION ALL SELECT k FROM few)'),
+	('SELECT parts.v FROM parts JOIN picks USING (k)'),
+	('SELECT id FROM fact JOIN picks USING (k, v)'),
+	('SELECT id FROM fact JOIN picks USING (k) JOIN days USING (d)'),
+	('SELECT id FROM fact JOIN days USING (d) JOIN picks ON picks.k = fact.k AND picks.w = days.d'),
+	('SELECT id FROM fact JOIN picks ON picks.k::text = fact.id::text'),
+	('SELECT f.id FROM (SELECT k FROM few WHERE k <= 2000) few, LATERAL (SELECT id FROM fact JOIN picks USING (k) WHERE fact.d < few.k OFFSET 0) f')
+) v(q);
+SELECT q, joins(q) FROM queries;
+SET bloomfam.join_filter_plans = off;
+SELECT q, joins(q) FROM queries;
+SET bloomfam.join_filter_plans = on;
+SELECT r.* FROM queries, join_compare(q) r;
+
+-- with workers, which share what a nested loop costs, but not the pages of a scan
+SET random_page_cost = 2.5;
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) :query;
+SET enable_parallel_hash = off;
+SELECT joins(:'query');
+SET bloomfam.join_filter_plans = off;
+SELECT joins(:'query');
+:query;
+
+\c -
+SET client_min_messages = warning;
+DROP SCHEMA join_cost CASCADE;
