@@ -359,17 +359,17 @@ open_shards(const BfView *view, BfGraphOf graph_of, OpenShards *open)
 
 /* The positions of eight keys, each a number of bits from the beginning of the payload. */
 BF_WIDE_INLINE void
-wide_positions(const BfView *view, const OpenShards *open, bool fuse, unsigned arity, __m512i shard, bool few, __m512i place, __m512i mix,
+wide_positions(const BfView *view, const OpenShards *open, bool fuse, unsigned arity, __m512i shard, BfWideShards shards, __m512i place, __m512i mix,
 			   __m512i *bit)
 {
 	__m512i		width = _mm512_set1_epi64(view->head.param[BF_STATIC_WIDTH]);
-	__m512i		table = bf_wide_pick(open->table, shard, few);
-	__m512i		len = bf_wide_pick(open->len, shard, few);
+	__m512i		table = bf_wide_pick(open->table, shard, shards);
+	__m512i		len = bf_wide_pick(open->len, shard, shards);
 	unsigned	j;
 
 	if (fuse)
 	{
-		__m512i		segment = _mm512_sllv_epi64(_mm512_set1_epi64(1), bf_wide_pick(open->lg, shard, few));
+		__m512i		segment = _mm512_sllv_epi64(_mm512_set1_epi64(1), bf_wide_pick(open->lg, shard, shards));
 		__m512i		within = _mm512_sub_epi64(segment, _mm512_set1_epi64(1));
 		__m512i		at = bf_wide_cell(place, len);
 
@@ -396,15 +396,15 @@ typedef struct Asked
 
 /* bf_static_search() for the last eight of them, or fewer. */
 BF_WIDE_INLINE void
-wide_search(const BfView *view, const OpenShards *open, Asked *asked, bool few)
+wide_search(const BfView *view, const OpenShards *open, Asked *asked, BfWideShards shards)
 {
 	__mmask8	lanes = bf_wide_lanes(0, asked->n);
 	size_t		from = asked->n - BF_MIN(asked->n, BF_WIDE_LANES);
 	__m512i		place;
-	__m512i		shard = bf_wide_locate(view, _mm512_maskz_loadu_epi64(lanes, asked->hash + from), &place);
-	__m512i		bits = bf_wide_pick(open->list_bits, shard, few);
-	__m512i		list = bf_wide_pick(open->list, shard, few);
-	__m512i		left = bf_wide_pick(open->stragglers, shard, few);
+	__m512i		shard = bf_wide_locate(view, _mm512_maskz_loadu_epi64(lanes, asked->hash + from), shards, &place);
+	__m512i		bits = bf_wide_pick(open->list_bits, shard, shards);
+	__m512i		list = bf_wide_pick(open->list, shard, shards);
+	__m512i		left = bf_wide_pick(open->stragglers, shard, shards);
 	__m512i		mask = _mm512_sub_epi64(_mm512_sllv_epi64(_mm512_set1_epi64(1), bits), _mm512_set1_epi64(1));
 	__m512i		wanted = _mm512_srlv_epi64(place, _mm512_sub_epi64(_mm512_set1_epi64(64), bits));
 	__m512i		at = list;		/* the first of those that are left */
@@ -426,7 +426,7 @@ wide_search(const BfView *view, const OpenShards *open, Asked *asked, bool few)
 }
 
 BF_WIDE_INLINE void
-wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, size_t n, bool *result, bool fuse, unsigned arity, bool few, BfProbe one,
+wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, size_t n, bool *result, bool fuse, unsigned arity, BfWideShards shards, BfProbe one,
 		   Asked *asked)
 {
 	BfWideBits	cell[BF_PEEL_MAX_ARITY];
@@ -445,16 +445,16 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 		__m512i		hash = _mm512_maskz_loadu_epi64(bf_wide_lanes(i, n), hashes + i);
 		__m512i		mix = bf_wide_mix(hash);
 		__m512i		place;
-		__m512i		shard = bf_wide_locate(view, hash, &place);
+		__m512i		shard = bf_wide_locate(view, hash, shards, &place);
 		__m512i		position[BF_PEEL_MAX_ARITY];
 
-		wide_positions(view, open, fuse, arity, shard, few, place, mix, position);
+		wide_positions(view, open, fuse, arity, shard, shards, place, mix, position);
 		for (j = 0; j < arity; j++)
 			bf_wide_set_bits(&cell[j], i, position[j]);
 		_mm512_store_si512(fingerprint + i, bf_wide_fingerprint(mix, width));
 		if (open->gated)
-			bf_wide_set_bits(&gate, i, _mm512_add_epi64(bf_wide_pick(open->gate, shard, few),
-														bf_wide_cell(place, bf_wide_pick(open->gate_bits, shard, few))));
+			bf_wide_set_bits(&gate, i, _mm512_add_epi64(bf_wide_pick(open->gate, shard, shards),
+														bf_wide_cell(place, bf_wide_pick(open->gate_bits, shard, shards))));
 		if (open->odd != 0)
 			odd |= (uint64_t) bf_wide_among(shard, open->odd) << i;
 	}
@@ -484,7 +484,7 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 		asked->result[asked->n++] = result + i;
 	}
 	while (asked->n >= BF_WIDE_LANES)
-		wide_search(view, open, asked, few);
+		wide_search(view, open, asked, shards);
 	for (; odd != 0; odd &= odd - 1)
 	{
 		i = (size_t) __builtin_ctzll(odd);
@@ -493,7 +493,7 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 }
 
 BF_WIDE_INLINE void
-wide_many(const BfView *view, BfGraphOf graph_of, const uint64_t *hashes, size_t n, bool *result, bool fuse, unsigned arity, bool few)
+wide_many(const BfView *view, BfGraphOf graph_of, const uint64_t *hashes, size_t n, bool *result, bool fuse, unsigned arity, BfWideShards shards)
 {
 	BfProbe		one = view->head.kind->prober(view);
 	OpenShards	open;
@@ -505,13 +505,13 @@ wide_many(const BfView *view, BfGraphOf graph_of, const uint64_t *hashes, size_t
 	{
 		size_t		batch = BF_MIN(n, BF_WIDE_BATCH);
 
-		wide_batch(view, &open, hashes, batch, result, fuse, arity, few, one, &asked);
+		wide_batch(view, &open, hashes, batch, result, fuse, arity, shards, one, &asked);
 		hashes += batch;
 		result += batch;
 		n -= batch;
 	}
 	if (asked.n > 0)
-		wide_search(view, &open, &asked, few);
+		wide_search(view, &open, &asked, shards);
 }
 
 #define WIDE(name, fuse, arity) \
@@ -519,9 +519,9 @@ wide_many(const BfView *view, BfGraphOf graph_of, const uint64_t *hashes, size_t
 	name(const BfView *view, BfGraphOf graph_of, const uint64_t *hashes, size_t n, bool *result) \
 	{ \
 		if (view->head.param[BF_STATIC_SHARDS] <= BF_WIDE_LANES) \
-			wide_many(view, graph_of, hashes, n, result, fuse, arity, true); \
+			wide_many(view, graph_of, hashes, n, result, fuse, arity, BF_WIDE_FEW); \
 		else \
-			wide_many(view, graph_of, hashes, n, result, fuse, arity, false); \
+			wide_many(view, graph_of, hashes, n, result, fuse, arity, BF_WIDE_MANY); \
 	}
 
 WIDE(wide_xor, false, 3)

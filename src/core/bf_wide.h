@@ -42,6 +42,14 @@ bf_wide_probes(const BfView *view, size_t n)
 	return n >= BF_WIDE_LANES && view->head.param[BF_STATIC_SHARDS] <= BF_MIN(n, BF_WIDE_SHARDS) && bf_have_wide();
 }
 
+/* How many shards a filter has: a constant wherever this is an argument. */
+typedef enum BfWideShards
+{
+	BF_WIDE_ONE,
+	BF_WIDE_FEW,				/* BF_WIDE_LANES at the most */
+	BF_WIDE_MANY
+} BfWideShards;
+
 /* The lanes from i on, of n in all, that are there. */
 BF_WIDE_INLINE __mmask8
 bf_wide_lanes(size_t i, size_t n)
@@ -61,13 +69,13 @@ bf_wide_cell(__m512i h, __m512i cells)
 
 /* bf_static_locate() */
 BF_WIDE_INLINE __m512i
-bf_wide_locate(const BfView *view, __m512i hash, __m512i *place)
+bf_wide_locate(const BfView *view, __m512i hash, BfWideShards shards, __m512i *place)
 {
-	__m512i		shards = _mm512_set1_epi64(view->head.param[BF_STATIC_SHARDS]);
+	__m512i		number = _mm512_set1_epi64(view->head.param[BF_STATIC_SHARDS]);
 	__m512i		order = _mm512_mullo_epi64(hash, _mm512_set1_epi64((long long) BF_ORDER_MULTIPLIER));
 
-	*place = _mm512_mullo_epi64(order, shards);
-	return bf_wide_cell(order, shards);
+	*place = shards == BF_WIDE_ONE ? order : _mm512_mullo_epi64(order, number);
+	return shards == BF_WIDE_ONE ? _mm512_setzero_si512() : bf_wide_cell(order, number);
 }
 
 /* bf_static_mix() */
@@ -80,9 +88,11 @@ bf_wide_mix(__m512i hash)
 
 /* Of an array with something for each shard, what is there for these; from a register where all shards fit into one. */
 BF_WIDE_INLINE __m512i
-bf_wide_pick(const uint64_t *array, __m512i shard, bool few)
+bf_wide_pick(const uint64_t *array, __m512i shard, BfWideShards shards)
 {
-	if (few)
+	if (shards == BF_WIDE_ONE)
+		return _mm512_set1_epi64((long long) array[0]);
+	if (shards == BF_WIDE_FEW)
 		return _mm512_permutexvar_epi64(shard, _mm512_loadu_si512(array));
 	return _mm512_i64gather_epi64(shard, array, sizeof(uint64_t));
 }

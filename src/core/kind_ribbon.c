@@ -729,8 +729,11 @@ bf_ribbon_scalar_twin(void)
 /* Columns of the rest, at the most, and rounded up to whole bytes. */
 #define MAX_REST		32
 
-/* The first layers of all shards, opened; offsets are in bytes from the beginning of the payload. */
-typedef struct FirstLayers
+/* A filter of this size is within the second-level cache, or will be soon: to fetch ahead what is there takes longer than to wait for it. */
+#define WIDE_NEAR		((uint64_t) 1 << 20)
+
+/* One layer of all shards, opened; offsets are in bytes from the beginning of the payload. */
+typedef struct WideLayer
 {
 	uint64_t	starts[BF_WIDE_SHARDS];
 	uint64_t	gap_at[BF_WIDE_SHARDS];
@@ -740,12 +743,13 @@ typedef struct FirstLayers
 	uint64_t	front[BF_WIDE_SHARDS];
 	uint64_t	rest[BF_WIDE_SHARDS];
 	uint64_t	groups[BF_WIDE_SHARDS];
-	uint64_t	odd;			/* a set of shards: the layer cannot be read */
+	uint64_t	odd;			/* a set of shards: there is none, or it cannot be read ... */
+	uint64_t	any;			/* ... it cannot be read */
 	bool		stragglers;		/* are there any? */
-} FirstLayers;
+} WideLayer;
 
 static void
-open_first_layers(const BfView *view, FirstLayers *open)
+open_wide_layer(const BfView *view, unsigned number, WideLayer *open)
 {
 	uint32_t	i;
 
@@ -757,14 +761,15 @@ open_first_layers(const BfView *view, FirstLayers *open)
 		Table		table;
 
 		open_table(view, i, &table);
-		layer = &table.layer[0];
+		layer = layer_number(&view->head, &table, number);
 		open->stragglers |= table.shard.stragglers > 0;
 		if (layer->starts == 0)
 		{
 			open->odd |= UINT64_C(1) << i;
+			open->any |= (uint64_t) (layer->blocks != 0) << i;
 			continue;
 		}
-		base = table.shard.before;
+		base = (uint64_t) (layer->bytes - view->payload);
 		open->starts[i] = layer->starts;
 		open->gap_at[i] = layer->gap_at;
 		open->gap[i] = layer->gap;
@@ -776,10 +781,7 @@ open_first_layers(const BfView *view, FirstLayers *open)
 	}
 }
 
-/*
- * What a batch of keys asks, and where: those of the first layer, until find_late() and find_late_rest() have seen to the others.  Offsets are in bytes
- * from the beginning of the payload.
- */
+/* What a batch of keys asks of a layer, and where.  Offsets are in bytes from the beginning of the payload. */
 typedef struct Batch
 {
 	uint64_t	mix[BF_WIDE_BATCH] __attribute__((aligned(64)));
@@ -794,17 +796,15 @@ typedef struct Batch
 	uint64_t	digit[BF_WIDE_BATCH];	/* ... the number that those of its first block have */
 	uint64_t	digits_first[BF_WIDE_BATCH];	/* ... which ones these are */
 	uint64_t	digits_in[BF_WIDE_BATCH];	/* ... which ones add up */
-	const Layer *layer[BF_WIDE_BATCH];	/* of those that are late */
-	uint8_t		front_wanted[BF_WIDE_BATCH];	/* a bit for each column, and what they add up to: two keys in a byte */
-	uint8_t		front_sums[BF_WIDE_BATCH / 2];
-	uint8_t		padding[BF_WIDE_BATCH / 2];
+	uint8_t		front_wanted[BF_WIDE_BATCH];	/* a bit for each column */
+	uint8_t		front_sums[BF_WIDE_BATCH];	/* what they add up to in the first block, and then in the second one */
 	uint8_t		rest_wanted[MAX_REST / 8][BF_WIDE_BATCH];	/* the same for eight columns */
 	uint8_t		rest_sums[MAX_REST / 8][BF_WIDE_BATCH];
 	uint8_t		digit_wanted[BF_WIDE_BATCH];
 	uint8_t		digit_sums[BF_WIDE_BATCH];	/* not yet modulo 3 */
-	uint64_t	late;			/* not in the first layer */
-	uint64_t	absent;			/* in no layer */
-	uint64_t	any;			/* in one that cannot be read */
+	uint64_t	odd;			/* the layer cannot be read */
+	uint64_t	any;			/* ... but for that the key may be there */
+	uint64_t	late;			/* not in this layer */
 	uint64_t	ternary;		/* in such a part */
 } Batch;
 
@@ -815,34 +815,42 @@ store_bytes(uint8_t *to, __m512i x)
 	_mm_storel_epi64((__m128i *) (void *) to, _mm512_cvtepi64_epi8(x));
 }
 
-/* The windows of all keys in the first layers; keys that are not there are late. */
+/* The windows of all keys; keys that are not in this layer are late. */
 BF_WIDE_INLINE void
-wide_windows(const BfView *view, const FirstLayers *open, const uint64_t *hashes, size_t n, bool few, Batch *batch)
+wide_windows(const BfView *view, const WideLayer *open, unsigned number, const uint64_t *hashes, size_t n, BfWideShards shards, Batch *batch)
 {
 	const __m512i thresholds = _mm512_set_epi64(0, 0, 0, 0, threshold[3], threshold[2], threshold[1], threshold[0]);
 	const __m512i one = _mm512_set1_epi64(1);
 	unsigned	width = view->head.param[BF_STATIC_WIDTH];
+	bool		far = view->head.payload_len > WIDE_NEAR;
 	size_t		i;
 
-	batch->late = 0;
+	batch->odd = batch->any = batch->late = 0;
 	for (i = 0; i < n; i += BF_WIDE_LANES)
 	{
 		__m512i		hash = _mm512_maskz_loadu_epi64(bf_wide_lanes(i, n), hashes + i);
+		__m512i		mix = bf_wide_mix(hash);
 		__m512i		place;
-		__m512i		shard = bf_wide_locate(view, hash, &place);
-		__m512i		start = bf_wide_cell(place, bf_wide_pick(open->starts, shard, few));
+		__m512i		shard = bf_wide_locate(view, hash, shards, &place);
+		__m512i		start;
 		__m512i		block;
 
-		start = _mm512_mask_add_epi64(start, _mm512_cmpge_epu64_mask(start, bf_wide_pick(open->gap_at, shard, few)),
-									  start, bf_wide_pick(open->gap, shard, few));
+		if (number > 0)
+			place = _mm512_mullo_epi64(mix, _mm512_set1_epi64((long long) place_multiplier[number]));
+		start = bf_wide_cell(place, bf_wide_pick(open->starts, shard, shards));
+		start = _mm512_mask_add_epi64(start, _mm512_cmpge_epu64_mask(start, bf_wide_pick(open->gap_at, shard, shards)),
+									  start, bf_wide_pick(open->gap, shard, shards));
 		block = _mm512_srli_epi64(start, 6);
 		_mm512_store_si512(batch->shard + i, shard);
-		_mm512_store_si512(batch->mix + i, bf_wide_mix(hash));
+		_mm512_store_si512(batch->mix + i, mix);
 		_mm512_store_si512(batch->start + i, start);
-		_mm512_store_si512(batch->code + i, _mm512_add_epi64(bf_wide_pick(open->thresholds, shard, few), _mm512_srli_epi64(block, 3)));
-		_mm512_store_si512(batch->front + i, _mm512_add_epi64(bf_wide_pick(open->front, shard, few), _mm512_slli_epi64(block, 5)));
+		_mm512_store_si512(batch->code + i, _mm512_add_epi64(bf_wide_pick(open->thresholds, shard, shards), _mm512_srli_epi64(block, 3)));
+		_mm512_store_si512(batch->front + i, _mm512_add_epi64(bf_wide_pick(open->front, shard, shards), _mm512_slli_epi64(block, 5)));
 		if (open->odd != 0)
-			batch->late |= (uint64_t) bf_wide_among(shard, open->odd) << i;
+		{
+			batch->odd |= (uint64_t) bf_wide_among(shard, open->odd) << i;
+			batch->any |= (uint64_t) bf_wide_among(shard, open->any) << i;
+		}
 	}
 	bf_wide_load(batch->code, view->payload, n);
 	for (i = 0; i < n; i += BF_WIDE_LANES)
@@ -861,55 +869,23 @@ wide_windows(const BfView *view, const FirstLayers *open, const uint64_t *hashes
 		_mm512_store_si512(batch->in_low + i, _mm512_sllv_epi64(all, shift));
 		_mm512_store_si512(batch->in_high + i, _mm512_srlv_epi64(all, _mm512_sub_epi64(_mm512_set1_epi64(BLOCK_SLOTS), shift)));
 		store_bytes(batch->front_wanted + i, _mm512_and_si512(_mm512_srli_epi64(fingerprint, 64 - width), _mm512_set1_epi64((1 << FRONT) - 1)));
-		for (j = i; j < i + BF_WIDE_LANES; j++)
+		for (j = i; far && j < i + BF_WIDE_LANES; j++)
 		{
 			fetch_ahead(view->payload + batch->front[j]);
 			fetch_ahead(view->payload + batch->front[j] + 2 * FRONT * WORD_BYTES - 1);
 		}
 	}
-	batch->late &= bf_wide_all(n);
+	batch->late &= ~batch->odd & bf_wide_all(n);
 }
 
-/* The windows of those that are not in the first layer; where there is none to be read, that of the first is left. */
-BF_WIDE_INLINE void
-find_late(const BfView *view, Table *tables, Batch *batch)
-{
-	uint64_t	set;
-
-	batch->absent = batch->any = 0;
-	for (set = batch->late; set != 0; set &= set - 1)
-	{
-		unsigned	i = (unsigned) __builtin_ctzll(set);
-		Window		window = {.mix = batch->mix[i]};
-		Table	   *table = &tables[batch->shard[i]];
-		Coefficients in;
-
-		if (table->number != batch->shard[i])
-			open_table(view, batch->shard[i], table);
-		if (!find_window(&view->head, table, 0, table->layer[0].starts != 0, &window))
-			batch->absent |= UINT64_C(1) << i;
-		else if (window.front == NULL)
-			batch->any |= UINT64_C(1) << i;
-		else
-		{
-			in = shifted_coefficients(&window);
-			batch->start[i] = window.start;
-			batch->in_low[i] = in.in_low;
-			batch->in_high[i] = in.in_high;
-			batch->front[i] = (uint64_t) (window.front - view->payload);
-			batch->layer[i] = &table->layer[window.layer];
-		}
-	}
-}
-
-/* What a row adds up to in the front, a bit for each column, in words of four lanes. */
-BF_WIDE_INLINE __m256i
+/* What a row adds up to in the front, a bit for each column: in the first block, and then in the second one. */
+BF_WIDE_INLINE unsigned
 wide_front(const BfView *view, const Batch *batch, size_t i)
 {
 	__m512i		in = _mm512_mask_set1_epi64(_mm512_set1_epi64((long long) batch->in_low[i]), 0xf0, (long long) batch->in_high[i]);
 	__m512i		x = _mm512_and_si512(in, _mm512_loadu_si512(view->payload + batch->front[i]));
 
-	return _mm256_xor_si256(_mm512_castsi512_si256(x), _mm512_extracti64x4_epi64(x, 1));
+	return _mm512_test_epi64_mask(_mm512_popcnt_epi64(x), _mm512_set1_epi64(1));
 }
 
 /* Which keys' fronts agree? */
@@ -919,25 +895,21 @@ wide_fronts(const BfView *view, Batch *batch, size_t n)
 	__m512i		sums;
 	size_t		i;
 
-	for (i = 0; i < n; i += 2)
-	{
-		__m512i		two = _mm512_inserti64x4(_mm512_castsi256_si512(wide_front(view, batch, i)), wide_front(view, batch, i + (i + 1 < n)), 1);
-
-		batch->front_sums[i / 2] = (uint8_t) _mm512_test_epi64_mask(_mm512_popcnt_epi64(two), _mm512_set1_epi64(1));
-	}
-	sums = _mm512_cvtepu8_epi16(_mm256_load_si256((const __m256i *) batch->front_sums));
-	sums = _mm512_and_si512(_mm512_or_si512(sums, _mm512_slli_epi16(sums, 4)), _mm512_set1_epi8((1 << FRONT) - 1));
-	return _mm512_cmpeq_epi8_mask(sums, _mm512_load_si512(batch->front_wanted)) & bf_wide_all(n);
+	for (i = 0; i < n; i++)
+		batch->front_sums[i] = (uint8_t) wide_front(view, batch, i);
+	sums = _mm512_load_si512(batch->front_sums);
+	sums = _mm512_xor_si512(_mm512_xor_si512(sums, _mm512_srli_epi16(sums, FRONT)), _mm512_load_si512(batch->front_wanted));
+	return _mm512_testn_epi8_mask(sums, _mm512_set1_epi8((1 << FRONT) - 1)) & bf_wide_all(n);
 }
 
-/* find_rest() for eight keys of the first layer, and what they want of it. */
+/* find_rest() for eight keys, and what they want of it. */
 BF_WIDE_INLINE void
-wide_find_rest(const BfView *view, const FirstLayers *open, size_t i, unsigned rest_width, unsigned extra_width, bool few, Batch *batch)
+wide_find_rest(const BfView *view, const WideLayer *open, size_t i, unsigned rest_width, unsigned extra_width, BfWideShards shards, Batch *batch)
 {
 	const __m512i reciprocal = _mm512_set1_epi64(0xcccccccd);	/* of GROUP_BLOCKS, times 2^34: exact for 32 bits */
 	unsigned	width = view->head.param[BF_STATIC_WIDTH];
 	__m512i		shard = _mm512_load_si512(batch->shard + i);
-	__m512i		binary_blocks = bf_wide_pick(open->binary_blocks, shard, few);
+	__m512i		binary_blocks = bf_wide_pick(open->binary_blocks, shard, shards);
 	__m512i		block = _mm512_srli_epi64(_mm512_load_si512(batch->start + i), 6);
 	__m512i		number = _mm512_sub_epi64(block, binary_blocks);	/* of the ternary blocks */
 	__m512i		group = _mm512_srli_epi64(_mm512_mul_epu32(number, reciprocal), 34);
@@ -952,8 +924,8 @@ wide_find_rest(const BfView *view, const FirstLayers *open, size_t i, unsigned r
 
 	words = _mm512_add_epi64(_mm512_mul_epu32(block, _mm512_set1_epi64(rest_width)),
 							 _mm512_mul_epu32(_mm512_min_epu64(block, binary_blocks), _mm512_set1_epi64(extra_width)));
-	_mm512_store_si512(batch->words + i, _mm512_add_epi64(bf_wide_pick(open->rest, shard, few), _mm512_slli_epi64(words, 3)));
-	group = _mm512_add_epi64(bf_wide_pick(open->groups, shard, few), _mm512_slli_epi64(group, 6));
+	_mm512_store_si512(batch->words + i, _mm512_add_epi64(bf_wide_pick(open->rest, shard, shards), _mm512_slli_epi64(words, 3)));
+	group = _mm512_add_epi64(bf_wide_pick(open->groups, shard, shards), _mm512_slli_epi64(group, 6));
 	_mm512_store_si512(batch->group + i, _mm512_mask_add_epi64(group, crossing, group, shift));
 	_mm512_store_si512(batch->digit + i, digit);
 	_mm512_store_si512(batch->digits_first + i, _mm512_mask_srlv_epi64(_mm512_sllv_epi64(ones, shift), crossing, ones, shift));
@@ -963,37 +935,6 @@ wide_find_rest(const BfView *view, const FirstLayers *open, size_t i, unsigned r
 	for (c = 0; c < rest_width + extra_width; c += 8)
 		store_bytes(batch->rest_wanted[c / 8] + i, _mm512_srl_epi64(fingerprint, _mm_cvtsi32_si128((int) (64 - width + FRONT + c))));
 	store_bytes(batch->digit_wanted + i, bf_wide_cell(_mm512_sll_epi64(fingerprint, _mm_cvtsi32_si128((int) width)), _mm512_set1_epi64(3)));
-}
-
-/* The same for some of those that are late, but for what they want. */
-BF_WIDE_INLINE void
-find_late_rest(const BfView *view, uint64_t set, Batch *batch)
-{
-	batch->ternary &= ~set;
-	for (; set != 0; set &= set - 1)
-	{
-		unsigned	i = (unsigned) __builtin_ctzll(set);
-		Window		window = {.start = batch->start[i]};
-		unsigned	shift = batch->start[i] % BLOCK_SLOTS;
-		Rest		rest;
-
-		find_rest(batch->layer[i], &window, &rest);
-		batch->words[i] = (uint64_t) (rest.words - view->payload);
-		if (rest.group != NULL)
-		{
-			batch->ternary |= UINT64_C(1) << i;
-			batch->group[i] = (uint64_t) (rest.group - view->payload);
-			batch->digit[i] = rest.k;
-			batch->digits_first[i] = UINT64_MAX << shift;
-			batch->digits_in[i] = batch->in_low[i] | batch->in_high[i];
-			if (rest.k == GROUP_BLOCKS - 1)
-			{
-				batch->group[i] += shift;
-				batch->digits_first[i] = UINT64_MAX >> shift;
-				batch->digits_in[i] = coefficients_of(batch->mix[i]);
-			}
-		}
-	}
 }
 
 /* What a row adds up to in the rest, of which its part has so many columns: bits from there on say nothing. */
@@ -1045,14 +986,13 @@ wide_digits(const uint8_t *payload, Batch *batch, size_t i)
 	static const uint8_t powers[GROUP_BLOCKS + 1] = {1, 3, 9, 27, 81, 1};
 	const uint8_t *multipliers = powers + batch->digit[i];
 	__mmask64	first = batch->digits_first[i];
-	__mmask64	in = batch->digits_in[i];
-	__m512i		x = _mm512_loadu_si512(payload + batch->group[i]);
+	__m512i		x = _mm512_maskz_loadu_epi8(batch->digits_in[i], payload + batch->group[i]);
 	__m512i		multiplier = _mm512_mask_set1_epi8(_mm512_set1_epi8((char) multipliers[1]), first, (char) multipliers[0]);
 	__m512i		odd = _mm512_mullo_epi16(_mm512_and_si512(x, _mm512_set1_epi16((short) 0xff00)), _mm512_srli_epi16(multiplier, 8));
 
 	x = _mm512_mask_mov_epi8(_mm512_mullo_epi16(x, multiplier), UINT64_C(0xaaaaaaaaaaaaaaaa), odd);
-	batch->digit_sums[i] = (uint8_t) (_mm_popcnt_u64(_mm512_mask_cmpge_epu8_mask(in, x, _mm512_set1_epi8(86))) +
-									  _mm_popcnt_u64(_mm512_mask_cmpge_epu8_mask(in, x, _mm512_set1_epi8((char) 171))));
+	batch->digit_sums[i] = (uint8_t) (_mm_popcnt_u64(_mm512_cmpge_epu8_mask(x, _mm512_set1_epi8(86))) +
+									  _mm_popcnt_u64(_mm512_cmpge_epu8_mask(x, _mm512_set1_epi8((char) 171))));
 }
 
 /* Which of these digits' sums are not what is wanted, modulo 3?  x is a multiple of 3 if x / 3 modulo 256 is a third of 256 at the most. */
@@ -1070,11 +1010,12 @@ wide_digits_differ(const Batch *batch)
 
 /* Those of a set whose rest agrees, too. */
 BF_WIDE_INLINE uint64_t
-wide_rests(const BfView *view, const FirstLayers *open, uint64_t set, bool few, Batch *batch)
+wide_rests(const BfView *view, const WideLayer *open, uint64_t set, BfWideShards shards, Batch *batch)
 {
 	const uint8_t *payload = view->payload;
 	unsigned	rest_width = common_width(&view->head) - FRONT;
 	unsigned	columns = view->head.param[BF_STATIC_WIDTH] - view->head.param[PARAM_LESS] - FRONT;
+	bool		far = view->head.payload_len > WIDE_NEAR;
 	uint64_t	differ = 0;
 	uint64_t	left;
 	unsigned	i;
@@ -1083,8 +1024,8 @@ wide_rests(const BfView *view, const FirstLayers *open, uint64_t set, bool few, 
 	for (i = 0; i < BF_WIDE_BATCH; i += BF_WIDE_LANES)
 		if (set >> i & 0xff)
 		{
-			wide_find_rest(view, open, i, rest_width, columns - rest_width, few, batch);
-			for (left = set & UINT64_C(0xff) << i; left != 0; left &= left - 1)
+			wide_find_rest(view, open, i, rest_width, columns - rest_width, shards, batch);
+			for (left = far ? set & UINT64_C(0xff) << i : 0; left != 0; left &= left - 1)
 			{
 				unsigned	j = (unsigned) __builtin_ctzll(left);
 
@@ -1093,7 +1034,6 @@ wide_rests(const BfView *view, const FirstLayers *open, uint64_t set, bool few, 
 				fetch_ahead(payload + batch->group[j] + GROUP_BYTES - 1);
 			}
 		}
-	find_late_rest(view, set & batch->late, batch);
 	for (left = set & ~batch->ternary; left != 0; left &= left - 1)
 		wide_columns(payload, batch, (size_t) __builtin_ctzll(left), columns);
 	for (left = set & batch->ternary; left != 0; left &= left - 1)
@@ -1112,49 +1052,88 @@ wide_rests(const BfView *view, const FirstLayers *open, uint64_t set, bool few, 
 	return set & ~differ & ~(wide_digits_differ(batch) & batch->ternary);
 }
 
-BF_WIDE_INLINE void
-wide_batch(const BfView *view, const FirstLayers *open, Table *tables, const uint64_t *hashes, size_t n, bool *result, bool few)
+/* Asks a layer for a batch of keys: the set of those that it claims. */
+BF_WIDE_INLINE uint64_t
+wide_batch(const BfView *view, const WideLayer *open, unsigned number, const uint64_t *hashes, size_t n, BfWideShards shards, uint64_t *late)
 {
 	uint64_t	passed;
-	uint64_t	set;
 	Batch		batch;
 
-	wide_windows(view, open, hashes, n, few, &batch);
-	find_late(view, tables, &batch);
-	passed = wide_fronts(view, &batch, n) & ~(batch.absent | batch.any);
-	passed = wide_rests(view, open, passed, few, &batch) | batch.any;
-	bf_wide_store(result, passed, n);
-	for (set = open->stragglers ? ~passed & bf_wide_all(n) : 0; set != 0; set &= set - 1)
-	{
-		unsigned	i = (unsigned) __builtin_ctzll(set);
-		BfShard		shard;
+	wide_windows(view, open, number, hashes, n, shards, &batch);
+	*late = batch.late;
+	passed = wide_fronts(view, &batch, n) & ~(batch.odd | batch.late);
+	return wide_rests(view, open, passed, shards, &batch) | batch.any;
+}
 
-		bf_static_find(view, hashes[i], &shard);
-		result[i] = bf_static_listed(view, &shard);
+/* So many keys are asked for in a layer before those of them that are late are in the next one, together: they fill a batch. */
+#define WIDE_CHUNK		1024
+
+BF_WIDE_INLINE void
+wide_chunk(const BfView *view, WideLayer *layer, unsigned *nlayers, const uint64_t *hashes, size_t n, BfWideShards shards, bool *result)
+{
+	uint64_t	late[WIDE_CHUNK];
+	uint16_t	at[WIDE_CHUNK];	/* their results */
+	size_t		left = n;
+	unsigned	number;
+
+	for (number = 0; number < MAX_LAYERS && left > 0; number++)
+	{
+		size_t		asked = left;
+		size_t		i;
+
+		left = 0;
+		if (number == *nlayers)
+			open_wide_layer(view, (*nlayers)++, &layer[number]);
+		for (i = 0; i < asked; i += BF_WIDE_BATCH)
+		{
+			const uint64_t *ask = (number == 0 ? hashes : late) + i;
+			size_t		batch = BF_MIN(asked - i, BF_WIDE_BATCH);
+			uint64_t	set;
+			uint64_t	passed = wide_batch(view, &layer[number], number, ask, batch, shards, &set);
+			size_t		j;
+
+			if (number == 0)
+				bf_wide_store(result + i, passed, batch);
+			else
+				for (j = 0; j < batch; j++)
+					result[at[i + j]] = passed >> j & 1;
+			for (; set != 0; set &= set - 1)
+			{
+				j = (size_t) __builtin_ctzll(set);
+				at[left] = number == 0 ? (uint16_t) (i + j) : at[i + j];
+				late[left++] = ask[j];
+			}
+		}
 	}
+	for (left = 0; layer[0].stragglers && left < n; left++)
+		if (!result[left])
+		{
+			BfShard		shard;
+
+			bf_static_find(view, hashes[left], &shard);
+			result[left] = bf_static_listed(view, &shard);
+		}
 }
 
 BF_WIDE static void
 wide_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
-	Table		tables[BF_WIDE_SHARDS];
-	FirstLayers open;
-	unsigned	i;
+	WideLayer	layer[MAX_LAYERS];
+	unsigned	nlayers = 0;
 
-	for (i = 0; i < BF_WIDE_SHARDS; i++)
-		tables[i].number = UINT64_MAX;
-	open_first_layers(view, &open);
 	while (n > 0)
 	{
-		size_t		batch = BF_MIN(n, BF_WIDE_BATCH);
+		size_t		chunk = BF_MIN(n, WIDE_CHUNK);
 
-		if (view->head.param[BF_STATIC_SHARDS] <= BF_WIDE_LANES)
-			wide_batch(view, &open, tables, hashes, batch, result, true);
+		if (view->head.param[BF_STATIC_SHARDS] == 1)
+			wide_chunk(view, layer, &nlayers, hashes, chunk, BF_WIDE_ONE, result);
+		else if (view->head.param[BF_STATIC_SHARDS] <= BF_WIDE_LANES)
+			wide_chunk(view, layer, &nlayers, hashes, chunk, BF_WIDE_FEW, result);
 		else
-			wide_batch(view, &open, tables, hashes, batch, result, false);
-		hashes += batch;
-		result += batch;
-		n -= batch;
+			wide_chunk(view, layer, &nlayers, hashes, chunk, BF_WIDE_MANY, result);
+		hashes += chunk;
+		result += chunk;
+		n -= chunk;
 	}
 }
 

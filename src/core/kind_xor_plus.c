@@ -385,7 +385,7 @@ wide_third(const uint64_t (*line)[LINE_BYTES / 8], __m512i bit, __m512i *index)
 }
 
 BF_WIDE_INLINE void
-wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, size_t n, bool *result, bool few)
+wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, size_t n, bool *result, BfWideShards shards)
 {
 	BfWideBits	cell[2];
 	BfWideBits	third;
@@ -408,9 +408,9 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 		__m512i		hash = _mm512_maskz_loadu_epi64(bf_wide_lanes(i, n), hashes + i);
 		__m512i		mix = bf_wide_mix(hash);
 		__m512i		place;
-		__m512i		shard = bf_wide_locate(view, hash, &place);
-		__m512i		table = bf_wide_pick(open->table, shard, few);
-		__m512i		len = bf_wide_pick(open->len, shard, few);
+		__m512i		shard = bf_wide_locate(view, hash, shards, &place);
+		__m512i		table = bf_wide_pick(open->table, shard, shards);
+		__m512i		len = bf_wide_pick(open->len, shard, shards);
 		__m512i		position[3];
 		__m512i		number;			/* of the line */
 
@@ -423,8 +423,8 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 		number = _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(position[2], 5), _mm512_set1_epi64(0x24924925)), 32);
 		_mm512_store_si512(line_bit + i, _mm512_sub_epi64(_mm512_add_epi64(position[2], _mm512_set1_epi64(LINE_RANK * 8)),
 														  _mm512_mul_epu32(number, _mm512_set1_epi64(LINE_CELLS))));
-		_mm512_store_si512(line_at + i, _mm512_add_epi64(bf_wide_pick(open->lines, shard, few), _mm512_slli_epi64(number, 5)));
-		_mm512_store_si512(cells + i, bf_wide_pick(open->cells, shard, few));
+		_mm512_store_si512(line_at + i, _mm512_add_epi64(bf_wide_pick(open->lines, shard, shards), _mm512_slli_epi64(number, 5)));
+		_mm512_store_si512(cells + i, bf_wide_pick(open->cells, shard, shards));
 		_mm512_store_si512(value + i, bf_wide_fingerprint(mix, width));
 		if (open->odd != 0)
 			odd |= (uint64_t) bf_wide_among(shard, open->odd) << i;
@@ -475,9 +475,9 @@ wide_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 		size_t		batch = BF_MIN(n, BF_WIDE_BATCH);
 
 		if (view->head.param[BF_STATIC_SHARDS] <= BF_WIDE_LANES)
-			wide_batch(view, &open, hashes, batch, result, true);
+			wide_batch(view, &open, hashes, batch, result, BF_WIDE_FEW);
 		else
-			wide_batch(view, &open, hashes, batch, result, false);
+			wide_batch(view, &open, hashes, batch, result, BF_WIDE_MANY);
 		hashes += batch;
 		result += batch;
 		n -= batch;
