@@ -362,7 +362,8 @@ extern void bf_init(const BfHeader *head, uint8_t *payload);
 /*
  * bf_sort_hashes: puts hashes in the order of bf_order(), drops repeated ones, and returns how many remain.
  *
- * In place; time: n log n bits at worst, linear on hashes.  For callers that have hashes in memory and need a BfSource.
+ * In place, with 128 kB from env beside that at most; time: n log n bits at worst, linear on hashes.  For callers that have hashes in memory and need a
+ * BfSource.
  */
 extern uint64_t bf_sort_hashes(const BfEnv *env, uint64_t *hashes, uint64_t n);
 

@@ -12,6 +12,18 @@
 /* Below this, insertion is faster than counting. */
 #define SMALL	48
 
+/* So many are sorted from one place to another and back, within the caches. */
+#define NEAR	((uint64_t) 1 << 14)
+
+#define DIGIT	8				/* bits */
+#define PARTS	(1 << DIGIT)
+
+static inline unsigned
+digit(uint64_t value, int shift)
+{
+	return (value >> shift) & (PARTS - 1);
+}
+
 static void
 insertion_sort(uint64_t *v, uint64_t n)
 {
@@ -28,15 +40,64 @@ insertion_sort(uint64_t *v, uint64_t n)
 	}
 }
 
+/* Sorts by a digit, from one place to another; values with the same one keep their order. */
+static void
+scatter(const uint64_t *from, uint64_t *to, uint64_t n, int shift, const uint32_t *count)
+{
+	uint32_t	next[PARTS];
+	uint32_t	sum = 0;
+	uint64_t	i;
+
+	for (i = 0; i < PARTS; i++)
+	{
+		next[i] = sum;
+		sum += count[i];
+	}
+	for (i = 0; i < n; i++)
+		to[next[digit(from[i], shift)]++] = from[i];
+}
+
+static void radix_sort(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare);
+
 /*
- * Sorts by the 8 bits that end at shift, then each part by the next: in place, by carrying every value to its part ("American flag sort",
- * McIlroy, Bostic, McIlroy 1993).  Eight levels deep at the most.
+ * Sorts NEAR values or less by two digits, of which the higher one is at shift, the lower one first.  With so many hashes, few have both in common:
+ * what is left to do is to sort these.
  */
 static void
-radix_sort(const BfEnv *env, uint64_t *v, uint64_t n, int shift)
+sort_near(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
 {
-	uint64_t	next[256] = {0};
-	uint64_t	end[256];
+	uint32_t	high[PARTS] = {0};
+	uint32_t	low[PARTS] = {0};
+	uint64_t	first;
+	uint64_t	i;
+
+	for (i = 0; i < n; i++)
+	{
+		high[digit(v[i], shift)]++;
+		low[digit(v[i], shift - DIGIT)]++;
+	}
+	shift -= DIGIT;
+	scatter(v, spare, n, shift, low);
+	scatter(spare, v, n, shift + DIGIT, high);
+	for (first = 0; first < n; first = i)
+	{
+		for (i = first + 1; i < n && v[i] >> shift == v[first] >> shift; i++)
+			;
+		if (shift > 0 && i - first > 1)
+			radix_sort(env, v + first, i - first, shift - DIGIT, spare);
+	}
+}
+
+/*
+ * Sorts by the digit at shift, then each part by the next.  In place ("American flag sort", McIlroy, Bostic, McIlroy 1993), by exchanging every value with
+ * the one in the next place of its part: an exchange need not wait for the last one, as it would where what is found there were carried on to its
+ * own part.  Eight levels deep at the most.
+ */
+static void
+radix_sort(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
+{
+	uint64_t	next[PARTS] = {0};
+	uint64_t	end[PARTS];
 	uint64_t	i;
 	int			part;
 
@@ -45,47 +106,48 @@ radix_sort(const BfEnv *env, uint64_t *v, uint64_t n, int shift)
 		insertion_sort(v, n);
 		return;
 	}
-	if (n > BF_INTERRUPT_MASK)
-		bf_check_interrupts(env);
+	if (n <= NEAR && shift > 0)
+	{
+		sort_near(env, v, n, shift, spare);
+		return;
+	}
+	bf_check_interrupts(env);
 	for (i = 0; i < n; i++)
-		next[(v[i] >> shift) & 255]++;
-	for (i = 0, part = 0; part < 256; part++)
+		next[digit(v[i], shift)]++;
+	for (i = 0, part = 0; part < PARTS; part++)
 	{
 		end[part] = i + next[part];
 		next[part] = i;
 		i = end[part];
 	}
-	for (part = 0; part < 256; part++)
+	for (part = 0; part < PARTS; part++)
 		while (next[part] < end[part])
-		{
-			uint64_t	value = v[next[part]];
-			unsigned	to;
-
-			while ((to = (value >> shift) & 255) != (unsigned) part)
+			for (i = next[part]; i < end[part]; i++)
 			{
-				uint64_t	other = v[next[to]];
+				uint64_t	value = v[i];
+				uint64_t	to = next[digit(value, shift)]++;
 
-				v[next[to]++] = value;
-				value = other;
+				v[i] = v[to];
+				v[to] = value;
 			}
-			v[next[part]++] = value;
-		}
 	if (shift == 0)
 		return;
-	for (i = 0, part = 0; part < 256; i = end[part++])
+	for (i = 0, part = 0; part < PARTS; i = end[part++])
 		if (end[part] - i > 1)
-			radix_sort(env, v + i, end[part] - i, shift - 8);
+			radix_sort(env, v + i, end[part] - i, shift - DIGIT, spare);
 }
 
 uint64_t
 bf_sort_hashes(const BfEnv *env, uint64_t *hashes, uint64_t n)
 {
+	uint64_t   *spare = bf_alloc(env, BF_MIN(n, NEAR) * sizeof(uint64_t));
 	uint64_t	kept = 0;
 	uint64_t	i;
 
 	for (i = 0; i < n; i++)
 		hashes[i] = bf_order(hashes[i]);
-	radix_sort(env, hashes, n, 56);
+	radix_sort(env, hashes, n, 64 - DIGIT, spare);
+	bf_release(env, spare);
 	for (i = 0; i < n; i++)
 		if (kept == 0 || hashes[i] != hashes[kept - 1])
 			hashes[kept++] = hashes[i];
