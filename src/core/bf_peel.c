@@ -291,11 +291,18 @@ bf_peel(const BfEnv *env, BfShardBuild *build, const BfGraph *graph)
 void
 bf_peel_pack(const BfEnv *env, uint8_t *out, const uint32_t *values, uint64_t n, unsigned width)
 {
+	uint64_t	left = 0;		/* bits that do not fill a byte yet */
+	unsigned	nleft = 0;
 	uint64_t	i;
 
 	for (i = 0; i < n; i++)
 	{
-		bf_packed_put(out, i, width, values[i]);
+		left |= (uint64_t) values[i] << nleft;
+		nleft += width;
+		bf_store64(out, left);
+		out += nleft / 8;
+		left >>= nleft & ~7U;
+		nleft %= 8;
 		if ((i & BF_INTERRUPT_MASK) == 0)
 			bf_check_interrupts(env);
 	}

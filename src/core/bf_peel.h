@@ -104,7 +104,7 @@ extern uint64_t bf_peel_scratch_len(uint64_t cells, uint32_t n);
  */
 extern const uint32_t *bf_peel(const BfEnv *env, BfShardBuild *build, const BfGraph *graph);
 
-/* Packs some of these values; the same may be done again for those that follow. */
+/* Packs these values as bf_packed_put() would; up to 7 bytes after them are zeroed. */
 extern void bf_peel_pack(const BfEnv *env, uint8_t *out, const uint32_t *values, uint64_t n, unsigned width);
 
 /* ---- probing ---- */
