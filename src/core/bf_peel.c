@@ -67,27 +67,39 @@ positions_of(const Peel *peel, uint32_t key, unsigned arity, BfPositions positio
 	positions(peel->graph, arity, bf_static_place(hash, peel->build->shards), bf_static_mix(hash), position);
 }
 
+/* Some keys at a time, as in peel_next(): first the positions of all of them, of which one each comes in order. */
 static inline __attribute__((always_inline)) void
 count_keys(Peel *peel, unsigned arity, BfPositions positions)
 {
+	uint64_t	position[GROUP][BF_PEEL_MAX_ARITY];
+	uint32_t	first;
 	uint32_t	i;
+	unsigned	j;
 
-	for (i = 0; i < peel->build->n; i++)
+	for (first = 0; first < peel->build->n; first += GROUP)
 	{
-		uint64_t	position[BF_PEEL_MAX_ARITY];
-		uint32_t	all = 0;
-		unsigned	j;
+		uint32_t	n = BF_MIN(peel->build->n - first, GROUP);
 
-		positions_of(peel, i, arity, positions, position);
-		for (j = 0; j < arity; j++)
-			all |= peel->cell[position[j]];
-		if (all & MANY_KEYS)
+		for (i = 0; i < n; i++)
 		{
-			peel->build->straggler[i] = STRAGGLER;
-			continue;
+			positions_of(peel, first + i, arity, positions, position[i]);
+			for (j = 1; j < arity; j++)
+				__builtin_prefetch(peel->cell + position[i][j], 1);
 		}
-		for (j = 0; j < arity; j++)
-			peel->cell[position[j]] = (peel->cell[position[j]] + ONE_KEY) ^ i;
+		for (i = 0; i < n; i++)
+		{
+			uint32_t	all = 0;
+
+			for (j = 0; j < arity; j++)
+				all |= peel->cell[position[i][j]];
+			if (all & MANY_KEYS)
+			{
+				peel->build->straggler[first + i] = STRAGGLER;
+				continue;
+			}
+			for (j = 0; j < arity; j++)
+				peel->cell[position[i][j]] = (peel->cell[position[i][j]] + ONE_KEY) ^ (first + i);
+		}
 	}
 }
 

@@ -156,13 +156,16 @@ write_list(uint8_t *out, unsigned width, const uint64_t *hashes, uint32_t n, uin
 
 	for (i = 0; i < n; i++)
 		if (marked == NULL || marked[i])
-			bf_packed_put(out, listed++, bits, bf_static_place(hashes[i], shards) >> drop);
-	for (i = 0; marked != NULL && i < n; i++)
-		if (marked[i])
 		{
-			uint64_t	bit = bf_cell(bf_static_place(hashes[i], shards), gate_bits);
+			uint64_t	place = bf_static_place(hashes[i], shards);
 
-			gate[bit >> 3] |= (uint8_t) (1 << (bit & 7));
+			bf_packed_put(out, listed++, bits, place >> drop);
+			if (marked != NULL)
+			{
+				uint64_t	bit = bf_cell(place, gate_bits);
+
+				gate[bit >> 3] |= (uint8_t) (1 << (bit & 7));
+			}
 		}
 }
 
