@@ -537,7 +537,9 @@ wide_many(const BfView *view, BfGraphOf graph_of, const uint64_t *hashes, size_t
 	BF_WIDE static void \
 	name(const BfView *view, BfGraphOf graph_of, const uint64_t *hashes, size_t n, bool *result) \
 	{ \
-		if (view->head.param[BF_STATIC_SHARDS] <= BF_WIDE_LANES) \
+		if (view->head.param[BF_STATIC_SHARDS] == 1) \
+			wide_many(view, graph_of, hashes, n, result, fuse, arity, BF_WIDE_ONE); \
+		else if (view->head.param[BF_STATIC_SHARDS] <= BF_WIDE_LANES) \
 			wide_many(view, graph_of, hashes, n, result, fuse, arity, BF_WIDE_FEW); \
 		else \
 			wide_many(view, graph_of, hashes, n, result, fuse, arity, BF_WIDE_MANY); \
