@@ -318,7 +318,7 @@ crafted(void)
 static void
 shards(void)
 {
-	static const uint32_t numbers[] = {1, 2, 3, 17, 40, 1000};
+	static const uint32_t numbers[] = {1, 2, 3, 11, 40, 1000};	/* up to 11: enough keys in each for several layers */
 	unsigned	i;
 
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -330,7 +330,7 @@ shards(void)
 		const char *reason;
 		BfView		view;
 		uint64_t	missed = 0;
-		bool		result[1000];
+		bool		result[2500];
 		uint64_t	j;
 
 		random_keys(20000);
@@ -353,16 +353,16 @@ shards(void)
 		CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK);
 		for (j = 0; j < source.source.n; j++)
 			missed += !test_probe(&filter, keys[j]);
-		/* in batches that go from shard to shard */
-		for (j = 0; j < 20000; j += 1000)
+		/* in batches that go from shard to shard, more than there are in a chunk */
+		for (j = 0; j < 20000; j += 2500)
 		{
-			uint64_t	hashes[1000];
+			uint64_t	hashes[2500];
 			unsigned	k;
 
-			for (k = 0; k < 1000; k++)
+			for (k = 0; k < 2500; k++)
 				hashes[k] = keys[test_below(source.source.n)];
-			probe_many(&filter.view, hashes, 1000, result);
-			for (k = 0; k < 1000; k++)
+			probe_many(&filter.view, hashes, 2500, result);
+			for (k = 0; k < 2500; k++)
 				missed += !result[k];
 		}
 		CHECKF(missed == 0, "%" PRIu64 " keys missed in %u shards", missed, numbers[i]);
