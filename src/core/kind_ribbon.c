@@ -748,12 +748,14 @@ typedef struct WideLayer
 	bool		stragglers;		/* are there any? */
 } WideLayer;
 
+/* Sets what belongs to a shard, and no more: to clear it all would take a large part of a call with a few keys. */
 static void
 open_wide_layer(const BfView *view, unsigned number, WideLayer *open)
 {
 	uint32_t	i;
 
-	memset(open, 0, sizeof(*open));
+	open->odd = open->any = 0;
+	open->stragglers = false;
 	for (i = 0; i < view->head.param[BF_STATIC_SHARDS]; i++)
 	{
 		const Layer *layer;
@@ -762,14 +764,7 @@ open_wide_layer(const BfView *view, unsigned number, WideLayer *open)
 
 		open_table(view, i, &table);
 		layer = layer_number(&view->head, &table, number);
-		open->stragglers |= table.shard.stragglers > 0;
-		if (layer->starts == 0)
-		{
-			open->odd |= UINT64_C(1) << i;
-			open->any |= (uint64_t) (layer->blocks != 0) << i;
-			continue;
-		}
-		base = (uint64_t) (layer->bytes - view->payload);
+		base = layer->starts != 0 ? (uint64_t) (layer->bytes - view->payload) : 0;
 		open->starts[i] = layer->starts;
 		open->gap_at[i] = layer->gap_at;
 		open->gap[i] = layer->gap;
@@ -778,6 +773,9 @@ open_wide_layer(const BfView *view, unsigned number, WideLayer *open)
 		open->front[i] = base + layer->front;
 		open->rest[i] = base + layer->rest;
 		open->groups[i] = base + layer->groups;
+		open->odd |= (uint64_t) (layer->starts == 0) << i;
+		open->any |= (uint64_t) (layer->starts == 0 && layer->blocks != 0) << i;
+		open->stragglers |= table.shard.stragglers > 0;
 	}
 }
 
