@@ -42,6 +42,9 @@
 /* So many rows are scanned by pages in the time that one is looked up by an index, all being in memory: 80 to 100. */
 #define ROWS_PER_LOOKUP		64.0
 
+/* Joins of fewer rows are planned as ever: they take no longer than looking for a better plan would, where there are many of them. */
+#define ROWS_TO_PLAN_FOR	100000.0
+
 /* A probe waits for memory where the filter does not fit the caches of the second and of the last level; sizes that are usual. */
 #define SECOND_CACHE		(1024.0 * 1024.0)
 #define LAST_CACHE			(16.0 * 1024.0 * 1024.0)
@@ -354,17 +357,18 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 {
 	Candidate	candidate;
 	Path	   *inner = innerrel->cheapest_total_path;
+	double		drop = 1 - joinrel->rows / outerrel->rows;
 
 	/* most pairs end here */
-	if (outerrel->rows <= joinrel->rows ||
+	if (drop <= 0 ||
 		(bloomfam_join_filter != JOIN_FILTER_FORCE &&
-		 (outerrel->rows < bloomfam_join_filter_min_rows || 1 - joinrel->rows / outerrel->rows < bloomfam_join_filter_min_drop)) ||
+		 (outerrel->rows < Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR) || drop < bloomfam_join_filter_min_drop)) ||
 		(jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin || !bms_is_empty(joinrel->lateral_relids) ||
 		outerrel->cheapest_total_path->param_info != NULL || inner->param_info != NULL || innerrel->rows > bloomfam_join_filter_most())
 		return;
 	memset(&candidate, 0, sizeof(candidate));
 	candidate.innerrel = innerrel;
-	candidate.drop = 1 - joinrel->rows / outerrel->rows;
+	candidate.drop = drop;
 	if (!find_clauses(&candidate, outerrel, innerrel, extra->restrictlist))
 		return;
 
