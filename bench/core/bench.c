@@ -573,10 +573,7 @@ time_all(uint64_t n, int *ntimings)
 	return timings;
 }
 
-/*
- * The floor, in batches, of the machine that the bounds on builds are meant for, ns; with so many keys.  Where memory is slower, the bounds are higher;
- * where it is faster they stay, as instructions take their time there, too.
- */
+/* The floor, in batches, of the machine that the bounds on builds are meant for, ns; with so many keys. */
 #define BUILD_BOUND_FLOOR	5
 #define BUILD_BOUND_KEYS	10000000
 
@@ -609,13 +606,12 @@ judge_times(const Timing *timing, uint64_t n)
 	}
 	if (build > 0 && n == BUILD_BOUND_KEYS)
 	{
-		double		floor_ns = ns[FLOOR_MANY];
-		double		limit = build * BF_MAX(floor_ns / BUILD_BOUND_FLOOR, 1);
+		double		scale = ns[FLOOR_MANY] / BUILD_BOUND_FLOOR;
 
-		snprintf(what, sizeof(what), "build of %s with sorting, floor %.1f ns", name, floor_ns);
-		judge(what, where, limit, ns[SORT] + ns[BUILD], "ns per key");
-		snprintf(what, sizeof(what), "build of %s of sorted keys, floor %.1f ns", name, floor_ns);
-		judge(what, where, limit, ns[BUILD], "ns per key");
+		snprintf(what, sizeof(what), "build of %s with sorting, %g ns x floor / %d ns", name, build, BUILD_BOUND_FLOOR);
+		judge(what, where, build * scale, ns[SORT] + ns[BUILD], "ns per key");
+		snprintf(what, sizeof(what), "build of %s of sorted keys, %g ns x floor / %d ns", name, build, BUILD_BOUND_FLOOR);
+		judge(what, where, build * scale, ns[BUILD], "ns per key");
 	}
 }
 
