@@ -58,14 +58,11 @@ bloomfam_join_may_drop_outer(JoinType type)
 	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
 }
 
-/* Probing a row: the filter's size matters. */
+/* Probing a row. */
 static double
-cost_of_probe(double keys, bool paged)
+cost_of_probe(const JoinVerdict *verdict, bool paged)
 {
-	double		bytes = bloomfam_join_filter_bytes(keys);
-	double		waiting = bytes <= SECOND_CACHE ? 1 : bytes <= LAST_CACHE ? 2 : 4;
-
-	return (paged ? COST_OF_PAGED_ROW : COST_OF_ROW) * waiting * cpu_operator_cost;
+	return (paged ? COST_OF_PAGED_ROW : COST_OF_ROW) * verdict->waiting * cpu_operator_cost;
 }
 
 double
@@ -82,16 +79,19 @@ bloomfam_join_spilling(double keys, int inner_width, int outer_width)
 void
 bloomfam_join_verdict_begin(JoinVerdict *verdict, double keys, double drop)
 {
+	double		bytes = bloomfam_join_filter_bytes(keys);
+
 	memset(verdict, 0, sizeof(*verdict));
 	verdict->dropped = drop;
+	verdict->waiting = bytes <= SECOND_CACHE ? 1 : bytes <= LAST_CACHE ? 2 : 4;
 	verdict->cost = keys * COST_OF_KEY * cpu_operator_cost;
 }
 
 void
-bloomfam_join_verdict_place(JoinVerdict *verdict, double keys, double rows, bool paged, int nodes, double spilling)
+bloomfam_join_verdict_place(JoinVerdict *verdict, double rows, bool paged, int nodes, double spilling)
 {
 	verdict->probed += rows;
-	verdict->cost += rows * cost_of_probe(keys, paged);
+	verdict->cost += rows * cost_of_probe(verdict, paged);
 	verdict->saved += rows * verdict->dropped * ((nodes * SAVED_PER_NODE + (paged ? SAVED_AT_SCAN : 0)) * cpu_operator_cost + spilling);
 }
 
@@ -122,7 +122,6 @@ typedef struct Candidate
 	const RelOptInfo *innerrel;
 	List	   *clauses;		/* of RestrictInfo, those that it hashes by, as the server would choose them */
 	Index		relid;			/* the base relation whose columns all their outer sides are */
-	double		keys;			/* rows of the inner side */
 	double		drop;			/* the share of the outer side's rows that match none of them */
 	double		left;			/* the share of that relation's rows that filters of joins further down leave */
 	double		spilling;
@@ -131,15 +130,6 @@ typedef struct Candidate
 	double		scanned;		/* rows of that relation, by all processes together */
 	double		saved;
 } Candidate;
-
-/* The column that one side of a clause is, as it stands or relabelled; NULL if it is none. */
-static const Var *
-column_of(const Node *side)
-{
-	while (IsA(side, RelabelType))
-		side = (const Node *) ((const RelabelType *) side)->arg;
-	return IsA(side, Var) && ((const Var *) side)->varattno > 0 ? (const Var *) side : NULL;
-}
 
 /* Finds the clauses to hash by; false if there are none, or plan.c would make no single filter of them all. */
 static bool
@@ -155,13 +145,13 @@ find_clauses(Candidate *candidate, const RelOptInfo *outerrel, const RelOptInfo 
 		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator))
 			continue;
 		if (bms_is_subset(clause->left_relids, outerrel->relids) && bms_is_subset(clause->right_relids, innerrel->relids))
-			column = column_of(get_leftop(clause->clause));
+			column = bloomfam_join_var((const Expr *) get_leftop(clause->clause));
 		else if (bms_is_subset(clause->left_relids, innerrel->relids) && bms_is_subset(clause->right_relids, outerrel->relids))
 		{
 			/* without one, the server could not turn it round either */
 			if (!OidIsValid(get_commutator(((OpExpr *) clause->clause)->opno)))
 				return false;
-			column = column_of(get_rightop(clause->clause));
+			column = bloomfam_join_var((const Expr *) get_rightop(clause->clause));
 		}
 		else
 			continue;
@@ -257,14 +247,14 @@ add_scan(Candidate *candidate, const Path *scan, double scale)
 	bool		paged = is_paged(candidate, scan);
 	double		probed = scan->rows * scale * candidate->left;
 
-	bloomfam_join_verdict_place(&candidate->verdict, candidate->keys, scan->rows * scale, paged, candidate->nodes, candidate->spilling);
+	bloomfam_join_verdict_place(&candidate->verdict, scan->rows * scale, paged, candidate->nodes, candidate->spilling);
 	if (paged)
 	{
 		/* its conditions are asked after the filter, and nothing else of a row that is dropped */
 		probed *= rel->tuples / Max(rel->rows, 1);
 		candidate->saved += probed * candidate->drop * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
 	}
-	candidate->saved -= probed * cost_of_probe(candidate->keys, paged);
+	candidate->saved -= probed * cost_of_probe(&candidate->verdict, paged);
 	candidate->scanned += rel->tuples;
 }
 
@@ -311,17 +301,16 @@ saves(Candidate *candidate, const Path *outer, const Path *inner)
 {
 	const Path *scan;
 
-	candidate->keys = inner->rows;
 	candidate->spilling = bloomfam_join_spilling(inner->rows, inner->pathtarget->width, outer->pathtarget->width);
 	candidate->nodes = 1;
 	candidate->scanned = 0;
 	candidate->saved = outer->rows * candidate->drop * (list_length(candidate->clauses) * cpu_operator_cost + candidate->spilling) -
-		candidate->keys * COST_OF_KEY * cpu_operator_cost;
+		inner->rows * COST_OF_KEY * cpu_operator_cost;
 	scan = follow(candidate, outer);
 	if (scan == NULL)
 		return false;
 	candidate->left = Min(outer->rows / Max(scan->rows, 1), 1);
-	bloomfam_join_verdict_begin(&candidate->verdict, candidate->keys, candidate->drop);
+	bloomfam_join_verdict_begin(&candidate->verdict, inner->rows, candidate->drop);
 	add_scans(candidate, scan);
 	return candidate->saved > 0 && bloomfam_join_verdict_end(&candidate->verdict) == JOIN_HAS_FILTER &&
 		(candidate->scanned <= candidate->innerrel->rows * ROWS_PER_LOOKUP || !can_look_up(candidate, outer));

@@ -517,6 +517,7 @@ typedef struct JoinVerdict
 	int			filter;			/* its number, if it has one */
 	double		probed;			/* rows, as the planner expects */
 	double		dropped;		/* share of them */
+	double		waiting;		/* how many times longer a probe takes than one of a filter in the cache */
 	double		cost;			/* of building and probing, in the planner's units */
 	double		saved;
 	int			foreign;		/* scans that the filter may travel to */
@@ -534,7 +535,7 @@ extern double bloomfam_join_spilling(double keys, int inner_width, int outer_wid
 extern void bloomfam_join_verdict_begin(JoinVerdict *verdict, double keys, double drop);
 
 /* Adds a place with so many rows, which pass so many nodes from there on to the join, and that one. */
-extern void bloomfam_join_verdict_place(JoinVerdict *verdict, double keys, double rows, bool paged, int nodes, double spilling);
+extern void bloomfam_join_verdict_place(JoinVerdict *verdict, double rows, bool paged, int nodes, double spilling);
 
 /* Adds a scan of another server's table that it is sent with. */
 extern void bloomfam_join_verdict_foreign(JoinVerdict *verdict, double rows);
@@ -559,7 +560,10 @@ extern List *bloomfam_join_plan(PlannedStmt *stmt, bool row_security);
  */
 extern bool bloomfam_join_is_indifferent(void *expression);
 
-/* The column that an expression is, as it stands or relabelled: of the table or child that varno says.  0 if it is none. */
+/* The column that an expression is, as it stands or relabelled, and no system column; NULL if it is none. */
+extern const Var *bloomfam_join_var(const Expr *expr);
+
+/* The number of that column: of the table or child that varno says.  0 if it is none. */
 extern AttrNumber bloomfam_join_column(const Expr *expr, int varno);
 
 /* The same of an output column of a plan. */

@@ -257,12 +257,20 @@ is_repeatable(Plan *plan)
 
 /* ---- the way down ---- */
 
-AttrNumber
-bloomfam_join_column(const Expr *expr, int varno)
+const Var *
+bloomfam_join_var(const Expr *expr)
 {
 	while (IsA(expr, RelabelType))
 		expr = ((const RelabelType *) expr)->arg;
-	return IsA(expr, Var) && ((const Var *) expr)->varno == varno ? Max(((const Var *) expr)->varattno, 0) : 0;
+	return IsA(expr, Var) && ((const Var *) expr)->varattno > 0 ? (const Var *) expr : NULL;
+}
+
+AttrNumber
+bloomfam_join_column(const Expr *expr, int varno)
+{
+	const Var  *column = bloomfam_join_var(expr);
+
+	return column != NULL && column->varno == varno ? column->varattno : 0;
 }
 
 AttrNumber
@@ -655,7 +663,7 @@ judge(const HashJoin *join, const Way *way)
 		const Place *place = lfirst(lc);
 		Plan	   *plan = *place->slot;
 
-		bloomfam_join_verdict_place(&verdict, hash->plan_rows, plan->plan_rows, is_paged(plan), place->nodes, spilling);
+		bloomfam_join_verdict_place(&verdict, plan->plan_rows, is_paged(plan), place->nodes, spilling);
 	}
 	foreach(lc, way->foreign)
 	{

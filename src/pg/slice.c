@@ -87,7 +87,7 @@ end_scan(BloomfamSliceScan *scan)
  * backend that makes one shorter takes that knowledge from all others before they can lock it again, as begin_scan() has.
  */
 static bool
-has_block(Relation table, BlockNumber block)
+has_block(Relation table, int64 block)
 {
 	BlockNumber known = RelationGetSmgr(table)->smgr_cached_nblocks[MAIN_FORKNUM];
 
@@ -107,13 +107,14 @@ find_by_place(BloomfamSliceScan *scan, int32 seq)
 	{
 		int64		place = (int64) ItemPointerGetBlockNumber(&scan->last_tid) * EXTERN_TUPLES_PER_PAGE +
 			ItemPointerGetOffsetNumber(&scan->last_tid) - 1 + seq - scan->last_seq;
+		int64		block = place / EXTERN_TUPLES_PER_PAGE;
 		bool		isnull[2];
 		Datum		id;
 		Datum		found;
 
-		if (place < 0 || place / EXTERN_TUPLES_PER_PAGE >= MaxBlockNumber || !has_block(scan->table, (BlockNumber) (place / EXTERN_TUPLES_PER_PAGE)))
+		if (place < 0 || !has_block(scan->table, block))
 			return false;
-		ItemPointerSet(&scan->last_tid, (BlockNumber) (place / EXTERN_TUPLES_PER_PAGE), (OffsetNumber) (place % EXTERN_TUPLES_PER_PAGE + 1));
+		ItemPointerSet(&scan->last_tid, (BlockNumber) block, (OffsetNumber) (place % EXTERN_TUPLES_PER_PAGE + 1));
 		if (!table_tuple_fetch_row_version(scan->table, &scan->last_tid, scan->snapshot, scan->slot))
 			return false;
 		id = slot_getattr(scan->slot, CHUNK_ID, &isnull[0]);
