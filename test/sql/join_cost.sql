@@ -10,9 +10,11 @@ SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 SET work_mem = '4MB';
 
--- makes join_compare()
+-- makes join_compare() and plan_of()
 \getenv folder PG_ABS_SRCDIR
 \set file :folder '/sql/include/compare.sql'
+\i :file
+\set file :folder '/sql/include/plan.sql'
 \i :file
 
 -- all is in memory: rows are found by index at some cost, but not at that of a disk
@@ -41,13 +43,7 @@ BEGIN
 	END LOOP;
 	RETURN array_to_string(found, ', ');
 END $$;
-CREATE FUNCTION total_cost(query text) RETURNS float LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-	RETURN plan -> 0 -> 'Plan' -> 'Total Cost';
-END $$;
+CREATE FUNCTION total_cost(query text) RETURNS float LANGUAGE sql AS $$ SELECT (plan_of(query) ->> 'Total Cost')::float $$;
 
 -- a nested loop without filters, and a hash join for what its filter saves
 \set query 'SELECT sum(id) FROM fact JOIN picks USING (k)'

@@ -9,22 +9,16 @@ INSERT INTO fact SELECT x, floor(power(abs(hashint4(x)) / 2147483648.0, 4) * 100
 FROM generate_series(1, 20000) x;
 ANALYZE fact;
 
+-- makes plan_of()
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/sql/include/plan.sql'
+\i :file
+
 -- estimated and actual rows of a query
-CREATE FUNCTION rows_of(query text, OUT estimated float8, OUT actual float8) LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ' || query INTO plan;
-	estimated := plan -> 0 -> 'Plan' ->> 'Plan Rows';
-	actual := plan -> 0 -> 'Plan' ->> 'Actual Rows';
-END $$;
-CREATE FUNCTION quals(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-	RETURN regexp_replace(plan -> 0 -> 'Plan' ->> 'Filter', '''\\x[0-9a-f]*''', '...', 'g');
-END $$;
+CREATE FUNCTION rows_of(query text, OUT estimated float8, OUT actual float8) LANGUAGE sql AS $$
+SELECT (plan ->> 'Plan Rows')::float8, (plan ->> 'Actual Rows')::float8 FROM plan_of(query, 'ANALYZE, TIMING OFF') plan $$;
+CREATE FUNCTION quals(query text) RETURNS text LANGUAGE sql AS $$
+SELECT regexp_replace(plan_of(query) ->> 'Filter', '''\\x[0-9a-f]*''', '...', 'g') $$;
 CREATE FUNCTION within(query text, factor float8 = 1.5) RETURNS boolean LANGUAGE sql AS $$
 SELECT estimated <= actual * factor AND actual <= estimated * factor FROM rows_of(query) $$;
 

@@ -2,6 +2,11 @@
 CREATE SCHEMA slices;
 SET search_path = slices, public;
 
+-- makes plan_of()
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/sql/include/plan.sql'
+\i :file
+
 CREATE TABLE segment (id int, kind text, f bloomfilter);
 INSERT INTO segment
 SELECT s, kind, (SELECT bloom_agg(s * 1000 + x, 0.01, kind, 20000 * s) FROM generate_series(1, 900) x)
@@ -38,13 +43,8 @@ SELECT count(*) FROM generate_series(5001, 5900) k WHERE (SELECT f FROM segment 
 
 -- what a probe reads counts, not the probe: with 30 words a key slices would soon cost many times the whole
 CREATE TABLE many_words AS SELECT bloom_agg(x, 1e-9, 'standard', 200000) AS f FROM generate_series(1, 2000) x;
-CREATE FUNCTION pages(query text) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
-	RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int;
-END $$;
+CREATE FUNCTION pages(query text) RETURNS int LANGUAGE sql AS $$
+SELECT (plan ->> 'Shared Hit Blocks')::int + (plan ->> 'Shared Read Blocks')::int FROM plan_of(query, 'ANALYZE, BUFFERS') plan $$;
 SELECT pages('SELECT FROM many_words, generate_series(1, 2000) x WHERE f @~ x') < 2.5 * pages('SELECT octet_length(bytea(f)) FROM many_words') AS bounded;
 
 --
