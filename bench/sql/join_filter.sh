@@ -36,12 +36,11 @@ report_rows()
 	different=
 }
 
+# plan_of QUERY: its plan with the filters on
+plan_of() { { cat "$work/setup.sql"; printf '%s\n' '\o' "SET bloomfam.join_filter = $on;" "EXPLAIN (COSTS OFF)"; cat "$1"; } | sql; }
+
 # plan_note QUERY: says so if none of its joins gets a filter, so that both plans are the same, and their ratio is the measurement's own error
-plan_note()
-{
-	{ cat "$work/setup.sql"; printf '%s\n' "SET bloomfam.join_filter = $on;" "EXPLAIN (COSTS OFF)"; cat "$1"; } | sql | grep -q 'Bloom Filter' ||
-		echo " (no filter, the same plan)"
-}
+plan_note() { plan_of "$1" | grep -q 'Bloom Filter' || echo " (no filter, the same plan)"; }
 
 # suite NAME TITLE BOUND TABLE...: loads the tables by ../data/NAME.c, then runs the queries of ../NAME with the filters off and on.  SCALE,
 # WORK_MEM (the server's, if it is not set), WORKERS and ROUNDS come from the environment
@@ -79,19 +78,19 @@ suite()
 	done
 	suite_totals "$bound" "${queries[@]}"
 	if [ ${#filtered[@]} -gt 0 ]; then
-		sum filtered "${filtered[@]}"
+		sum filtered "on off" "${filtered[@]}"
 		faster filtered_on filtered_off "" "total of the queries that get a filter"
 	fi
 	report_rows
 }
 
-# sum NAME QUERY...: the sums of the queries' medians are those of NAME_on and NAME_off
+# sum NAME MODES QUERY...: the sum of the queries' medians is that of NAME_MODE
 sum()
 {
-	local name=$1 mode query
-	shift
+	local name=$1 modes=$2 mode query
+	shift 2
 
-	for mode in on off; do
+	for mode in $modes; do
 		for query in "$@"; do
 			median "${query}_$mode"
 		done | awk -v name="${name}_$mode" '{ sum += $1 } END { print name, sum + 0 }' > "$work/sum"
@@ -111,7 +110,7 @@ suite_totals()
 	worst=$(head -n 1 "$work/ratios")
 	best=$(tail -n 1 "$work/ratios")
 	mean=$(awk '{ sum += log($2) } END { printf "%.6g", exp(sum / NR) }' "$work/ratios")
-	sum total "$@"
+	sum total "on off" "$@"
 	faster total_on total_off "$bound" "total"
 	row "geometric mean of the ratios" "" "" "" "$mean"
 	faster "${best%% *}_on" "${best%% *}_off" "" "best: ${best%% *}"

@@ -45,6 +45,13 @@
 /* Joins of fewer rows are planned as ever: they take no longer than looking for a better plan would, where there are many of them. */
 #define ROWS_TO_PLAN_FOR	100000.0
 
+/*
+ * A row that is dropped is not compared with those of its bucket either.  So many comparisons the server counts at the least (final_cost_hashjoin);
+ * the second where it expects one match at most, and knows that this row has none.  They are cheap, but where a key is a subquery.
+ */
+#define COMPARED			0.5
+#define COMPARED_IN_VAIN	0.05
+
 /* A probe waits for memory where the filter does not fit the caches of the second and of the last level; sizes that are usual. */
 #define SECOND_CACHE		(1024.0 * 1024.0)
 #define LAST_CACHE			(16.0 * 1024.0 * 1024.0)
@@ -124,6 +131,7 @@ typedef struct Candidate
 	Index		relid;			/* the base relation whose columns all their outer sides are */
 	double		drop;			/* the share of the outer side's rows that match none of them */
 	double		left;			/* the share of that relation's rows that filters of joins further down leave */
+	Cost		comparing;		/* an outer row with the inner ones of its bucket */
 	double		spilling;
 	int			nodes;			/* from its scan up to the join, and that one */
 	JoinVerdict verdict;		/* what plan.c will say of the filter */
@@ -304,7 +312,8 @@ saves(Candidate *candidate, const Path *outer, const Path *inner)
 	candidate->spilling = bloomfam_join_spilling(inner->rows, inner->pathtarget->width, outer->pathtarget->width);
 	candidate->nodes = 1;
 	candidate->scanned = 0;
-	candidate->saved = outer->rows * candidate->drop * (list_length(candidate->clauses) * cpu_operator_cost + candidate->spilling) -
+	candidate->saved = outer->rows * candidate->drop *
+		(list_length(candidate->clauses) * cpu_operator_cost + candidate->comparing + candidate->spilling) -
 		inner->rows * COST_OF_KEY * cpu_operator_cost;
 	scan = follow(candidate, outer);
 	if (scan == NULL)
@@ -345,6 +354,7 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 						JoinPathExtraData *extra)
 {
 	Candidate	candidate;
+	QualCost	comparing;
 	Path	   *inner = innerrel->cheapest_total_path;
 	double		drop = 1 - joinrel->rows / outerrel->rows;
 
@@ -360,6 +370,8 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 	candidate.drop = drop;
 	if (!find_clauses(&candidate, outerrel, innerrel, extra->restrictlist))
 		return;
+	cost_qual_eval(&comparing, candidate.clauses, root);
+	candidate.comparing = comparing.per_tuple * (jointype == JOIN_INNER && !extra->inner_unique ? COMPARED : COMPARED_IN_VAIN);
 
 	/* as hash_inner_and_outer() does */
 	consider(root, joinrel, jointype, extra, &candidate, outerrel->cheapest_total_path, inner, false, false);

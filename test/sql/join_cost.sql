@@ -111,6 +111,15 @@ SELECT total_cost(:'anti') = :cost AS same;
 SET bloomfam.join_filter_plans = on;
 SELECT joins('SELECT sum(fact.v) FROM fact JOIN picks USING (k) LEFT JOIN few USING (k)');
 
+-- a key that is a subquery: the server counts its cost for a part of the rows that match none, and would rather build its hash table of them all
+\set dear 'SELECT sum(fact.id) FROM fact JOIN picks ON picks.k = fact.id AND fact.v = (SELECT max(d) FROM days WHERE days.d <= picks.v)'
+SELECT joins(:'dear');
+SET bloomfam.join_filter_plans = off;
+SELECT joins(:'dear');
+:dear;
+SET bloomfam.join_filter_plans = on;
+:dear;
+
 -- other kinds: semi-joins, partitions, keys of several columns and of several tables, above another join
 CREATE TABLE queries AS SELECT q FROM (VALUES
 	('SELECT id FROM fact WHERE EXISTS (SELECT FROM picks WHERE picks.k = fact.k)'),
