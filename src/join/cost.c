@@ -39,7 +39,7 @@
 #define SAVED_PER_NODE		4.0
 #define SAVED_PER_TRAVEL	40.0	/* of a row that a foreign server does not send */
 
-/* So many rows are scanned by pages in the time that one is looked up by an index, all being in memory: 80 to 100. */
+/* So many rows are scanned by pages in the time that one is looked up by an index, or that another page takes of which it has rows: 60 to 100. */
 #define ROWS_PER_LOOKUP		64.0
 
 /* Joins of fewer rows are planned as ever: they take no longer than looking for a better plan would, where there are many of them. */
@@ -285,19 +285,25 @@ add_scans(Candidate *candidate, const Path *scan)
 }
 
 /*
- * Could a nested loop look up rows of the outer side by those of the inner side, at a lower cost than that of all of its rows?  The planner counts
- * the time of a disk for each; if all is in memory, it is less by far, and a lower cost of the hash join would make it choose the slower one.
+ * Would a nested loop be faster that looks up rows of the scanned relation for those of the inner side, and has the planner a cost for it that is
+ * lower than that of the scan?  It counts the time of a disk for each lookup; if all is in memory, it takes less by far, and a lower cost of the hash
+ * join would make the planner choose the slower one.
  */
 static bool
-can_look_up(const Candidate *candidate, const Path *outer)
+is_faster_looked_up(PlannerInfo *root, const Candidate *candidate)
 {
+	const RelOptInfo *rel = root->simple_rel_array[candidate->relid];
+	const Relids others = candidate->innerrel->relids;
+	double		lookups = candidate->innerrel->rows;
 	ListCell   *lc;
 
-	foreach(lc, outer->parent->cheapest_parameterized_paths)
+	foreach(lc, rel->cheapest_parameterized_paths)
 	{
-		Path	   *path = lfirst(lc);
+		const Path *path = lfirst(lc);
+		const Relids needed = PATH_REQ_OUTER(path);
 
-		if (bms_overlap(PATH_REQ_OUTER(path), candidate->innerrel->relids) && path->total_cost * candidate->innerrel->rows < outer->total_cost)
+		if (needed != NULL && bms_is_subset(needed, others) && lookups * path->total_cost < rel->cheapest_total_path->total_cost &&
+			lookups * Max(path->total_cost / random_page_cost, 1) * ROWS_PER_LOOKUP < candidate->scanned)
 			return true;
 	}
 	return false;
@@ -305,7 +311,7 @@ can_look_up(const Candidate *candidate, const Path *outer)
 
 /* Is a filter expected to save anything in a hash join of these paths?  Then tells how much. */
 static bool
-saves(Candidate *candidate, const Path *outer, const Path *inner)
+saves(PlannerInfo *root, Candidate *candidate, const Path *outer, const Path *inner)
 {
 	const Path *scan;
 
@@ -322,7 +328,7 @@ saves(Candidate *candidate, const Path *outer, const Path *inner)
 	bloomfam_join_verdict_begin(&candidate->verdict, inner->rows, candidate->drop);
 	add_scans(candidate, scan);
 	return candidate->saved > 0 && bloomfam_join_verdict_end(&candidate->verdict) == JOIN_HAS_FILTER &&
-		(candidate->scanned <= candidate->innerrel->rows * ROWS_PER_LOOKUP || !can_look_up(candidate, outer));
+		!is_faster_looked_up(root, candidate);
 }
 
 /* Offers the planner a hash join of these paths, if a filter is expected to save anything. */
@@ -333,7 +339,7 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 	JoinCostWorkspace costs;
 	Path	   *path;
 
-	if (!saves(candidate, outer, inner))
+	if (!saves(root, candidate, outer, inner))
 		return;
 	initial_cost_hashjoin(root, &costs, jointype, candidate->clauses, outer, inner, extra, parallel_hash);
 	if (partial ?

@@ -68,6 +68,18 @@ SELECT joins('SELECT sum(fact.v) FROM fact JOIN few USING (k)');
 SET random_page_cost = 3;
 SELECT joins('SELECT sum(fact.v) FROM fact JOIN few USING (k)');
 SET random_page_cost = 1.1;
+-- (a lookup that has rows on many pages takes longer, and the same with another join below, of which no row can be looked up)
+CREATE INDEX ON fact (d);
+CREATE TABLE bits AS SELECT g AS v FROM generate_series(0, 99) g;
+CREATE TABLE some_days AS SELECT g * 30 AS d FROM generate_series(1, 20) g;
+CREATE TABLE more_days AS SELECT g * 30 AS d FROM generate_series(1, 30) g;
+ANALYZE bits, some_days, more_days;
+SET random_page_cost = 2;
+SELECT joins('SELECT sum(fact.k) FROM fact JOIN some_days USING (d)');
+SELECT joins('SELECT sum(fact.k) FROM fact JOIN some_days USING (d) JOIN bits USING (v)');
+SELECT joins('SELECT sum(fact.k) FROM fact JOIN more_days USING (d) JOIN bits USING (v)');
+SET random_page_cost = 1.1;
+DROP INDEX fact_d_idx;
 SELECT joins('SELECT sum(fact.v) FROM fact JOIN many USING (k)');
 SELECT total_cost('SELECT sum(fact.v) FROM fact JOIN many USING (k)') AS cost \gset
 SET bloomfam.join_filter_plans = off;
