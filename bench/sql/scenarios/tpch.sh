@@ -30,11 +30,12 @@ limits()
 {
 	local query name table key
 	local queries=() statements=()
-	local as_ever="SET search_path = public; RESET enable_nestloop; RESET enable_mergejoin;"
+	local as_ever="SET search_path = public; RESET enable_nestloop; RESET enable_mergejoin; RESET enable_indexscan; RESET enable_bitmapscan;"
 
-	sql -c "CREATE TABLE none AS SELECT -1 AS k" -c "SET work_mem = '256MB'" -f ../tpch/limit.sql
+	sql -c "CREATE TABLE none AS SELECT -1 AS k" -c "ANALYZE none" -c "SET work_mem = '256MB'" -f ../tpch/limit.sql
 	while IFS='|' read -r table key; do
-		statement "scan_$table" force "$as_ever" "SELECT count(*) FROM $table JOIN none ON $key = k;"
+		statement "scan_$table" force "$as_ever SET enable_indexscan = off; SET enable_bitmapscan = off;" \
+			"SELECT count(*) FROM $table JOIN none ON $key = k;"
 		statements+=("scan_$table")
 	done < <(sql -c "SELECT DISTINCT table_name, column_name FROM information_schema.columns WHERE table_schema ~ '^q\d' AND ordinal_position = 1")
 	for query in ../tpch/q*.sql; do
