@@ -290,9 +290,8 @@ add_scans(Candidate *candidate, const Path *scan)
  * join would make the planner choose the slower one.
  */
 static bool
-is_faster_looked_up(PlannerInfo *root, const Candidate *candidate)
+is_faster_looked_up(const Candidate *candidate, const RelOptInfo *rel)
 {
-	const RelOptInfo *rel = root->simple_rel_array[candidate->relid];
 	const Relids others = candidate->innerrel->relids;
 	double		lookups = candidate->innerrel->rows;
 	ListCell   *lc;
@@ -311,7 +310,7 @@ is_faster_looked_up(PlannerInfo *root, const Candidate *candidate)
 
 /* Is a filter expected to save anything in a hash join of these paths?  Then tells how much. */
 static bool
-saves(PlannerInfo *root, Candidate *candidate, const Path *outer, const Path *inner)
+saves(Candidate *candidate, const Path *outer, const Path *inner)
 {
 	const Path *scan;
 
@@ -328,7 +327,7 @@ saves(PlannerInfo *root, Candidate *candidate, const Path *outer, const Path *in
 	bloomfam_join_verdict_begin(&candidate->verdict, inner->rows, candidate->drop);
 	add_scans(candidate, scan);
 	return candidate->saved > 0 && bloomfam_join_verdict_end(&candidate->verdict) == JOIN_HAS_FILTER &&
-		!is_faster_looked_up(root, candidate);
+		!is_faster_looked_up(candidate, scan->parent);
 }
 
 /* Offers the planner a hash join of these paths, if a filter is expected to save anything. */
@@ -339,7 +338,7 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 	JoinCostWorkspace costs;
 	Path	   *path;
 
-	if (!saves(root, candidate, outer, inner))
+	if (!saves(candidate, outer, inner))
 		return;
 	initial_cost_hashjoin(root, &costs, jointype, candidate->clauses, outer, inner, extra, parallel_hash);
 	if (partial ?
