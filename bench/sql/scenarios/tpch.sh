@@ -10,7 +10,7 @@ suite tpch "Derived from TPC-H" ">= 1.3 x" region nation supplier part partsupp 
 # plans, and what it takes to read the other rows: nothing, but where the plan with filters scans the whole table as much as to scan it by pages
 # under a filter that drops them.
 
-# left_out QUERY TABLE: the share of the table's rows that no filter could leave
+# left_out QUERY TABLE: the share of the table's rows that perfect filters drop
 left_out() { sql -c "SELECT 1 - (SELECT count(*) FROM $1.$2)::float8 / (SELECT count(*) FROM public.$2)"; }
 
 # limit QUERY: in ms; that of a query of which limit.sql has no table is its time
