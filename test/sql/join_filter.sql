@@ -138,12 +138,14 @@ SELECT q, r.* FROM (VALUES
 SET join_collapse_limit = 1;
 SELECT r.* FROM join_compare('SELECT o, (SELECT count(*) FROM (jf_c c JOIN jf_a a ON c.v = a.v) JOIN jf_plain b ON a.k = b.k + o) FROM generate_series(0, 5) o') r;
 RESET join_collapse_limit;
--- a key that is not computed where the one before it is NULL
+-- a key that is not computed where the one before it is NULL, in the plan that has that order without filters
+SET bloomfam.join_filter_plans = off;
 CREATE TABLE jf_zero AS SELECT i::bigint AS k, i AS z FROM generate_series(1, 50) i UNION ALL SELECT NULL, 0;
 ANALYZE jf_zero;
 SELECT r.* FROM join_compare('SELECT count(*) FROM jf_a a JOIN jf_zero z ON a.k + 1 = z.k AND a.v = 100 / z.z') r;
 SELECT r.* FROM join_compare('SELECT count(*) FROM jf_a a JOIN jf_zero z ON a.k = z.k AND a.v = 100 / z.z') r;
 SELECT r.* FROM join_compare('SELECT count(*) FROM (jf_a a JOIN jf_b b ON a.g = b.g) JOIN jf_zero z ON a.k = z.k AND b.v = 100 / z.z') r;
+RESET bloomfam.join_filter_plans;
 -- little memory: batches
 SET work_mem = '64kB';
 SELECT q, r.* FROM (VALUES
