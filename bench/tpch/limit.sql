@@ -120,6 +120,7 @@ CREATE TABLE q22.orders AS SELECT * FROM orders
 	WHERE o_custkey IN (SELECT c_custkey FROM customer WHERE substring(c_phone FROM 1 FOR 2) IN ('13', '31', '23', '29', '30', '18', '17')
 		AND c_acctbal > (SELECT avg(c_acctbal) FROM customer
 			WHERE c_acctbal > 0.00 AND substring(c_phone FROM 1 FOR 2) IN ('13', '31', '23', '29', '30', '18', '17')));
+
 -- the keys of the whole tables, and statistics
 DO $$
 DECLARE
