@@ -1,20 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * bf_bits.h
- *	  Probes of single bits, each of them anywhere in its range: what the kinds standard and partitioned share.
+ *	  Probes of single bits, each of them anywhere in its range: what the kinds standard and
+ *	  partitioned share.
  *
- * A range is made of 64-bit words.  Probe i takes a remix g of the hash, the word from the high end of g and the bit from
- * the middle of it, so that the word's index scales (bf_cells.h) and the bit does not change when a filter is folded:
+ * A range is made of 64-bit words.  Probe i takes a remix g of the hash, the word from the high
+ * end of g and the bit from the middle of it, so that the word's index scales (bf_cells.h) and
+ * the bit does not change when a filter is folded:
  *
  *		g = remix i of h (bf_hash.h)
  *		word = floor(g * words / 2^64)
  *		bit = bits 31..26 of g
  *
- * With 2^26 words, the most there can be, a word is a range of 2^38 values of g.  The bit must come from well below: bits 37..32 would
- * not be even over a range that is not a whole number of 2^38.
+ * With 2^26 words, the most there can be, a word is a range of 2^38 values of g.  The bit must
+ * come from well below: bits 37..32 would not be even over a range that is not a whole number of
+ * 2^38.
  *
- * The range of probe i begins i * stride words from the payload's beginning: stride is 0 where all probes have one range, and words
- * where each has its own.
+ * The range of probe i begins i * stride words from the payload's beginning: stride is 0 where
+ * all probes have one range, and words where each has its own.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +31,10 @@
 #define BF_WORD_BYTES	8
 #define BF_WORD_BITS	64
 
-/* The byte and the mask of probe i.  Bytes, not words, so that the layout is the same on every machine. */
+/*
+ * The byte and the mask of probe i.  Bytes, not words, so that the layout is the same on every
+ * machine.
+ */
 static inline uint64_t
 bf_bit_position(uint64_t h, unsigned i, uint64_t words, uint64_t stride, uint8_t *mask)
 {
@@ -39,8 +45,8 @@ bf_bit_position(uint64_t h, unsigned i, uint64_t words, uint64_t stride, uint8_t
 }
 
 /*
- * Are all k bits of a key set?  Leaves at the first clear one: half of the bits are clear, so that an absent key costs two probes on average, each of
- * which may be a cache miss.
+ * Are all k bits of a key set?  Leaves at the first clear one: half of the bits are clear, so
+ * that an absent key costs two probes on average, each of which may be a cache miss.
  */
 static inline bool
 bf_bits_probe(const uint8_t *payload, uint64_t hash, unsigned k, uint64_t words, uint64_t stride)
@@ -60,7 +66,8 @@ bf_bits_probe(const uint8_t *payload, uint64_t hash, unsigned k, uint64_t words,
 
 /* The same of a filter that is fetched byte by byte; see probe_sliced in bf.h. */
 static inline bool
-bf_bits_probe_sliced(const BfHeader *head, uint64_t hash, uint64_t words, uint64_t stride, BfFetch fetch, void *arg)
+bf_bits_probe_sliced(const BfHeader *head, uint64_t hash, uint64_t words, uint64_t stride,
+					 BfFetch fetch, void *arg)
 {
 	unsigned	i;
 
@@ -76,11 +83,12 @@ bf_bits_probe_sliced(const BfHeader *head, uint64_t hash, uint64_t words, uint64
 }
 
 /*
- * Fetches ahead what decides most probes: the first two bits do so three times out of four.  Not inlined, as this loop and that of the probes would
- * contend for registers.
+ * Fetches ahead what decides most probes: the first two bits do so three times out of four.  Not
+ * inlined, as this loop and that of the probes would contend for registers.
  */
 static __attribute__((noinline)) void
-bf_bits_prefetch(const BfView *view, const uint64_t *hashes, size_t n, uint64_t words, uint64_t stride)
+bf_bits_prefetch(const BfView *view, const uint64_t *hashes, size_t n, uint64_t words,
+				 uint64_t stride)
 {
 	unsigned	early = BF_MIN(view->head.param[0], 2);
 	size_t		j;
@@ -93,7 +101,8 @@ bf_bits_prefetch(const BfView *view, const uint64_t *hashes, size_t n, uint64_t 
 }
 
 static inline void
-bf_bits_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result, uint64_t words, uint64_t stride)
+bf_bits_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result,
+				   uint64_t words, uint64_t stride)
 {
 	const uint8_t *payload = view->payload;
 	unsigned	k = view->head.param[0];

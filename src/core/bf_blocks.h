@@ -3,11 +3,12 @@
  * bf_blocks.h
  *	  Many keys at once, where each touches one block: what the kinds blocked and parquet share.
  *
- * The blocks of a batch are fetched ahead, so that their cache misses overlap.  Both functions are inlined, with what they are given, into a loop
- * for each kind and set of instructions:
+ * The blocks of a batch are fetched ahead, so that their cache misses overlap.  Both functions
+ * are inlined, with what they are given, into a loop for each kind and set of instructions:
  *
  *	- offset_of: where a hash's block is in the payload, which has so many blocks;
- *	- test or set: a key's bits in its block; x is the low half of its hash, k what the header says (param[0]).
+ *	- test or set: a key's bits in its block; x is the low half of its hash, k what the header
+ *	  says (param[0]).
  *
  *-------------------------------------------------------------------------
  */

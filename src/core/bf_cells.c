@@ -13,7 +13,10 @@
 
 #define MAX_CELL_WORDS	8
 
-/* No number of cells has more divisors: 73513440, the first one that has more than 720, is beyond a value of 8-byte cells. */
+/*
+ * No number of cells has more divisors: 73513440, the first one that has more than 720, is beyond
+ * a value of 8-byte cells.
+ */
 #define MAX_DIVISORS	768
 
 /* The largest payload of a power-of-two size that a value can hold. */
@@ -53,7 +56,8 @@ apply_word(BfCellOp op, uint64_t a, uint64_t b)
 
 /* acc = the OR, or for counters the sum, of n neighbouring cells */
 static inline void
-gather(const BfEnv *env, BfCellOp join, uint64_t *acc, const uint8_t *cells, uint64_t n, unsigned words)
+gather(const BfEnv *env, BfCellOp join, uint64_t *acc, const uint8_t *cells, uint64_t n,
+	   unsigned words)
 {
 	unsigned	w;
 
@@ -84,7 +88,8 @@ apply(BfCellOp op, uint8_t *out, const uint64_t *acc, unsigned words)
 }
 
 /*
- * Joins src, with src_cells, into out, with out_cells, by way of a map with via_cells, of which out_cells is a multiple.
+ * Joins src, with src_cells, into out, with out_cells, by way of a map with via_cells, of which
+ * out_cells is a multiple.
  */
 static inline __attribute__((always_inline)) void
 combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, uint64_t via_cells,
@@ -167,8 +172,8 @@ combine_by(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, uint
 
 /* A loop for each operation, none of which looks at it again for every word. */
 void
-bf_cells_combine(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, uint64_t via_cells,
-				 const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
+bf_cells_combine(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells,
+				 uint64_t via_cells, const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
 {
 	switch (op)
 	{
@@ -209,7 +214,8 @@ combine_view(const BfEnv *env, BfCellOp op, const BfHeader *head, uint8_t *out, 
 	uint64_t	cells = bf_cells_count(&view->head);
 	uint32_t	cell_size = head->kind->cell_size;
 
-	bf_cells_combine(env, op, out, bf_cells_count(head), bf_cells_via(cells, cell_size), view->payload, cells, cell_size);
+	bf_cells_combine(env, op, out, bf_cells_count(head), bf_cells_via(cells, cell_size),
+					 view->payload, cells, cell_size);
 }
 
 void
@@ -244,7 +250,8 @@ divisors(uint64_t n, uint64_t *divisor)
 }
 
 void
-bf_cells_fold_plan_each(const BfEnv *env, const BfView *view, uint64_t cells, double fpr, BfHeader *head)
+bf_cells_fold_plan_each(const BfEnv *env, const BfView *view, uint64_t cells, double fpr,
+						BfHeader *head)
 {
 	BfStats		stats;
 	uint64_t	divisor[MAX_DIVISORS];
@@ -286,7 +293,8 @@ bf_cells_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView
 {
 	uint64_t	out_cells = bf_cells_count(head);
 
-	bf_cells_combine(env, BF_CELL_OR, out, out_cells, out_cells, view->payload, bf_cells_count(&view->head), head->kind->cell_size);
+	bf_cells_combine(env, BF_CELL_OR, out, out_cells, out_cells, view->payload,
+					 bf_cells_count(&view->head), head->kind->cell_size);
 }
 
 void

@@ -53,8 +53,9 @@ bf_init(const BfHeader *head, uint8_t *payload)
 }
 
 /*
- * Settles the family of a combination: the one that either has, by name if either knows it.  Where the hashes differ, one is the
- * aggregate of no keys, which does not know what kind it was to be; the head is then one side's already, family and all.
+ * Settles the family of a combination: the one that either has, by name if either knows it.
+ * Where the hashes differ, one is the aggregate of no keys, which does not know what kind it was
+ * to be; the head is then one side's already, family and all.
  */
 static BfStatus
 combine_family(const BfHeader *a, const BfHeader *b, BfHeader *head)

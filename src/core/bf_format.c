@@ -58,7 +58,8 @@ check_header(const uint8_t *p, const BfHeader *head, size_t total)
 {
 	bool		sized = !(head->kind->caps & BF_INTERNAL);
 
-	if (p[BF_OFF_FLAGS] != 0 || bf_load16(p + BF_OFF_RESERVED) != 0 || bf_load64(p + BF_OFF_SEED) != 0)
+	if (p[BF_OFF_FLAGS] != 0 || bf_load16(p + BF_OFF_RESERVED) != 0 ||
+		bf_load64(p + BF_OFF_SEED) != 0)
 		return "reserved fields of the header are not zero";
 	if (sized && head->hash_id != head->kind->hash_id)
 		return "the hash function is not the one of this kind";
@@ -76,7 +77,8 @@ check_header(const uint8_t *p, const BfHeader *head, size_t total)
 	}
 	if (head->keys_added > INT64_MAX)
 		return "the number of keys is out of range";
-	if (total > (sized ? BF_MAX_VALUE_SIZE : BF_MAX_PARTIAL_SIZE) || head->payload_len != total - bf_payload_offset(head->family_len))
+	if (total > (sized ? BF_MAX_VALUE_SIZE : BF_MAX_PARTIAL_SIZE) ||
+		head->payload_len != total - bf_payload_offset(head->family_len))
 		return "the length does not match the header";
 	return head->kind->check(head);
 }
@@ -97,7 +99,8 @@ bf_open(const void *data, size_t avail, size_t total, BfView *view, const char *
 		*reason = "the format version is unknown";
 	else if (bf_load16(p + BF_OFF_FAMILY_LEN) > BF_MAX_FAMILY_LEN)
 		*reason = "the key family's name is too long";
-	else if ((offset = bf_payload_offset(bf_load16(p + BF_OFF_FAMILY_LEN))) > avail || avail > total)
+	else if ((offset = bf_payload_offset(bf_load16(p + BF_OFF_FAMILY_LEN))) > avail ||
+			 avail > total)
 		*reason = "the value is too short";
 	else if ((*reason = parse(p, &view->head)) == NULL &&
 			 (*reason = check_header(p, &view->head, total)) == NULL &&
@@ -130,7 +133,8 @@ bf_validate(const void *data, size_t len, BfView *view, const char **reason)
 		return BF_CORRUPT;
 	if (bf_load32(p + BF_OFF_CHECKSUM) != checksum(p, len))
 		*reason = "the checksum does not match";
-	for (at = BF_FIXED_HEADER_SIZE + view->head.family_len; at < bf_payload_offset(view->head.family_len); at++)
+	for (at = BF_FIXED_HEADER_SIZE + view->head.family_len;
+		 at < bf_payload_offset(view->head.family_len); at++)
 		if (p[at] != 0)
 			*reason = "the padding is not zero";
 	if (view->head.family_len != 0 && memchr(view->head.family, 0, view->head.family_len) != NULL)

@@ -3,9 +3,10 @@
  * bf_format.h
  *	  The stored form: a header that every kind shares, then the payload.
  *
- * docs/format.md describes it byte by byte.  All integers are little-endian whatever the machine, there is no padding by a
- * compiler, and reserved bytes are zero.  "data" here is what follows the 4 bytes of length that PostgreSQL puts before any such
- * value; the payload starts at a multiple of 8 from the beginning of those 4 bytes.
+ * docs/format.md describes it byte by byte.  All integers are little-endian whatever the machine,
+ * there is no padding by a compiler, and reserved bytes are zero.  "data" here is what follows
+ * the 4 bytes of length that PostgreSQL puts before any such value; the payload starts at a
+ * multiple of 8 from the beginning of those 4 bytes.
  *
  *	offset	size
  *	0		4		magic "bfam"
@@ -51,7 +52,10 @@
 #define BF_OFF_PAYLOAD_LEN	56
 #define BF_OFF_PARAM		64
 
-/* No header, family name and padding included, is longer than this: a prefix of so many bytes can always be opened. */
+/*
+ * No header, family name and padding included, is longer than this: a prefix of so many bytes can
+ * always be opened.
+ */
 #define BF_MAX_HEADER_SIZE		344
 
 /* Where the payload starts within data, for a family name of so many bytes. */
@@ -72,20 +76,24 @@ bf_data_size(const BfHeader *head)
 /*
  * bf_open: reads the header, in constant time; the bytes may be anything.
  *
- * avail bytes are at hand of a value that has total; the header must be among them (BF_MAX_HEADER_SIZE always suffices), and if
- * avail == total the view gets its payload.  On BF_CORRUPT, *reason is a constant string.  The checksum is not looked at.
+ * avail bytes are at hand of a value that has total; the header must be among them
+ * (BF_MAX_HEADER_SIZE always suffices), and if avail == total the view gets its payload.  On
+ * BF_CORRUPT, *reason is a constant string.  The checksum is not looked at.
  */
-extern BfStatus bf_open(const void *data, size_t avail, size_t total, BfView *view, const char **reason);
+extern BfStatus bf_open(const void *data, size_t avail, size_t total, BfView *view,
+						const char **reason);
 
 /*
  * bf_validate: reads all of a value that came from outside, its checksum included.
  *
- * BF_OK means that the value can be probed, united, folded and measured in safety.  Time: about that of reading it twice.
+ * BF_OK means that the value can be probed, united, folded and measured in safety.  Time: about
+ * that of reading it twice.
  */
 extern BfStatus bf_validate(const void *data, size_t len, BfView *view, const char **reason);
 
 /*
- * bf_write_header: writes the header into data, zeroing the padding; the payload, at bf_payload_offset(), is left alone.
+ * bf_write_header: writes the header into data, zeroing the padding; the payload, at
+ * bf_payload_offset(), is left alone.
  */
 extern void bf_write_header(void *data, const BfHeader *head);
 

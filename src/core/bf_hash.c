@@ -10,11 +10,13 @@
 #ifdef BF_HAVE_WIDE
 
 /*
- * XXH3 of 8 bytes with seed 0, as xxHash 0.8 specifies it (doc/xxhash_spec.md, "Small inputs", 4 to 8 bytes), one value in each lane: both halves
- * change places, two words of the secret are put over them, and the rest is the mixer "rrmxmx" (Evensen 2018) with the length in it.
+ * XXH3 of 8 bytes with seed 0, as xxHash 0.8 specifies it (doc/xxhash_spec.md, "Small inputs", 4
+ * to 8 bytes), one value in each lane: both halves change places, two words of the secret are put
+ * over them, and the rest is the mixer "rrmxmx" (Evensen 2018) with the length in it.
  */
 #define XXH3_MX2		UINT64_C(0x9fb21c651e98df25)
-#define XXH3_SECRET		UINT64_C(0xc73ab174c5ecd5a2)	/* bytes 8 to 15 of the default secret, xor bytes 16 to 23 */
+#define XXH3_SECRET		UINT64_C(0xc73ab174c5ecd5a2)	/* bytes 8 to 15 of the default secret,
+														 * xor bytes 16 to 23 */
 
 BF_WIDE static void
 hash_wide(uint64_t *values, size_t n)
@@ -29,9 +31,11 @@ hash_wide(uint64_t *values, size_t n)
 		__m512i		h = _mm512_maskz_loadu_epi64(lanes, values + i);
 
 		h = _mm512_xor_si512(_mm512_rol_epi64(h, 32), secret);
-		h = _mm512_ternarylogic_epi64(h, _mm512_rol_epi64(h, 49), _mm512_rol_epi64(h, 24), 0x96);	/* exclusive or of all three */
+		/* exclusive or of all three */
+		h = _mm512_ternarylogic_epi64(h, _mm512_rol_epi64(h, 49), _mm512_rol_epi64(h, 24), 0x96);
 		h = _mm512_mullo_epi64(h, multiplier);
-		h = _mm512_xor_si512(h, _mm512_add_epi64(_mm512_srli_epi64(h, 35), _mm512_set1_epi64(sizeof(uint64_t))));
+		h = _mm512_xor_si512(
+			h, _mm512_add_epi64(_mm512_srli_epi64(h, 35), _mm512_set1_epi64(sizeof(uint64_t))));
 		h = _mm512_mullo_epi64(h, multiplier);
 		_mm512_mask_storeu_epi64(values + i, lanes, _mm512_xor_si512(h, _mm512_srli_epi64(h, 28)));
 	}

@@ -3,8 +3,8 @@
  * bf_int.h
  *	  Private to the core: loads and stores at any address, little-endian numbers, small helpers.
  *
- * Stored bytes are only as aligned as a PostgreSQL datum is, which may be not at all.  Everything that touches them goes through
- * memcpy, which compilers turn into plain moves.
+ * Stored bytes are only as aligned as a PostgreSQL datum is, which may be not at all.  Everything
+ * that touches them goes through memcpy, which compilers turn into plain moves.
  *
  *-------------------------------------------------------------------------
  */
@@ -99,7 +99,10 @@ bf_release(const BfEnv *env, void *memory)
 	env->release(env->arg, memory);
 }
 
-/* Keys handled together where memory is the bottleneck: enough to keep all of a core's outstanding loads busy. */
+/*
+ * Keys handled together where memory is the bottleneck: enough to keep all of a core's
+ * outstanding loads busy.
+ */
 #define BF_BATCH	32
 
 /* The tables, one a kind file. */
@@ -120,7 +123,8 @@ extern const BfKind bf_kind_partial;
 /* For tests: a blocked and a parquet filter's probe without SIMD, and the latter's add. */
 extern BfProbe bf_blocked_scalar_twin(void);
 extern BfProbe bf_parquet_scalar_twin(void);
-extern size_t bf_parquet_scalar_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n);
+extern size_t  bf_parquet_scalar_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes,
+									 size_t n);
 
 /* For tests: a counting filter's pack and loosen without the processor's instructions for it. */
 extern void bf_counting_portable_pack(const BfHeader *packed, uint8_t *out, const BfView *loose);

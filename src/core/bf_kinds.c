@@ -61,9 +61,11 @@ bf_kind_by_name(const char *name)
 const char *
 bf_kind_check(const BfKind *kind)
 {
-	if (kind->name == NULL || kind->check == NULL || kind->prober == NULL || kind->probe_many == NULL || kind->stats == NULL)
+	if (kind->name == NULL || kind->check == NULL || kind->prober == NULL ||
+		kind->probe_many == NULL || kind->stats == NULL)
 		return "a member that every kind must have is missing";
-	if (((kind->caps & BF_INTERNAL) == 0) != (kind->design != NULL) || (kind->design == NULL) != (kind->size == NULL) ||
+	if (((kind->caps & BF_INTERNAL) == 0) != (kind->design != NULL) ||
+		(kind->design == NULL) != (kind->size == NULL) ||
 		(kind->design == NULL) != (kind->when == NULL))
 		return "design, size and when do not go with a kind that users may ask for";
 	GOES_WITH(BF_CAN_ADD, add);
@@ -80,8 +82,10 @@ bf_kind_check(const BfKind *kind)
 		return "what is built at once is built from a set";
 	if ((kind->grow_plan != NULL) != (kind->grow != NULL))
 		return "grow_plan and grow go together";
-	if ((kind->is_packed != NULL) != (kind->pack != NULL) || (kind->pack_plan != NULL) != (kind->pack != NULL) ||
-		(kind->loosen_plan != NULL) != (kind->pack != NULL) || (kind->loosen != NULL) != (kind->pack != NULL))
+	if ((kind->is_packed != NULL) != (kind->pack != NULL) ||
+		(kind->pack_plan != NULL) != (kind->pack != NULL) ||
+		(kind->loosen_plan != NULL) != (kind->pack != NULL) ||
+		(kind->loosen != NULL) != (kind->pack != NULL))
 		return "the members of a packed form go together";
 	if (kind->cell_size % 8 != 0)
 		return "cells are whole words";

@@ -9,7 +9,10 @@
 
 #include <math.h>
 
-/* As many keys as a block can have in the sums below: the mean is at most BF_BLOCK_BITS, and this is 22 deviations more. */
+/*
+ * As many keys as a block can have in the sums below: the mean is at most BF_BLOCK_BITS, and this
+ * is 22 deviations more.
+ */
 #define MAX_BLOCK_KEYS	1024
 
 double
@@ -114,7 +117,10 @@ bf_math_blocked_fpr(double load, unsigned k)
 	return poisson_mean(fpr_of, n, load);
 }
 
-/* Bits per key, up to a whole thousandth.  The allowance keeps a result that lies on a thousandth from hanging on rounding. */
+/*
+ * Bits per key, up to a whole thousandth.  The allowance keeps a result that lies on a thousandth
+ * from hanging on rounding.
+ */
 static uint32_t
 millibits(double bits)
 {
@@ -155,7 +161,10 @@ bf_math_standard_design(double fpr, unsigned *k)
 uint32_t
 bf_math_blocked_design(double fpr, unsigned *k)
 {
-	/* no filter of independent bits holds more keys per block than the standard one with fractional k */
+	/*
+	 * no filter of independent bits holds more keys per block than the standard one with
+	 * fractional k
+	 */
 	double		bound = fmin(BF_BLOCK_BITS, BF_BLOCK_BITS * log(2) * log(2) / -log(fpr));
 	double		fpr_of[MAX_BLOCK_KEYS];
 	double		ideal = -log2(fpr);

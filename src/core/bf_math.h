@@ -3,8 +3,9 @@
  * bf_math.h
  *	  Every sizing and FPR formula, each with its source and its range.
  *
- * What is stored must not hang on the last bit of a machine's logarithm: sizes are therefore handed on as whole thousandths of a
- * bit per key, rounded up, and all that follows is integer arithmetic.
+ * What is stored must not hang on the last bit of a machine's logarithm: sizes are therefore
+ * handed on as whole thousandths of a bit per key, rounded up, and all that follows is integer
+ * arithmetic.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +18,9 @@
 #define BF_MAX_BLOCK_PROBES		16
 #define BF_MAX_PROBES	64
 
-/* A block of a split block filter: so many words, of which a probe touches each, of so many bits. */
+/*
+ * A block of a split block filter: so many words, of which a probe touches each, of so many bits.
+ */
 #define BF_SPLIT_WORDS	8
 #define BF_SPLIT_WORD_BITS		32
 #define BF_SPLIT_BITS	(BF_SPLIT_WORDS * BF_SPLIT_WORD_BITS)
@@ -25,34 +28,40 @@
 /*
  * bf_math_occupancy_fpr: the FPR of one array of bits after so many throws.
  *
- * The probability that k independent uniform probes all hit set bits after throws independent uniform bits were set: E[(X/m)^k]
- * for X the number of distinct bits set.  From the first two moments of X, which are exact (occupancy problem; Feller, vol. I), as if X
- * were log-normal.  The textbook's (1 - e^(-kn/m))^k leaves the variance of X out and is too low for small m (Bose et al. 2008).
- * Valid for any m >= 1, k <= BF_MAX_PROBES; never below the exact value, and at most 20 % above it for 64 bits, 2 % from 256 bits on
- * (test/core/t_math.c).
+ * The probability that k independent uniform probes all hit set bits after throws independent
+ * uniform bits were set: E[(X/m)^k] for X the number of distinct bits set.  From the first two
+ * moments of X, which are exact (occupancy problem; Feller, vol. I), as if X were log-normal.
+ * The textbook's (1 - e^(-kn/m))^k leaves the variance of X out and is too low for small m (Bose
+ * et al. 2008). Valid for any m >= 1, k <= BF_MAX_PROBES; never below the exact value, and at
+ * most 20 % above it for 64 bits, 2 % from 256 bits on (test/core/t_math.c).
  */
 extern double bf_math_occupancy_fpr(double throws, double m, unsigned k);
 
 /*
- * bf_math_partitioned_fpr: the FPR of k slices of so many bits each, after each key set one bit, chosen uniformly, in each.
+ * bf_math_partitioned_fpr: the FPR of k slices of so many bits each, after each key set one bit,
+ * chosen uniformly, in each.
  *
- * (1 - (1 - 1/m)^n)^k.  Exact, averaged over the choice of keys: the slices are independent, and a probe of one is the mean of its fill
- * (Kirsch, Mitzenmacher 2008, section 3, has it as a limit).  Valid for any slice_bits >= 1.
+ * (1 - (1 - 1/m)^n)^k.  Exact, averaged over the choice of keys: the slices are independent, and
+ * a probe of one is the mean of its fill (Kirsch, Mitzenmacher 2008, section 3, has it as a
+ * limit).  Valid for any slice_bits >= 1.
  */
 extern double bf_math_partitioned_fpr(double keys, double slice_bits, unsigned k);
 
 /*
  * bf_math_blocked_fpr: the FPR of a blocked filter with load keys per block on average.
  *
- * The number of keys in a block is Poisson; each block is an array of BF_BLOCK_BITS bits (Putze, Sanders, Singler 2007, formula 3,
- * with the occupancy of a block as above).  Range: 0 <= load <= BF_BLOCK_BITS, k <= BF_MAX_BLOCK_PROBES.
+ * The number of keys in a block is Poisson; each block is an array of BF_BLOCK_BITS bits (Putze,
+ * Sanders, Singler 2007, formula 3, with the occupancy of a block as above).  Range: 0 <= load <=
+ * BF_BLOCK_BITS, k <= BF_MAX_BLOCK_PROBES.
  */
 extern double bf_math_blocked_fpr(double load, unsigned k);
 
 /*
- * bf_math_standard_design, bf_math_blocked_design: the number of probes that needs the fewest bits per key for fpr, and those bits.
+ * bf_math_standard_design, bf_math_blocked_design: the number of probes that needs the fewest
+ * bits per key for fpr, and those bits.
  *
- * Both round the bits up to a thousandth and give at least 1.  The textbook's k = bits * ln 2 is not the best whole k.
+ * Both round the bits up to a thousandth and give at least 1.  The textbook's k = bits * ln 2 is
+ * not the best whole k.
  */
 extern uint32_t bf_math_standard_design(double fpr, unsigned *k);
 extern uint32_t bf_math_blocked_design(double fpr, unsigned *k);
@@ -60,28 +69,33 @@ extern uint32_t bf_math_blocked_design(double fpr, unsigned *k);
 /*
  * bf_math_split_fpr: the FPR of a split block filter with load keys per block on average.
  *
- * A block is 8 words of 32 bits, and a key sets one bit of each: after i keys a bit is set with probability 1 - (31/32)^i, and a probe hits 8
- * of them, each in a word of its own: the mean of (1 - (31/32)^i)^8 under a Poisson distribution of i (Apple 2022, "Split block Bloom
- * filters", after Putze, Sanders, Singler 2007).  Range: 0 <= load <= BF_BLOCK_BITS.
+ * A block is 8 words of 32 bits, and a key sets one bit of each: after i keys a bit is set with
+ * probability 1 - (31/32)^i, and a probe hits 8 of them, each in a word of its own: the mean of
+ * (1 - (31/32)^i)^8 under a Poisson distribution of i (Apple 2022, "Split block Bloom filters",
+ * after Putze, Sanders, Singler 2007).  Range: 0 <= load <= BF_BLOCK_BITS.
  */
 extern double bf_math_split_fpr(double load);
 
-/* bf_math_split_design: the bits per key that such a filter needs for fpr, up to a thousandth, at least 1. */
+/*
+ * bf_math_split_design: the bits per key that such a filter needs for fpr, up to a thousandth, at
+ * least 1.
+ */
 extern uint32_t bf_math_split_design(double fpr);
 
 /*
  * bf_math_keys: how many distinct keys set bits_set of m bits with k probes each.
  *
- * -(m/k) ln(1 - X/m) (Swamidass, Baldi 2007).  A full array gives the estimate for half a bit less than full, the largest
- * number that it can tell.
+ * -(m/k) ln(1 - X/m) (Swamidass, Baldi 2007).  A full array gives the estimate for half a bit
+ * less than full, the largest number that it can tell.
  */
 extern double bf_math_keys(double bits_set, double m, unsigned k);
 
 /*
  * bf_math_round_cells: the number of cells to take where at least cells are needed.
  *
- * Up to a multiple of the largest highly composite number that costs less than 1/128 more: such filters can be folded by 2, 3, 4,
- * 5, 6 and so on exactly, where a power-of-two size can only be halved.  Monotone.
+ * Up to a multiple of the largest highly composite number that costs less than 1/128 more: such
+ * filters can be folded by 2, 3, 4, 5, 6 and so on exactly, where a power-of-two size can only be
+ * halved.  Monotone.
  */
 extern uint64_t bf_math_round_cells(uint64_t cells);
 

@@ -20,7 +20,8 @@
 #define LAST_FIELD		4
 
 static const char too_short[] = "the header is incomplete";
-static const char not_a_header[] = "the bytes do not begin with the header of a Parquet Bloom filter";
+static const char not_a_header[] =
+	"the bytes do not begin with the header of a Parquet Bloom filter";
 
 /* What is still to read.  The first fault is kept, and zeros are read from then on. */
 typedef struct Reader
@@ -69,7 +70,10 @@ read_field(Reader *reader, int32_t *field, unsigned *type)
 	return true;
 }
 
-/* A union of which only the first member is known, an empty struct; other is what to say of others. */
+/*
+ * A union of which only the first member is known, an empty struct; other is what to say of
+ * others.
+ */
 static void
 read_union(Reader *reader, const char *other)
 {
@@ -102,7 +106,8 @@ bf_parquet_read_header(const uint8_t *bytes, size_t len, size_t *offset)
 	while (read_field(&reader, &field, &type))
 	{
 		if (reader.fault == NULL &&
-			(field < NUM_BYTES || field > LAST_FIELD || (seen & 1u << field) || type != (field == NUM_BYTES ? TYPE_I32 : TYPE_STRUCT)))
+			(field < NUM_BYTES || field > LAST_FIELD || (seen & 1u << field) ||
+			 type != (field == NUM_BYTES ? TYPE_I32 : TYPE_STRUCT)))
 			reader.fault = not_a_header;
 		if (reader.fault != NULL)
 			return reader.fault;

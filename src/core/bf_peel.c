@@ -10,8 +10,9 @@
 #include "bf_wide.h"
 
 /*
- * What is known of a cell while peeling: the number of keys that use it, and these keys' indexes xored, which is the index itself when one
- * is left.  A cell of hashes as they should be has less than a dozen keys, and one that has more than can be counted gets no more.
+ * What is known of a cell while peeling: the number of keys that use it, and these keys' indexes
+ * xored, which is the index itself when one is left.  A cell of hashes as they should be has less
+ * than a dozen keys, and one that has more than can be counted gets no more.
  */
 #define INDEX_BITS	22
 #define INDEX_MASK	((UINT32_C(1) << INDEX_BITS) - 1)
@@ -51,7 +52,8 @@ typedef struct Peel
 	BfShardBuild *build;
 	const BfGraph *graph;
 	uint32_t   *cell;
-	uint32_t   *order;			/* keys in the order that they were peeled in, with the number of the position that they set */
+	uint32_t   *order;			/* keys in the order that they were peeled in, with the number of
+								 * the position that they set */
 	uint32_t	peeled;
 	Queue		waiting;
 	Queue		deferred;		/* those that are not taken while there are others */
@@ -60,14 +62,19 @@ typedef struct Peel
 } Peel;
 
 static inline __attribute__((always_inline)) void
-positions_of(const Peel *peel, uint32_t key, unsigned arity, BfPositions positions, uint64_t *position)
+positions_of(const Peel *peel, uint32_t key, unsigned arity, BfPositions positions,
+			 uint64_t *position)
 {
 	uint64_t	hash = peel->build->hashes[key];
 
-	positions(peel->graph, arity, bf_static_place(hash, peel->build->shards), bf_static_mix(hash), position);
+	positions(peel->graph, arity, bf_static_place(hash, peel->build->shards), bf_static_mix(hash),
+			  position);
 }
 
-/* Some keys at a time, as in peel_next(): first the positions of all of them, of which one each comes in order. */
+/*
+ * Some keys at a time, as in peel_next(): first the positions of all of them, of which one each
+ * comes in order.
+ */
 static inline __attribute__((always_inline)) void
 count_keys(Peel *peel, unsigned arity, BfPositions positions)
 {
@@ -103,7 +110,10 @@ count_keys(Peel *peel, unsigned arity, BfPositions positions)
 	}
 }
 
-/* Puts a cell into its queue if that is so.  Without a branch: which cells come down to one key cannot be predicted. */
+/*
+ * Puts a cell into its queue if that is so.  Without a branch: which cells come down to one key
+ * cannot be predicted.
+ */
 static inline __attribute__((always_inline)) void
 wait_if(Peel *peel, bool defers, uint64_t cell, bool one_key)
 {
@@ -114,8 +124,8 @@ wait_if(Peel *peel, bool defers, uint64_t cell, bool one_key)
 }
 
 /*
- * Takes a key off its cells.  A deferred cell that comes down to one key before it has been looked at is left to be found then: what waits must
- * not get into its queue again.
+ * Takes a key off its cells.  A deferred cell that comes down to one key before it has been
+ * looked at is left to be found then: what waits must not get into its queue again.
  */
 static inline __attribute__((always_inline)) void
 take_away(Peel *peel, bool defers, uint32_t key, unsigned arity, const uint64_t *position)
@@ -128,13 +138,15 @@ take_away(Peel *peel, bool defers, uint32_t key, unsigned arity, const uint64_t 
 
 		peel->cell[position[j]] = left;
 		wait_if(peel, defers, position[j],
-				left >> INDEX_BITS == 1 && !(defers && position[j] >= BF_MAX(peel->graph->deferred, peel->scanned)));
+				left >> INDEX_BITS == 1 &&
+					!(defers && position[j] >= BF_MAX(peel->graph->deferred, peel->scanned)));
 	}
 }
 
 /*
- * Peels the keys of the next cells in a queue, those that still have one.  First the positions of all of them are computed, so that the memory
- * that they need is on its way, and no load waits for the address of an earlier store.
+ * Peels the keys of the next cells in a queue, those that still have one.  First the positions of
+ * all of them are computed, so that the memory that they need is on its way, and no load waits
+ * for the address of an earlier store.
  */
 static inline __attribute__((always_inline)) void
 peel_next(Peel *peel, Queue *queue, bool defers, unsigned arity, BfPositions positions)
@@ -172,8 +184,9 @@ peel_next(Peel *peel, Queue *queue, bool defers, unsigned arity, BfPositions pos
 }
 
 /*
- * Peels as long as there is a cell with one key.  Cells that had one from the start are looked for some thousands at a time, so that the work
- * stays in one place, and there is enough of it for the processor to do several cells at once.
+ * Peels as long as there is a cell with one key.  Cells that had one from the start are looked
+ * for some thousands at a time, so that the work stays in one place, and there is enough of it
+ * for the processor to do several cells at once.
  */
 static inline __attribute__((always_inline)) void
 peel_off(Peel *peel, bool defers, unsigned arity, BfPositions positions, uint32_t cells)
@@ -197,8 +210,9 @@ peel_off(Peel *peel, bool defers, unsigned arity, BfPositions positions, uint32_
 }
 
 /*
- * Gives up the first key that is left; false if there is none.  Choosing among some, by how few keys their cells have, does not get further with
- * fewer: in fuse graphs, what matters is that it goes on from where it stopped.
+ * Gives up the first key that is left; false if there is none.  Choosing among some, by how few
+ * keys their cells have, does not get further with fewer: in fuse graphs, what matters is that it
+ * goes on from where it stopped.
  */
 static inline __attribute__((always_inline)) bool
 give_up(Peel *peel, bool defers, unsigned arity, BfPositions positions)
@@ -218,8 +232,9 @@ give_up(Peel *peel, bool defers, unsigned arity, BfPositions positions)
 }
 
 /*
- * Last peeled, first set: the cell that is set is still zero, and no later one changes the others.  What peeling has kept for each cell is zero
- * now, as no key is left: the values take its place.
+ * Last peeled, first set: the cell that is set is still zero, and no later one changes the
+ * others.  What peeling has kept for each cell is zero now, as no key is left: the values take
+ * its place.
  */
 static inline __attribute__((always_inline)) void
 set_cells(Peel *peel, unsigned arity, BfPositions positions)
@@ -244,7 +259,8 @@ set_cells(Peel *peel, unsigned arity, BfPositions positions)
 			uint64_t	mix = bf_static_mix(hash);
 
 			wanted[i] = bf_fingerprint(mix, width);
-			positions(peel->graph, arity, bf_static_place(hash, peel->build->shards), mix, position[i]);
+			positions(peel->graph, arity, bf_static_place(hash, peel->build->shards), mix,
+					  position[i]);
 			for (j = 0; j < arity; j++)
 				__builtin_prefetch(value + position[i][j], 1);
 		}
@@ -358,9 +374,12 @@ open_shards(const BfView *view, BfGraphOf graph_of, OpenShards *open)
 		graph_of(&view->head, shard.geometry, &graph);
 		cells = bf_graph_cells(&graph);
 		gate_len = (uint64_t) shard.stragglers * BF_STATIC_GATE;
-		open->list_bits[i] = bf_static_list_bits(view->head.param[BF_STATIC_WIDTH], shard.stragglers, true);
+		open->list_bits[i] =
+			bf_static_list_bits(view->head.param[BF_STATIC_WIDTH], shard.stragglers, true);
 		list_len = bf_packed_len(shard.stragglers, (unsigned) open->list_bits[i]) + gate_len;
-		if (graph.len == 0 || cells > UINT32_MAX || bf_packed_len(cells, view->head.param[BF_STATIC_WIDTH]) > shard.after || list_len > shard.before)
+		if (graph.len == 0 || cells > UINT32_MAX ||
+			bf_packed_len(cells, view->head.param[BF_STATIC_WIDTH]) > shard.after ||
+			list_len > shard.before)
 		{
 			open->odd |= UINT64_C(1) << i;
 			continue;
@@ -378,8 +397,8 @@ open_shards(const BfView *view, BfGraphOf graph_of, OpenShards *open)
 
 /* The positions of eight keys, each a number of bits from the beginning of the payload. */
 BF_WIDE_INLINE void
-wide_positions(const BfView *view, const OpenShards *open, bool fuse, unsigned arity, __m512i shard, BfWideShards shards, __m512i place, __m512i mix,
-			   __m512i *bit)
+wide_positions(const BfView *view, const OpenShards *open, bool fuse, unsigned arity, __m512i shard,
+			   BfWideShards shards, __m512i place, __m512i mix, __m512i *bit)
 {
 	__m512i		width = _mm512_set1_epi64(view->head.param[BF_STATIC_WIDTH]);
 	__m512i		table = bf_wide_pick(open->table, shard, shards);
@@ -388,7 +407,8 @@ wide_positions(const BfView *view, const OpenShards *open, bool fuse, unsigned a
 
 	if (fuse)
 	{
-		__m512i		segment = _mm512_sllv_epi64(_mm512_set1_epi64(1), bf_wide_pick(open->lg, shard, shards));
+		__m512i segment =
+			_mm512_sllv_epi64(_mm512_set1_epi64(1), bf_wide_pick(open->lg, shard, shards));
 		__m512i		within = _mm512_sub_epi64(segment, _mm512_set1_epi64(1));
 		__m512i		at = bf_wide_cell(place, len);
 
@@ -396,7 +416,8 @@ wide_positions(const BfView *view, const OpenShards *open, bool fuse, unsigned a
 		for (j = 1; j < arity; j++)
 		{
 			at = _mm512_add_epi64(at, segment);
-			bit[j] = _mm512_xor_si512(at, _mm512_and_si512(_mm512_srli_epi64(mix, 16 * (j - 1)), within));
+			bit[j] = _mm512_xor_si512(
+				at, _mm512_and_si512(_mm512_srli_epi64(mix, 16 * (j - 1)), within));
 		}
 	}
 	else
@@ -420,11 +441,13 @@ wide_search(const BfView *view, const OpenShards *open, Asked *asked, BfWideShar
 	__mmask8	lanes = bf_wide_lanes(0, asked->n);
 	size_t		from = asked->n - BF_MIN(asked->n, BF_WIDE_LANES);
 	__m512i		place;
-	__m512i		shard = bf_wide_locate(view, _mm512_maskz_loadu_epi64(lanes, asked->hash + from), shards, &place);
+	__m512i		shard =
+		bf_wide_locate(view, _mm512_maskz_loadu_epi64(lanes, asked->hash + from), shards, &place);
 	__m512i		bits = bf_wide_pick(open->list_bits, shard, shards);
 	__m512i		list = bf_wide_pick(open->list, shard, shards);
 	__m512i		left = bf_wide_pick(open->stragglers, shard, shards);
-	__m512i		mask = _mm512_sub_epi64(_mm512_sllv_epi64(_mm512_set1_epi64(1), bits), _mm512_set1_epi64(1));
+	__m512i		mask =
+		_mm512_sub_epi64(_mm512_sllv_epi64(_mm512_set1_epi64(1), bits), _mm512_set1_epi64(1));
 	__m512i		wanted = _mm512_srlv_epi64(place, _mm512_sub_epi64(_mm512_set1_epi64(64), bits));
 	__m512i		at = list;		/* the first of those that are left */
 	__mmask8	more;
@@ -433,20 +456,22 @@ wide_search(const BfView *view, const OpenShards *open, Asked *asked, BfWideShar
 	{
 		__m512i		half = _mm512_srli_epi64(left, 1);
 		__m512i		next = _mm512_add_epi64(at, _mm512_mul_epu32(half, bits));
-		__m512i		value = _mm512_and_si512(bf_wide_gather_bits(view->payload, _mm512_sub_epi64(next, bits), more), mask);
+		__m512i		value = _mm512_and_si512(
+				bf_wide_gather_bits(view->payload, _mm512_sub_epi64(next, bits), more), mask);
 
 		at = _mm512_mask_mov_epi64(at, _mm512_mask_cmplt_epu64_mask(more, value, wanted), next);
 		left = _mm512_sub_epi64(left, half);
 	}
 	lanes = _mm512_mask_test_epi64_mask(lanes, left, left);
-	more = _mm512_mask_cmpeq_epi64_mask(lanes, _mm512_and_si512(bf_wide_gather_bits(view->payload, at, lanes), mask), wanted);
+	more = _mm512_mask_cmpeq_epi64_mask(
+		lanes, _mm512_and_si512(bf_wide_gather_bits(view->payload, at, lanes), mask), wanted);
 	for (; asked->n > from; asked->n--)
 		*asked->result[asked->n - 1] = more >> (asked->n - 1 - from) & 1;
 }
 
 BF_WIDE_INLINE void
-wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, size_t n, bool *result, bool fuse, unsigned arity, BfWideShards shards, BfProbe one,
-		   Asked *asked)
+wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, size_t n,
+		   bool *result, bool fuse, unsigned arity, BfWideShards shards, BfProbe one, Asked *asked)
 {
 	BfWideBits	cell[BF_PEEL_MAX_ARITY];
 	BfWideBits	gate;
@@ -472,8 +497,10 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 			bf_wide_set_bits(&cell[j], i, position[j]);
 		_mm512_store_si512(fingerprint + i, bf_wide_fingerprint(mix, width));
 		if (open->gated)
-			bf_wide_set_bits(&gate, i, _mm512_add_epi64(bf_wide_pick(open->gate, shard, shards),
-														bf_wide_cell(place, bf_wide_pick(open->gate_bits, shard, shards))));
+			bf_wide_set_bits(&gate, i,
+							 _mm512_add_epi64(bf_wide_pick(open->gate, shard, shards),
+											  bf_wide_cell(place, bf_wide_pick(open->gate_bits,
+																			   shard, shards))));
 		if (open->odd != 0)
 			odd |= (uint64_t) bf_wide_among(shard, open->odd) << i;
 	}
@@ -485,14 +512,17 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 
 		for (j = 0; j < arity; j++)
 			value = _mm512_xor_si512(value, bf_wide_get_bits(&cell[j], i));
-		found |= (uint64_t) _mm512_testn_epi64_mask(value, _mm512_set1_epi64((1LL << width) - 1)) << i;
+		found |= (uint64_t) _mm512_testn_epi64_mask(value, _mm512_set1_epi64((1LL << width) - 1))
+				 << i;
 	}
 	odd &= all;
 	if (open->gated && (found & all) != all)
 	{
 		bf_wide_load(gate.word, view->payload, n);
 		for (i = 0; i < n; i += BF_WIDE_LANES)
-			ask |= (uint64_t) _mm512_test_epi64_mask(bf_wide_get_bits(&gate, i), _mm512_set1_epi64(1)) << i;
+			ask |=
+				(uint64_t) _mm512_test_epi64_mask(bf_wide_get_bits(&gate, i), _mm512_set1_epi64(1))
+				<< i;
 		ask &= all & ~(found | odd);
 	}
 	bf_wide_store(result, found, n);
@@ -512,7 +542,8 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 }
 
 BF_WIDE_INLINE void
-wide_many(const BfView *view, BfGraphOf graph_of, const uint64_t *hashes, size_t n, bool *result, bool fuse, unsigned arity, BfWideShards shards)
+wide_many(const BfView *view, BfGraphOf graph_of, const uint64_t *hashes, size_t n, bool *result,
+		  bool fuse, unsigned arity, BfWideShards shards)
 {
 	BfProbe		one = view->head.kind->prober(view);
 	OpenShards	open;
@@ -552,7 +583,8 @@ WIDE(wide_fuse_5, true, 5)
 #endif
 
 void
-bf_peel_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result, BfGraphOf graph_of)
+bf_peel_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result,
+				   BfGraphOf graph_of)
 {
 	uint32_t	shards = view->head.param[BF_STATIC_SHARDS];
 	BfGraph		graph;

@@ -3,21 +3,26 @@
  * bf_peel.h
  *	  Private to the core: what binary_fuse, xor and xor_plus share, solving by peeling.
  *
- * The table is an array of cells of w bits.  A key has 3 to 5 of them (its *positions*) and a fingerprint of w bits, and is contained if its
- * cells, xored, are its fingerprint.  To build that, keys are peeled off: a cell that only one key uses can be given the value that this key
- * needs, after all others have got theirs, so the key can be taken away for now, which frees its other cells, and so on.  Then cells
- * are set in the reverse order (Chazelle, Kilian, Rubinfeld, Tal 2004, "The Bloomier filter").
+ * The table is an array of cells of w bits.  A key has 3 to 5 of them (its *positions*) and a
+ * fingerprint of w bits, and is contained if its cells, xored, are its fingerprint.  To build
+ * that, keys are peeled off: a cell that only one key uses can be given the value that this key
+ * needs, after all others have got theirs, so the key can be taken away for now, which frees its
+ * other cells, and so on.  Then cells are set in the reverse order (Chazelle, Kilian, Rubinfeld,
+ * Tal 2004, "The Bloomier filter").
  *
- * Where no such cell is left, other filters start again with another seed.  Here one of the keys that are left is given up and becomes a
- * straggler (bf_static.h), and peeling goes on.  It ends always, whatever the hashes, and tables can be smaller than those that peel
- * wholly with high probability (ZOR, 2026, arXiv 2602.03525).
+ * Where no such cell is left, other filters start again with another seed.  Here one of the keys
+ * that are left is given up and becomes a straggler (bf_static.h), and peeling goes on.  It ends
+ * always, whatever the hashes, and tables can be smaller than those that peel wholly with high
+ * probability (ZOR, 2026, arXiv 2602.03525).
  *
  * How positions are chosen decides how full a table can be:
  *
- *		blocks		one position in each of 3 blocks: 1.23 cells a key (Graf, Lemire 2020, "Xor filters")
- *		fuse		positions in neighbouring segments of 2^lg cells, the first of which is anywhere: peeling starts at both ends and moves inwards,
- *					which lets tables be nearly as full as those for which a solution exists at all (Dietzfelbinger, Walzer 2019, "Dense
- *					peelable random uniform hypergraphs"; Graf, Lemire 2022, "Binary fuse filters")
+ *		blocks		one position in each of 3 blocks: 1.23 cells a key (Graf, Lemire 2020, "Xor
+ *		filters") fuse		positions in neighbouring segments of 2^lg cells, the first of which
+ *		is anywhere: peeling starts at both ends and moves inwards,
+ *					which lets tables be nearly as full as those for which a solution exists at
+ *					all (Dietzfelbinger, Walzer 2019, "Dense peelable random uniform hypergraphs";
+ *					Graf, Lemire 2022, "Binary fuse filters")
  *
  * With g = bf_static_mix(h), of which g_j are bits 16 j to 16 j + 15, and g_lo, g_hi the halves:
  *
@@ -41,8 +46,10 @@ typedef struct BfGraph
 	bool		fuse;
 	unsigned	arity;			/* fuse: 3 to 5; blocks: 3 */
 	unsigned	lg;				/* fuse: of the cells in a segment */
-	uint64_t	len;			/* fuse: cells that can be a first position, a multiple of 2^lg; blocks: cells in each */
-	uint64_t	deferred;		/* cells from here on are the last choice to be set; those that are not stay 0 */
+	uint64_t	len;			/* fuse: cells that can be a first position, a multiple of 2^lg;
+								 * blocks: cells in each */
+	uint64_t	deferred;		/* cells from here on are the last choice to be set; those that
+								 * are not stay 0 */
 } BfGraph;
 
 static inline uint64_t
@@ -53,7 +60,10 @@ bf_graph_cells(const BfGraph *graph)
 	return (uint64_t) graph->len * 3;
 }
 
-/* Cells in each of three blocks, for so many keys: 1.23 in all for each, from where on random keys can be peeled. */
+/*
+ * Cells in each of three blocks, for so many keys: 1.23 in all for each, from where on random
+ * keys can be peeled.
+ */
 static inline uint64_t
 bf_block_len(uint64_t n)
 {
@@ -61,7 +71,8 @@ bf_block_len(uint64_t n)
 }
 
 static inline __attribute__((always_inline)) void
-bf_fuse_positions(const BfGraph *graph, unsigned arity, uint64_t place, uint64_t mix, uint64_t *position)
+bf_fuse_positions(const BfGraph *graph, unsigned arity, uint64_t place, uint64_t mix,
+				  uint64_t *position)
 {
 	uint64_t	segment = UINT64_C(1) << graph->lg;
 	uint64_t	first = bf_cell(place, graph->len);
@@ -73,7 +84,8 @@ bf_fuse_positions(const BfGraph *graph, unsigned arity, uint64_t place, uint64_t
 }
 
 static inline __attribute__((always_inline)) void
-bf_block_positions(const BfGraph *graph, unsigned arity, uint64_t place, uint64_t mix, uint64_t *position)
+bf_block_positions(const BfGraph *graph, unsigned arity, uint64_t place, uint64_t mix,
+				   uint64_t *position)
 {
 	uint64_t	len = graph->len;
 
@@ -97,15 +109,17 @@ bf_fingerprint(uint64_t mix, unsigned width)
 extern uint64_t bf_peel_scratch_len(uint64_t cells, uint32_t n);
 
 /*
- * bf_peel: solves a shard, marks its stragglers, and returns the value of each cell; in the scratch memory, where it stays.
+ * bf_peel: solves a shard, marks its stragglers, and returns the value of each cell; in the
+ * scratch memory, where it stays.
  *
- * No false negatives: each key that is not marked has its fingerprint.  Time: some tens of ns a key; for n keys that all have the same
- * positions still linear.  Deterministic.
+ * No false negatives: each key that is not marked has its fingerprint.  Time: some tens of ns a
+ * key; for n keys that all have the same positions still linear.  Deterministic.
  */
 extern const uint32_t *bf_peel(const BfEnv *env, BfShardBuild *build, const BfGraph *graph);
 
 /* Packs these values as bf_packed_put() would; up to 7 bytes after them are zeroed. */
-extern void bf_peel_pack(const BfEnv *env, uint8_t *out, const uint32_t *values, uint64_t n, unsigned width);
+extern void bf_peel_pack(const BfEnv *env, uint8_t *out, const uint32_t *values, uint64_t n,
+						 unsigned width);
 
 /* ---- probing ---- */
 
@@ -118,14 +132,16 @@ typedef struct BfLookup
 	uint64_t	position[BF_PEEL_MAX_ARITY];
 } BfLookup;
 
-typedef void (*BfPositions) (const BfGraph *graph, unsigned arity, uint64_t place, uint64_t mix, uint64_t *position);
+typedef void (*BfPositions) (const BfGraph *graph, unsigned arity, uint64_t place, uint64_t mix,
+							uint64_t *position);
 
 /* The graph that a geometry stands for, whatever that is; one without a table has len 0. */
 typedef void (*BfGraphOf) (const BfHeader *head, uint32_t geometry, BfGraph *graph);
 
 /* Where a key's cells are. */
 static inline __attribute__((always_inline)) void
-bf_lookup_begin(const BfView *view, uint64_t hash, unsigned arity, BfGraphOf graph_of, BfPositions positions, BfLookup *lookup)
+bf_lookup_begin(const BfView *view, uint64_t hash, unsigned arity, BfGraphOf graph_of,
+				BfPositions positions, BfLookup *lookup)
 {
 	unsigned	width = view->head.param[BF_STATIC_WIDTH];
 	uint64_t	mix = bf_static_mix(hash);
@@ -133,7 +149,8 @@ bf_lookup_begin(const BfView *view, uint64_t hash, unsigned arity, BfGraphOf gra
 
 	bf_static_find(view, hash, &lookup->shard);
 	graph_of(&view->head, lookup->shard.geometry, &graph);
-	lookup->usable = graph.len != 0 && bf_packed_len(bf_graph_cells(&graph), width) <= lookup->shard.after;
+	lookup->usable =
+		graph.len != 0 && bf_packed_len(bf_graph_cells(&graph), width) <= lookup->shard.after;
 	lookup->fingerprint = bf_fingerprint(mix, width);
 	positions(&graph, arity, lookup->shard.place, mix, lookup->position);
 }
@@ -170,7 +187,8 @@ bf_lookup_end(const BfView *view, unsigned arity, const BfLookup *lookup)
 }
 
 static inline __attribute__((always_inline)) bool
-bf_lookup_one(const BfView *view, uint64_t hash, unsigned arity, BfGraphOf graph_of, BfPositions positions)
+bf_lookup_one(const BfView *view, uint64_t hash, unsigned arity, BfGraphOf graph_of,
+			  BfPositions positions)
 {
 	BfLookup	lookup;
 
@@ -179,7 +197,8 @@ bf_lookup_one(const BfView *view, uint64_t hash, unsigned arity, BfGraphOf graph
 }
 
 static inline __attribute__((always_inline)) void
-bf_lookup_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result, unsigned arity, BfGraphOf graph_of, BfPositions positions)
+bf_lookup_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result, unsigned arity,
+			   BfGraphOf graph_of, BfPositions positions)
 {
 	while (n > 0)
 	{
@@ -201,8 +220,10 @@ bf_lookup_many(const BfView *view, const uint64_t *hashes, size_t n, bool *resul
 }
 
 /*
- * BfKind.probe_many of binary_fuse and xor, shards or none.  Where the processor has AVX-512, at half the cost or less (bf_wide.h).
+ * BfKind.probe_many of binary_fuse and xor, shards or none.  Where the processor has AVX-512, at
+ * half the cost or less (bf_wide.h).
  */
-extern void bf_peel_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result, BfGraphOf graph_of);
+extern void bf_peel_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result,
+							   BfGraphOf graph_of);
 
 #endif							/* BF_PEEL_H */

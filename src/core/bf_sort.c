@@ -60,8 +60,8 @@ scatter(const uint64_t *from, uint64_t *to, uint64_t n, int shift, const uint32_
 static void radix_sort(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare);
 
 /*
- * Sorts NEAR values or less by two digits, of which the higher one is at shift, the lower one first.  With so many hashes, few have both in common:
- * what is left to do is to sort these.
+ * Sorts NEAR values or less by two digits, of which the higher one is at shift, the lower one
+ * first.  With so many hashes, few have both in common: what is left to do is to sort these.
  */
 static void
 sort_near(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
@@ -89,9 +89,10 @@ sort_near(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
 }
 
 /*
- * Sorts by the digit at shift, then each part by the next.  In place ("American flag sort", McIlroy, Bostic, McIlroy 1993), by exchanging every value with
- * the one in the next place of its part: an exchange need not wait for the last one, as it would where what is found there were carried on to its
- * own part.  Eight levels deep at the most.
+ * Sorts by the digit at shift, then each part by the next.  In place ("American flag sort",
+ * McIlroy, Bostic, McIlroy 1993), by exchanging every value with the one in the next place of its
+ * part: an exchange need not wait for the last one, as it would where what is found there were
+ * carried on to its own part.  Eight levels deep at the most.
  */
 static void
 radix_sort(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare)

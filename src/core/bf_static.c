@@ -41,7 +41,8 @@ bf_static_width(double fpr)
 }
 
 uint64_t
-bf_static_size(const BfDesign *design, uint64_t keys, uint64_t (*table_len) (const uint32_t *param, uint64_t n))
+bf_static_size(const BfDesign *design, uint64_t keys,
+			   uint64_t (*table_len)(const uint32_t *param, uint64_t n))
 {
 	uint64_t	shards = shards_for(keys);
 	uint64_t	n;
@@ -53,7 +54,8 @@ bf_static_size(const BfDesign *design, uint64_t keys, uint64_t (*table_len) (con
 	if (keys == 0)
 		return BF_STATIC_PADDING;
 	n = (keys + shards - 1) / shards;
-	each = BF_MIN(table_len(design->param, n), list_len(design->param[BF_STATIC_WIDTH], (uint32_t) n, false));
+	each = BF_MIN(table_len(design->param, n),
+				  list_len(design->param[BF_STATIC_WIDTH], (uint32_t) n, false));
 	return shards * (BF_STATIC_ENTRY + each) + BF_STATIC_PADDING;
 }
 
@@ -62,7 +64,8 @@ bf_static_check(const BfHeader *head)
 {
 	if (head->param[BF_STATIC_WIDTH] < 1 || head->param[BF_STATIC_WIDTH] > BF_STATIC_MAX_WIDTH)
 		return "the width of fingerprints is out of range";
-	if (head->payload_len < (uint64_t) head->param[BF_STATIC_SHARDS] * BF_STATIC_ENTRY + BF_STATIC_PADDING)
+	if (head->payload_len <
+		(uint64_t) head->param[BF_STATIC_SHARDS] * BF_STATIC_ENTRY + BF_STATIC_PADDING)
 		return "the payload is shorter than its directory";
 	/* so is one that has only been planned */
 	if (head->param[BF_STATIC_SHARDS] == 0 && head->keys_added != 0)
@@ -142,10 +145,12 @@ drop_shard(Input *input, uint64_t n)
 }
 
 /*
- * Writes the list of those of n keys that are marked, all if marked is NULL, and the gate behind it.
+ * Writes the list of those of n keys that are marked, all if marked is NULL, and the gate behind
+ * it.
  */
 static void
-write_list(uint8_t *out, unsigned width, const uint64_t *hashes, uint32_t n, uint64_t shards, const uint8_t *marked, uint32_t stragglers)
+write_list(uint8_t *out, unsigned width, const uint64_t *hashes, uint32_t n, uint64_t shards,
+		   const uint8_t *marked, uint32_t stragglers)
 {
 	unsigned	bits = bf_static_list_bits(width, stragglers, marked != NULL);
 	unsigned	drop = 64 - bits;
@@ -169,7 +174,10 @@ write_list(uint8_t *out, unsigned width, const uint64_t *hashes, uint32_t n, uin
 		}
 }
 
-/* Appends a shard, whose solver has run if there is a table; false if the value becomes too large. */
+/*
+ * Appends a shard, whose solver has run if there is a table; false if the value becomes too
+ * large.
+ */
 static bool
 append_shard(BfSink *sink, uint64_t shard, const BfShardBuild *build, bool with_table)
 {
@@ -185,7 +193,8 @@ append_shard(BfSink *sink, uint64_t shard, const BfShardBuild *build, bool with_
 	{
 		for (stragglers = 0, i = 0; i < build->n; i++)
 			stragglers += build->straggler[i];
-		with_table = build->table_len + list_len(width, stragglers, true) < list_len(width, build->n, false);
+		with_table =
+			build->table_len + list_len(width, stragglers, true) < list_len(width, build->n, false);
 		if (!with_table)
 			stragglers = build->n;
 	}
@@ -197,7 +206,8 @@ append_shard(BfSink *sink, uint64_t shard, const BfShardBuild *build, bool with_
 		sink->extend(sink, more);
 
 	/* the list's last store reaches beyond it, but never beyond the padding: it comes first */
-	write_list(sink->bytes + at, width, build->hashes, build->n, build->shards, with_table ? build->straggler : NULL, stragglers);
+	write_list(sink->bytes + at, width, build->hashes, build->n, build->shards,
+			   with_table ? build->straggler : NULL, stragglers);
 	if (with_table)
 		memcpy(sink->bytes + at + before, build->table, build->table_len);
 	entry = sink->bytes + shard * BF_STATIC_ENTRY;
@@ -208,9 +218,11 @@ append_shard(BfSink *sink, uint64_t shard, const BfShardBuild *build, bool with_
 }
 
 BfStatus
-bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink, const BfStaticKind *kind)
+bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink,
+				const BfStaticKind *kind)
 {
-	uint64_t	shards = head->param[BF_STATIC_SHARDS] != 0 ? head->param[BF_STATIC_SHARDS] : shards_for(source->n);
+	uint64_t shards =
+		head->param[BF_STATIC_SHARDS] != 0 ? head->param[BF_STATIC_SHARDS] : shards_for(source->n);
 	uint32_t	most = (uint32_t) BF_MIN(source->n, BF_SHARD_MAX_KEYS);
 	Input		input = {.source = source};
 	BfShardBuild build;
@@ -265,11 +277,15 @@ bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink
 
 /* ---- reading ---- */
 
-/* Where the list of a shard begins and ends (its length in bytes, the gate's left out); false if it is not within the payload. */
+/*
+ * Where the list of a shard begins and ends (its length in bytes, the gate's left out); false if
+ * it is not within the payload.
+ */
 static bool
 find_list(const BfView *view, const BfShard *shard, const uint8_t **list, unsigned *bits)
 {
-	uint64_t	len = list_len(view->head.param[BF_STATIC_WIDTH], shard->stragglers, shard->geometry != 0);
+	uint64_t len =
+		list_len(view->head.param[BF_STATIC_WIDTH], shard->stragglers, shard->geometry != 0);
 
 	*bits = bf_static_list_bits(view->head.param[BF_STATIC_WIDTH], shard->stragglers, shard->geometry != 0);
 	*list = shard->table - BF_MIN(len, shard->before);
@@ -285,8 +301,9 @@ bf_static_probe_none(const BfView *view, uint64_t hash)
 }
 
 /*
- * A list that is not where it should be is no reason to say no.  No branch hangs on what is compared, so that the processor goes on to other keys
- * meanwhile: nearly all that come here are not found.
+ * A list that is not where it should be is no reason to say no.  No branch hangs on what is
+ * compared, so that the processor goes on to other keys meanwhile: nearly all that come here are
+ * not found.
  */
 bool
 bf_static_search(const BfView *view, const BfShard *shard)
@@ -306,8 +323,9 @@ bf_static_search(const BfView *view, const BfShard *shard)
 }
 
 /*
- * Ascending, zeros behind it, and a gate that lets through what is listed and nothing else?  The list has only the high bits of a straggler's
- * place: where these do not tell which of two bits of the gate it has, either will do.
+ * Ascending, zeros behind it, and a gate that lets through what is listed and nothing else?  The
+ * list has only the high bits of a straggler's place: where these do not tell which of two bits
+ * of the gate it has, either will do.
  */
 static const char *
 validate_list(const BfView *view, const BfShard *shard)
@@ -385,7 +403,8 @@ bf_static_validate(const BfView *view, const BfStaticKind *kind)
 		if ((reason = validate_list(view, &shard)) != NULL)
 			return reason;
 		if (shard.geometry != 0 &&
-			(reason = kind->validate(&view->head, shard.geometry, shard.table, shard.after, &table_len)) != NULL)
+			(reason = kind->validate(&view->head, shard.geometry, shard.table, shard.after,
+									 &table_len)) != NULL)
 			return reason;
 		at += before + table_len;
 	}
@@ -402,7 +421,8 @@ bf_static_fpr(const BfHeader *head, uint32_t geometry)
 }
 
 void
-bf_static_stats(const BfEnv *env, const BfView *view, double (*table_fpr) (const BfHeader *head, uint32_t geometry), BfStats *stats)
+bf_static_stats(const BfEnv *env, const BfView										  *view,
+				double (*table_fpr)(const BfHeader *head, uint32_t geometry), BfStats *stats)
 {
 	uint32_t	shards = view->head.param[BF_STATIC_SHARDS];
 	uint32_t	i;
@@ -414,9 +434,12 @@ bf_static_stats(const BfEnv *env, const BfView *view, double (*table_fpr) (const
 		const uint8_t *entry = view->payload + (uint64_t) i * BF_STATIC_ENTRY;
 		uint32_t	stragglers = bf_load32(entry + 12);
 		uint32_t	geometry = bf_load32(entry + 8);
-		unsigned	bits = bf_static_list_bits(view->head.param[BF_STATIC_WIDTH], stragglers, geometry != 0);
+		unsigned	   bits =
+			bf_static_list_bits(view->head.param[BF_STATIC_WIDTH], stragglers, geometry != 0);
 
-		stats->fpr += ((geometry != 0 ? table_fpr(&view->head, geometry) : 0) + ldexp(stragglers, -(int) bits)) / shards;
+		stats->fpr += ((geometry != 0 ? table_fpr(&view->head, geometry) : 0) +
+					   ldexp(stragglers, -(int) bits)) /
+					  shards;
 		if ((i & BF_INTERRUPT_MASK) == 0)
 			bf_check_interrupts(env);
 	}

@@ -3,10 +3,12 @@
  * bf_wide.h
  *	  Private to the core: batches of a static filter's probes with AVX-512, eight keys at a time.
  *
- * What bf_static.h does with one hash is done with eight here, one in each lane of 64 bits, with the same result.  Whoever includes this
- * asks bf_have_wide() first, at run time, and has a way without.
+ * What bf_static.h does with one hash is done with eight here, one in each lane of 64 bits, with
+ * the same result.  Whoever includes this asks bf_have_wide() first, at run time, and has a way
+ * without.
  *
- * What the sanitizers do not see is what a gather reads: offsets come from tables that have been found to lie within the payload.
+ * What the sanitizers do not see is what a gather reads: offsets come from tables that have been
+ * found to lie within the payload.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,16 +32,19 @@
 static inline bool
 bf_have_wide(void)
 {
-	return !bf_wide_off && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-		__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq") &&
-		__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+	return !bf_wide_off && __builtin_cpu_supports("avx512f") &&
+		   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+		   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq") &&
+		   __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+		   __builtin_cpu_supports("popcnt");
 }
 
 /* Can so many probes be done so, and are they worth it? */
 static inline bool
 bf_wide_probes(const BfView *view, size_t n)
 {
-	return n >= BF_WIDE_LANES && view->head.param[BF_STATIC_SHARDS] <= BF_MIN(n, BF_WIDE_SHARDS) && bf_have_wide();
+	return n >= BF_WIDE_LANES && view->head.param[BF_STATIC_SHARDS] <= BF_MIN(n, BF_WIDE_SHARDS) &&
+		   bf_have_wide();
 }
 
 /* How many shards a filter has: a constant wherever this is an argument. */
@@ -72,7 +77,7 @@ BF_WIDE_INLINE __m512i
 bf_wide_locate(const BfView *view, __m512i hash, BfWideShards shards, __m512i *place)
 {
 	__m512i		number = _mm512_set1_epi64(view->head.param[BF_STATIC_SHARDS]);
-	__m512i		order = _mm512_mullo_epi64(hash, _mm512_set1_epi64((long long) BF_ORDER_MULTIPLIER));
+	__m512i order = _mm512_mullo_epi64(hash, _mm512_set1_epi64((long long) BF_ORDER_MULTIPLIER));
 
 	*place = shards == BF_WIDE_ONE ? order : _mm512_mullo_epi64(order, number);
 	return shards == BF_WIDE_ONE ? _mm512_setzero_si512() : bf_wide_cell(order, number);
@@ -82,11 +87,15 @@ bf_wide_locate(const BfView *view, __m512i hash, BfWideShards shards, __m512i *p
 BF_WIDE_INLINE __m512i
 bf_wide_mix(__m512i hash)
 {
-	hash = _mm512_mullo_epi64(_mm512_xor_si512(hash, _mm512_srli_epi64(hash, 32)), _mm512_set1_epi64((long long) BF_MIX_MULTIPLIER));
+	hash = _mm512_mullo_epi64(_mm512_xor_si512(hash, _mm512_srli_epi64(hash, 32)),
+							  _mm512_set1_epi64((long long) BF_MIX_MULTIPLIER));
 	return _mm512_xor_si512(hash, _mm512_srli_epi64(hash, 32));
 }
 
-/* Of an array with something for each shard, what is there for these; from a register where all shards fit into one. */
+/*
+ * Of an array with something for each shard, what is there for these; from a register where all
+ * shards fit into one.
+ */
 BF_WIDE_INLINE __m512i
 bf_wide_pick(const uint64_t *array, __m512i shard, BfWideShards shards)
 {
@@ -101,21 +110,27 @@ bf_wide_pick(const uint64_t *array, __m512i shard, BfWideShards shards)
 BF_WIDE_INLINE __mmask8
 bf_wide_among(__m512i shard, uint64_t set)
 {
-	return _mm512_test_epi64_mask(_mm512_sllv_epi64(_mm512_set1_epi64(1), shard), _mm512_set1_epi64((long long) set));
+	return _mm512_test_epi64_mask(_mm512_sllv_epi64(_mm512_set1_epi64(1), shard),
+								  _mm512_set1_epi64((long long) set));
 }
 
-/* Eight bytes from each of these offsets in bits, of which the low ones are shifted out; in lanes that there are. */
+/*
+ * Eight bytes from each of these offsets in bits, of which the low ones are shifted out; in lanes
+ * that there are.
+ */
 BF_WIDE_INLINE __m512i
 bf_wide_gather_bits(const uint8_t *bytes, __m512i bit, __mmask8 lanes)
 {
-	__m512i		word = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), lanes, _mm512_srli_epi64(bit, 3), bytes, 1);
+	__m512i word = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), lanes,
+											   _mm512_srli_epi64(bit, 3), bytes, 1);
 
 	return _mm512_srlv_epi64(word, _mm512_and_si512(bit, _mm512_set1_epi64(7)));
 }
 
 /*
- * The same in three steps, with time between them: offsets in bits, one for each of n keys, become words of memory in their place, and those are
- * shifted.  The second step is all loads, so that the processor has as many on their way as it can.
+ * The same in three steps, with time between them: offsets in bits, one for each of n keys,
+ * become words of memory in their place, and those are shifted.  The second step is all loads, so
+ * that the processor has as many on their way as it can.
  */
 typedef struct BfWideBits
 {
@@ -149,7 +164,9 @@ bf_wide_get_bits(const BfWideBits *bits, size_t i)
 BF_WIDE_INLINE __m512i
 bf_wide_fingerprint(__m512i mix, unsigned width)
 {
-	return _mm512_srli_epi64(_mm512_mullo_epi64(mix, _mm512_set1_epi64((long long) BF_FINGERPRINT_MULTIPLIER)), 64 - width);
+	return _mm512_srli_epi64(
+		_mm512_mullo_epi64(mix, _mm512_set1_epi64((long long) BF_FINGERPRINT_MULTIPLIER)),
+		64 - width);
 }
 
 /* bf_block_positions() */
@@ -158,7 +175,9 @@ bf_wide_block_positions(__m512i len, __m512i place, __m512i mix, __m512i *positi
 {
 	position[0] = bf_wide_cell(place, len);
 	position[1] = _mm512_add_epi64(len, _mm512_srli_epi64(_mm512_mul_epu32(mix, len), 32));
-	position[2] = _mm512_add_epi64(_mm512_add_epi64(len, len), _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(mix, 32), len), 32));
+	position[2] =
+		_mm512_add_epi64(_mm512_add_epi64(len, len),
+						 _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(mix, 32), len), 32));
 }
 
 /* The first n of a set of keys. */

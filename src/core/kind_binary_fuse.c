@@ -3,21 +3,26 @@
  * kind_binary_fuse.c
  *	  The binary fuse filter: the smallest that a probe can read in a few independent loads.
  *
- * Fingerprints of w bits, any w from 1 to 32, in a table that is solved by peeling (bf_peel.h); a key's cells lie in 3, 4 or 5 neighbouring
- * segments.  The FPR is 2^-w.  More positions make a fuller table and cost a load each.  10^7 keys, w = 8, one run of test/core/s_static.c on a
- * machine with three times as much to do as it has cores: bits per key over w, ns a key for building, for probing keys that are contained and keys
- * that are not, and for one random 64-byte read at that moment:
+ * Fingerprints of w bits, any w from 1 to 32, in a table that is solved by peeling (bf_peel.h); a
+ * key's cells lie in 3, 4 or 5 neighbouring segments.  The FPR is 2^-w.  More positions make a
+ * fuller table and cost a load each.  10^7 keys, w = 8, one run of test/core/s_static.c on a
+ * machine with three times as much to do as it has cores: bits per key over w, ns a key for
+ * building, for probing keys that are contained and keys that are not, and for one random 64-byte
+ * read at that moment:
  *
  *		arity	size	build	probe		read
  *		3		1.107	78		39, 44		10.4
  *		4		1.045	67		43, 41		6.4
  *		5		1.031	81		40, 58		6.0
  *
- * Four it is: three are hardly faster, and the fifth buys 1.3 % for a fifth more time to build.  The others are for tests and measurements.
+ * Four it is: three are hardly faster, and the fifth buys 1.3 % for a fifth more time to build.
+ * The others are for tests and measurements.
  *
- * How many cells a shard gets (fuse_geometry) lies a little below what would let all keys be peeled: a straggler in a thousand keys costs less
- * than the cells that would save it.  The published rule (Graf, Lemire 2022) has longer segments and takes 1.125 w and 1.075 w for 3 and 4
- * positions, so that no attempt fails.  All that is for large shards; small ones peel worse: 1.08 for 10^5 keys, 1.15 for 10^4, 1.3 for 10^3.
+ * How many cells a shard gets (fuse_geometry) lies a little below what would let all keys be
+ * peeled: a straggler in a thousand keys costs less than the cells that would save it.  The
+ * published rule (Graf, Lemire 2022) has longer segments and takes 1.125 w and 1.075 w for 3 and
+ * 4 positions, so that no attempt fails.  All that is for large shards; small ones peel worse:
+ * 1.08 for 10^5 keys, 1.15 for 10^4, 1.3 for 10^3.
  *
  *		table		packed cells of w bits: (segments + arity - 1) << lg of them
  *		geometry	segments << 5 | lg
@@ -26,8 +31,9 @@
  *		param[1]	arity, 3 to 5
  *		param[3]	number of shards (bf_static.h)
  *
- * Graf, Lemire 2022, "Binary fuse filters: fast and smaller than xor filters"; Dietzfelbinger, Walzer 2019, "Dense peelable random uniform
- * hypergraphs"; giving keys up: ZOR, 2026, arXiv 2602.03525.
+ * Graf, Lemire 2022, "Binary fuse filters: fast and smaller than xor filters"; Dietzfelbinger,
+ * Walzer 2019, "Dense peelable random uniform hypergraphs"; giving keys up: ZOR, 2026, arXiv
+ * 2602.03525.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,9 +58,11 @@ fuse_graph(const BfHeader *head, uint32_t geometry, BfGraph *graph)
 }
 
 /*
- * The geometry for so many keys.  A table of infinite length peels with 1.089, 1.0236, 1.0076 cells a key for 3, 4, 5 positions; the shorter the
- * segments, the more must be added to keep the peeling from stalling, by measurement about in proportion to 2^(-lg / 2), and the longer, the
- * more is lost at the ends, arity - 1 segments.  Whole numbers only: this determines stored bytes.
+ * The geometry for so many keys.  A table of infinite length peels with 1.089, 1.0236, 1.0076
+ * cells a key for 3, 4, 5 positions; the shorter the segments, the more must be added to keep the
+ * peeling from stalling, by measurement about in proportion to 2^(-lg / 2), and the longer, the
+ * more is lost at the ends, arity - 1 segments.  Whole numbers only: this determines stored
+ * bytes.
  */
 static uint32_t
 fuse_geometry(unsigned arity, uint64_t n)
@@ -69,7 +77,8 @@ fuse_geometry(unsigned arity, uint64_t n)
 	lg = lg > 1 ? lg : 1;
 	slack = (lg % 2 == 0 ? 1000 : 707) * (uint64_t) more[arity - 3] / 1000 >> (lg / 2);
 	cells = n * (least[arity - 3] + slack) / 10000;
-	return (uint32_t) (((cells + (UINT64_C(1) << lg) / 2) >> lg) + (cells >> lg == 0)) << LG_BITS | (uint32_t) lg;
+	return (uint32_t) (((cells + (UINT64_C(1) << lg) / 2) >> lg) + (cells >> lg == 0)) << LG_BITS |
+		   (uint32_t) lg;
 }
 
 static uint64_t
@@ -115,7 +124,10 @@ fuse_check(const BfHeader *head)
 
 /* ---- building ---- */
 
-/* The most cells that so many keys or fewer can get.  More keys get more cells, but where the segments' length changes. */
+/*
+ * The most cells that so many keys or fewer can get.  More keys get more cells, but where the
+ * segments' length changes.
+ */
 static uint64_t
 most_cells(const BfHeader *head, uint32_t n)
 {
@@ -154,7 +166,8 @@ fuse_solve(const BfEnv *env, BfShardBuild *build)
 }
 
 static const char *
-fuse_validate_table(const BfHeader *head, uint32_t geometry, const uint8_t *table, uint64_t avail, uint64_t *len)
+fuse_validate_table(const BfHeader *head, uint32_t geometry, const uint8_t *table, uint64_t avail,
+					uint64_t *len)
 {
 	unsigned	width = head->param[BF_STATIC_WIDTH];
 	BfGraph		graph;
@@ -212,7 +225,8 @@ fuse_prober(const BfView *view)
 {
 	static const BfProbe probe[] = {probe_3, probe_4, probe_5};
 
-	return view->head.param[BF_STATIC_SHARDS] == 0 ? bf_static_probe_none : probe[view->head.param[ARITY] - 3];
+	return view->head.param[BF_STATIC_SHARDS] == 0 ? bf_static_probe_none
+												   : probe[view->head.param[ARITY] - 3];
 }
 
 static void

@@ -3,15 +3,17 @@
  * kind_blocked.c
  *	  A Bloom filter whose probes all fall into one cache line.
  *
- * The hash chooses a block of 64 bytes, and the block is a little Bloom filter of 512 bits.  A probe costs one cache miss at the most,
- * and one slice of a stored filter, for some 4 % more space at an FPR of 1 %, 8 % at 0.1 %, 15 % at 0.01 %: the number of keys
- * in a block varies, and full blocks err more than empty ones save.
+ * The hash chooses a block of 64 bytes, and the block is a little Bloom filter of 512 bits.  A
+ * probe costs one cache miss at the most, and one slice of a stored filter, for some 4 % more
+ * space at an FPR of 1 %, 8 % at 0.1 %, 15 % at 0.01 %: the number of keys in a block varies, and
+ * full blocks err more than empty ones save.
  *
  *		block = floor(h * blocks / 2^64)	bits 63..40 decide, as there are at most 2^23 blocks
  *		x = bits 31..0 of h
  *		bit i of k = the 9 high bits of x * multiplier[i] mod 2^32
  *
- * Never a stride (a, a + b, a + 2b, ...) within a block: its FPR is several times the formula's (and 15 % at any size if b is a constant).
+ * Never a stride (a, a + b, a + 2b, ...) within a block: its FPR is several times the formula's
+ * (and 15 % at any size if b is a constant).
  *
  *		param[0]	k
  *
@@ -84,7 +86,10 @@ blocked_check(const BfHeader *head)
 	return NULL;
 }
 
-/* Tests k bits of a block, without a branch: half-full blocks would make one on each bit a coin toss. */
+/*
+ * Tests k bits of a block, without a branch: half-full blocks would make one on each bit a coin
+ * toss.
+ */
 static inline bool
 test_bits_scalar(const uint8_t *block, uint32_t x, unsigned k)
 {
@@ -120,19 +125,23 @@ blocked_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *a
 static const uint32_t lane_ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
 
 /*
- * Tests the bits of multipliers first to first + 7, of which only the lanes in ones count.  The block is 16 words of 32 bits, and a
- * product's 4 high bits choose one: its low 3 of 4 by a permutation of each half of the block, the highest by blending.
+ * Tests the bits of multipliers first to first + 7, of which only the lanes in ones count.  The
+ * block is 16 words of 32 bits, and a product's 4 high bits choose one: its low 3 of 4 by a
+ * permutation of each half of the block, the highest by blending.
  */
 __attribute__((target("avx2")))
 static inline bool
 test_eight(const uint8_t *block, uint32_t x, unsigned first, __m256i ones)
 {
-	__m256i		product = _mm256_mullo_epi32(_mm256_set1_epi32((int) x), _mm256_load_si256((const __m256i *) (multiplier + first)));
+	__m256i		product = _mm256_mullo_epi32(_mm256_set1_epi32((int) x),
+											 _mm256_load_si256((const __m256i *) (multiplier + first)));
 	__m256i		word = _mm256_srli_epi32(product, 28);
 	__m256i		bit = _mm256_srli_epi32(_mm256_slli_epi32(product, 4), 27);
-	__m256i		low = _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *) block), word);
-	__m256i		high = _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *) (block + 32)), word);
-	__m256		words = _mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high), _mm256_castsi256_ps(product));
+	__m256i low = _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *) block), word);
+	__m256i		high =
+		_mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *) (block + 32)), word);
+	__m256		words = _mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high),
+										 _mm256_castsi256_ps(product));
 
 	return _mm256_testc_si256(_mm256_castps_si256(words), _mm256_sllv_epi32(ones, bit));
 }
@@ -155,7 +164,8 @@ __attribute__((target("avx2")))
 static inline bool
 test_bits_avx2_many(const uint8_t *block, uint32_t x, unsigned k)
 {
-	return (int) test_eight(block, x, 0, ones_for(8)) & (int) test_eight(block, x, 8, ones_for(k - 8));
+	return (int) test_eight(block, x, 0, ones_for(8)) &
+		   (int) test_eight(block, x, 8, ones_for(k - 8));
 }
 
 __attribute__((target("avx2")))
@@ -246,11 +256,13 @@ set_bits_avx2(uint8_t *block, uint32_t x, unsigned k)
 
 	for (i = 0; i < k; i += 8)
 	{
-		__m256i		product = _mm256_mullo_epi32(_mm256_set1_epi32((int) x), _mm256_load_si256((const __m256i *) (multiplier + i)));
+		__m256i product = _mm256_mullo_epi32(_mm256_set1_epi32((int) x),
+											 _mm256_load_si256((const __m256i *) (multiplier + i)));
 
 		_mm256_store_si256((__m256i *) (byte + i), _mm256_srli_epi32(product, BIT_SHIFT + 3));
 		_mm256_store_si256((__m256i *) (mask + i),
-						   _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(_mm256_slli_epi32(product, 6), 29)));
+						   _mm256_sllv_epi32(_mm256_set1_epi32(1),
+											 _mm256_srli_epi32(_mm256_slli_epi32(product, 6), 29)));
 	}
 	for (i = 0; i < k; i++)
 		block[byte[i]] |= (uint8_t) mask[i];
@@ -261,19 +273,22 @@ set_bits_avx2(uint8_t *block, uint32_t x, unsigned k)
 #ifdef BF_HAVE_WIDE
 
 /*
- * The same for the whole block at once: a word's part of a bit is 1 shifted by the bit's position less the word's, which is nothing in all words but
- * one, as no such shift there is between 0 and 31.  Positions are stored negated, so that the subtraction takes one from memory for all words.
+ * The same for the whole block at once: a word's part of a bit is 1 shifted by the bit's position
+ * less the word's, which is nothing in all words but one, as no such shift there is between 0 and
+ * 31.  Positions are stored negated, so that the subtraction takes one from memory for all words.
  */
 BF_WIDE_INLINE void
 set_bits_wide(uint8_t *block, uint32_t x, unsigned k)
 {
 	uint32_t	position[BF_MAX_BLOCK_PROBES] __attribute__((aligned(64)));
-	__m512i		product = _mm512_mullo_epi32(_mm512_set1_epi32((int) x), _mm512_load_si512(multiplier));
-	__m512i		word = _mm512_setr_epi32(0, -32, -64, -96, -128, -160, -192, -224, -256, -288, -320, -352, -384, -416, -448, -480);
+	__m512i product = _mm512_mullo_epi32(_mm512_set1_epi32((int) x), _mm512_load_si512(multiplier));
+	__m512i		word = _mm512_setr_epi32(0, -32, -64, -96, -128, -160, -192, -224, -256, -288, -320,
+										 -352, -384, -416, -448, -480);
 	__m512i		bits = _mm512_loadu_si512(block);
 	unsigned	i;
 
-	_mm512_store_si512(position, _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_srli_epi32(product, BIT_SHIFT)));
+	_mm512_store_si512(
+		position, _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_srli_epi32(product, BIT_SHIFT)));
 	for (i = 0; i < k; i++)
 	{
 		__m512i		shift = _mm512_sub_epi32(word, _mm512_set1_epi32((int) position[i]));
@@ -331,7 +346,10 @@ blocked_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 			bf_check_interrupts(env);
 	}
 
-	/* the mean over the blocks of what each is, not what the average block would be: fuller ones err more */
+	/*
+	 * the mean over the blocks of what each is, not what the average block would be: fuller ones
+	 * err more
+	 */
 	stats->bits = blocks * BF_BLOCK_BITS;
 	stats->hashes = k;
 	for (i = 0; i <= BF_BLOCK_BITS; i++)

@@ -3,33 +3,42 @@
  * kind_counting.c
  *	  A Bloom filter of counters in place of bits: keys can be taken out again, and counted.
  *
- * A key has k counters, placed as the bits of a standard filter (bf_bits.h), 16 of 4 bits in a word:
+ * A key has k counters, placed as the bits of a standard filter (bf_bits.h), 16 of 4 bits in a
+ * word:
  *
  *		g = remix i of h (bf_hash.h)
  *		counter = floor(g * words / 2^64) * 16 + bits 29..26 of g
  *
- * Each probe counts.  A key whose probes meet adds 2 to that counter, and takes 2 away again: so every counter is the plain sum of what
- * the keys put there, and adding, uniting and folding are but additions, which can be made in any order, to the byte.
+ * Each probe counts.  A key whose probes meet adds 2 to that counter, and takes 2 away again: so
+ * every counter is the plain sum of what the keys put there, and adding, uniting and folding are
+ * but additions, which can be made in any order, to the byte.
  *
- * A counter that has reached 15 does not know any more how often: it is *saturated*, and stays at 15 for ever.  It errs on the side of
- * "maybe".  No false negatives then, as long as only keys are removed that were added and not removed before; and the removal of a
- * key that the filter can tell not to be there is refused.
+ * A counter that has reached 15 does not know any more how often: it is *saturated*, and stays at
+ * 15 for ever.  It errs on the side of "maybe".  No false negatives then, as long as only keys
+ * are removed that were added and not removed before; and the removal of a key that the filter
+ * can tell not to be there is refused.
  *
- *	- count: the least of the key's counters, each divided by how many of its probes meet there, saturated ones aside.  Other keys make
- *	  it larger than the truth, never smaller.  If it is 0 then removal is refused, and conversely.
- *	- union: the sum.  With the larger of two counters, as one finds it proposed, keys of both filters that share a counter would
- *	  lose it when the first of them is removed.
- *	- intersection: the lesser of two counters; of a key that is in one m and in the other n times, min(m, n) stay.
- *	- fold: the sum of neighbours.  Between sizes (bf_cells.h): a counter is repeated, or added to each new one that its range meets.
+ *	- count: the least of the key's counters, each divided by how many of its probes meet there,
+ *	  saturated ones aside.  Other keys make it larger than the truth, never smaller.  If it is 0
+ *	  then removal is refused, and conversely.
+ *	- union: the sum.  With the larger of two counters, as one finds it proposed, keys of both
+ *	  filters that share a counter would lose it when the first of them is removed.
+ *	- intersection: the lesser of two counters; of a key that is in one m and in the other n
+ *	  times, min(m, n) stay.
+ *	- fold: the sum of neighbours.  Between sizes (bf_cells.h): a counter is repeated, or added to
+ *	  each new one that its range meets.
  *
- * The filter is *loose*, as above, while it is worked on.  It is stored *packed*: most counters are 0 or 1, and what they are can be
- * said in 1.59 bits at the usual load of ln 2.  Plane 1 has a bit for each counter: is it above 0?  Plane 2 has one for each that is: is
- * it above 1?  And so on, up to some plane t; if there are counters above t, a tail of 4 bits for each bit set in plane t (with
- * t = 0: for each counter) is their value.  The shortest such form is taken, with the least t.  At the usual load there is no tail, and
- * the planes have 1 + 0.5 + 0.15 + 0.03 + ... = 1.69 bits a counter.  So a probe of a packed filter is one of a standard filter.
+ * The filter is *loose*, as above, while it is worked on.  It is stored *packed*: most counters
+ * are 0 or 1, and what they are can be said in 1.59 bits at the usual load of ln 2.  Plane 1 has
+ * a bit for each counter: is it above 0?  Plane 2 has one for each that is: is it above 1?  And
+ * so on, up to some plane t; if there are counters above t, a tail of 4 bits for each bit set in
+ * plane t (with t = 0: for each counter) is their value.  The shortest such form is taken, with
+ * the least t.  At the usual load there is no tail, and the planes have 1 + 0.5 + 0.15 + 0.03 +
+ * ... = 1.69 bits a counter.  So a probe of a packed filter is one of a standard filter.
  *
  *	plane j, 1 to t		words of 64 bits, zeros at the end
- *						ranks: for each 2048 bits begun, 4 bytes: how many bits are set in the plane so far; zeros up to a whole word
+ *						ranks: for each 2048 bits begun, 4 bytes: how many bits are set in the
+ *						plane so far; zeros up to a whole word
  *	tail				words of 16 half bytes, zeros at the end
  *
  *		param[0]	k
@@ -39,8 +48,8 @@
  *
  * FPR: that of a standard filter with as many bits as there are counters.
  *
- * Fan, Cao, Almeida, Broder 2000, "Summary cache: a scalable wide-area web cache sharing protocol".  The counts: Cohen, Matias 2003,
- * "Spectral Bloom filters" (minimum selection).
+ * Fan, Cao, Almeida, Broder 2000, "Summary cache: a scalable wide-area web cache sharing
+ * protocol".  The counts: Cohen, Matias 2003, "Spectral Bloom filters" (minimum selection).
  *
  *-------------------------------------------------------------------------
  */
@@ -64,7 +73,8 @@
 #define SATURATED		15
 
 #define MAX_PLANES		15
-#define RUN_BITS		2048	/* of a plane, for one rank: 1/64 of its size, and at most 32 words to look at */
+#define RUN_BITS		2048	/* of a plane, for one rank: 1/64 of its size, and at most 32
+								 * words to look at */
 #define RANK_BYTES		4
 
 #define LANES			UINT64_C(0x1111111111111111)
@@ -105,7 +115,10 @@ loose_words(const BfHeader *head)
 	return is_packed(head) ? head->param[2] : head->payload_len / WORD_BYTES;
 }
 
-/* As many counters as a standard filter has bits.  Stored, the planes with their ranks, of counters whose mean is k keys / counters. */
+/*
+ * As many counters as a standard filter has bits.  Stored, the planes with their ranks, of
+ * counters whose mean is k keys / counters.
+ */
 static void
 counting_design(BfDesign *design)
 {
@@ -135,7 +148,8 @@ counting_size(const BfDesign *design, uint64_t keys)
 	uint64_t	words = bf_math_cells(keys, design->millibits, WORD_COUNTERS * COUNTER_BITS);
 	unsigned	k = design->param[0];
 
-	while (words < 262144 && bf_math_occupancy_fpr((double) keys * k, (double) words * WORD_COUNTERS, k) > design->fpr)
+	while (words < 262144 && bf_math_occupancy_fpr((double) keys * k,
+												   (double) words * WORD_COUNTERS, k) > design->fpr)
 		words++;
 	words = bf_math_round_cells(words);
 	return words > BF_MAX_VALUE_SIZE / WORD_BYTES ? UINT64_MAX : words * WORD_BYTES;
@@ -194,7 +208,8 @@ counting_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *
 	{
 		uint64_t	at = position(hash, i, words);
 
-		if (has_planes(head) ? !(*fetch(arg, at / 8, 1) >> (at & 7) & 1) : get_counter(fetch(arg, at / 2, 1), at & 1) == 0)
+		if (has_planes(head) ? !(*fetch(arg, at / 8, 1) >> (at & 7) & 1)
+							 : get_counter(fetch(arg, at / 2, 1), at & 1) == 0)
 			return false;
 	}
 	return true;
@@ -264,8 +279,8 @@ counting_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, siz
 }
 
 /*
- * Takes one away for each probe; where there is none left, puts back what it took.  Those that it changed stand at 13 at most then, so
- * that the ones at 15 are the ones that it left alone.
+ * Takes one away for each probe; where there is none left, puts back what it took.  Those that it
+ * changed stand at 13 at most then, so that the ones at 15 are the ones that it left alone.
  */
 static size_t
 counting_remove(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
@@ -363,7 +378,8 @@ rank_of(const Plane *plane, uint64_t runs)
 }
 
 /*
- * Finds the planes and the tail of a packed payload, which may be anything.  false: they do not fit it, and those are there that do.
+ * Finds the planes and the tail of a packed payload, which may be anything.  false: they do not
+ * fit it, and those are there that do.
  */
 static bool
 find_planes(const BfView *view, Planes *planes)
@@ -396,8 +412,8 @@ find_planes(const BfView *view, Planes *planes)
 }
 
 /*
- * The next n bits, at most 64, of a plane.  If there are not so many, which is so only in a payload that lies, all ones: a counter too
- * high says "maybe".
+ * The next n bits, at most 64, of a plane.  If there are not so many, which is so only in a
+ * payload that lies, all ones: a counter too high says "maybe".
  */
 static inline uint64_t
 read_bits(const Plane *plane, uint64_t at, unsigned n)
@@ -446,7 +462,8 @@ packed_counter(const Planes *planes, uint64_t at)
 		run = rank_of(plane, run);
 		for (; i + 64 <= at; i += 64)
 			run += (unsigned) __builtin_popcountll(bf_load64(plane->bits + i / 8));
-		at = run + (unsigned) __builtin_popcountll(bf_load64(plane->bits + i / 8) & ((UINT64_C(1) << at % 64) - 1));
+		at = run + (unsigned) __builtin_popcountll(bf_load64(plane->bits + i / 8) &
+												   ((UINT64_C(1) << at % 64) - 1));
 	}
 	return planes->has_tail ? read_tail(planes, at) : planes->n;
 }
@@ -467,7 +484,8 @@ counting_count(const BfView *view, uint64_t hash)
 		at[i] = position(hash, i, words);
 	for (i = 0; i < k; i++)
 	{
-		unsigned	counter = has_planes(&view->head) ? packed_counter(&planes, at[i]) : get_counter(view->payload, at[i]);
+		unsigned	counter = has_planes(&view->head) ? packed_counter(&planes, at[i])
+													  : get_counter(view->payload, at[i]);
 		unsigned	probes = 0;
 		unsigned	j;
 
@@ -626,7 +644,10 @@ struct Reader
 /* Words of counters that are read or written together: those of one word of plane 1. */
 #define GROUP	4
 
-/* Reads the next words, GROUP of them or what is left, and returns how many.  Inlined with one set of the above. */
+/*
+ * Reads the next words, GROUP of them or what is left, and returns how many.  Inlined with one
+ * set of the above.
+ */
 static inline __attribute__((always_inline)) unsigned
 read_group_with(Reader *reader, uint64_t *counters, uint64_t (*deposit) (uint64_t x, uint64_t mask),
 				uint64_t (*spread) (uint64_t x), unsigned (*popcount) (uint64_t x))
@@ -870,8 +891,9 @@ typedef struct Packer
 
 /* Packs n words, GROUP of them but at the end. */
 static inline __attribute__((always_inline)) void
-write_group_with(Packer *packer, const uint8_t *words, unsigned n, uint64_t (*extract) (uint64_t x, uint64_t mask),
-				 uint64_t (*squeeze) (uint64_t x), unsigned (*popcount) (uint64_t x))
+write_group_with(Packer *packer, const uint8_t *words, unsigned n,
+				 uint64_t (*extract)(uint64_t x, uint64_t mask), uint64_t (*squeeze)(uint64_t x),
+				 unsigned (*popcount)(uint64_t x))
 {
 	unsigned	t = packer->t;
 	uint64_t	counters[GROUP] = {0};
@@ -904,7 +926,8 @@ write_group_with(Packer *packer, const uint8_t *words, unsigned n, uint64_t (*ex
 		{
 			unsigned	at = (unsigned) __builtin_ctzll(mask);
 
-			write_bits(&packer->writer[t], counters[at / WORD_COUNTERS] >> at % WORD_COUNTERS * 4 & 15, 4);
+			write_bits(&packer->writer[t],
+					   counters[at / WORD_COUNTERS] >> at % WORD_COUNTERS * 4 & 15, 4);
 		}
 }
 
@@ -976,7 +999,10 @@ counting_pack(const BfEnv *env, const BfHeader *packed, uint8_t *out, const BfVi
 	pack_by(env, write_group_portable, packed->param[3], out, loose);
 }
 
-/* pack() and loosen() as they are on a processor without these instructions, for the test that holds them equal. */
+/*
+ * pack() and loosen() as they are on a processor without these instructions, for the test that
+ * holds them equal.
+ */
 void
 bf_counting_portable_pack(const BfHeader *packed, uint8_t *out, const BfView *loose)
 {
@@ -1015,9 +1041,13 @@ counting_check(const BfHeader *head)
 	if (t > MAX_PLANES)
 		return "the number of planes is out of range";
 
-	/* the payload has plane 1 at least, so that a short value cannot become a long one: four times as long at most */
-	if (t == 0 ? head->payload_len != loose_len :
-		head->payload_len >= loose_len || head->payload_len < plane_size(loose_words(head) * WORD_COUNTERS))
+	/*
+	 * the payload has plane 1 at least, so that a short value cannot become a long one: four
+	 * times as long at most
+	 */
+	if (t == 0 ? head->payload_len != loose_len
+			   : head->payload_len >= loose_len ||
+					 head->payload_len < plane_size(loose_words(head) * WORD_COUNTERS))
 		return "the length does not match the number of counters";
 	return NULL;
 }
@@ -1031,12 +1061,14 @@ validate_plane(const Plane *plane)
 	uint64_t	set = 0;
 	uint64_t	i;
 
-	if (plane->nbits % 64 != 0 && bf_load64(plane->bits + (words - 1) * WORD_BYTES) >> plane->nbits % 64 != 0)
+	if (plane->nbits % 64 != 0 &&
+		bf_load64(plane->bits + (words - 1) * WORD_BYTES) >> plane->nbits % 64 != 0)
 		return "the padding of a plane is not zero";
 	for (i = 0; i < words; i++)
 	{
 		set += (unsigned) __builtin_popcountll(bf_load64(plane->bits + i * WORD_BYTES));
-		if (((i + 1) % (RUN_BITS / 64) == 0 || i + 1 == words) && set != rank_of(plane, i * 64 / RUN_BITS + 1))
+		if (((i + 1) % (RUN_BITS / 64) == 0 || i + 1 == words) &&
+			set != rank_of(plane, i * 64 / RUN_BITS + 1))
 			return "a rank does not match its plane";
 	}
 	if (runs % 2 != 0 && bf_load32(plane->ranks + runs * RANK_BYTES) != 0)
@@ -1044,7 +1076,9 @@ validate_plane(const Plane *plane)
 	return NULL;
 }
 
-/* Any loose payload is well formed.  Of a packed one, what pack() would write for these counters. */
+/*
+ * Any loose payload is well formed.  Of a packed one, what pack() would write for these counters.
+ */
 static const char *
 counting_validate(const BfView *view)
 {
@@ -1136,7 +1170,8 @@ combine(const BfEnv *env, BfCellOp op, const BfHeader *head, uint8_t *out, const
 {
 	uint64_t	words = bf_cells_count(&view->head);
 
-	bf_cells_combine(env, op, out, bf_cells_count(head), bf_cells_via(words, WORD_BYTES), view->payload, words, WORD_BYTES);
+	bf_cells_combine(env, op, out, bf_cells_count(head), bf_cells_via(words, WORD_BYTES),
+					 view->payload, words, WORD_BYTES);
 }
 
 static void
@@ -1156,17 +1191,19 @@ counting_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView
 {
 	uint64_t	out_words = bf_cells_count(head);
 
-	bf_cells_combine(env, BF_CELL_ADD, out, out_words, out_words, view->payload, bf_cells_count(&view->head), WORD_BYTES);
+	bf_cells_combine(env, BF_CELL_ADD, out, out_words, out_words, view->payload,
+					 bf_cells_count(&view->head), WORD_BYTES);
 }
 
 const BfKind bf_kind_counting = {
 	.id = BF_KIND_COUNTING,
 	.name = "counting",
-	.caps = BF_CAN_ADD | BF_CAN_REMOVE | BF_CAN_UNION | BF_CAN_INTERSECT | BF_CAN_FOLD | BF_CAN_COUNT | BF_MULTISET,
+	.caps = BF_CAN_ADD | BF_CAN_REMOVE | BF_CAN_UNION | BF_CAN_INTERSECT | BF_CAN_FOLD |
+			BF_CAN_COUNT | BF_MULTISET,
 	.hash_id = BF_HASH_XXH3,
 	.min_fpr = 1e-15,
 	.when = "keys are removed again, or how often each was added matters",
-	.cell_size = WORD_BYTES,	/* of the loose form */
+	.cell_size = WORD_BYTES, /* of the loose form */
 	.design = counting_design,
 	.size = counting_size,
 	.check = counting_check,

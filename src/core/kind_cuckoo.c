@@ -3,28 +3,33 @@
  * kind_cuckoo.c
  *	  The cuckoo filter: a hash table of tags, from which keys can be removed.
  *
- * A key is a tag of f bits that lies in one of two buckets of 4 slots.  Each bucket can be computed from the other one and the tag, so that a tag
- * can be moved to make room although its key is not known:
+ * A key is a tag of f bits that lies in one of two buckets of 4 slots.  Each bucket can be
+ * computed from the other one and the tag, so that a tag can be moved to make room although its
+ * key is not known:
  *
  *		left = floor(h * pairs / 2^64)			bits 63..37 decide, as there are fewer than 2^27 pairs
  *		tag = 1 + floor(x * (2^f - 1) / 2^32)	x = bits 31..0 of h; 0 marks an empty slot
  *		right = left + shift(tag) modulo pairs
  *
- * Left buckets are the first half of the table, right ones the second, pairs in each; any number will do.  The two buckets of a key differ
- * always, so that there is room for 2 * 4 = 8 equal keys, and never for a ninth.  A key is found if and only if one with the same left bucket
- * and the same tag is there, whichever bucket that is in.  So the FPR of n keys is
+ * Left buckets are the first half of the table, right ones the second, pairs in each; any number
+ * will do.  The two buckets of a key differ always, so that there is room for 2 * 4 = 8 equal
+ * keys, and never for a ninth.  A key is found if and only if one with the same left bucket and
+ * the same tag is there, whichever bucket that is in.  So the FPR of n keys is
  *
  *		1 - (1 - 1 / (pairs * (2^f - 1)))^n  <=  1 - (1 - 1 / (2^f - 1))^(8 * load)
  *
- * the latter being the paper's formula.  Up to a load of 0.95 room is found by moving a few tags; the rare key for which there is none, in a
- * small table, goes to a stash of 4 keys.  Equal keys each take a slot.
+ * the latter being the paper's formula.  Up to a load of 0.95 room is found by moving a few tags;
+ * the rare key for which there is none, in a small table, goes to a stash of 4 keys.  Equal keys
+ * each take a slot.
  *
- * Payload: the slots, f bits each from the lowest bit of the first byte on, left buckets first; then the stash, 4 times 8 bytes: left * (2^f - 1) + tag,
- * or 0.  A load that runs past the last slot ends in the stash.
+ * Payload: the slots, f bits each from the lowest bit of the first byte on, left buckets first;
+ * then the stash, 4 times 8 bytes: left * (2^f - 1) + tag, or 0.  A load that runs past the last
+ * slot ends in the stash.
  *
  *		param[0]	f
  *
- * Fan, Andersen, Kaminsky, Mitzenmacher 2014, "Cuckoo filter: practically better than Bloom"; the search for room is theirs of 2013 ("MemC3").
+ * Fan, Andersen, Kaminsky, Mitzenmacher 2014, "Cuckoo filter: practically better than Bloom"; the
+ * search for room is theirs of 2013 ("MemC3").
  *
  *-------------------------------------------------------------------------
  */
@@ -46,8 +51,9 @@
 #define MAX_LOAD		0.95
 
 /*
- * Small tables get so many pairs more: there the keys of a bucket vary more than the load allows for.  With them one table of 30 keys in 10^5 needs the
- * stash at all, larger and smaller ones more seldom, and each further key of it is five times rarer.
+ * Small tables get so many pairs more: there the keys of a bucket vary more than the load allows
+ * for.  With them one table of 30 keys in 10^5 needs the stash at all, larger and smaller ones
+ * more seldom, and each further key of it is five times rarer.
  */
 #define SPARE_PAIRS		2
 
@@ -55,7 +61,8 @@
 #define STASH_BYTES		(STASH_KEYS * 8)
 
 /*
- * As many buckets as the search for room looks into: six moves deep, which at a load of 0.95 is hardly ever needed.
+ * As many buckets as the search for room looks into: six moves deep, which at a load of 0.95 is
+ * hardly ever needed.
  */
 #define MAX_SEARCH		4096
 
@@ -163,7 +170,10 @@ store_tag(const Table *table, uint64_t bucket, unsigned slot, uint64_t tag)
 	bf_store64(p, (bf_load64(p) & ~(table->tags << skip)) | tag << skip);
 }
 
-/* The first slot of a bucket that holds the tag; 0 finds a free one; BUCKET_SLOTS if there is none. */
+/*
+ * The first slot of a bucket that holds the tag; 0 finds a free one; BUCKET_SLOTS if there is
+ * none.
+ */
 static inline unsigned
 find_slot(const Table *table, uint64_t bucket, uint64_t tag)
 {
@@ -188,7 +198,10 @@ stash_count(const uint8_t *stash)
 
 /* ---- design ---- */
 
-/* The load, at most MAX_LOAD, up to which tags of so many bits meet fpr: the formula above, solved. */
+/*
+ * The load, at most MAX_LOAD, up to which tags of so many bits meet fpr: the formula above,
+ * solved.
+ */
 static double
 load_for(double fpr, unsigned bits)
 {
@@ -214,7 +227,8 @@ cuckoo_design(BfDesign *design)
 	}
 	design->millibits = (uint32_t) ceil(best * 1000 - 1e-6);
 	bits = design->param[0];
-	design->expected_fpr = -expm1(PAIR_SLOTS * load_for(design->fpr, bits) * log1p(-1 / (ldexp(1, (int) bits) - 1)));
+	design->expected_fpr =
+		-expm1(PAIR_SLOTS * load_for(design->fpr, bits) * log1p(-1 / (ldexp(1, (int) bits) - 1)));
 }
 
 static uint64_t
@@ -263,14 +277,17 @@ cuckoo_validate(const BfView *view)
 
 /* ---- probing ---- */
 
-/* Is one of the 4 slots equal to the tag?  (Is any lane of x zero?  Exact as to whether, Mycroft 1987.) */
+/*
+ * Is one of the 4 slots equal to the tag?  (Is any lane of x zero?  Exact as to whether, Mycroft
+ * 1987.)
+ */
 static inline bool
 bucket_has_narrow(const Table *table, uint64_t bucket, uint64_t tag)
 {
 	unsigned	bits = table->bits;
 	unsigned	skip;
 	const uint8_t *p = bucket_start(table, bucket, &skip);
-	uint64_t	ones = (UINT64_C(1) | UINT64_C(1) << bits) * (UINT64_C(1) | UINT64_C(1) << 2 * bits);
+	uint64_t ones = (UINT64_C(1) | UINT64_C(1) << bits) * (UINT64_C(1) | UINT64_C(1) << 2 * bits);
 	uint64_t	x = (bf_load64(p) >> skip) ^ (ones * tag);
 
 	return ((x - ones) & ~x & ones << (bits - 1)) != 0;
@@ -308,9 +325,11 @@ has(const Table *table, const Place *place, bool narrow)
 	bool		found;
 
 	if (narrow)
-		found = (int) bucket_has_narrow(table, place->bucket[0], place->tag) | (int) bucket_has_narrow(table, place->bucket[1], place->tag);
+		found = (int) bucket_has_narrow(table, place->bucket[0], place->tag) |
+				(int) bucket_has_narrow(table, place->bucket[1], place->tag);
 	else
-		found = (int) bucket_has_wide(table, place->bucket[0], place->tag) | (int) bucket_has_wide(table, place->bucket[1], place->tag);
+		found = (int) bucket_has_wide(table, place->bucket[0], place->tag) |
+				(int) bucket_has_wide(table, place->bucket[1], place->tag);
 	return found || (bf_load64(stash) != 0 && stash_has(stash, place->key));
 }
 
@@ -383,7 +402,10 @@ cuckoo_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *re
 
 /* ---- adding and removing ---- */
 
-/* A bucket that the search for room has come to: by moving the tag in a slot of the one that it came from. */
+/*
+ * A bucket that the search for room has come to: by moving the tag in a slot of the one that it
+ * came from.
+ */
 typedef struct Step
 {
 	uint32_t	bucket;
@@ -392,10 +414,12 @@ typedef struct Step
 } Step;
 
 /*
- * Finds the nearest free slot that the tags of two full buckets can be moved towards, moves them, and returns true with the slot that has
- * become free in one of the two.  Nothing is changed if there is none.
+ * Finds the nearest free slot that the tags of two full buckets can be moved towards, moves them,
+ * and returns true with the slot that has become free in one of the two.  Nothing is changed if
+ * there is none.
  *
- * Breadth first.  A shortest way comes to no bucket twice, so that the moves do not disturb each other.
+ * Breadth first.  A shortest way comes to no bucket twice, so that the moves do not disturb each
+ * other.
  */
 static bool
 make_room(const Table *table, const Place *place, uint64_t *bucket, unsigned *slot)
@@ -419,12 +443,15 @@ make_room(const Table *table, const Place *place, uint64_t *bucket, unsigned *sl
 
 			if (tag == 0)
 			{
-				/* backwards: each tag of the way moves into the slot that the one before has left */
+				/*
+				 * backwards: each tag of the way moves into the slot that the one before has left
+				 */
 				while (step[at].from != MAX_SEARCH)
 				{
 					const Step *from = &step[step[at].from];
 
-					store_tag(table, step[at].bucket, i, tag_at(table, load_bucket(table, from->bucket), step[at].slot));
+					store_tag(table, step[at].bucket, i,
+							  tag_at(table, load_bucket(table, from->bucket), step[at].slot));
 					i = step[at].slot;
 					at = step[at].from;
 				}
@@ -454,7 +481,8 @@ copies(const Table *table, const Place *place)
 	unsigned	i;
 
 	for (i = 0; i < PAIR_SLOTS; i++)
-		n += tag_at(table, load_bucket(table, place->bucket[i / BUCKET_SLOTS]), i % BUCKET_SLOTS) == place->tag;
+		n += tag_at(table, load_bucket(table, place->bucket[i / BUCKET_SLOTS]), i % BUCKET_SLOTS) ==
+			 place->tag;
 	for (i = 0; i < STASH_KEYS; i++)
 		n += bf_load64(stash + i * 8) == place->key;
 	return n;
@@ -479,8 +507,8 @@ put_in_bucket(const Table *table, const Place *place)
 }
 
 /*
- * False if there is no room, or as many equal keys as there can be.  Keys in the stash have both buckets full, so only then can some of
- * the equal ones be there.
+ * False if there is no room, or as many equal keys as there can be.  Keys in the stash have both
+ * buckets full, so only then can some of the equal ones be there.
  */
 static bool
 add_one(const Table *table, const Place *place)
@@ -628,9 +656,10 @@ const BfKind bf_kind_cuckoo = {
 	.name = "cuckoo",
 	.caps = BF_CAN_ADD | BF_CAN_REMOVE | BF_FROM_SET,
 	.hash_id = BF_HASH_XXH3,
-	.min_fpr = 2e-9,			/* 32 bits at the highest load */
+	.min_fpr = 2e-9, /* 32 bits at the highest load */
 	.better_kind = "standard",
-	.advice = "Cuckoo filters can neither be combined nor folded: build the filter of all keys, or use kind \"counting\".",
+	.advice =
+		"Cuckoo filters can neither be combined nor folded: build the filter of all keys, or use kind \"counting\".",
 	.when = "keys come and go",
 	.design = cuckoo_design,
 	.size = cuckoo_size,

@@ -3,9 +3,9 @@
  * kind_identity.c
  *	  The filter of no keys and no parameters: what an aggregate over no rows gives.
  *
- * It contains nothing and unites with any filter of its family, which stays as it was.  It has no size, kind or FPR because a
- * parallel plan whose workers saw no rows does not know what was asked for.  bf_filter.c treats it as the neutral element, of kinds with
- * another hash, too.
+ * It contains nothing and unites with any filter of its family, which stays as it was.  It has no
+ * size, kind or FPR because a parallel plan whose workers saw no rows does not know what was
+ * asked for.  bf_filter.c treats it as the neutral element, of kinds with another hash, too.
  *
  *-------------------------------------------------------------------------
  */

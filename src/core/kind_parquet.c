@@ -3,22 +3,24 @@
  * kind_parquet.c
  *	  The split block Bloom filter of the Parquet file format, bit for bit.
  *
- * The payload is the bitset as a Parquet file has it; bf_parquet.h has the header that goes before it there.  A block is 8 words of 32 bits,
- * little-endian, and a key sets one bit in each:
+ * The payload is the bitset as a Parquet file has it; bf_parquet.h has the header that goes
+ * before it there.  A block is 8 words of 32 bits, little-endian, and a key sets one bit in each:
  *
  *		block = floor((h >> 32) * blocks / 2^32)	fewer than 2^31
  *		x = bits 31..0 of h
  *		bit in word i = the 5 high bits of x * salt[i] mod 2^32
  *
- * h is XXH64, not the hash of the other kinds.  The block grows with the hash and floor(block / d) is that of a filter with a d-th of the
- * blocks, so that the files of cells (bf_cells.h) hold as they do for bf_cell(), which rounds at another place.
+ * h is XXH64, not the hash of the other kinds.  The block grows with the hash and floor(block /
+ * d) is that of a filter with a d-th of the blocks, so that the files of cells (bf_cells.h) hold
+ * as they do for bf_cell(), which rounds at another place.
  *
- * Eight probes are right for some 0.5 %; away from that, and because a small block varies more, it takes more space than a blocked filter:
- * 10.53 bits a key at 1 %, 16.9 at 0.1 %.
+ * Eight probes are right for some 0.5 %; away from that, and because a small block varies more,
+ * it takes more space than a blocked filter: 10.53 bits a key at 1 %, 16.9 at 0.1 %.
  *
- * The specification allows any number of blocks, and so does all here.  But several readers (Arrow C++, Velox, Impala) refuse what is no
- * power of two, and filters are of this kind to be read by others: those that are sized here are powers of two, up to twice as large as
- * they had to be; folds and unions stay so.
+ * The specification allows any number of blocks, and so does all here.  But several readers
+ * (Arrow C++, Velox, Impala) refuse what is no power of two, and filters are of this kind to be
+ * read by others: those that are sized here are powers of two, up to twice as large as they had
+ * to be; folds and unions stay so.
  *
  *		param[0]	8
  *
@@ -134,7 +136,8 @@ set_bits_scalar(uint8_t *block, uint32_t x, unsigned k)
 
 	(void) k;
 	for (i = 0; i < BF_SPLIT_WORDS; i++)
-		bf_store32(block + i * 4, bf_load32(block + i * 4) | UINT32_C(1) << ((x * salt[i]) >> BIT_SHIFT));
+		bf_store32(block + i * 4, bf_load32(block + i * 4) | UINT32_C(1)
+																 << ((x * salt[i]) >> BIT_SHIFT));
 }
 
 #ifdef HAVE_AVX2_KERNEL
@@ -144,7 +147,8 @@ __attribute__((target("avx2")))
 static inline __m256i
 mask_of(uint32_t x)
 {
-	__m256i		product = _mm256_mullo_epi32(_mm256_set1_epi32((int) x), _mm256_load_si256((const __m256i *) salt));
+	__m256i product =
+		_mm256_mullo_epi32(_mm256_set1_epi32((int) x), _mm256_load_si256((const __m256i *) salt));
 
 	return _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(product, BIT_SHIFT));
 }
@@ -239,7 +243,8 @@ parquet_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 	for (i = 0; i < blocks; i++)
 	{
 		uint64_t	block[BLOCK_BYTES / 8];
-		uint64_t	passed = 1; /* of 2^40 combinations of a bit in each word, those that are all set */
+		uint64_t	passed = 1; /* of 2^40 combinations of a bit in each word, those that are all
+								 * set */
 		unsigned	j;
 
 		bf_cells_gather(env, block, view->payload + i * fold * BLOCK_BYTES, fold, BLOCK_BYTES / 8);
@@ -256,7 +261,10 @@ parquet_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 			bf_check_interrupts(env);
 	}
 
-	/* as blocked, the mean over the blocks; the keys need none, as word i of all blocks is one array of which a key sets one bit */
+	/*
+	 * as blocked, the mean over the blocks; the keys need none, as word i of all blocks is one
+	 * array of which a key sets one bit
+	 */
 	stats->bits = blocks * BF_SPLIT_BITS;
 	stats->hashes = BF_SPLIT_WORDS;
 	stats->fpr /= (double) blocks * (UINT64_C(1) << 40);

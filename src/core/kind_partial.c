@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * kind_partial.c
- *	  An aggregate's state on its way from one process or node to another: the hashes that it has collected.
+ *	  An aggregate's state on its way from one process or node to another: the hashes that it has
+ *	  collected.
  *
- * An honest value: it can be validated, probed (slowly) and measured, so that one that strays into a table does no harm.  The
- * payload is an array of hashes, in no order; one may be there several times, which counts where the finished filter does.  What that
- * shall be is in the header.
+ * An honest value: it can be validated, probed (slowly) and measured, so that one that strays
+ * into a table does no harm.  The payload is an array of hashes, in no order; one may be there
+ * several times, which counts where the finished filter does.  What that shall be is in the
+ * header.
  *
  *	param[0]	kind of the finished filter (BfKindId); 0 where only BF_PARTIAL_UNKNOWN is told
  *	param[1]	BF_PARTIAL_* flags
@@ -26,13 +28,16 @@ partial_check(const BfHeader *head)
 
 	if (head->hash_id != (target != NULL ? target->hash_id : BF_HASH_XXH3))
 		return "the hash function is not the one of the finished filter's kind";
-	if (head->param[1] & ~(uint32_t) BF_PARTIAL_UNKNOWN || head->param[2] != 0 || head->param[3] != 0)
+	if (head->param[1] & ~(uint32_t) BF_PARTIAL_UNKNOWN || head->param[2] != 0 ||
+		head->param[3] != 0)
 		return "reserved fields of the header are not zero";
 	if (head->payload_len % 8 != 0)
 		return "the payload is not a whole number of hashes";
 	if (head->param[1] & BF_PARTIAL_UNKNOWN)
-		return head->param[0] == 0 && head->payload_len == 0 && head->capacity == 0 && head->target_fpr == 0 ? NULL :
-			"a state that knows nothing has contents";
+		return head->param[0] == 0 && head->payload_len == 0 && head->capacity == 0 &&
+					   head->target_fpr == 0
+				   ? NULL
+				   : "a state that knows nothing has contents";
 	if (target == NULL || target->design == NULL)
 		return "the kind of the finished filter is unknown";
 	if (!(head->target_fpr >= target->min_fpr && head->target_fpr < 1))

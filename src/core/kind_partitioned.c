@@ -3,20 +3,21 @@
  * kind_partitioned.c
  *	  A Bloom filter cut into k slices, with one probe in each.
  *
- * Probe i of a key knows slice i only.  That costs a little space, for a key always sets k bits where k throws into one array now and
- * then meet: with m bits in all the fill is 1 - (1 - k/m)^n in place of 1 - (1 - 1/m)^(kn).  In return the slices are independent, each of
- * them a filter with one probe: the FPR is exactly the product of their fills, and any of them can be left out, which is what
- * a union with a filter of fewer probes does.
+ * Probe i of a key knows slice i only.  That costs a little space, for a key always sets k bits
+ * where k throws into one array now and then meet: with m bits in all the fill is 1 - (1 - k/m)^n
+ * in place of 1 - (1 - 1/m)^(kn).  In return the slices are independent, each of them a filter
+ * with one probe: the FPR is exactly the product of their fills, and any of them can be left out,
+ * which is what a union with a filter of fewer probes does.
  *
- * The slices follow each other, W words of 64 bits each.  The bit within one is chosen and folded as in a standard filter, slice by slice:
- * bf_bits.h says how.
+ * The slices follow each other, W words of 64 bits each.  The bit within one is chosen and folded
+ * as in a standard filter, slice by slice: bf_bits.h says how.
  *
  *		param[0]	k; the payload is k * W words
  *
  * FPR = (1 - (1 - k/m)^n)^k, exactly, and the product of the slices' fills for given bits.
  *
- * Kirsch, Mitzenmacher 2008, "Less hashing, same performance: building a better Bloom filter" (section 3); Almeida, Baquero, Preguica,
- * Hutchison 2007, "Scalable Bloom filters" (section 2).
+ * Kirsch, Mitzenmacher 2008, "Less hashing, same performance: building a better Bloom filter"
+ * (section 3); Almeida, Baquero, Preguica, Hutchison 2007, "Scalable Bloom filters" (section 2).
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +29,10 @@
 
 #include <math.h>
 
-/* In 32 bits, which hold any value's length: a probe begins with this division, and a longer one takes thrice the time. */
+/*
+ * In 32 bits, which hold any value's length: a probe begins with this division, and a longer one
+ * takes thrice the time.
+ */
 static inline uint64_t
 slice_words(const BfHeader *head)
 {
@@ -52,7 +56,8 @@ partitioned_size(const BfDesign *design, uint64_t keys)
 	uint64_t	words = bf_math_cells(keys, design->millibits, k * BF_WORD_BITS);
 
 	/* the limit promises half a bit a slice too much, which in the end is less than the rounding */
-	while (words < 65536 && bf_math_partitioned_fpr((double) keys, (double) words * BF_WORD_BITS, k) > design->fpr)
+	while (words < 65536 &&
+		   bf_math_partitioned_fpr((double) keys, (double) words * BF_WORD_BITS, k) > design->fpr)
 		words++;
 	words = bf_math_round_cells(words);
 	return words > BF_MAX_VALUE_SIZE / BF_WORD_BYTES / k ? UINT64_MAX : words * BF_WORD_BYTES * k;
@@ -101,7 +106,10 @@ partitioned_probe_many(const BfView *view, const uint64_t *hashes, size_t n, boo
 	bf_bits_probe_many(view, hashes, n, result, words, words);
 }
 
-/* Slice by slice: as many loads in flight as there are keys in a batch, and all in one k-th of the filter. */
+/*
+ * Slice by slice: as many loads in flight as there are keys in a batch, and all in one k-th of
+ * the filter.
+ */
 static size_t
 partitioned_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
 {
@@ -171,8 +179,9 @@ partitioned_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *
 }
 
 /*
- * As bf_cells_combined_head(), for cells that are a word of every slice.  (The largest map that a filter may be brought to depends on k then:
- * the union of filters beyond 64 MB that differ both in size and in k is no longer the same in every order.)
+ * As bf_cells_combined_head(), for cells that are a word of every slice.  (The largest map that a
+ * filter may be brought to depends on k then: the union of filters beyond 64 MB that differ both
+ * in size and in k is no longer the same in every order.)
  */
 static bool
 partitioned_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
@@ -192,7 +201,8 @@ partitioned_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
 
 /* The first slices of the view, as many as the result has. */
 static void
-combine_slices(const BfEnv *env, BfCellOp op, const BfHeader *head, uint8_t *out, const BfView *view, uint64_t via)
+combine_slices(const BfEnv *env, BfCellOp op, const BfHeader *head, uint8_t *out,
+			   const BfView *view, uint64_t via)
 {
 	uint64_t	out_words = slice_words(head);
 	uint64_t	words = slice_words(&view->head);
@@ -206,13 +216,15 @@ combine_slices(const BfEnv *env, BfCellOp op, const BfHeader *head, uint8_t *out
 static void
 partitioned_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	combine_slices(env, BF_CELL_OR, head, out, view, bf_cells_via(slice_words(&view->head), view->head.param[0] * BF_WORD_BYTES));
+	combine_slices(env, BF_CELL_OR, head, out, view,
+				   bf_cells_via(slice_words(&view->head), view->head.param[0] * BF_WORD_BYTES));
 }
 
 static void
 partitioned_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	combine_slices(env, BF_CELL_AND, head, out, view, bf_cells_via(slice_words(&view->head), view->head.param[0] * BF_WORD_BYTES));
+	combine_slices(env, BF_CELL_AND, head, out, view,
+				   bf_cells_via(slice_words(&view->head), view->head.param[0] * BF_WORD_BYTES));
 }
 
 static void

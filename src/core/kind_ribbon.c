@@ -3,48 +3,59 @@
  * kind_ribbon.c
  *	  The smallest of the kinds that are built at once: a few thousandths above the lower bound.
  *
- * A table of slots, each of which has w columns of one bit, and for every key one equation a column: of the 64 slots from the key's start
- * on, those that its coefficients choose add up (XOR) to its fingerprint.  Who asks for another key gets a sum that has nothing to do with
- * that key's fingerprint: w columns let 2^-w of them pass.
+ * A table of slots, each of which has w columns of one bit, and for every key one equation a
+ * column: of the 64 slots from the key's start on, those that its coefficients choose add up
+ * (XOR) to its fingerprint.  Who asks for another key gets a sum that has nothing to do with that
+ * key's fingerprint: w columns let 2^-w of them pass.
  *
- * Equations sorted by their start make a matrix that is a band, a *ribbon*, which Gaussian elimination solves on the fly: a row whose first
- * coefficient meets a row that stands there already is added to it, starts later then, and so on to a slot that is free.  That works
- * while there are more slots than keys, everywhere.  Chance makes it otherwise in places; so we take less slots than keys instead,
- * and *bump* what is too much: slots are cut into buckets of 128, and a bucket's threshold says that keys which start at less than the
- * 0th, 12th, 36th or 128th slot of it are not in this layer.  A bucket's high starts come first, and what a bucket cannot take is at its
- * low starts, where the bucket before it spills over.  Bumped keys, a twentieth, go to the next layer, which is another such table
- * with places of its own; those of the last go to the list of stragglers.  Nothing is tried twice, no seed is looked for.  One slot in 1500
+ * Equations sorted by their start make a matrix that is a band, a *ribbon*, which Gaussian
+ * elimination solves on the fly: a row whose first coefficient meets a row that stands there
+ * already is added to it, starts later then, and so on to a slot that is free.  That works while
+ * there are more slots than keys, everywhere.  Chance makes it otherwise in places; so we take
+ * less slots than keys instead, and *bump* what is too much: slots are cut into buckets of 128,
+ * and a bucket's threshold says that keys which start at less than the 0th, 12th, 36th or 128th
+ * slot of it are not in this layer.  A bucket's high starts come first, and what a bucket cannot
+ * take is at its low starts, where the bucket before it spills over.  Bumped keys, a twentieth,
+ * go to the next layer, which is another such table with places of its own; those of the last go
+ * to the list of stragglers.  Nothing is tried twice, no seed is looked for.  One slot in 1500
  * remains empty, and the thresholds take 2/128 bits a key.
  *
- * Rates between powers of two: slots in a first, *binary* part have c columns, those in a second, *ternary* part have a column that adds up modulo 3
- * in place of one or two of them:
+ * Rates between powers of two: slots in a first, *binary* part have c columns, those in a second,
+ * *ternary* part have a column that adds up modulo 3 in place of one or two of them:
  *
  *		param[2] = 0:	c = w, ternary w - 2, its rate 4/3 as high:		2^-w (1 + s/3)
  *		param[2] = 1:	c = w - 1, ternary w - 2, its rate 2/3 as high:	2^-(w-1) (1 - s/3)
  *
- * with s the share of the ternary part.  Columns of one bit alone, w and w - 1 of them, would take up to 0.086 bits a key more than the bound,
- * 1.15 % at a rate of 1 %; so it is 0.04 at the most.  The ternary column has the coefficients of the others, 0 or 1, but an elimination of
- * its own, modulo 3; a key is in the layer if both can take it.  No equation crosses from one part into the other.
+ * with s the share of the ternary part.  Columns of one bit alone, w and w - 1 of them, would
+ * take up to 0.086 bits a key more than the bound, 1.15 % at a rate of 1 %; so it is 0.04 at the
+ * most.  The ternary column has the coefficients of the others, 0 or 1, but an elimination of its
+ * own, modulo 3; a key is in the layer if both can take it.  No equation crosses from one part
+ * into the other.
  *
- *		table		layers
- *		layer		u32, blocks of the next layer, 0 if there is none; the thresholds, 2 bits a bucket, zeros up to a whole byte; then the
- *					front, the first f = min(4, w - 2) columns, block by block; then the rest, the other columns of one bit, block by block;
- *					then the groups, the ternary columns of five blocks each
+ *		table		layers layer		u32, blocks of the next layer, 0 if there is none; the
+ *		thresholds, 2 bits a bucket, zeros up to a whole byte; then the
+ *					front, the first f = min(4, w - 2) columns, block by block; then the rest, the
+ *					other columns of one bit, block by block; then the groups, the ternary columns
+ *					of five blocks each
  *		block		a word of 8 bytes for each column, the first slot in its lowest bit
- *		group		byte i has the i-th slots of five blocks: with n = their digits to the base 3, the first block's the highest,
- *					ceil(256 n / 243), so that digit k is floor(3 (byte 3^k mod 256) / 256): 1.6 bits for 1.585
+ *		group		byte i has the i-th slots of five blocks: with n = their digits to the base 3,
+ *		the first block's the highest,
+ *					ceil(256 n / 243), so that digit k is floor(3 (byte 3^k mod 256) / 256): 1.6
+ *					bits for 1.585
  *		geometry	blocks of the first layer
  *
  *		param[0]	w
  *		param[1]	s, in 65536ths
  *		param[2]	0 or 1
  *
- * Blocks that no key starts in: the last one of each part, which those before reach into.  A probe reads two neighbouring blocks of the front, 64
- * bytes, and the rest only if those columns agree: one other key in 16.
+ * Blocks that no key starts in: the last one of each part, which those before reach into.  A
+ * probe reads two neighbouring blocks of the front, 64 bytes, and the rest only if those columns
+ * agree: one other key in 16.
  *
- * Dietzfelbinger, Walzer 2019, "Efficient Gauss elimination for near-quadratic matrices with one short random block per row"; Dillinger,
- * Walzer 2021, "Ribbon filter: practically smaller than Bloom and Xor"; Dillinger, Hübschle-Schneider, Sanders, Walzer 2022, "Fast succinct
- * retrieval and approximate membership using ribbon", whose bumping this is.
+ * Dietzfelbinger, Walzer 2019, "Efficient Gauss elimination for near-quadratic matrices with one
+ * short random block per row"; Dillinger, Walzer 2021, "Ribbon filter: practically smaller than
+ * Bloom and Xor"; Dillinger, Hübschle-Schneider, Sanders, Walzer 2022, "Fast succinct retrieval
+ * and approximate membership using ribbon", whose bumping this is.
  *
  *-------------------------------------------------------------------------
  */
@@ -71,16 +82,22 @@
 #define MAX_LAYERS		4
 #define FRONT			4		/* columns that are looked at first */
 
-/* Starts below this are bumped.  For this width and load, found by trying; what differs by some slots costs next to nothing. */
+/*
+ * Starts below this are bumped.  For this width and load, found by trying; what differs by some
+ * slots costs next to nothing.
+ */
 static const uint8_t threshold[4] = {0, 12, 36, BUCKET_SLOTS};
 
 /*
- * A layer of many keys has this many slots less than keys, in 1024ths, and bumps a little more than that.  More would cost time and layers, less
- * leaves slots empty.
+ * A layer of many keys has this many slots less than keys, in 1024ths, and bumps a little more
+ * than that.  More would cost time and layers, less leaves slots empty.
  */
 #define OVERLOAD		51
 
-/* A layer of few keys has as many slots more, and bumps next to nothing: there is no use in yet another one. */
+/*
+ * A layer of few keys has as many slots more, and bumps next to nothing: there is no use in yet
+ * another one.
+ */
 #define FEW_KEYS		1500
 #define SLACK_SLOTS		16
 
@@ -90,7 +107,10 @@ static const uint8_t threshold[4] = {0, 12, 36, BUCKET_SLOTS};
 /* The list takes no more for so many keys than a layer would. */
 #define LIST_KEYS		12
 
-/* Odd numbers without structure, for what is independent of each other: fingerprint, and places in the later layers. */
+/*
+ * Odd numbers without structure, for what is independent of each other: fingerprint, and places
+ * in the later layers.
+ */
 #define FINGERPRINT		UINT64_C(0xa0761d6478bd642f)
 static const uint64_t place_multiplier[MAX_LAYERS] = {
 	0, UINT64_C(0xe7037ed1a0b428db), UINT64_C(0x8ebc6af09c88c6e3), UINT64_C(0x589965cc75374cc3),
@@ -103,20 +123,23 @@ typedef struct Layer
 	const uint8_t *bytes;		/* where it is read */
 	uint64_t	blocks;
 	uint64_t	binary_blocks;
-	uint64_t	starts;			/* where a key can start, the gap between the parts left out; 0: the layer is not within the payload */
+	uint64_t	starts;			/* where a key can start, the gap between the parts left out; 0:
+								 * the layer is not within the payload */
 	uint64_t	gap_at;			/* starts from this one on lie so much ... */
 	uint64_t	gap;			/* ... further on */
 	unsigned	front_width;
 	unsigned	rest_width;		/* of the ternary part */
 	unsigned	extra_width;	/* the binary part's, more than that */
-	uint64_t	front;			/* where the front begins, in bytes from the beginning of the layer */
+	uint64_t	front;			/* where the front begins, in bytes from the beginning of the
+								 * layer */
 	uint64_t	rest;			/* ... the rest */
 	uint64_t	groups;			/* ... the groups */
 	uint64_t	len;
 } Layer;
 
 /*
- * How many of the blocks are ternary: whole groups or all, and the rate is what was asked for or lower.  Neither part has one block alone.
+ * How many of the blocks are ternary: whole groups or all, and the rate is what was asked for or
+ * lower.  Neither part has one block alone.
  */
 static inline uint64_t
 ternary_blocks(const BfHeader *head, uint64_t blocks)
@@ -159,9 +182,11 @@ layer_shape(const BfHeader *head, uint32_t blocks, Layer *layer)
 	layer->gap = ternary > 0 && ternary < blocks ? BLOCK_SLOTS : 0;
 	layer->starts = (layer->blocks - 1) * BLOCK_SLOTS - layer->gap;
 	layer->gap_at = layer->gap > 0 ? (layer->binary_blocks - 1) * BLOCK_SLOTS : 0;
-	layer->front = NEXT_BYTES + (layer->blocks + 7) / 8;	/* 2 blocks a bucket, 4 buckets a byte */
+	layer->front = NEXT_BYTES + (layer->blocks + 7) / 8; /* 2 blocks a bucket, 4 buckets a byte */
 	layer->rest = layer->front + layer->blocks * layer->front_width * WORD_BYTES;
-	layer->groups = layer->rest + (layer->blocks * layer->rest_width + layer->binary_blocks * layer->extra_width) * WORD_BYTES;
+	layer->groups = layer->rest + (layer->blocks * layer->rest_width +
+								   layer->binary_blocks * layer->extra_width) *
+									  WORD_BYTES;
 	layer->len = layer->groups + (ternary + GROUP_BLOCKS - 1) / GROUP_BLOCKS * GROUP_BYTES;
 }
 
@@ -175,10 +200,15 @@ front_offset(const Layer *layer, uint64_t block)
 static inline uint64_t
 rest_offset(const Layer *layer, uint64_t block)
 {
-	return layer->rest + (block * layer->rest_width + BF_MIN(block, layer->binary_blocks) * layer->extra_width) * WORD_BYTES;
+	return layer->rest +
+		   (block * layer->rest_width + BF_MIN(block, layer->binary_blocks) * layer->extra_width) *
+			   WORD_BYTES;
 }
 
-/* ... and the group of a ternary block; its digits are number (block - binary_blocks) % GROUP_BLOCKS. */
+/*
+ * ... and the group of a ternary block; its digits are number (block - binary_blocks) %
+ * GROUP_BLOCKS.
+ */
 static inline uint64_t
 group_offset(const Layer *layer, uint64_t block)
 {
@@ -227,7 +257,10 @@ parity(uint64_t x)
 	return (uint64_t) __builtin_parityll(x);
 }
 
-/* Where the equations of a key lie: over two blocks, so that instead of the words the coefficients are shifted. */
+/*
+ * Where the equations of a key lie: over two blocks, so that instead of the words the
+ * coefficients are shifted.
+ */
 typedef struct Window
 {
 	const uint8_t *front;		/* NULL: any key passes */
@@ -248,7 +281,7 @@ shifted_coefficients(const Window *window)
 	uint64_t	all = coefficients_of(window->mix);
 	unsigned	shift = window->start % BLOCK_SLOTS;
 
-	return (Coefficients) {.in_low = all << shift, .in_high = all >> 1 >> (BLOCK_SLOTS - 1 - shift)};
+	return (Coefficients){.in_low = all << shift, .in_high = all >> 1 >> (BLOCK_SLOTS - 1 - shift)};
 }
 
 /* What a row adds up to in a column, whose words begin at low and high. */
@@ -268,11 +301,17 @@ typedef struct Planes
 static inline unsigned
 ternary_sum(Planes low, Planes high, Coefficients in)
 {
-	return (unsigned) (__builtin_popcountll(low.some & in.in_low) + __builtin_popcountll(low.two & in.in_low) +
-					   __builtin_popcountll(high.some & in.in_high) + __builtin_popcountll(high.two & in.in_high)) % 3;
+	return (unsigned) (__builtin_popcountll(low.some & in.in_low) +
+					   __builtin_popcountll(low.two & in.in_low) +
+					   __builtin_popcountll(high.some & in.in_high) +
+					   __builtin_popcountll(high.two & in.in_high)) %
+		   3;
 }
 
-/* What this processor does best: what a row adds up to in four columns; and the k-th digits of a group. */
+/*
+ * What this processor does best: what a row adds up to in four columns; and the k-th digits of a
+ * group.
+ */
 typedef uint64_t (*SumFour) (const uint8_t *low, const uint8_t *high, Coefficients in);
 typedef Planes (*Digits) (const uint8_t *group, unsigned k);
 
@@ -345,7 +384,10 @@ layer_number(const BfHeader *head, Table *table, unsigned number)
 	return &table->layer[number];
 }
 
-/* Finds the window of a key in a layer; false if the key is not in it, or the layer cannot be read. */
+/*
+ * Finds the window of a key in a layer; false if the key is not in it, or the layer cannot be
+ * read.
+ */
 static inline __attribute__((always_inline)) bool
 find_in_layer(const Layer *layer, uint64_t place, unsigned front_width, Window *window)
 {
@@ -359,8 +401,8 @@ find_in_layer(const Layer *layer, uint64_t place, unsigned front_width, Window *
 }
 
 /*
- * Finds the window of a key in its table, mix being set, in the layers from one on; false if the key is in none of them.  A layer that is not within
- * the payload is no reason to say no.
+ * Finds the window of a key in its table, mix being set, in the layers from one on; false if the
+ * key is in none of them.  A layer that is not within the payload is no reason to say no.
  */
 static bool
 find_window(const BfHeader *head, Table *table, uint64_t place, unsigned from, Window *window)
@@ -376,7 +418,8 @@ find_window(const BfHeader *head, Table *table, uint64_t place, unsigned from, W
 			window->front = NULL;
 			return layer->blocks != 0;
 		}
-		if (find_in_layer(layer, i == 0 ? place : window->mix * place_multiplier[i], layer->front_width, window))
+		if (find_in_layer(layer, i == 0 ? place : window->mix * place_multiplier[i],
+						  layer->front_width, window))
 		{
 			window->layer = i;
 			return true;
@@ -393,9 +436,12 @@ front_holds(const Window *window, unsigned width, unsigned front_width, SumFour 
 	unsigned	i;
 
 	if (front_width == FRONT)
-		return ((differ ^ sum_four(window->front, window->front + FRONT * WORD_BYTES, in)) & ((1 << FRONT) - 1)) == 0;
+		return ((differ ^ sum_four(window->front, window->front + FRONT * WORD_BYTES, in)) &
+				((1 << FRONT) - 1)) == 0;
 	for (i = 0; i < front_width; i++)
-		differ ^= sum(window->front + i * WORD_BYTES, window->front + (front_width + i) * WORD_BYTES, in) << i;
+		differ ^=
+			sum(window->front + i * WORD_BYTES, window->front + (front_width + i) * WORD_BYTES, in)
+			<< i;
 	return (differ & ((UINT64_C(1) << front_width) - 1)) == 0;
 }
 
@@ -428,7 +474,8 @@ find_rest(const Layer *layer, const Window *window, Rest *rest)
 
 /* The ternary column, which takes longest, is looked at last. */
 static inline __attribute__((always_inline)) bool
-rest_holds(const Rest *rest, const Window *window, unsigned width, unsigned front_width, Digits digits)
+rest_holds(const Rest *rest, const Window *window, unsigned width, unsigned front_width,
+		   Digits digits)
 {
 	Coefficients in = shifted_coefficients(window);
 	uint64_t	fingerprint = fingerprint_of(window->mix);
@@ -436,12 +483,15 @@ rest_holds(const Rest *rest, const Window *window, unsigned width, unsigned fron
 	unsigned	i;
 
 	for (i = 0; i < rest->columns; i++)
-		differ ^= sum(rest->words + i * WORD_BYTES, rest->words + (rest->columns + i) * WORD_BYTES, in) << i;
+		differ ^=
+			sum(rest->words + i * WORD_BYTES, rest->words + (rest->columns + i) * WORD_BYTES, in)
+			<< i;
 	if ((differ & ((UINT64_C(1) << rest->columns) - 1)) != 0)
 		return false;
 	return rest->group == NULL ||
-		ternary_sum(digits(rest->group, rest->k), digits(rest->next_group, (rest->k + 1) % GROUP_BLOCKS), in) ==
-		fingerprint_trit(fingerprint, width);
+		   ternary_sum(digits(rest->group, rest->k),
+					   digits(rest->next_group, (rest->k + 1) % GROUP_BLOCKS),
+					   in) == fingerprint_trit(fingerprint, width);
 }
 
 static inline __attribute__((always_inline)) bool
@@ -474,7 +524,10 @@ probe_with(const BfView *view, uint64_t hash, SumFour sum_four, Digits digits)
 /* As many as a word has bits. */
 #define BATCH			64
 
-/* Tables that were read once need not be read for each key: those of 2^25 keys, or else the latest ones. */
+/*
+ * Tables that were read once need not be read for each key: those of 2^25 keys, or else the
+ * latest ones.
+ */
 #define OPEN_TABLES		16
 
 static inline Table *
@@ -487,7 +540,10 @@ table_number(const BfView *view, Table *tables, uint64_t number)
 	return table;
 }
 
-/* Into the second-level cache: a batch's lines would take most of the first one, and more of them can be on their way at a time. */
+/*
+ * Into the second-level cache: a batch's lines would take most of the first one, and more of them
+ * can be on their way at a time.
+ */
 static inline void
 fetch_ahead(const uint8_t *bytes)
 {
@@ -502,12 +558,12 @@ prefetch_front(const Window *window, unsigned front_width)
 }
 
 /*
- * A batch in rounds, each of which fetches what the next one reads.  Most keys are in the first layer, and most of those fail in the front; no
- * branch hangs on which.  Sets of keys are bits.
+ * A batch in rounds, each of which fetches what the next one reads.  Most keys are in the first
+ * layer, and most of those fail in the front; no branch hangs on which.  Sets of keys are bits.
  */
 static inline __attribute__((always_inline)) void
-probe_batch(const BfView *view, Table *tables, const uint64_t *hashes, unsigned n, bool *result, unsigned front_width,
-			SumFour sum_four, Digits digits)
+probe_batch(const BfView *view, Table *tables, const uint64_t *hashes, unsigned n, bool *result,
+			unsigned front_width, SumFour sum_four, Digits digits)
 {
 	const BfHeader *head = &view->head;
 	unsigned	width = head->param[BF_STATIC_WIDTH];
@@ -571,7 +627,8 @@ probe_batch(const BfView *view, Table *tables, const uint64_t *hashes, unsigned 
 	for (set = passed; set != 0; set &= set - 1)
 	{
 		i = (unsigned) __builtin_ctzll(set);
-		passed ^= (uint64_t) !rest_holds(&rest[nrest++], &window[i], width, front_width, digits) << i;
+		passed ^= (uint64_t) !rest_holds(&rest[nrest++], &window[i], width, front_width, digits)
+				  << i;
 	}
 	passed |= any;
 	for (i = 0; i < n; i++)
@@ -590,7 +647,8 @@ static inline uint64_t
 sum_four_scalar(const uint8_t *low, const uint8_t *high, Coefficients in)
 {
 	return sum(low, high, in) | sum(low + WORD_BYTES, high + WORD_BYTES, in) << 1 |
-		sum(low + 2 * WORD_BYTES, high + 2 * WORD_BYTES, in) << 2 | sum(low + 3 * WORD_BYTES, high + 3 * WORD_BYTES, in) << 3;
+		   sum(low + 2 * WORD_BYTES, high + 2 * WORD_BYTES, in) << 2 |
+		   sum(low + 3 * WORD_BYTES, high + 3 * WORD_BYTES, in) << 3;
 }
 
 /* Eight bytes at a time, in lanes of 16 bits: a digit is 1 or 2 from 256/3 on, 2 from 512/3 on. */
@@ -599,7 +657,8 @@ digits_scalar(const uint8_t *group, unsigned k)
 {
 	const uint64_t lanes = UINT64_C(0x00ff00ff00ff00ff);
 	const uint64_t ones = UINT64_C(0x0001000100010001);
-	const uint64_t gather = UINT64_C(0x0102040810204080);	/* takes the lowest bit of each byte to the highest byte */
+	const uint64_t gather = UINT64_C(0x0102040810204080);	/* takes the lowest bit of each byte
+															 * to the highest byte */
 	Planes		planes = {0, 0};
 	unsigned	i;
 
@@ -624,7 +683,8 @@ probe_scalar(const BfView *view, uint64_t hash)
 }
 
 static void
-probe_batch_scalar(const BfView *view, Table *tables, const uint64_t *hashes, unsigned n, bool *result)
+probe_batch_scalar(const BfView *view, Table *tables, const uint64_t *hashes, unsigned n,
+				   bool *result)
 {
 	unsigned	common = common_width(&view->head);
 
@@ -636,14 +696,21 @@ probe_batch_scalar(const BfView *view, Table *tables, const uint64_t *hashes, un
 
 #ifdef HAVE_X86_KERNELS
 
-/* Four words at once: the parity of each byte by a table of 16, then the bytes of each word added up. */
+/*
+ * Four words at once: the parity of each byte by a table of 16, then the bytes of each word added
+ * up.
+ */
 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 static inline uint64_t
 sum_four_avx2(const uint8_t *low, const uint8_t *high, Coefficients in)
 {
-	const __m256i table = _mm256_set_epi8(0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0);
-	__m256i		x = _mm256_xor_si256(_mm256_and_si256(_mm256_loadu_si256((const __m256i *) (const void *) low), _mm256_set1_epi64x((long long) in.in_low)),
-									 _mm256_and_si256(_mm256_loadu_si256((const __m256i *) (const void *) high), _mm256_set1_epi64x((long long) in.in_high)));
+	const __m256i table = _mm256_set_epi8(0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1,
+										  0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0);
+	__m256i		  x =
+		_mm256_xor_si256(_mm256_and_si256(_mm256_loadu_si256((const __m256i *) (const void *) low),
+										  _mm256_set1_epi64x((long long) in.in_low)),
+						 _mm256_and_si256(_mm256_loadu_si256((const __m256i *) (const void *) high),
+										  _mm256_set1_epi64x((long long) in.in_high)));
 
 	x = _mm256_and_si256(_mm256_xor_si256(x, _mm256_srli_epi64(x, 4)), _mm256_set1_epi8(15));
 	x = _mm256_sad_epu8(_mm256_shuffle_epi8(table, x), _mm256_setzero_si256());
@@ -666,10 +733,15 @@ digits_avx2(const uint8_t *group, unsigned k)
 	{
 		__m256i		x = _mm256_loadu_si256((const __m256i *) (const void *) (group + i));
 
-		x = _mm256_or_si256(_mm256_and_si256(_mm256_mullo_epi16(x, multiplier), lanes),
-							_mm256_slli_epi16(_mm256_mullo_epi16(_mm256_srli_epi16(x, 8), multiplier), 8));
-		planes.some |= (uint64_t) (uint32_t) _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(x, third), x)) << i;
-		planes.two |= (uint64_t) (uint32_t) _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(x, two_thirds), x)) << i;
+		x = _mm256_or_si256(
+			_mm256_and_si256(_mm256_mullo_epi16(x, multiplier), lanes),
+			_mm256_slli_epi16(_mm256_mullo_epi16(_mm256_srli_epi16(x, 8), multiplier), 8));
+		planes.some |= (uint64_t) (uint32_t) _mm256_movemask_epi8(
+						   _mm256_cmpeq_epi8(_mm256_max_epu8(x, third), x))
+					   << i;
+		planes.two |= (uint64_t) (uint32_t) _mm256_movemask_epi8(
+						  _mm256_cmpeq_epi8(_mm256_max_epu8(x, two_thirds), x))
+					  << i;
 	}
 	return planes;
 }
@@ -681,9 +753,9 @@ probe_avx2(const BfView *view, uint64_t hash)
 	return probe_with(view, hash, sum_four_avx2, digits_avx2);
 }
 
-__attribute__((target("avx2,bmi,bmi2,popcnt")))
-static void
-probe_batch_avx2(const BfView *view, Table *tables, const uint64_t *hashes, unsigned n, bool *result)
+__attribute__((target("avx2,bmi,bmi2,popcnt"))) static void
+probe_batch_avx2(const BfView *view, Table *tables, const uint64_t *hashes, unsigned n,
+				 bool *result)
 {
 	unsigned	common = common_width(&view->head);
 
@@ -699,7 +771,8 @@ static bool
 have_x86_kernels(void)
 {
 #ifdef HAVE_X86_KERNELS
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+		   __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 #else
 	return false;
 #endif
@@ -729,7 +802,10 @@ bf_ribbon_scalar_twin(void)
 /* Columns of the rest, at the most, and rounded up to whole bytes. */
 #define MAX_REST		32
 
-/* A filter of this size is within the second-level cache, or will be soon: to fetch ahead what is there takes longer than to wait for it. */
+/*
+ * A filter of this size is within the second-level cache, or will be soon: to fetch ahead what is
+ * there takes longer than to wait for it.
+ */
 #define WIDE_NEAR		((uint64_t) 1 << 20)
 
 /* One layer of all shards, opened; offsets are in bytes from the beginning of the payload. */
@@ -748,7 +824,10 @@ typedef struct WideLayer
 	bool		stragglers;		/* are there any? */
 } WideLayer;
 
-/* Sets what belongs to a shard, and no more: to clear it all would take a large part of a call with a few keys. */
+/*
+ * Sets what belongs to a shard, and no more: to clear it all would take a large part of a call
+ * with a few keys.
+ */
 static void
 open_wide_layer(const BfView *view, unsigned number, WideLayer *open)
 {
@@ -779,7 +858,10 @@ open_wide_layer(const BfView *view, unsigned number, WideLayer *open)
 	}
 }
 
-/* What a batch of keys asks of a layer, and where.  Offsets are in bytes from the beginning of the payload. */
+/*
+ * What a batch of keys asks of a layer, and where.  Offsets are in bytes from the beginning of
+ * the payload.
+ */
 typedef struct Batch
 {
 	uint64_t	mix[BF_WIDE_BATCH] __attribute__((aligned(64)));
@@ -795,7 +877,8 @@ typedef struct Batch
 	uint64_t	digits_first[BF_WIDE_BATCH];	/* ... which ones these are */
 	uint64_t	digits_in[BF_WIDE_BATCH];	/* ... which ones add up */
 	uint8_t		front_wanted[BF_WIDE_BATCH];	/* a bit for each column */
-	uint8_t		front_sums[BF_WIDE_BATCH];	/* what they add up to in the first block, and then in the second one */
+	uint8_t		front_sums[BF_WIDE_BATCH];	/* what they add up to in the first block, and then in
+											 * the second one */
 	uint8_t		rest_wanted[MAX_REST / 8][BF_WIDE_BATCH];	/* the same for eight columns */
 	uint8_t		rest_sums[MAX_REST / 8][BF_WIDE_BATCH];
 	uint8_t		digit_wanted[BF_WIDE_BATCH];
@@ -815,9 +898,11 @@ store_bytes(uint8_t *to, __m512i x)
 
 /* The windows of all keys; keys that are not in this layer are late. */
 BF_WIDE_INLINE void
-wide_windows(const BfView *view, const WideLayer *open, unsigned number, const uint64_t *hashes, size_t n, BfWideShards shards, Batch *batch)
+wide_windows(const BfView *view, const WideLayer *open, unsigned number, const uint64_t *hashes,
+			 size_t n, BfWideShards shards, Batch *batch)
 {
-	const __m512i thresholds = _mm512_set_epi64(0, 0, 0, 0, threshold[3], threshold[2], threshold[1], threshold[0]);
+	const __m512i thresholds =
+		_mm512_set_epi64(0, 0, 0, 0, threshold[3], threshold[2], threshold[1], threshold[0]);
 	const __m512i one = _mm512_set1_epi64(1);
 	unsigned	width = view->head.param[BF_STATIC_WIDTH];
 	bool		far = view->head.payload_len > WIDE_NEAR;
@@ -834,16 +919,22 @@ wide_windows(const BfView *view, const WideLayer *open, unsigned number, const u
 		__m512i		block;
 
 		if (number > 0)
-			place = _mm512_mullo_epi64(mix, _mm512_set1_epi64((long long) place_multiplier[number]));
+			place =
+				_mm512_mullo_epi64(mix, _mm512_set1_epi64((long long) place_multiplier[number]));
 		start = bf_wide_cell(place, bf_wide_pick(open->starts, shard, shards));
-		start = _mm512_mask_add_epi64(start, _mm512_cmpge_epu64_mask(start, bf_wide_pick(open->gap_at, shard, shards)),
-									  start, bf_wide_pick(open->gap, shard, shards));
+		start = _mm512_mask_add_epi64(
+			start, _mm512_cmpge_epu64_mask(start, bf_wide_pick(open->gap_at, shard, shards)), start,
+			bf_wide_pick(open->gap, shard, shards));
 		block = _mm512_srli_epi64(start, 6);
 		_mm512_store_si512(batch->shard + i, shard);
 		_mm512_store_si512(batch->mix + i, mix);
 		_mm512_store_si512(batch->start + i, start);
-		_mm512_store_si512(batch->code + i, _mm512_add_epi64(bf_wide_pick(open->thresholds, shard, shards), _mm512_srli_epi64(block, 3)));
-		_mm512_store_si512(batch->front + i, _mm512_add_epi64(bf_wide_pick(open->front, shard, shards), _mm512_slli_epi64(block, 5)));
+		_mm512_store_si512(batch->code + i,
+						   _mm512_add_epi64(bf_wide_pick(open->thresholds, shard, shards),
+											_mm512_srli_epi64(block, 3)));
+		_mm512_store_si512(batch->front + i,
+						   _mm512_add_epi64(bf_wide_pick(open->front, shard, shards),
+											_mm512_slli_epi64(block, 5)));
 		if (open->odd != 0)
 		{
 			batch->odd |= (uint64_t) bf_wide_among(shard, open->odd) << i;
@@ -857,16 +948,23 @@ wide_windows(const BfView *view, const WideLayer *open, unsigned number, const u
 		__m512i		start = _mm512_load_si512(batch->start + i);
 		__m512i		shift = _mm512_and_si512(start, _mm512_set1_epi64(BLOCK_SLOTS - 1));
 		__m512i		all = _mm512_or_si512(mix, one);
-		__m512i		fingerprint = _mm512_mullo_epi64(mix, _mm512_set1_epi64((long long) FINGERPRINT));
-		__m512i		code = _mm512_srlv_epi64(_mm512_load_si512(batch->code + i),
-											 _mm512_and_si512(_mm512_srli_epi64(start, 6), _mm512_set1_epi64(6)));
+		__m512i fingerprint = _mm512_mullo_epi64(mix, _mm512_set1_epi64((long long) FINGERPRINT));
+		__m512i		code =
+			_mm512_srlv_epi64(_mm512_load_si512(batch->code + i),
+							  _mm512_and_si512(_mm512_srli_epi64(start, 6), _mm512_set1_epi64(6)));
 		size_t		j;
 
 		code = _mm512_permutexvar_epi64(_mm512_and_si512(code, _mm512_set1_epi64(3)), thresholds);
-		batch->late |= (uint64_t) _mm512_cmplt_epu64_mask(_mm512_and_si512(start, _mm512_set1_epi64(BUCKET_SLOTS - 1)), code) << i;
+		batch->late |= (uint64_t) _mm512_cmplt_epu64_mask(
+						   _mm512_and_si512(start, _mm512_set1_epi64(BUCKET_SLOTS - 1)), code)
+					   << i;
 		_mm512_store_si512(batch->in_low + i, _mm512_sllv_epi64(all, shift));
-		_mm512_store_si512(batch->in_high + i, _mm512_srlv_epi64(all, _mm512_sub_epi64(_mm512_set1_epi64(BLOCK_SLOTS), shift)));
-		store_bytes(batch->front_wanted + i, _mm512_and_si512(_mm512_srli_epi64(fingerprint, 64 - width), _mm512_set1_epi64((1 << FRONT) - 1)));
+		_mm512_store_si512(
+			batch->in_high + i,
+			_mm512_srlv_epi64(all, _mm512_sub_epi64(_mm512_set1_epi64(BLOCK_SLOTS), shift)));
+		store_bytes(batch->front_wanted + i,
+					_mm512_and_si512(_mm512_srli_epi64(fingerprint, 64 - width),
+									 _mm512_set1_epi64((1 << FRONT) - 1)));
 		for (j = i; far && j < i + BF_WIDE_LANES; j++)
 		{
 			fetch_ahead(view->payload + batch->front[j]);
@@ -876,11 +974,15 @@ wide_windows(const BfView *view, const WideLayer *open, unsigned number, const u
 	batch->late &= ~batch->odd & bf_wide_all(n);
 }
 
-/* What a row adds up to in the front, a bit for each column: in the first block, and then in the second one. */
+/*
+ * What a row adds up to in the front, a bit for each column: in the first block, and then in the
+ * second one.
+ */
 BF_WIDE_INLINE unsigned
 wide_front(const BfView *view, const Batch *batch, size_t i)
 {
-	__m512i		in = _mm512_mask_set1_epi64(_mm512_set1_epi64((long long) batch->in_low[i]), 0xf0, (long long) batch->in_high[i]);
+	__m512i		in = _mm512_mask_set1_epi64(_mm512_set1_epi64((long long) batch->in_low[i]), 0xf0,
+											(long long) batch->in_high[i]);
 	__m512i		x = _mm512_and_si512(in, _mm512_loadu_si512(view->payload + batch->front[i]));
 
 	return _mm512_test_epi64_mask(_mm512_popcnt_epi64(x), _mm512_set1_epi64(1));
@@ -896,46 +998,66 @@ wide_fronts(const BfView *view, Batch *batch, size_t n)
 	for (i = 0; i < n; i++)
 		batch->front_sums[i] = (uint8_t) wide_front(view, batch, i);
 	sums = _mm512_load_si512(batch->front_sums);
-	sums = _mm512_xor_si512(_mm512_xor_si512(sums, _mm512_srli_epi16(sums, FRONT)), _mm512_load_si512(batch->front_wanted));
+	sums = _mm512_xor_si512(_mm512_xor_si512(sums, _mm512_srli_epi16(sums, FRONT)),
+							_mm512_load_si512(batch->front_wanted));
 	return _mm512_testn_epi8_mask(sums, _mm512_set1_epi8((1 << FRONT) - 1)) & bf_wide_all(n);
 }
 
 /* find_rest() for eight keys, and what they want of it. */
 BF_WIDE_INLINE void
-wide_find_rest(const BfView *view, const WideLayer *open, size_t i, unsigned rest_width, unsigned extra_width, BfWideShards shards, Batch *batch)
+wide_find_rest(const BfView *view, const WideLayer *open, size_t i, unsigned rest_width,
+			   unsigned extra_width, BfWideShards shards, Batch *batch)
 {
-	const __m512i reciprocal = _mm512_set1_epi64(0xcccccccd);	/* of GROUP_BLOCKS, times 2^34: exact for 32 bits */
+	const __m512i reciprocal = _mm512_set1_epi64(0xcccccccd);	/* of GROUP_BLOCKS, times 2^34:
+																 * exact for 32 bits */
 	unsigned	width = view->head.param[BF_STATIC_WIDTH];
 	__m512i		shard = _mm512_load_si512(batch->shard + i);
 	__m512i		binary_blocks = bf_wide_pick(open->binary_blocks, shard, shards);
 	__m512i		block = _mm512_srli_epi64(_mm512_load_si512(batch->start + i), 6);
 	__m512i		number = _mm512_sub_epi64(block, binary_blocks);	/* of the ternary blocks */
 	__m512i		group = _mm512_srli_epi64(_mm512_mul_epu32(number, reciprocal), 34);
-	__m512i		digit = _mm512_sub_epi64(number, _mm512_mul_epu32(group, _mm512_set1_epi64(GROUP_BLOCKS)));
-	__m512i		fingerprint = _mm512_mullo_epi64(_mm512_load_si512(batch->mix + i), _mm512_set1_epi64((long long) FINGERPRINT));
-	__mmask8	crossing = _mm512_cmpeq_epi64_mask(digit, _mm512_set1_epi64(GROUP_BLOCKS - 1));	/* into the next group */
-	__m512i		shift = _mm512_and_si512(_mm512_load_si512(batch->start + i), _mm512_set1_epi64(BLOCK_SLOTS - 1));
+	__m512i		  digit =
+		_mm512_sub_epi64(number, _mm512_mul_epu32(group, _mm512_set1_epi64(GROUP_BLOCKS)));
+	__m512i		fingerprint = _mm512_mullo_epi64(_mm512_load_si512(batch->mix + i),
+												 _mm512_set1_epi64((long long) FINGERPRINT));
+	/* into the next group */
+	__mmask8	crossing = _mm512_cmpeq_epi64_mask(digit, _mm512_set1_epi64(GROUP_BLOCKS - 1));
+	__m512i		shift =
+		_mm512_and_si512(_mm512_load_si512(batch->start + i), _mm512_set1_epi64(BLOCK_SLOTS - 1));
 	__m512i		all = _mm512_or_si512(_mm512_load_si512(batch->mix + i), _mm512_set1_epi64(1));
 	const __m512i ones = _mm512_set1_epi64(-1);
 	__m512i		words;
 	unsigned	c;
 
-	words = _mm512_add_epi64(_mm512_mul_epu32(block, _mm512_set1_epi64(rest_width)),
-							 _mm512_mul_epu32(_mm512_min_epu64(block, binary_blocks), _mm512_set1_epi64(extra_width)));
-	_mm512_store_si512(batch->words + i, _mm512_add_epi64(bf_wide_pick(open->rest, shard, shards), _mm512_slli_epi64(words, 3)));
-	group = _mm512_add_epi64(bf_wide_pick(open->groups, shard, shards), _mm512_slli_epi64(group, 6));
+	words = _mm512_add_epi64(
+		_mm512_mul_epu32(block, _mm512_set1_epi64(rest_width)),
+		_mm512_mul_epu32(_mm512_min_epu64(block, binary_blocks), _mm512_set1_epi64(extra_width)));
+	_mm512_store_si512(batch->words + i, _mm512_add_epi64(bf_wide_pick(open->rest, shard, shards),
+														  _mm512_slli_epi64(words, 3)));
+	group =
+		_mm512_add_epi64(bf_wide_pick(open->groups, shard, shards), _mm512_slli_epi64(group, 6));
 	_mm512_store_si512(batch->group + i, _mm512_mask_add_epi64(group, crossing, group, shift));
 	_mm512_store_si512(batch->digit + i, digit);
-	_mm512_store_si512(batch->digits_first + i, _mm512_mask_srlv_epi64(_mm512_sllv_epi64(ones, shift), crossing, ones, shift));
-	_mm512_store_si512(batch->digits_in + i, _mm512_mask_mov_epi64(_mm512_rolv_epi64(all, shift), crossing, all));
+	_mm512_store_si512(
+		batch->digits_first + i,
+		_mm512_mask_srlv_epi64(_mm512_sllv_epi64(ones, shift), crossing, ones, shift));
+	_mm512_store_si512(batch->digits_in + i,
+					   _mm512_mask_mov_epi64(_mm512_rolv_epi64(all, shift), crossing, all));
 	batch->ternary |= (uint64_t) _mm512_cmpge_epu64_mask(block, binary_blocks) << i;
 
 	for (c = 0; c < rest_width + extra_width; c += 8)
-		store_bytes(batch->rest_wanted[c / 8] + i, _mm512_srl_epi64(fingerprint, _mm_cvtsi32_si128((int) (64 - width + FRONT + c))));
-	store_bytes(batch->digit_wanted + i, bf_wide_cell(_mm512_sll_epi64(fingerprint, _mm_cvtsi32_si128((int) width)), _mm512_set1_epi64(3)));
+		store_bytes(
+			batch->rest_wanted[c / 8] + i,
+			_mm512_srl_epi64(fingerprint, _mm_cvtsi32_si128((int) (64 - width + FRONT + c))));
+	store_bytes(batch->digit_wanted + i,
+				bf_wide_cell(_mm512_sll_epi64(fingerprint, _mm_cvtsi32_si128((int) width)),
+							 _mm512_set1_epi64(3)));
 }
 
-/* What a row adds up to in the rest, of which its part has so many columns: bits from there on say nothing. */
+/*
+ * What a row adds up to in the rest, of which its part has so many columns: bits from there on
+ * say nothing.
+ */
 BF_WIDE_INLINE void
 wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
 {
@@ -953,9 +1075,11 @@ wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
 	if (columns <= BF_WIDE_LANES / 2)
 	{
 		/* both words of all columns at once */
-		__m512i		in = _mm512_mask_set1_epi64(_mm512_set1_epi64((long long) batch->in_low[i]), (__mmask8) (0xff << columns),
-												(long long) batch->in_high[i]);
-		__m512i		x = _mm512_and_si512(in, _mm512_maskz_loadu_epi64(bf_wide_lanes(0, 2 * columns), low));
+		__m512i in =
+			_mm512_mask_set1_epi64(_mm512_set1_epi64((long long) batch->in_low[i]),
+								   (__mmask8) (0xff << columns), (long long) batch->in_high[i]);
+		__m512i x =
+			_mm512_and_si512(in, _mm512_maskz_loadu_epi64(bf_wide_lanes(0, 2 * columns), low));
 		unsigned	sums = _mm512_test_epi64_mask(_mm512_popcnt_epi64(x), _mm512_set1_epi64(1));
 
 		batch->rest_sums[0][i] = (uint8_t) (sums ^ sums >> columns);
@@ -969,14 +1093,16 @@ wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
 		__m512i		y = _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, high + c * WORD_BYTES),
 										 _mm512_set1_epi64((long long) batch->in_high[i]));
 
-		batch->rest_sums[c / 8][i] = (uint8_t) _mm512_test_epi64_mask(_mm512_popcnt_epi64(_mm512_xor_si512(x, y)), _mm512_set1_epi64(1));
+		batch->rest_sums[c / 8][i] = (uint8_t) _mm512_test_epi64_mask(
+			_mm512_popcnt_epi64(_mm512_xor_si512(x, y)), _mm512_set1_epi64(1));
 	}
 }
 
 /*
- * What a row adds up to in the ternary column.  Of each two digits in the same place of its two blocks a row takes one at the most: the first block's from
- * the start on, the second one's before that.  Where the second one is in the next group, these digits lie in a row, and otherwise in a circle: 64 bytes
- * each time, beginning where batch->group says.
+ * What a row adds up to in the ternary column.  Of each two digits in the same place of its two
+ * blocks a row takes one at the most: the first block's from the start on, the second one's
+ * before that.  Where the second one is in the next group, these digits lie in a row, and
+ * otherwise in a circle: 64 bytes each time, beginning where batch->group says.
  */
 BF_WIDE_INLINE void
 wide_digits(const uint8_t *payload, Batch *batch, size_t i)
@@ -985,15 +1111,21 @@ wide_digits(const uint8_t *payload, Batch *batch, size_t i)
 	const uint8_t *multipliers = powers + batch->digit[i];
 	__mmask64	first = batch->digits_first[i];
 	__m512i		x = _mm512_maskz_loadu_epi8(batch->digits_in[i], payload + batch->group[i]);
-	__m512i		multiplier = _mm512_mask_set1_epi8(_mm512_set1_epi8((char) multipliers[1]), first, (char) multipliers[0]);
-	__m512i		odd = _mm512_mullo_epi16(_mm512_and_si512(x, _mm512_set1_epi16((short) 0xff00)), _mm512_srli_epi16(multiplier, 8));
+	__m512i multiplier = _mm512_mask_set1_epi8(_mm512_set1_epi8((char) multipliers[1]), first,
+											   (char) multipliers[0]);
+	__m512i odd = _mm512_mullo_epi16(_mm512_and_si512(x, _mm512_set1_epi16((short) 0xff00)),
+									 _mm512_srli_epi16(multiplier, 8));
 
 	x = _mm512_mask_mov_epi8(_mm512_mullo_epi16(x, multiplier), UINT64_C(0xaaaaaaaaaaaaaaaa), odd);
-	batch->digit_sums[i] = (uint8_t) (_mm_popcnt_u64(_mm512_cmpge_epu8_mask(x, _mm512_set1_epi8(86))) +
-									  _mm_popcnt_u64(_mm512_cmpge_epu8_mask(x, _mm512_set1_epi8((char) 171))));
+	batch->digit_sums[i] =
+		(uint8_t) (_mm_popcnt_u64(_mm512_cmpge_epu8_mask(x, _mm512_set1_epi8(86))) +
+				   _mm_popcnt_u64(_mm512_cmpge_epu8_mask(x, _mm512_set1_epi8((char) 171))));
 }
 
-/* Which of these digits' sums are not what is wanted, modulo 3?  x is a multiple of 3 if x / 3 modulo 256 is a third of 256 at the most. */
+/*
+ * Which of these digits' sums are not what is wanted, modulo 3?  x is a multiple of 3 if x / 3
+ * modulo 256 is a third of 256 at the most.
+ */
 BF_WIDE_INLINE uint64_t
 wide_digits_differ(const Batch *batch)
 {
@@ -1001,14 +1133,16 @@ wide_digits_differ(const Batch *batch)
 	__m512i		x = _mm512_add_epi8(_mm512_load_si512(batch->digit_sums), _mm512_set1_epi8(3));
 
 	x = _mm512_sub_epi8(x, _mm512_load_si512(batch->digit_wanted));
-	x = _mm512_mask_mov_epi8(_mm512_mullo_epi16(x, third), UINT64_C(0xaaaaaaaaaaaaaaaa),
-							 _mm512_mullo_epi16(_mm512_and_si512(x, _mm512_set1_epi16((short) 0xff00)), third));
+	x = _mm512_mask_mov_epi8(
+		_mm512_mullo_epi16(x, third), UINT64_C(0xaaaaaaaaaaaaaaaa),
+		_mm512_mullo_epi16(_mm512_and_si512(x, _mm512_set1_epi16((short) 0xff00)), third));
 	return _mm512_cmpgt_epu8_mask(x, _mm512_set1_epi8(85));
 }
 
 /* Those of a set whose rest agrees, too. */
 BF_WIDE_INLINE uint64_t
-wide_rests(const BfView *view, const WideLayer *open, uint64_t set, BfWideShards shards, Batch *batch)
+wide_rests(const BfView *view, const WideLayer *open, uint64_t set, BfWideShards shards,
+		   Batch *batch)
 {
 	const uint8_t *payload = view->payload;
 	unsigned	rest_width = common_width(&view->head) - FRONT;
@@ -1041,18 +1175,22 @@ wide_rests(const BfView *view, const WideLayer *open, uint64_t set, BfWideShards
 	}
 	for (i = 0; i < columns; i += 8)
 	{
-		__m512i		ask = _mm512_mask_set1_epi8(_mm512_set1_epi8((char) bf_wide_lanes(i, columns)), batch->ternary,
-												(char) (i < rest_width ? bf_wide_lanes(i, rest_width) : 0));
+		__m512i ask = _mm512_mask_set1_epi8(
+			_mm512_set1_epi8((char) bf_wide_lanes(i, columns)), batch->ternary,
+			(char) (i < rest_width ? bf_wide_lanes(i, rest_width) : 0));
 
-		differ |= _mm512_test_epi8_mask(_mm512_xor_si512(_mm512_load_si512(batch->rest_sums[i / 8]),
-														 _mm512_load_si512(batch->rest_wanted[i / 8])), ask);
+		differ |=
+			_mm512_test_epi8_mask(_mm512_xor_si512(_mm512_load_si512(batch->rest_sums[i / 8]),
+												   _mm512_load_si512(batch->rest_wanted[i / 8])),
+								  ask);
 	}
 	return set & ~differ & ~(wide_digits_differ(batch) & batch->ternary);
 }
 
 /* Asks a layer for a batch of keys: the set of those that it claims. */
 BF_WIDE_INLINE uint64_t
-wide_batch(const BfView *view, const WideLayer *open, unsigned number, const uint64_t *hashes, size_t n, BfWideShards shards, uint64_t *late)
+wide_batch(const BfView *view, const WideLayer *open, unsigned number, const uint64_t *hashes,
+		   size_t n, BfWideShards shards, uint64_t *late)
 {
 	uint64_t	passed;
 	Batch		batch;
@@ -1063,11 +1201,15 @@ wide_batch(const BfView *view, const WideLayer *open, unsigned number, const uin
 	return wide_rests(view, open, passed, shards, &batch) | batch.any;
 }
 
-/* So many keys are asked for in a layer before those of them that are late are in the next one, together: they fill a batch. */
+/*
+ * So many keys are asked for in a layer before those of them that are late are in the next one,
+ * together: they fill a batch.
+ */
 #define WIDE_CHUNK		1024
 
 BF_WIDE_INLINE void
-wide_chunk(const BfView *view, WideLayer *layer, unsigned *nlayers, const uint64_t *hashes, size_t n, BfWideShards shards, bool *result)
+wide_chunk(const BfView *view, WideLayer *layer, unsigned *nlayers, const uint64_t *hashes,
+		   size_t n, BfWideShards shards, bool *result)
 {
 	uint64_t	late[WIDE_CHUNK];
 	uint16_t	at[WIDE_CHUNK];	/* their results */
@@ -1140,7 +1282,8 @@ wide_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 static void
 ribbon_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
-	void		(*batch_of) (const BfView *view, Table *tables, const uint64_t *hashes, unsigned n, bool *result) = probe_batch_scalar;
+	void		(*batch_of) (const BfView *view, Table *tables, const uint64_t *hashes, unsigned n,
+					 bool *result) = probe_batch_scalar;
 	Table		tables[OPEN_TABLES];
 	unsigned	i;
 
@@ -1151,7 +1294,8 @@ ribbon_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *re
 	}
 #ifdef BF_HAVE_WIDE
 	/* a window can be read from the beginning of the payload, for a shard that has none */
-	if (common_width(&view->head) >= FRONT && view->head.payload_len >= 2 * FRONT * WORD_BYTES && bf_wide_probes(view, n))
+	if (common_width(&view->head) >= FRONT && view->head.payload_len >= 2 * FRONT * WORD_BYTES &&
+		bf_wide_probes(view, n))
 	{
 		wide_many(view, hashes, n, result);
 		return;
@@ -1181,10 +1325,12 @@ typedef struct Band
 {
 	uint64_t   *row;			/* coefficients, from the slot on where it stands */
 	uint32_t   *value;			/* what they add up to, a bit a column */
-	Planes	   *ternary_row;	/* the same for the ternary part, from its first slot on; the first coefficient is 1 */
+	Planes	   *ternary_row;	/* the same for the ternary part, from its first slot on; the
+								 * first coefficient is 1 */
 	uint8_t    *ternary_value;
 	unsigned	number;			/* of the layer */
-	uint32_t   *start;			/* of the keys, ascending; not for the first layer, whose keys are all and in order */
+	uint32_t   *start;			/* of the keys, ascending; not for the first layer, whose keys are
+								 * all and in order */
 	uint32_t   *key;			/* ... their indexes */
 	uint32_t   *bumped;			/* the indexes of those that go on */
 } Band;
@@ -1198,7 +1344,9 @@ key_of(const Band *band, uint32_t i)
 static inline uint32_t
 start_of(const BfShardBuild *build, const Layer *layer, const Band *band, uint32_t i)
 {
-	return band->number == 0 ? (uint32_t) start_at(layer, bf_static_place(build->hashes[i], build->shards)) : band->start[i];
+	return band->number == 0
+			   ? (uint32_t) start_at(layer, bf_static_place(build->hashes[i], build->shards))
+			   : band->start[i];
 }
 
 static uint32_t
@@ -1222,10 +1370,16 @@ max_ternary_blocks(const BfHeader *head, uint32_t keys)
 {
 	uint64_t	blocks = max_blocks(keys);
 
-	return head->param[PARAM_TERNARY] == 0 ? 0 : BF_MIN(blocks, BF_MAX(ternary_blocks(head, blocks) + 2 * GROUP_BLOCKS, MIN_PARTED));
+	return head->param[PARAM_TERNARY] == 0
+			   ? 0
+			   : BF_MIN(blocks,
+						BF_MAX(ternary_blocks(head, blocks) + 2 * GROUP_BLOCKS, MIN_PARTED));
 }
 
-/* Keys that crowd in one layer, by design of their hashes, would crowd in the next: if more than these are left, there is none. */
+/*
+ * Keys that crowd in one layer, by design of their hashes, would crowd in the next: if more than
+ * these are left, there is none.
+ */
 static uint32_t
 max_next_keys(uint32_t keys)
 {
@@ -1238,7 +1392,8 @@ ribbon_scratch_len(const BfHeader *head, uint32_t n)
 	uint64_t	slots = (uint64_t) max_blocks(n) * BLOCK_SLOTS;
 	uint64_t	ternary = max_ternary_blocks(head, n) * BLOCK_SLOTS;
 
-	return slots * (sizeof(uint64_t) + sizeof(uint32_t)) + ternary * (sizeof(Planes) + 1) + ((uint64_t) n + 2 * max_next_keys(n)) * sizeof(uint32_t);
+	return slots * (sizeof(uint64_t) + sizeof(uint32_t)) + ternary * (sizeof(Planes) + 1) +
+		   ((uint64_t) n + 2 * max_next_keys(n)) * sizeof(uint32_t);
 }
 
 /* A ternary block takes no more than one of w columns. */
@@ -1249,13 +1404,14 @@ ribbon_max_table_len(const BfHeader *head, uint32_t n)
 	unsigned	i;
 
 	for (i = 0; i < MAX_LAYERS; i++, n = max_next_keys(n))
-		len += NEXT_BYTES + max_blocks(n) * (1 + head->param[BF_STATIC_WIDTH] * WORD_BYTES) + GROUP_BYTES;
+		len += NEXT_BYTES + max_blocks(n) * (1 + head->param[BF_STATIC_WIDTH] * WORD_BYTES) +
+			   GROUP_BYTES;
 	return len;
 }
 
 /*
- * Puts the keys that the last layer has bumped in the order of their starts in this one, by counting, with counters in the memory that the rows take
- * later.
+ * Puts the keys that the last layer has bumped in the order of their starts in this one, by
+ * counting, with counters in the memory that the rows take later.
  */
 static void
 sort_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n)
@@ -1303,7 +1459,10 @@ typedef struct TernaryMoving
 	int32_t		value;
 } TernaryMoving;
 
-/* Takes a row on from a slot that is taken; where the slot is free it stays.  False if nothing remains of it. */
+/*
+ * Takes a row on from a slot that is taken; where the slot is free it stays.  False if nothing
+ * remains of it.
+ */
 static inline bool
 move_on(const Band *band, Moving *moving)
 {
@@ -1325,12 +1484,13 @@ planes_minus(Planes a, Planes b)
 {
 	uint64_t	t = a.some ^ a.two ^ b.two;
 
-	return (Planes) {.some = (a.some ^ b.some) | (a.some & ~t), .two = a.two ^ (b.some & (a.two | ~t))};
+	return (Planes){.some = (a.some ^ b.some) | (a.some & ~t),
+					.two = a.two ^ (b.some & (a.two | ~t))};
 }
 
 /*
- * The same modulo 3: the row that stands there is subtracted.  The first coefficient is kept at 1: where it is not, the row is doubled, which is
- * exchanging ones and twos.
+ * The same modulo 3: the row that stands there is subtracted.  The first coefficient is kept at
+ * 1: where it is not, the row is doubled, which is exchanging ones and twos.
  */
 static inline bool
 ternary_move_on(const Band *band, TernaryMoving *moving)
@@ -1385,7 +1545,8 @@ next_row(Adding *adding, const Band *band, Moving *moving)
 	mix = bf_static_mix(adding->build->hashes[key_of(band, adding->next)]);
 	moving->row = coefficients_of(mix);
 	moving->at = start_of(adding->build, adding->layer, band, adding->next++);
-	moving->value = fingerprint_bits(fingerprint_of(mix), adding->build->head->param[BF_STATIC_WIDTH]);
+	moving->value =
+		fingerprint_bits(fingerprint_of(mix), adding->build->head->param[BF_STATIC_WIDTH]);
 	return true;
 }
 
@@ -1401,13 +1562,17 @@ next_ternary_row(Adding *adding, const Band *band, TernaryMoving *moving)
 			continue;
 		moving->row = (Planes) {.some = coefficients_of(mix), .two = 0};
 		moving->at = start - adding->first_slot;
-		moving->value = (int32_t) fingerprint_trit(fingerprint_of(mix), adding->build->head->param[BF_STATIC_WIDTH]);
+		moving->value = (int32_t) fingerprint_trit(fingerprint_of(mix),
+												   adding->build->head->param[BF_STATIC_WIDTH]);
 		return true;
 	}
 	return false;
 }
 
-/* Leaves a row where it cannot move on from; false if it follows from others and contradicts them. */
+/*
+ * Leaves a row where it cannot move on from; false if it follows from others and contradicts
+ * them.
+ */
 static inline bool
 settle(Adding *adding, Band *band, const Moving *moving)
 {
@@ -1431,9 +1596,10 @@ settle_ternary(Adding *adding, Band *band, const TernaryMoving *moving)
 }
 
 /*
- * Adds the rows of some keys of one bucket; false if some contradict others.  Two at a time move side by side, as each waits for what it reads.  Which
- * of them gets to a free slot first makes no difference: which slots are taken in the end, what the slots then must be, and whether there is a
- * contradiction, follow from the equations alone.
+ * Adds the rows of some keys of one bucket; false if some contradict others.  Two at a time move
+ * side by side, as each waits for what it reads.  Which of them gets to a free slot first makes
+ * no difference: which slots are taken in the end, what the slots then must be, and whether there
+ * is a contradiction, follow from the equations alone.
  */
 #define ADD_ROWS(name, Row, next, is_free, move, settle) \
 	static inline __attribute__((always_inline)) bool \
@@ -1470,11 +1636,12 @@ settle_ternary(Adding *adding, Band *band, const TernaryMoving *moving)
 #define TERNARY_FREE(moving)	(band->ternary_row[(moving).at].some == 0)
 
 ADD_ROWS(add_rows, Moving, next_row, FREE, move_on, settle)
-ADD_ROWS(add_ternary_rows, TernaryMoving, next_ternary_row, TERNARY_FREE, ternary_move_on, settle_ternary)
+ADD_ROWS(add_ternary_rows, TernaryMoving, next_ternary_row, TERNARY_FREE, ternary_move_on,
+		 settle_ternary)
 
 /*
- * Adds the equations of some keys of one bucket, all or none.  Rows that were there before do not change, so that the new ones can be
- * taken out again.
+ * Adds the equations of some keys of one bucket, all or none.  Rows that were there before do not
+ * change, so that the new ones can be taken out again.
  */
 static inline __attribute__((always_inline)) bool
 add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t first, uint32_t last,
@@ -1482,11 +1649,13 @@ add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t fir
 {
 	uint32_t	added[MAX_ADDED];
 	uint32_t	ternary_added[MAX_ADDED];
-	Adding		binary = {.build = build, .layer = layer, .next = first, .last = last, .added = added};
-	Adding		ternary = {.build = build, .layer = layer, .next = first, .last = last, .added = ternary_added};
+	Adding binary = {.build = build, .layer = layer, .next = first, .last = last, .added = added};
+	Adding		ternary = {
+			 .build = build, .layer = layer, .next = first, .last = last, .added = ternary_added};
 
 	ternary.first_slot = (uint32_t) (layer->binary_blocks * BLOCK_SLOTS);
-	if (add(&binary, band) && (layer->binary_blocks == layer->blocks || add_ternary(&ternary, band)))
+	if (add(&binary, band) &&
+		(layer->binary_blocks == layer->blocks || add_ternary(&ternary, band)))
 		return true;
 	while (binary.nadded > 0)
 	{
@@ -1507,8 +1676,8 @@ add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t fir
 
 /* Fills the band bucket by bucket, and the thresholds; returns how many keys are bumped. */
 static inline __attribute__((always_inline)) uint32_t
-fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds,
-		  AddRows add, AddRows add_ternary)
+fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n,
+		  uint8_t *thresholds, AddRows add, AddRows add_ternary)
 {
 	uint32_t	nbumped = 0;
 	uint32_t	i = 0;
@@ -1523,10 +1692,12 @@ fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band 
 		for (t = 0; t < 4; t++)
 		{
 			group[t] = i;
-			while (t < 3 && i < n && start_of(build, layer, band, i) < bucket * BUCKET_SLOTS + threshold[t + 1])
+			while (t < 3 && i < n &&
+				   start_of(build, layer, band, i) < bucket * BUCKET_SLOTS + threshold[t + 1])
 				i++;
 		}
-		for (t = 3; t > 0 && add_keys(build, layer, band, group[t - 1], group[t], add, add_ternary); t--)
+		for (t = 3; t > 0 && add_keys(build, layer, band, group[t - 1], group[t], add, add_ternary);
+			 t--)
 			;
 		thresholds[bucket / 4] |= (uint8_t) (t << (bucket % 4 * 2));
 		for (k = group[0]; k < group[t]; k++)
@@ -1538,16 +1709,17 @@ fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band 
 }
 
 static uint32_t
-fill_scalar(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
+fill_scalar(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n,
+			uint8_t *thresholds)
 {
 	return fill_with(env, build, layer, band, n, thresholds, add_rows, add_ternary_rows);
 }
 
 #ifdef HAVE_X86_KERNELS
 
-__attribute__((target("bmi,bmi2")))
-static uint32_t
-fill_bmi(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
+__attribute__((target("bmi,bmi2"))) static uint32_t
+fill_bmi(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n,
+		 uint8_t *thresholds)
 {
 	return fill_with(env, build, layer, band, n, thresholds, add_rows, add_ternary_rows);
 }
@@ -1557,8 +1729,9 @@ fill_bmi(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *
 #ifdef BF_HAVE_WIDE
 
 /*
- * Rows of eight keys that start in one block, over that block and the next one: the coefficients, as in Planes, and what they add up to.  No row
- * reaches the last slot of the next block: modulo 3, that place has the value, which so is subtracted with the coefficients.
+ * Rows of eight keys that start in one block, over that block and the next one: the coefficients,
+ * as in Planes, and what they add up to.  No row reaches the last slot of the next block: modulo
+ * 3, that place has the value, which so is subtracted with the coefficients.
  */
 typedef struct WideRows
 {
@@ -1592,32 +1765,39 @@ wide_next_rows(Adding *adding, const Band *band, uint32_t block, bool ternary)
 	if (band->number == 0)
 	{
 		hash = _mm512_maskz_loadu_epi64(lanes, build->hashes + i);
-		start = _mm512_mullo_epi64(hash, _mm512_set1_epi64((long long) (BF_ORDER_MULTIPLIER * build->shards)));
+		start = _mm512_mullo_epi64(
+			hash, _mm512_set1_epi64((long long) (BF_ORDER_MULTIPLIER * build->shards)));
 		start = bf_wide_cell(start, _mm512_set1_epi64((long long) layer->starts));
-		start = _mm512_mask_add_epi64(start, _mm512_cmpge_epu64_mask(start, _mm512_set1_epi64((long long) layer->gap_at)),
-									  start, _mm512_set1_epi64((long long) layer->gap));
+		start = _mm512_mask_add_epi64(
+			start, _mm512_cmpge_epu64_mask(start, _mm512_set1_epi64((long long) layer->gap_at)),
+			start, _mm512_set1_epi64((long long) layer->gap));
 	}
 	else
 	{
-		hash = _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), lanes, _mm256_maskz_loadu_epi32(lanes, band->key + i),
+		hash = _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), lanes,
+										   _mm256_maskz_loadu_epi32(lanes, band->key + i),
 										   build->hashes, sizeof(uint64_t));
 		start = _mm512_cvtepu32_epi64(_mm256_maskz_loadu_epi32(lanes, band->start + i));
 	}
-	lanes = _mm512_mask_cmpeq_epi64_mask(lanes, _mm512_srli_epi64(start, 6), _mm512_set1_epi64(block));
+	lanes =
+		_mm512_mask_cmpeq_epi64_mask(lanes, _mm512_srli_epi64(start, 6), _mm512_set1_epi64(block));
 	adding->next += (uint32_t) __builtin_popcount(lanes);
 	shift = _mm512_and_si512(start, _mm512_set1_epi64(BLOCK_SLOTS - 1));
 	mix = bf_wide_mix(hash);
 	row = _mm512_or_si512(mix, _mm512_set1_epi64(1));
 	fingerprint = _mm512_maskz_mullo_epi64(lanes, mix, _mm512_set1_epi64((long long) FINGERPRINT));
 	rows.low_some = _mm512_maskz_sllv_epi64(lanes, row, shift);
-	rows.high_some = _mm512_maskz_srlv_epi64(lanes, row, _mm512_sub_epi64(_mm512_set1_epi64(BLOCK_SLOTS), shift));
+	rows.high_some = _mm512_maskz_srlv_epi64(
+		lanes, row, _mm512_sub_epi64(_mm512_set1_epi64(BLOCK_SLOTS), shift));
 	rows.low_two = rows.high_two = rows.value = _mm512_setzero_si512();
 	if (ternary)
 	{
-		__m512i		digit = bf_wide_cell(_mm512_sll_epi64(fingerprint, _mm_cvtsi32_si128((int) width)), _mm512_set1_epi64(3));
+		__m512i digit = bf_wide_cell(_mm512_sll_epi64(fingerprint, _mm_cvtsi32_si128((int) width)),
+									 _mm512_set1_epi64(3));
 
 		rows.high_two = _mm512_slli_epi64(_mm512_srli_epi64(digit, 1), VALUE_BIT);
-		rows.high_some = _mm512_or_si512(rows.high_some, _mm512_or_si512(rows.high_two, _mm512_slli_epi64(digit, VALUE_BIT)));
+		rows.high_some = _mm512_or_si512(
+			rows.high_some, _mm512_or_si512(rows.high_two, _mm512_slli_epi64(digit, VALUE_BIT)));
 	}
 	else
 		rows.value = _mm512_srl_epi64(fingerprint, _mm_cvtsi32_si128((int) (64 - width)));
@@ -1642,7 +1822,8 @@ wide_row(const Band *band, uint32_t at, bool ternary)
 
 		high_some |= (value + 1) >> 1 << VALUE_BIT;
 		row.low_two = _mm512_set1_epi64((long long) (two << bit));
-		row.high_two = _mm512_set1_epi64((long long) (two >> 1 >> (BLOCK_SLOTS - 1 - bit) | value >> 1 << VALUE_BIT));
+		row.high_two = _mm512_set1_epi64(
+			(long long) (two >> 1 >> (BLOCK_SLOTS - 1 - bit) | value >> 1 << VALUE_BIT));
 	}
 	else
 		row.value = _mm512_set1_epi64(band->value[at]);
@@ -1696,7 +1877,7 @@ wide_put(Band *band, uint32_t at, const WideRows *rows, bool ternary)
 	if (ternary)
 	{
 		uint64_t	high_two = wide_word(rows->high_two);
-		uint64_t	two = wide_word(rows->low_two) >> bit | high_two << 1 << (BLOCK_SLOTS - 1 - bit);
+		uint64_t two = wide_word(rows->low_two) >> bit | high_two << 1 << (BLOCK_SLOTS - 1 - bit);
 
 		band->ternary_row[at] = (Planes) {.some = some, .two = two};
 		band->ternary_value[at] = (uint8_t) ((high >> VALUE_BIT) + (high_two >> VALUE_BIT));
@@ -1708,11 +1889,16 @@ wide_put(Band *band, uint32_t at, const WideRows *rows, bool ternary)
 	}
 }
 
-/* planes_minus() in some lanes, of the double of b in those that are in twice; its functions of three bits as tables. */
+/*
+ * planes_minus() in some lanes, of the double of b in those that are in twice; its functions of
+ * three bits as tables.
+ */
 BF_WIDE_INLINE void
-wide_minus(__m512i *a_some, __m512i *a_two, __m512i b_some, __m512i b_two, __mmask8 lanes, __mmask8 twice)
+wide_minus(__m512i *a_some, __m512i *a_two, __m512i b_some, __m512i b_two, __mmask8 lanes,
+		   __mmask8 twice)
 {
-	__m512i		t = _mm512_ternarylogic_epi64(*a_some, *a_two, _mm512_mask_xor_epi64(b_two, twice, b_two, b_some), 0x96);
+	__m512i t = _mm512_ternarylogic_epi64(*a_some, *a_two,
+										  _mm512_mask_xor_epi64(b_two, twice, b_two, b_some), 0x96);
 
 	*a_some = _mm512_mask_ternarylogic_epi64(*a_some, lanes, b_some, t, 0x7c);
 	*a_two = _mm512_mask_ternarylogic_epi64(*a_two, lanes, b_some, t, 0x34);
@@ -1757,8 +1943,9 @@ wide_left(const WideRows *a, const WideRows *b)
 }
 
 /*
- * add_rows() and add_ternary_rows() with sixteen keys at a time, slot by slot: from the rows that have a coefficient in the slot, that row is
- * subtracted which stands there; in a free slot the first of them stands from then on, and nothing remains of it.
+ * add_rows() and add_ternary_rows() with sixteen keys at a time, slot by slot: from the rows that
+ * have a coefficient in the slot, that row is subtracted which stands there; in a free slot the
+ * first of them stands from then on, and nothing remains of it.
  */
 BF_WIDE_INLINE bool
 wide_add(Adding *adding, Band *band, bool ternary)
@@ -1790,7 +1977,8 @@ wide_add(Adding *adding, Band *band, bool ternary)
 			}
 			else if (_kortestz_mask8_u8(a_lanes, b_lanes) == 0)
 			{
-				row = a_lanes != 0 ? wide_first_row(&a, a_lanes, here, ternary) : wide_first_row(&b, b_lanes, here, ternary);
+				row = a_lanes != 0 ? wide_first_row(&a, a_lanes, here, ternary)
+								   : wide_first_row(&b, b_lanes, here, ternary);
 				wide_put(band, at, &row, ternary);
 				adding->added[adding->nadded++] = at;
 				wide_subtract(&a, &row, a_lanes, a_twice, ternary);
@@ -1806,7 +1994,8 @@ wide_add(Adding *adding, Band *band, bool ternary)
 					break;
 			}
 		}
-		left = ternary ? _mm512_or_si512(a.high_some, b.high_some) : _mm512_or_si512(a.value, b.value);
+		left =
+			ternary ? _mm512_or_si512(a.high_some, b.high_some) : _mm512_or_si512(a.value, b.value);
 		if (_mm512_test_epi64_mask(left, left) != 0)
 			return false;
 	}
@@ -1826,7 +2015,8 @@ wide_add_ternary_rows(Adding *adding, Band *band)
 }
 
 BF_WIDE static uint32_t
-fill_wide(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
+fill_wide(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n,
+		  uint8_t *thresholds)
 {
 	return fill_with(env, build, layer, band, n, thresholds, wide_add_rows, wide_add_ternary_rows);
 }
@@ -1834,7 +2024,8 @@ fill_wide(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band 
 #endif
 
 static uint32_t
-fill_band(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n, uint8_t *thresholds)
+fill_band(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n,
+		  uint8_t *thresholds)
 {
 #ifdef BF_HAVE_WIDE
 	if (bf_have_wide())
@@ -1848,8 +2039,9 @@ fill_band(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band 
 }
 
 /*
- * Solves a block's slots in four columns at a time, from its last slot back.  A window holds the 64 slots from the present one on, in one
- * column; at the block's first slot it is the block's word.
+ * Solves a block's slots in four columns at a time, from its last slot back.  A window holds the
+ * 64 slots from the present one on, in one column; at the block's first slot it is the block's
+ * word.
  */
 static inline __attribute__((always_inline)) void
 solve_four(const uint64_t *row, const uint32_t *value, unsigned column, uint64_t *window)
@@ -1879,7 +2071,10 @@ solve_four(const uint64_t *row, const uint32_t *value, unsigned column, uint64_t
 	window[3] = d;
 }
 
-/* The same in the ternary column; the slots' digits are put behind those that slots of later blocks have in n. */
+/*
+ * The same in the ternary column; the slots' digits are put behind those that slots of later
+ * blocks have in n.
+ */
 static inline __attribute__((always_inline)) void
 solve_ternary(const Planes *row, const uint8_t *value, Planes *window, uint8_t *n, unsigned weight)
 {
@@ -1894,7 +2089,9 @@ solve_ternary(const Planes *row, const uint8_t *value, Planes *window, uint8_t *
 		x.some <<= 1;
 		x.two <<= 1;
 		some = x.some & row[i].some;
-		digit = (unsigned) (value[i] + 2 * (__builtin_popcountll(some) + __builtin_popcountll(some & (x.two ^ row[i].two)))) % 3;
+		digit = (unsigned) (value[i] + 2 * (__builtin_popcountll(some) +
+											__builtin_popcountll(some & (x.two ^ row[i].two)))) %
+				3;
 		x.some |= digit != 0;
 		x.two |= digit >> 1;
 		n[i] = (uint8_t) (n[i] + digit * weight);
@@ -1903,7 +2100,8 @@ solve_ternary(const Planes *row, const uint8_t *value, Planes *window, uint8_t *
 }
 
 /*
- * Back substitution.  An empty slot is 0.  No row of the binary part reaches into the ternary one, so that what windows hold there does not matter.
+ * Back substitution.  An empty slot is 0.  No row of the binary part reaches into the ternary
+ * one, so that what windows hold there does not matter.
  */
 static inline __attribute__((always_inline)) void
 solve_with(const BfEnv *env, const Layer *layer, const Band *band, uint8_t *out)
@@ -1920,17 +2118,20 @@ solve_with(const BfEnv *env, const Layer *layer, const Band *band, uint8_t *out)
 		unsigned	i;
 
 		for (i = 0; i < layer->front_width + columns; i += 4)
-			solve_four(band->row + block * BLOCK_SLOTS, band->value + block * BLOCK_SLOTS, i, window + i);
+			solve_four(band->row + block * BLOCK_SLOTS, band->value + block * BLOCK_SLOTS, i,
+					   window + i);
 		for (i = 0; i < layer->front_width; i++)
 			bf_store64(out + front_offset(layer, block) + i * WORD_BYTES, window[i]);
 		for (i = 0; i < columns; i++)
-			bf_store64(out + rest_offset(layer, block) + i * WORD_BYTES, window[layer->front_width + i]);
+			bf_store64(out + rest_offset(layer, block) + i * WORD_BYTES,
+					   window[layer->front_width + i]);
 		if (ternary)
 		{
 			uint64_t	number = block - layer->binary_blocks;
 			unsigned	k = (unsigned) (number % GROUP_BLOCKS);
 
-			solve_ternary(band->ternary_row + number * BLOCK_SLOTS, band->ternary_value + number * BLOCK_SLOTS, &ternary_window, n,
+			solve_ternary(band->ternary_row + number * BLOCK_SLOTS,
+						  band->ternary_value + number * BLOCK_SLOTS, &ternary_window, n,
 						  power[GROUP_BLOCKS - 1 - k]);
 			for (i = 0; k == 0 && i < GROUP_BYTES; i++)
 			{
@@ -2022,7 +2223,10 @@ ribbon_solve(const BfEnv *env, BfShardBuild *build)
 
 /* ---- the rest ---- */
 
-/* Are all bytes of the groups such as are written, zeros for blocks that the last one lacks included? */
+/*
+ * Are all bytes of the groups such as are written, zeros for blocks that the last one lacks
+ * included?
+ */
 static bool
 groups_ok(const Layer *layer, const uint8_t *bytes)
 {
@@ -2047,7 +2251,8 @@ groups_ok(const Layer *layer, const uint8_t *bytes)
 }
 
 static const char *
-ribbon_table_validate(const BfHeader *head, uint32_t geometry, const uint8_t *table, uint64_t avail, uint64_t *len)
+ribbon_table_validate(const BfHeader *head, uint32_t geometry, const uint8_t *table, uint64_t avail,
+					  uint64_t *len)
 {
 	uint32_t	blocks = geometry;
 	unsigned	i;
@@ -2085,7 +2290,8 @@ static const BfStaticKind ribbon = {
 static double
 rate_of(const uint32_t *param, double ternary)
 {
-	return ldexp(param[PARAM_LESS] ? 1 - ternary / 3 : 1 + ternary / 3, (int) param[PARAM_LESS] - (int) param[BF_STATIC_WIDTH]);
+	return ldexp(param[PARAM_LESS] ? 1 - ternary / 3 : 1 + ternary / 3,
+				 (int) param[PARAM_LESS] - (int) param[BF_STATIC_WIDTH]);
 }
 
 /* That of the first layer: a twentieth of the keys is in others. */
@@ -2095,7 +2301,10 @@ table_fpr(const BfHeader *head, uint32_t geometry)
 	uint64_t	ternary = ternary_blocks(head, geometry);
 	uint64_t	binary = geometry - ternary;
 
-	return rate_of(head->param, ternary <= 1 ? 0 : (double) (ternary - 1) / (double) (ternary - 1 + (binary > 0 ? binary - 1 : 0)));
+	return rate_of(head->param, ternary <= 1
+									? 0
+									: (double) (ternary - 1) /
+										  (double) (ternary - 1 + (binary > 0 ? binary - 1 : 0)));
 }
 
 /* Powers of two are exact: nothing here hangs on a logarithm. */
@@ -2103,18 +2312,25 @@ static void
 ribbon_design(BfDesign *design)
 {
 	unsigned	width = bf_static_width(design->fpr);
-	double		over = ldexp(design->fpr, (int) width) - 1; /* 2^-w is that much less than asked for */
+	double		over = ldexp(design->fpr, (int) width) - 1; /* 2^-w is that much less than asked
+															 * for */
 
 	design->param[BF_STATIC_WIDTH] = width;
 	if (width == 1)
 		over = 0;				/* there is nothing less than a column */
 	design->param[PARAM_LESS] = over > 1.0 / 3;
-	design->param[PARAM_TERNARY] = (uint32_t) (over > 1.0 / 3 ? ceil((1 - over) * 1.5 * TERNARY_ONE) : over * 3 * TERNARY_ONE);
-	design->expected_fpr = rate_of(design->param, (double) design->param[PARAM_TERNARY] / TERNARY_ONE);
+	design->param[PARAM_TERNARY] =
+		(uint32_t) (over > 1.0 / 3 ? ceil((1 - over) * 1.5 * TERNARY_ONE) : over * 3 * TERNARY_ONE);
+	design->expected_fpr =
+		rate_of(design->param, (double) design->param[PARAM_TERNARY] / TERNARY_ONE);
 
 	/* the columns, a ternary one for 1.6, 1/1024 of slots that remain empty, the thresholds */
-	design->millibits = (uint32_t) (((width - design->param[PARAM_LESS]) * UINT64_C(1000) * TERNARY_ONE +
-									 (design->param[PARAM_LESS] ? 600 : -INT64_C(400)) * design->param[PARAM_TERNARY]) / TERNARY_ONE * 1001 / 1000) + 17;
+	design->millibits =
+		(uint32_t) (((width - design->param[PARAM_LESS]) * UINT64_C(1000) * TERNARY_ONE +
+					 (design->param[PARAM_LESS] ? 600 : -INT64_C(400)) *
+						 design->param[PARAM_TERNARY]) /
+					TERNARY_ONE * 1001 / 1000) +
+		17;
 }
 
 /* A twentieth of each layer's keys goes on to the next. */
@@ -2151,7 +2367,8 @@ ribbon_check(const BfHeader *head)
 		return reason;
 	if (head->param[PARAM_TERNARY] > TERNARY_ONE || head->param[PARAM_LESS] > 1)
 		return "the share of ternary blocks is out of range";
-	if (head->param[BF_STATIC_WIDTH] == 1 && (head->param[PARAM_TERNARY] != 0 || head->param[PARAM_LESS] != 0))
+	if (head->param[BF_STATIC_WIDTH] == 1 &&
+		(head->param[PARAM_TERNARY] != 0 || head->param[PARAM_LESS] != 0))
 		return "a single column cannot be divided";
 	return NULL;
 }

@@ -1,26 +1,34 @@
 /*-------------------------------------------------------------------------
  *
  * kind_scalable.c
- *	  A filter that grows: a row of Bloom filters, each larger than the one before, of which the last one takes the keys.
+ *	  A filter that grows: a row of Bloom filters, each larger than the one before, of which the
+ *	  last one takes the keys.
  *
- * A stage is a filter of another kind, "blocked" as far down as that goes, then "standard", and is reached through the registry alone.  All stages are
- * asked by the one hash.  A key is contained if any stage says so, hence the FPR is at most the sum of the stages', whatever the number of keys, if
- * these are shares of the target whose sum is 1:
+ * A stage is a filter of another kind, "blocked" as far down as that goes, then "standard", and
+ * is reached through the registry alone.  All stages are asked by the one hash.  A key is
+ * contained if any stage says so, hence the FPR is at most the sum of the stages', whatever the
+ * number of keys, if these are shares of the target whose sum is 1:
  *
  *		5/8, and then 3/8 * 1/4 * (3/4)^(i - 1) for i = 1, 2, ...
  *
- * The first one has most, so that a filter which was made for as many keys as it gets costs little: 11 bits per key at 1 %, "blocked" having 9.9.  Each
- * further stage takes 4 times the keys of the one before.  Fewer steps would leave more of the last stage empty, more of them would make the later
- * shares smaller and each probe longer.  Not knowing the number of keys has a price in any filter, some log2(log2(n)) bits a key (Pagh, Segev,
- * Wieder 2013); folding gives back what the last stage has left.
+ * The first one has most, so that a filter which was made for as many keys as it gets costs
+ * little: 11 bits per key at 1 %, "blocked" having 9.9.  Each further stage takes 4 times the
+ * keys of the one before.  Fewer steps would leave more of the last stage empty, more of them
+ * would make the later shares smaller and each probe longer.  Not knowing the number of keys has
+ * a price in any filter, some log2(log2(n)) bits a key (Pagh, Segev, Wieder 2013); folding gives
+ * back what the last stage has left.
  *
- * The newest stage is asked first: it is the largest, and where it is well filled holds three keys out of four.
+ * The newest stage is asked first: it is the largest, and where it is well filled holds three
+ * keys out of four.
  *
- * A key that is contained already is not added again.  That is safe because no stage ever takes back a yes: folding and uniting only set bits.  So
- * repeated keys fill nothing.  A stage is full when its bits say so: its FPR, measured, has come near its share.  As measuring means reading the stage,
- * that is done when as many new keys have come as it was made for; what room it has then, by its bits, says when to look again.
+ * A key that is contained already is not added again.  That is safe because no stage ever takes
+ * back a yes: folding and uniting only set bits.  So repeated keys fill nothing.  A stage is full
+ * when its bits say so: its FPR, measured, has come near its share.  As measuring means reading
+ * the stage, that is done when as many new keys have come as it was made for; what room it has
+ * then, by its bits, says when to look again.
  *
- * Payload: an entry of 64 bytes for each stage, then the stages without gaps.  Those that are blocked come first and have whole blocks of 64 bytes.
+ * Payload: an entry of 64 bytes for each stage, then the stages without gaps.  Those that are
+ * blocked come first and have whole blocks of 64 bytes.
  *
  *		offset	size
  *		0		8		where the stage begins, from the end of the entries
@@ -36,7 +44,8 @@
  *		param[1]	k of the first stage; 0: folded.  Such a filter does not grow, since all of the FPR is given away, and does not unite
  *		param[2], param[3]	the first stage's keys, low and high half, once there is a second one
  *
- * Almeida, Baquero, Preguica, Hutchison 2007, "Scalable Bloom filters"; on the choice of the shares Apple 2022, "Stretching your data with Taffy filters".
+ * Almeida, Baquero, Preguica, Hutchison 2007, "Scalable Bloom filters"; on the choice of the
+ * shares Apple 2022, "Stretching your data with Taffy filters".
  *
  *-------------------------------------------------------------------------
  */
@@ -144,8 +153,9 @@ plan_stage(double fpr, uint64_t keys, BfHeader *head)
 }
 
 /*
- * Opens stage i of a filter; false if its entry is none.  Who asks a stage that cannot be opened must take it to contain everything: bytes that nobody
- * has validated may lie, but must not say no.
+ * Opens stage i of a filter; false if its entry is none.  Who asks a stage that cannot be opened
+ * must take it to contain everything: bytes that nobody has validated may lie, but must not say
+ * no.
  */
 static bool
 open_stage(const BfHeader *head, const uint8_t *payload, unsigned i, BfView *stage)
@@ -156,9 +166,13 @@ open_stage(const BfHeader *head, const uint8_t *payload, unsigned i, BfView *sta
 	uint64_t	length = bf_load64(entry + OFF_LENGTH);
 	uint32_t	kind = bf_load32(entry + OFF_KIND);
 
-	if ((kind != BF_KIND_BLOCKED && kind != BF_KIND_STANDARD) || begin > room || length > room - begin)
+	if ((kind != BF_KIND_BLOCKED && kind != BF_KIND_STANDARD) || begin > room ||
+		length > room - begin)
 		return false;
-	/* field by field: this is in the way of each probe, and clearing the whole first takes as long as all the rest */
+	/*
+	 * field by field: this is in the way of each probe, and clearing the whole first takes as
+	 * long as all the rest
+	 */
 	stage->head.kind = bf_kind_by_id(kind);
 	stage->head.hash_id = head->hash_id;
 	stage->head.family_id = 0;
@@ -178,7 +192,8 @@ open_stage(const BfHeader *head, const uint8_t *payload, unsigned i, BfView *sta
 static uint8_t *
 stage_payload(const BfHeader *head, uint8_t *payload, unsigned i)
 {
-	return payload + (uint64_t) stages_of(head) * ENTRY_BYTES + bf_load64(payload + i * ENTRY_BYTES + OFF_BEGIN);
+	return payload + (uint64_t) stages_of(head) * ENTRY_BYTES +
+		   bf_load64(payload + i * ENTRY_BYTES + OFF_BEGIN);
 }
 
 static void
@@ -213,7 +228,10 @@ static uint64_t
 scalable_size(const BfDesign *design, uint64_t keys)
 {
 	double		fpr = design->fpr * share(0);
-	BfDesign	stage = {.kind = stage_kind(fpr), .fpr = fpr, .millibits = design->millibits, .param = {design->param[1]}};
+	BfDesign	stage = {.kind = stage_kind(fpr),
+						 .fpr = fpr,
+						 .millibits = design->millibits,
+						 .param = {design->param[1]}};
 	uint64_t	size = stage.kind->size(&stage, keys);
 
 	return size > BF_MAX_VALUE_SIZE ? UINT64_MAX : size + ENTRY_BYTES;
@@ -223,7 +241,10 @@ static void
 scalable_init(const BfHeader *head, uint8_t *payload)
 {
 	double		fpr = head->target_fpr * share(0);
-	BfHeader	stage = {.kind = stage_kind(fpr), .capacity = head->capacity, .target_fpr = fpr, .param = {head->param[1]}};
+	BfHeader	stage = {.kind = stage_kind(fpr),
+						 .capacity = head->capacity,
+						 .target_fpr = fpr,
+						 .param = {head->param[1]}};
 
 	/* what has more stages than one, or is folded, is about to be written by others */
 	if (stages_of(head) != 1 || is_folded(head))
@@ -242,7 +263,8 @@ scalable_check(const BfHeader *head)
 		return "the number of stages is out of range";
 	if (head->payload_len <= (uint64_t) stages_of(head) * ENTRY_BYTES)
 		return "the payload has no room for its stages";
-	if (stages_of(head) == 1 || is_folded(head) ? first != 0 : first == 0 || first >= head->capacity)
+	if (stages_of(head) == 1 || is_folded(head) ? first != 0
+												: first == 0 || first >= head->capacity)
 		return "the first stage's capacity is out of range";
 	return NULL;
 }
@@ -273,9 +295,11 @@ scalable_validate(const BfView *view)
 		/* written so that a NaN fails */
 		if (!(stage.head.target_fpr > 0 && stage.head.target_fpr < 1))
 			return "a stage's false positive rate is not between 0 and 1";
-		if (!is_folded(head) && (stage.head.target_fpr != head->target_fpr * share(i) || stage.head.kind != stage_kind(stage.head.target_fpr)))
+		if (!is_folded(head) && (stage.head.target_fpr != head->target_fpr * share(i) ||
+								 stage.head.kind != stage_kind(stage.head.target_fpr)))
 			return "a stage's false positive rate is not its share";
-		if (i == 0 && !is_folded(head) && (stage.head.capacity != first_capacity(head) || stage.head.param[0] != head->param[1]))
+		if (i == 0 && !is_folded(head) &&
+			(stage.head.capacity != first_capacity(head) || stage.head.param[0] != head->param[1]))
 			return "the first stage is not what the header says";
 		if (stage.head.kind->validate != NULL)
 			wrong = stage.head.kind->validate(&stage);
@@ -302,7 +326,8 @@ scalable_probe(const BfView *view, uint64_t hash)
 	{
 		BfView		stage;
 
-		if (!open_stage(&view->head, view->payload, i, &stage) || stage.head.kind->prober(&stage) (&stage, hash))
+		if (!open_stage(&view->head, view->payload, i, &stage) ||
+			stage.head.kind->prober(&stage)(&stage, hash))
 			return true;
 	}
 	return false;
@@ -317,7 +342,8 @@ scalable_prober(const BfView *view)
 
 /* Asks the first n stages of a filter, the last of them first, for up to CHUNK hashes. */
 static void
-probe_stages(const BfHeader *head, const uint8_t *payload, unsigned n, const uint64_t *hashes, size_t count, bool *result)
+probe_stages(const BfHeader *head, const uint8_t *payload, unsigned n, const uint64_t *hashes,
+			 size_t count, bool *result)
 {
 	uint64_t	left[CHUNK];	/* hashes that no stage has said yes to so far */
 	uint16_t	where[CHUNK];
@@ -367,7 +393,8 @@ scalable_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 /* ---- adding and growing ---- */
 
 /*
- * Measures a stage.  Returns how many more keys it takes before that should be done again; 0 if it is full.
+ * Measures a stage.  Returns how many more keys it takes before that should be done again; 0 if
+ * it is full.
  *
  * The FPR rises no faster than the power k of the number of keys.
  */
@@ -450,7 +477,8 @@ scalable_grow_plan(const BfView *view, BfHeader *head)
 		return BF_TOO_LARGE;
 
 	/* near a value's limit of size, less than usual */
-	for (keys = BF_MAX(newest.head.capacity * GROWTH, MIN_GROWN_KEYS); keys > newest.head.capacity / GROWTH; keys /= 2)
+	for (keys = BF_MAX(newest.head.capacity * GROWTH, MIN_GROWN_KEYS);
+		 keys > newest.head.capacity / GROWTH; keys /= 2)
 	{
 		BfStatus	status = plan_stage(head->target_fpr * share(n), keys, &stage);
 
@@ -484,7 +512,8 @@ scalable_grow(const BfHeader *head, uint8_t *out, const BfView *view)
 	memcpy(out, view->payload, entries);
 	memcpy(body, view->payload + entries, end);
 	/* planned before, so it can be done again */
-	if (plan_stage(head->target_fpr * share(n), head->capacity - view->head.capacity, &stage) != BF_OK)
+	if (plan_stage(head->target_fpr * share(n), head->capacity - view->head.capacity, &stage) !=
+		BF_OK)
 		return;
 	write_entry(out + entries, &stage, end, stage.capacity);
 	bf_init(&stage, body + end);
@@ -496,7 +525,8 @@ static void
 scalable_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	double		no = 1;			/* the chance that every stage says no */
-	double		passed = 1;		/* the part of new keys that came as far as this stage: it was not in those before by mistake */
+	double		passed = 1;		/* the part of new keys that came as far as this stage: it was not
+								 * in those before by mistake */
 	unsigned	i;
 
 	(void) fold;
@@ -524,14 +554,16 @@ scalable_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 /* ---- union ---- */
 
 /*
- * What stages a filter that is not folded has follows from its FPR, its first stage's capacity and their number.  So of two filters that agree in the
- * first two, the stages of one are the first stages of the other, and their union is stage by stage: that of more stages, with the bits of the other.
- * Others have no common stages.
+ * What stages a filter that is not folded has follows from its FPR, its first stage's capacity
+ * and their number.  So of two filters that agree in the first two, the stages of one are the
+ * first stages of the other, and their union is stage by stage: that of more stages, with the
+ * bits of the other. Others have no common stages.
  */
 static bool
 scalable_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
 {
-	if (is_folded(a) || is_folded(b) || a->target_fpr != b->target_fpr || first_capacity(a) != first_capacity(b) ||
+	if (is_folded(a) || is_folded(b) || a->target_fpr != b->target_fpr ||
+		first_capacity(a) != first_capacity(b) ||
 		(stages_of(a) == stages_of(b) && a->payload_len != b->payload_len))
 		return false;
 	*head = stages_of(a) >= stages_of(b) ? *a : *b;
@@ -546,8 +578,9 @@ all_zero(const uint8_t *p, uint64_t len)
 }
 
 /*
- * The countdown of a stage that was united: that of the only one that holds keys, or the lower of those of equal ones.  Otherwise 0: measure.  Like the
- * union of the bits this is commutative, idempotent and associative, an empty stage being neutral.
+ * The countdown of a stage that was united: that of the only one that holds keys, or the lower of
+ * those of equal ones.  Otherwise 0: measure.  Like the union of the bits this is commutative,
+ * idempotent and associative, an empty stage being neutral.
  */
 static uint64_t
 united_countdown(uint64_t a, const uint8_t *a_bits, uint64_t b, const uint8_t *b_bits, uint64_t len)
@@ -582,9 +615,9 @@ scalable_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfVie
 			continue;
 		}
 		bits = stage_payload(head, out, i);
-		bf_store64(entry + OFF_COUNTDOWN,
-				   united_countdown(bf_load64(entry + OFF_COUNTDOWN), bits, bf_load64(from_entry + OFF_COUNTDOWN), from.payload,
-									to.head.payload_len));
+		bf_store64(entry + OFF_COUNTDOWN, united_countdown(bf_load64(entry + OFF_COUNTDOWN), bits,
+														   bf_load64(from_entry + OFF_COUNTDOWN),
+														   from.payload, to.head.payload_len));
 		to.head.kind->unite(env, &to.head, bits, &from);
 		bf_check_interrupts(env);
 	}
@@ -603,8 +636,8 @@ typedef struct FoldPlan
 } FoldPlan;
 
 /*
- * Empty stages go, and the FPR that the others leave is spent on folding, newest first, since that is the largest and the one which may be far from
- * full.  False if there is none to spend.
+ * Empty stages go, and the FPR that the others leave is spent on folding, newest first, since
+ * that is the largest and the one which may be far from full.  False if there is none to spend.
  */
 static bool
 plan_fold(const BfEnv *env, const BfView *view, double fpr, FoldPlan *plan)
@@ -681,7 +714,8 @@ scalable_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView
 	for (i = 0; i < plan.n; i++)
 	{
 		write_entry(out + i * ENTRY_BYTES, &plan.to[i], begin, 0);
-		plan.to[i].kind->fold(env, &plan.to[i], out + (uint64_t) plan.n * ENTRY_BYTES + begin, &plan.from[i]);
+		plan.to[i].kind->fold(env, &plan.to[i], out + (uint64_t) plan.n * ENTRY_BYTES + begin,
+							  &plan.from[i]);
 		begin += plan.to[i].payload_len;
 	}
 }
@@ -691,9 +725,10 @@ const BfKind bf_kind_scalable = {
 	.name = "scalable",
 	.caps = BF_CAN_ADD | BF_CAN_UNION | BF_CAN_FOLD | BF_FROM_SET,
 	.hash_id = BF_HASH_XXH3,
-	.min_fpr = 1e-12,			/* the last stage's share must be one that "standard" can have */
+	.min_fpr = 1e-12, /* the last stage's share must be one that "standard" can have */
 	.better_kind = "standard",
-	.advice = "Scalable filters unite with those of the same expected number of keys and false positive rate, before they are folded.",
+	.advice =
+		"Scalable filters unite with those of the same expected number of keys and false positive rate, before they are folded.",
 	.when = "the number of keys is not known",
 	.design = scalable_design,
 	.size = scalable_size,

@@ -3,8 +3,8 @@
  * kind_standard.c
  *	  The Bloom filter as Bloom had it: one array of bits, k independent probes.
  *
- * The smallest of the kinds that take keys at any time, at the price of k cache misses a probe once the filter is larger than
- * the caches.  This is the kind to read first.
+ * The smallest of the kinds that take keys at any time, at the price of k cache misses a probe
+ * once the filter is larger than the caches.  This is the kind to read first.
  *
  * Each probe is a bit of its own, chosen by a remix of the hash: bf_bits.h says which.
  *
@@ -44,10 +44,11 @@ standard_size(const BfDesign *design, uint64_t keys)
 	unsigned	k = design->param[0];
 
 	/*
-	 * The asymptotic formula promises too much for small arrays: add words until the other one agrees.  In the end the two differ by
-	 * less than the rounding does.
+	 * The asymptotic formula promises too much for small arrays: add words until the other one
+	 * agrees.  In the end the two differ by less than the rounding does.
 	 */
-	while (words < 65536 && bf_math_occupancy_fpr((double) keys * k, (double) words * BF_WORD_BITS, k) > design->fpr)
+	while (words < 65536 &&
+		   bf_math_occupancy_fpr((double) keys * k, (double) words * BF_WORD_BITS, k) > design->fpr)
 		words++;
 	words = bf_math_round_cells(words);
 	return words > BF_MAX_VALUE_SIZE / BF_WORD_BYTES ? UINT64_MAX : words * BF_WORD_BYTES;
@@ -104,7 +105,10 @@ standard_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, siz
 		unsigned	i;
 		uint8_t		mask;
 
-		/* k lines a key: as many keys ahead as a core has loads in flight would be too many at once */
+		/*
+		 * k lines a key: as many keys ahead as a core has loads in flight would be too many at
+		 * once
+		 */
 		for (j = 0; j < BF_MIN(batch, 4); j++)
 			for (i = 0; i < k; i++)
 				__builtin_prefetch(payload + bf_bit_position(hashes[j], i, words, 0, &mask), 1);
@@ -112,7 +116,8 @@ standard_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, siz
 		{
 			if (j + 4 < batch)
 				for (i = 0; i < k; i++)
-					__builtin_prefetch(payload + bf_bit_position(hashes[j + 4], i, words, 0, &mask), 1);
+					__builtin_prefetch(payload + bf_bit_position(hashes[j + 4], i, words, 0, &mask),
+									   1);
 			for (i = 0; i < k; i++)
 			{
 				uint64_t	at = bf_bit_position(hashes[j], i, words, 0, &mask);
@@ -136,7 +141,8 @@ standard_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 
 	for (i = 0; i < words; i++)
 	{
-		set += bf_cells_popcount(env, view->payload + i * fold * BF_WORD_BYTES, fold, BF_WORD_BYTES);
+		set +=
+			bf_cells_popcount(env, view->payload + i * fold * BF_WORD_BYTES, fold, BF_WORD_BYTES);
 		if ((i & BF_INTERRUPT_MASK) == 0)
 			bf_check_interrupts(env);
 	}

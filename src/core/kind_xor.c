@@ -3,9 +3,10 @@
  * kind_xor.c
  *	  The xor filter: fingerprints in a table of three blocks.
  *
- * A key has a cell in each block; its three cells, xored, are its fingerprint of w bits (bf_peel.h).  The FPR is 2^-w, the size 1.23 w bits per
- * key: with that many cells, random keys can be peeled wholly but for a vanishing probability.  The simplest of its family, and the one that
- * the others are measured by: binary_fuse takes less space and less time.
+ * A key has a cell in each block; its three cells, xored, are its fingerprint of w bits
+ * (bf_peel.h).  The FPR is 2^-w, the size 1.23 w bits per key: with that many cells, random keys
+ * can be peeled wholly but for a vanishing probability.  The simplest of its family, and the one
+ * that the others are measured by: binary_fuse takes less space and less time.
  *
  *		table		packed cells of w bits: three blocks of len each
  *		geometry	len
@@ -13,8 +14,8 @@
  *		param[0]	w
  *		param[3]	number of shards (bf_static.h)
  *
- * Graf, Lemire 2020, "Xor filters: faster and smaller than Bloom and cuckoo filters"; before them Chazelle, Kilian, Rubinfeld, Tal 2004, "The
- * Bloomier filter".
+ * Graf, Lemire 2020, "Xor filters: faster and smaller than Bloom and cuckoo filters"; before them
+ * Chazelle, Kilian, Rubinfeld, Tal 2004, "The Bloomier filter".
  *
  *-------------------------------------------------------------------------
  */
@@ -93,7 +94,8 @@ xor_solve(const BfEnv *env, BfShardBuild *build)
 }
 
 static const char *
-xor_validate_table(const BfHeader *head, uint32_t geometry, const uint8_t *table, uint64_t avail, uint64_t *len)
+xor_validate_table(const BfHeader *head, uint32_t geometry, const uint8_t *table, uint64_t avail,
+				   uint64_t *len)
 {
 	unsigned	width = head->param[BF_STATIC_WIDTH];
 	uint64_t	cells = (uint64_t) geometry * 3;

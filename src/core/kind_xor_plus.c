@@ -3,22 +3,25 @@
  * kind_xor_plus.c
  *	  The xor filter with its third block stored sparsely.
  *
- * As kind_xor.c, but peeling prefers to set cells of the first two blocks.  36 % of the cells of the third are never set then; they are zero, and
- * are left out: a bitmap tells which cells are not zero, and these follow one after another.
+ * As kind_xor.c, but peeling prefers to set cells of the first two blocks.  36 % of the cells of
+ * the third are never set then; they are zero, and are left out: a bitmap tells which cells are
+ * not zero, and these follow one after another.
  *
  *		table		packed cells of w bits, the first two blocks, len each;
- *					lines of 32 bytes, each for 224 cells of the third block: u32 cells not zero before this line, 28 bytes of bitmap;
- *					packed cells of w bits, those of the third block that are not zero
+ *					lines of 32 bytes, each for 224 cells of the third block: u32 cells not zero
+ *					before this line, 28 bytes of bitmap; packed cells of w bits, those of the
+ *					third block that are not zero
  *		geometry	len
  *
  *		param[0]	w
  *		param[3]	number of shards (bf_static.h)
  *
- * The FPR is 2^-w, the size 1.081 w + 0.469 bits per key: 0.82 w for two blocks, 0.41 * 32 * 8 / 224 for the lines, 0.41 * 0.636 w for the rest.  A
- * probe has a fourth load, which waits for the third.  binary_fuse is smaller for any w, and faster one by one.
+ * The FPR is 2^-w, the size 1.081 w + 0.469 bits per key: 0.82 w for two blocks, 0.41 * 32 * 8 /
+ * 224 for the lines, 0.41 * 0.636 w for the rest.  A probe has a fourth load, which waits for the
+ * third.  binary_fuse is smaller for any w, and faster one by one.
  *
- * Graf, Lemire 2020, "Xor filters: faster and smaller than Bloom and cuckoo filters", section 3.3: there with a rank structure of two levels,
- * 1.0824 w + 0.5125 bits.
+ * Graf, Lemire 2020, "Xor filters: faster and smaller than Bloom and cuckoo filters", section
+ * 3.3: there with a rank structure of two levels, 1.0824 w + 0.5125 bits.
  *
  *-------------------------------------------------------------------------
  */
@@ -133,7 +136,8 @@ xor_plus_solve(const BfEnv *env, BfShardBuild *build)
 }
 
 static const char *
-xor_plus_validate_table(const BfHeader *head, uint32_t geometry, const uint8_t *table, uint64_t avail, uint64_t *len)
+xor_plus_validate_table(const BfHeader *head, uint32_t geometry, const uint8_t *table,
+						uint64_t avail, uint64_t *len)
 {
 	unsigned	width = head->param[BF_STATIC_WIDTH];
 	Parts		parts = parts_of(head, geometry);
@@ -155,7 +159,9 @@ xor_plus_validate_table(const BfHeader *head, uint32_t geometry, const uint8_t *
 			return "a rank does not match the bitmap";
 		for (byte = LINE_RANK; byte < LINE_BYTES; byte++, cell += 8)
 		{
-			unsigned	beyond = cell >= geometry ? 0xff : cell + 8 > geometry ? 0xff << (geometry - cell) & 0xff : 0;
+			unsigned beyond = cell >= geometry		? 0xff
+							  : cell + 8 > geometry ? 0xff << (geometry - cell) & 0xff
+													: 0;
 
 			if (line[byte] & beyond)
 				return "the padding of a bitmap is not zero";
@@ -200,7 +206,8 @@ typedef struct Lookup
 	BfShard		shard;
 	bool		usable;			/* there is a table, and it is where it should be */
 	uint32_t	fingerprint;
-	uint64_t	bit[2];			/* of the table, where the key's cells in the first two blocks begin */
+	uint64_t	bit[2];			/* of the table, where the key's cells in the first two blocks
+								 * begin */
 	uint64_t	line;			/* byte of the table, where the line of its third cell begins */
 	unsigned	line_bit;		/* of that line's bitmap */
 	uint64_t	cells;			/* byte of the table, where the third block's cells begin */
@@ -358,8 +365,9 @@ wide_words(const uint64_t (*line)[LINE_BYTES / 8], __m512i *word)
 }
 
 /*
- * find_third() for eight keys: which have a third cell that is not zero, and its number among those that are stored.  A line's first word has the
- * rank in its low half; bit is that of the line, not of its bitmap.
+ * find_third() for eight keys: which have a third cell that is not zero, and its number among
+ * those that are stored.  A line's first word has the rank in its low half; bit is that of the
+ * line, not of its bitmap.
  */
 BF_WIDE_INLINE __mmask8
 wide_third(const uint64_t (*line)[LINE_BYTES / 8], __m512i bit, __m512i *index)
@@ -379,13 +387,15 @@ wide_third(const uint64_t (*line)[LINE_BYTES / 8], __m512i bit, __m512i *index)
 
 		*index = _mm512_add_epi64(*index, _mm512_popcnt_epi64(_mm512_sllv_epi64(word[q], _mm512_max_epi64(beyond, _mm512_setzero_si512()))));
 		if (q > 0)
-			mine = _mm512_mask_mov_epi64(mine, _mm512_cmpge_epu64_mask(bit, _mm512_set1_epi64(64 * q)), word[q]);
+			mine = _mm512_mask_mov_epi64(
+				mine, _mm512_cmpge_epu64_mask(bit, _mm512_set1_epi64(64 * q)), word[q]);
 	}
 	return _mm512_test_epi64_mask(mine, _mm512_rolv_epi64(_mm512_set1_epi64(1), bit));
 }
 
 BF_WIDE_INLINE void
-wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, size_t n, bool *result, BfWideShards shards)
+wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, size_t n,
+		   bool *result, BfWideShards shards)
 {
 	BfWideBits	cell[2];
 	BfWideBits	third;
@@ -395,7 +405,8 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 	uint64_t	cells[BF_WIDE_BATCH] __attribute__((aligned(64)));
 	uint64_t	value[BF_WIDE_BATCH] __attribute__((aligned(64)));
 	unsigned	width = view->head.param[BF_STATIC_WIDTH];
-	__m512i		end = _mm512_set1_epi64((long long) ((view->head.payload_len - BF_STATIC_PADDING) * 8 - width));
+	__m512i		end =
+		_mm512_set1_epi64((long long) ((view->head.payload_len - BF_STATIC_PADDING) * 8 - width));
 	uint64_t	odd = 0;
 	uint64_t	out = 0;			/* the third cell would be out of the payload */
 	uint64_t	zero = 0;		/* the third cell is */
@@ -416,36 +427,48 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 
 		bf_wide_block_positions(len, place, mix, position);
 		for (j = 0; j < 2; j++)
-			bf_wide_set_bits(&cell[j], i, _mm512_add_epi64(table, _mm512_mul_epu32(position[j], _mm512_set1_epi64(width))));
+			bf_wide_set_bits(
+				&cell[j], i,
+				_mm512_add_epi64(table, _mm512_mul_epu32(position[j], _mm512_set1_epi64(width))));
 		position[2] = _mm512_sub_epi64(position[2], _mm512_add_epi64(len, len));
 
 		/* by 224 = 32 * 7: less than 2^27, by a reciprocal that is exact so far */
-		number = _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(position[2], 5), _mm512_set1_epi64(0x24924925)), 32);
-		_mm512_store_si512(line_bit + i, _mm512_sub_epi64(_mm512_add_epi64(position[2], _mm512_set1_epi64(LINE_RANK * 8)),
-														  _mm512_mul_epu32(number, _mm512_set1_epi64(LINE_CELLS))));
-		_mm512_store_si512(line_at + i, _mm512_add_epi64(bf_wide_pick(open->lines, shard, shards), _mm512_slli_epi64(number, 5)));
+		number = _mm512_srli_epi64(
+			_mm512_mul_epu32(_mm512_srli_epi64(position[2], 5), _mm512_set1_epi64(0x24924925)), 32);
+		_mm512_store_si512(
+			line_bit + i,
+			_mm512_sub_epi64(_mm512_add_epi64(position[2], _mm512_set1_epi64(LINE_RANK * 8)),
+							 _mm512_mul_epu32(number, _mm512_set1_epi64(LINE_CELLS))));
+		_mm512_store_si512(line_at + i, _mm512_add_epi64(bf_wide_pick(open->lines, shard, shards),
+														 _mm512_slli_epi64(number, 5)));
 		_mm512_store_si512(cells + i, bf_wide_pick(open->cells, shard, shards));
 		_mm512_store_si512(value + i, bf_wide_fingerprint(mix, width));
 		if (open->odd != 0)
 			odd |= (uint64_t) bf_wide_among(shard, open->odd) << i;
 	}
 	for (i = 0; i < n; i++)
-		_mm256_store_si256((__m256i *) line[i], _mm256_loadu_si256((const __m256i *) (const void *) (view->payload + line_at[i])));
+		_mm256_store_si256(
+			(__m256i *) line[i],
+			_mm256_loadu_si256((const __m256i *) (const void *) (view->payload + line_at[i])));
 	for (j = 0; j < 2; j++)
 		bf_wide_load(cell[j].word, view->payload, n);
 	for (i = 0; i < n; i += BF_WIDE_LANES)
 	{
 		__m512i		bit;
-		__mmask8	set = wide_third((const uint64_t (*)[LINE_BYTES / 8]) line + i, _mm512_load_si512(line_bit + i), &bit);
+		__mmask8	set = wide_third((const uint64_t(*)[LINE_BYTES / 8]) line + i,
+									 _mm512_load_si512(line_bit + i), &bit);
 		__mmask8	within;
 
-		bit = _mm512_add_epi64(_mm512_load_si512(cells + i), _mm512_mullo_epi64(bit, _mm512_set1_epi64(width)));
+		bit = _mm512_add_epi64(_mm512_load_si512(cells + i),
+							   _mm512_mullo_epi64(bit, _mm512_set1_epi64(width)));
 		within = _mm512_cmple_epu64_mask(bit, end);
 		out |= (uint64_t) (set & ~within) << i;
 		zero |= (uint64_t) (__mmask8) ~set << i;
 		bf_wide_set_bits(&third, i, _mm512_maskz_mov_epi64(set & within, bit));
-		_mm512_store_si512(value + i, _mm512_xor_si512(_mm512_load_si512(value + i),
-													   _mm512_xor_si512(bf_wide_get_bits(&cell[0], i), bf_wide_get_bits(&cell[1], i))));
+		_mm512_store_si512(value + i,
+						   _mm512_xor_si512(_mm512_load_si512(value + i),
+											_mm512_xor_si512(bf_wide_get_bits(&cell[0], i),
+															 bf_wide_get_bits(&cell[1], i))));
 	}
 	bf_wide_load(third.word, view->payload, n);
 	for (i = 0; i < n; i += BF_WIDE_LANES)
@@ -453,7 +476,8 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 		__m512i		sum = _mm512_load_si512(value + i);
 
 		sum = _mm512_mask_xor_epi64(sum, (__mmask8) ~(zero >> i), sum, bf_wide_get_bits(&third, i));
-		found |= (uint64_t) _mm512_testn_epi64_mask(sum, _mm512_set1_epi64((1LL << width) - 1)) << i;
+		found |= (uint64_t) _mm512_testn_epi64_mask(sum, _mm512_set1_epi64((1LL << width) - 1))
+				 << i;
 	}
 	found |= out;
 	bf_wide_store(result, found, n);

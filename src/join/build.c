@@ -3,7 +3,8 @@
  * build.c
  *	  The node on top of a hash join's build side: remembers the hashes of the keys that go by.
  *
- * It hands its child's rows on as they are.  When they end, the filter is made, and tied to the hash table that the join is about to probe.
+ * It hands its child's rows on as they are.  When they end, the filter is made, and tied to the
+ * hash table that the join is about to probe.
  *
  *-------------------------------------------------------------------------
  */
@@ -137,9 +138,11 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 	for (i = 0; i < state->ncolumns; i++)
 	{
 		if (state->attributes[i] == 0)
-			state->expressions[i] = ExecInitExpr(list_nth(plan->custom_exprs, expression++), &css->ss.ps);
+			state->expressions[i] =
+				ExecInitExpr(list_nth(plan->custom_exprs, expression++), &css->ss.ps);
 		if (state->foreign != NULL && state->foreign[i] != NULL)
-			bloomfam_join_foreign_enable(state->foreign[i], list_nth_int(lsecond(plan->custom_private), 2 * i + 1),
+			bloomfam_join_foreign_enable(state->foreign[i],
+										 list_nth_int(lsecond(plan->custom_private), 2 * i + 1),
 										 bloomfam_join_spec_column(spec, i, JOIN_COLUMN_COLLATION));
 	}
 	css->ss.ps.ExecProcNode = exec_build;

@@ -3,13 +3,16 @@
  * cost.c
  *	  What a join filter costs and saves; and hash joins that are planned by it.
  *
- * plan.c adds filters to plans that are finished.  Without more, the planner would choose a nested loop over an index, or a merge join, where a
- * hash join would be faster whose probe side is scanned by pages under a filter.  So for each pair of relations that it considers, it is offered
- * the hash join once more, at a total cost that is lower by what the filter is expected to save.  The join is the server's own in all else, and as
- * legal: if it gets no filter in the end, its cost was too low, and nothing else is wrong.
+ * plan.c adds filters to plans that are finished.  Without more, the planner would choose a
+ * nested loop over an index, or a merge join, where a hash join would be faster whose probe side
+ * is scanned by pages under a filter.  So for each pair of relations that it considers, it is
+ * offered the hash join once more, at a total cost that is lower by what the filter is expected
+ * to save.  The join is the server's own in all else, and as legal: if it gets no filter in the
+ * end, its cost was too low, and nothing else is wrong.
  *
- * The planner works from the bottom up, and knows the costs of the paths below when it comes to a join.  So what a filter saves anywhere is taken
- * from the cost of the join that it is of; costs and rows of what is below stay as they are.
+ * The planner works from the bottom up, and knows the costs of the paths below when it comes to a
+ * join.  So what a filter saves anywhere is taken from the cost of the join that it is of; costs
+ * and rows of what is below stay as they are.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,8 +32,10 @@
 #include "pg/compat.h"
 
 /*
- * What a filter costs and saves, in cpu_operator_cost, as measured (docs/join_filter.md): a key of the build side; a row that is probed with a page
- * of them, or by itself; a row that is dropped before it becomes one, and what it then does not cost in each node that it would have passed.
+ * What a filter costs and saves, in cpu_operator_cost, as measured (docs/join_filter.md): a key
+ * of the build side; a row that is probed with a page of them, or by itself; a row that is
+ * dropped before it becomes one, and what it then does not cost in each node that it would have
+ * passed.
  */
 #define COST_OF_KEY			2.0
 #define COST_OF_PAGED_ROW	0.4
@@ -39,30 +44,43 @@
 #define SAVED_PER_NODE		4.0
 #define SAVED_PER_TRAVEL	40.0	/* of a row that a foreign server does not send */
 
-/* So many rows are scanned by pages in the time that one is looked up by an index, or that another page takes of which it has rows: 60 to 100. */
+/*
+ * So many rows are scanned by pages in the time that one is looked up by an index, or that
+ * another page takes of which it has rows: 60 to 100.
+ */
 #define ROWS_PER_LOOKUP		64.0
 
-/* Joins of fewer rows are planned as ever: they take no longer than looking for a better plan would, where there are many of them. */
+/*
+ * Joins of fewer rows are planned as ever: they take no longer than looking for a better plan
+ * would, where there are many of them.
+ */
 #define ROWS_TO_PLAN_FOR	100000.0
 
 /*
- * A row that is dropped is not compared with those of its bucket either.  So many comparisons the server counts at the least (final_cost_hashjoin);
- * the second where it expects one match at most, and knows that this row has none.  They are cheap, but where a key is a subquery.
+ * A row that is dropped is not compared with those of its bucket either.  So many comparisons the
+ * server counts at the least (final_cost_hashjoin); the second where it expects one match at
+ * most, and knows that this row has none.  They are cheap, but where a key is a subquery.
  */
 #define COMPARED			0.5
 #define COMPARED_IN_VAIN	0.05
 
-/* A probe waits for memory where the filter does not fit the caches of the second and of the last level; sizes that are usual. */
+/*
+ * A probe waits for memory where the filter does not fit the caches of the second and of the last
+ * level; sizes that are usual.
+ */
 #define SECOND_CACHE		(1024.0 * 1024.0)
 #define LAST_CACHE			(16.0 * 1024.0 * 1024.0)
 
 /* ---- a filter ---- */
 
-/* Do rows of the outer side that match no row of the inner side add nothing to the join's result? */
+/*
+ * Do rows of the outer side that match no row of the inner side add nothing to the join's result?
+ */
 bool
 bloomfam_join_may_drop_outer(JoinType type)
 {
-	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
+	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT ||
+		   BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
 }
 
 /* Probing a row. */
@@ -80,7 +98,8 @@ bloomfam_join_spilling(double keys, int inner_width, int outer_width)
 
 	if (table <= memory)
 		return 0;
-	return (1 - memory / table) * 2 * seq_page_cost * (outer_width + MAXALIGN(SizeofHeapTupleHeader)) / BLCKSZ;
+	return (1 - memory / table) * 2 * seq_page_cost *
+		   (outer_width + MAXALIGN(SizeofHeapTupleHeader)) / BLCKSZ;
 }
 
 void
@@ -95,11 +114,14 @@ bloomfam_join_verdict_begin(JoinVerdict *verdict, double keys, double drop)
 }
 
 void
-bloomfam_join_verdict_place(JoinVerdict *verdict, double rows, bool paged, int nodes, double spilling)
+bloomfam_join_verdict_place(JoinVerdict *verdict, double rows, bool paged, int nodes,
+							double spilling)
 {
 	verdict->probed += rows;
 	verdict->cost += rows * cost_of_probe(verdict, paged);
-	verdict->saved += rows * verdict->dropped * ((nodes * SAVED_PER_NODE + (paged ? SAVED_AT_SCAN : 0)) * cpu_operator_cost + spilling);
+	verdict->saved +=
+		rows * verdict->dropped *
+		((nodes * SAVED_PER_NODE + (paged ? SAVED_AT_SCAN : 0)) * cpu_operator_cost + spilling);
 }
 
 void
@@ -123,14 +145,19 @@ bloomfam_join_verdict_end(const JoinVerdict *verdict)
 
 /* ---- paths ---- */
 
-/* A hash join that is considered, and what its filter is expected to save, in the planner's units. */
+/*
+ * A hash join that is considered, and what its filter is expected to save, in the planner's
+ * units.
+ */
 typedef struct Candidate
 {
 	const RelOptInfo *innerrel;
-	List	   *clauses;		/* of RestrictInfo, those that it hashes by, as the server would choose them */
+	List	   *clauses;		/* of RestrictInfo, those that it hashes by, as the server would
+								 * choose them */
 	Index		relid;			/* the base relation whose columns all their outer sides are */
 	double		drop;			/* the share of the outer side's rows that match none of them */
-	double		left;			/* the share of that relation's rows that filters of joins further down leave */
+	double		left;			/* the share of that relation's rows that filters of joins further
+								 * down leave */
 	Cost		comparing;		/* an outer row with the inner ones of its bucket */
 	double		spilling;
 	int			nodes;			/* from its scan up to the join, and that one */
@@ -139,9 +166,13 @@ typedef struct Candidate
 	double		saved;
 } Candidate;
 
-/* Finds the clauses to hash by; false if there are none, or plan.c would make no single filter of them all. */
+/*
+ * Finds the clauses to hash by; false if there are none, or plan.c would make no single filter of
+ * them all.
+ */
 static bool
-find_clauses(Candidate *candidate, const RelOptInfo *outerrel, const RelOptInfo *innerrel, const List *restrictlist)
+find_clauses(Candidate *candidate, const RelOptInfo *outerrel, const RelOptInfo *innerrel,
+			 const List *restrictlist)
 {
 	const ListCell *lc;
 
@@ -152,9 +183,11 @@ find_clauses(Candidate *candidate, const RelOptInfo *outerrel, const RelOptInfo 
 
 		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator))
 			continue;
-		if (bms_is_subset(clause->left_relids, outerrel->relids) && bms_is_subset(clause->right_relids, innerrel->relids))
+		if (bms_is_subset(clause->left_relids, outerrel->relids) &&
+			bms_is_subset(clause->right_relids, innerrel->relids))
 			column = bloomfam_join_var((const Expr *) get_leftop(clause->clause));
-		else if (bms_is_subset(clause->left_relids, innerrel->relids) && bms_is_subset(clause->right_relids, outerrel->relids))
+		else if (bms_is_subset(clause->left_relids, innerrel->relids) &&
+				 bms_is_subset(clause->right_relids, outerrel->relids))
 		{
 			/* without one, the server could not turn it round either */
 			if (!OidIsValid(get_commutator(((OpExpr *) clause->clause)->opno)))
@@ -172,9 +205,10 @@ find_clauses(Candidate *candidate, const RelOptInfo *outerrel, const RelOptInfo 
 }
 
 /*
- * From a path down to the scan of the candidate's relation, or to the Append of its partitions; NULL if that is not on the outer side all the way.
- * A filter may go down by inner sides, too, see plan.c; but what it then saves is something else.  Counts the nodes in between, and what is saved
- * there, of what they cost themselves.
+ * From a path down to the scan of the candidate's relation, or to the Append of its partitions;
+ * NULL if that is not on the outer side all the way. A filter may go down by inner sides, too,
+ * see plan.c; but what it then saves is something else.  Counts the nodes in between, and what is
+ * saved there, of what they cost themselves.
  */
 static const Path *
 follow(Candidate *candidate, const Path *path)
@@ -203,7 +237,8 @@ follow(Candidate *candidate, const Path *path)
 					const JoinPath *join = (const JoinPath *) path;
 					JoinType	type = join->jointype;
 
-					if (type != JOIN_INNER && type != JOIN_LEFT && type != JOIN_SEMI && type != JOIN_ANTI)
+					if (type != JOIN_INNER && type != JOIN_LEFT && type != JOIN_SEMI &&
+						type != JOIN_ANTI)
 						return NULL;
 					child = join->outerjoinpath;
 					own -= join->innerjoinpath->total_cost;
@@ -216,7 +251,8 @@ follow(Candidate *candidate, const Path *path)
 			return NULL;
 		own -= child->total_cost;
 		candidate->nodes++;
-		candidate->saved += Max(Min(own, child->rows * SAVED_PER_NODE * cpu_operator_cost), 0) * candidate->drop;
+		candidate->saved +=
+			Max(Min(own, child->rows * SAVED_PER_NODE * cpu_operator_cost), 0) * candidate->drop;
 		path = child;
 	}
 }
@@ -241,7 +277,9 @@ is_paged(const Candidate *candidate, const Path *scan)
 		bool		inner_is_left = bms_is_subset(clause->left_relids, candidate->innerrel->relids);
 		bool		leakproof;
 
-		if (!bloomfam_join_key_usable(inner_is_left ? get_commutator(equal->opno) : equal->opno, equal->inputcollid, &leakproof) || !leakproof)
+		if (!bloomfam_join_key_usable(inner_is_left ? get_commutator(equal->opno) : equal->opno,
+									  equal->inputcollid, &leakproof) ||
+			!leakproof)
 			return false;
 	}
 	return true;
@@ -255,12 +293,14 @@ add_scan(Candidate *candidate, const Path *scan, double scale)
 	bool		paged = is_paged(candidate, scan);
 	double		probed = scan->rows * scale * candidate->left;
 
-	bloomfam_join_verdict_place(&candidate->verdict, scan->rows * scale, paged, candidate->nodes, candidate->spilling);
+	bloomfam_join_verdict_place(&candidate->verdict, scan->rows * scale, paged, candidate->nodes,
+								candidate->spilling);
 	if (paged)
 	{
 		/* its conditions are asked after the filter, and nothing else of a row that is dropped */
 		probed *= rel->tuples / Max(rel->rows, 1);
-		candidate->saved += probed * candidate->drop * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
+		candidate->saved +=
+			probed * candidate->drop * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
 	}
 	candidate->saved -= probed * cost_of_probe(&candidate->verdict, paged);
 	candidate->scanned += rel->tuples;
@@ -285,9 +325,10 @@ add_scans(Candidate *candidate, const Path *scan)
 }
 
 /*
- * Would a nested loop be faster that looks up rows of the scanned relation for those of the inner side, and has the planner a cost for it that is
- * lower than that of the scan?  It counts the time of a disk for each lookup; if all is in memory, it takes less by far, and a lower cost of the hash
- * join would make the planner choose the slower one.
+ * Would a nested loop be faster that looks up rows of the scanned relation for those of the inner
+ * side, and has the planner a cost for it that is lower than that of the scan?  It counts the
+ * time of a disk for each lookup; if all is in memory, it takes less by far, and a lower cost of
+ * the hash join would make the planner choose the slower one.
  */
 static bool
 is_faster_looked_up(const Candidate *candidate, const RelOptInfo *rel)
@@ -301,8 +342,10 @@ is_faster_looked_up(const Candidate *candidate, const RelOptInfo *rel)
 		const Path *path = lfirst(lc);
 		const Relids needed = PATH_REQ_OUTER(path);
 
-		if (needed != NULL && bms_is_subset(needed, others) && lookups * path->total_cost < rel->cheapest_total_path->total_cost &&
-			lookups * Max(path->total_cost / random_page_cost, 1) * ROWS_PER_LOOKUP < candidate->scanned)
+		if (needed != NULL && bms_is_subset(needed, others) &&
+			lookups * path->total_cost < rel->cheapest_total_path->total_cost &&
+			lookups * Max(path->total_cost / random_page_cost, 1) * ROWS_PER_LOOKUP <
+				candidate->scanned)
 			return true;
 	}
 	return false;
@@ -314,39 +357,44 @@ saves(Candidate *candidate, const Path *outer, const Path *inner)
 {
 	const Path *scan;
 
-	candidate->spilling = bloomfam_join_spilling(inner->rows, inner->pathtarget->width, outer->pathtarget->width);
+	candidate->spilling =
+		bloomfam_join_spilling(inner->rows, inner->pathtarget->width, outer->pathtarget->width);
 	candidate->nodes = 1;
 	candidate->scanned = 0;
 	candidate->saved = outer->rows * candidate->drop *
-		(list_length(candidate->clauses) * cpu_operator_cost + candidate->comparing + candidate->spilling) -
-		inner->rows * COST_OF_KEY * cpu_operator_cost;
+						   (list_length(candidate->clauses) * cpu_operator_cost +
+							candidate->comparing + candidate->spilling) -
+					   inner->rows * COST_OF_KEY * cpu_operator_cost;
 	scan = follow(candidate, outer);
 	if (scan == NULL)
 		return false;
 	candidate->left = Min(outer->rows / Max(scan->rows, 1), 1);
 	bloomfam_join_verdict_begin(&candidate->verdict, inner->rows, candidate->drop);
 	add_scans(candidate, scan);
-	return candidate->saved > 0 && bloomfam_join_verdict_end(&candidate->verdict) == JOIN_HAS_FILTER &&
-		!is_faster_looked_up(candidate, scan->parent);
+	return candidate->saved > 0 &&
+		   bloomfam_join_verdict_end(&candidate->verdict) == JOIN_HAS_FILTER &&
+		   !is_faster_looked_up(candidate, scan->parent);
 }
 
 /* Offers the planner a hash join of these paths, if a filter is expected to save anything. */
 static void
-consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtraData *extra, Candidate *candidate, Path *outer, Path *inner,
-		 bool partial, bool parallel_hash)
+consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtraData *extra,
+		 Candidate *candidate, Path *outer, Path *inner, bool partial, bool parallel_hash)
 {
 	JoinCostWorkspace costs;
 	Path	   *path;
 
 	if (!saves(candidate, outer, inner))
 		return;
-	initial_cost_hashjoin(root, &costs, jointype, candidate->clauses, outer, inner, extra, parallel_hash);
+	initial_cost_hashjoin(root, &costs, jointype, candidate->clauses, outer, inner, extra,
+						  parallel_hash);
 	if (partial ?
 		!bloomfam_add_partial_path_precheck(joinrel, &costs, costs.total_cost - candidate->saved) :
 		!bloomfam_add_path_precheck(joinrel, &costs, costs.total_cost - candidate->saved))
 		return;
-	path = (Path *) create_hashjoin_path(root, joinrel, jointype, &costs, extra, outer, inner, parallel_hash, extra->restrictlist, NULL,
-										 candidate->clauses);
+	path =
+		(Path *) create_hashjoin_path(root, joinrel, jointype, &costs, extra, outer, inner,
+									  parallel_hash, extra->restrictlist, NULL, candidate->clauses);
 	path->total_cost = Max(path->total_cost - candidate->saved, path->startup_cost);
 	if (partial)
 		add_partial_path(joinrel, path);
@@ -355,8 +403,8 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 }
 
 void
-bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel, JoinType jointype,
-						JoinPathExtraData *extra)
+bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+						RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
 	Candidate	candidate;
 	QualCost	comparing;
@@ -366,9 +414,12 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 	/* most pairs end here */
 	if (drop <= 0 ||
 		(bloomfam_join_filter != JOIN_FILTER_FORCE &&
-		 (outerrel->rows < Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR) || drop < bloomfam_join_filter_min_drop)) ||
-		(jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin || !bms_is_empty(joinrel->lateral_relids) ||
-		outerrel->cheapest_total_path->param_info != NULL || inner->param_info != NULL || innerrel->rows > bloomfam_join_filter_most())
+		 (outerrel->rows < Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR) ||
+		  drop < bloomfam_join_filter_min_drop)) ||
+		(jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin ||
+		!bms_is_empty(joinrel->lateral_relids) ||
+		outerrel->cheapest_total_path->param_info != NULL || inner->param_info != NULL ||
+		innerrel->rows > bloomfam_join_filter_most())
 		return;
 	memset(&candidate, 0, sizeof(candidate));
 	candidate.innerrel = innerrel;
@@ -376,16 +427,21 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 	if (!find_clauses(&candidate, outerrel, innerrel, extra->restrictlist))
 		return;
 	cost_qual_eval(&comparing, candidate.clauses, root);
-	candidate.comparing = comparing.per_tuple * (jointype == JOIN_INNER && !extra->inner_unique ? COMPARED : COMPARED_IN_VAIN);
+	candidate.comparing =
+		comparing.per_tuple *
+		(jointype == JOIN_INNER && !extra->inner_unique ? COMPARED : COMPARED_IN_VAIN);
 
 	/* as hash_inner_and_outer() does */
-	consider(root, joinrel, jointype, extra, &candidate, outerrel->cheapest_total_path, inner, false, false);
+	consider(root, joinrel, jointype, extra, &candidate, outerrel->cheapest_total_path, inner,
+			 false, false);
 	if (!joinrel->consider_parallel || outerrel->partial_pathlist == NIL)
 		return;
 	if (enable_parallel_hash && innerrel->partial_pathlist != NIL)
-		consider(root, joinrel, jointype, extra, &candidate, linitial(outerrel->partial_pathlist), linitial(innerrel->partial_pathlist), true, true);
+		consider(root, joinrel, jointype, extra, &candidate, linitial(outerrel->partial_pathlist),
+				 linitial(innerrel->partial_pathlist), true, true);
 	if (!inner->parallel_safe)
 		inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
 	if (inner != NULL)
-		consider(root, joinrel, jointype, extra, &candidate, linitial(outerrel->partial_pathlist), inner, true, false);
+		consider(root, joinrel, jointype, extra, &candidate, linitial(outerrel->partial_pathlist),
+				 inner, true, false);
 }

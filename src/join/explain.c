@@ -1,10 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * explain.c
- *	  What EXPLAIN says of the join filter's nodes, and what it and the log say of the planner's decisions.
+ *	  What EXPLAIN says of the join filter's nodes, and what it and the log say of the planner's
+ *	  decisions.
  *
- * A filter is named by its number and by the columns of the join's key that it has: first those of the node's own side, as the node knows them, then
- * the other side's, as the join does.  The join is found again among the node's ancestors; the plan needs no copy of its key.
+ * A filter is named by its number and by the columns of the join's key that it has: first those
+ * of the node's own side, as the node knows them, then the other side's, as the join does.  The
+ * join is found again among the node's ancestors; the plan needs no copy of its key.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,14 +22,20 @@
 
 /* ---- names ---- */
 
-/* Is this the join whose build side a filter is made from?  There may be several build nodes, one on top of the other. */
+/*
+ * Is this the join whose build side a filter is made from?  There may be several build nodes, one
+ * on top of the other.
+ */
 static bool
 join_builds(const HashJoin *join, int number)
 {
 	Plan	   *plan = outerPlan(innerPlan(join));
 
-	for (; plan != NULL && IsA(plan, CustomScan) && ((CustomScan *) plan)->methods == &bloomfam_join_build_methods; plan = outerPlan(plan))
-		if (list_nth_int(linitial(((CustomScan *) plan)->custom_private), JOIN_SPEC_NUMBER) == number)
+	for (; plan != NULL && IsA(plan, CustomScan) &&
+		   ((CustomScan *) plan)->methods == &bloomfam_join_build_methods;
+		 plan = outerPlan(plan))
+		if (list_nth_int(linitial(((CustomScan *) plan)->custom_private), JOIN_SPEC_NUMBER) ==
+			number)
 			return true;
 	return false;
 }
@@ -51,7 +59,10 @@ join_of_filter(List *ancestors, int number, List **above)
 	elog(ERROR, "join of filter %d not found", number);
 }
 
-/* The columns of a filter's key on one side of its join, a list of strings, as they are called at the join. */
+/*
+ * The columns of a filter's key on one side of its join, a list of strings, as they are called at
+ * the join.
+ */
 static List *
 names_at_join(List *context, HashJoin *join, List *above, const List *spec, bool outer)
 {
@@ -83,7 +94,8 @@ names_at_probe(List *context, CustomScan *node, List *ancestors, const List *spe
 	context = set_deparse_context_plan(context, &node->scan.plan, ancestors);
 	for (i = 0; i < bloomfam_join_spec_ncolumns(spec); i++)
 	{
-		TargetEntry *entry = list_nth(node->custom_scan_tlist, bloomfam_join_spec_column(spec, i, JOIN_COLUMN_ATTRIBUTE) - 1);
+		TargetEntry *entry = list_nth(
+			node->custom_scan_tlist, bloomfam_join_spec_column(spec, i, JOIN_COLUMN_ATTRIBUTE) - 1);
 
 		names = lappend(names, deparse_expression((Node *) entry->expr, context, true, false));
 	}
@@ -114,10 +126,12 @@ indent(ExplainState *es)
 }
 
 /*
- * Opens what is said of one filter: its number, its key, and with VERBOSE how that is hashed.  keys NULL: this process does not use it.
+ * Opens what is said of one filter: its number, its key, and with VERBOSE how that is hashed.
+ * keys NULL: this process does not use it.
  */
 static void
-begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const List *spec, const JoinKey *keys)
+begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const List *spec,
+			 const JoinKey *keys)
 {
 	int			number = list_nth_int(spec, JOIN_SPEC_NUMBER);
 	bool		building = node->methods == &bloomfam_join_build_methods;
@@ -134,7 +148,9 @@ begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const List *sp
 		own = names_at_probe(es->deparse_cxt, node, ancestors, spec);
 	other = names_at_join(es->deparse_cxt, join, above, spec, building);
 	for (i = 0; es->verbose && keys != NULL && i < bloomfam_join_spec_ncolumns(spec); i++)
-		functions = lappend(functions, OidIsValid(keys[i].function.fn_oid) ? get_func_name(keys[i].function.fn_oid) : "own");
+		functions = lappend(functions, OidIsValid(keys[i].function.fn_oid)
+										   ? get_func_name(keys[i].function.fn_oid)
+										   : "own");
 
 	ExplainOpenGroup("Bloom Filter", NULL, true, es);
 	if (is_text(es))
@@ -229,8 +245,11 @@ explain_probed(ExplainState *es, const JoinProbeCounts *counts, bool by_pages)
 		ExplainPropertyBool("Switched Off", counts->switched_off, es);
 		return;
 	}
-	appendStringInfo(es->str, "Rows Probed: " UINT64_FORMAT " (by %s)  Dropped: " UINT64_FORMAT "  Passed Unseen: " UINT64_FORMAT,
-					 counts->tested, by_pages ? "pages" : "rows", counts->dropped, counts->passed_unseen);
+	appendStringInfo(es->str,
+					 "Rows Probed: " UINT64_FORMAT " (by %s)  Dropped: " UINT64_FORMAT
+					 "  Passed Unseen: " UINT64_FORMAT,
+					 counts->tested, by_pages ? "pages" : "rows", counts->dropped,
+					 counts->passed_unseen);
 	if (counts->fpr > 0)
 		appendStringInfo(es->str, "  Expected FPR: %.2f%%", counts->fpr * 100);
 	if (counts->switched_off)
@@ -292,7 +311,9 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 		}
 		for (i = 0; state->foreign != NULL && i < state->ncolumns; i++)
 			if (state->foreign[i] != NULL)
-				ExplainPropertyInteger("Foreign Filter Size", "kB", (bloomfam_join_foreign_size(state->foreign[i]) + 1023) / 1024, es);
+				ExplainPropertyInteger(
+					"Foreign Filter Size", "kB",
+					(bloomfam_join_foreign_size(state->foreign[i]) + 1023) / 1024, es);
 	}
 	end_filter(es);
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
@@ -341,7 +362,8 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 		if (list_nth_int(spec, JOIN_SPEC_PARAM) == JOIN_SPEC_STORED)
 			begin_stored(es, node, ancestors, state->probes[i].stored);
 		else
-			begin_filter(es, plan, ancestors, spec, i < state->nprobes ? state->probes[i].keys : NULL);
+			begin_filter(es, plan, ancestors, spec,
+						 i < state->nprobes ? state->probes[i].keys : NULL);
 		if (es->analyze && i < state->nprobes)
 			explain_probe(es, state, i);
 		end_filter(es);
@@ -356,7 +378,8 @@ static void
 append_unsent(StringInfo out, const JoinVerdict *verdict)
 {
 	if (verdict->unsent > 0)
-		appendStringInfo(out, " It is not sent with %d of %d foreign scans: %s.", verdict->unsent, verdict->foreign, verdict->unsent_reason);
+		appendStringInfo(out, " It is not sent with %d of %d foreign scans: %s.", verdict->unsent,
+						 verdict->foreign, verdict->unsent_reason);
 }
 
 /* Says why a key has no filter. */
@@ -368,29 +391,37 @@ append_reason(StringInfo out, const JoinVerdict *verdict)
 		case JOIN_HAS_FILTER:
 			break;
 		case JOIN_KEEPS_ROWS:
-			appendStringInfoString(out, "Rows of the probe side that match none are in the join's result.");
+			appendStringInfoString(
+				out, "Rows of the probe side that match none are in the join's result.");
 			break;
 		case JOIN_KEY_IS_COMPUTED:
-			appendStringInfoString(out, "The key is no plain column of the probe side, or computed by a subquery on the build side.");
+			appendStringInfoString(
+				out,
+				"The key is no plain column of the probe side, or computed by a subquery on the build side.");
 			break;
 		case JOIN_KEY_HAS_NO_HASH:
-			appendStringInfoString(out, "The operator is not strict, or its family does not hash both of its types.");
+			appendStringInfoString(
+				out, "The operator is not strict, or its family does not hash both of its types.");
 			break;
 		case JOIN_HAS_NO_PLACE:
 			appendStringInfoString(out, "All of the probe side is scanned asynchronously.");
 			append_unsent(out, verdict);
 			break;
 		case JOIN_PROBES_FEW_ROWS:
-			appendStringInfo(out, "It would probe %.0f rows, fewer than bloomfam.join_filter_min_rows (%d).",
-							 verdict->probed, bloomfam_join_filter_min_rows);
+			appendStringInfo(
+				out, "It would probe %.0f rows, fewer than bloomfam.join_filter_min_rows (%d).",
+				verdict->probed, bloomfam_join_filter_min_rows);
 			break;
 		case JOIN_DROPS_FEW_ROWS:
-			appendStringInfo(out, "It would drop %.1f%% of %.0f rows, less than bloomfam.join_filter_min_drop (%g).",
-							 verdict->dropped * 100, verdict->probed, bloomfam_join_filter_min_drop);
+			appendStringInfo(
+				out,
+				"It would drop %.1f%% of %.0f rows, less than bloomfam.join_filter_min_drop (%g).",
+				verdict->dropped * 100, verdict->probed, bloomfam_join_filter_min_drop);
 			break;
 		case JOIN_COSTS_MORE:
-			appendStringInfo(out, "It would drop %.1f%% of %.0f rows, which saves %.0f, and cost %.0f.",
-							 verdict->dropped * 100, verdict->probed, verdict->saved, verdict->cost);
+			appendStringInfo(
+				out, "It would drop %.1f%% of %.0f rows, which saves %.0f, and cost %.0f.",
+				verdict->dropped * 100, verdict->probed, verdict->saved, verdict->cost);
 			break;
 	}
 }
@@ -432,7 +463,8 @@ append_verdict(StringInfo out, const JoinVerdict *verdict, List *names)
 	}
 	if (filtered)
 	{
-		appendStringInfo(out, " is expected to drop %.1f%% of %.0f rows.", verdict->dropped * 100, verdict->probed);
+		appendStringInfo(out, " is expected to drop %.1f%% of %.0f rows.", verdict->dropped * 100,
+						 verdict->probed);
 		append_unsent(out, verdict);
 	}
 	else
@@ -456,7 +488,8 @@ log_decision(const JoinDecision *decision, List *context)
 	int			k;
 
 	context = set_deparse_context_plan(context, &join->join.plan, decision->ancestors);
-	condition = deparse_expression((Node *) make_ands_explicit(join->hashclauses), context, true, false);
+	condition =
+		deparse_expression((Node *) make_ands_explicit(join->hashclauses), context, true, false);
 	initStringInfo(&filters);
 	initStringInfo(&detail);
 	for (i = 0; i < nkeys; i++)
@@ -467,7 +500,8 @@ log_decision(const JoinDecision *decision, List *context)
 			continue;
 		for (k = i; k < nkeys; k++)
 			if (same_verdict(&verdicts[k], &verdicts[i]))
-				keys = lappend(keys, deparse_expression(list_nth(join->hashkeys, k), context, true, false));
+				keys = lappend(
+					keys, deparse_expression(list_nth(join->hashkeys, k), context, true, false));
 
 		if (detail.len > 0)
 			appendStringInfoChar(&detail, ' ');
@@ -481,8 +515,9 @@ log_decision(const JoinDecision *decision, List *context)
 
 	if (nfilters > 0)
 		ereport(LOG,
-				errmsg_plural("bloom filter %s for the hash join on %s", "bloom filters %s for the hash join on %s", nfilters,
-							  filters.data, condition),
+				errmsg_plural("bloom filter %s for the hash join on %s",
+							  "bloom filters %s for the hash join on %s", nfilters, filters.data,
+							  condition),
 				errdetail_internal("%s", detail.data));
 	else
 		ereport(LOG,
@@ -493,7 +528,8 @@ log_decision(const JoinDecision *decision, List *context)
 void
 bloomfam_join_log(PlannedStmt *stmt, List *decisions)
 {
-	List	   *names = select_rtable_names_for_explain(stmt->rtable, bms_add_range(NULL, 1, list_length(stmt->rtable)));
+	List *names = select_rtable_names_for_explain(
+		stmt->rtable, bms_add_range(NULL, 1, list_length(stmt->rtable)));
 	List	   *context = deparse_context_for_plan_tree(stmt, names);
 	ListCell   *lc;
 
@@ -540,11 +576,13 @@ bloomfam_join_explain_decisions(List *decisions, ExplainState *es)
 	foreach(ld, decisions)
 	{
 		const JoinDecision *decision = lfirst(ld);
-		List	   *context = set_deparse_context_plan(es->deparse_cxt, &decision->join->join.plan, decision->ancestors);
+		List *context = set_deparse_context_plan(es->deparse_cxt, &decision->join->join.plan,
+												 decision->ancestors);
 
 		/* a condition for each key, in their order */
 		foreach(lc, decision->join->hashclauses)
-			explain_verdict(es, deparse_expression(lfirst(lc), context, true, false), &decision->verdicts[foreach_current_index(lc)]);
+			explain_verdict(es, deparse_expression(lfirst(lc), context, true, false),
+							&decision->verdicts[foreach_current_index(lc)]);
 	}
 	if (is_text(es))
 		es->indent--;

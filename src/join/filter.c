@@ -3,11 +3,14 @@
  * filter.c
  *	  What the two sides of a join share: the filter of one join, in one process.
  *
- * The planner's estimate of the build side may be wrong by any factor, so hashes are kept, 8 bytes each, until their number is known; the filter is
- * then sized for that.  Repeated keys are counted each time: the filter comes out larger than it need be, never too small.  Where so many
- * hashes do not fit, the filter is given up: passing all rows is right, and a filter of that size would not have been in any cache.
+ * The planner's estimate of the build side may be wrong by any factor, so hashes are kept, 8
+ * bytes each, until their number is known; the filter is then sized for that.  Repeated keys are
+ * counted each time: the filter comes out larger than it need be, never too small.  Where so many
+ * hashes do not fit, the filter is given up: passing all rows is right, and a filter of that size
+ * would not have been in any cache.
  *
- * Memory: 8 bytes a row while building, within work_mem * hash_mem_multiplier and within bloomfam.join_filter_max_size for the filter.
+ * Memory: 8 bytes a row while building, within work_mem * hash_mem_multiplier and within
+ * bloomfam.join_filter_max_size for the filter.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,7 +52,8 @@ bloomfam_join_filter_get(EState *estate, int param)
 	{
 		JoinFilter *filter = MemoryContextAllocZero(estate->es_query_cxt, sizeof(JoinFilter));
 
-		filter->context = AllocSetContextCreate(estate->es_query_cxt, "bloomfam join filter", ALLOCSET_DEFAULT_SIZES);
+		filter->context = AllocSetContextCreate(estate->es_query_cxt, "bloomfam join filter",
+												ALLOCSET_DEFAULT_SIZES);
 		slot->value = PointerGetDatum(filter);
 	}
 	return (JoinFilter *) DatumGetPointer(slot->value);
@@ -80,7 +84,8 @@ bloomfam_join_filter_most(void)
 	uint64		memory = get_hash_memory_limit();
 	uint64		bits = (uint64) bloomfam_join_filter_max_size * 1024 * 8;
 
-	return Max(Min(memory / sizeof(uint64), bits * 1000 / current_design()->millibits), FIRST_HASHES);
+	return Max(Min(memory / sizeof(uint64), bits * 1000 / current_design()->millibits),
+			   FIRST_HASHES);
 }
 
 void

@@ -3,26 +3,33 @@
  * foreign.c
  *	  Join filters that travel to a foreign server, so that rows that cannot join are not sent.
  *
- * A finished plan's scan by postgres_fdw is changed in two places.  Its remote query, the first item of fdw_private, becomes a subquery:
+ * A finished plan's scan by postgres_fdw is changed in two places.  Its remote query, the first
+ * item of fdw_private, becomes a subquery:
  *
- *		SELECT * FROM (SELECT a, b FROM public.fact) AS s(c1, c2)
- *		WHERE CASE WHEN pg_typeof(s.c1) = 'int4'::regtype THEN bloom_may_contain($1::bloomfilter, s.c1) ELSE true END
+ *		SELECT * FROM (SELECT a, b FROM public.fact) AS s(c1, c2) WHERE CASE WHEN pg_typeof(s.c1)
+ *		= 'int4'::regtype THEN bloom_may_contain($1::bloomfilter, s.c1) ELSE true END
  *
- * and the filter is one more parameter in fdw_exprs: a PARAM_EXEC, which the build node of the join sets at its end.  postgres_fdw evaluates its
- * parameters when it opens the cursor, for the first row that it is asked for.  A build side that has not come to its end then, or had
- * too many keys, has left NULL, and bloom_may_contain(NULL, ...) passes every key; a row without a key, which joins nothing, never comes.
+ * and the filter is one more parameter in fdw_exprs: a PARAM_EXEC, which the build node of the
+ * join sets at its end.  postgres_fdw evaluates its parameters when it opens the cursor, for the
+ * first row that it is asked for.  A build side that has not come to its end then, or had too
+ * many keys, has left NULL, and bloom_may_contain(NULL, ...) passes every key; a row without a
+ * key, which joins nothing, never comes.
  *
- * What both servers must agree on.  A row that the other one drops we never see, so its key must hash there as ours would here.  Keys are
- * hashed by our own families, and of these only by ones whose bytes depend on nothing but the value.  But nobody promises that a foreign
- * table's columns have the types of the remote ones; postgres_fdw is content with a text that the local type can read.  A remote
- * character(5) behind a local text keeps its trailing blanks here, and has none as a key there; a remote timestamp behind a local
- * timestamptz is read in our time zone.  So the other server looks at the type, and one that is not expected passes.  A local type's
- * modifier rounds or cuts what arrives (numeric(10,2)), so the remote value is cast to it.  Text is hashed under COLLATE "C", whatever the remote
- * column's collation, since equality here is that of bytes; and only where this database is in UTF-8, which remote text arrives in
+ * What both servers must agree on.  A row that the other one drops we never see, so its key must
+ * hash there as ours would here.  Keys are hashed by our own families, and of these only by ones
+ * whose bytes depend on nothing but the value.  But nobody promises that a foreign table's
+ * columns have the types of the remote ones; postgres_fdw is content with a text that the local
+ * type can read.  A remote character(5) behind a local text keeps its trailing blanks here, and
+ * has none as a key there; a remote timestamp behind a local timestamptz is read in our time
+ * zone.  So the other server looks at the type, and one that is not expected passes.  A local
+ * type's modifier rounds or cuts what arrives (numeric(10,2)), so the remote value is cast to it.
+ * Text is hashed under COLLATE "C", whatever the remote column's collation, since equality here
+ * is that of bytes; and only where this database is in UTF-8, which remote text arrives in
  * whatever its encoding is.
  *
- * Rescans.  postgres_fdw keeps its cursor, or the rows that it has, unless a parameter of the scan has changed.  The build side must depend on no
- * outer parameter; it then begins anew only in a rescan of its join, before the probe side does, and tells the scans that their parameter
+ * Rescans.  postgres_fdw keeps its cursor, or the rows that it has, unless a parameter of the
+ * scan has changed.  The build side must depend on no outer parameter; it then begins anew only
+ * in a rescan of its join, before the probe side does, and tells the scans that their parameter
  * has changed.
  *
  *-------------------------------------------------------------------------
@@ -56,8 +63,8 @@
 #include "pg/builder.h"
 
 /*
- * The share of rows without a match that are sent all the same.  Less than for filters that stay here: a row on its way costs far more than the
- * two bits a key that it takes to halve it.
+ * The share of rows without a match that are sent all the same.  Less than for filters that stay
+ * here: a row on its way costs far more than the two bits a key that it takes to halve it.
  */
 #define FOREIGN_FPR		0.001
 
@@ -78,8 +85,9 @@ struct JoinForeign
 /* ---- planning ---- */
 
 /*
- * Types whose keys may be asked for elsewhere, and the remote types that arrive as them with the hash that they have there.  int8 as int2 does not
- * arrive at all if it is too large; but float4 as float8 arrives as another number.
+ * Types whose keys may be asked for elsewhere, and the remote types that arrive as them with the
+ * hash that they have there.  int8 as int2 does not arrive at all if it is too large; but float4
+ * as float8 arrives as another number.
  */
 typedef struct ForeignType
 {
@@ -126,15 +134,20 @@ is_equality_of(Oid operator, Oid type)
 {
 	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_HASH_OPFAMILY);
 
-	return OidIsValid(entry->hash_opf) && get_op_opfamily_strategy(operator, entry->hash_opf) == HTEqualStrategyNumber;
+	return OidIsValid(entry->hash_opf) &&
+		   get_op_opfamily_strategy(operator, entry->hash_opf) == HTEqualStrategyNumber;
 }
 
-/* Does the server belong to postgres_fdw, and have its objects of ours?  That is the user's word: the option "extensions". */
+/*
+ * Does the server belong to postgres_fdw, and have its objects of ours?  That is the user's word:
+ * the option "extensions".
+ */
 static bool
 server_knows_us(const ForeignServer *server)
 {
 	Oid			handler = GetForeignDataWrapper(server->fdwid)->fdwhandler;
-	Oid			extension = OidIsValid(handler) ? getExtensionOfObject(ProcedureRelationId, handler) : InvalidOid;
+	Oid			extension =
+		OidIsValid(handler) ? getExtensionOfObject(ProcedureRelationId, handler) : InvalidOid;
 	char	   *name = OidIsValid(extension) ? get_extension_name(extension) : NULL;
 	ListCell   *lc;
 
@@ -146,7 +159,8 @@ server_knows_us(const ForeignServer *server)
 		List	   *names;
 		ListCell   *ln;
 
-		if (strcmp(option->defname, "extensions") != 0 || !SplitIdentifierString(pstrdup(defGetString(option)), ',', &names))
+		if (strcmp(option->defname, "extensions") != 0 ||
+			!SplitIdentifierString(pstrdup(defGetString(option)), ',', &names))
 			continue;
 		foreach(ln, names)
 			if (strcmp(lfirst(ln), "bloomfam") == 0)
@@ -155,7 +169,10 @@ server_knows_us(const ForeignServer *server)
 	return false;
 }
 
-/* The schema of the type bloomfilter in this database, and the type; NULL and 0 if the extension is not there. */
+/*
+ * The schema of the type bloomfilter in this database, and the type; NULL and 0 if the extension
+ * is not there.
+ */
 static char *
 find_filter_type(Oid *type)
 {
@@ -178,9 +195,13 @@ find_filter_type(Oid *type)
 	return schema;
 }
 
-/* The place of a column of the scan's tuple among the columns that the remote query returns, from 1 on; 0: not there.  And its type. */
+/*
+ * The place of a column of the scan's tuple among the columns that the remote query returns, from
+ * 1 on; 0: not there.  And its type.
+ */
 static int
-find_remote_column(PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attribute, Oid *type, int32 *typmod)
+find_remote_column(PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attribute, Oid *type,
+				   int32 *typmod)
 {
 	List	   *retrieved = lsecond(scan->fdw_private);
 	ListCell   *lc;
@@ -189,11 +210,12 @@ find_remote_column(PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attrib
 	{
 		Oid			collation;
 
-		get_atttypetypmodcoll(rt_fetch(scan->scan.scanrelid, stmt->rtable)->relid, attribute, type, typmod, &collation);
+		get_atttypetypmodcoll(rt_fetch(scan->scan.scanrelid, stmt->rtable)->relid, attribute, type,
+							  typmod, &collation);
 	}
 	else
 	{
-		Node	   *expr = (Node *) ((TargetEntry *) list_nth(scan->fdw_scan_tlist, attribute - 1))->expr;
+		Node *expr = (Node *) ((TargetEntry *) list_nth(scan->fdw_scan_tlist, attribute - 1))->expr;
 
 		*type = exprType(expr);
 		*typmod = exprTypmod(expr);
@@ -215,20 +237,21 @@ find_remote_query(const ForeignScan *scan)
 	query = linitial(scan->fdw_private);
 
 	/*
-	 * A lock would be taken in the subquery just the same, and its order is in fact kept; but SQL promises neither.  Such words within a literal or a
-	 * name forgo a filter, and no more.
+	 * A lock would be taken in the subquery just the same, and its order is in fact kept; but SQL
+	 * promises neither.  Such words within a literal or a name forgo a filter, and no more.
 	 */
-	if (!IsA(query, String) || strstr(strVal(query), " ORDER BY ") != NULL || strstr(strVal(query), " FOR UPDATE") != NULL ||
-		strstr(strVal(query), " FOR SHARE") != NULL)
+	if (!IsA(query, String) || strstr(strVal(query), " ORDER BY ") != NULL ||
+		strstr(strVal(query), " FOR UPDATE") != NULL || strstr(strVal(query), " FOR SHARE") != NULL)
 		return NULL;
 	return query;
 }
 
 /* Appends the remote condition on a column. */
 static void
-append_condition(StringInfo sql, const ForeignType *type, int32 typmod, int column, int param, const char *schema)
+append_condition(StringInfo sql, const ForeignType *type, int32 typmod, int column, int param,
+				 const char *schema)
 {
-	bool		is_text = type->type == TEXTOID || type->type == VARCHAROID || type->type == BPCHAROID;
+	bool is_text = type->type == TEXTOID || type->type == VARCHAROID || type->type == BPCHAROID;
 	char	   *names = pstrdup(type->remote);
 	char	   *name;
 	char	   *rest;
@@ -239,25 +262,33 @@ append_condition(StringInfo sql, const ForeignType *type, int32 typmod, int colu
 	appendStringInfo(sql, "CASE WHEN pg_typeof(s.c%d) IN (", column);
 	for (name = strtok_r(names, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest))
 		appendStringInfo(sql, "%s'%s'::regtype", name == names ? "" : ", ", name);
-	appendStringInfo(sql, ") THEN %s.bloom_may_contain($%d::%s.bloomfilter, s.c%d", schema, param, schema, column);
+	appendStringInfo(sql, ") THEN %s.bloom_may_contain($%d::%s.bloomfilter, s.c%d", schema, param,
+					 schema, column);
 
 	/* without the cast to text, COLLATE would be an error where the remote column is none */
 	if (typmod >= 0 || is_text)
-		appendStringInfo(sql, "::%s", format_type_extended(type->type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN));
+		appendStringInfo(sql, "::%s",
+						 format_type_extended(type->type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN));
 	if (is_text)
 		appendStringInfoString(sql, " COLLATE \"C\"");
 	appendStringInfoString(sql, ") ELSE true END");
 }
 
-/* The column of a scan's table or of its remote query that an output column of it is; 0 if it is none. */
+/*
+ * The column of a scan's table or of its remote query that an output column of it is; 0 if it is
+ * none.
+ */
 static AttrNumber
 scan_column(ForeignScan *scan, AttrNumber attribute)
 {
-	return bloomfam_join_column_behind(&scan->scan.plan, attribute, scan->scan.scanrelid > 0 ? (int) scan->scan.scanrelid : INDEX_VAR);
+	return bloomfam_join_column_behind(&scan->scan.plan, attribute,
+									   scan->scan.scanrelid > 0 ? (int) scan->scan.scanrelid
+																: INDEX_VAR);
 }
 
 const char *
-bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute, Oid operator, Oid collation, Oid build_type)
+bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute,
+							  Oid operator, Oid collation, Oid build_type)
 {
 	AttrNumber	key = scan_column(scan, attribute);
 	Oid			type;
@@ -270,16 +301,18 @@ bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, AttrNumber a
 		return "the foreign server is none of postgres_fdw with bloomfam among its extensions";
 	if (find_remote_query(scan) == NULL)
 		return "the remote query locks or sorts its rows";
-	if (!bloomfam_join_is_indifferent(scan->scan.plan.qual) || !bloomfam_join_is_indifferent(scan->scan.plan.targetlist))
+	if (!bloomfam_join_is_indifferent(scan->scan.plan.qual) ||
+		!bloomfam_join_is_indifferent(scan->scan.plan.targetlist))
 		return "the foreign scan has a volatile condition or column";
 	if (key == 0)
 		return "the key is no column of the foreign scan";
 	if (find_remote_column(stmt, scan, key, &type, &typmod) == 0)
 		return "the key is no column of the remote query";
-	if (find_foreign_type(type) == NULL || find_foreign_type(build_type) == NULL || !is_equality_of(operator, type) ||
-		!is_equality_of(operator, build_type))
+	if (find_foreign_type(type) == NULL || find_foreign_type(build_type) == NULL ||
+		!is_equality_of(operator, type) || !is_equality_of(operator, build_type))
 		return "keys of this type are not hashed alike by all servers";
-	if (OidIsValid(collation) && (!get_collation_isdeterministic(collation) || GetDatabaseEncoding() != PG_UTF8))
+	if (OidIsValid(collation) &&
+		(!get_collation_isdeterministic(collation) || GetDatabaseEncoding() != PG_UTF8))
 		return "the keys' collation or encoding may differ on the foreign server";
 	if (find_filter_type(&filter_type) == NULL)
 		return "this database does not have the extension";
@@ -294,7 +327,7 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 	char	   *schema = find_filter_type(&filter_type);
 	Oid			type;
 	int32		typmod;
-	int			column = find_remote_column(stmt, scan, scan_column(scan, attribute), &type, &typmod);
+	int column = find_remote_column(stmt, scan, scan_column(scan, attribute), &type, &typmod);
 	Param	   *filter = makeNode(Param);
 	StringInfoData sql;
 	int			i;
@@ -324,7 +357,8 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 	for (i = 1; i <= list_length(lsecond(scan->fdw_private)); i++)
 		appendStringInfo(&sql, "%sc%d", i > 1 ? ", " : "", i);
 	appendStringInfoString(&sql, ") WHERE ");
-	append_condition(&sql, find_foreign_type(type), typmod, column, list_length(scan->fdw_exprs), schema);
+	append_condition(&sql, find_foreign_type(type), typmod, column, list_length(scan->fdw_exprs),
+					 schema);
 	linitial(scan->fdw_private) = makeString(sql.data);
 }
 
@@ -377,8 +411,10 @@ bloomfam_join_foreign_begin(EState *estate, int param)
 void
 bloomfam_join_foreign_enable(JoinForeign *foreign, Oid type, Oid collation)
 {
-	foreign->hasher = bloomfam_hasher_make(foreign->estate->es_query_cxt, type, collation, BF_HASH_XXH3);
-	foreign->max_keys = (uint64) bloomfam_join_filter_foreign_max_size * 1024 * 8 * 1000 / foreign_design()->millibits;
+	foreign->hasher =
+		bloomfam_hasher_make(foreign->estate->es_query_cxt, type, collation, BF_HASH_XXH3);
+	foreign->max_keys = (uint64) bloomfam_join_filter_foreign_max_size * 1024 * 8 * 1000 /
+						foreign_design()->millibits;
 	foreign->max_memory = get_hash_memory_limit();
 }
 
@@ -392,7 +428,8 @@ get_builder(JoinForeign *foreign)
 
 		foreign->builder = bloomfam_builder_make(foreign->estate->es_query_cxt, NULL);
 		bloomfam_builder_ask(foreign->builder, foreign_design(), 0);
-		bloomfam_builder_set_family(foreign->builder, hasher->family_id, hasher->family, hasher->family_len);
+		bloomfam_builder_set_family(foreign->builder, hasher->family_id, hasher->family,
+									hasher->family_len);
 	}
 	return foreign->builder;
 }
@@ -401,7 +438,8 @@ get_builder(JoinForeign *foreign)
 static void
 check_size(JoinForeign *foreign)
 {
-	if (foreign->builder->set.count > foreign->max_keys || bloomfam_set_memory(&foreign->builder->set) > foreign->max_memory)
+	if (foreign->builder->set.count > foreign->max_keys ||
+		bloomfam_set_memory(&foreign->builder->set) > foreign->max_memory)
 	{
 		drop_builder(foreign);
 		foreign->abandoned = true;
@@ -424,7 +462,8 @@ find_scans(PlanState *node, void *context)
 		{
 			Param	   *param = lfirst(lc);
 
-			if (IsA(param, Param) && param->paramkind == PARAM_EXEC && param->paramid == foreign->param)
+			if (IsA(param, Param) && param->paramkind == PARAM_EXEC &&
+				param->paramid == foreign->param)
 				foreign->scans = lappend(foreign->scans, node);
 		}
 	}

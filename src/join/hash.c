@@ -3,10 +3,11 @@
  * hash.c
  *	  The keys of a join as 64 bits.
  *
- * The join's operator belongs to an operator family of hash, whose hash functions agree on what its operators call equal, across the
- * types and under the collation.  Where equality is known to be that of the bytes (the btree family of the same operator says so by its
- * "equalimage" function), or that of integers, hashing those is shorter and gives the same guarantee.  The choice depends on the operator
- * and the collation only, so that both sides choose the same.
+ * The join's operator belongs to an operator family of hash, whose hash functions agree on what
+ * its operators call equal, across the types and under the collation.  Where equality is known to
+ * be that of the bytes (the btree family of the same operator says so by its "equalimage"
+ * function), or that of integers, hashing those is shorter and gives the same guarantee.  The
+ * choice depends on the operator and the collation only, so that both sides choose the same.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,18 +39,21 @@ typedef struct HashFunctions
 } HashFunctions;
 
 /*
- * May the 64-bit hash function of a type raise an error where the 32-bit one, which the join calls in any case, does not?  That of a container does
- * for elements whose type has no such function.
+ * May the 64-bit hash function of a type raise an error where the 32-bit one, which the join
+ * calls in any case, does not?  That of a container does for elements whose type has no such
+ * function.
  */
 static bool
 is_container(Oid type)
 {
-	return type == ANYARRAYOID || type == ANYRANGEOID || type == ANYMULTIRANGEOID || type == RECORDOID;
+	return type == ANYARRAYOID || type == ANYRANGEOID || type == ANYMULTIRANGEOID ||
+		   type == RECORDOID;
 }
 
 /*
- * The family of hash that the operator is the equality of and that can hash both sides; false if there is none.  Of several the first by its number:
- * the catalogue's lists have no order, and both sides must choose the same.
+ * The family of hash that the operator is the equality of and that can hash both sides; false if
+ * there is none.  Of several the first by its number: the catalogue's lists have no order, and
+ * both sides must choose the same.
  */
 static bool
 find_functions(Oid operator, HashFunctions *result)
@@ -66,12 +70,14 @@ find_functions(Oid operator, HashFunctions *result)
 		Oid			right = form->amoprighttype;
 		int			proc;
 
-		if (form->amopmethod != HASH_AM_OID || form->amopstrategy != HTEqualStrategyNumber || (found && family > result->family))
+		if (form->amopmethod != HASH_AM_OID || form->amopstrategy != HTEqualStrategyNumber ||
+			(found && family > result->family))
 			continue;
 		for (proc = HASHEXTENDED_PROC; proc >= HASHSTANDARD_PROC; proc--)
 		{
 			if ((proc == HASHEXTENDED_PROC && (is_container(left) || is_container(right))) ||
-				!OidIsValid(get_opfamily_proc(family, left, left, proc)) || !OidIsValid(get_opfamily_proc(family, right, right, proc)))
+				!OidIsValid(get_opfamily_proc(family, left, left, proc)) ||
+				!OidIsValid(get_opfamily_proc(family, right, right, proc)))
 				continue;
 			result->family = family;
 			result->left_type = left;
@@ -88,8 +94,9 @@ find_functions(Oid operator, HashFunctions *result)
 }
 
 /*
- * Are two values of this type equal if and only if their bytes are?  All families of btree that know must say so: text_pattern_ops has the same
- * operator as text_ops, and says yes whatever the collation.
+ * Are two values of this type equal if and only if their bytes are?  All families of btree that
+ * know must say so: text_pattern_ops has the same operator as text_ops, and says yes whatever the
+ * collation.
  */
 static bool
 equality_is_of_bytes(Oid operator, Oid type, Oid collation)
@@ -157,18 +164,21 @@ hash_varlena(const JoinKey *key, Datum value)
 static uint64
 hash_by_short_function(const JoinKey *key, Datum value)
 {
-	return bf_hash_u64(DatumGetUInt32(FunctionCall1Coll(unconstify(FmgrInfo *, &key->function), key->collation, value)));
+	return bf_hash_u64(DatumGetUInt32(
+		FunctionCall1Coll(unconstify(FmgrInfo *, &key->function), key->collation, value)));
 }
 
 static uint64
 hash_by_function(const JoinKey *key, Datum value)
 {
-	return DatumGetUInt64(FunctionCall2Coll(unconstify(FmgrInfo *, &key->function), key->collation, value, Int64GetDatum(0)));
+	return DatumGetUInt64(FunctionCall2Coll(unconstify(FmgrInfo *, &key->function), key->collation,
+											value, Int64GetDatum(0)));
 }
 
 /*
- * Chooses the routine for a type whose equality is that of its bytes, or of its number; false if there is none.  Of types that are passed by
- * reference these alone: bpchar and name, too, say of themselves that equality is that of their bytes, but only where the padding is the same.
+ * Chooses the routine for a type whose equality is that of its bytes, or of its number; false if
+ * there is none.  Of types that are passed by reference these alone: bpchar and name, too, say of
+ * themselves that equality is that of their bytes, but only where the padding is the same.
  */
 static bool
 init_plain(JoinKey *key, Oid type, bool byval)
@@ -218,7 +228,8 @@ bloomfam_join_key_init(JoinKey *key, Oid operator, Oid collation, bool outer)
 	get_typlenbyval(type, &key->typlen, &byval);
 
 	if (functions.family == INTEGER_HASH_FAMILY ||
-		(functions.left_type == functions.right_type && equality_is_of_bytes(operator, functions.left_type, collation)))
+		(functions.left_type == functions.right_type &&
+		 equality_is_of_bytes(operator, functions.left_type, collation)))
 	{
 		if (init_plain(key, type, byval))
 		{

@@ -3,15 +3,18 @@
  * hooks.c
  *	  Settings of the join filter, and where it meets the server.
  *
- * While the planner works, a hook tells it what filters would save in the joins that it considers; when it has finished, another adds nodes to its
- * plan.  The executor's ties the nodes of a plan that has some to the hash joins that they serve: an executor node knows its children, not its
- * parent.
+ * While the planner works, a hook tells it what filters would save in the joins that it
+ * considers; when it has finished, another adds nodes to its plan.  The executor's ties the nodes
+ * of a plan that has some to the hash joins that they serve: an executor node knows its children,
+ * not its parent.
  *
- * What was decided about hash joins without a filter is in no node.  EXPLAIN VERBOSE shows it after the plan, when the executor ends: until 18 no
- * hook is nearer.  EXPLAIN EXECUTE, which plans elsewhere or not at all, does not show it.
+ * What was decided about hash joins without a filter is in no node.  EXPLAIN VERBOSE shows it
+ * after the plan, when the executor ends: until 18 no hook is nearer.  EXPLAIN EXECUTE, which
+ * plans elsewhere or not at all, does not show it.
  *
- * The hooks are there only if the module was loaded before the session's first command (by session_preload_libraries or its like), or for the session
- * of a parallel worker: that somebody has used a filter in some query must not change how later queries are planned.
+ * The hooks are there only if the module was loaded before the session's first command (by
+ * session_preload_libraries or its like), or for the session of a parallel worker: that somebody
+ * has used a filter in some query must not change how later queries are planned.
  *
  *-------------------------------------------------------------------------
  */
@@ -68,8 +71,8 @@ typedef struct Explained
 static Explained *explained = NULL;
 
 static void
-add_paths_with_filters(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel, JoinType jointype,
-					   JoinPathExtraData *extra)
+add_paths_with_filters(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+					   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
 	if (previous_join_paths != NULL)
 		previous_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
@@ -124,8 +127,9 @@ tie_filters(PlanState *node, void *context)
 			bloomfam_join_build_tie_foreign((JoinBuildState *) build, outerPlanState(node));
 
 			/*
-			 * The join would first ask the probe side for a row, to save building if there is none.  It would get it before the filter is
-			 * there; and if that takes a sort, all of it would go unfiltered.
+			 * The join would first ask the probe side for a row, to save building if there is
+			 * none.  It would get it before the filter is there; and if that takes a sort, all of
+			 * it would go unfiltered.
 			 */
 			((HashJoinState *) node)->hj_OuterNotEmpty = true;
 		}
@@ -152,7 +156,8 @@ start_with_filters(QueryDesc *query, int eflags)
 static void
 end_with_decisions(QueryDesc *query)
 {
-	if (explained != NULL && explained->stmt == query->plannedstmt && explained->es->pstmt == query->plannedstmt)
+	if (explained != NULL && explained->stmt == query->plannedstmt &&
+		explained->es->pstmt == query->plannedstmt)
 		bloomfam_join_explain_decisions(explained->decisions, explained->es);
 	if (previous_executor_end != NULL)
 		previous_executor_end(query);
@@ -162,10 +167,12 @@ end_with_decisions(QueryDesc *query)
 
 /* Plans, runs and shows one query. */
 static void
-explain_with_decisions(Query *query, int cursor_options, IntoClause *into, ExplainState *es, const char *query_string, ParamListInfo params,
+explain_with_decisions(Query *query, int cursor_options, IntoClause *into, ExplainState *es,
+					   const char *query_string, ParamListInfo params,
 					   QueryEnvironment *environment)
 {
-	ExplainOneQuery_hook_type explain = previous_explain != NULL ? previous_explain : bloomfam_standard_explain;
+	ExplainOneQuery_hook_type explain =
+		previous_explain != NULL ? previous_explain : bloomfam_standard_explain;
 	Explained	own = {.es = es};
 	Explained  *outer = explained;
 
@@ -192,33 +199,42 @@ loaded_at_start(void)
 void
 bloomfam_join_init(void)
 {
-	DefineCustomEnumVariable("bloomfam.join_filter",
-							 "Lets hash joins drop rows of their probe side at the scan, by a Bloom filter of their build side.",
-							 "\"force\" does so wherever it is right, whether or not it is expected to pay. Needs bloomfam in session_preload_libraries.",
-							 &bloomfam_join_filter, JOIN_FILTER_OFF, mode_options, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("bloomfam.join_filter_min_rows",
-							"Sets the number of probe-side rows from which on a join gets a filter.",
-							NULL, &bloomfam_join_filter_min_rows, 10000, 0, INT_MAX, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomRealVariable("bloomfam.join_filter_min_drop",
-							 "Sets the share of probe-side rows that a filter must be expected to drop.",
-							 NULL, &bloomfam_join_filter_min_drop, 0.1, 0.0, 1.0, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable(
+		"bloomfam.join_filter",
+		"Lets hash joins drop rows of their probe side at the scan, by a Bloom filter of their build side.",
+		"\"force\" does so wherever it is right, whether or not it is expected to pay. Needs bloomfam in session_preload_libraries.",
+		&bloomfam_join_filter, JOIN_FILTER_OFF, mode_options, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable(
+		"bloomfam.join_filter_min_rows",
+		"Sets the number of probe-side rows from which on a join gets a filter.", NULL,
+		&bloomfam_join_filter_min_rows, 10000, 0, INT_MAX, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable(
+		"bloomfam.join_filter_min_drop",
+		"Sets the share of probe-side rows that a filter must be expected to drop.", NULL,
+		&bloomfam_join_filter_min_drop, 0.1, 0.0, 1.0, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomRealVariable("bloomfam.join_filter_fpr",
 							 "Sets the share of rows without a match that a filter lets pass.",
-							 NULL, &bloomfam_join_filter_fpr, 0.005, 0.0001, 0.5, PGC_USERSET, 0, NULL, NULL, NULL);
+							 NULL, &bloomfam_join_filter_fpr, 0.005, 0.0001, 0.5, PGC_USERSET, 0,
+							 NULL, NULL, NULL);
 	DefineCustomIntVariable("bloomfam.join_filter_max_size",
-							"Sets the size from which on a join's filter is given up.",
-							NULL, &bloomfam_join_filter_max_size, 64 * 1024, 1, 1024 * 1024, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomIntVariable("bloomfam.join_filter_foreign_max_size",
-							"Sets the size from which on a join's filter is not sent to a foreign server.",
-							"It travels with the query, as a text of twice its size. 0 sends none.",
-							&bloomfam_join_filter_foreign_max_size, 1024, 0, 64 * 1024, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomBoolVariable("bloomfam.join_filter_log",
-							 "Logs for each hash join that is planned which filters it gets, or why it gets none.",
-							 NULL, &bloomfam_join_filter_log, false, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("bloomfam.join_filter_plans",
-							 "Lets the planner choose hash joins for what their filters are expected to save.",
-							 "If it is off, plans are made as without filters.",
-							 &bloomfam_join_filter_plans, true, PGC_USERSET, 0, NULL, NULL, NULL);
+							"Sets the size from which on a join's filter is given up.", NULL,
+							&bloomfam_join_filter_max_size, 64 * 1024, 1, 1024 * 1024, PGC_USERSET,
+							GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable(
+		"bloomfam.join_filter_foreign_max_size",
+		"Sets the size from which on a join's filter is not sent to a foreign server.",
+		"It travels with the query, as a text of twice its size. 0 sends none.",
+		&bloomfam_join_filter_foreign_max_size, 1024, 0, 64 * 1024, PGC_USERSET, GUC_UNIT_KB, NULL,
+		NULL, NULL);
+	DefineCustomBoolVariable(
+		"bloomfam.join_filter_log",
+		"Logs for each hash join that is planned which filters it gets, or why it gets none.", NULL,
+		&bloomfam_join_filter_log, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable(
+		"bloomfam.join_filter_plans",
+		"Lets the planner choose hash joins for what their filters are expected to save.",
+		"If it is off, plans are made as without filters.", &bloomfam_join_filter_plans, true,
+		PGC_USERSET, 0, NULL, NULL, NULL);
 
 	RegisterCustomScanMethods(&bloomfam_join_build_methods);
 	RegisterCustomScanMethods(&bloomfam_join_probe_methods);

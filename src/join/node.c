@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * node.c
- *	  What the nodes of both sides have in common: they hand on their child's rows, and hash columns of them.
+ *	  What the nodes of both sides have in common: they hand on their child's rows, and hash
+ *	  columns of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,7 +48,8 @@ bloomfam_join_node_columns(const List *spec, bool outer, JoinKey **keys, AttrNum
 	*attributes = palloc(n * sizeof(AttrNumber));
 	for (i = 0; i < n; i++)
 	{
-		bloomfam_join_key_init(&(*keys)[i], bloomfam_join_spec_column(spec, i, JOIN_COLUMN_OPERATOR),
+		bloomfam_join_key_init(&(*keys)[i],
+							   bloomfam_join_spec_column(spec, i, JOIN_COLUMN_OPERATOR),
 							   bloomfam_join_spec_column(spec, i, JOIN_COLUMN_COLLATION), outer);
 		(*attributes)[i] = bloomfam_join_spec_column(spec, i, JOIN_COLUMN_ATTRIBUTE);
 	}

@@ -3,15 +3,18 @@
  * page.c
  *	  Filters on the scan of a heap: a page at a time.
  *
- * The heap finds all visible rows of a page at once, and notes where they are.  So the keys of all of them can be hashed together, straight from
- * the page, their blocks of the filter fetched together, and the scan sent on to the next row that passes: the others never become rows
- * of the executor, which costs several times what the filter does.
+ * The heap finds all visible rows of a page at once, and notes where they are.  So the keys of
+ * all of them can be hashed together, straight from the page, their blocks of the filter fetched
+ * together, and the scan sent on to the next row that passes: the others never become rows of the
+ * executor, which costs several times what the filter does.
  *
- * This reaches into the heap's scan descriptor.  Scans of other table access methods, and those that do not go by pages, are left to probe.c; what
- * cannot be read here the short way is read the long way; nothing is skipped that was not looked at.
+ * This reaches into the heap's scan descriptor.  Scans of other table access methods, and those
+ * that do not go by pages, are left to probe.c; what cannot be read here the short way is read
+ * the long way; nothing is skipped that was not looked at.
  *
- * The scan's own conditions come after the filter, not before.  So there must be nothing in them that counts or remembers what it is asked (volatile
- * functions), and hashing must not give away rows that they would hide.
+ * The scan's own conditions come after the filter, not before.  So there must be nothing in them
+ * that counts or remembers what it is asked (volatile functions), and hashing must not give away
+ * rows that they would hide.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,7 +47,10 @@ typedef struct PageColumn
 {
 	AttrNumber	attribute;		/* of the table */
 
-	/* in rows without NULLs: where to begin to look for it, and that attribute's offset from the start of the row's data */
+	/*
+	 * in rows without NULLs: where to begin to look for it, and that attribute's offset from the
+	 * start of the row's data
+	 */
 	AttrNumber	first;
 	Size		offset;
 } PageColumn;
@@ -60,7 +66,10 @@ struct JoinPage
 	bool		by_pages;		/* else all is done row by row */
 	PageColumn **columns;		/* of each filter */
 
-	/* of the page that the scan is on: which rows pass, and the next of these that the scan is to give */
+	/*
+	 * of the page that the scan is on: which rows pass, and the next of these that the scan is to
+	 * give
+	 */
 	bool		selected;		/* below is what follows */
 	bool		all;			/* all of them, as no filter looked */
 	int			npassing;
@@ -68,7 +77,8 @@ struct JoinPage
 	uint16		passing[MaxHeapTuplesPerPage];	/* indexes into rs_vistuples */
 
 	/* the page that is likely to come next */
-	const char *ahead;			/* in the server's buffers; not pinned; NULL: not known to be there */
+	const char *ahead;			/* in the server's buffers; not pinned; NULL: not known to be
+								 * there */
 	int			cold;			/* for so many pages do not look for it */
 
 	/* scratch */
@@ -131,7 +141,10 @@ read_missing(HeapTupleHeader row, AttrNumber attribute, TupleDesc desc, bool *is
 	return heap_getattr(&tuple, attribute, desc, isnull);
 }
 
-/* Reads an attribute of a row, wherever it lies: what heap_getattr() does, but beginning as far on as it can. */
+/*
+ * Reads an attribute of a row, wherever it lies: what heap_getattr() does, but beginning as far
+ * on as it can.
+ */
 static Datum
 read_attribute(HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bool *isnull)
 {
@@ -180,7 +193,8 @@ read_attribute(HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bo
 
 /* Hashes one column of all rows in page->rows: first or combined with what is there. */
 static void
-hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleDesc desc, int n, bool first)
+hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleDesc desc, int n,
+			bool first)
 {
 	uint64	   *hashes = first ? page->hashes : page->column;
 	bool		integers = key->integer && is_fixed(column);
@@ -216,7 +230,10 @@ hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleD
 			page->hashes[i] = bloomfam_join_hash_combine(page->hashes[i], hashes[i]);
 }
 
-/* Asks for the lines of the cache from one address up to the line of another, but not for too many.  Returns the first of them. */
+/*
+ * Asks for the lines of the cache from one address up to the line of another, but not for too
+ * many.  Returns the first of them.
+ */
 static inline const char *
 ask_for_lines(const char *from, const char *end, int most)
 {
@@ -230,9 +247,10 @@ ask_for_lines(const char *from, const char *end, int most)
 }
 
 /*
- * Looks for the page after the one that the scan is on.  Of a page that has not been looked at lately, each row costs a wait for memory, unless
- * it was asked for some time before: here its line pointers, then its rows, of which most pages of a table have about as many as the last one.
- * Not pinned, it may be another page any time: it is never read, but only asked for.
+ * Looks for the page after the one that the scan is on.  Of a page that has not been looked at
+ * lately, each row costs a wait for memory, unless it was asked for some time before: here its
+ * line pointers, then its rows, of which most pages of a table have about as many as the last
+ * one. Not pinned, it may be another page any time: it is never read, but only asked for.
  */
 static void
 look_ahead(JoinPage *page, HeapScanDesc scan, Page bytes)
@@ -251,14 +269,17 @@ look_ahead(JoinPage *page, HeapScanDesc scan, Page bytes)
 	if (BufferIsValid(found.recent_buffer))
 	{
 		page->ahead = BufferGetPage(found.recent_buffer);
-		ask_for_lines(page->ahead, page->ahead + ((PageHeader) bytes)->pd_lower + BLOOMFAM_CACHE_LINE - 1, BLCKSZ / BLOOMFAM_CACHE_LINE);
+		ask_for_lines(page->ahead,
+					  page->ahead + ((PageHeader) bytes)->pd_lower + BLOOMFAM_CACHE_LINE - 1,
+					  BLCKSZ / BLOOMFAM_CACHE_LINE);
 	}
 	else
 		page->cold = COLD_PAGES;
 }
 
 /*
- * Finds, of the rows of the page that the scan is on, from the present one on, those that pass all filters.
+ * Finds, of the rows of the page that the scan is on, from the present one on, those that pass
+ * all filters.
  */
 static void
 select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
@@ -282,7 +303,8 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		int			c;
 
 		if (probe->stored == NULL &&
-			(state->by_rows || !bloomfam_join_probe_awake(probe, looked ? n : end - (int) scan->rs_cindex)))
+			(state->by_rows ||
+			 !bloomfam_join_probe_awake(probe, looked ? n : end - (int) scan->rs_cindex)))
 			continue;
 		if (!looked)
 		{
@@ -292,11 +314,13 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 			asked = page->ahead != NULL ? page->ahead + BLCKSZ : NULL;
 			for (i = (int) scan->rs_cindex; i < end; i++)
 			{
-				HeapTupleHeader row = (HeapTupleHeader) PageGetItem(bytes, PageGetItemId(bytes, scan->rs_vistuples[i]));
+				HeapTupleHeader row = (HeapTupleHeader) PageGetItem(
+					bytes, PageGetItemId(bytes, scan->rs_vistuples[i]));
 
 				/* a page is filled from its end, so the row before is the one behind */
 				if (page->ahead != NULL)
-					asked = ask_for_lines(page->ahead + ((const char *) row - (const char *) bytes), asked, LINES_PER_ROW);
+					asked = ask_for_lines(page->ahead + ((const char *) row - (const char *) bytes),
+										  asked, LINES_PER_ROW);
 				page->passing[n] = i;
 				page->rows[n++] = row;
 			}
@@ -337,7 +361,8 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 }
 
 /*
- * Sends the scan to the next row that passes, in place of heap_getnextslot(): the row is on the page that the scan is on, and known to be visible.
+ * Sends the scan to the next row that passes, in place of heap_getnextslot(): the row is on the
+ * page that the scan is on, and known to be visible.
  */
 static inline void
 give_row(JoinPage *page, HeapScanDesc scan, TupleTableSlot *slot)
@@ -383,11 +408,12 @@ row_passes(JoinProbeState *state, TupleTableSlot *slot)
 }
 
 /*
- * The same row by row: for cursors that go backwards.  The scan is always on the row that it gave last, so that pages can be gone on with from
- * there.
+ * The same row by row: for cursors that go backwards.  The scan is always on the row that it gave
+ * last, so that pages can be gone on with from there.
  */
 static bool
-next_row_singly(JoinProbeState *state, TableScanDesc scan, ScanDirection direction, TupleTableSlot *slot)
+next_row_singly(JoinProbeState *state, TableScanDesc scan, ScanDirection direction,
+				TupleTableSlot *slot)
 {
 	while (table_scan_getnextslot(scan, direction, slot))
 	{
@@ -407,12 +433,14 @@ next_row(JoinProbeState *state, ScanState *child)
 	HeapScanDesc scan;
 
 	if (child->ss_currentScanDesc == NULL)
-		child->ss_currentScanDesc = table_beginscan(child->ss_currentRelation, child->ps.state->es_snapshot, 0, NULL);
+		child->ss_currentScanDesc =
+			table_beginscan(child->ss_currentRelation, child->ps.state->es_snapshot, 0, NULL);
 	if (unlikely(!page->by_pages || !ScanDirectionIsForward(child->ps.state->es_direction)))
 	{
 		page->selected = false;
 		page->npassing = page->next = 0;
-		return next_row_singly(state, child->ss_currentScanDesc, child->ps.state->es_direction, slot);
+		return next_row_singly(state, child->ss_currentScanDesc, child->ps.state->es_direction,
+							   slot);
 	}
 	scan = (HeapScanDesc) child->ss_currentScanDesc;
 	if (unlikely(!scan->rs_inited))
@@ -425,7 +453,10 @@ next_row(JoinProbeState *state, ScanState *child)
 	{
 		CHECK_FOR_INTERRUPTS();
 
-		/* after the last row of a page is the next page; what is left of one after going backwards is looked at from there */
+		/*
+		 * after the last row of a page is the next page; what is left of one after going
+		 * backwards is looked at from there
+		 */
 		if (page->selected)
 			scan->rs_cindex = scan->rs_ntuples - 1;
 		if (!table_scan_getnextslot(&scan->rs_base, ForwardScanDirection, slot))
@@ -444,12 +475,14 @@ scan_child(JoinProbeState *state, ScanState *child)
 	ProjectionInfo *projection = child->ps.ps_ProjInfo;
 
 	if (child->ps.qual == NULL && projection == NULL)
-		return next_row(state, child) ? child->ss_ScanTupleSlot : ExecClearTuple(child->ss_ScanTupleSlot);
+		return next_row(state, child) ? child->ss_ScanTupleSlot
+									  : ExecClearTuple(child->ss_ScanTupleSlot);
 	for (;;)
 	{
 		ResetExprContext(econtext);
 		if (!next_row(state, child))
-			return ExecClearTuple(projection != NULL ? projection->pi_state.resultslot : child->ss_ScanTupleSlot);
+			return ExecClearTuple(projection != NULL ? projection->pi_state.resultslot
+													 : child->ss_ScanTupleSlot);
 		econtext->ecxt_scantuple = child->ss_ScanTupleSlot;
 		if (child->ps.qual == NULL || ExecQual(child->ps.qual, econtext))
 			return projection != NULL ? ExecProject(projection) : child->ss_ScanTupleSlot;
@@ -482,11 +515,13 @@ joins_can_go_by_pages(JoinProbeState *state, Scan *plan)
 	int			f;
 	int			c;
 
-	if (!bloomfam_join_is_indifferent(plan->plan.qual) || !bloomfam_join_is_indifferent(plan->plan.targetlist))
+	if (!bloomfam_join_is_indifferent(plan->plan.qual) ||
+		!bloomfam_join_is_indifferent(plan->plan.targetlist))
 		return false;
 	for (f = 0; f < state->nprobes; f++)
 		for (c = 0; state->probes[f].stored == NULL && c < state->probes[f].ncolumns; c++)
-			if (bloomfam_join_column_behind(&plan->plan, state->probes[f].attributes[c], plan->scanrelid) == 0 ||
+			if (bloomfam_join_column_behind(&plan->plan, state->probes[f].attributes[c],
+											plan->scanrelid) == 0 ||
 				(plan->plan.qual != NIL && !state->probes[f].keys[c].leakproof))
 				return false;
 	return true;
@@ -508,7 +543,8 @@ bloomfam_join_page_init(JoinProbeState *state)
 		return NULL;
 	table = ((ScanState *) child)->ss_currentRelation;
 	page = palloc0(sizeof(JoinPage));
-	page->by_pages = table->rd_tableam == GetHeapamTableAmRoutine() && IsMVCCSnapshot(child->state->es_snapshot);
+	page->by_pages =
+		table->rd_tableam == GetHeapamTableAmRoutine() && IsMVCCSnapshot(child->state->es_snapshot);
 	for (f = 0; f < state->nprobes; f++)
 		if (state->probes[f].stored != NULL)
 			conditions = true;

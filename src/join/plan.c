@@ -3,17 +3,22 @@
  * plan.c
  *	  Which joins get a filter, and where in the plan it drops rows.
  *
- * The planner has finished: join order and methods stay as they are, and only rows that the join would drop anyway may be dropped earlier.  For each
- * hash join whose kind allows that, the columns of its key are followed down the probe side, as far as a row that is missing there is
- * just a row that the join does not get.  Where the way ends, a probe node is put on top; a scan of a heap is then done by pages.
+ * The planner has finished: join order and methods stay as they are, and only rows that the join
+ * would drop anyway may be dropped earlier.  For each hash join whose kind allows that, the
+ * columns of its key are followed down the probe side, as far as a row that is missing there is
+ * just a row that the join does not get.  Where the way ends, a probe node is put on top; a scan
+ * of a heap is then done by pages.
  *
- * The way leads through a node only if all columns of the key come unchanged from one child of it, and
+ * The way leads through a node only if all columns of the key come unchanged from one child of
+ * it, and
  *
  *	- nothing in the node counts or remembers what it is asked: volatile functions, subplans;
- *	- a row less in the child is a row less in the result: not the nullable side of an outer join, no limit, no window, no set operation; an
- *	  aggregate or DISTINCT only by columns of the key that it groups by in the same sense of equality;
- *	- what the node keeps for a rescan stays right then.  Sort, Material, Memoize, the hash table of a lower join may keep rows while the join builds
- *	  anew, with other keys; so its build side must come out the same each time: without parameters and without volatile functions.
+ *	- a row less in the child is a row less in the result: not the nullable side of an outer join,
+ *	  no limit, no window, no set operation; an aggregate or DISTINCT only by columns of the key
+ *	  that it groups by in the same sense of equality;
+ *	- what the node keeps for a rescan stays right then.  Sort, Material, Memoize, the hash table
+ *	  of a lower join may keep rows while the join builds anew, with other keys; so its build side
+ *	  must come out the same each time: without parameters and without volatile functions.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +46,8 @@ typedef struct PlanContext
 	int			nfilters;
 	List	   *ancestors;		/* of the node in hand, nearest first */
 	List	   *decisions;		/* of JoinDecision */
-	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan itself */
+	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan
+								 * itself */
 } PlanContext;
 
 /* A column of a join's key. */
@@ -69,7 +75,8 @@ typedef struct Place
 typedef struct ForeignPlace
 {
 	ForeignScan *scan;
-	AttrNumber	attribute;		/* the first column of the key, of its, that the filter can travel by */
+	AttrNumber	attribute;		/* the first column of the key, of its, that the filter can travel
+								 * by */
 	int			column;			/* ... of the key */
 	const char *reason;			/* NULL; or why there is none, and it does not travel there */
 } ForeignPlace;
@@ -94,7 +101,10 @@ static void follow(Way *way, Plan **slot, const AttrNumber *attributes);
 
 /* ---- about plans ---- */
 
-/* The children of a node that are neither its left nor its right one; of several in a list, that; else NIL. */
+/*
+ * The children of a node that are neither its left nor its right one; of several in a list, that;
+ * else NIL.
+ */
 static List *
 other_children(Plan *plan)
 {
@@ -175,14 +185,16 @@ is_on_its_own(const PlanContext *context, const Plan *plan)
 bool
 bloomfam_join_is_indifferent(void *expression)
 {
-	return expression == NULL || (!contain_volatile_functions(expression) && !contain_subplans(expression));
+	return expression == NULL ||
+		   (!contain_volatile_functions(expression) && !contain_subplans(expression));
 }
 
 /* The same of a node's own expressions. */
 static bool
 node_is_indifferent(Plan *plan)
 {
-	if (!bloomfam_join_is_indifferent(plan->qual) || !bloomfam_join_is_indifferent(plan->targetlist))
+	if (!bloomfam_join_is_indifferent(plan->qual) ||
+		!bloomfam_join_is_indifferent(plan->targetlist))
 		return false;
 	switch (nodeTag(plan))
 	{
@@ -206,10 +218,14 @@ is_probe(Plan *plan)
 static inline bool
 is_ours(Plan *plan)
 {
-	return is_probe(plan) || (IsA(plan, CustomScan) && ((CustomScan *) plan)->methods == &bloomfam_join_build_methods);
+	return is_probe(plan) || (IsA(plan, CustomScan) &&
+							  ((CustomScan *) plan)->methods == &bloomfam_join_build_methods);
 }
 
-/* Does a plan without parameters give the same rows each time?  Of the nodes, those that surely do. */
+/*
+ * Does a plan without parameters give the same rows each time?  Of the nodes, those that surely
+ * do.
+ */
 static bool
 is_repeatable(Plan *plan)
 {
@@ -252,7 +268,8 @@ is_repeatable(Plan *plan)
 	foreach(lc, other_children(plan))
 		if (!is_repeatable(lfirst(lc)))
 			return false;
-	return node_is_indifferent(plan) && is_repeatable(plan->lefttree) && is_repeatable(plan->righttree);
+	return node_is_indifferent(plan) && is_repeatable(plan->lefttree) &&
+		   is_repeatable(plan->righttree);
 }
 
 /* ---- the way down ---- */
@@ -276,10 +293,14 @@ bloomfam_join_column(const Expr *expr, int varno)
 AttrNumber
 bloomfam_join_column_behind(const Plan *plan, AttrNumber attribute, int varno)
 {
-	return bloomfam_join_column(((TargetEntry *) list_nth(plan->targetlist, attribute - 1))->expr, varno);
+	return bloomfam_join_column(((TargetEntry *) list_nth(plan->targetlist, attribute - 1))->expr,
+								varno);
 }
 
-/* All columns of the key behind their columns in the plan; NULL unless all are of this child or table. */
+/*
+ * All columns of the key behind their columns in the plan; NULL unless all are of this child or
+ * table.
+ */
 static AttrNumber *
 columns_behind(Way *way, Plan *plan, const AttrNumber *attributes, int varno)
 {
@@ -296,11 +317,12 @@ columns_behind(Way *way, Plan *plan, const AttrNumber *attributes, int varno)
 }
 
 /*
- * Are all columns of the key among those that a node groups by, and does it group in the join's sense of equality?  Otherwise a group could lose
- * some of its rows and not others.
+ * Are all columns of the key among those that a node groups by, and does it group in the join's
+ * sense of equality?  Otherwise a group could lose some of its rows and not others.
  */
 static bool
-groups_by_key(Way *way, const AttrNumber *behind, int ngroup, const AttrNumber *group, const Oid *operators, const Oid *collations)
+groups_by_key(Way *way, const AttrNumber *behind, int ngroup, const AttrNumber *group,
+			  const Oid *operators, const Oid *collations)
 {
 	int			i;
 	int			g;
@@ -330,8 +352,9 @@ foreign_place(Way *way, ForeignScan *scan, const AttrNumber *attributes)
 
 		place->column = i;
 		place->attribute = attributes[i];
-		place->reason = bloomfam_join_foreign_refusal(way->context->stmt, scan, attributes[i], column->operator, column->collation,
-													  exprType((Node *) column->inner));
+		place->reason =
+			bloomfam_join_foreign_refusal(way->context->stmt, scan, attributes[i], column->operator,
+										  column->collation, exprType((Node *) column->inner));
 		if (place->reason == NULL)
 			break;
 	}
@@ -376,16 +399,18 @@ follow_each(Way *way, List *plans, const AttrNumber *attributes)
 }
 
 /*
- * The child of a join that the key's columns come from, if rows of it may be dropped; else NULL.  There must be nothing between a hash join and
- * its Hash, so the way must be able to go on through that.  *behind has these columns in the outer child, if they are all of that one, and then in
- * the child that is returned.
+ * The child of a join that the key's columns come from, if rows of it may be dropped; else NULL.
+ * There must be nothing between a hash join and its Hash, so the way must be able to go on
+ * through that.  *behind has these columns in the outer child, if they are all of that one, and
+ * then in the child that is returned.
  */
 static Plan **
 side_of_join(Way *way, Plan *plan, const AttrNumber *attributes, AttrNumber **behind)
 {
 	JoinType	type = ((Join *) plan)->jointype;
 
-	if (*behind != NULL && (type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI))
+	if (*behind != NULL &&
+		(type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI))
 		return &plan->lefttree;
 	if ((type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
 		(!IsA(plan, HashJoin) || (way->keepers && node_is_indifferent(plan->righttree))))
@@ -408,7 +433,9 @@ follow(Way *way, Plan **slot, const AttrNumber *attributes)
 	check_stack_depth();
 	if (node_is_indifferent(plan))
 	{
-		behind = columns_behind(way, plan, attributes, IsA(plan, SubqueryScan) ? (int) ((Scan *) plan)->scanrelid : OUTER_VAR);
+		behind =
+			columns_behind(way, plan, attributes,
+						   IsA(plan, SubqueryScan) ? (int) ((Scan *) plan)->scanrelid : OUTER_VAR);
 		switch (nodeTag(plan))
 		{
 			case T_Sort:
@@ -433,8 +460,10 @@ follow(Way *way, Plan **slot, const AttrNumber *attributes)
 				{
 					Agg		   *agg = (Agg *) plan;
 
-					if (behind != NULL && agg->groupingSets == NIL && (agg->aggstrategy == AGG_SORTED || way->keepers) &&
-						groups_by_key(way, behind, agg->numCols, agg->grpColIdx, agg->grpOperators, agg->grpCollations))
+					if (behind != NULL && agg->groupingSets == NIL &&
+						(agg->aggstrategy == AGG_SORTED || way->keepers) &&
+						groups_by_key(way, behind, agg->numCols, agg->grpColIdx, agg->grpOperators,
+									  agg->grpCollations))
 						next = &plan->lefttree;
 					break;
 				}
@@ -443,7 +472,8 @@ follow(Way *way, Plan **slot, const AttrNumber *attributes)
 					Group	   *group = (Group *) plan;
 
 					if (behind != NULL &&
-						groups_by_key(way, behind, group->numCols, group->grpColIdx, group->grpOperators, group->grpCollations))
+						groups_by_key(way, behind, group->numCols, group->grpColIdx,
+									  group->grpOperators, group->grpCollations))
 						next = &plan->lefttree;
 					break;
 				}
@@ -452,7 +482,8 @@ follow(Way *way, Plan **slot, const AttrNumber *attributes)
 					Unique	   *unique = (Unique *) plan;
 
 					if (behind != NULL &&
-						groups_by_key(way, behind, unique->numCols, unique->uniqColIdx, unique->uniqOperators, unique->uniqCollations))
+						groups_by_key(way, behind, unique->numCols, unique->uniqColIdx,
+									  unique->uniqOperators, unique->uniqCollations))
 						next = &plan->lefttree;
 					break;
 				}
@@ -461,7 +492,9 @@ follow(Way *way, Plan **slot, const AttrNumber *attributes)
 					SubqueryScan *scan = (SubqueryScan *) plan;
 
 					/* what a security barrier hides may not be hashed by what could tell */
-					if (way->leakproof || !rt_fetch(scan->scan.scanrelid, way->context->stmt->rtable)->security_barrier)
+					if (way->leakproof ||
+						!rt_fetch(scan->scan.scanrelid, way->context->stmt->rtable)
+							 ->security_barrier)
 						next = &scan->subplan;
 					break;
 				}
@@ -476,7 +509,10 @@ follow(Way *way, Plan **slot, const AttrNumber *attributes)
 			case T_CustomScan:
 				if (is_ours(plan))
 				{
-					/* hands rows on as they are; and one node on top of a scan is enough for all filters */
+					/*
+					 * hands rows on as they are; and one node on top of a scan is enough for all
+					 * filters
+					 */
 					ListCell   *lc;
 
 					follow(way, &plan->lefttree, attributes);
@@ -564,7 +600,8 @@ add_spec(CustomScan *probe, List *spec)
 	int			i = 0;
 
 	while (i < list_length(probe->custom_private) &&
-		   list_nth_int(list_nth(probe->custom_private, i), JOIN_SPEC_DROP) >= list_nth_int(spec, JOIN_SPEC_DROP))
+		   list_nth_int(list_nth(probe->custom_private, i), JOIN_SPEC_DROP) >=
+			   list_nth_int(spec, JOIN_SPEC_DROP))
 		i++;
 	probe->custom_private = list_insert_nth(probe->custom_private, i, spec);
 }
@@ -587,7 +624,8 @@ add_foreign(PlanContext *context, const Way *way, CustomScan *build)
 
 		if (place->reason != NULL)
 			continue;
-		bloomfam_join_foreign_plan(context->stmt, place->scan, place->attribute, &params[place->column]);
+		bloomfam_join_foreign_plan(context->stmt, place->scan, place->attribute,
+								   &params[place->column]);
 		any = true;
 	}
 	if (!any)
@@ -600,7 +638,10 @@ add_foreign(PlanContext *context, const Way *way, CustomScan *build)
 	build->custom_private = lappend(build->custom_private, list);
 }
 
-/* Puts a filter into the plan: on the build side of the join, and at its places.  Returns its number. */
+/*
+ * Puts a filter into the plan: on the build side of the join, and at its places.  Returns its
+ * number.
+ */
 static int
 add_filter(PlanContext *context, HashJoin *join, const Way *way)
 {
@@ -623,7 +664,8 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 	}
 	build = put_on_top(context, &outerPlan(hash), &bloomfam_join_build_methods, context->parallel);
 	build->custom_exprs = expressions;
-	build->custom_private = list_make1(make_spec(param, number, hash->parallel_aware, way, attributes));
+	build->custom_private =
+		list_make1(make_spec(param, number, hash->parallel_aware, way, attributes));
 
 	add_foreign(context, way, build);
 
@@ -633,7 +675,8 @@ add_filter(PlanContext *context, HashJoin *join, const Way *way)
 		CustomScan *probe = (CustomScan *) *place->slot;
 
 		if (!is_probe(&probe->scan.plan))
-			probe = put_on_top(context, place->slot, &bloomfam_join_probe_methods, context->parallel || place->below_gather);
+			probe = put_on_top(context, place->slot, &bloomfam_join_probe_methods,
+							   context->parallel || place->below_gather);
 		add_spec(probe, make_spec(param, number, place->below_gather, way, place->attributes));
 	}
 	return number;
@@ -654,7 +697,8 @@ judge(const HashJoin *join, const Way *way)
 {
 	JoinVerdict verdict;
 	const Plan *hash = innerPlan(join);
-	double		spilling = bloomfam_join_spilling(hash->plan_rows, hash->plan_width, outerPlan(join)->plan_width);
+	double		spilling =
+		bloomfam_join_spilling(hash->plan_rows, hash->plan_width, outerPlan(join)->plan_width);
 	ListCell   *lc;
 
 	bloomfam_join_verdict_begin(&verdict, hash->plan_rows, way->drop);
@@ -663,7 +707,8 @@ judge(const HashJoin *join, const Way *way)
 		const Place *place = lfirst(lc);
 		Plan	   *plan = *place->slot;
 
-		bloomfam_join_verdict_place(&verdict, plan->plan_rows, is_paged(plan), place->nodes, spilling);
+		bloomfam_join_verdict_place(&verdict, plan->plan_rows, is_paged(plan), place->nodes,
+									spilling);
 	}
 	foreach(lc, way->foreign)
 	{
@@ -700,11 +745,15 @@ init_way(Way *way, PlanContext *context, HashJoin *join, const KeyColumn *column
 	way->columns = columns;
 	way->ncolumns = ncolumns;
 	/* the Hash's parameters are those of its keys, too */
-	way->keepers = bms_is_empty(innerPlan(join)->extParam) && bms_is_empty(build->extParam) && is_repeatable(build);
+	way->keepers = bms_is_empty(innerPlan(join)->extParam) && bms_is_empty(build->extParam) &&
+				   is_repeatable(build);
 
 	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
-	way->travels = !context->parallel && is_on_its_own(context, innerPlan(join)) && is_on_its_own(context, build) &&
-		(is_repeatable(build) || (context->stmt->commandType == CMD_SELECT && context->stmt->rowMarks == NIL && !context->stmt->hasModifyingCTE));
+	way->travels = !context->parallel && is_on_its_own(context, innerPlan(join)) &&
+				   is_on_its_own(context, build) &&
+				   (is_repeatable(build) ||
+					(context->stmt->commandType == CMD_SELECT && context->stmt->rowMarks == NIL &&
+					 !context->stmt->hasModifyingCTE));
 	way->leakproof = true;
 	way->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
 	for (i = 0; i < ncolumns; i++)
@@ -716,10 +765,12 @@ init_way(Way *way, PlanContext *context, HashJoin *join, const KeyColumn *column
 }
 
 /*
- * The columns of a join's key that a filter can use; returns their number, and says in the verdicts why not of the others.
+ * The columns of a join's key that a filter can use; returns their number, and says in the
+ * verdicts why not of the others.
  *
- * A key that the build side computes may fail, by a division by zero for instance, but the Hash does not come to compute it where a key before it
- * is NULL.  So it is used only together with all keys before it: the build node then stops where the Hash does.
+ * A key that the build side computes may fail, by a division by zero for instance, but the Hash
+ * does not come to compute it where a key before it is NULL.  So it is used only together with
+ * all keys before it: the build node then stops where the Hash does.
  */
 static int
 find_key_columns(HashJoin *join, KeyColumn *columns, JoinVerdict *verdicts)
@@ -738,7 +789,8 @@ find_key_columns(HashJoin *join, KeyColumn *columns, JoinVerdict *verdicts)
 		column->inner = list_nth(hash->hashkeys, i);
 		column->hash_key = i;
 		column->computed = bloomfam_join_column(column->inner, OUTER_VAR) == 0;
-		if (column->attribute == 0 || !bloomfam_join_is_indifferent(column->inner) || (column->computed && n < i))
+		if (column->attribute == 0 || !bloomfam_join_is_indifferent(column->inner) ||
+			(column->computed && n < i))
 			verdicts[i].reason = JOIN_KEY_IS_COMPUTED;
 		else if (!bloomfam_join_key_usable(column->operator, column->collation, &column->leakproof))
 			verdicts[i].reason = JOIN_KEY_HAS_NO_HASH;
@@ -763,7 +815,10 @@ same_places(const Way *a, const Way *b)
 	return true;
 }
 
-/* Decides about one filter, and puts it into the plan; tells the verdict of the keys that it is of. */
+/*
+ * Decides about one filter, and puts it into the plan; tells the verdict of the keys that it is
+ * of.
+ */
 static void
 decide(PlanContext *context, HashJoin *join, const Way *way, JoinVerdict *verdicts)
 {
@@ -789,7 +844,10 @@ plan_keys(PlanContext *context, HashJoin *join, JoinVerdict *verdicts)
 	if (n == 0)
 		return;
 
-	/* one filter of the whole key drops more than one for each column, unless some of these get further down */
+	/*
+	 * one filter of the whole key drops more than one for each column, unless some of these get
+	 * further down
+	 */
 	init_way(&all, context, join, columns, n);
 	for (i = 0; i < n && n > 1 && together; i++)
 	{

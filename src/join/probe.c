@@ -3,8 +3,9 @@
  * probe.c
  *	  The node on the probe side: drops rows whose keys are not in the filters of joins above.
  *
- * It looks at its child's rows one by one, unless page.c has taken over the child's scan and drops them before they become rows.  Rows pass
- * while a filter is not ready, and while it does not pay; but for the filters of conditions (stored.c), which are always page.c's to ask.
+ * It looks at its child's rows one by one, unless page.c has taken over the child's scan and
+ * drops them before they become rows.  Rows pass while a filter is not ready, and while it does
+ * not pay; but for the filters of conditions (stored.c), which are always page.c's to ask.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +31,8 @@ bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dropped, doubl
 	probe->sample_dropped += dropped;
 	if (probe->sample_tested < JOIN_SAMPLE_ROWS)
 		return;
-	if (probe->sample_dropped < worth * probe->sample_tested && bloomfam_join_filter != JOIN_FILTER_FORCE)
+	if (probe->sample_dropped < worth * probe->sample_tested &&
+		bloomfam_join_filter != JOIN_FILTER_FORCE)
 	{
 		probe->last_pause = Min(Max(probe->last_pause * 2, JOIN_PAUSE_ROWS), LONGEST_PAUSE);
 		probe->pause = probe->last_pause;
@@ -84,7 +86,8 @@ exec_rows(PlanState *node)
 
 	for (;;)
 	{
-		TupleTableSlot *slot = state->page != NULL ? bloomfam_join_page_exec(node) : ExecProcNode(outerPlanState(node));
+		TupleTableSlot *slot = state->page != NULL ? bloomfam_join_page_exec(node)
+												   : ExecProcNode(outerPlanState(node));
 		MemoryContext old;
 		bool		pass = true;
 		int			i;
@@ -121,7 +124,10 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 		conditions |= list_nth_int(lfirst(lc), JOIN_SPEC_PARAM) == JOIN_SPEC_STORED;
 	bloomfam_join_node_begin(css, estate, eflags);
 
-	/* EvalPlanQual asks for a few rows again, and they pass; with the setting off, no filter of a join is ever ready */
+	/*
+	 * EvalPlanQual asks for a few rows again, and they pass; with the setting off, no filter of a
+	 * join is ever ready
+	 */
 	if (!conditions && (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF))
 		return;
 

@@ -3,21 +3,26 @@
  * shared.c
  *	  Join filters and the processes of a parallel query.
  *
- * Where each process builds a hash table of its own, it builds a filter of its own as well, and nothing is shared but the counts for EXPLAIN.  In
- * two cases the filter is shared, in the query's DSA, under a JoinShared in a node's dynamic shared memory:
+ * Where each process builds a hash table of its own, it builds a filter of its own as well, and
+ * nothing is shared but the counts for EXPLAIN.  In two cases the filter is shared, in the
+ * query's DSA, under a JoinShared in a node's dynamic shared memory:
  *
- * A Parallel Hash gives each participant a share of the build side.  Each puts the hashes of its share into chunks, and hands them over before its
- * build node returns the end of the rows.  The server lets nobody go on to the probe side before all participants have seen that end.  So whoever
- * asks for the filter while its own join probes finds all hashes there, even if it came too late to build.  The first who asks makes the filter; the
- * others do not wait for it: their rows pass meanwhile.
+ * A Parallel Hash gives each participant a share of the build side.  Each puts the hashes of its
+ * share into chunks, and hands them over before its build node returns the end of the rows.  The
+ * server lets nobody go on to the probe side before all participants have seen that end.  So
+ * whoever asks for the filter while its own join probes finds all hashes there, even if it came
+ * too late to build.  The first who asks makes the filter; the others do not wait for it: their
+ * rows pass meanwhile.
  *
- * A join above a Gather has its filter ready, in the leader alone, when the Gather starts its workers.  The leader leaves them a copy.
+ * A join above a Gather has its filter ready, in the leader alone, when the Gather starts its
+ * workers.  The leader leaves them a copy.
  *
  *		NONE -> BUILDING -> READY
  *		  |
  *		  +---> GIVEN_UP
  *
- * Nothing waits and nothing is locked.  After an error nothing needs to be cleaned up, as the DSA goes with the query.
+ * Nothing waits and nothing is locked.  After an error nothing needs to be cleaned up, as the DSA
+ * goes with the query.
  *
  *-------------------------------------------------------------------------
  */
@@ -127,7 +132,8 @@ give_up(JoinFilter *filter)
 void
 bloomfam_join_shared_more(JoinFilter *filter)
 {
-	uint64		room = filter->allocated == 0 ? CHUNK_FIRST_HASHES : Min(filter->allocated * 2, CHUNK_MOST_HASHES);
+	uint64 room =
+		filter->allocated == 0 ? CHUNK_FIRST_HASHES : Min(filter->allocated * 2, CHUNK_MOST_HASHES);
 
 	hand_over(filter);
 	if (pg_atomic_read_u32(&filter->shared->state) == JOIN_SHARED_NONE &&
@@ -162,8 +168,9 @@ make_filter(JoinFilter *filter)
 	if (nhashes > bloomfam_join_filter_most() || !bloomfam_join_filter_plan(nhashes, &shared->head))
 		shared->payload = InvalidDsaPointer;
 	else
-		shared->payload = dsa_allocate_extended(filter->area, shared->head.payload_len + BLOOMFAM_CACHE_LINE,
-												DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
+		shared->payload =
+			dsa_allocate_extended(filter->area, shared->head.payload_len + BLOOMFAM_CACHE_LINE,
+								  DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
 	if (!DsaPointerIsValid(shared->payload))
 	{
 		free_chunks(shared, filter->area);
@@ -171,8 +178,10 @@ make_filter(JoinFilter *filter)
 		filter->counts.given_up++;
 		return;
 	}
-	bloomfam_join_filter_count(filter, shared->head.payload_len, shared->head.payload_len + nhashes * sizeof(uint64));
-	payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(filter->area, shared->payload));
+	bloomfam_join_filter_count(filter, shared->head.payload_len,
+							   shared->head.payload_len + nhashes * sizeof(uint64));
+	payload =
+		(uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(filter->area, shared->payload));
 	memset(payload, 0, shared->head.payload_len);
 	bf_init(&shared->head, payload);
 	for (next = dsa_pointer_atomic_read(&shared->chunks); DsaPointerIsValid(next);)
@@ -214,7 +223,9 @@ bloomfam_join_shared_attach(JoinFilter *filter)
 	head = shared->head;
 	/* the module need not lie at the same address everywhere */
 	head.kind = bf_kind_by_id(JOIN_FILTER_KIND);
-	bloomfam_join_filter_use(filter, &head, (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(filter->area, shared->payload)));
+	bloomfam_join_filter_use(
+		filter, &head,
+		(uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(filter->area, shared->payload)));
 	return true;
 }
 
@@ -289,9 +300,13 @@ forget_segment(void *arg)
 	segment->seg = NULL;
 }
 
-/* Has left(state) called when the leader leaves the memory: then the workers have ended, and what they wrote there can still be read. */
+/*
+ * Has left(state) called when the leader leaves the memory: then the workers have ended, and what
+ * they wrote there can still be read.
+ */
 static void
-watch_segment(JoinSegment *segment, dsm_segment *seg, on_dsm_detach_callback left, CustomScanState *state)
+watch_segment(JoinSegment *segment, dsm_segment *seg, on_dsm_detach_callback left,
+			  CustomScanState *state)
 {
 	if (segment->state == NULL)
 	{
@@ -310,10 +325,14 @@ watch_segment(JoinSegment *segment, dsm_segment *seg, on_dsm_detach_callback lef
 Size
 bloomfam_join_build_estimate(CustomScanState *css, ParallelContext *pcxt)
 {
-	return add_size(offsetof(JoinBuildDsm, workers), mul_size(pcxt->nworkers, sizeof(JoinBuildCounts)));
+	return add_size(offsetof(JoinBuildDsm, workers),
+					mul_size(pcxt->nworkers, sizeof(JoinBuildCounts)));
 }
 
-/* Gets the leader's build node going, each time that workers are about to start.  A participant that has no filter would leave out its share. */
+/*
+ * Gets the leader's build node going, each time that workers are about to start.  A participant
+ * that has no filter would leave out its share.
+ */
 static void
 start_build(JoinBuildState *state, JoinShared *shared)
 {
@@ -334,7 +353,8 @@ left_build(dsm_segment *seg, Datum arg)
 	if (state->workers == NULL)
 	{
 		state->nworkers = dsm->nworkers;
-		state->workers = MemoryContextAllocZero(state->css.ss.ps.state->es_query_cxt, dsm->nworkers * sizeof(JoinBuildCounts));
+		state->workers = MemoryContextAllocZero(state->css.ss.ps.state->es_query_cxt,
+												dsm->nworkers * sizeof(JoinBuildCounts));
 	}
 	for (i = 0; i < Min(state->nworkers, dsm->nworkers); i++)
 		bloomfam_join_build_counts_add(&state->workers[i], &dsm->workers[i]);
@@ -367,7 +387,8 @@ bloomfam_join_build_reinitialize(CustomScanState *css, ParallelContext *pcxt, vo
 
 	if (pcxt->seg == NULL)
 		return;
-	reset_shared(&dsm->filter, css->ss.ps.state->es_query_dsa, state->filter != NULL ? JOIN_SHARED_NONE : JOIN_SHARED_GIVEN_UP);
+	reset_shared(&dsm->filter, css->ss.ps.state->es_query_dsa,
+				 state->filter != NULL ? JOIN_SHARED_NONE : JOIN_SHARED_GIVEN_UP);
 	start_build(state, &dsm->filter);
 }
 
@@ -379,7 +400,10 @@ bloomfam_join_build_initialize_worker(CustomScanState *css, shm_toc *toc, void *
 
 	if (state->filter == NULL)
 	{
-		/* the setting was changed since the leader began; if this worker is in time for a share of the build, nobody has made the filter yet */
+		/*
+		 * the setting was changed since the leader began; if this worker is in time for a share
+		 * of the build, nobody has made the filter yet
+		 */
 		move_shared(&dsm->filter, JOIN_SHARED_NONE, JOIN_SHARED_GIVEN_UP);
 		return;
 	}
@@ -391,7 +415,8 @@ void
 bloomfam_join_build_end_worker(JoinBuildState *state)
 {
 	if (IsParallelWorker() && state->dsm != NULL)
-		bloomfam_join_build_counts_add(&state->dsm->workers[ParallelWorkerNumber], &state->filter->counts);
+		bloomfam_join_build_counts_add(&state->dsm->workers[ParallelWorkerNumber],
+									   &state->filter->counts);
 }
 
 /* ---- probe nodes ---- */
@@ -399,7 +424,8 @@ bloomfam_join_build_end_worker(JoinBuildState *state)
 static bool
 is_from_leader(CustomScanState *css, int probe)
 {
-	return bloomfam_join_spec_is_shared(list_nth(((CustomScan *) css->ss.ps.plan)->custom_private, probe));
+	return bloomfam_join_spec_is_shared(
+		list_nth(((CustomScan *) css->ss.ps.plan)->custom_private, probe));
 }
 
 Size
@@ -421,10 +447,12 @@ copy_filter(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 	if (area == NULL || filter->copied_to == area || !bloomfam_join_filter_ready(filter))
 		return;
 	size = filter->view.head.payload_len;
-	shared->payload = dsa_allocate_extended(area, size + BLOOMFAM_CACHE_LINE, DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
+	shared->payload =
+		dsa_allocate_extended(area, size + BLOOMFAM_CACHE_LINE, DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
 	if (!DsaPointerIsValid(shared->payload))
 		return;
-	memcpy((void *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(area, shared->payload)), filter->view.payload, size);
+	memcpy((void *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(area, shared->payload)),
+		   filter->view.payload, size);
 	shared->head = filter->view.head;
 	filter->copied_to = area;
 	filter->copied_build = filter->counts.builds;
@@ -444,8 +472,9 @@ left_probe(dsm_segment *seg, Datum arg)
 	if (state->workers == NULL)
 	{
 		state->nworkers = dsm->nworkers;
-		state->workers = MemoryContextAllocZero(state->css.ss.ps.state->es_query_cxt,
-												dsm->nworkers * state->nprobes * sizeof(JoinProbeCounts));
+		state->workers =
+			MemoryContextAllocZero(state->css.ss.ps.state->es_query_cxt,
+								   dsm->nworkers * state->nprobes * sizeof(JoinProbeCounts));
 	}
 	for (i = 0; i < Min(state->nworkers, dsm->nworkers) * state->nprobes; i++)
 		bloomfam_join_probe_counts_add(&state->workers[i], &counts[i]);
@@ -490,7 +519,8 @@ bloomfam_join_probe_reinitialize(CustomScanState *css, ParallelContext *pcxt, vo
 	for (i = 0; i < dsm->nprobes; i++)
 	{
 		if (!DsaPointerIsValid(dsm->filters[i].payload) ||
-			(state->probes[i].filter->copied_build == state->probes[i].filter->counts.builds && bloomfam_join_filter_ready(state->probes[i].filter)))
+			(state->probes[i].filter->copied_build == state->probes[i].filter->counts.builds &&
+			 bloomfam_join_filter_ready(state->probes[i].filter)))
 			continue;
 		reset_shared(&dsm->filters[i], area, JOIN_SHARED_GIVEN_UP);
 		state->probes[i].filter->copied_to = NULL;

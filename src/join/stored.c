@@ -1,23 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * stored.c
- *	  Filters that the query itself names, in WHERE bloom_may_contain(filter, column): on a heap they are asked a page at a time, too.
+ *	  Filters that the query itself names, in WHERE bloom_may_contain(filter, column): on a heap
+ *	  they are asked a page at a time, too.
  *
- * Such a condition is taken out of the scan's and becomes one more filter of the probe node on top of it.  It stays a condition of the query: it is
- * never switched off, nothing passes unseen, and page.c, which sees the table's rows and not what the scan projects, applies it also where it cannot
- * go by pages.
+ * Such a condition is taken out of the scan's and becomes one more filter of the probe node on
+ * top of it.  It stays a condition of the query: it is never switched off, nothing passes unseen,
+ * and page.c, which sees the table's rows and not what the scan projects, applies it also where
+ * it cannot go by pages.
  *
  * What must stay as it was:
  *
- *	- Filter and key are looked at only when a row is: the filter is evaluated, opened and compared with the key's family when the first key that
- *	  is not NULL is hashed, once for each scan, since it is the same for all rows.  A parameter that changes means a rescan.
+ *	- Filter and key are looked at only when a row is: the filter is evaluated, opened and
+ *	  compared with the key's family when the first key that is not NULL is hashed, once for each
+ *	  scan, since it is the same for all rows.  A parameter that changes means a rescan.
  *	- A row whose key is NULL does not pass; a NULL filter passes all others.
- *	- Conditions of the scan are then asked only of rows that pass, whichever came first.  The order is the planner's to choose, but not where row
- *	  security has a part in it: a function that could tell of a row must not see it before the policy has let it pass.  In such a query, only
- *	  what comes first is taken.  (Behind the barrier of a view there is a scan of its own.)  Volatile conditions are left alone, and with them
- *	  all of their scan.
- *	- EvalPlanQual asks a scan for the conditions of a row again, and would not find this one.  So plans that may come to that, those that lock or
- *	  change rows of a table that they scan, are left alone.
+ *	- Conditions of the scan are then asked only of rows that pass, whichever came first.  The
+ *	  order is the planner's to choose, but not where row security has a part in it: a function
+ *	  that could tell of a row must not see it before the policy has let it pass.  In such a
+ *	  query, only what comes first is taken.  (Behind the barrier of a view there is a scan of its
+ *	  own.)  Volatile conditions are left alone, and with them all of their scan.
+ *	- EvalPlanQual asks a scan for the conditions of a row again, and would not find this one.  So
+ *	  plans that may come to that, those that lock or change rows of a table that they scan, are
+ *	  left alone.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +43,10 @@
 
 #include "join/join.h"
 
-/* The share of rows, in thousandths, that an unknown filter is expected to drop: it was made to be selective.  See support.c. */
+/*
+ * The share of rows, in thousandths, that an unknown filter is expected to drop: it was made to
+ * be selective.  See support.c.
+ */
 #define EXPECTED_DROP	900
 
 struct JoinStored
@@ -100,7 +108,10 @@ can_be_taken(Node *condition, Index relid)
 	return !contain_var_clause(filter) && bloomfam_join_is_indifferent(filter);
 }
 
-/* Is this a heap, and not too small?  A few rows are probed with as many blocks of the filter, of which pages would want all. */
+/*
+ * Is this a heap, and not too small?  A few rows are probed with as many blocks of the filter, of
+ * which pages would want all.
+ */
 static bool
 is_worth_it(Oid relation)
 {
@@ -120,7 +131,8 @@ bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool row_security
 	List	   *left = NIL;
 	ListCell   *lc;
 
-	if ((stmt->commandType != CMD_SELECT && stmt->commandType != CMD_INSERT) || stmt->rowMarks != NIL || stmt->hasModifyingCTE)
+	if ((stmt->commandType != CMD_SELECT && stmt->commandType != CMD_INSERT) ||
+		stmt->rowMarks != NIL || stmt->hasModifyingCTE)
 		return NIL;
 	foreach(lc, scan->plan.qual)
 	{
@@ -131,7 +143,8 @@ bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool row_security
 		else
 			left = lappend(left, condition);
 	}
-	if (taken == NIL || !bloomfam_join_is_indifferent(left) || !is_worth_it(rt_fetch(scan->scanrelid, stmt->rtable)->relid))
+	if (taken == NIL || !bloomfam_join_is_indifferent(left) ||
+		!is_worth_it(rt_fetch(scan->scanrelid, stmt->rtable)->relid))
 		return NIL;
 	scan->plan.qual = left;
 	return taken;
@@ -141,7 +154,8 @@ List *
 bloomfam_join_stored_spec(CustomScan *node, Node *condition)
 {
 	node->custom_exprs = lappend(node->custom_exprs, condition);
-	return lappend_int(list_make4_int(JOIN_SPEC_STORED, 0, false, EXPECTED_DROP), list_length(node->custom_exprs) - 1);
+	return lappend_int(list_make4_int(JOIN_SPEC_STORED, 0, false, EXPECTED_DROP),
+					   list_length(node->custom_exprs) - 1);
 }
 
 /* ---- execution ---- */
@@ -233,7 +247,8 @@ void
 bloomfam_join_stored_init(JoinProbe *probe, CustomScanState *node, const List *spec)
 {
 	EState	   *estate = node->ss.ps.state;
-	Node	   *condition = list_nth(((CustomScan *) node->ss.ps.plan)->custom_exprs, list_nth_int(spec, JOIN_STORED_EXPRESSION));
+	Node	   *condition = list_nth(((CustomScan *) node->ss.ps.plan)->custom_exprs,
+									 list_nth_int(spec, JOIN_STORED_EXPRESSION));
 	JoinStored *stored = palloc0(sizeof(JoinStored));
 	int			filter_arg;
 	List	   *args = stored_arguments(condition, &filter_arg);
@@ -260,14 +275,17 @@ bloomfam_join_stored_init(JoinProbe *probe, CustomScanState *node, const List *s
 	probe->ncolumns = 1;
 	probe->keys = &stored->key;
 	probe->attributes = palloc(sizeof(AttrNumber));
-	probe->attributes[0] = bloomfam_join_column(key, ((Scan *) outerPlan(node->ss.ps.plan))->scanrelid);
+	probe->attributes[0] =
+		bloomfam_join_column(key, ((Scan *) outerPlan(node->ss.ps.plan))->scanrelid);
 }
 
 /* Shows the condition: in the terms of the scan that it was one of. */
 void
-bloomfam_join_stored_explain(const JoinStored *stored, CustomScanState *node, List *ancestors, ExplainState *es)
+bloomfam_join_stored_explain(const JoinStored *stored, CustomScanState *node, List *ancestors,
+							 ExplainState *es)
 {
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
 
-	ExplainPropertyText("Stored Filter", deparse_expression(stored->condition, context, es->verbose, false), es);
+	ExplainPropertyText("Stored Filter",
+						deparse_expression(stored->condition, context, es->verbose, false), es);
 }

@@ -5,12 +5,13 @@
  *
  * Two kinds of state for one builder:
  *
- *	- bloom_agg("any") has a state of type internal, with functions that serialise, deserialise and combine it: PostgreSQL's parallel
- *	  plans need no more.
- *	- bloom_agg(bloomkey) and the aggregates over filters have a state of type bloomfilter, with a function that combines: engines that
- *	  split aggregates over nodes (Citus) push down those only whose state is a real type, which travels as text or binary, and whose
- *	  arguments have concrete types, because they call the functions without the expression that would tell.  Within a process the state is
- *	  an expanded object, so that a row does not copy it.
+ *	- bloom_agg("any") has a state of type internal, with functions that serialise, deserialise
+ *	  and combine it: PostgreSQL's parallel plans need no more.
+ *	- bloom_agg(bloomkey) and the aggregates over filters have a state of type bloomfilter, with a
+ *	  function that combines: engines that split aggregates over nodes (Citus) push down those
+ *	  only whose state is a real type, which travels as text or binary, and whose arguments have
+ *	  concrete types, because they call the functions without the expression that would tell.
+ *	  Within a process the state is an expanded object, so that a row does not copy it.
  *
  * The result's bytes do not depend on how the rows were divided among workers.
  *
@@ -42,12 +43,15 @@ PG_FUNCTION_INFO_V1(bloomfam_intersect_final);
 #define DEFAULT_FPR		0.01
 #define DEFAULT_KIND	"blocked"
 
-/* The least that an aggregate may use, whatever work_mem says: smaller tables would make too many runs. */
+/*
+ * The least that an aggregate may use, whatever work_mem says: smaller tables would make too many
+ * runs.
+ */
 #define MIN_BUDGET		((Size) 1024 * 1024)
 
 /*
- * What all groups of an aggregate node share, per memory context of states: there is one for each grouping set that is computed at a
- * time.  Lives in fn_extra.
+ * What all groups of an aggregate node share, per memory context of states: there is one for each
+ * grouping set that is computed at a time.  Lives in fn_extra.
  */
 typedef struct AggBudget
 {
@@ -59,9 +63,11 @@ typedef struct AggBudget
 
 typedef struct AggNode
 {
-	BloomfamHasher *hasher;		/* for the rows of the state that was given last, and of all states if args_constant */
+	BloomfamHasher *hasher;		/* for the rows of the state that was given last, and of all
+								 * states if args_constant */
 	BloomfamHashers hashers;	/* once there is a hasher */
-	uint64		int_family;		/* of that hasher, if keys are int4 or int8 and nothing else is to be looked at; else 0 */
+	uint64		int_family;		/* of that hasher, if keys are int4 or int8 and nothing else is to
+								 * be looked at; else 0 */
 	bool		key_is_int4;
 	AggBudget  *budgets;
 	BfDesign	design;			/* of the last state made; kind NULL: none */
@@ -98,7 +104,8 @@ get_node(FunctionCallInfo fcinfo)
 	AggNode    *node = fcinfo->flinfo->fn_extra;
 
 	if (node == NULL)
-		fcinfo->flinfo->fn_extra = node = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(AggNode));
+		fcinfo->flinfo->fn_extra = node =
+			MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(AggNode));
 	return node;
 }
 
@@ -139,7 +146,8 @@ make_builder(FunctionCallInfo fcinfo, AggNode *node)
 }
 
 /*
- * Arguments 2 to 4 of a transition function, as many as there are: fpr, kind, expected.  NULL is as good as left out.
+ * Arguments 2 to 4 of a transition function, as many as there are: fpr, kind, expected.  NULL is
+ * as good as left out.
  */
 typedef struct AggArgs
 {
@@ -154,12 +162,17 @@ get_args(FunctionCallInfo fcinfo)
 	AggArgs		args;
 
 	args.fpr = PG_NARGS() > 2 && !PG_ARGISNULL(2) ? PG_GETARG_FLOAT8(2) : DEFAULT_FPR;
-	args.kind = PG_NARGS() > 3 && !PG_ARGISNULL(3) ? bloomfam_kind_arg(PG_GETARG_TEXT_PP(3)) : bf_kind_by_name(DEFAULT_KIND);
-	args.expected = PG_NARGS() > 4 && !PG_ARGISNULL(4) ? bloomfam_expected_arg(PG_GETARG_INT64(4)) : 0;
+	args.kind = PG_NARGS() > 3 && !PG_ARGISNULL(3) ? bloomfam_kind_arg(PG_GETARG_TEXT_PP(3))
+												   : bf_kind_by_name(DEFAULT_KIND);
+	args.expected =
+		PG_NARGS() > 4 && !PG_ARGISNULL(4) ? bloomfam_expected_arg(PG_GETARG_INT64(4)) : 0;
 	return args;
 }
 
-/* Do fpr, kind and expected come from constants?  Then they need not be looked at again for each row. */
+/*
+ * Do fpr, kind and expected come from constants?  Then they need not be looked at again for each
+ * row.
+ */
 static bool
 args_are_constant(FunctionCallInfo fcinfo)
 {
@@ -210,17 +223,20 @@ check_args(FunctionCallInfo fcinfo, const Builder *builder)
 {
 	AggArgs		args = get_args(fcinfo);
 
-	if (args.fpr != builder->design.fpr || args.kind != builder->design.kind || args.expected != builder->expected)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("false positive rate, kind and expected number of keys must not change within a group")));
+	if (args.fpr != builder->design.fpr || args.kind != builder->design.kind ||
+		args.expected != builder->expected)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg(
+				 "false positive rate, kind and expected number of keys must not change within a group")));
 }
 
 /* ---- bloom_agg over keys of any type ---- */
 
 /*
- * What a row calls for before its key can be added: a state if it is a group's first, a look at its arguments if they may change, and
- * the hasher of the state's kind.
+ * What a row calls for before its key can be added: a state if it is a group's first, a look at
+ * its arguments if they may change, and the hasher of the state's kind.
  */
 static pg_noinline Builder *
 prepare_row(FunctionCallInfo fcinfo, Builder *builder)
@@ -285,11 +301,14 @@ bloomfam_agg_trans(PG_FUNCTION_ARGS)
 	Builder    *builder = PG_ARGISNULL(0) ? NULL : (Builder *) PG_GETARG_POINTER(0);
 	AggNode    *node = fcinfo->flinfo->fn_extra;
 
-	if (likely(builder != NULL && node != NULL && node->int_family != 0 && builder->family_id == node->int_family && !PG_ARGISNULL(1)))
+	if (likely(builder != NULL && node != NULL && node->int_family != 0 &&
+			   builder->family_id == node->int_family && !PG_ARGISNULL(1)))
 	{
 		Datum		key = PG_GETARG_DATUM(1);
 
-		bloomfam_builder_add(builder, bf_hash_u64((uint64) (node->key_is_int4 ? (int64) DatumGetInt32(key) : DatumGetInt64(key))));
+		bloomfam_builder_add(builder,
+							 bf_hash_u64((uint64) (node->key_is_int4 ? (int64) DatumGetInt32(key)
+																	 : DatumGetInt64(key))));
 		PG_RETURN_POINTER(builder);
 	}
 	return add_row(fcinfo, builder);
@@ -314,7 +333,8 @@ bloomfam_agg_serial(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_agg_deserial(bytea, internal) -> internal: strict.  Hands the bytes on to bloom_agg_combine, which reads them.
+ * bloom_agg_deserial(bytea, internal) -> internal: strict.  Hands the bytes on to
+ * bloom_agg_combine, which reads them.
  */
 Datum
 bloomfam_agg_deserial(PG_FUNCTION_ARGS)
@@ -326,7 +346,8 @@ bloomfam_agg_deserial(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_agg_combine(internal, internal) -> internal: not strict.  The second is what bloom_agg_deserial gave.
+ * bloom_agg_combine(internal, internal) -> internal: not strict.  The second is what
+ * bloom_agg_deserial gave.
  */
 Datum
 bloomfam_agg_combine(PG_FUNCTION_ARGS)
@@ -334,7 +355,10 @@ bloomfam_agg_combine(PG_FUNCTION_ARGS)
 	Builder    *builder = PG_ARGISNULL(0) ? NULL : (Builder *) PG_GETARG_POINTER(0);
 	BfView		view;
 
-	/* two states of no rows make one of no rows: a builder would forget that nothing was asked for */
+	/*
+	 * two states of no rows make one of no rows: a builder would forget that nothing was asked
+	 * for
+	 */
 	if (PG_ARGISNULL(1))
 	{
 		if (builder == NULL)
@@ -349,8 +373,8 @@ bloomfam_agg_combine(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_agg_final(internal, "any" [, float8 [, text [, bigint]]]) -> bloomfilter: not strict; the arguments after the first are there for
- * their types.
+ * bloom_agg_final(internal, "any" [, float8 [, text [, bigint]]]) -> bloomfilter: not strict; the
+ * arguments after the first are there for their types.
  */
 Datum
 bloomfam_agg_final(PG_FUNCTION_ARGS)
@@ -361,8 +385,8 @@ bloomfam_agg_final(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 	{
 		Builder    *builder = bloomfam_builder_make(CurrentMemoryContext, NULL);
-		BloomfamHasher *hasher = bloomfam_hasher_make(CurrentMemoryContext, bloomfam_key_type(fcinfo, 1), PG_GET_COLLATION(),
-													  BF_HASH_XXH3);
+		BloomfamHasher *hasher = bloomfam_hasher_make(
+			CurrentMemoryContext, bloomfam_key_type(fcinfo, 1), PG_GET_COLLATION(), BF_HASH_XXH3);
 
 		bloomfam_builder_set_family(builder, hasher->family_id, hasher->family, hasher->family_len);
 		return bloomfam_builder_finish(builder);
@@ -375,7 +399,8 @@ bloomfam_agg_final(PG_FUNCTION_ARGS)
 typedef void (*TakeView) (Builder *builder, const BfView *view);
 
 /*
- * The builder behind argument 0.  A plain value, which is a state that has travelled, becomes one by take().
+ * The builder behind argument 0.  A plain value, which is a state that has travelled, becomes one
+ * by take().
  */
 static Builder *
 state_builder(FunctionCallInfo fcinfo, TakeView take)
@@ -451,7 +476,8 @@ check_hashed(const Builder *builder)
 }
 
 /*
- * bloom_agg_key_trans(bloomfilter, bloomkey [, float8 [, text [, bigint]]]) -> bloomfilter: not strict.
+ * bloom_agg_key_trans(bloomfilter, bloomkey [, float8 [, text [, bigint]]]) -> bloomfilter: not
+ * strict.
  */
 Datum
 bloomfam_agg_key_trans(PG_FUNCTION_ARGS)
@@ -512,14 +538,16 @@ bloomfam_agg_key_final(PG_FUNCTION_ARGS)
 	int			how;
 
 	agg_context(fcinfo, &how);
-	return bloomfam_builder_finish(PG_ARGISNULL(0) ? bloomfam_builder_make(CurrentMemoryContext, NULL) :
-								   final_builder(fcinfo, bloomfam_builder_absorb));
+	return bloomfam_builder_finish(PG_ARGISNULL(0)
+									   ? bloomfam_builder_make(CurrentMemoryContext, NULL)
+									   : final_builder(fcinfo, bloomfam_builder_absorb));
 }
 
 /*
  * bloom_union_trans(bloomfilter, bloomfilter) -> bloomfilter: not strict.
  *
- * A NULL filter may contain every key, and so may any union that it takes part in: the result is NULL.
+ * A NULL filter may contain every key, and so may any union that it takes part in: the result is
+ * NULL.
  */
 Datum
 bloomfam_union_trans(PG_FUNCTION_ARGS)
@@ -535,7 +563,8 @@ bloomfam_union_trans(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_union_combine(bloomfilter, bloomfilter) -> bloomfilter: not strict.  Here a NULL is the state of no rows.
+ * bloom_union_combine(bloomfilter, bloomfilter) -> bloomfilter: not strict.  Here a NULL is the
+ * state of no rows.
  */
 Datum
 bloomfam_union_combine(PG_FUNCTION_ARGS)
@@ -572,7 +601,8 @@ bloomfam_intersect_trans(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_intersect_final(bloomfilter) -> bloomfilter: strict.  Of no filters: NULL, which may contain every key.
+ * bloom_intersect_final(bloomfilter) -> bloomfilter: strict.  Of no filters: NULL, which may
+ * contain every key.
  */
 Datum
 bloomfam_intersect_final(PG_FUNCTION_ARGS)

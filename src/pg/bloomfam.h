@@ -17,40 +17,57 @@
 
 extern const BfEnv bloomfam_env;
 
-/* What the processor fetches at a time: payloads begin on such a boundary, so that a block is one fetch. */
+/*
+ * What the processor fetches at a time: payloads begin on such a boundary, so that a block is one
+ * fetch.
+ */
 #define BLOOMFAM_CACHE_LINE		64
 
 /* Asks for huge pages for memory that will be accessed at random; before it is touched. */
 extern void bloomfam_advise_huge_pages(void *memory, Size size);
 
 /* Raises the error for a status of bf_design() or bf_plan(). */
-extern void bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 keys) pg_attribute_noreturn();
+extern void bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 keys)
+	pg_attribute_noreturn();
 
 /* Raises the error for two filters that cannot be combined; verb is "unite" or "intersect". */
-extern void bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a, const BfView *b) pg_attribute_noreturn();
+extern void bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a,
+								   const BfView *b) pg_attribute_noreturn();
 
-/* Raises the error for what a kind cannot do: "cannot <what> of kind ..."; hint names a kind that can. */
-extern void bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_cap) pg_attribute_noreturn();
+/*
+ * Raises the error for what a kind cannot do: "cannot <what> of kind ..."; hint names a kind that
+ * can.
+ */
+extern void bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_cap)
+	pg_attribute_noreturn();
 
-/* Raises the error for a filter that takes no more keys, and cannot grow (BF_FULL), or not further (BF_TOO_LARGE). */
+/*
+ * Raises the error for a filter that takes no more keys, and cannot grow (BF_FULL), or not
+ * further (BF_TOO_LARGE).
+ */
 extern void bloomfam_full_error(const BfHeader *head, BfStatus status) pg_attribute_noreturn();
 
 /* Raises the error for a key of one family and a filter of another. */
-extern void bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key_family_len,
-								  uint64 key_family_id) pg_attribute_noreturn();
+extern void bloomfam_family_error(const BfHeader *filter, const char *key_family,
+								  uint32 key_family_len, uint64 key_family_id)
+	pg_attribute_noreturn();
 
-/* A family for a message, in the server's encoding: its name, or its id where no name is known.  palloc'd. */
+/*
+ * A family for a message, in the server's encoding: its name, or its id where no name is known.
+ * palloc'd.
+ */
 extern char *bloomfam_family_display(const char *name, uint32 len, uint64 id);
 
 /* ---- key.c, key_plain.c: from an SQL value to 64 bits ---- */
 
 /*
- * A hasher turns the keys of one argument into hashes.  The caller makes it once and keeps it (in fn_extra); a key then costs one
- * indirect call, with nothing allocated or looked up.
+ * A hasher turns the keys of one argument into hashes.  The caller makes it once and keeps it (in
+ * fn_extra); a key then costs one indirect call, with nothing allocated or looked up.
  *
- * family and family_id say which family the last hashed key was of.  They are fixed when the hasher is made, but for types whose
- * values carry their own (bloomkey, anonymous rows): there they are NULL and 0 until the first key, and may change with each.
- * A bloomkey has an id only; its name is filled in where the id is that of a well-known family.
+ * family and family_id say which family the last hashed key was of.  They are fixed when the
+ * hasher is made, but for types whose values carry their own (bloomkey, anonymous rows): there
+ * they are NULL and 0 until the first key, and may change with each. A bloomkey has an id only;
+ * its name is filled in where the id is that of a well-known family.
  */
 typedef struct BloomfamHasher BloomfamHasher;
 
@@ -63,14 +80,14 @@ struct BloomfamHasher
 	BfHashId	hash_id;
 
 	/*
-	 * For hashers that can turn to several families: turns to the filter's if that is one of them, or to the hasher's own for a filter
-	 * without keys.  NULL for others.
+	 * For hashers that can turn to several families: turns to the filter's if that is one of
+	 * them, or to the hasher's own for a filter without keys.  NULL for others.
 	 */
 	void		(*fit) (BloomfamHasher *self, const BfHeader *filter);
 
 	/*
-	 * Keys are only asked for, not added.  One that the filter's family cannot represent then has any hash, as it equals no key of the
-	 * filter; otherwise it is an error.
+	 * Keys are only asked for, not added.  One that the filter's family cannot represent then has
+	 * any hash, as it equals no key of the filter; otherwise it is an error.
 	 */
 	bool		probing;
 
@@ -78,16 +95,21 @@ struct BloomfamHasher
 };
 
 /*
- * Makes a hasher for keys of an SQL type under a collation, in the memory context given.  Raises an error for types that cannot
- * be hashed.
+ * Makes a hasher for keys of an SQL type under a collation, in the memory context given.  Raises
+ * an error for types that cannot be hashed.
  */
-extern BloomfamHasher *bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId hash_id);
+extern BloomfamHasher *bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation,
+											BfHashId hash_id);
 
-/* Tells a new hasher the typmod of its keys, which Parquet's decimals depend on; -1 if there is none. */
+/*
+ * Tells a new hasher the typmod of its keys, which Parquet's decimals depend on; -1 if there is
+ * none.
+ */
 extern void bloomfam_hasher_typmod(BloomfamHasher *hasher, int32 typmod);
 
 /*
- * To be called before keys are hashed for a filter, which has the hasher's hash.  Returns whether keys may now have other hashes.
+ * To be called before keys are hashed for a filter, which has the hasher's hash.  Returns whether
+ * keys may now have other hashes.
  */
 static inline bool
 bloomfam_hasher_fit(BloomfamHasher *hasher, const BfHeader *filter)
@@ -99,13 +121,13 @@ bloomfam_hasher_fit(BloomfamHasher *hasher, const BfHeader *filter)
 }
 
 /*
- * The family of the keys of a filter that comes from Parquet, for a key type and the type of the column there; NULL: what the key type would
- * be written as.  Into the current memory context.
+ * The family of the keys of a filter that comes from Parquet, for a key type and the type of the
+ * column there; NULL: what the key type would be written as.  Into the current memory context.
  */
 extern void bloomfam_plain_family(Oid type, const char *column, BfHeader *head);
 
 /* The size of the floats that a filter's keys are in plain encoding; 0 if they are none. */
-extern int	bloomfam_plain_float_size(const BfHeader *head);
+extern int bloomfam_plain_float_size(const BfHeader *head);
 
 /* Is its hash bf_hash_u64() of the key as an integer, of which the type has 2, 4 or 8 bytes? */
 extern bool bloomfam_hasher_is_integer(const BloomfamHasher *hasher);
@@ -134,21 +156,32 @@ bloomfam_hasher_for(BloomfamHashers *hashers, BfHashId hash_id)
 }
 
 /*
- * Fills them for argument argno, whose keys are its value, or the elements of the array that it is.  Raises an error if the call site does not
- * tell the type.
+ * Fills them for argument argno, whose keys are its value, or the elements of the array that it
+ * is.  Raises an error if the call site does not tell the type.
  */
-extern void bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int argno, bool keys_are_array);
+extern void bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int argno,
+								  bool keys_are_array);
 
-/* The same, made on the first call and kept in fn_extra, for functions that keep nothing else there. */
-extern BloomfamHashers *bloomfam_hashers_get(FunctionCallInfo fcinfo, int argno, bool keys_are_array);
+/*
+ * The same, made on the first call and kept in fn_extra, for functions that keep nothing else
+ * there.
+ */
+extern BloomfamHashers *bloomfam_hashers_get(FunctionCallInfo fcinfo, int argno,
+											 bool keys_are_array);
 
-/* The type of an argument that is a key, or an array of keys.  Raises an error if the call site does not tell. */
+/*
+ * The type of an argument that is a key, or an array of keys.  Raises an error if the call site
+ * does not tell.
+ */
 extern Oid bloomfam_key_type(FunctionCallInfo fcinfo, int argno);
 
 /* The typmod of such an argument; -1 if the call site does not tell. */
 extern int32 bloomfam_key_typmod(FunctionCallInfo fcinfo, int argno);
 
-/* The name of the family with this id, if it is one of the well-known ones (those without a user's names in them); else NULL. */
+/*
+ * The name of the family with this id, if it is one of the well-known ones (those without a
+ * user's names in them); else NULL.
+ */
 extern const char *bloomfam_family_name(uint64 family_id);
 
 /* ---- bloomkey.c: the type of hashed keys ---- */
@@ -161,14 +194,17 @@ typedef struct BloomfamKey
 
 #define DatumGetBloomkeyP(d)	((BloomfamKey *) DatumGetPointer(d))
 
-/* Is this the type bloomkey of this extension?  (By its input function: extensions are relocatable.) */
+/*
+ * Is this the type bloomkey of this extension?  (By its input function: extensions are
+ * relocatable.)
+ */
 extern bool bloomfam_is_bloomkey(Oid type);
 
 /* ---- datum.c: filters as datums ---- */
 
 /*
- * A TOASTed filter of which only the header has been read, since so far few keys were looked for in it: a probe then reads what it needs, and
- * not the whole value.
+ * A TOASTed filter of which only the header has been read, since so far few keys were looked for
+ * in it: a probe then reads what it needs, and not the whole value.
  */
 typedef struct BloomfamSliceScan BloomfamSliceScan;
 
@@ -178,15 +214,17 @@ typedef struct BloomfamSlice
 	uint64		toast_pointer[2];	/* which filter, as below; zeros: none */
 	uint32		lxid;
 	uint32		reads;			/* chunks of this filter that were read */
-	uint32		misplaced;		/* chunks, of any filter, that did not lie where they should, in a row */
+	uint32		misplaced;		/* chunks, of any filter, that did not lie where they should, in a
+								 * row */
 	BloomfamSliceScan *scan;		/* from bloomfam_slice_open() to bloomfam_slice_close() */
 	uint8		header[BF_MAX_HEADER_SIZE];
 	uint8		bytes[BF_MAX_HEADER_SIZE];	/* what was read last */
 } BloomfamSlice;
 
 /*
- * An opened filter that is kept from call to call.  What is opened stays open while the datum is the same value: a plain one is used
- * where it lies, a TOASTed one is fetched once.  See datum.c for how a value is known again.  What each row looks at comes first.
+ * An opened filter that is kept from call to call.  What is opened stays open while the datum is
+ * the same value: a plain one is used where it lies, a TOASTed one is fetched once.  See datum.c
+ * for how a value is known again.  What each row looks at comes first.
  */
 typedef struct BloomfamFilter
 {
@@ -194,7 +232,8 @@ typedef struct BloomfamFilter
 	BfProbe		probe;			/* for this view */
 
 	/* what the opened value is known again by: at most one of three */
-	uint32		plain_word;		/* the first word of a plain value, which is its length; and its header, below */
+	uint32		plain_word;		/* the first word of a plain value, which is its length; and its
+								 * header, below */
 	uint32		lxid;			/* the transaction that toast_pointer holds in */
 	uint64		toast_pointer[2];	/* a struct varatt_external; zeros match none */
 	Size		compressed_len; /* of a copy of the datum, compressed in its row; 0: none */
@@ -230,15 +269,18 @@ bloomfam_same_word(const uint8 *a, const uint8 *b, int offset)
 }
 
 /*
- * Are two headers of values of one length the same, but for counts and checksum?  Then what was made of one is good for the other: kind, family,
- * geometry and probe, though not the counts in view.head.  The family's name follows from its id.
+ * Are two headers of values of one length the same, but for counts and checksum?  Then what was
+ * made of one is good for the other: kind, family, geometry and probe, though not the counts in
+ * view.head.  The family's name follows from its id.
  */
 static inline bool
 bloomfam_same_filter_shape(const uint8 *a, const uint8 *b)
 {
-	return likely(bloomfam_same_word(a, b, 0)) && likely(bloomfam_same_word(a, b, BF_OFF_FAMILY_ID)) &&
-		likely(bloomfam_same_word(a, b, BF_OFF_PAYLOAD_LEN)) &&
-		likely(bloomfam_same_word(a, b, BF_OFF_PARAM)) && likely(bloomfam_same_word(a, b, BF_OFF_PARAM + 8));
+	return likely(bloomfam_same_word(a, b, 0)) &&
+		   likely(bloomfam_same_word(a, b, BF_OFF_FAMILY_ID)) &&
+		   likely(bloomfam_same_word(a, b, BF_OFF_PAYLOAD_LEN)) &&
+		   likely(bloomfam_same_word(a, b, BF_OFF_PARAM)) &&
+		   likely(bloomfam_same_word(a, b, BF_OFF_PARAM + 8));
 }
 
 /* Is the datum the TOAST pointer that was opened last? */
@@ -247,15 +289,18 @@ bloomfam_filter_is_fetched(const BloomfamFilter *filter, Datum datum)
 {
 	const char *toast = VARDATA_EXTERNAL(DatumGetPointer(datum));
 
-	StaticAssertStmt(sizeof(filter->toast_pointer) == sizeof(struct varatt_external), "unexpected size of a TOAST pointer");
+	StaticAssertStmt(sizeof(filter->toast_pointer) == sizeof(struct varatt_external),
+					 "unexpected size of a TOAST pointer");
 	return VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)) &&
-		likely(bloomfam_load64(toast) == filter->toast_pointer[0]) && likely(bloomfam_load64(toast + 8) == filter->toast_pointer[1]) &&
-		likely(filter->lxid == BLOOMFAM_MY_LXID);
+		   likely(bloomfam_load64(toast) == filter->toast_pointer[0]) &&
+		   likely(bloomfam_load64(toast + 8) == filter->toast_pointer[1]) &&
+		   likely(filter->lxid == BLOOMFAM_MY_LXID);
 }
 
 /*
- * Is the datum what was opened last, or a plain value of the same shape as that?  Then the view is good for it from now on, and whatever else
- * was made of the header still is.  A few comparisons; false where more are needed.
+ * Is the datum what was opened last, or a plain value of the same shape as that?  Then the view
+ * is good for it from now on, and whatever else was made of the header still is.  A few
+ * comparisons; false where more are needed.
  */
 static inline bool
 bloomfam_filter_is_open(BloomfamFilter *filter, Datum datum)
@@ -267,7 +312,8 @@ bloomfam_filter_is_open(BloomfamFilter *filter, Datum datum)
 	if (!VARATT_IS_4B_U(pointer))
 		return bloomfam_filter_is_fetched(filter, datum);
 	memcpy(&word, pointer, sizeof(word));
-	if (unlikely(word != filter->plain_word) || !bloomfam_same_filter_shape((const uint8 *) pointer + VARHDRSZ, filter->header))
+	if (unlikely(word != filter->plain_word) ||
+		!bloomfam_same_filter_shape((const uint8 *) pointer + VARHDRSZ, filter->header))
 		return false;
 	payload = (const uint8 *) pointer + VARHDRSZ + filter->header_len;
 	if (unlikely(filter->view.payload != payload))
@@ -276,8 +322,9 @@ bloomfam_filter_is_open(BloomfamFilter *filter, Datum datum)
 }
 
 /*
- * Opens the datum for one probe of one key, if that is worth it: slice->view then has its header.  False: open it whole.  After true, and after
- * bloomfam_slice_probe(), comes bloomfam_slice_close().
+ * Opens the datum for one probe of one key, if that is worth it: slice->view then has its header.
+ * False: open it whole.  After true, and after bloomfam_slice_probe(), comes
+ * bloomfam_slice_close().
  */
 extern bool bloomfam_slice_open(BloomfamFilter *filter, Datum datum);
 extern bool bloomfam_slice_probe(BloomfamSlice *slice, uint64 hash);
@@ -295,14 +342,23 @@ extern void bloomfam_view_open_loose(Datum datum, BfView *view);
 /* Allocates a value for this header, payload zeroed; *payload is where it goes.  Not sealed. */
 extern struct varlena *bloomfam_value_alloc(const BfHeader *head, uint8 **payload);
 
-/* Writes the header, seals, and returns the value as a datum: packed, if its kind is stored so and the value is not, which is then freed. */
+/*
+ * Writes the header, seals, and returns the value as a datum: packed, if its kind is stored so
+ * and the value is not, which is then freed.
+ */
 extern Datum bloomfam_value_finish(struct varlena *value, const BfHeader *head);
 
-/* The same for memory of the right size that others have allocated: says where the payload goes, and at last writes the header and seals. */
+/*
+ * The same for memory of the right size that others have allocated: says where the payload goes,
+ * and at last writes the header and seals.
+ */
 extern uint8 *bloomfam_value_place(struct varlena *value, const BfHeader *head);
 extern void bloomfam_value_seal(struct varlena *value, const BfHeader *head);
 
-/* From a filter in its loose form to one as it is stored: the header, the payload for that header, or all of it in a new value. */
+/*
+ * From a filter in its loose form to one as it is stored: the header, the payload for that
+ * header, or all of it in a new value.
+ */
 extern void bloomfam_stored_head(const BfView *loose, BfHeader *head);
 extern void bloomfam_stored_payload(const BfView *loose, const BfHeader *head, uint8 *payload);
 extern Datum bloomfam_stored_value(const BfView *loose);

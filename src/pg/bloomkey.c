@@ -3,9 +3,10 @@
  * bloomkey.c
  *	  The type of hashed keys: hash once, ask many filters.
  *
- * A bloomkey is 16 bytes, passed by reference, aligned as double: the key's hash, and the id of its family, which is what
- * keeps sharing a hash safe.  Its text form is the family id and the hash, 16 hexadecimal digits each, with a colon between;
- * its binary form is the same two as int8.  No key has the family id 0.
+ * A bloomkey is 16 bytes, passed by reference, aligned as double: the key's hash, and the id of
+ * its family, which is what keeps sharing a hash safe.  Its text form is the family id and the
+ * hash, 16 hexadecimal digits each, with a colon between; its binary form is the same two as
+ * int8.  No key has the family id 0.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,8 +40,8 @@ PG_FUNCTION_INFO_V1(bloomfam_key_hash64);
 /*
  * Is this the type bloomkey of this extension?
  *
- * The type is known by its input function, which is in this library whatever the schema is.  What cannot be it for its size
- * is told without loading a function.
+ * The type is known by its input function, which is in this library whatever the schema is.  What
+ * cannot be it for its size is told without loading a function.
  */
 bool
 bloomfam_is_bloomkey(Oid type)
@@ -96,8 +97,8 @@ parse_hex(const char *digits, uint64 *value)
 }
 
 /*
- * bloomkey_in(cstring) -> bloomkey.  Strict, immutable.  22P02 on anything but the text form; soft where the server has soft
- * errors.
+ * bloomkey_in(cstring) -> bloomkey.  Strict, immutable.  22P02 on anything but the text form;
+ * soft where the server has soft errors.
  */
 Datum
 bloomfam_key_in(PG_FUNCTION_ARGS)
@@ -121,11 +122,13 @@ bloomfam_key_out(PG_FUNCTION_ARGS)
 {
 	BloomfamKey *key = DatumGetBloomkeyP(PG_GETARG_DATUM(0));
 
-	PG_RETURN_CSTRING(psprintf("%016llx:%016llx",
-							   (unsigned long long) key->family_id, (unsigned long long) key->hash));
+	PG_RETURN_CSTRING(psprintf("%016llx:%016llx", (unsigned long long) key->family_id,
+							   (unsigned long long) key->hash));
 }
 
-/* bloomkey_recv(internal) -> bloomkey.  Strict, immutable.  22P03 on a family id that no key has. */
+/*
+ * bloomkey_recv(internal) -> bloomkey.  Strict, immutable.  22P03 on a family id that no key has.
+ */
 Datum
 bloomfam_key_recv(PG_FUNCTION_ARGS)
 {
@@ -169,7 +172,10 @@ compare_keys(FunctionCallInfo fcinfo)
 	return 0;
 }
 
-/* bloomkey_eq, _ne, _lt, _le, _gt, _ge (bloomkey, bloomkey) -> boolean; _cmp -> integer.  Strict, immutable. */
+/*
+ * bloomkey_eq, _ne, _lt, _le, _gt, _ge (bloomkey, bloomkey) -> boolean; _cmp -> integer.  Strict,
+ * immutable.
+ */
 Datum
 bloomfam_key_eq(PG_FUNCTION_ARGS)
 {
@@ -212,7 +218,10 @@ bloomfam_key_cmp(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(compare_keys(fcinfo));
 }
 
-/* The hash by which the server groups bloomkeys; not the one that is in them, lest a hash join and a filter share its bits. */
+/*
+ * The hash by which the server groups bloomkeys; not the one that is in them, lest a hash join
+ * and a filter share its bits.
+ */
 static uint64
 hash_of_key(const BloomfamKey *key)
 {
@@ -227,8 +236,8 @@ bloomfam_key_hash(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloomkey_hash_extended(bloomkey, bigint) -> bigint.  Strict, immutable.  With the seed 0 its low half is bloomkey_hash, as
- * the server demands of such a pair.
+ * bloomkey_hash_extended(bloomkey, bigint) -> bigint.  Strict, immutable.  With the seed 0 its
+ * low half is bloomkey_hash, as the server demands of such a pair.
  */
 Datum
 bloomfam_key_hash_extended(PG_FUNCTION_ARGS)
@@ -242,8 +251,8 @@ bloomfam_key_hash_extended(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_key(key "any") -> bloomkey: the key, hashed.  Strict, immutable.  Errors: those of bloomfam_hasher_make() for a type
- * that cannot be hashed.  fn_extra holds the hasher.
+ * bloom_key(key "any") -> bloomkey: the key, hashed.  Strict, immutable.  Errors: those of
+ * bloomfam_hasher_make() for a type that cannot be hashed.  fn_extra holds the hasher.
  */
 Datum
 bloomfam_key(PG_FUNCTION_ARGS)
@@ -262,7 +271,9 @@ bloomfam_key(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(make_key(hash, hasher->family_id));
 }
 
-/* bloom_hash(bloomkey) -> bigint: the hash alone, for use outside of filters.  Strict, immutable. */
+/*
+ * bloom_hash(bloomkey) -> bigint: the hash alone, for use outside of filters.  Strict, immutable.
+ */
 Datum
 bloomfam_key_hash64(PG_FUNCTION_ARGS)
 {

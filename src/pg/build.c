@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * build.c
- *	  From keys to filters: bloom_create, bloom_add, bloom_add_all, bloom_add_new; and back: bloom_remove, bloom_remove_all.
+ *	  From keys to filters: bloom_create, bloom_add, bloom_add_all, bloom_add_new; and back:
+ *	  bloom_remove, bloom_remove_all.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +25,8 @@ PG_FUNCTION_INFO_V1(bloomfam_remove);
 PG_FUNCTION_INFO_V1(bloomfam_remove_all);
 
 /*
- * bloom_create(expected bigint, fpr float8, kind text, key_type regtype) -> bloomfilter: not strict (key_type may be NULL), immutable.
+ * bloom_create(expected bigint, fpr float8, kind text, key_type regtype) -> bloomfilter: not
+ * strict (key_type may be NULL), immutable.
  *
  * An empty filter.  22023 for what is out of range, 54000 for one that would be too large.
  */
@@ -54,7 +56,8 @@ bloomfam_create(PG_FUNCTION_ARGS)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("type with OID %u does not exist", type)));
-		hasher = bloomfam_hasher_make(CurrentMemoryContext, type, get_typcollation(type), head.hash_id);
+		hasher =
+			bloomfam_hasher_make(CurrentMemoryContext, type, get_typcollation(type), head.hash_id);
 		if (hasher->family_id == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -73,7 +76,8 @@ bloomfam_create(PG_FUNCTION_ARGS)
 static BloomfamHasher *
 get_hasher(FunctionCallInfo fcinfo, bool keys_are_array, const BfHeader *filter)
 {
-	BloomfamHasher *hasher = bloomfam_hasher_for(bloomfam_hashers_get(fcinfo, 1, keys_are_array), filter->hash_id);
+	BloomfamHasher *hasher =
+		bloomfam_hasher_for(bloomfam_hashers_get(fcinfo, 1, keys_are_array), filter->hash_id);
 
 	bloomfam_hasher_fit(hasher, filter);
 	return hasher;
@@ -134,7 +138,10 @@ typedef struct HashedKeys
 	uint64	   *hashes;
 } HashedKeys;
 
-/* Hashes the array that is argument 1, for a filter to be changed, whose family the keys must have, or give it. */
+/*
+ * Hashes the array that is argument 1, for a filter to be changed, whose family the keys must
+ * have, or give it.
+ */
 static void
 hash_keys(FunctionCallInfo fcinfo, BloomfamEdit *edit, HashedKeys *hashed)
 {
@@ -144,9 +151,10 @@ hash_keys(FunctionCallInfo fcinfo, BloomfamEdit *edit, HashedKeys *hashed)
 	int			i;
 
 	hashed->array = PG_GETARG_ARRAYTYPE_P(1);
-	get_typlenbyvalalign(ARR_ELEMTYPE(hashed->array), &hashed->typlen, &hashed->typbyval, &hashed->typalign);
-	deconstruct_array(hashed->array, ARR_ELEMTYPE(hashed->array), hashed->typlen, hashed->typbyval, hashed->typalign,
-					  &hashed->keys, &nulls, &nkeys);
+	get_typlenbyvalalign(ARR_ELEMTYPE(hashed->array), &hashed->typlen, &hashed->typbyval,
+						 &hashed->typalign);
+	deconstruct_array(hashed->array, ARR_ELEMTYPE(hashed->array), hashed->typlen, hashed->typbyval,
+					  hashed->typalign, &hashed->keys, &nulls, &nkeys);
 	hashed->hashes = palloc(Max(nkeys, 1) * sizeof(uint64));
 	hashed->n = 0;
 	for (i = 0; i < nkeys; i++)
@@ -180,9 +188,10 @@ change_all(FunctionCallInfo fcinfo, const Change *change)
 /*
  * bloom_add(bloomfilter, "any") -> bloomfilter: not strict, immutable.
  *
- * A NULL key changes nothing; a NULL filter, which may contain every key, stays NULL.  42804 for a key of another type, 0A000 for kinds
- * that cannot be added to, 54000 for a filter that is full and does not grow.  Copies the filter, but for a PL/pgSQL variable of
- * PostgreSQL 18 that it is assigned to (support.c).
+ * A NULL key changes nothing; a NULL filter, which may contain every key, stays NULL.  42804 for
+ * a key of another type, 0A000 for kinds that cannot be added to, 54000 for a filter that is full
+ * and does not grow.  Copies the filter, but for a PL/pgSQL variable of PostgreSQL 18 that it is
+ * assigned to (support.c).
  */
 Datum
 bloomfam_add(PG_FUNCTION_ARGS)
@@ -193,7 +202,8 @@ bloomfam_add(PG_FUNCTION_ARGS)
 /*
  * bloom_add_all(bloomfilter, anyarray) -> bloomfilter: not strict, immutable.
  *
- * The same with the elements of an array, of any number of dimensions; NULLs among them are passed over.
+ * The same with the elements of an array, of any number of dimensions; NULLs among them are
+ * passed over.
  */
 Datum
 bloomfam_add_all(PG_FUNCTION_ARGS)
@@ -205,11 +215,14 @@ bloomfam_add_all(PG_FUNCTION_ARGS)
 #define NEW_BATCH		256
 
 /*
- * bloom_add_new(bloomfilter, anyarray, OUT filter bloomfilter, OUT added anyarray) -> record: not strict, immutable.
+ * bloom_add_new(bloomfilter, anyarray, OUT filter bloomfilter, OUT added anyarray) -> record: not
+ * strict, immutable.
  *
- * Adds those keys of the array that the filter, with what was added before them, does not contain, and returns them in their order beside the new
- * filter.  A key that was never added is left out with the filter's FPR, and no other is ever returned: none is new twice.  NULL keys are passed
- * over; a NULL array gives the filter as it is, and NULL.  22004 for a NULL filter: nothing is known of what is new then.  Other errors as bloom_add.
+ * Adds those keys of the array that the filter, with what was added before them, does not
+ * contain, and returns them in their order beside the new filter.  A key that was never added is
+ * left out with the filter's FPR, and no other is ever returned: none is new twice.  NULL keys
+ * are passed over; a NULL array gives the filter as it is, and NULL.  22004 for a NULL filter:
+ * nothing is known of what is new then.  Other errors as bloom_add.
  */
 Datum
 bloomfam_add_new(PG_FUNCTION_ARGS)
@@ -245,7 +258,10 @@ bloomfam_add_new(PG_FUNCTION_ARGS)
 		BfProbe		probe;
 		int			i;
 
-		/* all at once first, which fetches their places; then those that seem new, one after the other, as they may repeat */
+		/*
+		 * all at once first, which fetches their places; then those that seem new, one after the
+		 * other, as they may repeat
+		 */
 		CHECK_FOR_INTERRUPTS();
 		bloomfam_edit_view(edit, &view);
 		view.head.kind->probe_many(&view, hashed.hashes + done, n, known);
@@ -262,16 +278,17 @@ bloomfam_add_new(PG_FUNCTION_ARGS)
 		}
 	}
 	values[0] = bloomfam_edit_end(edit);
-	values[1] = PointerGetDatum(construct_array(hashed.keys, nadded, ARR_ELEMTYPE(hashed.array), hashed.typlen, hashed.typbyval,
-												hashed.typalign));
+	values[1] = PointerGetDatum(construct_array(hashed.keys, nadded, ARR_ELEMTYPE(hashed.array),
+												hashed.typlen, hashed.typbyval, hashed.typalign));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
 /*
  * bloom_remove(bloomfilter, "any") -> bloomfilter: not strict, immutable.
  *
- * Takes away one addition of the key.  NULLs as in bloom_add.  22023 for a key that is certainly not there; removing one that was never added
- * and that the filter may contain takes other keys away, and cannot be noticed.  42804, 0A000 as above.
+ * Takes away one addition of the key.  NULLs as in bloom_add.  22023 for a key that is certainly
+ * not there; removing one that was never added and that the filter may contain takes other keys
+ * away, and cannot be noticed.  42804, 0A000 as above.
  */
 Datum
 bloomfam_remove(PG_FUNCTION_ARGS)

@@ -17,14 +17,16 @@
 #define MOVE_HASHES		1024
 
 /*
- * A filter whose size is known is filled directly, once the hashes that came have earned their filter this much of a table.  Below,
- * groups that get few keys do not pay for the many that were expected.
+ * A filter whose size is known is filled directly, once the hashes that came have earned their
+ * filter this much of a table.  Below, groups that get few keys do not pay for the many that were
+ * expected.
  */
 #define MAX_WAITING_TABLE	(64 * 1024)
 
 /*
- * Beyond this, the set of a state that travels and whose filter's size is known takes no more: repeated hashes would have shown by now, and
- * a table that is larger than the caches costs more to fill than hashes cost to send.
+ * Beyond this, the set of a state that travels and whose filter's size is known takes no more:
+ * repeated hashes would have shown by now, and a table that is larger than the caches costs more
+ * to fill than hashes cost to send.
  */
 #define MAX_TRAVELLING_TABLE	(1024 * 1024)
 
@@ -44,7 +46,8 @@ bloomfam_builder_make(MemoryContext parent, BloomfamBudget *budget)
 
 	EOH_init_header(&builder->eoh, &builder_methods, context);
 	builder->context = context;
-	bloomfam_set_init(&builder->set, context, budget != NULL ? budget : &builder->own_budget, false);
+	bloomfam_set_init(&builder->set, context, budget != NULL ? budget : &builder->own_budget,
+					  false);
 	return builder;
 }
 
@@ -64,7 +67,8 @@ bloomfam_builder_ask(Builder *builder, const BfDesign *design, uint64 expected)
 {
 	builder->design = *design;
 	builder->expected = expected;
-	builder->direct = expected != 0 && !(design->kind->caps & BF_FROM_SET) && (design->kind->caps & BF_CAN_UNION);
+	builder->direct =
+		expected != 0 && !(design->kind->caps & BF_FROM_SET) && (design->kind->caps & BF_CAN_UNION);
 	builder->set.multiset = (design->kind->caps & BF_MULTISET) != 0;
 
 	/* it turns into an image before it can grow large */
@@ -76,12 +80,12 @@ void
 bloomfam_builder_set_family(Builder *builder, uint64 id, const char *name, uint32 len)
 {
 	if (id != 0 && builder->family_id != 0 && id != builder->family_id)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("cannot build a bloom filter of keys of different types"),
-				 errdetail("A key of type %s follows keys of type %s.",
-						   bloomfam_family_display(name, len, id),
-						   bloomfam_family_display(builder->family, builder->family_len, builder->family_id))));
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("cannot build a bloom filter of keys of different types"),
+						errdetail("A key of type %s follows keys of type %s.",
+								  bloomfam_family_display(name, len, id),
+								  bloomfam_family_display(builder->family, builder->family_len,
+														  builder->family_id))));
 	if (id != 0)
 		builder->family_id = id;
 	if (name != NULL && len > 0 && builder->family_len == 0)
@@ -171,7 +175,8 @@ add_to_log(Builder *builder, const uint64 *hashes, int n)
 	{
 		builder->max_log = Max(builder->max_log * 2, MAX_TRAVELLING_TABLE / sizeof(uint64));
 		if (builder->log == NULL)
-			builder->log = MemoryContextAllocHuge(builder->context, builder->max_log * sizeof(uint64));
+			builder->log =
+				MemoryContextAllocHuge(builder->context, builder->max_log * sizeof(uint64));
 		else
 			builder->log = repalloc_huge(builder->log, builder->max_log * sizeof(uint64));
 	}
@@ -181,8 +186,8 @@ add_to_log(Builder *builder, const uint64 *hashes, int n)
 }
 
 /*
- * Have hashes that take so many bytes earned their filter?  Soon, if it may be added to as they come; a state that travels stays a set for
- * as long as that is the smaller.
+ * Have hashes that take so many bytes earned their filter?  Soon, if it may be added to as they
+ * come; a state that travels stays a set for as long as that is the smaller.
  */
 static bool
 earns_image(const Builder *builder, Size bytes)
@@ -192,7 +197,8 @@ earns_image(const Builder *builder, Size bytes)
 	if (!builder->direct)
 		return false;
 	bloomfam_plan(&builder->design, builder->expected, &head);
-	return bytes > (builder->travels ? head.payload_len : Min(head.payload_len / 2, MAX_WAITING_TABLE));
+	return bytes >
+		   (builder->travels ? head.payload_len : Min(head.payload_len / 2, MAX_WAITING_TABLE));
 }
 
 void
@@ -223,10 +229,12 @@ bloomfam_builder_flush(Builder *builder)
 static void
 parameters_error(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("cannot combine partial bloom filters with different parameters"),
-			 errhint("The kind, false positive rate and expected number of keys must be the same for all rows of an aggregate.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+		 errmsg("cannot combine partial bloom filters with different parameters"),
+		 errhint(
+			 "The kind, false positive rate and expected number of keys must be the same for all rows of an aggregate.")));
 }
 
 /* Takes over what a flattened state was asked for, which must be what this one was. */
@@ -240,7 +248,8 @@ agree_on_design(Builder *builder, const BfKind *kind, double fpr, uint64 expecte
 		bloomfam_design(kind, fpr, &design);
 		bloomfam_builder_ask(builder, &design, expected);
 	}
-	else if (builder->design.kind != kind || builder->design.fpr != fpr || builder->expected != expected)
+	else if (builder->design.kind != kind || builder->design.fpr != fpr ||
+			 builder->expected != expected)
 		parameters_error();
 }
 
@@ -255,7 +264,8 @@ absorb_hashes(Builder *builder, const BfView *view)
 	if (head->param[1] & BF_PARTIAL_UNKNOWN)
 		parameters_error();
 	agree_on_design(builder, bf_kind_by_id(head->param[0]), head->target_fpr, head->capacity);
-	if (builder->image == NULL && earns_image(builder, bloomfam_set_memory(&builder->set) + n * sizeof(uint64)))
+	if (builder->image == NULL &&
+		earns_image(builder, bloomfam_set_memory(&builder->set) + n * sizeof(uint64)))
 		build_image(builder);
 	if (builder->image != NULL)
 		add_stored(&builder->head, builder->image, view->payload, n);
@@ -274,7 +284,8 @@ absorb_image(Builder *builder, const BfView *view)
 		bloomfam_unsupported_error(head->kind, "unite", BF_CAN_UNION);
 	if (builder->image == NULL)
 		build_image(builder);
-	if (builder->head.payload_len != head->payload_len || memcmp(builder->head.param, head->param, sizeof(head->param)) != 0)
+	if (builder->head.payload_len != head->payload_len ||
+		memcmp(builder->head.param, head->param, sizeof(head->param)) != 0)
 		parameters_error();
 	head->kind->unite(&bloomfam_env, &builder->head, builder->image, view);
 }
@@ -316,14 +327,17 @@ set_head(Builder *builder, const BfHeader *head)
 }
 
 typedef BfStatus (*CombinePlan) (const BfView *a, const BfView *b, BfHeader *head);
-typedef void (*Combine) (const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *a, const BfView *b);
+typedef void (*Combine) (const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *a,
+						const BfView *b);
 
 /*
- * Combines the image with a filter: in place if it keeps its size, which into() does for one kind; otherwise into a new image.
+ * Combines the image with a filter: in place if it keeps its size, which into() does for one
+ * kind; otherwise into a new image.
  */
 static void
-combine(Builder *builder, const BfView *view, const char *verb, CombinePlan plan, Combine combine_both,
-		void (*into) (const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *view))
+combine(Builder *builder, const BfView *view, const char *verb, CombinePlan plan,
+		Combine combine_both,
+		void (*into)(const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *view))
 {
 	BfView		mine;
 	BfHeader	head;
@@ -335,7 +349,8 @@ combine(Builder *builder, const BfView *view, const char *verb, CombinePlan plan
 	if (status != BF_OK)
 		bloomfam_combine_error(status, verb, &mine, view);
 	set_head(builder, &head);
-	if (mine.head.kind == view->head.kind && head.payload_len == mine.head.payload_len && into != NULL)
+	if (mine.head.kind == view->head.kind && head.payload_len == mine.head.payload_len &&
+		into != NULL)
 		into(&bloomfam_env, &head, builder->image, view);
 	else
 	{
@@ -373,7 +388,8 @@ bloomfam_builder_intersect(Builder *builder, const BfView *view)
 	if (builder->image == NULL)
 		copy_image(builder, view);
 	else
-		combine(builder, view, "intersect", bf_intersect_plan, bf_intersect, view->head.kind->intersect);
+		combine(builder, view, "intersect", bf_intersect_plan, bf_intersect,
+				view->head.kind->intersect);
 }
 
 /* The header of the empty aggregate. */
@@ -454,7 +470,8 @@ extend_value(BfSink *sink, uint64_t more)
 	Size		end = self->offset + sink->len;
 
 	if (more > BF_MAX_VALUE_SIZE || end + more > BF_MAX_VALUE_SIZE)
-		bloomfam_params_error(BF_TOO_LARGE, self->head->kind, self->head->target_fpr, self->head->capacity);
+		bloomfam_params_error(BF_TOO_LARGE, self->head->kind, self->head->target_fpr,
+							  self->head->capacity);
 	if (end + more > self->room)
 	{
 		self->room = end + more + (end + more) / 8;
@@ -536,7 +553,8 @@ bloomfam_builder_finish(Builder *builder)
 }
 
 /*
- * The header that the builder has when flattened.  Settles the set, whose distinct hashes are then known.
+ * The header that the builder has when flattened.  Settles the set, whose distinct hashes are
+ * then known.
  */
 static void
 flat_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
@@ -568,19 +586,23 @@ flat_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
 		head->param[0] = builder->design.kind->id;
 		head->payload_len = (reader->total + builder->nlog) * sizeof(uint64);
 		if (head->payload_len > BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("too many keys for a partial bloom filter"),
-					 errdetail("A parallel worker can hand on at most " UINT64_FORMAT " hashes of keys.",
-							   (BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE) / sizeof(uint64)),
-					 builder->design.kind->caps & BF_FROM_SET ? errhint("Set max_parallel_workers_per_gather to 0.") :
-					 errhint("Pass the expected number of keys to the aggregate, or set max_parallel_workers_per_gather to 0.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many keys for a partial bloom filter"),
+				 errdetail("A parallel worker can hand on at most " UINT64_FORMAT
+						   " hashes of keys.",
+						   (BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE) / sizeof(uint64)),
+				 builder->design.kind->caps & BF_FROM_SET
+					 ? errhint("Set max_parallel_workers_per_gather to 0.")
+					 : errhint(
+						   "Pass the expected number of keys to the aggregate, or set max_parallel_workers_per_gather to 0.")));
 	}
 }
 
 /*
- * Methods of the expanded object.  Whoever calls them may have chosen a memory context that only grows (tuplesort has): what is
- * allocated on the way, and freed, comes from ours.
+ * Methods of the expanded object.  Whoever calls them may have chosen a memory context that only
+ * grows (tuplesort has): what is allocated on the way, and freed, comes from ours.
  */
 static Size
 flat_size(ExpandedObjectHeader *eohptr)

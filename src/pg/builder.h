@@ -17,12 +17,14 @@
 #define BUILDER_PENDING		64
 
 /*
- * A builder is an aggregate's state: a pointer of type internal, or an expanded object of type bloomfilter.  It is one of
+ * A builder is an aggregate's state: a pointer of type internal, or an expanded object of type
+ * bloomfilter.  It is one of
  *
  *	- nothing yet;
- *	- a set of hashes, a multiset where the kind counts: to the end if the filter's size is not known, or the kind is built from all its
- *	  keys; or until the hashes take more room than the filter would.  If that lasts, as in a parallel worker with its share of the
- *	  keys, the set is followed by a log of hashes that may repeat;
+ *	- a set of hashes, a multiset where the kind counts: to the end if the filter's size is not
+ *	  known, or the kind is built from all its keys; or until the hashes take more room than the
+ *	  filter would.  If that lasts, as in a parallel worker with its share of the keys, the set is
+ *	  followed by a log of hashes that may repeat;
  *	- an image: a filter's header and payload in its loose form, payload on a cache line's boundary.
  *
  * Flattened, it is a value of kind "identity", "partial", or the image's own.
@@ -34,7 +36,8 @@ typedef struct Builder
 
 	BfDesign	design;			/* what was asked for; kind NULL: not known yet */
 	uint64		expected;		/* keys to size for; 0: as many as come */
-	bool		direct;			/* keys may be added to the filter as they come: its size is known, and parts of it unite */
+	bool		direct;			/* keys may be added to the filter as they come: its size is
+								 * known, and parts of it unite */
 	bool		travels;		/* the state shall be flattened, not finished: keep it small */
 	bool		unknown;		/* a NULL filter took part in a union: it may contain every key */
 
@@ -45,7 +48,8 @@ typedef struct Builder
 
 	BloomfamSet set;
 	BloomfamBudget own_budget;	/* of sets that are never large */
-	uint64	   *log;			/* hashes that the set did not take, as they came and as they are stored; NULL: none */
+	uint64	   *log;			/* hashes that the set did not take, as they came and as they are
+								 * stored; NULL: none */
 	uint64		nlog;
 	uint64		max_log;
 
@@ -57,7 +61,10 @@ typedef struct Builder
 	uint64		pending[BUILDER_PENDING];
 } Builder;
 
-/* Makes an empty builder in a context of its own below parent.  budget may be NULL: unbounded memory. */
+/*
+ * Makes an empty builder in a context of its own below parent.  budget may be NULL: unbounded
+ * memory.
+ */
 extern Builder *bloomfam_builder_make(MemoryContext parent, BloomfamBudget *budget);
 
 /* Says what filter it shall become.  Once, and before anything is added. */
@@ -77,10 +84,16 @@ bloomfam_builder_add(Builder *builder, uint64 hash)
 		bloomfam_builder_flush(builder);
 }
 
-/* Adds what another builder, flattened, has collected.  Filters come in their loose form, here and below. */
+/*
+ * Adds what another builder, flattened, has collected.  Filters come in their loose form, here
+ * and below.
+ */
 extern void bloomfam_builder_absorb(Builder *builder, const BfView *view);
 
-/* Makes the builder's image the union (or intersection) of itself and a filter.  Without an image, it becomes the filter's copy. */
+/*
+ * Makes the builder's image the union (or intersection) of itself and a filter.  Without an
+ * image, it becomes the filter's copy.
+ */
 extern void bloomfam_builder_unite(Builder *builder, const BfView *view);
 extern void bloomfam_builder_intersect(Builder *builder, const BfView *view);
 

@@ -3,16 +3,19 @@
  * collect.c
  *	  A set or multiset of 64-bit hashes that is built in bounded memory.
  *
- * An aggregate that shall size its filter has to know how many distinct keys there are, so it keeps their hashes: in a hash table while they
- * fit, beyond that in sorted runs in a temporary file, of which it merges range by range in the end.
+ * An aggregate that shall size its filter has to know how many distinct keys there are, so it
+ * keeps their hashes: in a hash table while they fit, beyond that in sorted runs in a temporary
+ * file, of which it merges range by range in the end.
  *
- * Values are kept scrambled, v = bf_order(h), which is undone when they are read.  The slot of a value is its high bits, so that a
- * table is nearly sorted by value, and a run costs little more than writing it.  Tables are not sorted by hash on purpose: input that comes
- * in the order of a table's slots fills it from one end, where linear probing piles it up at quadratic cost, and hashes might well come in
- * order.  Those read from another set always do: bloomfam_set_add_set() takes care of them.
+ * Values are kept scrambled, v = bf_order(h), which is undone when they are read.  The slot of a
+ * value is its high bits, so that a table is nearly sorted by value, and a run costs little more
+ * than writing it.  Tables are not sorted by hash on purpose: input that comes in the order of a
+ * table's slots fills it from one end, where linear probing piles it up at quadratic cost, and
+ * hashes might well come in order.  Those read from another set always do: bloomfam_set_add_set()
+ * takes care of them.
  *
- * A multiset has a byte beside each slot that tells how often the value came again.  In the file, and to who reads it, such a value is
- * there as many times.
+ * A multiset has a byte beside each slot that tells how often the value came again.  In the file,
+ * and to who reads it, such a value is there as many times.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +29,10 @@
 
 #define MIN_LOG2_SIZE	6
 
-/* A table is kept, over the budget or not, until it has so many slots: its runs would be too short. */
+/*
+ * A table is kept, over the budget or not, until it has so many slots: its runs would be too
+ * short.
+ */
 #define MIN_SPILL_LOG2_SIZE		9
 
 /* Full beyond 11/16. */
@@ -100,7 +106,8 @@ set_table_size(BloomfamSet *set, int log2_size)
 
 	if (old != NULL)
 		old_end = set->sorted ? set->count : UINT64CONST(1) << set->log2_size;
-	set->slots = MemoryContextAllocExtended(set->context, table_bytes(set, log2_size), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	set->slots = MemoryContextAllocExtended(set->context, table_bytes(set, log2_size),
+											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	set->repeats = set->multiset ? (uint8 *) (set->slots + (UINT64CONST(1) << log2_size)) : NULL;
 
 	/* in order, but into a table of the right size: no piling up */
@@ -134,8 +141,9 @@ empty_table(BloomfamSet *set)
 }
 
 /*
- * Turns the table into an array of its values, in order, at its front.  They nearly are: linear probing has moved each only a few
- * places, except those that it carried over the end to the beginning.
+ * Turns the table into an array of its values, in order, at its front.  They nearly are: linear
+ * probing has moved each only a few places, except those that it carried over the end to the
+ * beginning.
  */
 static void
 sort_table(BloomfamSet *set)
@@ -203,8 +211,9 @@ sort_table(BloomfamSet *set)
 }
 
 /*
- * Copies values out of the array that sort_table() made, a multiset's as often as they came, until there are max of them.  *at is the
- * next, which was copied *again times already.  Returns how many.
+ * Copies values out of the array that sort_table() made, a multiset's as often as they came,
+ * until there are max of them.  *at is the next, which was copied *again times already.  Returns
+ * how many.
  */
 static uint64
 copy_values(const BloomfamSet *set, uint64 *at, int *again, uint64 *values, uint64 max)
@@ -337,7 +346,8 @@ spill(BloomfamSet *set)
 static inline bool
 fits_budget(const BloomfamSet *set, int log2_size)
 {
-	return !set->budget->may_spill || set->budget->used + table_bytes(set, log2_size) <= set->budget->limit;
+	return !set->budget->may_spill ||
+		   set->budget->used + table_bytes(set, log2_size) <= set->budget->limit;
 }
 
 /* Makes room for another batch. */
@@ -423,8 +433,8 @@ load_values(uint64 *values, const uint8 *hashes, uint64 n)
 }
 
 /*
- * Are the values that the hashes stand for in order, none of them 0, and in a set none twice?  Then *distinct is the number of different
- * ones.
+ * Are the values that the hashes stand for in order, none of them 0, and in a set none twice?
+ * Then *distinct is the number of different ones.
  */
 static bool
 in_order(const BloomfamSet *set, const uint8 *hashes, uint64 n, uint64 *distinct)
@@ -465,7 +475,10 @@ bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n)
 		hashes += sizeof(uint64);
 	}
 
-	/* a table with room for all of them takes them in order without piling up; otherwise they are a run already */
+	/*
+	 * a table with room for all of them takes them in order without piling up; otherwise they are
+	 * a run already
+	 */
 	while (set->count + n + BATCH > CAPACITY(log2_size))
 		log2_size++;
 	if (log2_size <= MIN_SPILL_LOG2_SIZE || fits_budget(set, log2_size))
@@ -511,13 +524,14 @@ bloomfam_set_clear(BloomfamSet *set)
 /* ---- reading ---- */
 
 /*
- * Adds to a table all values of one range from all runs, which stand at its beginning.  A range is the values that share their high
- * bits; in the table, these are shifted out, so that the range fills it evenly.
+ * Adds to a table all values of one range from all runs, which stand at its beginning.  A range
+ * is the values that share their high bits; in the table, these are shifted out, so that the
+ * range fills it evenly.
  */
 static void
 gather_range(BloomfamSet *set, BloomfamSet *table, uint64 range, int bits)
 {
-	uint64		highest = bits == 0 ? PG_UINT64_MAX : (range << (64 - bits)) + (PG_UINT64_MAX >> bits);
+	uint64 highest = bits == 0 ? PG_UINT64_MAX : (range << (64 - bits)) + (PG_UINT64_MAX >> bits);
 	int			r;
 
 	for (r = 0; r < set->nruns; r++)
@@ -533,7 +547,8 @@ gather_range(BloomfamSet *set, BloomfamSet *table, uint64 range, int bits)
 			uint64		in_range = 0;
 			uint64		i;
 
-			file_read(set->budget, run->start + (off_t) (run->position * sizeof(uint64)), values, n);
+			file_read(set->budget, run->start + (off_t) (run->position * sizeof(uint64)), values,
+					  n);
 			while (in_range < n && values[in_range] <= highest)
 				values[in_range++] <<= bits;
 			for (i = 0; i < in_range; i += BATCH)
@@ -545,10 +560,12 @@ gather_range(BloomfamSet *set, BloomfamSet *table, uint64 range, int bits)
 }
 
 /*
- * Merges the runs, and what is still in the table, into one run, which has no repeated values unless it is a multiset's.
+ * Merges the runs, and what is still in the table, into one run, which has no repeated values
+ * unless it is a multiset's.
  *
- * Range by range, as many as make each fit a table of half the budget.  Hashes are spread evenly, so that ranges of equal width hold
- * about equally many; if some crafted input is not, a table grows.
+ * Range by range, as many as make each fit a table of half the budget.  Hashes are spread evenly,
+ * so that ranges of equal width hold about equally many; if some crafted input is not, a table
+ * grows.
  */
 static void
 merge_runs(BloomfamSet *set)
@@ -569,7 +586,8 @@ merge_runs(BloomfamSet *set)
 
 	while (table_bytes(set, log2_size + 1) <= budget->limit / 2)
 		log2_size++;
-	while (bits < 40 && (double) set->spilled / (UINT64CONST(1) << bits) > 0.9 * CAPACITY(log2_size))
+	while (bits < 40 &&
+		   (double) set->spilled / (UINT64CONST(1) << bits) > 0.9 * CAPACITY(log2_size))
 		bits++;
 
 	for (r = 0; r < set->nruns; r++)
@@ -655,7 +673,8 @@ bloomfam_set_read(BloomfamSetReader *reader, uint64 *hashes, int max)
 	{
 		more = (int) Min((uint64) (max - n), set->runs[0].count - reader->at);
 		if (more > 0)
-			file_read(set->budget, set->runs[0].start + (off_t) (reader->at * sizeof(uint64)), hashes + n, more);
+			file_read(set->budget, set->runs[0].start + (off_t) (reader->at * sizeof(uint64)),
+					  hashes + n, more);
 		reader->at += more;
 	}
 	else

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * collect.h
- *	  A set of 64-bit hashes that is built in bounded memory: how a filter learns the number of its distinct keys.
+ *	  A set of 64-bit hashes that is built in bounded memory: how a filter learns the number of
+ *	  its distinct keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +16,8 @@
 #include "pg/compat.h"
 
 /*
- * What all sets of one aggregate node share: how much memory they may use together, and the file that takes what does not fit.
+ * What all sets of one aggregate node share: how much memory they may use together, and the file
+ * that takes what does not fit.
  */
 typedef struct BloomfamBudget
 {
@@ -41,11 +43,13 @@ typedef struct BloomfamSet
 	MemoryContext context;
 	bool		multiset;		/* values are kept as often as they came, up to BF_MAX_TIMES */
 	uint64	   *slots;			/* open addressing, 0 is free; NULL before the first value */
-	uint8	   *repeats;		/* of a multiset, behind the slots: how often the value of each came again; else NULL */
+	uint8	   *repeats;		/* of a multiset, behind the slots: how often the value of each
+								 * came again; else NULL */
 	int			log2_size;
 	uint64		count;			/* values in slots */
 	bool		sorted;			/* slots are an array of count values in order, not a table */
-	int			zeros;			/* how often the value 0 came, which slots cannot hold; of a set at most once */
+	int			zeros;			/* how often the value 0 came, which slots cannot hold; of a set
+								 * at most once */
 	BloomfamRun *runs;
 	int			nruns;
 	int			max_runs;
@@ -53,14 +57,18 @@ typedef struct BloomfamSet
 } BloomfamSet;
 
 /* Sets up an empty set, or multiset, whose memory comes from context. */
-extern void bloomfam_set_init(BloomfamSet *set, MemoryContext context, BloomfamBudget *budget, bool multiset);
+extern void bloomfam_set_init(BloomfamSet *set, MemoryContext context, BloomfamBudget *budget,
+							  bool multiset);
 
-/* Adds hashes that come in any order but a set's own.  Some ns each while the table is in the caches. */
+/*
+ * Adds hashes that come in any order but a set's own.  Some ns each while the table is in the
+ * caches.
+ */
 extern void bloomfam_set_add(BloomfamSet *set, const uint64 *hashes, int n);
 
 /*
- * Adds the hashes of another set, as bloomfam_set_read() gave them: an array of n little-endian numbers at any address, which need not be
- * trusted to be in order.
+ * Adds the hashes of another set, as bloomfam_set_read() gave them: an array of n little-endian
+ * numbers at any address, which need not be trusted to be in order.
  */
 extern void bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n);
 
@@ -71,8 +79,8 @@ extern Size bloomfam_set_memory(const BloomfamSet *set);
 extern void bloomfam_set_clear(BloomfamSet *set);
 
 /*
- * Reading a set: the number of distinct hashes, then each of them, as often as it is kept, in the ascending order of bf_order().  Afterwards
- * the set is as it was, and may be read again.
+ * Reading a set: the number of distinct hashes, then each of them, as often as it is kept, in the
+ * ascending order of bf_order().  Afterwards the set is as it was, and may be read again.
  */
 typedef struct BloomfamSetReader
 {
@@ -87,7 +95,7 @@ typedef struct BloomfamSetReader
 extern void bloomfam_set_read_begin(BloomfamSetReader *reader, BloomfamSet *set);
 
 /* Returns how many hashes were read, at most max; 0 at the end. */
-extern int	bloomfam_set_read(BloomfamSetReader *reader, uint64 *hashes, int max);
+extern int bloomfam_set_read(BloomfamSetReader *reader, uint64 *hashes, int max);
 
 /* Turns hashes into little-endian numbers, as they are stored, or back. */
 static inline void

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * compare.c
- *	  Equality, order and hash of filters, so that GROUP BY, DISTINCT, UNION and indexes work on them.
+ *	  Equality, order and hash of filters, so that GROUP BY, DISTINCT, UNION and indexes work on
+ *	  them.
  *
  * Filters are equal when their bytes are.  The order has no meaning.
  *
@@ -100,7 +101,7 @@ Datum
 bloomfam_hash(PG_FUNCTION_ARGS)
 {
 	struct varlena *value = PG_GETARG_VARLENA_PP(0);
-	Datum		result = hash_any((unsigned char *) VARDATA_ANY(value), (int) VARSIZE_ANY_EXHDR(value));
+	Datum result = hash_any((unsigned char *) VARDATA_ANY(value), (int) VARSIZE_ANY_EXHDR(value));
 
 	PG_FREE_IF_COPY(value, 0);
 	return result;
@@ -110,8 +111,8 @@ Datum
 bloomfam_hash_extended(PG_FUNCTION_ARGS)
 {
 	struct varlena *value = PG_GETARG_VARLENA_PP(0);
-	Datum		result = hash_any_extended((unsigned char *) VARDATA_ANY(value), (int) VARSIZE_ANY_EXHDR(value),
-										   PG_GETARG_INT64(1));
+	Datum			result = hash_any_extended((unsigned char *) VARDATA_ANY(value),
+											   (int) VARSIZE_ANY_EXHDR(value), PG_GETARG_INT64(1));
 
 	PG_FREE_IF_COPY(value, 0);
 	return result;

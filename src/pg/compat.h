@@ -60,8 +60,8 @@ bloomfam_bytea_in(char *str, Node *escontext, Datum *result)
 extern char *get_collation_actual_version(char collprovider, const char *collcollate);
 
 /*
- * The locale of a collation and of the database.  17 named the columns for every provider, not for ICU alone; 16 added rules, which
- * tailor an ICU collation.
+ * The locale of a collation and of the database.  17 named the columns for every provider, not
+ * for ICU alone; 16 added rules, which tailor an ICU collation.
  */
 #include "catalog/pg_collation.h"
 #include "catalog/pg_database.h"
@@ -80,7 +80,10 @@ extern char *get_collation_actual_version(char collprovider, const char *collcol
 #define BLOOMFAM_ANUM_DAT_RULES		InvalidAttrNumber
 #endif
 
-/* 18 passes instrumentation to index scans, and hands out the snapshot that TOAST tables are read with instead of filling one */
+/*
+ * 18 passes instrumentation to index scans, and hands out the snapshot that TOAST tables are read
+ * with instead of filling one
+ */
 #include "access/toast_internals.h"
 #if PG_VERSION_NUM >= 180000
 #define bloomfam_index_beginscan(table, index, snapshot, nkeys)	index_beginscan(table, index, snapshot, NULL, nkeys, 0)
@@ -100,8 +103,9 @@ bloomfam_toast_snapshot(SnapshotData *room)
 }
 
 /*
- * 18 lets PL/pgSQL hand a variable to the function that its new value comes from, to be modified in place; see support.c.  Before, an expanded
- * object would be copied for every step as a plain value is, and flattened on top.
+ * 18 lets PL/pgSQL hand a variable to the function that its new value comes from, to be modified
+ * in place; see support.c.  Before, an expanded object would be copied for every step as a plain
+ * value is, and flattened on top.
  */
 #define BLOOMFAM_MODIFIES_IN_PLACE	(PG_VERSION_NUM >= 180000)
 
@@ -128,7 +132,8 @@ bloomfam_toast_snapshot(SnapshotData *room)
 #else
 #include "tcop/tcopprot.h"
 static inline void
-bloomfam_standard_explain(Query *query, int cursor_options, IntoClause *into, ExplainState *es, const char *query_string, ParamListInfo params,
+bloomfam_standard_explain(Query *query, int cursor_options, IntoClause *into, ExplainState *es,
+						  const char *query_string, ParamListInfo params,
 						  QueryEnvironment *environment)
 {
 	BufferUsage before = pgBufferUsage;
@@ -142,7 +147,8 @@ bloomfam_standard_explain(Query *query, int cursor_options, IntoClause *into, Ex
 	INSTR_TIME_SET_CURRENT(duration);
 	INSTR_TIME_SUBTRACT(duration, start);
 	BufferUsageAccumDiff(&used, &pgBufferUsage, &before);
-	ExplainOnePlan(stmt, into, es, query_string, params, environment, &duration, es->buffers ? &used : NULL);
+	ExplainOnePlan(stmt, into, es, query_string, params, environment, &duration,
+				   es->buffers ? &used : NULL);
 }
 #endif
 
@@ -160,7 +166,10 @@ bloomfam_count_rows_read(Relation table, int rows)
 #endif
 }
 
-/* Is a path without order or parameters worth making, whose total cost is at least this?  18 counts what is disabled, too. */
+/*
+ * Is a path without order or parameters worth making, whose total cost is at least this?  18
+ * counts what is disabled, too.
+ */
 #include "optimizer/pathnode.h"
 static inline bool
 bloomfam_add_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *costs, Cost total)

@@ -3,18 +3,23 @@
  * datum.c
  *	  Filters as datums: opening them, keeping them open, and making new ones.
  *
- * A probe must not detoast, validate or allocate per row, and must never take one filter for another.  A function is told only the
- * datum, and its address proves nothing: per-tuple memory is used again and again, so that another row's filter may lie where the last
- * one lay.  A value is known again by these rules:
+ * A probe must not detoast, validate or allocate per row, and must never take one filter for
+ * another.  A function is told only the datum, and its address proves nothing: per-tuple memory
+ * is used again and again, so that another row's filter may lie where the last one lay.  A value
+ * is known again by these rules:
  *
- *	- A plain value (from a constant, a parameter, an aggregate) is used where it lies, whatever its address.  Only the parsed
- *	  header is kept, together with the bytes that it was parsed from; if those are the same, so is what was made of them.
- *	- A TOASTed value is fetched into memory of ours and known by its TOAST pointer, all of it (sizes, value id, relation).  Within a
- *	  transaction a value id is not used again while a snapshot can see it; the pointer therefore counts only in the transaction that
- *	  it was seen in, since fn_extra may outlive that (PL/pgSQL's simple expressions, index expressions).
+ *	- A plain value (from a constant, a parameter, an aggregate) is used where it lies, whatever
+ *	  its address.  Only the parsed header is kept, together with the bytes that it was parsed
+ *	  from; if those are the same, so is what was made of them.
+ *	- A TOASTed value is fetched into memory of ours and known by its TOAST pointer, all of it
+ *	  (sizes, value id, relation).  Within a transaction a value id is not used again while a
+ *	  snapshot can see it; the pointer therefore counts only in the transaction that it was seen
+ *	  in, since fn_extra may outlive that (PL/pgSQL's simple expressions, index expressions).
  *	- A value compressed in its row is small, and known by its compressed bytes.
- *	- A filter that is being edited (edit.c) is used where it lies, and opened anew each time: it may have been changed.
- *	- Other expanded and indirect values are flattened anew each time: all that their datum has is an address.
+ *	- A filter that is being edited (edit.c) is used where it lies, and opened anew each time: it
+ *	  may have been changed.
+ *	- Other expanded and indirect values are flattened anew each time: all that their datum has is
+ *	  an address.
  *
  * Our copies have their payload on a cache line's boundary, so that a block is one line.
  *
@@ -64,7 +69,8 @@ bloomfam_view_open(Datum datum, BfView *view)
 		return;
 	}
 	value = pg_detoast_datum_packed((struct varlena *) DatumGetPointer(datum));
-	bloomfam_header_open(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), VARSIZE_ANY_EXHDR(value), view);
+	bloomfam_header_open(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), VARSIZE_ANY_EXHDR(value),
+						 view);
 }
 
 void
@@ -192,7 +198,8 @@ open_plain(BloomfamFilter *filter, const uint8 *data, Size len)
 }
 
 /*
- * Fetches a value that does not lie plainly in memory into filter->copy, payload aligned.  Returns its length.
+ * Fetches a value that does not lie plainly in memory into filter->copy, payload aligned.
+ * Returns its length.
  */
 static const uint8 *
 fetch(BloomfamFilter *filter, struct varlena *value, Size *len)
@@ -213,7 +220,8 @@ fetch(BloomfamFilter *filter, struct varlena *value, Size *len)
 		{
 			*len = pointer.va_rawsize - VARHDRSZ;
 			head_slice = detoast_attr_slice(value, 0, BF_MAX_HEADER_SIZE);
-			bloomfam_header_open(VARDATA_ANY(head_slice), VARSIZE_ANY_EXHDR(head_slice), *len, &view);
+			bloomfam_header_open(VARDATA_ANY(head_slice), VARSIZE_ANY_EXHDR(head_slice), *len,
+								 &view);
 		}
 	}
 	if (head_slice == NULL)

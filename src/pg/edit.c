@@ -45,7 +45,10 @@ set_head(BloomfamEdit *edit, const BfHeader *head)
 	edit->head.family = edit->family;
 }
 
-/* Makes room for a payload under a header in place of the old; the old value is returned, to be freed by the caller. */
+/*
+ * Makes room for a payload under a header in place of the old; the old value is returned, to be
+ * freed by the caller.
+ */
 static struct varlena *
 new_value(BloomfamEdit *edit, const BfHeader *head)
 {
@@ -73,7 +76,8 @@ bloomfam_edit_begin(Datum datum)
 	bloomfam_view_open(datum, &view);
 	kind = view.head.kind;
 	if (BLOOMFAM_MODIFIES_IN_PLACE)
-		context = AllocSetContextCreate(CurrentMemoryContext, "bloomfam edit", ALLOCSET_START_SMALL_SIZES);
+		context = AllocSetContextCreate(CurrentMemoryContext, "bloomfam edit",
+										ALLOCSET_START_SMALL_SIZES);
 	edit = MemoryContextAlloc(context, sizeof(BloomfamEdit));
 	EOH_init_header(&edit->eoh, &edit_methods, context);
 	edit->context = context;
@@ -181,8 +185,8 @@ bloomfam_edit_end(BloomfamEdit *edit)
 }
 
 /*
- * Methods of the expanded object.  Whoever calls them may have chosen a memory context that only grows: what is allocated on the way, and
- * freed, comes from ours.
+ * Methods of the expanded object.  Whoever calls them may have chosen a memory context that only
+ * grows: what is allocated on the way, and freed, comes from ours.
  */
 static Size
 flat_size(ExpandedObjectHeader *eohptr)

@@ -13,8 +13,9 @@
 #include "pg/bloomfam.h"
 
 /*
- * A copy of a filter, in the form that its kind is worked on.  From PostgreSQL 18 on it is handed on as an expanded object, which a PL/pgSQL
- * variable keeps: the next step then works in place, where a plain value is copied for each.
+ * A copy of a filter, in the form that its kind is worked on.  From PostgreSQL 18 on it is handed
+ * on as an expanded object, which a PL/pgSQL variable keeps: the next step then works in place,
+ * where a plain value is copied for each.
  */
 typedef struct BloomfamEdit
 {
@@ -22,14 +23,20 @@ typedef struct BloomfamEdit
 	MemoryContext context;		/* all below lives here */
 	BfHeader	head;			/* its family is in the array */
 	char		family[BF_MAX_FAMILY_LEN + 1];
-	struct varlena *value;		/* the payload lies in a value that is complete but for the header */
+	struct varlena *value; /* the payload lies in a value that is complete but for the header */
 	uint8	   *payload;
 } BloomfamEdit;
 
-/* The filter of an argument, to be changed: itself if the caller lets it be changed in place, otherwise a copy. */
+/*
+ * The filter of an argument, to be changed: itself if the caller lets it be changed in place,
+ * otherwise a copy.
+ */
 extern BloomfamEdit *bloomfam_edit_begin(Datum datum);
 
-/* Raises an error if the filter has another key family than a hasher; takes it over if it has none. */
+/*
+ * Raises an error if the filter has another key family than a hasher; takes it over if it has
+ * none.
+ */
 extern void bloomfam_edit_check_family(const BloomfamEdit *edit, const BloomfamHasher *hasher);
 extern void bloomfam_edit_take_family(BloomfamEdit *edit, const BloomfamHasher *hasher);
 

@@ -20,7 +20,10 @@
 
 #define HUGE_PAGE		((Size) 2 * 1024 * 1024)
 
-/* Smaller memory may be given back and handed out again by the allocator, which is not ours to advise. */
+/*
+ * Smaller memory may be given back and handed out again by the allocator, which is not ours to
+ * advise.
+ */
 #define MIN_HUGE_SIZE	((Size) 8 * 1024 * 1024)
 
 static void
@@ -30,8 +33,9 @@ check_interrupts(void *arg)
 }
 
 /*
- * Asks for huge pages for memory that was allocated and not touched yet.  A filter larger than the caches is read and written at random, and
- * most of the time of that goes into the page tables otherwise.  No harm where it cannot be had.
+ * Asks for huge pages for memory that was allocated and not touched yet.  A filter larger than
+ * the caches is read and written at random, and most of the time of that goes into the page
+ * tables otherwise.  No harm where it cannot be had.
  */
 void
 bloomfam_advise_huge_pages(void *memory, Size size)
@@ -82,19 +86,22 @@ bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 ke
 					 errmsg("false positive rate must be between 0 and 1, both excluded")));
 			break;
 		case BF_FPR_TOO_LOW:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("false positive rate %g is too low for kind \"%s\"", fpr, kind->name),
-					 errdetail("The lowest that this kind reaches is %g.", kind->min_fpr),
-					 kind->better_kind != NULL ? errhint("Use kind \"%s\".", kind->better_kind) : 0));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("false positive rate %g is too low for kind \"%s\"", fpr, kind->name),
+				 errdetail("The lowest that this kind reaches is %g.", kind->min_fpr),
+				 kind->better_kind != NULL ? errhint("Use kind \"%s\".", kind->better_kind) : 0));
 			break;
 		case BF_TOO_LARGE:
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("bloom filter would be too large"),
-					 errdetail("A filter of kind \"%s\" for " UINT64_FORMAT " keys at a false positive rate of %g would exceed %d MB.",
-							   kind->name, keys, fpr, (int) (BF_MAX_VALUE_SIZE / (1024 * 1024))),
-					 errhint("Allow a higher false positive rate, or divide the keys among several filters.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("bloom filter would be too large"),
+				 errdetail("A filter of kind \"%s\" for " UINT64_FORMAT
+						   " keys at a false positive rate of %g would exceed %d MB.",
+						   kind->name, keys, fpr, (int) (BF_MAX_VALUE_SIZE / (1024 * 1024))),
+				 errhint(
+					 "Allow a higher false positive rate, or divide the keys among several filters.")));
 			break;
 		default:
 			elog(ERROR, "unexpected status %d", (int) status);
@@ -115,26 +122,31 @@ bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a, const
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("cannot %s bloom filters of keys of different types", verb),
 					 errdetail("The first filter holds keys of type %s, the second of type %s.",
-							   bloomfam_family_display(a->head.family, a->head.family_len, a->head.family_id),
-							   bloomfam_family_display(b->head.family, b->head.family_len, b->head.family_id)),
+							   bloomfam_family_display(a->head.family, a->head.family_len,
+													   a->head.family_id),
+							   bloomfam_family_display(b->head.family, b->head.family_len,
+													   b->head.family_id)),
 					 errhint("Cast the keys to one type when building the filters.")));
 			break;
 		case BF_KIND_MISMATCH:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("cannot %s bloom filters of different kinds", verb),
-					 errdetail("The first filter is of kind \"%s\" (capacity " UINT64_FORMAT ", false positive rate %g), "
-							   "the second of kind \"%s\" (capacity " UINT64_FORMAT ", false positive rate %g).",
-							   a->head.kind->name, a->head.capacity, a->head.target_fpr,
-							   b->head.kind->name, b->head.capacity, b->head.target_fpr),
-					 errhint("Build both filters with the same kind.")));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("cannot %s bloom filters of different kinds", verb),
+							errdetail("The first filter is of kind \"%s\" (capacity " UINT64_FORMAT
+									  ", false positive rate %g), "
+									  "the second of kind \"%s\" (capacity " UINT64_FORMAT
+									  ", false positive rate %g).",
+									  a->head.kind->name, a->head.capacity, a->head.target_fpr,
+									  b->head.kind->name, b->head.capacity, b->head.target_fpr),
+							errhint("Build both filters with the same kind.")));
 			break;
 		case BF_UNSUPPORTED:
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot %s bloom filters of kind \"%s\"", verb, a->head.kind->name),
-					 errdetail("The first filter is of kind \"%s\" (capacity " UINT64_FORMAT ", false positive rate %g), "
-							   "the second of kind \"%s\" (capacity " UINT64_FORMAT ", false positive rate %g).",
+					 errdetail("The first filter is of kind \"%s\" (capacity " UINT64_FORMAT
+							   ", false positive rate %g), "
+							   "the second of kind \"%s\" (capacity " UINT64_FORMAT
+							   ", false positive rate %g).",
 							   a->head.kind->name, a->head.capacity, a->head.target_fpr,
 							   b->head.kind->name, b->head.capacity, b->head.target_fpr),
 					 a->head.kind->advice != NULL ? errhint("%s", a->head.kind->advice) : 0));
@@ -146,7 +158,8 @@ bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a, const
 }
 
 /*
- * What a kind cannot do.  The hint is the kind's own, or names the first kind that can; for what few kinds can, always that.
+ * What a kind cannot do.  The hint is the kind's own, or names the first kind that can; for what
+ * few kinds can, always that.
  */
 void
 bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_cap)
@@ -174,11 +187,14 @@ bloomfam_full_error(const BfHeader *head, BfStatus status)
 {
 	if (status == BF_TOO_LARGE)
 		bloomfam_params_error(status, head->kind, head->target_fpr, head->keys_added);
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("bloom filter of kind \"%s\" is full", head->kind->name),
-			 errdetail("It was made for " UINT64_FORMAT " keys, and " UINT64_FORMAT " were added.", head->capacity, head->keys_added),
-			 errhint("Build it for more keys.  A key that is added several times takes a place each time.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+		 errmsg("bloom filter of kind \"%s\" is full", head->kind->name),
+		 errdetail("It was made for " UINT64_FORMAT " keys, and " UINT64_FORMAT " were added.",
+				   head->capacity, head->keys_added),
+		 errhint(
+			 "Build it for more keys.  A key that is added several times takes a place each time.")));
 	pg_unreachable();
 }
 
@@ -186,9 +202,10 @@ bloomfam_full_error(const BfHeader *head, BfStatus status)
  * A key of one family, a filter of another.
  */
 void
-bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key_family_len, uint64 key_family_id)
+bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key_family_len,
+					  uint64 key_family_id)
 {
-	char	   *holds = bloomfam_family_display(filter->family, filter->family_len, filter->family_id);
+	char *holds = bloomfam_family_display(filter->family, filter->family_len, filter->family_id);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -199,7 +216,10 @@ bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key
 	pg_unreachable();
 }
 
-/* Converts a name from UTF-8 to the server's encoding; NULL if it is not UTF-8, or has characters that the encoding has not. */
+/*
+ * Converts a name from UTF-8 to the server's encoding; NULL if it is not UTF-8, or has characters
+ * that the encoding has not.
+ */
 static char *
 name_to_server(const char *name, int len)
 {
@@ -219,8 +239,8 @@ name_to_server(const char *name, int len)
 		return NULL;
 	size = (Size) len * MAX_CONVERSION_GROWTH + 1;
 	converted = palloc(size);
-	if (pg_do_encoding_conversion_buf(proc, PG_UTF8, GetDatabaseEncoding(), (unsigned char *) copy, len,
-									  (unsigned char *) converted, (int) size, true) != len)
+	if (pg_do_encoding_conversion_buf(proc, PG_UTF8, GetDatabaseEncoding(), (unsigned char *) copy,
+									  len, (unsigned char *) converted, (int) size, true) != len)
 		return NULL;
 	return converted;
 }

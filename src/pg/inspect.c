@@ -81,8 +81,8 @@ bloomfam_info(PG_FUNCTION_ARGS)
 	read_stats(PG_GETARG_DATUM(0), &view, &stats);
 
 	values[KIND] = CStringGetTextDatum(view.head.kind->name);
-	values[KEY_TYPE] = CStringGetTextDatum(bloomfam_family_display(view.head.family, view.head.family_len,
-																   view.head.family_id));
+	values[KEY_TYPE] = CStringGetTextDatum(
+		bloomfam_family_display(view.head.family, view.head.family_len, view.head.family_id));
 	nulls[KEY_TYPE] = view.head.family_id == 0;
 	values[KEYS_ADDED] = Int64GetDatum((int64) view.head.keys_added);
 	values[KEYS_ESTIMATED] = Int64GetDatum((int64) rint(Min(stats.keys, 9e18)));
@@ -110,7 +110,8 @@ bloomfam_info(PG_FUNCTION_ARGS)
  * A filter of a kind for so many keys, as it would be stored; false if there is none.
  */
 static bool
-plan_filter(const BfKind *kind, uint64 keys, double fpr, BfDesign *design, double *bytes, double *bits_per_key)
+plan_filter(const BfKind *kind, uint64 keys, double fpr, BfDesign *design, double *bytes,
+			double *bits_per_key)
 {
 	BfHeader	head;
 	double		payload;
@@ -126,7 +127,8 @@ plan_filter(const BfKind *kind, uint64 keys, double fpr, BfDesign *design, doubl
 }
 
 /*
- * The lowest rate at which a filter takes at most so many bits per key, by bisection of its logarithm; 1 if none does.
+ * The lowest rate at which a filter takes at most so many bits per key, by bisection of its
+ * logarithm; 1 if none does.
  */
 static double
 affordable_fpr(const BfKind *kind, uint64 keys, double bits_per_key)
@@ -143,7 +145,8 @@ affordable_fpr(const BfKind *kind, uint64 keys, double bits_per_key)
 		double		bits;
 
 		CHECK_FOR_INTERRUPTS();
-		if (middle < 1 && plan_filter(kind, keys, middle, &design, &bytes, &bits) && bits <= bits_per_key)
+		if (middle < 1 && plan_filter(kind, keys, middle, &design, &bytes, &bits) &&
+			bits <= bits_per_key)
 			high = middle;
 		else
 			low = middle;
@@ -154,18 +157,31 @@ affordable_fpr(const BfKind *kind, uint64 keys, double bits_per_key)
 }
 
 /*
- * bloom_kinds(expected bigint, fpr float8, max_bits_per_key float8) -> setof record: not strict (the last may be NULL), immutable.
+ * bloom_kinds(expected bigint, fpr float8, max_bits_per_key float8) -> setof record: not strict
+ * (the last may be NULL), immutable.
  *
- * What each kind takes for so many keys: at a false positive rate, or, if bits per key are given, at the lowest rate that these buy.  What a kind
- * cannot meet is NULL.  22023 for what is out of range.
+ * What each kind takes for so many keys: at a false positive rate, or, if bits per key are given,
+ * at the lowest rate that these buy.  What a kind cannot meet is NULL.  22023 for what is out of
+ * range.
  */
 Datum
 bloomfam_kinds(PG_FUNCTION_ARGS)
 {
 	enum
 	{
-		KIND, BYTES, BITS_PER_KEY, OVERHEAD, EXPECTED_FPR, CAN_ADD, CAN_REMOVE, CAN_COUNT, CAN_UNION, CAN_INTERSECT, CAN_FOLD,
-		CHOOSE_WHEN, NCOLUMNS
+		KIND,
+		BYTES,
+		BITS_PER_KEY,
+		OVERHEAD,
+		EXPECTED_FPR,
+		CAN_ADD,
+		CAN_REMOVE,
+		CAN_COUNT,
+		CAN_UNION,
+		CAN_INTERSECT,
+		CAN_FOLD,
+		CHOOSE_WHEN,
+		NCOLUMNS
 	};
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	uint64		keys;
@@ -206,7 +222,8 @@ bloomfam_kinds(PG_FUNCTION_ARGS)
 		if (kind->caps & BF_INTERNAL)
 			continue;
 		values[KIND] = CStringGetTextDatum(kind->name);
-		if (plan_filter(kind, keys, bits > 0 ? affordable_fpr(kind, keys, bits) : fpr, &design, &bytes, &bits_per_key))
+		if (plan_filter(kind, keys, bits > 0 ? affordable_fpr(kind, keys, bits) : fpr, &design,
+						&bytes, &bits_per_key))
 		{
 			values[BYTES] = Int64GetDatum((int64) rint(bytes));
 			values[BITS_PER_KEY] = Float8GetDatum(bits_per_key);

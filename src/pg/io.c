@@ -3,8 +3,8 @@
  * io.c
  *	  Ways in and out of the type bloomfilter: text, binary, bytea.
  *
- * Every way in reads the whole value and checks it, checksum included; nothing else does, later.  The text form is bytea's hex form,
- * whatever bytea_output says.
+ * Every way in reads the whole value and checks it, checksum included; nothing else does, later.
+ * The text form is bytea's hex form, whatever bytea_output says.
  *
  *-------------------------------------------------------------------------
  */
@@ -79,7 +79,8 @@ bloomfam_out(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloomfilter_recv(internal) -> bloomfilter: strict, immutable.  The binary form is the value's bytes.  22P03.
+ * bloomfilter_recv(internal) -> bloomfilter: strict, immutable.  The binary form is the value's
+ * bytes.  22P03.
  */
 Datum
 bloomfam_recv(PG_FUNCTION_ARGS)

@@ -3,20 +3,22 @@
  * key.c
  *	  From an SQL value to 64 bits.
  *
- * What must hold: two values that SQL's = calls equal hash equally.  The routines follow the server's equality type by type;
- * where a type's equality is not known here, the type's own hash function decides, and what it depends on becomes part of the
- * family.
+ * What must hold: two values that SQL's = calls equal hash equally.  The routines follow the
+ * server's equality type by type; where a type's equality is not known here, the type's own hash
+ * function decides, and what it depends on becomes part of the family.
  *
  * canonical bytes
  *
- *	Little-endian whatever the machine; the hash is bf_hash_bytes() of them.  They are stored in filters for ever.
+ *	Little-endian whatever the machine; the hash is bf_hash_bytes() of them.  They are stored in
+ *	filters for ever.
  *
- *	int				int2, int4, int8: the value, sign-extended to 8 bytes
- *	float			float4, float8: IEEE 754 binary64, 8 bytes; -0 as 0, every NaN as 0x7ff8000000000000
- *	text			text, varchar, bpchar without its trailing blanks, name: the characters in UTF-8
- *	numeric			1 byte: 0 zero or positive, 1 negative, 2 NaN, 3 Infinity, 4 -Infinity; for numbers other than zero then the
- *					power of 10000 of the first digit, 4 bytes, and the digits of base 10000, 2 bytes each, neither the first
- *					nor the last being zero
+ *	int				int2, int4, int8: the value, sign-extended to 8 bytes float			float4,
+ *	float8: IEEE 754 binary64, 8 bytes; -0 as 0, every NaN as 0x7ff8000000000000
+ *	text			text, varchar, bpchar without its trailing blanks, name: the characters in
+ *	UTF-8 numeric			1 byte: 0 zero or positive, 1 negative, 2 NaN, 3 Infinity, 4
+ *	-Infinity; for numbers other than zero then the
+ *					power of 10000 of the first digit, 4 bytes, and the digits of base 10000, 2
+ *					bytes each, neither the first nor the last being zero
  *	bool, char		1 byte
  *	bytea			the bytes
  *	uuid			16 bytes, as in its text form
@@ -25,28 +27,31 @@
  *					microseconds since midnight, or since 2000-01-01 (UTC for timestamptz), 8 bytes
  *	timetz			microseconds since midnight, 8 bytes; seconds west of UTC, 4 bytes
  *	interval		microseconds, a month being 30 days and a day 24 hours, 16 bytes
- *	oid				4 bytes
- *	inet			inet, cidr: 1 byte 4 or 6; 1 byte length of the netmask; 4 or 16 bytes of address
- *	macaddr, macaddr8
+ *	oid				4 bytes inet			inet, cidr: 1 byte 4 or 6; 1 byte length of the
+ *	netmask; 4 or 16 bytes of address macaddr, macaddr8
  *					6 or 8 bytes
  *	pg_lsn			8 bytes
  *	bit				bit, varbit: number of bits, 4 bytes; the hash of the bytes that hold them, 8 bytes
  *	bloomkey		within another key: the family id, 8 bytes, and the hash, 8 bytes; by itself a bloomkey is its hash
  *	enum "s"."t"	the label in UTF-8
  *
- *	Composites are made of items.  An item is 9 bytes: 1 and the value's hash; or, for a null, 0 and 8 zeros.
+ *	Composites are made of items.  An item is 9 bytes: 1 and the value's hash; or, for a null, 0
+ *	and 8 zeros.
  *
- *	x[]				number of dimensions, 4 bytes; for each its length and its lower bound, 4 bytes each; the elements' items
- *	oidvector		as oid[] with all lower bounds 0, since its = does not look at them
- *	range(x)		1 byte of flags (1 empty, 2 and 4 without lower and upper bound, 8 and 16 with inclusive lower and upper
+ *	x[]				number of dimensions, 4 bytes; for each its length and its lower bound, 4
+ *	bytes each; the elements' items oidvector		as oid[] with all lower bounds 0, since its =
+ *	does not look at them range(x)		1 byte of flags (1 empty, 2 and 4 without lower and upper
+ *	bound, 8 and 16 with inclusive lower and upper
  *					bound), then the bounds' hashes, 8 bytes each, 0 for a bound that is not there
  *	multirange(x)	number of ranges, 4 bytes; the ranges' bytes
  *	row(x,y)		the items of the columns
  *	record			an anonymous row within another key: the row's family id, 8 bytes, and its hash, 8 bytes
  *
- *	Filters of kind parquet hash other bytes, by another hash, and their families have names that begin with "parquet": key_plain.c.
+ *	Filters of kind parquet hash other bytes, by another hash, and their families have names that
+ *	begin with "parquet": key_plain.c.
  *
- *	The other families have a part after "@" that names what their hash depends on; see append_server() and append_collation().
+ *	The other families have a part after "@" that names what their hash depends on; see
+ *	append_server() and append_collation().
  *
  *-------------------------------------------------------------------------
  */
@@ -179,8 +184,8 @@ typedef struct Watched
 } Watched;
 
 /*
- * The root of a hasher that may have to be made anew: because a row type within it was altered, or because each key brings
- * its own row type.
+ * The root of a hasher that may have to be made anew: because a row type within it was altered,
+ * or because each key brings its own row type.
  */
 typedef struct TreeHasher
 {
@@ -205,15 +210,23 @@ static BloomfamHasher *make_hasher(Build *build, Oid type, Oid collation);
 
 /* ---- families ---- */
 
-/* The families whose hash depends on nothing but the value, and that have no user's names in them. */
-#define PLAIN_FAMILIES(X) \
-	X("int") X("float") X("text") X("numeric") X("bool") X("bytea") X("uuid") X("date") X("time") X("timetz") \
-	X("timestamp") X("timestamptz") X("interval") X("oid") X("inet") X("macaddr") X("macaddr8") X("char") \
-	X("pg_lsn") X("bit") X("bloomkey") X("oidvector") X("record")
+/*
+ * The families whose hash depends on nothing but the value, and that have no user's names in
+ * them.
+ */
+#define PLAIN_FAMILIES(X)                                                                 \
+	X("int")                                                                              \
+	X("float")                                                                            \
+	X("text") X("numeric") X("bool") X("bytea") X("uuid") X("date") X("time") X("timetz") \
+		X("timestamp") X("timestamptz") X("interval") X("oid") X("inet") X("macaddr")     \
+			X("macaddr8") X("char") X("pg_lsn") X("bit") X("bloomkey") X("oidvector") X("record")
 
 #define WITH_NESTING(name)	name, name "[]", "range(" name ")", "multirange(" name ")",
 
-/* The name of the family with this id, if it is one of those, or one of their arrays, ranges or multiranges; else NULL. */
+/*
+ * The name of the family with this id, if it is one of those, or one of their arrays, ranges or
+ * multiranges; else NULL.
+ */
 const char *
 bloomfam_family_name(uint64 family_id)
 {
@@ -236,8 +249,8 @@ bloomfam_family_name(uint64 family_id)
 }
 
 /*
- * Gives a hasher its family.  A name that is too long for a filter's header keeps its beginning, and a hash of all of it, so
- * that different families still differ.
+ * Gives a hasher its family.  A name that is too long for a filter's header keeps its beginning,
+ * and a hash of all of it, so that different families still differ.
  */
 static void
 set_family(BloomfamHasher *hasher, const char *name)
@@ -310,7 +323,10 @@ append_server(StringInfo buf)
 	appendStringInfo(buf, "pg%d:%s", BLOOMFAM_PG_MAJOR, byte_order);
 }
 
-/* A text column of a catalog's row as a string; NULL for a null, or if this major version has no such column. */
+/*
+ * A text column of a catalog's row as a string; NULL for a null, or if this major version has no
+ * such column.
+ */
 static char *
 catalog_string(int cacheid, HeapTuple tuple, AttrNumber attnum)
 {
@@ -324,8 +340,9 @@ catalog_string(int cacheid, HeapTuple tuple, AttrNumber attnum)
 }
 
 /*
- * Appends what a collation's comparisons depend on: its provider, its locale, the version of that locale that the library at
- * hand has, and its rules if there are any.  Not its name: two collations with the same of all this compare the same.
+ * Appends what a collation's comparisons depend on: its provider, its locale, the version of that
+ * locale that the library at hand has, and its rules if there are any.  Not its name: two
+ * collations with the same of all this compare the same.
  */
 static void
 append_collation(StringInfo buf, Oid collation)
@@ -374,7 +391,8 @@ append_collation(StringInfo buf, Oid collation)
 		append_quoted(buf, ctype);
 	}
 	appendStringInfoChar(buf, ':');
-	append_quoted(buf, main_locale != NULL ? get_collation_actual_version(provider, main_locale) : NULL);
+	append_quoted(buf,
+				  main_locale != NULL ? get_collation_actual_version(provider, main_locale) : NULL);
 	if (rules != NULL)
 	{
 		appendStringInfoString(buf, ":rules=");
@@ -614,7 +632,8 @@ key_bit(BloomfamHasher *hasher, Datum key)
 
 	memcpy(&nbits, data, sizeof(nbits));
 	put_le(bytes, (uint32) nbits, 4);
-	put_le(bytes + 4, bf_hash_bytes(data + sizeof(nbits), VARSIZE_ANY_EXHDR(value) - sizeof(nbits)), 8);
+	put_le(bytes + 4, bf_hash_bytes(data + sizeof(nbits), VARSIZE_ANY_EXHDR(value) - sizeof(nbits)),
+		   8);
 
 	free_copy(value, key);
 	return bf_hash_bytes(bytes, sizeof(bytes));
@@ -636,7 +655,9 @@ key_numeric(BloomfamHasher *hasher, Datum key)
 
 	read_numeric(value, &number);
 	if (number.special != 0)
-		bytes[0] = number.special == NUM_SPECIAL_NAN ? 2 : number.special == NUM_SPECIAL_INF ? 3 : 4;
+		bytes[0] = number.special == NUM_SPECIAL_NAN   ? 2
+				   : number.special == NUM_SPECIAL_INF ? 3
+													   : 4;
 	else if (number.ndigits == 0)
 		bytes[0] = 0;
 	else
@@ -755,7 +776,10 @@ key_cstring_by_function(BloomfamHasher *hasher, Datum key)
 	return string_by_function((FunctionHasher *) hasher, str, strlen(str));
 }
 
-/* bpchar; its own hash function, in 15, does not drop trailing blanks under such collations, though its = does. */
+/*
+ * bpchar; its own hash function, in 15, does not drop trailing blanks under such collations,
+ * though its = does.
+ */
 static uint64
 key_bpchar_by_function(BloomfamHasher *hasher, Datum key)
 {
@@ -763,7 +787,8 @@ key_bpchar_by_function(BloomfamHasher *hasher, Datum key)
 	char	   *str = VARDATA_ANY(value);
 	uint64		hash;
 
-	hash = string_by_function((FunctionHasher *) hasher, str, bpchartruelen(str, VARSIZE_ANY_EXHDR(value)));
+	hash = string_by_function((FunctionHasher *) hasher, str,
+							  bpchartruelen(str, VARSIZE_ANY_EXHDR(value)));
 	free_copy(value, key);
 	return hash;
 }
@@ -808,8 +833,8 @@ no_hash_function(Oid type)
 }
 
 /*
- * Text under a collation: by its bytes if equality is that of bytes, else by the server's hash function for text, which sees
- * what is equal under the collation.
+ * Text under a collation: by its bytes if equality is that of bytes, else by the server's hash
+ * function for text, which sees what is equal under the collation.
  */
 static BloomfamHasher *
 make_text(Oid type, Oid collation)
@@ -959,7 +984,8 @@ key_array(BloomfamHasher *hasher, Datum key)
 	for (i = 0; i < nitems; i++)
 	{
 		bool		isnull;
-		Datum		value = array_iter_next(&iter, &isnull, i, self->typlen, self->typbyval, self->typalign);
+		Datum		value =
+			array_iter_next(&iter, &isnull, i, self->typlen, self->typbyval, self->typalign);
 
 		p = put_item(p, self->element, value, isnull);
 	}
@@ -993,7 +1019,8 @@ make_array(Build *build, Oid type, Oid element_type, Oid collation)
 /* ---- ranges and multiranges ---- */
 
 static void
-put_range(uint8 *bytes, BloomfamHasher *bound, const RangeBound *lower, const RangeBound *upper, bool empty)
+put_range(uint8 *bytes, BloomfamHasher *bound, const RangeBound *lower, const RangeBound *upper,
+		  bool empty)
 {
 	memset(bytes, 0, RANGE_SIZE);
 	if (empty)
@@ -1066,8 +1093,8 @@ key_multirange(BloomfamHasher *hasher, Datum key)
 }
 
 /*
- * Ranges compare their bounds by an operator class of their own.  Unless that has the subtype's equality, what the subtype's
- * hasher tells apart may be one and the same to the range.
+ * Ranges compare their bounds by an operator class of their own.  Unless that has the subtype's
+ * equality, what the subtype's hasher tells apart may be one and the same to the range.
  */
 static void
 check_range_equality(TypeCacheEntry *range)
@@ -1088,12 +1115,14 @@ check_range_equality(TypeCacheEntry *range)
 		elog(ERROR, "cache lookup failed for operator class %u", opclass);
 	equality = get_opfamily_member(opfamily, opcintype, opcintype, BTEqualStrategyNumber);
 	if (!OidIsValid(equality) || equality != lookup_type_cache(subtype, TYPECACHE_EQ_OPR)->eq_opr)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot hash keys of type %s", format_type_be(range->type_id)),
-				 errdetail("The operator class of the range type has another equality than its subtype %s by default.",
-						   format_type_be(subtype)),
-				 errhint("Use a range type with the subtype's default operator class.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot hash keys of type %s", format_type_be(range->type_id)),
+			 errdetail(
+				 "The operator class of the range type has another equality than its subtype %s by default.",
+				 format_type_be(subtype)),
+			 errhint("Use a range type with the subtype's default operator class.")));
 }
 
 static BloomfamHasher *
@@ -1319,7 +1348,9 @@ key_tree(BloomfamHasher *hasher, Datum key)
 	return hash;
 }
 
-/* Makes an empty tree in the current memory context; type is InvalidOid if only the keys tell it. */
+/*
+ * Makes an empty tree in the current memory context; type is InvalidOid if only the keys tell it.
+ */
 static TreeHasher *
 make_tree(Oid type, Oid collation, bool rows)
 {
@@ -1330,7 +1361,8 @@ make_tree(Oid type, Oid collation, bool rows)
 	self->typmod = -1;
 	self->collation = collation;
 	self->rows = rows;
-	self->context = AllocSetContextCreate(CurrentMemoryContext, "bloomfam hasher", ALLOCSET_SMALL_SIZES);
+	self->context =
+		AllocSetContextCreate(CurrentMemoryContext, "bloomfam hasher", ALLOCSET_SMALL_SIZES);
 	return self;
 }
 
@@ -1423,9 +1455,11 @@ has_other_equality(Oid type, Oid equality)
 Oid
 bloomfam_key_relabelled(Oid type)
 {
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_HASH_EXTENDED_PROC);
+	TypeCacheEntry *entry =
+		lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_HASH_EXTENDED_PROC);
 
-	if (!OidIsValid(entry->hash_extended_proc) || entry->hash_opintype == type || has_other_equality(type, entry->eq_opr))
+	if (!OidIsValid(entry->hash_extended_proc) || entry->hash_opintype == type ||
+		has_other_equality(type, entry->eq_opr))
 		return type;
 	return entry->hash_opintype;
 }
@@ -1435,7 +1469,8 @@ static BloomfamHasher *
 make_other(Oid type, Oid collation)
 {
 	/* the type cache finds no hash function that does not go with the type's equality */
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_HASH_EXTENDED_PROC);
+	TypeCacheEntry *entry =
+		lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_HASH_EXTENDED_PROC);
 	BloomfamHasher *hasher;
 	StringInfoData name;
 
@@ -1445,8 +1480,8 @@ make_other(Oid type, Oid collation)
 	if (entry->hash_opintype != type)
 	{
 		/*
-		 * The operator class is another type's, of which this one is a relabelling.  So is its equality, if it has none of
-		 * its own that is in no operator class.
+		 * The operator class is another type's, of which this one is a relabelling.  So is its
+		 * equality, if it has none of its own that is in no operator class.
 		 */
 		if (has_other_equality(type, entry->eq_opr))
 			no_hash_function(type);
@@ -1545,9 +1580,10 @@ holds_rows(Oid type)
 /*
  * Makes a hasher for keys of an SQL type under a collation.
  *
- * Errors: 42883 for a type without hash function, 42P22 for one that needs a collation when there is none, 0A000 for a range
- * type with an equality of its own, or one that Parquet does not have.  The hashers of rows look at each row's type, and make themselves anew when it is another
- * than the last, or was altered; family then changes too, and the old name is gone.
+ * Errors: 42883 for a type without hash function, 42P22 for one that needs a collation when there
+ * is none, 0A000 for a range type with an equality of its own, or one that Parquet does not have.
+ * The hashers of rows look at each row's type, and make themselves anew when it is another than
+ * the last, or was altered; family then changes too, and the old name is gone.
  */
 BloomfamHasher *
 bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId hash_id)
@@ -1593,8 +1629,9 @@ bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId ha
 /*
  * The type of an argument that is a key.
  *
- * That of the expression, whatever it was relabelled from: a cast is what SQL's = would see, too.  No argument arrives relabelled behind
- * the user's back, as keys are declared "any"; an untyped literal is a bloomliteral, which is text.
+ * That of the expression, whatever it was relabelled from: a cast is what SQL's = would see, too.
+ * No argument arrives relabelled behind the user's back, as keys are declared "any"; an untyped
+ * literal is a bloomliteral, which is text.
  */
 Oid
 bloomfam_key_type(FunctionCallInfo fcinfo, int argno)
@@ -1609,8 +1646,8 @@ bloomfam_key_type(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * The typmod of such an argument, where its expression tells; else -1.  What an aggregate's functions are told of their arguments has none,
- * so that of the call itself is looked at.
+ * The typmod of such an argument, where its expression tells; else -1.  What an aggregate's
+ * functions are told of their arguments has none, so that of the call itself is looked at.
  */
 int32
 bloomfam_key_typmod(FunctionCallInfo fcinfo, int argno)
@@ -1620,7 +1657,8 @@ bloomfam_key_typmod(FunctionCallInfo fcinfo, int argno)
 	List	   *args = NIL;
 
 	if (aggref != NULL)
-		return exprTypmod((Node *) list_nth_node(TargetEntry, aggref->args, argno - 1)->expr);	/* argument 0 is the state */
+		/* argument 0 is the state */
+		return exprTypmod((Node *) list_nth_node(TargetEntry, aggref->args, argno - 1)->expr);
 	if (expr != NULL && IsA(expr, FuncExpr))
 		args = ((FuncExpr *) expr)->args;
 	else if (expr != NULL && IsA(expr, OpExpr))
@@ -1635,7 +1673,8 @@ bloomfam_hasher_is_integer(const BloomfamHasher *hasher)
 }
 
 void
-bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int argno, bool keys_are_array)
+bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int argno,
+					  bool keys_are_array)
 {
 	Oid			type = bloomfam_key_type(fcinfo, argno);
 
@@ -1664,7 +1703,8 @@ bloomfam_hashers_get(FunctionCallInfo fcinfo, int argno, bool keys_are_array)
 BloomfamHasher *
 bloomfam_hashers_make(BloomfamHashers *hashers, BfHashId hash_id)
 {
-	BloomfamHasher *hasher = bloomfam_hasher_make(hashers->context, hashers->type, hashers->collation, hash_id);
+	BloomfamHasher *hasher =
+		bloomfam_hasher_make(hashers->context, hashers->type, hashers->collation, hash_id);
 
 	bloomfam_hasher_typmod(hasher, hashers->typmod);
 	hasher->probing = hashers->probing;

@@ -18,7 +18,7 @@
 extern void bloomfam_key_check_collation(Oid collation);
 
 /* The type that this one is a relabelling of, equality and all; else itself. */
-extern Oid	bloomfam_key_relabelled(Oid type);
+extern Oid bloomfam_key_relabelled(Oid type);
 
 /* ---- key_plain.c ---- */
 
@@ -64,10 +64,11 @@ encoding_is_plain(void)
 /* ---- numeric ---- */
 
 /*
- * The stored form of a numeric is private to numeric.c, but frozen: pg_upgrade keeps tables as they are.  It is 16-bit words.
- * The highest bits of the first tell three forms apart: 11 a special value; 10 a short one, with sign, scale and weight all
- * in that word; else a long one, whose weight is the second word.  Then come the digits.  The scale for display is not part
- * of the value.
+ * The stored form of a numeric is private to numeric.c, but frozen: pg_upgrade keeps tables as
+ * they are.  It is 16-bit words. The highest bits of the first tell three forms apart: 11 a
+ * special value; 10 a short one, with sign, scale and weight all in that word; else a long one,
+ * whose weight is the second word.  Then come the digits.  The scale for display is not part of
+ * the value.
  */
 #define NUM_FORM_MASK			0xC000
 #define NUM_FORM_SPECIAL		0xC000

@@ -3,8 +3,9 @@
  * key_plain.c
  *	  From an SQL value to 64 bits, as Parquet has it: XXH64 of the value in plain encoding.
  *
- * What a key's bytes are depends on the type of the column in the Parquet file, which therefore is the key's family: the name is "parquet ",
- * and the column's type as below.  What parquet.thrift calls it:
+ * What a key's bytes are depends on the type of the column in the Parquet file, which therefore
+ * is the key's family: the name is "parquet ", and the column's type as below.  What
+ * parquet.thrift calls it:
  *
  *	int32			INT32: 4 bytes					smallint, integer
  *	int64			INT64: 8 bytes					bigint
@@ -13,7 +14,8 @@
  *	date			INT32: days since 1970			date
  *	time(N)			INT64, INT32 for N = 3: since midnight
  *	timestamp(N), timestamptz(N)
- *					INT64: since 1970; N is 3, 6 or 9, for a unit of a milli-, a micro- or a nanosecond, and 6 for what is built here
+ *					INT64: since 1970; N is 3, 6 or 9, for a unit of a milli-, a micro- or a
+ *					nanosecond, and 6 for what is built here
  *	uuid			FIXED_LEN_BYTE_ARRAY(16)		uuid
  *	text			BYTE_ARRAY, without its length: UTF-8
  *									text, varchar, name, char(n) without its trailing blanks
@@ -25,10 +27,11 @@
  *
  * All but byte arrays are little-endian.
  *
- * No false negatives, as SQL's = sees it: -0 is hashed as 0 and every NaN as one, and parquet.c sees to filters that others wrote.  An integer
- * may be asked of int32 and of int64, a float of float and of double: what the column cannot hold equals none of its values.  The
- * same holds of a numeric with more digits than a decimal, and of a time between two units.  Such a key is not in the filter, and may be
- * given any hash; adding it is an error.
+ * No false negatives, as SQL's = sees it: -0 is hashed as 0 and every NaN as one, and parquet.c
+ * sees to filters that others wrote.  An integer may be asked of int32 and of int64, a float of
+ * float and of double: what the column cannot hold equals none of its values.  The same holds of
+ * a numeric with more digits than a decimal, and of a time between two units.  Such a key is not
+ * in the filter, and may be given any hash; adding it is an error.
  *
  *-------------------------------------------------------------------------
  */
@@ -75,15 +78,16 @@ typedef enum PlainType
 	PLAIN_DECIMAL
 } PlainType;
 
-static const char *const plain_names[] = {
-	"int32", "int64", "float", "double", "date", "time", "timestamp", "timestamptz", "uuid", "text", "bytea", "decimal"
-};
+static const char *const plain_names[] = {"int32", "int64", "float",	 "double",
+										  "date",  "time",	"timestamp", "timestamptz",
+										  "uuid",  "text",	"bytea",	 "decimal"};
 
 /* The type of a column. */
 typedef struct PlainColumn
 {
 	PlainType	type;
-	int			precision;		/* of a decimal; of times, 3, 6 or 9; 0: not known yet, or has none */
+	int			precision;		/* of a decimal; of times, 3, 6 or 9; 0: not known yet, or has
+								 * none */
 	int			scale;			/* of a decimal */
 	int			bytes;			/* that a decimal has */
 	bool		fixed;			/* in a byte array, not in an integer */
@@ -183,7 +187,8 @@ parse_decimal(const char *text, PlainColumn *column)
 	int			read = 0;
 	int			end = 0;
 
-	if (sscanf(text, " decimal ( %4d , %4d ) %n", &precision, &scale, &read) != 2 || read == 0 || !valid_decimal(precision, scale))
+	if (sscanf(text, " decimal ( %4d , %4d ) %n", &precision, &scale, &read) != 2 || read == 0 ||
+		!valid_decimal(precision, scale))
 		return false;
 	set_decimal(column, precision, scale);
 	text += read;
@@ -240,7 +245,8 @@ family_column(const BfHeader *head, PlainColumn *column)
 	char		again[MAX_NAME];
 	size_t		prefix = strlen(FAMILY_PREFIX);
 
-	if (head->family_len <= prefix || head->family_len >= MAX_NAME || memcmp(head->family, FAMILY_PREFIX, prefix) != 0)
+	if (head->family_len <= prefix || head->family_len >= MAX_NAME ||
+		memcmp(head->family, FAMILY_PREFIX, prefix) != 0)
 		return false;
 	memcpy(name, head->family, head->family_len);
 	name[head->family_len] = '\0';
@@ -345,7 +351,9 @@ static uint64
 plain_date(BloomfamHasher *hasher, Datum key)
 {
 	DateADT		value = DatumGetDateADT(key);
-	int32		days = DATE_IS_NOBEGIN(value) ? -PG_INT32_MAX : DATE_IS_NOEND(value) ? PG_INT32_MAX : value + EPOCH_DAYS;
+	int32		days = DATE_IS_NOBEGIN(value) ? -PG_INT32_MAX
+					   : DATE_IS_NOEND(value) ? PG_INT32_MAX
+											  : value + EPOCH_DAYS;
 
 	return hash_le((uint32) days, 4);
 }
@@ -608,7 +616,8 @@ plain_fit(BloomfamHasher *hasher, const BfHeader *filter)
 	{
 		/* a mismatch that the caller will find; but a numeric has no family to tell */
 		if (self->own.type == PLAIN_DECIMAL)
-			bloomfam_family_error(filter, FAMILY_PREFIX "decimal", strlen(FAMILY_PREFIX "decimal"), 1);
+			bloomfam_family_error(filter, FAMILY_PREFIX "decimal", strlen(FAMILY_PREFIX "decimal"),
+								  1);
 		turn_to(self, &self->own);
 	}
 }
@@ -624,16 +633,19 @@ type_error(Oid type)
 				 errmsg("cannot use hashed keys with a bloom filter of kind \"%s\"", "parquet"),
 				 errdetail("The keys of this kind go through a hash function of its own."),
 				 errhint("Pass the keys themselves.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("a bloom filter of kind \"%s\" cannot have keys of type %s", "parquet", format_type_be(type)),
-			 errhint("Cast the keys to smallint, integer, bigint, real, double precision, numeric, date, time, timestamp, "
-					 "timestamptz, uuid, text or bytea.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+		 errmsg("a bloom filter of kind \"%s\" cannot have keys of type %s", "parquet",
+				format_type_be(type)),
+		 errhint(
+			 "Cast the keys to smallint, integer, bigint, real, double precision, numeric, date, time, timestamp, "
+			 "timestamptz, uuid, text or bytea.")));
 }
 
 /*
- * Makes a hasher for the plain encoding.  Errors: 0A000 for types that Parquet does not have, and for collations under which unlike bytes may be
- * equal; 42P22 where there is no collation.
+ * Makes a hasher for the plain encoding.  Errors: 0A000 for types that Parquet does not have, and
+ * for collations under which unlike bytes may be equal; 42P22 where there is no collation.
  */
 BloomfamHasher *
 bloomfam_plain_hasher_make(Oid type, Oid collation)
@@ -655,11 +667,14 @@ bloomfam_plain_hasher_make(Oid type, Oid collation)
 			collation = DEFAULT_COLLATION_OID;
 		bloomfam_key_check_collation(collation);
 		if (!get_collation_isdeterministic(collation))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("a bloom filter of kind \"%s\" cannot have keys under a nondeterministic collation", "parquet"),
-					 errdetail("Parquet tells texts apart by their bytes."),
-					 errhint("Use the COLLATE clause to set another collation.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg(
+					 "a bloom filter of kind \"%s\" cannot have keys under a nondeterministic collation",
+					 "parquet"),
+				 errdetail("Parquet tells texts apart by their bytes."),
+				 errhint("Use the COLLATE clause to set another collation.")));
 	}
 
 	self = (PlainHasher *) palloc0(sizeof(PlainHasher));
@@ -694,8 +709,9 @@ bloomfam_hasher_typmod(BloomfamHasher *hasher, int32 typmod)
 }
 
 /*
- * Errors: those of bloomfam_plain_hasher_make(); 22023 for a type of a column that is none, or that goes with other keys; 0A000 for char(n), whose
- * equality does not see what Parquet has told apart.
+ * Errors: those of bloomfam_plain_hasher_make(); 22023 for a type of a column that is none, or
+ * that goes with other keys; 0A000 for char(n), whose equality does not see what Parquet has told
+ * apart.
  */
 void
 bloomfam_plain_family(Oid type, const char *column, BfHeader *head)
@@ -704,23 +720,28 @@ bloomfam_plain_family(Oid type, const char *column, BfHeader *head)
 	PlainColumn parsed;
 
 	if (hasher->base.hash == plain_bpchar)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a bloom filter from Parquet cannot have keys of type %s", format_type_be(type)),
-				 errdetail("Texts that differ in trailing blanks are the same to this type, and not to the filter."),
-				 errhint("Use text.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a bloom filter from Parquet cannot have keys of type %s",
+					format_type_be(type)),
+			 errdetail(
+				 "Texts that differ in trailing blanks are the same to this type, and not to the filter."),
+			 errhint("Use text.")));
 	if (column != NULL)
 	{
 		if (!parse_column(column, &parsed))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("unrecognized type of a Parquet column: \"%s\"", column),
-					 errhint("Types are int32, int64, float, double, date, time(N), timestamp(N), timestamptz(N), with N of 3, 6 or 9, uuid, "
-							 "text, bytea, decimal(P,S), decimal(P,S) int64 and decimal(P,S) fixed(N).")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized type of a Parquet column: \"%s\"", column),
+				 errhint(
+					 "Types are int32, int64, float, double, date, time(N), timestamp(N), timestamptz(N), with N of 3, 6 or 9, uuid, "
+					 "text, bytea, decimal(P,S), decimal(P,S) int64 and decimal(P,S) fixed(N).")));
 		if (!compatible(hasher->own.type, parsed.type))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("keys of type %s are not those of a Parquet column of type %s", format_type_be(type), column)));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("keys of type %s are not those of a Parquet column of type %s",
+								   format_type_be(type), column)));
 		turn_to(hasher, &parsed);
 	}
 	if (hasher->base.family_id == 0)
@@ -740,5 +761,7 @@ bloomfam_plain_float_size(const BfHeader *head)
 
 	if (!family_column(head, &column))
 		return 0;
-	return column.type == PLAIN_FLOAT ? sizeof(float) : column.type == PLAIN_DOUBLE ? sizeof(double) : 0;
+	return column.type == PLAIN_FLOAT	 ? sizeof(float)
+		   : column.type == PLAIN_DOUBLE ? sizeof(double)
+										 : 0;
 }

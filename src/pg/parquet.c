@@ -3,13 +3,15 @@
  * parquet.c
  *	  Filters of Parquet files, from there and to there.
  *
- * The bytes are those that a file has from a column's bloom_filter_offset on: the header of bf_parquet.h, and the bitset, which is the payload
- * of kind parquet as it is.  The file does not say in the filter what the keys are; that is to be told, and told rightly: a column of
- * INT64 that is taken for one of INT32 answers "no" to everything.
+ * The bytes are those that a file has from a column's bloom_filter_offset on: the header of
+ * bf_parquet.h, and the bitset, which is the payload of kind parquet as it is.  The file does not
+ * say in the filter what the keys are; that is to be told, and told rightly: a column of INT64
+ * that is taken for one of INT32 answers "no" to everything.
  *
- * To SQL -0 equals 0, and every NaN every other, while Parquet hashes what is stored.  So a filter that comes from there and may contain -0 gets 0,
- * too, and each gets the NaN that is asked for here, as nobody can tell which others there are.  On the way back 0 brings -0 with it, and the
- * NaN the one that x86 makes.
+ * To SQL -0 equals 0, and every NaN every other, while Parquet hashes what is stored.  So a
+ * filter that comes from there and may contain -0 gets 0, too, and each gets the NaN that is
+ * asked for here, as nobody can tell which others there are.  On the way back 0 brings -0 with
+ * it, and the NaN the one that x86 makes.
  *
  *-------------------------------------------------------------------------
  */
@@ -63,10 +65,13 @@ may_contain(const BfHeader *head, const uint8 *payload, uint64 hash)
 }
 
 /*
- * bloom_from_parquet(data bytea, key_type regtype [, column_type text]) -> bloomfilter: strict, immutable.
+ * bloom_from_parquet(data bytea, key_type regtype [, column_type text]) -> bloomfilter: strict,
+ * immutable.
  *
- * Capacity and target FPR are not in the file: what the size is good for at 1 % stands for them, and the estimated number of keys for those
- * added.  22P03 for bytes that are no such filter; 22023, 0A000 for types that do not go together (key_plain.c); 54000 for a filter that is too large.
+ * Capacity and target FPR are not in the file: what the size is good for at 1 % stands for them,
+ * and the estimated number of keys for those added.  22P03 for bytes that are no such filter;
+ * 22023, 0A000 for types that do not go together (key_plain.c); 54000 for a filter that is too
+ * large.
  */
 Datum
 bloomfam_from_parquet(PG_FUNCTION_ARGS)
@@ -98,7 +103,8 @@ bloomfam_from_parquet(PG_FUNCTION_ARGS)
 	bloomfam_plan(&design, 1, &head);
 	head.payload_len = VARSIZE_ANY_EXHDR(data) - offset;
 	head.capacity = head.payload_len * 8 * 1000 / design.millibits;
-	bloomfam_plain_family(type, PG_NARGS() > 2 ? text_to_cstring(PG_GETARG_TEXT_PP(2)) : NULL, &head);
+	bloomfam_plain_family(type, PG_NARGS() > 2 ? text_to_cstring(PG_GETARG_TEXT_PP(2)) : NULL,
+						  &head);
 
 	value = bloomfam_value_alloc(&head, &payload);
 	memcpy(payload, bytes + offset, head.payload_len);
@@ -107,7 +113,8 @@ bloomfam_from_parquet(PG_FUNCTION_ARGS)
 	{
 		uint64		hashes[2] = {nan_hash(size, false), zero_hash(size, false)};
 
-		head.kind->add(&head, payload, hashes, may_contain(&head, payload, zero_hash(size, true)) ? 2 : 1);
+		head.kind->add(&head, payload, hashes,
+					   may_contain(&head, payload, zero_hash(size, true)) ? 2 : 1);
 	}
 	view.head = head;
 	view.payload = payload;
@@ -117,7 +124,8 @@ bloomfam_from_parquet(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_to_parquet(filter bloomfilter) -> bytea: strict, immutable.  0A000 for filters of other kinds.
+ * bloom_to_parquet(filter bloomfilter) -> bytea: strict, immutable.  0A000 for filters of other
+ * kinds.
  */
 Datum
 bloomfam_to_parquet(PG_FUNCTION_ARGS)

@@ -3,12 +3,12 @@
  * probe.c
  *	  May a filter contain a key?
  *
- * NULLs: of a NULL key nothing is known, so the answer is NULL; a NULL filter is "no filter known", which may contain every key, so the
- * answer is true.  These functions are therefore not strict.  With many keys, each is answered so, and the answers are joined by SQL's OR
- * or AND.
+ * NULLs: of a NULL key nothing is known, so the answer is NULL; a NULL filter is "no filter
+ * known", which may contain every key, so the answer is true.  These functions are therefore not
+ * strict.  With many keys, each is answered so, and the answers are joined by SQL's OR or AND.
  *
- * What a call needs is made on the first row and kept in fn_extra: the key's hash routine, the opened filter, and the routine that
- * probes it.  A row then costs one hash and one probe.
+ * What a call needs is made on the first row and kept in fn_extra: the key's hash routine, the
+ * opened filter, and the routine that probes it.  A row then costs one hash and one probe.
  *
  *-------------------------------------------------------------------------
  */
@@ -103,7 +103,10 @@ is_open(ProbeState *state, Datum filter)
 	return likely(state->fits) && bloomfam_filter_is_open(&state->filter, filter);
 }
 
-/* Opens the filter; a constant, whose value lies in the expression and stays there, for the last time. */
+/*
+ * Opens the filter; a constant, whose value lies in the expression and stays there, for the last
+ * time.
+ */
 static pg_noinline void
 open_filter(FunctionCallInfo fcinfo, int filter_arg, ProbeState *state)
 {
@@ -132,8 +135,8 @@ hash_key(FunctionCallInfo fcinfo, int key_arg, ProbeState *state)
 }
 
 /*
- * Raises an error unless the filter holds keys of the hasher's family, or none yet, which is then the answer: returns whether it may
- * hold any.
+ * Raises an error unless the filter holds keys of the hasher's family, or none yet, which is then
+ * the answer: returns whether it may hold any.
  */
 static inline bool
 check_family(const BfView *view, const BloomfamHasher *hasher)
@@ -189,7 +192,8 @@ may_contain(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
 /*
  * bloom_may_contain(bloomfilter, "any") -> boolean, also @~: not strict, immutable.
  *
- * False is certain; true is wrong with the filter's FPR.  42804 if the filter holds keys of another type.
+ * False is certain; true is wrong with the filter's FPR.  42804 if the filter holds keys of
+ * another type.
  */
 Datum
 bloomfam_may_contain(PG_FUNCTION_ARGS)
@@ -209,8 +213,9 @@ bloomfam_may_be_in(PG_FUNCTION_ARGS)
 /*
  * bloom_count(bloomfilter, "any") -> bigint: not strict, immutable.
  *
- * How often the key was added, and not removed, or more: an upper bound, never less.  NULL where that is not known any more, because the key's
- * counters are at their highest; and for a NULL key or filter.  0A000 for kinds that do not count, 42804 for a key of another type.
+ * How often the key was added, and not removed, or more: an upper bound, never less.  NULL where
+ * that is not known any more, because the key's counters are at their highest; and for a NULL key
+ * or filter.  0A000 for kinds that do not count, 42804 for a key of another type.
  */
 Datum
 bloomfam_count(PG_FUNCTION_ARGS)
@@ -340,8 +345,8 @@ bloomfam_may_contain_all(PG_FUNCTION_ARGS)
 /*
  * bloom_filter_keys(bloomfilter, anyarray) -> anyarray: not strict, immutable.
  *
- * Those keys that the filter may contain, in their order, in an array of one dimension.  A NULL is not known to be in the filter and is
- * left out.
+ * Those keys that the filter may contain, in their order, in an array of one dimension.  A NULL
+ * is not known to be in the filter and is left out.
  */
 Datum
 bloomfam_filter_keys(PG_FUNCTION_ARGS)
@@ -356,14 +361,16 @@ bloomfam_filter_keys(PG_FUNCTION_ARGS)
 	for (i = 0; i < array.n; i++)
 		if (!array.nulls[i] && array.answers[i])
 			array.keys[nkept++] = array.keys[i];
-	PG_RETURN_ARRAYTYPE_P(construct_array(array.keys, nkept, array.type, array.typlen, array.typbyval, array.typalign));
+	PG_RETURN_ARRAYTYPE_P(construct_array(array.keys, nkept, array.type, array.typlen,
+										  array.typbyval, array.typalign));
 }
 
 /*
  * bloom_which(bloomfilter[], "any") -> integer[]: not strict, immutable.
  *
- * The positions, from 1 on, of those filters that may contain the key; that of a NULL filter is among them.  The key is hashed once.  NULL for a NULL
- * array or key.  42804 if a filter holds keys of another type.
+ * The positions, from 1 on, of those filters that may contain the key; that of a NULL filter is
+ * among them.  The key is hashed once.  NULL for a NULL array or key.  42804 if a filter holds
+ * keys of another type.
  */
 Datum
 bloomfam_which(PG_FUNCTION_ARGS)
@@ -396,11 +403,13 @@ bloomfam_which(PG_FUNCTION_ARGS)
 			if (!state->key_hashed)
 				state->key_hash = state->hasher->hash(state->hasher, PG_GETARG_DATUM(1));
 			state->key_hashed = true;
-			if (!check_family(&view, state->hasher) || !view.head.kind->prober(&view) (&view, state->key_hash))
+			if (!check_family(&view, state->hasher) ||
+				!view.head.kind->prober(&view)(&view, state->key_hash))
 				continue;
 		}
 		positions[found++] = Int32GetDatum(i + 1);
 	}
 	state->key_hashed = false;
-	PG_RETURN_ARRAYTYPE_P(construct_array(positions, found, INT4OID, sizeof(int32), true, TYPALIGN_INT));
+	PG_RETURN_ARRAYTYPE_P(
+		construct_array(positions, found, INT4OID, sizeof(int32), true, TYPALIGN_INT));
 }

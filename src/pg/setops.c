@@ -14,12 +14,14 @@ PG_FUNCTION_INFO_V1(bloomfam_intersect);
 PG_FUNCTION_INFO_V1(bloomfam_fold);
 
 /*
- * The two arguments combined: plan says by what header, apply fills the payload; verb is for messages.
+ * The two arguments combined: plan says by what header, apply fills the payload; verb is for
+ * messages.
  */
 static Datum
 combine(FunctionCallInfo fcinfo, const char *verb,
-		BfStatus (*plan) (const BfView *a, const BfView *b, BfHeader *head),
-		void (*apply) (const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *a, const BfView *b))
+		BfStatus (*plan)(const BfView *a, const BfView *b, BfHeader *head),
+		void (*apply)(const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *a,
+					  const BfView *b))
 {
 	BfView		a;
 	BfView		b;
@@ -41,8 +43,8 @@ combine(FunctionCallInfo fcinfo, const char *verb,
 /*
  * bloom_union(bloomfilter, bloomfilter) -> bloomfilter, also |: strict, immutable.
  *
- * May contain whatever either may contain.  42804 for keys of different types, 22023 for different kinds, 0A000 for kinds that do not
- * unite.  Time and memory: the result's size.
+ * May contain whatever either may contain.  42804 for keys of different types, 22023 for
+ * different kinds, 0A000 for kinds that do not unite.  Time and memory: the result's size.
  */
 Datum
 bloomfam_union(PG_FUNCTION_ARGS)
@@ -64,8 +66,8 @@ bloomfam_intersect(PG_FUNCTION_ARGS)
 /*
  * bloom_fold(bloomfilter, float8) -> bloomfilter: strict, immutable.
  *
- * The smallest fold whose estimated FPR is at most the second argument; the filter as it is if there is none.  22023 for a rate that
- * is none, 0A000 for kinds that do not fold.
+ * The smallest fold whose estimated FPR is at most the second argument; the filter as it is if
+ * there is none.  22023 for a rate that is none, 0A000 for kinds that do not fold.
  */
 Datum
 bloomfam_fold(PG_FUNCTION_ARGS)

@@ -14,8 +14,8 @@ PG_FUNCTION_INFO_V1(bloomfam_shard);
 /*
  * bloom_shard("any", integer) -> integer: strict, immutable.
  *
- * Which of so many shards, 0 to shards - 1, a key belongs to; see bf_shard().  22023 for less than one shard, and the errors of a type that cannot be
- * hashed.
+ * Which of so many shards, 0 to shards - 1, a key belongs to; see bf_shard().  22023 for less
+ * than one shard, and the errors of a type that cannot be hashed.
  */
 Datum
 bloomfam_shard(PG_FUNCTION_ARGS)

@@ -3,8 +3,9 @@
  * slice.c
  *	  Probing a TOASTed filter without fetching it.
  *
- * One key asked of many stored filters needs from each the header and one block or a few words: two chunks out of hundreds.  Whether a filter
- * will be asked for one key or for a million is not known beforehand; so it is read by slices until those have cost about what fetching it does,
+ * One key asked of many stored filters needs from each the header and one block or a few words:
+ * two chunks out of hundreds.  Whether a filter will be asked for one key or for a million is not
+ * known beforehand; so it is read by slices until those have cost about what fetching it does,
  * and fetched then.  That is never more than about twice the better of the two.
  *
  *-------------------------------------------------------------------------
@@ -28,7 +29,9 @@
 /* Reading a slice costs about as much as this many bytes of fetching all. */
 #define BYTES_PER_SLICE		(8 * 1024)
 
-/* After so many chunks in a row that lay elsewhere, they are no longer looked for by their place. */
+/*
+ * After so many chunks in a row that lay elsewhere, they are no longer looked for by their place.
+ */
 #define MAX_MISPLACED		8
 
 /* The most that a kind asks for at a time. */
@@ -64,9 +67,11 @@ begin_scan(Oid table, Oid value_id)
 	scan->table = table_open(table, AccessShareLock);
 	valid = toast_open_indexes(scan->table, AccessShareLock, &scan->indexes, &scan->nindexes);
 	scan->snapshot = bloomfam_toast_snapshot(&scan->room);
-	scan->scan = bloomfam_index_beginscan(scan->table, scan->indexes[valid], scan->snapshot, lengthof(scan->key));
+	scan->scan = bloomfam_index_beginscan(scan->table, scan->indexes[valid], scan->snapshot,
+										  lengthof(scan->key));
 	scan->slot = table_slot_create(scan->table, NULL);
-	ScanKeyInit(&scan->key[0], CHUNK_ID, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(value_id));
+	ScanKeyInit(&scan->key[0], CHUNK_ID, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(value_id));
 	ScanKeyInit(&scan->key[1], CHUNK_SEQ, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(0));
 	scan->last_seq = -1;
 	return scan;
@@ -83,20 +88,23 @@ end_scan(BloomfamSliceScan *scan)
 }
 
 /*
- * Has the table this block?  Asking the file system costs a tenth of a slice, so what the server knew of it last is believed: tables grow, and the
- * backend that makes one shorter takes that knowledge from all others before they can lock it again, as begin_scan() has.
+ * Has the table this block?  Asking the file system costs a tenth of a slice, so what the server
+ * knew of it last is believed: tables grow, and the backend that makes one shorter takes that
+ * knowledge from all others before they can lock it again, as begin_scan() has.
  */
 static bool
 has_block(Relation table, int64 block)
 {
 	BlockNumber known = RelationGetSmgr(table)->smgr_cached_nblocks[MAIN_FORKNUM];
 
-	return (known != InvalidBlockNumber && block < known) || block < RelationGetNumberOfBlocks(table);
+	return (known != InvalidBlockNumber && block < known) ||
+		   block < RelationGetNumberOfBlocks(table);
 }
 
 /*
- * Puts a chunk into the slot if it lies where it should, seen from the last one that was read: the second look is for a page that has one chunk
- * more than the others, as the rest of another value was short.
+ * Puts a chunk into the slot if it lies where it should, seen from the last one that was read:
+ * the second look is for a page that has one chunk more than the others, as the rest of another
+ * value was short.
  */
 static bool
 find_by_place(BloomfamSliceScan *scan, int32 seq)
@@ -105,8 +113,8 @@ find_by_place(BloomfamSliceScan *scan, int32 seq)
 
 	for (looks = 0; looks < 2; looks++)
 	{
-		int64		place = (int64) ItemPointerGetBlockNumber(&scan->last_tid) * EXTERN_TUPLES_PER_PAGE +
-			ItemPointerGetOffsetNumber(&scan->last_tid) - 1 + seq - scan->last_seq;
+		int64 place = (int64) ItemPointerGetBlockNumber(&scan->last_tid) * EXTERN_TUPLES_PER_PAGE +
+					  ItemPointerGetOffsetNumber(&scan->last_tid) - 1 + seq - scan->last_seq;
 		int64		block = place / EXTERN_TUPLES_PER_PAGE;
 		bool		isnull[2];
 		Datum		id;
@@ -114,12 +122,15 @@ find_by_place(BloomfamSliceScan *scan, int32 seq)
 
 		if (place < 0 || !has_block(scan->table, block))
 			return false;
-		ItemPointerSet(&scan->last_tid, (BlockNumber) block, (OffsetNumber) (place % EXTERN_TUPLES_PER_PAGE + 1));
-		if (!table_tuple_fetch_row_version(scan->table, &scan->last_tid, scan->snapshot, scan->slot))
+		ItemPointerSet(&scan->last_tid, (BlockNumber) block,
+					   (OffsetNumber) (place % EXTERN_TUPLES_PER_PAGE + 1));
+		if (!table_tuple_fetch_row_version(scan->table, &scan->last_tid, scan->snapshot,
+										   scan->slot))
 			return false;
 		id = slot_getattr(scan->slot, CHUNK_ID, &isnull[0]);
 		found = slot_getattr(scan->slot, CHUNK_SEQ, &isnull[1]);
-		if (isnull[0] || isnull[1] || DatumGetObjectId(id) != DatumGetObjectId(scan->key[0].sk_argument))
+		if (isnull[0] || isnull[1] ||
+			DatumGetObjectId(id) != DatumGetObjectId(scan->key[0].sk_argument))
 			return false;
 		scan->last_seq = DatumGetInt32(found);
 		if (scan->last_seq == seq)
@@ -200,8 +211,10 @@ bloomfam_slice_open(BloomfamFilter *filter, Datum datum)
 		return false;
 	VARATT_EXTERNAL_GET_POINTER(pointer, value);
 	len = VARATT_EXTERNAL_GET_EXTSIZE(pointer);
-	again = memcmp(slice->toast_pointer, &pointer, sizeof(pointer)) == 0 && slice->lxid == BLOOMFAM_MY_LXID;
-	if (VARATT_EXTERNAL_IS_COMPRESSED(pointer) || (again ? slice->reads + 1 : 1) * (uint64) BYTES_PER_SLICE > len ||
+	again = memcmp(slice->toast_pointer, &pointer, sizeof(pointer)) == 0 &&
+			slice->lxid == BLOOMFAM_MY_LXID;
+	if (VARATT_EXTERNAL_IS_COMPRESSED(pointer) ||
+		(again ? slice->reads + 1 : 1) * (uint64) BYTES_PER_SLICE > len ||
 		(again && slice->view.head.kind->probe_sliced == NULL))
 		return false;
 

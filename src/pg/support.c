@@ -3,14 +3,17 @@
  * support.c
  *	  What the planner and PL/pgSQL are told of our functions and operators.
  *
- * A probe passes the rows whose key is in the filter, and FPR of the others.  Where the filter is known when the query is planned, its keys and
- * FPR are read off it, and the column's most common values are simply looked up in it.  Of the other values, as many are taken to be in the
- * filter as it has keys left, out of the column's distinct values: filters are mostly built of keys that refer to the column.  Where these are
- * whole numbers, the histogram tells how many rows they have.  All that is checked against the values of the histogram, which are a sample: where
- * these say otherwise beyond chance, they are believed.
+ * A probe passes the rows whose key is in the filter, and FPR of the others.  Where the filter is
+ * known when the query is planned, its keys and FPR are read off it, and the column's most common
+ * values are simply looked up in it.  Of the other values, as many are taken to be in the filter
+ * as it has keys left, out of the column's distinct values: filters are mostly built of keys that
+ * refer to the column.  Where these are whole numbers, the histogram tells how many rows they
+ * have.  All that is checked against the values of the histogram, which are a sample: where these
+ * say otherwise beyond chance, they are believed.
  *
- * A filter that an InitPlan is going to build of the rows of a query has as many keys as that query has rows, in the planner's opinion.  Of
- * one that is a column, or comes from elsewhere, nothing is known: see the constants below.
+ * A filter that an InitPlan is going to build of the rows of a query has as many keys as that
+ * query has rows, in the planner's opinion.  Of one that is a column, or comes from elsewhere,
+ * nothing is known: see the constants below.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,10 +55,16 @@ PG_FUNCTION_INFO_V1(bloomfam_joinsel);
 /* Larger filters are not read to plan a query: their headers must do. */
 #define MAX_BYTES_READ				(16 * 1024 * 1024)
 
-/* So many numbers, at most, are looked up to find out where a filter's keys lie: about as long as parsing a small query takes. */
+/*
+ * So many numbers, at most, are looked up to find out where a filter's keys lie: about as long as
+ * parsing a small query takes.
+ */
 #define MAX_NUMBERS_TRIED			16384
 
-/* What a probe costs, in units of cpu_operator_cost: of a filter that fits the caches, that does not, or that is stored in each row. */
+/*
+ * What a probe costs, in units of cpu_operator_cost: of a filter that fits the caches, that does
+ * not, or that is stored in each row.
+ */
 #define PROBE_COST					1.0
 #define PROBE_COST_MEDIUM			3.0
 #define PROBE_COST_LARGE			8.0
@@ -75,8 +84,8 @@ typedef struct FilterEstimate
 /*
  * bloom_add_support(internal) -> internal: strict, immutable; of bloom_add and bloom_remove.
  *
- * In PL/pgSQL's f := bloom_add(f, key) the variable may be changed in place: both functions change nothing if they fail, and a key never lies in
- * the filter.
+ * In PL/pgSQL's f := bloom_add(f, key) the variable may be changed in place: both functions
+ * change nothing if they fail, and a key never lies in the filter.
  */
 Datum
 bloomfam_add_support(PG_FUNCTION_ARGS)
@@ -90,14 +99,18 @@ bloomfam_add_support(PG_FUNCTION_ARGS)
 		SupportRequestModifyInPlace *modify = (SupportRequestModifyInPlace *) request;
 		Param	   *param = linitial(modify->args);
 
-		if (IsA(param, Param) && param->paramkind == PARAM_EXTERN && param->paramid == modify->paramid)
+		if (IsA(param, Param) && param->paramkind == PARAM_EXTERN &&
+			param->paramid == modify->paramid)
 			result = (Node *) param;
 	}
 #endif
 	PG_RETURN_POINTER(result);
 }
 
-/* The number of rows that go into the aggregate that an InitPlan computes; negative if this is no such parameter. */
+/*
+ * The number of rows that go into the aggregate that an InitPlan computes; negative if this is no
+ * such parameter.
+ */
 static double
 rows_aggregated(PlannerInfo *root, Param *param)
 {
@@ -116,7 +129,8 @@ rows_aggregated(PlannerInfo *root, Param *param)
 			plan = list_nth(root->glob->subplans, subplan->plan_id - 1);
 			if (plan == NULL || !IsA(plan, Agg))
 				return -1;
-			while (plan->lefttree != NULL && (IsA(plan, Agg) || IsA(plan, Gather) || IsA(plan, GatherMerge)))
+			while (plan->lefttree != NULL &&
+				   (IsA(plan, Agg) || IsA(plan, Gather) || IsA(plan, GatherMerge)))
 				plan = plan->lefttree;
 			return plan->plan_rows;
 		}
@@ -150,7 +164,8 @@ estimate_filter(PlannerInfo *root, Node *filter, FilterEstimate *estimate)
 		}
 		else
 		{
-			estimate->keys = (double) Min(estimate->view.head.keys_added, estimate->view.head.capacity);
+			estimate->keys =
+				(double) Min(estimate->view.head.keys_added, estimate->view.head.capacity);
 			estimate->fpr = estimate->view.head.target_fpr;
 		}
 	}
@@ -167,9 +182,13 @@ filter_has(const FilterEstimate *filter, BloomfamHasher *hasher, BfProbe probe, 
 	return hasher->family_id == filter->view.head.family_id && probe(&filter->view, hash);
 }
 
-/* How many of some values of a column the filter may contain; their frequencies, if there are any, are summed up. */
+/*
+ * How many of some values of a column the filter may contain; their frequencies, if there are
+ * any, are summed up.
+ */
 static int
-count_hits(const FilterEstimate *filter, BloomfamHasher *hasher, const AttStatsSlot *slot, double *all, double *hit)
+count_hits(const FilterEstimate *filter, BloomfamHasher *hasher, const AttStatsSlot *slot,
+		   double *all, double *hit)
 {
 	BfProbe		probe = filter->view.head.kind->prober(&filter->view);
 	int			hits = 0;
@@ -189,7 +208,10 @@ count_hits(const FilterEstimate *filter, BloomfamHasher *hasher, const AttStatsS
 	return hits;
 }
 
-/* Is it a type of whole numbers?  Then Int64GetDatum() makes a datum of any; and so the number is got from a slot of values. */
+/*
+ * Is it a type of whole numbers?  Then Int64GetDatum() makes a datum of any; and so the number is
+ * got from a slot of values.
+ */
 static bool
 is_whole_number(Oid type)
 {
@@ -199,20 +221,23 @@ is_whole_number(Oid type)
 static uint64
 whole_number(const AttStatsSlot *slot, int i)
 {
-	int64		number = slot->valuetype == INT8OID ? DatumGetInt64(slot->values[i]) :
-		slot->valuetype == INT2OID ? DatumGetInt16(slot->values[i]) : DatumGetInt32(slot->values[i]);
+	int64 number = slot->valuetype == INT8OID	? DatumGetInt64(slot->values[i])
+				   : slot->valuetype == INT2OID ? DatumGetInt16(slot->values[i])
+												: DatumGetInt32(slot->values[i]);
 
 	return (uint64) number;		/* modulo 2^64: for differences */
 }
 
 /*
- * How many rows a key of the filter has, next to the average value of the histogram: 1 if that cannot be told.
+ * How many rows a key of the filter has, next to the average value of the histogram: 1 if that
+ * cannot be told.
  *
- * In a skewed column some ranges have many rows to a value, and others few.  Whole numbers of a range are not too many to find out by trial which
- * ranges the filter's keys lie in.
+ * In a skewed column some ranges have many rows to a value, and others few.  Whole numbers of a
+ * range are not too many to find out by trial which ranges the filter's keys lie in.
  */
 static double
-relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher, const AttStatsSlot *histogram)
+relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher,
+				   const AttStatsSlot *histogram)
 {
 	BfProbe		probe = filter->view.head.kind->prober(&filter->view);
 	int			nranges = histogram->nvalues - 1;
@@ -277,10 +302,11 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
 		AttStatsSlot slot;
 
 		nulls = ((Form_pg_statistic) GETSTRUCT(column->statsTuple))->stanullfrac;
-		if (filter->known && filter->view.payload != NULL && statistic_proc_security_check(column, function))
+		if (filter->known && filter->view.payload != NULL &&
+			statistic_proc_security_check(column, function))
 		{
-			BloomfamHasher *hasher = bloomfam_hasher_make(CurrentMemoryContext, column->vartype, collation,
-														  filter->view.head.hash_id);
+			BloomfamHasher *hasher = bloomfam_hasher_make(CurrentMemoryContext, column->vartype,
+														  collation, filter->view.head.hash_id);
 
 			hasher->probing = true;
 			bloomfam_hasher_fit(hasher, &filter->view.head);
@@ -291,7 +317,8 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
 				ncommon_hit = count_hits(filter, hasher, &slot, &common, &common_hit);
 				free_attstatsslot(&slot);
 			}
-			if (get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_HISTOGRAM, InvalidOid, ATTSTATSSLOT_VALUES))
+			if (get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_HISTOGRAM, InvalidOid,
+								 ATTSTATSSLOT_VALUES))
 			{
 				double		unused;
 				double		hits = count_hits(filter, hasher, &slot, &unused, &unused);
@@ -318,7 +345,8 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
  * The selectivity of a probe, as a restriction of one relation.
  */
 static Selectivity
-probe_selectivity(PlannerInfo *root, Node *filter, Node *key, int varRelid, Oid function, Oid collation)
+probe_selectivity(PlannerInfo *root, Node *filter, Node *key, int varRelid, Oid function,
+				  Oid collation)
 {
 	FilterEstimate estimate;
 	VariableStatData column;
@@ -340,8 +368,8 @@ probe_selectivity(PlannerInfo *root, Node *filter, Node *key, int varRelid, Oid 
 }
 
 /*
- * Estimators of the operators @~ and ~@: (internal, oid, internal, integer) -> float8, strict, stable.  They read statistics and, where it is a
- * constant, the filter.
+ * Estimators of the operators @~ and ~@: (internal, oid, internal, integer) -> float8, strict,
+ * stable.  They read statistics and, where it is a constant, the filter.
  */
 static Datum
 operator_sel(FunctionCallInfo fcinfo, int filter_arg)
@@ -350,7 +378,8 @@ operator_sel(FunctionCallInfo fcinfo, int filter_arg)
 	Oid			operator = PG_GETARG_OID(1);
 	List	   *args = (List *) PG_GETARG_POINTER(2);
 
-	PG_RETURN_FLOAT8(probe_selectivity(root, list_nth(args, filter_arg), list_nth(args, 1 - filter_arg), PG_GETARG_INT32(3),
+	PG_RETURN_FLOAT8(probe_selectivity(root, list_nth(args, filter_arg),
+									   list_nth(args, 1 - filter_arg), PG_GETARG_INT32(3),
 									   get_opcode(operator), PG_GET_COLLATION()));
 }
 
@@ -367,8 +396,8 @@ bloomfam_may_be_in_sel(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_joinsel(internal, oid, internal, smallint, internal) -> float8: strict, stable.  Of both as joins, of a column of filters with a column of
- * keys.
+ * bloom_joinsel(internal, oid, internal, smallint, internal) -> float8: strict, stable.  Of both
+ * as joins, of a column of filters with a column of keys.
  */
 Datum
 bloomfam_joinsel(PG_FUNCTION_ARGS)
@@ -390,13 +419,16 @@ probe_cost(Node *filter)
 	{
 		Size		size = VARSIZE_ANY(DatumGetPointer(((Const *) filter)->constvalue));
 
-		factor = size > LARGE_BYTES ? PROBE_COST_LARGE : size > MEDIUM_BYTES ? PROBE_COST_MEDIUM : PROBE_COST;
+		factor = size > LARGE_BYTES	   ? PROBE_COST_LARGE
+				 : size > MEDIUM_BYTES ? PROBE_COST_MEDIUM
+									   : PROBE_COST;
 	}
 	return factor * cpu_operator_cost;
 }
 
 /*
- * bloom_may_contain_support(internal) -> internal, bloom_may_be_in_support(internal) -> internal: strict, immutable.  Selectivity and cost.
+ * bloom_may_contain_support(internal) -> internal, bloom_may_be_in_support(internal) -> internal:
+ * strict, immutable.  Selectivity and cost.
  */
 static Datum
 probe_support(FunctionCallInfo fcinfo, int filter_arg)
@@ -408,9 +440,11 @@ probe_support(FunctionCallInfo fcinfo, int filter_arg)
 	{
 		SupportRequestSelectivity *want = (SupportRequestSelectivity *) request;
 
-		want->selectivity = want->is_join ? DEFAULT_STORED_SELECTIVITY :
-			probe_selectivity(want->root, list_nth(want->args, filter_arg), list_nth(want->args, 1 - filter_arg), want->varRelid,
-							  want->funcid, want->inputcollid);
+		want->selectivity =
+			want->is_join ? DEFAULT_STORED_SELECTIVITY
+						  : probe_selectivity(want->root, list_nth(want->args, filter_arg),
+											  list_nth(want->args, 1 - filter_arg), want->varRelid,
+											  want->funcid, want->inputcollid);
 		result = request;
 	}
 	else if (IsA(request, SupportRequestCost))
