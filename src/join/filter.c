@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 
 #include "join/join.h"
+#include "pg/env.h"
 
 #define FIRST_HASHES	1024
 

@@ -60,6 +60,8 @@
 #include "utils/varlena.h"
 
 #include "join/join.h"
+#include "pg/hasher.h"
+#include "pg/params.h"
 #include "pg/builder.h"
 
 /*

@@ -33,7 +33,10 @@
 #include "utils/dsa.h"
 #include "utils/palloc.h"
 
-#include "pg/bloomfam.h"
+#include "core/bf.h"
+#include "core/bf_format.h"
+#include "core/bf_hash.h"
+#include "pg/compat.h"
 
 /* ---- hooks.c: settings, and the server's hooks ---- */
 

@@ -32,6 +32,7 @@
 #include "utils/snapmgr.h"
 
 #include "join/join.h"
+#include "pg/env.h"
 
 /* The share of rows that a filter must drop to be worth a look at each row, a page at a time. */
 #define WORTH_OF_PAGES		0.08

@@ -16,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "join/join.h"
+#include "pg/env.h"
 
 /* The share of rows that a filter must drop to be worth a look at each row, one by one. */
 #define WORTH_OF_ROWS		0.25

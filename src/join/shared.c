@@ -31,6 +31,7 @@
 #include "utils/memutils.h"
 
 #include "join/join.h"
+#include "pg/env.h"
 
 /* Hashes that were collected one after the other by one participant. */
 typedef struct JoinChunk

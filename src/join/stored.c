@@ -42,6 +42,10 @@
 #include "utils/ruleutils.h"
 
 #include "join/join.h"
+#include "pg/datum.h"
+#include "pg/env.h"
+#include "pg/hasher.h"
+#include "pg/probe.h"
 
 /*
  * The share of rows, in thousandths, that an unknown filter is expected to drop: it was made to

@@ -24,7 +24,11 @@
 #include "nodes/execnodes.h"
 #include "utils/builtins.h"
 
+#include "pg/bloomkey.h"
 #include "pg/builder.h"
+#include "pg/datum.h"
+#include "pg/hasher.h"
+#include "pg/params.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_agg_trans);
 PG_FUNCTION_INFO_V1(bloomfam_agg_combine);

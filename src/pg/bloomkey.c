@@ -14,7 +14,8 @@
 
 #include "catalog/pg_type.h"
 #include "libpq/pqformat.h"
-#include "pg/bloomfam.h"
+#include "pg/bloomkey.h"
+#include "pg/hasher.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 

@@ -15,7 +15,10 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "pg/datum.h"
 #include "pg/edit.h"
+#include "pg/env.h"
+#include "pg/params.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_create);
 PG_FUNCTION_INFO_V1(bloomfam_add);

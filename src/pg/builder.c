@@ -12,6 +12,9 @@
 
 #include "core/bf_partial.h"
 #include "pg/builder.h"
+#include "pg/datum.h"
+#include "pg/env.h"
+#include "pg/params.h"
 
 /* How many hashes are moved at once from a set to a filter. */
 #define MOVE_HASHES		1024

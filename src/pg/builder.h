@@ -10,7 +10,8 @@
 
 #include "utils/expandeddatum.h"
 
-#include "pg/bloomfam.h"
+#include "core/bf_format.h"
+#include "pg/compat.h"
 #include "pg/collect.h"
 
 /* Hashes that wait to be added together, so that their cache misses overlap. */

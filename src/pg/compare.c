@@ -13,7 +13,7 @@
 #include "access/detoast.h"
 #include "common/hashfn.h"
 
-#include "pg/bloomfam.h"
+#include "pg/compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_eq);
 PG_FUNCTION_INFO_V1(bloomfam_ne);

@@ -31,7 +31,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "pg/datum.h"
 #include "pg/edit.h"
+#include "pg/env.h"
 
 /* How much of a TOASTed value is fetched at once: its chunks go straight to where they shall be. */
 #define FETCH_BYTES		(1024 * 1024)

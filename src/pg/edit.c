@@ -9,7 +9,9 @@
 
 #include "utils/memutils.h"
 
+#include "pg/datum.h"
 #include "pg/edit.h"
+#include "pg/env.h"
 
 static Size flat_size(ExpandedObjectHeader *eohptr);
 static void flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size);

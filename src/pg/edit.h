@@ -10,7 +10,7 @@
 
 #include "utils/expandeddatum.h"
 
-#include "pg/bloomfam.h"
+#include "pg/hasher.h"
 
 /*
  * A copy of a filter, in the form that its kind is worked on.  From PostgreSQL 18 on it is handed

@@ -16,7 +16,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "pg/bloomfam.h"
+#include "pg/env.h"
+#include "pg/hasher.h"
 
 #define HUGE_PAGE		((Size) 2 * 1024 * 1024)
 

@@ -13,7 +13,9 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "pg/bloomfam.h"
+#include "pg/datum.h"
+#include "pg/env.h"
+#include "pg/params.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_info);
 PG_FUNCTION_INFO_V1(bloomfam_cardinality);

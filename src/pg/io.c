@@ -13,7 +13,8 @@
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 
-#include "pg/bloomfam.h"
+#include "core/bf_format.h"
+#include "pg/compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_in);
 PG_FUNCTION_INFO_V1(bloomfam_out);

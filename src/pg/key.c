@@ -72,6 +72,7 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/primnodes.h"
+#include "pg/bloomkey.h"
 #include "pg/key.h"
 #include "utils/array.h"
 #include "utils/arrayaccess.h"

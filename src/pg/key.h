@@ -10,7 +10,7 @@
 
 #include "mb/pg_wchar.h"
 
-#include "pg/bloomfam.h"
+#include "pg/hasher.h"
 
 /* ---- key.c ---- */
 

@@ -42,6 +42,8 @@
 #include "catalog/pg_type.h"
 #include "common/int.h"
 #include "mb/pg_wchar.h"
+#include "pg/bloomkey.h"
+#include "pg/env.h"
 #include "pg/key.h"
 #include "utils/builtins.h"
 #include "utils/date.h"

@@ -10,7 +10,8 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
-#include "pg/bloomfam.h"
+#include "pg/env.h"
+#include "pg/params.h"
 
 const BfKind *
 bloomfam_kind_arg(text *name)

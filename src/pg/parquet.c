@@ -23,7 +23,10 @@
 #include "utils/lsyscache.h"
 
 #include "core/bf_parquet.h"
-#include "pg/bloomfam.h"
+#include "pg/datum.h"
+#include "pg/env.h"
+#include "pg/hasher.h"
+#include "pg/params.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_from_parquet);
 PG_FUNCTION_INFO_V1(bloomfam_to_parquet);

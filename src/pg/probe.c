@@ -20,7 +20,10 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
-#include "pg/bloomfam.h"
+#include "pg/datum.h"
+#include "pg/env.h"
+#include "pg/hasher.h"
+#include "pg/probe.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_may_contain);
 PG_FUNCTION_INFO_V1(bloomfam_may_be_in);

@@ -7,7 +7,8 @@
  */
 #include "postgres.h"
 
-#include "pg/bloomfam.h"
+#include "pg/datum.h"
+#include "pg/env.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_union);
 PG_FUNCTION_INFO_V1(bloomfam_intersect);

@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "pg/bloomfam.h"
+#include "pg/hasher.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_shard);
 

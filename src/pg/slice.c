@@ -24,7 +24,7 @@
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
-#include "pg/bloomfam.h"
+#include "pg/datum.h"
 
 /* Reading a slice costs about as much as this many bytes of fetching all. */
 #define BYTES_PER_SLICE		(8 * 1024)

@@ -34,7 +34,9 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "pg/bloomfam.h"
+#include "pg/datum.h"
+#include "pg/env.h"
+#include "pg/hasher.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_add_support);
 PG_FUNCTION_INFO_V1(bloomfam_may_contain_support);

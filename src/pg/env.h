@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * env.h
+ *	  The core's needs met by the server, and its status codes as errors.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_ENV_H
+#define BLOOMFAM_ENV_H
+
+#include "core/bf.h"
+#include "core/bf_format.h"
+#include "core/bf_hash.h"
+#include "pg/compat.h"
+
+extern const BfEnv bloomfam_env;
+
+/*
+ * What the processor fetches at a time: payloads begin on such a boundary, so that a block is one
+ * fetch.
+ */
+#define BLOOMFAM_CACHE_LINE		64
+
+/* Asks for huge pages for memory that will be accessed at random; before it is touched. */
+extern void bloomfam_advise_huge_pages(void *memory, Size size);
+
+/* Raises the error for a status of bf_design() or bf_plan(). */
+extern void bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 keys)
+	pg_attribute_noreturn();
+
+/* Raises the error for two filters that cannot be combined; verb is "unite" or "intersect". */
+extern void bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a,
+								   const BfView *b) pg_attribute_noreturn();
+
+/*
+ * Raises the error for what a kind cannot do: "cannot <what> of kind ..."; hint names a kind that
+ * can.
+ */
+extern void bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_cap)
+	pg_attribute_noreturn();
+
+/*
+ * Raises the error for a filter that takes no more keys, and cannot grow (BF_FULL), or not
+ * further (BF_TOO_LARGE).
+ */
+extern void bloomfam_full_error(const BfHeader *head, BfStatus status) pg_attribute_noreturn();
+
+/* Raises the error for a key of one family and a filter of another. */
+extern void bloomfam_family_error(const BfHeader *filter, const char *key_family,
+								  uint32 key_family_len, uint64 key_family_id)
+	pg_attribute_noreturn();
+
+/*
+ * A family for a message, in the server's encoding: its name, or its id where no name is known.
+ * palloc'd.
+ */
+extern char *bloomfam_family_display(const char *name, uint32 len, uint64 id);
+
+#endif							/* BLOOMFAM_ENV_H */
