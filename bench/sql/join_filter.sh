@@ -36,11 +36,29 @@ report_rows()
 	different=
 }
 
-# plan_of QUERY: its plan with the filters on
-plan_of() { { cat "$work/setup.sql"; printf '%s\n' '\o' "SET bloomfam.join_filter = $on;" "EXPLAIN (COSTS OFF)"; cat "$1"; } | sql; }
+# plan_of QUERY [MODE]: its plan with the filters on, or in that mode
+plan_of() { { cat "$work/setup.sql"; printf '%s\n' '\o' "SET bloomfam.join_filter = ${2:-$on};" "EXPLAIN (COSTS OFF)"; cat "$1"; } | sql; }
+
+# bare_plan QUERY MODE: its nodes without those of the filters, as they follow each other
+bare_plan() { plan_of "$1" "$2" | grep -v 'Bloom Filter' | sed -E 's/^ *(-> *)?//'; }
 
 # plan_note QUERY: says so if none of its joins gets a filter, so that both plans are the same, and their ratio is the measurement's own error
 plan_note() { plan_of "$1" | grep -q 'Bloom Filter' || echo " (no filter, the same plan)"; }
+
+# load_suite NAME SCALE TABLE...: makes the tables by ../data/NAME.c, and the keys of ../NAME
+load_suite()
+{
+	local name=$1 scale=$2 table
+	shift 2
+
+	"${CC:-cc}" -O2 -o "$work/$name" ../data/data.c "../data/$name.c" -lm
+	sql -f "../$name/schema.sql"
+	for table in "$@"; do
+		"$work/$name" "$table" "$scale" | sql -c "COPY $table FROM STDIN"
+	done
+	sql -f "../$name/keys.sql"
+	preload
+}
 
 # suite NAME TITLE BOUND TABLE...: loads the tables by ../data/NAME.c, then runs the queries of ../NAME with the filters off and on.  SCALE,
 # WORK_MEM (the server's, if it is not set), WORKERS and ROUNDS come from the environment
@@ -52,13 +70,7 @@ suite()
 	shift 3
 	[ -n "$memory" ] || memory=$(sql -c "SHOW work_mem")
 
-	"${CC:-cc}" -O2 -o "$work/$name" ../data/data.c "../data/$name.c" -lm
-	sql -f "../$name/schema.sql"
-	for table in "$@"; do
-		"$work/$name" "$table" "$scale" | sql -c "COPY $table FROM STDIN"
-	done
-	sql -f "../$name/keys.sql"
-	preload
+	load_suite "$name" "$scale" "$@"
 
 	printf '%s\n' "\\set scale $scale" "SET work_mem = '$memory';" "SET max_parallel_workers_per_gather = ${WORKERS:-0};" > "$work/setup.sql"
 	for query in "../$name"/q*.sql; do
