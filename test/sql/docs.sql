@@ -34,33 +34,13 @@ SELECT bloom_may_contain(filter, 100) AS customer_100,
 FROM filters;
 
 -- README.md, example 3
-SELECT info.*
-FROM filters, bloom_info(filter) AS info \gx
+SELECT count(*), sum(o.amount)
+FROM orders o
+JOIN customers c ON c.id = o.customer_id
+WHERE c.country = 'IS'
+  AND bloom_may_contain((SELECT bloom_agg(id) FROM customers WHERE country = 'IS'), o.customer_id);
 
 -- README.md, example 4
-SELECT count(*), sum(o.amount)
-FROM orders o
-JOIN customers c ON c.id = o.customer_id
-WHERE c.country = 'IS'
-  AND bloom_may_contain((SELECT bloom_agg(id) FROM customers WHERE country = 'IS'), o.customer_id);
-
--- README.md, example 5
-SELECT count(*), sum(o.amount)
-FROM orders o
-JOIN customers c ON c.id = o.customer_id
-WHERE c.country = 'IS';
-
--- README.md, example 6
-\o /dev/null
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
-SELECT count(*), sum(o.amount)
-FROM orders o
-JOIN customers c ON c.id = o.customer_id
-WHERE c.country = 'IS'
-  AND bloom_may_contain((SELECT bloom_agg(id) FROM customers WHERE country = 'IS'), o.customer_id);
-\o
-
--- README.md, example 7
 CREATE TABLE visits AS
 SELECT date '2024-01-01' + (i % 30)::int AS day, i * i % 20011 AS user_id
 FROM generate_series(1::bigint, 60000) i;
@@ -70,61 +50,12 @@ SELECT day, bloom_agg(user_id, 0.01, 'blocked', 2000) AS users FROM visits GROUP
 
 SELECT day FROM segments WHERE users @~ 3702 ORDER BY day;
 
--- README.md, example 8
-SELECT DISTINCT day FROM visits WHERE user_id = 3702 ORDER BY day;
-
--- README.md, example 9
-INSERT INTO segments VALUES ('2024-01-31', NULL);
-
-SELECT day FROM segments WHERE users @~ 3702 ORDER BY day;
-
--- README.md, example 10
-UPDATE segments SET users = bloom_add_all(bloom_create(1000), ARRAY[7, 4711, 9999]) WHERE day = '2024-01-31';
-UPDATE segments SET users = bloom_add(users, 12345) WHERE day = '2024-01-31';
-
-SELECT day, users @~ 9999 AS may_have_9999, users @~ 12345 AS may_have_12345
-FROM segments WHERE day = '2024-01-31';
-
--- README.md, example 11
+-- README.md, example 5
 SELECT count(*) AS filters,
        round(bloom_cardinality(bloom_union_agg(users))) AS distinct_users_estimated,
        (SELECT count(DISTINCT user_id) FROM visits WHERE day < '2024-01-08') AS distinct_users
 FROM segments
 WHERE day < '2024-01-08';
-
--- README.md, example 12
-SELECT count(*) AS visitors_of_the_first_day_who_may_have_come_on_the_second
-FROM (SELECT DISTINCT user_id FROM visits WHERE day = '2024-01-01') v
-WHERE (SELECT users FROM segments WHERE day = '2024-01-02') @~ user_id;
-
--- README.md, example 13
-SELECT bloom_may_contain(filter, 100.0) FROM filters;
-
--- README.md, example 14
-SELECT count(*) AS absent_keys,
-       count(*) FILTER (WHERE f.filter @~ k.customer_id) AS passed,
-       avg((f.filter @~ k.customer_id)::int)::float8 AS measured_fpr,
-       min(bloom_fpr(f.filter)) AS predicted_fpr
-FROM filters f,
-     (SELECT DISTINCT customer_id FROM orders
-      EXCEPT
-      SELECT id FROM customers WHERE country = 'IS') k;
-
--- README.md, example 15
-SELECT day, i.keys_estimated, i.capacity, i.target_fpr, i.estimated_fpr
-FROM segments, bloom_info(users) i
-WHERE i.estimated_fpr > 1.2 * i.target_fpr;
-
--- README.md, example 16
-SELECT bloom_may_contain(filter, '100') FROM filters;
-SELECT bloom_may_contain(filter, '100'::bigint) FROM filters;
-
--- README.md, example 17
-SELECT bloom_agg('a');
-SELECT bloom_agg('a'::text) @~ 'a' AS works;
-
--- README.md, example 18
-SELECT day FROM segments, bloom_info(users) i WHERE i.key_type LIKE '%@pg%';
 -- end
 \c :original
 DROP DATABASE docs_examples;
@@ -469,6 +400,80 @@ SELECT may_share(reads, other_writes) AS disjoint, may_share(reads, same_writes)
 \c :original
 DROP DATABASE docs_examples;
 
+-- ==================== docs/operate.md
+CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+\c docs_examples
+SET lc_messages = 'C';
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/operate.md, example 1
+CREATE TABLE customers AS
+SELECT id, CASE WHEN id % 100 = 0 THEN 'IS' ELSE 'DE' END AS country
+FROM generate_series(1::bigint, 20000) id;
+
+CREATE TABLE orders AS
+SELECT id, 1 + id * 7919 % 20000 AS customer_id
+FROM generate_series(1::bigint, 100000) id;
+
+CREATE TABLE filters AS
+SELECT 'customers in Iceland' AS name, bloom_agg(id) AS filter FROM customers WHERE country = 'IS';
+
+CREATE TABLE segments AS
+SELECT id % 30 AS day, bloom_agg(customer_id) AS users FROM orders GROUP BY 1;
+
+-- docs/operate.md, example 2
+SELECT info.*
+FROM filters, bloom_info(filter) AS info \gx
+
+-- docs/operate.md, example 3
+SELECT count(*) AS absent_keys,
+       count(*) FILTER (WHERE f.filter @~ k.customer_id) AS passed,
+       avg((f.filter @~ k.customer_id)::int)::float8 AS measured_fpr,
+       min(bloom_fpr(f.filter)) AS predicted_fpr
+FROM filters f,
+     (SELECT DISTINCT customer_id FROM orders
+      EXCEPT
+      SELECT id FROM customers WHERE country = 'IS') k;
+
+-- docs/operate.md, example 4
+SELECT day, i.keys_estimated, i.capacity, i.target_fpr, i.estimated_fpr
+FROM segments, bloom_info(users) i
+WHERE i.estimated_fpr > 1.2 * i.target_fpr;
+
+-- docs/operate.md, example 5
+SELECT day FROM segments, bloom_info(users) i WHERE i.key_type LIKE '%@pg%';
+-- end
+\c :original
+DROP DATABASE docs_examples;
+
+-- ==================== docs/semantics.md
+CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+\c docs_examples
+SET lc_messages = 'C';
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/semantics.md, example 1
+CREATE TABLE customers AS
+SELECT id, CASE WHEN id % 100 = 0 THEN 'IS' ELSE 'DE' END AS country
+FROM generate_series(1::bigint, 20000) id;
+
+CREATE TABLE filters (name text PRIMARY KEY, filter bloomfilter);
+
+INSERT INTO filters
+SELECT 'customers in Iceland', bloom_agg(id) FROM customers WHERE country = 'IS';
+
+-- docs/semantics.md, example 2
+SELECT bloom_may_contain(filter, 100.0) FROM filters;
+-- end
+\c :original
+DROP DATABASE docs_examples;
+
 -- ==================== docs/sql.md
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
@@ -550,29 +555,49 @@ SELECT bloom_agg(name) @~ bloom_key('red'::text) AS red FROM colours;
 SELECT bloom_shard('red', 16) AS red, bloom_shard(bloom_key('red'::text), 16) AS hashed, bloom_shard(1::bigint, 16) = bloom_shard(1, 16) AS one_family;
 
 -- docs/sql.md, example 17
+\o /dev/null
+CREATE TABLE customers AS
+SELECT id, CASE WHEN id % 100 = 0 THEN 'IS' ELSE 'DE' END AS country
+FROM generate_series(1::bigint, 20000) id;
+
+CREATE TABLE orders AS
+SELECT id, 1 + id * 7919 % 20000 AS customer_id, id % 500 AS amount
+FROM generate_series(1::bigint, 100000) id;
+
+ANALYZE customers, orders;
+
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT count(*), sum(o.amount)
+FROM orders o
+JOIN customers c ON c.id = o.customer_id
+WHERE c.country = 'IS'
+  AND bloom_may_contain((SELECT bloom_agg(id) FROM customers WHERE country = 'IS'), o.customer_id);
+\o
+
+-- docs/sql.md, example 18
 SELECT bloom_filter_keys(bloom_create(100, 0.001) | bloom_agg(id, 0.001), ARRAY[1, 2, 3, 4, 5]) FROM colours;
 SELECT bloom_filter_keys(bloom_union_agg(f), ARRAY[1, 2, 3, 4, 5])
 FROM (SELECT bloom_agg(id, 0.001, 'blocked', 100) AS f FROM colours GROUP BY id) s;
 SELECT bloom_agg(id) | bloom_agg(name) FROM colours;
 SELECT bloom_create(100) | bloom_create(100, 0.01, 'standard');
 
--- docs/sql.md, example 18
+-- docs/sql.md, example 19
 SELECT bloom_filter_keys(bloom_intersect_agg(f), ARRAY[1, 2, 3, 4, 5])
 FROM (SELECT bloom_agg(x, 0.001, 'blocked', 100) AS f FROM (VALUES (1, 1), (1, 2), (2, 2), (2, 3)) v(g, x) GROUP BY g) s;
 
--- docs/sql.md, example 19
+-- docs/sql.md, example 20
 SELECT (bloom_info(f)).bits, (bloom_info(bloom_fold(f, 0.01))).bits AS folded
 FROM (SELECT bloom_agg(id, 0.01, 'blocked', 100000) AS f FROM colours) s;
 
--- docs/sql.md, example 20
+-- docs/sql.md, example 21
 SELECT kind, key_type, keys_added, keys_estimated, capacity, hashes, bits
 FROM bloom_info((SELECT bloom_agg(name) FROM colours WHERE false));
 
--- docs/sql.md, example 21
+-- docs/sql.md, example 22
 SELECT kind, bytes, round(bits_per_key::numeric, 2) AS bits_per_key, can_add, can_remove, can_union, choose_when
 FROM bloom_kinds(10000, 1e-6) ORDER BY bits_per_key, kind;
 
--- docs/sql.md, example 22
+-- docs/sql.md, example 23
 SELECT bloom_agg(id) = bloom_agg(id::bigint) AS one_family,
        bloom_agg(id) = bloom_agg(id, 0.01, 'blocked', 1000) AS other_capacity
 FROM colours;
@@ -676,6 +701,36 @@ CREATE TABLE click (id bigint, at timestamptz);
 INSERT INTO click SELECT id, '2026-11-21 10:30' FROM unnest(take_new('2026-11-21 10:30', '{1,2,3,2}')) id;
 INSERT INTO click SELECT id, '2026-11-21 11:05' FROM unnest(take_new('2026-11-21 11:05', '{3,4,4,1}')) id;
 SELECT * FROM click ORDER BY id;
+-- end
+\c :original
+DROP DATABASE docs_examples;
+
+-- ==================== docs/troubleshooting.md
+CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+\c docs_examples
+SET lc_messages = 'C';
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/troubleshooting.md, example 1
+CREATE TABLE customers AS
+SELECT id, CASE WHEN id % 100 = 0 THEN 'IS' ELSE 'DE' END AS country
+FROM generate_series(1::bigint, 20000) id;
+
+CREATE TABLE filters (name text PRIMARY KEY, filter bloomfilter);
+
+INSERT INTO filters
+SELECT 'customers in Iceland', bloom_agg(id) FROM customers WHERE country = 'IS';
+
+-- docs/troubleshooting.md, example 2
+SELECT bloom_may_contain(filter, '100') FROM filters;
+SELECT bloom_may_contain(filter, '100'::bigint) FROM filters;
+
+-- docs/troubleshooting.md, example 3
+SELECT bloom_agg('a');
+SELECT bloom_agg('a'::text) @~ 'a' AS works;
 -- end
 \c :original
 DROP DATABASE docs_examples;
