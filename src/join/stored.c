@@ -45,6 +45,7 @@
 #include "pg/datum.h"
 #include "pg/env.h"
 #include "pg/hasher.h"
+#include "pg/key_scalar.h"
 #include "pg/probe.h"
 
 /*

@@ -28,6 +28,7 @@
 #include "pg/builder.h"
 #include "pg/datum.h"
 #include "pg/hasher.h"
+#include "pg/key_family.h"
 #include "pg/params.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_agg_trans);

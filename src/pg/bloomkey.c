@@ -15,7 +15,7 @@
 #include "catalog/pg_type.h"
 #include "libpq/pqformat.h"
 #include "pg/bloomkey.h"
-#include "pg/hasher.h"
+#include "core/bf_hash.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -35,7 +35,6 @@ PG_FUNCTION_INFO_V1(bloomfam_key_ge);
 PG_FUNCTION_INFO_V1(bloomfam_key_cmp);
 PG_FUNCTION_INFO_V1(bloomfam_key_hash);
 PG_FUNCTION_INFO_V1(bloomfam_key_hash_extended);
-PG_FUNCTION_INFO_V1(bloomfam_key);
 PG_FUNCTION_INFO_V1(bloomfam_key_hash64);
 
 /*
@@ -249,27 +248,6 @@ bloomfam_key_hash_extended(PG_FUNCTION_ARGS)
 	if (seed != 0)
 		hash = bf_hash_u64(hash ^ seed);
 	PG_RETURN_INT64((int64) hash);
-}
-
-/*
- * bloom_key(key "any") -> bloomkey: the key, hashed.  Strict, immutable.  Errors: those of
- * bloomfam_hasher_make() for a type that cannot be hashed.  fn_extra holds the hasher.
- */
-Datum
-bloomfam_key(PG_FUNCTION_ARGS)
-{
-	BloomfamHasher *hasher = (BloomfamHasher *) fcinfo->flinfo->fn_extra;
-	uint64		hash;
-
-	if (hasher == NULL)
-	{
-		hasher = bloomfam_hasher_make(fcinfo->flinfo->fn_mcxt, bloomfam_key_type(fcinfo, 0),
-									  PG_GET_COLLATION(), BF_HASH_XXH3);
-		fcinfo->flinfo->fn_extra = hasher;
-	}
-
-	hash = hasher->hash(hasher, PG_GETARG_DATUM(0));
-	PG_RETURN_POINTER(make_key(hash, hasher->family_id));
 }
 
 /*

@@ -17,7 +17,7 @@
 #include "utils/memutils.h"
 
 #include "pg/env.h"
-#include "pg/hasher.h"
+#include "pg/key_family.h"
 
 #define HUGE_PAGE		((Size) 2 * 1024 * 1024)
 

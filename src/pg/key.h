@@ -1,141 +1,62 @@
 /*-------------------------------------------------------------------------
  *
  * key.h
- *	  What the two files that hash keys share: key.c and key_plain.c.
+ *	  From an SQL value to 64 bits: what a hasher is.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef BLOOMFAM_KEY_H
 #define BLOOMFAM_KEY_H
 
-#include "mb/pg_wchar.h"
-
-#include "pg/hasher.h"
-
-/* ---- key.c ---- */
-
-/* Raises an error if there is no collation. */
-extern void bloomfam_key_check_collation(Oid collation);
-
-/* The type that this one is a relabelling of, equality and all; else itself. */
-extern Oid bloomfam_key_relabelled(Oid type);
-
-/* ---- key_plain.c ---- */
-
-/* The hasher for kind parquet, in the current memory context. */
-extern BloomfamHasher *bloomfam_plain_hasher_make(Oid type, Oid collation);
-
-/* ---- bytes ---- */
-
-/* Writes the low len bytes of a number, the lowest first. */
-static inline void
-put_le(uint8 *bytes, uint64 value, int len)
-{
-	int			i;
-
-	for (i = 0; i < len; i++)
-		bytes[i] = (uint8) (value >> (8 * i));
-}
-
-static inline uint16
-get_u16(const char *bytes)
-{
-	uint16		value;
-
-	memcpy(&value, bytes, sizeof(value));	/* a packed varlena's data have no alignment */
-	return value;
-}
-
-/* Frees what detoasting a key has allocated, if it has. */
-static inline void
-free_copy(void *value, Datum key)
-{
-	if (value != (void *) DatumGetPointer(key))
-		pfree(value);
-}
-
-/* Are the database's bytes to be hashed as they are?  SQL_ASCII does not say what they mean. */
-static inline bool
-encoding_is_plain(void)
-{
-	return GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII;
-}
-
-/* ---- numeric ---- */
+#include "core/bf_format.h"
+#include "core/bf_hash.h"
+#include "pg/compat.h"
 
 /*
- * The stored form of a numeric is private to numeric.c, but frozen: pg_upgrade keeps tables as
- * they are.  It is 16-bit words. The highest bits of the first tell three forms apart: 11 a
- * special value; 10 a short one, with sign, scale and weight all in that word; else a long one,
- * whose weight is the second word.  Then come the digits.  The scale for display is not part of
- * the value.
+ * A hasher turns the keys of one argument into hashes.  The caller makes it once and keeps it (in
+ * fn_extra); a key then costs one indirect call, with nothing allocated or looked up.
+ *
+ * family and family_id say which family the last hashed key was of.  They are fixed when the
+ * hasher is made, but for types whose values carry their own (bloomkey, anonymous rows): there
+ * they are NULL and 0 until the first key, and may change with each.  A bloomkey has an id only;
+ * its name is filled in where the id is that of a well-known family.
  */
-#define NUM_FORM_MASK			0xC000
-#define NUM_FORM_SPECIAL		0xC000
-#define NUM_FORM_SHORT			0x8000
-#define NUM_LONG_NEGATIVE		0x4000
-#define NUM_SPECIAL_MASK		0xF000
-#define NUM_SPECIAL_NAN			0xC000
-#define NUM_SPECIAL_INF			0xD000
-#define NUM_SHORT_NEGATIVE		0x2000
-#define NUM_SHORT_WEIGHT_SIGN	0x0040
-#define NUM_SHORT_WEIGHT_MASK	0x003F
+typedef struct BloomfamHasher BloomfamHasher;
 
-/* A number: a sign, and digits of base 10000, neither the first nor the last of which is zero. */
-typedef struct NumericDigits
+struct BloomfamHasher
 {
-	uint16		special;		/* NUM_SPECIAL_* of what is none; else 0 */
-	bool		negative;
-	int32		weight;			/* the power of 10000 of the first digit */
-	size_t		ndigits;		/* 0: zero */
-	const char *digits;			/* points into the value */
-} NumericDigits;
+	uint64		(*hash) (BloomfamHasher *self, Datum key);	/* key is not NULL */
+	uint64		family_id;		/* 0: not known yet */
+	const char *family;			/* UTF-8, at most BF_MAX_FAMILY_LEN bytes; NULL: not known */
+	uint32		family_len;
+	BfHashId	hash_id;
 
-static inline uint16
-numeric_digit(const NumericDigits *number, size_t i)
+	/*
+	 * For hashers that can turn to several families: turns to the filter's if that is one of
+	 * them, or to the hasher's own for a filter without keys.  NULL for others.
+	 */
+	void		(*fit) (BloomfamHasher *self, const BfHeader *filter);
+
+	/*
+	 * Keys are only asked for, not added.  One that the filter's family cannot represent then has
+	 * any hash, as it equals no key of the filter; otherwise it is an error.
+	 */
+	bool		probing;
+
+	/* what the routine needs follows in the files' own structs */
+};
+
+/*
+ * To be called before keys are hashed for a filter, which has the hasher's hash.  Returns whether
+ * keys may now have other hashes.
+ */
+static inline bool
+bloomfam_hasher_fit(BloomfamHasher *hasher, const BfHeader *filter)
 {
-	return get_u16(number->digits + i * sizeof(uint16));
-}
-
-static inline void
-read_numeric(const struct varlena *value, NumericDigits *number)
-{
-	const char *data = VARDATA_ANY(value);
-	const char *end = data + VARSIZE_ANY_EXHDR(value);
-	uint16		first = get_u16(data);
-
-	memset(number, 0, sizeof(*number));
-	data += sizeof(uint16);
-	if ((first & NUM_FORM_MASK) == NUM_FORM_SPECIAL)
-	{
-		number->special = first & NUM_SPECIAL_MASK;
-		return;
-	}
-	if ((first & NUM_FORM_MASK) == NUM_FORM_SHORT)
-	{
-		number->negative = (first & NUM_SHORT_NEGATIVE) != 0;
-		number->weight = first & NUM_SHORT_WEIGHT_MASK;
-		if (first & NUM_SHORT_WEIGHT_SIGN)
-			number->weight -= NUM_SHORT_WEIGHT_MASK + 1;
-	}
-	else
-	{
-		number->negative = (first & NUM_LONG_NEGATIVE) != 0;
-		number->weight = (int16) get_u16(data);
-		data += sizeof(int16);
-	}
-
-	/* numeric.c strips zero digits itself, but does not rely on it when it compares */
-	number->ndigits = (end - data) / sizeof(uint16);
-	while (number->ndigits > 0 && get_u16(data) == 0)
-	{
-		data += sizeof(uint16);
-		number->ndigits--;
-		number->weight--;
-	}
-	while (number->ndigits > 0 && get_u16(data + (number->ndigits - 1) * sizeof(uint16)) == 0)
-		number->ndigits--;
-	number->digits = data;
+	if (likely(hasher->family_id == filter->family_id || hasher->fit == NULL))
+		return false;
+	hasher->fit(hasher, filter);
+	return true;
 }
 
 #endif							/* BLOOMFAM_KEY_H */

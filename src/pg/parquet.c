@@ -25,7 +25,7 @@
 #include "core/bf_parquet.h"
 #include "pg/datum.h"
 #include "pg/env.h"
-#include "pg/hasher.h"
+#include "pg/key_plain.h"
 #include "pg/params.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_from_parquet);

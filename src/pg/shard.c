@@ -1,15 +1,33 @@
 /*-------------------------------------------------------------------------
  *
  * shard.c
- *	  Dividing keys among several filters.
+ *	  What is made of a key without a filter: its hash, and its shard.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "pg/bloomkey.h"
 #include "pg/hasher.h"
 
+PG_FUNCTION_INFO_V1(bloomfam_key);
 PG_FUNCTION_INFO_V1(bloomfam_shard);
+
+/*
+ * bloom_key(key "any") -> bloomkey: the key, hashed.  Strict, immutable.  Errors: those of
+ * bloomfam_hasher_make() for a type that cannot be hashed.  fn_extra holds the hasher.
+ */
+Datum
+bloomfam_key(PG_FUNCTION_ARGS)
+{
+	BloomfamHasher *hasher =
+		bloomfam_hasher_for(bloomfam_hashers_get(fcinfo, 0, false), BF_HASH_XXH3);
+	BloomfamKey *key = (BloomfamKey *) palloc(sizeof(BloomfamKey));
+
+	key->hash = hasher->hash(hasher, PG_GETARG_DATUM(0));
+	key->family_id = hasher->family_id;
+	PG_RETURN_POINTER(key);
+}
 
 /*
  * bloom_shard("any", integer) -> integer: strict, immutable.

@@ -1,0 +1,460 @@
+/*-------------------------------------------------------------------------
+ *
+ * hasher.c
+ *	  The hashers of a type, and of an argument.
+ *
+ * What must hold: two values that SQL's = calls equal hash equally.  The files below follow the
+ * server's equality type by type (key_scalar.c, key_text.c, key_enum.c, key_nested.c, each with
+ * the bytes that it hashes); where a type's equality is not known, the type's own hash function
+ * decides (key_function.c), and what it depends on becomes part of the family.
+ *
+ * Filters of kind parquet hash other bytes, by another hash (key_plain.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/tupdesc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/primnodes.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "pg/bloomkey.h"
+#include "pg/hasher.h"
+#include "pg/key_bytes.h"
+#include "pg/key_enum.h"
+#include "pg/key_family.h"
+#include "pg/key_function.h"
+#include "pg/key_nested.h"
+#include "pg/key_plain.h"
+#include "pg/key_scalar.h"
+#include "pg/key_text.h"
+
+/* A row type that a hasher was made from, and the state that it was in. */
+typedef struct Watched
+{
+	TypeCacheEntry *entry;
+	uint64		identifier;
+} Watched;
+
+/*
+ * The root of a hasher that may have to be made anew: because a row type within it was altered,
+ * or because each key brings its own row type.
+ */
+typedef struct TreeHasher
+{
+	BloomfamHasher base;
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+	bool		rows;			/* type and typmod are each key's own */
+	bool		nested;			/* an anonymous row within another key */
+	BloomfamHasher *root;		/* NULL: not made yet */
+	List	   *watched;		/* of Watched */
+	MemoryContext context;		/* holds root, watched and nothing else */
+} TreeHasher;
+
+/* What making a hasher collects on its way down. */
+typedef struct Build
+{
+	List	   *watched;		/* of Watched */
+} Build;
+
+static BloomfamHasher *make_hasher(Build *build, Oid type, Oid collation);
+
+/* ---- composites: the hashers of their parts, and then theirs ---- */
+
+static BloomfamHasher *
+make_array(Build *build, Oid type, Oid element_type, Oid collation)
+{
+	BloomfamHasher *element = make_hasher(build, element_type, collation);
+
+	return bloomfam_array_hasher(type, element_type, element);
+}
+
+static BloomfamHasher *
+make_range(Build *build, Oid type)
+{
+	TypeCacheEntry *range = lookup_type_cache(type, TYPECACHE_RANGE_INFO);
+
+	return bloomfam_range_hasher(range, make_hasher(build, range->rngelemtype->type_id,
+													range->rng_collation));
+}
+
+static BloomfamHasher *
+make_multirange(Build *build, Oid type)
+{
+	TypeCacheEntry *range = lookup_type_cache(type, TYPECACHE_MULTIRANGE_INFO)->rngtype;
+
+	return bloomfam_multirange_hasher(range, make_hasher(build, range->rngelemtype->type_id,
+														 range->rng_collation));
+}
+
+static BloomfamHasher *
+make_row(Build *build, Oid type, int32 typmod)
+{
+	TupleDesc	desc;
+	BloomfamHasher **columns;
+	int			i;
+
+	if (type == RECORDOID)
+	{
+		TupleDesc	shared = lookup_rowtype_tupdesc(type, typmod);
+
+		/* an anonymous row type never changes; the copy keeps us free of reference counts */
+		desc = CreateTupleDescCopyConstr(shared);
+		ReleaseTupleDesc(shared);
+	}
+	else
+	{
+		TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_TUPDESC);
+		Watched    *watched = (Watched *) palloc(sizeof(Watched));
+
+		if (entry->tupDesc == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("type %s is not composite", format_type_be(type))));
+		desc = CreateTupleDescCopyConstr(entry->tupDesc);
+		watched->entry = entry;
+		watched->identifier = entry->tupDesc_identifier;
+		build->watched = lappend(build->watched, watched);
+	}
+
+	columns = (BloomfamHasher **) palloc0(desc->natts * sizeof(BloomfamHasher *));
+	for (i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, i);
+
+		if (!column->attisdropped)
+			columns[i] = make_hasher(build, column->atttypid, column->attcollation);
+	}
+	return bloomfam_row_hasher(type, typmod, desc, columns);
+}
+
+/* ---- hashers that are made anew ---- */
+
+/* Was a row type altered since?  The type cache changes the identifier then, or clears it. */
+static inline bool
+tree_is_stale(const TreeHasher *tree)
+{
+	ListCell   *lc;
+
+	foreach(lc, tree->watched)
+	{
+		Watched    *watched = (Watched *) lfirst(lc);
+
+		if (watched->entry->tupDesc_identifier != watched->identifier)
+			return true;
+	}
+	return false;
+}
+
+static void
+tree_make(TreeHasher *tree, Oid type, int32 typmod)
+{
+	MemoryContext old;
+	Build		build = {NIL};
+	BloomfamHasher *root;
+
+	/* an error half way must not leave a tree behind */
+	tree->root = NULL;
+	tree->watched = NIL;
+	if (!tree->nested)
+	{
+		tree->base.family = NULL;
+		tree->base.family_len = 0;
+		tree->base.family_id = 0;
+	}
+	MemoryContextReset(tree->context);
+
+	old = MemoryContextSwitchTo(tree->context);
+	if (tree->rows)
+		root = make_row(&build, type, typmod);
+	else
+		root = make_hasher(&build, type, tree->collation);
+	MemoryContextSwitchTo(old);
+
+	tree->type = type;
+	tree->typmod = typmod;
+	tree->watched = build.watched;
+	tree->root = root;
+	if (!tree->nested)
+	{
+		tree->base.family = root->family;
+		tree->base.family_len = root->family_len;
+		tree->base.family_id = root->family_id;
+	}
+}
+
+static uint64
+key_tree(BloomfamHasher *hasher, Datum key)
+{
+	TreeHasher *self = (TreeHasher *) hasher;
+	HeapTupleHeader row = NULL;
+	Oid			type = self->type;
+	int32		typmod = self->typmod;
+	Datum		value = key;
+	uint64		hash;
+
+	check_stack_depth();
+
+	if (self->rows)
+	{
+		row = DatumGetHeapTupleHeader(key);
+		value = PointerGetDatum(row);
+		bloomfam_row_type(row, &type, &typmod);
+	}
+	if (self->root == NULL || type != self->type || typmod != self->typmod || tree_is_stale(self))
+		tree_make(self, type, typmod);
+
+	hash = self->root->hash(self->root, value);
+	if (self->nested)
+	{
+		uint8		bytes[16];
+
+		/* the family of the whole does not tell this row's */
+		put_le(bytes, self->root->family_id, 8);
+		put_le(bytes + 8, hash, 8);
+		hash = bf_hash_bytes(bytes, sizeof(bytes));
+	}
+	if (row != NULL)
+		free_copy(row, key);
+	return hash;
+}
+
+/*
+ * Makes an empty tree in the current memory context; type is InvalidOid if only the keys tell it.
+ */
+static TreeHasher *
+make_tree(Oid type, Oid collation, bool rows)
+{
+	TreeHasher *self = (TreeHasher *) palloc0(sizeof(TreeHasher));
+
+	self->base.hash = key_tree;
+	self->type = type;
+	self->typmod = -1;
+	self->collation = collation;
+	self->rows = rows;
+	self->context =
+		AllocSetContextCreate(CurrentMemoryContext, "bloomfam hasher", ALLOCSET_SMALL_SIZES);
+	return self;
+}
+
+/* ---- from a type to its hasher ---- */
+
+/* The hasher of a type with own bytes; NULL for others. */
+static BloomfamHasher *
+make_own(Oid type, Oid collation)
+{
+	return bloomfam_is_text(type) ? bloomfam_text_hasher(type, collation)
+		: bloomfam_scalar_hasher(type);
+}
+
+/* Of another base type. */
+static BloomfamHasher *
+make_base(Oid type, Oid collation)
+{
+	BloomfamHasher *hasher;
+
+	if (bloomfam_is_bloomkey(type))
+		return bloomfam_inner_bloomkey_hasher();
+	hasher = make_own(bloomfam_key_relabelled(type), collation);
+	return hasher != NULL ? hasher : bloomfam_other_hasher(type, collation);
+}
+
+/* Makes the hasher of a type, which may be part of a key's, in the current memory context. */
+static BloomfamHasher *
+make_hasher(Build *build, Oid type, Oid collation)
+{
+	BloomfamHasher *hasher;
+	Oid			element;
+
+	check_stack_depth();
+
+	type = getBaseType(type);
+	hasher = make_own(type, collation);
+	if (hasher != NULL)
+		return hasher;
+
+	if (type == RECORDOID)
+	{
+		TreeHasher *tree = make_tree(InvalidOid, InvalidOid, true);
+
+		tree->nested = true;
+		bloomfam_family_set(&tree->base, "record");
+		return &tree->base;
+	}
+
+	element = get_element_type(type);
+	if (OidIsValid(element))
+		return make_array(build, type, element, collation);
+
+	switch (get_typtype(type))
+	{
+		case TYPTYPE_BASE:
+			return make_base(type, collation);
+		case TYPTYPE_ENUM:
+			return bloomfam_enum_hasher(type);
+		case TYPTYPE_RANGE:
+			return make_range(build, type);
+		case TYPTYPE_MULTIRANGE:
+			return make_multirange(build, type);
+		case TYPTYPE_COMPOSITE:
+			return make_row(build, type, -1);
+		default:
+			bloomfam_no_hash_error(type);	/* pseudo-types */
+	}
+	return NULL;				/* keep compiler quiet */
+}
+
+/* Are there rows of a named type at the bottom of an array, a range or a multirange? */
+static bool
+holds_rows(Oid type)
+{
+	for (;;)
+	{
+		Oid			inner;
+
+		type = getBaseType(type);
+		inner = get_element_type(type);
+		if (!OidIsValid(inner))
+			inner = get_range_subtype(type);
+		if (!OidIsValid(inner))
+			inner = get_multirange_range(type);
+		if (!OidIsValid(inner))
+			return get_typtype(type) == TYPTYPE_COMPOSITE;
+		type = inner;
+	}
+}
+
+/*
+ * Makes a hasher for keys of an SQL type under a collation.
+ *
+ * Errors: 42883 for a type without hash function, 42P22 for one that needs a collation when there
+ * is none, 0A000 for a range type with an equality of its own, or one that Parquet does not have.
+ * The hashers of rows look at each row's type, and make themselves anew when it is another than
+ * the last, or was altered; family then changes too, and the old name is gone.
+ */
+BloomfamHasher *
+bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId hash_id)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Build		build = {NIL};
+	BloomfamHasher *hasher;
+
+	if (hash_id == BF_HASH_XXH64_PLAIN)
+	{
+		hasher = bloomfam_plain_hasher_make(type, collation);
+		MemoryContextSwitchTo(old);
+		return hasher;
+	}
+	if (hash_id != BF_HASH_XXH3)
+		elog(ERROR, "unrecognized hash: %d", (int) hash_id);
+
+	type = getBaseType(type);
+	if (type == RECORDOID)
+		hasher = &make_tree(InvalidOid, InvalidOid, true)->base;
+	else if (holds_rows(type))
+	{
+		TreeHasher *tree = make_tree(type, collation, get_typtype(type) == TYPTYPE_COMPOSITE);
+
+		tree_make(tree, type, -1);
+		hasher = &tree->base;
+	}
+	else if (get_typtype(type) == TYPTYPE_BASE && bloomfam_is_bloomkey(type))
+		hasher = bloomfam_bloomkey_hasher();
+	else
+		hasher = make_hasher(&build, type, collation);
+
+	hasher->hash_id = hash_id;
+	MemoryContextSwitchTo(old);
+	return hasher;
+}
+
+/* ---- the keys of an argument ---- */
+
+/*
+ * The type of an argument that is a key.
+ *
+ * That of the expression, whatever it was relabelled from: a cast is what SQL's = would see, too.
+ * No argument arrives relabelled behind the user's back, as keys are declared "any"; an untyped
+ * literal is a bloomliteral, which is text.
+ */
+Oid
+bloomfam_key_type(FunctionCallInfo fcinfo, int argno)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+
+	if (!OidIsValid(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
+				 errmsg("could not determine the type of the key")));
+	return type;
+}
+
+/*
+ * The typmod of such an argument, where its expression tells; else -1.  What an aggregate's
+ * functions are told of their arguments has none, so that of the call itself is looked at.
+ */
+int32
+bloomfam_key_typmod(FunctionCallInfo fcinfo, int argno)
+{
+	Node	   *expr = fcinfo->flinfo->fn_expr;
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+	List	   *args = NIL;
+
+	if (aggref != NULL)
+		/* argument 0 is the state */
+		return exprTypmod((Node *) list_nth_node(TargetEntry, aggref->args, argno - 1)->expr);
+	if (expr != NULL && IsA(expr, FuncExpr))
+		args = ((FuncExpr *) expr)->args;
+	else if (expr != NULL && IsA(expr, OpExpr))
+		args = ((OpExpr *) expr)->args;
+	return argno < list_length(args) ? exprTypmod(list_nth(args, argno)) : -1;
+}
+
+void
+bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int argno,
+					  bool keys_are_array)
+{
+	Oid			type = bloomfam_key_type(fcinfo, argno);
+
+	memset(hashers, 0, sizeof(*hashers));
+	hashers->context = fcinfo->flinfo->fn_mcxt;
+	hashers->type = keys_are_array ? get_base_element_type(type) : type;
+	hashers->typmod = bloomfam_key_typmod(fcinfo, argno);
+	hashers->collation = PG_GET_COLLATION();
+}
+
+BloomfamHashers *
+bloomfam_hashers_get(FunctionCallInfo fcinfo, int argno, bool keys_are_array)
+{
+	BloomfamHashers *hashers = fcinfo->flinfo->fn_extra;
+
+	if (hashers == NULL)
+	{
+		hashers = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BloomfamHashers));
+		bloomfam_hashers_init(hashers, fcinfo, argno, keys_are_array);
+		fcinfo->flinfo->fn_extra = hashers;
+	}
+	return hashers;
+}
+
+/* Makes the one for this hash. */
+BloomfamHasher *
+bloomfam_hashers_make(BloomfamHashers *hashers, BfHashId hash_id)
+{
+	BloomfamHasher *hasher =
+		bloomfam_hasher_make(hashers->context, hashers->type, hashers->collation, hash_id);
+
+	bloomfam_hasher_typmod(hasher, hashers->typmod);
+	hasher->probing = hashers->probing;
+	hashers->by_id[hash_id] = hasher;
+	return hasher;
+}

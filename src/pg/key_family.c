@@ -1,0 +1,212 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_family.c
+ *	  The names of key families.
+ *
+ * Two keys whose families have the same name are hashed the same way, on any server, for ever.  So
+ * a name tells all that the hash depends on: nothing more for types with own bytes, a qualified
+ * name for a user's types, and after "@" the server and the collation where these have a part.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "pg/key_family.h"
+
+/*
+ * The families whose hash depends on nothing but the value, and that have no user's names in
+ * them.
+ */
+#define PLAIN_FAMILIES(X)                                                                 \
+	X("int")                                                                              \
+	X("float")                                                                            \
+	X("text") X("numeric") X("bool") X("bytea") X("uuid") X("date") X("time") X("timetz") \
+		X("timestamp") X("timestamptz") X("interval") X("oid") X("inet") X("macaddr")     \
+			X("macaddr8") X("char") X("pg_lsn") X("bit") X("bloomkey") X("oidvector") X("record")
+
+#define WITH_NESTING(name)	name, name "[]", "range(" name ")", "multirange(" name ")",
+
+/*
+ * The name of the family with this id, if it is one of those, or one of their arrays, ranges or
+ * multiranges; else NULL.
+ */
+const char *
+bloomfam_family_name(uint64 family_id)
+{
+	static const char *const names[] = {PLAIN_FAMILIES(WITH_NESTING)};
+	static uint64 ids[lengthof(names)];
+	size_t		i;
+
+	if (ids[lengthof(names) - 1] == 0)
+	{
+		for (i = 0; i < lengthof(names); i++)
+			ids[i] = bf_family_id(names[i], strlen(names[i]));
+	}
+
+	for (i = 0; i < lengthof(names); i++)
+	{
+		if (ids[i] == family_id)
+			return names[i];
+	}
+	return NULL;
+}
+
+/*
+ * Gives a hasher its family.  A name that is too long for a filter's header keeps its beginning,
+ * and a hash of all of it, so that different families still differ.
+ */
+void
+bloomfam_family_set(BloomfamHasher *hasher, const char *name)
+{
+	size_t		len = strlen(name);
+
+	if (len > BF_MAX_FAMILY_LEN)
+	{
+		char		tail[sizeof("...#0123456789abcdef")];
+		int			kept = BF_MAX_FAMILY_LEN - (int) (sizeof(tail) - 1);
+
+		snprintf(tail, sizeof(tail), "...#%016llx", (unsigned long long) bf_hash_bytes(name, len));
+		kept = pg_encoding_mbcliplen(PG_UTF8, name, (int) len, kept);
+		name = psprintf("%.*s%s", kept, name, tail);
+		len = strlen(name);
+	}
+	else
+		name = pstrdup(name);
+
+	hasher->family = name;
+	hasher->family_len = (uint32) len;
+	hasher->family_id = bf_family_id(name, len);
+}
+
+/* Appends a string of the database in UTF-8 and double quotes; NULL as nothing in quotes. */
+static void
+append_quoted(StringInfo buf, const char *str)
+{
+	const char *p = "";
+
+	if (str != NULL)
+		p = pg_server_to_any(str, (int) strlen(str), PG_UTF8);
+
+	appendStringInfoChar(buf, '"');
+	for (; *p != '\0'; p++)
+	{
+		if (*p == '"')
+			appendStringInfoChar(buf, '"');
+		appendStringInfoChar(buf, *p);
+	}
+	appendStringInfoChar(buf, '"');
+}
+
+/* Appends a type's qualified name. */
+void
+bloomfam_family_append_type(StringInfo buf, Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	Form_pg_type form;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	form = (Form_pg_type) GETSTRUCT(tuple);
+	append_quoted(buf, get_namespace_name_or_temp(form->typnamespace));
+	appendStringInfoChar(buf, '.');
+	append_quoted(buf, NameStr(form->typname));
+	ReleaseSysCache(tuple);
+}
+
+/* Appends what every hash function of the server depends on. */
+void
+bloomfam_family_append_server(StringInfo buf)
+{
+#ifdef WORDS_BIGENDIAN
+	const char *byte_order = "be";
+#else
+	const char *byte_order = "le";
+#endif
+
+	appendStringInfo(buf, "pg%d:%s", BLOOMFAM_PG_MAJOR, byte_order);
+}
+
+/*
+ * A text column of a catalog's row as a string; NULL for a null, or if this major version has no
+ * such column.
+ */
+static char *
+catalog_string(int cacheid, HeapTuple tuple, AttrNumber attnum)
+{
+	Datum		value;
+	bool		isnull;
+
+	if (attnum == InvalidAttrNumber)
+		return NULL;
+	value = SysCacheGetAttr(cacheid, tuple, attnum, &isnull);
+	return isnull ? NULL : TextDatumGetCString(value);
+}
+
+/*
+ * Appends what a collation's comparisons depend on: its provider, its locale, the version of that
+ * locale that the library at hand has, and its rules if there are any.  Not its name: two
+ * collations with the same of all this compare the same.
+ */
+void
+bloomfam_family_append_collation(StringInfo buf, Oid collation)
+{
+	HeapTuple	tuple;
+	char		provider;
+	char	   *collate;
+	char	   *ctype;
+	char	   *locale;
+	char	   *rules;
+	const char *main_locale;
+
+	if (collation == DEFAULT_COLLATION_OID)
+	{
+		tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for database %u", MyDatabaseId);
+		provider = ((Form_pg_database) GETSTRUCT(tuple))->datlocprovider;
+		collate = catalog_string(DATABASEOID, tuple, Anum_pg_database_datcollate);
+		ctype = catalog_string(DATABASEOID, tuple, Anum_pg_database_datctype);
+		locale = catalog_string(DATABASEOID, tuple, BLOOMFAM_ANUM_DAT_LOCALE);
+		rules = catalog_string(DATABASEOID, tuple, BLOOMFAM_ANUM_DAT_RULES);
+	}
+	else
+	{
+		tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for collation %u", collation);
+		provider = ((Form_pg_collation) GETSTRUCT(tuple))->collprovider;
+		collate = catalog_string(COLLOID, tuple, Anum_pg_collation_collcollate);
+		ctype = catalog_string(COLLOID, tuple, Anum_pg_collation_collctype);
+		locale = catalog_string(COLLOID, tuple, BLOOMFAM_ANUM_COLL_LOCALE);
+		rules = catalog_string(COLLOID, tuple, BLOOMFAM_ANUM_COLL_RULES);
+	}
+	ReleaseSysCache(tuple);
+
+	main_locale = provider == COLLPROVIDER_LIBC ? collate : locale;
+	appendStringInfo(buf, ":%s:", collprovider_name(provider));
+	append_quoted(buf, main_locale);
+	if (collate != NULL || ctype != NULL)
+	{
+		/* the classes of characters; a database has these whatever its provider */
+		appendStringInfoChar(buf, ':');
+		append_quoted(buf, collate);
+		appendStringInfoChar(buf, ':');
+		append_quoted(buf, ctype);
+	}
+	appendStringInfoChar(buf, ':');
+	append_quoted(buf,
+				  main_locale != NULL ? get_collation_actual_version(provider, main_locale) : NULL);
+	if (rules != NULL)
+	{
+		appendStringInfoString(buf, ":rules=");
+		append_quoted(buf, rules);
+	}
+}

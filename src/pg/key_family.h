@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_family.h
+ *	  The names of key families.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_KEY_FAMILY_H
+#define BLOOMFAM_KEY_FAMILY_H
+
+#include "lib/stringinfo.h"
+
+#include "pg/key.h"
+
+/*
+ * The name of the family with this id, if it is one of the well-known ones (those without a
+ * user's names in them); else NULL.
+ */
+extern const char *bloomfam_family_name(uint64 family_id);
+
+/* Gives a hasher its family; the name is copied into the current memory context. */
+extern void bloomfam_family_set(BloomfamHasher *hasher, const char *name);
+
+/* What names are made of: a type's qualified name, the server, and a collation. */
+extern void bloomfam_family_append_type(StringInfo name, Oid type);
+extern void bloomfam_family_append_server(StringInfo name);
+extern void bloomfam_family_append_collation(StringInfo name, Oid collation);
+
+#endif							/* BLOOMFAM_KEY_FAMILY_H */

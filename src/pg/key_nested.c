@@ -1,0 +1,405 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_nested.c
+ *	  Keys that are made of others: arrays, ranges, multiranges and rows.
+ *
+ * Canonical bytes are made of items.  An item is 9 bytes: 1 and the value's hash; or, for a null,
+ * 0 and 8 zeros.
+ *
+ *	x[]				number of dimensions, 4 bytes; for each its length and its lower bound, 4 bytes
+ *					each; the elements' items
+ *	oidvector		as oid[] with all lower bounds 0, since its = does not look at them
+ *	range(x)		1 byte of flags (1 empty, 2 and 4 without lower and upper bound, 8 and 16 with
+ *					inclusive lower and upper bound), then the bounds' hashes, 8 bytes each, 0 for
+ *					a bound that is not there
+ *	multirange(x)	number of ranges, 4 bytes; the ranges' bytes
+ *	row(x,y)		the items of the columns
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_range.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/arrayaccess.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/multirangetypes.h"
+#include "utils/rangetypes.h"
+#include "utils/syscache.h"
+
+#include "pg/key_bytes.h"
+#include "pg/key_family.h"
+#include "pg/key_nested.h"
+
+/* One item, and one range, in canonical bytes. */
+#define ITEM_SIZE			(1 + sizeof(uint64))
+#define RANGE_SIZE			(1 + 2 * sizeof(uint64))
+
+/* Work buffers beyond this are not kept from key to key. */
+#define BUFFER_KEEP_SIZE	((Size) 1024 * 1024)
+
+/* A work buffer that is reused from key to key. */
+typedef struct WorkBuffer
+{
+	MemoryContext context;
+	uint8	   *data;
+	Size		size;
+} WorkBuffer;
+
+typedef struct ArrayHasher
+{
+	BloomfamHasher base;
+	BloomfamHasher *element;
+	int16		typlen;			/* of the element */
+	bool		typbyval;
+	char		typalign;
+	bool		ignore_bounds;	/* = does not look at lower bounds */
+	WorkBuffer	buffer;
+} ArrayHasher;
+
+/* Ranges and multiranges. */
+typedef struct RangeHasher
+{
+	BloomfamHasher base;
+	BloomfamHasher *bound;
+	TypeCacheEntry *range;
+	WorkBuffer	buffer;			/* of a multirange */
+} RangeHasher;
+
+/* Rows of one type. */
+typedef struct RowHasher
+{
+	BloomfamHasher base;
+	Oid			type;
+	int32		typmod;			/* tells anonymous row types apart; -1 for others */
+	TupleDesc	desc;
+	BloomfamHasher **columns;	/* NULL for a dropped one */
+	Datum	   *values;
+	bool	   *nulls;
+	uint8	   *bytes;
+} RowHasher;
+
+/* ---- bytes ---- */
+
+static void
+buffer_init(WorkBuffer *buffer)
+{
+	buffer->context = CurrentMemoryContext;
+	buffer->data = NULL;
+	buffer->size = 0;
+}
+
+/* Room for so many bytes; what was there before is lost. */
+static uint8 *
+buffer_reserve(WorkBuffer *buffer, Size size)
+{
+	if (size > buffer->size)
+	{
+		uint8	   *old = buffer->data;
+
+		size = Max(size, 2 * buffer->size);
+		buffer->data = NULL;
+		buffer->size = 0;
+		if (old != NULL)
+			pfree(old);
+		buffer->data = (uint8 *) MemoryContextAllocHuge(buffer->context, size);
+		buffer->size = size;
+	}
+	return buffer->data;
+}
+
+/* Gives an uncommonly large buffer back. */
+static void
+buffer_release(WorkBuffer *buffer)
+{
+	if (buffer->size > BUFFER_KEEP_SIZE)
+	{
+		pfree(buffer->data);
+		buffer->data = NULL;
+		buffer->size = 0;
+	}
+}
+
+/* Writes the item of a value, and returns where the next one goes. */
+static inline uint8 *
+put_item(uint8 *bytes, BloomfamHasher *hasher, Datum value, bool isnull)
+{
+	bytes[0] = isnull ? 0 : 1;
+	put_le(bytes + 1, isnull ? 0 : hasher->hash(hasher, value), sizeof(uint64));
+	return bytes + ITEM_SIZE;
+}
+
+/* ---- arrays ---- */
+
+static uint64
+key_array(BloomfamHasher *hasher, Datum key)
+{
+	ArrayHasher *self = (ArrayHasher *) hasher;
+	AnyArrayType *array = DatumGetAnyArrayP(key);
+	int			ndim = AARR_NDIM(array);
+	int		   *dims = AARR_DIMS(array);
+	int		   *bounds = AARR_LBOUND(array);
+	int			nitems = ArrayGetNItems(ndim, dims);
+	Size		size = 4 + (Size) ndim * 8 + (Size) nitems * ITEM_SIZE;
+	uint8	   *bytes = buffer_reserve(&self->buffer, size);
+	uint8	   *p = bytes;
+	array_iter	iter;
+	uint64		hash;
+	int			i;
+
+	put_le(p, (uint32) ndim, 4);
+	p += 4;
+	for (i = 0; i < ndim; i++)
+	{
+		put_le(p, (uint32) dims[i], 4);
+		put_le(p + 4, self->ignore_bounds ? 0 : (uint32) bounds[i], 4);
+		p += 8;
+	}
+
+	array_iter_setup(&iter, array);
+	for (i = 0; i < nitems; i++)
+	{
+		bool		isnull;
+		Datum		value =
+			array_iter_next(&iter, &isnull, i, self->typlen, self->typbyval, self->typalign);
+
+		p = put_item(p, self->element, value, isnull);
+	}
+
+	hash = bf_hash_bytes(bytes, size);
+	buffer_release(&self->buffer);
+	if (!VARATT_IS_EXPANDED_HEADER(array))
+		free_copy(array, key);
+	return hash;
+}
+
+BloomfamHasher *
+bloomfam_array_hasher(Oid type, Oid element_type, BloomfamHasher *element)
+{
+	ArrayHasher *self = (ArrayHasher *) palloc0(sizeof(ArrayHasher));
+	char	   *name;
+
+	self->base.hash = key_array;
+	self->element = element;
+	get_typlenbyvalalign(element_type, &self->typlen, &self->typbyval, &self->typalign);
+	buffer_init(&self->buffer);
+
+	/* int2vector has no = of its own, and takes that of arrays */
+	self->ignore_bounds = type == OIDVECTOROID;
+	name = self->ignore_bounds ? pstrdup("oidvector") : psprintf("%s[]", element->family);
+	bloomfam_family_set(&self->base, name);
+	pfree(name);
+	return &self->base;
+}
+
+/* ---- ranges and multiranges ---- */
+
+static void
+put_range(uint8 *bytes, BloomfamHasher *bound, const RangeBound *lower, const RangeBound *upper,
+		  bool empty)
+{
+	memset(bytes, 0, RANGE_SIZE);
+	if (empty)
+	{
+		bytes[0] = 1;
+		return;
+	}
+
+	/* whether an infinite bound is inclusive has no meaning */
+	if (lower->infinite)
+		bytes[0] |= 2;
+	else
+	{
+		bytes[0] |= lower->inclusive ? 8 : 0;
+		put_le(bytes + 1, bound->hash(bound, lower->val), sizeof(uint64));
+	}
+	if (upper->infinite)
+		bytes[0] |= 4;
+	else
+	{
+		bytes[0] |= upper->inclusive ? 16 : 0;
+		put_le(bytes + 1 + sizeof(uint64), bound->hash(bound, upper->val), sizeof(uint64));
+	}
+}
+
+static uint64
+key_range(BloomfamHasher *hasher, Datum key)
+{
+	RangeHasher *self = (RangeHasher *) hasher;
+	RangeType  *value = DatumGetRangeTypeP(key);
+	RangeBound	lower;
+	RangeBound	upper;
+	bool		empty;
+	uint8		bytes[RANGE_SIZE];
+
+	range_deserialize(self->range, value, &lower, &upper, &empty);
+	put_range(bytes, self->bound, &lower, &upper, empty);
+	free_copy(value, key);
+	return bf_hash_bytes(bytes, sizeof(bytes));
+}
+
+static uint64
+key_multirange(BloomfamHasher *hasher, Datum key)
+{
+	RangeHasher *self = (RangeHasher *) hasher;
+	MultirangeType *value = DatumGetMultirangeTypeP(key);
+	uint32		count = value->rangeCount;
+	Size		size = 4 + (Size) count * RANGE_SIZE;
+	uint8	   *bytes = buffer_reserve(&self->buffer, size);
+	uint8	   *p = bytes;
+	uint64		hash;
+	uint32		i;
+
+	put_le(p, count, 4);
+	p += 4;
+	for (i = 0; i < count; i++)
+	{
+		RangeBound	lower;
+		RangeBound	upper;
+
+		multirange_get_bounds(self->range, value, i, &lower, &upper);
+		put_range(p, self->bound, &lower, &upper, false);
+		p += RANGE_SIZE;
+	}
+
+	hash = bf_hash_bytes(bytes, size);
+	buffer_release(&self->buffer);
+	free_copy(value, key);
+	return hash;
+}
+
+/*
+ * Ranges compare their bounds by an operator class of their own.  Unless that has the subtype's
+ * equality, what the subtype's hasher tells apart may be one and the same to the range.
+ */
+static void
+check_range_equality(TypeCacheEntry *range)
+{
+	HeapTuple	tuple = SearchSysCache1(RANGETYPE, ObjectIdGetDatum(range->type_id));
+	Oid			opclass;
+	Oid			subtype = range->rngelemtype->type_id;
+	Oid			opfamily;
+	Oid			opcintype;
+	Oid			equality;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for range type %u", range->type_id);
+	opclass = ((Form_pg_range) GETSTRUCT(tuple))->rngsubopc;
+	ReleaseSysCache(tuple);
+
+	if (!get_opclass_opfamily_and_input_type(opclass, &opfamily, &opcintype))
+		elog(ERROR, "cache lookup failed for operator class %u", opclass);
+	equality = get_opfamily_member(opfamily, opcintype, opcintype, BTEqualStrategyNumber);
+	if (!OidIsValid(equality) || equality != lookup_type_cache(subtype, TYPECACHE_EQ_OPR)->eq_opr)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot hash keys of type %s", format_type_be(range->type_id)),
+			 errdetail(
+				 "The operator class of the range type has another equality than its subtype %s by default.",
+				 format_type_be(subtype)),
+			 errhint("Use a range type with the subtype's default operator class.")));
+}
+
+static BloomfamHasher *
+make_ranges(const char *family, uint64 (*hash) (BloomfamHasher *hasher, Datum key),
+			TypeCacheEntry *range, BloomfamHasher *bound)
+{
+	RangeHasher *self = (RangeHasher *) palloc0(sizeof(RangeHasher));
+	char	   *name = psprintf("%s(%s)", family, bound->family);
+
+	check_range_equality(range);
+	self->base.hash = hash;
+	self->range = range;
+	self->bound = bound;
+	buffer_init(&self->buffer);
+	bloomfam_family_set(&self->base, name);
+	pfree(name);
+	return &self->base;
+}
+
+BloomfamHasher *
+bloomfam_range_hasher(TypeCacheEntry *range, BloomfamHasher *bound)
+{
+	return make_ranges("range", key_range, range, bound);
+}
+
+BloomfamHasher *
+bloomfam_multirange_hasher(TypeCacheEntry *range, BloomfamHasher *bound)
+{
+	return make_ranges("multirange", key_multirange, range, bound);
+}
+
+/* ---- rows ---- */
+
+static uint64
+key_row(BloomfamHasher *hasher, Datum key)
+{
+	RowHasher  *self = (RowHasher *) hasher;
+	HeapTupleHeader row = DatumGetHeapTupleHeader(key);
+	HeapTupleData tuple;
+	Oid			type;
+	int32		typmod;
+	uint8	   *p = self->bytes;
+	int			i;
+
+	check_stack_depth();
+
+	bloomfam_row_type(row, &type, &typmod);
+	if (type != self->type || typmod != self->typmod)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("unexpected row type %s in a key", format_type_be(type)),
+				 errdetail("The key's type has %s there.", format_type_be(self->type))));
+
+	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = row;
+	heap_deform_tuple(&tuple, self->desc, self->values, self->nulls);
+
+	for (i = 0; i < self->desc->natts; i++)
+	{
+		if (self->columns[i] != NULL)
+			p = put_item(p, self->columns[i], self->values[i], self->nulls[i]);
+	}
+
+	free_copy(row, key);
+	return bf_hash_bytes(self->bytes, p - self->bytes);
+}
+
+BloomfamHasher *
+bloomfam_row_hasher(Oid type, int32 typmod, TupleDesc desc, BloomfamHasher **columns)
+{
+	RowHasher  *self = (RowHasher *) palloc0(sizeof(RowHasher));
+	StringInfoData name;
+	int			i;
+
+	self->base.hash = key_row;
+	self->type = type;
+	self->typmod = typmod;
+	self->desc = desc;
+	self->columns = columns;
+	self->values = (Datum *) palloc0(desc->natts * sizeof(Datum));
+	self->nulls = (bool *) palloc0(desc->natts * sizeof(bool));
+	self->bytes = (uint8 *) palloc(desc->natts * ITEM_SIZE);
+
+	initStringInfo(&name);
+	appendStringInfoString(&name, "row(");
+	for (i = 0; i < desc->natts; i++)
+	{
+		if (columns[i] == NULL)
+			continue;
+		if (name.data[name.len - 1] != '(')
+			appendStringInfoChar(&name, ',');
+		appendStringInfoString(&name, columns[i]->family);
+	}
+	appendStringInfoChar(&name, ')');
+	bloomfam_family_set(&self->base, name.data);
+	pfree(name.data);
+	return &self->base;
+}

@@ -1,0 +1,151 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_text.c
+ *	  Keys that are texts.
+ *
+ * Canonical bytes of the family "text": the characters in UTF-8; of bpchar without its trailing
+ * blanks.  Under a collation that calls unlike bytes equal they are hashed by the server's
+ * function for text, and the family is another one, with the collation in its name.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "pg/key_bytes.h"
+#include "pg/key_family.h"
+#include "pg/key_function.h"
+#include "pg/key_scalar.h"
+#include "pg/key_text.h"
+
+/* Hashes characters of the database's encoding as UTF-8. */
+static uint64
+hash_converted(const char *str, int len)
+{
+	char	   *utf8 = pg_server_to_any(str, len, PG_UTF8);
+	uint64		hash;
+
+	if (utf8 == str)			/* nothing to convert */
+		return bf_hash_bytes(str, len);
+	hash = bf_hash_bytes(utf8, strlen(utf8));
+	pfree(utf8);
+	return hash;
+}
+
+uint64
+bloomfam_hash_string(const char *str, int len)
+{
+	return encoding_is_plain() ? bf_hash_bytes(str, len) : hash_converted(str, len);
+}
+
+static uint64
+key_text_converted(BloomfamHasher *hasher, Datum key)
+{
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
+	uint64		hash = hash_converted(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+
+	free_copy(value, key);
+	return hash;
+}
+
+static uint64
+key_bpchar(BloomfamHasher *hasher, Datum key)
+{
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
+	char	   *str = VARDATA_ANY(value);
+	uint64		hash = bloomfam_hash_string(str, bpchartruelen(str, VARSIZE_ANY_EXHDR(value)));
+
+	free_copy(value, key);
+	return hash;
+}
+
+/* name, and the C strings that literals of type unknown are */
+static uint64
+key_cstring(BloomfamHasher *hasher, Datum key)
+{
+	const char *str = DatumGetPointer(key);
+
+	return bloomfam_hash_string(str, (int) strlen(str));
+}
+
+/* name and unknown; name's own hash function does not look at the collation, though its = does. */
+static uint64
+key_cstring_by_function(BloomfamHasher *hasher, Datum key)
+{
+	const char *str = DatumGetPointer(key);
+
+	return bloomfam_hash_string_by_function(hasher, str, strlen(str));
+}
+
+/*
+ * bpchar; its own hash function, in 15, does not drop trailing blanks under such collations,
+ * though its = does.
+ */
+static uint64
+key_bpchar_by_function(BloomfamHasher *hasher, Datum key)
+{
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
+	char	   *str = VARDATA_ANY(value);
+	uint64		hash;
+
+	hash = bloomfam_hash_string_by_function(hasher, str,
+							  bpchartruelen(str, VARSIZE_ANY_EXHDR(value)));
+	free_copy(value, key);
+	return hash;
+}
+
+bool
+bloomfam_is_text(Oid type)
+{
+	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID || type == NAMEOID ||
+		type == UNKNOWNOID;
+}
+
+/*
+ * Text under a collation: by its bytes if equality is that of bytes, else by the server's hash
+ * function for text, which sees what is equal under the collation.
+ */
+BloomfamHasher *
+bloomfam_text_hasher(Oid type, Oid collation)
+{
+	BloomfamHasher *hasher;
+	bool		is_cstring = type == NAMEOID || type == UNKNOWNOID;
+	StringInfoData name;
+
+	/* a literal has no collation of its own */
+	if (type == UNKNOWNOID && !OidIsValid(collation))
+		collation = DEFAULT_COLLATION_OID;
+	bloomfam_key_check_collation(collation);
+
+	if (get_collation_isdeterministic(collation))
+	{
+		hasher = (BloomfamHasher *) palloc0(sizeof(BloomfamHasher));
+		if (is_cstring)
+			hasher->hash = key_cstring;
+		else if (type == BPCHAROID)
+			hasher->hash = key_bpchar;
+		else
+			hasher->hash = encoding_is_plain() ? bloomfam_hash_varlena : key_text_converted;
+		bloomfam_family_set(hasher, "text");
+		return hasher;
+	}
+
+	hasher = bloomfam_function_hasher(F_HASHTEXTEXTENDED, collation);
+	if (is_cstring)
+		hasher->hash = key_cstring_by_function;
+	else if (type == BPCHAROID)
+		hasher->hash = key_bpchar_by_function;
+	initStringInfo(&name);
+	appendStringInfoString(&name, "text@");
+	bloomfam_family_append_server(&name);
+	bloomfam_family_append_collation(&name, collation);
+	bloomfam_family_set(hasher, name.data);
+	pfree(name.data);
+	return hasher;
+}
