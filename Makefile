@@ -4,29 +4,41 @@
 #   prove_installcheck the TAP tests (not as root: they run initdb)
 #   check-core check-fuzz fuzz bench-core   without PostgreSQL: test/standalone.mk
 
+# The folder of the sources, as srcdir, which only PGXS sets: another than the
+# current one in a VPATH build (mkdir b; cd b; make -f ../Makefile).
+top := $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
+# files PATTERN...: those of the sources, as the build names them
+files = $(patsubst $(top)/%,%,$(sort $(wildcard $(addprefix $(top)/,$(1)))))
+
 EXTENSION = bloomfam
-EXTVERSION = $(shell sed -n "s/^default_version *= *'\([^']*\)'.*/\1/p" bloomfam.control)
+EXTVERSION = $(shell sed -n "s/^default_version *= *'\([^']*\)'.*/\1/p" $(top)/bloomfam.control)
 MODULE_big = bloomfam
 PGFILEDESC = "bloomfam - Bloom filters and their relatives as a datatype"
 
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/core/*.c src/pg/*.c src/join/*.c)))
-DATA = $(sort $(wildcard sql/bloomfam--*.sql))
+OBJS = $(patsubst %.c,%.o,$(call files,src/*.c src/core/*.c src/pg/*.c src/join/*.c src/maplet/*.c))
+DATA = $(call files,sql/bloomfam--*.sql)
 
-PG_CPPFLAGS = -I$(srcdir)/src
+PG_CPPFLAGS = -I$(top)/src
 # which headers each object needs
 PG_CFLAGS = -MMD -MP
 SHLIB_LINK = -lm
 
 # test/sql against expected/; install makes the extension the others use.
-regress_names = $(patsubst test/sql/%.sql,%,$(sort $(wildcard test/sql/*.sql)))
+regress_names = $(patsubst test/sql/%.sql,%,$(call files,test/sql/*.sql))
 REGRESS = $(filter install,$(regress_names)) $(filter-out install,$(regress_names))
-REGRESS_OPTS = --inputdir=test
+REGRESS_OPTS = --inputdir=$(top)/test
 
 # No name may be that of a test above: since 16 both look into expected/ first.
-isolation_names = $(patsubst test/isolation/specs/%.spec,%,$(sort $(wildcard test/isolation/specs/*.spec)))
+isolation_names = $(patsubst test/isolation/specs/%.spec,%,$(call files,test/isolation/specs/*.spec))
 ifneq (,$(isolation_names))
 ISOLATION = $(isolation_names)
-ISOLATION_OPTS = --inputdir=test/isolation
+ISOLATION_OPTS = --inputdir=$(top)/test/isolation
+endif
+
+# pg_regress looks for expected/ in the current folder.
+ifneq ($(top),.)
+REGRESS_PREP = $(CURDIR)/expected
+EXTRA_CLEAN = $(REGRESS_PREP)
 endif
 
 # No bitcode for the server's JIT, so no clang either.  The server could inline
@@ -34,7 +46,7 @@ endif
 # Nothing is lost: 15 inlines no function of an extension, contrib's included.
 override with_llvm = no
 
-EXTRA_CLEAN = build tmp_check $(OBJS:.o=.d)
+EXTRA_CLEAN += build tmp_check $(OBJS:.o=.d)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -44,6 +56,15 @@ include $(PGXS)
 # must not meet the server's own (bloom_create and its like).  Not the whole
 # module: up to PostgreSQL 15 that would hide Pg_magic_func as well.
 src/core/%.o: override CFLAGS += -fvisibility=hidden -Wextra -Wshadow -Wcast-qual -Wstrict-prototypes
+
+# Of a VPATH build: full names, as make would find these in the sources.
+object_folders = $(sort $(patsubst %,$(CURDIR)/%.,$(dir $(OBJS))))
+$(OBJS): | $(object_folders)
+$(object_folders):
+	$(MKDIR_P) $@
+
+$(CURDIR)/expected:
+	ln -s '$(abspath $(top))/expected' $@
 
 -include $(wildcard $(OBJS:.o=.d))
 
@@ -58,8 +79,8 @@ prove_installcheck:
 
 .PHONY: check-core check-fuzz fuzz bench-core
 check-core check-fuzz fuzz bench-core:
-	$(MAKE) -f test/standalone.mk $@
+	$(MAKE) -C $(top) -f test/standalone.mk BUILD='$(CURDIR)/build' $@
 
 .PHONY: dist
 dist:
-	git archive --format=zip --prefix=bloomfam-$(EXTVERSION)/ -o bloomfam-$(EXTVERSION).zip HEAD
+	git -C $(top) archive --format=zip --prefix=bloomfam-$(EXTVERSION)/ -o '$(CURDIR)/bloomfam-$(EXTVERSION).zip' HEAD

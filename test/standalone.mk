@@ -11,8 +11,9 @@
 #
 # A program is a file t_*, s_*, fuzz_* or bench/core/*.c, linked with all of
 # src/core and with the other files of test/core.  Everything is built under
-# build/VARIANT/, in the folders of its source.
+# $(BUILD)/VARIANT/, in the folders of its source.
 
+BUILD ?= build
 GCC ?= gcc
 CLANG ?= $(firstword $(foreach c,clang clang-19 clang-16 clang-14,$(if $(shell command -v $(c)),$(c))) clang)
 FUZZ_SECONDS ?= 60
@@ -28,27 +29,27 @@ fuzzers = $(patsubst %.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 benches = $(patsubst %.c,%,$(sort $(wildcard bench/core/*.c)))
 
 # the long ones first, so that none is left to run alone
-all_core = $(addprefix build/gcc-o2/,$(long_tests)) $(foreach v,gcc-asan clang-asan,$(addprefix build/$(v)/,$(tests))) \
-	$(addprefix build/gcc-o2/,$(tests))
-all_replay = $(addprefix build/clang-asan/,$(fuzzers))
+all_core = $(addprefix $(BUILD)/gcc-o2/,$(long_tests)) $(foreach v,gcc-asan clang-asan,$(addprefix $(BUILD)/$(v)/,$(tests))) \
+	$(addprefix $(BUILD)/gcc-o2/,$(tests))
+all_replay = $(addprefix $(BUILD)/clang-asan/,$(fuzzers))
 
 .PHONY: all check-core check-fuzz fuzz bench-core FORCE
 .SECONDARY:
-all: $(all_core) $(all_replay) $(addprefix build/gcc-o2/,$(benches))
+all: $(all_core) $(all_replay) $(addprefix $(BUILD)/gcc-o2/,$(benches))
 
-check-core: $(addsuffix .run,$(all_core)) $(patsubst %,build/gcc-o2/%.smoke,$(benches))
+check-core: $(addsuffix .run,$(all_core)) $(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(benches))
 check-fuzz: $(addsuffix .replay,$(all_replay))
 fuzz: $(addprefix fuzz-,$(notdir $(fuzzers)))
 bench-core: $(addprefix bench-,$(notdir $(benches)))
 
 # variant NAME COMPILER FLAGS
 define variant
-build/$(1)/%.o: %.c test/standalone.mk
+$(BUILD)/$(1)/%.o: %.c test/standalone.mk
 	@mkdir -p $$(@D)
 	$(2) $$(flags) $(3) -MMD -MP -c -o $$@ $$<
-build/$(1)/test/core/%: build/$(1)/test/core/%.o $$(patsubst %,build/$(1)/%.o,$$(core) $$(helpers))
+$(BUILD)/$(1)/test/core/%: $(BUILD)/$(1)/test/core/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(helpers))
 	$(2) $(3) -o $$@ $$^ -lm
-build/$(1)/bench/core/%: build/$(1)/bench/core/%.o $$(patsubst %,build/$(1)/%.o,$$(core))
+$(BUILD)/$(1)/bench/core/%: $(BUILD)/$(1)/bench/core/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core))
 	$(2) $(3) -o $$@ $$^ -lm
 endef
 
@@ -57,26 +58,26 @@ $(eval $(call variant,clang-asan,$(CLANG),$(sanitize)))
 $(eval $(call variant,clang-fuzz,$(CLANG),$(sanitize) -fsanitize=fuzzer-no-link))
 $(eval $(call variant,gcc-o2,$(GCC),-O2 -g))
 
-build/clang-asan/test/fuzz/fuzz_%: $(patsubst %,build/clang-asan/%.o,test/fuzz/fuzz_% test/fuzz/replay $(core))
+$(BUILD)/clang-asan/test/fuzz/fuzz_%: $(patsubst %,$(BUILD)/clang-asan/%.o,test/fuzz/fuzz_% test/fuzz/replay $(core))
 	$(CLANG) $(sanitize) -o $@ $^ -lm
-build/clang-fuzz/test/fuzz/fuzz_%: $(patsubst %,build/clang-fuzz/%.o,test/fuzz/fuzz_% $(core))
+$(BUILD)/clang-fuzz/test/fuzz/fuzz_%: $(patsubst %,$(BUILD)/clang-fuzz/%.o,test/fuzz/fuzz_% $(core))
 	$(CLANG) $(sanitize) -fsanitize=fuzzer -o $@ $^ -lm
 
 %.run: % FORCE
-	@test/run-program $<
+	@BUILD=$(BUILD) test/run-program $<
 %.smoke: % FORCE
-	@test/run-program $< --smoke
+	@BUILD=$(BUILD) test/run-program $< --smoke
 %.replay: % FORCE
-	@test/run-program $< test/fuzz/corpus
+	@BUILD=$(BUILD) test/run-program $< test/fuzz/corpus
 
-# Finds go to build/fuzz/: the new inputs to a folder of the target's name, those
+# Finds go to $(BUILD)/fuzz/: the new inputs to a folder of the target's name, those
 # that crash beside it.  What is worth keeping is copied to test/fuzz/corpus.
-fuzz-%: build/clang-fuzz/test/fuzz/%
-	@mkdir -p build/fuzz/$*
-	$< -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=build/fuzz/$*- \
-		build/fuzz/$* $(sort $(wildcard test/fuzz/corpus test/fuzz/corpus/*/))
+fuzz-%: $(BUILD)/clang-fuzz/test/fuzz/%
+	@mkdir -p $(BUILD)/fuzz/$*
+	$< -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/$*- \
+		$(BUILD)/fuzz/$* $(sort $(wildcard test/fuzz/corpus test/fuzz/corpus/*/))
 
-bench-%: build/gcc-o2/bench/core/%
+bench-%: $(BUILD)/gcc-o2/bench/core/%
 	$<
 
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

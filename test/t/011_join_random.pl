@@ -10,7 +10,8 @@
 use strict;
 use warnings;
 
-use lib "$ENV{TESTDIR}/test/join";
+use FindBin;
+use lib "$FindBin::Bin/../join";
 use BloomfamTest;
 use JoinRunner;
 use JSON::PP;
