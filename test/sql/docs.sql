@@ -60,6 +60,62 @@ WHERE day < '2024-01-08';
 \c :original
 DROP DATABASE docs_examples;
 
+-- ==================== docs/cookbook.md
+CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+\c docs_examples
+SET lc_messages = 'C';
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/cookbook.md, example 1
+CREATE TABLE watched AS SELECT 'device-' || i * 199 AS device FROM generate_series(1, 500) i;
+CREATE TABLE feed AS SELECT i AS id, 'device-' || i * 7919 % 100000 AS device, i % 97 AS value FROM generate_series(1, 100000) i;
+CREATE TABLE kept (id int, device text, value int);
+
+INSERT INTO kept
+SELECT f.* FROM feed f JOIN watched USING (device)
+WHERE bloom_may_contain((SELECT bloom_agg(device) FROM watched), f.device);
+
+SELECT count(*) AS kept, (SELECT count(*) FROM feed WHERE device IN (SELECT device FROM watched)) AS wanted FROM kept;
+
+-- docs/cookbook.md, example 2
+SELECT length(bloom_agg(device, 0.001)::bytea) < 2000 AS small_enough_to_send FROM watched;
+
+-- docs/cookbook.md, example 3
+CREATE TABLE log_file AS
+SELECT 'app-' || n || '.log' AS file, bloom_agg('req-' || (n * 1000 + i), 0.001) AS requests
+FROM generate_series(1, 200) n, generate_series(0, 999) i GROUP BY n;
+
+SELECT file FROM log_file WHERE requests @~ 'req-77077' ORDER BY file;
+
+-- docs/cookbook.md, example 4
+CREATE TABLE archive (id int, body text, words bloomfilter);
+
+CREATE FUNCTION words_of(body text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
+    SELECT array_agg(DISTINCT w) FROM regexp_split_to_table(lower(body), '[^a-z0-9]+') w WHERE w <> ''
+$$;
+
+INSERT INTO archive
+SELECT i, body, (SELECT bloom_agg(w) FROM unnest(words_of(body)) w)
+FROM generate_series(1, 2000) i,
+     LATERAL (SELECT format('Report %s: sensor s%s reads %s, operator op%s', i, i * 7 % 500, i * 31 % 1000, i % 40)) r(body);
+
+SELECT id, body FROM archive
+WHERE bloom_may_contain_all(words, words_of('sensor s350')) AND body ~* '\mop10\M'
+  AND bloom_may_contain(words, 'op10')
+ORDER BY id;
+
+-- docs/cookbook.md, example 5
+CREATE TABLE price AS SELECT i % 50 AS shop, i AS article FROM generate_series(1, 5000) i;
+
+SELECT bloom_may_contain(f, (7, 57)) AS shop_7_has_57, bloom_may_contain(f, (8, 57)) AS shop_8_has_57
+FROM (SELECT bloom_agg((shop, article), 0.001) FROM price) s(f);
+-- end
+\c :original
+DROP DATABASE docs_examples;
+
 -- ==================== docs/distributed.md
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
@@ -652,6 +708,59 @@ SELECT * FROM events_with(7919 * 500);
 SELECT count(*) AS partitions_to_read FROM event_filter WHERE bloom_may_contain(ids, 5::bigint);
 
 -- docs/stored.md, example 7
+CREATE TABLE session (token uuid, at timestamptz DEFAULT now());
+CREATE TABLE session_filter (filter bloomfilter NOT NULL);
+INSERT INTO session_filter VALUES (bloom_create(1000000, 0.01, 'blocked', 'uuid'));
+
+CREATE FUNCTION session_follow() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE session_filter SET filter = bloom_add_all(filter, keys)
+    FROM (SELECT array_agg(token) AS keys FROM new_rows) s WHERE keys IS NOT NULL;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER follow_insert AFTER INSERT ON session REFERENCING NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION session_follow();
+CREATE TRIGGER follow_update AFTER UPDATE ON session REFERENCING NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION session_follow();
+
+INSERT INTO session SELECT ('00000000-0000-0000-0000-' || lpad(i::text, 12, '0'))::uuid FROM generate_series(1, 1000) i;
+
+SELECT bool_and(filter @~ token) AS all_are_there FROM session, session_filter;
+
+-- docs/stored.md, example 8
+CREATE TABLE payment (id bigint);
+CREATE TABLE payment_pending (id bigint NOT NULL);
+CREATE TABLE payment_filter (filter bloomfilter NOT NULL);
+INSERT INTO payment_filter VALUES (bloom_create(1000000, 0.01, 'blocked', 'bigint'));
+
+CREATE FUNCTION payment_follow() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO payment_pending SELECT id FROM new_rows WHERE id IS NOT NULL;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER follow AFTER INSERT ON payment REFERENCING NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION payment_follow();
+
+CREATE FUNCTION payment_fold() RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    keys bigint[];
+BEGIN
+    PERFORM FROM payment_filter FOR UPDATE;     -- one at a time
+    WITH taken AS (DELETE FROM payment_pending RETURNING id) SELECT array_agg(id) INTO keys FROM taken;
+    UPDATE payment_filter SET filter = bloom_add_all(filter, keys) WHERE keys IS NOT NULL;
+    RETURN coalesce(cardinality(keys), 0);
+END $$;
+
+CREATE FUNCTION payment_may_have(key bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT (SELECT filter @~ key FROM payment_filter) OR EXISTS (SELECT FROM payment_pending WHERE id = key)
+$$;
+
+INSERT INTO payment SELECT generate_series(1, 500);
+SELECT payment_may_have(7) AS before_folding, payment_fold() AS folded;
+INSERT INTO payment SELECT generate_series(501, 600);
+SELECT payment_may_have(7) AS after_folding, payment_may_have(555) AS pending;
+
+-- docs/stored.md, example 9
 CREATE TABLE visit AS SELECT x AS visitor FROM generate_series(1, 40000) x;
 CREATE STATISTICS visit_shard ON bloom_shard(visitor, 8) FROM visit;
 ANALYZE visit;
@@ -662,10 +771,10 @@ SELECT bloom_shard(visitor, 8) AS shard, bloom_agg(visitor, 0.001) AS keys FROM 
 SELECT x, bloom_may_contain(keys, x) AS maybe
 FROM unnest('{7,77777,39999}'::int[]) x JOIN seen ON shard = bloom_shard(x, 8) ORDER BY x;
 
--- docs/stored.md, example 8
+-- docs/stored.md, example 10
 SELECT added, (bloom_info(filter)).keys_added FROM bloom_add_new(bloom_create(1000, 1e-9, 'standard'), '{5,7,5,9}'::bigint[]);
 
--- docs/stored.md, example 9
+-- docs/stored.md, example 11
 CREATE TABLE shard (shard int PRIMARY KEY);
 INSERT INTO shard SELECT generate_series(0, 15);
 CREATE TABLE seen_hour (shard int REFERENCES shard, hour timestamptz, ids bloomfilter NOT NULL, PRIMARY KEY (shard, hour));
@@ -701,6 +810,10 @@ CREATE TABLE click (id bigint, at timestamptz);
 INSERT INTO click SELECT id, '2026-11-21 10:30' FROM unnest(take_new('2026-11-21 10:30', '{1,2,3,2}')) id;
 INSERT INTO click SELECT id, '2026-11-21 11:05' FROM unnest(take_new('2026-11-21 11:05', '{3,4,4,1}')) id;
 SELECT * FROM click ORDER BY id;
+
+-- docs/stored.md, example 12
+ALTER TABLE seen_hour SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50, autovacuum_vacuum_cost_delay = 0,
+    toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
 -- end
 \c :original
 DROP DATABASE docs_examples;
