@@ -4,8 +4,8 @@
  *	  An aggregate's state on its way from one process or node to another: the hashes that it has
  *	  collected.
  *
- * An honest value: it can be validated, probed (slowly) and measured, so that one that strays
- * into a table does no harm.  The payload is an array of hashes, in no order; one may be there
+ * A value that can be validated, probed (slowly) and measured, so that one that strays into a
+ * table does no harm; the glue takes it for a state and for nothing else.  The payload is an array of hashes, in no order; one may be there
  * several times, which counts where the finished filter does.  What that shall be is in the
  * header.
  *

@@ -3,15 +3,25 @@
  * aggregate.c
  *	  bloom_agg, bloom_union_agg, bloom_intersect_agg.
  *
- * Two kinds of state for one builder:
+ * Two states of bloom_agg, a builder each (builder.c):
  *
- *	- bloom_agg("any") has a state of type internal, with functions that serialise, deserialise
- *	  and combine it: PostgreSQL's parallel plans need no more.
- *	- bloom_agg(bloomkey) and the aggregates over filters have a state of type bloomfilter, with a
- *	  function that combines: engines that split aggregates over nodes (Citus) push down those
- *	  only whose state is a real type, which travels as text or binary, and whose arguments have
- *	  concrete types, because they call the functions without the expression that would tell.
- *	  Within a process the state is an expanded object, so that a row does not copy it.
+ *	- bloom_agg("any") has one of type internal, with functions that serialise, deserialise and
+ *	  combine it: PostgreSQL's parallel plans need no more.
+ *	- bloom_agg(bloomkey) has one of type bloomfilter, with a function that combines: engines that
+ *	  split aggregates over nodes (Citus) push down those only whose state is a real type, which
+ *	  travels as text or binary, and whose arguments have concrete types, because they call the
+ *	  functions without the expression that would tell.  Within a process the state is an expanded
+ *	  object, so that a row does not copy it.
+ *
+ * The aggregates over filters have a state of the latter sort, a combiner (combiner.c).
+ *
+ * Functions with a state of type bloomfilter can be called by anybody, in an aggregate of his
+ * own, with any value: a state that another protocol's functions made is an error, and a plain
+ * value is a state that has travelled, checked as such.
+ *
+ * What belongs to a state lives in the aggregate's memory context, and nothing there points to
+ * what a call site keeps in fn_extra: a caller may make each call through a new FmgrInfo, whose
+ * fn_mcxt does not outlive the row (Citus does).
  *
  * The result's bytes do not depend on how the rows were divided among workers.
  *
@@ -19,13 +29,18 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "pg/bloomkey.h"
 #include "pg/builder.h"
+#include "pg/combiner.h"
 #include "pg/datum.h"
 #include "pg/hasher.h"
 #include "pg/key_family.h"
@@ -55,18 +70,24 @@ PG_FUNCTION_INFO_V1(bloomfam_intersect_final);
 #define MIN_BUDGET		((Size) 1024 * 1024)
 
 /*
- * What all groups of an aggregate node share, per memory context of states: there is one for each
- * grouping set that is computed at a time.  Lives in fn_extra.
+ * What the states of one aggregate share that live in one memory context, and live there, too: a
+ * node has such a context for each grouping set that is computed at a time, and resets it between
+ * groups.
  */
-typedef struct AggBudget
+typedef struct AggShared
 {
 	BloomfamBudget budget;		/* first: its chunk's context is where the file's buffer goes */
 	MemoryContext context;		/* whose states it is for */
-	bool		callback_set;
-	struct AggBudget *next;
-} AggBudget;
+	Aggref	   *aggref;			/* and which aggregate's; NULL: not known */
+	MemoryContextCallback forget;
+	struct AggShared *next;
+} AggShared;
 
-typedef struct AggNode
+/* All of them, the one that was used last first. */
+static AggShared *all_shared = NULL;
+
+/* What a call site of bloom_agg_trans keeps.  Lives in fn_extra. */
+typedef struct AggSite
 {
 	BloomfamHasher *hasher;		/* for the rows of the state that was given last, and of all
 								 * states if args_constant */
@@ -74,23 +95,8 @@ typedef struct AggNode
 	uint64		int_family;		/* of that hasher, if keys are int4 or int8 and nothing else is to
 								 * be looked at; else 0 */
 	bool		key_is_int4;
-	AggBudget  *budgets;
-	BfDesign	design;			/* of the last state made; kind NULL: none */
 	bool		args_constant;	/* fpr, kind and expected are the same for every row */
-} AggNode;
-
-/* The states are about to go: so does their file. */
-static void
-release_budget(Datum arg)
-{
-	AggBudget  *shared = (AggBudget *) DatumGetPointer(arg);
-
-	if (shared->budget.file != NULL)
-		BufFileClose(shared->budget.file);
-	shared->budget.file = NULL;
-	shared->budget.used = 0;
-	shared->callback_set = false;
-}
+} AggSite;
 
 static MemoryContext
 agg_context(FunctionCallInfo fcinfo, int *how)
@@ -103,52 +109,81 @@ agg_context(FunctionCallInfo fcinfo, int *how)
 	return context;
 }
 
-static AggNode *
-get_node(FunctionCallInfo fcinfo)
-{
-	AggNode    *node = fcinfo->flinfo->fn_extra;
+/* ---- what states share ---- */
 
-	if (node == NULL)
-		fcinfo->flinfo->fn_extra = node =
-			MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(AggNode));
-	return node;
+/* The states are about to go: so does their file. */
+static void
+close_file(Datum arg)
+{
+	AggShared  *shared = (AggShared *) DatumGetPointer(arg);
+
+	if (shared->budget.file != NULL)
+		BufFileClose(shared->budget.file);
+	shared->budget.file = NULL;
+}
+
+/*
+ * The context of the states is reset, be it by an error, where their file has been closed
+ * already.
+ */
+static void
+forget_shared(void *arg)
+{
+	AggShared **link = &all_shared;
+
+	while (*link != arg)
+		link = &(*link)->next;
+	*link = (*link)->next;
+}
+
+/* Finds what the states of this call's aggregate share, or makes it. */
+static AggShared *
+get_shared(FunctionCallInfo fcinfo, MemoryContext context)
+{
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+	AggShared **link = &all_shared;
+	AggShared  *shared;
+
+	while ((shared = *link) != NULL && (shared->context != context || shared->aggref != aggref))
+		link = &shared->next;
+	if (shared != NULL)
+		*link = shared->next;
+	else
+	{
+		shared = MemoryContextAllocZero(context, sizeof(AggShared));
+		shared->context = context;
+		shared->aggref = aggref;
+		shared->budget.may_spill = true;
+		shared->budget.limit = Max(MIN_BUDGET, (Size) (work_mem * hash_mem_multiplier * 1024.0));
+		AggRegisterCallback(fcinfo, close_file, PointerGetDatum(shared));
+		shared->forget.func = forget_shared;
+		shared->forget.arg = shared;
+		MemoryContextRegisterResetCallback(context, &shared->forget);
+	}
+	shared->next = all_shared;
+	all_shared = shared;
+	return shared;
 }
 
 /* Makes the state of a new group. */
 static Builder *
-make_builder(FunctionCallInfo fcinfo, AggNode *node)
+make_builder(FunctionCallInfo fcinfo)
 {
 	int			how;
 	MemoryContext context = agg_context(fcinfo, &how);
-	AggBudget  *shared;
 	Builder    *builder;
 
 	/* a window has no moment at which a file could be closed: its states stay in memory */
 	if (how != AGG_CONTEXT_AGGREGATE)
 		return bloomfam_builder_make(context, NULL);
 
-	for (shared = node->budgets; shared != NULL; shared = shared->next)
-		if (shared->context == context)
-			break;
-	if (shared == NULL)
-	{
-		shared = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(AggBudget));
-		shared->context = context;
-		shared->next = node->budgets;
-		node->budgets = shared;
-		shared->budget.may_spill = true;
-	}
-	if (!shared->callback_set)
-	{
-		AggRegisterCallback(fcinfo, release_budget, PointerGetDatum(shared));
-		shared->callback_set = true;
-		shared->budget.limit = Max(MIN_BUDGET, (Size) (work_mem * hash_mem_multiplier * 1024.0));
-	}
-	builder = bloomfam_builder_make(context, &shared->budget);
+	builder = bloomfam_builder_make(context, &get_shared(fcinfo, context)->budget);
 	if (fcinfo->context != NULL && IsA(fcinfo->context, AggState))
 		builder->travels = DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit);
 	return builder;
 }
+
+/* ---- what is asked for ---- */
 
 /*
  * Arguments 2 to 4 of a transition function, as many as there are: fpr, kind, expected.  NULL is
@@ -174,62 +209,93 @@ get_args(FunctionCallInfo fcinfo)
 	return args;
 }
 
-/*
- * Do fpr, kind and expected come from constants?  Then they need not be looked at again for each
- * row.
- */
-static bool
-args_are_constant(FunctionCallInfo fcinfo)
+/* How the executor calls a transition function, as far as that matters. */
+typedef struct AggCall
 {
+	bool		args_constant;	/* fpr, kind and expected are constants of the query */
+	bool		finishes;		/* its aggregate has a final function, which gets the states */
+} AggCall;
+
+/*
+ * Finds out about a call.  Only if the function is that of the aggregate that the executor is at
+ * can anything be told; others (Citus) call it on behalf of an aggregate of their own.
+ */
+static AggCall
+examine_call(FunctionCallInfo fcinfo)
+{
+	AggCall		call = {.args_constant = false, .finishes = false};
 	Aggref	   *aggref = AggGetAggref(fcinfo);
+	HeapTuple	tuple;
+	Form_pg_aggregate form;
 	ListCell   *lc;
 
-	if (PG_NARGS() <= 2)
-		return true;
 	if (aggref == NULL)
-		return false;
-	foreach(lc, aggref->args)
+		return call;
+	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+	if (!HeapTupleIsValid(tuple))
+		return call;
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	if (form->aggtransfn == fcinfo->flinfo->fn_oid &&
+		list_length(aggref->args) == PG_NARGS() - 1)
 	{
-		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+		call.finishes = OidIsValid(form->aggfinalfn);
+		call.args_constant = true;
+		foreach(lc, aggref->args)
+		{
+			TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		if (foreach_current_index(lc) > 0 && !IsA(entry->expr, Const))
-			return false;
+			if (foreach_current_index(lc) > 0 && !IsA(entry->expr, Const))
+				call.args_constant = false;
+		}
 	}
-	return true;
+	ReleaseSysCache(tuple);
+	return call;
 }
 
-/* Makes the state that a group's first key calls for. */
-static Builder *
-begin_group(FunctionCallInfo fcinfo, AggNode *node)
+/* Makes a state that has nothing yet the one that arguments ask for. */
+static void
+ask(FunctionCallInfo fcinfo, Builder *builder)
 {
 	AggArgs		args = get_args(fcinfo);
-	Builder    *builder = make_builder(fcinfo, node);
+	BfDesign	design;
 
-	if (node->design.kind != args.kind || node->design.fpr != args.fpr)
-	{
-		bloomfam_design(args.kind, args.fpr, &node->design);
-		node->args_constant = args_are_constant(fcinfo);
-	}
+	bloomfam_design(args.kind, args.fpr, &design);
 
 	/* too large is too large before the first row, too */
 	if (args.expected != 0 && args.kind->build == NULL)
 	{
 		BfHeader	head;
 
-		bloomfam_plan(&node->design, args.expected, &head);
+		bloomfam_plan(&design, args.expected, &head);
 	}
-	bloomfam_builder_ask(builder, &node->design, args.expected);
-	return builder;
+	bloomfam_builder_ask(builder, &design, args.expected);
 }
 
-/* The filter is one: what it shall be cannot change from row to row. */
+/* Is an argument, which may be missing or NULL, this kind's name? */
+static bool
+names_kind(FunctionCallInfo fcinfo, int argno, const BfKind *kind)
+{
+	text	   *name;
+
+	if (PG_NARGS() <= argno || PG_ARGISNULL(argno))
+		return strcmp(kind->name, DEFAULT_KIND) == 0;
+	name = PG_GETARG_TEXT_PP(argno);
+	return VARSIZE_ANY_EXHDR(name) == strlen(kind->name) &&
+		   memcmp(VARDATA_ANY(name), kind->name, strlen(kind->name)) == 0;
+}
+
+/*
+ * The filter is one: what it shall be cannot change from row to row.  Allocates nothing, as it is
+ * done for each row where nothing is known of the call.
+ */
 static void
 check_args(FunctionCallInfo fcinfo, const Builder *builder)
 {
-	AggArgs		args = get_args(fcinfo);
+	double		fpr = PG_NARGS() > 2 && !PG_ARGISNULL(2) ? PG_GETARG_FLOAT8(2) : DEFAULT_FPR;
+	int64		expected = PG_NARGS() > 4 && !PG_ARGISNULL(4) ? PG_GETARG_INT64(4) : 0;
 
-	if (args.fpr != builder->design.fpr || args.kind != builder->design.kind ||
-		args.expected != builder->expected)
+	if (fpr != builder->design.fpr || expected != (int64) builder->expected ||
+		!names_kind(fcinfo, 3, builder->design.kind))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -239,6 +305,21 @@ check_args(FunctionCallInfo fcinfo, const Builder *builder)
 
 /* ---- bloom_agg over keys of any type ---- */
 
+/* What the call site keeps, made on its first call. */
+static AggSite *
+get_site(FunctionCallInfo fcinfo)
+{
+	AggSite    *site = fcinfo->flinfo->fn_extra;
+
+	if (site == NULL)
+	{
+		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(AggSite));
+		site->args_constant = PG_NARGS() <= 2 || examine_call(fcinfo).args_constant;
+		fcinfo->flinfo->fn_extra = site;
+	}
+	return site;
+}
+
 /*
  * What a row calls for before its key can be added: a state if it is a group's first, a look at
  * its arguments if they may change, and the hasher of the state's kind.
@@ -246,23 +327,25 @@ check_args(FunctionCallInfo fcinfo, const Builder *builder)
 static pg_noinline Builder *
 prepare_row(FunctionCallInfo fcinfo, Builder *builder)
 {
-	AggNode    *node = get_node(fcinfo);
+	AggSite    *site = get_site(fcinfo);
 	BfHashId	hash_id;
 	Oid			type;
 
 	if (builder == NULL)
-		builder = begin_group(fcinfo, node);
-	else if (!node->args_constant)
+		builder = make_builder(fcinfo);
+	if (builder->content == BUILDER_NOTHING)
+		ask(fcinfo, builder);
+	else if (!site->args_constant)
 		check_args(fcinfo, builder);
 
-	if (node->hasher == NULL)
-		bloomfam_hashers_init(&node->hashers, fcinfo, 1, false);
+	if (site->hasher == NULL)
+		bloomfam_hashers_init(&site->hashers, fcinfo, 1, false);
 	hash_id = builder->design.kind->hash_id;
-	type = node->hashers.type;
-	node->hasher = bloomfam_hasher_for(&node->hashers, hash_id);
-	node->key_is_int4 = type == INT4OID;
-	if (node->args_constant && hash_id == BF_HASH_XXH3 && (type == INT4OID || type == INT8OID))
-		node->int_family = node->hasher->family_id;
+	type = site->hashers.type;
+	site->hasher = bloomfam_hasher_for(&site->hashers, hash_id);
+	site->key_is_int4 = type == INT4OID;
+	if (site->args_constant && hash_id == BF_HASH_XXH3 && (type == INT4OID || type == INT8OID))
+		site->int_family = site->hasher->family_id;
 	return builder;
 }
 
@@ -270,7 +353,7 @@ prepare_row(FunctionCallInfo fcinfo, Builder *builder)
 static pg_noinline Datum
 add_row(FunctionCallInfo fcinfo, Builder *builder)
 {
-	AggNode    *node = fcinfo->flinfo->fn_extra;
+	AggSite    *site = fcinfo->flinfo->fn_extra;
 	BloomfamHasher *hasher;
 	uint64		hash;
 
@@ -282,12 +365,12 @@ add_row(FunctionCallInfo fcinfo, Builder *builder)
 		PG_RETURN_POINTER(builder);
 	}
 
-	if (unlikely(builder == NULL || node == NULL || !node->args_constant))
+	if (unlikely(builder == NULL || site == NULL || !site->args_constant))
 	{
 		builder = prepare_row(fcinfo, builder);
-		node = fcinfo->flinfo->fn_extra;
+		site = fcinfo->flinfo->fn_extra;
 	}
-	hasher = node->hasher;
+	hasher = site->hasher;
 	hash = hasher->hash(hasher, PG_GETARG_DATUM(1));
 	if (unlikely(builder->family_id != hasher->family_id))
 		bloomfam_builder_set_family(builder, hasher->family_id, hasher->family, hasher->family_len);
@@ -304,15 +387,15 @@ Datum
 bloomfam_agg_trans(PG_FUNCTION_ARGS)
 {
 	Builder    *builder = PG_ARGISNULL(0) ? NULL : (Builder *) PG_GETARG_POINTER(0);
-	AggNode    *node = fcinfo->flinfo->fn_extra;
+	AggSite    *site = fcinfo->flinfo->fn_extra;
 
-	if (likely(builder != NULL && node != NULL && node->int_family != 0 &&
-			   builder->family_id == node->int_family && !PG_ARGISNULL(1)))
+	if (likely(builder != NULL && site != NULL && site->int_family != 0 &&
+			   builder->family_id == site->int_family && !PG_ARGISNULL(1)))
 	{
 		Datum		key = PG_GETARG_DATUM(1);
 
 		bloomfam_builder_add(builder,
-							 bf_hash_u64((uint64) (node->key_is_int4 ? (int64) DatumGetInt32(key)
+							 bf_hash_u64((uint64) (site->key_is_int4 ? (int64) DatumGetInt32(key)
 																	 : DatumGetInt64(key))));
 		PG_RETURN_POINTER(builder);
 	}
@@ -371,8 +454,8 @@ bloomfam_agg_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(builder);
 	}
 	if (builder == NULL)
-		builder = make_builder(fcinfo, get_node(fcinfo));
-	bloomfam_view_open_loose(PG_GETARG_DATUM(1), &view);
+		builder = make_builder(fcinfo);
+	bloomfam_state_open_loose(PG_GETARG_DATUM(1), &view);
 	bloomfam_builder_absorb(builder, &view);
 	PG_RETURN_POINTER(builder);
 }
@@ -401,69 +484,116 @@ bloomfam_agg_final(PG_FUNCTION_ARGS)
 
 /* ---- states of type bloomfilter ---- */
 
-typedef void (*TakeView) (Builder *builder, const BfView *view);
+static void
+wrong_state_error(const char *made_by)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("aggregate state was made by functions of another aggregate"),
+			 errdetail("It is a state of %s.", made_by),
+			 errhint("Take all functions of an aggregate from one of bloom_agg(bloomkey), bloom_union_agg and bloom_intersect_agg.")));
+}
+
+static const char *
+combiner_name(const Combiner *combiner)
+{
+	return combiner->verb == COMBINER_UNITE ? "bloom_union_agg" : "bloom_intersect_agg";
+}
 
 /*
- * The builder behind argument 0.  A plain value, which is a state that has travelled, becomes one
- * by take().
+ * The builder that a datum is, or NULL for a plain value, which is a state that has travelled; an
+ * error for the state of another aggregate.
  */
-static Builder *
-state_builder(FunctionCallInfo fcinfo, TakeView take)
+static inline Builder *
+datum_builder(Datum state)
 {
-	Builder    *builder = PG_ARGISNULL(0) ? NULL : bloomfam_builder_from_datum(PG_GETARG_DATUM(0));
-	int			how;
+	Builder    *builder = bloomfam_builder_from_datum(state);
+	Combiner   *combiner;
 
-	agg_context(fcinfo, &how);
-	if (builder == NULL)
-	{
-		builder = make_builder(fcinfo, get_node(fcinfo));
-		if (!PG_ARGISNULL(0))
-		{
-			BfView		view;
-
-			bloomfam_view_open_loose(PG_GETARG_DATUM(0), &view);
-			take(builder, &view);
-		}
-	}
-	return builder;
+	if (likely(builder != NULL))
+		return builder;
+	combiner = bloomfam_combiner_from_datum(state);
+	if (combiner != NULL)
+		wrong_state_error(combiner_name(combiner));
+	return NULL;
 }
 
-/* Lets the state take argument 1, a filter or a state.  A NULL leaves it as it is. */
-static Datum
-take_argument(FunctionCallInfo fcinfo, TakeView take)
+static Combiner *
+datum_combiner(Datum state, CombinerVerb verb)
 {
-	Builder    *builder;
+	Combiner   *combiner = bloomfam_combiner_from_datum(state);
+
+	if (bloomfam_builder_from_datum(state) != NULL)
+		wrong_state_error("bloom_agg");
+	if (combiner != NULL && combiner->verb != verb)
+		wrong_state_error(combiner_name(combiner));
+	return combiner;
+}
+
+/* May a state be changed in place?  Who has it read-only does not own it. */
+static inline bool
+is_ours_to_change(Datum state)
+{
+	return VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(state));
+}
+
+static void
+absorb_into_builder(Builder *builder, Datum state)
+{
 	BfView		view;
 
-	if (PG_ARGISNULL(1))
-	{
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	}
-	builder = state_builder(fcinfo, take);
-	bloomfam_view_open_loose(PG_GETARG_DATUM(1), &view);
-	take(builder, &view);
-	return EOHPGetRWDatum(&builder->eoh);
+	bloomfam_state_open_loose(state, &view);
+	bloomfam_builder_absorb(builder, &view);
 }
 
-/* The builder behind argument 0 of a final function; there is one. */
-static Builder *
-final_builder(FunctionCallInfo fcinfo, TakeView take)
+static void
+absorb_into_combiner(Combiner *combiner, Datum state)
 {
-	Builder    *builder = bloomfam_builder_from_datum(PG_GETARG_DATUM(0));
-	int			how;
+	BfView		view;
 
-	agg_context(fcinfo, &how);
-	if (builder == NULL)
+	bloomfam_state_open_loose(state, &view);
+	bloomfam_combiner_absorb(combiner, &view);
+}
+
+/* The builder behind argument 0, which a row or a state shall be added to. */
+static Builder *
+state_builder(FunctionCallInfo fcinfo)
+{
+	Builder    *builder = PG_ARGISNULL(0) ? NULL : datum_builder(PG_GETARG_DATUM(0));
+
+	if (builder == NULL || !is_ours_to_change(PG_GETARG_DATUM(0)))
 	{
-		BfView		view;
-
-		builder = bloomfam_builder_make(CurrentMemoryContext, NULL);
-		bloomfam_view_open_loose(PG_GETARG_DATUM(0), &view);
-		take(builder, &view);
+		builder = make_builder(fcinfo);
+		if (!PG_ARGISNULL(0))
+			absorb_into_builder(builder, PG_GETARG_DATUM(0));
 	}
 	return builder;
+}
+
+/* The combiner behind argument 0, which a filter or a state shall be added to. */
+static Combiner *
+state_combiner(FunctionCallInfo fcinfo, CombinerVerb verb)
+{
+	int			how;
+	MemoryContext context = agg_context(fcinfo, &how);
+	Combiner   *combiner = PG_ARGISNULL(0) ? NULL : datum_combiner(PG_GETARG_DATUM(0), verb);
+
+	if (combiner == NULL || !is_ours_to_change(PG_GETARG_DATUM(0)))
+	{
+		combiner = bloomfam_combiner_make(context, verb);
+		if (!PG_ARGISNULL(0))
+			absorb_into_combiner(combiner, PG_GETARG_DATUM(0));
+	}
+	return combiner;
+}
+
+/* The state as it is, for a row that adds nothing. */
+static Datum
+unchanged_state(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
 /* Hashed keys went through the hash of most kinds, not through that of all. */
@@ -480,6 +610,26 @@ check_hashed(const Builder *builder)
 				 errhint("Pass the keys themselves.")));
 }
 
+/* Compares what a row's arguments ask for with its state, which may have nothing yet. */
+static pg_noinline void
+prepare_key_row(FunctionCallInfo fcinfo, Builder *builder)
+{
+	if (builder->content != BUILDER_NOTHING)
+		check_args(fcinfo, builder);
+	else
+	{
+		AggCall		call = examine_call(fcinfo);
+
+		ask(fcinfo, builder);
+		builder->args_checked = PG_NARGS() <= 2 || call.args_constant;
+
+		/* of a call that nothing is known of, the state may be sent anywhere */
+		if (!call.finishes && AggGetAggref(fcinfo) != NULL)
+			builder->travels = true;
+	}
+	check_hashed(builder);
+}
+
 /*
  * bloom_agg_key_trans(bloomfilter, bloomkey [, float8 [, text [, bigint]]]) -> bloomfilter: not
  * strict.
@@ -487,32 +637,14 @@ check_hashed(const Builder *builder)
 Datum
 bloomfam_agg_key_trans(PG_FUNCTION_ARGS)
 {
-	AggNode    *node;
 	Builder    *builder;
 	BloomfamKey *key;
 
 	if (PG_ARGISNULL(1))
-	{
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	}
-
-	node = get_node(fcinfo);
-	if (PG_ARGISNULL(0))
-	{
-		int			how;
-
-		agg_context(fcinfo, &how);
-		builder = begin_group(fcinfo, node);
-		check_hashed(builder);
-	}
-	else
-	{
-		builder = state_builder(fcinfo, bloomfam_builder_absorb);
-		if (unlikely(!node->args_constant))
-			check_args(fcinfo, builder);
-	}
+		return unchanged_state(fcinfo);
+	builder = state_builder(fcinfo);
+	if (unlikely(!builder->args_checked))
+		prepare_key_row(fcinfo, builder);
 
 	key = DatumGetBloomkeyP(PG_GETARG_DATUM(1));
 	if (unlikely(builder->family_id != key->family_id))
@@ -531,7 +663,13 @@ bloomfam_agg_key_trans(PG_FUNCTION_ARGS)
 Datum
 bloomfam_agg_key_combine(PG_FUNCTION_ARGS)
 {
-	return take_argument(fcinfo, bloomfam_builder_absorb);
+	Builder    *builder;
+
+	if (PG_ARGISNULL(1))
+		return unchanged_state(fcinfo);
+	builder = state_builder(fcinfo);
+	absorb_into_builder(builder, PG_GETARG_DATUM(1));
+	return EOHPGetRWDatum(&builder->eoh);
 }
 
 /*
@@ -540,12 +678,56 @@ bloomfam_agg_key_combine(PG_FUNCTION_ARGS)
 Datum
 bloomfam_agg_key_final(PG_FUNCTION_ARGS)
 {
+	Builder    *builder = PG_ARGISNULL(0) ? NULL : datum_builder(PG_GETARG_DATUM(0));
 	int			how;
 
 	agg_context(fcinfo, &how);
-	return bloomfam_builder_finish(PG_ARGISNULL(0)
-									   ? bloomfam_builder_make(CurrentMemoryContext, NULL)
-									   : final_builder(fcinfo, bloomfam_builder_absorb));
+	if (builder == NULL)
+	{
+		builder = bloomfam_builder_make(CurrentMemoryContext, NULL);
+		if (!PG_ARGISNULL(0))
+			absorb_into_builder(builder, PG_GETARG_DATUM(0));
+	}
+	return bloomfam_builder_finish(builder);
+}
+
+/* Lets the state take argument 1, a filter. */
+static Datum
+take_filter(FunctionCallInfo fcinfo, CombinerVerb verb)
+{
+	Combiner   *combiner = state_combiner(fcinfo, verb);
+	BfView		view;
+
+	bloomfam_view_open_loose(PG_GETARG_DATUM(1), &view);
+	bloomfam_combiner_take(combiner, &view);
+	return EOHPGetRWDatum(&combiner->eoh);
+}
+
+/* The combiner behind argument 0 of a final function. */
+static Combiner *
+final_combiner(FunctionCallInfo fcinfo, CombinerVerb verb)
+{
+	Combiner   *combiner = PG_ARGISNULL(0) ? NULL : datum_combiner(PG_GETARG_DATUM(0), verb);
+	int			how;
+
+	agg_context(fcinfo, &how);
+	if (combiner == NULL)
+	{
+		combiner = bloomfam_combiner_make(CurrentMemoryContext, verb);
+		if (!PG_ARGISNULL(0))
+			absorb_into_combiner(combiner, PG_GETARG_DATUM(0));
+	}
+	return combiner;
+}
+
+static Datum
+finish_combiner(FunctionCallInfo fcinfo, CombinerVerb verb)
+{
+	Datum		result;
+
+	if (!bloomfam_combiner_finish(final_combiner(fcinfo, verb), &result))
+		PG_RETURN_NULL();
+	return result;
 }
 
 /*
@@ -557,14 +739,13 @@ bloomfam_agg_key_final(PG_FUNCTION_ARGS)
 Datum
 bloomfam_union_trans(PG_FUNCTION_ARGS)
 {
-	if (PG_ARGISNULL(1))
-	{
-		Builder    *builder = state_builder(fcinfo, bloomfam_builder_unite);
+	Combiner   *combiner;
 
-		builder->unknown = true;
-		return EOHPGetRWDatum(&builder->eoh);
-	}
-	return take_argument(fcinfo, bloomfam_builder_unite);
+	if (!PG_ARGISNULL(1))
+		return take_filter(fcinfo, COMBINER_UNITE);
+	combiner = state_combiner(fcinfo, COMBINER_UNITE);
+	bloomfam_combiner_take_null(combiner);
+	return EOHPGetRWDatum(&combiner->eoh);
 }
 
 /*
@@ -574,7 +755,13 @@ bloomfam_union_trans(PG_FUNCTION_ARGS)
 Datum
 bloomfam_union_combine(PG_FUNCTION_ARGS)
 {
-	return take_argument(fcinfo, bloomfam_builder_unite);
+	Combiner   *combiner;
+
+	if (PG_ARGISNULL(1))
+		return unchanged_state(fcinfo);
+	combiner = state_combiner(fcinfo, COMBINER_UNITE);
+	absorb_into_combiner(combiner, PG_GETARG_DATUM(1));
+	return EOHPGetRWDatum(&combiner->eoh);
 }
 
 /*
@@ -583,15 +770,7 @@ bloomfam_union_combine(PG_FUNCTION_ARGS)
 Datum
 bloomfam_union_final(PG_FUNCTION_ARGS)
 {
-	Builder    *builder;
-	int			how;
-
-	agg_context(fcinfo, &how);
-	builder = PG_ARGISNULL(0) ? bloomfam_builder_make(CurrentMemoryContext, NULL) :
-		final_builder(fcinfo, bloomfam_builder_unite);
-	if (builder->unknown)
-		PG_RETURN_NULL();
-	return bloomfam_builder_finish(builder);
+	return finish_combiner(fcinfo, COMBINER_UNITE);
 }
 
 /*
@@ -602,7 +781,9 @@ bloomfam_union_final(PG_FUNCTION_ARGS)
 Datum
 bloomfam_intersect_trans(PG_FUNCTION_ARGS)
 {
-	return take_argument(fcinfo, bloomfam_builder_intersect);
+	if (PG_ARGISNULL(1))
+		return unchanged_state(fcinfo);
+	return take_filter(fcinfo, COMBINER_INTERSECT);
 }
 
 /*
@@ -612,5 +793,5 @@ bloomfam_intersect_trans(PG_FUNCTION_ARGS)
 Datum
 bloomfam_intersect_final(PG_FUNCTION_ARGS)
 {
-	return bloomfam_builder_finish(final_builder(fcinfo, bloomfam_builder_intersect));
+	return finish_combiner(fcinfo, COMBINER_INTERSECT);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * builder.c
- *	  The one in-memory builder behind all aggregates; see builder.h.
+ *	  The state of bloom_agg; see builder.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -68,6 +68,8 @@ bloomfam_builder_from_datum(Datum datum)
 void
 bloomfam_builder_ask(Builder *builder, const BfDesign *design, uint64 expected)
 {
+	Assert(builder->content == BUILDER_NOTHING);
+	builder->content = BUILDER_HASHES;
 	builder->design = *design;
 	builder->expected = expected;
 	builder->direct =
@@ -107,18 +109,6 @@ put_family(Builder *builder, BfHeader *head)
 	head->family = builder->family;
 }
 
-/* Allocates the payload of builder->head, zeroed, as the image. */
-static void
-make_image(Builder *builder)
-{
-	Size		size = builder->head.payload_len;
-
-	builder->image_chunk = MemoryContextAllocHuge(builder->context, size + BLOOMFAM_CACHE_LINE);
-	builder->image = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, builder->image_chunk);
-	bloomfam_advise_huge_pages(builder->image, size);
-	memset(builder->image, 0, size);
-}
-
 /* Adds hashes that are stored as little-endian numbers at any address to a payload. */
 static void
 add_stored(const BfHeader *head, uint8_t *payload, const uint8 *stored, uint64 n)
@@ -154,9 +144,11 @@ static void
 build_image(Builder *builder)
 {
 	BloomfamSetReader reader;
+	void	   *chunk;
 
+	Assert(builder->content == BUILDER_HASHES && builder->direct);
 	bloomfam_plan(&builder->design, builder->expected, &builder->head);
-	make_image(builder);
+	builder->image = bloomfam_payload_alloc(builder->context, builder->head.payload_len, &chunk);
 	bf_init(&builder->head, builder->image);
 	bloomfam_set_read_begin(&reader, &builder->set);
 	add_set(&reader, &builder->head, builder->image);
@@ -168,6 +160,7 @@ build_image(Builder *builder)
 		builder->log = NULL;
 		builder->nlog = 0;
 	}
+	builder->content = BUILDER_IMAGE;
 }
 
 /* Appends to the log, in stored form. */
@@ -211,22 +204,27 @@ bloomfam_builder_flush(Builder *builder)
 	Size		table;
 
 	if (n == 0)
-		return;					/* not every image can be added to */
+		return;
 	builder->npending = 0;
 	builder->keys_added += n;
-	if (builder->image != NULL)
+	switch (builder->content)
 	{
-		builder->head.kind->add(&builder->head, builder->image, builder->pending, n);
-		return;
+		case BUILDER_NOTHING:
+			elog(ERROR, "keys for a bloom filter that nobody asked for");
+			break;
+		case BUILDER_IMAGE:
+			builder->head.kind->add(&builder->head, builder->image, builder->pending, n);
+			break;
+		case BUILDER_HASHES:
+			table = bloomfam_set_memory(&builder->set);
+			if (builder->travels && builder->direct && table > MAX_TRAVELLING_TABLE)
+				add_to_log(builder, builder->pending, n);
+			else
+				bloomfam_set_add(&builder->set, builder->pending, n);
+			if (earns_image(builder, table + builder->nlog * sizeof(uint64)))
+				build_image(builder);
+			break;
 	}
-
-	table = bloomfam_set_memory(&builder->set);
-	if (builder->travels && builder->direct && table > MAX_TRAVELLING_TABLE)
-		add_to_log(builder, builder->pending, n);
-	else
-		bloomfam_set_add(&builder->set, builder->pending, n);
-	if (earns_image(builder, table + builder->nlog * sizeof(uint64)))
-		build_image(builder);
 }
 
 static void
@@ -244,7 +242,7 @@ parameters_error(void)
 static void
 agree_on_design(Builder *builder, const BfKind *kind, double fpr, uint64 expected)
 {
-	if (builder->design.kind == NULL)
+	if (builder->content == BUILDER_NOTHING)
 	{
 		BfDesign	design;
 
@@ -267,10 +265,11 @@ absorb_hashes(Builder *builder, const BfView *view)
 	if (head->param[1] & BF_PARTIAL_UNKNOWN)
 		parameters_error();
 	agree_on_design(builder, bf_kind_by_id(head->param[0]), head->target_fpr, head->capacity);
-	if (builder->image == NULL &&
-		earns_image(builder, bloomfam_set_memory(&builder->set) + n * sizeof(uint64)))
+	if (builder->content == BUILDER_HASHES &&
+		earns_image(builder, bloomfam_set_memory(&builder->set) +
+								 (builder->nlog + n) * sizeof(uint64)))
 		build_image(builder);
-	if (builder->image != NULL)
+	if (builder->content == BUILDER_IMAGE)
 		add_stored(&builder->head, builder->image, view->payload, n);
 	else
 		bloomfam_set_add_set(&builder->set, view->payload, n);
@@ -281,15 +280,17 @@ static void
 absorb_image(Builder *builder, const BfView *view)
 {
 	const BfHeader *head = &view->head;
+	BfHeader	planned;
 
 	agree_on_design(builder, head->kind, head->target_fpr, head->capacity);
 	if (!builder->direct)
 		bloomfam_unsupported_error(head->kind, "unite", BF_CAN_UNION);
-	if (builder->image == NULL)
-		build_image(builder);
-	if (builder->head.payload_len != head->payload_len ||
-		memcmp(builder->head.param, head->param, sizeof(head->param)) != 0)
+	bloomfam_plan(&builder->design, builder->expected, &planned);
+	if (planned.payload_len != head->payload_len ||
+		memcmp(planned.param, head->param, sizeof(head->param)) != 0)
 		parameters_error();
+	if (builder->content == BUILDER_HASHES)
+		build_image(builder);
 	head->kind->unite(&bloomfam_env, &builder->head, builder->image, view);
 }
 
@@ -300,11 +301,11 @@ bloomfam_builder_absorb(Builder *builder, const BfView *view)
 
 	bloomfam_builder_flush(builder);
 	bloomfam_builder_set_family(builder, head->family_id, head->family, head->family_len);
-	builder->keys_added = bloomfam_count_keys(builder->keys_added, head->keys_added);
 	if (head->kind->id == BF_KIND_PARTIAL)
 		absorb_hashes(builder, view);
 	else if (head->kind->id != BF_KIND_IDENTITY)
 		absorb_image(builder, view);
+	builder->keys_added = bloomfam_count_keys(builder->keys_added, head->keys_added);
 }
 
 /* The image as a view of its own. */
@@ -315,84 +316,6 @@ image_view(Builder *builder, BfView *view)
 	put_family(builder, &view->head);
 	view->head.keys_added = bloomfam_count_keys(builder->keys_added, 0);
 	view->payload = builder->image;
-}
-
-/* Makes a header the builder's; its family, which may be what the builder has, is copied. */
-static void
-set_head(Builder *builder, const BfHeader *head)
-{
-	builder->family_id = head->family_id;
-	builder->family_len = head->family_len;
-	if (head->family_len > 0)
-		memmove(builder->family, head->family, head->family_len);
-	builder->keys_added = head->keys_added;
-	builder->head = *head;
-}
-
-typedef BfStatus (*CombinePlan) (const BfView *a, const BfView *b, BfHeader *head);
-typedef void (*Combine) (const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *a,
-						const BfView *b);
-
-/*
- * Combines the image with a filter: in place if it keeps its size, which into() does for one
- * kind; otherwise into a new image.
- */
-static void
-combine(Builder *builder, const BfView *view, const char *verb, CombinePlan plan,
-		Combine combine_both,
-		void (*into)(const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *view))
-{
-	BfView		mine;
-	BfHeader	head;
-	BfStatus	status;
-	char	   *old_chunk = builder->image_chunk;
-
-	image_view(builder, &mine);
-	status = plan(&mine, view, &head);
-	if (status != BF_OK)
-		bloomfam_combine_error(status, verb, &mine, view);
-	set_head(builder, &head);
-	if (mine.head.kind == view->head.kind && head.payload_len == mine.head.payload_len &&
-		into != NULL)
-		into(&bloomfam_env, &head, builder->image, view);
-	else
-	{
-		make_image(builder);
-		combine_both(&bloomfam_env, &head, builder->image, &mine, view);
-		pfree(old_chunk);
-	}
-}
-
-/* The first filter of a union or intersection is copied. */
-static void
-copy_image(Builder *builder, const BfView *view)
-{
-	set_head(builder, &view->head);
-	make_image(builder);
-	memcpy(builder->image, view->payload, view->head.payload_len);
-}
-
-void
-bloomfam_builder_unite(Builder *builder, const BfView *view)
-{
-	if (view->head.kind->id == BF_KIND_PARTIAL && (view->head.param[1] & BF_PARTIAL_UNKNOWN))
-		builder->unknown = true;
-	else if (builder->unknown)
-		return;
-	else if (builder->image == NULL)
-		copy_image(builder, view);
-	else
-		combine(builder, view, "unite", bf_union_plan, bf_union, view->head.kind->unite);
-}
-
-void
-bloomfam_builder_intersect(Builder *builder, const BfView *view)
-{
-	if (builder->image == NULL)
-		copy_image(builder, view);
-	else
-		combine(builder, view, "intersect", bf_intersect_plan, bf_intersect,
-				view->head.kind->intersect);
 }
 
 /* The header of the empty aggregate. */
@@ -543,64 +466,70 @@ bloomfam_builder_finish(Builder *builder)
 	bloomfam_builder_flush(builder);
 	if (builder->log != NULL)
 		build_image(builder);
-	if (builder->image != NULL)
+	if (builder->content == BUILDER_IMAGE)
 	{
 		image_view(builder, &view);
 		return bloomfam_stored_value(&view);
 	}
-	if (builder->keys_added > 0)
+	if (builder->content == BUILDER_HASHES && builder->keys_added > 0)
 		return finish_set(builder);
 	identity_head(builder, &head);
 	value = bloomfam_value_alloc(&head, &payload);
 	return bloomfam_value_finish(value, &head);
 }
 
-/*
- * The header that the builder has when flattened.  Settles the set, whose distinct hashes are
- * then known.
- */
+/* The header of the hashes, flattened.  Settles the set, whose distinct ones are then known. */
 static void
-flat_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
+hashes_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
 {
+	const BfKind *kind = builder->design.kind;
+
+	bloomfam_set_read_begin(reader, &builder->set);
+	head->kind = bf_kind_by_id(BF_KIND_PARTIAL);
+	head->hash_id = kind->hash_id;
+	head->capacity = builder->expected;
+	head->keys_added = bloomfam_count_keys(builder->keys_added, 0);
+	head->target_fpr = builder->design.fpr;
+	head->param[0] = kind->id;
+	head->payload_len = (reader->total + builder->nlog) * sizeof(uint64);
+	if (head->payload_len > BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("too many keys for a partial bloom filter"),
+			 errdetail("A parallel worker can hand on at most " UINT64_FORMAT " hashes of keys.",
+					   (BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE) / sizeof(uint64)),
+			 kind->caps & BF_FROM_SET
+				 ? errhint("Set max_parallel_workers_per_gather to 0.")
+				 : errhint(
+					   "Pass the expected number of keys to the aggregate, or set max_parallel_workers_per_gather to 0.")));
+}
+
+/* What a flattened builder is written from. */
+typedef struct FlatBuilder
+{
+	BfHeader	head;
+	BuilderContent payload;		/* what it is made of */
+	BloomfamSetReader reader;	/* BUILDER_HASHES */
+} FlatBuilder;
+
+static void
+begin_flat(Builder *builder, FlatBuilder *flat)
+{
+	BfView		view;
+
 	bloomfam_builder_flush(builder);
-	if (builder->image != NULL && !builder->unknown)
+	flat->payload = builder->content;
+	if (builder->content == BUILDER_HASHES && builder->keys_added == 0)
+		flat->payload = BUILDER_NOTHING;
+	identity_head(builder, &flat->head);
+	if (flat->payload == BUILDER_IMAGE)
 	{
-		BfView		view;
-
 		image_view(builder, &view);
-		*head = view.head;
-		return;
+		flat->head = view.head;
 	}
-
-	identity_head(builder, head);
-	if (builder->unknown)
-	{
-		head->kind = bf_kind_by_id(BF_KIND_PARTIAL);
-		head->param[1] = BF_PARTIAL_UNKNOWN;
-	}
-	else if (builder->keys_added > 0)
-	{
-		bloomfam_set_read_begin(reader, &builder->set);
-		head->kind = bf_kind_by_id(BF_KIND_PARTIAL);
-		head->hash_id = builder->design.kind->hash_id;
-		head->capacity = builder->expected;
-		head->keys_added = bloomfam_count_keys(builder->keys_added, 0);
-		head->target_fpr = builder->design.fpr;
-		head->param[0] = builder->design.kind->id;
-		head->payload_len = (reader->total + builder->nlog) * sizeof(uint64);
-		if (head->payload_len > BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE)
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many keys for a partial bloom filter"),
-				 errdetail("A parallel worker can hand on at most " UINT64_FORMAT
-						   " hashes of keys.",
-						   (BF_MAX_PARTIAL_SIZE - BF_MAX_HEADER_SIZE) / sizeof(uint64)),
-				 builder->design.kind->caps & BF_FROM_SET
-					 ? errhint("Set max_parallel_workers_per_gather to 0.")
-					 : errhint(
-						   "Pass the expected number of keys to the aggregate, or set max_parallel_workers_per_gather to 0.")));
-	}
+	else if (flat->payload == BUILDER_HASHES)
+		hashes_head(builder, &flat->head, &flat->reader);
 }
 
 /*
@@ -612,12 +541,11 @@ flat_size(ExpandedObjectHeader *eohptr)
 {
 	Builder    *builder = (Builder *) eohptr;
 	MemoryContext old = MemoryContextSwitchTo(builder->context);
-	BfHeader	head;
-	BloomfamSetReader reader;
+	FlatBuilder flat;
 
-	flat_head(builder, &head, &reader);
+	begin_flat(builder, &flat);
 	MemoryContextSwitchTo(old);
-	return VARHDRSZ + bf_data_size(&head);
+	return VARHDRSZ + bf_data_size(&flat.head);
 }
 
 static void
@@ -625,24 +553,19 @@ flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 {
 	Builder    *builder = (Builder *) eohptr;
 	MemoryContext old = MemoryContextSwitchTo(builder->context);
-	BfHeader	head;
-	BloomfamSetReader reader;
+	FlatBuilder flat;
 	uint8	   *payload;
+	uint64		hashes[MOVE_HASHES];
+	int			n;
 
-	flat_head(builder, &head, &reader);
-	Assert(allocated_size == VARHDRSZ + bf_data_size(&head));
-	payload = bloomfam_value_place(result, &head);
-	if (head.kind->id != BF_KIND_PARTIAL)
+	begin_flat(builder, &flat);
+	Assert(allocated_size == VARHDRSZ + bf_data_size(&flat.head));
+	payload = bloomfam_value_place(result, &flat.head);
+	if (flat.payload == BUILDER_IMAGE)
+		memcpy(payload, builder->image, flat.head.payload_len);
+	else if (flat.payload == BUILDER_HASHES)
 	{
-		if (head.payload_len > 0)
-			memcpy(payload, builder->image, head.payload_len);
-	}
-	else if (head.payload_len > 0)
-	{
-		uint64		hashes[MOVE_HASHES];
-		int			n;
-
-		while ((n = bloomfam_set_read(&reader, hashes, MOVE_HASHES)) > 0)
+		while ((n = bloomfam_set_read(&flat.reader, hashes, MOVE_HASHES)) > 0)
 		{
 			bloomfam_swap_hashes(hashes, n);
 			memcpy(payload, hashes, n * sizeof(uint64));
@@ -651,6 +574,6 @@ flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 		if (builder->nlog > 0)
 			memcpy(payload, builder->log, builder->nlog * sizeof(uint64));
 	}
-	bloomfam_value_seal(result, &head);
+	bloomfam_value_seal(result, &flat.head);
 	MemoryContextSwitchTo(old);
 }

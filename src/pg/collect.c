@@ -14,6 +14,11 @@
  * hashes might well come in order.  Those read from another set always do: bloomfam_set_add_set()
  * takes care of them.
  *
+ * Hashes may also be chosen by somebody: a hashed key is a value that anyone can write, and so is
+ * an aggregate's state.  No value lies further than MAX_DISPLACEMENT slots behind its own, which
+ * for hashes of keys does not happen; what would is kept aside, in a hash table whose hash has a
+ * secret seed.  So adding, resizing and sorting are linear for any input.
+ *
  * A multiset has a byte beside each slot that tells how often the value came again.  In the file,
  * and to who reads it, such a value is there as many times.
  *
@@ -21,6 +26,7 @@
  */
 #include "postgres.h"
 
+#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -38,6 +44,19 @@
 /* Full beyond 11/16. */
 #define CAPACITY(log2_size)		((UINT64CONST(1) << (log2_size)) / 16 * 11)
 
+/*
+ * How far behind its own slot a value may lie.  In a table of 2^27 slots that is full to 11/16,
+ * random values come to some 300 (the chance of a row of k taken slots is below exp(-0.062 k)).
+ */
+#define MAX_DISPLACEMENT	512
+#define NO_SLOT				PG_UINT64_MAX
+
+/* Bytes that a value in the pile is counted as, next to its place in the table. */
+#define PILE_BYTES		48
+
+/* After so many slots that a loop has gone over, it answers interrupts. */
+#define SLOTS_PER_CHECK		((uint64) 64 * 1024)
+
 /* How many values are handled together.  The smallest table has room for them. */
 #define BATCH			32
 
@@ -46,6 +65,39 @@
 
 /* The table that ranges are merged in has at least so many slots: 64 kB. */
 #define MIN_MERGE_LOG2_SIZE		13
+
+/* A value of the pile. */
+typedef struct PileEntry
+{
+	uint64		value;
+	uint8		repeats;
+	char		status;
+} PileEntry;
+
+static uint64 pile_seed;
+
+/* The finalizer of MurmurHash3, of a value and a seed that nobody outside knows. */
+static inline uint32
+pile_hash_value(uint64 value)
+{
+	value ^= pile_seed;
+	value ^= value >> 33;
+	value *= UINT64CONST(0xff51afd7ed558ccd);
+	value ^= value >> 33;
+	value *= UINT64CONST(0xc4ceb9fe1a85ec53);
+	return (uint32) (value ^ (value >> 33));
+}
+
+#define SH_PREFIX			pile
+#define SH_ELEMENT_TYPE		PileEntry
+#define SH_KEY_TYPE			uint64
+#define SH_KEY				value
+#define SH_HASH_KEY(tb, key)	pile_hash_value(key)
+#define SH_EQUAL(tb, a, b)	((a) == (b))
+#define SH_SCOPE			static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
 
 /* Bytes that a table of so many slots takes. */
 static inline Size
@@ -63,17 +115,37 @@ bloomfam_set_init(BloomfamSet *set, MemoryContext context, BloomfamBudget *budge
 	set->multiset = multiset;
 }
 
+/* ---- the table ---- */
+
+/* The number of values in the pile. */
+static inline uint64
+pile_count(const BloomfamSet *set)
+{
+	return set->pile != NULL ? set->pile->members : 0;
+}
+
+static void
+free_pile(BloomfamSet *set)
+{
+	if (set->pile == NULL)
+		return;
+	set->budget->used -= pile_count(set) * PILE_BYTES;
+	pile_destroy(set->pile);
+	set->pile = NULL;
+}
+
 Size
 bloomfam_set_memory(const BloomfamSet *set)
 {
-	return set->slots != NULL ? table_bytes(set, set->log2_size) : 0;
-}
+	Size		table = set->slots != NULL ? table_bytes(set, set->log2_size) : 0;
 
-/* ---- the table ---- */
+	return table + pile_count(set) * PILE_BYTES;
+}
 
 static void
 free_table(BloomfamSet *set)
 {
+	free_pile(set);
 	set->budget->used -= bloomfam_set_memory(set);
 	if (set->slots != NULL)
 		pfree(set->slots);
@@ -83,16 +155,74 @@ free_table(BloomfamSet *set)
 	set->sorted = false;
 }
 
-/* The slot of a value that is not 0, in a table that has room: where it is, or a free one. */
+/* Counts a value that came repeats + 1 times where it came before. */
+static inline void
+add_repeats(uint8 *repeats, int more)
+{
+	*repeats = (uint8) Min(*repeats + more, BF_MAX_TIMES - 1);
+}
+
+/*
+ * The slot of a value that is not 0, in a table that has room: where it is, or a free one; or
+ * NO_SLOT if it belongs to the pile.
+ */
 static inline uint64
 find_slot(const uint64 *slots, int log2_size, uint64 value)
 {
 	uint64		mask = (UINT64CONST(1) << log2_size) - 1;
 	uint64		i = value >> (64 - log2_size);
+	int			left = MAX_DISPLACEMENT;
 
 	while (slots[i] != 0 && slots[i] != value)
+	{
+		if (unlikely(--left < 0))
+			return NO_SLOT;
 		i = (i + 1) & mask;
+	}
 	return i;
+}
+
+/* Puts a value that has no slot aside. */
+static pg_noinline void
+add_to_pile(BloomfamSet *set, uint64 value, uint8 repeats)
+{
+	PileEntry  *entry;
+	bool		found;
+
+	if (set->pile == NULL)
+	{
+		while (pile_seed == 0)
+			pile_seed = pg_prng_uint64(&pg_global_prng_state);
+		set->pile = pile_create(set->context, 64, NULL);
+	}
+	entry = pile_insert(set->pile, value, &found);
+	if (found)
+	{
+		add_repeats(&entry->repeats, repeats + 1);
+		return;
+	}
+	entry->repeats = repeats;
+	set->count++;
+	set->budget->used += PILE_BYTES;
+}
+
+/* Adds a value that is not 0 and came repeats + 1 times. */
+static inline void
+add_value(BloomfamSet *set, uint64 value, uint8 repeats)
+{
+	uint64		slot = find_slot(set->slots, set->log2_size, value);
+
+	if (unlikely(slot == NO_SLOT))
+		add_to_pile(set, value, repeats);
+	else if (set->slots[slot] == 0)
+	{
+		set->slots[slot] = value;
+		if (set->repeats != NULL)
+			set->repeats[slot] = repeats;
+		set->count++;
+	}
+	else if (set->repeats != NULL)
+		add_repeats(&set->repeats[slot], repeats + 1);
 }
 
 /* Moves the values, if any, to a new table. */
@@ -101,43 +231,107 @@ set_table_size(BloomfamSet *set, int log2_size)
 {
 	uint64	   *old = set->slots;
 	uint8	   *old_repeats = set->repeats;
+	struct pile_hash *old_pile = set->pile;
 	uint64		old_end = 0;
 	uint64		i;
 
 	if (old != NULL)
+	{
 		old_end = set->sorted ? set->count : UINT64CONST(1) << set->log2_size;
+		set->budget->used -= bloomfam_set_memory(set);
+	}
 	set->slots = MemoryContextAllocExtended(set->context, table_bytes(set, log2_size),
 											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	set->repeats = set->multiset ? (uint8 *) (set->slots + (UINT64CONST(1) << log2_size)) : NULL;
+	set->budget->used += table_bytes(set, log2_size);
+	set->log2_size = log2_size;
+	set->sorted = false;
+	set->pile = NULL;
+	set->count = 0;
 
 	/* in order, but into a table of the right size: no piling up */
 	for (i = 0; i < old_end; i++)
-		if (old[i] != 0)
-		{
-			uint64		to = find_slot(set->slots, log2_size, old[i]);
-
-			set->slots[to] = old[i];
-			if (old_repeats != NULL)
-				set->repeats[to] = old_repeats[i];
-		}
-
-	set->budget->used += table_bytes(set, log2_size);
-	if (old != NULL)
 	{
-		set->budget->used -= table_bytes(set, set->log2_size);
-		pfree(old);
+		if (i % SLOTS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (old[i] != 0)
+			add_value(set, old[i], old_repeats != NULL ? old_repeats[i] : 0);
 	}
-	set->log2_size = log2_size;
-	set->sorted = false;
+	if (old_pile != NULL)
+	{
+		pile_iterator iterator;
+		PileEntry  *entry;
+
+		pile_start_iterate(old_pile, &iterator);
+		for (i = 0; (entry = pile_iterate(old_pile, &iterator)) != NULL; i++)
+		{
+			if (i % SLOTS_PER_CHECK == 0)
+				CHECK_FOR_INTERRUPTS();
+			add_value(set, entry->value, entry->repeats);
+		}
+		pile_destroy(old_pile);
+	}
+	if (old != NULL)
+		pfree(old);
 }
 
 /* Makes the table one without values. */
 static void
 empty_table(BloomfamSet *set)
 {
+	free_pile(set);
 	memset(set->slots, 0, table_bytes(set, set->log2_size));
 	set->count = 0;
 	set->sorted = false;
+}
+
+static int
+compare_entries(const void *a, const void *b, void *arg)
+{
+	uint64		x = ((const PileEntry *) a)->value;
+	uint64		y = ((const PileEntry *) b)->value;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Merges the pile into the sorted array of n values that the table has become. */
+static void
+merge_pile(BloomfamSet *set, uint64 n)
+{
+	uint64		m = pile_count(set);
+	PileEntry  *sorted = MemoryContextAllocHuge(set->context, m * sizeof(PileEntry));
+	PileEntry  *entry;
+	pile_iterator iterator;
+	uint64		i = 0;
+
+	pile_start_iterate(set->pile, &iterator);
+	while ((entry = pile_iterate(set->pile, &iterator)) != NULL)
+		sorted[i++] = *entry;
+	free_pile(set);
+	qsort_interruptible(sorted, m, sizeof(PileEntry),
+						compare_entries, NULL);
+
+	/* from the back: the array has room for all */
+	for (i = n + m; m > 0; i--)
+	{
+		if (i % SLOTS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (n > 0 && set->slots[n - 1] > sorted[m - 1].value)
+		{
+			n--;
+			set->slots[i - 1] = set->slots[n];
+			if (set->repeats != NULL)
+				set->repeats[i - 1] = set->repeats[n];
+		}
+		else
+		{
+			m--;
+			set->slots[i - 1] = sorted[m].value;
+			if (set->repeats != NULL)
+				set->repeats[i - 1] = sorted[m].repeats;
+		}
+	}
+	pfree(sorted);
 }
 
 /*
@@ -188,15 +382,18 @@ sort_table(BloomfamSet *set)
 	memcpy(slots + n, carried, ncarried * sizeof(uint64));
 	if (repeats != NULL)
 		memcpy(repeats + n, carried_repeats, ncarried);
+	n += ncarried;
 	pfree(carried);
 
-	/* insertion sort: linear on what is nearly in order */
-	for (i = 1; i < set->count; i++)
+	/* insertion sort: linear, as no value is further than MAX_DISPLACEMENT from its place */
+	for (i = 1; i < n; i++)
 	{
 		uint64		value = slots[i];
 		uint64		j = i;
 		uint8		times = repeats != NULL ? repeats[i] : 0;
 
+		if (i % SLOTS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
 		for (; j > 0 && slots[j - 1] > value; j--)
 		{
 			slots[j] = slots[j - 1];
@@ -207,6 +404,8 @@ sort_table(BloomfamSet *set)
 		if (repeats != NULL)
 			repeats[j] = times;
 	}
+	if (set->pile != NULL)
+		merge_pile(set, n);
 	set->sorted = true;
 }
 
@@ -384,23 +583,10 @@ add_values(BloomfamSet *set, const uint64 *values, int n)
 	for (i = 0; i < n; i++)
 		__builtin_prefetch(&set->slots[values[i] >> (64 - set->log2_size)], 1);
 	for (i = 0; i < n; i++)
-	{
-		uint64		slot;
-
-		if (values[i] == 0)
-		{
+		if (unlikely(values[i] == 0))
 			add_zero(set);
-			continue;
-		}
-		slot = find_slot(set->slots, set->log2_size, values[i]);
-		if (set->slots[slot] == 0)
-		{
-			set->slots[slot] = values[i];
-			set->count++;
-		}
-		else if (set->repeats != NULL && set->repeats[slot] < BF_MAX_TIMES - 1)
-			set->repeats[slot]++;
-	}
+		else
+			add_value(set, values[i], 0);
 }
 
 void
@@ -447,6 +633,8 @@ in_order(const BloomfamSet *set, const uint8 *hashes, uint64 n, uint64 *distinct
 	{
 		uint64		value;
 
+		if (i % SLOTS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
 		load_values(&value, hashes + i * sizeof(uint64), 1);
 		if (value == last && value != 0 && set->multiset)
 			(*distinct)--;
@@ -471,6 +659,8 @@ bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n)
 		load_values(values, hashes, 1);
 		if (values[0] != 0)
 			break;
+		if (n % SLOTS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
 		add_zero(set);
 		hashes += sizeof(uint64);
 	}
@@ -507,6 +697,8 @@ bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n)
 	{
 		uint64		batch = Min(BATCH, n - done);
 
+		if (done % SLOTS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
 		load_values(values, hashes + done * sizeof(uint64), batch);
 		add_values(set, values, (int) batch);
 	}
@@ -539,7 +731,6 @@ gather_range(BloomfamSet *set, BloomfamSet *table, uint64 range, int bits)
 		BloomfamRun *run = &set->runs[r];
 		bool		more = true;
 
-		CHECK_FOR_INTERRUPTS();
 		while (more && run->position < run->count)
 		{
 			uint64		values[READ_VALUES];
@@ -547,6 +738,7 @@ gather_range(BloomfamSet *set, BloomfamSet *table, uint64 range, int bits)
 			uint64		in_range = 0;
 			uint64		i;
 
+			CHECK_FOR_INTERRUPTS();
 			file_read(set->budget, run->start + (off_t) (run->position * sizeof(uint64)), values,
 					  n);
 			while (in_range < n && values[in_range] <= highest)

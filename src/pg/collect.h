@@ -37,6 +37,9 @@ typedef struct BloomfamRun
 	uint64		position;		/* values read, while merging */
 } BloomfamRun;
 
+/* Values that the table has no place for; see collect.c. */
+struct pile_hash;
+
 typedef struct BloomfamSet
 {
 	BloomfamBudget *budget;
@@ -46,7 +49,8 @@ typedef struct BloomfamSet
 	uint8	   *repeats;		/* of a multiset, behind the slots: how often the value of each
 								 * came again; else NULL */
 	int			log2_size;
-	uint64		count;			/* values in slots */
+	uint64		count;			/* values in slots and in the pile */
+	struct pile_hash *pile;		/* what would pile up in the table; NULL: nothing does */
 	bool		sorted;			/* slots are an array of count values in order, not a table */
 	int			zeros;			/* how often the value 0 came, which slots cannot hold; of a set
 								 * at most once */
@@ -62,7 +66,7 @@ extern void bloomfam_set_init(BloomfamSet *set, MemoryContext context, BloomfamB
 
 /*
  * Adds hashes that come in any order but a set's own.  Some ns each while the table is in the
- * caches.
+ * caches; at most half a microsecond, whatever they were chosen for.
  */
 extern void bloomfam_set_add(BloomfamSet *set, const uint64 *hashes, int n);
 
@@ -72,7 +76,7 @@ extern void bloomfam_set_add(BloomfamSet *set, const uint64 *hashes, int n);
  */
 extern void bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n);
 
-/* Bytes that the table takes. */
+/* Bytes that the set takes in memory. */
 extern Size bloomfam_set_memory(const BloomfamSet *set);
 
 /* Forgets all hashes and releases the table. */

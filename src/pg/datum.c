@@ -51,7 +51,18 @@ corrupt_error(const char *reason)
 }
 
 void
-bloomfam_header_open(const void *data, Size avail, Size total, BfView *view)
+bloomfam_not_a_filter_error(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("bloom filter of kind \"partial\" is the state of an aggregate"),
+			 errdetail("It has to be combined with the other states, and finished, first."),
+			 errhint("Pass it to the functions of the aggregate that made it.")));
+	pg_unreachable();
+}
+
+static void
+open_bytes(const void *data, Size avail, Size total, BfView *view)
 {
 	const char *reason;
 
@@ -60,7 +71,15 @@ bloomfam_header_open(const void *data, Size avail, Size total, BfView *view)
 }
 
 void
-bloomfam_view_open(Datum datum, BfView *view)
+bloomfam_header_open(const void *data, Size avail, Size total, BfView *view)
+{
+	open_bytes(data, avail, total, view);
+	if (unlikely(view->head.kind->id == BF_KIND_PARTIAL))
+		bloomfam_not_a_filter_error();
+}
+
+void
+bloomfam_state_open(Datum datum, BfView *view)
 {
 	BloomfamEdit *edit = bloomfam_edit_from_datum(datum);
 	struct varlena *value;
@@ -71,19 +90,25 @@ bloomfam_view_open(Datum datum, BfView *view)
 		return;
 	}
 	value = pg_detoast_datum_packed((struct varlena *) DatumGetPointer(datum));
-	bloomfam_header_open(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), VARSIZE_ANY_EXHDR(value),
-						 view);
+	open_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), VARSIZE_ANY_EXHDR(value), view);
 }
 
 void
-bloomfam_view_open_loose(Datum datum, BfView *view)
+bloomfam_view_open(Datum datum, BfView *view)
 {
-	const BfKind *kind;
+	bloomfam_state_open(datum, view);
+	if (view->head.kind->id == BF_KIND_PARTIAL)
+		bloomfam_not_a_filter_error();
+}
+
+/* Brings what has been opened into its loose form. */
+static void
+loosen(BfView *view)
+{
+	const BfKind *kind = view->head.kind;
 	BfView		packed;
 	uint8	   *payload;
 
-	bloomfam_view_open(datum, view);
-	kind = view->head.kind;
 	if (kind->pack == NULL || !kind->is_packed(&view->head))
 		return;
 	packed = *view;
@@ -91,6 +116,32 @@ bloomfam_view_open_loose(Datum datum, BfView *view)
 	payload = palloc_extended(view->head.payload_len, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	kind->loosen(&bloomfam_env, &view->head, payload, &packed);
 	view->payload = payload;
+}
+
+void
+bloomfam_view_open_loose(Datum datum, BfView *view)
+{
+	bloomfam_view_open(datum, view);
+	loosen(view);
+}
+
+void
+bloomfam_state_open_loose(Datum datum, BfView *view)
+{
+	bloomfam_state_open(datum, view);
+	loosen(view);
+}
+
+uint8 *
+bloomfam_payload_alloc(MemoryContext context, Size size, void **chunk)
+{
+	uint8	   *payload;
+
+	*chunk = MemoryContextAllocHuge(context, size + BLOOMFAM_CACHE_LINE);
+	payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, *chunk);
+	bloomfam_advise_huge_pages(payload, size);
+	memset(payload, 0, size);
+	return payload;
 }
 
 uint8 *
@@ -136,7 +187,7 @@ bloomfam_stored_payload(const BfView *loose, const BfHeader *head, uint8 *payloa
 		memset(payload, 0, head->payload_len);
 		head->kind->pack(&bloomfam_env, head, payload, loose);
 	}
-	else
+	else if (head->payload_len > 0)
 		memcpy(payload, loose->payload, head->payload_len);
 }
 

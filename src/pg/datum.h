@@ -139,7 +139,10 @@ extern bool bloomfam_slice_open(BloomfamFilter *filter, Datum datum);
 extern bool bloomfam_slice_probe(BloomfamSlice *slice, uint64 hash);
 extern void bloomfam_slice_close(BloomfamSlice *slice);
 
-/* bf_open(), or an error that says that the stored value is corrupt. */
+/*
+ * bf_open(), or an error that says that the stored value is corrupt, or no filter but the state
+ * of an aggregate (kind "partial").
+ */
 extern void bloomfam_header_open(const void *data, Size avail, Size total, BfView *view);
 
 /* Opens an argument for one look, in the current memory context; the view borrows it. */
@@ -147,6 +150,19 @@ extern void bloomfam_view_open(Datum datum, BfView *view);
 
 /* The same, and in the form that set operations work on; see loosen() in bf.h. */
 extern void bloomfam_view_open_loose(Datum datum, BfView *view);
+
+/* The same two where a state is welcome, too. */
+extern void bloomfam_state_open(Datum datum, BfView *view);
+extern void bloomfam_state_open_loose(Datum datum, BfView *view);
+
+/* Raises the error for a state in the place of a filter. */
+extern void bloomfam_not_a_filter_error(void) pg_attribute_noreturn();
+
+/*
+ * Allocates room for a payload of so many bytes, zeroed and on a cache line's boundary; *chunk is
+ * what to free.
+ */
+extern uint8 *bloomfam_payload_alloc(MemoryContext context, Size size, void **chunk);
 
 /* Allocates a value for this header, payload zeroed; *payload is where it goes.  Not sealed. */
 extern struct varlena *bloomfam_value_alloc(const BfHeader *head, uint8 **payload);

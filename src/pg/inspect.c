@@ -80,7 +80,9 @@ bloomfam_info(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != NCOLUMNS)
 		elog(ERROR, "return type must be the row type of bloom_info");
 
-	read_stats(PG_GETARG_DATUM(0), &view, &stats);
+	/* what an aggregate's state is may be asked, too */
+	bloomfam_state_open(PG_GETARG_DATUM(0), &view);
+	bf_stats(&bloomfam_env, &view, &stats);
 
 	values[KIND] = CStringGetTextDatum(view.head.kind->name);
 	values[KEY_TYPE] = CStringGetTextDatum(

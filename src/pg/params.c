@@ -34,13 +34,27 @@ bloomfam_kind_arg(text *name)
 			 errhint("Available kinds: %s.", list.data)));
 }
 
+/*
+ * A design takes up to 0.1 ms, and follows from kind and rate alone: the last one is kept, for
+ * those who make many filters and have no place to keep it.
+ */
 void
 bloomfam_design(const BfKind *kind, double fpr, BfDesign *design)
 {
-	BfStatus	status = bf_design(kind, fpr, design);
+	static BfDesign last;		/* kind NULL: none */
+	BfStatus	status;
 
-	if (status != BF_OK)
-		bloomfam_params_error(status, kind, fpr, 0);
+	if (last.kind != kind || last.fpr != fpr)
+	{
+		last.kind = NULL;
+		status = bf_design(kind, fpr, &last);
+		if (status != BF_OK)
+		{
+			last.kind = NULL;
+			bloomfam_params_error(status, kind, fpr, 0);
+		}
+	}
+	*design = last;
 }
 
 void

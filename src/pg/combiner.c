@@ -1,0 +1,216 @@
+/*-------------------------------------------------------------------------
+ *
+ * combiner.c
+ *	  The state of bloom_union_agg and bloom_intersect_agg; see combiner.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "core/bf_partial.h"
+#include "pg/combiner.h"
+#include "pg/datum.h"
+#include "pg/env.h"
+
+static Size flat_size(ExpandedObjectHeader *eohptr);
+static void flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size);
+
+static const ExpandedObjectMethods combiner_methods = {
+	.get_flat_size = flat_size,
+	.flatten_into = flatten_into,
+};
+
+Combiner *
+bloomfam_combiner_make(MemoryContext parent, CombinerVerb verb)
+{
+	MemoryContext context =
+		AllocSetContextCreate(parent, "bloomfam combiner", ALLOCSET_SMALL_SIZES);
+	Combiner   *combiner = MemoryContextAllocZero(context, sizeof(Combiner));
+
+	EOH_init_header(&combiner->eoh, &combiner_methods, context);
+	combiner->context = context;
+	combiner->verb = verb;
+	combiner->content = COMBINER_NOTHING;
+	return combiner;
+}
+
+Combiner *
+bloomfam_combiner_from_datum(Datum datum)
+{
+	ExpandedObjectHeader *eoh;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return NULL;
+	eoh = DatumGetEOHP(datum);
+	return eoh->eoh_methods == &combiner_methods ? (Combiner *) eoh : NULL;
+}
+
+/* The image as a view of its own. */
+static void
+image_view(Combiner *combiner, BfView *view)
+{
+	view->head = combiner->head;
+	view->payload = combiner->image;
+}
+
+/* Makes a header the combiner's; its family, which may be what the combiner has, is copied. */
+static void
+set_head(Combiner *combiner, const BfHeader *head)
+{
+	if (head->family_len > 0)
+		memmove(combiner->family, head->family, head->family_len);
+	combiner->head = *head;
+	combiner->head.family = combiner->family;
+	combiner->head.keys_added = bloomfam_count_keys(head->keys_added, 0);
+}
+
+/* Makes room for the payload of the combiner's header. */
+static void
+make_image(Combiner *combiner)
+{
+	combiner->image = bloomfam_payload_alloc(combiner->context, combiner->head.payload_len,
+											 &combiner->chunk);
+	combiner->content = COMBINER_IMAGE;
+}
+
+/* What differs between the two verbs; into() is the kind's, for filters of one size. */
+typedef struct Combination
+{
+	const char *name;			/* for messages */
+	BfStatus	(*plan) (const BfView *a, const BfView *b, BfHeader *head);
+	void		(*both) (const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *a,
+						 const BfView *b);
+} Combination;
+
+static const Combination combinations[] = {
+	[COMBINER_UNITE] = {"unite", bf_union_plan, bf_union},
+	[COMBINER_INTERSECT] = {"intersect", bf_intersect_plan, bf_intersect},
+};
+
+/* Combines the image with a filter: in place if it keeps its size, otherwise into a new image. */
+static void
+combine(Combiner *combiner, const BfView *view)
+{
+	const Combination *combination = &combinations[combiner->verb];
+	const BfKind *kind = view->head.kind;
+	void		(*into) (const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *view);
+	BfView		mine;
+	BfHeader	head;
+	BfStatus	status;
+	void	   *old_chunk = combiner->chunk;
+
+	into = combiner->verb == COMBINER_UNITE ? kind->unite : kind->intersect;
+	image_view(combiner, &mine);
+	status = combination->plan(&mine, view, &head);
+	if (status != BF_OK)
+		bloomfam_combine_error(status, combination->name, &mine, view);
+	set_head(combiner, &head);
+	if (mine.head.kind == kind && head.payload_len == mine.head.payload_len && into != NULL)
+		into(&bloomfam_env, &combiner->head, combiner->image, view);
+	else
+	{
+		make_image(combiner);
+		combination->both(&bloomfam_env, &combiner->head, combiner->image, &mine, view);
+		pfree(old_chunk);
+	}
+}
+
+void
+bloomfam_combiner_take(Combiner *combiner, const BfView *view)
+{
+	if (view->head.kind->id == BF_KIND_PARTIAL)
+		bloomfam_not_a_filter_error();
+	switch (combiner->content)
+	{
+		case COMBINER_NOTHING:
+			set_head(combiner, &view->head);
+			make_image(combiner);
+			if (view->head.payload_len > 0)
+				memcpy(combiner->image, view->payload, view->head.payload_len);
+			break;
+		case COMBINER_IMAGE:
+			combine(combiner, view);
+			break;
+		case COMBINER_ANYTHING:
+			break;
+	}
+}
+
+void
+bloomfam_combiner_take_null(Combiner *combiner)
+{
+	Assert(combiner->verb == COMBINER_UNITE);
+	if (combiner->content == COMBINER_IMAGE)
+		pfree(combiner->chunk);
+	combiner->content = COMBINER_ANYTHING;
+}
+
+void
+bloomfam_combiner_absorb(Combiner *combiner, const BfView *view)
+{
+	if (view->head.kind->id == BF_KIND_PARTIAL && (view->head.param[1] & BF_PARTIAL_UNKNOWN) &&
+		combiner->verb == COMBINER_UNITE)
+		bloomfam_combiner_take_null(combiner);
+	else
+		bloomfam_combiner_take(combiner, view);
+}
+
+/* The header that the combiner has when flattened. */
+static void
+flat_head(Combiner *combiner, BfHeader *head)
+{
+	memset(head, 0, sizeof(*head));
+	head->hash_id = BF_HASH_XXH3;
+	switch (combiner->content)
+	{
+		case COMBINER_NOTHING:
+			head->kind = bf_kind_by_id(BF_KIND_IDENTITY);
+			break;
+		case COMBINER_IMAGE:
+			*head = combiner->head;
+			break;
+		case COMBINER_ANYTHING:
+			head->kind = bf_kind_by_id(BF_KIND_PARTIAL);
+			head->param[1] = BF_PARTIAL_UNKNOWN;
+			break;
+	}
+}
+
+bool
+bloomfam_combiner_finish(Combiner *combiner, Datum *result)
+{
+	BfView		view = {.payload = combiner->image};
+
+	if (combiner->content == COMBINER_ANYTHING)
+		return false;
+	flat_head(combiner, &view.head);
+	*result = bloomfam_stored_value(&view);
+	return true;
+}
+
+/* Methods of the expanded object. */
+static Size
+flat_size(ExpandedObjectHeader *eohptr)
+{
+	BfHeader	head;
+
+	flat_head((Combiner *) eohptr, &head);
+	return VARHDRSZ + bf_data_size(&head);
+}
+
+static void
+flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
+{
+	Combiner   *combiner = (Combiner *) eohptr;
+	BfHeader	head;
+	uint8	   *payload;
+
+	flat_head(combiner, &head);
+	Assert(allocated_size == VARHDRSZ + bf_data_size(&head));
+	payload = bloomfam_value_place(result, &head);
+	if (head.payload_len > 0)
+		memcpy(payload, combiner->image, head.payload_len);
+	bloomfam_value_seal(result, &head);
+}
