@@ -10,7 +10,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
-#include "join/join.h"
+#include "join/hooks.h"
 
 PG_MODULE_MAGIC;
 

@@ -10,10 +10,10 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
-#include "utils/memutils.h"
-
-#include "join/join.h"
+#include "join/build.h"
+#include "join/dsm.h"
+#include "join/explain.h"
+#include "join/settings.h"
 
 /* Adds the row's key, unless a column of it is NULL: that equals nothing. */
 static void
@@ -27,7 +27,7 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 	ResetExprContext(econtext);
 	econtext->ecxt_outertuple = slot;
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	for (i = 0; i < state->ncolumns; i++)
+	for (i = 0; i < state->spec->ncolumns; i++)
 	{
 		Datum		value;
 		bool		isnull;
@@ -45,7 +45,7 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
 	}
 	MemoryContextSwitchTo(old);
-	if (i == state->ncolumns)
+	if (i == state->spec->ncolumns)
 		bloomfam_join_filter_add(state->filter, hash);
 }
 
@@ -55,19 +55,29 @@ for_each_foreign(JoinBuildState *state, void (*action) (JoinForeign *foreign))
 {
 	int			i;
 
-	for (i = 0; state->foreign != NULL && i < state->ncolumns; i++)
+	for (i = 0; state->foreign != NULL && i < state->spec->ncolumns; i++)
 		if (state->foreign[i] != NULL)
 			action(state->foreign[i]);
 }
 
 void
-bloomfam_join_build_tie_foreign(JoinBuildState *state, PlanState *probe_side)
+bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join)
 {
 	int			i;
 
-	for (i = 0; state->foreign != NULL && i < state->ncolumns; i++)
+	if (state->filter == NULL)
+		return;
+	state->filter->join = join;
+	for (i = 0; state->foreign != NULL && i < state->spec->ncolumns; i++)
 		if (state->foreign[i] != NULL)
-			bloomfam_join_foreign_tie(state->foreign[i], probe_side);
+			bloomfam_join_foreign_tie(state->foreign[i], outerPlanState(join));
+
+	/*
+	 * The join would first ask the probe side for a row, to save building if there is none.  It
+	 * would get it before the filter is there; and if that takes a sort, all of it would go
+	 * unfiltered.
+	 */
+	join->hj_OuterNotEmpty = true;
 }
 
 static TupleTableSlot *
@@ -89,7 +99,7 @@ exec_build(PlanState *node)
 		for_each_foreign(state, bloomfam_join_foreign_finish);
 		state->phase = JOIN_BUILD_ENDED;
 	}
-	else if (!state->filter->abandoned || state->foreign != NULL)
+	else if (state->filter->phase != JOIN_FILTER_ABANDONED || state->foreign != NULL)
 		add_row(state, slot);
 	return slot;
 }
@@ -98,18 +108,16 @@ exec_build(PlanState *node)
 static void
 begin_foreign(JoinBuildState *state, EState *estate)
 {
-	List	   *private = ((CustomScan *) state->css.ss.ps.plan)->custom_private;
+	const JoinSpec *spec = state->spec;
 	int			i;
 
-	if (list_length(private) < 2)
-		return;
-	state->foreign = palloc0(state->ncolumns * sizeof(JoinForeign *));
-	for (i = 0; i < state->ncolumns; i++)
+	for (i = 0; i < spec->ncolumns; i++)
 	{
-		int			param = list_nth_int(lsecond(private), 2 * i);
-
-		if (param >= 0)
-			state->foreign[i] = bloomfam_join_foreign_begin(estate, param);
+		if (spec->columns[i].foreign_param < 0)
+			continue;
+		if (state->foreign == NULL)
+			state->foreign = palloc0(spec->ncolumns * sizeof(JoinForeign *));
+		state->foreign[i] = bloomfam_join_foreign_begin(estate, spec->columns[i].foreign_param);
 	}
 }
 
@@ -118,32 +126,30 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 {
 	JoinBuildState *state = (JoinBuildState *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
-	List	   *spec = linitial(plan->custom_private);
-	int			expression = 0;
+	const JoinSpec *spec;
 	int			i;
 
 	bloomfam_join_node_begin(css, estate, eflags);
-	state->ncolumns = bloomfam_join_spec_ncolumns(spec);
+	spec = state->spec = bloomfam_join_specs(plan);
 	begin_foreign(state, estate);
 
 	/* EvalPlanQual asks for a few rows again, of which some are known to join */
 	if (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF)
 		return;
 
-	state->filter = bloomfam_join_filter_get(estate, list_nth_int(spec, JOIN_SPEC_PARAM));
-	state->shared = bloomfam_join_spec_is_shared(spec);
-	bloomfam_join_builds_begun++;
+	state->filter = bloomfam_join_filter_get(estate, spec->param);
 	bloomfam_join_node_columns(spec, false, &state->keys, &state->attributes);
-	state->expressions = palloc0(state->ncolumns * sizeof(ExprState *));
-	for (i = 0; i < state->ncolumns; i++)
+	state->expressions = palloc0(spec->ncolumns * sizeof(ExprState *));
+	for (i = 0; i < spec->ncolumns; i++)
 	{
-		if (state->attributes[i] == 0)
+		const JoinSpecColumn *column = &spec->columns[i];
+
+		if (column->attribute == 0)
 			state->expressions[i] =
-				ExecInitExpr(list_nth(plan->custom_exprs, expression++), &css->ss.ps);
+				ExecInitExpr(list_nth(plan->custom_exprs, column->expression), &css->ss.ps);
 		if (state->foreign != NULL && state->foreign[i] != NULL)
-			bloomfam_join_foreign_enable(state->foreign[i],
-										 list_nth_int(lsecond(plan->custom_private), 2 * i + 1),
-										 bloomfam_join_spec_column(spec, i, JOIN_COLUMN_COLLATION));
+			bloomfam_join_foreign_enable(state->foreign[i], column->foreign_type,
+										 column->collation);
 	}
 	css->ss.ps.ExecProcNode = exec_build;
 }
@@ -162,7 +168,7 @@ rescan_build(CustomScanState *css)
 
 	state->phase = JOIN_BUILD_FRESH;
 	if (state->filter != NULL)
-		state->filter->complete = false;
+		bloomfam_join_filter_outdate(state->filter);
 	for_each_foreign(state, bloomfam_join_foreign_reset);
 	if (outerPlanState(css)->chgParam == NULL)
 		ExecReScan(outerPlanState(css));
@@ -190,7 +196,15 @@ create_build(CustomScan *plan)
 	return (Node *) state;
 }
 
-const CustomScanMethods bloomfam_join_build_methods = {
-	.CustomName = "Bloom Filter Build",
-	.CreateCustomScanState = create_build,
-};
+void
+bloomfam_join_build_register(void)
+{
+	bloomfam_join_node_register(JOIN_NODE_BUILD, create_build);
+}
+
+bool
+bloomfam_join_is_build(const PlanState *node)
+{
+	return IsA(node, CustomScanState) &&
+		   ((const CustomScanState *) node)->methods == &build_exec_methods;
+}

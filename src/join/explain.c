@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * explain.c
- *	  What EXPLAIN says of the join filter's nodes, and what it and the log say of the planner's
- *	  decisions.
+ *	  What EXPLAIN says of the join filter's nodes.
  *
  * A filter is named by its number and by the columns of the join's key that it has: first those
  * of the node's own side, as the node knows them, then the other side's, as the join does.  The
@@ -17,7 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "join/join.h"
+#include "join/explain.h"
 #include "pg/compat.h"
 
 /* ---- names ---- */
@@ -31,11 +30,9 @@ join_builds(const HashJoin *join, int number)
 {
 	Plan	   *plan = outerPlan(innerPlan(join));
 
-	for (; plan != NULL && IsA(plan, CustomScan) &&
-		   ((CustomScan *) plan)->methods == &bloomfam_join_build_methods;
+	for (; plan != NULL && bloomfam_join_node_kind(plan) == JOIN_NODE_BUILD;
 		 plan = outerPlan(plan))
-		if (list_nth_int(linitial(((CustomScan *) plan)->custom_private), JOIN_SPEC_NUMBER) ==
-			number)
+		if (bloomfam_join_specs((CustomScan *) plan)->number == number)
 			return true;
 	return false;
 }
@@ -64,7 +61,7 @@ join_of_filter(List *ancestors, int number, List **above)
  * the join.
  */
 static List *
-names_at_join(List *context, HashJoin *join, List *above, const List *spec, bool outer)
+names_at_join(List *context, HashJoin *join, List *above, const JoinSpec *spec, bool outer)
 {
 	Plan	   *hash = innerPlan(join);
 	List	   *names = NIL;
@@ -74,10 +71,10 @@ names_at_join(List *context, HashJoin *join, List *above, const List *spec, bool
 		context = set_deparse_context_plan(context, &join->join.plan, above);
 	else
 		context = set_deparse_context_plan(context, hash, lcons(join, list_copy(above)));
-	for (i = 0; i < bloomfam_join_spec_ncolumns(spec); i++)
+	for (i = 0; i < spec->ncolumns; i++)
 	{
 		List	   *keys = outer ? join->hashkeys : ((Hash *) hash)->hashkeys;
-		Node	   *key = list_nth(keys, bloomfam_join_spec_column(spec, i, JOIN_COLUMN_HASH_KEY));
+		Node	   *key = list_nth(keys, spec->columns[i].hash_key);
 
 		names = lappend(names, deparse_expression(key, context, true, false));
 	}
@@ -86,16 +83,16 @@ names_at_join(List *context, HashJoin *join, List *above, const List *spec, bool
 
 /* The same as they are called at a probe node. */
 static List *
-names_at_probe(List *context, CustomScan *node, List *ancestors, const List *spec)
+names_at_probe(List *context, CustomScan *node, List *ancestors, const JoinSpec *spec)
 {
 	List	   *names = NIL;
 	int			i;
 
 	context = set_deparse_context_plan(context, &node->scan.plan, ancestors);
-	for (i = 0; i < bloomfam_join_spec_ncolumns(spec); i++)
+	for (i = 0; i < spec->ncolumns; i++)
 	{
 		TargetEntry *entry = list_nth(
-			node->custom_scan_tlist, bloomfam_join_spec_column(spec, i, JOIN_COLUMN_ATTRIBUTE) - 1);
+			node->custom_scan_tlist, spec->columns[i].attribute - 1);
 
 		names = lappend(names, deparse_expression((Node *) entry->expr, context, true, false));
 	}
@@ -130,11 +127,11 @@ indent(ExplainState *es)
  * keys NULL: this process does not use it.
  */
 static void
-begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const List *spec,
+begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const JoinSpec *spec,
 			 const JoinKey *keys)
 {
-	int			number = list_nth_int(spec, JOIN_SPEC_NUMBER);
-	bool		building = node->methods == &bloomfam_join_build_methods;
+	int			number = spec->number;
+	bool		building = bloomfam_join_node_kind(&node->scan.plan) == JOIN_NODE_BUILD;
 	List	   *above;
 	HashJoin   *join = join_of_filter(ancestors, number, &above);
 	List	   *own;
@@ -147,7 +144,7 @@ begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const List *sp
 	else
 		own = names_at_probe(es->deparse_cxt, node, ancestors, spec);
 	other = names_at_join(es->deparse_cxt, join, above, spec, building);
-	for (i = 0; es->verbose && keys != NULL && i < bloomfam_join_spec_ncolumns(spec); i++)
+	for (i = 0; es->verbose && keys != NULL && i < spec->ncolumns; i++)
 		functions = lappend(functions, OidIsValid(keys[i].function.fn_oid)
 										   ? get_func_name(keys[i].function.fn_oid)
 										   : "own");
@@ -285,7 +282,7 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 	int			i;
 
 	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
-	begin_filter(es, plan, ancestors, linitial(plan->custom_private), state->keys);
+	begin_filter(es, plan, ancestors, state->spec, state->keys);
 	if (es->analyze && state->filter != NULL)
 	{
 		JoinBuildCounts sum = state->filter->counts;
@@ -309,7 +306,7 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 			}
 			ExplainCloseGroup("Workers", "Workers", false, es);
 		}
-		for (i = 0; state->foreign != NULL && i < state->ncolumns; i++)
+		for (i = 0; state->foreign != NULL && i < state->spec->ncolumns; i++)
 			if (state->foreign[i] != NULL)
 				ExplainPropertyInteger(
 					"Foreign Filter Size", "kB",
@@ -355,11 +352,11 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 	int			i;
 
 	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
-	for (i = 0; i < list_length(plan->custom_private); i++)
+	for (i = 0; i < bloomfam_join_nspecs(plan); i++)
 	{
-		List	   *spec = list_nth(plan->custom_private, i);
+		const JoinSpec *spec = &state->specs[i];
 
-		if (list_nth_int(spec, JOIN_SPEC_PARAM) == JOIN_SPEC_STORED)
+		if (spec->kind == JOIN_SPEC_STORED)
 			begin_stored(es, node, ancestors, state->probes[i].stored);
 		else
 			begin_filter(es, plan, ancestors, spec,
@@ -369,222 +366,4 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 		end_filter(es);
 	}
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
-}
-
-/* ---- decisions: the log, and EXPLAIN VERBOSE ---- */
-
-/* Says why foreign scans do not get a filter. */
-static void
-append_unsent(StringInfo out, const JoinVerdict *verdict)
-{
-	if (verdict->unsent > 0)
-		appendStringInfo(out, " It is not sent with %d of %d foreign scans: %s.", verdict->unsent,
-						 verdict->foreign, verdict->unsent_reason);
-}
-
-/* Says why a key has no filter. */
-static void
-append_reason(StringInfo out, const JoinVerdict *verdict)
-{
-	switch (verdict->reason)
-	{
-		case JOIN_HAS_FILTER:
-			break;
-		case JOIN_KEEPS_ROWS:
-			appendStringInfoString(
-				out, "Rows of the probe side that match none are in the join's result.");
-			break;
-		case JOIN_KEY_IS_COMPUTED:
-			appendStringInfoString(
-				out,
-				"The key is no plain column of the probe side, or computed by a subquery on the build side.");
-			break;
-		case JOIN_KEY_HAS_NO_HASH:
-			appendStringInfoString(
-				out, "The operator is not strict, or its family does not hash both of its types.");
-			break;
-		case JOIN_HAS_NO_PLACE:
-			appendStringInfoString(out, "All of the probe side is scanned asynchronously.");
-			append_unsent(out, verdict);
-			break;
-		case JOIN_PROBES_FEW_ROWS:
-			appendStringInfo(
-				out, "It would probe %.0f rows, fewer than bloomfam.join_filter_min_rows (%d).",
-				verdict->probed, bloomfam_join_filter_min_rows);
-			break;
-		case JOIN_DROPS_FEW_ROWS:
-			appendStringInfo(
-				out,
-				"It would drop %.1f%% of %.0f rows, less than bloomfam.join_filter_min_drop (%g).",
-				verdict->dropped * 100, verdict->probed, bloomfam_join_filter_min_drop);
-			break;
-		case JOIN_COSTS_MORE:
-			appendStringInfo(
-				out, "It would drop %.1f%% of %.0f rows, which saves %.0f, and cost %.0f.",
-				verdict->dropped * 100, verdict->probed, verdict->saved, verdict->cost);
-			break;
-	}
-}
-
-/* Are two keys of one filter, or without one for one reason? */
-static bool
-same_verdict(const JoinVerdict *a, const JoinVerdict *b)
-{
-	return a->reason == b->reason && a->filter == b->filter;
-}
-
-/* Was the same said of an earlier key? */
-static bool
-is_repeated(const JoinVerdict *verdicts, int key)
-{
-	int			i;
-
-	for (i = 0; i < key; i++)
-		if (same_verdict(&verdicts[i], &verdicts[key]))
-			return true;
-	return false;
-}
-
-/* Says what was decided about one key, or several that are named. */
-static void
-append_verdict(StringInfo out, const JoinVerdict *verdict, List *names)
-{
-	bool		filtered = verdict->reason == JOIN_HAS_FILTER;
-
-	if (filtered)
-		appendStringInfo(out, "Filter %d", verdict->filter);
-	else
-		appendStringInfoString(out, "No filter");
-	if (names != NIL)
-	{
-		appendStringInfoString(out, " (");
-		append_names(out, names);
-		appendStringInfoChar(out, ')');
-	}
-	if (filtered)
-	{
-		appendStringInfo(out, " is expected to drop %.1f%% of %.0f rows.", verdict->dropped * 100,
-						 verdict->probed);
-		append_unsent(out, verdict);
-	}
-	else
-	{
-		appendStringInfoString(out, ". ");
-		append_reason(out, verdict);
-	}
-}
-
-static void
-log_decision(const JoinDecision *decision, List *context)
-{
-	HashJoin   *join = decision->join;
-	const JoinVerdict *verdicts = decision->verdicts;
-	int			nkeys = list_length(join->hashkeys);
-	char	   *condition;
-	StringInfoData filters;
-	StringInfoData detail;
-	int			nfilters = 0;
-	int			i;
-	int			k;
-
-	context = set_deparse_context_plan(context, &join->join.plan, decision->ancestors);
-	condition =
-		deparse_expression((Node *) make_ands_explicit(join->hashclauses), context, true, false);
-	initStringInfo(&filters);
-	initStringInfo(&detail);
-	for (i = 0; i < nkeys; i++)
-	{
-		List	   *keys = NIL;
-
-		if (is_repeated(verdicts, i))
-			continue;
-		for (k = i; k < nkeys; k++)
-			if (same_verdict(&verdicts[k], &verdicts[i]))
-				keys = lappend(
-					keys, deparse_expression(list_nth(join->hashkeys, k), context, true, false));
-
-		if (detail.len > 0)
-			appendStringInfoChar(&detail, ' ');
-		if (verdicts[i].reason == JOIN_HAS_FILTER)
-			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "", verdicts[i].filter);
-		if (verdicts[i].reason != JOIN_HAS_FILTER && list_length(keys) == nkeys)
-			append_reason(&detail, &verdicts[i]);
-		else
-			append_verdict(&detail, &verdicts[i], keys);
-	}
-
-	if (nfilters > 0)
-		ereport(LOG,
-				errmsg_plural("bloom filter %s for the hash join on %s",
-							  "bloom filters %s for the hash join on %s", nfilters, filters.data,
-							  condition),
-				errdetail_internal("%s", detail.data));
-	else
-		ereport(LOG,
-				errmsg("no bloom filter for the hash join on %s", condition),
-				errdetail_internal("%s", detail.data));
-}
-
-void
-bloomfam_join_log(PlannedStmt *stmt, List *decisions)
-{
-	List *names = select_rtable_names_for_explain(
-		stmt->rtable, bms_add_range(NULL, 1, list_length(stmt->rtable)));
-	List	   *context = deparse_context_for_plan_tree(stmt, names);
-	ListCell   *lc;
-
-	foreach(lc, decisions)
-		log_decision(lfirst(lc), context);
-}
-
-static void
-explain_verdict(ExplainState *es, const char *condition, const JoinVerdict *verdict)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	append_verdict(&text, verdict, NIL);
-	ExplainOpenGroup("Join Filter", NULL, true, es);
-	if (is_text(es))
-	{
-		indent(es);
-		appendStringInfo(es->str, "%s: %s\n", condition, text.data);
-	}
-	else
-	{
-		ExplainPropertyText("Hash Cond", condition, es);
-		ExplainPropertyText("Decision", text.data, es);
-	}
-	ExplainCloseGroup("Join Filter", NULL, true, es);
-}
-
-void
-bloomfam_join_explain_decisions(List *decisions, ExplainState *es)
-{
-	ListCell   *ld;
-	ListCell   *lc;
-
-	if (decisions == NIL)
-		return;
-	ExplainOpenGroup("Join Filters", "Join Filters", false, es);
-	if (is_text(es))
-	{
-		indent(es);
-		appendStringInfoString(es->str, "Join Filters:\n");
-		es->indent++;
-	}
-	foreach(ld, decisions)
-	{
-		const JoinDecision *decision = lfirst(ld);
-		List *context = set_deparse_context_plan(es->deparse_cxt, &decision->join->join.plan,
-												 decision->ancestors);
-
-		/* a condition for each key, in their order */
-		foreach(lc, decision->join->hashclauses)
-			explain_verdict(es, deparse_expression(lfirst(lc), context, true, false),
-							&decision->verdicts[foreach_current_index(lc)]);
-	}
-	if (is_text(es))
-		es->indent--;
-	ExplainCloseGroup("Join Filters", "Join Filters", false, es);
 }

@@ -59,7 +59,9 @@
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
-#include "join/join.h"
+#include "join/column.h"
+#include "join/foreign.h"
+#include "join/settings.h"
 #include "pg/hasher.h"
 #include "pg/params.h"
 #include "pg/builder.h"
@@ -68,20 +70,20 @@
  * The share of rows without a match that are sent all the same.  Less than for filters that stay
  * here: a row on its way costs far more than the two bits a key that it takes to halve it.
  */
-#define FOREIGN_FPR		0.001
+#define FOREIGN_FPR 0.001
 
 struct JoinForeign
 {
-	EState	   *estate;
-	int			param;
-	bool		tied;			/* all scans are known */
-	List	   *scans;			/* of ForeignScanState */
+	EState		   *estate;
+	int				param;
+	bool			tied;  /* all scans are known */
+	List		   *scans; /* of ForeignScanState */
 	BloomfamHasher *hasher;
-	Builder    *builder;		/* NULL: no keys yet, or too many */
-	bool		abandoned;
-	uint64		max_keys;
-	Size		max_memory;
-	Datum		filter;			/* 0: none */
+	Builder		   *builder; /* NULL: no keys yet, or too many */
+	bool			abandoned;
+	uint64			max_keys;
+	Size			max_memory;
+	Datum			filter; /* 0: none */
 };
 
 /* ---- planning ---- */
@@ -94,7 +96,7 @@ struct JoinForeign
 typedef struct ForeignType
 {
 	Oid			type;
-	const char *remote;			/* names in pg_catalog */
+	const char *remote; /* names in pg_catalog */
 } ForeignType;
 
 static const ForeignType foreign_types[] = {
@@ -122,7 +124,7 @@ static const ForeignType foreign_types[] = {
 static const ForeignType *
 find_foreign_type(Oid type)
 {
-	size_t		i;
+	size_t i;
 
 	for (i = 0; i < lengthof(foreign_types); i++)
 		if (foreign_types[i].type == type)
@@ -147,24 +149,24 @@ is_equality_of(Oid operator, Oid type)
 static bool
 server_knows_us(const ForeignServer *server)
 {
-	Oid			handler = GetForeignDataWrapper(server->fdwid)->fdwhandler;
-	Oid			extension =
+	Oid handler = GetForeignDataWrapper(server->fdwid)->fdwhandler;
+	Oid extension =
 		OidIsValid(handler) ? getExtensionOfObject(ProcedureRelationId, handler) : InvalidOid;
-	char	   *name = OidIsValid(extension) ? get_extension_name(extension) : NULL;
-	ListCell   *lc;
+	char	 *name = OidIsValid(extension) ? get_extension_name(extension) : NULL;
+	ListCell *lc;
 
 	if (name == NULL || strcmp(name, "postgres_fdw") != 0)
 		return false;
-	foreach(lc, server->options)
+	foreach (lc, server->options)
 	{
-		DefElem    *option = lfirst(lc);
-		List	   *names;
-		ListCell   *ln;
+		DefElem	 *option = lfirst(lc);
+		List	 *names;
+		ListCell *ln;
 
 		if (strcmp(option->defname, "extensions") != 0 ||
 			!SplitIdentifierString(pstrdup(defGetString(option)), ',', &names))
 			continue;
-		foreach(ln, names)
+		foreach (ln, names)
 			if (strcmp(lfirst(ln), "bloomfam") == 0)
 				return true;
 	}
@@ -178,10 +180,10 @@ server_knows_us(const ForeignServer *server)
 static char *
 find_filter_type(Oid *type)
 {
-	CatCList   *list = SearchSysCacheList1(TYPENAMENSP, CStringGetDatum("bloomfilter"));
-	Oid			extension = get_extension_oid("bloomfam", true);
-	char	   *schema = NULL;
-	int			i;
+	CatCList *list = SearchSysCacheList1(TYPENAMENSP, CStringGetDatum("bloomfilter"));
+	Oid		  extension = get_extension_oid("bloomfam", true);
+	char	 *schema = NULL;
+	int		  i;
 
 	*type = InvalidOid;
 	for (i = 0; i < list->n_members && OidIsValid(extension) && schema == NULL; i++)
@@ -205,12 +207,12 @@ static int
 find_remote_column(PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attribute, Oid *type,
 				   int32 *typmod)
 {
-	List	   *retrieved = lsecond(scan->fdw_private);
-	ListCell   *lc;
+	List	 *retrieved = lsecond(scan->fdw_private);
+	ListCell *lc;
 
 	if (scan->scan.scanrelid > 0)
 	{
-		Oid			collation;
+		Oid collation;
 
 		get_atttypetypmodcoll(rt_fetch(scan->scan.scanrelid, stmt->rtable)->relid, attribute, type,
 							  typmod, &collation);
@@ -222,7 +224,7 @@ find_remote_column(PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attrib
 		*type = exprType(expr);
 		*typmod = exprTypmod(expr);
 	}
-	foreach(lc, retrieved)
+	foreach (lc, retrieved)
 		if (lfirst_int(lc) == attribute)
 			return foreach_current_index(lc) + 1;
 	return 0;
@@ -232,7 +234,7 @@ find_remote_column(PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attrib
 static String *
 find_remote_query(const ForeignScan *scan)
 {
-	String	   *query;
+	String *query;
 
 	if (scan->operation != CMD_SELECT || list_length(scan->fdw_private) < 2)
 		return NULL;
@@ -253,10 +255,10 @@ static void
 append_condition(StringInfo sql, const ForeignType *type, int32 typmod, int column, int param,
 				 const char *schema)
 {
-	bool is_text = type->type == TEXTOID || type->type == VARCHAROID || type->type == BPCHAROID;
-	char	   *names = pstrdup(type->remote);
-	char	   *name;
-	char	   *rest;
+	bool  is_text = type->type == TEXTOID || type->type == VARCHAROID || type->type == BPCHAROID;
+	char *names = pstrdup(type->remote);
+	char *name;
+	char *rest;
 
 	schema = quote_identifier(schema);
 
@@ -292,10 +294,10 @@ const char *
 bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute,
 							  Oid operator, Oid collation, Oid build_type)
 {
-	AttrNumber	key = scan_column(scan, attribute);
-	Oid			type;
-	int32		typmod;
-	Oid			filter_type;
+	AttrNumber key = scan_column(scan, attribute);
+	Oid		   type;
+	int32	   typmod;
+	Oid		   filter_type;
 
 	if (bloomfam_join_filter_foreign_max_size == 0)
 		return "bloomfam.join_filter_foreign_max_size is 0";
@@ -324,15 +326,15 @@ bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, AttrNumber a
 void
 bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute, int *param)
 {
-	String	   *query = find_remote_query(scan);
-	Oid			filter_type;
-	char	   *schema = find_filter_type(&filter_type);
-	Oid			type;
-	int32		typmod;
-	int column = find_remote_column(stmt, scan, scan_column(scan, attribute), &type, &typmod);
-	Param	   *filter = makeNode(Param);
+	String *query = find_remote_query(scan);
+	Oid		filter_type;
+	char   *schema = find_filter_type(&filter_type);
+	Oid		type;
+	int32	typmod;
+	int		column = find_remote_column(stmt, scan, scan_column(scan, attribute), &type, &typmod);
+	Param  *filter = makeNode(Param);
 	StringInfoData sql;
-	int			i;
+	int			   i;
 
 	if (*param < 0)
 	{
@@ -458,11 +460,11 @@ find_scans(PlanState *node, void *context)
 		return false;
 	if (IsA(node, ForeignScanState))
 	{
-		ListCell   *lc;
+		ListCell *lc;
 
-		foreach(lc, ((ForeignScan *) node->plan)->fdw_exprs)
+		foreach (lc, ((ForeignScan *) node->plan)->fdw_exprs)
 		{
-			Param	   *param = lfirst(lc);
+			Param *param = lfirst(lc);
 
 			if (IsA(param, Param) && param->paramkind == PARAM_EXEC &&
 				param->paramid == foreign->param)
@@ -485,7 +487,7 @@ bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side)
 void
 bloomfam_join_foreign_add(JoinForeign *foreign, Datum key)
 {
-	Builder    *builder;
+	Builder *builder;
 
 	if (foreign->abandoned)
 		return;
@@ -517,14 +519,14 @@ bloomfam_join_foreign_finish(JoinForeign *foreign)
 void
 bloomfam_join_foreign_reset(JoinForeign *foreign)
 {
-	ListCell   *lc;
+	ListCell *lc;
 
 	drop_builder(foreign);
 	foreign->abandoned = false;
 	set_filter(foreign, (Datum) 0);
-	foreach(lc, foreign->scans)
+	foreach (lc, foreign->scans)
 	{
-		PlanState  *scan = lfirst(lc);
+		PlanState *scan = lfirst(lc);
 
 		scan->chgParam = bms_add_member(scan->chgParam, foreign->param);
 	}

@@ -23,7 +23,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "join/join.h"
+#include "join/hash.h"
 
 /* pg_opfamily.dat: integer_ops of hash, of int2, int4 and int8 */
 #define INTEGER_HASH_FAMILY		1977

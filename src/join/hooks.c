@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hooks.c
- *	  Settings of the join filter, and where it meets the server.
+ *	  Where the join filter meets the server.
  *
  * While the planner works, a hook tells it what filters would save in the joins that it
  * considers; when it has finished, another adds nodes to its plan.  The executor's ties the nodes
@@ -21,6 +21,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "catalog/pg_type_d.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -32,26 +33,14 @@
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
 
-#include "join/join.h"
+#include "join/build.h"
+#include "join/decisions.h"
+#include "join/hooks.h"
+#include "join/paths.h"
+#include "join/plan.h"
+#include "join/probe.h"
+#include "join/settings.h"
 #include "pg/compat.h"
-
-int			bloomfam_join_filter = JOIN_FILTER_OFF;
-int			bloomfam_join_filter_min_rows = 10000;
-int			bloomfam_join_filter_max_size = 64 * 1024;
-int			bloomfam_join_filter_foreign_max_size = 1024;
-double		bloomfam_join_filter_min_drop = 0.1;
-double		bloomfam_join_filter_fpr = 0.005;
-bool		bloomfam_join_filter_log = false;
-bool		bloomfam_join_filter_plans = true;
-
-int			bloomfam_join_builds_begun = 0;
-
-static const struct config_enum_entry mode_options[] = {
-	{"off", JOIN_FILTER_OFF, false},
-	{"on", JOIN_FILTER_ON, false},
-	{"force", JOIN_FILTER_FORCE, false},
-	{NULL, 0, false}
-};
 
 static planner_hook_type previous_planner;
 static set_join_pathlist_hook_type previous_join_paths;
@@ -120,19 +109,7 @@ tie_filters(PlanState *node, void *context)
 
 		/* one on the other, where columns of the key have filters of their own */
 		for (; build != NULL && bloomfam_join_is_build(build); build = outerPlanState(build))
-		{
-			if (((JoinBuildState *) build)->filter == NULL)
-				continue;
-			((JoinBuildState *) build)->filter->join = (HashJoinState *) node;
-			bloomfam_join_build_tie_foreign((JoinBuildState *) build, outerPlanState(node));
-
-			/*
-			 * The join would first ask the probe side for a row, to save building if there is
-			 * none.  It would get it before the filter is there; and if that takes a sort, all of
-			 * it would go unfiltered.
-			 */
-			((HashJoinState *) node)->hj_OuterNotEmpty = true;
-		}
+			bloomfam_join_build_tie((JoinBuildState *) build, (HashJoinState *) node);
 	}
 	return planstate_tree_walker(node, tie_filters, context);
 }
@@ -140,16 +117,14 @@ tie_filters(PlanState *node, void *context)
 static void
 start_with_filters(QueryDesc *query, int eflags)
 {
-	int			outer = bloomfam_join_builds_begun;
-
-	bloomfam_join_builds_begun = 0;
 	if (previous_executor_start != NULL)
 		previous_executor_start(query, eflags);
 	else
 		standard_ExecutorStart(query, eflags);
-	if (bloomfam_join_builds_begun > 0)
+
+	/* each join's filter has a parameter of a type that no other has */
+	if (list_member_oid(query->plannedstmt->paramExecTypes, INTERNALOID))
 		tie_filters(query->planstate, NULL);
-	bloomfam_join_builds_begun = outer;
 }
 
 /* EXPLAIN has shown the plan, and ends the executor before it ends what it says of the query. */
@@ -199,45 +174,9 @@ loaded_at_start(void)
 void
 bloomfam_join_init(void)
 {
-	DefineCustomEnumVariable(
-		"bloomfam.join_filter",
-		"Lets hash joins drop rows of their probe side at the scan, by a Bloom filter of their build side.",
-		"\"force\" does so wherever it is right, whether or not it is expected to pay. Needs bloomfam in session_preload_libraries.",
-		&bloomfam_join_filter, JOIN_FILTER_OFF, mode_options, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable(
-		"bloomfam.join_filter_min_rows",
-		"Sets the number of probe-side rows from which on a join gets a filter.", NULL,
-		&bloomfam_join_filter_min_rows, 10000, 0, INT_MAX, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomRealVariable(
-		"bloomfam.join_filter_min_drop",
-		"Sets the share of probe-side rows that a filter must be expected to drop.", NULL,
-		&bloomfam_join_filter_min_drop, 0.1, 0.0, 1.0, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomRealVariable("bloomfam.join_filter_fpr",
-							 "Sets the share of rows without a match that a filter lets pass.",
-							 NULL, &bloomfam_join_filter_fpr, 0.005, 0.0001, 0.5, PGC_USERSET, 0,
-							 NULL, NULL, NULL);
-	DefineCustomIntVariable("bloomfam.join_filter_max_size",
-							"Sets the size from which on a join's filter is given up.", NULL,
-							&bloomfam_join_filter_max_size, 64 * 1024, 1, 1024 * 1024, PGC_USERSET,
-							GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomIntVariable(
-		"bloomfam.join_filter_foreign_max_size",
-		"Sets the size from which on a join's filter is not sent to a foreign server.",
-		"It travels with the query, as a text of twice its size. 0 sends none.",
-		&bloomfam_join_filter_foreign_max_size, 1024, 0, 64 * 1024, PGC_USERSET, GUC_UNIT_KB, NULL,
-		NULL, NULL);
-	DefineCustomBoolVariable(
-		"bloomfam.join_filter_log",
-		"Logs for each hash join that is planned which filters it gets, or why it gets none.", NULL,
-		&bloomfam_join_filter_log, false, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable(
-		"bloomfam.join_filter_plans",
-		"Lets the planner choose hash joins for what their filters are expected to save.",
-		"If it is off, plans are made as without filters.", &bloomfam_join_filter_plans, true,
-		PGC_USERSET, 0, NULL, NULL, NULL);
-
-	RegisterCustomScanMethods(&bloomfam_join_build_methods);
-	RegisterCustomScanMethods(&bloomfam_join_probe_methods);
+	bloomfam_join_settings_define();
+	bloomfam_join_build_register();
+	bloomfam_join_probe_register();
 
 	if (!loaded_at_start())
 		return;

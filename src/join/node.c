@@ -8,9 +8,7 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
-
-#include "join/join.h"
+#include "join/node.h"
 
 static TupleTableSlot *
 exec_nothing(PlanState *node)
@@ -39,18 +37,18 @@ bloomfam_join_node_exec(CustomScanState *css)
 }
 
 void
-bloomfam_join_node_columns(const List *spec, bool outer, JoinKey **keys, AttrNumber **attributes)
+bloomfam_join_node_columns(const JoinSpec *spec, bool outer, JoinKey **keys,
+						   AttrNumber **attributes)
 {
-	int			n = bloomfam_join_spec_ncolumns(spec);
 	int			i;
 
-	*keys = palloc(n * sizeof(JoinKey));
-	*attributes = palloc(n * sizeof(AttrNumber));
-	for (i = 0; i < n; i++)
+	*keys = palloc(spec->ncolumns * sizeof(JoinKey));
+	*attributes = palloc(spec->ncolumns * sizeof(AttrNumber));
+	for (i = 0; i < spec->ncolumns; i++)
 	{
-		bloomfam_join_key_init(&(*keys)[i],
-							   bloomfam_join_spec_column(spec, i, JOIN_COLUMN_OPERATOR),
-							   bloomfam_join_spec_column(spec, i, JOIN_COLUMN_COLLATION), outer);
-		(*attributes)[i] = bloomfam_join_spec_column(spec, i, JOIN_COLUMN_ATTRIBUTE);
+		const JoinSpecColumn *column = &spec->columns[i];
+
+		bloomfam_join_key_init(&(*keys)[i], column->operator, column->collation, outer);
+		(*attributes)[i] = column->attribute;
 	}
 }

@@ -24,14 +24,14 @@
 #include "access/htup_details.h"
 #include "access/tableam.h"
 #include "access/tupmacs.h"
-#include "executor/executor.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "join/join.h"
+#include "join/column.h"
+#include "join/page.h"
 #include "pg/env.h"
 
 /* The share of rows that a filter must drop to be worth a look at each row, a page at a time. */
@@ -279,6 +279,88 @@ look_ahead(JoinPage *page, HeapScanDesc scan, Page bytes)
 }
 
 /*
+ * Notes the rows of the page that the scan is on, from the present one on, in page->rows and
+ * page->passing; returns their number.
+ */
+static int
+find_rows(JoinPage *page, HeapScanDesc scan)
+{
+	Page		bytes = BufferGetPage(scan->rs_cbuf);
+	int			end = (int) scan->rs_ntuples;
+	const char *asked;
+	int			n = 0;
+	int			i;
+
+	look_ahead(page, scan, bytes);
+	asked = page->ahead != NULL ? page->ahead + BLCKSZ : NULL;
+	for (i = (int) scan->rs_cindex; i < end; i++)
+	{
+		HeapTupleHeader row =
+			(HeapTupleHeader) PageGetItem(bytes, PageGetItemId(bytes, scan->rs_vistuples[i]));
+
+		/* a page is filled from its end, so the row before is the one behind */
+		if (page->ahead != NULL)
+			asked = ask_for_lines(page->ahead + ((const char *) row - (const char *) bytes), asked,
+								  LINES_PER_ROW);
+		page->passing[n] = i;
+		page->rows[n++] = row;
+	}
+	return n;
+}
+
+/* Hashes the key of a filter, the f-th, in all of these rows. */
+static void
+hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
+{
+	JoinProbe  *probe = &state->probes[f];
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	MemoryContext old;
+	int			c;
+
+	ResetExprContext(econtext);
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	for (c = 0; c < probe->ncolumns; c++)
+		hash_column(state->page, &probe->keys[c], &state->page->columns[f][c], desc, n, c == 0);
+	MemoryContextSwitchTo(old);
+}
+
+/* Asks a filter for the hashes of so many rows: what it says is in page->pass. */
+static void
+ask_filter(JoinPage *page, const JoinProbe *probe, int n)
+{
+	JoinAnswer	answer = JOIN_ANSWER_PROBE;
+	const BfView *view;
+
+	if (probe->kind == JOIN_PROBE_STORED)
+	{
+		answer = bloomfam_join_stored_answer(probe->stored);
+		view = bloomfam_join_stored_view(probe->stored);
+	}
+	else
+		view = &probe->filter->view;
+	if (answer == JOIN_ANSWER_PROBE)
+		view->head.kind->probe_many(view, page->hashes, n, page->pass);
+	else
+		memset(page->pass, answer == JOIN_ANSWER_YES, n);
+}
+
+/* Keeps, of so many rows, those that the filter let pass; returns their number. */
+static int
+keep_passing(JoinPage *page, int n)
+{
+	int			kept = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		page->passing[kept] = page->passing[i];
+		page->rows[kept] = page->rows[i];
+		kept += page->pass[i] & !page->null[i];
+	}
+	return kept;
+}
+
+/*
  * Finds, of the rows of the page that the scan is on, from the present one on, those that pass
  * all filters.
  */
@@ -286,78 +368,32 @@ static void
 select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 {
 	JoinPage   *page = state->page;
-	TupleDesc	desc = RelationGetDescr(child->ss_currentRelation);
-	Page		bytes = BufferGetPage(scan->rs_cbuf);
-	int			end = (int) scan->rs_ntuples;
-	int			n = 0;
+	int			n = (int) scan->rs_ntuples - (int) scan->rs_cindex;
 	bool		looked = false;
-	int			i;
 	int			f;
 
+	/* the present row was counted by the scan */
+	bloomfam_count_rows_read(child->ss_currentRelation, n - 1);
 	for (f = 0; f < state->nprobes; f++)
 	{
 		JoinProbe  *probe = &state->probes[f];
-		JoinAnswer	answer = JOIN_ANSWER_PROBE;
-		const BfView *view;
-		MemoryContext old;
-		int			kept = 0;
-		int			c;
+		int			kept;
 
-		if (probe->stored == NULL &&
-			(state->by_rows ||
-			 !bloomfam_join_probe_awake(probe, looked ? n : end - (int) scan->rs_cindex)))
+		if (probe->kind == JOIN_PROBE_JOIN &&
+			(state->by_rows || !bloomfam_join_probe_awake(probe, n)))
 			continue;
 		if (!looked)
-		{
-			const char *asked;
-
-			look_ahead(page, scan, bytes);
-			asked = page->ahead != NULL ? page->ahead + BLCKSZ : NULL;
-			for (i = (int) scan->rs_cindex; i < end; i++)
-			{
-				HeapTupleHeader row = (HeapTupleHeader) PageGetItem(
-					bytes, PageGetItemId(bytes, scan->rs_vistuples[i]));
-
-				/* a page is filled from its end, so the row before is the one behind */
-				if (page->ahead != NULL)
-					asked = ask_for_lines(page->ahead + ((const char *) row - (const char *) bytes),
-										  asked, LINES_PER_ROW);
-				page->passing[n] = i;
-				page->rows[n++] = row;
-			}
-			looked = true;
-		}
-
-		ResetExprContext(state->css.ss.ps.ps_ExprContext);
-		old = MemoryContextSwitchTo(state->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-		for (c = 0; c < probe->ncolumns; c++)
-			hash_column(page, &probe->keys[c], &page->columns[f][c], desc, n, c == 0);
-		MemoryContextSwitchTo(old);
-		if (probe->stored != NULL)
-		{
-			answer = bloomfam_join_stored_answer(probe->stored);
-			view = bloomfam_join_stored_view(probe->stored);
-		}
-		else
-			view = &probe->filter->view;
-		if (answer == JOIN_ANSWER_PROBE)
-			view->head.kind->probe_many(view, page->hashes, n, page->pass);
-		else
-			memset(page->pass, answer == JOIN_ANSWER_YES, n);
-		for (i = 0; i < n; i++)
-		{
-			page->passing[kept] = page->passing[i];
-			page->rows[kept] = page->rows[i];
-			kept += page->pass[i] & !page->null[i];
-		}
+			n = find_rows(page, scan);
+		looked = true;
+		hash_keys(state, f, RelationGetDescr(child->ss_currentRelation), n);
+		ask_filter(page, probe, n);
+		kept = keep_passing(page, n);
 		bloomfam_join_probe_count(probe, n, n - kept, WORTH_OF_PAGES);
 		n = kept;
 	}
-	/* the present row was counted by the scan */
-	bloomfam_count_rows_read(child->ss_currentRelation, end - (int) scan->rs_cindex - 1);
 	page->selected = true;
 	page->all = !looked;
-	page->npassing = looked ? n : end;
+	page->npassing = looked ? n : (int) scan->rs_ntuples;
 	page->next = looked ? 0 : (int) scan->rs_cindex;
 }
 
@@ -397,7 +433,7 @@ row_passes(JoinProbeState *state, TupleTableSlot *slot)
 		bool		isnull;
 		Datum		key;
 
-		if (probe->stored == NULL)
+		if (probe->kind == JOIN_PROBE_JOIN)
 			continue;
 		key = slot_getattr(slot, probe->attributes[0], &isnull);
 		pass = !isnull && bloomfam_join_stored_passes(probe->stored, key);
@@ -520,7 +556,7 @@ joins_can_go_by_pages(JoinProbeState *state, Scan *plan)
 		!bloomfam_join_is_indifferent(plan->plan.targetlist))
 		return false;
 	for (f = 0; f < state->nprobes; f++)
-		for (c = 0; state->probes[f].stored == NULL && c < state->probes[f].ncolumns; c++)
+		for (c = 0; state->probes[f].kind == JOIN_PROBE_JOIN && c < state->probes[f].ncolumns; c++)
 			if (bloomfam_join_column_behind(&plan->plan, state->probes[f].attributes[c],
 											plan->scanrelid) == 0 ||
 				(plan->plan.qual != NIL && !state->probes[f].keys[c].leakproof))
@@ -547,7 +583,7 @@ bloomfam_join_page_init(JoinProbeState *state)
 	page->by_pages =
 		table->rd_tableam == GetHeapamTableAmRoutine() && IsMVCCSnapshot(child->state->es_snapshot);
 	for (f = 0; f < state->nprobes; f++)
-		if (state->probes[f].stored != NULL)
+		if (state->probes[f].kind == JOIN_PROBE_STORED)
 			conditions = true;
 		else
 			joins = true;
@@ -560,14 +596,14 @@ bloomfam_join_page_init(JoinProbeState *state)
 	{
 		JoinProbe  *probe = &state->probes[f];
 
-		if (probe->stored == NULL && state->by_rows)
+		if (probe->kind == JOIN_PROBE_JOIN && state->by_rows)
 			continue;
 		page->columns[f] = palloc(probe->ncolumns * sizeof(PageColumn));
 		for (c = 0; c < probe->ncolumns; c++)
 		{
 			AttrNumber	attribute = probe->attributes[c];
 
-			if (probe->stored == NULL)
+			if (probe->kind == JOIN_PROBE_JOIN)
 				attribute = bloomfam_join_column_behind(&plan->plan, attribute, plan->scanrelid);
 			find_column(&page->columns[f][c], RelationGetDescr(table), attribute);
 		}

@@ -11,52 +11,16 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
-#include "join/join.h"
-#include "pg/env.h"
+#include "join/dsm.h"
+#include "join/explain.h"
+#include "join/page.h"
+#include "join/probe.h"
+#include "join/settings.h"
 
 /* The share of rows that a filter must drop to be worth a look at each row, one by one. */
 #define WORTH_OF_ROWS		0.25
-
-#define LONGEST_PAUSE		(JOIN_PAUSE_ROWS * 64)
-
-void
-bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dropped, double worth)
-{
-	probe->counts.tested += tested;
-	probe->counts.dropped += dropped;
-	probe->sample_tested += tested;
-	probe->sample_dropped += dropped;
-	if (probe->sample_tested < JOIN_SAMPLE_ROWS)
-		return;
-	if (probe->sample_dropped < worth * probe->sample_tested &&
-		bloomfam_join_filter != JOIN_FILTER_FORCE)
-	{
-		probe->last_pause = Min(Max(probe->last_pause * 2, JOIN_PAUSE_ROWS), LONGEST_PAUSE);
-		probe->pause = probe->last_pause;
-	}
-	else
-		probe->last_pause = 0;
-	probe->sample_tested = probe->sample_dropped = 0;
-}
-
-JoinProbeCounts
-bloomfam_join_probe_counts(const JoinProbe *probe)
-{
-	JoinProbeCounts counts = probe->counts;
-	BfStats		stats;
-
-	counts.switched_off = probe->pause > 0;
-	if (probe->filter != NULL && probe->filter->complete)
-	{
-		bf_stats(&bloomfam_env, &probe->filter->view, &stats);
-		counts.fpr = stats.fpr;
-	}
-	return counts;
-}
 
 /* May this row join, as far as one filter knows? */
 static inline bool
@@ -101,7 +65,7 @@ exec_rows(PlanState *node)
 		{
 			JoinProbe  *probe = &state->probes[i];
 
-			if (probe->stored != NULL || !bloomfam_join_probe_awake(probe, 1))
+			if (probe->kind == JOIN_PROBE_STORED || !bloomfam_join_probe_awake(probe, 1))
 				continue;
 			pass = row_may_join(probe, slot);
 			bloomfam_join_probe_count(probe, 1, !pass, WORTH_OF_ROWS);
@@ -113,16 +77,45 @@ exec_rows(PlanState *node)
 	}
 }
 
+/* Prepares one filter. */
+static void
+begin_filter(CustomScanState *css, EState *estate, const JoinSpec *spec, JoinProbe *probe)
+{
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+
+	if (spec->kind == JOIN_SPEC_STORED)
+	{
+		probe->kind = JOIN_PROBE_STORED;
+		probe->ncolumns = 1;
+		probe->attributes = palloc(sizeof(AttrNumber));
+		probe->stored = bloomfam_join_stored_make(
+			css, list_nth(plan->custom_exprs, spec->condition), probe->attributes);
+		probe->keys = bloomfam_join_stored_key(probe->stored);
+	}
+	else
+	{
+		JoinKey    *keys;
+
+		probe->kind = JOIN_PROBE_JOIN;
+		probe->filter = bloomfam_join_filter_get(estate, spec->param);
+		probe->ncolumns = spec->ncolumns;
+		bloomfam_join_node_columns(spec, true, &keys, &probe->attributes);
+		probe->keys = keys;
+	}
+}
+
 static void
 begin_probe(CustomScanState *css, EState *estate, int eflags)
 {
 	JoinProbeState *state = (JoinProbeState *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	int			n = bloomfam_join_nspecs(plan);
 	bool		conditions = false;
-	ListCell   *lc;
+	int			i;
 
-	foreach(lc, plan->custom_private)
-		conditions |= list_nth_int(lfirst(lc), JOIN_SPEC_PARAM) == JOIN_SPEC_STORED;
+	state->specs = bloomfam_join_specs(plan);
+	for (i = 0; i < n; i++)
+		conditions |= state->specs[i].kind == JOIN_SPEC_STORED;
 	bloomfam_join_node_begin(css, estate, eflags);
 
 	/*
@@ -132,21 +125,10 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	if (!conditions && (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF))
 		return;
 
-	state->probes = palloc0(list_length(plan->custom_private) * sizeof(JoinProbe));
-	foreach(lc, plan->custom_private)
-	{
-		List	   *spec = lfirst(lc);
-		JoinProbe  *probe = &state->probes[state->nprobes++];
-
-		if (list_nth_int(spec, JOIN_SPEC_PARAM) == JOIN_SPEC_STORED)
-		{
-			bloomfam_join_stored_init(probe, css, spec);
-			continue;
-		}
-		probe->filter = bloomfam_join_filter_get(estate, list_nth_int(spec, JOIN_SPEC_PARAM));
-		probe->ncolumns = bloomfam_join_spec_ncolumns(spec);
-		bloomfam_join_node_columns(spec, true, &probe->keys, &probe->attributes);
-	}
+	state->probes = palloc0(n * sizeof(JoinProbe));
+	state->nprobes = n;
+	for (i = 0; i < n; i++)
+		begin_filter(css, estate, &state->specs[i], &state->probes[i]);
 	state->by_rows = true;
 	state->page = bloomfam_join_page_init(state);
 	css->ss.ps.ExecProcNode = state->by_rows ? exec_rows : bloomfam_join_page_exec;
@@ -166,7 +148,7 @@ rescan_probe(CustomScanState *css)
 	int			i;
 
 	for (i = 0; i < state->nprobes; i++)
-		if (state->probes[i].stored != NULL)
+		if (state->probes[i].kind == JOIN_PROBE_STORED)
 			bloomfam_join_stored_rescan(state->probes[i].stored);
 	if (outerPlanState(css)->chgParam == NULL)
 		ExecReScan(outerPlanState(css));
@@ -220,7 +202,8 @@ create_probe(CustomScan *plan)
 	return (Node *) state;
 }
 
-const CustomScanMethods bloomfam_join_probe_methods = {
-	.CustomName = "Bloom Filter Probe",
-	.CreateCustomScanState = create_probe,
-};
+void
+bloomfam_join_probe_register(void)
+{
+	bloomfam_join_node_register(JOIN_NODE_PROBE, create_probe);
+}

@@ -41,27 +41,23 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
-#include "join/join.h"
+#include "join/column.h"
+#include "join/settings.h"
+#include "join/stored.h"
 #include "pg/datum.h"
 #include "pg/env.h"
 #include "pg/hasher.h"
 #include "pg/key_scalar.h"
 #include "pg/probe.h"
 
-/*
- * The share of rows, in thousandths, that an unknown filter is expected to drop: it was made to
- * be selective.  See support.c.
- */
-#define EXPECTED_DROP	900
-
 struct JoinStored
 {
-	JoinKey		key;			/* first: its routine finds the rest */
-	JoinAnswer	answer;
-	Node	   *condition;		/* for EXPLAIN */
-	ExprState  *expression;		/* the filter */
-	ExprContext *econtext;		/* ... whose value stays until the next rescan */
-	BloomfamFilter filter;
+	JoinKey			key; /* first: its routine finds the rest */
+	JoinAnswer		answer;
+	Node		   *condition;	/* for EXPLAIN */
+	ExprState	   *expression; /* the filter */
+	ExprContext	   *econtext;	/* ... whose value stays until the next rescan */
+	BloomfamFilter	filter;
 	BloomfamHashers hashers;
 	BloomfamHasher *hasher;
 };
@@ -72,9 +68,9 @@ struct JoinStored
 static List *
 stored_arguments(Node *condition, int *filter_arg)
 {
-	FmgrInfo	function;
-	List	   *args;
-	Oid			oid;
+	FmgrInfo function;
+	List	*args;
+	Oid		 oid;
 
 	if (IsA(condition, FuncExpr))
 	{
@@ -103,9 +99,9 @@ stored_arguments(Node *condition, int *filter_arg)
 static bool
 can_be_taken(Node *condition, Index relid)
 {
-	int			filter_arg;
-	List	   *args = stored_arguments(condition, &filter_arg);
-	Node	   *filter;
+	int	  filter_arg;
+	List *args = stored_arguments(condition, &filter_arg);
+	Node *filter;
 
 	if (args == NIL || bloomfam_join_column(list_nth(args, 1 - filter_arg), relid) == 0)
 		return false;
@@ -120,10 +116,10 @@ can_be_taken(Node *condition, Index relid)
 static bool
 is_worth_it(Oid relation)
 {
-	Relation	table = table_open(relation, NoLock);
-	bool		result = table->rd_tableam == GetHeapamTableAmRoutine() &&
-		(bloomfam_join_filter == JOIN_FILTER_FORCE || table->rd_rel->reltuples < 0 ||
-		 table->rd_rel->reltuples >= bloomfam_join_filter_min_rows);
+	Relation table = table_open(relation, NoLock);
+	bool	 result = table->rd_tableam == GetHeapamTableAmRoutine() &&
+				  (bloomfam_join_filter == JOIN_FILTER_FORCE || table->rd_rel->reltuples < 0 ||
+				   table->rd_rel->reltuples >= bloomfam_join_filter_min_rows);
 
 	table_close(table, NoLock);
 	return result;
@@ -132,16 +128,16 @@ is_worth_it(Oid relation)
 List *
 bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool row_security)
 {
-	List	   *taken = NIL;
-	List	   *left = NIL;
-	ListCell   *lc;
+	List	 *taken = NIL;
+	List	 *left = NIL;
+	ListCell *lc;
 
 	if ((stmt->commandType != CMD_SELECT && stmt->commandType != CMD_INSERT) ||
 		stmt->rowMarks != NIL || stmt->hasModifyingCTE)
 		return NIL;
-	foreach(lc, scan->plan.qual)
+	foreach (lc, scan->plan.qual)
 	{
-		Node	   *condition = lfirst(lc);
+		Node *condition = lfirst(lc);
 
 		if ((left == NIL || !row_security) && can_be_taken(condition, scan->scanrelid))
 			taken = lappend(taken, condition);
@@ -155,14 +151,6 @@ bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool row_security
 	return taken;
 }
 
-List *
-bloomfam_join_stored_spec(CustomScan *node, Node *condition)
-{
-	node->custom_exprs = lappend(node->custom_exprs, condition);
-	return lappend_int(list_make4_int(JOIN_SPEC_STORED, 0, false, EXPECTED_DROP),
-					   list_length(node->custom_exprs) - 1);
-}
-
 /* ---- execution ---- */
 
 /* Hashes a key, of the filter's family or there is an error. */
@@ -170,9 +158,9 @@ static uint64
 hash_stored(const JoinKey *key, Datum value)
 {
 	const JoinStored *stored = (const JoinStored *) key;
-	BloomfamHasher *hasher = stored->hasher;
-	const BfHeader *head = &stored->filter.view.head;
-	uint64		hash = hasher->hash(hasher, value);
+	BloomfamHasher	 *hasher = stored->hasher;
+	const BfHeader	 *head = &stored->filter.view.head;
+	uint64			  hash = hasher->hash(hasher, value);
 
 	if (unlikely(hasher->family_id != head->family_id))
 		bloomfam_family_error(head, hasher->family, hasher->family_len, hasher->family_id);
@@ -189,11 +177,11 @@ hash_nothing(const JoinKey *key, Datum value)
 static uint64
 hash_first(const JoinKey *key, Datum value)
 {
-	JoinStored *stored = (JoinStored *) unconstify(JoinKey *, key);
+	JoinStored	   *stored = (JoinStored *) unconstify(JoinKey *, key);
 	const BfHeader *head = &stored->filter.view.head;
-	bool		isnull;
-	Datum		datum = ExecEvalExprSwitchContext(stored->expression, stored->econtext, &isnull);
-	uint64		hash;
+	bool			isnull;
+	Datum  datum = ExecEvalExprSwitchContext(stored->expression, stored->econtext, &isnull);
+	uint64 hash;
 
 	if (isnull)
 	{
@@ -241,19 +229,23 @@ bloomfam_join_stored_view(const JoinStored *stored)
 bool
 bloomfam_join_stored_passes(JoinStored *stored, Datum key)
 {
-	uint64		hash = stored->key.hash(&stored->key, key);
+	uint64 hash = stored->key.hash(&stored->key, key);
 
 	if (stored->answer != JOIN_ANSWER_PROBE)
 		return stored->answer == JOIN_ANSWER_YES;
 	return stored->filter.probe(&stored->filter.view, hash);
 }
 
-void
-bloomfam_join_stored_init(JoinProbe *probe, CustomScanState *node, const List *spec)
+const JoinKey *
+bloomfam_join_stored_key(const JoinStored *stored)
+{
+	return &stored->key;
+}
+
+JoinStored *
+bloomfam_join_stored_make(CustomScanState *node, Node *condition, AttrNumber *column)
 {
 	EState	   *estate = node->ss.ps.state;
-	Node	   *condition = list_nth(((CustomScan *) node->ss.ps.plan)->custom_exprs,
-									 list_nth_int(spec, JOIN_STORED_EXPRESSION));
 	JoinStored *stored = palloc0(sizeof(JoinStored));
 	int			filter_arg;
 	List	   *args = stored_arguments(condition, &filter_arg);
@@ -274,22 +266,15 @@ bloomfam_join_stored_init(JoinProbe *probe, CustomScanState *node, const List *s
 	bloomfam_filter_init(&stored->filter, CurrentMemoryContext);
 	stored->key.typlen = get_typlen(stored->hashers.type);
 	bloomfam_join_stored_rescan(stored);
-
-	probe->filter = palloc0(sizeof(JoinFilter));
-	probe->stored = stored;
-	probe->ncolumns = 1;
-	probe->keys = &stored->key;
-	probe->attributes = palloc(sizeof(AttrNumber));
-	probe->attributes[0] =
-		bloomfam_join_column(key, ((Scan *) outerPlan(node->ss.ps.plan))->scanrelid);
+	*column = bloomfam_join_column(key, ((Scan *) outerPlan(node->ss.ps.plan))->scanrelid);
+	return stored;
 }
 
-/* Shows the condition: in the terms of the scan that it was one of. */
 void
 bloomfam_join_stored_explain(const JoinStored *stored, CustomScanState *node, List *ancestors,
 							 ExplainState *es)
 {
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
+	List *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
 
 	ExplainPropertyText("Stored Filter",
 						deparse_expression(stored->condition, context, es->verbose, false), es);

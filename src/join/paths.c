@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * cost.c
- *	  What a join filter costs and saves; and hash joins that are planned by it.
+ * paths.c
+ *	  Hash joins that are planned by what their filters are expected to save.
  *
- * plan.c adds filters to plans that are finished.  Without more, the planner would choose a
+ * rewrite.c adds filters to plans that are finished.  Without more, the planner would choose a
  * nested loop over an index, or a merge join, where a hash join would be faster whose probe side
  * is scanned by pages under a filter.  So for each pair of relations that it considers, it is
  * offered the hash join once more, at a total cost that is lower by what the filter is expected
@@ -18,9 +18,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "executor/executor.h"
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -28,21 +25,13 @@
 #include "optimizer/paths.h"
 #include "utils/lsyscache.h"
 
-#include "join/join.h"
+#include "join/column.h"
+#include "join/design.h"
+#include "join/hash.h"
+#include "join/model.h"
+#include "join/paths.h"
+#include "join/settings.h"
 #include "pg/compat.h"
-
-/*
- * What a filter costs and saves, in cpu_operator_cost, as measured (docs/join_filter.md): a key
- * of the build side; a row that is probed with a page of them, or by itself; a row that is
- * dropped before it becomes one, and what it then does not cost in each node that it would have
- * passed.
- */
-#define COST_OF_KEY			2.0
-#define COST_OF_PAGED_ROW	0.4
-#define COST_OF_ROW			1.0
-#define SAVED_AT_SCAN		2.0
-#define SAVED_PER_NODE		4.0
-#define SAVED_PER_TRAVEL	40.0	/* of a row that a foreign server does not send */
 
 /*
  * So many rows are scanned by pages in the time that one is looked up by an index, or that
@@ -65,87 +54,6 @@
 #define COMPARED_IN_VAIN	0.05
 
 /*
- * A probe waits for memory where the filter does not fit the caches of the second and of the last
- * level; sizes that are usual.
- */
-#define SECOND_CACHE		(1024.0 * 1024.0)
-#define LAST_CACHE			(16.0 * 1024.0 * 1024.0)
-
-/* ---- a filter ---- */
-
-/*
- * Do rows of the outer side that match no row of the inner side add nothing to the join's result?
- */
-bool
-bloomfam_join_may_drop_outer(JoinType type)
-{
-	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT ||
-		   BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
-}
-
-/* Probing a row. */
-static double
-cost_of_probe(const JoinVerdict *verdict, bool paged)
-{
-	return (paged ? COST_OF_PAGED_ROW : COST_OF_ROW) * verdict->waiting * cpu_operator_cost;
-}
-
-double
-bloomfam_join_spilling(double keys, int inner_width, int outer_width)
-{
-	double		table = keys * (inner_width + MAXALIGN(SizeofHeapTupleHeader));
-	double		memory = get_hash_memory_limit();
-
-	if (table <= memory)
-		return 0;
-	return (1 - memory / table) * 2 * seq_page_cost *
-		   (outer_width + MAXALIGN(SizeofHeapTupleHeader)) / BLCKSZ;
-}
-
-void
-bloomfam_join_verdict_begin(JoinVerdict *verdict, double keys, double drop)
-{
-	double		bytes = bloomfam_join_filter_bytes(keys);
-
-	memset(verdict, 0, sizeof(*verdict));
-	verdict->dropped = drop;
-	verdict->waiting = bytes <= SECOND_CACHE ? 1 : bytes <= LAST_CACHE ? 2 : 4;
-	verdict->cost = keys * COST_OF_KEY * cpu_operator_cost;
-}
-
-void
-bloomfam_join_verdict_place(JoinVerdict *verdict, double rows, bool paged, int nodes,
-							double spilling)
-{
-	verdict->probed += rows;
-	verdict->cost += rows * cost_of_probe(verdict, paged);
-	verdict->saved +=
-		rows * verdict->dropped *
-		((nodes * SAVED_PER_NODE + (paged ? SAVED_AT_SCAN : 0)) * cpu_operator_cost + spilling);
-}
-
-void
-bloomfam_join_verdict_foreign(JoinVerdict *verdict, double rows)
-{
-	verdict->cost += rows * COST_OF_ROW * cpu_operator_cost;
-	verdict->saved += rows * verdict->dropped * SAVED_PER_TRAVEL * cpu_operator_cost;
-}
-
-JoinReason
-bloomfam_join_verdict_end(const JoinVerdict *verdict)
-{
-	if (bloomfam_join_filter == JOIN_FILTER_FORCE)
-		return JOIN_HAS_FILTER;
-	if (verdict->probed < bloomfam_join_filter_min_rows)
-		return JOIN_PROBES_FEW_ROWS;
-	if (verdict->dropped < bloomfam_join_filter_min_drop)
-		return JOIN_DROPS_FEW_ROWS;
-	return verdict->saved < verdict->cost ? JOIN_COSTS_MORE : JOIN_HAS_FILTER;
-}
-
-/* ---- paths ---- */
-
-/*
  * A hash join that is considered, and what its filter is expected to save, in the planner's
  * units.
  */
@@ -161,14 +69,14 @@ typedef struct Candidate
 	Cost		comparing;		/* an outer row with the inner ones of its bucket */
 	double		spilling;
 	int			nodes;			/* from its scan up to the join, and that one */
-	JoinVerdict verdict;		/* what plan.c will say of the filter */
+	JoinEstimate estimate;		/* what verdict.c will say of the filter */
 	double		scanned;		/* rows of that relation, by all processes together */
 	double		saved;
 } Candidate;
 
 /*
- * Finds the clauses to hash by; false if there are none, or plan.c would make no single filter of
- * them all.
+ * Finds the clauses to hash by; false if there are none, or verdict.c would make no single filter
+ * of them all.
  */
 static bool
 find_clauses(Candidate *candidate, const RelOptInfo *outerrel, const RelOptInfo *innerrel,
@@ -207,7 +115,7 @@ find_clauses(Candidate *candidate, const RelOptInfo *outerrel, const RelOptInfo 
 /*
  * From a path down to the scan of the candidate's relation, or to the Append of its partitions;
  * NULL if that is not on the outer side all the way. A filter may go down by inner sides, too,
- * see plan.c; but what it then saves is something else.  Counts the nodes in between, and what is
+ * see walk.c; but what it then saves is something else.  Counts the nodes in between, and what is
  * saved there, of what they cost themselves.
  */
 static const Path *
@@ -252,7 +160,7 @@ follow(Candidate *candidate, const Path *path)
 		own -= child->total_cost;
 		candidate->nodes++;
 		candidate->saved +=
-			Max(Min(own, child->rows * SAVED_PER_NODE * cpu_operator_cost), 0) * candidate->drop;
+			Max(Min(own, bloomfam_join_cost_of_passing(child->rows)), 0) * candidate->drop;
 		path = child;
 	}
 }
@@ -293,7 +201,7 @@ add_scan(Candidate *candidate, const Path *scan, double scale)
 	bool		paged = is_paged(candidate, scan);
 	double		probed = scan->rows * scale * candidate->left;
 
-	bloomfam_join_verdict_place(&candidate->verdict, scan->rows * scale, paged, candidate->nodes,
+	bloomfam_join_estimate_place(&candidate->estimate, scan->rows * scale, paged, candidate->nodes,
 								candidate->spilling);
 	if (paged)
 	{
@@ -302,7 +210,7 @@ add_scan(Candidate *candidate, const Path *scan, double scale)
 		candidate->saved +=
 			probed * candidate->drop * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
 	}
-	candidate->saved -= probed * cost_of_probe(&candidate->verdict, paged);
+	candidate->saved -= probed * bloomfam_join_cost_of_probe(&candidate->estimate, paged);
 	candidate->scanned += rel->tuples;
 }
 
@@ -364,15 +272,15 @@ saves(Candidate *candidate, const Path *outer, const Path *inner)
 	candidate->saved = outer->rows * candidate->drop *
 						   (list_length(candidate->clauses) * cpu_operator_cost +
 							candidate->comparing + candidate->spilling) -
-					   inner->rows * COST_OF_KEY * cpu_operator_cost;
+					   bloomfam_join_cost_of_keys(inner->rows);
 	scan = follow(candidate, outer);
 	if (scan == NULL)
 		return false;
 	candidate->left = Min(outer->rows / Max(scan->rows, 1), 1);
-	bloomfam_join_verdict_begin(&candidate->verdict, inner->rows, candidate->drop);
+	bloomfam_join_estimate_begin(&candidate->estimate, inner->rows, candidate->drop);
 	add_scans(candidate, scan);
 	return candidate->saved > 0 &&
-		   bloomfam_join_verdict_end(&candidate->verdict) == JOIN_HAS_FILTER &&
+		   bloomfam_join_estimate_end(&candidate->estimate) == JOIN_HAS_FILTER &&
 		   !is_faster_looked_up(candidate, scan->parent);
 }
 
@@ -419,7 +327,7 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		(jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin ||
 		!bms_is_empty(joinrel->lateral_relids) ||
 		outerrel->cheapest_total_path->param_info != NULL || inner->param_info != NULL ||
-		innerrel->rows > bloomfam_join_filter_most())
+		innerrel->rows > bloomfam_join_design_most())
 		return;
 	memset(&candidate, 0, sizeof(candidate));
 	candidate.innerrel = innerrel;

@@ -1,0 +1,36 @@
+/*-------------------------------------------------------------------------
+ *
+ * counts.h
+ *	  What a process did, over all rescans, for EXPLAIN: building a filter, and probing one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_COUNTS_H
+#define BLOOMFAM_JOIN_COUNTS_H
+
+typedef struct JoinBuildCounts
+{
+	uint64		builds;			/* of a shared filter, counted by the process that makes it */
+	uint64		given_up;		/* of these: there were too many keys */
+	uint64		keys;			/* rows that had one; of a shared filter, the share */
+	uint64		bytes;			/* of all filters' bits */
+	Size		largest;		/* of them */
+	Size		memory;			/* the most that was allocated at once */
+} JoinBuildCounts;
+
+typedef struct JoinProbeCounts
+{
+	uint64		tested;			/* rows */
+	uint64		dropped;
+	uint64		passed_unseen;
+	bool		switched_off;	/* at the end */
+	double		fpr;			/* by the filter's fill; 0: not known */
+} JoinProbeCounts;
+
+extern void bloomfam_join_build_counts_add(JoinBuildCounts *sum, const JoinBuildCounts *counts);
+extern void bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *counts);
+
+/* Counts a filter that was made: its size, and all that making it took, in bytes. */
+extern void bloomfam_join_count_filter(JoinBuildCounts *counts, Size size, Size memory);
+
+#endif							/* BLOOMFAM_JOIN_COUNTS_H */

@@ -1,0 +1,256 @@
+/*-------------------------------------------------------------------------
+ *
+ * decisions.c
+ *	  What EXPLAIN and the log say of the planner's decisions on hash joins.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
+#include "utils/ruleutils.h"
+
+#include "join/decisions.h"
+#include "join/settings.h"
+#include "join/verdict.h"
+#include "pg/compat.h"
+
+static void
+append_names(StringInfo out, List *names)
+{
+	ListCell   *lc;
+
+	foreach(lc, names)
+		appendStringInfo(out, "%s%s", lc == list_head(names) ? "" : ", ", (char *) lfirst(lc));
+}
+
+static inline bool
+is_text(const ExplainState *es)
+{
+	return es->format == EXPLAIN_FORMAT_TEXT;
+}
+
+static void
+indent(ExplainState *es)
+{
+	appendStringInfoSpaces(es->str, es->indent * 2);
+}
+
+/* Says why foreign scans do not get a filter. */
+static void
+append_unsent(StringInfo out, const JoinVerdict *verdict)
+{
+	if (verdict->unsent > 0)
+		appendStringInfo(out, " It is not sent with %d of %d foreign scans: %s.", verdict->unsent,
+						 verdict->foreign, verdict->unsent_reason);
+}
+
+/* Says why a key has no filter. */
+static void
+append_reason(StringInfo out, const JoinVerdict *verdict)
+{
+	const JoinEstimate *estimate = &verdict->estimate;
+
+	switch (verdict->reason)
+	{
+		case JOIN_HAS_FILTER:
+			break;
+		case JOIN_KEEPS_ROWS:
+			appendStringInfoString(
+				out, "Rows of the probe side that match none are in the join's result.");
+			break;
+		case JOIN_KEY_IS_COMPUTED:
+			appendStringInfoString(
+				out,
+				"The key is no plain column of the probe side, or computed by a subquery on the build side.");
+			break;
+		case JOIN_KEY_HAS_NO_HASH:
+			appendStringInfoString(
+				out, "The operator is not strict, or its family does not hash both of its types.");
+			break;
+		case JOIN_HAS_NO_PLACE:
+			appendStringInfoString(out, "All of the probe side is scanned asynchronously.");
+			append_unsent(out, verdict);
+			break;
+		case JOIN_PROBES_FEW_ROWS:
+			appendStringInfo(
+				out, "It would probe %.0f rows, fewer than bloomfam.join_filter_min_rows (%d).",
+				estimate->probed, bloomfam_join_filter_min_rows);
+			break;
+		case JOIN_DROPS_FEW_ROWS:
+			appendStringInfo(
+				out,
+				"It would drop %.1f%% of %.0f rows, less than bloomfam.join_filter_min_drop (%g).",
+				estimate->dropped * 100, estimate->probed, bloomfam_join_filter_min_drop);
+			break;
+		case JOIN_COSTS_MORE:
+			appendStringInfo(
+				out, "It would drop %.1f%% of %.0f rows, which saves %.0f, and cost %.0f.",
+				estimate->dropped * 100, estimate->probed, estimate->saved, estimate->cost);
+			break;
+	}
+}
+
+/* Are two keys of one filter, or without one for one reason? */
+static bool
+same_verdict(const JoinVerdict *a, const JoinVerdict *b)
+{
+	return a->reason == b->reason && a->filter == b->filter;
+}
+
+/* Was the same said of an earlier key? */
+static bool
+is_repeated(const JoinVerdict *verdicts, int key)
+{
+	int			i;
+
+	for (i = 0; i < key; i++)
+		if (same_verdict(&verdicts[i], &verdicts[key]))
+			return true;
+	return false;
+}
+
+/* Says what was decided about one key, or several that are named. */
+static void
+append_verdict(StringInfo out, const JoinVerdict *verdict, List *names)
+{
+	bool		filtered = verdict->reason == JOIN_HAS_FILTER;
+
+	if (filtered)
+		appendStringInfo(out, "Filter %d", verdict->filter);
+	else
+		appendStringInfoString(out, "No filter");
+	if (names != NIL)
+	{
+		appendStringInfoString(out, " (");
+		append_names(out, names);
+		appendStringInfoChar(out, ')');
+	}
+	if (filtered)
+	{
+		appendStringInfo(out, " is expected to drop %.1f%% of %.0f rows.",
+						 verdict->estimate.dropped * 100, verdict->estimate.probed);
+		append_unsent(out, verdict);
+	}
+	else
+	{
+		appendStringInfoString(out, ". ");
+		append_reason(out, verdict);
+	}
+}
+
+static void
+log_decision(const JoinDecision *decision, List *context)
+{
+	HashJoin   *join = decision->join;
+	const JoinVerdict *verdicts = decision->verdicts;
+	int			nkeys = list_length(join->hashkeys);
+	char	   *condition;
+	StringInfoData filters;
+	StringInfoData detail;
+	int			nfilters = 0;
+	int			i;
+	int			k;
+
+	context = set_deparse_context_plan(context, &join->join.plan, decision->ancestors);
+	condition =
+		deparse_expression((Node *) make_ands_explicit(join->hashclauses), context, true, false);
+	initStringInfo(&filters);
+	initStringInfo(&detail);
+	for (i = 0; i < nkeys; i++)
+	{
+		List	   *keys = NIL;
+
+		if (is_repeated(verdicts, i))
+			continue;
+		for (k = i; k < nkeys; k++)
+			if (same_verdict(&verdicts[k], &verdicts[i]))
+				keys = lappend(
+					keys, deparse_expression(list_nth(join->hashkeys, k), context, true, false));
+
+		if (detail.len > 0)
+			appendStringInfoChar(&detail, ' ');
+		if (verdicts[i].reason == JOIN_HAS_FILTER)
+			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "", verdicts[i].filter);
+		if (verdicts[i].reason != JOIN_HAS_FILTER && list_length(keys) == nkeys)
+			append_reason(&detail, &verdicts[i]);
+		else
+			append_verdict(&detail, &verdicts[i], keys);
+	}
+
+	if (nfilters > 0)
+		ereport(LOG,
+				errmsg_plural("bloom filter %s for the hash join on %s",
+							  "bloom filters %s for the hash join on %s", nfilters, filters.data,
+							  condition),
+				errdetail_internal("%s", detail.data));
+	else
+		ereport(LOG,
+				errmsg("no bloom filter for the hash join on %s", condition),
+				errdetail_internal("%s", detail.data));
+}
+
+void
+bloomfam_join_log(PlannedStmt *stmt, List *decisions)
+{
+	List *names = select_rtable_names_for_explain(
+		stmt->rtable, bms_add_range(NULL, 1, list_length(stmt->rtable)));
+	List	   *context = deparse_context_for_plan_tree(stmt, names);
+	ListCell   *lc;
+
+	foreach(lc, decisions)
+		log_decision(lfirst(lc), context);
+}
+
+static void
+explain_verdict(ExplainState *es, const char *condition, const JoinVerdict *verdict)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	append_verdict(&text, verdict, NIL);
+	ExplainOpenGroup("Join Filter", NULL, true, es);
+	if (is_text(es))
+	{
+		indent(es);
+		appendStringInfo(es->str, "%s: %s\n", condition, text.data);
+	}
+	else
+	{
+		ExplainPropertyText("Hash Cond", condition, es);
+		ExplainPropertyText("Decision", text.data, es);
+	}
+	ExplainCloseGroup("Join Filter", NULL, true, es);
+}
+
+void
+bloomfam_join_explain_decisions(List *decisions, ExplainState *es)
+{
+	ListCell   *ld;
+	ListCell   *lc;
+
+	if (decisions == NIL)
+		return;
+	ExplainOpenGroup("Join Filters", "Join Filters", false, es);
+	if (is_text(es))
+	{
+		indent(es);
+		appendStringInfoString(es->str, "Join Filters:\n");
+		es->indent++;
+	}
+	foreach(ld, decisions)
+	{
+		const JoinDecision *decision = lfirst(ld);
+		List *context = set_deparse_context_plan(es->deparse_cxt, &decision->join->join.plan,
+												 decision->ancestors);
+
+		/* a condition for each key, in their order */
+		foreach(lc, decision->join->hashclauses)
+			explain_verdict(es, deparse_expression(lfirst(lc), context, true, false),
+							&decision->verdicts[foreach_current_index(lc)]);
+	}
+	if (is_text(es))
+		es->indent--;
+	ExplainCloseGroup("Join Filters", "Join Filters", false, es);
+}

@@ -1,0 +1,19 @@
+/*-------------------------------------------------------------------------
+ *
+ * decisions.h
+ *	  What EXPLAIN and the log say of the planner's decisions on hash joins.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_DECISIONS_H
+#define BLOOMFAM_JOIN_DECISIONS_H
+
+#include "commands/explain.h"
+
+/* Logs what was decided about the hash joins of a plan: a list of JoinDecision. */
+extern void bloomfam_join_log(PlannedStmt *stmt, List *decisions);
+
+/* Shows it in an EXPLAIN, after the plan itself. */
+extern void bloomfam_join_explain_decisions(List *decisions, ExplainState *es);
+
+#endif							/* BLOOMFAM_JOIN_DECISIONS_H */

@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter.h
+ *	  What the two sides of a join share: the filter of one join, in one process.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_FILTER_H
+#define BLOOMFAM_JOIN_FILTER_H
+
+#include "executor/hashjoin.h"
+#include "nodes/execnodes.h"
+
+#include "join/shared.h"
+
+/* Who builds it, and for whom. */
+typedef enum JoinFilterRole
+{
+	JOIN_FILTER_PRIVATE,		/* this process, for itself */
+	JOIN_FILTER_SHARE,		/* all participants of a Parallel Hash, each its share of the keys */
+	JOIN_FILTER_COPY	 /* the leader, whose join is above the Gather; this is a worker */
+} JoinFilterRole;
+
+typedef enum JoinFilterPhase
+{
+	JOIN_FILTER_BUILDING,		/* or not begun */
+	JOIN_FILTER_COMPLETE,		/* all keys of the build side are in */
+	JOIN_FILTER_ABANDONED		/* there were too many keys: no filter this time */
+} JoinFilterPhase;
+
+/*
+ * It lives as long as the query's state; build and probe nodes find it through a parameter slot
+ * of the executor (es_param_exec_vals), as a plan's nodes may not know each other.
+ */
+typedef struct JoinFilter
+{
+	JoinFilterRole role;
+	JoinFilterPhase phase;
+	HashJoinState *join;		/* NULL: not tied to it, so nothing is built; always NULL in a
+								 * worker's copy */
+	HashJoinTable table;		/* that it was built along with */
+	JoinHashes	hashes;			/* while it is built, as long as their number is not known */
+	MemoryContext context;		/* private: holds hashes and filter; reset for each build */
+	JoinShare	share;			/* share, copy: of the filter in shared memory */
+	dsa_area   *copied_to;		/* private: where a leader has left its workers a copy; or NULL */
+	uint64		copied_build;	/* ... the number of builds by then */
+	BfView		view;			/* once it is complete */
+	BfProbe		probe;
+	JoinBuildCounts counts;
+} JoinFilter;
+
+/* The filter in this parameter slot, made when first asked for: a private one. */
+extern JoinFilter *bloomfam_join_filter_get(EState *estate, int param);
+
+/*
+ * Gives it another role, and empties it.  With another role than private it is the process's hold
+ * of the shared one; where the area is NULL, there is nothing shared, and it is private.
+ */
+extern void bloomfam_join_filter_tie(JoinFilter *filter, JoinFilterRole role, JoinShared *shared,
+									 dsa_area *area);
+
+/* Begins a build: empties the filter. */
+extern void bloomfam_join_filter_begin(JoinFilter *filter);
+
+/* The build side begins anew: what is there belongs to the last build. */
+extern void bloomfam_join_filter_outdate(JoinFilter *filter);
+
+/* Makes room for more hashes, or abandons the filter. */
+extern void bloomfam_join_filter_more(JoinFilter *filter);
+
+/*
+ * Ends a build: makes the filter of the hashes, and ties it to the hash table that they went
+ * into.
+ */
+extern void bloomfam_join_filter_finish(JoinFilter *filter);
+
+/*
+ * Tries to get a filter from shared memory: when the join of this process probes, or when the
+ * leader has left a copy.  Returns whether rows may be dropped by it.
+ */
+extern bool bloomfam_join_filter_attach(JoinFilter *filter);
+
+/*
+ * Leaves a copy of the leader's filter in shared memory for its workers, unless another node of
+ * theirs has one.
+ */
+extern void bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area);
+
+static inline void
+bloomfam_join_filter_add(JoinFilter *filter, uint64 hash)
+{
+	JoinHashes *hashes = &filter->hashes;
+
+	if (unlikely(hashes->n == hashes->room))
+	{
+		bloomfam_join_filter_more(filter);
+		if (filter->phase == JOIN_FILTER_ABANDONED)
+			return;
+	}
+	hashes->values[hashes->n++] = hash;
+}
+
+/* May rows be dropped by it now? */
+static inline bool
+bloomfam_join_filter_ready(JoinFilter *filter)
+{
+	if (likely(filter->phase == JOIN_FILTER_COMPLETE))
+		return filter->role == JOIN_FILTER_COPY ||
+			   (filter->table != NULL && filter->join->hj_HashTable == filter->table);
+	return filter->role != JOIN_FILTER_PRIVATE && filter->phase != JOIN_FILTER_ABANDONED &&
+		   bloomfam_join_filter_attach(filter);
+}
+
+#endif							/* BLOOMFAM_JOIN_FILTER_H */

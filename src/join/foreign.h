@@ -1,0 +1,62 @@
+/*-------------------------------------------------------------------------
+ *
+ * foreign.h
+ *	  Join filters that travel to a foreign server, so that rows that cannot join are not sent.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_FOREIGN_H
+#define BLOOMFAM_JOIN_FOREIGN_H
+
+#include "nodes/execnodes.h"
+#include "nodes/plannodes.h"
+
+/* Such a filter, of one column of the key, while the plan is executed. */
+typedef struct JoinForeign JoinForeign;
+
+/*
+ * Can a foreign scan ask its server for those rows only whose key may be in a filter of the build
+ * side, by our own hashes?  The key is an output column of the scan's.  The caller knows that
+ * rows without a partner may be dropped below the scan's conditions, and that the build side
+ * depends on no outer parameter.  Returns NULL if it can, else why not, a constant.
+ */
+extern const char *bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan,
+												 AttrNumber attribute, Oid operator, Oid collation,
+												 Oid build_type);
+
+/*
+ * Makes a foreign scan that can do so.  *param is the filter's parameter, and -1 before the first
+ * scan.
+ */
+extern void bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute,
+									   int *param);
+
+/*
+ * To be called for each such filter of a plan, whatever the settings are at execution: its
+ * parameter is NULL until it is finished, which passes every key.  Lives as long as the query's
+ * state.
+ */
+extern JoinForeign *bloomfam_join_foreign_begin(EState *estate, int param);
+
+/* Prepares it for keys of this type; without that, there is nothing to be added or finished. */
+extern void bloomfam_join_foreign_enable(JoinForeign *foreign, Oid type, Oid collation);
+
+/* Tells it where its scans are.  Without that, they get no filter. */
+extern void bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side);
+
+/* Adds a key that is not NULL. */
+extern void bloomfam_join_foreign_add(JoinForeign *foreign, Datum key);
+
+/* All keys are in: scans that have not begun get the filter, unless it is too large. */
+extern void bloomfam_join_foreign_finish(JoinForeign *foreign);
+
+/*
+ * The build side is about to begin anew: no filter until then, and scans that have had one begin
+ * anew, too.
+ */
+extern void bloomfam_join_foreign_reset(JoinForeign *foreign);
+
+/* For EXPLAIN: bytes of the filter, 0 if there is none. */
+extern Size bloomfam_join_foreign_size(const JoinForeign *foreign);
+
+#endif							/* BLOOMFAM_JOIN_FOREIGN_H */

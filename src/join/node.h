@@ -1,0 +1,93 @@
+/*-------------------------------------------------------------------------
+ *
+ * node.h
+ *	  What the nodes of both sides have in common, and their states.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_NODE_H
+#define BLOOMFAM_JOIN_NODE_H
+
+#include "executor/executor.h"
+#include "storage/dsm.h"
+
+#include "join/foreign.h"
+#include "join/sample.h"
+#include "join/spec.h"
+
+typedef struct JoinBuildDsm JoinBuildDsm;
+typedef struct JoinProbeDsm JoinProbeDsm;
+
+/* The leader's hold of the dynamic shared memory of a node. */
+typedef struct JoinSegment
+{
+	dsm_segment *seg;			/* NULL: there is none now */
+	on_dsm_detach_callback left;
+	CustomScanState *state;		/* NULL: never was any */
+	MemoryContextCallback reset;
+} JoinSegment;
+
+/* The state of a build node.  Only a rescan leads from the end of its rows to a new build. */
+typedef enum JoinBuildPhase
+{
+	JOIN_BUILD_FRESH,
+	JOIN_BUILD_READING,
+	JOIN_BUILD_ENDED
+} JoinBuildPhase;
+
+typedef struct JoinBuildState
+{
+	CustomScanState css;
+	JoinSpec   *spec;
+	JoinFilter *filter;			/* NULL: this node does nothing */
+	JoinBuildPhase phase;
+	JoinKey    *keys;			/* of the spec's columns, as all below */
+	AttrNumber *attributes;		/* of the child's rows; 0: an expression */
+	ExprState **expressions;
+	JoinForeign **foreign;		/* NULL: it does not travel by this column; NULL: by no column */
+	JoinBuildDsm *dsm;
+	JoinSegment segment;
+
+	/*
+	 * for EXPLAIN, in the leader after the workers have ended; the filter's own counts are those
+	 * of the leader
+	 */
+	int			nworkers;
+	JoinBuildCounts *workers;
+} JoinBuildState;
+
+typedef struct JoinPage JoinPage;
+
+typedef struct JoinProbeState
+{
+	CustomScanState css;
+	JoinSpec   *specs;
+	int			nprobes;		/* 0: this node does nothing; else one for each spec */
+	JoinProbe  *probes;
+	JoinPage   *page;			/* NULL: the child does its scan itself */
+	bool		by_rows;		/* filters of joins look at the child's rows, not at pages */
+	JoinProbeDsm *dsm;
+	JoinSegment segment;
+
+	/*
+	 * for EXPLAIN, in the leader after the workers have ended: nprobes for each; the probes' own
+	 * counts are those of the leader
+	 */
+	int			nworkers;
+	JoinProbeCounts *workers;
+} JoinProbeState;
+
+/* Begins a node, and its child: for now it hands on the child's rows as they are. */
+extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags);
+
+/* Executes it. */
+extern TupleTableSlot *bloomfam_join_node_exec(CustomScanState *css);
+
+/*
+ * The columns of a filter's key on one side of its join: how to hash them, and where they are in
+ * the child's rows, in the current memory context.
+ */
+extern void bloomfam_join_node_columns(const JoinSpec *spec, bool outer, JoinKey **keys,
+									   AttrNumber **attributes);
+
+#endif							/* BLOOMFAM_JOIN_NODE_H */

@@ -1,0 +1,200 @@
+/*-------------------------------------------------------------------------
+ *
+ * rewrite.c
+ *	  Filters put into a finished plan: the nodes that build and probe them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+
+#include "join/column.h"
+#include "join/foreign.h"
+#include "join/rewrite.h"
+#include "join/spec.h"
+#include "join/stored.h"
+
+/* Raises *highest to the highest number of a node in a plan. */
+static void
+find_highest_node_id(Plan *plan, int *highest)
+{
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return;
+	check_stack_depth();
+	*highest = Max(*highest, plan->plan_node_id);
+	find_highest_node_id(plan->lefttree, highest);
+	find_highest_node_id(plan->righttree, highest);
+	foreach(lc, bloomfam_join_other_children(plan))
+		find_highest_node_id(lfirst(lc), highest);
+}
+
+static int
+next_node_id(JoinRewrite *rewrite)
+{
+	ListCell   *lc;
+
+	if (rewrite->last_node_id == 0)
+	{
+		find_highest_node_id(rewrite->stmt->planTree, &rewrite->last_node_id);
+		foreach(lc, rewrite->stmt->subplans)
+			find_highest_node_id(lfirst(lc), &rewrite->last_node_id);
+	}
+	return ++rewrite->last_node_id;
+}
+
+/* Puts a node that hands rows on as they are on top of a plan, which workers run or not. */
+static CustomScan *
+put_on_top(JoinRewrite *rewrite, Plan **slot, JoinNodeKind kind, bool parallel)
+{
+	Plan	   *child = *slot;
+	CustomScan *node = bloomfam_join_node_make(kind);
+	Plan	   *plan = &node->scan.plan;
+	ListCell   *lc;
+
+	foreach(lc, child->targetlist)
+	{
+		TargetEntry *entry = lfirst(lc);
+		TargetEntry *below = flatCopyTargetEntry(entry);
+		TargetEntry *above = flatCopyTargetEntry(entry);	/* clients are told of its origin */
+
+		below->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, entry);
+		above->expr = (Expr *) makeVarFromTargetEntry(INDEX_VAR, entry);
+		node->custom_scan_tlist = lappend(node->custom_scan_tlist, below);
+		plan->targetlist = lappend(plan->targetlist, above);
+	}
+	plan->startup_cost = child->startup_cost;
+	plan->total_cost = child->total_cost;
+	plan->plan_rows = child->plan_rows; /* a Hash above sizes its table by it */
+	plan->plan_width = child->plan_width;
+	plan->parallel_safe = child->parallel_safe;
+	plan->parallel_aware = parallel;	/* else it would get no shared memory */
+	plan->plan_node_id = next_node_id(rewrite);
+	plan->lefttree = child;
+	plan->extParam = bms_copy(child->extParam);
+	plan->allParam = bms_copy(child->allParam);
+	*slot = plan;
+	return node;
+}
+
+/*
+ * What a node carries of a filter; the key's columns are these of its child, 0 standing for an
+ * expression.
+ */
+static JoinSpec
+make_spec(const JoinWay *way, int param, int number, const AttrNumber *attributes)
+{
+	JoinSpec	spec = {.kind = JOIN_SPEC_JOIN, .condition = -1};
+	int			i;
+
+	spec.param = param;
+	spec.number = number;
+	spec.drop = (int) (way->drop * 1000);
+	spec.ncolumns = way->ncolumns;
+	spec.columns = palloc0(way->ncolumns * sizeof(JoinSpecColumn));
+	for (i = 0; i < way->ncolumns; i++)
+	{
+		JoinSpecColumn *column = &spec.columns[i];
+
+		column->operator = way->columns[i].operator;
+		column->collation = way->columns[i].collation;
+		column->attribute = attributes[i];
+		column->expression = -1;
+		column->hash_key = way->columns[i].hash_key;
+		column->foreign_param = -1;
+	}
+	return spec;
+}
+
+/* Lets the filter travel to the foreign scans that it can. */
+static void
+add_foreign(JoinRewrite *rewrite, const JoinWay *way, JoinSpec *build)
+{
+	ListCell   *lc;
+
+	foreach(lc, way->foreign)
+	{
+		JoinForeignPlace *place = lfirst(lc);
+		JoinSpecColumn *column = &build->columns[place->column];
+
+		if (place->reason != NULL)
+			continue;
+		bloomfam_join_foreign_plan(rewrite->stmt, place->scan, place->attribute,
+								   &column->foreign_param);
+		column->foreign_type = exprType((Node *) way->columns[place->column].inner);
+	}
+}
+
+/* Puts the node on top of the join's build side. */
+static void
+add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, int number)
+{
+	Plan	   *hash = innerPlan(way->join);
+	CustomScan *node = put_on_top(rewrite, &outerPlan(hash), JOIN_NODE_BUILD, parallel);
+	AttrNumber *attributes = palloc(way->ncolumns * sizeof(AttrNumber));
+	JoinSpec	spec;
+	int			i;
+
+	for (i = 0; i < way->ncolumns; i++)
+		attributes[i] = bloomfam_join_column(way->columns[i].inner, OUTER_VAR);
+	spec = make_spec(way, param, number, attributes);
+	spec.parallel_hash = hash->parallel_aware;
+	for (i = 0; i < way->ncolumns; i++)
+		if (attributes[i] == 0)
+		{
+			spec.columns[i].expression = list_length(node->custom_exprs);
+			node->custom_exprs = lappend(node->custom_exprs, copyObject(way->columns[i].inner));
+		}
+	add_foreign(rewrite, way, &spec);
+	bloomfam_join_spec_add(node, &spec);
+}
+
+int
+bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way)
+{
+	PlannedStmt *stmt = rewrite->stmt;
+	int			param = list_length(stmt->paramExecTypes);
+	int			number = ++rewrite->nfilters;
+	ListCell   *lc;
+
+	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, INTERNALOID);
+	add_build(rewrite, parallel, way, param, number);
+	foreach(lc, way->places)
+	{
+		JoinPlace  *place = lfirst(lc);
+		CustomScan *probe = (CustomScan *) *place->slot;
+		JoinSpec	spec = make_spec(way, param, number, place->attributes);
+
+		if (bloomfam_join_node_kind(&probe->scan.plan) != JOIN_NODE_PROBE)
+			probe = put_on_top(rewrite, place->slot, JOIN_NODE_PROBE,
+							   parallel || place->below_gather);
+		spec.from_leader = place->below_gather;
+		bloomfam_join_spec_add(probe, &spec);
+	}
+	return number;
+}
+
+CustomScan *
+bloomfam_join_add_condition(JoinRewrite *rewrite, bool parallel, Plan **slot, Plan *parent,
+							Node *condition)
+{
+	CustomScan *probe = (CustomScan *) parent;
+	JoinSpec	spec = {.kind = JOIN_SPEC_STORED, .drop = JOIN_STORED_DROP};
+
+	if (parent == NULL || bloomfam_join_node_kind(parent) != JOIN_NODE_PROBE)
+	{
+		probe = put_on_top(rewrite, slot, JOIN_NODE_PROBE, parallel);
+		if (ExecSupportsBackwardScan(outerPlan(probe)))
+			probe->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	}
+	spec.condition = list_length(probe->custom_exprs);
+	probe->custom_exprs = lappend(probe->custom_exprs, condition);
+	bloomfam_join_spec_add(probe, &spec);
+	return probe;
+}

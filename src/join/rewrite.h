@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * rewrite.h
+ *	  Filters put into a finished plan: the nodes that build and probe them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_REWRITE_H
+#define BLOOMFAM_JOIN_REWRITE_H
+
+#include "join/walk.h"
+
+/* A plan while it gets filters. */
+typedef struct JoinRewrite
+{
+	PlannedStmt *stmt;
+	int			last_node_id;	/* 0: not known yet */
+	int			nfilters;
+} JoinRewrite;
+
+/*
+ * Puts a join's filter into the plan: on its build side, and at the places that its way leads to.
+ * parallel: the join is in the part of the plan that workers run.  Returns the filter's number.
+ */
+extern int	bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way);
+
+/*
+ * Puts a probe node for a condition with a stored filter on top of a scan, or adds it to the one
+ * that is there: the parent, which may be NULL or some other node.
+ */
+extern CustomScan *bloomfam_join_add_condition(JoinRewrite *rewrite, bool parallel, Plan **slot,
+											   Plan *parent, Node *condition);
+
+#endif							/* BLOOMFAM_JOIN_REWRITE_H */

@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * settings.h
+ *	  The settings of the join filter: bloomfam.join_filter and those that begin with it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_SETTINGS_H
+#define BLOOMFAM_JOIN_SETTINGS_H
+
+typedef enum JoinFilterMode
+{
+	JOIN_FILTER_OFF,
+	JOIN_FILTER_ON,
+	JOIN_FILTER_FORCE
+} JoinFilterMode;
+
+extern int	  bloomfam_join_filter; /* a JoinFilterMode */
+extern int	  bloomfam_join_filter_min_rows;
+extern int	  bloomfam_join_filter_max_size;		 /* kB */
+extern int	  bloomfam_join_filter_foreign_max_size; /* kB; 0: none */
+extern double bloomfam_join_filter_min_drop;
+extern double bloomfam_join_filter_fpr;
+extern bool	  bloomfam_join_filter_log;
+extern bool	  bloomfam_join_filter_plans;
+
+/* Makes them known to the server. */
+extern void bloomfam_join_settings_define(void);
+
+#endif							/* BLOOMFAM_JOIN_SETTINGS_H */

@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * shared.h
+ *	  A filter in dynamic shared memory, that several processes build or use.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_SHARED_H
+#define BLOOMFAM_JOIN_SHARED_H
+
+#include "port/atomics.h"
+#include "utils/dsa.h"
+
+#include "join/counts.h"
+#include "join/design.h"
+
+typedef enum JoinSharedState
+{
+	JOIN_SHARED_NONE,		/* hashes are being handed over */
+	JOIN_SHARED_BUILDING,		/* all were, and somebody makes the filter */
+	JOIN_SHARED_READY,
+	JOIN_SHARED_GIVEN_UP		/* too many, or no memory */
+} JoinSharedState;
+
+typedef struct JoinShared
+{
+	pg_atomic_uint32 state;		/* a JoinSharedState */
+	pg_atomic_uint64 nhashes;	/* that were handed over */
+	dsa_pointer_atomic chunks;	/* they are in these; the last one */
+	dsa_pointer payload;		/* before it is aligned */
+	BfHeader	head;			/* of the filter */
+} JoinShared;
+
+/* A process's hold of it. */
+typedef struct JoinShare
+{
+	JoinShared *shared;
+	dsa_area   *area;
+	dsa_pointer chunk;			/* that its hashes are collected in */
+} JoinShare;
+
+/* Begins one in memory that is new. */
+extern void bloomfam_join_shared_init(JoinShared *shared, JoinSharedState state);
+
+/* Frees all, and begins anew.  No other process may be using it. */
+extern void bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinSharedState state);
+
+/*
+ * Makes room for more hashes of this process's share; false if it is given up, for all.  They may
+ * together be as many as the filter of one process may have, and a chunk each.
+ */
+extern bool bloomfam_join_shared_more(JoinShare *share, JoinHashes *hashes,
+									  JoinBuildCounts *counts);
+
+/* Hands over what was collected; when there are no more, before the build node says so. */
+extern void bloomfam_join_shared_hand_over(JoinShare *share, JoinHashes *hashes,
+										   JoinBuildCounts *counts);
+
+/* This process could have no share: then there is no filter, unless it has been made. */
+extern void bloomfam_join_shared_refuse(JoinShared *shared);
+
+/*
+ * All shares have been handed over: the first process that comes makes the filter.  Returns the
+ * state, as the next one does.
+ */
+extern JoinSharedState bloomfam_join_shared_make(JoinShare *share, JoinBuildCounts *counts);
+
+extern JoinSharedState bloomfam_join_shared_look(const JoinShared *shared);
+
+/* The filter, once it is READY. */
+extern const uint8 *bloomfam_join_shared_get(const JoinShare *share, BfHeader *head);
+
+/* Makes it READY with a copy of a filter, if there is memory. */
+extern bool bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const BfView *view);
+
+#endif							/* BLOOMFAM_JOIN_SHARED_H */

@@ -1,0 +1,187 @@
+/*-------------------------------------------------------------------------
+ *
+ * spec.c
+ *	  What the nodes of the join filter carry in a plan, and which nodes those are.
+ *
+ * A plan is copied, cached, and written out and read again for parallel workers, so a node may
+ * carry only what the server knows how to copy and write: custom_private is a list of filters,
+ * each a list of DefElems, a name and a value each.  The names and what they are in memory stand
+ * in two tables here; nobody else knows how it is written.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/defrem.h"
+#include "nodes/makefuncs.h"
+#include "nodes/value.h"
+
+#include "join/spec.h"
+
+typedef enum FieldType
+{
+	FIELD_INT,
+	FIELD_OID
+} FieldType;
+
+typedef struct Field
+{
+	const char *name;
+	FieldType	type;
+	size_t		offset;			/* of an int or an Oid in the struct */
+} Field;
+
+static const Field spec_fields[] = {
+	{"kind", FIELD_INT, offsetof(JoinSpec, kind)},
+	{"drop", FIELD_INT, offsetof(JoinSpec, drop)},
+	{"param", FIELD_INT, offsetof(JoinSpec, param)},
+	{"number", FIELD_INT, offsetof(JoinSpec, number)},
+	{"parallel_hash", FIELD_INT, offsetof(JoinSpec, parallel_hash)},
+	{"from_leader", FIELD_INT, offsetof(JoinSpec, from_leader)},
+	{"condition", FIELD_INT, offsetof(JoinSpec, condition)},
+};
+
+static const Field column_fields[] = {
+	{"operator", FIELD_OID, offsetof(JoinSpecColumn, operator)},
+	{"collation", FIELD_OID, offsetof(JoinSpecColumn, collation)},
+	{"attribute", FIELD_INT, offsetof(JoinSpecColumn, attribute)},
+	{"expression", FIELD_INT, offsetof(JoinSpecColumn, expression)},
+	{"hash_key", FIELD_INT, offsetof(JoinSpecColumn, hash_key)},
+	{"foreign_param", FIELD_INT, offsetof(JoinSpecColumn, foreign_param)},
+	{"foreign_type", FIELD_OID, offsetof(JoinSpecColumn, foreign_type)},
+};
+
+static const char columns_name[] = "columns";
+
+/* ---- which nodes ---- */
+
+static CustomScanMethods methods[] = {
+	[JOIN_NODE_BUILD] = {.CustomName = "Bloom Filter Build"},
+	[JOIN_NODE_PROBE] = {.CustomName = "Bloom Filter Probe"},
+};
+
+void
+bloomfam_join_node_register(JoinNodeKind kind, Node *(*create) (CustomScan *plan))
+{
+	methods[kind].CreateCustomScanState = create;
+	RegisterCustomScanMethods(&methods[kind]);
+}
+
+JoinNodeKind
+bloomfam_join_node_kind(const Plan *plan)
+{
+	const CustomScanMethods *own;
+
+	if (!IsA(plan, CustomScan))
+		return JOIN_NODE_OTHER;
+	own = ((const CustomScan *) plan)->methods;
+	if (own == &methods[JOIN_NODE_BUILD])
+		return JOIN_NODE_BUILD;
+	return own == &methods[JOIN_NODE_PROBE] ? JOIN_NODE_PROBE : JOIN_NODE_OTHER;
+}
+
+CustomScan *
+bloomfam_join_node_make(JoinNodeKind kind)
+{
+	CustomScan *node = makeNode(CustomScan);
+
+	node->methods = &methods[kind];
+	return node;
+}
+
+/* ---- what they carry ---- */
+
+static List *
+write_fields(const void *from, const Field *fields, int n)
+{
+	List	   *list = NIL;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		const char *place = (const char *) from + fields[i].offset;
+		Node	   *value;
+
+		if (fields[i].type == FIELD_OID)
+			value = (Node *) list_make1_oid(*(const Oid *) place);
+		else
+			value = (Node *) makeInteger(*(const int *) place);
+		list = lappend(list, makeDefElem(pstrdup(fields[i].name), value, -1));
+	}
+	return list;
+}
+
+static Node *
+find_value(const List *list, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, list)
+	{
+		DefElem	   *element = lfirst_node(DefElem, lc);
+
+		if (strcmp(element->defname, name) == 0)
+			return element->arg;
+	}
+	elog(ERROR, "a plan's join filter has no \"%s\"", name);
+}
+
+static void
+read_fields(const List *list, void *to, const Field *fields, int n)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		char	   *place = (char *) to + fields[i].offset;
+		Node	   *value = find_value(list, fields[i].name);
+
+		if (fields[i].type == FIELD_OID)
+			*(Oid *) place = linitial_oid((List *) value);
+		else
+			*(int *) place = intVal(value);
+	}
+}
+
+static void
+read_spec(const List *list, JoinSpec *spec)
+{
+	List	   *columns = (List *) find_value(list, columns_name);
+	ListCell   *lc;
+
+	read_fields(list, spec, spec_fields, lengthof(spec_fields));
+	spec->ncolumns = list_length(columns);
+	spec->columns = palloc(spec->ncolumns * sizeof(JoinSpecColumn));
+	foreach(lc, columns)
+		read_fields(lfirst(lc), &spec->columns[foreach_current_index(lc)], column_fields,
+					lengthof(column_fields));
+}
+
+void
+bloomfam_join_spec_add(CustomScan *node, const JoinSpec *spec)
+{
+	List	   *list = write_fields(spec, spec_fields, lengthof(spec_fields));
+	List	   *columns = NIL;
+	JoinSpec   *others = bloomfam_join_specs(node);
+	int			place = 0;
+	int			i;
+
+	for (i = 0; i < spec->ncolumns; i++)
+		columns = lappend(columns,
+						  write_fields(&spec->columns[i], column_fields, lengthof(column_fields)));
+	list = lappend(list, makeDefElem(pstrdup(columns_name), (Node *) columns, -1));
+	while (place < bloomfam_join_nspecs(node) && others[place].drop >= spec->drop)
+		place++;
+	node->custom_private = list_insert_nth(node->custom_private, place, list);
+}
+
+JoinSpec *
+bloomfam_join_specs(const CustomScan *node)
+{
+	JoinSpec   *specs = palloc0(Max(bloomfam_join_nspecs(node), 1) * sizeof(JoinSpec));
+	ListCell   *lc;
+
+	foreach(lc, node->custom_private)
+		read_spec(lfirst(lc), &specs[foreach_current_index(lc)]);
+	return specs;
+}

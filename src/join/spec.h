@@ -1,0 +1,82 @@
+/*-------------------------------------------------------------------------
+ *
+ * spec.h
+ *	  What the nodes of the join filter carry in a plan, and which nodes those are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_SPEC_H
+#define BLOOMFAM_JOIN_SPEC_H
+
+#include "nodes/extensible.h"
+#include "nodes/plannodes.h"
+
+typedef enum JoinNodeKind
+{
+	JOIN_NODE_OTHER,			/* none of ours */
+	JOIN_NODE_BUILD,			/* on top of a hash join's build side */
+	JOIN_NODE_PROBE	 /* on its probe side, or on top of a scan */
+} JoinNodeKind;
+
+typedef enum JoinSpecKind
+{
+	JOIN_SPEC_JOIN,		/* the filter of a join */
+	JOIN_SPEC_STORED			/* one that the query names in a condition (probe nodes only) */
+} JoinSpecKind;
+
+/* One column of a join's key, on the side of the node that carries it. */
+typedef struct JoinSpecColumn
+{
+	Oid			operator;		/* the join's, with the probe side on its left */
+	Oid			collation;
+	int			attribute;		/* the child's output column; 0: an expression over the child */
+	int			expression;		/* ... the number of that in custom_exprs, from 0; else -1 */
+	int			hash_key;		/* which one of the join's it is, from 0 */
+	int			foreign_param;	/* by which it travels to other servers, or -1 (build nodes only) */
+	Oid			foreign_type;	/* ... as a key of this type */
+} JoinSpecColumn;
+
+/* One filter of a node. */
+typedef struct JoinSpec
+{
+	int			kind;			/* a JoinSpecKind */
+	int			drop;			/* share of rows that it is expected to drop, in thousandths */
+
+	/* of a join */
+	int			param;			/* the executor's parameter by which its nodes find it */
+	int			number;			/* in this plan, from 1 */
+	int			parallel_hash;	/* built in shares, as the hash table is (build nodes only) */
+	int			from_leader;	/* its join is above the Gather that this node is below (probe nodes
+								 * only) */
+	int			ncolumns;
+	JoinSpecColumn *columns;
+
+	/* of a condition */
+	int			condition;		/* its number in custom_exprs, from 0; else -1 */
+} JoinSpec;
+
+/*
+ * Makes one kind of our nodes known to the server: to be called once, before any plan is read.
+ * create makes the state of such a node.
+ */
+extern void bloomfam_join_node_register(JoinNodeKind kind, Node *(*create) (CustomScan *plan));
+
+/* Which of our nodes is this? */
+extern JoinNodeKind bloomfam_join_node_kind(const Plan *plan);
+
+/* A new node of this kind (not JOIN_NODE_OTHER) without filters, and without a child. */
+extern CustomScan *bloomfam_join_node_make(JoinNodeKind kind);
+
+/* Adds a filter to those of a node: before those that are expected to drop less. */
+extern void bloomfam_join_spec_add(CustomScan *node, const JoinSpec *spec);
+
+/* The filters of a node, in the current memory context: as many as the next function says. */
+extern JoinSpec *bloomfam_join_specs(const CustomScan *node);
+
+static inline int
+bloomfam_join_nspecs(const CustomScan *node)
+{
+	return list_length(node->custom_private);
+}
+
+#endif							/* BLOOMFAM_JOIN_SPEC_H */

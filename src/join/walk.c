@@ -1,0 +1,462 @@
+/*-------------------------------------------------------------------------
+ *
+ * walk.c
+ *	  Where a filter can drop rows: the columns of a join's key, followed down a finished plan.
+ *
+ * The planner has finished: join order and methods stay as they are, and only rows that the join
+ * would drop anyway may be dropped earlier.  So the columns of
+ * the key of a hash join whose kind allows that are followed down its probe side, as far as a row
+ * that is missing there is just a row that the join does not get.  Where the way ends, a filter
+ * can be asked.
+ *
+ * The way leads through a node only if all columns of the key come unchanged from one child of
+ * it, and
+ *
+ *	- nothing in the node counts or remembers what it is asked: volatile functions, subplans;
+ *	- a row less in the child is a row less in the result: not the nullable side of an outer join,
+ *	  no limit, no window, no set operation; an aggregate or DISTINCT only by columns of the key
+ *	  that it groups by in the same sense of equality;
+ *	- what the node keeps for a rescan stays right then.  Sort, Material, Memoize, the hash table
+ *	  of a lower join may keep rows while the join builds anew, with other keys; so its build side
+ *	  must come out the same each time: without parameters and without volatile functions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+
+#include "join/column.h"
+#include "join/foreign.h"
+#include "join/spec.h"
+#include "join/walk.h"
+#include "pg/compat.h"
+
+List *
+bloomfam_join_other_children(Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_Append:
+			return ((Append *) plan)->appendplans;
+		case T_MergeAppend:
+			return ((MergeAppend *) plan)->mergeplans;
+		case T_BitmapAnd:
+			return ((BitmapAnd *) plan)->bitmapplans;
+		case T_BitmapOr:
+			return ((BitmapOr *) plan)->bitmapplans;
+		case T_SubqueryScan:
+			return list_make1(((SubqueryScan *) plan)->subplan);
+		case T_CustomScan:
+			return ((CustomScan *) plan)->custom_plans;
+		default:
+			return NIL;
+	}
+}
+
+/* Adds the parameters by which EvalPlanQual tells scans to begin anew. */
+static Bitmapset *
+find_epq_params(Plan *plan, Bitmapset *found)
+{
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return found;
+	check_stack_depth();
+	if (IsA(plan, ModifyTable))
+		found = bms_add_member(found, ((ModifyTable *) plan)->epqParam);
+	else if (IsA(plan, LockRows))
+		found = bms_add_member(found, ((LockRows *) plan)->epqParam);
+	foreach(lc, bloomfam_join_other_children(plan))
+		found = find_epq_params(lfirst(lc), found);
+	return find_epq_params(plan->righttree, find_epq_params(plan->lefttree, found));
+}
+
+/* Is a plan without parameters from outside, while the plan that it is part of runs? */
+static inline bool
+is_on_its_own(const JoinQuery *query, const Plan *plan)
+{
+	return bms_is_subset(plan->extParam, query->epq_params);
+}
+
+/* Do a node's own expressions notice nothing of how often they are asked? */
+static bool
+node_is_indifferent(Plan *plan)
+{
+	if (!bloomfam_join_is_indifferent(plan->qual) ||
+		!bloomfam_join_is_indifferent(plan->targetlist))
+		return false;
+	switch (nodeTag(plan))
+	{
+		case T_HashJoin:
+		case T_NestLoop:
+		case T_MergeJoin:
+			return bloomfam_join_is_indifferent(((Join *) plan)->joinqual);
+		case T_Result:
+			return bloomfam_join_is_indifferent(((Result *) plan)->resconstantqual);
+		default:
+			return true;
+	}
+}
+
+/*
+ * Does a plan without parameters give the same rows each time?  Of the nodes, those that surely
+ * do.
+ */
+static bool
+is_repeatable(Plan *plan)
+{
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return true;
+	check_stack_depth();
+	switch (nodeTag(plan))
+	{
+		case T_SeqScan:
+		case T_IndexScan:
+		case T_IndexOnlyScan:
+		case T_BitmapHeapScan:
+		case T_BitmapIndexScan:
+		case T_BitmapAnd:
+		case T_BitmapOr:
+		case T_Result:
+		case T_Append:
+		case T_MergeAppend:
+		case T_SubqueryScan:
+		case T_Sort:
+		case T_IncrementalSort:
+		case T_Material:
+		case T_Memoize:
+		case T_Hash:
+		case T_HashJoin:
+		case T_NestLoop:
+		case T_MergeJoin:
+		case T_Agg:
+		case T_Group:
+		case T_Unique:
+		case T_Gather:
+		case T_GatherMerge:
+			break;
+		default:
+			if (bloomfam_join_node_kind(plan) == JOIN_NODE_OTHER)
+				return false;
+	}
+	foreach(lc, bloomfam_join_other_children(plan))
+		if (!is_repeatable(lfirst(lc)))
+			return false;
+	return node_is_indifferent(plan) && is_repeatable(plan->lefttree) &&
+		   is_repeatable(plan->righttree);
+}
+
+static void follow(JoinWay *way, Plan **slot, const AttrNumber *attributes);
+
+/*
+ * All columns of the key behind their columns in the plan; NULL unless all are of this child or
+ * table.
+ */
+static AttrNumber *
+columns_behind(JoinWay *way, Plan *plan, const AttrNumber *attributes, int varno)
+{
+	AttrNumber *behind = palloc(way->ncolumns * sizeof(AttrNumber));
+	int			i;
+
+	for (i = 0; i < way->ncolumns; i++)
+	{
+		behind[i] = bloomfam_join_column_behind(plan, attributes[i], varno);
+		if (behind[i] == 0)
+			return NULL;
+	}
+	return behind;
+}
+
+/*
+ * Are all columns of the key among those that a node groups by, and does it group in the join's
+ * sense of equality?  Otherwise a group could lose some of its rows and not others.
+ */
+static bool
+groups_by_key(JoinWay *way, const AttrNumber *behind, int ngroup, const AttrNumber *group,
+			  const Oid *operators, const Oid *collations)
+{
+	int			i;
+	int			g;
+
+	for (i = 0; i < way->ncolumns; i++)
+	{
+		for (g = 0; g < ngroup; g++)
+			if (group[g] == behind[i] && collations[g] == way->columns[i].collation &&
+				equality_ops_are_compatible(operators[g], way->columns[i].operator))
+				break;
+		if (g == ngroup)
+			return false;
+	}
+	return true;
+}
+
+static JoinForeignPlace *
+foreign_place(JoinWay *way, ForeignScan *scan, const AttrNumber *attributes)
+{
+	JoinForeignPlace *place = palloc(sizeof(JoinForeignPlace));
+	int			i;
+
+	place->scan = scan;
+	for (i = 0; i < way->ncolumns; i++)
+	{
+		const JoinKeyColumn *column = &way->columns[i];
+
+		place->column = i;
+		place->attribute = attributes[i];
+		place->reason =
+			bloomfam_join_foreign_refusal(way->query->stmt, scan, attributes[i], column->operator,
+										  column->collation, exprType((Node *) column->inner));
+		if (place->reason == NULL)
+			break;
+	}
+	return place;
+}
+
+static void
+stop_here(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+{
+	JoinPlace  *place = palloc(sizeof(JoinPlace));
+
+	place->slot = slot;
+	place->attributes = palloc(way->ncolumns * sizeof(AttrNumber));
+	memcpy(place->attributes, attributes, way->ncolumns * sizeof(AttrNumber));
+	place->below_gather = way->below_gather;
+	place->nodes = way->nodes + 1;
+
+	/* an Append asks an asynchronous child itself, and would not know a node in between */
+	if (!(*slot)->async_capable)
+		way->places = lappend(way->places, place);
+
+	/* with a parameter of its own, the scan would send the filter anew for each of its values */
+	if (way->travels && IsA(*slot, ForeignScan) && is_on_its_own(way->query, *slot))
+		way->foreign = lappend(way->foreign, foreign_place(way, (ForeignScan *) *slot, attributes));
+}
+
+/* Through an Append to all children that can take it. */
+static void
+follow_each(JoinWay *way, List *plans, const AttrNumber *attributes)
+{
+	ListCell   *lc;
+
+	foreach(lc, plans)
+	{
+		Plan	  **child = (Plan **) &lfirst(lc);
+
+		if ((*child)->async_capable)
+			stop_here(way, child, attributes);
+		else
+			follow(way, child, attributes);
+	}
+}
+
+/*
+ * The child of a join that the key's columns come from, if rows of it may be dropped; else NULL.
+ * There must be nothing between a hash join and its Hash, so the way must be able to go on
+ * through that.  *behind has these columns in the outer child, if they are all of that one, and
+ * then in the child that is returned.
+ */
+static Plan **
+side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber **behind)
+{
+	JoinType	type = ((Join *) plan)->jointype;
+
+	if (*behind != NULL &&
+		(type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI))
+		return &plan->lefttree;
+	if ((type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
+		(!IsA(plan, HashJoin) || (way->keepers && node_is_indifferent(plan->righttree))))
+	{
+		*behind = columns_behind(way, plan, attributes, INNER_VAR);
+		if (*behind != NULL)
+			return &plan->righttree;
+	}
+	return NULL;
+}
+
+/* Finds the places below *slot, or on top of it, where the filter can go. */
+static void
+follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+{
+	Plan	   *plan = *slot;
+	AttrNumber *behind = NULL;
+	Plan	  **next = NULL;
+
+	check_stack_depth();
+	if (node_is_indifferent(plan))
+	{
+		behind =
+			columns_behind(way, plan, attributes,
+						   IsA(plan, SubqueryScan) ? (int) ((Scan *) plan)->scanrelid : OUTER_VAR);
+		switch (nodeTag(plan))
+		{
+			case T_Sort:
+			case T_IncrementalSort:
+			case T_Material:
+			case T_Memoize:
+			case T_Hash:
+				if (way->keepers)
+					next = &plan->lefttree;
+				break;
+			case T_Result:
+			case T_Gather:
+			case T_GatherMerge:
+				next = &plan->lefttree;
+				break;
+			case T_HashJoin:
+			case T_NestLoop:
+			case T_MergeJoin:
+				next = side_of_join(way, plan, attributes, &behind);
+				break;
+			case T_Agg:
+				{
+					Agg		   *agg = (Agg *) plan;
+
+					if (behind != NULL && agg->groupingSets == NIL &&
+						(agg->aggstrategy == AGG_SORTED || way->keepers) &&
+						groups_by_key(way, behind, agg->numCols, agg->grpColIdx, agg->grpOperators,
+									  agg->grpCollations))
+						next = &plan->lefttree;
+					break;
+				}
+			case T_Group:
+				{
+					Group	   *group = (Group *) plan;
+
+					if (behind != NULL &&
+						groups_by_key(way, behind, group->numCols, group->grpColIdx,
+									  group->grpOperators, group->grpCollations))
+						next = &plan->lefttree;
+					break;
+				}
+			case T_Unique:
+				{
+					Unique	   *unique = (Unique *) plan;
+
+					if (behind != NULL &&
+						groups_by_key(way, behind, unique->numCols, unique->uniqColIdx,
+									  unique->uniqOperators, unique->uniqCollations))
+						next = &plan->lefttree;
+					break;
+				}
+			case T_SubqueryScan:
+				{
+					SubqueryScan *scan = (SubqueryScan *) plan;
+
+					/* what a security barrier hides may not be hashed by what could tell */
+					if (way->leakproof ||
+						!rt_fetch(scan->scan.scanrelid, way->query->stmt->rtable)
+							 ->security_barrier)
+						next = &scan->subplan;
+					break;
+				}
+			case T_Append:
+			case T_MergeAppend:
+				if (behind != NULL)
+				{
+					follow_each(way, bloomfam_join_other_children(plan), behind);
+					return;
+				}
+				break;
+			case T_CustomScan:
+				if (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER)
+				{
+					/*
+					 * hands rows on as they are; and one node on top of a scan is enough for all
+					 * filters
+					 */
+					ListCell   *lc;
+
+					follow(way, &plan->lefttree, attributes);
+					foreach(lc, way->places)
+					{
+						JoinPlace  *place = lfirst(lc);
+
+						if (place->slot == &plan->lefttree &&
+							bloomfam_join_node_kind(plan) == JOIN_NODE_PROBE)
+							place->slot = slot;
+					}
+					return;
+				}
+				break;
+			default:
+				break;
+		}
+	}
+	if (next == NULL || *next == NULL || behind == NULL)
+		stop_here(way, slot, attributes);
+	else
+	{
+		bool		below_gather = way->below_gather;
+
+		way->below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
+		way->nodes++;
+		follow(way, next, behind);
+		way->nodes--;
+		way->below_gather = below_gather;
+	}
+}
+
+void
+bloomfam_join_walk(JoinWay *way, const JoinQuery *query, bool parallel, HashJoin *join,
+				   const JoinKeyColumn *columns, int ncolumns)
+{
+	Plan	   *build = outerPlan(innerPlan(join));
+	AttrNumber *attributes = palloc(ncolumns * sizeof(AttrNumber));
+	int			i;
+
+	memset(way, 0, sizeof(*way));
+	way->query = query;
+	way->join = join;
+	way->columns = columns;
+	way->ncolumns = ncolumns;
+	/* the Hash's parameters are those of its keys, too */
+	way->keepers = bms_is_empty(innerPlan(join)->extParam) && bms_is_empty(build->extParam) &&
+				   is_repeatable(build);
+
+	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
+	way->travels = !parallel && is_on_its_own(query, innerPlan(join)) &&
+				   is_on_its_own(query, build) &&
+				   (is_repeatable(build) ||
+					(query->stmt->commandType == CMD_SELECT && query->stmt->rowMarks == NIL &&
+					 !query->stmt->hasModifyingCTE));
+	way->leakproof = true;
+	way->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
+	for (i = 0; i < ncolumns; i++)
+	{
+		way->leakproof &= columns[i].leakproof;
+		attributes[i] = columns[i].attribute;
+	}
+	follow(way, &outerPlan(join), attributes);
+}
+
+bool
+bloomfam_join_same_places(const JoinWay *a, const JoinWay *b)
+{
+	ListCell   *la;
+	ListCell   *lb;
+
+	if (list_length(a->places) != list_length(b->places))
+		return false;
+	forboth(la, a->places, lb, b->places)
+		if (((JoinPlace *) lfirst(la))->slot != ((JoinPlace *) lfirst(lb))->slot)
+			return false;
+	return true;
+}
+
+void
+bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt)
+{
+	ListCell   *lc;
+
+	query->stmt = stmt;
+	query->epq_params = find_epq_params(stmt->planTree, NULL);
+	foreach(lc, stmt->subplans)
+		query->epq_params = find_epq_params(lfirst(lc), query->epq_params);
+}

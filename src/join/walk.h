@@ -1,0 +1,88 @@
+/*-------------------------------------------------------------------------
+ *
+ * walk.h
+ *	  Where a filter can drop rows: the columns of a join's key, followed down a finished plan.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_WALK_H
+#define BLOOMFAM_JOIN_WALK_H
+
+#include "nodes/plannodes.h"
+
+/* A plan that filters are added to. */
+typedef struct JoinQuery
+{
+	PlannedStmt *stmt;
+	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan
+								 * itself */
+} JoinQuery;
+
+/* A column of a join's key. */
+typedef struct JoinKeyColumn
+{
+	Oid			operator;
+	Oid			collation;
+	AttrNumber	attribute;		/* of the join's outer child */
+	Expr	   *inner;			/* over the Hash's child */
+	bool		computed;		/* ... and no plain column of it */
+	int			hash_key;		/* of the join, from 0 */
+	bool		leakproof;
+} JoinKeyColumn;
+
+/* Where a filter is to drop rows: on top of *slot, whose columns these are. */
+typedef struct JoinPlace
+{
+	Plan	  **slot;
+	AttrNumber *attributes;
+	bool		below_gather;	/* which the join is not */
+	int			nodes;			/* that a row passes from here on to the join, and that one */
+} JoinPlace;
+
+/* A foreign scan that it leads to, on top of which it may be, or not. */
+typedef struct JoinForeignPlace
+{
+	ForeignScan *scan;
+	AttrNumber	attribute;		/* the first column of the key, of its, that the filter can travel
+								 * by */
+	int			column;			/* ... of the key */
+	const char *reason;			/* NULL; or why there is none, and it does not travel there */
+} JoinForeignPlace;
+
+/* The way of one filter down the plan. */
+typedef struct JoinWay
+{
+	const JoinQuery *query;
+	HashJoin   *join;
+	int			ncolumns;
+	const JoinKeyColumn *columns;
+	bool		keepers;		/* may it lead through nodes that keep rows? */
+	bool		travels;		/* may it go to foreign servers? */
+	bool		leakproof;
+	bool		below_gather;	/* while it is walked: has it led through one? */
+	int			nodes;			/* ... that it has led through */
+	List	   *places;			/* of JoinPlace */
+	double		drop;			/* the share of rows at these places that it is expected to drop */
+	List	   *foreign;		/* of JoinForeignPlace */
+} JoinWay;
+
+/*
+ * The children of a node that are neither its left nor its right one; of several in a list, that;
+ * else NIL.
+ */
+extern List *bloomfam_join_other_children(Plan *plan);
+
+/* Begins to look at a finished plan. */
+extern void bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt);
+
+/*
+ * Follows the key of a hash join down its probe side; parallel: the join is in the part of the
+ * plan that workers run.  The columns must stay.
+ */
+extern void bloomfam_join_walk(JoinWay *way, const JoinQuery *query, bool parallel, HashJoin *join,
+							   const JoinKeyColumn *columns, int ncolumns);
+
+/* Do two ways end at the same places? */
+extern bool bloomfam_join_same_places(const JoinWay *a, const JoinWay *b);
+
+#endif							/* BLOOMFAM_JOIN_WALK_H */
