@@ -44,8 +44,8 @@ typedef struct Watched
 } Watched;
 
 /*
- * The root of a hasher that may have to be made anew: because a row type within it was altered,
- * or because each key brings its own row type.
+ * A hasher that may have to be made anew: because a row type within it was altered, or because
+ * each row brings its own type.
  */
 typedef struct TreeHasher
 {
@@ -54,7 +54,6 @@ typedef struct TreeHasher
 	int32		typmod;
 	Oid			collation;
 	bool		rows;			/* type and typmod are each key's own */
-	bool		nested;			/* an anonymous row within another key */
 	BloomfamHasher *root;		/* NULL: not made yet */
 	List	   *watched;		/* of Watched */
 	MemoryContext context;		/* holds root, watched and nothing else */
@@ -139,6 +138,15 @@ make_row(Build *build, Oid type, int32 typmod)
 
 /* ---- hashers that are made anew ---- */
 
+/* Takes over the family of what was made. */
+static inline void
+take_family(TreeHasher *tree)
+{
+	tree->base.family = tree->root->family;
+	tree->base.family_len = tree->root->family_len;
+	tree->base.family_id = tree->root->family_id;
+}
+
 /* Was a row type altered since?  The type cache changes the identifier then, or clears it. */
 static inline bool
 tree_is_stale(const TreeHasher *tree)
@@ -165,12 +173,9 @@ tree_make(TreeHasher *tree, Oid type, int32 typmod)
 	/* an error half way must not leave a tree behind */
 	tree->root = NULL;
 	tree->watched = NIL;
-	if (!tree->nested)
-	{
-		tree->base.family = NULL;
-		tree->base.family_len = 0;
-		tree->base.family_id = 0;
-	}
+	tree->base.family = NULL;
+	tree->base.family_len = 0;
+	tree->base.family_id = 0;
 	MemoryContextReset(tree->context);
 
 	old = MemoryContextSwitchTo(tree->context);
@@ -184,12 +189,8 @@ tree_make(TreeHasher *tree, Oid type, int32 typmod)
 	tree->typmod = typmod;
 	tree->watched = build.watched;
 	tree->root = root;
-	if (!tree->nested)
-	{
-		tree->base.family = root->family;
-		tree->base.family_len = root->family_len;
-		tree->base.family_id = root->family_id;
-	}
+	tree->base.varies |= root->varies;
+	take_family(tree);
 }
 
 static uint64
@@ -214,25 +215,18 @@ key_tree(BloomfamHasher *hasher, Datum key)
 		tree_make(self, type, typmod);
 
 	hash = self->root->hash(self->root, value);
-	if (self->nested)
-	{
-		uint8		bytes[16];
-
-		/* the family of the whole does not tell this row's */
-		put_le(bytes, self->root->family_id, 8);
-		put_le(bytes + 8, hash, 8);
-		hash = bf_hash_bytes(bytes, sizeof(bytes));
-	}
+	if (self->root->varies)
+		take_family(self);
 	if (row != NULL)
 		free_copy(row, key);
 	return hash;
 }
 
 /*
- * Makes an empty tree in the current memory context; type is InvalidOid if only the keys tell it.
+ * Makes an empty tree in the current memory context; type is RECORDOID if only the rows tell it.
  */
 static TreeHasher *
-make_tree(Oid type, Oid collation, bool rows)
+make_tree(Oid type, Oid collation)
 {
 	TreeHasher *self = (TreeHasher *) palloc0(sizeof(TreeHasher));
 
@@ -240,7 +234,8 @@ make_tree(Oid type, Oid collation, bool rows)
 	self->type = type;
 	self->typmod = -1;
 	self->collation = collation;
-	self->rows = rows;
+	self->rows = type == RECORDOID || get_typtype(type) == TYPTYPE_COMPOSITE;
+	self->base.varies = type == RECORDOID;
 	self->context =
 		AllocSetContextCreate(CurrentMemoryContext, "bloomfam hasher", ALLOCSET_SMALL_SIZES);
 	return self;
@@ -283,13 +278,7 @@ make_hasher(Build *build, Oid type, Oid collation)
 		return hasher;
 
 	if (type == RECORDOID)
-	{
-		TreeHasher *tree = make_tree(InvalidOid, InvalidOid, true);
-
-		tree->nested = true;
-		bloomfam_family_set(&tree->base, "record");
-		return &tree->base;
-	}
+		return &make_tree(type, InvalidOid)->base;
 
 	element = get_element_type(type);
 	if (OidIsValid(element))
@@ -359,10 +348,10 @@ bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId ha
 
 	type = getBaseType(type);
 	if (type == RECORDOID)
-		hasher = &make_tree(InvalidOid, InvalidOid, true)->base;
+		hasher = &make_tree(type, InvalidOid)->base;
 	else if (holds_rows(type))
 	{
-		TreeHasher *tree = make_tree(type, collation, get_typtype(type) == TYPTYPE_COMPOSITE);
+		TreeHasher *tree = make_tree(type, collation);
 
 		tree_make(tree, type, -1);
 		hasher = &tree->base;

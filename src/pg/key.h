@@ -17,9 +17,10 @@
  * fn_extra); a key then costs one indirect call, with nothing allocated or looked up.
  *
  * family and family_id say which family the last hashed key was of.  They are fixed when the
- * hasher is made, but for types whose values carry their own (bloomkey, anonymous rows): there
- * they are NULL and 0 until the first key, and may change with each.  A bloomkey has an id only;
- * its name is filled in where the id is that of a well-known family.
+ * hasher is made, unless it varies: types whose values carry their own family (bloomkey,
+ * anonymous rows, and what holds such) have NULL and 0 there until the first key, and each key
+ * may change them.  A bloomkey has an id only; its name is filled in where the id is that of a
+ * well-known family.
  */
 typedef struct BloomfamHasher BloomfamHasher;
 
@@ -30,6 +31,7 @@ struct BloomfamHasher
 	const char *family;			/* UTF-8, at most BF_MAX_FAMILY_LEN bytes; NULL: not known */
 	uint32		family_len;
 	BfHashId	hash_id;
+	bool		varies;			/* family and family_id are each key's own */
 
 	/*
 	 * For hashers that can turn to several families: turns to the filter's if that is one of

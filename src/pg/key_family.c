@@ -30,7 +30,7 @@
 	X("float")                                                                            \
 	X("text") X("numeric") X("bool") X("bytea") X("uuid") X("date") X("time") X("timetz") \
 		X("timestamp") X("timestamptz") X("interval") X("oid") X("inet") X("macaddr")     \
-			X("macaddr8") X("char") X("pg_lsn") X("bit") X("bloomkey") X("oidvector") X("record")
+			X("macaddr8") X("char") X("pg_lsn") X("bit") X("oidvector")
 
 #define WITH_NESTING(name)	name, name "[]", "range(" name ")", "multirange(" name ")",
 
@@ -84,6 +84,18 @@ bloomfam_family_set(BloomfamHasher *hasher, const char *name)
 	hasher->family = name;
 	hasher->family_len = (uint32) len;
 	hasher->family_id = bf_family_id(name, len);
+}
+
+void
+bloomfam_family_change(BloomfamHasher *hasher, MemoryContext context, const char *name)
+{
+	MemoryContext old_context = MemoryContextSwitchTo(context);
+	char	   *old_name = unconstify(char *, hasher->family);
+
+	bloomfam_family_set(hasher, name);
+	if (old_name != NULL)
+		pfree(old_name);
+	MemoryContextSwitchTo(old_context);
 }
 
 /* Appends a string of the database in UTF-8 and double quotes; NULL as nothing in quotes. */

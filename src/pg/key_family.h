@@ -21,6 +21,13 @@ extern const char *bloomfam_family_name(uint64 family_id);
 /* Gives a hasher its family; the name is copied into the current memory context. */
 extern void bloomfam_family_set(BloomfamHasher *hasher, const char *name);
 
+/*
+ * Gives a hasher whose family varies that of the key at hand; the name is copied into the memory
+ * context, and the one that it had there is freed.
+ */
+extern void bloomfam_family_change(BloomfamHasher *hasher, MemoryContext context,
+								   const char *name);
+
 /* What names are made of: a type's qualified name, the server, and a collation. */
 extern void bloomfam_family_append_type(StringInfo name, Oid type);
 extern void bloomfam_family_append_server(StringInfo name);

@@ -4,10 +4,10 @@
  *	  Keys that are made of others: arrays, ranges, multiranges and rows.
  *
  * Canonical bytes are made of items.  An item is 9 bytes: 1 and the value's hash; or, for a null,
- * 0 and 8 zeros.
+ * 0 and 8 zeros.  The family's name has the families of the parts in it.
  *
- *	x[]				number of dimensions, 4 bytes; for each its length and its lower bound, 4 bytes
- *					each; the elements' items
+ *	x[]				number of dimensions, 4 bytes; for each its length and its lower bound, 4
+ *					bytes each; the elements' items
  *	oidvector		as oid[] with all lower bounds 0, since its = does not look at them
  *	range(x)		1 byte of flags (1 empty, 2 and 4 without lower and upper bound, 8 and 16 with
  *					inclusive lower and upper bound), then the bounds' hashes, 8 bytes each, 0 for
@@ -58,6 +58,8 @@ typedef struct ArrayHasher
 	bool		typbyval;
 	char		typalign;
 	bool		ignore_bounds;	/* = does not look at lower bounds */
+	uint64		named_for;		/* the element's family that ours is named for */
+	MemoryContext context;
 	WorkBuffer	buffer;
 } ArrayHasher;
 
@@ -78,6 +80,8 @@ typedef struct RowHasher
 	int32		typmod;			/* tells anonymous row types apart; -1 for others */
 	TupleDesc	desc;
 	BloomfamHasher **columns;	/* NULL for a dropped one */
+	uint64	   *named_for;		/* the columns' families that ours is named for */
+	MemoryContext context;
 	Datum	   *values;
 	bool	   *nulls;
 	uint8	   *bytes;
@@ -133,7 +137,46 @@ put_item(uint8 *bytes, BloomfamHasher *hasher, Datum value, bool isnull)
 	return bytes + ITEM_SIZE;
 }
 
+/* ---- parts whose family varies ---- */
+
+/* Where such a part is NULL, nothing says what it would be, and so which keys may equal this. */
+static void unknown_part_error(void) pg_attribute_noreturn();
+
+static void
+unknown_part_error(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDETERMINATE_DATATYPE),
+			 errmsg("could not determine the type of a part of the key"),
+			 errdetail("An anonymous row or a bloomkey within a key has a type only where it is "
+					   "not null."),
+			 errhint("Cast anonymous rows to a named composite type.")));
+}
+
+/* Takes note of the family of an array's next element that is not NULL; 0: there was none yet. */
+static inline void
+note_element(uint64 *family_id, const BloomfamHasher *element)
+{
+	if (*family_id != 0 && *family_id != element->family_id)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot hash an array whose elements are of different types"),
+				 errhint("Cast anonymous rows to a named composite type.")));
+	*family_id = element->family_id;
+}
+
 /* ---- arrays ---- */
+
+/* Names the array's family for what its elements are. */
+static void
+name_array(ArrayHasher *self)
+{
+	char	   *name = psprintf("%s[]", self->element->family);
+
+	bloomfam_family_change(&self->base, self->context, name);
+	self->named_for = self->element->family_id;
+	pfree(name);
+}
 
 static uint64
 key_array(BloomfamHasher *hasher, Datum key)
@@ -148,6 +191,7 @@ key_array(BloomfamHasher *hasher, Datum key)
 	uint8	   *bytes = buffer_reserve(&self->buffer, size);
 	uint8	   *p = bytes;
 	array_iter	iter;
+	uint64		family_id = 0;
 	uint64		hash;
 	int			i;
 
@@ -168,6 +212,15 @@ key_array(BloomfamHasher *hasher, Datum key)
 			array_iter_next(&iter, &isnull, i, self->typlen, self->typbyval, self->typalign);
 
 		p = put_item(p, self->element, value, isnull);
+		if (self->base.varies && !isnull)
+			note_element(&family_id, self->element);
+	}
+	if (self->base.varies)
+	{
+		if (family_id == 0)
+			unknown_part_error();
+		if (family_id != self->named_for)
+			name_array(self);
 	}
 
 	hash = bf_hash_bytes(bytes, size);
@@ -181,18 +234,20 @@ BloomfamHasher *
 bloomfam_array_hasher(Oid type, Oid element_type, BloomfamHasher *element)
 {
 	ArrayHasher *self = (ArrayHasher *) palloc0(sizeof(ArrayHasher));
-	char	   *name;
 
 	self->base.hash = key_array;
 	self->element = element;
 	get_typlenbyvalalign(element_type, &self->typlen, &self->typbyval, &self->typalign);
+	self->base.varies = element->varies;
+	self->context = CurrentMemoryContext;
 	buffer_init(&self->buffer);
 
 	/* int2vector has no = of its own, and takes that of arrays */
 	self->ignore_bounds = type == OIDVECTOROID;
-	name = self->ignore_bounds ? pstrdup("oidvector") : psprintf("%s[]", element->family);
-	bloomfam_family_set(&self->base, name);
-	pfree(name);
+	if (self->ignore_bounds)
+		bloomfam_family_set(&self->base, "oidvector");
+	else if (!self->base.varies)
+		name_array(self);
 	return &self->base;
 }
 
@@ -299,9 +354,9 @@ check_range_equality(TypeCacheEntry *range)
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot hash keys of type %s", format_type_be(range->type_id)),
-			 errdetail(
-				 "The operator class of the range type has another equality than its subtype %s by default.",
-				 format_type_be(subtype)),
+			 errdetail("The operator class of the range type has another equality than its "
+					   "subtype %s by default.",
+					   format_type_be(subtype)),
 			 errhint("Use a range type with the subtype's default operator class.")));
 }
 
@@ -310,12 +365,19 @@ make_ranges(const char *family, uint64 (*hash) (BloomfamHasher *hasher, Datum ke
 			TypeCacheEntry *range, BloomfamHasher *bound)
 {
 	RangeHasher *self = (RangeHasher *) palloc0(sizeof(RangeHasher));
-	char	   *name = psprintf("%s(%s)", family, bound->family);
+	char	   *name;
 
 	check_range_equality(range);
+	if (bound->varies)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot hash keys of type %s", format_type_be(range->type_id)),
+				 errdetail("An empty range of %s does not say what the bounds are hashes of.",
+						   format_type_be(range->rngelemtype->type_id))));
 	self->base.hash = hash;
 	self->range = range;
 	self->bound = bound;
+	name = psprintf("%s(%s)", family, bound->family);
 	buffer_init(&self->buffer);
 	bloomfam_family_set(&self->base, name);
 	pfree(name);
@@ -335,6 +397,55 @@ bloomfam_multirange_hasher(TypeCacheEntry *range, BloomfamHasher *bound)
 }
 
 /* ---- rows ---- */
+
+/* Names the rows' family for what their columns are. */
+static void
+name_row(RowHasher *self)
+{
+	StringInfoData name;
+	int			i;
+
+	initStringInfo(&name);
+	appendStringInfoString(&name, "row(");
+	for (i = 0; i < self->desc->natts; i++)
+	{
+		if (self->columns[i] == NULL)
+			continue;
+		if (name.data[name.len - 1] != '(')
+			appendStringInfoChar(&name, ',');
+		appendStringInfoString(&name, self->columns[i]->family);
+	}
+	appendStringInfoChar(&name, ')');
+	bloomfam_family_change(&self->base, self->context, name.data);
+	pfree(name.data);
+
+	for (i = 0; i < self->desc->natts; i++)
+	{
+		if (self->columns[i] != NULL)
+			self->named_for[i] = self->columns[i]->family_id;
+	}
+}
+
+/* Sees to it that the family is that of the row that was hashed. */
+static void
+check_name(RowHasher *self)
+{
+	bool		changed = false;
+	int			i;
+
+	for (i = 0; i < self->desc->natts; i++)
+	{
+		BloomfamHasher *column = self->columns[i];
+
+		if (column == NULL || !column->varies)
+			continue;
+		if (self->nulls[i])
+			unknown_part_error();
+		changed |= column->family_id != self->named_for[i];
+	}
+	if (changed)
+		name_row(self);
+}
 
 static uint64
 key_row(BloomfamHasher *hasher, Datum key)
@@ -367,6 +478,8 @@ key_row(BloomfamHasher *hasher, Datum key)
 		if (self->columns[i] != NULL)
 			p = put_item(p, self->columns[i], self->values[i], self->nulls[i]);
 	}
+	if (self->base.varies)
+		check_name(self);
 
 	free_copy(row, key);
 	return bf_hash_bytes(self->bytes, p - self->bytes);
@@ -376,7 +489,6 @@ BloomfamHasher *
 bloomfam_row_hasher(Oid type, int32 typmod, TupleDesc desc, BloomfamHasher **columns)
 {
 	RowHasher  *self = (RowHasher *) palloc0(sizeof(RowHasher));
-	StringInfoData name;
 	int			i;
 
 	self->base.hash = key_row;
@@ -384,22 +496,15 @@ bloomfam_row_hasher(Oid type, int32 typmod, TupleDesc desc, BloomfamHasher **col
 	self->typmod = typmod;
 	self->desc = desc;
 	self->columns = columns;
+	self->named_for = (uint64 *) palloc0(desc->natts * sizeof(uint64));
+	self->context = CurrentMemoryContext;
 	self->values = (Datum *) palloc0(desc->natts * sizeof(Datum));
 	self->nulls = (bool *) palloc0(desc->natts * sizeof(bool));
 	self->bytes = (uint8 *) palloc(desc->natts * ITEM_SIZE);
 
-	initStringInfo(&name);
-	appendStringInfoString(&name, "row(");
 	for (i = 0; i < desc->natts; i++)
-	{
-		if (columns[i] == NULL)
-			continue;
-		if (name.data[name.len - 1] != '(')
-			appendStringInfoChar(&name, ',');
-		appendStringInfoString(&name, columns[i]->family);
-	}
-	appendStringInfoChar(&name, ')');
-	bloomfam_family_set(&self->base, name.data);
-	pfree(name.data);
+		self->base.varies |= columns[i] != NULL && columns[i]->varies;
+	if (!self->base.varies)
+		name_row(self);
 	return &self->base;
 }

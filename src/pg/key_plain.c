@@ -20,8 +20,9 @@
  *	text			BYTE_ARRAY, without its length: UTF-8
  *									text, varchar, name, char(n) without its trailing blanks
  *	bytea			BYTE_ARRAY						bytea
- *	decimal(P,S)	the number times 10^S: INT32 up to P = 9, INT64 up to 18, then FIXED_LEN_BYTE_ARRAY, big-endian, of the least
- *					length that holds all such numbers; P is at most 38.		numeric
+ *	decimal(P,S)	the number times 10^S: INT32 up to P = 9, INT64 up to 18, then
+ *					FIXED_LEN_BYTE_ARRAY, big-endian, of the least length that holds all such
+ *					numbers; P is at most 38.		numeric
  *	decimal(P,S) int64, decimal(P,S) fixed(N)
  *					the same in INT64, or in FIXED_LEN_BYTE_ARRAY(N), where that is not as above
  *

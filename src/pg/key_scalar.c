@@ -18,18 +18,20 @@
  *	uuid			16 bytes, as in its text form
  *	date			days since 2000-01-01, 4 bytes
  *	time, timestamp, timestamptz
- *					microseconds since midnight, or since 2000-01-01 (UTC for timestamptz), 8 bytes
+ *					microseconds since midnight, or since 2000-01-01 (UTC for timestamptz), 8
+ *					bytes
  *	timetz			microseconds since midnight, 8 bytes; seconds west of UTC, 4 bytes
  *	interval		microseconds, a month being 30 days and a day 24 hours, 16 bytes
  *	oid				4 bytes
- *	inet			inet, cidr: 1 byte 4 or 6; 1 byte length of the netmask; 4 or 16 bytes of address
+ *	inet			inet, cidr: 1 byte 4 or 6; 1 byte length of the netmask; 4 or 16 bytes of
+ *					address
  *	macaddr, macaddr8
  *					6 or 8 bytes
  *	pg_lsn			8 bytes
  *	bit				bit, varbit: number of bits, 4 bytes; the hash of the bytes that hold them,
  *					8 bytes
- *	bloomkey		within another key: the family id, 8 bytes, and the hash, 8 bytes; by itself
- *					a bloomkey is its hash
+ *	bloomkey(ID)	within another key, ID being the family id as 16 hexadecimal digits: the family
+ *					id, 8 bytes, and the hash, 8 bytes; by itself a bloomkey is its hash
  *
  *-------------------------------------------------------------------------
  */
@@ -169,12 +171,29 @@ key_macaddr8(BloomfamHasher *hasher, Datum key)
 
 /* ---- bloomkeys ---- */
 
-/* A bloomkey within another key: a value like any other. */
+/* A bloomkey within another key, whose family then tells what it was made of. */
+typedef struct InnerHasher
+{
+	BloomfamHasher base;
+	uint64		family_id;		/* of the last one */
+	MemoryContext context;
+} InnerHasher;
+
 static uint64
 key_inner_bloomkey(BloomfamHasher *hasher, Datum key)
 {
+	InnerHasher *self = (InnerHasher *) hasher;
 	BloomfamKey *value = DatumGetBloomkeyP(key);
 	uint8		bytes[16];
+
+	if (value->family_id != self->family_id)
+	{
+		char		name[sizeof("bloomkey(0123456789abcdef)")];
+
+		snprintf(name, sizeof(name), "bloomkey(%016llx)", (unsigned long long) value->family_id);
+		bloomfam_family_change(hasher, self->context, name);
+		self->family_id = value->family_id;
+	}
 
 	put_le(bytes, value->family_id, 8);
 	put_le(bytes + 8, value->hash, 8);
@@ -344,7 +363,12 @@ bloomfam_scalar_hasher(Oid type)
 BloomfamHasher *
 bloomfam_inner_bloomkey_hasher(void)
 {
-	return make_scalar("bloomkey", key_inner_bloomkey);
+	InnerHasher *self = (InnerHasher *) palloc0(sizeof(InnerHasher));
+
+	self->base.hash = key_inner_bloomkey;
+	self->base.varies = true;
+	self->context = CurrentMemoryContext;
+	return &self->base;
 }
 
 BloomfamHasher *
@@ -353,6 +377,7 @@ bloomfam_bloomkey_hasher(void)
 	BloomfamHasher *hasher = (BloomfamHasher *) palloc0(sizeof(BloomfamHasher));
 
 	hasher->hash = key_bloomkey;
+	hasher->varies = true;
 	return hasher;
 }
 

@@ -206,8 +206,8 @@ BEGIN
 END
 $$;
 SELECT row_keys();
--- and so may the elements of an array
-SELECT bloom_key(ARRAY[ROW(1, 2), ROW('a'::text)]) = bloom_key(ARRAY[ROW(1::int8, 2), ROW('a'::varchar)]) AS same;
+-- but not the elements of an array
+SELECT bloom_key(ARRAY[ROW(1, 2), ROW('a'::text)]);
 
 -- A composite type and an enum that change while a query runs.
 CREATE TABLE changing AS SELECT (1, 'a')::pair AS p, ARRAY[(1, 'a')::pair] AS ps, 'sad'::mood AS m;
