@@ -44,7 +44,7 @@ AS 'MODULE_PATHNAME', 'bloomfam_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL S
 
 COMMENT ON FUNCTION bytea(bloomfilter) IS 'the bytes of a bloom filter';
 
-CREATE CAST (bytea AS bloomfilter) WITH FUNCTION bloomfilter(bytea);
+CREATE CAST (bytea AS bloomfilter) WITH FUNCTION bloomfilter(bytea) AS ASSIGNMENT;
 CREATE CAST (bloomfilter AS bytea) WITH FUNCTION bytea(bloomfilter);
 
 CREATE TYPE bloomkey;
@@ -72,19 +72,23 @@ CREATE TYPE bloomkey (
 
 COMMENT ON TYPE bloomkey IS 'hashed key: the hash, and the type that it is of';
 
--- An untyped literal or parameter that is a key is a text.  Functions of a key take "any", which would leave such a key without a type; the
--- overloads that catch it have a type of their own, because nothing else is converted to that: citext would be to text, and constants of it
--- would lose their type, and with it their equality, before a function could see them.
+--
+-- Keys without a type: literal.c
+--
+
+-- Functions of a key take "any", which would leave an untyped literal or parameter without a type.  The overloads that catch it have a type
+-- of their own, because nothing else is converted to that: citext would be to text, and constants of it would lose their type, and with it their
+-- equality, before a function could see them.  For the same reason nothing is cast from it.  Being of category S it is preferred for literals.
 CREATE TYPE bloomliteral;
 
 CREATE FUNCTION bloomliteral_in(cstring) RETURNS bloomliteral
-AS 'textin' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bloomfam_literal_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION bloomliteral_out(bloomliteral) RETURNS cstring
 AS 'textout' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION bloomliteral_recv(internal) RETURNS bloomliteral
-AS 'textrecv' LANGUAGE internal STABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bloomfam_literal_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION bloomliteral_send(bloomliteral) RETURNS bytea
 AS 'textsend' LANGUAGE internal STABLE STRICT PARALLEL SAFE;
@@ -99,9 +103,7 @@ CREATE TYPE bloomliteral (
 	COLLATABLE = true
 );
 
-COMMENT ON TYPE bloomliteral IS 'text that was written as an untyped literal or parameter';
-
-CREATE CAST (bloomliteral AS text) WITHOUT FUNCTION AS IMPLICIT;
+COMMENT ON TYPE bloomliteral IS 'key that was written as an untyped literal or parameter';
 
 --
 -- Hashed keys: bloomkey.c
@@ -111,7 +113,7 @@ CREATE FUNCTION bloom_key(key "any") RETURNS bloomkey
 AS 'MODULE_PATHNAME', 'bloomfam_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION bloom_key(key bloomliteral) RETURNS bloomkey
-AS 'MODULE_PATHNAME', 'bloomfam_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bloomfam_key_literal' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_key("any") IS 'hash a key once, to ask many filters';
 COMMENT ON FUNCTION bloom_key(bloomliteral) IS 'hash a key once, to ask many filters';
@@ -204,7 +206,7 @@ CREATE FUNCTION bloom_add(filter bloomfilter, key "any") RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_add' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_add_support;
 
 CREATE FUNCTION bloom_add(filter bloomfilter, key bloomliteral) RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bloomfam_add' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_add_support;
+AS 'MODULE_PATHNAME', 'bloomfam_add_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_add(bloomfilter, "any") IS 'the filter with one more key';
 COMMENT ON FUNCTION bloom_add(bloomfilter, bloomliteral) IS 'the filter with one more key';
@@ -212,18 +214,26 @@ COMMENT ON FUNCTION bloom_add(bloomfilter, bloomliteral) IS 'the filter with one
 CREATE FUNCTION bloom_add_all(filter bloomfilter, keys anyarray) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_add_all' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
+CREATE FUNCTION bloom_add_all(filter bloomfilter, keys bloomliteral) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_add_all_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
 COMMENT ON FUNCTION bloom_add_all(bloomfilter, anyarray) IS 'the filter with the keys of an array';
+COMMENT ON FUNCTION bloom_add_all(bloomfilter, bloomliteral) IS 'the filter with the keys of an array';
 
 CREATE FUNCTION bloom_add_new(bloomfilter, keys anyarray, OUT filter bloomfilter, OUT added anyarray) RETURNS record
 AS 'MODULE_PATHNAME', 'bloomfam_add_new' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
+CREATE FUNCTION bloom_add_new(bloomfilter, keys bloomliteral, OUT filter bloomfilter, OUT added text[]) RETURNS record
+AS 'MODULE_PATHNAME', 'bloomfam_add_new_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
 COMMENT ON FUNCTION bloom_add_new(bloomfilter, anyarray) IS 'the filter with the keys of an array, and those that were new to it';
+COMMENT ON FUNCTION bloom_add_new(bloomfilter, bloomliteral) IS 'the filter with the keys of an array, and those that were new to it';
 
 CREATE FUNCTION bloom_remove(filter bloomfilter, key "any") RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_add_support;
 
 CREATE FUNCTION bloom_remove(filter bloomfilter, key bloomliteral) RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bloomfam_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_add_support;
+AS 'MODULE_PATHNAME', 'bloomfam_remove_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_add_support;
 
 COMMENT ON FUNCTION bloom_remove(bloomfilter, "any") IS 'the filter without a key that was added to it';
 COMMENT ON FUNCTION bloom_remove(bloomfilter, bloomliteral) IS 'the filter without a key that was added to it';
@@ -231,7 +241,11 @@ COMMENT ON FUNCTION bloom_remove(bloomfilter, bloomliteral) IS 'the filter witho
 CREATE FUNCTION bloom_remove_all(filter bloomfilter, keys anyarray) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_remove_all' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
+CREATE FUNCTION bloom_remove_all(filter bloomfilter, keys bloomliteral) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_remove_all_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
 COMMENT ON FUNCTION bloom_remove_all(bloomfilter, anyarray) IS 'the filter without the keys of an array, which were added to it';
+COMMENT ON FUNCTION bloom_remove_all(bloomfilter, bloomliteral) IS 'the filter without the keys of an array, which were added to it';
 
 --
 -- Probing: probe.c
@@ -256,7 +270,7 @@ CREATE FUNCTION bloom_may_contain(filter bloomfilter, key "any") RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_contain_support;
 
 CREATE FUNCTION bloom_may_contain(filter bloomfilter, key bloomliteral) RETURNS boolean
-AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_contain_support;
+AS 'MODULE_PATHNAME', 'bloomfam_may_contain_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_contain_support;
 
 COMMENT ON FUNCTION bloom_may_contain(bloomfilter, "any") IS 'may the filter contain the key? false is certain';
 COMMENT ON FUNCTION bloom_may_contain(bloomfilter, bloomliteral) IS 'may the filter contain the key? false is certain';
@@ -265,7 +279,7 @@ CREATE FUNCTION bloom_may_be_in(key "any", filter bloomfilter) RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_be_in' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_be_in_support;
 
 CREATE FUNCTION bloom_may_be_in(key bloomliteral, filter bloomfilter) RETURNS boolean
-AS 'MODULE_PATHNAME', 'bloomfam_may_be_in' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_be_in_support;
+AS 'MODULE_PATHNAME', 'bloomfam_may_be_in_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_be_in_support;
 
 COMMENT ON FUNCTION bloom_may_be_in("any", bloomfilter) IS 'implementation of ~@ operator';
 COMMENT ON FUNCTION bloom_may_be_in(bloomliteral, bloomfilter) IS 'implementation of ~@ operator';
@@ -298,23 +312,35 @@ COMMENT ON OPERATOR ~@ (bloomliteral, bloomfilter) IS 'may the key be in the fil
 CREATE FUNCTION bloom_may_contain_any(filter bloomfilter, keys anyarray) RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_contain_any' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
+CREATE FUNCTION bloom_may_contain_any(filter bloomfilter, keys bloomliteral) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_may_contain_any_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
 COMMENT ON FUNCTION bloom_may_contain_any(bloomfilter, anyarray) IS 'may the filter contain any of the keys? false is certain';
+COMMENT ON FUNCTION bloom_may_contain_any(bloomfilter, bloomliteral) IS 'may the filter contain any of the keys? false is certain';
 
 CREATE FUNCTION bloom_may_contain_all(filter bloomfilter, keys anyarray) RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_contain_all' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
+CREATE FUNCTION bloom_may_contain_all(filter bloomfilter, keys bloomliteral) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_may_contain_all_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
 COMMENT ON FUNCTION bloom_may_contain_all(bloomfilter, anyarray) IS 'may the filter contain all of the keys? false is certain';
+COMMENT ON FUNCTION bloom_may_contain_all(bloomfilter, bloomliteral) IS 'may the filter contain all of the keys? false is certain';
 
 CREATE FUNCTION bloom_filter_keys(filter bloomfilter, keys anyarray) RETURNS anyarray
 AS 'MODULE_PATHNAME', 'bloomfam_filter_keys' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
+CREATE FUNCTION bloom_filter_keys(filter bloomfilter, keys bloomliteral) RETURNS text[]
+AS 'MODULE_PATHNAME', 'bloomfam_filter_keys_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
 COMMENT ON FUNCTION bloom_filter_keys(bloomfilter, anyarray) IS 'those of the keys that the filter may contain';
+COMMENT ON FUNCTION bloom_filter_keys(bloomfilter, bloomliteral) IS 'those of the keys that the filter may contain';
 
 CREATE FUNCTION bloom_count(filter bloomfilter, key "any") RETURNS bigint
 AS 'MODULE_PATHNAME', 'bloomfam_count' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 CREATE FUNCTION bloom_count(filter bloomfilter, key bloomliteral) RETURNS bigint
-AS 'MODULE_PATHNAME', 'bloomfam_count' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bloomfam_count_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_count(bloomfilter, "any") IS 'how often the key was added, at most';
 COMMENT ON FUNCTION bloom_count(bloomfilter, bloomliteral) IS 'how often the key was added, at most';
@@ -323,7 +349,7 @@ CREATE FUNCTION bloom_which(filters bloomfilter[], key "any") RETURNS integer[]
 AS 'MODULE_PATHNAME', 'bloomfam_which' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 CREATE FUNCTION bloom_which(filters bloomfilter[], key bloomliteral) RETURNS integer[]
-AS 'MODULE_PATHNAME', 'bloomfam_which' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bloomfam_which_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_which(bloomfilter[], "any") IS 'positions of the filters that may contain the key';
 COMMENT ON FUNCTION bloom_which(bloomfilter[], bloomliteral) IS 'positions of the filters that may contain the key';
@@ -336,7 +362,7 @@ CREATE FUNCTION bloom_shard(key "any", shards integer) RETURNS integer
 AS 'MODULE_PATHNAME', 'bloomfam_shard' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION bloom_shard(key bloomliteral, shards integer) RETURNS integer
-AS 'MODULE_PATHNAME', 'bloomfam_shard' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bloomfam_shard_literal' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_shard("any", integer) IS 'the shard that a key belongs to, counted from 0';
 COMMENT ON FUNCTION bloom_shard(bloomliteral, integer) IS 'the shard that a key belongs to, counted from 0';

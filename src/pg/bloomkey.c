@@ -111,7 +111,8 @@ bloomfam_key_in(PG_FUNCTION_ARGS)
 		!parse_hex(str, &family_id) || !parse_hex(str + HEX_DIGITS + 1, &hash) || family_id == 0)
 		bloomfam_ereturn(fcinfo->context, (Datum) 0,
 						 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-						  errmsg("invalid input syntax for type %s: \"%s\"", "bloomkey", str)));
+						  errmsg("invalid input syntax for type %s: \"%s\"", "bloomkey", str),
+						  errhint("Use bloom_key to make a bloomkey of another type.")));
 
 	PG_RETURN_POINTER(make_key(hash, family_id));
 }

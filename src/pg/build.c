@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
@@ -18,6 +19,7 @@
 #include "pg/datum.h"
 #include "pg/edit.h"
 #include "pg/env.h"
+#include "pg/literal.h"
 #include "pg/params.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_create);
@@ -26,6 +28,11 @@ PG_FUNCTION_INFO_V1(bloomfam_add_all);
 PG_FUNCTION_INFO_V1(bloomfam_add_new);
 PG_FUNCTION_INFO_V1(bloomfam_remove);
 PG_FUNCTION_INFO_V1(bloomfam_remove_all);
+PG_FUNCTION_INFO_V1(bloomfam_add_literal);
+PG_FUNCTION_INFO_V1(bloomfam_add_all_literal);
+PG_FUNCTION_INFO_V1(bloomfam_add_new_literal);
+PG_FUNCTION_INFO_V1(bloomfam_remove_literal);
+PG_FUNCTION_INFO_V1(bloomfam_remove_all_literal);
 
 /*
  * bloom_create(expected bigint, fpr float8, kind text, key_type regtype) -> bloomfilter: not
@@ -90,12 +97,15 @@ get_hasher(FunctionCallInfo fcinfo, bool keys_are_array, const BfHeader *filter)
 typedef struct Change
 {
 	uint32		needed_cap;
+	bool		takes_readings; /* all of a key without a type, where they are several keys */
 	const char *what;			/* for "cannot ... a bloom filter of kind ..." */
 	void		(*apply) (BloomfamEdit *edit, const uint64 *hashes, int n);
 } Change;
 
-static const Change adding = {BF_CAN_ADD, "add keys to", bloomfam_edit_add};
-static const Change removing = {BF_CAN_REMOVE, "remove keys from", bloomfam_edit_remove};
+static const Change adding = {BF_CAN_ADD, true, "add keys to", bloomfam_edit_add};
+static const Change adding_new = {BF_CAN_ADD, false, "add keys to", bloomfam_edit_add};
+static const Change removing = {BF_CAN_REMOVE, false, "remove keys from",
+								bloomfam_edit_remove};
 
 /* Begins to change argument 0, if its kind allows that. */
 static BloomfamEdit *
@@ -129,10 +139,46 @@ change_one(FunctionCallInfo fcinfo, const Change *change)
 	return bloomfam_edit_end(edit);
 }
 
-/* The keys of an array, NULLs passed over, and their hashes. */
+static BloomfamLiteral *
+get_literal(FunctionCallInfo fcinfo)
+{
+	if (fcinfo->flinfo->fn_extra == NULL)
+		fcinfo->flinfo->fn_extra =
+			bloomfam_literal_make(fcinfo->flinfo->fn_mcxt, PG_GET_COLLATION(), false, false);
+	return fcinfo->flinfo->fn_extra;
+}
+
+/*
+ * The same for a key without a type.  What is added by all its readings is denied to none of the
+ * types that a column may have; but each of them would have to have been added for it to be
+ * removed, or to be told from one that is new.
+ */
+static Datum
+change_one_literal(FunctionCallInfo fcinfo, const Change *change)
+{
+	BloomfamEdit *edit;
+	const BloomfamReadings *readings;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+
+	edit = begin_change(fcinfo, change);
+	readings = bloomfam_literal_read(get_literal(fcinfo), PG_GETARG_DATUM(1), &edit->head);
+	if (!change->takes_readings)
+		bloomfam_literal_check_one(readings, &edit->head);
+	change->apply(edit, readings->hashes, readings->n);
+	return bloomfam_edit_end(edit);
+}
+
+/*
+ * The keys of an array, NULLs passed over, and their hashes; of keys without a type the hashes
+ * may be more.
+ */
 typedef struct HashedKeys
 {
-	ArrayType  *array;
+	Oid			type;
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
@@ -145,19 +191,22 @@ typedef struct HashedKeys
  * Hashes the array that is argument 1, for a filter to be changed, whose family the keys must
  * have, or give it.
  */
+typedef void (*HashKeys) (FunctionCallInfo fcinfo, BloomfamEdit *edit, const Change *change,
+						  HashedKeys *hashed);
+
 static void
-hash_keys(FunctionCallInfo fcinfo, BloomfamEdit *edit, HashedKeys *hashed)
+hash_keys(FunctionCallInfo fcinfo, BloomfamEdit *edit, const Change *change, HashedKeys *hashed)
 {
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	BloomfamHasher *hasher = get_hasher(fcinfo, true, &edit->head);
 	bool	   *nulls;
 	int			nkeys;
 	int			i;
 
-	hashed->array = PG_GETARG_ARRAYTYPE_P(1);
-	get_typlenbyvalalign(ARR_ELEMTYPE(hashed->array), &hashed->typlen, &hashed->typbyval,
-						 &hashed->typalign);
-	deconstruct_array(hashed->array, ARR_ELEMTYPE(hashed->array), hashed->typlen, hashed->typbyval,
-					  hashed->typalign, &hashed->keys, &nulls, &nkeys);
+	hashed->type = ARR_ELEMTYPE(array);
+	get_typlenbyvalalign(hashed->type, &hashed->typlen, &hashed->typbyval, &hashed->typalign);
+	deconstruct_array(array, hashed->type, hashed->typlen, hashed->typbyval, hashed->typalign,
+					  &hashed->keys, &nulls, &nkeys);
 	hashed->hashes = palloc(Max(nkeys, 1) * sizeof(uint64));
 	hashed->n = 0;
 	for (i = 0; i < nkeys; i++)
@@ -171,8 +220,47 @@ hash_keys(FunctionCallInfo fcinfo, BloomfamEdit *edit, HashedKeys *hashed)
 	}
 }
 
+/* The same for an array literal. */
+static void
+hash_keys_literal(FunctionCallInfo fcinfo, BloomfamEdit *edit, const Change *change,
+				  HashedKeys *hashed)
+{
+	const BloomfamLiterals *literals =
+		bloomfam_literal_read_array(get_literal(fcinfo), PG_GETARG_DATUM(1), &edit->head);
+	int			i;
+
+	hashed->type = TEXTOID;
+	hashed->typlen = -1;
+	hashed->typbyval = false;
+	hashed->typalign = TYPALIGN_INT;
+	hashed->keys = palloc(Max(literals->n, 1) * sizeof(Datum));
+	hashed->hashes =
+		palloc_extended(Max(literals->n, 1) * sizeof(uint64) * BLOOMFAM_MAX_READINGS,
+						MCXT_ALLOC_HUGE);
+	hashed->n = 0;
+	for (i = 0; i < literals->n; i++)
+	{
+		const BloomfamReadings *readings;
+		int			j;
+
+		CHECK_FOR_INTERRUPTS();
+		if (literals->nulls[i])
+			continue;
+		if (edit->head.family_id == 0)
+			bloomfam_literal_untyped_error();
+		readings = &literals->readings[i];
+		if (!change->takes_readings)
+		{
+			bloomfam_literal_check_one(readings, &edit->head);
+			hashed->keys[hashed->n] = literals->keys[i];
+		}
+		for (j = 0; j < readings->n; j++)
+			hashed->hashes[hashed->n++] = readings->hashes[j];
+	}
+}
+
 static Datum
-change_all(FunctionCallInfo fcinfo, const Change *change)
+change_all(FunctionCallInfo fcinfo, const Change *change, HashKeys hash)
 {
 	BloomfamEdit *edit;
 	HashedKeys	hashed;
@@ -183,7 +271,7 @@ change_all(FunctionCallInfo fcinfo, const Change *change)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
 	edit = begin_change(fcinfo, change);
-	hash_keys(fcinfo, edit, &hashed);
+	hash(fcinfo, edit, change, &hashed);
 	change->apply(edit, hashed.hashes, hashed.n);
 	return bloomfam_edit_end(edit);
 }
@@ -211,24 +299,14 @@ bloomfam_add(PG_FUNCTION_ARGS)
 Datum
 bloomfam_add_all(PG_FUNCTION_ARGS)
 {
-	return change_all(fcinfo, &adding);
+	return change_all(fcinfo, &adding, hash_keys);
 }
 
 /* How many keys are tested and added at a time. */
 #define NEW_BATCH		256
 
-/*
- * bloom_add_new(bloomfilter, anyarray, OUT filter bloomfilter, OUT added anyarray) -> record: not
- * strict, immutable.
- *
- * Adds those keys of the array that the filter, with what was added before them, does not
- * contain, and returns them in their order beside the new filter.  A key that was never added is
- * left out with the filter's FPR, and no other is ever returned: none is new twice.  NULL keys
- * are passed over; a NULL array gives the filter as it is, and NULL.  22004 for a NULL filter:
- * nothing is known of what is new then.  Other errors as bloom_add.
- */
-Datum
-bloomfam_add_new(PG_FUNCTION_ARGS)
+static Datum
+add_new(FunctionCallInfo fcinfo, HashKeys hash)
 {
 	BloomfamEdit *edit;
 	HashedKeys	hashed;
@@ -251,8 +329,8 @@ bloomfam_add_new(PG_FUNCTION_ARGS)
 		PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 	}
 
-	edit = begin_change(fcinfo, &adding);
-	hash_keys(fcinfo, edit, &hashed);
+	edit = begin_change(fcinfo, &adding_new);
+	hash(fcinfo, edit, &adding_new, &hashed);
 	for (done = 0; done < hashed.n; done += NEW_BATCH)
 	{
 		int			n = Min(NEW_BATCH, hashed.n - done);
@@ -281,9 +359,25 @@ bloomfam_add_new(PG_FUNCTION_ARGS)
 		}
 	}
 	values[0] = bloomfam_edit_end(edit);
-	values[1] = PointerGetDatum(construct_array(hashed.keys, nadded, ARR_ELEMTYPE(hashed.array),
-												hashed.typlen, hashed.typbyval, hashed.typalign));
+	values[1] = PointerGetDatum(construct_array(hashed.keys, nadded, hashed.type, hashed.typlen,
+												hashed.typbyval, hashed.typalign));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/*
+ * bloom_add_new(bloomfilter, anyarray, OUT filter bloomfilter, OUT added anyarray) -> record: not
+ * strict, immutable.
+ *
+ * Adds those keys of the array that the filter, with what was added before them, does not
+ * contain, and returns them in their order beside the new filter.  A key that was never added is
+ * left out with the filter's FPR, and no other is ever returned: none is new twice.  NULL keys
+ * are passed over; a NULL array gives the filter as it is, and NULL.  22004 for a NULL filter:
+ * nothing is known of what is new then.  Other errors as bloom_add.
+ */
+Datum
+bloomfam_add_new(PG_FUNCTION_ARGS)
+{
+	return add_new(fcinfo, hash_keys);
 }
 
 /*
@@ -307,5 +401,42 @@ bloomfam_remove(PG_FUNCTION_ARGS)
 Datum
 bloomfam_remove_all(PG_FUNCTION_ARGS)
 {
-	return change_all(fcinfo, &removing);
+	return change_all(fcinfo, &removing, hash_keys);
+}
+
+/*
+ * The same with a bloomliteral for the key, or for the array of keys: not strict, immutable.
+ *
+ * Keys are read as the filter's family would: 42P18 for a filter that has none yet, or whose
+ * family cannot read literals.  bloom_add and bloom_add_all add a key in all its readings; for the
+ * others it is 42P18 if there are several.  The new keys are text, as they are written.
+ */
+Datum
+bloomfam_add_literal(PG_FUNCTION_ARGS)
+{
+	return change_one_literal(fcinfo, &adding);
+}
+
+Datum
+bloomfam_add_all_literal(PG_FUNCTION_ARGS)
+{
+	return change_all(fcinfo, &adding, hash_keys_literal);
+}
+
+Datum
+bloomfam_add_new_literal(PG_FUNCTION_ARGS)
+{
+	return add_new(fcinfo, hash_keys_literal);
+}
+
+Datum
+bloomfam_remove_literal(PG_FUNCTION_ARGS)
+{
+	return change_one_literal(fcinfo, &removing);
+}
+
+Datum
+bloomfam_remove_all_literal(PG_FUNCTION_ARGS)
+{
+	return change_all(fcinfo, &removing, hash_keys_literal);
 }

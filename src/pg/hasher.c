@@ -373,7 +373,7 @@ bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId ha
  *
  * That of the expression, whatever it was relabelled from: a cast is what SQL's = would see, too.
  * No argument arrives relabelled behind the user's back, as keys are declared "any"; an untyped
- * literal is a bloomliteral, which is text.
+ * literal is a bloomliteral, which is not hashed here.
  */
 Oid
 bloomfam_key_type(FunctionCallInfo fcinfo, int argno)

@@ -10,6 +10,9 @@
  * What a call needs is made on the first row and kept in fn_extra: the key's hash routine, the
  * opened filter, and the routine that probes it.  A row then costs one hash and one probe.
  *
+ * Each function has a twin for keys without a type, which are read as the filter would read them
+ * (literal.c); the answer is yes where any reading of a key may be in the filter.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -23,6 +26,7 @@
 #include "pg/datum.h"
 #include "pg/env.h"
 #include "pg/hasher.h"
+#include "pg/literal.h"
 #include "pg/probe.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_may_contain);
@@ -32,6 +36,13 @@ PG_FUNCTION_INFO_V1(bloomfam_may_contain_all);
 PG_FUNCTION_INFO_V1(bloomfam_filter_keys);
 PG_FUNCTION_INFO_V1(bloomfam_count);
 PG_FUNCTION_INFO_V1(bloomfam_which);
+PG_FUNCTION_INFO_V1(bloomfam_may_contain_literal);
+PG_FUNCTION_INFO_V1(bloomfam_may_be_in_literal);
+PG_FUNCTION_INFO_V1(bloomfam_may_contain_any_literal);
+PG_FUNCTION_INFO_V1(bloomfam_may_contain_all_literal);
+PG_FUNCTION_INFO_V1(bloomfam_filter_keys_literal);
+PG_FUNCTION_INFO_V1(bloomfam_count_literal);
+PG_FUNCTION_INFO_V1(bloomfam_which_literal);
 
 typedef struct ProbeState
 {
@@ -43,6 +54,7 @@ typedef struct ProbeState
 	bool		key_hashed;		/* ... and this is its hash */
 	uint64		key_hash;
 	BloomfamHashers hashers;
+	BloomfamLiteral *literal;	/* in place of hashers, for keys without a type */
 } ProbeState;
 
 /* Is an argument a constant of the expression that the call belongs to? */
@@ -75,6 +87,23 @@ make_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
 	state->hasher = bloomfam_hasher_for(&state->hashers, BF_HASH_XXH3);
 	state->key_constant = !keys_are_array && arg_is_constant(fcinfo, key_arg);
 	fcinfo->flinfo->fn_extra = state;
+	return state;
+}
+
+static ProbeState *
+get_literal_state(FunctionCallInfo fcinfo, int key_arg)
+{
+	MemoryContext context = fcinfo->flinfo->fn_mcxt;
+	ProbeState *state = fcinfo->flinfo->fn_extra;
+
+	if (state == NULL)
+	{
+		state = MemoryContextAllocZero(context, sizeof(ProbeState));
+		bloomfam_filter_init(&state->filter, context);
+		state->literal = bloomfam_literal_make(context, PG_GET_COLLATION(),
+											   arg_is_constant(fcinfo, key_arg), true);
+		fcinfo->flinfo->fn_extra = state;
+	}
 	return state;
 }
 
@@ -117,7 +146,8 @@ open_filter(FunctionCallInfo fcinfo, int filter_arg, ProbeState *state)
 
 	state->fits = false;
 	bloomfam_filter_open(&state->filter, PG_GETARG_DATUM(filter_arg));
-	match_hasher(state, &state->filter.view);
+	if (state->literal == NULL)
+		match_hasher(state, &state->filter.view);
 	state->fits = true;
 	if (first)
 		state->constant = arg_is_constant(fcinfo, filter_arg);
@@ -213,6 +243,108 @@ bloomfam_may_be_in(PG_FUNCTION_ARGS)
 	return may_contain(fcinfo, 1, 0);
 }
 
+/* May any reading of a key be in the filter?  One without a family has no keys. */
+static bool
+any_may_be_in(const BfView *view, BfProbe probe, const BloomfamReadings *readings)
+{
+	int			i;
+
+	for (i = 0; i < readings->n; i++)
+		if (probe(view, readings->hashes[i]))
+			return true;
+	return false;
+}
+
+static bool
+literal_may_be_in(ProbeState *state, const BfView *view, BfProbe probe, Datum key)
+{
+	return view->head.family_id != 0 &&
+		   any_may_be_in(view, probe, bloomfam_literal_read(state->literal, key, &view->head));
+}
+
+static bool
+slice_may_contain_literal(ProbeState *state, Datum key)
+{
+	BloomfamSlice *slice = &state->filter.slice;
+	bool		result = false;
+
+	state->fits = false;
+	if (slice->view.head.family_id != 0)
+	{
+		const BloomfamReadings *readings =
+			bloomfam_literal_read(state->literal, key, &slice->view.head);
+		int			i;
+
+		for (i = 0; i < readings->n && !result; i++)
+			result = bloomfam_slice_probe(slice, readings->hashes[i]);
+	}
+	bloomfam_slice_close(slice);
+	return result;
+}
+
+static Datum
+may_contain_literal(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
+{
+	ProbeState *state;
+	Datum		filter;
+
+	if (PG_ARGISNULL(key_arg))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(filter_arg))
+		PG_RETURN_BOOL(true);
+
+	state = get_literal_state(fcinfo, key_arg);
+	filter = PG_GETARG_DATUM(filter_arg);
+	if (!state->constant && !is_open(state, filter))
+	{
+		if (bloomfam_slice_open(&state->filter, filter))
+			PG_RETURN_BOOL(slice_may_contain_literal(state, PG_GETARG_DATUM(key_arg)));
+		open_filter(fcinfo, filter_arg, state);
+	}
+	PG_RETURN_BOOL(literal_may_be_in(state, &state->filter.view, state->filter.probe,
+									 PG_GETARG_DATUM(key_arg)));
+}
+
+/*
+ * bloom_may_contain(bloomfilter, bloomliteral) -> boolean, also @~; bloom_may_be_in(bloomliteral,
+ * bloomfilter), as ~@: not strict, immutable.
+ *
+ * The same for a key without a type.  Errors as bloomfam_literal_read().
+ */
+Datum
+bloomfam_may_contain_literal(PG_FUNCTION_ARGS)
+{
+	return may_contain_literal(fcinfo, 0, 1);
+}
+
+Datum
+bloomfam_may_be_in_literal(PG_FUNCTION_ARGS)
+{
+	return may_contain_literal(fcinfo, 1, 0);
+}
+
+/* Opens argument 0, which must be of a kind that counts. */
+static const BfView *
+open_to_count(FunctionCallInfo fcinfo, ProbeState *state)
+{
+	const BfView *view = &state->filter.view;
+
+	if (!state->constant && !is_open(state, PG_GETARG_DATUM(0)))
+		open_filter(fcinfo, 0, state);
+	if (view->head.kind->count == NULL)
+		bloomfam_unsupported_error(view->head.kind, "count keys in", BF_CAN_COUNT);
+	return view;
+}
+
+/* The largest number stands for one that is not known. */
+static Datum
+count_result(FunctionCallInfo fcinfo, uint64 count)
+{
+	if (count == PG_UINT64_MAX)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) count);
+}
+
 /*
  * bloom_count(bloomfilter, "any") -> bigint: not strict, immutable.
  *
@@ -226,23 +358,41 @@ bloomfam_count(PG_FUNCTION_ARGS)
 	ProbeState *state;
 	const BfView *view;
 	uint64		hash;
-	uint64		count;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	state = get_state(fcinfo, 1, false);
-	if (!state->constant && !is_open(state, PG_GETARG_DATUM(0)))
-		open_filter(fcinfo, 0, state);
-	view = &state->filter.view;
-	if (view->head.kind->count == NULL)
-		bloomfam_unsupported_error(view->head.kind, "count keys in", BF_CAN_COUNT);
+	view = open_to_count(fcinfo, state);
 	hash = hash_key(fcinfo, 1, state);
 	if (!check_family(view, state->hasher))
 		PG_RETURN_INT64(0);
-	count = view->head.kind->count(view, hash);
-	if (count == PG_UINT64_MAX)
+	return count_result(fcinfo, view->head.kind->count(view, hash));
+}
+
+/*
+ * bloom_count(bloomfilter, bloomliteral) -> bigint: not strict, immutable.
+ *
+ * The largest count of the key's readings, an upper bound for each.
+ */
+Datum
+bloomfam_count_literal(PG_FUNCTION_ARGS)
+{
+	ProbeState *state;
+	const BfView *view;
+	const BloomfamReadings *readings;
+	uint64		most = 0;
+	int			i;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) count);
+	state = get_literal_state(fcinfo, 1);
+	view = open_to_count(fcinfo, state);
+	if (view->head.family_id == 0)
+		PG_RETURN_INT64(0);
+	readings = bloomfam_literal_read(state->literal, PG_GETARG_DATUM(1), &view->head);
+	for (i = 0; i < readings->n; i++)
+		most = Max(most, view->head.kind->count(view, readings->hashes[i]));
+	return count_result(fcinfo, most);
 }
 
 /* An array of keys, and the answer to each that is not NULL. */
@@ -258,7 +408,9 @@ typedef struct KeyArray
 	bool	   *answers;
 } KeyArray;
 
-/* Probes the array that is argument 1. */
+/* Probes the array that is argument 1: with the keys' type, or as an array literal. */
+typedef void (*ProbeArray) (FunctionCallInfo fcinfo, KeyArray *array);
+
 static void
 probe_array(FunctionCallInfo fcinfo, KeyArray *array)
 {
@@ -300,9 +452,40 @@ probe_array(FunctionCallInfo fcinfo, KeyArray *array)
 	pfree(found);
 }
 
+static void
+probe_array_literal(FunctionCallInfo fcinfo, KeyArray *array)
+{
+	ProbeState *state = get_literal_state(fcinfo, 1);
+	const BfView *view = NULL;
+	const BloomfamLiterals *literals;
+	int			i;
+
+	if (!PG_ARGISNULL(0))
+	{
+		if (!is_open(state, PG_GETARG_DATUM(0)))
+			open_filter(fcinfo, 0, state);
+		view = &state->filter.view;
+	}
+	literals = bloomfam_literal_read_array(state->literal, PG_GETARG_DATUM(1),
+										   view != NULL ? &view->head : NULL);
+	array->type = TEXTOID;
+	array->typlen = -1;
+	array->typbyval = false;
+	array->typalign = TYPALIGN_INT;
+	array->n = literals->n;
+	array->keys = literals->keys;
+	array->nulls = literals->nulls;
+	array->answers = palloc(Max(array->n, 1) * sizeof(bool));
+	for (i = 0; i < array->n; i++)
+		if (!array->nulls[i])
+			array->answers[i] =
+				view == NULL || (view->head.family_id != 0 &&
+								 any_may_be_in(view, state->filter.probe, &literals->readings[i]));
+}
+
 /* The OR (if true decides) or the AND (if false does) of the answers for an array of keys. */
 static Datum
-may_contain_quantified(FunctionCallInfo fcinfo, bool decisive)
+may_contain_quantified(FunctionCallInfo fcinfo, ProbeArray probe, bool decisive)
 {
 	KeyArray	array;
 	bool		unknown = false;
@@ -310,7 +493,7 @@ may_contain_quantified(FunctionCallInfo fcinfo, bool decisive)
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	probe_array(fcinfo, &array);
+	probe(fcinfo, &array);
 	for (i = 0; i < array.n; i++)
 	{
 		if (array.nulls[i])
@@ -331,7 +514,7 @@ may_contain_quantified(FunctionCallInfo fcinfo, bool decisive)
 Datum
 bloomfam_may_contain_any(PG_FUNCTION_ARGS)
 {
-	return may_contain_quantified(fcinfo, true);
+	return may_contain_quantified(fcinfo, probe_array, true);
 }
 
 /*
@@ -342,7 +525,41 @@ bloomfam_may_contain_any(PG_FUNCTION_ARGS)
 Datum
 bloomfam_may_contain_all(PG_FUNCTION_ARGS)
 {
-	return may_contain_quantified(fcinfo, false);
+	return may_contain_quantified(fcinfo, probe_array, false);
+}
+
+/*
+ * The same two for an array literal, whose keys have no type.
+ */
+Datum
+bloomfam_may_contain_any_literal(PG_FUNCTION_ARGS)
+{
+	return may_contain_quantified(fcinfo, probe_array_literal, true);
+}
+
+Datum
+bloomfam_may_contain_all_literal(PG_FUNCTION_ARGS)
+{
+	return may_contain_quantified(fcinfo, probe_array_literal, false);
+}
+
+static Datum
+filter_keys(FunctionCallInfo fcinfo, ProbeArray probe)
+{
+	KeyArray	array;
+	Datum	   *kept;
+	int			nkept = 0;
+	int			i;
+
+	if (PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	probe(fcinfo, &array);
+	kept = palloc(Max(array.n, 1) * sizeof(Datum));
+	for (i = 0; i < array.n; i++)
+		if (!array.nulls[i] && array.answers[i])
+			kept[nkept++] = array.keys[i];
+	PG_RETURN_ARRAYTYPE_P(
+		construct_array(kept, nkept, array.type, array.typlen, array.typbyval, array.typalign));
 }
 
 /*
@@ -354,18 +571,70 @@ bloomfam_may_contain_all(PG_FUNCTION_ARGS)
 Datum
 bloomfam_filter_keys(PG_FUNCTION_ARGS)
 {
-	KeyArray	array;
-	int			nkept = 0;
+	return filter_keys(fcinfo, probe_array);
+}
+
+/*
+ * bloom_filter_keys(bloomfilter, bloomliteral) -> text[]: not strict, immutable.
+ *
+ * The same for an array literal; the keys as they are written there.
+ */
+Datum
+bloomfam_filter_keys_literal(PG_FUNCTION_ARGS)
+{
+	return filter_keys(fcinfo, probe_array_literal);
+}
+
+/* May a filter of those that bloom_which looks at contain the key, argument 1? */
+typedef bool (*AskFilter) (FunctionCallInfo fcinfo, ProbeState *state, const BfView *view);
+
+static bool
+ask_filter(FunctionCallInfo fcinfo, ProbeState *state, const BfView *view)
+{
+	match_hasher(state, view);
+	if (!state->key_hashed)
+		state->key_hash = state->hasher->hash(state->hasher, PG_GETARG_DATUM(1));
+	state->key_hashed = true;
+	return check_family(view, state->hasher) &&
+		   view->head.kind->prober(view)(view, state->key_hash);
+}
+
+static bool
+ask_filter_literal(FunctionCallInfo fcinfo, ProbeState *state, const BfView *view)
+{
+	return literal_may_be_in(state, view, view->head.kind->prober(view), PG_GETARG_DATUM(1));
+}
+
+static Datum
+which(FunctionCallInfo fcinfo, ProbeState *state, AskFilter ask)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
+	Datum	   *filters;
+	bool	   *nulls;
+	Datum	   *positions;
+	int			n;
+	int			found = 0;
 	int			i;
 
-	if (PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	probe_array(fcinfo, &array);
-	for (i = 0; i < array.n; i++)
-		if (!array.nulls[i] && array.answers[i])
-			array.keys[nkept++] = array.keys[i];
-	PG_RETURN_ARRAYTYPE_P(construct_array(array.keys, nkept, array.type, array.typlen,
-										  array.typbyval, array.typalign));
+	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_DOUBLE, &filters, &nulls, &n);
+	positions = palloc(Max(n, 1) * sizeof(Datum));
+	state->key_hashed = false;
+	for (i = 0; i < n; i++)
+	{
+		BfView		view;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!nulls[i])
+		{
+			bloomfam_view_open(filters[i], &view);
+			if (!ask(fcinfo, state, &view))
+				continue;
+		}
+		positions[found++] = Int32GetDatum(i + 1);
+	}
+	state->key_hashed = false;
+	PG_RETURN_ARRAYTYPE_P(
+		construct_array(positions, found, INT4OID, sizeof(int32), true, TYPALIGN_INT));
 }
 
 /*
@@ -378,41 +647,20 @@ bloomfam_filter_keys(PG_FUNCTION_ARGS)
 Datum
 bloomfam_which(PG_FUNCTION_ARGS)
 {
-	ProbeState *state;
-	ArrayType  *array;
-	Datum	   *filters;
-	bool	   *nulls;
-	Datum	   *positions;
-	int			n;
-	int			found = 0;
-	int			i;
-
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	state = get_state(fcinfo, 1, false);
-	array = PG_GETARG_ARRAYTYPE_P(0);
-	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_DOUBLE, &filters, &nulls, &n);
-	positions = palloc(Max(n, 1) * sizeof(Datum));
-	state->key_hashed = false;
-	for (i = 0; i < n; i++)
-	{
-		BfView		view;
+	return which(fcinfo, get_state(fcinfo, 1, false), ask_filter);
+}
 
-		CHECK_FOR_INTERRUPTS();
-		if (!nulls[i])
-		{
-			bloomfam_view_open(filters[i], &view);
-			match_hasher(state, &view);
-			if (!state->key_hashed)
-				state->key_hash = state->hasher->hash(state->hasher, PG_GETARG_DATUM(1));
-			state->key_hashed = true;
-			if (!check_family(&view, state->hasher) ||
-				!view.head.kind->prober(&view)(&view, state->key_hash))
-				continue;
-		}
-		positions[found++] = Int32GetDatum(i + 1);
-	}
-	state->key_hashed = false;
-	PG_RETURN_ARRAYTYPE_P(
-		construct_array(positions, found, INT4OID, sizeof(int32), true, TYPALIGN_INT));
+/*
+ * bloom_which(bloomfilter[], bloomliteral) -> integer[]: not strict, immutable.
+ *
+ * The same for a key without a type: each filter reads it as its own family would.
+ */
+Datum
+bloomfam_which_literal(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	return which(fcinfo, get_literal_state(fcinfo, 1), ask_filter_literal);
 }

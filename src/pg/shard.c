@@ -9,9 +9,12 @@
 
 #include "pg/bloomkey.h"
 #include "pg/hasher.h"
+#include "pg/literal.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_key);
+PG_FUNCTION_INFO_V1(bloomfam_key_literal);
 PG_FUNCTION_INFO_V1(bloomfam_shard);
+PG_FUNCTION_INFO_V1(bloomfam_shard_literal);
 
 /*
  * bloom_key(key "any") -> bloomkey: the key, hashed.  Strict, immutable.  Errors: those of
@@ -27,6 +30,15 @@ bloomfam_key(PG_FUNCTION_ARGS)
 	key->hash = hasher->hash(hasher, PG_GETARG_DATUM(0));
 	key->family_id = hasher->family_id;
 	PG_RETURN_POINTER(key);
+}
+
+/*
+ * bloom_key(bloomliteral): strict, immutable.  42P18, as no filter tells how to read it.
+ */
+Datum
+bloomfam_key_literal(PG_FUNCTION_ARGS)
+{
+	bloomfam_literal_untyped_error();
 }
 
 /*
@@ -47,4 +59,14 @@ bloomfam_shard(PG_FUNCTION_ARGS)
 				 errmsg("number of shards must be at least 1")));
 	hasher = bloomfam_hasher_for(bloomfam_hashers_get(fcinfo, 0, false), BF_HASH_XXH3);
 	PG_RETURN_INT32((int32) bf_shard(hasher->hash(hasher, PG_GETARG_DATUM(0)), (uint64) shards));
+}
+
+/*
+ * bloom_shard(bloomliteral, integer): strict, immutable.  42P18: as text, a number would be in
+ * another shard.
+ */
+Datum
+bloomfam_shard_literal(PG_FUNCTION_ARGS)
+{
+	bloomfam_literal_untyped_error();
 }

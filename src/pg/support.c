@@ -37,6 +37,7 @@
 #include "pg/datum.h"
 #include "pg/env.h"
 #include "pg/hasher.h"
+#include "pg/literal.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_add_support);
 PG_FUNCTION_INFO_V1(bloomfam_may_contain_support);
@@ -305,6 +306,7 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
 
 		nulls = ((Form_pg_statistic) GETSTRUCT(column->statsTuple))->stanullfrac;
 		if (filter->known && filter->view.payload != NULL &&
+			!bloomfam_is_literal(column->vartype) &&
 			statistic_proc_security_check(column, function))
 		{
 			BloomfamHasher *hasher = bloomfam_hasher_make(CurrentMemoryContext, column->vartype,

@@ -41,7 +41,7 @@ FROM unnest('{1,10,5000,1000000}'::int[]) expected, unnest('{standard,blocked}':
 SELECT bloom_agg(k) IS NOT NULL AS not_null, bloom_agg(k) @~ 1 AS contains, bloom_agg(k) = bloom_agg(k, 0.5, 'standard', 7) AS no_parameters, (bloom_info(bloom_agg(k))).kind, (bloom_info(bloom_agg(k))).key_type,
 	(bloom_info(bloom_agg(bloom_key(k)))).kind AS hashed, (bloom_info(bloom_agg(bloom_key(k)))).key_type IS NULL AS hashed_has_none FROM t WHERE false;
 SELECT bloom_agg(NULL::bigint) = bloom_agg(k) FILTER (WHERE false) AS nulls, bloom_agg(NULL::bloomkey) = bloom_agg(bloom_key(k)) FILTER (WHERE false) AS hashed FROM t;
-SELECT bloom_agg(k) @~ 'a' FROM t WHERE false;
+SELECT bloom_agg(k) @~ 'a'::text FROM t WHERE false;
 SELECT count(*) FROM (SELECT bloom_agg(k) FROM t WHERE false GROUP BY g) x;
 SELECT bloom_agg(NULL::int, 0.01, 'blocked', 1000000000) = bloom_agg(NULL::int) AS nulls_ask_for_nothing FROM t;
 

@@ -526,6 +526,10 @@ SELECT 'customers in Iceland', bloom_agg(id) FROM customers WHERE country = 'IS'
 
 -- docs/semantics.md, example 2
 SELECT bloom_may_contain(filter, 100.0) FROM filters;
+
+-- docs/semantics.md, example 3
+SELECT bloom_may_contain(filter, '100') AS in_quotes, bloom_may_contain_any(filter, '{100,101}') AS an_array FROM filters;
+SELECT bloom_may_contain(filter, 'one hundred') FROM filters;
 -- end
 \c :original
 DROP DATABASE docs_examples;
@@ -548,69 +552,75 @@ SELECT bloom_create(10)::bytea::bloomfilter = bloom_create(10) AS there_and_back
 SELECT '\x00'::bytea::bloomfilter;
 
 -- docs/sql.md, example 3
+SELECT bloom_agg(name) @~ 'red' AS text, bloom_agg(id) @~ '3' AS number, bloom_filter_keys(bloom_agg(id), '{1,77,2}') AS keys
+FROM colours;
+SELECT bloom_agg(DISTINCT date '2024-02-29' + id) @~ '2024-03-01' FROM colours;
+SELECT bloom_add(bloom_create(100), '5');
+
+-- docs/sql.md, example 4
 SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
 FROM bloom_info((SELECT bloom_agg(name) FROM colours)) i
 UNION ALL
 SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
 FROM bloom_info((SELECT bloom_agg(name, 0.001, 'standard', 1000) FROM colours)) i;
 
--- docs/sql.md, example 4
+-- docs/sql.md, example 5
 SELECT bloom_agg(bloom_key(name)) = bloom_agg(name) AS the_same FROM colours;
 
--- docs/sql.md, example 5
+-- docs/sql.md, example 6
 SELECT bloom_create(1000, key_type => 'bigint') @~ 1 AS contains_1, bloom_create(1000) @~ 'a' AS contains_a;
 
--- docs/sql.md, example 6
+-- docs/sql.md, example 7
 SELECT bloom_add_all(bloom_create(100), ARRAY['red', 'green', NULL]) @~ 'green' AS green;
 SELECT bloom_add(bloom_agg(id), 5) FROM colours WHERE false;
 SELECT bloom_add(bloom_create(100) | bloom_agg(id), 5) @~ 5 AS five FROM colours WHERE false;
 
--- docs/sql.md, example 7
+-- docs/sql.md, example 8
 SELECT added, bloom_cardinality(filter)::int AS keys
 FROM bloom_add_new((SELECT bloom_agg(id, 0.001, 'blocked', 100) FROM colours), ARRAY[3, 7, NULL, 7, 8]);
 
--- docs/sql.md, example 8
+-- docs/sql.md, example 9
 SELECT f @~ 'red' AS red, bloom_remove(f, 'red') @~ 'red' AS removed
 FROM (SELECT bloom_agg(name, 0.01, 'cuckoo') AS f FROM colours) s;
 SELECT bloom_remove_all(bloom_agg(name, 0.01, 'cuckoo'), ARRAY['red', 'black']) FROM colours;
 
--- docs/sql.md, example 9
+-- docs/sql.md, example 10
 SELECT i.kind, i.key_type, i.capacity, i.hashes
 FROM bloom_info(bloom_from_parquet(bloom_to_parquet(bloom_create(1000, 0.01, 'parquet')), 'numeric', 'decimal(18,2)')) i;
 SELECT bloom_from_parquet('\x1540', 'int');
 SELECT bloom_to_parquet(bloom_agg(id)) FROM colours;
 
--- docs/sql.md, example 10
+-- docs/sql.md, example 11
 WITH f AS (SELECT bloom_agg(id) AS filter FROM colours)
 SELECT bloom_may_contain(filter, 2) AS two, filter @~ 77 AS seventyseven, 3::bigint ~@ filter AS three,
        filter @~ NULL::int AS null_key, NULL::bloomfilter @~ 2 AS null_filter, 2 ~@ ANY (ARRAY[filter, filter]) AS any_of
 FROM f;
 
--- docs/sql.md, example 11
+-- docs/sql.md, example 12
 WITH f AS (SELECT bloom_agg(id) AS filter FROM colours)
 SELECT bloom_may_contain_any(filter, ARRAY[77, 1]) AS any_of, bloom_may_contain_all(filter, ARRAY[77, 1]) AS all_of,
        bloom_may_contain_any(filter, ARRAY[77, NULL]) AS any_with_null, bloom_may_contain_all(filter, ARRAY[77, NULL]) AS all_with_null
 FROM f;
 
--- docs/sql.md, example 12
+-- docs/sql.md, example 13
 SELECT bloom_filter_keys(bloom_agg(id), ARRAY[77, 3, NULL, 1]) FROM colours;
 
--- docs/sql.md, example 13
+-- docs/sql.md, example 14
 SELECT bloom_which(ARRAY[bloom_agg(id), bloom_agg(id + 10), NULL], 3) FROM colours;
 
--- docs/sql.md, example 14
+-- docs/sql.md, example 15
 SELECT bloom_count(f, 'red') AS red, bloom_count(f, 'green') AS green, bloom_count(f, 'black') AS black
 FROM (SELECT bloom_agg(c, 0.01, 'counting') AS f FROM unnest('{red,red,red,green}'::text[]) c) s;
 
--- docs/sql.md, example 15
+-- docs/sql.md, example 16
 SELECT bloom_key('red'::text), bloom_hash(bloom_key(1::smallint)) = bloom_hash(bloom_key(1::bigint)) AS one_family;
 
 SELECT bloom_agg(name) @~ bloom_key('red'::text) AS red FROM colours;
 
--- docs/sql.md, example 16
-SELECT bloom_shard('red', 16) AS red, bloom_shard(bloom_key('red'::text), 16) AS hashed, bloom_shard(1::bigint, 16) = bloom_shard(1, 16) AS one_family;
-
 -- docs/sql.md, example 17
+SELECT bloom_shard('red'::text, 16) AS red, bloom_shard(bloom_key('red'::text), 16) AS hashed, bloom_shard(1::bigint, 16) = bloom_shard(1, 16) AS one_family;
+
+-- docs/sql.md, example 18
 \o /dev/null
 CREATE TABLE customers AS
 SELECT id, CASE WHEN id % 100 = 0 THEN 'IS' ELSE 'DE' END AS country
@@ -630,30 +640,30 @@ WHERE c.country = 'IS'
   AND bloom_may_contain((SELECT bloom_agg(id) FROM customers WHERE country = 'IS'), o.customer_id);
 \o
 
--- docs/sql.md, example 18
+-- docs/sql.md, example 19
 SELECT bloom_filter_keys(bloom_create(100, 0.001) | bloom_agg(id, 0.001), ARRAY[1, 2, 3, 4, 5]) FROM colours;
 SELECT bloom_filter_keys(bloom_union_agg(f), ARRAY[1, 2, 3, 4, 5])
 FROM (SELECT bloom_agg(id, 0.001, 'blocked', 100) AS f FROM colours GROUP BY id) s;
 SELECT bloom_agg(id) | bloom_agg(name) FROM colours;
 SELECT bloom_create(100) | bloom_create(100, 0.01, 'standard');
 
--- docs/sql.md, example 19
+-- docs/sql.md, example 20
 SELECT bloom_filter_keys(bloom_intersect_agg(f), ARRAY[1, 2, 3, 4, 5])
 FROM (SELECT bloom_agg(x, 0.001, 'blocked', 100) AS f FROM (VALUES (1, 1), (1, 2), (2, 2), (2, 3)) v(g, x) GROUP BY g) s;
 
--- docs/sql.md, example 20
+-- docs/sql.md, example 21
 SELECT (bloom_info(f)).bits, (bloom_info(bloom_fold(f, 0.01))).bits AS folded
 FROM (SELECT bloom_agg(id, 0.01, 'blocked', 100000) AS f FROM colours) s;
 
--- docs/sql.md, example 21
+-- docs/sql.md, example 22
 SELECT kind, key_type, keys_added, keys_estimated, capacity, hashes, bits
 FROM bloom_info((SELECT bloom_agg(name) FROM colours WHERE false));
 
--- docs/sql.md, example 22
+-- docs/sql.md, example 23
 SELECT kind, bytes, round(bits_per_key::numeric, 2) AS bits_per_key, can_add, can_remove, can_union, choose_when
 FROM bloom_kinds(10000, 1e-6) ORDER BY bits_per_key, kind;
 
--- docs/sql.md, example 23
+-- docs/sql.md, example 24
 SELECT bloom_agg(id) = bloom_agg(id::bigint) AS one_family,
        bloom_agg(id) = bloom_agg(id, 0.01, 'blocked', 1000) AS other_capacity
 FROM colours;
@@ -838,10 +848,14 @@ INSERT INTO filters
 SELECT 'customers in Iceland', bloom_agg(id) FROM customers WHERE country = 'IS';
 
 -- docs/troubleshooting.md, example 2
-SELECT bloom_may_contain(filter, '100') FROM filters;
-SELECT bloom_may_contain(filter, '100'::bigint) FROM filters;
+SELECT bloom_may_contain(filter, '100'::text) FROM filters;
+SELECT bloom_may_contain(filter, '100'::text::bigint) AS cast, bloom_may_contain(filter, '100') AS open FROM filters;
 
 -- docs/troubleshooting.md, example 3
+SELECT bloom_shard('100', 16);
+SELECT bloom_shard('100'::bigint, 1000) AS shard, bloom_shard('100'::text, 1000) AS another;
+
+-- docs/troubleshooting.md, example 4
 SELECT bloom_agg('a');
 SELECT bloom_agg('a'::text) @~ 'a' AS works;
 -- end

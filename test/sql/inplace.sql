@@ -86,7 +86,7 @@ BEGIN
 	f := bloom_add(f, 1);
 	f := bloom_add(f, 2);
 	BEGIN
-		f := bloom_add(f, 'a text');
+		f := bloom_add(f, 'a text'::text);
 	EXCEPTION WHEN datatype_mismatch THEN
 		RAISE NOTICE '%', SQLERRM;
 	END;

@@ -84,7 +84,7 @@ SELECT bloom_remove(f, 100) FROM multi;
 SELECT bloom_remove_all(f, '{1,2,100}'::int[]) FROM multi;
 SELECT bloom_remove_all(f, '{7,7,7}'::int[]) FROM multi;
 SELECT bloom_remove(bloom_create(10, 0.01, 'counting'), 1);
-SELECT bloom_remove(f, 'one') FROM multi;
+SELECT bloom_remove(f, 'one'::text) FROM multi;
 SELECT bloom_remove(f, NULL::int) = f AS unchanged, bloom_remove(NULL, 1) IS NULL AS null, bloom_count(f, NULL::int) IS NULL AS null_key, bloom_count(NULL, 1) IS NULL AS null_filter FROM multi;
 SELECT bloom_count(f | f, 3) AS united, bloom_count(f & f, 3) AS intersected, (bloom_info(f | f)).keys_added FROM multi;
 SELECT bloom_count(bloom_union_agg(f), 4) FROM multi, generate_series(1, 4);

@@ -125,7 +125,7 @@ EXCEPTION
 	WHEN datatype_mismatch THEN RETURN 'another type';
 	WHEN undefined_function THEN RETURN 'no hash';
 END $$;
-SELECT ask(f, 5), ask(f, 'a'::text), ask(f, 5::bigint), ask(f, 50), ask(f, 1.5), ask(f, 6), ask(f, '{}'::json), ask(f, bloom_key(7)), ask(f, bloom_key('a')), ask(f, NULL::int), ask(NULL, 1)
+SELECT ask(f, 5), ask(f, 'a'::text), ask(f, 5::bigint), ask(f, 50), ask(f, 1.5), ask(f, 6), ask(f, '{}'::json), ask(f, bloom_key(7)), ask(f, bloom_key('a'::text)), ask(f, NULL::int), ask(NULL, 1)
 FROM bloom_add_all(bloom_create(10, 0.0001), '{5,6,7}'::int[]) f;
 DO $$
 DECLARE

@@ -29,15 +29,15 @@ WHERE bloom_may_contain_any(f, ARRAY[a, b, c]) IS DISTINCT FROM (f @~ a OR f @~ 
 SELECT kind, array_length(kept, 1) BETWEEN 1000 AND 1200 AS length, kept[1:3] AS first, kept = array(SELECT x FROM generate_series(20000, 1, -1) x WHERE f @~ x) AS same_as_one_by_one,
 	kept = bloom_filter_keys(f, array(SELECT x::int2 FROM generate_series(20000, 1, -1) x))::int[] AS widths
 FROM unnest('{standard,blocked}'::text[]) kind, LATERAL (SELECT bloom_agg(x, 0.001, kind) FROM generate_series(1000, 1999) x) s(f), LATERAL (SELECT bloom_filter_keys(f, array(SELECT generate_series(20000, 1, -1)))) r(kept) ORDER BY 1;
-SELECT bloom_filter_keys(f, '{a,bb,NULL,"",x}'::text[]) AS texts, bloom_filter_keys(f, ARRAY[bloom_key('bb'), bloom_key('no')]) = ARRAY[bloom_key('bb')] AS hashed, bloom_filter_keys(f, '{"bb   ",no}'::char(5)[]) AS blanks
+SELECT bloom_filter_keys(f, '{a,bb,NULL,"",x}'::text[]) AS texts, bloom_filter_keys(f, ARRAY[bloom_key('bb'::text), bloom_key('no'::text)]) = ARRAY[bloom_key('bb'::text)] AS hashed, bloom_filter_keys(f, '{"bb   ",no}'::char(5)[]) AS blanks
 FROM bloom_add_all(bloom_create(10, 0.0001), '{a,bb,""}'::text[]) f;
 SELECT bloom_filter_keys(f, '{}'::text[]) AS empty, bloom_may_contain_any(f, '{}'::text[]) AS any, bloom_may_contain_all(f, '{}'::text[]) AS all FROM bloom_create(10, key_type => 'int4') f;
 SELECT bloom_may_contain_any(bloom_create(10, key_type => 'int4'), '{a}'::text[]);
 SELECT bloom_may_contain_all(bloom_create(10, key_type => 'text'), '{1}'::int[]);
 SELECT bloom_filter_keys(bloom_create(10, key_type => 'text'), ARRAY[now()]);
 SELECT bloom_filter_keys(bloom_create(10), ARRAY['{}'::json]);
-SELECT bloom_filter_keys(bloom_create(10), ARRAY[bloom_key(1), bloom_key('a')]) AS no_family;
-SELECT bloom_filter_keys(bloom_create(10, key_type => 'int4'), ARRAY[bloom_key(1), bloom_key('a')]);
+SELECT bloom_filter_keys(bloom_create(10), ARRAY[bloom_key(1), bloom_key('a'::text)]) AS no_family;
+SELECT bloom_filter_keys(bloom_create(10, key_type => 'int4'), ARRAY[bloom_key(1), bloom_key('a'::text)]);
 
 --
 -- Families: never a silent no
@@ -45,27 +45,15 @@ SELECT bloom_filter_keys(bloom_create(10, key_type => 'int4'), ARRAY[bloom_key(1
 CREATE TABLE ints (f bloomfilter);
 INSERT INTO ints VALUES (bloom_add_all(bloom_create(10), '{1,2,3}'::int[]));
 SELECT f @~ 1::int2, f @~ 1::int8, f @~ bloom_key(1) FROM ints;
-SELECT f @~ '1' FROM ints;
-SELECT '1' ~@ f FROM ints;
 SELECT f @~ '1'::text FROM ints;
 SELECT f @~ 1.0 FROM ints;
 SELECT f @~ 1.0::float8 FROM ints;
-SELECT f @~ bloom_key('1') FROM ints;
+SELECT f @~ bloom_key('1'::text) FROM ints;
 SELECT f @~ ARRAY[1] FROM ints;
 SELECT f @~ '{}'::json FROM ints;
 SELECT f @~ ROW(1) FROM ints;
 SELECT f @~ 'c'::"char" FROM ints;
 SELECT f @~ '2020-01-01'::date FROM ints;
-SELECT bloom_may_contain(f, '1') FROM ints;
--- a parameter of a driver, which gives no type, is text: of a filter of texts it is right, of another an error, never the filter's type
-PREPARE untyped AS SELECT bloom_add_all(bloom_create(10, 0.0001), '{2020-01-01,x}'::text[]) @~ $1 AS operator, bloom_may_contain(bloom_add(bloom_create(10, 0.0001), 'x'), $1) AS function;
-EXECUTE untyped ('x');
-EXECUTE untyped ('2020-01-01');
-EXECUTE untyped (NULL);
-PREPARE untyped_int AS SELECT f @~ $1 FROM ints;
-EXECUTE untyped_int ('1');
-SELECT name, parameter_types FROM pg_prepared_statements WHERE name LIKE 'untyped%' ORDER BY 1;
-DEALLOCATE ALL;
 -- a filter as a literal is one
 SELECT bloom_may_contain('\x6266616d01010100a2ec979704000000000000000000000011a6e8601cfd694703000000000000000300000000000000000000000000d03f080000000000000002000000000000000000000000000000746578742020010004400080', 'bc') AS yes,
 	'\x6266616d01010100a2ec979704000000000000000000000011a6e8601cfd694703000000000000000300000000000000000000000000d03f080000000000000002000000000000000000000000000000746578742020010004400080' @~ 'bc' AS literal;

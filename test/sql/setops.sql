@@ -74,8 +74,8 @@ SELECT missing(bloom_create(5000) | f, low, high) FROM sample WHERE kind = 'bloc
 --
 SELECT made('standard', 1, 10) | made('blocked', 1, 20, 0.001);
 SELECT made('blocked', 1, 10) & made('standard', 1, 20, 0.001);
-SELECT bloom_add(bloom_create(10), 1) | bloom_add(bloom_create(10), 'a');
-SELECT bloom_add(bloom_create(10), 'a') & bloom_add(bloom_create(10), 1);
+SELECT bloom_add(bloom_create(10), 1) | bloom_add(bloom_create(10), 'a'::text);
+SELECT bloom_add(bloom_create(10), 'a'::text) & bloom_add(bloom_create(10), 1);
 SELECT bloom_create(10, key_type => 'date') | bloom_create(10, key_type => 'timestamp');
 SELECT none | bloom_create(10, key_type => 'text') FROM identity;
 SELECT none & bloom_create(10, key_type => 'text') FROM identity;

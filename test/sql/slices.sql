@@ -65,7 +65,7 @@ GROUP BY kind ORDER BY kind;
 --
 -- The key's type is looked at in each filter, and so is what each filter is
 --
-SELECT count(*) FROM segment WHERE f @~ 'seven';
+SELECT count(*) FROM segment WHERE f @~ 'seven'::text;
 INSERT INTO segment SELECT 100, 'text', bloom_agg(x::text, 0.01, 'blocked', 20000) FROM generate_series(1, 10) x;
 SELECT count(*) FROM segment WHERE f @~ 7001;
 DELETE FROM segment WHERE id = 100;

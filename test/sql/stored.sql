@@ -23,7 +23,7 @@ SELECT k, bloom_which(fs, k) FROM (SELECT array_agg(f ORDER BY s) FROM
 --
 SELECT shard, count(*) BETWEEN 9500 AND 10500 AS about_10000 FROM (SELECT bloom_shard(x, 5) AS shard FROM generate_series(1, 50000) x) s
 GROUP BY 1 ORDER BY 1;
-SELECT bloom_shard(1, 1), bloom_shard('a', 1000) = bloom_shard('a'::text, 1000) AS literal, bloom_shard(7::int2, 99) = bloom_shard(7::int8, 99) AS family,
+SELECT bloom_shard(1, 1), bloom_shard(7::int2, 99) = bloom_shard(7::int8, 99) AS family,
 	bloom_shard(bloom_key(7), 99) = bloom_shard(7, 99) AS hashed, bloom_shard(NULL::int, 5), bloom_shard(1, NULL);
 -- frozen: stored filters hang on it
 SELECT array_agg(bloom_shard(x, 1000)) FROM generate_series(1, 10) x;
@@ -43,13 +43,13 @@ FROM (SELECT x, bloom_shard(x, 8) AS shard FROM generate_series(-99999, 40000) x
 -- bloom_add_new: each key is new once
 --
 SELECT (n).added, (bloom_info((n).filter)).keys_added FROM (SELECT bloom_add_new(bloom_create(100), '{1,2,2,3,1,NULL,4}'::int[])) s(n);
-SELECT added, filter @~ 'x' AS x, filter @~ 'y' AS y, filter @~ 'z' AS z FROM bloom_add_new(bloom_add(bloom_create(100), 'x'), '{x,y,y}'::text[]);
+SELECT added, filter @~ 'x' AS x, filter @~ 'y' AS y, filter @~ 'z' AS z FROM bloom_add_new(bloom_add(bloom_create(100), 'x'::text), '{x,y,y}'::text[]);
 SELECT added FROM bloom_add_new(bloom_create(100), '{}'::int[]);
 SELECT added, filter = bloom_create(100) AS unchanged FROM bloom_add_new(bloom_create(100), NULL::int[]);
 SELECT added FROM bloom_add_new(bloom_create(100), '{NULL,NULL}'::int[]);
 SELECT added FROM bloom_add_new(bloom_create(100), '{{1,2},{2,3}}'::int[]);
 SELECT added FROM bloom_add_new(NULL, '{1}'::int[]);
-SELECT added FROM bloom_add_new(bloom_add(bloom_create(10), 'a'), '{1}'::int[]);
+SELECT added FROM bloom_add_new(bloom_add(bloom_create(10), 'a'::text), '{1}'::int[]);
 -- what is returned is what was added, and the filter is that of all
 SELECT kind, array_length(added, 1) BETWEEN 9900 AND 10000 AS nearly_all, (bloom_info(filter)).keys_added = array_length(added, 1) AS counted,
 	(SELECT count(*) = count(DISTINCT a) FROM unnest(added) a) AS once, bloom_may_contain_all(filter, keys) AS all_there,
