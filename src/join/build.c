@@ -138,7 +138,7 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 		return;
 
 	state->filter = bloomfam_join_filter_get(estate, spec->param);
-	bloomfam_join_node_columns(spec, false, &state->keys, &state->attributes);
+	bloomfam_join_node_columns(spec, &state->keys, &state->attributes);
 	state->expressions = palloc0(spec->ncolumns * sizeof(ExprState *));
 	for (i = 0; i < spec->ncolumns; i++)
 	{

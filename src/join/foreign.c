@@ -38,6 +38,7 @@
 
 #include "access/hash.h"
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_proc_d.h"
 #include "catalog/pg_type.h"
@@ -132,13 +133,16 @@ find_foreign_type(Oid type)
 	return NULL;
 }
 
-/* Is the operator the ordinary equality of this type, perhaps with another type? */
+/*
+ * Is the operator the server's ordinary equality of this type, perhaps with another of its types?
+ * One of somebody else's type may have been put into the same family.
+ */
 static bool
 is_equality_of(Oid operator, Oid type)
 {
 	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_HASH_OPFAMILY);
 
-	return OidIsValid(entry->hash_opf) &&
+	return operator < FirstNormalObjectId && OidIsValid(entry->hash_opf) &&
 		   get_op_opfamily_strategy(operator, entry->hash_opf) == HTEqualStrategyNumber;
 }
 

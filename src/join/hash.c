@@ -5,9 +5,15 @@
  *
  * The join's operator belongs to an operator family of hash, whose hash functions agree on what
  * its operators call equal, across the types and under the collation.  Where equality is known to
- * be that of the bytes (the btree family of the same operator says so by its "equalimage"
- * function), or that of integers, hashing those is shorter and gives the same guarantee.  The
- * choice depends on the operator and the collation only, so that both sides choose the same.
+ * be that of the bytes, or that of integers, hashing those is shorter and gives the same
+ * guarantee.
+ *
+ * It is known of types by their names alone.  Anybody may put a type into the server's families:
+ * an unsigned integer of four bytes that equals an int8 belongs into the family of integers, and
+ * has other bytes than the int4 of the same number.  So what is decided is decided for the pair of
+ * types, when the join is planned, and the plan carries it to both sides.  For types that are not
+ * known the functions are those that the join itself calls: if they do not agree, it finds no rows
+ * either.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,6 +22,7 @@
 #include "access/hash.h"
 #include "access/htup_details.h"
 #include "access/nbtree.h"
+#include "access/transam.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_type_d.h"
@@ -25,23 +32,19 @@
 
 #include "join/hash.h"
 
-/* pg_opfamily.dat: integer_ops of hash, of int2, int4 and int8 */
-#define INTEGER_HASH_FAMILY		1977
-
 typedef struct HashFunctions
 {
 	Oid			family;
 	Oid			left_type;
 	Oid			right_type;
-	bool		extended;		/* they have 64 bits, and a seed */
+	bool		extended;		/* they have 64 bits, and a seed; the server's own, for its own types */
 	Oid			left;
 	Oid			right;
 } HashFunctions;
 
 /*
- * May the 64-bit hash function of a type raise an error where the 32-bit one, which the join
- * calls in any case, does not?  That of a container does for elements whose type has no such
- * function.
+ * The 64-bit hash function of a container raises an error for elements whose type has no such
+ * function, where the 32-bit one, which the join calls in any case, does not.
  */
 static bool
 is_container(Oid type)
@@ -51,9 +54,20 @@ is_container(Oid type)
 }
 
 /*
+ * May the 64-bit functions of a family be called for these types?  Nothing in a join tells an extension that
+ * its own do not agree.
+ */
+static bool
+has_trusted_extended(Oid family, Oid left, Oid right)
+{
+	return family < FirstNormalObjectId && left < FirstNormalObjectId &&
+		   right < FirstNormalObjectId && !is_container(left) && !is_container(right);
+}
+
+/*
  * The family of hash that the operator is the equality of and that can hash both sides; false if
- * there is none.  Of several the first by its number: the catalogue's lists have no order, and
- * both sides must choose the same.
+ * there is none.  Of several the first by its number, as the
+ * catalogue's lists have no order.
  */
 static bool
 find_functions(Oid operator, HashFunctions *result)
@@ -62,6 +76,7 @@ find_functions(Oid operator, HashFunctions *result)
 	bool		found = false;
 	int			i;
 
+	memset(result, 0, sizeof(*result));
 	for (i = 0; i < list->n_members; i++)
 	{
 		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
@@ -75,7 +90,7 @@ find_functions(Oid operator, HashFunctions *result)
 			continue;
 		for (proc = HASHEXTENDED_PROC; proc >= HASHSTANDARD_PROC; proc--)
 		{
-			if ((proc == HASHEXTENDED_PROC && (is_container(left) || is_container(right))) ||
+			if ((proc == HASHEXTENDED_PROC && !has_trusted_extended(family, left, right)) ||
 				!OidIsValid(get_opfamily_proc(family, left, left, proc)) ||
 				!OidIsValid(get_opfamily_proc(family, right, right, proc)))
 				continue;
@@ -117,6 +132,41 @@ equality_is_of_bytes(Oid operator, Oid type, Oid collation)
 	}
 	list_free(families);
 	return known && result;
+}
+
+static bool
+is_integer(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+/*
+ * Types of which it is known that the equality of the server's own operator is that of the bytes,
+ * if the collation has no other.  Not bpchar and name, which say so of themselves, but only where
+ * the padding is the same.
+ */
+static bool
+is_plain(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case CHAROID:
+		case OIDOID:
+		case DATEOID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case CASHOID:
+		case PG_LSNOID:
+		case ANYENUMOID:
+		case TEXTOID:
+		case BYTEAOID:
+		case UUIDOID:
+			return true;
+		default:
+			return is_integer(type);
+	}
 }
 
 static uint64
@@ -175,84 +225,78 @@ hash_by_function(const JoinKey *key, Datum value)
 											value, Int64GetDatum(0)));
 }
 
-/*
- * Chooses the routine for a type whose equality is that of its bytes, or of its number; false if
- * there is none.  Of types that are passed by reference these alone: bpchar and name, too, say of
- * themselves that equality is that of their bytes, but only where the padding is the same.
- */
-static bool
-init_plain(JoinKey *key, Oid type, bool byval)
+/* The routine for the bytes, or the number, of a type that is_plain(). */
+static JoinHashRoutine
+plain_routine(Oid type, int16 length)
 {
-	if (byval)
-	{
-		key->integer = true;
-		switch (key->typlen)
-		{
-			case 1:
-				key->hash = hash_int1;
-				return true;
-			case 2:
-				key->hash = hash_int2;
-				return true;
-			case 4:
-				key->hash = hash_int4;
-				return true;
-			case 8:
-				key->hash = hash_int8;
-				return true;
-		}
-		return false;
-	}
 	if (type == TEXTOID || type == BYTEAOID)
-		key->hash = hash_varlena;
-	else if (type == UUIDOID)
-		key->hash = hash_fixed;
-	else
+		return hash_varlena;
+	if (!get_typbyval(type))
+		return hash_fixed;
+	switch (length)
+	{
+		case 1:
+			return hash_int1;
+		case 2:
+			return hash_int2;
+		case 4:
+			return hash_int4;
+		default:
+			return hash_int8;
+	}
+}
+
+bool
+bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result)
+{
+	HashFunctions functions;
+
+	memset(result, 0, sizeof(*result));
+	if (!op_strict(operator) || !find_functions(operator, &functions))
 		return false;
+	result->outer.type = functions.left_type;
+	result->inner.type = functions.right_type;
+	if (operator < FirstNormalObjectId && is_integer(functions.left_type) &&
+		is_integer(functions.right_type))
+		result->kind = JOIN_HASH_NUMBER;
+	else if (operator < FirstNormalObjectId && is_plain(functions.left_type) &&
+			 functions.left_type == functions.right_type &&
+			 equality_is_of_bytes(operator, functions.left_type, collation))
+		result->kind = JOIN_HASH_BYTES;
+	else
+	{
+		result->kind = functions.extended ? JOIN_HASH_FAMILY_EXTENDED : JOIN_HASH_FAMILY;
+		result->outer.function = functions.left;
+		result->inner.function = functions.right;
+	}
+	result->outer.leakproof =
+		!OidIsValid(result->outer.function) || get_func_leakproof(result->outer.function);
+	result->inner.leakproof =
+		!OidIsValid(result->inner.function) || get_func_leakproof(result->inner.function);
 	return true;
 }
 
 void
-bloomfam_join_key_init(JoinKey *key, Oid operator, Oid collation, bool outer)
+bloomfam_join_key_init(JoinKey *key, JoinHashKind kind, const JoinHashSide *side, Oid collation)
 {
-	HashFunctions functions;
-	Oid			type;
-	bool		byval;
-	Oid			function;
-
 	memset(key, 0, sizeof(*key));
-	if (!find_functions(operator, &functions))
-		elog(ERROR, "operator %u cannot be hashed", operator);
 	key->collation = collation;
-	type = outer ? functions.left_type : functions.right_type;
-	get_typlenbyval(type, &key->typlen, &byval);
-
-	if (functions.family == INTEGER_HASH_FAMILY ||
-		(functions.left_type == functions.right_type &&
-		 equality_is_of_bytes(operator, functions.left_type, collation)))
+	key->leakproof = side->leakproof;
+	key->typlen = get_typlen(side->type);
+	switch (kind)
 	{
-		if (init_plain(key, type, byval))
-		{
-			key->leakproof = true;
-			return;
-		}
+		case JOIN_HASH_NONE:
+			elog(ERROR, "a key of type %u has no hash", side->type);
+			break;
+		case JOIN_HASH_NUMBER:
+		case JOIN_HASH_BYTES:
+			key->integer = get_typbyval(side->type);
+			key->hash = plain_routine(side->type, key->typlen);
+			break;
+		case JOIN_HASH_FAMILY:
+		case JOIN_HASH_FAMILY_EXTENDED:
+			fmgr_info(side->function, &key->function);
+			key->hash = kind == JOIN_HASH_FAMILY ? hash_by_short_function : hash_by_function;
+			break;
 	}
-	function = outer ? functions.left : functions.right;
-	fmgr_info(function, &key->function);
-	key->hash = functions.extended ? hash_by_function : hash_by_short_function;
-	key->integer = false;
-	key->leakproof = get_func_leakproof(function);
-}
-
-bool
-bloomfam_join_key_usable(Oid operator, Oid collation, bool *leakproof)
-{
-	HashFunctions functions;
-	JoinKey		key;
-
-	if (!op_strict(operator) || !find_functions(operator, &functions))
-		return false;
-	bloomfam_join_key_init(&key, operator, collation, true);
-	*leakproof = key.leakproof;
-	return true;
 }

@@ -12,33 +12,58 @@
 
 #include "core/bf_hash.h"
 
+/* How the values of one column of a join's key are hashed, on both of its sides. */
+typedef enum JoinHashKind
+{
+	JOIN_HASH_NONE,				/* not at all: no filter can have it */
+	JOIN_HASH_NUMBER,			/* int2, int4, int8 against any of them: by the number */
+	JOIN_HASH_BYTES,			/* a type that is known, against itself: by the bytes */
+	JOIN_HASH_FAMILY,			/* by the functions of the operator's family that the join calls */
+	JOIN_HASH_FAMILY_EXTENDED	/* by those with 64 bits; of the server's own types only */
+} JoinHashKind;
+
+/* One of the two sides. */
+typedef struct JoinHashSide
+{
+	Oid			type;			/* that the operator takes there */
+	Oid			function;		/* of the family; 0: none is called */
+	bool		leakproof;		/* hashing tells nobody anything about the value, not even by an
+								 * error */
+} JoinHashSide;
+
+/* What is decided for a column of a key when its join is planned, once for both sides. */
+typedef struct JoinHashing
+{
+	JoinHashKind kind;
+	JoinHashSide outer;			/* the probe's, left of the operator */
+	JoinHashSide inner;
+} JoinHashing;
+
 /*
- * One column of a join's key, on one of its sides.  The routine depends on the operator and the
- * types of both sides, so that the hashes of both sides agree.
+ * Decides how both sides of an operator are hashed.  Returns whether they can be: then it never
+ * says "equal" of a NULL either.
  */
+extern bool bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result);
+
+/* One column of a join's key, on one of its sides, while the plan is executed. */
 typedef struct JoinKey JoinKey;
+
+/* The value is not NULL; may allocate in the current memory context. */
+typedef uint64 (*JoinHashRoutine) (const JoinKey *key, Datum value);
 
 struct JoinKey
 {
-	uint64		(*hash) (const JoinKey *key, Datum value); /* value is not NULL; may allocate in
-															 * the current memory context */
-	bool		leakproof;		/* hashing tells nobody anything about the value, not even by an
-								 * error */
+	JoinHashRoutine hash;
+	bool		leakproof;
 	int16		typlen;			/* of the type that is hashed */
 	bool		integer;		/* the value is an integer of typlen bytes, hashed by its number */
 	Oid			collation;
-	FmgrInfo	function;		/* the operator family's own, where there is no shorter way */
+	FmgrInfo	function;		/* where one is called */
 };
 
-/*
- * Is this operator one whose sides both can be hashed, and that never says "equal" of a NULL?
- * Then also tells whether hashing its left side, the probe's, gives nothing away of the value,
- * not even by an error.
- */
-extern bool bloomfam_join_key_usable(Oid operator, Oid collation, bool *leakproof);
-
-/* Prepares the hashing of one side of an operator that is usable, in the current memory context. */
-extern void bloomfam_join_key_init(JoinKey *key, Oid operator, Oid collation, bool outer);
+/* Prepares the hashing of one side, as it was decided, in the current memory context. */
+extern void bloomfam_join_key_init(JoinKey *key, JoinHashKind kind, const JoinHashSide *side,
+								   Oid collation);
 
 /* What comes of a key's further column. */
 static inline uint64

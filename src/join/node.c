@@ -37,8 +37,7 @@ bloomfam_join_node_exec(CustomScanState *css)
 }
 
 void
-bloomfam_join_node_columns(const JoinSpec *spec, bool outer, JoinKey **keys,
-						   AttrNumber **attributes)
+bloomfam_join_node_columns(const JoinSpec *spec, JoinKey **keys, AttrNumber **attributes)
 {
 	int			i;
 
@@ -48,7 +47,11 @@ bloomfam_join_node_columns(const JoinSpec *spec, bool outer, JoinKey **keys,
 	{
 		const JoinSpecColumn *column = &spec->columns[i];
 
-		bloomfam_join_key_init(&(*keys)[i], column->operator, column->collation, outer);
+		JoinHashSide side = {
+			.type = column->type, .function = column->function, .leakproof = column->leakproof
+		};
+
+		bloomfam_join_key_init(&(*keys)[i], column->hashing, &side, column->collation);
 		(*attributes)[i] = column->attribute;
 	}
 }

@@ -84,10 +84,10 @@ extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int e
 extern TupleTableSlot *bloomfam_join_node_exec(CustomScanState *css);
 
 /*
- * The columns of a filter's key on one side of its join: how to hash them, and where they are in
+ * The columns of a filter's key on a node's side of the join: how to hash them, and where they are in
  * the child's rows, in the current memory context.
  */
-extern void bloomfam_join_node_columns(const JoinSpec *spec, bool outer, JoinKey **keys,
+extern void bloomfam_join_node_columns(const JoinSpec *spec, JoinKey **keys,
 									   AttrNumber **attributes);
 
 #endif							/* BLOOMFAM_JOIN_NODE_H */

@@ -183,11 +183,11 @@ is_paged(const Candidate *candidate, const Path *scan)
 		const RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
 		const OpExpr *equal = (const OpExpr *) clause->clause;
 		bool		inner_is_left = bms_is_subset(clause->left_relids, candidate->innerrel->relids);
-		bool		leakproof;
+		JoinHashing hashing;
 
-		if (!bloomfam_join_key_usable(inner_is_left ? get_commutator(equal->opno) : equal->opno,
-									  equal->inputcollid, &leakproof) ||
-			!leakproof)
+		if (!bloomfam_join_hashing(inner_is_left ? get_commutator(equal->opno) : equal->opno,
+								   equal->inputcollid, &hashing) ||
+			!hashing.outer.leakproof)
 			return false;
 	}
 	return true;

@@ -99,7 +99,7 @@ begin_filter(CustomScanState *css, EState *estate, const JoinSpec *spec, JoinPro
 		probe->kind = JOIN_PROBE_JOIN;
 		probe->filter = bloomfam_join_filter_get(estate, spec->param);
 		probe->ncolumns = spec->ncolumns;
-		bloomfam_join_node_columns(spec, true, &keys, &probe->attributes);
+		bloomfam_join_node_columns(spec, &keys, &probe->attributes);
 		probe->keys = keys;
 	}
 }

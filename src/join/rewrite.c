@@ -84,11 +84,11 @@ put_on_top(JoinRewrite *rewrite, Plan **slot, JoinNodeKind kind, bool parallel)
 }
 
 /*
- * What a node carries of a filter; the key's columns are these of its child, 0 standing for an
- * expression.
+ * What a node on one side of the join carries of a filter; the key's columns are these of its
+ * child, 0 standing for an expression.
  */
 static JoinSpec
-make_spec(const JoinWay *way, int param, int number, const AttrNumber *attributes)
+make_spec(const JoinWay *way, int param, int number, bool outer, const AttrNumber *attributes)
 {
 	JoinSpec	spec = {.kind = JOIN_SPEC_JOIN, .condition = -1};
 	int			i;
@@ -101,8 +101,13 @@ make_spec(const JoinWay *way, int param, int number, const AttrNumber *attribute
 	for (i = 0; i < way->ncolumns; i++)
 	{
 		JoinSpecColumn *column = &spec.columns[i];
+		const JoinHashing *hashing = &way->columns[i].hashing;
+		const JoinHashSide *side = outer ? &hashing->outer : &hashing->inner;
 
-		column->operator = way->columns[i].operator;
+		column->hashing = hashing->kind;
+		column->type = side->type;
+		column->function = side->function;
+		column->leakproof = side->leakproof;
 		column->collation = way->columns[i].collation;
 		column->attribute = attributes[i];
 		column->expression = -1;
@@ -143,7 +148,7 @@ add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, in
 
 	for (i = 0; i < way->ncolumns; i++)
 		attributes[i] = bloomfam_join_column(way->columns[i].inner, OUTER_VAR);
-	spec = make_spec(way, param, number, attributes);
+	spec = make_spec(way, param, number, false, attributes);
 	spec.parallel_hash = hash->parallel_aware;
 	for (i = 0; i < way->ncolumns; i++)
 		if (attributes[i] == 0)
@@ -169,7 +174,7 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 	{
 		JoinPlace  *place = lfirst(lc);
 		CustomScan *probe = (CustomScan *) *place->slot;
-		JoinSpec	spec = make_spec(way, param, number, place->attributes);
+		JoinSpec	spec = make_spec(way, param, number, true, place->attributes);
 
 		if (bloomfam_join_node_kind(&probe->scan.plan) != JOIN_NODE_PROBE)
 			probe = put_on_top(rewrite, place->slot, JOIN_NODE_PROBE,

@@ -42,7 +42,10 @@ static const Field spec_fields[] = {
 };
 
 static const Field column_fields[] = {
-	{"operator", FIELD_OID, offsetof(JoinSpecColumn, operator)},
+	{"hashing", FIELD_INT, offsetof(JoinSpecColumn, hashing)},
+	{"type", FIELD_OID, offsetof(JoinSpecColumn, type)},
+	{"function", FIELD_OID, offsetof(JoinSpecColumn, function)},
+	{"leakproof", FIELD_INT, offsetof(JoinSpecColumn, leakproof)},
 	{"collation", FIELD_OID, offsetof(JoinSpecColumn, collation)},
 	{"attribute", FIELD_INT, offsetof(JoinSpecColumn, attribute)},
 	{"expression", FIELD_INT, offsetof(JoinSpecColumn, expression)},

@@ -27,7 +27,10 @@ typedef enum JoinSpecKind
 /* One column of a join's key, on the side of the node that carries it. */
 typedef struct JoinSpecColumn
 {
-	Oid			operator;		/* the join's, with the probe side on its left */
+	int			hashing;		/* of both sides: a JoinHashKind */
+	Oid			type;			/* that is hashed on this side */
+	Oid			function;		/* that it is hashed by; 0: none */
+	int			leakproof;		/* hashing gives nothing away of a value */
 	Oid			collation;
 	int			attribute;		/* the child's output column; 0: an expression over the child */
 	int			expression;		/* ... the number of that in custom_exprs, from 0; else -1 */

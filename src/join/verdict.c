@@ -94,7 +94,7 @@ find_key_columns(HashJoin *join, JoinKeyColumn *columns, JoinVerdict *verdicts)
 		if (column->attribute == 0 || !bloomfam_join_is_indifferent(column->inner) ||
 			(column->computed && n < i))
 			verdicts[i].reason = JOIN_KEY_IS_COMPUTED;
-		else if (!bloomfam_join_key_usable(column->operator, column->collation, &column->leakproof))
+		else if (!bloomfam_join_hashing(column->operator, column->collation, &column->hashing))
 			verdicts[i].reason = JOIN_KEY_HAS_NO_HASH;
 		else
 			n++;

@@ -16,6 +16,8 @@
  *	- a row less in the child is a row less in the result: not the nullable side of an outer join,
  *	  no limit, no window, no set operation; an aggregate or DISTINCT only by columns of the key
  *	  that it groups by in the same sense of equality;
+ *	- the rows that the node drops may be hashed: with a security barrier somewhere in the query,
+ *	  only by what is leakproof;
  *	- what the node keeps for a rescan stays right then.  Sort, Material, Memoize, the hash table
  *	  of a lower join may keep rows while the join builds anew, with other keys; so its build side
  *	  must come out the same each time: without parameters and without volatile functions.
@@ -27,7 +29,6 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
 #include "join/column.h"
@@ -280,6 +281,23 @@ side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber 
 	return NULL;
 }
 
+/* Can a node drop rows of the child that the way leads to? */
+static bool
+hides_rows(Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_HashJoin:
+		case T_NestLoop:
+		case T_MergeJoin:
+			return plan->qual != NIL || ((Join *) plan)->jointype != JOIN_LEFT;
+		case T_Result:
+			return plan->qual != NIL || ((Result *) plan)->resconstantqual != NULL;
+		default:
+			return plan->qual != NIL;
+	}
+}
+
 /* Finds the places below *slot, or on top of it, where the filter can go. */
 static void
 follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
@@ -289,7 +307,14 @@ follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 	Plan	  **next = NULL;
 
 	check_stack_depth();
-	if (node_is_indifferent(plan))
+
+	/*
+	 * What a security barrier hides may not be hashed by what could tell.  A subquery that needs no
+	 * node of its own has none in a finished plan, so any node could be its: of one that drops no
+	 * rows that does not matter.
+	 */
+	if (node_is_indifferent(plan) &&
+		(way->leakproof || !way->query->has_barrier || !hides_rows(plan)))
 	{
 		behind =
 			columns_behind(way, plan, attributes,
@@ -349,11 +374,7 @@ follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 				{
 					SubqueryScan *scan = (SubqueryScan *) plan;
 
-					/* what a security barrier hides may not be hashed by what could tell */
-					if (way->leakproof ||
-						!rt_fetch(scan->scan.scanrelid, way->query->stmt->rtable)
-							 ->security_barrier)
-						next = &scan->subplan;
+					next = &scan->subplan;
 					break;
 				}
 			case T_Append:
@@ -430,7 +451,7 @@ bloomfam_join_walk(JoinWay *way, const JoinQuery *query, bool parallel, HashJoin
 	way->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
 	for (i = 0; i < ncolumns; i++)
 	{
-		way->leakproof &= columns[i].leakproof;
+		way->leakproof &= columns[i].hashing.outer.leakproof;
 		attributes[i] = columns[i].attribute;
 	}
 	follow(way, &outerPlan(join), attributes);
@@ -456,6 +477,9 @@ bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt)
 	ListCell   *lc;
 
 	query->stmt = stmt;
+	query->has_barrier = false;
+	foreach(lc, stmt->rtable)
+		query->has_barrier |= lfirst_node(RangeTblEntry, lc)->security_barrier;
 	query->epq_params = find_epq_params(stmt->planTree, NULL);
 	foreach(lc, stmt->subplans)
 		query->epq_params = find_epq_params(lfirst(lc), query->epq_params);

@@ -10,10 +10,13 @@
 
 #include "nodes/plannodes.h"
 
+#include "join/hash.h"
+
 /* A plan that filters are added to. */
 typedef struct JoinQuery
 {
 	PlannedStmt *stmt;
+	bool		has_barrier;	/* some view or subquery in it hides rows from those who ask it */
 	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan
 								 * itself */
 } JoinQuery;
@@ -27,7 +30,7 @@ typedef struct JoinKeyColumn
 	Expr	   *inner;			/* over the Hash's child */
 	bool		computed;		/* ... and no plain column of it */
 	int			hash_key;		/* of the join, from 0 */
-	bool		leakproof;
+	JoinHashing hashing;
 } JoinKeyColumn;
 
 /* Where a filter is to drop rows: on top of *slot, whose columns these are. */

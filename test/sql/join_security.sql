@@ -1,0 +1,82 @@
+--
+-- Join filters and what a role may not see: a row that a view or a policy hides is not hashed by a function that could tell.
+--
+ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
+\c -
+CREATE SCHEMA join_security;
+SET search_path = join_security, public;
+SET bloomfam.join_filter = force;
+SET enable_nestloop = off;
+SET enable_mergejoin = off;
+SET max_parallel_workers_per_gather = 0;
+
+-- makes join_compare()
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/sql/include/compare.sql'
+\i :file
+
+-- a number whose hash function tells of each odd value that it sees; the views and policies below hide those
+CREATE TYPE loud;
+SET client_min_messages = error;
+CREATE FUNCTION loudin(cstring) RETURNS loud LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
+CREATE FUNCTION loudout(loud) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+CREATE TYPE loud (INPUT = loudin, OUTPUT = loudout, LIKE = int4);
+RESET client_min_messages;
+CREATE CAST (loud AS int4) WITHOUT FUNCTION;
+CREATE CAST (int4 AS loud) WITHOUT FUNCTION;
+CREATE FUNCTION loud_eq(loud, loud) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4eq';
+CREATE FUNCTION loud_hash(loud) RETURNS integer LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+	IF $1::int4 % 2 = 1 THEN
+		RAISE NOTICE 'hashed %', $1;
+	END IF;
+	RETURN hashint4($1::int4);
+END $$;
+CREATE OPERATOR = (LEFTARG = loud, RIGHTARG = loud, FUNCTION = loud_eq, COMMUTATOR = =, HASHES);
+CREATE OPERATOR CLASS loud_ops DEFAULT FOR TYPE loud USING hash AS OPERATOR 1 =, FUNCTION 1 loud_hash(loud);
+
+CREATE TABLE fact AS SELECT g::loud AS k, g % 10 AS section, g AS n FROM generate_series(1, 20) g;
+CREATE TABLE sections AS SELECT g AS section FROM generate_series(0, 8, 2) g;
+CREATE TABLE picks AS SELECT (g * 4)::loud AS k, g * 4 AS n FROM generate_series(1, 3) g;
+ANALYZE fact, sections, picks;
+-- a join hides rows here; the planner leaves no node of the view in its plan
+CREATE VIEW plain AS SELECT f.k, f.n FROM fact f JOIN sections s ON f.section + 0 = s.section;
+CREATE VIEW barrier WITH (security_barrier) AS SELECT f.k, f.n FROM fact f JOIN sections s ON f.section + 0 = s.section;
+CREATE VIEW barrier_semi WITH (security_barrier) AS SELECT k, n FROM fact WHERE section + 0 IN (SELECT section FROM sections);
+CREATE VIEW barrier_union WITH (security_barrier) AS SELECT k, n FROM barrier UNION ALL SELECT k, n FROM barrier_semi;
+CREATE VIEW barrier_scan WITH (security_barrier) AS SELECT k, n FROM fact WHERE n % 2 = 0;
+
+-- what nobody hides is asked at the scan
+SELECT count(*) FROM plain JOIN picks USING (k);
+EXPLAIN (COSTS OFF) SELECT count(*) FROM barrier JOIN picks USING (k);
+SELECT count(*) FROM barrier JOIN picks USING (k);
+SELECT count(*) FROM barrier_semi JOIN picks USING (k);
+SELECT count(*) FROM barrier_union JOIN picks USING (k);
+SELECT count(*) FROM barrier_scan JOIN picks USING (k);
+SELECT count(*) FROM (SELECT * FROM barrier OFFSET 0) s JOIN picks USING (k);
+SELECT count(*) FROM picks WHERE k IN (SELECT k FROM barrier);
+-- a hash that can neither tell nor fail may go there
+EXPLAIN (COSTS OFF) SELECT count(*) FROM barrier JOIN picks USING (n);
+SELECT count(*) FROM barrier JOIN picks USING (n);
+
+-- the same of policies
+CREATE ROLE regress_bloomfam_reader;
+GRANT USAGE ON SCHEMA join_security TO regress_bloomfam_reader;
+GRANT SELECT ON ALL TABLES IN SCHEMA join_security TO regress_bloomfam_reader;
+ALTER TABLE fact ENABLE ROW LEVEL SECURITY;
+CREATE POLICY sections ON fact USING (section IN (SELECT section FROM sections));
+SET ROLE regress_bloomfam_reader;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM fact JOIN picks USING (k);
+SELECT count(*) FROM fact JOIN picks USING (k);
+SELECT count(*) FROM fact f JOIN sections USING (section) JOIN picks USING (k);
+RESET ROLE;
+DROP POLICY sections ON fact;
+CREATE POLICY even ON fact USING (n % 2 = 0);
+SET ROLE regress_bloomfam_reader;
+SELECT count(*) FROM fact JOIN picks USING (k);
+RESET ROLE;
+
+SET client_min_messages = warning;
+DROP SCHEMA join_security CASCADE;
+DROP ROLE regress_bloomfam_reader;
+ALTER DATABASE :"DBNAME" RESET session_preload_libraries;
