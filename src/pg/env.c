@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "catalog/namespace.h"
+#include "common/string.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -232,7 +233,8 @@ name_to_server(const char *name, int len)
 	/* the bytes may have come from anywhere */
 	if (!pg_verify_mbstr(PG_UTF8, copy, len, true))
 		return NULL;
-	if (GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII)
+	if (GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII ||
+		pg_is_ascii(copy))
 		return copy;
 
 	proc = FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding());

@@ -17,7 +17,7 @@
 
 #include "pg/key_enum.h"
 #include "pg/key_family.h"
-#include "pg/key_text.h"
+#include "pg/key_utf8.h"
 
 typedef struct EnumLabel
 {
@@ -58,6 +58,8 @@ hash_enum_label(Oid value)
 {
 	HeapTuple	tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
 	const char *label;
+	char	   *utf8;
+	size_t		utf8_len;
 	uint64		hash;
 
 	if (!HeapTupleIsValid(tuple))
@@ -65,7 +67,8 @@ hash_enum_label(Oid value)
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid internal value for enum: %u", value)));
 	label = NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
-	hash = bloomfam_hash_string(label, (int) strlen(label));
+	utf8 = bloomfam_utf8_from_server(label, (int) strlen(label), &utf8_len);
+	hash = bf_hash_bytes(utf8, utf8_len);
 	ReleaseSysCache(tuple);
 	return hash;
 }

@@ -20,6 +20,7 @@
 #include "utils/syscache.h"
 
 #include "pg/key_family.h"
+#include "pg/key_utf8.h"
 
 /*
  * The families whose hash depends on nothing but the value, and that have no user's names in
@@ -103,9 +104,10 @@ static void
 append_quoted(StringInfo buf, const char *str)
 {
 	const char *p = "";
+	size_t		len;
 
 	if (str != NULL)
-		p = pg_server_to_any(str, (int) strlen(str), PG_UTF8);
+		p = bloomfam_utf8_from_server(str, (int) strlen(str), &len);
 
 	appendStringInfoChar(buf, '"');
 	for (; *p != '\0'; p++)

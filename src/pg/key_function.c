@@ -11,12 +11,14 @@
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "nodes/value.h"
 #include "utils/builtins.h"
-#include "utils/catcache.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
@@ -97,19 +99,33 @@ bloomfam_no_hash_error(Oid type)
 			 errhint("Cast the key to a type that has one, such as text.")));
 }
 
-/* Has the type an operator = of its own, in whatever schema, other than this one? */
+/* Is this an operator, and another one? */
+static inline bool
+is_other(Oid operator, Oid equality)
+{
+	return OidIsValid(operator) && operator != equality;
+}
+
+/*
+ * Has the type an operator = of its own, other than this one: one that the search path finds, as
+ * a query would, or one where the type lives?  What others have in their schemas is none of it.
+ */
 static bool
 has_other_equality(Oid type, Oid equality)
 {
-	CatCList   *list = SearchSysCacheList3(OPERNAMENSP, CStringGetDatum("="),
-										   ObjectIdGetDatum(type), ObjectIdGetDatum(type));
-	bool		result = false;
-	int			i;
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	Oid			schema;
 
-	for (i = 0; i < list->n_members && !result; i++)
-		result = ((Form_pg_operator) GETSTRUCT(&list->members[i]->tuple))->oid != equality;
-	ReleaseSysCacheList(list);
-	return result;
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	schema = ((Form_pg_type) GETSTRUCT(tuple))->typnamespace;
+	ReleaseSysCache(tuple);
+
+	return is_other(OpernameGetOprid(list_make1(makeString("=")), type, type), equality) ||
+		   is_other(GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid, CStringGetDatum("="),
+									ObjectIdGetDatum(type), ObjectIdGetDatum(type),
+									ObjectIdGetDatum(schema)),
+					equality);
 }
 
 /* The type that this one is a relabelling of, equality and all; else itself. */

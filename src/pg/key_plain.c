@@ -49,7 +49,7 @@
 #include "pg/key_function.h"
 #include "pg/key_numeric.h"
 #include "pg/key_plain.h"
-#include "pg/key_text.h"
+#include "pg/key_utf8.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
@@ -429,16 +429,12 @@ plain_bytea(BloomfamHasher *hasher, Datum key)
 static uint64
 hash_utf8(const char *str, int len)
 {
-	char	   *utf8;
-	uint64		hash;
+	size_t		utf8_len;
+	char	   *utf8 = bloomfam_utf8_from_server(str, len, &utf8_len);
+	uint64		hash = bf_hash_plain(utf8, utf8_len);
 
-	if (encoding_is_plain())
-		return bf_hash_plain(str, len);
-	utf8 = pg_server_to_any(str, len, PG_UTF8);
-	if (utf8 == str)			/* nothing to convert */
-		return bf_hash_plain(str, len);
-	hash = bf_hash_plain(utf8, strlen(utf8));
-	pfree(utf8);
+	if (utf8 != str)
+		pfree(utf8);
 	return hash;
 }
 

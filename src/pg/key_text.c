@@ -4,7 +4,8 @@
  *	  Keys that are texts.
  *
  * Canonical bytes of the family "text": the characters in UTF-8; of bpchar without its trailing
- * blanks.  Under a collation that calls unlike bytes equal they are hashed by the server's
+ * blanks.  In an encoding from which there is no way to UTF-8 (MULE_INTERNAL) the bytes as they
+ * are, under a family with the encoding in its name.  Under a collation that calls unlike bytes equal they are hashed by the server's
  * function for text, and the family is another one, with the collation in its name.
  *
  *-------------------------------------------------------------------------
@@ -23,32 +24,31 @@
 #include "pg/key_function.h"
 #include "pg/key_scalar.h"
 #include "pg/key_text.h"
+#include "pg/key_utf8.h"
 
-/* Hashes characters of the database's encoding as UTF-8. */
+/* Hashes characters of the database's encoding as UTF-8, or as they are if they have no such form. */
 static uint64
-hash_converted(const char *str, int len)
+hash_string(const char *str, int len)
 {
-	char	   *utf8 = pg_server_to_any(str, len, PG_UTF8);
+	size_t		utf8_len;
+	char	   *utf8;
 	uint64		hash;
 
-	if (utf8 == str)			/* nothing to convert */
+	if (bloomfam_utf8_is_plain() || !bloomfam_utf8_exists())
 		return bf_hash_bytes(str, len);
-	hash = bf_hash_bytes(utf8, strlen(utf8));
-	pfree(utf8);
+	utf8 = bloomfam_utf8_from_server(str, len, &utf8_len);
+	hash = bf_hash_bytes(utf8, utf8_len);
+	if (utf8 != str)
+		pfree(utf8);
 	return hash;
 }
 
-uint64
-bloomfam_hash_string(const char *str, int len)
-{
-	return encoding_is_plain() ? bf_hash_bytes(str, len) : hash_converted(str, len);
-}
-
+/* text and varchar, unless the bytes are hashed as they are */
 static uint64
-key_text_converted(BloomfamHasher *hasher, Datum key)
+key_text(BloomfamHasher *hasher, Datum key)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
-	uint64		hash = hash_converted(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+	uint64		hash = hash_string(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 
 	free_copy(value, key);
 	return hash;
@@ -59,7 +59,7 @@ key_bpchar(BloomfamHasher *hasher, Datum key)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
 	char	   *str = VARDATA_ANY(value);
-	uint64		hash = bloomfam_hash_string(str, bpchartruelen(str, VARSIZE_ANY_EXHDR(value)));
+	uint64		hash = hash_string(str, bpchartruelen(str, VARSIZE_ANY_EXHDR(value)));
 
 	free_copy(value, key);
 	return hash;
@@ -71,7 +71,7 @@ key_cstring(BloomfamHasher *hasher, Datum key)
 {
 	const char *str = DatumGetPointer(key);
 
-	return bloomfam_hash_string(str, (int) strlen(str));
+	return hash_string(str, (int) strlen(str));
 }
 
 /* name and unknown; name's own hash function does not look at the collation, though its = does. */
@@ -131,8 +131,9 @@ bloomfam_text_hasher(Oid type, Oid collation)
 		else if (type == BPCHAROID)
 			hasher->hash = key_bpchar;
 		else
-			hasher->hash = encoding_is_plain() ? bloomfam_hash_varlena : key_text_converted;
-		bloomfam_family_set(hasher, "text");
+			hasher->hash = bloomfam_utf8_is_plain() ? bloomfam_hash_varlena : key_text;
+		bloomfam_family_set(hasher, bloomfam_utf8_exists() ? "text"
+							: psprintf("text@%s", GetDatabaseEncodingName()));
 		return hasher;
 	}
 

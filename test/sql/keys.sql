@@ -282,6 +282,21 @@ SELECT family_of('twin', 'a'), bloom_key('a'::twin) = bloom_key('a'::text) AS sa
 CREATE FUNCTION twin_eq(twin, twin) RETURNS bool AS $$ SELECT lower($1::text) = lower($2::text) $$ LANGUAGE sql IMMUTABLE STRICT;
 CREATE OPERATOR = (LEFTARG = twin, RIGHTARG = twin, FUNCTION = twin_eq);
 SELECT bloom_key('a'::twin);
+SET search_path = public;
+SELECT bloom_key('a'::keys.twin);
+SET search_path = keys, public;
+-- What others have in schemas of theirs, which the search path does not have, is no concern of a type's.
+CREATE SCHEMA keys_elsewhere;
+CREATE FUNCTION keys_elsewhere.same(regclass, regclass) RETURNS bool AS 'SELECT true' LANGUAGE sql;
+CREATE OPERATOR keys_elsewhere.= (LEFTARG = regclass, RIGHTARG = regclass, FUNCTION = keys_elsewhere.same);
+SELECT bloom_key('pg_class'::regclass) = bloom_key('pg_class'::regclass::oid) AS same, bloom_agg(ARRAY['pg_class'::regclass]) IS NOT NULL AS nested;
+SET search_path = keys, public, keys_elsewhere;
+SELECT 'pg_class'::regclass = 'pg_type'::regclass AS equal;
+SELECT bloom_key('pg_class'::regclass);
+SET search_path = keys, public;
+SET client_min_messages = warning;
+DROP SCHEMA keys_elsewhere CASCADE;
+RESET client_min_messages;
 DROP CAST (twin AS text);
 CREATE FUNCTION twin_hash(twin) RETURNS int AS $$ SELECT hashtext(lower($1::text)) $$ LANGUAGE sql IMMUTABLE STRICT;
 CREATE OPERATOR CLASS twin_ops DEFAULT FOR TYPE twin USING hash AS OPERATOR 1 =, FUNCTION 1 twin_hash(twin);
