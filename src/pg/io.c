@@ -4,17 +4,22 @@
  *	  Ways in and out of the type bloomfilter: text, binary, bytea.
  *
  * Every way in reads the whole value and checks it, checksum included; nothing else does, later.
- * The text form is bytea's hex form, whatever bytea_output says.
+ * All kinds come in, states of aggregates (kind "partial") among them: between the nodes of an
+ * engine that splits aggregates they travel as any value does, and a way in cannot tell whose
+ * they are.  What they are good for is decided where a value is opened (datum.h).  The text form is bytea's hex form, whatever bytea_output says.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "core/bf_format.h"
 #include "pg/compat.h"
+#include "pg/io.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_in);
 PG_FUNCTION_INFO_V1(bloomfam_out);
@@ -22,6 +27,26 @@ PG_FUNCTION_INFO_V1(bloomfam_recv);
 PG_FUNCTION_INFO_V1(bloomfam_send);
 PG_FUNCTION_INFO_V1(bloomfam_from_bytea);
 PG_FUNCTION_INFO_V1(bloomfam_to_bytea);
+
+/* What cannot be it for its size or alignment is told without loading a function. */
+bool
+bloomfam_is_filter_type(Oid type)
+{
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Oid			input;
+	Oid			ioparam;
+	FmgrInfo	finfo;
+
+	type = getBaseType(type);
+	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+	if (typlen != -1 || typalign != TYPALIGN_DOUBLE || get_typtype(type) != TYPTYPE_BASE)
+		return false;
+	getTypeInputInfo(type, &input, &ioparam);
+	fmgr_info(input, &finfo);
+	return finfo.fn_addr == bloomfam_in;
+}
 
 /* Returns NULL if the bytes are a filter, else the reason why they are not. */
 static const char *

@@ -31,12 +31,14 @@
 #include "nodes/supportnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "pg/datum.h"
 #include "pg/env.h"
 #include "pg/hasher.h"
+#include "pg/io.h"
 #include "pg/literal.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_add_support);
@@ -85,6 +87,21 @@ typedef struct FilterEstimate
 } FilterEstimate;
 
 /*
+ * The filter and the key among the two arguments of a probe; false if it is something else: the
+ * functions below may be attached to operators and functions of any types, with any number of
+ * arguments, so a datum is looked into only where its type says what it is.
+ */
+static bool
+probe_args(List *args, int filter_arg, Node **filter, Node **key)
+{
+	if (list_length(args) != 2)
+		return false;
+	*filter = list_nth(args, filter_arg);
+	*key = list_nth(args, 1 - filter_arg);
+	return bloomfam_is_filter_type(exprType(*filter));
+}
+
+/*
  * bloom_add_support(internal) -> internal: strict, immutable; of bloom_add and bloom_remove.
  *
  * In PL/pgSQL's f := bloom_add(f, key) the variable may be changed in place: both functions
@@ -100,10 +117,10 @@ bloomfam_add_support(PG_FUNCTION_ARGS)
 	if (IsA(request, SupportRequestModifyInPlace))
 	{
 		SupportRequestModifyInPlace *modify = (SupportRequestModifyInPlace *) request;
-		Param	   *param = linitial(modify->args);
+		Param	   *param = list_length(modify->args) == 2 ? linitial(modify->args) : NULL;
 
-		if (IsA(param, Param) && param->paramkind == PARAM_EXTERN &&
-			param->paramid == modify->paramid)
+		if (param != NULL && IsA(param, Param) && param->paramkind == PARAM_EXTERN &&
+			param->paramid == modify->paramid && bloomfam_is_filter_type(param->paramtype))
 			result = (Node *) param;
 	}
 #endif
@@ -155,7 +172,13 @@ estimate_filter(PlannerInfo *root, Node *filter, FilterEstimate *estimate)
 
 		if (value->constisnull)
 			return false;
-		bloomfam_view_open(value->constvalue, &estimate->view);
+
+		/* a state in its place is an error when the probe runs, if it does */
+		if (!bloomfam_is_filter_type(value->consttype))
+			return true;
+		bloomfam_state_open(value->constvalue, &estimate->view);
+		if (estimate->view.head.kind->id == BF_KIND_PARTIAL)
+			return true;
 		estimate->known = true;
 		if (estimate->view.head.payload_len <= MAX_BYTES_READ)
 		{
@@ -175,6 +198,22 @@ estimate_filter(PlannerInfo *root, Node *filter, FilterEstimate *estimate)
 	else if (IsA(filter, Param) && root != NULL)
 		estimate->keys = rows_aggregated(root, (Param *) filter);
 	return true;
+}
+
+/*
+ * Gets values of a column's statistics, which must be of the type that its keys are hashed as:
+ * what is gathered of a column of a user's type may be anything.
+ */
+static bool
+get_keys_slot(AttStatsSlot *slot, const VariableStatData *column, int kind, int flags)
+{
+	if (!get_attstatsslot(slot, column->statsTuple, kind, InvalidOid, flags))
+		return false;
+	if (slot->nvalues > 0 && (slot->valuetype == column->vartype ||
+							  IsBinaryCoercible(slot->valuetype, column->vartype)))
+		return true;
+	free_attstatsslot(slot);
+	return false;
 }
 
 static inline bool
@@ -314,15 +353,14 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
 
 			hasher->probing = true;
 			bloomfam_hasher_fit(hasher, &filter->view.head);
-			if (get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_MCV, InvalidOid,
-								 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
+			if (get_keys_slot(&slot, column, STATISTIC_KIND_MCV,
+							  ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
 			{
 				ncommon = slot.nvalues;
 				ncommon_hit = count_hits(filter, hasher, &slot, &common, &common_hit);
 				free_attstatsslot(&slot);
 			}
-			if (get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_HISTOGRAM, InvalidOid,
-								 ATTSTATSSLOT_VALUES))
+			if (get_keys_slot(&slot, column, STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES))
 			{
 				double		unused;
 				double		hits = count_hits(filter, hasher, &slot, &unused, &unused);
@@ -381,9 +419,12 @@ operator_sel(FunctionCallInfo fcinfo, int filter_arg)
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
 	Oid			operator = PG_GETARG_OID(1);
 	List	   *args = (List *) PG_GETARG_POINTER(2);
+	Node	   *filter;
+	Node	   *key;
 
-	PG_RETURN_FLOAT8(probe_selectivity(root, list_nth(args, filter_arg),
-									   list_nth(args, 1 - filter_arg), PG_GETARG_INT32(3),
+	if (!probe_args(args, filter_arg, &filter, &key))
+		PG_RETURN_FLOAT8(DEFAULT_SELECTIVITY);
+	PG_RETURN_FLOAT8(probe_selectivity(root, filter, key, PG_GETARG_INT32(3),
 									   get_opcode(operator), PG_GET_COLLATION()));
 }
 
@@ -419,7 +460,8 @@ probe_cost(Node *filter)
 		return cpu_operator_cost;
 	if (contain_var_clause(filter))
 		factor = PROBE_COST_STORED;
-	else if (IsA(filter, Const) && !((Const *) filter)->constisnull)
+	else if (IsA(filter, Const) && !((Const *) filter)->constisnull &&
+			 bloomfam_is_filter_type(((Const *) filter)->consttype))
 	{
 		Size		size = VARSIZE_ANY(DatumGetPointer(((Const *) filter)->constvalue));
 
@@ -439,15 +481,18 @@ probe_support(FunctionCallInfo fcinfo, int filter_arg)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	Node	   *result = NULL;
+	Node	   *filter;
+	Node	   *key;
 
 	if (IsA(request, SupportRequestSelectivity))
 	{
 		SupportRequestSelectivity *want = (SupportRequestSelectivity *) request;
 
+		if (!probe_args(want->args, filter_arg, &filter, &key))
+			PG_RETURN_POINTER(NULL);
 		want->selectivity =
 			want->is_join ? DEFAULT_STORED_SELECTIVITY
-						  : probe_selectivity(want->root, list_nth(want->args, filter_arg),
-											  list_nth(want->args, 1 - filter_arg), want->varRelid,
+						  : probe_selectivity(want->root, filter, key, want->varRelid,
 											  want->funcid, want->inputcollid);
 		result = request;
 	}
@@ -460,8 +505,10 @@ probe_support(FunctionCallInfo fcinfo, int filter_arg)
 			args = ((FuncExpr *) want->node)->args;
 		else if (want->node != NULL && IsA(want->node, OpExpr))
 			args = ((OpExpr *) want->node)->args;
+		if (args != NIL && !probe_args(args, filter_arg, &filter, &key))
+			PG_RETURN_POINTER(NULL);
 		want->startup = 0;
-		want->per_tuple = probe_cost(args != NIL ? list_nth(args, filter_arg) : NULL);
+		want->per_tuple = probe_cost(args != NIL ? filter : NULL);
 		result = request;
 	}
 	PG_RETURN_POINTER(result);
