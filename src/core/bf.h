@@ -297,7 +297,8 @@ struct BfKind
 	 * next one is certainly not there, which changes nothing.  A key that was never added, but
 	 * may be contained, must not be removed: that takes others away.  NULL without BF_CAN_REMOVE.
 	 */
-	size_t		(*remove) (const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n);
+	size_t		(*remove) (const BfHeader *head, uint8_t *payload, const uint64_t *hashes,
+						   size_t n);
 
 	/*
 	 * How often the hash was added and not removed, or more; UINT64_MAX if that is not known any
@@ -320,9 +321,11 @@ struct BfKind
 	 */
 	bool		(*is_packed) (const BfHeader *head);
 	void		(*loosen_plan) (const BfHeader *packed, BfHeader *loose);
-	void		(*loosen) (const BfEnv *env, const BfHeader *loose, uint8_t *out, const BfView *packed);
+	void		(*loosen) (const BfEnv *env, const BfHeader *loose, uint8_t *out,
+						   const BfView *packed);
 	void		(*pack_plan) (const BfEnv *env, const BfView *loose, BfHeader *packed);
-	void		(*pack) (const BfEnv *env, const BfHeader *packed, uint8_t *out, const BfView *loose);
+	void		(*pack) (const BfEnv *env, const BfHeader *packed, uint8_t *out,
+						 const BfView *loose);
 
 	/*
 	 * Reads off the payload what can be known, as if the filter had first been folded by the
@@ -345,7 +348,8 @@ struct BfKind
 	 * intersection among filters of one size.  NULL without BF_CAN_UNION, BF_CAN_INTERSECT.
 	 */
 	void		(*unite) (const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
-	void		(*intersect) (const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
+	void		(*intersect) (const BfEnv *env, const BfHeader *head, uint8_t *out,
+							  const BfView *view);
 
 	/*
 	 * Fills the header, which comes as the view's, of the smallest filter that this one can be

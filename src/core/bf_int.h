@@ -133,7 +133,4 @@ extern void bf_counting_portable_loosen(uint8_t *out, const BfView *packed);
 /* For tests: a ribbon filter's probe without the processor's instruction for counting bits. */
 extern BfProbe bf_ribbon_scalar_twin(void);
 
-/* For tests: all is done as if the processor had no AVX-512. */
-extern bool bf_wide_off;
-
 #endif							/* BF_INT_H */

@@ -5,10 +5,10 @@
  *	  in Thrift's compact protocol.
  *
  *		15 <length of the bitset: zigzag varint>	field 1, i32: numBytes
- *		1c 1c 00 00									field 2, union: algorithm, its field 1: BLOCK, empty
- *		1c 1c 00 00									field 3, union: hash, its field 1: XXHASH, empty
- *		1c 1c 00 00									field 4, union: compression, its field 1: UNCOMPRESSED, empty
- *		00											end
+ *		1c 1c 00 00								field 2, union: algorithm, field 1: BLOCK
+ *		1c 1c 00 00								field 3, union: hash, field 1: XXHASH
+ *		1c 1c 00 00								field 4, union: compression, field 1: UNCOMPRESSED
+ *		00										end
  *
  * That is how all known writers have it.  A field's number may also be written out (05 02 ... for
  * 15 ...), and the order is free.

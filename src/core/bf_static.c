@@ -14,8 +14,6 @@
 /* Hashes read from the source at a time. */
 #define CHUNK	((uint64_t) 1 << 16)
 
-bool		bf_wide_off = false;
-
 /* What becomes of a shard's stragglers takes so many bytes. */
 static uint64_t
 list_len(unsigned width, uint32_t stragglers, bool with_table)
@@ -284,10 +282,11 @@ bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink
 static bool
 find_list(const BfView *view, const BfShard *shard, const uint8_t **list, unsigned *bits)
 {
-	uint64_t len =
-		list_len(view->head.param[BF_STATIC_WIDTH], shard->stragglers, shard->geometry != 0);
+	unsigned	width = view->head.param[BF_STATIC_WIDTH];
+	bool		with_table = shard->geometry != 0;
+	uint64_t	len = list_len(width, shard->stragglers, with_table);
 
-	*bits = bf_static_list_bits(view->head.param[BF_STATIC_WIDTH], shard->stragglers, shard->geometry != 0);
+	*bits = bf_static_list_bits(width, shard->stragglers, with_table);
 	*list = shard->table - BF_MIN(len, shard->before);
 	return len <= shard->before;
 }

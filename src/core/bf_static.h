@@ -3,43 +3,48 @@
  * bf_static.h
  *	  Private to the core: the frame of the kinds that are built at once, from all their keys.
  *
- * Such a kind solves a system of equations, one a key, whose solution is its table.  To bound
- * what that needs beside the filter, and to stay within the caches, keys are cut into *shards*
- * that are solved one by one.  With o = bf_order(h):
+ * Such a kind sets up an equation for each key and solves all of them; the solution is its table.
+ * To bound the memory that this takes beside the filter, and to stay within the processor's caches,
+ * the keys are divided into *shards*, which are solved one after the other.  With o = bf_order(h):
  *
  *		shard = floor(o * shards / 2^64)
- *		place = o * shards mod 2^64
+ *		place = o * shards mod 2^64			where the key is within its shard
  *
- * Hashes come in the order of o, hence shard by shard, and within a shard in the order of their
- * places, which are as even as the hashes. Where a kind's first position is floor(place * cells /
- * 2^64), keys come sorted by position, and nothing has to be sorted.  Whatever else a kind needs
- * of a key comes from bf_static_mix(h).
+ * A builder gets the hashes in the order of o, therefore shard by shard, and within a shard in the
+ * order of their places, which are spread as evenly as the hashes.  If a kind's first position is
+ * floor(place * cells / 2^64), then its keys come sorted by that position without any sorting.
+ * Whatever else a kind wants to know of a key comes from bf_static_mix(h).
  *
- * A solver may give keys up, and no build fails or starts again for that.  These *stragglers* are
- * listed beside the table by the high bits of their places, as many as make the list's own false
- * positives rare:
+ * A solver may give up some keys, so that no build ever fails or starts again.  These *stragglers*
+ * are listed beside the table: of each, the high bits of its place, as many as keep the false
+ * positives of the list rare:
  *
- *		bits = min(57, w + 10 + ceil(log2(stragglers)))		beside a table: adds 2^-10 of its FPR,
- *		2^-w bits = min(57, w + ceil(log2(stragglers)))			where the list is all there is:
- *		its FPR is at most 2^-w
+ *		bits = min(57, w + 10 + ceil(log2(stragglers)))
+ *				beside a table: the list adds 2^-10 of the table's FPR, which is 2^-w
+ *		bits = min(57, w + ceil(log2(stragglers)))
+ *				if there is no table: the list's FPR is at most 2^-w
  *
- * A shard is such a list alone where that takes no more space than what the solver made of it:
- * few keys (some tens), or crafted hashes, of which nearly all are stragglers.  Shards that got
- * far more keys than chance can give them are not even tried.
+ * A shard is such a list alone, without a table, where that takes no more space: if it has few keys
+ * (some tens), or if hashes were crafted so that nearly all keys are stragglers.  Shards that have
+ * far more keys than chance can give them are not even given to the solver.
  *
- *		payload		directory, shards, 8 zero bytes (so that 8 bytes can be loaded anywhere in a table)
- *		directory	for each shard: u64 where its table begins, u32 the table's geometry (0: no table), u32 number of stragglers
- *		shard		the list: stragglers * bits, packed, ascending, zeros up to a whole byte;
- *					the gate, if there is a table: 2 bytes a straggler, in which bit floor(place *
- *					bits / 2^64) is set for each, so that other keys seldom search the list; the
+ *		payload		directory, shards, 8 zero bytes, so that 8 bytes can be loaded anywhere in a
  *					table
+ *		directory	16 bytes for each shard: u64 where its table begins, u32 the geometry of the
+ *					table (0: no table), u32 number of stragglers
+ *		shard		the list: stragglers * bits, packed, ascending, zeros up to a whole byte;
+ *					the gate, if there is a table: 2 bytes a straggler, a bitmap in which bit
+ *					floor(place * gate bits / 2^64) is set for each, so that few other keys have to
+ *					be searched in the list;
+ *					the table
  *
- *		param[0]	w, 1 to 32: the FPR of a table is 2^-w, or a little more where a kind has fractions of a bit
+ *		param[0]	w, 1 to 32: the FPR of a table is 2^-w, or a little more if the kind has
+ *					fractions of a bit
  *		param[1,2]	the kind's own
  *		param[3]	number of shards; 0 if there are no keys
  *
- * Unlike bf_cell(h, n), which other kinds use, all this is a fixed permutation of the hash: no
- * seed, so that one hash serves all filters.
+ * Shard, place and mix are fixed permutations of the hash.  There is no seed, so that one hash of a
+ * key serves all filters.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,13 +55,16 @@
 #include "bf_int.h"
 
 /*
- * Keys in a shard, at the most, on average: some 50 MB of memory for building, 75 for a ribbon,
- * most of which lies idle while a few neighbouring MB are worked on. Shards of half that size
- * cost binary_fuse 0.6 % more space, and are built no faster.
+ * How many keys a shard has on average, at most.  Building one takes some 50 MB of memory, 75 for a
+ * ribbon, of which only a few neighbouring MB are worked on at a time.  Shards of half that size
+ * would cost binary_fuse 0.6 % more space, and would be built no faster.
  */
 #define BF_SHARD_KEYS		((uint64_t) 1 << 21)
 
-/* ... and at the most: chance stays below this by more than 100 standard deviations. */
+/*
+ * How many keys a shard that is solved can have.  By chance a shard stays below this by more than
+ * 100 standard deviations.
+ */
 #define BF_SHARD_MAX_KEYS	(BF_SHARD_KEYS + BF_SHARD_KEYS / 8)
 
 #define BF_STATIC_WIDTH		0	/* param[] */
@@ -78,8 +86,8 @@ bf_static_place(uint64_t hash, uint64_t shards)
 #define BF_MIX_MULTIPLIER	UINT64_C(0xd6e8feb86659fd93)
 
 /*
- * 64 bits that have nothing to do with the shard or the place: a bijection that no multiplication
- * undoes.
+ * 64 bits that are independent of the shard and of the place.  A bijection; its shifts make sure
+ * that no later multiplication cancels the one here.
  */
 static inline uint64_t
 bf_static_mix(uint64_t hash)
@@ -90,7 +98,7 @@ bf_static_mix(uint64_t hash)
 
 /* ---- packed integers of 1 to 57 bits ---- */
 
-/* Reads 8 bytes from where the i-th begins. */
+/* The i-th integer.  Loads 8 bytes from where it begins. */
 static inline uint64_t
 bf_packed_get(const uint8_t *cells, uint64_t i, unsigned width)
 {
@@ -99,7 +107,7 @@ bf_packed_get(const uint8_t *cells, uint64_t i, unsigned width)
 	return (bf_load64(cells + (bit >> 3)) >> (bit & 7)) & ((UINT64_C(1) << width) - 1);
 }
 
-/* Sets one that is zero. */
+/* Sets the i-th integer, which is zero, to value. */
 static inline void
 bf_packed_put(uint8_t *cells, uint64_t i, unsigned width, uint64_t value)
 {
@@ -109,7 +117,7 @@ bf_packed_put(uint8_t *cells, uint64_t i, unsigned width, uint64_t value)
 	bf_store64(p, bf_load64(p) | value << (bit & 7));
 }
 
-/* Bytes of so many. */
+/* The bytes that n of them take. */
 static inline uint64_t
 bf_packed_len(uint64_t n, unsigned width)
 {
@@ -126,23 +134,23 @@ bf_packed_padding_ok(const uint8_t *cells, uint64_t n, unsigned width)
 /* ---- probing ---- */
 
 /*
- * A key's shard, as the directory has it: what is read here may be wrong, and yet reads nothing
- * outside of the payload.
+ * A key's shard, as its entry in the directory has it.  The entry is not trusted: whatever it says,
+ * these fields lead to nothing outside of the payload.
  */
 typedef struct BfShard
 {
 	const uint8_t *table;		/* within the payload */
-	uint64_t	before;			/* bytes of payload before it */
-	uint64_t	after;			/* bytes from it on, without the padding: the table's length must
-								 * not exceed this */
+	uint64_t	before;			/* bytes of payload before the table */
+	uint64_t	after;			/* bytes of payload from the table on, without the padding: its
+								 * length must not exceed this */
 	uint64_t	place;			/* of the key */
 	uint32_t	geometry;		/* 0: no table */
 	uint32_t	stragglers;
 } BfShard;
 
 /*
- * The number of a key's shard, and its place there.  param[BF_STATIC_SHARDS] is not 0, which a
- * prober must have seen to.
+ * The number of a key's shard, and its place there.  The filter has shards, that is
+ * param[BF_STATIC_SHARDS] is not 0.
  */
 static inline uint64_t
 bf_static_locate(const BfView *view, uint64_t hash, uint64_t *place)
@@ -155,7 +163,7 @@ bf_static_locate(const BfView *view, uint64_t hash, uint64_t *place)
 }
 
 /*
- * Reads the directory's entry of a shard, all but the place.  The header has passed
+ * Reads a shard's entry in the directory; sets all but the place.  The header has passed
  * bf_static_check().
  */
 static inline void
@@ -171,17 +179,17 @@ bf_static_open(const BfView *view, uint64_t number, BfShard *shard)
 	shard->stragglers = bf_load32(entry + 12);
 }
 
-/* Finds a key's shard: both of these. */
+/* Finds a key's shard, and its place there. */
 static inline void
 bf_static_find(const BfView *view, uint64_t hash, BfShard *shard)
 {
 	bf_static_open(view, bf_static_locate(view, hash, &shard->place), shard);
 }
 
-/* bf_static_listed's other half: searches the list. */
+/* The search of bf_static_listed(), which is not inlined. */
 extern bool bf_static_search(const BfView *view, const BfShard *shard);
 
-/* How many bits of its place tell a straggler. */
+/* How many high bits of a straggler's place are listed; see above. */
 static inline unsigned
 bf_static_list_bits(unsigned width, uint32_t stragglers, bool with_table)
 {
@@ -192,7 +200,7 @@ bf_static_list_bits(unsigned width, uint32_t stragglers, bool with_table)
 }
 
 /*
- * Is the key a straggler?  To be asked if the table says no, or there is none.
+ * Is the key in the list?  To be asked if the table does not contain it, or if there is no table.
  */
 static inline bool
 bf_static_listed(const BfView *view, const BfShard *shard)
@@ -211,79 +219,79 @@ bf_static_listed(const BfView *view, const BfShard *shard)
 	return bf_static_search(view, shard);
 }
 
-/* ---- what a kind of this frame is ---- */
+/* ---- what a kind provides ---- */
 
-/* A shard to be solved. */
+/* A shard that is being built. */
 typedef struct BfShardBuild
 {
 	const BfHeader *head;
 	const uint64_t *hashes;		/* distinct, in ascending order of their places */
 	uint32_t	n;				/* 1 to BF_SHARD_MAX_KEYS */
 	uint32_t	shards;			/* for bf_static_place() */
-	void	   *scratch;		/* scratch_len() bytes, aligned for any type, as the last shard
-								 * left them */
+	void	   *scratch;		/* scratch_len() bytes, aligned for any type, with what the shard
+								 * before has left there */
 
-	/* what comes out */
-	uint8_t    *straggler;		/* n bytes, zeroed: set to 1 for each key that was given up */
+	/* set by the solver */
+	uint8_t    *straggler;		/* n bytes, zeroed: set to 1 for each key that it gives up */
 	uint32_t	geometry;		/* not 0 */
 	uint8_t    *table;			/* max_table_len() + 8 bytes, zeroed */
-	uint64_t	table_len;		/* bytes that are used of it; those after are zero */
+	uint64_t	table_len;		/* how many of these bytes are used; the others stay zero */
 } BfShardBuild;
 
 typedef struct BfStaticKind
 {
 	/*
-	 * Bytes of scratch, and of table, that any shard of 1 to n keys needs.  Whole number, no
-	 * overflow up to BF_SHARD_MAX_KEYS.
+	 * How many bytes of scratch, and of table, a shard of 1 to n keys needs at most.  n is at most
+	 * BF_SHARD_MAX_KEYS, for which nothing may overflow.
 	 */
 	uint64_t	(*scratch_len) (const BfHeader *head, uint32_t n);
 	uint64_t	(*max_table_len) (const BfHeader *head, uint32_t n);
 
-	/* Makes the table of a shard.  The bytes that come out follow from what goes in alone. */
+	/* Builds the table of a shard.  The same keys give the same bytes. */
 	void		(*solve) (const BfEnv *env, BfShardBuild *build);
 
 	/*
-	 * Fills in the length of a table, which is at most avail, and looks at what the kind can know
-	 * of it, padding included: NULL, or what is wrong.  8 bytes after avail can be read.
+	 * Checks a table of which the geometry is known, padding included, and sets its length, which
+	 * is at most avail.  Returns NULL, or what is wrong.  8 bytes after avail can be read.
 	 */
 	const char	*(*validate) (const BfHeader *head, uint32_t geometry, const uint8_t *table,
 							uint64_t avail, uint64_t *len);
 } BfStaticKind;
 
-/* BfKind.prober's answer where there are no shards. */
+/* The probe of a filter without shards: contains nothing. */
 extern bool bf_static_probe_none(const BfView *view, uint64_t hash);
 
-/* The least w for fpr, which is at least 2^-32. */
+/* The least w with 2^-w at most fpr, which is at least 2^-32. */
 extern unsigned bf_static_width(double fpr);
 
 /*
- * BfKind.build.  If param[BF_STATIC_SHARDS] is not 0 on entry, it is the number of shards
- * (tests).
+ * BfKind.build.  Tests set param[BF_STATIC_SHARDS] before, to choose the number of shards; 0 leaves
+ * the choice to the function.
  */
 extern BfStatus bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink,
 								const BfStaticKind *kind);
 
 /*
- * BfKind.size: table_len(param, n) is the length of a table of n keys, about.
+ * BfKind.size, for a kind whose table of n keys has about table_len(param, n) bytes.
  */
 extern uint64_t bf_static_size(const BfDesign *design, uint64_t keys,
 							   uint64_t (*table_len)(const uint32_t *param, uint64_t n));
 
-/* BfKind.check: all that concerns the frame, param[0] and param[3]. */
+/* BfKind.check for what belongs to the frame: param[0], param[3] and the length. */
 extern const char *bf_static_check(const BfHeader *head);
 
 /* BfKind.validate. */
 extern const char *bf_static_validate(const BfView *view, const BfStaticKind *kind);
 
 /*
- * BfKind.stats, but for hashes, which the kind fills in.  table_fpr(head, geometry) is the FPR of
- * a table, whatever the geometry says.
+ * BfKind.stats, except for hashes, which the kind sets.  table_fpr(head, geometry) is the FPR of a
+ * table, and must be defined for any geometry.
  */
 extern void bf_static_stats(const BfEnv *env, const BfView *view,
 							double (*table_fpr)(const BfHeader *head, uint32_t geometry),
 							BfStats *stats);
 
-/* 2^-w, for that. */
+/* 2^-w, as the table_fpr of kinds without fractions of a bit. */
 extern double bf_static_fpr(const BfHeader *head, uint32_t geometry);
 
 #endif							/* BF_STATIC_H */

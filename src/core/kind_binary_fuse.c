@@ -39,6 +39,7 @@
  */
 #include "bf_int.h"
 
+#include "bf_lookup.h"
 #include "bf_peel.h"
 
 #define ARITY			1		/* param[] */
@@ -115,7 +116,7 @@ fuse_size(const BfDesign *design, uint64_t keys)
 static const char *
 fuse_check(const BfHeader *head)
 {
-	if (head->param[ARITY] < 3 || head->param[ARITY] > BF_PEEL_MAX_ARITY)
+	if (head->param[ARITY] < 3 || head->param[ARITY] > BF_GRAPH_MAX_ARITY)
 		return "the number of positions is out of range";
 	if (head->param[2] != 0)
 		return "reserved fields of the header are not zero";
@@ -174,7 +175,7 @@ fuse_validate_table(const BfHeader *head, uint32_t geometry, const uint8_t *tabl
 
 	fuse_graph(head, geometry, &graph);
 	*len = bf_packed_len(bf_graph_cells(&graph), width);
-	if (graph.lg > BF_PEEL_MAX_LG || graph.len == 0 || *len > avail)
+	if (graph.lg > BF_GRAPH_MAX_LG || graph.len == 0 || *len > avail)
 		return "the geometry of a table is out of range";
 	if (!bf_packed_padding_ok(table, bf_graph_cells(&graph), width))
 		return "the padding of a table is not zero";
@@ -232,7 +233,7 @@ fuse_prober(const BfView *view)
 static void
 fuse_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
-	bf_peel_probe_many(view, hashes, n, result, fuse_graph);
+	bf_lookup_probe_many(view, hashes, n, result, fuse_graph);
 }
 
 static void

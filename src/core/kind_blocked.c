@@ -31,10 +31,6 @@
 
 #include <math.h>
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define HAVE_AVX2_KERNEL
-#endif
-
 #define BLOCK_BYTES		(BF_BLOCK_BITS / 8)
 #define BIT_SHIFT		(32 - 9)	/* 2^9 bits in a block */
 
@@ -119,7 +115,7 @@ blocked_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *a
 	return test_bits_scalar(fetch(arg, offset, BLOCK_BYTES), (uint32_t) hash, head->param[0]);
 }
 
-#ifdef HAVE_AVX2_KERNEL
+#ifdef BF_HAVE_AVX2
 
 /* k ones, then zeros, starting at lane 8 - k */
 static const uint32_t lane_ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -133,8 +129,8 @@ __attribute__((target("avx2")))
 static inline bool
 test_eight(const uint8_t *block, uint32_t x, unsigned first, __m256i ones)
 {
-	__m256i		product = _mm256_mullo_epi32(_mm256_set1_epi32((int) x),
-											 _mm256_load_si256((const __m256i *) (multiplier + first)));
+	__m256i		multipliers = _mm256_load_si256((const __m256i *) (multiplier + first));
+	__m256i		product = _mm256_mullo_epi32(_mm256_set1_epi32((int) x), multipliers);
 	__m256i		word = _mm256_srli_epi32(product, 28);
 	__m256i		bit = _mm256_srli_epi32(_mm256_slli_epi32(product, 4), 27);
 	__m256i low = _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *) block), word);
@@ -182,13 +178,13 @@ probe_avx2_many(const BfView *view, uint64_t hash)
 	return test_bits_avx2_many(block_of(view, hash), (uint32_t) hash, view->head.param[0]);
 }
 
-#endif							/* HAVE_AVX2_KERNEL */
+#endif							/* BF_HAVE_AVX2 */
 
 static BfProbe
 blocked_prober(const BfView *view)
 {
-#ifdef HAVE_AVX2_KERNEL
-	if (__builtin_cpu_supports("avx2"))
+#ifdef BF_HAVE_AVX2
+	if (bf_have_avx2())
 		return view->head.param[0] <= 8 ? probe_avx2 : probe_avx2_many;
 #endif
 	(void) view;
@@ -202,7 +198,7 @@ bf_blocked_scalar_twin(void)
 	return probe_scalar;
 }
 
-#ifdef HAVE_AVX2_KERNEL
+#ifdef BF_HAVE_AVX2
 
 __attribute__((target("avx2")))
 static void
@@ -219,8 +215,8 @@ probe_many_avx2(const BfView *view, const uint64_t *hashes, size_t n, bool *resu
 static void
 blocked_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
-#ifdef HAVE_AVX2_KERNEL
-	if (__builtin_cpu_supports("avx2"))
+#ifdef BF_HAVE_AVX2
+	if (bf_have_avx2())
 	{
 		probe_many_avx2(view, hashes, n, result);
 		return;
@@ -243,7 +239,7 @@ set_bits_scalar(uint8_t *block, uint32_t x, unsigned k)
 	}
 }
 
-#ifdef HAVE_AVX2_KERNEL
+#ifdef BF_HAVE_AVX2
 
 /* The same with the positions computed eight at a time. */
 __attribute__((target("avx2")))
@@ -306,7 +302,7 @@ add_wide(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t 
 
 #endif
 
-#ifdef HAVE_AVX2_KERNEL
+#ifdef BF_HAVE_AVX2
 
 __attribute__((target("avx2")))
 static size_t
@@ -324,8 +320,8 @@ blocked_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size
 	if (bf_have_wide())
 		return add_wide(head, payload, hashes, n);
 #endif
-#ifdef HAVE_AVX2_KERNEL
-	if (__builtin_cpu_supports("avx2"))
+#ifdef BF_HAVE_AVX2
+	if (bf_have_avx2())
 		return add_avx2(head, payload, hashes, n);
 #endif
 	return bf_blocks_add(head, payload, hashes, n, block_offset, set_bits_scalar);

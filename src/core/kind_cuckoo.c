@@ -7,7 +7,7 @@
  * computed from the other one and the tag, so that a tag can be moved to make room although its
  * key is not known:
  *
- *		left = floor(h * pairs / 2^64)			bits 63..37 decide, as there are fewer than 2^27 pairs
+ *		left = floor(h * pairs / 2^64)			bits 63..37 decide: pairs is less than 2^27
  *		tag = 1 + floor(x * (2^f - 1) / 2^32)	x = bits 31..0 of h; 0 marks an empty slot
  *		right = left + shift(tag) modulo pairs
  *
@@ -659,7 +659,8 @@ const BfKind bf_kind_cuckoo = {
 	.min_fpr = 2e-9, /* 32 bits at the highest load */
 	.better_kind = "standard",
 	.advice =
-		"Cuckoo filters can neither be combined nor folded: build the filter of all keys, or use kind \"counting\".",
+		"Cuckoo filters can neither be combined nor folded: build the filter of all keys, or use "
+		"kind \"counting\".",
 	.when = "keys come and go",
 	.design = cuckoo_design,
 	.size = cuckoo_size,

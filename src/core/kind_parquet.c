@@ -32,12 +32,8 @@
 
 #include "bf_blocks.h"
 #include "bf_cells.h"
+#include "bf_cpu.h"
 #include "bf_math.h"
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#define HAVE_AVX2_KERNEL
-#endif
 
 #define BLOCK_BYTES		(BF_SPLIT_BITS / 8)
 #define BIT_SHIFT		(32 - 5)	/* 2^5 bits in a word */
@@ -140,7 +136,7 @@ set_bits_scalar(uint8_t *block, uint32_t x, unsigned k)
 																 << ((x * salt[i]) >> BIT_SHIFT));
 }
 
-#ifdef HAVE_AVX2_KERNEL
+#ifdef BF_HAVE_AVX2
 
 /* A key's bit in each word. */
 __attribute__((target("avx2")))
@@ -192,13 +188,13 @@ add_avx2(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t 
 	return bf_blocks_add(head, payload, hashes, n, block_offset, set_bits_avx2);
 }
 
-#endif							/* HAVE_AVX2_KERNEL */
+#endif							/* BF_HAVE_AVX2 */
 
 static BfProbe
 parquet_prober(const BfView *view)
 {
-#ifdef HAVE_AVX2_KERNEL
-	if (__builtin_cpu_supports("avx2"))
+#ifdef BF_HAVE_AVX2
+	if (bf_have_avx2())
 		return probe_avx2;
 #endif
 	(void) view;
@@ -208,8 +204,8 @@ parquet_prober(const BfView *view)
 static void
 parquet_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
-#ifdef HAVE_AVX2_KERNEL
-	if (__builtin_cpu_supports("avx2"))
+#ifdef BF_HAVE_AVX2
+	if (bf_have_avx2())
 	{
 		probe_many_avx2(view, hashes, n, result);
 		return;
@@ -227,8 +223,8 @@ bf_parquet_scalar_add(const BfHeader *head, uint8_t *payload, const uint64_t *ha
 static size_t
 parquet_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
 {
-#ifdef HAVE_AVX2_KERNEL
-	if (__builtin_cpu_supports("avx2"))
+#ifdef BF_HAVE_AVX2
+	if (bf_have_avx2())
 		return add_avx2(head, payload, hashes, n);
 #endif
 	return bf_parquet_scalar_add(head, payload, hashes, n);

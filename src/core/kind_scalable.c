@@ -41,7 +41,8 @@
  *		48		16		0
  *
  *		param[0]	number of stages
- *		param[1]	k of the first stage; 0: folded.  Such a filter does not grow, since all of the FPR is given away, and does not unite
+ *		param[1]	k of the first stage; 0: folded.  A folded filter does not grow, since its FPR
+ *					is used up, and does not unite
  *		param[2], param[3]	the first stage's keys, low and high half, once there is a second one
  *
  * Almeida, Baquero, Preguica, Hutchison 2007, "Scalable Bloom filters"; on the choice of the
@@ -728,7 +729,8 @@ const BfKind bf_kind_scalable = {
 	.min_fpr = 1e-12, /* the last stage's share must be one that "standard" can have */
 	.better_kind = "standard",
 	.advice =
-		"Scalable filters unite with those of the same expected number of keys and false positive rate, before they are folded.",
+		"Scalable filters unite with those of the same expected number of keys and false positive "
+		"rate, before they are folded.",
 	.when = "the number of keys is not known",
 	.design = scalable_design,
 	.size = scalable_size,

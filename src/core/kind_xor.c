@@ -21,6 +21,7 @@
  */
 #include "bf_int.h"
 
+#include "bf_lookup.h"
 #include "bf_peel.h"
 
 static inline void
@@ -144,7 +145,7 @@ xor_prober(const BfView *view)
 static void
 xor_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
-	bf_peel_probe_many(view, hashes, n, result, xor_graph);
+	bf_lookup_probe_many(view, hashes, n, result, xor_graph);
 }
 
 static void

@@ -28,7 +28,6 @@
 #include "bf_int.h"
 
 #include "bf_peel.h"
-#include "bf_wide.h"
 
 #define LINE_BYTES	32
 #define LINE_RANK	4			/* bytes of it that are the rank */
@@ -254,6 +253,7 @@ find_third(const Lookup *lookup, uint64_t *index)
 	const uint8_t *line = lookup->shard.table + lookup->line;
 	const uint8_t *word = line + LINE_RANK;
 	unsigned	bit = lookup->line_bit;
+	uint64_t	last;
 
 	if (!(word[bit / 8] >> (bit % 8) & 1))
 		return false;
@@ -261,7 +261,8 @@ find_third(const Lookup *lookup, uint64_t *index)
 	for (; bit >= 64; bit -= 64, word += 8)
 		*index += popcount(bf_load64(word));
 	/* the last word of a line is half a word */
-	*index += popcount((word - line + 8 > LINE_BYTES ? bf_load32(word) : bf_load64(word)) & ((UINT64_C(1) << bit) - 1));
+	last = word - line + 8 > LINE_BYTES ? bf_load32(word) : bf_load64(word);
+	*index += popcount(last & ((UINT64_C(1) << bit) - 1));
 	return true;
 }
 
@@ -383,9 +384,10 @@ wide_third(const uint64_t (*line)[LINE_BYTES / 8], __m512i bit, __m512i *index)
 	word[0] = _mm512_andnot_si512(rank, word[0]);
 	for (q = 0; q < LINE_BYTES / 8; q++)
 	{
-		__m512i		beyond = _mm512_sub_epi64(_mm512_set1_epi64(64 * (q + 1)), bit);
+		__m512i		beyond = _mm512_max_epi64(
+			_mm512_sub_epi64(_mm512_set1_epi64(64 * (q + 1)), bit), _mm512_setzero_si512());
 
-		*index = _mm512_add_epi64(*index, _mm512_popcnt_epi64(_mm512_sllv_epi64(word[q], _mm512_max_epi64(beyond, _mm512_setzero_si512()))));
+		*index = _mm512_add_epi64(*index, _mm512_popcnt_epi64(_mm512_sllv_epi64(word[q], beyond)));
 		if (q > 0)
 			mine = _mm512_mask_mov_epi64(
 				mine, _mm512_cmpge_epu64_mask(bit, _mm512_set1_epi64(64 * q)), word[q]);
@@ -488,26 +490,31 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 	}
 }
 
+BF_WIDE_INLINE void
+wide_batches(const BfView *view, const OpenShards *open, const uint64_t *hashes, size_t n,
+			 bool *result, BfWideShards shards)
+{
+	while (n > 0)
+	{
+		size_t		batch = BF_MIN(n, BF_WIDE_BATCH);
+
+		wide_batch(view, open, hashes, batch, result, shards);
+		hashes += batch;
+		result += batch;
+		n -= batch;
+	}
+}
+
 BF_WIDE static void
 wide_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)
 {
 	OpenShards	open;
 
 	open_shards(view, &open);
-	while (n > 0)
-	{
-		size_t		batch = BF_MIN(n, BF_WIDE_BATCH);
-
-		if (view->head.param[BF_STATIC_SHARDS] <= BF_WIDE_LANES)
-			wide_batch(view, &open, hashes, batch, result, BF_WIDE_FEW);
-		else
-			wide_batch(view, &open, hashes, batch, result, BF_WIDE_MANY);
-		hashes += batch;
-		result += batch;
-		n -= batch;
-	}
+	BF_WIDE_BY_SHARDS(view, wide_batches, &open, hashes, n, result);
 }
-#endif
+
+#endif							/* BF_HAVE_WIDE */
 
 static void
 xor_plus_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result)

@@ -13,6 +13,7 @@
 
 #include "../../src/core/bf.h"
 #include "../../src/core/bf_cells.h"
+#include "../../src/core/bf_cpu.h"
 #include "../../src/core/bf_format.h"
 #include "../../src/core/bf_hash.h"
 #include "../../src/core/bf_int.h"

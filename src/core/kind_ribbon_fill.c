@@ -1,0 +1,228 @@
+/*-------------------------------------------------------------------------
+ *
+ * kind_ribbon_fill.c
+ *	  Gaussian elimination of a layer's equations, one key after the other.
+ *
+ * A new row moves through the band: where a row stands already at its first coefficient, that row
+ * is subtracted, which cancels this coefficient, and the new row goes on to its next one.  It stays
+ * at the first slot that is free.  If no coefficient remains, the equation follows from others, or
+ * contradicts them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "kind_ribbon_fill.h"
+
+#include "bf_cpu.h"
+#include "kind_ribbon_fill_wide.h"
+
+/* A row that moves through the band. */
+typedef struct Moving
+{
+	uint64_t	row;			/* coefficients from slot at on */
+	uint32_t	at;
+	uint32_t	value;			/* what it adds up to, a bit for each column */
+} Moving;
+
+typedef struct TernaryMoving
+{
+	Planes		row;
+	uint32_t	at;				/* from the ternary part's first slot on */
+	int32_t		value;			/* modulo 3, not reduced */
+} TernaryMoving;
+
+/*
+ * Subtracts the row that stands where this one is, and takes it on to its next coefficient; false
+ * if none remains.
+ */
+static inline bool
+move_on(const Band *band, Moving *moving)
+{
+	unsigned	zeros;
+
+	moving->row ^= band->row[moving->at];
+	moving->value ^= band->value[moving->at];
+	if (moving->row == 0)
+		return false;
+	zeros = (unsigned) __builtin_ctzll(moving->row);
+	moving->row >>= zeros;
+	moving->at += zeros;
+	return true;
+}
+
+/*
+ * a - b, digit by digit modulo 3.  A search over functions of three bits each found these two.
+ */
+static inline Planes
+planes_minus(Planes a, Planes b)
+{
+	uint64_t	t = a.some ^ a.two ^ b.two;
+
+	return (Planes){.some = (a.some ^ b.some) | (a.some & ~t),
+					.two = a.two ^ (b.some & (a.two | ~t))};
+}
+
+/*
+ * move_on() modulo 3.  The first coefficient is kept at 1, so that subtracting once cancels it:
+ * where it came out as 2, the row is doubled, which exchanges ones and twos.
+ */
+static inline bool
+ternary_move_on(const Band *band, TernaryMoving *moving)
+{
+	Planes		row = planes_minus(moving->row, band->ternary_row[moving->at]);
+	uint64_t	exchange;
+	unsigned	zeros;
+
+	moving->value -= band->ternary_value[moving->at];
+	if (row.some == 0)
+	{
+		moving->row = row;
+		return false;
+	}
+	zeros = (unsigned) __builtin_ctzll(row.some);
+	row.some >>= zeros;
+	row.two >>= zeros;
+	exchange = -(row.two & 1);
+	row.two ^= row.some & exchange;
+	moving->row = row;
+	moving->value = (moving->value ^ (int32_t) exchange) - (int32_t) exchange;
+	moving->at += zeros;
+	return true;
+}
+
+/* The row of the next key; false if there is none. */
+static inline __attribute__((always_inline)) bool
+next_row(Adding *adding, const Band *band, Moving *moving)
+{
+	uint64_t	mix;
+
+	if (adding->next == adding->last)
+		return false;
+	mix = bf_static_mix(adding->build->hashes[key_of(band, adding->next)]);
+	moving->row = coefficients_of(mix);
+	moving->at = start_of(adding->build, adding->layer, band, adding->next++);
+	moving->value =
+		fingerprint_bits(fingerprint_of(mix), adding->build->head->param[BF_STATIC_WIDTH]);
+	return true;
+}
+
+static inline __attribute__((always_inline)) bool
+next_ternary_row(Adding *adding, const Band *band, TernaryMoving *moving)
+{
+	while (adding->next < adding->last)
+	{
+		uint64_t	mix = bf_static_mix(adding->build->hashes[key_of(band, adding->next)]);
+		uint32_t	start = start_of(adding->build, adding->layer, band, adding->next++);
+
+		if (start < adding->first_slot)
+			continue;
+		moving->row = (Planes) {.some = coefficients_of(mix), .two = 0};
+		moving->at = start - adding->first_slot;
+		moving->value = (int32_t) fingerprint_trit(fingerprint_of(mix),
+												   adding->build->head->param[BF_STATIC_WIDTH]);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Ends a row's way: leaves it in the slot where it is, or, if no coefficient remains, says whether
+ * the equation agrees with the others.
+ */
+static inline bool
+settle(Adding *adding, Band *band, const Moving *moving)
+{
+	if (moving->row == 0)
+		return moving->value == 0;
+	band->row[moving->at] = moving->row;
+	band->value[moving->at] = moving->value;
+	adding->added[adding->nadded++] = moving->at;
+	return true;
+}
+
+static inline bool
+settle_ternary(Adding *adding, Band *band, const TernaryMoving *moving)
+{
+	if (moving->row.some == 0)
+		return moving->value % 3 == 0;
+	band->ternary_row[moving->at] = moving->row;
+	band->ternary_value[moving->at] = (uint8_t) ((moving->value % 3 + 3) % 3);
+	adding->added[adding->nadded++] = moving->at;
+	return true;
+}
+
+/*
+ * Adds the rows of all keys; false if one contradicts others.  Two rows move alternately, because
+ * each has to wait for what it reads.  Which of them reaches a free slot first makes no difference:
+ * which slots are taken in the end, the solution, and whether there is a contradiction follow from
+ * the equations alone.
+ */
+#define ADD_ROWS(name, Row, next, is_free, move, settle) \
+	static inline __attribute__((always_inline)) bool \
+	name(Adding *adding, Band *band) \
+	{ \
+		Row			a; \
+		Row			b; \
+		\
+		if (!next(adding, band, &a)) \
+			return true; \
+		while (next(adding, band, &b)) \
+			for (;;) \
+			{ \
+				if (is_free(a) || !move(band, &a)) \
+				{ \
+					if (!settle(adding, band, &a)) \
+						return false; \
+					a = b; \
+					break; \
+				} \
+				if (is_free(b) || !move(band, &b)) \
+				{ \
+					if (!settle(adding, band, &b)) \
+						return false; \
+					break; \
+				} \
+			} \
+		while (!is_free(a) && move(band, &a)) \
+			; \
+		return settle(adding, band, &a); \
+	}
+
+#define FREE(moving)			(band->row[(moving).at] == 0)
+#define TERNARY_FREE(moving)	(band->ternary_row[(moving).at].some == 0)
+
+ADD_ROWS(add_rows, Moving, next_row, FREE, move_on, settle)
+ADD_ROWS(add_ternary_rows, TernaryMoving, next_ternary_row, TERNARY_FREE, ternary_move_on,
+		 settle_ternary)
+
+static uint32_t
+fill_scalar(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n,
+			uint8_t *thresholds)
+{
+	return fill_with(env, build, layer, band, n, thresholds, add_rows, add_ternary_rows);
+}
+
+#ifdef BF_HAVE_AVX2
+
+__attribute__((target("bmi,bmi2"))) static uint32_t
+fill_bmi(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n,
+		 uint8_t *thresholds)
+{
+	return fill_with(env, build, layer, band, n, thresholds, add_rows, add_ternary_rows);
+}
+
+#endif							/* BF_HAVE_AVX2 */
+
+uint32_t
+bf_ribbon_fill(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band,
+			   uint32_t n, uint8_t *thresholds)
+{
+#ifdef BF_HAVE_WIDE
+	if (bf_have_wide())
+		return bf_ribbon_fill_wide(env, build, layer, band, n, thresholds);
+#endif
+#ifdef BF_HAVE_AVX2
+	if (bf_have_avx2())
+		return fill_bmi(env, build, layer, band, n, thresholds);
+#endif
+	return fill_scalar(env, build, layer, band, n, thresholds);
+}
