@@ -3,12 +3,12 @@
  * bf.h
  *	  The filter family: what a kind of filter is, and what can be done with one.
  *
- * This folder knows nothing of PostgreSQL.  It works on 64-bit hashes and on bytes, takes memory
- * and interrupts from its caller, reports by status code, and keeps no state of its own.  A
- * filter is a *value*: a header (bf_format.h) followed by a payload that only its kind
- * understands.
+ * This folder knows nothing of PostgreSQL.  It works on 64-bit hashes and on bytes, gets memory and
+ * the check for interrupts from its caller, reports errors by status code, and keeps no state of
+ * its own.  A filter is a *value*: a header (bf_format.h), and then a payload that only the
+ * filter's kind understands.
  *
- * Two kinds of bytes are told apart everywhere:
+ * Two sorts of bytes are distinguished everywhere:
  *
  *	- *untrusted* bytes have come from outside.  bf_validate() reads them once, wholly.
  *	- *opened* bytes have passed at least bf_open(), which looks at the header alone, in constant
@@ -58,9 +58,9 @@ typedef enum BfStatus
 /*
  * What the core needs from its caller.
  *
- * check_interrupts may not return (PostgreSQL's longjmps), nor may alloc.  What the core has
- * allocated is then the caller's to release, who knows all of it (a memory context); nothing else
- * of the core's would need to be.  Only what says so allocates.
+ * check_interrupts and alloc may leave by longjmp, as PostgreSQL's do, and never return.  The
+ * caller then releases whatever the core has allocated, of which it must know (a memory context);
+ * there is nothing else to clean up.  Functions that allocate say so.
  */
 typedef struct BfEnv
 {
@@ -72,9 +72,9 @@ typedef struct BfEnv
 } BfEnv;
 
 /*
- * Hashes for a filter that is built at once: n distinct ones, in the ascending order of
- * bf_order() (bf_hash.h), which is the order that src/pg/collect.c keeps them in.  read() hands
- * out the next ones, at most max, and returns how many; 0 at the end.
+ * The hashes for a filter that is built at once: n distinct ones, in the ascending order of
+ * bf_order() (bf_hash.h), in which src/pg/collect.c keeps them.  read() stores the next ones, at
+ * most max, and returns how many; 0 at the end.
  */
 typedef struct BfSource BfSource;
 
@@ -85,8 +85,8 @@ struct BfSource
 };
 
 /*
- * Where the payload of such a filter goes.  extend() makes it longer by some zero bytes; it may
- * move.
+ * Where the payload of such a filter is written.  extend() appends zero bytes; the payload may move
+ * by that.
  */
 typedef struct BfSink BfSink;
 
@@ -97,14 +97,14 @@ struct BfSink
 	void		(*extend) (BfSink *sink, uint64_t more);
 };
 
-/* Which hash a filter's keys went through.  Stored: a number is never reused. */
+/* The hash function of a filter's keys.  Numbers are stored, and never reused. */
 typedef enum BfHashId
 {
 	BF_HASH_XXH3 = 1,			/* XXH3, 64 bits, seed 0, of canonical bytes */
 	BF_HASH_XXH64_PLAIN = 2		/* XXH64, seed 0, of Parquet's plain encoding */
 } BfHashId;
 
-/* Kinds.  Stored: a number is never reused.  Those without a table in bf_kinds.c are reserved. */
+/* Kinds.  Numbers are stored, and never reused; those missing from bf_kinds.c are reserved. */
 typedef enum BfKindId
 {
 	BF_KIND_STANDARD = 1,
@@ -132,16 +132,17 @@ typedef enum BfKindId
 #define BF_INTERNAL			0x80	/* not for users to ask for */
 
 /*
- * What becomes of the keys depends on their order, or all must be known before the first is
- * added.  Who builds such a filter of many rows collects the distinct hashes first, and gives
- * them in the order of bf_order(): the same bytes for the same set.
+ * The filter must be built from the whole set of keys: either the kind needs all of them before it
+ * can store the first, or its bytes depend on the order in which keys are added.  An aggregate
+ * therefore collects the distinct hashes first, and adds them in the order of bf_order(), so that
+ * the same set always gives the same bytes.
  */
 #define BF_FROM_SET			0x100
 
-/* A key added twice is not the same as added once, and a union adds up: f | f differs from f. */
+/* Adding a key twice differs from adding it once, and a union adds up: f | f is not f. */
 #define BF_MULTISET			0x200
 
-/* No kind counts further: a key that was added so often may be added again without any change. */
+/* No kind counts further than this: adding a key once more then changes nothing. */
 #define BF_MAX_TIMES		15
 
 typedef struct BfKind BfKind;
@@ -153,21 +154,21 @@ typedef struct BfHeader
 {
 	const BfKind *kind;
 	BfHashId	hash_id;
-	uint64_t	family_id;		/* bf_family_id() of the family's name; 0: no family yet, so no
-								 * keys */
-	uint64_t	capacity;		/* keys that it was sized for; 0: no size (identity) */
+	uint64_t	family_id;		/* bf_family_id() of the name of the key family; 0: none yet, as
+								 * there are no keys */
+	uint64_t	capacity;		/* keys that the filter was sized for; 0: no size (identity) */
 	uint64_t	keys_added;		/* additions, repeated keys counted each time */
 	double		target_fpr;		/* in (0, 1) at capacity; 0: none (identity) */
 	uint64_t	payload_len;
 	uint32_t	param[BF_NPARAMS];	/* the kind's own; unused ones are 0 */
-	uint32_t	family_len;		/* 0 where only the id is known */
-	const char *family;			/* UTF-8, not terminated; points into the value or to the caller's
-								 * memory */
+	uint32_t	family_len;		/* of the name; 0 where only the id is known */
+	const char *family;			/* the name, UTF-8, not terminated; in the value or in the
+								 * caller's memory */
 } BfHeader;
 
 /*
- * An opened filter.  Borrows the bytes that it was opened on; payload is NULL if those were the
- * header alone.
+ * An opened filter.  It points into the bytes that it was opened on; payload is NULL if these were
+ * only the header.
  */
 typedef struct BfView
 {
@@ -176,46 +177,46 @@ typedef struct BfView
 } BfView;
 
 /*
- * What follows from kind and FPR alone, whatever the number of keys: computed once, used for many
- * filters.
+ * The parameters that follow from kind and FPR, whatever the number of keys: computed once, used
+ * for many filters.
  */
 typedef struct BfDesign
 {
 	const BfKind *kind;
 	double		fpr;
 	uint32_t	millibits;		/* thousandths of a bit per key, before rounding to whole cells */
-	uint32_t	stored_millibits;	/* the same of the packed form, at capacity; 0: there is but
-									 * one form */
-	double		expected_fpr;	/* what it comes to; less than fpr where it can only be met by
-								 * going below */
+	uint32_t	stored_millibits;	/* the same for the packed form, when the filter holds as many
+									 * keys as it was sized for; 0: there is no packed form */
+	double		expected_fpr;	/* the FPR that results: less than fpr if the kind cannot meet it
+								 * exactly */
 	uint32_t	param[BF_NPARAMS];
 } BfDesign;
 
 /* What can be read off a filter's payload. */
 typedef struct BfStats
 {
-	uint64_t	bits;			/* size of the array of bits, or of what stands in its place */
+	uint64_t	bits;			/* size of the array of bits, counters or slots */
 	uint64_t	bits_set;
-	double		fill;			/* share of the places (bits, counters, slots) that are taken;
-								 * negative: says nothing here */
+	double		fill;			/* share of the bits, counters or slots that are in use; negative:
+								 * has no meaning for this kind */
 	uint32_t	hashes;			/* probes per key */
-	uint32_t	stages;			/* parts that are probed one after another; 1 for most */
-	uint64_t	saturated;		/* counters that stand at their highest and stay there */
+	uint32_t	stages;			/* parts that are probed one after another; 1 for most kinds */
+	uint64_t	saturated;		/* counters that have reached their maximum and stay there */
 	double		keys;			/* estimated distinct keys */
 	double		fpr;			/* estimated FPR now */
 } BfStats;
 
 typedef bool (*BfProbe) (const BfView *view, uint64_t hash);
 
-/* Reads len bytes of a payload from offset on, which lie within it; good until the next call. */
+/* Fetches len bytes from an offset within a payload; they are valid until the next call. */
 typedef const uint8_t *(*BfFetch) (void *arg, uint64_t offset, uint64_t len);
 
 /*
  * A kind: one constant table, exported by the kind's own file.
  *
- * Members from prober down to intersect see opened bytes only.  A member that may be NULL is
- * marked; the capability bit that goes with it is then clear (bf_kind_check, run by the unit
- * tests, holds every table to that).
+ * Members from prober on get opened bytes only.  Where a member may be NULL, its comment says so;
+ * the capability bit that belongs to it is clear then, which bf_kind_check checks in the unit
+ * tests.
  */
 struct BfKind
 {
@@ -223,101 +224,107 @@ struct BfKind
 	const char *name;			/* as in SQL */
 	uint32_t	caps;			/* BF_CAN_* */
 	BfHashId	hash_id;
-	double		min_fpr;		/* below it, another kind is better or the only one */
-	const char *better_kind;	/* ... this one */
-	const char *advice; /* what to do instead of what it cannot do; NULL: use another kind */
-	const char *when;			/* when to choose it, for users */
-	uint32_t	cell_size;		/* bytes that a probe reads together, if the payload is an array
-								 * of such cells; else 0 */
+	double		min_fpr;		/* the lowest FPR; below it ... */
+	const char *better_kind;	/* ... users are told to use this kind */
+	const char *advice;			/* hint for users who ask for what the kind cannot do; NULL: to use
+								 * another kind */
+	const char *when;			/* when to choose the kind, for users */
+	uint32_t	cell_size;		/* if the payload is an array of cells (bf_cells.h), their size in
+								 * bytes; else 0 */
 
 	/*
-	 * Fills millibits, expected_fpr (which comes as fpr) and param for fpr, which lies in
-	 * [min_fpr, 1).  NULL for internal kinds.
+	 * Chooses the parameters for design->fpr, which is in [min_fpr, 1): sets millibits, param, and
+	 * expected_fpr, which comes equal to fpr.  NULL for internal kinds.
 	 */
 	void		(*design) (BfDesign *design);
 
 	/*
-	 * The payload's length for so many keys, at least 1; more than BF_MAX_VALUE_SIZE means too
-	 * large.  What is built at once may come out a little different.  NULL for internal kinds.
+	 * The length of a payload for so many keys, at least 1; more than BF_MAX_VALUE_SIZE means too
+	 * large.  A filter that is built at once may become a little shorter or longer.  NULL for
+	 * internal kinds.
 	 */
 	uint64_t	(*size) (const BfDesign *design, uint64_t keys);
 
 	/*
-	 * Is this header, whose payload has head->payload_len bytes, one that every other member is
-	 * memory-safe on?  Constant time.  Returns NULL, or the reason why not.
+	 * Checks that every other member is memory-safe on a filter with this header, and with
+	 * head->payload_len bytes of any payload.  Constant time.  Returns NULL, or the reason why not.
 	 */
 	const char *(*check) (const BfHeader *head);
 
 	/*
-	 * Is the payload well formed?  Reads all of it.  Returns NULL, or the reason why not.  May be
-	 * NULL: any payload is.
+	 * Checks that the payload is well formed, by reading all of it.  Returns NULL, or the reason
+	 * why not.  May be NULL: then any payload is.
 	 */
 	const char *(*validate) (const BfView *view);
 
 	/*
-	 * Returns the routine that probes this very filter best on this processor.  It allocates
-	 * nothing and cannot fail.  The view's payload may later move; its header may not change.
+	 * Returns the function that probes this filter fastest on this processor.  That function
+	 * allocates nothing and cannot fail.  The payload may move between calls; the header may not
+	 * change.
 	 */
 	BfProbe		(*prober) (const BfView *view);
 
 	/*
-	 * Probes many hashes: result[i] = may the filter contain hashes[i]?  Faster than n calls on a
-	 * filter that does not fit the caches.
+	 * Probes many hashes: sets result[i] to whether the filter may contain hashes[i].  Faster than
+	 * n calls if the filter does not fit the processor's caches.
 	 */
 	void		(*probe_many) (const BfView *view, const uint64_t *hashes, size_t n, bool *result);
 
 	/*
-	 * Probes a filter of which only the header is at hand, by fetching the few bytes that decide.
-	 * May be NULL: nearly all of them do.
+	 * Probes a filter of which only the header is in memory, by fetching the few bytes of the
+	 * payload that decide.  May be NULL, if these are most of the payload.
 	 */
 	bool		(*probe_sliced) (const BfHeader *head, uint64_t hash, BfFetch fetch, void *arg);
 
 	/*
-	 * Prepares the payload of an empty filter, which is zeroed.  May be NULL: zeros are one.
+	 * Makes a zeroed payload that of an empty filter.  May be NULL: it is one already.
 	 */
 	void		(*init) (const BfHeader *head, uint8_t *payload);
 
 	/*
 	 * Adds hashes to a payload, in place, one after the other, and returns how many: fewer than n
-	 * if it is full then, exactly as if the others had not been there.  Does not touch the
+	 * if the filter is then full, in which case the others leave no trace.  The caller updates the
 	 * header.  NULL without BF_CAN_ADD.
 	 */
 	size_t		(*add) (const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n);
 
 	/*
-	 * For kinds that grow when they are full: the header of the larger filter (BF_TOO_LARGE if
-	 * there is none), then its payload, zeroed, from the smaller one's.  Answers stay what they
-	 * were.  NULL: a full filter takes no more.
+	 * For kinds that grow when they are full: grow_plan fills in the header of the larger filter
+	 * (BF_TOO_LARGE if there is none), grow its payload, which comes zeroed.  It gives the same
+	 * answers as the smaller one.  NULL: a full filter takes no more keys.
 	 */
 	BfStatus	(*grow_plan) (const BfView *view, BfHeader *head);
 	void		(*grow) (const BfHeader *head, uint8_t *out, const BfView *view);
 
 	/*
-	 * Removes hashes, in place, one after the other, and returns how many: fewer than n if the
-	 * next one is certainly not there, which changes nothing.  A key that was never added, but
-	 * may be contained, must not be removed: that takes others away.  NULL without BF_CAN_REMOVE.
+	 * Removes hashes, in place, one after the other, and returns how many: fewer than n if the next
+	 * one is certainly not there, for which nothing is changed.  A key that was never added, but
+	 * that the filter may contain, must not be removed: that would remove other keys.  NULL without
+	 * BF_CAN_REMOVE.
 	 */
 	size_t		(*remove) (const BfHeader *head, uint8_t *payload, const uint64_t *hashes,
 						   size_t n);
 
 	/*
-	 * How often the hash was added and not removed, or more; UINT64_MAX if that is not known any
-	 * more.  NULL without BF_CAN_COUNT.
+	 * At least how often the hash was added and not removed; UINT64_MAX if that is no longer known.
+	 * NULL without BF_CAN_COUNT.
 	 */
 	uint64_t	(*count) (const BfView *view, uint64_t hash);
 
 	/*
-	 * Builds the filter of all hashes of a source at once; head comes from bf_plan() for their
-	 * number (at least 1), and leaves with the sink's length, which comes empty.  Cannot fail for
-	 * what the hashes are: BF_OK or BF_TOO_LARGE.  Allocates.  NULL with BF_CAN_ADD.
+	 * Builds a filter from all hashes of a source at once, into an empty sink.  head comes from
+	 * bf_plan() for their number, at least 1; the final length is put into it.  Whatever the hashes
+	 * are, it returns BF_OK or BF_TOO_LARGE.  Allocates.  NULL with BF_CAN_ADD.
 	 */
 	BfStatus	(*build) (const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink);
 
 	/*
-	 * For kinds that are stored denser than they are worked on: from one form to the other,
-	 * header first, payload zeroed then.  add, remove, combined_head, unite, intersect, fold_plan
-	 * and fold want the loose form, prober, probe_many, count and stats take both.  A filter that
-	 * is in the wanted form already is not given.  All NULL: there is but one form.
+	 * For kinds that have a *packed* form, in which they are stored, and a *loose* one, which takes
+	 * more space and can be changed.  The plan fills in the header of the other form, the second
+	 * function then the payload, which comes zeroed.  They are not called on a filter that has the
+	 * wanted form already.  add, remove, combined_head, unite, intersect, fold_plan and fold work
+	 * on the loose form only; prober, probe_many, count and stats on both.  All NULL: there is only
+	 * one form.
 	 */
 	bool		(*is_packed) (const BfHeader *head);
 	void		(*loosen_plan) (const BfHeader *packed, BfHeader *loose);
@@ -328,33 +335,34 @@ struct BfKind
 						 const BfView *loose);
 
 	/*
-	 * Reads off the payload what can be known, as if the filter had first been folded by the
-	 * divisor fold of its number of cells (1: as it is; other kinds than those of cells get
-	 * nothing else).  Comes zeroed, but for fill = -1 and stages = 1.
+	 * Reads the payload and fills in the statistics, which come zeroed except for fill = -1 and
+	 * stages = 1.  fold is a divisor of the number of cells: the statistics are those that the
+	 * filter would have if it were first folded by it.  It is 1 for kinds without cells.
 	 */
 	void		(*stats) (const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats);
 
 	/*
-	 * Fills the header of the union (or intersection) of two filters of this kind, families
-	 * already agreed; false if they cannot be combined.  NULL without BF_CAN_UNION,
-	 * BF_CAN_INTERSECT.
+	 * Fills in the header of the union or intersection of two filters of this kind, except for the
+	 * family, which is set already; false if they cannot be combined.  NULL without BF_CAN_UNION
+	 * and BF_CAN_INTERSECT.
 	 */
 	bool		(*combined_head) (const BfHeader *a, const BfHeader *b, BfHeader *head);
 
 	/*
-	 * Unites out, a payload that belongs to head, with the view, which took part in head; or
-	 * intersects them.  A zeroed payload is the empty set.  Commutative and, without BF_MULTISET,
-	 * idempotent, to the byte; the union is also associative, whatever the sizes, the
-	 * intersection among filters of one size.  NULL without BF_CAN_UNION, BF_CAN_INTERSECT.
+	 * Unites or intersects a payload with a view: out becomes "out op view".  out belongs to head,
+	 * which combined_head has made for this view and another filter.  A zeroed payload is the empty
+	 * set.  Both are commutative and, without BF_MULTISET, idempotent, to the byte.  The union is
+	 * associative whatever the sizes, the intersection among filters of the same size.  NULL
+	 * without BF_CAN_UNION, BF_CAN_INTERSECT.
 	 */
 	void		(*unite) (const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
 	void		(*intersect) (const BfEnv *env, const BfHeader *head, uint8_t *out,
 							  const BfView *view);
 
 	/*
-	 * Fills the header, which comes as the view's, of the smallest filter that this one can be
-	 * folded to at fpr, or leaves it as it is; then writes that filter into out, zeroed.  NULL
-	 * without BF_CAN_FOLD.
+	 * fold_plan changes the header, which comes as the view's, to that of the smallest filter that
+	 * this one can be folded to without exceeding fpr, or leaves it as it is.  fold then writes
+	 * that filter's payload, which comes zeroed.  NULL without BF_CAN_FOLD.
 	 */
 	void		(*fold_plan) (const BfEnv *env, const BfView *view, double fpr, BfHeader *head);
 	void		(*fold) (const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
@@ -369,7 +377,7 @@ extern const BfKind *bf_kind_by_name(const char *name);
 /* The i-th kind in the order of the numbers, internal ones last; NULL after the last. */
 extern const BfKind *bf_kind_at(size_t i);
 
-/* Does the table keep its own promises?  NULL, or what is wrong with it. */
+/* Checks that a table's members agree with its capabilities: NULL, or what is wrong with it. */
 extern const char *bf_kind_check(const BfKind *kind);
 
 /* ---- what works on every kind (bf_filter.c) ---- */
@@ -399,22 +407,22 @@ extern BfStatus bf_plan(const BfDesign *design, uint64_t keys, BfHeader *head);
 extern void bf_init(const BfHeader *head, uint8_t *payload);
 
 /*
- * bf_sort_hashes: puts hashes in the order of bf_order(), drops repeated ones, and returns how
+ * bf_sort_hashes: sorts hashes in the order of bf_order(), drops repeated ones, and returns how
  * many remain.
  *
- * In place, with 128 kB from env beside that at most; time: n log n bits at worst, linear on
- * hashes.  For callers that have hashes in memory and need a BfSource.
+ * Sorts in place, with at most 128 kB from env.  Time: linear in n; a constant times n for each of
+ * the 8 bytes of a hash at worst.  For callers that have hashes in memory and need a BfSource.
  */
 extern uint64_t bf_sort_hashes(const BfEnv *env, uint64_t *hashes, uint64_t n);
 
 /*
  * bf_union_plan, bf_union: the filter that may contain whatever a or b may contain.
  *
- * First the header (fails with BF_FAMILY_MISMATCH, BF_KIND_MISMATCH, BF_UNSUPPORTED), then, when
- * the caller has made room for it, the payload; out must be zeroed and overlap neither argument.
- * No false negatives: each key of a or b is in the result.  Its FPR is that of a filter of its
- * size that was given the keys of both; more where the sizes differ (bf_cells.h).  A filter
- * united with itself is itself.  Time and memory: linear in the result.
+ * The plan fills in the header; it fails with BF_FAMILY_MISMATCH, BF_KIND_MISMATCH, BF_UNSUPPORTED.
+ * The second function writes the payload, for which the caller has made room: out must be zeroed
+ * and overlap neither argument.  No false negatives: each key of a or b is in the result.  Its FPR
+ * is that of a filter of its size that was given the keys of both; more where the sizes differ
+ * (bf_cells.h).  A filter united with itself is itself.  Time and memory: linear in the result.
  */
 extern BfStatus bf_union_plan(const BfView *a, const BfView *b, BfHeader *head);
 extern void bf_union(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *a,
@@ -434,19 +442,19 @@ extern void bf_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, c
  * bf_fold_plan, bf_fold: the smallest filter, of those whose size divides this one's, whose
  * estimated FPR is at most fpr.
  *
- * Folding by d joins each d neighbouring cells: bit for bit what building with a d-th of the
- * cells would have given.  Where no fold meets fpr the result has the size of the argument.
- * Fails with BF_UNSUPPORTED, BF_FPR_OUT_OF_RANGE.  Reads the payload a few times.
+ * Folding by d joins every d neighbouring cells into one.  The result is, bit for bit, what
+ * building with a d-th of the cells would have given.  If no fold meets fpr, the size stays.  Fails
+ * with BF_UNSUPPORTED, BF_FPR_OUT_OF_RANGE.  Reads the payload a few times.
  */
 extern BfStatus bf_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head);
 extern void bf_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
 
-/* bf_stats: what the payload tells.  Reads all of it. */
+/* bf_stats: statistics of a filter, from its payload, which is read completely. */
 extern void bf_stats(const BfEnv *env, const BfView *view, BfStats *stats);
 
 /*
- * The same as if the filter, whose kind has cells, had first been folded by a divisor of their
- * number.
+ * The statistics that a filter whose kind has cells would have after being folded by fold, a
+ * divisor of their number.
  */
 extern void bf_stats_folded(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats);
 

@@ -1,20 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * bf_bits.h
- *	  Probes of single bits, each of them anywhere in its range: what the kinds standard and
+ *	  Probes of single bits, each of which can be anywhere in its range: what the kinds standard and
  *	  partitioned share.
  *
- * A range is made of 64-bit words.  Probe i takes a remix g of the hash, the word from the high
- * end of g and the bit from the middle of it, so that the word's index scales (bf_cells.h) and
- * the bit does not change when a filter is folded:
+ * A range consists of 64-bit words.  Probe i uses a remix g of the hash: its high bits choose the
+ * word, bits from its middle the bit within the word.  So when a filter is folded, the index of the
+ * word scales (bf_cells.h), and the bit stays the same:
  *
  *		g = remix i of h (bf_hash.h)
  *		word = floor(g * words / 2^64)
  *		bit = bits 31..26 of g
  *
- * With 2^26 words, the most there can be, a word is a range of 2^38 values of g.  The bit must
- * come from well below: bits 37..32 would not be even over a range that is not a whole number of
- * 2^38.
+ * With 2^26 words, the most there can be, 2^38 consecutive values of g belong to one word.  The bit
+ * has to come from well below that: bits 37..32 would not be evenly distributed within the values
+ * of one word, if the number of words is not a power of two.
  *
  * The range of probe i begins i * stride words from the payload's beginning: stride is 0 where
  * all probes have one range, and words where each has its own.
@@ -32,8 +32,8 @@
 #define BF_WORD_BITS	64
 
 /*
- * The byte and the mask of probe i.  Bytes, not words, so that the layout is the same on every
- * machine.
+ * The byte of probe i, and the bit in it as a mask.  By bytes, not words, so that the layout is the
+ * same on machines of either byte order.
  */
 static inline uint64_t
 bf_bit_position(uint64_t h, unsigned i, uint64_t words, uint64_t stride, uint8_t *mask)
@@ -45,8 +45,8 @@ bf_bit_position(uint64_t h, unsigned i, uint64_t words, uint64_t stride, uint8_t
 }
 
 /*
- * Are all k bits of a key set?  Leaves at the first clear one: half of the bits are clear, so
- * that an absent key costs two probes on average, each of which may be a cache miss.
+ * Are all k bits of a key set?  Stops at the first clear one: as half of the bits are clear, an
+ * absent key costs two probes on average, each of which may be a cache miss.
  */
 static inline bool
 bf_bits_probe(const uint8_t *payload, uint64_t hash, unsigned k, uint64_t words, uint64_t stride)
@@ -64,7 +64,7 @@ bf_bits_probe(const uint8_t *payload, uint64_t hash, unsigned k, uint64_t words,
 	return true;
 }
 
-/* The same of a filter that is fetched byte by byte; see probe_sliced in bf.h. */
+/* The same for a filter of which single bytes are fetched: BfKind.probe_sliced. */
 static inline bool
 bf_bits_probe_sliced(const BfHeader *head, uint64_t hash, uint64_t words, uint64_t stride,
 					 BfFetch fetch, void *arg)
@@ -83,8 +83,8 @@ bf_bits_probe_sliced(const BfHeader *head, uint64_t hash, uint64_t words, uint64
 }
 
 /*
- * Fetches ahead what decides most probes: the first two bits do so three times out of four.  Not
- * inlined, as this loop and that of the probes would contend for registers.
+ * Fetches the first two bits of each key ahead, which decide three of four probes of absent keys.
+ * Not inlined, as this loop and that of the probes would compete for registers.
  */
 static __attribute__((noinline)) void
 bf_bits_prefetch(const BfView *view, const uint64_t *hashes, size_t n, uint64_t words,

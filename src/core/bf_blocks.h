@@ -1,14 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * bf_blocks.h
- *	  Many keys at once, where each touches one block: what the kinds blocked and parquet share.
+ *	  Adding and probing many keys of which each has all its bits in one block: what the kinds
+ *	  blocked and parquet share.
  *
- * The blocks of a batch are fetched ahead, so that their cache misses overlap.  Both functions
- * are inlined, with what they are given, into a loop for each kind and set of instructions:
+ * The blocks of a batch are fetched ahead, so that their cache misses overlap.  Both functions are
+ * inlined together with the functions that they are given, which makes one loop for each kind and
+ * instruction set:
  *
- *	- offset_of: where a hash's block is in the payload, which has so many blocks;
- *	- test or set: a key's bits in its block; x is the low half of its hash, k what the header
- *	  says (param[0]).
+ *	- offset_of returns where a hash's block begins, in a payload of so many blocks;
+ *	- test and set test or set a key's bits in its block; x is the low half of the hash, k the
+ *	  number of probes (param[0]).
  *
  *-------------------------------------------------------------------------
  */
@@ -44,7 +46,7 @@ bf_blocks_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool 
 	}
 }
 
-/* As add() in bf.h: all n keys have room. */
+/* BfKind.add: there is always room for all n keys. */
 static inline __attribute__((always_inline)) size_t
 bf_blocks_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n,
 			  uint64_t (*offset_of) (uint64_t hash, uint64_t blocks),

@@ -14,15 +14,15 @@
 #define MAX_CELL_WORDS	8
 
 /*
- * No number of cells has more divisors: 73513440, the first one that has more than 720, is beyond
- * a value of 8-byte cells.
+ * No number of cells that occurs has more divisors: the least with more than 720, 73513440, is more
+ * than a value has room for, even with cells of 8 bytes.
  */
 #define MAX_DIVISORS	768
 
 /* The largest payload of a power-of-two size that a value can hold. */
 #define MAX_POWER_PAYLOAD	((uint64_t) 256 * 1024 * 1024)
 
-/* Operations on bits or on half bytes do not mind the byte order: words are loaded as they lie. */
+/* Loads a word in the machine's byte order, which bits and half bytes combine alike in. */
 static inline uint64_t
 load_word(const uint8_t *p)
 {
@@ -54,7 +54,7 @@ apply_word(BfCellOp op, uint64_t a, uint64_t b)
 	}
 }
 
-/* acc = the OR, or for counters the sum, of n neighbouring cells */
+/* Sets acc to the OR, or for counters to the sum, of n neighbouring cells. */
 static inline void
 gather(const BfEnv *env, BfCellOp join, uint64_t *acc, const uint8_t *cells, uint64_t n,
 	   unsigned words)
@@ -73,7 +73,7 @@ gather(const BfEnv *env, BfCellOp join, uint64_t *acc, const uint8_t *cells, uin
 	}
 }
 
-/* out = out op acc, for one cell; returns where the next one goes */
+/* Sets one cell of out to "out op acc", and returns the next cell. */
 static inline uint8_t *
 apply(BfCellOp op, uint8_t *out, const uint64_t *acc, unsigned words)
 {
@@ -88,8 +88,8 @@ apply(BfCellOp op, uint8_t *out, const uint64_t *acc, unsigned words)
 }
 
 /*
- * Joins src, with src_cells, into out, with out_cells, by way of a map with via_cells, of which
- * out_cells is a multiple.
+ * Combines arrays of different sizes: src, redrawn with via_cells, into out, each cell of it
+ * out_cells / via_cells times.
  */
 static inline __attribute__((always_inline)) void
 combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, uint64_t via_cells,
@@ -99,8 +99,8 @@ combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, 
 	unsigned	words = cell_size / 8;
 	uint64_t	repeat = out_cells / via_cells;
 	uint64_t	first = 0;		/* floor(via * src_cells / via_cells) ... */
-	uint64_t	rest = 0;		/* ... and what the division leaves */
-	uint64_t	since = 0;		/* cells joined since the last look for interrupts */
+	uint64_t	rest = 0;		/* ... and the remainder */
+	uint64_t	since = 0;		/* cells joined since the last check for interrupts */
 	uint64_t	via;
 
 	for (via = 0; via < via_cells; via++)
@@ -115,7 +115,7 @@ combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, 
 			next++;
 			next_rest -= via_cells;
 		}
-		/* from first to the last that begins before the next range does */
+		/* the cells from first to the last one that begins before the next range */
 		gather(env, join, acc, src + first * cell_size, next - first + (next_rest > 0), words);
 		for (r = 0; r < repeat; r++)
 			out = apply(op, out, acc, words);
@@ -130,7 +130,7 @@ combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, 
 	}
 }
 
-/* The same where the sizes are equal, which is the common case: word by word. */
+/* Combines arrays of the same size, which is the common case, word by word. */
 static inline __attribute__((always_inline)) void
 combine_equal(const BfEnv *env, BfCellOp op, uint8_t *out, const uint8_t *src, uint64_t len)
 {
@@ -170,7 +170,7 @@ combine_by(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, uint
 		combine_unlike(env, op, out, out_cells, via_cells, src, src_cells, cell_size);
 }
 
-/* A loop for each operation, none of which looks at it again for every word. */
+/* op is a constant in each call below, so that every operation gets a loop of its own. */
 void
 bf_cells_combine(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells,
 				 uint64_t via_cells, const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
@@ -230,7 +230,7 @@ bf_cells_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const B
 	combine_view(env, BF_CELL_AND, head, out, view);
 }
 
-/* Fills divisor[] with the divisors of n in order; returns how many there are. */
+/* Fills divisor[] with the divisors of n, ascending, and returns how many there are. */
 static unsigned
 divisors(uint64_t n, uint64_t *divisor)
 {
@@ -242,7 +242,7 @@ divisors(uint64_t n, uint64_t *divisor)
 		if (n % d == 0)
 			divisor[count++] = d;
 
-	/* the cofactors, from the square root down, without the root itself */
+	/* the divisors above the square root: n divided by those below it */
 	for (i = count; i-- > 0;)
 		if (n / divisor[i] != divisor[i])
 			divisor[count++] = n / divisor[i];
@@ -265,7 +265,7 @@ bf_cells_fold_plan_each(const BfEnv *env, const BfView *view, uint64_t cells, do
 	head->target_fpr = fpr;
 	head->capacity = (uint64_t) fmin(fmax(1, ceil(stats.keys)), 9e18);
 
-	/* the more cells are joined the higher the FPR: the last divisor that still meets it */
+	/* the FPR rises with the divisor: search for the largest one that still meets it */
 	n = divisors(cells, divisor);
 	low = 0;
 	high = n;

@@ -4,26 +4,26 @@
  *	  Arrays of cells: folding, uniting and intersecting, for every kind whose payload is one.
  *
  * A cell is what one probe reads together: a word of a standard filter, a block of a blocked one.
- * Which cell a hash falls into is the high end of the hash (bf_cell()), so cell i of z stands for
- * the hashes in [i/z, (i+1)/z) of their range, and filters of different sizes are maps of the
- * same range at different scales.
+ * Which cell a hash falls into is decided by its high bits (bf_cell()): of z cells, cell i stands
+ * for the hashes from i/z to (i+1)/z of their range.  So filters of different sizes are like maps
+ * of the same range at different scales, and one can be redrawn at the scale of another:
  *
- *	- Fewer cells, by a divisor d: each new cell is the OR of d old ones, exactly what a direct
- *	  build gives.
- *	- More cells, by a factor d: each old cell is repeated d times.  Same answers as before.
- *	- Otherwise: each new cell is the OR of all old ones that overlap its range.  Never a false
- *	  negative, but bits of keys outside the range come along: with twice as many new cells as old
- *	  ones half as many again, with equally many twice as many.
+ *	- To fewer cells, by a divisor d: each new cell is the OR of d old ones.  This is exactly what
+ *	  building with fewer cells would have given.
+ *	- To more cells, by a factor d: each old cell is repeated d times.  The answers are the same.
+ *	- To any other number: each new cell is the OR of all old ones that overlap its range.  There
+ *	  is no false negative, but bits of keys outside the range come along: 50 % more bits with
+ *	  twice as many new cells as old ones, twice the bits with about as many.
  *
- * Two filters of one size combine cell by cell.  Those of different sizes are first each brought
- * to a power of two, if theirs is none to the next one above twice their size; then the smaller
- * is repeated.  That detour makes the result the same in whatever order many filters are
- * combined, as parallel aggregates need: powers of two divide each other, and what a filter
- * becomes depends on itself alone.
+ * Two filters of the same size are combined cell by cell.  Filters of different sizes are first
+ * redrawn with a power of two of cells each: their own number, if it is one, or else the next power
+ * of two above twice their number.  Then the smaller one is repeated.  In this way the result does
+ * not depend on the order in which many filters are combined, as parallel aggregates need it:
+ * powers of two divide each other, and what a filter is redrawn to depends on that filter alone.
  *
- * Cells of counters, 16 of 4 bits in a word, are added where bits are ORed, and the lesser taken
- * where bits are ANDed.  A counter that has reached 15 stays there: addition so cut is as
- * associative as without, since the cut can be made at the end.
+ * With counters, 16 of 4 bits in a word, OR becomes addition, and AND the lesser of two.  A counter
+ * that has reached 15 stays there.  Cutting sums off at 15 does not disturb this: the result is the
+ * same as if the whole sum were cut off at the end.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,8 +44,8 @@ typedef enum BfCellOp
 #define BF_FIFTH_BITS		UINT64_C(0x1010101010101010)
 
 /*
- * Sixteen counters plus sixteen others, each at most 15.  Every second one at a time: a byte has
- * room for the carry.
+ * Adds sixteen counters to sixteen others, each sum cut off at 15.  Every second counter at a time,
+ * so that a byte has room for the carry.
  */
 static inline uint64_t
 bf_counters_add(uint64_t a, uint64_t b)
@@ -64,7 +64,7 @@ bf_counters_add(uint64_t a, uint64_t b)
 static inline uint64_t
 bf_counters_min(uint64_t a, uint64_t b)
 {
-	/* the fifth bit survives where the subtraction did not borrow */
+	/* the fifth bit is still set where a is at least b */
 	uint64_t even =
 		(((a & BF_EVEN_NIBBLES) | BF_FIFTH_BITS) - (b & BF_EVEN_NIBBLES)) & BF_FIFTH_BITS;
 	uint64_t	odd =
@@ -81,9 +81,9 @@ bf_cells_count(const BfHeader *head)
 }
 
 /*
- * The members of BfKind that all such kinds share.  param[0] is the number of probes: a union or
- * an intersection has the fewer of the two, since a filter that answers for k probes answers for
- * their first k - 1.
+ * The members of BfKind that all these kinds share.  param[0] is the number of probes: a union or
+ * an intersection has the smaller of the two numbers, since a filter with the bits of k probes has
+ * those of the first k - 1 as well.
  */
 extern bool bf_cells_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head);
 extern void bf_cells_unite(const BfEnv *env, const BfHeader *head, uint8_t *out,
@@ -92,36 +92,36 @@ extern void bf_cells_intersect(const BfEnv *env, const BfHeader *head, uint8_t *
 							   const BfView *view);
 
 /*
- * Folding by any divisor of the number of cells: the plan takes the largest whose stats() meet
- * the rate.
+ * Folding, by any divisor of the number of cells.  The plan takes the largest divisor for which
+ * stats() promises the wanted FPR.
  */
 extern void bf_cells_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head);
 extern void bf_cells_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
 
-/* The same plan for a payload of several arrays of so many cells each. */
+/* The same plan, for a payload that consists of several arrays of so many cells each. */
 extern void bf_cells_fold_plan_each(const BfEnv *env, const BfView *view, uint64_t cells,
 									double fpr, BfHeader *head);
 
 /*
- * acc = the OR of n neighbouring cells, n >= 1, of so many words of 8 bytes each as they lie in
- * memory.
+ * Sets acc to the OR of n neighbouring cells, at least 1, each of so many words of 8 bytes, in the
+ * byte order of the payload.
  */
 extern void bf_cells_gather(const BfEnv *env, uint64_t *acc, const uint8_t *cells, uint64_t n,
 							unsigned words);
 
 /*
- * The same for arrays of cells that are only part of a payload, or made of counters.
- * bf_cells_combine joins src into out: cell by cell if they have equally many, else by way of a
- * map of via_cells, of which out_cells is a multiple; bf_cells_via says which one a filter takes
- * on its way to any other size.  cell_size there is what one cell adds to the length of the whole
- * payload.
+ * Unions and intersections of arrays that are only part of a payload, or consist of counters.
+ * bf_cells_combine joins src into out: cell by cell if both have the same number of cells,
+ * otherwise after redrawing src with via_cells, of which out_cells is a multiple.  bf_cells_via
+ * gives the number of cells that an array is redrawn with on its way to any other size; cell_size
+ * there is what one cell adds to the length of the whole payload.
  */
 extern uint64_t bf_cells_via(uint64_t cells, uint64_t cell_size);
 extern void bf_cells_combine(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells,
 								 uint64_t via_cells, const uint8_t *src, uint64_t src_cells,
 								 uint32_t cell_size);
 
-/* The number of bits set in the OR of n neighbouring cells, n >= 1. */
+/* The number of bits set in the OR of n neighbouring cells, at least 1. */
 extern unsigned bf_cells_popcount(const BfEnv *env, const uint8_t *cells, uint64_t n,
 								  uint32_t cell_size);
 

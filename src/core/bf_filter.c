@@ -53,9 +53,9 @@ bf_init(const BfHeader *head, uint8_t *payload)
 }
 
 /*
- * Settles the family of a combination: the one that either has, by name if either knows it.
- * Where the hashes differ, one is the aggregate of no keys, which does not know what kind it was
- * to be; the head is then one side's already, family and all.
+ * Decides on the family of a combination: that of whichever filter has one, with its name if one of
+ * them knows it.  If the hash functions differ, one filter is the aggregate of no keys, which does
+ * not know which kind it would have been; the head is then already the other's, family included.
  */
 static BfStatus
 combine_family(const BfHeader *a, const BfHeader *b, BfHeader *head)

@@ -30,7 +30,7 @@ bits_double(uint64_t bits)
 	return d;
 }
 
-/* Copies the fields out; checks nothing but that the kind is known. */
+/* Reads the fields of a header, without checking them, except that the kind must be known. */
 static const char *
 parse(const uint8_t *p, BfHeader *head)
 {
@@ -52,7 +52,7 @@ parse(const uint8_t *p, BfHeader *head)
 	return NULL;
 }
 
-/* What must hold of the header of any kind.  NULL, or the reason why it does not. */
+/* Checks what holds for the header of any kind.  NULL, or what is wrong. */
 static const char *
 check_header(const uint8_t *p, const BfHeader *head, size_t total)
 {
@@ -109,7 +109,7 @@ bf_open(const void *data, size_t avail, size_t total, BfView *view, const char *
 	return *reason == NULL ? BF_OK : BF_CORRUPT;
 }
 
-/* XXH3 over the value with its checksum taken as zero. */
+/* The low half of XXH3 over the value, with the bytes of the checksum taken as zeros. */
 static uint32_t
 checksum(const uint8_t *p, size_t len)
 {
@@ -150,7 +150,7 @@ bf_write_header(void *data, const BfHeader *head)
 	uint8_t    *p = data;
 	int			i;
 
-	/* the name first: it may lie where the header goes */
+	/* the name comes first, because it may lie where the header is going to be */
 	if (head->family_len != 0)
 		memmove(p + BF_FIXED_HEADER_SIZE, head->family, head->family_len);
 	memset(p + BF_FIXED_HEADER_SIZE + head->family_len, 0,

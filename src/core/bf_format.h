@@ -74,20 +74,20 @@ bf_data_size(const BfHeader *head)
 }
 
 /*
- * bf_open: reads the header, in constant time; the bytes may be anything.
+ * bf_open: reads and checks the header of untrusted bytes, in constant time.
  *
- * avail bytes are at hand of a value that has total; the header must be among them
- * (BF_MAX_HEADER_SIZE always suffices), and if avail == total the view gets its payload.  On
- * BF_CORRUPT, *reason is a constant string.  The checksum is not looked at.
+ * Of a value of total bytes, the first avail are given.  They must include the header, for which
+ * BF_MAX_HEADER_SIZE always suffices; if they are all, the view also gets the payload.  Returns
+ * BF_OK, or BF_CORRUPT with *reason, a constant string.  The checksum is not verified.
  */
 extern BfStatus bf_open(const void *data, size_t avail, size_t total, BfView *view,
 						const char **reason);
 
 /*
- * bf_validate: reads all of a value that came from outside, its checksum included.
+ * bf_validate: checks all of a value that came from outside, its checksum included.
  *
- * BF_OK means that the value can be probed, united, folded and measured in safety.  Time: about
- * that of reading it twice.
+ * BF_OK means that the value is well formed, and can be probed, changed, combined, folded and
+ * measured in safety.  Time: about that of reading it twice.
  */
 extern BfStatus bf_validate(const void *data, size_t len, BfView *view, const char **reason);
 

@@ -12,9 +12,9 @@
 #ifdef BF_HAVE_WIDE
 
 /*
- * XXH3 of 8 bytes with seed 0, as xxHash 0.8 specifies it (doc/xxhash_spec.md, "Small inputs", 4
- * to 8 bytes), one value in each lane: both halves change places, two words of the secret are put
- * over them, and the rest is the mixer "rrmxmx" (Evensen 2018) with the length in it.
+ * XXH3 of 8 bytes with seed 0, as xxHash 0.8 specifies it (doc/xxhash_spec.md, "Small inputs", 4 to
+ * 8 bytes), one value in each lane: the halves of the value change places, two words of the secret
+ * are XORed to them, and the rest is the mixer "rrmxmx" (Evensen 2018) with the length added.
  */
 #define XXH3_MX2		UINT64_C(0x9fb21c651e98df25)
 #define XXH3_SECRET		UINT64_C(0xc73ab174c5ecd5a2)	/* bytes 8 to 15 of the default secret,
@@ -33,7 +33,7 @@ hash_wide(uint64_t *values, size_t n)
 		__m512i		h = _mm512_maskz_loadu_epi64(lanes, values + i);
 
 		h = _mm512_xor_si512(_mm512_rol_epi64(h, 32), secret);
-		/* exclusive or of all three */
+		/* 0x96: the XOR of all three */
 		h = _mm512_ternarylogic_epi64(h, _mm512_rol_epi64(h, 49), _mm512_rol_epi64(h, 24), 0x96);
 		h = _mm512_mullo_epi64(h, multiplier);
 		h = _mm512_xor_si512(

@@ -3,11 +3,11 @@
  * bf_hash.h
  *	  The one hash, and how its 64 bits are cut.
  *
- * Keys become canonical bytes (src/pg/key.c), the bytes become 64 bits by XXH3 with seed 0, and
- * those bits are stored in filters for ever: neither may change.  xxHash promises that XXH3's
- * output is frozen since its version 0.8.0; test/core/t_hash.c holds us to it.
+ * Keys become canonical bytes (src/pg/key.c), and these become 64 bits by XXH3 with seed 0.  What
+ * is stored in filters depends on these bits, so neither step may ever change.  xxHash promises
+ * that the output of XXH3 is frozen since its version 0.8.0; test/core/t_hash.c checks it.
  *
- * Which bits feed which decision:
+ * Which bits of the hash decide what:
  *
  *	- the cell (block, word) is the high end of the hash: bf_cell(h, cells) = floor(h * cells /
  *	  2^64).  It is monotone in h, so that hashes in order fill a filter in order, and
@@ -18,7 +18,7 @@
  * Kind parquet's hash is XXH64 with seed 0, and its cells and bits are the Parquet
  * specification's (kind_parquet.c), cut in the same way.
  *
- * 64 bits put a floor of keys / 2^64 under every FPR: 5e-11 for 10^9 keys.
+ * As different keys may have the same 64 bits, no FPR is below keys / 2^64: 5e-11 for 10^9 keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,14 +49,14 @@ bf_hash_u64(uint64_t value)
 }
 
 /*
- * Replaces integers by their hashes, which are those of bf_hash_u64(): for batches, several at
- * once where the processor can (AVX-512).  Trusted; cannot fail.
+ * Replaces n integers by their hashes, the same as bf_hash_u64() gives; eight at a time where the
+ * processor has AVX-512.  Cannot fail.
  */
 extern void bf_hash_u64_many(uint64_t *values, size_t n);
 
 /*
- * The hash of Parquet's filters: XXH64, of a value in plain encoding, without its length where it
- * has one.
+ * The hash of Parquet's filters: XXH64 of a value in Parquet's plain encoding, without the length
+ * that precedes some types.
  */
 static inline uint64_t
 bf_hash_plain(const void *bytes, size_t len)
@@ -84,12 +84,13 @@ bf_cell(uint64_t h, uint64_t cells)
 }
 
 /*
- * The i-th remix of a hash, for kinds whose probes fall anywhere: as good as a hash of its own,
- * its low bits included.
+ * The i-th remix of a hash, for kinds whose probes can fall anywhere: it does for a hash of its
+ * own, with good low bits as well.
  *
- * Double hashing (h1 + i * h2) would save a multiplication and is visibly worse on small filters,
- * where its arithmetic progressions fall on each other (Dillinger, Manolios 2004).  2^64 over the
- * golden ratio, and a multiplier of good spectral quality (Steele, Vigna 2022, for 64-bit LCGs).
+ * Double hashing (h1 + i * h2) would save a multiplication, but is visibly worse in small filters,
+ * where the arithmetic progressions of different keys coincide (Dillinger, Manolios 2004).  The
+ * constants are 2^64 over the golden ratio, and a multiplier of good spectral quality (Steele,
+ * Vigna 2022, for 64-bit LCGs).
  */
 static inline uint64_t
 bf_remix(uint64_t h, unsigned i)
@@ -101,11 +102,11 @@ bf_remix(uint64_t h, unsigned i)
 }
 
 /*
- * The order that hashes are collected, merged and handed out in: that of bf_order(h), a
- * bijection.  Not that of h itself: hash tables whose slot is the high end of their key pile up
- * on input that comes in their own order, and hashes may well come in order.  Kinds that are
- * built in shards cut them from this order.  2^64 over the golden ratio, and its inverse modulo
- * 2^64.
+ * Hashes are collected, merged and handed out in the ascending order of bf_order(h), a bijection,
+ * and kinds that are built in shards divide them by it.  It is not the order of h itself, because
+ * hashes may well arrive in that order, and a hash table whose slots are taken from the high bits
+ * of its keys degenerates on input in its own order.  The constants are 2^64 over the golden ratio,
+ * and its inverse modulo 2^64.
  */
 #define BF_ORDER_MULTIPLIER		UINT64_C(0x9e3779b97f4a7c15)
 #define BF_ORDER_INVERSE		UINT64_C(0xf1de83e19937733d)
@@ -117,11 +118,11 @@ bf_order(uint64_t h)
 }
 
 /*
- * The shard of a hash among so many, 0 to shards - 1: where a set is divided among several
- * filters.  From a mix of the whole hash (the finalizer of MurmurHash3, Appleby, with Stafford's
- * thirteenth set of constants), so that the keys of one shard are spread within a filter as all
- * keys are; with the high bits themselves a shard's filter would have keys in one part only, and
- * false positives as if it were that small.
+ * The shard of a hash, 0 to shards - 1, where a set of keys is divided among several filters.  It
+ * depends on a mix of the whole hash (the finalizer of MurmurHash3, Appleby, with Stafford's
+ * thirteenth set of constants), so that the keys of one shard are spread all over their filter.  If
+ * it were the hash's high bits, they would all lie in one part of it, and the FPR would be that of
+ * a filter as small as that part.
  */
 static inline uint64_t
 bf_shard(uint64_t h, uint64_t shards)

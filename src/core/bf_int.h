@@ -3,8 +3,8 @@
  * bf_int.h
  *	  Private to the core: loads and stores at any address, little-endian numbers, small helpers.
  *
- * Stored bytes are only as aligned as a PostgreSQL datum is, which may be not at all.  Everything
- * that touches them goes through memcpy, which compilers turn into plain moves.
+ * Stored bytes may have any alignment, as a PostgreSQL datum has.  They are read and written
+ * through memcpy only, which compilers turn into plain moves.
  *
  *-------------------------------------------------------------------------
  */
@@ -76,7 +76,7 @@ bf_store64(uint8_t *p, uint64_t v)
 #define BF_MIN(a, b)	((a) < (b) ? (a) : (b))
 #define BF_MAX(a, b)	((a) > (b) ? (a) : (b))
 
-/* How many cells a loop may handle between two looks for interrupts: some tens of microseconds. */
+/* How many cells a loop may handle between two checks for interrupts: some tens of microseconds. */
 #define BF_INTERRUPT_MASK	0xffff
 
 static inline void
@@ -100,12 +100,12 @@ bf_release(const BfEnv *env, void *memory)
 }
 
 /*
- * Keys handled together where memory is the bottleneck: enough to keep all of a core's
- * outstanding loads busy.
+ * How many keys are handled together where memory is the bottleneck: enough for as many cache
+ * misses as a processor core can have under way.
  */
 #define BF_BATCH	32
 
-/* The tables, one a kind file. */
+/* The kinds' tables, each from the file of its kind. */
 extern const BfKind bf_kind_standard;
 extern const BfKind bf_kind_partitioned;
 extern const BfKind bf_kind_blocked;

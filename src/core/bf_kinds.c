@@ -53,7 +53,7 @@ bf_kind_by_name(const char *name)
 	return NULL;
 }
 
-/* Does a member that a capability calls for stand in the table, and only then? */
+/* Is this member there exactly if the table has one of these capabilities? */
 #define GOES_WITH(cap, member) \
 	if (((kind->caps & (cap)) != 0) != (kind->member != NULL)) \
 		return #member " does not go with " #cap

@@ -10,16 +10,16 @@
 #include <math.h>
 
 /*
- * As many keys as a block can have in the sums below: the mean is at most BF_BLOCK_BITS, and this
- * is 22 deviations more.
+ * The most keys that a block can have in the sums below: 22 standard deviations above the highest
+ * mean, which is BF_BLOCK_BITS.
  */
 #define MAX_BLOCK_KEYS	1024
 
 double
 bf_math_occupancy_fpr(double throws, double m, unsigned k)
 {
-	double		one_free;		/* a given bit is still clear */
-	double		two_free;		/* two given bits both are */
+	double		one_free;		/* probability that a given bit is still clear ... */
+	double		two_free;		/* ... and that two given bits are */
 	double		mean;
 	double		variance;
 	double		ratio;
@@ -58,7 +58,7 @@ block_table(unsigned k, double *fpr_of, int n)
 		fpr_of[i] = fmin(1, bf_math_occupancy_fpr((double) i * k, BF_BLOCK_BITS, k));
 }
 
-/* The mean of fpr_of[] under a Poisson distribution; what lies beyond the table counts as 1. */
+/* The mean of fpr_of[] under a Poisson distribution; beyond the table, the FPR is taken as 1. */
 static double
 poisson_mean(const double *fpr_of, int n, double load)
 {
@@ -76,7 +76,7 @@ poisson_mean(const double *fpr_of, int n, double load)
 	return sum + fmax(rest, 0);
 }
 
-/* The highest load, up to a bound, whose mean FPR is no more than this one. */
+/* The highest load, up to a bound, whose mean FPR is at most fpr. */
 static double
 highest_load(const double *fpr_of, int n, double bound, double fpr)
 {
@@ -96,7 +96,7 @@ highest_load(const double *fpr_of, int n, double bound, double fpr)
 	return low;
 }
 
-/* How many table entries a load needs: the mean, 12 deviations, and a few more for small means. */
+/* How many table entries a load needs: 12 deviations above the mean, and some for small means. */
 static int
 table_size(double load)
 {
@@ -118,8 +118,8 @@ bf_math_blocked_fpr(double load, unsigned k)
 }
 
 /*
- * Bits per key, up to a whole thousandth.  The allowance keeps a result that lies on a thousandth
- * from hanging on rounding.
+ * Bits per key, rounded up to a thousandth.  The subtraction makes sure that a result which is a
+ * whole thousandth stays that one, whatever the rounding errors.
  */
 static uint32_t
 millibits(double bits)
@@ -162,8 +162,8 @@ uint32_t
 bf_math_blocked_design(double fpr, unsigned *k)
 {
 	/*
-	 * no filter of independent bits holds more keys per block than the standard one with
-	 * fractional k
+	 * An upper bound for the search: no filter of independent bits holds more keys per block than a
+	 * standard filter with fractional k would.
 	 */
 	double		bound = fmin(BF_BLOCK_BITS, BF_BLOCK_BITS * log(2) * log(2) / -log(fpr));
 	double		fpr_of[MAX_BLOCK_KEYS];
@@ -176,7 +176,7 @@ bf_math_blocked_design(double fpr, unsigned *k)
 	{
 		double		load;
 
-		/* the best k is at or a little below log2(1/fpr), the more below the lower fpr */
+		/* the best k is at most about log2(1/fpr), and the further below that the lower fpr is */
 		if ((i > ideal + 2 && i > 1) || (i < ideal * 0.6 - 1 && i < BF_MAX_BLOCK_PROBES))
 			continue;
 		block_table(i, fpr_of, n);
@@ -216,7 +216,7 @@ uint32_t
 bf_math_split_design(double fpr)
 {
 	double		fpr_of[MAX_BLOCK_KEYS];
-	double		bound = BF_SPLIT_BITS;	/* a bit per key: the least that there may be */
+	double		bound = BF_SPLIT_BITS;	/* one key per bit: fewer bits are never given */
 	int			n = table_size(bound);
 
 	split_table(fpr_of, n);

@@ -3,8 +3,8 @@
  * bf_math.h
  *	  Every sizing and FPR formula, each with its source and its range.
  *
- * What is stored must not hang on the last bit of a machine's logarithm: sizes are therefore
- * handed on as whole thousandths of a bit per key, rounded up, and all that follows is integer
+ * What is stored must not depend on the last bit of some machine's logarithm.  Sizes are therefore
+ * passed on in whole thousandths of a bit per key, rounded up, and all that follows is integer
  * arithmetic.
  *
  *-------------------------------------------------------------------------
@@ -19,21 +19,23 @@
 #define BF_MAX_PROBES	64
 
 /*
- * A block of a split block filter: so many words, of which a probe touches each, of so many bits.
+ * A block of a split block filter: the number of words, in each of which a key has a bit, and the
+ * bits of a word.
  */
 #define BF_SPLIT_WORDS	8
 #define BF_SPLIT_WORD_BITS		32
 #define BF_SPLIT_BITS	(BF_SPLIT_WORDS * BF_SPLIT_WORD_BITS)
 
 /*
- * bf_math_occupancy_fpr: the FPR of one array of bits after so many throws.
+ * bf_math_occupancy_fpr: the FPR of one array of m bits, of which "throws" have been set, chosen
+ * independently and uniformly, so that some coincide.
  *
- * The probability that k independent uniform probes all hit set bits after throws independent
- * uniform bits were set: E[(X/m)^k] for X the number of distinct bits set.  From the first two
- * moments of X, which are exact (occupancy problem; Feller, vol. I), as if X were log-normal.
- * The textbook's (1 - e^(-kn/m))^k leaves the variance of X out and is too low for small m (Bose
- * et al. 2008). Valid for any m >= 1, k <= BF_MAX_PROBES; never below the exact value, and at
- * most 20 % above it for 64 bits, 2 % from 256 bits on (test/core/t_math.c).
+ * The probability that k independent uniform probes all hit set bits: E[(X/m)^k] for X the number
+ * of different bits that are set.  It is computed from the mean and the variance of X, which are
+ * exact (occupancy problem; Feller, vol. I), as if X were log-normal.  The textbook's (1 -
+ * e^(-kn/m))^k ignores the variance and is too low for small m (Bose et al. 2008).  Valid for any m
+ * >= 1 and k <= BF_MAX_PROBES; never below the exact value, and at most 20 % above it for 64 bits,
+ * 2 % from 256 bits on (test/core/t_math.c).
  */
 extern double bf_math_occupancy_fpr(double throws, double m, unsigned k);
 
@@ -41,9 +43,9 @@ extern double bf_math_occupancy_fpr(double throws, double m, unsigned k);
  * bf_math_partitioned_fpr: the FPR of k slices of so many bits each, after each key set one bit,
  * chosen uniformly, in each.
  *
- * (1 - (1 - 1/m)^n)^k.  Exact, averaged over the choice of keys: the slices are independent, and
- * a probe of one is the mean of its fill (Kirsch, Mitzenmacher 2008, section 3, has it as a
- * limit).  Valid for any slice_bits >= 1.
+ * (1 - (1 - 1/m)^n)^k.  Exact, as an average over all sets of keys: slices are independent, and a
+ * probe of one hits with the probability of its mean fill (Kirsch, Mitzenmacher 2008, section 3, as
+ * a limit).  Valid for any slice_bits >= 1.
  */
 extern double bf_math_partitioned_fpr(double keys, double slice_bits, unsigned k);
 
@@ -69,10 +71,10 @@ extern uint32_t bf_math_blocked_design(double fpr, unsigned *k);
 /*
  * bf_math_split_fpr: the FPR of a split block filter with load keys per block on average.
  *
- * A block is 8 words of 32 bits, and a key sets one bit of each: after i keys a bit is set with
- * probability 1 - (31/32)^i, and a probe hits 8 of them, each in a word of its own: the mean of
- * (1 - (31/32)^i)^8 under a Poisson distribution of i (Apple 2022, "Split block Bloom filters",
- * after Putze, Sanders, Singler 2007).  Range: 0 <= load <= BF_BLOCK_BITS.
+ * A block is 8 words of 32 bits, and a key sets one bit in each.  After i keys a given bit is set
+ * with probability 1 - (31/32)^i, and a probe hits if the bits in all 8 words are set; so it is the
+ * mean of (1 - (31/32)^i)^8 under a Poisson distribution of i (Apple 2022, "Split block Bloom
+ * filters", after Putze, Sanders, Singler 2007).  Range: 0 <= load <= BF_BLOCK_BITS.
  */
 extern double bf_math_split_fpr(double load);
 
@@ -85,17 +87,17 @@ extern uint32_t bf_math_split_design(double fpr);
 /*
  * bf_math_keys: how many distinct keys set bits_set of m bits with k probes each.
  *
- * -(m/k) ln(1 - X/m) (Swamidass, Baldi 2007).  A full array gives the estimate for half a bit
- * less than full, the largest number that it can tell.
+ * -(m/k) ln(1 - X/m) (Swamidass, Baldi 2007).  For a full array, which would give infinity, X is
+ * taken as half a bit less.
  */
 extern double bf_math_keys(double bits_set, double m, unsigned k);
 
 /*
- * bf_math_round_cells: the number of cells to take where at least cells are needed.
+ * bf_math_round_cells: the number of cells to use where at least so many are needed.
  *
- * Up to a multiple of the largest highly composite number that costs less than 1/128 more: such
- * filters can be folded by 2, 3, 4, 5, 6 and so on exactly, where a power-of-two size can only be
- * halved.  Monotone.
+ * Rounds up to a multiple of a highly composite number, the largest that adds less than 1/128.
+ * Such a filter can be folded by 2, 3, 4, 5, 6 and so on, where a power of two could only be
+ * halved.  More cells are never rounded to fewer.
  */
 extern uint64_t bf_math_round_cells(uint64_t cells);
 

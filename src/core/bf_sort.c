@@ -9,10 +9,10 @@
 
 #include "bf_hash.h"
 
-/* Below this, insertion is faster than counting. */
+/* Fewer values than this are sorted by insertion, which is faster then. */
 #define SMALL	48
 
-/* So many are sorted from one place to another and back, within the caches. */
+/* Up to so many values are sorted by copying them to a spare array and back, within the caches. */
 #define NEAR	((uint64_t) 1 << 14)
 
 #define DIGIT	8				/* bits */
@@ -40,7 +40,7 @@ insertion_sort(uint64_t *v, uint64_t n)
 	}
 }
 
-/* Sorts by a digit, from one place to another; values with the same one keep their order. */
+/* Copies values in the order of one digit; values with the same digit keep their order. */
 static void
 scatter(const uint64_t *from, uint64_t *to, uint64_t n, int shift, const uint32_t *count)
 {
@@ -60,8 +60,8 @@ scatter(const uint64_t *from, uint64_t *to, uint64_t n, int shift, const uint32_
 static void radix_sort(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare);
 
 /*
- * Sorts NEAR values or less by two digits, of which the higher one is at shift, the lower one
- * first.  With so many hashes, few have both in common: what is left to do is to sort these.
+ * Sorts at most NEAR values by two digits, of which the higher is at shift: first by the lower one,
+ * then by the higher.  Few of so many hashes agree in both digits; those are then sorted on.
  */
 static void
 sort_near(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
@@ -89,10 +89,10 @@ sort_near(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
 }
 
 /*
- * Sorts by the digit at shift, then each part by the next.  In place ("American flag sort",
- * McIlroy, Bostic, McIlroy 1993), by exchanging every value with the one in the next place of its
- * part: an exchange need not wait for the last one, as it would where what is found there were
- * carried on to its own part.  Eight levels deep at the most.
+ * Sorts by the digit at shift, and then each part, of values with the same digit, by the next
+ * digit:  in place ("American flag sort", McIlroy, Bostic, McIlroy 1993), at most eight levels
+ * deep.  A value is exchanged with the one that lies in the next place of its part.  To carry on
+ * what was found there to its own part, and so on, would make each step wait for the one before.
  */
 static void
 radix_sort(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare)

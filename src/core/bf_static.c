@@ -14,7 +14,7 @@
 /* Hashes read from the source at a time. */
 #define CHUNK	((uint64_t) 1 << 16)
 
-/* What becomes of a shard's stragglers takes so many bytes. */
+/* The bytes that a list of stragglers takes, its gate included if there is a table. */
 static uint64_t
 list_len(unsigned width, uint32_t stragglers, bool with_table)
 {
@@ -46,7 +46,7 @@ bf_static_size(const BfDesign *design, uint64_t keys,
 	uint64_t	n;
 	uint64_t	each;
 
-	/* a key takes a bit at least */
+	/* a key takes at least a bit */
 	if (keys / 8 > BF_MAX_VALUE_SIZE)
 		return UINT64_MAX;
 	if (keys == 0)
@@ -73,13 +73,14 @@ bf_static_check(const BfHeader *head)
 
 /* ---- building ---- */
 
-/* The hashes of one shard, and some of the next. */
+/* Hashes that have been read: those of one shard, and some of the next. */
 typedef struct Input
 {
 	BfSource   *source;
 	uint64_t   *hashes;
-	uint64_t	n;				/* at hand */
-	uint64_t	room;			/* more only where one shard gets more than chance can give it */
+	uint64_t	n;				/* how many there are */
+	uint64_t	room;			/* for how many there is memory; grows only if a shard has more keys
+								 * than chance can give it */
 } Input;
 
 static inline uint64_t
@@ -100,7 +101,7 @@ grow_input(const BfEnv *env, Input *input)
 	input->room = input->room * 2 + CHUNK;
 }
 
-/* Reads on until the shard is wholly at hand, and returns how many keys it has. */
+/* Reads until all hashes of the shard are there, and returns how many these are. */
 static uint64_t
 read_shard(const BfEnv *env, Input *input, uint64_t shard, uint64_t shards)
 {
@@ -121,7 +122,7 @@ read_shard(const BfEnv *env, Input *input, uint64_t shard, uint64_t shards)
 		bf_check_interrupts(env);
 	}
 
-	/* all below low are in the shard; the last one is not */
+	/* those before low belong to the shard, the last one does not: find the border */
 	high = input->n - 1;
 	while (low < high)
 	{
@@ -143,8 +144,8 @@ drop_shard(Input *input, uint64_t n)
 }
 
 /*
- * Writes the list of those of n keys that are marked, all if marked is NULL, and the gate behind
- * it.
+ * Writes the list of those of n keys that are marked, and the gate after it; the list of all keys,
+ * without a gate, if marked is NULL.
  */
 static void
 write_list(uint8_t *out, unsigned width, const uint64_t *hashes, uint32_t n, uint64_t shards,
@@ -173,8 +174,8 @@ write_list(uint8_t *out, unsigned width, const uint64_t *hashes, uint32_t n, uin
 }
 
 /*
- * Appends a shard, whose solver has run if there is a table; false if the value becomes too
- * large.
+ * Appends a shard to the payload, with a table if the solver has run; false if the value would
+ * become too large.
  */
 static bool
 append_shard(BfSink *sink, uint64_t shard, const BfShardBuild *build, bool with_table)
@@ -203,7 +204,7 @@ append_shard(BfSink *sink, uint64_t shard, const BfShardBuild *build, bool with_
 	if (more > 0)
 		sink->extend(sink, more);
 
-	/* the list's last store reaches beyond it, but never beyond the padding: it comes first */
+	/* the list comes first: its last store reaches beyond it, though not beyond the padding */
 	write_list(sink->bytes + at, width, build->hashes, build->n, build->shards,
 			   with_table ? build->straggler : NULL, stragglers);
 	if (with_table)
@@ -276,8 +277,8 @@ bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink
 /* ---- reading ---- */
 
 /*
- * Where the list of a shard begins and ends (its length in bytes, the gate's left out); false if
- * it is not within the payload.
+ * Where the list of a shard begins, and how many bits its entries have; false if it does not lie
+ * within the payload.
  */
 static bool
 find_list(const BfView *view, const BfShard *shard, const uint8_t **list, unsigned *bits)
@@ -300,9 +301,9 @@ bf_static_probe_none(const BfView *view, uint64_t hash)
 }
 
 /*
- * A list that is not where it should be is no reason to say no.  No branch hangs on what is
- * compared, so that the processor goes on to other keys meanwhile: nearly all that come here are
- * not found.
+ * Binary search.  A list that does not lie within the payload is taken to hold every key.  No
+ * branch depends on the comparisons, so that the processor can go on to other keys meanwhile:
+ * nearly all keys that come here are not found.
  */
 bool
 bf_static_search(const BfView *view, const BfShard *shard)
@@ -322,9 +323,9 @@ bf_static_search(const BfView *view, const BfShard *shard)
 }
 
 /*
- * Ascending, zeros behind it, and a gate that lets through what is listed and nothing else?  The
- * list has only the high bits of a straggler's place: where these do not tell which of two bits
- * of the gate it has, either will do.
+ * Is the list ascending, with zeros after it, and does the gate have a bit for each entry and no
+ * other?  The list has only the high bits of a place, which may not tell which of two neighbouring
+ * bits of the gate belongs to it: then either of them will do.
  */
 static const char *
 validate_list(const BfView *view, const BfShard *shard)
@@ -366,7 +367,7 @@ validate_list(const BfView *view, const BfShard *shard)
 	return set == 0 ? NULL : "the gate of a list of stragglers does not match it";
 }
 
-/* A shard as the directory has it, without a key. */
+/* A shard whose entry in the directory has been found to be right. */
 static void
 shard_at(const BfView *view, uint64_t i, BfShard *shard)
 {

@@ -3,26 +3,27 @@
  * kind_binary_fuse.c
  *	  The binary fuse filter: the smallest that a probe can read in a few independent loads.
  *
- * Fingerprints of w bits, any w from 1 to 32, in a table that is solved by peeling (bf_peel.h); a
- * key's cells lie in 3, 4 or 5 neighbouring segments.  The FPR is 2^-w.  More positions make a
- * fuller table and cost a load each.  10^7 keys, w = 8, one run of test/core/s_static.c on a
- * machine with three times as much to do as it has cores: bits per key over w, ns a key for
- * building, for probing keys that are contained and keys that are not, and for one random 64-byte
- * read at that moment:
+ * The table has cells of w bits, any w from 1 to 32.  A key's cells lie in 3, 4 or 5 neighbouring
+ * segments (bf_graph.h), and XOR to its fingerprint; the table is computed by peeling (bf_peel.h).
+ * The FPR is 2^-w.  With more positions the table can be fuller, but each costs a load in every
+ * probe.  This is one run of test/core/s_static.c with 10^7 keys and w = 8, on a machine with three
+ * times as much to do as it has cores: bits per key divided by w; ns a key for building, and for
+ * probing keys that are contained and keys that are not; and ns for one random read of 64 bytes at
+ * the same time:
  *
  *		arity	size	build	probe		read
  *		3		1.107	78		39, 44		10.4
  *		4		1.045	67		43, 41		6.4
  *		5		1.031	81		40, 58		6.0
  *
- * Four it is: three are hardly faster, and the fifth buys 1.3 % for a fifth more time to build.
- * The others are for tests and measurements.
+ * So filters get four positions: three are hardly faster, and a fifth saves 1.3 % of space for a
+ * fifth more time to build.  The others exist for tests and measurements.
  *
- * How many cells a shard gets (fuse_geometry) lies a little below what would let all keys be
- * peeled: a straggler in a thousand keys costs less than the cells that would save it.  The
- * published rule (Graf, Lemire 2022) has longer segments and takes 1.125 w and 1.075 w for 3 and
- * 4 positions, so that no attempt fails.  All that is for large shards; small ones peel worse:
- * 1.08 for 10^5 keys, 1.15 for 10^4, 1.3 for 10^3.
+ * A shard gets slightly fewer cells (fuse_geometry()) than would let all keys be peeled: one
+ * straggler in a thousand keys takes less space than the cells that would avoid it.  The published
+ * rule (Graf, Lemire 2022), by which no attempt fails, has longer segments, and 1.125 w and 1.075 w
+ * bits a key with 3 and 4 positions.  These figures are for large shards.  Small ones need more:
+ * 1.08 w for 10^5 keys, 1.15 w for 10^4, 1.3 w for 10^3.
  *
  *		table		packed cells of w bits: (segments + arity - 1) << lg of them
  *		geometry	segments << 5 | lg
@@ -59,11 +60,11 @@ fuse_graph(const BfHeader *head, uint32_t geometry, BfGraph *graph)
 }
 
 /*
- * The geometry for so many keys.  A table of infinite length peels with 1.089, 1.0236, 1.0076
- * cells a key for 3, 4, 5 positions; the shorter the segments, the more must be added to keep the
- * peeling from stalling, by measurement about in proportion to 2^(-lg / 2), and the longer, the
- * more is lost at the ends, arity - 1 segments.  Whole numbers only: this determines stored
- * bytes.
+ * The geometry for n keys.  An infinitely long table can be peeled with 1.089, 1.0236, 1.0076 cells
+ * a key for 3, 4, 5 positions.  The shorter the segments are, the more cells must be added to keep
+ * peeling from stalling, by measurement about in proportion to 2^(-lg / 2); the longer they are,
+ * the more is lost at the ends of the table, which are arity - 1 segments.  Integer arithmetic
+ * only, because this determines stored bytes.
  */
 static uint32_t
 fuse_geometry(unsigned arity, uint64_t n)
@@ -126,8 +127,8 @@ fuse_check(const BfHeader *head)
 /* ---- building ---- */
 
 /*
- * The most cells that so many keys or fewer can get.  More keys get more cells, but where the
- * segments' length changes.
+ * The most cells that a shard of at most n keys can get.  More keys get more cells, except where
+ * the length of segments changes.
  */
 static uint64_t
 most_cells(const BfHeader *head, uint32_t n)

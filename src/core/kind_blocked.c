@@ -1,21 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * kind_blocked.c
- *	  A Bloom filter whose probes all fall into one cache line.
+ *	  A Bloom filter that has all bits of a key in one cache line.
  *
- * The hash chooses a block of 64 bytes, and the block is a little Bloom filter of 512 bits.  A
- * probe costs one cache miss at the most, and one slice of a stored filter, for some 4 % more
- * space at an FPR of 1 %, 8 % at 0.1 %, 15 % at 0.01 %: the number of keys in a block varies, and
- * full blocks err more than empty ones save.
+ * The hash chooses a block of 64 bytes, and the block is a small Bloom filter of 512 bits.  So a
+ * probe costs at most one cache miss, and of a stored filter only one slice has to be read.  It
+ * takes 4 % more space than a standard filter at an FPR of 1 %, 8 % at 0.1 %, 15 % at 0.01 %,
+ * because the number of keys in a block varies: crowded blocks raise the FPR by more than sparse
+ * ones lower it.
  *
  *		block = floor(h * blocks / 2^64)	bits 63..40 decide, as there are at most 2^23 blocks
  *		x = bits 31..0 of h
  *		bit i of k = the 9 high bits of x * multiplier[i] mod 2^32
  *
- * Never a stride (a, a + b, a + 2b, ...) within a block: its FPR is several times the formula's
- * (and 15 % at any size if b is a constant).
+ * The bits in a block must not be an arithmetic progression (a, a + b, a + 2b, ...): its FPR would
+ * be several times that of the formula, and 15 % at any size if b were a constant.
  *
- *		param[0]	k
+ *		param[0]	k, the number of probes
+ *
+ * FPR: bf_math_blocked_fpr(), with a Poisson distribution of the keys in a block.
  *
  * Putze, Sanders, Singler 2007, "Cache-, hash- and space-efficient Bloom filters".
  *
@@ -83,8 +86,8 @@ blocked_check(const BfHeader *head)
 }
 
 /*
- * Tests k bits of a block, without a branch: half-full blocks would make one on each bit a coin
- * toss.
+ * Tests k bits of a block.  Without a branch, because half of the bits are set and each branch
+ * would be unpredictable.
  */
 static inline bool
 test_bits_scalar(const uint8_t *block, uint32_t x, unsigned k)
@@ -117,13 +120,13 @@ blocked_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *a
 
 #ifdef BF_HAVE_AVX2
 
-/* k ones, then zeros, starting at lane 8 - k */
+/* From element 8 - k on: k ones, then zeros. */
 static const uint32_t lane_ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
 
 /*
- * Tests the bits of multipliers first to first + 7, of which only the lanes in ones count.  The
- * block is 16 words of 32 bits, and a product's 4 high bits choose one: its low 3 of 4 by a
- * permutation of each half of the block, the highest by blending.
+ * Tests the bits that belong to multipliers first to first + 7, where ones has a 1.  The block is
+ * 16 words of 32 bits, and the 4 high bits of a product choose the word: the low 3 of these by
+ * permuting each half of the block, the highest by choosing between the halves.
  */
 __attribute__((target("avx2")))
 static inline bool
@@ -241,7 +244,7 @@ set_bits_scalar(uint8_t *block, uint32_t x, unsigned k)
 
 #ifdef BF_HAVE_AVX2
 
-/* The same with the positions computed eight at a time. */
+/* set_bits_scalar() with the positions of eight bits computed at a time. */
 __attribute__((target("avx2")))
 static inline void
 set_bits_avx2(uint8_t *block, uint32_t x, unsigned k)
@@ -269,9 +272,10 @@ set_bits_avx2(uint8_t *block, uint32_t x, unsigned k)
 #ifdef BF_HAVE_WIDE
 
 /*
- * The same for the whole block at once: a word's part of a bit is 1 shifted by the bit's position
- * less the word's, which is nothing in all words but one, as no such shift there is between 0 and
- * 31.  Positions are stored negated, so that the subtraction takes one from memory for all words.
+ * set_bits_scalar() on the whole block in one register.  For each bit, every word gets 1 shifted by
+ * the bit's position minus the word's own: in all words but one that is not between 0 and 31, and
+ * such a shift gives 0.  Positions are stored negated, so that one broadcast from memory and one
+ * subtraction do.
  */
 BF_WIDE_INLINE void
 set_bits_wide(uint8_t *block, uint32_t x, unsigned k)

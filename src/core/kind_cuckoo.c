@@ -3,30 +3,30 @@
  * kind_cuckoo.c
  *	  The cuckoo filter: a hash table of tags, from which keys can be removed.
  *
- * A key is a tag of f bits that lies in one of two buckets of 4 slots.  Each bucket can be
- * computed from the other one and the tag, so that a tag can be moved to make room although its
- * key is not known:
+ * Of a key, only a tag of f bits is stored, in one of two buckets of 4 slots.  From either bucket
+ * and the tag the other bucket can be computed, so that a tag can be moved there to make room,
+ * although its key is not known:
  *
  *		left = floor(h * pairs / 2^64)			bits 63..37 decide: pairs is less than 2^27
  *		tag = 1 + floor(x * (2^f - 1) / 2^32)	x = bits 31..0 of h; 0 marks an empty slot
  *		right = left + shift(tag) modulo pairs
  *
- * Left buckets are the first half of the table, right ones the second, pairs in each; any number
- * will do.  The two buckets of a key differ always, so that there is room for 2 * 4 = 8 equal
- * keys, and never for a ninth.  A key is found if and only if one with the same left bucket and
- * the same tag is there, whichever bucket that is in.  So the FPR of n keys is
+ * Left buckets are the first half of the table, right ones the second half, "pairs" of each, which
+ * need not be a power of two.  The two buckets of a key always differ, so that there is room for
+ * exactly 2 * 4 = 8 equal keys, each of which takes a slot.  A key is contained if and only if a
+ * key with the same left bucket and the same tag is there, in whichever of its buckets.  So the FPR
+ * with n keys is
  *
  *		1 - (1 - 1 / (pairs * (2^f - 1)))^n  <=  1 - (1 - 1 / (2^f - 1))^(8 * load)
  *
- * the latter being the paper's formula.  Up to a load of 0.95 room is found by moving a few tags;
- * the rare key for which there is none, in a small table, goes to a stash of 4 keys.  Equal keys
- * each take a slot.
+ * where the right side is the paper's formula.  Up to a load of 0.95, room is found by moving a few
+ * tags.  The rare key in a small table for which there is none goes to a stash of 4 keys.
  *
  * Payload: the slots, f bits each from the lowest bit of the first byte on, left buckets first;
- * then the stash, 4 times 8 bytes: left * (2^f - 1) + tag, or 0.  A load that runs past the last
- * slot ends in the stash.
+ * then the stash, 4 times 8 bytes: left * (2^f - 1) + tag, or 0.  So loads of 8 bytes that begin in
+ * the last slots do not reach beyond the payload.
  *
- *		param[0]	f
+ *		param[0]	f, the bits of a tag
  *
  * Fan, Andersen, Kaminsky, Mitzenmacher 2014, "Cuckoo filter: practically better than Bloom"; the
  * search for room is theirs of 2013 ("MemC3").
@@ -45,15 +45,16 @@
 #define MIN_TAG_BITS	4
 #define MAX_TAG_BITS	32
 
-/* Up to these, the 4 tags of a bucket are read by one load. */
+/* Up to this many bits, the 4 tags of a bucket are read by one load. */
 #define NARROW_TAG_BITS	16
 
 #define MAX_LOAD		0.95
 
 /*
- * Small tables get so many pairs more: there the keys of a bucket vary more than the load allows
- * for.  With them one table of 30 keys in 10^5 needs the stash at all, larger and smaller ones
- * more seldom, and each further key of it is five times rarer.
+ * Every table gets so many pairs more, for the sake of small ones, in which the number of keys in a
+ * bucket varies more than MAX_LOAD allows for.  With them, one of 10^5 tables of 30 keys needs the
+ * stash at all, larger and smaller tables more seldom, and each further key in it is five times
+ * rarer.
  */
 #define SPARE_PAIRS		2
 
@@ -61,18 +62,18 @@
 #define STASH_BYTES		(STASH_KEYS * 8)
 
 /*
- * As many buckets as the search for room looks into: six moves deep, which at a load of 0.95 is
- * hardly ever needed.
+ * How many buckets the search for room looks into: enough for six moves, which are hardly ever
+ * needed at a load of 0.95.
  */
 #define MAX_SEARCH		4096
 
-/* A table: that of a payload, not changed unless it is the add's or the remove's. */
+/* The table in a payload.  Only adding and removing write through slots. */
 typedef struct Table
 {
 	uint8_t    *slots;
 	uint64_t	pairs;
 	unsigned	bits;			/* f */
-	uint64_t	tags;			/* 2^f - 1: how many there are, and the mask of one */
+	uint64_t	tags;			/* 2^f - 1: the number of different tags, and the mask of one */
 } Table;
 
 /* Where a key belongs. */
@@ -80,10 +81,10 @@ typedef struct Place
 {
 	uint64_t	bucket[2];
 	uint64_t	tag;
-	uint64_t	key;			/* as it lies in the stash */
+	uint64_t	key;			/* the form that it has in the stash */
 } Place;
 
-/* The 4 slots of a bucket, the first one lowest; what lies above them is not theirs. */
+/* The 4 slots of a bucket, the first one lowest; the bits above them belong to others. */
 typedef unsigned __int128 Bucket;
 
 static inline Table
@@ -93,7 +94,7 @@ table_of(const BfHeader *head, const uint8_t *payload)
 
 	table.slots = (uint8_t *) (uintptr_t) payload;
 	table.bits = head->param[0];
-	/* 32 bits, which divide faster, hold any value's length */
+	/* a division of 32 bits is faster, and any value's length fits */
 	table.pairs = (uint32_t) (head->payload_len - STASH_BYTES) / table.bits;
 	table.tags = UINT64_MAX >> (64 - table.bits);
 	return table;
@@ -106,7 +107,7 @@ stash_of(const Table *table)
 	return table->slots + table->pairs * table->bits;
 }
 
-/* The other bucket of a tag in this one. */
+/* Where a tag that is in this bucket could be instead. */
 static inline uint64_t
 partner(const Table *table, uint64_t bucket, uint64_t tag)
 {
@@ -135,7 +136,7 @@ place_of(const Table *table, uint64_t hash)
 	return place;
 }
 
-/* The byte that a bucket begins in, and how many bits come before it: 0 or 4. */
+/* The byte in which a bucket begins, and how many bits of that byte to skip: 0 or 4. */
 static inline const uint8_t *
 bucket_start(const Table *table, uint64_t bucket, unsigned *skip)
 {
@@ -171,8 +172,8 @@ store_tag(const Table *table, uint64_t bucket, unsigned slot, uint64_t tag)
 }
 
 /*
- * The first slot of a bucket that holds the tag; 0 finds a free one; BUCKET_SLOTS if there is
- * none.
+ * The first slot of a bucket that holds this tag, or BUCKET_SLOTS if none does.  Tag 0 finds a free
+ * slot.
  */
 static inline unsigned
 find_slot(const Table *table, uint64_t bucket, uint64_t tag)
@@ -185,7 +186,7 @@ find_slot(const Table *table, uint64_t bucket, uint64_t tag)
 	return slot;
 }
 
-/* How many keys the stash holds; those are the first ones. */
+/* How many keys the stash holds; they are its first entries. */
 static inline unsigned
 stash_count(const uint8_t *stash)
 {
@@ -199,8 +200,8 @@ stash_count(const uint8_t *stash)
 /* ---- design ---- */
 
 /*
- * The load, at most MAX_LOAD, up to which tags of so many bits meet fpr: the formula above,
- * solved.
+ * The highest load, up to MAX_LOAD, at which tags of so many bits meet fpr: the paper's formula
+ * above, solved for the load.
  */
 static double
 load_for(double fpr, unsigned bits)
@@ -214,7 +215,7 @@ cuckoo_design(BfDesign *design)
 	double		best = HUGE_VAL;
 	unsigned	bits;
 
-	/* one bit fewer may pay at a lower load, if that is not much lower */
+	/* shorter tags at a lower load may take less space than longer ones at a high load */
 	for (bits = MIN_TAG_BITS; bits <= MAX_TAG_BITS; bits++)
 	{
 		double		per_key = bits / load_for(design->fpr, bits);
@@ -237,7 +238,7 @@ cuckoo_size(const BfDesign *design, uint64_t keys)
 	unsigned	bits = design->param[0];
 	uint64_t	pairs = bf_math_cells(keys, design->millibits, PAIR_SLOTS * bits);
 
-	/* one pair alone takes whatever comes, up to its 8 slots */
+	/* a single pair has no need: any key fits any of its 8 slots */
 	if (pairs > 1 && pairs < UINT64_MAX - SPARE_PAIRS)
 		pairs += SPARE_PAIRS;
 	return pairs > BF_MAX_VALUE_SIZE / bits ? UINT64_MAX : pairs * bits + STASH_BYTES;
@@ -278,8 +279,8 @@ cuckoo_validate(const BfView *view)
 /* ---- probing ---- */
 
 /*
- * Is one of the 4 slots equal to the tag?  (Is any lane of x zero?  Exact as to whether, Mycroft
- * 1987.)
+ * Does one of the 4 slots hold the tag?  That is, is any lane of x zero?  This test (Mycroft 1987)
+ * is exact about whether there is one, though not about which.
  */
 static inline bool
 bucket_has_narrow(const Table *table, uint64_t bucket, uint64_t tag)
@@ -293,7 +294,7 @@ bucket_has_narrow(const Table *table, uint64_t bucket, uint64_t tag)
 	return ((x - ones) & ~x & ones << (bits - 1)) != 0;
 }
 
-/* Likewise, slot by slot. */
+/* The same slot by slot, for longer tags. */
 static inline bool
 bucket_has_wide(const Table *table, uint64_t bucket, uint64_t tag)
 {
@@ -317,7 +318,7 @@ stash_has(const uint8_t *stash, uint64_t key)
 	return false;
 }
 
-/* Both buckets without a branch: which one a key is in is a coin toss. */
+/* Looks into both buckets without a branch, as it is unpredictable which one has the key. */
 static inline bool
 has(const Table *table, const Place *place, bool narrow)
 {
@@ -357,7 +358,7 @@ cuckoo_prober(const BfView *view)
 	return view->head.param[0] <= NARROW_TAG_BITS ? probe_narrow : probe_wide;
 }
 
-/* The places of a batch of keys, whose buckets are fetched ahead. */
+/* Computes the places of a batch of keys, and fetches their buckets ahead. */
 static inline void
 fetch(const Table *table, const uint64_t *hashes, size_t n, Place *place, int for_write)
 {
@@ -403,23 +404,23 @@ cuckoo_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *re
 /* ---- adding and removing ---- */
 
 /*
- * A bucket that the search for room has come to: by moving the tag in a slot of the one that it
- * came from.
+ * A bucket that the search for room has reached: it is the other bucket of the tag that lies in a
+ * certain slot of an earlier step's bucket.
  */
 typedef struct Step
 {
 	uint32_t	bucket;
-	uint16_t	from;			/* another step */
-	uint16_t	slot;
+	uint16_t	from;			/* the earlier step */
+	uint16_t	slot;			/* in its bucket */
 } Step;
 
 /*
- * Finds the nearest free slot that the tags of two full buckets can be moved towards, moves them,
- * and returns true with the slot that has become free in one of the two.  Nothing is changed if
- * there is none.
+ * Makes room for a key whose two buckets are full, by moving a tag to its other bucket, for which
+ * that bucket's tag may have to move first, and so on.  Returns true and the slot that has become
+ * free in one of the key's buckets; false, with nothing changed, if no room was found.
  *
- * Breadth first.  A shortest way comes to no bucket twice, so that the moves do not disturb each
- * other.
+ * Searches breadth first for the shortest chain of moves.  That chain visits no bucket twice, so
+ * its moves do not disturb each other.
  */
 static bool
 make_room(const Table *table, const Place *place, uint64_t *bucket, unsigned *slot)
@@ -444,7 +445,8 @@ make_room(const Table *table, const Place *place, uint64_t *bucket, unsigned *sl
 			if (tag == 0)
 			{
 				/*
-				 * backwards: each tag of the way moves into the slot that the one before has left
+				 * From the end of the chain: each tag moves into the slot that the one before has
+				 * left.
 				 */
 				while (step[at].from != MAX_SEARCH)
 				{
@@ -472,7 +474,7 @@ make_room(const Table *table, const Place *place, uint64_t *bucket, unsigned *sl
 	return false;
 }
 
-/* How many keys like this one are there? */
+/* The number of keys with the same buckets and the same tag. */
 static unsigned
 copies(const Table *table, const Place *place)
 {
@@ -507,8 +509,9 @@ put_in_bucket(const Table *table, const Place *place)
 }
 
 /*
- * False if there is no room, or as many equal keys as there can be.  Keys in the stash have both
- * buckets full, so only then can some of the equal ones be there.
+ * Adds a key; false if there is no room, or if there are 8 equal keys already.  Equal keys need to
+ * be counted only when both buckets are full: before that there cannot be 8, as a key goes to the
+ * stash only while both its buckets are full.
  */
 static bool
 add_one(const Table *table, const Place *place)
@@ -558,7 +561,7 @@ drop_from_stash(uint8_t *stash, unsigned i)
 	bf_store64(stash + (STASH_KEYS - 1) * 8, 0);
 }
 
-/* Puts keys from the stash where there is room for them now. */
+/* Moves keys from the stash into their buckets, where there is room now. */
 static void
 drain_stash(const Table *table)
 {
@@ -570,7 +573,7 @@ drain_stash(const Table *table)
 		uint64_t	key = bf_load64(stash + i * 8);
 		Place		place;
 
-		/* bytes that nobody has validated may say anything */
+		/* the payload may not have been validated */
 		if (key > table->pairs * table->tags)
 			return;
 		place.tag = (key - 1) % table->tags + 1;

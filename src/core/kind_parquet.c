@@ -10,19 +10,22 @@
  *		x = bits 31..0 of h
  *		bit in word i = the 5 high bits of x * salt[i] mod 2^32
  *
- * h is XXH64, not the hash of the other kinds.  The block grows with the hash and floor(block /
- * d) is that of a filter with a d-th of the blocks, so that the files of cells (bf_cells.h) hold
- * as they do for bf_cell(), which rounds at another place.
+ * h is XXH64, not the hash of the other kinds.  As with bf_cell(), which rounds differently, the
+ * block grows with the hash, and floor(block / d) is the block in a filter with a d-th as many: so
+ * bf_cells.h applies to this kind as well.
  *
- * Eight probes are right for some 0.5 %; away from that, and because a small block varies more,
- * it takes more space than a blocked filter: 10.53 bits a key at 1 %, 16.9 at 0.1 %.
+ * Eight probes are right for an FPR of about 0.5 %.  For others, and because the number of keys
+ * varies more in a smaller block, it takes more space than a blocked filter: 10.53 bits a key at
+ * 1 %, 16.9 at 0.1 %.
  *
- * The specification allows any number of blocks, and so does all here.  But several readers
- * (Arrow C++, Velox, Impala) refuse what is no power of two, and filters are of this kind to be
- * read by others: those that are sized here are powers of two, up to twice as large as they had
- * to be; folds and unions stay so.
+ * The specification allows any number of blocks, and so does this file.  But several readers (Arrow
+ * C++, Velox, Impala) refuse numbers that are not powers of two, and one chooses this kind so that
+ * others can read it.  Filters are therefore given a power of two, up to twice what they need;
+ * folds and unions keep it.
  *
- *		param[0]	8
+ *		param[0]	8, the number of probes
+ *
+ * FPR: bf_math_split_fpr().
  *
  * Apache Parquet, BloomFilter.md; Apple 2022, "Split block Bloom filters".
  *
@@ -38,7 +41,7 @@
 #define BLOCK_BYTES		(BF_SPLIT_BITS / 8)
 #define BIT_SHIFT		(32 - 5)	/* 2^5 bits in a word */
 
-/* The specification's, one a word. */
+/* The specification's constants, one for each word. */
 static const uint32_t salt[BF_SPLIT_WORDS] __attribute__((aligned(32))) = {
 	0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31
 };
@@ -91,7 +94,7 @@ parquet_check(const BfHeader *head)
 	return NULL;
 }
 
-/* Tests a key's bits in a block; and sets them, below.  k is always BF_SPLIT_WORDS. */
+/* Tests a key's bits in a block.  k, here and below, is always BF_SPLIT_WORDS. */
 static inline bool
 test_bits_scalar(const uint8_t *block, uint32_t x, unsigned k)
 {
@@ -138,7 +141,7 @@ set_bits_scalar(uint8_t *block, uint32_t x, unsigned k)
 
 #ifdef BF_HAVE_AVX2
 
-/* A key's bit in each word. */
+/* The bit that a key has in each word. */
 __attribute__((target("avx2")))
 static inline __m256i
 mask_of(uint32_t x)
@@ -239,8 +242,8 @@ parquet_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 	for (i = 0; i < blocks; i++)
 	{
 		uint64_t	block[BLOCK_BYTES / 8];
-		uint64_t	passed = 1; /* of 2^40 combinations of a bit in each word, those that are all
-								 * set */
+		uint64_t	passed = 1; /* of the 2^40 ways to choose a bit in each word, in how many all
+								 * are set */
 		unsigned	j;
 
 		bf_cells_gather(env, block, view->payload + i * fold * BLOCK_BYTES, fold, BLOCK_BYTES / 8);
@@ -258,8 +261,8 @@ parquet_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 	}
 
 	/*
-	 * as blocked, the mean over the blocks; the keys need none, as word i of all blocks is one
-	 * array of which a key sets one bit
+	 * The FPR is the mean over the blocks, as for kind blocked.  The number of keys needs no mean:
+	 * the words i of all blocks are one array, in which each key sets one bit.
 	 */
 	stats->bits = blocks * BF_SPLIT_BITS;
 	stats->hashes = BF_SPLIT_WORDS;

@@ -4,10 +4,10 @@
  *	  An aggregate's state on its way from one process or node to another: the hashes that it has
  *	  collected.
  *
- * A value that can be validated, probed (slowly) and measured, so that one that strays into a
- * table does no harm; the glue takes it for a state and for nothing else.  The payload is an array of hashes, in no order; one may be there
- * several times, which counts where the finished filter does.  What that shall be is in the
- * header.
+ * A value that can be validated, probed (slowly) and measured, so that one that strays into a table
+ * does no harm; the glue takes it for a state and for nothing else.  The payload is an array of
+ * hashes, in no order; one may be there several times, which counts where the finished filter does.
+ * What that shall be is in the header.
  *
  *	param[0]	kind of the finished filter (BfKindId); 0 where only BF_PARTIAL_UNKNOWN is told
  *	param[1]	BF_PARTIAL_* flags

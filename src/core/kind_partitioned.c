@@ -1,20 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * kind_partitioned.c
- *	  A Bloom filter cut into k slices, with one probe in each.
+ *	  A Bloom filter divided into k slices, with one probe in each.
  *
- * Probe i of a key knows slice i only.  That costs a little space, for a key always sets k bits
- * where k throws into one array now and then meet: with m bits in all the fill is 1 - (1 - k/m)^n
- * in place of 1 - (1 - 1/m)^(kn).  In return the slices are independent, each of them a filter
- * with one probe: the FPR is exactly the product of their fills, and any of them can be left out,
- * which is what a union with a filter of fewer probes does.
+ * The i-th bit of a key lies in slice i.  This takes a little more space than a standard filter,
+ * because a key always sets k different bits, whereas k bits chosen in one array sometimes
+ * coincide: with m bits in all, the share of bits set is 1 - (1 - k/m)^n instead of
+ * 1 - (1 - 1/m)^(kn).  In return the slices are independent, each a filter with one probe.  The FPR
+ * is exactly the product of the slices' fills, and slices can be left out, which is what a union
+ * with a filter of fewer probes does.
  *
- * The slices follow each other, W words of 64 bits each.  The bit within one is chosen and folded
- * as in a standard filter, slice by slice: bf_bits.h says how.
+ * The slices follow each other, W words of 64 bits each.  Within a slice, a bit is chosen and
+ * folded as in a standard filter (bf_bits.h).
  *
  *		param[0]	k; the payload is k * W words
  *
- * FPR = (1 - (1 - k/m)^n)^k, exactly, and the product of the slices' fills for given bits.
+ * FPR = (1 - (1 - k/m)^n)^k, exactly (bf_math_partitioned_fpr()); for given bits, the product of
+ * the slices' fills.
  *
  * Kirsch, Mitzenmacher 2008, "Less hashing, same performance: building a better Bloom filter"
  * (section 3); Almeida, Baquero, Preguica, Hutchison 2007, "Scalable Bloom filters" (section 2).
@@ -30,8 +32,8 @@
 #include <math.h>
 
 /*
- * In 32 bits, which hold any value's length: a probe begins with this division, and a longer one
- * takes thrice the time.
+ * The words of a slice.  Computed in 32 bits, enough for the length of any value: every probe
+ * begins with this division, and one of 64 bits takes three times as long.
  */
 static inline uint64_t
 slice_words(const BfHeader *head)
@@ -39,7 +41,7 @@ slice_words(const BfHeader *head)
 	return (uint32_t) (head->payload_len / BF_WORD_BYTES) / head->param[0];
 }
 
-/* Asymptotically a standard filter: what is less so for a small one is for partitioned_size(). */
+/* In the limit the same as a standard filter; partitioned_size() corrects it for small ones. */
 static void
 partitioned_design(BfDesign *design)
 {
@@ -55,7 +57,7 @@ partitioned_size(const BfDesign *design, uint64_t keys)
 	unsigned	k = design->param[0];
 	uint64_t	words = bf_math_cells(keys, design->millibits, k * BF_WORD_BITS);
 
-	/* the limit promises half a bit a slice too much, which in the end is less than the rounding */
+	/* the limit is too low by half a bit a slice, which matters until rounding exceeds it */
 	while (words < 65536 &&
 		   bf_math_partitioned_fpr((double) keys, (double) words * BF_WORD_BITS, k) > design->fpr)
 		words++;
@@ -107,8 +109,8 @@ partitioned_probe_many(const BfView *view, const uint64_t *hashes, size_t n, boo
 }
 
 /*
- * Slice by slice: as many loads in flight as there are keys in a batch, and all in one k-th of
- * the filter.
+ * Adds a batch slice by slice: so there are as many loads under way as keys in the batch, and they
+ * all fall into one k-th of the filter, which may fit a cache where the whole does not.
  */
 static size_t
 partitioned_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
@@ -148,7 +150,7 @@ partitioned_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *
 	uint64_t	words = slice_words(&view->head) / fold;
 	unsigned	k = view->head.param[0];
 	const uint8_t *p = view->payload;
-	uint64_t	since = 0;		/* words read since the last look for interrupts */
+	uint64_t	since = 0;		/* words read since the last check for interrupts */
 	unsigned	i;
 
 	stats->bits = words * k * BF_WORD_BITS;
@@ -171,7 +173,7 @@ partitioned_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *
 			}
 		}
 		stats->bits_set += set;
-		/* one probe in each, independent and uniform: exact, given the bits */
+		/* exact for these bits, as the probes of the slices are independent and uniform */
 		stats->fpr *= (double) set / (double) (words * BF_WORD_BITS);
 	}
 	stats->fill = (double) stats->bits_set / (double) stats->bits;
@@ -179,9 +181,9 @@ partitioned_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *
 }
 
 /*
- * As bf_cells_combined_head(), for cells that are a word of every slice.  (The largest map that a
- * filter may be brought to depends on k then: the union of filters beyond 64 MB that differ both
- * in size and in k is no longer the same in every order.)
+ * bf_cells_combined_head() for cells that consist of a word of every slice.  The largest size that
+ * a filter may be brought to depends on k here.  Therefore the union of several filters beyond 64
+ * MB that differ both in size and in k may depend on the order in which they are united.
  */
 static bool
 partitioned_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
@@ -199,7 +201,7 @@ partitioned_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
 	return true;
 }
 
-/* The first slices of the view, as many as the result has. */
+/* Combines slice by slice: as many of the view's slices as the result has, the first ones. */
 static void
 combine_slices(const BfEnv *env, BfCellOp op, const BfHeader *head, uint8_t *out,
 			   const BfView *view, uint64_t via)

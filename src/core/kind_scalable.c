@@ -1,49 +1,51 @@
 /*-------------------------------------------------------------------------
  *
  * kind_scalable.c
- *	  A filter that grows: a row of Bloom filters, each larger than the one before, of which the
- *	  last one takes the keys.
+ *	  A filter that grows: a series of Bloom filters, each larger than the one before, of which the
+ *	  last one takes new keys.
  *
- * A stage is a filter of another kind, "blocked" as far down as that goes, then "standard", and
- * is reached through the registry alone.  All stages are asked by the one hash.  A key is
- * contained if any stage says so, hence the FPR is at most the sum of the stages', whatever the
- * number of keys, if these are shares of the target whose sum is 1:
+ * The members of the series are called stages.  A stage is a filter of another kind: "blocked" if
+ * that kind can have the stage's FPR, otherwise "standard".  It is used through the registry only,
+ * and all stages are probed with the same hash.  A key is contained if any stage contains it, so
+ * the FPR is at most the sum of the stages' FPRs.  To bound that sum for any number of keys, each
+ * stage gets a share of the target FPR, and the shares add up to 1:
  *
  *		5/8, and then 3/8 * 1/4 * (3/4)^(i - 1) for i = 1, 2, ...
  *
- * The first one has most, so that a filter which was made for as many keys as it gets costs
- * little: 11 bits per key at 1 %, "blocked" having 9.9.  Each further stage takes 4 times the
- * keys of the one before.  Fewer steps would leave more of the last stage empty, more of them
- * would make the later shares smaller and each probe longer.  Not knowing the number of keys has
- * a price in any filter, some log2(log2(n)) bits a key (Pagh, Segev, Wieder 2013); folding gives
- * back what the last stage has left.
+ * The first share is the largest, so that a filter which gets no more keys than it was made for
+ * costs little: 11 bits per key at 1 %, where "blocked" has 9.9.  Each further stage is made for 4
+ * times the keys of the one before.  A larger factor would leave more of the last stage empty; a
+ * smaller one would make more stages, with smaller shares and longer probes.  Not to know the
+ * number of keys has a price in any filter, about log2(log2(n)) bits a key (Pagh, Segev, Wieder
+ * 2013); folding gives back what the last stage does not use.
  *
- * The newest stage is asked first: it is the largest, and where it is well filled holds three
- * keys out of four.
+ * The newest stage is probed first: it is the largest, and holds three of four keys when it is well
+ * filled.
  *
- * A key that is contained already is not added again.  That is safe because no stage ever takes
- * back a yes: folding and uniting only set bits.  So repeated keys fill nothing.  A stage is full
- * when its bits say so: its FPR, measured, has come near its share.  As measuring means reading
- * the stage, that is done when as many new keys have come as it was made for; what room it has
- * then, by its bits, says when to look again.
+ * A key that the filter contains already is not added again, so repeated keys take no space.  That
+ * is safe, because no stage ever loses a key: folding and uniting only set bits.  A stage is full
+ * when its FPR, measured from its bits, comes near its share.  Measuring means reading the whole
+ * stage.  So it is done for the first time when as many new keys have come as the stage was made
+ * for, and then again when the room that was found should be used up.
  *
- * Payload: an entry of 64 bytes for each stage, then the stages without gaps.  Those that are
- * blocked come first and have whole blocks of 64 bytes.
+ * Payload: an entry of 64 bytes for each stage, then the stages without gaps.  The blocked ones
+ * come first and consist of whole blocks of 64 bytes.
  *
  *		offset	size
  *		0		8		where the stage begins, from the end of the entries
  *		8		8		its length
- *		16		8		keys that it was made for
- *		24		8		its FPR then, IEEE 754
+ *		16		8		number of keys that it was made for
+ *		24		8		its FPR with that many keys, IEEE 754
  *		32		4		kind
  *		36		4		k
- *		40		8		how many more keys it takes before it is measured
+ *		40		8		countdown: how many more keys it takes before it is measured
  *		48		16		0
  *
  *		param[0]	number of stages
  *		param[1]	k of the first stage; 0: folded.  A folded filter does not grow, since its FPR
  *					is used up, and does not unite
- *		param[2], param[3]	the first stage's keys, low and high half, once there is a second one
+ *		param[2,3]	once there is a second stage: the number of keys that the first was made for,
+ *					low and high half
  *
  * Almeida, Baquero, Preguica, Hutchison 2007, "Scalable Bloom filters"; on the choice of the
  * shares Apple 2022, "Stretching your data with Taffy filters".
@@ -189,7 +191,7 @@ open_stage(const BfHeader *head, const uint8_t *payload, unsigned i, BfView *sta
 	return stage->head.kind->check(&stage->head) == NULL;
 }
 
-/* The payload of a stage that can be opened, to write to. */
+/* The payload of a stage, for writing; the stage must be one that can be opened. */
 static uint8_t *
 stage_payload(const BfHeader *head, uint8_t *payload, unsigned i)
 {
@@ -218,7 +220,7 @@ scalable_design(BfDesign *design)
 	BfDesign	stage;
 
 	if (bf_design(stage_kind(fpr), fpr, &stage) != BF_OK)
-		return;					/* not from min_fpr on */
+		return;					/* cannot happen, as fpr is at least min_fpr */
 	design->millibits = stage.millibits;
 	design->expected_fpr = stage.expected_fpr;
 	design->param[0] = 1;
@@ -247,7 +249,7 @@ scalable_init(const BfHeader *head, uint8_t *payload)
 						 .target_fpr = fpr,
 						 .param = {head->param[1]}};
 
-	/* what has more stages than one, or is folded, is about to be written by others */
+	/* with more stages, or folded, the caller is going to write the payload itself */
 	if (stages_of(head) != 1 || is_folded(head))
 		return;
 	stage.payload_len = head->payload_len - ENTRY_BYTES;
@@ -341,13 +343,13 @@ scalable_prober(const BfView *view)
 	return scalable_probe;
 }
 
-/* Asks the first n stages of a filter, the last of them first, for up to CHUNK hashes. */
+/* Probes the first n stages of a filter, the last of these first, for up to CHUNK hashes. */
 static void
 probe_stages(const BfHeader *head, const uint8_t *payload, unsigned n, const uint64_t *hashes,
 			 size_t count, bool *result)
 {
-	uint64_t	left[CHUNK];	/* hashes that no stage has said yes to so far */
-	uint16_t	where[CHUNK];
+	uint64_t	left[CHUNK];	/* hashes that no stage so far contains ... */
+	uint16_t	where[CHUNK];	/* ... and which results are theirs */
 	bool		found[CHUNK];
 	size_t		j;
 
@@ -394,10 +396,10 @@ scalable_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 /* ---- adding and growing ---- */
 
 /*
- * Measures a stage.  Returns how many more keys it takes before that should be done again; 0 if
- * it is full.
+ * Measures a stage.  Returns how many more keys it can take before it should be measured again; 0
+ * if it is full.
  *
- * The FPR rises no faster than the power k of the number of keys.
+ * This relies on the FPR growing at most as the k-th power of the number of keys.
  */
 static uint64_t
 room_left(const BfView *stage)
@@ -441,7 +443,7 @@ scalable_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, siz
 		{
 			uint64_t	hash = hashes[done + j];
 
-			/* again, for those that the batch itself has added */
+			/* the stage is probed again, for the keys that this batch has added */
 			if (known[j] || probe(&stage, hash))
 				continue;
 			if (countdown == 0 && (countdown = room_left(&stage)) == 0)
@@ -470,14 +472,14 @@ scalable_grow_plan(const BfView *view, BfHeader *head)
 	*head = view->head;
 	if (is_folded(head) || n == MAX_STAGES)
 		return BF_FULL;
-	/* a stage that cannot be opened says yes, and must not become one that can */
+	/* a stage that cannot be opened contains everything, and must not become one that can */
 	for (i = 0; i < n; i++)
 		if (!open_stage(head, view->payload, i, &newest))
 			return BF_FULL;
 	if (newest.head.capacity > BF_MAX_VALUE_SIZE * 8 || head->capacity > INT64_MAX / 2)
 		return BF_TOO_LARGE;
 
-	/* near a value's limit of size, less than usual */
+	/* near the largest size of a value, for fewer keys than usual */
 	for (keys = BF_MAX(newest.head.capacity * GROWTH, MIN_GROWN_KEYS);
 		 keys > newest.head.capacity / GROWTH; keys /= 2)
 	{
@@ -512,7 +514,7 @@ scalable_grow(const BfHeader *head, uint8_t *out, const BfView *view)
 
 	memcpy(out, view->payload, entries);
 	memcpy(body, view->payload + entries, end);
-	/* planned before, so it can be done again */
+	/* grow_plan() has planned the same, so it cannot fail */
 	if (plan_stage(head->target_fpr * share(n), head->capacity - view->head.capacity, &stage) !=
 		BF_OK)
 		return;
@@ -525,9 +527,9 @@ scalable_grow(const BfHeader *head, uint8_t *out, const BfView *view)
 static void
 scalable_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
 {
-	double		no = 1;			/* the chance that every stage says no */
-	double		passed = 1;		/* the part of new keys that came as far as this stage: it was not
-								 * in those before by mistake */
+	double		no = 1;			/* probability that no stage contains an absent key */
+	double		passed = 1;		/* the share of new keys that reached this stage: those that were
+								 * not false positives of the stages before */
 	unsigned	i;
 
 	(void) fold;
@@ -555,10 +557,10 @@ scalable_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 /* ---- union ---- */
 
 /*
- * What stages a filter that is not folded has follows from its FPR, its first stage's capacity
- * and their number.  So of two filters that agree in the first two, the stages of one are the
- * first stages of the other, and their union is stage by stage: that of more stages, with the
- * bits of the other. Others have no common stages.
+ * The sizes of all stages of a filter that is not folded follow from its FPR, from the capacity of
+ * its first stage, and from the number of stages.  So if two filters agree in the FPR and the first
+ * stage, the one with fewer stages has the first stages of the other, and they can be united stage
+ * by stage.  Filters that differ there cannot be united.
  */
 static bool
 scalable_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
@@ -574,14 +576,15 @@ scalable_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
 static bool
 all_zero(const uint8_t *p, uint64_t len)
 {
-	/* each byte equals the one after it, and the first is zero */
+	/* the first byte is zero, and each equals the next */
 	return len == 0 || (p[0] == 0 && memcmp(p, p + 1, len - 1) == 0);
 }
 
 /*
- * The countdown of a stage that was united: that of the only one that holds keys, or the lower of
- * those of equal ones.  Otherwise 0: measure.  Like the union of the bits this is commutative,
- * idempotent and associative, an empty stage being neutral.
+ * The countdown of a united stage.  If only one of the two stages holds keys, it is that one's; if
+ * both are equal, the lower of both; otherwise it is 0, that is, the stage is measured before the
+ * next key.  Like the union of the bits this is commutative, idempotent and associative, with empty
+ * stages as neutral elements.
  */
 static uint64_t
 united_countdown(uint64_t a, const uint8_t *a_bits, uint64_t b, const uint8_t *b_bits, uint64_t len)
@@ -611,7 +614,7 @@ scalable_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfVie
 		if (memcmp(entry, from_entry, OFF_COUNTDOWN) != 0 ||
 			!open_stage(&view->head, view->payload, i, &from) || !open_stage(head, out, i, &to))
 		{
-			/* not what the headers promised: leave a stage that says yes to everything */
+			/* the payloads are not as their headers say: leave a stage that contains everything */
 			memset(entry, 0xff, ENTRY_BYTES);
 			continue;
 		}
@@ -626,10 +629,10 @@ scalable_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfVie
 
 /* ---- folding ---- */
 
-/* What becomes of a filter's stages. */
+/* What a fold makes of a filter's stages. */
 typedef struct FoldPlan
 {
-	BfView		from[MAX_STAGES];	/* those that stay, in their order */
+	BfView		from[MAX_STAGES];	/* the stages that stay, in their order */
 	BfHeader	to[MAX_STAGES];
 	unsigned	n;
 	uint64_t	payload_len;
@@ -637,8 +640,9 @@ typedef struct FoldPlan
 } FoldPlan;
 
 /*
- * Empty stages go, and the FPR that the others leave is spent on folding, newest first, since
- * that is the largest and the one which may be far from full.  False if there is none to spend.
+ * Plans a fold: empty stages are dropped, and whatever the measured FPRs of the others leave of fpr
+ * is spent on folding them.  The newest comes first, as it is the largest and may be far from full.
+ * False if nothing is left to spend.
  */
 static bool
 plan_fold(const BfEnv *env, const BfView *view, double fpr, FoldPlan *plan)
@@ -679,7 +683,7 @@ plan_fold(const BfEnv *env, const BfView *view, double fpr, FoldPlan *plan)
 		rest -= stats.fpr;
 		plan->payload_len += to->payload_len;
 	}
-	/* what is left lets the newest one take some more keys */
+	/* what is still left lets the newest stage take some more keys */
 	plan->to[plan->n - 1].target_fpr += rest;
 	return true;
 }
@@ -726,7 +730,7 @@ const BfKind bf_kind_scalable = {
 	.name = "scalable",
 	.caps = BF_CAN_ADD | BF_CAN_UNION | BF_CAN_FOLD | BF_FROM_SET,
 	.hash_id = BF_HASH_XXH3,
-	.min_fpr = 1e-12, /* the last stage's share must be one that "standard" can have */
+	.min_fpr = 1e-12, /* "standard" must be able to have the last stage's share of it */
 	.better_kind = "standard",
 	.advice =
 		"Scalable filters unite with those of the same expected number of keys and false positive "

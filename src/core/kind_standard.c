@@ -1,14 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * kind_standard.c
- *	  The Bloom filter as Bloom had it: one array of bits, k independent probes.
+ *	  The Bloom filter as Bloom described it: one array of bits, k independent probes.
  *
- * The smallest of the kinds that take keys at any time, at the price of k cache misses a probe
- * once the filter is larger than the caches.  This is the kind to read first.
+ * Adding a key sets k bits of the array; the filter may contain a key if all of its k bits are set.
+ * Of the kinds to which keys can be added at any time it is the smallest.  Its price is that, once
+ * it is larger than the processor's caches, each of the k probes may be a cache miss.  This is the
+ * kind to read first.
  *
- * Each probe is a bit of its own, chosen by a remix of the hash: bf_bits.h says which.
+ * Each of the k bits is chosen by its own remix of the hash; bf_bits.h says how.
  *
- *		param[0]	k
+ *		param[0]	k, the number of probes
+ *
+ * FPR: (1 - e^(-kn/m))^k for n keys in m bits, in the limit; bf_math_occupancy_fpr() for any size.
  *
  * Bloom 1970, "Space/time trade-offs in hash coding with allowable errors".
  *
@@ -44,8 +48,8 @@ standard_size(const BfDesign *design, uint64_t keys)
 	unsigned	k = design->param[0];
 
 	/*
-	 * The asymptotic formula promises too much for small arrays: add words until the other one
-	 * agrees.  In the end the two differ by less than the rounding does.
+	 * The design used the limit for large arrays, which is too low for small ones: add words until
+	 * the formula for this size agrees.  From some size on the two differ by less than rounding.
 	 */
 	while (words < 65536 &&
 		   bf_math_occupancy_fpr((double) keys * k, (double) words * BF_WORD_BITS, k) > design->fpr)
@@ -105,10 +109,7 @@ standard_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, siz
 		unsigned	i;
 		uint8_t		mask;
 
-		/*
-		 * k lines a key: as many keys ahead as a core has loads in flight would be too many at
-		 * once
-		 */
+		/* only a few keys ahead: a key has k cache lines, and a core some tens of loads at once */
 		for (j = 0; j < BF_MIN(batch, 4); j++)
 			for (i = 0; i < k; i++)
 				__builtin_prefetch(payload + bf_bit_position(hashes[j], i, words, 0, &mask), 1);
@@ -151,7 +152,7 @@ standard_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 	stats->fill = (double) set / (double) stats->bits;
 	stats->hashes = k;
 	stats->keys = bf_math_keys((double) set, (double) stats->bits, k);
-	/* the k probes are independent and uniform: exact, given the bits */
+	/* exact for these bits, as the k probes are independent and uniform */
 	stats->fpr = pow((double) set / (double) stats->bits, k);
 }
 

@@ -3,10 +3,10 @@
  * kind_xor.c
  *	  The xor filter: fingerprints in a table of three blocks.
  *
- * A key has a cell in each block; its three cells, xored, are its fingerprint of w bits
- * (bf_peel.h).  The FPR is 2^-w, the size 1.23 w bits per key: with that many cells, random keys
- * can be peeled wholly but for a vanishing probability.  The simplest of its family, and the one
- * that the others are measured by: binary_fuse takes less space and less time.
+ * A key has one cell in each block; its three cells XOR to its fingerprint of w bits (bf_graph.h).
+ * The FPR is 2^-w, the size 1.23 w bits a key, which is about the least with which random keys can
+ * nearly always be peeled (bf_peel.h).  It is the simplest of its family, by which the others are
+ * measured: binary_fuse takes less space and less time.
  *
  *		table		packed cells of w bits: three blocks of len each
  *		geometry	len

@@ -3,25 +3,25 @@
  * kind_xor_plus.c
  *	  The xor filter with its third block stored sparsely.
  *
- * As kind_xor.c, but peeling prefers to set cells of the first two blocks.  36 % of the cells of
- * the third are never set then; they are zero, and are left out: a bitmap tells which cells are
- * not zero, and these follow one after another.
+ * An xor filter (kind_xor.c) in which peeling sets cells of the third block only where it must.
+ * 36 % of these then remain zero, and zeros are not stored: a bitmap says which cells of the block
+ * are not zero, and only those follow.
  *
- *		table		packed cells of w bits, the first two blocks, len each;
- *					lines of 32 bytes, each for 224 cells of the third block: u32 cells not zero
- *					before this line, 28 bytes of bitmap; packed cells of w bits, those of the
- *					third block that are not zero
+ *		table		packed cells of w bits: the first two blocks, of len cells each;
+ *					lines of 32 bytes, each for 224 cells of the third block: u32 number of cells
+ *					that are not zero in the lines before, then a bitmap of 28 bytes;
+ *					packed cells of w bits: those of the third block that are not zero
  *		geometry	len
  *
  *		param[0]	w
  *		param[3]	number of shards (bf_static.h)
  *
- * The FPR is 2^-w, the size 1.081 w + 0.469 bits per key: 0.82 w for two blocks, 0.41 * 32 * 8 /
- * 224 for the lines, 0.41 * 0.636 w for the rest.  A probe has a fourth load, which waits for the
- * third.  binary_fuse is smaller for any w, and faster one by one.
+ * The FPR is 2^-w.  The size is 1.081 w + 0.469 bits a key: 0.82 w for two blocks, 0.41 * 32 * 8 /
+ * 224 for the lines, 0.41 * 0.636 w for the third block.  A probe has a fourth load, which has to
+ * wait for the third, the line.  binary_fuse is smaller for any w, and faster for single probes.
  *
- * Graf, Lemire 2020, "Xor filters: faster and smaller than Bloom and cuckoo filters", section
- * 3.3: there with a rank structure of two levels, 1.0824 w + 0.5125 bits.
+ * Graf, Lemire 2020, "Xor filters: faster and smaller than Bloom and cuckoo filters", section 3.3,
+ * where ranks have two levels and the size is 1.0824 w + 0.5125 bits a key.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,10 +30,10 @@
 #include "bf_peel.h"
 
 #define LINE_BYTES	32
-#define LINE_RANK	4			/* bytes of it that are the rank */
+#define LINE_RANK	4			/* bytes of the rank, which a line begins with */
 #define LINE_CELLS	((LINE_BYTES - LINE_RANK) * 8)
 
-/* Where the parts of a table begin. */
+/* Where the parts of a table begin, in bytes. */
 typedef struct Parts
 {
 	uint64_t	nlines;
@@ -62,7 +62,7 @@ xor_plus_design(BfDesign *design)
 	design->expected_fpr = 1.0 / (double) (UINT64_C(1) << width);
 }
 
-/* 636 of 1000 cells of the third block are set. */
+/* Expects 636 of 1000 cells of the third block not to be zero. */
 static uint64_t
 xor_plus_table_len(const uint32_t *param, uint64_t n)
 {
@@ -203,13 +203,13 @@ xor_plus_validate(const BfView *view)
 typedef struct Lookup
 {
 	BfShard		shard;
-	bool		usable;			/* there is a table, and it is where it should be */
+	bool		usable;			/* there is a table, and it lies within the payload */
 	uint32_t	fingerprint;
-	uint64_t	bit[2];			/* of the table, where the key's cells in the first two blocks
-								 * begin */
-	uint64_t	line;			/* byte of the table, where the line of its third cell begins */
-	unsigned	line_bit;		/* of that line's bitmap */
-	uint64_t	cells;			/* byte of the table, where the third block's cells begin */
+	uint64_t	bit[2];			/* where the key's cells in the first two blocks begin, in bits from
+								 * the beginning of the table */
+	uint64_t	line;			/* where the line of its third cell begins, in bytes */
+	unsigned	line_bit;		/* which bit of that line's bitmap is the cell's */
+	uint64_t	cells;			/* where the stored cells of the third block begin, in bytes */
 } Lookup;
 
 static inline void
@@ -236,7 +236,7 @@ begin(const BfView *view, uint64_t hash, Lookup *lookup)
 	lookup->line_bit = third % LINE_CELLS;
 }
 
-/* Bits set in x; without the processor's instruction, which the compiler may not assume. */
+/* The number of bits set in x, without the instruction for it, which not every x86-64 has. */
 static inline unsigned
 popcount(uint64_t x)
 {
@@ -246,7 +246,7 @@ popcount(uint64_t x)
 	return (unsigned) ((x * UINT64_C(0x0101010101010101)) >> 56);
 }
 
-/* Where the third cell is stored, as a number of those that are; false if it is zero. */
+/* The number of the third cell among those that are stored; false if it is zero, so not stored. */
 static inline bool
 find_third(const Lookup *lookup, uint64_t *index)
 {
@@ -260,13 +260,13 @@ find_third(const Lookup *lookup, uint64_t *index)
 	*index = bf_load32(line);
 	for (; bit >= 64; bit -= 64, word += 8)
 		*index += popcount(bf_load64(word));
-	/* the last word of a line is half a word */
+	/* the bitmap ends with half a word */
 	last = word - line + 8 > LINE_BYTES ? bf_load32(word) : bf_load64(word);
 	*index += popcount(last & ((UINT64_C(1) << bit) - 1));
 	return true;
 }
 
-/* A key whose table is not where it should be may be contained. */
+/* Is the key contained?  Yes if its table does not lie within the payload. */
 static inline bool
 end(const BfView *view, const Lookup *lookup)
 {
@@ -307,15 +307,15 @@ xor_plus_prober(const BfView *view)
 
 #ifdef BF_HAVE_WIDE
 
-/* The shards of a filter, opened; offsets are from the beginning of the payload. */
+/* What a probe needs of all shards, an element for each; from the beginning of the payload. */
 typedef struct OpenShards
 {
 	uint64_t	table[BF_WIDE_SHARDS];	/* where it begins, in bits */
 	uint64_t	len[BF_WIDE_SHARDS];	/* of a block */
 	uint64_t	lines[BF_WIDE_SHARDS];	/* where they begin, in bytes */
 	uint64_t	cells[BF_WIDE_SHARDS];	/* where the third block's cells begin, in bits */
-	uint64_t	odd;			/* a set: there is no table, or not all is where it should be */
-	bool		stragglers;		/* are there any? */
+	uint64_t	odd;			/* the shards that have no table, or not within the payload */
+	bool		stragglers;		/* some shard has stragglers */
 } OpenShards;
 
 static void
@@ -344,7 +344,7 @@ open_shards(const BfView *view, OpenShards *open)
 	}
 }
 
-/* The lines of eight keys, as they lie in memory; word q of each comes out. */
+/* Transposes the lines of eight keys: word[q] becomes the q-th words of all eight. */
 BF_WIDE_INLINE void
 wide_words(const uint64_t (*line)[LINE_BYTES / 8], __m512i *word)
 {
@@ -366,9 +366,9 @@ wide_words(const uint64_t (*line)[LINE_BYTES / 8], __m512i *word)
 }
 
 /*
- * find_third() for eight keys: which have a third cell that is not zero, and its number among
- * those that are stored.  A line's first word has the rank in its low half; bit is that of the
- * line, not of its bitmap.
+ * find_third() for eight keys: which of them have a third cell that is not zero, and its number
+ * among those that are stored.  bit counts from the beginning of the line, whose first 32 bits are
+ * the rank.
  */
 BF_WIDE_INLINE __mmask8
 wide_third(const uint64_t (*line)[LINE_BYTES / 8], __m512i bit, __m512i *index)
@@ -410,7 +410,7 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 	__m512i		end =
 		_mm512_set1_epi64((long long) ((view->head.payload_len - BF_STATIC_PADDING) * 8 - width));
 	uint64_t	odd = 0;
-	uint64_t	out = 0;			/* the third cell would be out of the payload */
+	uint64_t	out = 0;			/* keys whose third cell would lie beyond the payload */
 	uint64_t	zero = 0;		/* the third cell is */
 	uint64_t	found = 0;
 	size_t		i;
@@ -434,7 +434,7 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 				_mm512_add_epi64(table, _mm512_mul_epu32(position[j], _mm512_set1_epi64(width))));
 		position[2] = _mm512_sub_epi64(position[2], _mm512_add_epi64(len, len));
 
-		/* by 224 = 32 * 7: less than 2^27, by a reciprocal that is exact so far */
+		/* division by 224 = 32 * 7; the reciprocal of 7 is exact for what is less than 2^27 */
 		number = _mm512_srli_epi64(
 			_mm512_mul_epu32(_mm512_srli_epi64(position[2], 5), _mm512_set1_epi64(0x24924925)), 32);
 		_mm512_store_si512(
@@ -527,7 +527,10 @@ xor_plus_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 		return;
 	}
 #ifdef BF_HAVE_WIDE
-	/* a whole line can be read from its beginning, for a shard that has no table */
+	/*
+	 * In a shard without a table, lines are read from the beginning of the payload, which must be
+	 * long enough for that.
+	 */
 	if (view->head.payload_len >= LINE_BYTES && bf_wide_probes(view, n))
 	{
 		wide_many(view, hashes, n, result);
@@ -547,7 +550,7 @@ xor_plus_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 			__builtin_prefetch(lookup[i].shard.table + (lookup[i].bit[1] >> 3));
 			__builtin_prefetch(lookup[i].shard.table + lookup[i].line);
 		}
-		/* what the lines say is where the third cells are */
+		/* the lines have arrived: they say where the third cells are */
 		for (i = 0; i < batch; i++)
 		{
 			uint64_t	third;

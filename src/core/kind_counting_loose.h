@@ -1,0 +1,100 @@
+/*-------------------------------------------------------------------------
+ *
+ * kind_counting_loose.h
+ *	  Private to the counting filter: counters as they lie in the loose form.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef KIND_COUNTING_LOOSE_H
+#define KIND_COUNTING_LOOSE_H
+
+#include "bf_cells.h"
+#include "bf_hash.h"
+#include "bf_int.h"
+
+#define WORD_BYTES		8
+#define WORD_COUNTERS	16
+#define COUNTER_BITS	4
+#define SATURATED		15		/* a counter that counts no further */
+
+/* The lowest bit of each counter of a word. */
+#define LANES			UINT64_C(0x1111111111111111)
+
+/* Of BfHeader.param. */
+#define PARAM_PROBES	0		/* k */
+#define PARAM_PACKED	1		/* 1: packed; 0: loose, and the others are 0 */
+#define PARAM_WORDS		2		/* the number of words of the loose form */
+#define PARAM_PLANES	3		/* t */
+
+/* The counter of a key's i-th probe. */
+static inline uint64_t
+position(uint64_t h, unsigned i, uint64_t words)
+{
+	uint64_t	g = bf_remix(h, i);
+
+	return bf_cell(g, words) * WORD_COUNTERS + (g >> 26 & (WORD_COUNTERS - 1));
+}
+
+/* Of counters that lie one after another, the one with this number. */
+static inline unsigned
+get_counter(const uint8_t *counters, uint64_t at)
+{
+	return counters[at / 2] >> (at & 1) * 4 & 15;
+}
+
+/* Adds to a counter, or takes away; the caller makes sure that it stays within 0 to 15. */
+static inline void
+change_counter(uint8_t *counters, uint64_t at, int by)
+{
+	counters[at / 2] = (uint8_t) (counters[at / 2] + by * (1 << (at & 1) * 4));
+}
+
+static inline bool
+is_packed(const BfHeader *head)
+{
+	return head->param[PARAM_PACKED] != 0;
+}
+
+/* The number of words of the loose form, whichever form this is. */
+static inline uint64_t
+loose_words(const BfHeader *head)
+{
+	return is_packed(head) ? head->param[PARAM_WORDS] : head->payload_len / WORD_BYTES;
+}
+
+/* Does it have planes?  A packed form may also consist of a tail alone. */
+static inline bool
+has_planes(const BfHeader *head)
+{
+	return is_packed(head) && head->param[PARAM_PLANES] > 0;
+}
+
+/* A word with 1 for each counter that is not 0. */
+static inline uint64_t
+nonzero_lanes(uint64_t counters)
+{
+	counters |= counters >> 2;
+	counters |= counters >> 1;
+	return counters & LANES;
+}
+
+/* A word with 1 for each counter that is 15. */
+static inline uint64_t
+saturated_lanes(uint64_t counters)
+{
+	counters &= counters >> 2;
+	counters &= counters >> 1;
+	return counters & LANES;
+}
+
+/* The sum of a word's 16 counters. */
+static inline unsigned
+sum_lanes(uint64_t lanes)
+{
+	uint64_t	bytes = (lanes & BF_EVEN_NIBBLES) + (lanes >> 4 & BF_EVEN_NIBBLES);
+
+	/* of 8 bytes, each at most 30, into the highest */
+	return (unsigned) (bytes * UINT64_C(0x0101010101010101) >> 56);
+}
+
+#endif							/* KIND_COUNTING_LOOSE_H */
