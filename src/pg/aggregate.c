@@ -484,16 +484,6 @@ bloomfam_agg_final(PG_FUNCTION_ARGS)
 
 /* ---- states of type bloomfilter ---- */
 
-static void
-wrong_state_error(const char *made_by)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("aggregate state was made by functions of another aggregate"),
-			 errdetail("It is a state of %s.", made_by),
-			 errhint("Take all functions of an aggregate from one of bloom_agg(bloomkey), bloom_union_agg and bloom_intersect_agg.")));
-}
-
 static const char *
 combiner_name(const Combiner *combiner)
 {
@@ -514,7 +504,7 @@ datum_builder(Datum state)
 		return builder;
 	combiner = bloomfam_combiner_from_datum(state);
 	if (combiner != NULL)
-		wrong_state_error(combiner_name(combiner));
+		bloomfam_wrong_state_error(combiner_name(combiner));
 	return NULL;
 }
 
@@ -524,9 +514,9 @@ datum_combiner(Datum state, CombinerVerb verb)
 	Combiner   *combiner = bloomfam_combiner_from_datum(state);
 
 	if (bloomfam_builder_from_datum(state) != NULL)
-		wrong_state_error("bloom_agg");
+		bloomfam_wrong_state_error("bloom_agg");
 	if (combiner != NULL && combiner->verb != verb)
-		wrong_state_error(combiner_name(combiner));
+		bloomfam_wrong_state_error(combiner_name(combiner));
 	return combiner;
 }
 

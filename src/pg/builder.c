@@ -261,9 +261,8 @@ absorb_hashes(Builder *builder, const BfView *view)
 	const BfHeader *head = &view->head;
 	uint64		n = head->payload_len / sizeof(uint64);
 
-	/* the state of a union, which nobody but a user's own aggregate brings here */
 	if (head->param[1] & BF_PARTIAL_UNKNOWN)
-		parameters_error();
+		bloomfam_wrong_state_error("bloom_union_agg");
 	agree_on_design(builder, bf_kind_by_id(head->param[0]), head->target_fpr, head->capacity);
 	if (builder->content == BUILDER_HASHES &&
 		earns_image(builder, bloomfam_set_memory(&builder->set) +

@@ -718,20 +718,24 @@ bloomfam_set_clear(BloomfamSet *set)
 /*
  * Adds to a table all values of one range from all runs, which stand at its beginning.  A range
  * is the values that share their high bits; in the table, these are shifted out, so that the
- * range fills it evenly.
+ * range fills it evenly.  Returns whether the table had room for them; if not, the runs stand
+ * where they did, and the table is empty again.
  */
-static void
+static bool
 gather_range(BloomfamSet *set, BloomfamSet *table, uint64 range, int bits)
 {
 	uint64 highest = bits == 0 ? PG_UINT64_MAX : (range << (64 - bits)) + (PG_UINT64_MAX >> bits);
+	bool		fits = true;
 	int			r;
 
 	for (r = 0; r < set->nruns; r++)
+		set->runs[r].mark = set->runs[r].position;
+	for (r = 0; r < set->nruns && fits; r++)
 	{
 		BloomfamRun *run = &set->runs[r];
 		bool		more = true;
 
-		while (more && run->position < run->count)
+		while (more && fits && run->position < run->count)
 		{
 			uint64		values[READ_VALUES];
 			uint64		n = Min(READ_VALUES, run->count - run->position);
@@ -743,21 +747,60 @@ gather_range(BloomfamSet *set, BloomfamSet *table, uint64 range, int bits)
 					  n);
 			while (in_range < n && values[in_range] <= highest)
 				values[in_range++] <<= bits;
-			for (i = 0; i < in_range; i += BATCH)
+			fits = table->count + in_range + BATCH <= CAPACITY(table->log2_size);
+			for (i = 0; i < in_range && fits; i += BATCH)
 				add_values(table, values + i, (int) Min(BATCH, in_range - i));
 			run->position += in_range;
 			more = in_range == n;
 		}
 	}
+	if (!fits)
+	{
+		for (r = 0; r < set->nruns; r++)
+			set->runs[r].position = set->runs[r].mark;
+		table->zeros = 0;
+		empty_table(table);
+	}
+	return fits;
+}
+
+/*
+ * Appends the values of one range of all runs to another run, in order and without repeated ones,
+ * unless they are a multiset's.  A range that does not fit the table, which takes crafted input,
+ * is halved.
+ */
+static void
+merge_range(BloomfamSet *set, BloomfamSet *table, BloomfamRun *merged, uint64 range, int bits)
+{
+	uint64		high_bits = bits == 0 ? 0 : range << (64 - bits);
+	uint64		i;
+
+	if (!gather_range(set, table, range, bits))
+	{
+		merge_range(set, table, merged, range * 2, bits + 1);
+		merge_range(set, table, merged, range * 2 + 1, bits + 1);
+		return;
+	}
+	sort_table(table);
+	for (i = 0; i < table->count; i++)
+		table->slots[i] = (table->slots[i] >> bits) | high_bits;
+
+	/* what became 0 by the shift is the range's first value */
+	merged->distinct += table->zeros > 0;
+	for (; table->zeros > 0; table->zeros--)
+	{
+		file_write(set->budget, &high_bits, 1);
+		merged->count++;
+	}
+	append_table(set->budget, merged, table);
 }
 
 /*
  * Merges the runs, and what is still in the table, into one run, which has no repeated values
  * unless it is a multiset's.
  *
- * Range by range, as many as make each fit a table of half the budget.  Hashes are spread evenly,
- * so that ranges of equal width hold about equally many; if some crafted input is not, a table
- * grows.
+ * Range by range, as many as make each fit a table of half the budget: hashes are spread evenly,
+ * so that ranges of equal width hold about equally many.
  */
 static void
 merge_runs(BloomfamSet *set)
@@ -788,24 +831,7 @@ merge_runs(BloomfamSet *set)
 	bloomfam_set_init(&table, CurrentMemoryContext, &unbounded, set->multiset);
 	set_table_size(&table, log2_size);
 	for (range = 0; range < UINT64CONST(1) << bits; range++)
-	{
-		uint64		high_bits = bits == 0 ? 0 : range << (64 - bits);
-		uint64		i;
-
-		gather_range(set, &table, range, bits);
-		sort_table(&table);
-		for (i = 0; i < table.count; i++)
-			table.slots[i] = (table.slots[i] >> bits) | high_bits;
-
-		/* what became 0 by the shift is the range's first value */
-		merged.distinct += table.zeros > 0;
-		for (; table.zeros > 0; table.zeros--)
-		{
-			file_write(budget, &high_bits, 1);
-			merged.count++;
-		}
-		append_table(budget, &merged, &table);
-	}
+		merge_range(set, &table, &merged, range, bits);
 	bloomfam_set_clear(&table);
 
 	set->nruns = 1;

@@ -35,6 +35,7 @@ typedef struct BloomfamRun
 	uint64		count;			/* values */
 	uint64		distinct;		/* different ones among them */
 	uint64		position;		/* values read, while merging */
+	uint64		mark;			/* ... when the range began that is being gathered */
 } BloomfamRun;
 
 /* Values that the table has no place for; see collect.c. */

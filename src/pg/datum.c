@@ -61,6 +61,19 @@ bloomfam_not_a_filter_error(void)
 	pg_unreachable();
 }
 
+void
+bloomfam_wrong_state_error(const char *made_by)
+{
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_DATATYPE_MISMATCH),
+		 errmsg("aggregate state was made by functions of another aggregate"),
+		 errdetail("It is a state of %s.", made_by),
+		 errhint(
+			 "Take all functions of an aggregate from one of bloom_agg(bloomkey), bloom_union_agg and bloom_intersect_agg.")));
+	pg_unreachable();
+}
+
 static void
 open_bytes(const void *data, Size avail, Size total, BfView *view)
 {

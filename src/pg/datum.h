@@ -158,6 +158,9 @@ extern void bloomfam_state_open_loose(Datum datum, BfView *view);
 /* Raises the error for a state in the place of a filter. */
 extern void bloomfam_not_a_filter_error(void) pg_attribute_noreturn();
 
+/* Raises the error for a state that functions of another aggregate, made_by, have made. */
+extern void bloomfam_wrong_state_error(const char *made_by) pg_attribute_noreturn();
+
 /*
  * Allocates room for a payload of so many bytes, zeroed and on a cache line's boundary; *chunk is
  * what to free.

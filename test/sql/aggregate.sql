@@ -186,6 +186,33 @@ SELECT union_of(f) IS NULL AS unknown, union_of(f) FILTER (WHERE g <> 3) = (SELE
 FROM (SELECT g, union_state(f)::text::bloomfilter AS f FROM (SELECT g, CASE WHEN g <> 3 THEN bloom_agg(k) END AS f FROM t GROUP BY g) a GROUP BY g) b;
 
 --
+-- Functions of different aggregates in one: what one has made, another refuses
+--
+CREATE AGGREGATE mixed_1(bloomkey) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter, FINALFUNC = bloom_union_final);
+CREATE AGGREGATE mixed_2(bloomfilter) (SFUNC = bloom_union_trans, STYPE = bloomfilter, FINALFUNC = bloom_agg_key_final);
+CREATE AGGREGATE mixed_3(bloomfilter) (SFUNC = bloom_intersect_trans, STYPE = bloomfilter, FINALFUNC = bloom_union_final);
+CREATE AGGREGATE mixed_4(bloomfilter) (SFUNC = bloom_agg_key_combine, STYPE = bloomfilter, MSFUNC = bloom_agg_key_combine, MINVFUNC = bloom_union_trans, MSTYPE = bloomfilter);
+SELECT mixed_1(bloom_key(x)) FROM generate_series(1, 3) x;
+SELECT mixed_2(bloom_agg) FROM (SELECT bloom_agg(x) FROM generate_series(1, 3) x) y;
+SELECT mixed_3(bloom_agg) FROM (SELECT bloom_agg(x) FROM generate_series(1, 3) x) y;
+SELECT mixed_4(s::bloomfilter) OVER (ORDER BY g ROWS 1 PRECEDING) FROM state WHERE g < 4;
+-- so with states that have travelled
+SELECT union_of(s::bloomfilter) FROM state WHERE g = 1;
+SELECT filter_of(u) FROM (SELECT union_state(NULL)::text::bloomfilter AS u) x;
+-- a state without keys asks for nothing, so that keys may follow
+SELECT bloom_agg(x)::text AS empty FROM generate_series(1, 0) x \gset
+CREATE AGGREGATE from_nothing(bloomkey, float8, text, bigint) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter, FINALFUNC = bloom_agg_key_final, INITCOND = :'empty');
+SELECT from_nothing(bloom_key(x), 0.01, 'standard', 100) = bloom_agg(x, 0.01, 'standard', 100) AS same FROM generate_series(1, 50) x;
+-- an empty filter is one of a known size, which what follows has to ask for
+SELECT bloom_create(100, 0.01, 'standard')::text AS sized, bloom_create(100, 0.01, 'parquet')::text AS parquet \gset
+CREATE AGGREGATE from_sized(bloomkey, float8, text, bigint) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter, FINALFUNC = bloom_agg_key_final, INITCOND = :'sized');
+SELECT from_sized(bloom_key(x), 0.01, 'standard', 100) = bloom_agg(x, 0.01, 'standard', 100) AS same FROM generate_series(1, 50) x;
+SELECT from_sized(bloom_key(x), 0.01, 'standard', 99) FROM generate_series(1, 50) x;
+-- hashed keys do not go into a filter of another hash
+CREATE AGGREGATE from_parquet(bloomkey, float8, text, bigint) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter, FINALFUNC = bloom_agg_key_final, INITCOND = :'parquet');
+SELECT from_parquet(bloom_key(x), 0.01, 'parquet', 100) FROM generate_series(1, 50) x;
+
+--
 -- Not to be called like that
 --
 SELECT bloom_agg_key_trans(NULL, bloom_key(1));
