@@ -217,8 +217,8 @@ key_bloomkey(BloomfamHasher *hasher, Datum key)
 
 /* ---- of variable size ---- */
 
-uint64
-bloomfam_hash_varlena(BloomfamHasher *hasher, Datum key)
+static uint64
+key_bytea(BloomfamHasher *hasher, Datum key)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
 	uint64		hash = bf_hash_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
@@ -311,7 +311,7 @@ typedef struct ScalarType
 
 static const ScalarType scalar_types[] = {
 	{BOOLOID, "bool", key_bool},
-	{BYTEAOID, "bytea", bloomfam_hash_varlena},
+	{BYTEAOID, "bytea", key_bytea},
 	{CHAROID, "char", key_char},
 	{INT8OID, "int", key_int8},
 	{INT2OID, "int", key_int2},

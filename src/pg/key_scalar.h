@@ -20,7 +20,4 @@ extern BloomfamHasher *bloomfam_bloomkey_hasher(void);
 /* Is its hash bf_hash_u64() of the key as an integer, of which the type has 2, 4 or 8 bytes? */
 extern bool bloomfam_hasher_is_integer(const BloomfamHasher *hasher);
 
-/* A hasher's routine: the bytes of a varlena as they are. */
-extern uint64 bloomfam_hash_varlena(BloomfamHasher *hasher, Datum key);
-
 #endif							/* BLOOMFAM_KEY_SCALAR_H */

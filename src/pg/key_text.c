@@ -3,10 +3,15 @@
  * key_text.c
  *	  Keys that are texts.
  *
- * Canonical bytes of the family "text": the characters in UTF-8; of bpchar without its trailing
- * blanks.  In an encoding from which there is no way to UTF-8 (MULE_INTERNAL) the bytes as they
- * are, under a family with the encoding in its name.  Under a collation that calls unlike bytes equal they are hashed by the server's
- * function for text, and the family is another one, with the collation in its name.
+ * Canonical bytes of the family "text": the characters in UTF-8, without blanks at the end.  SQL
+ * compares varchar with char(n) as if both were char(n), to which such blanks are nothing; so what
+ * has them equals what has none, if not as text.  In an encoding from which there is no way to
+ * UTF-8 (MULE_INTERNAL) the bytes are hashed as they are, under a family with the encoding in its
+ * name.
+ *
+ * Under a collation that calls unlike bytes equal, texts are hashed by the server's function for
+ * text, and the family is another one, with the collation in its name.  Blanks are not dropped
+ * there: the collation may call them equal to something else.  So char(n) is a family apart.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,11 +27,19 @@
 #include "pg/key_bytes.h"
 #include "pg/key_family.h"
 #include "pg/key_function.h"
-#include "pg/key_scalar.h"
 #include "pg/key_text.h"
 #include "pg/key_utf8.h"
 
-/* Hashes characters of the database's encoding as UTF-8, or as they are if they have no such form. */
+/* The length of a text without blanks at the end, which are single bytes in all encodings. */
+static inline int
+length_without_blanks(const char *str, int len)
+{
+	while (len > 0 && str[len - 1] == ' ')
+		len--;
+	return len;
+}
+
+/* Hashes characters of the database in UTF-8, or as they are if they have no such form. */
 static uint64
 hash_string(const char *str, int len)
 {
@@ -34,6 +47,7 @@ hash_string(const char *str, int len)
 	char	   *utf8;
 	uint64		hash;
 
+	len = length_without_blanks(str, len);
 	if (bloomfam_utf8_is_plain() || !bloomfam_utf8_exists())
 		return bf_hash_bytes(str, len);
 	utf8 = bloomfam_utf8_from_server(str, len, &utf8_len);
@@ -43,23 +57,23 @@ hash_string(const char *str, int len)
 	return hash;
 }
 
-/* text and varchar, unless the bytes are hashed as they are */
+/* text, varchar and bpchar where the database's bytes are hashed as they are */
 static uint64
-key_text(BloomfamHasher *hasher, Datum key)
+key_text_plain(BloomfamHasher *hasher, Datum key)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
-	uint64		hash = hash_string(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+	const char *str = VARDATA_ANY(value);
+	uint64		hash = bf_hash_bytes(str, length_without_blanks(str, VARSIZE_ANY_EXHDR(value)));
 
 	free_copy(value, key);
 	return hash;
 }
 
 static uint64
-key_bpchar(BloomfamHasher *hasher, Datum key)
+key_text(BloomfamHasher *hasher, Datum key)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
-	char	   *str = VARDATA_ANY(value);
-	uint64		hash = hash_string(str, bpchartruelen(str, VARSIZE_ANY_EXHDR(value)));
+	uint64		hash = hash_string(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 
 	free_copy(value, key);
 	return hash;
@@ -95,7 +109,7 @@ key_bpchar_by_function(BloomfamHasher *hasher, Datum key)
 	uint64		hash;
 
 	hash = bloomfam_hash_string_by_function(hasher, str,
-							  bpchartruelen(str, VARSIZE_ANY_EXHDR(value)));
+											length_without_blanks(str, VARSIZE_ANY_EXHDR(value)));
 	free_copy(value, key);
 	return hash;
 }
@@ -128,10 +142,8 @@ bloomfam_text_hasher(Oid type, Oid collation)
 		hasher = (BloomfamHasher *) palloc0(sizeof(BloomfamHasher));
 		if (is_cstring)
 			hasher->hash = key_cstring;
-		else if (type == BPCHAROID)
-			hasher->hash = key_bpchar;
 		else
-			hasher->hash = bloomfam_utf8_is_plain() ? bloomfam_hash_varlena : key_text;
+			hasher->hash = bloomfam_utf8_is_plain() ? key_text_plain : key_text;
 		bloomfam_family_set(hasher, bloomfam_utf8_exists() ? "text"
 							: psprintf("text@%s", GetDatabaseEncodingName()));
 		return hasher;
@@ -143,7 +155,7 @@ bloomfam_text_hasher(Oid type, Oid collation)
 	else if (type == BPCHAROID)
 		hasher->hash = key_bpchar_by_function;
 	initStringInfo(&name);
-	appendStringInfoString(&name, "text@");
+	appendStringInfoString(&name, type == BPCHAROID ? "bpchar@" : "text@");
 	bloomfam_family_append_server(&name);
 	bloomfam_family_append_collation(&name, collation);
 	bloomfam_family_set(hasher, name.data);

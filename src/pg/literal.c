@@ -118,7 +118,7 @@ static const Reading known_readings[] = {
 	{"float", FLOAT8OID, F_FLOAT8IN},
 	{"float", FLOAT4OID, F_FLOAT4IN, fits_float4},
 	{"text", TEXTOID, F_TEXTIN},
-	{"text", BPCHAROID, F_BPCHARIN, ends_in_blank},
+	{"bpchar", BPCHAROID, F_BPCHARIN},
 	{"text", NAMEOID, F_NAMEIN, exceeds_name},
 	{"numeric", NUMERICOID, F_NUMERIC_IN},
 	{"bool", BOOLOID, F_BOOLIN},

@@ -114,7 +114,7 @@ SELECT f @~ 0.1::float4 AS float4, f @~ 0.1::float8 AS float8, bloom_count(f, '0
 SELECT bloom_count(f, '0.1') AS most, bloom_count(f, '0.5') FROM bloom_add_all(bloom_create(10, 0.0001, 'counting'), '{0.1,0.1,0.5}'::float4[]) f;
 SELECT bloom_remove(bloom_add(bloom_create(10, 0.01, 'counting', 'float4'), '0.1'), '0.1');
 SELECT bloom_remove_all(bloom_create(10, 0.01, 'counting', 'text'), '{"ab "}');
-SELECT bloom_add_new(bloom_create(10, key_type => 'text'), '{ab,"ab "}');
+SELECT added FROM bloom_add_new(bloom_create(10, key_type => 'text'), '{ab,"ab "}');
 SELECT bloom_add(bloom_create(10, key_type => 'int'), 'x');
 SELECT bloom_add(bloom_create(10, key_type => 'date'), '2020-01-01');
 SELECT bloom_add(f, NULL) = f AS null_key, bloom_add(NULL, 'x') IS NULL AS null_filter, bloom_add_all(f, NULL) = f AS null_keys FROM bloom_create(10) f;
