@@ -70,7 +70,7 @@ add_paths_with_filters(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer
 }
 
 static PlannedStmt *
-plan_with_filters(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
+plan_with_filters(BLOOMFAM_PLANNER_PARAMS)
 {
 	bool		row_security = parse->hasRowSecurity;
 	Explained  *awaited = explained != NULL && explained->stmt == NULL ? explained : NULL;
@@ -81,9 +81,9 @@ plan_with_filters(Query *parse, const char *query_string, int cursor_options, Pa
 	if (awaited != NULL)
 		explained = NULL;
 	if (previous_planner != NULL)
-		stmt = previous_planner(parse, query_string, cursor_options, params);
+		stmt = previous_planner(BLOOMFAM_PLANNER_ARGS);
 	else
-		stmt = standard_planner(parse, query_string, cursor_options, params);
+		stmt = standard_planner(BLOOMFAM_PLANNER_ARGS);
 	if (bloomfam_join_filter != JOIN_FILTER_OFF)
 		decisions = bloomfam_join_plan(stmt, row_security || stmt->dependsOnRole);
 	if (bloomfam_join_filter_log && decisions != NIL)

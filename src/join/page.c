@@ -24,6 +24,7 @@
 #include "access/htup_details.h"
 #include "access/tableam.h"
 #include "access/tupmacs.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
@@ -150,7 +151,7 @@ static Datum
 read_attribute(HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bool *isnull)
 {
 	const char *data = (const char *) row + row->t_hoff;
-	const bits8 *nulls = (row->t_infomask & HEAP_HASNULL) != 0 ? row->t_bits : NULL;
+	const uint8 *nulls = (row->t_infomask & HEAP_HASNULL) != 0 ? row->t_bits : NULL;
 	Form_pg_attribute att;
 	Size		offset = nulls == NULL ? column->offset : 0;
 	int			i = nulls == NULL ? column->first - 1 : 0;
@@ -471,7 +472,7 @@ next_row(JoinProbeState *state, ScanState *child)
 
 	if (child->ss_currentScanDesc == NULL)
 		child->ss_currentScanDesc =
-			table_beginscan(child->ss_currentRelation, child->ps.state->es_snapshot, 0, NULL);
+			bloomfam_table_beginscan(child->ss_currentRelation, child->ps.state->es_snapshot);
 	if (unlikely(!page->by_pages || !ScanDirectionIsForward(child->ps.state->es_direction)))
 	{
 		page->selected = false;

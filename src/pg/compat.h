@@ -37,7 +37,7 @@ static inline bool
 bloomfam_bytea_in(char *str, Node *escontext, Datum *result)
 {
 #if PG_VERSION_NUM >= 160000
-	return DirectInputFunctionCallSafe(byteain, str, InvalidOid, -1, (fmNodePtr) escontext, result);
+	return DirectInputFunctionCallSafe(byteain, str, InvalidOid, -1, escontext, result);
 #else
 	*result = DirectFunctionCall1(byteain, CStringGetDatum(str));
 	return true;
@@ -81,14 +81,19 @@ extern char *get_collation_actual_version(char collprovider, const char *collcol
 #endif
 
 /*
- * 18 passes instrumentation to index scans, and hands out the snapshot that TOAST tables are read
- * with instead of filling one
+ * 18 passes instrumentation to index scans, 19 flags to all scans.  18 hands out the snapshot that
+ * TOAST tables are read with instead of filling one.
  */
 #include "access/toast_internals.h"
-#if PG_VERSION_NUM >= 180000
+#if PG_VERSION_NUM >= 190000
+#define bloomfam_index_beginscan(table, index, snapshot, nkeys)	index_beginscan(table, index, snapshot, NULL, nkeys, 0, 0)
+#define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL, 0)
+#elif PG_VERSION_NUM >= 180000
 #define bloomfam_index_beginscan(table, index, snapshot, nkeys)	index_beginscan(table, index, snapshot, NULL, nkeys, 0)
+#define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL)
 #else
 #define bloomfam_index_beginscan(table, index, snapshot, nkeys)	index_beginscan(table, index, snapshot, nkeys, 0)
+#define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL)
 #endif
 
 static inline Snapshot
@@ -168,7 +173,7 @@ bloomfam_count_rows_read(Relation table, int rows)
 
 /*
  * Is a path without order or parameters worth making, whose total cost is at least this?  18
- * counts what is disabled, too.
+ * counts what is disabled, too; 19 asks for the startup cost of partial paths.
  */
 #include "optimizer/pathnode.h"
 static inline bool
@@ -184,12 +189,38 @@ bloomfam_add_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *costs, Cost
 static inline bool
 bloomfam_add_partial_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *costs, Cost total)
 {
-#if PG_VERSION_NUM >= 180000
+#if PG_VERSION_NUM >= 190000
+	return add_partial_path_precheck(rel, costs->disabled_nodes, costs->startup_cost, total, NIL);
+#elif PG_VERSION_NUM >= 180000
 	return add_partial_path_precheck(rel, costs->disabled_nodes, total, NIL);
 #else
 	return add_partial_path_precheck(rel, total, NIL);
 #endif
 }
+
+/*
+ * The steps through an array: 19 is told the elements' type at the beginning, before at each step.
+ */
+#include "utils/arrayaccess.h"
+#if PG_VERSION_NUM >= 190000
+#define bloomfam_array_iter_setup(iter, array, len, byval, align)	array_iter_setup(iter, array, len, byval, align)
+#define bloomfam_array_iter_next(iter, isnull, i, len, byval, align)	array_iter_next(iter, isnull, i)
+#else
+#define bloomfam_array_iter_setup(iter, array, len, byval, align)	array_iter_setup(iter, array)
+#define bloomfam_array_iter_next(iter, isnull, i, len, byval, align)	array_iter_next(iter, isnull, i, len, byval, align)
+#endif
+
+/* What a hook of the planner is given, and hands on; 19 adds the EXPLAIN that it plans for. */
+#include "optimizer/planner.h"
+#if PG_VERSION_NUM >= 190000
+#define BLOOMFAM_PLANNER_PARAMS	Query *parse, const char *query_string, int cursor_options, \
+								ParamListInfo params, ExplainState *es
+#define BLOOMFAM_PLANNER_ARGS	parse, query_string, cursor_options, params, es
+#else
+#define BLOOMFAM_PLANNER_PARAMS	Query *parse, const char *query_string, int cursor_options, \
+								ParamListInfo params
+#define BLOOMFAM_PLANNER_ARGS	parse, query_string, cursor_options, params
+#endif
 
 /* The major version, for key families that the server's own hash functions have a part in. */
 #define BLOOMFAM_PG_MAJOR	(PG_VERSION_NUM / 10000)

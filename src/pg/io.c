@@ -78,7 +78,8 @@ bloomfam_in(PG_FUNCTION_ARGS)
 						  errdetail("A bloom filter's text form begins with \"\\x\".")));
 	if (!bloomfam_bytea_in(str, escontext, &bytes))
 		PG_RETURN_NULL();
-	reason = invalid_reason(VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);
+	reason = invalid_reason(VARDATA(DatumGetPointer(bytes)),
+							VARSIZE(DatumGetPointer(bytes)) - VARHDRSZ);
 	if (reason != NULL)
 		bloomfam_ereturn(escontext, (Datum) 0,
 						 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),

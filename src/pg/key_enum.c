@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_enum.h"
 #include "common/hashfn.h"
 #include "lib/stringinfo.h"

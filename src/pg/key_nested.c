@@ -204,12 +204,13 @@ key_array(BloomfamHasher *hasher, Datum key)
 		p += 8;
 	}
 
-	array_iter_setup(&iter, array);
+	bloomfam_array_iter_setup(&iter, array, self->typlen, self->typbyval, self->typalign);
 	for (i = 0; i < nitems; i++)
 	{
 		bool		isnull;
 		Datum		value =
-			array_iter_next(&iter, &isnull, i, self->typlen, self->typbyval, self->typalign);
+			bloomfam_array_iter_next(&iter, &isnull, i, self->typlen, self->typbyval,
+									 self->typalign);
 
 		p = put_item(p, self->element, value, isnull);
 		if (self->base.varies && !isnull)

@@ -5,6 +5,7 @@
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
+SET compute_query_id = off;
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -64,6 +65,7 @@ DROP DATABASE docs_examples;
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
+SET compute_query_id = off;
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -120,6 +122,7 @@ DROP DATABASE docs_examples;
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
+SET compute_query_id = off;
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -145,6 +148,7 @@ DROP DATABASE docs_examples;
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
+SET compute_query_id = off;
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -218,6 +222,7 @@ CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 ALTER DATABASE docs_examples SET session_preload_libraries = 'bloomfam';
 \c docs_examples
 SET lc_messages = 'C';
+SET compute_query_id = off;
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -283,6 +288,7 @@ DROP DATABASE docs_examples;
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
+SET compute_query_id = off;
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -460,6 +466,7 @@ DROP DATABASE docs_examples;
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
+SET compute_query_id = off;
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -509,6 +516,7 @@ DROP DATABASE docs_examples;
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
+SET compute_query_id = off;
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -538,6 +546,7 @@ DROP DATABASE docs_examples;
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
+SET compute_query_id = off;
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -675,6 +684,7 @@ DROP DATABASE docs_examples;
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
+SET compute_query_id = off;
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -832,6 +842,7 @@ DROP DATABASE docs_examples;
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
+SET compute_query_id = off;
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -856,7 +867,6 @@ SELECT bloom_shard('100', 16);
 SELECT bloom_shard('100'::bigint, 1000) AS shard, bloom_shard('100'::text, 1000) AS another;
 
 -- docs/troubleshooting.md, example 4
-SELECT bloom_agg('a');
 SELECT bloom_agg('a'::text) @~ 'a' AS works;
 -- end
 \c :original

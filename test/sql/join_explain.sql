@@ -9,6 +9,8 @@ SET max_parallel_workers_per_gather = 0;
 SET enable_mergejoin = off;
 SET enable_nestloop = off;
 SET bloomfam.join_filter = on;
+-- what EXPLAIN VERBOSE would show besides
+SET compute_query_id = off;
 
 CREATE TABLE fact AS
 	SELECT g AS id, g % 1000 AS a, (g % 1000)::bigint AS big, (g % 1000)::numeric AS n, 'k' || g % 1000 AS t, g % 3 AS few
@@ -132,8 +134,10 @@ FROM switched_off;
 -- With VERBOSE, what was decided about each key of each hash join, and why.
 --
 EXPLAIN (COSTS OFF, VERBOSE) SELECT count(*) FROM fact f LEFT JOIN dim d USING (a);
+-- (19 names subplans anew)
 EXPLAIN (COSTS OFF, VERBOSE)
-SELECT (SELECT count(*) FROM fact f JOIN dim d USING (few) WHERE d.a = o.a) FROM dim o JOIN fact f ON f.few + 0 = o.few AND f.n = o.n;
+SELECT (SELECT count(*) FROM fact f JOIN dim d USING (few) WHERE d.a = o.a) FROM dim o JOIN fact f ON f.few + 0 = o.few AND f.n = o.n
+\g | sed 's/SubPlan expr_/SubPlan /'
 SELECT structured('SELECT count(*) FROM fact f JOIN dim d1 USING (a) LEFT JOIN dim d2 ON d2.few = f.few', format('VERBOSE, FORMAT %s', format))
 FROM unnest(ARRAY['JSON', 'XML', 'YAML']) format;
 -- of plans with no hash join, nothing
@@ -217,7 +221,8 @@ EXPLAIN (COSTS OFF)
 SELECT count(*) FROM (fact f1 JOIN fact f2 ON f1.id = f2.id) JOIN dim d ON f1.n = d.n AND f2.t = d.t;
 RESET join_collapse_limit;
 EXPLAIN (COSTS OFF)
-SELECT (SELECT count(*) FROM fact f JOIN dim d USING (a) WHERE d.few = o.few) FROM dim o;
+SELECT (SELECT count(*) FROM fact f JOIN dim d USING (a) WHERE d.few = o.few) FROM dim o
+\g | sed 's/SubPlan expr_/SubPlan /'
 EXPLAIN (COSTS OFF)
 WITH RECURSIVE r AS (SELECT a FROM dim UNION SELECT f.id FROM r JOIN fact f ON f.id = r.a * 3) SELECT count(*) FROM r;
 -- nothing is said where nothing is decided

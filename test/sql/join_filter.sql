@@ -7,7 +7,12 @@ ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
 SET bloomfam.join_filter = force;
 CREATE TABLE jf_plain AS SELECT i AS k FROM generate_series(1, 100) i;
 ANALYZE jf_plain;
--- not here
+-- not here, and not where the server preloads the module for all sessions, with its filters off
+SELECT setting ~ '\mbloomfam\M' AS for_all FROM pg_settings WHERE name = 'shared_preload_libraries'
+\gset
+\if :for_all
+SET bloomfam.join_filter = off;
+\endif
 EXPLAIN (COSTS OFF) SELECT count(*) FROM jf_plain a JOIN jf_plain b USING (k);
 \c -
 SET bloomfam.join_filter = force;
