@@ -11,7 +11,7 @@ top := $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
 files = $(patsubst $(top)/%,%,$(sort $(wildcard $(addprefix $(top)/,$(1)))))
 
 EXTENSION = bloomfam
-EXTVERSION = $(shell sed -n "s/^default_version *= *'\([^']*\)'.*/\1/p" $(top)/bloomfam.control)
+DISTVERSION = $(shell sed -n 's/^   "version": *"\(.*\)".*/\1/p' $(top)/META.json)
 MODULE_big = bloomfam
 PGFILEDESC = "bloomfam - Bloom filters and their relatives as a datatype"
 
@@ -81,6 +81,8 @@ prove_installcheck:
 check-core check-fuzz fuzz bench-core:
 	$(MAKE) -C $(top) -f test/standalone.mk BUILD='$(CURDIR)/build' $@
 
+# The archive for PGXN; .gitattributes says what it leaves out.
+DIST_OF = HEAD
 .PHONY: dist
 dist:
-	git -C $(top) archive --format=zip --prefix=bloomfam-$(EXTVERSION)/ -o '$(CURDIR)/bloomfam-$(EXTVERSION).zip' HEAD
+	git -C $(top) archive --worktree-attributes --format=zip --prefix=bloomfam-$(DISTVERSION)/ -o '$(CURDIR)/bloomfam-$(DISTVERSION).zip' $(DIST_OF)

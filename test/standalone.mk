@@ -5,6 +5,8 @@
 #   check-core  test/core/t_*.c with gcc and clang under ASan and UBSan, and
 #               with gcc -O2; test/core/s_*.c, which take long, with gcc -O2 only;
 #               bench/core/*.c in short, whether they work
+#   check-cross test/core/t_*.c compiled by $(CROSS)-gcc -O2, run by
+#               $(TEST_RUNNER): see test/processors; with LONG=yes s_*.c, too
 #   check-fuzz  test/fuzz/corpus through every test/fuzz/fuzz_*.c, under ASan
 #   fuzz        libFuzzer on each of them for FUZZ_SECONDS
 #   bench-core  bench/core/*.c
@@ -31,13 +33,15 @@ benches = $(patsubst %.c,%,$(sort $(wildcard bench/core/*.c)))
 # the long ones first, so that none is left to run alone
 all_core = $(addprefix $(BUILD)/gcc-o2/,$(long_tests)) $(foreach v,gcc-asan clang-asan,$(addprefix $(BUILD)/$(v)/,$(tests))) \
 	$(addprefix $(BUILD)/gcc-o2/,$(tests))
+all_cross = $(addprefix $(BUILD)/$(CROSS)/,$(if $(filter yes,$(LONG)),$(long_tests)) $(tests))
 all_replay = $(addprefix $(BUILD)/clang-asan/,$(fuzzers))
 
-.PHONY: all check-core check-fuzz fuzz bench-core FORCE
+.PHONY: all check-core check-cross check-fuzz fuzz bench-core FORCE
 .SECONDARY:
 all: $(all_core) $(all_replay) $(addprefix $(BUILD)/gcc-o2/,$(benches))
 
 check-core: $(addsuffix .run,$(all_core)) $(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(benches))
+check-cross: $(addsuffix .run,$(all_cross))
 check-fuzz: $(addsuffix .replay,$(all_replay))
 fuzz: $(addprefix fuzz-,$(notdir $(fuzzers)))
 bench-core: $(addprefix bench-,$(notdir $(benches)))
@@ -57,6 +61,10 @@ $(eval $(call variant,gcc-asan,$(GCC),$(sanitize)))
 $(eval $(call variant,clang-asan,$(CLANG),$(sanitize)))
 $(eval $(call variant,clang-fuzz,$(CLANG),$(sanitize) -fsanitize=fuzzer-no-link))
 $(eval $(call variant,gcc-o2,$(GCC),-O2 -g))
+# static: what emulates the processor has no libraries of it
+ifdef CROSS
+$(eval $(call variant,$(CROSS),$(CROSS)-gcc,-O2 -g -static -I$(BUILD)/$(CROSS)/include))
+endif
 
 $(BUILD)/clang-asan/test/fuzz/fuzz_%: $(patsubst %,$(BUILD)/clang-asan/%.o,test/fuzz/fuzz_% test/fuzz/replay $(core))
 	$(CLANG) $(sanitize) -o $@ $^ -lm
