@@ -102,8 +102,8 @@ bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 ke
 				 errdetail("A filter of kind \"%s\" for " UINT64_FORMAT
 						   " keys at a false positive rate of %g would exceed %d MB.",
 						   kind->name, keys, fpr, (int) (BF_MAX_VALUE_SIZE / (1024 * 1024))),
-				 errhint(
-					 "Allow a higher false positive rate, or divide the keys among several filters.")));
+				 errhint("Allow a higher false positive rate, or divide the keys among several "
+						 "filters.")));
 			break;
 		default:
 			elog(ERROR, "unexpected status %d", (int) status);
@@ -195,8 +195,8 @@ bloomfam_full_error(const BfHeader *head, BfStatus status)
 		 errmsg("bloom filter of kind \"%s\" is full", head->kind->name),
 		 errdetail("It was made for " UINT64_FORMAT " keys, and " UINT64_FORMAT " were added.",
 				   head->capacity, head->keys_added),
-		 errhint(
-			 "Build it for more keys.  A key that is added several times takes a place each time.")));
+		 errhint("Build it for more keys.  A key that is added several times takes a place each "
+				 "time.")));
 	pg_unreachable();
 }
 

@@ -641,9 +641,8 @@ type_error(Oid type)
 		(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 		 errmsg("a bloom filter of kind \"%s\" cannot have keys of type %s", "parquet",
 				format_type_be(type)),
-		 errhint(
-			 "Cast the keys to smallint, integer, bigint, real, double precision, numeric, date, time, timestamp, "
-			 "timestamptz, uuid, text or bytea.")));
+		 errhint("Cast the keys to smallint, integer, bigint, real, double precision, numeric, "
+				 "date, time, timestamp, timestamptz, uuid, text or bytea.")));
 }
 
 /*
@@ -673,9 +672,9 @@ bloomfam_plain_hasher_make(Oid type, Oid collation)
 			ereport(
 				ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg(
-					 "a bloom filter of kind \"%s\" cannot have keys under a nondeterministic collation",
-					 "parquet"),
+				 errmsg("a bloom filter of kind \"%s\" cannot have keys under a "
+						"nondeterministic collation",
+						"parquet"),
 				 errdetail("Parquet tells texts apart by their bytes."),
 				 errhint("Use the COLLATE clause to set another collation.")));
 	}
@@ -728,8 +727,8 @@ bloomfam_plain_family(Oid type, const char *column, BfHeader *head)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("a bloom filter from Parquet cannot have keys of type %s",
 					format_type_be(type)),
-			 errdetail(
-				 "Texts that differ in trailing blanks are the same to this type, and not to the filter."),
+			 errdetail("Texts that differ in trailing blanks are the same to this type, and not to "
+					   "the filter."),
 			 errhint("Use text.")));
 	if (column != NULL)
 	{
@@ -738,9 +737,9 @@ bloomfam_plain_family(Oid type, const char *column, BfHeader *head)
 				ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unrecognized type of a Parquet column: \"%s\"", column),
-				 errhint(
-					 "Types are int32, int64, float, double, date, time(N), timestamp(N), timestamptz(N), with N of 3, 6 or 9, uuid, "
-					 "text, bytea, decimal(P,S), decimal(P,S) int64 and decimal(P,S) fixed(N).")));
+				 errhint("Types are int32, int64, float, double, date, time(N), timestamp(N), "
+						 "timestamptz(N), with N of 3, 6 or 9, uuid, text, bytea, decimal(P,S), "
+						 "decimal(P,S) int64 and decimal(P,S) fixed(N).")));
 		if (!compatible(hasher->own.type, parsed.type))
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 							errmsg("keys of type %s are not those of a Parquet column of type %s",

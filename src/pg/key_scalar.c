@@ -30,8 +30,8 @@
  *	pg_lsn			8 bytes
  *	bit				bit, varbit: number of bits, 4 bytes; the hash of the bytes that hold them,
  *					8 bytes
- *	bloomkey(ID)	within another key, ID being the family id as 16 hexadecimal digits: the family
- *					id, 8 bytes, and the hash, 8 bytes; by itself a bloomkey is its hash
+ *	bloomkey(ID)	within another key, ID being the family id as 16 hexadecimal digits: the
+ *					family id, 8 bytes, and the hash, 8 bytes; by itself a bloomkey is its hash
  *
  *-------------------------------------------------------------------------
  */
