@@ -1,0 +1,49 @@
+# Asks filters as psycopg2 does: values are put into the text of the query.
+import uuid
+import decimal
+import psycopg2
+import psycopg2.extras
+import keys
+
+psycopg2.extras.register_uuid()
+
+connection = psycopg2.connect("")
+cursor = connection.cursor()
+
+
+def value(query, *parameters):
+    cursor.execute(query.replace("$", "%s"), parameters)
+    return cursor.fetchone()[0]
+
+
+def column(query):
+    cursor.execute(query)
+    return [row[0] for row in cursor]
+
+
+def example(key):
+    # docs
+    cursor.execute("SELECT filter FROM filters WHERE name = 'int'")
+    filter = cursor.fetchone()[0]                       # a str
+    cursor.execute("SELECT bloom_may_contain(filter, %s) FROM filters WHERE name = 'int'", (key,))
+    may_be_there = cursor.fetchone()[0]                 # True, False, or None for a None
+    cursor.execute("SELECT bloom_filter_keys(filter, %s) FROM filters WHERE name = 'int'", ([1, key],))
+    those_that_may_be_there = cursor.fetchone()[0]
+    cursor.execute("INSERT INTO filters VALUES ('copy', %s)", (filter,))
+    cursor.execute("SELECT filter::bytea FROM filters WHERE name = 'int'")
+    cursor.execute("UPDATE filters SET filter = %s WHERE name = 'copy'", (cursor.fetchone()[0],))
+    # end
+    return may_be_there, those_that_may_be_there
+
+
+absent = {"int": [-i for i in range(1, 1001)], "uuid": [uuid.UUID(int=i) for i in range(1000)], "text": ["no %d" % i for i in range(1000)],
+          "numeric": [-i - decimal.Decimal("0.5") for i in range(1, 1001)], "bool": [False]}
+for type in keys.types:
+    present = column("SELECT %s FROM keys" % type)
+    keys.check(type, present, absent[type],
+               lambda key: value("SELECT bloom_may_contain(filter, $) FROM filters WHERE name = '%s'" % type, key),
+               lambda key: value("SELECT $ ~@ filter FROM filters WHERE name = '%s'" % type, key),
+               lambda many: value("SELECT bloom_may_contain_all(filter, $) FROM filters WHERE name = '%s'" % type, many),
+               lambda many: value("SELECT cardinality(bloom_filter_keys(filter, $)) FROM filters WHERE name = '%s'" % type, many))
+keys.check_copy(*example(7), value("SELECT count(*) FROM filters a JOIN filters b USING (filter) WHERE a.name = 'int' AND b.name = 'copy'"))
+keys.done()
