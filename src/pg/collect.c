@@ -51,11 +51,8 @@
 #define MAX_DISPLACEMENT	512
 #define NO_SLOT				PG_UINT64_MAX
 
-/* Bytes that a value in the pile is counted as, next to its place in the table. */
-#define PILE_BYTES		48
-
-/* After so many slots that a loop has gone over, it answers interrupts. */
-#define SLOTS_PER_CHECK		((uint64) 64 * 1024)
+#define PILE_BYTES			48		/* that a value in the pile is counted as */
+#define SLOTS_PER_CHECK		((uint64) 64 * 1024)	/* after so many, interrupts are answered */
 
 /* How many values are handled together.  The smallest table has room for them. */
 #define BATCH			32
