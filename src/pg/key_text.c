@@ -79,7 +79,6 @@ key_text(BloomfamHasher *hasher, Datum key)
 	return hash;
 }
 
-/* name, and the C strings that literals of type unknown are */
 static uint64
 key_cstring(BloomfamHasher *hasher, Datum key)
 {
@@ -88,7 +87,7 @@ key_cstring(BloomfamHasher *hasher, Datum key)
 	return hash_string(str, (int) strlen(str));
 }
 
-/* name and unknown; name's own hash function does not look at the collation, though its = does. */
+/* name; its own hash function does not look at the collation, though its = does. */
 static uint64
 key_cstring_by_function(BloomfamHasher *hasher, Datum key)
 {
@@ -114,6 +113,38 @@ key_bpchar_by_function(BloomfamHasher *hasher, Datum key)
 	return hash;
 }
 
+/*
+ * A literal of type unknown, which is a C string: part of an anonymous row.  Where the types of
+ * text would not all read it as the same key, nobody can say which one it is.
+ */
+static void
+check_unknown(const char *str)
+{
+	size_t		len = strlen(str);
+
+	if (len >= NAMEDATALEN || (len > 0 && str[len - 1] == ' '))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
+				 errmsg("could not determine the type of a part of the key"),
+				 errdetail("An untyped literal that ends in a blank, or is longer than a name, is "
+						   "not the same key for all types of text."),
+				 errhint("Cast the literal to its type.")));
+}
+
+static uint64
+key_unknown(BloomfamHasher *hasher, Datum key)
+{
+	check_unknown(DatumGetPointer(key));
+	return key_cstring(hasher, key);
+}
+
+static uint64
+key_unknown_by_function(BloomfamHasher *hasher, Datum key)
+{
+	check_unknown(DatumGetPointer(key));
+	return key_cstring_by_function(hasher, key);
+}
+
 bool
 bloomfam_is_text(Oid type)
 {
@@ -129,7 +160,6 @@ BloomfamHasher *
 bloomfam_text_hasher(Oid type, Oid collation)
 {
 	BloomfamHasher *hasher;
-	bool		is_cstring = type == NAMEOID || type == UNKNOWNOID;
 	StringInfoData name;
 
 	/* a literal has no collation of its own */
@@ -140,8 +170,10 @@ bloomfam_text_hasher(Oid type, Oid collation)
 	if (get_collation_isdeterministic(collation))
 	{
 		hasher = (BloomfamHasher *) palloc0(sizeof(BloomfamHasher));
-		if (is_cstring)
+		if (type == NAMEOID)
 			hasher->hash = key_cstring;
+		else if (type == UNKNOWNOID)
+			hasher->hash = key_unknown;
 		else
 			hasher->hash = bloomfam_utf8_is_plain() ? key_text_plain : key_text;
 		bloomfam_family_set(hasher, bloomfam_utf8_exists() ? "text"
@@ -150,8 +182,10 @@ bloomfam_text_hasher(Oid type, Oid collation)
 	}
 
 	hasher = bloomfam_function_hasher(F_HASHTEXTEXTENDED, collation);
-	if (is_cstring)
+	if (type == NAMEOID)
 		hasher->hash = key_cstring_by_function;
+	else if (type == UNKNOWNOID)
+		hasher->hash = key_unknown_by_function;
 	else if (type == BPCHAROID)
 		hasher->hash = key_bpchar_by_function;
 	initStringInfo(&name);

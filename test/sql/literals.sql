@@ -228,6 +228,11 @@ SELECT regexp_replace(value_of($$SELECT bloom_agg('a'::text COLLATE ci) @~ 'A'$$
 SELECT value_of($$SELECT bloom_agg('a'::text) @~ 'A' COLLATE ci$$) LIKE 'ERROR: key does not have%' AS other;
 SELECT bloom_may_contain_any(bloom_agg('a '::char(2) COLLATE ci), '{b,"A    "}' COLLATE ci), bloom_agg(5) @~ '5' COLLATE ci AS number;
 
+-- literals within a row are text, unless it matters which
+SELECT f @~ ROW(1, 'ab') AS yes, f @~ ROW(1, 'ac') AS no, value_of($$SELECT bloom_agg(ROW(1, 'ab'::char(4))) @~ ROW(1, 'ab  ')$$) AS blank, f @~ ROW(1, 'ab  '::char(4)) AS cast
+FROM (SELECT bloom_agg(ROW(1, 'ab'::char(4)), 1e-6, 'standard')) s(f);
+SELECT bloom_agg(ROW(1, 'a'::text)) @~ ROW(1, repeat('n', 70)::name) AS no, value_of(format('SELECT bloom_agg(ROW(1, %L::name)) @~ ROW(1, %1$L)', repeat('n', 70))) AS too_long;
+
 --
 -- Kind parquet: as the column in the file is
 --
