@@ -52,7 +52,7 @@ bf_have_wide(void)
 		   __builtin_cpu_supports("popcnt");
 }
 
-#elif defined(__aarch64__) && defined(__GNUC__)
+#elif defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 #include <arm_neon.h>
 

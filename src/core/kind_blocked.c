@@ -183,6 +183,45 @@ probe_avx2_many(const BfView *view, uint64_t hash)
 
 #endif							/* BF_HAVE_AVX2 */
 
+#ifdef BF_HAVE_NEON
+
+/*
+ * Tests all bits at once: a table look-up over the 64 bytes of the block fetches the bytes of
+ * sixteen bits, of which those from k on count as set.
+ */
+static inline bool
+test_bits_neon(const uint8_t *block, uint32_t x, unsigned k)
+{
+	static const uint8_t number[BF_MAX_BLOCK_PROBES] = {0, 1, 2,  3,  4,  5,  6,  7,
+														8, 9, 10, 11, 12, 13, 14, 15};
+	uint16x4_t	high[4];		/* of each product: 6 bits for the byte, 3 for the bit in it */
+	uint16x8_t	first;
+	uint16x8_t	last;
+	uint8x16_t	byte;
+	uint8x16_t	bit;
+	uint8x16_t	set;
+	unsigned	i;
+
+	for (i = 0; i < 4; i++)
+		high[i] = vshrn_n_u32(vmulq_n_u32(vld1q_u32(multiplier + 4 * i), x), 16);
+	first = vcombine_u16(high[0], high[1]);
+	last = vcombine_u16(high[2], high[3]);
+	byte = vshrq_n_u8(vcombine_u8(vshrn_n_u16(first, 8), vshrn_n_u16(last, 8)), 2);
+	bit = vandq_u8(vcombine_u8(vshrn_n_u16(first, 7), vshrn_n_u16(last, 7)), vdupq_n_u8(7));
+	set = vtstq_u8(vqtbl4q_u8(vld1q_u8_x4(block), byte),
+				   vshlq_u8(vdupq_n_u8(1), vreinterpretq_s8_u8(bit)));
+	set = vorrq_u8(set, vcgeq_u8(vld1q_u8(number), vdupq_n_u8((uint8_t) k)));
+	return vminvq_u8(set) == UINT8_MAX;
+}
+
+static bool
+probe_neon(const BfView *view, uint64_t hash)
+{
+	return test_bits_neon(block_of(view, hash), (uint32_t) hash, view->head.param[0]);
+}
+
+#endif							/* BF_HAVE_NEON */
+
 static BfProbe
 blocked_prober(const BfView *view)
 {
@@ -191,7 +230,11 @@ blocked_prober(const BfView *view)
 		return view->head.param[0] <= 8 ? probe_avx2 : probe_avx2_many;
 #endif
 	(void) view;
+#ifdef BF_HAVE_NEON
+	return probe_neon;
+#else
 	return probe_scalar;
+#endif
 }
 
 /* The scalar twin of whatever blocked_prober() chooses, for the test that holds the two equal. */
@@ -225,7 +268,11 @@ blocked_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *r
 		return;
 	}
 #endif
+#ifdef BF_HAVE_NEON
+	bf_blocks_probe_many(view, hashes, n, result, block_offset, test_bits_neon);
+#else
 	bf_blocks_probe_many(view, hashes, n, result, block_offset, test_bits_scalar);
+#endif
 }
 
 /* Sets k bits of a block. */
@@ -347,8 +394,8 @@ blocked_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 	}
 
 	/*
-	 * the mean over the blocks of what each is, not what the average block would be: fuller ones
-	 * err more
+	 * The mean of the blocks' FPRs, not the FPR of the mean block: crowded blocks have more than
+	 * their share of the false positives.
 	 */
 	stats->bits = blocks * BF_BLOCK_BITS;
 	stats->hashes = k;

@@ -193,6 +193,34 @@ add_avx2(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t 
 
 #endif							/* BF_HAVE_AVX2 */
 
+#ifdef BF_HAVE_NEON
+
+/* Four words at a time: are the bits of the mask set? */
+static inline bool
+test_bits_neon(const uint8_t *block, uint32_t x, unsigned k)
+{
+	uint32x4_t	clear = vdupq_n_u32(0);
+	unsigned	i;
+
+	(void) k;
+	for (i = 0; i < BF_SPLIT_WORDS; i += 4)
+	{
+		uint32x4_t	bit = vshrq_n_u32(vmulq_n_u32(vld1q_u32(salt + i), x), BIT_SHIFT);
+		uint32x4_t	mask = vshlq_u32(vdupq_n_u32(1), vreinterpretq_s32_u32(bit));
+
+		clear = vorrq_u32(clear, vbicq_u32(mask, vreinterpretq_u32_u8(vld1q_u8(block + i * 4))));
+	}
+	return vmaxvq_u32(clear) == 0;
+}
+
+static bool
+probe_neon(const BfView *view, uint64_t hash)
+{
+	return test_bits_neon(block_of(view, hash), (uint32_t) hash, BF_SPLIT_WORDS);
+}
+
+#endif							/* BF_HAVE_NEON */
+
 static BfProbe
 parquet_prober(const BfView *view)
 {
@@ -201,7 +229,11 @@ parquet_prober(const BfView *view)
 		return probe_avx2;
 #endif
 	(void) view;
+#ifdef BF_HAVE_NEON
+	return probe_neon;
+#else
 	return probe_scalar;
+#endif
 }
 
 static void
@@ -214,7 +246,11 @@ parquet_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *r
 		return;
 	}
 #endif
+#ifdef BF_HAVE_NEON
+	bf_blocks_probe_many(view, hashes, n, result, block_offset, test_bits_neon);
+#else
 	bf_blocks_probe_many(view, hashes, n, result, block_offset, test_bits_scalar);
+#endif
 }
 
 size_t

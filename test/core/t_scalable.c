@@ -278,9 +278,10 @@ limits(void)
 	CHECK(bf_load64(filter.view.payload + 2 * ENTRY + 16) == 1024 && filter.view.head.capacity == 1281);
 	for (i = 0; i < n; i++)
 	{
+		uint64_t	bits = bf_load64(filter.view.payload + i * ENTRY + 24);
 		double		fpr;
 
-		memcpy(&fpr, filter.view.payload + i * ENTRY + 24, sizeof(fpr));
+		memcpy(&fpr, &bits, sizeof(fpr));
 		sum += fpr;
 		CHECK(bf_load64(filter.view.payload + i * ENTRY) % 64 == 0);
 	}
