@@ -63,7 +63,8 @@ append_reason(StringInfo out, const JoinVerdict *verdict)
 		case JOIN_KEY_IS_COMPUTED:
 			appendStringInfoString(
 				out,
-				"The key is no plain column of the probe side, or computed by a subquery on the build side.");
+				"The key is no plain column of the probe side, or computed by a subquery on the "
+				"build side.");
 			break;
 		case JOIN_KEY_HAS_NO_HASH:
 			appendStringInfoString(

@@ -37,7 +37,8 @@ typedef struct HashFunctions
 	Oid			family;
 	Oid			left_type;
 	Oid			right_type;
-	bool		extended;		/* they have 64 bits, and a seed; the server's own, for its own types */
+	bool		extended;		/* they have 64 bits, and a seed; the server's own, for its
+								 * own types */
 	Oid			left;
 	Oid			right;
 } HashFunctions;
@@ -54,8 +55,8 @@ is_container(Oid type)
 }
 
 /*
- * May the 64-bit functions of a family be called for these types?  Nothing in a join tells an extension that
- * its own do not agree.
+ * May the 64-bit functions of a family be called for these types?  Nothing in a join tells an
+ * extension that its own do not agree.
  */
 static bool
 has_trusted_extended(Oid family, Oid left, Oid right)

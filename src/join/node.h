@@ -84,8 +84,8 @@ extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int e
 extern TupleTableSlot *bloomfam_join_node_exec(CustomScanState *css);
 
 /*
- * The columns of a filter's key on a node's side of the join: how to hash them, and where they are in
- * the child's rows, in the current memory context.
+ * The columns of a filter's key on a node's side of the join: how to hash them, and where they are
+ * in the child's rows, in the current memory context.
  */
 extern void bloomfam_join_node_columns(const JoinSpec *spec, JoinKey **keys,
 									   AttrNumber **attributes);

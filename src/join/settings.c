@@ -34,8 +34,10 @@ bloomfam_join_settings_define(void)
 {
 	DefineCustomEnumVariable(
 		"bloomfam.join_filter",
-		"Lets hash joins drop rows of their probe side at the scan, by a Bloom filter of their build side.",
-		"\"force\" does so wherever it is right, whether or not it is expected to pay. Needs bloomfam in session_preload_libraries.",
+		"Lets hash joins drop rows of their probe side at the scan, by a Bloom filter of their "
+		"build side.",
+		"\"force\" does so wherever it is right, whether or not it is expected to pay. "
+		"Needs bloomfam in session_preload_libraries.",
 		&bloomfam_join_filter, JOIN_FILTER_OFF, mode_options, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable(
 		"bloomfam.join_filter_min_rows",

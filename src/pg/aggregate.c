@@ -300,7 +300,8 @@ check_args(FunctionCallInfo fcinfo, const Builder *builder)
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg(
-				 "false positive rate, kind and expected number of keys must not change within a group")));
+				 "false positive rate, kind and expected number of keys must not change within a "
+				 "group")));
 }
 
 /* ---- bloom_agg over keys of any type ---- */

@@ -235,7 +235,8 @@ parameters_error(void)
 		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 		 errmsg("cannot combine partial bloom filters with different parameters"),
 		 errhint(
-			 "The kind, false positive rate and expected number of keys must be the same for all rows of an aggregate.")));
+			 "The kind, false positive rate and expected number of keys must be the same for all "
+			 "rows of an aggregate.")));
 }
 
 /* Takes over what a flattened state was asked for, which must be what this one was. */
@@ -501,7 +502,8 @@ hashes_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
 			 kind->caps & BF_FROM_SET
 				 ? errhint("Set max_parallel_workers_per_gather to 0.")
 				 : errhint(
-					   "Pass the expected number of keys to the aggregate, or set max_parallel_workers_per_gather to 0.")));
+					   "Pass the expected number of keys to the aggregate, or set "
+					   "max_parallel_workers_per_gather to 0.")));
 }
 
 /* What a flattened builder is written from. */

@@ -86,13 +86,16 @@ extern char *get_collation_actual_version(char collprovider, const char *collcol
  */
 #include "access/toast_internals.h"
 #if PG_VERSION_NUM >= 190000
-#define bloomfam_index_beginscan(table, index, snapshot, nkeys)	index_beginscan(table, index, snapshot, NULL, nkeys, 0, 0)
+#define bloomfam_index_beginscan(table, index, snapshot, nkeys) \
+	index_beginscan(table, index, snapshot, NULL, nkeys, 0, 0)
 #define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL, 0)
 #elif PG_VERSION_NUM >= 180000
-#define bloomfam_index_beginscan(table, index, snapshot, nkeys)	index_beginscan(table, index, snapshot, NULL, nkeys, 0)
+#define bloomfam_index_beginscan(table, index, snapshot, nkeys) \
+	index_beginscan(table, index, snapshot, NULL, nkeys, 0)
 #define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL)
 #else
-#define bloomfam_index_beginscan(table, index, snapshot, nkeys)	index_beginscan(table, index, snapshot, nkeys, 0)
+#define bloomfam_index_beginscan(table, index, snapshot, nkeys) \
+	index_beginscan(table, index, snapshot, nkeys, 0)
 #define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL)
 #endif
 
@@ -116,7 +119,8 @@ bloomfam_toast_snapshot(SnapshotData *room)
 
 /* Joins that give rows of the inner side only: 16 has one of them, 18 the other. */
 #if PG_VERSION_NUM >= 180000
-#define BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(jointype)	((jointype) == JOIN_RIGHT_ANTI || (jointype) == JOIN_RIGHT_SEMI)
+#define BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(jointype) \
+	((jointype) == JOIN_RIGHT_ANTI || (jointype) == JOIN_RIGHT_SEMI)
 #elif PG_VERSION_NUM >= 160000
 #define BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(jointype)	((jointype) == JOIN_RIGHT_ANTI)
 #else
@@ -203,11 +207,14 @@ bloomfam_add_partial_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *cos
  */
 #include "utils/arrayaccess.h"
 #if PG_VERSION_NUM >= 190000
-#define bloomfam_array_iter_setup(iter, array, len, byval, align)	array_iter_setup(iter, array, len, byval, align)
-#define bloomfam_array_iter_next(iter, isnull, i, len, byval, align)	array_iter_next(iter, isnull, i)
+#define bloomfam_array_iter_setup(iter, array, len, byval, align) \
+	array_iter_setup(iter, array, len, byval, align)
+#define bloomfam_array_iter_next(iter, isnull, i, len, byval, align) \
+	array_iter_next(iter, isnull, i)
 #else
 #define bloomfam_array_iter_setup(iter, array, len, byval, align)	array_iter_setup(iter, array)
-#define bloomfam_array_iter_next(iter, isnull, i, len, byval, align)	array_iter_next(iter, isnull, i, len, byval, align)
+#define bloomfam_array_iter_next(iter, isnull, i, len, byval, align) \
+	array_iter_next(iter, isnull, i, len, byval, align)
 #endif
 
 /* What a hook of the planner is given, and hands on; 19 adds the EXPLAIN that it plans for. */

@@ -70,7 +70,8 @@ bloomfam_wrong_state_error(const char *made_by)
 		 errmsg("aggregate state was made by functions of another aggregate"),
 		 errdetail("It is a state of %s.", made_by),
 		 errhint(
-			 "Take all functions of an aggregate from one of bloom_agg(bloomkey), bloom_union_agg and bloom_intersect_agg.")));
+			 "Take all functions of an aggregate from one of bloom_agg(bloomkey), bloom_union_agg "
+			 "and bloom_intersect_agg.")));
 	pg_unreachable();
 }
 

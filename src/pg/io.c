@@ -5,8 +5,9 @@
  *
  * Every way in reads the whole value and checks it, checksum included; nothing else does, later.
  * All kinds come in, states of aggregates (kind "partial") among them: between the nodes of an
- * engine that splits aggregates they travel as any value does, and a way in cannot tell whose
- * they are.  What they are good for is decided where a value is opened (datum.h).  The text form is bytea's hex form, whatever bytea_output says.
+ * engine that splits aggregates they travel as any value does, and a way in cannot tell whose they
+ * are.  What they are good for is decided where a value is opened (datum.h).  The text form is
+ * bytea's hex form, whatever bytea_output says.
  *
  *-------------------------------------------------------------------------
  */
