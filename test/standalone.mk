@@ -5,8 +5,8 @@
 #   check-core  test/core/t_*.c with gcc and clang under ASan and UBSan, and
 #               with gcc -O2; test/core/s_*.c, which take long, with gcc -O2 only;
 #               bench/core/*.c in short, whether they work
-#   check-cross test/core/t_*.c compiled by $(CROSS)-gcc -O2, run by
-#               $(TEST_RUNNER): see test/processors; with LONG=yes s_*.c, too
+#   check-cross $(PROGRAMS) of test/core, or all, compiled by $(CROSS)-gcc -O2
+#               and run by $(TEST_RUNNER): see test/processors
 #   check-fuzz  test/fuzz/corpus through every test/fuzz/fuzz_*.c, under ASan
 #   fuzz        libFuzzer on each of them for FUZZ_SECONDS
 #   bench-core  bench/core/*.c
@@ -33,7 +33,7 @@ benches = $(patsubst %.c,%,$(sort $(wildcard bench/core/*.c)))
 # the long ones first, so that none is left to run alone
 all_core = $(addprefix $(BUILD)/gcc-o2/,$(long_tests)) $(foreach v,gcc-asan clang-asan,$(addprefix $(BUILD)/$(v)/,$(tests))) \
 	$(addprefix $(BUILD)/gcc-o2/,$(tests))
-all_cross = $(addprefix $(BUILD)/$(CROSS)/,$(if $(filter yes,$(LONG)),$(long_tests)) $(tests))
+all_cross = $(addprefix $(BUILD)/$(CROSS)/,$(or $(addprefix test/core/,$(PROGRAMS)),$(long_tests) $(tests)))
 all_replay = $(addprefix $(BUILD)/clang-asan/,$(fuzzers))
 
 .PHONY: all check-core check-cross check-fuzz fuzz bench-core FORCE
