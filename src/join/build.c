@@ -72,12 +72,9 @@ bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join)
 		if (state->foreign[i] != NULL)
 			bloomfam_join_foreign_tie(state->foreign[i], outerPlanState(join));
 
-	/*
-	 * The join would first ask the probe side for a row, to save building if there is none.  It
-	 * would get it before the filter is there; and if that takes a sort, all of it would go
-	 * unfiltered.
-	 */
-	join->hj_OuterNotEmpty = true;
+	/* the join would first ask the probe side for a row, to save building if there is none */
+	if (state->spec->eager)
+		join->hj_OuterNotEmpty = true;
 }
 
 static TupleTableSlot *

@@ -12,6 +12,7 @@
 #include "utils/ruleutils.h"
 
 #include "join/decisions.h"
+#include "join/design.h"
 #include "join/settings.h"
 #include "join/verdict.h"
 #include "pg/compat.h"
@@ -73,6 +74,13 @@ append_reason(StringInfo out, const JoinVerdict *verdict)
 		case JOIN_HAS_NO_PLACE:
 			appendStringInfoString(out, "All of the probe side is scanned asynchronously.");
 			append_unsent(out, verdict);
+			break;
+		case JOIN_HAS_TOO_MANY_KEYS:
+			appendStringInfo(
+				out,
+				"It would have %.0f keys, and is given up beyond %.0f "
+				"by bloomfam.join_filter_max_size and work_mem.",
+				estimate->keys, (double) bloomfam_join_design_most());
 			break;
 		case JOIN_PROBES_FEW_ROWS:
 			appendStringInfo(

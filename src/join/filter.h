@@ -111,4 +111,12 @@ bloomfam_join_filter_ready(JoinFilter *filter)
 		   bloomfam_join_filter_attach(filter);
 }
 
+/* Not now, but is it to be built, by this process alone, as soon as its join wants to probe? */
+static inline bool
+bloomfam_join_filter_awaited(JoinFilter *filter)
+{
+	return filter->role == JOIN_FILTER_PRIVATE && filter->join != NULL &&
+		   filter->phase != JOIN_FILTER_ABANDONED && !bloomfam_join_filter_ready(filter);
+}
+
 #endif							/* BLOOMFAM_JOIN_FILTER_H */

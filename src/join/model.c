@@ -64,6 +64,21 @@ bloomfam_join_cost_of_passing(double rows)
 	return rows * SAVED_PER_NODE * cpu_operator_cost;
 }
 
+/*
+ * A filter that would get too many keys is not begun; where their number is a guess, only if it
+ * were so many times too many.
+ */
+#define KEYS_IN_DOUBT		2.0
+
+/* The share of the cost of building that the first row of the outer side may cost. */
+#define FIRST_ROW			0.01
+
+bool
+bloomfam_join_builds_first(Cost startup, Cost total, double rows, Cost building)
+{
+	return startup + (total - startup) / Max(rows, 1) > FIRST_ROW * building;
+}
+
 double
 bloomfam_join_spilling(double keys, int inner_width, int outer_width)
 {
@@ -77,11 +92,13 @@ bloomfam_join_spilling(double keys, int inner_width, int outer_width)
 }
 
 void
-bloomfam_join_estimate_begin(JoinEstimate *estimate, double keys, double drop)
+bloomfam_join_estimate_begin(JoinEstimate *estimate, double keys, bool is_sure, double drop)
 {
 	double		bytes = bloomfam_join_design_bytes(keys);
 
 	memset(estimate, 0, sizeof(*estimate));
+	estimate->keys = keys;
+	estimate->most = bloomfam_join_design_most() * (is_sure ? 1.0 : KEYS_IN_DOUBT);
 	estimate->dropped = drop;
 	estimate->waiting = bytes <= SECOND_CACHE ? 1 : bytes <= LAST_CACHE ? 2 : 4;
 	estimate->cost = bloomfam_join_cost_of_keys(keys);
@@ -110,6 +127,8 @@ bloomfam_join_estimate_end(const JoinEstimate *estimate)
 {
 	if (bloomfam_join_filter == JOIN_FILTER_FORCE)
 		return JOIN_HAS_FILTER;
+	if (estimate->keys > estimate->most)
+		return JOIN_HAS_TOO_MANY_KEYS;
 	if (estimate->probed < bloomfam_join_filter_min_rows)
 		return JOIN_PROBES_FEW_ROWS;
 	if (estimate->dropped < bloomfam_join_filter_min_drop)

@@ -19,6 +19,7 @@ typedef enum JoinReason
 								 * build side */
 	JOIN_KEY_HAS_NO_HASH,
 	JOIN_HAS_NO_PLACE,
+	JOIN_HAS_TOO_MANY_KEYS,		/* it would be given up */
 	JOIN_PROBES_FEW_ROWS,
 	JOIN_DROPS_FEW_ROWS,
 	JOIN_COSTS_MORE				/* than it saves */
@@ -27,8 +28,10 @@ typedef enum JoinReason
 /* What is expected of a filter. */
 typedef struct JoinEstimate
 {
+	double		keys;			/* of all processes that build it together */
 	double		probed;			/* rows, as the planner expects */
 	double		dropped;		/* share of them */
+	double		most;			/* keys with which it may be tried */
 	double		waiting;		/* how many times longer a probe takes than one of a filter in the
 								 * cache */
 	double		cost;			/* of building and probing, in the planner's units */
@@ -49,13 +52,24 @@ extern double bloomfam_join_cost_of_probe(const JoinEstimate *estimate, bool pag
 extern double bloomfam_join_cost_of_passing(double rows);
 
 /*
+ * A hash join asks its outer side for a row before it builds, where that costs less, and does not
+ * build if there is none.  That row comes before the filter.  Is it worth more to have the filter
+ * first?  Costs and rows are those of the outer side, and the cost of building that of the Hash.
+ */
+extern bool bloomfam_join_builds_first(Cost startup, Cost total, double rows, Cost building);
+
+/*
  * What a row of the outer side costs that is written to a file and read again, as the hash table
  * does not fit memory; on average.
  */
 extern double bloomfam_join_spilling(double keys, int inner_width, int outer_width);
 
-/* Begins the estimate of a filter of so many keys that drops this share of rows. */
-extern void bloomfam_join_estimate_begin(JoinEstimate *estimate, double keys, double drop);
+/*
+ * Begins the estimate of a filter of so many keys that drops this share of rows.  is_sure: their
+ * number is that of a table's rows.
+ */
+extern void bloomfam_join_estimate_begin(JoinEstimate *estimate, double keys, bool is_sure,
+										 double drop);
 
 /*
  * Adds a place with so many rows, which pass so many nodes from there on to the join, and that

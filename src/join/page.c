@@ -66,6 +66,7 @@ is_fixed(const PageColumn *column)
 struct JoinPage
 {
 	bool		by_pages;		/* else all is done row by row */
+	bool		conditions;		/* the scan has some, which are asked after the filters */
 	PageColumn **columns;		/* of each filter */
 
 	/*
@@ -89,6 +90,7 @@ struct JoinPage
 	uint64		column[MaxHeapTuplesPerPage];	/* the hashes of one more column of the key */
 	uint16		others[MaxHeapTuplesPerPage];	/* rows whose column is read the long way */
 	bool		null[MaxHeapTuplesPerPage];
+	bool		spared[MaxHeapTuplesPerPage];	/* its key was not fetched: it passes */
 	bool		pass[MaxHeapTuplesPerPage];
 };
 
@@ -193,10 +195,13 @@ read_attribute(HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bo
 		} \
 	}
 
-/* Hashes one column of all rows in page->rows: first or combined with what is there. */
+/*
+ * Hashes one column of all rows in page->rows: first or combined with what is there.  spare_long:
+ * rows whose key is not at hand, but compressed or in another table, are noted instead.
+ */
 static void
 hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleDesc desc, int n,
-			bool first)
+			bool first, bool spare_long)
 {
 	uint64	   *hashes = first ? page->hashes : page->column;
 	bool		integers = key->integer && is_fixed(column);
@@ -216,8 +221,12 @@ hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleD
 	if (nothers < n)
 		bf_hash_u64_many(hashes, n);
 
+	spare_long &= TupleDescAttr(desc, column->attribute - 1)->attlen == -1;
 	if (first)
+	{
 		memset(page->null, false, n);
+		memset(page->spared, false, n);
+	}
 	for (i = 0; i < nothers; i++)
 	{
 		int			other = page->others[i];
@@ -225,7 +234,14 @@ hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleD
 		Datum		value = read_attribute(page->rows[other], column, desc, &isnull);
 
 		page->null[other] |= isnull;
-		hashes[other] = isnull ? 0 : key->hash(key, value);
+		if (spare_long && !isnull && VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
+			!VARATT_IS_SHORT(DatumGetPointer(value)))
+		{
+			page->spared[other] = true;
+			hashes[other] = 0;
+		}
+		else
+			hashes[other] = isnull ? 0 : key->hash(key, value);
 	}
 	if (!first)
 		for (i = 0; i < n; i++)
@@ -280,14 +296,14 @@ look_ahead(JoinPage *page, HeapScanDesc scan, Page bytes)
 }
 
 /*
- * Notes the rows of the page that the scan is on, from the present one on, in page->rows and
- * page->passing; returns their number.
+ * Notes so many rows of the page that the scan is on, from the present one on, in page->rows and
+ * page->passing.
  */
-static int
-find_rows(JoinPage *page, HeapScanDesc scan)
+static void
+find_rows(JoinPage *page, HeapScanDesc scan, int count)
 {
 	Page		bytes = BufferGetPage(scan->rs_cbuf);
-	int			end = (int) scan->rs_ntuples;
+	int			end = (int) scan->rs_cindex + count;
 	const char *asked;
 	int			n = 0;
 	int			i;
@@ -306,10 +322,12 @@ find_rows(JoinPage *page, HeapScanDesc scan)
 		page->passing[n] = i;
 		page->rows[n++] = row;
 	}
-	return n;
 }
 
-/* Hashes the key of a filter, the f-th, in all of these rows. */
+/*
+ * Hashes the key of a filter, the f-th, in all of these rows.  Where the scan has conditions, most
+ * rows may not come to the join, so a key that it takes time to fetch is left to the join.
+ */
 static void
 hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
 {
@@ -321,7 +339,8 @@ hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
 	ResetExprContext(econtext);
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (c = 0; c < probe->ncolumns; c++)
-		hash_column(state->page, &probe->keys[c], &state->page->columns[f][c], desc, n, c == 0);
+		hash_column(state->page, &probe->keys[c], &state->page->columns[f][c], desc, n, c == 0,
+					probe->kind == JOIN_PROBE_JOIN && state->page->conditions);
 	MemoryContextSwitchTo(old);
 }
 
@@ -356,20 +375,38 @@ keep_passing(JoinPage *page, int n)
 	{
 		page->passing[kept] = page->passing[i];
 		page->rows[kept] = page->rows[i];
-		kept += page->pass[i] & !page->null[i];
+		kept += (page->pass[i] | page->spared[i]) & !page->null[i];
 	}
 	return kept;
 }
 
 /*
+ * Has a join above asked for its first row, and will build then?  The rows after that one are for
+ * the filter to see.
+ */
+static bool
+awaits_filter(const JoinProbeState *state)
+{
+	int			f;
+
+	for (f = 0; f < state->nprobes; f++)
+		if (state->probes[f].kind == JOIN_PROBE_JOIN && !state->by_rows &&
+			bloomfam_join_filter_awaited(state->probes[f].filter))
+			return true;
+	return false;
+}
+
+/*
  * Finds, of the rows of the page that the scan is on, from the present one on, those that pass
- * all filters.
+ * all filters; of a page that is not done with, the present row alone is looked at.
  */
 static void
 select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 {
 	JoinPage   *page = state->page;
-	int			n = (int) scan->rs_ntuples - (int) scan->rs_cindex;
+	bool		awaits = awaits_filter(state);
+	int			n = awaits ? 1 : (int) scan->rs_ntuples - (int) scan->rs_cindex;
+	int			end = (int) scan->rs_cindex + n;
 	bool		looked = false;
 	int			f;
 
@@ -384,7 +421,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 			(state->by_rows || !bloomfam_join_probe_awake(probe, n)))
 			continue;
 		if (!looked)
-			n = find_rows(page, scan);
+			find_rows(page, scan, n);
 		looked = true;
 		hash_keys(state, f, RelationGetDescr(child->ss_currentRelation), n);
 		ask_filter(page, probe, n);
@@ -392,9 +429,9 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		bloomfam_join_probe_count(probe, n, n - kept, WORTH_OF_PAGES);
 		n = kept;
 	}
-	page->selected = true;
+	page->selected = !awaits;
 	page->all = !looked;
-	page->npassing = looked ? n : (int) scan->rs_ntuples;
+	page->npassing = looked ? n : end;
 	page->next = looked ? 0 : (int) scan->rs_cindex;
 }
 
@@ -581,6 +618,7 @@ bloomfam_join_page_init(JoinProbeState *state)
 		return NULL;
 	table = ((ScanState *) child)->ss_currentRelation;
 	page = palloc0(sizeof(JoinPage));
+	page->conditions = plan->plan.qual != NIL;
 	page->by_pages =
 		table->rd_tableam == GetHeapamTableAmRoutine() && IsMVCCSnapshot(child->state->es_snapshot);
 	for (f = 0; f < state->nprobes; f++)

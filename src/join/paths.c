@@ -46,6 +46,12 @@
 #define ROWS_TO_PLAN_FOR	100000.0
 
 /*
+ * Estimates are most wrong where filters are most used, so a plan that is cheaper by less than
+ * this share of a join's cost stays.
+ */
+#define NEAR_TIE			0.05
+
+/*
  * A row that is dropped is not compared with those of its bucket either.  So many comparisons the
  * server counts at the least (final_cost_hashjoin); the second where it expects one match at
  * most, and knows that this row has none.  They are cheap, but where a key is a subquery.
@@ -277,7 +283,7 @@ saves(Candidate *candidate, const Path *outer, const Path *inner)
 	if (scan == NULL)
 		return false;
 	candidate->left = Min(outer->rows / Max(scan->rows, 1), 1);
-	bloomfam_join_estimate_begin(&candidate->estimate, inner->rows, candidate->drop);
+	bloomfam_join_estimate_begin(&candidate->estimate, inner->rows, true, candidate->drop);
 	add_scans(candidate, scan);
 	return candidate->saved > 0 &&
 		   bloomfam_join_estimate_end(&candidate->estimate) == JOIN_HAS_FILTER &&
@@ -291,19 +297,22 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 {
 	JoinCostWorkspace costs;
 	Path	   *path;
+	Cost		saved;
 
 	if (!saves(candidate, outer, inner))
 		return;
 	initial_cost_hashjoin(root, &costs, jointype, candidate->clauses, outer, inner, extra,
 						  parallel_hash);
-	if (partial ?
-		!bloomfam_add_partial_path_precheck(joinrel, &costs, costs.total_cost - candidate->saved) :
-		!bloomfam_add_path_precheck(joinrel, &costs, costs.total_cost - candidate->saved))
+	saved = candidate->saved - NEAR_TIE * Max(costs.total_cost - candidate->saved, 0);
+	if (saved <= 0 ||
+		(partial ? !bloomfam_add_partial_path_precheck(joinrel, &costs, costs.total_cost - saved)
+				 : !bloomfam_add_path_precheck(joinrel, &costs, costs.total_cost - saved)))
 		return;
 	path =
 		(Path *) create_hashjoin_path(root, joinrel, jointype, &costs, extra, outer, inner,
 									  parallel_hash, extra->restrictlist, NULL, candidate->clauses);
-	path->total_cost = Max(path->total_cost - candidate->saved, path->startup_cost);
+	saved = candidate->saved - NEAR_TIE * Max(path->total_cost - candidate->saved, 0);
+	path->total_cost = Max(path->total_cost - saved, path->startup_cost);
 	if (partial)
 		add_partial_path(joinrel, path);
 	else

@@ -15,6 +15,7 @@
 
 #include "join/column.h"
 #include "join/foreign.h"
+#include "join/model.h"
 #include "join/rewrite.h"
 #include "join/spec.h"
 #include "join/stored.h"
@@ -136,6 +137,31 @@ add_foreign(JoinRewrite *rewrite, const JoinWay *way, JoinSpec *build)
 	}
 }
 
+/*
+ * Is the join to build before it asks its outer side for the first row?  That row passes unseen,
+ * and with it all that is done for it: what a node below reads to the end, or a worker, or another
+ * server.
+ */
+static bool
+is_eager(const JoinWay *way)
+{
+	const Plan *outer = outerPlan(way->join);
+	ListCell   *lc;
+
+	foreach(lc, way->foreign)
+		if (((JoinForeignPlace *) lfirst(lc))->reason == NULL)
+			return true;
+	foreach(lc, way->places)
+	{
+		const JoinPlace *place = lfirst(lc);
+
+		if (place->below_gather || place->below_hash)
+			return true;
+	}
+	return bloomfam_join_builds_first(outer->startup_cost, outer->total_cost, outer->plan_rows,
+									  innerPlan(way->join)->total_cost);
+}
+
 /* Puts the node on top of the join's build side. */
 static void
 add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, int number)
@@ -150,6 +176,7 @@ add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, in
 		attributes[i] = bloomfam_join_column(way->columns[i].inner, OUTER_VAR);
 	spec = make_spec(way, param, number, false, attributes);
 	spec.parallel_hash = hash->parallel_aware;
+	spec.eager = is_eager(way);
 	for (i = 0; i < way->ncolumns; i++)
 		if (attributes[i] == 0)
 		{

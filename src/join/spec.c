@@ -36,6 +36,7 @@ static const Field spec_fields[] = {
 	{"drop", FIELD_INT, offsetof(JoinSpec, drop)},
 	{"param", FIELD_INT, offsetof(JoinSpec, param)},
 	{"number", FIELD_INT, offsetof(JoinSpec, number)},
+	{"eager", FIELD_INT, offsetof(JoinSpec, eager)},
 	{"parallel_hash", FIELD_INT, offsetof(JoinSpec, parallel_hash)},
 	{"from_leader", FIELD_INT, offsetof(JoinSpec, from_leader)},
 	{"condition", FIELD_INT, offsetof(JoinSpec, condition)},

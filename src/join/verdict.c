@@ -22,6 +22,15 @@ is_paged(Plan *plan)
 		   (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER && IsA(plan->lefttree, SeqScan));
 }
 
+/* Does a plan give all rows of a table, so that statistics know how many? */
+static bool
+is_whole_table(const Plan *plan)
+{
+	while (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER)
+		plan = outerPlan(plan);
+	return IsA(plan, SeqScan) && plan->qual == NIL;
+}
+
 /* Is the filter expected to pay? */
 static JoinVerdict
 judge_way(const JoinWay *way)
@@ -34,7 +43,8 @@ judge_way(const JoinWay *way)
 	ListCell   *lc;
 
 	memset(&verdict, 0, sizeof(verdict));
-	bloomfam_join_estimate_begin(&verdict.estimate, hash->plan_rows, way->drop);
+	bloomfam_join_estimate_begin(&verdict.estimate, hash->plan_rows,
+								 is_whole_table(outerPlan(hash)), way->drop);
 	foreach(lc, way->places)
 	{
 		const JoinPlace *place = lfirst(lc);

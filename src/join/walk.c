@@ -229,6 +229,7 @@ stop_here(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 	place->attributes = palloc(way->ncolumns * sizeof(AttrNumber));
 	memcpy(place->attributes, attributes, way->ncolumns * sizeof(AttrNumber));
 	place->below_gather = way->below_gather;
+	place->below_hash = way->below_hash;
 	place->nodes = way->nodes + 1;
 
 	/* an Append asks an asynchronous child itself, and would not know a node in between */
@@ -415,12 +416,15 @@ follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 	else
 	{
 		bool		below_gather = way->below_gather;
+		bool		below_hash = way->below_hash;
 
 		way->below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
+		way->below_hash |= IsA(plan, Hash);
 		way->nodes++;
 		follow(way, next, behind);
 		way->nodes--;
 		way->below_gather = below_gather;
+		way->below_hash = below_hash;
 	}
 }
 

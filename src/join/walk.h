@@ -39,6 +39,7 @@ typedef struct JoinPlace
 	Plan	  **slot;
 	AttrNumber *attributes;
 	bool		below_gather;	/* which the join is not */
+	bool		below_hash;		/* of a join further down */
 	int			nodes;			/* that a row passes from here on to the join, and that one */
 } JoinPlace;
 
@@ -63,6 +64,7 @@ typedef struct JoinWay
 	bool		travels;		/* may it go to foreign servers? */
 	bool		leakproof;
 	bool		below_gather;	/* while it is walked: has it led through one? */
+	bool		below_hash;		/* ... through one? */
 	int			nodes;			/* ... that it has led through */
 	List	   *places;			/* of JoinPlace */
 	double		drop;			/* the share of rows at these places that it is expected to drop */

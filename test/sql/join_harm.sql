@@ -1,0 +1,75 @@
+--
+-- Join filters where they could make a query slower: each of these is held to what it does without.
+--
+ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
+\c -
+CREATE SCHEMA join_harm;
+SET search_path = join_harm, public;
+SET bloomfam.join_filter = on;
+SET max_parallel_workers_per_gather = 0;
+SET enable_nestloop = off;
+SET enable_mergejoin = off;
+SET jit = off;
+SET work_mem = '16MB';
+
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/sql/include/compare.sql'
+\i :file
+
+CREATE TABLE fact AS SELECT g AS k, g % 1000 AS v FROM generate_series(1, 60000) g;
+CREATE INDEX ON fact (v);
+CREATE TABLE dim AS SELECT g * 4 AS k FROM generate_series(1, 20000) g;
+VACUUM ANALYZE fact, dim;
+
+-- an outer side that turns out to be empty: the build side is not read
+CREATE FUNCTION nothing() RETURNS SETOF int LANGUAGE plpgsql COST 1 ROWS 50000 AS 'BEGIN RETURN; END';
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT count(*) FROM nothing() AS f (k) JOIN dim USING (k) WHERE dim.k % 3 = 0;
+TRUNCATE fact;
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k % 3 = 0;
+SET bloomfam.join_filter = force;
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k % 3 = 0;
+SET bloomfam.join_filter = on;
+INSERT INTO fact SELECT g AS k, g % 1000 AS v FROM generate_series(1, 60000) g;
+VACUUM ANALYZE fact;
+-- the first row passes unseen, the others of its page do not
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k % 3 = 0;
+-- a side that is sorted before its first row comes goes through the filter as a whole
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT count(*) FROM (SELECT k, v FROM fact ORDER BY v, k OFFSET 0) f JOIN dim USING (k) WHERE dim.k % 3 = 0;
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT count(*) FROM (SELECT k, count(*) FROM fact GROUP BY k) f JOIN dim USING (k) WHERE dim.k % 3 = 0;
+
+-- keys that are compressed, or in the TOAST table, are not fetched before the scan's conditions
+CREATE TABLE compressed AS SELECT g AS id, g % 4 AS v, repeat(md5((g % 5000)::text), 80) AS t FROM generate_series(1, 48000) g;
+CREATE TABLE texts AS SELECT repeat(md5(g::text), 80) AS t FROM generate_series(1, 100) g;
+CREATE TABLE short AS SELECT g AS id, g % 4 AS v, md5((g % 5000)::text) AS t FROM generate_series(1, 48000) g;
+CREATE TABLE short_texts AS SELECT md5(g::text) AS t FROM generate_series(1, 100) g;
+VACUUM ANALYZE compressed, texts, short, short_texts;
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT count(*) FROM compressed JOIN texts USING (t) WHERE v = 3;
+-- without conditions they are, as the join would
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT count(*) FROM compressed JOIN texts USING (t);
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT count(*) FROM short JOIN short_texts USING (t) WHERE v = 3;
+SET bloomfam.join_filter = off;
+SELECT count(*) FROM compressed JOIN texts USING (t) WHERE v = 3;
+SET bloomfam.join_filter = on;
+
+-- a filter that is sure to be given up is not begun
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM fact JOIN dim USING (k);
+-- nor one that almost surely is
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k > 8000;
+-- the estimate may be wrong
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k > 40000;
+RESET hash_mem_multiplier;
+
+SET client_min_messages = warning;
+DROP SCHEMA join_harm CASCADE;
+ALTER DATABASE :"DBNAME" RESET session_preload_libraries;
