@@ -653,3 +653,27 @@ CREATE AGGREGATE bloom_intersect_agg(bloomfilter) (
 );
 
 COMMENT ON AGGREGATE bloom_intersect_agg(bloomfilter) IS 'may contain what all of the filters may contain';
+
+--
+-- Counters of join filters: join/stat.c
+--
+
+CREATE FUNCTION bloomfam_stat_join_filters(
+	OUT userid oid, OUT dbid oid, OUT queryid bigint, OUT executions bigint, OUT filters_built bigint, OUT filters_given_up bigint,
+	OUT filters_switched_off bigint, OUT filters_sent bigint, OUT rows_probed bigint, OUT rows_dropped bigint,
+	OUT rows_passed_unseen bigint, OUT filter_bytes bigint, OUT stats_since timestamptz
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'bloomfam_stat_join_filters' LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+
+CREATE FUNCTION bloomfam_stat_join_filters_reset() RETURNS void
+AS 'MODULE_PATHNAME', 'bloomfam_stat_join_filters_reset' LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+
+REVOKE ALL ON FUNCTION bloomfam_stat_join_filters_reset() FROM PUBLIC;
+
+CREATE VIEW bloomfam_stat_join_filters AS SELECT * FROM bloomfam_stat_join_filters();
+
+GRANT SELECT ON bloomfam_stat_join_filters TO PUBLIC;
+
+COMMENT ON FUNCTION bloomfam_stat_join_filters() IS 'what the filters of hash joins did, by role, database and query';
+COMMENT ON FUNCTION bloomfam_stat_join_filters_reset() IS 'begins all counters of join filters anew';
+COMMENT ON VIEW bloomfam_stat_join_filters IS 'what the filters of hash joins did, by role, database and query';

@@ -5,7 +5,7 @@
  *
  * A build node below a Parallel Hash has the filter that its participants build together; a probe
  * node below a Gather has the workers' copies of the filters of joins above it.  Both have the
- * workers' counts, for EXPLAIN.
+ * workers' counts.
  *
  *-------------------------------------------------------------------------
  */
@@ -276,13 +276,17 @@ bloomfam_join_probe_end_worker(JoinProbeState *state)
 	JoinProbeCounts *counts;
 	int			i;
 
-	if (!IsParallelWorker() || state->dsm == NULL || state->css.ss.ps.instrument == NULL)
+	if (!IsParallelWorker() || state->dsm == NULL)
 		return;
 	counts = counts_of_probes(state->dsm) + ParallelWorkerNumber * state->nprobes;
 	for (i = 0; i < state->nprobes; i++)
 	{
-		JoinProbeCounts own = bloomfam_join_probe_counts(&state->probes[i]);
+		const JoinProbe *probe = &state->probes[i];
+		JoinProbeCounts own = probe->counts;
 
+		own.switched_off = bloomfam_join_probe_is_off(probe);
+		if (state->css.ss.ps.instrument != NULL)
+			own = bloomfam_join_probe_counts(probe);
 		bloomfam_join_probe_counts_add(&counts[i], &own);
 	}
 }

@@ -40,6 +40,7 @@
 #include "join/plan.h"
 #include "join/probe.h"
 #include "join/settings.h"
+#include "join/stat.h"
 #include "pg/compat.h"
 
 static planner_hook_type previous_planner;
@@ -114,6 +115,13 @@ tie_filters(PlanState *node, void *context)
 	return planstate_tree_walker(node, tie_filters, context);
 }
 
+/* Has a plan filters of joins?  Each has a parameter of a type that no other has. */
+static inline bool
+has_filters(const PlannedStmt *stmt)
+{
+	return list_member_oid(stmt->paramExecTypes, INTERNALOID);
+}
+
 static void
 start_with_filters(QueryDesc *query, int eflags)
 {
@@ -122,15 +130,19 @@ start_with_filters(QueryDesc *query, int eflags)
 	else
 		standard_ExecutorStart(query, eflags);
 
-	/* each join's filter has a parameter of a type that no other has */
-	if (list_member_oid(query->plannedstmt->paramExecTypes, INTERNALOID))
+	if (has_filters(query->plannedstmt))
 		tie_filters(query->planstate, NULL);
 }
 
-/* EXPLAIN has shown the plan, and ends the executor before it ends what it says of the query. */
+/*
+ * The counters get what the filters did.  An EXPLAIN has shown the plan, and ends the executor
+ * before it ends what it says of the query.
+ */
 static void
-end_with_decisions(QueryDesc *query)
+end_with_counts(QueryDesc *query)
 {
+	if (has_filters(query->plannedstmt))
+		bloomfam_join_stat_count(query);
 	if (explained != NULL && explained->stmt == query->plannedstmt &&
 		explained->es->pstmt == query->plannedstmt)
 		bloomfam_join_explain_decisions(explained->decisions, explained->es);
@@ -175,6 +187,7 @@ void
 bloomfam_join_init(void)
 {
 	bloomfam_join_settings_define();
+	bloomfam_join_stat_init();
 	bloomfam_join_build_register();
 	bloomfam_join_probe_register();
 
@@ -187,7 +200,7 @@ bloomfam_join_init(void)
 	previous_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = start_with_filters;
 	previous_executor_end = ExecutorEnd_hook;
-	ExecutorEnd_hook = end_with_decisions;
+	ExecutorEnd_hook = end_with_counts;
 	previous_explain = ExplainOneQuery_hook;
 	ExplainOneQuery_hook = explain_with_decisions;
 }

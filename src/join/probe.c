@@ -207,3 +207,10 @@ bloomfam_join_probe_register(void)
 {
 	bloomfam_join_node_register(JOIN_NODE_PROBE, create_probe);
 }
+
+bool
+bloomfam_join_is_probe(const PlanState *node)
+{
+	return IsA(node, CustomScanState) &&
+		   ((const CustomScanState *) node)->methods == &probe_exec_methods;
+}

@@ -39,7 +39,7 @@ bloomfam_join_probe_counts(const JoinProbe *probe)
 	JoinProbeCounts counts = probe->counts;
 	BfStats		stats;
 
-	counts.switched_off = probe->pause > 0;
+	counts.switched_off = bloomfam_join_probe_is_off(probe);
 	if (probe->kind == JOIN_PROBE_JOIN && probe->filter->phase == JOIN_FILTER_COMPLETE)
 	{
 		bf_stats(&bloomfam_env, &probe->filter->view, &stats);

@@ -41,7 +41,14 @@ typedef struct JoinProbe
 	JoinProbeCounts counts;		/* see bloomfam_join_probe_counts() */
 } JoinProbe;
 
-/* A probe's counts with those that are found at the end only. */
+/* Did its filter not pay, as far as the last sample tells? */
+static inline bool
+bloomfam_join_probe_is_off(const JoinProbe *probe)
+{
+	return probe->last_pause > 0;
+}
+
+/* A probe's counts with those that are found at the end only; reads all of the filter. */
 extern JoinProbeCounts bloomfam_join_probe_counts(const JoinProbe *probe);
 
 /*

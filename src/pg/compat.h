@@ -229,6 +229,57 @@ bloomfam_add_partial_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *cos
 #define BLOOMFAM_PLANNER_ARGS	parse, query_string, cursor_options, params
 #endif
 
+/* The name of a tranche of locks: each process says it; from 19 on, who makes the tranche. */
+#include "storage/lwlock.h"
+static inline int
+bloomfam_new_lwlock_tranche(const char *name)
+{
+#if PG_VERSION_NUM >= 190000
+	return LWLockNewTrancheId(name);
+#else
+	return LWLockNewTrancheId();
+#endif
+}
+
+static inline void
+bloomfam_name_lwlock_tranche(int tranche, const char *name)
+{
+#if PG_VERSION_NUM < 190000
+	LWLockRegisterTranche(tranche, name);
+#endif
+}
+
+/*
+ * The piece of shared memory that all sessions know by this name, made by the first of them; init
+ * fills it.  NULL before 17, which has them.  19 hands the function an argument.
+ */
+#if PG_VERSION_NUM >= 170000
+#include "storage/dsm_registry.h"
+#endif
+#if PG_VERSION_NUM >= 190000
+static inline void
+bloomfam_init_segment(void *segment, void *init)
+{
+	(*(void (**) (void *)) init) (segment);
+}
+#endif
+
+static inline void *
+bloomfam_named_segment(const char *name, Size size, void (*init) (void *segment))
+{
+#if PG_VERSION_NUM >= 170000
+	bool		found;
+
+#if PG_VERSION_NUM >= 190000
+	return GetNamedDSMSegment(name, size, bloomfam_init_segment, &found, &init);
+#else
+	return GetNamedDSMSegment(name, size, init, &found);
+#endif
+#else
+	return NULL;
+#endif
+}
+
 /* The major version, for key families that the server's own hash functions have a part in. */
 #define BLOOMFAM_PG_MAJOR	(PG_VERSION_NUM / 10000)
 

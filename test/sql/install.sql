@@ -87,14 +87,14 @@ SELECT signature FROM func WHERE proparallel <> 's' ORDER BY signature::text COL
 SELECT signature, provolatile FROM func WHERE provolatile <> 'i' ORDER BY signature::text COLLATE "C";
 -- everything is strict, except:
 SELECT signature FROM func WHERE NOT proisstrict AND prokind <> 'a' ORDER BY signature::text COLLATE "C";
--- nothing is SECURITY DEFINER, LEAKPROOF, a set (but the one that is a table) or in another language
+-- nothing is SECURITY DEFINER, LEAKPROOF, a set (but the two that are tables) or in another language
 SELECT signature FROM func JOIN pg_language l ON l.oid = prolang
-WHERE prosecdef OR proleakproof OR proretset <> (proname = 'bloom_kinds') OR (lanname <> 'c' AND prokind <> 'a' AND proname NOT LIKE 'bloomliteral%')
+WHERE prosecdef OR proleakproof OR proretset <> (proname IN ('bloom_kinds', 'bloomfam_stat_join_filters')) OR (lanname <> 'c' AND prokind <> 'a' AND proname NOT LIKE 'bloomliteral%')
 ORDER BY signature::text COLLATE "C";
 
 -- user-facing, and not described
 SELECT signature FROM func
-WHERE proname ~ '^bloom_|^bloomfilter$|^bytea$' AND proname !~ '_(trans|combine|serial|deserial|final|support|sel|joinsel)$'
+WHERE proname ~ '^bloom_|^bloomfam_|^bloomfilter$|^bytea$' AND proname !~ '_(trans|combine|serial|deserial|final|support|sel|joinsel)$'
 	AND obj_description(oid, 'pg_proc') IS NULL;
 SELECT objid::regtype FROM member
 WHERE classid = 'pg_type'::regclass AND objid::regtype::text NOT LIKE '%[]' AND obj_description(objid, 'pg_type') IS NULL;
