@@ -216,7 +216,7 @@ require_table(void)
 	if (table == NULL)
 		ereport(ERROR,
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("counters of join filters need bloomfam to be loaded when the server starts"),
+				errmsg("bloomfam counts join filters only if it is loaded when the server starts"),
 				errhint("Add bloomfam to shared_preload_libraries, and restart the server."));
 	return table;
 }

@@ -250,7 +250,7 @@ else
 {
 	my (undef, undef, $error) = $late->psql('postgres', 'TABLE bloomfam_stat_join_filters');
 
-	like($error, qr/need bloomfam to be loaded when the server starts.*HINT:  Add bloomfam to shared_preload_libraries/s, 'loaded by sessions: an error says what to do');
+	like($error, qr/only if it is loaded when the server starts.*HINT:  Add bloomfam to shared_preload_libraries/s, 'loaded by sessions: an error says what to do');
 }
 no_crash($late);
 
