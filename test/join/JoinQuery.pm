@@ -194,6 +194,8 @@ sub restriction
 
 	return "$x IS NOT NULL" if $how < 0.06;
 	return "$x IS NULL" if $how < 0.08;
+	# no row, which the planner does not know
+	return "length(" . (pick(@columns))->[0] . "::text) < 0" if $how < 0.09;
 	if ($how < 0.16 && $c->[1] =~ /^k/)
 	{
 		# a filter, of which there are nine of each type; one for every other row, where the condition is asked again and again
@@ -226,7 +228,7 @@ sub random_table
 {
 	return pick(@base) if @base;
 	return weighted(
-		(map { $_ => 6 } @FACTS), (map { $_ => 7 } @DIMS), e0 => 0.6, o1 => 0.6, n1 => 0.6, dup => 1, far => 1.5, vj => 1, vb => 1.5);
+		(map { $_ => 6 } @FACTS), (map { $_ => 7 } @DIMS), e0 => 0.6, o1 => 0.6, n1 => 0.6, dup => 1, far => 1.5, vj => 1, vb => 1.5, vs => 1.5, vg => 1.5);
 }
 
 # All of the following give a relation: {sql} goes into FROM, {columns} can be used.

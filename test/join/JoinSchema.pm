@@ -9,6 +9,8 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use FindBin;
+use PostgreSQL::Test::Utils qw(slurp_file);
 
 our @EXPORT = qw(%TYPE @FACTS @DIMS @ODD schema_sql);
 
@@ -49,6 +51,9 @@ our %TYPE = (
 	kw => {
 		type => 'interval', group => 'interval', canon => 'extract(epoch FROM %s)',
 		value => q{CASE WHEN i % 2 = 0 THEN n * interval '1 day' ELSE n * interval '24 hours' END} },
+	# an unsigned integer in the server's family of integers, around 2^31, and int8 that is equal to it
+	ko => { type => 'uint4', group => 'uint', value => q{(2147483148::int8 + n)::text::uint4} },
+	kq => { type => 'int8', group => 'uint', value => q{2147483148::int8 + n} },
 	# not keys by nature: unique, few values, some value
 	id => { type => 'int4', group => 'num', int => 1 },
 	g => { type => 'int4', group => 'num', int => 1 },
@@ -56,7 +61,7 @@ our %TYPE = (
 
 our @FACTS = qw(f1 f2 f3 fp fh fi fr);
 our @DIMS = qw(d1 d2 d3 d4 d5 dp);
-our @ODD = qw(e0 o1 n1 dup far vj vb);
+our @ODD = qw(e0 o1 n1 dup far vj vb vs vg);
 
 my @keys = grep { /^k/ } sort keys %TYPE;
 
@@ -128,6 +133,10 @@ sub schema_sql
 {
 	my @sql;
 	my @all = (qw(id g v), @keys);
+
+	# its file has no semicolon within a statement but in bodies that are quoted
+	my $uint4 = slurp_file("$FindBin::RealBin/../sql/include/uint4.sql");
+	push @sql, $uint4 =~ s/^--.*\n//mgr;
 
 	push @sql, 'CREATE EXTENSION bloomfam', "CREATE COLLATION nd (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
 	  'CREATE DOMAIN posint AS int4 CHECK (VALUE >= 0)',
@@ -233,6 +242,9 @@ sub schema_sql
 
 	push @sql, 'CREATE VIEW vj AS SELECT ' . join(', ', map { pick('f1', 'f1', 'd5') . ".$_" } @all) . ' FROM f1 JOIN d5 USING (k4)',
 	  'CREATE VIEW vb WITH (security_barrier) AS SELECT * FROM f3 WHERE allowed(kc)',
+	  # views that hide rows by a join, of which a plan may show no node
+	  'CREATE VIEW vs WITH (security_barrier) AS SELECT f1.* FROM f1 JOIN d5 ON d5.k4 = f1.k4 + 0 WHERE d5.g < 7',
+	  'CREATE VIEW vg WITH (security_barrier) AS SELECT * FROM fr WHERE id IN (SELECT id FROM f2 WHERE v % 3 > 0)',
 	  'GRANT ALL ON ALL TABLES IN SCHEMA public TO join_reader', 'GRANT ALL ON SCHEMA public TO join_reader', 'VACUUM ANALYZE';
 	return @sql;
 }
