@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * bf_run.h
- *	  Runs: sorted, immutable maps of fingerprint to place, in pages; what a maplet index is made of.
+ *	  Runs: sorted, immutable maps of fingerprint to place, in pages, of which a maplet index is
+ *	  made.
  *
  * A run holds entries (hash, place) in the order of their hashes, of which it keeps the top p
  * bits (the *kept* bits).  A look-up gives all places whose kept bits equal the key's: never one
@@ -183,7 +184,7 @@ typedef struct BfRunPage
 	uint32_t	n;				/* entries, at most capacity */
 	uint32_t	interval;		/* the main page's number; that of its main page */
 	uint32_t	overflow;		/* main: how many overflow pages; overflow: which of them, from 0 */
-	uint32_t	overflow_at;	/* main: the first of them in the run; overflow: itself in the run */
+	uint32_t	overflow_at;	/* their number in the run: the first's; overflow: its own */
 	uint64_t	first;			/* kept bits, not aligned: no entry has less; main: the interval's
 								 * beginning, overflow: its first entry's when it was written */
 } BfRunPage;
@@ -224,7 +225,10 @@ extern bool bf_run_more(const BfRunPage *page, const BfRunAim *aim);
  *
  *		bf_run_search_begin(&search, &main);
  *		while (bf_run_search_next(&search, &number))
- *			open overflow page overflow_at = number of the run; bf_run_search_tell(&search, &page, &aim);
+ *		{
+ *			open the run's overflow page of this number
+ *			bf_run_search_tell(&search, &page, &aim);
+ *		}
  *
  * Returning false, bf_run_search_next() gives the page to read first; then the next, while
  * bf_run_more() and number + 1 < search.end.  Only for a main page with overflow > 0.  A page
@@ -271,7 +275,8 @@ extern uint32_t bf_run_read(const BfRunPage *page, BfRunCursor *cursor, BfRunEnt
  * body and not the same; how many those are.
  *
  * dead() is asked for each entry in order.  With 0 out is not to be used.  Overflow pages stay
- * where they are, an emptied one, too.
+ * where they are, an emptied one, too.  Of a page that bf_run_check_page() would refuse, out may
+ * lose entries: check first, or it cannot be seen any more that it was damaged.
  */
 extern uint32_t bf_run_remove(const BfRunPage *page, bool (*dead) (void *arg, uint64_t place),
 							  void *arg, uint8_t *out);
@@ -345,8 +350,8 @@ extern void bf_run_write_begin(BfRunWriter *w, const BfRun *run, uint32_t interv
 extern BfRunStatus bf_run_write(BfRunWriter *w, const BfRunEntry *entry);
 
 /*
- * Emits all intervals before `interval`, which is at most the run's number of pages and, unless
- * that, above that of the last entry.  With it the writer's work is done, or can be gone on with.
+ * Emits all intervals before `interval`; with the run's number of pages the run is complete.
+ * w->interval is then at least that, and the place to begin at when writing goes on elsewhere.
  */
 extern BfRunStatus bf_run_write_until(BfRunWriter *w, uint32_t interval);
 
