@@ -47,10 +47,10 @@ square_root(uint64_t x)
 static uint64_t
 zeros_share(uint64_t n, const BfRunShape *shape)
 {
-	unsigned __int128 hashes = (((unsigned __int128) MILLI * 17 / 16) << shape->p) >> shape->s;
-	unsigned __int128 share = hashes / ((unsigned __int128) n * shape->d);
+	/* 17/16 in units of 1/128, with which 2^p fits 64 bits */
+	uint64_t	share = (UINT64_C(136) << shape->p >> shape->s) / n / shape->d;
 
-	return share > UINT32_MAX ? UINT32_MAX : (uint64_t) share;
+	return BF_MIN(share, UINT32_MAX) * MILLI / 128;
 }
 
 /*
