@@ -677,3 +677,88 @@ GRANT SELECT ON bloomfam_stat_join_filters TO PUBLIC;
 COMMENT ON FUNCTION bloomfam_stat_join_filters() IS 'what the filters of hash joins did, by role, database and query';
 COMMENT ON FUNCTION bloomfam_stat_join_filters_reset() IS 'begins all counters of join filters anew';
 COMMENT ON VIEW bloomfam_stat_join_filters IS 'what the filters of hash joins did, by role, database and query';
+
+--
+-- The index: maplet/
+--
+
+CREATE FUNCTION maplet_handler(internal) RETURNS index_am_handler
+AS 'MODULE_PATHNAME', 'bloomfam_maplet_handler' LANGUAGE C STRICT PARALLEL SAFE;
+
+CREATE ACCESS METHOD maplet TYPE INDEX HANDLER maplet_handler;
+
+COMMENT ON ACCESS METHOD maplet IS 'index of hashes, for equality';
+
+-- Types within a family are found by each other's keys.
+CREATE OPERATOR FAMILY integer_ops USING maplet;
+CREATE OPERATOR FAMILY float_ops USING maplet;
+CREATE OPERATOR FAMILY text_ops USING maplet;
+CREATE OPERATOR CLASS int2_ops DEFAULT FOR TYPE int2 USING maplet FAMILY integer_ops AS OPERATOR 1 = (int2, int2);
+CREATE OPERATOR CLASS int4_ops DEFAULT FOR TYPE int4 USING maplet FAMILY integer_ops AS OPERATOR 1 = (int4, int4);
+CREATE OPERATOR CLASS int8_ops DEFAULT FOR TYPE int8 USING maplet FAMILY integer_ops AS OPERATOR 1 = (int8, int8);
+ALTER OPERATOR FAMILY integer_ops USING maplet ADD
+	OPERATOR 1 = (int2, int4), OPERATOR 1 = (int2, int8),
+	OPERATOR 1 = (int4, int2), OPERATOR 1 = (int4, int8),
+	OPERATOR 1 = (int8, int2), OPERATOR 1 = (int8, int4);
+
+CREATE OPERATOR CLASS float4_ops DEFAULT FOR TYPE float4 USING maplet FAMILY float_ops AS OPERATOR 1 = (float4, float4);
+CREATE OPERATOR CLASS float8_ops DEFAULT FOR TYPE float8 USING maplet FAMILY float_ops AS OPERATOR 1 = (float8, float8);
+ALTER OPERATOR FAMILY float_ops USING maplet ADD
+	OPERATOR 1 = (float4, float8), OPERATOR 1 = (float8, float4);
+
+CREATE OPERATOR CLASS text_ops DEFAULT FOR TYPE text USING maplet FAMILY text_ops AS OPERATOR 1 = (text, text);
+CREATE OPERATOR CLASS name_ops DEFAULT FOR TYPE name USING maplet FAMILY text_ops AS OPERATOR 1 = (name, name);
+ALTER OPERATOR FAMILY text_ops USING maplet ADD
+	OPERATOR 1 = (text, name), OPERATOR 1 = (name, text);
+
+CREATE OPERATOR CLASS char_ops DEFAULT FOR TYPE "char" USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS bytea_ops DEFAULT FOR TYPE bytea USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS uuid_ops DEFAULT FOR TYPE uuid USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS numeric_ops DEFAULT FOR TYPE numeric USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS bpchar_ops DEFAULT FOR TYPE bpchar USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS date_ops DEFAULT FOR TYPE date USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS time_ops DEFAULT FOR TYPE time USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS timetz_ops DEFAULT FOR TYPE timetz USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS timestamp_ops DEFAULT FOR TYPE timestamp USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS timestamptz_ops DEFAULT FOR TYPE timestamptz USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS interval_ops DEFAULT FOR TYPE interval USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS oid_ops DEFAULT FOR TYPE oid USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS inet_ops DEFAULT FOR TYPE inet USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS macaddr_ops DEFAULT FOR TYPE macaddr USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS macaddr8_ops DEFAULT FOR TYPE macaddr8 USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS pg_lsn_ops DEFAULT FOR TYPE pg_lsn USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS bit_ops DEFAULT FOR TYPE bit USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS varbit_ops DEFAULT FOR TYPE varbit USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS enum_ops DEFAULT FOR TYPE anyenum USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS array_ops DEFAULT FOR TYPE anyarray USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS range_ops DEFAULT FOR TYPE anyrange USING maplet AS OPERATOR 1 =;
+CREATE OPERATOR CLASS multirange_ops DEFAULT FOR TYPE anymultirange USING maplet AS OPERATOR 1 =;
+
+CREATE FUNCTION maplet_may_contain(index regclass, key "any") RETURNS boolean
+AS 'MODULE_PATHNAME', 'bloomfam_maplet_may_contain' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION maplet_may_contain(regclass, "any") IS 'may the table of a maplet index have rows with this key?';
+
+CREATE FUNCTION maplet_info(
+	index regclass, OUT entries bigint, OUT tail_entries bigint, OUT runs integer, OUT merges integer, OUT pages bigint, OUT live_pages bigint,
+	OUT bytes_per_entry double precision, OUT false_places double precision, OUT bits integer, OUT outgrown boolean)
+AS 'MODULE_PATHNAME', 'bloomfam_maplet_info' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION maplet_info(regclass) IS 'figures of a maplet index';
+
+CREATE FUNCTION maplet_runs(
+	index regclass, OUT id bigint, OUT entries bigint, OUT fingerprints bigint, OUT bits integer, OUT pages bigint, OUT overflow_pages bigint,
+	OUT merging boolean) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'bloomfam_maplet_runs' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION maplet_runs(regclass) IS 'the runs of a maplet index, the oldest first';
+
+CREATE FUNCTION maplet_merge(index regclass) RETURNS void
+AS 'MODULE_PATHNAME', 'bloomfam_maplet_merge' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION maplet_merge(regclass) IS 'merge all runs of a maplet index';
+
+CREATE FUNCTION maplet_check(index regclass, heapallindexed boolean DEFAULT false) RETURNS void
+AS 'MODULE_PATHNAME', 'bloomfam_maplet_check' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION maplet_check(regclass, boolean) IS 'raise an error unless a maplet index is whole, and has all rows of its table';

@@ -11,6 +11,7 @@
 #include "utils/guc.h"
 
 #include "join/hooks.h"
+#include "maplet/maplet.h"
 
 PG_MODULE_MAGIC;
 
@@ -20,5 +21,6 @@ void
 _PG_init(void)
 {
 	bloomfam_join_init();
+	bloomfam_maplet_init();
 	MarkGUCPrefixReserved("bloomfam");
 }

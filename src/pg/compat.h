@@ -117,6 +117,79 @@ bloomfam_toast_snapshot(SnapshotData *room)
  */
 #define BLOOMFAM_MODIFIES_IN_PLACE	(PG_VERSION_NUM >= 180000)
 
+/* 16 lets tuplesort_getdatum() copy or not, and BufFileRead() read exactly so many bytes. */
+#include "storage/buffile.h"
+#include "utils/tuplesort.h"
+static inline bool
+bloomfam_tuplesort_getdatum(Tuplesortstate *state, Datum *value, bool *isnull)
+{
+#if PG_VERSION_NUM >= 160000
+	return tuplesort_getdatum(state, true, false, value, isnull, NULL);
+#else
+	return tuplesort_getdatum(state, true, value, isnull, NULL);
+#endif
+}
+
+static inline void
+bloomfam_buffile_read(BufFile *file, void *bytes, size_t size)
+{
+#if PG_VERSION_NUM >= 160000
+	BufFileReadExact(file, bytes, size);
+#else
+	if (BufFileRead(file, bytes, size) != size)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from a temporary file")));
+#endif
+}
+
+/* 18 tells whether VACUUM is an ANALYZE. */
+#include "commands/vacuum.h"
+static inline void
+bloomfam_vacuum_delay_point(void)
+{
+#if PG_VERSION_NUM >= 180000
+	vacuum_delay_point(false);
+#else
+	vacuum_delay_point();
+#endif
+}
+
+/* 16 has one function for owners of anything. */
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+static inline bool
+bloomfam_owns_relation(Oid relation)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, relation, GetUserId());
+#else
+	return pg_class_ownercheck(relation, GetUserId());
+#endif
+}
+
+/* Is the layout of GenericXLog's records known to be the one that src/maplet/wal.c writes? */
+#define BLOOMFAM_GENERIC_DELTA	(PG_VERSION_NUM < 200000)
+
+/*
+ * What a handler of an index access method returns: up to 18 the caller frees it, from 19 on it
+ * keeps it.
+ */
+#include "access/amapi.h"
+static inline Datum
+bloomfam_index_am(const IndexAmRoutine *am)
+{
+#if PG_VERSION_NUM >= 190000
+	return PointerGetDatum(am);
+#else
+	IndexAmRoutine *copy = makeNode(IndexAmRoutine);
+
+	*copy = *am;
+	return PointerGetDatum(copy);
+#endif
+}
+
 /* Joins that give rows of the inner side only: 16 has one of them, 18 the other. */
 #if PG_VERSION_NUM >= 180000
 #define BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(jointype) \

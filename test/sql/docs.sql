@@ -462,6 +462,36 @@ SELECT may_share(reads, other_writes) AS disjoint, may_share(reads, same_writes)
 \c :original
 DROP DATABASE docs_examples;
 
+-- ==================== docs/maplet.md
+CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+\c docs_examples
+SET lc_messages = 'C';
+SET compute_query_id = off;
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/maplet.md, example 1
+CREATE TABLE trace (id uuid, span int, at timestamptz);
+CREATE INDEX trace_id ON trace USING maplet (id);
+INSERT INTO trace SELECT md5(g::text)::uuid, g, '2026-01-01' FROM generate_series(1, 20000) g;
+
+SELECT span FROM trace WHERE id = md5('4711')::uuid;
+
+-- docs/maplet.md, example 2
+CREATE TABLE event (id text, payload text, EXCLUDE USING maplet (id WITH =));
+INSERT INTO event VALUES ('a', 'first'), ('b', 'second') ON CONFLICT DO NOTHING;
+INSERT INTO event VALUES ('a', 'again'), ('c', 'third') ON CONFLICT DO NOTHING;
+
+SELECT id, payload FROM event ORDER BY id;
+
+-- docs/maplet.md, example 3
+SELECT maplet_may_contain('trace_id', md5('4711')::uuid) AS there, maplet_may_contain('trace_id', md5('nobody')::uuid) AS not_there;
+-- end
+\c :original
+DROP DATABASE docs_examples;
+
 -- ==================== docs/operate.md
 CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples

@@ -1,0 +1,344 @@
+/*-------------------------------------------------------------------------
+ *
+ * check.c
+ *	  maplet_check(): is an index whole, and is every row of its table in it?
+ *
+ * Runs beside everything else: a run that is merged meanwhile is left, and its entries are in
+ * another one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/snapmgr.h"
+
+#include "maplet/hash.h"
+#include "maplet/lookup.h"
+#include "maplet/maplet.h"
+#include "maplet/open.h"
+#include "maplet/run.h"
+#include "maplet/tail.h"
+
+PG_FUNCTION_INFO_V1(bloomfam_maplet_check);
+
+/* ---- structure ---- */
+
+/* The page of this run or tail was of another: an error if the metapage still has it. */
+static void
+expect_gone(Relation index, BlockNumber block, uint64 owner)
+{
+	MapletView *view = (MapletView *) palloc(sizeof(MapletView));
+	const MapletMeta *meta = &view->meta;
+
+	bloomfam_maplet_meta_read(index, view);
+	if (bloomfam_maplet_find_run(&view->meta, owner) != NULL ||
+		meta->tails[meta->active].generation == owner ||
+		(meta->pending && meta->tails[1 - meta->active].generation == owner))
+		bloomfam_maplet_corrupted(index, block, "a page is not where the metapage says");
+	pfree(view);
+}
+
+/* farthest: for each page, how many pages beyond it an entry of its hashes was found */
+static void
+check_tail_page(Relation index, const MapletTail *tail, uint32 number, Page page,
+				uint32 *farthest)
+{
+	BlockNumber block = tail->extent.start + number;
+	const MapletTailEntry *entries = maplet_tail_entries(page);
+	uint32		npages = tail->extent.len;
+	int			count = bloomfam_maplet_tail_count(page);
+	int			i;
+
+	if (maplet_stamp(page)->number != number)
+		bloomfam_maplet_corrupted(index, block, "another page of the tail");
+	for (i = 0; i < MAPLET_TAIL_CAPACITY; i++)
+	{
+		if ((ItemPointerGetOffsetNumberNoCheck(&entries[i].tid) != 0) != (i < count))
+			bloomfam_maplet_corrupted(index, block, "entries of a tail with a gap");
+		if (i < count)
+		{
+			uint32		home = maplet_tail_page(maplet_tail_hash(&entries[i]), npages);
+
+			uint32		step = (number + npages - home) % npages;
+
+			if (step >= MAPLET_TAIL_WALK)
+				bloomfam_maplet_corrupted(index, block, "an entry on another page of its tail");
+			farthest[home] = Max(farthest[home], step);
+		}
+	}
+}
+
+static void
+check_tail(Relation index, const MapletTail *tail)
+{
+	bool		overflowed[MAPLET_MAX_TAIL_PAGES];
+	uint32		farthest[MAPLET_MAX_TAIL_PAGES] = {0};
+	PGAlignedBlock copy;
+	int			pass;
+	uint32		i;
+
+	/*
+	 * Entries first, marks afterwards: an entry's way is marked before it is written.
+	 */
+	for (pass = 0; pass < 2; pass++)
+		for (i = 0; i < tail->extent.len; i++)
+		{
+			BlockNumber block = tail->extent.start + i;
+			Buffer		buffer = ReadBuffer(index, block);
+
+			CHECK_FOR_INTERRUPTS();
+			LockBuffer(buffer, BUFFER_LOCK_SHARE);
+			memcpy(copy.data, BufferGetPage(buffer), BLCKSZ);
+			UnlockReleaseBuffer(buffer);
+			if (!maplet_page_is(copy.data, MAPLET_PAGE_TAIL, tail->generation))
+			{
+				expect_gone(index, block, tail->generation);
+				return;
+			}
+			if (pass == 0)
+				check_tail_page(index, tail, i, copy.data, farthest);
+			else
+				overflowed[i] = maplet_stamp(copy.data)->overflowed;
+		}
+	for (i = 0; i < tail->extent.len; i++)
+	{
+		uint32		step;
+
+		for (step = 0; step < farthest[i]; step++)
+			if (!overflowed[(i + step) % tail->extent.len])
+				bloomfam_maplet_corrupted(index, tail->extent.start + i,
+										  "an entry of a tail that no look-up finds");
+	}
+}
+
+static bool
+check_run_page(Relation index, const MapletRun *run, const BfRun *open, BfRunPageKind kind,
+			   uint32 number, BfRunPage *page)
+{
+	const char *reason = "not as it was written";
+	Buffer		buffer;
+
+	CHECK_FOR_INTERRUPTS();
+	if (!bloomfam_maplet_open_page(index, run, open, kind, number, BUFFER_LOCK_SHARE, NULL,
+								   &buffer, page))
+	{
+		expect_gone(index, bloomfam_maplet_page_block(index, run, kind, number), run->id);
+		return false;
+	}
+	if (!bf_run_check_page(open, page->body, &reason))
+		bloomfam_maplet_corrupted(index, BufferGetBlockNumber(buffer), reason);
+	UnlockReleaseBuffer(buffer);
+	return true;
+}
+
+static void
+check_run(Relation index, const MapletRun *run, const BfRun *open)
+{
+	uint32		next_overflow = 0;
+	uint64		entries = 0;
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < run->shape.pages; i++)
+	{
+		BfRunPage	page;
+		BfRunPage	overflow;
+
+		if (!check_run_page(index, run, open, BF_RUN_MAIN, i, &page))
+			return;
+		entries += page.n;
+		if (page.overflow > 0 && page.overflow_at != next_overflow)
+			bloomfam_maplet_corrupted(index, run->start + i, "overflow pages with a gap");
+		for (j = 0; j < page.overflow; j++)
+		{
+			if (!check_run_page(index, run, open, BF_RUN_OVERFLOW, next_overflow, &overflow))
+				return;
+			if (overflow.interval != i || overflow.overflow != j)
+				bloomfam_maplet_corrupted(index, run->start + i, "overflow pages of another page");
+			entries += overflow.n;
+			next_overflow++;
+		}
+	}
+	if (next_overflow != run->noverflow || entries > run->entries)
+		bloomfam_maplet_corrupted(index, run->start, "a run with more or less than it should have");
+}
+
+/* No two of runs, tails and outputs may have a block in common. */
+static void
+check_extents(Relation index, const MapletMeta *meta)
+{
+	MapletMeta *room = (MapletMeta *) palloc(sizeof(MapletMeta));
+	MapletExtent extents[MAPLET_MAX_EXTENTS];
+	int			n;
+	int			i;
+
+	memcpy(room, meta, sizeof(MapletMeta));
+	n = bloomfam_maplet_extents(room, extents);
+	for (i = 1; i < n; i++)
+		if (extents[i].start < extents[i - 1].start + extents[i - 1].len)
+			bloomfam_maplet_corrupted(index, extents[i].start, "a block that is used twice");
+	pfree(room);
+}
+
+/* ---- rows ---- */
+
+/* Rows are looked up so many at a time. */
+#define CHECK_ROWS		65536
+
+typedef struct CheckedRow
+{
+	uint64		hash;
+	uint64		place;
+	bool		found;
+} CheckedRow;
+
+typedef struct RowCheck
+{
+	Relation	index;
+	MapletHasher hasher;
+	MapletView *view;
+	CheckedRow *rows;
+	uint64	   *hashes;
+	int			n;
+} RowCheck;
+
+#define ST_SORT sort_rows
+#define ST_ELEMENT_TYPE CheckedRow
+#define ST_COMPARE(a, b) \
+	((a)->hash < (b)->hash ? -1 : (a)->hash > (b)->hash ? 1 : \
+	 (a)->place < (b)->place ? -1 : (a)->place > (b)->place)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+static void
+found_row(void *arg, uint64 hash, const uint64 *places, uint32 n)
+{
+	RowCheck   *check = (RowCheck *) arg;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		int			low = 0;
+		int			high = check->n;
+
+		while (low < high)
+		{
+			int			middle = (low + high) / 2;
+			const CheckedRow *row = &check->rows[middle];
+
+			if (row->hash < hash || (row->hash == hash && row->place < places[i]))
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low < check->n && check->rows[low].hash == hash &&
+			check->rows[low].place == places[i])
+			check->rows[low].found = true;
+	}
+}
+
+static void
+look_rows_up(RowCheck *check)
+{
+	Size		n = 0;
+	int			i;
+
+	sort_rows(check->rows, check->n);
+	for (i = 0; i < check->n; i++)
+		if (i == 0 || check->rows[i].hash != check->rows[i - 1].hash)
+			check->hashes[n++] = check->rows[i].hash;
+	bloomfam_maplet_lookup(check->index, check->view, check->hashes, n, found_row, check);
+	for (i = 0; i < check->n; i++)
+		if (!check->rows[i].found)
+			ereport(ERROR,
+					(errcode(ERRCODE_INDEX_CORRUPTED),
+					 errmsg("maplet index \"%s\" lacks a row of its table",
+							RelationGetRelationName(check->index)),
+					 errdetail("The row is at (%u,%u).", BF_RUN_BLOCK(check->rows[i].place),
+							   BF_RUN_OFFSET(check->rows[i].place)),
+					 errhint("Please REINDEX it.")));
+	check->n = 0;
+}
+
+static void
+check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *arg)
+{
+	RowCheck   *check = (RowCheck *) arg;
+	CheckedRow *row;
+
+	if (isnull[0])
+		return;
+	row = &check->rows[check->n++];
+	row->hash = maplet_hash(&check->hasher, values[0]);
+	row->place = maplet_tid_place(tid);
+	row->found = false;
+	if (check->n == CHECK_ROWS)
+		look_rows_up(check);
+}
+
+static void
+check_rows(MapletOpened *opened, MapletView *view)
+{
+	IndexInfo  *info = BuildIndexInfo(opened->index);
+	RowCheck	check;
+
+	/* as for CREATE INDEX CONCURRENTLY: rows that a snapshot sees, which all must be there */
+	if (opened->index->rd_index->indcheckxmin &&
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(opened->index->rd_indextuple->t_data),
+							   GetTransactionSnapshot()->xmin))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("index \"%s\" is too new for this snapshot",
+						RelationGetRelationName(opened->index))));
+	info->ii_Concurrent = true;
+	info->ii_Unique = false;
+	info->ii_ExclusionOps = NULL;
+	info->ii_ExclusionProcs = NULL;
+	info->ii_ExclusionStrats = NULL;
+
+	check.index = opened->index;
+	check.view = view;
+	check.n = 0;
+	check.rows = (CheckedRow *) palloc(CHECK_ROWS * sizeof(CheckedRow));
+	check.hashes = (uint64 *) palloc(CHECK_ROWS * sizeof(uint64));
+	bloomfam_maplet_hasher_make(&check.hasher, CurrentMemoryContext, opened->index, InvalidOid);
+	bloomfam_maplet_hasher_fit(&check.hasher, opened->index, &view->meta);
+	table_index_build_scan(opened->table, opened->index, info, true, false, check_row, &check,
+						   NULL);
+	look_rows_up(&check);
+}
+
+/*
+ * maplet_check(index regclass, heapallindexed boolean) RETURNS void: raises an error unless the
+ * index is whole.
+ */
+Datum
+bloomfam_maplet_check(PG_FUNCTION_ARGS)
+{
+	MapletView *view = (MapletView *) palloc0(sizeof(MapletView));
+	MapletOpened opened;
+	MapletMeta *meta = &view->meta;
+	uint32		i;
+
+	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, true, &opened);
+	bloomfam_maplet_meta_read(opened.index, view);
+	check_extents(opened.index, meta);
+	check_tail(opened.index, &meta->tails[meta->active]);
+	if (meta->pending)
+		check_tail(opened.index, &meta->tails[1 - meta->active]);
+	for (i = 0; i < meta->nruns; i++)
+		check_run(opened.index, &meta->runs[i], &view->runs[i]);
+	if (PG_GETARG_BOOL(1))
+		check_rows(&opened, view);
+	bloomfam_maplet_close(&opened);
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,116 @@
+/*-------------------------------------------------------------------------
+ *
+ * cost.c
+ *	  What the planner is told.
+ *
+ * A look-up reads a page of each run; the metapage, the tails and the small runs stay in memory,
+ * as the upper pages of a B-tree do, for which the server counts processor time only.  All is
+ * looked up before the first row is returned, so that it is the cost of starting.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "catalog/pg_statistic.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/spccache.h"
+#include "utils/syscache.h"
+
+#include "maplet/maplet.h"
+#include "maplet/meta.h"
+
+/* What the server takes for a page that is in memory (selfuncs.c: btcostestimate()). */
+#define PAGE_OPERATORS	50.0
+
+/* Of a run of so many pages, half of them are thought to be in memory. */
+#define HALF_CACHED_PAGES	1024.0
+
+/* Does the planner know how often the index's keys repeat? */
+static bool
+has_statistics(PlannerInfo *root, const IndexOptInfo *index)
+{
+	RangeTblEntry *rte = planner_rt_fetch(index->rel->relid, root);
+	Oid			relation = index->indexkeys[0] != 0 ? rte->relid : index->indexoid;
+	AttrNumber	attribute = index->indexkeys[0] != 0 ? index->indexkeys[0] : 1;
+
+	return SearchSysCacheExists3(STATRELATTINH, ObjectIdGetDatum(relation),
+								 Int16GetDatum(attribute), BoolGetDatum(false));
+}
+
+/* Pages read from disk by a look-up, of many that share a cache. */
+static double
+pages_read(PlannerInfo *root, const MapletMeta *meta, double index_pages, double lookups)
+{
+	double		largest = 0;
+	double		read = 0;
+	uint32		i;
+
+	for (i = 0; i < meta->nruns; i++)
+		largest = Max(largest, meta->runs[i].shape.pages);
+	for (i = 0; i < meta->nruns; i++)
+	{
+		double		pages = meta->runs[i].shape.pages;
+		double		part = pages < largest ? pages / (pages + HALF_CACHED_PAGES) : 1;
+
+		read += part * index_pages_fetched(lookups, (BlockNumber) pages, index_pages, root) /
+			lookups;
+	}
+	return read;
+}
+
+void
+bloomfam_maplet_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
+							 Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,
+							 double *correlation, double *pages)
+{
+	IndexOptInfo *info = path->indexinfo;
+	MapletView *view = (MapletView *) palloc0(sizeof(MapletView));
+	const MapletMeta *meta = &view->meta;
+	GenericCosts costs;
+	double		keys;
+	double		entries;
+	double		fingerprints = 0;
+	double		false_places = 0;
+	double		read = 1;
+	double		spc_random_page_cost;
+	double		places;
+	uint32		i;
+
+	MemSet(&costs, 0, sizeof(costs));
+	genericcostestimate(root, path, loop_count, &costs);
+	keys = Max(costs.num_sa_scans, 1);
+	if (!info->hypothetical)
+	{
+		Relation	index = index_open(info->indexoid, NoLock);
+
+		bloomfam_maplet_meta_read(index, view);
+		index_close(index, NoLock);
+		read = pages_read(root, meta, Max(info->pages, 1), keys * Max(loop_count, 1));
+	}
+
+	entries = bloomfam_maplet_entries(meta);
+	for (i = 0; i < meta->nruns; i++)
+	{
+		fingerprints += meta->runs[i].fingerprints;
+		false_places += bf_run_false_places(meta->runs[i].entries, meta->runs[i].shape.p);
+	}
+	if (fingerprints > 0 && info->indpred == NIL && !has_statistics(root, info))
+		costs.indexSelectivity = Min(keys / fingerprints, costs.indexSelectivity);
+	places = costs.indexSelectivity * Max(info->rel->tuples, 1) + keys * false_places;
+
+	get_tablespace_page_costs(info->reltablespace, &spc_random_page_cost, NULL);
+	*startup_cost = keys * (read * spc_random_page_cost +
+							(2 + meta->nruns) * PAGE_OPERATORS * cpu_operator_cost);
+	*total_cost = *startup_cost + places * (cpu_index_tuple_cost + cpu_operator_cost);
+	*selectivity = Min(costs.indexSelectivity +
+					   keys * false_places / Max(entries, 1), 1.0);
+	*correlation = 0;
+	*pages = ceil(keys * Max(read, 1));
+}

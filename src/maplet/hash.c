@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ *
+ * hash.c
+ *	  From a key to the hash that a maplet index stores.
+ *
+ * Keys are hashed as filters hash them, by families of types (src/pg/hasher.h).  An index lives
+ * as long as its table, so two things are different.  A family whose hash depends on the server's
+ * version or a collation's is recorded in the metapage, and an index of another version is refused.
+ * And a label of an enum may be renamed, which a hash of labels would not survive: an enum is
+ * hashed as the OID that it is, and what has enums inside cannot be indexed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "pg/env.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "maplet/hash.h"
+
+static bool
+family_has(const BloomfamHasher *hasher, const char *part)
+{
+	return memmem(hasher->family, hasher->family_len, part, strlen(part)) != NULL;
+}
+
+void
+bloomfam_maplet_hasher_make(MapletHasher *hasher, MemoryContext context, Relation index,
+							Oid type)
+{
+	/*
+	 * The operator class says what equality is.  Its type can be another one than the column's,
+	 * whose values then are values of it just as they are.
+	 */
+	if (!OidIsValid(type))
+		type = index->rd_opcintype[0];
+	if (IsPolymorphicType(type))
+		type = TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
+	type = getBaseType(type);
+	hasher->hasher = bloomfam_hasher_make(context,
+										  get_typtype(type) == TYPTYPE_ENUM ? OIDOID : type,
+										  index->rd_indcollation[0], BF_HASH_XXH3);
+	if (hasher->hasher->family == NULL || hasher->hasher->fit != NULL ||
+		hasher->hasher->family_len >= BF_MAX_FAMILY_LEN || family_has(hasher->hasher, "enum \"") ||
+		family_has(hasher->hasher, "record"))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a maplet index cannot have keys of type %s", format_type_be(type)),
+				 errdetail("Equal keys of this type need not have equal hashes for ever.")));
+	hasher->family_id = hasher->hasher->family_id;
+	hasher->seed = 0;
+}
+
+void
+bloomfam_maplet_hasher_fit(MapletHasher *hasher, Relation index, const MapletMeta *meta)
+{
+	if (meta->family_id != hasher->family_id || meta->hash_id != hasher->hasher->hash_id)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" was built for keys that were hashed otherwise",
+						RelationGetRelationName(index)),
+				 errdetail("Its keys are of family %s, the key is of family %s.",
+						   bloomfam_family_display(meta->family, meta->family_len,
+												   meta->family_id),
+						   bloomfam_family_display(hasher->hasher->family,
+												   hasher->hasher->family_len,
+												   hasher->family_id)),
+				 errhint("Please REINDEX it: a collation, a type or the server has changed.")));
+	hasher->seed = meta->seed;
+}

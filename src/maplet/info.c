@@ -1,0 +1,270 @@
+/*-------------------------------------------------------------------------
+ *
+ * info.c
+ *	  maplet_info(), maplet_runs(), maplet_merge() and maplet_may_contain().
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/xlog.h"
+#include "catalog/index.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+#include "access/sysattr.h"
+#include "storage/bufmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+#include "utils/tuplestore.h"
+
+#include "maplet/hash.h"
+#include "maplet/lookup.h"
+#include "maplet/merge.h"
+#include "maplet/open.h"
+#include "maplet/run.h"
+#include "maplet/tail.h"
+
+PG_FUNCTION_INFO_V1(bloomfam_maplet_info);
+PG_FUNCTION_INFO_V1(bloomfam_maplet_runs);
+PG_FUNCTION_INFO_V1(bloomfam_maplet_merge);
+PG_FUNCTION_INFO_V1(bloomfam_maplet_may_contain);
+
+/* ---- figures ---- */
+
+/* Entries of a tail.  One that has changed hands has none. */
+static uint64
+count_tail(Relation index, const MapletTail *tail)
+{
+	uint64		n = 0;
+	uint32		i;
+
+	for (i = 0; i < tail->extent.len; i++)
+	{
+		Buffer		buffer = ReadBuffer(index, tail->extent.start + i);
+		Page		page = BufferGetPage(buffer);
+
+		CHECK_FOR_INTERRUPTS();
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		if (maplet_page_is(page, MAPLET_PAGE_TAIL, tail->generation))
+			n += bloomfam_maplet_tail_count(page);
+		UnlockReleaseBuffer(buffer);
+	}
+	return n;
+}
+
+static int64
+live_pages(const MapletMeta *meta)
+{
+	int64		pages = 1;
+	uint32		i;
+
+	for (i = 0; i < 2; i++)
+		pages += meta->tails[i].extent.len;
+	for (i = 0; i < meta->nruns; i++)
+		pages += (int64) meta->runs[i].shape.pages + meta->runs[i].noverflow;
+	return pages;
+}
+
+/* maplet_info(index regclass) RETURNS record: see the install script for its columns. */
+Datum
+bloomfam_maplet_info(PG_FUNCTION_ARGS)
+{
+	MapletView *view = (MapletView *) palloc0(sizeof(MapletView));
+	const MapletMeta *meta = &view->meta;
+	MapletOpened opened;
+	TupleDesc	desc;
+	Datum		values[10];
+	bool		nulls[10] = {false};
+	double		in_runs;
+	double		false_places = 0;
+	int64		in_tails;
+	int64		pages;
+	int			merges = 0;
+	uint32		i;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, false, &opened);
+	bloomfam_maplet_meta_read(opened.index, view);
+	in_tails = count_tail(opened.index, &meta->tails[meta->active]);
+	if (meta->pending)
+		in_tails += count_tail(opened.index, &meta->tails[1 - meta->active]);
+	in_runs = bloomfam_maplet_entries(meta);
+	for (i = 0; i < meta->nruns; i++)
+		false_places += bf_run_false_places(meta->runs[i].entries, meta->runs[i].shape.p);
+	for (i = 0; i < MAPLET_OUTPUTS; i++)
+		merges += i != MAPLET_FLUSH_OUTPUT && meta->outputs[i].run.id != 0;
+	pages = live_pages(meta);
+
+	values[0] = Int64GetDatum((int64) in_runs + in_tails);
+	values[1] = Int64GetDatum(in_tails);
+	values[2] = Int32GetDatum(meta->nruns);
+	values[3] = Int32GetDatum(merges);
+	values[4] = Int64GetDatum(RelationGetNumberOfBlocks(opened.index));
+	values[5] = Int64GetDatum(pages);
+	values[6] = Float8GetDatum((double) pages * BLCKSZ / Max(in_runs + in_tails, 1));
+	values[7] = Float8GetDatum(false_places);
+	values[8] = Int32GetDatum(meta->p);
+	values[9] = BoolGetDatum(meta->rows_hint > 0 && in_runs + in_tails > meta->rows_hint);
+	bloomfam_maplet_close(&opened);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* maplet_runs(index regclass) RETURNS SETOF record: a row for each run, the oldest first. */
+Datum
+bloomfam_maplet_runs(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MapletView *view = (MapletView *) palloc0(sizeof(MapletView));
+	MapletOpened opened;
+	uint32		i;
+
+	InitMaterializedSRF(fcinfo, 0);
+	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, false, &opened);
+	bloomfam_maplet_meta_read(opened.index, view);
+	for (i = 0; i < view->meta.nruns; i++)
+	{
+		const MapletRun *run = &view->meta.runs[i];
+		Datum		values[7];
+		bool		nulls[7] = {false};
+
+		values[0] = Int64GetDatum((int64) run->id);
+		values[1] = Int64GetDatum((int64) run->entries);
+		values[2] = Int64GetDatum((int64) run->fingerprints);
+		values[3] = Int32GetDatum(run->shape.p);
+		values[4] = Int64GetDatum(run->shape.pages);
+		values[5] = Int64GetDatum(run->noverflow);
+		values[6] = BoolGetDatum(run->output != 0);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	bloomfam_maplet_close(&opened);
+	return (Datum) 0;
+}
+
+/* maplet_merge(index regclass) RETURNS void: see bloomfam_maplet_merge_all(). */
+Datum
+bloomfam_maplet_merge(PG_FUNCTION_ARGS)
+{
+	MapletOpened opened;
+
+	PreventCommandDuringRecovery("maplet_merge()");
+	bloomfam_maplet_open(PG_GETARG_OID(0), RowExclusiveLock, true, &opened);
+	bloomfam_maplet_flush_all(opened.index);
+	bloomfam_maplet_merge_all(opened.index, true);
+	bloomfam_maplet_close(&opened);
+	PG_RETURN_VOID();
+}
+
+/* ---- a filter that is always current ---- */
+
+/* The user must be allowed to read all columns that keys are made of, by any rows. */
+static void
+check_privileges(MapletOpened *opened, const IndexInfo *info)
+{
+	Oid			table = RelationGetRelid(opened->table);
+	Bitmapset  *columns = NULL;
+	int			column = -1;
+	AclResult	result = pg_class_aclcheck(table, GetUserId(), ACL_SELECT);
+
+	if (result != ACLCHECK_OK)
+	{
+		if (info->ii_IndexAttrNumbers[0] != 0)
+			columns = bms_make_singleton(info->ii_IndexAttrNumbers[0] -
+										 FirstLowInvalidHeapAttributeNumber);
+		pull_varattnos((Node *) info->ii_Expressions, 1, &columns);
+		while ((column = bms_next_member(columns, column)) >= 0)
+		{
+			AttrNumber	attribute = column + FirstLowInvalidHeapAttributeNumber;
+
+			/* a whole row is all columns */
+			if (attribute == InvalidAttrNumber ||
+				pg_attribute_aclcheck(table, attribute, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+				aclcheck_error(result, OBJECT_TABLE, RelationGetRelationName(opened->table));
+		}
+		if (bms_is_empty(columns))
+			aclcheck_error(result, OBJECT_TABLE, RelationGetRelationName(opened->table));
+	}
+	if (check_enable_rls(table, InvalidOid, false) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("row security policies of table \"%s\" do not let its index be asked",
+						RelationGetRelationName(opened->table))));
+}
+
+static void
+note_found(void *arg, uint64 hash, const uint64 *places, uint32 n)
+{
+	*(bool *) arg = true;
+}
+
+/*
+ * maplet_may_contain(index regclass, key "any") RETURNS boolean.  false: no row has the key, not
+ * one that is deleted and not yet vacuumed, nor one that is not committed.  NULL for a NULL key.
+ */
+Datum
+bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
+{
+	MapletView *view = (MapletView *) palloc0(sizeof(MapletView));
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 1);
+	MapletOpened opened;
+	MapletHasher hasher;
+	IndexInfo  *info;
+	Relation	index;
+	Datum		key;
+	Oid			own;
+	uint64		hash;
+	bool		found = false;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, false, &opened);
+	index = opened.index;
+	info = BuildIndexInfo(index);
+	check_privileges(&opened, info);
+	if (info->ii_Predicate != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" does not have all rows of its table",
+						RelationGetRelationName(index)),
+				 errdetail("A partial index cannot tell that no row has a key.")));
+
+	key = PG_GETARG_DATUM(1);
+	own = IsPolymorphicType(index->rd_opcintype[0]) ?
+		getBaseType(TupleDescAttr(RelationGetDescr(index), 0)->atttypid) : index->rd_opcintype[0];
+	if (type == UNKNOWNOID)
+	{
+		Oid			input;
+		Oid			ioparam;
+
+		getTypeInputInfo(own, &input, &ioparam);
+		key = OidInputFunctionCall(input, DatumGetCString(key), ioparam, -1);
+		type = own;
+	}
+	else if (OidIsValid(type))
+		type = getBaseType(type);
+	if (!OidIsValid(type) ||
+		(type != own && !IsBinaryCoercible(type, own) &&
+		 !OidIsValid(get_opfamily_member(index->rd_opfamily[0], own, type,
+										 HTEqualStrategyNumber))))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("index \"%s\" has keys of type %s, not %s", RelationGetRelationName(index),
+						format_type_be(own), format_type_be(type))));
+
+	bloomfam_maplet_hasher_make(&hasher, CurrentMemoryContext, index,
+								IsBinaryCoercible(type, own) ? InvalidOid : type);
+	bloomfam_maplet_meta_read(index, view);
+	bloomfam_maplet_hasher_fit(&hasher, index, &view->meta);
+	hash = maplet_hash(&hasher, key);
+	bloomfam_maplet_lookup(index, view, &hash, 1, note_found, &found);
+	bloomfam_maplet_close(&opened);
+	PG_RETURN_BOOL(found);
+}

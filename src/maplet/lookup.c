@@ -1,0 +1,267 @@
+/*-------------------------------------------------------------------------
+ *
+ * lookup.c
+ *	  Looking keys up: from hashes to places.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "maplet/lookup.h"
+#include "maplet/run.h"
+#include "maplet/tail.h"
+
+/*
+ * Hashes that are judged by one copy of the metapage.  Few enough that the index seldom changes
+ * meanwhile; after each change half as many, so that an end comes.
+ */
+#define BATCH			512
+
+/* Runs of so many pages may well not be in memory, and are asked for together. */
+#define LARGE_RUN_PAGES	256
+
+/* Places that are handed out together. */
+#define PLACES			64
+
+typedef struct Lookup
+{
+	Relation	index;
+	const MapletView *view;
+	const uint64 *hashes;
+	Size		n;
+	MapletFound found;
+	void	   *arg;
+	BlockNumber missed;			/* the page that was not as the copy says */
+} Lookup;
+
+static void
+search_tail_page(Lookup *lookup, Page page, Size begin, Size end)
+{
+	const MapletTailEntry *entries = maplet_tail_entries(page);
+	int			count = bloomfam_maplet_tail_count(page);
+	Size		i;
+	int			j;
+
+	for (i = begin; i < end; i++)
+	{
+		MapletTailEntry key;
+
+		memset(&key, 0, sizeof(key));
+		maplet_tail_entry(&key, lookup->hashes[i], &key.tid);
+		for (j = 0; j < count; j++)
+			if (unlikely(entries[j].hash[2] == key.hash[2] && entries[j].hash[1] == key.hash[1] &&
+						 entries[j].hash[0] == key.hash[0]))
+			{
+				uint64		place = maplet_tid_place(&entries[j].tid);
+
+				lookup->found(lookup->arg, lookup->hashes[i], &place, 1);
+			}
+	}
+}
+
+/* false: a page is not the tail's */
+static bool
+search_tail(Lookup *lookup, const MapletTail *tail)
+{
+	uint32		npages = tail->extent.len;
+	Size		begin;
+	Size		end;
+
+	for (begin = 0; begin < lookup->n; begin = end)
+	{
+		uint32		home = maplet_tail_page(lookup->hashes[begin], npages);
+		uint32		step;
+		bool		more = true;
+
+		for (end = begin + 1; end < lookup->n; end++)
+			if (maplet_tail_page(lookup->hashes[end], npages) != home)
+				break;
+		for (step = 0; more && step < Min(MAPLET_TAIL_WALK, npages); step++)
+		{
+			BlockNumber block = tail->extent.start + (home + step) % npages;
+			Buffer		buffer = ReadBuffer(lookup->index, block);
+			Page		page = BufferGetPage(buffer);
+
+			LockBuffer(buffer, BUFFER_LOCK_SHARE);
+			if (!maplet_page_is(page, MAPLET_PAGE_TAIL, tail->generation))
+			{
+				UnlockReleaseBuffer(buffer);
+				lookup->missed = block;
+				return false;
+			}
+			search_tail_page(lookup, page, begin, end);
+			more = maplet_stamp(page)->overflowed;
+			UnlockReleaseBuffer(buffer);
+		}
+	}
+	return true;
+}
+
+static void
+find_in_page(Lookup *lookup, uint64 hash, const BfRunPage *page, const BfRunAim *aim)
+{
+	uint64		places[PLACES];
+	uint32		from = 0;
+	uint32		n;
+
+	do
+	{
+		n = bf_run_find(page, aim, &from, places, PLACES);
+		if (n > 0)
+			lookup->found(lookup->arg, hash, places, n);
+	} while (n == PLACES);
+}
+
+/* The overflow pages of an interval.  false: a page is not the run's */
+static bool
+search_overflow(Lookup *lookup, const MapletRun *run, const BfRun *open,
+				const BfRunPage *main_page, uint64 hash, const BfRunAim *aim)
+{
+	BfRunSearch search;
+	BfRunPage	page;
+	Buffer		buffer;
+	uint32		number;
+	bool		more;
+
+	bf_run_search_begin(&search, main_page);
+	while (bf_run_search_next(&search, &number))
+	{
+		if (!bloomfam_maplet_open_page(lookup->index, run, open, BF_RUN_OVERFLOW, number,
+									   BUFFER_LOCK_SHARE, NULL, &buffer, &page))
+			goto missed;
+		bf_run_search_tell(&search, &page, aim);
+		UnlockReleaseBuffer(buffer);
+	}
+	do
+	{
+		if (!bloomfam_maplet_open_page(lookup->index, run, open, BF_RUN_OVERFLOW, number,
+									   BUFFER_LOCK_SHARE, NULL, &buffer, &page))
+			goto missed;
+		find_in_page(lookup, hash, &page, aim);
+		more = bf_run_more(&page, aim) && number + 1 < search.end;
+		UnlockReleaseBuffer(buffer);
+		number++;
+		CHECK_FOR_INTERRUPTS();
+	} while (more);
+	return true;
+
+missed:
+	lookup->missed = bloomfam_maplet_page_block(lookup->index, run, BF_RUN_OVERFLOW, number);
+	return false;
+}
+
+/* false: a page is not the run's */
+static bool
+search_run(Lookup *lookup, const MapletRun *run, const BfRun *open)
+{
+	Buffer		buffer = InvalidBuffer;
+	BfRunPage	page;
+	uint32		number = 0;
+	Size		i;
+
+	for (i = 0; i < lookup->n; i++)
+	{
+		BfRunAim	aim;
+
+		bf_run_aim(open, lookup->hashes[i], &aim);
+		if (buffer == InvalidBuffer || aim.page != number)
+		{
+			if (buffer != InvalidBuffer)
+				UnlockReleaseBuffer(buffer);
+			CHECK_FOR_INTERRUPTS();
+			number = aim.page;
+			if (!bloomfam_maplet_open_page(lookup->index, run, open, BF_RUN_MAIN, number,
+										   BUFFER_LOCK_SHARE, NULL, &buffer, &page))
+			{
+				lookup->missed = run->start + number;
+				return false;
+			}
+		}
+		find_in_page(lookup, lookup->hashes[i], &page, &aim);
+		if (page.overflow > 0 && bf_run_more(&page, &aim))
+		{
+			/* the main page is not held meanwhile */
+			BfRunPage	main_page = page;
+
+			UnlockReleaseBuffer(buffer);
+			buffer = InvalidBuffer;
+			if (!search_overflow(lookup, run, open, &main_page, lookup->hashes[i], &aim))
+				return false;
+		}
+	}
+	if (buffer != InvalidBuffer)
+		UnlockReleaseBuffer(buffer);
+	return true;
+}
+
+/* Asks for the pages of a single key in large runs, so that they are read together. */
+static void
+prefetch(Lookup *lookup)
+{
+	const MapletMeta *meta = &lookup->view->meta;
+	int			nlarge = 0;
+	uint32		i;
+
+	for (i = 0; i < meta->nruns; i++)
+		nlarge += meta->runs[i].shape.pages >= LARGE_RUN_PAGES;
+	if (nlarge < 2)
+		return;
+	for (i = 0; i < meta->nruns; i++)
+		if (meta->runs[i].shape.pages >= LARGE_RUN_PAGES)
+			PrefetchBuffer(lookup->index, MAIN_FORKNUM,
+						   meta->runs[i].start +
+						   bf_run_page_of(&lookup->view->runs[i], lookup->hashes[0]));
+}
+
+static bool
+search_all(Lookup *lookup)
+{
+	const MapletMeta *meta = &lookup->view->meta;
+	uint32		i;
+
+	/*
+	 * Entries go from a tail to a run, from runs to a run, and then have another id: by one copy
+	 * of the metapage all are found in any order.
+	 */
+	if (lookup->n == 1)
+		prefetch(lookup);
+	if (!search_tail(lookup, &meta->tails[meta->active]))
+		return false;
+	if (meta->pending && !search_tail(lookup, &meta->tails[1 - meta->active]))
+		return false;
+	for (i = 0; i < meta->nruns; i++)
+		if (!search_run(lookup, &meta->runs[i], &lookup->view->runs[i]))
+			return false;
+	return true;
+}
+
+void
+bloomfam_maplet_lookup(Relation index, MapletView *view, const uint64 *hashes, Size n,
+					   MapletFound found, void *arg)
+{
+	Lookup		lookup;
+	Size		done = 0;
+	Size		batch = BATCH;
+
+	lookup.index = index;
+	lookup.view = view;
+	lookup.found = found;
+	lookup.arg = arg;
+	while (done < n)
+	{
+		lookup.hashes = hashes + done;
+		lookup.n = Min(batch, n - done);
+		bloomfam_maplet_meta_refresh(index, view);
+		while (!search_all(&lookup))
+		{
+			bloomfam_maplet_meta_expect_change(index, view, lookup.missed,
+											   "a page is not where the metapage says");
+			batch = Max(batch / 2, 1);
+			lookup.n = Min(batch, n - done);
+		}
+		done += lookup.n;
+		batch = Min(batch * 2, BATCH);
+	}
+}

@@ -1,0 +1,168 @@
+/*-------------------------------------------------------------------------
+ *
+ * maplet.c
+ *	  The access method's table of functions, its options, and its operator classes' rules.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/amvalidate.h"
+#include "access/htup_details.h"
+#include "access/reloptions.h"
+#include "access/stratnum.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_amproc.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_type.h"
+#include "commands/progress.h"
+#include "commands/vacuum.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "maplet/maplet.h"
+#include "maplet/meta.h"
+#include "maplet/options.h"
+
+PG_FUNCTION_INFO_V1(bloomfam_maplet_handler);
+
+static relopt_kind maplet_relopt_kind;
+
+void
+bloomfam_maplet_init(void)
+{
+	maplet_relopt_kind = add_reloption_kind();
+	add_real_reloption(maplet_relopt_kind, "rows",
+					   "Number of rows that the table will have, as far as known", 0, 0,
+					   MAPLET_MAX_ROWS, AccessExclusiveLock);
+	add_int_reloption(maplet_relopt_kind, "remainder_bits",
+					  "Bits kept of a hash beyond the logarithm of the number of rows",
+					  MAPLET_DEFAULT_REMAINDER, MAPLET_MIN_REMAINDER, MAPLET_MAX_REMAINDER,
+					  AccessExclusiveLock);
+}
+
+static bytea *
+maplet_options(Datum reloptions, bool validate)
+{
+	static const relopt_parse_elt elements[] = {
+		{"rows", RELOPT_TYPE_REAL, offsetof(MapletOptions, rows)},
+		{"remainder_bits", RELOPT_TYPE_INT, offsetof(MapletOptions, remainder_bits)}
+	};
+
+	return (bytea *) build_reloptions(reloptions, validate, maplet_relopt_kind,
+									  sizeof(MapletOptions), elements, lengthof(elements));
+}
+
+const MapletOptions *
+bloomfam_maplet_options_of(Relation index)
+{
+	static const MapletOptions defaults = {0, 0, MAPLET_DEFAULT_REMAINDER};
+
+	return index->rd_options != NULL ? (const MapletOptions *) index->rd_options : &defaults;
+}
+
+static char *
+build_phase_name(int64 phase)
+{
+	switch (phase)
+	{
+		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
+			return "scanning table";
+		case MAPLET_BUILD_WRITING:
+			return "writing run";
+		default:
+			return NULL;
+	}
+}
+
+/*
+ * An operator class has one operator, the equality of the types' default B-tree or hash operator
+ * class: that is what hashes of keys agree with.
+ */
+static bool
+maplet_validate(Oid opclass)
+{
+	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
+	Form_pg_opclass form;
+	char	   *name;
+	Oid			family;
+	CatCList   *operators;
+	CatCList   *procs;
+	bool		result = true;
+	int			i;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator class %u", opclass);
+	form = (Form_pg_opclass) GETSTRUCT(tuple);
+	family = form->opcfamily;
+	name = pstrdup(NameStr(form->opcname));
+
+	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
+	procs = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(family));
+	for (i = 0; i < operators->n_members; i++)
+	{
+		Form_pg_amop amop = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
+
+		if (amop->amopstrategy != HTEqualStrategyNumber || amop->amoppurpose != AMOP_SEARCH ||
+			!check_amop_signature(amop->amopopr, BOOLOID, amop->amoplefttype,
+								  amop->amoprighttype))
+		{
+			ereport(INFO,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("operator class \"%s\" of access method %s cannot have operator %s",
+							name, "maplet", format_operator(amop->amopopr))));
+			result = false;
+		}
+	}
+	if (procs->n_members > 0)
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method %s contains a support function",
+						name, "maplet")));
+		result = false;
+	}
+	ReleaseCatCacheList(procs);
+	ReleaseCatCacheList(operators);
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * What is not set is false or NULL in every version.  amcanhash and amcanunique among it: with the
+ * one, 18 wants support functions of its own kind; with the other, ON CONFLICT would break on
+ * tables with such an index before 18.
+ */
+static const IndexAmRoutine maplet_am = {
+	.type = T_IndexAmRoutine,
+	.amstrategies = 1,
+	.amsupport = 0,
+	.amsearcharray = true,
+	.amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL,
+	.amkeytype = InvalidOid,
+
+	.ambuild = bloomfam_maplet_build,
+	.ambuildempty = bloomfam_maplet_buildempty,
+	.aminsert = bloomfam_maplet_insert,
+	.ambulkdelete = bloomfam_maplet_bulkdelete,
+	.amvacuumcleanup = bloomfam_maplet_vacuumcleanup,
+	.amcostestimate = bloomfam_maplet_costestimate,
+	.amoptions = maplet_options,
+	.ambuildphasename = build_phase_name,
+	.amvalidate = maplet_validate,
+	.ambeginscan = bloomfam_maplet_beginscan,
+	.amrescan = bloomfam_maplet_rescan,
+	.amgettuple = bloomfam_maplet_gettuple,
+	.amgetbitmap = bloomfam_maplet_getbitmap,
+	.amendscan = bloomfam_maplet_endscan,
+};
+
+Datum
+bloomfam_maplet_handler(PG_FUNCTION_ARGS)
+{
+	return bloomfam_index_am(&maplet_am);
+}

@@ -1,0 +1,401 @@
+/*-------------------------------------------------------------------------
+ *
+ * merge.c
+ *	  Merging runs, a little at a time.
+ *
+ * Which: runs with equal kept bits and of one level, by their number of entries, as soon as there
+ * are 8 of a level (4 beyond some five million entries: each large run is a random read for a
+ * look-up).  Runs with fewer kept bits than new ones get are never joined by others, so that all
+ * of them become one as soon as there are two.
+ *
+ * How: a merge is resumable.  The metapage says which runs it reads (MapletRun.output), which one
+ * it writes, and how many main pages of that are done; as all runs are in the order of hashes,
+ * that one number places every input.  A quantum does some pages and stores the number.  There is
+ * a merge of its own for each level, and each flush does a quantum of all: twice as many entries
+ * of each as were flushed, while a level gets on average as many as were flushed.  So merges end
+ * before their next inputs are complete, and the number of runs is bounded without a VACUUM.
+ *
+ * Inputs stay as they are until the output is installed, but for entries that VACUUM removes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+
+#include "maplet/merge.h"
+#include "maplet/run.h"
+
+#define QUANTUM_MS			50
+
+/* Entries between looks at the clock, about 1 ms; those of a run of the lowest level at most. */
+#ifndef MAPLET_SMALL_MERGES
+#define CLOCK_ENTRIES		16384
+#define LEVEL_ENTRIES		320000.0
+#else
+#define CLOCK_ENTRIES		200
+#define LEVEL_ENTRIES		5000.0
+#endif
+
+/* How levels grow. */
+#define LOW_FANOUT			8
+#define HIGH_FANOUT			4
+#define HIGH_FANOUT_ENTRIES	5e6
+
+/* Inserts wait for merges while there are more runs. */
+#define MANY_RUNS			(MAPLET_MAX_RUNS - 12)
+
+static int
+level_of(uint64 entries, int *fanout)
+{
+	double		limit = LEVEL_ENTRIES;
+	int			level = 0;
+
+	for (;;)
+	{
+		*fanout = limit <= HIGH_FANOUT_ENTRIES ? LOW_FANOUT : HIGH_FANOUT;
+		if ((double) entries < limit || level == MAPLET_OUTPUTS - 2)
+			return level;
+		limit *= limit * LOW_FANOUT <= HIGH_FANOUT_ENTRIES ? LOW_FANOUT : HIGH_FANOUT;
+		level++;
+	}
+}
+
+/* ---- which ---- */
+
+/* Begins a merge of those runs that the array says, of which there are at least two. */
+static void
+begin_merge(Relation index, MapletMeta *meta, int output, const bool *chosen)
+{
+	MapletRunFacts facts = {0, 0, InvalidBlockNumber, 0, 0};
+	int			p = MAPLET_HASH_BITS;
+	uint32		i;
+
+	for (i = 0; i < meta->nruns; i++)
+	{
+		MapletRun  *run = &meta->runs[i];
+
+		if (!chosen[i])
+			continue;
+		p = Min(p, run->shape.p);
+		facts.entries += run->entries;
+		facts.fingerprints += run->fingerprints;
+		facts.first_block = Min(facts.first_block, run->shape.first_block);
+		facts.last_block = Max(facts.last_block,
+							   run->shape.first_block + (run->shape.blocks - 1));
+		facts.offsets = Max(facts.offsets, run->shape.offsets);
+		run->output = output;
+	}
+	facts.entries = Max(facts.entries, 1);
+	bloomfam_maplet_plan_run(index, meta, output, p, &facts);
+}
+
+/*
+ * Begins merges that are due, as far as outputs are free.  everything: see merge_all.  Returns
+ * whether any began.
+ */
+static bool
+begin_due_merges(Relation index, MapletMeta *meta, bool everything)
+{
+	bool		began = false;
+	int			output;
+
+	for (output = MAPLET_FLUSH_OUTPUT + 1; output < MAPLET_OUTPUTS; output++)
+	{
+		int			level = output - MAPLET_FLUSH_OUTPUT - 1;
+		uint32		i;
+
+		if (meta->outputs[output].run.id != 0)
+			continue;
+		for (i = 0; i < meta->nruns; i++)
+		{
+			const MapletRun *first = &meta->runs[i];
+			bool		old = first->shape.p != meta->p;
+			int			fanout;
+			bool		chosen[MAPLET_MAX_RUNS] = {false};
+			int			n = 0;
+			uint32		j;
+
+			if (first->output != 0 || level_of(first->entries, &fanout) != level)
+				continue;
+			if (old || everything)
+				fanout = 2;
+			for (j = 0; j < meta->nruns; j++)
+			{
+				const MapletRun *run = &meta->runs[j];
+				int			unused;
+
+				if (run->output == 0 && run->shape.p == first->shape.p &&
+					(old || everything || level_of(run->entries, &unused) == level))
+				{
+					chosen[j] = true;
+					n++;
+				}
+			}
+			if (n >= fanout)
+			{
+				begin_merge(index, meta, output, chosen);
+				began = true;
+				break;
+			}
+		}
+	}
+	return began;
+}
+
+/* ---- how ---- */
+
+typedef struct MergeInput
+{
+	MapletRunReader reader;
+	const BfRunEntry *next;		/* NULL: at the end */
+} MergeInput;
+
+typedef struct Quantum
+{
+	instr_time	begin;
+	uint64		entries;		/* of each output, at most */
+} Quantum;
+
+static bool
+time_is_over(const Quantum *quantum)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, quantum->begin);
+	return INSTR_TIME_GET_MILLISEC(now) > QUANTUM_MS;
+}
+
+/* Moves the input at 0 down to where it belongs in the heap. */
+static void
+sift_down(MergeInput **heap, int n)
+{
+	MergeInput *moved = heap[0];
+	int			at = 0;
+
+	for (;;)
+	{
+		int			child = 2 * at + 1;
+
+		if (child >= n)
+			break;
+		if (child + 1 < n && heap[child + 1]->next->hash < heap[child]->next->hash)
+			child++;
+		if (heap[child]->next->hash >= moved->next->hash)
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = moved;
+}
+
+/* A quantum of one merge; the output as it is then. */
+static MapletOutput
+merge_pages(Relation index, const MapletView *view, int number, const Quantum *quantum)
+{
+	MapletRunWriter *w = (MapletRunWriter *) palloc(sizeof(MapletRunWriter));
+	MergeInput *inputs = (MergeInput *) palloc(MAPLET_MAX_RUNS * sizeof(MergeInput));
+	MergeInput *heap[MAPLET_MAX_RUNS];
+	int			n = 0;
+	uint64		begin;
+	uint64		hash_mask;
+	uint32		interval;
+	uint64		done = 0;
+	uint64		next_look = CLOCK_ENTRIES;
+	uint32		i;
+
+	bloomfam_maplet_write_begin(w, index, number, &view->meta.outputs[number], NULL);
+	interval = w->output.interval;
+	if (interval < w->run.shape.pages)
+	{
+		begin = bf_run_page_begin(&w->run, interval);
+		hash_mask = ~((UINT64CONST(1) << (64 - w->run.shape.p)) - 1);
+		for (i = 0; i < view->meta.nruns; i++)
+		{
+			MergeInput *input = &inputs[n];
+			int			at;
+
+			if (view->meta.runs[i].output != (uint32) number)
+				continue;
+			bloomfam_maplet_read_begin(&input->reader, index, &view->meta.runs[i],
+									   &view->runs[i],
+									   bf_run_page_of(&view->runs[i], begin), NULL);
+			do
+				input->next = maplet_read(&input->reader);
+			while (input->next != NULL && (input->next->hash & hash_mask) < begin);
+			if (input->next == NULL)
+				continue;
+
+			/* up to where it belongs */
+			heap[n] = input;
+			for (at = n++; at > 0 && heap[(at - 1) / 2]->next->hash > input->next->hash;
+				 at = (at - 1) / 2)
+				heap[at] = heap[(at - 1) / 2];
+			heap[at] = input;
+		}
+	}
+
+	while (n > 0)
+	{
+		MergeInput *input = heap[0];
+
+		/* only between main pages can it be gone on with */
+		if (unlikely(done >= next_look))
+		{
+			uint32		at = bf_run_page_of(&w->run, input->next->hash);
+
+			if (at > interval && at > w->writer.interval && w->pages > 0)
+			{
+				if (done >= quantum->entries || time_is_over(quantum))
+				{
+					bloomfam_maplet_write_until(w, at);
+					return w->output;
+				}
+				next_look = done + CLOCK_ENTRIES;
+			}
+		}
+		bloomfam_maplet_write(w, input->next);
+		done++;
+		input->next = maplet_read(&input->reader);
+		if (input->next == NULL)
+			heap[0] = heap[--n];
+		if (n > 1)
+			sift_down(heap, n);
+	}
+	bloomfam_maplet_write_until(w, w->run.shape.pages);
+	return w->output;
+}
+
+/* Stores how far a merge has come; at its end puts the output in its inputs' place. */
+static void
+store_progress(Relation index, int number, const MapletOutput *output)
+{
+	MapletChange change;
+	MapletMeta *meta;
+
+	bloomfam_maplet_change_begin(index, &change);
+	meta = change.meta;
+	if (meta->outputs[number].run.id != output->run.id)
+		elog(ERROR, "a merge of index \"%s\" has changed hands", RelationGetRelationName(index));
+	meta->outputs[number] = *output;
+	if (output->interval == output->run.shape.pages)
+	{
+		uint32		kept = 0;
+		uint32		i;
+
+		for (i = 0; i < meta->nruns; i++)
+			if (meta->runs[i].output != (uint32) number)
+				meta->runs[kept++] = meta->runs[i];
+		meta->nruns = kept;
+		bloomfam_maplet_install_run(meta, number);
+	}
+	bloomfam_maplet_change_commit(&change);
+}
+
+/*
+ * One quantum of work on each merge that is under way or due: at most so many entries of each,
+ * and about QUANTUM_MS in all.  Returns whether any was found to do.  The caller holds
+ * MAPLET_LOCK_MERGE.
+ */
+static bool
+merge_quantum(Relation index, uint64 entries, bool everything)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "maplet merge",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	MapletView *view = (MapletView *) palloc(sizeof(MapletView));
+	Quantum		quantum;
+	bool		found = false;
+	int			number;
+	bool		due;
+
+	quantum.entries = entries;
+	INSTR_TIME_SET_CURRENT(quantum.begin);
+
+	/* most often nothing is due, which the copy can tell */
+	bloomfam_maplet_meta_read(index, view);
+	{
+		MapletMeta *trial = (MapletMeta *) palloc(sizeof(MapletMeta));
+
+		memcpy(trial, &view->meta, sizeof(MapletMeta));
+		due = begin_due_merges(index, trial, everything);
+	}
+	if (due)
+	{
+		MapletChange change;
+
+		bloomfam_maplet_change_begin(index, &change);
+		begin_due_merges(index, change.meta, everything);
+		bloomfam_maplet_change_commit(&change);
+		bloomfam_maplet_meta_read(index, view);
+	}
+
+	for (number = MAPLET_FLUSH_OUTPUT + 1; number < MAPLET_OUTPUTS; number++)
+	{
+		MapletOutput output;
+		MemoryContext inner;
+
+		if (view->meta.outputs[number].run.id == 0)
+			continue;
+		if (found && time_is_over(&quantum))
+			break;
+		found = true;
+		inner = AllocSetContextCreate(context, "maplet merge", ALLOCSET_DEFAULT_SIZES);
+		MemoryContextSwitchTo(inner);
+		output = merge_pages(index, view, number, &quantum);
+		MemoryContextSwitchTo(context);
+		MemoryContextDelete(inner);
+		store_progress(index, number, &output);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return found;
+}
+
+void
+bloomfam_maplet_merge_some(Relation index, uint64 flushed)
+{
+	MapletView *view;
+	uint32		nruns;
+
+	if (bloomfam_maplet_trylock(index, MAPLET_LOCK_MERGE))
+	{
+		merge_quantum(index, 2 * flushed, false);
+		bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
+	}
+
+	/* if many quanta were cancelled, runs may be many */
+	view = (MapletView *) palloc(sizeof(MapletView));
+	for (;;)
+	{
+		bool		found;
+
+		bloomfam_maplet_meta_read(index, view);
+		nruns = view->meta.nruns;
+		if (nruns <= MANY_RUNS)
+			break;
+		bloomfam_maplet_lock(index, MAPLET_LOCK_MERGE);
+		found = merge_quantum(index, PG_UINT64_MAX, false);
+		bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
+		if (!found)
+			break;
+		CHECK_FOR_INTERRUPTS();
+	}
+	pfree(view);
+}
+
+void
+bloomfam_maplet_merge_all(Relation index, bool everything)
+{
+	bool		found;
+
+	do
+	{
+		bloomfam_maplet_lock(index, MAPLET_LOCK_MERGE);
+		found = merge_quantum(index, PG_UINT64_MAX, everything);
+		bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
+		CHECK_FOR_INTERRUPTS();
+	} while (found);
+}

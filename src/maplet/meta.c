@@ -1,0 +1,319 @@
+/*-------------------------------------------------------------------------
+ *
+ * meta.c
+ *	  The metapage: reading and changing it, locks, free space.
+ *
+ * Free space is what the metapage does not list: it is computed from the extents of tails, runs
+ * and outputs whenever some is needed, so that it cannot be lost, by a crash or otherwise.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+
+#include "maplet/meta.h"
+
+void
+bloomfam_maplet_lock(Relation index, MapletLock lock)
+{
+	LockPage(index, (BlockNumber) lock, ExclusiveLock);
+}
+
+bool
+bloomfam_maplet_trylock(Relation index, MapletLock lock)
+{
+	return ConditionalLockPage(index, (BlockNumber) lock, ExclusiveLock);
+}
+
+void
+bloomfam_maplet_unlock(Relation index, MapletLock lock)
+{
+	UnlockPage(index, (BlockNumber) lock, ExclusiveLock);
+}
+
+int
+bloomfam_maplet_bits(double rows, int remainder_bits)
+{
+	int			bits = remainder_bits;
+	double		n;
+
+	for (n = 1; n < rows; n *= 2)
+		bits++;
+	return Min(Max(bits, 12), MAPLET_HASH_BITS);
+}
+
+void
+bloomfam_maplet_meta_init(Page page, double rows, int remainder_bits, uint32 tail_pages,
+						  uint64 family_id, const char *family, uint32 family_len)
+{
+	MapletMeta *meta;
+
+	bloomfam_maplet_page_init(page, MAPLET_PAGE_META, 0, 0, sizeof(MapletMeta));
+	meta = maplet_meta(page);
+	meta->format = MAPLET_FORMAT;
+	meta->hash_id = BF_HASH_XXH3;
+	/* ids must differ from those of an earlier index in the same file */
+	if (!pg_strong_random(&meta->next_id, sizeof(meta->next_id)) ||
+		!pg_strong_random(&meta->seed, sizeof(meta->seed)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate a random seed")));
+	meta->next_id = (meta->next_id >> 2) + 1;
+	meta->version = maplet_new_id(meta);
+	meta->rows_hint = rows;
+	meta->remainder_bits = remainder_bits;
+	meta->p = bloomfam_maplet_bits(rows > 0 ? rows : MAPLET_MIN_ROWS, remainder_bits);
+	meta->family_id = family_id;
+	meta->family_len = Min(family_len, MAPLET_FAMILY_LEN);
+	memcpy(meta->family, family, meta->family_len);
+	meta->tails[0].generation = maplet_new_id(meta);
+	meta->tails[0].extent.start = 1;
+	meta->tails[0].extent.len = tail_pages;
+	meta->end = 1 + tail_pages;
+}
+
+/* ---- reading ---- */
+
+static bool
+extent_is_sane(const MapletMeta *meta, const MapletExtent *extent)
+{
+	return extent->len == 0 ||
+		(extent->start > 0 && extent->start < meta->end &&
+		 extent->len <= meta->end - extent->start);
+}
+
+static const char *
+check_run(const MapletMeta *meta, const MapletRun *run, BfRun *open)
+{
+	const char *reason = "not a run";
+	MapletExtent mains = {run->start, run->shape.pages};
+
+	if (!bf_run_open(&run->shape, MAPLET_BODY, open, &reason))
+		return reason;
+	if (run->id == 0 || run->id >= meta->next_id || run->output >= MAPLET_OUTPUTS ||
+		run->shape.p > MAPLET_HASH_BITS)
+		return "not a run";
+	if (!extent_is_sane(meta, &mains) || !extent_is_sane(meta, &run->overflow[0]) ||
+		!extent_is_sane(meta, &run->overflow[1]) ||
+		(uint64) run->overflow[0].len + run->overflow[1].len < run->noverflow)
+		return "a run's pages are not in the file";
+	return NULL;
+}
+
+/* Why this is no metapage, or NULL. */
+static const char *
+check_meta(const MapletMeta *meta, BfRun *runs)
+{
+	const char *reason;
+	BfRun		open;
+	uint32		i;
+
+	if (meta->format != MAPLET_FORMAT)
+		return "unknown format";
+	if (meta->nruns > MAPLET_MAX_RUNS || meta->active > 1 || meta->pending > 1 ||
+		meta->family_len > MAPLET_FAMILY_LEN || meta->p < 1 || meta->p > MAPLET_HASH_BITS ||
+		meta->remainder_bits < MAPLET_MIN_REMAINDER || meta->remainder_bits > MAPLET_MAX_REMAINDER)
+		return "a number is out of range";
+	for (i = 0; i < 2; i++)
+	{
+		const MapletExtent *extent = &meta->tails[i].extent;
+
+		if (!extent_is_sane(meta, extent) || extent->len > MAPLET_MAX_TAIL_PAGES ||
+			(extent->len & (extent->len - 1)) != 0)
+			return "not a tail";
+		if (extent->len == 0 && (i == meta->active || meta->pending))
+			return "a tail is missing";
+	}
+	for (i = 0; i < meta->nruns; i++)
+	{
+		reason = check_run(meta, &meta->runs[i], &runs[i]);
+		if (reason != NULL)
+			return reason;
+	}
+	for (i = 0; i < MAPLET_OUTPUTS; i++)
+	{
+		if (meta->outputs[i].run.id == 0)
+			continue;
+		reason = check_run(meta, &meta->outputs[i].run, &open);
+		if (reason != NULL)
+			return reason;
+		if (meta->outputs[i].interval > open.shape.pages)
+			return "a number is out of range";
+	}
+	return NULL;
+}
+
+static void
+copy_meta(Relation index, Page page, MapletView *view)
+{
+	const char *reason;
+
+	/* a page that is not checked again may still change only under an exclusive lock */
+	if (!maplet_page_is(page, MAPLET_PAGE_META, 0))
+		bloomfam_maplet_corrupted(index, 0, "not a metapage");
+	memcpy(&view->meta, maplet_meta(page), sizeof(MapletMeta));
+	reason = check_meta(&view->meta, view->runs);
+	if (reason != NULL)
+	{
+		view->meta.version = 0;
+		bloomfam_maplet_corrupted(index, 0, reason);
+	}
+}
+
+void
+bloomfam_maplet_meta_read(Relation index, MapletView *view)
+{
+	Buffer		buffer = ReadBuffer(index, 0);
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	copy_meta(index, BufferGetPage(buffer), view);
+	UnlockReleaseBuffer(buffer);
+}
+
+bool
+bloomfam_maplet_meta_refresh(Relation index, MapletView *view)
+{
+	Buffer		buffer = ReadBuffer(index, 0);
+	Page		page = BufferGetPage(buffer);
+	bool		changed;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	changed = !maplet_page_is(page, MAPLET_PAGE_META, 0) ||
+		maplet_meta(page)->version != view->meta.version || view->meta.version == 0;
+	if (changed)
+		copy_meta(index, page, view);
+	UnlockReleaseBuffer(buffer);
+	return changed;
+}
+
+void
+bloomfam_maplet_meta_expect_change(Relation index, MapletView *view, BlockNumber block,
+								   const char *reason)
+{
+	if (!bloomfam_maplet_meta_refresh(index, view))
+		bloomfam_maplet_corrupted(index, block, reason);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* ---- changing ---- */
+
+void
+bloomfam_maplet_change_begin(Relation index, MapletChange *change)
+{
+	Page		page;
+	const char *reason;
+	BfRun		runs[MAPLET_MAX_RUNS];
+
+	change->buffer = ReadBuffer(index, 0);
+	LockBuffer(change->buffer, BUFFER_LOCK_EXCLUSIVE);
+	page = BufferGetPage(change->buffer);
+	if (!maplet_page_is(page, MAPLET_PAGE_META, 0))
+		bloomfam_maplet_corrupted(index, 0, "not a metapage");
+	reason = check_meta(maplet_meta(page), runs);
+	if (reason != NULL)
+		bloomfam_maplet_corrupted(index, 0, reason);
+	change->xlog = GenericXLogStart(index);
+	change->meta = maplet_meta(GenericXLogRegisterBuffer(change->xlog, change->buffer, 0));
+}
+
+void
+bloomfam_maplet_change_commit(MapletChange *change)
+{
+	GenericXLogFinish(change->xlog);
+	UnlockReleaseBuffer(change->buffer);
+}
+
+void
+bloomfam_maplet_change_abandon(MapletChange *change)
+{
+	GenericXLogAbort(change->xlog);
+	UnlockReleaseBuffer(change->buffer);
+}
+
+/* ---- contents ---- */
+
+#define ST_SORT sort_extents
+#define ST_ELEMENT_TYPE MapletExtent
+#define ST_COMPARE(a, b) ((a)->start < (b)->start ? -1 : (a)->start > (b)->start)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+static int
+run_extents(const MapletRun *run, MapletExtent *extents)
+{
+	int			n = 0;
+	int			i;
+
+	extents[n].start = run->start;
+	extents[n++].len = run->shape.pages;
+	for (i = 0; i < 2; i++)
+		if (run->overflow[i].len > 0)
+			extents[n++] = run->overflow[i];
+	return n;
+}
+
+int
+bloomfam_maplet_extents(const MapletMeta *meta, MapletExtent *extents)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < 2; i++)
+		if (meta->tails[i].extent.len > 0)
+			extents[n++] = meta->tails[i].extent;
+	for (i = 0; i < (int) meta->nruns; i++)
+		n += run_extents(&meta->runs[i], &extents[n]);
+	for (i = 0; i < MAPLET_OUTPUTS; i++)
+		if (meta->outputs[i].run.id != 0)
+			n += run_extents(&meta->outputs[i].run, &extents[n]);
+	sort_extents(extents, n);
+	return n;
+}
+
+BlockNumber
+bloomfam_maplet_allocate(MapletMeta *meta, uint32 len)
+{
+	MapletExtent extents[MAPLET_MAX_EXTENTS];
+	BlockNumber start = 1;
+	int			n = bloomfam_maplet_extents(meta, extents);
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (extents[i].start >= start && extents[i].start - start >= len)
+			break;
+		start = Max(start, extents[i].start + extents[i].len);
+	}
+	if (len > MaxBlockNumber - start)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a maplet index cannot have more than %u blocks", MaxBlockNumber)));
+	meta->end = Max(meta->end, start + len);
+	return start;
+}
+
+MapletRun *
+bloomfam_maplet_find_run(MapletMeta *meta, uint64 id)
+{
+	uint32		i;
+
+	for (i = 0; i < meta->nruns; i++)
+		if (meta->runs[i].id == id)
+			return &meta->runs[i];
+	return NULL;
+}
+
+double
+bloomfam_maplet_entries(const MapletMeta *meta)
+{
+	double		n = 0;
+	uint32		i;
+
+	for (i = 0; i < meta->nruns; i++)
+		n += meta->runs[i].entries;
+	return n;
+}

@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * open.c
+ *	  A maplet index that a function is given.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/index.h"
+#include "utils/lsyscache.h"
+
+#include "maplet/maplet.h"
+#include "maplet/open.h"
+
+void
+bloomfam_maplet_open(Oid index, LOCKMODE lockmode, bool owner, MapletOpened *opened)
+{
+	Oid			table = IndexGetRelation(index, true);
+	Relation	rel;
+
+	if (!OidIsValid(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a maplet index",
+						get_rel_name(index) != NULL ? get_rel_name(index) : "(dropped)")));
+	if (owner && !bloomfam_owns_relation(index))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, get_rel_name(index));
+
+	/* the table first, as everybody */
+	opened->lockmode = lockmode;
+	opened->table = table_open(table, lockmode);
+	opened->index = rel = index_open(index, lockmode);
+	if (rel->rd_rel->relkind != RELKIND_INDEX ||
+		rel->rd_indam->ambuild != bloomfam_maplet_build ||
+		rel->rd_index->indrelid != table)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a maplet index", RelationGetRelationName(rel))));
+	if (RELATION_IS_OTHER_TEMP(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary indexes of other sessions")));
+	if (!rel->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid", RelationGetRelationName(rel))));
+}
+
+void
+bloomfam_maplet_close(MapletOpened *opened)
+{
+	index_close(opened->index, opened->lockmode);
+	table_close(opened->table, opened->lockmode);
+}

@@ -1,0 +1,70 @@
+/*-------------------------------------------------------------------------
+ *
+ * page.c
+ *	  Pages of a maplet index, written whole.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xloginsert.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+
+#include "maplet/page.h"
+
+void
+bloomfam_maplet_corrupted(Relation index, BlockNumber block, const char *reason)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("maplet index \"%s\" is damaged at block %u", RelationGetRelationName(index),
+					block),
+			 errdetail_internal("%s", reason),
+			 errhint("Please REINDEX it.")));
+}
+
+void
+bloomfam_maplet_page_init(Page page, MapletPageKind kind, uint64 owner, uint32 number, Size used)
+{
+	MapletStamp *stamp;
+
+	PageInit(page, BLCKSZ, sizeof(MapletStamp));
+	stamp = maplet_stamp(page);
+	stamp->owner = owner;
+	stamp->number = number;
+	stamp->kind = kind;
+	stamp->magic = MAPLET_MAGIC;
+	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData) + used;
+}
+
+void
+bloomfam_maplet_page_write(Relation index, ForkNumber fork, BlockNumber block, Page image,
+						   bool log)
+{
+	Buffer		buffer = ReadBufferExtended(index, fork, block, RBM_ZERO_AND_LOCK, NULL);
+
+	START_CRIT_SECTION();
+	memcpy(BufferGetPage(buffer), image, BLCKSZ);
+	MarkBufferDirty(buffer);
+	if (log && (RelationNeedsWAL(index) || fork == INIT_FORKNUM))
+		log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+void
+bloomfam_maplet_extend(Relation index, ForkNumber fork, BlockNumber nblocks)
+{
+	if (RelationGetNumberOfBlocksInFork(index, fork) >= nblocks)
+		return;
+	LockRelationForExtension(index, ExclusiveLock);
+	while (RelationGetNumberOfBlocksInFork(index, fork) < nblocks)
+	{
+		Buffer		buffer = ReadBufferExtended(index, fork, P_NEW, RBM_NORMAL, NULL);
+
+		ReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+	}
+	UnlockRelationForExtension(index, ExclusiveLock);
+}

@@ -1,0 +1,366 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.c
+ *	  Index scans.
+ *
+ * A scan first collects all places of all its keys, then hands them out in the order of TIDs,
+ * each once: a false place of one key can be a row of another, which the recheck would let pass
+ * twice; and a cursor that stays open for hours has no position in an index that changes.
+ * Everything is rechecked by the executor.
+ *
+ * Places beyond the table's end are dropped: entries of rows that were vacuumed with the table's
+ * last pages may still be here, and the pages would not be there to read.  The size is asked for
+ * after the places are known, so that no row of theirs is too new for it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relscan.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/tidbitmap.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/tuplesort.h"
+
+#include "maplet/hash.h"
+#include "maplet/lookup.h"
+#include "maplet/maplet.h"
+
+#define ST_SORT sort_u64
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* What a scan holds. */
+typedef enum ScanPhase
+{
+	SCAN_NEW,					/* nothing was looked up yet */
+	SCAN_IN_MEMORY,				/* places, from at on, are to be handed out */
+	SCAN_IN_SORT,				/* those of sort are */
+} ScanPhase;
+
+typedef struct MapletScan
+{
+	MemoryContext context;		/* of the scan */
+	MapletView	view;
+	MapletHasher hasher;
+	Oid			key_type;		/* that hasher is for */
+	bool		hasher_made;
+
+	ScanPhase	phase;
+	uint64	   *places;
+	Size		n;
+	Size		room;
+	Size		at;
+	Tuplesortstate *sort;		/* takes over when places would exceed work_mem */
+	uint64		last;			/* handed out last; no place is 0 */
+	BlockNumber table_end;
+} MapletScan;
+
+IndexScanDesc
+bloomfam_maplet_beginscan(Relation index, int nkeys, int norderbys)
+{
+	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
+	MapletScan  *state = (MapletScan *) palloc0(sizeof(MapletScan));
+
+	state->context = CurrentMemoryContext;
+	scan->opaque = state;
+	return scan;
+}
+
+static void
+forget_places(MapletScan *state)
+{
+	if (state->sort != NULL)
+		tuplesort_end(state->sort);
+	state->sort = NULL;
+	state->phase = SCAN_NEW;
+	state->n = 0;
+	state->at = 0;
+	state->last = 0;
+}
+
+void
+bloomfam_maplet_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys,
+					   int norderbys)
+{
+	if (keys != NULL && scan->numberOfKeys > 0)
+		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+	forget_places((MapletScan *) scan->opaque);
+}
+
+void
+bloomfam_maplet_endscan(IndexScanDesc scan)
+{
+	MapletScan  *state = (MapletScan *) scan->opaque;
+
+	forget_places(state);
+	if (state->places != NULL)
+		pfree(state->places);
+	pfree(state);
+}
+
+/* ---- keys ---- */
+
+static void
+fit_hasher(IndexScanDesc scan, MapletScan *state, Oid type)
+{
+	if (!state->hasher_made || state->key_type != type)
+	{
+		state->hasher_made = false;
+		bloomfam_maplet_hasher_make(&state->hasher, state->context, scan->indexRelation, type);
+		state->key_type = type;
+		state->hasher_made = true;
+	}
+	bloomfam_maplet_hasher_fit(&state->hasher, scan->indexRelation, &state->view.meta);
+}
+
+/* The hashes of an array's elements, ascending and different; palloc'd. */
+static Size
+hash_elements(MapletScan *state, Datum value, uint64 **hashes)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	Oid			type = ARR_ELEMTYPE(array);
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			count;
+	Size		n = 0;
+	Size		kept = 0;
+	Size		i;
+
+	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+	deconstruct_array(array, type, typlen, typbyval, typalign, &elements, &nulls, &count);
+	*hashes = (uint64 *) palloc(Max(count, 1) * sizeof(uint64));
+	for (i = 0; i < (Size) count; i++)
+	{
+		if (!nulls[i])
+			(*hashes)[n++] = maplet_hash(&state->hasher, elements[i]);
+		if (i % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	sort_u64(*hashes, n);
+	for (i = 0; i < n; i++)
+		if (i == 0 || (*hashes)[i] != (*hashes)[i - 1])
+			(*hashes)[kept++] = (*hashes)[i];
+	return kept;
+}
+
+/*
+ * The key to look up.  All conditions are on the one column, and everything is rechecked, so one
+ * of them suffices: rather one value than an array.  NULL: no row can pass.
+ */
+static ScanKey
+choose_key(IndexScanDesc scan)
+{
+	ScanKey		chosen = NULL;
+	int			i;
+
+	if (scan->numberOfKeys < 1)
+		elog(ERROR, "a maplet index cannot be scanned without a key");
+	for (i = 0; i < scan->numberOfKeys; i++)
+	{
+		ScanKey		key = &scan->keyData[i];
+
+		if (key->sk_flags & SK_ISNULL)
+			return NULL;
+		if (key->sk_strategy != HTEqualStrategyNumber)
+			elog(ERROR, "unrecognized strategy number: %d", key->sk_strategy);
+		if (chosen == NULL || (chosen->sk_flags & SK_SEARCHARRAY))
+			chosen = key;
+	}
+	return chosen;
+}
+
+/* Calls found with all places of the scan's keys. */
+static void
+look_up(IndexScanDesc scan, MapletFound found, void *arg)
+{
+	MapletScan  *state = (MapletScan *) scan->opaque;
+	ScanKey		key = choose_key(scan);
+	uint64		hash;
+	uint64	   *hashes;
+	Size		n;
+	MemoryContext context;
+	MemoryContext old;
+
+	pgstat_count_index_scan(scan->indexRelation);
+	if (key == NULL)
+		return;
+	bloomfam_maplet_meta_refresh(scan->indexRelation, &state->view);
+	fit_hasher(scan, state, key->sk_subtype);
+	if (!(key->sk_flags & SK_SEARCHARRAY))
+	{
+		hash = maplet_hash(&state->hasher, key->sk_argument);
+		bloomfam_maplet_lookup(scan->indexRelation, &state->view, &hash, 1, found, arg);
+		return;
+	}
+
+	context = AllocSetContextCreate(CurrentMemoryContext, "maplet keys", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(context);
+	n = hash_elements(state, key->sk_argument, &hashes);
+	MemoryContextSwitchTo(old);
+	bloomfam_maplet_lookup(scan->indexRelation, &state->view, hashes, n, found, arg);
+	MemoryContextDelete(context);
+}
+
+/* ---- bitmap ---- */
+
+typedef struct BitmapTarget
+{
+	TIDBitmap  *bitmap;
+	Relation	table;
+	BlockNumber table_end;
+	int64		n;
+} BitmapTarget;
+
+static void
+place_to_tid(uint64 place, ItemPointer tid)
+{
+	ItemPointerSet(tid, BF_RUN_BLOCK(place), BF_RUN_OFFSET(place));
+}
+
+static void
+found_for_bitmap(void *arg, uint64 hash, const uint64 *places, uint32 n)
+{
+	BitmapTarget *target = (BitmapTarget *) arg;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		ItemPointerData tid;
+
+		/* the table may have grown since it was asked for its size */
+		if (BF_RUN_BLOCK(places[i]) >= target->table_end)
+			target->table_end = RelationGetNumberOfBlocks(target->table);
+		if (BF_RUN_BLOCK(places[i]) >= target->table_end)
+			continue;
+		place_to_tid(places[i], &tid);
+		tbm_add_tuples(target->bitmap, &tid, 1, true);
+		target->n++;
+	}
+}
+
+int64
+bloomfam_maplet_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
+{
+	BitmapTarget target = {bitmap, NULL, 0, 0};
+
+	/* the executor has it locked; an index scan for a bitmap is not told of it */
+	target.table = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
+	look_up(scan, found_for_bitmap, &target);
+	table_close(target.table, NoLock);
+	return target.n;
+}
+
+/* ---- one by one ---- */
+
+static void
+found_for_scan(void *arg, uint64 hash, const uint64 *places, uint32 n)
+{
+	MapletScan  *state = (MapletScan *) arg;
+	uint32		i;
+
+	if (state->sort == NULL && state->n + n > state->room)
+	{
+		Size		room = Max(state->room * 2, 64);
+
+		if (room * sizeof(uint64) > (Size) work_mem * 1024 && state->n > 0)
+		{
+			MemoryContext old = MemoryContextSwitchTo(state->context);
+
+			state->sort = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false,
+												work_mem, NULL, TUPLESORT_NONE);
+			MemoryContextSwitchTo(old);
+			for (i = 0; i < state->n; i++)
+				tuplesort_putdatum(state->sort, Int64GetDatum((int64) state->places[i]), false);
+			state->n = 0;
+		}
+		else if (state->places == NULL)
+			state->places = (uint64 *) MemoryContextAlloc(state->context, room * sizeof(uint64));
+		else
+			state->places = (uint64 *) repalloc_huge(state->places, room * sizeof(uint64));
+		if (state->sort == NULL)
+			state->room = room;
+	}
+	if (state->sort != NULL)
+	{
+		for (i = 0; i < n; i++)
+			tuplesort_putdatum(state->sort, Int64GetDatum((int64) places[i]), false);
+		return;
+	}
+	memcpy(&state->places[state->n], places, n * sizeof(uint64));
+	state->n += n;
+}
+
+/* The next place in order, or 0. */
+static uint64
+next_place(MapletScan *state)
+{
+	Datum		value;
+	bool		isnull;
+
+	if (state->phase == SCAN_IN_MEMORY)
+		return state->at < state->n ? state->places[state->at++] : 0;
+	if (!bloomfam_tuplesort_getdatum(state->sort, &value, &isnull))
+		return 0;
+	return (uint64) DatumGetInt64(value);
+}
+
+bool
+bloomfam_maplet_gettuple(IndexScanDesc scan, ScanDirection direction)
+{
+	MapletScan  *state = (MapletScan *) scan->opaque;
+	uint64		place;
+
+	if (direction != ForwardScanDirection)
+		elog(ERROR, "a maplet index cannot be scanned backwards");
+	if (state->phase == SCAN_NEW)
+	{
+		look_up(scan, found_for_scan, state);
+		state->table_end = 0;
+		if (state->sort != NULL)
+		{
+			tuplesort_performsort(state->sort);
+			state->phase = SCAN_IN_SORT;
+		}
+		else
+		{
+			if (state->n > 1)
+				sort_u64(state->places, state->n);
+			state->phase = SCAN_IN_MEMORY;
+		}
+	}
+
+	while ((place = next_place(state)) != 0)
+	{
+		if (place == state->last)
+			continue;
+		state->last = place;
+		if (BF_RUN_BLOCK(place) >= state->table_end)
+		{
+			if (state->table_end != 0)
+				return false;	/* in order: so are all that follow */
+			state->table_end = RelationGetNumberOfBlocks(scan->heapRelation);
+			if (BF_RUN_BLOCK(place) >= state->table_end)
+				return false;
+		}
+		place_to_tid(place, &scan->xs_heaptid);
+		scan->xs_recheck = true;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,119 @@
+/*-------------------------------------------------------------------------
+ *
+ * wal.c
+ *	  Changes of pages, logged.
+ *
+ * An insert changes 12 bytes of a page.  GenericXLog would copy the page, compare all of it and
+ * copy it back, which takes longer than the rest of the insert; so its record is made here, for
+ * the same redo routine.  That layout is internal to the server, and has been the same since 9.6:
+ * compat.h says for which versions that is known, and the others do without.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "access/rmgr.h"
+#include "access/xloginsert.h"
+#include "miscadmin.h"
+
+#include "maplet/wal.h"
+
+#if BLOOMFAM_GENERIC_DELTA
+
+/*
+ * One fragment of a record of the generic resource manager: its place in the page, its length,
+ * and its bytes (access/transam/generic_xlog.c: applyPageRedo()).
+ */
+typedef struct Fragment
+{
+	OffsetNumber offset;
+	OffsetNumber length;
+	MapletTailEntry entry;
+} Fragment;
+
+StaticAssertDecl(sizeof(Fragment) == 16, "no padding in fragments");
+
+static void
+log_entry_delta(Relation index, Buffer buffer, int count, const MapletTailEntry *entry)
+{
+	Page		page = BufferGetPage(buffer);
+	MapletTailEntry *end = &maplet_tail_entries(page)[count];
+	Fragment	fragment;
+
+	START_CRIT_SECTION();
+	*end = *entry;
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	recptr;
+
+		fragment.offset = (OffsetNumber) ((char *) end - (char *) page);
+		fragment.length = sizeof(MapletTailEntry);
+		fragment.entry = *entry;
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+		XLogRegisterBufData(0, (char *) &fragment, sizeof(fragment));
+		recptr = XLogInsert(RM_GENERIC_ID, 0);
+		PageSetLSN(page, recptr);
+	}
+	END_CRIT_SECTION();
+}
+#endif
+
+void
+bloomfam_maplet_log_entry(Relation index, Buffer buffer, int count, const MapletTailEntry *entry)
+{
+	GenericXLogState *xlog;
+	Page		page;
+
+#if BLOOMFAM_GENERIC_DELTA
+	/* the first entry of a page changes pd_lower, too */
+	if (count > 0)
+	{
+		log_entry_delta(index, buffer, count, entry);
+		return;
+	}
+#endif
+	xlog = GenericXLogStart(index);
+	page = GenericXLogRegisterBuffer(xlog, buffer, 0);
+	maplet_tail_entries(page)[count] = *entry;
+	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData) + MAPLET_TAIL_USED;
+	GenericXLogFinish(xlog);
+}
+
+void
+bloomfam_maplet_log_overflowed(Relation index, Buffer buffer)
+{
+	GenericXLogState *xlog = GenericXLogStart(index);
+	Page		page = GenericXLogRegisterBuffer(xlog, buffer, 0);
+
+	maplet_stamp(page)->overflowed = true;
+	GenericXLogFinish(xlog);
+}
+
+void
+bloomfam_maplet_log_entries(Relation index, Buffer buffer, const MapletTailEntry *entries, int n)
+{
+	GenericXLogState *xlog = GenericXLogStart(index);
+	Page		page = GenericXLogRegisterBuffer(xlog, buffer, 0);
+
+	memset(maplet_body(page), 0, MAPLET_TAIL_USED);
+	memcpy(maplet_body(page), entries, n * sizeof(MapletTailEntry));
+	GenericXLogFinish(xlog);
+}
+
+void
+bloomfam_maplet_log_body(Relation index, Buffer buffer, const uint8 *body, uint32 used)
+{
+	Page		page = BufferGetPage(buffer);
+
+	START_CRIT_SECTION();
+	memset(maplet_body(page), 0, MAPLET_BODY);
+	memcpy(maplet_body(page), body, used);
+	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData) + used;
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+		log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+}

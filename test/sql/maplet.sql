@@ -1,0 +1,212 @@
+-- The access method maplet: what its indexes find, and what they refuse.
+\set VERBOSITY default
+SET enable_seqscan = off;
+SET jit = off;
+
+CREATE TABLE maplet_log (n int, id uuid);
+INSERT INTO maplet_log SELECT g, md5(g::text)::uuid FROM generate_series(1, 1000) g;
+CREATE INDEX maplet_log_id ON maplet_log USING maplet (id);
+
+--
+-- Plans and rows
+--
+EXPLAIN (COSTS OFF) SELECT n FROM maplet_log WHERE id = md5('7')::uuid;
+SELECT n FROM maplet_log WHERE id = md5('7')::uuid;
+SELECT n FROM maplet_log WHERE id = md5('x')::uuid;
+SELECT n FROM maplet_log WHERE id = NULL::uuid;
+SET enable_indexscan = off;
+EXPLAIN (COSTS OFF) SELECT n FROM maplet_log WHERE id = ANY (ARRAY[md5('7')::uuid, md5('8')::uuid, NULL]);
+SELECT n FROM maplet_log WHERE id = ANY (ARRAY[md5('7')::uuid, md5('8')::uuid, NULL]) ORDER BY n;
+RESET enable_indexscan;
+SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF) SELECT n FROM maplet_log WHERE id = ANY (ARRAY[md5('7')::uuid, md5('8')::uuid, NULL]);
+SELECT n FROM maplet_log WHERE id = ANY (ARRAY[md5('7')::uuid, md5('8')::uuid, md5('7')::uuid, NULL]) ORDER BY n;
+SELECT n FROM maplet_log WHERE id = ANY ('{}');
+SELECT n FROM maplet_log WHERE id = ANY (ARRAY[md5('7')::uuid, md5('8')::uuid]) AND id = md5('8')::uuid;
+
+-- every row, by a nested loop
+SELECT count(*) FROM (SELECT id FROM maplet_log OFFSET 0) a, LATERAL (SELECT FROM maplet_log b WHERE b.id = a.id OFFSET 0) c;
+
+-- a cursor goes forwards; one that scrolls has its rows kept
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT n FROM maplet_log WHERE id IN (md5('7')::uuid, md5('8')::uuid, md5('9')::uuid);
+FETCH 2 FROM c;
+FETCH BACKWARD 1 FROM c;
+COMMIT;
+
+--
+-- Many more rows: through tails and runs
+--
+INSERT INTO maplet_log SELECT g, md5(g::text)::uuid FROM generate_series(1001, 50000) g;
+SELECT entries, runs > 0 AS runs, live_pages < 400 AS small, false_places < 0.01 AS few_false, outgrown FROM maplet_info('maplet_log_id');
+SELECT sum(r.entries) + max(i.tail_entries) = max(i.entries) AS counts_agree, bool_and(r.bits = 28) AS bits, bool_or(r.merging) AS merging
+FROM maplet_runs('maplet_log_id') r, maplet_info('maplet_log_id') i;
+SELECT maplet_check('maplet_log_id', true);
+SELECT count(*) FROM (SELECT id FROM maplet_log OFFSET 0) a, LATERAL (SELECT FROM maplet_log b WHERE b.id = a.id OFFSET 0) c;
+SELECT maplet_merge('maplet_log_id');
+SELECT entries, tail_entries, runs, merges FROM maplet_info('maplet_log_id');
+SELECT maplet_check('maplet_log_id', true);
+
+-- deleted, updated, rolled back
+DELETE FROM maplet_log WHERE n % 2 = 0;
+UPDATE maplet_log SET id = md5('updated' || n)::uuid WHERE n % 10 = 1;
+BEGIN;
+INSERT INTO maplet_log SELECT g, md5(g::text)::uuid FROM generate_series(50001, 60000) g;
+ROLLBACK;
+VACUUM maplet_log;
+SELECT entries FROM maplet_info('maplet_log_id');
+SELECT maplet_check('maplet_log_id', true);
+SELECT count(*) FROM (SELECT id FROM maplet_log OFFSET 0) a, LATERAL (SELECT FROM maplet_log b WHERE b.id = a.id OFFSET 0) c;
+DELETE FROM maplet_log;
+VACUUM maplet_log;
+SELECT entries, runs FROM maplet_info('maplet_log_id');
+
+-- one key with very many rows
+INSERT INTO maplet_log SELECT g, md5('hot')::uuid FROM generate_series(1, 20000) g;
+INSERT INTO maplet_log SELECT g, md5(g::text)::uuid FROM generate_series(1, 1000) g;
+SELECT count(*), count(DISTINCT n) FROM maplet_log WHERE id = md5('hot')::uuid;
+SELECT maplet_merge('maplet_log_id');
+SELECT count(*), count(DISTINCT n) FROM maplet_log WHERE id = md5('hot')::uuid;
+SET work_mem = '64kB';
+SELECT count(*), count(DISTINCT n) FROM maplet_log WHERE id = ANY (ARRAY[md5('hot')::uuid, md5('1')::uuid]);
+RESET work_mem;
+SELECT maplet_check('maplet_log_id', true);
+REINDEX INDEX maplet_log_id;
+SELECT count(*), count(DISTINCT n) FROM maplet_log WHERE id = md5('hot')::uuid;
+SELECT maplet_check('maplet_log_id', true);
+
+-- built anew where it was
+BEGIN;
+TRUNCATE maplet_log;
+INSERT INTO maplet_log VALUES (1, md5('1')::uuid);
+TRUNCATE maplet_log;
+INSERT INTO maplet_log VALUES (2, md5('2')::uuid);
+SELECT n FROM maplet_log WHERE id IN (md5('1')::uuid, md5('2')::uuid);
+COMMIT;
+SELECT maplet_check('maplet_log_id', true);
+DROP TABLE maplet_log;
+
+--
+-- An empty index, a partial one, one of an expression, NULLs
+--
+CREATE TABLE maplet_part (n int, t text);
+CREATE INDEX maplet_part_n ON maplet_part USING maplet (n);
+SELECT pg_relation_size('maplet_part_n') <= 8 * 8192 AS small;
+SELECT n FROM maplet_part WHERE n = 1;
+CREATE INDEX maplet_part_even ON maplet_part USING maplet (n) WHERE n % 2 = 0;
+CREATE INDEX maplet_part_lower ON maplet_part USING maplet (lower(t));
+INSERT INTO maplet_part SELECT g, 'T' || g FROM generate_series(1, 3000) g;
+INSERT INTO maplet_part VALUES (NULL, NULL), (NULL, 'nobody');
+SELECT entries FROM maplet_info('maplet_part_n');
+SELECT entries FROM maplet_info('maplet_part_even');
+EXPLAIN (COSTS OFF) SELECT n FROM maplet_part WHERE lower(t) = 't17';
+SELECT n FROM maplet_part WHERE lower(t) = 't17';
+SELECT maplet_check(i, true) FROM unnest('{maplet_part_n,maplet_part_even,maplet_part_lower}'::regclass[]) i;
+CREATE INDEX maplet_part_two ON maplet_part USING maplet (n, t);
+CREATE UNIQUE INDEX ON maplet_part USING maplet (n);
+CREATE INDEX ON maplet_part USING maplet (n DESC);
+
+--
+-- Options
+--
+CREATE INDEX maplet_part_rows ON maplet_part USING maplet (n) WITH (rows = 1e9, remainder_bits = 5);
+SELECT bits, outgrown FROM maplet_info('maplet_part_rows');
+SELECT maplet_check('maplet_part_rows', true);
+CREATE INDEX maplet_part_few ON maplet_part USING maplet (n) WITH (rows = 100, remainder_bits = 2);
+SELECT bits, outgrown, runs FROM maplet_info('maplet_part_few');
+SELECT maplet_check('maplet_part_few', true);
+CREATE INDEX ON maplet_part USING maplet (n) WITH (rows = -1);
+CREATE INDEX ON maplet_part USING maplet (n) WITH (remainder_bits = 17);
+CREATE INDEX ON maplet_part USING maplet (n) WITH (fillfactor = 70);
+
+--
+-- maplet_may_contain
+--
+SELECT maplet_may_contain('maplet_part_n', 17), maplet_may_contain('maplet_part_n', 17::int8), maplet_may_contain('maplet_part_n', '18'),
+	maplet_may_contain('maplet_part_n', 100000), maplet_may_contain('maplet_part_n', NULL::int);
+SELECT maplet_may_contain('maplet_part_lower', 't17'), maplet_may_contain('maplet_part_lower', 'T17'::text);
+SELECT maplet_may_contain('maplet_part_n', 17::numeric);
+SELECT maplet_may_contain('maplet_part_even', 17);
+SELECT maplet_may_contain('maplet_part', 17);
+CREATE INDEX maplet_part_btree ON maplet_part (n);
+SELECT maplet_may_contain('maplet_part_btree', 17);
+DROP INDEX maplet_part_btree;
+CREATE ROLE regress_maplet;
+SET ROLE regress_maplet;
+SELECT maplet_may_contain('maplet_part_n', 17);
+SELECT maplet_check('maplet_part_n');
+SELECT maplet_merge('maplet_part_n');
+RESET ROLE;
+GRANT SELECT (n) ON maplet_part TO regress_maplet;
+SET ROLE regress_maplet;
+SELECT maplet_may_contain('maplet_part_n', 17);
+SELECT maplet_may_contain('maplet_part_lower', 't17');
+RESET ROLE;
+ALTER TABLE maplet_part ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_maplet;
+SELECT maplet_may_contain('maplet_part_n', 17);
+RESET ROLE;
+DROP TABLE maplet_part;
+DROP ROLE regress_maplet;
+
+--
+-- Exclusion constraints
+--
+CREATE TABLE maplet_event (id text, EXCLUDE USING maplet (id WITH =));
+INSERT INTO maplet_event SELECT 'e' || g % 100 FROM generate_series(1, 1000) g ON CONFLICT DO NOTHING;
+SELECT count(*), count(DISTINCT id) FROM maplet_event;
+INSERT INTO maplet_event VALUES ('e1');
+INSERT INTO maplet_event VALUES ('e1') ON CONFLICT ON CONSTRAINT maplet_event_id_excl DO NOTHING;
+INSERT INTO maplet_event VALUES ('e1') ON CONFLICT (id) DO NOTHING;
+UPDATE maplet_event SET id = 'e2' WHERE id = 'e3';
+BEGIN;
+SAVEPOINT a;
+INSERT INTO maplet_event VALUES ('new');
+ROLLBACK TO a;
+INSERT INTO maplet_event VALUES ('new') ON CONFLICT DO NOTHING;
+COMMIT;
+SELECT count(*) FROM maplet_event WHERE id = 'new';
+DROP TABLE maplet_event;
+
+--
+-- Unlogged, temporary and partitioned tables
+--
+CREATE UNLOGGED TABLE maplet_unlogged (n int);
+CREATE INDEX maplet_unlogged_n ON maplet_unlogged USING maplet (n);
+INSERT INTO maplet_unlogged SELECT generate_series(1, 20000);
+SELECT maplet_check('maplet_unlogged_n', true);
+ALTER TABLE maplet_unlogged SET LOGGED;
+SELECT maplet_check('maplet_unlogged_n', true);
+DROP TABLE maplet_unlogged;
+CREATE TEMP TABLE maplet_temp (n int);
+CREATE INDEX maplet_temp_n ON maplet_temp USING maplet (n);
+INSERT INTO maplet_temp SELECT generate_series(1, 20000);
+DELETE FROM maplet_temp WHERE n % 3 = 0;
+VACUUM maplet_temp;
+SELECT maplet_check('maplet_temp_n', true);
+SELECT count(*) FROM maplet_temp WHERE n IN (1, 2, 3, 20000);
+DROP TABLE maplet_temp;
+CREATE TABLE maplet_parts (n int, k int) PARTITION BY HASH (k);
+CREATE TABLE maplet_parts_0 PARTITION OF maplet_parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE maplet_parts_1 PARTITION OF maplet_parts FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE INDEX maplet_parts_n ON maplet_parts USING maplet (n);
+INSERT INTO maplet_parts SELECT g, g FROM generate_series(1, 1000) g;
+EXPLAIN (COSTS OFF) SELECT * FROM maplet_parts WHERE n = 5;
+SELECT * FROM maplet_parts WHERE n = 5;
+SELECT maplet_check('maplet_parts_n');
+DROP TABLE maplet_parts;
+
+--
+-- Concurrently
+--
+CREATE TABLE maplet_con (n int);
+INSERT INTO maplet_con SELECT generate_series(1, 5000);
+CREATE INDEX CONCURRENTLY maplet_con_n ON maplet_con USING maplet (n);
+SELECT entries FROM maplet_info('maplet_con_n');
+SELECT maplet_check('maplet_con_n', true);
+REINDEX INDEX CONCURRENTLY maplet_con_n;
+SELECT maplet_check('maplet_con_n', true);
+ALTER EXTENSION bloomfam DROP ACCESS METHOD maplet;
+ALTER EXTENSION bloomfam ADD ACCESS METHOD maplet;
+DROP ACCESS METHOD maplet;
+DROP TABLE maplet_con;
