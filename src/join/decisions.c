@@ -47,6 +47,14 @@ append_unsent(StringInfo out, const JoinVerdict *verdict)
 						 verdict->foreign, verdict->unsent_reason);
 }
 
+/* Says how many rows would be probed. */
+static void
+append_rows(StringInfo out, const JoinVerdict *verdict)
+{
+	appendStringInfo(out, "%.0f rows%s", verdict->estimate.probed,
+					 verdict->per_process ? " per process" : "");
+}
+
 /* Says why a key has no filter. */
 static void
 append_reason(StringInfo out, const JoinVerdict *verdict)
@@ -83,20 +91,22 @@ append_reason(StringInfo out, const JoinVerdict *verdict)
 				estimate->keys, (double) bloomfam_join_design_most());
 			break;
 		case JOIN_PROBES_FEW_ROWS:
-			appendStringInfo(
-				out, "It would probe %.0f rows, fewer than bloomfam.join_filter_min_rows (%d).",
-				estimate->probed, bloomfam_join_filter_min_rows);
+			appendStringInfoString(out, "It would probe ");
+			append_rows(out, verdict);
+			appendStringInfo(out, ", fewer than bloomfam.join_filter_min_rows (%d).",
+							 bloomfam_join_filter_min_rows);
 			break;
 		case JOIN_DROPS_FEW_ROWS:
-			appendStringInfo(
-				out,
-				"It would drop %.1f%% of %.0f rows, less than bloomfam.join_filter_min_drop (%g).",
-				estimate->dropped * 100, estimate->probed, bloomfam_join_filter_min_drop);
+			appendStringInfo(out, "It would drop %.1f%% of ", estimate->dropped * 100);
+			append_rows(out, verdict);
+			appendStringInfo(out, ", less than bloomfam.join_filter_min_drop (%g).",
+							 bloomfam_join_filter_min_drop);
 			break;
 		case JOIN_COSTS_MORE:
-			appendStringInfo(
-				out, "It would drop %.1f%% of %.0f rows, which saves %.0f, and cost %.0f.",
-				estimate->dropped * 100, estimate->probed, estimate->saved, estimate->cost);
+			appendStringInfo(out, "It would drop %.1f%% of ", estimate->dropped * 100);
+			append_rows(out, verdict);
+			appendStringInfo(out, ", which saves %.0f, and cost %.0f.", estimate->saved,
+							 estimate->cost);
 			break;
 	}
 }
@@ -138,8 +148,15 @@ append_verdict(StringInfo out, const JoinVerdict *verdict, List *names)
 	}
 	if (filtered)
 	{
-		appendStringInfo(out, " is expected to drop %.1f%% of %.0f rows.",
-						 verdict->estimate.dropped * 100, verdict->estimate.probed);
+		appendStringInfo(out, " is expected to drop %.1f%% of ", verdict->estimate.dropped * 100);
+		if (verdict->estimate.is_guessed)
+			appendStringInfoString(
+				out, "rows of unknown number: a foreign table was never analyzed.");
+		else
+		{
+			append_rows(out, verdict);
+			appendStringInfoChar(out, '.');
+		}
 		append_unsent(out, verdict);
 	}
 	else

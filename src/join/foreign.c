@@ -40,6 +40,7 @@
 #include "access/htup_details.h"
 #include "access/transam.h"
 #include "catalog/dependency.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_proc_d.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
@@ -292,6 +293,61 @@ scan_column(ForeignScan *scan, AttrNumber attribute)
 	return bloomfam_join_column_behind(&scan->scan.plan, attribute,
 									   scan->scan.scanrelid > 0 ? (int) scan->scan.scanrelid
 																: INDEX_VAR);
+}
+
+/* Sets *value to what an option says, if it is there. */
+static void
+read_bool_option(List *options, const char *name, bool *value)
+{
+	ListCell   *lc;
+
+	foreach(lc, options)
+	{
+		DefElem    *option = lfirst(lc);
+
+		if (strcmp(option->defname, name) == 0)
+			*value = defGetBoolean(option);
+	}
+}
+
+/* Does the planner ask the server for its estimates of a table? */
+static bool
+asks_for_estimates(const ForeignScan *scan, Oid table)
+{
+	bool		asks = false;
+
+	read_bool_option(GetForeignServer(scan->fs_server)->options, "use_remote_estimate", &asks);
+	read_bool_option(GetForeignTable(table)->options, "use_remote_estimate", &asks);
+	return asks;
+}
+
+static bool
+was_never_analyzed(Oid table)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", table);
+	result = ((Form_pg_class) GETSTRUCT(tuple))->reltuples < 0;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+bool
+bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *scan)
+{
+	int			i = -1;
+
+	while ((i = bms_next_member(scan->fs_relids, i)) >= 0)
+	{
+		const RangeTblEntry *rte = rt_fetch(i, stmt->rtable);
+
+		if (rte->rtekind == RTE_RELATION && was_never_analyzed(rte->relid) &&
+			!asks_for_estimates(scan, rte->relid))
+			return true;
+	}
+	return false;
 }
 
 const char *

@@ -25,6 +25,12 @@ extern const char *bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan 
 												 Oid build_type);
 
 /*
+ * Is the number of its rows a guess: has it a table that was never analyzed, and the server that
+ * has it was not asked?
+ */
+extern bool bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *scan);
+
+/*
  * Makes a foreign scan that can do so.  *param is the filter's parameter, and -1 before the first
  * scan.
  */

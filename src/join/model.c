@@ -116,8 +116,9 @@ bloomfam_join_estimate_place(JoinEstimate *estimate, double rows, bool paged, in
 }
 
 void
-bloomfam_join_estimate_foreign(JoinEstimate *estimate, double rows)
+bloomfam_join_estimate_foreign(JoinEstimate *estimate, double rows, bool is_guessed)
 {
+	estimate->is_guessed |= is_guessed;
 	estimate->cost += rows * COST_OF_ROW * cpu_operator_cost;
 	estimate->saved += rows * estimate->dropped * SAVED_PER_TRAVEL * cpu_operator_cost;
 }
@@ -129,9 +130,10 @@ bloomfam_join_estimate_end(const JoinEstimate *estimate)
 		return JOIN_HAS_FILTER;
 	if (estimate->keys > estimate->most)
 		return JOIN_HAS_TOO_MANY_KEYS;
-	if (estimate->probed < bloomfam_join_filter_min_rows)
+	if (estimate->probed < bloomfam_join_filter_min_rows && !estimate->is_guessed)
 		return JOIN_PROBES_FEW_ROWS;
 	if (estimate->dropped < bloomfam_join_filter_min_drop)
 		return JOIN_DROPS_FEW_ROWS;
-	return estimate->saved < estimate->cost ? JOIN_COSTS_MORE : JOIN_HAS_FILTER;
+	return estimate->saved < estimate->cost && !estimate->is_guessed ? JOIN_COSTS_MORE
+																	 : JOIN_HAS_FILTER;
 }

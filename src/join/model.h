@@ -30,6 +30,7 @@ typedef struct JoinEstimate
 {
 	double		keys;			/* of all processes that build it together */
 	double		probed;			/* rows, as the planner expects */
+	bool		is_guessed;		/* it has no reason to expect so many, or so few */
 	double		dropped;		/* share of them */
 	double		most;			/* keys with which it may be tried */
 	double		waiting;		/* how many times longer a probe takes than one of a filter in the
@@ -78,8 +79,11 @@ extern void bloomfam_join_estimate_begin(JoinEstimate *estimate, double keys, bo
 extern void bloomfam_join_estimate_place(JoinEstimate *estimate, double rows, bool paged,
 										 int nodes, double spilling);
 
-/* Adds a scan of another server's table that it is sent with. */
-extern void bloomfam_join_estimate_foreign(JoinEstimate *estimate, double rows);
+/*
+ * Adds a scan of another server's table that it is sent with.  is_guessed: the number of rows is
+ * no reason against a filter.
+ */
+extern void bloomfam_join_estimate_foreign(JoinEstimate *estimate, double rows, bool is_guessed);
 
 /* Is the filter expected to pay?  JOIN_HAS_FILTER if so. */
 extern JoinReason bloomfam_join_estimate_end(const JoinEstimate *estimate);

@@ -10,6 +10,7 @@
 #include "utils/lsyscache.h"
 
 #include "join/column.h"
+#include "join/foreign.h"
 #include "join/hash.h"
 #include "join/spec.h"
 #include "join/verdict.h"
@@ -33,7 +34,7 @@ is_whole_table(const Plan *plan)
 
 /* Is the filter expected to pay? */
 static JoinVerdict
-judge_way(const JoinWay *way)
+judge_way(const JoinWay *way, bool parallel)
 {
 	const HashJoin *join = way->join;
 	JoinVerdict verdict;
@@ -43,6 +44,7 @@ judge_way(const JoinWay *way)
 	ListCell   *lc;
 
 	memset(&verdict, 0, sizeof(verdict));
+	verdict.per_process = parallel;
 	bloomfam_join_estimate_begin(&verdict.estimate, hash->plan_rows,
 								 is_whole_table(outerPlan(hash)), way->drop);
 	foreach(lc, way->places)
@@ -50,6 +52,7 @@ judge_way(const JoinWay *way)
 		const JoinPlace *place = lfirst(lc);
 		Plan	   *plan = *place->slot;
 
+		verdict.per_process |= place->below_gather;
 		bloomfam_join_estimate_place(&verdict.estimate, plan->plan_rows, is_paged(plan),
 									 place->nodes, spilling);
 	}
@@ -67,7 +70,9 @@ judge_way(const JoinWay *way)
 		}
 		if (scan->async_capable)	/* else it was among those */
 			verdict.estimate.probed += scan->plan_rows;
-		bloomfam_join_estimate_foreign(&verdict.estimate, scan->plan_rows);
+		bloomfam_join_estimate_foreign(
+			&verdict.estimate, scan->plan_rows,
+			bloomfam_join_foreign_is_guessed(way->query->stmt, place->scan));
 	}
 	if (way->places == NIL && verdict.unsent == verdict.foreign)
 		verdict.reason = JOIN_HAS_NO_PLACE;
@@ -114,9 +119,9 @@ find_key_columns(HashJoin *join, JoinKeyColumn *columns, JoinVerdict *verdicts)
 
 /* Decides about one filter; tells the verdict of the keys that it is of. */
 static List *
-decide(List *ways, const JoinWay *way, JoinVerdict *verdicts)
+decide(List *ways, const JoinWay *way, bool parallel, JoinVerdict *verdicts)
 {
-	JoinVerdict verdict = judge_way(way);
+	JoinVerdict verdict = judge_way(way, parallel);
 	int			i;
 
 	for (i = 0; i < way->ncolumns; i++)
@@ -163,7 +168,7 @@ bloomfam_join_judge(const JoinQuery *query, bool parallel, HashJoin *join, JoinV
 		together = bloomfam_join_same_places(&all, &one);
 	}
 	if (together)
-		return decide(NIL, &all, verdicts);
+		return decide(NIL, &all, parallel, verdicts);
 	for (i = 0; i < n; i++)
 	{
 		if (columns[i].computed && columns[i].hash_key > 0)
@@ -172,7 +177,7 @@ bloomfam_join_judge(const JoinQuery *query, bool parallel, HashJoin *join, JoinV
 			continue;
 		}
 		bloomfam_join_walk(&one, query, parallel, join, &columns[i], 1);
-		ways = decide(ways, &one, verdicts);
+		ways = decide(ways, &one, parallel, verdicts);
 	}
 	return ways;
 }

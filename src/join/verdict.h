@@ -17,6 +17,7 @@ typedef struct JoinVerdict
 	JoinReason	reason;
 	int			filter;			/* its number, if it has one */
 	JoinEstimate estimate;
+	bool		per_process;	/* its rows are those of one of several processes */
 	int			foreign;		/* scans that the filter may travel to */
 	int			unsent;			/* those of them that it does not travel to, and */
 	const char *unsent_reason;	/* ... why not to the last of them */

@@ -252,9 +252,28 @@ is( rows_of('force', "BEGIN; DECLARE c SCROLL CURSOR FOR $cursor; MOVE FORWARD A
 		CREATE TEMP TABLE t (id int, k int) ON COMMIT DROP; FETCH FORWARD ALL IN c"),
 	rows_of('off', $cursor), 'a cursor that goes back');
 
-# Without ANALYZE there is no filter, and nothing fails; with a wrong promise, the other server's error is ours.
 like(rows_of('force', "EXPLAIN (VERBOSE, COSTS OFF) $cursor"), qr/bloom_may_contain\(\$1::public\.bloomfilter, s\.c2\) ELSE true END/,
 	'EXPLAIN VERBOSE shows the condition');
+
+# How many rows a table has that was never analyzed is no reason against a filter; else it is.
+$node->safe_psql('postgres', q{
+	CREATE FOREIGN TABLE never (id int, k int) SERVER far OPTIONS (table_name 'fact');
+	CREATE FOREIGN TABLE known (id int, k int) SERVER far OPTIONS (table_name 'fact');
+	CREATE FOREIGN TABLE known_other (id int, w int) SERVER far OPTIONS (table_name 'other');
+	ANALYZE known, known_other});
+my $never = 'SELECT count(*) FROM never JOIN dim USING (k)';
+like(rows_of('on', "EXPLAIN VERBOSE $never"),
+	qr/bloom_may_contain.*\(never\.k = dim\.k\): Filter 1 is expected to drop .*% of rows of unknown number: a foreign table was never analyzed\.$/s,
+	'a foreign table that was never analyzed gets a filter');
+cmp_ok(fetched(nodes_of('on', $never)), '<=', 4 * 99 + 200, '... which travels');
+same_rows($never, '... with');
+my $many = "$hash SET bloomfam.join_filter_min_rows = 100000;";
+like(rows_of('on', "EXPLAIN VERBOSE $never", $many), qr/of unknown number/, '... whatever number of rows is asked for');
+like(rows_of('on', "EXPLAIN VERBOSE SELECT count(*) FROM $_ JOIN dim USING (k)", $many),
+	qr/No filter\. It would probe \d+ rows, fewer than bloomfam\.join_filter_min_rows/, "... but not $_, of which the number is known")
+  foreach qw(known asking_fact);
+like(rows_of('on', 'EXPLAIN VERBOSE SELECT count(*) FROM never JOIN known_other USING (id) JOIN dim USING (k)', "$many SET join_collapse_limit = 1;"),
+	qr/Filter \d is expected to drop .* of unknown number/, '... and a remote join with one that is not');
 
 # Why a filter stays here is in the log, with what else was decided about it.
 foreach my $case (
@@ -269,7 +288,7 @@ foreach my $case (
 	my $logged = log_of("SELECT 1 FROM $from");
 
 	is(scalar(() = $logged =~ /LOG:  (?!statement)/g), 1, "one message on $from");
-	like($logged, qr/LOG:  bloom filter 1 for the hash join on .*\nDETAIL:  Filter 1 \(.*\) is expected to drop .* rows\. It is not sent with $scans foreign scans: $reason\.$/m,
+	like($logged, qr/LOG:  bloom filter 1 for the hash join on .*\nDETAIL:  Filter 1 \(.*\) is expected to drop [^.]*\.\d% of [^.]*\. It is not sent with $scans foreign scans: $reason\.$/m,
 		"... says why the filter is not sent with $scans");
 }
 unlike(log_of('SELECT 1 FROM fact JOIN dim USING (k)'), qr/not sent/, '... and nothing where it is');
