@@ -52,16 +52,17 @@ sub filters
 
 # ---- auto_explain ----
 
+# the first row comes before the filter
 my $query = 'SELECT count(*) FROM fact f JOIN dim d USING (a)';
 my $text = logged("SET auto_explain.log_min_duration = 0; $query");
-like($text, qr/Custom Scan \(Bloom Filter Probe\).*\n\s+Bloom Filter 1: \(f\.a\) of the join with \(d\.a\)\n\s+Rows Probed: 100000 /, 'text: probe');
+like($text, qr/Custom Scan \(Bloom Filter Probe\).*\n\s+Bloom Filter 1: \(f\.a\) of the join with \(d\.a\)\n\s+Rows Probed: 99999 /, 'text: probe');
 like($text, qr/Custom Scan \(Bloom Filter Build\).*\n\s+Bloom Filter 1: \(d\.a\) of the join with \(f\.a\)\n\s+Keys: 100 /, 'text: build');
 
 my $json = logged("SET auto_explain.log_min_duration = 0; SET auto_explain.log_format = json; SET auto_explain.log_verbose = on; $query");
 my ($logged) = $json =~ /plan:\s*(\{.*\n\s*\})\n/s;
 my %of = map { $_->{node} => $_ } filters(decode_json($logged)->{Plan});
 is_deeply([ @{ $of{'Bloom Filter Probe'} }{ 'Number', 'Key', 'Joined With', 'Hash', 'Rows Probed', 'Switched Off' } ],
-	[ 1, ['f.a'], ['d.a'], ['own'], 100000, JSON::PP::false ], 'JSON: probe');
+	[ 1, ['f.a'], ['d.a'], ['own'], 99999, JSON::PP::false ], 'JSON: probe');
 is_deeply([ @{ $of{'Bloom Filter Build'} }{ 'Number', 'Key', 'Joined With', 'Hash', 'Builds', 'Keys' } ],
 	[ 1, ['d.a'], ['f.a'], ['own'], 1, 100 ], 'JSON: build');
 
@@ -71,7 +72,7 @@ my $nested = logged(qq{
 	SET auto_explain.log_nested_statements = on;
 	CREATE FUNCTION matches() RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN ($query); END';
 	SELECT matches()});
-like($nested, qr/Rows Probed: 100000 /, 'nested statements');
+like($nested, qr/Rows Probed: 99999 /, 'nested statements');
 
 # ---- parallel plans ----
 
