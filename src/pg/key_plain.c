@@ -18,7 +18,7 @@
  *					nanosecond, and 6 for what is built here
  *	uuid			FIXED_LEN_BYTE_ARRAY(16)		uuid
  *	text			BYTE_ARRAY, without its length: UTF-8
- *									text, varchar, name, char(n) without its trailing blanks
+ *									text, varchar, name
  *	bytea			BYTE_ARRAY						bytea
  *	decimal(P,S)	the number times 10^S: INT32 up to P = 9, INT64 up to 18, then
  *					FIXED_LEN_BYTE_ARRAY, big-endian, of the least length that holds all such
@@ -32,7 +32,8 @@
  * sees to filters that others wrote.  An integer may be asked of int32 and of int64, a float of
  * float and of double: what the column cannot hold equals none of its values.  The same holds of
  * a numeric with more digits than a decimal, and of a time between two units.  Such a key is not
- * in the filter, and may be given any hash; adding it is an error.
+ * in the filter, and may be given any hash; adding it is an error.  A char(n) is no key at all: SQL
+ * calls it equal to each varchar that differs in trailing blanks, and Parquet tells these apart.
  *
  *-------------------------------------------------------------------------
  */
@@ -448,17 +449,6 @@ plain_text(BloomfamHasher *hasher, Datum key)
 	return hash;
 }
 
-static uint64
-plain_bpchar(BloomfamHasher *hasher, Datum key)
-{
-	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
-	char	   *str = VARDATA_ANY(value);
-	uint64		hash = hash_utf8(str, bpchartruelen(str, VARSIZE_ANY_EXHDR(value)));
-
-	free_copy(value, key);
-	return hash;
-}
-
 /* name, and literals of type unknown */
 static uint64
 plain_cstring(BloomfamHasher *hasher, Datum key)
@@ -570,7 +560,6 @@ static const KeyType key_types[] = {
 	{UUIDOID, PLAIN_UUID, plain_uuid},
 	{TEXTOID, PLAIN_TEXT, plain_text},
 	{VARCHAROID, PLAIN_TEXT, plain_text},
-	{BPCHAROID, PLAIN_TEXT, plain_bpchar},
 	{NAMEOID, PLAIN_TEXT, plain_cstring},
 	{UNKNOWNOID, PLAIN_TEXT, plain_cstring},
 	{BYTEAOID, PLAIN_BYTEA, plain_bytea}
@@ -636,6 +625,14 @@ type_error(Oid type)
 				 errmsg("cannot use hashed keys with a bloom filter of kind \"%s\"", "parquet"),
 				 errdetail("The keys of this kind go through a hash function of its own."),
 				 errhint("Pass the keys themselves.")));
+	if (getBaseType(type) == BPCHAROID)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a bloom filter of kind \"%s\" cannot have keys of type %s", "parquet",
+						format_type_be(type)),
+				 errdetail("Texts that differ in trailing blanks are the same to this type, and "
+						   "not to the filter."),
+				 errhint("Cast the keys to text.")));
 	ereport(
 		ERROR,
 		(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -712,8 +709,7 @@ bloomfam_hasher_typmod(BloomfamHasher *hasher, int32 typmod)
 
 /*
  * Errors: those of bloomfam_plain_hasher_make(); 22023 for a type of a column that is none, or
- * that goes with other keys; 0A000 for char(n), whose equality does not see what Parquet has told
- * apart.
+ * that goes with other keys.
  */
 void
 bloomfam_plain_family(Oid type, const char *column, BfHeader *head)
@@ -721,15 +717,6 @@ bloomfam_plain_family(Oid type, const char *column, BfHeader *head)
 	PlainHasher *hasher = (PlainHasher *) bloomfam_plain_hasher_make(type, get_typcollation(type));
 	PlainColumn parsed;
 
-	if (hasher->base.hash == plain_bpchar)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("a bloom filter from Parquet cannot have keys of type %s",
-					format_type_be(type)),
-			 errdetail("Texts that differ in trailing blanks are the same to this type, and not to "
-					   "the filter."),
-			 errhint("Use text.")));
 	if (column != NULL)
 	{
 		if (!parse_column(column, &parsed))

@@ -84,14 +84,6 @@ fits_float4(const char *str)
 }
 
 static bool
-ends_in_blank(const char *str)
-{
-	size_t		len = strlen(str);
-
-	return len > 0 && str[len - 1] == ' ';
-}
-
-static bool
 exceeds_name(const char *str)
 {
 	return strlen(str) >= NAMEDATALEN;
@@ -137,7 +129,6 @@ static const Reading known_readings[] = {
 	{"parquet double", FLOAT8OID, F_FLOAT8IN},
 	{"parquet double", FLOAT4OID, F_FLOAT4IN, fits_float4},
 	{"parquet text", TEXTOID, F_TEXTIN},
-	{"parquet text", BPCHAROID, F_BPCHARIN, ends_in_blank},
 	{"parquet text", NAMEOID, F_NAMEIN, exceeds_name},
 	{"parquet bytea", BYTEAOID, F_BYTEAIN},
 	{"parquet uuid", UUIDOID, F_UUID_IN},

@@ -189,14 +189,13 @@ INSERT INTO toasted SELECT 1, 'int', bloom_agg(x, 0.001, 'blocked', 20000) FROM 
 INSERT INTO toasted SELECT 2, 'real', bloom_agg((x / 10.0)::float4, 0.001, 'standard', 20000) FROM generate_series(1, 1000) x;
 INSERT INTO toasted SELECT 3, 'double', bloom_agg((x / 10.0)::float8, 0.001, 'partitioned', 20000) FROM generate_series(1, 1000) x;
 INSERT INTO toasted SELECT 4, 'text', bloom_agg(x::text, 0.001, 'counting', 20000) FROM generate_series(1, 1000) x;
-INSERT INTO toasted SELECT 5, 'bpchar', bloom_agg(x::char(6), 0.001, 'parquet', 20000) FROM generate_series(1, 1000) x;
+INSERT INTO toasted SELECT 5, 'char(n) as text', bloom_agg(x::char(6)::text, 0.001, 'parquet', 20000) FROM generate_series(1, 1000) x;
 INSERT INTO toasted SELECT 6, 'ribbon', bloom_agg(x, 0.001, 'ribbon') FROM generate_series(1, 20000) x;
 SELECT array_agg(id ORDER BY id) FROM toasted WHERE f @~ '7';
 SELECT array_agg(id ORDER BY id) FROM toasted WHERE id NOT IN (1, 6) AND f @~ '0.1';
 SELECT array_agg(id ORDER BY id) FROM toasted WHERE id IN (4, 5) AND f @~ '7     ';
 SELECT what, count(*) FILTER (WHERE NOT f @~ l) AS denied FROM toasted, (SELECT x::text::bloomliteral AS l FROM generate_series(1, 100) x) v GROUP BY what ORDER BY what;
 SELECT what, count(*) FILTER (WHERE NOT f @~ l) AS denied FROM toasted, (SELECT (x / 10.0)::float8::text::bloomliteral AS l FROM generate_series(1, 1000) x) v WHERE what IN ('real', 'double') GROUP BY what ORDER BY what;
-SELECT what, count(*) FILTER (WHERE NOT f @~ l) AS denied FROM toasted, (SELECT (x::char(6))::text::bloomliteral AS l FROM generate_series(1, 1000) x) v WHERE what IN ('text', 'bpchar') GROUP BY what ORDER BY what;
 SELECT f @~ 'x' FROM toasted WHERE id = 1;
 
 --
