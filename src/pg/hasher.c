@@ -14,7 +14,9 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/tupdesc.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -23,6 +25,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "pg/bloomkey.h"
@@ -388,23 +391,49 @@ bloomfam_key_type(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * The typmod of such an argument, where its expression tells; else -1.  What an aggregate's
- * functions are told of their arguments has none, so that of the call itself is looked at.
+ * The expressions of a call's arguments; NIL where they are not known, or say nothing.
+ *
+ * An aggregate's functions are told the types of their arguments, and no typmods; but the rows
+ * that its transition function gets are what the aggregate was called with.  Argument 0, the
+ * state, has no expression: here it is a NULL.
  */
-int32
-bloomfam_key_typmod(FunctionCallInfo fcinfo, int argno)
+static List *
+argument_exprs(FunctionCallInfo fcinfo)
 {
 	Node	   *expr = fcinfo->flinfo->fn_expr;
 	Aggref	   *aggref = AggGetAggref(fcinfo);
+	HeapTuple	tuple;
 	List	   *args = NIL;
+	ListCell   *lc;
 
-	if (aggref != NULL)
-		/* argument 0 is the state */
-		return exprTypmod((Node *) list_nth_node(TargetEntry, aggref->args, argno - 1)->expr);
-	if (expr != NULL && IsA(expr, FuncExpr))
-		args = ((FuncExpr *) expr)->args;
-	else if (expr != NULL && IsA(expr, OpExpr))
-		args = ((OpExpr *) expr)->args;
+	if (aggref == NULL)
+	{
+		if (expr != NULL && IsA(expr, FuncExpr))
+			return ((FuncExpr *) expr)->args;
+		if (expr != NULL && IsA(expr, OpExpr))
+			return ((OpExpr *) expr)->args;
+		return NIL;
+	}
+
+	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+	if (!HeapTupleIsValid(tuple))
+		return NIL;
+	if (((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn == fcinfo->flinfo->fn_oid)
+	{
+		args = list_make1(NULL);
+		foreach(lc, aggref->args)
+			args = lappend(args, lfirst_node(TargetEntry, lc)->expr);
+	}
+	ReleaseSysCache(tuple);
+	return args;
+}
+
+/* The typmod of such an argument, where its expression tells; else -1. */
+int32
+bloomfam_key_typmod(FunctionCallInfo fcinfo, int argno)
+{
+	List	   *args = argument_exprs(fcinfo);
+
 	return argno < list_length(args) ? exprTypmod(list_nth(args, argno)) : -1;
 }
 

@@ -214,6 +214,20 @@ SELECT from_sized(bloom_key(x), 0.01, 'standard', 99) FROM generate_series(1, 50
 CREATE AGGREGATE from_parquet(bloomkey, float8, text, bigint) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter, FINALFUNC = bloom_agg_key_final, INITCOND = :'parquet');
 SELECT from_parquet(bloom_key(x), 0.01, 'parquet', 100) FROM generate_series(1, 50) x;
 
+-- functions of a key in aggregates of one's own: the key may be the state, an argument, or both
+CREATE AGGREGATE state_is_key(bloomfilter) (SFUNC = bloom_may_be_in, STYPE = boolean, INITCOND = 't');
+SELECT state_is_key(bloom_agg) FROM (SELECT bloom_agg(true)) s;
+CREATE AGGREGATE state_is_sharded(int) (SFUNC = bloom_shard, STYPE = int, INITCOND = '5');
+SELECT state_is_sharded(16) = bloom_shard(5, 16) AS same;
+CREATE AGGREGATE sum_key(int) (SFUNC = int4pl, STYPE = int, FINALFUNC = bloom_key, INITCOND = '5');
+SELECT sum_key(7) = bloom_key(12) AS same;
+SELECT bloom_create(10, 0.01, 'parquet')::text AS parquet \gset
+CREATE AGGREGATE add_each(numeric) (SFUNC = bloom_add, STYPE = bloomfilter, INITCOND = :'parquet');
+SELECT (bloom_info(add_each(x::numeric(9,2)))).key_type FROM generate_series(1, 3) x;
+CREATE AGGREGATE add_last(numeric ORDER BY numeric) (SFUNC = bloom_add, STYPE = bloomfilter, FINALFUNC = bloom_add, INITCOND = :'parquet');
+SELECT (bloom_info(f)).key_type, f @~ 1.00 AS one, f @~ 1.50 AS last
+FROM (SELECT add_last(1.5) WITHIN GROUP (ORDER BY x::numeric(9,2)) AS f FROM generate_series(1, 3) x) s;
+
 --
 -- Not to be called like that
 --
