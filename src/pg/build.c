@@ -21,6 +21,7 @@
 #include "pg/env.h"
 #include "pg/literal.h"
 #include "pg/params.h"
+#include "pg/value.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_create);
 PG_FUNCTION_INFO_V1(bloomfam_add);

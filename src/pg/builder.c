@@ -15,6 +15,7 @@
 #include "pg/datum.h"
 #include "pg/env.h"
 #include "pg/params.h"
+#include "pg/value.h"
 
 /* How many hashes are moved at once from a set to a filter. */
 #define MOVE_HASHES		1024

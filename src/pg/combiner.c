@@ -13,6 +13,7 @@
 #include "pg/combiner.h"
 #include "pg/datum.h"
 #include "pg/env.h"
+#include "pg/value.h"
 
 static Size flat_size(ExpandedObjectHeader *eohptr);
 static void flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * datum.c
- *	  Filters as datums: opening them, keeping them open, and making new ones.
+ *	  Filters as datums: opening them, and keeping them open.
  *
  * A probe must not detoast, validate or allocate per row, and must never take one filter for
  * another.  A function is told only the datum, and its address proves nothing: per-tuple memory
@@ -32,8 +32,8 @@
 #include "utils/memutils.h"
 
 #include "pg/datum.h"
-#include "pg/edit.h"
 #include "pg/env.h"
+#include "pg/expanded.h"
 
 /* How much of a TOASTed value is fetched at once: its chunks go straight to where they shall be. */
 #define FETCH_BYTES		(1024 * 1024)
@@ -144,96 +144,6 @@ bloomfam_state_open_loose(Datum datum, BfView *view)
 {
 	bloomfam_state_open(datum, view);
 	loosen(view);
-}
-
-uint8 *
-bloomfam_payload_alloc(MemoryContext context, Size size, void **chunk)
-{
-	uint8	   *payload;
-
-	*chunk = MemoryContextAllocHuge(context, size + BLOOMFAM_CACHE_LINE);
-	payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, *chunk);
-	bloomfam_advise_huge_pages(payload, size);
-	memset(payload, 0, size);
-	return payload;
-}
-
-uint8 *
-bloomfam_value_place(struct varlena *value, const BfHeader *head)
-{
-	SET_VARSIZE(value, VARHDRSZ + bf_data_size(head));
-	return (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);
-}
-
-void
-bloomfam_value_seal(struct varlena *value, const BfHeader *head)
-{
-	bf_write_header(VARDATA(value), head);
-	bf_seal(VARDATA(value), VARSIZE(value) - VARHDRSZ);
-}
-
-struct varlena *
-bloomfam_value_alloc(const BfHeader *head, uint8 **payload)
-{
-	Size		size = VARHDRSZ + bf_data_size(head);
-	struct varlena *value;
-
-	if (size > BF_MAX_VALUE_SIZE)
-		bloomfam_params_error(BF_TOO_LARGE, head->kind, head->target_fpr, head->capacity);
-	value = palloc0(size);
-	*payload = bloomfam_value_place(value, head);
-	return value;
-}
-
-void
-bloomfam_stored_head(const BfView *loose, BfHeader *head)
-{
-	*head = loose->head;
-	if (head->kind->pack != NULL)
-		head->kind->pack_plan(&bloomfam_env, loose, head);
-}
-
-void
-bloomfam_stored_payload(const BfView *loose, const BfHeader *head, uint8 *payload)
-{
-	if (head->kind->pack != NULL)
-	{
-		memset(payload, 0, head->payload_len);
-		head->kind->pack(&bloomfam_env, head, payload, loose);
-	}
-	else if (head->payload_len > 0)
-		memcpy(payload, loose->payload, head->payload_len);
-}
-
-Datum
-bloomfam_stored_value(const BfView *loose)
-{
-	struct varlena *value;
-	uint8	   *payload;
-	BfHeader	head;
-
-	bloomfam_stored_head(loose, &head);
-	value = bloomfam_value_alloc(&head, &payload);
-	bloomfam_stored_payload(loose, &head, payload);
-	bloomfam_value_seal(value, &head);
-	return PointerGetDatum(value);
-}
-
-Datum
-bloomfam_value_finish(struct varlena *value, const BfHeader *head)
-{
-	const BfKind *kind = head->kind;
-
-	if (kind->pack != NULL && !kind->is_packed(head))
-	{
-		BfView		loose = {.head = *head, .payload = bloomfam_value_place(value, head)};
-		Datum		stored = bloomfam_stored_value(&loose);
-
-		pfree(value);
-		return stored;
-	}
-	bloomfam_value_seal(value, head);
-	return PointerGetDatum(value);
 }
 
 void

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * datum.h
- *	  Filters as datums: opened, known again, allocated and finished.
+ *	  Filters as datums: opened, and known again.
  *
  *-------------------------------------------------------------------------
  */
@@ -160,42 +160,5 @@ extern void bloomfam_not_a_filter_error(void) pg_attribute_noreturn();
 
 /* Raises the error for a state that functions of another aggregate, made_by, have made. */
 extern void bloomfam_wrong_state_error(const char *made_by) pg_attribute_noreturn();
-
-/*
- * Allocates room for a payload of so many bytes, zeroed and on a cache line's boundary; *chunk is
- * what to free.
- */
-extern uint8 *bloomfam_payload_alloc(MemoryContext context, Size size, void **chunk);
-
-/* Allocates a value for this header, payload zeroed; *payload is where it goes.  Not sealed. */
-extern struct varlena *bloomfam_value_alloc(const BfHeader *head, uint8 **payload);
-
-/*
- * Writes the header, seals, and returns the value as a datum: packed, if its kind is stored so
- * and the value is not, which is then freed.
- */
-extern Datum bloomfam_value_finish(struct varlena *value, const BfHeader *head);
-
-/*
- * The same for memory of the right size that others have allocated: says where the payload goes,
- * and at last writes the header and seals.
- */
-extern uint8 *bloomfam_value_place(struct varlena *value, const BfHeader *head);
-extern void bloomfam_value_seal(struct varlena *value, const BfHeader *head);
-
-/*
- * From a filter in its loose form to one as it is stored: the header, the payload for that
- * header, or all of it in a new value.
- */
-extern void bloomfam_stored_head(const BfView *loose, BfHeader *head);
-extern void bloomfam_stored_payload(const BfView *loose, const BfHeader *head, uint8 *payload);
-extern Datum bloomfam_stored_value(const BfView *loose);
-
-/* The sum of two numbers of keys, but no more than a filter can count to. */
-static inline uint64
-bloomfam_count_keys(uint64 a, uint64 b)
-{
-	return a > PG_INT64_MAX || b > PG_INT64_MAX - a ? PG_INT64_MAX : a + b;
-}
 
 #endif							/* BLOOMFAM_DATUM_H */

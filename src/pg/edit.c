@@ -12,32 +12,7 @@
 #include "pg/datum.h"
 #include "pg/edit.h"
 #include "pg/env.h"
-
-static Size flat_size(ExpandedObjectHeader *eohptr);
-static void flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size);
-
-static const ExpandedObjectMethods edit_methods = {
-	.get_flat_size = flat_size,
-	.flatten_into = flatten_into,
-};
-
-BloomfamEdit *
-bloomfam_edit_from_datum(Datum datum)
-{
-	ExpandedObjectHeader *eoh;
-
-	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
-		return NULL;
-	eoh = DatumGetEOHP(datum);
-	return eoh->eoh_methods == &edit_methods ? (BloomfamEdit *) eoh : NULL;
-}
-
-void
-bloomfam_edit_view(BloomfamEdit *edit, BfView *view)
-{
-	view->head = edit->head;
-	view->payload = edit->payload;
-}
+#include "pg/value.h"
 
 /* Makes a header the edit's, with the family that it has. */
 static void
@@ -81,7 +56,7 @@ bloomfam_edit_begin(Datum datum)
 		context = AllocSetContextCreate(CurrentMemoryContext, "bloomfam edit",
 										ALLOCSET_START_SMALL_SIZES);
 	edit = MemoryContextAlloc(context, sizeof(BloomfamEdit));
-	EOH_init_header(&edit->eoh, &edit_methods, context);
+	EOH_init_header(&edit->eoh, &bloomfam_edit_methods, context);
 	edit->context = context;
 	edit->value = NULL;
 	if (view.head.family_len > 0)
@@ -184,38 +159,4 @@ bloomfam_edit_end(BloomfamEdit *edit)
 	if (BLOOMFAM_MODIFIES_IN_PLACE)
 		return EOHPGetRWDatum(&edit->eoh);
 	return bloomfam_value_finish(edit->value, &edit->head);
-}
-
-/*
- * Methods of the expanded object.  Whoever calls them may have chosen a memory context that only
- * grows: what is allocated on the way, and freed, comes from ours.
- */
-static Size
-flat_size(ExpandedObjectHeader *eohptr)
-{
-	BloomfamEdit *edit = (BloomfamEdit *) eohptr;
-	MemoryContext caller = MemoryContextSwitchTo(edit->context);
-	BfHeader	head;
-	BfView		view;
-
-	bloomfam_edit_view(edit, &view);
-	bloomfam_stored_head(&view, &head);
-	MemoryContextSwitchTo(caller);
-	return VARHDRSZ + bf_data_size(&head);
-}
-
-static void
-flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
-{
-	BloomfamEdit *edit = (BloomfamEdit *) eohptr;
-	MemoryContext caller = MemoryContextSwitchTo(edit->context);
-	BfHeader	head;
-	BfView		view;
-
-	bloomfam_edit_view(edit, &view);
-	bloomfam_stored_head(&view, &head);
-	Assert(allocated_size == VARHDRSZ + bf_data_size(&head));
-	bloomfam_stored_payload(&view, &head, bloomfam_value_place(result, &head));
-	bloomfam_value_seal(result, &head);
-	MemoryContextSwitchTo(caller);
 }

@@ -27,6 +27,7 @@
 #include "pg/env.h"
 #include "pg/key_plain.h"
 #include "pg/params.h"
+#include "pg/value.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_from_parquet);
 PG_FUNCTION_INFO_V1(bloomfam_to_parquet);

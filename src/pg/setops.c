@@ -9,6 +9,7 @@
 
 #include "pg/datum.h"
 #include "pg/env.h"
+#include "pg/value.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_union);
 PG_FUNCTION_INFO_V1(bloomfam_intersect);

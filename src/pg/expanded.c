@@ -1,0 +1,70 @@
+/*-------------------------------------------------------------------------
+ *
+ * expanded.c
+ *	  The filter that is being edited, as an expanded object; see expanded.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "pg/expanded.h"
+#include "pg/value.h"
+
+/*
+ * Methods of the expanded object.  Whoever calls them may have chosen a memory context that only
+ * grows: what is allocated on the way, and freed, comes from ours.
+ */
+static Size
+flat_size(ExpandedObjectHeader *eohptr)
+{
+	BloomfamEdit *edit = (BloomfamEdit *) eohptr;
+	MemoryContext caller = MemoryContextSwitchTo(edit->context);
+	BfHeader	head;
+	BfView		view;
+
+	bloomfam_edit_view(edit, &view);
+	bloomfam_stored_head(&view, &head);
+	MemoryContextSwitchTo(caller);
+	return VARHDRSZ + bf_data_size(&head);
+}
+
+static void
+flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
+{
+	BloomfamEdit *edit = (BloomfamEdit *) eohptr;
+	MemoryContext caller = MemoryContextSwitchTo(edit->context);
+	BfHeader	head;
+	BfView		view;
+
+	bloomfam_edit_view(edit, &view);
+	bloomfam_stored_head(&view, &head);
+	Assert(allocated_size == VARHDRSZ + bf_data_size(&head));
+	bloomfam_stored_payload(&view, &head, bloomfam_value_place(result, &head));
+	bloomfam_value_seal(result, &head);
+	MemoryContextSwitchTo(caller);
+}
+
+const ExpandedObjectMethods bloomfam_edit_methods = {
+	.get_flat_size = flat_size,
+	.flatten_into = flatten_into,
+};
+
+BloomfamEdit *
+bloomfam_edit_from_datum(Datum datum)
+{
+	ExpandedObjectHeader *eoh;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return NULL;
+	eoh = DatumGetEOHP(datum);
+	return eoh->eoh_methods == &bloomfam_edit_methods ? (BloomfamEdit *) eoh : NULL;
+}
+
+void
+bloomfam_edit_view(BloomfamEdit *edit, BfView *view)
+{
+	view->head = edit->head;
+	view->payload = edit->payload;
+}
