@@ -67,7 +67,7 @@ is( $node->safe_psql('fresh', q{SELECT string_agg(typname, ' ' ORDER BY typname)
 	join(' ', sort keys %types), 'the types are there, and whole');
 is($node->safe_psql('fresh', q{SELECT count(*) FROM pg_type WHERE NOT typisdefined}), '0', '... none is a shell');
 is($node->safe_psql('fresh', q{SELECT string_agg(oid::regoperator::text, ', ') FROM pg_operator WHERE oprcode = 0}), '', '... nor is any operator');
-is( $node->safe_psql('fresh', q{SELECT string_agg(proname || ' ' || proparallel, ', ' ORDER BY proname) FROM pg_proc
+is( $node->safe_psql('fresh', q{SELECT string_agg(format('%s %s', proname, proparallel), ', ' ORDER BY proname) FROM pg_proc
 		WHERE pronamespace = 'public'::regnamespace AND proparallel <> 's'}),
 	'maplet_check r, maplet_info r, maplet_may_contain r, maplet_merge u, maplet_runs r',
 	'everything is parallel safe, but for what opens an index by its name');
