@@ -38,6 +38,16 @@ bf_hash_bytes(const void *bytes, size_t len)
 	return XXH3_64bits(bytes, len);
 }
 
+/*
+ * The same with a seed, of which 0 is the hash above.  For hashes that nobody shall be able to
+ * craft; filters have no seed.
+ */
+static inline uint64_t
+bf_hash_bytes_seeded(uint64_t seed, const void *bytes, size_t len)
+{
+	return XXH3_64bits_withSeed(bytes, len, seed);
+}
+
 /* The hash of an integer: of its 8 bytes, little-endian. */
 static inline uint64_t
 bf_hash_u64(uint64_t value)
@@ -46,6 +56,15 @@ bf_hash_u64(uint64_t value)
 	value = __builtin_bswap64(value);
 #endif
 	return XXH3_64bits(&value, sizeof(value));
+}
+
+static inline uint64_t
+bf_hash_u64_seeded(uint64_t seed, uint64_t value)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	value = __builtin_bswap64(value);
+#endif
+	return XXH3_64bits_withSeed(&value, sizeof(value), seed);
 }
 
 /*

@@ -69,4 +69,5 @@ bloomfam_maplet_hasher_fit(MapletHasher *hasher, Relation index, const MapletMet
 												   hasher->family_id)),
 				 errhint("Please REINDEX it: a collation, a type or the server has changed.")));
 	hasher->seed = meta->seed;
+	hasher->hasher->seed = meta->seed;
 }

@@ -36,7 +36,11 @@ extern void bloomfam_maplet_hasher_make(MapletHasher *hasher, MemoryContext cont
 extern void bloomfam_maplet_hasher_fit(MapletHasher *hasher, Relation index,
 									   const MapletMeta *meta);
 
-/* The hash of a key that is not NULL; only MAPLET_HASH_MASK's bits are set. */
+/*
+ * The hash of a key that is not NULL; only MAPLET_HASH_MASK's bits are set.  The seed is part of
+ * the key's own hash, so that nobody can craft keys that collide; for types whose hash takes none,
+ * it is mixed in here.
+ */
 static inline uint64
 maplet_hash(const MapletHasher *hasher, Datum key)
 {

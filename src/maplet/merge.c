@@ -23,6 +23,7 @@
 
 #include "miscadmin.h"
 #include "portability/instr_time.h"
+#include "utils/memutils.h"
 
 #include "maplet/merge.h"
 #include "maplet/run.h"

@@ -45,6 +45,12 @@ struct BloomfamHasher
 	 */
 	bool		probing;
 
+	/*
+	 * Hashed along with the bytes of numbers, texts, uuids and their like; 0 for filters, whose
+	 * hashes everybody computes alike.  The caller's to set.
+	 */
+	uint64		seed;
+
 	/* what the routine needs follows in the files' own structs */
 };
 

@@ -58,24 +58,24 @@
 static uint64
 key_int2(BloomfamHasher *hasher, Datum key)
 {
-	return bf_hash_u64((uint64) (int64) DatumGetInt16(key));
+	return bf_hash_u64_seeded(hasher->seed, (uint64) (int64) DatumGetInt16(key));
 }
 
 static uint64
 key_int4(BloomfamHasher *hasher, Datum key)
 {
-	return bf_hash_u64((uint64) (int64) DatumGetInt32(key));
+	return bf_hash_u64_seeded(hasher->seed, (uint64) (int64) DatumGetInt32(key));
 }
 
 /* int8, and the types that are counts of something since a fixed point */
 static uint64
 key_int8(BloomfamHasher *hasher, Datum key)
 {
-	return bf_hash_u64((uint64) DatumGetInt64(key));
+	return bf_hash_u64_seeded(hasher->seed, (uint64) DatumGetInt64(key));
 }
 
 static inline uint64
-hash_double(double value)
+hash_double(const BloomfamHasher *hasher, double value)
 {
 	uint64		bits;
 
@@ -85,19 +85,19 @@ hash_double(double value)
 		bits = 0;
 	else
 		memcpy(&bits, &value, sizeof(bits));
-	return bf_hash_u64(bits);
+	return bf_hash_u64_seeded(hasher->seed, bits);
 }
 
 static uint64
 key_float4(BloomfamHasher *hasher, Datum key)
 {
-	return hash_double((double) DatumGetFloat4(key));
+	return hash_double(hasher, (double) DatumGetFloat4(key));
 }
 
 static uint64
 key_float8(BloomfamHasher *hasher, Datum key)
 {
-	return hash_double(DatumGetFloat8(key));
+	return hash_double(hasher, DatumGetFloat8(key));
 }
 
 static uint64
@@ -105,7 +105,7 @@ key_bool(BloomfamHasher *hasher, Datum key)
 {
 	uint8		byte = DatumGetBool(key) ? 1 : 0;
 
-	return bf_hash_bytes(&byte, 1);
+	return bf_hash_bytes_seeded(hasher->seed, &byte, 1);
 }
 
 static uint64
@@ -113,7 +113,7 @@ key_char(BloomfamHasher *hasher, Datum key)
 {
 	char		byte = DatumGetChar(key);
 
-	return bf_hash_bytes(&byte, 1);
+	return bf_hash_bytes_seeded(hasher->seed, &byte, 1);
 }
 
 /* oid and date */
@@ -123,7 +123,7 @@ key_4_bytes(BloomfamHasher *hasher, Datum key)
 	uint8		bytes[4];
 
 	put_le(bytes, DatumGetUInt32(key), 4);
-	return bf_hash_bytes(bytes, sizeof(bytes));
+	return bf_hash_bytes_seeded(hasher->seed, bytes, sizeof(bytes));
 }
 
 static uint64
@@ -134,7 +134,7 @@ key_timetz(BloomfamHasher *hasher, Datum key)
 
 	put_le(bytes, (uint64) value->time, 8);
 	put_le(bytes + 8, (uint32) value->zone, 4);
-	return bf_hash_bytes(bytes, sizeof(bytes));
+	return bf_hash_bytes_seeded(hasher->seed, bytes, sizeof(bytes));
 }
 
 /* As interval_cmp() sees it, infinite ones (17 and later) and all. */
@@ -148,25 +148,25 @@ key_interval(BloomfamHasher *hasher, Datum key)
 
 	put_le(bytes, (uint64) span, 8);
 	put_le(bytes + 8, (uint64) (span >> 64), 8);
-	return bf_hash_bytes(bytes, sizeof(bytes));
+	return bf_hash_bytes_seeded(hasher->seed, bytes, sizeof(bytes));
 }
 
 static uint64
 key_uuid(BloomfamHasher *hasher, Datum key)
 {
-	return bf_hash_bytes(DatumGetPointer(key), UUID_LEN);
+	return bf_hash_bytes_seeded(hasher->seed, DatumGetPointer(key), UUID_LEN);
 }
 
 static uint64
 key_macaddr(BloomfamHasher *hasher, Datum key)
 {
-	return bf_hash_bytes(DatumGetPointer(key), sizeof(macaddr));
+	return bf_hash_bytes_seeded(hasher->seed, DatumGetPointer(key), sizeof(macaddr));
 }
 
 static uint64
 key_macaddr8(BloomfamHasher *hasher, Datum key)
 {
-	return bf_hash_bytes(DatumGetPointer(key), sizeof(macaddr8));
+	return bf_hash_bytes_seeded(hasher->seed, DatumGetPointer(key), sizeof(macaddr8));
 }
 
 /* ---- bloomkeys ---- */
@@ -197,7 +197,7 @@ key_inner_bloomkey(BloomfamHasher *hasher, Datum key)
 
 	put_le(bytes, value->family_id, 8);
 	put_le(bytes + 8, value->hash, 8);
-	return bf_hash_bytes(bytes, sizeof(bytes));
+	return bf_hash_bytes_seeded(hasher->seed, bytes, sizeof(bytes));
 }
 
 /* A bloomkey by itself: a key of another type that has been hashed before. */
@@ -221,7 +221,8 @@ static uint64
 key_bytea(BloomfamHasher *hasher, Datum key)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
-	uint64		hash = bf_hash_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+	uint64		hash = bf_hash_bytes_seeded(hasher->seed, VARDATA_ANY(value),
+											 VARSIZE_ANY_EXHDR(value));
 
 	free_copy(value, key);
 	return hash;
@@ -238,7 +239,7 @@ key_inet(BloomfamHasher *hasher, Datum key)
 	bytes[0] = ip_family(value) == PGSQL_AF_INET ? 4 : 6;
 	bytes[1] = ip_bits(value);
 	memcpy(bytes + 2, ip_addr(value), size);
-	hash = bf_hash_bytes(bytes, 2 + size);
+	hash = bf_hash_bytes_seeded(hasher->seed, bytes, 2 + size);
 
 	free_copy(value, key);
 	return hash;
@@ -254,11 +255,13 @@ key_bit(BloomfamHasher *hasher, Datum key)
 
 	memcpy(&nbits, data, sizeof(nbits));
 	put_le(bytes, (uint32) nbits, 4);
-	put_le(bytes + 4, bf_hash_bytes(data + sizeof(nbits), VARSIZE_ANY_EXHDR(value) - sizeof(nbits)),
+	put_le(bytes + 4,
+		   bf_hash_bytes_seeded(hasher->seed, data + sizeof(nbits),
+								VARSIZE_ANY_EXHDR(value) - sizeof(nbits)),
 		   8);
 
 	free_copy(value, key);
-	return bf_hash_bytes(bytes, sizeof(bytes));
+	return bf_hash_bytes_seeded(hasher->seed, bytes, sizeof(bytes));
 }
 
 /* Digits that fit the stack: numbers of up to 256 decimal digits. */
@@ -293,7 +296,7 @@ key_numeric(BloomfamHasher *hasher, Datum key)
 			put_le(bytes + 5 + 2 * i, numeric_digit(&number, i), 2);
 	}
 
-	hash = bf_hash_bytes(bytes, len);
+	hash = bf_hash_bytes_seeded(hasher->seed, bytes, len);
 	if (bytes != local)
 		pfree(bytes);
 	free_copy(value, key);

@@ -41,7 +41,7 @@ length_without_blanks(const char *str, int len)
 
 /* Hashes characters of the database in UTF-8, or as they are if they have no such form. */
 static uint64
-hash_string(const char *str, int len)
+hash_string(const BloomfamHasher *hasher, const char *str, int len)
 {
 	size_t		utf8_len;
 	char	   *utf8;
@@ -49,9 +49,9 @@ hash_string(const char *str, int len)
 
 	len = length_without_blanks(str, len);
 	if (bloomfam_utf8_is_plain() || !bloomfam_utf8_exists())
-		return bf_hash_bytes(str, len);
+		return bf_hash_bytes_seeded(hasher->seed, str, len);
 	utf8 = bloomfam_utf8_from_server(str, len, &utf8_len);
-	hash = bf_hash_bytes(utf8, utf8_len);
+	hash = bf_hash_bytes_seeded(hasher->seed, utf8, utf8_len);
 	if (utf8 != str)
 		pfree(utf8);
 	return hash;
@@ -63,7 +63,8 @@ key_text_plain(BloomfamHasher *hasher, Datum key)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
 	const char *str = VARDATA_ANY(value);
-	uint64		hash = bf_hash_bytes(str, length_without_blanks(str, VARSIZE_ANY_EXHDR(value)));
+	uint64		hash = bf_hash_bytes_seeded(hasher->seed, str,
+											 length_without_blanks(str, VARSIZE_ANY_EXHDR(value)));
 
 	free_copy(value, key);
 	return hash;
@@ -73,7 +74,7 @@ static uint64
 key_text(BloomfamHasher *hasher, Datum key)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
-	uint64		hash = hash_string(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+	uint64		hash = hash_string(hasher, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 
 	free_copy(value, key);
 	return hash;
@@ -84,7 +85,7 @@ key_cstring(BloomfamHasher *hasher, Datum key)
 {
 	const char *str = DatumGetPointer(key);
 
-	return hash_string(str, (int) strlen(str));
+	return hash_string(hasher, str, (int) strlen(str));
 }
 
 /* name; its own hash function does not look at the collation, though its = does. */
