@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decisions.c
- *	  What EXPLAIN and the log say of the planner's decisions on hash joins.
+ *	  What EXPLAIN and the log say of the planner's decisions on joins.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,6 +13,7 @@
 
 #include "join/decisions.h"
 #include "join/design.h"
+#include "join/others.h"
 #include "join/settings.h"
 #include "join/verdict.h"
 #include "pg/compat.h"
@@ -229,34 +230,73 @@ bloomfam_join_log(PlannedStmt *stmt, List *decisions)
 		log_decision(lfirst(lc), context);
 }
 
+/* Says what was decided about one condition; label is what it is called there. */
 static void
-explain_verdict(ExplainState *es, const char *condition, const JoinVerdict *verdict)
+explain_decision(ExplainState *es, const char *label, const char *condition, const char *decision)
 {
-	StringInfoData text;
-
-	initStringInfo(&text);
-	append_verdict(&text, verdict, NIL);
 	ExplainOpenGroup("Join Filter", NULL, true, es);
 	if (is_text(es))
 	{
 		indent(es);
-		appendStringInfo(es->str, "%s: %s\n", condition, text.data);
+		appendStringInfo(es->str, "%s: %s\n", condition, decision);
 	}
 	else
 	{
-		ExplainPropertyText("Hash Cond", condition, es);
-		ExplainPropertyText("Decision", text.data, es);
+		ExplainPropertyText(label, condition, es);
+		ExplainPropertyText("Decision", decision, es);
 	}
 	ExplainCloseGroup("Join Filter", NULL, true, es);
 }
 
-void
-bloomfam_join_explain_decisions(List *decisions, ExplainState *es)
+static void
+explain_hash_join(ExplainState *es, const JoinDecision *decision)
 {
-	ListCell   *ld;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &decision->join->join.plan,
+												   decision->ancestors);
 	ListCell   *lc;
 
-	if (decisions == NIL)
+	/* a condition for each key, in their order */
+	foreach(lc, decision->join->hashclauses)
+	{
+		StringInfoData text;
+
+		initStringInfo(&text);
+		append_verdict(&text, &decision->verdicts[foreach_current_index(lc)], NIL);
+		explain_decision(es, "Hash Cond", deparse_expression(lfirst(lc), context, true, false),
+						 text.data);
+	}
+}
+
+static void
+explain_other(ExplainState *es, const JoinOther *other)
+{
+	List	   *context =
+		set_deparse_context_plan(es->deparse_cxt, other->plan, other->ancestors);
+	const char *condition = deparse_expression(other->condition, context, true, false);
+
+	switch (other->kind)
+	{
+		case JOIN_OTHER_MERGE:
+			explain_decision(es, "Merge Cond", condition,
+							 "No filter. The planner preferred a merge join to a hash join.");
+			break;
+		case JOIN_OTHER_LOOP:
+			explain_decision(es, "Join Cond", condition,
+							 "No filter. The planner preferred a nested loop to a hash join.");
+			break;
+		case JOIN_OTHER_LOOKUP:
+			explain_decision(es, "Index Cond", condition,
+							 "No filter. The planner preferred looking rows up to a hash join.");
+			break;
+	}
+}
+
+void
+bloomfam_join_explain_decisions(List *decisions, List *others, ExplainState *es)
+{
+	ListCell   *lc;
+
+	if (decisions == NIL && others == NIL)
 		return;
 	ExplainOpenGroup("Join Filters", "Join Filters", false, es);
 	if (is_text(es))
@@ -265,17 +305,10 @@ bloomfam_join_explain_decisions(List *decisions, ExplainState *es)
 		appendStringInfoString(es->str, "Join Filters:\n");
 		es->indent++;
 	}
-	foreach(ld, decisions)
-	{
-		const JoinDecision *decision = lfirst(ld);
-		List *context = set_deparse_context_plan(es->deparse_cxt, &decision->join->join.plan,
-												 decision->ancestors);
-
-		/* a condition for each key, in their order */
-		foreach(lc, decision->join->hashclauses)
-			explain_verdict(es, deparse_expression(lfirst(lc), context, true, false),
-							&decision->verdicts[foreach_current_index(lc)]);
-	}
+	foreach(lc, decisions)
+		explain_hash_join(es, lfirst(lc));
+	foreach(lc, others)
+		explain_other(es, lfirst(lc));
 	if (is_text(es))
 		es->indent--;
 	ExplainCloseGroup("Join Filters", "Join Filters", false, es);

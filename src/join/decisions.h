@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decisions.h
- *	  What EXPLAIN and the log say of the planner's decisions on hash joins.
+ *	  What EXPLAIN and the log say of the planner's decisions on joins.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,10 @@
 /* Logs what was decided about the hash joins of a plan: a list of JoinDecision. */
 extern void bloomfam_join_log(PlannedStmt *stmt, List *decisions);
 
-/* Shows it in an EXPLAIN, after the plan itself. */
-extern void bloomfam_join_explain_decisions(List *decisions, ExplainState *es);
+/*
+ * Shows it in an EXPLAIN, after the plan itself, and then the joins that are no hash joins: a list
+ * of JoinOther.
+ */
+extern void bloomfam_join_explain_decisions(List *decisions, List *others, ExplainState *es);
 
 #endif							/* BLOOMFAM_JOIN_DECISIONS_H */

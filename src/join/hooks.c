@@ -8,7 +8,7 @@
  * of a plan that has some to the hash joins that they serve: an executor node knows its children,
  * not its parent.
  *
- * What was decided about hash joins without a filter is in no node.  EXPLAIN VERBOSE shows it
+ * What was decided about joins without a filter is in no node.  EXPLAIN VERBOSE shows it
  * after the plan, when the executor ends: until 18 no hook is nearer.  EXPLAIN EXECUTE, which
  * plans elsewhere or not at all, does not show it.
  *
@@ -36,6 +36,7 @@
 #include "join/build.h"
 #include "join/decisions.h"
 #include "join/hooks.h"
+#include "join/others.h"
 #include "join/paths.h"
 #include "join/plan.h"
 #include "join/probe.h"
@@ -55,6 +56,7 @@ typedef struct Explained
 	ExplainState *es;
 	PlannedStmt *stmt;			/* NULL: not planned yet */
 	List	   *decisions;
+	List	   *others;			/* joins that are no hash joins */
 } Explained;
 
 /* The one that is being done; NULL: none. */
@@ -93,6 +95,8 @@ plan_with_filters(BLOOMFAM_PLANNER_PARAMS)
 	{
 		awaited->stmt = stmt;
 		awaited->decisions = decisions;
+		if (bloomfam_join_filter != JOIN_FILTER_OFF)
+			awaited->others = bloomfam_join_others(stmt);
 		explained = awaited;
 	}
 	return stmt;
@@ -145,7 +149,7 @@ end_with_counts(QueryDesc *query)
 		bloomfam_join_stat_count(query);
 	if (explained != NULL && explained->stmt == query->plannedstmt &&
 		explained->es->pstmt == query->plannedstmt)
-		bloomfam_join_explain_decisions(explained->decisions, explained->es);
+		bloomfam_join_explain_decisions(explained->decisions, explained->others, explained->es);
 	if (previous_executor_end != NULL)
 		previous_executor_end(query);
 	else
@@ -186,12 +190,14 @@ loaded_at_start(void)
 void
 bloomfam_join_init(void)
 {
-	bloomfam_join_settings_define();
+	bool		in_time = loaded_at_start();
+
+	bloomfam_join_settings_define(in_time);
 	bloomfam_join_stat_init();
 	bloomfam_join_build_register();
 	bloomfam_join_probe_register();
 
-	if (!loaded_at_start())
+	if (!in_time)
 		return;
 	previous_planner = planner_hook;
 	planner_hook = plan_with_filters;

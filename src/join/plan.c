@@ -107,5 +107,6 @@ bloomfam_join_plan(PlannedStmt *stmt, bool row_security)
 	plan_tree(&context, &stmt->planTree, NULL);
 	foreach(lc, stmt->subplans)
 		plan_tree(&context, (Plan **) &lfirst(lc), NULL);
+	bloomfam_join_expect_rows(&context.rewrite);
 	return context.decisions;
 }

@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 
 #include "join/column.h"
 #include "join/foreign.h"
@@ -204,12 +205,35 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 		JoinSpec	spec = make_spec(way, param, number, true, place->attributes);
 
 		if (bloomfam_join_node_kind(&probe->scan.plan) != JOIN_NODE_PROBE)
+		{
 			probe = put_on_top(rewrite, place->slot, JOIN_NODE_PROBE,
 							   parallel || place->below_gather);
+			rewrite->probes = lappend(rewrite->probes, probe);
+		}
 		spec.from_leader = place->below_gather;
 		bloomfam_join_spec_add(probe, &spec);
 	}
 	return number;
+}
+
+void
+bloomfam_join_expect_rows(JoinRewrite *rewrite)
+{
+	ListCell   *lc;
+
+	foreach(lc, rewrite->probes)
+	{
+		CustomScan *probe = lfirst(lc);
+		Plan	   *plan = &probe->scan.plan;
+		const JoinSpec *specs = bloomfam_join_specs(probe);
+		int			i;
+
+		/* what a condition drops is in the child's rows */
+		for (i = 0; i < bloomfam_join_nspecs(probe); i++)
+			if (specs[i].kind == JOIN_SPEC_JOIN)
+				plan->plan_rows *= 1 - specs[i].drop / 1000.0;
+		plan->plan_rows = clamp_row_est(plan->plan_rows);
+	}
 }
 
 CustomScan *

@@ -16,6 +16,7 @@ typedef struct JoinRewrite
 	PlannedStmt *stmt;
 	int			last_node_id;	/* 0: not known yet */
 	int			nfilters;
+	List	   *probes;			/* of CustomScan: the probe nodes for filters of joins */
 } JoinRewrite;
 
 /*
@@ -23,6 +24,12 @@ typedef struct JoinRewrite
  * parallel: the join is in the part of the plan that workers run.  Returns the filter's number.
  */
 extern int	bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way);
+
+/*
+ * All filters are there: probe nodes say how many rows are expected to pass.  No cost depends on
+ * it any more.
+ */
+extern void bloomfam_join_expect_rows(JoinRewrite *rewrite);
 
 /*
  * Puts a probe node for a condition with a stored filter on top of a scan, or adds it to the one

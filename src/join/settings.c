@@ -29,16 +29,33 @@ static const struct config_enum_entry mode_options[] = {
 	{NULL, 0, false}
 };
 
-void
-bloomfam_join_settings_define(void)
+static bool in_time;
+
+/* Says to whom sets it that nothing comes of it. */
+static bool
+check_mode(int *mode, void **extra, GucSource source)
 {
+	if (*mode != JOIN_FILTER_OFF && source == PGC_S_SESSION && !in_time)
+		ereport(WARNING,
+				errmsg("\"bloomfam.join_filter\" has no effect in this session"),
+				errdetail("The module was loaded after the session had begun."),
+				errhint("Add bloomfam to session_preload_libraries, by ALTER DATABASE or ALTER "
+						"ROLE for instance, and connect again."));
+	return true;
+}
+
+void
+bloomfam_join_settings_define(bool loaded_in_time)
+{
+	in_time = loaded_in_time;
 	DefineCustomEnumVariable(
 		"bloomfam.join_filter",
 		"Lets hash joins drop rows of their probe side at the scan, by a Bloom filter of their "
 		"build side.",
 		"\"force\" does so wherever it is right, whether or not it is expected to pay. "
 		"Needs bloomfam in session_preload_libraries.",
-		&bloomfam_join_filter, JOIN_FILTER_OFF, mode_options, PGC_USERSET, 0, NULL, NULL, NULL);
+		&bloomfam_join_filter, JOIN_FILTER_OFF, mode_options, PGC_USERSET, 0, check_mode, NULL,
+		NULL);
 	DefineCustomIntVariable(
 		"bloomfam.join_filter_min_rows",
 		"Sets the number of probe-side rows from which on a join gets a filter.", NULL,

@@ -24,7 +24,10 @@ extern double bloomfam_join_filter_fpr;
 extern bool	  bloomfam_join_filter_log;
 extern bool	  bloomfam_join_filter_plans;
 
-/* Makes them known to the server. */
-extern void bloomfam_join_settings_define(void);
+/*
+ * Makes them known to the server.  If the module was not loaded in time, whoever switches the
+ * filters on is warned that they stay off.
+ */
+extern void bloomfam_join_settings_define(bool loaded_in_time);
 
 #endif							/* BLOOMFAM_JOIN_SETTINGS_H */

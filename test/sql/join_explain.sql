@@ -24,6 +24,14 @@ ANALYZE fact;
 ANALYZE dim;
 ANALYZE part;
 
+CREATE FUNCTION explained(query text) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+	RETURN plan;
+END $$;
+
 -- What varies between versions and machines is masked: rows of a node in 18, the size of the server's hash table.
 CREATE FUNCTION analyzed(query text, options text DEFAULT '') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -225,6 +233,28 @@ SELECT (SELECT count(*) FROM fact f JOIN dim d USING (a) WHERE d.few = o.few) FR
 \g | sed 's/SubPlan expr_/SubPlan /'
 EXPLAIN (COSTS OFF)
 WITH RECURSIVE r AS (SELECT a FROM dim UNION SELECT f.id FROM r JOIN fact f ON f.id = r.a * 3) SELECT count(*) FROM r;
+-- EXPLAIN VERBOSE also tells of joins that are no hash joins
+RESET client_min_messages;
+SET enable_hashjoin = off;
+SET enable_nestloop = on;
+CREATE TABLE looked_up AS SELECT id, a FROM fact;
+CREATE UNIQUE INDEX ON looked_up (id);
+ANALYZE looked_up;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT u.a FROM dim d JOIN looked_up u ON u.id = d.a;
+SET enable_bitmapscan = off;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT u.id FROM dim d JOIN looked_up u ON u.id = d.a;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT 1 FROM dim d JOIN dim e ON d.few = e.few AND d.a < e.a;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT 1 FROM dim d JOIN dim e ON d.a < e.a;
+SET enable_nestloop = off;
+SET enable_mergejoin = on;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT 1 FROM dim d JOIN dim e ON d.few = e.few AND d.t = e.t;
+EXPLAIN (VERBOSE, COSTS OFF, FORMAT json) SELECT 1 FROM dim d JOIN dim e USING (a) \g | sed -n '/Join Filters/,$p'
+RESET enable_bitmapscan;
+SET enable_hashjoin = on;
+SET enable_mergejoin = off;
+-- probe nodes show the rows that are expected to pass
+SELECT rows FROM (SELECT plan -> 0 #> '{Plan,Plans,0,Plans,0}' ->> 'Plan Rows' AS rows FROM explained('SELECT count(*) FROM fact f JOIN dim d USING (a)') plan) s;
+SET client_min_messages = log;
 -- nothing is said where nothing is decided
 SET bloomfam.join_filter = off;
 SELECT count(*) FROM fact f JOIN dim d USING (a);
@@ -235,3 +265,11 @@ SET client_min_messages = warning;
 DROP SCHEMA join_explain CASCADE;
 RESET client_min_messages;
 ALTER DATABASE :"DBNAME" RESET session_preload_libraries;
+-- a session that loads the module too late is told so
+\c -
+SELECT bloom_create(10::bigint) IS NULL AS loaded;
+SET bloomfam.join_filter = on;
+SET bloomfam.join_filter = off;
+\c -
+SET bloomfam.join_filter = on;
+SELECT bloom_create(10::bigint) IS NULL AS loaded;

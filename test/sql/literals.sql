@@ -153,9 +153,13 @@ ANALYZE literal_column;
 SELECT count(*) FILTER (WHERE l::text::int <= 1100) AS keys, count(*) < 200 AS few_others FROM literal_column WHERE (SELECT f FROM filters WHERE id = 1) @~ l;
 SELECT set_config('literals.f', f::text, false) <> '' AS set FROM filters WHERE id = 1;
 SELECT count(*) FILTER (WHERE l::text::int <= 1100) AS keys FROM literal_column WHERE current_setting('literals.f')::bloomfilter @~ l;
+ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
+\c -
+SET search_path = literals, public;
 SET bloomfam.join_filter = force;
 SELECT count(*) FILTER (WHERE l::text::int <= 1100) AS keys FROM literal_column WHERE (SELECT f FROM filters WHERE id = 1) @~ l;
 RESET bloomfam.join_filter;
+ALTER DATABASE :"DBNAME" RESET session_preload_libraries;
 
 -- PL/pgSQL, views, an index
 DO $$
