@@ -8,7 +8,7 @@
 #ifndef BLOOMFAM_JOIN_DECISIONS_H
 #define BLOOMFAM_JOIN_DECISIONS_H
 
-#include "commands/explain.h"
+#include "pg/compat.h"
 
 /* Logs what was decided about the hash joins of a plan: a list of JoinDecision. */
 extern void bloomfam_join_log(PlannedStmt *stmt, List *decisions);

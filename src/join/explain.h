@@ -8,7 +8,7 @@
 #ifndef BLOOMFAM_JOIN_EXPLAIN_H
 #define BLOOMFAM_JOIN_EXPLAIN_H
 
-#include "commands/explain.h"
+#include "pg/compat.h"
 
 #include "join/node.h"
 

@@ -243,11 +243,13 @@ SELECT town, sum(amount) FROM sales s JOIN shops USING (shop) WHERE town IN ('to
 
 -- docs/join_filter.md, example 3
 \o /dev/null
+\set VERBOSITY terse
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
 SELECT town, sum(amount)
 FROM sales s JOIN shops USING (shop) JOIN days d USING (day)
 WHERE town IN ('town 7', 'town 8') AND sunday GROUP BY town;
 \o
+\set VERBOSITY default
 
 -- docs/join_filter.md, example 4
 CREATE TABLE orders AS SELECT g AS id, g % 5000 AS shop, repeat('x', 80) AS note FROM generate_series(1, 200000) g;
@@ -278,8 +280,10 @@ CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000
 
 -- docs/join_filter.md, example 8
 \o /dev/null
+\set VERBOSITY terse
 EXPLAIN (COSTS OFF) SELECT sum(amount) FROM sales WHERE bloom_may_contain((SELECT ids FROM picked), id) AND day < 45;
 \o
+\set VERBOSITY default
 -- end
 \c :original
 DROP DATABASE docs_examples;
@@ -661,6 +665,7 @@ SELECT bloom_shard('red'::text, 16) AS red, bloom_shard(bloom_key('red'::text), 
 
 -- docs/sql.md, example 18
 \o /dev/null
+\set VERBOSITY terse
 CREATE TABLE customers AS
 SELECT id, CASE WHEN id % 100 = 0 THEN 'IS' ELSE 'DE' END AS country
 FROM generate_series(1::bigint, 20000) id;
@@ -678,6 +683,7 @@ JOIN customers c ON c.id = o.customer_id
 WHERE c.country = 'IS'
   AND bloom_may_contain((SELECT bloom_agg(id) FROM customers WHERE country = 'IS'), o.customer_id);
 \o
+\set VERBOSITY default
 
 -- docs/sql.md, example 19
 SELECT bloom_filter_keys(bloom_create(100, 0.001) | bloom_agg(id, 0.001), ARRAY[1, 2, 3, 4, 5]) FROM colours;
@@ -897,6 +903,13 @@ SELECT bloom_shard('100', 16);
 SELECT bloom_shard('100'::bigint, 1000) AS shard, bloom_shard('100'::text, 1000) AS another;
 
 -- docs/troubleshooting.md, example 4
+\o /dev/null
+\set VERBOSITY terse
+SELECT bloom_agg('a');
+\o
+\set VERBOSITY default
+
+-- docs/troubleshooting.md, example 5
 SELECT bloom_agg('a'::text) @~ 'a' AS works;
 -- end
 \c :original

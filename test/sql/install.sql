@@ -79,7 +79,7 @@ SELECT o.*, o.oid::regoperator AS signature FROM pg_operator o JOIN member m ON 
 SELECT typname, typlen, typbyval, typalign, typstorage, typcategory, typdelim,
 	typreceive <> 0 AS receive, typsend <> 0 AS send, typcollation <> 0 AS collatable
 FROM pg_type t JOIN member m ON m.classid = 'pg_type'::regclass AND m.objid = t.oid
-WHERE typelem = 0 ORDER BY 1;
+WHERE typelem = 0 AND typrelid = 0 ORDER BY 1;
 
 -- everything may run in parallel
 SELECT signature FROM func WHERE proparallel <> 's' ORDER BY signature::text COLLATE "C";
@@ -97,7 +97,7 @@ SELECT signature FROM func
 WHERE proname ~ '^bloom_|^bloomfam_|^bloomfilter$|^bytea$' AND proname !~ '_(trans|combine|serial|deserial|final|support|sel|joinsel)$'
 	AND obj_description(oid, 'pg_proc') IS NULL;
 SELECT objid::regtype FROM member
-WHERE classid = 'pg_type'::regclass AND objid::regtype::text NOT LIKE '%[]' AND obj_description(objid, 'pg_type') IS NULL;
+WHERE classid = 'pg_type'::regclass AND obj_description(objid, 'pg_type') IS NULL AND objid IN (SELECT oid FROM pg_type WHERE typelem = 0 AND typrelid = 0);
 SELECT signature FROM oper
 WHERE obj_description(oid, 'pg_operator') IS NULL AND oid NOT IN (SELECT amopopr FROM pg_amop) AND oprname <> '<>';
 

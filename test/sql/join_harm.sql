@@ -9,11 +9,15 @@ SET bloomfam.join_filter = on;
 SET max_parallel_workers_per_gather = 0;
 SET enable_nestloop = off;
 SET enable_mergejoin = off;
+SET enable_incremental_sort = off;
 SET jit = off;
 SET work_mem = '16MB';
+SET compute_query_id = off;
 
 \getenv folder PG_ABS_SRCDIR
 \set file :folder '/sql/include/compare.sql'
+\i :file
+\set file :folder '/sql/include/analyzed.sql'
 \i :file
 
 CREATE TABLE fact AS SELECT g AS k, g % 1000 AS v FROM generate_series(1, 60000) g;
@@ -23,25 +27,19 @@ VACUUM ANALYZE fact, dim;
 
 -- an outer side that turns out to be empty: the build side is not read
 CREATE FUNCTION nothing() RETURNS SETOF int LANGUAGE plpgsql COST 1 ROWS 50000 AS 'BEGIN RETURN; END';
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
-SELECT count(*) FROM nothing() AS f (k) JOIN dim USING (k) WHERE dim.k % 3 = 0;
+SELECT analyzed('SELECT count(*) FROM nothing() AS f (k) JOIN dim USING (k) WHERE dim.k % 3 = 0');
 TRUNCATE fact;
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
-SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k % 3 = 0;
+SELECT analyzed('SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k % 3 = 0');
 SET bloomfam.join_filter = force;
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
-SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k % 3 = 0;
+SELECT analyzed('SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k % 3 = 0');
 SET bloomfam.join_filter = on;
 INSERT INTO fact SELECT g AS k, g % 1000 AS v FROM generate_series(1, 60000) g;
 VACUUM ANALYZE fact;
 -- the first row passes unseen, the others of its page do not
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
-SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k % 3 = 0;
+SELECT analyzed('SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k % 3 = 0');
 -- a side that is sorted before its first row comes goes through the filter as a whole
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
-SELECT count(*) FROM (SELECT k, v FROM fact ORDER BY v, k OFFSET 0) f JOIN dim USING (k) WHERE dim.k % 3 = 0;
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
-SELECT count(*) FROM (SELECT k, count(*) FROM fact GROUP BY k) f JOIN dim USING (k) WHERE dim.k % 3 = 0;
+SELECT analyzed('SELECT count(*) FROM (SELECT k, v FROM fact ORDER BY v, k OFFSET 0) f JOIN dim USING (k) WHERE dim.k % 3 = 0');
+SELECT analyzed('SELECT count(*) FROM (SELECT k, count(*) FROM fact GROUP BY k) f JOIN dim USING (k) WHERE dim.k % 3 = 0');
 
 -- keys that are compressed, or in the TOAST table, are not fetched before the scan's conditions
 CREATE TABLE compressed AS SELECT g AS id, g % 4 AS v, repeat(md5((g % 5000)::text), 80) AS t FROM generate_series(1, 48000) g;
@@ -49,13 +47,10 @@ CREATE TABLE texts AS SELECT repeat(md5(g::text), 80) AS t FROM generate_series(
 CREATE TABLE short AS SELECT g AS id, g % 4 AS v, md5((g % 5000)::text) AS t FROM generate_series(1, 48000) g;
 CREATE TABLE short_texts AS SELECT md5(g::text) AS t FROM generate_series(1, 100) g;
 VACUUM ANALYZE compressed, texts, short, short_texts;
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
-SELECT count(*) FROM compressed JOIN texts USING (t) WHERE v = 3;
+SELECT analyzed('SELECT count(*) FROM compressed JOIN texts USING (t) WHERE v = 3');
 -- without conditions they are, as the join would
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
-SELECT count(*) FROM compressed JOIN texts USING (t);
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
-SELECT count(*) FROM short JOIN short_texts USING (t) WHERE v = 3;
+SELECT analyzed('SELECT count(*) FROM compressed JOIN texts USING (t)');
+SELECT analyzed('SELECT count(*) FROM short JOIN short_texts USING (t) WHERE v = 3');
 SET bloomfam.join_filter = off;
 SELECT count(*) FROM compressed JOIN texts USING (t) WHERE v = 3;
 SET bloomfam.join_filter = on;

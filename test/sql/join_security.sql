@@ -66,7 +66,9 @@ GRANT SELECT ON ALL TABLES IN SCHEMA join_security TO regress_bloomfam_reader;
 ALTER TABLE fact ENABLE ROW LEVEL SECURITY;
 CREATE POLICY sections ON fact USING (section IN (SELECT section FROM sections));
 SET ROLE regress_bloomfam_reader;
-EXPLAIN (COSTS OFF) SELECT count(*) FROM fact JOIN picks USING (k);
+-- (17 and 19 write subplans anew)
+EXPLAIN (COSTS OFF) SELECT count(*) FROM fact JOIN picks USING (k)
+\g | sed -E 's/SubPlan any_/SubPlan /; s/[(]ANY [(]section = [(](hashed SubPlan 1)[)].col1[)][)]/(\1)/'
 SELECT count(*) FROM fact JOIN picks USING (k);
 SELECT count(*) FROM fact f JOIN sections USING (section) JOIN picks USING (k);
 RESET ROLE;

@@ -3,7 +3,6 @@
 CREATE DATABASE keys_utf8 ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 CREATE DATABASE keys_latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0;
 CREATE DATABASE keys_euc_jp ENCODING 'EUC_JP' LOCALE 'C' TEMPLATE template0;
-CREATE DATABASE keys_mule ENCODING 'MULE_INTERNAL' LOCALE 'C' TEMPLATE template0;
 CREATE DATABASE keys_ascii ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0;
 
 \c keys_latin1
@@ -42,26 +41,8 @@ SELECT bloom_key(x::name) FROM texts WHERE NOT ok;
 SELECT bloom_agg(x, 0.01, 'parquet') FROM texts;
 SELECT bloom_agg(convert_to(x, 'EUC_JP')) @~ convert_to(convert_from('\x666f6fa9a1', 'EUC_JP'), 'EUC_JP') AS way_round FROM texts;
 
--- No way to UTF-8 at all: the bytes, under a name of its own.
-\c keys_mule
-SET client_min_messages = warning;
-CREATE EXTENSION bloomfam;
-CREATE TABLE texts (x text);
-INSERT INTO texts VALUES ('foo'), (convert_from('\x81e9', 'MULE_INTERNAL'));
-SELECT (bloom_info(f)).key_type, f @~ 'foo' AS ascii, f @~ convert_from('\x81e9', 'MULE_INTERNAL') AS latin1,
-	   f @~ convert_from('\x81e9', 'MULE_INTERNAL')::char(4) AS bpchar, f @~ convert_from('\x81e9', 'MULE_INTERNAL')::name AS name,
-	   f @~ convert_from('\x81e8', 'MULE_INTERNAL') AS another
-FROM (SELECT bloom_agg(x) AS f FROM texts) s;
-SELECT bloom_agg(x) AS mule FROM texts \gset
-CREATE TYPE mood AS ENUM ('ok');
-SELECT bloom_key('ok'::mood) IS NOT NULL AS enum;
-SELECT bloom_agg(x, 0.01, 'parquet') FROM texts;
-\c keys_utf8
-SELECT bloom_may_contain(:'mule', 'foo'::text);
-
 \c :original
 DROP DATABASE keys_euc_jp;
-DROP DATABASE keys_mule;
 DROP DATABASE keys_utf8;
 DROP DATABASE keys_latin1;
 DROP DATABASE keys_ascii;

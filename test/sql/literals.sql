@@ -73,7 +73,10 @@ SELECT bloom_may_contain_any(bloom_agg(ROW(1, 2)), '{"(1,2)"}');
 SELECT bloom_key('5');
 SELECT bloom_hash('5');
 SELECT bloom_shard('5', 8);
+-- 19 divides the server's hint
+\set VERBOSITY terse
 SELECT bloom_agg('5');
+\set VERBOSITY default
 SELECT bloom_agg('5'::bloomliteral);
 SELECT bloom_agg(ARRAY['5'::bloomliteral]);
 SELECT bloom_add(bloom_create(10), '5');

@@ -1,0 +1,31 @@
+-- Text of an encoding that has no way to UTF-8: the bytes are hashed, under a name of their own.  A server without the encoding (19) has nothing to show.
+\set original :DBNAME
+SELECT pg_char_to_encoding('MULE_INTERNAL') < 0 AS skip \gset
+\if :skip
+\quit
+\endif
+CREATE DATABASE keys_mule ENCODING 'MULE_INTERNAL' LOCALE 'C' TEMPLATE template0;
+CREATE DATABASE keys_utf8 ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+\c keys_utf8
+SET client_min_messages = warning;
+CREATE EXTENSION bloomfam;
+
+\c keys_mule
+SET client_min_messages = warning;
+CREATE EXTENSION bloomfam;
+CREATE TABLE texts (x text);
+INSERT INTO texts VALUES ('foo'), (convert_from('\x81e9', 'MULE_INTERNAL'));
+SELECT (bloom_info(f)).key_type, f @~ 'foo' AS ascii, f @~ convert_from('\x81e9', 'MULE_INTERNAL') AS latin1,
+	   f @~ convert_from('\x81e9', 'MULE_INTERNAL')::char(4) AS bpchar, f @~ convert_from('\x81e9', 'MULE_INTERNAL')::name AS name,
+	   f @~ convert_from('\x81e8', 'MULE_INTERNAL') AS another
+FROM (SELECT bloom_agg(x) AS f FROM texts) s;
+SELECT bloom_agg(x) AS mule FROM texts \gset
+CREATE TYPE mood AS ENUM ('ok');
+SELECT bloom_key('ok'::mood) IS NOT NULL AS enum;
+SELECT bloom_agg(x, 0.01, 'parquet') FROM texts;
+\c keys_utf8
+SELECT bloom_may_contain(:'mule', 'foo'::text);
+
+\c :original
+DROP DATABASE keys_mule;
+DROP DATABASE keys_utf8;
