@@ -212,7 +212,7 @@ typedef struct Lookup
 	uint64_t	cells;			/* where the stored cells of the third block begin, in bytes */
 } Lookup;
 
-static inline void
+static inline __attribute__((always_inline)) void
 begin(const BfView *view, uint64_t hash, Lookup *lookup)
 {
 	unsigned	width = view->head.param[BF_STATIC_WIDTH];
@@ -247,7 +247,7 @@ popcount(uint64_t x)
 }
 
 /* The number of the third cell among those that are stored; false if it is zero, so not stored. */
-static inline bool
+static inline __attribute__((always_inline)) bool
 find_third(const Lookup *lookup, uint64_t *index)
 {
 	const uint8_t *line = lookup->shard.table + lookup->line;
@@ -267,7 +267,7 @@ find_third(const Lookup *lookup, uint64_t *index)
 }
 
 /* Is the key contained?  Yes if its table does not lie within the payload. */
-static inline bool
+static inline __attribute__((always_inline)) bool
 end(const BfView *view, const Lookup *lookup)
 {
 	unsigned	width = view->head.param[BF_STATIC_WIDTH];
