@@ -1,9 +1,5 @@
 -- The extension: what it makes, and that it may live in any schema.
 
-SELECT superuser, trusted, relocatable, schema, requires
-FROM pg_available_extension_versions
-WHERE name = 'bloomfam' AND version = (SELECT default_version FROM pg_available_extensions WHERE name = 'bloomfam');
-
 --
 -- A plain user may install it, and wherever it is moved, it works
 --
@@ -14,6 +10,11 @@ CREATE SCHEMA install_first;
 CREATE SCHEMA "install Second";
 SET search_path = pg_catalog;
 CREATE EXTENSION bloomfam SCHEMA install_first;
+-- trusted: the extension is the user's, its objects are a superuser's
+SELECT extowner = 'regress_bloomfam_user'::regrole AS own, extrelocatable AS relocatable,
+	(SELECT bool_and(rolsuper) FROM pg_proc JOIN pg_roles r ON r.oid = proowner WHERE pronamespace = 'install_first'::regnamespace) AS trusted,
+	(SELECT count(*) FROM pg_depend WHERE classid = 'pg_extension'::regclass AND objid = e.oid AND refclassid = 'pg_extension'::regclass) AS requires
+FROM pg_extension e WHERE extname = 'bloomfam';
 
 CREATE TABLE install_first.segment (id int PRIMARY KEY, filter install_first.bloomfilter, key install_first.bloomkey);
 INSERT INTO install_first.segment
