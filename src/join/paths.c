@@ -47,7 +47,10 @@
 
 /*
  * Estimates are most wrong where filters are most used, so a plan that is cheaper by less than
- * this share of a join's cost stays.
+ * this share of a join's cost stays.  Where other joins come above, a nested loop may look up
+ * each row of it, and there may be many times as many as the planner expects: what the scan costs
+ * is sure, and a saving on it is not, so there the share is also of what the join costs without a
+ * filter.
  */
 #define NEAR_TIE			0.05
 
@@ -239,13 +242,30 @@ add_scans(Candidate *candidate, const Path *scan)
 }
 
 /*
+ * What one lookup costs, without the conditions that the join would ask as well of the rows that
+ * it finds: one with a subquery may cost more than all else.
+ */
+static Cost
+cost_of_lookup(PlannerInfo *root, const Path *path)
+{
+	QualCost	conditions;
+
+	if (!IsA(path, IndexPath))
+		return path->total_cost;
+	cost_qual_eval(&conditions, path->param_info->ppi_clauses, root);
+	return Max(path->total_cost - conditions.per_tuple * path->parent->tuples *
+									  ((const IndexPath *) path)->indexselectivity,
+			   ((const IndexPath *) path)->indextotalcost);
+}
+
+/*
  * Would a nested loop be faster that looks up rows of the scanned relation for those of the inner
  * side, and has the planner a cost for it that is lower than that of the scan?  It counts the
  * time of a disk for each lookup; if all is in memory, it takes less by far, and a lower cost of
  * the hash join would make the planner choose the slower one.
  */
 static bool
-is_faster_looked_up(const Candidate *candidate, const RelOptInfo *rel)
+is_faster_looked_up(PlannerInfo *root, const Candidate *candidate, const RelOptInfo *rel)
 {
 	const Relids others = candidate->innerrel->relids;
 	double		lookups = candidate->innerrel->rows;
@@ -255,11 +275,13 @@ is_faster_looked_up(const Candidate *candidate, const RelOptInfo *rel)
 	{
 		const Path *path = lfirst(lc);
 		const Relids needed = PATH_REQ_OUTER(path);
+		Cost		cost;
 
-		if (needed != NULL && bms_is_subset(needed, others) &&
-			lookups * path->total_cost < rel->cheapest_total_path->total_cost &&
-			lookups * Max(path->total_cost / random_page_cost, 1) * ROWS_PER_LOOKUP <
-				candidate->scanned)
+		if (needed == NULL || !bms_is_subset(needed, others))
+			continue;
+		cost = cost_of_lookup(root, path);
+		if (lookups * cost < rel->cheapest_total_path->total_cost &&
+			lookups * Max(cost / random_page_cost, 1) * ROWS_PER_LOOKUP < candidate->scanned)
 			return true;
 	}
 	return false;
@@ -267,7 +289,7 @@ is_faster_looked_up(const Candidate *candidate, const RelOptInfo *rel)
 
 /* Is a filter expected to save anything in a hash join of these paths?  Then tells how much. */
 static bool
-saves(Candidate *candidate, const Path *outer, const Path *inner)
+saves(PlannerInfo *root, Candidate *candidate, const Path *outer, const Path *inner)
 {
 	const Path *scan;
 
@@ -287,7 +309,28 @@ saves(Candidate *candidate, const Path *outer, const Path *inner)
 	add_scans(candidate, scan);
 	return candidate->saved > 0 &&
 		   bloomfam_join_estimate_end(&candidate->estimate) == JOIN_HAS_FILTER &&
-		   !is_faster_looked_up(candidate, scan->parent);
+		   !is_faster_looked_up(root, candidate, scan->parent);
+}
+
+/* Are there more relations to join to these? */
+static bool
+is_joined_further(const PlannerInfo *root, const RelOptInfo *joinrel)
+{
+	return !bms_is_subset(root->all_baserels, joinrel->top_parent_relids != NULL
+												  ? joinrel->top_parent_relids
+												  : joinrel->relids);
+}
+
+/* What a join of this cost is offered for less: what its filter saves, without the near tie. */
+static Cost
+discount(const PlannerInfo *root, const RelOptInfo *joinrel, const Candidate *candidate,
+		 Cost total)
+{
+	Cost		margin = NEAR_TIE * Max(total - candidate->saved, 0);
+
+	if (is_joined_further(root, joinrel))
+		margin += NEAR_TIE * total;
+	return candidate->saved - margin;
 }
 
 /* Offers the planner a hash join of these paths, if a filter is expected to save anything. */
@@ -299,11 +342,11 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 	Path	   *path;
 	Cost		saved;
 
-	if (!saves(candidate, outer, inner))
+	if (!saves(root, candidate, outer, inner))
 		return;
 	initial_cost_hashjoin(root, &costs, jointype, candidate->clauses, outer, inner, extra,
 						  parallel_hash);
-	saved = candidate->saved - NEAR_TIE * Max(costs.total_cost - candidate->saved, 0);
+	saved = discount(root, joinrel, candidate, costs.total_cost);
 	if (saved <= 0 ||
 		(partial ? !bloomfam_add_partial_path_precheck(joinrel, &costs, costs.total_cost - saved)
 				 : !bloomfam_add_path_precheck(joinrel, &costs, costs.total_cost - saved)))
@@ -311,7 +354,7 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 	path =
 		(Path *) create_hashjoin_path(root, joinrel, jointype, &costs, extra, outer, inner,
 									  parallel_hash, extra->restrictlist, NULL, candidate->clauses);
-	saved = candidate->saved - NEAR_TIE * Max(path->total_cost - candidate->saved, 0);
+	saved = discount(root, joinrel, candidate, path->total_cost);
 	path->total_cost = Max(path->total_cost - saved, path->startup_cost);
 	if (partial)
 		add_partial_path(joinrel, path);

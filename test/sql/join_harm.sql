@@ -65,6 +65,38 @@ EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM fact JOIN dim USING (k) WHERE 
 EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k > 40000;
 RESET hash_mem_multiplier;
 
+-- a near tie, of which one plan is safe where there are many more rows than expected: a nested loop that looks up each row
+-- above the filter is not
+RESET enable_nestloop;
+RESET enable_mergejoin;
+RESET work_mem;
+SET random_page_cost = 1.6;
+CREATE TABLE star AS SELECT g * 7919::bigint % 6000 AS store, g * 104729::bigint % 24000 AS good, g % 9 AS v, repeat('x', 90) AS t FROM generate_series(1, 200000) g;
+CREATE INDEX ON star (store);
+CREATE TABLE stores AS SELECT g AS store, g % 56 AS kind, g % 20 AS region FROM generate_series(0, 5999) g;
+ALTER TABLE stores ADD PRIMARY KEY (store);
+CREATE TABLE goods AS SELECT g AS good, g % 30 AS p, g % 30 AS q FROM generate_series(0, 23999) g;
+ALTER TABLE goods ADD PRIMARY KEY (good);
+VACUUM ANALYZE star, stores, goods;
+\set query 'SELECT sum(v) FROM star JOIN stores USING (store) JOIN goods USING (good) WHERE kind = 3 AND p = 7 AND q = 7'
+EXPLAIN (COSTS OFF) :query;
+:query;
+SET bloomfam.join_filter = off;
+EXPLAIN (COSTS OFF) :query;
+:query;
+SET bloomfam.join_filter = on;
+-- where it is none, filters are counted on below other joins as well
+EXPLAIN (COSTS OFF)
+SELECT sum(v) FROM star JOIN stores USING (store) JOIN goods USING (good) WHERE region = 3 AND p = 7 AND q = 7;
+
+-- few lookups by index, of whose rows each join would ask a condition that costs far more than they do
+CREATE INDEX ON star (good);
+SET random_page_cost = 1.1;
+EXPLAIN (COSTS OFF)
+SELECT sum(v) FROM star JOIN goods USING (good)
+WHERE p = 7 AND q = 7 AND v < (SELECT avg(v) FROM star s WHERE s.good = goods.good);
+RESET random_page_cost;
+
 SET client_min_messages = warning;
 DROP SCHEMA join_harm CASCADE;
 ALTER DATABASE :"DBNAME" RESET session_preload_libraries;
