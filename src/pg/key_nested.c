@@ -212,6 +212,7 @@ key_array(BloomfamHasher *hasher, Datum key)
 			bloomfam_array_iter_next(&iter, &isnull, i, self->typlen, self->typbyval,
 									 self->typalign);
 
+		CHECK_FOR_INTERRUPTS();
 		p = put_item(p, self->element, value, isnull);
 		if (self->base.varies && !isnull)
 			note_element(&family_id, self->element);

@@ -265,8 +265,10 @@ static void
 read_all(BloomfamLiteral *literal, Datum key, const BfHeader *filter, BloomfamReadings *readings)
 {
 	char	   *str = TextDatumGetCString(key);
+	int			n = 0;
 	int			i;
 
+	/* an error half way must not leave some of them behind */
 	readings->n = 0;
 	for (i = 0; i < literal->nreaders; i++)
 	{
@@ -280,11 +282,12 @@ read_all(BloomfamLiteral *literal, Datum key, const BfHeader *filter, BloomfamRe
 		hash = hasher->hash(hasher, InputFunctionCall(&reader->input, str, reader->type, -1));
 		if (hasher->family_id != filter->family_id)
 			bloomfam_family_error(filter, hasher->family, hasher->family_len, hasher->family_id);
-		for (j = 0; j < readings->n && readings->hashes[j] != hash; j++)
+		for (j = 0; j < n && readings->hashes[j] != hash; j++)
 			;
 		readings->hashes[j] = hash;
-		readings->n = Max(readings->n, j + 1);
+		n = Max(n, j + 1);
 	}
+	readings->n = n;
 	pfree(str);
 }
 

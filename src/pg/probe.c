@@ -408,6 +408,9 @@ typedef struct KeyArray
 	bool	   *answers;
 } KeyArray;
 
+/* How many keys are probed between two looks whether the query has been cancelled. */
+#define PROBE_BATCH		65536
+
 /* Probes the array that is argument 1: with the keys' type, or as an array literal. */
 typedef void (*ProbeArray) (FunctionCallInfo fcinfo, KeyArray *array);
 
@@ -438,13 +441,19 @@ probe_array(FunctionCallInfo fcinfo, KeyArray *array)
 	found = palloc(Max(array->n, 1) * sizeof(bool));
 	for (i = 0; i < array->n; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (array->nulls[i])
 			continue;
 		hashes[nhashes] = state->hasher->hash(state->hasher, array->keys[i]);
 		array->answers[i] = check_family(&state->filter.view, state->hasher);
 		nhashes++;
 	}
-	state->filter.view.head.kind->probe_many(&state->filter.view, hashes, nhashes, found);
+	for (i = 0; i < nhashes; i += PROBE_BATCH)
+	{
+		CHECK_FOR_INTERRUPTS();
+		state->filter.view.head.kind->probe_many(&state->filter.view, hashes + i,
+												 Min(PROBE_BATCH, nhashes - i), found + i);
+	}
 	for (nhashes = i = 0; i < array->n; i++)
 		if (!array->nulls[i])
 			array->answers[i] &= found[nhashes++];
@@ -477,10 +486,13 @@ probe_array_literal(FunctionCallInfo fcinfo, KeyArray *array)
 	array->nulls = literals->nulls;
 	array->answers = palloc(Max(array->n, 1) * sizeof(bool));
 	for (i = 0; i < array->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		if (!array->nulls[i])
 			array->answers[i] =
 				view == NULL || (view->head.family_id != 0 &&
 								 any_may_be_in(view, state->filter.probe, &literals->readings[i]));
+	}
 }
 
 /* The OR (if true decides) or the AND (if false does) of the answers for an array of keys. */

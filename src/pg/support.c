@@ -24,6 +24,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
@@ -305,8 +306,11 @@ relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher,
 		uint64		end = whole_number(histogram, i) - first;
 		uint64		width = end + first - whole_number(histogram, i - 1);
 
+		if (end > range)
+			return 1;			/* no histogram: whoever owns a table may set its statistics */
 		for (; at < end; at += step)
 		{
+			CHECK_FOR_INTERRUPTS();
 			tried++;
 			if (!filter_has(filter, hasher, probe, Int64GetDatum((int64) (first + at))))
 				continue;
