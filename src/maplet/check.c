@@ -18,6 +18,7 @@
 #include "catalog/index.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "utils/guc.h"
 #include "utils/snapmgr.h"
 
 #include "maplet/hash.h"
@@ -285,11 +286,21 @@ check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool ali
 		look_rows_up(check);
 }
 
+/* Expressions and predicates are the owner's code: it runs as the owner, whoever asks. */
 static void
 check_rows(MapletOpened *opened, MapletView *view)
 {
-	IndexInfo  *info = BuildIndexInfo(opened->index);
+	IndexInfo  *info;
 	RowCheck	check;
+	Oid			user;
+	int			context;
+	int			nest_level;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(opened->table->rd_rel->relowner,
+						   context | SECURITY_RESTRICTED_OPERATION);
+	nest_level = NewGUCNestLevel();
+	bloomfam_restrict_search_path();
 
 	/* as for CREATE INDEX CONCURRENTLY: rows that a snapshot sees, which all must be there */
 	if (opened->index->rd_index->indcheckxmin &&
@@ -299,6 +310,7 @@ check_rows(MapletOpened *opened, MapletView *view)
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("index \"%s\" is too new for this snapshot",
 						RelationGetRelationName(opened->index))));
+	info = BuildIndexInfo(opened->index);
 	info->ii_Concurrent = true;
 	info->ii_Unique = false;
 	info->ii_ExclusionOps = NULL;
@@ -315,6 +327,9 @@ check_rows(MapletOpened *opened, MapletView *view)
 	table_index_build_scan(opened->table, opened->index, info, true, false, check_row, &check,
 						   NULL);
 	look_rows_up(&check);
+
+	AtEOXact_GUC(false, nest_level);
+	SetUserIdAndSecContext(user, context);
 }
 
 /*

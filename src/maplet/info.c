@@ -24,6 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/tuplestore.h"
+#include "utils/typcache.h"
 
 #include "maplet/hash.h"
 #include "maplet/lookup.h"
@@ -199,6 +200,15 @@ check_privileges(MapletOpened *opened, const IndexInfo *info)
 						RelationGetRelationName(opened->table))));
 }
 
+/* Is what values of this type have by default as their equality that of the index? */
+static bool
+has_equality_of(Relation index, Oid type)
+{
+	Oid			equality = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
+
+	return OidIsValid(equality) && op_in_opfamily(equality, index->rd_opfamily[0]);
+}
+
 static void
 note_found(void *arg, uint64 hash, const uint64 *places, uint32 n)
 {
@@ -214,6 +224,7 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 {
 	MapletView *view = (MapletView *) palloc0(sizeof(MapletView));
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 1);
+	Oid			column;
 	MapletOpened opened;
 	MapletHasher hasher;
 	IndexInfo  *info;
@@ -237,8 +248,13 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 				 errdetail("A partial index cannot tell that no row has a key.")));
 
 	key = PG_GETARG_DATUM(1);
-	own = IsPolymorphicType(index->rd_opcintype[0]) ?
-		getBaseType(TupleDescAttr(RelationGetDescr(index), 0)->atttypid) : index->rd_opcintype[0];
+	column = getBaseType(TupleDescAttr(RelationGetDescr(index), 0)->atttypid);
+	if (!has_equality_of(index, column))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" has another equality than its keys' type %s",
+						RelationGetRelationName(index), format_type_be(column))));
+	own = IsPolymorphicType(index->rd_opcintype[0]) ? column : index->rd_opcintype[0];
 	if (type == UNKNOWNOID)
 	{
 		Oid			input;
@@ -251,9 +267,11 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 	else if (OidIsValid(type))
 		type = getBaseType(type);
 	if (!OidIsValid(type) ||
-		(type != own && !IsBinaryCoercible(type, own) &&
-		 !OidIsValid(get_opfamily_member(index->rd_opfamily[0], own, type,
-										 HTEqualStrategyNumber))))
+		(type != own &&
+		 (!has_equality_of(index, type) ||
+		  (!IsBinaryCoercible(type, own) &&
+		   !OidIsValid(get_opfamily_member(index->rd_opfamily[0], own, type,
+										   HTEqualStrategyNumber))))))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("index \"%s\" has keys of type %s, not %s", RelationGetRelationName(index),

@@ -51,6 +51,13 @@ bloomfam_bytea_in(char *str, Node *escontext, Datum *result)
 #define BLOOMFAM_MY_LXID	(MyProc->lxid)
 #endif
 
+/* 17 has a search path for what runs as another user */
+#if PG_VERSION_NUM >= 170000
+#define bloomfam_restrict_search_path()	RestrictSearchPath()
+#else
+#define bloomfam_restrict_search_path()	((void) 0)
+#endif
+
 /* 18 has pg_noreturn, which goes before a declaration, in place of this, which goes after it */
 #ifndef pg_attribute_noreturn
 #define pg_attribute_noreturn()	__attribute__((noreturn))

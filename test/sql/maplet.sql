@@ -147,6 +147,20 @@ SET ROLE regress_maplet;
 SELECT maplet_may_contain('maplet_part_n', 17);
 RESET ROLE;
 DROP TABLE maplet_part;
+
+-- the owner's code runs as the owner, whoever asks for a check
+GRANT CREATE ON SCHEMA public TO regress_maplet;
+SET ROLE regress_maplet;
+CREATE FUNCTION maplet_who(int) RETURNS text LANGUAGE plpgsql IMMUTABLE AS
+$$ BEGIN RAISE NOTICE 'run by %', current_user; RETURN $1; END $$;
+CREATE TABLE maplet_owned (n int);
+INSERT INTO maplet_owned VALUES (1);
+CREATE INDEX maplet_owned_who ON maplet_owned USING maplet (maplet_who(n));
+RESET ROLE;
+SELECT maplet_check('maplet_owned_who', true), current_user <> 'regress_maplet' AS back;
+DROP TABLE maplet_owned;
+DROP FUNCTION maplet_who(int);
+REVOKE CREATE ON SCHEMA public FROM regress_maplet;
 DROP ROLE regress_maplet;
 
 --

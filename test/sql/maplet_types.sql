@@ -108,6 +108,16 @@ SELECT t FROM maplet_text WHERE t = 'a' COLLATE "POSIX";
 -- a condition of another collation is not the index's
 EXPLAIN (COSTS OFF) SELECT t FROM maplet_text WHERE t = 'a' COLLATE "POSIX";
 
+-- an operator class of another equality than the keys' type: "no" would not be what = says
+CREATE TABLE maplet_other (v varchar, c char(5));
+INSERT INTO maplet_other VALUES ('a ', 'a');
+CREATE INDEX maplet_other_v ON maplet_other USING maplet (v bpchar_ops);
+CREATE INDEX maplet_other_c ON maplet_other USING maplet (c);
+SELECT maplet_may_contain('maplet_other_v', 'a'::varchar);
+SELECT maplet_may_contain('maplet_other_c', 'a  '::bpchar), maplet_may_contain('maplet_other_c', 'a ');
+SELECT maplet_may_contain('maplet_other_c', 'a'::text);
+DROP TABLE maplet_other;
+
 DROP TABLE maplet_value, maplet_enum, maplet_enums, maplet_none, maplet_text;
 DROP TYPE maplet_pair;
 DROP DOMAIN maplet_domain;
