@@ -66,14 +66,16 @@ insert_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, uint64 *
 
 	for (step = 0; step < Min(MAPLET_TAIL_WALK, tail.extent.len); step++)
 	{
-		BlockNumber block = tail.extent.start + (home + step) % tail.extent.len;
+		uint32		number = (home + step) % tail.extent.len;
+		BlockNumber block = tail.extent.start + number;
 		Page		page;
 		int			count;
 
 		buffer = ReadBuffer(index, block);
 		page = BufferGetPage(buffer);
 		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-		if (!maplet_page_is(page, MAPLET_PAGE_TAIL, tail.generation))
+		if (!maplet_page_is(page, MAPLET_PAGE_TAIL, tail.generation) ||
+			maplet_stamp(page)->number != number)
 			bloomfam_maplet_corrupted(index, block, "a page of a tail is missing");
 
 		/* a page that has sent entries on takes no more, so that readers need not wonder */

@@ -80,12 +80,14 @@ search_tail(Lookup *lookup, const MapletTail *tail)
 				break;
 		for (step = 0; more && step < Min(MAPLET_TAIL_WALK, npages); step++)
 		{
-			BlockNumber block = tail->extent.start + (home + step) % npages;
+			uint32		number = (home + step) % npages;
+			BlockNumber block = tail->extent.start + number;
 			Buffer		buffer = ReadBuffer(lookup->index, block);
 			Page		page = BufferGetPage(buffer);
 
 			LockBuffer(buffer, BUFFER_LOCK_SHARE);
-			if (!maplet_page_is(page, MAPLET_PAGE_TAIL, tail->generation))
+			if (!maplet_page_is(page, MAPLET_PAGE_TAIL, tail->generation) ||
+				maplet_stamp(page)->number != number)
 			{
 				UnlockReleaseBuffer(buffer);
 				lookup->missed = block;
