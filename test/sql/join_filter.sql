@@ -4,6 +4,8 @@
 -- The planner's hook is installed only in sessions that preload the module.
 --
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
+-- (that it has no effect is said when the module is loaded, which is sooner in 18)
+SET client_min_messages = error;
 SET bloomfam.join_filter = force;
 CREATE TABLE jf_plain AS SELECT i AS k FROM generate_series(1, 100) i;
 ANALYZE jf_plain;

@@ -68,7 +68,7 @@ CREATE POLICY sections ON fact USING (section IN (SELECT section FROM sections))
 SET ROLE regress_bloomfam_reader;
 -- (17 and 19 write subplans anew)
 EXPLAIN (COSTS OFF) SELECT count(*) FROM fact JOIN picks USING (k)
-\g | sed -E 's/SubPlan any_/SubPlan /; s/[(]ANY [(]section = [(](hashed SubPlan 1)[)].col1[)][)]/(\1)/'
+\g (format=unaligned) | sed -E 's/SubPlan any_/SubPlan /; s/[(]ANY [(]section = [(](hashed SubPlan 1)[)].col1[)][)]/(\1)/'
 SELECT count(*) FROM fact JOIN picks USING (k);
 SELECT count(*) FROM fact f JOIN sections USING (section) JOIN picks USING (k);
 RESET ROLE;

@@ -78,7 +78,7 @@ CREATE AGGREGATE state_of(bloomkey) (SFUNC = bloom_agg_key_trans, STYPE = bloomf
 SELECT state_of(bloom_key(x)) AS state FROM generate_series(1, 3) x \gset
 SELECT expected(format('SELECT FROM t WHERE bloom_may_contain(%L, i)', :'state'));
 SELECT count(*) FROM t WHERE bloom_may_contain(:'state', i);
-SELECT count(*) FROM t WHERE i < 0 AND bloom_may_contain(:'state', i);
+SELECT count(*) FROM (SELECT i FROM t WHERE i < 0 OFFSET 0) s WHERE bloom_may_contain(:'state', i);
 CREATE DOMAIN some_filter AS bloomfilter;
 SELECT expected(format('SELECT FROM t WHERE bloom_may_contain(%L::some_filter, i)', bloom_agg(x)))::int BETWEEN 40 AND 60 AS half FROM generate_series(1, 50) x;
 
