@@ -239,8 +239,16 @@ install_copy()
 	fi
 }
 
-# install_sanitized: the same under ASan and UBSan; $sanitizers is the environment that makes a TAP test's server load what they need, and die of
-# what they find.
+# make_sanitized DIR: builds a copy of the tree under ASan and UBSan there.
+make_sanitized()
+{
+	copy_tree "$1"
+	make -j"$(nproc)" -C "$1" CC=gcc COPT="$sanitized_options"
+}
+sanitized_options='-O1 -g1 -fno-omit-frame-pointer -U_FORTIFY_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all'
+
+# install_sanitized: as install_copy, under ASan and UBSan; $sanitizers is the environment that makes a TAP test's server load what they need, and die of
+# what they find.  SANITIZED_TREE in the environment: what make_sanitized has built already.
 #
 # A library of the server's calls malloc() with a lock of gettext's held when it is loaded.  Were that the first call, ASan would begin there, call
 # gettext, and break the lock, so that the server hangs: a library that is initialised before all others begins instead.
@@ -248,7 +256,17 @@ install_sanitized()
 {
 	local asan
 
-	install_copy CC=gcc COPT='-O1 -g1 -fno-omit-frame-pointer -U_FORTIFY_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all'
+	say "build and install under ASan and UBSan"
+	if [ -n "${SANITIZED_TREE-}" ]; then
+		cp -a "$SANITIZED_TREE" "$work/tree"
+	elif ! make_sanitized "$work/tree" >"$log" 2>&1; then
+		tail -n 40 "$log"
+		stop fail "make"
+	fi
+	if ! { private_folders && make -C "$work/tree" CC=gcc COPT="$sanitized_options" install; } >"$log" 2>&1; then
+		tail -n 40 "$log"
+		stop fail "make install"
+	fi
 	asan=$(gcc -print-file-name=libasan.so)
 	echo 'void __asan_init(void); __attribute__((constructor)) static void first(void) { __asan_init(); }' |
 		gcc -x c -shared -fPIC -Wl,-z,initfirst -o "$work/tree/first.so" - -x none "$asan" || stop fail "a library that begins ASan"
