@@ -52,11 +52,11 @@ SELECT day, bloom_agg(user_id, 0.01, 'blocked', 2000) AS users FROM visits GROUP
 SELECT day FROM segments WHERE users @~ 3702 ORDER BY day;
 
 -- README.md, example 5
-SELECT count(*) AS filters,
-       round(bloom_cardinality(bloom_union_agg(users))) AS distinct_users_estimated,
-       (SELECT count(DISTINCT user_id) FROM visits WHERE day < '2024-01-08') AS distinct_users
-FROM segments
-WHERE day < '2024-01-08';
+CREATE TABLE log (trace_id uuid, line text);
+CREATE INDEX log_trace ON log USING maplet (trace_id);
+INSERT INTO log SELECT md5(i::text)::uuid, 'line ' || i FROM generate_series(1, 20000) i;
+
+SELECT line FROM log WHERE trace_id = md5('4711')::uuid;
 -- end
 \c :original
 DROP DATABASE docs_examples;
