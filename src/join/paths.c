@@ -248,14 +248,17 @@ add_scans(Candidate *candidate, const Path *scan)
 static Cost
 cost_of_lookup(PlannerInfo *root, const Path *path)
 {
+	const Path *index = path;
 	QualCost	conditions;
 
-	if (!IsA(path, IndexPath))
+	if (IsA(path, BitmapHeapPath))
+		index = ((const BitmapHeapPath *) path)->bitmapqual;
+	if (!IsA(index, IndexPath))
 		return path->total_cost;
 	cost_qual_eval(&conditions, path->param_info->ppi_clauses, root);
 	return Max(path->total_cost - conditions.per_tuple * path->parent->tuples *
-									  ((const IndexPath *) path)->indexselectivity,
-			   ((const IndexPath *) path)->indextotalcost);
+									  ((const IndexPath *) index)->indexselectivity,
+			   ((const IndexPath *) index)->indextotalcost);
 }
 
 /*
