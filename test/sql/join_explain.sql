@@ -254,11 +254,3 @@ SET client_min_messages = warning;
 DROP SCHEMA join_explain CASCADE;
 RESET client_min_messages;
 ALTER DATABASE :"DBNAME" RESET session_preload_libraries;
--- a session that loads the module too late is told so
-\c -
-SELECT bloom_create(10::bigint) IS NULL AS loaded;
-SET bloomfam.join_filter = on;
-SET bloomfam.join_filter = off;
-\c -
-SET bloomfam.join_filter = on;
-SELECT bloom_create(10::bigint) IS NULL AS loaded;

@@ -4,6 +4,7 @@
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
 \c -
 SET bloomfam.join_filter = force;
+SET compute_query_id = off;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 
