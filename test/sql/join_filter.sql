@@ -4,7 +4,7 @@
 -- The planner's hook is installed only in sessions that preload the module.
 --
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
--- (that it has no effect is said when the module is loaded, which is sooner in 18)
+-- (a session that loads the module later on would warn that this has no effect)
 SET client_min_messages = error;
 SET bloomfam.join_filter = force;
 CREATE TABLE jf_plain AS SELECT i AS k FROM generate_series(1, 100) i;
