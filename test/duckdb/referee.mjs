@@ -208,6 +208,6 @@ await special('FLOAT: asked for as double precision', { duckdb: 'FLOAT' }, ['0.2
 await special('DECIMAL(18,2): asked for with other scales', { duckdb: 'DECIMAL(18,2)' }, ['1.50', '-20'], 'numeric', ['1.5::numeric', '1.5000::numeric', '-20::numeric', '-2e1::numeric'], 'decimal(18,2)');
 await special('DECIMAL: the largest and the smallest', { duckdb: 'DECIMAL(18,2)' }, ['9999999999999999.99', '-9999999999999999.99'], 'numeric',
 	['9999999999999999.99', '-9999999999999999.99'], 'decimal(18,2)');
-await special('VARCHAR: asked for as char(n), varchar and name', { duckdb: 'VARCHAR' }, ['key'], 'text', ["'key  '::char(5)", "'key'::varchar", "'key'::name", "'key'"]);
+await special('VARCHAR: asked for as varchar and name', { duckdb: 'VARCHAR' }, ['key'], 'text', ["'key'::varchar", "'key'::name", "'key'"]);
 
 process.exit(failed ? 1 : 0);
