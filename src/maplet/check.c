@@ -257,6 +257,7 @@ look_rows_up(RowCheck *check)
 	for (i = 0; i < check->n; i++)
 		if (i == 0 || check->rows[i].hash != check->rows[i - 1].hash)
 			check->hashes[n++] = check->rows[i].hash;
+	bloomfam_maplet_meta_refresh(check->index, check->view);
 	bloomfam_maplet_lookup(check->index, check->view, check->hashes, n, found_row, check);
 	for (i = 0; i < check->n; i++)
 		if (!check->rows[i].found)

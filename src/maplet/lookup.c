@@ -255,7 +255,8 @@ bloomfam_maplet_lookup(Relation index, MapletView *view, const uint64 *hashes, S
 	{
 		lookup.hashes = hashes + done;
 		lookup.n = Min(batch, n - done);
-		bloomfam_maplet_meta_refresh(index, view);
+		if (done > 0)
+			bloomfam_maplet_meta_refresh(index, view);
 		while (!search_all(&lookup))
 		{
 			bloomfam_maplet_meta_expect_change(index, view, lookup.missed,
