@@ -4,7 +4,8 @@
  *	  What the planner is told.
  *
  * A look-up reads a page of each run; the metapage, the tails and the small runs stay in memory,
- * as the upper pages of a B-tree do, for which the server counts processor time only.  All is
+ * as the upper pages of a B-tree do, for which the server counts processor time only.  The keys of
+ * an array are looked up in the order of their hashes, so that each page is visited once.  All is
  * looked up before the first row is returned, so that it is the cost of starting.
  *
  *-------------------------------------------------------------------------
@@ -28,6 +29,9 @@
 
 /* What the server takes for a page that is in memory (selfuncs.c: btcostestimate()). */
 #define PAGE_OPERATORS	50.0
+
+/* To find one key in a page that is at hand, and to hash and sort it. */
+#define KEY_OPERATORS	8.0
 
 /* Of a run of so many pages, half of them are thought to be in memory. */
 #define HALF_CACHED_PAGES	1024.0
@@ -63,6 +67,18 @@ pages_read(PlannerInfo *root, const MapletMeta *meta, double index_pages, double
 			lookups;
 	}
 	return read;
+}
+
+/* Operators that so many keys of one scan take: for each page, and for each key in each. */
+static double
+operators(const MapletMeta *meta, double keys)
+{
+	double		visits = 1 + Min(keys, Max(meta->tails[meta->active].extent.len, 1));
+	uint32		i;
+
+	for (i = 0; i < meta->nruns; i++)
+		visits += Min(keys, (double) meta->runs[i].shape.pages);
+	return visits * PAGE_OPERATORS + keys * (1.0 + meta->nruns) * KEY_OPERATORS;
 }
 
 void
@@ -106,8 +122,7 @@ bloomfam_maplet_costestimate(PlannerInfo *root, IndexPath *path, double loop_cou
 	places = costs.indexSelectivity * Max(info->rel->tuples, 1) + keys * false_places;
 
 	get_tablespace_page_costs(info->reltablespace, &spc_random_page_cost, NULL);
-	*startup_cost = keys * (read * spc_random_page_cost +
-							(2 + meta->nruns) * PAGE_OPERATORS * cpu_operator_cost);
+	*startup_cost = keys * read * spc_random_page_cost + operators(meta, keys) * cpu_operator_cost;
 	*total_cost = *startup_cost + places * (cpu_index_tuple_cost + cpu_operator_cost);
 	*selectivity = Min(costs.indexSelectivity +
 					   keys * false_places / Max(entries, 1), 1.0);

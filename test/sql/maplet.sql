@@ -225,3 +225,45 @@ ALTER EXTENSION bloomfam DROP ACCESS METHOD maplet;
 ALTER EXTENSION bloomfam ADD ACCESS METHOD maplet;
 DROP ACCESS METHOD maplet;
 DROP TABLE maplet_con;
+
+--
+-- What the planner chooses
+--
+RESET enable_seqscan;
+SET enable_memoize = off;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE maplet_plan (id uuid, n int);
+INSERT INTO maplet_plan SELECT md5(g::text)::uuid, g FROM generate_series(1, 100000) g;
+CREATE INDEX maplet_plan_id ON maplet_plan USING maplet (id);
+-- nothing is known of the column: the index knows that its keys differ
+EXPLAIN (COSTS OFF) SELECT n FROM maplet_plan WHERE id = md5('7')::uuid;
+VACUUM ANALYZE maplet_plan;
+EXPLAIN (COSTS OFF) SELECT n FROM maplet_plan WHERE id = md5('7')::uuid;
+CREATE TABLE maplet_few AS SELECT md5(g::text)::uuid AS id FROM generate_series(1, 100) g;
+ANALYZE maplet_few;
+EXPLAIN (COSTS OFF) SELECT n FROM maplet_plan JOIN maplet_few USING (id);
+-- most of the table: not by an index
+EXPLAIN (COSTS OFF) SELECT count(n) FROM maplet_plan a JOIN (SELECT id FROM maplet_plan) b USING (id);
+-- ranges and orders are for a B-tree
+CREATE INDEX maplet_plan_btree ON maplet_plan (id);
+EXPLAIN (COSTS OFF) SELECT n FROM maplet_plan WHERE id > md5('7')::uuid ORDER BY id LIMIT 3;
+-- how the costs of many keys at once stand to those of one by one, and to all of the table
+CREATE FUNCTION maplet_cost(query text) RETURNS double precision LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN (plan->0->'Plan'->>'Total Cost')::double precision;
+END $$;
+DROP INDEX maplet_plan_btree;
+SET enable_seqscan = off;
+WITH c AS (
+	SELECT maplet_cost('SELECT n FROM maplet_plan WHERE id = md5(''7'')::uuid') AS one,
+		maplet_cost(format('SELECT n FROM maplet_plan WHERE id = ANY (%L::uuid[])', (SELECT array_agg(id) FROM (SELECT id FROM maplet_plan LIMIT 1000) s))) AS array_1000,
+		maplet_cost(format('SELECT n FROM maplet_plan WHERE id = ANY (%L::uuid[])', (SELECT array_agg(id) FROM maplet_plan))) AS array_all)
+SELECT one < 10 AS one, array_1000 < 0.5 * 1000 * one AS some, array_all < 0.03 * 100000 * one AS "all" FROM c;
+RESET enable_seqscan;
+RESET max_parallel_workers_per_gather;
+RESET enable_memoize;
+DROP FUNCTION maplet_cost(text);
+DROP TABLE maplet_plan, maplet_few;
