@@ -229,11 +229,13 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 
 /* What a filter did on the probe side. */
 static void
-explain_probed(ExplainState *es, const JoinProbeCounts *counts, bool by_pages)
+explain_probed(ExplainState *es, const JoinProbeCounts *counts, JoinAccess access)
 {
+	const char *by = access == JOIN_BY_ROWS ? "rows" : "pages";
+
 	if (!is_text(es))
 	{
-		ExplainPropertyText("Probed By", by_pages ? "pages" : "rows", es);
+		ExplainPropertyText("Probed By", by, es);
 		ExplainPropertyUInteger("Rows Probed", NULL, counts->tested, es);
 		ExplainPropertyUInteger("Rows Dropped", NULL, counts->dropped, es);
 		ExplainPropertyUInteger("Rows Passed Unseen", NULL, counts->passed_unseen, es);
@@ -245,8 +247,7 @@ explain_probed(ExplainState *es, const JoinProbeCounts *counts, bool by_pages)
 	appendStringInfo(es->str,
 					 "Rows Probed: " UINT64_FORMAT " (by %s)  Dropped: " UINT64_FORMAT
 					 "  Passed Unseen: " UINT64_FORMAT,
-					 counts->tested, by_pages ? "pages" : "rows", counts->dropped,
-					 counts->passed_unseen);
+					 counts->tested, by, counts->dropped, counts->passed_unseen);
 	if (counts->fpr > 0)
 		appendStringInfo(es->str, "  Expected FPR: %.2f%%", counts->fpr * 100);
 	if (counts->switched_off)
@@ -321,7 +322,7 @@ static void
 explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 {
 	JoinProbeCounts sum = bloomfam_join_probe_counts(&state->probes[probe]);
-	bool		by_pages = state->page != NULL;
+	JoinAccess	access = state->probes[probe].access;
 	int			i;
 
 	for (i = 0; i < state->nworkers; i++)
@@ -330,7 +331,7 @@ explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 	{
 		if (is_text(es))
 			indent(es);
-		explain_probed(es, &sum, by_pages);
+		explain_probed(es, &sum, access);
 	}
 	if (!es->verbose || es->hide_workers || state->nworkers == 0)
 		return;
@@ -338,7 +339,7 @@ explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 	for (i = 0; i < state->nworkers; i++)
 	{
 		begin_worker(es, i);
-		explain_probed(es, &state->workers[i * state->nprobes + probe], by_pages);
+		explain_probed(es, &state->workers[i * state->nprobes + probe], access);
 		end_worker(es);
 	}
 	ExplainCloseGroup("Workers", "Workers", false, es);

@@ -282,7 +282,6 @@ bloomfam_join_key_init(JoinKey *key, JoinHashKind kind, const JoinHashSide *side
 {
 	memset(key, 0, sizeof(*key));
 	key->collation = collation;
-	key->leakproof = side->leakproof;
 	key->typlen = get_typlen(side->type);
 	switch (kind)
 	{

@@ -54,7 +54,6 @@ typedef uint64 (*JoinHashRoutine) (const JoinKey *key, Datum value);
 struct JoinKey
 {
 	JoinHashRoutine hash;
-	bool		leakproof;
 	int16		typlen;			/* of the type that is hashed */
 	bool		integer;		/* the value is an integer of typlen bytes, hashed by its number */
 	Oid			collation;

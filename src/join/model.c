@@ -4,15 +4,19 @@
  *	  The one model of what a filter costs and saves.
  *
  * It serves those who look at a finished plan (verdict.c) and those who look at paths that the
- * planner considers (paths.c).
+ * planner considers (paths.c).  Both describe the places where a filter would be asked; which rows
+ * it looks at there, by pages or one by one, is decided here, and the plan carries it to page.c.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_statistic.h"
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "join/design.h"
 #include "join/model.h"
@@ -31,6 +35,15 @@
 #define SAVED_AT_SCAN		2.0
 #define SAVED_PER_NODE		4.0
 #define SAVED_PER_TRAVEL	40.0	/* of a row that a foreign server does not send */
+#define COST_OF_LONG_KEY	150.0	/* to fetch and hash it: the filter, and the join once more */
+
+/*
+ * The share of rows that a filter must drop to be worth a look at each row, in thousandths: a page
+ * at a time; one by one; and where the join then fetches a long key again.
+ */
+#define WORTH_OF_PAGES		80
+#define WORTH_OF_ROWS		250
+#define WORTH_OF_LONG_KEYS	900
 
 /*
  * A probe waits for memory where the filter does not fit the caches of the second and of the last
@@ -52,10 +65,83 @@ bloomfam_join_cost_of_keys(double keys)
 	return keys * COST_OF_KEY * cpu_operator_cost;
 }
 
-double
-bloomfam_join_cost_of_probe(const JoinEstimate *estimate, bool paged)
+/*
+ * ANALYZE counts values of more than a kB, but looks at them no further.  So a column of which it
+ * has seen values, and knows neither common ones nor bounds nor their order, has such ones only.
+ */
+bool
+bloomfam_join_has_long_keys(Oid table, AttrNumber attribute, bool inherited)
 {
-	return (paged ? COST_OF_PAGED_ROW : COST_OF_ROW) * estimate->waiting * cpu_operator_cost;
+	static const int kinds[] = {STATISTIC_KIND_MCV, STATISTIC_KIND_HISTOGRAM,
+								STATISTIC_KIND_CORRELATION};
+	HeapTuple	tuple;
+	Form_pg_statistic statistic;
+	bool		result;
+	size_t		i;
+
+	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(table), Int16GetDatum(attribute),
+							BoolGetDatum(inherited));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	statistic = (Form_pg_statistic) GETSTRUCT(tuple);
+	result = get_typlen(get_atttype(table, attribute)) == -1 && statistic->stanullfrac < 1;
+	for (i = 0; i < lengthof(kinds) && result; i++)
+	{
+		AttStatsSlot slot;
+
+		result = !get_attstatsslot(&slot, tuple, kinds[i], InvalidOid, 0);
+	}
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+double
+bloomfam_join_processes(int workers)
+{
+	/* the leader is busy with the rows of the workers, too (costsize.c) */
+	double		leader = parallel_leader_participation ? 1 - 0.3 * workers : 0;
+
+	return workers + Max(leader, 0);
+}
+
+/*
+ * By pages, keys are hashed before the scan's conditions are asked.  So hashing must give away
+ * nothing of rows that they would hide; and a long key would be fetched for each row, most of
+ * which may not come to the join: it is looked at after them, or not by the filter at all.
+ */
+JoinAccess
+bloomfam_join_access(const JoinScene *scene)
+{
+	if (!scene->is_scan || !scene->indifferent || !scene->columns)
+		return JOIN_BY_ROWS;
+	if (!scene->conditions)
+		return JOIN_BY_PAGES;
+	return scene->leakproof && !scene->long_keys ? JOIN_BY_PAGES_SPARING : JOIN_BY_ROWS;
+}
+
+int
+bloomfam_join_worth(const JoinScene *scene)
+{
+	if (scene->long_keys)
+		return WORTH_OF_LONG_KEYS;
+	return bloomfam_join_access(scene) == JOIN_BY_ROWS ? WORTH_OF_ROWS : WORTH_OF_PAGES;
+}
+
+double
+bloomfam_join_probed(const JoinScene *scene)
+{
+	return bloomfam_join_access(scene) == JOIN_BY_ROWS ? scene->after : scene->before;
+}
+
+Cost
+bloomfam_join_cost_of_probing(const JoinEstimate *estimate, const JoinScene *scene)
+{
+	bool		by_rows = bloomfam_join_access(scene) == JOIN_BY_ROWS;
+	double		cost = (by_rows ? COST_OF_ROW : COST_OF_PAGED_ROW) * estimate->waiting;
+
+	if (scene->long_keys)
+		cost += COST_OF_LONG_KEY;
+	return bloomfam_join_probed(scene) * cost * cpu_operator_cost;
 }
 
 double
@@ -105,14 +191,18 @@ bloomfam_join_estimate_begin(JoinEstimate *estimate, double keys, bool is_sure, 
 }
 
 void
-bloomfam_join_estimate_place(JoinEstimate *estimate, double rows, bool paged, int nodes,
-							double spilling)
+bloomfam_join_estimate_place(JoinEstimate *estimate, const JoinScene *scene)
 {
-	estimate->probed += rows;
-	estimate->cost += rows * bloomfam_join_cost_of_probe(estimate, paged);
-	estimate->saved +=
-		rows * estimate->dropped *
-		((nodes * SAVED_PER_NODE + (paged ? SAVED_AT_SCAN : 0)) * cpu_operator_cost + spilling);
+	double		per_row = scene->nodes * SAVED_PER_NODE * cpu_operator_cost + scene->spilling;
+
+	if (scene->long_keys)
+		per_row += COST_OF_LONG_KEY * cpu_operator_cost;
+	estimate->probed += bloomfam_join_probed(scene);
+	estimate->cost += bloomfam_join_cost_of_probing(estimate, scene);
+	estimate->saved += scene->after * estimate->dropped * per_row;
+	if (bloomfam_join_access(scene) != JOIN_BY_ROWS)
+		estimate->saved += scene->before * estimate->dropped *
+						   (SAVED_AT_SCAN * cpu_operator_cost + scene->asking);
 }
 
 void

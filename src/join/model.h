@@ -8,6 +8,7 @@
 #ifndef BLOOMFAM_JOIN_MODEL_H
 #define BLOOMFAM_JOIN_MODEL_H
 
+#include "access/attnum.h"
 #include "nodes/nodes.h"
 
 /* Whether a filter is made: of the reasons against one, the first that applies. */
@@ -25,11 +26,36 @@ typedef enum JoinReason
 	JOIN_COSTS_MORE				/* than it saves */
 } JoinReason;
 
+/* Which rows a filter looks at. */
+typedef enum JoinAccess
+{
+	JOIN_BY_ROWS,				/* those that its node's child gives, one by one */
+	JOIN_BY_PAGES,				/* those of a heap's pages, before the conditions of their scan */
+	JOIN_BY_PAGES_SPARING		/* the same, but a key that it takes time to fetch is left to the
+								 * join */
+} JoinAccess;
+
+/* What there is to know of a place where a filter is asked; else all is false. */
+typedef struct JoinScene
+{
+	bool		is_scan;		/* of all pages of a table, in their order */
+	bool		indifferent;	/* nothing in the scan notices how often it is asked */
+	bool		conditions;		/* it has some */
+	bool		columns;		/* the key's columns are columns of the table */
+	bool		leakproof;		/* hashing them gives nothing away */
+	bool		long_keys;		/* it takes time to fetch them */
+	double		before;			/* rows before the conditions, of one process */
+	double		after;			/* ... and after them */
+	Cost		asking;			/* the conditions, of one row */
+	int			nodes;			/* that a row passes from here on to the join, and that one */
+	double		spilling;		/* what it costs the join to write and read it, on average */
+} JoinScene;
+
 /* What is expected of a filter. */
 typedef struct JoinEstimate
 {
 	double		keys;			/* of all processes that build it together */
-	double		probed;			/* rows, as the planner expects */
+	double		probed;			/* rows, as the planner expects; by pages, before the conditions */
 	bool		is_guessed;		/* it has no reason to expect so many, or so few */
 	double		dropped;		/* share of them */
 	double		most;			/* keys with which it may be tried */
@@ -45,9 +71,27 @@ typedef struct JoinEstimate
  */
 extern bool bloomfam_join_may_drop_outer(JoinType type);
 
-/* What it costs, in the planner's units, to add so many keys; and to probe a row. */
+/*
+ * Are the keys of this column so long that the table has them compressed or elsewhere, as far as
+ * statistics tell?  Of a parent's children together, if inherited.
+ */
+extern bool bloomfam_join_has_long_keys(Oid table, AttrNumber attribute, bool inherited);
+
+/* By how much one process's share of the rows is smaller than all, as the planner expects. */
+extern double bloomfam_join_processes(int workers);
+
+/* Which rows the filter is to look at. */
+extern JoinAccess bloomfam_join_access(const JoinScene *scene);
+
+/* The share of rows that it must drop to be worth a look at them, in thousandths. */
+extern int	bloomfam_join_worth(const JoinScene *scene);
+
+/* How many rows it looks at, and what that costs. */
+extern double bloomfam_join_probed(const JoinScene *scene);
+extern Cost bloomfam_join_cost_of_probing(const JoinEstimate *estimate, const JoinScene *scene);
+
+/* What it costs, in the planner's units, to add so many keys. */
 extern double bloomfam_join_cost_of_keys(double keys);
-extern double bloomfam_join_cost_of_probe(const JoinEstimate *estimate, bool paged);
 
 /* What so many rows cost at most in a node that they pass. */
 extern double bloomfam_join_cost_of_passing(double rows);
@@ -72,12 +116,8 @@ extern double bloomfam_join_spilling(double keys, int inner_width, int outer_wid
 extern void bloomfam_join_estimate_begin(JoinEstimate *estimate, double keys, bool is_sure,
 										 double drop);
 
-/*
- * Adds a place with so many rows, which pass so many nodes from there on to the join, and that
- * one.
- */
-extern void bloomfam_join_estimate_place(JoinEstimate *estimate, double rows, bool paged,
-										 int nodes, double spilling);
+/* Adds a place where it is asked. */
+extern void bloomfam_join_estimate_place(JoinEstimate *estimate, const JoinScene *scene);
 
 /*
  * Adds a scan of another server's table that it is sent with.  is_guessed: the number of rows is

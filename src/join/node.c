@@ -46,10 +46,7 @@ bloomfam_join_node_columns(const JoinSpec *spec, JoinKey **keys, AttrNumber **at
 	for (i = 0; i < spec->ncolumns; i++)
 	{
 		const JoinSpecColumn *column = &spec->columns[i];
-
-		JoinHashSide side = {
-			.type = column->type, .function = column->function, .leakproof = column->leakproof
-		};
+		JoinHashSide side = {.type = column->type, .function = column->function};
 
 		bloomfam_join_key_init(&(*keys)[i], column->hashing, &side, column->collation);
 		(*attributes)[i] = column->attribute;

@@ -65,7 +65,6 @@ typedef struct JoinProbeState
 	int			nprobes;		/* 0: this node does nothing; else one for each spec */
 	JoinProbe  *probes;
 	JoinPage   *page;			/* NULL: the child does its scan itself */
-	bool		by_rows;		/* filters of joins look at the child's rows, not at pages */
 	JoinProbeDsm *dsm;
 	JoinSegment segment;
 

@@ -12,9 +12,8 @@
  * that do not go by pages, are left to probe.c; what cannot be read here the short way is read
  * the long way; nothing is skipped that was not looked at.
  *
- * The scan's own conditions come after the filter, not before.  So there must be nothing in them
- * that counts or remembers what it is asked (volatile functions), and hashing must not give away
- * rows that they would hide.
+ * The scan's own conditions come after the filter, not before.  Which filters of joins may be asked
+ * so the plan says (model.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -34,9 +33,6 @@
 #include "join/column.h"
 #include "join/page.h"
 #include "pg/env.h"
-
-/* The share of rows that a filter must drop to be worth a look at each row, a page at a time. */
-#define WORTH_OF_PAGES		0.08
 
 /* After a page that was not in the server's buffers, so many are not looked for. */
 #define COLD_PAGES			64
@@ -66,8 +62,7 @@ is_fixed(const PageColumn *column)
 struct JoinPage
 {
 	bool		by_pages;		/* else all is done row by row */
-	bool		conditions;		/* the scan has some, which are asked after the filters */
-	PageColumn **columns;		/* of each filter */
+	PageColumn **columns;		/* of each filter; NULL: it looks at rows one by one */
 
 	/*
 	 * of the page that the scan is on: which rows pass, and the next of these that the scan is to
@@ -324,10 +319,7 @@ find_rows(JoinPage *page, HeapScanDesc scan, int count)
 	}
 }
 
-/*
- * Hashes the key of a filter, the f-th, in all of these rows.  Where the scan has conditions, most
- * rows may not come to the join, so a key that it takes time to fetch is left to the join.
- */
+/* Hashes the key of a filter, the f-th, in all of these rows. */
 static void
 hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
 {
@@ -340,7 +332,7 @@ hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (c = 0; c < probe->ncolumns; c++)
 		hash_column(state->page, &probe->keys[c], &state->page->columns[f][c], desc, n, c == 0,
-					probe->kind == JOIN_PROBE_JOIN && state->page->conditions);
+					probe->access == JOIN_BY_PAGES_SPARING);
 	MemoryContextSwitchTo(old);
 }
 
@@ -390,7 +382,7 @@ awaits_filter(const JoinProbeState *state)
 	int			f;
 
 	for (f = 0; f < state->nprobes; f++)
-		if (state->probes[f].kind == JOIN_PROBE_JOIN && !state->by_rows &&
+		if (state->probes[f].kind == JOIN_PROBE_JOIN && state->probes[f].access != JOIN_BY_ROWS &&
 			bloomfam_join_filter_awaited(state->probes[f].filter))
 			return true;
 	return false;
@@ -417,8 +409,8 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		JoinProbe  *probe = &state->probes[f];
 		int			kept;
 
-		if (probe->kind == JOIN_PROBE_JOIN &&
-			(state->by_rows || !bloomfam_join_probe_awake(probe, n)))
+		if (probe->access == JOIN_BY_ROWS ||
+			(probe->kind == JOIN_PROBE_JOIN && !bloomfam_join_probe_awake(probe, n)))
 			continue;
 		if (!looked)
 			find_rows(page, scan, n);
@@ -426,7 +418,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		hash_keys(state, f, RelationGetDescr(child->ss_currentRelation), n);
 		ask_filter(page, probe, n);
 		kept = keep_passing(page, n);
-		bloomfam_join_probe_count(probe, n, n - kept, WORTH_OF_PAGES);
+		bloomfam_join_probe_count(probe, n, n - kept);
 		n = kept;
 	}
 	page->selected = !awaits;
@@ -583,25 +575,6 @@ bloomfam_join_page_exec(PlanState *node)
 	return slot;
 }
 
-/* Can all filters of joins look at the table's columns, before the conditions of its scan? */
-static bool
-joins_can_go_by_pages(JoinProbeState *state, Scan *plan)
-{
-	int			f;
-	int			c;
-
-	if (!bloomfam_join_is_indifferent(plan->plan.qual) ||
-		!bloomfam_join_is_indifferent(plan->plan.targetlist))
-		return false;
-	for (f = 0; f < state->nprobes; f++)
-		for (c = 0; state->probes[f].kind == JOIN_PROBE_JOIN && c < state->probes[f].ncolumns; c++)
-			if (bloomfam_join_column_behind(&plan->plan, state->probes[f].attributes[c],
-											plan->scanrelid) == 0 ||
-				(plan->plan.qual != NIL && !state->probes[f].keys[c].leakproof))
-				return false;
-	return true;
-}
-
 JoinPage *
 bloomfam_join_page_init(JoinProbeState *state)
 {
@@ -609,33 +582,35 @@ bloomfam_join_page_init(JoinProbeState *state)
 	Scan	   *plan = (Scan *) child->plan;
 	Relation	table;
 	JoinPage   *page;
-	bool		conditions = false;
-	bool		joins = false;
+	bool		by_pages;
+	bool		takes_over = false;
 	int			f;
 	int			c;
 
 	if (!IsA(child, SeqScanState))
 		return NULL;
+
+	/* what the plan could not know */
 	table = ((ScanState *) child)->ss_currentRelation;
-	page = palloc0(sizeof(JoinPage));
-	page->conditions = plan->plan.qual != NIL;
-	page->by_pages =
+	by_pages =
 		table->rd_tableam == GetHeapamTableAmRoutine() && IsMVCCSnapshot(child->state->es_snapshot);
 	for (f = 0; f < state->nprobes; f++)
-		if (state->probes[f].kind == JOIN_PROBE_STORED)
-			conditions = true;
-		else
-			joins = true;
-	state->by_rows = joins && (!page->by_pages || !joins_can_go_by_pages(state, plan));
-	if (state->by_rows && !conditions)
+	{
+		if (state->probes[f].kind == JOIN_PROBE_JOIN && !by_pages)
+			state->probes[f].access = JOIN_BY_ROWS;
+		takes_over |= state->probes[f].access != JOIN_BY_ROWS;
+	}
+	if (!takes_over)
 		return NULL;
 
-	page->columns = palloc(state->nprobes * sizeof(PageColumn *));
+	page = palloc0(sizeof(JoinPage));
+	page->by_pages = by_pages;
+	page->columns = palloc0(state->nprobes * sizeof(PageColumn *));
 	for (f = 0; f < state->nprobes; f++)
 	{
 		JoinProbe  *probe = &state->probes[f];
 
-		if (probe->kind == JOIN_PROBE_JOIN && state->by_rows)
+		if (probe->access == JOIN_BY_ROWS)
 			continue;
 		page->columns[f] = palloc(probe->ncolumns * sizeof(PageColumn));
 		for (c = 0; c < probe->ncolumns; c++)

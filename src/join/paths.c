@@ -23,6 +23,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
 #include "join/column.h"
@@ -72,6 +73,8 @@ typedef struct Candidate
 	List	   *clauses;		/* of RestrictInfo, those that it hashes by, as the server would
 								 * choose them */
 	Index		relid;			/* the base relation whose columns all their outer sides are */
+	bool		leakproof;		/* hashing these columns gives nothing away */
+	bool		long_keys;		/* it takes time to fetch them */
 	double		drop;			/* the share of the outer side's rows that match none of them */
 	double		left;			/* the share of that relation's rows that filters of joins further
 								 * down leave */
@@ -83,39 +86,60 @@ typedef struct Candidate
 	double		saved;
 } Candidate;
 
+/* Is this a column of a table, with long keys? */
+static bool
+has_long_keys(PlannerInfo *root, const Var *column)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(column->varno, root);
+
+	return rte->rtekind == RTE_RELATION &&
+		   bloomfam_join_has_long_keys(rte->relid, column->varattno, rte->inh);
+}
+
 /*
  * Finds the clauses to hash by; false if there are none, or verdict.c would make no single filter
  * of them all.
  */
 static bool
-find_clauses(Candidate *candidate, const RelOptInfo *outerrel, const RelOptInfo *innerrel,
-			 const List *restrictlist)
+find_clauses(PlannerInfo *root, Candidate *candidate, const RelOptInfo *outerrel,
+			 const RelOptInfo *innerrel, const List *restrictlist)
 {
 	const ListCell *lc;
 
+	candidate->leakproof = true;
 	foreach(lc, restrictlist)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
+		const OpExpr *equal = (const OpExpr *) clause->clause;
+		Oid			operator;
 		const Var  *column;
+		JoinHashing hashing;
 
 		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator))
 			continue;
 		if (bms_is_subset(clause->left_relids, outerrel->relids) &&
 			bms_is_subset(clause->right_relids, innerrel->relids))
+		{
 			column = bloomfam_join_var((const Expr *) get_leftop(clause->clause));
+			operator = equal->opno;
+		}
 		else if (bms_is_subset(clause->left_relids, innerrel->relids) &&
 				 bms_is_subset(clause->right_relids, outerrel->relids))
 		{
 			/* without one, the server could not turn it round either */
-			if (!OidIsValid(get_commutator(((OpExpr *) clause->clause)->opno)))
+			operator = get_commutator(equal->opno);
+			if (!OidIsValid(operator))
 				return false;
 			column = bloomfam_join_var((const Expr *) get_rightop(clause->clause));
 		}
 		else
 			continue;
-		if (column == NULL || (candidate->clauses != NIL && column->varno != candidate->relid))
+		if (column == NULL || (candidate->clauses != NIL && column->varno != candidate->relid) ||
+			!bloomfam_join_hashing(operator, equal->inputcollid, &hashing))
 			return false;
 		candidate->relid = column->varno;
+		candidate->leakproof &= hashing.outer.leakproof;
+		candidate->long_keys |= has_long_keys(root, column);
 		candidate->clauses = lappend(candidate->clauses, clause);
 	}
 	return candidate->clauses != NIL;
@@ -174,53 +198,47 @@ follow(Candidate *candidate, const Path *path)
 	}
 }
 
-/* Will the scan be done by pages?  This follows joins_can_go_by_pages() in page.c. */
-static bool
-is_paged(const Candidate *candidate, const Path *scan)
+/* Describes a scan where the filter would be asked, of whose rows one process sees this share. */
+static JoinScene
+look_at(const Candidate *candidate, const Path *scan, double scale)
 {
+	const RelOptInfo *rel = scan->parent;
+	double		rows = scan->rows * scale;
+	JoinScene	scene = {
+		.nodes = candidate->nodes, .spilling = candidate->spilling, .before = rows, .after = rows};
 	ListCell   *lc;
 
 	if (scan->pathtype != T_SeqScan)
-		return false;
-	foreach(lc, scan->parent->baserestrictinfo)
-		if (!bloomfam_join_is_indifferent(lfirst_node(RestrictInfo, lc)->clause))
-			return false;
-	if (scan->parent->baserestrictinfo == NIL)
-		return true;
-	foreach(lc, candidate->clauses)
-	{
-		const RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
-		const OpExpr *equal = (const OpExpr *) clause->clause;
-		bool		inner_is_left = bms_is_subset(clause->left_relids, candidate->innerrel->relids);
-		JoinHashing hashing;
-
-		if (!bloomfam_join_hashing(inner_is_left ? get_commutator(equal->opno) : equal->opno,
-								   equal->inputcollid, &hashing) ||
-			!hashing.outer.leakproof)
-			return false;
-	}
-	return true;
+		return scene;
+	scene.is_scan = true;
+	scene.indifferent = bloomfam_join_is_indifferent(scan->pathtarget->exprs);
+	foreach(lc, rel->baserestrictinfo)
+		scene.indifferent &=
+			bloomfam_join_is_indifferent(lfirst_node(RestrictInfo, lc)->clause);
+	scene.conditions = rel->baserestrictinfo != NIL;
+	scene.columns = true;
+	scene.leakproof = candidate->leakproof;
+	scene.long_keys = candidate->long_keys;
+	scene.before = Max(rows, rows * rel->tuples / Max(rel->rows, 1));
+	scene.asking = rel->baserestrictcost.per_tuple;
+	return scene;
 }
 
 /* Adds what is saved at a scan, of whose rows one process sees this share. */
 static void
 add_scan(Candidate *candidate, const Path *scan, double scale)
 {
-	const RelOptInfo *rel = scan->parent;
-	bool		paged = is_paged(candidate, scan);
-	double		probed = scan->rows * scale * candidate->left;
+	JoinScene	scene = look_at(candidate, scan, scale);
 
-	bloomfam_join_estimate_place(&candidate->estimate, scan->rows * scale, paged, candidate->nodes,
-								candidate->spilling);
-	if (paged)
-	{
-		/* its conditions are asked after the filter, and nothing else of a row that is dropped */
-		probed *= rel->tuples / Max(rel->rows, 1);
-		candidate->saved +=
-			probed * candidate->drop * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
-	}
-	candidate->saved -= probed * bloomfam_join_cost_of_probe(&candidate->estimate, paged);
-	candidate->scanned += rel->tuples;
+	bloomfam_join_estimate_place(&candidate->estimate, &scene);
+
+	/* by pages, nothing is done for a row that is dropped: its conditions are not asked either */
+	if (bloomfam_join_access(&scene) != JOIN_BY_ROWS)
+		candidate->saved += scene.before * candidate->left * candidate->drop *
+							(cpu_tuple_cost + scene.asking);
+	candidate->saved -=
+		bloomfam_join_cost_of_probing(&candidate->estimate, &scene) * candidate->left;
+	candidate->scanned += scan->parent->tuples;
 }
 
 static void
@@ -387,7 +405,7 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 	memset(&candidate, 0, sizeof(candidate));
 	candidate.innerrel = innerrel;
 	candidate.drop = drop;
-	if (!find_clauses(&candidate, outerrel, innerrel, extra->restrictlist))
+	if (!find_clauses(root, &candidate, outerrel, innerrel, extra->restrictlist))
 		return;
 	cost_qual_eval(&comparing, candidate.clauses, root);
 	candidate.comparing =

@@ -21,7 +21,7 @@ typedef struct PlanContext
 	JoinQuery	query;
 	JoinRewrite rewrite;
 	bool		row_security;
-	bool		parallel;		/* in the part of the plan that workers run */
+	int			workers;		/* that run the part of the plan in hand; 0: none does */
 	List	   *ancestors;		/* of the node in hand, nearest first */
 	List	   *decisions;		/* of JoinDecision */
 } PlanContext;
@@ -37,10 +37,10 @@ plan_join(PlanContext *context, HashJoin *join)
 	decision->ancestors = list_copy(context->ancestors);
 	decision->verdicts = palloc0(list_length(join->hashkeys) * sizeof(JoinVerdict));
 	foreach(lc,
-			bloomfam_join_judge(&context->query, context->parallel, join, decision->verdicts))
+			bloomfam_join_judge(&context->query, context->workers, join, decision->verdicts))
 	{
 		const JoinWay *way = lfirst(lc);
-		int			number = bloomfam_join_add_filter(&context->rewrite, context->parallel, way);
+		int			number = bloomfam_join_add_filter(&context->rewrite, context->workers > 0, way);
 
 		for (i = 0; i < way->ncolumns; i++)
 			decision->verdicts[way->columns[i].hash_key].filter = number;
@@ -62,8 +62,8 @@ plan_scan(PlanContext *context, Plan **slot, Plan *parent)
 	conditions = bloomfam_join_take_stored(context->query.stmt, (Scan *) *slot,
 										   context->row_security);
 	foreach(lc, conditions)
-		parent = (Plan *) bloomfam_join_add_condition(&context->rewrite, context->parallel, slot,
-													  parent, lfirst(lc));
+		parent = (Plan *) bloomfam_join_add_condition(&context->rewrite, context->workers > 0,
+													  slot, parent, lfirst(lc));
 }
 
 /* From the top down: when a scan is come to, all filters of joins that go there are there. */
@@ -71,7 +71,7 @@ static void
 plan_tree(PlanContext *context, Plan **slot, Plan *parent)
 {
 	Plan	   *plan = *slot;
-	bool		parallel = context->parallel;
+	int			workers = context->workers;
 	ListCell   *lc;
 
 	if (plan == NULL)
@@ -79,7 +79,7 @@ plan_tree(PlanContext *context, Plan **slot, Plan *parent)
 	check_stack_depth();
 	if (IsA(plan, HashJoin))
 		plan_join(context, (HashJoin *) plan);
-	context->parallel |= IsA(plan, Gather) || IsA(plan, GatherMerge);
+	context->workers = bloomfam_join_workers(plan, workers);
 	context->ancestors = lcons(plan, context->ancestors);
 	plan_tree(context, &plan->lefttree, plan);
 	plan_tree(context, &plan->righttree, plan);
@@ -89,7 +89,7 @@ plan_tree(PlanContext *context, Plan **slot, Plan *parent)
 		foreach(lc, bloomfam_join_other_children(plan))
 			plan_tree(context, (Plan **) &lfirst(lc), plan);
 	context->ancestors = list_delete_first(context->ancestors);
-	context->parallel = parallel;
+	context->workers = workers;
 	if (IsA(plan, SeqScan))
 		plan_scan(context, slot, parent);
 }

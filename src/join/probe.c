@@ -19,9 +19,6 @@
 #include "join/probe.h"
 #include "join/settings.h"
 
-/* The share of rows that a filter must drop to be worth a look at each row, one by one. */
-#define WORTH_OF_ROWS		0.25
-
 /* May this row join, as far as one filter knows? */
 static inline bool
 row_may_join(const JoinProbe *probe, TupleTableSlot *slot)
@@ -65,10 +62,10 @@ exec_rows(PlanState *node)
 		{
 			JoinProbe  *probe = &state->probes[i];
 
-			if (probe->kind == JOIN_PROBE_STORED || !bloomfam_join_probe_awake(probe, 1))
+			if (probe->access != JOIN_BY_ROWS || !bloomfam_join_probe_awake(probe, 1))
 				continue;
 			pass = row_may_join(probe, slot);
-			bloomfam_join_probe_count(probe, 1, !pass, WORTH_OF_ROWS);
+			bloomfam_join_probe_count(probe, 1, !pass);
 		}
 		MemoryContextSwitchTo(old);
 		if (pass)
@@ -77,12 +74,26 @@ exec_rows(PlanState *node)
 	}
 }
 
+/* Does some filter look at the child's rows one by one? */
+static bool
+has_rows_to_look_at(const JoinProbeState *state)
+{
+	int			i;
+
+	for (i = 0; i < state->nprobes; i++)
+		if (state->probes[i].access == JOIN_BY_ROWS)
+			return true;
+	return false;
+}
+
 /* Prepares one filter. */
 static void
 begin_filter(CustomScanState *css, EState *estate, const JoinSpec *spec, JoinProbe *probe)
 {
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 
+	probe->access = spec->access;
+	probe->worth = spec->worth / 1000.0;
 	if (spec->kind == JOIN_SPEC_STORED)
 	{
 		probe->kind = JOIN_PROBE_STORED;
@@ -129,9 +140,8 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	state->nprobes = n;
 	for (i = 0; i < n; i++)
 		begin_filter(css, estate, &state->specs[i], &state->probes[i]);
-	state->by_rows = true;
 	state->page = bloomfam_join_page_init(state);
-	css->ss.ps.ExecProcNode = state->by_rows ? exec_rows : bloomfam_join_page_exec;
+	css->ss.ps.ExecProcNode = has_rows_to_look_at(state) ? exec_rows : bloomfam_join_page_exec;
 }
 
 static void

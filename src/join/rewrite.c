@@ -109,7 +109,6 @@ make_spec(const JoinWay *way, int param, int number, bool outer, const AttrNumbe
 		column->hashing = hashing->kind;
 		column->type = side->type;
 		column->function = side->function;
-		column->leakproof = side->leakproof;
 		column->collation = way->columns[i].collation;
 		column->attribute = attributes[i];
 		column->expression = -1;
@@ -211,6 +210,8 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 			rewrite->probes = lappend(rewrite->probes, probe);
 		}
 		spec.from_leader = place->below_gather;
+		spec.access = place->access;
+		spec.worth = place->worth;
 		bloomfam_join_spec_add(probe, &spec);
 	}
 	return number;
@@ -241,7 +242,8 @@ bloomfam_join_add_condition(JoinRewrite *rewrite, bool parallel, Plan **slot, Pl
 							Node *condition)
 {
 	CustomScan *probe = (CustomScan *) parent;
-	JoinSpec	spec = {.kind = JOIN_SPEC_STORED, .drop = JOIN_STORED_DROP};
+	JoinSpec	spec = {
+		.kind = JOIN_SPEC_STORED, .drop = JOIN_STORED_DROP, .access = JOIN_BY_PAGES};
 
 	if (parent == NULL || bloomfam_join_node_kind(parent) != JOIN_NODE_PROBE)
 	{

@@ -10,6 +10,7 @@
 
 #include "join/filter.h"
 #include "join/hash.h"
+#include "join/model.h"
 #include "join/stored.h"
 
 /* How many rows a filter's sample has, and how many pass unseen after one that was not worth it. */
@@ -31,6 +32,8 @@ typedef struct JoinProbe
 	JoinProbeKind kind;
 	JoinFilter *filter;			/* a join's */
 	JoinStored *stored;			/* one that the query names */
+	JoinAccess	access;			/* one that the query names: by pages */
+	double		worth;			/* share of rows that it must drop to go on */
 	int			ncolumns;
 	const JoinKey *keys;
 	AttrNumber *attributes;		/* of the child's rows; of a stored filter, the table's column */
@@ -51,12 +54,8 @@ bloomfam_join_probe_is_off(const JoinProbe *probe)
 /* A probe's counts with those that are found at the end only; reads all of the filter. */
 extern JoinProbeCounts bloomfam_join_probe_counts(const JoinProbe *probe);
 
-/*
- * Counts a filter's work on some rows, and decides whether it goes on: worth is the share that
- * must be dropped.
- */
-extern void bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dropped,
-									  double worth);
+/* Counts a filter's work on some rows, and decides whether it goes on. */
+extern void bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dropped);
 
 /* Is a join's filter to look at these rows?  If not, they pass, and are taken off its pause. */
 static inline bool

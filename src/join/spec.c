@@ -39,6 +39,8 @@ static const Field spec_fields[] = {
 	{"eager", FIELD_INT, offsetof(JoinSpec, eager)},
 	{"parallel_hash", FIELD_INT, offsetof(JoinSpec, parallel_hash)},
 	{"from_leader", FIELD_INT, offsetof(JoinSpec, from_leader)},
+	{"access", FIELD_INT, offsetof(JoinSpec, access)},
+	{"worth", FIELD_INT, offsetof(JoinSpec, worth)},
 	{"condition", FIELD_INT, offsetof(JoinSpec, condition)},
 };
 
@@ -46,7 +48,6 @@ static const Field column_fields[] = {
 	{"hashing", FIELD_INT, offsetof(JoinSpecColumn, hashing)},
 	{"type", FIELD_OID, offsetof(JoinSpecColumn, type)},
 	{"function", FIELD_OID, offsetof(JoinSpecColumn, function)},
-	{"leakproof", FIELD_INT, offsetof(JoinSpecColumn, leakproof)},
 	{"collation", FIELD_OID, offsetof(JoinSpecColumn, collation)},
 	{"attribute", FIELD_INT, offsetof(JoinSpecColumn, attribute)},
 	{"expression", FIELD_INT, offsetof(JoinSpecColumn, expression)},

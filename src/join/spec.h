@@ -30,7 +30,6 @@ typedef struct JoinSpecColumn
 	int			hashing;		/* of both sides: a JoinHashKind */
 	Oid			type;			/* that is hashed on this side */
 	Oid			function;		/* that it is hashed by; 0: none */
-	int			leakproof;		/* hashing gives nothing away of a value */
 	Oid			collation;
 	int			attribute;		/* the child's output column; 0: an expression over the child */
 	int			expression;		/* ... the number of that in custom_exprs, from 0; else -1 */
@@ -55,6 +54,10 @@ typedef struct JoinSpec
 								 * only) */
 	int			ncolumns;
 	JoinSpecColumn *columns;
+
+	/* of probe nodes */
+	int			access;			/* a JoinAccess */
+	int			worth;			/* share of rows that it must drop, in thousandths */
 
 	/* of a condition */
 	int			condition;		/* its number in custom_exprs, from 0; else -1 */

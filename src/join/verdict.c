@@ -7,7 +7,12 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
+#include "optimizer/cost.h"
+#include "optimizer/plancat.h"
+#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 #include "join/column.h"
 #include "join/foreign.h"
@@ -15,12 +20,59 @@
 #include "join/spec.h"
 #include "join/verdict.h"
 
-/* Is it a scan that may be done by pages? */
-static bool
-is_paged(Plan *plan)
+/* The rows of a table, as the planner counts them. */
+static double
+count_rows(Oid table)
 {
-	return IsA(plan, SeqScan) ||
-		   (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER && IsA(plan->lefttree, SeqScan));
+	Relation	relation = table_open(table, NoLock);
+	BlockNumber pages;
+	double		rows;
+	double		visible;
+
+	estimate_rel_size(relation, NULL, &pages, &rows, &visible);
+	table_close(relation, NoLock);
+	return rows;
+}
+
+/* Describes a place where the filter would be asked. */
+static JoinScene
+look_at(const JoinWay *way, const JoinPlace *place)
+{
+	const Plan *plan = *place->slot;
+	JoinScene	scene = {
+		.nodes = place->nodes, .before = plan->plan_rows, .after = plan->plan_rows};
+	Oid			table;
+	QualCost	asking;
+	int			i;
+
+	if (bloomfam_join_node_kind(plan) == JOIN_NODE_PROBE)
+		plan = outerPlan(plan);
+	if (!IsA(plan, SeqScan))
+		return scene;
+	table = rt_fetch(((const Scan *) plan)->scanrelid, way->query->stmt->rtable)->relid;
+	scene.is_scan = true;
+	scene.indifferent = bloomfam_join_is_indifferent(plan->qual) &&
+						bloomfam_join_is_indifferent(plan->targetlist);
+	scene.conditions = plan->qual != NIL;
+	scene.columns = true;
+	scene.leakproof = way->leakproof;
+	for (i = 0; i < way->ncolumns; i++)
+	{
+		AttrNumber	column = bloomfam_join_column_behind(plan, place->attributes[i],
+														 ((const Scan *) plan)->scanrelid);
+
+		scene.columns &= column != 0;
+		scene.long_keys |= column != 0 && bloomfam_join_has_long_keys(table, column, false);
+	}
+	if (!scene.conditions)
+		return scene;
+	cost_qual_eval(&asking, plan->qual, NULL);
+	scene.asking = asking.per_tuple;
+	scene.before = count_rows(table);
+	if (plan->parallel_aware)
+		scene.before /= bloomfam_join_processes(place->workers);
+	scene.before = Max(scene.before, scene.after);
+	return scene;
 }
 
 /* Does a plan give all rows of a table, so that statistics know how many? */
@@ -34,7 +86,7 @@ is_whole_table(const Plan *plan)
 
 /* Is the filter expected to pay? */
 static JoinVerdict
-judge_way(const JoinWay *way, bool parallel)
+judge_way(const JoinWay *way, int workers)
 {
 	const HashJoin *join = way->join;
 	JoinVerdict verdict;
@@ -44,17 +96,19 @@ judge_way(const JoinWay *way, bool parallel)
 	ListCell   *lc;
 
 	memset(&verdict, 0, sizeof(verdict));
-	verdict.per_process = parallel;
+	verdict.per_process = workers > 0;
 	bloomfam_join_estimate_begin(&verdict.estimate, hash->plan_rows,
 								 is_whole_table(outerPlan(hash)), way->drop);
 	foreach(lc, way->places)
 	{
-		const JoinPlace *place = lfirst(lc);
-		Plan	   *plan = *place->slot;
+		JoinPlace  *place = lfirst(lc);
+		JoinScene	scene = look_at(way, place);
 
+		scene.spilling = spilling;
+		place->access = bloomfam_join_access(&scene);
+		place->worth = bloomfam_join_worth(&scene);
 		verdict.per_process |= place->below_gather;
-		bloomfam_join_estimate_place(&verdict.estimate, plan->plan_rows, is_paged(plan),
-									 place->nodes, spilling);
+		bloomfam_join_estimate_place(&verdict.estimate, &scene);
 	}
 	foreach(lc, way->foreign)
 	{
@@ -119,9 +173,9 @@ find_key_columns(HashJoin *join, JoinKeyColumn *columns, JoinVerdict *verdicts)
 
 /* Decides about one filter; tells the verdict of the keys that it is of. */
 static List *
-decide(List *ways, const JoinWay *way, bool parallel, JoinVerdict *verdicts)
+decide(List *ways, const JoinWay *way, int workers, JoinVerdict *verdicts)
 {
-	JoinVerdict verdict = judge_way(way, parallel);
+	JoinVerdict verdict = judge_way(way, workers);
 	int			i;
 
 	for (i = 0; i < way->ncolumns; i++)
@@ -137,7 +191,7 @@ decide(List *ways, const JoinWay *way, bool parallel, JoinVerdict *verdicts)
 }
 
 List *
-bloomfam_join_judge(const JoinQuery *query, bool parallel, HashJoin *join, JoinVerdict *verdicts)
+bloomfam_join_judge(const JoinQuery *query, int workers, HashJoin *join, JoinVerdict *verdicts)
 {
 	JoinKeyColumn  *columns = palloc(list_length(join->hashkeys) * sizeof(JoinKeyColumn));
 	List	   *ways = NIL;
@@ -161,14 +215,14 @@ bloomfam_join_judge(const JoinQuery *query, bool parallel, HashJoin *join, JoinV
 	 * one filter of the whole key drops more than one for each column, unless some of these get
 	 * further down
 	 */
-	bloomfam_join_walk(&all, query, parallel, join, columns, n);
+	bloomfam_join_walk(&all, query, workers, join, columns, n);
 	for (i = 0; i < n && n > 1 && together; i++)
 	{
-		bloomfam_join_walk(&one, query, parallel, join, &columns[i], 1);
+		bloomfam_join_walk(&one, query, workers, join, &columns[i], 1);
 		together = bloomfam_join_same_places(&all, &one);
 	}
 	if (together)
-		return decide(NIL, &all, parallel, verdicts);
+		return decide(NIL, &all, workers, verdicts);
 	for (i = 0; i < n; i++)
 	{
 		if (columns[i].computed && columns[i].hash_key > 0)
@@ -176,8 +230,8 @@ bloomfam_join_judge(const JoinQuery *query, bool parallel, HashJoin *join, JoinV
 			verdicts[columns[i].hash_key].reason = JOIN_KEY_IS_COMPUTED;
 			continue;
 		}
-		bloomfam_join_walk(&one, query, parallel, join, &columns[i], 1);
-		ways = decide(ways, &one, parallel, verdicts);
+		bloomfam_join_walk(&one, query, workers, join, &columns[i], 1);
+		ways = decide(ways, &one, workers, verdicts);
 	}
 	return ways;
 }

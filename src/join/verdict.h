@@ -32,10 +32,11 @@ typedef struct JoinDecision
 } JoinDecision;
 
 /*
- * Decides about a hash join: returns a list of JoinWay, one for each filter that it is to get, and
- * fills the verdicts but for the filters' numbers.
+ * Decides about a hash join in a part of the plan that so many workers run: returns a list of
+ * JoinWay, one for each filter that it is to get, and fills the verdicts but for the filters'
+ * numbers.
  */
-extern List *bloomfam_join_judge(const JoinQuery *query, bool parallel, HashJoin *join,
+extern List *bloomfam_join_judge(const JoinQuery *query, int workers, HashJoin *join,
 								 JoinVerdict *verdicts);
 
 #endif							/* BLOOMFAM_JOIN_VERDICT_H */

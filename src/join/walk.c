@@ -59,6 +59,14 @@ bloomfam_join_other_children(Plan *plan)
 	}
 }
 
+int
+bloomfam_join_workers(const Plan *plan, int workers)
+{
+	if (IsA(plan, Gather))
+		return ((const Gather *) plan)->num_workers;
+	return IsA(plan, GatherMerge) ? ((const GatherMerge *) plan)->num_workers : workers;
+}
+
 /* Adds the parameters by which EvalPlanQual tells scans to begin anew. */
 static Bitmapset *
 find_epq_params(Plan *plan, Bitmapset *found)
@@ -223,13 +231,14 @@ foreign_place(JoinWay *way, ForeignScan *scan, const AttrNumber *attributes)
 static void
 stop_here(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 {
-	JoinPlace  *place = palloc(sizeof(JoinPlace));
+	JoinPlace  *place = palloc0(sizeof(JoinPlace));
 
 	place->slot = slot;
 	place->attributes = palloc(way->ncolumns * sizeof(AttrNumber));
 	memcpy(place->attributes, attributes, way->ncolumns * sizeof(AttrNumber));
 	place->below_gather = way->below_gather;
 	place->below_hash = way->below_hash;
+	place->workers = way->workers;
 	place->nodes = way->nodes + 1;
 
 	/* an Append asks an asynchronous child itself, and would not know a node in between */
@@ -417,19 +426,22 @@ follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 	{
 		bool		below_gather = way->below_gather;
 		bool		below_hash = way->below_hash;
+		int			workers = way->workers;
 
 		way->below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
+		way->workers = bloomfam_join_workers(plan, workers);
 		way->below_hash |= IsA(plan, Hash);
 		way->nodes++;
 		follow(way, next, behind);
 		way->nodes--;
 		way->below_gather = below_gather;
 		way->below_hash = below_hash;
+		way->workers = workers;
 	}
 }
 
 void
-bloomfam_join_walk(JoinWay *way, const JoinQuery *query, bool parallel, HashJoin *join,
+bloomfam_join_walk(JoinWay *way, const JoinQuery *query, int workers, HashJoin *join,
 				   const JoinKeyColumn *columns, int ncolumns)
 {
 	Plan	   *build = outerPlan(innerPlan(join));
@@ -441,12 +453,13 @@ bloomfam_join_walk(JoinWay *way, const JoinQuery *query, bool parallel, HashJoin
 	way->join = join;
 	way->columns = columns;
 	way->ncolumns = ncolumns;
+	way->workers = workers;
 	/* the Hash's parameters are those of its keys, too */
 	way->keepers = bms_is_empty(innerPlan(join)->extParam) && bms_is_empty(build->extParam) &&
 				   is_repeatable(build);
 
 	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
-	way->travels = !parallel && is_on_its_own(query, innerPlan(join)) &&
+	way->travels = workers == 0 && is_on_its_own(query, innerPlan(join)) &&
 				   is_on_its_own(query, build) &&
 				   (is_repeatable(build) ||
 					(query->stmt->commandType == CMD_SELECT && query->stmt->rowMarks == NIL &&

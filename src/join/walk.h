@@ -11,6 +11,7 @@
 #include "nodes/plannodes.h"
 
 #include "join/hash.h"
+#include "join/model.h"
 
 /* A plan that filters are added to. */
 typedef struct JoinQuery
@@ -40,7 +41,10 @@ typedef struct JoinPlace
 	AttrNumber *attributes;
 	bool		below_gather;	/* which the join is not */
 	bool		below_hash;		/* of a join further down */
+	int			workers;		/* of the part of the plan that it is in; 0: it is in none */
 	int			nodes;			/* that a row passes from here on to the join, and that one */
+	JoinAccess	access;			/* decided in verdict.c, as is the share of rows, in thousandths, */
+	int			worth;			/* ... that the filter must drop there */
 } JoinPlace;
 
 /* A foreign scan that it leads to, on top of which it may be, or not. */
@@ -65,6 +69,7 @@ typedef struct JoinWay
 	bool		leakproof;
 	bool		below_gather;	/* while it is walked: has it led through one? */
 	bool		below_hash;		/* ... through one? */
+	int			workers;		/* ... of the part of the plan that it is in */
 	int			nodes;			/* ... that it has led through */
 	List	   *places;			/* of JoinPlace */
 	double		drop;			/* the share of rows at these places that it is expected to drop */
@@ -77,14 +82,17 @@ typedef struct JoinWay
  */
 extern List *bloomfam_join_other_children(Plan *plan);
 
+/* How many workers run the part of a plan below a node, which so many run. */
+extern int	bloomfam_join_workers(const Plan *plan, int workers);
+
 /* Begins to look at a finished plan. */
 extern void bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt);
 
 /*
- * Follows the key of a hash join down its probe side; parallel: the join is in the part of the
- * plan that workers run.  The columns must stay.
+ * Follows the key of a hash join down its probe side; the join is in a part of the plan that so
+ * many workers run, or 0: in none.  The columns must stay.
  */
-extern void bloomfam_join_walk(JoinWay *way, const JoinQuery *query, bool parallel, HashJoin *join,
+extern void bloomfam_join_walk(JoinWay *way, const JoinQuery *query, int workers, HashJoin *join,
 							   const JoinKeyColumn *columns, int ncolumns);
 
 /* Do two ways end at the same places? */
