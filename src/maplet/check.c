@@ -345,7 +345,7 @@ bloomfam_maplet_check(PG_FUNCTION_ARGS)
 	MapletMeta *meta = &view->meta;
 	uint32		i;
 
-	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, true, &opened);
+	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, MAPLET_USER_OWNER, &opened);
 	bloomfam_maplet_meta_read(opened.index, view);
 	check_extents(opened.index, meta);
 	check_tail(opened.index, &meta->tails[meta->active]);

@@ -93,7 +93,7 @@ bloomfam_maplet_info(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, false, &opened);
+	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, MAPLET_USER_MONITOR, &opened);
 	bloomfam_maplet_meta_read(opened.index, view);
 	in_tails = count_tail(opened.index, &meta->tails[meta->active]);
 	if (meta->pending)
@@ -129,7 +129,7 @@ bloomfam_maplet_runs(PG_FUNCTION_ARGS)
 	uint32		i;
 
 	InitMaterializedSRF(fcinfo, 0);
-	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, false, &opened);
+	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, MAPLET_USER_MONITOR, &opened);
 	bloomfam_maplet_meta_read(opened.index, view);
 	for (i = 0; i < view->meta.nruns; i++)
 	{
@@ -157,7 +157,7 @@ bloomfam_maplet_merge(PG_FUNCTION_ARGS)
 	MapletOpened opened;
 
 	PreventCommandDuringRecovery("maplet_merge()");
-	bloomfam_maplet_open(PG_GETARG_OID(0), RowExclusiveLock, true, &opened);
+	bloomfam_maplet_open(PG_GETARG_OID(0), RowExclusiveLock, MAPLET_USER_OWNER, &opened);
 	bloomfam_maplet_flush_all(opened.index);
 	bloomfam_maplet_merge_all(opened.index, true);
 	bloomfam_maplet_close(&opened);
@@ -236,7 +236,7 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, false, &opened);
+	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, MAPLET_USER_CHECKED_LATER, &opened);
 	index = opened.index;
 	info = BuildIndexInfo(index);
 	check_privileges(&opened, info);

@@ -10,13 +10,24 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "catalog/index.h"
+#include "catalog/pg_authid.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/lsyscache.h"
 
 #include "maplet/maplet.h"
 #include "maplet/open.h"
 
+static bool
+may_open(Oid index, MapletUser user)
+{
+	return user == MAPLET_USER_CHECKED_LATER || bloomfam_owns_relation(index) ||
+		(user == MAPLET_USER_MONITOR &&
+		 has_privs_of_role(GetUserId(), ROLE_PG_STAT_SCAN_TABLES));
+}
+
 void
-bloomfam_maplet_open(Oid index, LOCKMODE lockmode, bool owner, MapletOpened *opened)
+bloomfam_maplet_open(Oid index, LOCKMODE lockmode, MapletUser user, MapletOpened *opened)
 {
 	Oid			table = IndexGetRelation(index, true);
 	Relation	rel;
@@ -26,7 +37,7 @@ bloomfam_maplet_open(Oid index, LOCKMODE lockmode, bool owner, MapletOpened *ope
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a maplet index",
 						get_rel_name(index) != NULL ? get_rel_name(index) : "(dropped)")));
-	if (owner && !bloomfam_owns_relation(index))
+	if (!may_open(index, user))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, get_rel_name(index));
 
 	/* the table first, as everybody */
