@@ -13,31 +13,11 @@
 
 #include "join/decisions.h"
 #include "join/design.h"
+#include "join/explain_text.h"
 #include "join/others.h"
 #include "join/settings.h"
 #include "join/verdict.h"
 #include "pg/compat.h"
-
-static void
-append_names(StringInfo out, List *names)
-{
-	ListCell   *lc;
-
-	foreach(lc, names)
-		appendStringInfo(out, "%s%s", lc == list_head(names) ? "" : ", ", (char *) lfirst(lc));
-}
-
-static inline bool
-is_text(const ExplainState *es)
-{
-	return es->format == EXPLAIN_FORMAT_TEXT;
-}
-
-static void
-indent(ExplainState *es)
-{
-	appendStringInfoSpaces(es->str, es->indent * 2);
-}
 
 /* Says why foreign scans do not get a filter. */
 static void

@@ -17,6 +17,7 @@
 #include "utils/ruleutils.h"
 
 #include "join/explain.h"
+#include "join/explain_text.h"
 #include "pg/compat.h"
 
 /* ---- names ---- */
@@ -99,28 +100,7 @@ names_at_probe(List *context, CustomScan *node, List *ancestors, const JoinSpec 
 	return names;
 }
 
-static void
-append_names(StringInfo out, List *names)
-{
-	ListCell   *lc;
-
-	foreach(lc, names)
-		appendStringInfo(out, "%s%s", lc == list_head(names) ? "" : ", ", (char *) lfirst(lc));
-}
-
 /* ---- EXPLAIN ---- */
-
-static inline bool
-is_text(const ExplainState *es)
-{
-	return es->format == EXPLAIN_FORMAT_TEXT;
-}
-
-static void
-indent(ExplainState *es)
-{
-	appendStringInfoSpaces(es->str, es->indent * 2);
-}
 
 /*
  * Opens what is said of one filter: its number, its key, and with VERBOSE how that is hashed.

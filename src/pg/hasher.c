@@ -428,9 +428,9 @@ argument_exprs(FunctionCallInfo fcinfo)
 	return args;
 }
 
-/* The typmod of such an argument, where its expression tells; else -1. */
-int32
-bloomfam_key_typmod(FunctionCallInfo fcinfo, int argno)
+/* The typmod of an argument that is a key, where its expression tells; else -1. */
+static int32
+key_typmod(FunctionCallInfo fcinfo, int argno)
 {
 	List	   *args = argument_exprs(fcinfo);
 
@@ -446,7 +446,7 @@ bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int arg
 	memset(hashers, 0, sizeof(*hashers));
 	hashers->context = fcinfo->flinfo->fn_mcxt;
 	hashers->type = keys_are_array ? get_base_element_type(type) : type;
-	hashers->typmod = bloomfam_key_typmod(fcinfo, argno);
+	hashers->typmod = key_typmod(fcinfo, argno);
 	hashers->collation = PG_GET_COLLATION();
 }
 

@@ -60,7 +60,4 @@ extern BloomfamHashers *bloomfam_hashers_get(FunctionCallInfo fcinfo, int argno,
  */
 extern Oid bloomfam_key_type(FunctionCallInfo fcinfo, int argno);
 
-/* The typmod of such an argument; -1 if the call site does not tell. */
-extern int32 bloomfam_key_typmod(FunctionCallInfo fcinfo, int argno);
-
 #endif							/* BLOOMFAM_HASHER_H */

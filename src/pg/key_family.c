@@ -149,19 +149,48 @@ bloomfam_family_append_server(StringInfo buf)
 	appendStringInfo(buf, "pg%d:%s", BLOOMFAM_PG_MAJOR, byte_order);
 }
 
-/*
- * A text column of a catalog's row as a string; NULL for a null, or if this major version has no
- * such column.
- */
+/* A catalog with locales, and its columns; those that this major version has not are 0. */
+typedef struct LocaleCatalog
+{
+	const char *object;
+	int			cache;
+	AttrNumber	provider;
+	AttrNumber	collate;
+	AttrNumber	ctype;
+	AttrNumber	locale;
+	AttrNumber	rules;
+} LocaleCatalog;
+
+static const LocaleCatalog databases = {
+	.object = "database",
+	.cache = DATABASEOID,
+	.provider = Anum_pg_database_datlocprovider,
+	.collate = Anum_pg_database_datcollate,
+	.ctype = Anum_pg_database_datctype,
+	.locale = BLOOMFAM_ANUM_DAT_LOCALE,
+	.rules = BLOOMFAM_ANUM_DAT_RULES,
+};
+
+static const LocaleCatalog collations = {
+	.object = "collation",
+	.cache = COLLOID,
+	.provider = Anum_pg_collation_collprovider,
+	.collate = Anum_pg_collation_collcollate,
+	.ctype = Anum_pg_collation_collctype,
+	.locale = BLOOMFAM_ANUM_COLL_LOCALE,
+	.rules = BLOOMFAM_ANUM_COLL_RULES,
+};
+
+/* A text column of a catalog's row as a string; NULL for a null, or if there is no such column. */
 static char *
-catalog_string(int cacheid, HeapTuple tuple, AttrNumber attnum)
+catalog_string(const LocaleCatalog *catalog, HeapTuple tuple, AttrNumber column)
 {
 	Datum		value;
 	bool		isnull;
 
-	if (attnum == InvalidAttrNumber)
+	if (column == InvalidAttrNumber)
 		return NULL;
-	value = SysCacheGetAttr(cacheid, tuple, attnum, &isnull);
+	value = SysCacheGetAttr(catalog->cache, tuple, column, &isnull);
 	return isnull ? NULL : TextDatumGetCString(value);
 }
 
@@ -173,7 +202,11 @@ catalog_string(int cacheid, HeapTuple tuple, AttrNumber attnum)
 void
 bloomfam_family_append_collation(StringInfo buf, Oid collation)
 {
-	HeapTuple	tuple;
+	bool		is_default = collation == DEFAULT_COLLATION_OID;
+	const LocaleCatalog *catalog = is_default ? &databases : &collations;
+	Oid			object = is_default ? MyDatabaseId : collation;
+	HeapTuple	tuple = SearchSysCache1(catalog->cache, ObjectIdGetDatum(object));
+	bool		isnull;
 	char		provider;
 	char	   *collate;
 	char	   *ctype;
@@ -181,28 +214,13 @@ bloomfam_family_append_collation(StringInfo buf, Oid collation)
 	char	   *rules;
 	const char *main_locale;
 
-	if (collation == DEFAULT_COLLATION_OID)
-	{
-		tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
-		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "cache lookup failed for database %u", MyDatabaseId);
-		provider = ((Form_pg_database) GETSTRUCT(tuple))->datlocprovider;
-		collate = catalog_string(DATABASEOID, tuple, Anum_pg_database_datcollate);
-		ctype = catalog_string(DATABASEOID, tuple, Anum_pg_database_datctype);
-		locale = catalog_string(DATABASEOID, tuple, BLOOMFAM_ANUM_DAT_LOCALE);
-		rules = catalog_string(DATABASEOID, tuple, BLOOMFAM_ANUM_DAT_RULES);
-	}
-	else
-	{
-		tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
-		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "cache lookup failed for collation %u", collation);
-		provider = ((Form_pg_collation) GETSTRUCT(tuple))->collprovider;
-		collate = catalog_string(COLLOID, tuple, Anum_pg_collation_collcollate);
-		ctype = catalog_string(COLLOID, tuple, Anum_pg_collation_collctype);
-		locale = catalog_string(COLLOID, tuple, BLOOMFAM_ANUM_COLL_LOCALE);
-		rules = catalog_string(COLLOID, tuple, BLOOMFAM_ANUM_COLL_RULES);
-	}
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for %s %u", catalog->object, object);
+	provider = DatumGetChar(SysCacheGetAttr(catalog->cache, tuple, catalog->provider, &isnull));
+	collate = catalog_string(catalog, tuple, catalog->collate);
+	ctype = catalog_string(catalog, tuple, catalog->ctype);
+	locale = catalog_string(catalog, tuple, catalog->locale);
+	rules = catalog_string(catalog, tuple, catalog->rules);
 	ReleaseSysCache(tuple);
 
 	main_locale = provider == COLLPROVIDER_LIBC ? collate : locale;
