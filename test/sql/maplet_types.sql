@@ -128,3 +128,23 @@ DROP TABLE maplet_value, maplet_enum, maplet_enums, maplet_none, maplet_text;
 DROP TYPE maplet_pair;
 DROP DOMAIN maplet_domain;
 DROP TYPE maplet_mood;
+
+-- under a collation by which different texts are equal: found, and excluded, as that has it
+CREATE COLLATION maplet_ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE maplet_folded (t text COLLATE maplet_ci, EXCLUDE USING maplet (t WITH =));
+INSERT INTO maplet_folded SELECT 'key' || g FROM generate_series(1, 5000) g;
+INSERT INTO maplet_folded VALUES ('KEY17'), ('KEY0') ON CONFLICT DO NOTHING;
+INSERT INTO maplet_folded VALUES ('Key5000');
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT t FROM maplet_folded WHERE t = 'kEY17';
+SELECT t FROM maplet_folded WHERE t = 'kEY17';
+SELECT t FROM maplet_folded WHERE t = ANY ('{kEY1,kEY0,none}') ORDER BY t;
+SELECT count(*) FROM generate_series(1, 5000) g, LATERAL (SELECT FROM maplet_folded WHERE t = 'KEY' || g OFFSET 0) f;
+SELECT maplet_may_contain('maplet_folded_t_excl', 'KEY1'::text), maplet_may_contain('maplet_folded_t_excl', 'nokey'::text);
+SELECT maplet_check('maplet_folded_t_excl', true);
+-- another collation's equality is another one
+EXPLAIN (COSTS OFF) SELECT t FROM maplet_folded WHERE t = 'key17' COLLATE "C"
+\g (footer=off) | grep -v Disabled:
+RESET enable_seqscan;
+DROP TABLE maplet_folded;
+DROP COLLATION maplet_ci;

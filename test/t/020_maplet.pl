@@ -1,5 +1,7 @@
 # Property: a maplet index loses no row: to concurrent inserts, deletes and VACUUM, to kills at any time, on a standby, in a replay that is
 # compared with the original page by page.
+#
+# MAPLET_KILLS in the environment: how many times the server is killed (4).
 
 use strict;
 use warnings;
@@ -16,6 +18,8 @@ $primary->safe_psql('postgres', q{
 	CREATE TABLE log (n bigserial PRIMARY KEY, id uuid, v int);
 	CREATE INDEX log_id ON log USING maplet (id);
 	CREATE TABLE event (id text, EXCLUDE USING maplet (id WITH =));
+	CREATE TABLE still AS SELECT g AS n FROM generate_series(1, 30000) g;
+	CREATE INDEX still_n ON still USING maplet (n);
 	-- rows are found by their ids: all, and each once
 	CREATE FUNCTION lost(first bigint, rows int) RETURNS bigint LANGUAGE sql
 		SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_memoize = off AS $$
@@ -42,13 +46,14 @@ my %script = (
 		SELECT 1 / (lost((SELECT coalesce(max(n), 0) FROM log) - 50, 50) = 0)::int;},
 	event => q{INSERT INTO event SELECT 'e' || x FROM generate_series(:r / 20, :r / 20 + 3) x ON CONFLICT DO NOTHING;},
 	vacuum => q{VACUUM log; SELECT maplet_check('log_id', true);},
+	build => q{BEGIN; SELECT pg_advisory_xact_lock(1); DROP INDEX still_n; CREATE INDEX still_n ON still USING maplet (n); COMMIT;},
 	reindex => q{SELECT maplet_merge('log_id'); SELECT pg_sleep(0.5);});
 my @files;
 
 foreach my $name (sort keys %script)
 {
 	my $file = $primary->basedir . "/$name.sql";
-	my $weight = { insert => 8, vacuum => 1, reindex => 1 }->{$name} // 3;
+	my $weight = { insert => 8, vacuum => 1, build => 1, reindex => 1 }->{$name} // 3;
 
 	# two of these at once would wait for each other's locks all the time
 	append_to_file($file, "\\set r random(1, 1000000)\n\\set s random(1, 1000000)\n" . join('', map { s/\s*\n\s*/ /gr =~ s/^\s*//r =~ s/$/\n/r } split /(?<=;)\s*\n/, $script{$name}));
@@ -67,7 +72,7 @@ sub work
 sub check
 {
 	my ($node, $name) = @_;
-	my ($status, $out, $err) = $node->psql('postgres', q{SELECT maplet_check('log_id', true), maplet_check('event_id_excl', true)});
+	my ($status, $out, $err) = $node->psql('postgres', q{SELECT maplet_check('log_id', true), maplet_check('event_id_excl', true), maplet_check('still_n', true)});
 
 	is($err, '', "$name: the indexes are whole, and have every row");
 	is($node->safe_psql('postgres', q{SELECT count(*) - count(DISTINCT id) FROM event}), '0', "$name: events are there once");
@@ -82,11 +87,13 @@ cmp_ok($primary->safe_psql('postgres', q{SELECT runs FROM maplet_info('log_id')}
 
 $primary->wait_for_catchup($standby);
 check($standby, 'standby');
+my ($status, $out, $err) = $standby->psql('postgres', q{SELECT maplet_merge('log_id')});
+like($err, qr/cannot execute maplet_merge\(\) during recovery/, 'a standby merges nothing');
 
-foreach my $round (1 .. 4)
+foreach my $round (1 .. $ENV{MAPLET_KILLS} // 4)
 {
 	$run = work(20);
-	PostgreSQL::Test::Utils::system_or_bail('sleep', 2 + 0.3 * $round);
+	PostgreSQL::Test::Utils::system_or_bail('sleep', 1.5 + rand(2));
 	$primary->stop('immediate');
 	$run->finish;
 	$primary->start;
