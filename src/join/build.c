@@ -20,6 +20,7 @@ static void
 add_row(JoinBuildState *state, TupleTableSlot *slot)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	JoinFilter *filter = state->filter;
 	MemoryContext old;
 	uint64		hash = 0;
 	int			i;
@@ -41,12 +42,24 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 			break;
 		if (state->foreign != NULL && state->foreign[i] != NULL)
 			bloomfam_join_foreign_add(state->foreign[i], value);
+		if (state->values != NULL)
+			state->values[i] = value;
 		next = state->keys[i].hash(&state->keys[i], value);
 		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
 	}
 	MemoryContextSwitchTo(old);
-	if (i == state->spec->ncolumns)
-		bloomfam_join_filter_add(state->filter, hash);
+	if (i < state->spec->ncolumns)
+		return;
+	if (filter->phase != JOIN_FILTER_ABANDONED)
+		bloomfam_join_filter_add(filter, hash);
+	for (i = 0; state->values != NULL && i < filter->ncolumns; i++)
+	{
+		JoinKeys   *keys = &filter->keys[i];
+
+		if (OidIsValid(keys->type))
+			bloomfam_join_keys_add(keys, bloomfam_join_keys_number(keys->type, state->values[i]),
+								   filter->keys_context);
+	}
 }
 
 /* Does something with each filter that travels. */
@@ -96,7 +109,8 @@ exec_build(PlanState *node)
 		for_each_foreign(state, bloomfam_join_foreign_finish);
 		state->phase = JOIN_BUILD_ENDED;
 	}
-	else if (state->filter->phase != JOIN_FILTER_ABANDONED || state->foreign != NULL)
+	else if (state->filter->phase != JOIN_FILTER_ABANDONED || state->foreign != NULL ||
+			 state->values != NULL)
 		add_row(state, slot);
 	return slot;
 }
@@ -147,6 +161,12 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 		if (state->foreign != NULL && state->foreign[i] != NULL)
 			bloomfam_join_foreign_enable(state->foreign[i], column->foreign_type,
 										 column->collation);
+		if (column->kept && bloomfam_join_filter_skip)
+		{
+			bloomfam_join_filter_keep(state->filter, spec->ncolumns);
+			bloomfam_join_filter_keep_column(state->filter, i, column->type);
+			state->values = palloc0(spec->ncolumns * sizeof(Datum));
+		}
 	}
 	css->ss.ps.ExecProcNode = exec_build;
 }

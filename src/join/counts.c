@@ -26,6 +26,8 @@ bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *coun
 	sum->tested += counts->tested;
 	sum->dropped += counts->dropped;
 	sum->passed_unseen += counts->passed_unseen;
+	sum->scans += counts->scans;
+	sum->skipped += counts->skipped;
 	sum->switched_off |= counts->switched_off;
 	sum->fpr = Max(sum->fpr, counts->fpr);
 }

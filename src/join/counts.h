@@ -23,6 +23,8 @@ typedef struct JoinProbeCounts
 	uint64		tested;			/* rows */
 	uint64		dropped;
 	uint64		passed_unseen;
+	uint64		scans;			/* of a partition: how often it was begun, or skipped */
+	uint64		skipped;		/* ... it could not match */
 	bool		switched_off;	/* at the end */
 	double		fpr;			/* by the filter's fill; 0: not known */
 } JoinProbeCounts;

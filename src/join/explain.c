@@ -255,6 +255,69 @@ end_worker(ExplainState *es)
 	ExplainCloseGroup("Worker", NULL, true, es);
 }
 
+/* Why no partition can be skipped; NULL: there are none, or some can be. */
+static const char *
+reason_against_skipping(JoinSkip skip)
+{
+	switch (skip)
+	{
+		case JOIN_SKIP_NOTHING:
+		case JOIN_SKIP_PARTITIONS:
+			return NULL;
+		case JOIN_SKIP_OTHER_KEY:
+			return "they are not made by a column of the key";
+		case JOIN_SKIP_OTHER_EQUALITY:
+			return "they are not made by the equality of the join";
+		case JOIN_SKIP_OTHER_TYPE:
+			return "keys of this type are not kept";
+		case JOIN_SKIP_PART_OF_HASH:
+			return "they are made by hashes of more columns than the key has";
+	}
+	return NULL;
+}
+
+/*
+ * How many partitions were not read.  Each that was begun nowhere counts once; of several builds,
+ * each time that one could have been begun.
+ */
+static void
+explain_skipped(ExplainState *es, const JoinFilter *filter, bool several_builds)
+{
+	uint64		partitions = 0;
+	uint64		skipped = 0;
+	ListCell   *lc;
+	int			i;
+	int			w;
+
+	foreach(lc, filter->places)
+	{
+		const JoinProbeState *place = lfirst(lc);
+		JoinProbeCounts sum = {0};
+
+		for (i = 0; i < place->nprobes; i++)
+		{
+			if (place->probes[i].filter != filter)
+				continue;
+			bloomfam_join_probe_counts_add(&sum, &place->probes[i].counts);
+			for (w = 0; w < place->nworkers; w++)
+				bloomfam_join_probe_counts_add(&sum, &place->workers[w * place->nprobes + i]);
+		}
+		partitions += several_builds ? sum.scans : 1;
+		skipped += several_builds ? sum.skipped : sum.scans > 0 && sum.skipped == sum.scans;
+	}
+	if (partitions == 0)
+		return;
+	if (is_text(es))
+	{
+		indent(es);
+		appendStringInfo(es->str, "Partitions Skipped: " UINT64_FORMAT " of " UINT64_FORMAT "\n",
+						 skipped, partitions);
+		return;
+	}
+	ExplainPropertyUInteger("Partitions", NULL, partitions, es);
+	ExplainPropertyUInteger("Partitions Skipped", NULL, skipped, es);
+}
+
 void
 bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -292,7 +355,11 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 				ExplainPropertyInteger(
 					"Foreign Filter Size", "kB",
 					(bloomfam_join_foreign_size(state->foreign[i]) + 1023) / 1024, es);
+		explain_skipped(es, state->filter, sum.builds > 1);
 	}
+	if (es->verbose && reason_against_skipping(state->spec->skip) != NULL)
+		ExplainPropertyText("Partitions Not Skipped", reason_against_skipping(state->spec->skip),
+							es);
 	end_filter(es);
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
 }

@@ -33,6 +33,91 @@ bloomfam_join_filter_get(EState *estate, int param)
 }
 
 void
+bloomfam_join_filter_keep(JoinFilter *filter, int ncolumns)
+{
+	MemoryContext parent = GetMemoryChunkContext(filter);
+
+	if (filter->ncolumns > 0)
+		return;
+	filter->ncolumns = ncolumns;
+	filter->keys = MemoryContextAllocZero(parent, ncolumns * sizeof(JoinKeys));
+	filter->keys_context =
+		AllocSetContextCreate(parent, "bloomfam join keys", ALLOCSET_SMALL_SIZES);
+}
+
+void
+bloomfam_join_filter_keep_column(JoinFilter *filter, int column, Oid type)
+{
+	bloomfam_join_keys_begin(&filter->keys[column], type);
+}
+
+/* Forgets what it has kept, and begins to keep it if this process is one that builds. */
+static void
+restart_keys(JoinFilter *filter)
+{
+	int			i;
+
+	filter->keys_complete = false;
+	filter->keys_table = NULL;
+	if (filter->ncolumns == 0)
+		return;
+	MemoryContextReset(filter->keys_context);
+	for (i = 0; i < filter->ncolumns; i++)
+		if (OidIsValid(filter->keys[i].type))
+			bloomfam_join_keys_begin(&filter->keys[i], filter->keys[i].type);
+}
+
+/* From now on, and as long as the join has the hash table that it now has, the keys are these. */
+static void
+use_keys(JoinFilter *filter)
+{
+	if (filter->join != NULL)
+		filter->keys_table = filter->join->hj_HashTable;
+	filter->keys_complete = true;
+	filter->keys_build++;
+	filter->lookups = 0;
+}
+
+/* All keys of this process are in. */
+static void
+finish_keys(JoinFilter *filter)
+{
+	int			i;
+
+	if (filter->ncolumns == 0)
+		return;
+	for (i = 0; i < filter->ncolumns; i++)
+		bloomfam_join_keys_finish(&filter->keys[i], filter->keys_context);
+	if (filter->role == JOIN_FILTER_SHARE)
+		bloomfam_join_shared_put_keys(filter->share.shared, filter->share.area, filter->keys,
+									  filter->ncolumns);
+	else if (filter->join != NULL)
+		use_keys(filter);
+}
+
+const JoinKeys *
+bloomfam_join_filter_keys(JoinFilter *filter)
+{
+	HashJoinTable table = filter->join != NULL ? filter->join->hj_HashTable : NULL;
+
+	if (filter->ncolumns == 0)
+		return NULL;
+
+	/* as with the filter itself, see bloomfam_join_filter_attach() */
+	if (filter->role != JOIN_FILTER_COPY && table == NULL)
+		return NULL;
+	if (!filter->keys_complete && filter->role != JOIN_FILTER_PRIVATE &&
+		(filter->role == JOIN_FILTER_SHARE ||
+		 bloomfam_join_shared_look(filter->share.shared) == JOIN_SHARED_READY) &&
+		bloomfam_join_shared_get_keys(filter->share.shared, filter->share.area, filter->keys,
+									  filter->ncolumns, filter->keys_context))
+		use_keys(filter);
+	if (!filter->keys_complete || filter->keys_table != table)
+		return NULL;
+	return filter->keys;
+}
+
+void
 bloomfam_join_filter_tie(JoinFilter *filter, JoinFilterRole role, JoinShared *shared,
 						 dsa_area *area)
 {
@@ -42,6 +127,7 @@ bloomfam_join_filter_tie(JoinFilter *filter, JoinFilterRole role, JoinShared *sh
 	filter->share.area = area;
 	filter->share.chunk = InvalidDsaPointer;
 	memset(&filter->hashes, 0, sizeof(filter->hashes));
+	restart_keys(filter);
 }
 
 void
@@ -51,6 +137,7 @@ bloomfam_join_filter_begin(JoinFilter *filter)
 	filter->phase = JOIN_FILTER_BUILDING;
 	filter->table = NULL;
 	memset(&filter->hashes, 0, sizeof(filter->hashes));
+	restart_keys(filter);
 }
 
 void
@@ -58,6 +145,7 @@ bloomfam_join_filter_outdate(JoinFilter *filter)
 {
 	if (filter->phase == JOIN_FILTER_COMPLETE)
 		filter->phase = JOIN_FILTER_BUILDING;
+	filter->keys_complete = false;
 }
 
 void
@@ -139,6 +227,7 @@ finish_private(JoinFilter *filter)
 void
 bloomfam_join_filter_finish(JoinFilter *filter)
 {
+	finish_keys(filter);
 	if (filter->role != JOIN_FILTER_SHARE)
 		finish_private(filter);
 	else if (filter->phase != JOIN_FILTER_ABANDONED)
@@ -184,7 +273,8 @@ void
 bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 {
 	if (area == NULL || filter->copied_to == area || !bloomfam_join_filter_ready(filter) ||
-		!bloomfam_join_shared_copy(shared, area, &filter->view))
+		!bloomfam_join_shared_copy(shared, area, &filter->view, bloomfam_join_filter_keys(filter),
+								   filter->ncolumns))
 		return;
 	filter->copied_to = area;
 	filter->copied_build = filter->counts.builds;

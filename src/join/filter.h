@@ -11,6 +11,7 @@
 #include "executor/hashjoin.h"
 #include "nodes/execnodes.h"
 
+#include "join/keys.h"
 #include "join/shared.h"
 
 /* Who builds it, and for whom. */
@@ -46,6 +47,17 @@ typedef struct JoinFilter
 	uint64		copied_build;	/* ... the number of builds by then */
 	BfView		view;			/* once it is complete */
 	BfProbe		probe;
+
+	/* what is kept of the keys themselves, also where the filter is abandoned */
+	int			ncolumns;		/* of the key; 0: nothing is kept */
+	JoinKeys   *keys;			/* of each column */
+	MemoryContext keys_context;
+	bool		keys_complete;	/* of the build that was finished last */
+	HashJoinTable keys_table;	/* ... that they were kept along with */
+	uint64		keys_build;		/* ... its number: that of another build is another one */
+	List	   *parents;		/* tables whose partitions they are compared with: partition.c's */
+	uint64		lookups;		/* ... how often, of this build */
+	List	   *places;			/* states of this process's probe nodes that may skip by them */
 	JoinBuildCounts counts;
 } JoinFilter;
 
@@ -58,6 +70,13 @@ extern JoinFilter *bloomfam_join_filter_get(EState *estate, int param);
  */
 extern void bloomfam_join_filter_tie(JoinFilter *filter, JoinFilterRole role, JoinShared *shared,
 									 dsa_area *area);
+
+/*
+ * Lets it keep what there is to know of its keys, which have so many columns, besides the filter.
+ * On the build side a column of this type is kept: from the next build on.
+ */
+extern void bloomfam_join_filter_keep(JoinFilter *filter, int ncolumns);
+extern void bloomfam_join_filter_keep_column(JoinFilter *filter, int column, Oid type);
 
 /* Begins a build: empties the filter. */
 extern void bloomfam_join_filter_begin(JoinFilter *filter);
@@ -85,6 +104,12 @@ extern bool bloomfam_join_filter_attach(JoinFilter *filter);
  * theirs has one.
  */
 extern void bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area);
+
+/*
+ * The columns of the keys that the join of this process is probing with, each as far as it is
+ * known; NULL if none is, which may change at any time, as the build may begin anew.
+ */
+extern const JoinKeys *bloomfam_join_filter_keys(JoinFilter *filter);
 
 static inline void
 bloomfam_join_filter_add(JoinFilter *filter, uint64 hash)

@@ -44,6 +44,7 @@ typedef struct JoinBuildState
 	JoinKey    *keys;			/* of the spec's columns, as all below */
 	AttrNumber *attributes;		/* of the child's rows; 0: an expression */
 	ExprState **expressions;
+	Datum	   *values;			/* of a row; NULL: only their hashes matter */
 	JoinForeign **foreign;		/* NULL: it does not travel by this column; NULL: by no column */
 	JoinBuildDsm *dsm;
 	JoinSegment segment;
@@ -65,6 +66,9 @@ typedef struct JoinProbeState
 	int			nprobes;		/* 0: this node does nothing; else one for each spec */
 	JoinProbe  *probes;
 	JoinPage   *page;			/* NULL: the child does its scan itself */
+	ExecProcNodeMtd exec;		/* what gives the rows */
+	bool		may_skip;		/* they are of a partition that some filter may skip */
+	bool		begun;			/* ... that was begun, or skipped, since the last rescan */
 	JoinProbeDsm *dsm;
 	JoinSegment segment;
 

@@ -7,6 +7,10 @@
  * drops them before they become rows.  Rows pass while a filter is not ready, and while it does
  * not pay; but for the filters of conditions (stored.c), which are always page.c's to ask.
  *
+ * Where the child's rows are of a partition in which no row can match (partition.c), the child is
+ * never asked for any.  The build may come to its end when some were given already: then there
+ * are no more.  Nobody waits for it.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -86,6 +90,41 @@ has_rows_to_look_at(const JoinProbeState *state)
 	return false;
 }
 
+/*
+ * While it is open whether the partition can be skipped.  Once it is known to match, or not to,
+ * that stays so until a rescan: only then can the join build anew, or keys that are built again
+ * are the same.
+ */
+static TupleTableSlot *
+exec_partition(PlanState *node)
+{
+	JoinProbeState *state = (JoinProbeState *) node;
+	bool		undecided = false;
+	int			i;
+
+	for (i = 0; i < state->nprobes; i++)
+	{
+		JoinProbe  *probe = &state->probes[i];
+		JoinPartitionAnswer answer;
+
+		if (probe->partition == NULL)
+			continue;
+		answer = bloomfam_join_partition_ask(probe->partition);
+		probe->counts.scans += !state->begun;
+		if (answer == JOIN_PARTITION_CANNOT_MATCH)
+		{
+			probe->counts.skipped++;
+			state->begun = true;
+			return NULL;
+		}
+		undecided |= answer == JOIN_PARTITION_NOT_YET;
+	}
+	state->begun = true;
+	if (!undecided)
+		ExecSetExecProcNode(node, state->exec);
+	return state->exec(node);
+}
+
 /* Prepares one filter. */
 static void
 begin_filter(CustomScanState *css, EState *estate, const JoinSpec *spec, JoinProbe *probe)
@@ -112,6 +151,15 @@ begin_filter(CustomScanState *css, EState *estate, const JoinSpec *spec, JoinPro
 		probe->ncolumns = spec->ncolumns;
 		bloomfam_join_node_columns(spec, &keys, &probe->attributes);
 		probe->keys = keys;
+		if (spec->levels != NIL && bloomfam_join_filter_skip)
+		{
+			JoinProbeState *state = (JoinProbeState *) css;
+
+			bloomfam_join_filter_keep(probe->filter, spec->ncolumns);
+			probe->partition = bloomfam_join_partition_begin(estate, spec, probe->filter);
+			probe->filter->places = lappend(probe->filter->places, state);
+			state->may_skip = true;
+		}
 	}
 }
 
@@ -141,7 +189,8 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	for (i = 0; i < n; i++)
 		begin_filter(css, estate, &state->specs[i], &state->probes[i]);
 	state->page = bloomfam_join_page_init(state);
-	css->ss.ps.ExecProcNode = has_rows_to_look_at(state) ? exec_rows : bloomfam_join_page_exec;
+	state->exec = has_rows_to_look_at(state) ? exec_rows : bloomfam_join_page_exec;
+	css->ss.ps.ExecProcNode = state->may_skip ? exec_partition : state->exec;
 }
 
 static void
@@ -157,6 +206,9 @@ rescan_probe(CustomScanState *css)
 	JoinProbeState *state = (JoinProbeState *) css;
 	int			i;
 
+	if (state->may_skip)
+		ExecSetExecProcNode(&css->ss.ps, exec_partition);
+	state->begun = false;
 	for (i = 0; i < state->nprobes; i++)
 		if (state->probes[i].kind == JOIN_PROBE_STORED)
 			bloomfam_join_stored_rescan(state->probes[i].stored);

@@ -18,6 +18,7 @@
 #include "join/foreign.h"
 #include "join/model.h"
 #include "join/rewrite.h"
+#include "join/settings.h"
 #include "join/spec.h"
 #include "join/stored.h"
 
@@ -162,9 +163,39 @@ is_eager(const JoinWay *way)
 									  innerPlan(way->join)->total_cost);
 }
 
+/*
+ * Finds the partitions among the places where a filter drops rows: a list of levels for each, and
+ * in *kept the columns of the key that they are told apart by.
+ */
+static List *
+find_levels(JoinRewrite *rewrite, const JoinWay *way, Bitmapset **kept)
+{
+	List	   *all = NIL;
+	ListCell   *lc;
+	ListCell   *ll;
+	ListCell   *li;
+
+	bloomfam_join_levels_begin(&rewrite->levels, rewrite->stmt, way);
+	*kept = NULL;
+	foreach(lc, way->places)
+	{
+		const JoinPlace *place = lfirst(lc);
+		List	   *levels = NIL;
+
+		if (bloomfam_join_filter_skip)
+			levels = bloomfam_join_levels(&rewrite->levels, *place->slot, place->attributes);
+		foreach(ll, levels)
+			foreach(li, ((JoinSpecLevel *) lfirst(ll))->columns)
+				*kept = bms_add_member(*kept, lfirst_int(li));
+		all = lappend(all, levels);
+	}
+	return all;
+}
+
 /* Puts the node on top of the join's build side. */
 static void
-add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, int number)
+add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, int number,
+		  const Bitmapset *kept)
 {
 	Plan	   *hash = innerPlan(way->join);
 	CustomScan *node = put_on_top(rewrite, &outerPlan(hash), JOIN_NODE_BUILD, parallel);
@@ -177,6 +208,9 @@ add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, in
 	spec = make_spec(way, param, number, false, attributes);
 	spec.parallel_hash = hash->parallel_aware;
 	spec.eager = is_eager(way);
+	spec.skip = rewrite->levels.skip;
+	for (i = 0; i < way->ncolumns; i++)
+		spec.columns[i].kept = bms_is_member(i, kept);
 	for (i = 0; i < way->ncolumns; i++)
 		if (attributes[i] == 0)
 		{
@@ -193,11 +227,14 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 	PlannedStmt *stmt = rewrite->stmt;
 	int			param = list_length(stmt->paramExecTypes);
 	int			number = ++rewrite->nfilters;
+	Bitmapset  *kept;
+	List	   *levels = find_levels(rewrite, way, &kept);
 	ListCell   *lc;
+	ListCell   *ll;
 
 	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, INTERNALOID);
-	add_build(rewrite, parallel, way, param, number);
-	foreach(lc, way->places)
+	add_build(rewrite, parallel, way, param, number, kept);
+	forboth(lc, way->places, ll, levels)
 	{
 		JoinPlace  *place = lfirst(lc);
 		CustomScan *probe = (CustomScan *) *place->slot;
@@ -212,6 +249,7 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 		spec.from_leader = place->below_gather;
 		spec.access = place->access;
 		spec.worth = place->worth;
+		spec.levels = lfirst(ll);
 		bloomfam_join_spec_add(probe, &spec);
 	}
 	return number;

@@ -8,7 +8,7 @@
 #ifndef BLOOMFAM_JOIN_REWRITE_H
 #define BLOOMFAM_JOIN_REWRITE_H
 
-#include "join/walk.h"
+#include "join/levels.h"
 
 /* A plan while it gets filters. */
 typedef struct JoinRewrite
@@ -17,6 +17,7 @@ typedef struct JoinRewrite
 	int			last_node_id;	/* 0: not known yet */
 	int			nfilters;
 	List	   *probes;			/* of CustomScan: the probe nodes for filters of joins */
+	JoinLevels	levels;
 } JoinRewrite;
 
 /*

@@ -11,6 +11,7 @@
 #include "join/filter.h"
 #include "join/hash.h"
 #include "join/model.h"
+#include "join/partition.h"
 #include "join/stored.h"
 
 /* How many rows a filter's sample has, and how many pass unseen after one that was not worth it. */
@@ -31,6 +32,7 @@ typedef struct JoinProbe
 {
 	JoinProbeKind kind;
 	JoinFilter *filter;			/* a join's */
+	JoinPartition *partition;	/* that it may skip; NULL: is none */
 	JoinStored *stored;			/* one that the query names */
 	JoinAccess	access;			/* one that the query names: by pages */
 	double		worth;			/* share of rows that it must drop to go on */

@@ -21,6 +21,7 @@ double bloomfam_join_filter_min_drop = 0.1;
 double bloomfam_join_filter_fpr = 0.005;
 bool		bloomfam_join_filter_log = false;
 bool		bloomfam_join_filter_plans = true;
+bool		bloomfam_join_filter_skip = true;
 
 static const struct config_enum_entry mode_options[] = {
 	{"off", JOIN_FILTER_OFF, false},
@@ -87,4 +88,9 @@ bloomfam_join_settings_define(bool loaded_in_time)
 		"Lets the planner choose hash joins for what their filters are expected to save.",
 		"If it is off, plans are made as without filters.", &bloomfam_join_filter_plans, true,
 		PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable(
+		"bloomfam.join_filter_skip",
+		"Lets hash joins with filters not read partitions of their probe side in which no row can "
+		"match.",
+		NULL, &bloomfam_join_filter_skip, true, PGC_USERSET, 0, NULL, NULL, NULL);
 }

@@ -23,6 +23,7 @@ extern double bloomfam_join_filter_min_drop;
 extern double bloomfam_join_filter_fpr;
 extern bool	  bloomfam_join_filter_log;
 extern bool	  bloomfam_join_filter_plans;
+extern bool	  bloomfam_join_filter_skip;
 
 /*
  * Makes them known to the server.  If the module was not loaded in time, whoever switches the

@@ -14,6 +14,9 @@
  * too late to build.  The first who asks makes the filter; the others do not wait for it: their
  * rows pass meanwhile.
  *
+ * What the build side's keys were (keys.c) goes the same way, a piece from each participant, and
+ * counts only if no piece is missing.  It is complete even where the filter is given up.
+ *
  * A join above a Gather has its filter ready, in the leader alone, when the Gather starts its
  * workers.  The leader leaves them a copy.
  *
@@ -39,6 +42,13 @@ typedef struct JoinChunk
 	uint64		hashes[FLEXIBLE_ARRAY_MEMBER];
 } JoinChunk;
 
+/* What one participant has kept of its keys. */
+typedef struct JoinKeysPiece
+{
+	dsa_pointer next;
+	int64		bytes[FLEXIBLE_ARRAY_MEMBER];
+} JoinKeysPiece;
+
 #define CHUNK_SIZE(nhashes)	(offsetof(JoinChunk, hashes) + (nhashes) * sizeof(uint64))
 
 /* From 4 kB to 1 MB */
@@ -52,6 +62,8 @@ bloomfam_join_shared_init(JoinShared *shared, JoinSharedState state)
 	pg_atomic_init_u64(&shared->nhashes, 0);
 	dsa_pointer_atomic_init(&shared->chunks, InvalidDsaPointer);
 	shared->payload = InvalidDsaPointer;
+	dsa_pointer_atomic_init(&shared->keys, InvalidDsaPointer);
+	pg_atomic_init_u32(&shared->keys_lost, 0);
 }
 
 /* Only one process of those that try it at a time gets it from one state to the next. */
@@ -80,10 +92,25 @@ free_chunks(JoinShared *shared, dsa_area *area)
 	}
 }
 
+static void
+free_keys(JoinShared *shared, dsa_area *area)
+{
+	dsa_pointer piece = dsa_pointer_atomic_read(&shared->keys);
+
+	while (DsaPointerIsValid(piece))
+	{
+		dsa_pointer next = ((JoinKeysPiece *) dsa_get_address(area, piece))->next;
+
+		dsa_free(area, piece);
+		piece = next;
+	}
+}
+
 void
 bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinSharedState state)
 {
 	free_chunks(shared, area);
+	free_keys(shared, area);
 	if (DsaPointerIsValid(shared->payload))
 		dsa_free(area, shared->payload);
 	bloomfam_join_shared_init(shared, state);
@@ -138,8 +165,59 @@ bloomfam_join_shared_more(JoinShare *share, JoinHashes *hashes, JoinBuildCounts 
 }
 
 void
+bloomfam_join_shared_put_keys(JoinShared *shared, dsa_area *area, const JoinKeys *keys,
+							  int ncolumns)
+{
+	dsa_pointer own = dsa_allocate_extended(area,
+											offsetof(JoinKeysPiece, bytes) +
+												bloomfam_join_keys_size(keys, ncolumns),
+											DSA_ALLOC_NO_OOM);
+	JoinKeysPiece *piece;
+	dsa_pointer last;
+
+	if (!DsaPointerIsValid(own))
+	{
+		pg_atomic_write_u32(&shared->keys_lost, 1);
+		return;
+	}
+	piece = dsa_get_address(area, own);
+	bloomfam_join_keys_write(keys, ncolumns, piece->bytes);
+	last = dsa_pointer_atomic_read(&shared->keys);
+	do
+		piece->next = last;
+	while (!dsa_pointer_atomic_compare_exchange(&shared->keys, &last, own));
+}
+
+bool
+bloomfam_join_shared_get_keys(const JoinShared *shared, dsa_area *area, JoinKeys *keys,
+							  int ncolumns, MemoryContext context)
+{
+	JoinShared *readable = unconstify(JoinShared *, shared);
+	dsa_pointer next;
+	int			i;
+
+	pg_read_barrier();
+	next = dsa_pointer_atomic_read(&readable->keys);
+	if (!DsaPointerIsValid(next) || pg_atomic_read_u32(&readable->keys_lost) != 0)
+		return false;
+	for (i = 0; i < ncolumns; i++)
+		bloomfam_join_keys_begin(&keys[i], keys[i].type);
+	while (DsaPointerIsValid(next))
+	{
+		const JoinKeysPiece *piece = dsa_get_address(area, next);
+
+		bloomfam_join_keys_merge(keys, ncolumns, piece->bytes, context);
+		next = piece->next;
+	}
+	for (i = 0; i < ncolumns; i++)
+		bloomfam_join_keys_finish(&keys[i], context);
+	return true;
+}
+
+void
 bloomfam_join_shared_refuse(JoinShared *shared)
 {
+	pg_atomic_write_u32(&shared->keys_lost, 1);
 	move_shared(shared, JOIN_SHARED_NONE, JOIN_SHARED_GIVEN_UP);
 }
 
@@ -210,7 +288,8 @@ bloomfam_join_shared_get(const JoinShare *share, BfHeader *head)
 }
 
 bool
-bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const BfView *view)
+bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const BfView *view,
+						  const JoinKeys *keys, int ncolumns)
 {
 	Size		size = view->head.payload_len;
 
@@ -221,6 +300,8 @@ bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const BfView *view
 	memcpy((void *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(area, shared->payload)),
 		   view->payload, size);
 	shared->head = view->head;
+	if (keys != NULL)
+		bloomfam_join_shared_put_keys(shared, area, keys, ncolumns);
 	pg_write_barrier();
 	pg_atomic_write_u32(&shared->state, JOIN_SHARED_READY);
 	return true;

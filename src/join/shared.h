@@ -13,6 +13,7 @@
 
 #include "join/counts.h"
 #include "join/design.h"
+#include "join/keys.h"
 
 typedef enum JoinSharedState
 {
@@ -29,6 +30,8 @@ typedef struct JoinShared
 	dsa_pointer_atomic chunks;	/* they are in these; the last one */
 	dsa_pointer payload;		/* before it is aligned */
 	BfHeader	head;			/* of the filter */
+	dsa_pointer_atomic keys;	/* what is known of them, a piece from each process; the last one */
+	pg_atomic_uint32 keys_lost;	/* somebody's piece is missing */
 } JoinShared;
 
 /* A process's hold of it. */
@@ -56,6 +59,20 @@ extern bool bloomfam_join_shared_more(JoinShare *share, JoinHashes *hashes,
 extern void bloomfam_join_shared_hand_over(JoinShare *share, JoinHashes *hashes,
 										   JoinBuildCounts *counts);
 
+/*
+ * Hands over what this process has kept of its keys; all do so before their build nodes tell the
+ * end of the rows.
+ */
+extern void bloomfam_join_shared_put_keys(JoinShared *shared, dsa_area *area, const JoinKeys *keys,
+										  int ncolumns);
+
+/*
+ * Reads what all have kept together, in this context.  Returns whether anything is known; keys is
+ * then finished.
+ */
+extern bool bloomfam_join_shared_get_keys(const JoinShared *shared, dsa_area *area, JoinKeys *keys,
+										  int ncolumns, MemoryContext context);
+
 /* This process could have no share: then there is no filter, unless it has been made. */
 extern void bloomfam_join_shared_refuse(JoinShared *shared);
 
@@ -70,7 +87,11 @@ extern JoinSharedState bloomfam_join_shared_look(const JoinShared *shared);
 /* The filter, once it is READY. */
 extern const uint8 *bloomfam_join_shared_get(const JoinShare *share, BfHeader *head);
 
-/* Makes it READY with a copy of a filter, if there is memory. */
-extern bool bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const BfView *view);
+/*
+ * Makes it READY with a copy of a filter and of its keys, if there is memory; keys NULL: none are
+ * known.
+ */
+extern bool bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const BfView *view,
+									  const JoinKeys *keys, int ncolumns);
 
 #endif							/* BLOOMFAM_JOIN_SHARED_H */

@@ -41,6 +41,7 @@ static const Field spec_fields[] = {
 	{"from_leader", FIELD_INT, offsetof(JoinSpec, from_leader)},
 	{"access", FIELD_INT, offsetof(JoinSpec, access)},
 	{"worth", FIELD_INT, offsetof(JoinSpec, worth)},
+	{"skip", FIELD_INT, offsetof(JoinSpec, skip)},
 	{"condition", FIELD_INT, offsetof(JoinSpec, condition)},
 };
 
@@ -54,9 +55,11 @@ static const Field column_fields[] = {
 	{"hash_key", FIELD_INT, offsetof(JoinSpecColumn, hash_key)},
 	{"foreign_param", FIELD_INT, offsetof(JoinSpecColumn, foreign_param)},
 	{"foreign_type", FIELD_OID, offsetof(JoinSpecColumn, foreign_type)},
+	{"kept", FIELD_INT, offsetof(JoinSpecColumn, kept)},
 };
 
 static const char columns_name[] = "columns";
+static const char levels_name[] = "levels";
 
 /* ---- which nodes ---- */
 
@@ -148,6 +151,42 @@ read_fields(const List *list, void *to, const Field *fields, int n)
 	}
 }
 
+/* A level is a list of integers: its members in their order. */
+static List *
+write_levels(const List *levels)
+{
+	List	   *list = NIL;
+	ListCell   *lc;
+
+	foreach(lc, levels)
+	{
+		const JoinSpecLevel *level = lfirst(lc);
+
+		list = lappend(list, list_concat(list_make2_int(level->parent, level->child),
+										 level->columns));
+	}
+	return list;
+}
+
+static List *
+read_levels(const List *list)
+{
+	List	   *levels = NIL;
+	ListCell   *lc;
+
+	foreach(lc, list)
+	{
+		const List *numbers = lfirst(lc);
+		JoinSpecLevel *level = palloc(sizeof(JoinSpecLevel));
+
+		level->parent = linitial_int(numbers);
+		level->child = lsecond_int(numbers);
+		level->columns = list_copy_tail(numbers, 2);
+		levels = lappend(levels, level);
+	}
+	return levels;
+}
+
 static void
 read_spec(const List *list, JoinSpec *spec)
 {
@@ -160,6 +199,7 @@ read_spec(const List *list, JoinSpec *spec)
 	foreach(lc, columns)
 		read_fields(lfirst(lc), &spec->columns[foreach_current_index(lc)], column_fields,
 					lengthof(column_fields));
+	spec->levels = read_levels((List *) find_value(list, levels_name));
 }
 
 void
@@ -175,6 +215,8 @@ bloomfam_join_spec_add(CustomScan *node, const JoinSpec *spec)
 		columns = lappend(columns,
 						  write_fields(&spec->columns[i], column_fields, lengthof(column_fields)));
 	list = lappend(list, makeDefElem(pstrdup(columns_name), (Node *) columns, -1));
+	list = lappend(list, makeDefElem(pstrdup(levels_name),
+									 (Node *) write_levels(spec->levels), -1));
 	while (place < bloomfam_join_nspecs(node) && others[place].drop >= spec->drop)
 		place++;
 	node->custom_private = list_insert_nth(node->custom_private, place, list);

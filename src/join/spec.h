@@ -36,7 +36,31 @@ typedef struct JoinSpecColumn
 	int			hash_key;		/* which one of the join's it is, from 0 */
 	int			foreign_param;	/* by which it travels to other servers, or -1 (build nodes only) */
 	Oid			foreign_type;	/* ... as a key of this type */
+	int			kept;			/* the keys themselves are kept as well (build nodes only) */
 } JoinSpecColumn;
+
+/*
+ * A table that has partitions by columns of a join's key, and the one of them that a node's rows
+ * are of: their numbers in the range table.
+ */
+typedef struct JoinSpecLevel
+{
+	Index		parent;
+	Index		child;
+	List	   *columns;		/* int, of the join's key from 0: that of the partition key's first
+								 * column, and so on, as far as they can be used */
+} JoinSpecLevel;
+
+/* Whether partitions are skipped. */
+typedef enum JoinSkip
+{
+	JOIN_SKIP_NOTHING,			/* there are none */
+	JOIN_SKIP_PARTITIONS,		/* that cannot match, of some table at least */
+	JOIN_SKIP_OTHER_KEY,		/* of the reasons against it, that of the last table */
+	JOIN_SKIP_OTHER_EQUALITY,
+	JOIN_SKIP_OTHER_TYPE,
+	JOIN_SKIP_PART_OF_HASH
+} JoinSkip;
 
 /* One filter of a node. */
 typedef struct JoinSpec
@@ -52,8 +76,10 @@ typedef struct JoinSpec
 	int			parallel_hash;	/* built in shares, as the hash table is (build nodes only) */
 	int			from_leader;	/* its join is above the Gather that this node is below (probe nodes
 								 * only) */
+	int			skip;			/* a JoinSkip (build nodes only) */
 	int			ncolumns;
 	JoinSpecColumn *columns;
+	List	   *levels;			/* of JoinSpecLevel, the uppermost first (probe nodes only) */
 
 	/* of probe nodes */
 	int			access;			/* a JoinAccess */

@@ -360,6 +360,18 @@ bloomfam_named_segment(const char *name, Size size, void (*init) (void *segment)
 #endif
 }
 
+/* A table of a query's range table, opened for as long as the query runs; 18 asks what for. */
+#include "executor/executor.h"
+static inline Relation
+bloomfam_range_table_relation(EState *estate, Index rti)
+{
+#if PG_VERSION_NUM >= 180000
+	return ExecGetRangeTableRelation(estate, rti, false);
+#else
+	return ExecGetRangeTableRelation(estate, rti);
+#endif
+}
+
 /* The major version, for key families that the server's own hash functions have a part in. */
 #define BLOOMFAM_PG_MAJOR	(PG_VERSION_NUM / 10000)
 

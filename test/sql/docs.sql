@@ -276,9 +276,25 @@ RESET client_min_messages;
 RESET bloomfam.join_filter_log;
 
 -- docs/join_filter.md, example 7
-CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
+CREATE TABLE visits (day int, shop int, amount int) PARTITION BY RANGE (day);
+CREATE TABLE visits_1 PARTITION OF visits FOR VALUES FROM (0) TO (30);
+CREATE TABLE visits_2 PARTITION OF visits FOR VALUES FROM (30) TO (60);
+CREATE TABLE visits_3 PARTITION OF visits FOR VALUES FROM (60) TO (90);
+INSERT INTO visits SELECT g % 90, g % 5000, g % 1000 FROM generate_series(1, 200000) g;
+VACUUM ANALYZE visits;
 
 -- docs/join_filter.md, example 8
+\o /dev/null
+\set VERBOSITY terse
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT sum(amount) FROM visits JOIN days USING (day) WHERE sunday AND days.day > 60;
+\o
+\set VERBOSITY default
+
+-- docs/join_filter.md, example 9
+CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
+
+-- docs/join_filter.md, example 10
 \o /dev/null
 \set VERBOSITY terse
 EXPLAIN (COSTS OFF) SELECT sum(amount) FROM sales WHERE bloom_may_contain((SELECT ids FROM picked), id) AND day < 45;

@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * levels.h
+ *	  From the scan of a partition up to the tables that it is a partition of.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_LEVELS_H
+#define BLOOMFAM_JOIN_LEVELS_H
+
+#include "join/spec.h"
+#include "join/walk.h"
+
+/* What is known of the partitions in a finished plan, while one filter is put in. */
+typedef struct JoinLevels
+{
+	const PlannedStmt *stmt;
+	const JoinWay *way;			/* the filter's */
+	AppendRelInfo **of_child;	/* by number in the range table; NULL: not needed yet */
+	List	   *parents;		/* of tables with partitions, what was found out for this filter */
+	JoinSkip	skip;			/* for all of its scans */
+} JoinLevels;
+
+/* Begins another filter. */
+extern void bloomfam_join_levels_begin(JoinLevels *levels, const PlannedStmt *stmt,
+									   const JoinWay *way);
+
+/*
+ * If the plan is the scan of a partition, perhaps with nodes of ours on top: those of the tables
+ * above it, none above the one that the query names, of which keys of the filter tell which
+ * partitions can match.  The attributes are the filter's columns in the plan's rows.  A list of
+ * JoinSpecLevel.
+ */
+extern List *bloomfam_join_levels(JoinLevels *levels, const Plan *plan,
+								  const AttrNumber *attributes);
+
+#endif							/* BLOOMFAM_JOIN_LEVELS_H */

@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition.h
+ *	  Whether a partition can have rows that match a build side's keys.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_PARTITION_H
+#define BLOOMFAM_JOIN_PARTITION_H
+
+#include "join/filter.h"
+#include "join/spec.h"
+
+typedef enum JoinPartitionAnswer
+{
+	JOIN_PARTITION_NOT_YET,		/* the keys are not known, or not known any more */
+	JOIN_PARTITION_CAN_MATCH,
+	JOIN_PARTITION_CANNOT_MATCH
+} JoinPartitionAnswer;
+
+/* The partition that one of a node's filters is asked about. */
+typedef struct JoinPartition JoinPartition;
+
+/*
+ * For the filter of a node whose rows are of a partition: the spec has levels.  To be called when
+ * the executor starts, as it opens their tables.  Lives as long as the query's state.
+ */
+extern JoinPartition *bloomfam_join_partition_begin(EState *estate, const JoinSpec *spec,
+													JoinFilter *filter);
+
+/*
+ * Can rows of it match?  What it says is true until the join begins another build; where it does
+ * not know, rows can.
+ */
+extern JoinPartitionAnswer bloomfam_join_partition_ask(JoinPartition *partition);
+
+#endif							/* BLOOMFAM_JOIN_PARTITION_H */
