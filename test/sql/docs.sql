@@ -140,6 +140,11 @@ FROM united;
 
 -- docs/distributed.md, example 2
 SELECT bloom_agg(bloom_key(id)) = bloom_agg(id) AS the_same FROM orders;
+
+-- docs/distributed.md, example 3
+SELECT (bloom_info(of_rows)).key_type AS of_rows, (bloom_info(hashed)).key_type AS hashed, of_rows = hashed AS the_same,
+       of_rows @~ bloom_key((1, 1)) AS a, hashed @~ (1, 1) AS b, (of_rows | hashed) @~ (1, 1) AS united
+FROM (SELECT bloom_agg((id, node)) AS of_rows, bloom_agg(bloom_key((id, node))) AS hashed FROM orders) s;
 -- end
 \c :original
 DROP DATABASE docs_examples;
