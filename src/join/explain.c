@@ -207,9 +207,23 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 	appendStringInfoChar(es->str, '\n');
 }
 
+/* Has a foreign server dropped rows by a filter, so that few are left to drop here? */
+static bool
+was_foreign(const JoinProbeState *state, int probe)
+{
+	const JoinSpec *spec = &state->specs[probe];
+	int			i;
+
+	for (i = 0; i < spec->ncolumns; i++)
+		if (spec->columns[i].foreign_param >= 0 &&
+			bloomfam_join_foreign_was_sent(state->css.ss.ps.state, spec->columns[i].foreign_param))
+			return true;
+	return false;
+}
+
 /* What a filter did on the probe side. */
 static void
-explain_probed(ExplainState *es, const JoinProbeCounts *counts, JoinAccess access)
+explain_probed(ExplainState *es, const JoinProbeCounts *counts, JoinAccess access, bool foreign)
 {
 	const char *by = access == JOIN_BY_ROWS ? "rows" : "pages";
 
@@ -222,6 +236,8 @@ explain_probed(ExplainState *es, const JoinProbeCounts *counts, JoinAccess acces
 		if (counts->fpr > 0)
 			ExplainPropertyFloat("Expected FPR", NULL, counts->fpr, 6, es);
 		ExplainPropertyBool("Switched Off", counts->switched_off, es);
+		if (foreign)
+			ExplainPropertyBool("Filtered by Foreign Server", true, es);
 		return;
 	}
 	appendStringInfo(es->str,
@@ -230,7 +246,9 @@ explain_probed(ExplainState *es, const JoinProbeCounts *counts, JoinAccess acces
 					 counts->tested, by, counts->dropped, counts->passed_unseen);
 	if (counts->fpr > 0)
 		appendStringInfo(es->str, "  Expected FPR: %.2f%%", counts->fpr * 100);
-	if (counts->switched_off)
+	if (foreign)
+		appendStringInfoString(es->str, "  (filtered by the foreign server)");
+	else if (counts->switched_off)
 		appendStringInfoString(es->str, "  (switched off)");
 	appendStringInfoChar(es->str, '\n');
 }
@@ -370,6 +388,7 @@ explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 {
 	JoinProbeCounts sum = bloomfam_join_probe_counts(&state->probes[probe]);
 	JoinAccess	access = state->probes[probe].access;
+	bool		foreign = was_foreign(state, probe);
 	int			i;
 
 	for (i = 0; i < state->nworkers; i++)
@@ -378,7 +397,7 @@ explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 	{
 		if (is_text(es))
 			indent(es);
-		explain_probed(es, &sum, access);
+		explain_probed(es, &sum, access, foreign);
 	}
 	if (!es->verbose || es->hide_workers || state->nworkers == 0)
 		return;
@@ -386,7 +405,7 @@ explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 	for (i = 0; i < state->nworkers; i++)
 	{
 		begin_worker(es, i);
-		explain_probed(es, &state->workers[i * state->nprobes + probe], access);
+		explain_probed(es, &state->workers[i * state->nprobes + probe], access, foreign);
 		end_worker(es);
 	}
 	ExplainCloseGroup("Workers", "Workers", false, es);

@@ -592,6 +592,14 @@ bloomfam_join_foreign_reset(JoinForeign *foreign)
 	}
 }
 
+bool
+bloomfam_join_foreign_was_sent(const EState *estate, int param)
+{
+	const ParamExecData *slot = &estate->es_param_exec_vals[param];
+
+	return !slot->isnull && slot->value != (Datum) 0;
+}
+
 Size
 bloomfam_join_foreign_size(const JoinForeign *foreign)
 {

@@ -192,8 +192,24 @@ find_levels(JoinRewrite *rewrite, const JoinWay *way, Bitmapset **kept)
 	return all;
 }
 
-/* Puts the node on top of the join's build side. */
+/* Tells the probe node on top of a foreign scan that the filter travels there, if it does. */
 static void
+note_foreign(const JoinWay *way, const JoinSpec *build, const Plan *child, JoinSpec *probe)
+{
+	ListCell   *lc;
+
+	foreach(lc, way->foreign)
+	{
+		const JoinForeignPlace *place = lfirst(lc);
+
+		if (&place->scan->scan.plan == child && place->reason == NULL)
+			probe->columns[place->column].foreign_param =
+				build->columns[place->column].foreign_param;
+	}
+}
+
+/* Puts the node on top of the join's build side; returns what it carries. */
+static JoinSpec
 add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, int number,
 		  const Bitmapset *kept)
 {
@@ -219,6 +235,7 @@ add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, in
 		}
 	add_foreign(rewrite, way, &spec);
 	bloomfam_join_spec_add(node, &spec);
+	return spec;
 }
 
 int
@@ -229,11 +246,12 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 	int			number = ++rewrite->nfilters;
 	Bitmapset  *kept;
 	List	   *levels = find_levels(rewrite, way, &kept);
+	JoinSpec	build;
 	ListCell   *lc;
 	ListCell   *ll;
 
 	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, INTERNALOID);
-	add_build(rewrite, parallel, way, param, number, kept);
+	build = add_build(rewrite, parallel, way, param, number, kept);
 	forboth(lc, way->places, ll, levels)
 	{
 		JoinPlace  *place = lfirst(lc);
@@ -246,6 +264,7 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 							   parallel || place->below_gather);
 			rewrite->probes = lappend(rewrite->probes, probe);
 		}
+		note_foreign(way, &build, outerPlan(probe), &spec);
 		spec.from_leader = place->below_gather;
 		spec.access = place->access;
 		spec.worth = place->worth;

@@ -34,8 +34,9 @@ typedef struct JoinSpecColumn
 	int			attribute;		/* the child's output column; 0: an expression over the child */
 	int			expression;		/* ... the number of that in custom_exprs, from 0; else -1 */
 	int			hash_key;		/* which one of the join's it is, from 0 */
-	int			foreign_param;	/* by which it travels to other servers, or -1 (build nodes only) */
-	Oid			foreign_type;	/* ... as a key of this type */
+	int			foreign_param;	/* by which it travels to other servers, or -1; of a probe node: to
+								 * the foreign scan below it */
+	Oid			foreign_type;	/* ... as a key of this type (build nodes only) */
 	int			kept;			/* the keys themselves are kept as well (build nodes only) */
 } JoinSpecColumn;
 

@@ -255,6 +255,23 @@ is( rows_of('force', "BEGIN; DECLARE c SCROLL CURSOR FOR $cursor; MOVE FORWARD A
 like(rows_of('force', "EXPLAIN (VERBOSE, COSTS OFF) $cursor"), qr/bloom_may_contain\(\$1::public\.bloomfilter, s\.c2\) ELSE true END/,
 	'EXPLAIN VERBOSE shows the condition');
 
+# A filter that did its work there is not said to have failed here.
+{
+	my $sql = 'SELECT count(*) FROM fact JOIN (SELECT k FROM many WHERE k % 3 <> 0) m USING (k)';
+	my $probed = qr/Rows Probed: \d+ \(by rows\)  Dropped: \d+  Passed Unseen: \d+  Expected FPR: [0-9.]+%/;
+	my $small = "$hash SET bloomfam.join_filter_foreign_max_size = '1kB';";
+	my $probe;
+
+	$node->safe_psql('postgres', 'ANALYZE fact');
+	like(rows_of('on', "EXPLAIN ANALYZE $sql"), qr/$probed  \(filtered by the foreign server\)$/m, 'EXPLAIN says where the rows were dropped');
+	($probe) = grep { $_->{'Bloom Filters'} && $_->{'Bloom Filters'}[0]{'Probed By'} } nodes_of('on', $sql);
+	is($probe->{'Bloom Filters'}[0]{'Filtered by Foreign Server'}, JSON::PP::true, '... in JSON, too');
+	is($probe->{'Bloom Filters'}[0]{'Switched Off'}, JSON::PP::true, '... while the filter here was switched off');
+	like(rows_of('on', "EXPLAIN ANALYZE $sql", $small), qr/$probed$/m, '... but not of one that was too large to travel');
+	unlike(rows_of('on', "EXPLAIN $sql"), qr/filtered by/, '... nor before it has');
+	same_rows($sql, '... with');
+}
+
 # How many rows a table has that was never analyzed is no reason against a filter; else it is.
 $node->safe_psql('postgres', q{
 	CREATE FOREIGN TABLE never (id int, k int) SERVER far OPTIONS (table_name 'fact');
