@@ -4,9 +4,9 @@
  *	  Merging runs, a little at a time.
  *
  * Which: runs with equal kept bits and of one level, by their number of entries, as soon as
- * there are 8 of a level (4 beyond the lowest level: each large run is a random read for a look-
- * up, and a merge needs the space of its inputs once more).  Runs with fewer kept bits than new
- * ones get are never joined by others, so that all of them become one as soon as there are two.
+ * there are 8 of a level (4 beyond the lowest level: each large run is a random read for a
+ * look-up, and a merge needs the space of its inputs once more).  Runs with fewer kept bits than
+ * new ones get are never joined by others, so that all of them become one as soon as there are two.
  *
  * How: a merge is resumable.  The metapage says which runs it reads (MapletRun.output), which one
  * it writes, and how many main pages of that are done; as all runs are in the order of hashes,

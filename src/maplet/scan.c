@@ -6,7 +6,7 @@
  * A scan first collects all places of all its keys, then hands them out in the order of TIDs,
  * each once: a false place of one key can be a row of another, which the recheck would let pass
  * twice; and a cursor that stays open for hours has no position in an index that changes.
- * Everything is rechecked by the executor.
+ * Everything is rechecked, by the executor or, for many keys at once, here (verify.h).
  *
  * Places beyond the table's end are dropped: entries of rows that were vacuumed with the table's
  * last pages may still be here, and the pages would not be there to read.  The size is asked for
@@ -34,10 +34,18 @@
 #include "maplet/hash.h"
 #include "maplet/lookup.h"
 #include "maplet/maplet.h"
+#include "maplet/verify.h"
 
 #define ST_SORT sort_u64
 #define ST_ELEMENT_TYPE uint64
 #define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+#define ST_SORT sort_elements
+#define ST_ELEMENT_TYPE MapletElement
+#define ST_COMPARE(a, b) ((a)->hash < (b)->hash ? -1 : (a)->hash > (b)->hash)
 #define ST_SCOPE static
 #define ST_DEFINE
 #include "lib/sort_template.h"
@@ -57,6 +65,10 @@ typedef struct MapletScan
 	MapletHasher hasher;
 	Oid			key_type;		/* that hasher is for */
 	bool		hasher_made;
+
+	uint64		hash;			/* of a key that is no array */
+	MemoryContext array;		/* what is kept of one; NULL: nothing */
+	MapletVerifier *verifier;	/* rows are rechecked by it; NULL: by the executor */
 
 	ScanPhase	phase;
 	uint64	   *places;
@@ -85,6 +97,12 @@ forget_places(MapletScan *state)
 	if (state->sort != NULL)
 		tuplesort_end(state->sort);
 	state->sort = NULL;
+	if (state->verifier != NULL)
+		bloomfam_maplet_verifier_end(state->verifier);
+	state->verifier = NULL;
+	if (state->array != NULL)
+		MemoryContextDelete(state->array);
+	state->array = NULL;
 	state->phase = SCAN_NEW;
 	state->n = 0;
 	state->at = 0;
@@ -126,36 +144,50 @@ fit_hasher(IndexScanDesc scan, MapletScan *state, Oid type)
 	bloomfam_maplet_hasher_fit(&state->hasher, scan->indexRelation, &state->view.meta);
 }
 
-/* The hashes of an array's elements, ascending and different; palloc'd. */
+/* An array's elements in the order of their hashes; palloc'd. */
 static Size
-hash_elements(MapletScan *state, Datum value, uint64 **hashes)
+hash_elements(MapletScan *state, Datum value, MapletElement **elements)
 {
 	ArrayType  *array = DatumGetArrayTypeP(value);
 	Oid			type = ARR_ELEMTYPE(array);
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
-	Datum	   *elements;
+	Datum	   *values;
 	bool	   *nulls;
 	int			count;
 	Size		n = 0;
-	Size		kept = 0;
-	Size		i;
+	int			i;
 
 	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
-	deconstruct_array(array, type, typlen, typbyval, typalign, &elements, &nulls, &count);
-	*hashes = (uint64 *) palloc(Max(count, 1) * sizeof(uint64));
-	for (i = 0; i < (Size) count; i++)
+	deconstruct_array(array, type, typlen, typbyval, typalign, &values, &nulls, &count);
+	*elements = (MapletElement *)
+		palloc_extended(Max(count, 1) * sizeof(MapletElement), MCXT_ALLOC_HUGE);
+	for (i = 0; i < count; i++)
 	{
 		if (!nulls[i])
-			(*hashes)[n++] = maplet_hash(&state->hasher, elements[i]);
+		{
+			(*elements)[n].hash = maplet_hash(&state->hasher, values[i]);
+			(*elements)[n++].value = values[i];
+		}
 		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	sort_u64(*hashes, n);
+	sort_elements(*elements, n);
+	return n;
+}
+
+/* Their different hashes, ascending; palloc'd. */
+static Size
+different_hashes(const MapletElement *elements, Size n, uint64 **hashes)
+{
+	Size		kept = 0;
+	Size		i;
+
+	*hashes = (uint64 *) palloc_extended(Max(n, 1) * sizeof(uint64), MCXT_ALLOC_HUGE);
 	for (i = 0; i < n; i++)
-		if (i == 0 || (*hashes)[i] != (*hashes)[i - 1])
-			(*hashes)[kept++] = (*hashes)[i];
+		if (i == 0 || elements[i].hash != elements[i - 1].hash)
+			(*hashes)[kept++] = elements[i].hash;
 	return kept;
 }
 
@@ -185,36 +217,40 @@ choose_key(IndexScanDesc scan)
 	return chosen;
 }
 
-/* Calls found with all places of the scan's keys. */
-static void
-look_up(IndexScanDesc scan, MapletFound found, void *arg)
+/*
+ * The hashes to look up; they live until forget_places().  Decides who rechecks.
+ */
+static Size
+prepare(IndexScanDesc scan, Relation table, const uint64 **hashes)
 {
 	MapletScan  *state = (MapletScan *) scan->opaque;
 	ScanKey		key = choose_key(scan);
-	uint64		hash;
-	uint64	   *hashes;
+	MapletElement *elements;
+	uint64	   *different;
 	Size		n;
-	MemoryContext context;
 	MemoryContext old;
 
 	pgstat_count_index_scan(scan->indexRelation);
 	if (key == NULL)
-		return;
+		return 0;
 	bloomfam_maplet_meta_refresh(scan->indexRelation, &state->view);
 	fit_hasher(scan, state, key->sk_subtype);
 	if (!(key->sk_flags & SK_SEARCHARRAY))
 	{
-		hash = maplet_hash(&state->hasher, key->sk_argument);
-		bloomfam_maplet_lookup(scan->indexRelation, &state->view, &hash, 1, found, arg);
-		return;
+		state->hash = maplet_hash(&state->hasher, key->sk_argument);
+		*hashes = &state->hash;
+		return 1;
 	}
 
-	context = AllocSetContextCreate(CurrentMemoryContext, "maplet keys", ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(context);
-	n = hash_elements(state, key->sk_argument, &hashes);
+	state->array = AllocSetContextCreate(state->context, "maplet keys", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(state->array);
+	n = hash_elements(state, key->sk_argument, &elements);
+	state->verifier = bloomfam_maplet_verifier_make(scan, table, key, &state->view.meta, elements,
+													n);
+	n = different_hashes(elements, n, &different);
 	MemoryContextSwitchTo(old);
-	bloomfam_maplet_lookup(scan->indexRelation, &state->view, hashes, n, found, arg);
-	MemoryContextDelete(context);
+	*hashes = different;
+	return n;
 }
 
 /* ---- bitmap ---- */
@@ -252,18 +288,6 @@ found_for_bitmap(void *arg, uint64 hash, const uint64 *places, uint32 n)
 		tbm_add_tuples(target->bitmap, &tid, 1, true);
 		target->n++;
 	}
-}
-
-int64
-bloomfam_maplet_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
-{
-	BitmapTarget target = {bitmap, NULL, 0, 0};
-
-	/* the executor has it locked; an index scan for a bitmap is not told of it */
-	target.table = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
-	look_up(scan, found_for_bitmap, &target);
-	table_close(target.table, NoLock);
-	return target.n;
 }
 
 /* ---- one by one ---- */
@@ -320,30 +344,32 @@ next_place(MapletScan *state)
 	return (uint64) DatumGetInt64(value);
 }
 
-bool
-bloomfam_maplet_gettuple(IndexScanDesc scan, ScanDirection direction)
+/* Looks all up, to be handed out. */
+static void
+collect_places(IndexScanDesc scan, const uint64 *hashes, Size n)
 {
 	MapletScan  *state = (MapletScan *) scan->opaque;
-	uint64		place;
 
-	if (direction != ForwardScanDirection)
-		elog(ERROR, "a maplet index cannot be scanned backwards");
-	if (state->phase == SCAN_NEW)
+	bloomfam_maplet_lookup(scan->indexRelation, &state->view, hashes, n, found_for_scan, state);
+	state->table_end = 0;
+	if (state->sort != NULL)
 	{
-		look_up(scan, found_for_scan, state);
-		state->table_end = 0;
-		if (state->sort != NULL)
-		{
-			tuplesort_performsort(state->sort);
-			state->phase = SCAN_IN_SORT;
-		}
-		else
-		{
-			if (state->n > 1)
-				sort_u64(state->places, state->n);
-			state->phase = SCAN_IN_MEMORY;
-		}
+		tuplesort_performsort(state->sort);
+		state->phase = SCAN_IN_SORT;
 	}
+	else
+	{
+		if (state->n > 1)
+			sort_u64(state->places, state->n);
+		state->phase = SCAN_IN_MEMORY;
+	}
+}
+
+/* The next place to look at, each once; false: there are no more. */
+static bool
+next_tid(MapletScan *state, Relation table, ItemPointer tid)
+{
+	uint64		place;
 
 	while ((place = next_place(state)) != 0)
 	{
@@ -354,13 +380,61 @@ bloomfam_maplet_gettuple(IndexScanDesc scan, ScanDirection direction)
 		{
 			if (state->table_end != 0)
 				return false;	/* in order: so are all that follow */
-			state->table_end = RelationGetNumberOfBlocks(scan->heapRelation);
+			state->table_end = RelationGetNumberOfBlocks(table);
 			if (BF_RUN_BLOCK(place) >= state->table_end)
 				return false;
 		}
-		place_to_tid(place, &scan->xs_heaptid);
-		scan->xs_recheck = true;
-		return true;
+		place_to_tid(place, tid);
+		if (state->verifier == NULL || bloomfam_maplet_verify(state->verifier, tid))
+			return true;
+		CHECK_FOR_INTERRUPTS();
 	}
 	return false;
+}
+
+bool
+bloomfam_maplet_gettuple(IndexScanDesc scan, ScanDirection direction)
+{
+	MapletScan  *state = (MapletScan *) scan->opaque;
+	const uint64 *hashes = NULL;
+	Size		n;
+
+	if (direction != ForwardScanDirection)
+		elog(ERROR, "a maplet index cannot be scanned backwards");
+	if (state->phase == SCAN_NEW)
+	{
+		n = prepare(scan, scan->heapRelation, &hashes);
+		collect_places(scan, hashes, n);
+	}
+	scan->xs_recheck = state->verifier == NULL;
+	return next_tid(state, scan->heapRelation, &scan->xs_heaptid);
+}
+
+int64
+bloomfam_maplet_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
+{
+	MapletScan  *state = (MapletScan *) scan->opaque;
+	BitmapTarget target = {bitmap, NULL, 0, 0};
+	const uint64 *hashes = NULL;
+	Size		n;
+	ItemPointerData tid;
+
+	/* the executor has it locked; an index scan for a bitmap is not told of it */
+	target.table = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
+	n = prepare(scan, target.table, &hashes);
+	if (state->verifier == NULL)
+		bloomfam_maplet_lookup(scan->indexRelation, &state->view, hashes, n, found_for_bitmap,
+							   &target);
+	else
+	{
+		collect_places(scan, hashes, n);
+		while (next_tid(state, target.table, &tid))
+		{
+			tbm_add_tuples(bitmap, &tid, 1, false);
+			target.n++;
+		}
+	}
+	forget_places(state);
+	table_close(target.table, NoLock);
+	return target.n;
 }

@@ -137,6 +137,18 @@ bloomfam_tuplesort_getdatum(Tuplesortstate *state, Datum *value, bool *isnull)
 #endif
 }
 
+/* 19 wants flags of a scan. */
+#include "access/tableam.h"
+static inline IndexFetchTableData *
+bloomfam_table_index_fetch_begin(Relation table)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_index_fetch_begin(table, SO_NONE);
+#else
+	return table_index_fetch_begin(table);
+#endif
+}
+
 static inline void
 bloomfam_buffile_read(BufFile *file, void *bytes, size_t size)
 {

@@ -280,3 +280,70 @@ RESET max_parallel_workers_per_gather;
 RESET enable_memoize;
 DROP FUNCTION maplet_cost(text);
 DROP TABLE maplet_plan, maplet_few;
+
+--
+-- = ANY of many keys, which rows are rechecked against by the index
+--
+SET enable_seqscan = off;
+CREATE TABLE maplet_many (n int, k int, t text);
+INSERT INTO maplet_many SELECT g, g % 3000, 't' || g % 3000 FROM generate_series(1, 6000) g;
+INSERT INTO maplet_many VALUES (0, NULL, NULL);
+CREATE INDEX maplet_many_k ON maplet_many USING maplet (k) WITH (rows = 1, remainder_bits = 1);
+CREATE INDEX maplet_many_t ON maplet_many USING maplet (t) WITH (rows = 1, remainder_bits = 1);
+CREATE INDEX maplet_many_upper ON maplet_many USING maplet (upper(t)) WITH (rows = 1, remainder_bits = 1);
+-- so few bits are kept that a third of the places are false ones
+SELECT bits, false_places > 0.3 AS many_false FROM maplet_info('maplet_many_k');
+-- versions in a chain, moved, and dead
+UPDATE maplet_many SET n = -n WHERE k % 7 = 0;
+UPDATE maplet_many SET k = 3000 + k, t = 'u' || k WHERE k % 11 = 0;
+DELETE FROM maplet_many WHERE k % 13 = 0;
+CREATE FUNCTION maplet_any(OUT int4s text, OUT int8s text, OUT texts text, OUT uppers text, OUT both_keys text) LANGUAGE plpgsql AS $$
+DECLARE
+	four int[] := (SELECT array_agg(g) FROM generate_series(0, 3500, 2) g) || NULL::int || 2;
+	eight int8[] := four || 5000000000;
+	texts_wanted text[] := (SELECT array_agg('t' || g) FROM unnest(four) g);
+	uppers_wanted text[] := (SELECT array_agg('T' || g) FROM unnest(four) g);
+BEGIN
+	int4s := (SELECT count(*) || ' ' || sum(n) FROM maplet_many WHERE k = ANY (four));
+	int8s := (SELECT count(*) || ' ' || sum(n) FROM maplet_many WHERE k = ANY (eight));
+	texts := (SELECT count(*) || ' ' || sum(n) FROM maplet_many WHERE t = ANY (texts_wanted));
+	uppers := (SELECT count(*) || ' ' || sum(n) FROM maplet_many WHERE upper(t) = ANY (uppers_wanted));
+	both_keys := (SELECT count(*) || ' ' || sum(n) FROM maplet_many WHERE k = ANY (four) AND k = ANY (eight[100:900]));
+END $$;
+SET plan_cache_mode = force_generic_plan;
+SET enable_bitmapscan = off;
+PREPARE maplet_of_many(int[]) AS SELECT count(*) FROM maplet_many WHERE k = ANY ($1);
+EXPLAIN (COSTS OFF) EXECUTE maplet_of_many('{1}');
+SELECT * FROM maplet_any();
+SET enable_bitmapscan = on;
+SET enable_indexscan = off;
+DISCARD PLANS;
+EXPLAIN (COSTS OFF) EXECUTE maplet_of_many('{1}');
+SELECT * FROM maplet_any();
+SET enable_seqscan = on;
+SET enable_bitmapscan = off;
+DISCARD PLANS;
+SELECT * FROM maplet_any();
+SET enable_seqscan = off;
+SET enable_indexscan = on;
+DISCARD PLANS;
+-- a cursor's rows are those of its snapshot
+BEGIN;
+DECLARE c CURSOR FOR SELECT k FROM maplet_many WHERE k = ANY (ARRAY(SELECT generate_series(1, 2999, 10)));
+FETCH 3 FROM c;
+DELETE FROM maplet_many WHERE k > 40;
+SAVEPOINT a;
+FETCH 3 FROM c;
+ROLLBACK TO a;
+SELECT count(*) FROM maplet_many WHERE k = ANY (ARRAY(SELECT generate_series(1, 2999, 10)));
+FETCH 3 FROM c;
+ROLLBACK;
+-- once for each of several arrays
+SELECT count(*) FROM generate_series(1, 3) f, LATERAL (SELECT FROM maplet_many WHERE k = ANY (ARRAY(SELECT g * f FROM generate_series(1, 400) g)) OFFSET 0) s;
+SELECT count(*) FROM generate_series(1, 3) f, maplet_many WHERE k + 0 = ANY (ARRAY(SELECT g * f FROM generate_series(1, 400) g));
+RESET enable_bitmapscan;
+RESET plan_cache_mode;
+RESET enable_seqscan;
+DEALLOCATE maplet_of_many;
+DROP FUNCTION maplet_any();
+DROP TABLE maplet_many;

@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ *
+ * verify.c
+ *	  Whether rows have one of many keys.
+ *
+ * The executor rechecks `= ANY (array)` by comparing a row with one element after the other,
+ * unless the planner knew the array.  With 10^5 elements that is 10^5 comparisons a row.  Here the
+ * row is fetched, its key hashed, and only elements of that hash are compared.  The executor then
+ * fetches the row again, from a page that is at hand.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "executor/tuptable.h"
+#include "fmgr.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "maplet/hash.h"
+#include "maplet/verify.h"
+
+/* With fewer elements the executor's way is no slower. */
+#define WORTHWHILE_ELEMENTS		100
+
+struct MapletVerifier
+{
+	const MapletElement *elements;
+	Size		n;
+	FmgrInfo   *equal;			/* (key, element) */
+	Oid			collation;
+	MapletHasher hasher;		/* of the column's own type */
+	AttrNumber	column;
+	Snapshot	snapshot;
+	IndexFetchTableData *fetch;
+	TupleTableSlot *slot;
+	MemoryContext scratch;		/* what comparisons leave behind */
+};
+
+MapletVerifier *
+bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table, ScanKey key,
+							  const MapletMeta *meta, const MapletElement *elements, Size n)
+{
+	Relation	index = scan->indexRelation;
+	AttrNumber	column = index->rd_index->indkey.values[0];
+	MapletVerifier *verifier;
+
+	/* another condition would have to be rechecked, too; what other snapshots see may change */
+	if (n < WORTHWHILE_ELEMENTS || scan->numberOfKeys != 1 || column <= 0 ||
+		scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot))
+		return NULL;
+
+	verifier = (MapletVerifier *) palloc(sizeof(MapletVerifier));
+	verifier->elements = elements;
+	verifier->n = n;
+	verifier->equal = &key->sk_func;
+	verifier->collation = key->sk_collation;
+	bloomfam_maplet_hasher_make(&verifier->hasher, CurrentMemoryContext, index, InvalidOid);
+	bloomfam_maplet_hasher_fit(&verifier->hasher, index, meta);
+	verifier->column = column;
+	verifier->snapshot = scan->xs_snapshot;
+	verifier->fetch = bloomfam_table_index_fetch_begin(table);
+	verifier->slot = table_slot_create(table, NULL);
+	verifier->scratch = AllocSetContextCreate(CurrentMemoryContext, "maplet comparison",
+											  ALLOCSET_SMALL_SIZES);
+	return verifier;
+}
+
+static bool
+equals_element(MapletVerifier *verifier, Datum value)
+{
+	uint64		hash = maplet_hash(&verifier->hasher, value);
+	Size		low = 0;
+	Size		high = verifier->n;
+
+	while (low < high)
+	{
+		Size		middle = low + (high - low) / 2;
+
+		if (verifier->elements[middle].hash < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < verifier->n && verifier->elements[low].hash == hash; low++)
+		if (DatumGetBool(FunctionCall2Coll(verifier->equal, verifier->collation, value,
+										   verifier->elements[low].value)))
+			return true;
+	return false;
+}
+
+bool
+bloomfam_maplet_verify(MapletVerifier *verifier, ItemPointer tid)
+{
+	ItemPointerData at = *tid;
+	bool		again = false;
+	bool		all_dead = false;
+	bool		isnull = true;
+	bool		result = false;
+	Datum		value;
+	MemoryContext old;
+
+	/* an MVCC snapshot sees at most one version of those that an update has chained here */
+	if (!table_index_fetch_tuple(verifier->fetch, &at, verifier->snapshot, verifier->slot, &again,
+								 &all_dead))
+		return false;
+	old = MemoryContextSwitchTo(verifier->scratch);
+	value = slot_getattr(verifier->slot, verifier->column, &isnull);
+	if (!isnull)
+		result = equals_element(verifier, value);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(verifier->scratch);
+	return result;
+}
+
+void
+bloomfam_maplet_verifier_end(MapletVerifier *verifier)
+{
+	ExecDropSingleTupleTableSlot(verifier->slot);
+	table_index_fetch_end(verifier->fetch);
+}
