@@ -16,8 +16,8 @@
  *
  * Hashes may also be chosen by somebody: a hashed key is a value that anyone can write, and so is
  * an aggregate's state.  No value lies further than MAX_DISPLACEMENT slots behind its own, which
- * for hashes of keys does not happen; what would is kept aside, in a hash table whose hash has a
- * secret seed.  So adding, resizing and sorting are linear for any input.
+ * for hashes of keys does not happen; what would is kept aside, in the set's pile
+ * (collect_pile.h).  So adding takes linear time for any input, and sorting n log n at worst.
  *
  * A multiset has a byte beside each slot that tells how often the value came again.  In the file,
  * and to who reads it, such a value is there as many times.
@@ -26,7 +26,6 @@
  */
 #include "postgres.h"
 
-#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -51,7 +50,6 @@
 #define MAX_DISPLACEMENT	512
 #define NO_SLOT				PG_UINT64_MAX
 
-#define PILE_BYTES			48		/* that a value in the pile is counted as */
 #define SLOTS_PER_CHECK		((uint64) 64 * 1024)	/* after so many, interrupts are answered */
 
 /* How many values are handled together.  The smallest table has room for them. */
@@ -62,39 +60,6 @@
 
 /* The table that ranges are merged in has at least so many slots: 64 kB. */
 #define MIN_MERGE_LOG2_SIZE		13
-
-/* A value of the pile. */
-typedef struct PileEntry
-{
-	uint64		value;
-	uint8		repeats;
-	char		status;
-} PileEntry;
-
-static uint64 pile_seed;
-
-/* The finalizer of MurmurHash3, of a value and a seed that nobody outside knows. */
-static inline uint32
-pile_hash_value(uint64 value)
-{
-	value ^= pile_seed;
-	value ^= value >> 33;
-	value *= UINT64CONST(0xff51afd7ed558ccd);
-	value ^= value >> 33;
-	value *= UINT64CONST(0xc4ceb9fe1a85ec53);
-	return (uint32) (value ^ (value >> 33));
-}
-
-#define SH_PREFIX			pile
-#define SH_ELEMENT_TYPE		PileEntry
-#define SH_KEY_TYPE			uint64
-#define SH_KEY				value
-#define SH_HASH_KEY(tb, key)	pile_hash_value(key)
-#define SH_EQUAL(tb, a, b)	((a) == (b))
-#define SH_SCOPE			static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
 
 /* Bytes that a table of so many slots takes. */
 static inline Size
@@ -114,21 +79,11 @@ bloomfam_set_init(BloomfamSet *set, MemoryContext context, BloomfamBudget *budge
 
 /* ---- the table ---- */
 
-/* The number of values in the pile. */
-static inline uint64
-pile_count(const BloomfamSet *set)
-{
-	return set->pile != NULL ? set->pile->members : 0;
-}
-
 static void
 free_pile(BloomfamSet *set)
 {
-	if (set->pile == NULL)
-		return;
-	set->budget->used -= pile_count(set) * PILE_BYTES;
-	pile_destroy(set->pile);
-	set->pile = NULL;
+	set->budget->used -= set->pile.count * BLOOMFAM_PILE_BYTES;
+	bloomfam_pile_free(&set->pile);
 }
 
 Size
@@ -136,7 +91,7 @@ bloomfam_set_memory(const BloomfamSet *set)
 {
 	Size		table = set->slots != NULL ? table_bytes(set, set->log2_size) : 0;
 
-	return table + pile_count(set) * PILE_BYTES;
+	return table + set->pile.count * BLOOMFAM_PILE_BYTES;
 }
 
 static void
@@ -150,13 +105,6 @@ free_table(BloomfamSet *set)
 	set->repeats = NULL;
 	set->count = 0;
 	set->sorted = false;
-}
-
-/* Counts a value that came repeats + 1 times where it came before. */
-static inline void
-add_repeats(uint8 *repeats, int more)
-{
-	*repeats = (uint8) Min(*repeats + more, BF_MAX_TIMES - 1);
 }
 
 /*
@@ -183,24 +131,11 @@ find_slot(const uint64 *slots, int log2_size, uint64 value)
 static pg_noinline void
 add_to_pile(BloomfamSet *set, uint64 value, uint8 repeats)
 {
-	PileEntry  *entry;
-	bool		found;
-
-	if (set->pile == NULL)
+	if (bloomfam_pile_add(&set->pile, set->context, value, repeats))
 	{
-		while (pile_seed == 0)
-			pile_seed = pg_prng_uint64(&pg_global_prng_state);
-		set->pile = pile_create(set->context, 64, NULL);
+		set->count++;
+		set->budget->used += BLOOMFAM_PILE_BYTES;
 	}
-	entry = pile_insert(set->pile, value, &found);
-	if (found)
-	{
-		add_repeats(&entry->repeats, repeats + 1);
-		return;
-	}
-	entry->repeats = repeats;
-	set->count++;
-	set->budget->used += PILE_BYTES;
 }
 
 /* Adds a value that is not 0 and came repeats + 1 times. */
@@ -219,7 +154,7 @@ add_value(BloomfamSet *set, uint64 value, uint8 repeats)
 		set->count++;
 	}
 	else if (set->repeats != NULL)
-		add_repeats(&set->repeats[slot], repeats + 1);
+		bloomfam_add_repeats(&set->repeats[slot], repeats + 1);
 }
 
 /* Moves the values, if any, to a new table. */
@@ -228,7 +163,7 @@ set_table_size(BloomfamSet *set, int log2_size)
 {
 	uint64	   *old = set->slots;
 	uint8	   *old_repeats = set->repeats;
-	struct pile_hash *old_pile = set->pile;
+	BloomfamPile old_pile = set->pile;
 	uint64		old_end = 0;
 	uint64		i;
 
@@ -243,7 +178,7 @@ set_table_size(BloomfamSet *set, int log2_size)
 	set->budget->used += table_bytes(set, log2_size);
 	set->log2_size = log2_size;
 	set->sorted = false;
-	set->pile = NULL;
+	memset(&set->pile, 0, sizeof(set->pile));
 	set->count = 0;
 
 	/* in order, but into a table of the right size: no piling up */
@@ -254,19 +189,18 @@ set_table_size(BloomfamSet *set, int log2_size)
 		if (old[i] != 0)
 			add_value(set, old[i], old_repeats != NULL ? old_repeats[i] : 0);
 	}
-	if (old_pile != NULL)
+	if (old_pile.count > 0)
 	{
-		pile_iterator iterator;
-		PileEntry  *entry;
+		uint64		n = old_pile.count;
+		BloomfamPileEntry *entries = bloomfam_pile_take(&old_pile, set->context);
 
-		pile_start_iterate(old_pile, &iterator);
-		for (i = 0; (entry = pile_iterate(old_pile, &iterator)) != NULL; i++)
+		for (i = 0; i < n; i++)
 		{
 			if (i % SLOTS_PER_CHECK == 0)
 				CHECK_FOR_INTERRUPTS();
-			add_value(set, entry->value, entry->repeats);
+			add_value(set, entries[i].value, entries[i].repeats);
 		}
-		pile_destroy(old_pile);
+		pfree(entries);
 	}
 	if (old != NULL)
 		pfree(old);
@@ -282,31 +216,15 @@ empty_table(BloomfamSet *set)
 	set->sorted = false;
 }
 
-static int
-compare_entries(const void *a, const void *b, void *arg)
-{
-	uint64		x = ((const PileEntry *) a)->value;
-	uint64		y = ((const PileEntry *) b)->value;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Merges the pile into the sorted array of n values that the table has become. */
 static void
 merge_pile(BloomfamSet *set, uint64 n)
 {
-	uint64		m = pile_count(set);
-	PileEntry  *sorted = MemoryContextAllocHuge(set->context, m * sizeof(PileEntry));
-	PileEntry  *entry;
-	pile_iterator iterator;
-	uint64		i = 0;
+	uint64		m = set->pile.count;
+	BloomfamPileEntry *sorted = bloomfam_pile_take(&set->pile, set->context);
+	uint64		i;
 
-	pile_start_iterate(set->pile, &iterator);
-	while ((entry = pile_iterate(set->pile, &iterator)) != NULL)
-		sorted[i++] = *entry;
-	free_pile(set);
-	qsort_interruptible(sorted, m, sizeof(PileEntry),
-						compare_entries, NULL);
+	set->budget->used -= m * BLOOMFAM_PILE_BYTES;
 
 	/* from the back: the array has room for all */
 	for (i = n + m; m > 0; i--)
@@ -401,7 +319,7 @@ sort_table(BloomfamSet *set)
 		if (repeats != NULL)
 			repeats[j] = times;
 	}
-	if (set->pile != NULL)
+	if (set->pile.count > 0)
 		merge_pile(set, n);
 	set->sorted = true;
 }

@@ -13,6 +13,7 @@
 #include "storage/buffile.h"
 
 #include "core/bf.h"
+#include "pg/collect_pile.h"
 #include "pg/compat.h"
 
 /*
@@ -38,9 +39,6 @@ typedef struct BloomfamRun
 	uint64		mark;			/* ... when the range began that is being gathered */
 } BloomfamRun;
 
-/* Values that the table has no place for; see collect.c. */
-struct pile_hash;
-
 typedef struct BloomfamSet
 {
 	BloomfamBudget *budget;
@@ -51,7 +49,7 @@ typedef struct BloomfamSet
 								 * came again; else NULL */
 	int			log2_size;
 	uint64		count;			/* values in slots and in the pile */
-	struct pile_hash *pile;		/* what would pile up in the table; NULL: nothing does */
+	BloomfamPile pile;			/* what would pile up in the table */
 	bool		sorted;			/* slots are an array of count values in order, not a table */
 	int			zeros;			/* how often the value 0 came, which slots cannot hold; of a set
 								 * at most once */
