@@ -15,12 +15,16 @@
 
 #include "catalog/pg_type.h"
 #include "libpq/pqformat.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "core/bf_format.h"
 #include "pg/compat.h"
 #include "pg/io.h"
+
+/* Bytes that are written as text between two answers to interrupts: a millisecond. */
+#define BYTES_PER_CHECK		((Size) 1024 * 1024)
 
 PG_FUNCTION_INFO_V1(bloomfam_in);
 PG_FUNCTION_INFO_V1(bloomfam_out);
@@ -98,10 +102,16 @@ bloomfam_out(PG_FUNCTION_ARGS)
 	struct varlena *value = PG_GETARG_VARLENA_PP(0);
 	Size		len = VARSIZE_ANY_EXHDR(value);
 	char	   *str = palloc(2 + 2 * len + 1);
+	Size		done;
 
 	str[0] = '\\';
 	str[1] = 'x';
-	hex_encode(VARDATA_ANY(value), len, str + 2);
+	for (done = 0; done < len; done += BYTES_PER_CHECK)
+	{
+		CHECK_FOR_INTERRUPTS();
+		hex_encode(VARDATA_ANY(value) + done, Min(BYTES_PER_CHECK, len - done),
+				   str + 2 + 2 * done);
+	}
 	str[2 + 2 * len] = '\0';
 	PG_RETURN_CSTRING(str);
 }

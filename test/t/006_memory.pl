@@ -147,6 +147,17 @@ sub poll_temp_files
 like($error, qr/canceling statement due to statement timeout/, 'a timeout');
 no_files('timeout');
 
+# a large value that is written as text: the timeout is answered before the end
+($status, $out, $error) = $node->psql('postgres', q{
+		CREATE TEMP TABLE large AS SELECT bloom_create(100000000) AS f;
+		\timing on
+		SELECT length(f::text) FROM large;
+		SET statement_timeout = '50ms';
+		SELECT length(f::text) FROM large}, on_error_stop => 0);
+my ($whole, undef, $cut) = $out =~ /^Time: ([\d.]+) ms/mg;
+like($error, qr/canceling statement due to statement timeout/, 'a timeout while a value is written as text');
+cmp_ok($cut, '<', $whole / 2, '... which does not wait until all is written');
+
 is( $node->safe_psql('postgres', qq{
 		BEGIN;
 		DO \$\$
