@@ -5,10 +5,10 @@
  *
  * They arrive as text, of the type bloomliteral, and are read as the filter's own key family would
  * read them, as in column = '...'.  The family may be of several types, which read a literal
- * differently: a real reads '0.1' as another number than a double precision, a char(n) ignores
- * trailing blanks that a text does not.  The filter does not know which of them its column was.
- * So a literal has as many readings as there are different keys among these.  A probe asks for
- * all, and one yes is yes: then no reading that the column has can be denied.
+ * differently: a real reads '0.1' as another number than a double precision, a name cuts off what
+ * is longer than 63 bytes, which a text keeps.  The filter does not know which of them its column
+ * was.  So a literal has as many readings as there are different keys among these.  A probe asks
+ * for all, and one yes is yes: then no reading that the column has can be denied.
  *
  * Only families are read whose input functions are immutable, as probes are.  The input functions
  * are the server's own, known by OID: no function that somebody has made is called.
