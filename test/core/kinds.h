@@ -1,0 +1,165 @@
+/*-------------------------------------------------------------------------
+ *
+ * kinds.h
+ *	  What the tests that go over all kinds share: keys, and questions to a filter.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BF_TEST_KINDS_H
+#define BF_TEST_KINDS_H
+
+#include "test.h"
+
+#define MAX_KEYS	20000
+
+static uint64_t keys[MAX_KEYS];
+static uint64_t others[MAX_KEYS];
+
+/* Makes the keys, and as many others: a program's first step. */
+static inline void
+make_keys(uint64_t seed)
+{
+	int			i;
+
+	test_seed(seed);
+	for (i = 0; i < MAX_KEYS; i++)
+	{
+		keys[i] = test_random();
+		others[i] = test_random();
+	}
+}
+
+/* Runs body for each kind that has all of these capabilities and can be planned. */
+static inline void
+each_kind(uint32_t caps, void (*body) (const BfKind *kind))
+{
+	const BfKind *kind;
+	size_t		i;
+
+	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
+		if (kind->design != NULL && (kind->caps & caps) == caps)
+			body(kind);
+}
+
+/* ... for each whose filters are arrays of bits in cells. */
+static inline void
+each_kind_of_cells(void (*body) (const BfKind *kind))
+{
+	const BfKind *kind;
+	size_t		i;
+
+	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
+		if (test_has_cells(kind))
+			body(kind);
+}
+
+static inline uint32_t
+max_probes(const BfKind *kind)
+{
+	BfHeader	head = test_head(kind, 4, 1);
+
+	while (kind->check(&head) == NULL)
+		head.param[0]++;
+	return head.param[0] - 1;
+}
+
+/* Does a filter's content not hang on the order in which its keys came? */
+static inline bool
+any_order(const BfKind *kind)
+{
+	return kind->add != NULL && !(kind->caps & BF_FROM_SET);
+}
+
+static inline TestFilter
+build(const BfHeader *head, const uint64_t *hashes, size_t n)
+{
+	TestFilter	filter = test_empty(head);
+
+	test_add(&filter, hashes, n);
+	bf_seal(filter.data, filter.len);
+	return filter;
+}
+
+/* All of hashes are in the filter, by every way of asking. */
+static inline void
+holds(const TestFilter *filter, const uint64_t *hashes, size_t n, const char *what)
+{
+	static bool result[MAX_KEYS];
+	size_t		missing = 0;
+	size_t		i;
+
+	memset(result, 0, sizeof(result));
+	filter->view.head.kind->probe_many(&filter->view, hashes, n, result);
+	for (i = 0; i < n; i++)
+		missing += !result[i] || !test_probe(filter, hashes[i]);
+	CHECKF(missing == 0, "%s: %s: %zu of %zu keys are missing", filter->view.head.kind->name, what, missing, n);
+}
+
+/* Two filters answer alike, whatever is asked. */
+static inline void
+answer_alike(const TestFilter *a, const TestFilter *b, const char *what)
+{
+	const BfKind *kind = a->view.head.kind;
+	static bool one[MAX_KEYS];
+	static bool two[MAX_KEYS];
+	size_t		unlike = 0;
+	int			half;
+	size_t		i;
+
+	for (half = 0; half < 2; half++)
+	{
+		const uint64_t *hashes = half == 0 ? keys : others;
+
+		kind->probe_many(&a->view, hashes, MAX_KEYS, one);
+		kind->probe_many(&b->view, hashes, MAX_KEYS, two);
+		for (i = 0; i < MAX_KEYS; i++)
+			unlike += one[i] != two[i];
+		for (i = 0; i < 1000; i++)
+		{
+			unlike += test_probe(a, hashes[i]) != test_probe(b, hashes[i]);
+			if (kind->count != NULL)
+				unlike += kind->count(&a->view, hashes[i]) != kind->count(&b->view, hashes[i]);
+		}
+	}
+	CHECKF(unlike == 0, "%s: %s: %zu answers differ", kind->name, what, unlike);
+}
+
+static inline uint64_t
+bits_set(const TestFilter *filter)
+{
+	const uint8_t *p = filter->view.payload;
+	uint64_t	set = 0;
+	uint64_t	i;
+
+	for (i = 0; i < filter->view.head.payload_len; i++)
+		set += (unsigned) __builtin_popcount(p[i]);
+	return set;
+}
+
+static inline bool
+is_valid(TestFilter *filter)
+{
+	const char *reason = NULL;
+	BfView		view;
+
+	bf_seal(filter->data, filter->len);
+	return CHECKF(bf_validate(filter->data, filter->len, &view, &reason) == BF_OK, "%s: a good value is refused: %s",
+				  filter->view.head.kind->name, reason);
+}
+
+/* What the numbers of every filter must be. */
+static inline void
+plausible(const TestFilter *filter, BfStats *stats)
+{
+	const char *name = filter->view.head.kind->name;
+
+	bf_stats(&test_env, &filter->view, stats);
+	CHECKF(stats->bits > 0 || filter->view.head.payload_len == 0 || filter->view.head.kind->build != NULL, "%s: no bits", name);
+	CHECKF(stats->bits_set <= stats->bits, "%s: %" PRIu64 " bits set of %" PRIu64, name, stats->bits_set, stats->bits);
+	CHECKF(stats->fill <= 1 && (stats->fill >= 0 || stats->fill == -1), "%s: fill %g", name, stats->fill);
+	CHECKF(stats->hashes >= 1 && stats->stages >= 1, "%s: %u hashes, %u stages", name, stats->hashes, stats->stages);
+	CHECKF(stats->keys >= 0 && isfinite(stats->keys), "%s: %g keys", name, stats->keys);
+	CHECKF(stats->fpr >= 0 && stats->fpr <= 1, "%s: FPR %g", name, stats->fpr);
+}
+
+#endif							/* BF_TEST_KINDS_H */
