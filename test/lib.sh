@@ -100,7 +100,7 @@ become_root()
 			echo "$1: needs root, or sudo" >&2
 			exit 2
 		fi
-		exec sudo --preserve-env=CI,BLOOMFAM_CACHE,FUZZ_SECONDS,PG_CONFIG bash "$@"
+		exec sudo --preserve-env=CI,BLOOMFAM_CACHE,FUZZ_SECONDS,LONG,PG_CONFIG bash "$@"
 	fi
 }
 
@@ -120,7 +120,7 @@ work_folder()
 	chmod 755 "$work"
 	log=$work/log
 	temporary=("$work")
-	trap 'rm -rf --one-file-system "${temporary[@]}"' EXIT
+	trap 'kill $(jobs -p) 2>/dev/null; rm -rf --one-file-system "${temporary[@]}"' EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
 }

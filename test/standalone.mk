@@ -4,7 +4,8 @@
 #
 #   check-core  test/core/t_*.c with gcc and clang under ASan and UBSan, and
 #               with gcc -O2; test/core/s_*.c, which take long, with gcc -O2 only;
-#               bench/core/*.c in short, whether they work
+#               bench/core/*.c in short, whether they work;
+#               LONG=1: more random trials, ten million keys in every kind
 #   check-cross $(PROGRAMS) of test/core, or all, compiled by $(CROSS)-gcc -O2
 #               and run by $(TEST_RUNNER): see test/processors
 #   check-fuzz  test/fuzz/corpus through every test/fuzz/fuzz_*.c, under ASan
@@ -20,7 +21,7 @@ GCC ?= gcc
 CLANG ?= $(firstword $(foreach c,clang clang-19 clang-16 clang-14,$(if $(shell command -v $(c)),$(c))) clang)
 FUZZ_SECONDS ?= 60
 
-sanitize = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+sanitize = -O1 -g1 -fno-omit-frame-pointer -DTEST_SANITIZED -fsanitize=address,undefined -fno-sanitize-recover=all
 flags = -std=gnu11 -Isrc -Itest/core -Wall -Wextra -Wshadow -Wcast-qual -Wstrict-prototypes -Wvla -Werror
 
 core = $(patsubst %.c,%,$(sort $(wildcard src/core/*.c)))

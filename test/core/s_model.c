@@ -12,7 +12,7 @@
  */
 #include "test.h"
 
-#define OPERATIONS	10000000	/* of each kind */
+#define OPERATIONS	(test_is_long() ? 10000000 : 3000000)	/* of each kind */
 #define SLOTS		10
 #define UNIVERSE	1024
 #define OUTSIDE		8
@@ -468,8 +468,8 @@ run_model(const BfKind *kind)
 		   (double) positives >= expected - 5 * sqrt(variance) - careful * expected,
 		   "%s: %" PRIu64 " false positives, expected %.0f", kind->name, positives, expected);
 	for (i = 0; i < NOPERATIONS; i++)
-		CHECKF(!can(kind, (Operation) i) || done[i] > 5000, "%s: %" PRIu64 " %s", kind->name, done[i], operation_name[i]);
-	CHECK(kind->grow == NULL || grown > 1000);
+		CHECKF(!can(kind, (Operation) i) || done[i] > OPERATIONS / 2000, "%s: %" PRIu64 " %s", kind->name, done[i], operation_name[i]);
+	CHECK(kind->grow == NULL || grown > OPERATIONS / 10000);
 	for (i = 0; i < SLOTS; i++)
 		test_free(&slots[i].filter);
 }

@@ -227,7 +227,7 @@ truncations(void)
 
 /*
  * Every change of every byte.  Without a new checksum none is accepted; with one, what is accepted is usable.  The
- * payload's bytes take all 255 changes only without it: with it, four will do.
+ * payload's bytes take all 255 changes only without it: with it, four will do.  In part: one change of seven.
  */
 static void
 byte_changes(void)
@@ -256,6 +256,8 @@ byte_changes(void)
 					const char *reason;
 					BfView		view;
 
+					if (test_in_part() && change % 8 != 1 && change % 50 != 1)
+						continue;
 					copy[at] ^= (uint8_t) change;
 					CHECKF(bf_validate(copy, filter.len, &view, &reason) == BF_CORRUPT, "%s: byte %zu ^ %d", kind->name, at,
 						change);
@@ -552,7 +554,7 @@ garbage(void)
 		free(data);
 	}
 
-	for (round = 0; round < 60000; round++)
+	for (round = 0; round < (test_in_part() ? 15000 : 60000); round++)
 	{
 		TestFilter	filter = sample_of(bf_kind_at(test_below(nkinds)), (int) test_below(SAMPLES));
 		TestFilter	friend = sample_of(filter.view.head.kind, (int) test_below(SAMPLES));

@@ -25,6 +25,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* ---- checks ---- */
@@ -100,6 +101,26 @@ test_finish(void)
 {
 	printf("%d passed, %d failed\n", test_passed, test_failed);
 	return test_failed == 0 && test_passed > 0 ? 0 : 1;
+}
+
+/* Is LONG=1 in the environment: all that is worth trying, in place of what an everyday run has time for? */
+static inline bool
+test_is_long(void)
+{
+	const char *value = getenv("LONG");
+
+	return value != NULL && strcmp(value, "1") == 0;
+}
+
+/* Does a sanitizer look on, so that what the build without one tries in full need only be tried in part? */
+static inline bool
+test_in_part(void)
+{
+#ifdef TEST_SANITIZED
+	return !test_is_long();
+#else
+	return false;
+#endif
 }
 
 /* For what no test can go on without. */

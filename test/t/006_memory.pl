@@ -51,7 +51,7 @@ cmp_ok($idle, '<', $constant_mb, "an idle session: $idle MB");
 # What a kind needs besides the filter: what it solves a shard of a million keys with; a counting filter's loose form, of four bits for
 # each counter, of which there are 9.6 a key.
 my %besides = map { $_ => 64 } ('xor', 'xor_plus', 'binary_fuse', 'ribbon');
-my $n = 12000000;
+my $n = 6000000;				# the table of so many hashes has 128 MB
 $besides{counting} = $n * 9.6 / 2 / 1048576;
 my $keys = "(SELECT generate_series(1, $n) k) s";
 foreach my $case (
