@@ -103,6 +103,7 @@ bf_union_plan(const BfView *a, const BfView *b, BfHeader *head)
 void
 bf_union(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *a, const BfView *b)
 {
+	/* out has no keys yet: the first union is a copy, of the combination's size */
 	if (!is_identity(a))
 		head->kind->unite(env, head, out, a);
 	if (!is_identity(b))
@@ -128,8 +129,10 @@ bf_intersect_plan(const BfView *a, const BfView *b, BfHeader *head)
 void
 bf_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *a, const BfView *b)
 {
+	/* no key is in both, and the result is the identity again, which has no payload */
 	if (is_identity(a) || is_identity(b))
 		return;
+	/* out has no keys yet: it gets those of a, and keeps those that b has, too */
 	head->kind->unite(env, head, out, a);
 	head->kind->intersect(env, head, out, b);
 }
@@ -151,6 +154,7 @@ bf_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
 void
 bf_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
 {
+	/* the identity's payload: there is none */
 	if (head->payload_len != 0)
 		head->kind->fold(env, head, out, view);
 }

@@ -39,7 +39,11 @@ read_byte(Reader *reader)
 	return reader->fault != NULL ? 0 : *reader->next++;
 }
 
-/* A signed number of 32 bits: 7 bits a byte, the lowest first, the sign as the lowest of all. */
+/*
+ * A signed number of 32 bits, as the compact protocol writes it: 7 bits a byte, the lowest first,
+ * and the high bit of a byte says that another one follows.  What is cut up so has the sign as its
+ * lowest bit: 0, -1, 1, -2 are 0, 1, 2, 3.
+ */
 static int32_t
 read_i32(Reader *reader)
 {
@@ -119,6 +123,7 @@ bf_parquet_read_header(const uint8_t *bytes, size_t len, size_t *offset)
 	}
 	if (reader.fault != NULL)
 		return reader.fault;
+	/* fields 1 to 4, all of them */
 	if (seen != (1u << (LAST_FIELD + 1)) - 2)
 		return not_a_header;
 	if (num_bytes <= 0 || num_bytes % BF_PARQUET_BLOCK != 0)
@@ -132,6 +137,10 @@ bf_parquet_read_header(const uint8_t *bytes, size_t len, size_t *offset)
 size_t
 bf_parquet_write_header(uint8_t *header, uint32_t bitset_len)
 {
+	/*
+	 * Fields 2 to 4.  Each is a struct (0x1c: the next number, TYPE_STRUCT), the union, whose first
+	 * member is another struct, of no fields; a STOP ends either.
+	 */
 	static const uint8_t unions[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, STOP};
 	uint32_t	zigzag = bitset_len << 1;
 	size_t		len = 0;

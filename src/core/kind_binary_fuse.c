@@ -76,9 +76,12 @@ fuse_geometry(unsigned arity, uint64_t n)
 	uint64_t	slack;
 	uint64_t	cells;
 
+	/* segments of about n^(5/8) cells; bits is the length of n in binary */
 	lg = lg > 1 ? lg : 1;
+	/* more * 2^(-lg / 2), in which 0.707 is 2^(-1/2) */
 	slack = (lg % 2 == 0 ? 1000 : 707) * (uint64_t) more[arity - 3] / 1000 >> (lg / 2);
 	cells = n * (least[arity - 3] + slack) / 10000;
+	/* the nearest number of segments, and one more if the cells would not fill one */
 	return (uint32_t) (((cells + (UINT64_C(1) << lg) / 2) >> lg) + (cells >> lg == 0)) << LG_BITS |
 		   (uint32_t) lg;
 }
