@@ -165,3 +165,4 @@ SELECT joins(:'query');
 \c -
 SET client_min_messages = warning;
 DROP SCHEMA join_cost CASCADE;
+ALTER DATABASE :"DBNAME" RESET session_preload_libraries;
