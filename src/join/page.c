@@ -63,6 +63,8 @@ struct JoinPage
 {
 	bool		by_pages;		/* else all is done row by row */
 	PageColumn **columns;		/* of each filter; NULL: it looks at rows one by one */
+	bool	   *waits;			/* each filter: is it asked after the scan's conditions for now? */
+	bool		some_wait;
 
 	/*
 	 * of the page that the scan is on: which rows pass, and the next of these that the scan is to
@@ -388,6 +390,24 @@ awaits_filter(const JoinProbeState *state)
 	return false;
 }
 
+/* Notes, before rows are looked at, which filters of conditions come after others for now. */
+static void
+note_waiting(JoinProbeState *state)
+{
+	JoinPage   *page = state->page;
+	int			f;
+
+	page->some_wait = false;
+	for (f = 0; f < state->nprobes; f++)
+	{
+		const JoinProbe *probe = &state->probes[f];
+
+		page->waits[f] =
+			probe->kind == JOIN_PROBE_STORED && bloomfam_join_stored_must_wait(probe->stored);
+		page->some_wait |= page->waits[f];
+	}
+}
+
 /*
  * Finds, of the rows of the page that the scan is on, from the present one on, those that pass
  * all filters; of a page that is not done with, the present row alone is looked at.
@@ -402,6 +422,8 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	bool		looked = false;
 	int			f;
 
+	note_waiting(state);
+
 	/* the present row was counted by the scan */
 	bloomfam_count_rows_read(child->ss_currentRelation, n - 1);
 	for (f = 0; f < state->nprobes; f++)
@@ -409,7 +431,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		JoinProbe  *probe = &state->probes[f];
 		int			kept;
 
-		if (probe->access == JOIN_BY_ROWS ||
+		if (probe->access == JOIN_BY_ROWS || page->waits[f] ||
 			(probe->kind == JOIN_PROBE_JOIN && !bloomfam_join_probe_awake(probe, n)))
 			continue;
 		if (!looked)
@@ -447,9 +469,12 @@ give_row(JoinPage *page, HeapScanDesc scan, TupleTableSlot *slot)
 	ExecStoreBufferHeapTuple(&scan->rs_ctup, slot, scan->rs_cbuf);
 }
 
-/* Does the row in the scan's slot pass the filters of conditions? */
+/*
+ * Does the row in the scan's slot pass the filters of conditions?  Those that wait for the scan's
+ * other conditions, or the others.
+ */
 static bool
-row_passes(JoinProbeState *state, TupleTableSlot *slot)
+row_passes(JoinProbeState *state, TupleTableSlot *slot, bool waiting)
 {
 	MemoryContext old;
 	bool		pass = true;
@@ -463,7 +488,7 @@ row_passes(JoinProbeState *state, TupleTableSlot *slot)
 		bool		isnull;
 		Datum		key;
 
-		if (probe->kind == JOIN_PROBE_JOIN)
+		if (probe->kind == JOIN_PROBE_JOIN || state->page->waits[f] != waiting)
 			continue;
 		key = slot_getattr(slot, probe->attributes[0], &isnull);
 		pass = !isnull && bloomfam_join_stored_passes(probe->stored, key);
@@ -484,7 +509,8 @@ next_row_singly(JoinProbeState *state, TableScanDesc scan, ScanDirection directi
 {
 	while (table_scan_getnextslot(scan, direction, slot))
 	{
-		if (row_passes(state, slot))
+		note_waiting(state);
+		if (row_passes(state, slot, false))
 			return true;
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -551,9 +577,10 @@ scan_child(JoinProbeState *state, ScanState *child)
 			return ExecClearTuple(projection != NULL ? projection->pi_state.resultslot
 													 : child->ss_ScanTupleSlot);
 		econtext->ecxt_scantuple = child->ss_ScanTupleSlot;
-		if (child->ps.qual == NULL || ExecQual(child->ps.qual, econtext))
+		if (child->ps.qual != NULL && !ExecQual(child->ps.qual, econtext))
+			InstrCountFiltered1(child, 1);
+		else if (!state->page->some_wait || row_passes(state, child->ss_ScanTupleSlot, true))
 			return projection != NULL ? ExecProject(projection) : child->ss_ScanTupleSlot;
-		InstrCountFiltered1(child, 1);
 	}
 }
 
@@ -606,6 +633,7 @@ bloomfam_join_page_init(JoinProbeState *state)
 	page = palloc0(sizeof(JoinPage));
 	page->by_pages = by_pages;
 	page->columns = palloc0(state->nprobes * sizeof(PageColumn *));
+	page->waits = palloc0(state->nprobes * sizeof(bool));
 	for (f = 0; f < state->nprobes; f++)
 	{
 		JoinProbe  *probe = &state->probes[f];

@@ -296,7 +296,7 @@ bloomfam_join_expect_rows(JoinRewrite *rewrite)
 
 CustomScan *
 bloomfam_join_add_condition(JoinRewrite *rewrite, bool parallel, Plan **slot, Plan *parent,
-							Node *condition)
+							const JoinStoredCondition *condition)
 {
 	CustomScan *probe = (CustomScan *) parent;
 	JoinSpec	spec = {
@@ -309,7 +309,8 @@ bloomfam_join_add_condition(JoinRewrite *rewrite, bool parallel, Plan **slot, Pl
 			probe->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	}
 	spec.condition = list_length(probe->custom_exprs);
-	probe->custom_exprs = lappend(probe->custom_exprs, condition);
+	spec.is_late = condition->is_late;
+	probe->custom_exprs = lappend(probe->custom_exprs, condition->condition);
 	bloomfam_join_spec_add(probe, &spec);
 	return probe;
 }

@@ -9,6 +9,7 @@
 #define BLOOMFAM_JOIN_REWRITE_H
 
 #include "join/levels.h"
+#include "join/stored.h"
 
 /* A plan while it gets filters. */
 typedef struct JoinRewrite
@@ -37,6 +38,7 @@ extern void bloomfam_join_expect_rows(JoinRewrite *rewrite);
  * that is there: the parent, which may be NULL or some other node.
  */
 extern CustomScan *bloomfam_join_add_condition(JoinRewrite *rewrite, bool parallel, Plan **slot,
-											   Plan *parent, Node *condition);
+											   Plan *parent,
+											   const JoinStoredCondition *condition);
 
 #endif							/* BLOOMFAM_JOIN_REWRITE_H */

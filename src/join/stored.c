@@ -15,8 +15,12 @@
  *	  compared with the key's family when the first key that is not NULL is hashed, once for each
  *	  scan, since it is the same for all rows.  A parameter that changes means a rescan.
  *	- A row whose key is NULL does not pass; a NULL filter passes all others.
- *	- Conditions of the scan are then asked only of rows that pass, whichever came first.  The
- *	  order is the planner's to choose, but not where row security has a part in it: a function
+ *	- Conditions of the scan are then asked only of rows that pass, whichever came first.  But a
+ *	  filter may be an error: it cannot be computed, or is of other keys.  Where cheaper conditions
+ *	  come first and no row passes them, there is none.  So such a filter is late: it is asked
+ *	  after them until it has been asked once; and always, where the hash of a further key could
+ *	  fail.  (Conditions come sorted by security level and cost.)
+ *	- The order is the planner's to choose, but not where row security has a part in it: a function
  *	  that could tell of a row must not see it before the policy has let it pass.  In such a
  *	  query, only what comes first is taken.  (Behind the barrier of a view there is a scan of its
  *	  own.)  Volatile conditions are left alone, and with them all of their scan.
@@ -54,6 +58,8 @@ struct JoinStored
 {
 	JoinKey			key; /* first: its routine finds the rest */
 	JoinAnswer		answer;
+	bool			is_late;
+	bool			may_fail;	/* hashing a further key may */
 	Node		   *condition;	/* for EXPLAIN */
 	ExprState	   *expression; /* the filter */
 	ExprContext	   *econtext;	/* ... whose value stays until the next rescan */
@@ -140,7 +146,13 @@ bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool row_security
 		Node *condition = lfirst(lc);
 
 		if ((left == NIL || !row_security) && can_be_taken(condition, scan->scanrelid))
-			taken = lappend(taken, condition);
+		{
+			JoinStoredCondition *stored = palloc(sizeof(JoinStoredCondition));
+
+			stored->condition = condition;
+			stored->is_late = left != NIL;
+			taken = lappend(taken, stored);
+		}
 		else
 			left = lappend(left, condition);
 	}
@@ -201,6 +213,8 @@ hash_first(const JoinKey *key, Datum value)
 	hash = hash_stored(key, value);
 	stored->key.hash = hash_stored;
 	stored->key.integer = bloomfam_hasher_is_integer(stored->hasher);
+	stored->may_fail = stored->hasher->varies ||
+					   getBaseType(stored->hashers.type) >= FirstNormalObjectId;
 	stored->answer = JOIN_ANSWER_PROBE;
 	return hash;
 }
@@ -210,8 +224,15 @@ bloomfam_join_stored_rescan(JoinStored *stored)
 {
 	stored->key.hash = hash_first;
 	stored->key.integer = false;
+	stored->may_fail = false;
 	stored->answer = JOIN_ANSWER_NO;
 	ResetExprContext(stored->econtext);
+}
+
+bool
+bloomfam_join_stored_must_wait(const JoinStored *stored)
+{
+	return stored->is_late && (stored->key.hash == hash_first || stored->may_fail);
 }
 
 JoinAnswer
@@ -243,7 +264,8 @@ bloomfam_join_stored_key(const JoinStored *stored)
 }
 
 JoinStored *
-bloomfam_join_stored_make(CustomScanState *node, Node *condition, AttrNumber *column)
+bloomfam_join_stored_make(CustomScanState *node, Node *condition, bool is_late,
+						  AttrNumber *column)
 {
 	EState	   *estate = node->ss.ps.state;
 	JoinStored *stored = palloc0(sizeof(JoinStored));
@@ -255,6 +277,7 @@ bloomfam_join_stored_make(CustomScanState *node, Node *condition, AttrNumber *co
 	if (estate->es_epq_active != NULL)
 		elog(ERROR, "a condition cannot be rechecked");
 
+	stored->is_late = is_late;
 	stored->condition = condition;
 	stored->expression = ExecInitExpr(list_nth(args, filter_arg), &node->ss.ps);
 	stored->econtext = CreateExprContext(estate);

@@ -27,10 +27,17 @@ typedef enum JoinAnswer
 	JOIN_ANSWER_NO	   /* it has no keys */
 } JoinAnswer;
 
+/* Such a condition. */
+typedef struct JoinStoredCondition
+{
+	Node	   *condition;
+	bool		is_late;		/* others of the scan come before it, by the planner's order */
+} JoinStoredCondition;
+
 /*
  * Takes the conditions that are probes of a filter from a scan of a plan that is finished:
- * returns those that a probe node on top of it is to apply in its stead.  row_security: they must
- * not come before others.
+ * returns those that a probe node on top of it is to apply in its stead, of JoinStoredCondition.
+ * row_security: they must not come before others.
  */
 extern List *bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool row_security);
 
@@ -38,8 +45,14 @@ extern List *bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool
  * A filter that a condition of a probe node names, for execution; key is the scan's column that it
  * is asked for, of the table.  The node's child must be there.
  */
-extern JoinStored *bloomfam_join_stored_make(CustomScanState *node, Node *condition,
+extern JoinStored *bloomfam_join_stored_make(CustomScanState *node, Node *condition, bool is_late,
 											 AttrNumber *key);
+
+/*
+ * Could asking it raise an error that it would not if the scan's conditions came first?  Only a
+ * late one; and not once it has been asked, of most types.
+ */
+extern bool bloomfam_join_stored_must_wait(const JoinStored *stored);
 
 /* How its keys are hashed: changes when the first one of a scan is. */
 extern const JoinKey *bloomfam_join_stored_key(const JoinStored *stored);

@@ -112,10 +112,30 @@ CREATE TABLE js_empty (LIKE js_fact);
 CREATE TABLE js_nulls AS SELECT NULL::bigint AS k, i FROM generate_series(1, 1000) i;
 SELECT count(*) FROM js_empty WHERE (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
 SELECT count(*) FROM js_nulls WHERE (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
+-- what the planner would ask first comes first: of rows that do not pass it, the filter is not asked, and is no error
+SET bloomfam.join_filter = off;
+SELECT count(*) FROM js_fact WHERE g > 100 AND (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
+SET bloomfam.join_filter = force;
+SELECT count(*) FROM js_fact WHERE g > 100 AND (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
+SELECT count(*) FROM js_fact WHERE g > 100 AND (SELECT f FROM js_filter WHERE kind >= '') @~ k;
+SELECT count(*) FROM js_fact WHERE bloom_create(10, key_type => 'bigint') @~ k AND (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
+-- ... but of a row that does, in the middle of the table
+SELECT count(*) FROM js_fact WHERE id > 9000 AND (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
+-- asked after it at first, and by pages then
+SELECT * FROM join_compare('SELECT id FROM js_fact WHERE id > 3000 AND id < 18000 AND (SELECT f FROM js_filter WHERE kind = ''blocked'') @~ k');
+SELECT * FROM js_counts('SELECT t FROM js_fact WHERE js_stable() @~ k AND id > 3000');
+BEGIN;
+DECLARE js_cursor SCROLL CURSOR FOR SELECT id FROM js_fact WHERE js_stable() @~ k AND id > 3000 AND id < 3900;
+FETCH FORWARD ALL FROM js_cursor;
+FETCH BACKWARD ALL FROM js_cursor;
+FETCH FORWARD 3 FROM js_cursor;
+ROLLBACK;
 -- keys that bring their family along
 CREATE TABLE js_keys AS SELECT bloom_key(i) AS bk, i FROM generate_series(1, 500) i;
 SELECT * FROM join_compare('SELECT i FROM js_keys WHERE (SELECT f FROM js_filter WHERE kind = ''blocked'') @~ bk');
 INSERT INTO js_keys SELECT bloom_key(i::text), i FROM generate_series(1, 5) i;
+-- (a key of another one is never met where a condition comes first)
+SELECT count(*) FROM js_keys WHERE i > 5 AND (SELECT f FROM js_filter WHERE kind = 'blocked') @~ bk;
 SELECT count(*) FROM js_keys WHERE (SELECT f FROM js_filter WHERE kind = 'blocked') @~ bk;
 
 --
