@@ -932,6 +932,10 @@ SELECT bloom_agg('a');
 
 -- docs/troubleshooting.md, example 5
 SELECT bloom_agg('a'::text) @~ 'a' AS works;
+
+-- docs/troubleshooting.md, example 6
+SELECT bloom_agg(x, 'ribbon') FROM generate_series(1, 10) x;
+SELECT (bloom_info(bloom_agg(x, NULL, 'ribbon'))).kind FROM generate_series(1, 10) x;
 -- end
 \c :original
 DROP DATABASE docs_examples;
