@@ -6,6 +6,7 @@ CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET work_mem = '4MB';
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -66,6 +67,7 @@ CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET work_mem = '4MB';
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -123,6 +125,7 @@ CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET work_mem = '4MB';
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -154,6 +157,7 @@ CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET work_mem = '4MB';
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -228,6 +232,7 @@ ALTER DATABASE docs_examples SET session_preload_libraries = 'bloomfam';
 \c docs_examples
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET work_mem = '4MB';
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -314,6 +319,7 @@ CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET work_mem = '4MB';
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -492,6 +498,7 @@ CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET work_mem = '4MB';
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -522,6 +529,7 @@ CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET work_mem = '4MB';
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -572,6 +580,7 @@ CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET work_mem = '4MB';
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -602,6 +611,7 @@ CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET work_mem = '4MB';
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -742,6 +752,7 @@ CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET work_mem = '4MB';
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;
@@ -900,6 +911,7 @@ CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
 \c docs_examples
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET work_mem = '4MB';
 SET DateStyle = 'ISO, YMD';
 SET TimeZone = 'UTC';
 SET extra_float_digits = -9;

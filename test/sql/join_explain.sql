@@ -6,6 +6,7 @@ ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
 CREATE SCHEMA join_explain;
 SET search_path = join_explain, public;
 SET max_parallel_workers_per_gather = 0;
+SET work_mem = '4MB';
 SET enable_mergejoin = off;
 SET enable_nestloop = off;
 SET bloomfam.join_filter = on;

@@ -7,6 +7,7 @@ SET bloomfam.join_filter = force;
 SET compute_query_id = off;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
+SET work_mem = '4MB';
 
 -- makes join_compare(): a plan with filters here asks pages
 \getenv folder PG_ABS_SRCDIR
