@@ -691,7 +691,7 @@ sub cursor_item
 # What data changes do: the rows returned, the table afterwards, then all is rolled back.
 sub dml_item
 {
-	my $target = pick('f1', 'f1', 'f2', 'f3', 'fp', 'fh', 'fi', 'd5', 'd2');
+	my $target = pick('f1', 'f1', 'f2', 'f3', 'fp', 'fh', 'fl', 'fq', 'fi', 'd5', 'd2');
 	my $how = weighted(update => 5, delete => 4, insert => 2, merge => 4, update_view => 0.5);
 	local @base = grep { $_ ne 'vj' } @FACTS, @DIMS, 'far', 'dup', 'e0';
 	@with = ();
@@ -730,7 +730,7 @@ sub dml_item
 		my $key = pick(qw(k4 k8 kt ku ka ke kn));
 		my $source = '(SELECT ' . $key . ', count(*)::int AS n, min(id) AS id FROM ' . pick(@base) . where(chance(0.5) ? pick('g < 5', 'v % 3 = 0', 'id < 200') : '') . " GROUP BY $key) s";
 		my $matched = pick("UPDATE SET $set" =~ s/= m\.k4 \+ 1/= m.k4/r, 'DELETE', 'UPDATE SET v = s.n');
-		my $insert = $target =~ /^f[ph]$/ ? 'DO NOTHING' : pick('DO NOTHING', "INSERT (id, $key, v) VALUES (s.id + 100000, s.$key, s.n)");
+		my $insert = $target =~ /^f[phlq]$/ ? 'DO NOTHING' : pick('DO NOTHING', "INSERT (id, $key, v) VALUES (s.id + 100000, s.$key, s.n)");
 
 		$sql = "MERGE INTO $target m USING $source ON m.$key = s.$key WHEN MATCHED AND m.v % 5 <> 2 THEN $matched WHEN NOT MATCHED THEN $insert";
 		@with = ();

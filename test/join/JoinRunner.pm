@@ -145,6 +145,7 @@ sub look_at_plan
 	{
 		$tally->{analyzed}++;
 		$tally->{dropped} += $1 while $plan =~ /\bDropped: (\d+)/g;
+		$tally->{skipped} += $1 while $plan =~ /\bPartitions Skipped: (\d+)/g;
 	}
 	return;
 }

@@ -59,7 +59,7 @@ our %TYPE = (
 	g => { type => 'int4', group => 'num', int => 1 },
 	v => { type => 'int4', group => 'num', int => 1 });
 
-our @FACTS = qw(f1 f2 f3 fp fh fi fr);
+our @FACTS = qw(f1 f2 f3 fp fh fi fl fq fr);
 our @DIMS = qw(d1 d2 d3 d4 d5 dp);
 our @ODD = qw(e0 o1 n1 dup far vj vb vs vg);
 
@@ -202,6 +202,29 @@ sub schema_sql
 	push @sql, 'CREATE TABLE fh (' . declare(@columns) . ') PARTITION BY HASH (k8)',
 	  (map { "CREATE TABLE fh$_ PARTITION OF fh FOR VALUES WITH (MODULUS 3, REMAINDER $_)" } 0 .. 2),
 	  'INSERT INTO fh ' . rows(1800, 'skewed', @columns), 'CREATE INDEX ON fh (k8, g)';
+	# By list with a partition for NULLs and a default one, below one of them by day, with gaps; partitions with orders of columns of their own, and a
+	# table that was attached, detached and attached again.
+	@columns = shuffle(@all);
+	@other = shuffle(@all);
+	push @sql, 'CREATE TABLE fl (' . declare(@columns) . ') PARTITION BY LIST (k2)',
+	  'CREATE TABLE fl1 PARTITION OF fl FOR VALUES IN (' . join(', ', map { $_ * 10 } 0 .. 30) . ')',
+	  'CREATE TABLE fl2 (' . declare(@other) . ', gone int)', 'ALTER TABLE fl2 DROP gone',
+	  'ALTER TABLE fl ATTACH PARTITION fl2 FOR VALUES IN (NULL, ' . join(', ', 301 .. 420) . ')', 'ALTER TABLE fl DETACH PARTITION fl2',
+	  'ALTER TABLE fl ATTACH PARTITION fl2 FOR VALUES IN (NULL, ' . join(', ', 301 .. 420) . ')',
+	  'CREATE TABLE fl3 (' . declare(shuffle(@all)) . ') PARTITION BY RANGE (ka)', 'ALTER TABLE fl ATTACH PARTITION fl3 DEFAULT',
+	  q{CREATE TABLE fl3a PARTITION OF fl3 FOR VALUES FROM (MINVALUE) TO ('2020-03-01')},
+	  'CREATE TABLE fl3b (' . declare(shuffle(@all)) . ')', q{ALTER TABLE fl3 ATTACH PARTITION fl3b FOR VALUES FROM ('2020-08-01') TO ('2021-10-01')},
+	  'CREATE TABLE fl3c PARTITION OF fl3 DEFAULT PARTITION BY HASH (k8, k4)',
+	  (map { "CREATE TABLE fl3c$_ PARTITION OF fl3c FOR VALUES WITH (MODULUS 4, REMAINDER $_)" } 0 .. 3),
+	  'INSERT INTO fl (' . join(', ', @columns) . ")\n" . rows(2000, 'even', @columns), 'CREATE INDEX ON fl (k4)', 'CREATE INDEX ON fl3 (ka)';
+	# By ranges of two columns, one of them of a time, on two levels.
+	@columns = shuffle(@all);
+	push @sql, 'CREATE TABLE fq (' . declare(@columns) . ') PARTITION BY RANGE (k8, kz)',
+	  q{CREATE TABLE fq1 PARTITION OF fq FOR VALUES FROM (MINVALUE, MINVALUE) TO (150, '2020-05-01')},
+	  'CREATE TABLE fq2 (' . declare(shuffle(@all)) . ') PARTITION BY RANGE (kz)', q{ALTER TABLE fq ATTACH PARTITION fq2 FOR VALUES FROM (150, '2020-05-01') TO (600, MAXVALUE)},
+	  q{CREATE TABLE fq2a PARTITION OF fq2 FOR VALUES FROM ('2020-01-01') TO ('2020-12-01')},
+	  'CREATE TABLE fq2b PARTITION OF fq2 DEFAULT', 'CREATE TABLE fq3 PARTITION OF fq FOR VALUES FROM (700, MINVALUE) TO (700, MAXVALUE)',
+	  'CREATE TABLE fq4 PARTITION OF fq DEFAULT', 'INSERT INTO fq (' . join(', ', @columns) . ")\n" . rows(1800, 'even', @columns), 'CREATE INDEX ON fq (k8)';
 	# the same bounds as fp's first level: partitionwise joins
 	@columns = shuffle(@all);
 	push @sql, 'CREATE TABLE dp (' . declare(@columns) . ') PARTITION BY RANGE (k4)',

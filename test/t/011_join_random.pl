@@ -98,6 +98,7 @@ cmp_ok($share->('late', 'items'), '<=', 0.25, sprintf('%.1f %% take too long', 1
 if (!defined $item)
 {
 	cmp_ok($share->('filtered', 'plans'), '>=', 0.4, sprintf('%.1f %% of the plans have a filter', 100 * $share->('filtered', 'plans')));
+	cmp_ok($sum{skipped} // 0, '>', 0, 'and skipped ' . ($sum{skipped} // 0) . ' partitions');
 	cmp_ok($sum{dropped} // 0, '>', 3 * ($sum{items} // 1), 'those that were looked at have dropped ' . ($sum{dropped} // 0) . ' rows');
 }
 no_crash($node);
