@@ -74,12 +74,14 @@ struct JoinPage
 	bool		all;			/* all of them, as no filter looked */
 	int			npassing;
 	int			next;
-	uint16		passing[MaxHeapTuplesPerPage];	/* indexes into rs_vistuples */
 
 	/* the page that is likely to come next */
 	const char *ahead;			/* in the server's buffers; not pinned; NULL: not known to be
 								 * there */
 	int			cold;			/* for so many pages do not look for it */
+
+	/* what follows is not touched before the first page: there may be a thousand partitions */
+	uint16		passing[MaxHeapTuplesPerPage];	/* indexes into rs_vistuples */
 
 	/* scratch */
 	HeapTupleHeader rows[MaxHeapTuplesPerPage];
@@ -630,7 +632,8 @@ bloomfam_join_page_init(JoinProbeState *state)
 	if (!takes_over)
 		return NULL;
 
-	page = palloc0(sizeof(JoinPage));
+	page = palloc(sizeof(JoinPage));
+	memset(page, 0, offsetof(JoinPage, passing));
 	page->by_pages = by_pages;
 	page->columns = palloc0(state->nprobes * sizeof(PageColumn *));
 	page->waits = palloc0(state->nprobes * sizeof(bool));

@@ -403,9 +403,10 @@ follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 					 * filters
 					 */
 					ListCell   *lc;
+					int			before = list_length(way->places);
 
 					follow(way, &plan->lefttree, attributes);
-					foreach(lc, way->places)
+					for_each_from(lc, way->places, before)
 					{
 						JoinPlace  *place = lfirst(lc);
 

@@ -926,6 +926,50 @@ sub recheck_item
 		change => "UPDATE recheck SET $change WHERE id % " . pick(2, 10, 50) . ' = 0', steps => [ { sql => $sql, rows => 'set', plan => $sql } ] };
 }
 
+# A table with partitions joined by what they are made by, with few keys: most are not read.
+sub skip_item
+{
+	my ($f, @keys) = @{ pick([ 'fp', 'k4' ], [ 'fh', 'k8' ], [ 'fl', 'k2' ], [ 'fl', 'k2', 'ka' ], [ 'fl', 'ka' ], [ 'fl', 'k8', 'k4' ], [ 'fq', 'k8' ], [ 'fq', 'kz', 'k8' ], [ 'fq', 'kz' ]) };
+	my $d = pick(@DIMS, @DIMS, 'f1', 'e0', 'n1');
+	my $at = int rand 1000;
+	my $to = $at + pick(0, 5, 50, 400);
+	my $few = pick('b.id <= ' . pick(1, 3, 10, 30), "b.k4 + 0 BETWEEN $at AND $to", "b.v BETWEEN $at AND $to", 'b.g = ' . int(rand 7), 'b.k8 < 100', q{b.ka < '2020-02-01'}, 'b.k2 IS NULL');
+	my $on = join(' AND ', map { "a.$_ = b." . (/^k[248]$/ ? pick($_, 'k2', 'k4', 'k8') : $_) } @keys);
+	my $shape = weighted(inner => 5, semi => 3, subquery => 3, grouped => 2, two => 2, prepared => 3, cursor => 2, union => 1, change => 2);
+
+	@with = ();
+	if ($shape eq 'prepared')
+	{
+		my $sql = "SELECT a.id, b.id FROM $f a JOIN $d b ON $on WHERE b.id % 20 = \$1";
+
+		return { kind => 'skip', plan => $sql =~ s/\$1/3/r,
+			steps => [ { sql => pick('SET plan_cache_mode = force_generic_plan', 'SET plan_cache_mode = auto') }, { sql => "PREPARE p (int) AS $sql" },
+				(map { ({ sql => "EXECUTE p ($_)", rows => 'set', plan => "EXECUTE p ($_)" }, chance(0.1) ? switch() : ()) } 3, 4, 50, 3), { sql => 'DEALLOCATE p' } ] };
+	}
+	if ($shape eq 'cursor')
+	{
+		my $sql = "SELECT a.id, a.v, b.id FROM $f a JOIN $d b ON $on WHERE $few ORDER BY 1, 2, 3";
+
+		return { kind => 'skip', plan => $sql, steps => [ { sql => 'BEGIN' }, { sql => 'DECLARE c ' . pick('', 'SCROLL ', 'NO SCROLL ') . "CURSOR FOR $sql" },
+				(map { { sql => "FETCH $_ c", rows => 'list' } } 1, 10, 200), { sql => 'FETCH ALL c', rows => 'list' }, { sql => 'COMMIT' } ] };
+	}
+	if ($shape eq 'change')
+	{
+		my $sql = pick("UPDATE $f a SET v = a.v + 1 FROM $d b WHERE $on AND $few AND b.id = 5 RETURNING a.id, a.v", "DELETE FROM $f a USING $d b WHERE $on AND $few RETURNING a.id, a.v");
+
+		return { kind => 'skip', steps => [ { sql => 'BEGIN' }, { sql => $sql, rows => 'set', plan => $sql }, { sql => "SELECT id, v, k4 FROM $f", rows => 'set' }, { sql => 'ROLLBACK' } ] };
+	}
+	my $sql =
+	    $shape eq 'inner' ? "SELECT a.id, a.k4, b.id FROM $f a JOIN $d b ON $on WHERE $few" . pick('', ' AND a.v % 3 > 0', ' AND a.g < 9')
+	  : $shape eq 'semi' ? "SELECT a.id, a.k8 FROM $f a WHERE EXISTS (SELECT FROM $d b WHERE $on AND $few)"
+	  : $shape eq 'subquery' ? 'SELECT o.id, (SELECT ' . pick('count(*)', 'sum(a.id)', 'max(a.v)') . " FROM $f a JOIN $d b ON $on WHERE $few AND b.g " . pick('=', '>') . ' o.g) FROM (SELECT * FROM d1 WHERE id < 12) o'
+	  : $shape eq 'grouped' ? "SELECT b.id, a.n FROM (SELECT " . join(', ', @keys) . ", count(*) AS n FROM $f GROUP BY " . join(', ', @keys) . ") a JOIN $d b ON $on WHERE $few"
+	  : $shape eq 'two' ? "SELECT a.id, b.id, c.id FROM $f a JOIN $d b ON $on JOIN " . pick(qw(d1 d3 dp f1)) . ' c ON a.' . pick('k4 = c.k4', 'k8 = c.k8', 'k2 = c.k2', 'id = c.id') . " WHERE $few AND c.id < " . pick(5, 40)
+	  : "SELECT a.id, b.id FROM (SELECT * FROM (SELECT id, k2, k4, k8, ka, kz FROM $f UNION ALL SELECT id, k2, k4, k8, ka, kz FROM " . pick('fp', 'fh', 'fq', 'f1') . ") u) a JOIN $d b ON $on WHERE $few";
+
+	return { kind => 'skip', steps => [ { sql => $sql, rows => 'set', plan => $sql } ] };
+}
+
 # Settings of one item, as a statement each.
 sub random_settings
 {
@@ -993,7 +1037,7 @@ sub random_settings
 sub random_item
 {
 	my ($only) = @_;
-	my $kind = $only // weighted(query => 56, lateral => 12, prepared => 8, cursor => 6, dml => 7, rls => 3, locking => 2, nested => 3, error => 2, cancel => 1, recheck => 1);
+	my $kind = $only // weighted(query => 56, skip => 12, lateral => 12, prepared => 8, cursor => 6, dml => 7, rls => 3, locking => 2, nested => 3, error => 2, cancel => 1, recheck => 1);
 
 	$aliases = 0;
 	@base = ();
@@ -1008,6 +1052,7 @@ sub random_item
 	  : $kind eq 'error' ? error_item()
 	  : $kind eq 'cancel' ? cancel_item()
 	  : $kind eq 'recheck' ? recheck_item()
+	  : $kind eq 'skip' ? skip_item()
 	  : { kind => 'query', steps => [ query() ] };
 	$item->{settings} = [ random_settings($item) ];
 	return $item;
