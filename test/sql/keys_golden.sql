@@ -1,4 +1,9 @@
 -- Golden keys: families and hashes are stored, and may never change.  docs/format.md has this table.
+-- Its texts are of many languages, which other encodings do not have; keys_encoding is about those.
+SELECT getdatabaseencoding() <> 'UTF8' AS skip \gset
+\if :skip
+\quit
+\endif
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS bloomfam;
 RESET client_min_messages;
