@@ -1,9 +1,9 @@
 -- Text is hashed as UTF-8 whatever the database's encoding: characters and labels, and the names in families.
 \set original :DBNAME
-CREATE DATABASE keys_utf8 ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
-CREATE DATABASE keys_latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0;
-CREATE DATABASE keys_euc_jp ENCODING 'EUC_JP' LOCALE 'C' TEMPLATE template0;
-CREATE DATABASE keys_ascii ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0;
+CREATE DATABASE keys_utf8 ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+CREATE DATABASE keys_latin1 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+CREATE DATABASE keys_euc_jp ENCODING 'EUC_JP' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+CREATE DATABASE keys_ascii ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
 
 \c keys_latin1
 SET client_min_messages = warning;

@@ -4,8 +4,8 @@ SELECT pg_char_to_encoding('MULE_INTERNAL') < 0 AS skip \gset
 \if :skip
 \quit
 \endif
-CREATE DATABASE keys_mule ENCODING 'MULE_INTERNAL' LOCALE 'C' TEMPLATE template0;
-CREATE DATABASE keys_utf8 ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
+CREATE DATABASE keys_mule ENCODING 'MULE_INTERNAL' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+CREATE DATABASE keys_utf8 ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
 \c keys_utf8
 SET client_min_messages = warning;
 CREATE EXTENSION bloomfam;
