@@ -428,7 +428,7 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 		else
 			begin_filter(es, plan, ancestors, spec,
 						 i < state->nprobes ? state->probes[i].keys : NULL);
-		if (es->analyze && i < state->nprobes)
+		if (es->analyze && i < state->nprobes && spec->access != JOIN_BY_NOTHING)
 			explain_probe(es, state, i);
 		end_filter(es);
 	}

@@ -31,8 +31,10 @@ typedef enum JoinAccess
 {
 	JOIN_BY_ROWS,				/* those that its node's child gives, one by one */
 	JOIN_BY_PAGES,				/* those of a heap's pages, before the conditions of their scan */
-	JOIN_BY_PAGES_SPARING		/* the same, but a key that it takes time to fetch is left to the
+	JOIN_BY_PAGES_SPARING,		/* the same, but a key that it takes time to fetch is left to the
 								 * join */
+	JOIN_BY_NOTHING				/* none: the node may skip a partition, and its filters of rows are
+								 * further down */
 } JoinAccess;
 
 /* What there is to know of a place where a filter is asked; else all is false. */

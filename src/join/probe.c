@@ -189,7 +189,8 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	for (i = 0; i < n; i++)
 		begin_filter(css, estate, &state->specs[i], &state->probes[i]);
 	state->page = bloomfam_join_page_init(state);
-	state->exec = has_rows_to_look_at(state) ? exec_rows : bloomfam_join_page_exec;
+	state->exec =
+		has_rows_to_look_at(state) || state->page == NULL ? exec_rows : bloomfam_join_page_exec;
 	css->ss.ps.ExecProcNode = state->may_skip ? exec_partition : state->exec;
 }
 

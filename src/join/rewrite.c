@@ -238,6 +238,19 @@ add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, in
 	return spec;
 }
 
+/* The probe node on top of a plan, which may be there. */
+static CustomScan *
+probe_on_top(JoinRewrite *rewrite, Plan **slot, bool parallel)
+{
+	CustomScan *probe = (CustomScan *) *slot;
+
+	if (bloomfam_join_node_kind(&probe->scan.plan) == JOIN_NODE_PROBE)
+		return probe;
+	probe = put_on_top(rewrite, slot, JOIN_NODE_PROBE, parallel);
+	rewrite->probes = lappend(rewrite->probes, probe);
+	return probe;
+}
+
 int
 bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way)
 {
@@ -255,20 +268,26 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 	forboth(lc, way->places, ll, levels)
 	{
 		JoinPlace  *place = lfirst(lc);
-		CustomScan *probe = (CustomScan *) *place->slot;
+		bool		workers = parallel || place->below_gather;
+		CustomScan *probe = probe_on_top(rewrite, place->slot, workers);
 		JoinSpec	spec = make_spec(way, param, number, true, place->attributes);
 
-		if (bloomfam_join_node_kind(&probe->scan.plan) != JOIN_NODE_PROBE)
-		{
-			probe = put_on_top(rewrite, place->slot, JOIN_NODE_PROBE,
-							   parallel || place->below_gather);
-			rewrite->probes = lappend(rewrite->probes, probe);
-		}
 		note_foreign(way, &build, outerPlan(probe), &spec);
 		spec.from_leader = place->below_gather;
 		spec.access = place->access;
 		spec.worth = place->worth;
 		spec.levels = lfirst(ll);
+		if (spec.levels != NIL && place->branch != NULL && place->branch != place->slot)
+		{
+			/* the other side of a join of partitions is not to be read for nothing */
+			JoinSpec	skip = make_spec(way, param, number, true, place->branch_attributes);
+
+			skip.from_leader = place->below_gather;
+			skip.access = JOIN_BY_NOTHING;
+			skip.levels = spec.levels;
+			spec.levels = NIL;
+			bloomfam_join_spec_add(probe_on_top(rewrite, place->branch, workers), &skip);
+		}
 		bloomfam_join_spec_add(probe, &spec);
 	}
 	return number;

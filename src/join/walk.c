@@ -240,6 +240,8 @@ stop_here(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 	place->below_hash = way->below_hash;
 	place->workers = way->workers;
 	place->nodes = way->nodes + 1;
+	place->branch = way->branch;
+	place->branch_attributes = way->branch_attributes;
 
 	/* an Append asks an asynchronous child itself, and would not know a node in between */
 	if (!(*slot)->async_capable)
@@ -254,17 +256,23 @@ stop_here(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 static void
 follow_each(JoinWay *way, List *plans, const AttrNumber *attributes)
 {
+	Plan	  **branch = way->branch;
+	const AttrNumber *branch_attributes = way->branch_attributes;
 	ListCell   *lc;
 
 	foreach(lc, plans)
 	{
 		Plan	  **child = (Plan **) &lfirst(lc);
 
+		way->branch = child;
+		way->branch_attributes = attributes;
 		if ((*child)->async_capable)
 			stop_here(way, child, attributes);
 		else
 			follow(way, child, attributes);
 	}
+	way->branch = branch;
+	way->branch_attributes = branch_attributes;
 }
 
 /*

@@ -43,6 +43,8 @@ typedef struct JoinPlace
 	bool		below_hash;		/* of a join further down */
 	int			workers;		/* of the part of the plan that it is in; 0: it is in none */
 	int			nodes;			/* that a row passes from here on to the join, and that one */
+	Plan	  **branch;			/* the child of the last Append on the way here; NULL: no Append */
+	const AttrNumber *branch_attributes;
 	JoinAccess	access;			/* decided in verdict.c, as is the share of rows, in thousandths, */
 	int			worth;			/* ... that the filter must drop there */
 } JoinPlace;
@@ -71,6 +73,8 @@ typedef struct JoinWay
 	bool		below_hash;		/* ... through one? */
 	int			workers;		/* ... of the part of the plan that it is in */
 	int			nodes;			/* ... that it has led through */
+	Plan	  **branch;			/* ... the Append's child that it has led to last; or NULL */
+	const AttrNumber *branch_attributes;
 	List	   *places;			/* of JoinPlace */
 	double		drop;			/* the share of rows at these places that it is expected to drop */
 	List	   *foreign;		/* of JoinForeignPlace */

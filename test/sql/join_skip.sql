@@ -284,9 +284,11 @@ SELECT format('CREATE TABLE by_day_too_%s PARTITION OF by_day_too FOR VALUES FRO
 INSERT INTO by_day_too SELECT g, g FROM generate_series(0, 99) g;
 ANALYZE by_day_too;
 ALTER TABLE by_day DETACH PARTITION by_day_x;
-SELECT * FROM skips('SELECT f.id, w FROM by_day f JOIN by_day_too t USING (day) JOIN days d USING (day) WHERE d.day IN (45, 46)');
+SET join_collapse_limit = 1;
+SELECT * FROM skips('SELECT f.id, w FROM by_day f JOIN by_day_too t USING (day) JOIN days d ON d.big = f.day WHERE d.day IN (45, 46)');
 SET bloomfam.join_filter = force;
-SELECT analyzed('SELECT count(*) FROM by_day f JOIN by_day_too t USING (day) JOIN days d USING (day) WHERE d.day IN (45, 46)');
+SELECT analyzed('SELECT count(*) FROM by_day f JOIN by_day_too t USING (day) JOIN days d ON d.big = f.day WHERE d.day IN (45, 46)');
+RESET join_collapse_limit;
 RESET enable_partitionwise_join;
 
 SET client_min_messages = warning;
