@@ -6,6 +6,7 @@ ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
 CREATE SCHEMA join_skip;
 SET search_path = join_skip, public;
 SET max_parallel_workers_per_gather = 0;
+SET work_mem = '4MB';
 SET enable_nestloop = off;
 SET enable_mergejoin = off;
 SET compute_query_id = off;
