@@ -13,6 +13,7 @@ SET enable_incremental_sort = off;
 SET jit = off;
 SET work_mem = '16MB';
 SET compute_query_id = off;
+SET default_statistics_target = 100;
 SET default_toast_compression = 'pglz';
 
 \getenv folder PG_ABS_SRCDIR
