@@ -532,6 +532,9 @@ AS 'MODULE_PATHNAME', 'bloomfam_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION bloom_agg_trans(internal, "any", double precision, text, bigint) RETURNS internal
 AS 'MODULE_PATHNAME', 'bloomfam_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
+CREATE FUNCTION bloom_agg_trans(internal, "any", text) RETURNS internal
+AS 'MODULE_PATHNAME', 'bloomfam_agg_text_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
 CREATE FUNCTION bloom_agg_combine(internal, internal) RETURNS internal
 AS 'MODULE_PATHNAME', 'bloomfam_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
@@ -551,6 +554,9 @@ CREATE FUNCTION bloom_agg_final(internal, "any", double precision, text) RETURNS
 AS 'MODULE_PATHNAME', 'bloomfam_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 CREATE FUNCTION bloom_agg_final(internal, "any", double precision, text, bigint) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_final(internal, "any", text) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 CREATE AGGREGATE bloom_agg(key "any") (
@@ -577,10 +583,18 @@ CREATE AGGREGATE bloom_agg(key "any", fpr double precision, kind text, expected 
 	COMBINEFUNC = bloom_agg_combine, SERIALFUNC = bloom_agg_serial, DESERIALFUNC = bloom_agg_deserial, PARALLEL = SAFE
 );
 
+-- the kind or, if the text is a number, the rate: an untyped literal or parameter is read as text
+CREATE AGGREGATE bloom_agg(key "any", kind text) (
+	SFUNC = bloom_agg_trans, STYPE = internal, SSPACE = 4096,
+	FINALFUNC = bloom_agg_final, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = bloom_agg_combine, SERIALFUNC = bloom_agg_serial, DESERIALFUNC = bloom_agg_deserial, PARALLEL = SAFE
+);
+
 COMMENT ON AGGREGATE bloom_agg("any") IS 'bloom filter of the keys';
 COMMENT ON AGGREGATE bloom_agg("any", double precision) IS 'bloom filter of the keys';
 COMMENT ON AGGREGATE bloom_agg("any", double precision, text) IS 'bloom filter of the keys';
 COMMENT ON AGGREGATE bloom_agg("any", double precision, text, bigint) IS 'bloom filter of the keys';
+COMMENT ON AGGREGATE bloom_agg("any", text) IS 'bloom filter of the keys';
 
 CREATE FUNCTION bloom_agg_key_trans(bloomfilter, bloomkey) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -593,6 +607,9 @@ AS 'MODULE_PATHNAME', 'bloomfam_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAF
 
 CREATE FUNCTION bloom_agg_key_trans(bloomfilter, bloomkey, double precision, text, bigint) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION bloom_agg_key_trans(bloomfilter, bloomkey, text) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_agg_key_text_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 CREATE FUNCTION bloom_agg_key_combine(bloomfilter, bloomfilter) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_agg_key_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -620,10 +637,16 @@ CREATE AGGREGATE bloom_agg(key bloomkey, fpr double precision, kind text, expect
 	FINALFUNC = bloom_agg_key_final, FINALFUNC_MODIFY = READ_ONLY, COMBINEFUNC = bloom_agg_key_combine, PARALLEL = SAFE
 );
 
+CREATE AGGREGATE bloom_agg(key bloomkey, kind text) (
+	SFUNC = bloom_agg_key_trans, STYPE = bloomfilter, SSPACE = 4096,
+	FINALFUNC = bloom_agg_key_final, FINALFUNC_MODIFY = READ_ONLY, COMBINEFUNC = bloom_agg_key_combine, PARALLEL = SAFE
+);
+
 COMMENT ON AGGREGATE bloom_agg(bloomkey) IS 'bloom filter of hashed keys';
 COMMENT ON AGGREGATE bloom_agg(bloomkey, double precision) IS 'bloom filter of hashed keys';
 COMMENT ON AGGREGATE bloom_agg(bloomkey, double precision, text) IS 'bloom filter of hashed keys';
 COMMENT ON AGGREGATE bloom_agg(bloomkey, double precision, text, bigint) IS 'bloom filter of hashed keys';
+COMMENT ON AGGREGATE bloom_agg(bloomkey, text) IS 'bloom filter of hashed keys';
 
 CREATE FUNCTION bloom_union_trans(bloomfilter, bloomfilter) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_union_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;

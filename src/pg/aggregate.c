@@ -47,11 +47,13 @@
 #include "pg/params.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_agg_trans);
+PG_FUNCTION_INFO_V1(bloomfam_agg_text_trans);
 PG_FUNCTION_INFO_V1(bloomfam_agg_combine);
 PG_FUNCTION_INFO_V1(bloomfam_agg_serial);
 PG_FUNCTION_INFO_V1(bloomfam_agg_deserial);
 PG_FUNCTION_INFO_V1(bloomfam_agg_final);
 PG_FUNCTION_INFO_V1(bloomfam_agg_key_trans);
+PG_FUNCTION_INFO_V1(bloomfam_agg_key_text_trans);
 PG_FUNCTION_INFO_V1(bloomfam_agg_key_combine);
 PG_FUNCTION_INFO_V1(bloomfam_agg_key_final);
 PG_FUNCTION_INFO_V1(bloomfam_union_trans);
@@ -185,10 +187,14 @@ make_builder(FunctionCallInfo fcinfo)
 
 /* ---- what is asked for ---- */
 
-/*
- * Arguments 2 to 4 of a transition function, as many as there are: fpr, kind, expected.  NULL is
- * as good as left out.
- */
+/* What the arguments of a transition function are, after state and key. */
+typedef enum AggForm
+{
+	AGG_FORM_FULL,				/* [float8 [, text [, bigint]]]: fpr, kind, expected */
+	AGG_FORM_TEXT				/* text: kind or, if it reads as a number, fpr */
+} AggForm;
+
+/* What they ask for.  NULL is as good as left out. */
 typedef struct AggArgs
 {
 	double		fpr;
@@ -196,25 +202,47 @@ typedef struct AggArgs
 	uint64		expected;
 } AggArgs;
 
+/* Leaves no memory behind, as it is called for each row where nothing is known of the call. */
 static AggArgs
-get_args(FunctionCallInfo fcinfo)
+get_args(FunctionCallInfo fcinfo, AggForm form)
 {
-	AggArgs		args;
+	AggArgs		args = {.fpr = DEFAULT_FPR, .kind = NULL, .expected = 0};
 
-	args.fpr = PG_NARGS() > 2 && !PG_ARGISNULL(2) ? PG_GETARG_FLOAT8(2) : DEFAULT_FPR;
-	args.kind = PG_NARGS() > 3 && !PG_ARGISNULL(3) ? bloomfam_kind_arg(PG_GETARG_TEXT_PP(3))
-												   : bf_kind_by_name(DEFAULT_KIND);
-	args.expected =
-		PG_NARGS() > 4 && !PG_ARGISNULL(4) ? bloomfam_expected_arg(PG_GETARG_INT64(4)) : 0;
+	if (form == AGG_FORM_TEXT)
+	{
+		if (!PG_ARGISNULL(2) && !bloomfam_text_is_fpr(PG_GETARG_TEXT_PP(2), &args.fpr))
+			args.kind = bloomfam_kind_arg(PG_GETARG_TEXT_PP(2));
+	}
+	else
+	{
+		if (PG_NARGS() > 2 && !PG_ARGISNULL(2))
+			args.fpr = PG_GETARG_FLOAT8(2);
+		if (PG_NARGS() > 3 && !PG_ARGISNULL(3))
+			args.kind = bloomfam_kind_arg(PG_GETARG_TEXT_PP(3));
+		if (PG_NARGS() > 4 && !PG_ARGISNULL(4))
+			args.expected = bloomfam_expected_arg(PG_GETARG_INT64(4));
+	}
+	if (args.kind == NULL)
+		args.kind = bf_kind_by_name(DEFAULT_KIND);
 	return args;
 }
 
 /* How the executor calls a transition function, as far as that matters. */
 typedef struct AggCall
 {
-	bool		args_constant;	/* fpr, kind and expected are constants of the query */
+	bool		args_constant;	/* fpr, kind and expected have one value for the whole query */
 	bool		finishes;		/* its aggregate has a final function, which gets the states */
 } AggCall;
+
+/* Has an argument one value as long as a query runs: a constant's, or that of its parameter? */
+static bool
+is_constant(const Expr *expr)
+{
+	while (IsA(expr, RelabelType))
+		expr = ((const RelabelType *) expr)->arg;
+	return IsA(expr, Const) ||
+		   (IsA(expr, Param) && ((const Param *) expr)->paramkind == PARAM_EXTERN);
+}
 
 /*
  * Finds out about a call.  Only if the function is that of the aggregate that the executor is at
@@ -244,7 +272,7 @@ examine_call(FunctionCallInfo fcinfo)
 		{
 			TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-			if (foreach_current_index(lc) > 0 && !IsA(entry->expr, Const))
+			if (foreach_current_index(lc) > 0 && !is_constant(entry->expr))
 				call.args_constant = false;
 		}
 	}
@@ -254,9 +282,9 @@ examine_call(FunctionCallInfo fcinfo)
 
 /* Makes a state that has nothing yet the one that arguments ask for. */
 static void
-ask(FunctionCallInfo fcinfo, Builder *builder)
+ask(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 {
-	AggArgs		args = get_args(fcinfo);
+	AggArgs		args = get_args(fcinfo, form);
 	BfDesign	design;
 
 	bloomfam_design(args.kind, args.fpr, &design);
@@ -271,31 +299,14 @@ ask(FunctionCallInfo fcinfo, Builder *builder)
 	bloomfam_builder_ask(builder, &design, args.expected);
 }
 
-/* Is an argument, which may be missing or NULL, this kind's name? */
-static bool
-names_kind(FunctionCallInfo fcinfo, int argno, const BfKind *kind)
-{
-	text	   *name;
-
-	if (PG_NARGS() <= argno || PG_ARGISNULL(argno))
-		return strcmp(kind->name, DEFAULT_KIND) == 0;
-	name = PG_GETARG_TEXT_PP(argno);
-	return VARSIZE_ANY_EXHDR(name) == strlen(kind->name) &&
-		   memcmp(VARDATA_ANY(name), kind->name, strlen(kind->name)) == 0;
-}
-
-/*
- * The filter is one: what it shall be cannot change from row to row.  Allocates nothing, as it is
- * done for each row where nothing is known of the call.
- */
+/* The filter is one: what it shall be cannot change from row to row. */
 static void
-check_args(FunctionCallInfo fcinfo, const Builder *builder)
+check_args(FunctionCallInfo fcinfo, AggForm form, const Builder *builder)
 {
-	double		fpr = PG_NARGS() > 2 && !PG_ARGISNULL(2) ? PG_GETARG_FLOAT8(2) : DEFAULT_FPR;
-	int64		expected = PG_NARGS() > 4 && !PG_ARGISNULL(4) ? PG_GETARG_INT64(4) : 0;
+	AggArgs		args = get_args(fcinfo, form);
 
-	if (fpr != builder->design.fpr || expected != (int64) builder->expected ||
-		!names_kind(fcinfo, 3, builder->design.kind))
+	if (args.fpr != builder->design.fpr || args.kind != builder->design.kind ||
+		args.expected != builder->expected)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -326,7 +337,7 @@ get_site(FunctionCallInfo fcinfo)
  * its arguments if they may change, and the hasher of the state's kind.
  */
 static pg_noinline Builder *
-prepare_row(FunctionCallInfo fcinfo, Builder *builder)
+prepare_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 {
 	AggSite    *site = get_site(fcinfo);
 	BfHashId	hash_id;
@@ -335,9 +346,9 @@ prepare_row(FunctionCallInfo fcinfo, Builder *builder)
 	if (builder == NULL)
 		builder = make_builder(fcinfo);
 	if (builder->content == BUILDER_NOTHING)
-		ask(fcinfo, builder);
+		ask(fcinfo, form, builder);
 	else if (!site->args_constant)
-		check_args(fcinfo, builder);
+		check_args(fcinfo, form, builder);
 
 	if (site->hasher == NULL)
 		bloomfam_hashers_init(&site->hashers, fcinfo, 1, false);
@@ -350,9 +361,9 @@ prepare_row(FunctionCallInfo fcinfo, Builder *builder)
 	return builder;
 }
 
-/* A row that bloom_agg_trans has no short way for. */
+/* A row that add_key has no short way for. */
 static pg_noinline Datum
-add_row(FunctionCallInfo fcinfo, Builder *builder)
+add_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 {
 	AggSite    *site = fcinfo->flinfo->fn_extra;
 	BloomfamHasher *hasher;
@@ -368,7 +379,7 @@ add_row(FunctionCallInfo fcinfo, Builder *builder)
 
 	if (unlikely(builder == NULL || site == NULL || !site->args_constant))
 	{
-		builder = prepare_row(fcinfo, builder);
+		builder = prepare_row(fcinfo, form, builder);
 		site = fcinfo->flinfo->fn_extra;
 	}
 	hasher = site->hasher;
@@ -379,13 +390,9 @@ add_row(FunctionCallInfo fcinfo, Builder *builder)
 	PG_RETURN_POINTER(builder);
 }
 
-/*
- * bloom_agg_trans(internal, "any" [, float8 [, text [, bigint]]]) -> internal: not strict.
- *
- * Integers take a short way: their hash is some ns, about what calls and looks would cost.
- */
-Datum
-bloomfam_agg_trans(PG_FUNCTION_ARGS)
+/* Integers take a short way: their hash is some ns, about what calls and looks would cost. */
+static pg_attribute_always_inline Datum
+add_key(FunctionCallInfo fcinfo, AggForm form)
 {
 	Builder    *builder = PG_ARGISNULL(0) ? NULL : (Builder *) PG_GETARG_POINTER(0);
 	AggSite    *site = fcinfo->flinfo->fn_extra;
@@ -400,7 +407,25 @@ bloomfam_agg_trans(PG_FUNCTION_ARGS)
 																	 : DatumGetInt64(key))));
 		PG_RETURN_POINTER(builder);
 	}
-	return add_row(fcinfo, builder);
+	return add_row(fcinfo, form, builder);
+}
+
+/*
+ * bloom_agg_trans(internal, "any" [, float8 [, text [, bigint]]]) -> internal: not strict.
+ */
+Datum
+bloomfam_agg_trans(PG_FUNCTION_ARGS)
+{
+	return add_key(fcinfo, AGG_FORM_FULL);
+}
+
+/*
+ * bloom_agg_trans(internal, "any", text) -> internal: not strict.
+ */
+Datum
+bloomfam_agg_text_trans(PG_FUNCTION_ARGS)
+{
+	return add_key(fcinfo, AGG_FORM_TEXT);
 }
 
 /*
@@ -462,8 +487,9 @@ bloomfam_agg_combine(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_agg_final(internal, "any" [, float8 [, text [, bigint]]]) -> bloomfilter: not strict; the
- * arguments after the first are there for their types.
+ * bloom_agg_final(internal, "any" [, float8 [, text [, bigint]]]) -> bloomfilter,
+ * bloom_agg_final(internal, "any", text) -> bloomfilter: not strict; the arguments after the first
+ * are there for their types.
  */
 Datum
 bloomfam_agg_final(PG_FUNCTION_ARGS)
@@ -603,15 +629,15 @@ check_hashed(const Builder *builder)
 
 /* Compares what a row's arguments ask for with its state, which may have nothing yet. */
 static pg_noinline void
-prepare_key_row(FunctionCallInfo fcinfo, Builder *builder)
+prepare_key_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 {
 	if (builder->content != BUILDER_NOTHING)
-		check_args(fcinfo, builder);
+		check_args(fcinfo, form, builder);
 	else
 	{
 		AggCall		call = examine_call(fcinfo);
 
-		ask(fcinfo, builder);
+		ask(fcinfo, form, builder);
 		builder->args_checked = PG_NARGS() <= 2 || call.args_constant;
 
 		/* of a call that nothing is known of, the state may be sent anywhere */
@@ -621,12 +647,8 @@ prepare_key_row(FunctionCallInfo fcinfo, Builder *builder)
 	check_hashed(builder);
 }
 
-/*
- * bloom_agg_key_trans(bloomfilter, bloomkey [, float8 [, text [, bigint]]]) -> bloomfilter: not
- * strict.
- */
-Datum
-bloomfam_agg_key_trans(PG_FUNCTION_ARGS)
+static Datum
+add_hashed_key(FunctionCallInfo fcinfo, AggForm form)
 {
 	Builder    *builder;
 	BloomfamKey *key;
@@ -635,7 +657,7 @@ bloomfam_agg_key_trans(PG_FUNCTION_ARGS)
 		return unchanged_state(fcinfo);
 	builder = state_builder(fcinfo);
 	if (unlikely(!builder->args_checked))
-		prepare_key_row(fcinfo, builder);
+		prepare_key_row(fcinfo, form, builder);
 
 	key = DatumGetBloomkeyP(PG_GETARG_DATUM(1));
 	if (unlikely(builder->family_id != key->family_id))
@@ -646,6 +668,25 @@ bloomfam_agg_key_trans(PG_FUNCTION_ARGS)
 	}
 	bloomfam_builder_add(builder, key->hash);
 	return EOHPGetRWDatum(&builder->eoh);
+}
+
+/*
+ * bloom_agg_key_trans(bloomfilter, bloomkey [, float8 [, text [, bigint]]]) -> bloomfilter: not
+ * strict.
+ */
+Datum
+bloomfam_agg_key_trans(PG_FUNCTION_ARGS)
+{
+	return add_hashed_key(fcinfo, AGG_FORM_FULL);
+}
+
+/*
+ * bloom_agg_key_trans(bloomfilter, bloomkey, text) -> bloomfilter: not strict.
+ */
+Datum
+bloomfam_agg_key_text_trans(PG_FUNCTION_ARGS)
+{
+	return add_hashed_key(fcinfo, AGG_FORM_TEXT);
 }
 
 /*

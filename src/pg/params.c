@@ -22,7 +22,10 @@ bloomfam_kind_arg(text *name)
 	size_t		i;
 
 	if (kind != NULL && !(kind->caps & BF_INTERNAL))
+	{
+		pfree(str);
 		return kind;
+	}
 
 	initStringInfo(&list);
 	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
@@ -32,6 +35,25 @@ bloomfam_kind_arg(text *name)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized kind of bloom filter: \"%s\"", str),
 			 errhint("Available kinds: %s.", list.data)));
+}
+
+/*
+ * strtod decides only whether it is a number, by the syntax that float8in shares with it; what
+ * number, and whether it is in range, is float8in's to say.
+ */
+bool
+bloomfam_text_is_fpr(text *arg, double *fpr)
+{
+	char	   *str = text_to_cstring(arg);
+	char	   *end;
+	bool		is_number;
+
+	(void) strtod(str, &end);
+	is_number = end != str && end[strspn(end, " \t\n\v\f\r")] == '\0';
+	if (is_number)
+		*fpr = DatumGetFloat8(DirectFunctionCall1(float8in, CStringGetDatum(str)));
+	pfree(str);
+	return is_number;
 }
 
 /*

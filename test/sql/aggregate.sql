@@ -8,7 +8,7 @@ INSERT INTO t SELECT x, x % 7, x * 3, CASE WHEN x % 10 = 0 THEN NULL ELSE 'key '
 ANALYZE t;
 
 --
--- The four forms, of keys and of hashed keys: the same filters
+-- The forms with a rate, of keys and of hashed keys: the same filters
 --
 SELECT a = b AS defaults, b = c AS kind, a = ak AND b = bk AND c = ck AND d = dk AS hashed, c <> d AS other_kind, (bloom_info(d)).capacity, (bloom_info(a)).keys_added, (bloom_info(a)).capacity AS distinct_keys
 FROM (SELECT bloom_agg(s), bloom_agg(s, 0.01), bloom_agg(s, 0.01, 'blocked'), bloom_agg(s, 0.001, 'standard', 1000),
@@ -18,6 +18,80 @@ SELECT count(*) FILTER (WHERE s IS NULL) AS nulls, count(*) FILTER (WHERE NOT f 
 SELECT count(*) FILTER (WHERE NOT f @~ k) AS lost, count(*) FILTER (WHERE NOT f @~ bloom_key(k)) AS lost_hashed, count(*) FILTER (WHERE f @~ k + 1) < 100 AS few_wrong FROM t, (SELECT bloom_agg(bloom_key(k)) AS f FROM t) x;
 -- NULL options are as good as left out
 SELECT bloom_agg(k) = bloom_agg(k, NULL, NULL, NULL) AS keys, bloom_agg(k) = bloom_agg(bloom_key(k), NULL, NULL, NULL) AS hashed, bloom_agg(k, NULL) = bloom_agg(k, 0.01, NULL) AS some FROM t;
+
+--
+-- The kind without a rate: the second argument as text, which is the rate if it reads as a number
+--
+CREATE FUNCTION what(f bloomfilter) RETURNS text LANGUAGE sql AS $$ SELECT format('%s %s', kind, target_fpr) FROM bloom_info(f) $$;
+-- literals, and every type that becomes text by itself
+SELECT what(bloom_agg(k, 'ribbon')) AS literal, what(bloom_agg(k, 'ribbon'::text)) AS text, what(bloom_agg(k, 'ribbon'::varchar)) AS varchar,
+	what(bloom_agg(k, 'ribbon'::name)) AS name, what(bloom_agg(k, 'ribbon'::char(9))) AS char, what(bloom_agg(k, NULL)) AS "null", what(bloom_agg(k, NULL::text)) AS null_text FROM t;
+SELECT what(bloom_agg(bloom_key(k), 'ribbon')) AS literal, what(bloom_agg(bloom_key(k), 'ribbon'::text)) AS text, what(bloom_agg(bloom_key(k), 'ribbon'::varchar)) AS varchar,
+	what(bloom_agg(bloom_key(k), 'ribbon'::name)) AS name, what(bloom_agg(bloom_key(k), 'ribbon'::char(9))) AS char, what(bloom_agg(bloom_key(k), NULL)) AS "null",
+	what(bloom_agg(bloom_key(k), NULL::text)) AS null_text FROM t;
+-- rates, in every form; numbers are no text
+SELECT what(bloom_agg(k, '0.002')) AS literal, what(bloom_agg(k, '0.002'::text)) AS text, what(bloom_agg(k, '  2e-3 ')) AS blanks, what(bloom_agg(k, E'\n.002\t'::varchar)) AS varchar,
+	what(bloom_agg(bloom_key(k), '0.002')) AS hashed, what(bloom_agg(k, repeat('0', 500) || '.002')) AS long FROM t;
+SELECT what(bloom_agg(k, 0.002)) AS numeric, what(bloom_agg(k, 0.25::real)) AS real, what(bloom_agg(k, 0.002::float8)) AS double, what(bloom_agg(bloom_key(k), 0.002)) AS hashed FROM t;
+SELECT bloom_agg(k, 2) FROM t;
+SELECT bloom_agg(bloom_key(k), 2::smallint) FROM t;
+-- all kinds, keys of all sorts: as with the rate left out
+SELECT kind, bloom_agg(k, kind) = bloom_agg(k, NULL, kind) AS keys, bloom_agg(s, kind) = bloom_agg(s, NULL, kind) AS texts,
+	bloom_agg((k, s), kind) FILTER (WHERE kind <> 'parquet') = bloom_agg((k, s), NULL, kind) FILTER (WHERE kind <> 'parquet') AS rows,
+	bloom_agg(bloom_key(k), kind) FILTER (WHERE kind <> 'parquet') = bloom_agg(k, NULL, kind) FILTER (WHERE kind <> 'parquet') AS hashed
+FROM t, (SELECT kind FROM bloom_kinds(1000)) x GROUP BY kind ORDER BY kind COLLATE "C";
+SELECT what(bloom_agg(bloom_key(k), 'parquet')) FROM t;
+-- neither
+SELECT bloom_agg(k, 'ribbons') FROM t;
+SELECT bloom_agg(k, '') FROM t;
+SELECT bloom_agg(k, '0.01 blocked') FROM t;
+SELECT bloom_agg(k, '0,01'::text) FROM t;
+SELECT bloom_agg(bloom_key(k), 'partial') FROM t;
+SELECT bloom_agg(bloom_key(k), ' ribbon'::varchar) FROM t;
+-- numbers that are no rates
+SELECT bloom_agg(k, '0') FROM t;
+SELECT bloom_agg(k, 'NaN'::text) FROM t;
+SELECT bloom_agg(bloom_key(k), '-Infinity') FROM t;
+SELECT bloom_agg(k, '1e-400') FROM t;
+-- no number, and no text
+SELECT bloom_agg(k, true) FROM t;
+-- no rows, none but NULLs, FILTER, DISTINCT, ORDER BY, windows, groups
+SELECT bloom_agg(k, 'ribbon') = bloom_agg(k) AS no_rows, bloom_agg(bloom_key(k), 'ribbon') = bloom_agg(bloom_key(k)) AS hashed, bloom_agg(NULL::int, 'ribbon') = bloom_agg(1) AS nulls FROM t WHERE false;
+SELECT bloom_agg(k, 'ribbon') FILTER (WHERE id < 100) = bloom_agg(CASE WHEN id < 100 THEN k END, NULL, 'ribbon') AS filter,
+	bloom_agg(DISTINCT s, 'standard') = bloom_agg(DISTINCT s, NULL, 'standard') AS distinct, bloom_agg(s, '0.5' ORDER BY id DESC) = bloom_agg(s, 0.5) AS ordered,
+	bloom_agg(bloom_key(s), 'standard' ORDER BY id) = bloom_agg(s, NULL, 'standard') AS hashed_ordered FROM t;
+SELECT count(*), count(*) FILTER (WHERE a = b AND ak = b) AS same
+FROM (SELECT bloom_agg(k, 'xor') OVER w, bloom_agg(bloom_key(k), 'xor') OVER w, bloom_agg(k, NULL, 'xor') OVER w FROM t WHERE id <= 100 WINDOW w AS (ORDER BY id ROWS BETWEEN 5 PRECEDING AND 5 FOLLOWING)) x(a, ak, b);
+SELECT g, what(bloom_agg(k, CASE g % 3 WHEN 0 THEN 'ribbon' WHEN 1 THEN '0.3' END)), what(bloom_agg(bloom_key(k), CASE g % 3 WHEN 0 THEN 'ribbon' WHEN 1 THEN '0.3' END)) AS hashed FROM t GROUP BY g ORDER BY g;
+-- within a group it cannot change, however it is written
+SELECT bloom_agg(k, CASE WHEN id < 50 THEN 'blocked' ELSE 'standard' END) FROM t;
+SELECT bloom_agg(bloom_key(k), CASE WHEN id < 50 THEN 'blocked' ELSE '0.02' END) FROM t;
+SELECT what(bloom_agg(k, CASE id % 4 WHEN 1 THEN '0.01' WHEN 2 THEN 'blocked' WHEN 3 THEN '1e-2' END)), what(bloom_agg(bloom_key(k), CASE id % 4 WHEN 1 THEN '0.01' WHEN 2 THEN 'blocked' WHEN 3 THEN '1e-2' END)) AS hashed FROM t;
+-- a parameter of no type is text: a kind or a rate, planned with its value and without
+PREPARE untyped AS SELECT what(bloom_agg(k, $1)), what(bloom_agg(bloom_key(k), $1)) AS hashed FROM t;
+PREPARE both_untyped AS SELECT what(bloom_agg(k, $1, $2)) FROM t;
+PREPARE rate(numeric) AS SELECT what(bloom_agg(k, $1)) FROM t;
+PREPARE by_varchar(varchar) AS SELECT what(bloom_agg(k, $1)) FROM t;
+SELECT name, parameter_types FROM pg_prepared_statements ORDER BY 1;
+SET plan_cache_mode = force_custom_plan;
+EXECUTE untyped('0.002');
+EXECUTE untyped('ribbon');
+SET plan_cache_mode = force_generic_plan;
+EXECUTE untyped('0.002');
+EXECUTE untyped('ribbon');
+EXECUTE untyped(NULL);
+EXECUTE untyped('ribbons');
+EXECUTE both_untyped('0.002', 'ribbon');
+EXECUTE rate(0.002);
+EXECUTE by_varchar('0.002');
+EXECUTE by_varchar('ribbon');
+RESET plan_cache_mode;
+DEALLOCATE ALL;
+-- a parameter that changes between runs of a subquery
+SELECT kind, (SELECT what(bloom_agg(x, kind)) FROM generate_series(1, 9) x) AS keys, (SELECT what(bloom_agg(bloom_key(x), kind)) FROM generate_series(1, 9) x) AS hashed
+FROM unnest('{xor,0.3,NULL,blocked}'::text[]) kind;
+-- keys of no type stay an error
+SELECT bloom_agg('a', 'ribbon');
 
 --
 -- Without expected: sized by the distinct keys, as if their number had been known

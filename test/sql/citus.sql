@@ -29,6 +29,7 @@ ORDER BY 1;
 --
 CREATE AGGREGATE worker_partial(bloomkey) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter);
 CREATE AGGREGATE worker_partial(bloomkey, float8) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter);
+CREATE AGGREGATE worker_partial(bloomkey, text) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter);
 CREATE AGGREGATE worker_partial(bloomkey, float8, text) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter);
 CREATE AGGREGATE worker_partial(bloomkey, float8, text, bigint) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter);
 CREATE AGGREGATE coord_combine(bloomfilter) (SFUNC = bloom_agg_key_combine, STYPE = bloomfilter, FINALFUNC = bloom_agg_key_final);
@@ -40,6 +41,8 @@ CREATE TABLE k AS SELECT x, x % 4 AS node, 'k' || x % 3000 AS t FROM generate_se
 SELECT coord_combine(p::text::bloomfilter) = (SELECT bloom_agg(t) FROM k) AS the_same FROM (SELECT worker_partial(bloom_key(t)) AS p FROM k GROUP BY node) s;
 SELECT coord_combine(p::text::bloomfilter) = (SELECT bloom_agg(t, 0.001) FROM k) AS the_same
 FROM (SELECT worker_partial(bloom_key(t), 0.001) AS p FROM k GROUP BY node) s;
+SELECT coord_combine(p::text::bloomfilter) = (SELECT bloom_agg(t, 'ribbon') FROM k) AS the_same
+FROM (SELECT worker_partial(bloom_key(t), 'ribbon') AS p FROM k GROUP BY node) s;
 SELECT coord_combine(p::text::bloomfilter) = (SELECT bloom_agg(t, 0.001, 'standard') FROM k) AS the_same
 FROM (SELECT worker_partial(bloom_key(t), 0.001, 'standard') AS p FROM k GROUP BY node) s;
 SELECT coord_combine(p::text::bloomfilter) = (SELECT bloom_agg(x, 0.001, 'blocked', 50000) FROM k) AS the_same

@@ -646,6 +646,9 @@ SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
 FROM bloom_info((SELECT bloom_agg(name) FROM colours)) i
 UNION ALL
 SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
+FROM bloom_info((SELECT bloom_agg(name, 'standard') FROM colours)) i
+UNION ALL
+SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
 FROM bloom_info((SELECT bloom_agg(name, 0.001, 'standard', 1000) FROM colours)) i;
 
 -- docs/sql.md, example 5
@@ -958,8 +961,12 @@ SELECT bloom_agg('a');
 SELECT bloom_agg('a'::text) @~ 'a' AS works;
 
 -- docs/troubleshooting.md, example 6
-SELECT bloom_agg(x, 'ribbon') FROM generate_series(1, 10) x;
-SELECT (bloom_info(bloom_agg(x, NULL, 'ribbon'))).kind FROM generate_series(1, 10) x;
+SELECT bloom_agg(x, '0,001') FROM generate_series(1, 10) x;
+SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, '0.001') FROM generate_series(1, 10) x)) i
+UNION ALL
+SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, 'ribbon') FROM generate_series(1, 10) x)) i
+UNION ALL
+SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, 0.001, 'ribbon') FROM generate_series(1, 10) x)) i;
 -- end
 \c :original
 DROP DATABASE docs_examples;

@@ -109,6 +109,7 @@ WHERE obj_description(oid, 'pg_operator') IS NULL AND oid NOT IN (SELECT amopopr
 SELECT signature, aggtranstype::regtype AS state, aggcombinefn <> 0 AS combine,
 	aggserialfn <> 0 AND aggdeserialfn <> 0 AS serial, agginitval IS NOT NULL AS init, aggtransspace AS space
 FROM pg_aggregate a JOIN func f ON f.oid = a.aggfnoid ORDER BY signature::text COLLATE "C";
+\df bloom_agg
 -- none that breaks the rule
 SELECT signature FROM pg_aggregate a JOIN func f ON f.oid = a.aggfnoid
 WHERE aggcombinefn = 0 OR aggtransspace = 0 OR aggfinalmodify <> 'r' OR aggmfinalmodify <> 'r'

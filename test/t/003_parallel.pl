@@ -67,7 +67,7 @@ foreach my $kind (split /\n/, $node->safe_psql('postgres', 'SELECT kind FROM blo
 
 	same("SELECT " . join(', ', map { "md5(bytea($_))" } map { split /, (?=bloom_agg)/ } @calls) . " FROM big", "$kind, all keys");
 }
-same('SELECT ' . join(', ', map { "md5(bytea(bloom_agg($_))), md5(bytea(bloom_agg($_, 0.03)))" } sort keys %keys) . ' FROM big', 'short forms');
+same('SELECT ' . join(', ', map { "md5(bytea(bloom_agg($_))), md5(bytea(bloom_agg($_, 0.03))), md5(bytea(bloom_agg($_, 'standard'))), md5(bytea(bloom_agg($_, '0.03')))" } sort keys %keys) . ' FROM big', 'short forms');
 is( $node->safe_psql('postgres', "$parallel SELECT bloom_agg(k) = bloom_agg(h), bloom_agg(k, 0.02, 'standard', 9) = bloom_agg(h, 0.02, 'standard', 9) FROM big"),
 	't|t', 'the two forms agree in parallel, too');
 same('SELECT grp, md5(bytea(bloom_agg(k))), md5(bytea(bloom_agg(t, 0.1, \'standard\', 1000))), md5(bytea(bloom_agg(h))) FROM big GROUP BY grp ORDER BY grp',

@@ -198,11 +198,11 @@ my $setup = q{
 					CALL try('initial', format('%s from %s', s.name, i.what), 'SELECT tried(f) FROM stored WHERE id IN ($1, $2)', '', 200);
 					EXECUTE 'DROP AGGREGATE tried(bloomfilter)';
 				END LOOP;
-				FOREACH args IN ARRAY ARRAY['', ', float8', ', float8, text', ', float8, text, bigint'] LOOP
+				FOREACH args IN ARRAY ARRAY['', ', float8', ', text', ', float8, text', ', float8, text, bigint'] LOOP
 					EXECUTE format('CREATE OR REPLACE AGGREGATE tried_keys(bloomkey%s) (SFUNC = bloom_agg_key_trans, STYPE = bloomfilter, INITCOND = %L', args, i.f)
 						|| coalesce(', FINALFUNC = ' || f, '') || ')';
 					CALL try('keys', format('%s from %s', args, i.what), format('SELECT tried_keys(bloom_key(x)%s) FROM generate_series($1, $1 + $2) x',
-						CASE args WHEN '' THEN '' WHEN ', float8' THEN ', 0.01' WHEN ', float8, text' THEN $q$, 0.01, 'blocked'$q$ ELSE $q$, 0.01, 'blocked', 60$q$ END), '', 300);
+						CASE args WHEN '' THEN '' WHEN ', float8' THEN ', 0.01' WHEN ', text' THEN $q$, 'blocked'$q$ WHEN ', float8, text' THEN $q$, 0.01, 'blocked'$q$ ELSE $q$, 0.01, 'blocked', 60$q$ END), '', 300);
 					EXECUTE format('DROP AGGREGATE tried_keys(bloomkey%s)', args);
 				END LOOP;
 			END LOOP;

@@ -34,11 +34,11 @@ $node->safe_psql('postgres', qq{
 	CREATE TABLE calls (aggregate regprocedure, args text, source text);
 	INSERT INTO calls
 		SELECT format('bloom_agg("any"%s)', signature)::regprocedure, key || args, 't' FROM unnest(ARRAY['k', 'id', 's', 'ROW(id, s)']) key,
-			(VALUES ('', ''), (',float8', ', 0.001::float8'), (',float8,text', $$, 0.001::float8, 'standard'::text$$),
+			(VALUES ('', ''), (',float8', ', 0.001::float8'), (',text', $$, 'ribbon'::text$$), (',text', $$, '0.001'::text$$), (',float8,text', $$, 0.001::float8, 'standard'::text$$),
 				(',float8,text,int8', $$, 0.001::float8, 'blocked'::text, 30000::bigint$$)) v(signature, args);
 	INSERT INTO calls
 		SELECT format('bloom_agg(bloomkey%s)', signature)::regprocedure, key || args, 't' FROM unnest(ARRAY['bloom_key(k)', 'bloom_key(s)']) key,
-			(VALUES ('', ''), (',float8', ', 0.001::float8'), (',float8,text', $$, 0.001::float8, 'standard'::text$$),
+			(VALUES ('', ''), (',float8', ', 0.001::float8'), (',text', $$, 'ribbon'::text$$), (',text', $$, '0.001'::text$$), (',float8,text', $$, 0.001::float8, 'standard'::text$$),
 				(',float8,text,int8', $$, 0.001::float8, 'blocked'::text, 30000::bigint$$)) v(signature, args);
 	INSERT INTO calls
 		SELECT format('bloom_agg(%s,float8,text,int8)', key_type)::regprocedure, format('%s, 0.01::float8, %L::text, %s::bigint', key, kind, expected), 't'
