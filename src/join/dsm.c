@@ -85,9 +85,14 @@ bloomfam_join_build_estimate(CustomScanState *css, ParallelContext *pcxt)
 static void
 start_build(JoinBuildState *state, JoinShared *shared)
 {
-	if (state->filter != NULL && state->spec->parallel_hash)
-		bloomfam_join_filter_tie(state->filter, JOIN_FILTER_SHARE, shared,
-								 state->css.ss.ps.state->es_query_dsa);
+	if (state->filter == NULL || !state->spec->parallel_hash)
+		return;
+	bloomfam_join_filter_tie(state->filter, JOIN_FILTER_SHARE, shared,
+							 state->css.ss.ps.state->es_query_dsa);
+
+	/* bloomfam.join_filter_skip, too, may not be in all processes what it was when they began */
+	if (state->values == NULL)
+		bloomfam_join_shared_lose_keys(shared);
 }
 
 static void

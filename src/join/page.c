@@ -63,8 +63,10 @@ struct JoinPage
 {
 	bool		by_pages;		/* else all is done row by row */
 	PageColumn **columns;		/* of each filter; NULL: it looks at rows one by one */
-	bool	   *waits;			/* each filter: is it asked after the scan's conditions for now? */
+	int		   *waits;			/* each filter: for so many of the scan's conditions, for now */
 	bool		some_wait;
+	ExprState **conditions;		/* the scan's, one by one; NULL: no filter ever waits */
+	int			nconditions;
 
 	/*
 	 * of the page that the scan is on: which rows pass, and the next of these that the scan is to
@@ -394,9 +396,8 @@ awaits_filter(const JoinProbeState *state)
 
 /* Notes, before rows are looked at, which filters of conditions come after others for now. */
 static void
-note_waiting(JoinProbeState *state)
+note_waiting(const JoinProbeState *state, JoinPage *page)
 {
-	JoinPage   *page = state->page;
 	int			f;
 
 	page->some_wait = false;
@@ -405,8 +406,8 @@ note_waiting(JoinProbeState *state)
 		const JoinProbe *probe = &state->probes[f];
 
 		page->waits[f] =
-			probe->kind == JOIN_PROBE_STORED && bloomfam_join_stored_must_wait(probe->stored);
-		page->some_wait |= page->waits[f];
+			probe->kind == JOIN_PROBE_STORED ? bloomfam_join_stored_waits_for(probe->stored) : 0;
+		page->some_wait |= page->waits[f] > 0;
 	}
 }
 
@@ -424,7 +425,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	bool		looked = false;
 	int			f;
 
-	note_waiting(state);
+	note_waiting(state, page);
 
 	/* the present row was counted by the scan */
 	bloomfam_count_rows_read(child->ss_currentRelation, n - 1);
@@ -433,7 +434,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		JoinProbe  *probe = &state->probes[f];
 		int			kept;
 
-		if (probe->access == JOIN_BY_ROWS || page->waits[f] ||
+		if (probe->access == JOIN_BY_ROWS || page->waits[f] > 0 ||
 			(probe->kind == JOIN_PROBE_JOIN && !bloomfam_join_probe_awake(probe, n)))
 			continue;
 		if (!looked)
@@ -472,11 +473,11 @@ give_row(JoinPage *page, HeapScanDesc scan, TupleTableSlot *slot)
 }
 
 /*
- * Does the row in the scan's slot pass the filters of conditions?  Those that wait for the scan's
- * other conditions, or the others.
+ * Does the row in the scan's slot pass the filters of conditions?  Those that wait for so many of
+ * the scan's conditions, 0 for those that wait for none.
  */
 static bool
-row_passes(JoinProbeState *state, TupleTableSlot *slot, bool waiting)
+row_passes(JoinProbeState *state, TupleTableSlot *slot, int conditions)
 {
 	MemoryContext old;
 	bool		pass = true;
@@ -490,7 +491,7 @@ row_passes(JoinProbeState *state, TupleTableSlot *slot, bool waiting)
 		bool		isnull;
 		Datum		key;
 
-		if (probe->kind == JOIN_PROBE_JOIN || state->page->waits[f] != waiting)
+		if (probe->kind == JOIN_PROBE_JOIN || state->page->waits[f] != conditions)
 			continue;
 		key = slot_getattr(slot, probe->attributes[0], &isnull);
 		pass = !isnull && bloomfam_join_stored_passes(probe->stored, key);
@@ -511,8 +512,8 @@ next_row_singly(JoinProbeState *state, TableScanDesc scan, ScanDirection directi
 {
 	while (table_scan_getnextslot(scan, direction, slot))
 	{
-		note_waiting(state);
-		if (row_passes(state, slot, false))
+		note_waiting(state, state->page);
+		if (row_passes(state, slot, 0))
 			return true;
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -562,6 +563,27 @@ next_row(JoinProbeState *state, ScanState *child)
 	return true;
 }
 
+/* Does the row pass the scan's conditions, and the filters that wait at their places among them? */
+static bool
+row_qualifies(JoinProbeState *state, ScanState *child, ExprContext *econtext)
+{
+	JoinPage   *page = state->page;
+	bool		pass = true;
+	int			i;
+
+	if (!page->some_wait)
+		pass = child->ps.qual == NULL || ExecQual(child->ps.qual, econtext);
+	for (i = 0; page->some_wait && pass && i < page->nconditions; i++)
+	{
+		pass = ExecQual(page->conditions[i], econtext);
+		if (pass && !row_passes(state, child->ss_ScanTupleSlot, i + 1))
+			return false;
+	}
+	if (!pass)
+		InstrCountFiltered1(child, 1);
+	return pass;
+}
+
 /* In place of the child's own: its conditions and its target list, on the rows that pass. */
 static TupleTableSlot *
 scan_child(JoinProbeState *state, ScanState *child)
@@ -579,9 +601,7 @@ scan_child(JoinProbeState *state, ScanState *child)
 			return ExecClearTuple(projection != NULL ? projection->pi_state.resultslot
 													 : child->ss_ScanTupleSlot);
 		econtext->ecxt_scantuple = child->ss_ScanTupleSlot;
-		if (child->ps.qual != NULL && !ExecQual(child->ps.qual, econtext))
-			InstrCountFiltered1(child, 1);
-		else if (!state->page->some_wait || row_passes(state, child->ss_ScanTupleSlot, true))
+		if (row_qualifies(state, child, econtext))
 			return projection != NULL ? ExecProject(projection) : child->ss_ScanTupleSlot;
 	}
 }
@@ -602,6 +622,17 @@ bloomfam_join_page_exec(PlanState *node)
 	slot = scan_child(state, child);
 	InstrStopNode(child->ps.instrument, TupIsNull(slot) ? 0.0 : 1.0);
 	return slot;
+}
+
+/* The scan's conditions, to be asked one by one. */
+static void
+prepare_conditions(JoinPage *page, PlanState *child)
+{
+	ListCell   *lc;
+
+	page->conditions = palloc(list_length(child->plan->qual) * sizeof(ExprState *));
+	foreach(lc, child->plan->qual)
+		page->conditions[page->nconditions++] = ExecInitQual(list_make1(lfirst(lc)), child);
 }
 
 JoinPage *
@@ -636,7 +667,7 @@ bloomfam_join_page_init(JoinProbeState *state)
 	memset(page, 0, offsetof(JoinPage, passing));
 	page->by_pages = by_pages;
 	page->columns = palloc0(state->nprobes * sizeof(PageColumn *));
-	page->waits = palloc0(state->nprobes * sizeof(bool));
+	page->waits = palloc0(state->nprobes * sizeof(int));
 	for (f = 0; f < state->nprobes; f++)
 	{
 		JoinProbe  *probe = &state->probes[f];
@@ -653,6 +684,10 @@ bloomfam_join_page_init(JoinProbeState *state)
 			find_column(&page->columns[f][c], RelationGetDescr(table), attribute);
 		}
 	}
+
+	note_waiting(state, page);
+	if (page->some_wait)
+		prepare_conditions(page, child);
 
 	/* WHERE CURRENT OF looks for the scan of a table, and for its row */
 	state->css.ss.ss_currentRelation = table;

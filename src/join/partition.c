@@ -386,9 +386,11 @@ bloomfam_join_partition_ask(JoinPartition *partition)
 		Parent	   *parent = level->parent;
 		int			index;
 
+		if (parent->desc->nparts == 0)
+			continue;
 		if (parent->build != filter->keys_build)
 			find_live(parent, filter, keys);
-		if (parent->all || parent->desc->nparts == 0)
+		if (parent->all)
 			continue;
 		index = find_child(parent, level->child);
 		if (index >= 0 && !bms_is_member(index, parent->live) &&

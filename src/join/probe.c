@@ -139,7 +139,7 @@ begin_filter(CustomScanState *css, EState *estate, const JoinSpec *spec, JoinPro
 		probe->ncolumns = 1;
 		probe->attributes = palloc(sizeof(AttrNumber));
 		probe->stored = bloomfam_join_stored_make(
-			css, list_nth(plan->custom_exprs, spec->condition), spec->is_late, probe->attributes);
+			css, list_nth(plan->custom_exprs, spec->condition), spec->before, probe->attributes);
 		probe->keys = bloomfam_join_stored_key(probe->stored);
 	}
 	else

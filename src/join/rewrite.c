@@ -328,7 +328,7 @@ bloomfam_join_add_condition(JoinRewrite *rewrite, bool parallel, Plan **slot, Pl
 			probe->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	}
 	spec.condition = list_length(probe->custom_exprs);
-	spec.is_late = condition->is_late;
+	spec.before = condition->before;
 	probe->custom_exprs = lappend(probe->custom_exprs, condition->condition);
 	bloomfam_join_spec_add(probe, &spec);
 	return probe;

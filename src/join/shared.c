@@ -165,6 +165,12 @@ bloomfam_join_shared_more(JoinShare *share, JoinHashes *hashes, JoinBuildCounts 
 }
 
 void
+bloomfam_join_shared_lose_keys(JoinShared *shared)
+{
+	pg_atomic_write_u32(&shared->keys_lost, 1);
+}
+
+void
 bloomfam_join_shared_put_keys(JoinShared *shared, dsa_area *area, const JoinKeys *keys,
 							  int ncolumns)
 {
@@ -177,7 +183,7 @@ bloomfam_join_shared_put_keys(JoinShared *shared, dsa_area *area, const JoinKeys
 
 	if (!DsaPointerIsValid(own))
 	{
-		pg_atomic_write_u32(&shared->keys_lost, 1);
+		bloomfam_join_shared_lose_keys(shared);
 		return;
 	}
 	piece = dsa_get_address(area, own);
@@ -217,7 +223,7 @@ bloomfam_join_shared_get_keys(const JoinShared *shared, dsa_area *area, JoinKeys
 void
 bloomfam_join_shared_refuse(JoinShared *shared)
 {
-	pg_atomic_write_u32(&shared->keys_lost, 1);
+	bloomfam_join_shared_lose_keys(shared);
 	move_shared(shared, JOIN_SHARED_NONE, JOIN_SHARED_GIVEN_UP);
 }
 

@@ -73,6 +73,9 @@ extern void bloomfam_join_shared_put_keys(JoinShared *shared, dsa_area *area, co
 extern bool bloomfam_join_shared_get_keys(const JoinShared *shared, dsa_area *area, JoinKeys *keys,
 										  int ncolumns, MemoryContext context);
 
+/* This process does not keep its keys: then nothing is known of any. */
+extern void bloomfam_join_shared_lose_keys(JoinShared *shared);
+
 /* This process could have no share: then there is no filter, unless it has been made. */
 extern void bloomfam_join_shared_refuse(JoinShared *shared);
 

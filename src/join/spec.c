@@ -43,7 +43,7 @@ static const Field spec_fields[] = {
 	{"worth", FIELD_INT, offsetof(JoinSpec, worth)},
 	{"skip", FIELD_INT, offsetof(JoinSpec, skip)},
 	{"condition", FIELD_INT, offsetof(JoinSpec, condition)},
-	{"is_late", FIELD_INT, offsetof(JoinSpec, is_late)},
+	{"before", FIELD_INT, offsetof(JoinSpec, before)},
 };
 
 static const Field column_fields[] = {

@@ -88,7 +88,7 @@ typedef struct JoinSpec
 
 	/* of a condition */
 	int			condition;		/* its number in custom_exprs, from 0; else -1 */
-	int			is_late;		/* others of the scan come before it */
+	int			before;			/* so many of the scan's conditions come before it */
 } JoinSpec;
 
 /*

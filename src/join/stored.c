@@ -17,9 +17,10 @@
  *	- A row whose key is NULL does not pass; a NULL filter passes all others.
  *	- Conditions of the scan are then asked only of rows that pass, whichever came first.  But a
  *	  filter may be an error: it cannot be computed, or is of other keys.  Where cheaper conditions
- *	  come first and no row passes them, there is none.  So such a filter is late: it is asked
+ *	  come first and no row passes them, there is none.  So such a filter waits: it is asked
  *	  after them until it has been asked once; and always, where the hash of a further key could
- *	  fail.  (Conditions come sorted by security level and cost.)
+ *	  fail.  Those that come after it are then asked after it, too: they may fail for rows that it
+ *	  denies.  (Conditions come sorted by security level and cost.)
  *	- The order is the planner's to choose, but not where row security has a part in it: a function
  *	  that could tell of a row must not see it before the policy has let it pass.  In such a
  *	  query, only what comes first is taken.  (Behind the barrier of a view there is a scan of its
@@ -58,7 +59,7 @@ struct JoinStored
 {
 	JoinKey			key; /* first: its routine finds the rest */
 	JoinAnswer		answer;
-	bool			is_late;
+	int				before;		/* conditions that the scan keeps */
 	bool			may_fail;	/* hashing a further key may */
 	Node		   *condition;	/* for EXPLAIN */
 	ExprState	   *expression; /* the filter */
@@ -150,7 +151,7 @@ bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool row_security
 			JoinStoredCondition *stored = palloc(sizeof(JoinStoredCondition));
 
 			stored->condition = condition;
-			stored->is_late = left != NIL;
+			stored->before = list_length(left);
 			taken = lappend(taken, stored);
 		}
 		else
@@ -229,10 +230,10 @@ bloomfam_join_stored_rescan(JoinStored *stored)
 	ResetExprContext(stored->econtext);
 }
 
-bool
-bloomfam_join_stored_must_wait(const JoinStored *stored)
+int
+bloomfam_join_stored_waits_for(const JoinStored *stored)
 {
-	return stored->is_late && (stored->key.hash == hash_first || stored->may_fail);
+	return stored->key.hash == hash_first || stored->may_fail ? stored->before : 0;
 }
 
 JoinAnswer
@@ -264,7 +265,7 @@ bloomfam_join_stored_key(const JoinStored *stored)
 }
 
 JoinStored *
-bloomfam_join_stored_make(CustomScanState *node, Node *condition, bool is_late,
+bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before,
 						  AttrNumber *column)
 {
 	EState	   *estate = node->ss.ps.state;
@@ -277,7 +278,7 @@ bloomfam_join_stored_make(CustomScanState *node, Node *condition, bool is_late,
 	if (estate->es_epq_active != NULL)
 		elog(ERROR, "a condition cannot be rechecked");
 
-	stored->is_late = is_late;
+	stored->before = before;
 	stored->condition = condition;
 	stored->expression = ExecInitExpr(list_nth(args, filter_arg), &node->ss.ps);
 	stored->econtext = CreateExprContext(estate);

@@ -31,7 +31,8 @@ typedef enum JoinAnswer
 typedef struct JoinStoredCondition
 {
 	Node	   *condition;
-	bool		is_late;		/* others of the scan come before it, by the planner's order */
+	int			before;			/* so many of those that the scan keeps come before it, in the order
+								 * of the planner */
 } JoinStoredCondition;
 
 /*
@@ -45,14 +46,15 @@ extern List *bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool
  * A filter that a condition of a probe node names, for execution; key is the scan's column that it
  * is asked for, of the table.  The node's child must be there.
  */
-extern JoinStored *bloomfam_join_stored_make(CustomScanState *node, Node *condition, bool is_late,
+extern JoinStored *bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before,
 											 AttrNumber *key);
 
 /*
- * Could asking it raise an error that it would not if the scan's conditions came first?  Only a
- * late one; and not once it has been asked, of most types.
+ * How many of the scan's conditions must a row pass before it is asked?  Those that come before it
+ * if it could raise an error that it would not after them; else 0, as once it has been asked, of
+ * most types.
  */
-extern bool bloomfam_join_stored_must_wait(const JoinStored *stored);
+extern int	bloomfam_join_stored_waits_for(const JoinStored *stored);
 
 /* How its keys are hashed: changes when the first one of a scan is. */
 extern const JoinKey *bloomfam_join_stored_key(const JoinStored *stored);
