@@ -649,7 +649,8 @@ SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
 FROM bloom_info((SELECT bloom_agg(name, 'standard') FROM colours)) i
 UNION ALL
 SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
-FROM bloom_info((SELECT bloom_agg(name, 0.001, 'standard', 1000) FROM colours)) i;
+FROM bloom_info((SELECT bloom_agg(name, 0.001, 'standard', 1000) FROM colours)) i
+ORDER BY capacity, kind;
 
 -- docs/sql.md, example 5
 SELECT bloom_agg(bloom_key(name)) = bloom_agg(name) AS the_same FROM colours;
@@ -966,7 +967,8 @@ SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, '0.001') FROM g
 UNION ALL
 SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, 'ribbon') FROM generate_series(1, 10) x)) i
 UNION ALL
-SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, 0.001, 'ribbon') FROM generate_series(1, 10) x)) i;
+SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, 0.001, 'ribbon') FROM generate_series(1, 10) x)) i
+ORDER BY kind, target_fpr;
 -- end
 \c :original
 DROP DATABASE docs_examples;

@@ -7,6 +7,7 @@ ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
 -- (a session that loads the module later on would warn that this has no effect)
 SET client_min_messages = error;
 SET bloomfam.join_filter = force;
+SET max_parallel_workers_per_gather = 0;
 CREATE TABLE jf_plain AS SELECT i AS k FROM generate_series(1, 100) i;
 ANALYZE jf_plain;
 -- not here, and not where the server preloads the module for all sessions, with its filters off
@@ -17,6 +18,7 @@ SET bloomfam.join_filter = off;
 \endif
 EXPLAIN (COSTS OFF) SELECT count(*) FROM jf_plain a JOIN jf_plain b USING (k);
 \c -
+SET max_parallel_workers_per_gather = 0;
 SET bloomfam.join_filter = force;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM jf_plain a JOIN jf_plain b USING (k);
 SET bloomfam.join_filter = off;

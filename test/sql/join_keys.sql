@@ -6,6 +6,7 @@ ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
 CREATE SCHEMA join_keys;
 SET search_path = join_keys, public;
 SET bloomfam.join_filter = force;
+SET max_parallel_workers_per_gather = 0;
 SET enable_nestloop = off;
 SET enable_mergejoin = off;
 

@@ -2,6 +2,7 @@
 \set VERBOSITY default
 SET enable_seqscan = off;
 SET jit = off;
+SET max_parallel_workers_per_gather = 0;
 
 CREATE TABLE maplet_log (n int, id uuid);
 INSERT INTO maplet_log SELECT g, md5(g::text)::uuid FROM generate_series(1, 1000) g;
@@ -244,7 +245,6 @@ DROP TABLE maplet_con;
 --
 RESET enable_seqscan;
 SET enable_memoize = off;
-SET max_parallel_workers_per_gather = 0;
 CREATE TABLE maplet_plan (id uuid, n int);
 INSERT INTO maplet_plan SELECT md5(g::text)::uuid, g FROM generate_series(1, 100000) g;
 CREATE INDEX maplet_plan_id ON maplet_plan USING maplet (id);
@@ -276,7 +276,6 @@ WITH c AS (
 		maplet_cost(format('SELECT n FROM maplet_plan WHERE id = ANY (%L::uuid[])', (SELECT array_agg(id) FROM maplet_plan))) AS array_all)
 SELECT one < 10 AS one, array_1000 < 0.5 * 1000 * one AS some, array_all < 0.03 * 100000 * one AS "all" FROM c;
 RESET enable_seqscan;
-RESET max_parallel_workers_per_gather;
 RESET enable_memoize;
 DROP FUNCTION maplet_cost(text);
 DROP TABLE maplet_plan, maplet_few;
