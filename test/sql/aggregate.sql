@@ -54,7 +54,9 @@ SELECT bloom_agg(k, 'NaN'::text) FROM t;
 SELECT bloom_agg(bloom_key(k), '-Infinity') FROM t;
 SELECT bloom_agg(k, '1e-400') FROM t;
 -- no number, and no text
+\set VERBOSITY terse
 SELECT bloom_agg(k, true) FROM t;
+\set VERBOSITY default
 -- no rows, none but NULLs, FILTER, DISTINCT, ORDER BY, windows, groups
 SELECT bloom_agg(k, 'ribbon') = bloom_agg(k) AS no_rows, bloom_agg(bloom_key(k), 'ribbon') = bloom_agg(bloom_key(k)) AS hashed, bloom_agg(NULL::int, 'ribbon') = bloom_agg(1) AS nulls FROM t WHERE false;
 SELECT bloom_agg(k, 'ribbon') FILTER (WHERE id < 100) = bloom_agg(CASE WHEN id < 100 THEN k END, NULL, 'ribbon') AS filter,
@@ -91,7 +93,9 @@ DEALLOCATE ALL;
 SELECT kind, (SELECT what(bloom_agg(x, kind)) FROM generate_series(1, 9) x) AS keys, (SELECT what(bloom_agg(bloom_key(x), kind)) FROM generate_series(1, 9) x) AS hashed
 FROM unnest('{xor,0.3,NULL,blocked}'::text[]) kind;
 -- keys of no type stay an error
+\set VERBOSITY terse
 SELECT bloom_agg('a', 'ribbon');
+\set VERBOSITY default
 
 --
 -- Without expected: sized by the distinct keys, as if their number had been known
