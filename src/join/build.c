@@ -165,7 +165,8 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 		{
 			bloomfam_join_filter_keep(state->filter, spec->ncolumns);
 			bloomfam_join_filter_keep_column(state->filter, i, column->type);
-			state->values = palloc0(spec->ncolumns * sizeof(Datum));
+			if (state->values == NULL)
+				state->values = palloc0(spec->ncolumns * sizeof(Datum));
 		}
 	}
 	css->ss.ps.ExecProcNode = exec_build;
