@@ -208,7 +208,7 @@ left_probe(dsm_segment *seg, Datum arg)
 		bloomfam_join_probe_counts_add(&state->workers[i], &counts[i]);
 	for (i = 0; i < state->nprobes; i++)
 		if (state->probes[i].kind == JOIN_PROBE_JOIN)
-			state->probes[i].filter->copied_to = NULL;
+			bloomfam_join_filter_forget_copy(state->probes[i].filter, &dsm->filters[i]);
 }
 
 void
@@ -240,23 +240,14 @@ bloomfam_join_probe_reinitialize(CustomScanState *css, ParallelContext *pcxt, vo
 {
 	JoinProbeState *state = (JoinProbeState *) css;
 	JoinProbeDsm *dsm = coordinate;
-	dsa_area   *area = css->ss.ps.state->es_query_dsa;
 	int			i;
 
-	if (pcxt->seg == NULL)
+	if (state->probes == NULL || pcxt->seg == NULL)
 		return;
 	for (i = 0; i < dsm->nprobes; i++)
-	{
-		if (!DsaPointerIsValid(dsm->filters[i].payload) ||
-			(state->probes[i].filter->copied_build == state->probes[i].filter->counts.builds &&
-			 bloomfam_join_filter_ready(state->probes[i].filter)))
-			continue;
-		bloomfam_join_shared_reset(&dsm->filters[i], area, JOIN_SHARED_GIVEN_UP);
-		state->probes[i].filter->copied_to = NULL;
-	}
-	for (i = 0; i < dsm->nprobes; i++)
-		if (state->probes != NULL && state->specs[i].from_leader)
-			bloomfam_join_filter_leave_copy(state->probes[i].filter, &dsm->filters[i], area);
+		if (state->specs[i].from_leader)
+			bloomfam_join_filter_leave_copy(state->probes[i].filter, &dsm->filters[i],
+											css->ss.ps.state->es_query_dsa);
 }
 
 void

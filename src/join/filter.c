@@ -270,12 +270,56 @@ bloomfam_join_filter_attach(JoinFilter *filter)
 }
 
 void
+bloomfam_join_filter_forget_copy(JoinFilter *filter, const JoinShared *shared)
+{
+	JoinCopy  **link = &filter->copies;
+
+	while (*link != NULL && (*link)->shared != shared)
+		link = &(*link)->next;
+	if (*link != NULL)
+	{
+		JoinCopy   *copy = *link;
+
+		*link = copy->next;
+		pfree(copy);
+	}
+}
+
+/* The copy that the workers in this area have; NULL if they have none. */
+static JoinCopy *
+find_copy(JoinFilter *filter, const dsa_area *area)
+{
+	JoinCopy   *copy = filter->copies;
+
+	while (copy != NULL && copy->area != area)
+		copy = copy->next;
+	return copy;
+}
+
+void
 bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 {
-	if (area == NULL || filter->copied_to == area || !bloomfam_join_filter_ready(filter) ||
+	JoinCopy   *copy;
+
+	if (area == NULL)
+		return;
+	copy = find_copy(filter, area);
+	if (copy != NULL)
+	{
+		if (bloomfam_join_filter_ready(filter) && copy->build == filter->counts.builds)
+			return;
+		shared = copy->shared;
+		bloomfam_join_shared_reset(shared, area, JOIN_SHARED_GIVEN_UP);
+		bloomfam_join_filter_forget_copy(filter, shared);
+	}
+	if (!bloomfam_join_filter_ready(filter) ||
 		!bloomfam_join_shared_copy(shared, area, &filter->view, bloomfam_join_filter_keys(filter),
 								   filter->ncolumns))
 		return;
-	filter->copied_to = area;
-	filter->copied_build = filter->counts.builds;
+	copy = MemoryContextAlloc(GetMemoryChunkContext(filter), sizeof(JoinCopy));
+	copy->next = filter->copies;
+	copy->area = area;
+	copy->shared = shared;
+	copy->build = filter->counts.builds;
+	filter->copies = copy;
 }

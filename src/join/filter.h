@@ -29,6 +29,15 @@ typedef enum JoinFilterPhase
 	JOIN_FILTER_ABANDONED		/* there were too many keys: no filter this time */
 } JoinFilterPhase;
 
+/* What a leader has left the workers of one Gather. */
+typedef struct JoinCopy
+{
+	struct JoinCopy *next;
+	dsa_area   *area;			/* of that Gather */
+	JoinShared *shared;
+	uint64		build;			/* the number of builds by then: a later one is another filter */
+} JoinCopy;
+
 /*
  * It lives as long as the query's state; build and probe nodes find it through a parameter slot
  * of the executor (es_param_exec_vals), as a plan's nodes may not know each other.
@@ -43,8 +52,7 @@ typedef struct JoinFilter
 	JoinHashes	hashes;			/* while it is built, as long as their number is not known */
 	MemoryContext context;		/* private: holds hashes and filter; reset for each build */
 	JoinShare	share;			/* share, copy: of the filter in shared memory */
-	dsa_area   *copied_to;		/* private: where a leader has left its workers a copy; or NULL */
-	uint64		copied_build;	/* ... the number of builds by then */
+	JoinCopy   *copies;			/* private: those that a leader has left, one for each Gather */
 	BfView		view;			/* once it is complete */
 	BfProbe		probe;
 
@@ -100,10 +108,14 @@ extern void bloomfam_join_filter_finish(JoinFilter *filter);
 extern bool bloomfam_join_filter_attach(JoinFilter *filter);
 
 /*
- * Leaves a copy of the leader's filter in shared memory for its workers, unless another node of
- * theirs has one.
+ * Sees to it that the workers that are about to start in this area find a copy of the leader's
+ * filter, if it is ready: in shared, which must have been given up if it is new, or where another
+ * node of theirs has it.  A copy of an older build is freed.
  */
 extern void bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area);
+
+/* The memory that shared is in goes away, and the copy with it. */
+extern void bloomfam_join_filter_forget_copy(JoinFilter *filter, const JoinShared *shared);
 
 /*
  * The columns of the keys that the join of this process is probing with, each as far as it is

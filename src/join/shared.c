@@ -299,6 +299,8 @@ bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const BfView *view
 {
 	Size		size = view->head.payload_len;
 
+	Assert(bloomfam_join_shared_look(shared) == JOIN_SHARED_GIVEN_UP);
+	Assert(!DsaPointerIsValid(shared->payload));
 	shared->payload =
 		dsa_allocate_extended(area, size + BLOOMFAM_CACHE_LINE, DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
 	if (!DsaPointerIsValid(shared->payload))

@@ -91,8 +91,8 @@ extern JoinSharedState bloomfam_join_shared_look(const JoinShared *shared);
 extern const uint8 *bloomfam_join_shared_get(const JoinShare *share, BfHeader *head);
 
 /*
- * Makes it READY with a copy of a filter and of its keys, if there is memory; keys NULL: none are
- * known.
+ * Makes it, which has been given up, READY with a copy of a filter and of its keys, if there is
+ * memory; keys NULL: none are known.
  */
 extern bool bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const BfView *view,
 									  const JoinKeys *keys, int ncolumns);

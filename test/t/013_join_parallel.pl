@@ -11,6 +11,7 @@ use Test::More;
 
 my $node = start_node('main', q{
 	session_preload_libraries = 'bloomfam'
+	dynamic_shared_memory_type = mmap
 	max_worker_processes = 16
 	max_parallel_workers = 16
 	max_parallel_workers_per_gather = 2
@@ -221,6 +222,18 @@ cmp_ok((grep { $_->{'Node Type'} =~ /^Gather/ } @plan)[0]->{'Actual Loops'}, '>'
 @plan = filtered('rescans with other keys', q{SELECT x, (SELECT (count(*), sum(f.id), sum(d.v)) FROM fact f JOIN keys(x) d USING (k))
 	FROM generate_series(0, 3000, 600) x ORDER BY x}, $rescan, 6 * $few);
 cmp_ok((grep { $_->{'Node Type'} =~ /^Gather/ } @plan)[0]->{'Actual Loops'}, '>', 1, '... of a Gather');
+
+# a copy of the filter for the workers of each Gather, and no more of them with each rescan; mmap has its files in the server's folder
+my $shared = q{(SELECT sum((pg_stat_file('pg_dynshmem/' || f)).size) FROM pg_ls_dir('pg_dynshmem' || left(x::text, 0)) f)};
+my $gathers = q{SELECT count(*), sum(f.id), sum(d.v) FROM (
+	SELECT DISTINCT k, id FROM parts_high UNION ALL SELECT DISTINCT k, id FROM parts_low) f JOIN keys(60000) d USING (k)};
+my $sorted = "$rescan; SET enable_hashagg = off";
+@plan = filtered('rescans of two Gathers', "SELECT x, s.* FROM generate_series(1, 4) x LEFT JOIN LATERAL ($gathers) s ON true ORDER BY x", $sorted, 4 * $few);
+cmp_ok(scalar(grep { $_->{'Node Type'} =~ /^Gather/ && $_->{'Actual Loops'} == 4 } @plan), '==', 2, '... of which there are two');
+my @sizes = split /\n/, $node->safe_psql('postgres', "$sorted; SET bloomfam.join_filter = force;
+	SELECT $shared FROM generate_series(1, 40) x LEFT JOIN LATERAL ($gathers) s ON true");
+cmp_ok($sizes[1], '>', 100_000, '... of which each has a copy');
+is($sizes[-1], $sizes[1], '... that is not left there when the next one comes');
 
 # and so is that of a Parallel Hash
 @plan = filtered('rescans with other shares', q{SELECT x, (SELECT (count(*), sum(f.id), sum(d.v)) FROM fact f JOIN dim d USING (k)
