@@ -207,20 +207,6 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 	appendStringInfoChar(es->str, '\n');
 }
 
-/* Has a foreign server dropped rows by a filter, so that few are left to drop here? */
-static bool
-was_foreign(const JoinProbeState *state, int probe)
-{
-	const JoinSpec *spec = &state->specs[probe];
-	int			i;
-
-	for (i = 0; i < spec->ncolumns; i++)
-		if (spec->columns[i].foreign_param >= 0 &&
-			bloomfam_join_foreign_was_sent(state->css.ss.ps.state, spec->columns[i].foreign_param))
-			return true;
-	return false;
-}
-
 /* What a filter did on the probe side. */
 static void
 explain_probed(ExplainState *es, const JoinProbeCounts *counts, JoinAccess access, bool foreign)
@@ -388,7 +374,7 @@ explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 {
 	JoinProbeCounts sum = bloomfam_join_probe_counts(&state->probes[probe]);
 	JoinAccess	access = state->probes[probe].access;
-	bool		foreign = was_foreign(state, probe);
+	bool		foreign = bloomfam_join_node_was_foreign(state, probe);
 	int			i;
 
 	for (i = 0; i < state->nworkers; i++)

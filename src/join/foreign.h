@@ -62,7 +62,7 @@ extern void bloomfam_join_foreign_finish(JoinForeign *foreign);
  */
 extern void bloomfam_join_foreign_reset(JoinForeign *foreign);
 
-/* For EXPLAIN: did foreign scans get a filter by this parameter? */
+/* For what is counted: did foreign scans get a filter by this parameter? */
 extern bool bloomfam_join_foreign_was_sent(const EState *estate, int param);
 
 /* For EXPLAIN: bytes of the filter, 0 if there is none. */

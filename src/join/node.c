@@ -36,6 +36,19 @@ bloomfam_join_node_exec(CustomScanState *css)
 	return css->ss.ps.ExecProcNodeReal(&css->ss.ps);
 }
 
+bool
+bloomfam_join_node_was_foreign(const JoinProbeState *state, int probe)
+{
+	const JoinSpec *spec = &state->specs[probe];
+	int			i;
+
+	for (i = 0; i < spec->ncolumns; i++)
+		if (spec->columns[i].foreign_param >= 0 &&
+			bloomfam_join_foreign_was_sent(state->css.ss.ps.state, spec->columns[i].foreign_param))
+			return true;
+	return false;
+}
+
 void
 bloomfam_join_node_columns(const JoinSpec *spec, JoinKey **keys, AttrNumber **attributes)
 {

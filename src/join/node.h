@@ -87,6 +87,12 @@ extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int e
 extern TupleTableSlot *bloomfam_join_node_exec(CustomScanState *css);
 
 /*
+ * Has a foreign server dropped rows by this filter of a probe node, so that few are left to drop
+ * here?
+ */
+extern bool bloomfam_join_node_was_foreign(const JoinProbeState *state, int probe);
+
+/*
  * The columns of a filter's key on a node's side of the join: how to hash them, and where they are
  * in the child's rows, in the current memory context.
  */

@@ -167,7 +167,7 @@ collect_probe(Collected *collected, const JoinProbeState *state)
 		sum->probed += counts.tested;
 		sum->dropped += counts.dropped;
 		sum->passed_unseen += counts.passed_unseen;
-		if (counts.switched_off)
+		if (counts.switched_off && !bloomfam_join_node_was_foreign(state, i))
 			collected->switched_off =
 				bms_add_member(collected->switched_off, state->specs[i].number);
 	}

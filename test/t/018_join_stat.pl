@@ -118,6 +118,28 @@ is($useless->{filters_switched_off}, 1, 'switched off: one filter');
 cmp_ok($useless->{rows_passed_unseen}, '>', 100_000, 'switched off: rows pass unseen');
 is($useless->{rows_passed_unseen} + $useless->{rows_probed}, $rows, 'switched off: each row is counted once');
 
+# One that has done its work on another server, and finds nothing more to drop here
+SKIP:
+{
+	skip 'postgres_fdw is not installed', 4
+	  if sql(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'}) eq '0';
+	my ($host, $port) = ($node->host, $node->port);
+
+	sql(qq{
+		CREATE EXTENSION postgres_fdw;
+		CREATE SERVER near FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', extensions 'bloomfam');
+		CREATE USER MAPPING FOR CURRENT_USER SERVER near;
+		CREATE FOREIGN TABLE far_fact (id int, k bigint) SERVER near OPTIONS (table_name 'fact');
+		ANALYZE far_fact;
+	});
+	my $sent = counted('SET bloomfam.join_filter = on; SELECT count(*) FROM far_fact JOIN dim USING (k)');
+
+	is($sent->{filters_sent}, 1, 'sent: one filter');
+	cmp_ok($sent->{rows_probed} + $sent->{rows_passed_unseen}, '<', $rows * 0.1, 'sent: few rows come');
+	cmp_ok($sent->{rows_passed_unseen}, '>', 0, 'sent: of which some are not even probed');
+	is($sent->{filters_switched_off}, 0, 'sent: which is not called switched off');
+}
+
 # Parallel: a filter of each process; one that they make together; one that the leader gives them
 my $workers = 'SET max_parallel_workers_per_gather = 2; SET parallel_leader_participation = on';
 my %parallel = (
