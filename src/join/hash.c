@@ -247,6 +247,15 @@ plain_routine(Oid type, int16 length)
 	}
 }
 
+/* Of a key that is hashed by this function of the family; 0: by none. */
+static JoinHashTrust
+trust_of(JoinHashKind kind, Oid function)
+{
+	if (!OidIsValid(function) || get_func_leakproof(function))
+		return JOIN_HASH_LEAKPROOF;
+	return kind == JOIN_HASH_FAMILY_EXTENDED ? JOIN_HASH_CANNOT_FAIL : JOIN_HASH_MAY_FAIL;
+}
+
 bool
 bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result)
 {
@@ -270,10 +279,8 @@ bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result)
 		result->outer.function = functions.left;
 		result->inner.function = functions.right;
 	}
-	result->outer.leakproof =
-		!OidIsValid(result->outer.function) || get_func_leakproof(result->outer.function);
-	result->inner.leakproof =
-		!OidIsValid(result->inner.function) || get_func_leakproof(result->inner.function);
+	result->outer.trust = trust_of(result->kind, result->outer.function);
+	result->inner.trust = trust_of(result->kind, result->inner.function);
 	return true;
 }
 

@@ -22,13 +22,20 @@ typedef enum JoinHashKind
 	JOIN_HASH_FAMILY_EXTENDED	/* by those with 64 bits; of the server's own types only */
 } JoinHashKind;
 
+/* What hashing may do to rows that nobody has asked for, or may see; the later, the less. */
+typedef enum JoinHashTrust
+{
+	JOIN_HASH_MAY_FAIL,			/* somebody's function: it may raise an error */
+	JOIN_HASH_CANNOT_FAIL,		/* the server's own, of its own types */
+	JOIN_HASH_LEAKPROOF			/* nor does it tell anybody anything about the value */
+} JoinHashTrust;
+
 /* One of the two sides. */
 typedef struct JoinHashSide
 {
 	Oid			type;			/* that the operator takes there */
 	Oid			function;		/* of the family; 0: none is called */
-	bool		leakproof;		/* hashing tells nobody anything about the value, not even by an
-								 * error */
+	JoinHashTrust trust;
 } JoinHashSide;
 
 /* What is decided for a column of a key when its join is planned, once for both sides. */

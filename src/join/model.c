@@ -105,18 +105,21 @@ bloomfam_join_processes(int workers)
 }
 
 /*
- * By pages, keys are hashed before the scan's conditions are asked.  So hashing must give away
- * nothing of rows that they would hide; and a long key would be fetched for each row, most of
+ * By pages, keys are hashed of rows that the join may never ask for, as below a LIMIT.  So hashing
+ * must not fail.  And it is done before the scan's conditions are asked.  So hashing must give
+ * away nothing of rows that they would hide; and a long key would be fetched for each row, most of
  * which may not come to the join: it is looked at after them, or not by the filter at all.
  */
 JoinAccess
 bloomfam_join_access(const JoinScene *scene)
 {
-	if (!scene->is_scan || !scene->indifferent || !scene->columns)
+	if (!scene->is_scan || !scene->indifferent || !scene->columns ||
+		scene->trust == JOIN_HASH_MAY_FAIL)
 		return JOIN_BY_ROWS;
 	if (!scene->conditions)
 		return JOIN_BY_PAGES;
-	return scene->leakproof && !scene->long_keys ? JOIN_BY_PAGES_SPARING : JOIN_BY_ROWS;
+	return scene->trust == JOIN_HASH_LEAKPROOF && !scene->long_keys ? JOIN_BY_PAGES_SPARING
+																	: JOIN_BY_ROWS;
 }
 
 int

@@ -11,6 +11,8 @@
 #include "access/attnum.h"
 #include "nodes/nodes.h"
 
+#include "join/hash.h"
+
 /* Whether a filter is made: of the reasons against one, the first that applies. */
 typedef enum JoinReason
 {
@@ -44,7 +46,7 @@ typedef struct JoinScene
 	bool		indifferent;	/* nothing in the scan notices how often it is asked */
 	bool		conditions;		/* it has some */
 	bool		columns;		/* the key's columns are columns of the table */
-	bool		leakproof;		/* hashing them gives nothing away */
+	JoinHashTrust trust;		/* in hashing them */
 	bool		long_keys;		/* it takes time to fetch them */
 	double		before;			/* rows before the conditions, of one process */
 	double		after;			/* ... and after them */

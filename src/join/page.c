@@ -276,7 +276,6 @@ look_ahead(JoinPage *page, HeapScanDesc scan, Page bytes)
 {
 	PrefetchBufferResult found;
 
-	page->ahead = NULL;
 	if (page->cold > 0)
 	{
 		page->cold--;
@@ -309,7 +308,9 @@ find_rows(JoinPage *page, HeapScanDesc scan, int count)
 	int			n = 0;
 	int			i;
 
-	look_ahead(page, scan, bytes);
+	page->ahead = NULL;
+	if (count > 1)
+		look_ahead(page, scan, bytes);
 	asked = page->ahead != NULL ? page->ahead + BLCKSZ : NULL;
 	for (i = (int) scan->rs_cindex; i < end; i++)
 	{
@@ -394,6 +395,19 @@ awaits_filter(const JoinProbeState *state)
 	return false;
 }
 
+/* Could hashing a key fail, for a condition?  Then no row is looked at before it is asked for. */
+static bool
+may_fail(const JoinProbeState *state)
+{
+	int			f;
+
+	for (f = 0; f < state->nprobes; f++)
+		if (state->probes[f].kind == JOIN_PROBE_STORED && state->page->waits[f] == 0 &&
+			bloomfam_join_stored_may_fail(state->probes[f].stored))
+			return true;
+	return false;
+}
+
 /* Notes, before rows are looked at, which filters of conditions come after others for now. */
 static void
 note_waiting(const JoinProbeState *state, JoinPage *page)
@@ -419,13 +433,16 @@ static void
 select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 {
 	JoinPage   *page = state->page;
-	bool		awaits = awaits_filter(state);
-	int			n = awaits ? 1 : (int) scan->rs_ntuples - (int) scan->rs_cindex;
-	int			end = (int) scan->rs_cindex + n;
+	bool		singly;
 	bool		looked = false;
+	int			n;
+	int			end;
 	int			f;
 
 	note_waiting(state, page);
+	singly = awaits_filter(state) || may_fail(state);
+	n = singly ? 1 : (int) scan->rs_ntuples - (int) scan->rs_cindex;
+	end = (int) scan->rs_cindex + n;
 
 	/* the present row was counted by the scan */
 	bloomfam_count_rows_read(child->ss_currentRelation, n - 1);
@@ -446,7 +463,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		bloomfam_join_probe_count(probe, n, n - kept);
 		n = kept;
 	}
-	page->selected = !awaits;
+	page->selected = !singly;
 	page->all = !looked;
 	page->npassing = looked ? n : end;
 	page->next = looked ? 0 : (int) scan->rs_cindex;

@@ -73,7 +73,7 @@ typedef struct Candidate
 	List	   *clauses;		/* of RestrictInfo, those that it hashes by, as the server would
 								 * choose them */
 	Index		relid;			/* the base relation whose columns all their outer sides are */
-	bool		leakproof;		/* hashing these columns gives nothing away */
+	JoinHashTrust trust;		/* in hashing these columns */
 	bool		long_keys;		/* it takes time to fetch them */
 	double		drop;			/* the share of the outer side's rows that match none of them */
 	double		left;			/* the share of that relation's rows that filters of joins further
@@ -106,7 +106,7 @@ find_clauses(PlannerInfo *root, Candidate *candidate, const RelOptInfo *outerrel
 {
 	const ListCell *lc;
 
-	candidate->leakproof = true;
+	candidate->trust = JOIN_HASH_LEAKPROOF;
 	foreach(lc, restrictlist)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
@@ -138,7 +138,7 @@ find_clauses(PlannerInfo *root, Candidate *candidate, const RelOptInfo *outerrel
 			!bloomfam_join_hashing(operator, equal->inputcollid, &hashing))
 			return false;
 		candidate->relid = column->varno;
-		candidate->leakproof &= hashing.outer.leakproof;
+		candidate->trust = Min(candidate->trust, hashing.outer.trust);
 		candidate->long_keys |= has_long_keys(root, column);
 		candidate->clauses = lappend(candidate->clauses, clause);
 	}
@@ -217,7 +217,7 @@ look_at(const Candidate *candidate, const Path *scan, double scale)
 			bloomfam_join_is_indifferent(lfirst_node(RestrictInfo, lc)->clause);
 	scene.conditions = rel->baserestrictinfo != NIL;
 	scene.columns = true;
-	scene.leakproof = candidate->leakproof;
+	scene.trust = candidate->trust;
 	scene.long_keys = candidate->long_keys;
 	scene.before = Max(rows, rows * rel->tuples / Max(rel->rows, 1));
 	scene.asking = rel->baserestrictcost.per_tuple;

@@ -21,6 +21,8 @@
  *	  after them until it has been asked once; and always, where the hash of a further key could
  *	  fail.  Those that come after it are then asked after it, too: they may fail for rows that it
  *	  denies.  (Conditions come sorted by security level and cost.)
+ *	- A key whose hash could fail is hashed when its row is asked for, not with its page: below a
+ *	  LIMIT that may be never.
  *	- The order is the planner's to choose, but not where row security has a part in it: a function
  *	  that could tell of a row must not see it before the policy has let it pass.  In such a
  *	  query, only what comes first is taken.  (Behind the barrier of a view there is a scan of its
@@ -60,7 +62,7 @@ struct JoinStored
 	JoinKey			key; /* first: its routine finds the rest */
 	JoinAnswer		answer;
 	int				before;		/* conditions that the scan keeps */
-	bool			may_fail;	/* hashing a further key may */
+	bool			may_fail;	/* hashing a key may: its type is not the server's */
 	Node		   *condition;	/* for EXPLAIN */
 	ExprState	   *expression; /* the filter */
 	ExprContext	   *econtext;	/* ... whose value stays until the next rescan */
@@ -214,8 +216,7 @@ hash_first(const JoinKey *key, Datum value)
 	hash = hash_stored(key, value);
 	stored->key.hash = hash_stored;
 	stored->key.integer = bloomfam_hasher_is_integer(stored->hasher);
-	stored->may_fail = stored->hasher->varies ||
-					   getBaseType(stored->hashers.type) >= FirstNormalObjectId;
+	stored->may_fail |= stored->hasher->varies;
 	stored->answer = JOIN_ANSWER_PROBE;
 	return hash;
 }
@@ -225,9 +226,14 @@ bloomfam_join_stored_rescan(JoinStored *stored)
 {
 	stored->key.hash = hash_first;
 	stored->key.integer = false;
-	stored->may_fail = false;
 	stored->answer = JOIN_ANSWER_NO;
 	ResetExprContext(stored->econtext);
+}
+
+bool
+bloomfam_join_stored_may_fail(const JoinStored *stored)
+{
+	return stored->may_fail;
 }
 
 int
@@ -287,6 +293,7 @@ bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before,
 	stored->hashers.typmod = exprTypmod((Node *) key);
 	stored->hashers.collation = exprInputCollation(condition);
 	stored->hashers.probing = true;
+	stored->may_fail = getBaseType(stored->hashers.type) >= FirstNormalObjectId;
 	bloomfam_filter_init(&stored->filter, CurrentMemoryContext);
 	stored->key.typlen = get_typlen(stored->hashers.type);
 	bloomfam_join_stored_rescan(stored);

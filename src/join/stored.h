@@ -49,6 +49,9 @@ extern List *bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool
 extern JoinStored *bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before,
 											 AttrNumber *key);
 
+/* May hashing a key fail, whatever the keys before it were? */
+extern bool bloomfam_join_stored_may_fail(const JoinStored *stored);
+
 /*
  * How many of the scan's conditions must a row pass before it is asked?  Those that come before it
  * if it could raise an error that it would not after them; else 0, as once it has been asked, of

@@ -55,7 +55,7 @@ look_at(const JoinWay *way, const JoinPlace *place)
 						bloomfam_join_is_indifferent(plan->targetlist);
 	scene.conditions = plan->qual != NIL;
 	scene.columns = true;
-	scene.leakproof = way->leakproof;
+	scene.trust = way->trust;
 	for (i = 0; i < way->ncolumns; i++)
 	{
 		AttrNumber	column = bloomfam_join_column_behind(plan, place->attributes[i],

@@ -332,7 +332,7 @@ follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 	 * rows that does not matter.
 	 */
 	if (node_is_indifferent(plan) &&
-		(way->leakproof || !way->query->has_barrier || !hides_rows(plan)))
+		(way->trust == JOIN_HASH_LEAKPROOF || !way->query->has_barrier || !hides_rows(plan)))
 	{
 		behind =
 			columns_behind(way, plan, attributes,
@@ -473,11 +473,11 @@ bloomfam_join_walk(JoinWay *way, const JoinQuery *query, int workers, HashJoin *
 				   (is_repeatable(build) ||
 					(query->stmt->commandType == CMD_SELECT && query->stmt->rowMarks == NIL &&
 					 !query->stmt->hasModifyingCTE));
-	way->leakproof = true;
+	way->trust = JOIN_HASH_LEAKPROOF;
 	way->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
 	for (i = 0; i < ncolumns; i++)
 	{
-		way->leakproof &= columns[i].hashing.outer.leakproof;
+		way->trust = Min(way->trust, columns[i].hashing.outer.trust);
 		attributes[i] = columns[i].attribute;
 	}
 	follow(way, &outerPlan(join), attributes);

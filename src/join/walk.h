@@ -68,7 +68,7 @@ typedef struct JoinWay
 	const JoinKeyColumn *columns;
 	bool		keepers;		/* may it lead through nodes that keep rows? */
 	bool		travels;		/* may it go to foreign servers? */
-	bool		leakproof;
+	JoinHashTrust trust;		/* in hashing all columns */
 	bool		below_gather;	/* while it is walked: has it led through one? */
 	bool		below_hash;		/* ... through one? */
 	int			workers;		/* ... of the part of the plan that it is in */
