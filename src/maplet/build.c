@@ -28,6 +28,7 @@
 #include "maplet/maplet.h"
 #include "maplet/options.h"
 #include "maplet/run.h"
+#include "maplet/sort.h"
 #include "maplet/tail.h"
 
 #define PART_BITS		8
@@ -63,13 +64,6 @@ typedef struct BuildState
 	uint64		done;			/* entries written */
 	MapletRunWriter *writer;
 } BuildState;
-
-#define ST_SORT sort_entries
-#define ST_ELEMENT_TYPE BfRunEntry
-#define ST_COMPARE(a, b) ((a)->hash < (b)->hash ? -1 : (a)->hash > (b)->hash)
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
 
 /* ---- collecting ---- */
 
@@ -274,7 +268,7 @@ write_collector(BuildState *state, Collector *collector)
 			continue;
 		if (bits >= MAPLET_HASH_BITS)
 			read_part(collector, part, write_entries, state);
-		else if (part->n * sizeof(BfRunEntry) > collector->max_memory)
+		else if (2 * part->n * sizeof(BfRunEntry) > collector->max_memory)
 		{
 			Collector  *inner = make_collector(bits, collector->max_memory);
 
@@ -289,7 +283,7 @@ write_collector(BuildState *state, Collector *collector)
 			loaded.entries = (BfRunEntry *)
 				palloc_extended(part->n * sizeof(BfRunEntry), MCXT_ALLOC_HUGE);
 			read_part(collector, part, load_entries, &loaded);
-			sort_entries(loaded.entries, loaded.n);
+			loaded.entries = bloomfam_maplet_sort(loaded.entries, loaded.n);
 			for (j = 0; j < loaded.n; j++)
 				bloomfam_maplet_write(state->writer, &loaded.entries[j]);
 			pfree(loaded.entries);

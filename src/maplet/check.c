@@ -150,6 +150,7 @@ check_run(Relation index, const MapletRun *run, const BfRun *open)
 
 	for (i = 0; i < run->shape.pages; i++)
 	{
+		BlockNumber block = bloomfam_maplet_page_block(index, run, BF_RUN_MAIN, i);
 		BfRunPage	page;
 		BfRunPage	overflow;
 
@@ -157,19 +158,20 @@ check_run(Relation index, const MapletRun *run, const BfRun *open)
 			return;
 		entries += page.n;
 		if (page.overflow > 0 && page.overflow_at != next_overflow)
-			bloomfam_maplet_corrupted(index, run->start + i, "overflow pages with a gap");
+			bloomfam_maplet_corrupted(index, block, "overflow pages with a gap");
 		for (j = 0; j < page.overflow; j++)
 		{
 			if (!check_run_page(index, run, open, BF_RUN_OVERFLOW, next_overflow, &overflow))
 				return;
 			if (overflow.interval != i || overflow.overflow != j)
-				bloomfam_maplet_corrupted(index, run->start + i, "overflow pages of another page");
+				bloomfam_maplet_corrupted(index, block, "overflow pages of another page");
 			entries += overflow.n;
 			next_overflow++;
 		}
 	}
 	if (next_overflow != run->noverflow || entries > run->entries)
-		bloomfam_maplet_corrupted(index, run->start, "a run with more or less than it should have");
+		bloomfam_maplet_corrupted(index, run->main[0].start,
+								  "a run with more or less than it should have");
 }
 
 /* No two of runs, tails and outputs may have a block in common. */

@@ -14,6 +14,7 @@
 
 #include "maplet/hash.h"
 #include "maplet/maplet.h"
+#include "maplet/merge.h"
 #include "maplet/tail.h"
 #include "maplet/wal.h"
 
@@ -42,16 +43,21 @@ insert_state(Relation index, IndexInfo *info)
 	return state;
 }
 
-/*
- * Adds an entry to the active tail.  false: it is full, and *generation is its own.
- */
-static bool
-insert_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, uint64 *generation)
+typedef enum InsertResult
+{
+	INSERT_DONE,
+	INSERT_STEP_IS_DUE,			/* done, and it is time for a step of merging */
+	INSERT_TAIL_IS_FULL
+} InsertResult;
+
+/* Adds an entry to the active tail, which *tail then is. */
+static InsertResult
+insert_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, MapletTail *tail)
 {
 	Buffer		meta_buffer = ReadBuffer(index, 0);
 	MapletMeta *meta = maplet_meta(BufferGetPage(meta_buffer));
-	MapletTail	tail;
 	Buffer		buffer = InvalidBuffer;
+	uint32		npages;
 	uint32		home;
 	uint32		step;
 
@@ -59,22 +65,23 @@ insert_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, uint64 *
 	if (!maplet_page_is(BufferGetPage(meta_buffer), MAPLET_PAGE_META, 0) || meta->active > 1 ||
 		meta->seed != seed)
 		bloomfam_maplet_corrupted(index, 0, "not the metapage that the statement began with");
-	tail = meta->tails[meta->active];
-	if (tail.extent.len < 1 || tail.extent.len > MAPLET_MAX_TAIL_PAGES)
+	*tail = meta->tails[meta->active];
+	npages = tail->extent.len;
+	if (npages < 1 || npages > MAPLET_MAX_TAIL_PAGES)
 		bloomfam_maplet_corrupted(index, 0, "a number is out of range");
-	home = maplet_tail_page(hash, tail.extent.len);
+	home = maplet_tail_page(hash, npages);
 
-	for (step = 0; step < Min(MAPLET_TAIL_WALK, tail.extent.len); step++)
+	for (step = 0; step < Min(MAPLET_TAIL_WALK, npages); step++)
 	{
-		uint32		number = (home + step) % tail.extent.len;
-		BlockNumber block = tail.extent.start + number;
+		uint32		number = (home + step) % npages;
+		BlockNumber block = tail->extent.start + number;
 		Page		page;
 		int			count;
 
 		buffer = ReadBuffer(index, block);
 		page = BufferGetPage(buffer);
 		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-		if (!maplet_page_is(page, MAPLET_PAGE_TAIL, tail.generation) ||
+		if (!maplet_page_is(page, MAPLET_PAGE_TAIL, tail->generation) ||
 			maplet_stamp(page)->number != number)
 			bloomfam_maplet_corrupted(index, block, "a page of a tail is missing");
 
@@ -90,15 +97,15 @@ insert_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, uint64 *
 				maplet_tail_entry(&entry, hash, tid);
 				bloomfam_maplet_log_entry(index, buffer, count, &entry);
 				UnlockReleaseBuffer(buffer);
-				return true;
+				return maplet_step_is_due(number, count + 1, npages) ?
+					INSERT_STEP_IS_DUE : INSERT_DONE;
 			}
 			bloomfam_maplet_log_overflowed(index, buffer);
 		}
 		UnlockReleaseBuffer(buffer);
 	}
 	UnlockReleaseBuffer(meta_buffer);
-	*generation = tail.generation;
-	return false;
+	return INSERT_TAIL_IS_FULL;
 }
 
 bool
@@ -107,16 +114,23 @@ bloomfam_maplet_insert(Relation index, Datum *values, bool *isnull, ItemPointer 
 {
 	InsertState *state;
 	uint64		hash;
-	uint64		generation;
+	MapletTail	tail;
+	InsertResult result;
 
 	if (isnull[0])
 		return false;
 	state = insert_state(index, info);
 	hash = maplet_hash(&state->hasher, values[0]);
-	while (!insert_entry(index, hash, tid, state->hasher.seed, &generation))
+	for (;;)
 	{
-		bloomfam_maplet_make_room(index, generation);
+		result = insert_entry(index, hash, tid, state->hasher.seed, &tail);
+		if (result != INSERT_TAIL_IS_FULL)
+			break;
+		bloomfam_maplet_make_room(index, tail.generation);
 		CHECK_FOR_INTERRUPTS();
 	}
+	if (result == INSERT_STEP_IS_DUE)
+		bloomfam_maplet_merge_some(index, (uint64) maplet_pages_per_step(tail.extent.len) *
+								   MAPLET_TAIL_CAPACITY);
 	return false;
 }

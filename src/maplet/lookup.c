@@ -177,7 +177,8 @@ search_run(Lookup *lookup, const MapletRun *run, const BfRun *open)
 			if (!bloomfam_maplet_open_page(lookup->index, run, open, BF_RUN_MAIN, number,
 										   BUFFER_LOCK_SHARE, NULL, &buffer, &page))
 			{
-				lookup->missed = run->start + number;
+				lookup->missed = bloomfam_maplet_page_block(lookup->index, run, BF_RUN_MAIN,
+															number);
 				return false;
 			}
 		}
@@ -212,9 +213,13 @@ prefetch(Lookup *lookup)
 		return;
 	for (i = 0; i < meta->nruns; i++)
 		if (meta->runs[i].shape.pages >= LARGE_RUN_PAGES)
+		{
+			uint32		page = bf_run_page_of(&lookup->view->runs[i], lookup->hashes[0]);
+
 			PrefetchBuffer(lookup->index, MAIN_FORKNUM,
-						   meta->runs[i].start +
-						   bf_run_page_of(&lookup->view->runs[i], lookup->hashes[0]));
+						   bloomfam_maplet_page_block(lookup->index, &meta->runs[i], BF_RUN_MAIN,
+													  page));
+		}
 }
 
 static bool

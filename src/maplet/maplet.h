@@ -42,7 +42,7 @@
  * A crash between any two steps leaves an index that is whole: each step ends with one change of
  * the metapage.  What a flush or a merge had written is reserved there, and written again.
  *
- * Files, in their order: page, meta, hash, run (read and write runs), merge, tail (insert, switch,
+ * Files, in their order: page, meta, hash, sort, run (read and write runs), merge, tail (switch,
  * flush), lookup, verify; on these stand build, scan, vacuum, cost, info, check and the handler.
  *
  * Source: the structure is a maplet (Bender, Conway, Farach-Colton, Kuszmaul, Tagliavini, arXiv

@@ -11,9 +11,10 @@
  * How: a merge is resumable.  The metapage says which runs it reads (MapletRun.output), which one
  * it writes, and how many main pages of that are done; as all runs are in the order of hashes,
  * that one number places every input.  A quantum does some pages and stores the number.  There is
- * a merge of its own for each level, and each flush does a quantum of all: twice as many entries
- * of each as were flushed, while a level gets on average as many as were flushed.  So merges end
- * before their next inputs are complete, and the number of runs is bounded without a VACUUM.
+ * a merge of its own for each level, and inserts do a quantum of all in steps while a tail fills:
+ * twice as many entries of each as were inserted since the last step, while a level gets on average
+ * as many as were inserted.  So merges end before their next inputs are complete, and the number
+ * of runs is bounded without a VACUUM.  Steps are many and small, as an insert waits for each.
  *
  * Inputs stay as they are until the output is installed, but for entries that VACUUM removes.
  *
@@ -204,7 +205,7 @@ merge_pages(Relation index, const MapletView *view, int number, const Quantum *q
 	uint64		hash_mask;
 	uint32		interval;
 	uint64		done = 0;
-	uint64		next_look = CLOCK_ENTRIES;
+	uint64		next_look = Min(CLOCK_ENTRIES, quantum->entries);
 	uint32		i;
 
 	bloomfam_maplet_write_begin(w, index, number, &view->meta.outputs[number], NULL);
@@ -356,14 +357,14 @@ merge_quantum(Relation index, uint64 entries, bool everything)
 }
 
 void
-bloomfam_maplet_merge_some(Relation index, uint64 flushed)
+bloomfam_maplet_merge_some(Relation index, uint64 inserted)
 {
 	MapletView *view;
 	uint32		nruns;
 
 	if (bloomfam_maplet_trylock(index, MAPLET_LOCK_MERGE))
 	{
-		merge_quantum(index, 2 * flushed, false);
+		merge_quantum(index, 2 * inserted, false);
 		bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
 	}
 

@@ -11,10 +11,10 @@
 #include "maplet/meta.h"
 
 /*
- * After a flush of so many entries: a quantum, unless somebody else is at it; more, if the runs
- * are too many.  The caller holds no lock.
+ * A step, after so many entries were inserted: a quantum, unless somebody else is at it; more, if
+ * the runs are too many.  The caller holds no lock.
  */
-extern void bloomfam_maplet_merge_some(Relation index, uint64 flushed);
+extern void bloomfam_maplet_merge_some(Relation index, uint64 inserted);
 
 /*
  * All merges that are under way or due, to the end, quantum by quantum.  everything: all runs of

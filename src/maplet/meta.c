@@ -89,14 +89,21 @@ static const char *
 check_run(const MapletMeta *meta, const MapletRun *run, BfRun *open)
 {
 	const char *reason = "not a run";
-	MapletExtent mains = {run->start, run->shape.pages};
+	uint64		pages = 0;
+	int			i;
 
 	if (!bf_run_open(&run->shape, MAPLET_BODY, open, &reason))
 		return reason;
 	if (run->id == 0 || run->id >= meta->next_id || run->output >= MAPLET_OUTPUTS ||
 		run->shape.p > MAPLET_HASH_BITS)
 		return "not a run";
-	if (!extent_is_sane(meta, &mains) || !extent_is_sane(meta, &run->overflow[0]) ||
+	for (i = 0; i < MAPLET_PIECES; i++)
+	{
+		if (!extent_is_sane(meta, &run->main[i]))
+			return "a run's pages are not in the file";
+		pages += run->main[i].len;
+	}
+	if (pages != run->shape.pages || !extent_is_sane(meta, &run->overflow[0]) ||
 		!extent_is_sane(meta, &run->overflow[1]) ||
 		(uint64) run->overflow[0].len + run->overflow[1].len < run->noverflow)
 		return "a run's pages are not in the file";
@@ -248,8 +255,9 @@ run_extents(const MapletRun *run, MapletExtent *extents)
 	int			n = 0;
 	int			i;
 
-	extents[n].start = run->start;
-	extents[n++].len = run->shape.pages;
+	for (i = 0; i < MAPLET_PIECES; i++)
+		if (run->main[i].len > 0)
+			extents[n++] = run->main[i];
 	for (i = 0; i < 2; i++)
 		if (run->overflow[i].len > 0)
 			extents[n++] = run->overflow[i];
@@ -274,26 +282,66 @@ bloomfam_maplet_extents(const MapletMeta *meta, MapletExtent *extents)
 	return n;
 }
 
-BlockNumber
-bloomfam_maplet_allocate(MapletMeta *meta, uint32 len)
+/*
+ * The gap to take next for so many blocks: the smallest that has room for all, else the largest;
+ * with only one piece left, or without a gap, the file's end, which is the last of the gaps.
+ */
+static int
+choose_gap(const MapletExtent *gaps, int n, uint32 len, int npieces)
 {
-	MapletExtent extents[MAPLET_MAX_EXTENTS];
-	BlockNumber start = 1;
-	int			n = bloomfam_maplet_extents(meta, extents);
+	int			fits = -1;
+	int			largest = -1;
 	int			i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n - 1; i++)
 	{
-		if (extents[i].start >= start && extents[i].start - start >= len)
-			break;
-		start = Max(start, extents[i].start + extents[i].len);
+		if (gaps[i].len >= len && (fits < 0 || gaps[i].len < gaps[fits].len))
+			fits = i;
+		if (gaps[i].len > 0 && (largest < 0 || gaps[i].len > gaps[largest].len))
+			largest = i;
 	}
-	if (len > MaxBlockNumber - start)
+	if (fits >= 0)
+		return fits;
+	return npieces > 1 && largest >= 0 ? largest : n - 1;
+}
+
+void
+bloomfam_maplet_allocate(MapletMeta *meta, uint32 len, MapletExtent *pieces, int npieces)
+{
+	MapletExtent used[MAPLET_MAX_EXTENTS];
+	MapletExtent gaps[MAPLET_MAX_EXTENTS + 1];
+	int			nused = bloomfam_maplet_extents(meta, used);
+	BlockNumber start = 1;
+	int			i;
+
+	for (i = 0; i < nused; i++)
+	{
+		gaps[i].start = start;
+		gaps[i].len = used[i].start > start ? used[i].start - start : 0;
+		start = Max(start, used[i].start + used[i].len);
+	}
+	gaps[nused].start = start;
+	gaps[nused].len = MaxBlockNumber - start;
+
+	for (i = 0; i < npieces; i++)
+	{
+		MapletExtent *gap;
+
+		memset(&pieces[i], 0, sizeof(MapletExtent));
+		if (len == 0)
+			continue;
+		gap = &gaps[choose_gap(gaps, nused + 1, len, npieces - i)];
+		pieces[i].start = gap->start;
+		pieces[i].len = Min(len, gap->len);
+		len -= pieces[i].len;
+		gap->start += pieces[i].len;
+		gap->len -= pieces[i].len;
+		meta->end = Max(meta->end, pieces[i].start + pieces[i].len);
+	}
+	if (len > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a maplet index cannot have more than %u blocks", MaxBlockNumber)));
-	meta->end = Max(meta->end, start + len);
-	return start;
 }
 
 MapletRun *

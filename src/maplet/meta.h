@@ -50,6 +50,9 @@
 
 #define MAPLET_FAMILY_LEN		128
 
+/* Pieces that a run's main pages are in, at most: so it fills gaps that merged runs have left. */
+#define MAPLET_PIECES			3
+
 typedef struct MapletExtent
 {
 	BlockNumber start;
@@ -62,7 +65,7 @@ typedef struct MapletRun
 	uint64		entries;		/* as written, less what VACUUM has removed */
 	uint64		fingerprints;	/* different ones, as written */
 	BfRunShape	shape;
-	BlockNumber start;			/* of its shape.pages main pages */
+	MapletExtent main[MAPLET_PIECES];	/* the shape.pages main pages, in this order */
 	MapletExtent overflow[2];	/* the overflow pages, in this order */
 	uint32		noverflow;		/* ... that are written */
 	uint32		output;			/* the merge that reads it; 0: none */
@@ -176,11 +179,17 @@ maplet_new_id(MapletMeta *meta)
 	return meta->next_id++;
 }
 
-/* Reserves blocks, the first gap that is large enough.  Raises an error beyond 2^32 blocks. */
-extern BlockNumber bloomfam_maplet_allocate(MapletMeta *meta, uint32 len);
+/*
+ * Reserves blocks, in at most so many pieces: in the smallest gap of the file that has room for
+ * all, else in the largest gaps, and what is left at the file's end.  Pieces that are not needed
+ * get length 0.  Raises an error beyond 2^32 blocks.
+ */
+extern void bloomfam_maplet_allocate(MapletMeta *meta, uint32 len, MapletExtent *pieces,
+									 int npieces);
 
 /* All extents in use or reserved, by their blocks; how many. */
-#define MAPLET_MAX_EXTENTS		(2 + 3 * (MAPLET_MAX_RUNS + MAPLET_OUTPUTS))
+#define MAPLET_MAX_EXTENTS \
+	(2 + (MAPLET_PIECES + 2) * (MAPLET_MAX_RUNS + MAPLET_OUTPUTS))
 extern int	bloomfam_maplet_extents(const MapletMeta *meta, MapletExtent *extents);
 
 /* The run with this id, or NULL. */
@@ -192,15 +201,27 @@ extern double bloomfam_maplet_entries(const MapletMeta *meta);
 /* Bits to keep for so many rows. */
 extern int	bloomfam_maplet_bits(double rows, int remainder_bits);
 
-/* Blocks of a run's overflow page; InvalidBlockNumber: it has none such. */
+/*
+ * The block of a run's main or overflow page, and in *neighbours how many of the next pages follow
+ * it in the file; InvalidBlockNumber: the run has no such page.
+ */
 static inline BlockNumber
-maplet_overflow_block(const MapletRun *run, uint32 number)
+maplet_run_block(const MapletRun *run, BfRunPageKind kind, uint32 number, uint32 *neighbours)
 {
-	if (number < run->overflow[0].len)
-		return run->overflow[0].start + number;
-	number -= run->overflow[0].len;
-	if (number < run->overflow[1].len)
-		return run->overflow[1].start + number;
+	const MapletExtent *extents = kind == BF_RUN_MAIN ? run->main : run->overflow;
+	int			n = kind == BF_RUN_MAIN ? lengthof(run->main) : lengthof(run->overflow);
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (number < extents[i].len)
+		{
+			*neighbours = extents[i].len - 1 - number;
+			return extents[i].start + number;
+		}
+		number -= extents[i].len;
+	}
+	*neighbours = 0;
 	return InvalidBlockNumber;
 }
 

@@ -3,7 +3,7 @@
  * run.c
  *	  Runs in the index's file: planning, writing and reading them.
  *
- * A run's main pages are one extent, so that a look-up computes its block.  How many overflow
+ * A run's main pages are in few pieces, so that a look-up computes its block.  How many overflow
  * pages there will be is not known before: some are reserved at once, and if they do not suffice,
  * as many as there can be at worst.  What is not used is given back when the run is installed.
  *
@@ -45,15 +45,11 @@ bloomfam_maplet_plan_run(Relation index, MapletMeta *meta, int number, int p,
 			 facts->entries, facts->first_block, facts->last_block,
 			 RelationGetRelationName(index));
 
-	run->start = bloomfam_maplet_allocate(meta, run->shape.pages);
+	bloomfam_maplet_allocate(meta, run->shape.pages, run->main, MAPLET_PIECES);
 	run->id = maplet_new_id(meta);
 	output->expected = facts->entries;
 	n = Min(bf_run_max_overflow(&open, facts->entries), run->shape.pages / 32 + 1);
-	if (n > 0)
-	{
-		run->overflow[0].start = bloomfam_maplet_allocate(meta, (uint32) n);
-		run->overflow[0].len = (uint32) n;
-	}
+	bloomfam_maplet_allocate(meta, (uint32) n, &run->overflow[0], 1);
 }
 
 void
@@ -93,8 +89,7 @@ reserve_overflow(MapletRunWriter *w)
 		bloomfam_maplet_change_begin(w->index, &change);
 		meta = change.meta;
 	}
-	run->overflow[1].start = bloomfam_maplet_allocate(meta, (uint32) max);
-	run->overflow[1].len = (uint32) max;
+	bloomfam_maplet_allocate(meta, (uint32) max, &run->overflow[1], 1);
 	meta->outputs[w->number].run.overflow[1] = run->overflow[1];
 	if (w->local == NULL)
 		bloomfam_maplet_change_commit(&change);
@@ -104,18 +99,19 @@ static void
 emit_page(void *arg, BfRunPageKind kind, uint32_t number, const uint8_t *body, uint32_t used)
 {
 	MapletRunWriter *w = (MapletRunWriter *) arg;
-	BlockNumber block;
+	uint32		neighbours;
+	BlockNumber block = maplet_run_block(&w->output.run, kind, number, &neighbours);
 
-	if (kind == BF_RUN_OVERFLOW &&
-		maplet_overflow_block(&w->output.run, number) == InvalidBlockNumber)
+	if (block == InvalidBlockNumber)
+	{
 		reserve_overflow(w);
-	block = kind == BF_RUN_MAIN ? w->output.run.start + number :
-		maplet_overflow_block(&w->output.run, number);
+		block = maplet_run_block(&w->output.run, kind, number, &neighbours);
+	}
 	if (block >= w->nblocks)
 	{
 		w->nblocks = block + 1;
 		if (kind == BF_RUN_MAIN)
-			w->nblocks += Min(EXTEND_BY, w->output.run.shape.pages - 1 - number);
+			w->nblocks += Min(EXTEND_BY, neighbours);
 		bloomfam_maplet_extend(w->index, MAIN_FORKNUM, w->nblocks);
 	}
 
@@ -179,11 +175,11 @@ BlockNumber
 bloomfam_maplet_page_block(Relation index, const MapletRun *run, BfRunPageKind kind,
 						   uint32 number)
 {
-	BlockNumber block = kind == BF_RUN_MAIN ? run->start + number :
-		maplet_overflow_block(run, number);
+	uint32		neighbours;
+	BlockNumber block = maplet_run_block(run, kind, number, &neighbours);
 
 	if (block == InvalidBlockNumber)
-		bloomfam_maplet_corrupted(index, run->start, "an overflow page that the run does not have");
+		bloomfam_maplet_corrupted(index, run->main[0].start, "a page that the run does not have");
 	return block;
 }
 
@@ -229,6 +225,7 @@ bloomfam_maplet_read_page(MapletRunReader *reader)
 {
 	BfRunCursor cursor = {0};
 	bool		is_main = reader->overflow_at >= reader->overflow_end;
+	BfRunPageKind kind = is_main ? BF_RUN_MAIN : BF_RUN_OVERFLOW;
 	uint32		number = is_main ? reader->interval : reader->overflow_at;
 	Buffer		buffer;
 	BfRunPage	page;
@@ -237,10 +234,11 @@ bloomfam_maplet_read_page(MapletRunReader *reader)
 	reader->n = reader->at = 0;
 	if (is_main && number >= reader->run->shape.pages)
 		return false;
-	if (!bloomfam_maplet_open_page(reader->index, reader->run, reader->open,
-								   is_main ? BF_RUN_MAIN : BF_RUN_OVERFLOW, number,
+	if (!bloomfam_maplet_open_page(reader->index, reader->run, reader->open, kind, number,
 								   BUFFER_LOCK_SHARE, reader->strategy, &buffer, &page))
-		bloomfam_maplet_corrupted(reader->index, reader->run->start + number,
+		bloomfam_maplet_corrupted(reader->index,
+								  bloomfam_maplet_page_block(reader->index, reader->run, kind,
+															 number),
 								  "a page of a run is missing");
 	reader->n = bf_run_read(&page, &cursor, reader->entries, reader->open->capacity);
 	if (is_main)

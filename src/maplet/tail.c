@@ -16,16 +16,8 @@
 
 #include "maplet/merge.h"
 #include "maplet/run.h"
+#include "maplet/sort.h"
 #include "maplet/tail.h"
-
-#define ST_SORT sort_entries
-#define ST_ELEMENT_TYPE BfRunEntry
-#define ST_COMPARE(a, b) \
-	((a)->hash < (b)->hash ? -1 : (a)->hash > (b)->hash ? 1 : \
-	 (a)->place < (b)->place ? -1 : (a)->place > (b)->place)
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
 
 int
 bloomfam_maplet_tail_count(Page page)
@@ -94,10 +86,9 @@ read_tail(Relation index, const MapletTail *tail, MapletRunFacts *facts)
 		}
 		UnlockReleaseBuffer(buffer);
 	}
-	sort_entries(entries, n);
 	facts->entries = n;
 	facts->fingerprints = n;
-	return entries;
+	return bloomfam_maplet_sort(entries, n);
 }
 
 /* The caller holds MAPLET_LOCK_FLUSH.  Returns the number of entries. */
@@ -165,7 +156,7 @@ bloomfam_maplet_flush(Relation index)
 	flushed = flush_pending(index);
 	bloomfam_maplet_unlock(index, MAPLET_LOCK_FLUSH);
 	if (flushed > 0)
-		bloomfam_maplet_merge_some(index, flushed);
+		bloomfam_maplet_merge_some(index, flushed / MAPLET_TAIL_STEPS);
 }
 
 /* ---- switch ---- */
@@ -193,8 +184,7 @@ switch_tails(Relation index)
 	if (meta->tails[idle].extent.len != npages)
 	{
 		meta->tails[idle].extent.len = 0;
-		meta->tails[idle].extent.start = bloomfam_maplet_allocate(meta, npages);
-		meta->tails[idle].extent.len = npages;
+		bloomfam_maplet_allocate(meta, npages, &meta->tails[idle].extent, 1);
 	}
 	meta->tails[idle].generation = maplet_new_id(meta);
 	next = meta->tails[idle];

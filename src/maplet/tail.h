@@ -70,6 +70,28 @@ maplet_tid_place(const ItemPointerData *tid)
 /* A tail is doubled when the runs have so many times the entries that it has room for. */
 #define MAPLET_TAIL_SHARE		4
 
+/*
+ * Steps of merging while a tail fills: some of its pages ask for one each, at so many entries of
+ * its own, that steps are spread evenly over that time.
+ */
+#define MAPLET_TAIL_STEPS		16
+
+static inline uint32
+maplet_pages_per_step(uint32 npages)
+{
+	return Max(npages / MAPLET_TAIL_STEPS, 1);
+}
+
+/* Is a step due, as page number has got its count-th entry? */
+static inline bool
+maplet_step_is_due(uint32 number, int count, uint32 npages)
+{
+	uint32		pages = maplet_pages_per_step(npages);
+
+	return number % pages == 0 &&
+		count == (int) (MAPLET_TAIL_CAPACITY * (number + pages) / (npages + pages));
+}
+
 /* How many entries a page has.  Any bytes will do. */
 extern int	bloomfam_maplet_tail_count(Page page);
 
@@ -78,8 +100,8 @@ extern void bloomfam_maplet_tail_format(Relation index, ForkNumber fork, const M
 										bool log);
 
 /*
- * Flushes the tail that waits for it, if one does, and then merges a little.  The caller holds no
- * lock.
+ * Flushes the tail that waits for it, if one does, and then does a step of merging.  The caller
+ * holds no lock.
  */
 extern void bloomfam_maplet_flush(Relation index);
 

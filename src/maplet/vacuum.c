@@ -183,6 +183,29 @@ store_left(Relation index, uint64 id, uint64 left)
 	bloomfam_maplet_change_commit(&change);
 }
 
+/*
+ * Stores that an output, which may be a run by this time, has so many entries less.  Under the
+ * lock: a quantum of merging stores what it has counted on from its beginning.
+ */
+static void
+store_removed(Relation index, uint64 id, uint64 removed)
+{
+	MapletChange change;
+	MapletRun  *run;
+	int			i;
+
+	bloomfam_maplet_lock(index, MAPLET_LOCK_MERGE);
+	bloomfam_maplet_change_begin(index, &change);
+	run = bloomfam_maplet_find_run(change.meta, id);
+	for (i = 0; i < MAPLET_OUTPUTS; i++)
+		if (change.meta->outputs[i].run.id == id)
+			run = &change.meta->outputs[i].run;
+	if (run != NULL)
+		run->entries -= Min(run->entries, removed);
+	bloomfam_maplet_change_commit(&change);
+	bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
+}
+
 /* What is clean: ids of runs, and of outputs, all of whose pages are or will be written clean. */
 typedef struct CleanIds
 {
@@ -231,7 +254,7 @@ expect_gone(Relation index, const MapletRun *run)
 	for (i = 0; i < MAPLET_OUTPUTS; i++)
 		found |= view->meta.outputs[i].run.id == run->id;
 	if (found)
-		bloomfam_maplet_corrupted(index, run->start, "a page of a run is missing");
+		bloomfam_maplet_corrupted(index, run->main[0].start, "a page of a run is missing");
 	pfree(view);
 }
 
@@ -279,6 +302,7 @@ clean_outputs(Vacuum *vacuum, const MapletView *view, CleanIds *clean)
 		const MapletOutput *output = &view->meta.outputs[i];
 		const char *reason;
 		BfRun		open;
+		double		removed = vacuum->stats->tuples_removed;
 		uint64		left;
 
 		if (output->run.id == 0 || is_clean(clean, output->run.id))
@@ -287,7 +311,11 @@ clean_outputs(Vacuum *vacuum, const MapletView *view, CleanIds *clean)
 		if (!bf_run_open(&output->run.shape, MAPLET_BODY, &open, &reason))
 			bloomfam_maplet_corrupted(index, 0, reason);
 		if (clean_run(vacuum, &output->run, &open, output->interval, &left))
+		{
 			clean->ids[clean->n++] = output->run.id;
+			store_removed(index, output->run.id,
+						  (uint64) (vacuum->stats->tuples_removed - removed));
+		}
 		else
 			expect_gone(index, &output->run);
 	}

@@ -65,8 +65,8 @@ sub compare_fields
 	my ($format, $hash) = unpack 'L2', $meta;
 	my ($remainder_bits, $p, $end, $active, $pending) = unpack 'x48 L L L S S', $meta;
 	my ($runs, $length) = unpack 'x96 L L', $meta;
-	my ($id, $entries, $fingerprints) = unpack 'x1000 Q3', $meta;
-	my ($d, $m, $first, $blocks, $offsets, $run_p, $s, $start) = unpack 'x1024 Q L3 S C C L', $meta;
+	my ($id, $entries, $fingerprints) = unpack 'x1128 Q3', $meta;
+	my ($d, $m, $first, $blocks, $offsets, $run_p, $s, $start) = unpack 'x1152 Q L3 S C C L', $meta;
 	my ($generation, $tail_start, $tail_pages) = unpack 'Q L L', substr $meta, 64 + 16 * $active, 16;
 	my @tids;
 

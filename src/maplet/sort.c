@@ -1,0 +1,81 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort.c
+ *	  Entries in the order that runs want.
+ *
+ * Hashes are spread evenly, so that most of the work can be done by counting: entries go to cells
+ * of equal ranges of hashes, few in each, which then are sorted one by one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "maplet/sort.h"
+
+/* Cells at most: more places to write to than caches have room for would be slower. */
+#define MAX_CELL_BITS	16
+
+#define ST_SORT sort_entries
+#define ST_ELEMENT_TYPE BfRunEntry
+#define ST_COMPARE(a, b) \
+	((a)->hash < (b)->hash ? -1 : (a)->hash > (b)->hash ? 1 : \
+	 (a)->place < (b)->place ? -1 : (a)->place > (b)->place)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+BfRunEntry *
+bloomfam_maplet_sort(BfRunEntry *entries, uint64 n)
+{
+	BfRunEntry *sorted;
+	uint64	   *ends;
+	uint64		least = PG_UINT64_MAX;
+	uint64		most = 0;
+	uint64		begin = 0;
+	uint64		ncells;
+	int			cell_bits = 0;
+	int			shift = 0;
+	uint64		i;
+
+	while (cell_bits < MAX_CELL_BITS && UINT64CONST(2) << cell_bits <= n)
+		cell_bits++;
+	for (i = 0; i < n; i++)
+	{
+		least = Min(least, entries[i].hash);
+		most = Max(most, entries[i].hash);
+	}
+	while (n > 0 && (most - least) >> shift >> cell_bits > 0)
+		shift++;
+
+	/* entries of each cell, then where each cell begins, then where it ends */
+	ncells = UINT64CONST(1) << cell_bits;
+	ends = (uint64 *) palloc0(ncells * sizeof(uint64));
+	for (i = 0; i < n; i++)
+		ends[(entries[i].hash - least) >> shift]++;
+	for (i = 0; i < ncells; i++)
+	{
+		uint64		count = ends[i];
+
+		ends[i] = begin;
+		begin += count;
+	}
+	sorted = (BfRunEntry *) palloc_extended(Max(n, 1) * sizeof(BfRunEntry), MCXT_ALLOC_HUGE);
+	for (i = 0; i < n; i++)
+		sorted[ends[(entries[i].hash - least) >> shift]++] = entries[i];
+	pfree(entries);
+
+	begin = 0;
+	for (i = 0; i < ncells; i++)
+	{
+		if (ends[i] - begin > 1)
+			sort_entries(&sorted[begin], ends[i] - begin);
+		begin = ends[i];
+		if (i % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	pfree(ends);
+	return sorted;
+}
