@@ -51,9 +51,17 @@
  * this share of a join's cost stays.  Where other joins come above, a nested loop may look up
  * each row of it, and there may be many times as many as the planner expects: what the scan costs
  * is sure, and a saving on it is not, so there the share is also of what the join costs without a
- * filter.
+ * filter.  What a join below has left for a tie counts for those above it: were it left at each
+ * of a chain of hash joins, the nested loop above the first would win, which is what is not safe.
  */
 #define NEAR_TIE			0.05
+
+/*
+ * The planner takes two costs for one that differ by less than a hundredth, and of these plans the
+ * one that begins sooner: above a join with a filter, a nested loop.  So a hash join there is
+ * offered for a little more than that hundredth less.
+ */
+#define SAFER				0.02
 
 /*
  * A row that is dropped is not compared with those of its bucket either.  So many comparisons the
@@ -70,6 +78,8 @@
 typedef struct Candidate
 {
 	const RelOptInfo *innerrel;
+	bool		filters;		/* if not, it is considered for what is below alone */
+	Cost		discounted;		/* what a join below costs that was offered for less, or 0 */
 	List	   *clauses;		/* of RestrictInfo, those that it hashes by, as the server would
 								 * choose them */
 	Index		relid;			/* the base relation whose columns all their outer sides are */
@@ -146,6 +156,50 @@ find_clauses(PlannerInfo *root, Candidate *candidate, const RelOptInfo *outerrel
 }
 
 /*
+ * Was this join offered for less than its inputs cost?  Only discount() does that.  Where it took
+ * away less than the join's own cost, it cannot be seen, and a tie is left twice.
+ */
+static bool
+is_discounted(const Path *path)
+{
+	const JoinPath *join = (const JoinPath *) path;
+
+	return IsA(path, HashPath) &&
+		   path->total_cost < join->outerjoinpath->total_cost + join->innerjoinpath->total_cost;
+}
+
+/* The outer side, or only one, of a node that a filter may go down through; else NULL. */
+static const Path *
+down(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_ProjectionPath:
+			return ((const ProjectionPath *) path)->subpath;
+		case T_MaterialPath:
+			return ((const MaterialPath *) path)->subpath;
+		case T_SortPath:
+		case T_IncrementalSortPath:
+			return ((const SortPath *) path)->subpath;
+		case T_HashPath:
+		case T_MergePath:
+		case T_NestPath:
+			return ((const JoinPath *) path)->outerjoinpath;
+		default:
+			return NULL;
+	}
+}
+
+/* What the highest join down there costs that was offered for less; 0 if there is none. */
+static Cost
+cost_of_discounted(const Path *path)
+{
+	while (path != NULL && !is_discounted(path))
+		path = down(path);
+	return path != NULL ? path->total_cost : 0;
+}
+
+/*
  * From a path down to the scan of the candidate's relation, or to the Append of its partitions;
  * NULL if that is not on the outer side all the way. A filter may go down by inner sides, too,
  * see walk.c; but what it then saves is something else.  Counts the nodes in between, and what is
@@ -156,41 +210,23 @@ follow(Candidate *candidate, const Path *path)
 {
 	for (;;)
 	{
-		const Path *child;
+		const Path *child = down(path);
 		double		own = path->total_cost;
 
-		switch (nodeTag(path))
-		{
-			case T_ProjectionPath:
-				child = ((const ProjectionPath *) path)->subpath;
-				break;
-			case T_MaterialPath:
-				child = ((const MaterialPath *) path)->subpath;
-				break;
-			case T_SortPath:
-			case T_IncrementalSortPath:
-				child = ((const SortPath *) path)->subpath;
-				break;
-			case T_HashPath:
-			case T_MergePath:
-			case T_NestPath:
-				{
-					const JoinPath *join = (const JoinPath *) path;
-					JoinType	type = join->jointype;
-
-					if (type != JOIN_INNER && type != JOIN_LEFT && type != JOIN_SEMI &&
-						type != JOIN_ANTI)
-						return NULL;
-					child = join->outerjoinpath;
-					own -= join->innerjoinpath->total_cost;
-					break;
-				}
-			default:
-				return path->parent->relid == candidate->relid ? path : NULL;
-		}
+		if (child == NULL)
+			return path->parent->relid == candidate->relid ? path : NULL;
 		if (!bms_is_member(candidate->relid, child->parent->relids))
 			return NULL;
 		own -= child->total_cost;
+		if (IsA(path, HashPath) || IsA(path, MergePath) || IsA(path, NestPath))
+		{
+			const JoinPath *join = (const JoinPath *) path;
+			JoinType	type = join->jointype;
+
+			if (type != JOIN_INNER && type != JOIN_LEFT && type != JOIN_SEMI && type != JOIN_ANTI)
+				return NULL;
+			own -= join->innerjoinpath->total_cost;
+		}
 		candidate->nodes++;
 		candidate->saved +=
 			Max(Min(own, bloomfam_join_cost_of_passing(child->rows)), 0) * candidate->drop;
@@ -342,19 +378,26 @@ is_joined_further(const PlannerInfo *root, const RelOptInfo *joinrel)
 												  : joinrel->relids);
 }
 
-/* What a join of this cost is offered for less: what its filter saves, without the near tie. */
+/*
+ * What a join of this cost is offered for less: what its filter saves, without the near tie, of
+ * all but a join below that was offered so.
+ */
 static Cost
 discount(const PlannerInfo *root, const RelOptInfo *joinrel, const Candidate *candidate,
 		 Cost total)
 {
-	Cost		margin = NEAR_TIE * Max(total - candidate->saved, 0);
+	Cost		settled = candidate->discounted;
+	Cost		margin = NEAR_TIE * Max(total - settled - candidate->saved, 0);
 
 	if (is_joined_further(root, joinrel))
-		margin += NEAR_TIE * total;
-	return candidate->saved - margin;
+		margin += NEAR_TIE * (total - settled);
+	return Max(candidate->saved - margin, 0) + SAFER * settled;
 }
 
-/* Offers the planner a hash join of these paths, if a filter is expected to save anything. */
+/*
+ * Offers the planner a hash join of these paths, if a filter is expected to save anything, or it
+ * stands above a join that was offered for less.
+ */
 static void
 consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtraData *extra,
 		 Candidate *candidate, Path *outer, Path *inner, bool partial, bool parallel_hash)
@@ -363,8 +406,13 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 	Path	   *path;
 	Cost		saved;
 
-	if (!saves(root, candidate, outer, inner))
-		return;
+	candidate->discounted = cost_of_discounted(outer);
+	if (!candidate->filters || !saves(root, candidate, outer, inner))
+	{
+		if (candidate->discounted == 0)
+			return;
+		candidate->saved = 0;
+	}
 	initial_cost_hashjoin(root, &costs, jointype, candidate->clauses, outer, inner, extra,
 						  parallel_hash);
 	saved = discount(root, joinrel, candidate, costs.total_cost);
@@ -383,6 +431,19 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 		add_path(joinrel, path);
 }
 
+/*
+ * May a join of these be worth a filter?  Most are not: of few rows, or without a condition that
+ * drops any.
+ */
+static bool
+may_filter(const RelOptInfo *outerrel, const RelOptInfo *innerrel, double drop)
+{
+	return drop > 0 && innerrel->rows <= bloomfam_join_design_most() &&
+		   (bloomfam_join_filter == JOIN_FILTER_FORCE ||
+			(outerrel->rows >= Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR) &&
+			 drop >= bloomfam_join_filter_min_drop));
+}
+
 void
 bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 						RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
@@ -392,17 +453,14 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 	Path	   *inner = innerrel->cheapest_total_path;
 	double		drop = 1 - joinrel->rows / outerrel->rows;
 
+	memset(&candidate, 0, sizeof(candidate));
+	candidate.filters = may_filter(outerrel, innerrel, drop);
 	/* most pairs end here */
-	if (drop <= 0 ||
-		(bloomfam_join_filter != JOIN_FILTER_FORCE &&
-		 (outerrel->rows < Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR) ||
-		  drop < bloomfam_join_filter_min_drop)) ||
+	if ((!candidate.filters && cost_of_discounted(outerrel->cheapest_total_path) == 0) ||
 		(jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin ||
 		!bms_is_empty(joinrel->lateral_relids) ||
-		outerrel->cheapest_total_path->param_info != NULL || inner->param_info != NULL ||
-		innerrel->rows > bloomfam_join_design_most())
+		outerrel->cheapest_total_path->param_info != NULL || inner->param_info != NULL)
 		return;
-	memset(&candidate, 0, sizeof(candidate));
 	candidate.innerrel = innerrel;
 	candidate.drop = drop;
 	if (!find_clauses(root, &candidate, outerrel, innerrel, extra->restrictlist))

@@ -110,7 +110,8 @@ SET bloomfam.join_filter = off;
 EXPLAIN (COSTS OFF) :query;
 :query;
 SET bloomfam.join_filter = on;
--- where it is none, filters are counted on below other joins as well
+-- where it is none, filters are counted on below other joins as well; and of two plans that the planner takes for equal, the one is taken that
+-- hashes above the filter, not the one that looks up each row
 EXPLAIN (COSTS OFF)
 SELECT sum(v) FROM star JOIN stores USING (store) JOIN goods USING (good) WHERE region = 3 AND p = 7 AND q = 7;
 
