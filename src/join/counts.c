@@ -28,6 +28,13 @@ bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *coun
 	sum->passed_unseen += counts->passed_unseen;
 	sum->scans += counts->scans;
 	sum->skipped += counts->skipped;
+	sum->pages += counts->pages;
+	sum->pages_skipped += counts->pages_skipped;
+	if (counts->blocks != 0)
+	{
+		sum->index = counts->index;
+		sum->blocks = counts->blocks;
+	}
 	sum->switched_off |= counts->switched_off;
 	sum->fpr = Max(sum->fpr, counts->fpr);
 }

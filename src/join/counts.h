@@ -25,6 +25,10 @@ typedef struct JoinProbeCounts
 	uint64		passed_unseen;
 	uint64		scans;			/* of a partition: how often it was begun, or skipped */
 	uint64		skipped;		/* ... it could not match */
+	uint64		pages;			/* of a table, that an index was asked for: how many were come to */
+	uint64		pages_skipped;	/* ... it cannot match any row of theirs */
+	Oid			index;			/* ... the one asked last; 0: none */
+	int			blocks;			/* ... a JoinBlocksPhase: what came of that */
 	bool		switched_off;	/* at the end */
 	double		fpr;			/* by the filter's fill; 0: not known */
 } JoinProbeCounts;

@@ -368,6 +368,76 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
 }
 
+/* The indexes that can tell in which pages of the scanned table rows can match. */
+static void
+explain_indexes(ExplainState *es, const JoinProbeState *state, const JoinBlocks *blocks)
+{
+	Relation	table = ((ScanState *) outerPlanState(state))->ss_currentRelation;
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	foreach(lc, bloomfam_join_blocks_indexes(blocks, table))
+		names = lappend(names, get_rel_name(lfirst_oid(lc)));
+	if (names != NIL)
+		ExplainPropertyList("May Skip Pages By", names, es);
+}
+
+/* Why all pages are read; NULL: not all are. */
+static const char *
+reason_against_leaving_out(JoinBlocksPhase phase)
+{
+	switch (phase)
+	{
+		case JOIN_BLOCKS_NOT_YET:
+		case JOIN_BLOCKS_FOUND:
+			return NULL;
+		case JOIN_BLOCKS_LATE:
+			return "the keys were not known in time";
+		case JOIN_BLOCKS_UNKNOWN:
+			return "the keys are not known";
+		case JOIN_BLOCKS_NO_INDEX:
+			return "no index can be used now";
+		case JOIN_BLOCKS_COSTLY:
+			return "looking for them would take too long";
+		case JOIN_BLOCKS_MANY:
+			return "too many can match";
+	}
+	return NULL;
+}
+
+/* How many pages were not read, of those that an index was asked for, or why none. */
+static void
+explain_pages(ExplainState *es, const JoinProbeCounts *counts)
+{
+	const char *index = OidIsValid(counts->index) ? get_rel_name(counts->index) : NULL;
+	const char *reason = reason_against_leaving_out((JoinBlocksPhase) counts->blocks);
+
+	if (!is_text(es))
+	{
+		if (index != NULL)
+			ExplainPropertyText("Index Asked", index, es);
+		if (counts->pages > 0)
+		{
+			ExplainPropertyUInteger("Pages", NULL, counts->pages, es);
+			ExplainPropertyUInteger("Pages Skipped", NULL, counts->pages_skipped, es);
+		}
+		else if (reason != NULL)
+			ExplainPropertyText("Pages Not Skipped", reason, es);
+		return;
+	}
+	if (counts->pages == 0 && reason == NULL)
+		return;
+	indent(es);
+	if (counts->pages > 0)
+		appendStringInfo(es->str, "Pages Skipped: " UINT64_FORMAT " of " UINT64_FORMAT,
+						 counts->pages_skipped, counts->pages);
+	else
+		appendStringInfo(es->str, "Pages Not Skipped: %s", reason);
+	if (index != NULL)
+		appendStringInfo(es->str, "  (%s)", index);
+	appendStringInfoChar(es->str, '\n');
+}
+
 /* One filter of a probe node, the probe-th. */
 static void
 explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
@@ -385,6 +455,7 @@ explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 			indent(es);
 		explain_probed(es, &sum, access, foreign);
 	}
+	explain_pages(es, &sum);
 	if (!es->verbose || es->hide_workers || state->nworkers == 0)
 		return;
 	ExplainOpenGroup("Workers", "Workers", false, es);
@@ -416,6 +487,8 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 						 i < state->nprobes ? state->probes[i].keys : NULL);
 		if (es->analyze && i < state->nprobes && spec->access != JOIN_BY_NOTHING)
 			explain_probe(es, state, i);
+		else if (i < state->nprobes && state->probes[i].blocks != NULL)
+			explain_indexes(es, state, state->probes[i].blocks);
 		end_filter(es);
 	}
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);

@@ -142,6 +142,60 @@ bloomfam_join_keys_number(Oid type, Datum value)
 	}
 }
 
+/* A place between two keys, in the order of values, and how far they are apart. */
+typedef struct Gap
+{
+	uint64		width;
+	int			after;
+} Gap;
+
+static int
+compare_widths(const void *a, const void *b)
+{
+	uint64		x = ((const Gap *) a)->width;
+	uint64		y = ((const Gap *) b)->width;
+
+	return (x < y) - (x > y);
+}
+
+static int
+compare_places(const void *a, const void *b)
+{
+	return ((const Gap *) a)->after - ((const Gap *) b)->after;
+}
+
+int
+bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most)
+{
+	Gap		   *gaps;
+	int			ngaps = 0;
+	int			i;
+
+	if (keys->smallest > keys->largest)
+		return 0;
+	ranges[0] = (JoinKeysRange) {keys->smallest, keys->largest};
+	if (keys->phase != JOIN_KEYS_LISTED || most == 1)
+		return 1;
+	gaps = palloc(keys->nvalues * sizeof(Gap));
+	for (i = 0; i + 1 < keys->nvalues; i++)
+	{
+		uint64		width = (uint64) keys->values[i + 1] - (uint64) keys->values[i];
+
+		if (width > 1)
+			gaps[ngaps++] = (Gap) {width, i};
+	}
+	qsort(gaps, ngaps, sizeof(Gap), compare_widths);
+	ngaps = Min(ngaps, most - 1);
+	qsort(gaps, ngaps, sizeof(Gap), compare_places);
+	for (i = 0; i < ngaps; i++)
+	{
+		ranges[i].largest = keys->values[gaps[i].after];
+		ranges[i + 1] = (JoinKeysRange) {keys->values[gaps[i].after + 1], keys->largest};
+	}
+	pfree(gaps);
+	return ngaps + 1;
+}
+
 /* ---- as bytes: a head for each column, then the values of all ---- */
 
 typedef struct WrittenKeys

@@ -21,6 +21,13 @@ typedef enum JoinKeysPhase
 	JOIN_KEYS_BOUNDED			/* there were too many for that: only the bounds are known */
 } JoinKeysPhase;
 
+/* Numbers from the smallest to the largest of these, both included. */
+typedef struct JoinKeysRange
+{
+	int64		smallest;
+	int64		largest;
+} JoinKeysRange;
+
 struct joinkeys_hash;
 
 /* One column of the keys: numbers, of rows that have no NULL in any column of the key. */
@@ -56,6 +63,12 @@ extern Datum bloomfam_join_keys_datum(const JoinKeys *keys, int64 value);
 
 /* A value that is not NULL as a number. */
 extern int64 bloomfam_join_keys_number(Oid type, Datum value);
+
+/*
+ * Ranges that known keys lie in, in their order, with the widest gaps between them: at least one
+ * is asked for, and no more are given; 0 if there are no keys.
+ */
+extern int	bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most);
 
 /* Finished columns as bytes, which another process can read: their number, and to write them. */
 extern Size bloomfam_join_keys_size(const JoinKeys *keys, int ncolumns);

@@ -12,6 +12,9 @@
  * that do not go by pages, are left to probe.c; what cannot be read here the short way is read
  * the long way; nothing is skipped that was not looked at.
  *
+ * Where an index tells in which blocks rows can match (blocks.c), the others are not read at all
+ * (skim.c), from when the filter's keys are known.
+ *
  * The scan's own conditions come after the filter, not before.  Which filters of joins may be asked
  * so the plan says (model.c).
  *
@@ -32,6 +35,8 @@
 
 #include "join/column.h"
 #include "join/page.h"
+#include "join/settings.h"
+#include "join/skim.h"
 #include "pg/env.h"
 
 /* After a page that was not in the server's buffers, so many are not looked for. */
@@ -67,6 +72,10 @@ struct JoinPage
 	bool		some_wait;
 	ExprState **conditions;		/* the scan's, one by one; NULL: no filter ever waits */
 	int			nconditions;
+
+	bool		has_blocks;		/* some filter looks for those of the table that can match */
+	bool		undecided;		/* ... now, or as soon as its keys are known */
+	JoinSkim	skim;
 
 	/*
 	 * of the page that the scan is on: which rows pass, and the next of these that the scan is to
@@ -275,15 +284,17 @@ static void
 look_ahead(JoinPage *page, HeapScanDesc scan, Page bytes)
 {
 	PrefetchBufferResult found;
+	BlockNumber block;
 
 	if (page->cold > 0)
 	{
 		page->cold--;
 		return;
 	}
-	if (scan->rs_cblock + 1 >= scan->rs_nblocks)
+	block = page->skim.active ? bloomfam_join_skim_ahead(&page->skim) : scan->rs_cblock + 1;
+	if (block >= scan->rs_nblocks)
 		return;
-	found = PrefetchBuffer(scan->rs_base.rs_rd, MAIN_FORKNUM, scan->rs_cblock + 1);
+	found = PrefetchBuffer(scan->rs_base.rs_rd, MAIN_FORKNUM, block);
 	if (BufferIsValid(found.recent_buffer))
 	{
 		page->ahead = BufferGetPage(found.recent_buffer);
@@ -537,6 +548,68 @@ next_row_singly(JoinProbeState *state, TableScanDesc scan, ScanDirection directi
 	return false;
 }
 
+/*
+ * Asks the indexes of filters whose keys have become known since the last page, and leaves out
+ * blocks by what they say.  In parallel only a scan that has not begun can do that, as others
+ * would not read what it has taken.
+ */
+static void
+look_for_blocks(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
+{
+	JoinPage   *page = state->page;
+	bool		parallel = scan->rs_base.rs_parallel != NULL;
+	bool		found = false;
+	int			f;
+
+	page->undecided = false;
+	for (f = 0; f < state->nprobes; f++)
+	{
+		JoinBlocks *blocks = state->probes[f].blocks;
+
+		if (blocks == NULL)
+			continue;
+		switch (bloomfam_join_blocks_find(blocks, child->ss_currentRelation, scan->rs_nblocks,
+										  parallel))
+		{
+			case JOIN_BLOCKS_NOT_YET:
+				if (parallel)
+					bloomfam_join_blocks_miss(blocks);
+				else
+					page->undecided = true;
+				break;
+			case JOIN_BLOCKS_FOUND:
+				found = true;
+				break;
+			default:
+				break;
+		}
+		state->probes[f].counts.blocks = blocks->phase;
+		state->probes[f].counts.index = blocks->index;
+	}
+	if (found && !page->skim.active)
+		bloomfam_join_skim_begin(&page->skim, scan, state->probes, state->nprobes);
+}
+
+/* The next row of the scan, whether it passes or not: on the next page once one is done with. */
+static bool
+next_unseen_row(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
+{
+	JoinPage   *page = state->page;
+
+	if (unlikely(page->undecided))
+		look_for_blocks(state, child, scan);
+	if (!page->skim.active)
+		return table_scan_getnextslot(&scan->rs_base, ForwardScanDirection,
+									  child->ss_ScanTupleSlot);
+	if (bloomfam_join_skim_next(&page->skim, scan))
+	{
+		bloomfam_count_rows_read(child->ss_currentRelation, 1);
+		return true;
+	}
+	ExecClearTuple(child->ss_ScanTupleSlot);
+	return false;
+}
+
 /* The next row of the child's scan that passes all filters, in the child's slot; or none. */
 static bool
 next_row(JoinProbeState *state, ScanState *child)
@@ -552,6 +625,7 @@ next_row(JoinProbeState *state, ScanState *child)
 	{
 		page->selected = false;
 		page->npassing = page->next = 0;
+		page->skim.active = false;
 		return next_row_singly(state, child->ss_currentScanDesc, child->ps.state->es_direction,
 							   slot);
 	}
@@ -560,6 +634,7 @@ next_row(JoinProbeState *state, ScanState *child)
 	{
 		page->selected = false;
 		page->npassing = page->next = 0;
+		page->undecided = page->has_blocks;
 	}
 
 	while (page->next >= page->npassing)
@@ -572,7 +647,7 @@ next_row(JoinProbeState *state, ScanState *child)
 		 */
 		if (page->selected)
 			scan->rs_cindex = scan->rs_ntuples - 1;
-		if (!table_scan_getnextslot(&scan->rs_base, ForwardScanDirection, slot))
+		if (!next_unseen_row(state, child, scan))
 			return false;
 		select_rows(state, child, scan);
 	}
@@ -641,6 +716,52 @@ bloomfam_join_page_exec(PlanState *node)
 	return slot;
 }
 
+void
+bloomfam_join_page_rescan(JoinProbeState *state)
+{
+	JoinPage   *page = state->page;
+	int			f;
+
+	page->skim.active = false;
+	for (f = 0; f < state->nprobes; f++)
+		if (state->probes[f].blocks != NULL)
+			bloomfam_join_blocks_forget(state->probes[f].blocks);
+}
+
+/*
+ * The columns of a filter's key in the table; and an index of theirs, if there is one, for a scan
+ * that goes by pages.
+ */
+static void
+prepare_columns(JoinProbeState *state, int f, TupleDesc desc)
+{
+	PlanState  *child = outerPlanState(state);
+	Scan	   *plan = (Scan *) child->plan;
+	JoinProbe  *probe = &state->probes[f];
+	AttrNumber *attributes = palloc(probe->ncolumns * sizeof(AttrNumber));
+	bool		indexed = false;
+	int			c;
+
+	state->page->columns[f] = palloc(probe->ncolumns * sizeof(PageColumn));
+	for (c = 0; c < probe->ncolumns; c++)
+	{
+		attributes[c] = probe->attributes[c];
+		if (probe->kind == JOIN_PROBE_JOIN)
+		{
+			attributes[c] =
+				bloomfam_join_column_behind(&plan->plan, attributes[c], plan->scanrelid);
+			indexed |= OidIsValid(state->specs[f].columns[c].indexed);
+		}
+		find_column(&state->page->columns[f][c], desc, attributes[c]);
+	}
+	if (!indexed || !state->page->by_pages || !bloomfam_join_filter_skip)
+		return;
+	bloomfam_join_filter_keep(probe->filter, probe->ncolumns);
+	probe->blocks = bloomfam_join_blocks_begin(child->state, &state->specs[f], probe->filter,
+											   attributes, plan->plan.qual != NIL);
+	state->page->has_blocks = true;
+}
+
 /* The scan's conditions, to be asked one by one. */
 static void
 prepare_conditions(JoinPage *page, PlanState *child)
@@ -656,13 +777,11 @@ JoinPage *
 bloomfam_join_page_init(JoinProbeState *state)
 {
 	PlanState  *child = outerPlanState(state);
-	Scan	   *plan = (Scan *) child->plan;
 	Relation	table;
 	JoinPage   *page;
 	bool		by_pages;
 	bool		takes_over = false;
 	int			f;
-	int			c;
 
 	if (!IsA(child, SeqScanState))
 		return NULL;
@@ -685,22 +804,10 @@ bloomfam_join_page_init(JoinProbeState *state)
 	page->by_pages = by_pages;
 	page->columns = palloc0(state->nprobes * sizeof(PageColumn *));
 	page->waits = palloc0(state->nprobes * sizeof(int));
+	state->page = page;
 	for (f = 0; f < state->nprobes; f++)
-	{
-		JoinProbe  *probe = &state->probes[f];
-
-		if (probe->access == JOIN_BY_ROWS)
-			continue;
-		page->columns[f] = palloc(probe->ncolumns * sizeof(PageColumn));
-		for (c = 0; c < probe->ncolumns; c++)
-		{
-			AttrNumber	attribute = probe->attributes[c];
-
-			if (probe->kind == JOIN_PROBE_JOIN)
-				attribute = bloomfam_join_column_behind(&plan->plan, attribute, plan->scanrelid);
-			find_column(&page->columns[f][c], RelationGetDescr(table), attribute);
-		}
-	}
+		if (state->probes[f].access != JOIN_BY_ROWS)
+			prepare_columns(state, f, RelationGetDescr(table));
 
 	note_waiting(state, page);
 	if (page->some_wait)

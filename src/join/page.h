@@ -13,6 +13,9 @@
 /* Takes over the scan of a probe node's child, if it is one of a heap; else returns NULL. */
 extern JoinPage *bloomfam_join_page_init(JoinProbeState *state);
 
+/* The scan begins anew. */
+extern void bloomfam_join_page_rescan(JoinProbeState *state);
+
 /*
  * The next row of the scan that was taken over: by ExecProcNode()'s rules, as if the child had
  * returned it.

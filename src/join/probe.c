@@ -210,6 +210,8 @@ rescan_probe(CustomScanState *css)
 	if (state->may_skip)
 		ExecSetExecProcNode(&css->ss.ps, exec_partition);
 	state->begun = false;
+	if (state->page != NULL)
+		bloomfam_join_page_rescan(state);
 	for (i = 0; i < state->nprobes; i++)
 		if (state->probes[i].kind == JOIN_PROBE_STORED)
 			bloomfam_join_stored_rescan(state->probes[i].stored);

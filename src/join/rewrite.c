@@ -7,15 +7,19 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 
 #include "join/column.h"
 #include "join/foreign.h"
+#include "join/index.h"
+#include "join/keys.h"
 #include "join/model.h"
 #include "join/rewrite.h"
 #include "join/settings.h"
@@ -110,6 +114,7 @@ make_spec(const JoinWay *way, int param, int number, bool outer, const AttrNumbe
 		column->hashing = hashing->kind;
 		column->type = side->type;
 		column->function = side->function;
+		column->operator = way->columns[i].operator;
 		column->collation = way->columns[i].collation;
 		column->attribute = attributes[i];
 		column->expression = -1;
@@ -141,14 +146,16 @@ add_foreign(JoinRewrite *rewrite, const JoinWay *way, JoinSpec *build)
 /*
  * Is the join to build before it asks its outer side for the first row?  That row passes unseen,
  * and with it all that is done for it: what a node below reads to the end, or a worker, or another
- * server.
+ * server.  early: some scan can use the keys only if it knows them before its first row.
  */
 static bool
-is_eager(const JoinWay *way)
+is_eager(const JoinWay *way, bool early)
 {
 	const Plan *outer = outerPlan(way->join);
 	ListCell   *lc;
 
+	if (early)
+		return true;
 	foreach(lc, way->foreign)
 		if (((JoinForeignPlace *) lfirst(lc))->reason == NULL)
 			return true;
@@ -192,6 +199,64 @@ find_levels(JoinRewrite *rewrite, const JoinWay *way, Bitmapset **kept)
 	return all;
 }
 
+/* The columns of a filter's key for which the table of a scan has such an index. */
+static Bitmapset *
+indexed_columns(JoinRewrite *rewrite, const JoinWay *way, const JoinPlace *place, const Scan *scan)
+{
+	Relation	table =
+		table_open(rt_fetch(scan->scanrelid, rewrite->stmt->rtable)->relid, NoLock);
+	Bitmapset  *columns = NULL;
+	int			i;
+
+	for (i = 0; i < way->ncolumns; i++)
+	{
+		const JoinKeyColumn *column = &way->columns[i];
+		JoinIndexed indexed = {
+			.attribute =
+				bloomfam_join_column_behind(&scan->plan, place->attributes[i], scan->scanrelid),
+			.operator = column->operator,
+			.type = column->hashing.inner.type,
+			.guarded = scan->plan.qual != NIL
+		};
+
+		if (bloomfam_join_keys_can_keep(column->hashing.kind, indexed.type) &&
+			bloomfam_join_indexes(table, &indexed) != NIL)
+			columns = bms_add_member(columns, i);
+	}
+	table_close(table, NoLock);
+	return columns;
+}
+
+/*
+ * Finds the scans among the places whose tables have an index that can tell where keys are: for
+ * each the columns of the key that it can be asked for, which are added to those kept.  *early: one
+ * of the scans is parallel, and must know before it begins.
+ */
+static List *
+find_indexed(JoinRewrite *rewrite, const JoinWay *way, Bitmapset **kept, bool *early)
+{
+	List	   *all = NIL;
+	ListCell   *lc;
+
+	*early = false;
+	foreach(lc, way->places)
+	{
+		const JoinPlace *place = lfirst(lc);
+		const Plan *plan = *place->slot;
+		Bitmapset  *columns = NULL;
+
+		while (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER)
+			plan = outerPlan(plan);
+		if (IsA(plan, SeqScan) && bloomfam_join_filter_skip &&
+			(place->access == JOIN_BY_PAGES || place->access == JOIN_BY_PAGES_SPARING))
+			columns = indexed_columns(rewrite, way, place, (const Scan *) plan);
+		*kept = bms_add_members(*kept, columns);
+		*early |= columns != NULL && plan->parallel_aware;
+		all = lappend(all, columns);
+	}
+	return all;
+}
+
 /* Tells the probe node on top of a foreign scan that the filter travels there, if it does. */
 static void
 note_foreign(const JoinWay *way, const JoinSpec *build, const Plan *child, JoinSpec *probe)
@@ -208,10 +273,20 @@ note_foreign(const JoinWay *way, const JoinSpec *build, const Plan *child, JoinS
 	}
 }
 
+/* Tells a probe node for which columns of the key the scan below it has an index. */
+static void
+note_indexed(const JoinWay *way, const Bitmapset *indexed, JoinSpec *probe)
+{
+	int			i = -1;
+
+	while ((i = bms_next_member(indexed, i)) >= 0)
+		probe->columns[i].indexed = way->columns[i].hashing.inner.type;
+}
+
 /* Puts the node on top of the join's build side; returns what it carries. */
 static JoinSpec
 add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, int number,
-		  const Bitmapset *kept)
+		  const Bitmapset *kept, bool early)
 {
 	Plan	   *hash = innerPlan(way->join);
 	CustomScan *node = put_on_top(rewrite, &outerPlan(hash), JOIN_NODE_BUILD, parallel);
@@ -223,7 +298,7 @@ add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, in
 		attributes[i] = bloomfam_join_column(way->columns[i].inner, OUTER_VAR);
 	spec = make_spec(way, param, number, false, attributes);
 	spec.parallel_hash = hash->parallel_aware;
-	spec.eager = is_eager(way);
+	spec.eager = is_eager(way, early);
 	spec.skip = rewrite->levels.skip;
 	for (i = 0; i < way->ncolumns; i++)
 		spec.columns[i].kept = bms_is_member(i, kept);
@@ -258,14 +333,17 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 	int			param = list_length(stmt->paramExecTypes);
 	int			number = ++rewrite->nfilters;
 	Bitmapset  *kept;
+	bool		early;
 	List	   *levels = find_levels(rewrite, way, &kept);
+	List	   *indexed = find_indexed(rewrite, way, &kept, &early);
 	JoinSpec	build;
 	ListCell   *lc;
 	ListCell   *ll;
+	ListCell   *li;
 
 	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, INTERNALOID);
-	build = add_build(rewrite, parallel, way, param, number, kept);
-	forboth(lc, way->places, ll, levels)
+	build = add_build(rewrite, parallel, way, param, number, kept, early);
+	forthree(lc, way->places, ll, levels, li, indexed)
 	{
 		JoinPlace  *place = lfirst(lc);
 		bool		workers = parallel || place->below_gather;
@@ -273,6 +351,7 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 		JoinSpec	spec = make_spec(way, param, number, true, place->attributes);
 
 		note_foreign(way, &build, outerPlan(probe), &spec);
+		note_indexed(way, lfirst(li), &spec);
 		spec.from_leader = place->below_gather;
 		spec.access = place->access;
 		spec.worth = place->worth;

@@ -8,6 +8,7 @@
 #ifndef BLOOMFAM_JOIN_SAMPLE_H
 #define BLOOMFAM_JOIN_SAMPLE_H
 
+#include "join/blocks.h"
 #include "join/filter.h"
 #include "join/hash.h"
 #include "join/model.h"
@@ -33,6 +34,7 @@ typedef struct JoinProbe
 	JoinProbeKind kind;
 	JoinFilter *filter;			/* a join's */
 	JoinPartition *partition;	/* that it may skip; NULL: is none */
+	JoinBlocks *blocks;			/* of the table that can match; NULL: none are looked for */
 	JoinStored *stored;			/* one that the query names */
 	JoinAccess	access;			/* one that the query names: by pages */
 	double		worth;			/* share of rows that it must drop to go on */

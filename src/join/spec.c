@@ -57,6 +57,8 @@ static const Field column_fields[] = {
 	{"foreign_param", FIELD_INT, offsetof(JoinSpecColumn, foreign_param)},
 	{"foreign_type", FIELD_OID, offsetof(JoinSpecColumn, foreign_type)},
 	{"kept", FIELD_INT, offsetof(JoinSpecColumn, kept)},
+	{"operator", FIELD_OID, offsetof(JoinSpecColumn, operator)},
+	{"indexed", FIELD_OID, offsetof(JoinSpecColumn, indexed)},
 };
 
 static const char columns_name[] = "columns";

@@ -38,6 +38,9 @@ typedef struct JoinSpecColumn
 								 * the foreign scan below it */
 	Oid			foreign_type;	/* ... as a key of this type (build nodes only) */
 	int			kept;			/* the keys themselves are kept as well (build nodes only) */
+	Oid			operator;		/* the join's, which has the probe's side on its left */
+	Oid			indexed;		/* an index of the scanned table may tell where keys of this type
+								 * are; 0: none can (probe nodes only) */
 } JoinSpecColumn;
 
 /*

@@ -95,14 +95,20 @@ extern char *get_collation_actual_version(char collprovider, const char *collcol
 #if PG_VERSION_NUM >= 190000
 #define bloomfam_index_beginscan(table, index, snapshot, nkeys) \
 	index_beginscan(table, index, snapshot, NULL, nkeys, 0, 0)
+#define bloomfam_index_beginscan_bitmap(index, snapshot, nkeys) \
+	index_beginscan_bitmap(index, snapshot, NULL, nkeys)
 #define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL, 0)
 #elif PG_VERSION_NUM >= 180000
 #define bloomfam_index_beginscan(table, index, snapshot, nkeys) \
 	index_beginscan(table, index, snapshot, NULL, nkeys, 0)
+#define bloomfam_index_beginscan_bitmap(index, snapshot, nkeys) \
+	index_beginscan_bitmap(index, snapshot, NULL, nkeys)
 #define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL)
 #else
 #define bloomfam_index_beginscan(table, index, snapshot, nkeys) \
 	index_beginscan(table, index, snapshot, nkeys, 0)
+#define bloomfam_index_beginscan_bitmap(index, snapshot, nkeys) \
+	index_beginscan_bitmap(index, snapshot, nkeys)
 #define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL)
 #endif
 
@@ -381,6 +387,97 @@ bloomfam_range_table_relation(EState *estate, Index rti)
 	return ExecGetRangeTableRelation(estate, rti, false);
 #else
 	return ExecGetRangeTableRelation(estate, rti);
+#endif
+}
+
+/*
+ * Calls a function with each block that a bitmap has rows of, in their order; 18 has iterators for
+ * several processes beside those for one.
+ */
+#include "nodes/tidbitmap.h"
+static inline void
+bloomfam_tbm_for_each_block(TIDBitmap *bitmap, void (*action) (void *arg, BlockNumber block),
+							void *arg)
+{
+#if PG_VERSION_NUM >= 180000
+	TBMPrivateIterator *iterator = tbm_begin_private_iterate(bitmap);
+	TBMIterateResult result;
+
+	while (tbm_private_iterate(iterator, &result))
+		action(arg, result.blockno);
+	tbm_end_private_iterate(iterator);
+#else
+	TBMIterator *iterator = tbm_begin_iterate(bitmap);
+	TBMIterateResult *result;
+
+	while ((result = tbm_iterate(iterator)) != NULL)
+		action(arg, result->blockno);
+	tbm_end_iterate(iterator);
+#endif
+}
+
+/*
+ * Takes the scan of a heap, which goes by pages, to a block, and finds the rows there that its
+ * snapshot sees: what its own steps do for the next block.  17 divided that, and has streams, which
+ * have read ahead; what they hold is let go when others read the blocks.
+ */
+#include "access/heapam.h"
+#include "storage/bufmgr.h"
+#if PG_VERSION_NUM >= 170000
+#include "storage/read_stream.h"
+#endif
+static inline void
+bloomfam_heap_read_block(HeapScanDesc scan, BlockNumber block)
+{
+#if PG_VERSION_NUM >= 170000
+	if (BufferIsValid(scan->rs_cbuf))
+		ReleaseBuffer(scan->rs_cbuf);
+	scan->rs_cbuf = InvalidBuffer;
+	scan->rs_cbuf = ReadBufferExtended(scan->rs_base.rs_rd, MAIN_FORKNUM, block, RBM_NORMAL,
+									   scan->rs_strategy);
+	scan->rs_cblock = block;
+	heap_prepare_pagescan(&scan->rs_base);
+#else
+	heapgetpage(&scan->rs_base, block);
+#endif
+}
+
+static inline void
+bloomfam_heap_leave_stream(HeapScanDesc scan)
+{
+#if PG_VERSION_NUM >= 170000
+	if (scan->rs_read_stream != NULL)
+		read_stream_reset(scan->rs_read_stream);
+#endif
+}
+
+/* The same for its end: as after the last block. */
+static inline void
+bloomfam_heap_end_blocks(HeapScanDesc scan)
+{
+	if (BufferIsValid(scan->rs_cbuf))
+		ReleaseBuffer(scan->rs_cbuf);
+	scan->rs_cbuf = InvalidBuffer;
+	scan->rs_cblock = InvalidBlockNumber;
+#if PG_VERSION_NUM >= 170000
+	scan->rs_prefetch_block = InvalidBlockNumber;
+#endif
+	scan->rs_ctup.t_data = NULL;
+	scan->rs_inited = false;
+}
+
+/* Begins to take blocks of a scan in parallel; 19 could scan a part of the table. */
+static inline void
+bloomfam_parallel_blocks_begin(HeapScanDesc scan)
+{
+	ParallelBlockTableScanDesc shared = (ParallelBlockTableScanDesc) scan->rs_base.rs_parallel;
+
+#if PG_VERSION_NUM >= 190000
+	table_block_parallelscan_startblock_init(scan->rs_base.rs_rd, scan->rs_parallelworkerdata,
+											 shared, scan->rs_startblock, scan->rs_numblocks);
+#else
+	table_block_parallelscan_startblock_init(scan->rs_base.rs_rd, scan->rs_parallelworkerdata,
+											 shared);
 #endif
 }
 

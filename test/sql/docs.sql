@@ -307,9 +307,22 @@ SELECT sum(amount) FROM visits JOIN days USING (day) WHERE sunday AND days.day >
 \set VERBOSITY default
 
 -- docs/join_filter.md, example 9
-CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
+CREATE TABLE readings AS SELECT g AS id, g / 2000 AS day, g % 1000 AS value FROM generate_series(1, 179999) g;
+CREATE INDEX ON readings USING brin (day) WITH (pages_per_range = 32);
+VACUUM ANALYZE readings;
 
 -- docs/join_filter.md, example 10
+\o /dev/null
+\set VERBOSITY terse
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
+SELECT sum(value) FROM readings JOIN days USING (day) WHERE sunday AND days.day > 60;
+\o
+\set VERBOSITY default
+
+-- docs/join_filter.md, example 11
+CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
+
+-- docs/join_filter.md, example 12
 \o /dev/null
 \set VERBOSITY terse
 EXPLAIN (COSTS OFF) SELECT sum(amount) FROM sales WHERE bloom_may_contain((SELECT ids FROM picked), id) AND day < 45;

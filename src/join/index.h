@@ -1,0 +1,61 @@
+/*-------------------------------------------------------------------------
+ *
+ * index.h
+ *	  Which indexes of a table can tell where the keys of a join are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_INDEX_H
+#define BLOOMFAM_JOIN_INDEX_H
+
+#include "access/stratnum.h"
+#include "utils/relcache.h"
+
+/* A column of a table that the keys of a join are compared with. */
+typedef struct JoinIndexed
+{
+	AttrNumber	attribute;
+	Oid			operator;		/* the join's; the table's column is on its left */
+	Oid			type;			/* of the keys, which is on its right; keys of it can be kept */
+	bool		guarded;		/* the scan has conditions, which may hide rows */
+} JoinIndexed;
+
+/* How an index is asked. */
+typedef enum JoinIndexWay
+{
+	JOIN_INDEX_NOT,				/* it cannot tell */
+	JOIN_INDEX_BY_KEY,			/* for one key after the other */
+	JOIN_INDEX_BY_RANGE			/* for pages that have keys in a range: it is a BRIN index */
+} JoinIndexWay;
+
+/* One of the operators that it is asked with. */
+typedef struct JoinIndexOperator
+{
+	StrategyNumber strategy;
+	RegProcedure function;
+} JoinIndexOperator;
+
+typedef struct JoinIndexUse
+{
+	JoinIndexWay way;
+	AttrNumber	column;			/* of the index */
+	Oid			collation;
+	JoinIndexOperator equal;	/* by key */
+	JoinIndexOperator not_less; /* by range: its two ends */
+	JoinIndexOperator not_greater;
+} JoinIndexUse;
+
+/* How this index can be asked for keys, as it was defined. */
+extern JoinIndexUse bloomfam_join_index_use(Relation index, const JoinIndexed *column);
+
+/*
+ * Opens an index of a table that is open and locked, if it has an entry for each row that
+ * snapshots of this process see, and nobody keeps it locked; else returns NULL.  To be closed
+ * with AccessShareLock.
+ */
+extern Relation bloomfam_join_index_open(Oid index);
+
+/* Those indexes of a table that can be asked, by key first: a list of OIDs. */
+extern List *bloomfam_join_indexes(Relation table, const JoinIndexed *column);
+
+#endif							/* BLOOMFAM_JOIN_INDEX_H */
