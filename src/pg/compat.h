@@ -17,6 +17,7 @@
 #include "fmgr.h"
 #include "nodes/nodes.h"
 #include "storage/proc.h"
+#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
 /* 16 moved the varlena macros out of postgres.h */
@@ -32,14 +33,18 @@
 #define bloomfam_ereturn(escontext, result, ...)	ereport(ERROR, __VA_ARGS__)
 #endif
 
-/* bytea's input function, softly from 16 on: false means that escontext holds the error */
+/*
+ * Bytes of hex digits, in pairs, with blanks between these; softly from 16 on: false means that
+ * escontext holds the error
+ */
 static inline bool
-bloomfam_bytea_in(char *str, Node *escontext, Datum *result)
+bloomfam_hex_decode(const char *digits, Size len, char *bytes, Node *escontext, Size *nbytes)
 {
 #if PG_VERSION_NUM >= 160000
-	return DirectInputFunctionCallSafe(byteain, str, InvalidOid, -1, escontext, result);
+	*nbytes = hex_decode_safe(digits, len, bytes, escontext);
+	return !SOFT_ERROR_OCCURRED(escontext);
 #else
-	*result = DirectFunctionCall1(byteain, CStringGetDatum(str));
+	*nbytes = hex_decode(digits, len, bytes);
 	return true;
 #endif
 }

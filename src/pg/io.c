@@ -23,7 +23,7 @@
 #include "pg/compat.h"
 #include "pg/io.h"
 
-/* Bytes that are written as text between two answers to interrupts: a millisecond. */
+/* Bytes that are written as text, or read from it, between two answers to interrupts: a millisecond. */
 #define BYTES_PER_CHECK		((Size) 1024 * 1024)
 
 PG_FUNCTION_INFO_V1(bloomfam_in);
@@ -63,6 +63,15 @@ invalid_reason(const void *data, Size len)
 	return bf_validate(data, len, &view, &reason) == BF_OK ? NULL : reason;
 }
 
+/* The end of so many hex digits, or of the text: blanks may be between pairs of them. */
+static const char *
+end_of_digits(const char *text, Size ndigits)
+{
+	for (; *text != '\0' && ndigits > 0; text++)
+		ndigits -= *text != ' ' && *text != '\n' && *text != '\t' && *text != '\r';
+	return text;
+}
+
 /*
  * bloomfilter_in(cstring) -> bloomfilter: strict, immutable.
  *
@@ -73,7 +82,10 @@ bloomfam_in(PG_FUNCTION_ARGS)
 {
 	char	   *str = PG_GETARG_CSTRING(0);
 	Node	   *escontext = fcinfo->context;
-	Datum		bytes;
+	struct varlena *value;
+	Size		len = 0;
+	const char *piece;
+	const char *end;
 	const char *reason;
 
 	if (str[0] != '\\' || str[1] != 'x')
@@ -81,16 +93,26 @@ bloomfam_in(PG_FUNCTION_ARGS)
 						 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 						  errmsg("invalid input syntax for type %s", "bloomfilter"),
 						  errdetail("A bloom filter's text form begins with \"\\x\".")));
-	if (!bloomfam_bytea_in(str, escontext, &bytes))
-		PG_RETURN_NULL();
-	reason = invalid_reason(VARDATA(DatumGetPointer(bytes)),
-							VARSIZE(DatumGetPointer(bytes)) - VARHDRSZ);
+	value = palloc(VARHDRSZ + strlen(str) / 2);
+	for (piece = str + 2; *piece != '\0'; piece = end)
+	{
+		Size		nbytes;
+
+		CHECK_FOR_INTERRUPTS();
+		end = end_of_digits(piece, 2 * BYTES_PER_CHECK);
+		if (!bloomfam_hex_decode(piece, end - piece, VARDATA(value) + len, escontext, &nbytes))
+			PG_RETURN_NULL();
+		len += nbytes;
+	}
+	SET_VARSIZE(value, VARHDRSZ + len);
+	CHECK_FOR_INTERRUPTS();
+	reason = invalid_reason(VARDATA(value), len);
 	if (reason != NULL)
 		bloomfam_ereturn(escontext, (Datum) 0,
 						 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 						  errmsg("invalid bloom filter"),
 						  errdetail("Reason: %s.", reason)));
-	PG_RETURN_DATUM(bytes);
+	PG_RETURN_POINTER(value);
 }
 
 /*

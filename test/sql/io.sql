@@ -26,6 +26,16 @@ WHERE f::text::bloomfilter IS DISTINCT FROM f OR f::text::bloomfilter::text <> f
 -- what bytea's hex form allows between bytes, so does this
 SELECT ('\x ' || substr(f::text, 3, 4) || E' \n\t' || substr(f::text, 7) || ' ')::bloomfilter = f AS spaces FROM sample WHERE id = 2;
 
+-- a text that is read in several pieces, with blanks wherever a piece may end
+CREATE TABLE long (f bloomfilter, t text);
+INSERT INTO long SELECT f, f::text FROM bloom_create(3000000) f;
+SELECT length(t) > 6000000 AS long, t::bloomfilter = f AS plain FROM long;
+SELECT count(*) AS blanks, bool_and((left(t, n) || repeat(' ', blanks) || substr(t, n + 1))::bloomfilter = f) AS same
+FROM long, unnest(ARRAY[2, 4, 2097150, 2097152, 2097154, 2097156, 4194304, 4194306, 4194308]) n, generate_series(1, 3) blanks;
+SELECT (left(t, 2097154) || 'x' || substr(t, 2097155))::bloomfilter FROM long;
+SELECT (left(t, 2097153) || ' ' || substr(t, 2097154))::bloomfilter FROM long;
+SELECT (t || '0')::bloomfilter FROM long;
+
 -- These values are of format 1, and are read for ever: from its release on, they may not be changed.
 SELECT f @~ 42::int8 AS yes, f @~ 43 AS no, kind, key_type, keys_added, keys_estimated, capacity, target_fpr, bytes, bits, hashes, format_version
 FROM (SELECT '\x6266616d0101010002f04bc4030000000000000000000000473b9282601c219701000000000000000100000000000000000000000000d03f080000000000000002000000000000000000000000000000696e74000000000004008000'::bloomfilter) s(f), bloom_info(f);
