@@ -23,7 +23,7 @@
 #include "pg/compat.h"
 #include "pg/io.h"
 
-/* Bytes that are written as text, or read from it, between two answers to interrupts: a millisecond. */
+/* Bytes that are written as text or read from it between two answers to interrupts: some ms. */
 #define BYTES_PER_CHECK		((Size) 1024 * 1024)
 
 PG_FUNCTION_INFO_V1(bloomfam_in);

@@ -124,6 +124,73 @@ answer_alike(const TestFilter *a, const TestFilter *b, const char *what)
 	CHECKF(unlike == 0, "%s: %s: %zu answers differ", kind->name, what, unlike);
 }
 
+/* A kind's probe, with whatever instructions, and its scalar one agree, on blocks of every density: 10 times so many hashes. */
+static inline void
+twins_agree(const BfKind *kind, uint32_t k, BfProbe scalar, uint64_t hashes)
+{
+	BfHeader	head = test_head(kind, 13, k);
+	uint64_t	yes = 0;
+	uint64_t	no = 0;
+	int			density;
+
+	for (density = 0; density < 10; density++)
+	{
+		TestFilter	filter = test_empty(&head);
+		BfProbe		probe = kind->prober(&filter.view);
+		uint8_t    *payload = test_payload(&filter);
+		uint64_t	i;
+
+		/* from a few bits to all but a few */
+		for (i = 0; i < head.payload_len * 8; i++)
+			if (test_below(10) < (uint64_t) density || test_below(100) < 5)
+				payload[i / 8] |= (uint8_t) (1 << (i % 8));
+		for (i = 0; i < hashes; i++)
+		{
+			uint64_t	hash = test_random();
+
+			/* half of them all but one bit there: exactly the bits of a key, less one */
+			if (i % 2 == 0)
+			{
+				test_add(&filter, &hash, 1);
+				CHECK(probe(&filter.view, hash) && scalar(&filter.view, hash));
+				payload[test_below(head.payload_len)] &= (uint8_t) ~(1 << test_below(8));
+			}
+			CHECKF(probe(&filter.view, hash) == scalar(&filter.view, hash), "%s: k %u, hash %016" PRIx64, kind->name, k, hash);
+			if (scalar(&filter.view, hash))
+				yes++;
+			else
+				no++;
+		}
+		test_free(&filter);
+	}
+	CHECKF(yes > hashes / 2 && no > hashes / 2, "%s: k %u, %" PRIu64 " yes, %" PRIu64 " no", kind->name, k, yes, no);
+}
+
+/* One bit at a time: each of a key's bits counts, so that neither twin leaves one out.  Returns how many there are. */
+static inline unsigned
+bits_that_count(const BfKind *kind, uint32_t k, BfProbe scalar, uint64_t hash)
+{
+	BfHeader	head = test_head(kind, 1, k);
+	TestFilter	filter = build(&head, &hash, 1);
+	uint8_t    *payload = test_payload(&filter);
+	unsigned	set = 0;
+	unsigned	bit;
+
+	for (bit = 0; bit < head.payload_len * 8; bit++)
+	{
+		uint8_t		mask = (uint8_t) (1 << (bit % 8));
+
+		if (!(payload[bit / 8] & mask))
+			continue;
+		set++;
+		payload[bit / 8] ^= mask;
+		CHECKF(!test_probe(&filter, hash) && !scalar(&filter.view, hash), "%s: k %u, bit %u", kind->name, k, bit);
+		payload[bit / 8] ^= mask;
+	}
+	test_free(&filter);
+	return set;
+}
+
 static inline uint64_t
 bits_set(const TestFilter *filter)
 {
@@ -134,6 +201,23 @@ bits_set(const TestFilter *filter)
 	for (i = 0; i < filter->view.head.payload_len; i++)
 		set += (unsigned) __builtin_popcount(p[i]);
 	return set;
+}
+
+/* Folded by so much, a filter is what was built so, which is freed; and its statistics can be told beforehand. */
+static inline void
+fold_is(const TestFilter *filter, uint64_t by, TestFilter *direct, BfStats *stats)
+{
+	TestFilter	folded = test_empty(&direct->view.head);
+	BfStats		ahead;
+
+	bf_fold(NULL, &direct->view.head, test_payload(&folded), &filter->view);
+	CHECKF(test_same_payload(&folded, direct), "%s: %" PRIu64 " bytes folded by %" PRIu64, direct->view.head.kind->name,
+		   filter->view.head.payload_len, by);
+	bf_stats_folded(NULL, &filter->view, by, &ahead);
+	bf_stats(NULL, &folded.view, stats);
+	CHECK(memcmp(&ahead, stats, sizeof(ahead)) == 0);
+	test_free(&folded);
+	test_free(direct);
 }
 
 static inline bool

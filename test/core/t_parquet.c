@@ -5,13 +5,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "test.h"
+#include "kinds.h"
 
 #include "../../src/core/bf_parquet.h"
-
-#define MAX_KEYS	20000
-
-static uint64_t keys[MAX_KEYS];
 
 static const BfKind *
 parquet(void)
@@ -105,46 +101,10 @@ layout(void)
 	}
 }
 
-/* The SIMD and the scalar probe agree, on blocks of every density. */
 static void
 twins(void)
 {
-	BfProbe		scalar = bf_parquet_scalar_twin();
-	uint64_t	yes = 0;
-	uint64_t	no = 0;
-	int			density;
-
-	for (density = 0; density < 10; density++)
-	{
-		BfHeader	head = test_head(parquet(), 13, 8);
-		TestFilter	filter = test_empty(&head);
-		BfProbe		probe = parquet()->prober(&filter.view);
-		uint8_t    *payload = test_payload(&filter);
-		uint64_t	i;
-
-		for (i = 0; i < head.payload_len * 8; i++)
-			if (test_below(10) < (uint64_t) density || test_below(100) < 5)
-				payload[i / 8] |= (uint8_t) (1 << (i % 8));
-		for (i = 0; i < 20000; i++)
-		{
-			uint64_t	hash = test_random();
-
-			/* half of them all but one bit there: exactly the bits of a key, less one */
-			if (i % 2 == 0)
-			{
-				test_add(&filter, &hash, 1);
-				CHECK(probe(&filter.view, hash) && scalar(&filter.view, hash));
-				payload[test_below(head.payload_len)] &= (uint8_t) ~(1 << test_below(8));
-			}
-			CHECKF(probe(&filter.view, hash) == scalar(&filter.view, hash), "hash %016" PRIx64, hash);
-			if (scalar(&filter.view, hash))
-				yes++;
-			else
-				no++;
-		}
-		test_free(&filter);
-	}
-	CHECK(yes > 10000 && no > 10000);
+	twins_agree(parquet(), 8, bf_parquet_scalar_twin(), 20000);
 }
 
 typedef struct Fetched
@@ -185,36 +145,13 @@ slices(void)
 	test_free(&filter);
 }
 
-/* Each of a key's 8 bits counts, so that neither twin leaves one out. */
 static void
 every_bit_counts(void)
 {
-	BfProbe		scalar = bf_parquet_scalar_twin();
 	int			round;
 
 	for (round = 0; round < 200; round++)
-	{
-		BfHeader	head = test_head(parquet(), 1, 8);
-		TestFilter	filter = test_empty(&head);
-		uint8_t    *payload = test_payload(&filter);
-		unsigned	set = 0;
-		unsigned	bit;
-
-		test_add(&filter, &keys[round], 1);
-		for (bit = 0; bit < 256; bit++)
-		{
-			uint8_t		mask = (uint8_t) (1 << (bit % 8));
-
-			if (!(payload[bit / 8] & mask))
-				continue;
-			set++;
-			payload[bit / 8] ^= mask;
-			CHECK(!test_probe(&filter, keys[round]) && !scalar(&filter.view, keys[round]));
-			payload[bit / 8] ^= mask;
-		}
-		CHECK(set == 8);
-		test_free(&filter);
-	}
+		CHECK(bits_that_count(parquet(), 8, bf_parquet_scalar_twin(), keys[round]) == 8);
 }
 
 /* The block comes of the high 32 bits alone, at the edges of blocks, too: a fold is a direct build there as well. */
@@ -584,11 +521,7 @@ hostile_headers(void)
 int
 main(void)
 {
-	int			i;
-
-	test_seed(11);
-	for (i = 0; i < MAX_KEYS; i++)
-		keys[i] = test_random();
+	make_keys(11);
 	RUN(the_hash);
 	RUN(a_filter_of_parquet_mr);
 	RUN(layout);
