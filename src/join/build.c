@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * build.c
- *	  The node on top of a hash join's build side: remembers the hashes of the keys that go by.
+ *	  The node on top of a hash join's build side: remembers the keys that go by, or their hashes.
  *
  * It hands its child's rows on as they are.  When they end, the filter is made, and tied to the
  * hash table that the join is about to probe.
@@ -22,7 +22,7 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	JoinFilter *filter = state->filter;
 	MemoryContext old;
-	uint64		hash = 0;
+	uint64		hash = 0;			/* or a number */
 	int			i;
 
 	ResetExprContext(econtext);
@@ -44,7 +44,10 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 			bloomfam_join_foreign_add(state->foreign[i], value);
 		if (state->values != NULL)
 			state->values[i] = value;
-		next = state->keys[i].hash(&state->keys[i], value);
+		if (filter->of_numbers)
+			next = (uint64) state->keys[i].number(value);
+		else
+			next = state->keys[i].hash(&state->keys[i], value);
 		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
 	}
 	MemoryContextSwitchTo(old);
@@ -150,6 +153,8 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 
 	state->filter = bloomfam_join_filter_get(estate, spec->param);
 	bloomfam_join_node_columns(spec, &state->keys, &state->attributes);
+	if (bloomfam_join_node_is_of_numbers(spec))
+		bloomfam_join_filter_take_numbers(state->filter);
 	state->expressions = palloc0(spec->ncolumns * sizeof(ExprState *));
 	for (i = 0; i < spec->ncolumns; i++)
 	{

@@ -14,6 +14,8 @@ bloomfam_join_build_counts_add(JoinBuildCounts *sum, const JoinBuildCounts *coun
 {
 	sum->builds += counts->builds;
 	sum->given_up += counts->given_up;
+	sum->bitmaps += counts->bitmaps;
+	sum->ranges += counts->ranges;
 	sum->keys += counts->keys;
 	sum->bytes += counts->bytes;
 	sum->largest = Max(sum->largest, counts->largest);
@@ -40,8 +42,10 @@ bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *coun
 }
 
 void
-bloomfam_join_count_filter(JoinBuildCounts *counts, Size size, Size memory)
+bloomfam_join_count_filter(JoinBuildCounts *counts, JoinForm form, Size size, Size memory)
 {
+	counts->bitmaps += form == JOIN_FORM_BITMAP;
+	counts->ranges += form == JOIN_FORM_RANGE;
 	counts->bytes += size;
 	counts->largest = Max(counts->largest, size);
 	counts->memory = Max(counts->memory, memory);

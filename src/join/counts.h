@@ -8,10 +8,14 @@
 #ifndef BLOOMFAM_JOIN_COUNTS_H
 #define BLOOMFAM_JOIN_COUNTS_H
 
+#include "join/design.h"
+
 typedef struct JoinBuildCounts
 {
 	uint64		builds;			/* of a shared filter, counted by the process that makes it */
 	uint64		given_up;		/* of these: there were too many keys */
+	uint64		bitmaps;		/* of these: exact ones of numbers */
+	uint64		ranges;			/* of those that were given up: of the bounds of their numbers */
 	uint64		keys;			/* rows that had one; of a shared filter, the share */
 	uint64		bytes;			/* of all filters' bits */
 	Size		largest;		/* of them */
@@ -37,6 +41,7 @@ extern void bloomfam_join_build_counts_add(JoinBuildCounts *sum, const JoinBuild
 extern void bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *counts);
 
 /* Counts a filter that was made: its size, and all that making it took, in bytes. */
-extern void bloomfam_join_count_filter(JoinBuildCounts *counts, Size size, Size memory);
+extern void bloomfam_join_count_filter(JoinBuildCounts *counts, JoinForm form, Size size,
+									   Size memory);
 
 #endif							/* BLOOMFAM_JOIN_COUNTS_H */

@@ -1,11 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * design.c
- *	  How large a join's filter is, and how it is filled.
+ *	  What a join's filter is made of, which form it has, how large it is, and how it is filled.
+ *
+ * Of keys that are integers the numbers are collected, and hashed at the end, many at once, if
+ * they are hashed at all: where they lie close together, a bitmap of all numbers from the smallest
+ * to the largest is not much larger than a Bloom filter, has no false positives, and needs no
+ * hash.
  *
  * Where the hashes of the build side do not fit work_mem * hash_mem_multiplier, or the filter of
  * them bloomfam.join_filter_max_size, there is none: passing all rows is right, and a filter of
- * that size would not have been in any cache.
+ * that size would not have been in any cache.  Of numbers there are still the bounds, which cost
+ * nothing to have, and next to nothing to ask.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,11 +20,19 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
+#include "core/bf_hash.h"
 #include "join/design.h"
 #include "join/settings.h"
 
 /* Between two looks at interrupts. */
 #define ADD_AT_ONCE	65536
+
+/*
+ * A bitmap is made if it takes at most so many times what a Bloom filter would, which is hashed
+ * for; or so few bytes that the nearest cache has them all.
+ */
+#define BITMAP_TIMES	2
+#define BITMAP_SMALL	(32 * 1024)
 
 /* What bloomfam.join_filter_fpr asks for; computing it takes longer than a small query. */
 static const BfDesign *
@@ -36,10 +50,30 @@ current_design(void)
 	return &design;
 }
 
-double
-bloomfam_join_design_bytes(double nhashes)
+void
+bloomfam_join_collect(JoinCollected *collected, JoinCollects what)
 {
-	return nhashes * current_design()->millibits / 8000;
+	memset(collected, 0, sizeof(*collected));
+	collected->what = what;
+	collected->smallest = PG_INT64_MAX;
+	collected->largest = PG_INT64_MIN;
+}
+
+bool
+bloomfam_join_collect_less(JoinCollected *collected)
+{
+	collected->values = NULL;
+	collected->n = collected->room = 0;
+	if (collected->what == JOIN_COLLECTS_HASHES)
+		return false;
+	collected->what = JOIN_COLLECTS_BOUNDS;
+	return true;
+}
+
+double
+bloomfam_join_design_bytes(double nkeys)
+{
+	return nkeys * current_design()->millibits / 8000;
 }
 
 uint64
@@ -49,31 +83,86 @@ bloomfam_join_design_most(void)
 	uint64		bits = (uint64) bloomfam_join_filter_max_size * 1024 * 8;
 
 	return Max(Min(memory / sizeof(uint64), bits * 1000 / current_design()->millibits),
-			   JOIN_FIRST_HASHES);
+			   JOIN_FIRST_KEYS);
+}
+
+/* The bytes of a bitmap, in whole words, of numbers that are at most so far apart. */
+static inline uint64
+bitmap_bytes(uint64 span)
+{
+	return (span / 64 + 1) * sizeof(uint64);
 }
 
 bool
-bloomfam_join_design_plan(uint64 nhashes, BfHeader *head)
+bloomfam_join_design_plan(const JoinCollected *collected, uint64 nkeys, JoinDesign *design)
 {
+	memset(design, 0, sizeof(*design));
+	if (collected->what != JOIN_COLLECTS_HASHES && collected->smallest <= collected->largest)
+	{
+		design->first = collected->smallest;
+		design->span = (uint64) collected->largest - (uint64) collected->smallest;
+	}
+	if (collected->what == JOIN_COLLECTS_BOUNDS)
+	{
+		design->form = JOIN_FORM_RANGE;
+		return true;
+	}
+	if (collected->what == JOIN_COLLECTS_NUMBERS &&
+		bitmap_bytes(design->span) <=
+			Max(BITMAP_TIMES * bloomfam_join_design_bytes(nkeys), BITMAP_SMALL))
+	{
+		design->form = JOIN_FORM_BITMAP;
+		design->size = bitmap_bytes(design->span);
+		return true;
+	}
 	/* an empty set has a filter as well: the smallest, which contains nothing */
-	return bf_plan(current_design(), Max(nhashes, 1), head) == BF_OK;
+	design->form = JOIN_FORM_BLOOM;
+	if (bf_plan(current_design(), Max(nkeys, 1), &design->head) != BF_OK)
+		return false;
+	design->size = design->head.payload_len;
+	return true;
 }
 
 void
-bloomfam_join_design_clear(const BfHeader *head, uint8 *payload)
+bloomfam_join_design_clear(const JoinDesign *design, uint8 *payload)
 {
-	memset(payload, 0, head->payload_len);
-	bf_init(head, payload);
+	memset(payload, 0, design->size);
+	if (design->form == JOIN_FORM_BLOOM)
+		bf_init(&design->head, payload);
+}
+
+static void
+set_bits(const JoinDesign *design, uint64 *words, const uint64 *numbers, uint64 n)
+{
+	uint64		i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64		bit = numbers[i] - (uint64) design->first;
+
+		words[bit / 64] |= UINT64CONST(1) << bit % 64;
+	}
 }
 
 void
-bloomfam_join_design_fill(const BfHeader *head, uint8 *payload, const uint64 *hashes, uint64 n)
+bloomfam_join_design_fill(const JoinDesign *design, JoinCollects what, uint8 *payload,
+						  uint64 *values, uint64 n)
 {
 	uint64		done;
 
 	for (done = 0; done < n; done += ADD_AT_ONCE)
 	{
-		head->kind->add(head, payload, hashes + done, Min(ADD_AT_ONCE, n - done));
+		uint64	   *next = values + done;
+		uint64		count = Min(ADD_AT_ONCE, n - done);
+
+		if (design->form == JOIN_FORM_BITMAP)
+			set_bits(design, (uint64 *) payload, next, count);
+		else
+		{
+			if (what == JOIN_COLLECTS_NUMBERS)
+				bf_hash_u64_many(next, count);
+			design->head.kind->add(&design->head, payload, next, count);
+		}
 		CHECK_FOR_INTERRUPTS();
 	}
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * design.h
- *	  How large a join's filter is, and how it is filled.
+ *	  What a join's filter is made of, which form it has, how large it is, and how it is filled.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,31 +13,74 @@
 
 #define JOIN_FILTER_KIND		BF_KIND_BLOCKED
 
-/* The hashes with which collecting begins, whatever the limits. */
-#define JOIN_FIRST_HASHES	1024
+/* The keys with which collecting begins, whatever the limits. */
+#define JOIN_FIRST_KEYS	1024
 
-/* Hashes that are being collected. */
-typedef struct JoinHashes
+/* What is collected of keys until their number is known. */
+typedef enum JoinCollects
 {
-	uint64	   *values;
+	JOIN_COLLECTS_HASHES,
+	JOIN_COLLECTS_NUMBERS,		/* the keys are integers: these, and their bounds */
+	JOIN_COLLECTS_BOUNDS		/* ... there were too many: their bounds alone */
+} JoinCollects;
+
+typedef struct JoinCollected
+{
+	JoinCollects what;
+	uint64	   *values;			/* not of bounds */
 	uint64		n;
 	uint64		room;			/* for so many */
-} JoinHashes;
+	int64		smallest;		/* of all numbers; greater than the largest if there are none */
+	int64		largest;
+} JoinCollected;
 
-/* The number of hashes that both they and the filter of them have room for. */
+/* The form of a filter. */
+typedef enum JoinForm
+{
+	JOIN_FORM_BLOOM,
+	JOIN_FORM_BITMAP,			/* of numbers that lie close together: a bit each; never wrong */
+	JOIN_FORM_RANGE				/* of too many numbers: all from the smallest to the largest */
+} JoinForm;
+
+/* All that there is to say of a filter but its bytes; without pointers that matter elsewhere. */
+typedef struct JoinDesign
+{
+	JoinForm	form;
+	Size		size;			/* of the payload, in bytes; 0: there is none */
+	BfHeader	head;			/* of a Bloom filter */
+	int64		first;			/* of the other forms: the smallest number */
+	uint64		span;			/* ... and by how much the largest is larger */
+} JoinDesign;
+
+/* Begins to collect hashes, or numbers. */
+extern void bloomfam_join_collect(JoinCollected *collected, JoinCollects what);
+
+/*
+ * There were too many: their values are not collected any longer.  Returns whether anything is
+ * left to collect.
+ */
+extern bool bloomfam_join_collect_less(JoinCollected *collected);
+
+/* The number of keys that both they and the Bloom filter of them have room for. */
 extern uint64 bloomfam_join_design_most(void);
 
-/* The bytes of a filter of so many hashes. */
-extern double bloomfam_join_design_bytes(double nhashes);
+/* The bytes of a Bloom filter of so many keys. */
+extern double bloomfam_join_design_bytes(double nkeys);
 
-/* The header of a filter of so many hashes; false if there is none. */
-extern bool bloomfam_join_design_plan(uint64 nhashes, BfHeader *head);
+/*
+ * The design of a filter of so many keys, of which this was collected; false if there is none.
+ */
+extern bool bloomfam_join_design_plan(const JoinCollected *collected, uint64 nkeys,
+									  JoinDesign *design);
 
-/* Begins a payload, as long as its header says: it then contains nothing. */
-extern void bloomfam_join_design_clear(const BfHeader *head, uint8 *payload);
+/* Begins a payload, as long as the design says: it then contains nothing. */
+extern void bloomfam_join_design_clear(const JoinDesign *design, uint8 *payload);
 
-/* Adds hashes to a payload; answers interrupts. */
-extern void bloomfam_join_design_fill(const BfHeader *head, uint8 *payload, const uint64 *hashes,
-									  uint64 n);
+/*
+ * Adds collected values to a payload; answers interrupts.  They are not what they were
+ * afterwards, as numbers become hashes.
+ */
+extern void bloomfam_join_design_fill(const JoinDesign *design, JoinCollects what, uint8 *payload,
+									  uint64 *values, uint64 n);
 
 #endif							/* BLOOMFAM_JOIN_DESIGN_H */

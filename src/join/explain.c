@@ -188,6 +188,8 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 	{
 		ExplainPropertyUInteger("Builds", NULL, counts->builds, es);
 		ExplainPropertyUInteger("Given Up", NULL, counts->given_up, es);
+		ExplainPropertyUInteger("Bitmaps", NULL, counts->bitmaps, es);
+		ExplainPropertyUInteger("Ranges", NULL, counts->ranges, es);
 		ExplainPropertyUInteger("Keys", NULL, counts->keys, es);
 		ExplainPropertyFloat("Bits per Key", NULL, bits_per_key, 1, es);
 		ExplainPropertyInteger("Size", "kB", in_kilobytes(counts->largest), es);
@@ -198,6 +200,10 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 		appendStringInfo(es->str, "Builds: " UINT64_FORMAT "  ", counts->builds);
 	if (counts->given_up > 0)
 		appendStringInfo(es->str, "Given Up: " UINT64_FORMAT "  ", counts->given_up);
+	if (counts->bitmaps > 0)
+		appendStringInfo(es->str, "Bitmaps: " UINT64_FORMAT "  ", counts->bitmaps);
+	if (counts->ranges > 0)
+		appendStringInfo(es->str, "Ranges: " UINT64_FORMAT "  ", counts->ranges);
 	appendStringInfo(es->str, "Keys: " UINT64_FORMAT, counts->keys);
 	if (counts->bytes > 0 && counts->keys > 0)
 		appendStringInfo(es->str, "  Bits per Key: %.1f", bits_per_key);

@@ -3,9 +3,10 @@
  * filter.c
  *	  What the two sides of a join share: the filter of one join, in one process.
  *
- * The planner's estimate of the build side may be wrong by any factor, so hashes are kept, 8
- * bytes each, until their number is known; the filter is then sized for that.  Repeated keys are
- * counted each time: the filter comes out larger than it need be, never too small.
+ * The planner's estimate of the build side may be wrong by any factor, so keys are kept, 8 bytes
+ * each, as hashes or as numbers, until it is known how many they are; the filter is then made for
+ * that (design.c).  Repeated keys are counted each time: a Bloom filter comes out larger than it
+ * need be, never too small.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,6 +31,21 @@ bloomfam_join_filter_get(EState *estate, int param)
 		slot->value = PointerGetDatum(filter);
 	}
 	return (JoinFilter *) DatumGetPointer(slot->value);
+}
+
+/* Nothing is collected yet. */
+static void
+restart_collecting(JoinFilter *filter)
+{
+	bloomfam_join_collect(&filter->collected,
+						  filter->of_numbers ? JOIN_COLLECTS_NUMBERS : JOIN_COLLECTS_HASHES);
+}
+
+void
+bloomfam_join_filter_take_numbers(JoinFilter *filter)
+{
+	filter->of_numbers = true;
+	restart_collecting(filter);
 }
 
 void
@@ -126,7 +142,7 @@ bloomfam_join_filter_tie(JoinFilter *filter, JoinFilterRole role, JoinShared *sh
 	filter->share.shared = shared;
 	filter->share.area = area;
 	filter->share.chunk = InvalidDsaPointer;
-	memset(&filter->hashes, 0, sizeof(filter->hashes));
+	restart_collecting(filter);
 	restart_keys(filter);
 }
 
@@ -136,7 +152,7 @@ bloomfam_join_filter_begin(JoinFilter *filter)
 	MemoryContextReset(filter->context);
 	filter->phase = JOIN_FILTER_BUILDING;
 	filter->table = NULL;
-	memset(&filter->hashes, 0, sizeof(filter->hashes));
+	restart_collecting(filter);
 	restart_keys(filter);
 }
 
@@ -148,34 +164,41 @@ bloomfam_join_filter_outdate(JoinFilter *filter)
 	filter->keys_complete = false;
 }
 
+/* There are too many keys to collect them. */
+static void
+collect_less(JoinFilter *filter)
+{
+	if (!bloomfam_join_collect_less(&filter->collected))
+		filter->phase = JOIN_FILTER_ABANDONED;
+}
+
 void
 bloomfam_join_filter_more(JoinFilter *filter)
 {
-	JoinHashes *hashes = &filter->hashes;
+	JoinCollected *collected = &filter->collected;
 	uint64		most = bloomfam_join_design_most();
-	uint64		room = hashes->room == 0 ? JOIN_FIRST_HASHES : hashes->room * 2;
+	uint64		room = collected->room == 0 ? JOIN_FIRST_KEYS : collected->room * 2;
 
 	if (filter->phase == JOIN_FILTER_ABANDONED)
 		return;
 	if (filter->role == JOIN_FILTER_SHARE)
 	{
-		if (!bloomfam_join_shared_more(&filter->share, hashes, &filter->counts))
-			filter->phase = JOIN_FILTER_ABANDONED;
+		if (!bloomfam_join_shared_more(&filter->share, collected, &filter->counts))
+			collect_less(filter);
 		return;
 	}
-	if (hashes->room >= most)
+	if (collected->room >= most)
 	{
 		MemoryContextReset(filter->context);
-		memset(hashes, 0, sizeof(*hashes));
-		filter->phase = JOIN_FILTER_ABANDONED;
+		collect_less(filter);
 		return;
 	}
 	room = Min(room, most);
-	if (hashes->values == NULL)
-		hashes->values = MemoryContextAlloc(filter->context, room * sizeof(uint64));
+	if (collected->values == NULL)
+		collected->values = MemoryContextAlloc(filter->context, room * sizeof(uint64));
 	else
-		hashes->values = repalloc_huge(hashes->values, room * sizeof(uint64));
-	hashes->room = room;
+		collected->values = repalloc_huge(collected->values, room * sizeof(uint64));
+	collected->room = room;
 }
 
 /*
@@ -183,45 +206,50 @@ bloomfam_join_filter_more(JoinFilter *filter)
  * one.
  */
 static void
-use(JoinFilter *filter, const BfHeader *head, const uint8 *payload)
+use(JoinFilter *filter, const JoinDesign *design, const uint8 *payload)
 {
-	filter->view.head = *head;
-	filter->view.payload = payload;
-	filter->probe = head->kind->prober(&filter->view);
+	bloomfam_join_set_open(&filter->set, design, payload);
 	if (filter->join != NULL)
 		filter->table = filter->join->hj_HashTable;
 	filter->phase = JOIN_FILTER_COMPLETE;
+}
+
+/* Makes a private filter of what was collected. */
+static void
+make_private(JoinFilter *filter, const JoinDesign *design)
+{
+	JoinCollected *collected = &filter->collected;
+	Size		size = design->size + BLOOMFAM_CACHE_LINE;
+	char	   *memory = MemoryContextAllocExtended(filter->context, size, MCXT_ALLOC_HUGE);
+	uint8	   *payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, memory);
+
+	bloomfam_advise_huge_pages(memory, size);
+	bloomfam_join_design_clear(design, payload);
+	bloomfam_join_design_fill(design, collected->what, payload, collected->values, collected->n);
+	filter->counts.keys += collected->n;
+	bloomfam_join_count_filter(&filter->counts, design->form, design->size,
+							   size + collected->room * sizeof(uint64));
+	if (collected->values != NULL)
+		pfree(collected->values);
+	restart_collecting(filter);
+	use(filter, design, payload);
 }
 
 /* Ends a build that is private. */
 static void
 finish_private(JoinFilter *filter)
 {
-	JoinHashes *hashes = &filter->hashes;
-	BfHeader	head;
-	char	   *memory;
-	Size		size;
-	uint8	   *payload;
+	JoinDesign	design;
+	bool		made =
+		filter->phase != JOIN_FILTER_ABANDONED &&
+		bloomfam_join_design_plan(&filter->collected, filter->collected.n, &design);
 
 	filter->counts.builds++;
-	if (filter->phase != JOIN_FILTER_ABANDONED && !bloomfam_join_design_plan(hashes->n, &head))
+	filter->counts.given_up += !made || design.form == JOIN_FORM_RANGE;
+	if (!made)
 		filter->phase = JOIN_FILTER_ABANDONED;
-	filter->counts.given_up += filter->phase == JOIN_FILTER_ABANDONED;
-	if (filter->phase == JOIN_FILTER_ABANDONED || filter->join == NULL)
-		return;
-	size = head.payload_len + BLOOMFAM_CACHE_LINE;
-	memory = MemoryContextAllocExtended(filter->context, size, MCXT_ALLOC_HUGE);
-	bloomfam_advise_huge_pages(memory, size);
-	payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, memory);
-	bloomfam_join_design_clear(&head, payload);
-	bloomfam_join_design_fill(&head, payload, hashes->values, hashes->n);
-	filter->counts.keys += hashes->n;
-	bloomfam_join_count_filter(&filter->counts, head.payload_len,
-							   size + hashes->room * sizeof(uint64));
-	if (hashes->values != NULL)
-		pfree(hashes->values);
-	memset(hashes, 0, sizeof(*hashes));
-	use(filter, &head, payload);
+	else if (filter->join != NULL)
+		make_private(filter, &design);
 }
 
 void
@@ -231,14 +259,14 @@ bloomfam_join_filter_finish(JoinFilter *filter)
 	if (filter->role != JOIN_FILTER_SHARE)
 		finish_private(filter);
 	else if (filter->phase != JOIN_FILTER_ABANDONED)
-		bloomfam_join_shared_hand_over(&filter->share, &filter->hashes, &filter->counts);
+		bloomfam_join_shared_hand_over(&filter->share, &filter->collected, &filter->counts);
 }
 
 bool
 bloomfam_join_filter_attach(JoinFilter *filter)
 {
 	JoinSharedState state;
-	BfHeader	head;
+	JoinDesign	design;
 	const uint8 *payload;
 
 	if (filter->role == JOIN_FILTER_SHARE)
@@ -249,13 +277,14 @@ bloomfam_join_filter_attach(JoinFilter *filter)
 		 */
 		if (filter->join == NULL || filter->join->hj_HashTable == NULL)
 			return false;
-		state = bloomfam_join_shared_make(&filter->share, &filter->counts);
+		state = bloomfam_join_shared_make(&filter->share, filter->of_numbers, &filter->counts);
 	}
 	else
 		state = bloomfam_join_shared_look(filter->share.shared);
 	switch (state)
 	{
 		case JOIN_SHARED_NONE:
+		case JOIN_SHARED_TOO_MANY:
 		case JOIN_SHARED_BUILDING:
 			return false;
 		case JOIN_SHARED_GIVEN_UP:
@@ -264,8 +293,8 @@ bloomfam_join_filter_attach(JoinFilter *filter)
 		case JOIN_SHARED_READY:
 			break;
 	}
-	payload = bloomfam_join_shared_get(&filter->share, &head);
-	use(filter, &head, payload);
+	payload = bloomfam_join_shared_get(&filter->share, &design);
+	use(filter, &design, payload);
 	return true;
 }
 
@@ -313,7 +342,7 @@ bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area
 		bloomfam_join_filter_forget_copy(filter, shared);
 	}
 	if (!bloomfam_join_filter_ready(filter) ||
-		!bloomfam_join_shared_copy(shared, area, &filter->view, bloomfam_join_filter_keys(filter),
+		!bloomfam_join_shared_copy(shared, area, &filter->set, bloomfam_join_filter_keys(filter),
 								   filter->ncolumns))
 		return;
 	copy = MemoryContextAlloc(GetMemoryChunkContext(filter), sizeof(JoinCopy));

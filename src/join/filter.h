@@ -12,6 +12,7 @@
 #include "nodes/execnodes.h"
 
 #include "join/keys.h"
+#include "join/set.h"
 #include "join/shared.h"
 
 /* Who builds it, and for whom. */
@@ -26,7 +27,7 @@ typedef enum JoinFilterPhase
 {
 	JOIN_FILTER_BUILDING,		/* or not begun */
 	JOIN_FILTER_COMPLETE,		/* all keys of the build side are in */
-	JOIN_FILTER_ABANDONED		/* there were too many keys: no filter this time */
+	JOIN_FILTER_ABANDONED		/* there were too many keys to know anything: no filter this time */
 } JoinFilterPhase;
 
 /* What a leader has left the workers of one Gather. */
@@ -49,12 +50,12 @@ typedef struct JoinFilter
 	HashJoinState *join;		/* NULL: not tied to it, so nothing is built; always NULL in a
 								 * worker's copy */
 	HashJoinTable table;		/* that it was built along with */
-	JoinHashes	hashes;			/* while it is built, as long as their number is not known */
-	MemoryContext context;		/* private: holds hashes and filter; reset for each build */
+	bool		of_numbers;		/* its keys are one column of integers */
+	JoinCollected collected;	/* while it is built, as long as the keys' number is not known */
+	MemoryContext context;		/* private: holds both, keys and filter; reset for each build */
 	JoinShare	share;			/* share, copy: of the filter in shared memory */
 	JoinCopy   *copies;			/* private: those that a leader has left, one for each Gather */
-	BfView		view;			/* once it is complete */
-	BfProbe		probe;
+	JoinSet		set;			/* once it is complete */
 
 	/* what is kept of the keys themselves, also where the filter is abandoned */
 	int			ncolumns;		/* of the key; 0: nothing is kept */
@@ -79,6 +80,9 @@ extern JoinFilter *bloomfam_join_filter_get(EState *estate, int param);
 extern void bloomfam_join_filter_tie(JoinFilter *filter, JoinFilterRole role, JoinShared *shared,
 									 dsa_area *area);
 
+/* Lets it be built of numbers: what is added is a JoinKey's, and not a hash. */
+extern void bloomfam_join_filter_take_numbers(JoinFilter *filter);
+
 /*
  * Lets it keep what there is to know of its keys, which have so many columns, besides the filter.
  * On the build side a column of this type is kept: from the next build on.
@@ -92,12 +96,11 @@ extern void bloomfam_join_filter_begin(JoinFilter *filter);
 /* The build side begins anew: what is there belongs to the last build. */
 extern void bloomfam_join_filter_outdate(JoinFilter *filter);
 
-/* Makes room for more hashes, or abandons the filter. */
+/* Makes room for more keys; or collects less of them, or abandons the filter. */
 extern void bloomfam_join_filter_more(JoinFilter *filter);
 
 /*
- * Ends a build: makes the filter of the hashes, and ties it to the hash table that they went
- * into.
+ * Ends a build: makes the filter of the keys, and ties it to the hash table that they went into.
  */
 extern void bloomfam_join_filter_finish(JoinFilter *filter);
 
@@ -123,18 +126,26 @@ extern void bloomfam_join_filter_forget_copy(JoinFilter *filter, const JoinShare
  */
 extern const JoinKeys *bloomfam_join_filter_keys(JoinFilter *filter);
 
+/* Adds a key: a number if it takes those, else a hash. */
 static inline void
-bloomfam_join_filter_add(JoinFilter *filter, uint64 hash)
+bloomfam_join_filter_add(JoinFilter *filter, uint64 key)
 {
-	JoinHashes *hashes = &filter->hashes;
+	JoinCollected *collected = &filter->collected;
 
-	if (unlikely(hashes->n == hashes->room))
+	if (collected->what != JOIN_COLLECTS_HASHES)
 	{
-		bloomfam_join_filter_more(filter);
-		if (filter->phase == JOIN_FILTER_ABANDONED)
+		collected->smallest = Min(collected->smallest, (int64) key);
+		collected->largest = Max(collected->largest, (int64) key);
+		if (collected->what == JOIN_COLLECTS_BOUNDS)
 			return;
 	}
-	hashes->values[hashes->n++] = hash;
+	if (unlikely(collected->n == collected->room))
+	{
+		bloomfam_join_filter_more(filter);
+		if (collected->n == collected->room)
+			return;
+	}
+	collected->values[collected->n++] = key;
 }
 
 /* May rows be dropped by it now? */

@@ -170,29 +170,24 @@ is_plain(Oid type)
 	}
 }
 
-static uint64
-hash_int1(const JoinKey *key, Datum value)
-{
-	return bf_hash_u64((uint64) (int64) (int8) DatumGetChar(value));
-}
+/* Integers by the number, which is sign-extended: an int2 is then the int8 that it equals. */
+#define DEFINE_INTEGER(length, get) \
+	static int64 \
+	number_of_##length(Datum value) \
+	{ \
+		return get(value); \
+	} \
+	\
+	static uint64 \
+	hash_##length(const JoinKey *key, Datum value) \
+	{ \
+		return bf_hash_u64((uint64) number_of_##length(value)); \
+	}
 
-static uint64
-hash_int2(const JoinKey *key, Datum value)
-{
-	return bf_hash_u64((uint64) (int64) DatumGetInt16(value));
-}
-
-static uint64
-hash_int4(const JoinKey *key, Datum value)
-{
-	return bf_hash_u64((uint64) (int64) DatumGetInt32(value));
-}
-
-static uint64
-hash_int8(const JoinKey *key, Datum value)
-{
-	return bf_hash_u64((uint64) DatumGetInt64(value));
-}
+DEFINE_INTEGER(int1, (int8) DatumGetChar)
+DEFINE_INTEGER(int2, DatumGetInt16)
+DEFINE_INTEGER(int4, DatumGetInt32)
+DEFINE_INTEGER(int8, DatumGetInt64)
 
 static uint64
 hash_fixed(const JoinKey *key, Datum value)
@@ -226,25 +221,30 @@ hash_by_function(const JoinKey *key, Datum value)
 											value, Int64GetDatum(0)));
 }
 
-/* The routine for the bytes, or the number, of a type that is_plain(). */
-static JoinHashRoutine
-plain_routine(Oid type, int16 length)
+bool
+bloomfam_join_keys_are_integers(JoinHashKind kind, Oid type)
 {
-	if (type == TEXTOID || type == BYTEAOID)
-		return hash_varlena;
-	if (!get_typbyval(type))
-		return hash_fixed;
-	switch (length)
+	return kind == JOIN_HASH_NUMBER || (kind == JOIN_HASH_BYTES && get_typbyval(type));
+}
+
+/* The routines for the number. */
+static void
+init_integer(JoinKey *key)
+{
+	static const struct
 	{
-		case 1:
-			return hash_int1;
-		case 2:
-			return hash_int2;
-		case 4:
-			return hash_int4;
-		default:
-			return hash_int8;
-	}
+		JoinHashRoutine hash;
+		JoinNumberRoutine number;
+	}			routines[] = {
+		[1] = {hash_int1, number_of_int1},
+		[2] = {hash_int2, number_of_int2},
+		[4] = {hash_int4, number_of_int4},
+		[8] = {hash_int8, number_of_int8},
+	};
+
+	key->integer = true;
+	key->hash = routines[key->typlen].hash;
+	key->number = routines[key->typlen].number;
 }
 
 /* Of a key that is hashed by this function of the family; 0: by none. */
@@ -297,8 +297,10 @@ bloomfam_join_key_init(JoinKey *key, JoinHashKind kind, const JoinHashSide *side
 			break;
 		case JOIN_HASH_NUMBER:
 		case JOIN_HASH_BYTES:
-			key->integer = get_typbyval(side->type);
-			key->hash = plain_routine(side->type, key->typlen);
+			if (bloomfam_join_keys_are_integers(kind, side->type))
+				init_integer(key);
+			else
+				key->hash = key->typlen == -1 ? hash_varlena : hash_fixed;
 			break;
 		case JOIN_HASH_FAMILY:
 		case JOIN_HASH_FAMILY_EXTENDED:

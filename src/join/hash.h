@@ -52,17 +52,24 @@ typedef struct JoinHashing
  */
 extern bool bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result);
 
+/* Are keys of this type, hashed so, integers (JoinKey)?  They are on both sides, or on neither. */
+extern bool bloomfam_join_keys_are_integers(JoinHashKind kind, Oid type);
+
 /* One column of a join's key, on one of its sides, while the plan is executed. */
 typedef struct JoinKey JoinKey;
 
 /* The value is not NULL; may allocate in the current memory context. */
 typedef uint64 (*JoinHashRoutine) (const JoinKey *key, Datum value);
 
+/* The number that a value is; what the join calls equal is one number, and no two others are. */
+typedef int64 (*JoinNumberRoutine) (Datum value);
+
 struct JoinKey
 {
 	JoinHashRoutine hash;
 	int16		typlen;			/* of the type that is hashed */
 	bool		integer;		/* the value is an integer of typlen bytes, hashed by its number */
+	JoinNumberRoutine number;	/* ... of a join's key: this one */
 	Oid			collation;
 	FmgrInfo	function;		/* where one is called */
 };

@@ -65,3 +65,10 @@ bloomfam_join_node_columns(const JoinSpec *spec, JoinKey **keys, AttrNumber **at
 		(*attributes)[i] = column->attribute;
 	}
 }
+
+bool
+bloomfam_join_node_is_of_numbers(const JoinSpec *spec)
+{
+	return spec->ncolumns == 1 &&
+		   bloomfam_join_keys_are_integers(spec->columns[0].hashing, spec->columns[0].type);
+}

@@ -99,4 +99,7 @@ extern bool bloomfam_join_node_was_foreign(const JoinProbeState *state, int prob
 extern void bloomfam_join_node_columns(const JoinSpec *spec, JoinKey **keys,
 									   AttrNumber **attributes);
 
+/* Is a filter's key one column of integers, so that it is built and asked by their numbers? */
+extern bool bloomfam_join_node_is_of_numbers(const JoinSpec *spec);
+
 #endif							/* BLOOMFAM_JOIN_NODE_H */

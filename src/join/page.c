@@ -206,12 +206,13 @@ read_attribute(HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bo
 	}
 
 /*
- * Hashes one column of all rows in page->rows: first or combined with what is there.  spare_long:
- * rows whose key is not at hand, but compressed or in another table, are noted instead.
+ * Hashes one column of all rows in page->rows: first or combined with what is there.  numbers: it
+ * is the only one, and its numbers are wanted instead.  spare_long: rows whose key is not at hand,
+ * but compressed or in another table, are noted instead.
  */
 static void
 hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleDesc desc, int n,
-			bool first, bool spare_long)
+			bool first, bool numbers, bool spare_long)
 {
 	uint64	   *hashes = first ? page->hashes : page->column;
 	bool		integers = key->integer && is_fixed(column);
@@ -228,7 +229,7 @@ hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleD
 	else
 		for (i = 0; i < n; i++)
 			page->others[nothers++] = i;
-	if (nothers < n)
+	if (nothers < n && !numbers)
 		bf_hash_u64_many(hashes, n);
 
 	spare_long &= TupleDescAttr(desc, column->attribute - 1)->attlen == -1;
@@ -250,8 +251,10 @@ hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleD
 			page->spared[other] = true;
 			hashes[other] = 0;
 		}
+		else if (isnull)
+			hashes[other] = 0;
 		else
-			hashes[other] = isnull ? 0 : key->hash(key, value);
+			hashes[other] = numbers ? (uint64) key->number(value) : key->hash(key, value);
 	}
 	if (!first)
 		for (i = 0; i < n; i++)
@@ -337,12 +340,14 @@ find_rows(JoinPage *page, HeapScanDesc scan, int count)
 	}
 }
 
-/* Hashes the key of a filter, the f-th, in all of these rows. */
+/* What a filter, the f-th, is asked for: the keys of all of these rows as hashes, or as numbers. */
 static void
 hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
 {
 	JoinProbe  *probe = &state->probes[f];
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	bool		numbers = probe->kind == JOIN_PROBE_JOIN &&
+						  bloomfam_join_set_is_of_numbers(&probe->filter->set);
 	MemoryContext old;
 	int			c;
 
@@ -350,24 +355,24 @@ hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (c = 0; c < probe->ncolumns; c++)
 		hash_column(state->page, &probe->keys[c], &state->page->columns[f][c], desc, n, c == 0,
-					probe->access == JOIN_BY_PAGES_SPARING);
+					numbers, probe->access == JOIN_BY_PAGES_SPARING);
 	MemoryContextSwitchTo(old);
 }
 
-/* Asks a filter for the hashes of so many rows: what it says is in page->pass. */
+/* Asks a filter of so many rows: what it says is in page->pass. */
 static void
 ask_filter(JoinPage *page, const JoinProbe *probe, int n)
 {
-	JoinAnswer	answer = JOIN_ANSWER_PROBE;
+	JoinAnswer	answer;
 	const BfView *view;
 
-	if (probe->kind == JOIN_PROBE_STORED)
+	if (probe->kind == JOIN_PROBE_JOIN)
 	{
-		answer = bloomfam_join_stored_answer(probe->stored);
-		view = bloomfam_join_stored_view(probe->stored);
+		bloomfam_join_set_has_many(&probe->filter->set, page->hashes, n, page->pass);
+		return;
 	}
-	else
-		view = &probe->filter->view;
+	answer = bloomfam_join_stored_answer(probe->stored);
+	view = bloomfam_join_stored_view(probe->stored);
 	if (answer == JOIN_ANSWER_PROBE)
 		view->head.kind->probe_many(view, page->hashes, n, page->pass);
 	else

@@ -27,7 +27,8 @@
 static inline bool
 row_may_join(const JoinProbe *probe, TupleTableSlot *slot)
 {
-	uint64		hash = 0;
+	const JoinSet *set = &probe->filter->set;
+	uint64		hash = 0;			/* or a number */
 	int			i;
 
 	for (i = 0; i < probe->ncolumns; i++)
@@ -38,10 +39,13 @@ row_may_join(const JoinProbe *probe, TupleTableSlot *slot)
 
 		if (isnull)
 			return false;
-		next = probe->keys[i].hash(&probe->keys[i], value);
+		if (bloomfam_join_set_is_of_numbers(set))
+			next = (uint64) probe->keys[i].number(value);
+		else
+			next = probe->keys[i].hash(&probe->keys[i], value);
 		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
 	}
-	return probe->filter->probe(&probe->filter->view, hash);
+	return bloomfam_join_set_has(set, hash);
 }
 
 static TupleTableSlot *

@@ -9,7 +9,6 @@
 
 #include "join/sample.h"
 #include "join/settings.h"
-#include "pg/env.h"
 
 #define LONGEST_PAUSE	(JOIN_PAUSE_ROWS * 64)
 
@@ -37,13 +36,9 @@ JoinProbeCounts
 bloomfam_join_probe_counts(const JoinProbe *probe)
 {
 	JoinProbeCounts counts = probe->counts;
-	BfStats		stats;
 
 	counts.switched_off = bloomfam_join_probe_is_off(probe);
 	if (probe->kind == JOIN_PROBE_JOIN && probe->filter->phase == JOIN_FILTER_COMPLETE)
-	{
-		bf_stats(&bloomfam_env, &probe->filter->view, &stats);
-		counts.fpr = stats.fpr;
-	}
+		counts.fpr = bloomfam_join_set_fpr(&probe->filter->set);
 	return counts;
 }

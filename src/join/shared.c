@@ -7,22 +7,25 @@
  * nothing is shared but the counts for EXPLAIN.  In two cases the filter is shared, in the
  * query's DSA, under a JoinShared in a node's dynamic shared memory:
  *
- * A Parallel Hash gives each participant a share of the build side.  Each puts the hashes of its
- * share into chunks, and hands them over before its build node returns the end of the rows.  The
- * server lets nobody go on to the probe side before all participants have seen that end.  So
- * whoever asks for the filter while its own join probes finds all hashes there, even if it came
- * too late to build.  The first who asks makes the filter; the others do not wait for it: their
- * rows pass meanwhile.
+ * A Parallel Hash gives each participant a share of the build side.  Each puts the keys of its
+ * share, hashes or numbers, into chunks, and hands them over before its build node returns the
+ * end of the rows.  The server lets nobody go on to the probe side before all participants have
+ * seen that end.  So whoever asks for the filter while its own join probes finds all keys there,
+ * even if it came too late to build.  The first who asks makes the filter; the others do not wait
+ * for it: their rows pass meanwhile.
  *
  * What the build side's keys were (keys.c) goes the same way, a piece from each participant, and
- * counts only if no piece is missing.  It is complete even where the filter is given up.
+ * counts only if no piece is missing.  It is complete even where the filter is given up.  So are
+ * the bounds of numbers: of too many, all chunks are freed, and the filter is the range.
  *
  * A join above a Gather has its filter ready, in the leader alone, when the Gather starts its
  * workers.  The leader leaves them a copy.
  *
- *		NONE -> BUILDING -> READY
- *		  |
- *		  +---> GIVEN_UP
+ *		NONE ------------+--> BUILDING -> READY
+ *		  |              |
+ *		  +-> TOO_MANY --+
+ *		  |       |
+ *		  +-------+--> GIVEN_UP
  *
  * Nothing waits and nothing is locked.  After an error nothing needs to be cleaned up, as the DSA
  * goes with the query.
@@ -34,12 +37,12 @@
 #include "join/shared.h"
 #include "pg/env.h"
 
-/* Hashes that were collected one after the other by one participant. */
+/* Keys that were collected one after the other by one participant. */
 typedef struct JoinChunk
 {
 	dsa_pointer next;
-	uint64		nhashes;
-	uint64		hashes[FLEXIBLE_ARRAY_MEMBER];
+	uint64		nkeys;
+	uint64		keys[FLEXIBLE_ARRAY_MEMBER];
 } JoinChunk;
 
 /* What one participant has kept of its keys. */
@@ -49,18 +52,20 @@ typedef struct JoinKeysPiece
 	int64		bytes[FLEXIBLE_ARRAY_MEMBER];
 } JoinKeysPiece;
 
-#define CHUNK_SIZE(nhashes)	(offsetof(JoinChunk, hashes) + (nhashes) * sizeof(uint64))
+#define CHUNK_SIZE(nkeys)	(offsetof(JoinChunk, keys) + (nkeys) * sizeof(uint64))
 
 /* From 4 kB to 1 MB */
-#define CHUNK_FIRST_HASHES	510
-#define CHUNK_MOST_HASHES	(128 * 1024 - 2)
+#define CHUNK_FIRST_KEYS	510
+#define CHUNK_MOST_KEYS	(128 * 1024 - 2)
 
 void
 bloomfam_join_shared_init(JoinShared *shared, JoinSharedState state)
 {
 	pg_atomic_init_u32(&shared->state, state);
-	pg_atomic_init_u64(&shared->nhashes, 0);
+	pg_atomic_init_u64(&shared->nkeys, 0);
 	dsa_pointer_atomic_init(&shared->chunks, InvalidDsaPointer);
+	pg_atomic_init_u64(&shared->smallest, (uint64) PG_INT64_MAX);
+	pg_atomic_init_u64(&shared->largest, (uint64) PG_INT64_MIN);
 	shared->payload = InvalidDsaPointer;
 	dsa_pointer_atomic_init(&shared->keys, InvalidDsaPointer);
 	pg_atomic_init_u32(&shared->keys_lost, 0);
@@ -116,46 +121,66 @@ bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinSharedState s
 	bloomfam_join_shared_init(shared, state);
 }
 
+/* The bounds include those of the numbers that this process has collected so far. */
+static void
+widen_bounds(JoinShared *shared, const JoinCollected *collected)
+{
+	uint64		smallest = pg_atomic_read_u64(&shared->smallest);
+	uint64		largest = pg_atomic_read_u64(&shared->largest);
+
+	while (collected->smallest < (int64) smallest &&
+		   !pg_atomic_compare_exchange_u64(&shared->smallest, &smallest,
+										   (uint64) collected->smallest))
+		;
+	while (collected->largest > (int64) largest &&
+		   !pg_atomic_compare_exchange_u64(&shared->largest, &largest,
+										   (uint64) collected->largest))
+		;
+}
+
 void
-bloomfam_join_shared_hand_over(JoinShare *share, JoinHashes *hashes, JoinBuildCounts *counts)
+bloomfam_join_shared_hand_over(JoinShare *share, JoinCollected *collected, JoinBuildCounts *counts)
 {
 	JoinShared *shared = share->shared;
 	JoinChunk  *chunk;
 	dsa_pointer last;
 
+	widen_bounds(shared, collected);
 	if (!DsaPointerIsValid(share->chunk))
 		return;
 	chunk = dsa_get_address(share->area, share->chunk);
-	chunk->nhashes = hashes->n;
+	chunk->nkeys = collected->n;
 	last = dsa_pointer_atomic_read(&shared->chunks);
 	do
 		chunk->next = last;
 	while (!dsa_pointer_atomic_compare_exchange(&shared->chunks, &last, share->chunk));
-	pg_atomic_fetch_add_u64(&shared->nhashes, hashes->n);
+	pg_atomic_fetch_add_u64(&shared->nkeys, collected->n);
 
-	counts->keys += hashes->n;
+	counts->keys += collected->n;
 	share->chunk = InvalidDsaPointer;
-	memset(hashes, 0, sizeof(*hashes));
+	collected->values = NULL;
+	collected->n = collected->room = 0;
 }
 
 bool
-bloomfam_join_shared_more(JoinShare *share, JoinHashes *hashes, JoinBuildCounts *counts)
+bloomfam_join_shared_more(JoinShare *share, JoinCollected *collected, JoinBuildCounts *counts)
 {
 	JoinShared *shared = share->shared;
+	bool		hashes = collected->what == JOIN_COLLECTS_HASHES;
 	uint64		room =
-		hashes->room == 0 ? CHUNK_FIRST_HASHES : Min(hashes->room * 2, CHUNK_MOST_HASHES);
+		collected->room == 0 ? CHUNK_FIRST_KEYS : Min(collected->room * 2, CHUNK_MOST_KEYS);
 
-	bloomfam_join_shared_hand_over(share, hashes, counts);
+	bloomfam_join_shared_hand_over(share, collected, counts);
 	if (pg_atomic_read_u32(&shared->state) == JOIN_SHARED_NONE &&
-		pg_atomic_read_u64(&shared->nhashes) < bloomfam_join_design_most())
+		pg_atomic_read_u64(&shared->nkeys) < bloomfam_join_design_most())
 		share->chunk = dsa_allocate_extended(share->area, CHUNK_SIZE(room), DSA_ALLOC_NO_OOM);
 	if (DsaPointerIsValid(share->chunk))
 	{
-		hashes->values = ((JoinChunk *) dsa_get_address(share->area, share->chunk))->hashes;
-		hashes->room = room;
+		collected->values = ((JoinChunk *) dsa_get_address(share->area, share->chunk))->keys;
+		collected->room = room;
 		return true;
 	}
-	if (move_shared(shared, JOIN_SHARED_NONE, JOIN_SHARED_GIVEN_UP))
+	if (move_shared(shared, JOIN_SHARED_NONE, hashes ? JOIN_SHARED_GIVEN_UP : JOIN_SHARED_TOO_MANY))
 	{
 		free_chunks(shared, share->area);
 		counts->builds++;
@@ -224,47 +249,100 @@ void
 bloomfam_join_shared_refuse(JoinShared *shared)
 {
 	bloomfam_join_shared_lose_keys(shared);
-	move_shared(shared, JOIN_SHARED_NONE, JOIN_SHARED_GIVEN_UP);
+	if (!move_shared(shared, JOIN_SHARED_NONE, JOIN_SHARED_GIVEN_UP))
+		move_shared(shared, JOIN_SHARED_TOO_MANY, JOIN_SHARED_GIVEN_UP);
 }
 
-/* Makes the filter of all hashes; done by the one process that has moved it to BUILDING. */
-static void
-make_filter(JoinShare *share, JoinBuildCounts *counts)
+/* What all have collected together, but for the values themselves. */
+static JoinCollected
+collect_all(JoinShared *shared, JoinCollects what)
+{
+	JoinCollected all;
+
+	bloomfam_join_collect(&all, what);
+	all.smallest = (int64) pg_atomic_read_u64(&shared->smallest);
+	all.largest = (int64) pg_atomic_read_u64(&shared->largest);
+	return all;
+}
+
+/* Designs the filter, and gets memory for it; false if there is none. */
+static bool
+plan_filter(JoinShare *share, JoinCollects what)
 {
 	JoinShared *shared = share->shared;
-	uint64		nhashes = pg_atomic_read_u64(&shared->nhashes);
-	dsa_pointer next;
-	uint8	   *payload;
+	uint64		nkeys = pg_atomic_read_u64(&shared->nkeys);
+	JoinCollected all = collect_all(shared, what);
 
-	counts->builds++;
-	if (nhashes > bloomfam_join_design_most() || !bloomfam_join_design_plan(nhashes, &shared->head))
-		shared->payload = InvalidDsaPointer;
-	else
+	if ((what != JOIN_COLLECTS_BOUNDS && nkeys > bloomfam_join_design_most()) ||
+		!bloomfam_join_design_plan(&all, nkeys, &shared->design))
+		return false;
+	if (shared->design.size > 0)
 		shared->payload =
-			dsa_allocate_extended(share->area, shared->head.payload_len + BLOOMFAM_CACHE_LINE,
+			dsa_allocate_extended(share->area, shared->design.size + BLOOMFAM_CACHE_LINE,
 								  DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
+	return shared->design.size == 0 || DsaPointerIsValid(shared->payload);
+}
+
+/* The payload, where the form has one; else NULL. */
+static uint8 *
+payload_of(const JoinShared *shared, dsa_area *area)
+{
 	if (!DsaPointerIsValid(shared->payload))
-	{
-		free_chunks(shared, share->area);
-		pg_atomic_write_u32(&shared->state, JOIN_SHARED_GIVEN_UP);
-		counts->given_up++;
+		return NULL;
+	return (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(area, shared->payload));
+}
+
+/* Fills the filter, once there is memory for it. */
+static void
+fill_filter(JoinShare *share, JoinCollects what)
+{
+	JoinShared *shared = share->shared;
+	uint8	   *payload = payload_of(shared, share->area);
+	dsa_pointer next = dsa_pointer_atomic_read(&shared->chunks);
+
+	if (payload == NULL)
 		return;
-	}
-	bloomfam_join_count_filter(counts, shared->head.payload_len,
-							   shared->head.payload_len + nhashes * sizeof(uint64));
-	payload =
-		(uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(share->area, shared->payload));
-	bloomfam_join_design_clear(&shared->head, payload);
-	for (next = dsa_pointer_atomic_read(&shared->chunks); DsaPointerIsValid(next);)
+	bloomfam_join_design_clear(&shared->design, payload);
+	while (DsaPointerIsValid(next))
 	{
 		JoinChunk  *chunk = dsa_get_address(share->area, next);
 
-		bloomfam_join_design_fill(&shared->head, payload, chunk->hashes, chunk->nhashes);
+		bloomfam_join_design_fill(&shared->design, what, payload, chunk->keys, chunk->nkeys);
 		next = chunk->next;
+	}
+}
+
+/*
+ * Makes the filter of all keys, or of the bounds of numbers where that cannot be; done by the one
+ * process that has moved it to BUILDING.
+ */
+static void
+make_filter(JoinShare *share, JoinCollects what, JoinBuildCounts *counts)
+{
+	JoinShared *shared = share->shared;
+	bool		made = plan_filter(share, what);
+
+	if (what != JOIN_COLLECTS_BOUNDS)
+	{
+		counts->builds++;
+		counts->given_up += !made;
+	}
+	if (!made && what == JOIN_COLLECTS_NUMBERS)
+	{
+		what = JOIN_COLLECTS_BOUNDS;
+		made = plan_filter(share, what);
+	}
+	if (made)
+	{
+		Size		size = shared->design.size;
+		Size		collected = pg_atomic_read_u64(&shared->nkeys) * sizeof(uint64);
+
+		fill_filter(share, what);
+		bloomfam_join_count_filter(counts, shared->design.form, size, size + collected);
 	}
 	free_chunks(shared, share->area);
 	pg_write_barrier();
-	pg_atomic_write_u32(&shared->state, JOIN_SHARED_READY);
+	pg_atomic_write_u32(&shared->state, made ? JOIN_SHARED_READY : JOIN_SHARED_GIVEN_UP);
 }
 
 JoinSharedState
@@ -274,40 +352,44 @@ bloomfam_join_shared_look(const JoinShared *shared)
 }
 
 JoinSharedState
-bloomfam_join_shared_make(JoinShare *share, JoinBuildCounts *counts)
+bloomfam_join_shared_make(JoinShare *share, bool of_numbers, JoinBuildCounts *counts)
 {
-	if (bloomfam_join_shared_look(share->shared) == JOIN_SHARED_NONE &&
+	JoinSharedState state = bloomfam_join_shared_look(share->shared);
+
+	if (state == JOIN_SHARED_NONE &&
 		move_shared(share->shared, JOIN_SHARED_NONE, JOIN_SHARED_BUILDING))
-		make_filter(share, counts);
+		make_filter(share, of_numbers ? JOIN_COLLECTS_NUMBERS : JOIN_COLLECTS_HASHES, counts);
+	if (state == JOIN_SHARED_TOO_MANY &&
+		move_shared(share->shared, JOIN_SHARED_TOO_MANY, JOIN_SHARED_BUILDING))
+		make_filter(share, JOIN_COLLECTS_BOUNDS, counts);
 	return bloomfam_join_shared_look(share->shared);
 }
 
 const uint8 *
-bloomfam_join_shared_get(const JoinShare *share, BfHeader *head)
+bloomfam_join_shared_get(const JoinShare *share, JoinDesign *design)
 {
 	pg_read_barrier();
-	*head = share->shared->head;
-	/* the module need not lie at the same address everywhere */
-	head->kind = bf_kind_by_id(JOIN_FILTER_KIND);
-	return (const uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE,
-									 dsa_get_address(share->area, share->shared->payload));
+	*design = share->shared->design;
+	return payload_of(share->shared, share->area);
 }
 
 bool
-bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const BfView *view,
+bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const JoinSet *set,
 						  const JoinKeys *keys, int ncolumns)
 {
-	Size		size = view->head.payload_len;
+	Size		size = set->design.size;
 
 	Assert(bloomfam_join_shared_look(shared) == JOIN_SHARED_GIVEN_UP);
 	Assert(!DsaPointerIsValid(shared->payload));
-	shared->payload =
-		dsa_allocate_extended(area, size + BLOOMFAM_CACHE_LINE, DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
-	if (!DsaPointerIsValid(shared->payload))
-		return false;
-	memcpy((void *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(area, shared->payload)),
-		   view->payload, size);
-	shared->head = view->head;
+	if (size > 0)
+	{
+		shared->payload = dsa_allocate_extended(area, size + BLOOMFAM_CACHE_LINE,
+												DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
+		if (!DsaPointerIsValid(shared->payload))
+			return false;
+		memcpy(payload_of(shared, area), set->payload, size);
+	}
+	shared->design = set->design;
 	if (keys != NULL)
 		bloomfam_join_shared_put_keys(shared, area, keys, ncolumns);
 	pg_write_barrier();

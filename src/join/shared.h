@@ -12,12 +12,13 @@
 #include "utils/dsa.h"
 
 #include "join/counts.h"
-#include "join/design.h"
 #include "join/keys.h"
+#include "join/set.h"
 
 typedef enum JoinSharedState
 {
-	JOIN_SHARED_NONE,		/* hashes are being handed over */
+	JOIN_SHARED_NONE,			/* keys are being handed over */
+	JOIN_SHARED_TOO_MANY,		/* of numbers: their bounds alone are */
 	JOIN_SHARED_BUILDING,		/* all were, and somebody makes the filter */
 	JOIN_SHARED_READY,
 	JOIN_SHARED_GIVEN_UP		/* too many, or no memory */
@@ -26,10 +27,12 @@ typedef enum JoinSharedState
 typedef struct JoinShared
 {
 	pg_atomic_uint32 state;		/* a JoinSharedState */
-	pg_atomic_uint64 nhashes;	/* that were handed over */
+	pg_atomic_uint64 nkeys;		/* that were handed over */
 	dsa_pointer_atomic chunks;	/* they are in these; the last one */
-	dsa_pointer payload;		/* before it is aligned */
-	BfHeader	head;			/* of the filter */
+	pg_atomic_uint64 smallest;	/* of numbers: an int64 each */
+	pg_atomic_uint64 largest;
+	dsa_pointer payload;		/* of the filter, before it is aligned; invalid: it has none */
+	JoinDesign	design;
 	dsa_pointer_atomic keys;	/* what is known of them, a piece from each process; the last one */
 	pg_atomic_uint32 keys_lost;	/* somebody's piece is missing */
 } JoinShared;
@@ -39,7 +42,7 @@ typedef struct JoinShare
 {
 	JoinShared *shared;
 	dsa_area   *area;
-	dsa_pointer chunk;			/* that its hashes are collected in */
+	dsa_pointer chunk;			/* that its keys are collected in */
 } JoinShare;
 
 /* Begins one in memory that is new. */
@@ -49,14 +52,14 @@ extern void bloomfam_join_shared_init(JoinShared *shared, JoinSharedState state)
 extern void bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinSharedState state);
 
 /*
- * Makes room for more hashes of this process's share; false if it is given up, for all.  They may
- * together be as many as the filter of one process may have, and a chunk each.
+ * Makes room for more keys of this process's share; false if there are too many, for all.  They
+ * may together be as many as the filter of one process may have, and a chunk each.
  */
-extern bool bloomfam_join_shared_more(JoinShare *share, JoinHashes *hashes,
+extern bool bloomfam_join_shared_more(JoinShare *share, JoinCollected *collected,
 									  JoinBuildCounts *counts);
 
 /* Hands over what was collected; when there are no more, before the build node says so. */
-extern void bloomfam_join_shared_hand_over(JoinShare *share, JoinHashes *hashes,
+extern void bloomfam_join_shared_hand_over(JoinShare *share, JoinCollected *collected,
 										   JoinBuildCounts *counts);
 
 /*
@@ -80,21 +83,22 @@ extern void bloomfam_join_shared_lose_keys(JoinShared *shared);
 extern void bloomfam_join_shared_refuse(JoinShared *shared);
 
 /*
- * All shares have been handed over: the first process that comes makes the filter.  Returns the
- * state, as the next one does.
+ * All shares have been handed over: the first process that comes makes the filter, of numbers or
+ * of hashes.  Returns the state, as the next one does.
  */
-extern JoinSharedState bloomfam_join_shared_make(JoinShare *share, JoinBuildCounts *counts);
+extern JoinSharedState bloomfam_join_shared_make(JoinShare *share, bool of_numbers,
+												 JoinBuildCounts *counts);
 
 extern JoinSharedState bloomfam_join_shared_look(const JoinShared *shared);
 
 /* The filter, once it is READY. */
-extern const uint8 *bloomfam_join_shared_get(const JoinShare *share, BfHeader *head);
+extern const uint8 *bloomfam_join_shared_get(const JoinShare *share, JoinDesign *design);
 
 /*
  * Makes it, which has been given up, READY with a copy of a filter and of its keys, if there is
  * memory; keys NULL: none are known.
  */
-extern bool bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const BfView *view,
+extern bool bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const JoinSet *set,
 									  const JoinKeys *keys, int ncolumns);
 
 #endif							/* BLOOMFAM_JOIN_SHARED_H */

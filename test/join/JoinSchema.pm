@@ -54,6 +54,12 @@ our %TYPE = (
 	# an unsigned integer in the server's family of integers, around 2^31, and int8 that is equal to it
 	ko => { type => 'uint4', group => 'uint', value => q{(2147483148::int8 + n)::text::uint4} },
 	kq => { type => 'int8', group => 'uint', value => q{2147483148::int8 + n} },
+	# negative integers, of two types; and the ends of int8, beside others that lie close together or far apart
+	kk => { type => 'int2', group => 'neg', value => '(n - 999)::int2' },
+	k0 => { type => 'int8', group => 'neg', value => 'n::int8 - 999' },
+	k9 => {
+		type => 'int8', group => 'ends',
+		value => '(CASE n % 50 WHEN 0 THEN -9223372036854775807 - 1 WHEN 1 THEN 9223372036854775807 WHEN 2 THEN n * 1000003::int8 ELSE 9223372036854775807 - n END)' },
 	# not keys by nature: unique, few values, some value
 	id => { type => 'int4', group => 'num', int => 1 },
 	g => { type => 'int4', group => 'num', int => 1 },
