@@ -926,10 +926,21 @@ sub recheck_item
 		change => "UPDATE recheck SET $change WHERE id % " . pick(2, 10, 50) . ' = 0', steps => [ { sql => $sql, rows => 'set', plan => $sql } ] };
 }
 
-# A table with partitions joined by what they are made by, with few keys: most are not read.
+# A table with partitions joined by what they are made by, or one with indexes by what they are on, with few keys: most of it is not read.
 sub skip_item
 {
-	my ($f, @keys) = @{ pick([ 'fp', 'k4' ], [ 'fh', 'k8' ], [ 'fl', 'k2' ], [ 'fl', 'k2', 'ka' ], [ 'fl', 'ka' ], [ 'fl', 'k8', 'k4' ], [ 'fq', 'k8' ], [ 'fq', 'kz', 'k8' ], [ 'fq', 'kz' ]) };
+	return few_keys_item('skip', @{ pick([ 'fp', 'k4' ], [ 'fh', 'k8' ], [ 'fl', 'k2' ], [ 'fl', 'k2', 'ka' ], [ 'fl', 'ka' ], [ 'fl', 'k8', 'k4' ], [ 'fq', 'k8' ], [ 'fq', 'kz', 'k8' ], [ 'fq', 'kz' ]) });
+}
+
+sub pages_item
+{
+	return few_keys_item('pages', @{ pick((map { [ 'fs', split ] } 'k4', 'k8', 'k2', 'kd', 'ka', 'kz', 'ks', 'kq', 'k4 k8', 'ka k2', 'kz kt'), [ 'f1', 'k4' ], [ 'f2', 'k4' ], [ 'f3', 'k8' ],
+		[ 'fp', 'k4' ], [ 'fl', 'k4' ], [ 'fl', 'ka' ], [ 'fq', 'k8' ], [ 'fr', 'k4' ]) });
+}
+
+sub few_keys_item
+{
+	my ($kind, $f, @keys) = @_;
 	my $d = pick(@DIMS, @DIMS, 'f1', 'e0', 'n1');
 	my $at = int rand 1000;
 	my $to = $at + pick(0, 5, 50, 400);
@@ -942,7 +953,7 @@ sub skip_item
 	{
 		my $sql = "SELECT a.id, b.id FROM $f a JOIN $d b ON $on WHERE b.id % 20 = \$1";
 
-		return { kind => 'skip', plan => $sql =~ s/\$1/3/r,
+		return { kind => $kind, plan => $sql =~ s/\$1/3/r,
 			steps => [ { sql => pick('SET plan_cache_mode = force_generic_plan', 'SET plan_cache_mode = auto') }, { sql => "PREPARE p (int) AS $sql" },
 				(map { ({ sql => "EXECUTE p ($_)", rows => 'set', plan => "EXECUTE p ($_)" }, chance(0.1) ? switch() : ()) } 3, 4, 50, 3), { sql => 'DEALLOCATE p' } ] };
 	}
@@ -950,14 +961,14 @@ sub skip_item
 	{
 		my $sql = "SELECT a.id, a.v, b.id FROM $f a JOIN $d b ON $on WHERE $few ORDER BY 1, 2, 3";
 
-		return { kind => 'skip', plan => $sql, steps => [ { sql => 'BEGIN' }, { sql => 'DECLARE c ' . pick('', 'SCROLL ', 'NO SCROLL ') . "CURSOR FOR $sql" },
+		return { kind => $kind, plan => $sql, steps => [ { sql => 'BEGIN' }, { sql => 'DECLARE c ' . pick('', 'SCROLL ', 'NO SCROLL ') . "CURSOR FOR $sql" },
 				(map { { sql => "FETCH $_ c", rows => 'list' } } 1, 10, 200), { sql => 'FETCH ALL c', rows => 'list' }, { sql => 'COMMIT' } ] };
 	}
 	if ($shape eq 'change')
 	{
 		my $sql = pick("UPDATE $f a SET v = a.v + 1 FROM $d b WHERE $on AND $few AND b.id = 5 RETURNING a.id, a.v", "DELETE FROM $f a USING $d b WHERE $on AND $few RETURNING a.id, a.v");
 
-		return { kind => 'skip', steps => [ { sql => 'BEGIN' }, { sql => $sql, rows => 'set', plan => $sql }, { sql => "SELECT id, v, k4 FROM $f", rows => 'set' }, { sql => 'ROLLBACK' } ] };
+		return { kind => $kind, steps => [ { sql => 'BEGIN' }, { sql => $sql, rows => 'set', plan => $sql }, { sql => "SELECT id, v, k4 FROM $f", rows => 'set' }, { sql => 'ROLLBACK' } ] };
 	}
 	my $sql =
 	    $shape eq 'inner' ? "SELECT a.id, a.k4, b.id FROM $f a JOIN $d b ON $on WHERE $few" . pick('', ' AND a.v % 3 > 0', ' AND a.g < 9')
@@ -965,9 +976,9 @@ sub skip_item
 	  : $shape eq 'subquery' ? 'SELECT o.id, (SELECT ' . pick('count(*)', 'sum(a.id)', 'max(a.v)') . " FROM $f a JOIN $d b ON $on WHERE $few AND b.g " . pick('=', '>') . ' o.g) FROM (SELECT * FROM d1 WHERE id < 12) o'
 	  : $shape eq 'grouped' ? "SELECT b.id, a.n FROM (SELECT " . join(', ', @keys) . ", count(*) AS n FROM $f GROUP BY " . join(', ', @keys) . ") a JOIN $d b ON $on WHERE $few"
 	  : $shape eq 'two' ? "SELECT a.id, b.id, c.id FROM $f a JOIN $d b ON $on JOIN " . pick(qw(d1 d3 dp f1)) . ' c ON a.' . pick('k4 = c.k4', 'k8 = c.k8', 'k2 = c.k2', 'id = c.id') . " WHERE $few AND c.id < " . pick(5, 40)
-	  : "SELECT a.id, b.id FROM (SELECT * FROM (SELECT id, k2, k4, k8, ka, kz FROM $f UNION ALL SELECT id, k2, k4, k8, ka, kz FROM " . pick('fp', 'fh', 'fq', 'f1') . ") u) a JOIN $d b ON $on WHERE $few";
+	  : "SELECT a.id, b.id FROM (SELECT * FROM (SELECT id, k2, k4, k8, kd, ka, ks, kz, kq, kt FROM $f UNION ALL SELECT id, k2, k4, k8, kd, ka, ks, kz, kq, kt FROM " . pick('fp', 'fh', 'fq', 'f1', 'fs') . ") u) a JOIN $d b ON $on WHERE $few";
 
-	return { kind => 'skip', steps => [ { sql => $sql, rows => 'set', plan => $sql } ] };
+	return { kind => $kind, steps => [ { sql => $sql, rows => 'set', plan => $sql } ] };
 }
 
 # Settings of one item, as a statement each.
@@ -1037,7 +1048,7 @@ sub random_settings
 sub random_item
 {
 	my ($only) = @_;
-	my $kind = $only // weighted(query => 56, skip => 12, lateral => 12, prepared => 8, cursor => 6, dml => 7, rls => 3, locking => 2, nested => 3, error => 2, cancel => 1, recheck => 1);
+	my $kind = $only // weighted(query => 50, skip => 10, pages => 10, lateral => 12, prepared => 8, cursor => 6, dml => 7, rls => 3, locking => 2, nested => 3, error => 2, cancel => 1, recheck => 1);
 
 	$aliases = 0;
 	@base = ();
@@ -1053,6 +1064,7 @@ sub random_item
 	  : $kind eq 'cancel' ? cancel_item()
 	  : $kind eq 'recheck' ? recheck_item()
 	  : $kind eq 'skip' ? skip_item()
+	  : $kind eq 'pages' ? pages_item()
 	  : { kind => 'query', steps => [ query() ] };
 	$item->{settings} = [ random_settings($item) ];
 	return $item;

@@ -123,7 +123,7 @@ sub look_at_plan
 {
 	my ($self, $item, $sql) = @_;
 	# what changes rows begins with WITH, too, and EXPLAIN ANALYZE would change them for good
-	my $analyze = $sql =~ /^(SELECT|WITH)/ && $sql !~ /\b(INSERT|UPDATE|DELETE|MERGE)\b/ && (rand() < 0.1 || $item->{kind} eq 'skip');
+	my $analyze = $sql =~ /^(SELECT|WITH)/ && $sql !~ /\b(INSERT|UPDATE|DELETE|MERGE)\b/ && (rand() < 0.1 || $item->{kind} =~ /^(skip|pages)$/);
 	my $rows = $self->{wire}->query('EXPLAIN (VERBOSE, COSTS OFF' . ($analyze ? ', ANALYZE, TIMING OFF, SUMMARY OFF' : '') . ") $sql");
 
 	# what the query needs may be gone by now, but no plan is one that cannot be shown
@@ -145,6 +145,7 @@ sub look_at_plan
 	{
 		$tally->{analyzed}++;
 		$tally->{dropped} += $1 while $plan =~ /\bDropped: (\d+)/g;
+		$tally->{'pages skipped'} += $1 while $plan =~ /\bPages Skipped: (\d+)/g;
 		$tally->{skipped} += $1 while $plan =~ /\bPartitions Skipped: (\d+)/g;
 	}
 	return;

@@ -65,7 +65,7 @@ our %TYPE = (
 	g => { type => 'int4', group => 'num', int => 1 },
 	v => { type => 'int4', group => 'num', int => 1 });
 
-our @FACTS = qw(f1 f2 f3 fp fh fi fl fq fr);
+our @FACTS = qw(f1 f2 f3 fp fh fi fl fq fr fs);
 our @DIMS = qw(d1 d2 d3 d4 d5 dp);
 our @ODD = qw(e0 o1 n1 dup far vj vb vs vg);
 
@@ -97,6 +97,7 @@ sub numbers
 	return "((i::int8 * i * $a + $b) % 1000)::int" if $how eq 'square';
 	return "(CASE WHEN i % 3 > 0 THEN (i % 5) * 100 ELSE (i * $a + $b) % 1000 END)" if $how eq 'skewed';
 	return "((i % 5) * 37)" if $how eq 'few';
+	return "(i / 3 % 1000)" if $how eq 'rising';
 	return "(5000 + i)" if $how eq 'far';
 	die $how;
 }
@@ -249,6 +250,16 @@ sub schema_sql
 			  rows(1, 'even', @columns) =~ s/generate_series\(1, 1\)/generate_series($_->[1], $_->[2])/r
 	  } [ 'fi', 1, 400 ], [ 'fi1', 401, 1000 ], [ 'fi2', 1001, 1300 ]);
 
+	# In the order of its numbers, but for rows that were changed later, with indexes of all kinds; some that can tell where keys are, and some not.
+	$plain->('fs', 2700, 'rising', []);
+	push @sql, 'ALTER TABLE fs SET (fillfactor = 80, autovacuum_enabled = off)',
+	  'CREATE INDEX fs1 ON fs USING brin (k4) WITH (pages_per_range = ' . pick(1, 2, 16) . ')',
+	  'CREATE INDEX fs2 ON fs USING brin (k8 int8_minmax_multi_ops, ka date_minmax_multi_ops) WITH (pages_per_range = ' . pick(1, 3) . ')',
+	  'CREATE INDEX fs3 ON fs USING hash (k2)', 'CREATE INDEX fs4 ON fs USING maplet (kd)', 'CREATE INDEX fs5 ON fs USING brin (g, kz, ks) WITH (pages_per_range = 2)',
+	  'CREATE INDEX fs6 ON fs (ka DESC, k4)', 'CREATE INDEX fs7 ON fs (kq) INCLUDE (v)', 'CREATE INDEX fs8 ON fs (kz) WHERE g < 3', 'CREATE INDEX fs9 ON fs ((k4 + 0))',
+	  'CREATE INDEX fs10 ON fs USING brin (kq int8_bloom_ops)', 'VACUUM fs', 'UPDATE fs SET v = v + 1 WHERE id % 9 = 0',
+	  'UPDATE fs SET k4 = k8, k8 = k4, ka = ka + 3, kd = NULL WHERE id % 40 = 7', 'DELETE FROM fs WHERE id % 17 = 0';
+
 	$plain->('fr', 1500, 'even', ['k4']);
 	push @sql,
 	  'ALTER TABLE fr ENABLE ROW LEVEL SECURITY',
@@ -274,7 +285,9 @@ sub schema_sql
 	  # views that hide rows by a join, of which a plan may show no node
 	  'CREATE VIEW vs WITH (security_barrier) AS SELECT f1.* FROM f1 JOIN d5 ON d5.k4 = f1.k4 + 0 WHERE d5.g < 7',
 	  'CREATE VIEW vg WITH (security_barrier) AS SELECT * FROM fr WHERE id IN (SELECT id FROM f2 WHERE v % 3 > 0)',
-	  'GRANT ALL ON ALL TABLES IN SCHEMA public TO join_reader', 'GRANT ALL ON SCHEMA public TO join_reader', 'VACUUM ANALYZE';
+	  'GRANT ALL ON ALL TABLES IN SCHEMA public TO join_reader', 'GRANT ALL ON SCHEMA public TO join_reader', 'VACUUM ANALYZE',
+	  # pages that BRIN has no summary of
+	  q{SELECT brin_desummarize_range('fs1', 0), brin_desummarize_range('fs2', 30)}, 'INSERT INTO fs SELECT * FROM fs WHERE id % 30 < 2', 'ANALYZE fs';
 	return @sql;
 }
 

@@ -99,6 +99,7 @@ if (!defined $item)
 {
 	cmp_ok($share->('filtered', 'plans'), '>=', 0.4, sprintf('%.1f %% of the plans have a filter', 100 * $share->('filtered', 'plans')));
 	cmp_ok($sum{skipped} // 0, '>', 0, 'and skipped ' . ($sum{skipped} // 0) . ' partitions');
+	cmp_ok($sum{'pages skipped'} // 0, '>', 0, 'and ' . ($sum{'pages skipped'} // 0) . ' pages');
 	cmp_ok($sum{dropped} // 0, '>', 3 * ($sum{items} // 1), 'those that were looked at have dropped ' . ($sum{dropped} // 0) . ' rows');
 }
 no_crash($node);
