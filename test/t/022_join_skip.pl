@@ -1,5 +1,5 @@
-# Property: a partition that a join does not read has no row that the query's snapshot would have given it, whoever attaches, detaches and
-# writes meanwhile; and serializable transactions stay so.
+# Property: a partition or a page that a join does not read has no row that the query's snapshot would have given it, whoever attaches,
+# detaches, makes indexes and writes meanwhile; and serializable transactions stay so.
 
 use strict;
 use warnings;
@@ -16,6 +16,7 @@ my $node = start_node('main', q{
 	max_parallel_workers_per_gather = 0
 	enable_nestloop = off
 	enable_mergejoin = off
+	shared_buffers = 1MB
 });
 
 $node->safe_psql('postgres', q{
@@ -174,6 +175,124 @@ do_it($one, 'INSERT INTO marks VALUES (1)');
 do_it($two, "INSERT INTO fact VALUES (45, 'no skew')");
 do_it($_, 'COMMIT') foreach $one, $two;
 is(sum_of($one, 'IN (5, 6)'), $seen, 'and what is no skew is let be');
+
+# ---- pages: what an index says, and a snapshot that is older ----
+
+# How many pages were not read, with a plan of its own for the same sum.
+sub pages_skipped
+{
+	my ($session, $condition) = @_;
+	my $plan = join("\n", map { $_->[0] } @{ $session->query("EXPLAIN (ANALYZE, COSTS OFF) SELECT count(*) FROM $table f JOIN dim d USING (k) WHERE d.v $condition") });
+
+	return $plan =~ /Pages Skipped: (\d+) of/ ? $1 : 0;
+}
+
+# Sends a statement that will wait, and returns when it does.
+sub send_and_wait
+{
+	my ($session, $sql) = @_;
+	my $pid = $session->query('SELECT pg_backend_pid()')->[0][0];
+
+	$session->message('Q', "$sql\0");
+	syswrite($session->{socket}, $session->{out}) == length $session->{out} or die 'send';
+	$session->{out} = '';
+	foreach (1 .. 200)
+	{
+		return if @{ $three->query("SELECT 1 FROM pg_locks WHERE pid = $pid AND NOT granted") };
+		select(undef, undef, undef, 0.05);
+	}
+	die "does not wait: $sql\n";
+}
+
+$table = 'paged';
+do_it($two, 'CREATE TABLE paged (k int, t text) WITH (fillfactor = 50, autovacuum_enabled = off)',
+	"INSERT INTO paged SELECT g / 100, 'old' FROM generate_series(0, 9999) g", 'VACUUM ANALYZE paged, dim');
+do_it($_, "SET lock_timeout = '20s'") foreach $one, $two, $three;
+do_it($one, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
+# rows move within their pages, by HOT; an index that is made now has no entry for what they were
+do_it($two, "UPDATE paged SET k = 1000 + k, t = 'new' WHERE k BETWEEN 5 AND 6", 'CREATE INDEX paged_k ON paged (k)');
+is($two->query("SELECT indcheckxmin FROM pg_index WHERE indexrelid = 'paged_k'::regclass")->[0][0], 't', 'an index that lacks rows of older snapshots');
+is_as_without($one, 'IN (5, 6)', '200|old', 'is not asked by an older one');
+is_as_without($two, 'IN (5, 6)', '0|', 'and a newer one does not see them');
+do_it($one, 'COMMIT');
+do_it($two, 'DROP INDEX paged_k');
+
+# rows that an older snapshot sees, and a newer one does not; and the other way round
+foreach my $index ('btree (k)', 'hash (k)', 'brin (k) WITH (pages_per_range = 2)')
+{
+	do_it($two, 'TRUNCATE paged', "INSERT INTO paged SELECT g / 100, 'old' FROM generate_series(0, 9999) g", "CREATE INDEX paged_k ON paged USING $index", 'VACUUM ANALYZE paged');
+	cmp_ok(pages_skipped($one, 'IN (7, 8)'), '>', 50, "$index is asked");
+	do_it($one, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
+	do_it($two, 'DELETE FROM paged WHERE k = 7', "UPDATE paged SET k = 7, t = 'new' WHERE k = 90", "INSERT INTO paged SELECT 8, 'new' FROM generate_series(1, 500)");
+	is_as_without($one, 'IN (7, 8)', '200|old', "an older snapshot finds what it sees by $index");
+	is_as_without($two, 'IN (7, 8)', '700|new, old', 'as does a newer one');
+	do_it($two, 'VACUUM paged');
+	is_as_without($one, 'IN (7, 8)', '200|old', 'and after VACUUM');
+	do_it($one, 'COMMIT');
+	do_it($two, 'DROP INDEX paged_k') unless $index =~ /brin/;
+}
+
+# a cursor that has begun goes on with what its snapshot sees
+do_it($one, 'BEGIN', 'DECLARE c CURSOR FOR SELECT f.t FROM paged f JOIN dim d USING (k) WHERE d.v IN (20, 60)');
+is(scalar @{ $one->query('FETCH 30 c') }, 30, 'a cursor begins');
+do_it($two, "INSERT INTO paged SELECT 60, 'later' FROM generate_series(1, 500)", "UPDATE paged SET t = 'later' WHERE k = 60");
+is_deeply($one->query('FETCH ALL c'), [ map { ['old'] } 1 .. 170 ], 'and goes on whatever is written');
+do_it($one, 'COMMIT');
+do_it($two, 'DELETE FROM paged WHERE k = 60', "INSERT INTO paged SELECT 60, 'old' FROM generate_series(1, 100)");
+
+# ---- scans that begin where another one is ----
+
+do_it($three, 'VACUUM ANALYZE paged', 'BEGIN', 'DECLARE s CURSOR FOR SELECT k FROM paged');
+my %begun;
+foreach (1 .. 12)
+{
+	do_it($three, 'FETCH 900 s');
+	$begun{ $one->query('SELECT k FROM paged LIMIT 1')->[0][0] }++;
+	is_as_without($one, 'IN (3, 55, 56, 99)', '400|old', "a scan that begins at another one's page, $_");
+}
+cmp_ok(scalar keys %begun, '>', 3, 'which is not always the same');
+do_it($three, 'COMMIT');
+
+# ---- an index that is locked ----
+
+do_it($one, 'SET plan_cache_mode = force_generic_plan', 'PREPARE q AS SELECT count(*) FROM paged f JOIN dim d USING (k) WHERE d.v IN (3, 55)');
+is($one->query('EXECUTE q')->[0][0], 200, 'a prepared plan');
+do_it($two, 'BEGIN', 'REINDEX INDEX paged_k');
+my $without = $one->query('EXPLAIN (ANALYZE, COSTS OFF) EXECUTE q');
+ok($without && join('', map { $_->[0] } @$without) =~ /Pages Not Skipped: no index can be used now/, 'an index that is made anew is not waited for');
+is(($one->query('EXECUTE q') // [ ['none'] ])->[0][0], 200, 'and all is read');
+do_it($two, 'COMMIT');
+is($one->query('EXECUTE q')->[0][0], 200, 'and then it is asked again');
+do_it($one, 'RESET plan_cache_mode');
+
+# ---- write skew through pages that were not read ----
+
+# The second transaction's row is in the table before the first one reads, but in no index yet: an index that comes before waits.
+do_it($two, 'DROP INDEX paged_k', q{CREATE FUNCTION waits(k int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+	BEGIN IF k = 777 THEN PERFORM pg_advisory_xact_lock(1); END IF; RETURN k; END $$}, 'CREATE INDEX paged_waits ON paged (waits(k))',
+	'INSERT INTO dim VALUES (777, 777)', 'ANALYZE dim');
+foreach my $index ('btree (k)', 'hash (k)', 'brin (k) WITH (pages_per_range = 2)', 'maplet (k)')
+{
+	do_it($two, 'CREATE EXTENSION IF NOT EXISTS bloomfam', "CREATE INDEX paged_k ON paged USING $index", 'DELETE FROM marks');
+	do_it($three, 'SELECT pg_advisory_lock(1)');
+	do_it($_, 'BEGIN ISOLATION LEVEL SERIALIZABLE') foreach $one, $two;
+	$two->query('SELECT count(*) FROM marks');
+	send_and_wait($two, "INSERT INTO paged VALUES (777, 'skew')");
+	my $skipped = pages_skipped($one, '= 777');
+	is(sum_of($one, '= 777'), '0|', "what is not committed is not seen by $index");
+	do_it($one, 'INSERT INTO marks VALUES (1)');
+	do_it($three, 'SELECT pg_advisory_unlock(1)');
+	$two->finish;
+	my @states = ($two->{sqlstate} // '');
+	foreach ($one, $two)
+	{
+		$_->query('COMMIT');
+		push @states, $_->{sqlstate} // '';
+	}
+	is(scalar(grep { $_ eq '40001' } @states) > 0, 1, "write skew through pages not read ($skipped), by $index, is caught");
+	$_->query('ROLLBACK') foreach $one, $two;
+	do_it($two, 'DROP INDEX paged_k', 'DELETE FROM paged WHERE k = 777');
+}
 
 no_crash($node);
 $_->close foreach $one, $two, $three;
