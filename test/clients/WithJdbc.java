@@ -119,6 +119,20 @@ public class WithJdbc
 			same(type + ": an array of all keys", ask(type, "bloom_may_contain_all(filter, ?)", array, Types.ARRAY), true);
 			same(type + ": and without a type", ask(type, "cardinality(bloom_filter_keys(filter, ?))", array, Types.OTHER), 1000);
 		}
+		for (Object[] call : new Object[][] {
+			{"bloom_agg(int, ?)", new Object[] {0.001}, "0.001 blocked"}, {"bloom_agg(int, ?)", new Object[] {new BigDecimal("0.001")}, "0.001 blocked"},
+			{"bloom_agg(int, ?)", new Object[] {"0.001"}, "0.001 blocked"}, {"bloom_agg(int, ?)", new Object[] {"ribbon"}, "0.01 ribbon"},
+			{"bloom_agg(int, ?, 'ribbon')", new Object[] {0.001}, "0.001 ribbon"}, {"bloom_agg(int, ?, ?)", new Object[] {0.001, "ribbon"}, "0.001 ribbon"},
+			{"bloom_agg(int, ?, ?, ?)", new Object[] {0.001, "standard", 5000}, "0.001 standard"},
+			{"bloom_fold(bloom_agg(int, 1e-6, 'standard'), ?)", new Object[] {0.02}, "0.02 standard"}})
+			try (PreparedStatement making = connection.prepareStatement("SELECT target_fpr || ' ' || kind FROM bloom_info((SELECT " + call[0] + " FROM keys))"))
+			{
+				Object[] parameters = (Object[]) call[1];
+
+				for (int i = 0; i < parameters.length; i++)
+					making.setObject(i + 1, parameters[i]);
+				same(call[0] + " with " + Arrays.toString(parameters), value(making), call[2]);
+			}
 		Object[] answers = example(7);
 		same("the example's answer", answers[0], true);
 		same("the example's keys", Arrays.toString((Object[]) answers[1]), "[7]");

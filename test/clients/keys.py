@@ -1,4 +1,6 @@
 # What the Python programs here check, each through its own driver.
+import decimal
+
 types = ["int", "uuid", "text", "numeric", "bool"]
 checks = 0
 
@@ -20,6 +22,31 @@ def check(type, present, absent, may_contain, may_be_in, contains_all, count_kep
     same(type + ": an array of all keys", (contains_all(present), count_kept(present)), (True, 1000))
     same(type + ": an array with others", (contains_all(present + absent), count_kept(absent + present)), (False, 1000))
     same(type + ": an array of none, and of NULL", (contains_all([]), count_kept([]), count_kept([None] + present[:3])), (True, 0, 3))
+
+
+# Calls whose parameters, each a $, are a rate, a kind or a number of keys, and what the filter then is made for.  One is either rate or kind.
+rates = [
+    ("bloom_agg(int, $)", (0.001,), (0.001, "blocked")),
+    ("bloom_agg(int, $)", (decimal.Decimal("0.001"),), (0.001, "blocked")),
+    ("bloom_agg(int, $)", ("0.001",), (0.001, "blocked")),
+    ("bloom_agg(int, $)", ("ribbon",), (0.01, "ribbon")),
+    ("bloom_agg(int, $, 'ribbon')", (0.001,), (0.001, "ribbon")),
+    ("bloom_agg(int, $, $)", (0.001, "ribbon"), (0.001, "ribbon")),
+    ("bloom_agg(int, $, $, $)", (0.001, "standard", 5000), (0.001, "standard")),
+    ("bloom_fold(bloom_agg(int, 1e-6, 'standard'), $)", (0.02,), (0.02, "standard")),
+    ("bloom_create($, $, $)", (5000, 0.001, "counting"), (0.001, "counting")),
+    ("bloom_agg(bloom_key(int), $)", (0.001,), (0.001, "blocked")),
+]
+
+
+def rate_query(call):
+    return "SELECT target_fpr, kind FROM bloom_info((SELECT %s FROM keys%s))" % (call, "" if "bloom_agg" in call else " LIMIT 1")
+
+
+# row(call, parameters) is what the query of that call gives
+def check_rates(row):
+    for call, parameters, expected in rates:
+        same("%s with %r" % (call, parameters), tuple(row(call, parameters)), expected)
 
 
 def check_copy(may_be_there, those, copies):

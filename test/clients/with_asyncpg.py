@@ -1,5 +1,7 @@
 # Asks filters as asyncpg does: the server says what types parameters have, and asyncpg converts values to these.
 import asyncio
+import itertools
+import re
 import uuid
 import decimal
 import asyncpg
@@ -52,6 +54,19 @@ async def main():
         keys.check(type, present, absent[type], *[
             lambda parameter, expression=expression: answers[expression, str(parameter)]
             for expression in ("bloom_may_contain(filter, $1)", "$1 ~@ filter", "bloom_may_contain_all(filter, $1)", "cardinality(bloom_filter_keys(filter, $1))")])
+    rows = {}
+    for call, parameters, _ in keys.rates:
+        number = itertools.count(1)
+        statement = await connection.prepare(re.sub(r"\$", lambda _: "$%d" % next(number), keys.rate_query(call)))
+        # what may be rate or kind is a text
+        told = [str(p) if t.name == "text" else p for p, t in zip(parameters, statement.get_parameters())]
+        rows[call, parameters] = await statement.fetchrow(*told)
+    keys.check_rates(lambda call, parameters: rows[call, parameters])
+    try:
+        await connection.fetchval("SELECT bloom_agg(int, $1) FROM keys", 0.001)
+        keys.same("a number where rate or kind may come", "no error", "an error")
+    except asyncpg.DataError:
+        keys.same("but with a cast", await connection.fetchval("SELECT bloom_info(bloom_agg(int, $1::float8)) FROM keys", 0.001) is not None, True)
     keys.check_copy(*await example(connection, 7),
                     await connection.fetchval("SELECT count(*) FROM filters a JOIN filters b USING (filter) WHERE a.name = 'int' AND b.name = 'copy'"))
     keys.done()

@@ -58,6 +58,17 @@ async function main()
 		same(`${type}: an array with others`, [await ask(all, present.concat(absent[type])), await ask(kept, absent[type].concat(present))], [false, 1000]);
 		same(`${type}: an array of none, and of NULL`, [await ask(all, []), await ask(kept, []), await ask(kept, [null, ...present.slice(0, 3)])], [true, 0, 3]);
 	}
+	for (const [call, values, expected] of [
+		['bloom_agg(int, $1)', [0.001], [0.001, 'blocked']], ['bloom_agg(int, $1)', ['ribbon'], [0.01, 'ribbon']],
+		["bloom_agg(int, $1, 'ribbon')", [0.001], [0.001, 'ribbon']], ['bloom_agg(int, $1, $2)', [0.001, 'ribbon'], [0.001, 'ribbon']],
+		['bloom_agg(int, $1, $2, $3)', [0.001, 'standard', 5000], [0.001, 'standard']],
+		["bloom_fold(bloom_agg(int, 1e-6, 'standard'), $1)", [0.02], [0.02, 'standard']],
+		['bloom_agg(bloom_key(int), $1)', [0.001], [0.001, 'blocked']]])
+	{
+		const { rows: [row] } = await client.query(`SELECT target_fpr, kind FROM bloom_info((SELECT ${call} FROM keys))`, values);
+
+		same(`${call} with ${values}`, [row.target_fpr, row.kind], expected);
+	}
 	same('a buffer as a key is an error', await client.query("SELECT bloom_may_contain(filter, $1) FROM filters WHERE name = 'text'", [Buffer.from('x')]).catch(error => error.code), '0A000');
 	const [answer, kept] = await example(client, 7);
 	same("the example's answer", answer, true);

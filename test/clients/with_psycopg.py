@@ -33,6 +33,7 @@ for type in keys.types:
                lambda key: value("SELECT $ ~@ filter FROM filters WHERE name = '%s'" % type, key),
                lambda many: value("SELECT bloom_may_contain_all(filter, $) FROM filters WHERE name = '%s'" % type, many),
                lambda many: value("SELECT cardinality(bloom_filter_keys(filter, $)) FROM filters WHERE name = '%s'" % type, many))
+keys.check_rates(lambda call, parameters: cursor.execute(keys.rate_query(call).replace("$", "%s"), parameters).fetchone())
 keys.check_copy(*example(7), value("SELECT count(*) FROM filters a JOIN filters b USING (filter) WHERE a.name = 'int' AND b.name = 'copy'"))
 keys.same("a binary result", bytes(connection.cursor(binary=True).execute("SELECT filter FROM filters WHERE name = 'int'").fetchone()[0]),
           value("SELECT filter::bytea FROM filters WHERE name = 'int'"))

@@ -16,6 +16,11 @@ def value(query, *parameters):
     return cursor.fetchone()[0]
 
 
+def made_for(call, parameters):
+    cursor.execute(keys.rate_query(call).replace("$", "%s"), parameters)
+    return cursor.fetchone()
+
+
 def column(query):
     cursor.execute(query)
     return [row[0] for row in cursor]
@@ -45,5 +50,6 @@ for type in keys.types:
                lambda key: value("SELECT $ ~@ filter FROM filters WHERE name = '%s'" % type, key),
                lambda many: value("SELECT bloom_may_contain_all(filter, $) FROM filters WHERE name = '%s'" % type, many),
                lambda many: value("SELECT cardinality(bloom_filter_keys(filter, $)) FROM filters WHERE name = '%s'" % type, many))
+keys.check_rates(made_for)
 keys.check_copy(*example(7), value("SELECT count(*) FROM filters a JOIN filters b USING (filter) WHERE a.name = 'int' AND b.name = 'copy'"))
 keys.done()
