@@ -16,6 +16,14 @@ both()
 	statement "$1_on" "$on" "$2" "$3"
 }
 
+# three NAME SETTINGS QUERY: NAME_off without filters, NAME_read with filters that skip nothing, NAME_on
+three()
+{
+	statement "$1_off" off "$2" "$3"
+	statement "$1_read" "$on" "$2; SET bloomfam.join_filter_skip = off" "$3"
+	statement "$1_on" "$on" "$2; SET bloomfam.join_filter_skip = on" "$3"
+}
+
 # rows_of NAME: a hash of the rows, in whatever order
 rows_of() { { echo "SET jit = off;"; cat "$work/setup.sql" "$work/$1.sql"; } | sql | grep -v '^Time: ' | LC_ALL=C sort | md5sum; }
 

@@ -37,21 +37,13 @@ SQL
 preload
 plain="SET max_parallel_workers_per_gather = 0; SET plan_cache_mode = force_custom_plan"
 
-# three NAME QUERY: NAME_off without filters, NAME_read with filters that skip nothing, NAME_on
-three()
-{
-	statement "$1_off" off "$plain" "$2"
-	statement "$1_read" "$on" "$plain; SET bloomfam.join_filter_skip = off" "$2"
-	statement "$1_on" "$on" "$plain; SET bloomfam.join_filter_skip = on" "$2"
-}
-
-three range "SELECT sum(amount) FROM by_range JOIN days USING (day) WHERE w = 4;"
-three list "SELECT sum(amount) FROM by_list JOIN days USING (day) WHERE w = 4;"
-three hash "SELECT sum(amount) FROM by_hash JOIN days USING (day) WHERE w = 4;"
-three other "SELECT sum(amount) FROM by_range f JOIN days d ON f.other = d.day WHERE w = 4;"
-three none "SELECT sum(amount) FROM many JOIN many_days USING (day) WHERE w = 4;"
-three planned "EXPLAIN SELECT sum(amount) FROM many JOIN many_days USING (day) WHERE w = 4;"
-three few "SELECT sum(amount) FROM many JOIN many_days USING (day) WHERE many_days.day BETWEEN 40 AND 50 AND w < 20;"
+three range "$plain" "SELECT sum(amount) FROM by_range JOIN days USING (day) WHERE w = 4;"
+three list "$plain" "SELECT sum(amount) FROM by_list JOIN days USING (day) WHERE w = 4;"
+three hash "$plain" "SELECT sum(amount) FROM by_hash JOIN days USING (day) WHERE w = 4;"
+three other "$plain" "SELECT sum(amount) FROM by_range f JOIN days d ON f.other = d.day WHERE w = 4;"
+three none "$plain" "SELECT sum(amount) FROM many JOIN many_days USING (day) WHERE w = 4;"
+three planned "$plain" "EXPLAIN SELECT sum(amount) FROM many JOIN many_days USING (day) WHERE w = 4;"
+three few "$plain" "SELECT sum(amount) FROM many JOIN many_days USING (day) WHERE many_days.day BETWEEN 40 AND 50 AND w < 20;"
 
 heading "Partitions that are not read, $(thousands "$rows") rows" "$on" off
 compare_rows range list hash other none few
