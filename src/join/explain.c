@@ -484,17 +484,18 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
 	for (i = 0; i < bloomfam_join_nspecs(plan); i++)
 	{
-		const JoinSpec *spec = &state->specs[i];
+		int			f = i < state->nprobes ? bloomfam_join_order_decided(state->order, i) : i;
+		const JoinSpec *spec = &state->specs[f];
 
 		if (spec->kind == JOIN_SPEC_STORED)
-			begin_stored(es, node, ancestors, state->probes[i].stored);
+			begin_stored(es, node, ancestors, state->probes[f].stored);
 		else
 			begin_filter(es, plan, ancestors, spec,
-						 i < state->nprobes ? state->probes[i].keys : NULL);
-		if (es->analyze && i < state->nprobes && spec->access != JOIN_BY_NOTHING)
-			explain_probe(es, state, i);
-		else if (i < state->nprobes && state->probes[i].blocks != NULL)
-			explain_indexes(es, state, state->probes[i].blocks);
+						 f < state->nprobes ? state->probes[f].keys : NULL);
+		if (es->analyze && f < state->nprobes && spec->access != JOIN_BY_NOTHING)
+			explain_probe(es, state, f);
+		else if (f < state->nprobes && state->probes[f].blocks != NULL)
+			explain_indexes(es, state, state->probes[f].blocks);
 		end_filter(es);
 	}
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);

@@ -131,6 +131,12 @@ bloomfam_join_worth(const JoinScene *scene)
 }
 
 double
+bloomfam_join_waiting(double bytes)
+{
+	return bytes <= SECOND_CACHE ? 1 : bytes <= LAST_CACHE ? 2 : 4;
+}
+
+double
 bloomfam_join_probed(const JoinScene *scene)
 {
 	return bloomfam_join_access(scene) == JOIN_BY_ROWS ? scene->after : scene->before;
@@ -183,13 +189,11 @@ bloomfam_join_spilling(double keys, int inner_width, int outer_width)
 void
 bloomfam_join_estimate_begin(JoinEstimate *estimate, double keys, bool is_sure, double drop)
 {
-	double		bytes = bloomfam_join_design_bytes(keys);
-
 	memset(estimate, 0, sizeof(*estimate));
 	estimate->keys = keys;
 	estimate->most = bloomfam_join_design_most() * (is_sure ? 1.0 : KEYS_IN_DOUBT);
 	estimate->dropped = drop;
-	estimate->waiting = bytes <= SECOND_CACHE ? 1 : bytes <= LAST_CACHE ? 2 : 4;
+	estimate->waiting = bloomfam_join_waiting(bloomfam_join_design_bytes(keys));
 	estimate->cost = bloomfam_join_cost_of_keys(keys);
 }
 

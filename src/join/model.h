@@ -90,6 +90,9 @@ extern JoinAccess bloomfam_join_access(const JoinScene *scene);
 /* The share of rows that it must drop to be worth a look at them, in thousandths. */
 extern int	bloomfam_join_worth(const JoinScene *scene);
 
+/* How many times longer a probe of a filter of so many bytes takes than one in the cache. */
+extern double bloomfam_join_waiting(double bytes);
+
 /* How many rows it looks at, and what that costs. */
 extern double bloomfam_join_probed(const JoinScene *scene);
 extern Cost bloomfam_join_cost_of_probing(const JoinEstimate *estimate, const JoinScene *scene);

@@ -12,7 +12,7 @@
 #include "storage/dsm.h"
 
 #include "join/foreign.h"
-#include "join/sample.h"
+#include "join/order.h"
 #include "join/spec.h"
 
 typedef struct JoinBuildDsm JoinBuildDsm;
@@ -65,6 +65,7 @@ typedef struct JoinProbeState
 	JoinSpec   *specs;
 	int			nprobes;		/* 0: this node does nothing; else one for each spec */
 	JoinProbe  *probes;
+	JoinOrder  *order;			/* in which they are asked */
 	JoinPage   *page;			/* NULL: the child does its scan itself */
 	ExecProcNodeMtd exec;		/* what gives the rows */
 	bool		may_skip;		/* they are of a partition that some filter may skip */

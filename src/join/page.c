@@ -453,7 +453,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	bool		looked = false;
 	int			n;
 	int			end;
-	int			f;
+	int			i;
 
 	note_waiting(state, page);
 	singly = awaits_filter(state) || may_fail(state);
@@ -462,8 +462,10 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 
 	/* the present row was counted by the scan */
 	bloomfam_count_rows_read(child->ss_currentRelation, n - 1);
-	for (f = 0; f < state->nprobes; f++)
+	bloomfam_join_order_next(state->order, state->probes, n);
+	for (i = 0; i < state->nprobes; i++)
 	{
+		int			f = state->order->filters[i];
 		JoinProbe  *probe = &state->probes[f];
 		int			kept;
 

@@ -66,9 +66,12 @@ exec_rows(PlanState *node)
 			return slot;
 		ResetExprContext(econtext);
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		/* page.c has been here before, for all rows of the page */
+		if (state->page == NULL)
+			bloomfam_join_order_next(state->order, state->probes, 1);
 		for (i = 0; i < state->nprobes && pass; i++)
 		{
-			JoinProbe  *probe = &state->probes[i];
+			JoinProbe  *probe = &state->probes[state->order->filters[i]];
 
 			if (probe->access != JOIN_BY_ROWS || !bloomfam_join_probe_awake(probe, 1))
 				continue;
@@ -192,6 +195,7 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	state->nprobes = n;
 	for (i = 0; i < n; i++)
 		begin_filter(css, estate, &state->specs[i], &state->probes[i]);
+	state->order = bloomfam_join_order_make(state->probes, n);
 	state->page = bloomfam_join_page_init(state);
 	state->exec =
 		has_rows_to_look_at(state) || state->page == NULL ? exec_rows : bloomfam_join_page_exec;
