@@ -202,7 +202,7 @@ bloomfam_join_levels(JoinLevels *levels, const Plan *plan, const AttrNumber *att
 		 child = up->parent_relid)
 	{
 		const RangeTblEntry *entry = rt_fetch(up->parent_relid, levels->stmt->rtable);
-		const Parent *parent;
+		JoinSpecLevel *level;
 
 		if (entry->rtekind != RTE_RELATION || entry->relkind != RELKIND_PARTITIONED_TABLE)
 			break;
@@ -210,17 +210,17 @@ bloomfam_join_levels(JoinLevels *levels, const Plan *plan, const AttrNumber *att
 			columns[i] = columns[i] > 0 && columns[i] <= up->num_child_cols
 							 ? up->parent_colnos[columns[i] - 1]
 							 : 0;
-		parent = look_at_parent(levels, up->parent_relid, entry->relid, columns);
-		if (parent->columns != NIL)
-		{
-			JoinSpecLevel *level = palloc(sizeof(JoinSpecLevel));
-
-			level->parent = up->parent_relid;
-			level->child = child;
-			level->columns = parent->columns;
-			found = lcons(level, found);
-		}
+		level = palloc(sizeof(JoinSpecLevel));
+		level->parent = up->parent_relid;
+		level->child = child;
+		level->columns =
+			look_at_parent(levels, up->parent_relid, entry->relid, columns)->columns;
+		found = lcons(level, found);
 	}
 	pfree(columns);
+
+	/* a level that tells nothing stands only for the tables between those above and the leaf */
+	while (found != NIL && ((JoinSpecLevel *) linitial(found))->columns == NIL)
+		found = list_delete_first(found);
 	return found;
 }

@@ -66,7 +66,7 @@ typedef struct Parent
 
 typedef struct Level
 {
-	Parent	   *parent;
+	Parent	   *parent;			/* NULL: keys do not tell its partitions apart */
 	Oid			child;
 } Level;
 
@@ -122,7 +122,8 @@ bloomfam_join_partition_begin(EState *estate, const JoinSpec *spec, JoinFilter *
 	{
 		const JoinSpecLevel *level = list_nth(spec->levels, i);
 
-		partition->levels[i].parent = get_parent(estate, filter, level);
+		partition->levels[i].parent =
+			level->columns != NIL ? get_parent(estate, filter, level) : NULL;
 		partition->levels[i].child = exec_rt_fetch(level->child, estate)->relid;
 	}
 	MemoryContextSwitchTo(old);
@@ -184,15 +185,23 @@ all_are_settled(Parent *parent, Snapshot snapshot)
 	return parent->settled == SETTLED_YES;
 }
 
-/* Do the bounds of a partition hold for all rows that the snapshot sees in it? */
+/*
+ * Do the bounds of a level's child hold for all rows that the snapshot sees in the partition?  Not
+ * if it came to the child, or to a table in between, later.
+ */
 static bool
-bounds_hold(const JoinPartition *partition, const Level *level, int index)
+bounds_hold(const JoinPartition *partition, int level, int index)
 {
+	Parent	   *parent = partition->levels[level].parent;
+	int			i;
+
 	if (partition->snapshot == NULL || !IsMVCCSnapshot(partition->snapshot))
 		return false;
-	if (index == level->parent->desc->boundinfo->default_index)
-		return all_are_settled(level->parent, partition->snapshot);
-	return is_settled(level->child, partition->snapshot);
+	for (i = level; i < partition->nlevels; i++)
+		if (!is_settled(partition->levels[i].child, partition->snapshot))
+			return false;
+	return index != parent->desc->boundinfo->default_index ||
+		   all_are_settled(parent, partition->snapshot);
 }
 
 /* ---- partitions that can match ---- */
@@ -386,7 +395,7 @@ bloomfam_join_partition_ask(JoinPartition *partition)
 		Parent	   *parent = level->parent;
 		int			index;
 
-		if (parent->desc->nparts == 0)
+		if (parent == NULL || parent->desc->nparts == 0)
 			continue;
 		if (parent->build != filter->keys_build)
 			find_live(parent, filter, keys);
@@ -394,7 +403,7 @@ bloomfam_join_partition_ask(JoinPartition *partition)
 			continue;
 		index = find_child(parent, level->child);
 		if (index >= 0 && !bms_is_member(index, parent->live) &&
-			bounds_hold(partition, level, index))
+			bounds_hold(partition, i, index))
 			return JOIN_PARTITION_CANNOT_MATCH;
 	}
 	return JOIN_PARTITION_CAN_MATCH;

@@ -52,7 +52,7 @@ typedef struct JoinSpecLevel
 	Index		parent;
 	Index		child;
 	List	   *columns;		/* int, of the join's key from 0: that of the partition key's first
-								 * column, and so on, as far as they can be used */
+								 * column, and so on, as far as they can be used; NIL: none can */
 } JoinSpecLevel;
 
 /* Whether partitions are skipped. */

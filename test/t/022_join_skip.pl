@@ -104,6 +104,15 @@ is_as_without($one, 'IN (5, 6)', '42|of sub, old', 'a level further down');
 do_it($one, 'COMMIT');
 is_as_without($one, 'IN (5, 6)', '40|old', 'and a newer snapshot');
 
+# the same of a table that becomes a partition of one that has been a partition before, by a column that is no key
+do_it($two, 'CREATE TABLE old_sub PARTITION OF fact FOR VALUES FROM (300) TO (400) PARTITION BY LIST (t)', 'CREATE TABLE joins_old_sub (k int, t text)',
+	"INSERT INTO joins_old_sub SELECT g, 'of old sub' FROM generate_series(0, 99) g");
+do_it($one, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
+do_it($two, 'DELETE FROM joins_old_sub', "ALTER TABLE old_sub ATTACH PARTITION joins_old_sub FOR VALUES IN ('of old sub')");
+is_as_without($one, 'IN (5, 6)', '42|of old sub, old', 'a partition that came to an older one');
+do_it($one, 'COMMIT');
+is_as_without($one, 'IN (5, 6)', '40|old', 'and a newer snapshot of that');
+
 # a transaction's own partitions, while a cursor of an older command is open
 do_it($one, 'BEGIN', 'DECLARE c CURSOR FOR SELECT f.k FROM fact f JOIN dim d USING (k) WHERE d.v IN (5, 85)', 'FETCH 1 c');
 do_it($one, 'SAVEPOINT a');
