@@ -142,6 +142,7 @@ static const IndexAmRoutine maplet_am = {
 	.amstrategies = 1,
 	.amsupport = 0,
 	.amsearcharray = true,
+	BLOOMFAM_AM_BUILDS_IN_PARALLEL
 	.amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL,
 	.amkeytype = InvalidOid,
 

@@ -43,7 +43,8 @@
  * the metapage.  What a flush or a merge had written is reserved there, and written again.
  *
  * Files, in their order: page, meta, hash, sort, run (read and write runs), merge, tail (switch,
- * flush), lookup, verify; on these stand build, scan, vacuum, cost, info, check and the handler.
+ * flush), lookup, verify; on these stand collect, gather and build, scan, vacuum, cost, info, check
+ * and the handler.
  *
  * Source: the structure is a maplet (Bender, Conway, Farach-Colton, Kuszmaul, Tagliavini, arXiv
  * 2510.05518) of quotiented fingerprints (Bender et al., "Don't thrash", VLDB 2012) in a

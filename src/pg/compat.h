@@ -173,6 +173,17 @@ bloomfam_buffile_read(BufFile *file, void *bytes, size_t size)
 #endif
 }
 
+/* 19 wants the options of a scan that parallel workers share. */
+static inline TableScanDesc
+bloomfam_beginscan_parallel(Relation table, ParallelTableScanDesc scan)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan_parallel(table, scan, SO_NONE);
+#else
+	return table_beginscan_parallel(table, scan);
+#endif
+}
+
 /* 18 tells whether VACUUM is an ANALYZE. */
 #include "commands/vacuum.h"
 static inline void
@@ -201,6 +212,13 @@ bloomfam_owns_relation(Oid relation)
 
 /* Is the layout of GenericXLog's records known to be the one that src/maplet/wal.c writes? */
 #define BLOOMFAM_GENERIC_DELTA	(PG_VERSION_NUM < 200000)
+
+/* 17 lets an access method say that it can build with workers, which it then plans. */
+#if PG_VERSION_NUM >= 170000
+#define BLOOMFAM_AM_BUILDS_IN_PARALLEL	.amcanbuildparallel = true,
+#else
+#define BLOOMFAM_AM_BUILDS_IN_PARALLEL
+#endif
 
 /*
  * What a handler of an index access method returns: up to 18 the caller frees it, from 19 on it
