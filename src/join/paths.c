@@ -438,10 +438,11 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 static bool
 may_filter(const RelOptInfo *outerrel, const RelOptInfo *innerrel, double drop)
 {
-	return drop > 0 && innerrel->rows <= bloomfam_join_design_most() &&
+	return drop > 0 &&
 		   (bloomfam_join_filter == JOIN_FILTER_FORCE ||
 			(outerrel->rows >= Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR) &&
-			 drop >= bloomfam_join_filter_min_drop));
+			 drop >= bloomfam_join_filter_min_drop)) &&
+		   innerrel->rows <= bloomfam_join_design_most();
 }
 
 void
@@ -452,15 +453,16 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 	QualCost	comparing;
 	Path	   *inner = innerrel->cheapest_total_path;
 	double		drop = 1 - joinrel->rows / outerrel->rows;
+	bool		filters = may_filter(outerrel, innerrel, drop);
 
-	memset(&candidate, 0, sizeof(candidate));
-	candidate.filters = may_filter(outerrel, innerrel, drop);
 	/* most pairs end here */
-	if ((!candidate.filters && cost_of_discounted(outerrel->cheapest_total_path) == 0) ||
-		(jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin ||
+	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin ||
+		(!filters && cost_of_discounted(outerrel->cheapest_total_path) == 0) ||
 		!bms_is_empty(joinrel->lateral_relids) ||
 		outerrel->cheapest_total_path->param_info != NULL || inner->param_info != NULL)
 		return;
+	memset(&candidate, 0, sizeof(candidate));
+	candidate.filters = filters;
 	candidate.innerrel = innerrel;
 	candidate.drop = drop;
 	if (!find_clauses(root, &candidate, outerrel, innerrel, extra->restrictlist))

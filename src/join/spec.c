@@ -122,11 +122,19 @@ write_fields(const void *from, const Field *fields, int n)
 	return list;
 }
 
+/* A value by its name, which most likely is at this place of the list. */
 static Node *
-find_value(const List *list, const char *name)
+find_value(const List *list, const char *name, int place)
 {
 	ListCell   *lc;
 
+	if (place < list_length(list))
+	{
+		DefElem	   *element = list_nth_node(DefElem, list, place);
+
+		if (strcmp(element->defname, name) == 0)
+			return element->arg;
+	}
 	foreach(lc, list)
 	{
 		DefElem	   *element = lfirst_node(DefElem, lc);
@@ -145,7 +153,7 @@ read_fields(const List *list, void *to, const Field *fields, int n)
 	for (i = 0; i < n; i++)
 	{
 		char	   *place = (char *) to + fields[i].offset;
-		Node	   *value = find_value(list, fields[i].name);
+		Node	   *value = find_value(list, fields[i].name, i);
 
 		if (fields[i].type == FIELD_OID)
 			*(Oid *) place = linitial_oid((List *) value);
@@ -193,7 +201,7 @@ read_levels(const List *list)
 static void
 read_spec(const List *list, JoinSpec *spec)
 {
-	List	   *columns = (List *) find_value(list, columns_name);
+	List	   *columns = (List *) find_value(list, columns_name, lengthof(spec_fields));
 	ListCell   *lc;
 
 	read_fields(list, spec, spec_fields, lengthof(spec_fields));
@@ -202,7 +210,7 @@ read_spec(const List *list, JoinSpec *spec)
 	foreach(lc, columns)
 		read_fields(lfirst(lc), &spec->columns[foreach_current_index(lc)], column_fields,
 					lengthof(column_fields));
-	spec->levels = read_levels((List *) find_value(list, levels_name));
+	spec->levels = read_levels((List *) find_value(list, levels_name, lengthof(spec_fields) + 1));
 }
 
 void
