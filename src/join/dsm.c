@@ -261,7 +261,7 @@ bloomfam_join_probe_initialize_worker(CustomScanState *css, shm_toc *toc, void *
 		return;
 	state->dsm = dsm;
 	for (i = 0; i < dsm->nprobes; i++)
-		if (bloomfam_join_shared_look(&dsm->filters[i]) == JOIN_SHARED_READY)
+		if (bloomfam_join_shared_has_copy(&dsm->filters[i]))
 			bloomfam_join_filter_tie(state->probes[i].filter, JOIN_FILTER_COPY, &dsm->filters[i],
 									 css->ss.ps.state->es_query_dsa);
 }

@@ -124,7 +124,7 @@ bloomfam_join_filter_keys(JoinFilter *filter)
 		return NULL;
 	if (!filter->keys_complete && filter->role != JOIN_FILTER_PRIVATE &&
 		(filter->role == JOIN_FILTER_SHARE ||
-		 bloomfam_join_shared_look(filter->share.shared) == JOIN_SHARED_READY) &&
+		 bloomfam_join_shared_has_copy(filter->share.shared)) &&
 		bloomfam_join_shared_get_keys(filter->share.shared, filter->share.area, filter->keys,
 									  filter->ncolumns, filter->keys_context))
 		use_keys(filter);
@@ -288,6 +288,7 @@ bloomfam_join_filter_attach(JoinFilter *filter)
 		case JOIN_SHARED_BUILDING:
 			return false;
 		case JOIN_SHARED_GIVEN_UP:
+		case JOIN_SHARED_KEYS_ONLY:
 			filter->phase = JOIN_FILTER_ABANDONED;
 			return false;
 		case JOIN_SHARED_READY:
@@ -328,6 +329,8 @@ find_copy(JoinFilter *filter, const dsa_area *area)
 void
 bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 {
+	const JoinKeys *keys = bloomfam_join_filter_keys(filter);
+	bool		ready = bloomfam_join_filter_ready(filter);
 	JoinCopy   *copy;
 
 	if (area == NULL)
@@ -335,14 +338,14 @@ bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area
 	copy = find_copy(filter, area);
 	if (copy != NULL)
 	{
-		if (bloomfam_join_filter_ready(filter) && copy->build == filter->counts.builds)
+		if ((ready || keys != NULL) && copy->build == filter->counts.builds)
 			return;
 		shared = copy->shared;
 		bloomfam_join_shared_reset(shared, area, JOIN_SHARED_GIVEN_UP);
 		bloomfam_join_filter_forget_copy(filter, shared);
 	}
-	if (!bloomfam_join_filter_ready(filter) ||
-		!bloomfam_join_shared_copy(shared, area, &filter->set, bloomfam_join_filter_keys(filter),
+	if ((!ready && keys == NULL) ||
+		!bloomfam_join_shared_copy(shared, area, ready ? &filter->set : NULL, keys,
 								   filter->ncolumns))
 		return;
 	copy = MemoryContextAlloc(GetMemoryChunkContext(filter), sizeof(JoinCopy));

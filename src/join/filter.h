@@ -112,8 +112,9 @@ extern bool bloomfam_join_filter_attach(JoinFilter *filter);
 
 /*
  * Sees to it that the workers that are about to start in this area find a copy of the leader's
- * filter, if it is ready: in shared, which must have been given up if it is new, or where another
- * node of theirs has it.  A copy of an older build is freed.
+ * filter, if it is ready, and of what it has kept of its keys, even if it is not: in shared,
+ * which must have been given up if it is new, or where another node of theirs has it.  A copy of
+ * an older build is freed.
  */
 extern void bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area);
 

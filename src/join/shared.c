@@ -19,7 +19,7 @@
  * the bounds of numbers: of too many, all chunks are freed, and the filter is the range.
  *
  * A join above a Gather has its filter ready, in the leader alone, when the Gather starts its
- * workers.  The leader leaves them a copy.
+ * workers.  The leader leaves them a copy; of one that was given up, of the keys.
  *
  *		NONE ------------+--> BUILDING -> READY
  *		  |              |
@@ -377,7 +377,7 @@ bool
 bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const JoinSet *set,
 						  const JoinKeys *keys, int ncolumns)
 {
-	Size		size = set->design.size;
+	Size		size = set != NULL ? set->design.size : 0;
 
 	Assert(bloomfam_join_shared_look(shared) == JOIN_SHARED_GIVEN_UP);
 	Assert(!DsaPointerIsValid(shared->payload));
@@ -389,10 +389,19 @@ bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const JoinSet *set
 			return false;
 		memcpy(payload_of(shared, area), set->payload, size);
 	}
-	shared->design = set->design;
+	if (set != NULL)
+		shared->design = set->design;
 	if (keys != NULL)
 		bloomfam_join_shared_put_keys(shared, area, keys, ncolumns);
 	pg_write_barrier();
-	pg_atomic_write_u32(&shared->state, JOIN_SHARED_READY);
+	pg_atomic_write_u32(&shared->state, set != NULL ? JOIN_SHARED_READY : JOIN_SHARED_KEYS_ONLY);
 	return true;
+}
+
+bool
+bloomfam_join_shared_has_copy(const JoinShared *shared)
+{
+	JoinSharedState state = bloomfam_join_shared_look(shared);
+
+	return state == JOIN_SHARED_READY || state == JOIN_SHARED_KEYS_ONLY;
 }

@@ -21,7 +21,8 @@ typedef enum JoinSharedState
 	JOIN_SHARED_TOO_MANY,		/* of numbers: their bounds alone are */
 	JOIN_SHARED_BUILDING,		/* all were, and somebody makes the filter */
 	JOIN_SHARED_READY,
-	JOIN_SHARED_GIVEN_UP		/* too many, or no memory */
+	JOIN_SHARED_GIVEN_UP,		/* too many, or no memory */
+	JOIN_SHARED_KEYS_ONLY		/* ... a copy: what is known of the keys is there all the same */
 } JoinSharedState;
 
 typedef struct JoinShared
@@ -96,9 +97,12 @@ extern const uint8 *bloomfam_join_shared_get(const JoinShare *share, JoinDesign 
 
 /*
  * Makes it, which has been given up, READY with a copy of a filter and of its keys, if there is
- * memory; keys NULL: none are known.
+ * memory; keys NULL: none are known; set NULL: the filter was given up, so its KEYS_ONLY.
  */
 extern bool bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const JoinSet *set,
 									  const JoinKeys *keys, int ncolumns);
+
+/* Has the leader left anything there? */
+extern bool bloomfam_join_shared_has_copy(const JoinShared *shared);
 
 #endif							/* BLOOMFAM_JOIN_SHARED_H */
