@@ -633,6 +633,7 @@ next_row(JoinProbeState *state, ScanState *child)
 		page->selected = false;
 		page->npassing = page->next = 0;
 		page->skim.active = false;
+		page->undecided = page->has_blocks;
 		return next_row_singly(state, child->ss_currentScanDesc, child->ps.state->es_direction,
 							   slot);
 	}

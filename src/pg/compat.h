@@ -440,6 +440,12 @@ bloomfam_tbm_for_each_block(TIDBitmap *bitmap, void (*action) (void *arg, BlockN
 }
 
 /*
+ * Does an update of a BRIN index's column alone make no new entries in other indexes (HOT), so that
+ * a range that is summarised later lacks what older snapshots see of it?  16 has such updates.
+ */
+#define BLOOMFAM_BRIN_LACKS_OLD_VALUES	(PG_VERSION_NUM >= 160000)
+
+/*
  * Takes the scan of a heap, which goes by pages, to a block, and finds the rows there that its
  * snapshot sees: what its own steps do for the next block.  17 divided that, and has streams, which
  * have read ahead; what they hold is let go when others read the blocks.

@@ -164,28 +164,28 @@ RESET plan_cache_mode;
 CREATE INDEX facts_far ON facts (far);
 CREATE INDEX facts_day ON facts USING brin (day) WITH (pages_per_range = 4);
 INSERT INTO facts (id, day, far, note) SELECT g, 3, 1000, repeat('y', 400) FROM generate_series(50000, 50099) g;
-SELECT pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.day IN (3, 4)');
-SELECT pages('SELECT f.* FROM facts f JOIN ids i USING (far) WHERE v = 1');
+SELECT rows, same FROM pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.day IN (3, 4)');
+SELECT rows, same FROM pages('SELECT f.* FROM facts f JOIN ids i USING (far) WHERE v = 1');
 SELECT brin_desummarize_range('facts_day', 0), brin_desummarize_range('facts_day', 40);
-SELECT pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.day IN (3, 4)');
+SELECT rows, same FROM pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.day IN (3, 4)');
 BEGIN;
 UPDATE facts SET note = 'hot' WHERE day IN (3, 70);
 UPDATE facts SET day = 99 - day WHERE id % 100 = 7;
-SELECT pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.day IN (3, 4)');
+SELECT rows, same FROM pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.day IN (3, 4)');
 SAVEPOINT a;
 DELETE FROM facts WHERE day = 3 AND id % 2 = 0;
 INSERT INTO facts (id, day, far) SELECT g, 4, 2000 FROM generate_series(60000, 60999) g;
-SELECT pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.day IN (3, 4)');
-SELECT pages('SELECT f.* FROM facts f JOIN ids i USING (far) WHERE v = 2');
+SELECT rows, same FROM pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.day IN (3, 4)');
+SELECT rows, same FROM pages('SELECT f.* FROM facts f JOIN ids i USING (far) WHERE v = 2');
 ROLLBACK TO a;
-SELECT pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.day IN (3, 4)');
-SELECT pages('SELECT f.* FROM facts f JOIN ids i USING (far) WHERE v = 2');
+SELECT rows, same FROM pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.day IN (3, 4)');
+SELECT rows, same FROM pages('SELECT f.* FROM facts f JOIN ids i USING (far) WHERE v = 2');
 -- what a command itself writes it does not read
 INSERT INTO facts (id, day, far) SELECT f.id, 3, 1000 FROM facts f JOIN days d USING (day) WHERE d.big = 3;
 UPDATE facts f SET day = 4 FROM days d WHERE f.day = d.day AND d.big = 3;
-SELECT pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.big = 4');
+SELECT rows, same FROM pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.big = 4');
 DELETE FROM facts f USING days d WHERE f.day = d.day AND d.big = 4;
-SELECT pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.day IN (3, 4, 5)');
+SELECT rows, same FROM pages('SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.day IN (3, 4, 5)');
 SELECT count(*) FROM (SELECT f.* FROM facts f JOIN days d USING (day) WHERE d.big = 5 FOR UPDATE OF f) x;
 -- a cursor, in both directions, while rows are changed
 DECLARE c SCROLL CURSOR FOR SELECT f.id FROM facts f JOIN days d USING (day) WHERE d.day BETWEEN 5 AND 6;
@@ -205,11 +205,11 @@ ALTER TABLE parted ATTACH PARTITION parted_1 FOR VALUES WITH (MODULUS 2, REMAIND
 INSERT INTO parted SELECT id / 500, id FROM facts;
 CREATE INDEX ON parted USING brin (day) WITH (pages_per_range = 2);
 CREATE INDEX ON parted_1 (day);
-ANALYZE parted;
+VACUUM ANALYZE parted;
 SELECT pages('SELECT f.* FROM parted f JOIN days d USING (day) WHERE d.month = 1 AND d.big < 40');
 CREATE TEMP TABLE temp_facts AS SELECT * FROM facts ORDER BY id LIMIT 20000;
 CREATE INDEX ON temp_facts USING brin (day) WITH (pages_per_range = 2);
-ANALYZE temp_facts;
+VACUUM ANALYZE temp_facts;
 SELECT pages('SELECT f.* FROM temp_facts f JOIN days d USING (day) WHERE d.big = 20');
 -- HOT chains that an index does not follow for older snapshots (indcheckxmin)
 CREATE TABLE chains (k int, n int) WITH (autovacuum_enabled = off, fillfactor = 50);
@@ -224,6 +224,7 @@ COMMIT;
 SELECT rows, same FROM pages('SELECT f.* FROM chains f JOIN days d ON f.k = d.day WHERE d.big = 21');
 
 -- in parallel: the hash table of all, of each, and of the leader alone
+VACUUM facts;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
