@@ -3,6 +3,7 @@
 SET enable_seqscan = off;
 SET jit = off;
 SET max_parallel_workers_per_gather = 0;
+SET bloomfam.join_filter = off;
 
 CREATE TABLE maplet_log (n int, id uuid);
 INSERT INTO maplet_log SELECT g, md5(g::text)::uuid FROM generate_series(1, 1000) g;
