@@ -105,7 +105,8 @@ do_it($one, 'COMMIT');
 is_as_without($one, 'IN (5, 6)', '40|old', 'and a newer snapshot');
 
 # the same of a table that becomes a partition of one that has been a partition before, by a column that is no key
-do_it($two, 'CREATE TABLE old_sub PARTITION OF fact FOR VALUES FROM (300) TO (400) PARTITION BY LIST (t)', 'CREATE TABLE joins_old_sub (k int, t text)',
+do_it($two, 'CREATE TABLE old_sub PARTITION OF fact FOR VALUES FROM (300) TO (400) PARTITION BY LIST (t)', 'CREATE TABLE old_sub_1 PARTITION OF old_sub DEFAULT',
+	'CREATE TABLE joins_old_sub (k int, t text)',
 	"INSERT INTO joins_old_sub SELECT g, 'of old sub' FROM generate_series(0, 99) g");
 do_it($one, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
 do_it($two, 'DELETE FROM joins_old_sub', "ALTER TABLE old_sub ATTACH PARTITION joins_old_sub FOR VALUES IN ('of old sub')");
