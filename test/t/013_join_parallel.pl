@@ -165,7 +165,8 @@ foreach my $leader (qw(on off))
 	@plan = same("given up, leader $leader", 'SELECT count(*), sum(f.id) FROM fact f JOIN fact d ON f.k = d.id WHERE d.g < 8',
 		"$set; SET work_mem = '64kB'; SET hash_mem_multiplier = 1");
 	my $within = $node->safe_psql('postgres', 'SELECT count(*) FROM fact f, (SELECT min(id), max(id) FROM fact WHERE g < 8) d WHERE f.k BETWEEN d.min AND d.max');
-	cmp_ok(rows_through(@plan), '>=', $within, "given up, leader $leader: all rows pass between the smallest key and the largest");
+	# (rows are averages of the processes, rounded)
+	cmp_ok(rows_through(@plan), '>=', $within - 10, "given up, leader $leader: all rows pass between the smallest key and the largest");
 	cmp_ok(rows_through(@plan), '<=', $within + 1000, "given up, leader $leader: few others do");
 	@plan = same("a limit, leader $leader", "SELECT count(*) FROM (SELECT 1 FROM fact f JOIN dim d USING (k) LIMIT 10) x", $set);
 }
