@@ -35,11 +35,11 @@ bitmap_has_many(const JoinSet *set, const uint64 *numbers, int n, bool *result)
 	for (i = 0; i < n; i++)
 	{
 		uint64		bit = numbers[i] - first;
-		bool		within = bit <= span;
+		uint64		within = bit <= span;
 
 		/* no branch: whether a number is within is as hard to foresee as whether it is there */
-		bit = within ? bit : 0;
-		result[i] = within & (words[bit / 64] >> bit % 64);
+		bit &= -within;
+		result[i] = (words[bit / 64] >> bit % 64) & within;
 	}
 }
 
