@@ -23,6 +23,7 @@
 #include "maplet/hash.h"
 
 #define MIN_MEMORY		((Size) 4 * 1024 * 1024)
+#define WORKER_PAGES	((BlockNumber) (UINT64CONST(256) * 1024 * 1024 / BLCKSZ))
 
 #define KEY_SHARED		UINT64CONST(0x4d50000000000001)
 #define KEY_SCAN		UINT64CONST(0x4d50000000000002)
@@ -128,6 +129,27 @@ bloomfam_maplet_build_worker(dsm_segment *segment, shm_toc *toc)
 
 /* ---- the process that builds ---- */
 
+/*
+ * How many workers to ask for.  A worker has a file for each part, whose making and reading takes
+ * as long as some two million rows: with less than WORKER_PAGES for each it would only delay the
+ * build.
+ */
+static int
+worthwhile_workers(Relation table, Relation index)
+{
+	BlockNumber pages = RelationGetNumberOfBlocks(table);
+	int			nworkers;
+
+	if (pages == 0)
+		return 0;
+	/* by size, settings, and whether expressions are safe; 15 and 16 do not ask by themselves */
+	nworkers = plan_create_index_workers(RelationGetRelid(table), RelationGetRelid(index));
+	/* who has said how many gets them */
+	if (RelationGetParallelWorkers(table, -1) != -1)
+		return nworkers;
+	return (int) Min((BlockNumber) nworkers, pages / WORKER_PAGES);
+}
+
 /* Starts workers: what they share, or NULL if there are none. */
 static GatherShared *
 start_workers(Relation table, Relation index, IndexInfo *info, const MapletMeta *meta,
@@ -216,9 +238,7 @@ bloomfam_maplet_gather(Relation table, Relation index, IndexInfo *info, const Ma
 	memset(gathered, 0, sizeof(*gathered));
 	gathered->memory = Max((Size) maintenance_work_mem * 1024, MIN_MEMORY);
 
-	/* by size, settings, and whether expressions are safe; 15 and 16 do not ask by themselves */
-	if (RelationGetNumberOfBlocks(table) > 0)
-		nworkers = plan_create_index_workers(RelationGetRelid(table), RelationGetRelid(index));
+	nworkers = worthwhile_workers(table, index);
 	if (nworkers > 0)
 		shared = start_workers(table, index, info, meta, nworkers, gathered);
 	if (shared != NULL)
