@@ -33,7 +33,7 @@ join_builds(const HashJoin *join, int number)
 
 	for (; plan != NULL && bloomfam_join_node_kind(plan) == JOIN_NODE_BUILD;
 		 plan = outerPlan(plan))
-		if (bloomfam_join_specs((CustomScan *) plan)->number == number)
+		if (bloomfam_join_has_filter((CustomScan *) plan, number))
 			return true;
 	return false;
 }

@@ -191,8 +191,6 @@ bloomfam_join_levels(JoinLevels *levels, const Plan *plan, const AttrNumber *att
 	Index		child;
 	int			i;
 
-	while (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER)
-		plan = outerPlan(plan);
 	if (levels->stmt->appendRelations == NIL || !is_scan_of_table(plan))
 		return NIL;
 	columns = palloc(n * sizeof(AttrNumber));

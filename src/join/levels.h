@@ -26,10 +26,10 @@ extern void bloomfam_join_levels_begin(JoinLevels *levels, const PlannedStmt *st
 									   const JoinWay *way);
 
 /*
- * If the plan is the scan of a partition, perhaps with nodes of ours on top: those of the tables
- * above it, none above the one that the query names, from the uppermost on of which keys of the
- * filter tell which partitions can match.  The attributes are the filter's columns in the plan's
- * rows.  A list of JoinSpecLevel; NIL: keys tell nothing of any.
+ * If the plan is the scan of a partition: those of the tables above it, none above the one that
+ * the query names, from the uppermost on of which keys of the filter tell which partitions can
+ * match.  The attributes are the filter's columns in the plan's rows.  A list of JoinSpecLevel;
+ * NIL: keys tell nothing of any.
  */
 extern List *bloomfam_join_levels(JoinLevels *levels, const Plan *plan,
 								  const AttrNumber *attributes);

@@ -406,7 +406,6 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 	Path	   *path;
 	Cost		saved;
 
-	candidate->discounted = cost_of_discounted(outer);
 	if (!candidate->filters || !saves(root, candidate, outer, inner))
 	{
 		if (candidate->discounted == 0)
@@ -451,20 +450,21 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 {
 	Candidate	candidate;
 	QualCost	comparing;
+	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
-	double		drop = 1 - joinrel->rows / outerrel->rows;
-	bool		filters = may_filter(outerrel, innerrel, drop);
+
+	memset(&candidate, 0, sizeof(candidate));
+	candidate.innerrel = innerrel;
+	candidate.drop = 1 - joinrel->rows / outerrel->rows;
+	candidate.filters = may_filter(outerrel, innerrel, candidate.drop);
+	candidate.discounted = cost_of_discounted(outer);
 
 	/* most pairs end here */
 	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin ||
-		(!filters && cost_of_discounted(outerrel->cheapest_total_path) == 0) ||
-		!bms_is_empty(joinrel->lateral_relids) ||
-		outerrel->cheapest_total_path->param_info != NULL || inner->param_info != NULL)
+		(!candidate.filters && candidate.discounted == 0) ||
+		!bms_is_empty(joinrel->lateral_relids) || outer->param_info != NULL ||
+		inner->param_info != NULL)
 		return;
-	memset(&candidate, 0, sizeof(candidate));
-	candidate.filters = filters;
-	candidate.innerrel = innerrel;
-	candidate.drop = drop;
 	if (!find_clauses(root, &candidate, outerrel, innerrel, extra->restrictlist))
 		return;
 	cost_qual_eval(&comparing, candidate.clauses, root);
@@ -473,16 +473,16 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		(jointype == JOIN_INNER && !extra->inner_unique ? COMPARED : COMPARED_IN_VAIN);
 
 	/* as hash_inner_and_outer() does */
-	consider(root, joinrel, jointype, extra, &candidate, outerrel->cheapest_total_path, inner,
-			 false, false);
+	consider(root, joinrel, jointype, extra, &candidate, outer, inner, false, false);
 	if (!joinrel->consider_parallel || outerrel->partial_pathlist == NIL)
 		return;
+	outer = linitial(outerrel->partial_pathlist);
+	candidate.discounted = cost_of_discounted(outer);
 	if (enable_parallel_hash && innerrel->partial_pathlist != NIL)
-		consider(root, joinrel, jointype, extra, &candidate, linitial(outerrel->partial_pathlist),
+		consider(root, joinrel, jointype, extra, &candidate, outer,
 				 linitial(innerrel->partial_pathlist), true, true);
 	if (!inner->parallel_safe)
 		inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
 	if (inner != NULL)
-		consider(root, joinrel, jointype, extra, &candidate, linitial(outerrel->partial_pathlist),
-				 inner, true, false);
+		consider(root, joinrel, jointype, extra, &candidate, outer, inner, true, false);
 }

@@ -143,60 +143,15 @@ add_foreign(JoinRewrite *rewrite, const JoinWay *way, JoinSpec *build)
 	}
 }
 
-/*
- * Is the join to build before it asks its outer side for the first row?  That row passes unseen,
- * and with it all that is done for it: what a node below reads to the end, or a worker, or another
- * server.  early: some scan can use the keys only if it knows them before its first row.
- */
-static bool
-is_eager(const JoinWay *way, bool early)
+/* What is at a place, below nodes of ours. */
+static const Plan *
+scan_at(const JoinPlace *place)
 {
-	const Plan *outer = outerPlan(way->join);
-	ListCell   *lc;
+	const Plan *plan = *place->slot;
 
-	if (early)
-		return true;
-	foreach(lc, way->foreign)
-		if (((JoinForeignPlace *) lfirst(lc))->reason == NULL)
-			return true;
-	foreach(lc, way->places)
-	{
-		const JoinPlace *place = lfirst(lc);
-
-		if (place->below_gather || place->below_hash)
-			return true;
-	}
-	return bloomfam_join_builds_first(outer->startup_cost, outer->total_cost, outer->plan_rows,
-									  innerPlan(way->join)->total_cost);
-}
-
-/*
- * Finds the partitions among the places where a filter drops rows: a list of levels for each, and
- * in *kept the columns of the key that they are told apart by.
- */
-static List *
-find_levels(JoinRewrite *rewrite, const JoinWay *way, Bitmapset **kept)
-{
-	List	   *all = NIL;
-	ListCell   *lc;
-	ListCell   *ll;
-	ListCell   *li;
-
-	bloomfam_join_levels_begin(&rewrite->levels, rewrite->stmt, way);
-	*kept = NULL;
-	foreach(lc, way->places)
-	{
-		const JoinPlace *place = lfirst(lc);
-		List	   *levels = NIL;
-
-		if (bloomfam_join_filter_skip)
-			levels = bloomfam_join_levels(&rewrite->levels, *place->slot, place->attributes);
-		foreach(ll, levels)
-			foreach(li, ((JoinSpecLevel *) lfirst(ll))->columns)
-				*kept = bms_add_member(*kept, lfirst_int(li));
-		all = lappend(all, levels);
-	}
-	return all;
+	while (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER)
+		plan = outerPlan(plan);
+	return plan;
 }
 
 /* The columns of a filter's key for which the table of a scan has such an index. */
@@ -228,33 +183,63 @@ indexed_columns(JoinRewrite *rewrite, const JoinWay *way, const JoinPlace *place
 }
 
 /*
- * Finds the scans among the places whose tables have an index that can tell where keys are: for
- * each the columns of the key that it can be asked for, which are added to those kept.  *early: one
- * of the scans is parallel, and must know before it begins.
+ * Finds what keys can tell at the places besides which rows match: which of them are partitions,
+ * and which of their tables have an index that knows where keys are.  Returns the columns of the
+ * key that it takes.
  */
-static List *
-find_indexed(JoinRewrite *rewrite, const JoinWay *way, Bitmapset **kept, bool *early)
+static Bitmapset *
+look_at_places(JoinRewrite *rewrite, const JoinWay *way)
 {
-	List	   *all = NIL;
+	Bitmapset  *kept = NULL;
+	ListCell   *lc;
+	ListCell   *ll;
+	ListCell   *li;
+
+	bloomfam_join_levels_begin(&rewrite->levels, rewrite->stmt, way);
+	if (!bloomfam_join_filter_skip)
+		return NULL;
+	foreach(lc, way->places)
+	{
+		JoinPlace  *place = lfirst(lc);
+		const Plan *plan = scan_at(place);
+
+		place->levels = bloomfam_join_levels(&rewrite->levels, plan, place->attributes);
+		foreach(ll, place->levels)
+			foreach(li, ((JoinSpecLevel *) lfirst(ll))->columns)
+				kept = bms_add_member(kept, lfirst_int(li));
+		if (IsA(plan, SeqScan) &&
+			(place->access == JOIN_BY_PAGES || place->access == JOIN_BY_PAGES_SPARING))
+			place->indexed = indexed_columns(rewrite, way, place, (const Scan *) plan);
+		kept = bms_add_members(kept, place->indexed);
+	}
+	return kept;
+}
+
+/*
+ * Is the join to build before it asks its outer side for the first row?  That row passes unseen,
+ * and with it all that is done for it: what a node below reads to the end, or a worker, or another
+ * server; or all that is read by a parallel scan, which can leave out pages only if it knows them
+ * before it begins.
+ */
+static bool
+is_eager(const JoinWay *way)
+{
+	const Plan *outer = outerPlan(way->join);
 	ListCell   *lc;
 
-	*early = false;
+	foreach(lc, way->foreign)
+		if (((JoinForeignPlace *) lfirst(lc))->reason == NULL)
+			return true;
 	foreach(lc, way->places)
 	{
 		const JoinPlace *place = lfirst(lc);
-		const Plan *plan = *place->slot;
-		Bitmapset  *columns = NULL;
 
-		while (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER)
-			plan = outerPlan(plan);
-		if (IsA(plan, SeqScan) && bloomfam_join_filter_skip &&
-			(place->access == JOIN_BY_PAGES || place->access == JOIN_BY_PAGES_SPARING))
-			columns = indexed_columns(rewrite, way, place, (const Scan *) plan);
-		*kept = bms_add_members(*kept, columns);
-		*early |= columns != NULL && plan->parallel_aware;
-		all = lappend(all, columns);
+		if (place->below_gather || place->below_hash ||
+			(place->indexed != NULL && scan_at(place)->parallel_aware))
+			return true;
 	}
-	return all;
+	return bloomfam_join_builds_first(outer->startup_cost, outer->total_cost, outer->plan_rows,
+									  innerPlan(way->join)->total_cost);
 }
 
 /* Tells the probe node on top of a foreign scan that the filter travels there, if it does. */
@@ -286,7 +271,7 @@ note_indexed(const JoinWay *way, const Bitmapset *indexed, JoinSpec *probe)
 /* Puts the node on top of the join's build side; returns what it carries. */
 static JoinSpec
 add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, int number,
-		  const Bitmapset *kept, bool early)
+		  const Bitmapset *kept)
 {
 	Plan	   *hash = innerPlan(way->join);
 	CustomScan *node = put_on_top(rewrite, &outerPlan(hash), JOIN_NODE_BUILD, parallel);
@@ -298,7 +283,7 @@ add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, in
 		attributes[i] = bloomfam_join_column(way->columns[i].inner, OUTER_VAR);
 	spec = make_spec(way, param, number, false, attributes);
 	spec.parallel_hash = hash->parallel_aware;
-	spec.eager = is_eager(way, early);
+	spec.eager = is_eager(way);
 	spec.skip = rewrite->levels.skip;
 	for (i = 0; i < way->ncolumns; i++)
 		spec.columns[i].kept = bms_is_member(i, kept);
@@ -332,18 +317,13 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 	PlannedStmt *stmt = rewrite->stmt;
 	int			param = list_length(stmt->paramExecTypes);
 	int			number = ++rewrite->nfilters;
-	Bitmapset  *kept;
-	bool		early;
-	List	   *levels = find_levels(rewrite, way, &kept);
-	List	   *indexed = find_indexed(rewrite, way, &kept, &early);
+	Bitmapset  *kept = look_at_places(rewrite, way);
 	JoinSpec	build;
 	ListCell   *lc;
-	ListCell   *ll;
-	ListCell   *li;
 
 	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, INTERNALOID);
-	build = add_build(rewrite, parallel, way, param, number, kept, early);
-	forthree(lc, way->places, ll, levels, li, indexed)
+	build = add_build(rewrite, parallel, way, param, number, kept);
+	foreach(lc, way->places)
 	{
 		JoinPlace  *place = lfirst(lc);
 		bool		workers = parallel || place->below_gather;
@@ -351,11 +331,11 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 		JoinSpec	spec = make_spec(way, param, number, true, place->attributes);
 
 		note_foreign(way, &build, outerPlan(probe), &spec);
-		note_indexed(way, lfirst(li), &spec);
+		note_indexed(way, place->indexed, &spec);
 		spec.from_leader = place->below_gather;
 		spec.access = place->access;
 		spec.worth = place->worth;
-		spec.levels = lfirst(ll);
+		spec.levels = place->levels;
 		if (spec.levels != NIL && place->branch != NULL && place->branch != place->slot)
 		{
 			/* the other side of a join of partitions is not to be read for nothing */
@@ -381,14 +361,9 @@ bloomfam_join_expect_rows(JoinRewrite *rewrite)
 	{
 		CustomScan *probe = lfirst(lc);
 		Plan	   *plan = &probe->scan.plan;
-		const JoinSpec *specs = bloomfam_join_specs(probe);
-		int			i;
 
 		/* what a condition drops is in the child's rows */
-		for (i = 0; i < bloomfam_join_nspecs(probe); i++)
-			if (specs[i].kind == JOIN_SPEC_JOIN)
-				plan->plan_rows *= 1 - specs[i].drop / 1000.0;
-		plan->plan_rows = clamp_row_est(plan->plan_rows);
+		plan->plan_rows = clamp_row_est(plan->plan_rows * bloomfam_join_passing(probe));
 	}
 }
 

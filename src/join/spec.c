@@ -34,8 +34,8 @@ typedef struct Field
 static const Field spec_fields[] = {
 	{"kind", FIELD_INT, offsetof(JoinSpec, kind)},
 	{"drop", FIELD_INT, offsetof(JoinSpec, drop)},
-	{"param", FIELD_INT, offsetof(JoinSpec, param)},
 	{"number", FIELD_INT, offsetof(JoinSpec, number)},
+	{"param", FIELD_INT, offsetof(JoinSpec, param)},
 	{"eager", FIELD_INT, offsetof(JoinSpec, eager)},
 	{"parallel_hash", FIELD_INT, offsetof(JoinSpec, parallel_hash)},
 	{"from_leader", FIELD_INT, offsetof(JoinSpec, from_leader)},
@@ -102,6 +102,7 @@ bloomfam_join_node_make(JoinNodeKind kind)
 
 /* ---- what they carry ---- */
 
+/* The names are constants, and nobody frees a plan's nodes one by one. */
 static List *
 write_fields(const void *from, const Field *fields, int n)
 {
@@ -117,7 +118,7 @@ write_fields(const void *from, const Field *fields, int n)
 			value = (Node *) list_make1_oid(*(const Oid *) place);
 		else
 			value = (Node *) makeInteger(*(const int *) place);
-		list = lappend(list, makeDefElem(pstrdup(fields[i].name), value, -1));
+		list = lappend(list, makeDefElem((char *) fields[i].name, value, -1));
 	}
 	return list;
 }
@@ -160,6 +161,13 @@ read_fields(const List *list, void *to, const Field *fields, int n)
 		else
 			*(int *) place = intVal(value);
 	}
+}
+
+/* One of the fields that come first. */
+static int
+read_field(const List *list, const char *name)
+{
+	return intVal(find_value(list, name, 0));
 }
 
 /* A level is a list of integers: its members in their order. */
@@ -218,17 +226,17 @@ bloomfam_join_spec_add(CustomScan *node, const JoinSpec *spec)
 {
 	List	   *list = write_fields(spec, spec_fields, lengthof(spec_fields));
 	List	   *columns = NIL;
-	JoinSpec   *others = bloomfam_join_specs(node);
 	int			place = 0;
 	int			i;
 
 	for (i = 0; i < spec->ncolumns; i++)
 		columns = lappend(columns,
 						  write_fields(&spec->columns[i], column_fields, lengthof(column_fields)));
-	list = lappend(list, makeDefElem(pstrdup(columns_name), (Node *) columns, -1));
-	list = lappend(list, makeDefElem(pstrdup(levels_name),
+	list = lappend(list, makeDefElem((char *) columns_name, (Node *) columns, -1));
+	list = lappend(list, makeDefElem((char *) levels_name,
 									 (Node *) write_levels(spec->levels), -1));
-	while (place < bloomfam_join_nspecs(node) && others[place].drop >= spec->drop)
+	while (place < bloomfam_join_nspecs(node) &&
+		   read_field(list_nth(node->custom_private, place), "drop") >= spec->drop)
 		place++;
 	node->custom_private = list_insert_nth(node->custom_private, place, list);
 }
@@ -242,4 +250,27 @@ bloomfam_join_specs(const CustomScan *node)
 	foreach(lc, node->custom_private)
 		read_spec(lfirst(lc), &specs[foreach_current_index(lc)]);
 	return specs;
+}
+
+bool
+bloomfam_join_has_filter(const CustomScan *node, int number)
+{
+	ListCell   *lc;
+
+	foreach(lc, node->custom_private)
+		if (read_field(lfirst(lc), "number") == number)
+			return true;
+	return false;
+}
+
+double
+bloomfam_join_passing(const CustomScan *node)
+{
+	double		passing = 1;
+	ListCell   *lc;
+
+	foreach(lc, node->custom_private)
+		if (read_field(lfirst(lc), "kind") == JOIN_SPEC_JOIN)
+			passing *= 1 - read_field(lfirst(lc), "drop") / 1000.0;
+	return passing;
 }

@@ -112,6 +112,12 @@ extern void bloomfam_join_spec_add(CustomScan *node, const JoinSpec *spec);
 /* The filters of a node, in the current memory context: as many as the next function says. */
 extern JoinSpec *bloomfam_join_specs(const CustomScan *node);
 
+/* Is the filter of this number, of a join, among them?  Reads no more than that takes. */
+extern bool bloomfam_join_has_filter(const CustomScan *node, int number);
+
+/* The share of rows that those of joins are expected to let pass, of those that come to them. */
+extern double bloomfam_join_passing(const CustomScan *node);
+
 static inline int
 bloomfam_join_nspecs(const CustomScan *node)
 {

@@ -47,6 +47,9 @@ typedef struct JoinPlace
 	const AttrNumber *branch_attributes;
 	JoinAccess	access;			/* decided in verdict.c, as is the share of rows, in thousandths, */
 	int			worth;			/* ... that the filter must drop there */
+	List	   *levels;			/* found in rewrite.c: of JoinSpecLevel, by which keys tell the
+								 * partition that is scanned here from others; NIL: they do not */
+	Bitmapset  *indexed;		/* ... columns of the key by which an index tells where keys are */
 } JoinPlace;
 
 /* A foreign scan that it leads to, on top of which it may be, or not. */
