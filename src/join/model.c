@@ -168,10 +168,19 @@ bloomfam_join_cost_of_passing(double rows)
 /* The share of the cost of building that the first row of the outer side may cost. */
 #define FIRST_ROW			0.01
 
+/*
+ * The share of the cost of the outer side that building may cost where other filters drop rows.
+ * Those that they leave may lie at its end, as rows do where they are in the order of a filter's
+ * keys.  If there are none, at least their scan was for less.
+ */
+#define BUILD_FOR_NOTHING	0.1
+
 bool
-bloomfam_join_builds_first(Cost startup, Cost total, double rows, Cost building)
+bloomfam_join_builds_first(Cost startup, Cost total, double rows, double left, Cost building)
 {
-	return startup + (total - startup) / Max(rows, 1) > FIRST_ROW * building;
+	if (left < 1 && building < BUILD_FOR_NOTHING * total)
+		return true;
+	return startup + (total - startup) / Max(rows * left, 1) > FIRST_ROW * building;
 }
 
 double

@@ -107,8 +107,10 @@ extern double bloomfam_join_cost_of_passing(double rows);
  * A hash join asks its outer side for a row before it builds, where that costs less, and does not
  * build if there is none.  That row comes before the filter.  Is it worth more to have the filter
  * first?  Costs and rows are those of the outer side, and the cost of building that of the Hash.
+ * left: the share of the rows that other filters leave.
  */
-extern bool bloomfam_join_builds_first(Cost startup, Cost total, double rows, Cost building);
+extern bool bloomfam_join_builds_first(Cost startup, Cost total, double rows, double left,
+									   Cost building);
 
 /*
  * What a row of the outer side costs that is written to a file and read again, as the hash table

@@ -216,6 +216,29 @@ look_at_places(JoinRewrite *rewrite, const JoinWay *way)
 }
 
 /*
+ * The share of rows that filters of joins above leave at the first place, where the first row is
+ * looked for: those that are there by then.
+ */
+static double
+share_left(const JoinWay *way)
+{
+	const JoinPlace *place = way->places != NIL ? linitial(way->places) : NULL;
+	double		share = 1;
+	const CustomScan *probe;
+	const JoinSpec *specs;
+	int			i;
+
+	if (place == NULL || bloomfam_join_node_kind(*place->slot) != JOIN_NODE_PROBE)
+		return share;
+	probe = (const CustomScan *) *place->slot;
+	specs = bloomfam_join_specs(probe);
+	for (i = 0; i < bloomfam_join_nspecs(probe); i++)
+		if (specs[i].kind == JOIN_SPEC_JOIN && specs[i].eager)
+			share *= 1 - specs[i].drop / 1000.0;
+	return share;
+}
+
+/*
  * Is the join to build before it asks its outer side for the first row?  That row passes unseen,
  * and with it all that is done for it: what a node below reads to the end, or a worker, or another
  * server; or all that is read by a parallel scan, which can leave out pages only if it knows them
@@ -239,7 +262,7 @@ is_eager(const JoinWay *way)
 			return true;
 	}
 	return bloomfam_join_builds_first(outer->startup_cost, outer->total_cost, outer->plan_rows,
-									  innerPlan(way->join)->total_cost);
+									  share_left(way), innerPlan(way->join)->total_cost);
 }
 
 /* Tells the probe node on top of a foreign scan that the filter travels there, if it does. */
@@ -332,6 +355,7 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 
 		note_foreign(way, &build, outerPlan(probe), &spec);
 		note_indexed(way, place->indexed, &spec);
+		spec.eager = build.eager;
 		spec.from_leader = place->below_gather;
 		spec.access = place->access;
 		spec.worth = place->worth;

@@ -75,8 +75,7 @@ typedef struct JoinSpec
 	/* of a join */
 	int			param;			/* the executor's parameter by which its nodes find it */
 	int			number;			/* in this plan, from 1 */
-	int			eager;			/* its join builds before it asks for a row to probe (build nodes
-								 * only) */
+	int			eager;			/* its join builds before it asks for a row to probe */
 	int			parallel_hash;	/* built in shares, as the hash table is (build nodes only) */
 	int			from_leader;	/* its join is above the Gather that this node is below (probe nodes
 								 * only) */

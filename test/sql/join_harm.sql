@@ -39,6 +39,13 @@ INSERT INTO fact SELECT g AS k, g % 1000 AS v FROM generate_series(1, 60000) g;
 VACUUM ANALYZE fact;
 -- the first row passes unseen, the others of its page do not
 SELECT analyzed('SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k % 3 = 0');
+-- but for the first row that filters of joins above leave, which may be the last one of the table, a join does not wait
+CREATE TABLE last AS SELECT g AS k FROM generate_series(59001, 60000) g;
+CREATE TABLE tenth AS SELECT g * 10 AS v FROM generate_series(1, 99) g;
+VACUUM ANALYZE last, tenth;
+SET join_collapse_limit = 1;
+SELECT analyzed('SELECT count(*) FROM (fact JOIN tenth USING (v)) JOIN last USING (k)');
+RESET join_collapse_limit;
 -- a side that is sorted before its first row comes goes through the filter as a whole
 SELECT analyzed('SELECT count(*) FROM (SELECT k, v FROM fact ORDER BY v, k OFFSET 0) f JOIN dim USING (k) WHERE dim.k % 3 = 0');
 SELECT analyzed('SELECT count(*) FROM (SELECT k, count(*) FROM fact GROUP BY k) f JOIN dim USING (k) WHERE dim.k % 3 = 0');
