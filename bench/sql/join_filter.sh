@@ -1,13 +1,17 @@
 # What the scenarios about automatic join filters share: statements with the filters off and on, and suites of queries.  Sourced, never run.
 #
-# In the environment: ON (on), what bloomfam.join_filter is set to beside off; force, for instance.
+# In the environment: ON (on), what bloomfam.join_filter is set to beside off; force, for instance.  DROP_CACHES: a command that empties the system's
+# cache, before each statement; on a server with small shared_buffers, what follows is then read from disk.
 on=${ON:-on}
 
 # sessions of $DB have the module's hooks from now on
 preload() { sql -c "ALTER DATABASE $DB SET session_preload_libraries = bloomfam"; }
 
 # statement NAME MODE SETTINGS QUERY: the settings take no part in the time
-statement() { printf '%s\n' '\timing off' "$3; SET bloomfam.join_filter = $2;" '\timing on' "$4" > "$work/$1.sql"; }
+statement() { printf '%s\n' '\timing off' ${DROP_CACHES:+"\! $DROP_CACHES"} "$3; SET bloomfam.join_filter = $2;" '\timing on' "$4" > "$work/$1.sql"; }
+
+# temperature: of the figures, for a heading
+temperature() { printf '%s' "${DROP_CACHES:+, caches dropped}"; }
 
 # both NAME SETTINGS QUERY: makes the statements NAME_off and NAME_on
 both()
@@ -68,28 +72,40 @@ load_suite()
 	preload
 }
 
-# suite NAME TITLE BOUND TABLE...: loads the tables by ../data/NAME.c, then runs the queries of ../NAME with the filters off and on.  SCALE,
-# WORK_MEM (the server's, if it is not set), WORKERS and ROUNDS come from the environment
+# suite NAME TITLE BOUND TABLE...: loads the tables by ../data/NAME.c, then runs the queries of ../NAME with the filters off and on.  SCALE and what
+# run_queries takes come from the environment
 suite()
 {
-	local name=$1 title=$2 bound=$3 scale=${SCALE:-1} memory=${WORK_MEM-} table query
-	local queries=() filtered=() statements=()
-	local -A notes
+	local name=$1 title=$2 bound=$3
 	shift 3
+
+	load_suite "$name" "${SCALE:-1}" "$@"
+	run_queries "$name" "$title" "$bound" both
+	report_rows
+}
+
+# run_queries NAME TITLE BOUND FORMS [SETTINGS]: runs the queries of ../NAME in the forms of both or three, and leaves their names in queries, and
+# their times where median finds them.  WORK_MEM (the server's, if it is not set), WORKERS and ROUNDS come from the environment
+run_queries()
+{
+	local name=$1 title=$2 bound=$3 forms=$4 settings=${5-} memory=${WORK_MEM-} query file
+	local filtered=() statements=()
+	local -A notes
+	queries=()
 	[ -n "$memory" ] || memory=$(sql -c "SHOW work_mem")
 
-	load_suite "$name" "$scale" "$@"
-
-	printf '%s\n' "\\set scale $scale" "SET work_mem = '$memory';" "SET max_parallel_workers_per_gather = ${WORKERS:-0};" > "$work/setup.sql"
-	for query in "../$name"/q*.sql; do
-		table=$(basename "$query" .sql)
-		queries+=("$table")
-		statements+=("${table}_off" "${table}_on")
-		both "$table" "" "$(cat "$query")"
-		notes[$table]=$(plan_note "$query")
-		[ -n "${notes[$table]}" ] || filtered+=("$table")
+	printf '%s\n' "\\set scale ${SCALE:-1}" "SET work_mem = '$memory';" "SET max_parallel_workers_per_gather = ${WORKERS:-0};" "$settings" > "$work/setup.sql"
+	for file in "../$name"/q*.sql; do
+		query=$(basename "$file" .sql)
+		queries+=("$query")
+		statements+=("${query}_off")
+		[ "$forms" = both ] || statements+=("${query}_read")
+		statements+=("${query}_on")
+		"$forms" "$query" "" "$(cat "$file")"
+		notes[$query]=$(plan_note "$file")
+		[ -n "${notes[$query]}" ] || filtered+=("$query")
 	done
-	heading "$title, scale factor $scale, work_mem = $memory, ${WORKERS:-0} workers: how many times faster" "$on" off
+	heading "$title, scale factor ${SCALE:-1}, work_mem = $memory, ${WORKERS:-0} workers$(temperature): how many times faster" "$on" off
 	compare_rows "${queries[@]}"
 	echo '\o /dev/null' >> "$work/setup.sql"
 	measure "${ROUNDS:-3}" "${statements[@]}"
@@ -101,7 +117,6 @@ suite()
 		sum filtered "on off" "${filtered[@]}"
 		faster filtered_on filtered_off "" "total of the queries that get a filter"
 	fi
-	report_rows
 }
 
 # sum NAME MODES QUERY...: the sum of the queries' medians is that of NAME_MODE

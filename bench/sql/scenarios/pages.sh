@@ -1,7 +1,7 @@
 # What is gained where pages of the probe side are not read, as an index tells where the build side's keys are, and what asking it costs where that
 # gains nothing: bloomfam.join_filter_skip on and off, and no filters at all.  One table in the order of its days, and an index of each sort.
 #
-# ROWS (10000000), ROUNDS (21)
+# ROWS (10000000), ROUNDS (21), DROP_CACHES
 . ./join_filter.sh
 
 rows=${ROWS:-10000000}
@@ -28,7 +28,7 @@ three keys "$plain" "SELECT sum(amount) FROM fact JOIN picks USING (far) WHERE v
 three many_keys "$plain" "SELECT sum(amount) FROM fact JOIN picks USING (far);"
 three other "$plain" "SELECT sum(amount) FROM fact JOIN others USING (other) WHERE v = 7;"
 
-heading "Pages that are not read, $(thousands "$rows") rows" "$on" off
+heading "Pages that are not read, $(thousands "$rows") rows$(temperature)" "$on" off
 compare_rows days scattered_days parallel keys many_keys other
 # what is read for contiguous days, beside the pages that they are on and two ranges of a BRIN index
 read -r pages read < <({ echo "$plain; SET bloomfam.join_filter = $on;"

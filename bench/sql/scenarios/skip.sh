@@ -1,7 +1,7 @@
 # What is gained where partitions of the probe side are not read, and what the search for them costs where all are: bloomfam.join_filter_skip on and
 # off, and no filters at all.
 #
-# ROWS (10000000), PARTITIONS (100), MANY (1000), ROUNDS (21)
+# ROWS (10000000), PARTITIONS (100), MANY (1000), ROUNDS (21), DROP_CACHES
 . ./join_filter.sh
 
 rows=${ROWS:-10000000}
@@ -45,7 +45,7 @@ three none "$plain" "SELECT sum(amount) FROM many JOIN many_days USING (day) WHE
 three planned "$plain" "EXPLAIN SELECT sum(amount) FROM many JOIN many_days USING (day) WHERE w = 4;"
 three few "$plain" "SELECT sum(amount) FROM many JOIN many_days USING (day) WHERE many_days.day BETWEEN 40 AND 50 AND w < 20;"
 
-heading "Partitions that are not read, $(thousands "$rows") rows" "$on" off
+heading "Partitions that are not read, $(thousands "$rows") rows$(temperature)" "$on" off
 compare_rows range list hash other none few
 echo '\o /dev/null' >> "$work/setup.sql"
 measure "${ROUNDS:-21}" {range,list,hash,other,none,planned,few}_{off,read,on}
