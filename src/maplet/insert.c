@@ -14,7 +14,6 @@
 
 #include "maplet/hash.h"
 #include "maplet/maplet.h"
-#include "maplet/merge.h"
 #include "maplet/tail.h"
 #include "maplet/wal.h"
 
@@ -46,7 +45,7 @@ insert_state(Relation index, IndexInfo *info)
 typedef enum InsertResult
 {
 	INSERT_DONE,
-	INSERT_STEP_IS_DUE,			/* done, and it is time for a step of merging */
+	INSERT_STEP_IS_DUE,			/* done, and it is time for a step of flushing and merging */
 	INSERT_TAIL_IS_FULL
 } InsertResult;
 
@@ -130,7 +129,7 @@ bloomfam_maplet_insert(Relation index, Datum *values, bool *isnull, ItemPointer 
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (result == INSERT_STEP_IS_DUE)
-		bloomfam_maplet_merge_some(index, (uint64) maplet_pages_per_step(tail.extent.len) *
-								   MAPLET_TAIL_CAPACITY);
+		bloomfam_maplet_step(index, (uint64) maplet_pages_per_step(tail.extent.len) *
+							 MAPLET_TAIL_CAPACITY);
 	return false;
 }

@@ -34,13 +34,14 @@
  *	- A page of a run is written before the metapage lists the run, and changes only in that
  *	  VACUUM removes entries in place.
  *	- Work on the index as a whole is done under heavyweight page locks (MapletLock), each for a
- *	  short time: the switch, a flush, a quantum of merging.  Order: SWITCH, FLUSH, MERGE, each
- *	  taken when none of the others is held; then metapage, then tail or run page.  Nobody asks
- *	  for the metapage while holding another page.
+ *	  short time: the switch, a quantum of a flush, a quantum of merging.  Order: SWITCH, FLUSH,
+ *	  MERGE, each taken when none of the others is held; then metapage, then tail or run page.
+ *	  Nobody asks for the metapage while holding another page.
  *	- VACUUM holds none of them throughout (vacuum.c).
  *
  * A crash between any two steps leaves an index that is whole: each step ends with one change of
- * the metapage.  What a flush or a merge had written is reserved there, and written again.
+ * the metapage.  What a flush or a merge writes is reserved there, and it goes on behind what the
+ * metapage says is written.
  *
  * Files, in their order: page, meta, hash, sort, run (read and write runs), merge, tail (switch,
  * flush), lookup, verify; on these stand collect, gather and build, scan, vacuum, cost, info, check

@@ -5,8 +5,12 @@
  *
  * The switch prepares the idle tail's pages before it makes that the active one, so that every
  * page of a tail in use has its generation, and one that does not is damaged or the metapage has
- * changed.  Then the old one is flushed: read, sorted, and written as a run.  Whoever finds the
- * tail full does both.  If it fails in between, the next one who needs room flushes first.
+ * changed.  Then the old one is flushed: its entries become a run.
+ *
+ * A flush is resumable as a merge is (merge.c): both the tail and the run are in the order of
+ * hashes, so the number of main pages that are written says which of the tail's pages come next.
+ * Inserts do a quantum of it in steps while the other tail fills; look-ups ask the old tail until
+ * the whole run is there.  Who finds both tails full, and VACUUM, end the flush.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,109 +58,202 @@ bloomfam_maplet_tail_format(Relation index, ForkNumber fork, const MapletTail *t
 
 /* ---- flush ---- */
 
-/* All entries of a tail, in order.  Nobody adds to it any more; VACUUM may remove some. */
-static BfRunEntry *
-read_tail(Relation index, const MapletTail *tail, MapletRunFacts *facts)
+/* Entries that are flushed before others get the lock. */
+#define FLUSH_ENTRIES		8192
+
+/*
+ * A copy of a page's entries, their number, and whether some went on to its neighbour.  Nobody adds
+ * to the tail any more; VACUUM may remove some.
+ */
+static int
+read_page(Relation index, const MapletTail *tail, uint32 number, MapletTailEntry *entries,
+		  bool *overflowed)
 {
-	uint32		npages = tail->extent.len;
-	BfRunEntry *entries = (BfRunEntry *)
-		palloc((Size) npages * MAPLET_TAIL_CAPACITY * sizeof(BfRunEntry));
-	uint64		n = 0;
-	uint32		i;
+	BlockNumber block = tail->extent.start + number;
+	Buffer		buffer = ReadBuffer(index, block);
+	Page		page = BufferGetPage(buffer);
+	int			count;
 
-	for (i = 0; i < npages; i++)
-	{
-		BlockNumber block = tail->extent.start + i;
-		Buffer		buffer = ReadBuffer(index, block);
-		Page		page = BufferGetPage(buffer);
-		const MapletTailEntry *stored = maplet_tail_entries(page);
-		int			count;
-		int			j;
-
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		if (!maplet_page_is(page, MAPLET_PAGE_TAIL, tail->generation))
-			bloomfam_maplet_corrupted(index, block, "a page of a tail is missing");
-		count = bloomfam_maplet_tail_count(page);
-		for (j = 0; j < count; j++)
-		{
-			entries[n].hash = maplet_tail_hash(&stored[j]);
-			entries[n].place = maplet_tid_place(&stored[j].tid);
-			maplet_facts_add(facts, entries[n].place);
-			n++;
-		}
-		UnlockReleaseBuffer(buffer);
-	}
-	facts->entries = n;
-	facts->fingerprints = n;
-	return bloomfam_maplet_sort(entries, n);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (!maplet_page_is(page, MAPLET_PAGE_TAIL, tail->generation) ||
+		maplet_stamp(page)->number != number)
+		bloomfam_maplet_corrupted(index, block, "a page of a tail is missing");
+	count = bloomfam_maplet_tail_count(page);
+	memcpy(entries, maplet_tail_entries(page), count * sizeof(MapletTailEntry));
+	*overflowed = maplet_stamp(page)->overflowed;
+	UnlockReleaseBuffer(buffer);
+	return count;
 }
 
-/* The caller holds MAPLET_LOCK_FLUSH.  Returns the number of entries. */
-static uint64
-flush_pending(Relation index)
+/* Reserves a run for all entries of the tail; without any, the output stays none. */
+static void
+plan_flush(Relation index, const MapletTail *tail, MapletOutput *output)
 {
-	MapletView *view = (MapletView *) palloc(sizeof(MapletView));
+	MapletTailEntry *page = (MapletTailEntry *) palloc(MAPLET_TAIL_USED);
 	MapletRunFacts facts = {0, 0, InvalidBlockNumber, 0, 1};
 	MapletChange change;
-	MapletRunWriter *w;
-	BfRunEntry *entries;
 	double		rows;
-	uint64		i;
-	bool		written = false;
+	bool		overflowed;
+	uint32		i;
+	int			j;
 
-	bloomfam_maplet_meta_read(index, view);
-	if (!view->meta.pending)
+	for (i = 0; i < tail->extent.len; i++)
 	{
-		pfree(view);
-		return 0;
-	}
-	entries = read_tail(index, &view->meta.tails[1 - view->meta.active], &facts);
+		int			count = read_page(index, tail, i, page, &overflowed);
 
-	w = (MapletRunWriter *) palloc(sizeof(MapletRunWriter));
-	if (facts.entries > 0)
-	{
-		bloomfam_maplet_change_begin(index, &change);
-		rows = bloomfam_maplet_entries(change.meta) + facts.entries;
-		while (change.meta->p < MAPLET_HASH_BITS &&
-			   bloomfam_maplet_bits(rows, change.meta->remainder_bits) > change.meta->p)
-			change.meta->p = Min(change.meta->p + MAPLET_P_STEP, MAPLET_HASH_BITS);
-		bloomfam_maplet_plan_run(index, change.meta, MAPLET_FLUSH_OUTPUT, change.meta->p, &facts);
-		memcpy(&view->meta, change.meta, sizeof(MapletMeta));
-		bloomfam_maplet_change_commit(&change);
-
-		bloomfam_maplet_write_begin(w, index, MAPLET_FLUSH_OUTPUT,
-									&view->meta.outputs[MAPLET_FLUSH_OUTPUT], NULL);
-		for (i = 0; i < facts.entries; i++)
-			bloomfam_maplet_write(w, &entries[i]);
-		bloomfam_maplet_write_until(w, w->run.shape.pages);
-		written = true;
+		for (j = 0; j < count; j++)
+			maplet_facts_add(&facts, maplet_tid_place(&page[j].tid));
+		facts.entries += count;
 	}
+	if (facts.entries == 0)
+		return;
+	facts.fingerprints = facts.entries;
 
 	bloomfam_maplet_change_begin(index, &change);
-	if (written)
-		change.meta->outputs[MAPLET_FLUSH_OUTPUT] = w->output;
-	else
-		memset(&change.meta->outputs[MAPLET_FLUSH_OUTPUT], 0, sizeof(MapletOutput));
-	bloomfam_maplet_install_run(change.meta, MAPLET_FLUSH_OUTPUT);
-	change.meta->pending = false;
+	rows = bloomfam_maplet_entries(change.meta) + facts.entries;
+	while (change.meta->p < MAPLET_HASH_BITS &&
+		   bloomfam_maplet_bits(rows, change.meta->remainder_bits) > change.meta->p)
+		change.meta->p = Min(change.meta->p + MAPLET_P_STEP, MAPLET_HASH_BITS);
+	bloomfam_maplet_plan_run(index, change.meta, MAPLET_FLUSH_OUTPUT, change.meta->p, &facts);
+	*output = change.meta->outputs[MAPLET_FLUSH_OUTPUT];
 	bloomfam_maplet_change_commit(&change);
+}
 
-	pfree(w);
-	pfree(entries);
-	pfree(view);
-	return facts.entries;
+/*
+ * The tail's entries from hash begin to hash last, in order; *n says how many.  They are on the
+ * pages of these hashes, and on those after them that entries went on to.
+ */
+static BfRunEntry *
+read_hashes(Relation index, const MapletTail *tail, uint64 begin, uint64 last, uint64 *n)
+{
+	uint32		npages = tail->extent.len;
+	uint32		first_page = maplet_tail_page(begin, npages);
+	uint32		own_pages = maplet_tail_page(last, npages) - first_page + 1;
+	uint32		max_pages = Min(own_pages + MAPLET_TAIL_WALK - 1, npages);
+	MapletTailEntry *page = (MapletTailEntry *) palloc(MAPLET_TAIL_USED);
+	BfRunEntry *entries = (BfRunEntry *)
+		palloc((Size) max_pages * MAPLET_TAIL_CAPACITY * sizeof(BfRunEntry));
+	bool		overflowed = false;
+	uint32		i;
+	int			j;
+
+	*n = 0;
+	for (i = 0; i < own_pages || (i < max_pages && overflowed); i++)
+	{
+		int			count = read_page(index, tail, (first_page + i) % npages, page, &overflowed);
+
+		for (j = 0; j < count; j++)
+		{
+			uint64		hash = maplet_tail_hash(&page[j]);
+
+			if (hash < begin || hash > last)
+				continue;
+			entries[*n].hash = hash;
+			entries[*n].place = maplet_tid_place(&page[j].tid);
+			(*n)++;
+		}
+	}
+	return bloomfam_maplet_sort(entries, *n);
+}
+
+/* Writes the next pages of the output, for about so many entries. */
+static void
+flush_pages(Relation index, const MapletTail *tail, MapletOutput *output, uint64 entries)
+{
+	MapletRunWriter *w = (MapletRunWriter *) palloc(sizeof(MapletRunWriter));
+	uint32		pages = output->run.shape.pages;
+	uint64		until = pages;
+	BfRunEntry *sorted;
+	uint64		n;
+	uint64		i;
+
+	bloomfam_maplet_write_begin(w, index, MAPLET_FLUSH_OUTPUT, output, NULL);
+	if (output->interval < pages)
+	{
+		if (entries < output->expected)
+			until = Min(until, output->interval + entries * pages / output->expected + 1);
+		sorted = read_hashes(index, tail, bf_run_page_begin(&w->run, output->interval),
+							 until < pages ? bf_run_page_begin(&w->run, (uint32) until) - 1 :
+							 PG_UINT64_MAX, &n);
+		for (i = 0; i < n; i++)
+			bloomfam_maplet_write(w, &sorted[i]);
+		bloomfam_maplet_write_until(w, (uint32) until);
+	}
+	*output = w->output;
+}
+
+/*
+ * A quantum of the flush of the tail of this generation, or of whichever waits for it (0): about so
+ * many entries.  Returns whether anything is left to do of it.  The caller holds
+ * MAPLET_LOCK_FLUSH.
+ */
+static bool
+flush_quantum(Relation index, uint64 generation, uint64 entries)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "maplet flush",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	MapletView *view = (MapletView *) palloc(sizeof(MapletView));
+	MapletOutput *output = &view->meta.outputs[MAPLET_FLUSH_OUTPUT];
+	const MapletTail *tail;
+	MapletChange change;
+	bool		left = false;
+
+	bloomfam_maplet_meta_read(index, view);
+	tail = &view->meta.tails[1 - view->meta.active];
+	if (view->meta.pending && (generation == 0 || tail->generation == generation))
+	{
+		if (output->run.id == 0)
+			plan_flush(index, tail, output);
+		if (output->run.id != 0)
+		{
+			flush_pages(index, tail, output, entries);
+			left = output->interval < output->run.shape.pages;
+		}
+
+		bloomfam_maplet_change_begin(index, &change);
+		change.meta->outputs[MAPLET_FLUSH_OUTPUT] = *output;
+		if (!left)
+		{
+			bloomfam_maplet_install_run(change.meta, MAPLET_FLUSH_OUTPUT);
+			change.meta->pending = false;
+		}
+		bloomfam_maplet_change_commit(&change);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return left;
 }
 
 void
 bloomfam_maplet_flush(Relation index)
 {
-	uint64		flushed;
+	MapletView *view = (MapletView *) palloc(sizeof(MapletView));
+	uint64		generation;
+	bool		left;
 
-	bloomfam_maplet_lock(index, MAPLET_LOCK_FLUSH);
-	flushed = flush_pending(index);
-	bloomfam_maplet_unlock(index, MAPLET_LOCK_FLUSH);
-	if (flushed > 0)
-		bloomfam_maplet_merge_some(index, flushed / MAPLET_TAIL_STEPS);
+	bloomfam_maplet_meta_read(index, view);
+	generation = view->meta.tails[1 - view->meta.active].generation;
+	left = view->meta.pending;
+	pfree(view);
+	while (left)
+	{
+		bloomfam_maplet_lock(index, MAPLET_LOCK_FLUSH);
+		left = flush_quantum(index, generation, FLUSH_ENTRIES);
+		bloomfam_maplet_unlock(index, MAPLET_LOCK_FLUSH);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+bloomfam_maplet_step(Relation index, uint64 inserted)
+{
+	if (bloomfam_maplet_trylock(index, MAPLET_LOCK_FLUSH))
+	{
+		flush_quantum(index, 0, 2 * inserted);
+		bloomfam_maplet_unlock(index, MAPLET_LOCK_FLUSH);
+	}
+	bloomfam_maplet_merge_some(index, inserted);
 }
 
 /* ---- switch ---- */
@@ -203,31 +300,25 @@ void
 bloomfam_maplet_make_room(Relation index, uint64 generation)
 {
 	MapletView *view = (MapletView *) palloc(sizeof(MapletView));
-	bool		switched = false;
 
-	while (!switched)
+	for (;;)
 	{
 		bloomfam_maplet_meta_read(index, view);
 		if (view->meta.tails[view->meta.active].generation != generation)
 			break;
 		if (view->meta.pending)
 		{
-			/* both are full: whoever gets the lock first flushes, the others have waited */
+			/* both are full: all who wait take turns */
 			bloomfam_maplet_flush(index);
 			continue;
 		}
 		bloomfam_maplet_lock(index, MAPLET_LOCK_SWITCH);
 		bloomfam_maplet_meta_read(index, view);
 		if (view->meta.tails[view->meta.active].generation == generation && !view->meta.pending)
-		{
 			switch_tails(index);
-			switched = true;
-		}
 		bloomfam_maplet_unlock(index, MAPLET_LOCK_SWITCH);
 	}
 	pfree(view);
-	if (switched)
-		bloomfam_maplet_flush(index);
 }
 
 void

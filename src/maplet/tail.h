@@ -71,10 +71,10 @@ maplet_tid_place(const ItemPointerData *tid)
 #define MAPLET_TAIL_SHARE		4
 
 /*
- * Steps of merging while a tail fills: some of its pages ask for one each, at so many entries of
- * its own, that steps are spread evenly over that time.
+ * Steps of flushing and merging while a tail fills: some of its pages ask for one each, at so many
+ * entries of its own, that steps are spread evenly over that time.
  */
-#define MAPLET_TAIL_STEPS		16
+#define MAPLET_TAIL_STEPS		32
 
 static inline uint32
 maplet_pages_per_step(uint32 npages)
@@ -100,14 +100,21 @@ extern void bloomfam_maplet_tail_format(Relation index, ForkNumber fork, const M
 										bool log);
 
 /*
- * Flushes the tail that waits for it, if one does, and then does a step of merging.  The caller
- * holds no lock.
+ * A step, after so many entries were inserted: twice as many are flushed of the tail that waits for
+ * it, if one does and nobody else is at it, so that it is done when the other one is half full;
+ * and a step of merging.  The caller holds no lock.
+ */
+extern void bloomfam_maplet_step(Relation index, uint64 inserted);
+
+/*
+ * Ends the flush of the tail that waits for it at the call, if one does.  The caller holds no
+ * lock.
  */
 extern void bloomfam_maplet_flush(Relation index);
 
 /*
  * Makes room for inserts: switches tails unless the active one is not of this generation any
- * more, and flushes.
+ * more; before, ends a flush under way.
  */
 extern void bloomfam_maplet_make_room(Relation index, uint64 generation);
 

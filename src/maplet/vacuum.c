@@ -8,8 +8,8 @@
  * a run, and from runs to a run with a larger id.  So:
  *
  *	1. both tails are cleaned in place;
- *	2. the flush lock is taken and released: a flush that had read a tail before has ended, and
- *	   all later ones read a clean one;
+ *	2. the flush under way is ended, as it may have read a page of its tail before that was clean:
+ *	   its run is one of those to clean, and all later flushes read a clean tail;
  *	3. runs are cleaned in place, each known by its id: a page of another id means that the run
  *	   was merged into one that is still to come.  Then the metapage is read again, until all
  *	   runs are clean;
@@ -343,6 +343,8 @@ bloomfam_maplet_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vacuum.body = (uint8 *) palloc(MAPLET_BODY);
 	stats->num_index_tuples = 0;
 
+	/* most often there is one tail to clean after this */
+	bloomfam_maplet_flush(index);
 	bloomfam_maplet_meta_read(index, view);
 	if (view->meta.pending)
 		tails[ntails++] = view->meta.tails[1 - view->meta.active];
@@ -350,8 +352,7 @@ bloomfam_maplet_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	for (i = 0; i < ntails; i++)
 		clean_tail(&vacuum, &tails[i]);
 
-	bloomfam_maplet_lock(index, MAPLET_LOCK_FLUSH);
-	bloomfam_maplet_unlock(index, MAPLET_LOCK_FLUSH);
+	bloomfam_maplet_flush(index);
 
 	do
 	{
