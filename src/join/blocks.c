@@ -15,8 +15,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/brin.h"
 #include "access/genam.h"
 #include "access/relscan.h"
@@ -39,23 +37,8 @@
 #include "join/settings.h"
 #include "pg/compat.h"
 
-/* What an index takes, in rows that the scan would read in the same time, as measured. */
-#define ROWS_PER_INDEX		400.0	/* to open one, and begin */
-#define ROWS_PER_KEY		30.0	/* to look one up */
-#define ROWS_PER_PLACE		1.0	/* of a row, for each one found */
-#define ROWS_PER_SUMMARY	12.0	/* of a BRIN index, to compare one with a range */
-#define ROWS_PER_BLOCK		0.5	/* ... for each one found */
-
-/* The share of the scan that it may take; and where the rows lie in the order of the keys. */
-#define MOST_SHARE			0.01
-#define MOST_SHARE_IN_ORDER	0.1
-#define IN_ORDER			0.9
-
 /* The share of the scan that reading the others must save. */
 #define LEAST_SAVING		0.05
-
-/* A BRIN index is asked for no more ranges. */
-#define MOST_RANGES			16
 
 /* Of a scan in parallel, one process's share is about this; each asks the index. */
 #define PARALLEL_SHARE		3.0
@@ -201,7 +184,8 @@ ask_by_key(Search *search, Relation index, const JoinIndexUse *use)
 	int			i;
 
 	if (keys->phase != JOIN_KEYS_LISTED ||
-		(keys->nvalues * (ROWS_PER_KEY + rows_per_key(search) * ROWS_PER_PLACE) > search->budget &&
+		(keys->nvalues * (JOIN_ROWS_PER_KEY + rows_per_key(search) * JOIN_ROWS_PER_PLACE) >
+			 search->budget &&
 		 bloomfam_join_filter != JOIN_FILTER_FORCE))
 		return JOIN_BLOCKS_COSTLY;
 	scan = bloomfam_index_beginscan(search->table, index, search->blocks->snapshot, 1);
@@ -213,11 +197,11 @@ ask_by_key(Search *search, Relation index, const JoinIndexUse *use)
 		CHECK_FOR_INTERRUPTS();
 		set_key(&key, use, &use->equal, search, keys->values[i]);
 		index_rescan(scan, &key, 1, NULL, 0);
-		within = spend(search, ROWS_PER_KEY);
+		within = spend(search, JOIN_ROWS_PER_KEY);
 		while (within && (place = index_getnext_tid(scan, ForwardScanDirection)) != NULL)
 		{
 			add_block(search, ItemPointerGetBlockNumber(place));
-			within = spend(search, ROWS_PER_PLACE);
+			within = spend(search, JOIN_ROWS_PER_PLACE);
 		}
 	}
 	index_endscan(scan);
@@ -252,18 +236,18 @@ add_unsure_blocks(Search *search)
 static JoinBlocksPhase
 ask_by_range(Search *search, Relation index, const JoinIndexUse *use)
 {
-	JoinKeysRange ranges[MOST_RANGES];
+	JoinKeysRange ranges[JOIN_INDEX_MOST_RANGES];
 	BrinStatsData stats;
 	IndexScanDesc scan;
 	double		cost;
-	int			most = MOST_RANGES;
+	int			most = JOIN_INDEX_MOST_RANGES;
 	int			n;
 	int			i;
 
 	brinGetStats(index, &stats);
-	cost = (search->nblocks / stats.pagesPerRange + 1) * ROWS_PER_SUMMARY;
+	cost = (search->nblocks / stats.pagesPerRange + 1) * JOIN_ROWS_PER_SUMMARY;
 	if (bloomfam_join_filter != JOIN_FILTER_FORCE)
-		most = (int) Min(search->budget / cost, MOST_RANGES);
+		most = (int) Min(search->budget / cost, JOIN_INDEX_MOST_RANGES);
 	if (most < 1)
 		return JOIN_BLOCKS_COSTLY;
 	n = bloomfam_join_keys_ranges(search->keys, ranges, most);
@@ -281,7 +265,7 @@ ask_by_range(Search *search, Relation index, const JoinIndexUse *use)
 		index_getbitmap(scan, bitmap);
 		bloomfam_tbm_for_each_block(bitmap, add_block, search);
 		tbm_free(bitmap);
-		spend(search, cost + (search->nset - before) * ROWS_PER_BLOCK);
+		spend(search, cost + (search->nset - before) * JOIN_ROWS_PER_BLOCK);
 		if (!pays(search))
 			break;
 	}
@@ -306,7 +290,7 @@ ask_index(Search *search, Oid oid)
 	search->nset = 0;
 	if (use.way != JOIN_INDEX_NOT)
 	{
-		spend(search, ROWS_PER_INDEX);
+		spend(search, JOIN_ROWS_PER_INDEX);
 		search->blocks->index = oid;
 	}
 	if (use.way == JOIN_INDEX_BY_KEY)
@@ -318,27 +302,6 @@ ask_index(Search *search, Oid oid)
 }
 
 /* ---- all that can be asked ---- */
-
-/* Do rows of the table lie in the order of the keys, as statistics tell? */
-static bool
-is_in_order(Oid table, AttrNumber attribute)
-{
-	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(table),
-										Int16GetDatum(attribute), BoolGetDatum(false));
-	AttStatsSlot slot;
-	bool		result = false;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	if (get_attstatsslot(&slot, tuple, STATISTIC_KIND_CORRELATION, InvalidOid,
-						 ATTSTATSSLOT_NUMBERS))
-	{
-		result = slot.nnumbers == 1 && fabsf(slot.numbers[0]) > IN_ORDER;
-		free_attstatsslot(&slot);
-	}
-	ReleaseSysCache(tuple);
-	return result;
-}
 
 /* One column of a filter's key, in its table. */
 static JoinIndexed
@@ -411,10 +374,11 @@ search_by_columns(JoinBlocks *blocks, const JoinKeys *keys, Relation table, Bloc
 			continue;
 		search.keys = &keys[i];
 		search.column = get_column(blocks, i, keys[i].type);
-		search.budget = rows * (is_in_order(RelationGetRelid(table), blocks->attributes[i])
-									? MOST_SHARE_IN_ORDER
-									: MOST_SHARE);
-		phase = search_by_column(&search);
+		search.budget = rows * bloomfam_join_index_budget(bloomfam_join_index_order(
+								   RelationGetRelid(table), blocks->attributes[i]));
+		phase = search.budget < JOIN_ROWS_PER_INDEX && bloomfam_join_filter != JOIN_FILTER_FORCE
+					? JOIN_BLOCKS_COSTLY
+					: search_by_column(&search);
 		if (phase == JOIN_BLOCKS_FOUND)
 			asked = blocks->index;
 		if (result != JOIN_BLOCKS_FOUND)
@@ -444,7 +408,7 @@ bloomfam_join_blocks_find(JoinBlocks *blocks, Relation table, BlockNumber nblock
 	if (parallel)
 		rows /= PARALLEL_SHARE;
 	blocks->phase = JOIN_BLOCKS_COSTLY;
-	if (nblocks == 0 || (rows * MOST_SHARE < ROWS_PER_INDEX &&
+	if (nblocks == 0 || (rows * JOIN_INDEX_MOST_SHARE_IN_ORDER < JOIN_ROWS_PER_INDEX &&
 						 bloomfam_join_filter != JOIN_FILTER_FORCE))
 		return blocks->phase;
 	scratch =

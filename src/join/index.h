@@ -11,6 +11,25 @@
 #include "access/stratnum.h"
 #include "utils/relcache.h"
 
+/*
+ * What asking an index takes, in rows that a scan would read in the same time, as measured: to open
+ * one, and begin; to look a key up, and for each row found; to compare a summary of a BRIN index
+ * with a range, and for each block found.
+ */
+#define JOIN_ROWS_PER_INDEX		400.0
+#define JOIN_ROWS_PER_KEY		30.0
+#define JOIN_ROWS_PER_PLACE		1.0
+#define JOIN_ROWS_PER_SUMMARY	12.0
+#define JOIN_ROWS_PER_BLOCK		0.5
+
+/* The share of the scan that it may take; and where the rows lie in the order of the keys. */
+#define JOIN_INDEX_MOST_SHARE			0.01
+#define JOIN_INDEX_MOST_SHARE_IN_ORDER	0.1
+#define JOIN_INDEX_IN_ORDER				0.9
+
+/* A BRIN index is asked for no more ranges. */
+#define JOIN_INDEX_MOST_RANGES	16
+
 /* A column of a table that the keys of a join are compared with. */
 typedef struct JoinIndexed
 {
@@ -54,6 +73,19 @@ extern JoinIndexUse bloomfam_join_index_use(Relation index, const JoinIndexed *c
  * with AccessShareLock.
  */
 extern Relation bloomfam_join_index_open(Oid index);
+
+/*
+ * How far rows of a table lie in the order of a column, as statistics tell: from 0 to 1, the
+ * absolute value of the correlation.
+ */
+extern double bloomfam_join_index_order(Oid table, AttrNumber attribute);
+
+/* The share of a scan that asking an index may take, by that. */
+static inline double
+bloomfam_join_index_budget(double order)
+{
+	return order > JOIN_INDEX_IN_ORDER ? JOIN_INDEX_MOST_SHARE_IN_ORDER : JOIN_INDEX_MOST_SHARE;
+}
 
 /* Those indexes of a table that can be asked, by key first: a list of OIDs. */
 extern List *bloomfam_join_indexes(Relation table, const JoinIndexed *column);

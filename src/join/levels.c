@@ -63,22 +63,18 @@ parent_of(JoinLevels *levels, Index child)
 	return levels->of_child[child];
 }
 
-/* Can keys of this column say what the partition key's column of this number can be? */
-static JoinSkip
-judge_column(const JoinKeyColumn *column, PartitionKey key, int number)
+JoinSkip
+bloomfam_join_skip_by(const JoinKeyColumn *column, const JoinPartitionColumn *by)
 {
-	bool		hash = key->strategy == PARTITION_STRATEGY_HASH;
-	Oid			family = key->partopfamily[number];
-	Oid			type = key->partopcintype[number];
+	bool		hash = by->strategy == PARTITION_STRATEGY_HASH;
 	Oid			other = column->hashing.inner.type;
 
-	if (get_opfamily_member(family, type, other,
+	if (get_opfamily_member(by->family, by->type, other,
 							hash ? HTEqualStrategyNumber : BTEqualStrategyNumber) !=
 			column->operator ||
-		(OidIsValid(key->partcollation[number]) &&
-		 key->partcollation[number] != column->collation) ||
-		!OidIsValid(hash ? get_opfamily_proc(family, other, other, HASHEXTENDED_PROC)
-						 : get_opfamily_proc(family, type, other, BTORDER_PROC)))
+		(OidIsValid(by->collation) && by->collation != column->collation) ||
+		!OidIsValid(hash ? get_opfamily_proc(by->family, other, other, HASHEXTENDED_PROC)
+						 : get_opfamily_proc(by->family, by->type, other, BTORDER_PROC)))
 		return JOIN_SKIP_OTHER_EQUALITY;
 	if (!bloomfam_join_keys_can_keep(column->hashing.kind, other))
 		return JOIN_SKIP_OTHER_TYPE;
@@ -110,7 +106,12 @@ find_columns(JoinLevels *levels, Oid table, const AttrNumber *attributes)
 			skip = number == 0 ? JOIN_SKIP_OTHER_KEY : JOIN_SKIP_PART_OF_HASH;
 		else
 		{
-			skip = judge_column(&levels->way->columns[i], key, number);
+			JoinPartitionColumn by = {
+				.strategy = key->strategy, .family = key->partopfamily[number],
+				.type = key->partopcintype[number], .collation = key->partcollation[number]
+			};
+
+			skip = bloomfam_join_skip_by(&levels->way->columns[i], &by);
 			columns = lappend_int(columns, i);
 		}
 	}

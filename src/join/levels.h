@@ -21,6 +21,21 @@ typedef struct JoinLevels
 	JoinSkip	skip;			/* for all of its scans */
 } JoinLevels;
 
+/* A column of a partition key. */
+typedef struct JoinPartitionColumn
+{
+	char		strategy;		/* PARTITION_STRATEGY_... */
+	Oid			family;
+	Oid			type;			/* that its operator class is for */
+	Oid			collation;
+} JoinPartitionColumn;
+
+/*
+ * Can keys of a column of the join say what this column is in partitions that can match?
+ * JOIN_SKIP_PARTITIONS if so, else why not.
+ */
+extern JoinSkip bloomfam_join_skip_by(const JoinKeyColumn *column, const JoinPartitionColumn *by);
+
 /* Begins another filter. */
 extern void bloomfam_join_levels_begin(JoinLevels *levels, const PlannedStmt *stmt,
 									   const JoinWay *way);

@@ -32,6 +32,7 @@
 #include "join/model.h"
 #include "join/paths.h"
 #include "join/settings.h"
+#include "join/share.h"
 #include "pg/compat.h"
 
 /*
@@ -82,12 +83,14 @@ typedef struct Candidate
 	Cost		discounted;		/* what a join below costs that was offered for less, or 0 */
 	List	   *clauses;		/* of RestrictInfo, those that it hashes by, as the server would
 								 * choose them */
+	JoinKeyColumn *columns;		/* ... and what of them a filter has */
 	Index		relid;			/* the base relation whose columns all their outer sides are */
 	JoinHashTrust trust;		/* in hashing these columns */
 	bool		long_keys;		/* it takes time to fetch them */
 	double		drop;			/* the share of the outer side's rows that match none of them */
-	double		left;			/* the share of that relation's rows that filters of joins further
-								 * down leave */
+	double		share;			/* of what scanning that relation costs, what remains if nothing is
+								 * read in which keys cannot be; -1: not known yet */
+	double		left;			/* the share of its rows that filters of joins further down leave */
 	Cost		comparing;		/* an outer row with the inner ones of its bucket */
 	double		spilling;
 	int			nodes;			/* from its scan up to the join, and that one */
@@ -117,13 +120,13 @@ find_clauses(PlannerInfo *root, Candidate *candidate, const RelOptInfo *outerrel
 	const ListCell *lc;
 
 	candidate->trust = JOIN_HASH_LEAKPROOF;
+	candidate->columns = palloc(list_length(restrictlist) * sizeof(JoinKeyColumn));
 	foreach(lc, restrictlist)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
 		const OpExpr *equal = (const OpExpr *) clause->clause;
-		Oid			operator;
+		JoinKeyColumn *key = &candidate->columns[list_length(candidate->clauses)];
 		const Var  *column;
-		JoinHashing hashing;
 
 		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator))
 			continue;
@@ -131,24 +134,28 @@ find_clauses(PlannerInfo *root, Candidate *candidate, const RelOptInfo *outerrel
 			bms_is_subset(clause->right_relids, innerrel->relids))
 		{
 			column = bloomfam_join_var((const Expr *) get_leftop(clause->clause));
-			operator = equal->opno;
+			key->inner = (Expr *) get_rightop(clause->clause);
+			key->operator = equal->opno;
 		}
 		else if (bms_is_subset(clause->left_relids, innerrel->relids) &&
 				 bms_is_subset(clause->right_relids, outerrel->relids))
 		{
 			/* without one, the server could not turn it round either */
-			operator = get_commutator(equal->opno);
-			if (!OidIsValid(operator))
+			key->operator = get_commutator(equal->opno);
+			if (!OidIsValid(key->operator))
 				return false;
 			column = bloomfam_join_var((const Expr *) get_rightop(clause->clause));
+			key->inner = (Expr *) get_leftop(clause->clause);
 		}
 		else
 			continue;
 		if (column == NULL || (candidate->clauses != NIL && column->varno != candidate->relid) ||
-			!bloomfam_join_hashing(operator, equal->inputcollid, &hashing))
+			!bloomfam_join_hashing(key->operator, equal->inputcollid, &key->hashing))
 			return false;
+		key->collation = equal->inputcollid;
+		key->attribute = column->varattno;
 		candidate->relid = column->varno;
-		candidate->trust = Min(candidate->trust, hashing.outer.trust);
+		candidate->trust = Min(candidate->trust, key->hashing.outer.trust);
 		candidate->long_keys |= has_long_keys(root, column);
 		candidate->clauses = lappend(candidate->clauses, clause);
 	}
@@ -260,39 +267,76 @@ look_at(const Candidate *candidate, const Path *scan, double scale)
 	return scene;
 }
 
-/* Adds what is saved at a scan, of whose rows one process sees this share. */
-static void
-add_scan(Candidate *candidate, const Path *scan, double scale)
+/* The share of the scan's cost that remains; the same for all paths of the two relations. */
+static double
+get_share(PlannerInfo *root, Candidate *candidate, const RelOptInfo *rel)
 {
-	JoinScene	scene = look_at(candidate, scan, scale);
+	if (candidate->share < 0)
+		candidate->share =
+			bloomfam_join_share(root, rel, candidate->columns, list_length(candidate->clauses),
+								candidate->innerrel->rows, candidate->drop);
+	return candidate->share;
+}
 
-	bloomfam_join_estimate_place(&candidate->estimate, &scene);
+/* Adds what is saved at a scan, of whose rows this share is read, by what is done for each. */
+static void
+add_rows(Candidate *candidate, const Path *scan, const JoinScene *scene, double share)
+{
+	/* all that match are in what is read, so less is dropped there */
+	double		dropped = Max(share - (1 - candidate->drop), 0);
+
+	bloomfam_join_estimate_place(&candidate->estimate, scene);
 
 	/* by pages, nothing is done for a row that is dropped: its conditions are not asked either */
-	if (bloomfam_join_access(&scene) != JOIN_BY_ROWS)
-		candidate->saved += scene.before * candidate->left * candidate->drop *
-							(cpu_tuple_cost + scene.asking);
+	if (bloomfam_join_access(scene) != JOIN_BY_ROWS)
+		candidate->saved +=
+			scene->before * candidate->left * dropped * (cpu_tuple_cost + scene->asking);
 	candidate->saved -=
-		bloomfam_join_cost_of_probing(&candidate->estimate, &scene) * candidate->left;
-	candidate->scanned += scan->parent->tuples;
+		bloomfam_join_cost_of_probing(&candidate->estimate, scene) * candidate->left * share;
+	candidate->scanned += scan->parent->tuples * share;
+}
+
+/*
+ * Adds what is saved by reading only this share of a scan, or of several.  Joins further down may
+ * leave out the same: of what they read, at least so much is left as there are rows left of it.
+ */
+static void
+add_skipped(Candidate *candidate, const Path *scan, double share)
+{
+	candidate->saved +=
+		(scan->total_cost - scan->startup_cost) * (1 - share) * candidate->left;
 }
 
 static void
-add_scans(Candidate *candidate, const Path *scan)
+add_scans(PlannerInfo *root, Candidate *candidate, const Path *scan)
 {
-	ListCell   *lc;
+	const List *scans;
 	double		rows = 0;
+	double		share = 1;
+	ListCell   *lc;
 
 	if (!IsA(scan, AppendPath))
 	{
-		add_scan(candidate, scan, 1);
+		JoinScene	scene = look_at(candidate, scan, 1);
+
+		if (bloomfam_join_access(&scene) != JOIN_BY_ROWS)
+			share = get_share(root, candidate, scan->parent);
+		add_skipped(candidate, scan, share);
+		add_rows(candidate, scan, &scene, share);
 		return;
 	}
+	scans = ((const AppendPath *) scan)->subpaths;
+	share = get_share(root, candidate, scan->parent);
+	add_skipped(candidate, scan, share);
 	candidate->nodes++;
-	foreach(lc, ((const AppendPath *) scan)->subpaths)
+	foreach(lc, scans)
 		rows += ((const Path *) lfirst(lc))->rows;
-	foreach(lc, ((const AppendPath *) scan)->subpaths)
-		add_scan(candidate, lfirst(lc), scan->rows / Max(rows, 1));
+	foreach(lc, scans)
+	{
+		JoinScene	scene = look_at(candidate, lfirst(lc), scan->rows / Max(rows, 1));
+
+		add_rows(candidate, lfirst(lc), &scene, share);
+	}
 }
 
 /*
@@ -363,7 +407,7 @@ saves(PlannerInfo *root, Candidate *candidate, const Path *outer, const Path *in
 		return false;
 	candidate->left = Min(outer->rows / Max(scan->rows, 1), 1);
 	bloomfam_join_estimate_begin(&candidate->estimate, inner->rows, true, candidate->drop);
-	add_scans(candidate, scan);
+	add_scans(root, candidate, scan);
 	return candidate->saved > 0 &&
 		   bloomfam_join_estimate_end(&candidate->estimate) == JOIN_HAS_FILTER &&
 		   !is_faster_looked_up(root, candidate, scan->parent);
@@ -458,6 +502,7 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 	candidate.drop = 1 - joinrel->rows / outerrel->rows;
 	candidate.filters = may_filter(outerrel, innerrel, candidate.drop);
 	candidate.discounted = cost_of_discounted(outer);
+	candidate.share = -1;
 
 	/* most pairs end here */
 	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin ||

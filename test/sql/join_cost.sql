@@ -149,6 +149,92 @@ SELECT q, joins(q) FROM queries;
 SET bloomfam.join_filter_plans = on;
 SELECT r.* FROM queries, join_compare(q) r;
 
+-- what is not read: the joins from the top down, where partitions and pages are read all, and where those without a match are not
+CREATE FUNCTION methods(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	found text[];
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		found := found || substring(line FROM '(?:Hash|Merge) Join|Nested Loop|Hash Cond: .*');
+	END LOOP;
+	RETURN array_to_string(found, ', ');
+END $$;
+-- the cost that is left of a query, in percent
+CREATE FUNCTION left_of(query text) RETURNS float LANGUAGE plpgsql AS $$
+DECLARE
+	off float;
+BEGIN
+	SET LOCAL bloomfam.join_filter_skip = off;
+	off := total_cost(query);
+	SET LOCAL bloomfam.join_filter_skip = on;
+	RETURN round(100 * total_cost(query) / off);
+END $$;
+CREATE FUNCTION partition(parent text, bounds text, n int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 0 .. n - 1 LOOP
+		EXECUTE format('CREATE TABLE %1$s_%2$s PARTITION OF %1$s FOR VALUES ' || bounds, parent, i, i + 1);
+	END LOOP;
+END $$;
+CREATE TABLE sales (day int, store int, v int, t text) PARTITION BY RANGE (day);
+SELECT partition('sales', 'FROM (%2$s) TO (%3$s)', 50);
+INSERT INTO sales SELECT g / 2400, g * 7919::bigint % 3000, g % 100, repeat('x', 80) FROM generate_series(0, 119999) g;
+CREATE TABLE in_order AS SELECT * FROM sales ORDER BY day;
+CREATE TABLE in_none AS SELECT day, store, v FROM sales ORDER BY store, v, day;
+CREATE TABLE by_hash (day int, store int, v int) PARTITION BY HASH (day);
+CREATE TABLE by_both (day int, store int, v int) PARTITION BY HASH (day, store);
+SELECT partition(name, 'WITH (MODULUS 20, REMAINDER %2$s)', 20) FROM unnest('{by_hash,by_both}'::text[]) name;
+INSERT INTO by_hash SELECT day, store, v FROM sales;
+INSERT INTO by_both SELECT day, store, v FROM sales;
+-- one partition has nearly all
+CREATE TABLE uneven (day int, store int, v int) PARTITION BY LIST (day);
+SELECT partition('uneven', 'IN (%2$s)', 10);
+CREATE TABLE uneven_rest PARTITION OF uneven DEFAULT;
+INSERT INTO uneven SELECT day, store, v FROM sales;
+CREATE TABLE nested (day int, store int, v int) PARTITION BY RANGE (day);
+CREATE TABLE nested_low PARTITION OF nested FOR VALUES FROM (0) TO (25) PARTITION BY HASH (store);
+CREATE TABLE nested_low_0 PARTITION OF nested_low FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE nested_low_1 PARTITION OF nested_low FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE TABLE nested_high PARTITION OF nested FOR VALUES FROM (25) TO (50);
+INSERT INTO nested SELECT day, store, v FROM sales;
+CREATE INDEX ON sales (store);
+CREATE INDEX ON in_order (store);
+CREATE INDEX ON in_order USING brin (day) WITH (pages_per_range = 16);
+CREATE INDEX ON in_none USING brin (day) WITH (pages_per_range = 16);
+CREATE TABLE dates AS SELECT g AS day, g / 3 AS w, g % 10 AS x FROM generate_series(0, 49) g;
+CREATE TABLE pairs AS SELECT g AS day, g AS store FROM generate_series(1, 2) g;
+CREATE TABLE stores AS SELECT g AS store, g % 100 AS kind FROM generate_series(0, 2999) g;
+-- (all rows are looked at, so that costs are the same each time)
+SET default_statistics_target = 400;
+VACUUM ANALYZE sales, in_order, in_none, by_hash, by_both, uneven, nested, dates, pairs, stores;
+\set star 'JOIN dates USING (day) JOIN stores USING (store) WHERE w = 4 AND kind = 3'
+\set partitions 'SELECT sum(v) FROM sales ' :star
+\set pages 'SELECT sum(v) FROM in_order ' :star
+SET bloomfam.join_filter_skip = off;
+SELECT methods(:'partitions');
+SELECT methods(:'pages');
+:partitions;
+:pages;
+SET bloomfam.join_filter_skip = on;
+SELECT methods(:'partitions');
+SELECT methods(:'pages');
+:partitions;
+:pages;
+SET bloomfam.join_filter_plans = off;
+SELECT methods(:'partitions');
+SELECT methods(:'pages');
+SET bloomfam.join_filter_plans = on;
+SET enable_nestloop = off;
+-- three keys; one, expected of two conditions; many; in another column; in two; below another join
+SELECT table_name, left_of(format('SELECT sum(v) FROM %s JOIN dates USING (day) WHERE w = 4', table_name)) AS three,
+	left_of(format('SELECT sum(v) FROM %s JOIN dates USING (day) WHERE w = 4 AND x = 3', table_name)) AS one,
+	left_of(format('SELECT sum(v) FROM %s JOIN dates USING (day) WHERE x < 4', table_name)) AS many,
+	left_of(format('SELECT sum(v) FROM %s JOIN dates ON dates.day = store WHERE w = 4', table_name)) AS other,
+	left_of(format('SELECT sum(v) FROM %s JOIN pairs USING (day, store)', table_name)) AS two,
+	left_of(format('SELECT sum(v) FROM %s JOIN dates USING (day) JOIN stores USING (store) WHERE w = 4 AND kind = 3', table_name)) AS star
+FROM unnest('{sales,in_order,in_none,by_hash,by_both,uneven,nested}'::text[]) table_name;
+RESET enable_nestloop;
+
 -- with workers, which share what a nested loop costs, but not the pages of a scan
 SET random_page_cost = 2.5;
 SET max_parallel_workers_per_gather = 2;

@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * share.h
+ *	  What share of a table a hash join is expected to read that leaves out partitions and pages.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_SHARE_H
+#define BLOOMFAM_JOIN_SHARE_H
+
+#include "nodes/pathnodes.h"
+
+#include "join/walk.h"
+
+/*
+ * The share of what reading all of a base relation costs, from 0 to 1, in a hash join by these
+ * columns with so many rows of the inner side that drops this share of the relation's rows: of its
+ * partitions, if it has some, else of its pages.  The columns' attributes are the relation's, and
+ * inner is as it is in the query.  1 while bloomfam.join_filter_skip is off.
+ */
+extern double bloomfam_join_share(PlannerInfo *root, const RelOptInfo *rel,
+								  const JoinKeyColumn *columns, int ncolumns, double inner_rows,
+								  double drop);
+
+#endif							/* BLOOMFAM_JOIN_SHARE_H */
