@@ -32,7 +32,8 @@ REGRESS_OPTS = --inputdir=$(top)/test
 isolation_names = $(patsubst test/isolation/specs/%.spec,%,$(call files,test/isolation/specs/*.spec))
 ifneq (,$(isolation_names))
 ISOLATION = $(isolation_names)
-ISOLATION_OPTS = --inputdir=$(top)/test/isolation
+# bloomfam.join_filter is for sessions that had the module from their start on.
+ISOLATION_OPTS = --inputdir=$(top)/test/isolation --launcher="env PGOPTIONS='-c session_preload_libraries=bloomfam'"
 endif
 
 # pg_regress looks for expected/ in the current folder.

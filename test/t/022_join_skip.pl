@@ -292,6 +292,8 @@ do_it($one, 'RESET plan_cache_mode');
 do_it($two, 'DROP INDEX paged_k', q{CREATE FUNCTION waits(k int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
 	BEGIN IF k = 777 THEN PERFORM pg_advisory_xact_lock(1); END IF; RETURN k; END $$}, 'CREATE INDEX paged_waits ON paged (waits(k))',
 	'INSERT INTO dim VALUES (777, 777)', 'ANALYZE dim');
+# a scan of the index as part of the plan would have its locks, too
+do_it($one, 'SET enable_indexscan = off', 'SET enable_indexonlyscan = off', 'SET enable_bitmapscan = off');
 foreach my $index ('btree (k)', 'hash (k)', 'brin (k) WITH (pages_per_range = 2)', 'maplet (k)')
 {
 	do_it($two, 'CREATE EXTENSION IF NOT EXISTS bloomfam', "CREATE INDEX paged_k ON paged USING $index", 'DELETE FROM marks');
@@ -299,7 +301,7 @@ foreach my $index ('btree (k)', 'hash (k)', 'brin (k) WITH (pages_per_range = 2)
 	do_it($_, 'BEGIN ISOLATION LEVEL SERIALIZABLE') foreach $one, $two;
 	$two->query('SELECT count(*) FROM marks');
 	send_and_wait($two, "INSERT INTO paged VALUES (777, 'skew')");
-	my $skipped = pages_skipped($one, '= 777');
+	cmp_ok(pages_skipped($one, '= 777'), '>', 50, "pages are not read, by $index");
 	is(sum_of($one, '= 777'), '0|', "what is not committed is not seen by $index");
 	do_it($one, 'INSERT INTO marks VALUES (1)');
 	do_it($three, 'SELECT pg_advisory_unlock(1)');
@@ -310,7 +312,7 @@ foreach my $index ('btree (k)', 'hash (k)', 'brin (k) WITH (pages_per_range = 2)
 		$_->query('COMMIT');
 		push @states, $_->{sqlstate} // '';
 	}
-	is(scalar(grep { $_ eq '40001' } @states) > 0, 1, "write skew through pages not read ($skipped), by $index, is caught");
+	is(scalar(grep { $_ eq '40001' } @states) > 0, 1, "write skew through pages not read, by $index, is caught");
 	$_->query('ROLLBACK') foreach $one, $two;
 	do_it($two, 'DROP INDEX paged_k', 'DELETE FROM paged WHERE k = 777');
 }
