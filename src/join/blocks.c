@@ -328,6 +328,21 @@ keep_common(JoinBlocks *blocks, const Search *search)
 	blocks->nset = nset;
 }
 
+/* What asking for a column may take, of a table or a share that has so many rows. */
+static double
+budget_of_column(const JoinBlocks *blocks, int i, Relation table, double rows)
+{
+	return rows * bloomfam_join_index_budget(
+					  bloomfam_join_index_order(RelationGetRelid(table), blocks->attributes[i]));
+}
+
+/* Is that enough to ask an index? */
+static inline bool
+is_enough(double budget)
+{
+	return budget >= JOIN_ROWS_PER_INDEX || bloomfam_join_filter == JOIN_FILTER_FORCE;
+}
+
 /* Asks the indexes of one column, until one says enough. */
 static JoinBlocksPhase
 search_by_column(Search *search)
@@ -374,11 +389,8 @@ search_by_columns(JoinBlocks *blocks, const JoinKeys *keys, Relation table, Bloc
 			continue;
 		search.keys = &keys[i];
 		search.column = get_column(blocks, i, keys[i].type);
-		search.budget = rows * bloomfam_join_index_budget(bloomfam_join_index_order(
-								   RelationGetRelid(table), blocks->attributes[i]));
-		phase = search.budget < JOIN_ROWS_PER_INDEX && bloomfam_join_filter != JOIN_FILTER_FORCE
-					? JOIN_BLOCKS_COSTLY
-					: search_by_column(&search);
+		search.budget = budget_of_column(blocks, i, table, rows);
+		phase = is_enough(search.budget) ? search_by_column(&search) : JOIN_BLOCKS_COSTLY;
 		if (phase == JOIN_BLOCKS_FOUND)
 			asked = blocks->index;
 		if (result != JOIN_BLOCKS_FOUND)
@@ -408,8 +420,7 @@ bloomfam_join_blocks_find(JoinBlocks *blocks, Relation table, BlockNumber nblock
 	if (parallel)
 		rows /= PARALLEL_SHARE;
 	blocks->phase = JOIN_BLOCKS_COSTLY;
-	if (nblocks == 0 || (rows * JOIN_INDEX_MOST_SHARE_IN_ORDER < JOIN_ROWS_PER_INDEX &&
-						 bloomfam_join_filter != JOIN_FILTER_FORCE))
+	if (nblocks == 0 || !is_enough(rows * JOIN_INDEX_MOST_SHARE_IN_ORDER))
 		return blocks->phase;
 	scratch =
 		AllocSetContextCreate(CurrentMemoryContext, "bloomfam index", ALLOCSET_DEFAULT_SIZES);
@@ -424,13 +435,17 @@ List *
 bloomfam_join_blocks_indexes(const JoinBlocks *blocks, Relation table)
 {
 	List	   *all = NIL;
+	BlockNumber pages;
+	double		rows;
+	double		visible;
 	int			i;
 
+	estimate_rel_size(table, NULL, &pages, &rows, &visible);
 	for (i = 0; i < blocks->spec->ncolumns; i++)
 	{
 		JoinIndexed column = get_column(blocks, i, blocks->spec->columns[i].indexed);
 
-		if (OidIsValid(column.type))
+		if (OidIsValid(column.type) && is_enough(budget_of_column(blocks, i, table, rows)))
 			all = list_concat_unique_oid(all, bloomfam_join_indexes(table, &column));
 	}
 	return all;

@@ -66,7 +66,7 @@ extern void bloomfam_join_blocks_miss(JoinBlocks *blocks);
 /* The scan begins anew. */
 extern void bloomfam_join_blocks_forget(JoinBlocks *blocks);
 
-/* The indexes that may be asked, for EXPLAIN: a list of OIDs. */
+/* The indexes that may be asked, of a table of this size, for EXPLAIN: a list of OIDs. */
 extern List *bloomfam_join_blocks_indexes(const JoinBlocks *blocks, Relation table);
 
 /* Can it have rows that match?  Once they are found. */

@@ -30,6 +30,7 @@ bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *coun
 	sum->passed_unseen += counts->passed_unseen;
 	sum->scans += counts->scans;
 	sum->skipped += counts->skipped;
+	sum->partition = Max(sum->partition, counts->partition);
 	sum->pages += counts->pages;
 	sum->pages_skipped += counts->pages_skipped;
 	if (counts->blocks != 0)

@@ -29,6 +29,7 @@ typedef struct JoinProbeCounts
 	uint64		passed_unseen;
 	uint64		scans;			/* of a partition: how often it was begun, or skipped */
 	uint64		skipped;		/* ... it could not match */
+	int			partition;		/* ... a JoinPartitionAnswer: the last one */
 	uint64		pages;			/* of a table, that an index was asked for: how many were come to */
 	uint64		pages_skipped;	/* ... it cannot match any row of theirs */
 	Oid			index;			/* ... the one asked last; 0: none */

@@ -18,6 +18,7 @@
 
 #include "join/explain.h"
 #include "join/explain_text.h"
+#include "join/partition.h"
 #include "pg/compat.h"
 
 /* ---- names ---- */
@@ -286,34 +287,70 @@ reason_against_skipping(JoinSkip skip)
 	return NULL;
 }
 
-/*
- * How many partitions were not read.  Each that was begun nowhere counts once; of several builds,
- * each time that one could have been begun.
- */
-static void
-explain_skipped(ExplainState *es, const JoinFilter *filter, bool several_builds)
+/* Why a partition was read; NULL: it has keys of the build side, as far as its bounds tell. */
+static const char *
+reason_for_reading(JoinPartitionAnswer answer)
 {
-	uint64		partitions = 0;
-	uint64		skipped = 0;
-	ListCell   *lc;
+	switch (answer)
+	{
+		case JOIN_PARTITION_CANNOT_MATCH:
+		case JOIN_PARTITION_CAN_MATCH:
+			return NULL;
+		case JOIN_PARTITION_NOT_YET:
+			return "the keys were not known in time";
+		case JOIN_PARTITION_UNKNOWN:
+			return "the keys are not known";
+		case JOIN_PARTITION_MANY_KEYS:
+			return "there are too many keys to look up each";
+		case JOIN_PARTITION_NEW:
+			return "it is newer than the query's snapshot";
+	}
+	return NULL;
+}
+
+/* What its processes have counted of a filter at one of its probe nodes. */
+static JoinProbeCounts
+sum_of_place(const JoinProbeState *place, const JoinFilter *filter)
+{
+	JoinProbeCounts sum = {0};
 	int			i;
 	int			w;
 
+	for (i = 0; i < place->nprobes; i++)
+	{
+		if (place->probes[i].filter != filter)
+			continue;
+		bloomfam_join_probe_counts_add(&sum, &place->probes[i].counts);
+		for (w = 0; w < place->nworkers; w++)
+			bloomfam_join_probe_counts_add(&sum, &place->workers[w * place->nprobes + i]);
+	}
+	return sum;
+}
+
+/*
+ * How many partitions were not read.  Each that was begun nowhere counts once; of several builds,
+ * each time that one could have been begun.  And why others were, if not for their keys: without
+ * any, the join has read no more than it had to.
+ */
+static void
+explain_skipped(ExplainState *es, const JoinFilter *filter, const JoinBuildCounts *built)
+{
+	bool		several_builds = built->builds > 1;
+	uint64		partitions = 0;
+	uint64		skipped = 0;
+	int			read[JOIN_PARTITION_ANSWERS] = {0};
+	StringInfoData reasons;
+	ListCell   *lc;
+	int			i;
+
 	foreach(lc, filter->places)
 	{
-		const JoinProbeState *place = lfirst(lc);
-		JoinProbeCounts sum = {0};
+		JoinProbeCounts sum = sum_of_place(lfirst(lc), filter);
 
-		for (i = 0; i < place->nprobes; i++)
-		{
-			if (place->probes[i].filter != filter)
-				continue;
-			bloomfam_join_probe_counts_add(&sum, &place->probes[i].counts);
-			for (w = 0; w < place->nworkers; w++)
-				bloomfam_join_probe_counts_add(&sum, &place->workers[w * place->nprobes + i]);
-		}
 		partitions += several_builds ? sum.scans : 1;
 		skipped += several_builds ? sum.skipped : sum.scans > 0 && sum.skipped == sum.scans;
+		if (sum.skipped < sum.scans)
+			read[sum.partition]++;
 	}
 	if (partitions == 0)
 		return;
@@ -322,10 +359,19 @@ explain_skipped(ExplainState *es, const JoinFilter *filter, bool several_builds)
 		indent(es);
 		appendStringInfo(es->str, "Partitions Skipped: " UINT64_FORMAT " of " UINT64_FORMAT "\n",
 						 skipped, partitions);
-		return;
 	}
-	ExplainPropertyUInteger("Partitions", NULL, partitions, es);
-	ExplainPropertyUInteger("Partitions Skipped", NULL, skipped, es);
+	else
+	{
+		ExplainPropertyUInteger("Partitions", NULL, partitions, es);
+		ExplainPropertyUInteger("Partitions Skipped", NULL, skipped, es);
+	}
+	initStringInfo(&reasons);
+	for (i = 0; i < JOIN_PARTITION_ANSWERS && es->verbose && built->keys > 0; i++)
+		if (read[i] > 0 && reason_for_reading(i) != NULL)
+			appendStringInfo(&reasons, "%s%s (%d)", reasons.len > 0 ? ", " : "",
+							 reason_for_reading(i), read[i]);
+	if (reasons.len > 0)
+		ExplainPropertyText("Partitions Not Skipped", reasons.data, es);
 }
 
 void
@@ -365,7 +411,7 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 				ExplainPropertyInteger(
 					"Foreign Filter Size", "kB",
 					(bloomfam_join_foreign_size(state->foreign[i]) + 1023) / 1024, es);
-		explain_skipped(es, state->filter, sum.builds > 1);
+		explain_skipped(es, state->filter, &sum);
 	}
 	if (es->verbose && reason_against_skipping(state->spec->skip) != NULL)
 		ExplainPropertyText("Partitions Not Skipped", reason_against_skipping(state->spec->skip),

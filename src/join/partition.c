@@ -59,7 +59,7 @@ typedef struct Parent
 	int			last_found;		/* children come in the order of their bounds, mostly */
 	Settled		settled;		/* the bounds of all its partitions */
 	uint64		build;			/* that the following is of; 0: none yet */
-	bool		all;			/* nothing can be said */
+	JoinPartitionAnswer all;	/* why nothing can be said; or that something can: _CAN_MATCH */
 	Bitmapset  *live;			/* indexes of partitions that can match */
 	int			nlive;
 } Parent;
@@ -368,13 +368,17 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 	parent->build = filter->keys_build;
 	parent->live = NULL;
 	parent->nlive = 0;
-	parent->all = !known || !(listed || is_in_order(parent));
-	if (!parent->all && listed)
+	parent->all = JOIN_PARTITION_CAN_MATCH;
+	if (!known)
+		parent->all = JOIN_PARTITION_UNKNOWN;
+	else if (listed)
 	{
 		filter->lookups += combinations;
 		look_up(parent, keys, filter->keys_context);
 	}
-	else if (!parent->all)
+	else if (!is_in_order(parent))
+		parent->all = JOIN_PARTITION_MANY_KEYS;
+	else
 		look_between(parent, &keys[linitial_int(parent->columns)], filter->keys_context);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
@@ -385,6 +389,7 @@ bloomfam_join_partition_ask(JoinPartition *partition)
 {
 	JoinFilter *filter = partition->filter;
 	const JoinKeys *keys = bloomfam_join_filter_keys(filter);
+	JoinPartitionAnswer answer = JOIN_PARTITION_CAN_MATCH;
 	int			i;
 
 	if (keys == NULL)
@@ -399,12 +404,17 @@ bloomfam_join_partition_ask(JoinPartition *partition)
 			continue;
 		if (parent->build != filter->keys_build)
 			find_live(parent, filter, keys);
-		if (parent->all)
+		if (parent->all != JOIN_PARTITION_CAN_MATCH)
+		{
+			answer = parent->all;
 			continue;
+		}
 		index = find_child(parent, level->child);
-		if (index >= 0 && !bms_is_member(index, parent->live) &&
-			bounds_hold(partition, i, index))
+		if (index >= 0 && bms_is_member(index, parent->live))
+			continue;
+		if (index >= 0 && bounds_hold(partition, i, index))
 			return JOIN_PARTITION_CANNOT_MATCH;
+		answer = JOIN_PARTITION_NEW;
 	}
-	return JOIN_PARTITION_CAN_MATCH;
+	return answer;
 }

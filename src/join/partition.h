@@ -14,9 +14,15 @@
 typedef enum JoinPartitionAnswer
 {
 	JOIN_PARTITION_NOT_YET,		/* the keys are not known, or not known any more */
-	JOIN_PARTITION_CAN_MATCH,
-	JOIN_PARTITION_CANNOT_MATCH
+	JOIN_PARTITION_CANNOT_MATCH,
+	JOIN_PARTITION_CAN_MATCH,	/* as far as its bounds tell */
+	/* rows can match as well, because */
+	JOIN_PARTITION_UNKNOWN,		/* ... the keys were not kept */
+	JOIN_PARTITION_MANY_KEYS,	/* ... they are not looked up one by one, and bounds do not tell */
+	JOIN_PARTITION_NEW			/* ... the snapshot may see rows outside its bounds */
 } JoinPartitionAnswer;
+
+#define JOIN_PARTITION_ANSWERS	(JOIN_PARTITION_NEW + 1)
 
 /* The partition that one of a node's filters is asked about. */
 typedef struct JoinPartition JoinPartition;

@@ -118,6 +118,7 @@ exec_partition(PlanState *node)
 			continue;
 		answer = bloomfam_join_partition_ask(probe->partition);
 		probe->counts.scans += !state->begun;
+		probe->counts.partition = answer;
 		if (answer == JOIN_PARTITION_CANNOT_MATCH)
 		{
 			probe->counts.skipped++;

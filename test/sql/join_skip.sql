@@ -180,7 +180,7 @@ INSERT INTO wide SELECT g, g FROM generate_series(0, 49999) g;
 CREATE TABLE wide_hash (k int, v int) PARTITION BY HASH (k);
 CREATE TABLE wide_hash_0 PARTITION OF wide_hash FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE wide_hash_1 PARTITION OF wide_hash FOR VALUES WITH (MODULUS 2, REMAINDER 1);
-INSERT INTO wide_hash SELECT g, g FROM generate_series(0, 19999) g;
+INSERT INTO wide_hash SELECT g, g FROM generate_series(0, 99999) g;
 CREATE TABLE wide_list (k int, v int) PARTITION BY LIST (k);
 CREATE TABLE wide_list_1 PARTITION OF wide_list FOR VALUES IN (1, 2, 3);
 CREATE TABLE wide_list_2 PARTITION OF wide_list FOR VALUES IN (25000);
