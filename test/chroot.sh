@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Shared by test/matrix and test/package, after test/lib.sh: chroots of the Debian suites that have a PostgreSQL major.  Sourced, never run.
+# Shared by test/matrix, test/package and test/upgrade, after test/lib.sh: chroots of the Debian suites that have a PostgreSQL major.  Sourced, never run.
 #
 # Chroots are kept in $BLOOMFAM_CACHE (/var/cache/bloomfam-matrix), and made again where they do not work any more.  Mounts live in a mount
 # namespace of their own, so nothing stays mounted whatever ends the script.
@@ -124,4 +124,26 @@ need_chroot()
 	kept "$suite" bare "$suite" || return
 	bare=$chroot
 	kept "$suite-$name" with_packages "$bare" "$@"
+}
+
+# need_server_chroot MAJOR: sets $chroot to one that has this server, and what building for it takes.  Returns non-zero with the reason in $reason.
+need_server_chroot()
+{
+	need_chroot "$1" "$1" "postgresql-$1" "postgresql-server-dev-$1" libxxhash-dev make gcc libc6-dev
+}
+
+# leave_layers: layers go away with the script.
+leave_layers()
+{
+	trap 'umount --lazy "$work"/*/root 2>/dev/null; rm -rf --one-file-system "${temporary[@]}"' EXIT
+}
+
+# layer NAME LOWER: a chroot $layer that begins as the folder LOWER, with a user builder.
+layer()
+{
+	layer=$work/$1/root
+	mkdir -p "$work/$1/changes" "$work/$1/overlay" "$layer" &&
+		mount -t overlay overlay -o "lowerdir=$2,upperdir=$work/$1/changes,workdir=$work/$1/overlay" "$layer" &&
+		cp /etc/resolv.conf /etc/hosts "$layer/etc/" &&
+		enter "$layer" useradd --create-home builder
 }
