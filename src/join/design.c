@@ -10,8 +10,9 @@
  *
  * Where the hashes of the build side do not fit work_mem * hash_mem_multiplier, or the filter of
  * them bloomfam.join_filter_max_size, there is none: passing all rows is right, and a filter of
- * that size would not have been in any cache.  Of numbers there are still the bounds, which cost
- * nothing to have, and next to nothing to ask.
+ * that size would not have been in any cache.  Of numbers a bitmap goes on if it fits both, as it
+ * does not grow with their number.  Else there are still the bounds, which cost nothing to have,
+ * and next to nothing to ask.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,11 +60,67 @@ bloomfam_join_collect(JoinCollected *collected, JoinCollects what)
 	collected->largest = PG_INT64_MIN;
 }
 
+/* The bytes of a bitmap, in whole words, of numbers that are at most so far apart. */
+static inline uint64
+bitmap_bytes(uint64 span)
+{
+	return (span / 64 + 1) * sizeof(uint64);
+}
+
+static void
+set_bits(uint64 *words, int64 first, const uint64 *numbers, uint64 n)
+{
+	uint64		i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64		bit = numbers[i] - (uint64) first;
+
+		words[bit / 64] |= UINT64CONST(1) << bit % 64;
+	}
+}
+
+/* A bitmap begins with a whole word, so that a wider one takes its words as they are. */
+bool
+bloomfam_join_collect_bits(JoinCollected *collected, MemoryContext context)
+{
+	uint64		most = Min(get_hash_memory_limit(), (uint64) bloomfam_join_filter_max_size * 1024);
+	int64		first = (int64) ((uint64) collected->smallest & ~UINT64CONST(63));
+	uint64		span = (uint64) collected->largest - (uint64) first;
+
+	if ((collected->what != JOIN_COLLECTS_NUMBERS && collected->what != JOIN_COLLECTS_BITS) ||
+		bitmap_bytes(span) > most)
+		return false;
+	if (collected->words == NULL || first != collected->first || span != collected->span)
+	{
+		uint64	   *words = MemoryContextAllocExtended(context, bitmap_bytes(span),
+													   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+		if (collected->words != NULL)
+		{
+			uint64		before = (uint64) collected->first - (uint64) first;
+
+			memcpy(words + before / 64, collected->words, bitmap_bytes(collected->span));
+			pfree(collected->words);
+		}
+		collected->words = words;
+		collected->first = first;
+		collected->span = span;
+	}
+	set_bits(collected->words, first, collected->values, collected->n);
+	collected->what = JOIN_COLLECTS_BITS;
+	collected->earlier += collected->n;
+	collected->n = 0;
+	return true;
+}
+
 bool
 bloomfam_join_collect_less(JoinCollected *collected)
 {
 	collected->values = NULL;
 	collected->n = collected->room = 0;
+	collected->words = NULL;
+	collected->earlier = 0;
 	if (collected->what == JOIN_COLLECTS_HASHES)
 		return false;
 	collected->what = JOIN_COLLECTS_BOUNDS;
@@ -86,13 +143,6 @@ bloomfam_join_design_most(void)
 			   JOIN_FIRST_KEYS);
 }
 
-/* The bytes of a bitmap, in whole words, of numbers that are at most so far apart. */
-static inline uint64
-bitmap_bytes(uint64 span)
-{
-	return (span / 64 + 1) * sizeof(uint64);
-}
-
 bool
 bloomfam_join_design_plan(const JoinCollected *collected, uint64 nkeys, JoinDesign *design)
 {
@@ -105,6 +155,14 @@ bloomfam_join_design_plan(const JoinCollected *collected, uint64 nkeys, JoinDesi
 	if (collected->what == JOIN_COLLECTS_BOUNDS)
 	{
 		design->form = JOIN_FORM_RANGE;
+		return true;
+	}
+	if (collected->what == JOIN_COLLECTS_BITS)
+	{
+		design->form = JOIN_FORM_BITMAP;
+		design->first = collected->first;
+		design->span = collected->span;
+		design->size = bitmap_bytes(collected->span);
 		return true;
 	}
 	if (collected->what == JOIN_COLLECTS_NUMBERS &&
@@ -131,19 +189,6 @@ bloomfam_join_design_clear(const JoinDesign *design, uint8 *payload)
 		bf_init(&design->head, payload);
 }
 
-static void
-set_bits(const JoinDesign *design, uint64 *words, const uint64 *numbers, uint64 n)
-{
-	uint64		i;
-
-	for (i = 0; i < n; i++)
-	{
-		uint64		bit = numbers[i] - (uint64) design->first;
-
-		words[bit / 64] |= UINT64CONST(1) << bit % 64;
-	}
-}
-
 void
 bloomfam_join_design_fill(const JoinDesign *design, JoinCollects what, uint8 *payload,
 						  uint64 *values, uint64 n)
@@ -156,7 +201,7 @@ bloomfam_join_design_fill(const JoinDesign *design, JoinCollects what, uint8 *pa
 		uint64		count = Min(ADD_AT_ONCE, n - done);
 
 		if (design->form == JOIN_FORM_BITMAP)
-			set_bits(design, (uint64 *) payload, next, count);
+			set_bits((uint64 *) payload, design->first, next, count);
 		else
 		{
 			if (what == JOIN_COLLECTS_NUMBERS)

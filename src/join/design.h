@@ -21,7 +21,9 @@ typedef enum JoinCollects
 {
 	JOIN_COLLECTS_HASHES,
 	JOIN_COLLECTS_NUMBERS,		/* the keys are integers: these, and their bounds */
-	JOIN_COLLECTS_BOUNDS		/* ... there were too many: their bounds alone */
+	JOIN_COLLECTS_BITS,			/* ... there were too many: a bit for each but those that came last,
+								 * which are as they are */
+	JOIN_COLLECTS_BOUNDS		/* ... they lie too far apart for that: their bounds alone */
 } JoinCollects;
 
 typedef struct JoinCollected
@@ -32,6 +34,12 @@ typedef struct JoinCollected
 	uint64		room;			/* for so many */
 	int64		smallest;		/* of all numbers; greater than the largest if there are none */
 	int64		largest;
+
+	/* of bits: a bitmap of those that are not among the values any more */
+	uint64	   *words;
+	uint64		earlier;		/* how many they were */
+	int64		first;			/* that a bit stands for, and */
+	uint64		span;			/* ... by how much the last one is larger */
 } JoinCollected;
 
 /* The form of a filter. */
@@ -54,6 +62,12 @@ typedef struct JoinDesign
 
 /* Begins to collect hashes, or numbers. */
 extern void bloomfam_join_collect(JoinCollected *collected, JoinCollects what);
+
+/*
+ * Puts numbers that were collected into a bitmap, in this context, and makes room for more; false
+ * if it would be larger than a filter may be, or they are none: nothing has changed then.
+ */
+extern bool bloomfam_join_collect_bits(JoinCollected *collected, MemoryContext context);
 
 /*
  * There were too many: their values are not collected any longer.  Returns whether anything is

@@ -189,8 +189,11 @@ bloomfam_join_filter_more(JoinFilter *filter)
 	}
 	if (collected->room >= most)
 	{
-		MemoryContextReset(filter->context);
-		collect_less(filter);
+		if (!bloomfam_join_collect_bits(collected, filter->context))
+		{
+			MemoryContextReset(filter->context);
+			collect_less(filter);
+		}
 		return;
 	}
 	room = Min(room, most);
@@ -214,21 +217,36 @@ use(JoinFilter *filter, const JoinDesign *design, const uint8 *payload)
 	filter->phase = JOIN_FILTER_COMPLETE;
 }
 
+/* The bytes of a private filter of what was collected, which are a bitmap already, or are made. */
+static uint8 *
+make_payload(JoinFilter *filter, const JoinDesign *design)
+{
+	JoinCollected *collected = &filter->collected;
+	Size		size = design->size + BLOOMFAM_CACHE_LINE;
+	char	   *memory;
+	uint8	   *payload;
+
+	if (collected->what == JOIN_COLLECTS_BITS)
+		return (uint8 *) collected->words;
+	memory = MemoryContextAllocExtended(filter->context, size, MCXT_ALLOC_HUGE);
+	payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, memory);
+	bloomfam_advise_huge_pages(memory, size);
+	bloomfam_join_design_clear(design, payload);
+	bloomfam_join_design_fill(design, collected->what, payload, collected->values, collected->n);
+	return payload;
+}
+
 /* Makes a private filter of what was collected. */
 static void
 make_private(JoinFilter *filter, const JoinDesign *design)
 {
 	JoinCollected *collected = &filter->collected;
-	Size		size = design->size + BLOOMFAM_CACHE_LINE;
-	char	   *memory = MemoryContextAllocExtended(filter->context, size, MCXT_ALLOC_HUGE);
-	uint8	   *payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, memory);
+	uint8	   *payload = make_payload(filter, design);
 
-	bloomfam_advise_huge_pages(memory, size);
-	bloomfam_join_design_clear(design, payload);
-	bloomfam_join_design_fill(design, collected->what, payload, collected->values, collected->n);
-	filter->counts.keys += collected->n;
+	filter->counts.keys += collected->earlier + collected->n;
 	bloomfam_join_count_filter(&filter->counts, design->form, design->size,
-							   size + collected->room * sizeof(uint64));
+							   design->size + BLOOMFAM_CACHE_LINE +
+								   collected->room * sizeof(uint64));
 	if (collected->values != NULL)
 		pfree(collected->values);
 	restart_collecting(filter);
@@ -239,11 +257,15 @@ make_private(JoinFilter *filter, const JoinDesign *design)
 static void
 finish_private(JoinFilter *filter)
 {
+	JoinCollected *collected = &filter->collected;
 	JoinDesign	design;
-	bool		made =
-		filter->phase != JOIN_FILTER_ABANDONED &&
-		bloomfam_join_design_plan(&filter->collected, filter->collected.n, &design);
+	bool		made;
 
+	if (collected->what == JOIN_COLLECTS_BITS &&
+		!bloomfam_join_collect_bits(collected, filter->context))
+		collect_less(filter);
+	made = filter->phase != JOIN_FILTER_ABANDONED &&
+		   bloomfam_join_design_plan(collected, collected->n, &design);
 	filter->counts.builds++;
 	filter->counts.given_up += !made || design.form == JOIN_FORM_RANGE;
 	if (!made)

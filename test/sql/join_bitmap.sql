@@ -108,8 +108,20 @@ SELECT (form('SELECT f.i, d.i AS m FROM many f JOIN many d USING (k) WHERE d.i %
 -- said by EXPLAIN
 SELECT analyzed('SELECT count(*) FROM fact f JOIN dim d USING (i4) WHERE d.n BETWEEN 100 AND 163');
 
--- too many keys: their bounds are left
+-- too many keys to collect them, but close together, in whatever order they come: each has its bit
 SET bloomfam.join_filter_max_size = '1kB';
+CREATE TABLE close AS SELECT g AS i, g::int8 AS up, 4000 - g::int8 AS down, g::int8 * 7919 % 8100 - 4000 AS shuffled, -9223372036854775807 - 1 + g AS low,
+	9223372036854775807 - g AS high, g::int8 / 4 * 7 AS repeated, (g::int8 - 4000) * 2 AS apart FROM generate_series(0, 8099) g;
+ANALYZE close;
+SELECT key, size, f.* FROM unnest('{up,down,shuffled,low,high,repeated,apart}'::text[]) key, unnest('{3000,8100}'::int[]) size,
+	LATERAL form(format('SELECT f.i, d.i AS m FROM close f JOIN close d USING (%I) WHERE d.i < %s', key, size)) f;
+-- ... with a bit for the one, but not for the other
+CREATE TABLE ends AS SELECT up AS k FROM close WHERE i < 3000 UNION ALL SELECT unnest('{8191,8192}'::int[]);
+ANALYZE ends;
+SELECT key, f.* FROM unnest('{8191,8192}'::text[]) key,
+	LATERAL form(format('SELECT f.i FROM many f JOIN ends d USING (k) WHERE d.k + 0 <= %s', key)) f;
+
+-- too many keys, and further apart: their bounds are left
 SELECT form('SELECT f.i, d.i AS m FROM many f JOIN many d USING (k) WHERE d.i BETWEEN 5000 AND 9999');
 SELECT form('SELECT f.i, d.i AS m FROM many f JOIN many d USING (k) WHERE -d.i BETWEEN -15000 AND 0');
 SELECT form('SELECT f.i, d.i AS m FROM many f JOIN many d ON f.k::text = d.k::text WHERE d.i BETWEEN 5000 AND 9999');
