@@ -67,6 +67,19 @@ bitmap_bytes(uint64 span)
 	return (span / 64 + 1) * sizeof(uint64);
 }
 
+/* The bytes that a bitmap of any number of numbers may have. */
+static uint64
+most_bitmap_bytes(void)
+{
+	return Min(get_hash_memory_limit(), (uint64) bloomfam_join_filter_max_size * 1024);
+}
+
+bool
+bloomfam_join_design_has_bits(double span)
+{
+	return span < 8.0 * most_bitmap_bytes();
+}
+
 static void
 set_bits(uint64 *words, int64 first, const uint64 *numbers, uint64 n)
 {
@@ -84,12 +97,11 @@ set_bits(uint64 *words, int64 first, const uint64 *numbers, uint64 n)
 bool
 bloomfam_join_collect_bits(JoinCollected *collected, MemoryContext context)
 {
-	uint64		most = Min(get_hash_memory_limit(), (uint64) bloomfam_join_filter_max_size * 1024);
 	int64		first = (int64) ((uint64) collected->smallest & ~UINT64CONST(63));
 	uint64		span = (uint64) collected->largest - (uint64) first;
 
 	if ((collected->what != JOIN_COLLECTS_NUMBERS && collected->what != JOIN_COLLECTS_BITS) ||
-		bitmap_bytes(span) > most)
+		bitmap_bytes(span) > most_bitmap_bytes())
 		return false;
 	if (collected->words == NULL || first != collected->first || span != collected->span)
 	{

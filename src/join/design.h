@@ -78,6 +78,9 @@ extern bool bloomfam_join_collect_less(JoinCollected *collected);
 /* The number of keys that both they and the Bloom filter of them have room for. */
 extern uint64 bloomfam_join_design_most(void);
 
+/* Has a bitmap of numbers room for those that are at most so far apart, however many they are? */
+extern bool bloomfam_join_design_has_bits(double span);
+
 /* The bytes of a Bloom filter of so many keys. */
 extern double bloomfam_join_design_bytes(double nkeys);
 

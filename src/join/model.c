@@ -19,6 +19,7 @@
 #include "utils/syscache.h"
 
 #include "join/design.h"
+#include "join/keys.h"
 #include "join/model.h"
 #include "join/settings.h"
 #include "pg/compat.h"
@@ -165,6 +166,9 @@ bloomfam_join_cost_of_passing(double rows)
  */
 #define KEYS_IN_DOUBT		2.0
 
+/* Numbers may lie so many times further apart than statistics tell. */
+#define SPAN_IN_DOUBT		2.0
+
 /* The share of the cost of building that the first row of the outer side may cost. */
 #define FIRST_ROW			0.01
 
@@ -204,6 +208,52 @@ bloomfam_join_estimate_begin(JoinEstimate *estimate, double keys, bool is_sure, 
 	estimate->dropped = drop;
 	estimate->waiting = bloomfam_join_waiting(bloomfam_join_design_bytes(keys));
 	estimate->cost = bloomfam_join_cost_of_keys(keys);
+}
+
+/* Widens what is known of a column's numbers by the statistics of a kind. */
+static void
+widen(HeapTuple tuple, int kind, Oid type, int64 *smallest, int64 *largest)
+{
+	AttStatsSlot slot;
+	int			i;
+
+	if (!get_attstatsslot(&slot, tuple, kind, InvalidOid, ATTSTATSSLOT_VALUES))
+		return;
+	for (i = 0; i < slot.nvalues; i++)
+	{
+		int64		number = bloomfam_join_keys_number(type, slot.values[i]);
+
+		*smallest = Min(*smallest, number);
+		*largest = Max(*largest, number);
+	}
+	free_attstatsslot(&slot);
+}
+
+double
+bloomfam_join_span(Oid table, AttrNumber attribute)
+{
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(table),
+										Int16GetDatum(attribute), BoolGetDatum(false));
+	Oid			type = get_atttype(table, attribute);
+	int64		smallest = PG_INT64_MAX;
+	int64		largest = PG_INT64_MIN;
+
+	if (!HeapTupleIsValid(tuple))
+		return -1;
+	widen(tuple, STATISTIC_KIND_MCV, type, &smallest, &largest);
+	widen(tuple, STATISTIC_KIND_HISTOGRAM, type, &smallest, &largest);
+	ReleaseSysCache(tuple);
+	return smallest <= largest ? (double) largest - (double) smallest : -1;
+}
+
+/* It is filled as the keys come, and statistics are a sample, and of yesterday. */
+void
+bloomfam_join_estimate_span(JoinEstimate *estimate, double span)
+{
+	if (span < 0 || !bloomfam_join_design_has_bits(SPAN_IN_DOUBT * span))
+		return;
+	estimate->most = Max(estimate->most, estimate->keys);
+	estimate->waiting = bloomfam_join_waiting(span / 8);
 }
 
 void

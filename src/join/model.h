@@ -125,6 +125,18 @@ extern double bloomfam_join_spilling(double keys, int inner_width, int outer_wid
 extern void bloomfam_join_estimate_begin(JoinEstimate *estimate, double keys, bool is_sure,
 										 double drop);
 
+/*
+ * By how much the largest number of a column is larger than the smallest, as statistics tell; -1:
+ * they do not.  The column's type is one whose keys can be kept (keys.h).
+ */
+extern double bloomfam_join_span(Oid table, AttrNumber attribute);
+
+/*
+ * The keys of a filter that has just been begun are numbers that lie so close together, and it is
+ * no shared one: there may be any number of them if a bitmap has room.
+ */
+extern void bloomfam_join_estimate_span(JoinEstimate *estimate, double span);
+
 /* Adds a place where it is asked. */
 extern void bloomfam_join_estimate_place(JoinEstimate *estimate, const JoinScene *scene);
 

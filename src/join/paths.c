@@ -29,6 +29,7 @@
 #include "join/column.h"
 #include "join/design.h"
 #include "join/hash.h"
+#include "join/keys.h"
 #include "join/model.h"
 #include "join/paths.h"
 #include "join/settings.h"
@@ -388,9 +389,27 @@ is_faster_looked_up(PlannerInfo *root, const Candidate *candidate, const RelOptI
 	return false;
 }
 
+/* How far apart the keys are, as verdict.c would find of the finished plan; -1 if nothing tells. */
+static double
+span_of_keys(PlannerInfo *root, const Candidate *candidate, const Path *inner)
+{
+	const RelOptInfo *rel = candidate->innerrel;
+	const JoinKeyColumn *key = &candidate->columns[0];
+	const Var  *column = bloomfam_join_var(key->inner);
+
+	if (list_length(candidate->clauses) != 1 || column == NULL || column->varno != rel->relid ||
+		rel->rtekind != RTE_RELATION ||
+		!bloomfam_join_keys_can_keep(key->hashing.kind, key->hashing.inner.type) ||
+		(inner->pathtype != T_SeqScan && inner->pathtype != T_IndexScan &&
+		 inner->pathtype != T_BitmapHeapScan))
+		return -1;
+	return bloomfam_join_span(planner_rt_fetch(rel->relid, root)->relid, column->varattno);
+}
+
 /* Is a filter expected to save anything in a hash join of these paths?  Then tells how much. */
 static bool
-saves(PlannerInfo *root, Candidate *candidate, const Path *outer, const Path *inner)
+saves(PlannerInfo *root, Candidate *candidate, const Path *outer, const Path *inner,
+	  bool parallel_hash)
 {
 	const Path *scan;
 
@@ -407,6 +426,9 @@ saves(PlannerInfo *root, Candidate *candidate, const Path *outer, const Path *in
 		return false;
 	candidate->left = Min(outer->rows / Max(scan->rows, 1), 1);
 	bloomfam_join_estimate_begin(&candidate->estimate, inner->rows, true, candidate->drop);
+	if (candidate->estimate.keys > candidate->estimate.most && !parallel_hash)
+		bloomfam_join_estimate_span(&candidate->estimate,
+									span_of_keys(root, candidate, inner));
 	add_scans(root, candidate, scan);
 	return candidate->saved > 0 &&
 		   bloomfam_join_estimate_end(&candidate->estimate) == JOIN_HAS_FILTER &&
@@ -450,7 +472,7 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 	Path	   *path;
 	Cost		saved;
 
-	if (!candidate->filters || !saves(root, candidate, outer, inner))
+	if (!candidate->filters || !saves(root, candidate, outer, inner, parallel_hash))
 	{
 		if (candidate->discounted == 0)
 			return;
@@ -476,7 +498,7 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 
 /*
  * May a join of these be worth a filter?  Most are not: of few rows, or without a condition that
- * drops any.
+ * drops any.  Too many rows of a table may have keys that a bitmap has room for.
  */
 static bool
 may_filter(const RelOptInfo *outerrel, const RelOptInfo *innerrel, double drop)
@@ -485,7 +507,7 @@ may_filter(const RelOptInfo *outerrel, const RelOptInfo *innerrel, double drop)
 		   (bloomfam_join_filter == JOIN_FILTER_FORCE ||
 			(outerrel->rows >= Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR) &&
 			 drop >= bloomfam_join_filter_min_drop)) &&
-		   innerrel->rows <= bloomfam_join_design_most();
+		   (innerrel->relid != 0 || innerrel->rows <= bloomfam_join_design_most());
 }
 
 void

@@ -17,6 +17,7 @@
 #include "join/column.h"
 #include "join/foreign.h"
 #include "join/hash.h"
+#include "join/keys.h"
 #include "join/spec.h"
 #include "join/verdict.h"
 
@@ -84,6 +85,33 @@ is_whole_table(const Plan *plan)
 	return IsA(plan, SeqScan) && plan->qual == NIL;
 }
 
+/*
+ * How far apart its keys are, if they are numbers of one column of a table, which the build side
+ * scans; -1 if nothing tells.
+ */
+static double
+span_of_keys(const JoinWay *way)
+{
+	const Plan *hash = innerPlan(way->join);
+	const Plan *scan = outerPlan(hash);
+	const JoinKeyColumn *key = &way->columns[0];
+	AttrNumber	column;
+	Index		rti;
+
+	while (bloomfam_join_node_kind(scan) != JOIN_NODE_OTHER)
+		scan = outerPlan(scan);
+	if (way->ncolumns != 1 || hash->parallel_aware || key->computed ||
+		!bloomfam_join_keys_can_keep(key->hashing.kind, key->hashing.inner.type) ||
+		!(IsA(scan, SeqScan) || IsA(scan, IndexScan) || IsA(scan, BitmapHeapScan)))
+		return -1;
+	rti = ((const Scan *) scan)->scanrelid;
+	column =
+		bloomfam_join_column_behind(scan, bloomfam_join_column(key->inner, OUTER_VAR), rti);
+	if (column == 0)
+		return -1;
+	return bloomfam_join_span(rt_fetch(rti, way->query->stmt->rtable)->relid, column);
+}
+
 /* Is the filter expected to pay? */
 static JoinVerdict
 judge_way(const JoinWay *way, int workers)
@@ -99,6 +127,8 @@ judge_way(const JoinWay *way, int workers)
 	verdict.per_process = workers > 0;
 	bloomfam_join_estimate_begin(&verdict.estimate, hash->plan_rows,
 								 is_whole_table(outerPlan(hash)), way->drop);
+	if (verdict.estimate.keys > verdict.estimate.most)
+		bloomfam_join_estimate_span(&verdict.estimate, span_of_keys(way));
 	foreach(lc, way->places)
 	{
 		JoinPlace  *place = lfirst(lc);

@@ -90,11 +90,22 @@ SET bloomfam.join_filter = on;
 -- a filter that is sure to be given up is not begun
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM fact JOIN dim USING (k);
+CREATE TABLE wide_fact AS SELECT k * 100 AS k, v FROM fact;
+CREATE TABLE wide_dim AS SELECT k * 100 AS k FROM dim;
+ANALYZE wide_fact, wide_dim;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM wide_fact JOIN wide_dim USING (k);
 -- nor one that almost surely is
-EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k > 8000;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM wide_fact JOIN wide_dim USING (k) WHERE wide_dim.k > 800000;
 -- the estimate may be wrong
-EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.k > 40000;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM wide_fact JOIN wide_dim USING (k) WHERE wide_dim.k > 4000000;
+-- of numbers that lie closer together there is a bitmap, however many they are: as far as statistics tell, with twice the distance
+SELECT analyzed('SELECT count(*) FROM fact JOIN dim USING (k)');
+-- (but an index that is read in place of a table)
+CREATE INDEX ON dim (k);
+SET enable_seqscan = off;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM fact JOIN dim USING (k);
+RESET enable_seqscan;
+DROP INDEX dim_k_idx;
 RESET hash_mem_multiplier;
 
 -- a near tie, of which one plan is safe where there are many more rows than expected: a nested loop that looks up each row

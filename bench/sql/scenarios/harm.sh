@@ -31,17 +31,19 @@ both empty "$plain" "SELECT count(*) FROM (SELECT k FROM fact WHERE k > 0 LIMIT 
 both emptied "$plain; SET work_mem = '64MB'" "SELECT count(*) FROM emptied JOIN dim USING (k) WHERE dim.v < 5;"
 both compressed "$plain" "SELECT count(*) FROM compressed JOIN texts USING (t) WHERE v = 3;"
 both outside "$plain" "SELECT count(*) FROM outside JOIN texts USING (t) WHERE v = 3;"
-both given_up "$plain; SET work_mem = '1MB'" "SELECT count(*) FROM fact JOIN dim USING (k);"
-both near_tie "RESET enable_nestloop; RESET enable_mergejoin; RESET work_mem; SET random_page_cost = 1.5" \
+both many "$plain; SET work_mem = '1MB'; RESET bloomfam.join_filter_max_size" "SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.v < 5;"
+both given_up "$plain; SET work_mem = '1MB'; SET bloomfam.join_filter_max_size = '256kB'" "SELECT count(*) FROM fact JOIN dim USING (k);"
+both near_tie "RESET enable_nestloop; RESET enable_mergejoin; RESET work_mem; RESET bloomfam.join_filter_max_size; SET random_page_cost = 1.5" \
 	"SELECT sum(length(star.t)) FROM star JOIN stores USING (store) JOIN goods USING (good) WHERE kind = 3 AND p = 7 AND q = 7;"
 
 heading "Where filters can only lose: how many times slower" "$on" off
-compare_rows empty emptied compressed outside given_up near_tie
-measure "${ROUNDS:-9}" {empty,emptied,compressed,outside,given_up,near_tie}_{off,on}
+compare_rows empty emptied compressed outside many given_up near_tie
+measure "${ROUNDS:-9}" {empty,emptied,compressed,outside,many,given_up,near_tie}_{off,on}
 slower empty_on empty_off "<= 1.05 x" "no rows by a limit"
 slower emptied_on emptied_off "<= 1.05 x" "a table that was emptied since it was analysed"
 slower compressed_on compressed_off "<= 1.05 x" "compressed keys behind a condition"
 slower outside_on outside_off "<= 1.05 x" "keys in the TOAST table behind a condition"
+slower many_on many_off "<= 1.05 x" "a bitmap of more keys than can be collected"
 slower given_up_on given_up_off "<= 1.05 x" "more keys than a filter may have"
 slower near_tie_on near_tie_off "<= 1.05 x" "a near tie, with many more rows than estimated"
 report_rows
