@@ -84,11 +84,11 @@ suite()
 	report_rows
 }
 
-# run_queries NAME TITLE BOUND FORMS [SETTINGS]: runs the queries of ../NAME in the forms of both or three, and leaves their names in queries, and
-# their times where median finds them.  WORK_MEM (the server's, if it is not set), WORKERS and ROUNDS come from the environment
+# run_queries NAME TITLE BOUND FORMS [SETTINGS [PREFIX]]: runs the queries of ../NAME in the forms of both or three, and leaves their names in queries,
+# and their times where median finds them.  The rows of the table begin with the prefix.  WORK_MEM (the server's, if it is not set), WORKERS and ROUNDS come from the environment
 run_queries()
 {
-	local name=$1 title=$2 bound=$3 forms=$4 settings=${5-} memory=${WORK_MEM-} query file
+	local name=$1 title=$2 bound=$3 forms=$4 settings=${5-} prefix=${6-} memory=${WORK_MEM-} query file
 	local filtered=() statements=()
 	local -A notes
 	queries=()
@@ -110,7 +110,7 @@ run_queries()
 	echo '\o /dev/null' >> "$work/setup.sql"
 	measure "${ROUNDS:-3}" "${statements[@]}"
 	for query in "${queries[@]}"; do
-		faster "${query}_on" "${query}_off" ">= 0.952 x" "$query${notes[$query]}"
+		faster "${query}_on" "${query}_off" ">= 0.952 x" "$prefix$query${notes[$query]}"
 	done
 	suite_totals "$bound" "${queries[@]}"
 	if [ ${#filtered[@]} -gt 0 ]; then

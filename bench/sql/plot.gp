@@ -1,6 +1,6 @@
 # The plots of bench/sql; bench/sql/plot calls this.
 #
-# From the command line: plot_name, semijoin, segments or joins; tsv, the figures; png, a folder for a picture besides, or nothing.
+# From the command line: plot_name, semijoin, segments, joins or skip; tsv, the figures; png, a folder for a picture besides, or nothing.
 
 set datafile separator "\t"
 set border 3 lc rgb '#606060'
@@ -16,7 +16,7 @@ set bmargin at screen 0.13
 set key at screen 0.68, graph 0.95 left top
 
 do for [format in (png eq '' ? 'svg' : 'svg png')] {
-	height = plot_name eq 'joins' ? 720 : 520
+	height = plot_name eq 'joins' || plot_name eq 'skip' ? 720 : 520
 	if (format eq 'svg') {
 		set terminal svg size 1000,height font 'DejaVu Sans,14' background 'white'
 		folder = 'docs'
@@ -80,6 +80,28 @@ do for [format in (png eq '' ? 'svg' : 'svg png')] {
 			bars('ssb') using 3:1:(1):3:($1 - 0.36):($1 + 0.36):ytic('SSB '.strcol(2)) with boxxyerror lc rgb '#2e9e5b', \
 			bars('tpch') using 3:1:(1):3:($1 - 0.36):($1 + 0.36):ytic('TPC-H '.strcol(2)) with boxxyerror lc rgb '#e66100', \
 			for [s in 'joins ssb tpch'] bars(s) using 3:1:(sprintf('%.2g', $3)) with labels left offset 0.5 font ',10'
+	}
+	if (plot_name eq 'skip') {
+		bars(scenario) = sprintf("< awk -F '\\t' '$1 != last { at -= last == \"\" ? 1 : 2.2; last = $1; at++ } { at-- } $1 == \"%s\" { print at \"\\t\" $2 \"\\t\" $3 \"\\t\" $4 }' %s", scenario, tsv)
+		set title 'Partitions and pages that joins do not read: times faster than the same SQL without filters' noenhanced
+		set lmargin at screen 0.33
+		set rmargin at screen 0.95
+		set tmargin at screen 0.94
+		set bmargin at screen 0.06
+		unset logscale y
+		set key at graph 0.99, graph 0.99 right top
+		set xlabel
+		set xrange [0.8:250]
+		set xtics (1, 2, 3, 5, 10, 20, 30, 50, 100, 200) format '%g'
+		set yrange [*:0]
+		set style fill solid 0.85 noborder
+		unset ytics
+		set ytics scale 0 noenhanced font ',11'
+		plot for [s in 'skip pages ssb_skip'] bars(s) using 3:1:(0.8):3:($1 - 0.36):($1 + 0.36):ytic(2) with boxxyerror \
+				lc rgb '#1a5fb4' title s eq 'skip' ? 'filters that read less' : '', \
+			for [s in 'skip pages ssb_skip'] bars(s) using 4:1:(0.8):4:($1 - 0.36):($1 + 0.36) with boxxyerror \
+				lc rgb '#99c1f1' title s eq 'skip' ? 'filters that skip nothing' : '', \
+			for [s in 'skip pages ssb_skip'] bars(s) using 3:1:(sprintf('%.2g', $3)) with labels left offset 0.5 font ',10' notitle
 	}
 	set output
 }

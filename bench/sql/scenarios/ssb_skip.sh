@@ -24,15 +24,15 @@ SQL
 declare -A titles=([years]="a partition for each year" [brin]="in the order of dates, with a BRIN index")
 declare -A bounds=([years]=">= 4.5 x" [brin]="")
 for layout in ${LAYOUTS:-years brin}; do
-	run_queries ssb "Star Schema Benchmark, ${titles[$layout]}" "${bounds[$layout]}" three "SET search_path = $layout, public;"
+	run_queries ssb "Star Schema Benchmark, ${titles[$layout]}" "${bounds[$layout]}" three "SET search_path = $layout, public;" "$layout: "
 	sum total "read" "${queries[@]}"
-	faster total_on total_read "" "total, beside filters that skip nothing"
+	faster total_on total_read "" "$layout: total, beside filters that skip nothing"
 	for query in "${queries[@]}"; do
 		bound=">= 0.952 x"
 		case $layout$query in
 			yearsq1.* | yearsq3.4 | yearsq4.[23]) bound=">= 1.5 x" ;;
 		esac
-		faster "${query}_on" "${query}_read" "$bound" "$query, beside filters that skip nothing"
+		faster "${query}_on" "${query}_read" "$bound" "$layout: $query, beside filters that skip nothing"
 	done
 	report_rows
 done
