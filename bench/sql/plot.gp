@@ -89,7 +89,7 @@ do for [format in (png eq '' ? 'svg' : 'svg png')] {
 		set tmargin at screen 0.94
 		set bmargin at screen 0.06
 		unset logscale y
-		set key at graph 0.99, graph 0.99 right top
+		set key at graph 0.99, graph 0.56 right top
 		set xlabel
 		set xrange [0.8:250]
 		set xtics (1, 2, 3, 5, 10, 20, 30, 50, 100, 200) format '%g'
@@ -97,11 +97,11 @@ do for [format in (png eq '' ? 'svg' : 'svg png')] {
 		set style fill solid 0.85 noborder
 		unset ytics
 		set ytics scale 0 noenhanced font ',11'
-		plot for [s in 'skip pages ssb_skip'] bars(s) using 3:1:(0.8):3:($1 - 0.36):($1 + 0.36):ytic(2) with boxxyerror \
+		plot for [s in 'skip pages years brin'] bars(s) using 3:1:(0.8):3:($1 - 0.36):($1 + 0.36):ytic(2) with boxxyerror \
 				lc rgb '#1a5fb4' title s eq 'skip' ? 'filters that read less' : '', \
-			for [s in 'skip pages ssb_skip'] bars(s) using 4:1:(0.8):4:($1 - 0.36):($1 + 0.36) with boxxyerror \
+			for [s in 'skip pages years brin'] bars(s) using 4:1:(0.8):4:($1 - 0.36):($1 + 0.36) with boxxyerror \
 				lc rgb '#99c1f1' title s eq 'skip' ? 'filters that skip nothing' : '', \
-			for [s in 'skip pages ssb_skip'] bars(s) using 3:1:(sprintf('%.2g', $3)) with labels left offset 0.5 font ',10' notitle
+			for [s in 'skip pages years brin'] bars(s) using 3:1:(sprintf($3 < 99.5 ? '%.2g' : '%.0f', $3)) with labels left offset 0.5 font ',10' notitle
 	}
 	set output
 }
