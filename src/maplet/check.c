@@ -11,9 +11,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/tableam.h"
-#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "miscadmin.h"
@@ -306,9 +304,7 @@ check_rows(MapletOpened *opened, MapletView *view)
 	bloomfam_restrict_search_path();
 
 	/* as for CREATE INDEX CONCURRENTLY: rows that a snapshot sees, which all must be there */
-	if (opened->index->rd_index->indcheckxmin &&
-		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(opened->index->rd_indextuple->t_data),
-							   GetTransactionSnapshot()->xmin))
+	if (!bloomfam_maplet_is_complete(opened->index, GetTransactionSnapshot()->xmin))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("index \"%s\" is too new for this snapshot",

@@ -217,7 +217,8 @@ note_found(void *arg, uint64 hash, const uint64 *places, uint32 n)
 
 /*
  * maplet_may_contain(index regclass, key "any") RETURNS boolean.  false: no row has the key, not
- * one that is deleted and not yet vacuumed, nor one that is not committed.  NULL for a NULL key.
+ * one that is deleted and not yet vacuumed, nor one that is not committed.  true throughout a
+ * transaction for which the index is too new.  NULL for a NULL key.
  */
 Datum
 bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
@@ -283,6 +284,10 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 	bloomfam_maplet_hasher_fit(&hasher, index, &view->meta);
 	hash = maplet_hash(&hasher, key);
 	bloomfam_maplet_lookup(index, view, &hash, 1, note_found, &found);
+
+	/* rows that it lacks are seen by old snapshots, by which the planner does not use it either */
+	if (!bloomfam_maplet_is_complete(index, TransactionXmin))
+		found = true;
 	bloomfam_maplet_close(&opened);
 	PG_RETURN_BOOL(found);
 }

@@ -8,7 +8,9 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "catalog/index.h"
 #include "catalog/pg_authid.h"
 #include "miscadmin.h"
@@ -65,4 +67,11 @@ bloomfam_maplet_close(MapletOpened *opened)
 {
 	index_close(opened->index, opened->lockmode);
 	table_close(opened->table, opened->lockmode);
+}
+
+bool
+bloomfam_maplet_is_complete(Relation index, TransactionId xmin)
+{
+	return !index->rd_index->indcheckxmin ||
+		TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data), xmin);
 }

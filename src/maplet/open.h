@@ -35,4 +35,10 @@ extern void bloomfam_maplet_open(Oid index, LOCKMODE lockmode, MapletUser user,
 								 MapletOpened *opened);
 extern void bloomfam_maplet_close(MapletOpened *opened);
 
+/*
+ * Does the index have all rows that a snapshot of this xmin sees?  After CREATE INDEX it lacks
+ * older versions of rows that were updated within their page before, as in any index.
+ */
+extern bool bloomfam_maplet_is_complete(Relation index, TransactionId xmin);
+
 #endif							/* BLOOMFAM_MAPLET_OPEN_H */

@@ -164,6 +164,17 @@ SELECT maplet_may_contain('maplet_part_n', 17);
 RESET ROLE;
 DROP TABLE maplet_part;
 
+-- an index lacks what rows were before updates within their page that came before it: transactions that may still see that get no certain answer
+CREATE TABLE maplet_older (k int);
+INSERT INTO maplet_older VALUES (1);
+BEGIN;
+UPDATE maplet_older SET k = 2;
+CREATE INDEX maplet_older_k ON maplet_older USING maplet (k);
+SELECT indcheckxmin FROM pg_index WHERE indexrelid = 'maplet_older_k'::regclass;
+SELECT maplet_may_contain('maplet_older_k', 1) AS before, maplet_may_contain('maplet_older_k', 2) AS after;
+COMMIT;
+DROP TABLE maplet_older;
+
 -- the owner's code runs as the owner, whoever asks for a check
 GRANT CREATE ON SCHEMA public TO regress_maplet;
 SET ROLE regress_maplet;
