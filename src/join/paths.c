@@ -518,20 +518,21 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 	QualCost	comparing;
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
-
-	memset(&candidate, 0, sizeof(candidate));
-	candidate.innerrel = innerrel;
-	candidate.drop = 1 - joinrel->rows / outerrel->rows;
-	candidate.filters = may_filter(outerrel, innerrel, candidate.drop);
-	candidate.discounted = cost_of_discounted(outer);
-	candidate.share = -1;
+	double		drop = 1 - joinrel->rows / outerrel->rows;
+	bool		filters = may_filter(outerrel, innerrel, drop);
+	Cost		discounted = cost_of_discounted(outer);
 
 	/* most pairs end here */
 	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin ||
-		(!candidate.filters && candidate.discounted == 0) ||
-		!bms_is_empty(joinrel->lateral_relids) || outer->param_info != NULL ||
-		inner->param_info != NULL)
+		(!filters && discounted == 0) || !bms_is_empty(joinrel->lateral_relids) ||
+		outer->param_info != NULL || inner->param_info != NULL)
 		return;
+	memset(&candidate, 0, sizeof(candidate));
+	candidate.innerrel = innerrel;
+	candidate.drop = drop;
+	candidate.filters = filters;
+	candidate.discounted = discounted;
+	candidate.share = -1;
 	if (!find_clauses(root, &candidate, outerrel, innerrel, extra->restrictlist))
 		return;
 	cost_qual_eval(&comparing, candidate.clauses, root);
