@@ -275,7 +275,7 @@ get_share(PlannerInfo *root, Candidate *candidate, const RelOptInfo *rel)
 	if (candidate->share < 0)
 		candidate->share =
 			bloomfam_join_share(root, rel, candidate->columns, list_length(candidate->clauses),
-								candidate->innerrel->rows, candidate->drop);
+								candidate->innerrel, candidate->drop);
 	return candidate->share;
 }
 

@@ -14,12 +14,12 @@
 
 /*
  * The share of what reading all of a base relation costs, from 0 to 1, in a hash join by these
- * columns with so many rows of the inner side that drops this share of the relation's rows: of its
+ * columns with this relation on the inner side that drops this share of the relation's rows: of its
  * partitions, if it has some, else of its pages.  The columns' attributes are the relation's, and
  * inner is as it is in the query.  1 while bloomfam.join_filter_skip is off.
  */
 extern double bloomfam_join_share(PlannerInfo *root, const RelOptInfo *rel,
-								  const JoinKeyColumn *columns, int ncolumns, double inner_rows,
-								  double drop);
+								  const JoinKeyColumn *columns, int ncolumns,
+								  const RelOptInfo *innerrel, double drop);
 
 #endif							/* BLOOMFAM_JOIN_SHARE_H */

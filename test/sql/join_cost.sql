@@ -197,16 +197,19 @@ CREATE TABLE nested_low_0 PARTITION OF nested_low FOR VALUES WITH (MODULUS 2, RE
 CREATE TABLE nested_low_1 PARTITION OF nested_low FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 CREATE TABLE nested_high PARTITION OF nested FOR VALUES FROM (25) TO (50);
 INSERT INTO nested SELECT day, store, v FROM sales;
+CREATE TABLE by_five (day int, store int, v int) PARTITION BY RANGE (day);
+SELECT partition('by_five', 'FROM (%2$s * 5) TO (%3$s * 5)', 10);
+INSERT INTO by_five SELECT day, store, v FROM sales;
 CREATE INDEX ON sales (store);
 CREATE INDEX ON in_order (store);
 CREATE INDEX ON in_order USING brin (day) WITH (pages_per_range = 16);
 CREATE INDEX ON in_none USING brin (day) WITH (pages_per_range = 16);
-CREATE TABLE dates AS SELECT g AS day, g / 3 AS w, g % 10 AS x FROM generate_series(0, 49) g;
+CREATE TABLE dates AS SELECT g AS day, g / 3 AS w, g * 7 % 50 / 3 AS u, g % 10 AS x FROM generate_series(0, 49) g;
 CREATE TABLE pairs AS SELECT g AS day, g AS store FROM generate_series(1, 2) g;
 CREATE TABLE stores AS SELECT g AS store, g % 100 AS kind FROM generate_series(0, 2999) g;
 -- (all rows are looked at, so that costs are the same each time)
 SET default_statistics_target = 400;
-VACUUM ANALYZE sales, in_order, in_none, by_hash, by_both, uneven, nested, dates, pairs, stores;
+VACUUM ANALYZE sales, in_order, in_none, by_hash, by_both, by_five, uneven, nested, dates, pairs, stores;
 \set star 'JOIN dates USING (day) JOIN stores USING (store) WHERE w = 4 AND kind = 3'
 \set partitions 'SELECT sum(v) FROM sales ' :star
 \set pages 'SELECT sum(v) FROM in_order ' :star
@@ -225,14 +228,16 @@ SELECT methods(:'partitions');
 SELECT methods(:'pages');
 SET bloomfam.join_filter_plans = on;
 SET enable_nestloop = off;
--- three keys; one, expected of two conditions; many; in another column; in two; below another join
+-- three keys side by side, and apart; one, expected of two conditions; many; in another column; in two; below another join
 SELECT table_name, left_of(format('SELECT sum(v) FROM %s JOIN dates USING (day) WHERE w = 4', table_name)) AS three,
+	left_of(format('SELECT sum(v) FROM %s JOIN dates USING (day) WHERE u = 4', table_name)) AS apart,
 	left_of(format('SELECT sum(v) FROM %s JOIN dates USING (day) WHERE w = 4 AND x = 3', table_name)) AS one,
+	left_of(format('SELECT sum(v) FROM %s JOIN dates USING (day) WHERE w < 6', table_name)) AS range,
 	left_of(format('SELECT sum(v) FROM %s JOIN dates USING (day) WHERE x < 4', table_name)) AS many,
 	left_of(format('SELECT sum(v) FROM %s JOIN dates ON dates.day = store WHERE w = 4', table_name)) AS other,
 	left_of(format('SELECT sum(v) FROM %s JOIN pairs USING (day, store)', table_name)) AS two,
 	left_of(format('SELECT sum(v) FROM %s JOIN dates USING (day) JOIN stores USING (store) WHERE w = 4 AND kind = 3', table_name)) AS star
-FROM unnest('{sales,in_order,in_none,by_hash,by_both,uneven,nested}'::text[]) table_name;
+FROM unnest('{sales,in_order,in_none,by_hash,by_both,by_five,uneven,nested}'::text[]) table_name;
 RESET enable_nestloop;
 
 -- with workers, which share what a nested loop costs, but not the pages of a scan
