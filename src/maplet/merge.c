@@ -45,9 +45,6 @@
 #define HIGH_FANOUT			4
 #define HIGH_FANOUT_ENTRIES	1e6
 
-/* Inserts wait for merges while there are more runs. */
-#define MANY_RUNS			(MAPLET_MAX_RUNS - 12)
-
 static int
 level_of(uint64 entries, int *fanout)
 {
@@ -357,35 +354,41 @@ merge_quantum(Relation index, uint64 entries, bool everything)
 }
 
 void
-bloomfam_maplet_merge_some(Relation index, uint64 inserted)
+bloomfam_maplet_limit_runs(Relation index)
 {
-	MapletView *view;
-	uint32		nruns;
+	MapletView *view = (MapletView *) palloc(sizeof(MapletView));
 
-	if (bloomfam_maplet_trylock(index, MAPLET_LOCK_MERGE))
-	{
-		merge_quantum(index, 2 * inserted, false);
-		bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
-	}
-
-	/* if many quanta were cancelled, runs may be many */
-	view = (MapletView *) palloc(sizeof(MapletView));
 	for (;;)
 	{
 		bool		found;
 
 		bloomfam_maplet_meta_read(index, view);
-		nruns = view->meta.nruns;
-		if (nruns <= MANY_RUNS)
+		if (view->meta.nruns <= MAPLET_MANY_RUNS)
 			break;
 		bloomfam_maplet_lock(index, MAPLET_LOCK_MERGE);
 		found = merge_quantum(index, PG_UINT64_MAX, false);
 		bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
-		if (!found)
-			break;
 		CHECK_FOR_INTERRUPTS();
+		if (found)
+			continue;
+
+		/* others may have merged them meanwhile; so many runs always have some that are due */
+		bloomfam_maplet_meta_read(index, view);
+		if (view->meta.nruns > MAPLET_MANY_RUNS)
+			elog(ERROR, "too many runs in a maplet index");
 	}
 	pfree(view);
+}
+
+void
+bloomfam_maplet_merge_some(Relation index, uint64 inserted)
+{
+	if (bloomfam_maplet_trylock(index, MAPLET_LOCK_MERGE))
+	{
+		merge_quantum(index, 2 * inserted, false);
+		bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
+	}
+	bloomfam_maplet_limit_runs(index);
 }
 
 void

@@ -10,6 +10,15 @@
 
 #include "maplet/meta.h"
 
+/* With more runs than this no tail is flushed before some are merged. */
+#define MAPLET_MANY_RUNS		(MAPLET_MAX_RUNS - 12)
+
+/*
+ * Merges while the runs are more, as they are if many quanta were cancelled.  The caller holds no
+ * lock.
+ */
+extern void bloomfam_maplet_limit_runs(Relation index);
+
 /*
  * A step, after so many entries were inserted: a quantum, unless somebody else is at it; more, if
  * the runs are too many.  The caller holds no lock.

@@ -184,8 +184,8 @@ flush_pages(Relation index, const MapletTail *tail, MapletOutput *output, uint64
 
 /*
  * A quantum of the flush of the tail of this generation, or of whichever waits for it (0): about so
- * many entries.  Returns whether anything is left to do of it.  The caller holds
- * MAPLET_LOCK_FLUSH.
+ * many entries; nothing while there are many runs, so that there is always room for its own.
+ * Returns whether anything is left to do of it.  The caller holds MAPLET_LOCK_FLUSH.
  */
 static bool
 flush_quantum(Relation index, uint64 generation, uint64 entries)
@@ -201,7 +201,11 @@ flush_quantum(Relation index, uint64 generation, uint64 entries)
 
 	bloomfam_maplet_meta_read(index, view);
 	tail = &view->meta.tails[1 - view->meta.active];
-	if (view->meta.pending && (generation == 0 || tail->generation == generation))
+	if (!view->meta.pending || (generation != 0 && tail->generation != generation))
+		left = false;
+	else if (view->meta.nruns > MAPLET_MANY_RUNS)
+		left = true;
+	else
 	{
 		if (output->run.id == 0)
 			plan_flush(index, tail, output);
@@ -238,6 +242,7 @@ bloomfam_maplet_flush(Relation index)
 	pfree(view);
 	while (left)
 	{
+		bloomfam_maplet_limit_runs(index);
 		bloomfam_maplet_lock(index, MAPLET_LOCK_FLUSH);
 		left = flush_quantum(index, generation, FLUSH_ENTRIES);
 		bloomfam_maplet_unlock(index, MAPLET_LOCK_FLUSH);
