@@ -363,13 +363,15 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 		if (spec.levels != NIL && place->branch != NULL && place->branch != place->slot)
 		{
 			/* the other side of a join of partitions is not to be read for nothing */
+			CustomScan *all = probe_on_top(rewrite, place->branch, workers);
 			JoinSpec	skip = make_spec(way, param, number, true, place->branch_attributes);
 
 			skip.from_leader = place->below_gather;
 			skip.access = JOIN_BY_NOTHING;
 			skip.levels = spec.levels;
 			spec.levels = NIL;
-			bloomfam_join_spec_add(probe_on_top(rewrite, place->branch, workers), &skip);
+			if (!bloomfam_join_has_filter(all, number))
+				bloomfam_join_spec_add(all, &skip);
 		}
 		bloomfam_join_spec_add(probe, &spec);
 	}

@@ -9,6 +9,9 @@
  * that is missing there is just a row that the join does not get.  Where the way ends, a filter
  * can be asked.
  *
+ * Through a hash join that compares the column of a key with one of its other side it leads down
+ * both.
+ *
  * The way leads through a node only if all columns of the key come unchanged from one child of
  * it, and
  *
@@ -20,7 +23,8 @@
  *	  only by what is leakproof;
  *	- what the node keeps for a rescan stays right then.  Sort, Material, Memoize, the hash table
  *	  of a lower join may keep rows while the join builds anew, with other keys; so its build side
- *	  must come out the same each time: without parameters and without volatile functions.
+ *	  must come out the same each time: without parameters and without volatile functions, and its
+ *	  key not computed by an aggregate.
  *
  *-------------------------------------------------------------------------
  */
@@ -162,6 +166,106 @@ is_repeatable(Plan *plan)
 		   is_repeatable(plan->righttree);
 }
 
+/* Does a node group rows, or one below it? */
+static bool
+groups_rows(Plan *plan)
+{
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return false;
+	check_stack_depth();
+	if (IsA(plan, Agg) || IsA(plan, Group) || IsA(plan, Unique))
+		return true;
+	foreach(lc, bloomfam_join_other_children(plan))
+		if (groups_rows(lfirst(lc)))
+			return true;
+	return groups_rows(plan->lefttree) || groups_rows(plan->righttree);
+}
+
+/* Is a column of a plan's rows the same each time, as the rows are? */
+static bool column_is_repeatable(Plan *plan, AttrNumber attribute);
+
+/* The same of a node that groups rows, by these columns of its child. */
+static bool
+grouped_is_repeatable(Plan *plan, AttrNumber attribute, int n, const AttrNumber *columns)
+{
+	AttrNumber	behind = bloomfam_join_column_behind(plan, attribute, OUTER_VAR);
+	int			i;
+
+	for (i = 0; i < n; i++)
+		if (columns[i] == behind)
+			return column_is_repeatable(plan->lefttree, behind);
+	return false;
+}
+
+/*
+ * What an aggregate computes, or DISTINCT ON keeps of a group, may depend on the order in which
+ * rows come, which scans and workers do not promise.
+ */
+static bool
+column_is_repeatable(Plan *plan, AttrNumber attribute)
+{
+	AttrNumber	behind;
+	ListCell   *lc;
+
+	check_stack_depth();
+	switch (nodeTag(plan))
+	{
+		case T_Agg:
+			return grouped_is_repeatable(plan, attribute, ((Agg *) plan)->numCols,
+										 ((Agg *) plan)->grpColIdx);
+		case T_Group:
+			return grouped_is_repeatable(plan, attribute, ((Group *) plan)->numCols,
+										 ((Group *) plan)->grpColIdx);
+		case T_Unique:
+			return grouped_is_repeatable(plan, attribute, ((Unique *) plan)->numCols,
+										 ((Unique *) plan)->uniqColIdx);
+		case T_Append:
+		case T_MergeAppend:
+			foreach(lc, bloomfam_join_other_children(plan))
+				if (!column_is_repeatable(lfirst(lc), attribute))
+					return false;
+			return true;
+		case T_SubqueryScan:
+			behind =
+				bloomfam_join_column_behind(plan, attribute, ((Scan *) plan)->scanrelid);
+			return behind != 0 ? column_is_repeatable(((SubqueryScan *) plan)->subplan, behind)
+							   : !groups_rows(plan);
+		case T_CustomScan:
+			return column_is_repeatable(plan->lefttree, attribute);
+		default:
+			break;
+	}
+	if (plan->lefttree != NULL)
+	{
+		behind = bloomfam_join_column_behind(plan, attribute, OUTER_VAR);
+		if (behind != 0)
+			return column_is_repeatable(plan->lefttree, behind);
+	}
+	if (plan->righttree != NULL)
+	{
+		behind = bloomfam_join_column_behind(plan, attribute, INNER_VAR);
+		if (behind != 0)
+			return column_is_repeatable(plan->righttree, behind);
+	}
+	return !groups_rows(plan);
+}
+
+/* The same of all that a key is computed from. */
+static bool
+key_is_repeatable(Plan *build, const JoinKeyColumn *columns, int ncolumns)
+{
+	ListCell   *lc;
+	int			i;
+
+	for (i = 0; i < ncolumns; i++)
+		foreach(lc, pull_var_clause((Node *) columns[i].inner, 0))
+			if (!column_is_repeatable(build, lfirst_node(Var, lc)->varattno))
+				return false;
+	return true;
+}
+
 static void follow(JoinWay *way, Plan **slot, const AttrNumber *attributes);
 
 /*
@@ -299,6 +403,41 @@ side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber 
 	return NULL;
 }
 
+/*
+ * The column of a hash join's other child that is equal, in the sense of the filter's join, to the
+ * key's, which is this one of its outer or inner child; 0: there is none that the way may lead to
+ * as well.  A row there whose column is not in the filter matches only rows that are not, either:
+ * these are dropped in any case, as are, of a semi-join, those that then match none.
+ */
+static AttrNumber
+column_across(const JoinWay *way, Plan *plan, bool from_inner, AttrNumber attribute)
+{
+	const JoinKeyColumn *key = &way->columns[0];
+	JoinType	type = ((Join *) plan)->jointype;
+	ListCell   *lc;
+
+	if (!IsA(plan, HashJoin) || way->ncolumns != 1 ||
+		(type != JOIN_INNER && (type != JOIN_SEMI || from_inner)) ||
+		(!from_inner && (!way->keepers || !node_is_indifferent(plan->righttree))))
+		return 0;
+	foreach(lc, ((HashJoin *) plan)->hashclauses)
+	{
+		const OpExpr *clause = lfirst_node(OpExpr, lc);
+		AttrNumber	outer = bloomfam_join_column(linitial(clause->args), OUTER_VAR);
+		AttrNumber	inner = bloomfam_join_column(lsecond(clause->args), INNER_VAR);
+		Oid			left;
+		Oid			right;
+
+		op_input_types(clause->opno, &left, &right);
+		if (outer != 0 && inner != 0 && attribute == (from_inner ? inner : outer) &&
+			left == key->hashing.outer.type && right == left &&
+			clause->inputcollid == key->collation &&
+			equality_ops_are_compatible(clause->opno, key->operator))
+			return from_inner ? outer : inner;
+	}
+	return 0;
+}
+
 /* Can a node drop rows of the child that the way leads to? */
 static bool
 hides_rows(Plan *plan)
@@ -322,7 +461,9 @@ follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 {
 	Plan	   *plan = *slot;
 	AttrNumber *behind = NULL;
+	AttrNumber	across = 0;		/* of a join's other child; 0: the way does not lead there */
 	Plan	  **next = NULL;
+	Plan	  **other = NULL;
 
 	check_stack_depth();
 
@@ -356,6 +497,11 @@ follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 			case T_NestLoop:
 			case T_MergeJoin:
 				next = side_of_join(way, plan, attributes, &behind);
+				if (next != NULL)
+				{
+					other = next == &plan->lefttree ? &plan->righttree : &plan->lefttree;
+					across = column_across(way, plan, other == &plan->lefttree, behind[0]);
+				}
 				break;
 			case T_Agg:
 				{
@@ -442,6 +588,8 @@ follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 		way->below_hash |= IsA(plan, Hash);
 		way->nodes++;
 		follow(way, next, behind);
+		if (across != 0)
+			follow(way, other, &across);
 		way->nodes--;
 		way->below_gather = below_gather;
 		way->below_hash = below_hash;
@@ -465,7 +613,7 @@ bloomfam_join_walk(JoinWay *way, const JoinQuery *query, int workers, HashJoin *
 	way->workers = workers;
 	/* the Hash's parameters are those of its keys, too */
 	way->keepers = bms_is_empty(innerPlan(join)->extParam) && bms_is_empty(build->extParam) &&
-				   is_repeatable(build);
+				   is_repeatable(build) && key_is_repeatable(build, columns, ncolumns);
 
 	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
 	way->travels = workers == 0 && is_on_its_own(query, innerPlan(join)) &&

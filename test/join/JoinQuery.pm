@@ -981,6 +981,47 @@ sub few_keys_item
 	return { kind => $kind, steps => [ { sql => $sql, rows => 'set', plan => $sql } ] };
 }
 
+# Joins of three tables on one key: the last one's filter may go to both of the others, in whatever order they were joined.
+sub across_item
+{
+	my ($f, $b, $d) = (pick(@FACTS), pick(@DIMS, @DIMS, 'f1', 'fp', 'e0'), pick(@DIMS, @DIMS, 'n1'));
+	my $key = pick(map { ($_) x (/^k[248]$/ ? 6 : 1) } grep { /^k/ } sort keys %TYPE);
+	my @same = grep { $TYPE{$_}{group} eq $TYPE{$key}{group} && /^k/ && ($TYPE{$_}{type} eq $TYPE{$key}{type} || $TYPE{$key}{int}) } sort keys %TYPE;
+	my ($of_b, $of_d) = map { chance(0.6) ? $key : pick(@same) } 1, 2;
+	my $few = pick('c.id <= ' . pick(10, 30, 100), 'c.g = ' . int(rand 7), 'c.v < ' . pick(50, 500), 'c.id % 3 = 0');
+	my $upper = chance(0.7) ? "a.$key = c.$of_d" : "b.$of_b = c.$of_d";
+	my $lower = "a.$key = b.$of_b" . pick('', '', ' AND a.g = b.g', ' AND a.v <> b.v', ' AND a.k4 = b.k4');
+	my $shape = weighted(inner => 5, semi => 3, upper_semi => 2, grouped => 2, left => 2, subquery => 3, computed => 2, swapped => 2);
+	my $right = $shape eq 'grouped' ? "(SELECT $of_b," . ($of_b eq 'k4' ? '' : ' min(k4) AS k4,') . " min(g) AS g, min(v) AS v, min(id) AS id FROM $b GROUP BY $of_b)" : $b;
+	my $both = $shape eq 'left' ? "$f a LEFT JOIN $b b ON $lower" : $shape eq 'swapped' ? "$b b JOIN $f a ON $lower" : "$f a JOIN $right b ON $lower";
+	my $sql;
+
+	@with = ();
+	if ($shape eq 'semi')
+	{
+		$sql = "SELECT a.id, c.id FROM (SELECT * FROM $f a WHERE EXISTS (SELECT FROM $b b WHERE $lower)) a JOIN $d c ON a.$key = c.$of_d WHERE $few";
+	}
+	elsif ($shape eq 'upper_semi')
+	{
+		$sql = "SELECT a.id, b.id FROM ($both) WHERE EXISTS (SELECT FROM $d c WHERE $upper AND $few)";
+	}
+	elsif ($shape eq 'subquery')
+	{
+		$sql = 'SELECT o.id, (SELECT ' . pick('count(*)', 'sum(a.id)') . " FROM ($both) JOIN $d c ON $upper WHERE $few AND " . pick('c.g = o.g', 'a.g > o.g', 'b.g = o.g', 'true') . ') FROM (SELECT * FROM d1 WHERE id < 9) o';
+	}
+	elsif ($shape eq 'computed' && $TYPE{$key}{int})
+	{
+		my $value = pick('max(k4)', 'min(id)', 'sum(k2)', 'max(g) + 1');
+
+		$sql = "SELECT a.id, b.id, c.g FROM ($both) JOIN (SELECT g, $value AS k FROM $d c WHERE $few GROUP BY g) c ON a.$key = c.k";
+	}
+	else
+	{
+		$sql = "SELECT a.id, b.id, c.id FROM ($both) JOIN $d c ON $upper WHERE $few";
+	}
+	return { kind => 'across', steps => [ { sql => $sql, rows => 'set', plan => $sql } ] };
+}
+
 # Settings of one item, as a statement each.
 sub random_settings
 {
@@ -1015,7 +1056,7 @@ sub random_settings
 	$set{enable_partitionwise_join} = 'on' if chance(0.3);
 	$set{enable_partitionwise_aggregate} = 'on' if chance(0.2);
 	$set{enable_partition_pruning} = 'off' if chance(0.1);
-	if (chance(0.4))
+	if (chance($item->{kind} eq 'across' ? 0.8 : 0.4))
 	{
 		@set{qw(join_collapse_limit from_collapse_limit)} = (1, 1);
 	}
@@ -1048,7 +1089,7 @@ sub random_settings
 sub random_item
 {
 	my ($only) = @_;
-	my $kind = $only // weighted(query => 50, skip => 10, pages => 10, lateral => 12, prepared => 8, cursor => 6, dml => 7, rls => 3, locking => 2, nested => 3, error => 2, cancel => 1, recheck => 1);
+	my $kind = $only // weighted(query => 50, skip => 10, pages => 10, across => 10, lateral => 12, prepared => 8, cursor => 6, dml => 7, rls => 3, locking => 2, nested => 3, error => 2, cancel => 1, recheck => 1);
 
 	$aliases = 0;
 	@base = ();
@@ -1065,6 +1106,7 @@ sub random_item
 	  : $kind eq 'recheck' ? recheck_item()
 	  : $kind eq 'skip' ? skip_item()
 	  : $kind eq 'pages' ? pages_item()
+	  : $kind eq 'across' ? across_item()
 	  : { kind => 'query', steps => [ query() ] };
 	$item->{settings} = [ random_settings($item) ];
 	return $item;
