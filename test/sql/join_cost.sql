@@ -178,7 +178,7 @@ BEGIN
 END $$;
 CREATE TABLE sales (day int, store int, v int, t text) PARTITION BY RANGE (day);
 SELECT partition('sales', 'FROM (%2$s) TO (%3$s)', 50);
-INSERT INTO sales SELECT g / 2400, g * 7919::bigint % 3000, g % 100, repeat('x', 80) FROM generate_series(0, 119999) g;
+INSERT INTO sales SELECT g / 2400, g * 7919::bigint % 3000, g % 100, repeat('x', 60) FROM generate_series(0, 119999) g;
 CREATE TABLE in_order AS SELECT * FROM sales ORDER BY day;
 CREATE TABLE in_none AS SELECT day, store, v FROM sales ORDER BY store, v, day;
 CREATE TABLE by_hash (day int, store int, v int) PARTITION BY HASH (day);
