@@ -102,9 +102,9 @@ EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM wide_fact JOIN wide_dim USING 
 SELECT analyzed('SELECT count(*) FROM fact JOIN dim USING (k)');
 -- (but an index that is read in place of a table)
 CREATE INDEX ON dim (k);
-SET enable_seqscan = off;
+SET seq_page_cost = 1000;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM fact JOIN dim USING (k);
-RESET enable_seqscan;
+RESET seq_page_cost;
 DROP INDEX dim_k_idx;
 RESET hash_mem_multiplier;
 
