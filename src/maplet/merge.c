@@ -6,7 +6,8 @@
  * Which: runs with equal kept bits and of one level, by their number of entries, as soon as
  * there are 8 of a level (4 beyond the lowest level: each large run is a random read for a
  * look-up, and a merge needs the space of its inputs once more).  Runs with fewer kept bits than
- * new ones get are never joined by others, so that all of them become one as soon as there are two.
+ * new ones get are never joined by others, so that all of them become one as soon as there are two,
+ * as a merge of the largest's level: that of the lowest goes on with what is flushed meanwhile.
  *
  * How: a merge is resumable.  The metapage says which runs it reads (MapletRun.output), which one
  * it writes, and how many main pages of that are done; as all runs are in the order of hashes,
@@ -112,6 +113,7 @@ begin_due_merges(Relation index, MapletMeta *meta, bool everything)
 			const MapletRun *first = &meta->runs[i];
 			bool		old = first->shape.p != meta->p;
 			int			fanout;
+			int			highest = level;
 			bool		chosen[MAPLET_MAX_RUNS] = {false};
 			int			n = 0;
 			uint32		j;
@@ -124,15 +126,17 @@ begin_due_merges(Relation index, MapletMeta *meta, bool everything)
 			{
 				const MapletRun *run = &meta->runs[j];
 				int			unused;
+				int			its_level = level_of(run->entries, &unused);
 
 				if (run->output == 0 && run->shape.p == first->shape.p &&
-					(old || everything || level_of(run->entries, &unused) == level))
+					(old || everything || its_level == level))
 				{
 					chosen[j] = true;
+					highest = Max(highest, its_level);
 					n++;
 				}
 			}
-			if (n >= fanout)
+			if (n >= fanout && highest == level)
 			{
 				begin_merge(index, meta, output, chosen);
 				began = true;

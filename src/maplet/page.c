@@ -12,6 +12,7 @@
 #include "storage/lmgr.h"
 
 #include "maplet/page.h"
+#include "pg/compat.h"
 
 void
 bloomfam_maplet_corrupted(Relation index, BlockNumber block, const char *reason)
@@ -53,13 +54,21 @@ bloomfam_maplet_page_write(Relation index, ForkNumber fork, BlockNumber block, P
 	UnlockReleaseBuffer(buffer);
 }
 
+/* So many blocks are appended one by one; where it is more, others have reserved most of them. */
+#define FAR_BLOCKS		128
+
 void
 bloomfam_maplet_extend(Relation index, ForkNumber fork, BlockNumber nblocks)
 {
-	if (RelationGetNumberOfBlocksInFork(index, fork) >= nblocks)
+	BlockNumber from = RelationGetNumberOfBlocksInFork(index, fork);
+
+	if (from >= nblocks)
 		return;
 	LockRelationForExtension(index, ExclusiveLock);
-	while (RelationGetNumberOfBlocksInFork(index, fork) < nblocks)
+	from = RelationGetNumberOfBlocksInFork(index, fork);
+	if (nblocks > from && nblocks - from > FAR_BLOCKS)
+		bloomfam_extend_far(index, fork, from, nblocks);
+	for (; from < nblocks; from = RelationGetNumberOfBlocksInFork(index, fork))
 	{
 		Buffer		buffer = ReadBufferExtended(index, fork, P_NEW, RBM_NORMAL, NULL);
 

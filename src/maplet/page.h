@@ -78,7 +78,8 @@ extern void bloomfam_maplet_page_write(Relation index, ForkNumber fork, BlockNum
 
 /*
  * Makes the file at least so many blocks long.  To be called before blocks of reserved space are
- * written, also when that was done before: after a crash the file may be shorter again.
+ * written, also when that was done before: after a crash the file may be shorter again.  Takes no
+ * longer where a whole large run was reserved before them, which its merge is still to write.
  */
 extern void bloomfam_maplet_extend(Relation index, ForkNumber fork, BlockNumber nblocks);
 

@@ -17,8 +17,10 @@
 #include "fmgr.h"
 #include "nodes/nodes.h"
 #include "storage/proc.h"
+#include "storage/smgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/rel.h"
 
 /* 16 moved the varlena macros out of postgres.h */
 #if PG_VERSION_NUM >= 160000
@@ -46,6 +48,26 @@ bloomfam_hex_decode(const char *digits, Size len, char *bytes, Node *escontext, 
 #else
 	*nbytes = hex_decode(digits, len, bytes);
 	return true;
+#endif
+}
+
+/*
+ * Makes a file of this many blocks one of nblocks, of zeroes, in no time; the caller holds the lock
+ * for extending it.  16 asks the file system for the room; before, the last page is written, and
+ * the hole before it reads as zeroes, as in the server's own hash indexes.
+ */
+static inline void
+bloomfam_extend_far(Relation relation, ForkNumber fork, BlockNumber from, BlockNumber nblocks)
+{
+#if PG_VERSION_NUM >= 160000
+	smgrzeroextend(RelationGetSmgr(relation), fork, from,
+				   (int) Min(nblocks - from, (BlockNumber) PG_INT32_MAX), false);
+#else
+	PGAlignedBlock zeroes;
+
+	(void) from;
+	memset(&zeroes, 0, sizeof(zeroes));
+	smgrextend(RelationGetSmgr(relation), fork, nblocks - 1, zeroes.data, false);
 #endif
 }
 
