@@ -104,7 +104,7 @@ foreach my $round (1 .. $rounds)
 }
 # it is to run for ever: its clients end when they have found a difference
 ok($run->pumpable, 'the writers are at it');
-$run->signal('INT');
+$run->signal('TERM');
 $run->finish;
 unlike(slurp_file("$log.err"), qr/ERROR|aborted/, 'writers and readers found every row') or diag(slurp_file("$log.err"));
 is($node->safe_psql('postgres', q{
