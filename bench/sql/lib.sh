@@ -28,18 +28,21 @@ cleanup()
 	rm -rf "$work"
 }
 
-# measure ROUNDS NAME...: runs the statements in $work/NAME.sql by turns, after $work/setup.sql; medians, in ms, go to $work/medians
+# measure ROUNDS NAME...: runs the statements in $work/NAME.sql by turns, after $work/setup.sql; medians, in ms, go to $work/medians.  Every second
+# round goes backwards: a statement leaves caches and memory to the next one, as a small one that came before it would not
 measure()
 {
-	local rounds=$1 name round
+	local rounds=$1 name round i
 	shift
+	local names=("$@")
 
 	{
 		echo "SET max_parallel_workers_per_gather = 0; SET jit = off;"
 		cat "$work/setup.sql"
 		echo "\\timing on"
 		for ((round = 0; round <= rounds; round++)); do
-			for name in "$@"; do
+			for ((i = 0; i < $#; i++)); do
+				name=${names[round % 2 ? $# - 1 - i : i]}
 				echo "\\echo round $round $name"
 				cat "$work/$name.sql"
 			done
