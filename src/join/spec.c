@@ -4,65 +4,56 @@
  *	  What the nodes of the join filter carry in a plan, and which nodes those are.
  *
  * A plan is copied, cached, and written out and read again for parallel workers, so a node may
- * carry only what the server knows how to copy and write: custom_private is a list of filters,
- * each a list of DefElems, a name and a value each.  The names and what they are in memory stand
- * in two tables here; nobody else knows how it is written.
+ * carry only what the server knows how to copy and write: custom_private is a list of filters, and
+ * of each the fields are lists of integers.  Which field stands where say two tables here; nobody
+ * else knows how it is written.  That is short, as a thousand partitions have a node each.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "commands/defrem.h"
-#include "nodes/makefuncs.h"
-#include "nodes/value.h"
-
 #include "join/spec.h"
 
-typedef enum FieldType
+/* What a filter is a list of. */
+enum
 {
-	FIELD_INT,
-	FIELD_OID
-} FieldType;
+	FILTER_FIELDS,				/* of a JoinSpec, as the table has them */
+	FILTER_COLUMNS,				/* of each JoinSpecColumn the same, in a list */
+	FILTER_LEVELS				/* each JoinSpecLevel, in a list */
+};
 
-typedef struct Field
-{
-	const char *name;
-	FieldType	type;
-	size_t		offset;			/* of an int or an Oid in the struct */
-} Field;
+/* The place of a field in its struct: an int, an Oid or an enum, of four bytes each. */
+typedef size_t Field;
 
 static const Field spec_fields[] = {
-	{"kind", FIELD_INT, offsetof(JoinSpec, kind)},
-	{"drop", FIELD_INT, offsetof(JoinSpec, drop)},
-	{"number", FIELD_INT, offsetof(JoinSpec, number)},
-	{"param", FIELD_INT, offsetof(JoinSpec, param)},
-	{"eager", FIELD_INT, offsetof(JoinSpec, eager)},
-	{"parallel_hash", FIELD_INT, offsetof(JoinSpec, parallel_hash)},
-	{"from_leader", FIELD_INT, offsetof(JoinSpec, from_leader)},
-	{"access", FIELD_INT, offsetof(JoinSpec, access)},
-	{"worth", FIELD_INT, offsetof(JoinSpec, worth)},
-	{"skip", FIELD_INT, offsetof(JoinSpec, skip)},
-	{"condition", FIELD_INT, offsetof(JoinSpec, condition)},
-	{"before", FIELD_INT, offsetof(JoinSpec, before)},
+	offsetof(JoinSpec, kind),
+	offsetof(JoinSpec, drop),
+	offsetof(JoinSpec, number),
+	offsetof(JoinSpec, param),
+	offsetof(JoinSpec, eager),
+	offsetof(JoinSpec, parallel_hash),
+	offsetof(JoinSpec, from_leader),
+	offsetof(JoinSpec, access),
+	offsetof(JoinSpec, worth),
+	offsetof(JoinSpec, skip),
+	offsetof(JoinSpec, condition),
+	offsetof(JoinSpec, before),
 };
 
 static const Field column_fields[] = {
-	{"hashing", FIELD_INT, offsetof(JoinSpecColumn, hashing)},
-	{"type", FIELD_OID, offsetof(JoinSpecColumn, type)},
-	{"function", FIELD_OID, offsetof(JoinSpecColumn, function)},
-	{"collation", FIELD_OID, offsetof(JoinSpecColumn, collation)},
-	{"attribute", FIELD_INT, offsetof(JoinSpecColumn, attribute)},
-	{"expression", FIELD_INT, offsetof(JoinSpecColumn, expression)},
-	{"hash_key", FIELD_INT, offsetof(JoinSpecColumn, hash_key)},
-	{"foreign_param", FIELD_INT, offsetof(JoinSpecColumn, foreign_param)},
-	{"foreign_type", FIELD_OID, offsetof(JoinSpecColumn, foreign_type)},
-	{"kept", FIELD_INT, offsetof(JoinSpecColumn, kept)},
-	{"operator", FIELD_OID, offsetof(JoinSpecColumn, operator)},
-	{"indexed", FIELD_OID, offsetof(JoinSpecColumn, indexed)},
+	offsetof(JoinSpecColumn, hashing),
+	offsetof(JoinSpecColumn, type),
+	offsetof(JoinSpecColumn, function),
+	offsetof(JoinSpecColumn, collation),
+	offsetof(JoinSpecColumn, attribute),
+	offsetof(JoinSpecColumn, expression),
+	offsetof(JoinSpecColumn, hash_key),
+	offsetof(JoinSpecColumn, foreign_param),
+	offsetof(JoinSpecColumn, foreign_type),
+	offsetof(JoinSpecColumn, kept),
+	offsetof(JoinSpecColumn, operator),
+	offsetof(JoinSpecColumn, indexed),
 };
-
-static const char columns_name[] = "columns";
-static const char levels_name[] = "levels";
 
 /* ---- which nodes ---- */
 
@@ -102,7 +93,6 @@ bloomfam_join_node_make(JoinNodeKind kind)
 
 /* ---- what they carry ---- */
 
-/* The names are constants, and nobody frees a plan's nodes one by one. */
 static List *
 write_fields(const void *from, const Field *fields, int n)
 {
@@ -110,64 +100,31 @@ write_fields(const void *from, const Field *fields, int n)
 	int			i;
 
 	for (i = 0; i < n; i++)
-	{
-		const char *place = (const char *) from + fields[i].offset;
-		Node	   *value;
-
-		if (fields[i].type == FIELD_OID)
-			value = (Node *) list_make1_oid(*(const Oid *) place);
-		else
-			value = (Node *) makeInteger(*(const int *) place);
-		list = lappend(list, makeDefElem((char *) fields[i].name, value, -1));
-	}
+		list = lappend_int(list, *(const int *) ((const char *) from + fields[i]));
 	return list;
 }
 
-/* A value by its name, which most likely is at this place of the list. */
-static Node *
-find_value(const List *list, const char *name, int place)
-{
-	ListCell   *lc;
-
-	if (place < list_length(list))
-	{
-		DefElem	   *element = list_nth_node(DefElem, list, place);
-
-		if (strcmp(element->defname, name) == 0)
-			return element->arg;
-	}
-	foreach(lc, list)
-	{
-		DefElem	   *element = lfirst_node(DefElem, lc);
-
-		if (strcmp(element->defname, name) == 0)
-			return element->arg;
-	}
-	elog(ERROR, "a plan's join filter has no \"%s\"", name);
-}
-
+/* A worker that has loaded another version of the module would find others. */
 static void
 read_fields(const List *list, void *to, const Field *fields, int n)
 {
 	int			i;
 
+	if (list_length(list) != n)
+		elog(ERROR, "a plan's join filter has %d fields, not %d", list_length(list), n);
 	for (i = 0; i < n; i++)
-	{
-		char	   *place = (char *) to + fields[i].offset;
-		Node	   *value = find_value(list, fields[i].name, i);
-
-		if (fields[i].type == FIELD_OID)
-			*(Oid *) place = linitial_oid((List *) value);
-		else
-			*(int *) place = intVal(value);
-	}
+		*(int *) ((char *) to + fields[i]) = list_nth_int(list, i);
 }
 
-/* One of the fields that come first. */
+/* One field of a filter. */
 static int
-read_field(const List *list, const char *name)
+read_field(const List *filter, Field field)
 {
-	return intVal(find_value(list, name, 0));
+	int			i = 0;
+
+	while (spec_fields[i] != field)
+		i++;
+	return list_nth_int(list_nth(filter, FILTER_FIELDS), i);
 }
 
 /* A level is a list of integers: its members in their order. */
@@ -207,24 +164,24 @@ read_levels(const List *list)
 }
 
 static void
-read_spec(const List *list, JoinSpec *spec)
+read_spec(const List *filter, JoinSpec *spec)
 {
-	List	   *columns = (List *) find_value(list, columns_name, lengthof(spec_fields));
+	const List *columns = list_nth(filter, FILTER_COLUMNS);
 	ListCell   *lc;
 
-	read_fields(list, spec, spec_fields, lengthof(spec_fields));
+	read_fields(list_nth(filter, FILTER_FIELDS), spec, spec_fields, lengthof(spec_fields));
 	spec->ncolumns = list_length(columns);
 	spec->columns = palloc(spec->ncolumns * sizeof(JoinSpecColumn));
 	foreach(lc, columns)
 		read_fields(lfirst(lc), &spec->columns[foreach_current_index(lc)], column_fields,
 					lengthof(column_fields));
-	spec->levels = read_levels((List *) find_value(list, levels_name, lengthof(spec_fields) + 1));
+	spec->levels = read_levels(list_nth(filter, FILTER_LEVELS));
 }
 
 void
 bloomfam_join_spec_add(CustomScan *node, const JoinSpec *spec)
 {
-	List	   *list = write_fields(spec, spec_fields, lengthof(spec_fields));
+	List	   *fields = write_fields(spec, spec_fields, lengthof(spec_fields));
 	List	   *columns = NIL;
 	int			place = 0;
 	int			i;
@@ -232,13 +189,13 @@ bloomfam_join_spec_add(CustomScan *node, const JoinSpec *spec)
 	for (i = 0; i < spec->ncolumns; i++)
 		columns = lappend(columns,
 						  write_fields(&spec->columns[i], column_fields, lengthof(column_fields)));
-	list = lappend(list, makeDefElem((char *) columns_name, (Node *) columns, -1));
-	list = lappend(list, makeDefElem((char *) levels_name,
-									 (Node *) write_levels(spec->levels), -1));
 	while (place < bloomfam_join_nspecs(node) &&
-		   read_field(list_nth(node->custom_private, place), "drop") >= spec->drop)
+		   read_field(list_nth(node->custom_private, place), offsetof(JoinSpec, drop)) >=
+			   spec->drop)
 		place++;
-	node->custom_private = list_insert_nth(node->custom_private, place, list);
+	node->custom_private =
+		list_insert_nth(node->custom_private, place,
+						list_make3(fields, columns, write_levels(spec->levels)));
 }
 
 JoinSpec *
@@ -258,7 +215,7 @@ bloomfam_join_has_filter(const CustomScan *node, int number)
 	ListCell   *lc;
 
 	foreach(lc, node->custom_private)
-		if (read_field(lfirst(lc), "number") == number)
+		if (read_field(lfirst(lc), offsetof(JoinSpec, number)) == number)
 			return true;
 	return false;
 }
@@ -270,7 +227,7 @@ bloomfam_join_passing(const CustomScan *node)
 	ListCell   *lc;
 
 	foreach(lc, node->custom_private)
-		if (read_field(lfirst(lc), "kind") == JOIN_SPEC_JOIN)
-			passing *= 1 - read_field(lfirst(lc), "drop") / 1000.0;
+		if (read_field(lfirst(lc), offsetof(JoinSpec, kind)) == JOIN_SPEC_JOIN)
+			passing *= 1 - read_field(lfirst(lc), offsetof(JoinSpec, drop)) / 1000.0;
 	return passing;
 }
