@@ -92,9 +92,40 @@ begin_merge(Relation index, MapletMeta *meta, int output, const bool *chosen)
 }
 
 /*
- * Begins merges that are due, as far as outputs are free.  everything: see merge_all.  Returns
- * whether any began.
+ * Is a merge due, of this level, of a run with others like it?  If so, the array says which runs
+ * it joins.  everything: see merge_all.
  */
+static bool
+choose_runs(const MapletMeta *meta, const MapletRun *first, int level, bool everything,
+			bool *chosen)
+{
+	bool		any_level = everything || first->shape.p != meta->p;
+	int			fanout;
+	int			n = 0;
+	uint32		i;
+
+	if (first->output != 0 || level_of(first->entries, &fanout) != level)
+		return false;
+	if (any_level)
+		fanout = 2;
+	for (i = 0; i < meta->nruns; i++)
+	{
+		const MapletRun *run = &meta->runs[i];
+		int			unused;
+		int			its_level = level_of(run->entries, &unused);
+
+		chosen[i] = run->output == 0 && run->shape.p == first->shape.p &&
+			(any_level || its_level == level);
+		if (!chosen[i])
+			continue;
+		if (its_level > level)
+			return false;		/* a merge of that level */
+		n++;
+	}
+	return n >= fanout;
+}
+
+/* Begins merges that are due, as far as outputs are free.  Returns whether any began. */
 static bool
 begin_due_merges(Relation index, MapletMeta *meta, bool everything)
 {
@@ -104,44 +135,15 @@ begin_due_merges(Relation index, MapletMeta *meta, bool everything)
 	for (output = MAPLET_FLUSH_OUTPUT + 1; output < MAPLET_OUTPUTS; output++)
 	{
 		int			level = output - MAPLET_FLUSH_OUTPUT - 1;
+		bool		chosen[MAPLET_MAX_RUNS];
 		uint32		i;
 
-		if (meta->outputs[output].run.id != 0)
-			continue;
-		for (i = 0; i < meta->nruns; i++)
+		for (i = 0; i < meta->nruns && meta->outputs[output].run.id == 0; i++)
 		{
-			const MapletRun *first = &meta->runs[i];
-			bool		old = first->shape.p != meta->p;
-			int			fanout;
-			int			highest = level;
-			bool		chosen[MAPLET_MAX_RUNS] = {false};
-			int			n = 0;
-			uint32		j;
-
-			if (first->output != 0 || level_of(first->entries, &fanout) != level)
+			if (!choose_runs(meta, &meta->runs[i], level, everything, chosen))
 				continue;
-			if (old || everything)
-				fanout = 2;
-			for (j = 0; j < meta->nruns; j++)
-			{
-				const MapletRun *run = &meta->runs[j];
-				int			unused;
-				int			its_level = level_of(run->entries, &unused);
-
-				if (run->output == 0 && run->shape.p == first->shape.p &&
-					(old || everything || its_level == level))
-				{
-					chosen[j] = true;
-					highest = Max(highest, its_level);
-					n++;
-				}
-			}
-			if (n >= fanout && highest == level)
-			{
-				begin_merge(index, meta, output, chosen);
-				began = true;
-				break;
-			}
+			begin_merge(index, meta, output, chosen);
+			began = true;
 		}
 	}
 	return began;
@@ -357,31 +359,43 @@ merge_quantum(Relation index, uint64 entries, bool everything)
 	return found;
 }
 
+/*
+ * A quantum of as many entries as its time allows, after whoever is at it.  The caller holds no
+ * lock.
+ */
+static bool
+merge_in_turn(Relation index, bool everything)
+{
+	bool		found;
+
+	bloomfam_maplet_lock(index, MAPLET_LOCK_MERGE);
+	found = merge_quantum(index, PG_UINT64_MAX, everything);
+	bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
+	CHECK_FOR_INTERRUPTS();
+	return found;
+}
+
+static bool
+has_many_runs(Relation index)
+{
+	MapletView *view = (MapletView *) palloc(sizeof(MapletView));
+	bool		many;
+
+	bloomfam_maplet_meta_read(index, view);
+	many = view->meta.nruns > MAPLET_MANY_RUNS;
+	pfree(view);
+	return many;
+}
+
 void
 bloomfam_maplet_limit_runs(Relation index)
 {
-	MapletView *view = (MapletView *) palloc(sizeof(MapletView));
-
-	for (;;)
+	while (has_many_runs(index))
 	{
-		bool		found;
-
-		bloomfam_maplet_meta_read(index, view);
-		if (view->meta.nruns <= MAPLET_MANY_RUNS)
-			break;
-		bloomfam_maplet_lock(index, MAPLET_LOCK_MERGE);
-		found = merge_quantum(index, PG_UINT64_MAX, false);
-		bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
-		CHECK_FOR_INTERRUPTS();
-		if (found)
-			continue;
-
 		/* others may have merged them meanwhile; so many runs always have some that are due */
-		bloomfam_maplet_meta_read(index, view);
-		if (view->meta.nruns > MAPLET_MANY_RUNS)
+		if (!merge_in_turn(index, false) && has_many_runs(index))
 			elog(ERROR, "too many runs in a maplet index");
 	}
-	pfree(view);
 }
 
 void
@@ -398,13 +412,6 @@ bloomfam_maplet_merge_some(Relation index, uint64 inserted)
 void
 bloomfam_maplet_merge_all(Relation index, bool everything)
 {
-	bool		found;
-
-	do
-	{
-		bloomfam_maplet_lock(index, MAPLET_LOCK_MERGE);
-		found = merge_quantum(index, PG_UINT64_MAX, everything);
-		bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
-		CHECK_FOR_INTERRUPTS();
-	} while (found);
+	while (merge_in_turn(index, everything))
+		;
 }
