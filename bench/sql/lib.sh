@@ -52,13 +52,16 @@ measure()
 	# the first round warms up; a statement's time is the sum of those printed after its name
 	awk '$1 == "round" { key = $2 " " $3; next }
 		 $1 == "Time:" { time[key] += $2 }
-		 END { for (k in time) { split(k, a, " "); if (a[1] > 0) print a[2], time[k] } }' "$work/log" |
-		sort -k1,1 -k2,2n |
-		awk 'function flush() { if (n) print name, n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2 }
-			 { if ($1 != name) { flush(); name = $1; n = 0 } v[++n] = $2 }
-			 END { flush() }' > "$work/medians"
+		 END { for (k in time) { split(k, a, " "); if (a[1] > 0) print a[2], time[k] } }' "$work/log" > "$work/times"
+	for name in "$@"; do
+		echo "$name $(awk -v name="$name" '$1 == name { print $2 }' "$work/times" | middle)"
+	done > "$work/medians"
 }
 
+# middle: the median of the numbers in its input, one a line
+middle() { sort -g | awk '{ v[NR] = $1 } END { if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+# median NAME: that of a statement, as measure left it
 median() { awk -v name="$1" '$1 == name { print $2 }' "$work/medians"; }
 
 heading() { printf '\n%s\n%-66s %12s %12s %9s  %s\n' "$1" "" "${2:-this}" "${3:-that}" "ratio" "bound"; }

@@ -40,12 +40,12 @@ compare()
 		fi
 	done > "$work/pairs"
 	# columns: on, off beside it, off beside that
-	row "$text" "$(middle '$1')" /s "$(middle '$2')" "$(middle '$1 / $2')" ">= 0.99 x"
-	row "... off against off" "$(middle '$3')" /s "$(middle '$2')" "$(middle '$3 / $2')"
+	row "$text" "$(of_pairs '$1')" /s "$(of_pairs '$2')" "$(of_pairs '$1 / $2')" ">= 0.99 x"
+	row "... off against off" "$(of_pairs '$3')" /s "$(of_pairs '$2')" "$(of_pairs '$3 / $2')"
 }
 
-# middle EXPRESSION: its median over the pairs
-middle() { awk "{ print $1 }" "$work/pairs" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+# of_pairs EXPRESSION: its median
+of_pairs() { awk "{ print $1 }" "$work/pairs" | middle; }
 
 compare "pgbench -S, no filter" -S
 compare "a join of 1,000 and 10 rows, one filter" -f "$work/join.sql"

@@ -238,9 +238,6 @@ write_rows()
 	longest=$(cat "$work"/transactions.* | awk '$2 > 10 && $3 > max { max = $3 } END { print max / 1000 }')
 }
 
-# middle_of NUMBER...: their median, of an odd number of them
-middle_of() { printf '%s\n' "$@" | sort -g | sed -n "$((($# + 1) / 2))p"; }
-
 # wal_of TABLE FIRST ROWS: bytes a row, of one session's inserts
 wal_of()
 {
@@ -286,12 +283,12 @@ both_write()
 	btree_took=${sum_took[btree]}
 	btree_wal=$(calc "${sum_wal[btree]} / $1 - $bare")
 	# shellcheck disable=SC2086 # lists
-	btree_longest=$(middle_of ${all_longest[btree]})
+	btree_longest=$(printf '%s\n' ${all_longest[btree]} | middle)
 	base=$(calc "$btree_took + $(vacuumed log_btree)")
 	maplet_took=${sum_took[maplet]}
 	maplet_wal=$(calc "${sum_wal[maplet]} / $1 - $bare")
 	# shellcheck disable=SC2086
-	longest=$(middle_of ${all_longest[maplet]})
+	longest=$(printf '%s\n' ${all_longest[maplet]} | middle)
 	merged=$(vacuumed log_maplet)
 	row "rows a second, VACUUM after it included" "$(calc "$1 / ($maplet_took + $merged)")" "" "$(calc "$1 / $base")" \
 		"$(calc "$base / ($maplet_took + $merged)")" ">= $3 x"
