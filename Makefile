@@ -70,11 +70,15 @@ $(CURDIR)/expected:
 -include $(wildcard $(OBJS:.o=.d))
 
 # PGXS has these for its TAP_TESTS in t/, and would run them in installcheck.
+# TESTDIR is for PostgreSQL 15, the two after it since 16: full names, as a
+# server looks for an archive from its own folder.
 .PHONY: prove_installcheck
 prove_installcheck:
 	rm -rf '$(CURDIR)/tmp_check'
 	$(MKDIR_P) '$(CURDIR)/tmp_check'
-	cd $(srcdir) && TESTDIR='$(CURDIR)' PATH='$(bindir)':"$$PATH" PGPORT='6$(DEF_PGPORT)' \
+	cd $(srcdir) && TESTDIR='$(CURDIR)' \
+	TESTDATADIR='$(CURDIR)/tmp_check' TESTLOGDIR='$(CURDIR)/tmp_check/log' \
+	PATH='$(bindir)':"$$PATH" PGPORT='6$(DEF_PGPORT)' \
 	PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' \
 	prove -I '$(top_srcdir)/src/test/perl' -I test/perl $(PROVE_FLAGS) $(or $(PROVE_TESTS),test/t/*.pl)
 
