@@ -226,7 +226,8 @@ bloomfam_join_probe_initialize(CustomScanState *css, ParallelContext *pcxt, void
 		bloomfam_join_shared_init(&dsm->filters[i], JOIN_SHARED_GIVEN_UP);
 		if (state->probes != NULL && state->specs[i].from_leader)
 			bloomfam_join_filter_leave_copy(state->probes[i].filter, &dsm->filters[i],
-											css->ss.ps.state->es_query_dsa);
+											css->ss.ps.state->es_query_dsa,
+											state->probes[i].whole);
 	}
 	if (state->probes != NULL && pcxt->seg != NULL)
 	{
@@ -247,7 +248,8 @@ bloomfam_join_probe_reinitialize(CustomScanState *css, ParallelContext *pcxt, vo
 	for (i = 0; i < dsm->nprobes; i++)
 		if (state->specs[i].from_leader)
 			bloomfam_join_filter_leave_copy(state->probes[i].filter, &dsm->filters[i],
-											css->ss.ps.state->es_query_dsa);
+											css->ss.ps.state->es_query_dsa,
+											state->probes[i].whole);
 }
 
 void

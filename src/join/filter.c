@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "join/filter.h"
+#include "join/settings.h"
 #include "pg/env.h"
 
 JoinFilter *
@@ -348,32 +349,40 @@ find_copy(JoinFilter *filter, const dsa_area *area)
 	return copy;
 }
 
-void
-bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
+/* The same as below; false: there is no copy. */
+static bool
+leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 {
 	const JoinKeys *keys = bloomfam_join_filter_keys(filter);
 	bool		ready = bloomfam_join_filter_ready(filter);
-	JoinCopy   *copy;
+	bool		known = (ready || keys != NULL) && !filter->missed;
+	JoinCopy   *copy = find_copy(filter, area);
 
-	if (area == NULL)
-		return;
-	copy = find_copy(filter, area);
 	if (copy != NULL)
 	{
-		if ((ready || keys != NULL) && copy->build == filter->counts.builds)
-			return;
+		if (known && copy->build == filter->counts.builds)
+			return true;
 		shared = copy->shared;
 		bloomfam_join_shared_reset(shared, area, JOIN_SHARED_GIVEN_UP);
 		bloomfam_join_filter_forget_copy(filter, shared);
 	}
-	if ((!ready && keys == NULL) ||
-		!bloomfam_join_shared_copy(shared, area, ready ? &filter->set : NULL, keys,
-								   filter->ncolumns))
-		return;
+	if (!known || !bloomfam_join_shared_copy(shared, area, ready ? &filter->set : NULL, keys,
+											 filter->ncolumns))
+		return false;
 	copy = MemoryContextAlloc(GetMemoryChunkContext(filter), sizeof(JoinCopy));
 	copy->next = filter->copies;
 	copy->area = area;
 	copy->shared = shared;
 	copy->build = filter->counts.builds;
 	filter->copies = copy;
+	return true;
+}
+
+void
+bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area, bool whole)
+{
+	/* workers have the leader's settings of now, and may use none */
+	if (area != NULL && !(leave_copy(filter, shared, area) &&
+						  bloomfam_join_filter != JOIN_FILTER_OFF))
+		filter->missed |= whole;
 }

@@ -66,6 +66,8 @@ typedef struct JoinFilter
 	uint64		keys_build;		/* ... its number: that of another build is another one */
 	List	   *parents;		/* tables whose partitions they are compared with: partition.c's */
 	uint64		lookups;		/* ... how often, of this build */
+	bool		missed;			/* rows passed unseen at a place that is to drop all with a key, or
+								 * none: so none there from then on */
 	List	   *places;			/* states of this process's probe nodes that may skip by them */
 	JoinBuildCounts counts;
 } JoinFilter;
@@ -114,9 +116,11 @@ extern bool bloomfam_join_filter_attach(JoinFilter *filter);
  * Sees to it that the workers that are about to start in this area find a copy of the leader's
  * filter, if it is ready, and of what it has kept of its keys, even if it is not: in shared,
  * which must have been given up if it is new, or where another node of theirs has it.  A copy of
- * an older build is freed.
+ * an older build is freed.  whole: the node is to drop all rows with a key, or none; without a
+ * copy, neither does this process.
  */
-extern void bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area);
+extern void bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area,
+											bool whole);
 
 /* The memory that shared is in goes away, and the copy with it. */
 extern void bloomfam_join_filter_forget_copy(JoinFilter *filter, const JoinShared *shared);
@@ -158,6 +162,30 @@ bloomfam_join_filter_ready(JoinFilter *filter)
 			   (filter->table != NULL && filter->join->hj_HashTable == filter->table);
 	return filter->role != JOIN_FILTER_PRIVATE && filter->phase != JOIN_FILTER_ABANDONED &&
 		   bloomfam_join_filter_attach(filter);
+}
+
+/*
+ * The same at a place where all rows with a key are to be dropped, or none.  Of a filter that is
+ * given up all pass.
+ */
+static inline bool
+bloomfam_join_filter_ready_for_whole(JoinFilter *filter)
+{
+	bool		ready = bloomfam_join_filter_ready(filter);
+
+	filter->missed |= !ready && filter->phase != JOIN_FILTER_ABANDONED;
+	return ready && !filter->missed;
+}
+
+/*
+ * May partitions and pages be left out there?  Rows with the same keys that are elsewhere must be
+ * dropped, too, so the filter must never be wrong.
+ */
+static inline bool
+bloomfam_join_filter_skips_whole(JoinFilter *filter)
+{
+	return bloomfam_join_filter_ready_for_whole(filter) &&
+		   filter->set.design.form == JOIN_FORM_BITMAP;
 }
 
 /* Not now, but is it to be built, by this process alone, as soon as its join wants to probe? */

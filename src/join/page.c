@@ -355,7 +355,7 @@ hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (c = 0; c < probe->ncolumns; c++)
 		hash_column(state->page, &probe->keys[c], &state->page->columns[f][c], desc, n, c == 0,
-					numbers, probe->access == JOIN_BY_PAGES_SPARING);
+					numbers, probe->access == JOIN_BY_PAGES_SPARING && !probe->whole);
 	MemoryContextSwitchTo(old);
 }
 
@@ -575,6 +575,9 @@ look_for_blocks(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 
 		if (blocks == NULL)
 			continue;
+		if (state->probes[f].whole &&
+			!bloomfam_join_filter_skips_whole(state->probes[f].filter))
+			bloomfam_join_blocks_miss(blocks);
 		switch (bloomfam_join_blocks_find(blocks, child->ss_currentRelation, scan->rs_nblocks,
 										  parallel))
 		{

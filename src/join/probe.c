@@ -117,6 +117,9 @@ exec_partition(PlanState *node)
 		if (probe->partition == NULL)
 			continue;
 		answer = bloomfam_join_partition_ask(probe->partition);
+		if (answer == JOIN_PARTITION_CANNOT_MATCH && probe->whole &&
+			!bloomfam_join_filter_skips_whole(probe->filter))
+			answer = JOIN_PARTITION_CAN_MATCH;
 		probe->counts.scans += !state->begun;
 		probe->counts.partition = answer;
 		if (answer == JOIN_PARTITION_CANNOT_MATCH)
@@ -141,6 +144,7 @@ begin_filter(CustomScanState *css, EState *estate, const JoinSpec *spec, JoinPro
 
 	probe->access = spec->access;
 	probe->worth = spec->worth / 1000.0;
+	probe->whole = spec->whole;
 	if (spec->kind == JOIN_SPEC_STORED)
 	{
 		probe->kind = JOIN_PROBE_STORED;

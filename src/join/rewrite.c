@@ -242,7 +242,7 @@ share_left(const JoinWay *way)
  * Is the join to build before it asks its outer side for the first row?  That row passes unseen,
  * and with it all that is done for it: what a node below reads to the end, or a worker, or another
  * server; or all that is read by a parallel scan, which can leave out pages only if it knows them
- * before it begins.
+ * before it begins.  And no row may pass unseen where all rows with a key are dropped, or none.
  */
 static bool
 is_eager(const JoinWay *way)
@@ -257,7 +257,7 @@ is_eager(const JoinWay *way)
 	{
 		const JoinPlace *place = lfirst(lc);
 
-		if (place->below_gather || place->below_hash ||
+		if (place->below_gather || place->below_hash || place->whole ||
 			(place->indexed != NULL && scan_at(place)->parallel_aware))
 			return true;
 	}
@@ -359,6 +359,7 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 		spec.from_leader = place->below_gather;
 		spec.access = place->access;
 		spec.worth = place->worth;
+		spec.whole = place->whole;
 		spec.levels = place->levels;
 		if (spec.levels != NIL && place->branch != NULL && place->branch != place->slot)
 		{
@@ -368,6 +369,7 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 
 			skip.from_leader = place->below_gather;
 			skip.access = JOIN_BY_NOTHING;
+			skip.whole = place->whole;
 			skip.levels = spec.levels;
 			spec.levels = NIL;
 			if (!bloomfam_join_has_filter(all, number))

@@ -22,7 +22,8 @@ bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dropped)
 	if (probe->sample_tested < JOIN_SAMPLE_ROWS)
 		return;
 	if (probe->sample_dropped < probe->worth * probe->sample_tested &&
-		probe->kind == JOIN_PROBE_JOIN && bloomfam_join_filter != JOIN_FILTER_FORCE)
+		probe->kind == JOIN_PROBE_JOIN && !probe->whole &&
+		bloomfam_join_filter != JOIN_FILTER_FORCE)
 	{
 		probe->last_pause = Min(Max(probe->last_pause * 2, JOIN_PAUSE_ROWS), LONGEST_PAUSE);
 		probe->pause = probe->last_pause;

@@ -38,6 +38,7 @@ typedef struct JoinProbe
 	JoinStored *stored;			/* one that the query names */
 	JoinAccess	access;			/* one that the query names: by pages */
 	double		worth;			/* share of rows that it must drop to go on */
+	bool		whole;			/* of the rows with a key it drops all, or none: so it does go on */
 	int			ncolumns;
 	const JoinKey *keys;
 	AttrNumber *attributes;		/* of the child's rows; of a stored filter, the table's column */
@@ -65,7 +66,8 @@ extern void bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dr
 static inline bool
 bloomfam_join_probe_awake(JoinProbe *probe, uint64 rows)
 {
-	bool		ready = bloomfam_join_filter_ready(probe->filter);
+	bool		ready = probe->whole ? bloomfam_join_filter_ready_for_whole(probe->filter)
+									 : bloomfam_join_filter_ready(probe->filter);
 
 	if (likely(ready && probe->pause == 0))
 		return true;

@@ -35,6 +35,7 @@ static const Field spec_fields[] = {
 	offsetof(JoinSpec, from_leader),
 	offsetof(JoinSpec, access),
 	offsetof(JoinSpec, worth),
+	offsetof(JoinSpec, whole),
 	offsetof(JoinSpec, skip),
 	offsetof(JoinSpec, condition),
 	offsetof(JoinSpec, before),

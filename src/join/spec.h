@@ -87,6 +87,7 @@ typedef struct JoinSpec
 	/* of probe nodes */
 	int			access;			/* a JoinAccess */
 	int			worth;			/* share of rows that it must drop, in thousandths */
+	int			whole;			/* of the rows with a key it must drop all, or none */
 
 	/* of a condition */
 	int			condition;		/* its number in custom_exprs, from 0; else -1 */

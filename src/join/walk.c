@@ -15,10 +15,13 @@
  * The way leads through a node only if all columns of the key come unchanged from one child of
  * it, and
  *
- *	- nothing in the node counts or remembers what it is asked: volatile functions, subplans;
+ *	- nothing in the node counts or remembers what it is asked: volatile functions, subplans; nor
+ *	  in what a nested loop asks for each row;
  *	- a row less in the child is a row less in the result: not the nullable side of an outer join,
  *	  no limit, no window, no set operation; an aggregate or DISTINCT only by columns of the key
- *	  that it groups by in the same sense of equality;
+ *	  that it groups by in the same sense of equality.  What is computed of a part of a group may
+ *	  fail, by a division by zero for instance, where that of all of it does not: so below, all
+ *	  rows with a key are dropped, or none;
  *	- the rows that the node drops may be hashed: with a security barrier somewhere in the query,
  *	  only by what is leakproof;
  *	- what the node keeps for a rescan stays right then.  Sort, Material, Memoize, the hash table
@@ -32,6 +35,7 @@
 
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
@@ -106,14 +110,50 @@ node_is_indifferent(Plan *plan)
 	switch (nodeTag(plan))
 	{
 		case T_HashJoin:
-		case T_NestLoop:
+			return bloomfam_join_is_indifferent(((Join *) plan)->joinqual) &&
+				   bloomfam_join_is_indifferent(((HashJoin *) plan)->hashclauses);
 		case T_MergeJoin:
+			return bloomfam_join_is_indifferent(((Join *) plan)->joinqual) &&
+				   bloomfam_join_is_indifferent(((MergeJoin *) plan)->mergeclauses);
+		case T_NestLoop:
 			return bloomfam_join_is_indifferent(((Join *) plan)->joinqual);
+		case T_Hash:
+			return bloomfam_join_is_indifferent(((Hash *) plan)->hashkeys);
 		case T_Result:
 			return bloomfam_join_is_indifferent(((Result *) plan)->resconstantqual);
+		case T_IndexScan:
+			return bloomfam_join_is_indifferent(((IndexScan *) plan)->indexqualorig);
+		case T_IndexOnlyScan:
+			return bloomfam_join_is_indifferent(((IndexOnlyScan *) plan)->indexqual);
+		case T_BitmapHeapScan:
+			return bloomfam_join_is_indifferent(((BitmapHeapScan *) plan)->bitmapqualorig);
+		case T_FunctionScan:
+			return bloomfam_join_is_indifferent(((FunctionScan *) plan)->functions);
+		case T_TableFuncScan:
+			return bloomfam_join_is_indifferent(((TableFuncScan *) plan)->tablefunc);
+		case T_ValuesScan:
+			return bloomfam_join_is_indifferent(((ValuesScan *) plan)->values_lists);
+		case T_LockRows:
+			return false;
 		default:
 			return true;
 	}
+}
+
+/* The same of all that is below as well. */
+static bool
+tree_is_indifferent(Plan *plan)
+{
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return true;
+	check_stack_depth();
+	foreach(lc, bloomfam_join_other_children(plan))
+		if (!tree_is_indifferent(lfirst(lc)))
+			return false;
+	return node_is_indifferent(plan) && tree_is_indifferent(plan->lefttree) &&
+		   tree_is_indifferent(plan->righttree);
 }
 
 /*
@@ -344,6 +384,7 @@ stop_here(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 	place->below_hash = way->below_hash;
 	place->workers = way->workers;
 	place->nodes = way->nodes + 1;
+	place->whole = way->grouped;
 	place->branch = way->branch;
 	place->branch_attributes = way->branch_attributes;
 
@@ -381,8 +422,9 @@ follow_each(JoinWay *way, List *plans, const AttrNumber *attributes)
 
 /*
  * The child of a join that the key's columns come from, if rows of it may be dropped; else NULL.
- * There must be nothing between a hash join and its Hash, so the way must be able to go on
- * through that.  *behind has these columns in the outer child, if they are all of that one, and
+ * A nested loop asks its inner side once for each row of the outer one, which nothing there may
+ * notice.  There must be nothing between a hash join and its Hash, so the way must be able to go
+ * on through that.  *behind has these columns in the outer child, if they are all of that one, and
  * then in the child that is returned.
  */
 static Plan **
@@ -392,7 +434,8 @@ side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber 
 
 	if (*behind != NULL &&
 		(type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI))
-		return &plan->lefttree;
+		return !IsA(plan, NestLoop) || tree_is_indifferent(plan->righttree) ? &plan->lefttree
+																			: NULL;
 	if ((type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
 		(!IsA(plan, HashJoin) || (way->keepers && node_is_indifferent(plan->righttree))))
 	{
@@ -436,6 +479,22 @@ column_across(const JoinWay *way, Plan *plan, bool from_inner, AttrNumber attrib
 			return from_inner ? outer : inner;
 	}
 	return 0;
+}
+
+/* Does a node that groups rows compute something of those of a group, or choose among them? */
+static bool
+looks_into_groups(const Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_Agg:
+			return contain_agg_clause((Node *) plan->targetlist) ||
+				   contain_agg_clause((Node *) plan->qual);
+		case T_Unique:
+			return ((const Unique *) plan)->numCols < list_length(plan->targetlist);
+		default:
+			return false;
+	}
 }
 
 /* Can a node drop rows of the child that the way leads to? */
@@ -581,11 +640,13 @@ follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 	{
 		bool		below_gather = way->below_gather;
 		bool		below_hash = way->below_hash;
+		bool		grouped = way->grouped;
 		int			workers = way->workers;
 
 		way->below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
 		way->workers = bloomfam_join_workers(plan, workers);
 		way->below_hash |= IsA(plan, Hash);
+		way->grouped |= looks_into_groups(plan);
 		way->nodes++;
 		follow(way, next, behind);
 		if (across != 0)
@@ -593,6 +654,7 @@ follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 		way->nodes--;
 		way->below_gather = below_gather;
 		way->below_hash = below_hash;
+		way->grouped = grouped;
 		way->workers = workers;
 	}
 }

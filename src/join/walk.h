@@ -43,6 +43,7 @@ typedef struct JoinPlace
 	bool		below_hash;		/* of a join further down */
 	int			workers;		/* of the part of the plan that it is in; 0: it is in none */
 	int			nodes;			/* that a row passes from here on to the join, and that one */
+	bool		whole;			/* of the rows with a key all are to be dropped, or none */
 	Plan	  **branch;			/* the child of the last Append on the way here; NULL: no Append */
 	const AttrNumber *branch_attributes;
 	JoinAccess	access;			/* decided in verdict.c, as is the share of rows, in thousandths, */
@@ -76,6 +77,7 @@ typedef struct JoinWay
 	bool		below_hash;		/* ... through one? */
 	int			workers;		/* ... of the part of the plan that it is in */
 	int			nodes;			/* ... that it has led through */
+	bool		grouped;		/* ... through one that computes something of a group's rows? */
 	Plan	  **branch;			/* ... the Append's child that it has led to last; or NULL */
 	const AttrNumber *branch_attributes;
 	List	   *places;			/* of JoinPlace */

@@ -125,6 +125,16 @@ SELECT count(*) FROM (SELECT k, nextval('jf_calls') AS n FROM jf_a OFFSET 0) a J
 SELECT currval('jf_calls');
 SELECT count(*) FROM jf_a a JOIN jf_b b USING (k) WHERE nextval('jf_calls') + a.v > 0;
 SELECT currval('jf_calls');
+-- ... also what a nested loop asks for each row, and a subquery in the key of a join below
+SET join_collapse_limit = 1;
+SET from_collapse_limit = 1;
+SELECT count(*) FROM (jf_a a CROSS JOIN LATERAL (SELECT nextval('jf_calls'), a.v OFFSET 0) x) JOIN jf_b b USING (k);
+SELECT currval('jf_calls');
+ALTER SEQUENCE jf_calls CACHE 1 RESTART;
+SELECT count(*) FROM (jf_a a JOIN jf_c c ON c.v = (SELECT a.v + 0 * nextval('jf_calls'))) JOIN jf_b b ON a.k = b.k;
+SELECT currval('jf_calls') > 20000 AS for_all_rows;
+RESET join_collapse_limit;
+RESET from_collapse_limit;
 
 -- rescans: what was built for one row must not answer for the next
 RESET enable_nestloop;
@@ -183,8 +193,26 @@ EXPLAIN (COSTS OFF)
 SELECT d.v, e.v AS w, p.k FROM jf_dup d JOIN jf_dup e USING (k) JOIN jf_plain p ON p.k = d.k WHERE p.k % 9 = 0;
 SELECT r.* FROM join_compare('SELECT d.v, e.v AS w, p.k FROM jf_dup d JOIN jf_dup e USING (k) JOIN jf_plain p ON p.k = d.k WHERE p.k % 9 = 0') r;
 SELECT r.* FROM join_compare('SELECT d.v, e.v AS w, p.k FROM jf_dup d JOIN jf_dup e USING (k) JOIN jf_plain p ON p.k = e.v WHERE p.k % 9 = 0') r;
+-- what is computed of a part of a group may fail where that of the group does not: of those whose key is not in the filter, too, a part is never
+-- left; not where the first row passes before the filter is there, nor where it does not pay and is put aside for a while
+SET enable_hashagg = off;
+SET bloomfam.join_filter = force;
+EXPLAIN (COSTS OFF)
+SELECT count(*), sum(r) FROM (SELECT k, 100 / (count(*) - 1) AS r FROM jf_dup WHERE k < 1999 GROUP BY k OFFSET 0) d WHERE k IN (SELECT k FROM jf_a WHERE g = 3);
+SELECT r.* FROM join_compare('SELECT k, r FROM (SELECT k, 100 / (count(*) - 1) AS r FROM jf_dup WHERE k < 1999 GROUP BY k OFFSET 0) d WHERE k IN (SELECT k FROM jf_a WHERE g = 3)') r;
+RESET enable_hashagg;
 RESET enable_sort;
 RESET enable_material;
+SET bloomfam.join_filter = on;
+SET bloomfam.join_filter_min_drop = 0.01;
+CREATE TABLE jf_groups AS SELECT g % 5000 AS k, (g < 5000)::int AS first FROM generate_series(0, 19999) g;
+CREATE TABLE jf_most AS SELECT g AS k FROM generate_series(0, 4999) g WHERE g % 20 <> 7;
+ANALYZE jf_groups, jf_most;
+EXPLAIN (COSTS OFF)
+SELECT count(*), sum(r) FROM (SELECT k, 10 / sum(first) AS r FROM jf_groups GROUP BY k OFFSET 0) g WHERE k IN (SELECT k FROM jf_most WHERE k % 5 < 10);
+SELECT count(*), sum(r) FROM (SELECT k, 10 / sum(first) AS r FROM jf_groups GROUP BY k OFFSET 0) g WHERE k IN (SELECT k FROM jf_most WHERE k % 5 < 10);
+DROP TABLE jf_groups, jf_most;
+RESET bloomfam.join_filter_min_drop;
 RESET enable_nestloop;
 SET enable_hashjoin = off;
 SELECT r.* FROM join_compare('SELECT a.v, b.v AS w FROM jf_a a JOIN jf_b b USING (k)') r;
