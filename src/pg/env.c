@@ -111,6 +111,18 @@ bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 ke
 	pg_unreachable();
 }
 
+/* What two filters are, as the detail of an error. */
+static int
+detail_of_both(const BfHeader *a, const BfHeader *b)
+{
+	return errdetail("The first filter is of kind \"%s\" (capacity " UINT64_FORMAT
+					 ", false positive rate %g), "
+					 "the second of kind \"%s\" (capacity " UINT64_FORMAT
+					 ", false positive rate %g).",
+					 a->kind->name, a->capacity, a->target_fpr, b->kind->name, b->capacity,
+					 b->target_fpr);
+}
+
 /*
  * Two filters that cannot be combined.
  */
@@ -133,24 +145,14 @@ bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a, const
 		case BF_KIND_MISMATCH:
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 							errmsg("cannot %s bloom filters of different kinds", verb),
-							errdetail("The first filter is of kind \"%s\" (capacity " UINT64_FORMAT
-									  ", false positive rate %g), "
-									  "the second of kind \"%s\" (capacity " UINT64_FORMAT
-									  ", false positive rate %g).",
-									  a->head.kind->name, a->head.capacity, a->head.target_fpr,
-									  b->head.kind->name, b->head.capacity, b->head.target_fpr),
+							detail_of_both(&a->head, &b->head),
 							errhint("Build both filters with the same kind.")));
 			break;
 		case BF_UNSUPPORTED:
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot %s bloom filters of kind \"%s\"", verb, a->head.kind->name),
-					 errdetail("The first filter is of kind \"%s\" (capacity " UINT64_FORMAT
-							   ", false positive rate %g), "
-							   "the second of kind \"%s\" (capacity " UINT64_FORMAT
-							   ", false positive rate %g).",
-							   a->head.kind->name, a->head.capacity, a->head.target_fpr,
-							   b->head.kind->name, b->head.capacity, b->head.target_fpr),
+					 detail_of_both(&a->head, &b->head),
 					 a->head.kind->advice != NULL ? errhint("%s", a->head.kind->advice) : 0));
 			break;
 		default:

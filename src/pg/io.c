@@ -63,6 +63,19 @@ invalid_reason(const void *data, Size len)
 	return bf_validate(data, len, &view, &reason) == BF_OK ? NULL : reason;
 }
 
+/* A value that came as bytes: an error, 22P03, if they are no filter. */
+static void
+check_value(struct varlena *value)
+{
+	const char *reason = invalid_reason(VARDATA(value), VARSIZE(value) - VARHDRSZ);
+
+	if (reason != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid bloom filter"),
+				 errdetail("Reason: %s.", reason)));
+}
+
 /* The end of so many hex digits, or of the text: blanks may be between pairs of them. */
 static const char *
 end_of_digits(const char *text, Size ndigits)
@@ -148,16 +161,10 @@ bloomfam_recv(PG_FUNCTION_ARGS)
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
 	int			len = buf->len - buf->cursor;
 	struct varlena *value = palloc(VARHDRSZ + len);
-	const char *reason;
 
 	pq_copymsgbytes(buf, VARDATA(value), len);
 	SET_VARSIZE(value, VARHDRSZ + len);
-	reason = invalid_reason(VARDATA(value), len);
-	if (reason != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid bloom filter"),
-				 errdetail("Reason: %s.", reason)));
+	check_value(value);
 	PG_RETURN_POINTER(value);
 }
 
@@ -177,13 +184,8 @@ Datum
 bloomfam_from_bytea(PG_FUNCTION_ARGS)
 {
 	struct varlena *bytes = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
-	const char *reason = invalid_reason(VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);
 
-	if (reason != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid bloom filter"),
-				 errdetail("Reason: %s.", reason)));
+	check_value(bytes);
 	PG_RETURN_POINTER(bytes);
 }
 
