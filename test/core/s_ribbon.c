@@ -134,13 +134,7 @@ one_rate(double fpr, double most)
 	CHECK(kind->build(&test_env, &head, &source.source, &out) == BF_OK);
 	build_ns = (cpu_seconds() - build_ns) * 1e9 / (double) nkeys;
 	free(hashes);
-	filter.len = bf_data_size(&head);
-	filter.data = test_malloc(filter.len);
-	bf_write_header(filter.data, &head);
-	memcpy(filter.data + bf_payload_offset(head.family_len), out.bytes, out.len);
-	free(out.bytes);
-	bf_seal(filter.data, filter.len);
-	test_open(&filter);
+	filter = test_of_payload(&head, &out);
 	CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK);
 
 	base = floor_ns(filter.len);

@@ -145,13 +145,7 @@ row(BfKindId id, unsigned arity, unsigned width, double allowed)
 	for (i = 0; i < head.param[3]; i++)
 		stragglers += bf_load32(sink.bytes + i * 16 + 12);
 
-	filter.len = bf_data_size(&head);
-	filter.data = test_malloc(filter.len);
-	bf_write_header(filter.data, &head);
-	memcpy(filter.data + bf_payload_offset(0), sink.bytes, sink.len);
-	free(sink.bytes);
-	bf_seal(filter.data, filter.len);
-	test_open(&filter);
+	filter = test_of_payload(&head, &sink);
 	CHECKF(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK, "%s: %s", kind->name, reason);
 
 	/* in any order but the one that they were built in */

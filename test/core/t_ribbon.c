@@ -343,13 +343,7 @@ shards(void)
 		head.keys_added = source.source.n;
 		test_set_family(&head, source.source.n > 0 ? "int8" : "");
 		CHECK(ribbon()->build(&test_env, &head, &source.source, &sink) == BF_OK && head.payload_len == sink.len);
-		filter.len = bf_data_size(&head);
-		filter.data = test_malloc(filter.len);
-		bf_write_header(filter.data, &head);
-		memcpy(filter.data + bf_payload_offset(head.family_len), sink.bytes, sink.len);
-		free(sink.bytes);
-		bf_seal(filter.data, filter.len);
-		test_open(&filter);
+		filter = test_of_payload(&head, &sink);
 		CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK);
 		for (j = 0; j < source.source.n; j++)
 			missed += !test_probe(&filter, keys[j]);

@@ -45,13 +45,7 @@ build(const Variant *variant, unsigned width, uint64_t *hashes, uint64_t n, uint
 	CHECK(kind->build(&test_env, &head, &source.source, &sink) == BF_OK);
 	CHECK(head.payload_len == sink.len);
 
-	filter.len = bf_data_size(&head);
-	filter.data = test_malloc(filter.len);
-	bf_write_header(filter.data, &head);
-	memcpy(filter.data + bf_payload_offset(head.family_len), sink.bytes, sink.len);
-	free(sink.bytes);
-	bf_seal(filter.data, filter.len);
-	test_open(&filter);
+	filter = test_of_payload(&head, &sink);
 	CHECKF(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK, "%s, %" PRIu64 " keys: %s", kind->name, n, reason);
 	return filter;
 }

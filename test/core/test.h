@@ -510,13 +510,29 @@ test_remove(TestFilter *filter, const uint64_t *hashes, size_t n)
 	return removed;
 }
 
+/* The sealed value of this header and of the payload that a kind has built, which it frees. */
+static inline TestFilter
+test_of_payload(const BfHeader *head, BfSink *sink)
+{
+	TestFilter	filter;
+
+	filter.len = bf_data_size(head);
+	filter.data = test_malloc(filter.len);
+	bf_write_header(filter.data, head);
+	if (sink->len > 0)
+		memcpy(filter.data + bf_payload_offset(head->family_len), sink->bytes, sink->len);
+	free(sink->bytes);
+	bf_seal(filter.data, filter.len);
+	test_open(&filter);
+	return filter;
+}
+
 /* A value that a kind makes of a set at once; the hashes are sorted, and repeated ones dropped. */
 static inline TestFilter
 test_build(const BfKind *kind, double fpr, uint64_t *hashes, uint64_t n)
 {
 	TestSource	source = {.source.read = test_source_read, .hashes = hashes};
 	BfSink		sink = {.extend = test_sink_extend};
-	TestFilter	filter;
 	BfHeader	head;
 
 	source.source.n = bf_sort_hashes(&test_env, hashes, n);
@@ -528,15 +544,7 @@ test_build(const BfKind *kind, double fpr, uint64_t *hashes, uint64_t n)
 		printf("%s: %" PRIu64 " keys cannot be built\n", kind->name, n);
 		exit(2);
 	}
-	filter.len = bf_data_size(&head);
-	filter.data = test_malloc(filter.len);
-	bf_write_header(filter.data, &head);
-	if (sink.len > 0)
-		memcpy(filter.data + bf_payload_offset(head.family_len), sink.bytes, sink.len);
-	free(sink.bytes);
-	bf_seal(filter.data, filter.len);
-	test_open(&filter);
-	return filter;
+	return test_of_payload(&head, &sink);
 }
 
 /*
