@@ -420,7 +420,7 @@ bloomfam_join_blocks_find(JoinBlocks *blocks, Relation table, BlockNumber nblock
 	if (parallel)
 		rows /= PARALLEL_SHARE;
 	blocks->phase = JOIN_BLOCKS_COSTLY;
-	if (nblocks == 0 || !is_enough(rows * JOIN_INDEX_MOST_SHARE_IN_ORDER))
+	if (nblocks == 0 || !bloomfam_join_index_may_pay(rows))
 		return blocks->phase;
 	scratch =
 		AllocSetContextCreate(CurrentMemoryContext, "bloomfam index", ALLOCSET_DEFAULT_SIZES);

@@ -11,6 +11,8 @@
 #include "access/stratnum.h"
 #include "utils/relcache.h"
 
+#include "join/settings.h"
+
 /*
  * What asking an index takes, in rows that a scan would read in the same time, as measured: to open
  * one, and begin; to look a key up, and for each row found; to compare a summary of a BRIN index
@@ -85,6 +87,14 @@ static inline double
 bloomfam_join_index_budget(double order)
 {
 	return order > JOIN_INDEX_IN_ORDER ? JOIN_INDEX_MOST_SHARE_IN_ORDER : JOIN_INDEX_MOST_SHARE;
+}
+
+/* Has a scan so many rows that an index may be asked at all? */
+static inline bool
+bloomfam_join_index_may_pay(double rows)
+{
+	return rows * JOIN_INDEX_MOST_SHARE_IN_ORDER >= JOIN_ROWS_PER_INDEX ||
+		   bloomfam_join_filter == JOIN_FILTER_FORCE;
 }
 
 /* Those indexes of a table that can be asked, by key first: a list of OIDs. */

@@ -207,7 +207,7 @@ look_at_places(JoinRewrite *rewrite, const JoinWay *way)
 		foreach(ll, place->levels)
 			foreach(li, ((JoinSpecLevel *) lfirst(ll))->columns)
 				kept = bms_add_member(kept, lfirst_int(li));
-		if (IsA(plan, SeqScan) &&
+		if (IsA(plan, SeqScan) && bloomfam_join_index_may_pay(place->before) &&
 			(place->access == JOIN_BY_PAGES || place->access == JOIN_BY_PAGES_SPARING))
 			place->indexed = indexed_columns(rewrite, way, place, (const Scan *) plan);
 		kept = bms_add_members(kept, place->indexed);

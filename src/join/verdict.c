@@ -137,6 +137,7 @@ judge_way(const JoinWay *way, int workers)
 		scene.spilling = spilling;
 		place->access = bloomfam_join_access(&scene);
 		place->worth = bloomfam_join_worth(&scene);
+		place->before = scene.before;
 		verdict.per_process |= place->below_gather;
 		bloomfam_join_estimate_place(&verdict.estimate, &scene);
 	}

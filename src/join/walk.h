@@ -48,6 +48,7 @@ typedef struct JoinPlace
 	const AttrNumber *branch_attributes;
 	JoinAccess	access;			/* decided in verdict.c, as is the share of rows, in thousandths, */
 	int			worth;			/* ... that the filter must drop there */
+	double		before;			/* ... and the rows that are scanned there, of one process */
 	List	   *levels;			/* found in rewrite.c: of JoinSpecLevel, by which keys tell the
 								 * partition that is scanned here from others; NIL: they do not */
 	Bitmapset  *indexed;		/* ... columns of the key by which an index tells where keys are */
