@@ -84,9 +84,9 @@ bloomfam_join_blocks_forget(JoinBlocks *blocks)
 }
 
 void
-bloomfam_join_blocks_miss(JoinBlocks *blocks)
+bloomfam_join_blocks_miss(JoinBlocks *blocks, JoinBlocksPhase reason)
 {
-	blocks->phase = JOIN_BLOCKS_LATE;
+	blocks->phase = reason;
 }
 
 /* ---- what is found ---- */

@@ -19,6 +19,7 @@ typedef enum JoinBlocksPhase
 	JOIN_BLOCKS_FOUND,			/* the others need not be read */
 	/* all are read, because */
 	JOIN_BLOCKS_LATE,			/* ... the scan had begun when the keys became known */
+	JOIN_BLOCKS_IN_PART,		/* ... some are read of rows that must all be dropped, or none */
 	JOIN_BLOCKS_UNKNOWN,		/* ... the keys were not kept */
 	JOIN_BLOCKS_NO_INDEX,		/* ... there is no index now that has all that the snapshot sees */
 	JOIN_BLOCKS_COSTLY,			/* ... asking the index takes too long beside the scan */
@@ -60,8 +61,8 @@ extern JoinBlocks *bloomfam_join_blocks_begin(EState *estate, const JoinSpec *sp
 extern JoinBlocksPhase bloomfam_join_blocks_find(JoinBlocks *blocks, Relation table,
 												 BlockNumber nblocks, bool parallel);
 
-/* The scan goes on without, now that its keys are late. */
-extern void bloomfam_join_blocks_miss(JoinBlocks *blocks);
+/* The scan goes on without, for this reason: that its keys are late, or rows would be in part. */
+extern void bloomfam_join_blocks_miss(JoinBlocks *blocks, JoinBlocksPhase reason);
 
 /* The scan begins anew. */
 extern void bloomfam_join_blocks_forget(JoinBlocks *blocks);

@@ -287,6 +287,9 @@ reason_against_skipping(JoinSkip skip)
 	return NULL;
 }
 
+/* Why a partition is read, or pages, that are known not to match. */
+static const char in_part[] = "below an aggregate only a bitmap skips any";
+
 /* Why a partition was read; NULL: it has keys of the build side, as far as its bounds tell. */
 static const char *
 reason_for_reading(JoinPartitionAnswer answer)
@@ -304,6 +307,8 @@ reason_for_reading(JoinPartitionAnswer answer)
 			return "there are too many keys to look up each";
 		case JOIN_PARTITION_NEW:
 			return "it is newer than the query's snapshot";
+		case JOIN_PARTITION_IN_PART:
+			return in_part;
 	}
 	return NULL;
 }
@@ -445,6 +450,8 @@ reason_against_leaving_out(JoinBlocksPhase phase)
 			return NULL;
 		case JOIN_BLOCKS_LATE:
 			return "the keys were not known in time";
+		case JOIN_BLOCKS_IN_PART:
+			return in_part;
 		case JOIN_BLOCKS_UNKNOWN:
 			return "the keys are not known";
 		case JOIN_BLOCKS_NO_INDEX:

@@ -577,13 +577,13 @@ look_for_blocks(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 			continue;
 		if (state->probes[f].whole &&
 			!bloomfam_join_filter_skips_whole(state->probes[f].filter))
-			bloomfam_join_blocks_miss(blocks);
+			bloomfam_join_blocks_miss(blocks, JOIN_BLOCKS_IN_PART);
 		switch (bloomfam_join_blocks_find(blocks, child->ss_currentRelation, scan->rs_nblocks,
 										  parallel))
 		{
 			case JOIN_BLOCKS_NOT_YET:
 				if (parallel)
-					bloomfam_join_blocks_miss(blocks);
+					bloomfam_join_blocks_miss(blocks, JOIN_BLOCKS_LATE);
 				else
 					page->undecided = true;
 				break;

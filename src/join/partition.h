@@ -19,10 +19,12 @@ typedef enum JoinPartitionAnswer
 	/* rows can match as well, because */
 	JOIN_PARTITION_UNKNOWN,		/* ... the keys were not kept */
 	JOIN_PARTITION_MANY_KEYS,	/* ... they are not looked up one by one, and bounds do not tell */
-	JOIN_PARTITION_NEW			/* ... the snapshot may see rows outside its bounds */
+	JOIN_PARTITION_NEW,			/* ... the snapshot may see rows outside its bounds */
+	JOIN_PARTITION_IN_PART		/* ... others have some of rows that must all be dropped, or none;
+								 * the node says so */
 } JoinPartitionAnswer;
 
-#define JOIN_PARTITION_ANSWERS	(JOIN_PARTITION_NEW + 1)
+#define JOIN_PARTITION_ANSWERS	(JOIN_PARTITION_IN_PART + 1)
 
 /* The partition that one of a node's filters is asked about. */
 typedef struct JoinPartition JoinPartition;

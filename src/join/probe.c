@@ -119,7 +119,7 @@ exec_partition(PlanState *node)
 		answer = bloomfam_join_partition_ask(probe->partition);
 		if (answer == JOIN_PARTITION_CANNOT_MATCH && probe->whole &&
 			!bloomfam_join_filter_skips_whole(probe->filter))
-			answer = JOIN_PARTITION_CAN_MATCH;
+			answer = JOIN_PARTITION_IN_PART;
 		probe->counts.scans += !state->begun;
 		probe->counts.partition = answer;
 		if (answer == JOIN_PARTITION_CANNOT_MATCH)

@@ -73,6 +73,9 @@ SELECT in_yaml('SELECT count(*) FROM facts JOIN days USING (day) WHERE days.day 
 SET bloomfam.join_filter_skip = off;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM facts JOIN days USING (day) WHERE days.day BETWEEN 45 AND 47;
 RESET bloomfam.join_filter_skip;
+-- below an aggregate, only if all rows of a group are dropped or none: by a bitmap
+SELECT * FROM pages('SELECT f.day, n FROM (SELECT day, count(*) AS n FROM facts GROUP BY day) f JOIN days d USING (day) WHERE d.big BETWEEN 45 AND 47');
+SELECT * FROM pages('SELECT f.day, n FROM (SELECT day, count(*) AS n FROM facts GROUP BY day) f WHERE day IN (SELECT day * 10000000 FROM days WHERE big < 3)');
 -- no index is named, or asked, of a table that is too small for that: of rows in no order ten times as many are too few
 CREATE TABLE little AS SELECT g AS k, g * 7919::bigint % 30000 AS far FROM generate_series(0, 29999) g;
 CREATE INDEX little_k ON little (k);

@@ -171,6 +171,9 @@ SELECT n, s.*, q FROM (VALUES
 	(75, 'SELECT f.* FROM (SELECT day, count(*) FROM by_day GROUP BY day) f JOIN days d USING (day) WHERE d.big = 3'),
 	(76, 'SELECT f.* FROM by_day f JOIN days d USING (day) JOIN by_hash h USING (day) WHERE d.big = 3')
 	) v (n, q), skips(q) s ORDER BY n;
+-- below an aggregate, only if all rows of a group are dropped or none: by a bitmap, as in 75
+SELECT * FROM skips('SELECT f.* FROM (SELECT at, count(*) FROM by_time GROUP BY at) f JOIN days d USING (at) WHERE d.day IN (20, 21)');
+SELECT * FROM skips('SELECT f.* FROM (SELECT DISTINCT at FROM by_time) f JOIN days d USING (at) WHERE d.day IN (20, 21)');
 
 -- many keys: their bounds, as far as these say something
 CREATE TABLE wide (k int, v int) PARTITION BY RANGE (k);
