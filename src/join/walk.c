@@ -100,9 +100,37 @@ is_on_its_own(const JoinQuery *query, const Plan *plan)
 	return bms_is_subset(plan->extParam, query->epq_params);
 }
 
+static bool tree_is_indifferent(const JoinQuery *query, Plan *plan);
+
+/* Is there a subquery that notices how often it is asked? */
+static bool
+has_noticing_subplan(Node *node, void *context)
+{
+	const JoinQuery *query = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) &&
+		!tree_is_indifferent(query,
+							 list_nth(query->stmt->subplans, ((SubPlan *) node)->plan_id - 1)))
+		return true;
+	return expression_tree_walker(node, has_noticing_subplan, context);
+}
+
+/*
+ * Do the keys that a join or an index compares notice nothing of how often they are asked?  There
+ * may be subqueries in them, which it is worth most to ask less often.
+ */
+static bool
+keys_are_indifferent(const JoinQuery *query, List *keys)
+{
+	return !contain_volatile_functions((Node *) keys) &&
+		   !has_noticing_subplan((Node *) keys, unconstify(JoinQuery *, query));
+}
+
 /* Do a node's own expressions notice nothing of how often they are asked? */
 static bool
-node_is_indifferent(Plan *plan)
+node_is_indifferent(const JoinQuery *query, Plan *plan)
 {
 	if (!bloomfam_join_is_indifferent(plan->qual) ||
 		!bloomfam_join_is_indifferent(plan->targetlist))
@@ -111,22 +139,22 @@ node_is_indifferent(Plan *plan)
 	{
 		case T_HashJoin:
 			return bloomfam_join_is_indifferent(((Join *) plan)->joinqual) &&
-				   bloomfam_join_is_indifferent(((HashJoin *) plan)->hashclauses);
+				   keys_are_indifferent(query, ((HashJoin *) plan)->hashclauses);
 		case T_MergeJoin:
 			return bloomfam_join_is_indifferent(((Join *) plan)->joinqual) &&
-				   bloomfam_join_is_indifferent(((MergeJoin *) plan)->mergeclauses);
+				   keys_are_indifferent(query, ((MergeJoin *) plan)->mergeclauses);
 		case T_NestLoop:
 			return bloomfam_join_is_indifferent(((Join *) plan)->joinqual);
 		case T_Hash:
-			return bloomfam_join_is_indifferent(((Hash *) plan)->hashkeys);
+			return keys_are_indifferent(query, ((Hash *) plan)->hashkeys);
 		case T_Result:
 			return bloomfam_join_is_indifferent(((Result *) plan)->resconstantqual);
 		case T_IndexScan:
-			return bloomfam_join_is_indifferent(((IndexScan *) plan)->indexqualorig);
+			return keys_are_indifferent(query, ((IndexScan *) plan)->indexqualorig);
 		case T_IndexOnlyScan:
-			return bloomfam_join_is_indifferent(((IndexOnlyScan *) plan)->indexqual);
+			return keys_are_indifferent(query, ((IndexOnlyScan *) plan)->indexqual);
 		case T_BitmapHeapScan:
-			return bloomfam_join_is_indifferent(((BitmapHeapScan *) plan)->bitmapqualorig);
+			return keys_are_indifferent(query, ((BitmapHeapScan *) plan)->bitmapqualorig);
 		case T_FunctionScan:
 			return bloomfam_join_is_indifferent(((FunctionScan *) plan)->functions);
 		case T_TableFuncScan:
@@ -142,7 +170,7 @@ node_is_indifferent(Plan *plan)
 
 /* The same of all that is below as well. */
 static bool
-tree_is_indifferent(Plan *plan)
+tree_is_indifferent(const JoinQuery *query, Plan *plan)
 {
 	ListCell   *lc;
 
@@ -150,10 +178,12 @@ tree_is_indifferent(Plan *plan)
 		return true;
 	check_stack_depth();
 	foreach(lc, bloomfam_join_other_children(plan))
-		if (!tree_is_indifferent(lfirst(lc)))
+		if (!tree_is_indifferent(query, lfirst(lc)))
 			return false;
-	return node_is_indifferent(plan) && tree_is_indifferent(plan->lefttree) &&
-		   tree_is_indifferent(plan->righttree);
+	return node_is_indifferent(query, plan) &&
+		   !has_noticing_subplan((Node *) plan->initPlan, unconstify(JoinQuery *, query)) &&
+		   tree_is_indifferent(query, plan->lefttree) &&
+		   tree_is_indifferent(query, plan->righttree);
 }
 
 /*
@@ -161,7 +191,7 @@ tree_is_indifferent(Plan *plan)
  * do.
  */
 static bool
-is_repeatable(Plan *plan)
+is_repeatable(const JoinQuery *query, Plan *plan)
 {
 	ListCell   *lc;
 
@@ -200,10 +230,10 @@ is_repeatable(Plan *plan)
 				return false;
 	}
 	foreach(lc, bloomfam_join_other_children(plan))
-		if (!is_repeatable(lfirst(lc)))
+		if (!is_repeatable(query, lfirst(lc)))
 			return false;
-	return node_is_indifferent(plan) && is_repeatable(plan->lefttree) &&
-		   is_repeatable(plan->righttree);
+	return node_is_indifferent(query, plan) && is_repeatable(query, plan->lefttree) &&
+		   is_repeatable(query, plan->righttree);
 }
 
 /* Does a node group rows, or one below it? */
@@ -434,10 +464,12 @@ side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber 
 
 	if (*behind != NULL &&
 		(type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI))
-		return !IsA(plan, NestLoop) || tree_is_indifferent(plan->righttree) ? &plan->lefttree
-																			: NULL;
+		return !IsA(plan, NestLoop) || tree_is_indifferent(way->query, plan->righttree)
+				   ? &plan->lefttree
+				   : NULL;
 	if ((type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
-		(!IsA(plan, HashJoin) || (way->keepers && node_is_indifferent(plan->righttree))))
+		(!IsA(plan, HashJoin) ||
+		 (way->keepers && node_is_indifferent(way->query, plan->righttree))))
 	{
 		*behind = columns_behind(way, plan, attributes, INNER_VAR);
 		if (*behind != NULL)
@@ -461,7 +493,7 @@ column_across(const JoinWay *way, Plan *plan, bool from_inner, AttrNumber attrib
 
 	if (!IsA(plan, HashJoin) || way->ncolumns != 1 ||
 		(type != JOIN_INNER && (type != JOIN_SEMI || from_inner)) ||
-		(!from_inner && (!way->keepers || !node_is_indifferent(plan->righttree))))
+		(!from_inner && (!way->keepers || !node_is_indifferent(way->query, plan->righttree))))
 		return 0;
 	foreach(lc, ((HashJoin *) plan)->hashclauses)
 	{
@@ -531,7 +563,7 @@ follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 	 * node of its own has none in a finished plan, so any node could be its: of one that drops no
 	 * rows that does not matter.
 	 */
-	if (node_is_indifferent(plan) &&
+	if (node_is_indifferent(way->query, plan) &&
 		(way->trust == JOIN_HASH_LEAKPROOF || !way->query->has_barrier || !hides_rows(plan)))
 	{
 		behind =
@@ -675,12 +707,12 @@ bloomfam_join_walk(JoinWay *way, const JoinQuery *query, int workers, HashJoin *
 	way->workers = workers;
 	/* the Hash's parameters are those of its keys, too */
 	way->keepers = bms_is_empty(innerPlan(join)->extParam) && bms_is_empty(build->extParam) &&
-				   is_repeatable(build) && key_is_repeatable(build, columns, ncolumns);
+				   is_repeatable(query, build) && key_is_repeatable(build, columns, ncolumns);
 
 	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
 	way->travels = workers == 0 && is_on_its_own(query, innerPlan(join)) &&
 				   is_on_its_own(query, build) &&
-				   (is_repeatable(build) ||
+				   (is_repeatable(query, build) ||
 					(query->stmt->commandType == CMD_SELECT && query->stmt->rowMarks == NIL &&
 					 !query->stmt->hasModifyingCTE));
 	way->trust = JOIN_HASH_LEAKPROOF;

@@ -133,6 +133,10 @@ SELECT currval('jf_calls');
 ALTER SEQUENCE jf_calls CACHE 1 RESTART;
 SELECT count(*) FROM (jf_a a JOIN jf_c c ON c.v = (SELECT a.v + 0 * nextval('jf_calls'))) JOIN jf_b b ON a.k = b.k;
 SELECT currval('jf_calls') > 20000 AS for_all_rows;
+-- (of a subquery that notices nothing it is worth most to ask less often)
+EXPLAIN (COSTS OFF)
+SELECT count(*) FROM (jf_a a JOIN jf_c c ON c.v = (SELECT count(*) + a.v FROM jf_plain p WHERE p.k = a.g)) JOIN jf_b b ON a.k = b.k
+\g (format=unaligned) | grep -E '(Join|Custom Scan|Seq Scan on jf_a)'
 RESET join_collapse_limit;
 RESET from_collapse_limit;
 
