@@ -118,57 +118,73 @@ has_noticing_subplan(Node *node, void *context)
 }
 
 /*
- * Do the keys that a join or an index compares notice nothing of how often they are asked?  There
- * may be subqueries in them, which it is worth most to ask less often.
+ * Does an expression, or a list of them, notice nothing of how often it is asked?  There may be
+ * subqueries in it, which it is worth most to ask less often.
  */
 static bool
-keys_are_indifferent(const JoinQuery *query, List *keys)
+notices_nothing(const JoinQuery *query, void *expression)
 {
-	return !contain_volatile_functions((Node *) keys) &&
-		   !has_noticing_subplan((Node *) keys, unconstify(JoinQuery *, query));
+	return !contain_volatile_functions(expression) &&
+		   !has_noticing_subplan(expression, unconstify(JoinQuery *, query));
+}
+
+/* The keys that a node compares, or the functions or values that it asks for: NULL if none. */
+static void *
+keys_of(Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_HashJoin:
+			return ((HashJoin *) plan)->hashclauses;
+		case T_MergeJoin:
+			return ((MergeJoin *) plan)->mergeclauses;
+		case T_Hash:
+			return ((Hash *) plan)->hashkeys;
+		case T_IndexScan:
+			return ((IndexScan *) plan)->indexqualorig;
+		case T_IndexOnlyScan:
+			return ((IndexOnlyScan *) plan)->indexqual;
+		case T_BitmapHeapScan:
+			return ((BitmapHeapScan *) plan)->bitmapqualorig;
+		case T_FunctionScan:
+			return ((FunctionScan *) plan)->functions;
+		case T_TableFuncScan:
+			return ((TableFuncScan *) plan)->tablefunc;
+		case T_ValuesScan:
+			return ((ValuesScan *) plan)->values_lists;
+		default:
+			return NULL;
+	}
+}
+
+/* The conditions of a join beside its keys, or of a Result beside its rows': NULL if none. */
+static void *
+conditions_of(Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_HashJoin:
+		case T_NestLoop:
+		case T_MergeJoin:
+			return ((Join *) plan)->joinqual;
+		case T_Result:
+			return ((Result *) plan)->resconstantqual;
+		default:
+			return NULL;
+	}
 }
 
 /* Do a node's own expressions notice nothing of how often they are asked? */
 static bool
 node_is_indifferent(const JoinQuery *query, Plan *plan)
 {
-	if (!bloomfam_join_is_indifferent(plan->qual) ||
-		!bloomfam_join_is_indifferent(plan->targetlist))
-		return false;
-	switch (nodeTag(plan))
-	{
-		case T_HashJoin:
-			return bloomfam_join_is_indifferent(((Join *) plan)->joinqual) &&
-				   keys_are_indifferent(query, ((HashJoin *) plan)->hashclauses);
-		case T_MergeJoin:
-			return bloomfam_join_is_indifferent(((Join *) plan)->joinqual) &&
-				   keys_are_indifferent(query, ((MergeJoin *) plan)->mergeclauses);
-		case T_NestLoop:
-			return bloomfam_join_is_indifferent(((Join *) plan)->joinqual);
-		case T_Hash:
-			return keys_are_indifferent(query, ((Hash *) plan)->hashkeys);
-		case T_Result:
-			return bloomfam_join_is_indifferent(((Result *) plan)->resconstantqual);
-		case T_IndexScan:
-			return keys_are_indifferent(query, ((IndexScan *) plan)->indexqualorig);
-		case T_IndexOnlyScan:
-			return keys_are_indifferent(query, ((IndexOnlyScan *) plan)->indexqual);
-		case T_BitmapHeapScan:
-			return keys_are_indifferent(query, ((BitmapHeapScan *) plan)->bitmapqualorig);
-		case T_FunctionScan:
-			return bloomfam_join_is_indifferent(((FunctionScan *) plan)->functions);
-		case T_TableFuncScan:
-			return bloomfam_join_is_indifferent(((TableFuncScan *) plan)->tablefunc);
-		case T_ValuesScan:
-			return bloomfam_join_is_indifferent(((ValuesScan *) plan)->values_lists);
-		case T_LockRows:
-			return false;
-		default:
-			return true;
-	}
+	return bloomfam_join_is_indifferent(plan->qual) &&
+		   bloomfam_join_is_indifferent(plan->targetlist) &&
+		   bloomfam_join_is_indifferent(conditions_of(plan)) &&
+		   notices_nothing(query, keys_of(plan));
 }
 
-/* The same of all that is below as well. */
+/* The same of a plan as a whole, subqueries included. */
 static bool
 tree_is_indifferent(const JoinQuery *query, Plan *plan)
 {
@@ -180,9 +196,10 @@ tree_is_indifferent(const JoinQuery *query, Plan *plan)
 	foreach(lc, bloomfam_join_other_children(plan))
 		if (!tree_is_indifferent(query, lfirst(lc)))
 			return false;
-	return node_is_indifferent(query, plan) &&
-		   !has_noticing_subplan((Node *) plan->initPlan, unconstify(JoinQuery *, query)) &&
-		   tree_is_indifferent(query, plan->lefttree) &&
+	return !IsA(plan, LockRows) && notices_nothing(query, plan->qual) &&
+		   notices_nothing(query, plan->targetlist) &&
+		   notices_nothing(query, conditions_of(plan)) && notices_nothing(query, keys_of(plan)) &&
+		   notices_nothing(query, plan->initPlan) && tree_is_indifferent(query, plan->lefttree) &&
 		   tree_is_indifferent(query, plan->righttree);
 }
 
