@@ -257,7 +257,7 @@ is_eager(const JoinWay *way)
 	{
 		const JoinPlace *place = lfirst(lc);
 
-		if (place->below_gather || place->below_hash || place->whole ||
+		if (place->passed.below_gather || place->passed.below_hash || place->passed.whole ||
 			(place->indexed != NULL && scan_at(place)->parallel_aware))
 			return true;
 	}
@@ -349,27 +349,28 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 	foreach(lc, way->places)
 	{
 		JoinPlace  *place = lfirst(lc);
-		bool		workers = parallel || place->below_gather;
+		const JoinPassed *passed = &place->passed;
+		bool		workers = parallel || passed->below_gather;
 		CustomScan *probe = probe_on_top(rewrite, place->slot, workers);
 		JoinSpec	spec = make_spec(way, param, number, true, place->attributes);
 
 		note_foreign(way, &build, outerPlan(probe), &spec);
 		note_indexed(way, place->indexed, &spec);
 		spec.eager = build.eager;
-		spec.from_leader = place->below_gather;
+		spec.from_leader = passed->below_gather;
 		spec.access = place->access;
 		spec.worth = place->worth;
-		spec.whole = place->whole;
+		spec.whole = passed->whole;
 		spec.levels = place->levels;
-		if (spec.levels != NIL && place->branch != NULL && place->branch != place->slot)
+		if (spec.levels != NIL && passed->branch != NULL && passed->branch != place->slot)
 		{
 			/* the other side of a join of partitions is not to be read for nothing */
-			CustomScan *all = probe_on_top(rewrite, place->branch, workers);
-			JoinSpec	skip = make_spec(way, param, number, true, place->branch_attributes);
+			CustomScan *all = probe_on_top(rewrite, passed->branch, workers);
+			JoinSpec	skip = make_spec(way, param, number, true, passed->branch_attributes);
 
-			skip.from_leader = place->below_gather;
+			skip.from_leader = passed->below_gather;
 			skip.access = JOIN_BY_NOTHING;
-			skip.whole = place->whole;
+			skip.whole = passed->whole;
 			skip.levels = spec.levels;
 			spec.levels = NIL;
 			if (!bloomfam_join_has_filter(all, number))

@@ -41,7 +41,7 @@ look_at(const JoinWay *way, const JoinPlace *place)
 {
 	const Plan *plan = *place->slot;
 	JoinScene	scene = {
-		.nodes = place->nodes, .before = plan->plan_rows, .after = plan->plan_rows};
+		.nodes = place->passed.nodes, .before = plan->plan_rows, .after = plan->plan_rows};
 	Oid			table;
 	QualCost	asking;
 	int			i;
@@ -71,7 +71,7 @@ look_at(const JoinWay *way, const JoinPlace *place)
 	scene.asking = asking.per_tuple;
 	scene.before = count_rows(table);
 	if (plan->parallel_aware)
-		scene.before /= bloomfam_join_processes(place->workers);
+		scene.before /= bloomfam_join_processes(place->passed.workers);
 	scene.before = Max(scene.before, scene.after);
 	return scene;
 }
@@ -138,7 +138,7 @@ judge_way(const JoinWay *way, int workers)
 		place->access = bloomfam_join_access(&scene);
 		place->worth = bloomfam_join_worth(&scene);
 		place->before = scene.before;
-		verdict.per_process |= place->below_gather;
+		verdict.per_process |= place->passed.below_gather;
 		bloomfam_join_estimate_place(&verdict.estimate, &scene);
 	}
 	foreach(lc, way->foreign)

@@ -427,13 +427,8 @@ stop_here(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 	place->slot = slot;
 	place->attributes = palloc(way->ncolumns * sizeof(AttrNumber));
 	memcpy(place->attributes, attributes, way->ncolumns * sizeof(AttrNumber));
-	place->below_gather = way->below_gather;
-	place->below_hash = way->below_hash;
-	place->workers = way->workers;
-	place->nodes = way->nodes + 1;
-	place->whole = way->grouped;
-	place->branch = way->branch;
-	place->branch_attributes = way->branch_attributes;
+	place->passed = way->passed;
+	place->passed.nodes++;
 
 	/* an Append asks an asynchronous child itself, and would not know a node in between */
 	if (!(*slot)->async_capable)
@@ -444,41 +439,18 @@ stop_here(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 		way->foreign = lappend(way->foreign, foreign_place(way, (ForeignScan *) *slot, attributes));
 }
 
-/* Through an Append to all children that can take it. */
-static void
-follow_each(JoinWay *way, List *plans, const AttrNumber *attributes)
-{
-	Plan	  **branch = way->branch;
-	const AttrNumber *branch_attributes = way->branch_attributes;
-	ListCell   *lc;
-
-	foreach(lc, plans)
-	{
-		Plan	  **child = (Plan **) &lfirst(lc);
-
-		way->branch = child;
-		way->branch_attributes = attributes;
-		if ((*child)->async_capable)
-			stop_here(way, child, attributes);
-		else
-			follow(way, child, attributes);
-	}
-	way->branch = branch;
-	way->branch_attributes = branch_attributes;
-}
-
 /*
  * The child of a join that the key's columns come from, if rows of it may be dropped; else NULL.
  * A nested loop asks its inner side once for each row of the outer one, which nothing there may
  * notice.  There must be nothing between a hash join and its Hash, so the way must be able to go
- * on through that.  *behind has these columns in the outer child, if they are all of that one, and
- * then in the child that is returned.
+ * on through that.  *behind gets the columns in the child that is returned.
  */
 static Plan **
 side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber **behind)
 {
 	JoinType	type = ((Join *) plan)->jointype;
 
+	*behind = columns_behind(way, plan, attributes, OUTER_VAR);
 	if (*behind != NULL &&
 		(type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI))
 		return !IsA(plan, NestLoop) || tree_is_indifferent(way->query, plan->righttree)
@@ -563,149 +535,194 @@ hides_rows(Plan *plan)
 	}
 }
 
+/*
+ * Can the way lead through this node, as far as its own expressions tell?  What a security barrier
+ * hides may not be hashed by what could tell.  A subquery that needs no node of its own has none in
+ * a finished plan, so any node could be its: of one that drops no rows that does not matter.
+ */
+static bool
+is_passable(const JoinWay *way, Plan *plan)
+{
+	return node_is_indifferent(way->query, plan) &&
+		   (way->trust == JOIN_HASH_LEAKPROOF || !way->query->has_barrier || !hides_rows(plan));
+}
+
+/* Notes that the way leads through a node. */
+static void
+pass_through(JoinWay *way, const Plan *plan)
+{
+	way->passed.below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
+	way->passed.workers = bloomfam_join_workers(plan, way->passed.workers);
+	way->passed.below_hash |= IsA(plan, Hash);
+	way->passed.whole |= looks_into_groups(plan);
+	way->passed.nodes++;
+}
+
+/* Through an Append to all children that can take it. */
+static void
+follow_each(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+{
+	AttrNumber *behind = columns_behind(way, *slot, attributes, OUTER_VAR);
+	ListCell   *lc;
+
+	if (behind == NULL)
+	{
+		stop_here(way, slot, attributes);
+		return;
+	}
+	foreach(lc, bloomfam_join_other_children(*slot))
+	{
+		Plan	  **child = (Plan **) &lfirst(lc);
+
+		way->passed.branch = child;
+		way->passed.branch_attributes = behind;
+		if ((*child)->async_capable)
+			stop_here(way, child, behind);
+		else
+			follow(way, child, behind);
+	}
+}
+
+/* Through a join to one side of it, or to both. */
+static void
+follow_join(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+{
+	Plan	   *plan = *slot;
+	AttrNumber *behind;
+	Plan	  **next = side_of_join(way, plan, attributes, &behind);
+	Plan	  **other;
+	AttrNumber	across;
+
+	if (next == NULL)
+	{
+		stop_here(way, slot, attributes);
+		return;
+	}
+	other = next == &plan->lefttree ? &plan->righttree : &plan->lefttree;
+	across = column_across(way, plan, other == &plan->lefttree, behind[0]);
+	pass_through(way, plan);
+	follow(way, next, behind);
+	if (across != 0)
+		follow(way, other, &across);
+}
+
+/* The only child of a node, if the way can lead there with these columns of it; else NULL. */
+static Plan **
+only_child(JoinWay *way, Plan *plan, const AttrNumber *behind)
+{
+	switch (nodeTag(plan))
+	{
+		case T_Sort:
+		case T_IncrementalSort:
+		case T_Material:
+		case T_Memoize:
+		case T_Hash:
+			return way->keepers ? &plan->lefttree : NULL;
+		case T_Result:
+		case T_Gather:
+		case T_GatherMerge:
+			return plan->lefttree != NULL ? &plan->lefttree : NULL;
+		case T_Agg:
+			{
+				const Agg  *agg = (Agg *) plan;
+
+				return agg->groupingSets == NIL &&
+							   (agg->aggstrategy == AGG_SORTED || way->keepers) &&
+							   groups_by_key(way, behind, agg->numCols, agg->grpColIdx,
+											 agg->grpOperators, agg->grpCollations)
+						   ? &plan->lefttree
+						   : NULL;
+			}
+		case T_Group:
+			{
+				const Group *group = (Group *) plan;
+
+				return groups_by_key(way, behind, group->numCols, group->grpColIdx,
+									 group->grpOperators, group->grpCollations)
+						   ? &plan->lefttree
+						   : NULL;
+			}
+		case T_Unique:
+			{
+				const Unique *unique = (Unique *) plan;
+
+				return groups_by_key(way, behind, unique->numCols, unique->uniqColIdx,
+									 unique->uniqOperators, unique->uniqCollations)
+						   ? &plan->lefttree
+						   : NULL;
+			}
+		case T_SubqueryScan:
+			return &((SubqueryScan *) plan)->subplan;
+		default:
+			return NULL;
+	}
+}
+
+static void
+follow_child(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+{
+	Plan	   *plan = *slot;
+	int			varno = IsA(plan, SubqueryScan) ? (int) ((Scan *) plan)->scanrelid : OUTER_VAR;
+	AttrNumber *behind = columns_behind(way, plan, attributes, varno);
+	Plan	  **next = behind != NULL ? only_child(way, plan, behind) : NULL;
+
+	if (next == NULL)
+	{
+		stop_here(way, slot, attributes);
+		return;
+	}
+	pass_through(way, plan);
+	follow(way, next, behind);
+}
+
+/* A node of ours hands rows on as they are; and one on top of a scan is enough for all filters. */
+static void
+follow_own(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+{
+	Plan	   *plan = *slot;
+	int			before = list_length(way->places);
+	ListCell   *lc;
+
+	follow(way, &plan->lefttree, attributes);
+	if (bloomfam_join_node_kind(plan) != JOIN_NODE_PROBE)
+		return;
+	for_each_from(lc, way->places, before)
+	{
+		JoinPlace  *place = lfirst(lc);
+
+		if (place->slot == &plan->lefttree)
+			place->slot = slot;
+	}
+}
+
 /* Finds the places below *slot, or on top of it, where the filter can go. */
 static void
 follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 {
-	Plan	   *plan = *slot;
-	AttrNumber *behind = NULL;
-	AttrNumber	across = 0;		/* of a join's other child; 0: the way does not lead there */
-	Plan	  **next = NULL;
-	Plan	  **other = NULL;
+	const JoinPassed passed = way->passed;
 
 	check_stack_depth();
-
-	/*
-	 * What a security barrier hides may not be hashed by what could tell.  A subquery that needs no
-	 * node of its own has none in a finished plan, so any node could be its: of one that drops no
-	 * rows that does not matter.
-	 */
-	if (node_is_indifferent(way->query, plan) &&
-		(way->trust == JOIN_HASH_LEAKPROOF || !way->query->has_barrier || !hides_rows(plan)))
-	{
-		behind =
-			columns_behind(way, plan, attributes,
-						   IsA(plan, SubqueryScan) ? (int) ((Scan *) plan)->scanrelid : OUTER_VAR);
-		switch (nodeTag(plan))
+	if (bloomfam_join_node_kind(*slot) != JOIN_NODE_OTHER)
+		follow_own(way, slot, attributes);
+	else if (!is_passable(way, *slot))
+		stop_here(way, slot, attributes);
+	else
+		switch (nodeTag(*slot))
 		{
-			case T_Sort:
-			case T_IncrementalSort:
-			case T_Material:
-			case T_Memoize:
-			case T_Hash:
-				if (way->keepers)
-					next = &plan->lefttree;
-				break;
-			case T_Result:
-			case T_Gather:
-			case T_GatherMerge:
-				next = &plan->lefttree;
+			case T_Append:
+			case T_MergeAppend:
+				follow_each(way, slot, attributes);
 				break;
 			case T_HashJoin:
 			case T_NestLoop:
 			case T_MergeJoin:
-				next = side_of_join(way, plan, attributes, &behind);
-				if (next != NULL)
-				{
-					other = next == &plan->lefttree ? &plan->righttree : &plan->lefttree;
-					across = column_across(way, plan, other == &plan->lefttree, behind[0]);
-				}
-				break;
-			case T_Agg:
-				{
-					Agg		   *agg = (Agg *) plan;
-
-					if (behind != NULL && agg->groupingSets == NIL &&
-						(agg->aggstrategy == AGG_SORTED || way->keepers) &&
-						groups_by_key(way, behind, agg->numCols, agg->grpColIdx, agg->grpOperators,
-									  agg->grpCollations))
-						next = &plan->lefttree;
-					break;
-				}
-			case T_Group:
-				{
-					Group	   *group = (Group *) plan;
-
-					if (behind != NULL &&
-						groups_by_key(way, behind, group->numCols, group->grpColIdx,
-									  group->grpOperators, group->grpCollations))
-						next = &plan->lefttree;
-					break;
-				}
-			case T_Unique:
-				{
-					Unique	   *unique = (Unique *) plan;
-
-					if (behind != NULL &&
-						groups_by_key(way, behind, unique->numCols, unique->uniqColIdx,
-									  unique->uniqOperators, unique->uniqCollations))
-						next = &plan->lefttree;
-					break;
-				}
-			case T_SubqueryScan:
-				{
-					SubqueryScan *scan = (SubqueryScan *) plan;
-
-					next = &scan->subplan;
-					break;
-				}
-			case T_Append:
-			case T_MergeAppend:
-				if (behind != NULL)
-				{
-					follow_each(way, bloomfam_join_other_children(plan), behind);
-					return;
-				}
-				break;
-			case T_CustomScan:
-				if (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER)
-				{
-					/*
-					 * hands rows on as they are; and one node on top of a scan is enough for all
-					 * filters
-					 */
-					ListCell   *lc;
-					int			before = list_length(way->places);
-
-					follow(way, &plan->lefttree, attributes);
-					for_each_from(lc, way->places, before)
-					{
-						JoinPlace  *place = lfirst(lc);
-
-						if (place->slot == &plan->lefttree &&
-							bloomfam_join_node_kind(plan) == JOIN_NODE_PROBE)
-							place->slot = slot;
-					}
-					return;
-				}
+				follow_join(way, slot, attributes);
 				break;
 			default:
+				follow_child(way, slot, attributes);
 				break;
 		}
-	}
-	if (next == NULL || *next == NULL || behind == NULL)
-		stop_here(way, slot, attributes);
-	else
-	{
-		bool		below_gather = way->below_gather;
-		bool		below_hash = way->below_hash;
-		bool		grouped = way->grouped;
-		int			workers = way->workers;
-
-		way->below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
-		way->workers = bloomfam_join_workers(plan, workers);
-		way->below_hash |= IsA(plan, Hash);
-		way->grouped |= looks_into_groups(plan);
-		way->nodes++;
-		follow(way, next, behind);
-		if (across != 0)
-			follow(way, other, &across);
-		way->nodes--;
-		way->below_gather = below_gather;
-		way->below_hash = below_hash;
-		way->grouped = grouped;
-		way->workers = workers;
-	}
+	way->passed = passed;
 }
 
 void
@@ -721,7 +738,7 @@ bloomfam_join_walk(JoinWay *way, const JoinQuery *query, int workers, HashJoin *
 	way->join = join;
 	way->columns = columns;
 	way->ncolumns = ncolumns;
-	way->workers = workers;
+	way->passed.workers = workers;
 	/* the Hash's parameters are those of its keys, too */
 	way->keepers = bms_is_empty(innerPlan(join)->extParam) && bms_is_empty(build->extParam) &&
 				   is_repeatable(query, build) && key_is_repeatable(build, columns, ncolumns);

@@ -34,18 +34,25 @@ typedef struct JoinKeyColumn
 	JoinHashing hashing;
 } JoinKeyColumn;
 
+/* What the way of a filter has led through. */
+typedef struct JoinPassed
+{
+	bool		below_gather;	/* a Gather, which the join is above */
+	bool		below_hash;		/* the Hash of a join further down */
+	bool		whole;			/* a node that computes something of a group's rows: of those with a
+								 * key all are to be dropped, or none */
+	int			workers;		/* of the part of the plan that it is in; 0: it is in none */
+	int			nodes;			/* so many of them */
+	Plan	  **branch;			/* the child of the last Append; NULL: no Append */
+	const AttrNumber *branch_attributes;
+} JoinPassed;
+
 /* Where a filter is to drop rows: on top of *slot, whose columns these are. */
 typedef struct JoinPlace
 {
 	Plan	  **slot;
 	AttrNumber *attributes;
-	bool		below_gather;	/* which the join is not */
-	bool		below_hash;		/* of a join further down */
-	int			workers;		/* of the part of the plan that it is in; 0: it is in none */
-	int			nodes;			/* that a row passes from here on to the join, and that one */
-	bool		whole;			/* of the rows with a key all are to be dropped, or none */
-	Plan	  **branch;			/* the child of the last Append on the way here; NULL: no Append */
-	const AttrNumber *branch_attributes;
+	JoinPassed	passed;			/* from the join, with it, to here */
 	JoinAccess	access;			/* decided in verdict.c, as is the share of rows, in thousandths, */
 	int			worth;			/* ... that the filter must drop there */
 	double		before;			/* ... and the rows that are scanned there, of one process */
@@ -74,13 +81,7 @@ typedef struct JoinWay
 	bool		keepers;		/* may it lead through nodes that keep rows? */
 	bool		travels;		/* may it go to foreign servers? */
 	JoinHashTrust trust;		/* in hashing all columns */
-	bool		below_gather;	/* while it is walked: has it led through one? */
-	bool		below_hash;		/* ... through one? */
-	int			workers;		/* ... of the part of the plan that it is in */
-	int			nodes;			/* ... that it has led through */
-	bool		grouped;		/* ... through one that computes something of a group's rows? */
-	Plan	  **branch;			/* ... the Append's child that it has led to last; or NULL */
-	const AttrNumber *branch_attributes;
+	JoinPassed	passed;			/* while it is walked: so far, without the join */
 	List	   *places;			/* of JoinPlace */
 	double		drop;			/* the share of rows at these places that it is expected to drop */
 	List	   *foreign;		/* of JoinForeignPlace */
