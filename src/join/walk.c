@@ -730,6 +730,7 @@ bloomfam_join_walk(JoinWay *way, const JoinQuery *query, int workers, HashJoin *
 				   const JoinKeyColumn *columns, int ncolumns)
 {
 	Plan	   *build = outerPlan(innerPlan(join));
+	bool		repeatable = is_repeatable(query, build);
 	AttrNumber *attributes = palloc(ncolumns * sizeof(AttrNumber));
 	int			i;
 
@@ -741,12 +742,12 @@ bloomfam_join_walk(JoinWay *way, const JoinQuery *query, int workers, HashJoin *
 	way->passed.workers = workers;
 	/* the Hash's parameters are those of its keys, too */
 	way->keepers = bms_is_empty(innerPlan(join)->extParam) && bms_is_empty(build->extParam) &&
-				   is_repeatable(query, build) && key_is_repeatable(build, columns, ncolumns);
+				   repeatable && key_is_repeatable(build, columns, ncolumns);
 
 	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
 	way->travels = workers == 0 && is_on_its_own(query, innerPlan(join)) &&
 				   is_on_its_own(query, build) &&
-				   (is_repeatable(query, build) ||
+				   (repeatable ||
 					(query->stmt->commandType == CMD_SELECT && query->stmt->rowMarks == NIL &&
 					 !query->stmt->hasModifyingCTE));
 	way->trust = JOIN_HASH_LEAKPROOF;
