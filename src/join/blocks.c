@@ -336,13 +336,6 @@ budget_of_column(const JoinBlocks *blocks, int i, Relation table, double rows)
 					  bloomfam_join_index_order(RelationGetRelid(table), blocks->attributes[i]));
 }
 
-/* Is that enough to ask an index? */
-static inline bool
-is_enough(double budget)
-{
-	return budget >= JOIN_ROWS_PER_INDEX || bloomfam_join_filter == JOIN_FILTER_FORCE;
-}
-
 /* Asks the indexes of one column, until one says enough. */
 static JoinBlocksPhase
 search_by_column(Search *search)
@@ -390,7 +383,8 @@ search_by_columns(JoinBlocks *blocks, const JoinKeys *keys, Relation table, Bloc
 		search.keys = &keys[i];
 		search.column = get_column(blocks, i, keys[i].type);
 		search.budget = budget_of_column(blocks, i, table, rows);
-		phase = is_enough(search.budget) ? search_by_column(&search) : JOIN_BLOCKS_COSTLY;
+		phase = bloomfam_join_index_is_enough(search.budget) ? search_by_column(&search)
+															 : JOIN_BLOCKS_COSTLY;
 		if (phase == JOIN_BLOCKS_FOUND)
 			asked = blocks->index;
 		if (result != JOIN_BLOCKS_FOUND)
@@ -445,7 +439,8 @@ bloomfam_join_blocks_indexes(const JoinBlocks *blocks, Relation table)
 	{
 		JoinIndexed column = get_column(blocks, i, blocks->spec->columns[i].indexed);
 
-		if (OidIsValid(column.type) && is_enough(budget_of_column(blocks, i, table, rows)))
+		if (OidIsValid(column.type) &&
+			bloomfam_join_index_is_enough(budget_of_column(blocks, i, table, rows)))
 			all = list_concat_unique_oid(all, bloomfam_join_indexes(table, &column));
 	}
 	return all;

@@ -89,12 +89,18 @@ bloomfam_join_index_budget(double order)
 	return order > JOIN_INDEX_IN_ORDER ? JOIN_INDEX_MOST_SHARE_IN_ORDER : JOIN_INDEX_MOST_SHARE;
 }
 
+/* Is it enough to ask an index, if asking may take so many rows? */
+static inline bool
+bloomfam_join_index_is_enough(double budget)
+{
+	return budget >= JOIN_ROWS_PER_INDEX || bloomfam_join_filter == JOIN_FILTER_FORCE;
+}
+
 /* Has a scan so many rows that an index may be asked at all? */
 static inline bool
 bloomfam_join_index_may_pay(double rows)
 {
-	return rows * JOIN_INDEX_MOST_SHARE_IN_ORDER >= JOIN_ROWS_PER_INDEX ||
-		   bloomfam_join_filter == JOIN_FILTER_FORCE;
+	return bloomfam_join_index_is_enough(rows * JOIN_INDEX_MOST_SHARE_IN_ORDER);
 }
 
 /* Those indexes of a table that can be asked, by key first: a list of OIDs. */
