@@ -211,6 +211,19 @@ left_probe(dsm_segment *seg, Datum arg)
 			bloomfam_join_filter_forget_copy(state->probes[i].filter, &dsm->filters[i]);
 }
 
+/* Leaves the workers that are about to start the filters of joins above the Gather. */
+static void
+leave_copies(JoinProbeState *state, JoinProbeDsm *dsm)
+{
+	int			i;
+
+	for (i = 0; i < dsm->nprobes; i++)
+		if (state->specs[i].from_leader)
+			bloomfam_join_filter_leave_copy(state->probes[i].filter, &dsm->filters[i],
+											state->css.ss.ps.state->es_query_dsa,
+											state->probes[i].whole);
+}
+
 void
 bloomfam_join_probe_initialize(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
@@ -222,13 +235,9 @@ bloomfam_join_probe_initialize(CustomScanState *css, ParallelContext *pcxt, void
 	dsm->nworkers = pcxt->nworkers;
 	dsm->nprobes = bloomfam_join_nspecs((CustomScan *) css->ss.ps.plan);
 	for (i = 0; i < dsm->nprobes; i++)
-	{
 		bloomfam_join_shared_init(&dsm->filters[i], JOIN_SHARED_GIVEN_UP);
-		if (state->probes != NULL && state->specs[i].from_leader)
-			bloomfam_join_filter_leave_copy(state->probes[i].filter, &dsm->filters[i],
-											css->ss.ps.state->es_query_dsa,
-											state->probes[i].whole);
-	}
+	if (state->probes != NULL)
+		leave_copies(state, dsm);
 	if (state->probes != NULL && pcxt->seg != NULL)
 	{
 		state->dsm = dsm;
@@ -240,16 +249,9 @@ void
 bloomfam_join_probe_reinitialize(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
 	JoinProbeState *state = (JoinProbeState *) css;
-	JoinProbeDsm *dsm = coordinate;
-	int			i;
 
-	if (state->probes == NULL || pcxt->seg == NULL)
-		return;
-	for (i = 0; i < dsm->nprobes; i++)
-		if (state->specs[i].from_leader)
-			bloomfam_join_filter_leave_copy(state->probes[i].filter, &dsm->filters[i],
-											css->ss.ps.state->es_query_dsa,
-											state->probes[i].whole);
+	if (state->probes != NULL && pcxt->seg != NULL)
+		leave_copies(state, coordinate);
 }
 
 void
