@@ -198,10 +198,19 @@ down(const Path *path)
 	}
 }
 
+/*
+ * The planning in which a join was last offered for less than its inputs cost; in others nobody
+ * has to look for one.  A function that is called meanwhile may plan, too: what is then forgotten
+ * is a tie.
+ */
+static const PlannerGlobal *discounting;
+
 /* What the highest join down there costs that was offered for less; 0 if there is none. */
 static Cost
-cost_of_discounted(const Path *path)
+cost_of_discounted(const PlannerInfo *root, const Path *path)
 {
+	if (root->glob != discounting)
+		return 0;
 	while (path != NULL && !is_discounted(path))
 		path = down(path);
 	return path != NULL ? path->total_cost : 0;
@@ -490,6 +499,8 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 									  parallel_hash, extra->restrictlist, NULL, candidate->clauses);
 	saved = discount(root, joinrel, candidate, path->total_cost);
 	path->total_cost = Max(path->total_cost - saved, path->startup_cost);
+	if (is_discounted(path))
+		discounting = root->glob;
 	if (partial)
 		add_partial_path(joinrel, path);
 	else
@@ -500,38 +511,38 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
  * May a join of these be worth a filter?  Most are not: of few rows, or without a condition that
  * drops any.  Too many rows of a table may have keys that a bitmap has room for.
  */
-static bool
-may_filter(const RelOptInfo *outerrel, const RelOptInfo *innerrel, double drop)
+static inline bool
+may_filter(const RelOptInfo *joinrel, const RelOptInfo *outerrel, const RelOptInfo *innerrel)
 {
-	return drop > 0 &&
-		   (bloomfam_join_filter == JOIN_FILTER_FORCE ||
-			(outerrel->rows >= Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR) &&
-			 drop >= bloomfam_join_filter_min_drop)) &&
+	double		dropped = outerrel->rows - joinrel->rows;
+
+	if (bloomfam_join_filter != JOIN_FILTER_FORCE &&
+		(outerrel->rows < Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR) ||
+		 dropped < outerrel->rows * bloomfam_join_filter_min_drop))
+		return false;
+	return dropped > 0 &&
 		   (innerrel->relid != 0 || innerrel->rows <= bloomfam_join_design_most());
 }
 
-void
-bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-						RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+/* Offers the planner hash joins of these relations, of as many paths as hash_inner_and_outer(). */
+static pg_noinline void
+consider_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+			   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra, bool filters)
 {
 	Candidate	candidate;
 	QualCost	comparing;
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
-	double		drop = 1 - joinrel->rows / outerrel->rows;
-	bool		filters = may_filter(outerrel, innerrel, drop);
-	Cost		discounted = cost_of_discounted(outer);
 
-	/* most pairs end here */
 	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin ||
-		(!filters && discounted == 0) || !bms_is_empty(joinrel->lateral_relids) ||
-		outer->param_info != NULL || inner->param_info != NULL)
+		!bms_is_empty(joinrel->lateral_relids) || outer->param_info != NULL ||
+		inner->param_info != NULL)
 		return;
 	memset(&candidate, 0, sizeof(candidate));
 	candidate.innerrel = innerrel;
-	candidate.drop = drop;
+	candidate.drop = 1 - joinrel->rows / outerrel->rows;
 	candidate.filters = filters;
-	candidate.discounted = discounted;
+	candidate.discounted = cost_of_discounted(root, outer);
 	candidate.share = -1;
 	if (!find_clauses(root, &candidate, outerrel, innerrel, extra->restrictlist))
 		return;
@@ -540,12 +551,11 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		comparing.per_tuple *
 		(jointype == JOIN_INNER && !extra->inner_unique ? COMPARED : COMPARED_IN_VAIN);
 
-	/* as hash_inner_and_outer() does */
 	consider(root, joinrel, jointype, extra, &candidate, outer, inner, false, false);
 	if (!joinrel->consider_parallel || outerrel->partial_pathlist == NIL)
 		return;
 	outer = linitial(outerrel->partial_pathlist);
-	candidate.discounted = cost_of_discounted(outer);
+	candidate.discounted = cost_of_discounted(root, outer);
 	if (enable_parallel_hash && innerrel->partial_pathlist != NIL)
 		consider(root, joinrel, jointype, extra, &candidate, outer,
 				 linitial(innerrel->partial_pathlist), true, true);
@@ -553,4 +563,15 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
 	if (inner != NULL)
 		consider(root, joinrel, jointype, extra, &candidate, outer, inner, true, false);
+}
+
+void
+bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+						RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+{
+	bool		filters = may_filter(joinrel, outerrel, innerrel);
+
+	/* most pairs end here, of which there are thousands */
+	if (filters || cost_of_discounted(root, outerrel->cheapest_total_path) > 0)
+		consider_paths(root, joinrel, outerrel, innerrel, jointype, extra, filters);
 }
