@@ -39,6 +39,9 @@ typedef struct JoinCopy
 	uint64		build;			/* the number of builds by then: a later one is another filter */
 } JoinCopy;
 
+/* How the join finds the bucket of a key. */
+typedef struct JoinBucketHash JoinBucketHash;
+
 /*
  * It lives as long as the query's state; build and probe nodes find it through a parameter slot
  * of the executor (es_param_exec_vals), as a plan's nodes may not know each other.
@@ -69,6 +72,7 @@ typedef struct JoinFilter
 	bool		missed;			/* rows passed unseen at a place that is to drop all with a key, or
 								 * none: so none there from then on */
 	List	   *places;			/* states of this process's probe nodes that may skip by them */
+	JoinBucketHash *bucket_hash;	/* bucket.c's; NULL: not looked for yet */
 	JoinBuildCounts counts;
 } JoinFilter;
 

@@ -78,6 +78,23 @@ struct JoinKey
 extern void bloomfam_join_key_init(JoinKey *key, JoinHashKind kind, const JoinHashSide *side,
 								   Oid collation);
 
+/* The value that a number is, of a key that is an integer. */
+static inline Datum
+bloomfam_join_key_datum(const JoinKey *key, int64 number)
+{
+	switch (key->typlen)
+	{
+		case sizeof(char):
+			return CharGetDatum((char) number);
+		case sizeof(int16):
+			return Int16GetDatum((int16) number);
+		case sizeof(int32):
+			return Int32GetDatum((int32) number);
+		default:
+			return Int64GetDatum(number);
+	}
+}
+
 /* What comes of a key's further column. */
 static inline uint64
 bloomfam_join_hash_combine(uint64 hash, uint64 next)

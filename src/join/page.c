@@ -33,6 +33,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "join/bucket.h"
 #include "join/column.h"
 #include "join/page.h"
 #include "join/settings.h"
@@ -102,6 +103,7 @@ struct JoinPage
 	bool		null[MaxHeapTuplesPerPage];
 	bool		spared[MaxHeapTuplesPerPage];	/* its key was not fetched: it passes */
 	bool		pass[MaxHeapTuplesPerPage];
+	JoinBuckets buckets;
 };
 
 /* The last attribute that always lies at the same place, up to this one. */
@@ -441,6 +443,34 @@ note_waiting(const JoinProbeState *state, JoinPage *page)
 	}
 }
 
+/* Asks for what the joins will need of these rows, which go on to them. */
+static void
+ask_for_buckets(JoinProbeState *state, TupleDesc desc, int n)
+{
+	JoinPage   *page = state->page;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	MemoryContext old;
+	int			f;
+
+	ResetExprContext(econtext);
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	page->buckets.n = 0;
+	for (f = 0; f < state->nprobes; f++)
+	{
+		JoinProbe  *probe = &state->probes[f];
+
+		if (probe->kind != JOIN_PROBE_JOIN || probe->access == JOIN_BY_ROWS || !probe->streams ||
+			probe->ncolumns != 1 || !bloomfam_join_filter_ready(probe->filter) ||
+			!bloomfam_join_buckets_are_far(probe->filter, &probe->keys[0]))
+			continue;
+		hash_column(page, &probe->keys[0], &page->columns[f][0], desc, n, true, true, false);
+		bloomfam_join_buckets_ask(&page->buckets, probe->filter, &probe->keys[0], page->hashes,
+								  n);
+	}
+	bloomfam_join_buckets_ask_for_rows(&page->buckets);
+	MemoryContextSwitchTo(old);
+}
+
 /*
  * Finds, of the rows of the page that the scan is on, from the present one on, those that pass
  * all filters; of a page that is not done with, the present row alone is looked at.
@@ -481,6 +511,8 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		bloomfam_join_probe_count(probe, n, n - kept);
 		n = kept;
 	}
+	if (looked && !singly && n > 0)
+		ask_for_buckets(state, RelationGetDescr(child->ss_currentRelation), n);
 	page->selected = !singly;
 	page->all = !looked;
 	page->npassing = looked ? n : end;

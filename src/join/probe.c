@@ -145,6 +145,7 @@ begin_filter(CustomScanState *css, EState *estate, const JoinSpec *spec, JoinPro
 	probe->access = spec->access;
 	probe->worth = spec->worth / 1000.0;
 	probe->whole = spec->whole;
+	probe->streams = spec->streams;
 	if (spec->kind == JOIN_SPEC_STORED)
 	{
 		probe->kind = JOIN_PROBE_STORED;

@@ -361,6 +361,7 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 		spec.access = place->access;
 		spec.worth = place->worth;
 		spec.whole = passed->whole;
+		spec.streams = !passed->stored;
 		spec.levels = place->levels;
 		if (spec.levels != NIL && passed->branch != NULL && passed->branch != place->slot)
 		{

@@ -39,6 +39,7 @@ typedef struct JoinProbe
 	JoinAccess	access;			/* one that the query names: by pages */
 	double		worth;			/* share of rows that it must drop to go on */
 	bool		whole;			/* of the rows with a key it drops all, or none: so it does go on */
+	bool		streams;		/* a row that passes goes on to the join at once */
 	int			ncolumns;
 	const JoinKey *keys;
 	AttrNumber *attributes;		/* of the child's rows; of a stored filter, the table's column */

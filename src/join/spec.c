@@ -36,6 +36,7 @@ static const Field spec_fields[] = {
 	offsetof(JoinSpec, access),
 	offsetof(JoinSpec, worth),
 	offsetof(JoinSpec, whole),
+	offsetof(JoinSpec, streams),
 	offsetof(JoinSpec, skip),
 	offsetof(JoinSpec, condition),
 	offsetof(JoinSpec, before),

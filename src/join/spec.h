@@ -88,6 +88,7 @@ typedef struct JoinSpec
 	int			access;			/* a JoinAccess */
 	int			worth;			/* share of rows that it must drop, in thousandths */
 	int			whole;			/* of the rows with a key it must drop all, or none */
+	int			streams;		/* a row that passes goes on to the join at once */
 
 	/* of a condition */
 	int			condition;		/* its number in custom_exprs, from 0; else -1 */

@@ -39,6 +39,7 @@ typedef struct JoinPassed
 {
 	bool		below_gather;	/* a Gather, which the join is above */
 	bool		below_hash;		/* the Hash of a join further down */
+	bool		stored;			/* a node that keeps rows, and hands them on later */
 	bool		whole;			/* a node that computes something of a group's rows: of those with a
 								 * key all are to be dropped, or none */
 	int			workers;		/* of the part of the plan that it is in; 0: it is in none */
