@@ -82,8 +82,7 @@ struct JoinPage
 	 * of the page that the scan is on: which rows pass, and the next of these that the scan is to
 	 * give
 	 */
-	bool		selected;		/* below is what follows */
-	bool		all;			/* all of them, as no filter looked */
+	bool		selected;		/* after these comes the next page; else the next row */
 	int			npassing;
 	int			next;
 
@@ -482,13 +481,11 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	bool		singly;
 	bool		looked = false;
 	int			n;
-	int			end;
 	int			i;
 
 	note_waiting(state, page);
 	singly = awaits_filter(state) || may_fail(state);
 	n = singly ? 1 : (int) scan->rs_ntuples - (int) scan->rs_cindex;
-	end = (int) scan->rs_cindex + n;
 
 	/* the present row was counted by the scan */
 	bloomfam_count_rows_read(child->ss_currentRelation, n - 1);
@@ -511,12 +508,13 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		bloomfam_join_probe_count(probe, n, n - kept);
 		n = kept;
 	}
+	for (i = 0; i < n && !looked; i++)
+		page->passing[i] = scan->rs_cindex + i;
 	if (looked && !singly && n > 0)
 		ask_for_buckets(state, RelationGetDescr(child->ss_currentRelation), n);
 	page->selected = !singly;
-	page->all = !looked;
-	page->npassing = looked ? n : end;
-	page->next = looked ? 0 : (int) scan->rs_cindex;
+	page->npassing = n;
+	page->next = 0;
 }
 
 /*
@@ -526,7 +524,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 static inline void
 give_row(JoinPage *page, HeapScanDesc scan, TupleTableSlot *slot)
 {
-	int			index = page->all ? page->next : page->passing[page->next];
+	int			index = page->passing[page->next];
 	OffsetNumber line = scan->rs_vistuples[index];
 	Page		bytes = BufferGetPage(scan->rs_cbuf);
 	ItemId		item = PageGetItemId(bytes, line);
