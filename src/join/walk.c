@@ -16,7 +16,7 @@
  * it, and
  *
  *	- nothing in the node counts or remembers what it is asked: volatile functions, subplans; nor
- *	  in what a nested loop asks for each row;
+ *	  in the other side of a join, which is asked less often if there is less to join;
  *	- a row less in the child is a row less in the result: not the nullable side of an outer join,
  *	  no limit, no window, no set operation; an aggregate or DISTINCT only by columns of the key
  *	  that it groups by in the same sense of equality.  What is computed of a part of a group may
@@ -75,22 +75,36 @@ bloomfam_join_workers(const Plan *plan, int workers)
 	return IsA(plan, GatherMerge) ? ((const GatherMerge *) plan)->num_workers : workers;
 }
 
-/* Adds the parameters by which EvalPlanQual tells scans to begin anew. */
-static Bitmapset *
-find_epq_params(Plan *plan, Bitmapset *found)
+/*
+ * Adds the parameters by which EvalPlanQual tells scans to begin anew, and those of subqueries
+ * that notice how often they are asked, which they are when the first row needs them.
+ */
+static void
+find_params(JoinQuery *query, Plan *plan)
 {
 	ListCell   *lc;
+	ListCell   *lp;
 
 	if (plan == NULL)
-		return found;
+		return;
 	check_stack_depth();
 	if (IsA(plan, ModifyTable))
-		found = bms_add_member(found, ((ModifyTable *) plan)->epqParam);
+		query->epq_params = bms_add_member(query->epq_params, ((ModifyTable *) plan)->epqParam);
 	else if (IsA(plan, LockRows))
-		found = bms_add_member(found, ((LockRows *) plan)->epqParam);
+		query->epq_params = bms_add_member(query->epq_params, ((LockRows *) plan)->epqParam);
+	foreach(lc, plan->initPlan)
+	{
+		const SubPlan *subplan = lfirst_node(SubPlan, lc);
+
+		if (bms_is_member(subplan->plan_id, query->noticing))
+			foreach(lp, subplan->setParam)
+				query->noticing_params =
+					bms_add_member(query->noticing_params, lfirst_int(lp));
+	}
 	foreach(lc, bloomfam_join_other_children(plan))
-		found = find_epq_params(lfirst(lc), found);
-	return find_epq_params(plan->righttree, find_epq_params(plan->lefttree, found));
+		find_params(query, lfirst(lc));
+	find_params(query, plan->lefttree);
+	find_params(query, plan->righttree);
 }
 
 /* Is a plan without parameters from outside, while the plan that it is part of runs? */
@@ -100,9 +114,7 @@ is_on_its_own(const JoinQuery *query, const Plan *plan)
 	return bms_is_subset(plan->extParam, query->epq_params);
 }
 
-static bool tree_is_indifferent(const JoinQuery *query, Plan *plan);
-
-/* Is there a subquery that notices how often it is asked? */
+/* Is there a subquery that notices how often it is asked, or what one gives? */
 static bool
 has_noticing_subplan(Node *node, void *context)
 {
@@ -110,9 +122,10 @@ has_noticing_subplan(Node *node, void *context)
 
 	if (node == NULL)
 		return false;
-	if (IsA(node, SubPlan) &&
-		!tree_is_indifferent(query,
-							 list_nth(query->stmt->subplans, ((SubPlan *) node)->plan_id - 1)))
+	if (IsA(node, SubPlan) && bms_is_member(((SubPlan *) node)->plan_id, query->noticing))
+		return true;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
+		bms_is_member(((Param *) node)->paramid, query->noticing_params))
 		return true;
 	return expression_tree_walker(node, has_noticing_subplan, context);
 }
@@ -152,12 +165,21 @@ keys_of(Plan *plan)
 			return ((TableFuncScan *) plan)->tablefunc;
 		case T_ValuesScan:
 			return ((ValuesScan *) plan)->values_lists;
+		case T_SampleScan:
+			return ((SampleScan *) plan)->tablesample;
+		case T_Limit:
+			return ((Limit *) plan)->limitCount;
+		case T_WindowAgg:
+			return ((WindowAgg *) plan)->startOffset;
 		default:
 			return NULL;
 	}
 }
 
-/* The conditions of a join beside its keys, or of a Result beside its rows': NULL if none. */
+/*
+ * The conditions of a join beside its keys, or of a Result beside its rows', or what else a node
+ * asks for: NULL if nothing.
+ */
 static void *
 conditions_of(Plan *plan)
 {
@@ -169,6 +191,10 @@ conditions_of(Plan *plan)
 			return ((Join *) plan)->joinqual;
 		case T_Result:
 			return ((Result *) plan)->resconstantqual;
+		case T_Limit:
+			return ((Limit *) plan)->limitOffset;
+		case T_WindowAgg:
+			return ((WindowAgg *) plan)->endOffset;
 		default:
 			return NULL;
 	}
@@ -181,6 +207,9 @@ node_is_indifferent(const JoinQuery *query, Plan *plan)
 	return bloomfam_join_is_indifferent(plan->qual) &&
 		   bloomfam_join_is_indifferent(plan->targetlist) &&
 		   bloomfam_join_is_indifferent(conditions_of(plan)) &&
+		   !has_noticing_subplan((Node *) plan->qual, unconstify(JoinQuery *, query)) &&
+		   !has_noticing_subplan((Node *) plan->targetlist, unconstify(JoinQuery *, query)) &&
+		   !has_noticing_subplan(conditions_of(plan), unconstify(JoinQuery *, query)) &&
 		   notices_nothing(query, keys_of(plan));
 }
 
@@ -196,6 +225,8 @@ tree_is_indifferent(const JoinQuery *query, Plan *plan)
 	foreach(lc, bloomfam_join_other_children(plan))
 		if (!tree_is_indifferent(query, lfirst(lc)))
 			return false;
+	if (IsA(plan, CteScan) && bms_is_member(((CteScan *) plan)->ctePlanId, query->noticing))
+		return false;
 	return !IsA(plan, LockRows) && notices_nothing(query, plan->qual) &&
 		   notices_nothing(query, plan->targetlist) &&
 		   notices_nothing(query, conditions_of(plan)) && notices_nothing(query, keys_of(plan)) &&
@@ -441,9 +472,10 @@ stop_here(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 
 /*
  * The child of a join that the key's columns come from, if rows of it may be dropped; else NULL.
- * A nested loop asks its inner side once for each row of the outer one, which nothing there may
- * notice.  There must be nothing between a hash join and its Hash, so the way must be able to go
- * on through that.  *behind gets the columns in the child that is returned.
+ * Nothing on the other side may notice that: a nested loop asks its inner side once for each row
+ * of the outer one; the others leave a side where it is, once the other has no more rows.  There
+ * must be nothing between a hash join and its Hash, so the way must be able to go on through that.
+ * *behind gets the columns in the child that is returned.
  */
 static Plan **
 side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber **behind)
@@ -453,15 +485,14 @@ side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber 
 	*behind = columns_behind(way, plan, attributes, OUTER_VAR);
 	if (*behind != NULL &&
 		(type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI))
-		return !IsA(plan, NestLoop) || tree_is_indifferent(way->query, plan->righttree)
-				   ? &plan->lefttree
-				   : NULL;
+		return tree_is_indifferent(way->query, plan->righttree) ? &plan->lefttree : NULL;
 	if ((type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
 		(!IsA(plan, HashJoin) ||
 		 (way->keepers && node_is_indifferent(way->query, plan->righttree))))
 	{
 		*behind = columns_behind(way, plan, attributes, INNER_VAR);
-		if (*behind != NULL)
+		if (*behind != NULL &&
+			(IsA(plan, NestLoop) || tree_is_indifferent(way->query, plan->lefttree)))
 			return &plan->righttree;
 	}
 	return NULL;
@@ -802,9 +833,17 @@ bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt)
 
 	query->stmt = stmt;
 	query->has_barrier = false;
+	query->epq_params = query->noticing = query->noticing_params = NULL;
 	foreach(lc, stmt->rtable)
 		query->has_barrier |= lfirst_node(RangeTblEntry, lc)->security_barrier;
-	query->epq_params = find_epq_params(stmt->planTree, NULL);
+
+	/* what a subplan asks for comes before it in their list, as it was planned before */
 	foreach(lc, stmt->subplans)
-		query->epq_params = find_epq_params(lfirst(lc), query->epq_params);
+	{
+		find_params(query, lfirst(lc));
+		if (!tree_is_indifferent(query, lfirst(lc)))
+			query->noticing =
+				bms_add_member(query->noticing, foreach_current_index(lc) + 1);
+	}
+	find_params(query, stmt->planTree);
 }

@@ -20,6 +20,8 @@ typedef struct JoinQuery
 	bool		has_barrier;	/* some view or subquery in it hides rows from those who ask it */
 	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan
 								 * itself */
+	Bitmapset  *noticing;		/* subplans, from 1, that notice how often they are asked */
+	Bitmapset  *noticing_params;	/* ... and parameters that such a one sets when it is needed */
 } JoinQuery;
 
 /* A column of a join's key. */

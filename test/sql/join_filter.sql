@@ -133,6 +133,30 @@ SELECT currval('jf_calls');
 ALTER SEQUENCE jf_calls CACHE 1 RESTART;
 SELECT count(*) FROM (jf_a a JOIN jf_c c ON c.v = (SELECT a.v + 0 * nextval('jf_calls'))) JOIN jf_b b ON a.k = b.k;
 SELECT currval('jf_calls') > 20000 AS for_all_rows;
+-- ... also what another side of a join below gives, which is not asked if there are no rows to join, and what a LIMIT asks for
+CREATE FUNCTION jf_calls_of(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM setval('jf_calls', 1, false);
+	EXECUTE query;
+	RETURN nextval('jf_calls') - 1;
+END
+$$;
+SET bloomfam.join_filter_plans = off;
+CREATE TEMP TABLE jf_calls_off (query text, calls bigint);
+SET bloomfam.join_filter = off;
+INSERT INTO jf_calls_off SELECT q, jf_calls_of(q) FROM (VALUES
+	('SELECT count(n) FROM (jf_a a LEFT JOIN (SELECT v, nextval(''jf_calls'') AS n FROM jf_c OFFSET 0) c USING (v)) JOIN unnest(''{-1, -2}''::bigint[]) b (k) USING (k)'),
+	('WITH c AS MATERIALIZED (SELECT v, nextval(''jf_calls'') AS n FROM jf_c) SELECT count(n) FROM (jf_a a LEFT JOIN c USING (v)) JOIN unnest(''{-1, -2}''::bigint[]) b (k) USING (k)'),
+	('WITH c AS MATERIALIZED (SELECT nextval(''jf_calls'') AS n FROM jf_plain), e AS MATERIALIZED (SELECT n FROM c)
+		SELECT count(*) FROM (jf_a a LEFT JOIN jf_c c USING (v) CROSS JOIN LATERAL (SELECT sum(n) FROM e WHERE n < a.v OFFSET 0) x) JOIN unnest(''{-1, -2}''::bigint[]) b (k) ON b.k = a.k'),
+	('SELECT count(*) FROM (jf_a a LEFT JOIN jf_c c ON c.v = a.v AND a.g < (SELECT nextval(''jf_calls''))) JOIN unnest(''{-1, -2}''::bigint[]) b (k) ON b.k = a.k'),
+	('SELECT count(*) FROM (jf_a a CROSS JOIN LATERAL (SELECT p.k FROM jf_plain p WHERE p.k < a.v LIMIT nextval(''jf_calls'')) x) JOIN unnest(''{-1, -2}''::bigint[]) b (k) ON b.k = a.k')
+) AS queries (q);
+SET bloomfam.join_filter = force;
+SELECT calls > 0 AS called, jf_calls_of(query) >= calls AS as_often FROM jf_calls_off;
+RESET bloomfam.join_filter_plans;
+DROP FUNCTION jf_calls_of;
+DROP TABLE jf_calls_off;
 -- (of a subquery that notices nothing it is worth most to ask less often)
 EXPLAIN (COSTS OFF)
 SELECT count(*) FROM (jf_a a JOIN jf_c c ON c.v = (SELECT count(*) + a.v FROM jf_plain p WHERE p.k = a.g)) JOIN jf_b b ON a.k = b.k
