@@ -317,7 +317,7 @@ bits_per_key(void)
 		double		fpr;
 		double		allowed;	/* bits per key, stored */
 	}			rows[] = {{0.1, 9}, {0.01, 17}, {0.001, 25.5}};
-	uint64_t	n = 1000000;
+	uint64_t	n = test_trials(1000000);
 	size_t		r;
 
 	for (r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)

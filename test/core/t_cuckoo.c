@@ -280,7 +280,7 @@ model(void)
 
 	for (round = 0; round < 2; round++)
 		for (bits = 4; bits <= 32; bits++)
-			model_round(round == 0 ? 1 : 1 + test_below(30), bits, 3000);
+			model_round(round == 0 ? 1 : 1 + test_below(30), bits, test_in_part() ? 1200 : 3000);
 }
 
 /* ---- false positives ---- */
@@ -298,7 +298,7 @@ false_positives(void)
 		{
 			uint64_t	n = sizes_of[s];
 			uint64_t	filters = BF_MAX(1, 1000 / n);
-			uint64_t	probes = 2000000 / filters;
+			uint64_t	probes = test_trials(2000000) / filters;
 			double		found = 0;
 			double		claimed = 0;
 			double		expect;

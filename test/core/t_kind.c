@@ -937,7 +937,7 @@ stats_body(const BfKind *kind)
 			size_t		n = (size_t) (6000 * loads[l]);
 			TestFilter	filter;
 			uint64_t	hits = 0;
-			uint64_t	probes = 400000;
+			uint64_t	probes = test_trials(400000);
 			BfStats		stats;
 			uint64_t	i;
 			double		measured;

@@ -425,7 +425,7 @@ plans_are_monotone(void)
 			uint64_t	last = 0;
 			uint64_t	keys;
 
-			for (keys = 1; keys < 20000000; keys += 1 + keys / 100)
+			for (keys = 1; keys < 20000000; keys += 1 + keys / (test_in_part() ? 10 : 100))
 			{
 				BfHeader	head = test_plan(kind, fmax(rates[r], kind->min_fpr), keys);
 

@@ -103,7 +103,7 @@ check_fpr(const TestFilter *filter, uint64_t probes, unsigned width)
 	uint64_t	count = 0;
 	uint64_t	i;
 
-	probes &= ~(uint64_t) 1023;
+	probes = BF_MAX(test_trials(probes), 1024) & ~(uint64_t) 1023;
 	sigma = sqrt(fpr * (1 - fpr) * (double) probes);
 	for (i = 0; i < probes; i += 1024)
 	{
@@ -174,7 +174,7 @@ fpr_of_few(void)
 			double		probes = 0;
 			int			round;
 
-			for (round = 0; round < 200; round++)
+			for (round = 0; round < (int) test_trials(200); round++)
 			{
 				uint64_t	hashes[1024];
 				TestFilter	filter;

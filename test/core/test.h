@@ -123,6 +123,13 @@ test_in_part(void)
 #endif
 }
 
+/* So many random trials; a tenth of them if a sanitizer looks on, which shows no more of a rate. */
+static inline uint64_t
+test_trials(uint64_t n)
+{
+	return test_in_part() ? n / 10 : n;
+}
+
 /* For what no test can go on without. */
 static inline void *
 test_malloc(size_t size)
@@ -325,10 +332,12 @@ test_set_family(BfHeader *head, const char *family)
 static inline BfHeader
 test_plan(const BfKind *kind, double fpr, uint64_t keys)
 {
-	BfDesign	design;
+	static BfDesign designs[256];	/* the last one of each kind: a design takes its time, and is asked for again and again */
+	BfDesign   *design = &designs[kind->id];
 	BfHeader	head;
 
-	if (bf_design(kind, fpr, &design) != BF_OK || bf_plan(&design, BF_MAX(keys, 1), &head) != BF_OK)
+	if (((design->kind == NULL || design->fpr != fpr) && bf_design(kind, fpr, design) != BF_OK) ||
+		bf_plan(design, BF_MAX(keys, 1), &head) != BF_OK)
 	{
 		printf("no plan for %" PRIu64 " keys at %g in kind %s\n", keys, fpr, kind->name);
 		exit(2);
