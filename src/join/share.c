@@ -206,15 +206,17 @@ share_of_ranges(const RelOptInfo *rel, double pages_per_range, const Spread *spr
 	double		budget = rel->tuples * bloomfam_join_index_budget(order);
 	double		gaps = spread->together ? 1 : spread->keys + 1;
 	double		most = floor((budget - JOIN_ROWS_PER_INDEX) / asking);
-	double		skipped;
+	double		between;
+	double		at_ends;
+	double		asked;
 
 	most = Min(Min(most, JOIN_INDEX_MOST_RANGES), gaps);
 	if (most < 1 || (spread->keys > JOIN_KEYS_FEW && !spread->together))
 		return 1;
-	skipped = (1 - spread->matching) * share_of_gaps(gaps, most);
-	skipped -= most * (window_of_order(order) + 2 * pages_per_range / rel->pages);
-	skipped -= (JOIN_ROWS_PER_INDEX + most * asking) / rel->tuples;
-	return 1 - Max(skipped, 0);
+	between = (1 - spread->matching) * share_of_gaps(gaps, most);
+	at_ends = most * (window_of_order(order) + 2 * pages_per_range / rel->pages);
+	asked = (JOIN_ROWS_PER_INDEX + most * asking) / rel->tuples;
+	return 1 - Max(between - at_ends - asked, 0);
 }
 
 /* By one index, whose lock is the planner's. */
