@@ -138,7 +138,18 @@ static bool
 notices_nothing(const JoinQuery *query, void *expression)
 {
 	return !contain_volatile_functions(expression) &&
-		   !has_noticing_subplan(expression, unconstify(JoinQuery *, query));
+		   (query->noticing == NULL ||
+			!has_noticing_subplan(expression, unconstify(JoinQuery *, query)));
+}
+
+/* Notes what was found of a node, and returns it. */
+static bool
+note_known(JoinKnown *known, const Plan *plan, bool indifferent)
+{
+	known->known = bms_add_member(known->known, plan->plan_node_id);
+	if (indifferent)
+		known->indifferent = bms_add_member(known->indifferent, plan->plan_node_id);
+	return indifferent;
 }
 
 /* The keys that a node compares, or the functions or values that it asks for: NULL if none. */
@@ -204,34 +215,53 @@ conditions_of(Plan *plan)
 static bool
 node_is_indifferent(const JoinQuery *query, Plan *plan)
 {
-	return bloomfam_join_is_indifferent(plan->qual) &&
-		   bloomfam_join_is_indifferent(plan->targetlist) &&
-		   bloomfam_join_is_indifferent(conditions_of(plan)) &&
-		   !has_noticing_subplan((Node *) plan->qual, unconstify(JoinQuery *, query)) &&
-		   !has_noticing_subplan((Node *) plan->targetlist, unconstify(JoinQuery *, query)) &&
-		   !has_noticing_subplan(conditions_of(plan), unconstify(JoinQuery *, query)) &&
-		   notices_nothing(query, keys_of(plan));
+	void	   *others = conditions_of(plan);
+
+	if (bms_is_member(plan->plan_node_id, query->nodes->known))
+		return bms_is_member(plan->plan_node_id, query->nodes->indifferent);
+	return note_known(query->nodes, plan,
+					  !contain_subplans((Node *) plan->qual) &&
+						  !contain_subplans((Node *) plan->targetlist) &&
+						  !contain_subplans(others) && notices_nothing(query, plan->qual) &&
+						  notices_nothing(query, plan->targetlist) &&
+						  notices_nothing(query, others) &&
+						  notices_nothing(query, keys_of(plan)));
+}
+
+static bool tree_is_indifferent(const JoinQuery *query, Plan *plan);
+
+/* The same of a list of plans, as a whole. */
+static bool
+trees_are_indifferent(const JoinQuery *query, const List *plans)
+{
+	ListCell   *lc;
+
+	foreach(lc, plans)
+		if (!tree_is_indifferent(query, lfirst(lc)))
+			return false;
+	return true;
 }
 
 /* The same of a plan as a whole, subqueries included. */
 static bool
 tree_is_indifferent(const JoinQuery *query, Plan *plan)
 {
-	ListCell   *lc;
-
 	if (plan == NULL)
 		return true;
+	if (bms_is_member(plan->plan_node_id, query->trees->known))
+		return bms_is_member(plan->plan_node_id, query->trees->indifferent);
 	check_stack_depth();
-	foreach(lc, bloomfam_join_other_children(plan))
-		if (!tree_is_indifferent(query, lfirst(lc)))
-			return false;
 	if (IsA(plan, CteScan) && bms_is_member(((CteScan *) plan)->ctePlanId, query->noticing))
-		return false;
-	return !IsA(plan, LockRows) && notices_nothing(query, plan->qual) &&
-		   notices_nothing(query, plan->targetlist) &&
-		   notices_nothing(query, conditions_of(plan)) && notices_nothing(query, keys_of(plan)) &&
-		   notices_nothing(query, plan->initPlan) && tree_is_indifferent(query, plan->lefttree) &&
-		   tree_is_indifferent(query, plan->righttree);
+		return note_known(query->trees, plan, false);
+	return note_known(query->trees, plan,
+					  !IsA(plan, LockRows) && notices_nothing(query, plan->qual) &&
+						  notices_nothing(query, plan->targetlist) &&
+						  notices_nothing(query, conditions_of(plan)) &&
+						  notices_nothing(query, keys_of(plan)) &&
+						  notices_nothing(query, plan->initPlan) &&
+						  trees_are_indifferent(query, bloomfam_join_other_children(plan)) &&
+						  tree_is_indifferent(query, plan->lefttree) &&
+						  tree_is_indifferent(query, plan->righttree));
 }
 
 /*
@@ -834,6 +864,8 @@ bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt)
 	query->stmt = stmt;
 	query->has_barrier = false;
 	query->epq_params = query->noticing = query->noticing_params = NULL;
+	query->nodes = palloc0(sizeof(JoinKnown));
+	query->trees = palloc0(sizeof(JoinKnown));
 	foreach(lc, stmt->rtable)
 		query->has_barrier |= lfirst_node(RangeTblEntry, lc)->security_barrier;
 
@@ -846,4 +878,7 @@ bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt)
 				bms_add_member(query->noticing, foreach_current_index(lc) + 1);
 	}
 	find_params(query, stmt->planTree);
+
+	/* what was found of subplans may be otherwise by those parameters */
+	memset(query->trees, 0, sizeof(JoinKnown));
 }

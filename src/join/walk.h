@@ -13,6 +13,13 @@
 #include "join/hash.h"
 #include "join/model.h"
 
+/* What is known of nodes of a plan, each by its number, so that none is looked at again. */
+typedef struct JoinKnown
+{
+	Bitmapset  *known;
+	Bitmapset  *indifferent;
+} JoinKnown;
+
 /* A plan that filters are added to. */
 typedef struct JoinQuery
 {
@@ -22,6 +29,8 @@ typedef struct JoinQuery
 								 * itself */
 	Bitmapset  *noticing;		/* subplans, from 1, that notice how often they are asked */
 	Bitmapset  *noticing_params;	/* ... and parameters that such a one sets when it is needed */
+	JoinKnown  *nodes;			/* do a node's own expressions notice it? */
+	JoinKnown  *trees;			/* ... and all below? */
 } JoinQuery;
 
 /* A column of a join's key. */
