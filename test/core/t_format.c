@@ -227,7 +227,7 @@ truncations(void)
 
 /*
  * Every change of every byte.  Without a new checksum none is accepted; with one, what is accepted is usable.  The
- * payload's bytes take all 255 changes only without it: with it, four will do.  In part: one change of seven.
+ * payload's bytes take all 255 changes only without it: with it, four will do.  In part: one change of seven, and two.
  */
 static void
 byte_changes(void)
@@ -267,7 +267,7 @@ byte_changes(void)
 					if (change % (at < payload_at ? 50 : 100) == 1 && bf_open(copy, filter.len, filter.len, &view, &reason) == BF_OK)
 						exercise(&view, &filter.view, hashes, false);
 
-					if (at < payload_at ? at < OFF_CHECKSUM || at >= OFF_CHECKSUM + 4 : change % 64 == 1)
+					if (at < payload_at ? at < OFF_CHECKSUM || at >= OFF_CHECKSUM + 4 : change % (test_in_part() ? 128 : 64) == 1)
 					{
 						bf_seal(copy, filter.len);
 						if (bf_validate(copy, filter.len, &view, &reason) == BF_OK)

@@ -51,14 +51,16 @@ cmp_ok($idle, '<', $constant_mb, "an idle session: $idle MB");
 # What a kind needs besides the filter: what it solves a shard of a million keys with; a counting filter's loose form, of four bits for
 # each counter, of which there are 9.6 a key.
 my %besides = map { $_ => 64 } ('xor', 'xor_plus', 'binary_fuse', 'ribbon');
-my $n = 6000000;				# the table of so many hashes has 128 MB
-$besides{counting} = $n * 9.6 / 2 / 1048576;
-my $keys = "(SELECT generate_series(1, $n) k) s";
+# The table of so many hashes has 64 MB, or 128 where more is needed besides.
+my ($few, $many) = (3000000, 6000000);
+$besides{counting} = $many * 9.6 / 2 / 1048576;
 foreach my $case (
 	[ 'hashed keys', "bloom_agg(bloom_key(k), 0.01, 'standard')" ],
 	map { [ $_, "bloom_agg(k, 0.01, '$_')" ] } split /\n/, $node->safe_psql('postgres', 'SELECT kind FROM bloom_kinds(1000)'))
 {
 	my ($name, $call) = @$case;
+	my $n = $besides{$name} ? $many : $few;
+	my $keys = "(SELECT generate_series(1, $n) k) s";
 	my ($mb, $answer) = peak("SELECT (bloom_info(f)).bytes / 1048576, (bloom_info(f)).capacity, f @~ 5 FROM (SELECT $call f FROM $keys OFFSET 0) q");
 	my ($filter_mb, $capacity, $found) = split /\|/, $answer;
 

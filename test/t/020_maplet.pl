@@ -1,7 +1,7 @@
 # Property: a maplet index loses no row: to concurrent inserts, deletes and VACUUM, to kills at any time, on a standby, in a replay that is
 # compared with the original page by page.
 #
-# MAPLET_KILLS in the environment: how many times the server is killed (4).
+# MAPLET_KILLS in the environment: how many times the server is killed (3).  LONG: for more time between.
 
 use strict;
 use warnings;
@@ -10,6 +10,8 @@ use BloomfamTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+my $slower = $ENV{LONG} ? 2 : 1;
 
 # a small shared_buffers makes pages go to disk and come back
 my $primary = start_node('primary', "shared_buffers = 8MB\nwal_consistency_checking = all\nmax_wal_size = 128MB\nwal_keep_size = 4GB\n", allows_streaming => 1);
@@ -79,7 +81,7 @@ sub check
 	return;
 }
 
-my $run = work(8);
+my $run = work(4 * $slower);
 $run->finish;
 unlike(slurp_file($primary->basedir . '/pgbench.log.err'), qr/ERROR/, 'readers beside writers find every row');
 check($primary, 'primary');
@@ -90,10 +92,10 @@ check($standby, 'standby');
 my ($status, $out, $err) = $standby->psql('postgres', q{SELECT maplet_merge('log_id')});
 like($err, qr/cannot execute maplet_merge\(\) during recovery/, 'a standby merges nothing');
 
-foreach my $round (1 .. $ENV{MAPLET_KILLS} // 4)
+foreach my $round (1 .. $ENV{MAPLET_KILLS} // 3)
 {
 	$run = work(20);
-	PostgreSQL::Test::Utils::system_or_bail('sleep', 1.5 + rand(2));
+	PostgreSQL::Test::Utils::system_or_bail('sleep', $slower * (1 + rand(1)));
 	$primary->stop('immediate');
 	$run->finish;
 	$primary->start;
@@ -102,7 +104,7 @@ foreach my $round (1 .. $ENV{MAPLET_KILLS} // 4)
 }
 
 # look-ups on the standby while it replays flushes and merges
-$run = work(6);
+$run = work(3 * $slower);
 my $lost = 0;
 foreach (1 .. 20)
 {

@@ -10,7 +10,7 @@ use BloomfamTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $rounds = $ENV{LONG} ? 60 : 3;
+my $rounds = $ENV{LONG} ? 60 : 2;
 my $node = start_node('primary', "shared_buffers = 16MB\nwal_consistency_checking = all\nmax_wal_size = 512MB\n");
 
 # keys repeat: a key has some rows, dead ones among them
