@@ -554,7 +554,7 @@ garbage(void)
 		free(data);
 	}
 
-	for (round = 0; round < (test_in_part() ? 15000 : 60000); round++)
+	for (round = 0; round < (test_in_part() ? 10000 : 60000); round++)
 	{
 		TestFilter	filter = sample_of(bf_kind_at(test_below(nkinds)), (int) test_below(SAMPLES));
 		TestFilter	friend = sample_of(filter.view.head.kind, (int) test_below(SAMPLES));

@@ -168,7 +168,7 @@ laws_body(const BfKind *kind)
 {
 	uint64_t	unions = 0;
 	uint64_t	intersections = 0;
-	int			rounds = test_has_cells(kind) ? 1500 : 500;
+	int			rounds = (test_has_cells(kind) ? 1500 : 500) / (test_in_part() ? 3 : 1);
 	int			round;
 
 	if (kind->combined_head == NULL)
