@@ -283,6 +283,8 @@ reason_against_skipping(JoinSkip skip)
 			return "keys of this type are not kept";
 		case JOIN_SKIP_PART_OF_HASH:
 			return "they are made by hashes of more columns than the key has";
+		case JOIN_SKIP_NOTICED:
+			return "volatile functions would be called less often";
 	}
 	return NULL;
 }

@@ -351,8 +351,9 @@ bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *sca
 }
 
 const char *
-bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute,
-							  Oid operator, Oid collation, Oid build_type)
+bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, bool indifferent,
+							  AttrNumber attribute, Oid operator, Oid collation,
+							  Oid build_type)
 {
 	AttrNumber key = scan_column(scan, attribute);
 	Oid		   type;
@@ -365,8 +366,7 @@ bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, AttrNumber a
 		return "the foreign server is none of postgres_fdw with bloomfam among its extensions";
 	if (find_remote_query(scan) == NULL)
 		return "the remote query locks or sorts its rows";
-	if (!bloomfam_join_is_indifferent(scan->scan.plan.qual) ||
-		!bloomfam_join_is_indifferent(scan->scan.plan.targetlist))
+	if (!indifferent)
 		return "the foreign scan has a volatile condition or column";
 	if (key == 0)
 		return "the key is no column of the foreign scan";

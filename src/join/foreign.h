@@ -18,11 +18,12 @@ typedef struct JoinForeign JoinForeign;
  * Can a foreign scan ask its server for those rows only whose key may be in a filter of the build
  * side, by our own hashes?  The key is an output column of the scan's.  The caller knows that
  * rows without a partner may be dropped below the scan's conditions, and that the build side
- * depends on no outer parameter.  Returns NULL if it can, else why not, a constant.
+ * depends on no outer parameter; and whether the scan notices how often its own conditions and
+ * columns are asked for.  Returns NULL if it can, else why not, a constant.
  */
 extern const char *bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan,
-												 AttrNumber attribute, Oid operator, Oid collation,
-												 Oid build_type);
+												 bool indifferent, AttrNumber attribute,
+												 Oid operator, Oid collation, Oid build_type);
 
 /*
  * Is the number of its rows a guess: has it a table that was never analyzed, and the server that

@@ -42,6 +42,7 @@ bloomfam_join_levels_begin(JoinLevels *levels, const PlannedStmt *stmt, const Jo
 	levels->way = way;
 	levels->parents = NIL;
 	levels->skip = JOIN_SKIP_NOTHING;
+	levels->some = false;
 }
 
 static AppendRelInfo *
@@ -221,5 +222,15 @@ bloomfam_join_levels(JoinLevels *levels, const Plan *plan, const AttrNumber *att
 	/* a level that tells nothing stands only for the tables between those above and the leaf */
 	while (found != NIL && ((JoinSpecLevel *) linitial(found))->columns == NIL)
 		found = list_delete_first(found);
+	if (found == NIL)
+		return NIL;
+	if (!bloomfam_join_tree_is_indifferent(levels->way->query, unconstify(Plan *, plan)))
+	{
+		if (!levels->some)
+			levels->skip = JOIN_SKIP_NOTICED;
+		return NIL;
+	}
+	levels->some = true;
+	levels->skip = JOIN_SKIP_PARTITIONS;
 	return found;
 }

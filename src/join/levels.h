@@ -19,6 +19,7 @@ typedef struct JoinLevels
 	AppendRelInfo **of_child;	/* by number in the range table; NULL: not needed yet */
 	List	   *parents;		/* of tables with partitions, what was found out for this filter */
 	JoinSkip	skip;			/* for all of its scans */
+	bool		some;			/* ... some partition can be skipped */
 } JoinLevels;
 
 /* A column of a partition key. */
@@ -44,7 +45,7 @@ extern void bloomfam_join_levels_begin(JoinLevels *levels, const PlannedStmt *st
  * If the plan is the scan of a partition: those of the tables above it, none above the one that
  * the query names, from the uppermost on of which keys of the filter tell which partitions can
  * match.  The attributes are the filter's columns in the plan's rows.  A list of JoinSpecLevel;
- * NIL: keys tell nothing of any.
+ * NIL: keys tell nothing of any, or the scan would notice that it is not begun.
  */
 extern List *bloomfam_join_levels(JoinLevels *levels, const Plan *plan,
 								  const AttrNumber *attributes);

@@ -63,7 +63,8 @@ typedef enum JoinSkip
 	JOIN_SKIP_OTHER_KEY,		/* of the reasons against it, that of the last table */
 	JOIN_SKIP_OTHER_EQUALITY,
 	JOIN_SKIP_OTHER_TYPE,
-	JOIN_SKIP_PART_OF_HASH
+	JOIN_SKIP_PART_OF_HASH,
+	JOIN_SKIP_NOTICED
 } JoinSkip;
 
 /* One filter of a node. */

@@ -52,8 +52,8 @@ look_at(const JoinWay *way, const JoinPlace *place)
 		return scene;
 	table = rt_fetch(((const Scan *) plan)->scanrelid, way->query->stmt->rtable)->relid;
 	scene.is_scan = true;
-	scene.indifferent = bloomfam_join_is_indifferent(plan->qual) &&
-						bloomfam_join_is_indifferent(plan->targetlist);
+	scene.indifferent =
+		bloomfam_join_node_is_indifferent(way->query, unconstify(Plan *, plan));
 	scene.conditions = plan->qual != NIL;
 	scene.columns = true;
 	scene.trust = way->trust;

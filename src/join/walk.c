@@ -211,9 +211,8 @@ conditions_of(Plan *plan)
 	}
 }
 
-/* Do a node's own expressions notice nothing of how often they are asked? */
-static bool
-node_is_indifferent(const JoinQuery *query, Plan *plan)
+bool
+bloomfam_join_node_is_indifferent(const JoinQuery *query, Plan *plan)
 {
 	void	   *others = conditions_of(plan);
 
@@ -228,23 +227,20 @@ node_is_indifferent(const JoinQuery *query, Plan *plan)
 						  notices_nothing(query, keys_of(plan)));
 }
 
-static bool tree_is_indifferent(const JoinQuery *query, Plan *plan);
-
-/* The same of a list of plans, as a whole. */
+/* Are all plans of a list indifferent as a whole? */
 static bool
 trees_are_indifferent(const JoinQuery *query, const List *plans)
 {
 	ListCell   *lc;
 
 	foreach(lc, plans)
-		if (!tree_is_indifferent(query, lfirst(lc)))
+		if (!bloomfam_join_tree_is_indifferent(query, lfirst(lc)))
 			return false;
 	return true;
 }
 
-/* The same of a plan as a whole, subqueries included. */
-static bool
-tree_is_indifferent(const JoinQuery *query, Plan *plan)
+bool
+bloomfam_join_tree_is_indifferent(const JoinQuery *query, Plan *plan)
 {
 	if (plan == NULL)
 		return true;
@@ -260,8 +256,8 @@ tree_is_indifferent(const JoinQuery *query, Plan *plan)
 						  notices_nothing(query, keys_of(plan)) &&
 						  notices_nothing(query, plan->initPlan) &&
 						  trees_are_indifferent(query, bloomfam_join_other_children(plan)) &&
-						  tree_is_indifferent(query, plan->lefttree) &&
-						  tree_is_indifferent(query, plan->righttree));
+						  bloomfam_join_tree_is_indifferent(query, plan->lefttree) &&
+						  bloomfam_join_tree_is_indifferent(query, plan->righttree));
 }
 
 /*
@@ -310,7 +306,7 @@ is_repeatable(const JoinQuery *query, Plan *plan)
 	foreach(lc, bloomfam_join_other_children(plan))
 		if (!is_repeatable(query, lfirst(lc)))
 			return false;
-	return node_is_indifferent(query, plan) && is_repeatable(query, plan->lefttree) &&
+	return bloomfam_join_node_is_indifferent(query, plan) && is_repeatable(query, plan->lefttree) &&
 		   is_repeatable(query, plan->righttree);
 }
 
@@ -462,6 +458,7 @@ static JoinForeignPlace *
 foreign_place(JoinWay *way, ForeignScan *scan, const AttrNumber *attributes)
 {
 	JoinForeignPlace *place = palloc(sizeof(JoinForeignPlace));
+	bool		indifferent = bloomfam_join_node_is_indifferent(way->query, &scan->scan.plan);
 	int			i;
 
 	place->scan = scan;
@@ -472,8 +469,9 @@ foreign_place(JoinWay *way, ForeignScan *scan, const AttrNumber *attributes)
 		place->column = i;
 		place->attribute = attributes[i];
 		place->reason =
-			bloomfam_join_foreign_refusal(way->query->stmt, scan, attributes[i], column->operator,
-										  column->collation, exprType((Node *) column->inner));
+			bloomfam_join_foreign_refusal(way->query->stmt, scan, indifferent, attributes[i],
+										  column->operator, column->collation,
+										  exprType((Node *) column->inner));
 		if (place->reason == NULL)
 			break;
 	}
@@ -515,14 +513,15 @@ side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber 
 	*behind = columns_behind(way, plan, attributes, OUTER_VAR);
 	if (*behind != NULL &&
 		(type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI))
-		return tree_is_indifferent(way->query, plan->righttree) ? &plan->lefttree : NULL;
+		return bloomfam_join_tree_is_indifferent(way->query, plan->righttree) ? &plan->lefttree
+																			  : NULL;
 	if ((type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
 		(!IsA(plan, HashJoin) ||
-		 (way->keepers && node_is_indifferent(way->query, plan->righttree))))
+		 (way->keepers && bloomfam_join_node_is_indifferent(way->query, plan->righttree))))
 	{
 		*behind = columns_behind(way, plan, attributes, INNER_VAR);
 		if (*behind != NULL &&
-			(IsA(plan, NestLoop) || tree_is_indifferent(way->query, plan->lefttree)))
+			(IsA(plan, NestLoop) || bloomfam_join_tree_is_indifferent(way->query, plan->lefttree)))
 			return &plan->righttree;
 	}
 	return NULL;
@@ -543,7 +542,8 @@ column_across(const JoinWay *way, Plan *plan, bool from_inner, AttrNumber attrib
 
 	if (!IsA(plan, HashJoin) || way->ncolumns != 1 ||
 		(type != JOIN_INNER && (type != JOIN_SEMI || from_inner)) ||
-		(!from_inner && (!way->keepers || !node_is_indifferent(way->query, plan->righttree))))
+		(!from_inner &&
+		 (!way->keepers || !bloomfam_join_node_is_indifferent(way->query, plan->righttree))))
 		return 0;
 	foreach(lc, ((HashJoin *) plan)->hashclauses)
 	{
@@ -604,7 +604,7 @@ hides_rows(Plan *plan)
 static bool
 is_passable(const JoinWay *way, Plan *plan)
 {
-	return node_is_indifferent(way->query, plan) &&
+	return bloomfam_join_node_is_indifferent(way->query, plan) &&
 		   (way->trust == JOIN_HASH_LEAKPROOF || !way->query->has_barrier || !hides_rows(plan));
 }
 
@@ -873,7 +873,7 @@ bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt)
 	foreach(lc, stmt->subplans)
 	{
 		find_params(query, lfirst(lc));
-		if (!tree_is_indifferent(query, lfirst(lc)))
+		if (!bloomfam_join_tree_is_indifferent(query, lfirst(lc)))
 			query->noticing =
 				bms_add_member(query->noticing, foreach_current_index(lc) + 1);
 	}

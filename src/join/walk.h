@@ -112,6 +112,18 @@ extern int	bloomfam_join_workers(const Plan *plan, int workers);
 extern void bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt);
 
 /*
+ * Do a node's own expressions notice nothing of how often they are asked, and ask for no
+ * subqueries?
+ */
+extern bool bloomfam_join_node_is_indifferent(const JoinQuery *query, Plan *plan);
+
+/*
+ * Does a plan as a whole, subqueries included, notice nothing of how often it is asked?  It may be
+ * worth most to ask it less often.
+ */
+extern bool bloomfam_join_tree_is_indifferent(const JoinQuery *query, Plan *plan);
+
+/*
  * Follows the key of a hash join down its probe side; the join is in a part of the plan that so
  * many workers run, or 0: in none.  The columns must stay.
  */

@@ -150,7 +150,9 @@ INSERT INTO jf_calls_off SELECT q, jf_calls_of(q) FROM (VALUES
 	('WITH c AS MATERIALIZED (SELECT nextval(''jf_calls'') AS n FROM jf_plain), e AS MATERIALIZED (SELECT n FROM c)
 		SELECT count(*) FROM (jf_a a LEFT JOIN jf_c c USING (v) CROSS JOIN LATERAL (SELECT sum(n) FROM e WHERE n < a.v OFFSET 0) x) JOIN unnest(''{-1, -2}''::bigint[]) b (k) ON b.k = a.k'),
 	('SELECT count(*) FROM (jf_a a LEFT JOIN jf_c c ON c.v = a.v AND a.g < (SELECT nextval(''jf_calls''))) JOIN unnest(''{-1, -2}''::bigint[]) b (k) ON b.k = a.k'),
-	('SELECT count(*) FROM (jf_a a CROSS JOIN LATERAL (SELECT p.k FROM jf_plain p WHERE p.k < a.v LIMIT nextval(''jf_calls'')) x) JOIN unnest(''{-1, -2}''::bigint[]) b (k) ON b.k = a.k')
+	('SELECT count(*) FROM (jf_a a CROSS JOIN LATERAL (SELECT p.k FROM jf_plain p WHERE p.k < a.v LIMIT nextval(''jf_calls'')) x) JOIN unnest(''{-1, -2}''::bigint[]) b (k) ON b.k = a.k'),
+	('SELECT count(*) FROM jf_a a JOIN unnest(''{-1, -2}''::bigint[]) b (k) USING (k) WHERE a.g > (SELECT nextval(''jf_calls''))'),
+	('SELECT count(n) FROM (SELECT k, (SELECT nextval(''jf_calls'')) AS n FROM jf_a OFFSET 0) a JOIN unnest(''{-1, -2}''::bigint[]) b (k) USING (k)')
 ) AS queries (q);
 SET bloomfam.join_filter = force;
 SELECT calls > 0 AS called, jf_calls_of(query) >= calls AS as_often FROM jf_calls_off;

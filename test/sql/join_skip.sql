@@ -302,6 +302,16 @@ SELECT analyzed('SELECT count(*) FROM by_day f JOIN by_day_too t USING (day) JOI
 RESET join_collapse_limit;
 RESET enable_partitionwise_join;
 
+-- what notices that a scan was not begun: all rows are asked, three times; a subquery may be asked less often
+CREATE SEQUENCE calls;
+SELECT skips('SELECT count(*) FROM by_day b JOIN days USING (day) WHERE days.day BETWEEN 45 AND 50 AND b.id > 0 * nextval(''calls'')');
+SELECT skips('SELECT count(n) FROM (SELECT day, nextval(''calls'') AS n FROM by_day OFFSET 0) b JOIN days USING (day) WHERE days.day BETWEEN 45 AND 50');
+SELECT nextval('calls') - 1 = 3 * 2 * count(*) AS as_often FROM by_day;
+ALTER SEQUENCE calls RESTART;
+SELECT skips('SELECT count(*) FROM by_day b JOIN days ON b.day = -days.day WHERE days.day > 0 AND b.id > (SELECT nextval(''calls''))');
+SELECT nextval('calls') = 1 + 3 AS as_often;
+SELECT skips('SELECT count(*) FROM by_day b JOIN days USING (day) WHERE days.day BETWEEN 45 AND 50 AND b.id NOT IN (SELECT month FROM days d WHERE d.month < 0)');
+
 SET client_min_messages = warning;
 DROP SCHEMA join_skip CASCADE;
 ALTER DATABASE :"DBNAME" RESET session_preload_libraries;
