@@ -12,26 +12,7 @@
 
 #include "join/hash.h"
 #include "join/model.h"
-
-/* What is known of nodes of a plan, each by its number, so that none is looked at again. */
-typedef struct JoinKnown
-{
-	Bitmapset  *known;
-	Bitmapset  *indifferent;
-} JoinKnown;
-
-/* A plan that filters are added to. */
-typedef struct JoinQuery
-{
-	PlannedStmt *stmt;
-	bool		has_barrier;	/* some view or subquery in it hides rows from those who ask it */
-	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan
-								 * itself */
-	Bitmapset  *noticing;		/* subplans, from 1, that notice how often they are asked */
-	Bitmapset  *noticing_params;	/* ... and parameters that such a one sets when it is needed */
-	JoinKnown  *nodes;			/* do a node's own expressions notice it? */
-	JoinKnown  *trees;			/* ... and all below? */
-} JoinQuery;
+#include "join/query.h"
 
 /* A column of a join's key. */
 typedef struct JoinKeyColumn
@@ -98,30 +79,6 @@ typedef struct JoinWay
 	double		drop;			/* the share of rows at these places that it is expected to drop */
 	List	   *foreign;		/* of JoinForeignPlace */
 } JoinWay;
-
-/*
- * The children of a node that are neither its left nor its right one; of several in a list, that;
- * else NIL.
- */
-extern List *bloomfam_join_other_children(Plan *plan);
-
-/* How many workers run the part of a plan below a node, which so many run. */
-extern int	bloomfam_join_workers(const Plan *plan, int workers);
-
-/* Begins to look at a finished plan. */
-extern void bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt);
-
-/*
- * Do a node's own expressions notice nothing of how often they are asked, and ask for no
- * subqueries?
- */
-extern bool bloomfam_join_node_is_indifferent(const JoinQuery *query, Plan *plan);
-
-/*
- * Does a plan as a whole, subqueries included, notice nothing of how often it is asked?  It may be
- * worth most to ask it less often.
- */
-extern bool bloomfam_join_tree_is_indifferent(const JoinQuery *query, Plan *plan);
 
 /*
  * Follows the key of a hash join down its probe side; the join is in a part of the plan that so
