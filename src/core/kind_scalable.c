@@ -8,7 +8,7 @@
  * that kind can have the stage's FPR, otherwise "standard".  It is used through the registry only,
  * and all stages are probed with the same hash.  A key is contained if any stage contains it, so
  * the FPR is at most the sum of the stages' FPRs.  To bound that sum for any number of keys, each
- * stage gets a share of the target FPR, and the shares add up to 1:
+ * stage gets a share of the target FPR, in the mean over sets of keys, and the shares add up to 1:
  *
  *		5/8, and then 3/8 * 1/4 * (3/4)^(i - 1) for i = 1, 2, ...
  *
@@ -557,6 +557,10 @@ scalable_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 /* ---- union ---- */
 
 /*
+ * A united stage holds the keys of both, and may be above its share: the target FPR bounds that of
+ * a filter which grew by itself.  Such a stage is full when it is measured, so keys that are added
+ * to the union go to later stages, and cost no more than the shares of these.
+ *
  * The sizes of all stages of a filter that is not folded follow from its FPR, from the capacity of
  * its first stage, and from the number of stages.  So if two filters agree in the FPR and the first
  * stage, the one with fewer stages has the first stages of the other, and they can be united stage
