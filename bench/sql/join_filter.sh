@@ -20,6 +20,9 @@ both()
 	statement "$1_on" "$on" "$2" "$3"
 }
 
+# repeat N STATEMENT: in one statement, and planned once where PL/pgSQL prepares it
+repeat() { echo "DO \$\$ DECLARE x text; BEGIN FOR i IN 1..$1 LOOP $2; END LOOP; END \$\$;"; }
+
 # three NAME SETTINGS QUERY: NAME_off without filters, NAME_read with filters that skip nothing, NAME_on
 three()
 {

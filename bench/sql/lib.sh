@@ -29,10 +29,11 @@ cleanup()
 }
 
 # measure ROUNDS NAME...: runs the statements in $work/NAME.sql by turns, after $work/setup.sql; medians, in ms, go to $work/medians.  Every second
-# round goes backwards: a statement leaves caches and memory to the next one, as a small one that came before it would not
+# round goes backwards: a statement leaves caches and memory to the next one, as a small one that came before it would not.  So an odd number of
+# rounds gets one more
 measure()
 {
-	local rounds=$1 name round i
+	local rounds=$(($1 + $1 % 2)) name round i
 	shift
 	local names=("$@")
 

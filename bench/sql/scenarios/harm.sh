@@ -27,7 +27,10 @@ SQL
 preload
 plain="SET max_parallel_workers_per_gather = 0; SET enable_nestloop = off; SET enable_mergejoin = off"
 
-both empty "$plain" "SELECT count(*) FROM (SELECT k FROM fact WHERE k > 0 LIMIT 0) f JOIN dim USING (k);"
+empty="count(*) FROM (SELECT k FROM fact WHERE k > 0 LIMIT 0) f JOIN dim USING (k)"
+both empty "$plain" "SELECT $empty;"
+both empty_prepared "$plain" "$(repeat 500 "SELECT $empty INTO x")"
+both empty_planned "$plain" "$(repeat 500 "EXECUTE 'SELECT $empty' INTO x")"
 both emptied "$plain; SET work_mem = '64MB'" "SELECT count(*) FROM emptied JOIN dim USING (k) WHERE dim.v < 5;"
 both compressed "$plain" "SELECT count(*) FROM compressed JOIN texts USING (t) WHERE v = 3;"
 both outside "$plain" "SELECT count(*) FROM outside JOIN texts USING (t) WHERE v = 3;"
@@ -38,8 +41,9 @@ both near_tie "RESET enable_nestloop; RESET enable_mergejoin; RESET work_mem; RE
 
 heading "Where filters can only lose: how many times slower" "$on" off
 compare_rows empty emptied compressed outside many given_up near_tie
-measure "${ROUNDS:-9}" {empty,emptied,compressed,outside,many,given_up,near_tie}_{off,on}
-slower empty_on empty_off "<= 1.05 x" "no rows by a limit"
+measure "${ROUNDS:-9}" {empty_prepared,empty_planned,emptied,compressed,outside,many,given_up,near_tie}_{off,on}
+slower empty_prepared_on empty_prepared_off "<= 1.05 x" "no rows by a limit, prepared, 500 times"
+slower empty_planned_on empty_planned_off "" "... planned each time"
 slower emptied_on emptied_off "<= 1.05 x" "a table that was emptied since it was analysed"
 slower compressed_on compressed_off "<= 1.05 x" "compressed keys behind a condition"
 slower outside_on outside_off "<= 1.05 x" "keys in the TOAST table behind a condition"

@@ -95,11 +95,16 @@ sql <<-SQL
 	VACUUM ANALYZE keyless, one;
 	CREATE TABLE ten AS SELECT $(printf 'x %% 1000 AS k%d, ' {1..9}) x AS v FROM generate_series(1, 100000) x;
 	VACUUM ANALYZE ten;
+	CREATE FUNCTION planning_time(query text) RETURNS float8 LANGUAGE plpgsql AS \$\$
+	DECLARE
+		plan json;
+	BEGIN
+		EXECUTE 'EXPLAIN (SUMMARY, FORMAT json) ' || query INTO plan;
+		RETURN plan->0->'Planning Time';
+	END \$\$;
 SQL
 fact k 20000
 query="SELECT count(*), sum(fact.v) FROM fact JOIN"
-# repeat N STATEMENT: in one statement, and planned once where PL/pgSQL prepares it
-repeat() { echo "DO \$\$ DECLARE x text; BEGIN FOR i IN 1..$1 LOOP $2; END LOOP; END \$\$;"; }
 ten="SELECT sum(ten.v) FROM ten"
 for i in {1..9}; do
 	ten="$ten JOIN half d$i ON d$i.k = k$i AND d$i.v < 500"
@@ -109,18 +114,22 @@ both half "$large" "$query half USING (k);"
 both lookup "$large" "$(repeat 50000 "SELECT v INTO x FROM one JOIN half USING (k)")"
 both scan "$large" "$(repeat 500 "SELECT v INTO x FROM one JOIN keyless USING (k)")"
 both planned "$large" "$(repeat 5000 "EXECUTE 'SELECT v FROM one JOIN keyless USING (k)' INTO x")"
-both planning "$large; SET join_collapse_limit = 10" "$(repeat 20 "EXECUTE 'EXPLAIN $ten' INTO x")"
+# the time is what EXPLAIN says of it
+both planning "$large; SET join_collapse_limit = 10" "\\timing off
+	SELECT 'Time: ' || sum(planning_time('$ten')) FROM generate_series(1, 20);"
+both explaining "$large; SET join_collapse_limit = 10" "$(repeat 20 "EXECUTE 'EXPLAIN $ten' INTO x")"
 compare_rows whole half
 measure "$((2 * rounds + 1))" whole_off whole_on half_off half_on lookup_off lookup_on scan_off scan_on planned_off planned_on \
-	planning_off planning_on
+	planning_off planning_on explaining_off explaining_on
 slower whole_on whole_off "<= 1.03 x" "100 % of the rows matching, 20,000 keys"
 slower half_on half_off "<= 1.02 x" "50 % matching, 10,000 keys"
 slower lookup_on lookup_off "<= 1.02 x" "one row and an index of 10,000 keys, prepared, 50,000 times"
 slower scan_on scan_off "<= 1.02 x" "one row and 10,000 keys without an index, prepared, 500 times"
 slower planned_on planned_off "" "... planned each time, 5,000 times"
 slower planning_on planning_off "<= 1.05 x" "planning a join of ten tables, 20 times"
+slower explaining_on explaining_off "" "... and to EXPLAIN it, with 19 more nodes"
 report_rows
-sql -c "DROP TABLE fact, half, whole, keyless, one, ten"
+sql -c "DROP TABLE fact, half, whole, keyless, one, ten" -c "DROP FUNCTION planning_time"
 
 heading "Foreign join, $(thousands "$rows") rows there, 100,000 keys here, 1 % matching, fetch_size ${FETCH:-10000}" "$on" off
 if [ "$(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'")" = 0 ]; then
