@@ -20,11 +20,21 @@
 #include "join/query.h"
 #include "join/spec.h"
 
-/* What is known of nodes of a plan, each by its number, so that none is looked at again. */
+/* No more nodes are remembered, whatever numbers they have. */
+#define MOST_KNOWN	65536
+
+/*
+ * What is known of nodes of a plan, so that none is looked at again.  Each is at its number; nodes
+ * that others have added may share one.
+ */
 struct JoinKnown
 {
-	Bitmapset  *known;
-	Bitmapset  *indifferent;
+	int			n;
+	struct
+	{
+		const Plan *plan;		/* NULL: none yet */
+		bool		indifferent;
+	}		   *nodes;
 };
 
 List *
@@ -123,13 +133,34 @@ notices_nothing(const JoinQuery *query, void *expression)
 			!has_noticing_subplan(expression, unconstify(JoinQuery *, query)));
 }
 
+static bool
+is_known(const JoinKnown *known, const Plan *plan)
+{
+	return plan->plan_node_id >= 0 && plan->plan_node_id < known->n &&
+		   known->nodes[plan->plan_node_id].plan == plan;
+}
+
 /* Notes what was found of a node, and returns it. */
 static bool
 note_known(JoinKnown *known, const Plan *plan, bool indifferent)
 {
-	known->known = bms_add_member(known->known, plan->plan_node_id);
-	if (indifferent)
-		known->indifferent = bms_add_member(known->indifferent, plan->plan_node_id);
+	int			i = plan->plan_node_id;
+	int			n = Max(known->n, 16);
+
+	if (i < 0 || i >= MOST_KNOWN)
+		return indifferent;
+	while (n <= i)
+		n *= 2;
+	if (known->n == 0)
+		known->nodes = palloc0(n * sizeof(*known->nodes));
+	else if (known->n < n)
+	{
+		known->nodes = repalloc(known->nodes, n * sizeof(*known->nodes));
+		memset(&known->nodes[known->n], 0, (n - known->n) * sizeof(*known->nodes));
+	}
+	known->n = n;
+	known->nodes[i].plan = plan;
+	known->nodes[i].indifferent = indifferent;
 	return indifferent;
 }
 
@@ -197,8 +228,8 @@ bloomfam_join_node_is_indifferent(const JoinQuery *query, Plan *plan)
 {
 	void	   *others = conditions_of(plan);
 
-	if (bms_is_member(plan->plan_node_id, query->nodes->known))
-		return bms_is_member(plan->plan_node_id, query->nodes->indifferent);
+	if (is_known(query->nodes, plan))
+		return query->nodes->nodes[plan->plan_node_id].indifferent;
 	return note_known(query->nodes, plan,
 					  !contain_subplans((Node *) plan->qual) &&
 						  !contain_subplans((Node *) plan->targetlist) &&
@@ -225,8 +256,8 @@ bloomfam_join_tree_is_indifferent(const JoinQuery *query, Plan *plan)
 {
 	if (plan == NULL)
 		return true;
-	if (bms_is_member(plan->plan_node_id, query->trees->known))
-		return bms_is_member(plan->plan_node_id, query->trees->indifferent);
+	if (is_known(query->trees, plan))
+		return query->trees->nodes[plan->plan_node_id].indifferent;
 	check_stack_depth();
 	if (IsA(plan, CteScan) && bms_is_member(((CteScan *) plan)->ctePlanId, query->noticing))
 		return note_known(query->trees, plan, false);
