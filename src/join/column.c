@@ -9,15 +9,15 @@
 
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 
 #include "join/column.h"
+#include "join/volatility.h"
 
 bool
 bloomfam_join_is_indifferent(void *expression)
 {
 	return expression == NULL ||
-		   (!contain_volatile_functions(expression) && !contain_subplans(expression));
+		   (!bloomfam_join_is_volatile(expression, NULL) && !contain_subplans(expression));
 }
 
 const Var *

@@ -12,13 +12,10 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 
 #include "join/column.h"
 #include "join/query.h"
-#include "join/spec.h"
 
 /* No more nodes are remembered, whatever numbers they have. */
 #define MOST_KNOWN	65536
@@ -36,28 +33,6 @@ struct JoinKnown
 		bool		indifferent;
 	}		   *nodes;
 };
-
-List *
-bloomfam_join_other_children(Plan *plan)
-{
-	switch (nodeTag(plan))
-	{
-		case T_Append:
-			return ((Append *) plan)->appendplans;
-		case T_MergeAppend:
-			return ((MergeAppend *) plan)->mergeplans;
-		case T_BitmapAnd:
-			return ((BitmapAnd *) plan)->bitmapplans;
-		case T_BitmapOr:
-			return ((BitmapOr *) plan)->bitmapplans;
-		case T_SubqueryScan:
-			return list_make1(((SubqueryScan *) plan)->subplan);
-		case T_CustomScan:
-			return ((CustomScan *) plan)->custom_plans;
-		default:
-			return NIL;
-	}
-}
 
 int
 bloomfam_join_workers(const Plan *plan, int workers)
@@ -88,10 +63,10 @@ find_params(JoinQuery *query, Plan *plan)
 	{
 		const SubPlan *subplan = lfirst_node(SubPlan, lc);
 
-		if (bms_is_member(subplan->plan_id, query->noticing))
+		if (bms_is_member(subplan->plan_id, query->subplans.plans))
 			foreach(lp, subplan->setParam)
-				query->noticing_params =
-					bms_add_member(query->noticing_params, lfirst_int(lp));
+				query->subplans.params =
+					bms_add_member(query->subplans.params, lfirst_int(lp));
 	}
 	foreach(lc, bloomfam_join_other_children(plan))
 		find_params(query, lfirst(lc));
@@ -103,34 +78,6 @@ bool
 bloomfam_join_is_on_its_own(const JoinQuery *query, const Plan *plan)
 {
 	return bms_is_subset(plan->extParam, query->epq_params);
-}
-
-/* Is there a subquery that notices how often it is asked, or what one gives? */
-static bool
-has_noticing_subplan(Node *node, void *context)
-{
-	const JoinQuery *query = context;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, SubPlan) && bms_is_member(((SubPlan *) node)->plan_id, query->noticing))
-		return true;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
-		bms_is_member(((Param *) node)->paramid, query->noticing_params))
-		return true;
-	return expression_tree_walker(node, has_noticing_subplan, context);
-}
-
-/*
- * Does an expression, or a list of them, notice nothing of how often it is asked?  There may be
- * subqueries in it, which it is worth most to ask less often.
- */
-static bool
-notices_nothing(const JoinQuery *query, void *expression)
-{
-	return !contain_volatile_functions(expression) &&
-		   (query->noticing == NULL ||
-			!has_noticing_subplan(expression, unconstify(JoinQuery *, query)));
 }
 
 static bool
@@ -164,79 +111,21 @@ note_known(JoinKnown *known, const Plan *plan, bool indifferent)
 	return indifferent;
 }
 
-/* The keys that a node compares, or the functions or values that it asks for: NULL if none. */
-static void *
-keys_of(Plan *plan)
+/* Have a node's own expressions subplans, those of its keys included or not? */
+static bool
+has_subplans(const JoinQuery *query, Plan *plan, bool in_keys)
 {
-	switch (nodeTag(plan))
-	{
-		case T_HashJoin:
-			return ((HashJoin *) plan)->hashclauses;
-		case T_MergeJoin:
-			return ((MergeJoin *) plan)->mergeclauses;
-		case T_Hash:
-			return ((Hash *) plan)->hashkeys;
-		case T_IndexScan:
-			return ((IndexScan *) plan)->indexqualorig;
-		case T_IndexOnlyScan:
-			return ((IndexOnlyScan *) plan)->indexqual;
-		case T_BitmapHeapScan:
-			return ((BitmapHeapScan *) plan)->bitmapqualorig;
-		case T_FunctionScan:
-			return ((FunctionScan *) plan)->functions;
-		case T_TableFuncScan:
-			return ((TableFuncScan *) plan)->tablefunc;
-		case T_ValuesScan:
-			return ((ValuesScan *) plan)->values_lists;
-		case T_SampleScan:
-			return ((SampleScan *) plan)->tablesample;
-		case T_Limit:
-			return ((Limit *) plan)->limitCount;
-		case T_WindowAgg:
-			return ((WindowAgg *) plan)->startOffset;
-		default:
-			return NULL;
-	}
-}
-
-/*
- * The conditions of a join beside its keys, or of a Result beside its rows', or what else a node
- * asks for: NULL if nothing.
- */
-static void *
-conditions_of(Plan *plan)
-{
-	switch (nodeTag(plan))
-	{
-		case T_HashJoin:
-		case T_NestLoop:
-		case T_MergeJoin:
-			return ((Join *) plan)->joinqual;
-		case T_Result:
-			return ((Result *) plan)->resconstantqual;
-		case T_Limit:
-			return ((Limit *) plan)->limitOffset;
-		case T_WindowAgg:
-			return ((WindowAgg *) plan)->endOffset;
-		default:
-			return NULL;
-	}
+	return query->stmt->subplans != NIL && bloomfam_join_node_has_subplans(plan, in_keys);
 }
 
 bool
 bloomfam_join_node_is_indifferent(const JoinQuery *query, Plan *plan)
 {
-	void	   *others = conditions_of(plan);
-
 	if (is_known(query->nodes, plan))
 		return query->nodes->nodes[plan->plan_node_id].indifferent;
 	return note_known(query->nodes, plan,
-					  !contain_subplans((Node *) plan->qual) &&
-						  !contain_subplans((Node *) plan->targetlist) &&
-						  !contain_subplans(others) && notices_nothing(query, plan->qual) &&
-						  notices_nothing(query, plan->targetlist) &&
-						  notices_nothing(query, others) &&
-						  notices_nothing(query, keys_of(plan)));
+					  !has_subplans(query, plan, false) &&
+						  !bloomfam_join_node_is_volatile(query->stmt, plan, &query->subplans));
 }
 
 /* Are all plans of a list indifferent as a whole? */
@@ -259,14 +148,9 @@ bloomfam_join_tree_is_indifferent(const JoinQuery *query, Plan *plan)
 	if (is_known(query->trees, plan))
 		return query->trees->nodes[plan->plan_node_id].indifferent;
 	check_stack_depth();
-	if (IsA(plan, CteScan) && bms_is_member(((CteScan *) plan)->ctePlanId, query->noticing))
-		return note_known(query->trees, plan, false);
 	return note_known(query->trees, plan,
-					  !IsA(plan, LockRows) && notices_nothing(query, plan->qual) &&
-						  notices_nothing(query, plan->targetlist) &&
-						  notices_nothing(query, conditions_of(plan)) &&
-						  notices_nothing(query, keys_of(plan)) &&
-						  notices_nothing(query, plan->initPlan) &&
+					  !bloomfam_join_node_is_volatile(query->stmt, plan, &query->subplans) &&
+						  !bloomfam_join_is_volatile(plan->initPlan, &query->subplans) &&
 						  trees_are_indifferent(query, bloomfam_join_other_children(plan)) &&
 						  bloomfam_join_tree_is_indifferent(query, plan->lefttree) &&
 						  bloomfam_join_tree_is_indifferent(query, plan->righttree));
@@ -280,41 +164,12 @@ bloomfam_join_is_repeatable(const JoinQuery *query, Plan *plan)
 	if (plan == NULL)
 		return true;
 	check_stack_depth();
-	switch (nodeTag(plan))
-	{
-		case T_SeqScan:
-		case T_IndexScan:
-		case T_IndexOnlyScan:
-		case T_BitmapHeapScan:
-		case T_BitmapIndexScan:
-		case T_BitmapAnd:
-		case T_BitmapOr:
-		case T_Result:
-		case T_Append:
-		case T_MergeAppend:
-		case T_SubqueryScan:
-		case T_Sort:
-		case T_IncrementalSort:
-		case T_Material:
-		case T_Memoize:
-		case T_Hash:
-		case T_HashJoin:
-		case T_NestLoop:
-		case T_MergeJoin:
-		case T_Agg:
-		case T_Group:
-		case T_Unique:
-		case T_Gather:
-		case T_GatherMerge:
-			break;
-		default:
-			if (bloomfam_join_node_kind(plan) == JOIN_NODE_OTHER)
-				return false;
-	}
+	if (!bloomfam_join_plan_node(plan)->repeatable)
+		return false;
 	foreach(lc, bloomfam_join_other_children(plan))
 		if (!bloomfam_join_is_repeatable(query, lfirst(lc)))
 			return false;
-	return bloomfam_join_node_is_indifferent(query, plan) &&
+	return bloomfam_join_node_is_indifferent(query, plan) && !has_subplans(query, plan, true) &&
 		   bloomfam_join_is_repeatable(query, plan->lefttree) &&
 		   bloomfam_join_is_repeatable(query, plan->righttree);
 }
@@ -423,7 +278,8 @@ bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt)
 
 	query->stmt = stmt;
 	query->has_barrier = false;
-	query->epq_params = query->noticing = query->noticing_params = NULL;
+	query->epq_params = NULL;
+	memset(&query->subplans, 0, sizeof(query->subplans));
 	query->nodes = palloc0(sizeof(JoinKnown));
 	query->trees = palloc0(sizeof(JoinKnown));
 	foreach(lc, stmt->rtable)
@@ -434,11 +290,11 @@ bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt)
 	{
 		find_params(query, lfirst(lc));
 		if (!bloomfam_join_tree_is_indifferent(query, lfirst(lc)))
-			query->noticing =
-				bms_add_member(query->noticing, foreach_current_index(lc) + 1);
+			query->subplans.plans =
+				bms_add_member(query->subplans.plans, foreach_current_index(lc) + 1);
 	}
 	find_params(query, stmt->planTree);
 
-	/* what was found of subplans may be otherwise by those parameters */
+	/* what was found of subplans came before all such parameters were known */
 	memset(query->trees, 0, sizeof(JoinKnown));
 }

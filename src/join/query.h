@@ -10,6 +10,8 @@
 
 #include "nodes/plannodes.h"
 
+#include "join/plan_nodes.h"
+
 /* What is known of a plan's nodes. */
 typedef struct JoinKnown JoinKnown;
 
@@ -20,17 +22,10 @@ typedef struct JoinQuery
 	bool		has_barrier;	/* some view or subquery in it hides rows from those who ask it */
 	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan
 								 * itself */
-	Bitmapset  *noticing;		/* subplans, from 1, that notice how often they are asked */
-	Bitmapset  *noticing_params;	/* ... and parameters that such a one sets when it is needed */
+	JoinVolatileSubplans subplans;
 	JoinKnown  *nodes;			/* do a node's own expressions notice it? */
 	JoinKnown  *trees;			/* ... and all below? */
 } JoinQuery;
-
-/*
- * The children of a node that are neither its left nor its right one; of several in a list, that;
- * else NIL.
- */
-extern List *bloomfam_join_other_children(Plan *plan);
 
 /* How many workers run the part of a plan below a node, which so many run. */
 extern int	bloomfam_join_workers(const Plan *plan, int workers);

@@ -254,26 +254,6 @@ is_passable(const JoinWay *way, Plan *plan)
 		   (way->trust == JOIN_HASH_LEAKPROOF || !way->query->has_barrier || !hides_rows(plan));
 }
 
-/* Does a node read rows, and hand on what it makes of them later? */
-static bool
-stores_rows(const Plan *plan)
-{
-	switch (nodeTag(plan))
-	{
-		case T_Sort:
-		case T_IncrementalSort:
-		case T_Material:
-		case T_Memoize:
-		case T_Hash:
-		case T_Agg:
-		case T_Gather:
-		case T_GatherMerge:
-			return true;
-		default:
-			return false;
-	}
-}
-
 /* Notes that the way leads through a node. */
 static void
 pass_through(JoinWay *way, const Plan *plan)
@@ -281,7 +261,7 @@ pass_through(JoinWay *way, const Plan *plan)
 	way->passed.below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
 	way->passed.workers = bloomfam_join_workers(plan, way->passed.workers);
 	way->passed.below_hash |= IsA(plan, Hash);
-	way->passed.stored |= stores_rows(plan);
+	way->passed.stored |= bloomfam_join_plan_node(plan)->keeps_rows;
 	way->passed.whole |= looks_into_groups(plan);
 	way->passed.nodes++;
 }

@@ -270,6 +270,31 @@ bloomfam_index_am(const IndexAmRoutine *am)
 #define BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(jointype)	false
 #endif
 
+/*
+ * The expression nodes of SQL/JSON, as cases of a switch: those that make no value, and those that
+ * make one of a type that is asked for.  16 has the first of them, 17 the rest.
+ */
+#if PG_VERSION_NUM >= 170000
+#define BLOOMFAM_JSON_CASES	\
+	case T_JsonValueExpr: case T_JsonIsPredicate: case T_JsonBehavior:
+#define BLOOMFAM_JSON_CASES_WITH_TYPE	case T_JsonConstructorExpr: case T_JsonExpr:
+#elif PG_VERSION_NUM >= 160000
+#define BLOOMFAM_JSON_CASES	case T_JsonValueExpr: case T_JsonIsPredicate:
+#define BLOOMFAM_JSON_CASES_WITH_TYPE	case T_JsonConstructorExpr:
+#else
+#define BLOOMFAM_JSON_CASES
+#define BLOOMFAM_JSON_CASES_WITH_TYPE
+#endif
+
+/* How an Append's partitions are pruned while it runs; NULL: they are not.  18 has it elsewhere. */
+#if PG_VERSION_NUM >= 180000
+#define BLOOMFAM_PRUNING_OF(stmt, append) \
+	((append)->part_prune_index < 0 ? NULL \
+	 : list_nth_node(PartitionPruneInfo, (stmt)->partPruneInfos, (append)->part_prune_index))
+#else
+#define BLOOMFAM_PRUNING_OF(stmt, append)	((append)->part_prune_info)
+#endif
+
 /* What an EXPLAIN of a custom node calls; 18 divided the header. */
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
