@@ -60,6 +60,14 @@ append_reason(StringInfo out, const JoinVerdict *verdict)
 			appendStringInfoString(
 				out, "The operator is not strict, or its family does not hash both of its types.");
 			break;
+		case JOIN_KEY_IS_VOLATILE:
+			appendStringInfoString(
+				out, "A key of the probe side calls volatile functions, in a subquery or a domain.");
+			break;
+		case JOIN_BUILDS_TOO_LATE:
+			appendStringInfo(out, "The probe side is read before there is a filter: %s.",
+							 verdict->late_reason);
+			break;
 		case JOIN_HAS_NO_PLACE:
 			appendStringInfoString(out, "All of the probe side is scanned asynchronously.");
 			append_unsent(out, verdict);

@@ -184,6 +184,10 @@ bloomfam_join_builds_first(Cost startup, Cost total, double rows, double left, C
 {
 	if (left < 1 && building < BUILD_FOR_NOTHING * total)
 		return true;
+
+	/* never what costs more than the scan that it can shorten: there may be no row */
+	if (building > total)
+		return false;
 	return startup + (total - startup) / Max(rows * left, 1) > FIRST_ROW * building;
 }
 

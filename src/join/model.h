@@ -21,7 +21,9 @@ typedef enum JoinReason
 	JOIN_KEY_IS_COMPUTED,		/* on the probe side; or in a way that may not be repeated on the
 								 * build side */
 	JOIN_KEY_HAS_NO_HASH,
+	JOIN_KEY_IS_VOLATILE,		/* one of the probe side's: it would be asked for less often */
 	JOIN_HAS_NO_PLACE,
+	JOIN_BUILDS_TOO_LATE,		/* all places are read before there is a filter */
 	JOIN_HAS_TOO_MANY_KEYS,		/* it would be given up */
 	JOIN_PROBES_FEW_ROWS,
 	JOIN_DROPS_FEW_ROWS,

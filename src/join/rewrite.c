@@ -208,6 +208,7 @@ look_at_places(JoinRewrite *rewrite, const JoinWay *way)
 			foreach(li, ((JoinSpecLevel *) lfirst(ll))->columns)
 				kept = bms_add_member(kept, lfirst_int(li));
 		if (IsA(plan, SeqScan) && bloomfam_join_index_may_pay(place->before) &&
+			(!plan->parallel_aware || way->build_first == JOIN_MAY_BUILD_FIRST) &&
 			(place->access == JOIN_BY_PAGES || place->access == JOIN_BY_PAGES_SPARING))
 			place->indexed = indexed_columns(rewrite, way, place, (const Scan *) plan);
 		kept = bms_add_members(kept, place->indexed);
@@ -250,6 +251,8 @@ is_eager(const JoinWay *way)
 	const Plan *outer = outerPlan(way->join);
 	ListCell   *lc;
 
+	if (way->build_first != JOIN_MAY_BUILD_FIRST)
+		return false;
 	foreach(lc, way->foreign)
 		if (((JoinForeignPlace *) lfirst(lc))->reason == NULL)
 			return true;
@@ -363,9 +366,10 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 		spec.whole = passed->whole;
 		spec.streams = !passed->stored;
 		spec.levels = place->levels;
-		if (spec.levels != NIL && passed->branch != NULL && passed->branch != place->slot)
+		if (spec.levels != NIL && passed->branch != NULL && passed->branch != place->slot &&
+			bloomfam_join_tree_is_indifferent(way->query, *passed->branch))
 		{
-			/* the other side of a join of partitions is not to be read for nothing */
+			/* the other side of a join of partitions is not to be read for nothing, if none sees it */
 			CustomScan *all = probe_on_top(rewrite, passed->branch, workers);
 			JoinSpec	skip = make_spec(way, param, number, true, passed->branch_attributes);
 

@@ -18,8 +18,10 @@
 #include "join/foreign.h"
 #include "join/hash.h"
 #include "join/keys.h"
+#include "join/settings.h"
 #include "join/spec.h"
 #include "join/verdict.h"
+#include "pg/compat.h"
 
 /* The rows of a table, as the planner counts them. */
 static double
@@ -112,10 +114,101 @@ span_of_keys(const JoinWay *way)
 	return bloomfam_join_span(rt_fetch(rti, way->query->stmt->rtable)->relid, column);
 }
 
-/* Is the filter expected to pay? */
-static JoinVerdict
-judge_way(const JoinWay *way, int workers)
+/* Does the server build the join before it asks the outer side for a row, as it does by itself? */
+static bool
+server_builds_first(const HashJoin *join)
 {
+	const Plan *hash = innerPlan(join);
+
+	/* nodeHashjoin.c: rows of the inner side without a match are needed, or all build together */
+	return join->join.jointype == JOIN_RIGHT || join->join.jointype == JOIN_FULL ||
+		   BLOOMFAM_IS_RIGHT_ANTI(join->join.jointype) || hash->parallel_aware ||
+		   outerPlan(join)->startup_cost >= hash->total_cost;
+}
+
+/* Is it a guess what some of the scans cost that a filter would be sent with? */
+static bool
+cost_is_guessed(const JoinWay *way)
+{
+	ListCell   *lc;
+
+	foreach(lc, way->foreign)
+		if (bloomfam_join_foreign_is_guessed(way->query->stmt,
+											 ((JoinForeignPlace *) lfirst(lc))->scan))
+			return true;
+	return false;
+}
+
+/*
+ * A join that builds first reads its build side though there may be no row to probe, and does
+ * not ask its outer side for any if it has built nothing: neither may be seen.
+ */
+static JoinBuildFirst
+may_build_first(const JoinWay *way)
+{
+	Plan	   *outer = outerPlan(way->join);
+	Plan	   *hash = innerPlan(way->join);
+
+	if (server_builds_first(way->join))
+		return JOIN_MAY_BUILD_FIRST;
+	if (!bloomfam_join_tree_is_indifferent(way->query, outer) ||
+		!bloomfam_join_tree_is_indifferent(way->query, hash))
+		return JOIN_BUILD_WOULD_BE_SEEN;
+	if (hash->total_cost > outer->total_cost && bloomfam_join_filter != JOIN_FILTER_FORCE &&
+		!cost_is_guessed(way))
+		return JOIN_BUILD_COSTS_MORE;
+	return JOIN_MAY_BUILD_FIRST;
+}
+
+/* Why it may not; NULL if it may. */
+static const char *
+reason_of(JoinBuildFirst build_first)
+{
+	switch (build_first)
+	{
+		case JOIN_BUILD_WOULD_BE_SEEN:
+			return "with the build side first, volatile functions or row locks would differ";
+		case JOIN_BUILD_COSTS_MORE:
+			return "the build side costs more, and first it would be read for an empty probe side, too";
+		default:
+			return NULL;
+	}
+}
+
+/*
+ * Where the join does not build first, a filter is of no use in places that are read to their end
+ * for the first row: below a Gather, in the hash table of a join further down, or where all rows
+ * with a key are to be dropped, or none; nor with foreign scans, which have begun by then.
+ */
+static void
+leave_late_places(JoinWay *way)
+{
+	const char *reason = reason_of(way->build_first);
+	ListCell   *lc;
+
+	if (reason == NULL)
+		return;
+	foreach(lc, way->places)
+	{
+		const JoinPassed *passed = &((JoinPlace *) lfirst(lc))->passed;
+
+		if (passed->below_gather || passed->below_hash || passed->whole)
+			way->places = foreach_delete_current(way->places, lc);
+	}
+	foreach(lc, way->foreign)
+	{
+		JoinForeignPlace *place = lfirst(lc);
+
+		if (place->reason == NULL)
+			place->reason = reason;
+	}
+}
+
+/* Is the filter expected to pay?  Places where it comes too late are left. */
+static JoinVerdict
+judge_way(JoinWay *way, int workers)
+{
+	bool		led_somewhere = way->places != NIL;
 	const HashJoin *join = way->join;
 	JoinVerdict verdict;
 	const Plan *hash = innerPlan(join);
@@ -125,6 +218,9 @@ judge_way(const JoinWay *way, int workers)
 
 	memset(&verdict, 0, sizeof(verdict));
 	verdict.per_process = workers > 0;
+	way->build_first = may_build_first(way);
+	verdict.late_reason = reason_of(way->build_first);
+	leave_late_places(way);
 	bloomfam_join_estimate_begin(&verdict.estimate, hash->plan_rows,
 								 is_whole_table(outerPlan(hash)), way->drop);
 	if (verdict.estimate.keys > verdict.estimate.most)
@@ -160,7 +256,7 @@ judge_way(const JoinWay *way, int workers)
 			bloomfam_join_foreign_is_guessed(way->query->stmt, place->scan));
 	}
 	if (way->places == NIL && verdict.unsent == verdict.foreign)
-		verdict.reason = JOIN_HAS_NO_PLACE;
+		verdict.reason = led_somewhere ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_PLACE;
 	else
 		verdict.reason = bloomfam_join_estimate_end(&verdict.estimate);
 	return verdict;
@@ -204,7 +300,7 @@ find_key_columns(HashJoin *join, JoinKeyColumn *columns, JoinVerdict *verdicts)
 
 /* Decides about one filter; tells the verdict of the keys that it is of. */
 static List *
-decide(List *ways, const JoinWay *way, int workers, JoinVerdict *verdicts)
+decide(List *ways, JoinWay *way, int workers, JoinVerdict *verdicts)
 {
 	JoinVerdict verdict = judge_way(way, workers);
 	int			i;
@@ -221,6 +317,16 @@ decide(List *ways, const JoinWay *way, int workers, JoinVerdict *verdicts)
 	return ways;
 }
 
+/* Says the same of all keys of a join. */
+static void
+refuse(const HashJoin *join, JoinReason reason, JoinVerdict *verdicts)
+{
+	int			i;
+
+	for (i = 0; i < list_length(join->hashkeys); i++)
+		verdicts[i].reason = reason;
+}
+
 List *
 bloomfam_join_judge(const JoinQuery *query, int workers, HashJoin *join, JoinVerdict *verdicts)
 {
@@ -234,8 +340,13 @@ bloomfam_join_judge(const JoinQuery *query, int workers, HashJoin *join, JoinVer
 
 	if (!bloomfam_join_may_drop_outer(join->join.jointype))
 	{
-		for (i = 0; i < list_length(join->hashkeys); i++)
-			verdicts[i].reason = JOIN_KEEPS_ROWS;
+		refuse(join, JOIN_KEEPS_ROWS, verdicts);
+		return NIL;
+	}
+	/* each row of the probe side has all keys asked for */
+	if (bloomfam_join_is_volatile(join->hashkeys, &query->subplans))
+	{
+		refuse(join, JOIN_KEY_IS_VOLATILE, verdicts);
 		return NIL;
 	}
 	n = find_key_columns(join, columns, verdicts);

@@ -21,6 +21,7 @@ typedef struct JoinVerdict
 	int			foreign;		/* scans that the filter may travel to */
 	int			unsent;			/* those of them that it does not travel to, and */
 	const char *unsent_reason;	/* ... why not to the last of them */
+	const char *late_reason;	/* why the join may not build first; NULL: it may */
 } JoinVerdict;
 
 /* What became of a hash join. */

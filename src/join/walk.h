@@ -64,6 +64,16 @@ typedef struct JoinForeignPlace
 	const char *reason;			/* NULL; or why there is none, and it does not travel there */
 } JoinForeignPlace;
 
+/*
+ * May the join build before it asks its outer side for the first row, where the server would not?
+ */
+typedef enum JoinBuildFirst
+{
+	JOIN_MAY_BUILD_FIRST,
+	JOIN_BUILD_WOULD_BE_SEEN,	/* by volatile functions or row locks of either side */
+	JOIN_BUILD_COSTS_MORE		/* than all of the outer side, which may turn out to be empty */
+} JoinBuildFirst;
+
 /* The way of one filter down the plan. */
 typedef struct JoinWay
 {
@@ -78,6 +88,7 @@ typedef struct JoinWay
 	List	   *places;			/* of JoinPlace */
 	double		drop;			/* the share of rows at these places that it is expected to drop */
 	List	   *foreign;		/* of JoinForeignPlace */
+	JoinBuildFirst build_first;	/* decided in verdict.c */
 } JoinWay;
 
 /*

@@ -261,13 +261,16 @@ bloomfam_index_am(const IndexAmRoutine *am)
 }
 
 /* Joins that give rows of the inner side only: 16 has one of them, 18 the other. */
+#if PG_VERSION_NUM >= 160000
+#define BLOOMFAM_IS_RIGHT_ANTI(jointype)	((jointype) == JOIN_RIGHT_ANTI)
+#else
+#define BLOOMFAM_IS_RIGHT_ANTI(jointype)	false
+#endif
 #if PG_VERSION_NUM >= 180000
 #define BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(jointype) \
-	((jointype) == JOIN_RIGHT_ANTI || (jointype) == JOIN_RIGHT_SEMI)
-#elif PG_VERSION_NUM >= 160000
-#define BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(jointype)	((jointype) == JOIN_RIGHT_ANTI)
+	(BLOOMFAM_IS_RIGHT_ANTI(jointype) || (jointype) == JOIN_RIGHT_SEMI)
 #else
-#define BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(jointype)	false
+#define BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(jointype)	BLOOMFAM_IS_RIGHT_ANTI(jointype)
 #endif
 
 /*

@@ -194,8 +194,8 @@ foreach my $leader (qw(on off))
 
 # what cannot be run by workers is the build side
 $node->safe_psql('postgres', q{
-	CREATE FUNCTION keys(n int) RETURNS TABLE (k int, v int) LANGUAGE sql VOLATILE PARALLEL RESTRICTED ROWS 100
-	AS 'SELECT i * 33, i FROM generate_series(1, n) i';
+	CREATE FUNCTION keys(n int) RETURNS TABLE (k int, v int) LANGUAGE plpgsql STABLE PARALLEL RESTRICTED ROWS 100
+	AS 'BEGIN RETURN QUERY SELECT i * 33, i FROM generate_series(1, n) i; END';
 });
 foreach my $leader (qw(on off))
 {
