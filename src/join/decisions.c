@@ -62,7 +62,8 @@ append_reason(StringInfo out, const JoinVerdict *verdict)
 			break;
 		case JOIN_KEY_IS_VOLATILE:
 			appendStringInfoString(
-				out, "A key of the probe side calls volatile functions, in a subquery or a domain.");
+				out,
+				"A key of the probe side calls volatile functions, in a subquery or a domain.");
 			break;
 		case JOIN_BUILDS_TOO_LATE:
 			appendStringInfo(out, "The probe side is read before there is a filter: %s.",

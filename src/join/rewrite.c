@@ -369,7 +369,7 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way
 		if (spec.levels != NIL && passed->branch != NULL && passed->branch != place->slot &&
 			bloomfam_join_tree_is_indifferent(way->query, *passed->branch))
 		{
-			/* the other side of a join of partitions is not to be read for nothing, if none sees it */
+			/* the other side of a join of partitions is not to be read for nothing */
 			CustomScan *all = probe_on_top(rewrite, passed->branch, workers);
 			JoinSpec	skip = make_spec(way, param, number, true, passed->branch_attributes);
 

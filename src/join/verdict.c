@@ -169,7 +169,8 @@ reason_of(JoinBuildFirst build_first)
 		case JOIN_BUILD_WOULD_BE_SEEN:
 			return "with the build side first, volatile functions or row locks would differ";
 		case JOIN_BUILD_COSTS_MORE:
-			return "the build side costs more, and first it would be read for an empty probe side, too";
+			return "the build side costs more, and first it would be read for an empty probe side, "
+				   "too";
 		default:
 			return NULL;
 	}
