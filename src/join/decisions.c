@@ -36,6 +36,30 @@ append_rows(StringInfo out, const JoinVerdict *verdict)
 					 verdict->per_process ? " per process" : "");
 }
 
+/* Says what a filter is expected to drop; of figures that are guesses, that they are. */
+static void
+append_expected(StringInfo out, const JoinVerdict *verdict)
+{
+	switch (verdict->estimate.guess)
+	{
+		case JOIN_GUESSES_NOTHING:
+			appendStringInfo(out, " is expected to drop %.1f%% of ",
+							 verdict->estimate.dropped * 100);
+			append_rows(out, verdict);
+			appendStringInfoChar(out, '.');
+			break;
+		case JOIN_GUESSES_SHARE:
+			appendStringInfoString(out, " may drop any share of ");
+			append_rows(out, verdict);
+			appendStringInfoString(out, ": nothing is known of the key of a foreign table.");
+			break;
+		case JOIN_GUESSES_ROWS:
+			appendStringInfoString(out, " may drop any share of rows of unknown number: a foreign "
+										"table was never analyzed.");
+			break;
+	}
+}
+
 /* Says why a key has no filter. */
 static void
 append_reason(StringInfo out, const JoinVerdict *verdict)
@@ -138,15 +162,7 @@ append_verdict(StringInfo out, const JoinVerdict *verdict, List *names)
 	}
 	if (filtered)
 	{
-		appendStringInfo(out, " is expected to drop %.1f%% of ", verdict->estimate.dropped * 100);
-		if (verdict->estimate.is_guessed)
-			appendStringInfoString(
-				out, "rows of unknown number: a foreign table was never analyzed.");
-		else
-		{
-			append_rows(out, verdict);
-			appendStringInfoChar(out, '.');
-		}
+		append_expected(out, verdict);
 		append_unsent(out, verdict);
 	}
 	else

@@ -350,6 +350,31 @@ bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *sca
 	return false;
 }
 
+bool
+bloomfam_join_foreign_key_is_unknown(const PlannedStmt *stmt, ForeignScan *scan,
+									 AttrNumber attribute)
+{
+	AttrNumber	column = scan_column(scan, attribute);
+	Index		table = scan->scan.scanrelid;
+	const RangeTblEntry *rte;
+
+	if (table == 0)
+	{
+		const TargetEntry *entry = list_nth(scan->fdw_scan_tlist, column - 1);
+		const Var  *var = (const Var *) entry->expr;
+
+		/* of what the other server computes there are none, whatever was analyzed */
+		if (!IsA(var, Var))
+			return false;
+		table = var->varno;
+		column = var->varattno;
+	}
+	rte = rt_fetch(table, stmt->rtable);
+	return rte->rtekind == RTE_RELATION &&
+		   !SearchSysCacheExists3(STATRELATTINH, ObjectIdGetDatum(rte->relid),
+								  Int16GetDatum(column), BoolGetDatum(false));
+}
+
 const char *
 bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, bool indifferent,
 							  AttrNumber attribute, Oid operator, Oid collation,
@@ -426,8 +451,6 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 	linitial(scan->fdw_private) = makeString(sql.data);
 }
 
-/* ---- execution ---- */
-
 /* The design of all such filters; computing it takes longer than a small query. */
 static const BfDesign *
 foreign_design(void)
@@ -438,6 +461,14 @@ foreign_design(void)
 		bloomfam_design(bf_kind_by_id(BF_KIND_BLOCKED), FOREIGN_FPR, &design);
 	return &design;
 }
+
+double
+bloomfam_join_foreign_most(void)
+{
+	return bloomfam_join_filter_foreign_max_size * 1024.0 * 8 * 1000 / foreign_design()->millibits;
+}
+
+/* ---- execution ---- */
 
 /* Sets the parameter; 0: to NULL. */
 static void
@@ -477,8 +508,7 @@ bloomfam_join_foreign_enable(JoinForeign *foreign, Oid type, Oid collation)
 {
 	foreign->hasher =
 		bloomfam_hasher_make(foreign->estate->es_query_cxt, type, collation, BF_HASH_XXH3);
-	foreign->max_keys = (uint64) bloomfam_join_filter_foreign_max_size * 1024 * 8 * 1000 /
-						foreign_design()->millibits;
+	foreign->max_keys = (uint64) bloomfam_join_foreign_most();
 	foreign->max_memory = get_hash_memory_limit();
 }
 

@@ -32,6 +32,16 @@ extern const char *bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan 
 extern bool bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *scan);
 
 /*
+ * Does nothing tell how many of its rows have which key, so that the share of them that has a
+ * partner is a guess?  The key is an output column of the scan's.
+ */
+extern bool bloomfam_join_foreign_key_is_unknown(const PlannedStmt *stmt, ForeignScan *scan,
+												 AttrNumber attribute);
+
+/* The number of keys with which a filter is sent at the most. */
+extern double bloomfam_join_foreign_most(void);
+
+/*
  * Makes a foreign scan that can do so.  *param is the filter's parameter, and -1 before the first
  * scan.
  */

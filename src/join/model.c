@@ -276,9 +276,9 @@ bloomfam_join_estimate_place(JoinEstimate *estimate, const JoinScene *scene)
 }
 
 void
-bloomfam_join_estimate_foreign(JoinEstimate *estimate, double rows, bool is_guessed)
+bloomfam_join_estimate_foreign(JoinEstimate *estimate, double rows, JoinGuess guess)
 {
-	estimate->is_guessed |= is_guessed;
+	estimate->guess = Max(estimate->guess, guess);
 	estimate->cost += rows * COST_OF_ROW * cpu_operator_cost;
 	estimate->saved += rows * estimate->dropped * SAVED_PER_TRAVEL * cpu_operator_cost;
 }
@@ -290,10 +290,13 @@ bloomfam_join_estimate_end(const JoinEstimate *estimate)
 		return JOIN_HAS_FILTER;
 	if (estimate->keys > estimate->most)
 		return JOIN_HAS_TOO_MANY_KEYS;
-	if (estimate->probed < bloomfam_join_filter_min_rows && !estimate->is_guessed)
+	if (estimate->probed < bloomfam_join_filter_min_rows && estimate->guess < JOIN_GUESSES_ROWS)
 		return JOIN_PROBES_FEW_ROWS;
+
+	/* a figure that means nothing is no reason against it */
+	if (estimate->guess != JOIN_GUESSES_NOTHING)
+		return JOIN_HAS_FILTER;
 	if (estimate->dropped < bloomfam_join_filter_min_drop)
 		return JOIN_DROPS_FEW_ROWS;
-	return estimate->saved < estimate->cost && !estimate->is_guessed ? JOIN_COSTS_MORE
-																	 : JOIN_HAS_FILTER;
+	return estimate->saved < estimate->cost ? JOIN_COSTS_MORE : JOIN_HAS_FILTER;
 }

@@ -57,13 +57,21 @@ typedef struct JoinScene
 	double		spilling;		/* what it costs the join to write and read it, on average */
 } JoinScene;
 
+/* What the planner has no reason to expect as it does: it takes figures that are usual. */
+typedef enum JoinGuess
+{
+	JOIN_GUESSES_NOTHING,
+	JOIN_GUESSES_SHARE,			/* of the rows that are dropped */
+	JOIN_GUESSES_ROWS			/* and so that share as well */
+} JoinGuess;
+
 /* What is expected of a filter. */
 typedef struct JoinEstimate
 {
 	double		keys;			/* of all processes that build it together */
 	double		probed;			/* rows, as the planner expects; by pages, before the conditions */
-	bool		is_guessed;		/* it has no reason to expect so many, or so few */
 	double		dropped;		/* share of them */
+	JoinGuess	guess;			/* what of these two is none that speaks for or against it */
 	double		most;			/* keys with which it may be tried */
 	double		waiting;		/* how many times longer a probe takes than one of a filter in the
 								 * cache */
@@ -142,11 +150,8 @@ extern void bloomfam_join_estimate_span(JoinEstimate *estimate, double span);
 /* Adds a place where it is asked. */
 extern void bloomfam_join_estimate_place(JoinEstimate *estimate, const JoinScene *scene);
 
-/*
- * Adds a scan of another server's table that it is sent with.  is_guessed: the number of rows is
- * no reason against a filter.
- */
-extern void bloomfam_join_estimate_foreign(JoinEstimate *estimate, double rows, bool is_guessed);
+/* Adds a scan of another server's table that it is sent with. */
+extern void bloomfam_join_estimate_foreign(JoinEstimate *estimate, double rows, JoinGuess guess);
 
 /* Is the filter expected to pay?  JOIN_HAS_FILTER if so. */
 extern JoinReason bloomfam_join_estimate_end(const JoinEstimate *estimate);

@@ -114,6 +114,24 @@ span_of_keys(const JoinWay *way)
 	return bloomfam_join_span(rt_fetch(rti, way->query->stmt->rtable)->relid, column);
 }
 
+/*
+ * What of the filter's estimate is a guess, as nobody looked at a foreign table that it travels
+ * to.  One of too many keys does not, so there is nothing to be tried.
+ */
+static JoinGuess
+guess_at(const JoinWay *way, const JoinForeignPlace *place)
+{
+	const PlannedStmt *stmt = way->query->stmt;
+
+	if (innerPlan(way->join)->plan_rows > bloomfam_join_foreign_most())
+		return JOIN_GUESSES_NOTHING;
+	if (bloomfam_join_foreign_is_guessed(stmt, place->scan))
+		return JOIN_GUESSES_ROWS;
+	return bloomfam_join_foreign_key_is_unknown(stmt, place->scan, place->attribute)
+			   ? JOIN_GUESSES_SHARE
+			   : JOIN_GUESSES_NOTHING;
+}
+
 /* Does the server build the join before it asks the outer side for a row, as it does by itself? */
 static bool
 server_builds_first(const HashJoin *join)
@@ -252,9 +270,7 @@ judge_way(JoinWay *way, int workers)
 		}
 		if (scan->async_capable)	/* else it was among those */
 			verdict.estimate.probed += scan->plan_rows;
-		bloomfam_join_estimate_foreign(
-			&verdict.estimate, scan->plan_rows,
-			bloomfam_join_foreign_is_guessed(way->query->stmt, place->scan));
+		bloomfam_join_estimate_foreign(&verdict.estimate, scan->plan_rows, guess_at(way, place));
 	}
 	if (way->places == NIL && verdict.unsent == verdict.foreign)
 		verdict.reason = led_somewhere ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_PLACE;
