@@ -343,10 +343,10 @@ struct BfKind
 
 	/*
 	 * Fills in the header of the union or intersection of two filters of this kind, except for the
-	 * family, which is set already; false if they cannot be combined.  NULL without BF_CAN_UNION
-	 * and BF_CAN_INTERSECT.
+	 * family, which is set already; false if they cannot be combined.  May look at what the payloads
+	 * say of themselves, in constant time.  NULL without BF_CAN_UNION and BF_CAN_INTERSECT.
 	 */
-	bool		(*combined_head) (const BfHeader *a, const BfHeader *b, BfHeader *head);
+	bool		(*combined_head) (const BfView *a, const BfView *b, BfHeader *head);
 
 	/*
 	 * Unites or intersects a payload with a view: out becomes "out op view".  out belongs to head,
@@ -419,6 +419,8 @@ extern uint64_t bf_sort_hashes(const BfEnv *env, uint64_t *hashes, uint64_t n);
  * bf_union_plan, bf_union: the filter that may contain whatever a or b may contain.
  *
  * The plan fills in the header; it fails with BF_FAMILY_MISMATCH, BF_KIND_MISMATCH, BF_UNSUPPORTED.
+ * Of two filters that bf_validate() accepts it fails, or the union is one that it accepts, too; the
+ * same holds for all that is made of filters here and by their kinds' members.
  * The second function writes the payload, for which the caller has made room: out must be zeroed
  * and overlap neither argument.  No false negatives: each key of a or b is in the result.  Its FPR
  * is that of a filter of its size that was given the keys of both; more where the sizes differ

@@ -193,18 +193,19 @@ bf_cells_combine(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells
 }
 
 bool
-bf_cells_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
+bf_cells_combined_head(const BfView *a, const BfView *b, BfHeader *head)
 {
-	uint64_t	a_cells = bf_cells_count(a);
-	uint64_t	b_cells = bf_cells_count(b);
+	uint64_t	a_cells = bf_cells_count(&a->head);
+	uint64_t	b_cells = bf_cells_count(&b->head);
 
-	*head = *a;
-	head->param[0] = BF_MIN(a->param[0], b->param[0]);
-	head->capacity = BF_MAX(a->capacity, b->capacity);
-	head->target_fpr = BF_MAX(a->target_fpr, b->target_fpr);
+	*head = a->head;
+	head->param[0] = BF_MIN(a->head.param[0], b->head.param[0]);
+	head->capacity = BF_MAX(a->head.capacity, b->head.capacity);
+	head->target_fpr = BF_MAX(a->head.target_fpr, b->head.target_fpr);
 	if (a_cells != b_cells)
-		head->payload_len = a->kind->cell_size * BF_MAX(bf_cells_via(a_cells, a->kind->cell_size),
-														bf_cells_via(b_cells, b->kind->cell_size));
+		head->payload_len =
+			head->kind->cell_size * BF_MAX(bf_cells_via(a_cells, head->kind->cell_size),
+										   bf_cells_via(b_cells, head->kind->cell_size));
 	return true;
 }
 

@@ -85,7 +85,7 @@ bf_cells_count(const BfHeader *head)
  * an intersection has the smaller of the two numbers, since a filter with the bits of k probes has
  * those of the first k - 1 as well.
  */
-extern bool bf_cells_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head);
+extern bool bf_cells_combined_head(const BfView *a, const BfView *b, BfHeader *head);
 extern void bf_cells_unite(const BfEnv *env, const BfHeader *head, uint8_t *out,
 						   const BfView *view);
 extern void bf_cells_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out,

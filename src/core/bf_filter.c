@@ -91,7 +91,7 @@ bf_union_plan(const BfView *a, const BfView *b, BfHeader *head)
 		*head = other->head;
 	else if (a->head.kind != b->head.kind)
 		return BF_KIND_MISMATCH;
-	else if (!a->head.kind->combined_head(&a->head, &b->head, head))
+	else if (!a->head.kind->combined_head(a, b, head))
 		return BF_UNSUPPORTED;
 	else if (head->kind->caps & BF_MULTISET)
 		head->keys_added = BF_MIN(a->head.keys_added + b->head.keys_added, INT64_MAX);
@@ -119,7 +119,7 @@ bf_intersect_plan(const BfView *a, const BfView *b, BfHeader *head)
 		return BF_KIND_MISMATCH;
 	else if (!(a->head.kind->caps & BF_CAN_INTERSECT))
 		return BF_UNSUPPORTED;
-	else if (!a->head.kind->combined_head(&a->head, &b->head, head))
+	else if (!a->head.kind->combined_head(a, b, head))
 		return BF_UNSUPPORTED;
 	else
 		head->keys_added = BF_MIN(a->head.keys_added, b->head.keys_added);

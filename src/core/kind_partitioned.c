@@ -186,17 +186,19 @@ partitioned_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *
  * MB that differ both in size and in k may depend on the order in which they are united.
  */
 static bool
-partitioned_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
+partitioned_combined_head(const BfView *a, const BfView *b, BfHeader *head)
 {
-	uint64_t	words = slice_words(a);
+	unsigned	a_k = a->head.param[0];
+	unsigned	b_k = b->head.param[0];
+	uint64_t	words = slice_words(&a->head);
 
-	if (slice_words(b) != words)
-		words = BF_MAX(bf_cells_via(slice_words(a), a->param[0] * BF_WORD_BYTES),
-					   bf_cells_via(slice_words(b), b->param[0] * BF_WORD_BYTES));
-	*head = *a;
-	head->param[0] = BF_MIN(a->param[0], b->param[0]);
-	head->capacity = BF_MAX(a->capacity, b->capacity);
-	head->target_fpr = BF_MAX(a->target_fpr, b->target_fpr);
+	if (slice_words(&b->head) != words)
+		words = BF_MAX(bf_cells_via(words, a_k * BF_WORD_BYTES),
+					   bf_cells_via(slice_words(&b->head), b_k * BF_WORD_BYTES));
+	*head = a->head;
+	head->param[0] = BF_MIN(a_k, b_k);
+	head->capacity = BF_MAX(a->head.capacity, b->head.capacity);
+	head->target_fpr = BF_MAX(a->head.target_fpr, b->head.target_fpr);
 	head->payload_len = words * head->param[0] * BF_WORD_BYTES;
 	return true;
 }

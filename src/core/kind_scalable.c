@@ -56,6 +56,7 @@
 
 #include "bf_format.h"
 
+#include <float.h>
 #include <math.h>
 
 #define ENTRY_BYTES		64
@@ -565,15 +566,27 @@ scalable_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
  * its first stage, and from the number of stages.  So if two filters agree in the FPR and the first
  * stage, the one with fewer stages has the first stages of the other, and they can be united stage
  * by stage.  Filters that differ there cannot be united.
+ *
+ * So say filters that have grown by themselves.  Of values from outside each may be well formed, and
+ * its stages others than those: so the entries themselves are compared, but for the countdowns.
  */
 static bool
-scalable_combined_head(const BfHeader *a, const BfHeader *b, BfHeader *head)
+scalable_combined_head(const BfView *a, const BfView *b, BfHeader *head)
 {
-	if (is_folded(a) || is_folded(b) || a->target_fpr != b->target_fpr ||
-		first_capacity(a) != first_capacity(b) ||
-		(stages_of(a) == stages_of(b) && a->payload_len != b->payload_len))
+	const BfView *larger = stages_of(&a->head) >= stages_of(&b->head) ? a : b;
+	const BfView *smaller = larger == a ? b : a;
+	unsigned	i;
+
+	if (is_folded(&a->head) || is_folded(&b->head) || a->head.target_fpr != b->head.target_fpr ||
+		first_capacity(&a->head) != first_capacity(&b->head) ||
+		(stages_of(&a->head) == stages_of(&b->head) &&
+		 a->head.payload_len != b->head.payload_len))
 		return false;
-	*head = stages_of(a) >= stages_of(b) ? *a : *b;
+	for (i = 0; i < stages_of(&smaller->head); i++)
+		if (memcmp(larger->payload + i * ENTRY_BYTES, smaller->payload + i * ENTRY_BYTES,
+				   OFF_COUNTDOWN) != 0)
+			return false;
+	*head = larger->head;
 	return true;
 }
 
@@ -683,7 +696,8 @@ plan_fold(const BfEnv *env, const BfView *view, double fpr, FoldPlan *plan)
 		to->kind->fold_plan(env, from, rest, to);
 		bf_stats_folded(env, from, from->head.payload_len / to->payload_len, &stats);
 		to->capacity = (uint64_t) fmin(fmax(1, ceil(stats.keys)), 9e17);
-		to->target_fpr = stats.fpr;
+		/* so many probes of so few bits may have one that is too small for a number */
+		to->target_fpr = fmax(stats.fpr, DBL_MIN);
 		rest -= stats.fpr;
 		plan->payload_len += to->payload_len;
 	}

@@ -58,6 +58,17 @@ exercise_still_there(const TestFilter *filter, const uint64_t *hashes, const boo
 		CHECKF(!first[i] || !second[i] || test_probe(filter, hashes[i]), "%s: lost by %s", filter->view.head.kind->name, after);
 }
 
+/* What is made of valid filters is valid: a value that its type's own input refuses could be dumped, but not restored. */
+static inline void
+exercise_accepted(const TestFilter *filter, const char *after)
+{
+	const char *reason;
+	BfView		view;
+
+	bf_seal(filter->data, filter->len);
+	CHECKF(bf_validate(filter->data, filter->len, &view, &reason) == BF_OK, "%s: refused after %s: %s", filter->view.head.kind->name, after, reason);
+}
+
 /* Adds, grows and removes. */
 static inline void
 exercise_changes(TestFilter *filter, const uint64_t *hashes, bool valid)
@@ -74,6 +85,8 @@ exercise_changes(TestFilter *filter, const uint64_t *hashes, bool valid)
 		CHECK(added <= EXERCISE_HASHES);
 		for (i = 0; valid && i < (int) added; i++)
 			CHECKF(test_probe(filter, hashes[i]), "%s: added and not there", kind->name);
+		if (valid)
+			exercise_accepted(filter, "adding");
 	}
 	exercise_answers(&filter->view, hashes, result);
 	if (kind->grow != NULL && kind->grow_plan(&filter->view, &head) == BF_OK && !exercise_too_large(&head))
@@ -81,6 +94,8 @@ exercise_changes(TestFilter *filter, const uint64_t *hashes, bool valid)
 		CHECK(test_grow(filter));
 		for (i = 0; valid && i < EXERCISE_HASHES; i++)
 			CHECKF(test_probe(filter, hashes[i]) == result[i], "%s: growing changed an answer", kind->name);
+		if (valid)
+			exercise_accepted(filter, "growing");
 		kind->add(&filter->view.head, test_payload(filter), hashes, EXERCISE_HASHES);
 	}
 	for (i = 0; kind->remove != NULL && i < EXERCISE_HASHES; i++)
@@ -93,6 +108,8 @@ exercise_changes(TestFilter *filter, const uint64_t *hashes, bool valid)
 		if (valid)
 			CHECKF(removed == there, "%s: there %d, removed %zu", kind->name, there, removed);
 	}
+	if (valid)
+		exercise_accepted(filter, "adding and removing");
 }
 
 /*
@@ -128,12 +145,18 @@ exercise(const BfView *view, const BfView *friend, const uint64_t *hashes, bool 
 	if (!exercise_loose(view, &filter))
 		return;
 	if (valid)
+	{
 		exercise_still_there(&filter, hashes, result, result, "loosening");
+		exercise_accepted(&filter, "loosening");
+	}
 	if (bf_fold_plan(&test_env, &filter.view, 0.3, &head) == BF_OK && !exercise_too_large(&head))
 	{
 		made = test_fold(&filter, 0.3);
 		if (valid)
+		{
 			exercise_still_there(&made, hashes, result, result, "folding");
+			exercise_accepted(&made, "folding");
+		}
 		test_free(&made);
 	}
 	if (kind->pack != NULL)
@@ -141,7 +164,10 @@ exercise(const BfView *view, const BfView *friend, const uint64_t *hashes, bool 
 		made = test_copy(&filter);
 		test_pack(&made);
 		if (valid)
+		{
 			exercise_still_there(&made, hashes, result, result, "packing");
+			exercise_accepted(&made, "packing");
+		}
 		test_free(&made);
 	}
 
@@ -168,6 +194,8 @@ exercise(const BfView *view, const BfView *friend, const uint64_t *hashes, bool 
 			}
 			else if (valid)
 				exercise_still_there(&made, hashes, result, i / 2 == 0 ? result : friends, "an intersection");
+			if (valid)
+				exercise_accepted(&made, intersect ? "an intersection" : "a union");
 			test_free(&made);
 		}
 		test_free(&other);

@@ -704,6 +704,144 @@ lies(void)
 	test_free(&folded);
 }
 
+/* Sealed; true if input accepts it. */
+static bool
+accepted(TestFilter *filter)
+{
+	const char *reason;
+	BfView		view;
+
+	bf_seal(filter->data, filter->len);
+	return bf_validate(filter->data, filter->len, &view, &reason) == BF_OK;
+}
+
+static uint8_t *
+entry_of(TestFilter *filter, unsigned stage)
+{
+	return test_payload(filter) + stage * ENTRY;
+}
+
+static void
+pair(const TestFilter *a, const TestFilter *b, bool unite)
+{
+	TestFilter	both;
+
+	CHECKF(unites(a, b) == unite, "united: %d", !unite);
+	if (test_combine(a, b, false, &both))
+	{
+		CHECK(accepted(&both));
+		test_free(&both);
+	}
+}
+
+/*
+ * Values that lie, and are accepted, but not about the same: what is made of two of them is accepted, too, or there is no union.  They agree in
+ * what the header says, and differ in the stages.
+ */
+static void
+lies_together(void)
+{
+	TestFilter	good = filter_of(0.01, 20, keys, 1000);
+	TestFilter	fewer = filter_of(0.01, 20, keys, 200);
+	TestFilter	pool[60];
+	unsigned	n = 0;
+	unsigned	i;
+	unsigned	j;
+
+	CHECK(stages(&good) == 3 && stages(&fewer) == 2);
+
+	/* one key more for the second stage, one less for the third; or another number of probes */
+	for (i = 0; i < 2; i++)
+	{
+		TestFilter	lie = test_copy(&good);
+
+		if (i == 0)
+		{
+			bf_store64(entry_of(&lie, 1) + 16, bf_load64(entry_of(&lie, 1) + 16) + 1);
+			bf_store64(entry_of(&lie, 2) + 16, bf_load64(entry_of(&lie, 2) + 16) - 1);
+			bf_store64(entry_of(&lie, 2) + 40, 0);
+		}
+		else
+			bf_store32(entry_of(&lie, 1) + 36, bf_load32(entry_of(&lie, 1) + 36) - 1);
+		CHECK(accepted(&lie));
+		pair(&lie, &good, false);
+		pair(&good, &lie, false);
+		pair(&lie, &fewer, false);
+		pair(&fewer, &lie, false);
+		pair(&lie, &lie, true);
+		test_free(&lie);
+	}
+
+	/* any */
+	for (i = 0; i < 100000 && n < 60; i++)
+	{
+		TestFilter	lie = test_copy(i % 3 == 0 ? &fewer : &good);
+		unsigned	changes = 1 + (unsigned) test_below(4);
+		unsigned	stage = (unsigned) test_below(stages(&lie));
+		unsigned	other = (unsigned) test_below(stages(&lie));
+		uint64_t	more = test_below(3);
+
+		/* what must add up, all the same */
+		bf_store64(entry_of(&lie, stage) + 16, bf_load64(entry_of(&lie, stage) + 16) + more);
+		bf_store64(entry_of(&lie, other) + 16, bf_load64(entry_of(&lie, other) + 16) - more);
+		while (changes-- > 0)
+			test_payload(&lie)[test_below(stages(&lie) * ENTRY)] ^= (uint8_t) (1u << test_below(8));
+		if (accepted(&lie) && bf_open(lie.data, lie.len, lie.len, &lie.view, &(const char *) {NULL}) == BF_OK)
+			pool[n++] = lie;
+		else
+			test_free(&lie);
+	}
+	CHECK(n == 60);
+	for (i = 0; i < n; i++)
+		for (j = 0; j < n; j++)
+		{
+			TestFilter	both;
+
+			CHECK(unites(&pool[i], &pool[j]) == unites(&pool[j], &pool[i]));
+			if (!test_combine(&pool[i], &pool[j], false, &both))
+				continue;
+			sound(&both, keys, 0, "two lies");
+			test_free(&both);
+		}
+	for (i = 0; i < n; i++)
+		test_free(&pool[i]);
+	test_free(&good);
+	test_free(&fewer);
+}
+
+/* A stage with so many probes and so few bits that its rate is below the least number that there is. */
+static void
+rare_beyond_numbers(void)
+{
+	static const uint64_t words = 131071;	/* a prime: one word is all that it could be folded to, and that would be full */
+	TestFilter	good = filter_of(1e-11, 300, keys, 301);
+	uint64_t	first = bf_load64(entry_of(&good, 0) + 8);
+	uint64_t	second = bf_load64(entry_of(&good, 1) + 8);
+	BfHeader	head = good.view.head;
+	TestFilter	lie;
+	TestFilter	folded;
+	uint64_t	i;
+
+	CHECK(stages(&good) == 2 && bf_load32(entry_of(&good, 0) + 32) == BF_KIND_STANDARD && first < words * 8);
+	head.payload_len += words * 8 - first;
+	head.param[1] = 64;
+	lie = test_zeroed(&head);
+	memcpy(test_payload(&lie), good.view.payload, 2 * ENTRY);
+	bf_store64(entry_of(&lie, 0) + 8, words * 8);
+	bf_store32(entry_of(&lie, 0) + 36, 64);
+	bf_store64(entry_of(&lie, 1), words * 8);
+	for (i = 0; i < 64; i++)
+		entry_of(&lie, 2)[i * 8 + i / 8] = (uint8_t) (1u << i % 8);
+	memcpy(entry_of(&lie, 2) + words * 8, entry_of(&good, 2) + first, second);
+	CHECK(accepted(&lie));
+	folded = test_fold(&lie, 0.01);
+	CHECK(folded.len < lie.len && stages(&folded) == 2);
+	CHECK(accepted(&folded));
+	test_free(&folded);
+	test_free(&lie);
+	test_free(&good);
+}
+
 /* Each field of a stage's entry is held to what it can be. */
 static void
 entries(void)
@@ -758,6 +896,8 @@ main(void)
 	RUN(folds);
 	RUN(generous);
 	RUN(lies);
+	RUN(lies_together);
+	RUN(rare_beyond_numbers);
 	RUN(entries);
 	return test_finish();
 }
