@@ -9,7 +9,9 @@
  *
  *		kind	what was changed	whether the core accepts it, 0 or 1		value in hexadecimal
  *
- * "nothing" was changed in one value of each kind and in one "other", larger.
+ * "nothing" was changed in one value of each kind and in one "other", larger.  What is changed in a filter that has grown is "grown".
+ *
+ * A value that was accepted is tried with the other, valid one, and with others that were changed and accepted: two lies may go together.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,11 +20,61 @@
 /* How many random changes of the header a value gets. */
 #define RANDOM_CHANGES	1500
 
+/* With how many of those that were accepted, of so many that are kept, another one is tried. */
+#define PARTNERS		4
+#define POOL			100
+
+/* Where a scalable filter of two stages has what it says of these, at the payload's beginning. */
+#define GROWN_ENTRIES	(2 * 64)
+
 static const TestFilter *partner;	/* a valid filter of the same kind, of another size */
 static uint64_t hashes[EXERCISE_HASHES];
 static uint64_t tried = 0;
 static uint64_t accepted = 0;
+static uint64_t pairs = 0;
 static unsigned thin;			/* of so many values the server gets one */
+static TestFilter pool[POOL];	/* changed values of the kind that were accepted, some of all */
+static uint64_t pooled = 0;		/* how many could have been there */
+
+/* Tries a value that was accepted with some that were before it, and keeps it for later ones. */
+static void
+try_with_others(const BfView *view, const uint8_t *data, size_t len)
+{
+	TestFilter	kept = {.len = len, .data = test_malloc(len)};
+	uint64_t	place = test_below(pooled + 1);
+	uint64_t	n = BF_MIN(pooled, POOL);
+	int			i;
+
+	for (i = 0; i < PARTNERS && n > 0; i++)
+	{
+		const TestFilter *other = &pool[test_below(n)];
+
+		exercise(view, &other->view, hashes, true);
+		exercise(&other->view, view, hashes, true);
+		pairs++;
+	}
+	memcpy(kept.data, data, len);
+	test_open(&kept);
+	if (pooled < POOL)
+		place = pooled;
+	else if (place < POOL)
+		test_free(&pool[place]);
+	if (place < POOL)
+		pool[place] = kept;
+	else
+		test_free(&kept);
+	pooled++;
+}
+
+static void
+empty_pool(void)
+{
+	while (pooled > 0)
+	{
+		pooled = BF_MIN(pooled, POOL) - 1;
+		test_free(&pool[pooled]);
+	}
+}
 
 /* Tries a value on the core; data has len bytes, and is sealed if it is long enough to have a checksum. */
 static void
@@ -45,7 +97,10 @@ emit(const char *kind, const char *what, const uint8_t *data, size_t len, bool w
 	{
 		exercise(&view, &partner->view, hashes, ok);
 		if (ok)
+		{
 			exercise(&partner->view, &view, hashes, ok);
+			try_with_others(&view, copy, len);
+		}
 	}
 	if (test_faults > 0)
 		abort();
@@ -66,15 +121,15 @@ chosen(void)
 	return tried % thin == 0;
 }
 
-/* Each byte as ten other values; with LONG=1 the header's as all others, which t_format.c tries, too. */
+/* Each byte up to an end as ten other values; with LONG=1 the header's as all others, which t_format.c tries, too. */
 static void
-change_bytes(const char *kind, const TestFilter *filter)
+change_bytes(const char *kind, const char *what, const TestFilter *filter, size_t end)
 {
 	size_t		payload_at = bf_payload_offset(filter->view.head.family_len);
 	size_t		at;
 	unsigned	value;
 
-	for (at = 0; at < filter->len; at++)
+	for (at = 0; at < end; at++)
 		for (value = 0; value < 256; value++)
 		{
 			uint8_t		old = filter->data[at];
@@ -84,7 +139,7 @@ change_bytes(const char *kind, const TestFilter *filter)
 			if (change == 0 || (!one_of_ten && (at >= payload_at || !test_is_long())))
 				continue;
 			filter->data[at] = (uint8_t) value;
-			emit(kind, "byte", filter->data, filter->len, one_of_ten && chosen());
+			emit(kind, what, filter->data, filter->len, one_of_ten && chosen());
 			filter->data[at] = old;
 		}
 }
@@ -208,9 +263,9 @@ change_family(const char *kind, const TestFilter *filter)
 	}
 }
 
-/* A filter of int keys 1 to n, as it is stored, or the internal kinds' like. */
+/* A filter of int keys 1 to n, as it is stored, or the internal kinds' like; made for so many keys. */
 static TestFilter
-make(const BfKind *kind, uint64_t n)
+make(const BfKind *kind, uint64_t capacity, uint64_t n)
 {
 	uint64_t	keys[200];
 	TestFilter	filter;
@@ -221,7 +276,7 @@ make(const BfKind *kind, uint64_t n)
 		keys[i] = bf_hash_u64(i + 1);
 	if (kind->design != NULL)
 	{
-		filter = test_make(kind, 0.01, n, keys, n);
+		filter = test_make(kind, 0.01, capacity, keys, n);
 		test_pack(&filter);
 		test_rename(&filter, "int");
 		return filter;
@@ -256,8 +311,8 @@ main(void)
 		hashes[i] = i == 0 ? 0 : i == 1 ? UINT64_MAX : bf_hash_u64(i);
 	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
 	{
-		TestFilter	filter = make(kind, 5);
-		TestFilter	other = make(kind->design != NULL ? kind : bf_kind_by_id(BF_KIND_BLOCKED), 200);
+		TestFilter	filter = make(kind, 5, 5);
+		TestFilter	other = make(kind->design != NULL ? kind : bf_kind_by_id(BF_KIND_BLOCKED), 200, 200);
 
 		/* of aggregates' states and of the kind that all is tried with, all */
 		thin = kind->design == NULL || kind->id == BF_KIND_BLOCKED ? 1 : 8;
@@ -265,17 +320,28 @@ main(void)
 		emit(kind->name, "nothing", filter.data, filter.len, true);
 		if (kind->design != NULL)
 			emit(kind->name, "other", other.data, other.len, true);
-		change_bytes(kind->name, &filter);
+		change_bytes(kind->name, "byte", &filter, filter.len);
 		change_length(kind->name, &filter);
 		change_fields(kind->name, &filter);
 		change_family(kind->name, &filter);
+		if (kind->grow != NULL)
+		{
+			/* header and entries, as what follows has no form: each for the server, as it is two of them that may be at odds */
+			TestFilter	grown = make(kind, 5, 200);
+
+			thin = 1;
+			emit(kind->name, "grown", grown.data, grown.len, true);
+			change_bytes(kind->name, "grown", &grown, bf_payload_offset(grown.view.head.family_len) + GROWN_ENTRIES);
+			test_free(&grown);
+		}
+		empty_pool();
 		test_free(&filter);
 		test_free(&other);
 	}
 
 	/* what a union with a NULL in it sends */
 	{
-		TestFilter	other = make(bf_kind_by_id(BF_KIND_BLOCKED), 200);
+		TestFilter	other = make(bf_kind_by_id(BF_KIND_BLOCKED), 200, 200);
 		uint8_t		data[BF_MAX_HEADER_SIZE];
 		BfHeader	head = {.kind = bf_kind_by_id(BF_KIND_PARTIAL),.hash_id = BF_HASH_XXH3,.param = {0, BF_PARTIAL_UNKNOWN}};
 
@@ -287,6 +353,7 @@ main(void)
 		emit("partial", "unknown", data, bf_data_size(&head), true);
 		test_free(&other);
 	}
-	fprintf(stderr, "%" PRIu64 " values, %" PRIu64 " of them accepted\n", tried, accepted);
+	empty_pool();
+	fprintf(stderr, "%" PRIu64 " values, %" PRIu64 " of them accepted, %" PRIu64 " pairs of those\n", tried, accepted, pairs);
 	return 0;
 }

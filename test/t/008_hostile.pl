@@ -21,7 +21,7 @@ my $built = run_log([ $compiler, '-std=gnu11', '-O0', '-g1', '-fsanitize=address
 		'-o' => "$dir/generate", "$tree/test/hostile/generate.c", glob("$tree/src/core/*.c"), '-lm' ]);
 plan skip_all => "no $compiler, or no sanitizers" unless $built;
 ok(run_log([ "$dir/generate" ], '>', "$dir/values", '2>', "$dir/summary"), 'the core takes every value in safety');
-diag(slurp_file("$dir/summary")) unless slurp_file("$dir/summary") =~ /^\d+ values, \d+ of them accepted$/;
+diag(slurp_file("$dir/summary")) unless slurp_file("$dir/summary") =~ /^\d+ values, \d+ of them accepted, \d+ pairs of those$/;
 note(slurp_file("$dir/summary"));
 
 my $node = start_node('main', "work_mem = '4MB'\n");
@@ -33,6 +33,9 @@ my $setup = qq{
 	COPY hostile (kind, what, ok, hex) FROM '$dir/values';
 } . q{
 	CREATE TABLE filters (id int, kind text, what text, f bloomfilter);
+	-- each beside another one that was changed, of its kind: not the next one, in which the same byte may be changed
+	CREATE VIEW pairs AS SELECT *, coalesce(lead(f, 5) OVER sort, first_value(f) OVER sort) AS p FROM filters
+		WINDOW sort AS (PARTITION BY kind, what ORDER BY hashint4(id));
 	CREATE TABLE verdicts (id int, way text, state text);
 	CREATE TABLE results (id int, op text, state text, message text);
 
@@ -84,6 +87,11 @@ my $setup = qq{
 		('filter keys', 'bloom_filter_keys(f, ARRAY[1, 2, 77, 3])'),
 		('self union', 'f | f'), ('self intersection', 'f & f'), ('union', 'f | b'), ('union 2', 's | f'), ('intersection', 'b & f'),
 		('intersection 2', 'f & s'), ('union with none', 'f | i'), ('intersection with none', 'i & f'),
+		('union of two', 'f | p'), ('union of two 2', 'p | f'), ('intersection of two', 'f & p'), ('intersection of two 2', 'p & f'),
+		('fold of two', 'bloom_fold(f | p, 0.5)'), ('union aggregate of two', '(SELECT bloom_union_agg(x) FROM unnest(ARRAY[f, p]) x)'),
+		('intersection aggregate of two', '(SELECT bloom_intersect_agg(x) FROM unnest(ARRAY[f, p]) x)'),
+		('combine two', '(SELECT any_combine(x) FROM unnest(ARRAY[f, p]) x)'), ('combined state of two', '(SELECT any_state(x) FROM unnest(ARRAY[f, p]) x)'),
+		('combine union of two', '(SELECT any_union(x) FROM unnest(ARRAY[p, f]) x)'), ('union state of two', '(SELECT any_union_state(x) FROM unnest(ARRAY[p, f]) x)'),
 		('union of its kind', 'f | o'), ('union of its kind 2', 'o | f'), ('intersection of its kind', 'f & o'), ('intersection of its kind 2', 'o & f'),
 		('remove', 'bloom_remove(f, 3)'), ('remove all', 'bloom_remove_all(f, ARRAY[1, 2, 2])'), ('count', 'bloom_count(f, 3)'),
 		('add and remove', 'bloom_remove(bloom_add(f, 99), 99)'), ('add many', 'bloom_add_all(f, ARRAY(SELECT generate_series(1, 300)))'),
@@ -126,14 +134,14 @@ my $setup = qq{
 		r record;
 	BEGIN
 		FOR o IN SELECT * FROM ops LOOP
-			EXECUTE format($f$CREATE OR REPLACE FUNCTION use_one(f bloomfilter, o bloomfilter, b bloomfilter, s bloomfilter, i bloomfilter) RETURNS text
+			EXECUTE format($f$CREATE OR REPLACE FUNCTION use_one(f bloomfilter, o bloomfilter, p bloomfilter, b bloomfilter, s bloomfilter, i bloomfilter) RETURNS text
 				LANGUAGE sql AS $q$ SELECT recheck(v)::text FROM (SELECT %s AS v OFFSET 0) op $q$ $f$, o.expression);
-			FOR r IN SELECT * FROM filters LEFT JOIN (SELECT kind, f AS o FROM filters WHERE what = 'other') same USING (kind), others WHERE what = ANY (string_to_array(chosen, ' ')) AND
-					CASE WHEN kind = 'partial' AND what IN ('byte', 'fields') AND o.op IN ('combine', 'mixed 1', 'window') THEN
+			FOR r IN SELECT * FROM pairs LEFT JOIN (SELECT kind, f AS o FROM filters WHERE what = 'other') same USING (kind), others WHERE what = ANY (string_to_array(chosen, ' ')) AND
+					CASE WHEN kind = 'partial' AND what IN ('byte', 'fields') AND o.op IN ('combine', 'mixed 1', 'window', 'combine two') THEN
 						id % 64 = 0 OR coalesce((bloom_info(f)).capacity, 0) NOT BETWEEN 1e6 AND 1e10
 					ELSE true END LOOP
 				BEGIN
-					PERFORM use_one(r.f, r.o, r.b, r.s, r.i);
+					PERFORM use_one(r.f, r.o, r.p, r.b, r.s, r.i);
 				EXCEPTION WHEN OTHERS THEN
 					INSERT INTO results VALUES (r.id, o.op, SQLSTATE, SQLERRM);
 				END;
@@ -188,7 +196,7 @@ is( $node->safe_psql('postgres', qq{
 
 # ---- all that can be done with those that were accepted ----
 
-foreach my $what ('nothing other byte length payload', 'fields', 'family unknown')
+foreach my $what ('nothing other byte length payload', 'grown', 'fields', 'family unknown')
 {
 	my ($status, $out, $error) = $node->psql('postgres', "CALL use_all('$what')");
 
