@@ -245,7 +245,7 @@ make_sanitized()
 	copy_tree "$1"
 	make -j"$(nproc)" -C "$1" CC=gcc COPT="$sanitized_options"
 }
-sanitized_options='-O1 -g1 -fno-omit-frame-pointer -U_FORTIFY_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all'
+sanitized_options='-O1 -DUSE_ASSERT_CHECKING=1 -g1 -fno-omit-frame-pointer -U_FORTIFY_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all'
 
 # install_sanitized: as install_copy, under ASan and UBSan; $sanitizers is the environment that makes a TAP test's server load what they need, and die of
 # what they find.  SANITIZED_TREE in the environment: what make_sanitized has built already.

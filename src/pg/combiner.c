@@ -198,7 +198,7 @@ flat_size(ExpandedObjectHeader *eohptr)
 	BfHeader	head;
 
 	flat_head((Combiner *) eohptr, &head);
-	return VARHDRSZ + bf_data_size(&head);
+	return bloomfam_value_size(&head);
 }
 
 static void

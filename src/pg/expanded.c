@@ -27,7 +27,7 @@ flat_size(ExpandedObjectHeader *eohptr)
 	bloomfam_edit_view(edit, &view);
 	bloomfam_stored_head(&view, &head);
 	MemoryContextSwitchTo(caller);
-	return VARHDRSZ + bf_data_size(&head);
+	return bloomfam_value_size(&head);
 }
 
 static void

@@ -31,22 +31,44 @@ bloomfam_value_place(struct varlena *value, const BfHeader *head)
 	return (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);
 }
 
+/* Would the type's own input take the value?  If not, it could be dumped, and not restored. */
+static pg_attribute_unused() bool
+is_accepted(const struct varlena *value)
+{
+	BfView		view;
+	const char *reason;
+
+	return bf_validate(VARDATA(value), VARSIZE(value) - VARHDRSZ, &view, &reason) == BF_OK;
+}
+
+/*
+ * All values that a function returns, and all states that travel, come through here.  A build with
+ * assertions stops at one that is not valid: it was made of a stored value that is corrupt, or by
+ * an operation that is wrong.
+ */
 void
 bloomfam_value_seal(struct varlena *value, const BfHeader *head)
 {
 	bf_write_header(VARDATA(value), head);
 	bf_seal(VARDATA(value), VARSIZE(value) - VARHDRSZ);
+	Assert(is_accepted(value));
+}
+
+Size
+bloomfam_value_size(const BfHeader *head)
+{
+	Size		size = VARHDRSZ + bf_data_size(head);
+
+	if (size > BF_MAX_VALUE_SIZE)
+		bloomfam_params_error(BF_TOO_LARGE, head->kind, head->target_fpr, head->capacity);
+	return size;
 }
 
 struct varlena *
 bloomfam_value_alloc(const BfHeader *head, uint8 **payload)
 {
-	Size		size = VARHDRSZ + bf_data_size(head);
-	struct varlena *value;
+	struct varlena *value = palloc0(bloomfam_value_size(head));
 
-	if (size > BF_MAX_VALUE_SIZE)
-		bloomfam_params_error(BF_TOO_LARGE, head->kind, head->target_fpr, head->capacity);
-	value = palloc0(size);
 	*payload = bloomfam_value_place(value, head);
 	return value;
 }

@@ -17,6 +17,12 @@
  */
 extern uint8 *bloomfam_payload_alloc(MemoryContext context, Size size, void **chunk);
 
+/*
+ * The size of a value with this header; 54000 if it is too large, as that of a value from outside
+ * may become by the name of another one's family.
+ */
+extern Size bloomfam_value_size(const BfHeader *head);
+
 /* Allocates a value for this header, payload zeroed; *payload is where it goes.  Not sealed. */
 extern struct varlena *bloomfam_value_alloc(const BfHeader *head, uint8 **payload);
 

@@ -131,3 +131,15 @@ FROM forged, unnest(use(b::bloomfilter, original)) s WHERE state = '00000' GROUP
 SELECT s AS state, count(*) > 0 AS some
 FROM forged a JOIN forged b USING (what, by), unnest(use(a.b::bloomfilter, b.b::bloomfilter)) s
 WHERE a.state = '00000' AND b.state = '00000' AND a.by IN (1, 128) AND a.at < 80 AND b.at < 80 GROUP BY 1 ORDER BY 1;
+
+--
+-- Two that are accepted, and do not say the same of a part: what is made of both is accepted, too, or nothing is made
+--
+CREATE TABLE grown AS SELECT f, f::bytea AS b FROM bloom_add_all(bloom_create(5, 0.01, 'scalable'), ARRAY(SELECT generate_series(1, 200))) f;
+SELECT (bloom_info(f)).stages, (bloom_info(f | f)).stages AS united FROM grown;
+-- the second stage's number of probes, at 36 of an entry of 64 bytes that begins 84 bytes from the beginning
+CREATE TABLE at_odds AS SELECT f, sealed(set_byte(b, 84 + 64 + 36, get_byte(b, 84 + 64 + 36) - 1))::bloomfilter AS lie FROM grown;
+SELECT f | lie FROM at_odds;
+SELECT lie | f FROM at_odds;
+SELECT bloom_union_agg(x) FROM at_odds, unnest(ARRAY[f, lie]) x;
+SELECT (lie | lie)::text::bloomfilter = lie AS itself FROM at_odds;

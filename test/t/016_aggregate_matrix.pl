@@ -214,6 +214,8 @@ my $setup = q{
 	DECLARE
 		m record;
 		v bloomfilter;
+		other bloomfilter;
+		partner bloomfilter;
 		b bytea;
 		i int;
 		accepted bigint := 0;
@@ -249,18 +251,22 @@ my $setup = q{
 			END;
 			-- one that asks for a filter of up to 500 MB takes its time
 			CONTINUE WHEN coalesce((bloom_info(v)).capacity, 0) BETWEEN 100000 AND 1e10;
-			FOREACH agg IN ARRAY ARRAY['t1', 't2', 't3', 't4', 't5'] LOOP
-				BEGIN
-					EXECUTE format('SELECT problem(%1$s(f), %2$L, %3$L) FROM (VALUES (1, $1), (2, $2), (3, $1)) x(n, f)', agg, '', '{}') INTO agg USING v, m.f;
-					IF agg IS NOT NULL THEN
-						INSERT INTO problems VALUES ('mutated', m.what || ' ' || b::text, agg);
-					END IF;
-				EXCEPTION WHEN OTHERS THEN
-					IF SQLSTATE NOT IN ('42804', '22023', '0A000', '54000', '22004') THEN
-						INSERT INTO problems VALUES ('mutated', m.what || ' ' || b::text, SQLSTATE || ' ' || SQLERRM);
-					END IF;
-				END;
+			-- with the state that it was made of, and with the last one that was changed
+			FOREACH partner IN ARRAY ARRAY[m.f, other] LOOP
+				FOREACH agg IN ARRAY ARRAY['t1', 't2', 't3', 't4', 't5'] LOOP
+					BEGIN
+						EXECUTE format('SELECT problem(%1$s(f), %2$L, %3$L) FROM (VALUES (1, $1), (2, $2), (3, $1)) x(n, f)', agg, '', '{}') INTO agg USING v, partner;
+						IF agg IS NOT NULL THEN
+							INSERT INTO problems VALUES ('mutated', m.what || ' ' || b::text, agg);
+						END IF;
+					EXCEPTION WHEN OTHERS THEN
+						IF SQLSTATE NOT IN ('42804', '22023', '0A000', '54000', '22004') THEN
+							INSERT INTO problems VALUES ('mutated', m.what || ' ' || b::text, SQLSTATE || ' ' || SQLERRM);
+						END IF;
+					END;
+				END LOOP;
 			END LOOP;
+			other := v;
 		END LOOP;
 		INSERT INTO counts VALUES ('mutated', accepted, refused);
 	END $$;
