@@ -83,13 +83,19 @@ bloomfam_create(PG_FUNCTION_ARGS)
 	return bloomfam_value_finish(value, &head);
 }
 
-/* The hasher of argument 1 for the hash and the family that a filter wants, kept in fn_extra. */
+/*
+ * The hasher of argument 1, or of the elements of the array that it is, for the hash and the family
+ * that a filter wants, kept in fn_extra.
+ */
 static BloomfamHasher *
-get_hasher(FunctionCallInfo fcinfo, bool keys_are_array, const BfHeader *filter)
+get_hasher(FunctionCallInfo fcinfo, const ArrayType *array, const BfHeader *filter)
 {
-	BloomfamHasher *hasher =
-		bloomfam_hasher_for(bloomfam_hashers_get(fcinfo, 1, keys_are_array), filter->hash_id);
+	BloomfamHashers *hashers = bloomfam_hashers_get(fcinfo, 1, array != NULL);
+	BloomfamHasher *hasher;
 
+	if (array != NULL)
+		bloomfam_hashers_see_array(hashers, array);
+	hasher = bloomfam_hasher_for(hashers, filter->hash_id);
 	bloomfam_hasher_fit(hasher, filter);
 	return hasher;
 }
@@ -132,7 +138,7 @@ change_one(FunctionCallInfo fcinfo, const Change *change)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
 	edit = begin_change(fcinfo, change);
-	hasher = get_hasher(fcinfo, false, &edit->head);
+	hasher = get_hasher(fcinfo, NULL, &edit->head);
 	hash = hasher->hash(hasher, PG_GETARG_DATUM(1));
 	bloomfam_edit_check_family(edit, hasher);
 	change->apply(edit, &hash, 1);
@@ -199,7 +205,7 @@ static void
 hash_keys(FunctionCallInfo fcinfo, BloomfamEdit *edit, const Change *change, HashedKeys *hashed)
 {
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
-	BloomfamHasher *hasher = get_hasher(fcinfo, true, &edit->head);
+	BloomfamHasher *hasher = get_hasher(fcinfo, array, &edit->head);
 	bool	   *nulls;
 	int			nkeys;
 	int			i;

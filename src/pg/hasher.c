@@ -448,6 +448,26 @@ bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int arg
 	hashers->type = keys_are_array ? get_base_element_type(type) : type;
 	hashers->typmod = key_typmod(fcinfo, argno);
 	hashers->collation = PG_GET_COLLATION();
+	hashers->each_array = keys_are_array && type == ANYARRAYOID;
+	if (hashers->each_array)
+		hashers->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "bloomfam hashers",
+												 ALLOCSET_SMALL_SIZES);
+}
+
+/*
+ * The arrays of anyarray have no collation: they are compared under that of the type, as they would
+ * be after a cast, which is the only way to their elements that SQL has.
+ */
+bool
+bloomfam_hashers_retype(BloomfamHashers *hashers, Oid type)
+{
+	/* an error half way must leave none behind */
+	memset(hashers->by_id, 0, sizeof(hashers->by_id));
+	hashers->type = InvalidOid;
+	MemoryContextReset(hashers->context);
+	hashers->collation = get_typcollation(type);
+	hashers->type = type;
+	return true;
 }
 
 BloomfamHashers *

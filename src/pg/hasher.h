@@ -8,6 +8,8 @@
 #ifndef BLOOMFAM_HASHER_H
 #define BLOOMFAM_HASHER_H
 
+#include "utils/array.h"
+
 #include "pg/key.h"
 
 /*
@@ -23,10 +25,12 @@ extern BloomfamHasher *bloomfam_hasher_make(MemoryContext context, Oid type, Oid
 typedef struct BloomfamHashers
 {
 	MemoryContext context;
-	Oid			type;
+	Oid			type;			/* of the keys; if each_array, not known before the first array */
 	int32		typmod;
 	Oid			collation;
 	bool		probing;		/* see BloomfamHasher */
+	bool		each_array;		/* the argument is an anyarray, as those of pg_stats: each array says
+								 * what its elements are, and the context holds nothing else */
 	BloomfamHasher *by_id[BLOOMFAM_NHASHES];
 } BloomfamHashers;
 
@@ -53,6 +57,19 @@ extern void bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fci
  */
 extern BloomfamHashers *bloomfam_hashers_get(FunctionCallInfo fcinfo, int argno,
 											 bool keys_are_array);
+
+/*
+ * To be called with each array of keys before they are hashed.  Returns whether the hashers made so
+ * far, if any, are gone, as the keys have another type now.
+ */
+extern bool bloomfam_hashers_retype(BloomfamHashers *hashers, Oid type);
+
+static inline bool
+bloomfam_hashers_see_array(BloomfamHashers *hashers, const ArrayType *array)
+{
+	return unlikely(hashers->each_array && hashers->type != ARR_ELEMTYPE(array)) &&
+		bloomfam_hashers_retype(hashers, ARR_ELEMTYPE(array));
+}
 
 /*
  * The type of an argument that is a key, or an array of keys.  Raises an error if the call site

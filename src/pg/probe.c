@@ -84,7 +84,8 @@ make_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
 	bloomfam_filter_init(&state->filter, context);
 	bloomfam_hashers_init(&state->hashers, fcinfo, key_arg, keys_are_array);
 	state->hashers.probing = true;
-	state->hasher = bloomfam_hasher_for(&state->hashers, BF_HASH_XXH3);
+	if (!state->hashers.each_array)
+		state->hasher = bloomfam_hasher_for(&state->hashers, BF_HASH_XXH3);
 	state->key_constant = !keys_are_array && arg_is_constant(fcinfo, key_arg);
 	fcinfo->flinfo->fn_extra = state;
 	return state;
@@ -435,6 +436,13 @@ probe_array(FunctionCallInfo fcinfo, KeyArray *array)
 		return;
 
 	state = get_state(fcinfo, 1, true);
+	if (bloomfam_hashers_see_array(&state->hashers, value))
+	{
+		state->fits = false;
+		state->hasher = NULL;
+	}
+	if (state->hasher == NULL)
+		state->hasher = bloomfam_hasher_for(&state->hashers, BF_HASH_XXH3);
 	if (!is_open(state, PG_GETARG_DATUM(0)))
 		open_filter(fcinfo, 0, state);
 	hashes = palloc(Max(array->n, 1) * sizeof(uint64));
