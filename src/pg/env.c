@@ -124,6 +124,27 @@ detail_of_both(const BfHeader *a, const BfHeader *b)
 }
 
 /*
+ * Are the families of two filters, or of a filter and a key, one type's under different collations?
+ * A well-known name may not be in a value.
+ */
+static bool
+differ_in_collation(const char *a, uint32 a_len, uint64 a_id, const char *b, uint32 b_len,
+					uint64 b_id)
+{
+	if (a == NULL || a_len == 0)
+	{
+		a = bloomfam_family_name(a_id);
+		a_len = a != NULL ? strlen(a) : 0;
+	}
+	if (b == NULL || b_len == 0)
+	{
+		b = bloomfam_family_name(b_id);
+		b_len = b != NULL ? strlen(b) : 0;
+	}
+	return bloomfam_family_differs_in_collation(a, a_len, b, b_len);
+}
+
+/*
  * Two filters that cannot be combined.
  */
 void
@@ -140,7 +161,11 @@ bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a, const
 													   a->head.family_id),
 							   bloomfam_family_display(b->head.family, b->head.family_len,
 													   b->head.family_id)),
-					 errhint("Cast the keys to one type when building the filters.")));
+					 differ_in_collation(a->head.family, a->head.family_len, a->head.family_id,
+										 b->head.family, b->head.family_len, b->head.family_id)
+						 ? errhint("Give the keys one collation when building the filters, by the "
+								   "COLLATE clause.")
+						 : errhint("Cast the keys to one type when building the filters.")));
 			break;
 		case BF_KIND_MISMATCH:
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -216,7 +241,11 @@ bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key
 			 errmsg("key does not have the type of the bloom filter's keys"),
 			 errdetail("The filter holds keys of type %s, and the key is of type %s.",
 					   holds, bloomfam_family_display(key_family, key_family_len, key_family_id)),
-			 errhint("Cast the key to the type that the filter was built from.")));
+			 differ_in_collation(filter->family, filter->family_len, filter->family_id, key_family,
+								 key_family_len, key_family_id)
+				 ? errhint("Give the key the collation that the filter was built under, by the "
+						   "COLLATE clause.")
+				 : errhint("Cast the key to the type that the filter was built from.")));
 	pg_unreachable();
 }
 

@@ -243,3 +243,60 @@ bloomfam_family_append_collation(StringInfo buf, Oid collation)
 		append_quoted(buf, rules);
 	}
 }
+
+/* A family's name taken apart: what it is without the parts that begin with "@", and these. */
+typedef struct NameParts
+{
+	StringInfoData type;
+	char	   *server;			/* of the first such part, "pg15:le"; NULL: there is none */
+	bool		has_collation;
+} NameParts;
+
+static void
+take_apart(const char *name, uint32 len, NameParts *parts)
+{
+	const char *p = pnstrdup(name, len);
+
+	initStringInfo(&parts->type);
+	parts->server = NULL;
+	parts->has_collation = false;
+	while (*p != '\0')
+	{
+		bool		quoted = false;
+		const char *end = p;
+
+		/* up to what ends a type or such a part, which in quotes is nothing */
+		for (; *end != '\0' && (quoted || end == p || strchr("@,)[", *end) == NULL); end++)
+			quoted ^= *end == '"';
+		if (*p == '@')
+		{
+			char	   *part = pnstrdup(p + 1, end - p - 1);
+			char	   *rest = strchr(part, ':');
+
+			parts->has_collation |= strstr(part, ":libc:") != NULL ||
+				strstr(part, ":icu:") != NULL || strstr(part, ":builtin:") != NULL;
+			if (rest != NULL && (rest = strchr(rest + 1, ':')) != NULL)
+				*rest = '\0';
+			if (parts->server == NULL)
+				parts->server = part;
+		}
+		else
+			appendBinaryStringInfo(&parts->type, p, (int) (end - p));
+		p = end;
+	}
+}
+
+bool
+bloomfam_family_differs_in_collation(const char *a, uint32 a_len, const char *b, uint32 b_len)
+{
+	NameParts	one;
+	NameParts	other;
+
+	if (a == NULL || b == NULL)
+		return false;
+	take_apart(a, a_len, &one);
+	take_apart(b, b_len, &other);
+	return (one.has_collation || other.has_collation) &&
+		strcmp(one.type.data, other.type.data) == 0 &&
+		(one.server == NULL || other.server == NULL || strcmp(one.server, other.server) == 0);
+}

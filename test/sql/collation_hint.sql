@@ -1,0 +1,41 @@
+-- A key or a filter under another collation: the hint speaks of COLLATE, and of types where those differ.
+SELECT getdatabaseencoding() <> 'UTF8' AS skip \gset
+\if :skip
+\quit
+\endif
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS citext;
+RESET client_min_messages;
+CREATE SCHEMA collation_hint;
+SET search_path = collation_hint, public;
+CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE COLLATION ai (provider = icu, locale = 'und-u-ks-level1', deterministic = false);
+
+-- The details name versions of libraries: they are not shown.
+CREATE FUNCTION hint_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+	state text;
+BEGIN
+	EXECUTE query;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT, state = RETURNED_SQLSTATE;
+	RETURN state || ' ' || hint;
+END $$;
+SELECT what, key, hint_of(format('SELECT bloom_agg(%s) @~ %s', what, key)) FROM (VALUES
+	($$'a'::text COLLATE ci$$, $$'a'::text$$), ($$'a'::text$$, $$'a'::text COLLATE ci$$), ($$'a'::text COLLATE ci$$, $$'a'::text COLLATE ai$$),
+	($$ARRAY['a'] COLLATE ci$$, $$ARRAY['a']$$), ($$ROW(1, 'a'::text COLLATE ci)$$, $$ROW(1, 'a'::text)$$),
+	($$'a'::citext COLLATE "C"$$, $$'a'::citext COLLATE "POSIX"$$), ($$'a'::citext$$, $$'a'::citext COLLATE ci$$),
+	-- types that differ
+	($$'a'::text COLLATE ci$$, '5'), ('5', $$'a'::text COLLATE ci$$), ($$'a'::text COLLATE ci$$, $$'a'::char(2) COLLATE ci$$),
+	($$'a'::text COLLATE ci$$, $$ARRAY['a']$$), ($$ROW(1, 'a'::text COLLATE ci)$$, $$ROW('a'::text, 1)$$), ($$'a'::text COLLATE ci$$, $$'a'::citext$$),
+	-- no names
+	($$bloom_key('a'::text COLLATE ci)$$, $$bloom_key('a'::text)$$), ($$'a'::text COLLATE ci$$, $$bloom_key('a'::text)$$), ($$'a'::text$$, $$bloom_key('a'::text COLLATE ci)$$)) v(what, key);
+SELECT hint_of($$SELECT bloom_agg('a'::text COLLATE ci) | bloom_agg('a'::text)$$), hint_of($$SELECT bloom_agg('a'::text COLLATE ci) & bloom_agg(5)$$);
+SELECT hint_of($$SELECT bloom_add(bloom_agg('a'::text), 'b'::text COLLATE ci)$$), hint_of($$SELECT bloom_may_contain_any(bloom_agg('a'::text), ARRAY['b'::text COLLATE ci])$$);
+-- what the hint says helps
+SELECT hint_of($$SELECT bloom_agg('a'::text COLLATE ci) @~ ('a'::text COLLATE ci)$$);
+
+SET client_min_messages = warning;
+DROP SCHEMA collation_hint CASCADE;
