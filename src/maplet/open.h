@@ -36,8 +36,9 @@ extern void bloomfam_maplet_open(Oid index, LOCKMODE lockmode, MapletUser user,
 extern void bloomfam_maplet_close(MapletOpened *opened);
 
 /*
- * Does the index have all rows that a snapshot of this xmin sees?  After CREATE INDEX it lacks
- * older versions of rows that were updated within their page before, as in any index.
+ * Does the index have all rows that a snapshot of this xmin, of the current transaction, sees?
+ * After CREATE INDEX it may lack older versions of rows that were updated within their page before,
+ * and on a standby also rows that were deleted before, as any index.  false: it cannot be known.
  */
 extern bool bloomfam_maplet_is_complete(Relation index, TransactionId xmin);
 
