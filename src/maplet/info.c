@@ -9,6 +9,7 @@
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/pg_attribute.h"
@@ -19,10 +20,12 @@
 #include "parser/parse_coerce.h"
 #include "access/sysattr.h"
 #include "storage/bufmgr.h"
+#include "storage/predicate.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
+#include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 #include "utils/typcache.h"
 
@@ -280,6 +283,10 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 
 	bloomfam_maplet_hasher_make(&hasher, CurrentMemoryContext, index,
 								IsBinaryCoercible(type, own) ? InvalidOid : type);
+
+	/* a serializable transaction relies on the answer as on a scan's */
+	if (IsolationIsSerializable())
+		PredicateLockRelation(index, GetTransactionSnapshot());
 	bloomfam_maplet_meta_read(index, view);
 	bloomfam_maplet_hasher_fit(&hasher, index, &view->meta);
 	hash = maplet_hash(&hasher, key);
