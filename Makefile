@@ -19,8 +19,10 @@ OBJS = $(patsubst %.c,%.o,$(call files,src/*.c src/core/*.c src/pg/*.c src/join/
 DATA = $(call files,sql/bloomfam--*.sql)
 
 PG_CPPFLAGS = -I$(top)/src
-# which headers each object needs
-PG_CFLAGS = -MMD -MP
+# Which headers each object needs.  A function whose header is not included is
+# an error, as it is by default since gcc 14 and clang 16: what a header of the
+# server's includes by the way, an older minor's does not.
+PG_CFLAGS = -MMD -MP -Werror=implicit-function-declaration
 SHLIB_LINK = -lm
 
 # test/sql against expected/; install makes the extension the others use.

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "storage/shmem.h"
 
 #include "join/dsm.h"
 

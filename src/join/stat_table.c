@@ -19,6 +19,7 @@
 
 #include "common/hashfn.h"
 #include "storage/lwlock.h"
+#include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/timestamp.h"
 
