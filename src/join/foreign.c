@@ -507,7 +507,7 @@ void
 bloomfam_join_foreign_enable(JoinForeign *foreign, Oid type, Oid collation)
 {
 	foreign->hasher =
-		bloomfam_hasher_make(foreign->estate->es_query_cxt, type, collation, BF_HASH_XXH3);
+		bloomfam_hasher_make_local(foreign->estate->es_query_cxt, type, collation);
 	foreign->max_keys = (uint64) bloomfam_join_foreign_most();
 	foreign->max_memory = get_hash_memory_limit();
 }

@@ -39,9 +39,9 @@ bloomfam_maplet_hasher_make(MapletHasher *hasher, MemoryContext context, Relatio
 	if (IsPolymorphicType(type))
 		type = TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
 	type = getBaseType(type);
-	hasher->hasher = bloomfam_hasher_make(context,
-										  get_typtype(type) == TYPTYPE_ENUM ? OIDOID : type,
-										  index->rd_indcollation[0], BF_HASH_XXH3);
+	hasher->hasher = bloomfam_hasher_make_local(context,
+												get_typtype(type) == TYPTYPE_ENUM ? OIDOID : type,
+												index->rd_indcollation[0]);
 	if (hasher->hasher->family == NULL || hasher->hasher->fit != NULL ||
 		hasher->hasher->family_len >= BF_MAX_FAMILY_LEN || family_has(hasher->hasher, "enum \"") ||
 		family_has(hasher->hasher, "record"))

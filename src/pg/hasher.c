@@ -32,6 +32,7 @@
 #include "pg/hasher.h"
 #include "pg/key_bytes.h"
 #include "pg/key_enum.h"
+#include "pg/key_equality.h"
 #include "pg/key_family.h"
 #include "pg/key_function.h"
 #include "pg/key_nested.h"
@@ -56,26 +57,36 @@ typedef struct TreeHasher
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
+	bool		lasting;		/* see Build */
 	bool		rows;			/* type and typmod are each key's own */
 	BloomfamHasher *root;		/* NULL: not made yet */
 	List	   *watched;		/* of Watched */
 	MemoryContext context;		/* holds root, watched and nothing else */
 } TreeHasher;
 
-/* What making a hasher collects on its way down. */
+/* What making a hasher has to know, and collects, on its way down. */
 typedef struct Build
 {
+	bool		lasting;		/* keys are a filter's, not an operator's within this database */
 	List	   *watched;		/* of Watched */
 } Build;
 
 static BloomfamHasher *make_hasher(Build *build, Oid type, Oid collation);
+
+/* The hasher of a part, which is compared by its type's default equality. */
+static BloomfamHasher *
+make_part(Build *build, Oid type, Oid collation)
+{
+	bloomfam_equality_check_default(type);
+	return make_hasher(build, type, collation);
+}
 
 /* ---- composites: the hashers of their parts, and then theirs ---- */
 
 static BloomfamHasher *
 make_array(Build *build, Oid type, Oid element_type, Oid collation)
 {
-	BloomfamHasher *element = make_hasher(build, element_type, collation);
+	BloomfamHasher *element = make_part(build, element_type, collation);
 
 	return bloomfam_array_hasher(type, element_type, element);
 }
@@ -85,8 +96,8 @@ make_range(Build *build, Oid type)
 {
 	TypeCacheEntry *range = lookup_type_cache(type, TYPECACHE_RANGE_INFO);
 
-	return bloomfam_range_hasher(range, make_hasher(build, range->rngelemtype->type_id,
-													range->rng_collation));
+	return bloomfam_range_hasher(range, make_part(build, range->rngelemtype->type_id,
+												  range->rng_collation));
 }
 
 static BloomfamHasher *
@@ -94,8 +105,8 @@ make_multirange(Build *build, Oid type)
 {
 	TypeCacheEntry *range = lookup_type_cache(type, TYPECACHE_MULTIRANGE_INFO)->rngtype;
 
-	return bloomfam_multirange_hasher(range, make_hasher(build, range->rngelemtype->type_id,
-														 range->rng_collation));
+	return bloomfam_multirange_hasher(range, make_part(build, range->rngelemtype->type_id,
+													   range->rng_collation));
 }
 
 static BloomfamHasher *
@@ -133,8 +144,13 @@ make_row(Build *build, Oid type, int32 typmod)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, i);
 
-		if (!column->attisdropped)
-			columns[i] = make_hasher(build, column->atttypid, column->attcollation);
+		if (column->attisdropped)
+			continue;
+
+		/* ROW(a, b) = ROW(c, d) is a = c AND b = d, by what = stands for there */
+		if (type == RECORDOID && build->lasting)
+			bloomfam_equality_check_named(column->atttypid);
+		columns[i] = make_part(build, column->atttypid, column->attcollation);
 	}
 	return bloomfam_row_hasher(type, typmod, desc, columns);
 }
@@ -170,7 +186,7 @@ static void
 tree_make(TreeHasher *tree, Oid type, int32 typmod)
 {
 	MemoryContext old;
-	Build		build = {NIL};
+	Build		build = {tree->lasting, NIL};
 	BloomfamHasher *root;
 
 	/* an error half way must not leave a tree behind */
@@ -229,7 +245,7 @@ key_tree(BloomfamHasher *hasher, Datum key)
  * Makes an empty tree in the current memory context; type is RECORDOID if only the rows tell it.
  */
 static TreeHasher *
-make_tree(Oid type, Oid collation)
+make_tree(Oid type, Oid collation, bool lasting)
 {
 	TreeHasher *self = (TreeHasher *) palloc0(sizeof(TreeHasher));
 
@@ -237,6 +253,7 @@ make_tree(Oid type, Oid collation)
 	self->type = type;
 	self->typmod = -1;
 	self->collation = collation;
+	self->lasting = lasting;
 	self->rows = type == RECORDOID || get_typtype(type) == TYPTYPE_COMPOSITE;
 	self->base.varies = type == RECORDOID;
 	self->context =
@@ -256,12 +273,14 @@ make_own(Oid type, Oid collation)
 
 /* Of another base type. */
 static BloomfamHasher *
-make_base(Oid type, Oid collation)
+make_base(Build *build, Oid type, Oid collation)
 {
 	BloomfamHasher *hasher;
 
 	if (bloomfam_is_bloomkey(type))
 		return bloomfam_inner_bloomkey_hasher();
+	if (build->lasting)
+		bloomfam_key_check_lasting(type);
 	hasher = make_own(bloomfam_key_relabelled(type), collation);
 	return hasher != NULL ? hasher : bloomfam_other_hasher(type, collation);
 }
@@ -281,7 +300,7 @@ make_hasher(Build *build, Oid type, Oid collation)
 		return hasher;
 
 	if (type == RECORDOID)
-		return &make_tree(type, InvalidOid)->base;
+		return &make_tree(type, InvalidOid, build->lasting)->base;
 
 	element = get_element_type(type);
 	if (OidIsValid(element))
@@ -290,7 +309,7 @@ make_hasher(Build *build, Oid type, Oid collation)
 	switch (get_typtype(type))
 	{
 		case TYPTYPE_BASE:
-			return make_base(type, collation);
+			return make_base(build, type, collation);
 		case TYPTYPE_ENUM:
 			return bloomfam_enum_hasher(type);
 		case TYPTYPE_RANGE:
@@ -325,36 +344,19 @@ holds_rows(Oid type)
 	}
 }
 
-/*
- * Makes a hasher for keys of an SQL type under a collation.
- *
- * Errors: 42883 for a type without hash function, 42P22 for one that needs a collation when there
- * is none, 0A000 for a range type with an equality of its own, or one that Parquet does not have.
- * The hashers of rows look at each row's type, and make themselves anew when it is another than
- * the last, or was altered; family then changes too, and the old name is gone.
- */
-BloomfamHasher *
-bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId hash_id)
+/* Makes one with our own hash, in the current memory context. */
+static BloomfamHasher *
+make_any(Oid type, Oid collation, bool lasting)
 {
-	MemoryContext old = MemoryContextSwitchTo(context);
-	Build		build = {NIL};
+	Build		build = {lasting, NIL};
 	BloomfamHasher *hasher;
-
-	if (hash_id == BF_HASH_XXH64_PLAIN)
-	{
-		hasher = bloomfam_plain_hasher_make(type, collation);
-		MemoryContextSwitchTo(old);
-		return hasher;
-	}
-	if (hash_id != BF_HASH_XXH3)
-		elog(ERROR, "unrecognized hash: %d", (int) hash_id);
 
 	type = getBaseType(type);
 	if (type == RECORDOID)
-		hasher = &make_tree(type, InvalidOid)->base;
+		hasher = &make_tree(type, InvalidOid, lasting)->base;
 	else if (holds_rows(type))
 	{
-		TreeHasher *tree = make_tree(type, collation);
+		TreeHasher *tree = make_tree(type, collation, lasting);
 
 		tree_make(tree, type, -1);
 		hasher = &tree->base;
@@ -364,7 +366,34 @@ bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId ha
 	else
 		hasher = make_hasher(&build, type, collation);
 
-	hasher->hash_id = hash_id;
+	hasher->hash_id = BF_HASH_XXH3;
+	return hasher;
+}
+
+BloomfamHasher *
+bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation, BfHashId hash_id)
+{
+	MemoryContext old;
+	BloomfamHasher *hasher = NULL;
+
+	bloomfam_equality_check_named(type);
+	old = MemoryContextSwitchTo(context);
+	if (hash_id == BF_HASH_XXH64_PLAIN)
+		hasher = bloomfam_plain_hasher_make(type, collation);
+	else if (hash_id == BF_HASH_XXH3)
+		hasher = make_any(type, collation, true);
+	else
+		elog(ERROR, "unrecognized hash: %d", (int) hash_id);
+	MemoryContextSwitchTo(old);
+	return hasher;
+}
+
+BloomfamHasher *
+bloomfam_hasher_make_local(MemoryContext context, Oid type, Oid collation)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	BloomfamHasher *hasher = make_any(type, collation, false);
+
 	MemoryContextSwitchTo(old);
 	return hasher;
 }

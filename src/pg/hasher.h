@@ -13,11 +13,24 @@
 #include "pg/key.h"
 
 /*
- * Makes a hasher for keys of an SQL type under a collation, in the memory context given.  Raises
- * an error for types that cannot be hashed.
+ * Makes a hasher for keys of filters, of an SQL type under a collation, in the memory context
+ * given.  Such keys are compared by what = stands for, and outlive their database.
+ *
+ * Errors: 42883 for a type without hash function, 42P22 for one that needs a collation when there
+ * is none, 0A000 for one with an equality that hashes do not follow, one whose values another
+ * database has not, or one that Parquet does not have.
+ *
+ * The hashers of rows look at each row's type, and make themselves anew when it is another than
+ * the last, or was altered; family then changes too, and the old name is gone.
  */
 extern BloomfamHasher *bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation,
 											BfHashId hash_id);
+
+/*
+ * The same, with our own hash, for keys that stay in their database and are compared by an
+ * operator that the caller knows: the default equality of the type, or the server's own.
+ */
+extern BloomfamHasher *bloomfam_hasher_make_local(MemoryContext context, Oid type, Oid collation);
 
 /* The hashers of one argument, one for each hash that filters may want, made when first needed. */
 #define BLOOMFAM_NHASHES	3		/* numbers of hashes are below this */

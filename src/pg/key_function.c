@@ -11,17 +11,14 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/namespace.h"
+#include "access/transam.h"
 #include "catalog/pg_collation.h"
-#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
-#include "nodes/value.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "pg/key_family.h"
@@ -100,46 +97,98 @@ bloomfam_no_hash_error(Oid type)
 			 errhint("Cast the key to a type that has one, such as text.")));
 }
 
-/* Is this an operator, and another one? */
-static inline bool
-is_other(Oid operator, Oid equality)
-{
-	return OidIsValid(operator) && operator != equality;
-}
-
-/*
- * Has the type an operator = of its own, other than this one: one that the search path finds, as
- * a query would, or one where the type lives?  What others have in their schemas is none of it.
- */
-static bool
-has_other_equality(Oid type, Oid equality)
-{
-	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-	Oid			schema;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for type %u", type);
-	schema = ((Form_pg_type) GETSTRUCT(tuple))->typnamespace;
-	ReleaseSysCache(tuple);
-
-	return is_other(OpernameGetOprid(list_make1(makeString("=")), type, type), equality) ||
-		   is_other(GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid, CStringGetDatum("="),
-									ObjectIdGetDatum(type), ObjectIdGetDatum(type),
-									ObjectIdGetDatum(schema)),
-					equality);
-}
-
 /* The type that this one is a relabelling of, equality and all; else itself. */
 Oid
 bloomfam_key_relabelled(Oid type)
 {
-	TypeCacheEntry *entry =
-		lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_HASH_EXTENDED_PROC);
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 
-	if (!OidIsValid(entry->hash_extended_proc) || entry->hash_opintype == type ||
-		has_other_equality(type, entry->eq_opr))
-		return type;
-	return entry->hash_opintype;
+	return OidIsValid(entry->hash_extended_proc) ? entry->hash_opintype : type;
+}
+
+/* ---- keys that outlive their database ---- */
+
+/*
+ * Types of the server that have a hash function of their own which looks at nothing but what the
+ * text of a value tells.
+ */
+static bool
+is_hashed_by_text(Oid type)
+{
+	switch (type)
+	{
+		case XIDOID:
+		case XID8OID:
+		case CIDOID:
+		case TIDOID:
+		case JSONBOID:
+#ifdef OID8OID					/* since 19 */
+		case OID8OID:
+#endif
+			return true;
+		default:
+			return false;
+	}
+}
+
+static PGFunction
+routine_of(Oid function)
+{
+	FmgrInfo	info;
+
+	fmgr_info(function, &info);
+	return info.fn_addr;
+}
+
+/* Are values of two types made text of by the same routine? */
+static bool
+are_written_alike(Oid type, Oid other)
+{
+	Oid			output;
+	Oid			other_output;
+	bool		is_varlena;
+
+	getTypeOutputInfo(type, &output, &is_varlena);
+	getTypeOutputInfo(other, &other_output, &is_varlena);
+	return routine_of(output) == routine_of(other_output);
+}
+
+void
+bloomfam_key_check_lasting(Oid type)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
+	Oid			function = entry->hash_extended_proc;
+	Oid			other = entry->hash_opintype;
+
+	if (!OidIsValid(function))
+		return;					/* no keys at all */
+
+	if (other == type && type < FirstNormalObjectId)
+	{
+		if (!is_hashed_by_text(type))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot hash keys of type %s", format_type_be(type)),
+					 errdetail("In another database, the same value may have another hash."),
+					 errhint("Cast the key to text.")));
+		return;
+	}
+
+	/*
+	 * A few bytes may stand for something that has a name in this database, as a regclass's do.
+	 * What is longer has all in it.
+	 */
+	if (other == type && routine_of(function) == hashoidextended)
+		other = OIDOID;
+	if (other != type && get_typlen(other) > 0 && !are_written_alike(type, other))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot hash keys of type %s", format_type_be(type)),
+				 errdetail("They are hashed as %s, and another database may have another %s by the "
+						   "same name.",
+						   format_type_be(other), format_type_be(other)),
+				 errhint("Cast the key to text, or to %s for its value in this database.",
+						 format_type_be(other))));
 }
 
 /* A key under no collation might be hashed by another one than it is compared by. */
@@ -158,19 +207,11 @@ BloomfamHasher *
 bloomfam_other_hasher(Oid type, Oid collation)
 {
 	/* the type cache finds no hash function that does not go with the type's equality */
-	TypeCacheEntry *entry =
-		lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_HASH_EXTENDED_PROC);
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 	BloomfamHasher *hasher;
 	StringInfoData name;
 
 	if (!OidIsValid(entry->hash_extended_proc))
-		bloomfam_no_hash_error(type);
-
-	/*
-	 * The operator class may be another type's, of which this one is a relabelling.  So is its
-	 * equality then, if it has none of its own that is in no operator class.
-	 */
-	if (entry->hash_opintype != type && has_other_equality(type, entry->eq_opr))
 		bloomfam_no_hash_error(type);
 
 	if (type_is_collatable(type))

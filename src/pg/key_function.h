@@ -29,6 +29,15 @@ extern BloomfamHasher *bloomfam_other_hasher(Oid type, Oid collation);
 /* The type that this one is a relabelling of, equality and all; else itself. */
 extern Oid bloomfam_key_relabelled(Oid type);
 
+/*
+ * Raises an error for a type whose keys may not be found in another database after dump and
+ * restore: those of regclass and its like are there other numbers, for the same names.  Of an
+ * extension's hash function it is taken for granted that it looks at no more than the text tells.
+ *
+ * Errors: 0A000.
+ */
+extern void bloomfam_key_check_lasting(Oid type);
+
 /* Raises an error if there is no collation. */
 extern void bloomfam_key_check_collation(Oid collation);
 

@@ -47,6 +47,7 @@
 #include "pg/bloomkey.h"
 #include "pg/env.h"
 #include "pg/key_bytes.h"
+#include "pg/key_equality.h"
 #include "pg/key_function.h"
 #include "pg/key_numeric.h"
 #include "pg/key_plain.h"
@@ -654,7 +655,11 @@ bloomfam_plain_hasher_make(Oid type, Oid collation)
 	PlainHasher *self;
 	size_t		i;
 
-	base = bloomfam_key_relabelled(base);
+	if (get_typtype(base) == TYPTYPE_BASE && bloomfam_key_relabelled(base) != base)
+	{
+		bloomfam_key_check_lasting(base);
+		base = bloomfam_key_relabelled(base);
+	}
 	for (i = 0; i < lengthof(key_types) && key_types[i].type != base; i++)
 		 /* look for it */ ;
 	if (i == lengthof(key_types))
@@ -714,8 +719,11 @@ bloomfam_hasher_typmod(BloomfamHasher *hasher, int32 typmod)
 void
 bloomfam_plain_family(Oid type, const char *column, BfHeader *head)
 {
-	PlainHasher *hasher = (PlainHasher *) bloomfam_plain_hasher_make(type, get_typcollation(type));
+	PlainHasher *hasher;
 	PlainColumn parsed;
+
+	bloomfam_equality_check_named(type);
+	hasher = (PlainHasher *) bloomfam_plain_hasher_make(type, get_typcollation(type));
 
 	if (column != NULL)
 	{

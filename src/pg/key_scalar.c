@@ -349,18 +349,34 @@ make_scalar(const char *family, uint64 (*hash) (BloomfamHasher *hasher, Datum ke
 	return hasher;
 }
 
-/* The hasher of a type with own bytes; NULL for others. */
-BloomfamHasher *
-bloomfam_scalar_hasher(Oid type)
+static const ScalarType *
+find_scalar(Oid type)
 {
 	size_t		i;
 
 	for (i = 0; i < lengthof(scalar_types); i++)
 	{
 		if (scalar_types[i].type == type)
-			return make_scalar(scalar_types[i].family, scalar_types[i].hash);
+			return &scalar_types[i];
 	}
 	return NULL;
+}
+
+/* The hasher of a type with own bytes; NULL for others. */
+BloomfamHasher *
+bloomfam_scalar_hasher(Oid type)
+{
+	const ScalarType *scalar = find_scalar(type);
+
+	return scalar != NULL ? make_scalar(scalar->family, scalar->hash) : NULL;
+}
+
+const char *
+bloomfam_scalar_family(Oid type)
+{
+	const ScalarType *scalar = find_scalar(type);
+
+	return scalar != NULL ? scalar->family : NULL;
 }
 
 BloomfamHasher *

@@ -13,6 +13,9 @@
 /* The hasher of such a type, in the current memory context; NULL for other types. */
 extern BloomfamHasher *bloomfam_scalar_hasher(Oid type);
 
+/* The family of such a type; NULL for other types. */
+extern const char *bloomfam_scalar_family(Oid type);
+
 /* Of bloomkeys: as values within another key, or each for the key that it is the hash of. */
 extern BloomfamHasher *bloomfam_inner_bloomkey_hasher(void);
 extern BloomfamHasher *bloomfam_bloomkey_hasher(void);

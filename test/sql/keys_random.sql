@@ -71,7 +71,7 @@ INSERT INTO kinds VALUES
 ('{timestamp}', 'pick(''infinity'', ''-infinity'', ''2000-01-01'', ''1999-12-31 24:00'', ''2000-01-01 00:00:00.0000004'', ''294276-12-31'')'),
 ('{timestamptz}', 'pick(''infinity'', ''-infinity'', ''2000-01-01 12:00+00'', ''2000-01-01 13:00+01'', ''2000-01-01 08:30'', ''2000-01-01 12:00 UTC'')'),
 ('{interval}', 'some_interval()'),
-('{oid,regclass,regtype,regproc,regrole,regnamespace}', 'pick(''0'', ''1'', ''10'', ''11'', ''4294967295'')'),
+('{oid}', 'pick(''0'', ''1'', ''10'', ''11'', ''4294967295'')'),
 ('{xid}', 'pick(''0'', ''1'', ''4294967295'')'),
 ('{cid}', 'pick(''0'', ''1'', ''4294967295'')'),
 ('{xid8}', 'pick(''0'', ''1'', ''18446744073709551615'')'),
@@ -174,6 +174,6 @@ SELECT a, b, broken FROM compared WHERE broken IS NOT NULL;
 -- Equal values were met everywhere, and two families only where types compare that are not of one.
 SELECT a, b FROM compared WHERE equal = 0 AND pairs > 0;
 SELECT a, b FROM compared WHERE apart > 0 GROUP BY a, b ORDER BY a COLLATE "C", b COLLATE "C";
-SELECT count(*) > 90 AS compared, sum(pairs) > 100000 AS pairs, sum(equal) > 20000 AS equal FROM compared;
+SELECT count(*) > 90 AS compared, sum(pairs) > 100000 AS pairs, sum(equal) > 15000 AS equal FROM compared;
 
 DROP SCHEMA keys_random CASCADE;
