@@ -1,0 +1,270 @@
+# Where the queries of CountNodes.pm stand beside a join with a filter, and how a call that counts is hidden in them.
+package CountPlaces;
+
+use strict;
+use warnings;
+
+use CountNodes;
+
+use Exporter 'import';
+
+our @EXPORT = qw(tables_sql shapes);
+
+# All tables have rows of the same kind: v = |k| % 50, w = 2001 - k.  f is what a filter drops rows of, d what it is made of.
+sub tables_sql
+{
+	my ($port, $host) = @_;
+	my %keys = (
+		f => 'generate_series(1, 2000)', b => '(SELECT generate_series(1, 2000) UNION ALL SELECT generate_series(1, 2000))', o => 'generate_series(1, 1901, 100)',
+		d => 'generate_series(1, 1901, 100)', d_none => 'generate_series(-20, -1)', d_empty => 'generate_series(1, 0)', d_one => 'generate_series(1, 401, 100)');
+	my @sql = (
+		q{CREATE FUNCTION vf(x int) RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED AS 'BEGIN RETURN x; END'},
+		q{CREATE FUNCTION sf(x int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL RESTRICTED AS 'BEGIN RETURN x; END'},
+		q{CREATE FUNCTION vop(x int, y int) RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED AS 'BEGIN RETURN vf(x) + y; END'},
+		q{CREATE OPERATOR <+> (LEFTARG = int, RIGHTARG = int, FUNCTION = vop)},
+		q{CREATE FUNCTION vseries(lo int, hi int, step int) RETURNS SETOF int LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+			AS 'BEGIN RETURN QUERY SELECT generate_series(vf(lo), hi, step); END'},
+		q{CREATE FUNCTION vmax_add(a int, x int) RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED AS 'BEGIN RETURN greatest(a, vf(x)); END'},
+		q{CREATE AGGREGATE vmax(int) (SFUNC = vmax_add, STYPE = int)},
+		q{CREATE DOMAIN dom AS int CHECK (vf(VALUE) IS NOT NULL)},
+		q{CREATE DOMAIN dom2 AS dom},
+		q{CREATE TYPE pair AS (a dom, b int)},
+		q{CREATE TYPE plain_pair AS (a int, b int)},
+		q{CREATE DOMAIN dpair AS plain_pair CHECK (vf((VALUE).a) IS NOT NULL)},
+		q{CREATE TABLE log (k bigint, v bigint, w bigint)}, q{CREATE UNIQUE INDEX ON log (k)},
+		q{CREATE VIEW log_view AS SELECT k, v, w FROM log WHERE vf(1) = 1 WITH CHECK OPTION},
+		q{CREATE TABLE explained (n int GENERATED ALWAYS AS IDENTITY, line text)},
+		q{CREATE EXTENSION postgres_fdw},
+		qq{CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', extensions 'bloomfam', fetch_size '10000')},
+		q{CREATE USER MAPPING FOR CURRENT_USER SERVER here});
+	foreach my $t (sort keys %keys)
+	{
+		my $rows = "SELECT k, abs(k) % 50 AS v, 2001 - k AS w FROM $keys{$t} g(k)";
+
+		push @sql, "CREATE TABLE $t AS $rows", "CREATE TABLE ${t}_up AS $rows", "CREATE TABLE ${t}_src AS $rows", "CREATE TABLE ${t}_ix AS SELECT *, point(k, 0) AS pt FROM ($rows) s",
+		  (map { "CREATE INDEX ON ${t}_ix ($_)" } qw(k v w)), "CREATE INDEX ON ${t}_ix USING gist (pt)",
+		  "CREATE FOREIGN TABLE ${t}_ft (k int, v int, w int) SERVER here OPTIONS (table_name '$t')",
+		  "CREATE TABLE ${t}_pt (k int, v int, w int) PARTITION BY RANGE (k)",
+		  "CREATE TABLE ${t}_pt_1 PARTITION OF ${t}_pt FOR VALUES FROM (MINVALUE) TO (500)", "CREATE TABLE ${t}_pt_2 PARTITION OF ${t}_pt FOR VALUES FROM (500) TO (1000)",
+		  "CREATE TABLE ${t}_pt_3 PARTITION OF ${t}_pt FOR VALUES FROM (1000) TO (1500)", "CREATE TABLE ${t}_pt_4 PARTITION OF ${t}_pt FOR VALUES FROM (1500) TO (MAXVALUE)",
+		  "INSERT INTO ${t}_pt $rows", "CREATE INDEX ON ${t}_pt (k)", "CREATE INDEX ON ${t}_pt (v)";
+	}
+	push @sql, 'CREATE TABLE filters AS SELECT bloom_agg(k) AS keys FROM f', 'VACUUM ANALYZE', map { "ANALYZE ${_}_ft" } sort keys %keys;
+	return @sql;
+}
+
+# Ways to call: each gives the expression's value.
+my %ways = (
+	direct => sub { "vf($_[0])" },
+	init => sub { "($_[0] + (SELECT vf(0)))" },
+	corr => sub { "(SELECT vf($_[0]))" },
+	dom => sub { "(($_[0])::dom)::int" },
+	op => sub { "(($_[0]) <+> 0)" },
+	dom2 => sub { "(($_[0])::dom2)::int" },
+	array => sub { "((array_fill($_[0], '{1}')::dom[])[1])::int" },
+	text_array => sub { "((('{' || ($_[0]) || '}')::dom[])[1])::int" },
+	row => sub { "((ROW($_[0], 0)::pair).a)::int" },
+	text_row => sub { "((('(' || ($_[0]) || ',0)')::pair).a)::int" },
+	row_domain => sub { "((ROW($_[0], 0)::dpair).a)::int" },
+	json => sub { "((jsonb_populate_record(NULL::pair, jsonb_build_object('a', $_[0]))).a)::int" },
+	inside => sub { $_[0] },
+	locks => sub { $_[0] },
+	none => sub { "sf($_[0])" });
+my @usual = qw(direct init corr dom);
+my @rare = qw(op dom2 array text_array row text_row row_domain json);
+
+# What there is to find.
+my %states = (
+	some => { d => 'd', where => '' },
+	none => { d => 'd_none', where => '' },
+	one => { d => 'd_one', where => '' },
+	nobuild => { d => 'd_empty', where => '' },
+	noprobe => { d => 'd', where => ' AND f.v + 0 = -10' });
+
+my $count = 'SELECT count(*), sum(x.k), sum(x.v)';
+my $counts = 'SELECT count(*), sum(f.k), sum(f.v)';
+my $parallel = [ 'max_parallel_workers_per_gather = 2', 'min_parallel_table_scan_size = 0', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0' ];
+my $near = [ 'join_collapse_limit = 1', 'from_collapse_limit = 1' ];
+my $wise = [ @$near, 'enable_partitionwise_join = on' ];
+my $between = 'f.w BETWEEN x.w AND x.w';
+my $as_bits = 'f.w::bit(12) = x.w::bit(12)';
+
+# Places: sql->(r, s) where r->(table) is the shape's query, s the state.  only: kinds of shapes that can stand there.
+my @places;
+
+sub place
+{
+	my ($name, $states, $sql, %more) = @_;
+
+	push @places, { name => $name, states => [ split / /, $states ], sql => $sql, set => [], %more };
+	return;
+}
+
+# ---- below, on the probe side ----
+place('outer', 'some nobuild', sub { my ($r, $s) = @_; "$count FROM (" . $r->('f') . ") x JOIN $s->{d} d ON x.k = d.k" }, main => 1);
+place('outer, below a limit', 'some', sub { my ($r, $s) = @_; "SELECT sum(k), sum(v) FROM (SELECT x.k, x.v FROM (" . $r->('f') . ") x JOIN $s->{d} d ON x.k = d.k LIMIT 3) l" });
+place('in the Hash of a join below', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f JOIN (" . $r->('o') . ") x ON f.w = x.w) JOIN $s->{d} d ON f.k = d.k" }, set => $near, main => 1);
+place('outer of a hash join below', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f JOIN (" . $r->('b') . ") x ON f.w = x.w) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
+place('inner of a nested loop below', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f LEFT JOIN (" . $r->('o') . ") x ON $between) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
+place('outer of a nested loop below', 'some none', sub { my ($r, $s) = @_; "$counts FROM ((" . $r->('o') . ") x JOIN f_ix f ON $between) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
+place('of a merge join below', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f JOIN (" . $r->('o') . ") x ON $as_bits) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
+place('inner of a merge join below', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f LEFT JOIN (" . $r->('o') . ") x ON $as_bits) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
+
+# ---- the build side ----
+place('inner', 'some noprobe none', sub { my ($r, $s) = @_; "$counts FROM f JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k WHERE true$s->{where}" }, main => 1);
+place('inner of a semijoin', 'noprobe', sub { my ($r, $s) = @_; "$counts FROM f WHERE f.k IN (SELECT x.k FROM (" . $r->($s->{d}) . ") x)$s->{where}" });
+place('inner, of a foreign scan', 'noprobe', sub { my ($r, $s) = @_; "$counts FROM f_ft f JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k WHERE true$s->{where}" }, some => 1);
+place('inner, of a Gather', 'noprobe', sub { my ($r, $s) = @_; "$counts FROM f JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k WHERE true$s->{where}" }, some => 1, set => $parallel);
+place('inner, of a Hash', 'noprobe', sub { my ($r, $s) = @_; "$counts FROM (b JOIN (SELECT * FROM f WHERE true$s->{where}) f ON b.w = f.w) JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k" }, some => 1, set => $near);
+place('inner, of groups', 'noprobe', sub { my ($r, $s) = @_; "$counts FROM (SELECT k, max(v) AS v FROM f WHERE true$s->{where} GROUP BY k) f JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k" }, some => 1);
+place('inner, again and again', 'some', sub { my ($r, $s) = @_; "SELECT sum((SELECT count(*) FROM f JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k WHERE f.w > o.w)) FROM (SELECT * FROM o LIMIT 4) o" });
+
+# ---- above ----
+place('above', 'some none', sub { my ($r, $s) = @_; "$count FROM (" . $r->("(SELECT f.k, f.v, f.w FROM f JOIN $s->{d} d ON f.k = d.k) j") . ') x' }, only => '');
+place('of a hash join above', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f JOIN $s->{d} d ON f.k = d.k) JOIN (" . $r->('o') . ') x ON f.w = x.w' }, set => $near);
+place('of a nested loop above', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f JOIN $s->{d} d ON f.k = d.k) LEFT JOIN (" . $r->('o') . ") x ON $between" }, set => $near);
+place('of a merge join above', 'none', sub { my ($r, $s) = @_; "$counts FROM (f JOIN $s->{d} d ON f.k = d.k) LEFT JOIN (" . $r->('o') . ") x ON $as_bits" }, set => $near);
+
+# ---- in a branch of an Append ----
+place('in a branch', 'some none', sub { my ($r, $s) = @_; "$count FROM (SELECT k, v, w FROM f UNION ALL SELECT k, v, w FROM (" . $r->('o') . ") y) x JOIN $s->{d} d ON x.k = d.k" });
+place('in each partition', 'one none', sub { my ($r, $s) = @_; "$count FROM (" . $r->('f_pt') . ") x JOIN $s->{d} d ON x.k = d.k" }, only => '', main => 1);
+place('outer of partitions', 'one none', sub { my ($r, $s) = @_; "$counts FROM ((" . $r->('o_pt') . ") x JOIN f_pt f ON f.k = x.k) JOIN $s->{d} d ON f.k = d.k" }, only => '', set => $wise);
+place('outer of partitions, nested loops', 'one none',
+	sub { my ($r, $s) = @_; "$counts FROM ((" . $r->('o_pt') . ") x JOIN f_pt f ON f.k = x.k AND f.v + x.v >= 0) JOIN $s->{d} d ON f.k = d.k + 0" }, only => '', main => 1,
+	set => [ @$wise, 'random_page_cost = 0.01', 'cpu_index_tuple_cost = 0', 'seq_page_cost = 100' ]);
+
+# ---- in a subquery ----
+place('a CTE, outer', 'some nobuild', sub { my ($r, $s) = @_; 'WITH x AS MATERIALIZED (' . $r->('f') . ") $count FROM x JOIN $s->{d} d ON x.k = d.k" }, top => 1);
+place('a CTE, inner', 'some noprobe', sub { my ($r, $s) = @_; 'WITH x AS MATERIALIZED (' . $r->($s->{d}) . ") $counts FROM f JOIN x ON f.k = x.k WHERE true$s->{where}" }, top => 1);
+place('EXISTS', 'some noprobe', sub { my ($r, $s) = @_; "$counts FROM f WHERE EXISTS (SELECT FROM (" . $r->($s->{d}) . ") x WHERE x.k = f.k)$s->{where}" });
+place('a subquery in a column', 'some none', sub { my ($r, $s) = @_; "SELECT count(*), sum((SELECT sum(x.v) FROM (" . $r->('o') . ") x WHERE x.w >= f.w)) FROM f JOIN $s->{d} d ON f.k = d.k" });
+place('a subquery in a condition', 'some none', sub { my ($r, $s) = @_; "$counts FROM (SELECT * FROM f WHERE k % 10 = 1) f JOIN $s->{d} d ON f.k = d.k WHERE (SELECT count(*) FROM (" . $r->('o') . ") x WHERE x.w = f.w) >= 0" });
+place('a value for the outer side', 'some nobuild', sub { my ($r, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k WHERE f.v >= (SELECT min(x.v) - 100 FROM (" . $r->('o') . ') x)' });
+place('a value for the inner side', 'some noprobe', sub { my ($r, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k WHERE d.v >= (SELECT min(x.v) - 100 FROM (" . $r->('o') . ") x)$s->{where}" });
+place('a value for the join\'s other key', 'some none', sub { my ($r, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k AND f.v + (SELECT count(*) * 0 FROM (" . $r->('o') . ') x) = d.v' });
+place('a value for the join\'s condition', 'some none', sub { my ($r, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k AND f.v + d.v + (SELECT count(*) FROM (" . $r->('o') . ') x) >= 0' });
+
+# ---- queries as a whole: the join's own expressions, and what changes rows ----
+
+my @whole;
+
+sub whole
+{
+	my ($node, $field, $states, $sql, %more) = @_;
+
+	push @whole, { node => $node, field => $field, states => [ split / /, $states ], whole => $sql, set => [], %more };
+	return;
+}
+whole('HashJoin', 'hashkeys', 'some none noprobe nobuild', sub { my ($e, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k AND " . $e->('f.v') . " = d.v$s->{where}" }, show => 'Hash Cond', all => 1);
+whole('HashJoin', 'hashkeys', 'some none', sub { my ($e, $s) = @_; "$counts FROM f JOIN $s->{d} d ON " . $e->('f.k') . ' = d.k AND f.v = d.v' }, show => 'Hash Cond');
+whole('Hash', 'hashkeys', 'some none noprobe nobuild', sub { my ($e, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k AND f.v = " . $e->('d.v') . $s->{where} }, show => 'Hash Cond');
+whole('Hash', 'hashkeys', 'some none noprobe nobuild', sub { my ($e, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = " . $e->('d.k') . $s->{where} }, show => 'Hash Cond', all => 1);
+whole('HashJoin', 'hashclauses', 'some none noprobe', sub { my ($e, $s) = @_; "$counts FROM f WHERE f.k IN (SELECT " . $e->('k') . " FROM $s->{d})$s->{where}" }, show => 'Hash Cond', all => 1);
+whole('HashJoin', 'joinqual', 'some none', sub { my ($e, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k AND " . $e->('f.v') . ' + d.v >= 0' }, show => 'Join Filter', all => 1);
+whole('HashJoin', 'joinqual', 'some none', sub { my ($e, $s) = @_; "$counts, count(d.k) FROM f RIGHT JOIN $s->{d} d ON f.k = d.k AND " . $e->('f.v') . ' + d.v >= 0' }, show => 'Hash Right Join');
+whole('HashJoin', 'qual', 'some none', sub { my ($e, $s) = @_; "$counts, count(d.k) FROM f RIGHT JOIN $s->{d} d ON f.k = d.k WHERE coalesce(" . $e->('f.v') . ', 0) >= 0' }, show => 'Hash Right Join');
+whole('HashJoin', 'targetlist', 'some none', sub { my ($e, $s) = @_; "SELECT count(*), sum(x) FROM (SELECT " . $e->('f.v + d.v') . " AS x FROM f JOIN $s->{d} d ON f.k = d.k OFFSET 0) s" }, show => 'Hash Join');
+whole('CustomScan', 'custom_exprs', 'some none', sub { my ($e, $s) = @_; "$counts FROM f_pt f JOIN $s->{d} d ON f.k = " . $e->('d.k') . " AND f.v = d.v" }, show => 'Hash Cond');
+whole('LockRows', 'rowMarks', 'some none noprobe', sub { my ($e, $s) = @_; "SELECT f.k FROM f JOIN $s->{d} d ON f.k = d.k WHERE true$s->{where} FOR UPDATE" }, ways => ['locks'], show => 'LockRows');
+whole('LockRows', 'rowMarks', 'some', sub { my ($e, $s) = @_; "SELECT f.k FROM f JOIN $s->{d} d ON f.k = d.k LIMIT 3 FOR UPDATE OF f" }, ways => ['locks'], show => 'LockRows');
+whole('LockRows', 'rowMarks', 'some noprobe', sub { my ($e, $s) = @_; "SELECT f.k FROM f WHERE k IN (SELECT k FROM $s->{d} FOR SHARE)$s->{where}" }, ways => ['locks'], show => 'LockRows');
+whole('ModifyTable', 'returningLists', 'some none', sub { my ($e, $s) = @_; "UPDATE f_up f SET v = f.v FROM $s->{d} d WHERE f.k = d.k RETURNING f.k, " . $e->('f.v') }, show => 'Update on');
+whole('ModifyTable', 'returningLists', 'some none', sub { my ($e, $s) = @_; "DELETE FROM f_up f USING $s->{d} d WHERE f.k = d.k AND " . $e->('d.v') . ' >= 0 RETURNING f.k' }, show => 'Delete on');
+whole('ModifyTable', 'returningLists', 'some none noprobe', sub { my ($e, $s) = @_; "INSERT INTO log SELECT f.k, f.v, f.w FROM f JOIN $s->{d} d ON f.k = d.k WHERE true$s->{where} RETURNING " . $e->('v::int') }, show => 'Insert on');
+whole('ModifyTable', 'mergeActionLists', 'some none', sub { my ($e, $s) = @_; "MERGE INTO f_up f USING $s->{d} d ON f.k = d.k WHEN MATCHED AND " . $e->('f.v') . ' >= 0 THEN UPDATE SET v = ' . $e->('d.v') },
+	show => 'Merge on', nowhere => [], log => 'f_up');
+
+# ---- all of them ----
+
+# The table of a kind.
+my %of = (indexed => '_ix', foreign => '_ft', parted => '_pt');
+
+sub table_for
+{
+	my ($shape, $table) = @_;
+	my $of = $shape->{of} // '';
+
+	return 'moved' if $of eq 'trigger';
+	return $table unless $of{$of};
+	return $table =~ s/_pt$//r . $of{$of};
+}
+
+sub ways_of
+{
+	my ($shape, $main, $long) = @_;
+	my @ways = $shape->{ways} ? @{ $shape->{ways} } : (@usual, $long || $shape->{all} && $main ? @rare : ());
+	my %not = map { $_ => 1 } @{ $shape->{nowhere} // [] }, $shape->{consts} ? 'corr' : ();
+
+	$not{op} = $not{direct};	# the server sees both
+
+	return grep { !$not{$_} } @ways;
+}
+
+# All shapes, as { node, field, name, set, show, sql, ... }, of which control->{sql} has no volatile call.
+sub shapes
+{
+	my ($long) = @_;
+	my @shapes;
+
+	foreach my $node (sort keys %lines)
+	{
+		foreach my $field (sort keys %{ $lines{$node} })
+		{
+			my $line = $lines{$node}{$field};
+			my $number = 0;
+
+			foreach my $shape (ref $line eq 'ARRAY' ? @$line : ref $line ? $line : ())
+			{
+				my $of = $shape->{of} // '';
+
+				$number++;
+				foreach my $place (@places)
+				{
+					next if defined $place->{only} && $of ne $place->{only};
+					next if $of eq 'top' && !$place->{top};
+					next if $place->{some} && !$shape->{all} && $node ne 'LockRows' && !$long;
+					foreach my $way (ways_of($shape, $place->{main}, $long))
+					{
+						foreach my $name (@{ $place->{states} })
+						{
+							my $sql = sub {
+								my ($call) = @_;
+								my $r = sub { $shape->{sql}->(table_for($shape, $_[0]), $call) };
+								my $sql = $place->{sql}->($r, $states{$name});
+
+								$sql =~ s/AS MATERIALIZED/AS/ if $of eq 'top';
+								return $sql;
+							};
+							my ($table) = $of eq 'trigger' ? map { my $t; $place->{sql}->(sub { $t = $_[0]; 'SELECT 1' }, $states{$name}); $t } 1 : ();
+
+							push @shapes,
+							  {
+								node => $node, field => $field, place => $place->{name}, way => $way, name => "$node.$field $number, $place->{name}, $way, $name",
+								set => [ @{ $place->{set} }, @{ $shape->{set} // [] } ], show => $shape->{show}, sql => $sql->($ways{$way}), control => $sql->($ways{none}), trigger_on => $table
+							  };
+						}
+					}
+				}
+			}
+		}
+	}
+	my $number = 0;
+	foreach my $shape (@whole)
+	{
+		$number++;
+		foreach my $way (ways_of($shape, 1, $long))
+		{
+			foreach my $name (@{ $shape->{states} })
+			{
+				push @shapes,
+				  {
+					node => $shape->{node}, field => $shape->{field}, place => 'own', way => $way, name => "$shape->{node}.$shape->{field}, own $number, $way, $name", set => $shape->{set}, show => $shape->{show},
+					sql => $shape->{whole}->($ways{$way}, $states{$name}), control => $shape->{whole}->($ways{none}, $states{$name})
+				  };
+			}
+		}
+	}
+	return @shapes;
+}
+
+1;
