@@ -59,13 +59,14 @@ my $shown = 'what another field has, for EXPLAIN or to be asked again; so it com
 # Shapes: sql->(table, call) is the query; show is seen in the plan; set are settings; of is the kind of table, if not any relation:
 # plain (its scan has a ctid), indexed (ix), foreign (ft), parted (pt).  consts: the call is put around constants, so that no way that depends on a
 # row is tried; nowhere: ways that the node cannot have; ways: all that it can have.
-my $no_seq = [ 'enable_seqscan = off', 'enable_sort = off' ];
+# dear pages; what is disabled costs so much before its first row that the server would build first by itself
+my $no_seq = [ 'seq_page_cost = 2', 'random_page_cost = 0.001', 'cpu_index_tuple_cost = 0.0001' ];
 my $only_index = [ @$no_seq, 'enable_bitmapscan = off', 'enable_indexonlyscan = off' ];
 my $only_bitmap = [ @$no_seq, 'enable_indexscan = off', 'enable_indexonlyscan = off' ];
 my $parallel = [ 'max_parallel_workers_per_gather = 2', 'min_parallel_table_scan_size = 0', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0' ];
 my $as_bits = 'a.w::bit(12) = x.w::bit(12)';	# bits can be merged, but have no hash
 my $between = 'a.w BETWEEN x.w AND x.w';
-my $document = sub { "('<r>' || repeat('', " . $_[0] . ") || '" . join('', map { '<i k="' . (2001 - 100 * $_) . '"/>' } 1 .. 20) . "</r>')" };
+my $document = sub { "(('<r>' || repeat('', " . $_[0] . ") || '" . join('', map { '<i k="' . (2001 - 100 * $_) . '"/>' } 1 .. 20) . "</r>')::xml)" };
 
 # A condition or a column of a scan or of another node that has both.
 sub column_and_condition
@@ -191,7 +192,7 @@ our %lines = (
 		indexqual => { of => 'indexed', set => [ @$no_seq, 'enable_bitmapscan = off' ], consts => 1, nowhere => ['direct'], show => 'Index Only Scan',
 			sql => sub { "SELECT k, abs(k) % 50 AS v, 2001 - k AS w FROM $_[0] WHERE k >= " . $_[1]->(-100) } },
 		recheckqual => $shown,
-		indexorderby => { of => 'indexed', set => [ @$no_seq, 'enable_bitmapscan = off' ], consts => 1, nowhere => ['direct'], show => '(?s:Index Only Scan.*Order By)',
+		indexorderby => { of => 'indexed', set => [ @$no_seq, 'enable_bitmapscan = off', 'enable_sort = off' ], consts => 1, nowhere => ['direct'], show => '(?s:Index Only Scan.*Order By)',
 			sql => sub { "SELECT pt[0]::int AS k, abs(pt[0]::int) % 50 AS v, 2001 - pt[0]::int AS w FROM $_[0] ORDER BY pt <-> point(" . $_[1]->(-100) . ', 0) LIMIT 5000' } },
 		indextlist => $columns,
 	},
@@ -199,7 +200,7 @@ our %lines = (
 		column_and_condition('Index Scan', sub { "$_[0] WHERE k >= -100" }, of => 'indexed', set => $only_index),
 		indexqual => { of => 'indexed', set => $only_index, consts => 1, nowhere => ['direct'], show => '(?s:Index Scan.*Index Cond)', sql => sub { "SELECT k, v, w FROM $_[0] WHERE k >= " . $_[1]->(-100) } },
 		indexqualorig => $shown,
-		indexorderby => { of => 'indexed', set => $only_index, consts => 1, nowhere => ['direct'], show => '(?s:Index Scan.*Order By)',
+		indexorderby => { of => 'indexed', set => [ @$only_index, 'enable_sort = off' ], consts => 1, nowhere => ['direct'], show => '(?s:Index Scan.*Order By)',
 			sql => sub { "SELECT k, v, w FROM $_[0] ORDER BY pt <-> point(" . $_[1]->(-100) . ', 0) LIMIT 5000' } },
 		indexorderbyorig => $shown,
 		indexorderbyops => $numbers,
@@ -225,19 +226,19 @@ our %lines = (
 	},
 	MergeAppend => {
 		passes_all(mergeplans => 'plans, which have lines of their own', child_append_relid_sets => $numbers),
-		part_prune_info => { of => 'parted', set => $only_index, consts => 1, nowhere => ['direct'], show => 'Append', sql => sub { "SELECT k, v, w FROM $_[0] WHERE k >= " . $_[1]->(-100) . ' ORDER BY v LIMIT 5000' } },
+		part_prune_info => { of => 'parted', set => [ @$only_index, 'enable_sort = off' ], consts => 1, nowhere => ['direct'], show => 'Merge Append|Append', sql => sub { "SELECT k, v, w FROM $_[0] WHERE k >= " . $_[1]->(-100) . ' ORDER BY v LIMIT 5000' } },
 	},
 	MergeJoin => {
-		of_join('Merge .*Join', $as_bits),
-		mergeclauses => { show => 'Merge Cond', sql => sub { "SELECT a.k, a.v, a.w FROM (SELECT * FROM $_[0]) a LEFT JOIN o x ON " . $_[1]->('a.w') . '::bit(12) = x.w::bit(12)' } },
+		of_join('Merge .*Join', $as_bits, set => ['enable_nestloop = off']),
+		mergeclauses => { set => ['enable_nestloop = off'], show => 'Merge Cond', sql => sub { "SELECT a.k, a.v, a.w FROM (SELECT * FROM $_[0]) a LEFT JOIN o x ON " . $_[1]->('a.w') . '::bit(12) = x.w::bit(12)' } },
 	},
 	ModifyTable => {
 		targetlist => 'that of RETURNING',
 		qual => $asks_nothing,
 		withCheckOptionLists => { of => 'top', ways => ['inside'], show => 'Insert on', sql => sub { "INSERT INTO log_view SELECT k, v, w FROM $_[0] RETURNING k, v, w" } },
 		returningLists => { of => 'top', show => 'Insert on', sql => sub { "INSERT INTO log SELECT k, v, w FROM $_[0] RETURNING k, " . $_[1]->('v') . ' AS v, w' } },
-		onConflictSet => { of => 'top', show => 'Insert on', sql => sub { "INSERT INTO log SELECT k, v, w FROM $_[0] ON CONFLICT (k) DO UPDATE SET v = " . $_[1]->('excluded.v') . ' RETURNING k, v, w' } },
-		onConflictWhere => { of => 'top', show => 'Insert on', sql => sub { "INSERT INTO log SELECT k, v, w FROM $_[0] ON CONFLICT (k) DO UPDATE SET v = excluded.v WHERE " . $_[1]->('excluded.v') . ' >= 0 RETURNING k, v, w' } },
+		onConflictSet => { of => 'top', show => 'Insert on', sql => sub { "INSERT INTO full_log AS l SELECT k, v, w FROM $_[0] ON CONFLICT (k) DO UPDATE SET v = " . $_[1]->('excluded.v') . ' RETURNING k, v, w' } },
+		onConflictWhere => { of => 'top', show => 'Insert on', sql => sub { "INSERT INTO full_log AS l SELECT k, v, w FROM $_[0] ON CONFLICT (k) DO UPDATE SET v = excluded.v WHERE " . $_[1]->('l.v') . ' >= 0 RETURNING k, v, w' } },
 		mergeActionLists => 'MERGE is the query as a whole: see CountPlaces.pm',
 		mergeJoinConditions => 'MERGE is the query as a whole: see CountPlaces.pm',
 		resultRelations => $numbers,
@@ -279,7 +280,7 @@ our %lines = (
 	Sort => { passes_all() },
 	SubqueryScan => { column_and_condition('Subquery Scan', sub { "(SELECT k, v, w FROM $_[0] OFFSET 0) s" }) },
 	TableFuncScan => {
-		column_and_condition('Table Function Scan', sub { "(SELECT k, abs(k) % 50 AS v, 2001 - k AS w FROM xmltable('/r/i' PASSING " . $document->(0) . "::xml COLUMNS k int PATH '\@k') x) s" }, of => 'rows'),
+		column_and_condition('Table Function Scan', sub { "(SELECT k, abs(k) % 50 AS v, 2001 - k AS w FROM xmltable('/r/i' PASSING " . $document->(0) . " COLUMNS k int PATH '\@k') x) s" }, of => 'rows'),
 		tablefunc => [
 			map({
 				my $what = $_;
@@ -288,10 +289,10 @@ our %lines = (
 					my $of = sub { $what eq $_[0] ? "repeat('', " . $call->(1) . ') || ' : '' };
 
 					'SELECT k, abs(k) % 50 + z AS v, 2001 - k AS w FROM xmltable((' . $of->('rows') . "'/r/i') PASSING " . $document->($what eq 'document' ? $call->(1) : 1) .
-					  "::xml COLUMNS k int PATH (" . $of->('path') . "'\@k'), z int PATH '\@z' DEFAULT " . ($what eq 'default' ? $call->(0) : 0) . ') x' } }
+					  " COLUMNS k int PATH (" . $of->('path') . "'\@k'), z int PATH '\@z' DEFAULT " . ($what eq 'default' ? $call->(0) : 0) . ') x' } }
 			} qw(document rows path default)),
 			{ of => 'rows', ways => ['inside'], show => 'Table Function Scan', sql => sub {
-				"SELECT k, abs(k) % 50 AS v, 2001 - k AS w FROM xmltable('/r/i' PASSING " . $document->(0) . "::xml COLUMNS k dom PATH '\@k') x" } },
+				"SELECT k, abs(k) % 50 AS v, 2001 - k AS w FROM xmltable('/r/i' PASSING " . $document->(0) . " COLUMNS k dom PATH '\@k') x" } },
 		],
 	},
 	TidRangeScan => {
@@ -299,10 +300,10 @@ our %lines = (
 		tidrangequals => { all => 1, of => 'plain', set => $no_seq, consts => 1, nowhere => ['direct'], show => 'Tid Range Scan', sql => sub { "SELECT k, v, w FROM $_[0] WHERE ctid >= ('(' || " . $_[1]->(0) . " || ',0)')::tid" } },
 	},
 	TidScan => {
-		column_and_condition('Tid Scan', sub { "$_[0] WHERE ctid = ANY (ARRAY(SELECT ctid FROM $_[0]))" }, of => 'plain'),
+		column_and_condition('Tid Scan', sub { "$_[0] WHERE ctid = ANY (ARRAY(SELECT ctid FROM $_[0]))" }, of => 'plain', set => $no_seq),
 		tidquals => [
-			{ all => 1, of => 'plain', consts => 1, nowhere => ['direct'], show => 'Tid Scan', sql => sub { "SELECT k, v, w FROM $_[0] WHERE ctid IN (('(0,' || " . $_[1]->(1) . " || ')')::tid, '(0,101)')" } },
-			{ of => 'plain', show => 'Tid Scan', sql => sub { "SELECT k, v, w FROM $_[0] WHERE ctid = ANY (ARRAY(SELECT ctid FROM $_[0] WHERE " . $_[1]->('v') . ' >= 0))' } },
+			{ all => 1, of => 'plain', set => $no_seq, consts => 1, nowhere => ['direct'], show => 'Tid Scan', sql => sub { "SELECT k, v, w FROM $_[0] WHERE ctid IN (('(0,' || " . $_[1]->(1) . " || ')')::tid, '(0,101)')" } },
+			{ of => 'plain', set => $no_seq, show => 'Tid Scan', sql => sub { "SELECT k, v, w FROM $_[0] WHERE ctid = ANY (ARRAY(SELECT ctid FROM $_[0] WHERE " . $_[1]->('v') . ' >= 0))' } },
 		],
 	},
 	Unique => { passes_all() },

@@ -18,30 +18,31 @@ sub tables_sql
 		f => 'generate_series(1, 2000)', b => '(SELECT generate_series(1, 2000) UNION ALL SELECT generate_series(1, 2000))', o => 'generate_series(1, 1901, 100)',
 		d => 'generate_series(1, 1901, 100)', d_none => 'generate_series(-20, -1)', d_empty => 'generate_series(1, 0)', d_one => 'generate_series(1, 401, 100)');
 	my @sql = (
-		q{CREATE FUNCTION vf(x int) RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED AS 'BEGIN RETURN x; END'},
-		q{CREATE FUNCTION sf(x int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL RESTRICTED AS 'BEGIN RETURN x; END'},
+		q{CREATE FUNCTION vf(x int) RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED COST 1 AS 'BEGIN RETURN x; END'},
+		q{CREATE FUNCTION sf(x int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL RESTRICTED COST 1 AS 'BEGIN RETURN x; END'},
+		q{CREATE FUNCTION dear(x int) RETURNS bool LANGUAGE plpgsql IMMUTABLE COST 10000 AS 'BEGIN RETURN true; END'},
 		q{CREATE FUNCTION vop(x int, y int) RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED AS 'BEGIN RETURN vf(x) + y; END'},
 		q{CREATE OPERATOR <+> (LEFTARG = int, RIGHTARG = int, FUNCTION = vop)},
 		q{CREATE FUNCTION vseries(lo int, hi int, step int) RETURNS SETOF int LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
 			AS 'BEGIN RETURN QUERY SELECT generate_series(vf(lo), hi, step); END'},
 		q{CREATE FUNCTION vmax_add(a int, x int) RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED AS 'BEGIN RETURN greatest(a, vf(x)); END'},
 		q{CREATE AGGREGATE vmax(int) (SFUNC = vmax_add, STYPE = int)},
-		q{CREATE DOMAIN dom AS int CHECK (vf(VALUE) IS NOT NULL)},
+		q{CREATE DOMAIN dom AS int CHECK (vf(VALUE) IS DISTINCT FROM -9999)},
 		q{CREATE DOMAIN dom2 AS dom},
 		q{CREATE TYPE pair AS (a dom, b int)},
 		q{CREATE TYPE plain_pair AS (a int, b int)},
-		q{CREATE DOMAIN dpair AS plain_pair CHECK (vf((VALUE).a) IS NOT NULL)},
-		q{CREATE TABLE log (k bigint, v bigint, w bigint)}, q{CREATE UNIQUE INDEX ON log (k)},
+		q{CREATE DOMAIN dpair AS plain_pair CHECK (vf((VALUE).a) IS DISTINCT FROM -9999)},
+		q{CREATE TABLE log (k int, v int, w int)}, q{CREATE UNIQUE INDEX ON log (k)}, q{CREATE TABLE full_log AS SELECT k, 0 AS v, 0 AS w FROM generate_series(1, 1000) k}, q{CREATE UNIQUE INDEX ON full_log (k)},
 		q{CREATE VIEW log_view AS SELECT k, v, w FROM log WHERE vf(1) = 1 WITH CHECK OPTION},
-		q{CREATE TABLE explained (n int GENERATED ALWAYS AS IDENTITY, line text)},
+		q{CREATE TABLE lines (n int GENERATED ALWAYS AS IDENTITY, line text)},
 		q{CREATE EXTENSION postgres_fdw},
-		qq{CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', extensions 'bloomfam', fetch_size '10000')},
+		qq{CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', extensions 'bloomfam', fetch_size '10000', fdw_startup_cost '0')},
 		q{CREATE USER MAPPING FOR CURRENT_USER SERVER here});
 	foreach my $t (sort keys %keys)
 	{
 		my $rows = "SELECT k, abs(k) % 50 AS v, 2001 - k AS w FROM $keys{$t} g(k)";
 
-		push @sql, "CREATE TABLE $t AS $rows", "CREATE TABLE ${t}_up AS $rows", "CREATE TABLE ${t}_src AS $rows", "CREATE TABLE ${t}_ix AS SELECT *, point(k, 0) AS pt FROM ($rows) s",
+		push @sql, "CREATE TABLE $t" . ($t eq 'f' ? ' WITH (fillfactor = 10)' : '') . " AS $rows", "CREATE TABLE ${t}_up AS $rows", "CREATE TABLE ${t}_src AS $rows", "CREATE TABLE ${t}_ix AS SELECT *, point(k, 0) AS pt FROM ($rows) s",
 		  (map { "CREATE INDEX ON ${t}_ix ($_)" } qw(k v w)), "CREATE INDEX ON ${t}_ix USING gist (pt)",
 		  "CREATE FOREIGN TABLE ${t}_ft (k int, v int, w int) SERVER here OPTIONS (table_name '$t')",
 		  "CREATE TABLE ${t}_pt (k int, v int, w int) PARTITION BY RANGE (k)",
@@ -49,7 +50,9 @@ sub tables_sql
 		  "CREATE TABLE ${t}_pt_3 PARTITION OF ${t}_pt FOR VALUES FROM (1000) TO (1500)", "CREATE TABLE ${t}_pt_4 PARTITION OF ${t}_pt FOR VALUES FROM (1500) TO (MAXVALUE)",
 		  "INSERT INTO ${t}_pt $rows", "CREATE INDEX ON ${t}_pt (k)", "CREATE INDEX ON ${t}_pt (v)";
 	}
-	push @sql, 'CREATE TABLE filters AS SELECT bloom_agg(k) AS keys FROM f', 'VACUUM ANALYZE', map { "ANALYZE ${_}_ft" } sort keys %keys;
+	# a table without rows that is not for nothing
+	push @sql, "INSERT INTO d_empty SELECT k, v, w FROM d", "INSERT INTO d_empty_pt SELECT k, v, w FROM d", "INSERT INTO d_empty_ix SELECT k, v, w, point(k, 0) FROM d", 'VACUUM ANALYZE', map { ("DELETE FROM d_empty$_", "ANALYZE d_empty$_") } '', '_ix', '_pt';
+	push @sql, 'CREATE TABLE filters AS SELECT bloom_agg(k) AS keys FROM f', 'ANALYZE filters', map { "ANALYZE ${_}_ft" } sort keys %keys;
 	return @sql;
 }
 
@@ -79,10 +82,12 @@ my %states = (
 	none => { d => 'd_none', where => '' },
 	one => { d => 'd_one', where => '' },
 	nobuild => { d => 'd_empty', where => '' },
-	noprobe => { d => 'd', where => ' AND f.v + 0 = -10' });
+	noprobe => { d => 'd', where => ' AND f.v + 0 IN (-10, -11, -12, -13, -14, -15, -16, -17, -18, -19)' },
+	fewprobe => { d => 'd', where => ' AND f.v + 0 = -10' });
 
-my $count = 'SELECT count(*), sum(x.k), sum(x.v)';
+my $count = 'SELECT count(*), sum(x.k), sum(x.v), sum(x.w)';
 my $counts = 'SELECT count(*), sum(f.k), sum(f.v)';
+my $both = "$counts, sum(x.k), sum(x.v), sum(x.w)";
 my $parallel = [ 'max_parallel_workers_per_gather = 2', 'min_parallel_table_scan_size = 0', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0' ];
 my $near = [ 'join_collapse_limit = 1', 'from_collapse_limit = 1' ];
 my $wise = [ @$near, 'enable_partitionwise_join = on' ];
@@ -102,47 +107,47 @@ sub place
 
 # ---- below, on the probe side ----
 place('outer', 'some nobuild', sub { my ($r, $s) = @_; "$count FROM (" . $r->('f') . ") x JOIN $s->{d} d ON x.k = d.k" }, main => 1);
-place('outer, below a limit', 'some', sub { my ($r, $s) = @_; "SELECT sum(k), sum(v) FROM (SELECT x.k, x.v FROM (" . $r->('f') . ") x JOIN $s->{d} d ON x.k = d.k LIMIT 3) l" });
-place('in the Hash of a join below', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f JOIN (" . $r->('o') . ") x ON f.w = x.w) JOIN $s->{d} d ON f.k = d.k" }, set => $near, main => 1);
-place('outer of a hash join below', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f JOIN (" . $r->('b') . ") x ON f.w = x.w) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
-place('inner of a nested loop below', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f LEFT JOIN (" . $r->('o') . ") x ON $between) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
-place('outer of a nested loop below', 'some none', sub { my ($r, $s) = @_; "$counts FROM ((" . $r->('o') . ") x JOIN f_ix f ON $between) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
-place('of a merge join below', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f JOIN (" . $r->('o') . ") x ON $as_bits) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
-place('inner of a merge join below', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f LEFT JOIN (" . $r->('o') . ") x ON $as_bits) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
+place('outer, below a limit', 'some', sub { my ($r, $s) = @_; "SELECT sum(k), sum(v), sum(w) FROM (SELECT x.k, x.v, x.w FROM (" . $r->('f') . ") x JOIN $s->{d} d ON x.k = d.k LIMIT 3) l" }, ordered => 1);
+place('in the Hash of a join below', 'some none', sub { my ($r, $s) = @_; "$both FROM (f JOIN (" . $r->('o') . ") x ON f.w = x.w) JOIN $s->{d} d ON f.k = d.k" }, set => $near, main => 1);
+place('outer of a hash join below', 'some none', sub { my ($r, $s) = @_; "$both FROM (f JOIN (" . $r->('b') . ") x ON f.w = x.w) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
+place('inner of a nested loop below', 'some none', sub { my ($r, $s) = @_; "$both FROM (f LEFT JOIN (" . $r->('o') . ") x ON $between) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
+place('outer of a nested loop below', 'some none', sub { my ($r, $s) = @_; "$both FROM ((" . $r->('o') . ") x JOIN f_ix f ON $between) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
+place('of a merge join below', 'some none', sub { my ($r, $s) = @_; "$both FROM (f JOIN (" . $r->('o') . ") x ON $as_bits) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
+place('inner of a merge join below', 'some none', sub { my ($r, $s) = @_; "$both FROM (f LEFT JOIN (" . $r->('o') . ") x ON $as_bits) JOIN $s->{d} d ON f.k = d.k" }, set => $near);
 
 # ---- the build side ----
-place('inner', 'some noprobe none', sub { my ($r, $s) = @_; "$counts FROM f JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k WHERE true$s->{where}" }, main => 1);
+place('inner', 'some noprobe fewprobe none', sub { my ($r, $s) = @_; "$both FROM f JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k WHERE true$s->{where}" }, main => 1);
 place('inner of a semijoin', 'noprobe', sub { my ($r, $s) = @_; "$counts FROM f WHERE f.k IN (SELECT x.k FROM (" . $r->($s->{d}) . ") x)$s->{where}" });
-place('inner, of a foreign scan', 'noprobe', sub { my ($r, $s) = @_; "$counts FROM f_ft f JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k WHERE true$s->{where}" }, some => 1);
-place('inner, of a Gather', 'noprobe', sub { my ($r, $s) = @_; "$counts FROM f JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k WHERE true$s->{where}" }, some => 1, set => $parallel);
-place('inner, of a Hash', 'noprobe', sub { my ($r, $s) = @_; "$counts FROM (b JOIN (SELECT * FROM f WHERE true$s->{where}) f ON b.w = f.w) JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k" }, some => 1, set => $near);
-place('inner, of groups', 'noprobe', sub { my ($r, $s) = @_; "$counts FROM (SELECT k, max(v) AS v FROM f WHERE true$s->{where} GROUP BY k) f JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k" }, some => 1);
-place('inner, again and again', 'some', sub { my ($r, $s) = @_; "SELECT sum((SELECT count(*) FROM f JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k WHERE f.w > o.w)) FROM (SELECT * FROM o LIMIT 4) o" });
+place('inner, of a foreign scan', 'noprobe', sub { my ($r, $s) = @_; "$both FROM f_ft f JOIN (SELECT * FROM (" . $r->($s->{d}) . ") x WHERE dear(x.v)) x ON f.k = x.k WHERE true$s->{where}" }, some => 1);
+place('inner, of a Gather', 'noprobe', sub { my ($r, $s) = @_; "$both FROM f JOIN (SELECT * FROM (" . $r->($s->{d}) . ") x WHERE dear(x.v)) x ON f.k = x.k WHERE true$s->{where}" }, some => 1, set => $parallel);
+place('inner, of a Hash', 'noprobe', sub { my ($r, $s) = @_; "$both FROM (b JOIN (SELECT * FROM f WHERE true$s->{where}) f ON b.w = f.w) JOIN (SELECT * FROM (" . $r->($s->{d}) . ") x WHERE dear(x.v)) x ON f.k = x.k" }, some => 1, set => $near);
+place('inner, of groups', 'noprobe', sub { my ($r, $s) = @_; "$both FROM (SELECT k, max(v) AS v FROM f WHERE true$s->{where} GROUP BY k) f JOIN (SELECT * FROM (" . $r->($s->{d}) . ") x WHERE dear(x.v)) x ON f.k = x.k" }, some => 1);
+place('inner, again and again', 'some', sub { my ($r, $s) = @_; "SELECT sum((SELECT sum(x.v + x.w) FROM f JOIN (" . $r->($s->{d}) . ") x ON f.k = x.k WHERE f.w > o.w)) FROM (SELECT * FROM o LIMIT 4) o" });
 
 # ---- above ----
 place('above', 'some none', sub { my ($r, $s) = @_; "$count FROM (" . $r->("(SELECT f.k, f.v, f.w FROM f JOIN $s->{d} d ON f.k = d.k) j") . ') x' }, only => '');
-place('of a hash join above', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f JOIN $s->{d} d ON f.k = d.k) JOIN (" . $r->('o') . ') x ON f.w = x.w' }, set => $near);
-place('of a nested loop above', 'some none', sub { my ($r, $s) = @_; "$counts FROM (f JOIN $s->{d} d ON f.k = d.k) LEFT JOIN (" . $r->('o') . ") x ON $between" }, set => $near);
-place('of a merge join above', 'none', sub { my ($r, $s) = @_; "$counts FROM (f JOIN $s->{d} d ON f.k = d.k) LEFT JOIN (" . $r->('o') . ") x ON $as_bits" }, set => $near);
+place('of a hash join above', 'some none', sub { my ($r, $s) = @_; "$both FROM (f JOIN $s->{d} d ON f.k = d.k) JOIN (" . $r->('o') . ') x ON f.w = x.w' }, set => $near);
+place('of a nested loop above', 'some none', sub { my ($r, $s) = @_; "$both FROM (f JOIN $s->{d} d ON f.k = d.k) LEFT JOIN (" . $r->('o') . ") x ON $between" }, set => $near);
+place('of a merge join above', 'none', sub { my ($r, $s) = @_; "$both FROM (f JOIN $s->{d} d ON f.k = d.k) LEFT JOIN (" . $r->('o') . ") x ON $as_bits" }, set => $near);
 
 # ---- in a branch of an Append ----
 place('in a branch', 'some none', sub { my ($r, $s) = @_; "$count FROM (SELECT k, v, w FROM f UNION ALL SELECT k, v, w FROM (" . $r->('o') . ") y) x JOIN $s->{d} d ON x.k = d.k" });
 place('in each partition', 'one none', sub { my ($r, $s) = @_; "$count FROM (" . $r->('f_pt') . ") x JOIN $s->{d} d ON x.k = d.k" }, only => '', main => 1);
-place('outer of partitions', 'one none', sub { my ($r, $s) = @_; "$counts FROM ((" . $r->('o_pt') . ") x JOIN f_pt f ON f.k = x.k) JOIN $s->{d} d ON f.k = d.k" }, only => '', set => $wise);
+place('outer of partitions', 'one none', sub { my ($r, $s) = @_; "$both FROM ((" . $r->('o_pt') . ") x JOIN f_pt f ON f.k = x.k) JOIN $s->{d} d ON f.k = d.k" }, only => '', set => $wise);
 place('outer of partitions, nested loops', 'one none',
-	sub { my ($r, $s) = @_; "$counts FROM ((" . $r->('o_pt') . ") x JOIN f_pt f ON f.k = x.k AND f.v + x.v >= 0) JOIN $s->{d} d ON f.k = d.k + 0" }, only => '', main => 1,
+	sub { my ($r, $s) = @_; "$both FROM ((" . $r->('o_pt') . ") x JOIN f_pt f ON f.k = x.k AND f.v + x.v >= 0) JOIN $s->{d} d ON f.k = d.k + 0" }, only => '', main => 1,
 	set => [ @$wise, 'random_page_cost = 0.01', 'cpu_index_tuple_cost = 0', 'seq_page_cost = 100' ]);
 
 # ---- in a subquery ----
 place('a CTE, outer', 'some nobuild', sub { my ($r, $s) = @_; 'WITH x AS MATERIALIZED (' . $r->('f') . ") $count FROM x JOIN $s->{d} d ON x.k = d.k" }, top => 1);
-place('a CTE, inner', 'some noprobe', sub { my ($r, $s) = @_; 'WITH x AS MATERIALIZED (' . $r->($s->{d}) . ") $counts FROM f JOIN x ON f.k = x.k WHERE true$s->{where}" }, top => 1);
+place('a CTE, inner', 'some noprobe', sub { my ($r, $s) = @_; 'WITH x AS MATERIALIZED (' . $r->($s->{d}) . ") $both FROM f JOIN x ON f.k = x.k WHERE true$s->{where}" }, top => 1);
 place('EXISTS', 'some noprobe', sub { my ($r, $s) = @_; "$counts FROM f WHERE EXISTS (SELECT FROM (" . $r->($s->{d}) . ") x WHERE x.k = f.k)$s->{where}" });
-place('a subquery in a column', 'some none', sub { my ($r, $s) = @_; "SELECT count(*), sum((SELECT sum(x.v) FROM (" . $r->('o') . ") x WHERE x.w >= f.w)) FROM f JOIN $s->{d} d ON f.k = d.k" });
-place('a subquery in a condition', 'some none', sub { my ($r, $s) = @_; "$counts FROM (SELECT * FROM f WHERE k % 10 = 1) f JOIN $s->{d} d ON f.k = d.k WHERE (SELECT count(*) FROM (" . $r->('o') . ") x WHERE x.w = f.w) >= 0" });
-place('a value for the outer side', 'some nobuild', sub { my ($r, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k WHERE f.v >= (SELECT min(x.v) - 100 FROM (" . $r->('o') . ') x)' });
-place('a value for the inner side', 'some noprobe', sub { my ($r, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k WHERE d.v >= (SELECT min(x.v) - 100 FROM (" . $r->('o') . ") x)$s->{where}" });
-place('a value for the join\'s other key', 'some none', sub { my ($r, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k AND f.v + (SELECT count(*) * 0 FROM (" . $r->('o') . ') x) = d.v' });
-place('a value for the join\'s condition', 'some none', sub { my ($r, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k AND f.v + d.v + (SELECT count(*) FROM (" . $r->('o') . ') x) >= 0' });
+place('a subquery in a column', 'some none', sub { my ($r, $s) = @_; "SELECT count(*), sum((SELECT sum(x.v + x.w) FROM (" . $r->('o') . ") x WHERE x.w >= f.w)) FROM f JOIN $s->{d} d ON f.k = d.k" });
+place('a subquery in a condition', 'some none', sub { my ($r, $s) = @_; "$counts FROM (SELECT * FROM f WHERE k % 10 = 1) f JOIN $s->{d} d ON f.k = d.k WHERE (SELECT count(x.v + x.w) FROM (" . $r->('o') . ") x WHERE x.w = f.w) >= 0" });
+place('a value for the outer side', 'some nobuild', sub { my ($r, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k WHERE f.v >= (SELECT min(x.v + x.w) - 9999 FROM (" . $r->('o') . ') x)' });
+place('a value for the inner side', 'some noprobe', sub { my ($r, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k WHERE d.v >= (SELECT min(x.v + x.w) - 9999 FROM (" . $r->('o') . ") x)$s->{where}" });
+place('a value for the join\'s other key', 'some none', sub { my ($r, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k AND f.v + (SELECT sum(x.v + x.w) * 0 FROM (" . $r->('o') . ') x) = d.v' });
+place('a value for the join\'s condition', 'some none', sub { my ($r, $s) = @_; "$counts FROM f JOIN $s->{d} d ON f.k = d.k AND f.v + d.v + (SELECT sum(x.v + x.w) FROM (" . $r->('o') . ') x) >= 0' });
 
 # ---- queries as a whole: the join's own expressions, and what changes rows ----
 
@@ -191,13 +196,25 @@ sub table_for
 
 sub ways_of
 {
-	my ($shape, $main, $long) = @_;
-	my @ways = $shape->{ways} ? @{ $shape->{ways} } : (@usual, $long || $shape->{all} && $main ? @rare : ());
+	my ($shape, $rare) = @_;
+	my @ways = $shape->{ways} ? @{ $shape->{ways} } : (@usual, $rare ? @rare : ());
 	my %not = map { $_ => 1 } @{ $shape->{nowhere} // [] }, $shape->{consts} ? 'corr' : ();
 
 	$not{op} = $not{direct};	# the server sees both
-
 	return grep { !$not{$_} } @ways;
+}
+
+# Ways and states, as [ way, state ]: all that there are, or of a main place each way, or else one, which is the next one each time.
+my $turn = 0;
+
+sub in_turn
+{
+	my ($ways, $states, $main, $long) = @_;
+
+	return map { my $way = $_; map { [ $way, $_ ] } @$states } @$ways if $long;
+	return map { [ $_, $states->[ $turn++ % @$states ] ] } @$ways if $main;
+	$turn++;
+	return [ $ways->[ $turn % @$ways ], $states->[ int($turn / @$ways) % @$states ] ];
 }
 
 # All shapes, as { node, field, name, set, show, sql, ... }, of which control->{sql} has no volatile call.
@@ -221,12 +238,13 @@ sub shapes
 				foreach my $place (@places)
 				{
 					next if defined $place->{only} && $of ne $place->{only};
+					next if $place->{ordered} && $node =~ /^Gather/;	# their rows have no order
 					next if $of eq 'top' && !$place->{top};
 					next if $place->{some} && !$shape->{all} && $node ne 'LockRows' && !$long;
-					foreach my $way (ways_of($shape, $place->{main}, $long))
+					foreach my $turn (in_turn([ ways_of($shape, $long || $shape->{all} && $place->{main}) ], $place->{states}, $place->{main}, $long))
 					{
-						foreach my $name (@{ $place->{states} })
 						{
+							my ($way, $name) = @$turn;
 							my $sql = sub {
 								my ($call) = @_;
 								my $r = sub { $shape->{sql}->(table_for($shape, $_[0]), $call) };
@@ -252,10 +270,11 @@ sub shapes
 	foreach my $shape (@whole)
 	{
 		$number++;
-		foreach my $way (ways_of($shape, 1, $long))
+		foreach my $turn (in_turn([ ways_of($shape, $long || $shape->{all}) ], $shape->{states}, 1, 1))
 		{
-			foreach my $name (@{ $shape->{states} })
 			{
+				my ($way, $name) = @$turn;
+
 				push @shapes,
 				  {
 					node => $shape->{node}, field => $shape->{field}, place => 'own', way => $way, name => "$shape->{node}.$shape->{field}, own $number, $way, $name", set => $shape->{set}, show => $shape->{show},

@@ -18,6 +18,7 @@ use CountPlaces;
 use CountRunner;
 use JSON::PP;
 use POSIX ();
+use Time::HiRes;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -46,9 +47,11 @@ plan skip_all => 'postgres_fdw is not installed'
   if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'}) eq '0';
 $node->safe_psql('postgres', join(";\n", tables_sql($node->port, $node->host)));
 
+my $jobs = 2;
+$node->safe_psql('template1', "CREATE DATABASE job$_ TEMPLATE postgres") foreach 1 .. $jobs;
+
 my $only = $ENV{COUNT_SHAPES};
 my @shapes = grep { !defined $only || $_->{name} =~ /$only/ } shapes(defined $only || $ENV{LONG});
-my $jobs = 2;
 my @children;
 foreach my $job (0 .. $jobs - 1)
 {
@@ -58,12 +61,14 @@ foreach my $job (0 .. $jobs - 1)
 	if ($pid == 0)
 	{
 		my %results;
-		my $wire = Wire->new($node, 'postgres');
+		my $db = 'job' . ($job + 1);
+		my $wire = Wire->new($node, $db);
 		foreach my $i (grep { $_ % $jobs == $job } 0 .. $#shapes)
 		{
-			$results{$i} = eval { run_shape($wire, $shapes[$i]) } // { differences => ["broken: $@"] };
-			$wire = Wire->new($node, 'postgres') if !eval { $wire->query('SELECT 1') };
+			my $t0 = Time::HiRes::time(); $results{$i} = eval { run_shape($wire, $shapes[$i]) } // { differences => ["broken: $@"] };
+			$results{$i}{time} = Time::HiRes::time() - $t0; $wire = Wire->new($node, $db) if !eval { $wire->query('SELECT 1') };
 		}
+		if ($ENV{COUNT_TIMES}) { my $st = slurp_file('/proc/' . $wire->query('SELECT pg_backend_pid()')->[0][0] . '/stat'); my @f = split / /, $st; diag("CPU of a backend: " . ($f[13] + $f[14]) / 100 . ' s'); }
 		print {$write} encode_json(\%results);
 		close $write;
 		POSIX::_exit(0);
@@ -81,17 +86,20 @@ foreach (@children)
 	waitpid($pid, 0);
 }
 
-my (%differences, %number, %filtered, %controls, %called);
+my (%differences, %number, %filtered, %controls, %called, %shown);
 foreach my $i (0 .. $#shapes)
 {
 	my $shape = $shapes[$i];
 	my $result = $results{$i} // { differences => ['was not run'] };
 
+	diag("TIME $result->{time} $shape->{name}") if $ENV{COUNT_TIMES};
 	$number{ $shape->{node} }++;
 	$filtered{ $shape->{place} } += $result->{filtered} ? 1 : 0;
 	$controls{ $shape->{place} } += $result->{control} // 0;
+	($shown{ $shape->{name} =~ s/,.*//r } //= 0) += $result->{shown} // 0;
 	$called{"$shape->{node}.$shape->{field}"} += $result->{called} // 0;
 	push @{ $differences{ $shape->{node} } }, map { "$shape->{name}: $_" } @{ $result->{differences} };
+	diag("PLAN $shape->{name}\n$shape->{sql}\n$result->{last}\n") if $ENV{COUNT_PLANS};
 	diag("$shape->{name}\n$shape->{sql}\n" . ($result->{plan} // $result->{off} // '')) if defined $only && @{ $result->{differences} };
 }
 foreach my $name (sort keys %number)
@@ -107,8 +115,10 @@ if (!defined $only)
 
 	$of_place{ $_->{place} }++ foreach @shapes;
 	note("$_: $of_place{$_} shapes, $filtered{$_} with a filter; $controls{$_} without the calls") foreach sort keys %of_place;
+	note("$_: seen in $shown{$_} plans") foreach sort keys %shown;
 	cmp_ok(scalar @shapes, '>=', 1000, scalar(@shapes) . ' shapes');
 	is(join(', ', grep { !$controls{$_} } sort keys %of_place), '', 'there are filters in each place');
+	is(join(', ', grep { $shown{$_} < (/ \d/ && !/ModifyTable/ ? 10 : 1) } sort keys %shown), '', 'each node is in the plans that are to have it');
 	is(join(', ', grep { !$called{$_} } grep { !/LockRows/ } sort keys %called), '', 'there are calls of each field');
 }
 no_crash($node);
