@@ -2,8 +2,8 @@
 \set original :DBNAME
 
 -- ==================== README.md
-CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
-\c docs_examples
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET work_mem = '4MB';
@@ -61,11 +61,11 @@ INSERT INTO log SELECT md5(i::text)::uuid, 'line ' || i FROM generate_series(1, 
 SELECT line FROM log WHERE trace_id = md5('4711')::uuid;
 -- end
 \c :original
-DROP DATABASE docs_examples;
+DROP DATABASE regression_bloomfam_docs;
 
 -- ==================== docs/cookbook.md
-CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
-\c docs_examples
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET work_mem = '4MB';
@@ -120,11 +120,11 @@ SELECT bloom_may_contain(f, (7, 57)) AS shop_7_has_57, bloom_may_contain(f, (8, 
 FROM (SELECT bloom_agg((shop, article), 0.001) FROM price) s(f);
 -- end
 \c :original
-DROP DATABASE docs_examples;
+DROP DATABASE regression_bloomfam_docs;
 
 -- ==================== docs/distributed.md
-CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
-\c docs_examples
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET work_mem = '4MB';
@@ -153,11 +153,11 @@ SELECT (bloom_info(of_rows)).key_type AS of_rows, (bloom_info(hashed)).key_type 
 FROM (SELECT bloom_agg((id, node)) AS of_rows, bloom_agg(bloom_key((id, node))) AS hashed FROM orders) s;
 -- end
 \c :original
-DROP DATABASE docs_examples;
+DROP DATABASE regression_bloomfam_docs;
 
 -- ==================== docs/format.md
-CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
-\c docs_examples
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET work_mem = '4MB';
@@ -228,12 +228,12 @@ SELECT * FROM dump((SELECT bloom_agg(x) FROM (VALUES ('a'::text)) v(x) WHERE fal
 SELECT * FROM dump(bloom_create(1, 0.1, 'standard'));
 -- end
 \c :original
-DROP DATABASE docs_examples;
+DROP DATABASE regression_bloomfam_docs;
 
 -- ==================== docs/join_filter.md
-CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
-ALTER DATABASE docs_examples SET session_preload_libraries = 'bloomfam';
-\c docs_examples
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+ALTER DATABASE regression_bloomfam_docs SET session_preload_libraries = 'bloomfam';
+\c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET work_mem = '4MB';
@@ -330,11 +330,11 @@ EXPLAIN (COSTS OFF) SELECT sum(amount) FROM sales WHERE bloom_may_contain((SELEC
 \set VERBOSITY default
 -- end
 \c :original
-DROP DATABASE docs_examples;
+DROP DATABASE regression_bloomfam_docs;
 
 -- ==================== docs/kinds.md
-CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
-\c docs_examples
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET work_mem = '4MB';
@@ -510,11 +510,11 @@ WITH filters AS (
 SELECT may_share(reads, other_writes) AS disjoint, may_share(reads, same_writes) AS key_20_in_both FROM filters;
 -- end
 \c :original
-DROP DATABASE docs_examples;
+DROP DATABASE regression_bloomfam_docs;
 
 -- ==================== docs/maplet.md
-CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
-\c docs_examples
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET work_mem = '4MB';
@@ -542,11 +542,11 @@ SELECT id, payload FROM event ORDER BY id;
 SELECT maplet_may_contain('trace_id', md5('4711')::uuid) AS there, maplet_may_contain('trace_id', md5('nobody')::uuid) AS not_there;
 -- end
 \c :original
-DROP DATABASE docs_examples;
+DROP DATABASE regression_bloomfam_docs;
 
 -- ==================== docs/operate.md
-CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
-\c docs_examples
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET work_mem = '4MB';
@@ -594,11 +594,11 @@ WHERE i.estimated_fpr > 1.2 * i.target_fpr;
 SELECT day FROM segments, bloom_info(users) i WHERE i.key_type LIKE '%@pg%';
 -- end
 \c :original
-DROP DATABASE docs_examples;
+DROP DATABASE regression_bloomfam_docs;
 
 -- ==================== docs/semantics.md
-CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
-\c docs_examples
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET work_mem = '4MB';
@@ -626,11 +626,11 @@ SELECT bloom_may_contain(filter, '100') AS in_quotes, bloom_may_contain_any(filt
 SELECT bloom_may_contain(filter, 'one hundred') FROM filters;
 -- end
 \c :original
-DROP DATABASE docs_examples;
+DROP DATABASE regression_bloomfam_docs;
 
 -- ==================== docs/sql.md
-CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
-\c docs_examples
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET work_mem = '4MB';
@@ -772,11 +772,11 @@ SELECT bloom_agg(id) = bloom_agg(id::bigint) AS one_family,
 FROM colours;
 -- end
 \c :original
-DROP DATABASE docs_examples;
+DROP DATABASE regression_bloomfam_docs;
 
 -- ==================== docs/stored.md
-CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
-\c docs_examples
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET work_mem = '4MB';
@@ -932,11 +932,11 @@ ALTER TABLE seen_hour SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum
     toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
 -- end
 \c :original
-DROP DATABASE docs_examples;
+DROP DATABASE regression_bloomfam_docs;
 
 -- ==================== docs/troubleshooting.md
-CREATE DATABASE docs_examples ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;
-\c docs_examples
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET work_mem = '4MB';
@@ -984,4 +984,4 @@ SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, 0.001, 'ribbon'
 ORDER BY kind, target_fpr;
 -- end
 \c :original
-DROP DATABASE docs_examples;
+DROP DATABASE regression_bloomfam_docs;

@@ -1,5 +1,11 @@
 -- The extension: what it makes, and that it may live in any schema.
 
+-- What a run that was broken off has left in the cluster: databases first, as roles may own something in them
+\set ECHO none
+SELECT format('DROP DATABASE %I WITH (FORCE)', datname) FROM pg_database WHERE starts_with(datname, 'regression_bloomfam_') \gexec
+SELECT format('DROP ROLE %I', rolname) FROM pg_roles WHERE starts_with(rolname, 'regress_bloomfam_') \gexec
+\set ECHO all
+
 --
 -- A plain user may install it, and wherever it is moved, it works
 --

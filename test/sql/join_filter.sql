@@ -10,15 +10,16 @@ SET bloomfam.join_filter = force;
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE jf_plain AS SELECT i AS k FROM generate_series(1, 100) i;
 ANALYZE jf_plain;
--- not here, and not where the server preloads the module for all sessions, with its filters off
-SELECT setting ~ '\mbloomfam\M' AS for_all FROM pg_settings WHERE name = 'shared_preload_libraries'
+-- not here, and not where the server's settings preload the module, with its filters off
+SELECT count(*) > 0 AS preloaded FROM pg_settings WHERE name = 'bloomfam.join_filter_fpr'
 \gset
-\if :for_all
+\if :preloaded
 SET bloomfam.join_filter = off;
 \endif
 EXPLAIN (COSTS OFF) SELECT count(*) FROM jf_plain a JOIN jf_plain b USING (k);
 \c -
 SET max_parallel_workers_per_gather = 0;
+SET work_mem = '4MB';
 SET bloomfam.join_filter = force;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM jf_plain a JOIN jf_plain b USING (k);
 SET bloomfam.join_filter = off;
@@ -203,7 +204,7 @@ SELECT q, r.* FROM (VALUES
 	('SELECT a.v FROM jf_a a JOIN jf_a b USING (k) JOIN jf_b c USING (k)'),
 	('SELECT x.n FROM generate_series(1, 5) g, LATERAL (SELECT count(*) n FROM jf_b b JOIN (SELECT * FROM jf_a WHERE jf_a.g <> g.g OFFSET 0) a ON a.k = b.k) x')
 ) AS queries (q), LATERAL join_compare(q) r;
-RESET work_mem;
+SET work_mem = '4MB';
 -- too many keys for the filter: none
 SET bloomfam.join_filter_max_size = '1kB';
 SELECT r.* FROM join_compare('SELECT a.v, b.v AS w FROM jf_a a JOIN jf_b b USING (k)') r;

@@ -1,14 +1,32 @@
+-- What sessions say of the filters where they do nothing, and where they do; docs/troubleshooting.md has this as a table.
+-- (a library that changes nothing here, in place of what the server sets)
+ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" SET session_preload_libraries = 'plpgsql';
+\c -
 -- Where all sessions have the module, none loads it too late.
-SELECT setting ~ '\mbloomfam\M' AS skip FROM pg_settings WHERE name = 'shared_preload_libraries' \gset
+SELECT count(*) > 0 AS skip FROM pg_settings WHERE name = 'bloomfam.join_filter_fpr' \gset
 \if :skip
+ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" RESET session_preload_libraries;
 \quit
 \endif
 
+-- not loaded: a setting is a name that nobody looks at
+SET bloomfam.join_filter = on;
+SHOW bloomfam.join_filter_fpr;
 -- a session that loads the module too late is told so
 \c -
 SELECT bloom_create(10::bigint) IS NULL AS loaded;
 SET bloomfam.join_filter = on;
+SHOW bloomfam.join_filter_fpr;
 SET bloomfam.join_filter = off;
 \c -
 SET bloomfam.join_filter = on;
 SELECT bloom_create(10::bigint) IS NULL AS loaded;
+-- nothing is said where filters are in time
+ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
+\c -
+SHOW bloomfam.join_filter_fpr;
+SET bloomfam.join_filter = off;
+SHOW bloomfam.join_filter;
+SET bloomfam.join_filter = on;
+SHOW bloomfam.join_filter;
+ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" RESET session_preload_libraries;

@@ -263,15 +263,15 @@ SET bloomfam.join_filter = force;
 --
 -- Row security: the policy comes first, whatever is said of the cost.
 --
-CREATE ROLE regress_js_reader;
-GRANT SELECT ON js_fact, js_filter TO regress_js_reader;
+CREATE ROLE regress_bloomfam_js_reader;
+GRANT SELECT ON js_fact, js_filter TO regress_bloomfam_js_reader;
 CREATE FUNCTION js_policy(g smallint) RETURNS boolean LANGUAGE plpgsql STABLE COST 10000 AS 'BEGIN RETURN g < 50; END';
 ALTER TABLE js_fact ENABLE ROW LEVEL SECURITY;
-CREATE POLICY js_half ON js_fact FOR SELECT TO regress_js_reader USING (js_policy(g));
-CREATE POLICY js_all ON js_filter FOR SELECT TO regress_js_reader USING (true);
+CREATE POLICY js_half ON js_fact FOR SELECT TO regress_bloomfam_js_reader USING (js_policy(g));
+CREATE POLICY js_all ON js_filter FOR SELECT TO regress_bloomfam_js_reader USING (true);
 CREATE VIEW js_barrier WITH (security_barrier) AS SELECT * FROM js_fact WHERE js_policy(g);
-GRANT SELECT ON js_barrier TO regress_js_reader;
-SET ROLE regress_js_reader;
+GRANT SELECT ON js_barrier TO regress_bloomfam_js_reader;
+SET ROLE regress_bloomfam_js_reader;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM js_fact WHERE js_stable() @~ k;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM js_filter, js_fact WHERE js_stable() @~ k;
 SELECT count(*), max(g) FROM js_fact WHERE (SELECT f FROM js_filter WHERE kind = 'blocked') @~ k;
@@ -327,5 +327,5 @@ DROP TABLE js_fact, js_filter, js_types, js_stored, js_empty, js_nulls, js_keys,
 DROP FUNCTION join_compare, js_counts, js_paged, js_volatile, js_stable, js_policy;
 DROP TYPE js_enum;
 DROP DOMAIN js_domain;
-DROP ROLE regress_js_reader;
+DROP ROLE regress_bloomfam_js_reader;
 ALTER DATABASE :"DBNAME" RESET session_preload_libraries;

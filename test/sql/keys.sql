@@ -1,12 +1,12 @@
 -- Keys: what = calls equal hashes equally, whatever the type.
--- Its texts are of many languages, which other encodings do not have; keys_encoding is about those.
-SELECT getdatabaseencoding() <> 'UTF8' AS skip \gset
-\if :skip
-\quit
-\endif
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS bloomfam;
-CREATE EXTENSION IF NOT EXISTS citext;
+-- Its texts are of many languages, which the database's encoding may not have; keys_encoding is about those.
+\set original :DBNAME
+\set database regression_bloomfam_utf8
+\set encoding UTF8
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/sql/include/database.sql'
+\i :file
+CREATE EXTENSION citext;
 RESET client_min_messages;
 SET TimeZone = 'UTC';
 SET client_encoding = 'UTF8';
@@ -347,5 +347,5 @@ INSERT INTO hashed SELECT bloom_key(i) FROM generate_series(1, 1000) i;
 SELECT count(*) BETWEEN 400 AND 600 AS balanced FROM hashed_0;
 SELECT amname, amvalidate(o.oid) FROM pg_opclass o JOIN pg_am a ON a.oid = opcmethod WHERE opcintype = 'bloomkey'::regtype ORDER BY 1;
 
-SET client_min_messages = warning;
-DROP SCHEMA keys CASCADE;
+\c :original
+DROP DATABASE regression_bloomfam_utf8;

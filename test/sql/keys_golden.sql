@@ -1,11 +1,11 @@
 -- Golden keys: families and hashes are stored, and may never change.  docs/format.md has this table.
--- Its texts are of many languages, which other encodings do not have; keys_encoding is about those.
-SELECT getdatabaseencoding() <> 'UTF8' AS skip \gset
-\if :skip
-\quit
-\endif
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS bloomfam;
+-- Its texts are of many languages, which the database's encoding may not have; keys_encoding is about those.
+\set original :DBNAME
+\set database regression_bloomfam_utf8
+\set encoding UTF8
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/sql/include/database.sql'
+\i :file
 RESET client_min_messages;
 SET TimeZone = 'UTC';
 
@@ -40,5 +40,5 @@ END
 $$;
 SELECT g.value, k.family, k.key FROM golden g, golden(g.value) k ORDER BY g.id;
 
-SET client_min_messages = warning;
-DROP SCHEMA keys_golden CASCADE;
+\c :original
+DROP DATABASE regression_bloomfam_utf8;

@@ -4,15 +4,15 @@ SELECT pg_char_to_encoding('MULE_INTERNAL') < 0 AS skip \gset
 \if :skip
 \quit
 \endif
-CREATE DATABASE keys_mule ENCODING 'MULE_INTERNAL' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
-CREATE DATABASE keys_utf8 ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
-\c keys_utf8
-SET client_min_messages = warning;
-CREATE EXTENSION bloomfam;
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/sql/include/database.sql'
+\set database regression_bloomfam_utf8
+\set encoding UTF8
+\i :file
 
-\c keys_mule
-SET client_min_messages = warning;
-CREATE EXTENSION bloomfam;
+\set database regression_bloomfam_mule
+\set encoding MULE_INTERNAL
+\i :file
 CREATE TABLE texts (x text);
 INSERT INTO texts VALUES ('foo'), (convert_from('\x81e9', 'MULE_INTERNAL'));
 SELECT (bloom_info(f)).key_type, f @~ 'foo' AS ascii, f @~ convert_from('\x81e9', 'MULE_INTERNAL') AS latin1,
@@ -23,9 +23,9 @@ SELECT bloom_agg(x) AS mule FROM texts \gset
 CREATE TYPE mood AS ENUM ('ok');
 SELECT bloom_key('ok'::mood) IS NOT NULL AS enum;
 SELECT bloom_agg(x, 0.01, 'parquet') FROM texts;
-\c keys_utf8
+\c regression_bloomfam_utf8
 SELECT bloom_may_contain(:'mule', 'foo'::text);
 
 \c :original
-DROP DATABASE keys_mule;
-DROP DATABASE keys_utf8;
+DROP DATABASE regression_bloomfam_mule;
+DROP DATABASE regression_bloomfam_utf8;

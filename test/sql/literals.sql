@@ -215,10 +215,10 @@ CREATE TEMP TABLE hashed AS SELECT bloom_agg(bloom_key(m)) AS f FROM unnest('{ok
 SELECT key_type, f @~ 'ok' AS ok, f @~ 'sad' AS sad FROM moods, bloom_info(f);
 SELECT f @~ 'none' FROM moods;
 SELECT f @~ 'ok' FROM hashed;
-CREATE ROLE regress_literals;
-GRANT USAGE ON SCHEMA literals TO regress_literals;
-GRANT SELECT ON moods TO regress_literals;
-SET ROLE regress_literals;
+CREATE ROLE regress_bloomfam_literals;
+GRANT USAGE ON SCHEMA literals TO regress_bloomfam_literals;
+GRANT SELECT ON moods TO regress_bloomfam_literals;
+SET ROLE regress_bloomfam_literals;
 SELECT f @~ 'ok' AS ok FROM moods;
 RESET ROLE;
 ALTER TYPE "other ""schema"""."a.""mood""" RENAME TO moved;
@@ -257,6 +257,6 @@ UPDATE stored SET f = f::bytea || '\x00';
 SELECT count(*) FROM stored JOIN filters USING (f);
 
 SET client_min_messages = warning;
-DROP OWNED BY regress_literals;
-DROP ROLE regress_literals;
+DROP OWNED BY regress_bloomfam_literals;
+DROP ROLE regress_bloomfam_literals;
 DROP SCHEMA literals, "other ""schema""" CASCADE;

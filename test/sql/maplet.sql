@@ -134,32 +134,32 @@ SELECT maplet_may_contain('maplet_part', 17);
 CREATE INDEX maplet_part_btree ON maplet_part (n);
 SELECT maplet_may_contain('maplet_part_btree', 17);
 DROP INDEX maplet_part_btree;
-CREATE ROLE regress_maplet;
-SET ROLE regress_maplet;
+CREATE ROLE regress_bloomfam_maplet;
+SET ROLE regress_bloomfam_maplet;
 SELECT maplet_may_contain('maplet_part_n', 17);
 SELECT maplet_check('maplet_part_n');
 SELECT maplet_merge('maplet_part_n');
 SELECT entries FROM maplet_info('maplet_part_n');
 SELECT entries FROM maplet_runs('maplet_part_n');
 RESET ROLE;
-GRANT pg_stat_scan_tables TO regress_maplet;
-SET ROLE regress_maplet;
+GRANT pg_stat_scan_tables TO regress_bloomfam_maplet;
+SET ROLE regress_bloomfam_maplet;
 SELECT entries FROM maplet_info('maplet_part_n');
 SELECT maplet_merge('maplet_part_n');
 RESET ROLE;
-REVOKE pg_stat_scan_tables FROM regress_maplet;
+REVOKE pg_stat_scan_tables FROM regress_bloomfam_maplet;
 -- merging is maintenance, as VACUUM and REINDEX are
 BEGIN READ ONLY;
 SELECT maplet_merge('maplet_part_n');
 SELECT entries FROM maplet_runs('maplet_part_n');
 COMMIT;
-GRANT SELECT (n) ON maplet_part TO regress_maplet;
-SET ROLE regress_maplet;
+GRANT SELECT (n) ON maplet_part TO regress_bloomfam_maplet;
+SET ROLE regress_bloomfam_maplet;
 SELECT maplet_may_contain('maplet_part_n', 17);
 SELECT maplet_may_contain('maplet_part_lower', 't17');
 RESET ROLE;
 ALTER TABLE maplet_part ENABLE ROW LEVEL SECURITY;
-SET ROLE regress_maplet;
+SET ROLE regress_bloomfam_maplet;
 SELECT maplet_may_contain('maplet_part_n', 17);
 RESET ROLE;
 DROP TABLE maplet_part;
@@ -176,19 +176,19 @@ COMMIT;
 DROP TABLE maplet_older;
 
 -- the owner's code runs as the owner, whoever asks for a check
-GRANT CREATE ON SCHEMA public TO regress_maplet;
-SET ROLE regress_maplet;
+GRANT CREATE ON SCHEMA public TO regress_bloomfam_maplet;
+SET ROLE regress_bloomfam_maplet;
 CREATE FUNCTION maplet_who(int) RETURNS text LANGUAGE plpgsql IMMUTABLE AS
 $$ BEGIN RAISE NOTICE 'run by %', current_user; RETURN $1; END $$;
 CREATE TABLE maplet_owned (n int);
 INSERT INTO maplet_owned VALUES (1);
 CREATE INDEX maplet_owned_who ON maplet_owned USING maplet (maplet_who(n));
 RESET ROLE;
-SELECT maplet_check('maplet_owned_who', true), current_user <> 'regress_maplet' AS back;
+SELECT maplet_check('maplet_owned_who', true), current_user <> 'regress_bloomfam_maplet' AS back;
 DROP TABLE maplet_owned;
 DROP FUNCTION maplet_who(int);
-REVOKE CREATE ON SCHEMA public FROM regress_maplet;
-DROP ROLE regress_maplet;
+REVOKE CREATE ON SCHEMA public FROM regress_bloomfam_maplet;
+DROP ROLE regress_bloomfam_maplet;
 
 --
 -- Exclusion constraints

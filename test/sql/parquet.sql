@@ -285,12 +285,13 @@ FROM bloom_fold(bloom_add_all(bloom_create(10000, 0.01, 'parquet'), '{1,2,3}'::i
 -- Text is UTF-8 whatever the database's encoding
 --
 \set original :DBNAME
-CREATE DATABASE parquet_latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0;
-\c parquet_latin1
-SET client_min_messages = warning;
-CREATE EXTENSION bloomfam;
+\set database regression_bloomfam_latin1
+\set encoding LATIN1
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/sql/include/database.sql'
+\i :file
 SELECT f @~ chr(233) AS text, f @~ chr(233)::name AS name, f @~ chr(232) AS no,
 	bloom_to_parquet(f) = bloom_to_parquet(bloom_add(bloom_create(1, 0.01, 'parquet'), '\xc3a9'::bytea)) AS utf8
 FROM bloom_add(bloom_create(1, 0.01, 'parquet'), chr(233)) f;
 \c :original
-DROP DATABASE parquet_latin1;
+DROP DATABASE regression_bloomfam_latin1;
