@@ -129,21 +129,6 @@ write_collector(BuildState *state, MapletCollector *collector, int first_bits)
 	bloomfam_maplet_collector_free(collector);
 }
 
-/*
- * The number of different hashes there are, about: of the part with the fewest entries, which
- * has no hot key, times the number of parts.
- */
-static uint64
-estimate_fingerprints(const MapletCollector *collector, uint64 entries)
-{
-	uint64		fewest = entries;
-	int			i;
-
-	for (i = 0; i < MAPLET_PARTS; i++)
-		fewest = Min(fewest, bloomfam_maplet_part_entries(collector, i));
-	return Min(entries, Max(fewest * MAPLET_PARTS, MAPLET_PARTS));
-}
-
 /* ---- entry points ---- */
 
 IndexBuildResult *
@@ -177,7 +162,6 @@ bloomfam_maplet_build(Relation table, Relation index, IndexInfo *info)
 
 	if (facts->entries > 0)
 	{
-		facts->fingerprints = estimate_fingerprints(gathered.collector, facts->entries);
 		meta->p = bloomfam_maplet_bits(Max((double) facts->entries, options->rows),
 									   options->remainder_bits);
 		if (options->rows <= 0)

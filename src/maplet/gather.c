@@ -15,6 +15,7 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
+#include "lib/hyperloglog.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "utils/snapmgr.h"
@@ -28,10 +29,15 @@
 #define KEY_SHARED		UINT64CONST(0x4d50000000000001)
 #define KEY_SCAN		UINT64CONST(0x4d50000000000002)
 
+/* Different hashes are counted by so many registers, of 6 bits in a byte each: to 3 % or so. */
+#define SKETCH_BITS		10
+#define SKETCH_SIZE		(1 << SKETCH_BITS)
+
 /* What a process has found. */
 typedef struct Found
 {
 	MapletRunFacts facts;
+	uint8		sketch[SKETCH_SIZE];
 	double		heap_tuples;
 	bool		broken_hot_chain;
 	uint64		counts[MAPLET_PARTS];	/* workers: entries in its files */
@@ -54,6 +60,7 @@ typedef struct Gathering
 	MapletHasher hasher;
 	MapletCollector *collector;
 	MapletRunFacts facts;
+	hyperLogLogState sketch;
 } Gathering;
 
 static void
@@ -70,6 +77,7 @@ take_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool aliv
 	bloomfam_maplet_collect(state->collector, &entry, hash);
 	maplet_facts_add(&state->facts, maplet_tid_place(tid));
 	state->facts.entries++;
+	addHyperLogLog(&state->sketch, (uint32) (hash >> 32));
 }
 
 /* One process's share, or all with scan = NULL. */
@@ -85,12 +93,16 @@ scan_table(Relation table, Relation index, IndexInfo *info, const MapletMeta *me
 	memset(&state.facts, 0, sizeof(state.facts));
 	state.facts.first_block = InvalidBlockNumber;
 	state.facts.offsets = 1;
+	initHyperLogLog(&state.sketch, SKETCH_BITS);
+	Assert(state.sketch.nRegisters == SKETCH_SIZE);
 
 	/* alone not in step with other scans: a hot key's entries shall come in the table's order */
 	found->heap_tuples = table_index_build_scan(table, index, info, scan != NULL, progress,
 												take_row, &state, scan);
 	found->broken_hot_chain = info->ii_BrokenHotChain;
 	found->facts = state.facts;
+	memcpy(found->sketch, state.sketch.hashesArr, SKETCH_SIZE);
+	freeHyperLogLog(&state.sketch);
 }
 
 /* ---- workers ---- */
@@ -200,12 +212,13 @@ start_workers(Relation table, Relation index, IndexInfo *info, const MapletMeta 
 	return shared;
 }
 
-/* Waits for the workers, and adds what they have found. */
+/* Waits for the workers, and adds what they have found; to *own, what this process has. */
 static void
-add_workers(GatherShared *shared, IndexInfo *info, MapletGathered *gathered)
+add_workers(GatherShared *shared, IndexInfo *info, MapletGathered *gathered, Found *own)
 {
 	MapletShare *shares = (MapletShare *) palloc(gathered->workers * sizeof(MapletShare));
 	int			i;
+	int			j;
 
 	WaitForParallelWorkersToFinish(gathered->parallel);
 	for (i = 0; i < gathered->workers; i++)
@@ -223,7 +236,23 @@ add_workers(GatherShared *shared, IndexInfo *info, MapletGathered *gathered)
 		shares[i].worker = i;
 		shares[i].counts = shared->found[i].counts;
 		bloomfam_maplet_collector_add(gathered->collector, &shares[i]);
+		for (j = 0; j < SKETCH_SIZE; j++)
+			own->sketch[j] = Max(own->sketch[j], found->sketch[j]);
 	}
+}
+
+/* How many different hashes there are, about. */
+static uint64
+count_hashes(const Found *found, uint64 entries)
+{
+	hyperLogLogState sketch;
+	double		n;
+
+	initHyperLogLog(&sketch, SKETCH_BITS);
+	memcpy(sketch.hashesArr, found->sketch, SKETCH_SIZE);
+	n = estimateHyperLogLog(&sketch);
+	freeHyperLogLog(&sketch);
+	return n < (double) entries ? (uint64) Max(n, 1) : entries;
 }
 
 void
@@ -254,7 +283,8 @@ bloomfam_maplet_gather(Relation table, Relation index, IndexInfo *info, const Ma
 	gathered->facts = found.facts;
 	gathered->heap_tuples = found.heap_tuples;
 	if (shared != NULL)
-		add_workers(shared, info, gathered);
+		add_workers(shared, info, gathered, &found);
+	gathered->facts.fingerprints = count_hashes(&found, gathered->facts.entries);
 }
 
 void

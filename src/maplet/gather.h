@@ -19,7 +19,7 @@ typedef struct MapletGathered
 {
 	MapletCollector *collector;
 	Size		memory;			/* what it and the like of it may take, in bytes */
-	MapletRunFacts facts;		/* fingerprints are left out */
+	MapletRunFacts facts;
 	double		heap_tuples;
 	int			workers;		/* that took part, beside this process */
 	ParallelContext *parallel;	/* NULL: there were none */

@@ -20,9 +20,12 @@
 
 /*
  * With more entries than this for each fingerprint, hot keys fill overflow pages anyway, and main
- * pages are made for the fingerprints.
+ * pages are made for the fingerprints.  But for one entry in INTERVAL_PAGES at least, as a merge
+ * stops only between intervals: so they have that many pages on average, whatever the keys, and
+ * the main pages that no key comes to are a small share.
  */
 #define HOT_KEY_ENTRIES	64
+#define INTERVAL_PAGES	16
 
 void
 bloomfam_maplet_plan_run(Relation index, MapletMeta *meta, int number, int p,
@@ -35,7 +38,7 @@ bloomfam_maplet_plan_run(Relation index, MapletMeta *meta, int number, int p,
 	const char *reason = NULL;
 
 	if (n / HOT_KEY_ENTRIES > facts->fingerprints)
-		n = Max(facts->fingerprints, 1);
+		n = Max(facts->fingerprints, n / INTERVAL_PAGES);
 	memset(output, 0, sizeof(*output));
 	if (!bf_run_plan(n, p, facts->first_block,
 					 (uint64) facts->last_block - facts->first_block + 1, facts->offsets,
