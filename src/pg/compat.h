@@ -52,23 +52,75 @@ bloomfam_hex_decode(const char *digits, Size len, char *bytes, Node *escontext, 
 }
 
 /*
- * Makes a file of this many blocks one of nblocks, of zeroes, in no time; the caller holds the lock
- * for extending it.  16 asks the file system for the room; before, the last page is written, and
- * the hole before it reads as zeroes, as in the server's own hash indexes.
+ * Makes a file of this many blocks one of nblocks, of zeroes: the file system is asked for the room,
+ * which takes little time, and a full one is the caller's error.  The caller holds the lock for
+ * extending it.  In steps of 64 MB, so that it answers interrupts where the room has to be written.
+ * Before 16 the server cannot ask, so that it is done here, but for a step's last block: by that
+ * the server comes to know of the step, or makes a segment's file.
  */
+#include "miscadmin.h"
+#if PG_VERSION_NUM < 160000
+#include <fcntl.h>
+#include "storage/fd.h"
+#ifdef HAVE_POSIX_FALLOCATE
+static inline void
+bloomfam_allocate_blocks(Relation relation, ForkNumber fork, BlockNumber from, BlockNumber n)
+{
+	char	   *path = relpath(RelationGetSmgr(relation)->smgr_rnode, fork);
+	BlockNumber segment = from / RELSEG_SIZE;
+	off_t		at = (off_t) (from % RELSEG_SIZE) * BLCKSZ;
+	int			fd;
+	int			result;
+
+	if (segment > 0)
+		path = psprintf("%s.%u", path, segment);
+	fd = OpenTransientFile(path, O_RDWR | PG_BINARY);
+	if (fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\": %m", path)));
+	do
+		result = posix_fallocate(fd, at, (off_t) n * BLCKSZ);
+	while (result == EINTR);
+	errno = result;
+	if (result != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not extend file \"%s\": %m", path),
+				 errhint("Check free disk space.")));
+	CloseTransientFile(fd);
+}
+#endif
+#endif
+
 static inline void
 bloomfam_extend_far(Relation relation, ForkNumber fork, BlockNumber from, BlockNumber nblocks)
 {
-#if PG_VERSION_NUM >= 160000
-	smgrzeroextend(RelationGetSmgr(relation), fork, from,
-				   (int) Min(nblocks - from, (BlockNumber) PG_INT32_MAX), false);
-#else
-	PGAlignedBlock zeroes;
+	const BlockNumber step = 64 * 1024 * 1024 / BLCKSZ;
 
-	(void) from;
-	memset(&zeroes, 0, sizeof(zeroes));
-	smgrextend(RelationGetSmgr(relation), fork, nblocks - 1, zeroes.data, false);
+	while (from < nblocks)
+	{
+		BlockNumber n = Min(nblocks - from, step);
+#if PG_VERSION_NUM >= 160000
+		smgrzeroextend(RelationGetSmgr(relation), fork, from, (int) n, false);
+#else
+		PGAlignedBlock zeroes;
+
+		n = Min(n, RELSEG_SIZE - from % RELSEG_SIZE);
+#ifdef HAVE_POSIX_FALLOCATE
+		if (from % RELSEG_SIZE == 0)
+			n = 1;
+		if (n > 1)
+			bloomfam_allocate_blocks(relation, fork, from, n - 1);
+#else
+		n = 1;
 #endif
+		memset(&zeroes, 0, sizeof(zeroes));
+		smgrextend(RelationGetSmgr(relation), fork, from + n - 1, zeroes.data, false);
+#endif
+		from += n;
+		CHECK_FOR_INTERRUPTS();
+	}
 }
 
 /* 17 moved the local transaction id into a struct */
@@ -220,7 +272,6 @@ bloomfam_vacuum_delay_point(void)
 
 /* 16 has one function for owners of anything. */
 #include "catalog/pg_class.h"
-#include "miscadmin.h"
 #include "utils/acl.h"
 static inline bool
 bloomfam_owns_relation(Oid relation)
