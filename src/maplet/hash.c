@@ -13,12 +13,71 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "catalog/pg_type.h"
 #include "pg/env.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/typcache.h"
 
 #include "maplet/hash.h"
+
+/*
+ * The equality of a type's default operator class, B-tree or else hash; InvalidOid: none.  Its
+ * family, and the number it has there.  As the type cache knows it, but of anyarray, too.
+ */
+static Oid
+default_equality(Oid type, Oid *family, StrategyNumber *strategy)
+{
+	const TypeCacheEntry *entry =
+		lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_HASH_OPFAMILY);
+	bool		ordered = OidIsValid(entry->btree_opf);
+	Oid			input = ordered ? entry->btree_opintype : entry->hash_opintype;
+
+	*family = ordered ? entry->btree_opf : entry->hash_opf;
+	*strategy = ordered ? BTEqualStrategyNumber : HTEqualStrategyNumber;
+	return OidIsValid(*family) ? get_opfamily_member(*family, input, input, *strategy) :
+		InvalidOid;
+}
+
+bool
+bloomfam_maplet_is_equality(Oid operator, Oid left, Oid right)
+{
+	Oid			family;
+	Oid			other_family;
+	StrategyNumber strategy;
+	StrategyNumber other_strategy;
+	Oid			equality = default_equality(left, &family, &strategy);
+	Oid			other;
+
+	if (!OidIsValid(equality) || left == right)
+		return OidIsValid(equality) && operator == equality;
+	other = default_equality(right, &other_family, &other_strategy);
+	return OidIsValid(other) && get_op_opfamily_strategy(other, family) == strategy &&
+		get_op_opfamily_strategy(operator, family) == strategy;
+}
+
+/*
+ * A superuser can make an operator class of any operator, or add some to one, and is told only by
+ * amvalidate().  Keys that another one takes for equal would not be found.
+ */
+static void
+check_operator(Relation index, Oid type)
+{
+	Oid			own = index->rd_opcintype[0];
+	Oid			operator = get_opfamily_member(index->rd_opfamily[0], own,
+											   OidIsValid(type) ? type : own,
+											   HTEqualStrategyNumber);
+
+	if (OidIsValid(operator) &&
+		!bloomfam_maplet_is_equality(operator, own, OidIsValid(type) ? type : own))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator %s of index \"%s\" is not the equality that its keys are hashed for",
+						format_operator(operator), RelationGetRelationName(index)),
+				 errhint("Use an operator class whose operator is its type's default equality.")));
+}
 
 static bool
 family_has(const BloomfamHasher *hasher, const char *part)
@@ -30,6 +89,8 @@ void
 bloomfam_maplet_hasher_make(MapletHasher *hasher, MemoryContext context, Relation index,
 							Oid type)
 {
+	check_operator(index, type);
+
 	/*
 	 * The operator class says what equality is.  Its type can be another one than the column's,
 	 * whose values then are values of it just as they are.

@@ -22,9 +22,15 @@ typedef struct MapletHasher
 } MapletHasher;
 
 /*
+ * Is the operator, of these types, the equality that hashes of keys agree with?  That of the types'
+ * default operator class; for two types, an equality that is in one family with theirs.
+ */
+extern bool bloomfam_maplet_is_equality(Oid operator, Oid left, Oid right);
+
+/*
  * Makes the hasher for keys of a type, in the memory context; InvalidOid: of the operator
  * class's own type.  Raises an error for types whose keys cannot be found again by their hash
- * alone.
+ * alone, and where the operator class has another operator than an equality.
  */
 extern void bloomfam_maplet_hasher_make(MapletHasher *hasher, MemoryContext context,
 										Relation index, Oid type);

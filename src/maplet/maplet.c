@@ -13,6 +13,7 @@
 #include "access/stratnum.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_type.h"
 #include "commands/progress.h"
@@ -24,6 +25,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "maplet/hash.h"
 #include "maplet/maplet.h"
 #include "maplet/meta.h"
 #include "maplet/options.h"
@@ -79,9 +81,31 @@ build_phase_name(int64 phase)
 	}
 }
 
+/* Are keys of both types hashed alike, so that those of one can be looked up by the other's? */
+static bool
+hashed_alike(Oid left, Oid right)
+{
+	return bloomfam_hasher_make(CurrentMemoryContext, left, DEFAULT_COLLATION_OID,
+								BF_HASH_XXH3)->family_id ==
+		bloomfam_hasher_make(CurrentMemoryContext, right, DEFAULT_COLLATION_OID,
+							 BF_HASH_XXH3)->family_id;
+}
+
+static bool
+operator_is_sane(const FormData_pg_amop *amop)
+{
+	Oid			left = amop->amoplefttype;
+	Oid			right = amop->amoprighttype;
+
+	return amop->amopstrategy == HTEqualStrategyNumber && amop->amoppurpose == AMOP_SEARCH &&
+		check_amop_signature(amop->amopopr, BOOLOID, left, right) &&
+		bloomfam_maplet_is_equality(amop->amopopr, left, right) &&
+		(left == right || hashed_alike(left, right));
+}
+
 /*
  * An operator class has one operator, the equality of the types' default B-tree or hash operator
- * class: that is what hashes of keys agree with.
+ * class: that is what hashes of keys agree with.  Its family has such of other types, too.
  */
 static bool
 maplet_validate(Oid opclass)
@@ -90,6 +114,7 @@ maplet_validate(Oid opclass)
 	Form_pg_opclass form;
 	char	   *name;
 	Oid			family;
+	Oid			type;
 	CatCList   *operators;
 	CatCList   *procs;
 	bool		result = true;
@@ -99,17 +124,24 @@ maplet_validate(Oid opclass)
 		elog(ERROR, "cache lookup failed for operator class %u", opclass);
 	form = (Form_pg_opclass) GETSTRUCT(tuple);
 	family = form->opcfamily;
+	type = form->opcintype;
 	name = pstrdup(NameStr(form->opcname));
+	ReleaseSysCache(tuple);
 
+	if (!OidIsValid(get_opfamily_member(family, type, type, HTEqualStrategyNumber)))
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method %s is missing operator(s)",
+						name, "maplet")));
+		result = false;
+	}
 	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
-	procs = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(family));
 	for (i = 0; i < operators->n_members; i++)
 	{
 		Form_pg_amop amop = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
 
-		if (amop->amopstrategy != HTEqualStrategyNumber || amop->amoppurpose != AMOP_SEARCH ||
-			!check_amop_signature(amop->amopopr, BOOLOID, amop->amoplefttype,
-								  amop->amoprighttype))
+		if (!operator_is_sane(amop))
 		{
 			ereport(INFO,
 					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -118,6 +150,8 @@ maplet_validate(Oid opclass)
 			result = false;
 		}
 	}
+	ReleaseCatCacheList(operators);
+	procs = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(family));
 	if (procs->n_members > 0)
 	{
 		ereport(INFO,
@@ -127,8 +161,6 @@ maplet_validate(Oid opclass)
 		result = false;
 	}
 	ReleaseCatCacheList(procs);
-	ReleaseCatCacheList(operators);
-	ReleaseSysCache(tuple);
 	return result;
 }
 

@@ -124,6 +124,39 @@ SELECT maplet_may_contain('maplet_other_c', 'a  '::bpchar), maplet_may_contain('
 SELECT maplet_may_contain('maplet_other_c', 'a'::text);
 DROP TABLE maplet_other;
 
+-- operator classes of what is no equality, or not that of the keys' hashes: amvalidate() says so, and no index is built by one, or answers by it
+CREATE TABLE maplet_odd (n int);
+INSERT INTO maplet_odd VALUES (1), (2);
+CREATE FUNCTION maplet_same_parity(int, int) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN $1 % 2 = $2 % 2;
+CREATE OPERATOR === (FUNCTION = maplet_same_parity, LEFTARG = int, RIGHTARG = int, COMMUTATOR = ===);
+CREATE OPERATOR CLASS maplet_less FOR TYPE int USING maplet AS OPERATOR 1 <;
+CREATE OPERATOR CLASS maplet_parity FOR TYPE int USING maplet AS OPERATOR 1 ===;
+CREATE OPERATOR CLASS maplet_unlike FOR TYPE int USING maplet AS OPERATOR 1 <>;
+CREATE OPERATOR CLASS maplet_no_operator FOR TYPE int USING maplet AS STORAGE int;
+CREATE OPERATOR CLASS maplet_crossed FOR TYPE int USING maplet AS OPERATOR 1 =, OPERATOR 1 >= (int, int8);
+CREATE OPERATOR CLASS maplet_hashes_differ FOR TYPE date USING maplet AS OPERATOR 1 =, OPERATOR 1 = (date, timestamp);
+CREATE OPERATOR CLASS maplet_no_family FOR TYPE name USING maplet AS OPERATOR 1 =, OPERATOR 1 ~ (name, text);
+SELECT opcname, amvalidate(c.oid) FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod
+WHERE amname = 'maplet' AND opcname LIKE 'maplet%' ORDER BY opcname COLLATE "C";
+CREATE INDEX maplet_odd_less ON maplet_odd USING maplet (n maplet_less);
+CREATE INDEX maplet_odd_parity ON maplet_odd USING maplet (n maplet_parity);
+CREATE INDEX maplet_odd_unlike ON maplet_odd USING maplet (n maplet_unlike);
+CREATE INDEX maplet_odd_crossed ON maplet_odd USING maplet (n maplet_crossed);
+SET enable_seqscan = off;
+SELECT n FROM maplet_odd WHERE n = 2;
+SELECT n FROM maplet_odd WHERE n >= 2::int8;
+RESET enable_seqscan;
+DROP TABLE maplet_odd;
+DROP OPERATOR FAMILY maplet_less USING maplet;
+DROP OPERATOR FAMILY maplet_parity USING maplet;
+DROP OPERATOR FAMILY maplet_unlike USING maplet;
+DROP OPERATOR FAMILY maplet_no_operator USING maplet;
+DROP OPERATOR FAMILY maplet_crossed USING maplet;
+DROP OPERATOR FAMILY maplet_hashes_differ USING maplet;
+DROP OPERATOR FAMILY maplet_no_family USING maplet;
+DROP OPERATOR === (int, int);
+DROP FUNCTION maplet_same_parity;
+
 DROP TABLE maplet_value, maplet_enum, maplet_enums, maplet_none, maplet_text;
 DROP TYPE maplet_pair;
 DROP DOMAIN maplet_domain;
