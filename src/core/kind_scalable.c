@@ -567,8 +567,8 @@ scalable_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
  * stage, the one with fewer stages has the first stages of the other, and they can be united stage
  * by stage.  Filters that differ there cannot be united.
  *
- * So say filters that have grown by themselves.  Of values from outside each may be well formed, and
- * its stages others than those: so the entries themselves are compared, but for the countdowns.
+ * So say filters that have grown by themselves.  Values from outside may be well formed, each by
+ * itself, and have other stages: so the entries themselves are compared, but for the countdowns.
  */
 static bool
 scalable_combined_head(const BfView *a, const BfView *b, BfHeader *head)

@@ -1,7 +1,7 @@
 -- What = stands for with a type's keys: the equality that is hashed, or the keys are an error.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS bloomfam;
-DROP ROLE IF EXISTS bloomfam_stranger;
+DROP ROLE IF EXISTS regress_bloomfam_stranger;
 RESET client_min_messages;
 CREATE SCHEMA keys_equality;
 CREATE SCHEMA keys_elsewhere;
@@ -165,13 +165,13 @@ SET search_path = keys_equality, public;
 
 -- Operators that the search path does not find: the owner's, a superuser's and one's own count, as views have paths of their own.
 -- A stranger's do not.
-CREATE ROLE bloomfam_stranger;
-GRANT USAGE ON SCHEMA keys_equality TO bloomfam_stranger;
-GRANT USAGE, CREATE ON SCHEMA keys_elsewhere TO bloomfam_stranger;
+CREATE ROLE regress_bloomfam_stranger;
+GRANT USAGE ON SCHEMA keys_equality TO regress_bloomfam_stranger;
+GRANT USAGE, CREATE ON SCHEMA keys_elsewhere TO regress_bloomfam_stranger;
 CREATE OPERATOR keys_elsewhere.= (LEFTARG = mood, RIGHTARG = mood, FUNCTION = own_eq);
 SELECT equal, answers FROM compared('''sad''::mood', '''ok''::mood');
 DROP OPERATOR keys_elsewhere.= (mood, mood);
-SET ROLE bloomfam_stranger;
+SET ROLE regress_bloomfam_stranger;
 CREATE OPERATOR keys_elsewhere.= (LEFTARG = mood, RIGHTARG = mood, FUNCTION = own_eq);
 CREATE OPERATOR keys_elsewhere.= (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = own_eq);
 SELECT equal, answers FROM compared('''sad''::mood', '''ok''::mood');
@@ -182,7 +182,7 @@ SET search_path = keys_equality, public, keys_elsewhere;
 SELECT equal, answers FROM compared('''sad''::mood', '''ok''::mood');
 SELECT equal, answers FROM compared('''a''::varchar', '''b''::varchar');
 SET search_path = keys_equality, public;
-ALTER TYPE mood OWNER TO bloomfam_stranger;
+ALTER TYPE mood OWNER TO regress_bloomfam_stranger;
 SELECT equal, answers FROM compared('''sad''::mood', '''ok''::mood');
 SET client_min_messages = warning;
 DROP SCHEMA keys_elsewhere CASCADE;
@@ -190,7 +190,7 @@ RESET client_min_messages;
 SELECT equal, answers FROM compared('''sad''::mood', '''sad''::mood');
 -- where the type is, whatever the path
 CREATE OPERATOR = (LEFTARG = mood, RIGHTARG = mood, FUNCTION = own_eq);
-ALTER OPERATOR = (mood, mood) OWNER TO bloomfam_stranger;
+ALTER OPERATOR = (mood, mood) OWNER TO regress_bloomfam_stranger;
 ALTER TYPE mood OWNER TO CURRENT_USER;
 SET search_path = public;
 SELECT bloom_key('sad'::keys_equality.mood);
@@ -246,4 +246,4 @@ ALTER DATABASE :"DBNAME" RESET session_preload_libraries;
 
 SET client_min_messages = warning;
 DROP SCHEMA keys_equality CASCADE;
-DROP ROLE bloomfam_stranger;
+DROP ROLE regress_bloomfam_stranger;
