@@ -53,25 +53,20 @@ check_tail_page(Relation index, const MapletTail *tail, uint32 number, Page page
 	BlockNumber block = tail->extent.start + number;
 	const MapletTailEntry *entries = maplet_tail_entries(page);
 	uint32		npages = tail->extent.len;
-	int			count = bloomfam_maplet_tail_count(page);
+	int			count;
 	int			i;
 
 	if (maplet_stamp(page)->number != number)
 		bloomfam_maplet_corrupted(index, block, "another page of the tail");
-	for (i = 0; i < MAPLET_TAIL_CAPACITY; i++)
+	count = bloomfam_maplet_tail_count_checked(index, block, page);
+	for (i = 0; i < count; i++)
 	{
-		if ((ItemPointerGetOffsetNumberNoCheck(&entries[i].tid) != 0) != (i < count))
-			bloomfam_maplet_corrupted(index, block, "entries of a tail with a gap");
-		if (i < count)
-		{
-			uint32		home = maplet_tail_page(maplet_tail_hash(&entries[i]), npages);
+		uint32		home = maplet_tail_page(maplet_tail_hash(&entries[i]), npages);
+		uint32		step = (number + npages - home) % npages;
 
-			uint32		step = (number + npages - home) % npages;
-
-			if (step >= MAPLET_TAIL_WALK)
-				bloomfam_maplet_corrupted(index, block, "an entry on another page of its tail");
-			farthest[home] = Max(farthest[home], step);
-		}
+		if (step >= MAPLET_TAIL_WALK)
+			bloomfam_maplet_corrupted(index, block, "an entry on another page of its tail");
+		farthest[home] = Max(farthest[home], step);
 	}
 }
 

@@ -37,7 +37,7 @@ typedef struct Lookup
 } Lookup;
 
 static void
-search_tail_page(Lookup *lookup, Page page, Size begin, Size end)
+search_tail_page(Lookup *lookup, BlockNumber block, Page page, Size begin, Size end)
 {
 	const MapletTailEntry *entries = maplet_tail_entries(page);
 	int			count = bloomfam_maplet_tail_count(page);
@@ -56,6 +56,8 @@ search_tail_page(Lookup *lookup, Page page, Size begin, Size end)
 			{
 				uint64		place = maplet_tid_place(&entries[j].tid);
 
+				if (unlikely(BF_RUN_OFFSET(place) == InvalidOffsetNumber))
+					bloomfam_maplet_corrupted(lookup->index, block, "an entry without a place");
 				lookup->found(lookup->arg, lookup->hashes[i], &place, 1);
 			}
 	}
@@ -93,7 +95,7 @@ search_tail(Lookup *lookup, const MapletTail *tail)
 				lookup->missed = block;
 				return false;
 			}
-			search_tail_page(lookup, page, begin, end);
+			search_tail_page(lookup, block, page, begin, end);
 			more = maplet_stamp(page)->overflowed;
 			UnlockReleaseBuffer(buffer);
 		}

@@ -16,9 +16,11 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/relscan.h"
 #include "access/stratnum.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -253,21 +255,35 @@ prepare(IndexScanDesc scan, Relation table, const uint64 **hashes)
 	return n;
 }
 
+/*
+ * Of places that a damaged page has made, those that no row of a heap can have are errors, and those
+ * that no bitmap can take.
+ */
+static void
+place_to_tid(IndexScanDesc scan, Relation table, bool for_bitmap, uint64 place, ItemPointer tid)
+{
+	if (unlikely(BF_RUN_OFFSET(place) > MaxHeapTuplesPerPage) &&
+		(for_bitmap || table->rd_tableam == GetHeapamTableAmRoutine()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("maplet index \"%s\" is damaged",
+						RelationGetRelationName(scan->indexRelation)),
+				 errdetail("It has a row at (%u,%u), where none can be.", BF_RUN_BLOCK(place),
+						   BF_RUN_OFFSET(place)),
+				 errhint("Please REINDEX it.")));
+	ItemPointerSet(tid, BF_RUN_BLOCK(place), BF_RUN_OFFSET(place));
+}
+
 /* ---- bitmap ---- */
 
 typedef struct BitmapTarget
 {
+	IndexScanDesc scan;
 	TIDBitmap  *bitmap;
 	Relation	table;
 	BlockNumber table_end;
 	int64		n;
 } BitmapTarget;
-
-static void
-place_to_tid(uint64 place, ItemPointer tid)
-{
-	ItemPointerSet(tid, BF_RUN_BLOCK(place), BF_RUN_OFFSET(place));
-}
 
 static void
 found_for_bitmap(void *arg, uint64 hash, const uint64 *places, uint32 n)
@@ -284,7 +300,7 @@ found_for_bitmap(void *arg, uint64 hash, const uint64 *places, uint32 n)
 			target->table_end = RelationGetNumberOfBlocks(target->table);
 		if (BF_RUN_BLOCK(places[i]) >= target->table_end)
 			continue;
-		place_to_tid(places[i], &tid);
+		place_to_tid(target->scan, target->table, true, places[i], &tid);
 		tbm_add_tuples(target->bitmap, &tid, 1, true);
 		target->n++;
 	}
@@ -367,8 +383,9 @@ collect_places(IndexScanDesc scan, const uint64 *hashes, Size n)
 
 /* The next place to look at, each once; false: there are no more. */
 static bool
-next_tid(MapletScan *state, Relation table, ItemPointer tid)
+next_tid(IndexScanDesc scan, Relation table, bool for_bitmap, ItemPointer tid)
 {
+	MapletScan  *state = (MapletScan *) scan->opaque;
 	uint64		place;
 
 	while ((place = next_place(state)) != 0)
@@ -384,7 +401,7 @@ next_tid(MapletScan *state, Relation table, ItemPointer tid)
 			if (BF_RUN_BLOCK(place) >= state->table_end)
 				return false;
 		}
-		place_to_tid(place, tid);
+		place_to_tid(scan, table, for_bitmap, place, tid);
 		if (state->verifier == NULL || bloomfam_maplet_verify(state->verifier, tid))
 			return true;
 		CHECK_FOR_INTERRUPTS();
@@ -407,14 +424,14 @@ bloomfam_maplet_gettuple(IndexScanDesc scan, ScanDirection direction)
 		collect_places(scan, hashes, n);
 	}
 	scan->xs_recheck = state->verifier == NULL;
-	return next_tid(state, scan->heapRelation, &scan->xs_heaptid);
+	return next_tid(scan, scan->heapRelation, false, &scan->xs_heaptid);
 }
 
 int64
 bloomfam_maplet_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	MapletScan  *state = (MapletScan *) scan->opaque;
-	BitmapTarget target = {bitmap, NULL, 0, 0};
+	BitmapTarget target = {scan, bitmap, NULL, 0, 0};
 	const uint64 *hashes = NULL;
 	Size		n;
 	ItemPointerData tid;
@@ -428,7 +445,7 @@ bloomfam_maplet_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	else
 	{
 		collect_places(scan, hashes, n);
-		while (next_tid(state, target.table, &tid))
+		while (next_tid(scan, target.table, true, &tid))
 		{
 			tbm_add_tuples(bitmap, &tid, 1, false);
 			target.n++;

@@ -42,6 +42,19 @@ bloomfam_maplet_tail_count(Page page)
 	return low;
 }
 
+int
+bloomfam_maplet_tail_count_checked(Relation index, BlockNumber block, Page page)
+{
+	const MapletTailEntry *entries = maplet_tail_entries(page);
+	int			count = bloomfam_maplet_tail_count(page);
+	int			i;
+
+	for (i = 0; i < MAPLET_TAIL_CAPACITY; i++)
+		if ((ItemPointerGetOffsetNumberNoCheck(&entries[i].tid) != 0) != (i < count))
+			bloomfam_maplet_corrupted(index, block, "entries of a tail with a gap");
+	return count;
+}
+
 void
 bloomfam_maplet_tail_format(Relation index, ForkNumber fork, const MapletTail *tail, bool log)
 {
@@ -78,7 +91,7 @@ read_page(Relation index, const MapletTail *tail, uint32 number, MapletTailEntry
 	if (!maplet_page_is(page, MAPLET_PAGE_TAIL, tail->generation) ||
 		maplet_stamp(page)->number != number)
 		bloomfam_maplet_corrupted(index, block, "a page of a tail is missing");
-	count = bloomfam_maplet_tail_count(page);
+	count = bloomfam_maplet_tail_count_checked(index, block, page);
 	memcpy(entries, maplet_tail_entries(page), count * sizeof(MapletTailEntry));
 	*overflowed = maplet_stamp(page)->overflowed;
 	UnlockReleaseBuffer(buffer);

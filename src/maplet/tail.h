@@ -95,6 +95,12 @@ maplet_step_is_due(uint32 number, int count, uint32 npages)
 /* How many entries a page has.  Any bytes will do. */
 extern int	bloomfam_maplet_tail_count(Page page);
 
+/*
+ * The same for who is to write them anew, so that entries behind one without a place would be lost.
+ * Raises an error if there is such a gap.  Reads all of the page.
+ */
+extern int	bloomfam_maplet_tail_count_checked(Relation index, BlockNumber block, Page page);
+
 /* Writes the empty pages of a tail. */
 extern void bloomfam_maplet_tail_format(Relation index, ForkNumber fork, const MapletTail *tail,
 										bool log);

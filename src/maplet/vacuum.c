@@ -85,7 +85,7 @@ clean_tail(Vacuum *vacuum, const MapletTail *tail)
 			break;
 		}
 		entries = maplet_tail_entries(page);
-		count = bloomfam_maplet_tail_count(page);
+		count = bloomfam_maplet_tail_count_checked(index, tail->extent.start + i, page);
 		for (j = 0; j < count; j++)
 			if (!is_dead(vacuum, maplet_tid_place(&entries[j].tid)))
 				kept[nkept++] = entries[j];
@@ -122,7 +122,9 @@ clean_page(Vacuum *vacuum, const MapletRun *run, const BfRun *open, BfRunPageKin
 		BfRunPage	cleaned;
 		const char *reason = "a page could not be cleaned";
 
-		if (!bf_run_open_page(open, vacuum->body, &cleaned, &reason))
+		/* of a damaged page, entries would be lost without a trace */
+		if (!bf_run_check_page(open, page->body, &reason) ||
+			!bf_run_open_page(open, vacuum->body, &cleaned, &reason))
 			bloomfam_maplet_corrupted(index, BufferGetBlockNumber(buffer), reason);
 		bloomfam_maplet_log_body(index, buffer, vacuum->body, bf_run_page_used(&cleaned));
 	}
