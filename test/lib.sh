@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Shared by the scripts below test/ and by .ci/run: messages, counting, installing what is missing, and a private view of PostgreSQL's folders.
-# Sourced, never run.
+# Shared by the scripts below test/, by .ci/run and by bench/sql/turns: messages, counting, installing what is missing, and a private view of
+# PostgreSQL's folders.  Sourced, never run.
 #
 # A script that needs a server begins so:
 #
@@ -120,7 +120,7 @@ work_folder()
 	chmod 755 "$work"
 	log=$work/log
 	temporary=("$work")
-	trap 'kill $(jobs -p) 2>/dev/null; rm -rf --one-file-system "${temporary[@]}"' EXIT
+	trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf --one-file-system "${temporary[@]}"' EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
 }

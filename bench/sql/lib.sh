@@ -1,4 +1,4 @@
-# What the scenarios of bench/sql/run share: a database, statements that take turns, and rows of the table.  Sourced, never run.
+# What the scenarios of bench/sql/run and bench/sql/turns share: a database, statements that take turns, and rows of the table.  Sourced, never run.
 #
 # A scenario is sourced in a database of its own, $DB, with the extension, and writes what it needs into the folder $work.
 
@@ -28,12 +28,15 @@ cleanup()
 	rm -rf "$work"
 }
 
-# measure ROUNDS NAME...: runs the statements in $work/NAME.sql by turns, after $work/setup.sql; medians, in ms, go to $work/medians.  Every second
-# round goes backwards: a statement leaves caches and memory to the next one, as a small one that came before it would not.  So an odd number of
-# rounds gets one more
-measure()
+# how many times a statement runs in each round, where that is not once
+declare -A repeats=()
+
+# session ROUNDS NAME...: runs the statements in $work/NAME.sql by turns, after $work/setup.sql, in a session of their own; $work/times gets the name
+# and the time, in ms, of each in each round but the first, which warms up.  Every second round goes backwards: a statement leaves caches and memory to
+# the next one, as a small one that came before it would not
+session()
 {
-	local rounds=$(($1 + $1 % 2)) name round i
+	local rounds=$1 name round i repeat
 	shift
 	local names=("$@")
 
@@ -44,25 +47,44 @@ measure()
 		for ((round = 0; round <= rounds; round++)); do
 			for ((i = 0; i < $#; i++)); do
 				name=${names[round % 2 ? $# - 1 - i : i]}
-				echo "\\echo round $round $name"
-				cat "$work/$name.sql"
+				echo "\\echo round $round $name ${repeats[$name]:-1}"
+				for ((repeat = 0; repeat < ${repeats[$name]:-1}; repeat++)); do
+					cat "$work/$name.sql"
+				done
 			done
 		done
 	} > "$work/script.sql"
 	psql -Xq -v ON_ERROR_STOP=1 -d "$DB" -f "$work/script.sql" > "$work/log"
-	# the first round warms up; a statement's time is the sum of those printed after its name
-	awk '$1 == "round" { key = $2 " " $3; next }
-		 $1 == "Time:" { time[key] += $2 }
+	# a statement's time is the sum of those printed after its name
+	awk '$1 == "round" { key = $2 " " $3; repeats = $4; next }
+		 $1 == "Time:" { time[key] += $2 / repeats }
 		 END { for (k in time) { split(k, a, " "); if (a[1] > 0) print a[2], time[k] } }' "$work/log" > "$work/times"
+}
+
+# medians NAME...: the medians of the statements in $work/times, in ms, go to $work/medians
+medians()
+{
+	local name
+
 	for name in "$@"; do
 		echo "$name $(awk -v name="$name" '$1 == name { print $2 }' "$work/times" | middle)"
 	done > "$work/medians"
 }
 
+# measure ROUNDS NAME...: runs the statements in a session, and leaves their medians.  As many rounds go forward as backward, so one more of an odd number
+measure()
+{
+	local rounds=$(($1 + $1 % 2))
+	shift
+
+	session "$rounds" "$@"
+	medians "$@"
+}
+
 # middle: the median of the numbers in its input, one a line
 middle() { sort -g | awk '{ v[NR] = $1 } END { if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
-# median NAME: that of a statement, as measure left it
+# median NAME: that of a statement, as they were left
 median() { awk -v name="$1" '$1 == name { print $2 }' "$work/medians"; }
 
 heading() { printf '\n%s\n%-66s %12s %12s %9s  %s\n' "$1" "" "${2:-this}" "${3:-that}" "ratio" "bound"; }
