@@ -57,7 +57,8 @@ my $columns = 'columns of the table or of what is below, which say what others m
 my $shown = 'what another field has, for EXPLAIN or to be asked again; so it comes with that';
 
 # Shapes: sql->(table, call) is the query; show is seen in the plan; set are settings; of is the kind of table, if not any relation:
-# plain (its scan has a ctid), indexed (ix), foreign (ft), parted (pt).  consts: the call is put around constants, so that no way that depends on a
+# plain (its scan has a ctid), indexed (ix), foreign (ft), parted (pt), rows (none: only what rows it would have), top (changes rows, so it
+# stands in the query's WITH alone), trigger (the rows that a statement has changed).  no_parts: not of a partitioned table.  consts: the call is put around constants, so that no way that depends on a
 # row is tried; nowhere: ways that the node cannot have; ways: all that it can have.
 # dear pages; what is disabled costs so much before its first row that the server would build first by itself
 my $no_seq = [ 'seq_page_cost = 2', 'random_page_cost = 0.001', 'cpu_index_tuple_cost = 0.0001' ];
@@ -96,7 +97,7 @@ sub passes_all { return (targetlist => $passes, qual => $asks_nothing, @_) }
 sub series
 {
 	my ($table, $call) = @_;
-	my %ends = (f => [ 1, 2000, 1 ], b => [ 1, 2000, 1 ], d_none => [ -20, -1, 1 ], d_empty => [ 1, 0, 1 ], d_one => [ 1, 401, 100 ]);
+	my %ends = (f => [ 1, 2000, 1 ], b => [ 1, 2000, 1 ], d_none => [ -20, -1, 1 ], d_empty => [ 1, 0, 1 ], d_one => [ 1, 491, 10 ]);
 	my ($from, $to, $step) = @{ $ends{$table} // [ 1, 1901, 100 ] };
 
 	return "$from, " . $call->($to) . ", $step";
@@ -107,7 +108,7 @@ sub keys_of
 {
 	my ($table) = @_;
 
-	return $table eq 'd_empty' ? (-1000) : $table eq 'd_none' ? (-20 .. -1) : map { 100 * $_ + 1 } 0 .. ($table eq 'd_one' ? 4 : 19);
+	return $table eq 'd_empty' ? (-1000) : $table eq 'd_none' ? (-20 .. -1) : map { $table eq 'd_one' ? 10 * $_ + 1 : 100 * $_ + 1 } 0 .. ($table eq 'd_one' ? 49 : 19);
 }
 
 our %lines = (
@@ -192,7 +193,7 @@ our %lines = (
 		indexqual => { of => 'indexed', set => [ @$no_seq, 'enable_bitmapscan = off' ], consts => 1, nowhere => ['direct'], show => 'Index Only Scan',
 			sql => sub { "SELECT k, abs(k) % 50 AS v, 2001 - k AS w FROM $_[0] WHERE k >= " . $_[1]->(-100) } },
 		recheckqual => $shown,
-		indexorderby => { of => 'indexed', set => [ @$no_seq, 'enable_bitmapscan = off', 'enable_sort = off' ], consts => 1, nowhere => ['direct'], show => '(?s:Index Only Scan.*Order By)',
+		indexorderby => { of => 'indexed', no_parts => 1, set => [ @$no_seq, 'enable_bitmapscan = off', 'enable_sort = off' ], consts => 1, nowhere => ['direct'], show => '(?s:Index Only Scan.*Order By)',
 			sql => sub { "SELECT pt[0]::int AS k, abs(pt[0]::int) % 50 AS v, 2001 - pt[0]::int AS w FROM $_[0] ORDER BY pt <-> point(" . $_[1]->(-100) . ', 0) LIMIT 5000' } },
 		indextlist => $columns,
 	},
@@ -200,7 +201,7 @@ our %lines = (
 		column_and_condition('Index Scan', sub { "$_[0] WHERE k >= -100" }, of => 'indexed', set => $only_index),
 		indexqual => { of => 'indexed', set => $only_index, consts => 1, nowhere => ['direct'], show => '(?s:Index Scan.*Index Cond)', sql => sub { "SELECT k, v, w FROM $_[0] WHERE k >= " . $_[1]->(-100) } },
 		indexqualorig => $shown,
-		indexorderby => { of => 'indexed', set => [ @$only_index, 'enable_sort = off' ], consts => 1, nowhere => ['direct'], show => '(?s:Index Scan.*Order By)',
+		indexorderby => { of => 'indexed', no_parts => 1, set => [ @$only_index, 'enable_sort = off' ], consts => 1, nowhere => ['direct'], show => '(?s:Index Scan.*Order By)',
 			sql => sub { "SELECT k, v, w FROM $_[0] ORDER BY pt <-> point(" . $_[1]->(-100) . ', 0) LIMIT 5000' } },
 		indexorderbyorig => $shown,
 		indexorderbyops => $numbers,
@@ -229,8 +230,8 @@ our %lines = (
 		part_prune_info => { of => 'parted', set => [ @$only_index, 'enable_sort = off' ], consts => 1, nowhere => ['direct'], show => 'Merge Append|Append', sql => sub { "SELECT k, v, w FROM $_[0] WHERE k >= " . $_[1]->(-100) . ' ORDER BY v LIMIT 5000' } },
 	},
 	MergeJoin => {
-		of_join('Merge .*Join', $as_bits, set => ['enable_nestloop = off']),
-		mergeclauses => { set => ['enable_nestloop = off'], show => 'Merge Cond', sql => sub { "SELECT a.k, a.v, a.w FROM (SELECT * FROM $_[0]) a LEFT JOIN o x ON " . $_[1]->('a.w') . '::bit(12) = x.w::bit(12)' } },
+		of_join('Merge .*Join', $as_bits, set => [ 'enable_nestloop = off', 'enable_mergejoin = on' ]),
+		mergeclauses => { set => [ 'enable_nestloop = off', 'enable_mergejoin = on' ], show => 'Merge Cond', sql => sub { "SELECT a.k, a.v, a.w FROM (SELECT * FROM $_[0]) a LEFT JOIN o x ON " . $_[1]->('a.w') . '::bit(12) = x.w::bit(12)' } },
 	},
 	ModifyTable => {
 		targetlist => 'that of RETURNING',

@@ -16,7 +16,7 @@ sub tables_sql
 	my ($port, $host) = @_;
 	my %keys = (
 		f => 'generate_series(1, 2000)', b => '(SELECT generate_series(1, 2000) UNION ALL SELECT generate_series(1, 2000))', o => 'generate_series(1, 1901, 100)',
-		d => 'generate_series(1, 1901, 100)', d_none => 'generate_series(-20, -1)', d_empty => 'generate_series(1, 0)', d_one => 'generate_series(1, 401, 100)');
+		d => 'generate_series(1, 1901, 100)', d_none => 'generate_series(-20, -1)', d_empty => 'generate_series(1, 0)', d_one => 'generate_series(1, 491, 10)', c => 'generate_series(1, 1991, 10)');
 	my @sql = (
 		q{CREATE FUNCTION vf(x int) RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED COST 1 AS 'BEGIN RETURN x; END'},
 		q{CREATE FUNCTION sf(x int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL RESTRICTED COST 1 AS 'BEGIN RETURN x; END'},
@@ -90,7 +90,7 @@ my $counts = 'SELECT count(*), sum(f.k), sum(f.v)';
 my $both = "$counts, sum(x.k), sum(x.v), sum(x.w)";
 my $parallel = [ 'max_parallel_workers_per_gather = 2', 'min_parallel_table_scan_size = 0', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0' ];
 my $near = [ 'join_collapse_limit = 1', 'from_collapse_limit = 1' ];
-my $wise = [ @$near, 'enable_partitionwise_join = on' ];
+my $wise = [ @$near, 'enable_partitionwise_join = on', 'enable_mergejoin = off', 'random_page_cost = 0.1' ];
 my $between = 'f.w BETWEEN x.w AND x.w';
 my $as_bits = 'f.w::bit(12) = x.w::bit(12)';
 
@@ -132,11 +132,11 @@ place('of a merge join above', 'none', sub { my ($r, $s) = @_; "$both FROM (f JO
 
 # ---- in a branch of an Append ----
 place('in a branch', 'some none', sub { my ($r, $s) = @_; "$count FROM (SELECT k, v, w FROM f UNION ALL SELECT k, v, w FROM (" . $r->('o') . ") y) x JOIN $s->{d} d ON x.k = d.k" });
-place('in each partition', 'one none', sub { my ($r, $s) = @_; "$count FROM (" . $r->('f_pt') . ") x JOIN $s->{d} d ON x.k = d.k" }, only => '', main => 1);
-place('outer of partitions', 'one none', sub { my ($r, $s) = @_; "$both FROM ((" . $r->('o_pt') . ") x JOIN f_pt f ON f.k = x.k) JOIN $s->{d} d ON f.k = d.k" }, only => '', set => $wise);
+place('in each partition', 'one none', sub { my ($r, $s) = @_; "$count FROM (" . $r->('f_pt') . ") x JOIN $s->{d} d ON x.k = d.k" }, parts => 1, main => 1);
+place('outer of partitions', 'one none', sub { my ($r, $s) = @_; "$both FROM ((" . $r->('c_pt') . ") x JOIN f_pt f ON f.k = x.k) JOIN $s->{d} d ON f.k = d.k" }, parts => 1, set => [ @$wise, 'enable_nestloop = off' ]);
 place('outer of partitions, nested loops', 'one none',
-	sub { my ($r, $s) = @_; "$both FROM ((" . $r->('o_pt') . ") x JOIN f_pt f ON f.k = x.k AND f.v + x.v >= 0) JOIN $s->{d} d ON f.k = d.k + 0" }, only => '', main => 1,
-	set => [ @$wise, 'random_page_cost = 0.01', 'cpu_index_tuple_cost = 0', 'seq_page_cost = 100' ]);
+	sub { my ($r, $s) = @_; "$both FROM ((" . $r->('c_pt') . ") x JOIN f_pt f ON f.k = x.k AND f.v + x.v >= 0) JOIN $s->{d} d ON f.k = d.k" }, parts => 1, main => 1,
+	set => $wise);
 
 # ---- in a subquery ----
 place('a CTE, outer', 'some nobuild', sub { my ($r, $s) = @_; 'WITH x AS MATERIALIZED (' . $r->('f') . ") $count FROM x JOIN $s->{d} d ON x.k = d.k" }, top => 1);
@@ -191,6 +191,7 @@ sub table_for
 
 	return 'moved' if $of eq 'trigger';
 	return $table unless $of{$of};
+	return $table if $of eq 'indexed' && $table =~ /_pt$/;
 	return $table =~ s/_pt$//r . $of{$of};
 }
 
@@ -238,29 +239,27 @@ sub shapes
 				foreach my $place (@places)
 				{
 					next if defined $place->{only} && $of ne $place->{only};
+					next if $place->{parts} && ($of !~ /^(|plain|indexed)$/ || $shape->{no_parts});
 					next if $place->{ordered} && $node =~ /^Gather/;	# their rows have no order
 					next if $of eq 'top' && !$place->{top};
 					next if $place->{some} && !$shape->{all} && $node ne 'LockRows' && !$long;
 					foreach my $turn (in_turn([ ways_of($shape, $long || $shape->{all} && $place->{main}) ], $place->{states}, $place->{main}, $long))
 					{
-						{
-							my ($way, $name) = @$turn;
-							my $sql = sub {
-								my ($call) = @_;
-								my $r = sub { $shape->{sql}->(table_for($shape, $_[0]), $call) };
-								my $sql = $place->{sql}->($r, $states{$name});
+						my ($way, $state) = @$turn;
+						my $sql = sub {
+							my ($call) = @_;
+							my $sql = $place->{sql}->(sub { $shape->{sql}->(table_for($shape, $_[0]), $call) }, $states{$state});
 
-								$sql =~ s/AS MATERIALIZED/AS/ if $of eq 'top';
-								return $sql;
-							};
-							my ($table) = $of eq 'trigger' ? map { my $t; $place->{sql}->(sub { $t = $_[0]; 'SELECT 1' }, $states{$name}); $t } 1 : ();
+							return $of eq 'top' ? $sql =~ s/AS MATERIALIZED/AS/r : $sql;
+						};
+						my $table;
 
-							push @shapes,
-							  {
-								node => $node, field => $field, place => $place->{name}, way => $way, name => "$node.$field $number, $place->{name}, $way, $name",
-								set => [ @{ $place->{set} }, @{ $shape->{set} // [] } ], show => $shape->{show}, sql => $sql->($ways{$way}), control => $sql->($ways{none}), trigger_on => $table
-							  };
-						}
+						$place->{sql}->(sub { $table = $_[0]; '' }, $states{$state});
+						push @shapes,
+						  {
+							node => $node, field => $field, place => $place->{name}, way => $way, name => "$node.$field $number, $place->{name}, $way, $state", show => $shape->{show},
+							set => [ @{ $place->{set} }, @{ $shape->{set} // [] } ], sql => $sql->($ways{$way}), control => $sql->($ways{none}), trigger_on => $of eq 'trigger' ? $table : undef
+						  };
 					}
 				}
 			}
@@ -272,15 +271,13 @@ sub shapes
 		$number++;
 		foreach my $turn (in_turn([ ways_of($shape, $long || $shape->{all}) ], $shape->{states}, 1, 1))
 		{
-			{
-				my ($way, $name) = @$turn;
+			my ($way, $state) = @$turn;
 
-				push @shapes,
-				  {
-					node => $shape->{node}, field => $shape->{field}, place => 'own', way => $way, name => "$shape->{node}.$shape->{field}, own $number, $way, $name", set => $shape->{set}, show => $shape->{show},
-					sql => $shape->{whole}->($ways{$way}, $states{$name}), control => $shape->{whole}->($ways{none}, $states{$name})
-				  };
-			}
+			push @shapes,
+			  {
+				node => $shape->{node}, field => $shape->{field}, place => 'own', way => $way, name => "$shape->{node}.$shape->{field}, own $number, $way, $state", show => $shape->{show},
+				set => $shape->{set}, sql => $shape->{whole}->($ways{$way}, $states{$state}), control => $shape->{whole}->($ways{none}, $states{$state})
+			  };
 		}
 	}
 	return @shapes;

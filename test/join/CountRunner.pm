@@ -12,7 +12,7 @@ our @EXPORT = qw(run_shape);
 
 my @always = ('bloomfam.join_filter_min_rows = 0', 'bloomfam.join_filter_min_drop = 0', 'plan_cache_mode = force_generic_plan', 'enable_nestloop = on', 'enable_mergejoin = on', "track_functions = 'pl'");
 my $calls = q{SELECT 'calls', coalesce(pg_stat_get_xact_function_calls('vf(int)'::regprocedure), 0)};
-my $locks = join(' UNION ALL ', map { "SELECT 1 FROM $_ WHERE xmax = pg_current_xact_id()::xid" } qw(f b o d d_one d_none));
+my $locks = join(' UNION ALL ', map { "SELECT 1 FROM $_ WHERE xmax = pg_current_xact_id()::xid" } qw(f b o c d d_one d_none d_empty f_pt c_pt));
 my $written = join(' UNION ALL ', map { "SELECT '$_', count(*), sum(v), count(*) FILTER (WHERE xmin = pg_current_xact_id()::xid) FROM $_" } qw(log full_log f_up));
 
 # Sends a statement that must not fail.
@@ -100,7 +100,8 @@ sub differences
 	return map { $found->{$_} eq $expected->{$_} ? () : "$what: $_ $found->{$_} instead of $expected->{$_}" } qw(rows calls effects);
 }
 
-# Returns { differences => [ texts ], filtered => how many plans had a filter, control => whether that of the control had one, ... }.
+# Returns { differences => [ texts ], called => calls without filters, shown => is the node in that plan, filtered => plans with a filter, control => had
+# that of the control one, off, last, plan => plans as texts: without filters, with them, and where something differs }.
 sub run_shape
 {
 	my ($wire, $shape) = @_;
