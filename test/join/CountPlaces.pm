@@ -19,8 +19,9 @@ sub tables_sql
 		d => 'generate_series(1, 1901, 100)', d_none => 'generate_series(-20, -1)', d_empty => 'generate_series(1, 0)', d_one => 'generate_series(1, 491, 10)', c => 'generate_series(1, 1991, 10)');
 	my @sql = (
 		q{CREATE FUNCTION vf(x int) RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED COST 1 AS 'BEGIN RETURN x; END'},
+		q{CREATE FUNCTION vp(x int) RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL SAFE COST 1 AS 'BEGIN RETURN x; END'},
 		q{CREATE FUNCTION sf(x int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL RESTRICTED COST 1 AS 'BEGIN RETURN x; END'},
-		q{CREATE FUNCTION dear(x int) RETURNS bool LANGUAGE plpgsql IMMUTABLE COST 10000 AS 'BEGIN RETURN true; END'},
+		q{CREATE FUNCTION dear(x int) RETURNS bool LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 10000 AS 'BEGIN RETURN true; END'},
 		q{CREATE FUNCTION vop(x int, y int) RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED AS 'BEGIN RETURN vf(x) + y; END'},
 		q{CREATE OPERATOR <+> (LEFTARG = int, RIGHTARG = int, FUNCTION = vop)},
 		q{CREATE FUNCTION vseries(lo int, hi int, step int) RETURNS SETOF int LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
@@ -72,6 +73,7 @@ my %ways = (
 	json => sub { "((jsonb_populate_record(NULL::pair, jsonb_build_object('a', $_[0]))).a)::int" },
 	inside => sub { $_[0] },
 	locks => sub { $_[0] },
+	workers => sub { "vp($_[0])" },
 	none => sub { "sf($_[0])" });
 my @usual = qw(direct init corr dom);
 my @rare = qw(op dom2 array text_array row text_row row_domain json);
@@ -169,6 +171,14 @@ whole('HashJoin', 'joinqual', 'some none', sub { my ($e, $s) = @_; "$counts FROM
 whole('HashJoin', 'joinqual', 'some none', sub { my ($e, $s) = @_; "$counts, count(d.k) FROM f RIGHT JOIN $s->{d} d ON f.k = d.k AND " . $e->('f.v') . ' + d.v >= 0' }, show => 'Hash Right Join');
 whole('HashJoin', 'qual', 'some none', sub { my ($e, $s) = @_; "$counts, count(d.k) FROM f RIGHT JOIN $s->{d} d ON f.k = d.k WHERE coalesce(" . $e->('f.v') . ', 0) >= 0' }, show => 'Hash Right Join');
 whole('HashJoin', 'targetlist', 'some none', sub { my ($e, $s) = @_; "SELECT count(*), sum(x) FROM (SELECT " . $e->('f.v + d.v') . " AS x FROM f JOIN $s->{d} d ON f.k = d.k OFFSET 0) s" }, show => 'Hash Join');
+# Each process makes a hash table of its own, so how often a build side is asked depends on who comes: not at all, where there is nothing to probe.
+foreach my $f ('f', 'f_ix', 'f_pt')
+{
+	my $dear = $f eq 'f' ? '' : ' AND dear(d.v)';
+
+	whole('SeqScan', 'qual', 'noprobe fewprobe', sub { my ($e, $s) = @_; "$counts FROM $f f JOIN $s->{d} d ON f.k = d.k AND " . $e->('d.v') . " >= 0$dear$s->{where}" },
+		ways => ['workers'], show => 'Parallel Seq Scan', set => [ @$parallel, 'enable_parallel_hash = off', 'enable_indexscan = off', 'enable_bitmapscan = off' ]);
+}
 whole('CustomScan', 'custom_exprs', 'some none', sub { my ($e, $s) = @_; "$counts FROM f_pt f JOIN $s->{d} d ON f.k = " . $e->('d.k') . " AND f.v = d.v" }, show => 'Hash Cond');
 whole('LockRows', 'rowMarks', 'some none noprobe', sub { my ($e, $s) = @_; "SELECT f.k FROM f JOIN $s->{d} d ON f.k = d.k WHERE true$s->{where} FOR UPDATE" }, ways => ['locks'], show => 'LockRows');
 whole('LockRows', 'rowMarks', 'some', sub { my ($e, $s) = @_; "SELECT f.k FROM f JOIN $s->{d} d ON f.k = d.k LIMIT 3 FOR UPDATE OF f" }, ways => ['locks'], show => 'LockRows');

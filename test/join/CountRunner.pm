@@ -56,12 +56,22 @@ sub plan_of
 	return join("\n", map { $_->[0] } @$rows);
 }
 
+# How often vp() has been called so far, by workers as well: they have told when they are gone.
+sub calls_of_workers
+{
+	my ($wire) = @_;
+
+	must($wire, 'SELECT pg_stat_force_next_flush()');
+	return must($wire, q{SELECT coalesce(pg_stat_get_function_calls('vp(int)'::regprocedure), 0)})->[0][0];
+}
+
 # The rows, the calls, and what was locked or written, of one run, which is rolled back.
 sub run_once
 {
 	my ($wire, $shape) = @_;
 	my $statement = $shape->{trigger_on} ? "UPDATE $shape->{trigger_on}_src SET v = v" : 'EXECUTE q';
 	my $effects = $shape->{way} eq 'locks' ? "; SELECT 'locks', count(*) FROM ($locks) l" : $shape->{trigger_on} ? '; SELECT line FROM lines' : $shape->{node} eq 'ModifyTable' ? "; $written" : '';
+	my $before = $shape->{way} eq 'workers' ? calls_of_workers($wire) : 0;
 	my $rows = $wire->query("BEGIN; $calls; $statement; $calls$effects; ROLLBACK");
 
 	if (!$rows)
@@ -75,7 +85,8 @@ sub run_once
 	my ($first, $last) = grep { $lines[$_] =~ /^calls\|/ } 0 .. $#lines;
 	my $count = sub { $lines[ $_[0] ] =~ /\|(.*)/; $1 };
 
-	return { rows => join(' ', sort @lines[ $first + 1 .. $last - 1 ]), calls => $count->($last) - $count->($first), effects => join(' ', @lines[ $last + 1 .. $#lines ]) };
+	return { rows => join(' ', sort @lines[ $first + 1 .. $last - 1 ]), calls => $shape->{way} eq 'workers' ? calls_of_workers($wire) - $before : $count->($last) - $count->($first),
+		effects => join(' ', @lines[ $last + 1 .. $#lines ]) };
 }
 
 # A plan's lines without the nodes of filters.
