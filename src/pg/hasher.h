@@ -38,7 +38,7 @@ extern BloomfamHasher *bloomfam_hasher_make_local(MemoryContext context, Oid typ
 typedef struct BloomfamHashers
 {
 	MemoryContext context;
-	Oid			type;			/* of the keys; if each_array, not known before the first one */
+	Oid			type;			/* of the keys; with each_array that of the last array's */
 	int32		typmod;
 	Oid			collation;
 	bool		probing;		/* see BloomfamHasher */
