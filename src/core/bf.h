@@ -344,7 +344,8 @@ struct BfKind
 	/*
 	 * Fills in the header of the union or intersection of two filters of this kind, except for the
 	 * family, which is set already; false if they cannot be combined.  May look at what the
-	 * payloads say of themselves, in constant time.  NULL without BF_CAN_UNION and BF_CAN_INTERSECT.
+	 * payloads say of themselves, in constant time.  NULL without BF_CAN_UNION and
+	 * BF_CAN_INTERSECT.
 	 */
 	bool		(*combined_head) (const BfView *a, const BfView *b, BfHeader *head);
 

@@ -256,8 +256,8 @@ prepare(IndexScanDesc scan, Relation table, const uint64 **hashes)
 }
 
 /*
- * Of places that a damaged page has made, those that no row of a heap can have are errors, and those
- * that no bitmap can take.
+ * Of places that a damaged page has made, those that no row of a heap can have are errors, and
+ * those that no bitmap can take.
  */
 static void
 place_to_tid(IndexScanDesc scan, Relation table, bool for_bitmap, uint64 place, ItemPointer tid)

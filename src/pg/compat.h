@@ -54,9 +54,9 @@ bloomfam_hex_decode(const char *digits, Size len, char *bytes, Node *escontext, 
 /*
  * Makes a file of this many blocks one of nblocks, of zeroes: the file system is asked for the
  * room, which takes little time, and a full one is the caller's error.  The caller holds the lock
- * for extending it.  In steps of 64 MB, so that it answers interrupts where the room has to be written.
- * Before 16 the server cannot ask, so that it is done here, but for a step's last block: by that
- * the server comes to know of the step, or makes a segment's file.
+ * for extending it.  In steps of 64 MB, so that it answers interrupts where the room has to be
+ * written.  Before 16 the server cannot ask, so that it is done here, but for a step's last
+ * block: by that the server comes to know of the step, or makes a segment's file.
  */
 #include "miscadmin.h"
 #if PG_VERSION_NUM < 160000
