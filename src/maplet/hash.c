@@ -74,8 +74,7 @@ check_operator(Relation index, Oid type)
 		!bloomfam_maplet_is_equality(operator, own, OidIsValid(type) ? type : own))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator %s of index \"%s\" is not the equality that its keys are hashed "
-						"for",
+				 errmsg("operator %s of index \"%s\" is not the equality of its hashes",
 						format_operator(operator), RelationGetRelationName(index)),
 				 errhint("Use an operator class whose operator is its type's default equality.")));
 }
