@@ -255,7 +255,7 @@ struct BfKind
 	 * Checks that the payload is well formed, by reading all of it.  Returns NULL, or the reason
 	 * why not.  May be NULL: then any payload is.
 	 */
-	const char *(*validate) (const BfView *view);
+	const char *(*validate) (const BfEnv *env, const BfView *view);
 
 	/*
 	 * Returns the function that probes this filter fastest on this processor.  That function

@@ -109,29 +109,40 @@ bf_open(const void *data, size_t avail, size_t total, BfView *view, const char *
 	return *reason == NULL ? BF_OK : BF_CORRUPT;
 }
 
+/* How many bytes go into a checksum between two checks for interrupts: less than a millisecond. */
+#define SUMMED_BYTES	((size_t) 1024 * 1024)
+
 /* The low half of XXH3 over the value, with the bytes of the checksum taken as zeros. */
 static uint32_t
-checksum(const uint8_t *p, size_t len)
+checksum(const BfEnv *env, const uint8_t *p, size_t len)
 {
 	static const uint8_t zero[4] = {0};
 	XXH3_state_t state;
+	size_t		done = BF_OFF_FAMILY_LEN;
 
 	XXH3_64bits_reset(&state);
 	XXH3_64bits_update(&state, p, BF_OFF_CHECKSUM);
 	XXH3_64bits_update(&state, zero, sizeof(zero));
-	XXH3_64bits_update(&state, p + BF_OFF_FAMILY_LEN, len - BF_OFF_FAMILY_LEN);
+	while (done < len)
+	{
+		size_t		chunk = BF_MIN(len - done, SUMMED_BYTES);
+
+		XXH3_64bits_update(&state, p + done, chunk);
+		done += chunk;
+		bf_check_interrupts(env);
+	}
 	return (uint32_t) XXH3_64bits_digest(&state);
 }
 
 BfStatus
-bf_validate(const void *data, size_t len, BfView *view, const char **reason)
+bf_validate(const BfEnv *env, const void *data, size_t len, BfView *view, const char **reason)
 {
 	const uint8_t *p = data;
 	uint64_t	at;
 
 	if (bf_open(data, len, len, view, reason) != BF_OK)
 		return BF_CORRUPT;
-	if (bf_load32(p + BF_OFF_CHECKSUM) != checksum(p, len))
+	if (bf_load32(p + BF_OFF_CHECKSUM) != checksum(env, p, len))
 		*reason = "the checksum does not match";
 	for (at = BF_FIXED_HEADER_SIZE + view->head.family_len;
 		 at < bf_payload_offset(view->head.family_len); at++)
@@ -140,7 +151,7 @@ bf_validate(const void *data, size_t len, BfView *view, const char **reason)
 	if (view->head.family_len != 0 && memchr(view->head.family, 0, view->head.family_len) != NULL)
 		*reason = "the key family's name contains a zero byte";
 	if (*reason == NULL && view->head.kind->validate != NULL)
-		*reason = view->head.kind->validate(view);
+		*reason = view->head.kind->validate(env, view);
 	return *reason == NULL ? BF_OK : BF_CORRUPT;
 }
 
@@ -172,7 +183,7 @@ bf_write_header(void *data, const BfHeader *head)
 }
 
 void
-bf_seal(void *data, size_t len)
+bf_seal(const BfEnv *env, void *data, size_t len)
 {
-	bf_store32((uint8_t *) data + BF_OFF_CHECKSUM, checksum(data, len));
+	bf_store32((uint8_t *) data + BF_OFF_CHECKSUM, checksum(env, data, len));
 }

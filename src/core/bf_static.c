@@ -382,7 +382,7 @@ shard_at(const BfView *view, uint64_t i, BfShard *shard)
 }
 
 const char *
-bf_static_validate(const BfView *view, const BfStaticKind *kind)
+bf_static_validate(const BfEnv *env, const BfView *view, const BfStaticKind *kind)
 {
 	uint64_t	end = view->head.payload_len - BF_STATIC_PADDING;
 	uint64_t	at = (uint64_t) view->head.param[BF_STATIC_SHARDS] * BF_STATIC_ENTRY;
@@ -407,6 +407,7 @@ bf_static_validate(const BfView *view, const BfStaticKind *kind)
 									 &table_len)) != NULL)
 			return reason;
 		at += before + table_len;
+		bf_check_interrupts(env);
 	}
 	if (at != end || bf_load64(view->payload + end) != 0)
 		return "the payload does not end with its last shard";

@@ -281,7 +281,8 @@ extern uint64_t bf_static_size(const BfDesign *design, uint64_t keys,
 extern const char *bf_static_check(const BfHeader *head);
 
 /* BfKind.validate. */
-extern const char *bf_static_validate(const BfView *view, const BfStaticKind *kind);
+extern const char *bf_static_validate(const BfEnv *env, const BfView *view,
+									  const BfStaticKind *kind);
 
 /*
  * BfKind.stats, except for hashes, which the kind sets.  table_fpr(head, geometry) is the FPR of a

@@ -200,9 +200,9 @@ fuse_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink)
 }
 
 static const char *
-fuse_validate(const BfView *view)
+fuse_validate(const BfEnv *env, const BfView *view)
 {
-	return bf_static_validate(view, &frame);
+	return bf_static_validate(env, view, &frame);
 }
 
 /* ---- probing ---- */

@@ -321,9 +321,9 @@ counting_check(const BfHeader *head)
 
 /* Any loose payload is well formed. */
 static const char *
-counting_validate(const BfView *view)
+counting_validate(const BfEnv *env, const BfView *view)
 {
-	return is_packed(&view->head) ? bf_counting_validate_packed(view) : NULL;
+	return is_packed(&view->head) ? bf_counting_validate_packed(env, view) : NULL;
 }
 
 static void

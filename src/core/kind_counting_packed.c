@@ -637,7 +637,7 @@ bf_counting_check_packed(const BfHeader *head)
 
 /* Are the bits beyond the end of a plane clear, and its ranks right? */
 static const char *
-validate_plane(const Plane *plane)
+validate_plane(const BfEnv *env, const Plane *plane)
 {
 	uint64_t	words = plane_bytes(plane->nbits) / WORD_BYTES;
 	uint64_t	runs = plane_runs(plane->nbits);
@@ -653,6 +653,8 @@ validate_plane(const Plane *plane)
 		if (((i + 1) % (RUN_BITS / 64) == 0 || i + 1 == words) &&
 			set != rank_of(plane, i * 64 / RUN_BITS + 1))
 			return "a rank does not match its plane";
+		if ((i & BF_INTERRUPT_MASK) == 0)
+			bf_check_interrupts(env);
 	}
 	if (runs % 2 != 0 && bf_load32(plane->ranks + runs * RANK_BYTES) != 0)
 		return "the padding of the ranks is not zero";
@@ -661,7 +663,7 @@ validate_plane(const Plane *plane)
 
 /* Is the payload what pack() would write for these counters? */
 const char *
-bf_counting_validate_packed(const BfView *view)
+bf_counting_validate_packed(const BfEnv *env, const BfView *view)
 {
 	unsigned	t = view->head.param[PARAM_PLANES];
 	uint64_t	reached[SATURATED + 1] = {0};
@@ -671,14 +673,14 @@ bf_counting_validate_packed(const BfView *view)
 	unsigned	j;
 
 	if (t == 0)
-		count_reached(NULL, view, reached);
+		count_reached(env, view, reached);
 	else
 	{
 		if (!bf_counting_find_planes(view, &planes))
 			return "the planes do not fill the payload";
 		for (j = 0; j < t; j++)
 		{
-			const char *reason = validate_plane(&planes.plane[j]);
+			const char *reason = validate_plane(env, &planes.plane[j]);
 
 			if (reason != NULL)
 				return reason;
@@ -695,6 +697,8 @@ bf_counting_validate_packed(const BfView *view)
 					return "a counter is less than its planes say";
 				for (j = t + 1; j <= counter; j++)
 					reached[j]++;
+				if ((i & BF_INTERRUPT_MASK) == 0)
+					bf_check_interrupts(env);
 			}
 			for (; i < planes.ntail; i++)
 				if (get_counter(planes.tail, i) != 0)

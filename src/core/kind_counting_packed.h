@@ -81,6 +81,6 @@ extern void bf_counting_pack(const BfEnv *env, const BfHeader *packed, uint8_t *
 
 /* BfKind.check for what is special to a packed filter's header, and BfKind.validate for it. */
 extern const char *bf_counting_check_packed(const BfHeader *head);
-extern const char *bf_counting_validate_packed(const BfView *view);
+extern const char *bf_counting_validate_packed(const BfEnv *env, const BfView *view);
 
 #endif							/* KIND_COUNTING_PACKED_H */

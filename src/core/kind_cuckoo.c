@@ -257,13 +257,14 @@ cuckoo_check(const BfHeader *head)
 }
 
 static const char *
-cuckoo_validate(const BfView *view)
+cuckoo_validate(const BfEnv *env, const BfView *view)
 {
 	Table		table = table_of(&view->head, view->payload);
 	const uint8_t *stash = stash_of(&table);
 	unsigned	n = stash_count(stash);
 	unsigned	i;
 
+	(void) env;
 	for (i = 0; i < STASH_KEYS; i++)
 	{
 		uint64_t	key = bf_load64(stash + i * 8);

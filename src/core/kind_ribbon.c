@@ -223,9 +223,9 @@ static const BfStaticKind ribbon = {
 };
 
 static const char *
-ribbon_validate(const BfView *view)
+ribbon_validate(const BfEnv *env, const BfView *view)
 {
-	return bf_static_validate(view, &ribbon);
+	return bf_static_validate(env, view, &ribbon);
 }
 
 static BfStatus

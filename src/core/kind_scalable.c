@@ -274,7 +274,7 @@ scalable_check(const BfHeader *head)
 }
 
 static const char *
-scalable_validate(const BfView *view)
+scalable_validate(const BfEnv *env, const BfView *view)
 {
 	const BfHeader *head = &view->head;
 	uint64_t	end = 0;
@@ -306,7 +306,7 @@ scalable_validate(const BfView *view)
 			(stage.head.capacity != first_capacity(head) || stage.head.param[0] != head->param[1]))
 			return "the first stage is not what the header says";
 		if (stage.head.kind->validate != NULL)
-			wrong = stage.head.kind->validate(&stage);
+			wrong = stage.head.kind->validate(env, &stage);
 		if (wrong != NULL)
 			return wrong;
 		end += stage.head.payload_len;
@@ -567,8 +567,8 @@ scalable_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
  * stage, the one with fewer stages has the first stages of the other, and they can be united stage
  * by stage.  Filters that differ there cannot be united.
  *
- * So say filters that have grown by themselves.  Values from outside may be well formed, each by
- * itself, and have other stages: so the entries themselves are compared, but for the countdowns.
+ * That holds for filters that have grown by themselves.  Values from outside may each be well
+ * formed, and have other stages: so the entries are compared, all but their countdowns.
  */
 static bool
 scalable_combined_head(const BfView *a, const BfView *b, BfHeader *head)
@@ -590,11 +590,28 @@ scalable_combined_head(const BfView *a, const BfView *b, BfHeader *head)
 	return true;
 }
 
+/* How many bytes are compared between two checks for interrupts. */
+#define COMPARED_BYTES	((uint64_t) 1024 * 1024)
+
 static bool
-all_zero(const uint8_t *p, uint64_t len)
+same_bytes(const BfEnv *env, const uint8_t *a, const uint8_t *b, uint64_t len)
+{
+	for (; len > COMPARED_BYTES; len -= COMPARED_BYTES)
+	{
+		if (memcmp(a, b, COMPARED_BYTES) != 0)
+			return false;
+		a += COMPARED_BYTES;
+		b += COMPARED_BYTES;
+		bf_check_interrupts(env);
+	}
+	return memcmp(a, b, len) == 0;
+}
+
+static bool
+all_zero(const BfEnv *env, const uint8_t *p, uint64_t len)
 {
 	/* the first byte is zero, and each equals the next */
-	return len == 0 || (p[0] == 0 && memcmp(p, p + 1, len - 1) == 0);
+	return len == 0 || (p[0] == 0 && same_bytes(env, p, p + 1, len - 1));
 }
 
 /*
@@ -604,13 +621,14 @@ all_zero(const uint8_t *p, uint64_t len)
  * stages as neutral elements.
  */
 static uint64_t
-united_countdown(uint64_t a, const uint8_t *a_bits, uint64_t b, const uint8_t *b_bits, uint64_t len)
+united_countdown(const BfEnv *env, uint64_t a, const uint8_t *a_bits, uint64_t b,
+				 const uint8_t *b_bits, uint64_t len)
 {
-	if (memcmp(a_bits, b_bits, len) == 0)
+	if (same_bytes(env, a_bits, b_bits, len))
 		return BF_MIN(a, b);
-	if (all_zero(a_bits, len))
+	if (all_zero(env, a_bits, len))
 		return b;
-	return all_zero(b_bits, len) ? a : 0;
+	return all_zero(env, b_bits, len) ? a : 0;
 }
 
 static void
@@ -626,7 +644,7 @@ scalable_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfVie
 		BfView		to;
 		uint8_t    *bits;
 
-		if (all_zero(entry, ENTRY_BYTES))
+		if (all_zero(env, entry, ENTRY_BYTES))
 			memcpy(entry, from_entry, ENTRY_BYTES);
 		if (memcmp(entry, from_entry, OFF_COUNTDOWN) != 0 ||
 			!open_stage(&view->head, view->payload, i, &from) || !open_stage(head, out, i, &to))
@@ -636,7 +654,8 @@ scalable_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfVie
 			continue;
 		}
 		bits = stage_payload(head, out, i);
-		bf_store64(entry + OFF_COUNTDOWN, united_countdown(bf_load64(entry + OFF_COUNTDOWN), bits,
+		bf_store64(entry + OFF_COUNTDOWN, united_countdown(env, bf_load64(entry + OFF_COUNTDOWN),
+														   bits,
 														   bf_load64(from_entry + OFF_COUNTDOWN),
 														   from.payload, to.head.payload_len));
 		to.head.kind->unite(env, &to.head, bits, &from);

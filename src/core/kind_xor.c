@@ -123,9 +123,9 @@ xor_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink)
 }
 
 static const char *
-xor_validate(const BfView *view)
+xor_validate(const BfEnv *env, const BfView *view)
 {
-	return bf_static_validate(view, &frame);
+	return bf_static_validate(env, view, &frame);
 }
 
 /* ---- probing ---- */

@@ -192,9 +192,9 @@ xor_plus_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink)
 }
 
 static const char *
-xor_plus_validate(const BfView *view)
+xor_plus_validate(const BfEnv *env, const BfView *view)
 {
-	return bf_static_validate(view, &frame);
+	return bf_static_validate(env, view, &frame);
 }
 
 /* ---- probing ---- */

@@ -405,7 +405,7 @@ extend_value(BfSink *sink, uint64_t more)
 		self->value = repalloc_huge(self->value, self->room);
 		sink->bytes = (uint8 *) self->value + self->offset;
 	}
-	memset(sink->bytes + sink->len, 0, more);
+	bloomfam_zero(sink->bytes + sink->len, more);
 	sink->len += more;
 }
 
@@ -564,7 +564,7 @@ flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 	Assert(allocated_size == VARHDRSZ + bf_data_size(&flat.head));
 	payload = bloomfam_value_place(result, &flat.head);
 	if (flat.payload == BUILDER_IMAGE)
-		memcpy(payload, builder->image, flat.head.payload_len);
+		bloomfam_copy(payload, builder->image, flat.head.payload_len);
 	else if (flat.payload == BUILDER_HASHES)
 	{
 		while ((n = bloomfam_set_read(&flat.reader, hashes, MOVE_HASHES)) > 0)

@@ -129,7 +129,7 @@ bloomfam_combiner_take(Combiner *combiner, const BfView *view)
 			set_head(combiner, &view->head);
 			make_image(combiner);
 			if (view->head.payload_len > 0)
-				memcpy(combiner->image, view->payload, view->head.payload_len);
+				bloomfam_copy(combiner->image, view->payload, view->head.payload_len);
 			break;
 		case COMBINER_IMAGE:
 			combine(combiner, view);
@@ -212,6 +212,6 @@ flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 	Assert(allocated_size == VARHDRSZ + bf_data_size(&head));
 	payload = bloomfam_value_place(result, &head);
 	if (head.payload_len > 0)
-		memcpy(payload, combiner->image, head.payload_len);
+		bloomfam_copy(payload, combiner->image, head.payload_len);
 	bloomfam_value_seal(result, &head);
 }

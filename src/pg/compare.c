@@ -12,6 +12,7 @@
 
 #include "access/detoast.h"
 #include "common/hashfn.h"
+#include "miscadmin.h"
 
 #include "pg/compat.h"
 
@@ -25,6 +26,24 @@ PG_FUNCTION_INFO_V1(bloomfam_cmp);
 PG_FUNCTION_INFO_V1(bloomfam_hash);
 PG_FUNCTION_INFO_V1(bloomfam_hash_extended);
 
+/* How many bytes are compared between two answers to interrupts: less than a millisecond. */
+#define BYTES_PER_CHECK	((Size) 1024 * 1024)
+
+/* memcmp() that answers interrupts. */
+static int
+compare_bytes(const char *a, const char *b, Size size)
+{
+	int			result = 0;
+	Size		done;
+
+	for (done = 0; done < size && result == 0; done += BYTES_PER_CHECK)
+	{
+		CHECK_FOR_INTERRUPTS();
+		result = memcmp(a + done, b + done, Min(BYTES_PER_CHECK, size - done));
+	}
+	return result;
+}
+
 /* Less than, equal to or greater than 0. */
 static int
 compare(FunctionCallInfo fcinfo)
@@ -33,7 +52,7 @@ compare(FunctionCallInfo fcinfo)
 	struct varlena *b = PG_GETARG_VARLENA_PP(1);
 	Size		a_len = VARSIZE_ANY_EXHDR(a);
 	Size		b_len = VARSIZE_ANY_EXHDR(b);
-	int			result = memcmp(VARDATA_ANY(a), VARDATA_ANY(b), Min(a_len, b_len));
+	int			result = compare_bytes(VARDATA_ANY(a), VARDATA_ANY(b), Min(a_len, b_len));
 
 	if (result == 0 && a_len != b_len)
 		result = a_len < b_len ? -1 : 1;

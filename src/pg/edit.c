@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "pg/datum.h"
@@ -22,19 +23,28 @@ set_head(BloomfamEdit *edit, const BfHeader *head)
 	edit->head.family = edit->family;
 }
 
-/*
- * Makes room for a payload under a header in place of the old; the old value is returned, to be
- * freed by the caller.
- */
+/* A value under this header, for the edit, which it does not have yet. */
 static struct varlena *
-new_value(BloomfamEdit *edit, const BfHeader *head)
+new_value(BloomfamEdit *edit, const BfHeader *head, uint8 **payload)
 {
-	struct varlena *old = edit->value;
 	MemoryContext caller = MemoryContextSwitchTo(edit->context);
+	struct varlena *value = bloomfam_value_alloc(head, payload);
 
-	edit->value = bloomfam_value_alloc(head, &edit->payload);
 	MemoryContextSwitchTo(caller);
-	return old;
+	return value;
+}
+
+/*
+ * Makes a value the edit's.  It must be complete: the edit may be a variable that outlives an error,
+ * and a cancel is one that may come anywhere before.
+ */
+static void
+set_value(BloomfamEdit *edit, struct varlena *value, uint8 *payload)
+{
+	if (edit->value != NULL)
+		pfree(edit->value);
+	edit->value = value;
+	edit->payload = payload;
 }
 
 BloomfamEdit *
@@ -44,6 +54,8 @@ bloomfam_edit_begin(Datum datum)
 	MemoryContext context = CurrentMemoryContext;
 	const BfKind *kind;
 	BfView		view;
+	struct varlena *value;
+	uint8	   *payload;
 
 	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)))
 		edit = bloomfam_edit_from_datum(datum);
@@ -66,14 +78,15 @@ bloomfam_edit_begin(Datum datum)
 	{
 		kind->loosen_plan(&view.head, &edit->head);
 		set_head(edit, &edit->head);
-		new_value(edit, &edit->head);
-		kind->loosen(&bloomfam_env, &edit->head, edit->payload, &view);
+		value = new_value(edit, &edit->head, &payload);
+		kind->loosen(&bloomfam_env, &edit->head, payload, &view);
 	}
 	else
 	{
-		new_value(edit, &edit->head);
-		memcpy(edit->payload, view.payload, view.head.payload_len);
+		value = new_value(edit, &edit->head, &payload);
+		bloomfam_copy(payload, view.payload, view.head.payload_len);
 	}
+	set_value(edit, value, payload);
 	return edit;
 }
 
@@ -88,8 +101,8 @@ void
 bloomfam_edit_take_family(BloomfamEdit *edit, const BloomfamHasher *hasher)
 {
 	BfHeader	head = edit->head;
-	const uint8 *payload = edit->payload;
-	struct varlena *old;
+	struct varlena *value;
+	uint8	   *payload;
 
 	bloomfam_edit_check_family(edit, hasher);
 	if (likely(head.family_id == hasher->family_id))
@@ -98,12 +111,12 @@ bloomfam_edit_take_family(BloomfamEdit *edit, const BloomfamHasher *hasher)
 	/* the family's name goes before the payload */
 	head.family_id = hasher->family_id;
 	head.family_len = hasher->family != NULL ? hasher->family_len : 0;
-	old = new_value(edit, &head);
-	memcpy(edit->payload, payload, head.payload_len);
+	value = new_value(edit, &head, &payload);
+	bloomfam_copy(payload, edit->payload, head.payload_len);
+	set_value(edit, value, payload);
 	if (head.family_len > 0)
 		memcpy(edit->family, hasher->family, head.family_len);
 	set_head(edit, &head);
-	pfree(old);
 }
 
 /* Makes a filter that is full larger. */
@@ -114,43 +127,56 @@ grow(BloomfamEdit *edit)
 	BfStatus	status = BF_FULL;
 	BfHeader	head;
 	BfView		view;
-	struct varlena *old;
+	struct varlena *value;
+	uint8	   *payload;
 
 	bloomfam_edit_view(edit, &view);
 	if (kind->grow_plan != NULL)
 		status = kind->grow_plan(&view, &head);
 	if (status != BF_OK)
 		bloomfam_full_error(&view.head, status);
-	old = new_value(edit, &head);
-	kind->grow(&head, edit->payload, &view);
+	value = new_value(edit, &head, &payload);
+	kind->grow(&head, payload, &view);
+	set_value(edit, value, payload);
 	set_head(edit, &head);
-	pfree(old);
 }
+
+/* How many keys are added or removed between two answers to interrupts: some ms. */
+#define KEYS_PER_CHECK	65536
 
 void
 bloomfam_edit_add(BloomfamEdit *edit, const uint64 *hashes, int n)
 {
-	for (;;)
+	while (n > 0)
 	{
-		int			added = (int) edit->head.kind->add(&edit->head, edit->payload, hashes, n);
+		int			batch = Min(n, KEYS_PER_CHECK);
+		int			added = (int) edit->head.kind->add(&edit->head, edit->payload, hashes, batch);
 
 		edit->head.keys_added = bloomfam_count_keys(edit->head.keys_added, added);
-		if (added == n)
-			return;
 		hashes += added;
 		n -= added;
-		grow(edit);
+		if (added < batch)
+			grow(edit);
+		CHECK_FOR_INTERRUPTS();
 	}
 }
 
 void
 bloomfam_edit_remove(BloomfamEdit *edit, const uint64 *hashes, int n)
 {
-	if (edit->head.kind->remove(&edit->head, edit->payload, hashes, n) < (size_t) n)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot remove a key that is not in the bloom filter")));
-	edit->head.keys_added -= Min(edit->head.keys_added, (uint64) n);
+	while (n > 0)
+	{
+		int			batch = Min(n, KEYS_PER_CHECK);
+
+		if (edit->head.kind->remove(&edit->head, edit->payload, hashes, batch) < (size_t) batch)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("cannot remove a key that is not in the bloom filter")));
+		edit->head.keys_added -= Min(edit->head.keys_added, (uint64) batch);
+		hashes += batch;
+		n -= batch;
+		CHECK_FOR_INTERRUPTS();
+	}
 }
 
 Datum

@@ -28,6 +28,9 @@
  */
 #define MIN_HUGE_SIZE	((Size) 8 * 1024 * 1024)
 
+/* How many bytes are written between two answers to interrupts: less than a millisecond. */
+#define BYTES_PER_CHECK	((Size) 1024 * 1024)
+
 static void
 check_interrupts(void *arg)
 {
@@ -49,6 +52,30 @@ bloomfam_advise_huge_pages(void *memory, Size size)
 	if (size >= MIN_HUGE_SIZE && end > start)
 		(void) madvise((void *) start, end - start, MADV_HUGEPAGE);
 #endif
+}
+
+void
+bloomfam_zero(void *memory, Size size)
+{
+	Size		done;
+
+	for (done = 0; done < size; done += BYTES_PER_CHECK)
+	{
+		CHECK_FOR_INTERRUPTS();
+		memset((char *) memory + done, 0, Min(BYTES_PER_CHECK, size - done));
+	}
+}
+
+void
+bloomfam_copy(void *to, const void *from, Size size)
+{
+	Size		done;
+
+	for (done = 0; done < size; done += BYTES_PER_CHECK)
+	{
+		CHECK_FOR_INTERRUPTS();
+		memcpy((char *) to + done, (const char *) from + done, Min(BYTES_PER_CHECK, size - done));
+	}
 }
 
 static void *

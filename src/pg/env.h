@@ -24,6 +24,13 @@ extern const BfEnv bloomfam_env;
 /* Asks for huge pages for memory that will be accessed at random; before it is touched. */
 extern void bloomfam_advise_huge_pages(void *memory, Size size);
 
+/*
+ * memset() to 0, and memcpy(), that answer interrupts: for what may be as large as a value, which
+ * takes some tenths of a second, and seconds where memory is short.
+ */
+extern void bloomfam_zero(void *memory, Size size);
+extern void bloomfam_copy(void *to, const void *from, Size size);
+
 /* Raises the error for a status of bf_design() or bf_plan(). */
 extern void bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 keys)
 	pg_attribute_noreturn();

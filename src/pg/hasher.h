@@ -42,8 +42,8 @@ typedef struct BloomfamHashers
 	int32		typmod;
 	Oid			collation;
 	bool		probing;		/* see BloomfamHasher */
-	bool		each_array;		/* the argument is an anyarray, as those of pg_stats: each array
-								 * says what its elements are, and the context has nothing else */
+	bool		each_array;		/* the argument is an anyarray, as in pg_stats: each array says what
+								 * its elements are, and the context holds nothing else */
 	BloomfamHasher *by_id[BLOOMFAM_NHASHES];
 } BloomfamHashers;
 

@@ -20,7 +20,7 @@
 #include "utils/lsyscache.h"
 
 #include "core/bf_format.h"
-#include "pg/compat.h"
+#include "pg/env.h"
 #include "pg/io.h"
 
 /* Bytes that are written as text or read from it between two answers to interrupts: some ms. */
@@ -60,7 +60,7 @@ invalid_reason(const void *data, Size len)
 	BfView		view;
 	const char *reason;
 
-	return bf_validate(data, len, &view, &reason) == BF_OK ? NULL : reason;
+	return bf_validate(&bloomfam_env, data, len, &view, &reason) == BF_OK ? NULL : reason;
 }
 
 /* A value that came as bytes: an error, 22P03, if they are no filter. */
@@ -162,7 +162,7 @@ bloomfam_recv(PG_FUNCTION_ARGS)
 	int			len = buf->len - buf->cursor;
 	struct varlena *value = palloc(VARHDRSZ + len);
 
-	pq_copymsgbytes(buf, VARDATA(value), len);
+	bloomfam_copy(VARDATA(value), pq_getmsgbytes(buf, len), len);
 	SET_VARSIZE(value, VARHDRSZ + len);
 	check_value(value);
 	PG_RETURN_POINTER(value);

@@ -111,7 +111,7 @@ bloomfam_from_parquet(PG_FUNCTION_ARGS)
 						  &head);
 
 	value = bloomfam_value_alloc(&head, &payload);
-	memcpy(payload, bytes + offset, head.payload_len);
+	bloomfam_copy(payload, bytes + offset, head.payload_len);
 	size = bloomfam_plain_float_size(&head);
 	if (size != 0)
 	{
@@ -153,7 +153,7 @@ bloomfam_to_parquet(PG_FUNCTION_ARGS)
 	SET_VARSIZE(result, VARHDRSZ + header_len + view.head.payload_len);
 	memcpy(VARDATA(result), header, header_len);
 	bitset = (uint8 *) VARDATA(result) + header_len;
-	memcpy(bitset, view.payload, view.head.payload_len);
+	bloomfam_copy(bitset, view.payload, view.head.payload_len);
 
 	size = bloomfam_plain_float_size(&view.head);
 	if (size != 0)

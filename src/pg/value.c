@@ -20,7 +20,7 @@ bloomfam_payload_alloc(MemoryContext context, Size size, void **chunk)
 	*chunk = MemoryContextAllocHuge(context, size + BLOOMFAM_CACHE_LINE);
 	payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, *chunk);
 	bloomfam_advise_huge_pages(payload, size);
-	memset(payload, 0, size);
+	bloomfam_zero(payload, size);
 	return payload;
 }
 
@@ -38,7 +38,8 @@ is_accepted(const struct varlena *value)
 	BfView		view;
 	const char *reason;
 
-	return bf_validate(VARDATA(value), VARSIZE(value) - VARHDRSZ, &view, &reason) == BF_OK;
+	return bf_validate(&bloomfam_env, VARDATA(value), VARSIZE(value) - VARHDRSZ, &view, &reason) ==
+		BF_OK;
 }
 
 /*
@@ -50,7 +51,7 @@ void
 bloomfam_value_seal(struct varlena *value, const BfHeader *head)
 {
 	bf_write_header(VARDATA(value), head);
-	bf_seal(VARDATA(value), VARSIZE(value) - VARHDRSZ);
+	bf_seal(&bloomfam_env, VARDATA(value), VARSIZE(value) - VARHDRSZ);
 	Assert(is_accepted(value));
 }
 
@@ -67,8 +68,10 @@ bloomfam_value_size(const BfHeader *head)
 struct varlena *
 bloomfam_value_alloc(const BfHeader *head, uint8 **payload)
 {
-	struct varlena *value = palloc0(bloomfam_value_size(head));
+	Size		size = bloomfam_value_size(head);
+	struct varlena *value = palloc(size);
 
+	bloomfam_zero(value, size);
 	*payload = bloomfam_value_place(value, head);
 	return value;
 }
@@ -86,11 +89,11 @@ bloomfam_stored_payload(const BfView *loose, const BfHeader *head, uint8 *payloa
 {
 	if (head->kind->pack != NULL)
 	{
-		memset(payload, 0, head->payload_len);
+		bloomfam_zero(payload, head->payload_len);
 		head->kind->pack(&bloomfam_env, head, payload, loose);
 	}
 	else if (head->payload_len > 0)
-		memcpy(payload, loose->payload, head->payload_len);
+		bloomfam_copy(payload, loose->payload, head->payload_len);
 }
 
 Datum

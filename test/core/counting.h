@@ -59,9 +59,9 @@ pack(const TestFilter *loose)
 	kind->pack_plan(NULL, &loose->view, &head);
 	filter = test_empty(&head);
 	kind->pack(NULL, &head, test_payload(&filter), &loose->view);
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	CHECK(kind->is_packed(&filter.view.head));
-	CHECKF(bf_validate(filter.data, filter.len, &filter.view, &reason) == BF_OK, "%s", reason);
+	CHECKF(bf_validate(&test_env, filter.data, filter.len, &filter.view, &reason) == BF_OK, "%s", reason);
 	return filter;
 }
 
@@ -75,7 +75,7 @@ loosen(const BfView *packed)
 	kind->loosen_plan(&packed->head, &head);
 	filter = test_empty(&head);
 	kind->loosen(NULL, &head, test_payload(&filter), packed);
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	CHECK(!kind->is_packed(&filter.view.head));
 	return filter;
 }

@@ -65,8 +65,8 @@ exercise_accepted(const TestFilter *filter, const char *after)
 	const char *reason;
 	BfView		view;
 
-	bf_seal(filter->data, filter->len);
-	CHECKF(bf_validate(filter->data, filter->len, &view, &reason) == BF_OK, "%s: refused after %s: %s", filter->view.head.kind->name, after, reason);
+	bf_seal(&test_env, filter->data, filter->len);
+	CHECKF(bf_validate(&test_env, filter->data, filter->len, &view, &reason) == BF_OK, "%s: refused after %s: %s", filter->view.head.kind->name, after, reason);
 }
 
 /* Adds, grows and removes. */

@@ -76,7 +76,7 @@ build(const BfHeader *head, const uint64_t *hashes, size_t n)
 	TestFilter	filter = test_empty(head);
 
 	test_add(&filter, hashes, n);
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	return filter;
 }
 
@@ -226,8 +226,8 @@ is_valid(TestFilter *filter)
 	const char *reason = NULL;
 	BfView		view;
 
-	bf_seal(filter->data, filter->len);
-	return CHECKF(bf_validate(filter->data, filter->len, &view, &reason) == BF_OK, "%s: a good value is refused: %s",
+	bf_seal(&test_env, filter->data, filter->len);
+	return CHECKF(bf_validate(&test_env, filter->data, filter->len, &view, &reason) == BF_OK, "%s: a good value is refused: %s",
 				  filter->view.head.kind->name, reason);
 }
 

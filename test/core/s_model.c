@@ -142,9 +142,9 @@ reopen(Slot *slot)
 		test_pack(&slot->filter);
 	else
 		test_loosen(&slot->filter);
-	bf_seal(slot->filter.data, slot->filter.len);
+	bf_seal(&test_env, slot->filter.data, slot->filter.len);
 	copy = test_copy(&slot->filter);
-	CHECKF(bf_validate(copy.data, copy.len, &view, &reason) == BF_OK, "%s: a good value is refused: %s",
+	CHECKF(bf_validate(&test_env, copy.data, copy.len, &view, &reason) == BF_OK, "%s: a good value is refused: %s",
 		   slot->filter.view.head.kind->name, reason);
 	replace(slot, copy);
 }

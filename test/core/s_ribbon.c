@@ -136,7 +136,7 @@ one_rate(double fpr, double most)
 	build_ns = (cpu_seconds() - build_ns) * 1e9 / (double) nkeys;
 	free(hashes);
 	filter = test_of_payload(&head, &out);
-	CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK);
+	CHECK(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK);
 
 	base = test_is_long() ? floor_ns(filter.len) : 0;
 	false_positives = claimed(&filter, 1, PROBES, false, &one_ns);

@@ -146,7 +146,7 @@ row(BfKindId id, unsigned arity, unsigned width, double allowed)
 		stragglers += bf_load32(sink.bytes + i * 16 + 12);
 
 	filter = test_of_payload(&head, &sink);
-	CHECKF(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK, "%s: %s", kind->name, reason);
+	CHECKF(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK, "%s: %s", kind->name, reason);
 
 	/* in any order but the one that they were built in: for the times */
 	for (i = KEYS - 1; i > 0 && test_is_long(); i--)

@@ -199,7 +199,7 @@ model(void)
 				CHECK(count(&packed, hash_of((uint64_t) i)) == count(&slot->filter, hash_of((uint64_t) i)));
 				CHECK(test_probe(&packed, hash_of((uint64_t) i)) == test_probe(&slot->filter, hash_of((uint64_t) i)));
 			}
-			bf_seal(slot->filter.data, slot->filter.len);
+			bf_seal(&test_env, slot->filter.data, slot->filter.len);
 			CHECK(test_same(&back, &slot->filter));
 			test_free(&packed);
 			replace(slot, back);
@@ -272,8 +272,8 @@ exact_inverses(void)
 		{
 			for (i = 40; i-- > 0;)
 				add(&direct, hash_of((uint64_t) i), times[i]);
-			bf_seal(filter.data, filter.len);
-			bf_seal(direct.data, direct.len);
+			bf_seal(&test_env, filter.data, filter.len);
+			bf_seal(&test_env, direct.data, direct.len);
 			CHECK(test_same(&filter, &direct));
 		}
 		test_free(&filter);

@@ -49,7 +49,7 @@ fill(TestFilter *loose, int how)
 		}
 		p[i / 2] = (uint8_t) (p[i / 2] | value << i % 2 * 4);
 	}
-	bf_seal(loose->data, loose->len);
+	bf_seal(&test_env, loose->data, loose->len);
 }
 
 static void
@@ -206,8 +206,8 @@ corrupted_bytes(void)
 					continue;
 				}
 				use(&view);
-				bf_seal(packed.data, packed.len);
-				if (bf_validate(packed.data, packed.len, &view, &reason) != BF_OK)
+				bf_seal(&test_env, packed.data, packed.len);
+				if (bf_validate(&test_env, packed.data, packed.len, &view, &reason) != BF_OK)
 				{
 					CHECK(value != good);
 					refused++;
@@ -253,8 +253,8 @@ noise(void)
 			if (test_below(4) != 0)
 				test_payload(&filter)[i] = (uint8_t) (round % 3 == 0 ? test_random() & test_random() & test_random() : test_random());
 		use(&filter.view);
-		bf_seal(filter.data, filter.len);
-		if (bf_validate(filter.data, filter.len, &view, &reason) == BF_OK)
+		bf_seal(&test_env, filter.data, filter.len);
+		if (bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK)
 			is_canonical(&view);
 		test_free(&filter);
 	}

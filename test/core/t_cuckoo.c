@@ -258,8 +258,8 @@ model_round(uint64_t pairs, uint32_t bits, unsigned operations)
 			CHECKF(result[i] == (count[same_as[i]] > 0) && test_probe(&filter, hash[i]) == result[i],
 				   "%" PRIu64 " pairs of %u bits: key %u is there %u times", pairs, bits, i, count[same_as[i]]);
 		CHECK(key_count(&filter) == (double) total);
-		bf_seal(filter.data, filter.len);
-		CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK);
+		bf_seal(&test_env, filter.data, filter.len);
+		CHECK(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK);
 	}
 	CHECK(pairs * 8 > 3 * used || refused > 0);
 
@@ -466,10 +466,10 @@ lies(void)
 				test_payload(&filter)[i] = (uint8_t) test_random();
 		else
 			test_payload(&filter)[round % 4 == 1 ? len - 1 - test_below(32) : test_below(len)] ^= (uint8_t) (1 + test_below(255));
-		bf_seal(filter.data, filter.len);
+		bf_seal(&test_env, filter.data, filter.len);
 
 		/* what validates is no surprise afterwards either */
-		if (bf_validate(filter.data, filter.len, &view, &reason) == BF_OK)
+		if (bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK)
 		{
 			uint64_t	first = bf_load64(view.payload + len - 32);
 
@@ -493,8 +493,8 @@ broken_stashes(void)
 	do { \
 		bf_store64(stash, a); \
 		bf_store64(stash + 8, b); \
-		bf_seal(filter.data, filter.len); \
-		CHECK((bf_validate(filter.data, filter.len, &view, &reason) == BF_OK) == (ok)); \
+		bf_seal(&test_env, filter.data, filter.len); \
+		CHECK((bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK) == (ok)); \
 	} while (0)
 	STASH(0, 0, true);
 	STASH(1, 0, true);

@@ -51,7 +51,7 @@ sample(const BfKind *kind, double fpr, uint64_t capacity, size_t n, const char *
 	if (kind->id == BF_KIND_PARTIAL)
 		for (i = 0; i < n; i++)
 			bf_store64(test_payload(&filter) + i * 8, hashes[i]);
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	return filter;
 }
 
@@ -117,7 +117,7 @@ round_trip(void)
 			uint8_t    *copy;
 			BfView		view;
 
-			CHECKF(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK, "%s %d: %s", kind->name, which, reason);
+			CHECKF(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK, "%s %d: %s", kind->name, which, reason);
 			CHECK(reason == NULL);
 			CHECK(view.head.kind == kind);
 			CHECK(same_head(&view.head, &filter.view.head));
@@ -129,10 +129,10 @@ round_trip(void)
 			/* written again, from a header that points into the very bytes and from one that does not: the same bytes */
 			copy = copy_of(filter.data, filter.len);
 			bf_write_header(copy, &view.head);
-			bf_seal(copy, filter.len);
+			bf_seal(&test_env, copy, filter.len);
 			CHECK(memcmp(copy, filter.data, filter.len) == 0);
 			bf_write_header(filter.data, &view.head);
-			bf_seal(filter.data, filter.len);
+			bf_seal(&test_env, filter.data, filter.len);
 			CHECK(memcmp(copy, filter.data, filter.len) == 0);
 			free(copy);
 			test_free(&filter);
@@ -194,17 +194,17 @@ truncations(void)
 			{
 				uint8_t    *copy = copy_of(filter.data, len);
 
-				CHECKF(bf_validate(copy, len, &view, &reason) == BF_CORRUPT, "%s: %zu of %zu bytes", kind->name, len,
+				CHECKF(bf_validate(&test_env, copy, len, &view, &reason) == BF_CORRUPT, "%s: %zu of %zu bytes", kind->name, len,
 					filter.len);
 				CHECK(reason != NULL);
 				/* with a checksum, and at last with a length, that fit */
 				if (len >= BF_FIXED_HEADER_SIZE)
 				{
-					bf_seal(copy, len);
-					CHECK(bf_validate(copy, len, &view, &reason) == BF_CORRUPT);
+					bf_seal(&test_env, copy, len);
+					CHECK(bf_validate(&test_env, copy, len, &view, &reason) == BF_CORRUPT);
 					bf_store64(copy + OFF_PAYLOAD_LEN, len - bf_payload_offset(filter.view.head.family_len));
-					bf_seal(copy, len);
-					if (bf_validate(copy, len, &view, &reason) == BF_OK)
+					bf_seal(&test_env, copy, len);
+					if (bf_validate(&test_env, copy, len, &view, &reason) == BF_OK)
 						exercise_valid(&view, &filter.view);
 				}
 				free(copy);
@@ -216,8 +216,8 @@ truncations(void)
 
 				memset(copy, 0, len);
 				memcpy(copy, filter.data, filter.len);
-				bf_seal(copy, len);
-				CHECK(bf_validate(copy, len, &view, &reason) == BF_CORRUPT);
+				bf_seal(&test_env, copy, len);
+				CHECK(bf_validate(&test_env, copy, len, &view, &reason) == BF_CORRUPT);
 				free(copy);
 			}
 			test_free(&filter);
@@ -259,7 +259,7 @@ byte_changes(void)
 					if (test_in_part() && change % 8 != 1 && change % 50 != 1)
 						continue;
 					copy[at] ^= (uint8_t) change;
-					CHECKF(bf_validate(copy, filter.len, &view, &reason) == BF_CORRUPT, "%s: byte %zu ^ %d", kind->name, at,
+					CHECKF(bf_validate(&test_env, copy, filter.len, &view, &reason) == BF_CORRUPT, "%s: byte %zu ^ %d", kind->name, at,
 						change);
 					CHECK(reason != NULL);
 
@@ -269,8 +269,8 @@ byte_changes(void)
 
 					if (at < payload_at ? at < OFF_CHECKSUM || at >= OFF_CHECKSUM + 4 : change % (test_in_part() ? 128 : 64) == 1)
 					{
-						bf_seal(copy, filter.len);
-						if (bf_validate(copy, filter.len, &view, &reason) == BF_OK)
+						bf_seal(&test_env, copy, filter.len);
+						if (bf_validate(&test_env, copy, filter.len, &view, &reason) == BF_OK)
 						{
 							accepted++;
 							/* these fields may hold only what they do */
@@ -321,8 +321,8 @@ refused_field(const BfKind *kind, const BadField *bad)
 
 	for (b = 0; b < bad->size; b++)
 		filter.data[bad->at + b] = (uint8_t) (bad->value >> (8 * b));
-	bf_seal(filter.data, filter.len);
-	if (CHECKF(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT, "%s: %" PRIu64 " at %zu", kind->name,
+	bf_seal(&test_env, filter.data, filter.len);
+	if (CHECKF(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_CORRUPT, "%s: %" PRIu64 " at %zu", kind->name,
 			   bad->value, bad->at))
 		CHECKF(strncmp(reason, bad->reason, strlen(bad->reason)) == 0, "%s: %" PRIu64 " at %zu: %s", kind->name,
 			   bad->value, bad->at, reason);
@@ -412,15 +412,15 @@ refused_rest(void)
 	for (at = 85; at < 92; at++)
 	{
 		filter.data[at] = 1;
-		bf_seal(filter.data, filter.len);
-		CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT && strstr(reason, "padding") != NULL);
+		bf_seal(&test_env, filter.data, filter.len);
+		CHECK(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_CORRUPT && strstr(reason, "padding") != NULL);
 		filter.data[at] = 0;
 	}
-	bf_seal(filter.data, filter.len);
-	CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK);
+	bf_seal(&test_env, filter.data, filter.len);
+	CHECK(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK);
 	filter.data[OFF_CHECKSUM] ^= 1;
 	CHECK(bf_open(filter.data, filter.len, filter.len, &view, &reason) == BF_OK);
-	CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT && strstr(reason, "checksum") != NULL);
+	CHECK(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_CORRUPT && strstr(reason, "checksum") != NULL);
 
 	head = filter.view.head;
 	head.family = "in\0t4";
@@ -428,7 +428,7 @@ refused_rest(void)
 	head.family_id = bf_family_id(head.family, 5);
 	test_free(&filter);
 	filter = test_empty(&head);
-	CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT && strstr(reason, "zero byte") != NULL);
+	CHECK(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_CORRUPT && strstr(reason, "zero byte") != NULL);
 	test_free(&filter);
 }
 
@@ -501,7 +501,7 @@ unaligned(void)
 				int			j;
 
 				memcpy(raw + shift, filter.data, filter.len);
-				CHECK(bf_validate(raw + shift, filter.len, &view, &reason) == BF_OK);
+				CHECK(bf_validate(&test_env, raw + shift, filter.len, &view, &reason) == BF_OK);
 				for (j = 0; j < NHASHES; j++)
 					CHECK(kind->prober(&view) (&view, hashes[j]) == test_probe(&filter, hashes[j]));
 				exercise_valid(&view, &filter.view);
@@ -513,8 +513,8 @@ unaligned(void)
 					for (j = 0; j < added; j++)
 						CHECK(kind->prober(&view) (&view, hashes[j]));
 				}
-				bf_seal(raw + shift, filter.len);
-				CHECK(bf_validate(raw + shift, filter.len, &view, &reason) == BF_OK);
+				bf_seal(&test_env, raw + shift, filter.len);
+				CHECK(bf_validate(&test_env, raw + shift, filter.len, &view, &reason) == BF_OK);
 				free(raw);
 			}
 			test_free(&filter);
@@ -541,7 +541,7 @@ garbage(void)
 
 		for (i = 0; i < len; i++)
 			data[i] = (uint8_t) test_random();
-		CHECK(bf_validate(data, len, &view, &reason) == BF_CORRUPT);
+		CHECK(bf_validate(&test_env, data, len, &view, &reason) == BF_CORRUPT);
 		if (len >= 8)
 		{
 			memcpy(data, "bfam\1", 5);
@@ -549,7 +549,7 @@ garbage(void)
 			data[6] = (uint8_t) bf_kind_by_id(data[5])->hash_id;
 			data[7] = 0;
 		}
-		CHECK(bf_validate(data, len, &view, &reason) == BF_CORRUPT);
+		CHECK(bf_validate(&test_env, data, len, &view, &reason) == BF_CORRUPT);
 		CHECK(bf_open(data, len, len + test_below(1000), &view, &reason) == BF_CORRUPT);
 		free(data);
 	}
@@ -571,8 +571,8 @@ garbage(void)
 			else
 				filter.data[at] ^= (uint8_t) (1 << test_below(8));
 		}
-		bf_seal(filter.data, filter.len);
-		if (bf_validate(filter.data, filter.len, &view, &reason) == BF_OK)
+		bf_seal(&test_env, filter.data, filter.len);
+		if (bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK)
 			exercise_valid(&view, &friend.view);
 		else
 			CHECK(reason != NULL);
@@ -595,7 +595,7 @@ lengths(void)
 	size_t		i;
 
 	CHECK(bf_open(NULL, 0, 0, &view, &reason) == BF_CORRUPT);
-	CHECK(bf_validate(NULL, 0, &view, &reason) == BF_CORRUPT);
+	CHECK(bf_validate(&test_env, NULL, 0, &view, &reason) == BF_CORRUPT);
 	for (i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++)
 	{
 		uint64_t	payload_len = absurd[i] / 64 * 64;
@@ -603,8 +603,8 @@ lengths(void)
 		bf_store64(filter.data + OFF_PAYLOAD_LEN, payload_len);
 		/* the header agrees with the length, and the length is too large all the same, unless it is just not */
 		CHECK((bf_open(filter.data, 84, payload_len + 84, &view, &reason) == BF_OK) == (i == 0));
-		bf_seal(filter.data, filter.len);
-		CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT);
+		bf_seal(&test_env, filter.data, filter.len);
+		CHECK(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_CORRUPT);
 	}
 	test_free(&filter);
 }
@@ -623,8 +623,8 @@ internal_kinds(void)
 
 #define REFUSED(value) \
 	do { \
-		bf_seal((value).data, (value).len); \
-		CHECK(bf_validate((value).data, (value).len, &view, &reason) == BF_CORRUPT); \
+		bf_seal(&test_env, (value).data, (value).len); \
+		CHECK(bf_validate(&test_env, (value).data, (value).len, &view, &reason) == BF_CORRUPT); \
 	} while (0)
 
 	bf_store64(filter.data + OFF_KEYS_ADDED, 9);
@@ -633,9 +633,9 @@ internal_kinds(void)
 	for (i = 0; i < 256; i++)
 	{
 		bf_store32(filter.data + 64, (uint32_t) i);
-		bf_seal(filter.data, filter.len);
+		bf_seal(&test_env, filter.data, filter.len);
 		/* any that users may ask for, of the same hash */
-		CHECKF((bf_validate(filter.data, filter.len, &view, &reason) == BF_OK) ==
+		CHECKF((bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK) ==
 			(bf_kind_by_id((unsigned) i) != NULL && bf_kind_by_id((unsigned) i)->design != NULL &&
 			 bf_kind_by_id((unsigned) i)->hash_id == BF_HASH_XXH3), "a state for kind %d", i);
 	}
@@ -657,7 +657,7 @@ internal_kinds(void)
 	head.capacity = 0;
 	head.target_fpr = 0;
 	filter = test_empty(&head);
-	CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK);
+	CHECK(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK);
 	for (i = 0; i < NHASHES; i++)
 	{
 		CHECK(test_probe(&filter, hashes[i]));

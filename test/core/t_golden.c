@@ -171,7 +171,7 @@ removed(const BfKind *kind)
 	test_add(&filter, hashes, 10);
 	CHECK(test_remove(&filter, hashes, 15) == 15);
 	CHECK(test_remove(&filter, hashes, 5) == 5);
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	return filter;
 }
 
@@ -187,7 +187,7 @@ max_probes(const BfKind *kind)
 	test_set_family(&head, "int8");
 	filter = test_empty(&head);
 	test_add(&filter, hashes, 3);
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	return filter;
 }
 
@@ -216,7 +216,7 @@ internal(const BfKind *kind, const char *family, uint64_t n, uint32_t flags)
 	filter = test_empty(&head);
 	for (i = 0; i < n; i++)
 		bf_store64(test_payload(&filter) + i * 8, key(i));
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	return filter;
 }
 
@@ -447,7 +447,7 @@ raw_schema_body(const char *name, TestFilter *filter, Answers expected)
 		free(data);
 		return;					/* schema() tells */
 	}
-	if (CHECKF(bf_validate(data, len, &view, &reason) == BF_OK, "%s: %s", name, reason))
+	if (CHECKF(bf_validate(&test_env, data, len, &view, &reason) == BF_OK, "%s: %s", name, reason))
 	{
 		answers_of(&view, now);
 		for (j = 0; j < ANSWERS; j++)

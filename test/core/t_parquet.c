@@ -299,7 +299,7 @@ internal_value(BfKindId id, BfHashId hash_id, BfKindId target, uint64_t n)
 	bf_write_header(filter.data, &head);
 	for (i = 0; i < n; i++)
 		bf_store64(filter.data + bf_payload_offset(head.family_len) + i * 8, keys[i]);
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	return filter;
 }
 
@@ -322,7 +322,7 @@ identity_of_another_hash(void)
 		filter = test_empty(&head);
 		if (named)
 			test_add(&filter, keys, 10);
-		bf_seal(filter.data, filter.len);
+		bf_seal(&test_env, filter.data, filter.len);
 		result[0] = test_union(&filter, &none);
 		result[1] = test_union(&none, &filter);
 		result[2] = test_intersect(&filter, &none);
@@ -362,7 +362,7 @@ hashes_of_internal_kinds(void)
 		TestFilter	filter = internal_value(cases[i].id, cases[i].hash, cases[i].target, cases[i].id == BF_KIND_PARTIAL ? 7 : 0);
 		const char *reason;
 		BfView		view;
-		BfStatus	status = bf_validate(filter.data, filter.len, &view, &reason);
+		BfStatus	status = bf_validate(&test_env, filter.data, filter.len, &view, &reason);
 
 		CHECKF(status == (cases[i].good ? BF_OK : BF_CORRUPT), "case %zu", i);
 		if (!cases[i].good)

@@ -75,7 +75,7 @@ build(double fpr, uint64_t n, const char *what)
 	BfView		view;
 	uint64_t	i;
 
-	CHECKF(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK, "%s: %" PRIu64 " keys at %g: %s", what, n, fpr, reason);
+	CHECKF(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK, "%s: %" PRIu64 " keys at %g: %s", what, n, fpr, reason);
 	probe_many(&filter.view, keys, n, result);
 	for (i = 0; i < n; i++)
 		missed += !result[i] || !probe(&filter.view, keys[i]) || !twin(&filter.view, keys[i]);
@@ -344,7 +344,7 @@ shards(void)
 		test_set_family(&head, source.source.n > 0 ? "int8" : "");
 		CHECK(ribbon()->build(&test_env, &head, &source.source, &sink) == BF_OK && head.payload_len == sink.len);
 		filter = test_of_payload(&head, &sink);
-		CHECK(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK);
+		CHECK(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK);
 		for (j = 0; j < source.source.n; j++)
 			missed += !test_probe(&filter, keys[j]);
 		/* in batches that go from shard to shard, more than there are in a chunk */
@@ -406,8 +406,8 @@ broken_bytes(void)
 					for (j = 0; j < 64; j++)
 						CHECK(ribbon()->prober(&view) (&view, hashes[j]) == result[j]);
 					bf_stats(&test_env, &view, &stats);
-					bf_seal(filter.data, filter.len);
-					if (bf_validate(filter.data, filter.len, &view, &reason) == BF_OK)
+					bf_seal(&test_env, filter.data, filter.len);
+					if (bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK)
 						safe++;
 					else
 						refused++;
@@ -444,9 +444,9 @@ refused(void)
 #define REFUSED(change, undo, why) \
 	do { \
 		change; \
-		bf_seal(filter.data, filter.len); \
+		bf_seal(&test_env, filter.data, filter.len); \
 		reason = "nothing"; \
-		CHECKF(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT && strcmp(reason, why) == 0, "%s: %s", #change, reason); \
+		CHECKF(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_CORRUPT && strcmp(reason, why) == 0, "%s: %s", #change, reason); \
 		undo; \
 	} while (0)
 

@@ -54,7 +54,7 @@ filter_of(double fpr, uint64_t expected, const uint64_t *hashes, size_t n)
 	TestFilter	filter = empty(fpr, expected);
 
 	add(&filter, hashes, n);
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	return filter;
 }
 
@@ -86,8 +86,8 @@ sound(TestFilter *filter, const uint64_t *hashes, size_t n, const char *what)
 	BfView		view;
 	const char *reason;
 
-	bf_seal(filter->data, filter->len);
-	if (bf_validate(filter->data, filter->len, &view, &reason) != BF_OK)
+	bf_seal(&test_env, filter->data, filter->len);
+	if (bf_validate(&test_env, filter->data, filter->len, &view, &reason) != BF_OK)
 		CHECKF(false, "%s: %s", what, reason);
 	CHECKF(missing(filter, hashes, n) == 0, "%s: keys are missing", what);
 }
@@ -123,7 +123,7 @@ one_stage(void)
 		twice = filter_of(0.01, n, keys, n);
 		add(&twice, keys, n);
 		add(&twice, keys + n / 2, n - n / 2);
-		bf_seal(twice.data, twice.len);
+		bf_seal(&test_env, twice.data, twice.len);
 		CHECK(test_same(&filter, &twice));
 		test_free(&twice);
 		test_free(&filter);
@@ -274,7 +274,7 @@ divided(void)
 			if (round % 2 == 1)
 				add(&filter, keys + back, n - back);
 		}
-		bf_seal(filter.data, filter.len);
+		bf_seal(&test_env, filter.data, filter.len);
 		CHECK(test_same(&whole, &filter));
 		test_free(&filter);
 	}
@@ -679,7 +679,7 @@ lies(void)
 																				from->view.head.payload_len);
 			filter.data[at] = (uint8_t) (test_below(3) == 0 ? filter.data[at] ^ (1u << test_below(8)) : test_below(UINT64_C(1) << test_below(9)));
 		}
-		bf_seal(filter.data, filter.len);
+		bf_seal(&test_env, filter.data, filter.len);
 		if (bf_open(filter.data, filter.len, filter.len, &filter.view, &reason) == BF_OK)
 		{
 			/* united with an honest one it takes none of that one's keys away */
@@ -693,7 +693,7 @@ lies(void)
 					CHECK(test_probe(&both, keys[j]));
 				test_free(&both);
 			}
-			accepted += bf_validate(filter.data, filter.len, &view, &reason) == BF_OK;
+			accepted += bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK;
 			use(&filter);
 		}
 		test_free(&filter);
@@ -711,8 +711,8 @@ accepted(TestFilter *filter)
 	const char *reason;
 	BfView		view;
 
-	bf_seal(filter->data, filter->len);
-	return bf_validate(filter->data, filter->len, &view, &reason) == BF_OK;
+	bf_seal(&test_env, filter->data, filter->len);
+	return bf_validate(&test_env, filter->data, filter->len, &view, &reason) == BF_OK;
 }
 
 static uint8_t *
@@ -855,7 +855,7 @@ entries(void)
 	unsigned	i;
 	unsigned	bit;
 
-	CHECK(bf_validate(good.data, good.len, &view, &reason) == BF_OK);
+	CHECK(bf_validate(&test_env, good.data, good.len, &view, &reason) == BF_OK);
 	for (i = 0; i < stages(&good); i++)
 		for (f = 0; f < 9; f++)
 			for (bit = 0; bit < (fields[f] == 32 || fields[f] == 36 ? 32 : 64); bit++)
@@ -867,8 +867,8 @@ entries(void)
 					continue;
 				memcpy(filter.data, good.data, good.len);
 				filter.data[at] ^= (uint8_t) (1 << bit % 8);
-				bf_seal(filter.data, filter.len);
-				CHECKF(bf_validate(filter.data, filter.len, &view, &reason) == BF_CORRUPT, "stage %u, bit %u of the field at %u", i, bit, fields[f]);
+				bf_seal(&test_env, filter.data, filter.len);
+				CHECKF(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_CORRUPT, "stage %u, bit %u of the field at %u", i, bit, fields[f]);
 			}
 	test_free(&filter);
 	test_free(&good);

@@ -46,7 +46,7 @@ build(const Variant *variant, unsigned width, uint64_t *hashes, uint64_t n, uint
 	CHECK(head.payload_len == sink.len);
 
 	filter = test_of_payload(&head, &sink);
-	CHECKF(bf_validate(filter.data, filter.len, &view, &reason) == BF_OK, "%s, %" PRIu64 " keys: %s", kind->name, n, reason);
+	CHECKF(bf_validate(&test_env, filter.data, filter.len, &view, &reason) == BF_OK, "%s, %" PRIu64 " keys: %s", kind->name, n, reason);
 	return filter;
 }
 
@@ -382,7 +382,7 @@ use(const uint8_t *data, size_t len)
 	random_hashes(hashes, 64);
 	probe_both_ways(&view, hashes, 64);
 	bf_stats(NULL, &view, &stats);
-	view.head.kind->validate(&view);
+	view.head.kind->validate(&test_env, &view);
 }
 
 /*
@@ -487,7 +487,7 @@ rejected(void)
 
 		random_hashes(hashes, 20000);
 		filter = build(&variants[v], 7, hashes, 20000, 2);
-		CHECK(kind->validate(&filter.view) == NULL);
+		CHECK(kind->validate(&test_env, &filter.view) == NULL);
 		length = filter.view.head.payload_len;
 		/* the directory, the padding at the end */
 		for (i = 0; i < 16 * 2; i++)
@@ -495,13 +495,13 @@ rejected(void)
 			if (i % 16 >= 8 && i % 16 < 12 && variants[v].id != BF_KIND_XOR_PLUS)
 				continue;		/* geometries may stand for the same length */
 			filter.data[bf_payload_offset(4) + (unsigned) i] ^= 0x41;
-			CHECKF(kind->validate(&filter.view) != NULL, "%s: byte %d of the directory", kind->name, i);
+			CHECKF(kind->validate(&test_env, &filter.view) != NULL, "%s: byte %d of the directory", kind->name, i);
 			filter.data[bf_payload_offset(4) + (unsigned) i] ^= 0x41;
 		}
 		for (i = 1; i <= 8; i++)
 		{
 			test_payload(&filter)[length - (unsigned) i] ^= 0x10;
-			CHECK(kind->validate(&filter.view) != NULL);
+			CHECK(kind->validate(&test_env, &filter.view) != NULL);
 			test_payload(&filter)[length - (unsigned) i] ^= 0x10;
 		}
 		/* each bit of the gate, each of the list but the lowest, where order decides */
@@ -512,10 +512,10 @@ rejected(void)
 		for (bit = 0; bit < (uint64_t) stragglers * BF_STATIC_GATE * 8; bit++)
 		{
 			gate[bit >> 3] ^= (uint8_t) (1 << (bit & 7));
-			CHECKF(kind->validate(&filter.view) != NULL, "%s: bit %" PRIu64 " of the gate", kind->name, bit);
+			CHECKF(kind->validate(&test_env, &filter.view) != NULL, "%s: bit %" PRIu64 " of the gate", kind->name, bit);
 			gate[bit >> 3] ^= (uint8_t) (1 << (bit & 7));
 		}
-		CHECK(kind->validate(&filter.view) == NULL);
+		CHECK(kind->validate(&test_env, &filter.view) == NULL);
 		test_free(&filter);
 	}
 }

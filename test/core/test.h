@@ -209,7 +209,18 @@ test_env_release(void *arg, void *memory)
 	free(memory);
 }
 
+/* How often the core asked whether it shall go on. */
+static uint64_t test_looks __attribute__((unused)) = 0;
+
+static inline void
+test_env_look(void *arg)
+{
+	(void) arg;
+	test_looks++;
+}
+
 static const BfEnv test_env __attribute__((unused)) = {
+	.check_interrupts = test_env_look,
 	.alloc = test_env_alloc,
 	.release = test_env_release,
 };
@@ -279,7 +290,7 @@ test_zeroed(const BfHeader *head)
 	filter.data = test_malloc(filter.len);
 	bf_write_header(filter.data, head);
 	memset(filter.data + bf_payload_offset(head->family_len), 0, head->payload_len);
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	test_open(&filter);
 	return filter;
 }
@@ -304,7 +315,7 @@ test_empty(const BfHeader *head)
 	TestFilter	filter = test_zeroed(head);
 
 	bf_init(head, test_payload(&filter));
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	return filter;
 }
 
@@ -411,7 +422,7 @@ test_remake(TestFilter *filter, const BfHeader *head,
 	TestFilter	made = test_zeroed(head);
 
 	make(&test_env, head, test_payload(&made), &filter->view);
-	bf_seal(made.data, made.len);
+	bf_seal(&test_env, made.data, made.len);
 	test_free(filter);
 	*filter = made;
 }
@@ -457,7 +468,7 @@ test_grow(TestFilter *filter)
 		return false;
 	larger = test_zeroed(&head);
 	kind->grow(&head, test_payload(&larger), &filter->view);
-	bf_seal(larger.data, larger.len);
+	bf_seal(&test_env, larger.data, larger.len);
 	test_free(filter);
 	*filter = larger;
 	return true;
@@ -531,7 +542,7 @@ test_of_payload(const BfHeader *head, BfSink *sink)
 	if (sink->len > 0)
 		memcpy(filter.data + bf_payload_offset(head->family_len), sink->bytes, sink->len);
 	free(sink->bytes);
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	test_open(&filter);
 	return filter;
 }
@@ -581,7 +592,7 @@ test_make(const BfKind *kind, double fpr, uint64_t capacity, const uint64_t *has
 			distinct = bf_sort_hashes(&test_env, copy, n);
 		test_add(&filter, copy, distinct);
 		test_count_added(&filter, n - distinct);
-		bf_seal(filter.data, filter.len);
+		bf_seal(&test_env, filter.data, filter.len);
 	}
 	free(copy);
 	return filter;
@@ -600,7 +611,7 @@ test_rename(TestFilter *filter, const char *family)
 	renamed = test_zeroed(&head);
 	if (head.payload_len > 0)
 		memcpy(test_payload(&renamed), filter->view.payload, head.payload_len);
-	bf_seal(renamed.data, renamed.len);
+	bf_seal(&test_env, renamed.data, renamed.len);
 	test_free(filter);
 	*filter = renamed;
 }
@@ -632,7 +643,7 @@ test_combine(const TestFilter *a, const TestFilter *b, bool intersect, TestFilte
 			bf_intersect(&test_env, &head, test_payload(result), &left.view, &right.view);
 		else
 			bf_union(&test_env, &head, test_payload(result), &left.view, &right.view);
-		bf_seal(result->data, result->len);
+		bf_seal(&test_env, result->data, result->len);
 	}
 	test_free(&left);
 	test_free(&right);
@@ -676,7 +687,7 @@ test_fold(const TestFilter *a, double fpr)
 	CHECK(bf_fold_plan(&test_env, &loose.view, fpr, &head) == BF_OK);
 	filter = test_zeroed(&head);
 	bf_fold(&test_env, &head, test_payload(&filter), &loose.view);
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	test_free(&loose);
 	return filter;
 }

@@ -59,8 +59,8 @@ fuzz_valid(TestFilter *filter)
 	const char *reason;
 	BfView		view;
 
-	bf_seal(filter->data, filter->len);
-	MUST(bf_validate(filter->data, filter->len, &view, &reason) == BF_OK);
+	bf_seal(&test_env, filter->data, filter->len);
+	MUST(bf_validate(&test_env, filter->data, filter->len, &view, &reason) == BF_OK);
 }
 
 /* The union or intersection; false where the two do not go together, or to something large. */

@@ -171,10 +171,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				{
 					const char *reason;
 
-					bf_seal(slot->filter.data, slot->filter.len);
+					bf_seal(&test_env, slot->filter.data, slot->filter.len);
 					result.len = slot->filter.len;
 					result.data = fuzz_copy(slot->filter.data, slot->filter.len);
-					MUST(bf_validate(result.data, result.len, &result.view, &reason) == BF_OK);
+					MUST(bf_validate(&test_env, result.data, result.len, &result.view, &reason) == BF_OK);
 					replace(slot, result);
 				}
 				break;

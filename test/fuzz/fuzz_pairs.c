@@ -34,11 +34,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		other[(change[0] | (size_t) change[1] << 8) % len] ^= change[2];
 	}
-	bf_seal(one, len);
-	bf_seal(other, len);
+	bf_seal(&test_env, one, len);
+	bf_seal(&test_env, other, len);
 	for (i = 0; i < EXERCISE_HASHES; i++)
 		hashes[i] = fuzz_hash(i);
-	if (bf_validate(one, len, &a, &reason) == BF_OK && bf_validate(other, len, &b, &reason) == BF_OK)
+	if (bf_validate(&test_env, one, len, &a, &reason) == BF_OK && bf_validate(&test_env, other, len, &b, &reason) == BF_OK)
 	{
 		exercise(&a, &b, hashes, true);
 		exercise(&b, &a, hashes, true);

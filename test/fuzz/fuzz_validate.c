@@ -78,8 +78,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		hashes[i] = fuzz_hash(i);
 	copy = fuzz_copy(data + 1, size - 1);
 	if ((data[0] & 1) && size - 1 >= BF_FIXED_HEADER_SIZE)
-		bf_seal(copy, size - 1);
-	if (bf_validate(copy, size - 1, &view, &reason) == BF_OK)
+		bf_seal(&test_env, copy, size - 1);
+	if (bf_validate(&test_env, copy, size - 1, &view, &reason) == BF_OK)
 	{
 		const BfKind *kind = view.head.kind;
 
@@ -90,7 +90,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		exercise(&view, &view, hashes, true);
 		if (exercise_loose(&view, &filter))
 		{
-			bf_seal(filter.data, filter.len);
+			bf_seal(&test_env, filter.data, filter.len);
 			check_fold(&filter, 0.5);
 			check_fold(&filter, 0.01);
 			check_idempotence(&filter);

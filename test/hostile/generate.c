@@ -89,8 +89,8 @@ emit(const char *kind, const char *what, const uint8_t *data, size_t len, bool w
 	if (len > 0)
 		memcpy(copy, data, len);
 	if (len >= BF_OFF_FAMILY_LEN)
-		bf_seal(copy, len);
-	ok = bf_validate(copy, len, &view, &reason) == BF_OK;
+		bf_seal(&test_env, copy, len);
+	ok = bf_validate(&test_env, copy, len, &view, &reason) == BF_OK;
 	tried++;
 	accepted += ok;
 	if (ok || bf_open(copy, len, len, &view, &reason) == BF_OK)
@@ -296,7 +296,7 @@ make(const BfKind *kind, uint64_t capacity, uint64_t n)
 	filter = test_empty(&head);
 	for (i = 0; kind->id == BF_KIND_PARTIAL && i < n; i++)
 		bf_store64(test_payload(&filter) + i * 8, keys[i]);
-	bf_seal(filter.data, filter.len);
+	bf_seal(&test_env, filter.data, filter.len);
 	return filter;
 }
 
