@@ -35,8 +35,8 @@ new_value(BloomfamEdit *edit, const BfHeader *head, uint8 **payload)
 }
 
 /*
- * Makes a value the edit's.  It must be complete: the edit may be a variable that outlives an error,
- * and a cancel is one that may come anywhere before.
+ * Makes a value the edit's.  It must be complete: the edit may be a variable that outlives an
+ * error, and a cancel is one that may come anywhere before.
  */
 static void
 set_value(BloomfamEdit *edit, struct varlena *value, uint8 *payload)
