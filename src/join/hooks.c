@@ -33,15 +33,15 @@
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
 
-#include "join/build.h"
-#include "join/decisions.h"
+#include "join/base/settings.h"
+#include "join/executor/build.h"
+#include "join/executor/probe.h"
 #include "join/hooks.h"
-#include "join/others.h"
-#include "join/paths.h"
-#include "join/plan.h"
-#include "join/probe.h"
-#include "join/settings.h"
-#include "join/stat.h"
+#include "join/planner/paths.h"
+#include "join/planner/plan.h"
+#include "join/report/decisions.h"
+#include "join/report/other_joins.h"
+#include "join/report/stat.h"
 #include "pg/compat.h"
 
 static planner_hook_type previous_planner;

@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * column.h
+ *	  Expressions of a plan that are columns.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_COLUMN_H
+#define BLOOMFAM_JOIN_COLUMN_H
+
+#include "access/attnum.h"
+#include "nodes/plannodes.h"
+
+/*
+ * The column that an expression is, as it stands or relabelled, and no system column; NULL if it
+ * is none.
+ */
+extern const Var *bloomfam_join_var(const Expr *expr);
+
+/* The number of that column: of the table or child that varno says.  0 if it is none. */
+extern AttrNumber bloomfam_join_column(const Expr *expr, int varno);
+
+/* The same of an output column of a plan. */
+extern AttrNumber bloomfam_join_column_behind(const Plan *plan, AttrNumber attribute, int varno);
+
+#endif							/* BLOOMFAM_JOIN_COLUMN_H */

@@ -1,0 +1,96 @@
+/*-------------------------------------------------------------------------
+ *
+ * settings.c
+ *	  The settings of the join filter.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "utils/guc.h"
+
+#include "join/base/settings.h"
+
+int			bloomfam_join_filter = JOIN_FILTER_OFF;
+int			bloomfam_join_filter_min_rows = 10000;
+int			bloomfam_join_filter_max_size = 64 * 1024;
+int			bloomfam_join_filter_foreign_max_size = 1024;
+double bloomfam_join_filter_min_drop = 0.1;
+double bloomfam_join_filter_fpr = 0.005;
+bool		bloomfam_join_filter_log = false;
+bool		bloomfam_join_filter_plans = true;
+bool		bloomfam_join_filter_skip = true;
+
+static const struct config_enum_entry mode_options[] = {
+	{"off", JOIN_FILTER_OFF, false},
+	{"on", JOIN_FILTER_ON, false},
+	{"force", JOIN_FILTER_FORCE, false},
+	{NULL, 0, false}
+};
+
+static bool in_time;
+
+/* Says to whom sets it that nothing comes of it. */
+static bool
+check_mode(int *mode, void **extra, GucSource source)
+{
+	if (*mode != JOIN_FILTER_OFF && source == PGC_S_SESSION && !in_time)
+		ereport(WARNING,
+				errmsg("\"bloomfam.join_filter\" has no effect in this session"),
+				errdetail("The module was loaded after the session had begun."),
+				errhint("Add bloomfam to session_preload_libraries, by ALTER DATABASE or ALTER "
+						"ROLE for instance, and connect again."));
+	return true;
+}
+
+void
+bloomfam_join_settings_define(bool loaded_in_time)
+{
+	in_time = loaded_in_time;
+	DefineCustomEnumVariable(
+		"bloomfam.join_filter",
+		"Lets hash joins drop rows of their probe side at the scan, by a Bloom filter of their "
+		"build side.",
+		"\"force\" does so wherever it is right, whether or not it is expected to pay. "
+		"Needs bloomfam in session_preload_libraries.",
+		&bloomfam_join_filter, JOIN_FILTER_OFF, mode_options, PGC_USERSET, 0, check_mode, NULL,
+		NULL);
+	DefineCustomIntVariable(
+		"bloomfam.join_filter_min_rows",
+		"Sets the number of probe-side rows from which on a join gets a filter.", NULL,
+		&bloomfam_join_filter_min_rows, 10000, 0, INT_MAX, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable(
+		"bloomfam.join_filter_min_drop",
+		"Sets the share of probe-side rows that a filter must be expected to drop.", NULL,
+		&bloomfam_join_filter_min_drop, 0.1, 0.0, 1.0, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("bloomfam.join_filter_fpr",
+							 "Sets the share of rows without a match that a filter lets pass.",
+							 NULL, &bloomfam_join_filter_fpr, 0.005, 0.0001, 0.5, PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+	DefineCustomIntVariable("bloomfam.join_filter_max_size",
+							"Sets the size from which on a join's filter is given up.", NULL,
+							&bloomfam_join_filter_max_size, 64 * 1024, 1, 1024 * 1024, PGC_USERSET,
+							GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable(
+		"bloomfam.join_filter_foreign_max_size",
+		"Sets the size from which on a join's filter is not sent to a foreign server.",
+		"It travels with the query, as a text of twice its size. 0 sends none.",
+		&bloomfam_join_filter_foreign_max_size, 1024, 0, 64 * 1024, PGC_USERSET, GUC_UNIT_KB, NULL,
+		NULL, NULL);
+	DefineCustomBoolVariable(
+		"bloomfam.join_filter_log",
+		"Logs for each hash join that is planned which filters it gets, or why it gets none.", NULL,
+		&bloomfam_join_filter_log, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable(
+		"bloomfam.join_filter_plans",
+		"Lets the planner choose hash joins for what their filters are expected to save.",
+		"If it is off, plans are made as without filters.", &bloomfam_join_filter_plans, true,
+		PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable(
+		"bloomfam.join_filter_skip",
+		"Lets hash joins with filters not read partitions of their probe side in which no row can "
+		"match.",
+		NULL, &bloomfam_join_filter_skip, true, PGC_USERSET, 0, NULL, NULL, NULL);
+}

@@ -1,0 +1,447 @@
+/*-------------------------------------------------------------------------
+ *
+ * block_pruning.c
+ *	  Which blocks of a table can have rows that match a build side's keys, as an index tells.
+ *
+ * A BRIN index is asked for ranges that the keys lie in, others for one key after the other, when
+ * the keys are known and the scan is about to read.  What an index names is more than matches,
+ * never less: each row that the snapshot sees has an entry, or its block is one that is not
+ * summarised.  (What PostgreSQL's own BRIN scans miss since 16 is added, see below.)
+ *
+ * Asking is not to cost more than a small share of what reading all of the table would.  That is
+ * counted, in rows of the scan, while the index is asked; once it is used up, all is read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/brin.h"
+#include "access/genam.h"
+#include "access/relscan.h"
+#include "access/skey.h"
+#include "access/visibilitymap.h"
+#include "catalog/pg_statistic.h"
+#include "miscadmin.h"
+#include "nodes/tidbitmap.h"
+#include "storage/bufmgr.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/plancat.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/spccache.h"
+#include "utils/syscache.h"
+
+#include "join/base/index.h"
+#include "join/base/settings.h"
+#include "join/executor/block_pruning.h"
+#include "pg/compat.h"
+
+/* The share of the scan that reading the others must save. */
+#define LEAST_SAVING		0.05
+
+/* Of a scan in parallel, one process's share is about this; each asks the index. */
+#define PARALLEL_SHARE		3.0
+
+/* One search for blocks. */
+typedef struct Search
+{
+	JoinBlocks *blocks;
+	Relation	table;
+	BlockNumber nblocks;
+	double		rows;			/* that are expected in the table */
+	double		budget;			/* rows that it may take, of what is left */
+	const JoinKeys *keys;
+	JoinIndexed column;
+	uint64	   *words;			/* what this column says; as in JoinBlocks */
+	uint64		nset;
+} Search;
+
+JoinBlocks *
+bloomfam_join_blocks_begin(EState *estate, const JoinSpec *spec, JoinFilter *filter,
+						   const AttrNumber *attributes, bool guarded)
+{
+	JoinBlocks *blocks = MemoryContextAllocZero(estate->es_query_cxt, sizeof(JoinBlocks));
+
+	blocks->phase = JOIN_BLOCKS_NOT_YET;
+	blocks->filter = filter;
+	blocks->spec = spec;
+	blocks->attributes = attributes;
+	blocks->guarded = guarded;
+	blocks->snapshot = estate->es_snapshot;
+	blocks->context = AllocSetContextCreate(estate->es_query_cxt, "bloomfam join blocks",
+											ALLOCSET_SMALL_SIZES);
+	return blocks;
+}
+
+void
+bloomfam_join_blocks_forget(JoinBlocks *blocks)
+{
+	MemoryContextReset(blocks->context);
+	blocks->phase = JOIN_BLOCKS_NOT_YET;
+	blocks->words = NULL;
+	blocks->nbits = blocks->nset = 0;
+}
+
+void
+bloomfam_join_blocks_miss(JoinBlocks *blocks, JoinBlocksPhase reason)
+{
+	blocks->phase = reason;
+}
+
+/* ---- what is found ---- */
+
+static inline Size
+size_of_words(const JoinBlocks *blocks)
+{
+	return (blocks->nbits / 64 + 1) * sizeof(uint64);
+}
+
+static void
+add_block(void *arg, BlockNumber block)
+{
+	Search	   *search = arg;
+	uint64		bit = block >> search->blocks->shift;
+	uint64		mask = UINT64CONST(1) << (bit % 64);
+
+	if (bit >= search->blocks->nbits)
+		return;
+	search->nset += (search->words[bit / 64] & mask) == 0;
+	search->words[bit / 64] |= mask;
+}
+
+/* Takes from the budget; false if it is used up. */
+static inline bool
+spend(Search *search, double rows)
+{
+	search->budget -= rows;
+	return search->budget >= 0 || bloomfam_join_filter == JOIN_FILTER_FORCE;
+}
+
+/* Does it cost so much less to read these blocks only, by the planner's settings? */
+static bool
+pays(const Search *search)
+{
+	const JoinBlocks *blocks = search->blocks;
+	double		per_bit = (double) search->nblocks / blocks->nbits;
+	double		cpu = search->rows / search->nblocks * cpu_tuple_cost;
+	double		random;
+	double		sequential;
+	uint64		runs = 0;
+	uint64		before = 0;
+	uint64		i;
+	double		read;
+
+	if (bloomfam_join_filter == JOIN_FILTER_FORCE)
+		return true;
+	get_tablespace_page_costs(search->table->rd_rel->reltablespace, &random, &sequential);
+	for (i = 0; i <= blocks->nbits / 64; i++)
+	{
+		/* where a run begins, the block before is not set */
+		runs += pg_popcount64(search->words[i] & ~(search->words[i] << 1 | before));
+		before = search->words[i] >> 63;
+	}
+	read = search->nset * per_bit * (sequential + cpu) + runs * (random - sequential);
+	return read < (1 - LEAST_SAVING) * search->nblocks * (sequential + cpu);
+}
+
+/* ---- asking an index ---- */
+
+static void
+set_key(ScanKey key, const JoinIndexUse *use, const JoinIndexOperator *operator,
+		const Search *search, int64 value)
+{
+	ScanKeyEntryInitialize(key, 0, use->column, operator->strategy, search->column.type,
+						   use->collation, operator->function,
+						   bloomfam_join_keys_datum(search->keys, value));
+}
+
+/* How many rows have one key, as statistics tell; 0: they do not. */
+static double
+rows_per_key(const Search *search)
+{
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH,
+										ObjectIdGetDatum(RelationGetRelid(search->table)),
+										Int16GetDatum(search->column.attribute),
+										BoolGetDatum(false));
+	double		distinct;
+
+	if (!HeapTupleIsValid(tuple))
+		return 0;
+	distinct = ((Form_pg_statistic) GETSTRUCT(tuple))->stadistinct;
+	ReleaseSysCache(tuple);
+	if (distinct < 0)
+		return -1 / distinct;
+	return distinct > 0 ? search->rows / distinct : 0;
+}
+
+static JoinBlocksPhase
+ask_by_key(Search *search, Relation index, const JoinIndexUse *use)
+{
+	const JoinKeys *keys = search->keys;
+	bool		within = true;
+	IndexScanDesc scan;
+	int			i;
+
+	if (keys->phase != JOIN_KEYS_LISTED ||
+		(keys->nvalues * (JOIN_ROWS_PER_KEY + rows_per_key(search) * JOIN_ROWS_PER_PLACE) >
+			 search->budget &&
+		 bloomfam_join_filter != JOIN_FILTER_FORCE))
+		return JOIN_BLOCKS_COSTLY;
+	scan = bloomfam_index_beginscan(search->table, index, search->blocks->snapshot, 1);
+	for (i = 0; i < keys->nvalues && within; i++)
+	{
+		ScanKeyData key;
+		ItemPointer place;
+
+		CHECK_FOR_INTERRUPTS();
+		set_key(&key, use, &use->equal, search, keys->values[i]);
+		index_rescan(scan, &key, 1, NULL, 0);
+		within = spend(search, JOIN_ROWS_PER_KEY);
+		while (within && (place = index_getnext_tid(scan, ForwardScanDirection)) != NULL)
+		{
+			add_block(search, ItemPointerGetBlockNumber(place));
+			within = spend(search, JOIN_ROWS_PER_PLACE);
+		}
+	}
+	index_endscan(scan);
+	return within ? JOIN_BLOCKS_FOUND : JOIN_BLOCKS_COSTLY;
+}
+
+/*
+ * Adds the blocks that may have versions of rows which the summary of their range lacks.  On a
+ * block that is all-visible there is one version of each row, and it was there when the range was
+ * summarised, or has come to the summary since.
+ */
+static void
+add_unsure_blocks(Search *search)
+{
+	Buffer		map = InvalidBuffer;
+	BlockNumber block;
+
+	for (block = 0; block < search->nblocks; block++)
+	{
+		uint64		bit = block >> search->blocks->shift;
+
+		if ((search->words[bit / 64] >> (bit % 64) & 1) == 0 &&
+			!VM_ALL_VISIBLE(search->table, block, &map))
+			add_block(search, block);
+		if (block % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	if (BufferIsValid(map))
+		ReleaseBuffer(map);
+}
+
+static JoinBlocksPhase
+ask_by_range(Search *search, Relation index, const JoinIndexUse *use)
+{
+	JoinKeysRange ranges[JOIN_INDEX_MOST_RANGES];
+	BrinStatsData stats;
+	IndexScanDesc scan;
+	double		cost;
+	int			most = JOIN_INDEX_MOST_RANGES;
+	int			n;
+	int			i;
+
+	brinGetStats(index, &stats);
+	cost = (search->nblocks / stats.pagesPerRange + 1) * JOIN_ROWS_PER_SUMMARY;
+	if (bloomfam_join_filter != JOIN_FILTER_FORCE)
+		most = (int) Min(search->budget / cost, JOIN_INDEX_MOST_RANGES);
+	if (most < 1)
+		return JOIN_BLOCKS_COSTLY;
+	n = bloomfam_join_keys_ranges(search->keys, ranges, most);
+	scan = bloomfam_index_beginscan_bitmap(index, search->blocks->snapshot, 2);
+	for (i = 0; i < n; i++)
+	{
+		TIDBitmap  *bitmap = tbm_create(work_mem * INT64CONST(1024), NULL);
+		ScanKeyData keys[2];
+		uint64		before = search->nset;
+
+		CHECK_FOR_INTERRUPTS();
+		set_key(&keys[0], use, &use->not_less, search, ranges[i].smallest);
+		set_key(&keys[1], use, &use->not_greater, search, ranges[i].largest);
+		index_rescan(scan, keys, 2, NULL, 0);
+		index_getbitmap(scan, bitmap);
+		bloomfam_tbm_for_each_block(bitmap, add_block, search);
+		tbm_free(bitmap);
+		spend(search, cost + (search->nset - before) * JOIN_ROWS_PER_BLOCK);
+		if (!pays(search))
+			break;
+	}
+	index_endscan(scan);
+	if (BLOOMFAM_BRIN_LACKS_OLD_VALUES && i == n)
+		add_unsure_blocks(search);
+	return i == n ? JOIN_BLOCKS_FOUND : JOIN_BLOCKS_MANY;
+}
+
+/* Asks one index, if it can be used now; what it says is in search->words. */
+static JoinBlocksPhase
+ask_index(Search *search, Oid oid)
+{
+	Relation	index = bloomfam_join_index_open(oid);
+	JoinBlocksPhase phase = JOIN_BLOCKS_NO_INDEX;
+	JoinIndexUse use;
+
+	if (index == NULL)
+		return JOIN_BLOCKS_NO_INDEX;
+	use = bloomfam_join_index_use(index, &search->column);
+	memset(search->words, 0, size_of_words(search->blocks));
+	search->nset = 0;
+	if (use.way != JOIN_INDEX_NOT)
+	{
+		spend(search, JOIN_ROWS_PER_INDEX);
+		search->blocks->index = oid;
+	}
+	if (use.way == JOIN_INDEX_BY_KEY)
+		phase = ask_by_key(search, index, &use);
+	else if (use.way == JOIN_INDEX_BY_RANGE)
+		phase = ask_by_range(search, index, &use);
+	index_close(index, AccessShareLock);
+	return phase == JOIN_BLOCKS_FOUND && !pays(search) ? JOIN_BLOCKS_MANY : phase;
+}
+
+/* ---- all that can be asked ---- */
+
+/* One column of a filter's key, in its table. */
+static JoinIndexed
+get_column(const JoinBlocks *blocks, int i, Oid type)
+{
+	return (JoinIndexed) {
+		.attribute = blocks->attributes[i], .operator = blocks->spec->columns[i].operator,
+		.type = type, .guarded = blocks->guarded
+	};
+}
+
+/* Keeps, of what was found so far, what this column's index says as well. */
+static void
+keep_common(JoinBlocks *blocks, const Search *search)
+{
+	uint64		nset = 0;
+	uint64		i;
+
+	for (i = 0; i <= blocks->nbits / 64; i++)
+	{
+		blocks->words[i] &= search->words[i];
+		nset += pg_popcount64(blocks->words[i]);
+	}
+	blocks->nset = nset;
+}
+
+/* What asking for a column may take, of a table or a share that has so many rows. */
+static double
+budget_of_column(const JoinBlocks *blocks, int i, Relation table, double rows)
+{
+	return rows * bloomfam_join_index_budget(
+					  bloomfam_join_index_order(RelationGetRelid(table), blocks->attributes[i]));
+}
+
+/* Asks the indexes of one column, until one says enough. */
+static JoinBlocksPhase
+search_by_column(Search *search)
+{
+	List	   *indexes = bloomfam_join_indexes(search->table, &search->column);
+	JoinBlocksPhase phase = JOIN_BLOCKS_NO_INDEX;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		phase = ask_index(search, lfirst_oid(lc));
+		if (phase == JOIN_BLOCKS_FOUND)
+		{
+			keep_common(search->blocks, search);
+			break;
+		}
+	}
+	return phase;
+}
+
+/* The same for all columns, in a context for what that needs. */
+static JoinBlocksPhase
+search_by_columns(JoinBlocks *blocks, const JoinKeys *keys, Relation table, BlockNumber nblocks,
+				  double rows)
+{
+	JoinBlocksPhase result = JOIN_BLOCKS_UNKNOWN;
+	Oid			asked = InvalidOid;
+	Search		search = {.blocks = blocks, .table = table, .nblocks = nblocks, .rows = rows};
+	int			i;
+
+	blocks->shift = 0;
+	while ((Size) (nblocks >> blocks->shift) > work_mem * (Size) 1024)
+		blocks->shift++;
+	blocks->nbits = ((nblocks - 1) >> blocks->shift) + 1;
+	blocks->words = MemoryContextAlloc(blocks->context, size_of_words(blocks));
+	memset(blocks->words, 0xff, size_of_words(blocks));
+	search.words = palloc(size_of_words(blocks));
+	for (i = 0; i < blocks->spec->ncolumns; i++)
+	{
+		JoinBlocksPhase phase;
+
+		if (!OidIsValid(blocks->spec->columns[i].indexed) ||
+			!bloomfam_join_keys_are_known(&keys[i]))
+			continue;
+		search.keys = &keys[i];
+		search.column = get_column(blocks, i, keys[i].type);
+		search.budget = budget_of_column(blocks, i, table, rows);
+		phase = bloomfam_join_index_is_enough(search.budget) ? search_by_column(&search)
+															 : JOIN_BLOCKS_COSTLY;
+		if (phase == JOIN_BLOCKS_FOUND)
+			asked = blocks->index;
+		if (result != JOIN_BLOCKS_FOUND)
+			result = phase;
+	}
+	if (OidIsValid(asked))
+		blocks->index = asked;
+	return result;
+}
+
+JoinBlocksPhase
+bloomfam_join_blocks_find(JoinBlocks *blocks, Relation table, BlockNumber nblocks, bool parallel)
+{
+	const JoinKeys *keys;
+	MemoryContext scratch;
+	MemoryContext old;
+	BlockNumber pages;
+	double		rows;
+	double		visible;
+
+	if (blocks->phase != JOIN_BLOCKS_NOT_YET)
+		return blocks->phase;
+	keys = bloomfam_join_filter_keys(blocks->filter);
+	if (keys == NULL)
+		return JOIN_BLOCKS_NOT_YET;
+	estimate_rel_size(table, NULL, &pages, &rows, &visible);
+	if (parallel)
+		rows /= PARALLEL_SHARE;
+	blocks->phase = JOIN_BLOCKS_COSTLY;
+	if (nblocks == 0 || !bloomfam_join_index_may_pay(rows))
+		return blocks->phase;
+	scratch =
+		AllocSetContextCreate(CurrentMemoryContext, "bloomfam index", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(scratch);
+	blocks->phase = search_by_columns(blocks, keys, table, nblocks, rows);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	return blocks->phase;
+}
+
+List *
+bloomfam_join_blocks_indexes(const JoinBlocks *blocks, Relation table)
+{
+	List	   *all = NIL;
+	BlockNumber pages;
+	double		rows;
+	double		visible;
+	int			i;
+
+	estimate_rel_size(table, NULL, &pages, &rows, &visible);
+	for (i = 0; i < blocks->spec->ncolumns; i++)
+	{
+		JoinIndexed column = get_column(blocks, i, blocks->spec->columns[i].indexed);
+
+		if (OidIsValid(column.type) &&
+			bloomfam_join_index_is_enough(budget_of_column(blocks, i, table, rows)))
+			all = list_concat_unique_oid(all, bloomfam_join_indexes(table, &column));
+	}
+	return all;
+}

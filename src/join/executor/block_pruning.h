@@ -1,0 +1,82 @@
+/*-------------------------------------------------------------------------
+ *
+ * block_pruning.h
+ *	  Which blocks of a table can have rows that match a build side's keys, as an index tells.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_BLOCK_PRUNING_H
+#define BLOOMFAM_JOIN_BLOCK_PRUNING_H
+
+#include "storage/block.h"
+
+#include "join/base/spec.h"
+#include "join/filter/filter.h"
+
+typedef enum JoinBlocksPhase
+{
+	JOIN_BLOCKS_NOT_YET,		/* the keys are not known so far */
+	JOIN_BLOCKS_FOUND,			/* the others need not be read */
+	/* all are read, because */
+	JOIN_BLOCKS_LATE,			/* ... the scan had begun when the keys became known */
+	JOIN_BLOCKS_IN_PART,		/* ... some are read of rows that must all be dropped, or none */
+	JOIN_BLOCKS_UNKNOWN,		/* ... the keys were not kept */
+	JOIN_BLOCKS_NO_INDEX,		/* ... there is no index now that has all that the snapshot sees */
+	JOIN_BLOCKS_COSTLY,			/* ... asking the index takes too long beside the scan */
+	JOIN_BLOCKS_MANY			/* ... those that can match are too many, or too scattered */
+} JoinBlocksPhase;
+
+/* What is known of them for one filter of a scan: since the scan began. */
+typedef struct JoinBlocks
+{
+	JoinBlocksPhase phase;
+	JoinFilter *filter;
+	const JoinSpec *spec;
+	const AttrNumber *attributes;	/* of the table */
+	bool		guarded;		/* the scan has conditions */
+	Snapshot	snapshot;
+	MemoryContext context;		/* of what was found */
+	Oid			index;			/* that was asked last */
+
+	/* a bit for so many blocks, as a power of two */
+	uint64	   *words;
+	int			shift;
+	uint64		nbits;
+	uint64		nset;
+} JoinBlocks;
+
+/*
+ * For a filter of the scan of a table, whose columns these are; some of them are indexed, as the
+ * spec says.  Lives as long as the query's state, as they do.
+ */
+extern JoinBlocks *bloomfam_join_blocks_begin(EState *estate, const JoinSpec *spec,
+											  JoinFilter *filter, const AttrNumber *attributes,
+											  bool guarded);
+
+/*
+ * Finds them if the keys are known, for a scan that has begun, of a table that has so many blocks
+ * to it; a parallel one is this process's share.  For each phase but the first one that is so
+ * until the scan begins anew.
+ */
+extern JoinBlocksPhase bloomfam_join_blocks_find(JoinBlocks *blocks, Relation table,
+												 BlockNumber nblocks, bool parallel);
+
+/* The scan goes on without, for this reason: that its keys are late, or rows would be in part. */
+extern void bloomfam_join_blocks_miss(JoinBlocks *blocks, JoinBlocksPhase reason);
+
+/* The scan begins anew. */
+extern void bloomfam_join_blocks_forget(JoinBlocks *blocks);
+
+/* The indexes that may be asked, of a table of this size, for EXPLAIN: a list of OIDs. */
+extern List *bloomfam_join_blocks_indexes(const JoinBlocks *blocks, Relation table);
+
+/* Can it have rows that match?  Once they are found. */
+static inline bool
+bloomfam_join_blocks_can_match(const JoinBlocks *blocks, BlockNumber block)
+{
+	uint64		bit = block >> blocks->shift;
+
+	return bit >= blocks->nbits || (blocks->words[bit / 64] >> (bit % 64) & 1) != 0;
+}
+
+#endif							/* BLOOMFAM_JOIN_BLOCK_PRUNING_H */

@@ -1,0 +1,233 @@
+/*-------------------------------------------------------------------------
+ *
+ * build.c
+ *	  The node on top of a hash join's build side: remembers the keys that go by, or their hashes.
+ *
+ * It hands its child's rows on as they are.  When they end, the filter is made, and tied to the
+ * hash table that the join is about to probe.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "join/base/settings.h"
+#include "join/executor/build.h"
+#include "join/executor/dsm.h"
+#include "join/executor/explain.h"
+
+/* Adds the row's key, unless a column of it is NULL: that equals nothing. */
+static void
+add_row(JoinBuildState *state, TupleTableSlot *slot)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	JoinFilter *filter = state->filter;
+	MemoryContext old;
+	uint64		hash = 0;			/* or a number */
+	int			i;
+
+	ResetExprContext(econtext);
+	econtext->ecxt_outertuple = slot;
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	for (i = 0; i < state->spec->ncolumns; i++)
+	{
+		Datum		value;
+		bool		isnull;
+		uint64		next;
+
+		if (state->attributes[i] != 0)
+			value = slot_getattr(slot, state->attributes[i], &isnull);
+		else
+			value = ExecEvalExpr(state->expressions[i], econtext, &isnull);
+		if (isnull)
+			break;
+		if (state->foreign != NULL && state->foreign[i] != NULL)
+			bloomfam_join_foreign_add(state->foreign[i], value);
+		if (state->values != NULL)
+			state->values[i] = value;
+		if (filter->of_numbers)
+			next = (uint64) state->keys[i].number(value);
+		else
+			next = state->keys[i].hash(&state->keys[i], value);
+		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
+	}
+	MemoryContextSwitchTo(old);
+	if (i < state->spec->ncolumns)
+		return;
+	if (filter->phase != JOIN_FILTER_ABANDONED)
+		bloomfam_join_filter_add(filter, hash);
+	for (i = 0; state->values != NULL && i < filter->ncolumns; i++)
+	{
+		JoinKeys   *keys = &filter->keys[i];
+
+		if (OidIsValid(keys->type))
+			bloomfam_join_keys_add(keys, bloomfam_join_keys_number(keys->type, state->values[i]),
+								   filter->keys_context);
+	}
+}
+
+/* Does something with each filter that travels. */
+static void
+for_each_foreign(JoinBuildState *state, void (*action) (JoinForeign *foreign))
+{
+	int			i;
+
+	for (i = 0; state->foreign != NULL && i < state->spec->ncolumns; i++)
+		if (state->foreign[i] != NULL)
+			action(state->foreign[i]);
+}
+
+void
+bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join)
+{
+	int			i;
+
+	if (state->filter == NULL)
+		return;
+	state->filter->join = join;
+	for (i = 0; state->foreign != NULL && i < state->spec->ncolumns; i++)
+		if (state->foreign[i] != NULL)
+			bloomfam_join_foreign_tie(state->foreign[i], outerPlanState(join));
+
+	/* the join would first ask the probe side for a row, to save building if there is none */
+	if (state->spec->eager)
+		join->hj_OuterNotEmpty = true;
+}
+
+static TupleTableSlot *
+exec_build(PlanState *node)
+{
+	JoinBuildState *state = (JoinBuildState *) node;
+	TupleTableSlot *slot = ExecProcNode(outerPlanState(node));
+
+	if (state->phase == JOIN_BUILD_ENDED)
+		return slot;
+	if (state->phase == JOIN_BUILD_FRESH)
+	{
+		bloomfam_join_filter_begin(state->filter);
+		state->phase = JOIN_BUILD_READING;
+	}
+	if (TupIsNull(slot))
+	{
+		bloomfam_join_filter_finish(state->filter);
+		for_each_foreign(state, bloomfam_join_foreign_finish);
+		state->phase = JOIN_BUILD_ENDED;
+	}
+	else if (state->filter->phase != JOIN_FILTER_ABANDONED || state->foreign != NULL ||
+			 state->values != NULL)
+		add_row(state, slot);
+	return slot;
+}
+
+/* Begins the filters that travel, if there are any. */
+static void
+begin_foreign(JoinBuildState *state, EState *estate)
+{
+	const JoinSpec *spec = state->spec;
+	int			i;
+
+	for (i = 0; i < spec->ncolumns; i++)
+	{
+		if (spec->columns[i].foreign_param < 0)
+			continue;
+		if (state->foreign == NULL)
+			state->foreign = palloc0(spec->ncolumns * sizeof(JoinForeign *));
+		state->foreign[i] = bloomfam_join_foreign_begin(estate, spec->columns[i].foreign_param);
+	}
+}
+
+static void
+begin_build(CustomScanState *css, EState *estate, int eflags)
+{
+	JoinBuildState *state = (JoinBuildState *) css;
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	const JoinSpec *spec;
+	int			i;
+
+	bloomfam_join_node_begin(css, estate, eflags);
+	spec = state->spec = bloomfam_join_specs(plan);
+	begin_foreign(state, estate);
+
+	/* EvalPlanQual asks for a few rows again, of which some are known to join */
+	if (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF)
+		return;
+
+	state->filter = bloomfam_join_filter_get(estate, spec->param);
+	bloomfam_join_node_columns(spec, &state->keys, &state->attributes);
+	if (bloomfam_join_node_is_of_numbers(spec))
+		bloomfam_join_filter_take_numbers(state->filter);
+	state->expressions = palloc0(spec->ncolumns * sizeof(ExprState *));
+	for (i = 0; i < spec->ncolumns; i++)
+	{
+		const JoinSpecColumn *column = &spec->columns[i];
+
+		if (column->attribute == 0)
+			state->expressions[i] =
+				ExecInitExpr(list_nth(plan->custom_exprs, column->expression), &css->ss.ps);
+		if (state->foreign != NULL && state->foreign[i] != NULL)
+			bloomfam_join_foreign_enable(state->foreign[i], column->foreign_type,
+										 column->collation);
+		if (column->kept && bloomfam_join_filter_skip)
+		{
+			bloomfam_join_filter_keep(state->filter, spec->ncolumns);
+			bloomfam_join_filter_keep_column(state->filter, i, column->type);
+			if (state->values == NULL)
+				state->values = palloc0(spec->ncolumns * sizeof(Datum));
+		}
+	}
+	css->ss.ps.ExecProcNode = exec_build;
+}
+
+static void
+end_build(CustomScanState *css)
+{
+	bloomfam_join_build_end_worker((JoinBuildState *) css);
+	ExecEndNode(outerPlanState(css));
+}
+
+static void
+rescan_build(CustomScanState *css)
+{
+	JoinBuildState *state = (JoinBuildState *) css;
+
+	state->phase = JOIN_BUILD_FRESH;
+	if (state->filter != NULL)
+		bloomfam_join_filter_outdate(state->filter);
+	for_each_foreign(state, bloomfam_join_foreign_reset);
+	if (outerPlanState(css)->chgParam == NULL)
+		ExecReScan(outerPlanState(css));
+}
+
+static const CustomExecMethods build_exec_methods = {
+	.CustomName = "Bloom Filter Build",
+	.BeginCustomScan = begin_build,
+	.ExecCustomScan = bloomfam_join_node_exec,
+	.EndCustomScan = end_build,
+	.ReScanCustomScan = rescan_build,
+	.EstimateDSMCustomScan = bloomfam_join_build_estimate,
+	.InitializeDSMCustomScan = bloomfam_join_build_initialize,
+	.ReInitializeDSMCustomScan = bloomfam_join_build_reinitialize,
+	.InitializeWorkerCustomScan = bloomfam_join_build_initialize_worker,
+	.ExplainCustomScan = bloomfam_join_build_explain,
+};
+
+static Node *
+create_build(CustomScan *plan)
+{
+	JoinBuildState *state = (JoinBuildState *) newNode(sizeof(JoinBuildState), T_CustomScanState);
+
+	state->css.methods = &build_exec_methods;
+	return (Node *) state;
+}
+
+void
+bloomfam_join_build_register(void)
+{
+	bloomfam_join_node_register(JOIN_NODE_BUILD, create_build);
+}
+
+bool
+bloomfam_join_is_build(const PlanState *node)
+{
+	return IsA(node, CustomScanState) &&
+		   ((const CustomScanState *) node)->methods == &build_exec_methods;
+}

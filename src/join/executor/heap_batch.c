@@ -1,0 +1,861 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap_batch.c
+ *	  Filters on the scan of a heap: a page at a time.
+ *
+ * The heap finds all visible rows of a page at once, and notes where they are.  So the keys of
+ * all of them can be hashed together, straight from the page, their blocks of the filter fetched
+ * together, and the scan sent on to the next row that passes: the others never become rows of the
+ * executor, which costs several times what the filter does.
+ *
+ * This reaches into the heap's scan descriptor.  Scans of other table access methods, and those
+ * that do not go by pages, are left to probe.c; what cannot be read here the short way is read
+ * the long way; nothing is skipped that was not looked at.
+ *
+ * Where an index tells in which blocks rows can match (block_pruning.c), the others are not read
+ * at all (heap_scan.c), from when the filter's keys are known.
+ *
+ * The scan's own conditions come after the filter, not before.  Which filters of joins may be asked
+ * so the plan says (cost.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/tableam.h"
+#include "access/tupmacs.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "join/base/column.h"
+#include "join/base/settings.h"
+#include "join/executor/bucket.h"
+#include "join/executor/heap_batch.h"
+#include "join/executor/heap_scan.h"
+#include "pg/env.h"
+
+/* After a page that was not in the server's buffers, so many are not looked for. */
+#define COLD_PAGES			64
+
+/* How many lines of the cache are asked for at most where a row is expected. */
+#define LINES_PER_ROW		4
+
+/* A column of a filter's key in the heap. */
+typedef struct PageColumn
+{
+	AttrNumber	attribute;		/* of the table */
+
+	/*
+	 * in rows without NULLs: where to begin to look for it, and that attribute's offset from the
+	 * start of the row's data
+	 */
+	AttrNumber	first;
+	Size		offset;
+} PageColumn;
+
+static inline bool
+is_fixed(const PageColumn *column)
+{
+	return column->first == column->attribute;
+}
+
+struct JoinPage
+{
+	bool		by_pages;		/* else all is done row by row */
+	PageColumn **columns;		/* of each filter; NULL: it looks at rows one by one */
+	int		   *waits;			/* each filter: for so many of the scan's conditions, for now */
+	bool		some_wait;
+	ExprState **conditions;		/* the scan's, one by one; NULL: no filter ever waits */
+	int			nconditions;
+
+	bool		has_blocks;		/* some filter looks for those of the table that can match */
+	bool		undecided;		/* ... now, or as soon as its keys are known */
+	JoinSkim	skim;
+
+	/*
+	 * of the page that the scan is on: which rows pass, and the next of these that the scan is to
+	 * give
+	 */
+	bool		selected;		/* after these comes the next page; else the next row */
+	int			npassing;
+	int			next;
+
+	/* the page that is likely to come next */
+	const char *ahead;			/* in the server's buffers; not pinned; NULL: not known to be
+								 * there */
+	int			cold;			/* for so many pages do not look for it */
+
+	/* what follows is not touched before the first page: there may be a thousand partitions */
+	uint16		passing[MaxHeapTuplesPerPage];	/* indexes into rs_vistuples */
+
+	/* scratch */
+	HeapTupleHeader rows[MaxHeapTuplesPerPage];
+	uint64		hashes[MaxHeapTuplesPerPage];
+	uint64		column[MaxHeapTuplesPerPage];	/* the hashes of one more column of the key */
+	uint16		others[MaxHeapTuplesPerPage];	/* rows whose column is read the long way */
+	bool		null[MaxHeapTuplesPerPage];
+	bool		spared[MaxHeapTuplesPerPage];	/* its key was not fetched: it passes */
+	bool		pass[MaxHeapTuplesPerPage];
+	JoinBuckets buckets;
+};
+
+/* The last attribute that always lies at the same place, up to this one. */
+static void
+find_column(PageColumn *column, TupleDesc desc, AttrNumber attribute)
+{
+	Size		end = 0;
+
+	column->attribute = attribute;
+	for (column->first = 1;; column->first++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, column->first - 1);
+
+		column->offset = end;
+		if (att->attlen <= 0)
+			break;
+		column->offset = att_align_nominal(end, att->attalign);
+		if (column->first == attribute)
+			break;
+		end = column->offset + att->attlen;
+	}
+}
+
+/* Has the row this attribute, and none up to it that is NULL? */
+static inline bool
+is_at_fixed_offset(HeapTupleHeader row, AttrNumber attribute)
+{
+	int			i;
+
+	if (unlikely(HeapTupleHeaderGetNatts(row) < attribute))
+		return false;
+	if (likely((row->t_infomask & HEAP_HASNULL) == 0))
+		return true;
+	for (i = 0; i < attribute; i++)
+		if (att_isnull(i, row->t_bits))
+			return false;
+	return true;
+}
+
+/* Reads an attribute of a row that the table did not have when the row was written. */
+static pg_noinline Datum
+read_missing(HeapTupleHeader row, AttrNumber attribute, TupleDesc desc, bool *isnull)
+{
+	HeapTupleData tuple;
+
+	/* length and place do not matter to heap_getattr() */
+	tuple.t_len = 0;
+	tuple.t_data = row;
+	tuple.t_tableOid = InvalidOid;
+	ItemPointerSetInvalid(&tuple.t_self);
+	return heap_getattr(&tuple, attribute, desc, isnull);
+}
+
+/*
+ * Reads an attribute of a row, wherever it lies: what heap_getattr() does, but beginning as far
+ * on as it can.
+ */
+static Datum
+read_attribute(HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bool *isnull)
+{
+	const char *data = (const char *) row + row->t_hoff;
+	const uint8 *nulls = (row->t_infomask & HEAP_HASNULL) != 0 ? row->t_bits : NULL;
+	Form_pg_attribute att;
+	Size		offset = nulls == NULL ? column->offset : 0;
+	int			i = nulls == NULL ? column->first - 1 : 0;
+
+	if (unlikely(HeapTupleHeaderGetNatts(row) < column->attribute))
+		return read_missing(row, column->attribute, desc, isnull);
+	*isnull = nulls != NULL && att_isnull(column->attribute - 1, nulls);
+	if (*isnull)
+		return (Datum) 0;
+	for (;; i++)
+	{
+		if (nulls != NULL && att_isnull(i, nulls))
+			continue;
+		att = TupleDescAttr(desc, i);
+		offset = att_align_pointer(offset, att->attalign, att->attlen, data + offset);
+		if (i == column->attribute - 1)
+			break;
+		offset = att_addlength_pointer(offset, att->attlen, data + offset);
+	}
+	return fetch_att(data + offset, att->attbyval, att->attlen);
+}
+
+/* Takes the column of all rows that have it at its fixed offset, and notes the others. */
+#define READ_INTEGERS(type) \
+	for (i = 0; i < n; i++) \
+	{ \
+		HeapTupleHeader row = page->rows[i]; \
+		type		value; \
+		\
+		if (likely(is_at_fixed_offset(row, column->attribute))) \
+		{ \
+			memcpy(&value, (const char *) row + row->t_hoff + column->offset, sizeof(value)); \
+			hashes[i] = (uint64) (int64) value; \
+		} \
+		else \
+		{ \
+			hashes[i] = 0; \
+			page->others[nothers++] = i; \
+		} \
+	}
+
+/*
+ * Hashes one column of all rows in page->rows: first or combined with what is there.  numbers: it
+ * is the only one, and its numbers are wanted instead.  spare_long: rows whose key is not at hand,
+ * but compressed or in another table, are noted instead.
+ */
+static void
+hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleDesc desc, int n,
+			bool first, bool numbers, bool spare_long)
+{
+	uint64	   *hashes = first ? page->hashes : page->column;
+	bool		integers = key->integer && is_fixed(column);
+	int			nothers = 0;
+	int			i;
+
+	/* an integer at a fixed offset, which is what most keys are, without a call */
+	if (integers && key->typlen == 8)
+		READ_INTEGERS(int64)
+	else if (integers && key->typlen == 4)
+		READ_INTEGERS(int32)
+	else if (integers && key->typlen == 2)
+		READ_INTEGERS(int16)
+	else
+		for (i = 0; i < n; i++)
+			page->others[nothers++] = i;
+	if (nothers < n && !numbers)
+		bf_hash_u64_many(hashes, n);
+
+	spare_long &= TupleDescAttr(desc, column->attribute - 1)->attlen == -1;
+	if (first)
+	{
+		memset(page->null, false, n);
+		memset(page->spared, false, n);
+	}
+	for (i = 0; i < nothers; i++)
+	{
+		int			other = page->others[i];
+		bool		isnull;
+		Datum		value = read_attribute(page->rows[other], column, desc, &isnull);
+
+		page->null[other] |= isnull;
+		if (spare_long && !isnull && VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
+			!VARATT_IS_SHORT(DatumGetPointer(value)))
+		{
+			page->spared[other] = true;
+			hashes[other] = 0;
+		}
+		else if (isnull)
+			hashes[other] = 0;
+		else
+			hashes[other] = numbers ? (uint64) key->number(value) : key->hash(key, value);
+	}
+	if (!first)
+		for (i = 0; i < n; i++)
+			page->hashes[i] = bloomfam_join_hash_combine(page->hashes[i], hashes[i]);
+}
+
+/*
+ * Asks for the lines of the cache from one address up to the line of another, but not for too
+ * many.  Returns the first of them.
+ */
+static inline const char *
+ask_for_lines(const char *from, const char *end, int most)
+{
+	const char *first = (const char *) TYPEALIGN_DOWN(BLOOMFAM_CACHE_LINE, from);
+	const char *last = (const char *) TYPEALIGN_DOWN(BLOOMFAM_CACHE_LINE, end);
+	const char *line;
+
+	for (line = first; line != last && most > 0; line += BLOOMFAM_CACHE_LINE, most--)
+		__builtin_prefetch(line, 0, 2);
+	return first;
+}
+
+/*
+ * Looks for the page after the one that the scan is on.  Of a page that has not been looked at
+ * lately, each row costs a wait for memory, unless it was asked for some time before: here its
+ * line pointers, then its rows, of which most pages of a table have about as many as the last
+ * one. Not pinned, it may be another page any time: it is never read, but only asked for.
+ */
+static void
+look_ahead(JoinPage *page, HeapScanDesc scan, Page bytes)
+{
+	PrefetchBufferResult found;
+	BlockNumber block;
+
+	if (page->cold > 0)
+	{
+		page->cold--;
+		return;
+	}
+	block = page->skim.active ? bloomfam_join_skim_ahead(&page->skim) : scan->rs_cblock + 1;
+	if (block >= scan->rs_nblocks)
+		return;
+	found = PrefetchBuffer(scan->rs_base.rs_rd, MAIN_FORKNUM, block);
+	if (BufferIsValid(found.recent_buffer))
+	{
+		page->ahead = BufferGetPage(found.recent_buffer);
+		ask_for_lines(page->ahead,
+					  page->ahead + ((PageHeader) bytes)->pd_lower + BLOOMFAM_CACHE_LINE - 1,
+					  BLCKSZ / BLOOMFAM_CACHE_LINE);
+	}
+	else
+		page->cold = COLD_PAGES;
+}
+
+/*
+ * Notes so many rows of the page that the scan is on, from the present one on, in page->rows and
+ * page->passing.
+ */
+static void
+find_rows(JoinPage *page, HeapScanDesc scan, int count)
+{
+	Page		bytes = BufferGetPage(scan->rs_cbuf);
+	int			end = (int) scan->rs_cindex + count;
+	const char *asked;
+	int			n = 0;
+	int			i;
+
+	page->ahead = NULL;
+	if (count > 1)
+		look_ahead(page, scan, bytes);
+	asked = page->ahead != NULL ? page->ahead + BLCKSZ : NULL;
+	for (i = (int) scan->rs_cindex; i < end; i++)
+	{
+		HeapTupleHeader row =
+			(HeapTupleHeader) PageGetItem(bytes, PageGetItemId(bytes, scan->rs_vistuples[i]));
+
+		/* a page is filled from its end, so the row before is the one behind */
+		if (page->ahead != NULL)
+			asked = ask_for_lines(page->ahead + ((const char *) row - (const char *) bytes), asked,
+								  LINES_PER_ROW);
+		page->passing[n] = i;
+		page->rows[n++] = row;
+	}
+}
+
+/* What a filter, the f-th, is asked for: the keys of all of these rows as hashes, or as numbers. */
+static void
+hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
+{
+	JoinProbe  *probe = &state->probes[f];
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	bool		numbers = probe->kind == JOIN_PROBE_JOIN &&
+						  bloomfam_join_set_is_of_numbers(&probe->filter->set);
+	MemoryContext old;
+	int			c;
+
+	ResetExprContext(econtext);
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	for (c = 0; c < probe->ncolumns; c++)
+		hash_column(state->page, &probe->keys[c], &state->page->columns[f][c], desc, n, c == 0,
+					numbers, probe->access == JOIN_BY_PAGES_SPARING && !probe->whole);
+	MemoryContextSwitchTo(old);
+}
+
+/* Asks a filter of so many rows: what it says is in page->pass. */
+static void
+ask_filter(JoinPage *page, const JoinProbe *probe, int n)
+{
+	JoinAnswer	answer;
+	const BfView *view;
+
+	if (probe->kind == JOIN_PROBE_JOIN)
+	{
+		bloomfam_join_set_has_many(&probe->filter->set, page->hashes, n, page->pass);
+		return;
+	}
+	answer = bloomfam_join_stored_answer(probe->stored);
+	view = bloomfam_join_stored_view(probe->stored);
+	if (answer == JOIN_ANSWER_PROBE)
+		view->head.kind->probe_many(view, page->hashes, n, page->pass);
+	else
+		memset(page->pass, answer == JOIN_ANSWER_YES, n);
+}
+
+/* Keeps, of so many rows, those that the filter let pass; returns their number. */
+static int
+keep_passing(JoinPage *page, int n)
+{
+	int			kept = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		page->passing[kept] = page->passing[i];
+		page->rows[kept] = page->rows[i];
+		kept += (page->pass[i] | page->spared[i]) & !page->null[i];
+	}
+	return kept;
+}
+
+/*
+ * Has a join above asked for its first row, and will build then?  The rows after that one are for
+ * the filter to see.
+ */
+static bool
+awaits_filter(const JoinProbeState *state)
+{
+	int			f;
+
+	for (f = 0; f < state->nprobes; f++)
+		if (state->probes[f].kind == JOIN_PROBE_JOIN && state->probes[f].access != JOIN_BY_ROWS &&
+			bloomfam_join_filter_awaited(state->probes[f].filter))
+			return true;
+	return false;
+}
+
+/* Could hashing a key fail, for a condition?  Then no row is looked at before it is asked for. */
+static bool
+may_fail(const JoinProbeState *state)
+{
+	int			f;
+
+	for (f = 0; f < state->nprobes; f++)
+		if (state->probes[f].kind == JOIN_PROBE_STORED && state->page->waits[f] == 0 &&
+			bloomfam_join_stored_may_fail(state->probes[f].stored))
+			return true;
+	return false;
+}
+
+/* Notes, before rows are looked at, which filters of conditions come after others for now. */
+static void
+note_waiting(const JoinProbeState *state, JoinPage *page)
+{
+	int			f;
+
+	page->some_wait = false;
+	for (f = 0; f < state->nprobes; f++)
+	{
+		const JoinProbe *probe = &state->probes[f];
+
+		page->waits[f] =
+			probe->kind == JOIN_PROBE_STORED ? bloomfam_join_stored_waits_for(probe->stored) : 0;
+		page->some_wait |= page->waits[f] > 0;
+	}
+}
+
+/* Asks for what the joins will need of these rows, which go on to them. */
+static void
+ask_for_buckets(JoinProbeState *state, TupleDesc desc, int n)
+{
+	JoinPage   *page = state->page;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	MemoryContext old;
+	int			f;
+
+	ResetExprContext(econtext);
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	page->buckets.n = 0;
+	for (f = 0; f < state->nprobes; f++)
+	{
+		JoinProbe  *probe = &state->probes[f];
+
+		if (probe->kind != JOIN_PROBE_JOIN || probe->access == JOIN_BY_ROWS || !probe->streams ||
+			probe->ncolumns != 1 || !bloomfam_join_filter_ready(probe->filter) ||
+			!bloomfam_join_buckets_are_far(probe->filter, &probe->keys[0]))
+			continue;
+		hash_column(page, &probe->keys[0], &page->columns[f][0], desc, n, true, true, false);
+		bloomfam_join_buckets_ask(&page->buckets, probe->filter, &probe->keys[0], page->hashes,
+								  n);
+	}
+	bloomfam_join_buckets_ask_for_rows(&page->buckets);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Finds, of the rows of the page that the scan is on, from the present one on, those that pass
+ * all filters; of a page that is not done with, the present row alone is looked at.
+ */
+static void
+select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
+{
+	JoinPage   *page = state->page;
+	bool		singly;
+	bool		looked = false;
+	int			n;
+	int			i;
+
+	note_waiting(state, page);
+	singly = awaits_filter(state) || may_fail(state);
+	n = singly ? 1 : (int) scan->rs_ntuples - (int) scan->rs_cindex;
+
+	/* the present row was counted by the scan */
+	bloomfam_count_rows_read(child->ss_currentRelation, n - 1);
+	bloomfam_join_order_next(state->order, state->probes, n);
+	for (i = 0; i < state->nprobes; i++)
+	{
+		int			f = state->order->filters[i];
+		JoinProbe  *probe = &state->probes[f];
+		int			kept;
+
+		if (probe->access == JOIN_BY_ROWS || page->waits[f] > 0 ||
+			(probe->kind == JOIN_PROBE_JOIN && !bloomfam_join_probe_awake(probe, n)))
+			continue;
+		if (!looked)
+			find_rows(page, scan, n);
+		looked = true;
+		hash_keys(state, f, RelationGetDescr(child->ss_currentRelation), n);
+		ask_filter(page, probe, n);
+		kept = keep_passing(page, n);
+		bloomfam_join_probe_count(probe, n, n - kept);
+		n = kept;
+	}
+	for (i = 0; i < n && !looked; i++)
+		page->passing[i] = scan->rs_cindex + i;
+	if (looked && !singly && n > 0)
+		ask_for_buckets(state, RelationGetDescr(child->ss_currentRelation), n);
+	page->selected = !singly;
+	page->npassing = n;
+	page->next = 0;
+}
+
+/*
+ * Sends the scan to the next row that passes, in place of heap_getnextslot(): the row is on the
+ * page that the scan is on, and known to be visible.
+ */
+static inline void
+give_row(JoinPage *page, HeapScanDesc scan, TupleTableSlot *slot)
+{
+	int			index = page->passing[page->next];
+	OffsetNumber line = scan->rs_vistuples[index];
+	Page		bytes = BufferGetPage(scan->rs_cbuf);
+	ItemId		item = PageGetItemId(bytes, line);
+
+	page->next++;
+	scan->rs_cindex = index;
+	scan->rs_ctup.t_data = (HeapTupleHeader) PageGetItem(bytes, item);
+	scan->rs_ctup.t_len = ItemIdGetLength(item);
+	ItemPointerSet(&scan->rs_ctup.t_self, scan->rs_cblock, line);
+	ExecStoreBufferHeapTuple(&scan->rs_ctup, slot, scan->rs_cbuf);
+}
+
+/*
+ * Does the row in the scan's slot pass the filters of conditions?  Those that wait for so many of
+ * the scan's conditions, 0 for those that wait for none.
+ */
+static bool
+row_passes(JoinProbeState *state, TupleTableSlot *slot, int conditions)
+{
+	MemoryContext old;
+	bool		pass = true;
+	int			f;
+
+	ResetExprContext(state->css.ss.ps.ps_ExprContext);
+	old = MemoryContextSwitchTo(state->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	for (f = 0; f < state->nprobes && pass; f++)
+	{
+		JoinProbe  *probe = &state->probes[f];
+		bool		isnull;
+		Datum		key;
+
+		if (probe->kind == JOIN_PROBE_JOIN || state->page->waits[f] != conditions)
+			continue;
+		key = slot_getattr(slot, probe->attributes[0], &isnull);
+		pass = !isnull && bloomfam_join_stored_passes(probe->stored, key);
+		probe->counts.tested++;
+		probe->counts.dropped += !pass;
+	}
+	MemoryContextSwitchTo(old);
+	return pass;
+}
+
+/*
+ * The same row by row: for cursors that go backwards.  The scan is always on the row that it gave
+ * last, so that pages can be gone on with from there.
+ */
+static bool
+next_row_singly(JoinProbeState *state, TableScanDesc scan, ScanDirection direction,
+				TupleTableSlot *slot)
+{
+	while (table_scan_getnextslot(scan, direction, slot))
+	{
+		note_waiting(state, state->page);
+		if (row_passes(state, slot, 0))
+			return true;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return false;
+}
+
+/*
+ * Asks the indexes of filters whose keys have become known since the last page, and leaves out
+ * blocks by what they say.  In parallel only a scan that has not begun can do that, as others
+ * would not read what it has taken.
+ */
+static void
+look_for_blocks(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
+{
+	JoinPage   *page = state->page;
+	bool		parallel = scan->rs_base.rs_parallel != NULL;
+	bool		found = false;
+	int			f;
+
+	page->undecided = false;
+	for (f = 0; f < state->nprobes; f++)
+	{
+		JoinBlocks *blocks = state->probes[f].blocks;
+
+		if (blocks == NULL)
+			continue;
+		if (state->probes[f].whole &&
+			!bloomfam_join_filter_skips_whole(state->probes[f].filter))
+			bloomfam_join_blocks_miss(blocks, JOIN_BLOCKS_IN_PART);
+		switch (bloomfam_join_blocks_find(blocks, child->ss_currentRelation, scan->rs_nblocks,
+										  parallel))
+		{
+			case JOIN_BLOCKS_NOT_YET:
+				if (parallel)
+					bloomfam_join_blocks_miss(blocks, JOIN_BLOCKS_LATE);
+				else
+					page->undecided = true;
+				break;
+			case JOIN_BLOCKS_FOUND:
+				found = true;
+				break;
+			default:
+				break;
+		}
+		state->probes[f].counts.blocks = blocks->phase;
+		state->probes[f].counts.index = blocks->index;
+	}
+	if (found && !page->skim.active)
+		bloomfam_join_skim_begin(&page->skim, scan, state->probes, state->nprobes);
+}
+
+/* The next row of the scan, whether it passes or not: on the next page once one is done with. */
+static bool
+next_unseen_row(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
+{
+	JoinPage   *page = state->page;
+
+	if (unlikely(page->undecided))
+		look_for_blocks(state, child, scan);
+	if (!page->skim.active)
+		return table_scan_getnextslot(&scan->rs_base, ForwardScanDirection,
+									  child->ss_ScanTupleSlot);
+	if (bloomfam_join_skim_next(&page->skim, scan))
+	{
+		bloomfam_count_rows_read(child->ss_currentRelation, 1);
+		return true;
+	}
+	ExecClearTuple(child->ss_ScanTupleSlot);
+	return false;
+}
+
+/* The next row of the child's scan that passes all filters, in the child's slot; or none. */
+static bool
+next_row(JoinProbeState *state, ScanState *child)
+{
+	JoinPage   *page = state->page;
+	TupleTableSlot *slot = child->ss_ScanTupleSlot;
+	HeapScanDesc scan;
+
+	if (child->ss_currentScanDesc == NULL)
+		child->ss_currentScanDesc =
+			bloomfam_table_beginscan(child->ss_currentRelation, child->ps.state->es_snapshot);
+	if (unlikely(!page->by_pages || !ScanDirectionIsForward(child->ps.state->es_direction)))
+	{
+		page->selected = false;
+		page->npassing = page->next = 0;
+		page->skim.active = false;
+		page->undecided = page->has_blocks;
+		return next_row_singly(state, child->ss_currentScanDesc, child->ps.state->es_direction,
+							   slot);
+	}
+	scan = (HeapScanDesc) child->ss_currentScanDesc;
+	if (unlikely(!scan->rs_inited))
+	{
+		page->selected = false;
+		page->npassing = page->next = 0;
+		page->undecided = page->has_blocks;
+	}
+
+	while (page->next >= page->npassing)
+	{
+		CHECK_FOR_INTERRUPTS();
+
+		/*
+		 * after the last row of a page is the next page; what is left of one after going
+		 * backwards is looked at from there
+		 */
+		if (page->selected)
+			scan->rs_cindex = scan->rs_ntuples - 1;
+		if (!next_unseen_row(state, child, scan))
+			return false;
+		select_rows(state, child, scan);
+	}
+	give_row(page, scan, slot);
+	return true;
+}
+
+/* Does the row pass the scan's conditions, and the filters that wait at their places among them? */
+static bool
+row_qualifies(JoinProbeState *state, ScanState *child, ExprContext *econtext)
+{
+	JoinPage   *page = state->page;
+	bool		pass = true;
+	int			i;
+
+	if (!page->some_wait)
+		pass = child->ps.qual == NULL || ExecQual(child->ps.qual, econtext);
+	for (i = 0; page->some_wait && pass && i < page->nconditions; i++)
+	{
+		pass = ExecQual(page->conditions[i], econtext);
+		if (pass && !row_passes(state, child->ss_ScanTupleSlot, i + 1))
+			return false;
+	}
+	if (!pass)
+		InstrCountFiltered1(child, 1);
+	return pass;
+}
+
+/* In place of the child's own: its conditions and its target list, on the rows that pass. */
+static TupleTableSlot *
+scan_child(JoinProbeState *state, ScanState *child)
+{
+	ExprContext *econtext = child->ps.ps_ExprContext;
+	ProjectionInfo *projection = child->ps.ps_ProjInfo;
+
+	if (child->ps.qual == NULL && projection == NULL)
+		return next_row(state, child) ? child->ss_ScanTupleSlot
+									  : ExecClearTuple(child->ss_ScanTupleSlot);
+	for (;;)
+	{
+		ResetExprContext(econtext);
+		if (!next_row(state, child))
+			return ExecClearTuple(projection != NULL ? projection->pi_state.resultslot
+													 : child->ss_ScanTupleSlot);
+		econtext->ecxt_scantuple = child->ss_ScanTupleSlot;
+		if (row_qualifies(state, child, econtext))
+			return projection != NULL ? ExecProject(projection) : child->ss_ScanTupleSlot;
+	}
+}
+
+TupleTableSlot *
+bloomfam_join_page_exec(PlanState *node)
+{
+	JoinProbeState *state = (JoinProbeState *) node;
+	ScanState  *child = (ScanState *) outerPlanState(node);
+	TupleTableSlot *slot;
+
+	/* what ExecProcNode() would do for the child */
+	if (child->ps.chgParam != NULL)
+		ExecReScan(&child->ps);
+	if (child->ps.instrument == NULL)
+		return scan_child(state, child);
+	InstrStartNode(child->ps.instrument);
+	slot = scan_child(state, child);
+	InstrStopNode(child->ps.instrument, TupIsNull(slot) ? 0.0 : 1.0);
+	return slot;
+}
+
+void
+bloomfam_join_page_rescan(JoinProbeState *state)
+{
+	JoinPage   *page = state->page;
+	int			f;
+
+	page->skim.active = false;
+	for (f = 0; f < state->nprobes; f++)
+		if (state->probes[f].blocks != NULL)
+			bloomfam_join_blocks_forget(state->probes[f].blocks);
+}
+
+/*
+ * The columns of a filter's key in the table; and an index of theirs, if there is one, for a scan
+ * that goes by pages.
+ */
+static void
+prepare_columns(JoinProbeState *state, int f, TupleDesc desc)
+{
+	PlanState  *child = outerPlanState(state);
+	Scan	   *plan = (Scan *) child->plan;
+	JoinProbe  *probe = &state->probes[f];
+	AttrNumber *attributes = palloc(probe->ncolumns * sizeof(AttrNumber));
+	bool		indexed = false;
+	int			c;
+
+	state->page->columns[f] = palloc(probe->ncolumns * sizeof(PageColumn));
+	for (c = 0; c < probe->ncolumns; c++)
+	{
+		attributes[c] = probe->attributes[c];
+		if (probe->kind == JOIN_PROBE_JOIN)
+		{
+			attributes[c] =
+				bloomfam_join_column_behind(&plan->plan, attributes[c], plan->scanrelid);
+			indexed |= OidIsValid(state->specs[f].columns[c].indexed);
+		}
+		find_column(&state->page->columns[f][c], desc, attributes[c]);
+	}
+	if (!indexed || !state->page->by_pages || !bloomfam_join_filter_skip)
+		return;
+	bloomfam_join_filter_keep(probe->filter, probe->ncolumns);
+	probe->blocks = bloomfam_join_blocks_begin(child->state, &state->specs[f], probe->filter,
+											   attributes, plan->plan.qual != NIL);
+	state->page->has_blocks = true;
+}
+
+/* The scan's conditions, to be asked one by one. */
+static void
+prepare_conditions(JoinPage *page, PlanState *child)
+{
+	ListCell   *lc;
+
+	page->conditions = palloc(list_length(child->plan->qual) * sizeof(ExprState *));
+	foreach(lc, child->plan->qual)
+		page->conditions[page->nconditions++] = ExecInitQual(list_make1(lfirst(lc)), child);
+}
+
+JoinPage *
+bloomfam_join_page_init(JoinProbeState *state)
+{
+	PlanState  *child = outerPlanState(state);
+	Relation	table;
+	JoinPage   *page;
+	bool		by_pages;
+	bool		takes_over = false;
+	int			f;
+
+	if (!IsA(child, SeqScanState))
+		return NULL;
+
+	/* what the plan could not know */
+	table = ((ScanState *) child)->ss_currentRelation;
+	by_pages =
+		table->rd_tableam == GetHeapamTableAmRoutine() && IsMVCCSnapshot(child->state->es_snapshot);
+	for (f = 0; f < state->nprobes; f++)
+	{
+		if (state->probes[f].kind == JOIN_PROBE_JOIN && !by_pages)
+			state->probes[f].access = JOIN_BY_ROWS;
+		takes_over |= state->probes[f].access != JOIN_BY_ROWS;
+	}
+	if (!takes_over)
+		return NULL;
+
+	page = palloc(sizeof(JoinPage));
+	memset(page, 0, offsetof(JoinPage, passing));
+	page->by_pages = by_pages;
+	page->columns = palloc0(state->nprobes * sizeof(PageColumn *));
+	page->waits = palloc0(state->nprobes * sizeof(int));
+	state->page = page;
+	for (f = 0; f < state->nprobes; f++)
+		if (state->probes[f].access != JOIN_BY_ROWS)
+			prepare_columns(state, f, RelationGetDescr(table));
+
+	note_waiting(state, page);
+	if (page->some_wait)
+		prepare_conditions(page, child);
+
+	/* WHERE CURRENT OF looks for the scan of a table, and for its row */
+	state->css.ss.ss_currentRelation = table;
+	state->css.ss.ss_ScanTupleSlot = ((ScanState *) child)->ss_ScanTupleSlot;
+	return page;
+}

@@ -1,0 +1,106 @@
+/*-------------------------------------------------------------------------
+ *
+ * node.h
+ *	  What the nodes of both sides have in common, and their states.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_NODE_H
+#define BLOOMFAM_JOIN_NODE_H
+
+#include "executor/executor.h"
+#include "storage/dsm.h"
+
+#include "join/base/spec.h"
+#include "join/executor/order.h"
+#include "join/fdw/foreign.h"
+
+typedef struct JoinBuildDsm JoinBuildDsm;
+typedef struct JoinProbeDsm JoinProbeDsm;
+
+/* The leader's hold of the dynamic shared memory of a node. */
+typedef struct JoinSegment
+{
+	dsm_segment *seg;			/* NULL: there is none now */
+	on_dsm_detach_callback left;
+	CustomScanState *state;		/* NULL: never was any */
+	MemoryContextCallback reset;
+} JoinSegment;
+
+/* The state of a build node.  Only a rescan leads from the end of its rows to a new build. */
+typedef enum JoinBuildPhase
+{
+	JOIN_BUILD_FRESH,
+	JOIN_BUILD_READING,
+	JOIN_BUILD_ENDED
+} JoinBuildPhase;
+
+typedef struct JoinBuildState
+{
+	CustomScanState css;
+	JoinSpec   *spec;
+	JoinFilter *filter;			/* NULL: this node does nothing */
+	JoinBuildPhase phase;
+	JoinKey    *keys;			/* of the spec's columns, as all below */
+	AttrNumber *attributes;		/* of the child's rows; 0: an expression */
+	ExprState **expressions;
+	Datum	   *values;			/* of a row; NULL: only their hashes matter */
+	JoinForeign **foreign;		/* NULL: it does not travel by this column; NULL: by no column */
+	JoinBuildDsm *dsm;
+	JoinSegment segment;
+
+	/*
+	 * for EXPLAIN, in the leader after the workers have ended; the filter's own counts are those
+	 * of the leader
+	 */
+	int			nworkers;
+	JoinBuildCounts *workers;
+} JoinBuildState;
+
+typedef struct JoinPage JoinPage;
+
+typedef struct JoinProbeState
+{
+	CustomScanState css;
+	JoinSpec   *specs;
+	int			nprobes;		/* 0: this node does nothing; else one for each spec */
+	JoinProbe  *probes;
+	JoinOrder  *order;			/* in which they are asked */
+	JoinPage   *page;			/* NULL: the child does its scan itself */
+	ExecProcNodeMtd exec;		/* what gives the rows */
+	bool		may_skip;		/* they are of a partition that some filter may skip */
+	bool		begun;			/* ... that was begun, or skipped, since the last rescan */
+	JoinProbeDsm *dsm;
+	JoinSegment segment;
+
+	/*
+	 * for EXPLAIN, in the leader after the workers have ended: nprobes for each; the probes' own
+	 * counts are those of the leader
+	 */
+	int			nworkers;
+	JoinProbeCounts *workers;
+} JoinProbeState;
+
+/* Begins a node, and its child: for now it hands on the child's rows as they are. */
+extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags);
+
+/* Executes it. */
+extern TupleTableSlot *bloomfam_join_node_exec(CustomScanState *css);
+
+/*
+ * Has a foreign server dropped rows by this filter of a probe node, so that few are left to drop
+ * here?
+ */
+extern bool bloomfam_join_node_was_foreign(const JoinProbeState *state, int probe);
+
+/*
+ * The columns of a filter's key on a node's side of the join: how to hash them, and where they are
+ * in the child's rows, in the current memory context.
+ */
+extern void bloomfam_join_node_columns(const JoinSpec *spec, JoinKey **keys,
+									   AttrNumber **attributes);
+
+/* Is a filter's key one column of integers, so that it is built and asked by their numbers? */
+extern bool bloomfam_join_node_is_of_numbers(const JoinSpec *spec);
+
+#endif							/* BLOOMFAM_JOIN_NODE_H */

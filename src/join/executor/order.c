@@ -1,0 +1,192 @@
+/*-------------------------------------------------------------------------
+ *
+ * order.c
+ *	  In which order the filters of a scan are asked.
+ *
+ * A row is dropped by the first filter that denies it, so the best one to begin with is that which
+ * drops most for what it costs.  The plan puts those first that are expected to drop most.  How
+ * much they do is seen when they are asked: now and then each filter goes first for some rows, so
+ * that what it drops is counted of rows that no other has looked at, and then they are ordered
+ * (Zhu et al., "Looking Ahead Makes Query Plans Robust", VLDB 2017, sort them by the share that
+ * they let pass).  If they drop independently of each other, no other order is cheaper.
+ *
+ * A filter that the query names stays where the plan has it: it may raise an error for a row that
+ * the one before it denies.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "join/executor/order.h"
+
+/* The rows of a turn; and of a trial, in a share of all rows. */
+#define TURN_ROWS	1024
+#define TRIAL_SHARE	64
+
+/* After so many rows it is seen again whether all can be asked. */
+#define LOOK_AGAIN	64
+
+/* One is put before another if it is so many times better: what they drop varies. */
+#define BETTER		1.1
+
+/*
+ * What it costs to ask about a row, in nanoseconds or so: to read a number from a page, or to hash
+ * what is none; then to look into a Bloom filter, into a bitmap, or between two bounds.
+ */
+#define COST_OF_NUMBER		1.0
+#define COST_OF_OTHERS		12.0
+#define COST_OF_FUNCTION	25.0
+#define COST_OF_BLOOM		2.5
+#define COST_OF_BITMAP		1.0
+#define COST_OF_RANGE		0.5
+
+static double
+cost_of(const JoinProbe *probe)
+{
+	static const double costs[] = {
+		[JOIN_FORM_BLOOM] = COST_OF_BLOOM,
+		[JOIN_FORM_BITMAP] = COST_OF_BITMAP,
+		[JOIN_FORM_RANGE] = COST_OF_RANGE,
+	};
+	const JoinDesign *design = &probe->filter->set.design;
+	double		cost = costs[design->form] * bloomfam_join_waiting(design->size);
+	int			i;
+
+	for (i = 0; i < probe->ncolumns; i++)
+	{
+		const JoinKey *key = &probe->keys[i];
+
+		if (key->integer)
+			cost += COST_OF_NUMBER;
+		else
+			cost += OidIsValid(key->function.fn_oid) ? COST_OF_FUNCTION : COST_OF_OTHERS;
+	}
+	return cost;
+}
+
+JoinOrder *
+bloomfam_join_order_make(const JoinProbe *probes, int nprobes)
+{
+	JoinOrder  *order = palloc0(sizeof(JoinOrder));
+	int			i;
+
+	order->filters = palloc(nprobes * sizeof(int));
+	order->places = palloc(nprobes * sizeof(int));
+	order->decided = palloc(nprobes * sizeof(int));
+	order->trials = palloc0(nprobes * sizeof(JoinOrderTrial));
+	for (i = 0; i < nprobes; i++)
+	{
+		order->filters[i] = i;
+		if (probes[i].kind != JOIN_PROBE_JOIN)
+			continue;
+		order->places[order->n] = i;
+		order->decided[order->n++] = i;
+	}
+	if (order->n < 2)
+		order->left = PG_UINT64_MAX;
+	return order;
+}
+
+/* Can all be asked, but for those that never will be? */
+static bool
+all_are_ready(const JoinOrder *order, const JoinProbe *probes)
+{
+	int			i;
+
+	for (i = 0; i < order->n; i++)
+	{
+		JoinFilter *filter = probes[order->places[i]].filter;
+
+		if (filter->phase != JOIN_FILTER_ABANDONED && !bloomfam_join_filter_ready(filter))
+			return false;
+	}
+	return true;
+}
+
+/* The next turn: the filter at this place goes first, the others as was decided. */
+static void
+begin_turn(JoinOrder *order, const JoinProbe *probes, int turn)
+{
+	int			first = order->places[turn];
+	int			next = 1;
+	int			i;
+
+	order->trials[first].tested = probes[first].counts.tested;
+	order->trials[first].dropped = probes[first].counts.dropped;
+	order->phase = JOIN_ORDER_TRIAL;
+	order->turn = turn;
+	order->left = TURN_ROWS;
+	order->filters[order->places[0]] = first;
+	for (i = 0; i < order->n; i++)
+		if (order->decided[i] != first)
+			order->filters[order->places[next++]] = order->decided[i];
+}
+
+/* What the filter was worth whose turn it was. */
+static void
+end_turn(JoinOrder *order, const JoinProbe *probes)
+{
+	const JoinProbe *probe = &probes[order->places[order->turn]];
+	JoinOrderTrial *trial = &order->trials[order->places[order->turn]];
+	uint64		tested = probe->counts.tested - trial->tested;
+
+	if (tested > 0)
+		trial->rank = (probe->counts.dropped - trial->dropped) / (tested * cost_of(probe));
+	else						/* it is switched off, or was never ready */
+		trial->rank = 0;
+}
+
+/* By ranks; where they are about the same, as before. */
+static void
+decide(JoinOrder *order)
+{
+	int			i;
+	int			j;
+
+	for (i = 1; i < order->n; i++)
+	{
+		int			filter = order->decided[i];
+
+		for (j = i; j > 0 && order->trials[filter].rank >
+								 order->trials[order->decided[j - 1]].rank * BETTER; j--)
+			order->decided[j] = order->decided[j - 1];
+		order->decided[j] = filter;
+	}
+	for (i = 0; i < order->n; i++)
+		order->filters[order->places[i]] = order->decided[i];
+	order->phase = JOIN_ORDER_DECIDED;
+	order->left = TURN_ROWS * TRIAL_SHARE * order->n;
+}
+
+void
+bloomfam_join_order_change(JoinOrder *order, const JoinProbe *probes)
+{
+	switch (order->phase)
+	{
+		case JOIN_ORDER_PLANNED:
+		case JOIN_ORDER_DECIDED:
+			if (all_are_ready(order, probes))
+				begin_turn(order, probes, 0);
+			else
+				order->left = LOOK_AGAIN;
+			break;
+		case JOIN_ORDER_TRIAL:
+			end_turn(order, probes);
+			if (order->turn + 1 < order->n)
+				begin_turn(order, probes, order->turn + 1);
+			else
+				decide(order);
+			break;
+	}
+}
+
+int
+bloomfam_join_order_decided(const JoinOrder *order, int place)
+{
+	int			i;
+
+	for (i = 0; i < order->n; i++)
+		if (order->places[i] == place)
+			return order->decided[i];
+	return order->filters[place];
+}

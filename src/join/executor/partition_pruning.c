@@ -1,0 +1,420 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition_pruning.c
+ *	  Whether a partition can have rows that match a build side's keys.
+ *
+ * The server's own pruning is asked, with conditions made by hand: the partition key equals one
+ * of the keys, or lies between the smallest and the largest.  So bounds, default partitions and
+ * those for NULLs mean here what they mean there.  Which partitions are left is found out once
+ * for a build and a table with partitions, in each process.
+ *
+ * A partition's bounds are those that it has now.  A snapshot that is older than the day when a
+ * table became a partition can see rows in it that lie elsewhere, and were deleted before; and
+ * in a default partition rows that another partition would take today.  Such a partition is
+ * read.  So is one that the table's description does not name: it is being detached.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/hash.h"
+#include "access/htup_details.h"
+#include "access/nbtree.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "partitioning/partbounds.h"
+#include "partitioning/partdesc.h"
+#include "partitioning/partprune.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/partcache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "join/executor/partition_pruning.h"
+#include "pg/compat.h"
+
+/* So many keys are looked up for one build in all tables; then their bounds must do. */
+#define MOST_LOOKUPS	(16 * JOIN_KEYS_FEW)
+
+typedef enum Settled
+{
+	SETTLED_NOT_ASKED,
+	SETTLED_YES,				/* they are as old as the snapshot */
+	SETTLED_NO
+} Settled;
+
+/* A table with partitions, and which of them are left. */
+typedef struct Parent
+{
+	Index		rti;
+	const List *columns;		/* as in JoinSpecLevel */
+	PartitionDesc desc;
+	PartitionKey key;
+	int			last_found;		/* children come in the order of their bounds, mostly */
+	Settled		settled;		/* the bounds of all its partitions */
+	uint64		build;			/* that the following is of; 0: none yet */
+	JoinPartitionAnswer all;	/* why nothing can be said; or that something can: _CAN_MATCH */
+	Bitmapset  *live;			/* indexes of partitions that can match */
+	int			nlive;
+} Parent;
+
+typedef struct Level
+{
+	Parent	   *parent;			/* NULL: keys do not tell its partitions apart */
+	Oid			child;
+} Level;
+
+struct JoinPartition
+{
+	JoinFilter *filter;
+	Snapshot	snapshot;
+	int			nlevels;
+	Level		levels[FLEXIBLE_ARRAY_MEMBER];
+};
+
+/* ---- tables ---- */
+
+static Parent *
+get_parent(EState *estate, JoinFilter *filter, const JoinSpecLevel *level)
+{
+	Relation	relation;
+	Parent	   *parent;
+	ListCell   *lc;
+
+	foreach(lc, filter->parents)
+	{
+		parent = lfirst(lc);
+		if (parent->rti == level->parent && equal(parent->columns, level->columns))
+			return parent;
+	}
+
+	/* what is pruned includes partitions that are being detached: the snapshot may see them */
+	if (estate->es_partition_directory == NULL)
+		estate->es_partition_directory = CreatePartitionDirectory(estate->es_query_cxt, false);
+	relation = bloomfam_range_table_relation(estate, level->parent);
+	parent = MemoryContextAllocZero(estate->es_query_cxt, sizeof(Parent));
+	parent->rti = level->parent;
+	parent->columns = level->columns;
+	parent->key = RelationGetPartitionKey(relation);
+	parent->desc = PartitionDirectoryLookup(estate->es_partition_directory, relation);
+	filter->parents = lcons(parent, filter->parents);
+	return parent;
+}
+
+JoinPartition *
+bloomfam_join_partition_begin(EState *estate, const JoinSpec *spec, JoinFilter *filter)
+{
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	int			n = list_length(spec->levels);
+	JoinPartition *partition = palloc(offsetof(JoinPartition, levels) + n * sizeof(Level));
+	int			i;
+
+	partition->filter = filter;
+	partition->snapshot = estate->es_snapshot;
+	partition->nlevels = n;
+	for (i = 0; i < n; i++)
+	{
+		const JoinSpecLevel *level = list_nth(spec->levels, i);
+
+		partition->levels[i].parent =
+			level->columns != NIL ? get_parent(estate, filter, level) : NULL;
+		partition->levels[i].child = exec_rt_fetch(level->child, estate)->relid;
+	}
+	MemoryContextSwitchTo(old);
+	return partition;
+}
+
+/* The index of a partition in its table's description; -1 if it is not there. */
+static int
+find_child(Parent *parent, Oid child)
+{
+	int			n = parent->desc->nparts;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		int			at = (parent->last_found + 1 + i) % n;
+
+		if (parent->desc->oids[at] == child)
+		{
+			parent->last_found = at;
+			return at;
+		}
+	}
+	return -1;
+}
+
+/* ---- bounds that the snapshot agrees with ---- */
+
+/*
+ * Was a table a partition by its bounds of today when the snapshot was taken?  Then its row in
+ * pg_class is as old.
+ */
+static bool
+is_settled(Oid table, Snapshot snapshot)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	TransactionId writer;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	writer = HeapTupleHeaderGetXmin(tuple->t_data);
+	ReleaseSysCache(tuple);
+	return !TransactionIdIsCurrentTransactionId(writer) && !XidInMVCCSnapshot(writer, snapshot);
+}
+
+/* The same of all partitions of a table. */
+static bool
+all_are_settled(Parent *parent, Snapshot snapshot)
+{
+	int			i;
+
+	if (parent->settled == SETTLED_NOT_ASKED)
+	{
+		parent->settled = SETTLED_YES;
+		for (i = 0; i < parent->desc->nparts && parent->settled == SETTLED_YES; i++)
+			if (!is_settled(parent->desc->oids[i], snapshot))
+				parent->settled = SETTLED_NO;
+	}
+	return parent->settled == SETTLED_YES;
+}
+
+/*
+ * Do the bounds of a level's child hold for all rows that the snapshot sees in the partition?  Not
+ * if it came to the child, or to a table in between, later.
+ */
+static bool
+bounds_hold(const JoinPartition *partition, int level, int index)
+{
+	Parent	   *parent = partition->levels[level].parent;
+	int			i;
+
+	if (partition->snapshot == NULL || !IsMVCCSnapshot(partition->snapshot))
+		return false;
+	for (i = level; i < partition->nlevels; i++)
+		if (!is_settled(partition->levels[i].child, partition->snapshot))
+			return false;
+	return index != parent->desc->boundinfo->default_index ||
+		   all_are_settled(parent, partition->snapshot);
+}
+
+/* ---- partitions that can match ---- */
+
+static void
+begin_pruning(const Parent *parent, int nsteps, PartitionPruneContext *context)
+{
+	memset(context, 0, sizeof(*context));
+	context->strategy = parent->key->strategy;
+	context->partnatts = parent->key->partnatts;
+	context->nparts = parent->desc->nparts;
+	context->boundinfo = parent->desc->boundinfo;
+	context->partcollation = parent->key->partcollation;
+	context->partsupfunc = parent->key->partsupfunc;
+	context->stepcmpfuncs = palloc0(nsteps * parent->key->partnatts * sizeof(FmgrInfo));
+	context->ppccontext = CurrentMemoryContext;
+}
+
+/* The function that compares or hashes a key with the bounds of the number-th column. */
+static Oid
+support_function(const Parent *parent, int number, Oid type)
+{
+	Oid			family = parent->key->partopfamily[number];
+
+	if (parent->key->strategy == PARTITION_STRATEGY_HASH)
+		return get_opfamily_proc(family, type, type, HASHEXTENDED_PROC);
+	return get_opfamily_proc(family, parent->key->partopcintype[number], type, BTORDER_PROC);
+}
+
+/* A key, to be filled in. */
+static Const *
+make_key(Oid type)
+{
+	int16		length = get_typlen(type);
+
+	return makeConst(type, -1, InvalidOid, length, (Datum) 0, false, true);
+}
+
+static PartitionPruneStepOp *
+make_step(int id, StrategyNumber strategy, List *keys, List *functions)
+{
+	PartitionPruneStepOp *step = makeNode(PartitionPruneStepOp);
+
+	step->step.step_id = id;
+	step->opstrategy = strategy;
+	step->exprs = keys;
+	step->cmpfns = functions;
+	return step;
+}
+
+/* Adds partitions to those that are left, in the context that these are in. */
+static void
+add_live(Parent *parent, const Bitmapset *found, MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	int			i = -1;
+
+	while ((i = bms_next_member(found, i)) >= 0)
+		if (!bms_is_member(i, parent->live))
+		{
+			parent->live = bms_add_member(parent->live, i);
+			parent->nlive++;
+		}
+	MemoryContextSwitchTo(old);
+}
+
+/* Those of each combination of keys, of which each column's are listed. */
+static void
+look_up(Parent *parent, const JoinKeys *keys, MemoryContext context)
+{
+	int			n = list_length(parent->columns);
+	const JoinKeys *columns[PARTITION_MAX_KEYS];
+	Const	   *values[PARTITION_MAX_KEYS];
+	int			at[PARTITION_MAX_KEYS] = {0};
+	List	   *exprs = NIL;
+	List	   *functions = NIL;
+	PartitionPruneContext pruning;
+	PartitionPruneStepOp *step;
+	bool		hash = parent->key->strategy == PARTITION_STRATEGY_HASH;
+	int			i = 0;
+
+	for (i = 0; i < n; i++)
+	{
+		columns[i] = &keys[list_nth_int(parent->columns, i)];
+		if (columns[i]->nvalues == 0)
+			return;
+		values[i] = make_key(columns[i]->type);
+		values[i]->constvalue = bloomfam_join_keys_datum(columns[i], columns[i]->values[0]);
+		exprs = lappend(exprs, values[i]);
+		functions = lappend_oid(functions, support_function(parent, i, columns[i]->type));
+	}
+	begin_pruning(parent, 1, &pruning);
+	step = make_step(0, hash ? HTEqualStrategyNumber : BTEqualStrategyNumber, exprs, functions);
+	do
+	{
+		add_live(parent, get_matching_partitions(&pruning, list_make1(step)), context);
+
+		/* the next combination: the first column's key changes with each */
+		for (i = 0; i < n; i++)
+		{
+			at[i] = at[i] + 1 < columns[i]->nvalues ? at[i] + 1 : 0;
+			values[i]->constvalue = bloomfam_join_keys_datum(columns[i], columns[i]->values[at[i]]);
+			if (at[i] > 0)
+				break;
+		}
+	} while (i < n && parent->nlive < parent->desc->nparts);
+}
+
+/* Those between the smallest and the largest key. */
+static void
+look_between(Parent *parent, const JoinKeys *keys, MemoryContext context)
+{
+	Const	   *smallest = make_key(keys->type);
+	Const	   *largest = make_key(keys->type);
+	List	   *functions = list_make1_oid(support_function(parent, 0, keys->type));
+	PartitionPruneStepCombine *both = makeNode(PartitionPruneStepCombine);
+	PartitionPruneContext pruning;
+	List	   *steps;
+
+	smallest->constvalue = bloomfam_join_keys_datum(keys, keys->smallest);
+	largest->constvalue = bloomfam_join_keys_datum(keys, keys->largest);
+	both->step.step_id = 2;
+	both->combineOp = PARTPRUNE_COMBINE_INTERSECT;
+	both->source_stepids = list_make2_int(0, 1);
+	steps =
+		list_make3(make_step(0, BTGreaterEqualStrategyNumber, list_make1(smallest), functions),
+				   make_step(1, BTLessEqualStrategyNumber, list_make1(largest), functions), both);
+	begin_pruning(parent, list_length(steps), &pruning);
+	add_live(parent, get_matching_partitions(&pruning, steps), context);
+}
+
+/* Are the bounds in the order of the numbers?  In the type's own family they are. */
+static bool
+is_in_order(const Parent *parent)
+{
+	return parent->key->strategy != PARTITION_STRATEGY_HASH &&
+		   lookup_type_cache(parent->key->partopcintype[0], TYPECACHE_BTREE_OPFAMILY)->btree_opf ==
+			   parent->key->partopfamily[0];
+}
+
+/* Finds which partitions of a table can match the keys of the present build. */
+static void
+find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
+{
+	MemoryContext scratch =
+		AllocSetContextCreate(CurrentMemoryContext, "bloomfam partitions", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	uint64		combinations = 1;
+	bool		known = true;
+	bool		listed = true;
+	ListCell   *lc;
+
+	foreach(lc, parent->columns)
+	{
+		const JoinKeys *column = &keys[lfirst_int(lc)];
+
+		known &= bloomfam_join_keys_are_known(column);
+		listed &= column->phase == JOIN_KEYS_LISTED;
+		if (combinations <= JOIN_KEYS_FEW)
+			combinations *= column->nvalues;
+	}
+	listed &= combinations <= JOIN_KEYS_FEW &&
+			  filter->lookups + combinations <= MOST_LOOKUPS;
+	parent->build = filter->keys_build;
+	parent->live = NULL;
+	parent->nlive = 0;
+	parent->all = JOIN_PARTITION_CAN_MATCH;
+	if (!known)
+		parent->all = JOIN_PARTITION_UNKNOWN;
+	else if (listed)
+	{
+		filter->lookups += combinations;
+		look_up(parent, keys, filter->keys_context);
+	}
+	else if (!is_in_order(parent))
+		parent->all = JOIN_PARTITION_MANY_KEYS;
+	else
+		look_between(parent, &keys[linitial_int(parent->columns)], filter->keys_context);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+}
+
+JoinPartitionAnswer
+bloomfam_join_partition_ask(JoinPartition *partition)
+{
+	JoinFilter *filter = partition->filter;
+	const JoinKeys *keys = bloomfam_join_filter_keys(filter);
+	JoinPartitionAnswer answer = JOIN_PARTITION_CAN_MATCH;
+	int			i;
+
+	if (keys == NULL)
+		return JOIN_PARTITION_NOT_YET;
+	for (i = 0; i < partition->nlevels; i++)
+	{
+		const Level *level = &partition->levels[i];
+		Parent	   *parent = level->parent;
+		int			index;
+
+		if (parent == NULL || parent->desc->nparts == 0)
+			continue;
+		if (parent->build != filter->keys_build)
+			find_live(parent, filter, keys);
+		if (parent->all != JOIN_PARTITION_CAN_MATCH)
+		{
+			answer = parent->all;
+			continue;
+		}
+		index = find_child(parent, level->child);
+		if (index >= 0 && bms_is_member(index, parent->live))
+			continue;
+		if (index >= 0 && bounds_hold(partition, i, index))
+			return JOIN_PARTITION_CANNOT_MATCH;
+		answer = JOIN_PARTITION_NEW;
+	}
+	return answer;
+}

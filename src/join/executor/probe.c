@@ -1,0 +1,295 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe.c
+ *	  The node on the probe side: drops rows whose keys are not in the filters of joins above.
+ *
+ * It looks at its child's rows one by one, unless heap_batch.c has taken over the child's scan and
+ * drops them before they become rows.  Rows pass while a filter is not ready, and while it does
+ * not pay; but for the filters of conditions (stored.c), which are always heap_batch.c's to ask.
+ *
+ * Where the child's rows are of a partition in which no row can match (partition_pruning.c), the
+ * child is never asked for any.  The build may come to its end when some were given already: then
+ * there are no more.  Nobody waits for it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "join/base/settings.h"
+#include "join/executor/dsm.h"
+#include "join/executor/explain.h"
+#include "join/executor/heap_batch.h"
+#include "join/executor/probe.h"
+
+/* May this row join, as far as one filter knows? */
+static inline bool
+row_may_join(const JoinProbe *probe, TupleTableSlot *slot)
+{
+	const JoinSet *set = &probe->filter->set;
+	uint64		hash = 0;			/* or a number */
+	int			i;
+
+	for (i = 0; i < probe->ncolumns; i++)
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(slot, probe->attributes[i], &isnull);
+		uint64		next;
+
+		if (isnull)
+			return false;
+		if (bloomfam_join_set_is_of_numbers(set))
+			next = (uint64) probe->keys[i].number(value);
+		else
+			next = probe->keys[i].hash(&probe->keys[i], value);
+		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
+	}
+	return bloomfam_join_set_has(set, hash);
+}
+
+static TupleTableSlot *
+exec_rows(PlanState *node)
+{
+	JoinProbeState *state = (JoinProbeState *) node;
+	ExprContext *econtext = node->ps_ExprContext;
+
+	for (;;)
+	{
+		TupleTableSlot *slot = state->page != NULL ? bloomfam_join_page_exec(node)
+												   : ExecProcNode(outerPlanState(node));
+		MemoryContext old;
+		bool		pass = true;
+		int			i;
+
+		if (TupIsNull(slot))
+			return slot;
+		ResetExprContext(econtext);
+		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		/* heap_batch.c has been here before, for all rows of the page */
+		if (state->page == NULL)
+			bloomfam_join_order_next(state->order, state->probes, 1);
+		for (i = 0; i < state->nprobes && pass; i++)
+		{
+			JoinProbe  *probe = &state->probes[state->order->filters[i]];
+
+			if (probe->access != JOIN_BY_ROWS || !bloomfam_join_probe_awake(probe, 1))
+				continue;
+			pass = row_may_join(probe, slot);
+			bloomfam_join_probe_count(probe, 1, !pass);
+		}
+		MemoryContextSwitchTo(old);
+		if (pass)
+			return slot;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* Does some filter look at the child's rows one by one? */
+static bool
+has_rows_to_look_at(const JoinProbeState *state)
+{
+	int			i;
+
+	for (i = 0; i < state->nprobes; i++)
+		if (state->probes[i].access == JOIN_BY_ROWS)
+			return true;
+	return false;
+}
+
+/*
+ * While it is open whether the partition can be skipped.  Once it is known to match, or not to,
+ * that stays so until a rescan: only then can the join build anew, or keys that are built again
+ * are the same.
+ */
+static TupleTableSlot *
+exec_partition(PlanState *node)
+{
+	JoinProbeState *state = (JoinProbeState *) node;
+	bool		undecided = false;
+	int			i;
+
+	for (i = 0; i < state->nprobes; i++)
+	{
+		JoinProbe  *probe = &state->probes[i];
+		JoinPartitionAnswer answer;
+
+		if (probe->partition == NULL)
+			continue;
+		answer = bloomfam_join_partition_ask(probe->partition);
+		if (answer == JOIN_PARTITION_CANNOT_MATCH && probe->whole &&
+			!bloomfam_join_filter_skips_whole(probe->filter))
+			answer = JOIN_PARTITION_IN_PART;
+		probe->counts.scans += !state->begun;
+		probe->counts.partition = answer;
+		if (answer == JOIN_PARTITION_CANNOT_MATCH)
+		{
+			probe->counts.skipped++;
+			state->begun = true;
+			return NULL;
+		}
+		undecided |= answer == JOIN_PARTITION_NOT_YET;
+	}
+	state->begun = true;
+	if (!undecided)
+		ExecSetExecProcNode(node, state->exec);
+	return state->exec(node);
+}
+
+/* Prepares one filter. */
+static void
+begin_filter(CustomScanState *css, EState *estate, const JoinSpec *spec, JoinProbe *probe)
+{
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+
+	probe->access = spec->access;
+	probe->worth = spec->worth / 1000.0;
+	probe->whole = spec->whole;
+	probe->streams = spec->streams;
+	if (spec->kind == JOIN_SPEC_STORED)
+	{
+		probe->kind = JOIN_PROBE_STORED;
+		probe->ncolumns = 1;
+		probe->attributes = palloc(sizeof(AttrNumber));
+		probe->stored = bloomfam_join_stored_make(
+			css, list_nth(plan->custom_exprs, spec->condition), spec->before, probe->attributes);
+		probe->keys = bloomfam_join_stored_key(probe->stored);
+	}
+	else
+	{
+		JoinKey    *keys;
+
+		probe->kind = JOIN_PROBE_JOIN;
+		probe->filter = bloomfam_join_filter_get(estate, spec->param);
+		probe->ncolumns = spec->ncolumns;
+		bloomfam_join_node_columns(spec, &keys, &probe->attributes);
+		probe->keys = keys;
+		if (spec->levels != NIL && bloomfam_join_filter_skip)
+		{
+			JoinProbeState *state = (JoinProbeState *) css;
+
+			bloomfam_join_filter_keep(probe->filter, spec->ncolumns);
+			probe->partition = bloomfam_join_partition_begin(estate, spec, probe->filter);
+			probe->filter->places = lappend(probe->filter->places, state);
+			state->may_skip = true;
+		}
+	}
+}
+
+static void
+begin_probe(CustomScanState *css, EState *estate, int eflags)
+{
+	JoinProbeState *state = (JoinProbeState *) css;
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	int			n = bloomfam_join_nspecs(plan);
+	bool		conditions = false;
+	int			i;
+
+	state->specs = bloomfam_join_specs(plan);
+	for (i = 0; i < n; i++)
+		conditions |= state->specs[i].kind == JOIN_SPEC_STORED;
+	bloomfam_join_node_begin(css, estate, eflags);
+
+	/*
+	 * EvalPlanQual asks for a few rows again, and they pass; with the setting off, no filter of a
+	 * join is ever ready
+	 */
+	if (!conditions && (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF))
+		return;
+
+	state->probes = palloc0(n * sizeof(JoinProbe));
+	state->nprobes = n;
+	for (i = 0; i < n; i++)
+		begin_filter(css, estate, &state->specs[i], &state->probes[i]);
+	state->order = bloomfam_join_order_make(state->probes, n);
+	state->page = bloomfam_join_page_init(state);
+	state->exec =
+		has_rows_to_look_at(state) || state->page == NULL ? exec_rows : bloomfam_join_page_exec;
+	css->ss.ps.ExecProcNode = state->may_skip ? exec_partition : state->exec;
+}
+
+static void
+end_probe(CustomScanState *css)
+{
+	bloomfam_join_probe_end_worker((JoinProbeState *) css);
+	ExecEndNode(outerPlanState(css));
+}
+
+static void
+rescan_probe(CustomScanState *css)
+{
+	JoinProbeState *state = (JoinProbeState *) css;
+	int			i;
+
+	if (state->may_skip)
+		ExecSetExecProcNode(&css->ss.ps, exec_partition);
+	state->begun = false;
+	if (state->page != NULL)
+		bloomfam_join_page_rescan(state);
+	for (i = 0; i < state->nprobes; i++)
+		if (state->probes[i].kind == JOIN_PROBE_STORED)
+			bloomfam_join_stored_rescan(state->probes[i].stored);
+	if (outerPlanState(css)->chgParam == NULL)
+		ExecReScan(outerPlanState(css));
+}
+
+static void
+mark_probe(CustomScanState *css)
+{
+	ExecMarkPos(outerPlanState(css));
+}
+
+static void
+restore_probe(CustomScanState *css)
+{
+	ExecRestrPos(outerPlanState(css));
+}
+
+/* A shared filter goes with the query's shared memory, before EXPLAIN looks at it. */
+static void
+shutdown_probe(CustomScanState *css)
+{
+	JoinProbeState *state = (JoinProbeState *) css;
+	int			i;
+
+	for (i = 0; i < state->nprobes && css->ss.ps.instrument != NULL; i++)
+		state->probes[i].counts = bloomfam_join_probe_counts(&state->probes[i]);
+}
+
+static const CustomExecMethods probe_exec_methods = {
+	.CustomName = "Bloom Filter Probe",
+	.BeginCustomScan = begin_probe,
+	.ExecCustomScan = bloomfam_join_node_exec,
+	.EndCustomScan = end_probe,
+	.ReScanCustomScan = rescan_probe,
+	.MarkPosCustomScan = mark_probe,
+	.RestrPosCustomScan = restore_probe,
+	.EstimateDSMCustomScan = bloomfam_join_probe_estimate,
+	.InitializeDSMCustomScan = bloomfam_join_probe_initialize,
+	.ReInitializeDSMCustomScan = bloomfam_join_probe_reinitialize,
+	.InitializeWorkerCustomScan = bloomfam_join_probe_initialize_worker,
+	.ShutdownCustomScan = shutdown_probe,
+	.ExplainCustomScan = bloomfam_join_probe_explain,
+};
+
+static Node *
+create_probe(CustomScan *plan)
+{
+	JoinProbeState *state = (JoinProbeState *) newNode(sizeof(JoinProbeState), T_CustomScanState);
+
+	state->css.methods = &probe_exec_methods;
+	return (Node *) state;
+}
+
+void
+bloomfam_join_probe_register(void)
+{
+	bloomfam_join_node_register(JOIN_NODE_PROBE, create_probe);
+}
+
+bool
+bloomfam_join_is_probe(const PlanState *node)
+{
+	return IsA(node, CustomScanState) &&
+		   ((const CustomScanState *) node)->methods == &probe_exec_methods;
+}

@@ -1,0 +1,203 @@
+/*-------------------------------------------------------------------------
+ *
+ * stored.c
+ *	  Filters that the query itself names, in WHERE bloom_may_contain(filter, column): on a heap
+ *	  they are asked a page at a time, too.
+ *
+ * Such a condition is taken out of the scan's and becomes one more filter of the probe node on
+ * top of it.  It stays a condition of the query: it is never switched off, nothing passes unseen,
+ * and heap_batch.c, which sees the table's rows and not what the scan projects, applies it also
+ * where it cannot go by pages.
+ *
+ * What must stay as it was:
+ *
+ *	- Filter and key are looked at only when a row is: the filter is evaluated, opened and
+ *	  compared with the key's family when the first key that is not NULL is hashed, once for each
+ *	  scan, since it is the same for all rows.  A parameter that changes means a rescan.
+ *	- A row whose key is NULL does not pass; a NULL filter passes all others.
+ *	- Conditions of the scan are then asked only of rows that pass, whichever came first.  But a
+ *	  filter may be an error: it cannot be computed, or is of other keys.  Where cheaper conditions
+ *	  come first and no row passes them, there is none.  So such a filter waits: it is asked
+ *	  after them until it has been asked once; and always, where the hash of a further key could
+ *	  fail.  Those that come after it are then asked after it, too: they may fail for rows that it
+ *	  denies.  (Conditions come sorted by security level and cost.)
+ *	- A key whose hash could fail is hashed when its row is asked for, not with its page: below a
+ *	  LIMIT that may be never.
+ * Which conditions are taken says stored_conditions.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/ruleutils.h"
+
+#include "join/base/column.h"
+#include "join/base/stored_condition.h"
+#include "join/executor/stored.h"
+#include "pg/datum.h"
+#include "pg/env.h"
+#include "pg/hasher.h"
+#include "pg/key_scalar.h"
+
+struct JoinStored
+{
+	JoinKey			key; /* first: its routine finds the rest */
+	JoinAnswer		answer;
+	int				before;		/* conditions that the scan keeps */
+	bool			may_fail;	/* hashing a key may: its type is not the server's */
+	Node		   *condition;	/* for EXPLAIN */
+	ExprState	   *expression; /* the filter */
+	ExprContext	   *econtext;	/* ... whose value stays until the next rescan */
+	BloomfamFilter	filter;
+	BloomfamHashers hashers;
+	BloomfamHasher *hasher;
+};
+
+/* Hashes a key, of the filter's family or there is an error. */
+static uint64
+hash_stored(const JoinKey *key, Datum value)
+{
+	const JoinStored *stored = (const JoinStored *) key;
+	BloomfamHasher	 *hasher = stored->hasher;
+	const BfHeader	 *head = &stored->filter.view.head;
+	uint64			  hash = hasher->hash(hasher, value);
+
+	if (unlikely(hasher->family_id != head->family_id))
+		bloomfam_family_error(head, hasher->family, hasher->family_len, hasher->family_id);
+	return hash;
+}
+
+static uint64
+hash_nothing(const JoinKey *key, Datum value)
+{
+	return 0;
+}
+
+/* Hashes the first key of a scan: now it must be known what to do with keys. */
+static uint64
+hash_first(const JoinKey *key, Datum value)
+{
+	JoinStored	   *stored = (JoinStored *) unconstify(JoinKey *, key);
+	const BfHeader *head = &stored->filter.view.head;
+	bool			isnull;
+	Datum  datum = ExecEvalExprSwitchContext(stored->expression, stored->econtext, &isnull);
+	uint64 hash;
+
+	if (isnull)
+	{
+		stored->key.hash = hash_nothing;
+		stored->answer = JOIN_ANSWER_YES;
+		return 0;
+	}
+	bloomfam_filter_open(&stored->filter, datum);
+	stored->hasher = bloomfam_hasher_for(&stored->hashers, head->hash_id);
+	bloomfam_hasher_fit(stored->hasher, head);
+	if (head->family_id == 0)
+	{
+		stored->key.hash = hash_nothing;
+		stored->answer = JOIN_ANSWER_NO;
+		return 0;
+	}
+	hash = hash_stored(key, value);
+	stored->key.hash = hash_stored;
+	stored->key.integer = bloomfam_hasher_is_integer(stored->hasher);
+	stored->may_fail |= stored->hasher->varies;
+	stored->answer = JOIN_ANSWER_PROBE;
+	return hash;
+}
+
+void
+bloomfam_join_stored_rescan(JoinStored *stored)
+{
+	stored->key.hash = hash_first;
+	stored->key.integer = false;
+	stored->answer = JOIN_ANSWER_NO;
+	ResetExprContext(stored->econtext);
+}
+
+bool
+bloomfam_join_stored_may_fail(const JoinStored *stored)
+{
+	return stored->may_fail;
+}
+
+int
+bloomfam_join_stored_waits_for(const JoinStored *stored)
+{
+	return stored->key.hash == hash_first || stored->may_fail ? stored->before : 0;
+}
+
+JoinAnswer
+bloomfam_join_stored_answer(const JoinStored *stored)
+{
+	return stored->answer;
+}
+
+const BfView *
+bloomfam_join_stored_view(const JoinStored *stored)
+{
+	return &stored->filter.view;
+}
+
+bool
+bloomfam_join_stored_passes(JoinStored *stored, Datum key)
+{
+	uint64 hash = stored->key.hash(&stored->key, key);
+
+	if (stored->answer != JOIN_ANSWER_PROBE)
+		return stored->answer == JOIN_ANSWER_YES;
+	return stored->filter.probe(&stored->filter.view, hash);
+}
+
+const JoinKey *
+bloomfam_join_stored_key(const JoinStored *stored)
+{
+	return &stored->key;
+}
+
+JoinStored *
+bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before,
+						  AttrNumber *column)
+{
+	EState	   *estate = node->ss.ps.state;
+	JoinStored *stored = palloc0(sizeof(JoinStored));
+	int			filter_arg;
+	List	   *args = bloomfam_join_stored_arguments(condition, &filter_arg);
+	Expr	   *key = list_nth(args, 1 - filter_arg);
+
+	/* see above; these would pass rows that the query does not want */
+	if (estate->es_epq_active != NULL)
+		elog(ERROR, "a condition cannot be rechecked");
+
+	stored->before = before;
+	stored->condition = condition;
+	stored->expression = ExecInitExpr(list_nth(args, filter_arg), &node->ss.ps);
+	stored->econtext = CreateExprContext(estate);
+	stored->hashers.context = CurrentMemoryContext;
+	stored->hashers.type = exprType((Node *) key);
+	stored->hashers.typmod = exprTypmod((Node *) key);
+	stored->hashers.collation = exprInputCollation(condition);
+	stored->hashers.probing = true;
+	stored->may_fail = getBaseType(stored->hashers.type) >= FirstNormalObjectId;
+	bloomfam_filter_init(&stored->filter, CurrentMemoryContext);
+	stored->key.typlen = get_typlen(stored->hashers.type);
+	bloomfam_join_stored_rescan(stored);
+	*column = bloomfam_join_column(key, ((Scan *) outerPlan(node->ss.ps.plan))->scanrelid);
+	return stored;
+}
+
+void
+bloomfam_join_stored_explain(const JoinStored *stored, CustomScanState *node, List *ancestors,
+							 ExplainState *es)
+{
+	List *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
+
+	ExplainPropertyText("Stored Filter",
+						deparse_expression(stored->condition, context, es->verbose, false), es);
+}

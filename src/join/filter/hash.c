@@ -1,0 +1,311 @@
+/*-------------------------------------------------------------------------
+ *
+ * hash.c
+ *	  The keys of a join as 64 bits.
+ *
+ * The join's operator belongs to an operator family of hash, whose hash functions agree on what
+ * its operators call equal, across the types and under the collation.  Where equality is known to
+ * be that of the bytes, or that of integers, hashing those is shorter and gives the same
+ * guarantee.
+ *
+ * It is known of types by their names alone.  Anybody may put a type into the server's families:
+ * an unsigned integer of four bytes that equals an int8 belongs into the family of integers, and
+ * has other bytes than the int4 of the same number.  So what is decided is decided for the pair of
+ * types, when the join is planned, and the plan carries it to both sides.  For types that are not
+ * known the functions are those that the join itself calls: if they do not agree, it finds no rows
+ * either.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/hash.h"
+#include "access/htup_details.h"
+#include "access/nbtree.h"
+#include "access/transam.h"
+#include "catalog/pg_am_d.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_type_d.h"
+#include "utils/catcache.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "join/filter/hash.h"
+
+typedef struct HashFunctions
+{
+	Oid			family;
+	Oid			left_type;
+	Oid			right_type;
+	bool		extended;		/* they have 64 bits, and a seed; the server's own, for its
+								 * own types */
+	Oid			left;
+	Oid			right;
+} HashFunctions;
+
+/*
+ * The 64-bit hash function of a container raises an error for elements whose type has no such
+ * function, where the 32-bit one, which the join calls in any case, does not.
+ */
+static bool
+is_container(Oid type)
+{
+	return type == ANYARRAYOID || type == ANYRANGEOID || type == ANYMULTIRANGEOID ||
+		   type == RECORDOID;
+}
+
+/*
+ * May the 64-bit functions of a family be called for these types?  Nothing in a join tells an
+ * extension that its own do not agree.
+ */
+static bool
+has_trusted_extended(Oid family, Oid left, Oid right)
+{
+	return family < FirstNormalObjectId && left < FirstNormalObjectId &&
+		   right < FirstNormalObjectId && !is_container(left) && !is_container(right);
+}
+
+/*
+ * The family of hash that the operator is the equality of and that can hash both sides; false if
+ * there is none.  Of several the first by its number, as the
+ * catalogue's lists have no order.
+ */
+static bool
+find_functions(Oid operator, HashFunctions *result)
+{
+	CatCList   *list = SearchSysCacheList1(AMOPOPID, ObjectIdGetDatum(operator));
+	bool		found = false;
+	int			i;
+
+	memset(result, 0, sizeof(*result));
+	for (i = 0; i < list->n_members; i++)
+	{
+		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
+		Oid			family = form->amopfamily;
+		Oid			left = form->amoplefttype;
+		Oid			right = form->amoprighttype;
+		int			proc;
+
+		if (form->amopmethod != HASH_AM_OID || form->amopstrategy != HTEqualStrategyNumber ||
+			(found && family > result->family))
+			continue;
+		for (proc = HASHEXTENDED_PROC; proc >= HASHSTANDARD_PROC; proc--)
+		{
+			if ((proc == HASHEXTENDED_PROC && !has_trusted_extended(family, left, right)) ||
+				!OidIsValid(get_opfamily_proc(family, left, left, proc)) ||
+				!OidIsValid(get_opfamily_proc(family, right, right, proc)))
+				continue;
+			result->family = family;
+			result->left_type = left;
+			result->right_type = right;
+			result->extended = proc == HASHEXTENDED_PROC;
+			result->left = get_opfamily_proc(family, left, left, proc);
+			result->right = get_opfamily_proc(family, right, right, proc);
+			found = true;
+			break;
+		}
+	}
+	ReleaseSysCacheList(list);
+	return found;
+}
+
+/*
+ * Are two values of this type equal if and only if their bytes are?  All families of btree that
+ * know must say so: text_pattern_ops has the same operator as text_ops, and says yes whatever the
+ * collation.
+ */
+static bool
+equality_is_of_bytes(Oid operator, Oid type, Oid collation)
+{
+	List	   *families = get_mergejoin_opfamilies(operator);
+	bool		known = false;
+	bool		result = true;
+	ListCell   *lc;
+
+	foreach(lc, families)
+	{
+		Oid			proc = get_opfamily_proc(lfirst_oid(lc), type, type, BTEQUALIMAGE_PROC);
+
+		if (!OidIsValid(proc))
+			continue;
+		known = true;
+		result &= DatumGetBool(OidFunctionCall1Coll(proc, collation, ObjectIdGetDatum(type)));
+	}
+	list_free(families);
+	return known && result;
+}
+
+static bool
+is_integer(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+/*
+ * Types of which it is known that the equality of the server's own operator is that of the bytes,
+ * if the collation has no other.  Not bpchar and name, which say so of themselves, but only where
+ * the padding is the same.
+ */
+static bool
+is_plain(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case CHAROID:
+		case OIDOID:
+		case DATEOID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case CASHOID:
+		case PG_LSNOID:
+		case ANYENUMOID:
+		case TEXTOID:
+		case BYTEAOID:
+		case UUIDOID:
+			return true;
+		default:
+			return is_integer(type);
+	}
+}
+
+/* Integers by the number, which is sign-extended: an int2 is then the int8 that it equals. */
+#define DEFINE_INTEGER(length, get) \
+	static int64 \
+	number_of_##length(Datum value) \
+	{ \
+		return get(value); \
+	} \
+	\
+	static uint64 \
+	hash_##length(const JoinKey *key, Datum value) \
+	{ \
+		return bf_hash_u64((uint64) number_of_##length(value)); \
+	}
+
+DEFINE_INTEGER(int1, (int8) DatumGetChar)
+DEFINE_INTEGER(int2, DatumGetInt16)
+DEFINE_INTEGER(int4, DatumGetInt32)
+DEFINE_INTEGER(int8, DatumGetInt64)
+
+static uint64
+hash_fixed(const JoinKey *key, Datum value)
+{
+	return bf_hash_bytes(DatumGetPointer(value), key->typlen);
+}
+
+static uint64
+hash_varlena(const JoinKey *key, Datum value)
+{
+	struct varlena *plain = PG_DETOAST_DATUM_PACKED(value);
+	uint64		hash = bf_hash_bytes(VARDATA_ANY(plain), VARSIZE_ANY_EXHDR(plain));
+
+	if (plain != (struct varlena *) DatumGetPointer(value))
+		pfree(plain);
+	return hash;
+}
+
+/* 32 bits, which are enough: the share of rows that pass by accident is that of n keys in 2^32. */
+static uint64
+hash_by_short_function(const JoinKey *key, Datum value)
+{
+	return bf_hash_u64(DatumGetUInt32(
+		FunctionCall1Coll(unconstify(FmgrInfo *, &key->function), key->collation, value)));
+}
+
+static uint64
+hash_by_function(const JoinKey *key, Datum value)
+{
+	return DatumGetUInt64(FunctionCall2Coll(unconstify(FmgrInfo *, &key->function), key->collation,
+											value, Int64GetDatum(0)));
+}
+
+bool
+bloomfam_join_keys_are_integers(JoinHashKind kind, Oid type)
+{
+	return kind == JOIN_HASH_NUMBER || (kind == JOIN_HASH_BYTES && get_typbyval(type));
+}
+
+/* The routines for the number. */
+static void
+init_integer(JoinKey *key)
+{
+	static const struct
+	{
+		JoinHashRoutine hash;
+		JoinNumberRoutine number;
+	}			routines[] = {
+		[1] = {hash_int1, number_of_int1},
+		[2] = {hash_int2, number_of_int2},
+		[4] = {hash_int4, number_of_int4},
+		[8] = {hash_int8, number_of_int8},
+	};
+
+	key->integer = true;
+	key->hash = routines[key->typlen].hash;
+	key->number = routines[key->typlen].number;
+}
+
+/* Of a key that is hashed by this function of the family; 0: by none. */
+static JoinHashTrust
+trust_of(JoinHashKind kind, Oid function)
+{
+	if (!OidIsValid(function) || get_func_leakproof(function))
+		return JOIN_HASH_LEAKPROOF;
+	return kind == JOIN_HASH_FAMILY_EXTENDED ? JOIN_HASH_CANNOT_FAIL : JOIN_HASH_MAY_FAIL;
+}
+
+bool
+bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result)
+{
+	HashFunctions functions;
+
+	memset(result, 0, sizeof(*result));
+	if (!op_strict(operator) || !find_functions(operator, &functions))
+		return false;
+	result->outer.type = functions.left_type;
+	result->inner.type = functions.right_type;
+	if (operator < FirstNormalObjectId && is_integer(functions.left_type) &&
+		is_integer(functions.right_type))
+		result->kind = JOIN_HASH_NUMBER;
+	else if (operator < FirstNormalObjectId && is_plain(functions.left_type) &&
+			 functions.left_type == functions.right_type &&
+			 equality_is_of_bytes(operator, functions.left_type, collation))
+		result->kind = JOIN_HASH_BYTES;
+	else
+	{
+		result->kind = functions.extended ? JOIN_HASH_FAMILY_EXTENDED : JOIN_HASH_FAMILY;
+		result->outer.function = functions.left;
+		result->inner.function = functions.right;
+	}
+	result->outer.trust = trust_of(result->kind, result->outer.function);
+	result->inner.trust = trust_of(result->kind, result->inner.function);
+	return true;
+}
+
+void
+bloomfam_join_key_init(JoinKey *key, JoinHashKind kind, const JoinHashSide *side, Oid collation)
+{
+	memset(key, 0, sizeof(*key));
+	key->collation = collation;
+	key->typlen = get_typlen(side->type);
+	switch (kind)
+	{
+		case JOIN_HASH_NONE:
+			elog(ERROR, "a key of type %u has no hash", side->type);
+			break;
+		case JOIN_HASH_NUMBER:
+		case JOIN_HASH_BYTES:
+			if (bloomfam_join_keys_are_integers(kind, side->type))
+				init_integer(key);
+			else
+				key->hash = key->typlen == -1 ? hash_varlena : hash_fixed;
+			break;
+		case JOIN_HASH_FAMILY:
+		case JOIN_HASH_FAMILY_EXTENDED:
+			fmgr_info(side->function, &key->function);
+			key->hash = kind == JOIN_HASH_FAMILY ? hash_by_short_function : hash_by_function;
+			break;
+	}
+}

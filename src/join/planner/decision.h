@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * decision.h
+ *	  Whether a hash join gets filters, and why not.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_DECISION_H
+#define BLOOMFAM_JOIN_DECISION_H
+
+#include "join/planner/cost.h"
+#include "join/planner/pushdown.h"
+
+/* What became of a hash key of a join. */
+typedef struct JoinVerdict
+{
+	JoinReason	reason;
+	int			filter;			/* its number, if it has one */
+	JoinEstimate estimate;
+	bool		per_process;	/* its rows are those of one of several processes */
+	int			foreign;		/* scans that the filter may travel to */
+	int			unsent;			/* those of them that it does not travel to, and */
+	const char *unsent_reason;	/* ... why not to the last of them */
+	const char *late_reason;	/* why the join may not build first; NULL: it may */
+} JoinVerdict;
+
+/* What became of a hash join. */
+typedef struct JoinDecision
+{
+	HashJoin   *join;
+	List	   *ancestors;		/* plan nodes, the nearest first */
+	JoinVerdict *verdicts;		/* on each of its hash keys */
+} JoinDecision;
+
+/*
+ * Decides about a hash join in a part of the plan that so many workers run: returns a list of
+ * JoinWay, one for each filter that it is to get, and fills the verdicts but for the filters'
+ * numbers.
+ */
+extern List *bloomfam_join_judge(const JoinQuery *query, int workers, HashJoin *join,
+								 JoinVerdict *verdicts);
+
+#endif							/* BLOOMFAM_JOIN_DECISION_H */

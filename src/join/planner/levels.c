@@ -1,0 +1,236 @@
+/*-------------------------------------------------------------------------
+ *
+ * levels.c
+ *	  From the scan of a partition up to the tables that it is a partition of.
+ *
+ * The server's pruning says which partitions can have a key, if the join's operator is the
+ * equality that the partitions are made by.  It is found here, when the join is planned, which
+ * columns of a filter's key it can be asked for; a table's partition key never changes.  The
+ * server asks no more of a table that a query names than to lock it and those below it, so
+ * nothing above it is looked at.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/hash.h"
+#include "access/nbtree.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "catalog/partition.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/partcache.h"
+#include "utils/rel.h"
+
+#include "join/base/column.h"
+#include "join/filter/keys.h"
+#include "join/planner/levels.h"
+
+/* A table with partitions, and the columns of the key that tell them apart. */
+typedef struct Parent
+{
+	Index		rti;
+	AttrNumber *attributes;		/* of the filter's columns, in this table; 0: is not there */
+	List	   *columns;		/* as in JoinSpecLevel; NIL: none can be used */
+} Parent;
+
+void
+bloomfam_join_levels_begin(JoinLevels *levels, const PlannedStmt *stmt, const JoinWay *way)
+{
+	levels->stmt = stmt;
+	levels->way = way;
+	levels->parents = NIL;
+	levels->skip = JOIN_SKIP_NOTHING;
+	levels->some = false;
+}
+
+static AppendRelInfo *
+parent_of(JoinLevels *levels, Index child)
+{
+	ListCell   *lc;
+
+	if (levels->of_child == NULL)
+	{
+		levels->of_child =
+			palloc0((list_length(levels->stmt->rtable) + 1) * sizeof(AppendRelInfo *));
+		foreach(lc, levels->stmt->appendRelations)
+		{
+			AppendRelInfo *relation = lfirst(lc);
+
+			levels->of_child[relation->child_relid] = relation;
+		}
+	}
+	return levels->of_child[child];
+}
+
+JoinSkip
+bloomfam_join_skip_by(const JoinKeyColumn *column, const JoinPartitionColumn *by)
+{
+	bool		hash = by->strategy == PARTITION_STRATEGY_HASH;
+	Oid			other = column->hashing.inner.type;
+
+	if (get_opfamily_member(by->family, by->type, other,
+							hash ? HTEqualStrategyNumber : BTEqualStrategyNumber) !=
+			column->operator ||
+		(OidIsValid(by->collation) && by->collation != column->collation) ||
+		!OidIsValid(hash ? get_opfamily_proc(by->family, other, other, HASHEXTENDED_PROC)
+						 : get_opfamily_proc(by->family, by->type, other, BTORDER_PROC)))
+		return JOIN_SKIP_OTHER_EQUALITY;
+	if (!bloomfam_join_keys_can_keep(column->hashing.kind, other))
+		return JOIN_SKIP_OTHER_TYPE;
+	return JOIN_SKIP_PARTITIONS;
+}
+
+/*
+ * Finds the columns of the filter that tell the partitions of a table apart.  Of those of a range
+ * the first is enough, but rows are hashed by all of theirs.
+ */
+static List *
+find_columns(JoinLevels *levels, Oid table, const AttrNumber *attributes)
+{
+	Relation	relation = table_open(table, NoLock);
+	PartitionKey key = RelationGetPartitionKey(relation);
+	bool		hash = key->strategy == PARTITION_STRATEGY_HASH;
+	int			needed = hash ? key->partnatts : 1;
+	JoinSkip	skip = JOIN_SKIP_PARTITIONS;
+	List	   *columns = NIL;
+	int			number;
+	int			i;
+
+	for (number = 0; number < needed && skip == JOIN_SKIP_PARTITIONS; number++)
+	{
+		for (i = 0; i < levels->way->ncolumns; i++)
+			if (attributes[i] != 0 && attributes[i] == key->partattrs[number])
+				break;
+		if (i == levels->way->ncolumns)
+			skip = number == 0 ? JOIN_SKIP_OTHER_KEY : JOIN_SKIP_PART_OF_HASH;
+		else
+		{
+			JoinPartitionColumn by = {
+				.strategy = key->strategy, .family = key->partopfamily[number],
+				.type = key->partopcintype[number], .collation = key->partcollation[number]
+			};
+
+			skip = bloomfam_join_skip_by(&levels->way->columns[i], &by);
+			columns = lappend_int(columns, i);
+		}
+	}
+	table_close(relation, NoLock);
+	if (levels->skip != JOIN_SKIP_PARTITIONS)
+		levels->skip = skip;
+	return skip == JOIN_SKIP_PARTITIONS ? columns : NIL;
+}
+
+/* What is known of a table with partitions; found out at the first of these. */
+static const Parent *
+look_at_parent(JoinLevels *levels, Index rti, Oid table, const AttrNumber *attributes)
+{
+	Size		size = levels->way->ncolumns * sizeof(AttrNumber);
+	Parent	   *parent;
+	ListCell   *lc;
+
+	foreach(lc, levels->parents)
+	{
+		parent = lfirst(lc);
+		if (parent->rti == rti && memcmp(parent->attributes, attributes, size) == 0)
+			return parent;
+	}
+	parent = palloc(sizeof(Parent));
+	parent->rti = rti;
+	parent->attributes = memcpy(palloc(size), attributes, size);
+	parent->columns = find_columns(levels, table, attributes);
+	levels->parents = lcons(parent, levels->parents);
+	return parent;
+}
+
+/* The column of the scanned table that is behind an output column of its scan; 0: none is. */
+static AttrNumber
+column_of_table(const Plan *scan, AttrNumber attribute)
+{
+	Index		rti = ((const Scan *) scan)->scanrelid;
+	AttrNumber	of_index;
+	TargetEntry *entry;
+
+	if (!IsA(scan, IndexOnlyScan))
+		return bloomfam_join_column_behind(scan, attribute, rti);
+	of_index = bloomfam_join_column_behind(scan, attribute, INDEX_VAR);
+	if (of_index == 0)
+		return 0;
+	entry = list_nth(((const IndexOnlyScan *) scan)->indextlist, of_index - 1);
+	return bloomfam_join_column(entry->expr, rti);
+}
+
+/* Does the plan scan one table, by the number in its scanrelid? */
+static bool
+is_scan_of_table(const Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_SeqScan:
+		case T_SampleScan:
+		case T_IndexScan:
+		case T_IndexOnlyScan:
+		case T_BitmapHeapScan:
+		case T_TidScan:
+		case T_TidRangeScan:
+			return true;
+		case T_ForeignScan:
+			return ((const Scan *) plan)->scanrelid > 0 &&
+				   ((const ForeignScan *) plan)->fdw_scan_tlist == NIL;
+		default:
+			return false;
+	}
+}
+
+List *
+bloomfam_join_levels(JoinLevels *levels, const Plan *plan, const AttrNumber *attributes)
+{
+	int			n = levels->way->ncolumns;
+	AttrNumber *columns;
+	AppendRelInfo *up;
+	List	   *found = NIL;
+	Index		child;
+	int			i;
+
+	if (levels->stmt->appendRelations == NIL || !is_scan_of_table(plan))
+		return NIL;
+	columns = palloc(n * sizeof(AttrNumber));
+	for (i = 0; i < n; i++)
+		columns[i] = column_of_table(plan, attributes[i]);
+	for (child = ((const Scan *) plan)->scanrelid; (up = parent_of(levels, child)) != NULL;
+		 child = up->parent_relid)
+	{
+		const RangeTblEntry *entry = rt_fetch(up->parent_relid, levels->stmt->rtable);
+		JoinSpecLevel *level;
+
+		if (entry->rtekind != RTE_RELATION || entry->relkind != RELKIND_PARTITIONED_TABLE)
+			break;
+		for (i = 0; i < n; i++)
+			columns[i] = columns[i] > 0 && columns[i] <= up->num_child_cols
+							 ? up->parent_colnos[columns[i] - 1]
+							 : 0;
+		level = palloc(sizeof(JoinSpecLevel));
+		level->parent = up->parent_relid;
+		level->child = child;
+		level->columns =
+			look_at_parent(levels, up->parent_relid, entry->relid, columns)->columns;
+		found = lcons(level, found);
+	}
+	pfree(columns);
+
+	/* a level that tells nothing stands only for the tables between those above and the leaf */
+	while (found != NIL && ((JoinSpecLevel *) linitial(found))->columns == NIL)
+		found = list_delete_first(found);
+	if (found == NIL)
+		return NIL;
+	if (!bloomfam_join_tree_is_indifferent(levels->way->query, unconstify(Plan *, plan)))
+	{
+		if (!levels->some)
+			levels->skip = JOIN_SKIP_NOTICED;
+		return NIL;
+	}
+	levels->some = true;
+	levels->skip = JOIN_SKIP_PARTITIONS;
+	return found;
+}

@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan.c
+ *	  A finished plan gets filters: for each of its hash joins those that are expected to pay
+ *	  (decision.c), and on its scans those that the query names (stored.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "join/base/spec.h"
+#include "join/planner/decision.h"
+#include "join/planner/insert_nodes.h"
+#include "join/planner/plan.h"
+#include "join/planner/stored_conditions.h"
+
+typedef struct PlanContext
+{
+	JoinQuery	query;
+	JoinRewrite rewrite;
+	bool		row_security;
+	int			workers;		/* that run the part of the plan in hand; 0: none does */
+	List	   *ancestors;		/* of the node in hand, nearest first */
+	List	   *decisions;		/* of JoinDecision */
+} PlanContext;
+
+static void
+plan_join(PlanContext *context, HashJoin *join)
+{
+	JoinDecision *decision = palloc(sizeof(JoinDecision));
+	ListCell   *lc;
+	int			i;
+
+	decision->join = join;
+	decision->ancestors = list_copy(context->ancestors);
+	decision->verdicts = palloc0(list_length(join->hashkeys) * sizeof(JoinVerdict));
+	foreach(lc,
+			bloomfam_join_judge(&context->query, context->workers, join, decision->verdicts))
+	{
+		const JoinWay *way = lfirst(lc);
+		int			number = bloomfam_join_add_filter(&context->rewrite, context->workers > 0, way);
+
+		for (i = 0; i < way->ncolumns; i++)
+			decision->verdicts[way->columns[i].hash_key].filter = number;
+	}
+	context->decisions = lappend(context->decisions, decision);
+}
+
+/* Moves conditions with stored filters from a scan to the node on top of it. */
+static void
+plan_scan(PlanContext *context, Plan **slot, Plan *parent)
+{
+	List	   *conditions;
+	ListCell   *lc;
+
+	/* who knows what others' nodes think of their children */
+	if (parent != NULL && IsA(parent, CustomScan) &&
+		bloomfam_join_node_kind(parent) == JOIN_NODE_OTHER)
+		return;
+	conditions = bloomfam_join_take_stored(context->query.stmt, (Scan *) *slot,
+										   context->row_security);
+	foreach(lc, conditions)
+		parent = (Plan *) bloomfam_join_add_condition(&context->rewrite, context->workers > 0,
+													  slot, parent, lfirst(lc));
+}
+
+/* From the top down: when a scan is come to, all filters of joins that go there are there. */
+static void
+plan_tree(PlanContext *context, Plan **slot, Plan *parent)
+{
+	Plan	   *plan = *slot;
+	int			workers = context->workers;
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return;
+	check_stack_depth();
+	if (IsA(plan, HashJoin))
+		plan_join(context, (HashJoin *) plan);
+	context->workers = bloomfam_join_workers(plan, workers);
+	context->ancestors = lcons(plan, context->ancestors);
+	plan_tree(context, &plan->lefttree, plan);
+	plan_tree(context, &plan->righttree, plan);
+	if (IsA(plan, SubqueryScan))
+		plan_tree(context, &((SubqueryScan *) plan)->subplan, plan);
+	else
+		foreach(lc, bloomfam_join_other_children(plan))
+			plan_tree(context, (Plan **) &lfirst(lc), plan);
+	context->ancestors = list_delete_first(context->ancestors);
+	context->workers = workers;
+	if (IsA(plan, SeqScan))
+		plan_scan(context, slot, parent);
+}
+
+List *
+bloomfam_join_plan(PlannedStmt *stmt, bool row_security)
+{
+	PlanContext context = {.row_security = row_security};
+	ListCell   *lc;
+
+	if (stmt->commandType == CMD_UTILITY)
+		return NIL;
+	bloomfam_join_query_init(&context.query, stmt);
+	context.rewrite.stmt = stmt;
+	plan_tree(&context, &stmt->planTree, NULL);
+	foreach(lc, stmt->subplans)
+		plan_tree(&context, (Plan **) &lfirst(lc), NULL);
+	bloomfam_join_expect_rows(&context.rewrite);
+	return context.decisions;
+}

@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_nodes.h
+ *	  The server's types of plan nodes, and what there is to know of each.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_PLAN_NODES_H
+#define BLOOMFAM_JOIN_PLAN_NODES_H
+
+#include "nodes/plannodes.h"
+
+#include "join/planner/volatility.h"
+
+/* Where children are, other than the left and the right one. */
+typedef enum JoinPlanChildren
+{
+	JOIN_CHILDREN_TWO_AT_MOST,
+	JOIN_CHILDREN_LIST,			/* a list of plans */
+	JOIN_CHILDREN_PLAN			/* a plan */
+} JoinPlanChildren;
+
+/* A type of plan node. */
+typedef struct JoinPlanNode
+{
+	bool		is_known;		/* all fields with expressions are named here */
+	bool		repeatable;		/* from the same rows it makes the same rows each time */
+	bool		keeps_rows;		/* it reads rows, and hands on what it makes of them later */
+	bool		locks_rows;
+	JoinPlanChildren children;
+	uint16		children_at;	/* the member of its struct that has them */
+	uint16		conditions[2];	/* the members with its own expressions, ended by 0: those that may
+								 * not have subplans if a filter is to go through */
+	uint16		keys[5];		/* ... which may */
+} JoinPlanNode;
+
+/* What is known of a node's type; never NULL. */
+extern const JoinPlanNode *bloomfam_join_plan_node(const Plan *plan);
+
+/*
+ * The children of a node that are neither its left nor its right one; of several in a list, that;
+ * else NIL.
+ */
+extern List *bloomfam_join_other_children(Plan *plan);
+
+/*
+ * Have a node's own expressions subplans?  Those of its keys count only with in_keys.  Its type is
+ * one that is known.
+ */
+extern bool bloomfam_join_node_has_subplans(Plan *plan, bool in_keys);
+
+/*
+ * Could it be seen how often a node's own expressions are evaluated, or has it any that are not
+ * known?  Subplans are those of the plan.
+ */
+extern bool bloomfam_join_node_is_volatile(const PlannedStmt *stmt, Plan *plan,
+										   const JoinVolatileSubplans *subplans);
+
+#endif							/* BLOOMFAM_JOIN_PLAN_NODES_H */

@@ -1,0 +1,60 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_volatility.h
+ *	  A finished plan, and what its nodes notice and repeat.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_PLAN_VOLATILITY_H
+#define BLOOMFAM_JOIN_PLAN_VOLATILITY_H
+
+#include "nodes/plannodes.h"
+
+#include "join/planner/plan_nodes.h"
+
+/* What is known of a plan's nodes. */
+typedef struct JoinKnown JoinKnown;
+
+/* A plan that filters are added to. */
+typedef struct JoinQuery
+{
+	PlannedStmt *stmt;
+	bool		has_barrier;	/* some view or subquery in it hides rows from those who ask it */
+	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan
+								 * itself */
+	JoinVolatileSubplans subplans;
+	JoinKnown  *nodes;			/* do a node's own expressions notice it? */
+	JoinKnown  *trees;			/* ... and all below? */
+} JoinQuery;
+
+/* How many workers run the part of a plan below a node, which so many run. */
+extern int	bloomfam_join_workers(const Plan *plan, int workers);
+
+/* Begins to look at a finished plan. */
+extern void bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt);
+
+/*
+ * Do a node's own expressions notice nothing of how often they are asked, and ask for no
+ * subqueries?
+ */
+extern bool bloomfam_join_node_is_indifferent(const JoinQuery *query, Plan *plan);
+
+/*
+ * Does a plan as a whole, subqueries included, notice nothing of how often it is asked?  It may be
+ * worth most to ask it less often.
+ */
+extern bool bloomfam_join_tree_is_indifferent(const JoinQuery *query, Plan *plan);
+
+/* Is a plan without parameters from outside, while the plan that it is part of runs? */
+extern bool bloomfam_join_is_on_its_own(const JoinQuery *query, const Plan *plan);
+
+/*
+ * Does a plan without parameters give the same rows each time?  Of the nodes, those that surely
+ * do.
+ */
+extern bool bloomfam_join_is_repeatable(const JoinQuery *query, Plan *plan);
+
+/* Is what an expression makes of the rows of such a plan the same each time, too? */
+extern bool bloomfam_join_expression_is_repeatable(Plan *plan, Expr *expression);
+
+#endif							/* BLOOMFAM_JOIN_PLAN_VOLATILITY_H */

@@ -1,0 +1,301 @@
+/*-------------------------------------------------------------------------
+ *
+ * prune_cost.c
+ *	  What share of a table a hash join is expected to read that leaves out partitions and pages.
+ *
+ * Which ones can match is found out when the keys are known (partition_pruning.c,
+ * block_pruning.c); here, when the join is planned, how many keys are expected.  They are counted
+ * twice, as there may be more. They are taken to lie anywhere, unless statistics know that they
+ * are neighbours: the inner side is a table in the order of the key as well as of a column of
+ * which a condition takes a range, as of days the year.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/brin.h"
+#include "access/genam.h"
+#include "catalog/pg_am_d.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/selfuncs.h"
+#include "utils/typcache.h"
+
+#include "join/base/column.h"
+#include "join/base/index.h"
+#include "join/base/settings.h"
+#include "join/filter/keys.h"
+#include "join/planner/levels.h"
+#include "join/planner/prune_cost.h"
+
+/* So many times more keys than expected. */
+#define KEYS_IN_DOUBT	2.0
+
+/* Rows lie in the order of a column, if that of statistics is more. */
+#define SURELY_IN_ORDER	0.99
+
+/* What is expected of the keys of one column. */
+typedef struct Spread
+{
+	double		keys;			/* distinct ones */
+	double		matching;		/* the share of the relation's rows that have one of them */
+	bool		together;		/* they are neighbours; else they lie anywhere */
+} Spread;
+
+/* Does a condition take a range of a column, in whose order the table is? */
+static bool
+takes_range(const Expr *condition, Oid table)
+{
+	const OpExpr *operator = (const OpExpr *) condition;
+	const Var  *column;
+	Expr	   *bound;
+	Oid			family;
+
+	if (!is_opclause(condition) || list_length(operator->args) != 2)
+		return false;
+	column = bloomfam_join_var(linitial(operator->args));
+	bound = lsecond(operator->args);
+	if (column == NULL)
+	{
+		column = bloomfam_join_var(lsecond(operator->args));
+		bound = linitial(operator->args);
+	}
+	if (column == NULL || !is_pseudo_constant_clause((Node *) bound))
+		return false;
+	family = lookup_type_cache(column->vartype, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	return op_in_opfamily(operator->opno, family) &&
+		   bloomfam_join_index_order(table, column->varattno) > SURELY_IN_ORDER;
+}
+
+static bool
+lie_together(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *column)
+{
+	const Var  *key = bloomfam_join_var(column->inner);
+	Oid			table;
+	ListCell   *lc;
+
+	if (key == NULL || key->varno != innerrel->relid || innerrel->rtekind != RTE_RELATION)
+		return false;
+	table = planner_rt_fetch(innerrel->relid, root)->relid;
+	foreach(lc, innerrel->baserestrictinfo)
+		if (takes_range(lfirst_node(RestrictInfo, lc)->clause, table))
+			return bloomfam_join_index_order(table, key->varattno) > SURELY_IN_ORDER;
+	return false;
+}
+
+static Spread
+expect_keys(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *column,
+			double drop)
+{
+	return (Spread) {
+		.keys = KEYS_IN_DOUBT * estimate_num_groups(root, list_make1(column->inner),
+													innerrel->rows, NULL, NULL),
+		.matching = Min(KEYS_IN_DOUBT * (1 - drop), 1),
+		.together = lie_together(root, innerrel, column)
+	};
+}
+
+/* ---- partitions ---- */
+
+/* The column of the join that a partition key's column of this number is; NULL if it is none. */
+static const JoinKeyColumn *
+find_column(const RelOptInfo *rel, int number, const JoinKeyColumn *columns, int ncolumns)
+{
+	const Var  *var = bloomfam_join_var(linitial(rel->partexprs[number]));
+	int			i;
+
+	for (i = 0; var != NULL && i < ncolumns; i++)
+		if (columns[i].attribute == var->varattno)
+			return &columns[i];
+	return NULL;
+}
+
+/* How likely a partition is read that has this share of the rows. */
+static double
+chance_of_partition(double part, double keys, const Spread *run)
+{
+	double		chance = 1;
+
+	/* a key lies in it */
+	if (keys <= JOIN_KEYS_FEW)
+		chance = 1 - pow(1 - part, keys);
+	/* the rows that match, side by side, reach into it */
+	if (run != NULL)
+		chance = Min(chance, part + run->matching);
+	return chance;
+}
+
+static double
+share_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *columns,
+					int ncolumns, const RelOptInfo *innerrel, double drop)
+{
+	PartitionScheme scheme = rel->part_scheme;
+	int			needed = scheme->strategy == PARTITION_STRATEGY_HASH ? scheme->partnatts : 1;
+	double		keys = 1;
+	double		rows = 0;
+	double		share = 0;
+	Spread		spread = {0};
+	bool		run;
+	int			i;
+
+	for (i = 0; i < needed; i++)
+	{
+		JoinPartitionColumn by = {
+			.strategy = scheme->strategy, .family = scheme->partopfamily[i],
+			.type = scheme->partopcintype[i], .collation = scheme->partcollation[i]
+		};
+		const JoinKeyColumn *column = find_column(rel, i, columns, ncolumns);
+
+		if (column == NULL || bloomfam_join_skip_by(column, &by) != JOIN_SKIP_PARTITIONS)
+			return 1;
+		spread = expect_keys(root, innerrel, column, drop);
+		keys *= spread.keys;
+	}
+	run = spread.together && scheme->strategy == PARTITION_STRATEGY_RANGE;
+	i = -1;
+	while ((i = bms_next_member(rel->live_parts, i)) >= 0)
+		rows += Max(rel->part_rels[i]->tuples, 1);
+	i = -1;
+	while ((i = bms_next_member(rel->live_parts, i)) >= 0)
+	{
+		double		part = Max(rel->part_rels[i]->tuples, 1) / rows;
+
+		share += part * chance_of_partition(part, keys, run ? &spread : NULL);
+	}
+	return Min(share, 1);
+}
+
+/* ---- pages ---- */
+
+/*
+ * Where rows lie in the order of a column, but for a shift of up to half of a window, and all are
+ * uniform, the correlation is 1 / sqrt(1 + window^2), as the variances add up.  Returns the
+ * window, as a share of the table.
+ */
+static double
+window_of_order(double order)
+{
+	return order > 0 ? Min(sqrt(1 / (order * order) - 1), 1) : 1;
+}
+
+/*
+ * Of keys that lie anywhere the gaps between are as the spacings of uniform random points: of m,
+ * the r widest make r/m (1 + 1/(r+1) + ... + 1/m) of the whole (H. A. David and H. N. Nagaraja,
+ * Order Statistics, 2003, section 6.4).  The sum is about ln(m/r).
+ */
+static double
+share_of_gaps(double gaps, double most)
+{
+	return most / gaps * (1 + log(gaps / most));
+}
+
+/*
+ * The rows that do not match are in the gaps.  At both ends of each a range of the index has others
+ * as well, and rows that are not quite in order lie in half a window.
+ */
+static double
+share_of_ranges(const RelOptInfo *rel, double pages_per_range, const Spread *spread, double order)
+{
+	double		asking = (rel->pages / pages_per_range + 1) * JOIN_ROWS_PER_SUMMARY;
+	double		budget = rel->tuples * bloomfam_join_index_budget(order);
+	double		gaps = spread->together ? 1 : spread->keys + 1;
+	double		most = floor((budget - JOIN_ROWS_PER_INDEX) / asking);
+	double		between;
+	double		at_ends;
+	double		asked;
+
+	most = Min(Min(most, JOIN_INDEX_MOST_RANGES), gaps);
+	if (most < 1 || (spread->keys > JOIN_KEYS_FEW && !spread->together))
+		return 1;
+	between = (1 - spread->matching) * share_of_gaps(gaps, most);
+	at_ends = most * (window_of_order(order) + 2 * pages_per_range / rel->pages);
+	asked = (JOIN_ROWS_PER_INDEX + most * asking) / rel->tuples;
+	return 1 - Max(between - at_ends - asked, 0);
+}
+
+/* By one index, whose lock is the planner's. */
+static double
+share_by_index(const RelOptInfo *rel, const IndexOptInfo *info, const JoinIndexed *column,
+			   const Spread *spread, double order)
+{
+	Relation	index = index_open(info->indexoid, NoLock);
+	double		share = 1;
+
+	if (bloomfam_join_index_use(index, column).way == JOIN_INDEX_BY_RANGE)
+	{
+		BrinStatsData stats;
+
+		brinGetStats(index, &stats);
+		share = share_of_ranges(rel, stats.pagesPerRange, spread, order);
+	}
+	index_close(index, NoLock);
+	return share;
+}
+
+/* Is it a BRIN index of all rows of its table, with this column? */
+static bool
+is_brin_of(const IndexOptInfo *info, AttrNumber attribute)
+{
+	int			i;
+
+	if (info->relam == BRIN_AM_OID && !info->hypothetical && info->indpred == NIL)
+		for (i = 0; i < info->nkeycolumns; i++)
+			if (info->indexkeys[i] == attribute)
+				return true;
+	return false;
+}
+
+/*
+ * By the BRIN index that leaves least.  Others are asked for one key after the other: so does a
+ * nested loop, which reads the same pages, and the planner knows what that costs.
+ */
+static double
+share_of_pages(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *column,
+			   const RelOptInfo *innerrel, double drop)
+{
+	Oid			table = planner_rt_fetch(rel->relid, root)->relid;
+	JoinIndexed indexed = {
+		.attribute = column->attribute, .operator = column->operator,
+		.type = column->hashing.inner.type, .guarded = rel->baserestrictinfo != NIL
+	};
+	double		share = 1;
+	ListCell   *lc;
+
+	foreach(lc, rel->indexlist)
+	{
+		const IndexOptInfo *info = lfirst(lc);
+		Spread		spread;
+
+		if (!is_brin_of(info, column->attribute) ||
+			!bloomfam_join_keys_can_keep(column->hashing.kind, indexed.type))
+			continue;
+		spread = expect_keys(root, innerrel, column, drop);
+		share = Min(share,
+					share_by_index(rel, info, &indexed, &spread,
+								   bloomfam_join_index_order(table, column->attribute)));
+	}
+	return share;
+}
+
+double
+bloomfam_join_share(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *columns,
+					int ncolumns, const RelOptInfo *innerrel, double drop)
+{
+	double		share = 1;
+	int			i;
+
+	if (!bloomfam_join_filter_skip)
+		return 1;
+	if (rel->part_scheme != NULL && rel->part_rels != NULL)
+		return share_of_partitions(root, rel, columns, ncolumns, innerrel, drop);
+	if (rel->pages > 0 && rel->tuples >= 1)
+		for (i = 0; i < ncolumns; i++)
+			share = Min(share, share_of_pages(root, rel, &columns[i], innerrel, drop));
+	return share;
+}

@@ -1,0 +1,483 @@
+/*-------------------------------------------------------------------------
+ *
+ * pushdown.c
+ *	  Where a filter can drop rows: the columns of a join's key, followed down a finished plan.
+ *
+ * The planner has finished: join order and methods stay as they are, and only rows that the join
+ * would drop anyway may be dropped earlier.  So the columns of
+ * the key of a hash join whose kind allows that are followed down its probe side, as far as a row
+ * that is missing there is just a row that the join does not get.  Where the way ends, a filter
+ * can be asked.
+ *
+ * Through a hash join that compares the column of a key with one of its other side it leads down
+ * both.
+ *
+ * The way leads through a node only if all columns of the key come unchanged from one child of
+ * it, and
+ *
+ *	- nothing in the node counts or remembers what it is asked: volatile functions, subplans; nor
+ *	  in the other side of a join, which is asked less often if there is less to join;
+ *	- a row less in the child is a row less in the result: not the nullable side of an outer join,
+ *	  no limit, no window, no set operation; an aggregate or DISTINCT only by columns of the key
+ *	  that it groups by in the same sense of equality.  What is computed of a part of a group may
+ *	  fail, by a division by zero for instance, where that of all of it does not: so below, all
+ *	  rows with a key are dropped, or none;
+ *	- the rows that the node drops may be hashed: with a security barrier somewhere in the query,
+ *	  only by what is leakproof;
+ *	- what the node keeps for a rescan stays right then.  Sort, Material, Memoize, the hash table
+ *	  of a lower join may keep rows while the join builds anew, with other keys; so its build side
+ *	  must come out the same each time: without parameters and without volatile functions, and its
+ *	  key not computed by an aggregate.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "utils/lsyscache.h"
+
+#include "join/base/column.h"
+#include "join/base/spec.h"
+#include "join/fdw/foreign.h"
+#include "join/planner/pushdown.h"
+#include "pg/compat.h"
+
+/* Is all that the columns of a key are computed from the same each time? */
+static bool
+key_is_repeatable(Plan *build, const JoinKeyColumn *columns, int ncolumns)
+{
+	int			i;
+
+	for (i = 0; i < ncolumns; i++)
+		if (!bloomfam_join_expression_is_repeatable(build, columns[i].inner))
+			return false;
+	return true;
+}
+
+static void follow(JoinWay *way, Plan **slot, const AttrNumber *attributes);
+
+/*
+ * All columns of the key behind their columns in the plan; NULL unless all are of this child or
+ * table.
+ */
+static AttrNumber *
+columns_behind(JoinWay *way, Plan *plan, const AttrNumber *attributes, int varno)
+{
+	AttrNumber *behind = palloc(way->ncolumns * sizeof(AttrNumber));
+	int			i;
+
+	for (i = 0; i < way->ncolumns; i++)
+	{
+		behind[i] = bloomfam_join_column_behind(plan, attributes[i], varno);
+		if (behind[i] == 0)
+			return NULL;
+	}
+	return behind;
+}
+
+/*
+ * Are all columns of the key among those that a node groups by, and does it group in the join's
+ * sense of equality?  Otherwise a group could lose some of its rows and not others.
+ */
+static bool
+groups_by_key(JoinWay *way, const AttrNumber *behind, int ngroup, const AttrNumber *group,
+			  const Oid *operators, const Oid *collations)
+{
+	int			i;
+	int			g;
+
+	for (i = 0; i < way->ncolumns; i++)
+	{
+		for (g = 0; g < ngroup; g++)
+			if (group[g] == behind[i] && collations[g] == way->columns[i].collation &&
+				equality_ops_are_compatible(operators[g], way->columns[i].operator))
+				break;
+		if (g == ngroup)
+			return false;
+	}
+	return true;
+}
+
+static JoinForeignPlace *
+foreign_place(JoinWay *way, ForeignScan *scan, const AttrNumber *attributes)
+{
+	JoinForeignPlace *place = palloc(sizeof(JoinForeignPlace));
+	bool		indifferent = bloomfam_join_node_is_indifferent(way->query, &scan->scan.plan);
+	int			i;
+
+	place->scan = scan;
+	for (i = 0; i < way->ncolumns; i++)
+	{
+		const JoinKeyColumn *column = &way->columns[i];
+
+		place->column = i;
+		place->attribute = attributes[i];
+		place->reason =
+			bloomfam_join_foreign_refusal(way->query->stmt, scan, indifferent, attributes[i],
+										  column->operator, column->collation,
+										  exprType((Node *) column->inner));
+		if (place->reason == NULL)
+			break;
+	}
+	return place;
+}
+
+static void
+stop_here(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+{
+	JoinPlace  *place = palloc0(sizeof(JoinPlace));
+
+	place->slot = slot;
+	place->attributes = palloc(way->ncolumns * sizeof(AttrNumber));
+	memcpy(place->attributes, attributes, way->ncolumns * sizeof(AttrNumber));
+	place->passed = way->passed;
+	place->passed.nodes++;
+
+	/* an Append asks an asynchronous child itself, and would not know a node in between */
+	if (!(*slot)->async_capable)
+		way->places = lappend(way->places, place);
+
+	/* with a parameter of its own, the scan would send the filter anew for each of its values */
+	if (way->travels && IsA(*slot, ForeignScan) && bloomfam_join_is_on_its_own(way->query, *slot))
+		way->foreign = lappend(way->foreign, foreign_place(way, (ForeignScan *) *slot, attributes));
+}
+
+/*
+ * The child of a join that the key's columns come from, if rows of it may be dropped; else NULL.
+ * Nothing on the other side may notice that: a nested loop asks its inner side once for each row
+ * of the outer one; the others leave a side where it is, once the other has no more rows.  There
+ * must be nothing between a hash join and its Hash, so the way must be able to go on through that.
+ * *behind gets the columns in the child that is returned.
+ */
+static Plan **
+side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber **behind)
+{
+	JoinType	type = ((Join *) plan)->jointype;
+
+	*behind = columns_behind(way, plan, attributes, OUTER_VAR);
+	if (*behind != NULL &&
+		(type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI))
+		return bloomfam_join_tree_is_indifferent(way->query, plan->righttree) ? &plan->lefttree
+																			  : NULL;
+	if ((type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
+		(!IsA(plan, HashJoin) ||
+		 (way->keepers && bloomfam_join_node_is_indifferent(way->query, plan->righttree))))
+	{
+		*behind = columns_behind(way, plan, attributes, INNER_VAR);
+		if (*behind != NULL &&
+			(IsA(plan, NestLoop) || bloomfam_join_tree_is_indifferent(way->query, plan->lefttree)))
+			return &plan->righttree;
+	}
+	return NULL;
+}
+
+/*
+ * The column of a hash join's other child that is equal, in the sense of the filter's join, to the
+ * key's, which is this one of its outer or inner child; 0: there is none that the way may lead to
+ * as well.  A row there whose column is not in the filter matches only rows that are not, either:
+ * these are dropped in any case, as are, of a semi-join, those that then match none.
+ */
+static AttrNumber
+column_across(const JoinWay *way, Plan *plan, bool from_inner, AttrNumber attribute)
+{
+	const JoinKeyColumn *key = &way->columns[0];
+	JoinType	type = ((Join *) plan)->jointype;
+	ListCell   *lc;
+
+	if (!IsA(plan, HashJoin) || way->ncolumns != 1 ||
+		(type != JOIN_INNER && (type != JOIN_SEMI || from_inner)) ||
+		(!from_inner &&
+		 (!way->keepers || !bloomfam_join_node_is_indifferent(way->query, plan->righttree))))
+		return 0;
+	foreach(lc, ((HashJoin *) plan)->hashclauses)
+	{
+		const OpExpr *clause = lfirst_node(OpExpr, lc);
+		AttrNumber	outer = bloomfam_join_column(linitial(clause->args), OUTER_VAR);
+		AttrNumber	inner = bloomfam_join_column(lsecond(clause->args), INNER_VAR);
+		Oid			left;
+		Oid			right;
+
+		op_input_types(clause->opno, &left, &right);
+		if (outer != 0 && inner != 0 && attribute == (from_inner ? inner : outer) &&
+			left == key->hashing.outer.type && right == left &&
+			clause->inputcollid == key->collation &&
+			equality_ops_are_compatible(clause->opno, key->operator))
+			return from_inner ? outer : inner;
+	}
+	return 0;
+}
+
+/* Does a node that groups rows compute something of those of a group, or choose among them? */
+static bool
+looks_into_groups(const Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_Agg:
+			return contain_agg_clause((Node *) plan->targetlist) ||
+				   contain_agg_clause((Node *) plan->qual);
+		case T_Unique:
+			return ((const Unique *) plan)->numCols < list_length(plan->targetlist);
+		default:
+			return false;
+	}
+}
+
+/* Can a node drop rows of the child that the way leads to? */
+static bool
+hides_rows(Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_HashJoin:
+		case T_NestLoop:
+		case T_MergeJoin:
+			return plan->qual != NIL || ((Join *) plan)->jointype != JOIN_LEFT;
+		case T_Result:
+			return plan->qual != NIL || ((Result *) plan)->resconstantqual != NULL;
+		default:
+			return plan->qual != NIL;
+	}
+}
+
+/*
+ * Can the way lead through this node, as far as its own expressions tell?  What a security barrier
+ * hides may not be hashed by what could tell.  A subquery that needs no node of its own has none in
+ * a finished plan, so any node could be its: of one that drops no rows that does not matter.
+ */
+static bool
+is_passable(const JoinWay *way, Plan *plan)
+{
+	return bloomfam_join_node_is_indifferent(way->query, plan) &&
+		   (way->trust == JOIN_HASH_LEAKPROOF || !way->query->has_barrier || !hides_rows(plan));
+}
+
+/* Notes that the way leads through a node. */
+static void
+pass_through(JoinWay *way, const Plan *plan)
+{
+	way->passed.below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
+	way->passed.workers = bloomfam_join_workers(plan, way->passed.workers);
+	way->passed.below_hash |= IsA(plan, Hash);
+	way->passed.stored |= bloomfam_join_plan_node(plan)->keeps_rows;
+	way->passed.whole |= looks_into_groups(plan);
+	way->passed.nodes++;
+}
+
+/* Through an Append to all children that can take it. */
+static void
+follow_each(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+{
+	AttrNumber *behind = columns_behind(way, *slot, attributes, OUTER_VAR);
+	ListCell   *lc;
+
+	if (behind == NULL)
+	{
+		stop_here(way, slot, attributes);
+		return;
+	}
+	foreach(lc, bloomfam_join_other_children(*slot))
+	{
+		Plan	  **child = (Plan **) &lfirst(lc);
+
+		way->passed.branch = child;
+		way->passed.branch_attributes = behind;
+		if ((*child)->async_capable)
+			stop_here(way, child, behind);
+		else
+			follow(way, child, behind);
+	}
+}
+
+/* Through a join to one side of it, or to both. */
+static void
+follow_join(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+{
+	Plan	   *plan = *slot;
+	AttrNumber *behind;
+	Plan	  **next = side_of_join(way, plan, attributes, &behind);
+	Plan	  **other;
+	AttrNumber	across;
+
+	if (next == NULL)
+	{
+		stop_here(way, slot, attributes);
+		return;
+	}
+	other = next == &plan->lefttree ? &plan->righttree : &plan->lefttree;
+	across = column_across(way, plan, other == &plan->lefttree, behind[0]);
+	pass_through(way, plan);
+	follow(way, next, behind);
+	if (across != 0)
+		follow(way, other, &across);
+}
+
+/* The only child of a node, if the way can lead there with these columns of it; else NULL. */
+static Plan **
+only_child(JoinWay *way, Plan *plan, const AttrNumber *behind)
+{
+	switch (nodeTag(plan))
+	{
+		case T_Sort:
+		case T_IncrementalSort:
+		case T_Material:
+		case T_Memoize:
+		case T_Hash:
+			return way->keepers ? &plan->lefttree : NULL;
+		case T_Result:
+		case T_Gather:
+		case T_GatherMerge:
+			return plan->lefttree != NULL ? &plan->lefttree : NULL;
+		case T_Agg:
+			{
+				const Agg  *agg = (Agg *) plan;
+
+				return agg->groupingSets == NIL &&
+							   (agg->aggstrategy == AGG_SORTED || way->keepers) &&
+							   groups_by_key(way, behind, agg->numCols, agg->grpColIdx,
+											 agg->grpOperators, agg->grpCollations)
+						   ? &plan->lefttree
+						   : NULL;
+			}
+		case T_Group:
+			{
+				const Group *group = (Group *) plan;
+
+				return groups_by_key(way, behind, group->numCols, group->grpColIdx,
+									 group->grpOperators, group->grpCollations)
+						   ? &plan->lefttree
+						   : NULL;
+			}
+		case T_Unique:
+			{
+				const Unique *unique = (Unique *) plan;
+
+				return groups_by_key(way, behind, unique->numCols, unique->uniqColIdx,
+									 unique->uniqOperators, unique->uniqCollations)
+						   ? &plan->lefttree
+						   : NULL;
+			}
+		case T_SubqueryScan:
+			return &((SubqueryScan *) plan)->subplan;
+		default:
+			return NULL;
+	}
+}
+
+static void
+follow_child(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+{
+	Plan	   *plan = *slot;
+	int			varno = IsA(plan, SubqueryScan) ? (int) ((Scan *) plan)->scanrelid : OUTER_VAR;
+	AttrNumber *behind = columns_behind(way, plan, attributes, varno);
+	Plan	  **next = behind != NULL ? only_child(way, plan, behind) : NULL;
+
+	if (next == NULL)
+	{
+		stop_here(way, slot, attributes);
+		return;
+	}
+	pass_through(way, plan);
+	follow(way, next, behind);
+}
+
+/* A node of ours hands rows on as they are; and one on top of a scan is enough for all filters. */
+static void
+follow_own(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+{
+	Plan	   *plan = *slot;
+	int			before = list_length(way->places);
+	ListCell   *lc;
+
+	follow(way, &plan->lefttree, attributes);
+	if (bloomfam_join_node_kind(plan) != JOIN_NODE_PROBE)
+		return;
+	for_each_from(lc, way->places, before)
+	{
+		JoinPlace  *place = lfirst(lc);
+
+		if (place->slot == &plan->lefttree)
+			place->slot = slot;
+	}
+}
+
+/* Finds the places below *slot, or on top of it, where the filter can go. */
+static void
+follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+{
+	const JoinPassed passed = way->passed;
+
+	check_stack_depth();
+	if (bloomfam_join_node_kind(*slot) != JOIN_NODE_OTHER)
+		follow_own(way, slot, attributes);
+	else if (!is_passable(way, *slot))
+		stop_here(way, slot, attributes);
+	else
+		switch (nodeTag(*slot))
+		{
+			case T_Append:
+			case T_MergeAppend:
+				follow_each(way, slot, attributes);
+				break;
+			case T_HashJoin:
+			case T_NestLoop:
+			case T_MergeJoin:
+				follow_join(way, slot, attributes);
+				break;
+			default:
+				follow_child(way, slot, attributes);
+				break;
+		}
+	way->passed = passed;
+}
+
+void
+bloomfam_join_walk(JoinWay *way, const JoinQuery *query, int workers, HashJoin *join,
+				   const JoinKeyColumn *columns, int ncolumns)
+{
+	Plan	   *build = outerPlan(innerPlan(join));
+	bool		repeatable = bloomfam_join_is_repeatable(query, build);
+	AttrNumber *attributes = palloc(ncolumns * sizeof(AttrNumber));
+	int			i;
+
+	memset(way, 0, sizeof(*way));
+	way->query = query;
+	way->join = join;
+	way->columns = columns;
+	way->ncolumns = ncolumns;
+	way->passed.workers = workers;
+	/* the Hash's parameters are those of its keys, too */
+	way->keepers = bms_is_empty(innerPlan(join)->extParam) && bms_is_empty(build->extParam) &&
+				   repeatable && key_is_repeatable(build, columns, ncolumns);
+
+	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
+	way->travels = workers == 0 && bloomfam_join_is_on_its_own(query, innerPlan(join)) &&
+				   bloomfam_join_is_on_its_own(query, build) &&
+				   (repeatable ||
+					(query->stmt->commandType == CMD_SELECT && query->stmt->rowMarks == NIL &&
+					 !query->stmt->hasModifyingCTE));
+	way->trust = JOIN_HASH_LEAKPROOF;
+	way->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
+	for (i = 0; i < ncolumns; i++)
+	{
+		way->trust = Min(way->trust, columns[i].hashing.outer.trust);
+		attributes[i] = columns[i].attribute;
+	}
+	follow(way, &outerPlan(join), attributes);
+}
+
+bool
+bloomfam_join_same_places(const JoinWay *a, const JoinWay *b)
+{
+	ListCell   *la;
+	ListCell   *lb;
+
+	if (list_length(a->places) != list_length(b->places))
+		return false;
+	forboth(la, a->places, lb, b->places)
+		if (((JoinPlace *) lfirst(la))->slot != ((JoinPlace *) lfirst(lb))->slot)
+			return false;
+	return true;
+}

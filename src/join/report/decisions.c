@@ -1,0 +1,320 @@
+/*-------------------------------------------------------------------------
+ *
+ * decisions.c
+ *	  What EXPLAIN and the log say of the planner's decisions on joins.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
+#include "utils/ruleutils.h"
+
+#include "join/base/explain_text.h"
+#include "join/base/settings.h"
+#include "join/filter/design.h"
+#include "join/planner/decision.h"
+#include "join/report/decisions.h"
+#include "join/report/other_joins.h"
+#include "pg/compat.h"
+
+/* Says why foreign scans do not get a filter. */
+static void
+append_unsent(StringInfo out, const JoinVerdict *verdict)
+{
+	if (verdict->unsent > 0)
+		appendStringInfo(out, " It is not sent with %d of %d foreign scans: %s.", verdict->unsent,
+						 verdict->foreign, verdict->unsent_reason);
+}
+
+/* Says how many rows would be probed. */
+static void
+append_rows(StringInfo out, const JoinVerdict *verdict)
+{
+	appendStringInfo(out, "%.0f rows%s", verdict->estimate.probed,
+					 verdict->per_process ? " per process" : "");
+}
+
+/* Says what a filter is expected to drop; of figures that are guesses, that they are. */
+static void
+append_expected(StringInfo out, const JoinVerdict *verdict)
+{
+	switch (verdict->estimate.guess)
+	{
+		case JOIN_GUESSES_NOTHING:
+			appendStringInfo(out, " is expected to drop %.1f%% of ",
+							 verdict->estimate.dropped * 100);
+			append_rows(out, verdict);
+			appendStringInfoChar(out, '.');
+			break;
+		case JOIN_GUESSES_SHARE:
+			appendStringInfoString(out, " may drop any share of ");
+			append_rows(out, verdict);
+			appendStringInfoString(out, ": nothing is known of the key of a foreign table.");
+			break;
+		case JOIN_GUESSES_ROWS:
+			appendStringInfoString(out, " may drop any share of rows of unknown number: a foreign "
+										"table was never analyzed.");
+			break;
+	}
+}
+
+/* Says why a key has no filter. */
+static void
+append_reason(StringInfo out, const JoinVerdict *verdict)
+{
+	const JoinEstimate *estimate = &verdict->estimate;
+
+	switch (verdict->reason)
+	{
+		case JOIN_HAS_FILTER:
+			break;
+		case JOIN_KEEPS_ROWS:
+			appendStringInfoString(
+				out, "Rows of the probe side that match none are in the join's result.");
+			break;
+		case JOIN_KEY_IS_COMPUTED:
+			appendStringInfoString(
+				out,
+				"The key is no plain column of the probe side, or computed by a subquery on the "
+				"build side.");
+			break;
+		case JOIN_KEY_HAS_NO_HASH:
+			appendStringInfoString(
+				out, "The operator is not strict, or its family does not hash both of its types.");
+			break;
+		case JOIN_KEY_IS_VOLATILE:
+			appendStringInfoString(
+				out,
+				"A key of the probe side calls volatile functions, in a subquery or a domain.");
+			break;
+		case JOIN_BUILDS_TOO_LATE:
+			appendStringInfo(out, "The probe side is read before there is a filter: %s.",
+							 verdict->late_reason);
+			break;
+		case JOIN_HAS_NO_PLACE:
+			appendStringInfoString(out, "All of the probe side is scanned asynchronously.");
+			append_unsent(out, verdict);
+			break;
+		case JOIN_HAS_TOO_MANY_KEYS:
+			appendStringInfo(
+				out,
+				"It would have %.0f keys, and is given up beyond %.0f "
+				"by bloomfam.join_filter_max_size and work_mem.",
+				estimate->keys, (double) bloomfam_join_design_most());
+			break;
+		case JOIN_PROBES_FEW_ROWS:
+			appendStringInfoString(out, "It would probe ");
+			append_rows(out, verdict);
+			appendStringInfo(out, ", fewer than bloomfam.join_filter_min_rows (%d).",
+							 bloomfam_join_filter_min_rows);
+			break;
+		case JOIN_DROPS_FEW_ROWS:
+			appendStringInfo(out, "It would drop %.1f%% of ", estimate->dropped * 100);
+			append_rows(out, verdict);
+			appendStringInfo(out, ", less than bloomfam.join_filter_min_drop (%g).",
+							 bloomfam_join_filter_min_drop);
+			break;
+		case JOIN_COSTS_MORE:
+			appendStringInfo(out, "It would drop %.1f%% of ", estimate->dropped * 100);
+			append_rows(out, verdict);
+			appendStringInfo(out, ", which saves %.0f, and cost %.0f.", estimate->saved,
+							 estimate->cost);
+			break;
+	}
+}
+
+/* Are two keys of one filter, or without one for one reason? */
+static bool
+same_verdict(const JoinVerdict *a, const JoinVerdict *b)
+{
+	return a->reason == b->reason && a->filter == b->filter;
+}
+
+/* Was the same said of an earlier key? */
+static bool
+is_repeated(const JoinVerdict *verdicts, int key)
+{
+	int			i;
+
+	for (i = 0; i < key; i++)
+		if (same_verdict(&verdicts[i], &verdicts[key]))
+			return true;
+	return false;
+}
+
+/* Says what was decided about one key, or several that are named. */
+static void
+append_verdict(StringInfo out, const JoinVerdict *verdict, List *names)
+{
+	bool		filtered = verdict->reason == JOIN_HAS_FILTER;
+
+	if (filtered)
+		appendStringInfo(out, "Filter %d", verdict->filter);
+	else
+		appendStringInfoString(out, "No filter");
+	if (names != NIL)
+	{
+		appendStringInfoString(out, " (");
+		append_names(out, names);
+		appendStringInfoChar(out, ')');
+	}
+	if (filtered)
+	{
+		append_expected(out, verdict);
+		append_unsent(out, verdict);
+	}
+	else
+	{
+		appendStringInfoString(out, ". ");
+		append_reason(out, verdict);
+	}
+}
+
+static void
+log_decision(const JoinDecision *decision, List *context)
+{
+	HashJoin   *join = decision->join;
+	const JoinVerdict *verdicts = decision->verdicts;
+	int			nkeys = list_length(join->hashkeys);
+	char	   *condition;
+	StringInfoData filters;
+	StringInfoData detail;
+	int			nfilters = 0;
+	int			i;
+	int			k;
+
+	context = set_deparse_context_plan(context, &join->join.plan, decision->ancestors);
+	condition =
+		deparse_expression((Node *) make_ands_explicit(join->hashclauses), context, true, false);
+	initStringInfo(&filters);
+	initStringInfo(&detail);
+	for (i = 0; i < nkeys; i++)
+	{
+		List	   *keys = NIL;
+
+		if (is_repeated(verdicts, i))
+			continue;
+		for (k = i; k < nkeys; k++)
+			if (same_verdict(&verdicts[k], &verdicts[i]))
+				keys = lappend(
+					keys, deparse_expression(list_nth(join->hashkeys, k), context, true, false));
+
+		if (detail.len > 0)
+			appendStringInfoChar(&detail, ' ');
+		if (verdicts[i].reason == JOIN_HAS_FILTER)
+			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "", verdicts[i].filter);
+		if (verdicts[i].reason != JOIN_HAS_FILTER && list_length(keys) == nkeys)
+			append_reason(&detail, &verdicts[i]);
+		else
+			append_verdict(&detail, &verdicts[i], keys);
+	}
+
+	if (nfilters > 0)
+		ereport(LOG,
+				errmsg_plural("bloom filter %s for the hash join on %s",
+							  "bloom filters %s for the hash join on %s", nfilters, filters.data,
+							  condition),
+				errdetail_internal("%s", detail.data));
+	else
+		ereport(LOG,
+				errmsg("no bloom filter for the hash join on %s", condition),
+				errdetail_internal("%s", detail.data));
+}
+
+void
+bloomfam_join_log(PlannedStmt *stmt, List *decisions)
+{
+	List *names = select_rtable_names_for_explain(
+		stmt->rtable, bms_add_range(NULL, 1, list_length(stmt->rtable)));
+	List	   *context = deparse_context_for_plan_tree(stmt, names);
+	ListCell   *lc;
+
+	foreach(lc, decisions)
+		log_decision(lfirst(lc), context);
+}
+
+/* Says what was decided about one condition; label is what it is called there. */
+static void
+explain_decision(ExplainState *es, const char *label, const char *condition, const char *decision)
+{
+	ExplainOpenGroup("Join Filter", NULL, true, es);
+	if (is_text(es))
+	{
+		indent(es);
+		appendStringInfo(es->str, "%s: %s\n", condition, decision);
+	}
+	else
+	{
+		ExplainPropertyText(label, condition, es);
+		ExplainPropertyText("Decision", decision, es);
+	}
+	ExplainCloseGroup("Join Filter", NULL, true, es);
+}
+
+static void
+explain_hash_join(ExplainState *es, const JoinDecision *decision)
+{
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &decision->join->join.plan,
+												   decision->ancestors);
+	ListCell   *lc;
+
+	/* a condition for each key, in their order */
+	foreach(lc, decision->join->hashclauses)
+	{
+		StringInfoData text;
+
+		initStringInfo(&text);
+		append_verdict(&text, &decision->verdicts[foreach_current_index(lc)], NIL);
+		explain_decision(es, "Hash Cond", deparse_expression(lfirst(lc), context, true, false),
+						 text.data);
+	}
+}
+
+static void
+explain_other(ExplainState *es, const JoinOther *other)
+{
+	List	   *context =
+		set_deparse_context_plan(es->deparse_cxt, other->plan, other->ancestors);
+	const char *condition = deparse_expression(other->condition, context, true, false);
+
+	switch (other->kind)
+	{
+		case JOIN_OTHER_MERGE:
+			explain_decision(es, "Merge Cond", condition,
+							 "No filter. The planner preferred a merge join to a hash join.");
+			break;
+		case JOIN_OTHER_LOOP:
+			explain_decision(es, "Join Cond", condition,
+							 "No filter. The planner preferred a nested loop to a hash join.");
+			break;
+		case JOIN_OTHER_LOOKUP:
+			explain_decision(es, "Index Cond", condition,
+							 "No filter. The planner preferred looking rows up to a hash join.");
+			break;
+	}
+}
+
+void
+bloomfam_join_explain_decisions(List *decisions, List *others, ExplainState *es)
+{
+	ListCell   *lc;
+
+	if (decisions == NIL && others == NIL)
+		return;
+	ExplainOpenGroup("Join Filters", "Join Filters", false, es);
+	if (is_text(es))
+	{
+		indent(es);
+		appendStringInfoString(es->str, "Join Filters:\n");
+		es->indent++;
+	}
+	foreach(lc, decisions)
+		explain_hash_join(es, lfirst(lc));
+	foreach(lc, others)
+		explain_other(es, lfirst(lc));
+	if (is_text(es))
+		es->indent--;
+	ExplainCloseGroup("Join Filters", "Join Filters", false, es);
+}

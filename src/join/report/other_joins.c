@@ -1,0 +1,129 @@
+/*-------------------------------------------------------------------------
+ *
+ * other_joins.c
+ *	  Joins that are no hash joins, and so have no filters, for EXPLAIN.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+
+#include "join/planner/pushdown.h"
+#include "join/report/other_joins.h"
+
+typedef struct OthersContext
+{
+	List	   *ancestors;		/* of the node in hand, nearest first */
+	List	   *others;
+} OthersContext;
+
+/* Is it an equality that a hash join could have? */
+static bool
+is_equality(const Node *condition)
+{
+	const OpExpr *op = (const OpExpr *) condition;
+
+	return IsA(condition, OpExpr) && list_length(op->args) == 2 &&
+		   op_hashjoinable(op->opno, exprType(linitial(op->args)));
+}
+
+/* Is it a value that a nested loop hands to its inner side, of those above? */
+static bool
+is_of_outer_row(const Node *node, List *ancestors)
+{
+	ListCell   *la;
+	ListCell   *lp;
+
+	while (IsA(node, RelabelType))
+		node = (const Node *) ((const RelabelType *) node)->arg;
+	if (!IsA(node, Param) || ((const Param *) node)->paramkind != PARAM_EXEC)
+		return false;
+	foreach(la, ancestors)
+	{
+		if (!IsA(lfirst(la), NestLoop))
+			continue;
+		foreach(lp, ((NestLoop *) lfirst(la))->nestParams)
+			if (((NestLoopParam *) lfirst(lp))->paramno == ((const Param *) node)->paramid)
+				return true;
+	}
+	return false;
+}
+
+static void
+add(OthersContext *context, JoinOtherKind kind, Plan *plan, List *conditions)
+{
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		Node	   *condition = lfirst(lc);
+		JoinOther  *other;
+
+		if (!is_equality(condition))
+			continue;
+		if (kind == JOIN_OTHER_LOOKUP &&
+			!is_of_outer_row(linitial(((OpExpr *) condition)->args), context->ancestors) &&
+			!is_of_outer_row(lsecond(((OpExpr *) condition)->args), context->ancestors))
+			continue;
+		other = palloc(sizeof(JoinOther));
+		other->kind = kind;
+		other->plan = plan;
+		other->ancestors = list_copy(context->ancestors);
+		other->condition = condition;
+		context->others = lappend(context->others, other);
+	}
+}
+
+static void
+look_at(OthersContext *context, Plan *plan)
+{
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return;
+	check_stack_depth();
+	switch (nodeTag(plan))
+	{
+		case T_MergeJoin:
+			add(context, JOIN_OTHER_MERGE, plan, ((MergeJoin *) plan)->mergeclauses);
+			break;
+		case T_NestLoop:
+			add(context, JOIN_OTHER_LOOP, plan, ((NestLoop *) plan)->join.joinqual);
+			break;
+		case T_IndexScan:
+			add(context, JOIN_OTHER_LOOKUP, plan, ((IndexScan *) plan)->indexqualorig);
+			break;
+		case T_BitmapHeapScan:
+			add(context, JOIN_OTHER_LOOKUP, plan, ((BitmapHeapScan *) plan)->bitmapqualorig);
+			break;
+		case T_IndexOnlyScan:
+			/* its condition is on the index's columns, which EXPLAIN knows */
+			add(context, JOIN_OTHER_LOOKUP, plan, ((IndexOnlyScan *) plan)->indexqual);
+			break;
+		default:
+			break;
+	}
+	context->ancestors = lcons(plan, context->ancestors);
+	look_at(context, plan->lefttree);
+	look_at(context, plan->righttree);
+	foreach(lc, bloomfam_join_other_children(plan))
+		look_at(context, lfirst(lc));
+	context->ancestors = list_delete_first(context->ancestors);
+}
+
+List *
+bloomfam_join_others(PlannedStmt *stmt)
+{
+	OthersContext context = {.others = NIL};
+	ListCell   *lc;
+
+	if (stmt->commandType == CMD_UTILITY)
+		return NIL;
+	look_at(&context, stmt->planTree);
+	foreach(lc, stmt->subplans)
+		look_at(&context, lfirst(lc));
+	return context.others;
+}
