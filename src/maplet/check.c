@@ -25,6 +25,7 @@
 #include "maplet/open.h"
 #include "maplet/run.h"
 #include "maplet/tail.h"
+#include "pg/index.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_maplet_check);
 
@@ -299,7 +300,7 @@ check_rows(MapletOpened *opened, MapletView *view)
 	bloomfam_restrict_search_path();
 
 	/* as for CREATE INDEX CONCURRENTLY: rows that a snapshot sees, which all must be there */
-	if (!bloomfam_maplet_is_complete(opened->index, GetTransactionSnapshot()->xmin))
+	if (!bloomfam_index_is_complete(opened->index, GetTransactionSnapshot()->xmin))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("index \"%s\" is too new for this snapshot",

@@ -35,6 +35,7 @@
 #include "maplet/open.h"
 #include "maplet/run.h"
 #include "maplet/tail.h"
+#include "pg/index.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_maplet_info);
 PG_FUNCTION_INFO_V1(bloomfam_maplet_runs);
@@ -293,7 +294,7 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 	bloomfam_maplet_lookup(index, view, &hash, 1, note_found, &found);
 
 	/* rows that it lacks are seen by old snapshots, by which the planner does not use it either */
-	if (!bloomfam_maplet_is_complete(index, TransactionXmin))
+	if (!bloomfam_index_is_complete(index, TransactionXmin))
 		found = true;
 	bloomfam_maplet_close(&opened);
 	PG_RETURN_BOOL(found);

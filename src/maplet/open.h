@@ -35,11 +35,4 @@ extern void bloomfam_maplet_open(Oid index, LOCKMODE lockmode, MapletUser user,
 								 MapletOpened *opened);
 extern void bloomfam_maplet_close(MapletOpened *opened);
 
-/*
- * Does the index have all rows that a snapshot of this xmin, of the current transaction, sees?
- * After CREATE INDEX it may lack older versions of rows that were updated within their page before,
- * and on a standby also rows that were deleted before, as any index.  false: it cannot be known.
- */
-extern bool bloomfam_maplet_is_complete(Relation index, TransactionId xmin);
-
 #endif							/* BLOOMFAM_MAPLET_OPEN_H */

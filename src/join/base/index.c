@@ -16,7 +16,6 @@
 #include "access/amapi.h"
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/transam.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_statistic.h"
@@ -29,6 +28,7 @@
 #include "utils/typcache.h"
 
 #include "join/base/index.h"
+#include "pg/index.h"
 
 /* Fills in an operator of an index; false if hidden rows are to stay so, and it could tell. */
 static bool
@@ -101,10 +101,7 @@ bloomfam_join_index_use(Relation index, const JoinIndexed *column)
 	return use;
 }
 
-/*
- * An index with indcheckxmin lacks versions of rows that snapshots older than itself may see.  The
- * lock is not waited for: REINDEX has one, and need not have this table's.
- */
+/* The lock is not waited for: REINDEX has one, and need not have this table's. */
 Relation
 bloomfam_join_index_open(Oid oid)
 {
@@ -116,9 +113,7 @@ bloomfam_join_index_open(Oid oid)
 	index = index_open(oid, NoLock);
 	form = index->rd_index;
 	if (form->indisvalid && form->indisready && form->indislive &&
-		(!form->indcheckxmin ||
-		 TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
-							   TransactionXmin)))
+		bloomfam_index_is_complete(index, TransactionXmin))
 		return index;
 	index_close(index, AccessShareLock);
 	return NULL;
