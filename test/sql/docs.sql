@@ -877,20 +877,38 @@ INSERT INTO payment SELECT generate_series(501, 600);
 SELECT payment_may_have(7) AS after_folding, payment_may_have(555) AS pending;
 
 -- docs/stored.md, example 9
+CREATE FUNCTION visitor_shard(key bigint) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN bloom_shard(key, 8);
+
 CREATE TABLE visit AS SELECT x AS visitor FROM generate_series(1, 40000) x;
-CREATE STATISTICS visit_shard ON bloom_shard(visitor, 8) FROM visit;
+CREATE STATISTICS visit_shards ON visitor_shard(visitor) FROM visit;
 ANALYZE visit;
 
 CREATE TABLE seen AS
-SELECT bloom_shard(visitor, 8) AS shard, bloom_agg(visitor, 0.001) AS keys FROM visit GROUP BY 1;
+SELECT visitor_shard(visitor) AS shard, bloom_agg(visitor, 0.001) AS keys FROM visit GROUP BY 1;
 
 SELECT x, bloom_may_contain(keys, x) AS maybe
-FROM unnest('{7,77777,39999}'::int[]) x JOIN seen ON shard = bloom_shard(x, 8) ORDER BY x;
+FROM unnest('{7,77777,39999}'::int[]) x JOIN seen ON shard = visitor_shard(x) ORDER BY x;
 
 -- docs/stored.md, example 10
-SELECT added, (bloom_info(filter)).keys_added FROM bloom_add_new(bloom_create(1000, 1e-9, 'standard'), '{5,7,5,9}'::bigint[]);
+SELECT bloom_shard(7, 8) AS stored, bloom_shard(7.0, 8) AS a_numeric, bloom_shard('7'::text, 8) AS a_text;
 
 -- docs/stored.md, example 11
+\o /dev/null
+\set VERBOSITY terse
+SELECT visitor_shard(7.0);
+\o
+\set VERBOSITY default
+
+-- docs/stored.md, example 12
+CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE FUNCTION name_shard(key text) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN bloom_shard(key COLLATE ignore_case, 1000);
+SELECT name_shard('Smith') = name_shard('SMITH' COLLATE "C") AS function, bloom_shard('Smith'::text, 1000) = bloom_shard('SMITH'::text, 1000) AS expression;
+
+-- docs/stored.md, example 13
+SELECT added, (bloom_info(filter)).keys_added FROM bloom_add_new(bloom_create(1000, 1e-9, 'standard'), '{5,7,5,9}'::bigint[]);
+
+-- docs/stored.md, example 14
 CREATE TABLE shard (shard int PRIMARY KEY);
 INSERT INTO shard SELECT generate_series(0, 15);
 CREATE TABLE seen_hour (shard int REFERENCES shard, hour timestamptz, ids bloomfilter NOT NULL, PRIMARY KEY (shard, hour));
@@ -927,7 +945,7 @@ INSERT INTO click SELECT id, '2026-11-21 10:30' FROM unnest(take_new('2026-11-21
 INSERT INTO click SELECT id, '2026-11-21 11:05' FROM unnest(take_new('2026-11-21 11:05', '{3,4,4,1}')) id;
 SELECT * FROM click ORDER BY id;
 
--- docs/stored.md, example 12
+-- docs/stored.md, example 15
 ALTER TABLE seen_hour SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50, autovacuum_vacuum_cost_delay = 0,
     toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
 -- end
