@@ -300,7 +300,7 @@ check_rows(MapletOpened *opened, MapletView *view)
 	bloomfam_restrict_search_path();
 
 	/* as for CREATE INDEX CONCURRENTLY: rows that a snapshot sees, which all must be there */
-	if (!bloomfam_index_is_complete(opened->index, GetTransactionSnapshot()->xmin))
+	if (!bloomfam_index_is_complete(opened->index, GetTransactionSnapshot()))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("index \"%s\" is too new for this snapshot",

@@ -294,7 +294,7 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 	bloomfam_maplet_lookup(index, view, &hash, 1, note_found, &found);
 
 	/* rows that it lacks are seen by old snapshots, by which the planner does not use it either */
-	if (!bloomfam_index_is_complete(index, TransactionXmin))
+	if (!bloomfam_index_is_complete(index, GetActiveSnapshot()))
 		found = true;
 	bloomfam_maplet_close(&opened);
 	PG_RETURN_BOOL(found);

@@ -325,19 +325,20 @@ bloomfam_index_am(const IndexAmRoutine *am)
 #endif
 
 /*
- * The expression nodes of SQL/JSON, as cases of a switch: those that make no value, and those that
- * make one of a type that is asked for.  16 has the first of them, 17 the rest.
+ * Expression nodes that 15 has not, most of them of SQL/JSON, as cases of a switch: those that make
+ * no value of a type that is asked for, and those that do.
  */
 #if PG_VERSION_NUM >= 170000
-#define BLOOMFAM_JSON_CASES	\
-	case T_JsonValueExpr: case T_JsonIsPredicate: case T_JsonBehavior:
-#define BLOOMFAM_JSON_CASES_WITH_TYPE	case T_JsonConstructorExpr: case T_JsonExpr:
+#define BLOOMFAM_EXPRESSION_CASES	\
+	case T_JsonValueExpr: case T_JsonIsPredicate: case T_JsonBehavior: \
+	case T_WindowFuncRunCondition:
+#define BLOOMFAM_EXPRESSION_CASES_WITH_TYPE	case T_JsonConstructorExpr: case T_JsonExpr:
 #elif PG_VERSION_NUM >= 160000
-#define BLOOMFAM_JSON_CASES	case T_JsonValueExpr: case T_JsonIsPredicate:
-#define BLOOMFAM_JSON_CASES_WITH_TYPE	case T_JsonConstructorExpr:
+#define BLOOMFAM_EXPRESSION_CASES	case T_JsonValueExpr: case T_JsonIsPredicate:
+#define BLOOMFAM_EXPRESSION_CASES_WITH_TYPE	case T_JsonConstructorExpr:
 #else
-#define BLOOMFAM_JSON_CASES
-#define BLOOMFAM_JSON_CASES_WITH_TYPE
+#define BLOOMFAM_EXPRESSION_CASES
+#define BLOOMFAM_EXPRESSION_CASES_WITH_TYPE
 #endif
 
 /* How an Append's partitions are pruned while it runs; NULL: they are not.  18 has it elsewhere. */

@@ -103,7 +103,7 @@ bloomfam_join_index_use(Relation index, const JoinIndexed *column)
 
 /* The lock is not waited for: REINDEX has one, and need not have this table's. */
 Relation
-bloomfam_join_index_open(Oid oid)
+bloomfam_join_index_open(Oid oid, Snapshot snapshot)
 {
 	Relation	index;
 	const FormData_pg_index *form;
@@ -113,14 +113,14 @@ bloomfam_join_index_open(Oid oid)
 	index = index_open(oid, NoLock);
 	form = index->rd_index;
 	if (form->indisvalid && form->indisready && form->indislive &&
-		bloomfam_index_is_complete(index, TransactionXmin))
+		(snapshot == NULL || bloomfam_index_is_complete(index, snapshot)))
 		return index;
 	index_close(index, AccessShareLock);
 	return NULL;
 }
 
 List *
-bloomfam_join_indexes(Relation table, const JoinIndexed *column)
+bloomfam_join_indexes(Relation table, const JoinIndexed *column, Snapshot snapshot)
 {
 	List	   *by_key = NIL;
 	List	   *by_range = NIL;
@@ -132,7 +132,7 @@ bloomfam_join_indexes(Relation table, const JoinIndexed *column)
 	all = RelationGetIndexList(table);
 	foreach(lc, all)
 	{
-		Relation	index = bloomfam_join_index_open(lfirst_oid(lc));
+		Relation	index = bloomfam_join_index_open(lfirst_oid(lc), snapshot);
 
 		if (index == NULL)
 			continue;

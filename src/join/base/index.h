@@ -10,6 +10,7 @@
 
 #include "access/stratnum.h"
 #include "utils/relcache.h"
+#include "utils/snapshot.h"
 
 #include "join/base/settings.h"
 
@@ -70,11 +71,11 @@ typedef struct JoinIndexUse
 extern JoinIndexUse bloomfam_join_index_use(Relation index, const JoinIndexed *column);
 
 /*
- * Opens an index of a table that is open and locked, if it has an entry for each row that
- * snapshots of this process see, and nobody keeps it locked; else returns NULL.  To be closed
- * with AccessShareLock.
+ * Opens an index of a table that is open and locked, if it has an entry for each row that this
+ * snapshot sees, and nobody keeps it locked; else returns NULL.  Without a snapshot the first is
+ * not asked.  To be closed with AccessShareLock.
  */
-extern Relation bloomfam_join_index_open(Oid index);
+extern Relation bloomfam_join_index_open(Oid index, Snapshot snapshot);
 
 /*
  * How far rows of a table lie in the order of a column, as statistics tell: from 0 to 1, the
@@ -103,7 +104,8 @@ bloomfam_join_index_may_pay(double rows)
 	return bloomfam_join_index_is_enough(rows * JOIN_INDEX_MOST_SHARE_IN_ORDER);
 }
 
-/* Those indexes of a table that can be asked, by key first: a list of OIDs. */
-extern List *bloomfam_join_indexes(Relation table, const JoinIndexed *column);
+/* Those indexes of a table that can be opened so and asked, by key first: a list of OIDs. */
+extern List *bloomfam_join_indexes(Relation table, const JoinIndexed *column,
+								   Snapshot snapshot);
 
 #endif							/* BLOOMFAM_JOIN_INDEX_H */

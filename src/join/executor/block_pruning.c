@@ -279,7 +279,7 @@ ask_by_range(Search *search, Relation index, const JoinIndexUse *use)
 static JoinBlocksPhase
 ask_index(Search *search, Oid oid)
 {
-	Relation	index = bloomfam_join_index_open(oid);
+	Relation	index = bloomfam_join_index_open(oid, search->blocks->snapshot);
 	JoinBlocksPhase phase = JOIN_BLOCKS_NO_INDEX;
 	JoinIndexUse use;
 
@@ -340,7 +340,8 @@ budget_of_column(const JoinBlocks *blocks, int i, Relation table, double rows)
 static JoinBlocksPhase
 search_by_column(Search *search)
 {
-	List	   *indexes = bloomfam_join_indexes(search->table, &search->column);
+	List	   *indexes =
+		bloomfam_join_indexes(search->table, &search->column, search->blocks->snapshot);
 	JoinBlocksPhase phase = JOIN_BLOCKS_NO_INDEX;
 	ListCell   *lc;
 
@@ -441,7 +442,8 @@ bloomfam_join_blocks_indexes(const JoinBlocks *blocks, Relation table)
 
 		if (OidIsValid(column.type) &&
 			bloomfam_join_index_is_enough(budget_of_column(blocks, i, table, rows)))
-			all = list_concat_unique_oid(all, bloomfam_join_indexes(table, &column));
+			all = list_concat_unique_oid(
+				all, bloomfam_join_indexes(table, &column, blocks->snapshot));
 	}
 	return all;
 }

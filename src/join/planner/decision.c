@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/plancat.h"
 #include "parser/parsetree.h"
@@ -144,17 +145,39 @@ server_builds_first(const HashJoin *join)
 		   outerPlan(join)->startup_cost >= hash->total_cost;
 }
 
-/* Is it a guess what some of the scans cost that a filter would be sent with? */
+/*
+ * How many times the planner's guess a scan of a foreign table may cost that was never analyzed: it
+ * takes that for a small one.
+ */
+#define GUESSED_SCAN	20.0
+
+/* Is there a scan of a foreign table in a plan of which it is a guess what it costs? */
 static bool
-cost_is_guessed(const JoinWay *way)
+cost_is_guessed(const PlannedStmt *stmt, Plan *plan)
 {
 	ListCell   *lc;
 
-	foreach(lc, way->foreign)
-		if (bloomfam_join_foreign_is_guessed(way->query->stmt,
-											 ((JoinForeignPlace *) lfirst(lc))->scan))
+	if (plan == NULL)
+		return false;
+	check_stack_depth();
+	if (IsA(plan, ForeignScan) &&
+		bloomfam_join_foreign_is_guessed(stmt, (const ForeignScan *) plan))
+		return true;
+	foreach(lc, bloomfam_join_other_children(plan))
+		if (cost_is_guessed(stmt, lfirst(lc)))
 			return true;
-	return false;
+	return cost_is_guessed(stmt, plan->lefttree) || cost_is_guessed(stmt, plan->righttree);
+}
+
+/* Can building cost more than all of the outer side, as far as is known? */
+static bool
+may_cost_more(const PlannedStmt *stmt, Plan *hash, Plan *outer)
+{
+	Cost		most = outer->total_cost;
+
+	if (hash->total_cost > most && cost_is_guessed(stmt, outer))
+		most *= GUESSED_SCAN;
+	return hash->total_cost > most || cost_is_guessed(stmt, hash);
 }
 
 /*
@@ -172,8 +195,8 @@ may_build_first(const JoinWay *way)
 	if (!bloomfam_join_tree_is_indifferent(way->query, outer) ||
 		!bloomfam_join_tree_is_indifferent(way->query, hash))
 		return JOIN_BUILD_WOULD_BE_SEEN;
-	if (hash->total_cost > outer->total_cost && bloomfam_join_filter != JOIN_FILTER_FORCE &&
-		!cost_is_guessed(way))
+	if (bloomfam_join_filter != JOIN_FILTER_FORCE &&
+		may_cost_more(way->query->stmt, hash, outer))
 		return JOIN_BUILD_COSTS_MORE;
 	return JOIN_MAY_BUILD_FIRST;
 }
@@ -288,7 +311,8 @@ judge_way(JoinWay *way, int workers)
  * all keys before it: the build node then stops where the Hash does.
  */
 static int
-find_key_columns(HashJoin *join, JoinKeyColumn *columns, JoinVerdict *verdicts)
+find_key_columns(const JoinQuery *query, HashJoin *join, JoinKeyColumn *columns,
+				 JoinVerdict *verdicts)
 {
 	Hash	   *hash = (Hash *) innerPlan(join);
 	int			n = 0;
@@ -304,7 +328,7 @@ find_key_columns(HashJoin *join, JoinKeyColumn *columns, JoinVerdict *verdicts)
 		column->inner = list_nth(hash->hashkeys, i);
 		column->hash_key = i;
 		column->computed = bloomfam_join_column(column->inner, OUTER_VAR) == 0;
-		if (column->attribute == 0 || !bloomfam_join_is_indifferent(column->inner) ||
+		if (column->attribute == 0 || !bloomfam_join_is_indifferent(column->inner, query->volatility) ||
 			(column->computed && n < i))
 			verdicts[i].reason = JOIN_KEY_IS_COMPUTED;
 		else if (!bloomfam_join_hashing(column->operator, column->collation, &column->hashing))
@@ -361,12 +385,12 @@ bloomfam_join_judge(const JoinQuery *query, int workers, HashJoin *join, JoinVer
 		return NIL;
 	}
 	/* each row of the probe side has all keys asked for */
-	if (bloomfam_join_is_volatile(join->hashkeys, &query->subplans))
+	if (bloomfam_join_is_volatile(join->hashkeys, query->volatility))
 	{
 		refuse(join, JOIN_KEY_IS_VOLATILE, verdicts);
 		return NIL;
 	}
-	n = find_key_columns(join, columns, verdicts);
+	n = find_key_columns(query, join, columns, verdicts);
 	if (n == 0)
 		return NIL;
 

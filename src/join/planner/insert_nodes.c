@@ -15,6 +15,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/snapmgr.h"
 
 #include "join/base/column.h"
 #include "join/base/index.h"
@@ -160,6 +161,7 @@ indexed_columns(JoinRewrite *rewrite, const JoinWay *way, const JoinPlace *place
 {
 	Relation	table =
 		table_open(rt_fetch(scan->scanrelid, rewrite->stmt->rtable)->relid, NoLock);
+	Snapshot	snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
 	Bitmapset  *columns = NULL;
 	int			i;
 
@@ -175,7 +177,7 @@ indexed_columns(JoinRewrite *rewrite, const JoinWay *way, const JoinPlace *place
 		};
 
 		if (bloomfam_join_keys_can_keep(column->hashing.kind, indexed.type) &&
-			bloomfam_join_indexes(table, &indexed) != NIL)
+			bloomfam_join_indexes(table, &indexed, snapshot) != NIL)
 			columns = bms_add_member(columns, i);
 	}
 	table_close(table, NoLock);

@@ -264,10 +264,10 @@ look_at(const Candidate *candidate, const Path *scan, double scale)
 	if (scan->pathtype != T_SeqScan)
 		return scene;
 	scene.is_scan = true;
-	scene.indifferent = bloomfam_join_is_indifferent(scan->pathtarget->exprs);
+	scene.indifferent = bloomfam_join_is_indifferent(scan->pathtarget->exprs, NULL);
 	foreach(lc, rel->baserestrictinfo)
 		scene.indifferent &=
-			bloomfam_join_is_indifferent(lfirst_node(RestrictInfo, lc)->clause);
+			bloomfam_join_is_indifferent(lfirst_node(RestrictInfo, lc)->clause, NULL);
 	scene.conditions = rel->baserestrictinfo != NIL;
 	scene.columns = true;
 	scene.trust = candidate->trust;

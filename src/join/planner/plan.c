@@ -59,8 +59,8 @@ plan_scan(PlanContext *context, Plan **slot, Plan *parent)
 	if (parent != NULL && IsA(parent, CustomScan) &&
 		bloomfam_join_node_kind(parent) == JOIN_NODE_OTHER)
 		return;
-	conditions = bloomfam_join_take_stored(context->query.stmt, (Scan *) *slot,
-										   context->row_security);
+	conditions = bloomfam_join_take_stored(context->query.stmt, context->query.volatility,
+										   (Scan *) *slot, context->row_security);
 	foreach(lc, conditions)
 		parent = (Plan *) bloomfam_join_add_condition(&context->rewrite, context->workers > 0,
 													  slot, parent, lfirst(lc));
@@ -108,5 +108,6 @@ bloomfam_join_plan(PlannedStmt *stmt, bool row_security)
 	foreach(lc, stmt->subplans)
 		plan_tree(&context, (Plan **) &lfirst(lc), NULL);
 	bloomfam_join_expect_rows(&context.rewrite);
+	bloomfam_join_note_dependencies(stmt, context.query.volatility);
 	return context.decisions;
 }

@@ -186,7 +186,7 @@ bloomfam_join_other_children(Plan *plan)
 
 /* Is what an Append is pruned by while it runs volatile? */
 static bool
-pruning_is_volatile(const PartitionPruneInfo *pruning, const JoinVolatileSubplans *subplans)
+pruning_is_volatile(const PartitionPruneInfo *pruning, JoinVolatility *volatility)
 {
 	ListCell   *lt;
 	ListCell   *lp;
@@ -204,15 +204,38 @@ pruning_is_volatile(const PartitionPruneInfo *pruning, const JoinVolatileSubplan
 					continue;
 				if (!IsA(step, PartitionPruneStepOp) ||
 					bloomfam_join_is_volatile(((const PartitionPruneStepOp *) step)->exprs,
-											  subplans))
+											  volatility))
 					return true;
 			}
 	return false;
 }
 
-/* Are values of a foreign table checked by something volatile when they arrive? */
+/* Is a table among these locked or changed by the statement, maybe by the server that has it? */
 static bool
-columns_are_volatile(ForeignScan *scan)
+is_locked(const PlannedStmt *stmt, const Bitmapset *relations)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->rowMarks)
+	{
+		const PlanRowMark *mark = lfirst_node(PlanRowMark, lc);
+
+		if (mark->strength != LCS_NONE &&
+			(bms_is_member(mark->rti, relations) || bms_is_member(mark->prti, relations)))
+			return true;
+	}
+	foreach(lc, stmt->resultRelations)
+		if (bms_is_member(lfirst_int(lc), relations))
+			return true;
+	return false;
+}
+
+/*
+ * Is what a foreign server is asked for seen there: are rows locked, or values checked by something
+ * volatile when they arrive?
+ */
+static bool
+foreign_scan_is_volatile(const PlannedStmt *stmt, ForeignScan *scan, JoinVolatility *volatility)
 {
 	List	   *columns = pull_var_clause((Node *) list_make3(scan->scan.plan.targetlist,
 															  scan->scan.plan.qual,
@@ -221,10 +244,10 @@ columns_are_volatile(ForeignScan *scan)
 											  PVC_RECURSE_PLACEHOLDERS);
 	ListCell   *lc;
 
-	if (scan->operation != CMD_SELECT)
+	if (scan->operation != CMD_SELECT || is_locked(stmt, scan->fs_relids))
 		return true;
 	foreach(lc, columns)
-		if (bloomfam_join_type_is_volatile(lfirst_node(Var, lc)->vartype))
+		if (bloomfam_join_type_is_volatile(lfirst_node(Var, lc)->vartype, volatility))
 			return true;
 	return false;
 }
@@ -254,37 +277,37 @@ bloomfam_join_node_has_subplans(Plan *plan, bool in_keys)
 /* Is any of them volatile? */
 static bool
 members_are_volatile(Plan *plan, const uint16 *members, size_t n,
-					 const JoinVolatileSubplans *subplans)
+					 JoinVolatility *volatility)
 {
 	size_t		i;
 
 	for (i = 0; i < n && members[i] != 0; i++)
-		if (bloomfam_join_is_volatile(member_of(plan, members[i]), subplans))
+		if (bloomfam_join_is_volatile(member_of(plan, members[i]), volatility))
 			return true;
 	return false;
 }
 
 bool
 bloomfam_join_node_is_volatile(const PlannedStmt *stmt, Plan *plan,
-							   const JoinVolatileSubplans *subplans)
+							   JoinVolatility *volatility)
 {
 	const JoinPlanNode *node = bloomfam_join_plan_node(plan);
 
-	if (!node->is_known || node->locks_rows || bloomfam_join_is_volatile(plan->qual, subplans) ||
-		bloomfam_join_is_volatile(plan->targetlist, subplans) ||
-		members_are_volatile(plan, node->conditions, lengthof(node->conditions), subplans) ||
-		members_are_volatile(plan, node->keys, lengthof(node->keys), subplans))
+	if (!node->is_known || node->locks_rows || bloomfam_join_is_volatile(plan->qual, volatility) ||
+		bloomfam_join_is_volatile(plan->targetlist, volatility) ||
+		members_are_volatile(plan, node->conditions, lengthof(node->conditions), volatility) ||
+		members_are_volatile(plan, node->keys, lengthof(node->keys), volatility))
 		return true;
 	switch (nodeTag(plan))
 	{
 		case T_CteScan:
-			return bms_is_member(((CteScan *) plan)->ctePlanId, subplans->plans);
+			return bms_is_member(((CteScan *) plan)->ctePlanId, volatility->plans);
 		case T_Append:
-			return pruning_is_volatile(BLOOMFAM_PRUNING_OF(stmt, (Append *) plan), subplans);
+			return pruning_is_volatile(BLOOMFAM_PRUNING_OF(stmt, (Append *) plan), volatility);
 		case T_MergeAppend:
-			return pruning_is_volatile(BLOOMFAM_PRUNING_OF(stmt, (MergeAppend *) plan), subplans);
+			return pruning_is_volatile(BLOOMFAM_PRUNING_OF(stmt, (MergeAppend *) plan), volatility);
 		case T_ForeignScan:
-			return columns_are_volatile((ForeignScan *) plan);
+			return foreign_scan_is_volatile(stmt, (ForeignScan *) plan, volatility);
 		default:
 			return false;
 	}

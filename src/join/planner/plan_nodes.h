@@ -51,9 +51,9 @@ extern bool bloomfam_join_node_has_subplans(Plan *plan, bool in_keys);
 
 /*
  * Could it be seen how often a node's own expressions are evaluated, or has it any that are not
- * known?  Subplans are those of the plan.
+ * known?
  */
 extern bool bloomfam_join_node_is_volatile(const PlannedStmt *stmt, Plan *plan,
-										   const JoinVolatileSubplans *subplans);
+										   JoinVolatility *volatility);
 
 #endif							/* BLOOMFAM_JOIN_PLAN_NODES_H */

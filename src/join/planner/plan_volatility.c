@@ -63,10 +63,10 @@ find_params(JoinQuery *query, Plan *plan)
 	{
 		const SubPlan *subplan = lfirst_node(SubPlan, lc);
 
-		if (bms_is_member(subplan->plan_id, query->subplans.plans))
+		if (bms_is_member(subplan->plan_id, query->volatility->plans))
 			foreach(lp, subplan->setParam)
-				query->subplans.params =
-					bms_add_member(query->subplans.params, lfirst_int(lp));
+				query->volatility->params =
+					bms_add_member(query->volatility->params, lfirst_int(lp));
 	}
 	foreach(lc, bloomfam_join_other_children(plan))
 		find_params(query, lfirst(lc));
@@ -125,7 +125,7 @@ bloomfam_join_node_is_indifferent(const JoinQuery *query, Plan *plan)
 		return query->nodes->nodes[plan->plan_node_id].indifferent;
 	return note_known(query->nodes, plan,
 					  !has_subplans(query, plan, false) &&
-						  !bloomfam_join_node_is_volatile(query->stmt, plan, &query->subplans));
+						  !bloomfam_join_node_is_volatile(query->stmt, plan, query->volatility));
 }
 
 /* Are all plans of a list indifferent as a whole? */
@@ -149,8 +149,8 @@ bloomfam_join_tree_is_indifferent(const JoinQuery *query, Plan *plan)
 		return query->trees->nodes[plan->plan_node_id].indifferent;
 	check_stack_depth();
 	return note_known(query->trees, plan,
-					  !bloomfam_join_node_is_volatile(query->stmt, plan, &query->subplans) &&
-						  !bloomfam_join_is_volatile(plan->initPlan, &query->subplans) &&
+					  !bloomfam_join_node_is_volatile(query->stmt, plan, query->volatility) &&
+						  !bloomfam_join_is_volatile(plan->initPlan, query->volatility) &&
 						  trees_are_indifferent(query, bloomfam_join_other_children(plan)) &&
 						  bloomfam_join_tree_is_indifferent(query, plan->lefttree) &&
 						  bloomfam_join_tree_is_indifferent(query, plan->righttree));
@@ -279,7 +279,7 @@ bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt)
 	query->stmt = stmt;
 	query->has_barrier = false;
 	query->epq_params = NULL;
-	memset(&query->subplans, 0, sizeof(query->subplans));
+	query->volatility = palloc0(sizeof(JoinVolatility));
 	query->nodes = palloc0(sizeof(JoinKnown));
 	query->trees = palloc0(sizeof(JoinKnown));
 	foreach(lc, stmt->rtable)
@@ -290,8 +290,8 @@ bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt)
 	{
 		find_params(query, lfirst(lc));
 		if (!bloomfam_join_tree_is_indifferent(query, lfirst(lc)))
-			query->subplans.plans =
-				bms_add_member(query->subplans.plans, foreach_current_index(lc) + 1);
+			query->volatility->plans =
+				bms_add_member(query->volatility->plans, foreach_current_index(lc) + 1);
 	}
 	find_params(query, stmt->planTree);
 

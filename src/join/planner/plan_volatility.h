@@ -22,7 +22,7 @@ typedef struct JoinQuery
 	bool		has_barrier;	/* some view or subquery in it hides rows from those who ask it */
 	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan
 								 * itself */
-	JoinVolatileSubplans subplans;
+	JoinVolatility *volatility;
 	JoinKnown  *nodes;			/* do a node's own expressions notice it? */
 	JoinKnown  *trees;			/* ... and all below? */
 } JoinQuery;

@@ -16,7 +16,7 @@
  * it, and
  *
  *	- nothing in the node counts or remembers what it is asked: volatile functions, subplans; nor
- *	  in the other side of a join, which is asked less often if there is less to join;
+ *	  in either side of a join;
  *	- a row less in the child is a row less in the result: not the nullable side of an outer join,
  *	  no limit, no window, no set operation; an aggregate or DISTINCT only by columns of the key
  *	  that it groups by in the same sense of equality.  What is computed of a part of a group may
@@ -146,10 +146,8 @@ stop_here(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 
 /*
  * The child of a join that the key's columns come from, if rows of it may be dropped; else NULL.
- * Nothing on the other side may notice that: a nested loop asks its inner side once for each row
- * of the outer one; the others leave a side where it is, once the other has no more rows.  There
- * must be nothing between a hash join and its Hash, so the way must be able to go on through that.
- * *behind gets the columns in the child that is returned.
+ * There must be nothing between a hash join and its Hash, so the way must be able to go on through
+ * that.  *behind gets the columns in the child that is returned.
  */
 static Plan **
 side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber **behind)
@@ -159,15 +157,13 @@ side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber 
 	*behind = columns_behind(way, plan, attributes, OUTER_VAR);
 	if (*behind != NULL &&
 		(type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI))
-		return bloomfam_join_tree_is_indifferent(way->query, plan->righttree) ? &plan->lefttree
-																			  : NULL;
+		return &plan->lefttree;
 	if ((type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
 		(!IsA(plan, HashJoin) ||
 		 (way->keepers && bloomfam_join_node_is_indifferent(way->query, plan->righttree))))
 	{
 		*behind = columns_behind(way, plan, attributes, INNER_VAR);
-		if (*behind != NULL &&
-			(IsA(plan, NestLoop) || bloomfam_join_tree_is_indifferent(way->query, plan->lefttree)))
+		if (*behind != NULL)
 			return &plan->righttree;
 	}
 	return NULL;
@@ -291,13 +287,28 @@ follow_each(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 	}
 }
 
+/*
+ * May a join's sides both be asked for less, or for more?  A nested loop asks its inner side once
+ * for each row of the outer one, or only for its first match; other joins leave a side where it is
+ * once the other has no more rows.  So where rows of one side are dropped on their way, less of
+ * the other is read, and more of the same until there is one that passes.
+ */
+static bool
+sides_are_indifferent(const JoinWay *way, const Plan *plan)
+{
+	return bloomfam_join_tree_is_indifferent(way->query, plan->lefttree) &&
+		   bloomfam_join_tree_is_indifferent(way->query, plan->righttree);
+}
+
 /* Through a join to one side of it, or to both. */
 static void
 follow_join(JoinWay *way, Plan **slot, const AttrNumber *attributes)
 {
 	Plan	   *plan = *slot;
 	AttrNumber *behind;
-	Plan	  **next = side_of_join(way, plan, attributes, &behind);
+	Plan	  **next = sides_are_indifferent(way, plan)
+						   ? side_of_join(way, plan, attributes, &behind)
+						   : NULL;
 	Plan	  **other;
 	AttrNumber	across;
 

@@ -27,11 +27,10 @@
 #include "join/base/settings.h"
 #include "join/base/stored_condition.h"
 #include "join/planner/stored_conditions.h"
-#include "join/planner/volatility.h"
 
 /* Can the condition be asked of the table's pages? */
 static bool
-can_be_taken(Node *condition, Index relid)
+can_be_taken(Node *condition, Index relid, JoinVolatility *volatility)
 {
 	int	  filter_arg;
 	List *args = bloomfam_join_stored_arguments(condition, &filter_arg);
@@ -40,7 +39,7 @@ can_be_taken(Node *condition, Index relid)
 	if (args == NIL || bloomfam_join_column(list_nth(args, 1 - filter_arg), relid) == 0)
 		return false;
 	filter = list_nth(args, filter_arg);
-	return !contain_var_clause(filter) && bloomfam_join_is_indifferent(filter);
+	return !contain_var_clause(filter) && bloomfam_join_is_indifferent(filter, volatility);
 }
 
 /*
@@ -60,7 +59,8 @@ is_worth_it(Oid relation)
 }
 
 List *
-bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool row_security)
+bloomfam_join_take_stored(const PlannedStmt *stmt, JoinVolatility *volatility, Scan *scan,
+						  bool row_security)
 {
 	List	 *taken = NIL;
 	List	 *left = NIL;
@@ -73,7 +73,7 @@ bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool row_security
 	{
 		Node *condition = lfirst(lc);
 
-		if ((left == NIL || !row_security) && can_be_taken(condition, scan->scanrelid))
+		if ((left == NIL || !row_security) && can_be_taken(condition, scan->scanrelid, volatility))
 		{
 			JoinStoredCondition *stored = palloc(sizeof(JoinStoredCondition));
 
@@ -84,7 +84,7 @@ bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool row_security
 		else
 			left = lappend(left, condition);
 	}
-	if (taken == NIL || !bloomfam_join_is_indifferent(left) ||
+	if (taken == NIL || !bloomfam_join_is_indifferent(left, volatility) ||
 		!is_worth_it(rt_fetch(scan->scanrelid, stmt->rtable)->relid))
 		return NIL;
 	scan->plan.qual = left;

@@ -10,6 +10,8 @@
 
 #include "nodes/plannodes.h"
 
+#include "join/planner/volatility.h"
+
 /* The share of rows, in thousandths, that it is expected to drop: it was made to be selective. */
 #define JOIN_STORED_DROP	900
 
@@ -26,6 +28,7 @@ typedef struct JoinStoredCondition
  * returns those that a probe node on top of it is to apply in its stead, of JoinStoredCondition.
  * row_security: they must not come before others.
  */
-extern List *bloomfam_join_take_stored(const PlannedStmt *stmt, Scan *scan, bool row_security);
+extern List *bloomfam_join_take_stored(const PlannedStmt *stmt, JoinVolatility *volatility,
+									   Scan *scan, bool row_security);
 
 #endif							/* BLOOMFAM_JOIN_STORED_CONDITIONS_H */

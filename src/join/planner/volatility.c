@@ -23,6 +23,7 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -33,51 +34,87 @@
 #include "join/planner/volatility.h"
 #include "pg/compat.h"
 
+/* One look at an expression. */
+typedef struct Look
+{
+	JoinVolatility *volatility; /* NULL: no plan yet */
+	List	   *domains;		/* whose CHECKs are being looked into, which may lead to themselves */
+} Look;
+
 static bool is_volatile(Node *node, void *context);
+static bool type_is_volatile(Look *look, Oid type);
+
+static bool
+function_is_volatile(Oid function, void *context)
+{
+	JoinVolatility *volatility = ((Look *) context)->volatility;
+
+	if (volatility != NULL && function >= FirstNormalObjectId)
+		volatility->functions = list_append_unique_oid(volatility->functions, function);
+	return func_volatile(function) == PROVOLATILE_VOLATILE;
+}
 
 /* Has a domain a volatile CHECK, itself or one that it is made of? */
 static bool
-domain_is_volatile(Oid domain)
+domain_is_volatile(Look *look, Oid domain)
 {
-	MemoryContext context =
-		AllocSetContextCreate(CurrentMemoryContext, "domain's constraints", ALLOCSET_SMALL_SIZES);
-	DomainConstraintRef *constraints =
-		MemoryContextAlloc(context, sizeof(DomainConstraintRef));
+	MemoryContext context;
+	DomainConstraintRef *constraints;
 	bool		result = false;
 	ListCell   *lc;
+
+	if (list_member_oid(look->domains, domain))
+		return false;
+	if (look->volatility != NULL)
+		look->volatility->types = list_append_unique_oid(look->volatility->types, domain);
+	context =
+		AllocSetContextCreate(CurrentMemoryContext, "domain's constraints", ALLOCSET_SMALL_SIZES);
+	constraints = MemoryContextAlloc(context, sizeof(DomainConstraintRef));
+	look->domains = lappend_oid(look->domains, domain);
 
 	/* they stay until the context goes */
 	InitDomainConstraintRef(domain, constraints, context, false);
 	foreach(lc, constraints->constraints)
-		result |= is_volatile((Node *) ((DomainConstraintState *) lfirst(lc))->check_expr, NULL);
+		result |= is_volatile((Node *) ((DomainConstraintState *) lfirst(lc))->check_expr, look);
 	MemoryContextDelete(context);
+	look->domains = list_delete_last(look->domains);
 	return result;
 }
 
-/* Is a column of a row type of such a type? */
+/* Is one of these columns of such a type? */
 static bool
-row_is_volatile(Oid type)
+columns_are_volatile(Look *look, TupleDesc columns)
+{
+	int			i;
+
+	for (i = 0; i < columns->natts; i++)
+		if (!TupleDescAttr(columns, i)->attisdropped &&
+			type_is_volatile(look, TupleDescAttr(columns, i)->atttypid))
+			return true;
+	return false;
+}
+
+static bool
+row_is_volatile(Look *look, Oid type)
 {
 	TupleDesc	columns = lookup_rowtype_tupdesc_noerror(type, -1, true);
-	bool		result = false;
-	int			i;
+	JoinVolatility *volatility = look->volatility;
+	bool		result;
 
 	if (columns == NULL)
 		return true;
-	for (i = 0; i < columns->natts && !result; i++)
-		result = !TupleDescAttr(columns, i)->attisdropped &&
-				 bloomfam_join_type_is_volatile(TupleDescAttr(columns, i)->atttypid);
+	if (volatility != NULL)
+		volatility->relations =
+			list_append_unique_oid(volatility->relations, get_typ_typrelid(type));
+	result = columns_are_volatile(look, columns);
 	ReleaseTupleDesc(columns);
 	return result;
 }
 
-bool
-bloomfam_join_type_is_volatile(Oid type)
+static bool
+type_is_volatile(Look *look, Oid type)
 {
-	/*
-	 * the server's own have no such CHECK, and of an anonymous row the columns are seen where it is
-	 * made
-	 */
+	/* the server's own have no such CHECK; anonymous rows are looked at where they are made */
 	if (type < FirstNormalObjectId)
 		return false;
 	check_stack_depth();
@@ -85,17 +122,17 @@ bloomfam_join_type_is_volatile(Oid type)
 	{
 		case TYPTYPE_BASE:
 			return OidIsValid(get_element_type(type)) &&
-				   bloomfam_join_type_is_volatile(get_element_type(type));
+				   type_is_volatile(look, get_element_type(type));
 		case TYPTYPE_ENUM:
 			return false;
 		case TYPTYPE_RANGE:
-			return bloomfam_join_type_is_volatile(get_range_subtype(type));
+			return type_is_volatile(look, get_range_subtype(type));
 		case TYPTYPE_MULTIRANGE:
-			return bloomfam_join_type_is_volatile(get_multirange_range(type));
+			return type_is_volatile(look, get_multirange_range(type));
 		case TYPTYPE_DOMAIN:
-			return domain_is_volatile(type) || bloomfam_join_type_is_volatile(getBaseType(type));
+			return domain_is_volatile(look, type) || type_is_volatile(look, getBaseType(type));
 		case TYPTYPE_COMPOSITE:
-			return row_is_volatile(type);
+			return row_is_volatile(look, type);
 		default:
 			return true;
 	}
@@ -103,25 +140,55 @@ bloomfam_join_type_is_volatile(Oid type)
 
 /* Is a type among these OIDs checked so? */
 static bool
-types_are_volatile(const List *types)
+types_are_volatile(Look *look, const List *types)
 {
 	ListCell   *lc;
 
 	foreach(lc, types)
-		if (bloomfam_join_type_is_volatile(lfirst_oid(lc)))
+		if (type_is_volatile(look, lfirst_oid(lc)))
 			return true;
 	return false;
 }
 
+/*
+ * Does a function make a value of such a type?  Of an anonymous row the columns are those of its
+ * parameters; if it was given one, it may make another one of the same columns, which nothing tells.
+ */
 static bool
-function_is_volatile(Oid function, void *context)
+result_is_volatile(Look *look, const FuncExpr *call)
 {
-	return func_volatile(function) == PROVOLATILE_VOLATILE;
+	TupleDesc	columns;
+	ListCell   *lc;
+
+	if (call->funcresulttype != RECORDOID && call->funcresulttype != RECORDARRAYOID)
+		return type_is_volatile(look, call->funcresulttype);
+	foreach(lc, call->args)
+	{
+		Oid			type = exprType(lfirst(lc));
+
+		if (type == RECORDOID || type == RECORDARRAYOID)
+			return true;
+	}
+	if (call->funcid < FirstNormalObjectId)
+		return false;
+	switch (get_func_result_type(call->funcid, NULL, &columns))
+	{
+		case TYPEFUNC_RECORD:	/* the query says what its columns are */
+			return false;
+		case TYPEFUNC_COMPOSITE:
+		case TYPEFUNC_COMPOSITE_DOMAIN:
+			return columns_are_volatile(look, columns);
+		default:
+			return true;
+	}
 }
 
-/* Is one of the functions volatile that an aggregate consists of?  Of itself the server says no. */
+/*
+ * Is one of the functions volatile that an aggregate consists of, or does one make a value of such
+ * a type?  Of itself the server says no.
+ */
 static bool
-aggregate_is_volatile(Oid function)
+aggregate_is_volatile(Look *look, Oid function)
 {
 	HeapTuple	tuple;
 	bool		result = false;
@@ -137,22 +204,26 @@ aggregate_is_volatile(Oid function)
 								   form->aggserialfn, form->aggdeserialfn, form->aggmtransfn,
 								   form->aggminvtransfn, form->aggmfinalfn};
 
+		result = (!IsPolymorphicType(form->aggtranstype) &&
+				  type_is_volatile(look, form->aggtranstype)) ||
+				 (OidIsValid(form->aggmtranstype) && !IsPolymorphicType(form->aggmtranstype) &&
+				  type_is_volatile(look, form->aggmtranstype));
 		for (i = 0; i < lengthof(functions) && !result; i++)
-			result = OidIsValid(functions[i]) && function_is_volatile(functions[i], NULL);
+			result = OidIsValid(functions[i]) && function_is_volatile(functions[i], look);
 		ReleaseSysCache(tuple);
 	}
 	return result;
 }
 
 static bool
-param_is_volatile(const Param *param, const JoinVolatileSubplans *subplans)
+param_is_volatile(const Param *param, const JoinVolatility *volatility)
 {
 	switch (param->paramkind)
 	{
 		case PARAM_EXTERN:
 			return false;
 		case PARAM_EXEC:
-			return subplans != NULL && bms_is_member(param->paramid, subplans->params);
+			return volatility != NULL && bms_is_member(param->paramid, volatility->params);
 		default:
 			return true;
 	}
@@ -160,23 +231,23 @@ param_is_volatile(const Param *param, const JoinVolatileSubplans *subplans)
 
 /*
  * Is a node itself volatile, apart from those below it and from the functions that it names?  The
- * table of the types that are known.
+ * table of the types that are known; .ci/checks/plan-nodes compares it with primnodes.h.
  */
 static bool
-node_is_volatile(Node *node, const JoinVolatileSubplans *subplans)
+node_is_volatile(Look *look, Node *node)
 {
 	switch (nodeTag(node))
 	{
-			/* these call no function, or only those that they name */
+			/* these call no function, or only those that they name, whose results are no domain's */
 		case T_List:
 		case T_TargetEntry:
+		case T_SortGroupClause:
 		case T_TableSampleClause:
 		case T_PlaceHolderVar:
 		case T_Var:
 		case T_Const:
 		case T_GroupingFunc:
 		case T_SubscriptingRef:
-		case T_OpExpr:
 		case T_DistinctExpr:
 		case T_NullIfExpr:
 		case T_ScalarArrayOpExpr:
@@ -201,28 +272,34 @@ node_is_volatile(Node *node, const JoinVolatileSubplans *subplans)
 		case T_NullTest:
 		case T_BooleanTest:
 		case T_CoerceToDomainValue:
-		BLOOMFAM_JSON_CASES
+		BLOOMFAM_EXPRESSION_CASES
 			return false;
 
 			/* these make values of types that nothing else in the expression may tell */
-		case T_FuncExpr:
+		case T_OpExpr:
 		case T_CoerceViaIO:
 		case T_CoerceToDomain:
-		BLOOMFAM_JSON_CASES_WITH_TYPE
-			return bloomfam_join_type_is_volatile(exprType(node));
+		BLOOMFAM_EXPRESSION_CASES_WITH_TYPE
+			return type_is_volatile(look, exprType(node));
+		case T_FuncExpr:
+			return result_is_volatile(look, (FuncExpr *) node);
 		case T_RangeTblFunction:
-			return types_are_volatile(((RangeTblFunction *) node)->funccoltypes);
+			return types_are_volatile(look, ((RangeTblFunction *) node)->funccoltypes);
 		case T_TableFunc:
-			return types_are_volatile(((TableFunc *) node)->coltypes);
+			return types_are_volatile(look, ((TableFunc *) node)->coltypes);
 
 		case T_Aggref:
-			return aggregate_is_volatile(((Aggref *) node)->aggfnoid);
+			return aggregate_is_volatile(look, ((Aggref *) node)->aggfnoid) ||
+				   type_is_volatile(look, ((Aggref *) node)->aggtranstype) ||
+				   type_is_volatile(look, ((Aggref *) node)->aggtype);
 		case T_WindowFunc:
-			return aggregate_is_volatile(((WindowFunc *) node)->winfnoid);
+			return aggregate_is_volatile(look, ((WindowFunc *) node)->winfnoid) ||
+				   type_is_volatile(look, ((WindowFunc *) node)->wintype);
 		case T_Param:
-			return param_is_volatile((Param *) node, subplans);
+			return param_is_volatile((Param *) node, look->volatility);
 		case T_SubPlan:
-			return subplans != NULL && bms_is_member(((SubPlan *) node)->plan_id, subplans->plans);
+			return look->volatility != NULL &&
+				   bms_is_member(((SubPlan *) node)->plan_id, look->volatility->plans);
 		default:
 			return true;
 	}
@@ -233,21 +310,58 @@ is_volatile(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	return node_is_volatile(node, context) ||
-		   check_functions_in_node(node, function_is_volatile, NULL) ||
+	return node_is_volatile(context, node) ||
+		   check_functions_in_node(node, function_is_volatile, context) ||
 		   expression_tree_walker(node, is_volatile, context);
 }
 
 bool
-bloomfam_join_is_volatile(const void *expression, const JoinVolatileSubplans *subplans)
+bloomfam_join_is_volatile(const void *expression, JoinVolatility *volatility)
 {
-	return is_volatile(unconstify(Node *, (const Node *) expression),
-					   unconstify(JoinVolatileSubplans *, subplans));
+	Look		look = {.volatility = volatility};
+
+	return is_volatile(unconstify(Node *, (const Node *) expression), &look);
 }
 
 bool
-bloomfam_join_is_indifferent(void *expression)
+bloomfam_join_type_is_volatile(Oid type, JoinVolatility *volatility)
+{
+	Look		look = {.volatility = volatility};
+
+	return type_is_volatile(&look, type);
+}
+
+bool
+bloomfam_join_is_indifferent(void *expression, JoinVolatility *volatility)
 {
 	return expression == NULL ||
-		   (!bloomfam_join_is_volatile(expression, NULL) && !contain_subplans(expression));
+		   (!bloomfam_join_is_volatile(expression, volatility) && !contain_subplans(expression));
+}
+
+/* The items of a catalog, by the syscache for which plans are told of changes. */
+static List *
+invalidated_by(int cache, const List *oids)
+{
+	List	   *items = NIL;
+	ListCell   *lc;
+
+	foreach(lc, oids)
+	{
+		PlanInvalItem *item = makeNode(PlanInvalItem);
+
+		item->cacheId = cache;
+		item->hashValue = GetSysCacheHashValue1(cache, ObjectIdGetDatum(lfirst_oid(lc)));
+		items = lappend(items, item);
+	}
+	return items;
+}
+
+void
+bloomfam_join_note_dependencies(PlannedStmt *stmt, const JoinVolatility *volatility)
+{
+	stmt->invalItems =
+		list_concat(stmt->invalItems, invalidated_by(TYPEOID, volatility->types));
+	stmt->invalItems =
+		list_concat(stmt->invalItems, invalidated_by(PROCOID, volatility->functions));
+	stmt->relationOids = list_concat_unique_oid(stmt->relationOids, volatility->relations);
 }
