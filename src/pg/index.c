@@ -35,7 +35,8 @@ row_precedes(HeapTuple row, Snapshot snapshot)
  * tells, and asks for all snapshots of the transaction; ALTER TABLE forgets it where it keeps the
  * index's file, and is then younger than the old snapshots itself.
  *
- * The row of pg_index is as old as CREATE INDEX or younger, that of pg_class as REINDEX or TRUNCATE.
+ * The row of pg_index is as old as CREATE INDEX or younger, that of pg_class as REINDEX or
+ * TRUNCATE.
  */
 bool
 bloomfam_index_is_complete(Relation index, Snapshot snapshot)

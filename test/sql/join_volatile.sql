@@ -54,6 +54,8 @@ BEGIN
 	END LOOP;
 END $$;
 
+CREATE FUNCTION plan_lines(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query; END $$;
+
 -- the build side, and a probe side that is empty: without something volatile there are filters
 SELECT * FROM counts('SELECT f.v FROM f JOIN (SELECT sf(k) AS k FROM d OFFSET 0) d USING (k) WHERE f.v + 0 = -10');
 SELECT * FROM counts('SELECT f.v FROM f WHERE f.v + 0 = -10 AND f.k IN (SELECT vf(k) FROM d)');
@@ -98,6 +100,61 @@ SELECT * FROM counts($$SELECT f.v FROM f JOIN (SELECT k FROM d) d USING (k) WHER
 SELECT * FROM counts($$SELECT f.v FROM f JOIN (SELECT k FROM d) d USING (k) WHERE jsonb_populate_record(NULL::pair, jsonb_build_object('a', f.v)) IS NOT NULL$$);
 SELECT * FROM counts($$SELECT f.k FROM (SELECT k, added(v) AS a FROM f GROUP BY k HAVING added(v) > 0) f JOIN (SELECT k FROM d) d USING (k)$$);
 SELECT * FROM counts($$SELECT f.k FROM (SELECT k, sum(v) AS a FROM f GROUP BY k HAVING sum(v) > 0) f JOIN (SELECT k FROM d) d USING (k)$$);
+
+-- functions, operators, aggregates and rows that make values of a domain
+CREATE FUNCTION made(int, int) RETURNS checked LANGUAGE plpgsql STABLE AS 'BEGIN RETURN $1 + $2; END';
+CREATE OPERATOR <~> (LEFTARG = int, RIGHTARG = int, FUNCTION = made);
+CREATE FUNCTION made_out(int, OUT a checked, OUT b int) LANGUAGE plpgsql STABLE AS 'BEGIN a := $1; b := 0; END';
+CREATE FUNCTION larger(checked, int) RETURNS checked LANGUAGE plpgsql STABLE AS 'BEGIN RETURN greatest($1, $2); END';
+CREATE AGGREGATE largest(int) (SFUNC = larger, STYPE = checked);
+SELECT * FROM counts('SELECT f.v FROM f JOIN (SELECT k FROM d) d USING (k) WHERE (f.v <~> 0) > 0');
+SELECT * FROM counts('SELECT f.v FROM f JOIN (SELECT k FROM d) d USING (k) WHERE (made_out(f.v)).a > 0');
+SELECT * FROM counts('SELECT f.k FROM (SELECT k, largest(v) AS a FROM f GROUP BY k HAVING largest(v) > 0) f JOIN (SELECT k FROM d) d USING (k)');
+SELECT * FROM counts($$SELECT f.v FROM (SELECT f.k, f.v, e.v AS w FROM f LEFT JOIN (SELECT v FROM (SELECT v, v::checked AS dv FROM d OFFSET 0) d
+	WHERE jsonb_populate_record(row(dv, 1), '{"f1": 7}') IS NOT NULL) e ON e.v = f.v OFFSET 0) f JOIN (SELECT k + 100000 AS k FROM d OFFSET 0) d USING (k)$$);
+-- what an aggregate sorts by, or compares, is harmless: filters go below it
+SET bloomfam.join_filter = force;
+SELECT count(*) FROM plan_lines($$SELECT * FROM (SELECT k, string_agg(v::text, ',' ORDER BY v), sum(DISTINCT v) FROM f GROUP BY k) f JOIN (SELECT k FROM d) d USING (k)$$) WITH ORDINALITY p (line, i)
+	WHERE line ~ 'Aggregate' AND (SELECT min(i) FROM plan_lines($$SELECT * FROM (SELECT k, string_agg(v::text, ',' ORDER BY v), sum(DISTINCT v) FROM f GROUP BY k) f JOIN (SELECT k FROM d) d USING (k)$$) WITH ORDINALITY q (line, i)
+		WHERE line ~ 'Bloom Filter Probe') > p.i;
+-- a domain whose CHECK leads to itself
+CREATE DOMAIN endless AS int;
+CREATE FUNCTION parent(x int) RETURNS endless LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN x / 2; END';
+ALTER DOMAIN endless ADD CHECK (CASE WHEN VALUE > 0 THEN parent(VALUE) IS NOT NULL ELSE true END);
+SELECT count(*) FROM f JOIN d USING (k) WHERE f.v::endless >= 0;
+-- joins below the filter's: either side may be left where it is, or be read further
+SET join_collapse_limit = 1;
+SET from_collapse_limit = 1;
+CREATE TABLE away AS SELECT -g AS k FROM generate_series(1, 20) g;
+CREATE TABLE twice AS SELECT k, v FROM f WHERE k <= 2000 UNION ALL SELECT k, v FROM f WHERE k <= 2000;
+ANALYZE away, twice;
+SELECT * FROM counts('SELECT x.v FROM (f x JOIN twice y ON x.k = y.k) JOIN away d ON x.k = d.k WHERE vf(x.v) > 0');
+SELECT * FROM counts('SELECT x.v FROM ((SELECT k, v FROM f WHERE vf(v) > 0) x JOIN twice y ON x.v = y.v AND y.v + 0 IN (-1, -2, -3, -4, -5, -6, -7)) JOIN away d ON x.k = d.k');
+SELECT * FROM counts('SELECT x.v FROM ((SELECT * FROM d FOR UPDATE) x JOIN twice y ON x.k = y.k) JOIN away d ON y.k = d.k');
+RESET join_collapse_limit;
+RESET from_collapse_limit;
+-- plans that are kept: what was looked into for them changes
+CREATE DOMAIN quiet AS int;
+CREATE TYPE quiet_pair AS (a quiet, b int);
+CREATE FUNCTION quiet_add(int, int) RETURNS int LANGUAGE plpgsql STABLE AS 'BEGIN PERFORM nextval(''calls''); RETURN $1 + $2; END';
+CREATE AGGREGATE quiet_sum(int) (SFUNC = quiet_add, STYPE = int, INITCOND = '0');
+SET plan_cache_mode = force_generic_plan;
+SET bloomfam.join_filter = force;
+PREPARE by_domain AS SELECT f.v FROM f JOIN (SELECT k FROM d) d USING (k) WHERE jsonb_populate_record(NULL::quiet_pair, jsonb_build_object('a', f.v)) IS NOT NULL;
+PREPARE by_aggregate AS SELECT f.k FROM (SELECT k, quiet_sum(v) AS a FROM f GROUP BY k HAVING quiet_sum(v) > 0) f JOIN (SELECT k FROM d) d USING (k);
+CREATE FUNCTION calls_of(statement text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM setval('calls', 1, false);
+	EXECUTE 'EXECUTE ' || statement;
+	RETURN (SELECT last_value - 1 + is_called::int FROM calls);
+END $$;
+SELECT calls_of('by_domain'), calls_of('by_aggregate');
+ALTER DOMAIN quiet ADD CHECK (vf(VALUE) IS NOT NULL);
+ALTER FUNCTION quiet_add VOLATILE;
+SELECT calls_of('by_domain'), calls_of('by_aggregate');
+DEALLOCATE by_domain;
+DEALLOCATE by_aggregate;
+RESET plan_cache_mode;
 
 -- what EXPLAIN says
 SET bloomfam.join_filter = force;

@@ -328,7 +328,8 @@ find_key_columns(const JoinQuery *query, HashJoin *join, JoinKeyColumn *columns,
 		column->inner = list_nth(hash->hashkeys, i);
 		column->hash_key = i;
 		column->computed = bloomfam_join_column(column->inner, OUTER_VAR) == 0;
-		if (column->attribute == 0 || !bloomfam_join_is_indifferent(column->inner, query->volatility) ||
+		if (column->attribute == 0 ||
+			!bloomfam_join_is_indifferent(column->inner, query->volatility) ||
 			(column->computed && n < i))
 			verdicts[i].reason = JOIN_KEY_IS_COMPUTED;
 		else if (!bloomfam_join_hashing(column->operator, column->collation, &column->hashing))

@@ -38,7 +38,7 @@
 typedef struct Look
 {
 	JoinVolatility *volatility; /* NULL: no plan yet */
-	List	   *domains;		/* whose CHECKs are being looked into, which may lead to themselves */
+	List	   *domains;		/* whose CHECKs are looked into: they may lead to themselves */
 } Look;
 
 static bool is_volatile(Node *node, void *context);
@@ -152,7 +152,7 @@ types_are_volatile(Look *look, const List *types)
 
 /*
  * Does a function make a value of such a type?  Of an anonymous row the columns are those of its
- * parameters; if it was given one, it may make another one of the same columns, which nothing tells.
+ * parameters; if it was given one, it may make another one of the same columns: nothing tells.
  */
 static bool
 result_is_volatile(Look *look, const FuncExpr *call)
@@ -238,7 +238,7 @@ node_is_volatile(Look *look, Node *node)
 {
 	switch (nodeTag(node))
 	{
-			/* these call no function, or only those that they name, whose results are no domain's */
+			/* these call no function, or only those that they name, which make no domain's value */
 		case T_List:
 		case T_TargetEntry:
 		case T_SortGroupClause:
