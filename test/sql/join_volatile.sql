@@ -126,7 +126,7 @@ SELECT count(*) FROM f JOIN d USING (k) WHERE f.v::endless >= 0;
 SET join_collapse_limit = 1;
 SET from_collapse_limit = 1;
 CREATE TABLE away AS SELECT -g AS k FROM generate_series(1, 20) g;
-CREATE TABLE twice AS SELECT k, v FROM f WHERE k <= 2000 UNION ALL SELECT k, v FROM f WHERE k <= 2000;
+CREATE TABLE twice AS SELECT k, v FROM f UNION ALL SELECT k, v FROM f;
 ANALYZE away, twice;
 SELECT * FROM counts('SELECT x.v FROM (f x JOIN twice y ON x.k = y.k) JOIN away d ON x.k = d.k WHERE vf(x.v) > 0');
 SELECT * FROM counts('SELECT x.v FROM ((SELECT k, v FROM f WHERE vf(v) > 0) x JOIN twice y ON x.v = y.v AND y.v + 0 IN (-1, -2, -3, -4, -5, -6, -7)) JOIN away d ON x.k = d.k');
