@@ -16,6 +16,7 @@
 
 #include "fmgr.h"
 #include "nodes/nodes.h"
+#include "nodes/plannodes.h"
 #include "storage/proc.h"
 #include "storage/smgr.h"
 #include "utils/builtins.h"
@@ -340,6 +341,22 @@ bloomfam_index_am(const IndexAmRoutine *am)
 #define BLOOMFAM_EXPRESSION_CASES
 #define BLOOMFAM_EXPRESSION_CASES_WITH_TYPE
 #endif
+
+/* Does a statement change one of these relations?  19 has their numbers as a set. */
+static inline bool
+bloomfam_changes_relation(const PlannedStmt *stmt, const Bitmapset *relations)
+{
+#if PG_VERSION_NUM >= 190000
+	return bms_overlap(stmt->resultRelationRelids, relations);
+#else
+	ListCell   *lc;
+
+	foreach(lc, stmt->resultRelations)
+		if (bms_is_member(lfirst_int(lc), relations))
+			return true;
+	return false;
+#endif
+}
 
 /* How an Append's partitions are pruned while it runs; NULL: they are not.  18 has it elsewhere. */
 #if PG_VERSION_NUM >= 180000

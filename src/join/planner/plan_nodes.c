@@ -224,10 +224,7 @@ is_locked(const PlannedStmt *stmt, const Bitmapset *relations)
 			(bms_is_member(mark->rti, relations) || bms_is_member(mark->prti, relations)))
 			return true;
 	}
-	foreach(lc, stmt->resultRelations)
-		if (bms_is_member(lfirst_int(lc), relations))
-			return true;
-	return false;
+	return bloomfam_changes_relation(stmt, relations);
 }
 
 /*
