@@ -9,12 +9,15 @@
  *
  * Which one a query means depends on its search_path.  The one in effect when keys are hashed need
  * not be that of the query: a view or a function may have another.  So there also count, wherever
- * they are, the operators of those whose word has weight: the owner of a type that they take, a
- * superuser, and the user; and those in such a type's own schema.  What others have in their
- * schemas does not: it would deny keys to everybody.
+ * they are, the operators of those whose word has weight: the owner of the keys' type, a superuser,
+ * and the user; and those in that type's own schema.  What others have in their schemas does not,
+ * whatever else it compares: it would deny keys to everybody.
  *
- * Of two types that an operator compares, only keys of one family matter, as others are an error.
- * If one of them is the server's own, only keys of the other are refused.
+ * Base types of the server have operators for all types of their family, which the parser prefers
+ * to all that do not take a key's type exactly.  Other keys may be coerced to an operator's types,
+ * so that all count that they can be coerced to: polymorphic ones, and domains of any level.
+ *
+ * All operators of the name are looked at, which others may have made many: so the answer is kept.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,9 +31,12 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/value.h"
+#include "parser/parse_coerce.h"
 #include "parser/parse_oper.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
@@ -40,6 +46,22 @@
 #include "pg/key_function.h"
 #include "pg/key_scalar.h"
 #include "pg/key_text.h"
+
+/* With a search path of more schemas no answers are kept. */
+#define MAX_PATH 16
+
+/* Of so many questions the answers are kept in a session. */
+#define MAX_ANSWERS 1024
+
+/* All that an answer depends on, but for what catalogs say; compared byte by byte. */
+typedef struct EqualityQuestion
+{
+	Oid			type;
+	Oid			equality;		/* that is hashed, besides the server's own; or 0 */
+	Oid			user;
+	int			path_len;		/* at most MAX_PATH */
+	Oid			path[MAX_PATH];	/* without the temporary schema; the rest is 0 */
+} EqualityQuestion;
 
 static inline bool
 is_servers_own(Oid object)
@@ -113,14 +135,22 @@ may_share_family(Oid a, Oid b)
 
 /* ---- which operators count ---- */
 
-/* Does an operator compare keys of a type with each other, or with others of their family? */
+/*
+ * Do keys of a base type of the server have operators of the server for all of their family?  The
+ * exceptions, varchar and cidr, have them for the preferred type that they are a form of.
+ */
 static bool
-compares(Form_pg_operator operator, Oid type)
+has_servers_operators(Oid base)
+{
+	return is_servers_own(base) && (base == RECORDOID || !has_equality_of_kind(base));
+}
+
+/* Does an operator take keys of exactly this type, and others of their family? */
+static bool
+takes_exactly(Form_pg_operator operator, Oid type)
 {
 	Oid			other;
 
-	if (!OidIsValid(operator->oprleft) || !OidIsValid(operator->oprright))
-		return false;
 	if (operator->oprleft == type)
 		other = operator->oprright;
 	else if (operator->oprright == type)
@@ -129,42 +159,96 @@ compares(Form_pg_operator operator, Oid type)
 		return false;
 	if (other == type)
 		return true;
+
+	/* of keys of the server's type and of somebody's, it is enough to refuse the latter */
 	return (!is_servers_own(type) || is_servers_own(other)) && may_share_family(type, other);
 }
 
-/* Is the operator the type's owner's, or where the type is? */
+/* May the parser coerce a key of a type, which is no domain, to an operator's type? */
+static bool
+reaches(Oid base, Oid operand)
+{
+	return can_coerce_type(1, &base, &operand, COERCION_IMPLICIT) &&
+		(has_equality_of_kind(base) || may_share_family(base, operand));
+}
+
+/* May an operator compare keys of a type with each other, or with others of their family? */
+static bool
+compares(Form_pg_operator operator, Oid type, Oid base)
+{
+	Oid			left = operator->oprleft;
+	Oid			right = operator->oprright;
+	bool		left_reached;
+	bool		right_reached;
+
+	if (!OidIsValid(left) || !OidIsValid(right))
+		return false;
+	if (has_servers_operators(base))
+		return takes_exactly(operator, type) || takes_exactly(operator, base);
+
+	left_reached = reaches(base, left);
+	right_reached = reaches(base, right);
+	return (left_reached && (right_reached || may_share_family(base, right))) ||
+		(right_reached && may_share_family(base, left));
+}
+
+/* Is an operator's schema one of those that operators are looked for in? */
+static bool
+is_on_path(const EqualityQuestion *question, Form_pg_operator operator)
+{
+	int			i;
+
+	for (i = 0; i < question->path_len; i++)
+		if (question->path[i] == operator->oprnamespace)
+			return true;
+	return question->path_len == MAX_PATH && OperatorIsVisible(operator->oid);
+}
+
+/* Is the operator the type's owner's, or where the type is?  So of each level of a domain. */
 static bool
 belongs_to(Form_pg_operator operator, Oid type)
 {
-	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-	Form_pg_type form;
-	bool		result;
+	bool		result = false;
 
-	if (!HeapTupleIsValid(tuple))
-		return true;
-	form = (Form_pg_type) GETSTRUCT(tuple);
-	result = form->typowner == operator->oprowner || form->typnamespace == operator->oprnamespace;
-	ReleaseSysCache(tuple);
+	while (!result && OidIsValid(type))
+	{
+		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+		Form_pg_type form;
+
+		if (!HeapTupleIsValid(tuple))
+			return true;
+		form = (Form_pg_type) GETSTRUCT(tuple);
+		result = form->typowner == operator->oprowner ||
+			form->typnamespace == operator->oprnamespace;
+		type = form->typtype == TYPTYPE_DOMAIN ? form->typbasetype : InvalidOid;
+		ReleaseSysCache(tuple);
+	}
 	return result;
 }
 
-/* May a query mean this operator? */
+/* Has the one who made an operator a say in what = stands for? */
 static bool
-counts(Form_pg_operator operator)
+has_weight(const EqualityQuestion *question, Form_pg_operator operator)
+{
+	return is_on_path(question, operator) ||
+		operator->oprowner == question->user || belongs_to(operator, question->type) ||
+		superuser_arg(operator->oprowner);
+}
+
+/*
+ * Does pg_catalog have an operator for the same types, and the search path finds it first?  It
+ * comes first on all search paths but those that name it.
+ */
+static bool
+is_behind_catalog(Form_pg_operator operator)
 {
 	Oid			left = operator->oprleft;
 	Oid			right = operator->oprright;
 
-	if (OpernameGetOprid(equality_name(), left, right) == operator->oid)
-		return true;
-
-	/* pg_catalog comes first on all search paths but those that name it */
-	if (SearchSysCacheExists4(OPERNAMENSP, CStringGetDatum("="), ObjectIdGetDatum(left),
-							  ObjectIdGetDatum(right), ObjectIdGetDatum(PG_CATALOG_NAMESPACE)))
-		return false;
-
-	return superuser_arg(operator->oprowner) || operator->oprowner == GetUserId() ||
-		belongs_to(operator, left) || belongs_to(operator, right);
+	return SearchSysCacheExists4(OPERNAMENSP, CStringGetDatum("="), ObjectIdGetDatum(left),
+								 ObjectIdGetDatum(right),
+								 ObjectIdGetDatum(PG_CATALOG_NAMESPACE)) &&
+		OpernameGetOprid(equality_name(), left, right) != operator->oid;
 }
 
 /* What the parser takes "=" for between two keys of a type: 0 if there is no operator. */
@@ -182,16 +266,19 @@ resolve_equality(Oid type)
 	return operator;
 }
 
-/* An operator = of somebody's own, other than this one, that a query may mean; 0 if none. */
+/*
+ * An operator = of somebody's own that a query may mean; 0 if none.  An unqualified name finds none
+ * in temporary schemas.  What costs most is asked last: others may have made many operators.
+ */
 static Oid
-find_other_equality(Oid type, Oid equality)
+find_other_equality(const EqualityQuestion *question)
 {
-	Oid			base = getBaseType(type);
-	Oid			result = resolve_equality(type);
+	Oid			base = getBaseType(question->type);
+	Oid			result = resolve_equality(question->type);
 	CatCList   *list;
 	int			i;
 
-	if (!is_servers_own(result) && result != equality)
+	if (!is_servers_own(result) && result != question->equality)
 		return result;
 
 	result = InvalidOid;
@@ -200,12 +287,57 @@ find_other_equality(Oid type, Oid equality)
 	{
 		Form_pg_operator form = (Form_pg_operator) GETSTRUCT(&list->members[i]->tuple);
 
-		if (!is_servers_own(form->oid) && form->oid != equality &&
-			(compares(form, type) || compares(form, base)) && counts(form))
+		if (!is_servers_own(form->oid) && form->oid != question->equality &&
+			has_weight(question, form) && !isAnyTempNamespace(form->oprnamespace) &&
+			compares(form, question->type, base) && !is_behind_catalog(form))
 			result = form->oid;
 	}
 	ReleaseSysCacheList(list);
 	return result;
+}
+
+/* ---- answers that are kept ---- */
+
+/* The questions whose answer was "none".  Of the others, which are errors, nothing is kept. */
+static HTAB *answers = NULL;
+static uint64 answers_age;
+
+/* Counts what may change an answer. */
+static uint64 catalog_age = 0;
+
+static void
+catalog_changed(Datum arg, int cache_id, uint32 hash_value)
+{
+	catalog_age++;
+}
+
+/* Makes the table anew where it is too old or too full. */
+static void
+prepare_answers(void)
+{
+	/* of columns because whether a row type inherits another is nowhere else to be seen */
+	static const int caches[] = {OPEROID, TYPEOID, AUTHOID, NAMESPACEOID, CASTSOURCETARGET, CLAOID,
+	ATTNUM};
+	static bool watching = false;
+	HASHCTL		control;
+	size_t		i;
+
+	for (i = 0; !watching && i < lengthof(caches); i++)
+		CacheRegisterSyscacheCallback(caches[i], catalog_changed, (Datum) 0);
+	watching = true;
+
+	if (answers != NULL && answers_age == catalog_age &&
+		hash_get_num_entries(answers) < MAX_ANSWERS)
+		return;
+	if (answers != NULL)
+		hash_destroy(answers);
+	answers = NULL;
+
+	memset(&control, 0, sizeof(control));
+	control.keysize = sizeof(EqualityQuestion);
+	control.entrysize = sizeof(EqualityQuestion);
+	answers = hash_create("bloomfam equalities", 64, &control, HASH_ELEM | HASH_BLOBS);
+	answers_age = catalog_age;
 }
 
 /* ---- the questions ---- */
@@ -220,7 +352,7 @@ equality_error(Oid type, Oid operator)
 			 errmsg("cannot hash keys of type %s", format_type_be(type)),
 			 errdetail("Operator %s is an equality that the hash does not follow.",
 					   format_operator(operator)),
-			 errhint("Cast the key to a type that has no operator = of its own, such as text.")));
+			 errhint("Drop the operator, or cast the key to a type whose own equality is meant.")));
 	pg_unreachable();
 }
 
@@ -247,11 +379,25 @@ void
 bloomfam_equality_check_named(Oid type)
 {
 	Oid			base = getBaseType(type);
+	EqualityQuestion question;
 	Oid			other;
 
 	bloomfam_equality_check_default(type);
-	other = find_other_equality(type, has_equality_of_kind(base) ? InvalidOid
-								: default_equality(base));
+
+	memset(&question, 0, sizeof(question));
+	question.type = type;
+	question.equality = has_equality_of_kind(base) ? InvalidOid : default_equality(base);
+	question.user = GetUserId();
+	question.path_len = Min(fetch_search_path_array(question.path, MAX_PATH), MAX_PATH);
+
+	prepare_answers();
+	if (hash_search(answers, &question, HASH_FIND, NULL) != NULL)
+		return;
+	other = find_other_equality(&question);
 	if (OidIsValid(other))
 		equality_error(type, other);
+
+	/* not where the path may be a longer one, or a change was heard of too late for the answer */
+	if (question.path_len < MAX_PATH && answers_age == catalog_age)
+		(void) hash_search(answers, &question, HASH_ENTER, NULL);
 }

@@ -31,6 +31,7 @@
 
 #include "pg/env.h"
 #include "pg/hasher.h"
+#include "pg/key_equality.h"
 #include "pg/literal.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_literal_in);
@@ -190,18 +191,39 @@ find_enum(const char *family)
 	return OidIsValid(type) && get_typtype(type) == TYPTYPE_ENUM ? type : InvalidOid;
 }
 
+/*
+ * Types whose keys go into a family that is read as another type.  The filter does not tell them
+ * apart, so that = has to be the one that is hashed for each.
+ */
+static const struct
+{
+	Oid			read_as;
+	Oid			type;
+}			relatives[] = {
+	{INT8OID, INT2OID},
+	{INT8OID, INT4OID},
+	{TEXTOID, VARCHAROID},
+	{TEXTOID, BPCHAROID},
+	{INETOID, CIDROID},
+	{VARBITOID, BITOID}
+};
+
 /* Adds one more reader, in the current memory context. */
 static void
 add_reader(BloomfamLiteral *literal, Oid type, Oid input, bool (*applies) (const char *str),
 		   const BfHeader *filter)
 {
 	Reader	   *reader = &literal->readers[literal->nreaders];
+	size_t		i;
 
 	Assert(literal->nreaders < BLOOMFAM_MAX_READINGS);
 	fmgr_info_cxt(input, &reader->input, CurrentMemoryContext);
 	reader->type = type;
 	reader->applies = applies;
 
+	for (i = 0; i < lengthof(relatives); i++)
+		if (relatives[i].read_as == type)
+			bloomfam_equality_check_named(relatives[i].type);
 	reader->hasher = bloomfam_hasher_make(CurrentMemoryContext, type, literal->collation,
 										  filter->hash_id);
 	reader->hasher->probing = literal->probing;

@@ -38,6 +38,8 @@ CREATE DOMAIN other_number AS int;
 CREATE DOMAIN pair_domain AS pair;
 CREATE DOMAIN mood_domain AS mood;
 CREATE DOMAIN numbers AS int[];
+CREATE DOMAIN mood_domain_2 AS mood_domain;
+CREATE DOMAIN span_domain AS span;
 CREATE DOMAIN plain_domain AS int;
 CREATE FUNCTION own_eq(pair, pair) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
 CREATE FUNCTION own_eq(mood, mood) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
@@ -54,6 +56,12 @@ CREATE FUNCTION own_eq(plain_domain, text) RETURNS bool LANGUAGE sql IMMUTABLE A
 CREATE FUNCTION own_eq(bpchar, name) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
 CREATE FUNCTION own_eq(int[], int8[]) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
 CREATE FUNCTION own_eq(int, int) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE FUNCTION own_eq(mood_domain, mood_domain) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE FUNCTION own_eq(span_domain, span_domain) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE FUNCTION own_eq(float8[], float8[]) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE FUNCTION own_eq(anyelement, pair_domain) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE FUNCTION own_eq(anycompatible, anycompatible) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE FUNCTION own_eq(anycompatiblearray, anycompatiblearray) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
 CREATE FUNCTION own_eq(record, record) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END';
 
 CREATE TABLE cases (takes_left text, takes_right text, a text, b text);
@@ -79,7 +87,18 @@ INSERT INTO cases VALUES
 	('number', 'number', '(1::number, 3)', '(2::number, 3)'),
 	('other_number', 'int8', '(1::other_number, 3)', '(2::int8, 3)'),
 	('pair', 'pair', '((1, ''a'')::pair, 3)', '((2, ''a'')::pair, 3)'),
+	-- that take neither key's type exactly
+	('numbers', 'numbers', '''{1}''::int[]', '''{2}''::number[]'),
+	('anycompatiblearray', 'anycompatiblearray', '''{1}''::int[]', '''{2}''::int8[]'),
+	('anycompatible', 'anycompatible', '''{1}''::int[]', '''{2}''::number[]'),
+	('mood_domain', 'mood_domain', '''sad''::mood', '''ok''::mood_domain_2'),
+	('anycompatible', 'anycompatible', '''sad''::mood', '''ok''::mood_domain'),
+	('anyelement', 'pair_domain', '(1, ''a'')::pair', '(2, ''a'')::pair_domain'),
+	('span_domain', 'span_domain', '''[1,2)''::span', '''[1,3)''::int4range'),
+	('float8[]', 'float8[]', '''{1}''::int[]', '''{2}''::int8[]'),
 	-- pg_catalog's has precedence
+	('number', 'number', '1', '2::number'),
+	('anycompatible', 'anycompatible', '''a''::varchar', '''b''::text'),
 	('int', 'int', '1', '2');
 
 CREATE FUNCTION without_and_with(c cases, OUT before text, OUT equal text, OUT answers text) LANGUAGE plpgsql AS $$
@@ -196,6 +215,86 @@ SET search_path = public;
 SELECT bloom_key('sad'::keys_equality.mood);
 SET search_path = keys_equality, public;
 DROP OPERATOR = (mood, mood);
+
+-- Nor do a stranger's with a type of theirs, and none in a temporary schema, where = is not looked for.
+CREATE SCHEMA keys_elsewhere;
+GRANT USAGE, CREATE ON SCHEMA keys_elsewhere TO regress_bloomfam_stranger;
+SET ROLE regress_bloomfam_stranger;
+CREATE DOMAIN keys_elsewhere.mine AS mood;
+CREATE DOMAIN keys_elsewhere.my_numbers AS int[];
+CREATE TYPE keys_elsewhere.my_pair AS (a int, b text);
+CREATE DOMAIN pg_temp.temporary AS mood;
+CREATE FUNCTION keys_elsewhere.own_eq(mood, keys_elsewhere.mine) RETURNS bool LANGUAGE sql AS 'SELECT true';
+CREATE FUNCTION keys_elsewhere.own_eq(int[], keys_elsewhere.my_numbers) RETURNS bool LANGUAGE sql AS 'SELECT true';
+CREATE FUNCTION keys_elsewhere.own_eq(pair, keys_elsewhere.my_pair) RETURNS bool LANGUAGE sql AS 'SELECT true';
+CREATE FUNCTION keys_elsewhere.own_eq(anycompatible, anycompatible) RETURNS bool LANGUAGE sql AS 'SELECT true';
+CREATE FUNCTION pg_temp.own_eq(mood, pg_temp.temporary) RETURNS bool LANGUAGE sql AS 'SELECT true';
+CREATE OPERATOR keys_elsewhere.= (LEFTARG = mood, RIGHTARG = keys_elsewhere.mine, FUNCTION = keys_elsewhere.own_eq);
+CREATE OPERATOR keys_elsewhere.= (LEFTARG = int[], RIGHTARG = keys_elsewhere.my_numbers, FUNCTION = keys_elsewhere.own_eq);
+CREATE OPERATOR keys_elsewhere.= (LEFTARG = pair, RIGHTARG = keys_elsewhere.my_pair, FUNCTION = keys_elsewhere.own_eq);
+CREATE OPERATOR keys_elsewhere.= (LEFTARG = anycompatible, RIGHTARG = anycompatible, FUNCTION = keys_elsewhere.own_eq);
+CREATE OPERATOR pg_temp.= (LEFTARG = mood, RIGHTARG = pg_temp.temporary, FUNCTION = pg_temp.own_eq);
+RESET ROLE;
+CREATE TABLE denied (k text);
+INSERT INTO denied VALUES ('''sad''::mood'), ('''sad''::mood_domain'), ('''{sad}''::mood[]'), ('''{1}''::int[]'), ('''{1}''::numbers'),
+	('(1, ''a'')::pair'), ('ROW(''sad''::mood, 1)'), ('''a''::varchar'), ('''[1,2)''::span'), ('''sad''::keys_elsewhere.mine'), ('''sad''::pg_temp.temporary');
+SELECT k, answers FROM denied, compared(k, k);
+-- a superuser's counts, wherever it is, for all that it may be meant for
+ALTER OPERATOR keys_elsewhere.= (anycompatible, anycompatible) OWNER TO CURRENT_USER;
+SELECT k, answers FROM denied, compared(k, k);
+SET client_min_messages = warning;
+DROP SCHEMA keys_elsewhere CASCADE;
+DROP DOMAIN pg_temp.temporary CASCADE;
+RESET client_min_messages;
+
+-- An answer goes with the search path and the role, and lasts until something changes.
+CREATE SCHEMA keys_elsewhere;
+GRANT USAGE, CREATE ON SCHEMA keys_elsewhere TO regress_bloomfam_stranger;
+SET ROLE regress_bloomfam_stranger;
+CREATE OPERATOR keys_elsewhere.= (LEFTARG = mood, RIGHTARG = mood, FUNCTION = own_eq);
+RESET ROLE;
+SELECT outcome('SELECT bloom_key(''sad''::mood) IS NOT NULL');
+SET search_path = keys_elsewhere, keys_equality, public;
+SELECT outcome('SELECT bloom_key(''sad''::mood) IS NOT NULL');
+SET search_path = keys_equality, public;
+SET ROLE regress_bloomfam_stranger;
+SELECT outcome('SELECT bloom_key(''sad''::mood) IS NOT NULL');
+RESET ROLE;
+SELECT outcome('SELECT bloom_key(''sad''::mood) IS NOT NULL');
+ALTER ROLE regress_bloomfam_stranger SUPERUSER;
+SELECT outcome('SELECT bloom_key(''sad''::mood) IS NOT NULL');
+ALTER ROLE regress_bloomfam_stranger NOSUPERUSER;
+SELECT outcome('SELECT bloom_key(''sad''::mood) IS NOT NULL');
+ALTER TYPE mood SET SCHEMA keys_elsewhere;
+SELECT outcome('SELECT bloom_key(''sad''::keys_elsewhere.mood) IS NOT NULL');
+ALTER TYPE keys_elsewhere.mood SET SCHEMA keys_equality;
+SET client_min_messages = warning;
+DROP SCHEMA keys_elsewhere CASCADE;
+RESET client_min_messages;
+-- an operator of a row type is that of its heirs
+CREATE TABLE parent (a int);
+CREATE TABLE child (a int);
+CREATE FUNCTION own_eq(parent, parent) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE OPERATOR = (LEFTARG = parent, RIGHTARG = parent, FUNCTION = own_eq);
+SELECT outcome('SELECT bloom_key(ROW(1)::child) IS NOT NULL');
+ALTER TABLE child INHERIT parent;
+SELECT outcome('SELECT bloom_key(ROW(1)::child) IS NOT NULL');
+DROP OPERATOR = (parent, parent);
+
+-- Literals are read as one type of the family, and are keys of all.
+CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = own_eq);
+SELECT outcome('SELECT bloom_agg(''a''::text) @~ ''b''');
+DROP OPERATOR = (varchar, varchar);
+CREATE FUNCTION own_eq(cidr, cidr) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE OPERATOR = (LEFTARG = cidr, RIGHTARG = cidr, FUNCTION = own_eq);
+SELECT outcome('SELECT bloom_agg(''10.0.0.1''::inet) @~ ''10.0.0.2''');
+DROP OPERATOR = (cidr, cidr);
+BEGIN;
+CREATE OPERATOR = (LEFTARG = int, RIGHTARG = int, FUNCTION = own_eq);
+SET LOCAL search_path = keys_equality, public, pg_catalog;
+SELECT outcome('SELECT bloom_agg(1::int8) @~ ''2''');
+ROLLBACK;
+SELECT bloom_agg('a'::text) @~ 'b' AS text, bloom_agg('10.0.0.1'::inet) @~ '10.0.0.2' AS inet, bloom_agg(1::int8) @~ '2' AS int;
 
 -- What compares with keys of another family makes nothing an error.
 CREATE OPERATOR = (LEFTARG = pair, RIGHTARG = int, FUNCTION = own_eq);
