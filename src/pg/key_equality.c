@@ -57,7 +57,6 @@
 typedef struct EqualityQuestion
 {
 	Oid			type;
-	Oid			equality;		/* that is hashed, besides the server's own; or 0 */
 	Oid			user;
 	int			path_len;		/* at most MAX_PATH */
 	Oid			path[MAX_PATH];	/* without the temporary schema; the rest is 0 */
@@ -142,7 +141,9 @@ may_share_family(Oid a, Oid b)
 static bool
 has_servers_operators(Oid base)
 {
-	return is_servers_own(base) && (base == RECORDOID || !has_equality_of_kind(base));
+	/* anonymous rows and literals within them, too: what those are coerced to is refused itself */
+	return is_servers_own(base) &&
+		(get_typtype(base) == TYPTYPE_PSEUDO || !has_equality_of_kind(base));
 }
 
 /* Does an operator take keys of exactly this type, and others of their family? */
@@ -267,18 +268,19 @@ resolve_equality(Oid type)
 }
 
 /*
- * An operator = of somebody's own that a query may mean; 0 if none.  An unqualified name finds none
- * in temporary schemas.  What costs most is asked last: others may have made many operators.
+ * An operator = of somebody's own, other than this one, that a query may mean; 0 if none.  An
+ * unqualified name finds none in temporary schemas.  What costs most is asked last: others may have
+ * made many operators.
  */
 static Oid
-find_other_equality(const EqualityQuestion *question)
+find_other_equality(const EqualityQuestion *question, Oid equality)
 {
 	Oid			base = getBaseType(question->type);
 	Oid			result = resolve_equality(question->type);
 	CatCList   *list;
 	int			i;
 
-	if (!is_servers_own(result) && result != question->equality)
+	if (!is_servers_own(result) && result != equality)
 		return result;
 
 	result = InvalidOid;
@@ -287,7 +289,7 @@ find_other_equality(const EqualityQuestion *question)
 	{
 		Form_pg_operator form = (Form_pg_operator) GETSTRUCT(&list->members[i]->tuple);
 
-		if (!is_servers_own(form->oid) && form->oid != question->equality &&
+		if (!is_servers_own(form->oid) && form->oid != equality &&
 			has_weight(question, form) && !isAnyTempNamespace(form->oprnamespace) &&
 			compares(form, question->type, base) && !is_behind_catalog(form))
 			result = form->oid;
@@ -317,7 +319,7 @@ prepare_answers(void)
 {
 	/* of columns because whether a row type inherits another is nowhere else to be seen */
 	static const int caches[] = {OPEROID, TYPEOID, AUTHOID, NAMESPACEOID, CASTSOURCETARGET, CLAOID,
-	ATTNUM};
+	AMOPOPID, ATTNUM};
 	static bool watching = false;
 	HASHCTL		control;
 	size_t		i;
@@ -378,22 +380,23 @@ bloomfam_equality_check_default(Oid type)
 void
 bloomfam_equality_check_named(Oid type)
 {
-	Oid			base = getBaseType(type);
 	EqualityQuestion question;
+	Oid			base;
 	Oid			other;
-
-	bloomfam_equality_check_default(type);
 
 	memset(&question, 0, sizeof(question));
 	question.type = type;
-	question.equality = has_equality_of_kind(base) ? InvalidOid : default_equality(base);
 	question.user = GetUserId();
 	question.path_len = Min(fetch_search_path_array(question.path, MAX_PATH), MAX_PATH);
 
 	prepare_answers();
 	if (hash_search(answers, &question, HASH_FIND, NULL) != NULL)
 		return;
-	other = find_other_equality(&question);
+
+	bloomfam_equality_check_default(type);
+	base = getBaseType(type);
+	other = find_other_equality(&question, has_equality_of_kind(base) ? InvalidOid
+								: default_equality(base));
 	if (OidIsValid(other))
 		equality_error(type, other);
 

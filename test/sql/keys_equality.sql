@@ -281,6 +281,25 @@ ALTER TABLE child INHERIT parent;
 SELECT outcome('SELECT bloom_key(ROW(1)::child) IS NOT NULL');
 DROP OPERATOR = (parent, parent);
 
+-- with a long search path
+BEGIN;
+DO $$ BEGIN FOR i IN 1..20 LOOP EXECUTE format('CREATE SCHEMA keys_many_%s', i); END LOOP; END $$;
+CREATE OPERATOR keys_many_20.= (LEFTARG = mood, RIGHTARG = mood, FUNCTION = own_eq);
+ALTER OPERATOR keys_many_20.= (mood, mood) OWNER TO regress_bloomfam_stranger;
+SELECT outcome('SELECT bloom_key(''sad''::mood) IS NOT NULL');
+SELECT set_config('search_path', string_agg('keys_many_' || i, ',' ORDER BY i) || ',keys_equality,public', true) IS NOT NULL AS set FROM generate_series(1, 19) i;
+SELECT outcome('SELECT bloom_key(''sad''::mood) IS NOT NULL');
+SELECT set_config('search_path', string_agg('keys_many_' || i, ',' ORDER BY i) || ',keys_equality,public', true) IS NOT NULL AS set FROM generate_series(1, 20) i;
+SELECT outcome('SELECT bloom_key(''sad''::mood) IS NOT NULL');
+ROLLBACK;
+-- of more types than answers are kept of
+BEGIN;
+DO $$ BEGIN FOR i IN 1..1100 LOOP EXECUTE format('CREATE DOMAIN many_%s AS mood', i); END LOOP; END $$;
+DO $$ BEGIN FOR i IN 1..1100 LOOP EXECUTE format('SELECT bloom_key(''sad''::many_%s)', i); END LOOP; END $$;
+CREATE OPERATOR = (LEFTARG = mood, RIGHTARG = mood, FUNCTION = own_eq);
+SELECT count(DISTINCT outcome(format('SELECT bloom_key(''sad''::many_%s) IS NOT NULL', i))) FROM generate_series(1, 1100) i;
+ROLLBACK;
+
 -- Literals are read as one type of the family, and are keys of all.
 CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = own_eq);
 SELECT outcome('SELECT bloom_agg(''a''::text) @~ ''b''');
