@@ -29,9 +29,10 @@ CREATE TYPE pair AS (a checked, b int);
 CREATE FUNCTION add_up(int, int) RETURNS int LANGUAGE plpgsql AS 'BEGIN PERFORM nextval(''calls''); RETURN $1 + $2; END';
 CREATE AGGREGATE added(int) (SFUNC = add_up, STYPE = int, INITCOND = '0');
 
--- What a query calls and locks with filters off, on and forced; and whether there was one, where they are forced.
-CREATE FUNCTION counts(query text, OUT off text, OUT "on" text, OUT force text, OUT filtered boolean) LANGUAGE plpgsql AS $$
+-- Does a query call and lock as often with filters on and forced as with them off?  And is there one, where they are forced?
+CREATE FUNCTION counts(query text, OUT same boolean, OUT filtered boolean) LANGUAGE plpgsql AS $$
 DECLARE
+	off text;
 	mode text;
 	found text;
 	line text;
@@ -46,7 +47,12 @@ BEGIN
 		EXCEPTION WHEN SQLSTATE 'P0099' THEN
 			NULL;
 		END;
-		CASE mode WHEN 'off' THEN off := found; WHEN 'on' THEN "on" := found; ELSE force := found; END CASE;
+		off := coalesce(off, found);
+		-- how often depends on the plan, so on the server's version
+		same := coalesce(same, true) AND found = off;
+		IF found <> off THEN
+			RAISE NOTICE 'off: %; %: %', off, mode, found;
+		END IF;
 	END LOOP;
 	filtered := false;
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) SELECT count(*) FROM (' || query || ') q' LOOP
@@ -76,7 +82,6 @@ VACUUM ANALYZE p, q;
 SET enable_partitionwise_join = on;
 SET enable_nestloop = on;
 SET enable_hashjoin = off;
-EXPLAIN (COSTS OFF) SELECT p.v FROM p JOIN q ON p.k = q.k WHERE vf(q.v) >= 0;
 SET enable_hashjoin = on;
 SELECT * FROM counts('SELECT j.v FROM (SELECT p.v, p.k FROM p JOIN q ON p.k = q.k WHERE vf(q.v) >= 0) j JOIN (SELECT k FROM d OFFSET 0) d ON j.k = d.k');
 SELECT * FROM counts('SELECT j.v FROM (SELECT p.v, p.k FROM p JOIN q ON p.k = q.k WHERE sf(q.v) >= 0) j JOIN (SELECT k FROM d OFFSET 0) d ON j.k = d.k');
@@ -148,10 +153,10 @@ BEGIN
 	EXECUTE 'EXECUTE ' || statement;
 	RETURN (SELECT last_value - 1 + is_called::int FROM calls);
 END $$;
-SELECT calls_of('by_domain'), calls_of('by_aggregate');
+SELECT calls_of('by_domain') < 20000 AS domain, calls_of('by_aggregate') < 20000 AS aggregate;
 ALTER DOMAIN quiet ADD CHECK (vf(VALUE) IS NOT NULL);
 ALTER FUNCTION quiet_add VOLATILE;
-SELECT calls_of('by_domain'), calls_of('by_aggregate');
+SELECT calls_of('by_domain') < 20000 AS domain, calls_of('by_aggregate') < 20000 AS aggregate;
 DEALLOCATE by_domain;
 DEALLOCATE by_aggregate;
 RESET plan_cache_mode;
@@ -166,7 +171,8 @@ BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
 		told := told OR line ~ '^ *Join Filters:';
 		IF told THEN
-			RETURN NEXT line;
+			-- as 17 writes the value of a subquery
+			RETURN NEXT replace(line, '$0', '(InitPlan 1).col1');
 		END IF;
 	END LOOP;
 END $$;
