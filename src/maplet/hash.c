@@ -75,7 +75,7 @@ check_operator(Relation index, Oid type)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("operator %s of index \"%s\" is not the equality of its hashes",
-						format_operator(operator), RelationGetRelationName(index)),
+						format_operator_qualified(operator), RelationGetRelationName(index)),
 				 errhint("Use an operator class whose operator is its type's default equality.")));
 }
 

@@ -32,7 +32,8 @@ bloomfam_value_place(struct varlena *value, const BfHeader *head)
 }
 
 /* Would the type's own input take the value?  If not, it could be dumped, and not restored. */
-static pg_attribute_unused() bool
+pg_attribute_unused()
+static bool
 is_accepted(const struct varlena *value)
 {
 	BfView		view;
