@@ -682,9 +682,9 @@ COMMENT ON AGGREGATE bloom_intersect_agg(bloomfilter) IS 'may contain what all o
 --
 
 CREATE FUNCTION bloomfam_stat_join_filters(
-	OUT userid oid, OUT dbid oid, OUT queryid bigint, OUT executions bigint, OUT filters_built bigint, OUT filters_given_up bigint,
-	OUT filters_switched_off bigint, OUT filters_sent bigint, OUT rows_probed bigint, OUT rows_dropped bigint,
-	OUT rows_passed_unseen bigint, OUT filter_bytes bigint, OUT stats_since timestamptz
+	OUT userid oid, OUT dbid oid, OUT queryid bigint, OUT executions bigint, OUT filters_built bigint, OUT filters_discarded bigint,
+	OUT filters_disabled bigint, OUT filters_pushed bigint, OUT rows_probed bigint, OUT rows_removed bigint,
+	OUT rows_not_checked bigint, OUT filter_bytes bigint, OUT stats_since timestamptz
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'bloomfam_stat_join_filters' LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 

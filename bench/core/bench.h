@@ -19,7 +19,7 @@
 #define LINE			64
 #define HUGE_PAGE		((size_t) 2 * 1024 * 1024)
 
-/* As src/pg/env.c has it for filters: huge pages for memory of this size and more. */
+/* As src/pg/port.c has it for filters: huge pages for memory of this size and more. */
 #define MIN_HUGE_SIZE	((size_t) 8 * 1024 * 1024)
 
 /* Without huge pages, to see what they are worth. */
@@ -85,7 +85,7 @@ bench_env_release(void *arg, void *memory)
 	bench_free(memory);
 }
 
-static const BfEnv bench_env = {
+static const BfPort bench_env = {
 	.alloc = bench_env_alloc,
 	.release = bench_env_release,
 };

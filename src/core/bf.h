@@ -62,14 +62,14 @@ typedef enum BfStatus
  * caller then releases whatever the core has allocated, of which it must know (a memory context);
  * there is nothing else to clean up.  Functions that allocate say so.
  */
-typedef struct BfEnv
+typedef struct BfPort
 {
 	void		(*check_interrupts) (void *arg);
 	void	   *(*alloc) (void *arg, size_t size);	/* not zeroed, aligned for any type; never
 													 * NULL */
 	void		(*release) (void *arg, void *memory);	/* NULL is fine */
 	void	   *arg;
-} BfEnv;
+} BfPort;
 
 /*
  * The hashes for a filter that is built at once: n distinct ones, in the ascending order of
@@ -255,7 +255,7 @@ struct BfKind
 	 * Checks that the payload is well formed, by reading all of it.  Returns NULL, or the reason
 	 * why not.  May be NULL: then any payload is.
 	 */
-	const char *(*validate) (const BfEnv *env, const BfView *view);
+	const char *(*validate) (const BfPort *port, const BfView *view);
 
 	/*
 	 * Returns the function that probes this filter fastest on this processor.  That function
@@ -316,7 +316,7 @@ struct BfKind
 	 * bf_plan() for their number, at least 1; the final length is put into it.  Whatever the hashes
 	 * are, it returns BF_OK or BF_TOO_LARGE.  Allocates.  NULL with BF_CAN_ADD.
 	 */
-	BfStatus	(*build) (const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink);
+	BfStatus	(*build) (const BfPort *port, BfHeader *head, BfSource *source, BfSink *sink);
 
 	/*
 	 * For kinds that have a *packed* form, in which they are stored, and a *loose* one, which takes
@@ -328,10 +328,10 @@ struct BfKind
 	 */
 	bool		(*is_packed) (const BfHeader *head);
 	void		(*loosen_plan) (const BfHeader *packed, BfHeader *loose);
-	void		(*loosen) (const BfEnv *env, const BfHeader *loose, uint8_t *out,
+	void		(*loosen) (const BfPort *port, const BfHeader *loose, uint8_t *out,
 						   const BfView *packed);
-	void		(*pack_plan) (const BfEnv *env, const BfView *loose, BfHeader *packed);
-	void		(*pack) (const BfEnv *env, const BfHeader *packed, uint8_t *out,
+	void		(*pack_plan) (const BfPort *port, const BfView *loose, BfHeader *packed);
+	void		(*pack) (const BfPort *port, const BfHeader *packed, uint8_t *out,
 						 const BfView *loose);
 
 	/*
@@ -339,7 +339,7 @@ struct BfKind
 	 * stages = 1.  fold is a divisor of the number of cells: the statistics are those that the
 	 * filter would have if it were first folded by it.  It is 1 for kinds without cells.
 	 */
-	void		(*stats) (const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats);
+	void		(*stats) (const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats);
 
 	/*
 	 * Fills in the header of the union or intersection of two filters of this kind, except for the
@@ -356,8 +356,8 @@ struct BfKind
 	 * associative whatever the sizes, the intersection among filters of the same size.  NULL
 	 * without BF_CAN_UNION, BF_CAN_INTERSECT.
 	 */
-	void		(*unite) (const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
-	void		(*intersect) (const BfEnv *env, const BfHeader *head, uint8_t *out,
+	void (*unite)(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view);
+	void		(*intersect) (const BfPort *port, const BfHeader *head, uint8_t *out,
 							  const BfView *view);
 
 	/*
@@ -365,8 +365,8 @@ struct BfKind
 	 * this one can be folded to without exceeding fpr, or leaves it as it is.  fold then writes
 	 * that filter's payload, which comes zeroed.  NULL without BF_CAN_FOLD.
 	 */
-	void		(*fold_plan) (const BfEnv *env, const BfView *view, double fpr, BfHeader *head);
-	void		(*fold) (const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
+	void		(*fold_plan) (const BfPort *port, const BfView *view, double fpr, BfHeader *head);
+	void (*fold)(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view);
 };
 
 /* ---- registry (bf_kinds.c) ---- */
@@ -414,7 +414,7 @@ extern void bf_init(const BfHeader *head, uint8_t *payload);
  * Sorts in place, with at most 128 kB from env.  Time: linear in n; a constant times n for each of
  * the 8 bytes of a hash at worst.  For callers that have hashes in memory and need a BfSource.
  */
-extern uint64_t bf_sort_hashes(const BfEnv *env, uint64_t *hashes, uint64_t n);
+extern uint64_t bf_sort_hashes(const BfPort *port, uint64_t *hashes, uint64_t n);
 
 /*
  * bf_union_plan, bf_union: the filter that may contain whatever a or b may contain.
@@ -428,7 +428,7 @@ extern uint64_t bf_sort_hashes(const BfEnv *env, uint64_t *hashes, uint64_t n);
  * (bf_cells.h).  A filter united with itself is itself.  Time and memory: linear in the result.
  */
 extern BfStatus bf_union_plan(const BfView *a, const BfView *b, BfHeader *head);
-extern void bf_union(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *a,
+extern void bf_union(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *a,
 						 const BfView *b);
 
 /*
@@ -438,7 +438,7 @@ extern void bf_union(const BfEnv *env, const BfHeader *head, uint8_t *out, const
  * lies between that of a filter built of the common keys and the smaller of the two.
  */
 extern BfStatus bf_intersect_plan(const BfView *a, const BfView *b, BfHeader *head);
-extern void bf_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *a,
+extern void bf_intersect(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *a,
 							 const BfView *b);
 
 /*
@@ -449,16 +449,16 @@ extern void bf_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, c
  * building with a d-th of the cells would have given.  If no fold meets fpr, the size stays.  Fails
  * with BF_UNSUPPORTED, BF_FPR_OUT_OF_RANGE.  Reads the payload a few times.
  */
-extern BfStatus bf_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head);
-extern void bf_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
+extern BfStatus bf_fold_plan(const BfPort *port, const BfView *view, double fpr, BfHeader *head);
+extern void bf_fold(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view);
 
 /* bf_stats: statistics of a filter, from its payload, which is read completely. */
-extern void bf_stats(const BfEnv *env, const BfView *view, BfStats *stats);
+extern void bf_stats(const BfPort *port, const BfView *view, BfStats *stats);
 
 /*
  * The statistics that a filter whose kind has cells would have after being folded by fold, a
  * divisor of their number.
  */
-extern void bf_stats_folded(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats);
+extern void bf_stats_folded(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats);
 
 #endif							/* BF_H */

@@ -56,7 +56,7 @@ apply_word(BfCellOp op, uint64_t a, uint64_t b)
 
 /* Sets acc to the OR, or for counters to the sum, of n neighbouring cells. */
 static inline void
-gather(const BfEnv *env, BfCellOp join, uint64_t *acc, const uint8_t *cells, uint64_t n,
+gather(const BfPort *port, BfCellOp join, uint64_t *acc, const uint8_t *cells, uint64_t n,
 	   unsigned words)
 {
 	unsigned	w;
@@ -69,7 +69,7 @@ gather(const BfEnv *env, BfCellOp join, uint64_t *acc, const uint8_t *cells, uin
 		for (w = 0; w < words; w++)
 			acc[w] = apply_word(join, acc[w], load_word(cells + w * 8));
 		if ((n & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 }
 
@@ -92,8 +92,8 @@ apply(BfCellOp op, uint8_t *out, const uint64_t *acc, unsigned words)
  * out_cells / via_cells times.
  */
 static inline __attribute__((always_inline)) void
-combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, uint64_t via_cells,
-			   const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
+combine_unlike(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells,
+			   uint64_t via_cells, const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
 {
 	BfCellOp	join = op == BF_CELL_OR || op == BF_CELL_AND ? BF_CELL_OR : BF_CELL_ADD;
 	unsigned	words = cell_size / 8;
@@ -116,7 +116,7 @@ combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, 
 			next_rest -= via_cells;
 		}
 		/* the cells from first to the last one that begins before the next range */
-		gather(env, join, acc, src + first * cell_size, next - first + (next_rest > 0), words);
+		gather(port, join, acc, src + first * cell_size, next - first + (next_rest > 0), words);
 		for (r = 0; r < repeat; r++)
 			out = apply(op, out, acc, words);
 		since += next - first + repeat;
@@ -124,7 +124,7 @@ combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, 
 		rest = next_rest;
 		if (since > BF_INTERRUPT_MASK)
 		{
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 			since = 0;
 		}
 	}
@@ -132,7 +132,7 @@ combine_unlike(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, 
 
 /* Combines arrays of the same size, which is the common case, word by word. */
 static inline __attribute__((always_inline)) void
-combine_equal(const BfEnv *env, BfCellOp op, uint8_t *out, const uint8_t *src, uint64_t len)
+combine_equal(const BfPort *port, BfCellOp op, uint8_t *out, const uint8_t *src, uint64_t len)
 {
 	while (len > 0)
 	{
@@ -144,7 +144,7 @@ combine_equal(const BfEnv *env, BfCellOp op, uint8_t *out, const uint8_t *src, u
 		out += chunk;
 		src += chunk;
 		len -= chunk;
-		bf_check_interrupts(env);
+		bf_check_interrupts(port);
 	}
 }
 
@@ -161,33 +161,33 @@ bf_cells_via(uint64_t cells, uint64_t cell_size)
 }
 
 static inline __attribute__((always_inline)) void
-combine_by(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells, uint64_t via_cells,
+combine_by(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells, uint64_t via_cells,
 		   const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
 {
 	if (out_cells == src_cells)
-		combine_equal(env, op, out, src, out_cells * cell_size);
+		combine_equal(port, op, out, src, out_cells * cell_size);
 	else
-		combine_unlike(env, op, out, out_cells, via_cells, src, src_cells, cell_size);
+		combine_unlike(port, op, out, out_cells, via_cells, src, src_cells, cell_size);
 }
 
 /* op is a constant in each call below, so that every operation gets a loop of its own. */
 void
-bf_cells_combine(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells,
+bf_cells_combine(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells,
 				 uint64_t via_cells, const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
 {
 	switch (op)
 	{
 		case BF_CELL_OR:
-			combine_by(env, BF_CELL_OR, out, out_cells, via_cells, src, src_cells, cell_size);
+			combine_by(port, BF_CELL_OR, out, out_cells, via_cells, src, src_cells, cell_size);
 			break;
 		case BF_CELL_AND:
-			combine_by(env, BF_CELL_AND, out, out_cells, via_cells, src, src_cells, cell_size);
+			combine_by(port, BF_CELL_AND, out, out_cells, via_cells, src, src_cells, cell_size);
 			break;
 		case BF_CELL_ADD:
-			combine_by(env, BF_CELL_ADD, out, out_cells, via_cells, src, src_cells, cell_size);
+			combine_by(port, BF_CELL_ADD, out, out_cells, via_cells, src, src_cells, cell_size);
 			break;
 		case BF_CELL_MIN:
-			combine_by(env, BF_CELL_MIN, out, out_cells, via_cells, src, src_cells, cell_size);
+			combine_by(port, BF_CELL_MIN, out, out_cells, via_cells, src, src_cells, cell_size);
 			break;
 	}
 }
@@ -210,25 +210,26 @@ bf_cells_combined_head(const BfView *a, const BfView *b, BfHeader *head)
 }
 
 static void
-combine_view(const BfEnv *env, BfCellOp op, const BfHeader *head, uint8_t *out, const BfView *view)
+combine_view(const BfPort *port, BfCellOp op, const BfHeader *head, uint8_t *out,
+			 const BfView *view)
 {
 	uint64_t	cells = bf_cells_count(&view->head);
 	uint32_t	cell_size = head->kind->cell_size;
 
-	bf_cells_combine(env, op, out, bf_cells_count(head), bf_cells_via(cells, cell_size),
+	bf_cells_combine(port, op, out, bf_cells_count(head), bf_cells_via(cells, cell_size),
 					 view->payload, cells, cell_size);
 }
 
 void
-bf_cells_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+bf_cells_unite(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	combine_view(env, BF_CELL_OR, head, out, view);
+	combine_view(port, BF_CELL_OR, head, out, view);
 }
 
 void
-bf_cells_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+bf_cells_intersect(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	combine_view(env, BF_CELL_AND, head, out, view);
+	combine_view(port, BF_CELL_AND, head, out, view);
 }
 
 /* Fills divisor[] with the divisors of n, ascending, and returns how many there are. */
@@ -251,7 +252,7 @@ divisors(uint64_t n, uint64_t *divisor)
 }
 
 void
-bf_cells_fold_plan_each(const BfEnv *env, const BfView *view, uint64_t cells, double fpr,
+bf_cells_fold_plan_each(const BfPort *port, const BfView *view, uint64_t cells, double fpr,
 						BfHeader *head)
 {
 	BfStats		stats;
@@ -260,7 +261,7 @@ bf_cells_fold_plan_each(const BfEnv *env, const BfView *view, uint64_t cells, do
 	unsigned	low;
 	unsigned	high;
 
-	bf_stats(env, view, &stats);
+	bf_stats(port, view, &stats);
 	if (stats.fpr > fpr)
 		return;					/* any fold would only be worse */
 	head->target_fpr = fpr;
@@ -274,7 +275,7 @@ bf_cells_fold_plan_each(const BfEnv *env, const BfView *view, uint64_t cells, do
 	{
 		unsigned	middle = (low + high) / 2;
 
-		bf_stats_folded(env, view, divisor[middle], &stats);
+		bf_stats_folded(port, view, divisor[middle], &stats);
 		if (stats.fpr <= fpr)
 			low = middle;
 		else
@@ -284,35 +285,35 @@ bf_cells_fold_plan_each(const BfEnv *env, const BfView *view, uint64_t cells, do
 }
 
 void
-bf_cells_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
+bf_cells_fold_plan(const BfPort *port, const BfView *view, double fpr, BfHeader *head)
 {
-	bf_cells_fold_plan_each(env, view, bf_cells_count(&view->head), fpr, head);
+	bf_cells_fold_plan_each(port, view, bf_cells_count(&view->head), fpr, head);
 }
 
 void
-bf_cells_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+bf_cells_fold(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
 	uint64_t	out_cells = bf_cells_count(head);
 
-	bf_cells_combine(env, BF_CELL_OR, out, out_cells, out_cells, view->payload,
+	bf_cells_combine(port, BF_CELL_OR, out, out_cells, out_cells, view->payload,
 					 bf_cells_count(&view->head), head->kind->cell_size);
 }
 
 void
-bf_cells_gather(const BfEnv *env, uint64_t *acc, const uint8_t *cells, uint64_t n, unsigned words)
+bf_cells_gather(const BfPort *port, uint64_t *acc, const uint8_t *cells, uint64_t n, unsigned words)
 {
-	gather(env, BF_CELL_OR, acc, cells, n, words);
+	gather(port, BF_CELL_OR, acc, cells, n, words);
 }
 
 unsigned
-bf_cells_popcount(const BfEnv *env, const uint8_t *cells, uint64_t n, uint32_t cell_size)
+bf_cells_popcount(const BfPort *port, const uint8_t *cells, uint64_t n, uint32_t cell_size)
 {
 	uint64_t	acc[MAX_CELL_WORDS];
 	unsigned	words = cell_size / 8;
 	unsigned	count = 0;
 	unsigned	w;
 
-	gather(env, BF_CELL_OR, acc, cells, n, words);
+	gather(port, BF_CELL_OR, acc, cells, n, words);
 	for (w = 0; w < words; w++)
 		count += (unsigned) __builtin_popcountll(acc[w]);
 	return count;

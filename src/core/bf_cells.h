@@ -86,27 +86,28 @@ bf_cells_count(const BfHeader *head)
  * those of the first k - 1 as well.
  */
 extern bool bf_cells_combined_head(const BfView *a, const BfView *b, BfHeader *head);
-extern void bf_cells_unite(const BfEnv *env, const BfHeader *head, uint8_t *out,
+extern void bf_cells_unite(const BfPort *port, const BfHeader *head, uint8_t *out,
 						   const BfView *view);
-extern void bf_cells_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out,
+extern void bf_cells_intersect(const BfPort *port, const BfHeader *head, uint8_t *out,
 							   const BfView *view);
 
 /*
  * Folding, by any divisor of the number of cells.  The plan takes the largest divisor for which
  * stats() promises the wanted FPR.
  */
-extern void bf_cells_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head);
-extern void bf_cells_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view);
+extern void bf_cells_fold_plan(const BfPort *port, const BfView *view, double fpr, BfHeader *head);
+extern void bf_cells_fold(const BfPort *port, const BfHeader *head, uint8_t *out,
+						  const BfView *view);
 
 /* The same plan, for a payload that consists of several arrays of so many cells each. */
-extern void bf_cells_fold_plan_each(const BfEnv *env, const BfView *view, uint64_t cells,
+extern void bf_cells_fold_plan_each(const BfPort *port, const BfView *view, uint64_t cells,
 									double fpr, BfHeader *head);
 
 /*
  * Sets acc to the OR of n neighbouring cells, at least 1, each of so many words of 8 bytes, in the
  * byte order of the payload.
  */
-extern void bf_cells_gather(const BfEnv *env, uint64_t *acc, const uint8_t *cells, uint64_t n,
+extern void bf_cells_gather(const BfPort *port, uint64_t *acc, const uint8_t *cells, uint64_t n,
 							unsigned words);
 
 /*
@@ -117,12 +118,12 @@ extern void bf_cells_gather(const BfEnv *env, uint64_t *acc, const uint8_t *cell
  * there is what one cell adds to the length of the whole payload.
  */
 extern uint64_t bf_cells_via(uint64_t cells, uint64_t cell_size);
-extern void bf_cells_combine(const BfEnv *env, BfCellOp op, uint8_t *out, uint64_t out_cells,
+extern void bf_cells_combine(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells,
 								 uint64_t via_cells, const uint8_t *src, uint64_t src_cells,
 								 uint32_t cell_size);
 
 /* The number of bits set in the OR of n neighbouring cells, at least 1. */
-extern unsigned bf_cells_popcount(const BfEnv *env, const uint8_t *cells, uint64_t n,
+extern unsigned bf_cells_popcount(const BfPort *port, const uint8_t *cells, uint64_t n,
 								  uint32_t cell_size);
 
 #endif							/* BF_CELLS_H */

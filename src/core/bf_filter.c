@@ -101,13 +101,13 @@ bf_union_plan(const BfView *a, const BfView *b, BfHeader *head)
 }
 
 void
-bf_union(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *a, const BfView *b)
+bf_union(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *a, const BfView *b)
 {
 	/* out has no keys yet: the first union is a copy, of the combination's size */
 	if (!is_identity(a))
-		head->kind->unite(env, head, out, a);
+		head->kind->unite(port, head, out, a);
 	if (!is_identity(b))
-		head->kind->unite(env, head, out, b);
+		head->kind->unite(port, head, out, b);
 }
 
 BfStatus
@@ -127,18 +127,19 @@ bf_intersect_plan(const BfView *a, const BfView *b, BfHeader *head)
 }
 
 void
-bf_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *a, const BfView *b)
+bf_intersect(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *a,
+			 const BfView *b)
 {
 	/* no key is in both, and the result is the identity again, which has no payload */
 	if (is_identity(a) || is_identity(b))
 		return;
 	/* out has no keys yet: it gets those of a, and keeps those that b has, too */
-	head->kind->unite(env, head, out, a);
-	head->kind->intersect(env, head, out, b);
+	head->kind->unite(port, head, out, a);
+	head->kind->intersect(port, head, out, b);
 }
 
 BfStatus
-bf_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
+bf_fold_plan(const BfPort *port, const BfView *view, double fpr, BfHeader *head)
 {
 	*head = view->head;
 	if (!(fpr > 0 && fpr < 1))
@@ -147,29 +148,29 @@ bf_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
 		return BF_OK;
 	if (!(view->head.kind->caps & BF_CAN_FOLD))
 		return BF_UNSUPPORTED;
-	view->head.kind->fold_plan(env, view, fpr, head);
+	view->head.kind->fold_plan(port, view, fpr, head);
 	return BF_OK;
 }
 
 void
-bf_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+bf_fold(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
 	/* the identity's payload: there is none */
 	if (head->payload_len != 0)
-		head->kind->fold(env, head, out, view);
+		head->kind->fold(port, head, out, view);
 }
 
 void
-bf_stats_folded(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+bf_stats_folded(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	memset(stats, 0, sizeof(*stats));
 	stats->fill = -1;
 	stats->stages = 1;
-	view->head.kind->stats(env, view, fold, stats);
+	view->head.kind->stats(port, view, fold, stats);
 }
 
 void
-bf_stats(const BfEnv *env, const BfView *view, BfStats *stats)
+bf_stats(const BfPort *port, const BfView *view, BfStats *stats)
 {
-	bf_stats_folded(env, view, 1, stats);
+	bf_stats_folded(port, view, 1, stats);
 }

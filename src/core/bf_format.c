@@ -114,7 +114,7 @@ bf_open(const void *data, size_t avail, size_t total, BfView *view, const char *
 
 /* The low half of XXH3 over the value, with the bytes of the checksum taken as zeros. */
 static uint32_t
-checksum(const BfEnv *env, const uint8_t *p, size_t len)
+checksum(const BfPort *port, const uint8_t *p, size_t len)
 {
 	static const uint8_t zero[4] = {0};
 	XXH3_state_t state;
@@ -129,20 +129,20 @@ checksum(const BfEnv *env, const uint8_t *p, size_t len)
 
 		XXH3_64bits_update(&state, p + done, chunk);
 		done += chunk;
-		bf_check_interrupts(env);
+		bf_check_interrupts(port);
 	}
 	return (uint32_t) XXH3_64bits_digest(&state);
 }
 
 BfStatus
-bf_validate(const BfEnv *env, const void *data, size_t len, BfView *view, const char **reason)
+bf_validate(const BfPort *port, const void *data, size_t len, BfView *view, const char **reason)
 {
 	const uint8_t *p = data;
 	uint64_t	at;
 
 	if (bf_open(data, len, len, view, reason) != BF_OK)
 		return BF_CORRUPT;
-	if (bf_load32(p + BF_OFF_CHECKSUM) != checksum(env, p, len))
+	if (bf_load32(p + BF_OFF_CHECKSUM) != checksum(port, p, len))
 		*reason = "the checksum does not match";
 	for (at = BF_FIXED_HEADER_SIZE + view->head.family_len;
 		 at < bf_payload_offset(view->head.family_len); at++)
@@ -151,7 +151,7 @@ bf_validate(const BfEnv *env, const void *data, size_t len, BfView *view, const 
 	if (view->head.family_len != 0 && memchr(view->head.family, 0, view->head.family_len) != NULL)
 		*reason = "the key family's name contains a zero byte";
 	if (*reason == NULL && view->head.kind->validate != NULL)
-		*reason = view->head.kind->validate(env, view);
+		*reason = view->head.kind->validate(port, view);
 	return *reason == NULL ? BF_OK : BF_CORRUPT;
 }
 
@@ -183,7 +183,7 @@ bf_write_header(void *data, const BfHeader *head)
 }
 
 void
-bf_seal(const BfEnv *env, void *data, size_t len)
+bf_seal(const BfPort *port, void *data, size_t len)
 {
-	bf_store32((uint8_t *) data + BF_OFF_CHECKSUM, checksum(env, data, len));
+	bf_store32((uint8_t *) data + BF_OFF_CHECKSUM, checksum(port, data, len));
 }

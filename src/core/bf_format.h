@@ -89,7 +89,7 @@ extern BfStatus bf_open(const void *data, size_t avail, size_t total, BfView *vi
  * BF_OK means that the value is well formed, and can be probed, changed, combined, folded and
  * measured in safety.  Time: about that of reading it twice.
  */
-extern BfStatus bf_validate(const BfEnv *env, const void *data, size_t len, BfView *view,
+extern BfStatus bf_validate(const BfPort *port, const void *data, size_t len, BfView *view,
 							const char **reason);
 
 /*
@@ -99,6 +99,6 @@ extern BfStatus bf_validate(const BfEnv *env, const void *data, size_t len, BfVi
 extern void bf_write_header(void *data, const BfHeader *head);
 
 /* bf_seal: computes the checksum of a finished value and stores it. */
-extern void bf_seal(const BfEnv *env, void *data, size_t len);
+extern void bf_seal(const BfPort *port, void *data, size_t len);
 
 #endif							/* BF_FORMAT_H */

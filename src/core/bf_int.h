@@ -80,23 +80,23 @@ bf_store64(uint8_t *p, uint64_t v)
 #define BF_INTERRUPT_MASK	0xffff
 
 static inline void
-bf_check_interrupts(const BfEnv *env)
+bf_check_interrupts(const BfPort *port)
 {
-	if (env != NULL && env->check_interrupts != NULL)
-		env->check_interrupts(env->arg);
+	if (port != NULL && port->check_interrupts != NULL)
+		port->check_interrupts(port->arg);
 }
 
 /* Memory from the caller's environment, and back. */
 static inline void *
-bf_alloc(const BfEnv *env, size_t size)
+bf_alloc(const BfPort *port, size_t size)
 {
-	return env->alloc(env->arg, size > 0 ? size : 1);
+	return port->alloc(port->arg, size > 0 ? size : 1);
 }
 
 static inline void
-bf_release(const BfEnv *env, void *memory)
+bf_release(const BfPort *port, void *memory)
 {
-	env->release(env->arg, memory);
+	port->release(port->arg, memory);
 }
 
 /*

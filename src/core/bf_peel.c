@@ -47,7 +47,7 @@ typedef struct Queue
 /* The state of peeling a shard. */
 typedef struct Peel
 {
-	const BfEnv *env;
+	const BfPort *port;
 	BfShardBuild *build;
 	const BfGraph *graph;
 	uint32_t   *cell;
@@ -180,7 +180,7 @@ peel_next(Peel *peel, Queue *queue, bool defers, unsigned arity, BfPositions pos
 		peel->build->straggler[key] = PEELED;
 		take_away(peel, defers, key, arity, position[i]);
 		if ((peel->peeled & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(peel->env);
+			bf_check_interrupts(peel->port);
 	}
 }
 
@@ -228,7 +228,7 @@ give_up(Peel *peel, bool defers, unsigned arity, BfPositions positions)
 	positions_of(peel, peel->front, arity, positions, position);
 	take_away(peel, defers, peel->front, arity, position);
 	if ((peel->front & BF_INTERRUPT_MASK) == 0)
-		bf_check_interrupts(peel->env);
+		bf_check_interrupts(peel->port);
 	return true;
 }
 
@@ -273,7 +273,7 @@ set_cells(Peel *peel, unsigned arity, BfPositions positions)
 		}
 		left -= n;
 		if ((left & BF_INTERRUPT_MASK) < GROUP)
-			bf_check_interrupts(peel->env);
+			bf_check_interrupts(peel->port);
 	}
 }
 
@@ -294,10 +294,10 @@ peel_graph(Peel *peel, bool defers, unsigned arity, BfPositions positions)
 }
 
 const uint32_t *
-bf_peel(const BfEnv *env, BfShardBuild *build, const BfGraph *graph)
+bf_peel(const BfPort *port, BfShardBuild *build, const BfGraph *graph)
 {
 	uint64_t	cells = bf_graph_cells(graph);
-	Peel		peel = {.env = env, .build = build, .graph = graph};
+	Peel		peel = {.port = port, .build = build, .graph = graph};
 
 	/* each queue has room for one more than it can hold: wait_if() always stores */
 	peel.cell = build->scratch;
@@ -319,7 +319,7 @@ bf_peel(const BfEnv *env, BfShardBuild *build, const BfGraph *graph)
 }
 
 void
-bf_peel_pack(const BfEnv *env, uint8_t *out, const uint32_t *values, uint64_t n, unsigned width)
+bf_peel_pack(const BfPort *port, uint8_t *out, const uint32_t *values, uint64_t n, unsigned width)
 {
 	uint64_t	left = 0;		/* bits that do not yet fill a byte */
 	unsigned	nleft = 0;
@@ -334,6 +334,6 @@ bf_peel_pack(const BfEnv *env, uint8_t *out, const uint32_t *values, uint64_t n,
 		left >>= nleft & ~7U;
 		nleft %= 8;
 		if ((i & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 }

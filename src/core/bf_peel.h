@@ -33,13 +33,13 @@ extern uint64_t bf_peel_scratch_len(uint64_t cells, uint32_t n);
  * linear in keys and cells, even if all keys have the same positions.  The same keys always give
  * the same cells.
  */
-extern const uint32_t *bf_peel(const BfEnv *env, BfShardBuild *build, const BfGraph *graph);
+extern const uint32_t *bf_peel(const BfPort *port, BfShardBuild *build, const BfGraph *graph);
 
 /*
  * Packs n values of so many bits as bf_packed_put() would, but sequentially.  Up to 7 bytes after
  * them are zeroed.
  */
-extern void bf_peel_pack(const BfEnv *env, uint8_t *out, const uint32_t *values, uint64_t n,
+extern void bf_peel_pack(const BfPort *port, uint8_t *out, const uint32_t *values, uint64_t n,
 						 unsigned width);
 
 #endif							/* BF_PEEL_H */

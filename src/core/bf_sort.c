@@ -57,14 +57,14 @@ scatter(const uint64_t *from, uint64_t *to, uint64_t n, int shift, const uint32_
 		to[next[digit(from[i], shift)]++] = from[i];
 }
 
-static void radix_sort(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare);
+static void radix_sort(const BfPort *port, uint64_t *v, uint64_t n, int shift, uint64_t *spare);
 
 /*
  * Sorts at most NEAR values by two digits, of which the higher is at shift: first by the lower one,
  * then by the higher.  Few of so many hashes agree in both digits; those are then sorted on.
  */
 static void
-sort_near(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
+sort_near(const BfPort *port, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
 {
 	uint32_t	high[PARTS] = {0};
 	uint32_t	low[PARTS] = {0};
@@ -84,7 +84,7 @@ sort_near(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
 		for (i = first + 1; i < n && v[i] >> shift == v[first] >> shift; i++)
 			;
 		if (shift > 0 && i - first > 1)
-			radix_sort(env, v + first, i - first, shift - DIGIT, spare);
+			radix_sort(port, v + first, i - first, shift - DIGIT, spare);
 	}
 }
 
@@ -95,7 +95,7 @@ sort_near(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
  * what was found there to its own part, and so on, would make each step wait for the one before.
  */
 static void
-radix_sort(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
+radix_sort(const BfPort *port, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
 {
 	uint64_t	next[PARTS] = {0};
 	uint64_t	end[PARTS];
@@ -109,10 +109,10 @@ radix_sort(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare
 	}
 	if (n <= NEAR && shift > 0)
 	{
-		sort_near(env, v, n, shift, spare);
+		sort_near(port, v, n, shift, spare);
 		return;
 	}
-	bf_check_interrupts(env);
+	bf_check_interrupts(port);
 	for (i = 0; i < n; i++)
 		next[digit(v[i], shift)]++;
 	for (i = 0, part = 0; part < PARTS; part++)
@@ -135,20 +135,20 @@ radix_sort(const BfEnv *env, uint64_t *v, uint64_t n, int shift, uint64_t *spare
 		return;
 	for (i = 0, part = 0; part < PARTS; i = end[part++])
 		if (end[part] - i > 1)
-			radix_sort(env, v + i, end[part] - i, shift - DIGIT, spare);
+			radix_sort(port, v + i, end[part] - i, shift - DIGIT, spare);
 }
 
 uint64_t
-bf_sort_hashes(const BfEnv *env, uint64_t *hashes, uint64_t n)
+bf_sort_hashes(const BfPort *port, uint64_t *hashes, uint64_t n)
 {
-	uint64_t   *spare = bf_alloc(env, BF_MIN(n, NEAR) * sizeof(uint64_t));
+	uint64_t   *spare = bf_alloc(port, BF_MIN(n, NEAR) * sizeof(uint64_t));
 	uint64_t	kept = 0;
 	uint64_t	i;
 
 	for (i = 0; i < n; i++)
 		hashes[i] = bf_order(hashes[i]);
-	radix_sort(env, hashes, n, 64 - DIGIT, spare);
-	bf_release(env, spare);
+	radix_sort(port, hashes, n, 64 - DIGIT, spare);
+	bf_release(port, spare);
 	for (i = 0; i < n; i++)
 		if (kept == 0 || hashes[i] != hashes[kept - 1])
 			hashes[kept++] = hashes[i];

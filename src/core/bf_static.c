@@ -91,19 +91,19 @@ shard_of(uint64_t hash, uint64_t shards)
 
 /* Makes room for another chunk. */
 static void
-grow_input(const BfEnv *env, Input *input)
+grow_input(const BfPort *port, Input *input)
 {
-	uint64_t   *larger = bf_alloc(env, (input->room * 2 + CHUNK) * sizeof(uint64_t));
+	uint64_t   *larger = bf_alloc(port, (input->room * 2 + CHUNK) * sizeof(uint64_t));
 
 	memcpy(larger, input->hashes, input->n * sizeof(uint64_t));
-	bf_release(env, input->hashes);
+	bf_release(port, input->hashes);
 	input->hashes = larger;
 	input->room = input->room * 2 + CHUNK;
 }
 
 /* Reads until all hashes of the shard are there, and returns how many these are. */
 static uint64_t
-read_shard(const BfEnv *env, Input *input, uint64_t shard, uint64_t shards)
+read_shard(const BfPort *port, Input *input, uint64_t shard, uint64_t shards)
 {
 	uint64_t	low = 0;
 	uint64_t	high;
@@ -114,12 +114,12 @@ read_shard(const BfEnv *env, Input *input, uint64_t shard, uint64_t shards)
 
 		low = input->n;
 		if (input->room - input->n < CHUNK)
-			grow_input(env, input);
+			grow_input(port, input);
 		got = input->source->read(input->source, input->hashes + input->n, CHUNK);
 		if (got == 0)
 			return input->n;
 		input->n += got;
-		bf_check_interrupts(env);
+		bf_check_interrupts(port);
 	}
 
 	/* those before low belong to the shard, the last one does not: find the border */
@@ -217,7 +217,7 @@ append_shard(BfSink *sink, uint64_t shard, const BfShardBuild *build, bool with_
 }
 
 BfStatus
-bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink,
+bf_static_build(const BfPort *port, BfHeader *head, BfSource *source, BfSink *sink,
 				const BfStaticKind *kind)
 {
 	uint64_t shards =
@@ -240,26 +240,26 @@ bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink
 
 	room = kind->max_table_len(head, most) + 8;
 	input.room = most + CHUNK;
-	input.hashes = bf_alloc(env, input.room * sizeof(uint64_t));
+	input.hashes = bf_alloc(port, input.room * sizeof(uint64_t));
 	memset(&build, 0, sizeof(build));
 	build.head = head;
 	build.shards = (uint32_t) shards;
-	build.scratch = bf_alloc(env, kind->scratch_len(head, most));
-	build.straggler = bf_alloc(env, most);
-	build.table = bf_alloc(env, room);
+	build.scratch = bf_alloc(port, kind->scratch_len(head, most));
+	build.straggler = bf_alloc(port, most);
+	build.table = bf_alloc(port, room);
 
 	for (shard = 0; shard < shards && status == BF_OK; shard++)
 	{
-		uint64_t	n = read_shard(env, &input, shard, shards);
+		uint64_t	n = read_shard(port, &input, shard, shards);
 
-		bf_check_interrupts(env);
+		bf_check_interrupts(port);
 		build.hashes = input.hashes;
 		build.n = (uint32_t) n;
 		if (n > 0 && n <= most)
 		{
 			memset(build.straggler, 0, n);
 			memset(build.table, 0, room);
-			kind->solve(env, &build);
+			kind->solve(port, &build);
 		}
 		if (!append_shard(sink, shard, &build, n > 0 && n <= most))
 			status = BF_TOO_LARGE;
@@ -267,10 +267,10 @@ bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink
 	}
 	head->payload_len = sink->len;
 
-	bf_release(env, build.table);
-	bf_release(env, build.straggler);
-	bf_release(env, build.scratch);
-	bf_release(env, input.hashes);
+	bf_release(port, build.table);
+	bf_release(port, build.straggler);
+	bf_release(port, build.scratch);
+	bf_release(port, input.hashes);
 	return status;
 }
 
@@ -382,7 +382,7 @@ shard_at(const BfView *view, uint64_t i, BfShard *shard)
 }
 
 const char *
-bf_static_validate(const BfEnv *env, const BfView *view, const BfStaticKind *kind)
+bf_static_validate(const BfPort *port, const BfView *view, const BfStaticKind *kind)
 {
 	uint64_t	end = view->head.payload_len - BF_STATIC_PADDING;
 	uint64_t	at = (uint64_t) view->head.param[BF_STATIC_SHARDS] * BF_STATIC_ENTRY;
@@ -407,7 +407,7 @@ bf_static_validate(const BfEnv *env, const BfView *view, const BfStaticKind *kin
 									 &table_len)) != NULL)
 			return reason;
 		at += before + table_len;
-		bf_check_interrupts(env);
+		bf_check_interrupts(port);
 	}
 	if (at != end || bf_load64(view->payload + end) != 0)
 		return "the payload does not end with its last shard";
@@ -422,7 +422,7 @@ bf_static_fpr(const BfHeader *head, uint32_t geometry)
 }
 
 void
-bf_static_stats(const BfEnv *env, const BfView										  *view,
+bf_static_stats(const BfPort *port, const BfView										  *view,
 				double (*table_fpr)(const BfHeader *head, uint32_t geometry), BfStats *stats)
 {
 	uint32_t	shards = view->head.param[BF_STATIC_SHARDS];
@@ -442,6 +442,6 @@ bf_static_stats(const BfEnv *env, const BfView										  *view,
 					   ldexp(stragglers, -(int) bits)) /
 					  shards;
 		if ((i & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 }

@@ -248,7 +248,7 @@ typedef struct BfStaticKind
 	uint64_t	(*max_table_len) (const BfHeader *head, uint32_t n);
 
 	/* Builds the table of a shard.  The same keys give the same bytes. */
-	void		(*solve) (const BfEnv *env, BfShardBuild *build);
+	void		(*solve) (const BfPort *port, BfShardBuild *build);
 
 	/*
 	 * Checks a table of which the geometry is known, padding included, and sets its length, which
@@ -268,7 +268,7 @@ extern unsigned bf_static_width(double fpr);
  * BfKind.build.  Tests set param[BF_STATIC_SHARDS] before, to choose the number of shards; 0 leaves
  * the choice to the function.
  */
-extern BfStatus bf_static_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink,
+extern BfStatus bf_static_build(const BfPort *port, BfHeader *head, BfSource *source, BfSink *sink,
 								const BfStaticKind *kind);
 
 /*
@@ -281,14 +281,14 @@ extern uint64_t bf_static_size(const BfDesign *design, uint64_t keys,
 extern const char *bf_static_check(const BfHeader *head);
 
 /* BfKind.validate. */
-extern const char *bf_static_validate(const BfEnv *env, const BfView *view,
+extern const char *bf_static_validate(const BfPort *port, const BfView *view,
 									  const BfStaticKind *kind);
 
 /*
  * BfKind.stats, except for hashes, which the kind sets.  table_fpr(head, geometry) is the FPR of a
  * table, and must be defined for any geometry.
  */
-extern void bf_static_stats(const BfEnv *env, const BfView *view,
+extern void bf_static_stats(const BfPort *port, const BfView *view,
 							double (*table_fpr)(const BfHeader *head, uint32_t geometry),
 							BfStats *stats);
 

@@ -157,7 +157,7 @@ fuse_max_table_len(const BfHeader *head, uint32_t n)
 }
 
 static void
-fuse_solve(const BfEnv *env, BfShardBuild *build)
+fuse_solve(const BfPort *port, BfShardBuild *build)
 {
 	unsigned	width = build->head->param[BF_STATIC_WIDTH];
 	BfGraph		graph;
@@ -165,9 +165,9 @@ fuse_solve(const BfEnv *env, BfShardBuild *build)
 
 	build->geometry = fuse_geometry(build->head->param[ARITY], build->n);
 	fuse_graph(build->head, build->geometry, &graph);
-	values = bf_peel(env, build, &graph);
+	values = bf_peel(port, build, &graph);
 	build->table_len = bf_packed_len(bf_graph_cells(&graph), width);
-	bf_peel_pack(env, build->table, values, bf_graph_cells(&graph), width);
+	bf_peel_pack(port, build->table, values, bf_graph_cells(&graph), width);
 }
 
 static const char *
@@ -194,15 +194,15 @@ static const BfStaticKind frame = {
 };
 
 static BfStatus
-fuse_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink)
+fuse_build(const BfPort *port, BfHeader *head, BfSource *source, BfSink *sink)
 {
-	return bf_static_build(env, head, source, sink, &frame);
+	return bf_static_build(port, head, source, sink, &frame);
 }
 
 static const char *
-fuse_validate(const BfEnv *env, const BfView *view)
+fuse_validate(const BfPort *port, const BfView *view)
 {
-	return bf_static_validate(env, view, &frame);
+	return bf_static_validate(port, view, &frame);
 }
 
 /* ---- probing ---- */
@@ -241,10 +241,10 @@ fuse_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *resu
 }
 
 static void
-fuse_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+fuse_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	(void) fold;
-	bf_static_stats(env, view, bf_static_fpr, stats);
+	bf_static_stats(port, view, bf_static_fpr, stats);
 	stats->hashes = view->head.param[ARITY];
 }
 

@@ -379,7 +379,7 @@ blocked_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size
 }
 
 static void
-blocked_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+blocked_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	uint64_t	blocks = view->head.payload_len / BLOCK_BYTES / fold;
 	unsigned	k = view->head.param[0];
@@ -388,9 +388,9 @@ blocked_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 
 	for (i = 0; i < blocks; i++)
 	{
-		count[bf_cells_popcount(env, view->payload + i * fold * BLOCK_BYTES, fold, BLOCK_BYTES)]++;
+		count[bf_cells_popcount(port, view->payload + i * fold * BLOCK_BYTES, fold, BLOCK_BYTES)]++;
 		if ((i & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 
 	/*

@@ -321,13 +321,13 @@ counting_check(const BfHeader *head)
 
 /* Any loose payload is well formed. */
 static const char *
-counting_validate(const BfEnv *env, const BfView *view)
+counting_validate(const BfPort *port, const BfView *view)
 {
-	return is_packed(&view->head) ? bf_counting_validate_packed(env, view) : NULL;
+	return is_packed(&view->head) ? bf_counting_validate_packed(port, view) : NULL;
 }
 
 static void
-counting_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+counting_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	unsigned	k = view->head.param[PARAM_PROBES];
 	Reader		reader;
@@ -352,7 +352,7 @@ counting_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 			joined = 0;
 		}
 		if ((reader.done & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 	stats->bits = reader.words / fold * WORD_COUNTERS;
 	stats->fill = (double) stats->bits_set / (double) stats->bits;
@@ -365,32 +365,32 @@ counting_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 /* ---- union, intersection and fold of the loose form ---- */
 
 static void
-combine(const BfEnv *env, BfCellOp op, const BfHeader *head, uint8_t *out, const BfView *view)
+combine(const BfPort *port, BfCellOp op, const BfHeader *head, uint8_t *out, const BfView *view)
 {
 	uint64_t	words = bf_cells_count(&view->head);
 
-	bf_cells_combine(env, op, out, bf_cells_count(head), bf_cells_via(words, WORD_BYTES),
+	bf_cells_combine(port, op, out, bf_cells_count(head), bf_cells_via(words, WORD_BYTES),
 					 view->payload, words, WORD_BYTES);
 }
 
 static void
-counting_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+counting_unite(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	combine(env, BF_CELL_ADD, head, out, view);
+	combine(port, BF_CELL_ADD, head, out, view);
 }
 
 static void
-counting_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+counting_intersect(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	combine(env, BF_CELL_MIN, head, out, view);
+	combine(port, BF_CELL_MIN, head, out, view);
 }
 
 static void
-counting_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+counting_fold(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
 	uint64_t	out_words = bf_cells_count(head);
 
-	bf_cells_combine(env, BF_CELL_ADD, out, out_words, out_words, view->payload,
+	bf_cells_combine(port, BF_CELL_ADD, out, out_words, out_words, view->payload,
 					 bf_cells_count(&view->head), WORD_BYTES);
 }
 

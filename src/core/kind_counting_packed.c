@@ -321,7 +321,7 @@ bf_counting_loosen_plan(const BfHeader *packed, BfHeader *loose)
 }
 
 static void
-loosen_by(const BfEnv *env, Reader *reader, uint8_t *out)
+loosen_by(const BfPort *port, Reader *reader, uint8_t *out)
 {
 	while (reader->done < reader->words)
 	{
@@ -333,25 +333,25 @@ loosen_by(const BfEnv *env, Reader *reader, uint8_t *out)
 			bf_store64(out + w * WORD_BYTES, counters[w]);
 		out += n * WORD_BYTES;
 		if ((reader->done & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 }
 
 void
-bf_counting_loosen(const BfEnv *env, const BfHeader *loose, uint8_t *out, const BfView *packed)
+bf_counting_loosen(const BfPort *port, const BfHeader *loose, uint8_t *out, const BfView *packed)
 {
 	Reader		reader;
 
 	(void) loose;
 	bf_counting_open_reader(&reader, packed);
-	loosen_by(env, &reader, out);
+	loosen_by(port, &reader, out);
 }
 
 /* ---- writing ---- */
 
 /* reached[j]: how many counters of a loose payload are at least j. */
 static void
-count_reached(const BfEnv *env, const BfView *view, uint64_t *reached)
+count_reached(const BfPort *port, const BfView *view, uint64_t *reached)
 {
 	uint64_t	words = loose_words(&view->head);
 	uint64_t	i;
@@ -381,7 +381,7 @@ count_reached(const BfEnv *env, const BfView *view, uint64_t *reached)
 			reached[j] += sum_lanes(sum);
 		}
 		if ((i & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 }
 
@@ -417,11 +417,11 @@ shortest_form(const uint64_t *reached, uint64_t *length)
 }
 
 void
-bf_counting_pack_plan(const BfEnv *env, const BfView *loose, BfHeader *packed)
+bf_counting_pack_plan(const BfPort *port, const BfView *loose, BfHeader *packed)
 {
 	uint64_t	reached[SATURATED + 1];
 
-	count_reached(env, loose, reached);
+	count_reached(port, loose, reached);
 	*packed = loose->head;
 	packed->param[PARAM_PACKED] = 1;
 	packed->param[PARAM_WORDS] = (uint32_t) loose_words(&loose->head);
@@ -458,7 +458,7 @@ end_bits(Writer *writer)
 
 /* Computes a plane's ranks. */
 static void
-write_ranks(const BfEnv *env, uint8_t *bits, uint64_t nbits)
+write_ranks(const BfPort *port, uint8_t *bits, uint64_t nbits)
 {
 	uint8_t    *ranks = bits + plane_bytes(nbits);
 	uint64_t	words = plane_bytes(nbits) / WORD_BYTES;
@@ -470,7 +470,7 @@ write_ranks(const BfEnv *env, uint8_t *bits, uint64_t nbits)
 		set += (unsigned) __builtin_popcountll(bf_load64(bits + i * WORD_BYTES));
 		bf_store32(ranks + i * 64 / RUN_BITS * RANK_BYTES, (uint32_t) set);
 		if ((i & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 }
 
@@ -541,7 +541,7 @@ write_group_bmi2(Packer *packer, const uint8_t *words, unsigned n)
 #endif							/* BF_HAVE_BMI2 */
 
 static void
-pack_by(const BfEnv *env, void (*write) (Packer *packer, const uint8_t *words, unsigned n),
+pack_by(const BfPort *port, void (*write) (Packer *packer, const uint8_t *words, unsigned n),
 		unsigned t, uint8_t *out, const BfView *loose)
 {
 	uint64_t	words = loose_words(&loose->head);
@@ -556,7 +556,7 @@ pack_by(const BfEnv *env, void (*write) (Packer *packer, const uint8_t *words, u
 		memcpy(out, loose->payload, loose->head.payload_len);
 		return;
 	}
-	count_reached(env, loose, reached);
+	count_reached(port, loose, reached);
 	memset(&packer, 0, sizeof(packer));
 	packer.t = t;
 	packer.has_tail = wants_tail(reached, t);
@@ -571,25 +571,25 @@ pack_by(const BfEnv *env, void (*write) (Packer *packer, const uint8_t *words, u
 	{
 		write(&packer, loose->payload + i * WORD_BYTES, (unsigned) BF_MIN(words - i, GROUP));
 		if ((i & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 	for (j = 0; j <= t; j++)
 		end_bits(&packer.writer[j]);
 	for (j = 0; j < t; j++)
-		write_ranks(env, plane[j], reached[j]);
+		write_ranks(port, plane[j], reached[j]);
 }
 
 void
-bf_counting_pack(const BfEnv *env, const BfHeader *packed, uint8_t *out, const BfView *loose)
+bf_counting_pack(const BfPort *port, const BfHeader *packed, uint8_t *out, const BfView *loose)
 {
 #ifdef BF_HAVE_BMI2
 	if (bf_have_bmi2())
 	{
-		pack_by(env, write_group_bmi2, packed->param[PARAM_PLANES], out, loose);
+		pack_by(port, write_group_bmi2, packed->param[PARAM_PLANES], out, loose);
 		return;
 	}
 #endif
-	pack_by(env, write_group_portable, packed->param[PARAM_PLANES], out, loose);
+	pack_by(port, write_group_portable, packed->param[PARAM_PLANES], out, loose);
 }
 
 /* pack() and loosen() without the processor's instructions, for the test that holds them equal. */
@@ -637,7 +637,7 @@ bf_counting_check_packed(const BfHeader *head)
 
 /* Are the bits beyond the end of a plane clear, and its ranks right? */
 static const char *
-validate_plane(const BfEnv *env, const Plane *plane)
+validate_plane(const BfPort *port, const Plane *plane)
 {
 	uint64_t	words = plane_bytes(plane->nbits) / WORD_BYTES;
 	uint64_t	runs = plane_runs(plane->nbits);
@@ -654,7 +654,7 @@ validate_plane(const BfEnv *env, const Plane *plane)
 			set != rank_of(plane, i * 64 / RUN_BITS + 1))
 			return "a rank does not match its plane";
 		if ((i & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 	if (runs % 2 != 0 && bf_load32(plane->ranks + runs * RANK_BYTES) != 0)
 		return "the padding of the ranks is not zero";
@@ -663,7 +663,7 @@ validate_plane(const BfEnv *env, const Plane *plane)
 
 /* Is the payload what pack() would write for these counters? */
 const char *
-bf_counting_validate_packed(const BfEnv *env, const BfView *view)
+bf_counting_validate_packed(const BfPort *port, const BfView *view)
 {
 	unsigned	t = view->head.param[PARAM_PLANES];
 	uint64_t	reached[SATURATED + 1] = {0};
@@ -673,14 +673,14 @@ bf_counting_validate_packed(const BfEnv *env, const BfView *view)
 	unsigned	j;
 
 	if (t == 0)
-		count_reached(env, view, reached);
+		count_reached(port, view, reached);
 	else
 	{
 		if (!bf_counting_find_planes(view, &planes))
 			return "the planes do not fill the payload";
 		for (j = 0; j < t; j++)
 		{
-			const char *reason = validate_plane(env, &planes.plane[j]);
+			const char *reason = validate_plane(port, &planes.plane[j]);
 
 			if (reason != NULL)
 				return reason;
@@ -698,7 +698,7 @@ bf_counting_validate_packed(const BfEnv *env, const BfView *view)
 				for (j = t + 1; j <= counter; j++)
 					reached[j]++;
 				if ((i & BF_INTERRUPT_MASK) == 0)
-					bf_check_interrupts(env);
+					bf_check_interrupts(port);
 			}
 			for (; i < planes.ntail; i++)
 				if (get_counter(planes.tail, i) != 0)

@@ -73,14 +73,14 @@ extern void bf_counting_open_reader(Reader *reader, const BfView *view);
 /* ---- members of BfKind ---- */
 
 extern void bf_counting_loosen_plan(const BfHeader *packed, BfHeader *loose);
-extern void bf_counting_loosen(const BfEnv *env, const BfHeader *loose, uint8_t *out,
+extern void bf_counting_loosen(const BfPort *port, const BfHeader *loose, uint8_t *out,
 							   const BfView *packed);
-extern void bf_counting_pack_plan(const BfEnv *env, const BfView *loose, BfHeader *packed);
-extern void bf_counting_pack(const BfEnv *env, const BfHeader *packed, uint8_t *out,
+extern void bf_counting_pack_plan(const BfPort *port, const BfView *loose, BfHeader *packed);
+extern void bf_counting_pack(const BfPort *port, const BfHeader *packed, uint8_t *out,
 							 const BfView *loose);
 
 /* BfKind.check for what is special to a packed filter's header, and BfKind.validate for it. */
 extern const char *bf_counting_check_packed(const BfHeader *head);
-extern const char *bf_counting_validate_packed(const BfEnv *env, const BfView *view);
+extern const char *bf_counting_validate_packed(const BfPort *port, const BfView *view);
 
 #endif							/* KIND_COUNTING_PACKED_H */

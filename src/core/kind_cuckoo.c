@@ -257,14 +257,14 @@ cuckoo_check(const BfHeader *head)
 }
 
 static const char *
-cuckoo_validate(const BfEnv *env, const BfView *view)
+cuckoo_validate(const BfPort *port, const BfView *view)
 {
 	Table		table = table_of(&view->head, view->payload);
 	const uint8_t *stash = stash_of(&table);
 	unsigned	n = stash_count(stash);
 	unsigned	i;
 
-	(void) env;
+	(void) port;
 	for (i = 0; i < STASH_KEYS; i++)
 	{
 		uint64_t	key = bf_load64(stash + i * 8);
@@ -631,7 +631,7 @@ cuckoo_remove(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, si
 }
 
 static void
-cuckoo_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+cuckoo_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	Table		table = table_of(&view->head, view->payload);
 	uint64_t	taken = 0;
@@ -646,7 +646,7 @@ cuckoo_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats
 		for (i = 0; i < BUCKET_SLOTS; i++)
 			taken += tag_at(&table, slots, i) != 0;
 		if ((bucket & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 	stats->bits = PAIR_SLOTS * table.pairs * table.bits;
 	stats->fill = (double) taken / (double) (PAIR_SLOTS * table.pairs);

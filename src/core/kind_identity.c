@@ -50,10 +50,10 @@ identity_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 }
 
 static void
-identity_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+identity_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	/* all is zero already, and right so */
-	(void) env;
+	(void) port;
 	(void) view;
 	(void) fold;
 	(void) stats;

@@ -270,7 +270,7 @@ parquet_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size
 }
 
 static void
-parquet_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+parquet_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	uint64_t	blocks = view->head.payload_len / BLOCK_BYTES / fold;
 	uint64_t	i;
@@ -282,7 +282,7 @@ parquet_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 								 * are set */
 		unsigned	j;
 
-		bf_cells_gather(env, block, view->payload + i * fold * BLOCK_BYTES, fold, BLOCK_BYTES / 8);
+		bf_cells_gather(port, block, view->payload + i * fold * BLOCK_BYTES, fold, BLOCK_BYTES / 8);
 		for (j = 0; j < BLOCK_BYTES / 8; j++)
 		{
 			unsigned	one = (unsigned) __builtin_popcount((uint32_t) block[j]);
@@ -293,7 +293,7 @@ parquet_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stat
 		}
 		stats->fpr += (double) passed;
 		if ((i & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 
 	/*

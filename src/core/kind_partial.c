@@ -78,9 +78,9 @@ partial_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *r
 }
 
 static void
-partial_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+partial_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
-	(void) env;
+	(void) port;
 	(void) fold;
 	stats->bits = view->head.payload_len * 8;
 	stats->bits_set = stats->bits;

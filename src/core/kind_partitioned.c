@@ -145,7 +145,7 @@ partitioned_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, 
 }
 
 static void
-partitioned_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+partitioned_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	uint64_t	words = slice_words(&view->head) / fold;
 	unsigned	k = view->head.param[0];
@@ -163,12 +163,12 @@ partitioned_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *
 
 		for (w = 0; w < words; w++)
 		{
-			set += bf_cells_popcount(env, p, fold, BF_WORD_BYTES);
+			set += bf_cells_popcount(port, p, fold, BF_WORD_BYTES);
 			p += fold * BF_WORD_BYTES;
 			since += fold;
 			if (since > BF_INTERRUPT_MASK)
 			{
-				bf_check_interrupts(env);
+				bf_check_interrupts(port);
 				since = 0;
 			}
 		}
@@ -205,7 +205,7 @@ partitioned_combined_head(const BfView *a, const BfView *b, BfHeader *head)
 
 /* Combines slice by slice: as many of the view's slices as the result has, the first ones. */
 static void
-combine_slices(const BfEnv *env, BfCellOp op, const BfHeader *head, uint8_t *out,
+combine_slices(const BfPort *port, BfCellOp op, const BfHeader *head, uint8_t *out,
 			   const BfView *view, uint64_t via)
 {
 	uint64_t	out_words = slice_words(head);
@@ -213,34 +213,34 @@ combine_slices(const BfEnv *env, BfCellOp op, const BfHeader *head, uint8_t *out
 	unsigned	i;
 
 	for (i = 0; i < head->param[0]; i++)
-		bf_cells_combine(env, op, out + i * out_words * BF_WORD_BYTES, out_words, via,
+		bf_cells_combine(port, op, out + i * out_words * BF_WORD_BYTES, out_words, via,
 						 view->payload + i * words * BF_WORD_BYTES, words, BF_WORD_BYTES);
 }
 
 static void
-partitioned_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+partitioned_unite(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	combine_slices(env, BF_CELL_OR, head, out, view,
+	combine_slices(port, BF_CELL_OR, head, out, view,
 				   bf_cells_via(slice_words(&view->head), view->head.param[0] * BF_WORD_BYTES));
 }
 
 static void
-partitioned_intersect(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+partitioned_intersect(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	combine_slices(env, BF_CELL_AND, head, out, view,
+	combine_slices(port, BF_CELL_AND, head, out, view,
 				   bf_cells_via(slice_words(&view->head), view->head.param[0] * BF_WORD_BYTES));
 }
 
 static void
-partitioned_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
+partitioned_fold_plan(const BfPort *port, const BfView *view, double fpr, BfHeader *head)
 {
-	bf_cells_fold_plan_each(env, view, slice_words(&view->head), fpr, head);
+	bf_cells_fold_plan_each(port, view, slice_words(&view->head), fpr, head);
 }
 
 static void
-partitioned_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+partitioned_fold(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	combine_slices(env, BF_CELL_OR, head, out, view, slice_words(head));
+	combine_slices(port, BF_CELL_OR, head, out, view, slice_words(head));
 }
 
 const BfKind bf_kind_partitioned = {

@@ -223,22 +223,22 @@ static const BfStaticKind ribbon = {
 };
 
 static const char *
-ribbon_validate(const BfEnv *env, const BfView *view)
+ribbon_validate(const BfPort *port, const BfView *view)
 {
-	return bf_static_validate(env, view, &ribbon);
+	return bf_static_validate(port, view, &ribbon);
 }
 
 static BfStatus
-ribbon_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink)
+ribbon_build(const BfPort *port, BfHeader *head, BfSource *source, BfSink *sink)
 {
-	return bf_static_build(env, head, source, sink, &ribbon);
+	return bf_static_build(port, head, source, sink, &ribbon);
 }
 
 static void
-ribbon_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+ribbon_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	(void) fold;
-	bf_static_stats(env, view, table_fpr, stats);
+	bf_static_stats(port, view, table_fpr, stats);
 	stats->hashes = 1;
 }
 

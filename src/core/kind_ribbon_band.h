@@ -107,7 +107,7 @@ add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t fir
  * that they and all below are bumped.  Returns the number of bumped keys.
  */
 static inline __attribute__((always_inline)) uint32_t
-fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n,
+fill_with(const BfPort *port, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n,
 		  uint8_t *thresholds, AddRows add, AddRows add_ternary)
 {
 	uint32_t	nbumped = 0;
@@ -134,7 +134,7 @@ fill_with(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band 
 		for (k = group[0]; k < group[t]; k++)
 			band->bumped[nbumped++] = key_of(band, k);
 		if (bucket % 256 == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 	return nbumped;
 }

@@ -195,34 +195,34 @@ ADD_ROWS(add_ternary_rows, TernaryMoving, next_ternary_row, TERNARY_FREE, ternar
 		 settle_ternary)
 
 static uint32_t
-fill_scalar(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n,
-			uint8_t *thresholds)
+fill_scalar(const BfPort *port, const BfShardBuild *build, const Layer *layer, Band *band,
+			uint32_t n, uint8_t *thresholds)
 {
-	return fill_with(env, build, layer, band, n, thresholds, add_rows, add_ternary_rows);
+	return fill_with(port, build, layer, band, n, thresholds, add_rows, add_ternary_rows);
 }
 
 #ifdef BF_HAVE_AVX2
 
 __attribute__((target("bmi,bmi2"))) static uint32_t
-fill_bmi(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n,
+fill_bmi(const BfPort *port, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n,
 		 uint8_t *thresholds)
 {
-	return fill_with(env, build, layer, band, n, thresholds, add_rows, add_ternary_rows);
+	return fill_with(port, build, layer, band, n, thresholds, add_rows, add_ternary_rows);
 }
 
 #endif							/* BF_HAVE_AVX2 */
 
 uint32_t
-bf_ribbon_fill(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band,
+bf_ribbon_fill(const BfPort *port, const BfShardBuild *build, const Layer *layer, Band *band,
 			   uint32_t n, uint8_t *thresholds)
 {
 #ifdef BF_HAVE_WIDE
 	if (bf_have_wide())
-		return bf_ribbon_fill_wide(env, build, layer, band, n, thresholds);
+		return bf_ribbon_fill_wide(port, build, layer, band, n, thresholds);
 #endif
 #ifdef BF_HAVE_AVX2
 	if (bf_have_avx2())
-		return fill_bmi(env, build, layer, band, n, thresholds);
+		return fill_bmi(port, build, layer, band, n, thresholds);
 #endif
-	return fill_scalar(env, build, layer, band, n, thresholds);
+	return fill_scalar(port, build, layer, band, n, thresholds);
 }

@@ -17,7 +17,7 @@
  * The band and the thresholds come zeroed.  The outcome follows from the keys alone, on every
  * processor.
  */
-extern uint32_t bf_ribbon_fill(const BfEnv *env, const BfShardBuild *build, const Layer *layer,
+extern uint32_t bf_ribbon_fill(const BfPort *port, const BfShardBuild *build, const Layer *layer,
 							   Band *band, uint32_t n, uint8_t *thresholds);
 
 #endif							/* KIND_RIBBON_FILL_H */

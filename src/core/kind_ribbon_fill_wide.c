@@ -302,10 +302,10 @@ wide_add_ternary_rows(Adding *adding, Band *band)
 }
 
 BF_WIDE uint32_t
-bf_ribbon_fill_wide(const BfEnv *env, const BfShardBuild *build, const Layer *layer, Band *band,
+bf_ribbon_fill_wide(const BfPort *port, const BfShardBuild *build, const Layer *layer, Band *band,
 					uint32_t n, uint8_t *thresholds)
 {
-	return fill_with(env, build, layer, band, n, thresholds, wide_add_rows, wide_add_ternary_rows);
+	return fill_with(port, build, layer, band, n, thresholds, wide_add_rows, wide_add_ternary_rows);
 }
 
 #endif							/* BF_HAVE_WIDE */

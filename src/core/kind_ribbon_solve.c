@@ -217,7 +217,7 @@ solve_ternary(const Planes *row, const uint8_t *value, Planes *window, uint8_t *
  * windows hold where the parts meet.
  */
 static inline __attribute__((always_inline)) void
-solve_with(const BfEnv *env, const Layer *layer, const Band *band, uint8_t *out)
+solve_with(const BfPort *port, const Layer *layer, const Band *band, uint8_t *out)
 {
 	uint64_t	window[BF_STATIC_MAX_WIDTH] = {0};
 	Planes		ternary_window = {0, 0};
@@ -253,42 +253,42 @@ solve_with(const BfEnv *env, const Layer *layer, const Band *band, uint8_t *out)
 			}
 		}
 		if (block % 512 == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 }
 
 static void
-solve_scalar(const BfEnv *env, const Layer *layer, const Band *band, uint8_t *out)
+solve_scalar(const BfPort *port, const Layer *layer, const Band *band, uint8_t *out)
 {
-	solve_with(env, layer, band, out);
+	solve_with(port, layer, band, out);
 }
 
 #ifdef BF_HAVE_AVX2
 
 __attribute__((target("popcnt")))
 static void
-solve_popcnt(const BfEnv *env, const Layer *layer, const Band *band, uint8_t *out)
+solve_popcnt(const BfPort *port, const Layer *layer, const Band *band, uint8_t *out)
 {
-	solve_with(env, layer, band, out);
+	solve_with(port, layer, band, out);
 }
 
 #endif							/* BF_HAVE_AVX2 */
 
 static void
-solve_band(const BfEnv *env, const Layer *layer, const Band *band, uint8_t *out)
+solve_band(const BfPort *port, const Layer *layer, const Band *band, uint8_t *out)
 {
 #ifdef BF_HAVE_AVX2
 	if (bf_have_avx2())
 	{
-		solve_popcnt(env, layer, band, out);
+		solve_popcnt(port, layer, band, out);
 		return;
 	}
 #endif
-	solve_scalar(env, layer, band, out);
+	solve_scalar(port, layer, band, out);
 }
 
 void
-bf_ribbon_solve(const BfEnv *env, BfShardBuild *build)
+bf_ribbon_solve(const BfPort *port, BfShardBuild *build)
 {
 	uint64_t	slots = (uint64_t) max_blocks(build->n) * BLOCK_SLOTS;
 	uint64_t	ternary_slots = max_ternary_blocks(build->head, build->n) * BLOCK_SLOTS;
@@ -320,8 +320,8 @@ bf_ribbon_solve(const BfEnv *env, BfShardBuild *build)
 		ternary_slots = (layer.blocks - layer.binary_blocks) * BLOCK_SLOTS;
 		memset(band.ternary_row, 0, ternary_slots * sizeof(*band.ternary_row));
 		memset(band.ternary_value, 0, ternary_slots);
-		nbumped = bf_ribbon_fill(env, build, &layer, &band, n, bytes + NEXT_BYTES);
-		solve_band(env, &layer, &band, bytes);
+		nbumped = bf_ribbon_fill(port, build, &layer, &band, n, bytes + NEXT_BYTES);
+		solve_band(port, &layer, &band, bytes);
 		bytes += layer.len;
 
 		if (nbumped <= LIST_KEYS || nbumped > max_next_keys(n) || band.number == MAX_LAYERS - 1)

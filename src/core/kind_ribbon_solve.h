@@ -13,7 +13,7 @@
 /* BfStaticKind.scratch_len, max_table_len and solve. */
 extern uint64_t bf_ribbon_scratch_len(const BfHeader *head, uint32_t n);
 extern uint64_t bf_ribbon_max_table_len(const BfHeader *head, uint32_t n);
-extern void bf_ribbon_solve(const BfEnv *env, BfShardBuild *build);
+extern void bf_ribbon_solve(const BfPort *port, BfShardBuild *build);
 
 /* The length of a table of n keys, about, as bf_static_size() asks for it. */
 extern uint64_t bf_ribbon_table_len(const uint32_t *param, uint64_t n);

@@ -274,7 +274,7 @@ scalable_check(const BfHeader *head)
 }
 
 static const char *
-scalable_validate(const BfEnv *env, const BfView *view)
+scalable_validate(const BfPort *port, const BfView *view)
 {
 	const BfHeader *head = &view->head;
 	uint64_t	end = 0;
@@ -306,7 +306,7 @@ scalable_validate(const BfEnv *env, const BfView *view)
 			(stage.head.capacity != first_capacity(head) || stage.head.param[0] != head->param[1]))
 			return "the first stage is not what the header says";
 		if (stage.head.kind->validate != NULL)
-			wrong = stage.head.kind->validate(env, &stage);
+			wrong = stage.head.kind->validate(port, &stage);
 		if (wrong != NULL)
 			return wrong;
 		end += stage.head.payload_len;
@@ -526,7 +526,7 @@ scalable_grow(const BfHeader *head, uint8_t *out, const BfView *view)
 /* ---- statistics ---- */
 
 static void
-scalable_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+scalable_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	double		no = 1;			/* probability that no stage contains an absent key */
 	double		passed = 1;		/* the share of new keys that reached this stage: those that were
@@ -541,7 +541,7 @@ scalable_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 		BfView		stage;
 
 		if (open_stage(&view->head, view->payload, i, &stage))
-			bf_stats(env, &stage, &own);
+			bf_stats(port, &stage, &own);
 		stats->bits += own.bits;
 		stats->bits_set += own.bits_set;
 		stats->hashes += own.hashes;
@@ -594,7 +594,7 @@ scalable_combined_head(const BfView *a, const BfView *b, BfHeader *head)
 #define COMPARED_BYTES	((uint64_t) 1024 * 1024)
 
 static bool
-same_bytes(const BfEnv *env, const uint8_t *a, const uint8_t *b, uint64_t len)
+same_bytes(const BfPort *port, const uint8_t *a, const uint8_t *b, uint64_t len)
 {
 	for (; len > COMPARED_BYTES; len -= COMPARED_BYTES)
 	{
@@ -602,16 +602,16 @@ same_bytes(const BfEnv *env, const uint8_t *a, const uint8_t *b, uint64_t len)
 			return false;
 		a += COMPARED_BYTES;
 		b += COMPARED_BYTES;
-		bf_check_interrupts(env);
+		bf_check_interrupts(port);
 	}
 	return memcmp(a, b, len) == 0;
 }
 
 static bool
-all_zero(const BfEnv *env, const uint8_t *p, uint64_t len)
+all_zero(const BfPort *port, const uint8_t *p, uint64_t len)
 {
 	/* the first byte is zero, and each equals the next */
-	return len == 0 || (p[0] == 0 && same_bytes(env, p, p + 1, len - 1));
+	return len == 0 || (p[0] == 0 && same_bytes(port, p, p + 1, len - 1));
 }
 
 /*
@@ -621,18 +621,18 @@ all_zero(const BfEnv *env, const uint8_t *p, uint64_t len)
  * stages as neutral elements.
  */
 static uint64_t
-united_countdown(const BfEnv *env, uint64_t a, const uint8_t *a_bits, uint64_t b,
+united_countdown(const BfPort *port, uint64_t a, const uint8_t *a_bits, uint64_t b,
 				 const uint8_t *b_bits, uint64_t len)
 {
-	if (same_bytes(env, a_bits, b_bits, len))
+	if (same_bytes(port, a_bits, b_bits, len))
 		return BF_MIN(a, b);
-	if (all_zero(env, a_bits, len))
+	if (all_zero(port, a_bits, len))
 		return b;
-	return all_zero(env, b_bits, len) ? a : 0;
+	return all_zero(port, b_bits, len) ? a : 0;
 }
 
 static void
-scalable_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+scalable_unite(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
 	unsigned	i;
 
@@ -644,7 +644,7 @@ scalable_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfVie
 		BfView		to;
 		uint8_t    *bits;
 
-		if (all_zero(env, entry, ENTRY_BYTES))
+		if (all_zero(port, entry, ENTRY_BYTES))
 			memcpy(entry, from_entry, ENTRY_BYTES);
 		if (memcmp(entry, from_entry, OFF_COUNTDOWN) != 0 ||
 			!open_stage(&view->head, view->payload, i, &from) || !open_stage(head, out, i, &to))
@@ -654,12 +654,12 @@ scalable_unite(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfVie
 			continue;
 		}
 		bits = stage_payload(head, out, i);
-		bf_store64(entry + OFF_COUNTDOWN, united_countdown(env, bf_load64(entry + OFF_COUNTDOWN),
+		bf_store64(entry + OFF_COUNTDOWN, united_countdown(port, bf_load64(entry + OFF_COUNTDOWN),
 														   bits,
 														   bf_load64(from_entry + OFF_COUNTDOWN),
 														   from.payload, to.head.payload_len));
-		to.head.kind->unite(env, &to.head, bits, &from);
-		bf_check_interrupts(env);
+		to.head.kind->unite(port, &to.head, bits, &from);
+		bf_check_interrupts(port);
 	}
 }
 
@@ -681,7 +681,7 @@ typedef struct FoldPlan
  * False if nothing is left to spend.
  */
 static bool
-plan_fold(const BfEnv *env, const BfView *view, double fpr, FoldPlan *plan)
+plan_fold(const BfPort *port, const BfView *view, double fpr, FoldPlan *plan)
 {
 	double		measured[MAX_STAGES];
 	double		rest = fpr;
@@ -694,7 +694,7 @@ plan_fold(const BfEnv *env, const BfView *view, double fpr, FoldPlan *plan)
 	{
 		if (!open_stage(&view->head, view->payload, i, &plan->from[plan->n]))
 			return false;
-		bf_stats(env, &plan->from[plan->n], &stats);
+		bf_stats(port, &plan->from[plan->n], &stats);
 		if (stats.bits_set == 0 && (plan->n > 0 || i + 1 < stages_of(&view->head)))
 			continue;
 		measured[plan->n++] = stats.fpr;
@@ -712,8 +712,8 @@ plan_fold(const BfEnv *env, const BfView *view, double fpr, FoldPlan *plan)
 
 		*to = from->head;
 		rest += measured[i];
-		to->kind->fold_plan(env, from, rest, to);
-		bf_stats_folded(env, from, from->head.payload_len / to->payload_len, &stats);
+		to->kind->fold_plan(port, from, rest, to);
+		bf_stats_folded(port, from, from->head.payload_len / to->payload_len, &stats);
 		to->capacity = (uint64_t) fmin(fmax(1, ceil(stats.keys)), 9e17);
 		/* so many probes of so few bits may have one that is too small for a number */
 		to->target_fpr = fmax(stats.fpr, DBL_MIN);
@@ -726,11 +726,11 @@ plan_fold(const BfEnv *env, const BfView *view, double fpr, FoldPlan *plan)
 }
 
 static void
-scalable_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *head)
+scalable_fold_plan(const BfPort *port, const BfView *view, double fpr, BfHeader *head)
 {
 	FoldPlan	plan;
 
-	if (!plan_fold(env, view, fpr, &plan) || plan.payload_len >= head->payload_len)
+	if (!plan_fold(port, view, fpr, &plan) || plan.payload_len >= head->payload_len)
 		return;
 	head->payload_len = plan.payload_len;
 	head->target_fpr = fpr;
@@ -740,7 +740,7 @@ scalable_fold_plan(const BfEnv *env, const BfView *view, double fpr, BfHeader *h
 }
 
 static void
-scalable_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view)
+scalable_fold(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
 	FoldPlan	plan;
 	uint64_t	begin = 0;
@@ -751,12 +751,12 @@ scalable_fold(const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView
 		memcpy(out, view->payload, head->payload_len);
 		return;
 	}
-	if (!plan_fold(env, view, head->target_fpr, &plan))
+	if (!plan_fold(port, view, head->target_fpr, &plan))
 		return;
 	for (i = 0; i < plan.n; i++)
 	{
 		write_entry(out + i * ENTRY_BYTES, &plan.to[i], begin, 0);
-		plan.to[i].kind->fold(env, &plan.to[i], out + (uint64_t) plan.n * ENTRY_BYTES + begin,
+		plan.to[i].kind->fold(port, &plan.to[i], out + (uint64_t) plan.n * ENTRY_BYTES + begin,
 							  &plan.from[i]);
 		begin += plan.to[i].payload_len;
 	}

@@ -133,7 +133,7 @@ standard_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, siz
 }
 
 static void
-standard_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+standard_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	uint64_t	words = words_of(&view->head) / fold;
 	unsigned	k = view->head.param[0];
@@ -143,9 +143,9 @@ standard_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *sta
 	for (i = 0; i < words; i++)
 	{
 		set +=
-			bf_cells_popcount(env, view->payload + i * fold * BF_WORD_BYTES, fold, BF_WORD_BYTES);
+			bf_cells_popcount(port, view->payload + i * fold * BF_WORD_BYTES, fold, BF_WORD_BYTES);
 		if ((i & BF_INTERRUPT_MASK) == 0)
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 	}
 	stats->bits = words * BF_WORD_BITS;
 	stats->bits_set = set;

@@ -81,7 +81,7 @@ xor_max_table_len(const BfHeader *head, uint32_t n)
 }
 
 static void
-xor_solve(const BfEnv *env, BfShardBuild *build)
+xor_solve(const BfPort *port, BfShardBuild *build)
 {
 	unsigned	width = build->head->param[BF_STATIC_WIDTH];
 	BfGraph		graph;
@@ -89,9 +89,9 @@ xor_solve(const BfEnv *env, BfShardBuild *build)
 
 	build->geometry = (uint32_t) bf_block_len(build->n);
 	xor_graph(build->head, build->geometry, &graph);
-	values = bf_peel(env, build, &graph);
+	values = bf_peel(port, build, &graph);
 	build->table_len = bf_packed_len(bf_graph_cells(&graph), width);
-	bf_peel_pack(env, build->table, values, bf_graph_cells(&graph), width);
+	bf_peel_pack(port, build->table, values, bf_graph_cells(&graph), width);
 }
 
 static const char *
@@ -117,15 +117,15 @@ static const BfStaticKind frame = {
 };
 
 static BfStatus
-xor_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink)
+xor_build(const BfPort *port, BfHeader *head, BfSource *source, BfSink *sink)
 {
-	return bf_static_build(env, head, source, sink, &frame);
+	return bf_static_build(port, head, source, sink, &frame);
 }
 
 static const char *
-xor_validate(const BfEnv *env, const BfView *view)
+xor_validate(const BfPort *port, const BfView *view)
 {
-	return bf_static_validate(env, view, &frame);
+	return bf_static_validate(port, view, &frame);
 }
 
 /* ---- probing ---- */
@@ -149,10 +149,10 @@ xor_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *resul
 }
 
 static void
-xor_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+xor_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	(void) fold;
-	bf_static_stats(env, view, bf_static_fpr, stats);
+	bf_static_stats(port, view, bf_static_fpr, stats);
 	stats->hashes = 3;
 }
 

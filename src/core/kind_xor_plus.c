@@ -104,17 +104,17 @@ xor_plus_max_table_len(const BfHeader *head, uint32_t n)
 }
 
 static void
-xor_plus_solve(const BfEnv *env, BfShardBuild *build)
+xor_plus_solve(const BfPort *port, BfShardBuild *build)
 {
 	unsigned	width = build->head->param[BF_STATIC_WIDTH];
 	uint64_t	len = bf_block_len(build->n);
 	BfGraph		graph = {.arity = 3, .len = len, .deferred = len * 2};
 	Parts		parts = parts_of(build->head, len);
 	uint32_t	set = 0;
-	const uint32_t *values = bf_peel(env, build, &graph);
+	const uint32_t *values = bf_peel(port, build, &graph);
 	uint64_t	i;
 
-	bf_peel_pack(env, build->table, values, len * 2, width);
+	bf_peel_pack(port, build->table, values, len * 2, width);
 	for (i = 0; i < len; i++)
 	{
 		uint8_t    *line = build->table + parts.lines + i / LINE_CELLS * LINE_BYTES;
@@ -123,7 +123,7 @@ xor_plus_solve(const BfEnv *env, BfShardBuild *build)
 		if (bit == 0)
 		{
 			bf_store32(line, set);
-			bf_check_interrupts(env);
+			bf_check_interrupts(port);
 		}
 		if (values[len * 2 + i] == 0)
 			continue;
@@ -186,15 +186,15 @@ static const BfStaticKind frame = {
 };
 
 static BfStatus
-xor_plus_build(const BfEnv *env, BfHeader *head, BfSource *source, BfSink *sink)
+xor_plus_build(const BfPort *port, BfHeader *head, BfSource *source, BfSink *sink)
 {
-	return bf_static_build(env, head, source, sink, &frame);
+	return bf_static_build(port, head, source, sink, &frame);
 }
 
 static const char *
-xor_plus_validate(const BfEnv *env, const BfView *view)
+xor_plus_validate(const BfPort *port, const BfView *view)
 {
-	return bf_static_validate(env, view, &frame);
+	return bf_static_validate(port, view, &frame);
 }
 
 /* ---- probing ---- */
@@ -567,10 +567,10 @@ xor_plus_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 }
 
 static void
-xor_plus_stats(const BfEnv *env, const BfView *view, uint64_t fold, BfStats *stats)
+xor_plus_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
 	(void) fold;
-	bf_static_stats(env, view, bf_static_fpr, stats);
+	bf_static_stats(port, view, bf_static_fpr, stats);
 	stats->hashes = 3;
 }
 

@@ -33,15 +33,15 @@
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
 
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 #include "join/executor/build.h"
 #include "join/executor/probe.h"
 #include "join/hooks.h"
 #include "join/planner/paths.h"
 #include "join/planner/plan.h"
 #include "join/report/decisions.h"
-#include "join/report/other_joins.h"
 #include "join/report/stat.h"
+#include "join/report/unfiltered_joins.h"
 #include "pg/compat.h"
 
 static planner_hook_type previous_planner;
@@ -56,7 +56,7 @@ typedef struct Explained
 	ExplainState *es;
 	PlannedStmt *stmt;			/* NULL: not planned yet */
 	List	   *decisions;
-	List	   *others;			/* joins that are no hash joins */
+	List	   *unfiltered;		/* joins that are no hash joins */
 } Explained;
 
 /* The one that is being done; NULL: none. */
@@ -96,7 +96,7 @@ plan_with_filters(BLOOMFAM_PLANNER_PARAMS)
 		awaited->stmt = stmt;
 		awaited->decisions = decisions;
 		if (bloomfam_join_filter != JOIN_FILTER_OFF)
-			awaited->others = bloomfam_join_others(stmt);
+			awaited->unfiltered = bloomfam_join_list_unfiltered(stmt);
 		explained = awaited;
 	}
 	return stmt;
@@ -149,7 +149,7 @@ end_with_counts(QueryDesc *query)
 		bloomfam_join_stat_count(query);
 	if (explained != NULL && explained->stmt == query->plannedstmt &&
 		explained->es->pstmt == query->plannedstmt)
-		bloomfam_join_explain_decisions(explained->decisions, explained->others, explained->es);
+		bloomfam_join_explain_decisions(explained->decisions, explained->unfiltered, explained->es);
 	if (previous_executor_end != NULL)
 		previous_executor_end(query);
 	else
@@ -192,7 +192,7 @@ bloomfam_join_init(void)
 {
 	bool		in_time = loaded_at_start();
 
-	bloomfam_join_settings_define(in_time);
+	bloomfam_join_gucs_define(in_time);
 	bloomfam_join_stat_init();
 	bloomfam_join_build_register();
 	bloomfam_join_probe_register();

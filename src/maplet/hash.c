@@ -15,7 +15,7 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"
-#include "pg/env.h"
+#include "pg/port.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"

@@ -9,6 +9,7 @@
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
+#include "access/sysattr.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
@@ -18,7 +19,6 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
-#include "access/sysattr.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/acl.h"

@@ -157,19 +157,19 @@ typedef struct MergeInput
 	const BfRunEntry *next;		/* NULL: at the end */
 } MergeInput;
 
-typedef struct Quantum
+typedef struct MergeStep
 {
 	instr_time	begin;
 	uint64		entries;		/* of each output, at most */
-} Quantum;
+} MergeStep;
 
 static bool
-time_is_over(const Quantum *quantum)
+time_is_over(const MergeStep *step)
 {
 	instr_time	now;
 
 	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, quantum->begin);
+	INSTR_TIME_SUBTRACT(now, step->begin);
 	return INSTR_TIME_GET_MILLISEC(now) > QUANTUM_MS;
 }
 
@@ -198,7 +198,7 @@ sift_down(MergeInput **heap, int n)
 
 /* A quantum of one merge; the output as it is then. */
 static MapletOutput
-merge_pages(Relation index, const MapletView *view, int number, const Quantum *quantum)
+merge_pages(Relation index, const MapletView *view, int number, const MergeStep *step)
 {
 	MapletRunWriter *w = (MapletRunWriter *) palloc(sizeof(MapletRunWriter));
 	MergeInput *inputs = (MergeInput *) palloc(MAPLET_MAX_RUNS * sizeof(MergeInput));
@@ -208,7 +208,7 @@ merge_pages(Relation index, const MapletView *view, int number, const Quantum *q
 	uint64		hash_mask;
 	uint32		interval;
 	uint64		done = 0;
-	uint64		next_look = Min(CLOCK_ENTRIES, quantum->entries);
+	uint64		next_look = Min(CLOCK_ENTRIES, step->entries);
 	uint32		i;
 
 	bloomfam_maplet_write_begin(w, index, number, &view->meta.outputs[number], NULL);
@@ -253,7 +253,7 @@ merge_pages(Relation index, const MapletView *view, int number, const Quantum *q
 
 			if (at > interval && at > w->writer.interval && w->pages > 0)
 			{
-				if (done >= quantum->entries || time_is_over(quantum))
+				if (done >= step->entries || time_is_over(step))
 				{
 					bloomfam_maplet_write_until(w, at);
 					return w->output;
@@ -305,19 +305,19 @@ store_progress(Relation index, int number, const MapletOutput *output)
  * MAPLET_LOCK_MERGE.
  */
 static bool
-merge_quantum(Relation index, uint64 entries, bool everything)
+merge_step(Relation index, uint64 entries, bool everything)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "maplet merge",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	MapletView *view = (MapletView *) palloc(sizeof(MapletView));
-	Quantum		quantum;
+	MergeStep	step;
 	bool		found = false;
 	int			number;
 	bool		due;
 
-	quantum.entries = entries;
-	INSTR_TIME_SET_CURRENT(quantum.begin);
+	step.entries = entries;
+	INSTR_TIME_SET_CURRENT(step.begin);
 
 	/* most often nothing is due, which the copy can tell */
 	bloomfam_maplet_meta_read(index, view);
@@ -344,12 +344,12 @@ merge_quantum(Relation index, uint64 entries, bool everything)
 
 		if (view->meta.outputs[number].run.id == 0)
 			continue;
-		if (found && time_is_over(&quantum))
+		if (found && time_is_over(&step))
 			break;
 		found = true;
 		inner = AllocSetContextCreate(context, "maplet merge", ALLOCSET_DEFAULT_SIZES);
 		MemoryContextSwitchTo(inner);
-		output = merge_pages(index, view, number, &quantum);
+		output = merge_pages(index, view, number, &step);
 		MemoryContextSwitchTo(context);
 		MemoryContextDelete(inner);
 		store_progress(index, number, &output);
@@ -369,7 +369,7 @@ merge_in_turn(Relation index, bool everything)
 	bool		found;
 
 	bloomfam_maplet_lock(index, MAPLET_LOCK_MERGE);
-	found = merge_quantum(index, PG_UINT64_MAX, everything);
+	found = merge_step(index, PG_UINT64_MAX, everything);
 	bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
 	CHECK_FOR_INTERRUPTS();
 	return found;
@@ -403,7 +403,7 @@ bloomfam_maplet_merge_some(Relation index, uint64 inserted)
 {
 	if (bloomfam_maplet_trylock(index, MAPLET_LOCK_MERGE))
 	{
-		merge_quantum(index, 2 * inserted, false);
+		merge_step(index, 2 * inserted, false);
 		bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
 	}
 	bloomfam_maplet_limit_runs(index);

@@ -201,7 +201,7 @@ flush_pages(Relation index, const MapletTail *tail, MapletOutput *output, uint64
  * Returns whether anything is left to do of it.  The caller holds MAPLET_LOCK_FLUSH.
  */
 static bool
-flush_quantum(Relation index, uint64 generation, uint64 entries)
+flush_step(Relation index, uint64 generation, uint64 entries)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "maplet flush",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -257,7 +257,7 @@ bloomfam_maplet_flush(Relation index)
 	{
 		bloomfam_maplet_limit_runs(index);
 		bloomfam_maplet_lock(index, MAPLET_LOCK_FLUSH);
-		left = flush_quantum(index, generation, FLUSH_ENTRIES);
+		left = flush_step(index, generation, FLUSH_ENTRIES);
 		bloomfam_maplet_unlock(index, MAPLET_LOCK_FLUSH);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -268,7 +268,7 @@ bloomfam_maplet_step(Relation index, uint64 inserted)
 {
 	if (bloomfam_maplet_trylock(index, MAPLET_LOCK_FLUSH))
 	{
-		flush_quantum(index, 0, 2 * inserted);
+		flush_step(index, 0, 2 * inserted);
 		bloomfam_maplet_unlock(index, MAPLET_LOCK_FLUSH);
 	}
 	bloomfam_maplet_merge_some(index, inserted);

@@ -181,7 +181,7 @@ make_builder(FunctionCallInfo fcinfo)
 
 	builder = bloomfam_builder_make(context, &get_shared(fcinfo, context)->budget);
 	if (fcinfo->context != NULL && IsA(fcinfo->context, AggState))
-		builder->travels = DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit);
+		builder->is_partial = DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit);
 	return builder;
 }
 
@@ -296,7 +296,7 @@ ask(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 
 		bloomfam_plan(&design, args.expected, &head);
 	}
-	bloomfam_builder_ask(builder, &design, args.expected);
+	bloomfam_builder_probe(builder, &design, args.expected);
 }
 
 /* The filter is one: what it shall be cannot change from row to row. */
@@ -642,7 +642,7 @@ prepare_key_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 
 		/* of a call that nothing is known of, the state may be sent anywhere */
 		if (!call.finishes && AggGetAggref(fcinfo) != NULL)
-			builder->travels = true;
+			builder->is_partial = true;
 	}
 	check_hashed(builder);
 }

@@ -13,9 +13,9 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "core/bf_hash.h"
 #include "libpq/pqformat.h"
 #include "pg/bloomkey.h"
-#include "core/bf_hash.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 

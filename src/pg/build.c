@@ -18,9 +18,9 @@
 
 #include "pg/datum.h"
 #include "pg/edit.h"
-#include "pg/env.h"
 #include "pg/literal.h"
 #include "pg/params.h"
+#include "pg/port.h"
 #include "pg/value.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_create);

@@ -13,8 +13,8 @@
 #include "core/bf_partial.h"
 #include "pg/builder.h"
 #include "pg/datum.h"
-#include "pg/env.h"
 #include "pg/params.h"
+#include "pg/port.h"
 #include "pg/value.h"
 
 /* How many hashes are moved at once from a set to a filter. */
@@ -32,7 +32,7 @@
  * repeated hashes would have shown by now, and a table that is larger than the caches costs more
  * to fill than hashes cost to send.
  */
-#define MAX_TRAVELLING_TABLE	(1024 * 1024)
+#define MAX_PARTIAL_TABLE	(1024 * 1024)
 
 static Size flat_size(ExpandedObjectHeader *eohptr);
 static void flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size);
@@ -67,7 +67,7 @@ bloomfam_builder_from_datum(Datum datum)
 }
 
 void
-bloomfam_builder_ask(Builder *builder, const BfDesign *design, uint64 expected)
+bloomfam_builder_probe(Builder *builder, const BfDesign *design, uint64 expected)
 {
 	Assert(builder->content == BUILDER_NOTHING);
 	builder->content = BUILDER_HASHES;
@@ -170,7 +170,7 @@ add_to_log(Builder *builder, const uint64 *hashes, int n)
 {
 	if (builder->nlog + n > builder->max_log)
 	{
-		builder->max_log = Max(builder->max_log * 2, MAX_TRAVELLING_TABLE / sizeof(uint64));
+		builder->max_log = Max(builder->max_log * 2, MAX_PARTIAL_TABLE / sizeof(uint64));
 		if (builder->log == NULL)
 			builder->log =
 				MemoryContextAllocHuge(builder->context, builder->max_log * sizeof(uint64));
@@ -195,7 +195,7 @@ earns_image(const Builder *builder, Size bytes)
 		return false;
 	bloomfam_plan(&builder->design, builder->expected, &head);
 	return bytes >
-		   (builder->travels ? head.payload_len : Min(head.payload_len / 2, MAX_WAITING_TABLE));
+		   (builder->is_partial ? head.payload_len : Min(head.payload_len / 2, MAX_WAITING_TABLE));
 }
 
 void
@@ -218,7 +218,7 @@ bloomfam_builder_flush(Builder *builder)
 			break;
 		case BUILDER_HASHES:
 			table = bloomfam_set_memory(&builder->set);
-			if (builder->travels && builder->direct && table > MAX_TRAVELLING_TABLE)
+			if (builder->is_partial && builder->direct && table > MAX_PARTIAL_TABLE)
 				add_to_log(builder, builder->pending, n);
 			else
 				bloomfam_set_add(&builder->set, builder->pending, n);
@@ -249,7 +249,7 @@ agree_on_design(Builder *builder, const BfKind *kind, double fpr, uint64 expecte
 		BfDesign	design;
 
 		bloomfam_design(kind, fpr, &design);
-		bloomfam_builder_ask(builder, &design, expected);
+		bloomfam_builder_probe(builder, &design, expected);
 	}
 	else if (builder->design.kind != kind || builder->design.fpr != fpr ||
 			 builder->expected != expected)
@@ -292,7 +292,7 @@ absorb_image(Builder *builder, const BfView *view)
 		parameters_error();
 	if (builder->content == BUILDER_HASHES)
 		build_image(builder);
-	head->kind->unite(&bloomfam_env, &builder->head, builder->image, view);
+	head->kind->unite(&bloomfam_port, &builder->head, builder->image, view);
 }
 
 void
@@ -423,7 +423,7 @@ finish_at_once(BfHeader *head, BloomfamSetReader *reader)
 	sink.room = sink.offset + head->payload_len;
 	sink.value = MemoryContextAllocHuge(CurrentMemoryContext, sink.room);
 	sink.sink.bytes = (uint8 *) sink.value + sink.offset;
-	status = head->kind->build(&bloomfam_env, head, &source.source, &sink.sink);
+	status = head->kind->build(&bloomfam_port, head, &source.source, &sink.sink);
 	if (status != BF_OK)
 		bloomfam_params_error(status, head->kind, head->target_fpr, head->capacity);
 

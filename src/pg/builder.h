@@ -11,8 +11,8 @@
 #include "utils/expandeddatum.h"
 
 #include "core/bf_format.h"
-#include "pg/compat.h"
 #include "pg/collect.h"
+#include "pg/compat.h"
 
 /* Hashes that wait to be added together, so that their cache misses overlap. */
 #define BUILDER_PENDING		64
@@ -48,7 +48,7 @@ typedef struct Builder
 	uint64		expected;		/* keys to size for; 0: as many as come */
 	bool		direct;			/* keys may be added to the filter as they come: its size is
 								 * known, and parts of it unite */
-	bool		travels;		/* the state shall be flattened, not finished: keep it small */
+	bool		is_partial;		/* the state shall be flattened, not finished: keep it small */
 	bool		args_checked;	/* the arguments of the transition function ask for this design, and
 								 * will in each row */
 
@@ -78,7 +78,7 @@ typedef struct Builder
 extern Builder *bloomfam_builder_make(MemoryContext parent, BloomfamBudget *budget);
 
 /* Says what filter it shall become.  Once, and before anything is added. */
-extern void bloomfam_builder_ask(Builder *builder, const BfDesign *design, uint64 expected);
+extern void bloomfam_builder_probe(Builder *builder, const BfDesign *design, uint64 expected);
 
 /* Notes the family of a key; an error if it differs from that of earlier ones. */
 extern void bloomfam_builder_set_family(Builder *builder, uint64 id, const char *name, uint32 len);

@@ -12,7 +12,7 @@
 #include "core/bf_partial.h"
 #include "pg/combiner.h"
 #include "pg/datum.h"
-#include "pg/env.h"
+#include "pg/port.h"
 #include "pg/value.h"
 
 static Size flat_size(ExpandedObjectHeader *eohptr);
@@ -81,7 +81,7 @@ typedef struct Combination
 {
 	const char *name;			/* for messages */
 	BfStatus	(*plan) (const BfView *a, const BfView *b, BfHeader *head);
-	void		(*both) (const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *a,
+	void		(*both) (const BfPort *port, const BfHeader *head, uint8 *out, const BfView *a,
 						 const BfView *b);
 } Combination;
 
@@ -96,7 +96,7 @@ combine(Combiner *combiner, const BfView *view)
 {
 	const Combination *combination = &combinations[combiner->verb];
 	const BfKind *kind = view->head.kind;
-	void		(*into) (const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *view);
+	void		(*into) (const BfPort *port, const BfHeader *head, uint8 *out, const BfView *view);
 	BfView		mine;
 	BfHeader	head;
 	BfStatus	status;
@@ -109,11 +109,11 @@ combine(Combiner *combiner, const BfView *view)
 		bloomfam_combine_error(status, combination->name, &mine, view);
 	set_head(combiner, &head);
 	if (mine.head.kind == kind && head.payload_len == mine.head.payload_len && into != NULL)
-		into(&bloomfam_env, &combiner->head, combiner->image, view);
+		into(&bloomfam_port, &combiner->head, combiner->image, view);
 	else
 	{
 		make_image(combiner);
-		combination->both(&bloomfam_env, &combiner->head, combiner->image, &mine, view);
+		combination->both(&bloomfam_port, &combiner->head, combiner->image, &mine, view);
 		pfree(old_chunk);
 	}
 }

@@ -32,8 +32,8 @@
 #include "utils/memutils.h"
 
 #include "pg/datum.h"
-#include "pg/env.h"
 #include "pg/expanded.h"
+#include "pg/port.h"
 
 /* How much of a TOASTed value is fetched at once: its chunks go straight to where they shall be. */
 #define FETCH_BYTES		(1024 * 1024)
@@ -128,7 +128,7 @@ loosen(BfView *view)
 	packed = *view;
 	kind->loosen_plan(&packed.head, &view->head);
 	payload = palloc_extended(view->head.payload_len, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	kind->loosen(&bloomfam_env, &view->head, payload, &packed);
+	kind->loosen(&bloomfam_port, &view->head, payload, &packed);
 	view->payload = payload;
 }
 

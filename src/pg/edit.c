@@ -12,7 +12,7 @@
 
 #include "pg/datum.h"
 #include "pg/edit.h"
-#include "pg/env.h"
+#include "pg/port.h"
 #include "pg/value.h"
 
 /* Makes a header the edit's, with the family that it has. */
@@ -79,7 +79,7 @@ bloomfam_edit_begin(Datum datum)
 		kind->loosen_plan(&view.head, &edit->head);
 		set_head(edit, &edit->head);
 		value = new_value(edit, &edit->head, &payload);
-		kind->loosen(&bloomfam_env, &edit->head, payload, &view);
+		kind->loosen(&bloomfam_port, &edit->head, payload, &view);
 	}
 	else
 	{

@@ -16,8 +16,8 @@
 #include "utils/tuplestore.h"
 
 #include "pg/datum.h"
-#include "pg/env.h"
 #include "pg/params.h"
+#include "pg/port.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_info);
 PG_FUNCTION_INFO_V1(bloomfam_cardinality);
@@ -31,7 +31,7 @@ static void
 read_stats(Datum datum, BfView *view, BfStats *stats)
 {
 	bloomfam_view_open(datum, view);
-	bf_stats(&bloomfam_env, view, stats);
+	bf_stats(&bloomfam_port, view, stats);
 }
 
 /*
@@ -84,7 +84,7 @@ bloomfam_info(PG_FUNCTION_ARGS)
 
 	/* what an aggregate's state is may be asked, too */
 	bloomfam_state_open(PG_GETARG_DATUM(0), &view);
-	bf_stats(&bloomfam_env, &view, &stats);
+	bf_stats(&bloomfam_port, &view, &stats);
 
 	values[KIND] = CStringGetTextDatum(view.head.kind->name);
 	values[KEY_TYPE] = CStringGetTextDatum(

@@ -20,8 +20,8 @@
 #include "utils/lsyscache.h"
 
 #include "core/bf_format.h"
-#include "pg/env.h"
 #include "pg/io.h"
+#include "pg/port.h"
 
 /* Bytes that are written as text or read from it between two answers to interrupts: some ms. */
 #define BYTES_PER_CHECK		((Size) 1024 * 1024)
@@ -60,7 +60,7 @@ invalid_reason(const void *data, Size len)
 	BfView		view;
 	const char *reason;
 
-	return bf_validate(&bloomfam_env, data, len, &view, &reason) == BF_OK ? NULL : reason;
+	return bf_validate(&bloomfam_port, data, len, &view, &reason) == BF_OK ? NULL : reason;
 }
 
 /* A value that came as bytes: an error, 22P03, if they are no filter. */

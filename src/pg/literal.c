@@ -29,10 +29,10 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
-#include "pg/env.h"
 #include "pg/hasher.h"
 #include "pg/key_equality.h"
 #include "pg/literal.h"
+#include "pg/port.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_literal_in);
 PG_FUNCTION_INFO_V1(bloomfam_literal_recv);

@@ -10,8 +10,8 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
-#include "pg/env.h"
 #include "pg/params.h"
+#include "pg/port.h"
 
 const BfKind *
 bloomfam_kind_arg(text *name)

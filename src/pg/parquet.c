@@ -24,9 +24,9 @@
 
 #include "core/bf_parquet.h"
 #include "pg/datum.h"
-#include "pg/env.h"
 #include "pg/key_plain.h"
 #include "pg/params.h"
+#include "pg/port.h"
 #include "pg/value.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_from_parquet);
@@ -122,7 +122,7 @@ bloomfam_from_parquet(PG_FUNCTION_ARGS)
 	}
 	view.head = head;
 	view.payload = payload;
-	bf_stats(&bloomfam_env, &view, &stats);
+	bf_stats(&bloomfam_port, &view, &stats);
 	head.keys_added = (uint64) rint(stats.keys);
 	return bloomfam_value_finish(value, &head);
 }

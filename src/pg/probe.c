@@ -24,9 +24,9 @@
 #include "utils/lsyscache.h"
 
 #include "pg/datum.h"
-#include "pg/env.h"
 #include "pg/hasher.h"
 #include "pg/literal.h"
+#include "pg/port.h"
 #include "pg/probe.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_may_contain);
@@ -609,7 +609,7 @@ bloomfam_filter_keys_literal(PG_FUNCTION_ARGS)
 typedef bool (*AskFilter) (FunctionCallInfo fcinfo, ProbeState *state, const BfView *view);
 
 static bool
-ask_filter(FunctionCallInfo fcinfo, ProbeState *state, const BfView *view)
+probe_filter(FunctionCallInfo fcinfo, ProbeState *state, const BfView *view)
 {
 	match_hasher(state, view);
 	if (!state->key_hashed)
@@ -620,7 +620,7 @@ ask_filter(FunctionCallInfo fcinfo, ProbeState *state, const BfView *view)
 }
 
 static bool
-ask_filter_literal(FunctionCallInfo fcinfo, ProbeState *state, const BfView *view)
+probe_filter_literal(FunctionCallInfo fcinfo, ProbeState *state, const BfView *view)
 {
 	return literal_may_be_in(state, view, view->head.kind->prober(view), PG_GETARG_DATUM(1));
 }
@@ -669,7 +669,7 @@ bloomfam_which(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	return which(fcinfo, get_state(fcinfo, 1, false), ask_filter);
+	return which(fcinfo, get_state(fcinfo, 1, false), probe_filter);
 }
 
 /*
@@ -682,5 +682,5 @@ bloomfam_which_literal(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	return which(fcinfo, get_literal_state(fcinfo, 1), ask_filter_literal);
+	return which(fcinfo, get_literal_state(fcinfo, 1), probe_filter_literal);
 }

@@ -8,7 +8,7 @@
 #include "postgres.h"
 
 #include "pg/datum.h"
-#include "pg/env.h"
+#include "pg/port.h"
 #include "pg/value.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_union);
@@ -22,7 +22,7 @@ PG_FUNCTION_INFO_V1(bloomfam_fold);
 static Datum
 combine(FunctionCallInfo fcinfo, const char *verb,
 		BfStatus (*plan)(const BfView *a, const BfView *b, BfHeader *head),
-		void (*apply)(const BfEnv *env, const BfHeader *head, uint8 *out, const BfView *a,
+		void (*apply)(const BfPort *port, const BfHeader *head, uint8 *out, const BfView *a,
 					  const BfView *b))
 {
 	BfView		a;
@@ -38,7 +38,7 @@ combine(FunctionCallInfo fcinfo, const char *verb,
 	if (status != BF_OK)
 		bloomfam_combine_error(status, verb, &a, &b);
 	result = bloomfam_value_alloc(&head, &payload);
-	apply(&bloomfam_env, &head, payload, &a, &b);
+	apply(&bloomfam_port, &head, payload, &a, &b);
 	return bloomfam_value_finish(result, &head);
 }
 
@@ -82,12 +82,12 @@ bloomfam_fold(PG_FUNCTION_ARGS)
 	uint8	   *payload;
 
 	bloomfam_view_open_loose(PG_GETARG_DATUM(0), &view);
-	status = bf_fold_plan(&bloomfam_env, &view, fpr, &head);
+	status = bf_fold_plan(&bloomfam_port, &view, fpr, &head);
 	if (status == BF_UNSUPPORTED)
 		bloomfam_unsupported_error(view.head.kind, "fold", BF_CAN_FOLD);
 	if (status != BF_OK)
 		bloomfam_params_error(status, view.head.kind, fpr, 0);
 	result = bloomfam_value_alloc(&head, &payload);
-	bf_fold(&bloomfam_env, &head, payload, &view);
+	bf_fold(&bloomfam_port, &head, payload, &view);
 	return bloomfam_value_finish(result, &head);
 }

@@ -37,10 +37,10 @@
 #include "utils/selfuncs.h"
 
 #include "pg/datum.h"
-#include "pg/env.h"
 #include "pg/hasher.h"
 #include "pg/io.h"
 #include "pg/literal.h"
+#include "pg/port.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_add_support);
 PG_FUNCTION_INFO_V1(bloomfam_may_contain_support);
@@ -185,7 +185,7 @@ estimate_filter(PlannerInfo *root, Node *filter, FilterEstimate *estimate)
 		{
 			BfStats		stats;
 
-			bf_stats(&bloomfam_env, &estimate->view, &stats);
+			bf_stats(&bloomfam_port, &estimate->view, &stats);
 			estimate->keys = stats.keys;
 			estimate->fpr = stats.fpr;
 		}

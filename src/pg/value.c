@@ -9,7 +9,7 @@
 
 #include "utils/memutils.h"
 
-#include "pg/env.h"
+#include "pg/port.h"
 #include "pg/value.h"
 
 uint8 *
@@ -39,7 +39,7 @@ is_accepted(const struct varlena *value)
 	BfView		view;
 	const char *reason;
 
-	return bf_validate(&bloomfam_env, VARDATA(value), VARSIZE(value) - VARHDRSZ, &view, &reason) ==
+	return bf_validate(&bloomfam_port, VARDATA(value), VARSIZE(value) - VARHDRSZ, &view, &reason) ==
 		BF_OK;
 }
 
@@ -52,7 +52,7 @@ void
 bloomfam_value_seal(struct varlena *value, const BfHeader *head)
 {
 	bf_write_header(VARDATA(value), head);
-	bf_seal(&bloomfam_env, VARDATA(value), VARSIZE(value) - VARHDRSZ);
+	bf_seal(&bloomfam_port, VARDATA(value), VARSIZE(value) - VARHDRSZ);
 	Assert(is_accepted(value));
 }
 
@@ -82,7 +82,7 @@ bloomfam_stored_head(const BfView *loose, BfHeader *head)
 {
 	*head = loose->head;
 	if (head->kind->pack != NULL)
-		head->kind->pack_plan(&bloomfam_env, loose, head);
+		head->kind->pack_plan(&bloomfam_port, loose, head);
 }
 
 void
@@ -91,7 +91,7 @@ bloomfam_stored_payload(const BfView *loose, const BfHeader *head, uint8 *payloa
 	if (head->kind->pack != NULL)
 	{
 		bloomfam_zero(payload, head->payload_len);
-		head->kind->pack(&bloomfam_env, head, payload, loose);
+		head->kind->pack(&bloomfam_port, head, payload, loose);
 	}
 	else if (head->payload_len > 0)
 		bloomfam_copy(payload, loose->payload, head->payload_len);

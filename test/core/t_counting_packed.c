@@ -380,7 +380,7 @@ static void
 interrupts(void)
 {
 	uint64_t	calls = 0;
-	BfEnv		env = {.check_interrupts = count_interrupts, .arg = &calls};
+	BfPort		port = {.check_interrupts = count_interrupts, .arg = &calls};
 	BfHeader	head = head_of(720720, 7);
 	uint64_t	least = 720720 / 65536;
 	TestFilter	loose = test_empty(&head);
@@ -389,17 +389,17 @@ interrupts(void)
 	BfStats		stats;
 
 	/* not through env only: NULL was fine above */
-	kind->pack_plan(&env, &loose.view, &plan);
+	kind->pack_plan(&port, &loose.view, &plan);
 	CHECKF(calls >= least && calls < 40 * least, "%" PRIu64 " calls", calls);
 	calls = 0;
 	memset(test_payload(&packed), 0, plan.payload_len);
-	kind->pack(&env, &plan, test_payload(&packed), &loose.view);
+	kind->pack(&port, &plan, test_payload(&packed), &loose.view);
 	CHECKF(calls >= least && calls < 40 * least, "%" PRIu64 " calls", calls);
 	calls = 0;
-	kind->loosen(&env, &head, test_payload(&loose), &packed.view);
+	kind->loosen(&port, &head, test_payload(&loose), &packed.view);
 	CHECKF(calls >= least && calls < 40 * least, "%" PRIu64 " calls", calls);
 	calls = 0;
-	bf_stats(&env, &packed.view, &stats);
+	bf_stats(&port, &packed.view, &stats);
 	CHECKF(calls >= least && calls < 40 * least, "%" PRIu64 " calls", calls);
 	test_free(&loose);
 	test_free(&packed);

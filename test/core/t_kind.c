@@ -384,12 +384,12 @@ built_body(const BfKind *kind)
 		for (round = 0; kind->build != NULL && round < 4; round++)
 		{
 			Garbage		garbage = {.byte = round % 2 == 0 ? 0xff : 0x5a};
-			BfEnv		env = GARBAGE_ENV(&garbage);
+			BfPort		port = GARBAGE_ENV(&garbage);
 			TestSource	source = {.source = {.n = n, .read = read_pieces}, .hashes = hashes};
 			BfSink		sink = {.extend = test_sink_extend};
 			BfHeader	head = test_plan(kind, 0.01, n);
 
-			CHECK(kind->build(&env, &head, &source.source, &sink) == BF_OK);
+			CHECK(kind->build(&port, &head, &source.source, &sink) == BF_OK);
 			CHECK(head.payload_len == sink.len && kind->check(&head) == NULL);
 			CHECKF(memcmp(head.param, filter.view.head.param, sizeof(head.param)) == 0 && head.capacity == filter.view.head.capacity &&
 				sink.len == filter.view.head.payload_len && memcmp(sink.bytes, filter.view.payload, sink.len) == 0,
@@ -763,15 +763,15 @@ forms_body(const BfKind *kind)
 			for (round = 0; round < 2; round++)
 			{
 				Garbage		garbage = {.byte = round == 0 ? 0xff : 0x5a};
-				BfEnv		env = GARBAGE_ENV(&garbage);
+				BfPort		port = GARBAGE_ENV(&garbage);
 				BfHeader	head;
 
-				kind->pack_plan(&env, &loose.view, &head);
+				kind->pack_plan(&port, &loose.view, &head);
 				CHECK(head.payload_len == packed.view.head.payload_len);
 				memset(test_payload(&again), 0, head.payload_len);
-				kind->pack(&env, &head, test_payload(&again), &loose.view);
+				kind->pack(&port, &head, test_payload(&again), &loose.view);
 				CHECK(test_same_payload(&again, &packed));
-				bf_stats(&env, &packed.view, &stats);
+				bf_stats(&port, &packed.view, &stats);
 				CHECKF(garbage.pieces == 0, "%s: %" PRId64 " pieces of memory left", kind->name, garbage.pieces);
 			}
 			test_free(&again);
@@ -797,7 +797,7 @@ interrupt_body(const BfKind *kind)
 {
 	enum {N = 400000};
 	Garbage		garbage = {0};
-	BfEnv		env = GARBAGE_ENV(&garbage);
+	BfPort		port = GARBAGE_ENV(&garbage);
 	uint64_t   *hashes = test_malloc(N * sizeof(uint64_t));
 	TestFilter	filter;
 	uint64_t	least;
@@ -823,7 +823,7 @@ interrupt_body(const BfKind *kind)
 		source.source.n = bf_sort_hashes(&test_env, hashes, N);
 		planned = test_plan(kind, 0.001, N);
 		least = N / 65536;
-		EXPECT_CALLS(kind->build(&env, &planned, &source.source, &sink));
+		EXPECT_CALLS(kind->build(&port, &planned, &source.source, &sink));
 		free(sink.bytes);
 		filter = test_build(kind, 0.001, hashes, N);
 	}
@@ -838,7 +838,7 @@ interrupt_body(const BfKind *kind)
 	if (kind->build == NULL)
 	{
 		CHECK(least >= 1);
-		EXPECT_CALLS(bf_stats(&env, &filter.view, &stats));
+		EXPECT_CALLS(bf_stats(&port, &filter.view, &stats));
 	}
 	if (kind->caps & BF_CAN_UNION)
 	{
@@ -846,7 +846,7 @@ interrupt_body(const BfKind *kind)
 
 		CHECK(bf_union_plan(&filter.view, &filter.view, &planned) == BF_OK);
 		out = test_zeroed(&planned);
-		EXPECT_CALLS(bf_union(&env, &planned, test_payload(&out), &filter.view, &filter.view));
+		EXPECT_CALLS(bf_union(&port, &planned, test_payload(&out), &filter.view, &filter.view));
 		test_free(&out);
 	}
 	if (kind->caps & BF_CAN_INTERSECT)
@@ -855,16 +855,16 @@ interrupt_body(const BfKind *kind)
 
 		CHECK(bf_intersect_plan(&filter.view, &filter.view, &planned) == BF_OK);
 		out = test_zeroed(&planned);
-		EXPECT_CALLS(bf_intersect(&env, &planned, test_payload(&out), &filter.view, &filter.view));
+		EXPECT_CALLS(bf_intersect(&port, &planned, test_payload(&out), &filter.view, &filter.view));
 		test_free(&out);
 	}
 	if (kind->caps & BF_CAN_FOLD)
 	{
 		TestFilter	out;
 
-		EXPECT_CALLS(bf_fold_plan(&env, &filter.view, 0.01, &planned));
+		EXPECT_CALLS(bf_fold_plan(&port, &filter.view, 0.01, &planned));
 		out = test_zeroed(&planned);
-		EXPECT_CALLS(bf_fold(&env, &planned, test_payload(&out), &filter.view));
+		EXPECT_CALLS(bf_fold(&port, &planned, test_payload(&out), &filter.view));
 		test_free(&out);
 	}
 	if (kind->pack != NULL)
@@ -873,15 +873,15 @@ interrupt_body(const BfKind *kind)
 		TestFilter	out;
 
 		test_pack(&packed);
-		EXPECT_CALLS(kind->pack_plan(&env, &filter.view, &planned));
+		EXPECT_CALLS(kind->pack_plan(&port, &filter.view, &planned));
 		out = test_zeroed(&planned);
-		EXPECT_CALLS(kind->pack(&env, &planned, test_payload(&out), &filter.view));
+		EXPECT_CALLS(kind->pack(&port, &planned, test_payload(&out), &filter.view));
 		test_free(&out);
 		kind->loosen_plan(&packed.view.head, &planned);
 		out = test_zeroed(&planned);
-		EXPECT_CALLS(kind->loosen(&env, &planned, test_payload(&out), &packed.view));
+		EXPECT_CALLS(kind->loosen(&port, &planned, test_payload(&out), &packed.view));
 		test_free(&out);
-		EXPECT_CALLS(bf_stats(&env, &packed.view, &stats));
+		EXPECT_CALLS(bf_stats(&port, &packed.view, &stats));
 		test_free(&packed);
 	}
 	CHECKF(garbage.pieces == 0, "%s: %" PRId64 " pieces of memory left", kind->name, garbage.pieces);
@@ -904,13 +904,13 @@ static void
 far_fold_body(const BfKind *kind)
 {
 	Garbage		garbage = {0};
-	BfEnv		env = GARBAGE_ENV(&garbage);
+	BfPort		port = GARBAGE_ENV(&garbage);
 	BfHeader	head = test_head(kind, 720720, 5);
 	BfHeader	one = test_head(kind, 2, 5);
 	TestFilter	filter = test_empty(&head);
 	TestFilter	out = test_empty(&one);
 
-	bf_fold(&env, &one, test_payload(&out), &filter.view);
+	bf_fold(&port, &one, test_payload(&out), &filter.view);
 	CHECKF(garbage.looks >= 2, "%s: %" PRIu64 " looks in folding %" PRIu64 " cells to 2", kind->name, garbage.looks, UINT64_C(720720));
 	test_free(&filter);
 	test_free(&out);

@@ -219,7 +219,7 @@ test_env_look(void *arg)
 	test_looks++;
 }
 
-static const BfEnv test_env __attribute__((unused)) = {
+static const BfPort test_env __attribute__((unused)) = {
 	.check_interrupts = test_env_look,
 	.alloc = test_env_alloc,
 	.release = test_env_release,
@@ -417,7 +417,7 @@ test_is_packed(const TestFilter *filter)
 /* Puts what make() makes of a filter, with this header, in its place. */
 static inline void
 test_remake(TestFilter *filter, const BfHeader *head,
-			void (*make) (const BfEnv *env, const BfHeader *head, uint8_t *out, const BfView *view))
+			void (*make) (const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view))
 {
 	TestFilter	made = test_zeroed(head);
 

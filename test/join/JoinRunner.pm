@@ -144,7 +144,7 @@ sub look_at_plan
 	if ($analyze)
 	{
 		$tally->{analyzed}++;
-		$tally->{dropped} += $1 while $plan =~ /\bDropped: (\d+)/g;
+		$tally->{dropped} += $1 while $plan =~ /\bRows Removed: (\d+)/g;
 		$tally->{'pages skipped'} += $1 while $plan =~ /\bPages Skipped: (\d+)/g;
 		$tally->{skipped} += $1 while $plan =~ /\bPartitions Skipped: (\d+)/g;
 	}

@@ -43,7 +43,7 @@ BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT JSON) ' || query INTO plan;
 	FOREACH line IN ARRAY string_to_array(plan::text, E'\n')
 	LOOP
-		line := substring(line FROM '"(Given Up|Bitmaps|Ranges)": [1-9]');
+		line := substring(line FROM '"(Discarded|Bitmaps|Ranges)": [1-9]');
 		IF line IS NOT NULL THEN
 			forms := forms || line;
 		END IF;
@@ -153,7 +153,7 @@ BEGIN
 	SET LOCAL bloomfam.join_filter = force;
 	SELECT string_agg(line, E'\n') INTO plan FROM analyzed(query) line;
 	above_gather := plan ~ '^\s*Hash Join';
-	form := concat_ws(', ', substring(plan FROM 'Given Up'), substring(plan FROM 'Bitmaps|Ranges'));
+	form := concat_ws(', ', substring(plan FROM 'Discarded'), substring(plan FROM 'Bitmaps|Ranges'));
 END $$;
 SELECT * FROM (VALUES (1, 'on', 'k'), (2, 'on', 's'), (3, 'off', 'k'), (4, 'off', 's'), (5, 'on', 'alone(k)'), (6, 'on', 'alone(s)')) h (i, hash, key),
 	unnest(ARRAY['64MB', '1kB']) WITH ORDINALITY s (size, j), LATERAL in_parallel(hash, size, key) r ORDER BY i, j;

@@ -99,8 +99,8 @@ SET bloomfam.join_filter_max_size = 1;
 SELECT analyzed('SELECT count(*) FROM fact f JOIN (SELECT id FROM fact WHERE id % 4 = 0) d ON f.id = d.id');
 RESET bloomfam.join_filter_max_size;
 
--- a filter that drops nothing, against what the planner expects, is switched off
-SELECT regexp_replace(line, 'Probed: \d+ (.*)Unseen: \d+', 'Probed: ... \1Unseen: ...') AS analyzed
+-- a filter that drops nothing, against what the planner expects, is disabled
+SELECT regexp_replace(line, 'Probed: \d+ (.*)Checked: \d+', 'Probed: ... \1Checked: ...') AS analyzed
 FROM analyzed('SELECT count(*) FROM fact f JOIN fact d USING (id) WHERE d.id + 0 < 1000000') line WHERE line ~ 'Rows Probed';
 
 -- a cached plan keeps its nodes
@@ -122,11 +122,11 @@ SELECT structured('SELECT count(*) FROM fact f JOIN dim d ON f.n = d.n AND f.t =
 SELECT structured('SELECT count(*) FROM fact f JOIN dim d1 USING (a) JOIN dim d2 ON f.t = d2.t WHERE d2.a < 10', 'ANALYZE, FORMAT YAML');
 SELECT structured('SELECT count(*) FROM generate_series(1, 20000) g JOIN dim d ON g = d.a', 'ANALYZE, FORMAT YAML');
 -- all rows of the table are accounted for
-CREATE TEMP TABLE switched_off AS
+CREATE TEMP TABLE disabled AS
 	SELECT * FROM structured('SELECT count(*) FROM fact f JOIN fact d USING (id) WHERE d.id + 0 < 1000000', 'ANALYZE, FORMAT YAML') line;
-SELECT sum(substring(line FROM 'Rows (?:Probed|Passed Unseen): (\d+)')::int) AS rows,
-	   bool_or(line ~ 'Rows Dropped: 0') AS none_dropped, bool_or(line ~ 'Switched Off: true') AS switched_off
-FROM switched_off;
+SELECT sum(substring(line FROM '(?:Rows Probed|Rows Not Checked): (\d+)')::int) AS rows,
+	   bool_or(line ~ 'Rows Removed: 0') AS none_dropped, bool_or(line ~ 'Disabled: true') AS disabled
+FROM disabled;
 
 --
 -- With VERBOSE, what was decided about each key of each hash join, and why.

@@ -71,7 +71,7 @@ CREATE TABLE many_texts AS SELECT repeat(md5(g::text), 80) AS t FROM generate_se
 VACUUM ANALYZE many_texts;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM compressed JOIN many_texts USING (t);
 
--- by pages, the rows that a filter is asked for are those before the scan's conditions; row by row, those after them
+-- in page batches, the rows that a filter is asked for are those before the scan's conditions; row by row, those after them
 CREATE TABLE scanned AS SELECT g AS k, g % 1000 AS v, g % 700 AS w FROM generate_series(1, 24000) g;
 CREATE TABLE units AS SELECT g AS u FROM generate_series(1, 70) g;
 CREATE TABLE picks AS SELECT g * 40 AS k FROM generate_series(1, 600) g;
@@ -81,7 +81,7 @@ EXPLAIN (VERBOSE, COSTS OFF) :selective;
 SELECT analyzed(:'selective');
 EXPLAIN (VERBOSE, COSTS OFF)
 SELECT count(*) FROM (SELECT k, w + 0 AS u FROM scanned WHERE v < 5 OFFSET 0) f JOIN units USING (u);
--- of the filters of one scan, each goes by pages if it can
+-- of the filters of one scan, each goes in page batches if it can
 \set both 'SELECT count(*) FROM (SELECT k, w + 0 AS u FROM scanned WHERE v < 900 OFFSET 0) f JOIN picks USING (k) JOIN units USING (u)'
 SELECT analyzed(:'both');
 SET bloomfam.join_filter = off;
@@ -89,7 +89,7 @@ SET bloomfam.join_filter = off;
 :both;
 SET bloomfam.join_filter = on;
 
--- a filter that is sure to be given up is not begun
+-- a filter that is sure to be discarded is not begun
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 CREATE TABLE wide_fact AS SELECT k * 100 AS k, v FROM fact;

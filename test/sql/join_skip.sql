@@ -200,7 +200,7 @@ SELECT s.*, q FROM (VALUES
 	('SELECT f.* FROM wide_list f JOIN numbers d USING (k) WHERE d.k + 0 BETWEEN 15000 AND 24999'),
 	('SELECT f.* FROM wide_list f JOIN numbers d USING (k) WHERE d.k + 0 BETWEEN 15000 AND 25000')) v (q), skips(q) s;
 
--- a filter that is given up leaves what is known of its keys
+-- a filter that is discarded leaves what is known of its keys
 SET bloomfam.join_filter_max_size = '1kB';
 SELECT * FROM skips('SELECT f.* FROM wide f JOIN numbers d USING (k) WHERE d.k + 0 BETWEEN 15000 AND 29999');
 SELECT * FROM skips('SELECT f.* FROM wide f JOIN numbers d USING (k) WHERE d.k + 0 BETWEEN 11000 AND 19999');
@@ -271,7 +271,7 @@ SELECT s.rows, s.same, s.partitions ~ 'Skipped: [1-9]' AS skipped FROM
 CREATE FUNCTION of_leader(int) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL RESTRICTED COST 1 AS 'BEGIN RETURN $1 IN (45, 46); END';
 SELECT s.rows, s.same, s.partitions ~ 'Skipped: [1-9]' AS skipped FROM
 	skips('SELECT f.id FROM by_day f JOIN days d USING (day) WHERE of_leader(d.day)') s;
--- ... of which a filter that is given up leaves them the keys: of two columns, for which it has no range either
+-- ... of which a filter that is discarded leaves them the keys: of two columns, for which it has no range either
 SET bloomfam.join_filter_max_size = '1kB';
 SELECT s.rows, s.same, s.partitions FROM
 	skips('SELECT f.id FROM by_day f JOIN (SELECT day, x FROM days, generate_series(1, 800) x WHERE of_leader(day) AND day + x > 0 OFFSET 0) d ON f.day = d.day AND f.id = d.x') s;

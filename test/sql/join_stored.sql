@@ -44,7 +44,7 @@ BEGIN
 	plan := plan -> 0 -> 'Plan';
 	RETURN QUERY SELECT 'probe', 'Actual Rows', (plan ->> 'Actual Rows')::numeric::bigint;
 	RETURN QUERY SELECT 'probe', v.key, v.value::numeric::bigint FROM json_each_text(plan -> 'Bloom Filters' -> 0) v
-		WHERE v.key IN ('Rows Probed', 'Rows Dropped');
+		WHERE v.key IN ('Rows Probed', 'Rows Removed');
 	RETURN QUERY SELECT 'scan', v.key, v.value::numeric::bigint FROM json_each_text(plan -> 'Plans' -> 0) v
 		WHERE v.key IN ('Actual Rows', 'Rows Removed by Filter');
 END
@@ -122,7 +122,7 @@ SELECT count(*) FROM js_fact WHERE g > 100 AND (SELECT f FROM js_filter WHERE ki
 SELECT count(*) FROM js_fact WHERE bloom_create(10, key_type => 'bigint') @~ k AND (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
 -- ... but of a row that does, in the middle of the table
 SELECT count(*) FROM js_fact WHERE id > 9000 AND (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
--- asked after it at first, and by pages then
+-- asked after it at first, and in page batches then
 SELECT * FROM join_compare('SELECT id FROM js_fact WHERE id > 3000 AND id < 18000 AND (SELECT f FROM js_filter WHERE kind = ''blocked'') @~ k');
 SELECT * FROM js_counts('SELECT t FROM js_fact WHERE js_stable() @~ k AND id > 3000');
 BEGIN;

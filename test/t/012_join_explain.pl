@@ -61,7 +61,7 @@ like($text, qr/Custom Scan \(Bloom Filter Build\).*\n\s+Bloom Filter 1: \(d\.a\)
 my $json = logged("SET auto_explain.log_min_duration = 0; SET auto_explain.log_format = json; SET auto_explain.log_verbose = on; $query");
 my ($logged) = $json =~ /plan:\s*(\{.*\n\s*\})\n/s;
 my %of = map { $_->{node} => $_ } filters(decode_json($logged)->{Plan});
-is_deeply([ @{ $of{'Bloom Filter Probe'} }{ 'Number', 'Key', 'Joined With', 'Hash', 'Rows Probed', 'Switched Off' } ],
+is_deeply([ @{ $of{'Bloom Filter Probe'} }{ 'Number', 'Key', 'Joined With', 'Hash', 'Rows Probed', 'Disabled' } ],
 	[ 1, ['f.a'], ['d.a'], ['own'], 99999, JSON::PP::false ], 'JSON: probe');
 is_deeply([ @{ $of{'Bloom Filter Build'} }{ 'Number', 'Key', 'Joined With', 'Hash', 'Builds', 'Keys' } ],
 	[ 1, ['d.a'], ['f.a'], ['own'], 1, 100 ], 'JSON: build');
@@ -84,8 +84,8 @@ foreach my $shared ('off', 'on')
 	my %filter = map { $_->{node} => $_ } filters(decode_json($explained)->[0]{Plan});
 	my ($build, $probe) = @filter{ 'Bloom Filter Build', 'Bloom Filter Probe' };
 
-	is($probe->{'Rows Probed'} + $probe->{'Rows Passed Unseen'}, 100000, "shared filter $shared: all rows are counted once");
-	cmp_ok($probe->{'Rows Dropped'}, '>', 0, '... those that were dropped, too');
+	is($probe->{'Rows Probed'} + $probe->{'Rows Not Checked'}, 100000, "shared filter $shared: all rows are counted once");
+	cmp_ok($probe->{'Rows Removed'}, '>', 0, '... those that were dropped, too');
 	is($probe->{'Expected FPR'}, undef, '... and a bitmap has no rate of errors');
 	is($build->{Keys}, 100 * $build->{Builds}, '... for each filter all keys');
 	is($build->{Builds}, 1, '... of which there is one') if $shared eq 'on';
@@ -94,7 +94,7 @@ foreach my $shared ('off', 'on')
 		my @workers = @{ $filter->{Workers} };
 
 		is(join(',', map { $_->{'Worker Number'} } @workers), '0,1', "$filter->{node}: each worker");
-		foreach my $count (grep { exists $filter->{$_} } 'Builds', 'Keys', 'Rows Probed', 'Rows Dropped', 'Rows Passed Unseen')
+		foreach my $count (grep { exists $filter->{$_} } 'Builds', 'Keys', 'Rows Probed', 'Rows Removed', 'Rows Not Checked')
 		{
 			my $sum = 0;
 

@@ -116,8 +116,8 @@ sub counts_add_up
 {
 	my ($plan, $leader, $made) = @_;
 	my ($probed, $by_workers) = counted('Rows Probed', @$plan);
-	my ($dropped) = counted('Rows Dropped', @$plan);
-	my ($unseen, $unseen_by_workers) = counted('Rows Passed Unseen', @$plan);
+	my ($dropped) = counted('Rows Removed', @$plan);
+	my ($unseen, $unseen_by_workers) = counted('Rows Not Checked', @$plan);
 	my ($builds) = counted('Builds', @$plan);
 	my ($keys) = counted('Keys', @$plan);
 
@@ -162,12 +162,12 @@ foreach my $leader (qw(on off))
 	ok((grep { ($_->{'Hash Batches'} // 0) > 1 } @plan), '... of which there are several');
 
 	# far more keys than memory for their hashes
-	@plan = same("given up, leader $leader", 'SELECT count(*), sum(f.id) FROM fact f JOIN fact d ON f.k = d.id WHERE d.g < 8 AND d.id <= 50000',
+	@plan = same("discarded, leader $leader", 'SELECT count(*), sum(f.id) FROM fact f JOIN fact d ON f.k = d.id WHERE d.g < 8 AND d.id <= 50000',
 		"$set; SET work_mem = '64kB'; SET hash_mem_multiplier = 1");
 	my $within = $node->safe_psql('postgres', 'SELECT count(*) FROM fact f, (SELECT min(id), max(id) FROM fact WHERE g < 8 AND id <= 50000) d WHERE f.k BETWEEN d.min AND d.max');
 	# (rows are averages of the processes, rounded)
-	cmp_ok(rows_through(@plan), '>=', $within - 10, "given up, leader $leader: all rows pass between the smallest key and the largest");
-	cmp_ok(rows_through(@plan), '<=', $within + 1000, "given up, leader $leader: few others do");
+	cmp_ok(rows_through(@plan), '>=', $within - 10, "discarded, leader $leader: all rows pass between the smallest key and the largest");
+	cmp_ok(rows_through(@plan), '<=', $within + 1000, "discarded, leader $leader: few others do");
 	@plan = same("a limit, leader $leader", "SELECT count(*) FROM (SELECT 1 FROM fact f JOIN dim d USING (k) LIMIT 10) x", $set);
 }
 

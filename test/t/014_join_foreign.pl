@@ -261,15 +261,15 @@ like(rows_of('force', "EXPLAIN (VERBOSE, COSTS OFF) $cursor"), qr/bloom_may_cont
 # A filter that did its work there is not said to have failed here.
 {
 	my $sql = 'SELECT count(*) FROM fact JOIN (SELECT k FROM many WHERE k % 3 <> 0) m USING (k)';
-	my $probed = qr/Rows Probed: \d+ \(by rows\)  Dropped: \d+  Passed Unseen: \d+/;
+	my $probed = qr/Rows Probed: \d+ \(row by row\)  Rows Removed: \d+  Rows Not Checked: \d+/;
 	my $small = "$hash SET bloomfam.join_filter_foreign_max_size = '1kB';";
 	my $probe;
 
 	$node->safe_psql('postgres', 'ANALYZE fact');
 	like(rows_of('on', "EXPLAIN ANALYZE $sql"), qr/$probed  \(filtered by the foreign server\)$/m, 'EXPLAIN says where the rows were dropped');
-	($probe) = grep { $_->{'Bloom Filters'} && $_->{'Bloom Filters'}[0]{'Probed By'} } nodes_of('on', $sql);
+	($probe) = grep { $_->{'Bloom Filters'} && $_->{'Bloom Filters'}[0]{'Probed'} } nodes_of('on', $sql);
 	is($probe->{'Bloom Filters'}[0]{'Filtered by Foreign Server'}, JSON::PP::true, '... in JSON, too');
-	is($probe->{'Bloom Filters'}[0]{'Switched Off'}, JSON::PP::true, '... while the filter here was switched off');
+	is($probe->{'Bloom Filters'}[0]{'Disabled'}, JSON::PP::true, '... while the filter here was disabled');
 	like(rows_of('on', "EXPLAIN ANALYZE $sql", $small), qr/$probed$/m, '... but not of one that was too large to travel');
 	unlike(rows_of('on', "EXPLAIN $sql"), qr/filtered by/, '... nor before it has');
 	same_rows($sql, '... with');
@@ -347,18 +347,18 @@ foreach my $case (
 	my $logged = log_of("SELECT 1 FROM $from");
 
 	is(scalar(() = $logged =~ /LOG:  (?!statement)/g), 1, "one message on $from");
-	like($logged, qr/LOG:  bloom filter 1 for the hash join on .*\nDETAIL:  Filter 1 \(.*\) is expected to drop [^.]*\.\d% of [^.]*\. It is not sent with $scans foreign scans: $reason\.$/m,
-		"... says why the filter is not sent with $scans");
+	like($logged, qr/LOG:  bloom filter 1 for the hash join on .*\nDETAIL:  Filter 1 \(.*\) is expected to drop [^.]*\.\d% of [^.]*\. It is not pushed to $scans foreign scans: $reason\.$/m,
+		"... says why the filter is not pushed to $scans");
 }
-unlike(log_of('SELECT 1 FROM fact JOIN dim USING (k)'), qr/not sent/, '... and nothing where it is');
+unlike(log_of('SELECT 1 FROM fact JOIN dim USING (k)'), qr/not pushed/, '... and nothing where it is');
 like(rows_of('force', 'EXPLAIN VERBOSE SELECT 1 FROM plain_fact JOIN dim USING (k)'),
-	qr/^Join Filters:\n  \(plain_fact\.k = dim\.k\): Filter 1 is expected to drop .* rows\. It is not sent with 1 of 1 foreign scans: the foreign server is none /m,
+	qr/^Join Filters:\n  \(plain_fact\.k = dim\.k\): Filter 1 is expected to drop .* rows\. It is not pushed to 1 of 1 foreign scans: the foreign server is none /m,
 	'... EXPLAIN VERBOSE says the same');
 
 # Where it can neither be sent nor asked here, there is none.
 my $nowhere = "SELECT 1 FROM (SELECT t::bpchar AS c FROM spread_1 UNION ALL SELECT t::bpchar FROM spread_2) s JOIN dim ON c = dim.t::bpchar";
 unlike(rows_of('force', "EXPLAIN $nowhere"), qr/Bloom Filter/, 'asynchronous scans that it cannot be sent to: no filter');
-like(log_of($nowhere), qr/LOG:  no bloom filter for the hash join on .*\nDETAIL:  All of the probe side is scanned asynchronously\. It is not sent with 2 of 2 foreign scans: keys of this type are not hashed alike by all servers\.$/m,
+like(log_of($nowhere), qr/LOG:  no bloom filter for the hash join on .*\nDETAIL:  All of the probe side is scanned asynchronously\. It is not pushed to 2 of 2 foreign scans: keys of this type are not hashed alike by all servers\.$/m,
 	'... and the log says why');
 
 # Data-modifying commands: the local table is changed.

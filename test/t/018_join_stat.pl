@@ -37,7 +37,7 @@ $node->safe_psql('postgres', q{
 
 my $rows = 200_000;
 my $join = 'SELECT count(*) FROM fact f JOIN dim d USING (k)';
-my @columns = qw(executions filters_built filters_given_up filters_switched_off filters_sent rows_probed rows_dropped rows_passed_unseen filter_bytes);
+my @columns = qw(executions filters_built filters_discarded filters_disabled filters_pushed rows_probed rows_removed rows_not_checked filter_bytes);
 my $sums = 'SELECT ' . join(', ', map { "coalesce(sum($_), 0) AS $_" } @columns) . ' FROM bloomfam_stat_join_filters';
 
 sub sql { return $node->safe_psql('postgres', @_) }
@@ -59,7 +59,7 @@ sub counted
 sub explained
 {
 	my ($json) = @_;
-	my %sum = map { $_ => 0 } 'Builds', 'Given Up', 'Rows Probed', 'Rows Dropped', 'Rows Passed Unseen';
+	my %sum = map { $_ => 0 } 'Builds', 'Discarded', 'Rows Probed', 'Rows Removed', 'Rows Not Checked';
 	my @nodes = (decode_json($json)->[0]->{Plan});
 
 	while (my $plan = shift @nodes)
@@ -83,20 +83,20 @@ sub agree
 	my $said = explained(sql("$settings; EXPLAIN (ANALYZE, FORMAT json) $query"));
 	@sum{@columns} = split /\|/, sql($sums);
 	is($sum{executions}, 1, "$name: one execution");
-	is($sum{filters_built} + $sum{filters_given_up}, $said->{Builds}, "$name: filters as EXPLAIN has them");
-	is($sum{filters_given_up}, $said->{'Given Up'}, "$name: those that are given up");
+	is($sum{filters_built} + $sum{filters_discarded}, $said->{Builds}, "$name: filters as EXPLAIN has them");
+	is($sum{filters_discarded}, $said->{'Discarded'}, "$name: those that are discarded");
 	is($sum{rows_probed}, $said->{'Rows Probed'}, "$name: rows that are probed");
-	is($sum{rows_dropped}, $said->{'Rows Dropped'}, "$name: rows that are dropped");
-	is($sum{rows_passed_unseen}, $said->{'Rows Passed Unseen'}, "$name: rows that pass unseen");
+	is($sum{rows_removed}, $said->{'Rows Removed'}, "$name: rows that are dropped");
+	is($sum{rows_not_checked}, $said->{'Rows Not Checked'}, "$name: rows that pass unchecked");
 	return \%sum;
 }
 
 # Serial
 my $once = agree('serial', 'SET jit = off', $join);
-is($once->{rows_probed} + $once->{rows_passed_unseen}, $rows, 'serial: each row is counted once');
-cmp_ok($once->{rows_passed_unseen}, '<=', 1, 'serial: all but the first one are probed');
-cmp_ok($once->{rows_dropped}, '<=', $rows - sql($join), 'serial: no row is dropped that joins');
-cmp_ok($once->{rows_dropped}, '>', $rows * 0.9, 'serial: rows are dropped');
+is($once->{rows_probed} + $once->{rows_not_checked}, $rows, 'serial: each row is counted once');
+cmp_ok($once->{rows_not_checked}, '<=', 1, 'serial: all but the first one are probed');
+cmp_ok($once->{rows_removed}, '<=', $rows - sql($join), 'serial: no row is dropped that joins');
+cmp_ok($once->{rows_removed}, '>', $rows * 0.9, 'serial: rows are dropped');
 cmp_ok($once->{filter_bytes}, '>', 3000, 'serial: the filter has bytes');
 is_deeply(counted($join), $once, 'serial: the same without EXPLAIN');
 is_deeply(counted($join, $join, $join), { map { $_ => $once->{$_} * 3 } @columns }, 'serial: three times as much after three executions');
@@ -109,18 +109,18 @@ is(counted("SELECT count(*) FROM fact WHERE bloom_may_contain((SELECT bloom_agg(
 	0, 'nor filters that the query names');
 
 # Filters that do not pay
-my $lost = agree('given up', 'SET bloomfam.join_filter_max_size = 1', $join);
-is($lost->{filters_given_up}, 1, 'given up: one filter');
-is($lost->{filters_built} + $lost->{filter_bytes}, 0, 'given up: none that was made');
-is($lost->{rows_dropped}, sql('SELECT count(*) FROM fact WHERE k NOT BETWEEN (SELECT min(k) FROM dim) AND (SELECT max(k) FROM dim)'),
-	'given up: rows are dropped outside the range of the keys');
-$lost = agree('given up, two columns', 'SET bloomfam.join_filter_max_size = 1', 'SELECT count(*) FROM fact f JOIN dim d ON f.k = d.k AND f.id = d.v');
-is($lost->{filters_given_up}, 1, 'given up, two columns: one filter');
-is($lost->{rows_passed_unseen}, $rows, 'given up, two columns: all rows pass unseen');
-my $useless = agree('switched off', 'SET bloomfam.join_filter = on', 'SELECT count(*) FROM fact JOIN same USING (k) WHERE v % 1 = 0');
-is($useless->{filters_switched_off}, 1, 'switched off: one filter');
-cmp_ok($useless->{rows_passed_unseen}, '>', 100_000, 'switched off: rows pass unseen');
-is($useless->{rows_passed_unseen} + $useless->{rows_probed}, $rows, 'switched off: each row is counted once');
+my $lost = agree('discarded', 'SET bloomfam.join_filter_max_size = 1', $join);
+is($lost->{filters_discarded}, 1, 'discarded: one filter');
+is($lost->{filters_built} + $lost->{filter_bytes}, 0, 'discarded: none that was made');
+is($lost->{rows_removed}, sql('SELECT count(*) FROM fact WHERE k NOT BETWEEN (SELECT min(k) FROM dim) AND (SELECT max(k) FROM dim)'),
+	'discarded: rows are dropped outside the range of the keys');
+$lost = agree('discarded, two columns', 'SET bloomfam.join_filter_max_size = 1', 'SELECT count(*) FROM fact f JOIN dim d ON f.k = d.k AND f.id = d.v');
+is($lost->{filters_discarded}, 1, 'discarded, two columns: one filter');
+is($lost->{rows_not_checked}, $rows, 'discarded, two columns: all rows pass unchecked');
+my $useless = agree('disabled', 'SET bloomfam.join_filter = on', 'SELECT count(*) FROM fact JOIN same USING (k) WHERE v % 1 = 0');
+is($useless->{filters_disabled}, 1, 'disabled: one filter');
+cmp_ok($useless->{rows_not_checked}, '>', 100_000, 'disabled: rows pass unchecked');
+is($useless->{rows_not_checked} + $useless->{rows_probed}, $rows, 'disabled: each row is counted once');
 
 # One that has done its work on another server, and finds nothing more to drop here
 SKIP:
@@ -138,10 +138,10 @@ SKIP:
 	});
 	my $sent = counted('SET bloomfam.join_filter = on; SELECT count(*) FROM far_fact JOIN dim USING (k)');
 
-	is($sent->{filters_sent}, 1, 'sent: one filter');
-	cmp_ok($sent->{rows_probed} + $sent->{rows_passed_unseen}, '<', $rows * 0.1, 'sent: few rows come');
-	cmp_ok($sent->{rows_passed_unseen}, '>', 0, 'sent: of which some are not even probed');
-	is($sent->{filters_switched_off}, 0, 'sent: which is not called switched off');
+	is($sent->{filters_pushed}, 1, 'sent: one filter');
+	cmp_ok($sent->{rows_probed} + $sent->{rows_not_checked}, '<', $rows * 0.1, 'sent: few rows come');
+	cmp_ok($sent->{rows_not_checked}, '>', 0, 'sent: of which some are not even probed');
+	is($sent->{filters_disabled}, 0, 'sent: which is not called disabled');
 }
 
 # Parallel: a filter of each process; one that they make together; one that the leader gives them
@@ -156,11 +156,11 @@ foreach my $name (sort keys %parallel)
 
 	like(sql("$settings; EXPLAIN ANALYZE $join"), qr/Workers Launched: 2/, "$name: two workers");
 	my $sum = agree($name, $settings, $join);
-	is($sum->{rows_probed} + $sum->{rows_passed_unseen}, $rows, "$name: each row is counted once");
+	is($sum->{rows_probed} + $sum->{rows_not_checked}, $rows, "$name: each row is counted once");
 	$sum = counted("$settings; $join", "$settings; $join");
 	is($sum->{executions}, 2, "$name: two executions without EXPLAIN");
-	is($sum->{rows_probed} + $sum->{rows_passed_unseen}, $rows * 2, "$name: each row is counted once without EXPLAIN");
-	cmp_ok($sum->{rows_dropped}, '>', $rows, "$name: rows are dropped without EXPLAIN");
+	is($sum->{rows_probed} + $sum->{rows_not_checked}, $rows * 2, "$name: each row is counted once without EXPLAIN");
+	cmp_ok($sum->{rows_removed}, '>', $rows, "$name: rows are dropped without EXPLAIN");
 	is($sum->{filters_built}, 2, "$name: a filter each time") if $name ne 'parallel, private';
 	cmp_ok($sum->{filters_built}, '>=', 2, "$name: a filter each time, or more") if $name eq 'parallel, private';
 }
@@ -168,8 +168,8 @@ my $above = "$workers; CREATE TEMP TABLE local AS TABLE dim; ANALYZE local";
 my $local = 'SELECT count(*) FROM fact f JOIN local d USING (k)';
 like(sql("$above; EXPLAIN $local"), qr/Hash Join.*Gather.*Bloom Filter Probe.*on fact/s, 'parallel scan: the join is above the Gather');
 my $scan = agree('parallel scan', $above, $local);
-cmp_ok($scan->{rows_dropped}, '>', 0, 'parallel scan: rows are dropped');
-is($scan->{rows_probed} + $scan->{rows_passed_unseen}, $rows, 'parallel scan: each row is counted once');
+cmp_ok($scan->{rows_removed}, '>', 0, 'parallel scan: rows are dropped');
+is($scan->{rows_probed} + $scan->{rows_not_checked}, $rows, 'parallel scan: each row is counted once');
 
 # Errors: what an execution that fails did is lost, and nothing else
 my $fails = 'SELECT count(1 / (f.id - 150000)) FROM fact f JOIN dim d USING (k)';
@@ -237,7 +237,7 @@ $node->safe_psql('postgres', q{
 }, timeout => 600);
 is(sql('SELECT count(*) FILTER (WHERE queryid IS NOT NULL), count(*), max(executions) FILTER (WHERE queryid IS NOT NULL) FROM bloomfam_stat_join_filters'),
 	'100|101|1', '100,000 queries: as many entries as bloomfam.stat_max, and one for those that made room');
-is(sql('SELECT sum(executions), sum(rows_probed + rows_passed_unseen), sum(filters_built) FROM bloomfam_stat_join_filters'), '100000|100000|100000', '100,000 queries: exact sums');
+is(sql('SELECT sum(executions), sum(rows_probed + rows_not_checked), sum(filters_built) FROM bloomfam_stat_join_filters'), '100000|100000|100000', '100,000 queries: exact sums');
 is(sql(q{SELECT allocated_size FROM pg_shmem_allocations WHERE name = 'bloomfam_stat_join_filters'}), $memory, '100,000 queries: the same memory');
 cmp_ok($memory, '<', 100 * 200, 'which is small');
 is(sql('SELECT count(*) FROM bloomfam_stat_join_filters WHERE queryid IS NULL', extra_params => [ '-U', 'alice' ]), 0, 'roles: nobody sees the sum of all');

@@ -1,4 +1,4 @@
-# Probing, in the forms in which a query gets its filter, against a cheap built-in condition: row by row, and by pages, which is how a heap is
+# Probing, in the forms in which a query gets its filter, against a cheap built-in condition: row by row, and in page batches, which is how a heap is
 # scanned with bloomfam.join_filter on.
 #
 # ROWS (10000000).
@@ -59,7 +59,7 @@ slower subquery constant "<= 1.05 x" "subquery against constant"
 more lateral cross "<= 10 ns" "lateral column against a cross join with such a function" "$rows"
 slower subquery_1mb constant_1mb "<= 1.05 x" "stored 1 MB filter against a constant one"
 
-heading "... by pages, bloomfam.join_filter = $on" "" against
+heading "... in page batches, bloomfam.join_filter = $on" "" against
 more paged_constant modulo "<= 10 ns" "100 kB filter, a constant, against k % 100 = 3" "$rows"
 more paged_parameter modulo "<= 10 ns" "... a prepared statement's parameter" "$rows"
 more paged_subquery modulo "<= 10 ns" "... a scalar subquery over a stored filter" "$rows"

@@ -1,5 +1,5 @@
 # A fact table joined to the keys of a dimension, with the dimension's filter before the join, against the ways of plain SQL.  Of the fact's keys a
-# given share is in the dimension.  Row by row; and with bloomfam.join_filter on, by pages, or without naming a filter at all.  The plot shows the speed-up over the share (bench/sql/plot).
+# given share is in the dimension.  Row by row; and with bloomfam.join_filter on, in page batches, or without naming a filter at all.  The plot shows the speed-up over the share (bench/sql/plot).
 #
 # ROWS (10000000) of the fact, KEYS (1000000) of the dimension, SHARES (0.001 0.01 0.1 0.5), TYPES (bigint uuid text).
 . ./join_filter.sh
@@ -69,8 +69,8 @@ for type in ${TYPES:-bigint uuid text}; do
 		[ "$type" != bigint ] || faster bloom_in any "" "... and IN, against = ANY (constant array)"
 		faster stored_in in "" "$type $percent %: stored filter and IN, against IN"
 		faster stored in "" "... stored filter alone (1 % of the others pass), against IN"
-		faster paged_bloom_in in "$bound" "... by pages (join_filter = $on), filter built in the query and IN"
-		faster paged_stored_in in "" "... by pages, stored filter and IN"
+		faster paged_bloom_in in "$bound" "... in page batches (join_filter = $on), filter built in the query and IN"
+		faster paged_stored_in in "" "... in page batches, stored filter and IN"
 		faster automatic in "$bound" "$type $percent %: automatic filter (join_filter = $on), against IN"
 		faster bloom_in_spilling in_spilling "" "$type $percent %: filter and IN, against IN, work_mem = 4MB"
 	done

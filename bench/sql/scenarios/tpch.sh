@@ -7,7 +7,7 @@
 suite tpch "Derived from TPC-H" ">= 1.3 x" region nation supplier part partsupp customer orders lineitem
 
 # The tables of ../tpch/limit.sql have the rows that perfect filters would leave.  A query's limit is its time over those, in the fastest of three
-# plans, and what it takes to read the other rows: nothing, but where the plan with filters scans the whole table as much as to scan it by pages
+# plans, and what it takes to read the other rows: nothing, but where the plan with filters scans the whole table as much as to scan it in page batches
 # under a filter that drops them.
 
 # left_out QUERY TABLE: the share of the table's rows that perfect filters drop

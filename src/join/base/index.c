@@ -58,7 +58,7 @@ take_ordering(JoinIndexOperator *result, Oid family, Oid type, StrategyNumber st
  * as those of btree do.
  */
 static JoinIndexWay
-judge_column(Relation index, int number, const JoinIndexed *column, JoinIndexUse *use)
+decide_column(Relation index, int number, const JoinIndexed *column, JoinIndexUse *use)
 {
 	Oid			family = index->rd_opfamily[number];
 	Oid			type = index->rd_opcintype[number];
@@ -90,14 +90,14 @@ bloomfam_join_index_use(Relation index, const JoinIndexed *column)
 {
 	const FormData_pg_index *form = index->rd_index;
 	int			n = index->rd_rel->relam == BRIN_AM_OID ? form->indnkeyatts : 1;
-	JoinIndexUse use = {.way = JOIN_INDEX_NOT};
+	JoinIndexUse use = {.pushdown = JOIN_INDEX_NOT};
 	int			i;
 
 	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
 		return use;
-	for (i = 0; i < n && use.way == JOIN_INDEX_NOT; i++)
+	for (i = 0; i < n && use.pushdown == JOIN_INDEX_NOT; i++)
 		if (form->indkey.values[i] == column->attribute)
-			use.way = judge_column(index, i, column, &use);
+			use.pushdown = decide_column(index, i, column, &use);
 	return use;
 }
 
@@ -136,7 +136,7 @@ bloomfam_join_indexes(Relation table, const JoinIndexed *column, Snapshot snapsh
 
 		if (index == NULL)
 			continue;
-		switch (bloomfam_join_index_use(index, column).way)
+		switch (bloomfam_join_index_use(index, column).pushdown)
 		{
 			case JOIN_INDEX_NOT:
 				break;

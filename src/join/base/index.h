@@ -12,7 +12,7 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 
 /*
  * What asking an index takes, in rows that a scan would read in the same time, as measured: to open
@@ -21,13 +21,13 @@
  */
 #define JOIN_ROWS_PER_INDEX		400.0
 #define JOIN_ROWS_PER_KEY		30.0
-#define JOIN_ROWS_PER_PLACE		1.0
+#define JOIN_ROWS_PER_TID		1.0
 #define JOIN_ROWS_PER_SUMMARY	12.0
 #define JOIN_ROWS_PER_BLOCK		0.5
 
 /* The share of the scan that it may take; and where the rows lie in the order of the keys. */
-#define JOIN_INDEX_MOST_SHARE			0.01
-#define JOIN_INDEX_MOST_SHARE_IN_ORDER	0.1
+#define JOIN_INDEX_MOST_FRACTION			0.01
+#define JOIN_INDEX_MOST_FRACTION_IN_ORDER	0.1
 #define JOIN_INDEX_IN_ORDER				0.9
 
 /* A BRIN index is asked for no more ranges. */
@@ -59,7 +59,7 @@ typedef struct JoinIndexOperator
 
 typedef struct JoinIndexUse
 {
-	JoinIndexWay way;
+	JoinIndexWay pushdown;
 	AttrNumber	column;			/* of the index */
 	Oid			collation;
 	JoinIndexOperator equal;	/* by key */
@@ -87,7 +87,8 @@ extern double bloomfam_join_index_order(Oid table, AttrNumber attribute);
 static inline double
 bloomfam_join_index_budget(double order)
 {
-	return order > JOIN_INDEX_IN_ORDER ? JOIN_INDEX_MOST_SHARE_IN_ORDER : JOIN_INDEX_MOST_SHARE;
+	return order > JOIN_INDEX_IN_ORDER ? JOIN_INDEX_MOST_FRACTION_IN_ORDER
+									   : JOIN_INDEX_MOST_FRACTION;
 }
 
 /* Is it enough to ask an index, if asking may take so many rows? */
@@ -101,7 +102,7 @@ bloomfam_join_index_is_enough(double budget)
 static inline bool
 bloomfam_join_index_may_pay(double rows)
 {
-	return bloomfam_join_index_is_enough(rows * JOIN_INDEX_MOST_SHARE_IN_ORDER);
+	return bloomfam_join_index_is_enough(rows * JOIN_INDEX_MOST_FRACTION_IN_ORDER);
 }
 
 /* Those indexes of a table that can be opened so and asked, by key first: a list of OIDs. */

@@ -23,17 +23,17 @@
 #include "catalog/pg_statistic.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
-#include "storage/bufmgr.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/plancat.h"
+#include "storage/bufmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/spccache.h"
 #include "utils/syscache.h"
 
+#include "join/base/gucs.h"
 #include "join/base/index.h"
-#include "join/base/settings.h"
 #include "join/executor/block_pruning.h"
 #include "pg/compat.h"
 
@@ -41,31 +41,32 @@
 #define LEAST_SAVING		0.05
 
 /* Of a scan in parallel, one process's share is about this; each asks the index. */
-#define PARALLEL_SHARE		3.0
+#define PARALLEL_FRACTION		3.0
 
 /* One search for blocks. */
 typedef struct Search
 {
-	JoinBlocks *blocks;
+	JoinBlockPruning *blocks;
 	Relation	table;
 	BlockNumber nblocks;
 	double		rows;			/* that are expected in the table */
 	double		budget;			/* rows that it may take, of what is left */
 	const JoinKeys *keys;
 	JoinIndexed column;
-	uint64	   *words;			/* what this column says; as in JoinBlocks */
+	uint64	   *words;			/* what this column says; as in JoinBlockPruning */
 	uint64		nset;
 } Search;
 
-JoinBlocks *
-bloomfam_join_blocks_begin(EState *estate, const JoinSpec *spec, JoinFilter *filter,
-						   const AttrNumber *attributes, bool guarded)
+JoinBlockPruning *
+bloomfam_join_block_pruning_begin(EState *estate, const JoinFilterInfo *info, JoinFilter *filter,
+								  const AttrNumber *attributes, bool guarded)
 {
-	JoinBlocks *blocks = MemoryContextAllocZero(estate->es_query_cxt, sizeof(JoinBlocks));
+	JoinBlockPruning *blocks =
+		MemoryContextAllocZero(estate->es_query_cxt, sizeof(JoinBlockPruning));
 
 	blocks->phase = JOIN_BLOCKS_NOT_YET;
 	blocks->filter = filter;
-	blocks->spec = spec;
+	blocks->info = info;
 	blocks->attributes = attributes;
 	blocks->guarded = guarded;
 	blocks->snapshot = estate->es_snapshot;
@@ -75,7 +76,7 @@ bloomfam_join_blocks_begin(EState *estate, const JoinSpec *spec, JoinFilter *fil
 }
 
 void
-bloomfam_join_blocks_forget(JoinBlocks *blocks)
+bloomfam_join_block_pruning_forget(JoinBlockPruning *blocks)
 {
 	MemoryContextReset(blocks->context);
 	blocks->phase = JOIN_BLOCKS_NOT_YET;
@@ -84,7 +85,7 @@ bloomfam_join_blocks_forget(JoinBlocks *blocks)
 }
 
 void
-bloomfam_join_blocks_miss(JoinBlocks *blocks, JoinBlocksPhase reason)
+bloomfam_join_block_pruning_miss(JoinBlockPruning *blocks, JoinBlocksPhase reason)
 {
 	blocks->phase = reason;
 }
@@ -92,7 +93,7 @@ bloomfam_join_blocks_miss(JoinBlocks *blocks, JoinBlocksPhase reason)
 /* ---- what is found ---- */
 
 static inline Size
-size_of_words(const JoinBlocks *blocks)
+size_of_words(const JoinBlockPruning *blocks)
 {
 	return (blocks->nbits / 64 + 1) * sizeof(uint64);
 }
@@ -122,7 +123,7 @@ spend(Search *search, double rows)
 static bool
 pays(const Search *search)
 {
-	const JoinBlocks *blocks = search->blocks;
+	const JoinBlockPruning *blocks = search->blocks;
 	double		per_bit = (double) search->nblocks / blocks->nbits;
 	double		cpu = search->rows / search->nblocks * cpu_tuple_cost;
 	double		random;
@@ -176,7 +177,7 @@ rows_per_key(const Search *search)
 }
 
 static JoinBlocksPhase
-ask_by_key(Search *search, Relation index, const JoinIndexUse *use)
+search_by_key(Search *search, Relation index, const JoinIndexUse *use)
 {
 	const JoinKeys *keys = search->keys;
 	bool		within = true;
@@ -184,7 +185,7 @@ ask_by_key(Search *search, Relation index, const JoinIndexUse *use)
 	int			i;
 
 	if (keys->phase != JOIN_KEYS_LISTED ||
-		(keys->nvalues * (JOIN_ROWS_PER_KEY + rows_per_key(search) * JOIN_ROWS_PER_PLACE) >
+		(keys->nvalues * (JOIN_ROWS_PER_KEY + rows_per_key(search) * JOIN_ROWS_PER_TID) >
 			 search->budget &&
 		 bloomfam_join_filter != JOIN_FILTER_FORCE))
 		return JOIN_BLOCKS_COSTLY;
@@ -192,16 +193,16 @@ ask_by_key(Search *search, Relation index, const JoinIndexUse *use)
 	for (i = 0; i < keys->nvalues && within; i++)
 	{
 		ScanKeyData key;
-		ItemPointer place;
+		ItemPointer tid;
 
 		CHECK_FOR_INTERRUPTS();
 		set_key(&key, use, &use->equal, search, keys->values[i]);
 		index_rescan(scan, &key, 1, NULL, 0);
 		within = spend(search, JOIN_ROWS_PER_KEY);
-		while (within && (place = index_getnext_tid(scan, ForwardScanDirection)) != NULL)
+		while (within && (tid = index_getnext_tid(scan, ForwardScanDirection)) != NULL)
 		{
-			add_block(search, ItemPointerGetBlockNumber(place));
-			within = spend(search, JOIN_ROWS_PER_PLACE);
+			add_block(search, ItemPointerGetBlockNumber(tid));
+			within = spend(search, JOIN_ROWS_PER_TID);
 		}
 	}
 	index_endscan(scan);
@@ -234,7 +235,7 @@ add_unsure_blocks(Search *search)
 }
 
 static JoinBlocksPhase
-ask_by_range(Search *search, Relation index, const JoinIndexUse *use)
+search_by_range(Search *search, Relation index, const JoinIndexUse *use)
 {
 	JoinKeysRange ranges[JOIN_INDEX_MOST_RANGES];
 	BrinStatsData stats;
@@ -277,7 +278,7 @@ ask_by_range(Search *search, Relation index, const JoinIndexUse *use)
 
 /* Asks one index, if it can be used now; what it says is in search->words. */
 static JoinBlocksPhase
-ask_index(Search *search, Oid oid)
+search_index(Search *search, Oid oid)
 {
 	Relation	index = bloomfam_join_index_open(oid, search->blocks->snapshot);
 	JoinBlocksPhase phase = JOIN_BLOCKS_NO_INDEX;
@@ -288,15 +289,15 @@ ask_index(Search *search, Oid oid)
 	use = bloomfam_join_index_use(index, &search->column);
 	memset(search->words, 0, size_of_words(search->blocks));
 	search->nset = 0;
-	if (use.way != JOIN_INDEX_NOT)
+	if (use.pushdown != JOIN_INDEX_NOT)
 	{
 		spend(search, JOIN_ROWS_PER_INDEX);
 		search->blocks->index = oid;
 	}
-	if (use.way == JOIN_INDEX_BY_KEY)
-		phase = ask_by_key(search, index, &use);
-	else if (use.way == JOIN_INDEX_BY_RANGE)
-		phase = ask_by_range(search, index, &use);
+	if (use.pushdown == JOIN_INDEX_BY_KEY)
+		phase = search_by_key(search, index, &use);
+	else if (use.pushdown == JOIN_INDEX_BY_RANGE)
+		phase = search_by_range(search, index, &use);
 	index_close(index, AccessShareLock);
 	return phase == JOIN_BLOCKS_FOUND && !pays(search) ? JOIN_BLOCKS_MANY : phase;
 }
@@ -305,17 +306,17 @@ ask_index(Search *search, Oid oid)
 
 /* One column of a filter's key, in its table. */
 static JoinIndexed
-get_column(const JoinBlocks *blocks, int i, Oid type)
+get_column(const JoinBlockPruning *blocks, int i, Oid type)
 {
 	return (JoinIndexed) {
-		.attribute = blocks->attributes[i], .operator = blocks->spec->columns[i].operator,
+		.attribute = blocks->attributes[i], .operator = blocks->info->columns[i].operator,
 		.type = type, .guarded = blocks->guarded
 	};
 }
 
 /* Keeps, of what was found so far, what this column's index says as well. */
 static void
-keep_common(JoinBlocks *blocks, const Search *search)
+keep_common(JoinBlockPruning *blocks, const Search *search)
 {
 	uint64		nset = 0;
 	uint64		i;
@@ -330,7 +331,7 @@ keep_common(JoinBlocks *blocks, const Search *search)
 
 /* What asking for a column may take, of a table or a share that has so many rows. */
 static double
-budget_of_column(const JoinBlocks *blocks, int i, Relation table, double rows)
+budget_of_column(const JoinBlockPruning *blocks, int i, Relation table, double rows)
 {
 	return rows * bloomfam_join_index_budget(
 					  bloomfam_join_index_order(RelationGetRelid(table), blocks->attributes[i]));
@@ -347,7 +348,7 @@ search_by_column(Search *search)
 
 	foreach(lc, indexes)
 	{
-		phase = ask_index(search, lfirst_oid(lc));
+		phase = search_index(search, lfirst_oid(lc));
 		if (phase == JOIN_BLOCKS_FOUND)
 		{
 			keep_common(search->blocks, search);
@@ -359,11 +360,11 @@ search_by_column(Search *search)
 
 /* The same for all columns, in a context for what that needs. */
 static JoinBlocksPhase
-search_by_columns(JoinBlocks *blocks, const JoinKeys *keys, Relation table, BlockNumber nblocks,
-				  double rows)
+search_by_columns(JoinBlockPruning *blocks, const JoinKeys *keys, Relation table,
+				  BlockNumber nblocks, double rows)
 {
 	JoinBlocksPhase result = JOIN_BLOCKS_UNKNOWN;
-	Oid			asked = InvalidOid;
+	Oid			searched = InvalidOid;
 	Search		search = {.blocks = blocks, .table = table, .nblocks = nblocks, .rows = rows};
 	int			i;
 
@@ -374,11 +375,11 @@ search_by_columns(JoinBlocks *blocks, const JoinKeys *keys, Relation table, Bloc
 	blocks->words = MemoryContextAlloc(blocks->context, size_of_words(blocks));
 	memset(blocks->words, 0xff, size_of_words(blocks));
 	search.words = palloc(size_of_words(blocks));
-	for (i = 0; i < blocks->spec->ncolumns; i++)
+	for (i = 0; i < blocks->info->ncolumns; i++)
 	{
 		JoinBlocksPhase phase;
 
-		if (!OidIsValid(blocks->spec->columns[i].indexed) ||
+		if (!OidIsValid(blocks->info->columns[i].indexed) ||
 			!bloomfam_join_keys_are_known(&keys[i]))
 			continue;
 		search.keys = &keys[i];
@@ -387,17 +388,18 @@ search_by_columns(JoinBlocks *blocks, const JoinKeys *keys, Relation table, Bloc
 		phase = bloomfam_join_index_is_enough(search.budget) ? search_by_column(&search)
 															 : JOIN_BLOCKS_COSTLY;
 		if (phase == JOIN_BLOCKS_FOUND)
-			asked = blocks->index;
+			searched = blocks->index;
 		if (result != JOIN_BLOCKS_FOUND)
 			result = phase;
 	}
-	if (OidIsValid(asked))
-		blocks->index = asked;
+	if (OidIsValid(searched))
+		blocks->index = searched;
 	return result;
 }
 
 JoinBlocksPhase
-bloomfam_join_blocks_find(JoinBlocks *blocks, Relation table, BlockNumber nblocks, bool parallel)
+bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, Relation table, BlockNumber nblocks,
+								   bool parallel)
 {
 	const JoinKeys *keys;
 	MemoryContext scratch;
@@ -413,7 +415,7 @@ bloomfam_join_blocks_find(JoinBlocks *blocks, Relation table, BlockNumber nblock
 		return JOIN_BLOCKS_NOT_YET;
 	estimate_rel_size(table, NULL, &pages, &rows, &visible);
 	if (parallel)
-		rows /= PARALLEL_SHARE;
+		rows /= PARALLEL_FRACTION;
 	blocks->phase = JOIN_BLOCKS_COSTLY;
 	if (nblocks == 0 || !bloomfam_join_index_may_pay(rows))
 		return blocks->phase;
@@ -427,7 +429,7 @@ bloomfam_join_blocks_find(JoinBlocks *blocks, Relation table, BlockNumber nblock
 }
 
 List *
-bloomfam_join_blocks_indexes(const JoinBlocks *blocks, Relation table)
+bloomfam_join_block_pruning_indexes(const JoinBlockPruning *blocks, Relation table)
 {
 	List	   *all = NIL;
 	BlockNumber pages;
@@ -436,9 +438,9 @@ bloomfam_join_blocks_indexes(const JoinBlocks *blocks, Relation table)
 	int			i;
 
 	estimate_rel_size(table, NULL, &pages, &rows, &visible);
-	for (i = 0; i < blocks->spec->ncolumns; i++)
+	for (i = 0; i < blocks->info->ncolumns; i++)
 	{
-		JoinIndexed column = get_column(blocks, i, blocks->spec->columns[i].indexed);
+		JoinIndexed column = get_column(blocks, i, blocks->info->columns[i].indexed);
 
 		if (OidIsValid(column.type) &&
 			bloomfam_join_index_is_enough(budget_of_column(blocks, i, table, rows)))

@@ -10,7 +10,7 @@
 
 #include "storage/block.h"
 
-#include "join/base/spec.h"
+#include "join/base/filter_info.h"
 #include "join/filter/filter.h"
 
 typedef enum JoinBlocksPhase
@@ -27,11 +27,11 @@ typedef enum JoinBlocksPhase
 } JoinBlocksPhase;
 
 /* What is known of them for one filter of a scan: since the scan began. */
-typedef struct JoinBlocks
+typedef struct JoinBlockPruning
 {
 	JoinBlocksPhase phase;
 	JoinFilter *filter;
-	const JoinSpec *spec;
+	const JoinFilterInfo *info;
 	const AttrNumber *attributes;	/* of the table */
 	bool		guarded;		/* the scan has conditions */
 	Snapshot	snapshot;
@@ -43,36 +43,36 @@ typedef struct JoinBlocks
 	int			shift;
 	uint64		nbits;
 	uint64		nset;
-} JoinBlocks;
+} JoinBlockPruning;
 
 /*
  * For a filter of the scan of a table, whose columns these are; some of them are indexed, as the
  * spec says.  Lives as long as the query's state, as they do.
  */
-extern JoinBlocks *bloomfam_join_blocks_begin(EState *estate, const JoinSpec *spec,
-											  JoinFilter *filter, const AttrNumber *attributes,
-											  bool guarded);
+extern JoinBlockPruning *
+bloomfam_join_block_pruning_begin(EState *estate, const JoinFilterInfo *info, JoinFilter *filter,
+								  const AttrNumber *attributes, bool guarded);
 
 /*
  * Finds them if the keys are known, for a scan that has begun, of a table that has so many blocks
  * to it; a parallel one is this process's share.  For each phase but the first one that is so
  * until the scan begins anew.
  */
-extern JoinBlocksPhase bloomfam_join_blocks_find(JoinBlocks *blocks, Relation table,
-												 BlockNumber nblocks, bool parallel);
+extern JoinBlocksPhase bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, Relation table,
+														  BlockNumber nblocks, bool parallel);
 
 /* The scan goes on without, for this reason: that its keys are late, or rows would be in part. */
-extern void bloomfam_join_blocks_miss(JoinBlocks *blocks, JoinBlocksPhase reason);
+extern void bloomfam_join_block_pruning_miss(JoinBlockPruning *blocks, JoinBlocksPhase reason);
 
 /* The scan begins anew. */
-extern void bloomfam_join_blocks_forget(JoinBlocks *blocks);
+extern void bloomfam_join_block_pruning_forget(JoinBlockPruning *blocks);
 
 /* The indexes that may be asked, of a table of this size, for EXPLAIN: a list of OIDs. */
-extern List *bloomfam_join_blocks_indexes(const JoinBlocks *blocks, Relation table);
+extern List *bloomfam_join_block_pruning_indexes(const JoinBlockPruning *blocks, Relation table);
 
 /* Can it have rows that match?  Once they are found. */
 static inline bool
-bloomfam_join_blocks_can_match(const JoinBlocks *blocks, BlockNumber block)
+bloomfam_join_blocks_can_match(const JoinBlockPruning *blocks, BlockNumber block)
 {
 	uint64		bit = block >> blocks->shift;
 

@@ -65,12 +65,12 @@ bloomfam_join_buckets_are_far(JoinFilter *filter, const JoinKey *key)
 }
 
 void
-bloomfam_join_buckets_ask(JoinBuckets *buckets, const JoinFilter *filter, const JoinKey *key,
-						  const uint64 *numbers, int n)
+bloomfam_join_buckets_prefetch(JoinBuckets *buckets, const JoinFilter *filter, const JoinKey *key,
+							   const uint64 *numbers, int n)
 {
 	const JoinBucketHash *hash = filter->bucket_hash;
 	const HashJoinTable table = filter->table;
-	int			most = Min(n, JOIN_BUCKETS_ASKED - buckets->n);
+	int			most = Min(n, JOIN_BUCKETS_PREFETCHED - buckets->n);
 	int			i;
 
 	for (i = 0; i < most; i++)
@@ -81,16 +81,16 @@ bloomfam_join_buckets_ask(JoinBuckets *buckets, const JoinFilter *filter, const 
 		HashJoinTuple *bucket = &table->buckets.unshared[hashed & (table->nbuckets - 1)];
 
 		__builtin_prefetch(bucket);
-		buckets->asked[buckets->n++] = bucket;
+		buckets->prefetched[buckets->n++] = bucket;
 	}
 }
 
 void
-bloomfam_join_buckets_ask_for_rows(JoinBuckets *buckets)
+bloomfam_join_buckets_prefetch_rows(JoinBuckets *buckets)
 {
 	int			i;
 
 	for (i = 0; i < buckets->n; i++)
-		__builtin_prefetch(*buckets->asked[i]);
+		__builtin_prefetch(*buckets->prefetched[i]);
 	buckets->n = 0;
 }

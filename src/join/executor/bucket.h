@@ -14,12 +14,12 @@
 #include "join/filter/hash.h"
 
 /* Of the rows of one page, so many at most, of all joins together. */
-#define JOIN_BUCKETS_ASKED	512
+#define JOIN_BUCKETS_PREFETCHED	512
 
 typedef struct JoinBuckets
 {
 	int			n;
-	HashJoinTuple *asked[JOIN_BUCKETS_ASKED];	/* each is the head of a bucket */
+	HashJoinTuple *prefetched[JOIN_BUCKETS_PREFETCHED]; /* each is the head of a bucket */
 } JoinBuckets;
 
 /*
@@ -30,10 +30,10 @@ typedef struct JoinBuckets
 extern bool bloomfam_join_buckets_are_far(JoinFilter *filter, const JoinKey *key);
 
 /* Asks for those of n keys, given as numbers, of a join of which that is so. */
-extern void bloomfam_join_buckets_ask(JoinBuckets *buckets, const JoinFilter *filter,
-									  const JoinKey *key, const uint64 *numbers, int n);
+extern void bloomfam_join_buckets_prefetch(JoinBuckets *buckets, const JoinFilter *filter,
+										   const JoinKey *key, const uint64 *numbers, int n);
 
 /* Asks for the first row in each bucket that was asked for. */
-extern void bloomfam_join_buckets_ask_for_rows(JoinBuckets *buckets);
+extern void bloomfam_join_buckets_prefetch_rows(JoinBuckets *buckets);
 
 #endif							/* BLOOMFAM_JOIN_BUCKET_H */

@@ -10,7 +10,7 @@
  */
 #include "postgres.h"
 
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 #include "join/executor/build.h"
 #include "join/executor/dsm.h"
 #include "join/executor/explain.h"
@@ -28,7 +28,7 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 	ResetExprContext(econtext);
 	econtext->ecxt_outertuple = slot;
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	for (i = 0; i < state->spec->ncolumns; i++)
+	for (i = 0; i < state->info->ncolumns; i++)
 	{
 		Datum		value;
 		bool		isnull;
@@ -51,7 +51,7 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
 	}
 	MemoryContextSwitchTo(old);
-	if (i < state->spec->ncolumns)
+	if (i < state->info->ncolumns)
 		return;
 	if (filter->phase != JOIN_FILTER_ABANDONED)
 		bloomfam_join_filter_add(filter, hash);
@@ -71,7 +71,7 @@ for_each_foreign(JoinBuildState *state, void (*action) (JoinForeign *foreign))
 {
 	int			i;
 
-	for (i = 0; state->foreign != NULL && i < state->spec->ncolumns; i++)
+	for (i = 0; state->foreign != NULL && i < state->info->ncolumns; i++)
 		if (state->foreign[i] != NULL)
 			action(state->foreign[i]);
 }
@@ -84,12 +84,12 @@ bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join)
 	if (state->filter == NULL)
 		return;
 	state->filter->join = join;
-	for (i = 0; state->foreign != NULL && i < state->spec->ncolumns; i++)
+	for (i = 0; state->foreign != NULL && i < state->info->ncolumns; i++)
 		if (state->foreign[i] != NULL)
 			bloomfam_join_foreign_tie(state->foreign[i], outerPlanState(join));
 
 	/* the join would first ask the probe side for a row, to save building if there is none */
-	if (state->spec->eager)
+	if (state->info->build_first)
 		join->hj_OuterNotEmpty = true;
 }
 
@@ -122,16 +122,16 @@ exec_build(PlanState *node)
 static void
 begin_foreign(JoinBuildState *state, EState *estate)
 {
-	const JoinSpec *spec = state->spec;
+	const JoinFilterInfo *info = state->info;
 	int			i;
 
-	for (i = 0; i < spec->ncolumns; i++)
+	for (i = 0; i < info->ncolumns; i++)
 	{
-		if (spec->columns[i].foreign_param < 0)
+		if (info->columns[i].foreign_param < 0)
 			continue;
 		if (state->foreign == NULL)
-			state->foreign = palloc0(spec->ncolumns * sizeof(JoinForeign *));
-		state->foreign[i] = bloomfam_join_foreign_begin(estate, spec->columns[i].foreign_param);
+			state->foreign = palloc0(info->ncolumns * sizeof(JoinForeign *));
+		state->foreign[i] = bloomfam_join_foreign_begin(estate, info->columns[i].foreign_param);
 	}
 }
 
@@ -140,25 +140,25 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 {
 	JoinBuildState *state = (JoinBuildState *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
-	const JoinSpec *spec;
+	const JoinFilterInfo *info;
 	int			i;
 
 	bloomfam_join_node_begin(css, estate, eflags);
-	spec = state->spec = bloomfam_join_specs(plan);
+	info = state->info = bloomfam_join_filter_infos(plan);
 	begin_foreign(state, estate);
 
 	/* EvalPlanQual asks for a few rows again, of which some are known to join */
 	if (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF)
 		return;
 
-	state->filter = bloomfam_join_filter_get(estate, spec->param);
-	bloomfam_join_node_columns(spec, &state->keys, &state->attributes);
-	if (bloomfam_join_node_is_of_numbers(spec))
+	state->filter = bloomfam_join_filter_get(estate, info->param);
+	bloomfam_join_node_columns(info, &state->keys, &state->attributes);
+	if (bloomfam_join_node_is_of_numbers(info))
 		bloomfam_join_filter_take_numbers(state->filter);
-	state->expressions = palloc0(spec->ncolumns * sizeof(ExprState *));
-	for (i = 0; i < spec->ncolumns; i++)
+	state->expressions = palloc0(info->ncolumns * sizeof(ExprState *));
+	for (i = 0; i < info->ncolumns; i++)
 	{
-		const JoinSpecColumn *column = &spec->columns[i];
+		const JoinColumnInfo *column = &info->columns[i];
 
 		if (column->attribute == 0)
 			state->expressions[i] =
@@ -168,10 +168,10 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 										 column->collation);
 		if (column->kept && bloomfam_join_filter_skip)
 		{
-			bloomfam_join_filter_keep(state->filter, spec->ncolumns);
+			bloomfam_join_filter_keep(state->filter, info->ncolumns);
 			bloomfam_join_filter_keep_column(state->filter, i, column->type);
 			if (state->values == NULL)
-				state->values = palloc0(spec->ncolumns * sizeof(Datum));
+				state->values = palloc0(info->ncolumns * sizeof(Datum));
 		}
 	}
 	css->ss.ps.ExecProcNode = exec_build;

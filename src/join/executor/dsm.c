@@ -86,9 +86,9 @@ bloomfam_join_build_estimate(CustomScanState *css, ParallelContext *pcxt)
 static void
 start_build(JoinBuildState *state, JoinShared *shared)
 {
-	if (state->filter == NULL || !state->spec->parallel_hash)
+	if (state->filter == NULL || !state->info->parallel_hash)
 		return;
-	bloomfam_join_filter_tie(state->filter, JOIN_FILTER_SHARE, shared,
+	bloomfam_join_filter_tie(state->filter, JOIN_FILTER_PARTICIPANT, shared,
 							 state->css.ss.ps.state->es_query_dsa);
 
 	/* bloomfam.join_filter_skip, too, may not be in all processes what it was when they began */
@@ -114,7 +114,7 @@ left_build(dsm_segment *seg, Datum arg)
 	}
 	for (i = 0; i < Min(state->nworkers, dsm->nworkers); i++)
 		bloomfam_join_build_counts_add(&state->workers[i], &dsm->workers[i]);
-	if (filter->role == JOIN_FILTER_SHARE)
+	if (filter->role == JOIN_FILTER_PARTICIPANT)
 		bloomfam_join_filter_tie(filter, JOIN_FILTER_PRIVATE, NULL, NULL);
 }
 
@@ -127,7 +127,7 @@ bloomfam_join_build_initialize(CustomScanState *css, ParallelContext *pcxt, void
 	memset(dsm, 0, bloomfam_join_build_estimate(css, pcxt));
 	dsm->nworkers = pcxt->nworkers;
 	bloomfam_join_shared_init(&dsm->filter,
-							  state->filter != NULL ? JOIN_SHARED_NONE : JOIN_SHARED_GIVEN_UP);
+							  state->filter != NULL ? JOIN_SHARED_NONE : JOIN_SHARED_DISCARDED);
 	start_build(state, &dsm->filter);
 	if (state->filter != NULL && pcxt->seg != NULL)
 	{
@@ -145,7 +145,7 @@ bloomfam_join_build_reinitialize(CustomScanState *css, ParallelContext *pcxt, vo
 	if (pcxt->seg == NULL)
 		return;
 	bloomfam_join_shared_reset(&dsm->filter, css->ss.ps.state->es_query_dsa,
-				 state->filter != NULL ? JOIN_SHARED_NONE : JOIN_SHARED_GIVEN_UP);
+				 state->filter != NULL ? JOIN_SHARED_NONE : JOIN_SHARED_DISCARDED);
 	start_build(state, &dsm->filter);
 }
 
@@ -181,7 +181,7 @@ bloomfam_join_build_end_worker(JoinBuildState *state)
 Size
 bloomfam_join_probe_estimate(CustomScanState *css, ParallelContext *pcxt)
 {
-	Size		nprobes = bloomfam_join_nspecs((CustomScan *) css->ss.ps.plan);
+	Size		nprobes = bloomfam_join_nfilters((CustomScan *) css->ss.ps.plan);
 
 	return add_size(offsetof(JoinProbeDsm, filters),
 					add_size(mul_size(nprobes, sizeof(JoinShared)),
@@ -219,10 +219,10 @@ leave_copies(JoinProbeState *state, JoinProbeDsm *dsm)
 	int			i;
 
 	for (i = 0; i < dsm->nprobes; i++)
-		if (state->specs[i].from_leader)
+		if (state->infos[i].from_leader)
 			bloomfam_join_filter_leave_copy(state->probes[i].filter, &dsm->filters[i],
 											state->css.ss.ps.state->es_query_dsa,
-											state->probes[i].whole);
+											state->probes[i].all_or_none);
 }
 
 void
@@ -234,9 +234,9 @@ bloomfam_join_probe_initialize(CustomScanState *css, ParallelContext *pcxt, void
 
 	memset(dsm, 0, bloomfam_join_probe_estimate(css, pcxt));
 	dsm->nworkers = pcxt->nworkers;
-	dsm->nprobes = bloomfam_join_nspecs((CustomScan *) css->ss.ps.plan);
+	dsm->nprobes = bloomfam_join_nfilters((CustomScan *) css->ss.ps.plan);
 	for (i = 0; i < dsm->nprobes; i++)
-		bloomfam_join_shared_init(&dsm->filters[i], JOIN_SHARED_GIVEN_UP);
+		bloomfam_join_shared_init(&dsm->filters[i], JOIN_SHARED_DISCARDED);
 	if (state->probes != NULL)
 		leave_copies(state, dsm);
 	if (state->probes != NULL && pcxt->seg != NULL)
@@ -285,7 +285,7 @@ bloomfam_join_probe_end_worker(JoinProbeState *state)
 		const JoinProbe *probe = &state->probes[i];
 		JoinProbeCounts own = probe->counts;
 
-		own.switched_off = bloomfam_join_probe_is_off(probe);
+		own.disabled = bloomfam_join_probe_is_off(probe);
 		if (state->css.ss.ps.instrument != NULL)
 			own = bloomfam_join_probe_counts(probe);
 		bloomfam_join_probe_counts_add(&counts[i], &own);

@@ -63,7 +63,7 @@ join_of_filter(List *ancestors, int number, List **above)
  * the join.
  */
 static List *
-names_at_join(List *context, HashJoin *join, List *above, const JoinSpec *spec, bool outer)
+names_at_join(List *context, HashJoin *join, List *above, const JoinFilterInfo *info, bool outer)
 {
 	Plan	   *hash = innerPlan(join);
 	List	   *names = NIL;
@@ -73,10 +73,10 @@ names_at_join(List *context, HashJoin *join, List *above, const JoinSpec *spec, 
 		context = set_deparse_context_plan(context, &join->join.plan, above);
 	else
 		context = set_deparse_context_plan(context, hash, lcons(join, list_copy(above)));
-	for (i = 0; i < spec->ncolumns; i++)
+	for (i = 0; i < info->ncolumns; i++)
 	{
 		List	   *keys = outer ? join->hashkeys : ((Hash *) hash)->hashkeys;
-		Node	   *key = list_nth(keys, spec->columns[i].hash_key);
+		Node	   *key = list_nth(keys, info->columns[i].hash_key);
 
 		names = lappend(names, deparse_expression(key, context, true, false));
 	}
@@ -85,16 +85,16 @@ names_at_join(List *context, HashJoin *join, List *above, const JoinSpec *spec, 
 
 /* The same as they are called at a probe node. */
 static List *
-names_at_probe(List *context, CustomScan *node, List *ancestors, const JoinSpec *spec)
+names_at_probe(List *context, CustomScan *node, List *ancestors, const JoinFilterInfo *info)
 {
 	List	   *names = NIL;
 	int			i;
 
 	context = set_deparse_context_plan(context, &node->scan.plan, ancestors);
-	for (i = 0; i < spec->ncolumns; i++)
+	for (i = 0; i < info->ncolumns; i++)
 	{
 		TargetEntry *entry = list_nth(
-			node->custom_scan_tlist, spec->columns[i].attribute - 1);
+			node->custom_scan_tlist, info->columns[i].attribute - 1);
 
 		names = lappend(names, deparse_expression((Node *) entry->expr, context, true, false));
 	}
@@ -108,10 +108,10 @@ names_at_probe(List *context, CustomScan *node, List *ancestors, const JoinSpec 
  * keys NULL: this process does not use it.
  */
 static void
-begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const JoinSpec *spec,
+begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilterInfo *info,
 			 const JoinKey *keys)
 {
-	int			number = spec->number;
+	int			number = info->number;
 	bool		building = bloomfam_join_node_kind(&node->scan.plan) == JOIN_NODE_BUILD;
 	List	   *above;
 	HashJoin   *join = join_of_filter(ancestors, number, &above);
@@ -121,11 +121,11 @@ begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const JoinSpec
 	int			i;
 
 	if (building)
-		own = names_at_join(es->deparse_cxt, join, above, spec, false);
+		own = names_at_join(es->deparse_cxt, join, above, info, false);
 	else
-		own = names_at_probe(es->deparse_cxt, node, ancestors, spec);
-	other = names_at_join(es->deparse_cxt, join, above, spec, building);
-	for (i = 0; es->verbose && keys != NULL && i < spec->ncolumns; i++)
+		own = names_at_probe(es->deparse_cxt, node, ancestors, info);
+	other = names_at_join(es->deparse_cxt, join, above, info, building);
+	for (i = 0; es->verbose && keys != NULL && i < info->ncolumns; i++)
 		functions = lappend(functions, OidIsValid(keys[i].function.fn_oid)
 										   ? get_func_name(keys[i].function.fn_oid)
 										   : "own");
@@ -188,7 +188,7 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 	if (!is_text(es))
 	{
 		ExplainPropertyUInteger("Builds", NULL, counts->builds, es);
-		ExplainPropertyUInteger("Given Up", NULL, counts->given_up, es);
+		ExplainPropertyUInteger("Discarded", NULL, counts->discarded, es);
 		ExplainPropertyUInteger("Bitmaps", NULL, counts->bitmaps, es);
 		ExplainPropertyUInteger("Ranges", NULL, counts->ranges, es);
 		ExplainPropertyUInteger("Keys", NULL, counts->keys, es);
@@ -197,10 +197,10 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 		ExplainPropertyInteger("Peak Memory Usage", "kB", in_kilobytes(counts->memory), es);
 		return;
 	}
-	if (counts->builds > 1 || counts->given_up > 0)
+	if (counts->builds > 1 || counts->discarded > 0)
 		appendStringInfo(es->str, "Builds: " UINT64_FORMAT "  ", counts->builds);
-	if (counts->given_up > 0)
-		appendStringInfo(es->str, "Given Up: " UINT64_FORMAT "  ", counts->given_up);
+	if (counts->discarded > 0)
+		appendStringInfo(es->str, "Discarded: " UINT64_FORMAT "  ", counts->discarded);
 	if (counts->bitmaps > 0)
 		appendStringInfo(es->str, "Bitmaps: " UINT64_FORMAT "  ", counts->bitmaps);
 	if (counts->ranges > 0)
@@ -218,31 +218,31 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 static void
 explain_probed(ExplainState *es, const JoinProbeCounts *counts, JoinAccess access, bool foreign)
 {
-	const char *by = access == JOIN_BY_ROWS ? "rows" : "pages";
+	const char *how = access == JOIN_ROW_BY_ROW ? "row by row" : "in page batches";
 
 	if (!is_text(es))
 	{
-		ExplainPropertyText("Probed By", by, es);
+		ExplainPropertyText("Probed", how, es);
 		ExplainPropertyUInteger("Rows Probed", NULL, counts->tested, es);
-		ExplainPropertyUInteger("Rows Dropped", NULL, counts->dropped, es);
-		ExplainPropertyUInteger("Rows Passed Unseen", NULL, counts->passed_unseen, es);
+		ExplainPropertyUInteger("Rows Removed", NULL, counts->removed, es);
+		ExplainPropertyUInteger("Rows Not Checked", NULL, counts->not_checked, es);
 		if (counts->fpr > 0)
 			ExplainPropertyFloat("Expected FPR", NULL, counts->fpr, 6, es);
-		ExplainPropertyBool("Switched Off", counts->switched_off, es);
+		ExplainPropertyBool("Disabled", counts->disabled, es);
 		if (foreign)
 			ExplainPropertyBool("Filtered by Foreign Server", true, es);
 		return;
 	}
 	appendStringInfo(es->str,
-					 "Rows Probed: " UINT64_FORMAT " (by %s)  Dropped: " UINT64_FORMAT
-					 "  Passed Unseen: " UINT64_FORMAT,
-					 counts->tested, by, counts->dropped, counts->passed_unseen);
+					 "Rows Probed: " UINT64_FORMAT " (%s)  Rows Removed: " UINT64_FORMAT
+					 "  Rows Not Checked: " UINT64_FORMAT,
+					 counts->tested, how, counts->removed, counts->not_checked);
 	if (counts->fpr > 0)
 		appendStringInfo(es->str, "  Expected FPR: %.2f%%", counts->fpr * 100);
 	if (foreign)
 		appendStringInfoString(es->str, "  (filtered by the foreign server)");
-	else if (counts->switched_off)
-		appendStringInfoString(es->str, "  (switched off)");
+	else if (counts->disabled)
+		appendStringInfoString(es->str, "  (disabled)");
 	appendStringInfoChar(es->str, '\n');
 }
 
@@ -283,7 +283,7 @@ reason_against_skipping(JoinSkip skip)
 			return "keys of this type are not kept";
 		case JOIN_SKIP_PART_OF_HASH:
 			return "they are made by hashes of more columns than the key has";
-		case JOIN_SKIP_NOTICED:
+		case JOIN_SKIP_VOLATILE:
 			return "volatile functions would be called less often";
 	}
 	return NULL;
@@ -317,19 +317,19 @@ reason_for_reading(JoinPartitionAnswer answer)
 
 /* What its processes have counted of a filter at one of its probe nodes. */
 static JoinProbeCounts
-sum_of_place(const JoinProbeState *place, const JoinFilter *filter)
+sum_of_node(const JoinProbeState *node, const JoinFilter *filter)
 {
 	JoinProbeCounts sum = {0};
 	int			i;
 	int			w;
 
-	for (i = 0; i < place->nprobes; i++)
+	for (i = 0; i < node->nprobes; i++)
 	{
-		if (place->probes[i].filter != filter)
+		if (node->probes[i].filter != filter)
 			continue;
-		bloomfam_join_probe_counts_add(&sum, &place->probes[i].counts);
-		for (w = 0; w < place->nworkers; w++)
-			bloomfam_join_probe_counts_add(&sum, &place->workers[w * place->nprobes + i]);
+		bloomfam_join_probe_counts_add(&sum, &node->probes[i].counts);
+		for (w = 0; w < node->nworkers; w++)
+			bloomfam_join_probe_counts_add(&sum, &node->workers[w * node->nprobes + i]);
 	}
 	return sum;
 }
@@ -350,9 +350,9 @@ explain_skipped(ExplainState *es, const JoinFilter *filter, const JoinBuildCount
 	ListCell   *lc;
 	int			i;
 
-	foreach(lc, filter->places)
+	foreach(lc, filter->probe_nodes)
 	{
-		JoinProbeCounts sum = sum_of_place(lfirst(lc), filter);
+		JoinProbeCounts sum = sum_of_node(lfirst(lc), filter);
 
 		partitions += several_builds ? sum.scans : 1;
 		skipped += several_builds ? sum.skipped : sum.scans > 0 && sum.skipped == sum.scans;
@@ -389,7 +389,7 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 	int			i;
 
 	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
-	begin_filter(es, plan, ancestors, state->spec, state->keys);
+	begin_filter(es, plan, ancestors, state->info, state->keys);
 	if (es->analyze && state->filter != NULL)
 	{
 		JoinBuildCounts sum = state->filter->counts;
@@ -413,15 +413,15 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 			}
 			ExplainCloseGroup("Workers", "Workers", false, es);
 		}
-		for (i = 0; state->foreign != NULL && i < state->spec->ncolumns; i++)
+		for (i = 0; state->foreign != NULL && i < state->info->ncolumns; i++)
 			if (state->foreign[i] != NULL)
 				ExplainPropertyInteger(
 					"Foreign Filter Size", "kB",
 					(bloomfam_join_foreign_size(state->foreign[i]) + 1023) / 1024, es);
 		explain_skipped(es, state->filter, &sum);
 	}
-	if (es->verbose && reason_against_skipping(state->spec->skip) != NULL)
-		ExplainPropertyText("Partitions Not Skipped", reason_against_skipping(state->spec->skip),
+	if (es->verbose && reason_against_skipping(state->info->skip) != NULL)
+		ExplainPropertyText("Partitions Not Skipped", reason_against_skipping(state->info->skip),
 							es);
 	end_filter(es);
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
@@ -429,13 +429,13 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 
 /* The indexes that can tell in which pages of the scanned table rows can match. */
 static void
-explain_indexes(ExplainState *es, const JoinProbeState *state, const JoinBlocks *blocks)
+explain_indexes(ExplainState *es, const JoinProbeState *state, const JoinBlockPruning *blocks)
 {
 	Relation	table = ((ScanState *) outerPlanState(state))->ss_currentRelation;
 	List	   *names = NIL;
 	ListCell   *lc;
 
-	foreach(lc, bloomfam_join_blocks_indexes(blocks, table))
+	foreach(lc, bloomfam_join_block_pruning_indexes(blocks, table))
 		names = lappend(names, get_rel_name(lfirst_oid(lc)));
 	if (names != NIL)
 		ExplainPropertyList("May Skip Pages By", names, es);
@@ -476,7 +476,7 @@ explain_pages(ExplainState *es, const JoinProbeCounts *counts)
 	if (!is_text(es))
 	{
 		if (index != NULL)
-			ExplainPropertyText("Index Asked", index, es);
+			ExplainPropertyText("Index Searched", index, es);
 		if (counts->pages > 0)
 		{
 			ExplainPropertyUInteger("Pages", NULL, counts->pages, es);
@@ -510,7 +510,7 @@ explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 
 	for (i = 0; i < state->nworkers; i++)
 		bloomfam_join_probe_counts_add(&sum, &state->workers[i * state->nprobes + probe]);
-	if (!is_text(es) || sum.tested > 0 || sum.passed_unseen > 0)
+	if (!is_text(es) || sum.tested > 0 || sum.not_checked > 0)
 	{
 		if (is_text(es))
 			indent(es);
@@ -537,17 +537,17 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 	int			i;
 
 	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
-	for (i = 0; i < bloomfam_join_nspecs(plan); i++)
+	for (i = 0; i < bloomfam_join_nfilters(plan); i++)
 	{
 		int			f = i < state->nprobes ? bloomfam_join_order_decided(state->order, i) : i;
-		const JoinSpec *spec = &state->specs[f];
+		const JoinFilterInfo *info = &state->infos[f];
 
-		if (spec->kind == JOIN_SPEC_STORED)
+		if (info->kind == JOIN_INFO_STORED)
 			begin_stored(es, node, ancestors, state->probes[f].stored);
 		else
-			begin_filter(es, plan, ancestors, spec,
+			begin_filter(es, plan, ancestors, info,
 						 f < state->nprobes ? state->probes[f].keys : NULL);
-		if (es->analyze && f < state->nprobes && spec->access != JOIN_BY_NOTHING)
+		if (es->analyze && f < state->nprobes && info->access != JOIN_NO_ROWS)
 			explain_probe(es, state, f);
 		else if (f < state->nprobes && state->probes[f].blocks != NULL)
 			explain_indexes(es, state, state->probes[f].blocks);

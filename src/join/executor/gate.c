@@ -7,22 +7,22 @@
  */
 #include "postgres.h"
 
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 #include "join/executor/gate.h"
 
 #define LONGEST_PAUSE	(JOIN_PAUSE_ROWS * 64)
 
 void
-bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dropped)
+bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 removed)
 {
 	probe->counts.tested += tested;
-	probe->counts.dropped += dropped;
+	probe->counts.removed += removed;
 	probe->sample_tested += tested;
-	probe->sample_dropped += dropped;
+	probe->sample_removed += removed;
 	if (probe->sample_tested < JOIN_SAMPLE_ROWS)
 		return;
-	if (probe->sample_dropped < probe->worth * probe->sample_tested &&
-		probe->kind == JOIN_PROBE_JOIN && !probe->whole &&
+	if (probe->sample_removed < probe->min_drop * probe->sample_tested &&
+		probe->kind == JOIN_PROBE_JOIN && !probe->all_or_none &&
 		bloomfam_join_filter != JOIN_FILTER_FORCE)
 	{
 		probe->last_pause = Min(Max(probe->last_pause * 2, JOIN_PAUSE_ROWS), LONGEST_PAUSE);
@@ -30,7 +30,7 @@ bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dropped)
 	}
 	else
 		probe->last_pause = 0;
-	probe->sample_tested = probe->sample_dropped = 0;
+	probe->sample_tested = probe->sample_removed = 0;
 }
 
 JoinProbeCounts
@@ -38,8 +38,8 @@ bloomfam_join_probe_counts(const JoinProbe *probe)
 {
 	JoinProbeCounts counts = probe->counts;
 
-	counts.switched_off = bloomfam_join_probe_is_off(probe);
+	counts.disabled = bloomfam_join_probe_is_off(probe);
 	if (probe->kind == JOIN_PROBE_JOIN && probe->filter->phase == JOIN_FILTER_COMPLETE)
-		counts.fpr = bloomfam_join_set_fpr(&probe->filter->set);
+		counts.fpr = bloomfam_join_filter_probe_fpr(&probe->filter->filter_probe);
 	return counts;
 }

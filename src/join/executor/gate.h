@@ -8,7 +8,7 @@
 #ifndef BLOOMFAM_JOIN_GATE_H
 #define BLOOMFAM_JOIN_GATE_H
 
-#include "join/base/spec.h"
+#include "join/base/filter_info.h"
 #include "join/executor/block_pruning.h"
 #include "join/executor/partition_pruning.h"
 #include "join/executor/stored.h"
@@ -34,17 +34,17 @@ typedef struct JoinProbe
 	JoinProbeKind kind;
 	JoinFilter *filter;			/* a join's */
 	JoinPartition *partition;	/* that it may skip; NULL: is none */
-	JoinBlocks *blocks;			/* of the table that can match; NULL: none are looked for */
+	JoinBlockPruning *blocks;	/* of the table that can match; NULL: none are looked for */
 	JoinStored *stored;			/* one that the query names */
 	JoinAccess	access;			/* one that the query names: by pages */
-	double		worth;			/* share of rows that it must drop to go on */
-	bool		whole;			/* of the rows with a key it drops all, or none: so it does go on */
-	bool		streams;		/* a row that passes goes on to the join at once */
+	double		min_drop;		/* share of rows that it must drop to go on */
+	bool		all_or_none;	/* of the rows with a key it drops all, or none: so it does go on */
+	bool		unbuffered;		/* a row that passes goes on to the join at once */
 	int			ncolumns;
 	const JoinKey *keys;
 	AttrNumber *attributes;		/* of the child's rows; of a stored filter, the table's column */
 	uint64		sample_tested;	/* in the present sample */
-	uint64		sample_dropped;
+	uint64		sample_removed;
 	uint64		pause;			/* rows to let pass before the next sample; 0: on */
 	uint64		last_pause;		/* the next one is longer */
 	JoinProbeCounts counts;		/* see bloomfam_join_probe_counts() */
@@ -61,18 +61,18 @@ bloomfam_join_probe_is_off(const JoinProbe *probe)
 extern JoinProbeCounts bloomfam_join_probe_counts(const JoinProbe *probe);
 
 /* Counts a filter's work on some rows, and decides whether it goes on. */
-extern void bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 dropped);
+extern void bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 removed);
 
 /* Is a join's filter to look at these rows?  If not, they pass, and are taken off its pause. */
 static inline bool
 bloomfam_join_probe_awake(JoinProbe *probe, uint64 rows)
 {
-	bool		ready = probe->whole ? bloomfam_join_filter_ready_for_whole(probe->filter)
-									 : bloomfam_join_filter_ready(probe->filter);
+	bool ready = probe->all_or_none ? bloomfam_join_filter_ready_for_all_or_none(probe->filter)
+									: bloomfam_join_filter_ready(probe->filter);
 
 	if (likely(ready && probe->pause == 0))
 		return true;
-	probe->counts.passed_unseen += rows;
+	probe->counts.not_checked += rows;
 	if (ready)
 		probe->pause -= Min(probe->pause, rows);
 	return false;

@@ -34,11 +34,11 @@
 #include "utils/snapmgr.h"
 
 #include "join/base/column.h"
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 #include "join/executor/bucket.h"
 #include "join/executor/heap_batch.h"
 #include "join/executor/heap_scan.h"
-#include "pg/env.h"
+#include "pg/port.h"
 
 /* After a page that was not in the server's buffers, so many are not looked for. */
 #define COLD_PAGES			64
@@ -47,7 +47,7 @@
 #define LINES_PER_ROW		4
 
 /* A column of a filter's key in the heap. */
-typedef struct PageColumn
+typedef struct BatchColumn
 {
 	AttrNumber	attribute;		/* of the table */
 
@@ -57,18 +57,18 @@ typedef struct PageColumn
 	 */
 	AttrNumber	first;
 	Size		offset;
-} PageColumn;
+} BatchColumn;
 
 static inline bool
-is_fixed(const PageColumn *column)
+is_fixed(const BatchColumn *column)
 {
 	return column->first == column->attribute;
 }
 
-struct JoinPage
+struct JoinHeapBatch
 {
-	bool		by_pages;		/* else all is done row by row */
-	PageColumn **columns;		/* of each filter; NULL: it looks at rows one by one */
+	bool		in_batches;		/* else all is done row by row */
+	BatchColumn **columns;		/* of each filter; NULL: it looks at rows one by one */
 	int		   *waits;			/* each filter: for so many of the scan's conditions, for now */
 	bool		some_wait;
 	ExprState **conditions;		/* the scan's, one by one; NULL: no filter ever waits */
@@ -76,7 +76,7 @@ struct JoinPage
 
 	bool		has_blocks;		/* some filter looks for those of the table that can match */
 	bool		undecided;		/* ... now, or as soon as its keys are known */
-	JoinSkim	skim;
+	JoinPrunedScan pruned_scan;
 
 	/*
 	 * of the page that the scan is on: which rows pass, and the next of these that the scan is to
@@ -98,7 +98,7 @@ struct JoinPage
 	HeapTupleHeader rows[MaxHeapTuplesPerPage];
 	uint64		hashes[MaxHeapTuplesPerPage];
 	uint64		column[MaxHeapTuplesPerPage];	/* the hashes of one more column of the key */
-	uint16		others[MaxHeapTuplesPerPage];	/* rows whose column is read the long way */
+	uint16		slow_rows[MaxHeapTuplesPerPage]; /* rows whose column is read the long way */
 	bool		null[MaxHeapTuplesPerPage];
 	bool		spared[MaxHeapTuplesPerPage];	/* its key was not fetched: it passes */
 	bool		pass[MaxHeapTuplesPerPage];
@@ -107,7 +107,7 @@ struct JoinPage
 
 /* The last attribute that always lies at the same place, up to this one. */
 static void
-find_column(PageColumn *column, TupleDesc desc, AttrNumber attribute)
+find_column(BatchColumn *column, TupleDesc desc, AttrNumber attribute)
 {
 	Size		end = 0;
 
@@ -161,7 +161,7 @@ read_missing(HeapTupleHeader row, AttrNumber attribute, TupleDesc desc, bool *is
  * on as it can.
  */
 static Datum
-read_attribute(HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bool *isnull)
+read_attribute(HeapTupleHeader row, const BatchColumn *column, TupleDesc desc, bool *isnull)
 {
 	const char *data = (const char *) row + row->t_hoff;
 	const uint8 *nulls = (row->t_infomask & HEAP_HASNULL) != 0 ? row->t_bits : NULL;
@@ -191,7 +191,7 @@ read_attribute(HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bo
 #define READ_INTEGERS(type) \
 	for (i = 0; i < n; i++) \
 	{ \
-		HeapTupleHeader row = page->rows[i]; \
+		HeapTupleHeader row = batch->rows[i]; \
 		type		value; \
 		\
 		if (likely(is_at_fixed_offset(row, column->attribute))) \
@@ -202,7 +202,7 @@ read_attribute(HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bo
 		else \
 		{ \
 			hashes[i] = 0; \
-			page->others[nothers++] = i; \
+			batch->slow_rows[nslow_rows++] = i; \
 		} \
 	}
 
@@ -212,12 +212,12 @@ read_attribute(HeapTupleHeader row, const PageColumn *column, TupleDesc desc, bo
  * but compressed or in another table, are noted instead.
  */
 static void
-hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleDesc desc, int n,
-			bool first, bool numbers, bool spare_long)
+hash_column(JoinHeapBatch *batch, const JoinKey *key, const BatchColumn *column, TupleDesc desc,
+			int n, bool first, bool numbers, bool spare_long)
 {
-	uint64	   *hashes = first ? page->hashes : page->column;
+	uint64	   *hashes = first ? batch->hashes : batch->column;
 	bool		integers = key->integer && is_fixed(column);
-	int			nothers = 0;
+	int			nslow_rows = 0;
 	int			i;
 
 	/* an integer at a fixed offset, which is what most keys are, without a call */
@@ -229,37 +229,37 @@ hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleD
 		READ_INTEGERS(int16)
 	else
 		for (i = 0; i < n; i++)
-			page->others[nothers++] = i;
-	if (nothers < n && !numbers)
+			batch->slow_rows[nslow_rows++] = i;
+	if (nslow_rows < n && !numbers)
 		bf_hash_u64_many(hashes, n);
 
 	spare_long &= TupleDescAttr(desc, column->attribute - 1)->attlen == -1;
 	if (first)
 	{
-		memset(page->null, false, n);
-		memset(page->spared, false, n);
+		memset(batch->null, false, n);
+		memset(batch->spared, false, n);
 	}
-	for (i = 0; i < nothers; i++)
+	for (i = 0; i < nslow_rows; i++)
 	{
-		int			other = page->others[i];
+		int			slow_row = batch->slow_rows[i];
 		bool		isnull;
-		Datum		value = read_attribute(page->rows[other], column, desc, &isnull);
+		Datum		value = read_attribute(batch->rows[slow_row], column, desc, &isnull);
 
-		page->null[other] |= isnull;
+		batch->null[slow_row] |= isnull;
 		if (spare_long && !isnull && VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
 			!VARATT_IS_SHORT(DatumGetPointer(value)))
 		{
-			page->spared[other] = true;
-			hashes[other] = 0;
+			batch->spared[slow_row] = true;
+			hashes[slow_row] = 0;
 		}
 		else if (isnull)
-			hashes[other] = 0;
+			hashes[slow_row] = 0;
 		else
-			hashes[other] = numbers ? (uint64) key->number(value) : key->hash(key, value);
+			hashes[slow_row] = numbers ? (uint64) key->number(value) : key->hash(key, value);
 	}
 	if (!first)
 		for (i = 0; i < n; i++)
-			page->hashes[i] = bloomfam_join_hash_combine(page->hashes[i], hashes[i]);
+			batch->hashes[i] = bloomfam_join_hash_combine(batch->hashes[i], hashes[i]);
 }
 
 /*
@@ -267,7 +267,7 @@ hash_column(JoinPage *page, const JoinKey *key, const PageColumn *column, TupleD
  * many.  Returns the first of them.
  */
 static inline const char *
-ask_for_lines(const char *from, const char *end, int most)
+prefetch_lines(const char *from, const char *end, int most)
 {
 	const char *first = (const char *) TYPEALIGN_DOWN(BLOOMFAM_CACHE_LINE, from);
 	const char *last = (const char *) TYPEALIGN_DOWN(BLOOMFAM_CACHE_LINE, end);
@@ -285,29 +285,30 @@ ask_for_lines(const char *from, const char *end, int most)
  * one. Not pinned, it may be another page any time: it is never read, but only asked for.
  */
 static void
-look_ahead(JoinPage *page, HeapScanDesc scan, Page bytes)
+find_next_page(JoinHeapBatch *batch, HeapScanDesc scan, Page bytes)
 {
 	PrefetchBufferResult found;
 	BlockNumber block;
 
-	if (page->cold > 0)
+	if (batch->cold > 0)
 	{
-		page->cold--;
+		batch->cold--;
 		return;
 	}
-	block = page->skim.active ? bloomfam_join_skim_ahead(&page->skim) : scan->rs_cblock + 1;
+	block = batch->pruned_scan.active ? bloomfam_join_pruned_scan_ahead(&batch->pruned_scan)
+									  : scan->rs_cblock + 1;
 	if (block >= scan->rs_nblocks)
 		return;
 	found = PrefetchBuffer(scan->rs_base.rs_rd, MAIN_FORKNUM, block);
 	if (BufferIsValid(found.recent_buffer))
 	{
-		page->ahead = BufferGetPage(found.recent_buffer);
-		ask_for_lines(page->ahead,
-					  page->ahead + ((PageHeader) bytes)->pd_lower + BLOOMFAM_CACHE_LINE - 1,
-					  BLCKSZ / BLOOMFAM_CACHE_LINE);
+		batch->ahead = BufferGetPage(found.recent_buffer);
+		prefetch_lines(batch->ahead,
+					   batch->ahead + ((PageHeader) bytes)->pd_lower + BLOOMFAM_CACHE_LINE - 1,
+					   BLCKSZ / BLOOMFAM_CACHE_LINE);
 	}
 	else
-		page->cold = COLD_PAGES;
+		batch->cold = COLD_PAGES;
 }
 
 /*
@@ -315,29 +316,29 @@ look_ahead(JoinPage *page, HeapScanDesc scan, Page bytes)
  * page->passing.
  */
 static void
-find_rows(JoinPage *page, HeapScanDesc scan, int count)
+find_rows(JoinHeapBatch *batch, HeapScanDesc scan, int count)
 {
 	Page		bytes = BufferGetPage(scan->rs_cbuf);
 	int			end = (int) scan->rs_cindex + count;
-	const char *asked;
+	const char *prefetched;
 	int			n = 0;
 	int			i;
 
-	page->ahead = NULL;
+	batch->ahead = NULL;
 	if (count > 1)
-		look_ahead(page, scan, bytes);
-	asked = page->ahead != NULL ? page->ahead + BLCKSZ : NULL;
+		find_next_page(batch, scan, bytes);
+	prefetched = batch->ahead != NULL ? batch->ahead + BLCKSZ : NULL;
 	for (i = (int) scan->rs_cindex; i < end; i++)
 	{
 		HeapTupleHeader row =
 			(HeapTupleHeader) PageGetItem(bytes, PageGetItemId(bytes, scan->rs_vistuples[i]));
 
 		/* a page is filled from its end, so the row before is the one behind */
-		if (page->ahead != NULL)
-			asked = ask_for_lines(page->ahead + ((const char *) row - (const char *) bytes), asked,
-								  LINES_PER_ROW);
-		page->passing[n] = i;
-		page->rows[n++] = row;
+		if (batch->ahead != NULL)
+			prefetched = prefetch_lines(batch->ahead + ((const char *) row - (const char *) bytes),
+										prefetched, LINES_PER_ROW);
+		batch->passing[n] = i;
+		batch->rows[n++] = row;
 	}
 }
 
@@ -348,50 +349,51 @@ hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
 	JoinProbe  *probe = &state->probes[f];
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	bool		numbers = probe->kind == JOIN_PROBE_JOIN &&
-						  bloomfam_join_set_is_of_numbers(&probe->filter->set);
+						  bloomfam_join_filter_probe_is_of_numbers(&probe->filter->filter_probe);
 	MemoryContext old;
 	int			c;
 
 	ResetExprContext(econtext);
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (c = 0; c < probe->ncolumns; c++)
-		hash_column(state->page, &probe->keys[c], &state->page->columns[f][c], desc, n, c == 0,
-					numbers, probe->access == JOIN_BY_PAGES_SPARING && !probe->whole);
+		hash_column(state->batch, &probe->keys[c], &state->batch->columns[f][c], desc, n, c == 0,
+					numbers, probe->access == JOIN_PAGE_BATCHES_SPARING && !probe->all_or_none);
 	MemoryContextSwitchTo(old);
 }
 
 /* Asks a filter of so many rows: what it says is in page->pass. */
 static void
-ask_filter(JoinPage *page, const JoinProbe *probe, int n)
+probe_filter(JoinHeapBatch *batch, const JoinProbe *probe, int n)
 {
 	JoinAnswer	answer;
 	const BfView *view;
 
 	if (probe->kind == JOIN_PROBE_JOIN)
 	{
-		bloomfam_join_set_has_many(&probe->filter->set, page->hashes, n, page->pass);
+		bloomfam_join_filter_probe_has_many(&probe->filter->filter_probe, batch->hashes, n,
+											batch->pass);
 		return;
 	}
 	answer = bloomfam_join_stored_answer(probe->stored);
 	view = bloomfam_join_stored_view(probe->stored);
 	if (answer == JOIN_ANSWER_PROBE)
-		view->head.kind->probe_many(view, page->hashes, n, page->pass);
+		view->head.kind->probe_many(view, batch->hashes, n, batch->pass);
 	else
-		memset(page->pass, answer == JOIN_ANSWER_YES, n);
+		memset(batch->pass, answer == JOIN_ANSWER_YES, n);
 }
 
 /* Keeps, of so many rows, those that the filter let pass; returns their number. */
 static int
-keep_passing(JoinPage *page, int n)
+keep_passing(JoinHeapBatch *batch, int n)
 {
 	int			kept = 0;
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
-		page->passing[kept] = page->passing[i];
-		page->rows[kept] = page->rows[i];
-		kept += (page->pass[i] | page->spared[i]) & !page->null[i];
+		batch->passing[kept] = batch->passing[i];
+		batch->rows[kept] = batch->rows[i];
+		kept += (batch->pass[i] | batch->spared[i]) & !batch->null[i];
 	}
 	return kept;
 }
@@ -406,7 +408,8 @@ awaits_filter(const JoinProbeState *state)
 	int			f;
 
 	for (f = 0; f < state->nprobes; f++)
-		if (state->probes[f].kind == JOIN_PROBE_JOIN && state->probes[f].access != JOIN_BY_ROWS &&
+		if (state->probes[f].kind == JOIN_PROBE_JOIN &&
+			state->probes[f].access != JOIN_ROW_BY_ROW &&
 			bloomfam_join_filter_awaited(state->probes[f].filter))
 			return true;
 	return false;
@@ -419,7 +422,7 @@ may_fail(const JoinProbeState *state)
 	int			f;
 
 	for (f = 0; f < state->nprobes; f++)
-		if (state->probes[f].kind == JOIN_PROBE_STORED && state->page->waits[f] == 0 &&
+		if (state->probes[f].kind == JOIN_PROBE_STORED && state->batch->waits[f] == 0 &&
 			bloomfam_join_stored_may_fail(state->probes[f].stored))
 			return true;
 	return false;
@@ -427,46 +430,47 @@ may_fail(const JoinProbeState *state)
 
 /* Notes, before rows are looked at, which filters of conditions come after others for now. */
 static void
-note_waiting(const JoinProbeState *state, JoinPage *page)
+note_waiting(const JoinProbeState *state, JoinHeapBatch *batch)
 {
 	int			f;
 
-	page->some_wait = false;
+	batch->some_wait = false;
 	for (f = 0; f < state->nprobes; f++)
 	{
 		const JoinProbe *probe = &state->probes[f];
 
-		page->waits[f] =
+		batch->waits[f] =
 			probe->kind == JOIN_PROBE_STORED ? bloomfam_join_stored_waits_for(probe->stored) : 0;
-		page->some_wait |= page->waits[f] > 0;
+		batch->some_wait |= batch->waits[f] > 0;
 	}
 }
 
 /* Asks for what the joins will need of these rows, which go on to them. */
 static void
-ask_for_buckets(JoinProbeState *state, TupleDesc desc, int n)
+prefetch_buckets(JoinProbeState *state, TupleDesc desc, int n)
 {
-	JoinPage   *page = state->page;
+	JoinHeapBatch *batch = state->batch;
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	MemoryContext old;
 	int			f;
 
 	ResetExprContext(econtext);
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	page->buckets.n = 0;
+	batch->buckets.n = 0;
 	for (f = 0; f < state->nprobes; f++)
 	{
 		JoinProbe  *probe = &state->probes[f];
 
-		if (probe->kind != JOIN_PROBE_JOIN || probe->access == JOIN_BY_ROWS || !probe->streams ||
-			probe->ncolumns != 1 || !bloomfam_join_filter_ready(probe->filter) ||
+		if (probe->kind != JOIN_PROBE_JOIN || probe->access == JOIN_ROW_BY_ROW ||
+			!probe->unbuffered || probe->ncolumns != 1 ||
+			!bloomfam_join_filter_ready(probe->filter) ||
 			!bloomfam_join_buckets_are_far(probe->filter, &probe->keys[0]))
 			continue;
-		hash_column(page, &probe->keys[0], &page->columns[f][0], desc, n, true, true, false);
-		bloomfam_join_buckets_ask(&page->buckets, probe->filter, &probe->keys[0], page->hashes,
-								  n);
+		hash_column(batch, &probe->keys[0], &batch->columns[f][0], desc, n, true, true, false);
+		bloomfam_join_buckets_prefetch(&batch->buckets, probe->filter, &probe->keys[0],
+									   batch->hashes, n);
 	}
-	bloomfam_join_buckets_ask_for_rows(&page->buckets);
+	bloomfam_join_buckets_prefetch_rows(&batch->buckets);
 	MemoryContextSwitchTo(old);
 }
 
@@ -477,13 +481,13 @@ ask_for_buckets(JoinProbeState *state, TupleDesc desc, int n)
 static void
 select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 {
-	JoinPage   *page = state->page;
+	JoinHeapBatch *batch = state->batch;
 	bool		singly;
 	bool		looked = false;
 	int			n;
 	int			i;
 
-	note_waiting(state, page);
+	note_waiting(state, batch);
 	singly = awaits_filter(state) || may_fail(state);
 	n = singly ? 1 : (int) scan->rs_ntuples - (int) scan->rs_cindex;
 
@@ -496,25 +500,25 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		JoinProbe  *probe = &state->probes[f];
 		int			kept;
 
-		if (probe->access == JOIN_BY_ROWS || page->waits[f] > 0 ||
+		if (probe->access == JOIN_ROW_BY_ROW || batch->waits[f] > 0 ||
 			(probe->kind == JOIN_PROBE_JOIN && !bloomfam_join_probe_awake(probe, n)))
 			continue;
 		if (!looked)
-			find_rows(page, scan, n);
+			find_rows(batch, scan, n);
 		looked = true;
 		hash_keys(state, f, RelationGetDescr(child->ss_currentRelation), n);
-		ask_filter(page, probe, n);
-		kept = keep_passing(page, n);
+		probe_filter(batch, probe, n);
+		kept = keep_passing(batch, n);
 		bloomfam_join_probe_count(probe, n, n - kept);
 		n = kept;
 	}
 	for (i = 0; i < n && !looked; i++)
-		page->passing[i] = scan->rs_cindex + i;
+		batch->passing[i] = scan->rs_cindex + i;
 	if (looked && !singly && n > 0)
-		ask_for_buckets(state, RelationGetDescr(child->ss_currentRelation), n);
-	page->selected = !singly;
-	page->npassing = n;
-	page->next = 0;
+		prefetch_buckets(state, RelationGetDescr(child->ss_currentRelation), n);
+	batch->selected = !singly;
+	batch->npassing = n;
+	batch->next = 0;
 }
 
 /*
@@ -522,14 +526,14 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
  * page that the scan is on, and known to be visible.
  */
 static inline void
-give_row(JoinPage *page, HeapScanDesc scan, TupleTableSlot *slot)
+give_row(JoinHeapBatch *batch, HeapScanDesc scan, TupleTableSlot *slot)
 {
-	int			index = page->passing[page->next];
+	int			index = batch->passing[batch->next];
 	OffsetNumber line = scan->rs_vistuples[index];
 	Page		bytes = BufferGetPage(scan->rs_cbuf);
 	ItemId		item = PageGetItemId(bytes, line);
 
-	page->next++;
+	batch->next++;
 	scan->rs_cindex = index;
 	scan->rs_ctup.t_data = (HeapTupleHeader) PageGetItem(bytes, item);
 	scan->rs_ctup.t_len = ItemIdGetLength(item);
@@ -556,12 +560,12 @@ row_passes(JoinProbeState *state, TupleTableSlot *slot, int conditions)
 		bool		isnull;
 		Datum		key;
 
-		if (probe->kind == JOIN_PROBE_JOIN || state->page->waits[f] != conditions)
+		if (probe->kind == JOIN_PROBE_JOIN || state->batch->waits[f] != conditions)
 			continue;
 		key = slot_getattr(slot, probe->attributes[0], &isnull);
 		pass = !isnull && bloomfam_join_stored_passes(probe->stored, key);
 		probe->counts.tested++;
-		probe->counts.dropped += !pass;
+		probe->counts.removed += !pass;
 	}
 	MemoryContextSwitchTo(old);
 	return pass;
@@ -577,7 +581,7 @@ next_row_singly(JoinProbeState *state, TableScanDesc scan, ScanDirection directi
 {
 	while (table_scan_getnextslot(scan, direction, slot))
 	{
-		note_waiting(state, state->page);
+		note_waiting(state, state->batch);
 		if (row_passes(state, slot, 0))
 			return true;
 		CHECK_FOR_INTERRUPTS();
@@ -591,31 +595,31 @@ next_row_singly(JoinProbeState *state, TableScanDesc scan, ScanDirection directi
  * would not read what it has taken.
  */
 static void
-look_for_blocks(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
+prune_blocks(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 {
-	JoinPage   *page = state->page;
+	JoinHeapBatch *batch = state->batch;
 	bool		parallel = scan->rs_base.rs_parallel != NULL;
 	bool		found = false;
 	int			f;
 
-	page->undecided = false;
+	batch->undecided = false;
 	for (f = 0; f < state->nprobes; f++)
 	{
-		JoinBlocks *blocks = state->probes[f].blocks;
+		JoinBlockPruning *blocks = state->probes[f].blocks;
 
 		if (blocks == NULL)
 			continue;
-		if (state->probes[f].whole &&
-			!bloomfam_join_filter_skips_whole(state->probes[f].filter))
-			bloomfam_join_blocks_miss(blocks, JOIN_BLOCKS_IN_PART);
-		switch (bloomfam_join_blocks_find(blocks, child->ss_currentRelation, scan->rs_nblocks,
-										  parallel))
+		if (state->probes[f].all_or_none &&
+			!bloomfam_join_filter_may_skip_all_or_none(state->probes[f].filter))
+			bloomfam_join_block_pruning_miss(blocks, JOIN_BLOCKS_IN_PART);
+		switch (bloomfam_join_block_pruning_search(blocks, child->ss_currentRelation,
+												   scan->rs_nblocks, parallel))
 		{
 			case JOIN_BLOCKS_NOT_YET:
 				if (parallel)
-					bloomfam_join_blocks_miss(blocks, JOIN_BLOCKS_LATE);
+					bloomfam_join_block_pruning_miss(blocks, JOIN_BLOCKS_LATE);
 				else
-					page->undecided = true;
+					batch->undecided = true;
 				break;
 			case JOIN_BLOCKS_FOUND:
 				found = true;
@@ -626,22 +630,22 @@ look_for_blocks(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		state->probes[f].counts.blocks = blocks->phase;
 		state->probes[f].counts.index = blocks->index;
 	}
-	if (found && !page->skim.active)
-		bloomfam_join_skim_begin(&page->skim, scan, state->probes, state->nprobes);
+	if (found && !batch->pruned_scan.active)
+		bloomfam_join_pruned_scan_begin(&batch->pruned_scan, scan, state->probes, state->nprobes);
 }
 
 /* The next row of the scan, whether it passes or not: on the next page once one is done with. */
 static bool
 next_unseen_row(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 {
-	JoinPage   *page = state->page;
+	JoinHeapBatch *batch = state->batch;
 
-	if (unlikely(page->undecided))
-		look_for_blocks(state, child, scan);
-	if (!page->skim.active)
+	if (unlikely(batch->undecided))
+		prune_blocks(state, child, scan);
+	if (!batch->pruned_scan.active)
 		return table_scan_getnextslot(&scan->rs_base, ForwardScanDirection,
 									  child->ss_ScanTupleSlot);
-	if (bloomfam_join_skim_next(&page->skim, scan))
+	if (bloomfam_join_pruned_scan_next(&batch->pruned_scan, scan))
 	{
 		bloomfam_count_rows_read(child->ss_currentRelation, 1);
 		return true;
@@ -654,31 +658,31 @@ next_unseen_row(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 static bool
 next_row(JoinProbeState *state, ScanState *child)
 {
-	JoinPage   *page = state->page;
+	JoinHeapBatch *batch = state->batch;
 	TupleTableSlot *slot = child->ss_ScanTupleSlot;
 	HeapScanDesc scan;
 
 	if (child->ss_currentScanDesc == NULL)
 		child->ss_currentScanDesc =
 			bloomfam_table_beginscan(child->ss_currentRelation, child->ps.state->es_snapshot);
-	if (unlikely(!page->by_pages || !ScanDirectionIsForward(child->ps.state->es_direction)))
+	if (unlikely(!batch->in_batches || !ScanDirectionIsForward(child->ps.state->es_direction)))
 	{
-		page->selected = false;
-		page->npassing = page->next = 0;
-		page->skim.active = false;
-		page->undecided = page->has_blocks;
+		batch->selected = false;
+		batch->npassing = batch->next = 0;
+		batch->pruned_scan.active = false;
+		batch->undecided = batch->has_blocks;
 		return next_row_singly(state, child->ss_currentScanDesc, child->ps.state->es_direction,
 							   slot);
 	}
 	scan = (HeapScanDesc) child->ss_currentScanDesc;
 	if (unlikely(!scan->rs_inited))
 	{
-		page->selected = false;
-		page->npassing = page->next = 0;
-		page->undecided = page->has_blocks;
+		batch->selected = false;
+		batch->npassing = batch->next = 0;
+		batch->undecided = batch->has_blocks;
 	}
 
-	while (page->next >= page->npassing)
+	while (batch->next >= batch->npassing)
 	{
 		CHECK_FOR_INTERRUPTS();
 
@@ -686,13 +690,13 @@ next_row(JoinProbeState *state, ScanState *child)
 		 * after the last row of a page is the next page; what is left of one after going
 		 * backwards is looked at from there
 		 */
-		if (page->selected)
+		if (batch->selected)
 			scan->rs_cindex = scan->rs_ntuples - 1;
 		if (!next_unseen_row(state, child, scan))
 			return false;
 		select_rows(state, child, scan);
 	}
-	give_row(page, scan, slot);
+	give_row(batch, scan, slot);
 	return true;
 }
 
@@ -700,15 +704,15 @@ next_row(JoinProbeState *state, ScanState *child)
 static bool
 row_qualifies(JoinProbeState *state, ScanState *child, ExprContext *econtext)
 {
-	JoinPage   *page = state->page;
+	JoinHeapBatch *batch = state->batch;
 	bool		pass = true;
 	int			i;
 
-	if (!page->some_wait)
+	if (!batch->some_wait)
 		pass = child->ps.qual == NULL || ExecQual(child->ps.qual, econtext);
-	for (i = 0; page->some_wait && pass && i < page->nconditions; i++)
+	for (i = 0; batch->some_wait && pass && i < batch->nconditions; i++)
 	{
-		pass = ExecQual(page->conditions[i], econtext);
+		pass = ExecQual(batch->conditions[i], econtext);
 		if (pass && !row_passes(state, child->ss_ScanTupleSlot, i + 1))
 			return false;
 	}
@@ -740,7 +744,7 @@ scan_child(JoinProbeState *state, ScanState *child)
 }
 
 TupleTableSlot *
-bloomfam_join_page_exec(PlanState *node)
+bloomfam_join_heap_batch_exec(PlanState *node)
 {
 	JoinProbeState *state = (JoinProbeState *) node;
 	ScanState  *child = (ScanState *) outerPlanState(node);
@@ -758,15 +762,15 @@ bloomfam_join_page_exec(PlanState *node)
 }
 
 void
-bloomfam_join_page_rescan(JoinProbeState *state)
+bloomfam_join_heap_batch_rescan(JoinProbeState *state)
 {
-	JoinPage   *page = state->page;
+	JoinHeapBatch *batch = state->batch;
 	int			f;
 
-	page->skim.active = false;
+	batch->pruned_scan.active = false;
 	for (f = 0; f < state->nprobes; f++)
 		if (state->probes[f].blocks != NULL)
-			bloomfam_join_blocks_forget(state->probes[f].blocks);
+			bloomfam_join_block_pruning_forget(state->probes[f].blocks);
 }
 
 /*
@@ -783,7 +787,7 @@ prepare_columns(JoinProbeState *state, int f, TupleDesc desc)
 	bool		indexed = false;
 	int			c;
 
-	state->page->columns[f] = palloc(probe->ncolumns * sizeof(PageColumn));
+	state->batch->columns[f] = palloc(probe->ncolumns * sizeof(BatchColumn));
 	for (c = 0; c < probe->ncolumns; c++)
 	{
 		attributes[c] = probe->attributes[c];
@@ -791,36 +795,36 @@ prepare_columns(JoinProbeState *state, int f, TupleDesc desc)
 		{
 			attributes[c] =
 				bloomfam_join_column_behind(&plan->plan, attributes[c], plan->scanrelid);
-			indexed |= OidIsValid(state->specs[f].columns[c].indexed);
+			indexed |= OidIsValid(state->infos[f].columns[c].indexed);
 		}
-		find_column(&state->page->columns[f][c], desc, attributes[c]);
+		find_column(&state->batch->columns[f][c], desc, attributes[c]);
 	}
-	if (!indexed || !state->page->by_pages || !bloomfam_join_filter_skip)
+	if (!indexed || !state->batch->in_batches || !bloomfam_join_filter_skip)
 		return;
 	bloomfam_join_filter_keep(probe->filter, probe->ncolumns);
-	probe->blocks = bloomfam_join_blocks_begin(child->state, &state->specs[f], probe->filter,
-											   attributes, plan->plan.qual != NIL);
-	state->page->has_blocks = true;
+	probe->blocks = bloomfam_join_block_pruning_begin(child->state, &state->infos[f], probe->filter,
+													  attributes, plan->plan.qual != NIL);
+	state->batch->has_blocks = true;
 }
 
 /* The scan's conditions, to be asked one by one. */
 static void
-prepare_conditions(JoinPage *page, PlanState *child)
+prepare_conditions(JoinHeapBatch *batch, PlanState *child)
 {
 	ListCell   *lc;
 
-	page->conditions = palloc(list_length(child->plan->qual) * sizeof(ExprState *));
+	batch->conditions = palloc(list_length(child->plan->qual) * sizeof(ExprState *));
 	foreach(lc, child->plan->qual)
-		page->conditions[page->nconditions++] = ExecInitQual(list_make1(lfirst(lc)), child);
+		batch->conditions[batch->nconditions++] = ExecInitQual(list_make1(lfirst(lc)), child);
 }
 
-JoinPage *
-bloomfam_join_page_init(JoinProbeState *state)
+JoinHeapBatch *
+bloomfam_join_heap_batch_init(JoinProbeState *state)
 {
 	PlanState  *child = outerPlanState(state);
 	Relation	table;
-	JoinPage   *page;
-	bool		by_pages;
+	JoinHeapBatch *batch;
+	bool		in_batches;
 	bool		takes_over = false;
 	int			f;
 
@@ -829,33 +833,33 @@ bloomfam_join_page_init(JoinProbeState *state)
 
 	/* what the plan could not know */
 	table = ((ScanState *) child)->ss_currentRelation;
-	by_pages =
+	in_batches =
 		table->rd_tableam == GetHeapamTableAmRoutine() && IsMVCCSnapshot(child->state->es_snapshot);
 	for (f = 0; f < state->nprobes; f++)
 	{
-		if (state->probes[f].kind == JOIN_PROBE_JOIN && !by_pages)
-			state->probes[f].access = JOIN_BY_ROWS;
-		takes_over |= state->probes[f].access != JOIN_BY_ROWS;
+		if (state->probes[f].kind == JOIN_PROBE_JOIN && !in_batches)
+			state->probes[f].access = JOIN_ROW_BY_ROW;
+		takes_over |= state->probes[f].access != JOIN_ROW_BY_ROW;
 	}
 	if (!takes_over)
 		return NULL;
 
-	page = palloc(sizeof(JoinPage));
-	memset(page, 0, offsetof(JoinPage, passing));
-	page->by_pages = by_pages;
-	page->columns = palloc0(state->nprobes * sizeof(PageColumn *));
-	page->waits = palloc0(state->nprobes * sizeof(int));
-	state->page = page;
+	batch = palloc(sizeof(JoinHeapBatch));
+	memset(batch, 0, offsetof(JoinHeapBatch, passing));
+	batch->in_batches = in_batches;
+	batch->columns = palloc0(state->nprobes * sizeof(BatchColumn *));
+	batch->waits = palloc0(state->nprobes * sizeof(int));
+	state->batch = batch;
 	for (f = 0; f < state->nprobes; f++)
-		if (state->probes[f].access != JOIN_BY_ROWS)
+		if (state->probes[f].access != JOIN_ROW_BY_ROW)
 			prepare_columns(state, f, RelationGetDescr(table));
 
-	note_waiting(state, page);
-	if (page->some_wait)
-		prepare_conditions(page, child);
+	note_waiting(state, batch);
+	if (batch->some_wait)
+		prepare_conditions(batch, child);
 
 	/* WHERE CURRENT OF looks for the scan of a table, and for its row */
 	state->css.ss.ss_currentRelation = table;
 	state->css.ss.ss_ScanTupleSlot = ((ScanState *) child)->ss_ScanTupleSlot;
-	return page;
+	return batch;
 }

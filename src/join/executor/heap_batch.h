@@ -11,15 +11,15 @@
 #include "join/executor/node.h"
 
 /* Takes over the scan of a probe node's child, if it is one of a heap; else returns NULL. */
-extern JoinPage *bloomfam_join_page_init(JoinProbeState *state);
+extern JoinHeapBatch *bloomfam_join_heap_batch_init(JoinProbeState *state);
 
 /* The scan begins anew. */
-extern void bloomfam_join_page_rescan(JoinProbeState *state);
+extern void bloomfam_join_heap_batch_rescan(JoinProbeState *state);
 
 /*
  * The next row of the scan that was taken over: by ExecProcNode()'s rules, as if the child had
  * returned it.
  */
-extern TupleTableSlot *bloomfam_join_page_exec(PlanState *node);
+extern TupleTableSlot *bloomfam_join_heap_batch_exec(PlanState *node);
 
 #endif							/* BLOOMFAM_JOIN_HEAP_BATCH_H */

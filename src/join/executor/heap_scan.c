@@ -20,65 +20,67 @@
 #include "pg/compat.h"
 
 void
-bloomfam_join_skim_begin(JoinSkim *skim, HeapScanDesc scan, JoinProbe *probes, int nprobes)
+bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan, JoinProbe *probes,
+								int nprobes)
 {
 	BlockNumber n = scan->rs_nblocks;
 	int			most = get_tablespace_io_concurrency(scan->rs_base.rs_rd->rd_rel->reltablespace);
 
-	memset(skim, 0, sizeof(*skim));
-	skim->active = true;
-	skim->parallel = scan->rs_base.rs_parallel != NULL;
-	skim->probes = probes;
-	skim->nprobes = nprobes;
-	skim->most = Min(Max(most, 1), JOIN_SKIM_AHEAD);
-	skim->last = InvalidBlockNumber;
-	skim->exhausted = n == 0;
-	if (skim->exhausted)
+	memset(pruned_scan, 0, sizeof(*pruned_scan));
+	pruned_scan->active = true;
+	pruned_scan->parallel = scan->rs_base.rs_parallel != NULL;
+	pruned_scan->probes = probes;
+	pruned_scan->nprobes = nprobes;
+	pruned_scan->most = Min(Max(most, 1), JOIN_PRUNED_SCAN_AHEAD);
+	pruned_scan->last = InvalidBlockNumber;
+	pruned_scan->exhausted = n == 0;
+	if (pruned_scan->exhausted)
 		return;
-	if (skim->parallel)
+	if (pruned_scan->parallel)
 		bloomfam_parallel_blocks_begin(scan);
 	else if (!scan->rs_inited)
 	{
-		skim->next = scan->rs_startblock;
-		skim->left = n;
+		pruned_scan->next = scan->rs_startblock;
+		pruned_scan->left = n;
 	}
 	else
 	{
-		skim->next = scan->rs_cblock + 1 < n ? scan->rs_cblock + 1 : 0;
-		skim->left = scan->rs_startblock >= skim->next ? scan->rs_startblock - skim->next
-													   : n - skim->next + scan->rs_startblock;
+		pruned_scan->next = scan->rs_cblock + 1 < n ? scan->rs_cblock + 1 : 0;
+		pruned_scan->left = scan->rs_startblock >= pruned_scan->next
+								? scan->rs_startblock - pruned_scan->next
+								: n - pruned_scan->next + scan->rs_startblock;
 	}
 	bloomfam_heap_leave_stream(scan);
 }
 
 /* The next block in the order of the scan; InvalidBlockNumber after the last one. */
 static BlockNumber
-take_block(JoinSkim *skim, HeapScanDesc scan)
+take_block(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 {
 	BlockNumber block;
 
-	if (skim->parallel)
+	if (pruned_scan->parallel)
 		return table_block_parallelscan_nextpage(
 			scan->rs_base.rs_rd, scan->rs_parallelworkerdata,
 			(ParallelBlockTableScanDesc) scan->rs_base.rs_parallel);
-	if (skim->left == 0)
+	if (pruned_scan->left == 0)
 		return InvalidBlockNumber;
-	skim->left--;
-	block = skim->next;
-	skim->next = block + 1 < scan->rs_nblocks ? block + 1 : 0;
+	pruned_scan->left--;
+	block = pruned_scan->next;
+	pruned_scan->next = block + 1 < scan->rs_nblocks ? block + 1 : 0;
 	return block;
 }
 
 /* Can it have rows that match, as far as all know?  Each counts what it is asked. */
 static bool
-can_match(JoinSkim *skim, BlockNumber block)
+can_match(JoinPrunedScan *pruned_scan, BlockNumber block)
 {
 	bool		result = true;
 	int			i;
 
-	for (i = 0; i < skim->nprobes; i++)
+	for (i = 0; i < pruned_scan->nprobes; i++)
 	{
-		JoinProbe  *probe = &skim->probes[i];
+		JoinProbe  *probe = &pruned_scan->probes[i];
 		bool		can;
 
 		if (probe->blocks == NULL || probe->blocks->phase != JOIN_BLOCKS_FOUND)
@@ -96,51 +98,52 @@ can_match(JoinSkim *skim, BlockNumber block)
  * system reads ahead where they do.
  */
 static void
-fill_ahead(JoinSkim *skim, HeapScanDesc scan)
+fill_ahead(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 {
-	while (skim->nahead < skim->most && !skim->exhausted)
+	while (pruned_scan->nahead < pruned_scan->most && !pruned_scan->exhausted)
 	{
-		BlockNumber block = take_block(skim, scan);
+		BlockNumber block = take_block(pruned_scan, scan);
 
 		if (block == InvalidBlockNumber)
 		{
-			skim->exhausted = true;
+			pruned_scan->exhausted = true;
 			break;
 		}
-		if (!can_match(skim, block))
+		if (!can_match(pruned_scan, block))
 			continue;
-		if (block != skim->last + 1)
+		if (block != pruned_scan->last + 1)
 			PrefetchBuffer(scan->rs_base.rs_rd, MAIN_FORKNUM, block);
-		skim->ahead[(skim->first + skim->nahead) % JOIN_SKIM_AHEAD] = block;
-		skim->nahead++;
-		skim->last = block;
+		pruned_scan->ahead[(pruned_scan->first + pruned_scan->nahead) % JOIN_PRUNED_SCAN_AHEAD] =
+			block;
+		pruned_scan->nahead++;
+		pruned_scan->last = block;
 	}
 }
 
 bool
-bloomfam_join_skim_next(JoinSkim *skim, HeapScanDesc scan)
+bloomfam_join_pruned_scan_next(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 {
 	if (scan->rs_inited && scan->rs_cindex + 1 < scan->rs_ntuples)
 	{
 		scan->rs_cindex++;
 		return true;
 	}
-	fill_ahead(skim, scan);
-	while (skim->nahead > 0)
+	fill_ahead(pruned_scan, scan);
+	while (pruned_scan->nahead > 0)
 	{
-		BlockNumber block = skim->ahead[skim->first];
+		BlockNumber block = pruned_scan->ahead[pruned_scan->first];
 
 		CHECK_FOR_INTERRUPTS();
-		skim->first = (skim->first + 1) % JOIN_SKIM_AHEAD;
-		skim->nahead--;
+		pruned_scan->first = (pruned_scan->first + 1) % JOIN_PRUNED_SCAN_AHEAD;
+		pruned_scan->nahead--;
 		bloomfam_heap_read_block(scan, block);
 		scan->rs_inited = true;
-		fill_ahead(skim, scan);
+		fill_ahead(pruned_scan, scan);
 		scan->rs_cindex = 0;
 		if (scan->rs_ntuples > 0)
 			return true;
 	}
 	bloomfam_heap_end_blocks(scan);
-	skim->active = false;
+	pruned_scan->active = false;
 	return false;
 }

@@ -13,10 +13,10 @@
 #include "join/executor/gate.h"
 
 /* So many blocks are known ahead at most. */
-#define JOIN_SKIM_AHEAD	32
+#define JOIN_PRUNED_SCAN_AHEAD	32
 
 /* Where the scan is.  All zero: it goes its own way, block after block. */
-typedef struct JoinSkim
+typedef struct JoinPrunedScan
 {
 	bool		active;
 	bool		parallel;		/* blocks are taken from those that all processes share */
@@ -30,28 +30,28 @@ typedef struct JoinSkim
 	int			most;
 	int			nahead;
 	int			first;
-	BlockNumber ahead[JOIN_SKIM_AHEAD];
+	BlockNumber ahead[JOIN_PRUNED_SCAN_AHEAD];
 	BlockNumber last;			/* of these */
-} JoinSkim;
+} JoinPrunedScan;
 
 /*
  * Takes over a scan that goes by pages, and forward, at the block that it is on, or before its
  * first one, which in parallel is the only time.  Some probe's blocks are found.
  */
-extern void bloomfam_join_skim_begin(JoinSkim *skim, HeapScanDesc scan, JoinProbe *probes,
-									 int nprobes);
+extern void bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan,
+											JoinProbe *probes, int nprobes);
 
 /*
  * Sends it to the next row that its snapshot sees, on blocks where rows can match, as
  * heap_getnextslot() does but for the slot.  False at the end, after which it can begin anew.
  */
-extern bool bloomfam_join_skim_next(JoinSkim *skim, HeapScanDesc scan);
+extern bool bloomfam_join_pruned_scan_next(JoinPrunedScan *pruned_scan, HeapScanDesc scan);
 
 /* The block that is to be read after the one that it is on; InvalidBlockNumber: none is. */
 static inline BlockNumber
-bloomfam_join_skim_ahead(const JoinSkim *skim)
+bloomfam_join_pruned_scan_ahead(const JoinPrunedScan *pruned_scan)
 {
-	return skim->nahead > 0 ? skim->ahead[skim->first] : InvalidBlockNumber;
+	return pruned_scan->nahead > 0 ? pruned_scan->ahead[pruned_scan->first] : InvalidBlockNumber;
 }
 
 #endif							/* BLOOMFAM_JOIN_HEAP_SCAN_H */

@@ -39,26 +39,27 @@ bloomfam_join_node_exec(CustomScanState *css)
 bool
 bloomfam_join_node_was_foreign(const JoinProbeState *state, int probe)
 {
-	const JoinSpec *spec = &state->specs[probe];
+	const JoinFilterInfo *info = &state->infos[probe];
 	int			i;
 
-	for (i = 0; i < spec->ncolumns; i++)
-		if (spec->columns[i].foreign_param >= 0 &&
-			bloomfam_join_foreign_was_sent(state->css.ss.ps.state, spec->columns[i].foreign_param))
+	for (i = 0; i < info->ncolumns; i++)
+		if (info->columns[i].foreign_param >= 0 &&
+			bloomfam_join_foreign_was_pushed(state->css.ss.ps.state,
+											 info->columns[i].foreign_param))
 			return true;
 	return false;
 }
 
 void
-bloomfam_join_node_columns(const JoinSpec *spec, JoinKey **keys, AttrNumber **attributes)
+bloomfam_join_node_columns(const JoinFilterInfo *info, JoinKey **keys, AttrNumber **attributes)
 {
 	int			i;
 
-	*keys = palloc(spec->ncolumns * sizeof(JoinKey));
-	*attributes = palloc(spec->ncolumns * sizeof(AttrNumber));
-	for (i = 0; i < spec->ncolumns; i++)
+	*keys = palloc(info->ncolumns * sizeof(JoinKey));
+	*attributes = palloc(info->ncolumns * sizeof(AttrNumber));
+	for (i = 0; i < info->ncolumns; i++)
 	{
-		const JoinSpecColumn *column = &spec->columns[i];
+		const JoinColumnInfo *column = &info->columns[i];
 		JoinHashSide side = {.type = column->type, .function = column->function};
 
 		bloomfam_join_key_init(&(*keys)[i], column->hashing, &side, column->collation);
@@ -67,8 +68,8 @@ bloomfam_join_node_columns(const JoinSpec *spec, JoinKey **keys, AttrNumber **at
 }
 
 bool
-bloomfam_join_node_is_of_numbers(const JoinSpec *spec)
+bloomfam_join_node_is_of_numbers(const JoinFilterInfo *info)
 {
-	return spec->ncolumns == 1 &&
-		   bloomfam_join_keys_are_integers(spec->columns[0].hashing, spec->columns[0].type);
+	return info->ncolumns == 1 &&
+		   bloomfam_join_keys_are_integers(info->columns[0].hashing, info->columns[0].type);
 }

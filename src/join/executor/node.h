@@ -11,7 +11,7 @@
 #include "executor/executor.h"
 #include "storage/dsm.h"
 
-#include "join/base/spec.h"
+#include "join/base/filter_info.h"
 #include "join/executor/order.h"
 #include "join/fdw/foreign.h"
 
@@ -38,7 +38,7 @@ typedef enum JoinBuildPhase
 typedef struct JoinBuildState
 {
 	CustomScanState css;
-	JoinSpec   *spec;
+	JoinFilterInfo *info;
 	JoinFilter *filter;			/* NULL: this node does nothing */
 	JoinBuildPhase phase;
 	JoinKey    *keys;			/* of the spec's columns, as all below */
@@ -57,16 +57,16 @@ typedef struct JoinBuildState
 	JoinBuildCounts *workers;
 } JoinBuildState;
 
-typedef struct JoinPage JoinPage;
+typedef struct JoinHeapBatch JoinHeapBatch;
 
 typedef struct JoinProbeState
 {
 	CustomScanState css;
-	JoinSpec   *specs;
+	JoinFilterInfo *infos;
 	int			nprobes;		/* 0: this node does nothing; else one for each spec */
 	JoinProbe  *probes;
 	JoinOrder  *order;			/* in which they are asked */
-	JoinPage   *page;			/* NULL: the child does its scan itself */
+	JoinHeapBatch   *batch;		/* NULL: the child does its scan itself */
 	ExecProcNodeMtd exec;		/* what gives the rows */
 	bool		may_skip;		/* they are of a partition that some filter may skip */
 	bool		begun;			/* ... that was begun, or skipped, since the last rescan */
@@ -97,10 +97,10 @@ extern bool bloomfam_join_node_was_foreign(const JoinProbeState *state, int prob
  * The columns of a filter's key on a node's side of the join: how to hash them, and where they are
  * in the child's rows, in the current memory context.
  */
-extern void bloomfam_join_node_columns(const JoinSpec *spec, JoinKey **keys,
+extern void bloomfam_join_node_columns(const JoinFilterInfo *info, JoinKey **keys,
 									   AttrNumber **attributes);
 
 /* Is a filter's key one column of integers, so that it is built and asked by their numbers? */
-extern bool bloomfam_join_node_is_of_numbers(const JoinSpec *spec);
+extern bool bloomfam_join_node_is_of_numbers(const JoinFilterInfo *info);
 
 #endif							/* BLOOMFAM_JOIN_NODE_H */

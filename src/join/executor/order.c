@@ -21,7 +21,7 @@
 
 /* The rows of a turn; and of a trial, in a share of all rows. */
 #define TURN_ROWS	1024
-#define TRIAL_SHARE	64
+#define TRIAL_FRACTION	64
 
 /* After so many rows it is seen again whether all can be asked. */
 #define LOOK_AGAIN	64
@@ -48,7 +48,7 @@ cost_of(const JoinProbe *probe)
 		[JOIN_FORM_BITMAP] = COST_OF_BITMAP,
 		[JOIN_FORM_RANGE] = COST_OF_RANGE,
 	};
-	const JoinDesign *design = &probe->filter->set.design;
+	const JoinDesign *design = &probe->filter->filter_probe.design;
 	double		cost = costs[design->form] * bloomfam_join_waiting(design->size);
 	int			i;
 
@@ -71,7 +71,7 @@ bloomfam_join_order_make(const JoinProbe *probes, int nprobes)
 	int			i;
 
 	order->filters = palloc(nprobes * sizeof(int));
-	order->places = palloc(nprobes * sizeof(int));
+	order->positions = palloc(nprobes * sizeof(int));
 	order->decided = palloc(nprobes * sizeof(int));
 	order->trials = palloc0(nprobes * sizeof(JoinOrderTrial));
 	for (i = 0; i < nprobes; i++)
@@ -79,7 +79,7 @@ bloomfam_join_order_make(const JoinProbe *probes, int nprobes)
 		order->filters[i] = i;
 		if (probes[i].kind != JOIN_PROBE_JOIN)
 			continue;
-		order->places[order->n] = i;
+		order->positions[order->n] = i;
 		order->decided[order->n++] = i;
 	}
 	if (order->n < 2)
@@ -95,7 +95,7 @@ all_are_ready(const JoinOrder *order, const JoinProbe *probes)
 
 	for (i = 0; i < order->n; i++)
 	{
-		JoinFilter *filter = probes[order->places[i]].filter;
+		JoinFilter *filter = probes[order->positions[i]].filter;
 
 		if (filter->phase != JOIN_FILTER_ABANDONED && !bloomfam_join_filter_ready(filter))
 			return false;
@@ -107,31 +107,31 @@ all_are_ready(const JoinOrder *order, const JoinProbe *probes)
 static void
 begin_turn(JoinOrder *order, const JoinProbe *probes, int turn)
 {
-	int			first = order->places[turn];
+	int			first = order->positions[turn];
 	int			next = 1;
 	int			i;
 
 	order->trials[first].tested = probes[first].counts.tested;
-	order->trials[first].dropped = probes[first].counts.dropped;
+	order->trials[first].removed = probes[first].counts.removed;
 	order->phase = JOIN_ORDER_TRIAL;
 	order->turn = turn;
 	order->left = TURN_ROWS;
-	order->filters[order->places[0]] = first;
+	order->filters[order->positions[0]] = first;
 	for (i = 0; i < order->n; i++)
 		if (order->decided[i] != first)
-			order->filters[order->places[next++]] = order->decided[i];
+			order->filters[order->positions[next++]] = order->decided[i];
 }
 
 /* What the filter was worth whose turn it was. */
 static void
 end_turn(JoinOrder *order, const JoinProbe *probes)
 {
-	const JoinProbe *probe = &probes[order->places[order->turn]];
-	JoinOrderTrial *trial = &order->trials[order->places[order->turn]];
+	const JoinProbe *probe = &probes[order->positions[order->turn]];
+	JoinOrderTrial *trial = &order->trials[order->positions[order->turn]];
 	uint64		tested = probe->counts.tested - trial->tested;
 
 	if (tested > 0)
-		trial->rank = (probe->counts.dropped - trial->dropped) / (tested * cost_of(probe));
+		trial->rank = (probe->counts.removed - trial->removed) / (tested * cost_of(probe));
 	else						/* it is switched off, or was never ready */
 		trial->rank = 0;
 }
@@ -153,9 +153,9 @@ decide(JoinOrder *order)
 		order->decided[j] = filter;
 	}
 	for (i = 0; i < order->n; i++)
-		order->filters[order->places[i]] = order->decided[i];
+		order->filters[order->positions[i]] = order->decided[i];
 	order->phase = JOIN_ORDER_DECIDED;
-	order->left = TURN_ROWS * TRIAL_SHARE * order->n;
+	order->left = TURN_ROWS * TRIAL_FRACTION * order->n;
 }
 
 void
@@ -181,12 +181,12 @@ bloomfam_join_order_change(JoinOrder *order, const JoinProbe *probes)
 }
 
 int
-bloomfam_join_order_decided(const JoinOrder *order, int place)
+bloomfam_join_order_decided(const JoinOrder *order, int position)
 {
 	int			i;
 
 	for (i = 0; i < order->n; i++)
-		if (order->places[i] == place)
+		if (order->positions[i] == position)
 			return order->decided[i];
-	return order->filters[place];
+	return order->filters[position];
 }

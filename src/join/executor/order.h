@@ -21,7 +21,7 @@ typedef enum JoinOrderPhase
 typedef struct JoinOrderTrial
 {
 	uint64		tested;			/* in its turn: its counts before */
-	uint64		dropped;
+	uint64		removed;
 	double		rank;			/* by the last turn: what it drops, for what that costs */
 } JoinOrderTrial;
 
@@ -30,7 +30,7 @@ typedef struct JoinOrder
 	JoinOrderPhase phase;
 	int		   *filters;		/* numbers of all in the node: the first one is to be asked first */
 	int			n;				/* those of joins: the others stay at their places, which are */
-	int		   *places;			/* ... not these among all, in order */
+	int		   *positions;		/* ... not these among all, in order */
 	int		   *decided;		/* their numbers, in the order that was decided last */
 	JoinOrderTrial *trials;		/* by number */
 	int			turn;			/* in a trial: the number of the one that goes first */
@@ -54,6 +54,6 @@ bloomfam_join_order_next(JoinOrder *order, const JoinProbe *probes, uint64 rows)
 }
 
 /* The filter to be shown at a place: not as it is in the middle of a trial. */
-extern int	bloomfam_join_order_decided(const JoinOrder *order, int place);
+extern int	bloomfam_join_order_decided(const JoinOrder *order, int position);
 
 #endif							/* BLOOMFAM_JOIN_ORDER_H */

@@ -44,7 +44,7 @@
 
 typedef enum Settled
 {
-	SETTLED_NOT_ASKED,
+	SETTLED_NOT_YET,
 	SETTLED_YES,				/* they are as old as the snapshot */
 	SETTLED_NO
 } Settled;
@@ -53,7 +53,7 @@ typedef enum Settled
 typedef struct Parent
 {
 	Index		rti;
-	const List *columns;		/* as in JoinSpecLevel */
+	const List *columns;		/* as in JoinAncestorInfo */
 	PartitionDesc desc;
 	PartitionKey key;
 	int			last_found;		/* children come in the order of their bounds, mostly */
@@ -64,24 +64,24 @@ typedef struct Parent
 	int			nlive;
 } Parent;
 
-typedef struct Level
+typedef struct Ancestor
 {
 	Parent	   *parent;			/* NULL: keys do not tell its partitions apart */
 	Oid			child;
-} Level;
+} Ancestor;
 
 struct JoinPartition
 {
 	JoinFilter *filter;
 	Snapshot	snapshot;
-	int			nlevels;
-	Level		levels[FLEXIBLE_ARRAY_MEMBER];
+	int			nancestors;
+	Ancestor	ancestors[FLEXIBLE_ARRAY_MEMBER];
 };
 
 /* ---- tables ---- */
 
 static Parent *
-get_parent(EState *estate, JoinFilter *filter, const JoinSpecLevel *level)
+get_parent(EState *estate, JoinFilter *filter, const JoinAncestorInfo *ancestor)
 {
 	Relation	relation;
 	Parent	   *parent;
@@ -90,17 +90,17 @@ get_parent(EState *estate, JoinFilter *filter, const JoinSpecLevel *level)
 	foreach(lc, filter->parents)
 	{
 		parent = lfirst(lc);
-		if (parent->rti == level->parent && equal(parent->columns, level->columns))
+		if (parent->rti == ancestor->parent && equal(parent->columns, ancestor->columns))
 			return parent;
 	}
 
 	/* what is pruned includes partitions that are being detached: the snapshot may see them */
 	if (estate->es_partition_directory == NULL)
 		estate->es_partition_directory = CreatePartitionDirectory(estate->es_query_cxt, false);
-	relation = bloomfam_range_table_relation(estate, level->parent);
+	relation = bloomfam_range_table_relation(estate, ancestor->parent);
 	parent = MemoryContextAllocZero(estate->es_query_cxt, sizeof(Parent));
-	parent->rti = level->parent;
-	parent->columns = level->columns;
+	parent->rti = ancestor->parent;
+	parent->columns = ancestor->columns;
 	parent->key = RelationGetPartitionKey(relation);
 	parent->desc = PartitionDirectoryLookup(estate->es_partition_directory, relation);
 	filter->parents = lcons(parent, filter->parents);
@@ -108,23 +108,23 @@ get_parent(EState *estate, JoinFilter *filter, const JoinSpecLevel *level)
 }
 
 JoinPartition *
-bloomfam_join_partition_begin(EState *estate, const JoinSpec *spec, JoinFilter *filter)
+bloomfam_join_partition_begin(EState *estate, const JoinFilterInfo *info, JoinFilter *filter)
 {
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
-	int			n = list_length(spec->levels);
-	JoinPartition *partition = palloc(offsetof(JoinPartition, levels) + n * sizeof(Level));
+	int			n = list_length(info->ancestors);
+	JoinPartition *partition = palloc(offsetof(JoinPartition, ancestors) + n * sizeof(Ancestor));
 	int			i;
 
 	partition->filter = filter;
 	partition->snapshot = estate->es_snapshot;
-	partition->nlevels = n;
+	partition->nancestors = n;
 	for (i = 0; i < n; i++)
 	{
-		const JoinSpecLevel *level = list_nth(spec->levels, i);
+		const JoinAncestorInfo *ancestor = list_nth(info->ancestors, i);
 
-		partition->levels[i].parent =
-			level->columns != NIL ? get_parent(estate, filter, level) : NULL;
-		partition->levels[i].child = exec_rt_fetch(level->child, estate)->relid;
+		partition->ancestors[i].parent =
+			ancestor->columns != NIL ? get_parent(estate, filter, ancestor) : NULL;
+		partition->ancestors[i].child = exec_rt_fetch(ancestor->child, estate)->relid;
 	}
 	MemoryContextSwitchTo(old);
 	return partition;
@@ -175,7 +175,7 @@ all_are_settled(Parent *parent, Snapshot snapshot)
 {
 	int			i;
 
-	if (parent->settled == SETTLED_NOT_ASKED)
+	if (parent->settled == SETTLED_NOT_YET)
 	{
 		parent->settled = SETTLED_YES;
 		for (i = 0; i < parent->desc->nparts && parent->settled == SETTLED_YES; i++)
@@ -190,15 +190,15 @@ all_are_settled(Parent *parent, Snapshot snapshot)
  * if it came to the child, or to a table in between, later.
  */
 static bool
-bounds_hold(const JoinPartition *partition, int level, int index)
+bounds_hold(const JoinPartition *partition, int ancestor, int index)
 {
-	Parent	   *parent = partition->levels[level].parent;
+	Parent	   *parent = partition->ancestors[ancestor].parent;
 	int			i;
 
 	if (partition->snapshot == NULL || !IsMVCCSnapshot(partition->snapshot))
 		return false;
-	for (i = level; i < partition->nlevels; i++)
-		if (!is_settled(partition->levels[i].child, partition->snapshot))
+	for (i = ancestor; i < partition->nancestors; i++)
+		if (!is_settled(partition->ancestors[i].child, partition->snapshot))
 			return false;
 	return index != parent->desc->boundinfo->default_index ||
 		   all_are_settled(parent, partition->snapshot);
@@ -270,7 +270,7 @@ add_live(Parent *parent, const Bitmapset *found, MemoryContext context)
 
 /* Those of each combination of keys, of which each column's are listed. */
 static void
-look_up(Parent *parent, const JoinKeys *keys, MemoryContext context)
+find_by_key(Parent *parent, const JoinKeys *keys, MemoryContext context)
 {
 	int			n = list_length(parent->columns);
 	const JoinKeys *columns[PARTITION_MAX_KEYS];
@@ -312,7 +312,7 @@ look_up(Parent *parent, const JoinKeys *keys, MemoryContext context)
 
 /* Those between the smallest and the largest key. */
 static void
-look_between(Parent *parent, const JoinKeys *keys, MemoryContext context)
+find_by_range(Parent *parent, const JoinKeys *keys, MemoryContext context)
 {
 	Const	   *smallest = make_key(keys->type);
 	Const	   *largest = make_key(keys->type);
@@ -374,18 +374,18 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 	else if (listed)
 	{
 		filter->lookups += combinations;
-		look_up(parent, keys, filter->keys_context);
+		find_by_key(parent, keys, filter->keys_context);
 	}
 	else if (!is_in_order(parent))
 		parent->all = JOIN_PARTITION_MANY_KEYS;
 	else
-		look_between(parent, &keys[linitial_int(parent->columns)], filter->keys_context);
+		find_by_range(parent, &keys[linitial_int(parent->columns)], filter->keys_context);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 }
 
 JoinPartitionAnswer
-bloomfam_join_partition_ask(JoinPartition *partition)
+bloomfam_join_partition_prune(JoinPartition *partition)
 {
 	JoinFilter *filter = partition->filter;
 	const JoinKeys *keys = bloomfam_join_filter_keys(filter);
@@ -394,10 +394,10 @@ bloomfam_join_partition_ask(JoinPartition *partition)
 
 	if (keys == NULL)
 		return JOIN_PARTITION_NOT_YET;
-	for (i = 0; i < partition->nlevels; i++)
+	for (i = 0; i < partition->nancestors; i++)
 	{
-		const Level *level = &partition->levels[i];
-		Parent	   *parent = level->parent;
+		const Ancestor *ancestor = &partition->ancestors[i];
+		Parent	   *parent = ancestor->parent;
 		int			index;
 
 		if (parent == NULL || parent->desc->nparts == 0)
@@ -409,7 +409,7 @@ bloomfam_join_partition_ask(JoinPartition *partition)
 			answer = parent->all;
 			continue;
 		}
-		index = find_child(parent, level->child);
+		index = find_child(parent, ancestor->child);
 		if (index >= 0 && bms_is_member(index, parent->live))
 			continue;
 		if (index >= 0 && bounds_hold(partition, i, index))

@@ -8,7 +8,7 @@
 #ifndef BLOOMFAM_JOIN_PARTITION_PRUNING_H
 #define BLOOMFAM_JOIN_PARTITION_PRUNING_H
 
-#include "join/base/spec.h"
+#include "join/base/filter_info.h"
 #include "join/filter/filter.h"
 
 typedef enum JoinPartitionAnswer
@@ -33,13 +33,13 @@ typedef struct JoinPartition JoinPartition;
  * For the filter of a node whose rows are of a partition: the spec has levels.  To be called when
  * the executor starts, as it opens their tables.  Lives as long as the query's state.
  */
-extern JoinPartition *bloomfam_join_partition_begin(EState *estate, const JoinSpec *spec,
+extern JoinPartition *bloomfam_join_partition_begin(EState *estate, const JoinFilterInfo *info,
 													JoinFilter *filter);
 
 /*
  * Can rows of it match?  What it says is true until the join begins another build; where it does
  * not know, rows can.
  */
-extern JoinPartitionAnswer bloomfam_join_partition_ask(JoinPartition *partition);
+extern JoinPartitionAnswer bloomfam_join_partition_prune(JoinPartition *partition);
 
 #endif							/* BLOOMFAM_JOIN_PARTITION_PRUNING_H */

@@ -17,7 +17,7 @@
 
 #include "miscadmin.h"
 
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 #include "join/executor/dsm.h"
 #include "join/executor/explain.h"
 #include "join/executor/heap_batch.h"
@@ -27,7 +27,7 @@
 static inline bool
 row_may_join(const JoinProbe *probe, TupleTableSlot *slot)
 {
-	const JoinSet *set = &probe->filter->set;
+	const JoinFilterProbe *filter_probe = &probe->filter->filter_probe;
 	uint64		hash = 0;			/* or a number */
 	int			i;
 
@@ -39,13 +39,13 @@ row_may_join(const JoinProbe *probe, TupleTableSlot *slot)
 
 		if (isnull)
 			return false;
-		if (bloomfam_join_set_is_of_numbers(set))
+		if (bloomfam_join_filter_probe_is_of_numbers(filter_probe))
 			next = (uint64) probe->keys[i].number(value);
 		else
 			next = probe->keys[i].hash(&probe->keys[i], value);
 		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
 	}
-	return bloomfam_join_set_has(set, hash);
+	return bloomfam_join_filter_probe_has(filter_probe, hash);
 }
 
 static TupleTableSlot *
@@ -56,7 +56,7 @@ exec_rows(PlanState *node)
 
 	for (;;)
 	{
-		TupleTableSlot *slot = state->page != NULL ? bloomfam_join_page_exec(node)
+		TupleTableSlot *slot = state->batch != NULL ? bloomfam_join_heap_batch_exec(node)
 												   : ExecProcNode(outerPlanState(node));
 		MemoryContext old;
 		bool		pass = true;
@@ -67,13 +67,13 @@ exec_rows(PlanState *node)
 		ResetExprContext(econtext);
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 		/* heap_batch.c has been here before, for all rows of the page */
-		if (state->page == NULL)
+		if (state->batch == NULL)
 			bloomfam_join_order_next(state->order, state->probes, 1);
 		for (i = 0; i < state->nprobes && pass; i++)
 		{
 			JoinProbe  *probe = &state->probes[state->order->filters[i]];
 
-			if (probe->access != JOIN_BY_ROWS || !bloomfam_join_probe_awake(probe, 1))
+			if (probe->access != JOIN_ROW_BY_ROW || !bloomfam_join_probe_awake(probe, 1))
 				continue;
 			pass = row_may_join(probe, slot);
 			bloomfam_join_probe_count(probe, 1, !pass);
@@ -87,12 +87,12 @@ exec_rows(PlanState *node)
 
 /* Does some filter look at the child's rows one by one? */
 static bool
-has_rows_to_look_at(const JoinProbeState *state)
+has_rows_to_probe(const JoinProbeState *state)
 {
 	int			i;
 
 	for (i = 0; i < state->nprobes; i++)
-		if (state->probes[i].access == JOIN_BY_ROWS)
+		if (state->probes[i].access == JOIN_ROW_BY_ROW)
 			return true;
 	return false;
 }
@@ -116,9 +116,9 @@ exec_partition(PlanState *node)
 
 		if (probe->partition == NULL)
 			continue;
-		answer = bloomfam_join_partition_ask(probe->partition);
-		if (answer == JOIN_PARTITION_CANNOT_MATCH && probe->whole &&
-			!bloomfam_join_filter_skips_whole(probe->filter))
+		answer = bloomfam_join_partition_prune(probe->partition);
+		if (answer == JOIN_PARTITION_CANNOT_MATCH && probe->all_or_none &&
+			!bloomfam_join_filter_may_skip_all_or_none(probe->filter))
 			answer = JOIN_PARTITION_IN_PART;
 		probe->counts.scans += !state->begun;
 		probe->counts.partition = answer;
@@ -138,21 +138,21 @@ exec_partition(PlanState *node)
 
 /* Prepares one filter. */
 static void
-begin_filter(CustomScanState *css, EState *estate, const JoinSpec *spec, JoinProbe *probe)
+begin_filter(CustomScanState *css, EState *estate, const JoinFilterInfo *info, JoinProbe *probe)
 {
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 
-	probe->access = spec->access;
-	probe->worth = spec->worth / 1000.0;
-	probe->whole = spec->whole;
-	probe->streams = spec->streams;
-	if (spec->kind == JOIN_SPEC_STORED)
+	probe->access = info->access;
+	probe->min_drop = info->min_drop / 1000.0;
+	probe->all_or_none = info->all_or_none;
+	probe->unbuffered = info->unbuffered;
+	if (info->kind == JOIN_INFO_STORED)
 	{
 		probe->kind = JOIN_PROBE_STORED;
 		probe->ncolumns = 1;
 		probe->attributes = palloc(sizeof(AttrNumber));
 		probe->stored = bloomfam_join_stored_make(
-			css, list_nth(plan->custom_exprs, spec->condition), spec->before, probe->attributes);
+			css, list_nth(plan->custom_exprs, info->condition), info->before, probe->attributes);
 		probe->keys = bloomfam_join_stored_key(probe->stored);
 	}
 	else
@@ -160,17 +160,17 @@ begin_filter(CustomScanState *css, EState *estate, const JoinSpec *spec, JoinPro
 		JoinKey    *keys;
 
 		probe->kind = JOIN_PROBE_JOIN;
-		probe->filter = bloomfam_join_filter_get(estate, spec->param);
-		probe->ncolumns = spec->ncolumns;
-		bloomfam_join_node_columns(spec, &keys, &probe->attributes);
+		probe->filter = bloomfam_join_filter_get(estate, info->param);
+		probe->ncolumns = info->ncolumns;
+		bloomfam_join_node_columns(info, &keys, &probe->attributes);
 		probe->keys = keys;
-		if (spec->levels != NIL && bloomfam_join_filter_skip)
+		if (info->ancestors != NIL && bloomfam_join_filter_skip)
 		{
 			JoinProbeState *state = (JoinProbeState *) css;
 
-			bloomfam_join_filter_keep(probe->filter, spec->ncolumns);
-			probe->partition = bloomfam_join_partition_begin(estate, spec, probe->filter);
-			probe->filter->places = lappend(probe->filter->places, state);
+			bloomfam_join_filter_keep(probe->filter, info->ncolumns);
+			probe->partition = bloomfam_join_partition_begin(estate, info, probe->filter);
+			probe->filter->probe_nodes = lappend(probe->filter->probe_nodes, state);
 			state->may_skip = true;
 		}
 	}
@@ -181,13 +181,13 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 {
 	JoinProbeState *state = (JoinProbeState *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
-	int			n = bloomfam_join_nspecs(plan);
+	int			n = bloomfam_join_nfilters(plan);
 	bool		conditions = false;
 	int			i;
 
-	state->specs = bloomfam_join_specs(plan);
+	state->infos = bloomfam_join_filter_infos(plan);
 	for (i = 0; i < n; i++)
-		conditions |= state->specs[i].kind == JOIN_SPEC_STORED;
+		conditions |= state->infos[i].kind == JOIN_INFO_STORED;
 	bloomfam_join_node_begin(css, estate, eflags);
 
 	/*
@@ -200,11 +200,11 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	state->probes = palloc0(n * sizeof(JoinProbe));
 	state->nprobes = n;
 	for (i = 0; i < n; i++)
-		begin_filter(css, estate, &state->specs[i], &state->probes[i]);
+		begin_filter(css, estate, &state->infos[i], &state->probes[i]);
 	state->order = bloomfam_join_order_make(state->probes, n);
-	state->page = bloomfam_join_page_init(state);
-	state->exec =
-		has_rows_to_look_at(state) || state->page == NULL ? exec_rows : bloomfam_join_page_exec;
+	state->batch = bloomfam_join_heap_batch_init(state);
+	state->exec = has_rows_to_probe(state) || state->batch == NULL ? exec_rows
+																   : bloomfam_join_heap_batch_exec;
 	css->ss.ps.ExecProcNode = state->may_skip ? exec_partition : state->exec;
 }
 
@@ -224,8 +224,8 @@ rescan_probe(CustomScanState *css)
 	if (state->may_skip)
 		ExecSetExecProcNode(&css->ss.ps, exec_partition);
 	state->begun = false;
-	if (state->page != NULL)
-		bloomfam_join_page_rescan(state);
+	if (state->batch != NULL)
+		bloomfam_join_heap_batch_rescan(state);
 	for (i = 0; i < state->nprobes; i++)
 		if (state->probes[i].kind == JOIN_PROBE_STORED)
 			bloomfam_join_stored_rescan(state->probes[i].stored);

@@ -41,9 +41,9 @@
 #include "join/base/stored_condition.h"
 #include "join/executor/stored.h"
 #include "pg/datum.h"
-#include "pg/env.h"
 #include "pg/hasher.h"
 #include "pg/key_scalar.h"
+#include "pg/port.h"
 
 struct JoinStored
 {

@@ -62,7 +62,7 @@
 #include "utils/varlena.h"
 
 #include "join/base/column.h"
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 #include "join/fdw/foreign.h"
 #include "pg/builder.h"
 #include "pg/hasher.h"
@@ -312,13 +312,13 @@ read_bool_option(List *options, const char *name, bool *value)
 
 /* Does the planner ask the server for its estimates of a table? */
 static bool
-asks_for_estimates(const ForeignScan *scan, Oid table)
+uses_remote_estimates(const ForeignScan *scan, Oid table)
 {
-	bool		asks = false;
+	bool		probes = false;
 
-	read_bool_option(GetForeignServer(scan->fs_server)->options, "use_remote_estimate", &asks);
-	read_bool_option(GetForeignTable(table)->options, "use_remote_estimate", &asks);
-	return asks;
+	read_bool_option(GetForeignServer(scan->fs_server)->options, "use_remote_estimate", &probes);
+	read_bool_option(GetForeignTable(table)->options, "use_remote_estimate", &probes);
+	return probes;
 }
 
 static bool
@@ -344,7 +344,7 @@ bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *sca
 		const RangeTblEntry *rte = rt_fetch(i, stmt->rtable);
 
 		if (rte->rtekind == RTE_RELATION && was_never_analyzed(rte->relid) &&
-			!asks_for_estimates(scan, rte->relid))
+			!uses_remote_estimates(scan, rte->relid))
 			return true;
 	}
 	return false;
@@ -376,7 +376,7 @@ bloomfam_join_foreign_key_is_unknown(const PlannedStmt *stmt, ForeignScan *scan,
 }
 
 const char *
-bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, bool indifferent,
+bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, bool volatile_free,
 							  AttrNumber attribute, Oid operator, Oid collation,
 							  Oid build_type)
 {
@@ -391,7 +391,7 @@ bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, bool indiffe
 		return "the foreign server is none of postgres_fdw with bloomfam among its extensions";
 	if (find_remote_query(scan) == NULL)
 		return "the remote query locks or sorts its rows";
-	if (!indifferent)
+	if (!volatile_free)
 		return "the foreign scan has a volatile condition or column";
 	if (key == 0)
 		return "the key is no column of the foreign scan";
@@ -521,7 +521,7 @@ get_builder(JoinForeign *foreign)
 		const BloomfamHasher *hasher = foreign->hasher;
 
 		foreign->builder = bloomfam_builder_make(foreign->estate->es_query_cxt, NULL);
-		bloomfam_builder_ask(foreign->builder, foreign_design(), 0);
+		bloomfam_builder_probe(foreign->builder, foreign_design(), 0);
 		bloomfam_builder_set_family(foreign->builder, hasher->family_id, hasher->family,
 									hasher->family_len);
 	}
@@ -623,7 +623,7 @@ bloomfam_join_foreign_reset(JoinForeign *foreign)
 }
 
 bool
-bloomfam_join_foreign_was_sent(const EState *estate, int param)
+bloomfam_join_foreign_was_pushed(const EState *estate, int param)
 {
 	const ParamExecData *slot = &estate->es_param_exec_vals[param];
 

@@ -22,7 +22,7 @@ typedef struct JoinForeign JoinForeign;
  * columns are asked for.  Returns NULL if it can, else why not, a constant.
  */
 extern const char *bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan,
-												 bool indifferent, AttrNumber attribute,
+												 bool volatile_free, AttrNumber attribute,
 												 Oid operator, Oid collation, Oid build_type);
 
 /*
@@ -74,7 +74,7 @@ extern void bloomfam_join_foreign_finish(JoinForeign *foreign);
 extern void bloomfam_join_foreign_reset(JoinForeign *foreign);
 
 /* For what is counted: did foreign scans get a filter by this parameter? */
-extern bool bloomfam_join_foreign_was_sent(const EState *estate, int param);
+extern bool bloomfam_join_foreign_was_pushed(const EState *estate, int param);
 
 /* For EXPLAIN: bytes of the filter, 0 if there is none. */
 extern Size bloomfam_join_foreign_size(const JoinForeign *foreign);

@@ -13,7 +13,7 @@ void
 bloomfam_join_build_counts_add(JoinBuildCounts *sum, const JoinBuildCounts *counts)
 {
 	sum->builds += counts->builds;
-	sum->given_up += counts->given_up;
+	sum->discarded += counts->discarded;
 	sum->bitmaps += counts->bitmaps;
 	sum->ranges += counts->ranges;
 	sum->keys += counts->keys;
@@ -26,8 +26,8 @@ void
 bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *counts)
 {
 	sum->tested += counts->tested;
-	sum->dropped += counts->dropped;
-	sum->passed_unseen += counts->passed_unseen;
+	sum->removed += counts->removed;
+	sum->not_checked += counts->not_checked;
 	sum->scans += counts->scans;
 	sum->skipped += counts->skipped;
 	sum->partition = Max(sum->partition, counts->partition);
@@ -38,7 +38,7 @@ bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *coun
 		sum->index = counts->index;
 		sum->blocks = counts->blocks;
 	}
-	sum->switched_off |= counts->switched_off;
+	sum->disabled |= counts->disabled;
 	sum->fpr = Max(sum->fpr, counts->fpr);
 }
 

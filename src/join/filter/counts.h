@@ -13,7 +13,7 @@
 typedef struct JoinBuildCounts
 {
 	uint64		builds;			/* of a shared filter, counted by the process that makes it */
-	uint64		given_up;		/* of these: there were too many keys */
+	uint64		discarded;		/* of these: there were too many keys */
 	uint64		bitmaps;		/* of these: exact ones of numbers */
 	uint64		ranges;			/* of those that were given up: of the bounds of their numbers */
 	uint64		keys;			/* rows that had one; of a shared filter, the share */
@@ -25,8 +25,8 @@ typedef struct JoinBuildCounts
 typedef struct JoinProbeCounts
 {
 	uint64		tested;			/* rows */
-	uint64		dropped;
-	uint64		passed_unseen;
+	uint64		removed;
+	uint64		not_checked;
 	uint64		scans;			/* of a partition: how often it was begun, or skipped */
 	uint64		skipped;		/* ... it could not match */
 	int			partition;		/* ... a JoinPartitionAnswer: the last one */
@@ -34,7 +34,7 @@ typedef struct JoinProbeCounts
 	uint64		pages_skipped;	/* ... it cannot match any row of theirs */
 	Oid			index;			/* ... the one asked last; 0: none */
 	int			blocks;			/* ... a JoinBlocksPhase: what came of that */
-	bool		switched_off;	/* at the end */
+	bool		disabled;		/* at the end */
 	double		fpr;			/* by the filter's fill; 0: not known */
 } JoinProbeCounts;
 

@@ -22,7 +22,7 @@
 #include "miscadmin.h"
 
 #include "core/bf_hash.h"
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 #include "join/filter/design.h"
 
 /* Between two looks at interrupts. */
@@ -110,9 +110,9 @@ bloomfam_join_collect_bits(JoinCollected *collected, MemoryContext context)
 
 		if (collected->words != NULL)
 		{
-			uint64		before = (uint64) collected->first - (uint64) first;
+			uint64		rows_before = (uint64) collected->first - (uint64) first;
 
-			memcpy(words + before / 64, collected->words, bitmap_bytes(collected->span));
+			memcpy(words + rows_before / 64, collected->words, bitmap_bytes(collected->span));
 			pfree(collected->words);
 		}
 		collected->words = words;

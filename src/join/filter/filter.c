@@ -14,9 +14,9 @@
 
 #include "utils/memutils.h"
 
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 #include "join/filter/filter.h"
-#include "pg/env.h"
+#include "pg/port.h"
 
 JoinFilter *
 bloomfam_join_filter_get(EState *estate, int param)
@@ -105,8 +105,8 @@ finish_keys(JoinFilter *filter)
 		return;
 	for (i = 0; i < filter->ncolumns; i++)
 		bloomfam_join_keys_finish(&filter->keys[i], filter->keys_context);
-	if (filter->role == JOIN_FILTER_SHARE)
-		bloomfam_join_shared_put_keys(filter->share.shared, filter->share.area, filter->keys,
+	if (filter->role == JOIN_FILTER_PARTICIPANT)
+		bloomfam_join_shared_put_keys(filter->handle.shared, filter->handle.area, filter->keys,
 									  filter->ncolumns);
 	else if (filter->join != NULL)
 		use_keys(filter);
@@ -124,9 +124,9 @@ bloomfam_join_filter_keys(JoinFilter *filter)
 	if (filter->role != JOIN_FILTER_COPY && table == NULL)
 		return NULL;
 	if (!filter->keys_complete && filter->role != JOIN_FILTER_PRIVATE &&
-		(filter->role == JOIN_FILTER_SHARE ||
-		 bloomfam_join_shared_has_copy(filter->share.shared)) &&
-		bloomfam_join_shared_get_keys(filter->share.shared, filter->share.area, filter->keys,
+		(filter->role == JOIN_FILTER_PARTICIPANT ||
+		 bloomfam_join_shared_has_copy(filter->handle.shared)) &&
+		bloomfam_join_shared_get_keys(filter->handle.shared, filter->handle.area, filter->keys,
 									  filter->ncolumns, filter->keys_context))
 		use_keys(filter);
 	if (!filter->keys_complete || filter->keys_table != table)
@@ -140,9 +140,9 @@ bloomfam_join_filter_tie(JoinFilter *filter, JoinFilterRole role, JoinShared *sh
 {
 	filter->role = area != NULL ? role : JOIN_FILTER_PRIVATE;
 	filter->phase = JOIN_FILTER_BUILDING;
-	filter->share.shared = shared;
-	filter->share.area = area;
-	filter->share.chunk = InvalidDsaPointer;
+	filter->handle.shared = shared;
+	filter->handle.area = area;
+	filter->handle.chunk = InvalidDsaPointer;
 	restart_collecting(filter);
 	restart_keys(filter);
 }
@@ -182,9 +182,9 @@ bloomfam_join_filter_more(JoinFilter *filter)
 
 	if (filter->phase == JOIN_FILTER_ABANDONED)
 		return;
-	if (filter->role == JOIN_FILTER_SHARE)
+	if (filter->role == JOIN_FILTER_PARTICIPANT)
 	{
-		if (!bloomfam_join_shared_more(&filter->share, collected, &filter->counts))
+		if (!bloomfam_join_shared_more(&filter->handle, collected, &filter->counts))
 			collect_less(filter);
 		return;
 	}
@@ -212,7 +212,7 @@ bloomfam_join_filter_more(JoinFilter *filter)
 static void
 use(JoinFilter *filter, const JoinDesign *design, const uint8 *payload)
 {
-	bloomfam_join_set_open(&filter->set, design, payload);
+	bloomfam_join_filter_probe_open(&filter->filter_probe, design, payload);
 	if (filter->join != NULL)
 		filter->table = filter->join->hj_HashTable;
 	filter->phase = JOIN_FILTER_COMPLETE;
@@ -268,7 +268,7 @@ finish_private(JoinFilter *filter)
 	made = filter->phase != JOIN_FILTER_ABANDONED &&
 		   bloomfam_join_design_plan(collected, collected->n, &design);
 	filter->counts.builds++;
-	filter->counts.given_up += !made || design.form == JOIN_FORM_RANGE;
+	filter->counts.discarded += !made || design.form == JOIN_FORM_RANGE;
 	if (!made)
 		filter->phase = JOIN_FILTER_ABANDONED;
 	else if (filter->join != NULL)
@@ -279,10 +279,10 @@ void
 bloomfam_join_filter_finish(JoinFilter *filter)
 {
 	finish_keys(filter);
-	if (filter->role != JOIN_FILTER_SHARE)
+	if (filter->role != JOIN_FILTER_PARTICIPANT)
 		finish_private(filter);
 	else if (filter->phase != JOIN_FILTER_ABANDONED)
-		bloomfam_join_shared_hand_over(&filter->share, &filter->collected, &filter->counts);
+		bloomfam_join_shared_hand_over(&filter->handle, &filter->collected, &filter->counts);
 }
 
 bool
@@ -292,7 +292,7 @@ bloomfam_join_filter_attach(JoinFilter *filter)
 	JoinDesign	design;
 	const uint8 *payload;
 
-	if (filter->role == JOIN_FILTER_SHARE)
+	if (filter->role == JOIN_FILTER_PARTICIPANT)
 	{
 		/*
 		 * the join has a table before it asks the probe side for rows, and then all have handed
@@ -300,24 +300,24 @@ bloomfam_join_filter_attach(JoinFilter *filter)
 		 */
 		if (filter->join == NULL || filter->join->hj_HashTable == NULL)
 			return false;
-		state = bloomfam_join_shared_make(&filter->share, filter->of_numbers, &filter->counts);
+		state = bloomfam_join_shared_make(&filter->handle, filter->of_numbers, &filter->counts);
 	}
 	else
-		state = bloomfam_join_shared_look(filter->share.shared);
+		state = bloomfam_join_shared_state(filter->handle.shared);
 	switch (state)
 	{
 		case JOIN_SHARED_NONE:
 		case JOIN_SHARED_TOO_MANY:
 		case JOIN_SHARED_BUILDING:
 			return false;
-		case JOIN_SHARED_GIVEN_UP:
+		case JOIN_SHARED_DISCARDED:
 		case JOIN_SHARED_KEYS_ONLY:
 			filter->phase = JOIN_FILTER_ABANDONED;
 			return false;
 		case JOIN_SHARED_READY:
 			break;
 	}
-	payload = bloomfam_join_shared_get(&filter->share, &design);
+	payload = bloomfam_join_shared_get(&filter->handle, &design);
 	use(filter, &design, payload);
 	return true;
 }
@@ -355,7 +355,7 @@ leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 {
 	const JoinKeys *keys = bloomfam_join_filter_keys(filter);
 	bool		ready = bloomfam_join_filter_ready(filter);
-	bool		known = (ready || keys != NULL) && !filter->missed;
+	bool		known = (ready || keys != NULL) && !filter->passed_unfiltered;
 	JoinCopy   *copy = find_copy(filter, area);
 
 	if (copy != NULL)
@@ -363,11 +363,11 @@ leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 		if (known && copy->build == filter->counts.builds)
 			return true;
 		shared = copy->shared;
-		bloomfam_join_shared_reset(shared, area, JOIN_SHARED_GIVEN_UP);
+		bloomfam_join_shared_reset(shared, area, JOIN_SHARED_DISCARDED);
 		bloomfam_join_filter_forget_copy(filter, shared);
 	}
-	if (!known || !bloomfam_join_shared_copy(shared, area, ready ? &filter->set : NULL, keys,
-											 filter->ncolumns))
+	if (!known || !bloomfam_join_shared_copy(shared, area, ready ? &filter->filter_probe : NULL,
+											 keys, filter->ncolumns))
 		return false;
 	copy = MemoryContextAlloc(GetMemoryChunkContext(filter), sizeof(JoinCopy));
 	copy->next = filter->copies;
@@ -379,10 +379,11 @@ leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 }
 
 void
-bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area, bool whole)
+bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area,
+								bool all_or_none)
 {
 	/* workers have the leader's settings of now, and may use none */
 	if (area != NULL && !(leave_copy(filter, shared, area) &&
 						  bloomfam_join_filter != JOIN_FILTER_OFF))
-		filter->missed |= whole;
+		filter->passed_unfiltered |= all_or_none;
 }

@@ -11,15 +11,15 @@
 #include "executor/hashjoin.h"
 #include "nodes/execnodes.h"
 
+#include "join/filter/filter_probe.h"
 #include "join/filter/keys.h"
-#include "join/filter/set.h"
 #include "join/filter/shared.h"
 
 /* Who builds it, and for whom. */
 typedef enum JoinFilterRole
 {
 	JOIN_FILTER_PRIVATE,		/* this process, for itself */
-	JOIN_FILTER_SHARE,		/* all participants of a Parallel Hash, each its share of the keys */
+	JOIN_FILTER_PARTICIPANT, /* all participants of a Parallel Hash, each its share of the keys */
 	JOIN_FILTER_COPY	 /* the leader, whose join is above the Gather; this is a worker */
 } JoinFilterRole;
 
@@ -56,9 +56,9 @@ typedef struct JoinFilter
 	bool		of_numbers;		/* its keys are one column of integers */
 	JoinCollected collected;	/* while it is built, as long as the keys' number is not known */
 	MemoryContext context;		/* private: holds both, keys and filter; reset for each build */
-	JoinShare	share;			/* share, copy: of the filter in shared memory */
+	JoinSharedHandle	handle;	/* share, copy: of the filter in shared memory */
 	JoinCopy   *copies;			/* private: those that a leader has left, one for each Gather */
-	JoinSet		set;			/* once it is complete */
+	JoinFilterProbe		filter_probe; /* once it is complete */
 
 	/* what is kept of the keys themselves, also where the filter is abandoned */
 	int			ncolumns;		/* of the key; 0: nothing is kept */
@@ -70,9 +70,9 @@ typedef struct JoinFilter
 	List	   *parents;		/* tables whose partitions they are compared with:
 								 * partition_pruning.c's */
 	uint64		lookups;		/* ... how often, of this build */
-	bool		missed;			/* rows passed unseen at a place that is to drop all with a key, or
+	bool passed_unfiltered; /* rows passed unseen at a place that is to drop all with a key, or
 								 * none: so none there from then on */
-	List	   *places;			/* states of this process's probe nodes that may skip by them */
+	List	   *probe_nodes;	/* states of this process's probe nodes that may skip by them */
 	JoinBucketHash *bucket_hash;	/* bucket.c's; NULL: not looked for yet */
 	JoinBuildCounts counts;
 } JoinFilter;
@@ -125,7 +125,7 @@ extern bool bloomfam_join_filter_attach(JoinFilter *filter);
  * copy, neither does this process.
  */
 extern void bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area,
-											bool whole);
+											bool all_or_none);
 
 /* The memory that shared is in goes away, and the copy with it. */
 extern void bloomfam_join_filter_forget_copy(JoinFilter *filter, const JoinShared *shared);
@@ -174,12 +174,12 @@ bloomfam_join_filter_ready(JoinFilter *filter)
  * given up all pass.
  */
 static inline bool
-bloomfam_join_filter_ready_for_whole(JoinFilter *filter)
+bloomfam_join_filter_ready_for_all_or_none(JoinFilter *filter)
 {
 	bool		ready = bloomfam_join_filter_ready(filter);
 
-	filter->missed |= !ready && filter->phase != JOIN_FILTER_ABANDONED;
-	return ready && !filter->missed;
+	filter->passed_unfiltered |= !ready && filter->phase != JOIN_FILTER_ABANDONED;
+	return ready && !filter->passed_unfiltered;
 }
 
 /*
@@ -187,10 +187,10 @@ bloomfam_join_filter_ready_for_whole(JoinFilter *filter)
  * dropped, too, so the filter must never be wrong.
  */
 static inline bool
-bloomfam_join_filter_skips_whole(JoinFilter *filter)
+bloomfam_join_filter_may_skip_all_or_none(JoinFilter *filter)
 {
-	return bloomfam_join_filter_ready_for_whole(filter) &&
-		   filter->set.design.form == JOIN_FORM_BITMAP;
+	return bloomfam_join_filter_ready_for_all_or_none(filter) &&
+		   filter->filter_probe.design.form == JOIN_FORM_BITMAP;
 }
 
 /* Not now, but is it to be built, by this process alone, as soon as its join wants to probe? */

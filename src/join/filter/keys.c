@@ -159,7 +159,7 @@ compare_widths(const void *a, const void *b)
 }
 
 static int
-compare_places(const void *a, const void *b)
+compare_targets(const void *a, const void *b)
 {
 	return ((const Gap *) a)->after - ((const Gap *) b)->after;
 }
@@ -186,7 +186,7 @@ bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most)
 	}
 	qsort(gaps, ngaps, sizeof(Gap), compare_widths);
 	ngaps = Min(ngaps, most - 1);
-	qsort(gaps, ngaps, sizeof(Gap), compare_places);
+	qsort(gaps, ngaps, sizeof(Gap), compare_targets);
 	for (i = 0; i < ngaps; i++)
 	{
 		ranges[i].largest = keys->values[gaps[i].after];

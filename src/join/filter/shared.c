@@ -35,7 +35,7 @@
 #include "postgres.h"
 
 #include "join/filter/shared.h"
-#include "pg/env.h"
+#include "pg/port.h"
 
 /* Keys that were collected one after the other by one participant. */
 typedef struct JoinChunk
@@ -139,52 +139,55 @@ widen_bounds(JoinShared *shared, const JoinCollected *collected)
 }
 
 void
-bloomfam_join_shared_hand_over(JoinShare *share, JoinCollected *collected, JoinBuildCounts *counts)
+bloomfam_join_shared_hand_over(JoinSharedHandle *handle, JoinCollected *collected,
+							   JoinBuildCounts *counts)
 {
-	JoinShared *shared = share->shared;
+	JoinShared *shared = handle->shared;
 	JoinChunk  *chunk;
 	dsa_pointer last;
 
 	widen_bounds(shared, collected);
-	if (!DsaPointerIsValid(share->chunk))
+	if (!DsaPointerIsValid(handle->chunk))
 		return;
-	chunk = dsa_get_address(share->area, share->chunk);
+	chunk = dsa_get_address(handle->area, handle->chunk);
 	chunk->nkeys = collected->n;
 	last = dsa_pointer_atomic_read(&shared->chunks);
 	do
 		chunk->next = last;
-	while (!dsa_pointer_atomic_compare_exchange(&shared->chunks, &last, share->chunk));
+	while (!dsa_pointer_atomic_compare_exchange(&shared->chunks, &last, handle->chunk));
 	pg_atomic_fetch_add_u64(&shared->nkeys, collected->n);
 
 	counts->keys += collected->n;
-	share->chunk = InvalidDsaPointer;
+	handle->chunk = InvalidDsaPointer;
 	collected->values = NULL;
 	collected->n = collected->room = 0;
 }
 
 bool
-bloomfam_join_shared_more(JoinShare *share, JoinCollected *collected, JoinBuildCounts *counts)
+bloomfam_join_shared_more(JoinSharedHandle *handle, JoinCollected *collected,
+						  JoinBuildCounts *counts)
 {
-	JoinShared *shared = share->shared;
+	JoinShared *shared = handle->shared;
 	bool		hashes = collected->what == JOIN_COLLECTS_HASHES;
 	uint64		room =
 		collected->room == 0 ? CHUNK_FIRST_KEYS : Min(collected->room * 2, CHUNK_MOST_KEYS);
 
-	bloomfam_join_shared_hand_over(share, collected, counts);
+	bloomfam_join_shared_hand_over(handle, collected, counts);
 	if (pg_atomic_read_u32(&shared->state) == JOIN_SHARED_NONE &&
 		pg_atomic_read_u64(&shared->nkeys) < bloomfam_join_design_most())
-		share->chunk = dsa_allocate_extended(share->area, CHUNK_SIZE(room), DSA_ALLOC_NO_OOM);
-	if (DsaPointerIsValid(share->chunk))
+		handle->chunk = dsa_allocate_extended(handle->area, CHUNK_SIZE(room), DSA_ALLOC_NO_OOM);
+	if (DsaPointerIsValid(handle->chunk))
 	{
-		collected->values = ((JoinChunk *) dsa_get_address(share->area, share->chunk))->keys;
+		collected->values = ((JoinChunk *) dsa_get_address(handle->area, handle->chunk))->keys;
 		collected->room = room;
 		return true;
 	}
-	if (move_shared(shared, JOIN_SHARED_NONE, hashes ? JOIN_SHARED_GIVEN_UP : JOIN_SHARED_TOO_MANY))
+	if (move_shared(shared, JOIN_SHARED_NONE,
+					hashes ? JOIN_SHARED_DISCARDED : JOIN_SHARED_TOO_MANY))
 	{
-		free_chunks(shared, share->area);
+		free_chunks(shared, handle->area);
 		counts->builds++;
-		counts->given_up++;
+		counts->discarded++;
 	}
 	return false;
 }
@@ -249,8 +252,8 @@ void
 bloomfam_join_shared_refuse(JoinShared *shared)
 {
 	bloomfam_join_shared_lose_keys(shared);
-	if (!move_shared(shared, JOIN_SHARED_NONE, JOIN_SHARED_GIVEN_UP))
-		move_shared(shared, JOIN_SHARED_TOO_MANY, JOIN_SHARED_GIVEN_UP);
+	if (!move_shared(shared, JOIN_SHARED_NONE, JOIN_SHARED_DISCARDED))
+		move_shared(shared, JOIN_SHARED_TOO_MANY, JOIN_SHARED_DISCARDED);
 }
 
 /* What all have collected together, but for the values themselves. */
@@ -267,9 +270,9 @@ collect_all(JoinShared *shared, JoinCollects what)
 
 /* Designs the filter, and gets memory for it; false if there is none. */
 static bool
-plan_filter(JoinShare *share, JoinCollects what)
+plan_filter(JoinSharedHandle *handle, JoinCollects what)
 {
-	JoinShared *shared = share->shared;
+	JoinShared *shared = handle->shared;
 	uint64		nkeys = pg_atomic_read_u64(&shared->nkeys);
 	JoinCollected all = collect_all(shared, what);
 
@@ -278,7 +281,7 @@ plan_filter(JoinShare *share, JoinCollects what)
 		return false;
 	if (shared->design.size > 0)
 		shared->payload =
-			dsa_allocate_extended(share->area, shared->design.size + BLOOMFAM_CACHE_LINE,
+			dsa_allocate_extended(handle->area, shared->design.size + BLOOMFAM_CACHE_LINE,
 								  DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
 	return shared->design.size == 0 || DsaPointerIsValid(shared->payload);
 }
@@ -294,10 +297,10 @@ payload_of(const JoinShared *shared, dsa_area *area)
 
 /* Fills the filter, once there is memory for it. */
 static void
-fill_filter(JoinShare *share, JoinCollects what)
+fill_filter(JoinSharedHandle *handle, JoinCollects what)
 {
-	JoinShared *shared = share->shared;
-	uint8	   *payload = payload_of(shared, share->area);
+	JoinShared *shared = handle->shared;
+	uint8	   *payload = payload_of(shared, handle->area);
 	dsa_pointer next = dsa_pointer_atomic_read(&shared->chunks);
 
 	if (payload == NULL)
@@ -305,7 +308,7 @@ fill_filter(JoinShare *share, JoinCollects what)
 	bloomfam_join_design_clear(&shared->design, payload);
 	while (DsaPointerIsValid(next))
 	{
-		JoinChunk  *chunk = dsa_get_address(share->area, next);
+		JoinChunk  *chunk = dsa_get_address(handle->area, next);
 
 		bloomfam_join_design_fill(&shared->design, what, payload, chunk->keys, chunk->nkeys);
 		next = chunk->next;
@@ -317,69 +320,69 @@ fill_filter(JoinShare *share, JoinCollects what)
  * process that has moved it to BUILDING.
  */
 static void
-make_filter(JoinShare *share, JoinCollects what, JoinBuildCounts *counts)
+make_filter(JoinSharedHandle *handle, JoinCollects what, JoinBuildCounts *counts)
 {
-	JoinShared *shared = share->shared;
-	bool		made = plan_filter(share, what);
+	JoinShared *shared = handle->shared;
+	bool		made = plan_filter(handle, what);
 
 	if (what != JOIN_COLLECTS_BOUNDS)
 	{
 		counts->builds++;
-		counts->given_up += !made;
+		counts->discarded += !made;
 	}
 	if (!made && what == JOIN_COLLECTS_NUMBERS)
 	{
 		what = JOIN_COLLECTS_BOUNDS;
-		made = plan_filter(share, what);
+		made = plan_filter(handle, what);
 	}
 	if (made)
 	{
 		Size		size = shared->design.size;
 		Size		collected = pg_atomic_read_u64(&shared->nkeys) * sizeof(uint64);
 
-		fill_filter(share, what);
+		fill_filter(handle, what);
 		bloomfam_join_count_filter(counts, shared->design.form, size, size + collected);
 	}
-	free_chunks(shared, share->area);
+	free_chunks(shared, handle->area);
 	pg_write_barrier();
-	pg_atomic_write_u32(&shared->state, made ? JOIN_SHARED_READY : JOIN_SHARED_GIVEN_UP);
+	pg_atomic_write_u32(&shared->state, made ? JOIN_SHARED_READY : JOIN_SHARED_DISCARDED);
 }
 
 JoinSharedState
-bloomfam_join_shared_look(const JoinShared *shared)
+bloomfam_join_shared_state(const JoinShared *shared)
 {
 	return (JoinSharedState) pg_atomic_read_u32(unconstify(pg_atomic_uint32 *, &shared->state));
 }
 
 JoinSharedState
-bloomfam_join_shared_make(JoinShare *share, bool of_numbers, JoinBuildCounts *counts)
+bloomfam_join_shared_make(JoinSharedHandle *handle, bool of_numbers, JoinBuildCounts *counts)
 {
-	JoinSharedState state = bloomfam_join_shared_look(share->shared);
+	JoinSharedState state = bloomfam_join_shared_state(handle->shared);
 
 	if (state == JOIN_SHARED_NONE &&
-		move_shared(share->shared, JOIN_SHARED_NONE, JOIN_SHARED_BUILDING))
-		make_filter(share, of_numbers ? JOIN_COLLECTS_NUMBERS : JOIN_COLLECTS_HASHES, counts);
+		move_shared(handle->shared, JOIN_SHARED_NONE, JOIN_SHARED_BUILDING))
+		make_filter(handle, of_numbers ? JOIN_COLLECTS_NUMBERS : JOIN_COLLECTS_HASHES, counts);
 	if (state == JOIN_SHARED_TOO_MANY &&
-		move_shared(share->shared, JOIN_SHARED_TOO_MANY, JOIN_SHARED_BUILDING))
-		make_filter(share, JOIN_COLLECTS_BOUNDS, counts);
-	return bloomfam_join_shared_look(share->shared);
+		move_shared(handle->shared, JOIN_SHARED_TOO_MANY, JOIN_SHARED_BUILDING))
+		make_filter(handle, JOIN_COLLECTS_BOUNDS, counts);
+	return bloomfam_join_shared_state(handle->shared);
 }
 
 const uint8 *
-bloomfam_join_shared_get(const JoinShare *share, JoinDesign *design)
+bloomfam_join_shared_get(const JoinSharedHandle *handle, JoinDesign *design)
 {
 	pg_read_barrier();
-	*design = share->shared->design;
-	return payload_of(share->shared, share->area);
+	*design = handle->shared->design;
+	return payload_of(handle->shared, handle->area);
 }
 
 bool
-bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const JoinSet *set,
+bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const JoinFilterProbe *filter_probe,
 						  const JoinKeys *keys, int ncolumns)
 {
-	Size		size = set != NULL ? set->design.size : 0;
+	Size		size = filter_probe != NULL ? filter_probe->design.size : 0;
 
-	Assert(bloomfam_join_shared_look(shared) == JOIN_SHARED_GIVEN_UP);
+	Assert(bloomfam_join_shared_state(shared) == JOIN_SHARED_DISCARDED);
 	Assert(!DsaPointerIsValid(shared->payload));
 	if (size > 0)
 	{
@@ -387,21 +390,22 @@ bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const JoinSet *set
 												DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
 		if (!DsaPointerIsValid(shared->payload))
 			return false;
-		memcpy(payload_of(shared, area), set->payload, size);
+		memcpy(payload_of(shared, area), filter_probe->payload, size);
 	}
-	if (set != NULL)
-		shared->design = set->design;
+	if (filter_probe != NULL)
+		shared->design = filter_probe->design;
 	if (keys != NULL)
 		bloomfam_join_shared_put_keys(shared, area, keys, ncolumns);
 	pg_write_barrier();
-	pg_atomic_write_u32(&shared->state, set != NULL ? JOIN_SHARED_READY : JOIN_SHARED_KEYS_ONLY);
+	pg_atomic_write_u32(&shared->state,
+						filter_probe != NULL ? JOIN_SHARED_READY : JOIN_SHARED_KEYS_ONLY);
 	return true;
 }
 
 bool
 bloomfam_join_shared_has_copy(const JoinShared *shared)
 {
-	JoinSharedState state = bloomfam_join_shared_look(shared);
+	JoinSharedState state = bloomfam_join_shared_state(shared);
 
 	return state == JOIN_SHARED_READY || state == JOIN_SHARED_KEYS_ONLY;
 }

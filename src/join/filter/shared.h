@@ -12,8 +12,8 @@
 #include "utils/dsa.h"
 
 #include "join/filter/counts.h"
+#include "join/filter/filter_probe.h"
 #include "join/filter/keys.h"
-#include "join/filter/set.h"
 
 typedef enum JoinSharedState
 {
@@ -21,7 +21,7 @@ typedef enum JoinSharedState
 	JOIN_SHARED_TOO_MANY,		/* of numbers: their bounds alone are */
 	JOIN_SHARED_BUILDING,		/* all were, and somebody makes the filter */
 	JOIN_SHARED_READY,
-	JOIN_SHARED_GIVEN_UP,		/* too many, or no memory */
+	JOIN_SHARED_DISCARDED,		/* too many, or no memory */
 	JOIN_SHARED_KEYS_ONLY		/* ... a copy: what is known of the keys is there all the same */
 } JoinSharedState;
 
@@ -39,12 +39,12 @@ typedef struct JoinShared
 } JoinShared;
 
 /* A process's hold of it. */
-typedef struct JoinShare
+typedef struct JoinSharedHandle
 {
 	JoinShared *shared;
 	dsa_area   *area;
 	dsa_pointer chunk;			/* that its keys are collected in */
-} JoinShare;
+} JoinSharedHandle;
 
 /* Begins one in memory that is new. */
 extern void bloomfam_join_shared_init(JoinShared *shared, JoinSharedState state);
@@ -56,11 +56,11 @@ extern void bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinS
  * Makes room for more keys of this process's share; false if there are too many, for all.  They
  * may together be as many as the filter of one process may have, and a chunk each.
  */
-extern bool bloomfam_join_shared_more(JoinShare *share, JoinCollected *collected,
+extern bool bloomfam_join_shared_more(JoinSharedHandle *handle, JoinCollected *collected,
 									  JoinBuildCounts *counts);
 
 /* Hands over what was collected; when there are no more, before the build node says so. */
-extern void bloomfam_join_shared_hand_over(JoinShare *share, JoinCollected *collected,
+extern void bloomfam_join_shared_hand_over(JoinSharedHandle *handle, JoinCollected *collected,
 										   JoinBuildCounts *counts);
 
 /*
@@ -87,20 +87,21 @@ extern void bloomfam_join_shared_refuse(JoinShared *shared);
  * All shares have been handed over: the first process that comes makes the filter, of numbers or
  * of hashes.  Returns the state, as the next one does.
  */
-extern JoinSharedState bloomfam_join_shared_make(JoinShare *share, bool of_numbers,
+extern JoinSharedState bloomfam_join_shared_make(JoinSharedHandle *handle, bool of_numbers,
 												 JoinBuildCounts *counts);
 
-extern JoinSharedState bloomfam_join_shared_look(const JoinShared *shared);
+extern JoinSharedState bloomfam_join_shared_state(const JoinShared *shared);
 
 /* The filter, once it is READY. */
-extern const uint8 *bloomfam_join_shared_get(const JoinShare *share, JoinDesign *design);
+extern const uint8 *bloomfam_join_shared_get(const JoinSharedHandle *handle, JoinDesign *design);
 
 /*
  * Makes it, which has been given up, READY with a copy of a filter and of its keys, if there is
  * memory; keys NULL: none are known; set NULL: the filter was given up, so its KEYS_ONLY.
  */
-extern bool bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const JoinSet *set,
-									  const JoinKeys *keys, int ncolumns);
+extern bool bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area,
+									  const JoinFilterProbe *filter_probe, const JoinKeys *keys,
+									  int ncolumns);
 
 /* Has the leader left anything there? */
 extern bool bloomfam_join_shared_has_copy(const JoinShared *shared);

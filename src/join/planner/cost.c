@@ -19,7 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 #include "join/filter/design.h"
 #include "join/filter/keys.h"
 #include "join/planner/cost.h"
@@ -36,16 +36,16 @@
 #define COST_OF_ROW			1.0
 #define SAVED_AT_SCAN		2.0
 #define SAVED_PER_NODE		4.0
-#define SAVED_PER_TRAVEL	40.0	/* of a row that a foreign server does not send */
+#define SAVED_PER_PUSHED_ROW	40.0 /* of a row that a foreign server does not send */
 #define COST_OF_LONG_KEY	150.0	/* to fetch and hash it: the filter, and the join once more */
 
 /*
  * The share of rows that a filter must drop to be worth a look at each row, in thousandths: a page
  * at a time; one by one; and where the join then fetches a long key again.
  */
-#define WORTH_OF_PAGES		80
-#define WORTH_OF_ROWS		250
-#define WORTH_OF_LONG_KEYS	900
+#define MIN_DROP_OF_PAGES		80
+#define MIN_DROP_OF_ROWS		250
+#define MIN_DROP_OF_LONG_KEYS	900
 
 bool
 bloomfam_join_may_drop_outer(JoinType type)
@@ -106,40 +106,40 @@ bloomfam_join_processes(int workers)
  * which may not come to the join: it is looked at after them, or not by the filter at all.
  */
 JoinAccess
-bloomfam_join_access(const JoinScene *scene)
+bloomfam_join_access(const JoinFilterSite *site)
 {
-	if (!scene->is_scan || !scene->indifferent || !scene->columns ||
-		scene->trust == JOIN_HASH_MAY_FAIL)
-		return JOIN_BY_ROWS;
-	if (!scene->conditions)
-		return JOIN_BY_PAGES;
-	return scene->trust == JOIN_HASH_LEAKPROOF && !scene->long_keys ? JOIN_BY_PAGES_SPARING
-																	: JOIN_BY_ROWS;
+	if (!site->is_scan || !site->volatile_free || !site->columns ||
+		site->trust == JOIN_HASH_MAY_FAIL)
+		return JOIN_ROW_BY_ROW;
+	if (!site->conditions)
+		return JOIN_PAGE_BATCHES;
+	return site->trust == JOIN_HASH_LEAKPROOF && !site->long_keys ? JOIN_PAGE_BATCHES_SPARING
+																	: JOIN_ROW_BY_ROW;
 }
 
 int
-bloomfam_join_worth(const JoinScene *scene)
+bloomfam_join_site_min_drop(const JoinFilterSite *site)
 {
-	if (scene->long_keys)
-		return WORTH_OF_LONG_KEYS;
-	return bloomfam_join_access(scene) == JOIN_BY_ROWS ? WORTH_OF_ROWS : WORTH_OF_PAGES;
+	if (site->long_keys)
+		return MIN_DROP_OF_LONG_KEYS;
+	return bloomfam_join_access(site) == JOIN_ROW_BY_ROW ? MIN_DROP_OF_ROWS : MIN_DROP_OF_PAGES;
 }
 
 double
-bloomfam_join_probed(const JoinScene *scene)
+bloomfam_join_probed(const JoinFilterSite *site)
 {
-	return bloomfam_join_access(scene) == JOIN_BY_ROWS ? scene->after : scene->before;
+	return bloomfam_join_access(site) == JOIN_ROW_BY_ROW ? site->after : site->rows_before;
 }
 
 Cost
-bloomfam_join_cost_of_probing(const JoinEstimate *estimate, const JoinScene *scene)
+bloomfam_join_cost_of_probing(const JoinEstimate *estimate, const JoinFilterSite *site)
 {
-	bool		by_rows = bloomfam_join_access(scene) == JOIN_BY_ROWS;
+	bool		by_rows = bloomfam_join_access(site) == JOIN_ROW_BY_ROW;
 	double		cost = (by_rows ? COST_OF_ROW : COST_OF_PAGED_ROW) * estimate->waiting;
 
-	if (scene->long_keys)
+	if (site->long_keys)
 		cost += COST_OF_LONG_KEY;
-	return bloomfam_join_probed(scene) * cost * cpu_operator_cost;
+	return bloomfam_join_probed(site) * cost * cpu_operator_cost;
 }
 
 double
@@ -249,18 +249,18 @@ bloomfam_join_estimate_span(JoinEstimate *estimate, double span)
 }
 
 void
-bloomfam_join_estimate_place(JoinEstimate *estimate, const JoinScene *scene)
+bloomfam_join_estimate_site(JoinEstimate *estimate, const JoinFilterSite *site)
 {
-	double		per_row = scene->nodes * SAVED_PER_NODE * cpu_operator_cost + scene->spilling;
+	double		per_row = site->nodes * SAVED_PER_NODE * cpu_operator_cost + site->spilling;
 
-	if (scene->long_keys)
+	if (site->long_keys)
 		per_row += COST_OF_LONG_KEY * cpu_operator_cost;
-	estimate->probed += bloomfam_join_probed(scene);
-	estimate->cost += bloomfam_join_cost_of_probing(estimate, scene);
-	estimate->saved += scene->after * estimate->dropped * per_row;
-	if (bloomfam_join_access(scene) != JOIN_BY_ROWS)
-		estimate->saved += scene->before * estimate->dropped *
-						   (SAVED_AT_SCAN * cpu_operator_cost + scene->asking);
+	estimate->probed += bloomfam_join_probed(site);
+	estimate->cost += bloomfam_join_cost_of_probing(estimate, site);
+	estimate->saved += site->after * estimate->dropped * per_row;
+	if (bloomfam_join_access(site) != JOIN_ROW_BY_ROW)
+		estimate->saved += site->rows_before * estimate->dropped *
+						   (SAVED_AT_SCAN * cpu_operator_cost + site->condition_cost);
 }
 
 void
@@ -268,7 +268,7 @@ bloomfam_join_estimate_foreign(JoinEstimate *estimate, double rows, JoinGuess gu
 {
 	estimate->guess = Max(estimate->guess, guess);
 	estimate->cost += rows * COST_OF_ROW * cpu_operator_cost;
-	estimate->saved += rows * estimate->dropped * SAVED_PER_TRAVEL * cpu_operator_cost;
+	estimate->saved += rows * estimate->dropped * SAVED_PER_PUSHED_ROW * cpu_operator_cost;
 }
 
 JoinReason

@@ -11,7 +11,7 @@
 #include "access/attnum.h"
 #include "nodes/nodes.h"
 
-#include "join/base/spec.h"
+#include "join/base/filter_info.h"
 #include "join/filter/hash.h"
 
 /* Whether a filter is made: of the reasons against one, the first that applies. */
@@ -23,7 +23,7 @@ typedef enum JoinReason
 								 * build side */
 	JOIN_KEY_HAS_NO_HASH,
 	JOIN_KEY_IS_VOLATILE,		/* one of the probe side's: it would be asked for less often */
-	JOIN_HAS_NO_PLACE,
+	JOIN_HAS_NO_TARGET,
 	JOIN_BUILDS_TOO_LATE,		/* all places are read before there is a filter */
 	JOIN_HAS_TOO_MANY_KEYS,		/* it would be given up */
 	JOIN_PROBES_FEW_ROWS,
@@ -32,26 +32,26 @@ typedef enum JoinReason
 } JoinReason;
 
 /* What there is to know of a place where a filter is asked; else all is false. */
-typedef struct JoinScene
+typedef struct JoinFilterSite
 {
 	bool		is_scan;		/* of all pages of a table, in their order */
-	bool		indifferent;	/* nothing in the scan notices how often it is asked */
+	bool		volatile_free;	/* nothing in the scan notices how often it is asked */
 	bool		conditions;		/* it has some */
 	bool		columns;		/* the key's columns are columns of the table */
 	JoinHashTrust trust;		/* in hashing them */
 	bool		long_keys;		/* it takes time to fetch them */
-	double		before;			/* rows before the conditions, of one process */
+	double		rows_before;	/* rows before the conditions, of one process */
 	double		after;			/* ... and after them */
-	Cost		asking;			/* the conditions, of one row */
+	Cost		condition_cost;	/* the conditions, of one row */
 	int			nodes;			/* that a row passes from here on to the join, and that one */
 	double		spilling;		/* what it costs the join to write and read it, on average */
-} JoinScene;
+} JoinFilterSite;
 
 /* What the planner has no reason to expect as it does: it takes figures that are usual. */
 typedef enum JoinGuess
 {
 	JOIN_GUESSES_NOTHING,
-	JOIN_GUESSES_SHARE,			/* of the rows that are dropped */
+	JOIN_GUESSES_FRACTION,		/* of the rows that are dropped */
 	JOIN_GUESSES_ROWS			/* and so that share as well */
 } JoinGuess;
 
@@ -85,14 +85,14 @@ extern bool bloomfam_join_has_long_keys(Oid table, AttrNumber attribute, bool in
 extern double bloomfam_join_processes(int workers);
 
 /* Which rows the filter is to look at. */
-extern JoinAccess bloomfam_join_access(const JoinScene *scene);
+extern JoinAccess bloomfam_join_access(const JoinFilterSite *site);
 
 /* The share of rows that it must drop to be worth a look at them, in thousandths. */
-extern int	bloomfam_join_worth(const JoinScene *scene);
+extern int	bloomfam_join_site_min_drop(const JoinFilterSite *site);
 
 /* How many rows it looks at, and what that costs. */
-extern double bloomfam_join_probed(const JoinScene *scene);
-extern Cost bloomfam_join_cost_of_probing(const JoinEstimate *estimate, const JoinScene *scene);
+extern double bloomfam_join_probed(const JoinFilterSite *site);
+extern Cost bloomfam_join_cost_of_probing(const JoinEstimate *estimate, const JoinFilterSite *site);
 
 /* What it costs, in the planner's units, to add so many keys. */
 extern double bloomfam_join_cost_of_keys(double keys);
@@ -135,7 +135,7 @@ extern double bloomfam_join_span(Oid table, AttrNumber attribute);
 extern void bloomfam_join_estimate_span(JoinEstimate *estimate, double span);
 
 /* Adds a place where it is asked. */
-extern void bloomfam_join_estimate_place(JoinEstimate *estimate, const JoinScene *scene);
+extern void bloomfam_join_estimate_site(JoinEstimate *estimate, const JoinFilterSite *site);
 
 /* Adds a scan of another server's table that it is sent with. */
 extern void bloomfam_join_estimate_foreign(JoinEstimate *estimate, double rows, JoinGuess guess);

@@ -16,8 +16,8 @@
 #include "utils/rel.h"
 
 #include "join/base/column.h"
-#include "join/base/settings.h"
-#include "join/base/spec.h"
+#include "join/base/filter_info.h"
+#include "join/base/gucs.h"
 #include "join/fdw/foreign.h"
 #include "join/filter/hash.h"
 #include "join/filter/keys.h"
@@ -39,44 +39,44 @@ count_rows(Oid table)
 }
 
 /* Describes a place where the filter would be asked. */
-static JoinScene
-look_at(const JoinWay *way, const JoinPlace *place)
+static JoinFilterSite
+describe_target(const JoinPushdown *pushdown, const JoinTarget *target)
 {
-	const Plan *plan = *place->slot;
-	JoinScene	scene = {
-		.nodes = place->passed.nodes, .before = plan->plan_rows, .after = plan->plan_rows};
+	const Plan *plan = *target->slot;
+	JoinFilterSite site = {
+		.nodes = target->crossed.nodes, .rows_before = plan->plan_rows, .after = plan->plan_rows};
 	Oid			table;
-	QualCost	asking;
+	QualCost	condition_cost;
 	int			i;
 
 	if (bloomfam_join_node_kind(plan) == JOIN_NODE_PROBE)
 		plan = outerPlan(plan);
 	if (!IsA(plan, SeqScan))
-		return scene;
-	table = rt_fetch(((const Scan *) plan)->scanrelid, way->query->stmt->rtable)->relid;
-	scene.is_scan = true;
-	scene.indifferent =
-		bloomfam_join_node_is_indifferent(way->query, unconstify(Plan *, plan));
-	scene.conditions = plan->qual != NIL;
-	scene.columns = true;
-	scene.trust = way->trust;
-	for (i = 0; i < way->ncolumns; i++)
+		return site;
+	table = rt_fetch(((const Scan *) plan)->scanrelid, pushdown->plan_info->stmt->rtable)->relid;
+	site.is_scan = true;
+	site.volatile_free =
+		bloomfam_join_node_is_volatile_free(pushdown->plan_info, unconstify(Plan *, plan));
+	site.conditions = plan->qual != NIL;
+	site.columns = true;
+	site.trust = pushdown->trust;
+	for (i = 0; i < pushdown->ncolumns; i++)
 	{
-		AttrNumber	column = bloomfam_join_column_behind(plan, place->attributes[i],
+		AttrNumber	column = bloomfam_join_column_behind(plan, target->attributes[i],
 														 ((const Scan *) plan)->scanrelid);
 
-		scene.columns &= column != 0;
-		scene.long_keys |= column != 0 && bloomfam_join_has_long_keys(table, column, false);
+		site.columns &= column != 0;
+		site.long_keys |= column != 0 && bloomfam_join_has_long_keys(table, column, false);
 	}
-	if (!scene.conditions)
-		return scene;
-	cost_qual_eval(&asking, plan->qual, NULL);
-	scene.asking = asking.per_tuple;
-	scene.before = count_rows(table);
+	if (!site.conditions)
+		return site;
+	cost_qual_eval(&condition_cost, plan->qual, NULL);
+	site.condition_cost = condition_cost.per_tuple;
+	site.rows_before = count_rows(table);
 	if (plan->parallel_aware)
-		scene.before /= bloomfam_join_processes(place->passed.workers);
-	scene.before = Max(scene.before, scene.after);
-	return scene;
+		site.rows_before /= bloomfam_join_processes(target->crossed.workers);
+	site.rows_before = Max(site.rows_before, site.after);
+	return site;
 }
 
 /* Does a plan give all rows of a table, so that statistics know how many? */
@@ -93,17 +93,17 @@ is_whole_table(const Plan *plan)
  * scans; -1 if nothing tells.
  */
 static double
-span_of_keys(const JoinWay *way)
+span_of_keys(const JoinPushdown *pushdown)
 {
-	const Plan *hash = innerPlan(way->join);
+	const Plan *hash = innerPlan(pushdown->join);
 	const Plan *scan = outerPlan(hash);
-	const JoinKeyColumn *key = &way->columns[0];
+	const JoinKeyColumn *key = &pushdown->columns[0];
 	AttrNumber	column;
 	Index		rti;
 
 	while (bloomfam_join_node_kind(scan) != JOIN_NODE_OTHER)
 		scan = outerPlan(scan);
-	if (way->ncolumns != 1 || hash->parallel_aware || key->computed ||
+	if (pushdown->ncolumns != 1 || hash->parallel_aware || key->computed ||
 		!bloomfam_join_keys_can_keep(key->hashing.kind, key->hashing.inner.type) ||
 		!(IsA(scan, SeqScan) || IsA(scan, IndexScan) || IsA(scan, BitmapHeapScan)))
 		return -1;
@@ -112,7 +112,7 @@ span_of_keys(const JoinWay *way)
 		bloomfam_join_column_behind(scan, bloomfam_join_column(key->inner, OUTER_VAR), rti);
 	if (column == 0)
 		return -1;
-	return bloomfam_join_span(rt_fetch(rti, way->query->stmt->rtable)->relid, column);
+	return bloomfam_join_span(rt_fetch(rti, pushdown->plan_info->stmt->rtable)->relid, column);
 }
 
 /*
@@ -120,16 +120,16 @@ span_of_keys(const JoinWay *way)
  * to.  One of too many keys does not, so there is nothing to be tried.
  */
 static JoinGuess
-guess_at(const JoinWay *way, const JoinForeignPlace *place)
+guess_at(const JoinPushdown *pushdown, const JoinForeignTarget *target)
 {
-	const PlannedStmt *stmt = way->query->stmt;
+	const PlannedStmt *stmt = pushdown->plan_info->stmt;
 
-	if (innerPlan(way->join)->plan_rows > bloomfam_join_foreign_most())
+	if (innerPlan(pushdown->join)->plan_rows > bloomfam_join_foreign_most())
 		return JOIN_GUESSES_NOTHING;
-	if (bloomfam_join_foreign_is_guessed(stmt, place->scan))
+	if (bloomfam_join_foreign_is_guessed(stmt, target->scan))
 		return JOIN_GUESSES_ROWS;
-	return bloomfam_join_foreign_key_is_unknown(stmt, place->scan, place->attribute)
-			   ? JOIN_GUESSES_SHARE
+	return bloomfam_join_foreign_key_is_unknown(stmt, target->scan, target->attribute)
+			   ? JOIN_GUESSES_FRACTION
 			   : JOIN_GUESSES_NOTHING;
 }
 
@@ -185,18 +185,18 @@ may_cost_more(const PlannedStmt *stmt, Plan *hash, Plan *outer)
  * not ask its outer side for any if it has built nothing: neither may be seen.
  */
 static JoinBuildFirst
-may_build_first(const JoinWay *way)
+may_build_first(const JoinPushdown *pushdown)
 {
-	Plan	   *outer = outerPlan(way->join);
-	Plan	   *hash = innerPlan(way->join);
+	Plan	   *outer = outerPlan(pushdown->join);
+	Plan	   *hash = innerPlan(pushdown->join);
 
-	if (server_builds_first(way->join))
+	if (server_builds_first(pushdown->join))
 		return JOIN_MAY_BUILD_FIRST;
-	if (!bloomfam_join_tree_is_indifferent(way->query, outer) ||
-		!bloomfam_join_tree_is_indifferent(way->query, hash))
+	if (!bloomfam_join_tree_is_volatile_free(pushdown->plan_info, outer) ||
+		!bloomfam_join_tree_is_volatile_free(pushdown->plan_info, hash))
 		return JOIN_BUILD_WOULD_BE_SEEN;
 	if (bloomfam_join_filter != JOIN_FILTER_FORCE &&
-		may_cost_more(way->query->stmt, hash, outer))
+		may_cost_more(pushdown->plan_info->stmt, hash, outer))
 		return JOIN_BUILD_COSTS_MORE;
 	return JOIN_MAY_BUILD_FIRST;
 }
@@ -223,83 +223,84 @@ reason_of(JoinBuildFirst build_first)
  * with a key are to be dropped, or none; nor with foreign scans, which have begun by then.
  */
 static void
-leave_late_places(JoinWay *way)
+leave_late_targets(JoinPushdown *pushdown)
 {
-	const char *reason = reason_of(way->build_first);
+	const char *reason = reason_of(pushdown->build_first);
 	ListCell   *lc;
 
 	if (reason == NULL)
 		return;
-	foreach(lc, way->places)
+	foreach(lc, pushdown->targets)
 	{
-		const JoinPassed *passed = &((JoinPlace *) lfirst(lc))->passed;
+		const JoinCrossed *crossed = &((JoinTarget *) lfirst(lc))->crossed;
 
-		if (passed->below_gather || passed->below_hash || passed->whole)
-			way->places = foreach_delete_current(way->places, lc);
+		if (crossed->below_gather || crossed->below_hash || crossed->all_or_none)
+			pushdown->targets = foreach_delete_current(pushdown->targets, lc);
 	}
-	foreach(lc, way->foreign)
+	foreach(lc, pushdown->foreign)
 	{
-		JoinForeignPlace *place = lfirst(lc);
+		JoinForeignTarget *target = lfirst(lc);
 
-		if (place->reason == NULL)
-			place->reason = reason;
+		if (target->reason == NULL)
+			target->reason = reason;
 	}
 }
 
 /* Is the filter expected to pay?  Places where it comes too late are left. */
-static JoinVerdict
-judge_way(JoinWay *way, int workers)
+static JoinKeyDecision
+decide_pushdown(JoinPushdown *pushdown, int workers)
 {
-	bool		led_somewhere = way->places != NIL;
-	const HashJoin *join = way->join;
-	JoinVerdict verdict;
+	bool		led_somewhere = pushdown->targets != NIL;
+	const HashJoin *join = pushdown->join;
+	JoinKeyDecision key_decision;
 	const Plan *hash = innerPlan(join);
 	double		spilling =
 		bloomfam_join_spilling(hash->plan_rows, hash->plan_width, outerPlan(join)->plan_width);
 	ListCell   *lc;
 
-	memset(&verdict, 0, sizeof(verdict));
-	verdict.per_process = workers > 0;
-	way->build_first = may_build_first(way);
-	verdict.late_reason = reason_of(way->build_first);
-	leave_late_places(way);
-	bloomfam_join_estimate_begin(&verdict.estimate, hash->plan_rows,
-								 is_whole_table(outerPlan(hash)), way->drop);
-	if (verdict.estimate.keys > verdict.estimate.most)
-		bloomfam_join_estimate_span(&verdict.estimate, span_of_keys(way));
-	foreach(lc, way->places)
+	memset(&key_decision, 0, sizeof(key_decision));
+	key_decision.per_process = workers > 0;
+	pushdown->build_first = may_build_first(pushdown);
+	key_decision.late_reason = reason_of(pushdown->build_first);
+	leave_late_targets(pushdown);
+	bloomfam_join_estimate_begin(&key_decision.estimate, hash->plan_rows,
+								 is_whole_table(outerPlan(hash)), pushdown->drop);
+	if (key_decision.estimate.keys > key_decision.estimate.most)
+		bloomfam_join_estimate_span(&key_decision.estimate, span_of_keys(pushdown));
+	foreach(lc, pushdown->targets)
 	{
-		JoinPlace  *place = lfirst(lc);
-		JoinScene	scene = look_at(way, place);
+		JoinTarget *target = lfirst(lc);
+		JoinFilterSite site = describe_target(pushdown, target);
 
-		scene.spilling = spilling;
-		place->access = bloomfam_join_access(&scene);
-		place->worth = bloomfam_join_worth(&scene);
-		place->before = scene.before;
-		verdict.per_process |= place->passed.below_gather;
-		bloomfam_join_estimate_place(&verdict.estimate, &scene);
+		site.spilling = spilling;
+		target->access = bloomfam_join_access(&site);
+		target->min_drop = bloomfam_join_site_min_drop(&site);
+		target->rows_before = site.rows_before;
+		key_decision.per_process |= target->crossed.below_gather;
+		bloomfam_join_estimate_site(&key_decision.estimate, &site);
 	}
-	foreach(lc, way->foreign)
+	foreach(lc, pushdown->foreign)
 	{
-		const JoinForeignPlace *place = lfirst(lc);
-		Plan	   *scan = &place->scan->scan.plan;
+		const JoinForeignTarget *target = lfirst(lc);
+		Plan	   *scan = &target->scan->scan.plan;
 
-		verdict.foreign++;
-		if (place->reason != NULL)
+		key_decision.foreign++;
+		if (target->reason != NULL)
 		{
-			verdict.unsent++;
-			verdict.unsent_reason = place->reason;
+			key_decision.not_pushed++;
+			key_decision.not_pushed_reason = target->reason;
 			continue;
 		}
 		if (scan->async_capable)	/* else it was among those */
-			verdict.estimate.probed += scan->plan_rows;
-		bloomfam_join_estimate_foreign(&verdict.estimate, scan->plan_rows, guess_at(way, place));
+			key_decision.estimate.probed += scan->plan_rows;
+		bloomfam_join_estimate_foreign(&key_decision.estimate, scan->plan_rows,
+									   guess_at(pushdown, target));
 	}
-	if (way->places == NIL && verdict.unsent == verdict.foreign)
-		verdict.reason = led_somewhere ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_PLACE;
+	if (pushdown->targets == NIL && key_decision.not_pushed == key_decision.foreign)
+		key_decision.reason = led_somewhere ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_TARGET;
 	else
-		verdict.reason = bloomfam_join_estimate_end(&verdict.estimate);
-	return verdict;
+		key_decision.reason = bloomfam_join_estimate_end(&key_decision.estimate);
+	return key_decision;
 }
 
 /*
@@ -311,8 +312,8 @@ judge_way(JoinWay *way, int workers)
  * all keys before it: the build node then stops where the Hash does.
  */
 static int
-find_key_columns(const JoinQuery *query, HashJoin *join, JoinKeyColumn *columns,
-				 JoinVerdict *verdicts)
+find_key_columns(const JoinPlanInfo *plan_info, HashJoin *join, JoinKeyColumn *columns,
+				 JoinKeyDecision *key_decisions)
 {
 	Hash	   *hash = (Hash *) innerPlan(join);
 	int			n = 0;
@@ -329,11 +330,11 @@ find_key_columns(const JoinQuery *query, HashJoin *join, JoinKeyColumn *columns,
 		column->hash_key = i;
 		column->computed = bloomfam_join_column(column->inner, OUTER_VAR) == 0;
 		if (column->attribute == 0 ||
-			!bloomfam_join_is_indifferent(column->inner, query->volatility) ||
+			!bloomfam_join_is_volatile_free(column->inner, plan_info->volatility) ||
 			(column->computed && n < i))
-			verdicts[i].reason = JOIN_KEY_IS_COMPUTED;
+			key_decisions[i].reason = JOIN_KEY_IS_COMPUTED;
 		else if (!bloomfam_join_hashing(column->operator, column->collation, &column->hashing))
-			verdicts[i].reason = JOIN_KEY_HAS_NO_HASH;
+			key_decisions[i].reason = JOIN_KEY_HAS_NO_HASH;
 		else
 			n++;
 	}
@@ -342,56 +343,57 @@ find_key_columns(const JoinQuery *query, HashJoin *join, JoinKeyColumn *columns,
 
 /* Decides about one filter; tells the verdict of the keys that it is of. */
 static List *
-decide(List *ways, JoinWay *way, int workers, JoinVerdict *verdicts)
+decide(List *pushdowns, JoinPushdown *pushdown, int workers, JoinKeyDecision *key_decisions)
 {
-	JoinVerdict verdict = judge_way(way, workers);
+	JoinKeyDecision key_decision = decide_pushdown(pushdown, workers);
 	int			i;
 
-	for (i = 0; i < way->ncolumns; i++)
-		verdicts[way->columns[i].hash_key] = verdict;
-	if (verdict.reason == JOIN_HAS_FILTER)
+	for (i = 0; i < pushdown->ncolumns; i++)
+		key_decisions[pushdown->columns[i].hash_key] = key_decision;
+	if (key_decision.reason == JOIN_HAS_FILTER)
 	{
-		JoinWay *chosen = palloc(sizeof(JoinWay));
+		JoinPushdown *chosen = palloc(sizeof(JoinPushdown));
 
-		*chosen = *way;
-		ways = lappend(ways, chosen);
+		*chosen = *pushdown;
+		pushdowns = lappend(pushdowns, chosen);
 	}
-	return ways;
+	return pushdowns;
 }
 
 /* Says the same of all keys of a join. */
 static void
-refuse(const HashJoin *join, JoinReason reason, JoinVerdict *verdicts)
+refuse(const HashJoin *join, JoinReason reason, JoinKeyDecision *key_decisions)
 {
 	int			i;
 
 	for (i = 0; i < list_length(join->hashkeys); i++)
-		verdicts[i].reason = reason;
+		key_decisions[i].reason = reason;
 }
 
 List *
-bloomfam_join_judge(const JoinQuery *query, int workers, HashJoin *join, JoinVerdict *verdicts)
+bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
+					 JoinKeyDecision *key_decisions)
 {
 	JoinKeyColumn  *columns = palloc(list_length(join->hashkeys) * sizeof(JoinKeyColumn));
-	List	   *ways = NIL;
+	List	   *pushdowns = NIL;
 	int			n;
 	bool		together = true;
-	JoinWay		all;
-	JoinWay		one;
+	JoinPushdown all;
+	JoinPushdown one;
 	int			i;
 
 	if (!bloomfam_join_may_drop_outer(join->join.jointype))
 	{
-		refuse(join, JOIN_KEEPS_ROWS, verdicts);
+		refuse(join, JOIN_KEEPS_ROWS, key_decisions);
 		return NIL;
 	}
 	/* each row of the probe side has all keys asked for */
-	if (bloomfam_join_is_volatile(join->hashkeys, query->volatility))
+	if (bloomfam_join_is_volatile(join->hashkeys, plan_info->volatility))
 	{
-		refuse(join, JOIN_KEY_IS_VOLATILE, verdicts);
+		refuse(join, JOIN_KEY_IS_VOLATILE, key_decisions);
 		return NIL;
 	}
-	n = find_key_columns(query, join, columns, verdicts);
+	n = find_key_columns(plan_info, join, columns, key_decisions);
 	if (n == 0)
 		return NIL;
 
@@ -399,23 +401,23 @@ bloomfam_join_judge(const JoinQuery *query, int workers, HashJoin *join, JoinVer
 	 * one filter of the whole key drops more than one for each column, unless some of these get
 	 * further down
 	 */
-	bloomfam_join_walk(&all, query, workers, join, columns, n);
+	bloomfam_join_pushdown_find(&all, plan_info, workers, join, columns, n);
 	for (i = 0; i < n && n > 1 && together; i++)
 	{
-		bloomfam_join_walk(&one, query, workers, join, &columns[i], 1);
-		together = bloomfam_join_same_places(&all, &one);
+		bloomfam_join_pushdown_find(&one, plan_info, workers, join, &columns[i], 1);
+		together = bloomfam_join_same_targets(&all, &one);
 	}
 	if (together)
-		return decide(NIL, &all, workers, verdicts);
+		return decide(NIL, &all, workers, key_decisions);
 	for (i = 0; i < n; i++)
 	{
 		if (columns[i].computed && columns[i].hash_key > 0)
 		{
-			verdicts[columns[i].hash_key].reason = JOIN_KEY_IS_COMPUTED;
+			key_decisions[columns[i].hash_key].reason = JOIN_KEY_IS_COMPUTED;
 			continue;
 		}
-		bloomfam_join_walk(&one, query, workers, join, &columns[i], 1);
-		ways = decide(ways, &one, workers, verdicts);
+		bloomfam_join_pushdown_find(&one, plan_info, workers, join, &columns[i], 1);
+		pushdowns = decide(pushdowns, &one, workers, key_decisions);
 	}
-	return ways;
+	return pushdowns;
 }

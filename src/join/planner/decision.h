@@ -12,32 +12,32 @@
 #include "join/planner/pushdown.h"
 
 /* What became of a hash key of a join. */
-typedef struct JoinVerdict
+typedef struct JoinKeyDecision
 {
 	JoinReason	reason;
 	int			filter;			/* its number, if it has one */
 	JoinEstimate estimate;
 	bool		per_process;	/* its rows are those of one of several processes */
 	int			foreign;		/* scans that the filter may travel to */
-	int			unsent;			/* those of them that it does not travel to, and */
-	const char *unsent_reason;	/* ... why not to the last of them */
+	int			not_pushed;		/* those of them that it does not travel to, and */
+	const char *not_pushed_reason; /* ... why not to the last of them */
 	const char *late_reason;	/* why the join may not build first; NULL: it may */
-} JoinVerdict;
+} JoinKeyDecision;
 
 /* What became of a hash join. */
 typedef struct JoinDecision
 {
 	HashJoin   *join;
 	List	   *ancestors;		/* plan nodes, the nearest first */
-	JoinVerdict *verdicts;		/* on each of its hash keys */
+	JoinKeyDecision *key_decisions; /* on each of its hash keys */
 } JoinDecision;
 
 /*
  * Decides about a hash join in a part of the plan that so many workers run: returns a list of
- * JoinWay, one for each filter that it is to get, and fills the verdicts but for the filters'
+ * JoinPushdown, one for each filter that it is to get, and fills the verdicts but for the filters'
  * numbers.
  */
-extern List *bloomfam_join_judge(const JoinQuery *query, int workers, HashJoin *join,
-								 JoinVerdict *verdicts);
+extern List *bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
+								  JoinKeyDecision *key_decisions);
 
 #endif							/* BLOOMFAM_JOIN_DECISION_H */

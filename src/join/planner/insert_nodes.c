@@ -18,9 +18,9 @@
 #include "utils/snapmgr.h"
 
 #include "join/base/column.h"
+#include "join/base/filter_info.h"
+#include "join/base/gucs.h"
 #include "join/base/index.h"
-#include "join/base/settings.h"
-#include "join/base/spec.h"
 #include "join/fdw/foreign.h"
 #include "join/filter/keys.h"
 #include "join/planner/cost.h"
@@ -95,60 +95,61 @@ put_on_top(JoinRewrite *rewrite, Plan **slot, JoinNodeKind kind, bool parallel)
  * What a node on one side of the join carries of a filter; the key's columns are these of its
  * child, 0 standing for an expression.
  */
-static JoinSpec
-make_spec(const JoinWay *way, int param, int number, bool outer, const AttrNumber *attributes)
+static JoinFilterInfo
+make_info(const JoinPushdown *pushdown, int param, int number, bool outer,
+		  const AttrNumber *attributes)
 {
-	JoinSpec	spec = {.kind = JOIN_SPEC_JOIN, .condition = -1};
+	JoinFilterInfo info = {.kind = JOIN_INFO_JOIN, .condition = -1};
 	int			i;
 
-	spec.param = param;
-	spec.number = number;
-	spec.drop = (int) (way->drop * 1000);
-	spec.ncolumns = way->ncolumns;
-	spec.columns = palloc0(way->ncolumns * sizeof(JoinSpecColumn));
-	for (i = 0; i < way->ncolumns; i++)
+	info.param = param;
+	info.number = number;
+	info.drop = (int) (pushdown->drop * 1000);
+	info.ncolumns = pushdown->ncolumns;
+	info.columns = palloc0(pushdown->ncolumns * sizeof(JoinColumnInfo));
+	for (i = 0; i < pushdown->ncolumns; i++)
 	{
-		JoinSpecColumn *column = &spec.columns[i];
-		const JoinHashing *hashing = &way->columns[i].hashing;
+		JoinColumnInfo *column = &info.columns[i];
+		const JoinHashing *hashing = &pushdown->columns[i].hashing;
 		const JoinHashSide *side = outer ? &hashing->outer : &hashing->inner;
 
 		column->hashing = hashing->kind;
 		column->type = side->type;
 		column->function = side->function;
-		column->operator = way->columns[i].operator;
-		column->collation = way->columns[i].collation;
+		column->operator = pushdown->columns[i].operator;
+		column->collation = pushdown->columns[i].collation;
 		column->attribute = attributes[i];
 		column->expression = -1;
-		column->hash_key = way->columns[i].hash_key;
+		column->hash_key = pushdown->columns[i].hash_key;
 		column->foreign_param = -1;
 	}
-	return spec;
+	return info;
 }
 
 /* Lets the filter travel to the foreign scans that it can. */
 static void
-add_foreign(JoinRewrite *rewrite, const JoinWay *way, JoinSpec *build)
+add_foreign(JoinRewrite *rewrite, const JoinPushdown *pushdown, JoinFilterInfo *build)
 {
 	ListCell   *lc;
 
-	foreach(lc, way->foreign)
+	foreach(lc, pushdown->foreign)
 	{
-		JoinForeignPlace *place = lfirst(lc);
-		JoinSpecColumn *column = &build->columns[place->column];
+		JoinForeignTarget *target = lfirst(lc);
+		JoinColumnInfo *column = &build->columns[target->column];
 
-		if (place->reason != NULL)
+		if (target->reason != NULL)
 			continue;
-		bloomfam_join_foreign_plan(rewrite->stmt, place->scan, place->attribute,
+		bloomfam_join_foreign_plan(rewrite->stmt, target->scan, target->attribute,
 								   &column->foreign_param);
-		column->foreign_type = exprType((Node *) way->columns[place->column].inner);
+		column->foreign_type = exprType((Node *) pushdown->columns[target->column].inner);
 	}
 }
 
 /* What is at a place, below nodes of ours. */
 static const Plan *
-scan_at(const JoinPlace *place)
+scan_at(const JoinTarget *target)
 {
-	const Plan *plan = *place->slot;
+	const Plan *plan = *target->slot;
 
 	while (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER)
 		plan = outerPlan(plan);
@@ -157,7 +158,8 @@ scan_at(const JoinPlace *place)
 
 /* The columns of a filter's key for which the table of a scan has such an index. */
 static Bitmapset *
-indexed_columns(JoinRewrite *rewrite, const JoinWay *way, const JoinPlace *place, const Scan *scan)
+indexed_columns(JoinRewrite *rewrite, const JoinPushdown *pushdown, const JoinTarget *target,
+				const Scan *scan)
 {
 	Relation	table =
 		table_open(rt_fetch(scan->scanrelid, rewrite->stmt->rtable)->relid, NoLock);
@@ -165,12 +167,12 @@ indexed_columns(JoinRewrite *rewrite, const JoinWay *way, const JoinPlace *place
 	Bitmapset  *columns = NULL;
 	int			i;
 
-	for (i = 0; i < way->ncolumns; i++)
+	for (i = 0; i < pushdown->ncolumns; i++)
 	{
-		const JoinKeyColumn *column = &way->columns[i];
+		const JoinKeyColumn *column = &pushdown->columns[i];
 		JoinIndexed indexed = {
 			.attribute =
-				bloomfam_join_column_behind(&scan->plan, place->attributes[i], scan->scanrelid),
+				bloomfam_join_column_behind(&scan->plan, target->attributes[i], scan->scanrelid),
 			.operator = column->operator,
 			.type = column->hashing.inner.type,
 			.guarded = scan->plan.qual != NIL
@@ -190,30 +192,31 @@ indexed_columns(JoinRewrite *rewrite, const JoinWay *way, const JoinPlace *place
  * key that it takes.
  */
 static Bitmapset *
-look_at_places(JoinRewrite *rewrite, const JoinWay *way)
+find_what_keys_tell(JoinRewrite *rewrite, const JoinPushdown *pushdown)
 {
 	Bitmapset  *kept = NULL;
 	ListCell   *lc;
 	ListCell   *ll;
 	ListCell   *li;
 
-	bloomfam_join_levels_begin(&rewrite->levels, rewrite->stmt, way);
+	bloomfam_join_partition_ancestors_begin(&rewrite->ancestors, rewrite->stmt, pushdown);
 	if (!bloomfam_join_filter_skip)
 		return NULL;
-	foreach(lc, way->places)
+	foreach(lc, pushdown->targets)
 	{
-		JoinPlace  *place = lfirst(lc);
-		const Plan *plan = scan_at(place);
+		JoinTarget *target = lfirst(lc);
+		const Plan *plan = scan_at(target);
 
-		place->levels = bloomfam_join_levels(&rewrite->levels, plan, place->attributes);
-		foreach(ll, place->levels)
-			foreach(li, ((JoinSpecLevel *) lfirst(ll))->columns)
+		target->ancestors =
+			bloomfam_join_partition_ancestors(&rewrite->ancestors, plan, target->attributes);
+		foreach(ll, target->ancestors)
+			foreach(li, ((JoinAncestorInfo *) lfirst(ll))->columns)
 				kept = bms_add_member(kept, lfirst_int(li));
-		if (IsA(plan, SeqScan) && bloomfam_join_index_may_pay(place->before) &&
-			(!plan->parallel_aware || way->build_first == JOIN_MAY_BUILD_FIRST) &&
-			(place->access == JOIN_BY_PAGES || place->access == JOIN_BY_PAGES_SPARING))
-			place->indexed = indexed_columns(rewrite, way, place, (const Scan *) plan);
-		kept = bms_add_members(kept, place->indexed);
+		if (IsA(plan, SeqScan) && bloomfam_join_index_may_pay(target->rows_before) &&
+			(!plan->parallel_aware || pushdown->build_first == JOIN_MAY_BUILD_FIRST) &&
+			(target->access == JOIN_PAGE_BATCHES || target->access == JOIN_PAGE_BATCHES_SPARING))
+			target->indexed = indexed_columns(rewrite, pushdown, target, (const Scan *) plan);
+		kept = bms_add_members(kept, target->indexed);
 	}
 	return kept;
 }
@@ -223,22 +226,22 @@ look_at_places(JoinRewrite *rewrite, const JoinWay *way)
  * looked for: those that are there by then.
  */
 static double
-share_left(const JoinWay *way)
+fraction_left(const JoinPushdown *pushdown)
 {
-	const JoinPlace *place = way->places != NIL ? linitial(way->places) : NULL;
-	double		share = 1;
+	const JoinTarget *target = pushdown->targets != NIL ? linitial(pushdown->targets) : NULL;
+	double		fraction = 1;
 	const CustomScan *probe;
-	const JoinSpec *specs;
+	const JoinFilterInfo *infos;
 	int			i;
 
-	if (place == NULL || bloomfam_join_node_kind(*place->slot) != JOIN_NODE_PROBE)
-		return share;
-	probe = (const CustomScan *) *place->slot;
-	specs = bloomfam_join_specs(probe);
-	for (i = 0; i < bloomfam_join_nspecs(probe); i++)
-		if (specs[i].kind == JOIN_SPEC_JOIN && specs[i].eager)
-			share *= 1 - specs[i].drop / 1000.0;
-	return share;
+	if (target == NULL || bloomfam_join_node_kind(*target->slot) != JOIN_NODE_PROBE)
+		return fraction;
+	probe = (const CustomScan *) *target->slot;
+	infos = bloomfam_join_filter_infos(probe);
+	for (i = 0; i < bloomfam_join_nfilters(probe); i++)
+		if (infos[i].kind == JOIN_INFO_JOIN && infos[i].build_first)
+			fraction *= 1 - infos[i].drop / 1000.0;
+	return fraction;
 }
 
 /*
@@ -248,82 +251,86 @@ share_left(const JoinWay *way)
  * before it begins.  And no row may pass unseen where all rows with a key are dropped, or none.
  */
 static bool
-is_eager(const JoinWay *way)
+builds_first(const JoinPushdown *pushdown)
 {
-	const Plan *outer = outerPlan(way->join);
+	const Plan *outer = outerPlan(pushdown->join);
 	ListCell   *lc;
 
-	if (way->build_first != JOIN_MAY_BUILD_FIRST)
+	if (pushdown->build_first != JOIN_MAY_BUILD_FIRST)
 		return false;
-	foreach(lc, way->foreign)
-		if (((JoinForeignPlace *) lfirst(lc))->reason == NULL)
+	foreach(lc, pushdown->foreign)
+		if (((JoinForeignTarget *) lfirst(lc))->reason == NULL)
 			return true;
-	foreach(lc, way->places)
+	foreach(lc, pushdown->targets)
 	{
-		const JoinPlace *place = lfirst(lc);
+		const JoinTarget *target = lfirst(lc);
 
-		if (place->passed.below_gather || place->passed.below_hash || place->passed.whole ||
-			(place->indexed != NULL && scan_at(place)->parallel_aware))
+		if (target->crossed.below_gather || target->crossed.below_hash ||
+			target->crossed.all_or_none ||
+			(target->indexed != NULL && scan_at(target)->parallel_aware))
 			return true;
 	}
 	return bloomfam_join_builds_first(outer->startup_cost, outer->total_cost, outer->plan_rows,
-									  share_left(way), innerPlan(way->join)->total_cost);
+									  fraction_left(pushdown),
+									  innerPlan(pushdown->join)->total_cost);
 }
 
 /* Tells the probe node on top of a foreign scan that the filter travels there, if it does. */
 static void
-note_foreign(const JoinWay *way, const JoinSpec *build, const Plan *child, JoinSpec *probe)
+note_foreign(const JoinPushdown *pushdown, const JoinFilterInfo *build, const Plan *child,
+			 JoinFilterInfo *probe)
 {
 	ListCell   *lc;
 
-	foreach(lc, way->foreign)
+	foreach(lc, pushdown->foreign)
 	{
-		const JoinForeignPlace *place = lfirst(lc);
+		const JoinForeignTarget *target = lfirst(lc);
 
-		if (&place->scan->scan.plan == child && place->reason == NULL)
-			probe->columns[place->column].foreign_param =
-				build->columns[place->column].foreign_param;
+		if (&target->scan->scan.plan == child && target->reason == NULL)
+			probe->columns[target->column].foreign_param =
+				build->columns[target->column].foreign_param;
 	}
 }
 
 /* Tells a probe node for which columns of the key the scan below it has an index. */
 static void
-note_indexed(const JoinWay *way, const Bitmapset *indexed, JoinSpec *probe)
+note_indexed(const JoinPushdown *pushdown, const Bitmapset *indexed, JoinFilterInfo *probe)
 {
 	int			i = -1;
 
 	while ((i = bms_next_member(indexed, i)) >= 0)
-		probe->columns[i].indexed = way->columns[i].hashing.inner.type;
+		probe->columns[i].indexed = pushdown->columns[i].hashing.inner.type;
 }
 
 /* Puts the node on top of the join's build side; returns what it carries. */
-static JoinSpec
-add_build(JoinRewrite *rewrite, bool parallel, const JoinWay *way, int param, int number,
+static JoinFilterInfo
+add_build(JoinRewrite *rewrite, bool parallel, const JoinPushdown *pushdown, int param, int number,
 		  const Bitmapset *kept)
 {
-	Plan	   *hash = innerPlan(way->join);
+	Plan	   *hash = innerPlan(pushdown->join);
 	CustomScan *node = put_on_top(rewrite, &outerPlan(hash), JOIN_NODE_BUILD, parallel);
-	AttrNumber *attributes = palloc(way->ncolumns * sizeof(AttrNumber));
-	JoinSpec	spec;
+	AttrNumber *attributes = palloc(pushdown->ncolumns * sizeof(AttrNumber));
+	JoinFilterInfo info;
 	int			i;
 
-	for (i = 0; i < way->ncolumns; i++)
-		attributes[i] = bloomfam_join_column(way->columns[i].inner, OUTER_VAR);
-	spec = make_spec(way, param, number, false, attributes);
-	spec.parallel_hash = hash->parallel_aware;
-	spec.eager = is_eager(way);
-	spec.skip = rewrite->levels.skip;
-	for (i = 0; i < way->ncolumns; i++)
-		spec.columns[i].kept = bms_is_member(i, kept);
-	for (i = 0; i < way->ncolumns; i++)
+	for (i = 0; i < pushdown->ncolumns; i++)
+		attributes[i] = bloomfam_join_column(pushdown->columns[i].inner, OUTER_VAR);
+	info = make_info(pushdown, param, number, false, attributes);
+	info.parallel_hash = hash->parallel_aware;
+	info.build_first = builds_first(pushdown);
+	info.skip = rewrite->ancestors.skip;
+	for (i = 0; i < pushdown->ncolumns; i++)
+		info.columns[i].kept = bms_is_member(i, kept);
+	for (i = 0; i < pushdown->ncolumns; i++)
 		if (attributes[i] == 0)
 		{
-			spec.columns[i].expression = list_length(node->custom_exprs);
-			node->custom_exprs = lappend(node->custom_exprs, copyObject(way->columns[i].inner));
+			info.columns[i].expression = list_length(node->custom_exprs);
+			node->custom_exprs =
+				lappend(node->custom_exprs, copyObject(pushdown->columns[i].inner));
 		}
-	add_foreign(rewrite, way, &spec);
-	bloomfam_join_spec_add(node, &spec);
-	return spec;
+	add_foreign(rewrite, pushdown, &info);
+	bloomfam_join_filter_info_add(node, &info);
+	return info;
 }
 
 /* The probe node on top of a plan, which may be there. */
@@ -340,50 +347,51 @@ probe_on_top(JoinRewrite *rewrite, Plan **slot, bool parallel)
 }
 
 int
-bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way)
+bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinPushdown *pushdown)
 {
 	PlannedStmt *stmt = rewrite->stmt;
 	int			param = list_length(stmt->paramExecTypes);
 	int			number = ++rewrite->nfilters;
-	Bitmapset  *kept = look_at_places(rewrite, way);
-	JoinSpec	build;
+	Bitmapset  *kept = find_what_keys_tell(rewrite, pushdown);
+	JoinFilterInfo build;
 	ListCell   *lc;
 
 	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, INTERNALOID);
-	build = add_build(rewrite, parallel, way, param, number, kept);
-	foreach(lc, way->places)
+	build = add_build(rewrite, parallel, pushdown, param, number, kept);
+	foreach(lc, pushdown->targets)
 	{
-		JoinPlace  *place = lfirst(lc);
-		const JoinPassed *passed = &place->passed;
-		bool		workers = parallel || passed->below_gather;
-		CustomScan *probe = probe_on_top(rewrite, place->slot, workers);
-		JoinSpec	spec = make_spec(way, param, number, true, place->attributes);
+		JoinTarget *target = lfirst(lc);
+		const JoinCrossed *crossed = &target->crossed;
+		bool		workers = parallel || crossed->below_gather;
+		CustomScan *probe = probe_on_top(rewrite, target->slot, workers);
+		JoinFilterInfo info = make_info(pushdown, param, number, true, target->attributes);
 
-		note_foreign(way, &build, outerPlan(probe), &spec);
-		note_indexed(way, place->indexed, &spec);
-		spec.eager = build.eager;
-		spec.from_leader = passed->below_gather;
-		spec.access = place->access;
-		spec.worth = place->worth;
-		spec.whole = passed->whole;
-		spec.streams = !passed->stored;
-		spec.levels = place->levels;
-		if (spec.levels != NIL && passed->branch != NULL && passed->branch != place->slot &&
-			bloomfam_join_tree_is_indifferent(way->query, *passed->branch))
+		note_foreign(pushdown, &build, outerPlan(probe), &info);
+		note_indexed(pushdown, target->indexed, &info);
+		info.build_first = build.build_first;
+		info.from_leader = crossed->below_gather;
+		info.access = target->access;
+		info.min_drop = target->min_drop;
+		info.all_or_none = crossed->all_or_none;
+		info.unbuffered = !crossed->materialized;
+		info.ancestors = target->ancestors;
+		if (info.ancestors != NIL && crossed->branch != NULL && crossed->branch != target->slot &&
+			bloomfam_join_tree_is_volatile_free(pushdown->plan_info, *crossed->branch))
 		{
 			/* the other side of a join of partitions is not to be read for nothing */
-			CustomScan *all = probe_on_top(rewrite, passed->branch, workers);
-			JoinSpec	skip = make_spec(way, param, number, true, passed->branch_attributes);
+			CustomScan *all = probe_on_top(rewrite, crossed->branch, workers);
+			JoinFilterInfo skip =
+				make_info(pushdown, param, number, true, crossed->branch_attributes);
 
-			skip.from_leader = passed->below_gather;
-			skip.access = JOIN_BY_NOTHING;
-			skip.whole = passed->whole;
-			skip.levels = spec.levels;
-			spec.levels = NIL;
+			skip.from_leader = crossed->below_gather;
+			skip.access = JOIN_NO_ROWS;
+			skip.all_or_none = crossed->all_or_none;
+			skip.ancestors = info.ancestors;
+			info.ancestors = NIL;
 			if (!bloomfam_join_has_filter(all, number))
-				bloomfam_join_spec_add(all, &skip);
+				bloomfam_join_filter_info_add(all, &skip);
 		}
-		bloomfam_join_spec_add(probe, &spec);
+		bloomfam_join_filter_info_add(probe, &info);
 	}
 	return number;
 }
@@ -408,8 +416,8 @@ bloomfam_join_add_condition(JoinRewrite *rewrite, bool parallel, Plan **slot, Pl
 							const JoinStoredCondition *condition)
 {
 	CustomScan *probe = (CustomScan *) parent;
-	JoinSpec	spec = {
-		.kind = JOIN_SPEC_STORED, .drop = JOIN_STORED_DROP, .access = JOIN_BY_PAGES};
+	JoinFilterInfo info = {
+		.kind = JOIN_INFO_STORED, .drop = JOIN_STORED_DROP, .access = JOIN_PAGE_BATCHES};
 
 	if (parent == NULL || bloomfam_join_node_kind(parent) != JOIN_NODE_PROBE)
 	{
@@ -417,9 +425,9 @@ bloomfam_join_add_condition(JoinRewrite *rewrite, bool parallel, Plan **slot, Pl
 		if (ExecSupportsBackwardScan(outerPlan(probe)))
 			probe->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	}
-	spec.condition = list_length(probe->custom_exprs);
-	spec.before = condition->before;
+	info.condition = list_length(probe->custom_exprs);
+	info.before = condition->before;
 	probe->custom_exprs = lappend(probe->custom_exprs, condition->condition);
-	bloomfam_join_spec_add(probe, &spec);
+	bloomfam_join_filter_info_add(probe, &info);
 	return probe;
 }

@@ -8,7 +8,7 @@
 #ifndef BLOOMFAM_JOIN_INSERT_NODES_H
 #define BLOOMFAM_JOIN_INSERT_NODES_H
 
-#include "join/planner/levels.h"
+#include "join/planner/partition_ancestors.h"
 #include "join/planner/stored_conditions.h"
 
 /* A plan while it gets filters. */
@@ -18,14 +18,15 @@ typedef struct JoinRewrite
 	int			last_node_id;	/* 0: not known yet */
 	int			nfilters;
 	List	   *probes;			/* of CustomScan: the probe nodes for filters of joins */
-	JoinLevels	levels;
+	JoinPartitionAncestors ancestors;
 } JoinRewrite;
 
 /*
  * Puts a join's filter into the plan: on its build side, and at the places that its way leads to.
  * parallel: the join is in the part of the plan that workers run.  Returns the filter's number.
  */
-extern int	bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinWay *way);
+extern int bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel,
+									const JoinPushdown *pushdown);
 
 /*
  * All filters are there: probe nodes say how many rows are expected to pass.  No cost depends on

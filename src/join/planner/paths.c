@@ -27,7 +27,7 @@
 #include "utils/lsyscache.h"
 
 #include "join/base/column.h"
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 #include "join/filter/design.h"
 #include "join/filter/hash.h"
 #include "join/filter/keys.h"
@@ -89,7 +89,7 @@ typedef struct Candidate
 	JoinHashTrust trust;		/* in hashing these columns */
 	bool		long_keys;		/* it takes time to fetch them */
 	double		drop;			/* the share of the outer side's rows that match none of them */
-	double		share;			/* of what scanning that relation costs, what remains if nothing is
+	double		fraction;		/* of what scanning that relation costs, what remains if nothing is
 								 * read in which keys cannot be; -1: not known yet */
 	double		left;			/* the share of its rows that filters of joins further down leave */
 	Cost		comparing;		/* an outer row with the inner ones of its bucket */
@@ -252,58 +252,60 @@ follow(Candidate *candidate, const Path *path)
 }
 
 /* Describes a scan where the filter would be asked, of whose rows one process sees this share. */
-static JoinScene
-look_at(const Candidate *candidate, const Path *scan, double scale)
+static JoinFilterSite
+describe_scan(const Candidate *candidate, const Path *scan, double scale)
 {
 	const RelOptInfo *rel = scan->parent;
 	double		rows = scan->rows * scale;
-	JoinScene	scene = {
-		.nodes = candidate->nodes, .spilling = candidate->spilling, .before = rows, .after = rows};
+	JoinFilterSite	  site = {.nodes = candidate->nodes,
+							  .spilling = candidate->spilling,
+							  .rows_before = rows,
+							  .after = rows};
 	ListCell   *lc;
 
 	if (scan->pathtype != T_SeqScan)
-		return scene;
-	scene.is_scan = true;
-	scene.indifferent = bloomfam_join_is_indifferent(scan->pathtarget->exprs, NULL);
+		return site;
+	site.is_scan = true;
+	site.volatile_free = bloomfam_join_is_volatile_free(scan->pathtarget->exprs, NULL);
 	foreach(lc, rel->baserestrictinfo)
-		scene.indifferent &=
-			bloomfam_join_is_indifferent(lfirst_node(RestrictInfo, lc)->clause, NULL);
-	scene.conditions = rel->baserestrictinfo != NIL;
-	scene.columns = true;
-	scene.trust = candidate->trust;
-	scene.long_keys = candidate->long_keys;
-	scene.before = Max(rows, rows * rel->tuples / Max(rel->rows, 1));
-	scene.asking = rel->baserestrictcost.per_tuple;
-	return scene;
+		site.volatile_free &=
+			bloomfam_join_is_volatile_free(lfirst_node(RestrictInfo, lc)->clause, NULL);
+	site.conditions = rel->baserestrictinfo != NIL;
+	site.columns = true;
+	site.trust = candidate->trust;
+	site.long_keys = candidate->long_keys;
+	site.rows_before = Max(rows, rows * rel->tuples / Max(rel->rows, 1));
+	site.condition_cost = rel->baserestrictcost.per_tuple;
+	return site;
 }
 
 /* The share of the scan's cost that remains; the same for all paths of the two relations. */
 static double
-get_share(PlannerInfo *root, Candidate *candidate, const RelOptInfo *rel)
+get_read_fraction(PlannerInfo *root, Candidate *candidate, const RelOptInfo *rel)
 {
-	if (candidate->share < 0)
-		candidate->share =
-			bloomfam_join_share(root, rel, candidate->columns, list_length(candidate->clauses),
-								candidate->innerrel, candidate->drop);
-	return candidate->share;
+	if (candidate->fraction < 0)
+		candidate->fraction = bloomfam_join_read_fraction(root, rel, candidate->columns,
+														  list_length(candidate->clauses),
+														  candidate->innerrel, candidate->drop);
+	return candidate->fraction;
 }
 
 /* Adds what is saved at a scan, of whose rows this share is read, by what is done for each. */
 static void
-add_rows(Candidate *candidate, const Path *scan, const JoinScene *scene, double share)
+add_rows(Candidate *candidate, const Path *scan, const JoinFilterSite *site, double fraction)
 {
 	/* all that match are in what is read, so less is dropped there */
-	double		dropped = Max(share - (1 - candidate->drop), 0);
+	double		dropped = Max(fraction - (1 - candidate->drop), 0);
 
-	bloomfam_join_estimate_place(&candidate->estimate, scene);
+	bloomfam_join_estimate_site(&candidate->estimate, site);
 
 	/* by pages, nothing is done for a row that is dropped: its conditions are not asked either */
-	if (bloomfam_join_access(scene) != JOIN_BY_ROWS)
+	if (bloomfam_join_access(site) != JOIN_ROW_BY_ROW)
 		candidate->saved +=
-			scene->before * candidate->left * dropped * (cpu_tuple_cost + scene->asking);
+			site->rows_before * candidate->left * dropped * (cpu_tuple_cost + site->condition_cost);
 	candidate->saved -=
-		bloomfam_join_cost_of_probing(&candidate->estimate, scene) * candidate->left * share;
-	candidate->scanned += scan->parent->tuples * share;
+		bloomfam_join_cost_of_probing(&candidate->estimate, site) * candidate->left * fraction;
+	candidate->scanned += scan->parent->tuples * fraction;
 }
 
 /*
@@ -311,10 +313,10 @@ add_rows(Candidate *candidate, const Path *scan, const JoinScene *scene, double 
  * leave out the same: of what they read, at least so much is left as there are rows left of it.
  */
 static void
-add_skipped(Candidate *candidate, const Path *scan, double share)
+add_skipped(Candidate *candidate, const Path *scan, double fraction)
 {
 	candidate->saved +=
-		(scan->total_cost - scan->startup_cost) * (1 - share) * candidate->left;
+		(scan->total_cost - scan->startup_cost) * (1 - fraction) * candidate->left;
 }
 
 static void
@@ -322,30 +324,30 @@ add_scans(PlannerInfo *root, Candidate *candidate, const Path *scan)
 {
 	const List *scans;
 	double		rows = 0;
-	double		share = 1;
+	double		fraction = 1;
 	ListCell   *lc;
 
 	if (!IsA(scan, AppendPath))
 	{
-		JoinScene	scene = look_at(candidate, scan, 1);
+		JoinFilterSite site = describe_scan(candidate, scan, 1);
 
-		if (bloomfam_join_access(&scene) != JOIN_BY_ROWS)
-			share = get_share(root, candidate, scan->parent);
-		add_skipped(candidate, scan, share);
-		add_rows(candidate, scan, &scene, share);
+		if (bloomfam_join_access(&site) != JOIN_ROW_BY_ROW)
+			fraction = get_read_fraction(root, candidate, scan->parent);
+		add_skipped(candidate, scan, fraction);
+		add_rows(candidate, scan, &site, fraction);
 		return;
 	}
 	scans = ((const AppendPath *) scan)->subpaths;
-	share = get_share(root, candidate, scan->parent);
-	add_skipped(candidate, scan, share);
+	fraction = get_read_fraction(root, candidate, scan->parent);
+	add_skipped(candidate, scan, fraction);
 	candidate->nodes++;
 	foreach(lc, scans)
 		rows += ((const Path *) lfirst(lc))->rows;
 	foreach(lc, scans)
 	{
-		JoinScene	scene = look_at(candidate, lfirst(lc), scan->rows / Max(rows, 1));
+		JoinFilterSite site = describe_scan(candidate, lfirst(lc), scan->rows / Max(rows, 1));
 
-		add_rows(candidate, lfirst(lc), &scene, share);
+		add_rows(candidate, lfirst(lc), &site, fraction);
 	}
 }
 
@@ -354,7 +356,7 @@ add_scans(PlannerInfo *root, Candidate *candidate, const Path *scan)
  * it finds: one with a subquery may cost more than all else.
  */
 static Cost
-cost_of_lookup(PlannerInfo *root, const Path *path)
+cost_of_index_fetch(PlannerInfo *root, const Path *path)
 {
 	const Path *index = path;
 	QualCost	conditions;
@@ -376,7 +378,7 @@ cost_of_lookup(PlannerInfo *root, const Path *path)
  * the hash join would make the planner choose the slower one.
  */
 static bool
-is_faster_looked_up(PlannerInfo *root, const Candidate *candidate, const RelOptInfo *rel)
+is_faster_fetched_by_index(PlannerInfo *root, const Candidate *candidate, const RelOptInfo *rel)
 {
 	const Relids others = candidate->innerrel->relids;
 	double		lookups = candidate->innerrel->rows;
@@ -390,7 +392,7 @@ is_faster_looked_up(PlannerInfo *root, const Candidate *candidate, const RelOptI
 
 		if (needed == NULL || !bms_is_subset(needed, others))
 			continue;
-		cost = cost_of_lookup(root, path);
+		cost = cost_of_index_fetch(root, path);
 		if (lookups * cost < rel->cheapest_total_path->total_cost &&
 			lookups * Max(cost / random_page_cost, 1) * ROWS_PER_LOOKUP < candidate->scanned)
 			return true;
@@ -441,7 +443,7 @@ saves(PlannerInfo *root, Candidate *candidate, const Path *outer, const Path *in
 	add_scans(root, candidate, scan);
 	return candidate->saved > 0 &&
 		   bloomfam_join_estimate_end(&candidate->estimate) == JOIN_HAS_FILTER &&
-		   !is_faster_looked_up(root, candidate, scan->parent);
+		   !is_faster_fetched_by_index(root, candidate, scan->parent);
 }
 
 /* Are there more relations to join to these? */
@@ -543,7 +545,7 @@ consider_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	candidate.drop = 1 - joinrel->rows / outerrel->rows;
 	candidate.filters = filters;
 	candidate.discounted = cost_of_discounted(root, outer);
-	candidate.share = -1;
+	candidate.fraction = -1;
 	if (!find_clauses(root, &candidate, outerrel, innerrel, extra->restrictlist))
 		return;
 	cost_qual_eval(&comparing, candidate.clauses, root);

@@ -10,7 +10,7 @@
 
 #include "miscadmin.h"
 
-#include "join/base/spec.h"
+#include "join/base/filter_info.h"
 #include "join/planner/decision.h"
 #include "join/planner/insert_nodes.h"
 #include "join/planner/plan.h"
@@ -18,7 +18,7 @@
 
 typedef struct PlanContext
 {
-	JoinQuery	query;
+	JoinPlanInfo plan_info;
 	JoinRewrite rewrite;
 	bool		row_security;
 	int			workers;		/* that run the part of the plan in hand; 0: none does */
@@ -35,15 +35,15 @@ plan_join(PlanContext *context, HashJoin *join)
 
 	decision->join = join;
 	decision->ancestors = list_copy(context->ancestors);
-	decision->verdicts = palloc0(list_length(join->hashkeys) * sizeof(JoinVerdict));
-	foreach(lc,
-			bloomfam_join_judge(&context->query, context->workers, join, decision->verdicts))
+	decision->key_decisions = palloc0(list_length(join->hashkeys) * sizeof(JoinKeyDecision));
+	foreach (lc, bloomfam_join_decide(&context->plan_info, context->workers, join,
+									  decision->key_decisions))
 	{
-		const JoinWay *way = lfirst(lc);
-		int			number = bloomfam_join_add_filter(&context->rewrite, context->workers > 0, way);
+		const JoinPushdown *pushdown = lfirst(lc);
+		int number = bloomfam_join_add_filter(&context->rewrite, context->workers > 0, pushdown);
 
-		for (i = 0; i < way->ncolumns; i++)
-			decision->verdicts[way->columns[i].hash_key].filter = number;
+		for (i = 0; i < pushdown->ncolumns; i++)
+			decision->key_decisions[pushdown->columns[i].hash_key].filter = number;
 	}
 	context->decisions = lappend(context->decisions, decision);
 }
@@ -59,7 +59,7 @@ plan_scan(PlanContext *context, Plan **slot, Plan *parent)
 	if (parent != NULL && IsA(parent, CustomScan) &&
 		bloomfam_join_node_kind(parent) == JOIN_NODE_OTHER)
 		return;
-	conditions = bloomfam_join_take_stored(context->query.stmt, context->query.volatility,
+	conditions = bloomfam_join_take_stored(context->plan_info.stmt, context->plan_info.volatility,
 										   (Scan *) *slot, context->row_security);
 	foreach(lc, conditions)
 		parent = (Plan *) bloomfam_join_add_condition(&context->rewrite, context->workers > 0,
@@ -102,12 +102,12 @@ bloomfam_join_plan(PlannedStmt *stmt, bool row_security)
 
 	if (stmt->commandType == CMD_UTILITY)
 		return NIL;
-	bloomfam_join_query_init(&context.query, stmt);
+	bloomfam_join_plan_info_init(&context.plan_info, stmt);
 	context.rewrite.stmt = stmt;
 	plan_tree(&context, &stmt->planTree, NULL);
 	foreach(lc, stmt->subplans)
 		plan_tree(&context, (Plan **) &lfirst(lc), NULL);
 	bloomfam_join_expect_rows(&context.rewrite);
-	bloomfam_join_note_dependencies(stmt, context.query.volatility);
+	bloomfam_join_note_dependencies(stmt, context.plan_info.volatility);
 	return context.decisions;
 }

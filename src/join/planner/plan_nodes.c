@@ -16,7 +16,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 
-#include "join/base/spec.h"
+#include "join/base/filter_info.h"
 #include "join/planner/plan_nodes.h"
 #include "pg/compat.h"
 

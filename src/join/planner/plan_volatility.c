@@ -30,7 +30,7 @@ struct JoinKnown
 	struct
 	{
 		const Plan *plan;		/* NULL: none yet */
-		bool		indifferent;
+		bool		volatile_free;
 	}		   *nodes;
 };
 
@@ -47,7 +47,7 @@ bloomfam_join_workers(const Plan *plan, int workers)
  * that notice how often they are asked, which they are when the first row needs them.
  */
 static void
-find_params(JoinQuery *query, Plan *plan)
+find_params(JoinPlanInfo *plan_info, Plan *plan)
 {
 	ListCell   *lc;
 	ListCell   *lp;
@@ -56,28 +56,30 @@ find_params(JoinQuery *query, Plan *plan)
 		return;
 	check_stack_depth();
 	if (IsA(plan, ModifyTable))
-		query->epq_params = bms_add_member(query->epq_params, ((ModifyTable *) plan)->epqParam);
+		plan_info->epq_params =
+			bms_add_member(plan_info->epq_params, ((ModifyTable *) plan)->epqParam);
 	else if (IsA(plan, LockRows))
-		query->epq_params = bms_add_member(query->epq_params, ((LockRows *) plan)->epqParam);
+		plan_info->epq_params =
+			bms_add_member(plan_info->epq_params, ((LockRows *) plan)->epqParam);
 	foreach(lc, plan->initPlan)
 	{
 		const SubPlan *subplan = lfirst_node(SubPlan, lc);
 
-		if (bms_is_member(subplan->plan_id, query->volatility->plans))
+		if (bms_is_member(subplan->plan_id, plan_info->volatility->plans))
 			foreach(lp, subplan->setParam)
-				query->volatility->params =
-					bms_add_member(query->volatility->params, lfirst_int(lp));
+				plan_info->volatility->params =
+					bms_add_member(plan_info->volatility->params, lfirst_int(lp));
 	}
 	foreach(lc, bloomfam_join_other_children(plan))
-		find_params(query, lfirst(lc));
-	find_params(query, plan->lefttree);
-	find_params(query, plan->righttree);
+		find_params(plan_info, lfirst(lc));
+	find_params(plan_info, plan->lefttree);
+	find_params(plan_info, plan->righttree);
 }
 
 bool
-bloomfam_join_is_on_its_own(const JoinQuery *query, const Plan *plan)
+bloomfam_join_is_on_its_own(const JoinPlanInfo *plan_info, const Plan *plan)
 {
-	return bms_is_subset(plan->extParam, query->epq_params);
+	return bms_is_subset(plan->extParam, plan_info->epq_params);
 }
 
 static bool
@@ -89,13 +91,13 @@ is_known(const JoinKnown *known, const Plan *plan)
 
 /* Notes what was found of a node, and returns it. */
 static bool
-note_known(JoinKnown *known, const Plan *plan, bool indifferent)
+note_known(JoinKnown *known, const Plan *plan, bool volatile_free)
 {
 	int			i = plan->plan_node_id;
 	int			n = Max(known->n, 16);
 
 	if (i < 0 || i >= MOST_KNOWN)
-		return indifferent;
+		return volatile_free;
 	while (n <= i)
 		n *= 2;
 	if (known->n == 0)
@@ -107,57 +109,59 @@ note_known(JoinKnown *known, const Plan *plan, bool indifferent)
 	}
 	known->n = n;
 	known->nodes[i].plan = plan;
-	known->nodes[i].indifferent = indifferent;
-	return indifferent;
+	known->nodes[i].volatile_free = volatile_free;
+	return volatile_free;
 }
 
 /* Have a node's own expressions subplans, those of its keys included or not? */
 static bool
-has_subplans(const JoinQuery *query, Plan *plan, bool in_keys)
+has_subplans(const JoinPlanInfo *plan_info, Plan *plan, bool in_keys)
 {
-	return query->stmt->subplans != NIL && bloomfam_join_node_has_subplans(plan, in_keys);
+	return plan_info->stmt->subplans != NIL && bloomfam_join_node_has_subplans(plan, in_keys);
 }
 
 bool
-bloomfam_join_node_is_indifferent(const JoinQuery *query, Plan *plan)
+bloomfam_join_node_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan)
 {
-	if (is_known(query->nodes, plan))
-		return query->nodes->nodes[plan->plan_node_id].indifferent;
-	return note_known(query->nodes, plan,
-					  !has_subplans(query, plan, false) &&
-						  !bloomfam_join_node_is_volatile(query->stmt, plan, query->volatility));
+	if (is_known(plan_info->nodes, plan))
+		return plan_info->nodes->nodes[plan->plan_node_id].volatile_free;
+	return note_known(
+		plan_info->nodes, plan,
+		!has_subplans(plan_info, plan, false) &&
+			!bloomfam_join_node_is_volatile(plan_info->stmt, plan, plan_info->volatility));
 }
 
 /* Are all plans of a list indifferent as a whole? */
 static bool
-trees_are_indifferent(const JoinQuery *query, const List *plans)
+trees_are_volatile_free(const JoinPlanInfo *plan_info, const List *plans)
 {
 	ListCell   *lc;
 
 	foreach(lc, plans)
-		if (!bloomfam_join_tree_is_indifferent(query, lfirst(lc)))
+		if (!bloomfam_join_tree_is_volatile_free(plan_info, lfirst(lc)))
 			return false;
 	return true;
 }
 
 bool
-bloomfam_join_tree_is_indifferent(const JoinQuery *query, Plan *plan)
+bloomfam_join_tree_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan)
 {
 	if (plan == NULL)
 		return true;
-	if (is_known(query->trees, plan))
-		return query->trees->nodes[plan->plan_node_id].indifferent;
+	if (is_known(plan_info->trees, plan))
+		return plan_info->trees->nodes[plan->plan_node_id].volatile_free;
 	check_stack_depth();
-	return note_known(query->trees, plan,
-					  !bloomfam_join_node_is_volatile(query->stmt, plan, query->volatility) &&
-						  !bloomfam_join_is_volatile(plan->initPlan, query->volatility) &&
-						  trees_are_indifferent(query, bloomfam_join_other_children(plan)) &&
-						  bloomfam_join_tree_is_indifferent(query, plan->lefttree) &&
-						  bloomfam_join_tree_is_indifferent(query, plan->righttree));
+	return note_known(
+		plan_info->trees, plan,
+		!bloomfam_join_node_is_volatile(plan_info->stmt, plan, plan_info->volatility) &&
+			!bloomfam_join_is_volatile(plan->initPlan, plan_info->volatility) &&
+			trees_are_volatile_free(plan_info, bloomfam_join_other_children(plan)) &&
+			bloomfam_join_tree_is_volatile_free(plan_info, plan->lefttree) &&
+			bloomfam_join_tree_is_volatile_free(plan_info, plan->righttree));
 }
 
 bool
-bloomfam_join_is_repeatable(const JoinQuery *query, Plan *plan)
+bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan)
 {
 	ListCell   *lc;
 
@@ -167,11 +171,12 @@ bloomfam_join_is_repeatable(const JoinQuery *query, Plan *plan)
 	if (!bloomfam_join_plan_node(plan)->repeatable)
 		return false;
 	foreach(lc, bloomfam_join_other_children(plan))
-		if (!bloomfam_join_is_repeatable(query, lfirst(lc)))
+		if (!bloomfam_join_is_repeatable(plan_info, lfirst(lc)))
 			return false;
-	return bloomfam_join_node_is_indifferent(query, plan) && !has_subplans(query, plan, true) &&
-		   bloomfam_join_is_repeatable(query, plan->lefttree) &&
-		   bloomfam_join_is_repeatable(query, plan->righttree);
+	return bloomfam_join_node_is_volatile_free(plan_info, plan) &&
+		   !has_subplans(plan_info, plan, true) &&
+		   bloomfam_join_is_repeatable(plan_info, plan->lefttree) &&
+		   bloomfam_join_is_repeatable(plan_info, plan->righttree);
 }
 
 /* Does a node group rows, or one below it? */
@@ -272,29 +277,29 @@ bloomfam_join_expression_is_repeatable(Plan *plan, Expr *expression)
 }
 
 void
-bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt)
+bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt)
 {
 	ListCell   *lc;
 
-	query->stmt = stmt;
-	query->has_barrier = false;
-	query->epq_params = NULL;
-	query->volatility = palloc0(sizeof(JoinVolatility));
-	query->nodes = palloc0(sizeof(JoinKnown));
-	query->trees = palloc0(sizeof(JoinKnown));
+	plan_info->stmt = stmt;
+	plan_info->has_barrier = false;
+	plan_info->epq_params = NULL;
+	plan_info->volatility = palloc0(sizeof(JoinVolatility));
+	plan_info->nodes = palloc0(sizeof(JoinKnown));
+	plan_info->trees = palloc0(sizeof(JoinKnown));
 	foreach(lc, stmt->rtable)
-		query->has_barrier |= lfirst_node(RangeTblEntry, lc)->security_barrier;
+		plan_info->has_barrier |= lfirst_node(RangeTblEntry, lc)->security_barrier;
 
 	/* what a subplan asks for comes before it in their list, as it was planned before */
 	foreach(lc, stmt->subplans)
 	{
-		find_params(query, lfirst(lc));
-		if (!bloomfam_join_tree_is_indifferent(query, lfirst(lc)))
-			query->volatility->plans =
-				bms_add_member(query->volatility->plans, foreach_current_index(lc) + 1);
+		find_params(plan_info, lfirst(lc));
+		if (!bloomfam_join_tree_is_volatile_free(plan_info, lfirst(lc)))
+			plan_info->volatility->plans =
+				bms_add_member(plan_info->volatility->plans, foreach_current_index(lc) + 1);
 	}
-	find_params(query, stmt->planTree);
+	find_params(plan_info, stmt->planTree);
 
 	/* what was found of subplans came before all such parameters were known */
-	memset(query->trees, 0, sizeof(JoinKnown));
+	memset(plan_info->trees, 0, sizeof(JoinKnown));
 }

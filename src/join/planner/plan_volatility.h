@@ -16,7 +16,7 @@
 typedef struct JoinKnown JoinKnown;
 
 /* A plan that filters are added to. */
-typedef struct JoinQuery
+typedef struct JoinPlanInfo
 {
 	PlannedStmt *stmt;
 	bool		has_barrier;	/* some view or subquery in it hides rows from those who ask it */
@@ -25,34 +25,34 @@ typedef struct JoinQuery
 	JoinVolatility *volatility;
 	JoinKnown  *nodes;			/* do a node's own expressions notice it? */
 	JoinKnown  *trees;			/* ... and all below? */
-} JoinQuery;
+} JoinPlanInfo;
 
 /* How many workers run the part of a plan below a node, which so many run. */
 extern int	bloomfam_join_workers(const Plan *plan, int workers);
 
 /* Begins to look at a finished plan. */
-extern void bloomfam_join_query_init(JoinQuery *query, PlannedStmt *stmt);
+extern void bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt);
 
 /*
  * Do a node's own expressions notice nothing of how often they are asked, and ask for no
  * subqueries?
  */
-extern bool bloomfam_join_node_is_indifferent(const JoinQuery *query, Plan *plan);
+extern bool bloomfam_join_node_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan);
 
 /*
  * Does a plan as a whole, subqueries included, notice nothing of how often it is asked?  It may be
  * worth most to ask it less often.
  */
-extern bool bloomfam_join_tree_is_indifferent(const JoinQuery *query, Plan *plan);
+extern bool bloomfam_join_tree_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan);
 
 /* Is a plan without parameters from outside, while the plan that it is part of runs? */
-extern bool bloomfam_join_is_on_its_own(const JoinQuery *query, const Plan *plan);
+extern bool bloomfam_join_is_on_its_own(const JoinPlanInfo *plan_info, const Plan *plan);
 
 /*
  * Does a plan without parameters give the same rows each time?  Of the nodes, those that surely
  * do.
  */
-extern bool bloomfam_join_is_repeatable(const JoinQuery *query, Plan *plan);
+extern bool bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan);
 
 /* Is what an expression makes of the rows of such a plan the same each time, too? */
 extern bool bloomfam_join_expression_is_repeatable(Plan *plan, Expr *expression);

@@ -28,10 +28,10 @@
 #include "utils/typcache.h"
 
 #include "join/base/column.h"
+#include "join/base/gucs.h"
 #include "join/base/index.h"
-#include "join/base/settings.h"
 #include "join/filter/keys.h"
-#include "join/planner/levels.h"
+#include "join/planner/partition_ancestors.h"
 #include "join/planner/prune_cost.h"
 
 /* So many times more keys than expected. */
@@ -132,14 +132,14 @@ chance_of_partition(double part, double keys, const Spread *run)
 }
 
 static double
-share_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *columns,
-					int ncolumns, const RelOptInfo *innerrel, double drop)
+fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *columns,
+					   int ncolumns, const RelOptInfo *innerrel, double drop)
 {
 	PartitionScheme scheme = rel->part_scheme;
 	int			needed = scheme->strategy == PARTITION_STRATEGY_HASH ? scheme->partnatts : 1;
 	double		keys = 1;
 	double		rows = 0;
-	double		share = 0;
+	double		fraction = 0;
 	Spread		spread = {0};
 	bool		run;
 	int			i;
@@ -166,9 +166,9 @@ share_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColum
 	{
 		double		part = Max(rel->part_rels[i]->tuples, 1) / rows;
 
-		share += part * chance_of_partition(part, keys, run ? &spread : NULL);
+		fraction += part * chance_of_partition(part, keys, run ? &spread : NULL);
 	}
-	return Min(share, 1);
+	return Min(fraction, 1);
 }
 
 /* ---- pages ---- */
@@ -190,7 +190,7 @@ window_of_order(double order)
  * Order Statistics, 2003, section 6.4).  The sum is about ln(m/r).
  */
 static double
-share_of_gaps(double gaps, double most)
+fraction_of_gaps(double gaps, double most)
 {
 	return most / gaps * (1 + log(gaps / most));
 }
@@ -200,42 +200,43 @@ share_of_gaps(double gaps, double most)
  * as well, and rows that are not quite in order lie in half a window.
  */
 static double
-share_of_ranges(const RelOptInfo *rel, double pages_per_range, const Spread *spread, double order)
+fraction_of_ranges(const RelOptInfo *rel, double pages_per_range, const Spread *spread,
+				   double order)
 {
-	double		asking = (rel->pages / pages_per_range + 1) * JOIN_ROWS_PER_SUMMARY;
+	double		searching = (rel->pages / pages_per_range + 1) * JOIN_ROWS_PER_SUMMARY;
 	double		budget = rel->tuples * bloomfam_join_index_budget(order);
 	double		gaps = spread->together ? 1 : spread->keys + 1;
-	double		most = floor((budget - JOIN_ROWS_PER_INDEX) / asking);
+	double		most = floor((budget - JOIN_ROWS_PER_INDEX) / searching);
 	double		between;
 	double		at_ends;
-	double		asked;
+	double		searched;
 
 	most = Min(Min(most, JOIN_INDEX_MOST_RANGES), gaps);
 	if (most < 1 || (spread->keys > JOIN_KEYS_FEW && !spread->together))
 		return 1;
-	between = (1 - spread->matching) * share_of_gaps(gaps, most);
+	between = (1 - spread->matching) * fraction_of_gaps(gaps, most);
 	at_ends = most * (window_of_order(order) + 2 * pages_per_range / rel->pages);
-	asked = (JOIN_ROWS_PER_INDEX + most * asking) / rel->tuples;
-	return 1 - Max(between - at_ends - asked, 0);
+	searched = (JOIN_ROWS_PER_INDEX + most * searching) / rel->tuples;
+	return 1 - Max(between - at_ends - searched, 0);
 }
 
 /* By one index, whose lock is the planner's. */
 static double
-share_by_index(const RelOptInfo *rel, const IndexOptInfo *info, const JoinIndexed *column,
-			   const Spread *spread, double order)
+fraction_by_index(const RelOptInfo *rel, const IndexOptInfo *info, const JoinIndexed *column,
+				  const Spread *spread, double order)
 {
 	Relation	index = index_open(info->indexoid, NoLock);
-	double		share = 1;
+	double		fraction = 1;
 
-	if (bloomfam_join_index_use(index, column).way == JOIN_INDEX_BY_RANGE)
+	if (bloomfam_join_index_use(index, column).pushdown == JOIN_INDEX_BY_RANGE)
 	{
 		BrinStatsData stats;
 
 		brinGetStats(index, &stats);
-		share = share_of_ranges(rel, stats.pagesPerRange, spread, order);
+		fraction = fraction_of_ranges(rel, stats.pagesPerRange, spread, order);
 	}
 	index_close(index, NoLock);
-	return share;
+	return fraction;
 }
 
 /* Is it a BRIN index of all rows of its table, with this column? */
@@ -256,15 +257,15 @@ is_brin_of(const IndexOptInfo *info, AttrNumber attribute)
  * nested loop, which reads the same pages, and the planner knows what that costs.
  */
 static double
-share_of_pages(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *column,
-			   const RelOptInfo *innerrel, double drop)
+fraction_of_pages(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *column,
+				  const RelOptInfo *innerrel, double drop)
 {
 	Oid			table = planner_rt_fetch(rel->relid, root)->relid;
 	JoinIndexed indexed = {
 		.attribute = column->attribute, .operator = column->operator,
 		.type = column->hashing.inner.type, .guarded = rel->baserestrictinfo != NIL
 	};
-	double		share = 1;
+	double		fraction = 1;
 	ListCell   *lc;
 
 	foreach(lc, rel->indexlist)
@@ -276,26 +277,26 @@ share_of_pages(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *co
 			!bloomfam_join_keys_can_keep(column->hashing.kind, indexed.type))
 			continue;
 		spread = expect_keys(root, innerrel, column, drop);
-		share = Min(share,
-					share_by_index(rel, info, &indexed, &spread,
-								   bloomfam_join_index_order(table, column->attribute)));
+		fraction = Min(fraction,
+					   fraction_by_index(rel, info, &indexed, &spread,
+										 bloomfam_join_index_order(table, column->attribute)));
 	}
-	return share;
+	return fraction;
 }
 
 double
-bloomfam_join_share(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *columns,
-					int ncolumns, const RelOptInfo *innerrel, double drop)
+bloomfam_join_read_fraction(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *columns,
+							int ncolumns, const RelOptInfo *innerrel, double drop)
 {
-	double		share = 1;
+	double		fraction = 1;
 	int			i;
 
 	if (!bloomfam_join_filter_skip)
 		return 1;
 	if (rel->part_scheme != NULL && rel->part_rels != NULL)
-		return share_of_partitions(root, rel, columns, ncolumns, innerrel, drop);
+		return fraction_of_partitions(root, rel, columns, ncolumns, innerrel, drop);
 	if (rel->pages > 0 && rel->tuples >= 1)
 		for (i = 0; i < ncolumns; i++)
-			share = Min(share, share_of_pages(root, rel, &columns[i], innerrel, drop));
-	return share;
+			fraction = Min(fraction, fraction_of_pages(root, rel, &columns[i], innerrel, drop));
+	return fraction;
 }

@@ -18,8 +18,8 @@
  * partitions, if it has some, else of its pages.  The columns' attributes are the relation's, and
  * inner is as it is in the query.  1 while bloomfam.join_filter_skip is off.
  */
-extern double bloomfam_join_share(PlannerInfo *root, const RelOptInfo *rel,
-								  const JoinKeyColumn *columns, int ncolumns,
-								  const RelOptInfo *innerrel, double drop);
+extern double bloomfam_join_read_fraction(PlannerInfo *root, const RelOptInfo *rel,
+										  const JoinKeyColumn *columns, int ncolumns,
+										  const RelOptInfo *innerrel, double drop);
 
 #endif							/* BLOOMFAM_JOIN_PRUNE_COST_H */

@@ -39,7 +39,7 @@
 #include "utils/lsyscache.h"
 
 #include "join/base/column.h"
-#include "join/base/spec.h"
+#include "join/base/filter_info.h"
 #include "join/fdw/foreign.h"
 #include "join/planner/pushdown.h"
 #include "pg/compat.h"
@@ -56,19 +56,19 @@ key_is_repeatable(Plan *build, const JoinKeyColumn *columns, int ncolumns)
 	return true;
 }
 
-static void follow(JoinWay *way, Plan **slot, const AttrNumber *attributes);
+static void follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes);
 
 /*
  * All columns of the key behind their columns in the plan; NULL unless all are of this child or
  * table.
  */
 static AttrNumber *
-columns_behind(JoinWay *way, Plan *plan, const AttrNumber *attributes, int varno)
+columns_behind(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, int varno)
 {
-	AttrNumber *behind = palloc(way->ncolumns * sizeof(AttrNumber));
+	AttrNumber *behind = palloc(pushdown->ncolumns * sizeof(AttrNumber));
 	int			i;
 
-	for (i = 0; i < way->ncolumns; i++)
+	for (i = 0; i < pushdown->ncolumns; i++)
 	{
 		behind[i] = bloomfam_join_column_behind(plan, attributes[i], varno);
 		if (behind[i] == 0)
@@ -82,17 +82,17 @@ columns_behind(JoinWay *way, Plan *plan, const AttrNumber *attributes, int varno
  * sense of equality?  Otherwise a group could lose some of its rows and not others.
  */
 static bool
-groups_by_key(JoinWay *way, const AttrNumber *behind, int ngroup, const AttrNumber *group,
+groups_by_key(JoinPushdown *pushdown, const AttrNumber *behind, int ngroup, const AttrNumber *group,
 			  const Oid *operators, const Oid *collations)
 {
 	int			i;
 	int			g;
 
-	for (i = 0; i < way->ncolumns; i++)
+	for (i = 0; i < pushdown->ncolumns; i++)
 	{
 		for (g = 0; g < ngroup; g++)
-			if (group[g] == behind[i] && collations[g] == way->columns[i].collation &&
-				equality_ops_are_compatible(operators[g], way->columns[i].operator))
+			if (group[g] == behind[i] && collations[g] == pushdown->columns[i].collation &&
+				equality_ops_are_compatible(operators[g], pushdown->columns[i].operator))
 				break;
 		if (g == ngroup)
 			return false;
@@ -100,48 +100,49 @@ groups_by_key(JoinWay *way, const AttrNumber *behind, int ngroup, const AttrNumb
 	return true;
 }
 
-static JoinForeignPlace *
-foreign_place(JoinWay *way, ForeignScan *scan, const AttrNumber *attributes)
+static JoinForeignTarget *
+foreign_target(JoinPushdown *pushdown, ForeignScan *scan, const AttrNumber *attributes)
 {
-	JoinForeignPlace *place = palloc(sizeof(JoinForeignPlace));
-	bool		indifferent = bloomfam_join_node_is_indifferent(way->query, &scan->scan.plan);
+	JoinForeignTarget *target = palloc(sizeof(JoinForeignTarget));
+	bool volatile_free = bloomfam_join_node_is_volatile_free(pushdown->plan_info, &scan->scan.plan);
 	int			i;
 
-	place->scan = scan;
-	for (i = 0; i < way->ncolumns; i++)
+	target->scan = scan;
+	for (i = 0; i < pushdown->ncolumns; i++)
 	{
-		const JoinKeyColumn *column = &way->columns[i];
+		const JoinKeyColumn *column = &pushdown->columns[i];
 
-		place->column = i;
-		place->attribute = attributes[i];
-		place->reason =
-			bloomfam_join_foreign_refusal(way->query->stmt, scan, indifferent, attributes[i],
-										  column->operator, column->collation,
-										  exprType((Node *) column->inner));
-		if (place->reason == NULL)
+		target->column = i;
+		target->attribute = attributes[i];
+		target->reason = bloomfam_join_foreign_refusal(
+			pushdown->plan_info->stmt, scan, volatile_free, attributes[i], column->operator,
+			column->collation, exprType((Node *) column->inner));
+		if (target->reason == NULL)
 			break;
 	}
-	return place;
+	return target;
 }
 
 static void
-stop_here(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+stop_here(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 {
-	JoinPlace  *place = palloc0(sizeof(JoinPlace));
+	JoinTarget *target = palloc0(sizeof(JoinTarget));
 
-	place->slot = slot;
-	place->attributes = palloc(way->ncolumns * sizeof(AttrNumber));
-	memcpy(place->attributes, attributes, way->ncolumns * sizeof(AttrNumber));
-	place->passed = way->passed;
-	place->passed.nodes++;
+	target->slot = slot;
+	target->attributes = palloc(pushdown->ncolumns * sizeof(AttrNumber));
+	memcpy(target->attributes, attributes, pushdown->ncolumns * sizeof(AttrNumber));
+	target->crossed = pushdown->crossed;
+	target->crossed.nodes++;
 
 	/* an Append asks an asynchronous child itself, and would not know a node in between */
 	if (!(*slot)->async_capable)
-		way->places = lappend(way->places, place);
+		pushdown->targets = lappend(pushdown->targets, target);
 
 	/* with a parameter of its own, the scan would send the filter anew for each of its values */
-	if (way->travels && IsA(*slot, ForeignScan) && bloomfam_join_is_on_its_own(way->query, *slot))
-		way->foreign = lappend(way->foreign, foreign_place(way, (ForeignScan *) *slot, attributes));
+	if (pushdown->pushed_to_foreign && IsA(*slot, ForeignScan) &&
+		bloomfam_join_is_on_its_own(pushdown->plan_info, *slot))
+		pushdown->foreign =
+			lappend(pushdown->foreign, foreign_target(pushdown, (ForeignScan *) *slot, attributes));
 }
 
 /*
@@ -150,19 +151,20 @@ stop_here(JoinWay *way, Plan **slot, const AttrNumber *attributes)
  * that.  *behind gets the columns in the child that is returned.
  */
 static Plan **
-side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber **behind)
+side_of_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, AttrNumber **behind)
 {
 	JoinType	type = ((Join *) plan)->jointype;
 
-	*behind = columns_behind(way, plan, attributes, OUTER_VAR);
+	*behind = columns_behind(pushdown, plan, attributes, OUTER_VAR);
 	if (*behind != NULL &&
 		(type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI))
 		return &plan->lefttree;
 	if ((type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
 		(!IsA(plan, HashJoin) ||
-		 (way->keepers && bloomfam_join_node_is_indifferent(way->query, plan->righttree))))
+		 (pushdown->crosses_materialization &&
+		  bloomfam_join_node_is_volatile_free(pushdown->plan_info, plan->righttree))))
 	{
-		*behind = columns_behind(way, plan, attributes, INNER_VAR);
+		*behind = columns_behind(pushdown, plan, attributes, INNER_VAR);
 		if (*behind != NULL)
 			return &plan->righttree;
 	}
@@ -176,16 +178,17 @@ side_of_join(JoinWay *way, Plan *plan, const AttrNumber *attributes, AttrNumber 
  * these are dropped in any case, as are, of a semi-join, those that then match none.
  */
 static AttrNumber
-column_across(const JoinWay *way, Plan *plan, bool from_inner, AttrNumber attribute)
+column_across(const JoinPushdown *pushdown, Plan *plan, bool from_inner, AttrNumber attribute)
 {
-	const JoinKeyColumn *key = &way->columns[0];
+	const JoinKeyColumn *key = &pushdown->columns[0];
 	JoinType	type = ((Join *) plan)->jointype;
 	ListCell   *lc;
 
-	if (!IsA(plan, HashJoin) || way->ncolumns != 1 ||
+	if (!IsA(plan, HashJoin) || pushdown->ncolumns != 1 ||
 		(type != JOIN_INNER && (type != JOIN_SEMI || from_inner)) ||
 		(!from_inner &&
-		 (!way->keepers || !bloomfam_join_node_is_indifferent(way->query, plan->righttree))))
+		 (!pushdown->crosses_materialization ||
+		  !bloomfam_join_node_is_volatile_free(pushdown->plan_info, plan->righttree))))
 		return 0;
 	foreach(lc, ((HashJoin *) plan)->hashclauses)
 	{
@@ -207,7 +210,7 @@ column_across(const JoinWay *way, Plan *plan, bool from_inner, AttrNumber attrib
 
 /* Does a node that groups rows compute something of those of a group, or choose among them? */
 static bool
-looks_into_groups(const Plan *plan)
+computes_groups(const Plan *plan)
 {
 	switch (nodeTag(plan))
 	{
@@ -244,46 +247,47 @@ hides_rows(Plan *plan)
  * a finished plan, so any node could be its: of one that drops no rows that does not matter.
  */
 static bool
-is_passable(const JoinWay *way, Plan *plan)
+is_passable(const JoinPushdown *pushdown, Plan *plan)
 {
-	return bloomfam_join_node_is_indifferent(way->query, plan) &&
-		   (way->trust == JOIN_HASH_LEAKPROOF || !way->query->has_barrier || !hides_rows(plan));
+	return bloomfam_join_node_is_volatile_free(pushdown->plan_info, plan) &&
+		   (pushdown->trust == JOIN_HASH_LEAKPROOF || !pushdown->plan_info->has_barrier ||
+			!hides_rows(plan));
 }
 
 /* Notes that the way leads through a node. */
 static void
-pass_through(JoinWay *way, const Plan *plan)
+pass_through(JoinPushdown *pushdown, const Plan *plan)
 {
-	way->passed.below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
-	way->passed.workers = bloomfam_join_workers(plan, way->passed.workers);
-	way->passed.below_hash |= IsA(plan, Hash);
-	way->passed.stored |= bloomfam_join_plan_node(plan)->keeps_rows;
-	way->passed.whole |= looks_into_groups(plan);
-	way->passed.nodes++;
+	pushdown->crossed.below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
+	pushdown->crossed.workers = bloomfam_join_workers(plan, pushdown->crossed.workers);
+	pushdown->crossed.below_hash |= IsA(plan, Hash);
+	pushdown->crossed.materialized |= bloomfam_join_plan_node(plan)->keeps_rows;
+	pushdown->crossed.all_or_none |= computes_groups(plan);
+	pushdown->crossed.nodes++;
 }
 
 /* Through an Append to all children that can take it. */
 static void
-follow_each(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+follow_each(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 {
-	AttrNumber *behind = columns_behind(way, *slot, attributes, OUTER_VAR);
+	AttrNumber *behind = columns_behind(pushdown, *slot, attributes, OUTER_VAR);
 	ListCell   *lc;
 
 	if (behind == NULL)
 	{
-		stop_here(way, slot, attributes);
+		stop_here(pushdown, slot, attributes);
 		return;
 	}
 	foreach(lc, bloomfam_join_other_children(*slot))
 	{
 		Plan	  **child = (Plan **) &lfirst(lc);
 
-		way->passed.branch = child;
-		way->passed.branch_attributes = behind;
+		pushdown->crossed.branch = child;
+		pushdown->crossed.branch_attributes = behind;
 		if ((*child)->async_capable)
-			stop_here(way, child, behind);
+			stop_here(pushdown, child, behind);
 		else
-			follow(way, child, behind);
+			follow(pushdown, child, behind);
 	}
 }
 
@@ -294,40 +298,40 @@ follow_each(JoinWay *way, Plan **slot, const AttrNumber *attributes)
  * the other is read, and more of the same until there is one that passes.
  */
 static bool
-sides_are_indifferent(const JoinWay *way, const Plan *plan)
+sides_are_volatile_free(const JoinPushdown *pushdown, const Plan *plan)
 {
-	return bloomfam_join_tree_is_indifferent(way->query, plan->lefttree) &&
-		   bloomfam_join_tree_is_indifferent(way->query, plan->righttree);
+	return bloomfam_join_tree_is_volatile_free(pushdown->plan_info, plan->lefttree) &&
+		   bloomfam_join_tree_is_volatile_free(pushdown->plan_info, plan->righttree);
 }
 
 /* Through a join to one side of it, or to both. */
 static void
-follow_join(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+follow_join(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 {
 	Plan	   *plan = *slot;
 	AttrNumber *behind;
-	Plan	  **next = sides_are_indifferent(way, plan)
-						   ? side_of_join(way, plan, attributes, &behind)
+	Plan	  **next = sides_are_volatile_free(pushdown, plan)
+						   ? side_of_join(pushdown, plan, attributes, &behind)
 						   : NULL;
 	Plan	  **other;
 	AttrNumber	across;
 
 	if (next == NULL)
 	{
-		stop_here(way, slot, attributes);
+		stop_here(pushdown, slot, attributes);
 		return;
 	}
 	other = next == &plan->lefttree ? &plan->righttree : &plan->lefttree;
-	across = column_across(way, plan, other == &plan->lefttree, behind[0]);
-	pass_through(way, plan);
-	follow(way, next, behind);
+	across = column_across(pushdown, plan, other == &plan->lefttree, behind[0]);
+	pass_through(pushdown, plan);
+	follow(pushdown, next, behind);
 	if (across != 0)
-		follow(way, other, &across);
+		follow(pushdown, other, &across);
 }
 
 /* The only child of a node, if the way can lead there with these columns of it; else NULL. */
 static Plan **
-only_child(JoinWay *way, Plan *plan, const AttrNumber *behind)
+only_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 {
 	switch (nodeTag(plan))
 	{
@@ -336,7 +340,7 @@ only_child(JoinWay *way, Plan *plan, const AttrNumber *behind)
 		case T_Material:
 		case T_Memoize:
 		case T_Hash:
-			return way->keepers ? &plan->lefttree : NULL;
+			return pushdown->crosses_materialization ? &plan->lefttree : NULL;
 		case T_Result:
 		case T_Gather:
 		case T_GatherMerge:
@@ -346,8 +350,9 @@ only_child(JoinWay *way, Plan *plan, const AttrNumber *behind)
 				const Agg  *agg = (Agg *) plan;
 
 				return agg->groupingSets == NIL &&
-							   (agg->aggstrategy == AGG_SORTED || way->keepers) &&
-							   groups_by_key(way, behind, agg->numCols, agg->grpColIdx,
+							   (agg->aggstrategy == AGG_SORTED ||
+								pushdown->crosses_materialization) &&
+							   groups_by_key(pushdown, behind, agg->numCols, agg->grpColIdx,
 											 agg->grpOperators, agg->grpCollations)
 						   ? &plan->lefttree
 						   : NULL;
@@ -356,7 +361,7 @@ only_child(JoinWay *way, Plan *plan, const AttrNumber *behind)
 			{
 				const Group *group = (Group *) plan;
 
-				return groups_by_key(way, behind, group->numCols, group->grpColIdx,
+				return groups_by_key(pushdown, behind, group->numCols, group->grpColIdx,
 									 group->grpOperators, group->grpCollations)
 						   ? &plan->lefttree
 						   : NULL;
@@ -365,7 +370,7 @@ only_child(JoinWay *way, Plan *plan, const AttrNumber *behind)
 			{
 				const Unique *unique = (Unique *) plan;
 
-				return groups_by_key(way, behind, unique->numCols, unique->uniqColIdx,
+				return groups_by_key(pushdown, behind, unique->numCols, unique->uniqColIdx,
 									 unique->uniqOperators, unique->uniqCollations)
 						   ? &plan->lefttree
 						   : NULL;
@@ -378,117 +383,118 @@ only_child(JoinWay *way, Plan *plan, const AttrNumber *behind)
 }
 
 static void
-follow_child(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+follow_child(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 {
 	Plan	   *plan = *slot;
 	int			varno = IsA(plan, SubqueryScan) ? (int) ((Scan *) plan)->scanrelid : OUTER_VAR;
-	AttrNumber *behind = columns_behind(way, plan, attributes, varno);
-	Plan	  **next = behind != NULL ? only_child(way, plan, behind) : NULL;
+	AttrNumber *behind = columns_behind(pushdown, plan, attributes, varno);
+	Plan	  **next = behind != NULL ? only_child(pushdown, plan, behind) : NULL;
 
 	if (next == NULL)
 	{
-		stop_here(way, slot, attributes);
+		stop_here(pushdown, slot, attributes);
 		return;
 	}
-	pass_through(way, plan);
-	follow(way, next, behind);
+	pass_through(pushdown, plan);
+	follow(pushdown, next, behind);
 }
 
 /* A node of ours hands rows on as they are; and one on top of a scan is enough for all filters. */
 static void
-follow_own(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+follow_own(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 {
 	Plan	   *plan = *slot;
-	int			before = list_length(way->places);
+	int			rows_before = list_length(pushdown->targets);
 	ListCell   *lc;
 
-	follow(way, &plan->lefttree, attributes);
+	follow(pushdown, &plan->lefttree, attributes);
 	if (bloomfam_join_node_kind(plan) != JOIN_NODE_PROBE)
 		return;
-	for_each_from(lc, way->places, before)
+	for_each_from(lc, pushdown->targets, rows_before)
 	{
-		JoinPlace  *place = lfirst(lc);
+		JoinTarget *target = lfirst(lc);
 
-		if (place->slot == &plan->lefttree)
-			place->slot = slot;
+		if (target->slot == &plan->lefttree)
+			target->slot = slot;
 	}
 }
 
 /* Finds the places below *slot, or on top of it, where the filter can go. */
 static void
-follow(JoinWay *way, Plan **slot, const AttrNumber *attributes)
+follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 {
-	const JoinPassed passed = way->passed;
+	const JoinCrossed crossed = pushdown->crossed;
 
 	check_stack_depth();
 	if (bloomfam_join_node_kind(*slot) != JOIN_NODE_OTHER)
-		follow_own(way, slot, attributes);
-	else if (!is_passable(way, *slot))
-		stop_here(way, slot, attributes);
+		follow_own(pushdown, slot, attributes);
+	else if (!is_passable(pushdown, *slot))
+		stop_here(pushdown, slot, attributes);
 	else
 		switch (nodeTag(*slot))
 		{
 			case T_Append:
 			case T_MergeAppend:
-				follow_each(way, slot, attributes);
+				follow_each(pushdown, slot, attributes);
 				break;
 			case T_HashJoin:
 			case T_NestLoop:
 			case T_MergeJoin:
-				follow_join(way, slot, attributes);
+				follow_join(pushdown, slot, attributes);
 				break;
 			default:
-				follow_child(way, slot, attributes);
+				follow_child(pushdown, slot, attributes);
 				break;
 		}
-	way->passed = passed;
+	pushdown->crossed = crossed;
 }
 
 void
-bloomfam_join_walk(JoinWay *way, const JoinQuery *query, int workers, HashJoin *join,
-				   const JoinKeyColumn *columns, int ncolumns)
+bloomfam_join_pushdown_find(JoinPushdown *pushdown, const JoinPlanInfo *plan_info, int workers,
+							HashJoin *join, const JoinKeyColumn *columns, int ncolumns)
 {
 	Plan	   *build = outerPlan(innerPlan(join));
-	bool		repeatable = bloomfam_join_is_repeatable(query, build);
+	bool		repeatable = bloomfam_join_is_repeatable(plan_info, build);
 	AttrNumber *attributes = palloc(ncolumns * sizeof(AttrNumber));
 	int			i;
 
-	memset(way, 0, sizeof(*way));
-	way->query = query;
-	way->join = join;
-	way->columns = columns;
-	way->ncolumns = ncolumns;
-	way->passed.workers = workers;
+	memset(pushdown, 0, sizeof(*pushdown));
+	pushdown->plan_info = plan_info;
+	pushdown->join = join;
+	pushdown->columns = columns;
+	pushdown->ncolumns = ncolumns;
+	pushdown->crossed.workers = workers;
 	/* the Hash's parameters are those of its keys, too */
-	way->keepers = bms_is_empty(innerPlan(join)->extParam) && bms_is_empty(build->extParam) &&
-				   repeatable && key_is_repeatable(build, columns, ncolumns);
+	pushdown->crosses_materialization = bms_is_empty(innerPlan(join)->extParam) &&
+										bms_is_empty(build->extParam) && repeatable &&
+										key_is_repeatable(build, columns, ncolumns);
 
 	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
-	way->travels = workers == 0 && bloomfam_join_is_on_its_own(query, innerPlan(join)) &&
-				   bloomfam_join_is_on_its_own(query, build) &&
-				   (repeatable ||
-					(query->stmt->commandType == CMD_SELECT && query->stmt->rowMarks == NIL &&
-					 !query->stmt->hasModifyingCTE));
-	way->trust = JOIN_HASH_LEAKPROOF;
-	way->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
+	pushdown->pushed_to_foreign =
+		workers == 0 && bloomfam_join_is_on_its_own(plan_info, innerPlan(join)) &&
+		bloomfam_join_is_on_its_own(plan_info, build) &&
+		(repeatable || (plan_info->stmt->commandType == CMD_SELECT &&
+						plan_info->stmt->rowMarks == NIL && !plan_info->stmt->hasModifyingCTE));
+	pushdown->trust = JOIN_HASH_LEAKPROOF;
+	pushdown->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
 	for (i = 0; i < ncolumns; i++)
 	{
-		way->trust = Min(way->trust, columns[i].hashing.outer.trust);
+		pushdown->trust = Min(pushdown->trust, columns[i].hashing.outer.trust);
 		attributes[i] = columns[i].attribute;
 	}
-	follow(way, &outerPlan(join), attributes);
+	follow(pushdown, &outerPlan(join), attributes);
 }
 
 bool
-bloomfam_join_same_places(const JoinWay *a, const JoinWay *b)
+bloomfam_join_same_targets(const JoinPushdown *a, const JoinPushdown *b)
 {
 	ListCell   *la;
 	ListCell   *lb;
 
-	if (list_length(a->places) != list_length(b->places))
+	if (list_length(a->targets) != list_length(b->targets))
 		return false;
-	forboth(la, a->places, lb, b->places)
-		if (((JoinPlace *) lfirst(la))->slot != ((JoinPlace *) lfirst(lb))->slot)
+	forboth(la, a->targets, lb, b->targets)
+		if (((JoinTarget *) lfirst(la))->slot != ((JoinTarget *) lfirst(lb))->slot)
 			return false;
 	return true;
 }

@@ -27,42 +27,42 @@ typedef struct JoinKeyColumn
 } JoinKeyColumn;
 
 /* What the way of a filter has led through. */
-typedef struct JoinPassed
+typedef struct JoinCrossed
 {
 	bool		below_gather;	/* a Gather, which the join is above */
 	bool		below_hash;		/* the Hash of a join further down */
-	bool		stored;			/* a node that keeps rows, and hands them on later */
-	bool		whole;			/* a node that computes something of a group's rows: of those with a
+	bool		materialized;	/* a node that keeps rows, and hands them on later */
+	bool		all_or_none;	/* a node that computes something of a group's rows: of those with a
 								 * key all are to be dropped, or none */
 	int			workers;		/* of the part of the plan that it is in; 0: it is in none */
 	int			nodes;			/* so many of them */
 	Plan	  **branch;			/* the child of the last Append; NULL: no Append */
 	const AttrNumber *branch_attributes;
-} JoinPassed;
+} JoinCrossed;
 
 /* Where a filter is to drop rows: on top of *slot, whose columns these are. */
-typedef struct JoinPlace
+typedef struct JoinTarget
 {
 	Plan	  **slot;
 	AttrNumber *attributes;
-	JoinPassed	passed;			/* from the join, with it, to here */
+	JoinCrossed	crossed;		/* from the join, with it, to here */
 	JoinAccess	access;			/* decided in decision.c, as is the share of rows (thousandths), */
-	int			worth;			/* ... that the filter must drop there */
-	double		before;			/* ... and the rows that are scanned there, of one process */
-	List	   *levels;			/* found in insert_nodes.c: of JoinSpecLevel, by which keys tell the
+	int			min_drop;		/* ... that the filter must drop there */
+	double		rows_before;	/* ... and the rows that are scanned there, of one process */
+	List	   *ancestors; /* found in insert_nodes.c: of JoinAncestorInfo, by which keys tell the
 								 * partition that is scanned here from others; NIL: they do not */
 	Bitmapset  *indexed;		/* ... columns of the key by which an index tells where keys are */
-} JoinPlace;
+} JoinTarget;
 
 /* A foreign scan that it leads to, on top of which it may be, or not. */
-typedef struct JoinForeignPlace
+typedef struct JoinForeignTarget
 {
 	ForeignScan *scan;
 	AttrNumber	attribute;		/* the first column of the key, of its, that the filter can travel
 								 * by */
 	int			column;			/* ... of the key */
 	const char *reason;			/* NULL; or why there is none, and it does not travel there */
-} JoinForeignPlace;
+} JoinForeignTarget;
 
 /*
  * May the join build before it asks its outer side for the first row, where the server would not?
@@ -75,30 +75,31 @@ typedef enum JoinBuildFirst
 } JoinBuildFirst;
 
 /* The way of one filter down the plan. */
-typedef struct JoinWay
+typedef struct JoinPushdown
 {
-	const JoinQuery *query;
+	const JoinPlanInfo *plan_info;
 	HashJoin   *join;
 	int			ncolumns;
 	const JoinKeyColumn *columns;
-	bool		keepers;		/* may it lead through nodes that keep rows? */
-	bool		travels;		/* may it go to foreign servers? */
+	bool		crosses_materialization; /* may it lead through nodes that keep rows? */
+	bool		pushed_to_foreign; /* may it go to foreign servers? */
 	JoinHashTrust trust;		/* in hashing all columns */
-	JoinPassed	passed;			/* while it is walked: so far, without the join */
-	List	   *places;			/* of JoinPlace */
+	JoinCrossed	crossed;		/* while it is walked: so far, without the join */
+	List	   *targets;		/* of JoinTarget */
 	double		drop;			/* the share of rows at these places that it is expected to drop */
-	List	   *foreign;		/* of JoinForeignPlace */
+	List	   *foreign;		/* of JoinForeignTarget */
 	JoinBuildFirst build_first;	/* decided in decision.c */
-} JoinWay;
+} JoinPushdown;
 
 /*
  * Follows the key of a hash join down its probe side; the join is in a part of the plan that so
  * many workers run, or 0: in none.  The columns must stay.
  */
-extern void bloomfam_join_walk(JoinWay *way, const JoinQuery *query, int workers, HashJoin *join,
-							   const JoinKeyColumn *columns, int ncolumns);
+extern void bloomfam_join_pushdown_find(JoinPushdown *pushdown, const JoinPlanInfo *plan_info,
+										int workers, HashJoin *join, const JoinKeyColumn *columns,
+										int ncolumns);
 
 /* Do two ways end at the same places? */
-extern bool bloomfam_join_same_places(const JoinWay *a, const JoinWay *b);
+extern bool bloomfam_join_same_targets(const JoinPushdown *a, const JoinPushdown *b);
 
 #endif							/* BLOOMFAM_JOIN_PUSHDOWN_H */

@@ -24,7 +24,7 @@
 #include "utils/rel.h"
 
 #include "join/base/column.h"
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 #include "join/base/stored_condition.h"
 #include "join/planner/stored_conditions.h"
 
@@ -39,7 +39,7 @@ can_be_taken(Node *condition, Index relid, JoinVolatility *volatility)
 	if (args == NIL || bloomfam_join_column(list_nth(args, 1 - filter_arg), relid) == 0)
 		return false;
 	filter = list_nth(args, filter_arg);
-	return !contain_var_clause(filter) && bloomfam_join_is_indifferent(filter, volatility);
+	return !contain_var_clause(filter) && bloomfam_join_is_volatile_free(filter, volatility);
 }
 
 /*
@@ -47,7 +47,7 @@ can_be_taken(Node *condition, Index relid, JoinVolatility *volatility)
  * which pages would want all.
  */
 static bool
-is_worth_it(Oid relation)
+is_worthwhile(Oid relation)
 {
 	Relation table = table_open(relation, NoLock);
 	bool	 result = table->rd_tableam == GetHeapamTableAmRoutine() &&
@@ -84,8 +84,8 @@ bloomfam_join_take_stored(const PlannedStmt *stmt, JoinVolatility *volatility, S
 		else
 			left = lappend(left, condition);
 	}
-	if (taken == NIL || !bloomfam_join_is_indifferent(left, volatility) ||
-		!is_worth_it(rt_fetch(scan->scanrelid, stmt->rtable)->relid))
+	if (taken == NIL || !bloomfam_join_is_volatile_free(left, volatility) ||
+		!is_worthwhile(rt_fetch(scan->scanrelid, stmt->rtable)->relid))
 		return NIL;
 	scan->plan.qual = left;
 	return taken;

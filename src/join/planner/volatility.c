@@ -35,19 +35,19 @@
 #include "pg/compat.h"
 
 /* One look at an expression. */
-typedef struct Look
+typedef struct Walker
 {
 	JoinVolatility *volatility; /* NULL: no plan yet */
 	List	   *domains;		/* whose CHECKs are looked into: they may lead to themselves */
-} Look;
+} Walker;
 
 static bool is_volatile(Node *node, void *context);
-static bool type_is_volatile(Look *look, Oid type);
+static bool type_is_volatile(Walker *walker, Oid type);
 
 static bool
 function_is_volatile(Oid function, void *context)
 {
-	JoinVolatility *volatility = ((Look *) context)->volatility;
+	JoinVolatility *volatility = ((Walker *) context)->volatility;
 
 	if (volatility != NULL && function >= FirstNormalObjectId)
 		volatility->functions = list_append_unique_oid(volatility->functions, function);
@@ -56,49 +56,49 @@ function_is_volatile(Oid function, void *context)
 
 /* Has a domain a volatile CHECK, itself or one that it is made of? */
 static bool
-domain_is_volatile(Look *look, Oid domain)
+domain_is_volatile(Walker *walker, Oid domain)
 {
 	MemoryContext context;
 	DomainConstraintRef *constraints;
 	bool		result = false;
 	ListCell   *lc;
 
-	if (list_member_oid(look->domains, domain))
+	if (list_member_oid(walker->domains, domain))
 		return false;
-	if (look->volatility != NULL)
-		look->volatility->types = list_append_unique_oid(look->volatility->types, domain);
+	if (walker->volatility != NULL)
+		walker->volatility->types = list_append_unique_oid(walker->volatility->types, domain);
 	context =
 		AllocSetContextCreate(CurrentMemoryContext, "domain's constraints", ALLOCSET_SMALL_SIZES);
 	constraints = MemoryContextAlloc(context, sizeof(DomainConstraintRef));
-	look->domains = lappend_oid(look->domains, domain);
+	walker->domains = lappend_oid(walker->domains, domain);
 
 	/* they stay until the context goes */
 	InitDomainConstraintRef(domain, constraints, context, false);
 	foreach(lc, constraints->constraints)
-		result |= is_volatile((Node *) ((DomainConstraintState *) lfirst(lc))->check_expr, look);
+		result |= is_volatile((Node *) ((DomainConstraintState *) lfirst(lc))->check_expr, walker);
 	MemoryContextDelete(context);
-	look->domains = list_delete_last(look->domains);
+	walker->domains = list_delete_last(walker->domains);
 	return result;
 }
 
 /* Is one of these columns of such a type? */
 static bool
-columns_are_volatile(Look *look, TupleDesc columns)
+columns_are_volatile(Walker *walker, TupleDesc columns)
 {
 	int			i;
 
 	for (i = 0; i < columns->natts; i++)
 		if (!TupleDescAttr(columns, i)->attisdropped &&
-			type_is_volatile(look, TupleDescAttr(columns, i)->atttypid))
+			type_is_volatile(walker, TupleDescAttr(columns, i)->atttypid))
 			return true;
 	return false;
 }
 
 static bool
-row_is_volatile(Look *look, Oid type)
+row_is_volatile(Walker *walker, Oid type)
 {
 	TupleDesc	columns = lookup_rowtype_tupdesc_noerror(type, -1, true);
-	JoinVolatility *volatility = look->volatility;
+	JoinVolatility *volatility = walker->volatility;
 	bool		result;
 
 	if (columns == NULL)
@@ -106,13 +106,13 @@ row_is_volatile(Look *look, Oid type)
 	if (volatility != NULL)
 		volatility->relations =
 			list_append_unique_oid(volatility->relations, get_typ_typrelid(type));
-	result = columns_are_volatile(look, columns);
+	result = columns_are_volatile(walker, columns);
 	ReleaseTupleDesc(columns);
 	return result;
 }
 
 static bool
-type_is_volatile(Look *look, Oid type)
+type_is_volatile(Walker *walker, Oid type)
 {
 	/* the server's own have no such CHECK; anonymous rows are looked at where they are made */
 	if (type < FirstNormalObjectId)
@@ -122,17 +122,17 @@ type_is_volatile(Look *look, Oid type)
 	{
 		case TYPTYPE_BASE:
 			return OidIsValid(get_element_type(type)) &&
-				   type_is_volatile(look, get_element_type(type));
+				   type_is_volatile(walker, get_element_type(type));
 		case TYPTYPE_ENUM:
 			return false;
 		case TYPTYPE_RANGE:
-			return type_is_volatile(look, get_range_subtype(type));
+			return type_is_volatile(walker, get_range_subtype(type));
 		case TYPTYPE_MULTIRANGE:
-			return type_is_volatile(look, get_multirange_range(type));
+			return type_is_volatile(walker, get_multirange_range(type));
 		case TYPTYPE_DOMAIN:
-			return domain_is_volatile(look, type) || type_is_volatile(look, getBaseType(type));
+			return domain_is_volatile(walker, type) || type_is_volatile(walker, getBaseType(type));
 		case TYPTYPE_COMPOSITE:
-			return row_is_volatile(look, type);
+			return row_is_volatile(walker, type);
 		default:
 			return true;
 	}
@@ -140,12 +140,12 @@ type_is_volatile(Look *look, Oid type)
 
 /* Is a type among these OIDs checked so? */
 static bool
-types_are_volatile(Look *look, const List *types)
+types_are_volatile(Walker *walker, const List *types)
 {
 	ListCell   *lc;
 
 	foreach(lc, types)
-		if (type_is_volatile(look, lfirst_oid(lc)))
+		if (type_is_volatile(walker, lfirst_oid(lc)))
 			return true;
 	return false;
 }
@@ -155,13 +155,13 @@ types_are_volatile(Look *look, const List *types)
  * parameters; if it was given one, it may make another one of the same columns: nothing tells.
  */
 static bool
-result_is_volatile(Look *look, const FuncExpr *call)
+result_is_volatile(Walker *walker, const FuncExpr *call)
 {
 	TupleDesc	columns;
 	ListCell   *lc;
 
 	if (call->funcresulttype != RECORDOID && call->funcresulttype != RECORDARRAYOID)
-		return type_is_volatile(look, call->funcresulttype);
+		return type_is_volatile(walker, call->funcresulttype);
 	foreach(lc, call->args)
 	{
 		Oid			type = exprType(lfirst(lc));
@@ -177,7 +177,7 @@ result_is_volatile(Look *look, const FuncExpr *call)
 			return false;
 		case TYPEFUNC_COMPOSITE:
 		case TYPEFUNC_COMPOSITE_DOMAIN:
-			return columns_are_volatile(look, columns);
+			return columns_are_volatile(walker, columns);
 		default:
 			return true;
 	}
@@ -188,7 +188,7 @@ result_is_volatile(Look *look, const FuncExpr *call)
  * a type?  Of itself the server says no.
  */
 static bool
-aggregate_is_volatile(Look *look, Oid function)
+aggregate_is_volatile(Walker *walker, Oid function)
 {
 	HeapTuple	tuple;
 	bool		result = false;
@@ -205,11 +205,11 @@ aggregate_is_volatile(Look *look, Oid function)
 								   form->aggminvtransfn, form->aggmfinalfn};
 
 		result = (!IsPolymorphicType(form->aggtranstype) &&
-				  type_is_volatile(look, form->aggtranstype)) ||
+				  type_is_volatile(walker, form->aggtranstype)) ||
 				 (OidIsValid(form->aggmtranstype) && !IsPolymorphicType(form->aggmtranstype) &&
-				  type_is_volatile(look, form->aggmtranstype));
+				  type_is_volatile(walker, form->aggmtranstype));
 		for (i = 0; i < lengthof(functions) && !result; i++)
-			result = OidIsValid(functions[i]) && function_is_volatile(functions[i], look);
+			result = OidIsValid(functions[i]) && function_is_volatile(functions[i], walker);
 		ReleaseSysCache(tuple);
 	}
 	return result;
@@ -234,7 +234,7 @@ param_is_volatile(const Param *param, const JoinVolatility *volatility)
  * table of the types that are known; .ci/checks/plan-nodes compares it with primnodes.h.
  */
 static bool
-node_is_volatile(Look *look, Node *node)
+node_is_volatile(Walker *walker, Node *node)
 {
 	switch (nodeTag(node))
 	{
@@ -280,26 +280,26 @@ node_is_volatile(Look *look, Node *node)
 		case T_CoerceViaIO:
 		case T_CoerceToDomain:
 		BLOOMFAM_EXPRESSION_CASES_WITH_TYPE
-			return type_is_volatile(look, exprType(node));
+			return type_is_volatile(walker, exprType(node));
 		case T_FuncExpr:
-			return result_is_volatile(look, (FuncExpr *) node);
+			return result_is_volatile(walker, (FuncExpr *) node);
 		case T_RangeTblFunction:
-			return types_are_volatile(look, ((RangeTblFunction *) node)->funccoltypes);
+			return types_are_volatile(walker, ((RangeTblFunction *) node)->funccoltypes);
 		case T_TableFunc:
-			return types_are_volatile(look, ((TableFunc *) node)->coltypes);
+			return types_are_volatile(walker, ((TableFunc *) node)->coltypes);
 
 		case T_Aggref:
-			return aggregate_is_volatile(look, ((Aggref *) node)->aggfnoid) ||
-				   type_is_volatile(look, ((Aggref *) node)->aggtranstype) ||
-				   type_is_volatile(look, ((Aggref *) node)->aggtype);
+			return aggregate_is_volatile(walker, ((Aggref *) node)->aggfnoid) ||
+				   type_is_volatile(walker, ((Aggref *) node)->aggtranstype) ||
+				   type_is_volatile(walker, ((Aggref *) node)->aggtype);
 		case T_WindowFunc:
-			return aggregate_is_volatile(look, ((WindowFunc *) node)->winfnoid) ||
-				   type_is_volatile(look, ((WindowFunc *) node)->wintype);
+			return aggregate_is_volatile(walker, ((WindowFunc *) node)->winfnoid) ||
+				   type_is_volatile(walker, ((WindowFunc *) node)->wintype);
 		case T_Param:
-			return param_is_volatile((Param *) node, look->volatility);
+			return param_is_volatile((Param *) node, walker->volatility);
 		case T_SubPlan:
-			return look->volatility != NULL &&
-				   bms_is_member(((SubPlan *) node)->plan_id, look->volatility->plans);
+			return walker->volatility != NULL &&
+				   bms_is_member(((SubPlan *) node)->plan_id, walker->volatility->plans);
 		default:
 			return true;
 	}
@@ -318,21 +318,21 @@ is_volatile(Node *node, void *context)
 bool
 bloomfam_join_is_volatile(const void *expression, JoinVolatility *volatility)
 {
-	Look		look = {.volatility = volatility};
+	Walker		walker = {.volatility = volatility};
 
-	return is_volatile(unconstify(Node *, (const Node *) expression), &look);
+	return is_volatile(unconstify(Node *, (const Node *) expression), &walker);
 }
 
 bool
 bloomfam_join_type_is_volatile(Oid type, JoinVolatility *volatility)
 {
-	Look		look = {.volatility = volatility};
+	Walker		walker = {.volatility = volatility};
 
-	return type_is_volatile(&look, type);
+	return type_is_volatile(&walker, type);
 }
 
 bool
-bloomfam_join_is_indifferent(void *expression, JoinVolatility *volatility)
+bloomfam_join_is_volatile_free(void *expression, JoinVolatility *volatility)
 {
 	return expression == NULL ||
 		   (!bloomfam_join_is_volatile(expression, volatility) && !contain_subplans(expression));

@@ -45,7 +45,7 @@ extern bool bloomfam_join_type_is_volatile(Oid type, JoinVolatility *volatility)
  * Is an expression, or a list of them, neither volatile nor has it subplans?  So rows may be
  * dropped before it is evaluated.
  */
-extern bool bloomfam_join_is_indifferent(void *expression, JoinVolatility *volatility);
+extern bool bloomfam_join_is_volatile_free(void *expression, JoinVolatility *volatility);
 
 /* Lets a plan be made anew when something changes that was looked into for it. */
 extern void bloomfam_join_note_dependencies(PlannedStmt *stmt, const JoinVolatility *volatility);

@@ -12,45 +12,46 @@
 #include "utils/ruleutils.h"
 
 #include "join/base/explain_text.h"
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 #include "join/filter/design.h"
 #include "join/planner/decision.h"
 #include "join/report/decisions.h"
-#include "join/report/other_joins.h"
+#include "join/report/unfiltered_joins.h"
 #include "pg/compat.h"
 
 /* Says why foreign scans do not get a filter. */
 static void
-append_unsent(StringInfo out, const JoinVerdict *verdict)
+append_not_pushed(StringInfo out, const JoinKeyDecision *key_decision)
 {
-	if (verdict->unsent > 0)
-		appendStringInfo(out, " It is not sent with %d of %d foreign scans: %s.", verdict->unsent,
-						 verdict->foreign, verdict->unsent_reason);
+	if (key_decision->not_pushed > 0)
+		appendStringInfo(out, " It is not pushed to %d of %d foreign scans: %s.",
+						 key_decision->not_pushed, key_decision->foreign,
+						 key_decision->not_pushed_reason);
 }
 
 /* Says how many rows would be probed. */
 static void
-append_rows(StringInfo out, const JoinVerdict *verdict)
+append_rows(StringInfo out, const JoinKeyDecision *key_decision)
 {
-	appendStringInfo(out, "%.0f rows%s", verdict->estimate.probed,
-					 verdict->per_process ? " per process" : "");
+	appendStringInfo(out, "%.0f rows%s", key_decision->estimate.probed,
+					 key_decision->per_process ? " per process" : "");
 }
 
 /* Says what a filter is expected to drop; of figures that are guesses, that they are. */
 static void
-append_expected(StringInfo out, const JoinVerdict *verdict)
+append_expected(StringInfo out, const JoinKeyDecision *key_decision)
 {
-	switch (verdict->estimate.guess)
+	switch (key_decision->estimate.guess)
 	{
 		case JOIN_GUESSES_NOTHING:
 			appendStringInfo(out, " is expected to drop %.1f%% of ",
-							 verdict->estimate.dropped * 100);
-			append_rows(out, verdict);
+							 key_decision->estimate.dropped * 100);
+			append_rows(out, key_decision);
 			appendStringInfoChar(out, '.');
 			break;
-		case JOIN_GUESSES_SHARE:
+		case JOIN_GUESSES_FRACTION:
 			appendStringInfoString(out, " may drop any share of ");
-			append_rows(out, verdict);
+			append_rows(out, key_decision);
 			appendStringInfoString(out, ": nothing is known of the key of a foreign table.");
 			break;
 		case JOIN_GUESSES_ROWS:
@@ -62,11 +63,11 @@ append_expected(StringInfo out, const JoinVerdict *verdict)
 
 /* Says why a key has no filter. */
 static void
-append_reason(StringInfo out, const JoinVerdict *verdict)
+append_reason(StringInfo out, const JoinKeyDecision *key_decision)
 {
-	const JoinEstimate *estimate = &verdict->estimate;
+	const JoinEstimate *estimate = &key_decision->estimate;
 
-	switch (verdict->reason)
+	switch (key_decision->reason)
 	{
 		case JOIN_HAS_FILTER:
 			break;
@@ -91,34 +92,34 @@ append_reason(StringInfo out, const JoinVerdict *verdict)
 			break;
 		case JOIN_BUILDS_TOO_LATE:
 			appendStringInfo(out, "The probe side is read before there is a filter: %s.",
-							 verdict->late_reason);
+							 key_decision->late_reason);
 			break;
-		case JOIN_HAS_NO_PLACE:
+		case JOIN_HAS_NO_TARGET:
 			appendStringInfoString(out, "All of the probe side is scanned asynchronously.");
-			append_unsent(out, verdict);
+			append_not_pushed(out, key_decision);
 			break;
 		case JOIN_HAS_TOO_MANY_KEYS:
 			appendStringInfo(
 				out,
-				"It would have %.0f keys, and is given up beyond %.0f "
+				"It would have %.0f keys, and is discarded beyond %.0f "
 				"by bloomfam.join_filter_max_size and work_mem.",
 				estimate->keys, (double) bloomfam_join_design_most());
 			break;
 		case JOIN_PROBES_FEW_ROWS:
 			appendStringInfoString(out, "It would probe ");
-			append_rows(out, verdict);
+			append_rows(out, key_decision);
 			appendStringInfo(out, ", fewer than bloomfam.join_filter_min_rows (%d).",
 							 bloomfam_join_filter_min_rows);
 			break;
 		case JOIN_DROPS_FEW_ROWS:
 			appendStringInfo(out, "It would drop %.1f%% of ", estimate->dropped * 100);
-			append_rows(out, verdict);
+			append_rows(out, key_decision);
 			appendStringInfo(out, ", less than bloomfam.join_filter_min_drop (%g).",
 							 bloomfam_join_filter_min_drop);
 			break;
 		case JOIN_COSTS_MORE:
 			appendStringInfo(out, "It would drop %.1f%% of ", estimate->dropped * 100);
-			append_rows(out, verdict);
+			append_rows(out, key_decision);
 			appendStringInfo(out, ", which saves %.0f, and cost %.0f.", estimate->saved,
 							 estimate->cost);
 			break;
@@ -127,31 +128,31 @@ append_reason(StringInfo out, const JoinVerdict *verdict)
 
 /* Are two keys of one filter, or without one for one reason? */
 static bool
-same_verdict(const JoinVerdict *a, const JoinVerdict *b)
+same_decision(const JoinKeyDecision *a, const JoinKeyDecision *b)
 {
 	return a->reason == b->reason && a->filter == b->filter;
 }
 
 /* Was the same said of an earlier key? */
 static bool
-is_repeated(const JoinVerdict *verdicts, int key)
+is_repeated(const JoinKeyDecision *key_decisions, int key)
 {
 	int			i;
 
 	for (i = 0; i < key; i++)
-		if (same_verdict(&verdicts[i], &verdicts[key]))
+		if (same_decision(&key_decisions[i], &key_decisions[key]))
 			return true;
 	return false;
 }
 
 /* Says what was decided about one key, or several that are named. */
 static void
-append_verdict(StringInfo out, const JoinVerdict *verdict, List *names)
+append_key_decision(StringInfo out, const JoinKeyDecision *key_decision, List *names)
 {
-	bool		filtered = verdict->reason == JOIN_HAS_FILTER;
+	bool		filtered = key_decision->reason == JOIN_HAS_FILTER;
 
 	if (filtered)
-		appendStringInfo(out, "Filter %d", verdict->filter);
+		appendStringInfo(out, "Filter %d", key_decision->filter);
 	else
 		appendStringInfoString(out, "No filter");
 	if (names != NIL)
@@ -162,13 +163,13 @@ append_verdict(StringInfo out, const JoinVerdict *verdict, List *names)
 	}
 	if (filtered)
 	{
-		append_expected(out, verdict);
-		append_unsent(out, verdict);
+		append_expected(out, key_decision);
+		append_not_pushed(out, key_decision);
 	}
 	else
 	{
 		appendStringInfoString(out, ". ");
-		append_reason(out, verdict);
+		append_reason(out, key_decision);
 	}
 }
 
@@ -176,7 +177,7 @@ static void
 log_decision(const JoinDecision *decision, List *context)
 {
 	HashJoin   *join = decision->join;
-	const JoinVerdict *verdicts = decision->verdicts;
+	const JoinKeyDecision *key_decisions = decision->key_decisions;
 	int			nkeys = list_length(join->hashkeys);
 	char	   *condition;
 	StringInfoData filters;
@@ -194,21 +195,21 @@ log_decision(const JoinDecision *decision, List *context)
 	{
 		List	   *keys = NIL;
 
-		if (is_repeated(verdicts, i))
+		if (is_repeated(key_decisions, i))
 			continue;
 		for (k = i; k < nkeys; k++)
-			if (same_verdict(&verdicts[k], &verdicts[i]))
+			if (same_decision(&key_decisions[k], &key_decisions[i]))
 				keys = lappend(
 					keys, deparse_expression(list_nth(join->hashkeys, k), context, true, false));
 
 		if (detail.len > 0)
 			appendStringInfoChar(&detail, ' ');
-		if (verdicts[i].reason == JOIN_HAS_FILTER)
-			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "", verdicts[i].filter);
-		if (verdicts[i].reason != JOIN_HAS_FILTER && list_length(keys) == nkeys)
-			append_reason(&detail, &verdicts[i]);
+		if (key_decisions[i].reason == JOIN_HAS_FILTER)
+			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "", key_decisions[i].filter);
+		if (key_decisions[i].reason != JOIN_HAS_FILTER && list_length(keys) == nkeys)
+			append_reason(&detail, &key_decisions[i]);
 		else
-			append_verdict(&detail, &verdicts[i], keys);
+			append_key_decision(&detail, &key_decisions[i], keys);
 	}
 
 	if (nfilters > 0)
@@ -266,30 +267,30 @@ explain_hash_join(ExplainState *es, const JoinDecision *decision)
 		StringInfoData text;
 
 		initStringInfo(&text);
-		append_verdict(&text, &decision->verdicts[foreach_current_index(lc)], NIL);
+		append_key_decision(&text, &decision->key_decisions[foreach_current_index(lc)], NIL);
 		explain_decision(es, "Hash Cond", deparse_expression(lfirst(lc), context, true, false),
 						 text.data);
 	}
 }
 
 static void
-explain_other(ExplainState *es, const JoinOther *other)
+explain_unfiltered(ExplainState *es, const JoinUnfiltered *unfiltered)
 {
 	List	   *context =
-		set_deparse_context_plan(es->deparse_cxt, other->plan, other->ancestors);
-	const char *condition = deparse_expression(other->condition, context, true, false);
+		set_deparse_context_plan(es->deparse_cxt, unfiltered->plan, unfiltered->ancestors);
+	const char *condition = deparse_expression(unfiltered->condition, context, true, false);
 
-	switch (other->kind)
+	switch (unfiltered->kind)
 	{
-		case JOIN_OTHER_MERGE:
+		case JOIN_UNFILTERED_MERGE:
 			explain_decision(es, "Merge Cond", condition,
 							 "No filter. The planner preferred a merge join to a hash join.");
 			break;
-		case JOIN_OTHER_LOOP:
+		case JOIN_UNFILTERED_LOOP:
 			explain_decision(es, "Join Cond", condition,
 							 "No filter. The planner preferred a nested loop to a hash join.");
 			break;
-		case JOIN_OTHER_LOOKUP:
+		case JOIN_UNFILTERED_INDEX:
 			explain_decision(es, "Index Cond", condition,
 							 "No filter. The planner preferred looking rows up to a hash join.");
 			break;
@@ -297,11 +298,11 @@ explain_other(ExplainState *es, const JoinOther *other)
 }
 
 void
-bloomfam_join_explain_decisions(List *decisions, List *others, ExplainState *es)
+bloomfam_join_explain_decisions(List *decisions, List *unfiltered, ExplainState *es)
 {
 	ListCell   *lc;
 
-	if (decisions == NIL && others == NIL)
+	if (decisions == NIL && unfiltered == NIL)
 		return;
 	ExplainOpenGroup("Join Filters", "Join Filters", false, es);
 	if (is_text(es))
@@ -312,8 +313,8 @@ bloomfam_join_explain_decisions(List *decisions, List *others, ExplainState *es)
 	}
 	foreach(lc, decisions)
 		explain_hash_join(es, lfirst(lc));
-	foreach(lc, others)
-		explain_other(es, lfirst(lc));
+	foreach(lc, unfiltered)
+		explain_unfiltered(es, lfirst(lc));
 	if (is_text(es))
 		es->indent--;
 	ExplainCloseGroup("Join Filters", "Join Filters", false, es);

@@ -15,8 +15,8 @@ extern void bloomfam_join_log(PlannedStmt *stmt, List *decisions);
 
 /*
  * Shows it in an EXPLAIN, after the plan itself, and then the joins that are no hash joins: a list
- * of JoinOther.
+ * of JoinUnfiltered.
  */
-extern void bloomfam_join_explain_decisions(List *decisions, List *others, ExplainState *es);
+extern void bloomfam_join_explain_decisions(List *decisions, List *unfiltered, ExplainState *es);
 
 #endif							/* BLOOMFAM_JOIN_DECISIONS_H */

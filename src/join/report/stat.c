@@ -123,7 +123,7 @@ bloomfam_join_stat_init(void)
 typedef struct Collected
 {
 	JoinStatCounts counts;
-	Bitmapset  *switched_off;	/* numbers of filters: each is probed at one place or at several */
+	Bitmapset  *disabled;		/* numbers of filters: each is probed at one place or at several */
 } Collected;
 
 static void
@@ -139,12 +139,12 @@ collect_build(Collected *collected, const JoinBuildState *state)
 	for (i = 0; i < state->nworkers; i++)
 		bloomfam_join_build_counts_add(&counts, &state->workers[i]);
 	sum->executions = 1;
-	sum->built += counts.builds - counts.given_up;
-	sum->given_up += counts.given_up;
+	sum->built += counts.builds - counts.discarded;
+	sum->discarded += counts.discarded;
 	sum->bytes += counts.bytes;
-	for (i = 0; state->foreign != NULL && i < state->spec->ncolumns; i++)
+	for (i = 0; state->foreign != NULL && i < state->info->ncolumns; i++)
 		if (state->foreign[i] != NULL)
-			sum->sent += bloomfam_join_foreign_size(state->foreign[i]) > 0;
+			sum->pushed += bloomfam_join_foreign_size(state->foreign[i]) > 0;
 }
 
 static void
@@ -161,15 +161,15 @@ collect_probe(Collected *collected, const JoinProbeState *state)
 
 		if (probe->kind != JOIN_PROBE_JOIN)
 			continue;
-		counts.switched_off = bloomfam_join_probe_is_off(probe);
+		counts.disabled = bloomfam_join_probe_is_off(probe);
 		for (w = 0; w < state->nworkers; w++)
 			bloomfam_join_probe_counts_add(&counts, &state->workers[w * state->nprobes + i]);
 		sum->probed += counts.tested;
-		sum->dropped += counts.dropped;
-		sum->passed_unseen += counts.passed_unseen;
-		if (counts.switched_off && !bloomfam_join_node_was_foreign(state, i))
-			collected->switched_off =
-				bms_add_member(collected->switched_off, state->specs[i].number);
+		sum->removed += counts.removed;
+		sum->not_checked += counts.not_checked;
+		if (counts.disabled && !bloomfam_join_node_was_foreign(state, i))
+			collected->disabled =
+				bms_add_member(collected->disabled, state->infos[i].number);
 	}
 }
 
@@ -188,7 +188,7 @@ collect(PlanState *node, void *context)
 void
 bloomfam_join_stat_count(QueryDesc *query)
 {
-	Collected	collected = {.switched_off = NULL};
+	Collected	collected = {.disabled = NULL};
 	JoinStatKey key = {.role = GetUserId(), .database = MyDatabaseId};
 	JoinStatTable *table;
 
@@ -198,8 +198,8 @@ bloomfam_join_stat_count(QueryDesc *query)
 	collect(query->planstate, &collected);
 	if (collected.counts.executions == 0)
 		return;
-	collected.counts.switched_off = bms_num_members(collected.switched_off);
-	bms_free(collected.switched_off);
+	collected.counts.disabled = bms_num_members(collected.disabled);
+	bms_free(collected.disabled);
 	key.query = query->plannedstmt->queryId;
 	table = get_table();
 	if (table != NULL)
@@ -238,12 +238,12 @@ make_row(const JoinStatRow *row, Datum *values, bool *nulls)
 	values[i++] = Int64GetDatum((int64) row->key.query);
 	values[i++] = Int64GetDatum(counts->executions);
 	values[i++] = Int64GetDatum(counts->built);
-	values[i++] = Int64GetDatum(counts->given_up);
-	values[i++] = Int64GetDatum(counts->switched_off);
-	values[i++] = Int64GetDatum(counts->sent);
+	values[i++] = Int64GetDatum(counts->discarded);
+	values[i++] = Int64GetDatum(counts->disabled);
+	values[i++] = Int64GetDatum(counts->pushed);
 	values[i++] = Int64GetDatum(counts->probed);
-	values[i++] = Int64GetDatum(counts->dropped);
-	values[i++] = Int64GetDatum(counts->passed_unseen);
+	values[i++] = Int64GetDatum(counts->removed);
+	values[i++] = Int64GetDatum(counts->not_checked);
 	values[i++] = Int64GetDatum(counts->bytes);
 	values[i++] = TimestampTzGetDatum(row->since);
 	Assert(i == STAT_COLUMNS);

@@ -94,12 +94,12 @@ add_counts(JoinStatCounts *sum, const JoinStatCounts *counts)
 {
 	sum->executions += counts->executions;
 	sum->built += counts->built;
-	sum->given_up += counts->given_up;
-	sum->switched_off += counts->switched_off;
-	sum->sent += counts->sent;
+	sum->discarded += counts->discarded;
+	sum->disabled += counts->disabled;
+	sum->pushed += counts->pushed;
 	sum->probed += counts->probed;
-	sum->dropped += counts->dropped;
-	sum->passed_unseen += counts->passed_unseen;
+	sum->removed += counts->removed;
+	sum->not_checked += counts->not_checked;
 	sum->bytes += counts->bytes;
 }
 

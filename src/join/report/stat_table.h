@@ -23,12 +23,12 @@ typedef struct JoinStatCounts
 {
 	uint64		executions;		/* of plans with filters */
 	uint64		built;			/* filters that were made */
-	uint64		given_up;		/* ... that were not: there were too many keys */
-	uint64		switched_off;	/* ... that did not pay at the end of an execution */
-	uint64		sent;			/* ... that went to a foreign server */
+	uint64		discarded;		/* ... that were not: there were too many keys */
+	uint64		disabled;		/* ... that did not pay at the end of an execution */
+	uint64		pushed;			/* ... that went to a foreign server */
 	uint64		probed;			/* rows, at each place where a filter is asked */
-	uint64		dropped;
-	uint64		passed_unseen;
+	uint64		removed;
+	uint64		not_checked;
 	uint64		bytes;			/* of the filters that were made */
 } JoinStatCounts;
 

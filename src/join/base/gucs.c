@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * settings.c
+ * gucs.c
  *	  The settings of the join filter.
  *
  *-------------------------------------------------------------------------
@@ -11,7 +11,7 @@
 
 #include "utils/guc.h"
 
-#include "join/base/settings.h"
+#include "join/base/gucs.h"
 
 int			bloomfam_join_filter = JOIN_FILTER_OFF;
 int			bloomfam_join_filter_min_rows = 10000;
@@ -46,7 +46,7 @@ check_mode(int *mode, void **extra, GucSource source)
 }
 
 void
-bloomfam_join_settings_define(bool loaded_in_time)
+bloomfam_join_gucs_define(bool loaded_in_time)
 {
 	in_time = loaded_in_time;
 	DefineCustomEnumVariable(
@@ -70,12 +70,12 @@ bloomfam_join_settings_define(bool loaded_in_time)
 							 NULL, &bloomfam_join_filter_fpr, 0.005, 0.0001, 0.5, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 	DefineCustomIntVariable("bloomfam.join_filter_max_size",
-							"Sets the size from which on a join's filter is given up.", NULL,
+							"Sets the size from which on a join's filter is discarded.", NULL,
 							&bloomfam_join_filter_max_size, 64 * 1024, 1, 1024 * 1024, PGC_USERSET,
 							GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable(
 		"bloomfam.join_filter_foreign_max_size",
-		"Sets the size from which on a join's filter is not sent to a foreign server.",
+		"Sets the size from which on a join's filter is not pushed to a foreign server.",
 		"It travels with the query, as a text of twice its size. 0 sends none.",
 		&bloomfam_join_filter_foreign_max_size, 1024, 0, 64 * 1024, PGC_USERSET, GUC_UNIT_KB, NULL,
 		NULL, NULL);

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * other_joins.c
+ * unfiltered_joins.c
  *	  Joins that are no hash joins, and so have no filters, for EXPLAIN.
  *
  *-------------------------------------------------------------------------
@@ -12,13 +12,13 @@
 #include "utils/lsyscache.h"
 
 #include "join/planner/pushdown.h"
-#include "join/report/other_joins.h"
+#include "join/report/unfiltered_joins.h"
 
-typedef struct OthersContext
+typedef struct UnfilteredContext
 {
 	List	   *ancestors;		/* of the node in hand, nearest first */
-	List	   *others;
-} OthersContext;
+	List	   *unfiltered;
+} UnfilteredContext;
 
 /* Is it an equality that a hash join could have? */
 static bool
@@ -53,32 +53,32 @@ is_of_outer_row(const Node *node, List *ancestors)
 }
 
 static void
-add(OthersContext *context, JoinOtherKind kind, Plan *plan, List *conditions)
+add(UnfilteredContext *context, JoinUnfilteredKind kind, Plan *plan, List *conditions)
 {
 	ListCell   *lc;
 
 	foreach(lc, conditions)
 	{
 		Node	   *condition = lfirst(lc);
-		JoinOther  *other;
+		JoinUnfiltered *unfiltered;
 
 		if (!is_equality(condition))
 			continue;
-		if (kind == JOIN_OTHER_LOOKUP &&
+		if (kind == JOIN_UNFILTERED_INDEX &&
 			!is_of_outer_row(linitial(((OpExpr *) condition)->args), context->ancestors) &&
 			!is_of_outer_row(lsecond(((OpExpr *) condition)->args), context->ancestors))
 			continue;
-		other = palloc(sizeof(JoinOther));
-		other->kind = kind;
-		other->plan = plan;
-		other->ancestors = list_copy(context->ancestors);
-		other->condition = condition;
-		context->others = lappend(context->others, other);
+		unfiltered = palloc(sizeof(JoinUnfiltered));
+		unfiltered->kind = kind;
+		unfiltered->plan = plan;
+		unfiltered->ancestors = list_copy(context->ancestors);
+		unfiltered->condition = condition;
+		context->unfiltered = lappend(context->unfiltered, unfiltered);
 	}
 }
 
 static void
-look_at(OthersContext *context, Plan *plan)
+list_joins(UnfilteredContext *context, Plan *plan)
 {
 	ListCell   *lc;
 
@@ -88,42 +88,42 @@ look_at(OthersContext *context, Plan *plan)
 	switch (nodeTag(plan))
 	{
 		case T_MergeJoin:
-			add(context, JOIN_OTHER_MERGE, plan, ((MergeJoin *) plan)->mergeclauses);
+			add(context, JOIN_UNFILTERED_MERGE, plan, ((MergeJoin *) plan)->mergeclauses);
 			break;
 		case T_NestLoop:
-			add(context, JOIN_OTHER_LOOP, plan, ((NestLoop *) plan)->join.joinqual);
+			add(context, JOIN_UNFILTERED_LOOP, plan, ((NestLoop *) plan)->join.joinqual);
 			break;
 		case T_IndexScan:
-			add(context, JOIN_OTHER_LOOKUP, plan, ((IndexScan *) plan)->indexqualorig);
+			add(context, JOIN_UNFILTERED_INDEX, plan, ((IndexScan *) plan)->indexqualorig);
 			break;
 		case T_BitmapHeapScan:
-			add(context, JOIN_OTHER_LOOKUP, plan, ((BitmapHeapScan *) plan)->bitmapqualorig);
+			add(context, JOIN_UNFILTERED_INDEX, plan, ((BitmapHeapScan *) plan)->bitmapqualorig);
 			break;
 		case T_IndexOnlyScan:
 			/* its condition is on the index's columns, which EXPLAIN knows */
-			add(context, JOIN_OTHER_LOOKUP, plan, ((IndexOnlyScan *) plan)->indexqual);
+			add(context, JOIN_UNFILTERED_INDEX, plan, ((IndexOnlyScan *) plan)->indexqual);
 			break;
 		default:
 			break;
 	}
 	context->ancestors = lcons(plan, context->ancestors);
-	look_at(context, plan->lefttree);
-	look_at(context, plan->righttree);
+	list_joins(context, plan->lefttree);
+	list_joins(context, plan->righttree);
 	foreach(lc, bloomfam_join_other_children(plan))
-		look_at(context, lfirst(lc));
+		list_joins(context, lfirst(lc));
 	context->ancestors = list_delete_first(context->ancestors);
 }
 
 List *
-bloomfam_join_others(PlannedStmt *stmt)
+bloomfam_join_list_unfiltered(PlannedStmt *stmt)
 {
-	OthersContext context = {.others = NIL};
+	UnfilteredContext context = {.unfiltered = NIL};
 	ListCell   *lc;
 
 	if (stmt->commandType == CMD_UTILITY)
 		return NIL;
-	look_at(&context, stmt->planTree);
+	list_joins(&context, stmt->planTree);
 	foreach(lc, stmt->subplans)
-		look_at(&context, lfirst(lc));
-	return context.others;
+		list_joins(&context, lfirst(lc));
+	return context.unfiltered;
 }

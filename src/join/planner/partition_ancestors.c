@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * levels.c
+ * partition_ancestors.c
  *	  From the scan of a partition up to the tables that it is a partition of.
  *
  * The server's pruning says which partitions can have a key, if the join's operator is the
@@ -25,43 +25,44 @@
 
 #include "join/base/column.h"
 #include "join/filter/keys.h"
-#include "join/planner/levels.h"
+#include "join/planner/partition_ancestors.h"
 
 /* A table with partitions, and the columns of the key that tell them apart. */
 typedef struct Parent
 {
 	Index		rti;
 	AttrNumber *attributes;		/* of the filter's columns, in this table; 0: is not there */
-	List	   *columns;		/* as in JoinSpecLevel; NIL: none can be used */
+	List	   *columns;		/* as in JoinAncestorInfo; NIL: none can be used */
 } Parent;
 
 void
-bloomfam_join_levels_begin(JoinLevels *levels, const PlannedStmt *stmt, const JoinWay *way)
+bloomfam_join_partition_ancestors_begin(JoinPartitionAncestors *ancestors, const PlannedStmt *stmt,
+										const JoinPushdown *pushdown)
 {
-	levels->stmt = stmt;
-	levels->way = way;
-	levels->parents = NIL;
-	levels->skip = JOIN_SKIP_NOTHING;
-	levels->some = false;
+	ancestors->stmt = stmt;
+	ancestors->pushdown = pushdown;
+	ancestors->parents = NIL;
+	ancestors->skip = JOIN_SKIP_NOTHING;
+	ancestors->some = false;
 }
 
 static AppendRelInfo *
-parent_of(JoinLevels *levels, Index child)
+parent_of(JoinPartitionAncestors *ancestors, Index child)
 {
 	ListCell   *lc;
 
-	if (levels->of_child == NULL)
+	if (ancestors->of_child == NULL)
 	{
-		levels->of_child =
-			palloc0((list_length(levels->stmt->rtable) + 1) * sizeof(AppendRelInfo *));
-		foreach(lc, levels->stmt->appendRelations)
+		ancestors->of_child =
+			palloc0((list_length(ancestors->stmt->rtable) + 1) * sizeof(AppendRelInfo *));
+		foreach(lc, ancestors->stmt->appendRelations)
 		{
 			AppendRelInfo *relation = lfirst(lc);
 
-			levels->of_child[relation->child_relid] = relation;
+			ancestors->of_child[relation->child_relid] = relation;
 		}
 	}
-	return levels->of_child[child];
+	return ancestors->of_child[child];
 }
 
 JoinSkip
@@ -87,7 +88,7 @@ bloomfam_join_skip_by(const JoinKeyColumn *column, const JoinPartitionColumn *by
  * the first is enough, but rows are hashed by all of theirs.
  */
 static List *
-find_columns(JoinLevels *levels, Oid table, const AttrNumber *attributes)
+find_columns(JoinPartitionAncestors *ancestors, Oid table, const AttrNumber *attributes)
 {
 	Relation	relation = table_open(table, NoLock);
 	PartitionKey key = RelationGetPartitionKey(relation);
@@ -100,10 +101,10 @@ find_columns(JoinLevels *levels, Oid table, const AttrNumber *attributes)
 
 	for (number = 0; number < needed && skip == JOIN_SKIP_PARTITIONS; number++)
 	{
-		for (i = 0; i < levels->way->ncolumns; i++)
+		for (i = 0; i < ancestors->pushdown->ncolumns; i++)
 			if (attributes[i] != 0 && attributes[i] == key->partattrs[number])
 				break;
-		if (i == levels->way->ncolumns)
+		if (i == ancestors->pushdown->ncolumns)
 			skip = number == 0 ? JOIN_SKIP_OTHER_KEY : JOIN_SKIP_PART_OF_HASH;
 		else
 		{
@@ -112,25 +113,25 @@ find_columns(JoinLevels *levels, Oid table, const AttrNumber *attributes)
 				.type = key->partopcintype[number], .collation = key->partcollation[number]
 			};
 
-			skip = bloomfam_join_skip_by(&levels->way->columns[i], &by);
+			skip = bloomfam_join_skip_by(&ancestors->pushdown->columns[i], &by);
 			columns = lappend_int(columns, i);
 		}
 	}
 	table_close(relation, NoLock);
-	if (levels->skip != JOIN_SKIP_PARTITIONS)
-		levels->skip = skip;
+	if (ancestors->skip != JOIN_SKIP_PARTITIONS)
+		ancestors->skip = skip;
 	return skip == JOIN_SKIP_PARTITIONS ? columns : NIL;
 }
 
 /* What is known of a table with partitions; found out at the first of these. */
 static const Parent *
-look_at_parent(JoinLevels *levels, Index rti, Oid table, const AttrNumber *attributes)
+find_parent(JoinPartitionAncestors *ancestors, Index rti, Oid table, const AttrNumber *attributes)
 {
-	Size		size = levels->way->ncolumns * sizeof(AttrNumber);
+	Size		size = ancestors->pushdown->ncolumns * sizeof(AttrNumber);
 	Parent	   *parent;
 	ListCell   *lc;
 
-	foreach(lc, levels->parents)
+	foreach(lc, ancestors->parents)
 	{
 		parent = lfirst(lc);
 		if (parent->rti == rti && memcmp(parent->attributes, attributes, size) == 0)
@@ -139,8 +140,8 @@ look_at_parent(JoinLevels *levels, Index rti, Oid table, const AttrNumber *attri
 	parent = palloc(sizeof(Parent));
 	parent->rti = rti;
 	parent->attributes = memcpy(palloc(size), attributes, size);
-	parent->columns = find_columns(levels, table, attributes);
-	levels->parents = lcons(parent, levels->parents);
+	parent->columns = find_columns(ancestors, table, attributes);
+	ancestors->parents = lcons(parent, ancestors->parents);
 	return parent;
 }
 
@@ -184,25 +185,26 @@ is_scan_of_table(const Plan *plan)
 }
 
 List *
-bloomfam_join_levels(JoinLevels *levels, const Plan *plan, const AttrNumber *attributes)
+bloomfam_join_partition_ancestors(JoinPartitionAncestors *ancestors, const Plan *plan,
+								  const AttrNumber *attributes)
 {
-	int			n = levels->way->ncolumns;
+	int			n = ancestors->pushdown->ncolumns;
 	AttrNumber *columns;
 	AppendRelInfo *up;
 	List	   *found = NIL;
 	Index		child;
 	int			i;
 
-	if (levels->stmt->appendRelations == NIL || !is_scan_of_table(plan))
+	if (ancestors->stmt->appendRelations == NIL || !is_scan_of_table(plan))
 		return NIL;
 	columns = palloc(n * sizeof(AttrNumber));
 	for (i = 0; i < n; i++)
 		columns[i] = column_of_table(plan, attributes[i]);
-	for (child = ((const Scan *) plan)->scanrelid; (up = parent_of(levels, child)) != NULL;
+	for (child = ((const Scan *) plan)->scanrelid; (up = parent_of(ancestors, child)) != NULL;
 		 child = up->parent_relid)
 	{
-		const RangeTblEntry *entry = rt_fetch(up->parent_relid, levels->stmt->rtable);
-		JoinSpecLevel *level;
+		const RangeTblEntry *entry = rt_fetch(up->parent_relid, ancestors->stmt->rtable);
+		JoinAncestorInfo *ancestor;
 
 		if (entry->rtekind != RTE_RELATION || entry->relkind != RELKIND_PARTITIONED_TABLE)
 			break;
@@ -210,27 +212,28 @@ bloomfam_join_levels(JoinLevels *levels, const Plan *plan, const AttrNumber *att
 			columns[i] = columns[i] > 0 && columns[i] <= up->num_child_cols
 							 ? up->parent_colnos[columns[i] - 1]
 							 : 0;
-		level = palloc(sizeof(JoinSpecLevel));
-		level->parent = up->parent_relid;
-		level->child = child;
-		level->columns =
-			look_at_parent(levels, up->parent_relid, entry->relid, columns)->columns;
-		found = lcons(level, found);
+		ancestor = palloc(sizeof(JoinAncestorInfo));
+		ancestor->parent = up->parent_relid;
+		ancestor->child = child;
+		ancestor->columns =
+			find_parent(ancestors, up->parent_relid, entry->relid, columns)->columns;
+		found = lcons(ancestor, found);
 	}
 	pfree(columns);
 
 	/* a level that tells nothing stands only for the tables between those above and the leaf */
-	while (found != NIL && ((JoinSpecLevel *) linitial(found))->columns == NIL)
+	while (found != NIL && ((JoinAncestorInfo *) linitial(found))->columns == NIL)
 		found = list_delete_first(found);
 	if (found == NIL)
 		return NIL;
-	if (!bloomfam_join_tree_is_indifferent(levels->way->query, unconstify(Plan *, plan)))
+	if (!bloomfam_join_tree_is_volatile_free(ancestors->pushdown->plan_info,
+											 unconstify(Plan *, plan)))
 	{
-		if (!levels->some)
-			levels->skip = JOIN_SKIP_NOTICED;
+		if (!ancestors->some)
+			ancestors->skip = JOIN_SKIP_VOLATILE;
 		return NIL;
 	}
-	levels->some = true;
-	levels->skip = JOIN_SKIP_PARTITIONS;
+	ancestors->some = true;
+	ancestors->skip = JOIN_SKIP_PARTITIONS;
 	return found;
 }

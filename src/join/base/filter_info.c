@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * spec.c
+ * filter_info.c
  *	  What the nodes of the join filter carry in a plan, and which nodes those are.
  *
  * A plan is copied, cached, and written out and read again for parallel workers, so a node may
@@ -12,49 +12,49 @@
  */
 #include "postgres.h"
 
-#include "join/base/spec.h"
+#include "join/base/filter_info.h"
 
 /* What a filter is a list of. */
 enum
 {
-	FILTER_FIELDS,				/* of a JoinSpec, as the table has them */
-	FILTER_COLUMNS,				/* of each JoinSpecColumn the same, in a list */
-	FILTER_LEVELS				/* each JoinSpecLevel, in a list */
+	FILTER_FIELDS,				/* of a JoinFilterInfo, as the table has them */
+	FILTER_COLUMNS,				/* of each JoinColumnInfo the same, in a list */
+	FILTER_ANCESTORS			/* each JoinAncestorInfo, in a list */
 };
 
 /* The place of a field in its struct: an int, an Oid or an enum, of four bytes each. */
 typedef size_t Field;
 
-static const Field spec_fields[] = {
-	offsetof(JoinSpec, kind),
-	offsetof(JoinSpec, drop),
-	offsetof(JoinSpec, number),
-	offsetof(JoinSpec, param),
-	offsetof(JoinSpec, eager),
-	offsetof(JoinSpec, parallel_hash),
-	offsetof(JoinSpec, from_leader),
-	offsetof(JoinSpec, access),
-	offsetof(JoinSpec, worth),
-	offsetof(JoinSpec, whole),
-	offsetof(JoinSpec, streams),
-	offsetof(JoinSpec, skip),
-	offsetof(JoinSpec, condition),
-	offsetof(JoinSpec, before),
+static const Field info_fields[] = {
+	offsetof(JoinFilterInfo, kind),
+	offsetof(JoinFilterInfo, drop),
+	offsetof(JoinFilterInfo, number),
+	offsetof(JoinFilterInfo, param),
+	offsetof(JoinFilterInfo, build_first),
+	offsetof(JoinFilterInfo, parallel_hash),
+	offsetof(JoinFilterInfo, from_leader),
+	offsetof(JoinFilterInfo, access),
+	offsetof(JoinFilterInfo, min_drop),
+	offsetof(JoinFilterInfo, all_or_none),
+	offsetof(JoinFilterInfo, unbuffered),
+	offsetof(JoinFilterInfo, skip),
+	offsetof(JoinFilterInfo, condition),
+	offsetof(JoinFilterInfo, before),
 };
 
 static const Field column_fields[] = {
-	offsetof(JoinSpecColumn, hashing),
-	offsetof(JoinSpecColumn, type),
-	offsetof(JoinSpecColumn, function),
-	offsetof(JoinSpecColumn, collation),
-	offsetof(JoinSpecColumn, attribute),
-	offsetof(JoinSpecColumn, expression),
-	offsetof(JoinSpecColumn, hash_key),
-	offsetof(JoinSpecColumn, foreign_param),
-	offsetof(JoinSpecColumn, foreign_type),
-	offsetof(JoinSpecColumn, kept),
-	offsetof(JoinSpecColumn, operator),
-	offsetof(JoinSpecColumn, indexed),
+	offsetof(JoinColumnInfo, hashing),
+	offsetof(JoinColumnInfo, type),
+	offsetof(JoinColumnInfo, function),
+	offsetof(JoinColumnInfo, collation),
+	offsetof(JoinColumnInfo, attribute),
+	offsetof(JoinColumnInfo, expression),
+	offsetof(JoinColumnInfo, hash_key),
+	offsetof(JoinColumnInfo, foreign_param),
+	offsetof(JoinColumnInfo, foreign_type),
+	offsetof(JoinColumnInfo, kept),
+	offsetof(JoinColumnInfo, operator),
+	offsetof(JoinColumnInfo, indexed),
 };
 
 /* ---- which nodes ---- */
@@ -124,91 +124,91 @@ read_field(const List *filter, Field field)
 {
 	int			i = 0;
 
-	while (spec_fields[i] != field)
+	while (info_fields[i] != field)
 		i++;
 	return list_nth_int(list_nth(filter, FILTER_FIELDS), i);
 }
 
 /* A level is a list of integers: its members in their order. */
 static List *
-write_levels(const List *levels)
+write_ancestors(const List *ancestors)
 {
 	List	   *list = NIL;
 	ListCell   *lc;
 
-	foreach(lc, levels)
+	foreach(lc, ancestors)
 	{
-		const JoinSpecLevel *level = lfirst(lc);
+		const JoinAncestorInfo *ancestor = lfirst(lc);
 
-		list = lappend(list, list_concat(list_make2_int(level->parent, level->child),
-										 level->columns));
+		list = lappend(list, list_concat(list_make2_int(ancestor->parent, ancestor->child),
+										 ancestor->columns));
 	}
 	return list;
 }
 
 static List *
-read_levels(const List *list)
+read_ancestors(const List *list)
 {
-	List	   *levels = NIL;
+	List	   *ancestors = NIL;
 	ListCell   *lc;
 
 	foreach(lc, list)
 	{
 		const List *numbers = lfirst(lc);
-		JoinSpecLevel *level = palloc(sizeof(JoinSpecLevel));
+		JoinAncestorInfo *ancestor = palloc(sizeof(JoinAncestorInfo));
 
-		level->parent = linitial_int(numbers);
-		level->child = lsecond_int(numbers);
-		level->columns = list_copy_tail(numbers, 2);
-		levels = lappend(levels, level);
+		ancestor->parent = linitial_int(numbers);
+		ancestor->child = lsecond_int(numbers);
+		ancestor->columns = list_copy_tail(numbers, 2);
+		ancestors = lappend(ancestors, ancestor);
 	}
-	return levels;
+	return ancestors;
 }
 
 static void
-read_spec(const List *filter, JoinSpec *spec)
+read_info(const List *filter, JoinFilterInfo *info)
 {
 	const List *columns = list_nth(filter, FILTER_COLUMNS);
 	ListCell   *lc;
 
-	read_fields(list_nth(filter, FILTER_FIELDS), spec, spec_fields, lengthof(spec_fields));
-	spec->ncolumns = list_length(columns);
-	spec->columns = palloc(spec->ncolumns * sizeof(JoinSpecColumn));
+	read_fields(list_nth(filter, FILTER_FIELDS), info, info_fields, lengthof(info_fields));
+	info->ncolumns = list_length(columns);
+	info->columns = palloc(info->ncolumns * sizeof(JoinColumnInfo));
 	foreach(lc, columns)
-		read_fields(lfirst(lc), &spec->columns[foreach_current_index(lc)], column_fields,
+		read_fields(lfirst(lc), &info->columns[foreach_current_index(lc)], column_fields,
 					lengthof(column_fields));
-	spec->levels = read_levels(list_nth(filter, FILTER_LEVELS));
+	info->ancestors = read_ancestors(list_nth(filter, FILTER_ANCESTORS));
 }
 
 void
-bloomfam_join_spec_add(CustomScan *node, const JoinSpec *spec)
+bloomfam_join_filter_info_add(CustomScan *node, const JoinFilterInfo *info)
 {
-	List	   *fields = write_fields(spec, spec_fields, lengthof(spec_fields));
+	List	   *fields = write_fields(info, info_fields, lengthof(info_fields));
 	List	   *columns = NIL;
-	int			place = 0;
+	int			position = 0;
 	int			i;
 
-	for (i = 0; i < spec->ncolumns; i++)
+	for (i = 0; i < info->ncolumns; i++)
 		columns = lappend(columns,
-						  write_fields(&spec->columns[i], column_fields, lengthof(column_fields)));
-	while (place < bloomfam_join_nspecs(node) &&
-		   read_field(list_nth(node->custom_private, place), offsetof(JoinSpec, drop)) >=
-			   spec->drop)
-		place++;
+						  write_fields(&info->columns[i], column_fields, lengthof(column_fields)));
+	while (position < bloomfam_join_nfilters(node) &&
+		   read_field(list_nth(node->custom_private, position), offsetof(JoinFilterInfo, drop)) >=
+			   info->drop)
+		position++;
 	node->custom_private =
-		list_insert_nth(node->custom_private, place,
-						list_make3(fields, columns, write_levels(spec->levels)));
+		list_insert_nth(node->custom_private, position,
+						list_make3(fields, columns, write_ancestors(info->ancestors)));
 }
 
-JoinSpec *
-bloomfam_join_specs(const CustomScan *node)
+JoinFilterInfo *
+bloomfam_join_filter_infos(const CustomScan *node)
 {
-	JoinSpec   *specs = palloc0(Max(bloomfam_join_nspecs(node), 1) * sizeof(JoinSpec));
+	JoinFilterInfo *infos = palloc0(Max(bloomfam_join_nfilters(node), 1) * sizeof(JoinFilterInfo));
 	ListCell   *lc;
 
 	foreach(lc, node->custom_private)
-		read_spec(lfirst(lc), &specs[foreach_current_index(lc)]);
-	return specs;
+		read_info(lfirst(lc), &infos[foreach_current_index(lc)]);
+	return infos;
 }
 
 bool
@@ -217,7 +217,7 @@ bloomfam_join_has_filter(const CustomScan *node, int number)
 	ListCell   *lc;
 
 	foreach(lc, node->custom_private)
-		if (read_field(lfirst(lc), offsetof(JoinSpec, number)) == number)
+		if (read_field(lfirst(lc), offsetof(JoinFilterInfo, number)) == number)
 			return true;
 	return false;
 }
@@ -229,7 +229,7 @@ bloomfam_join_passing(const CustomScan *node)
 	ListCell   *lc;
 
 	foreach(lc, node->custom_private)
-		if (read_field(lfirst(lc), offsetof(JoinSpec, kind)) == JOIN_SPEC_JOIN)
-			passing *= 1 - read_field(lfirst(lc), offsetof(JoinSpec, drop)) / 1000.0;
+		if (read_field(lfirst(lc), offsetof(JoinFilterInfo, kind)) == JOIN_INFO_JOIN)
+			passing *= 1 - read_field(lfirst(lc), offsetof(JoinFilterInfo, drop)) / 1000.0;
 	return passing;
 }

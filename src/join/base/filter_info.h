@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * spec.h
+ * filter_info.h
  *	  What the nodes of the join filter carry in a plan, and which nodes those are.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOMFAM_JOIN_SPEC_H
-#define BLOOMFAM_JOIN_SPEC_H
+#ifndef BLOOMFAM_JOIN_FILTER_INFO_H
+#define BLOOMFAM_JOIN_FILTER_INFO_H
 
 #include "nodes/extensible.h"
 #include "nodes/plannodes.h"
@@ -18,25 +18,25 @@ typedef enum JoinNodeKind
 	JOIN_NODE_PROBE	 /* on its probe side, or on top of a scan */
 } JoinNodeKind;
 
-typedef enum JoinSpecKind
+typedef enum JoinFilterInfoKind
 {
-	JOIN_SPEC_JOIN,		/* the filter of a join */
-	JOIN_SPEC_STORED			/* one that the query names in a condition (probe nodes only) */
-} JoinSpecKind;
+	JOIN_INFO_JOIN,		/* the filter of a join */
+	JOIN_INFO_STORED			/* one that the query names in a condition (probe nodes only) */
+} JoinFilterInfoKind;
 
 /* Which rows a filter looks at. */
 typedef enum JoinAccess
 {
-	JOIN_BY_ROWS,				/* those that its node's child gives, one by one */
-	JOIN_BY_PAGES,				/* those of a heap's pages, before the conditions of their scan */
-	JOIN_BY_PAGES_SPARING,		/* the same, but a key that it takes time to fetch is left to the
+	JOIN_ROW_BY_ROW,			/* those that its node's child gives, one by one */
+	JOIN_PAGE_BATCHES,			/* those of a heap's pages, before the conditions of their scan */
+	JOIN_PAGE_BATCHES_SPARING,	/* the same, but a key that it takes time to fetch is left to the
 								 * join */
-	JOIN_BY_NOTHING				/* none: the node may skip a partition, and its filters of rows are
+	JOIN_NO_ROWS				/* none: the node may skip a partition, and its filters of rows are
 								 * further down */
 } JoinAccess;
 
 /* One column of a join's key, on the side of the node that carries it. */
-typedef struct JoinSpecColumn
+typedef struct JoinColumnInfo
 {
 	int			hashing;		/* of both sides: a JoinHashKind */
 	Oid			type;			/* that is hashed on this side */
@@ -52,19 +52,19 @@ typedef struct JoinSpecColumn
 	Oid			operator;		/* the join's, which has the probe's side on its left */
 	Oid			indexed;		/* an index of the scanned table may tell where keys of this type
 								 * are; 0: none can (probe nodes only) */
-} JoinSpecColumn;
+} JoinColumnInfo;
 
 /*
  * A table that has partitions by columns of a join's key, and the one of them that a node's rows
  * are of: their numbers in the range table.
  */
-typedef struct JoinSpecLevel
+typedef struct JoinAncestorInfo
 {
 	Index		parent;
 	Index		child;
 	List	   *columns;		/* int, of the join's key from 0: that of the partition key's first
 								 * column, and so on, as far as they can be used; NIL: none can */
-} JoinSpecLevel;
+} JoinAncestorInfo;
 
 /* Whether partitions are skipped. */
 typedef enum JoinSkip
@@ -75,37 +75,37 @@ typedef enum JoinSkip
 	JOIN_SKIP_OTHER_EQUALITY,
 	JOIN_SKIP_OTHER_TYPE,
 	JOIN_SKIP_PART_OF_HASH,
-	JOIN_SKIP_NOTICED
+	JOIN_SKIP_VOLATILE
 } JoinSkip;
 
 /* One filter of a node. */
-typedef struct JoinSpec
+typedef struct JoinFilterInfo
 {
-	int			kind;			/* a JoinSpecKind */
+	int			kind;			/* a JoinFilterInfoKind */
 	int			drop;			/* share of rows that it is expected to drop, in thousandths */
 
 	/* of a join */
 	int			param;			/* the executor's parameter by which its nodes find it */
 	int			number;			/* in this plan, from 1 */
-	int			eager;			/* its join builds before it asks for a row to probe */
+	int			build_first;	/* its join builds before it asks for a row to probe */
 	int			parallel_hash;	/* built in shares, as the hash table is (build nodes only) */
 	int			from_leader;	/* its join is above the Gather that this node is below (probe nodes
 								 * only) */
 	int			skip;			/* a JoinSkip (build nodes only) */
 	int			ncolumns;
-	JoinSpecColumn *columns;
-	List	   *levels;			/* of JoinSpecLevel, the uppermost first (probe nodes only) */
+	JoinColumnInfo *columns;
+	List	   *ancestors;		/* of JoinAncestorInfo, the uppermost first (probe nodes only) */
 
 	/* of probe nodes */
 	int			access;			/* a JoinAccess */
-	int			worth;			/* share of rows that it must drop, in thousandths */
-	int			whole;			/* of the rows with a key it must drop all, or none */
-	int			streams;		/* a row that passes goes on to the join at once */
+	int			min_drop;		/* share of rows that it must drop, in thousandths */
+	int			all_or_none;	/* of the rows with a key it must drop all, or none */
+	int			unbuffered;		/* a row that passes goes on to the join at once */
 
 	/* of a condition */
 	int			condition;		/* its number in custom_exprs, from 0; else -1 */
 	int			before;			/* so many of the scan's conditions come before it */
-} JoinSpec;
+} JoinFilterInfo;
 
 /*
  * Makes one kind of our nodes known to the server: to be called once, before any plan is read.
@@ -120,10 +120,10 @@ extern JoinNodeKind bloomfam_join_node_kind(const Plan *plan);
 extern CustomScan *bloomfam_join_node_make(JoinNodeKind kind);
 
 /* Adds a filter to those of a node: before those that are expected to drop less. */
-extern void bloomfam_join_spec_add(CustomScan *node, const JoinSpec *spec);
+extern void bloomfam_join_filter_info_add(CustomScan *node, const JoinFilterInfo *info);
 
 /* The filters of a node, in the current memory context: as many as the next function says. */
-extern JoinSpec *bloomfam_join_specs(const CustomScan *node);
+extern JoinFilterInfo *bloomfam_join_filter_infos(const CustomScan *node);
 
 /* Is the filter of this number, of a join, among them?  Reads no more than that takes. */
 extern bool bloomfam_join_has_filter(const CustomScan *node, int number);
@@ -132,9 +132,9 @@ extern bool bloomfam_join_has_filter(const CustomScan *node, int number);
 extern double bloomfam_join_passing(const CustomScan *node);
 
 static inline int
-bloomfam_join_nspecs(const CustomScan *node)
+bloomfam_join_nfilters(const CustomScan *node)
 {
 	return list_length(node->custom_private);
 }
 
-#endif							/* BLOOMFAM_JOIN_SPEC_H */
+#endif							/* BLOOMFAM_JOIN_FILTER_INFO_H */

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * settings.h
+ * gucs.h
  *	  The settings of the join filter: bloomfam.join_filter and those that begin with it.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOMFAM_JOIN_SETTINGS_H
-#define BLOOMFAM_JOIN_SETTINGS_H
+#ifndef BLOOMFAM_JOIN_GUCS_H
+#define BLOOMFAM_JOIN_GUCS_H
 
 typedef enum JoinFilterMode
 {
@@ -29,6 +29,6 @@ extern bool	  bloomfam_join_filter_skip;
  * Makes them known to the server.  If the module was not loaded in time, whoever switches the
  * filters on is warned that they stay off.
  */
-extern void bloomfam_join_settings_define(bool loaded_in_time);
+extern void bloomfam_join_gucs_define(bool loaded_in_time);
 
-#endif							/* BLOOMFAM_JOIN_SETTINGS_H */
+#endif							/* BLOOMFAM_JOIN_GUCS_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * env.c
+ * port.c
  *	  What the core needs from PostgreSQL, and its status codes as errors.
  *
  * The only file that chooses an SQLSTATE for a status of the core.
@@ -17,8 +17,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "pg/env.h"
 #include "pg/key_family.h"
+#include "pg/port.h"
 
 #define HUGE_PAGE		((Size) 2 * 1024 * 1024)
 
@@ -95,7 +95,7 @@ env_release(void *arg, void *memory)
 }
 
 /* Memory comes from the current context: an error leaves it to that. */
-const BfEnv bloomfam_env = {
+const BfPort bloomfam_port = {
 	.check_interrupts = check_interrupts,
 	.alloc = env_alloc,
 	.release = env_release,

@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
- * env.h
+ * port.h
  *	  The core's needs met by the server, and its status codes as errors.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOMFAM_ENV_H
-#define BLOOMFAM_ENV_H
+#ifndef BLOOMFAM_PORT_H
+#define BLOOMFAM_PORT_H
 
 #include "core/bf.h"
 #include "core/bf_format.h"
 #include "core/bf_hash.h"
 #include "pg/compat.h"
 
-extern const BfEnv bloomfam_env;
+extern const BfPort bloomfam_port;
 
 /*
  * What the processor fetches at a time: payloads begin on such a boundary, so that a block is one
@@ -63,4 +63,4 @@ extern void bloomfam_family_error(const BfHeader *filter, const char *key_family
  */
 extern char *bloomfam_family_display(const char *name, uint32 len, uint64 id);
 
-#endif							/* BLOOMFAM_ENV_H */
+#endif							/* BLOOMFAM_PORT_H */
