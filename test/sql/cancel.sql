@@ -52,7 +52,7 @@ FROM (VALUES ('{blocked,standard,partitioned,counting,cuckoo,scalable,parquet}':
 	('{parquet}', 'bloom_from_parquet(CASE WHEN cancel = 1 THEN parquet END, ''int4'')'),
 	('{blocked}', 'CASE WHEN cancel = 1 THEN f END = f'),
 	('{blocked}', 'CASE WHEN cancel = 1 THEN f END < f')) calls(kinds, call), unnest(kinds) AS kind, LATERAL (SELECT stopped_in(call, kind) AS stopped) s
-GROUP BY call, stopped ORDER BY call, stopped;
+GROUP BY call, stopped ORDER BY call COLLATE "C", stopped;
 
 SET client_min_messages = warning;
 DROP SCHEMA cancel CASCADE;
