@@ -64,7 +64,8 @@ bloomfam_hex_decode(const char *digits, Size len, char *bytes, Node *escontext, 
 #include <fcntl.h>
 #include "storage/fd.h"
 #ifdef HAVE_POSIX_FALLOCATE
-static inline void
+/* Returns whether the file system can give room without that it is written. */
+static inline bool
 bloomfam_allocate_blocks(Relation relation, ForkNumber fork, BlockNumber from, BlockNumber n)
 {
 	char	   *path = relpath(RelationGetSmgr(relation)->smgr_rnode, fork);
@@ -83,13 +84,16 @@ bloomfam_allocate_blocks(Relation relation, ForkNumber fork, BlockNumber from, B
 	do
 		result = posix_fallocate(fd, at, (off_t) n * BLCKSZ);
 	while (result == EINTR);
+	CloseTransientFile(fd);
+	if (result == EINVAL || result == EOPNOTSUPP)
+		return false;
 	errno = result;
 	if (result != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not extend file \"%s\": %m", path),
 				 errhint("Check free disk space.")));
-	CloseTransientFile(fd);
+	return true;
 }
 #endif
 #endif
@@ -98,6 +102,13 @@ static inline void
 bloomfam_extend_far(Relation relation, ForkNumber fork, BlockNumber from, BlockNumber nblocks)
 {
 	const BlockNumber step = 64 * 1024 * 1024 / BLCKSZ;
+#if PG_VERSION_NUM < 160000
+#ifdef HAVE_POSIX_FALLOCATE
+	bool		can_allocate = true;
+#else
+	bool		can_allocate = false;
+#endif
+#endif
 
 	while (from < nblocks)
 	{
@@ -108,14 +119,14 @@ bloomfam_extend_far(Relation relation, ForkNumber fork, BlockNumber from, BlockN
 		PGAlignedBlock zeroes;
 
 		n = Min(n, RELSEG_SIZE - from % RELSEG_SIZE);
-#ifdef HAVE_POSIX_FALLOCATE
 		if (from % RELSEG_SIZE == 0)
 			n = 1;
-		if (n > 1)
-			bloomfam_allocate_blocks(relation, fork, from, n - 1);
-#else
-		n = 1;
+#ifdef HAVE_POSIX_FALLOCATE
+		if (n > 1 && can_allocate)
+			can_allocate = bloomfam_allocate_blocks(relation, fork, from, n - 1);
 #endif
+		if (!can_allocate)
+			n = 1;
 		memset(&zeroes, 0, sizeof(zeroes));
 		smgrextend(RelationGetSmgr(relation), fork, from + n - 1, zeroes.data, false);
 #endif

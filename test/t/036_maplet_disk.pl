@@ -59,6 +59,25 @@ SKIP:
 	$node->safe_psql('postgres', 'DROP TABLESPACE small');
 }
 
+# a file system that can only be written to: nothing is refused for that
+SKIP:
+{
+	my $source = $node->basedir . '/cannot_allocate.c';
+	my $library = $node->basedir . '/cannot_allocate.so';
+
+	append_to_file($source, "#include <errno.h>\nint posix_fallocate(int f, long a, long b) { return EINVAL; }\nint posix_fallocate64(int f, long a, long b) { return EINVAL; }\n");
+	skip 'no compiler makes a library', 2 if system("cc -shared -fPIC -w -o '$library' '$source' 2>/dev/null") != 0;
+	$node->append_conf('postgresql.conf', 'dynamic_shared_memory_type = mmap');
+	$node->stop;
+	{
+		local $ENV{LD_PRELOAD} = join(' ', $library, grep { $_ ne '' } $ENV{SERVER_PRELOAD} // '');
+		$node->start;
+	}
+	my ($status, $out, $err) = $node->psql('postgres', 'CREATE INDEX t_n ON t USING maplet (n)');
+	is($err, '', 'an index where the file system gives no room without that it is written');
+	is($node->safe_psql('postgres', q{SELECT maplet_check('t_n', true)}), '', '... is whole');
+}
+
 no_crash($node, 'no backend crashed');
 $node->stop;
 done_testing();
