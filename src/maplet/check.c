@@ -283,7 +283,7 @@ check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool ali
 		look_rows_up(check);
 }
 
-/* Expressions and predicates are the owner's code: it runs as the owner, whoever asks. */
+/* Expressions and predicates are the owner's code: it runs as the owner, whoever calls. */
 static void
 check_rows(MapletOpened *opened, MapletView *view)
 {

@@ -142,7 +142,7 @@ bloomfam_maplet_build_worker(dsm_segment *segment, shm_toc *toc)
 /* ---- the process that builds ---- */
 
 /*
- * How many workers to ask for.  A worker has a file for each part, whose making and reading takes
+ * How many workers to request.  A worker has a file for each part, whose making and reading takes
  * as long as some two million rows: with less than WORKER_PAGES for each it would only delay the
  * build.
  */
@@ -154,7 +154,7 @@ worthwhile_workers(Relation table, Relation index)
 
 	if (pages == 0)
 		return 0;
-	/* by size, settings, and whether expressions are safe; 15 and 16 do not ask by themselves */
+	/* by size, settings, and whether expressions are safe; 15 and 16 do not look by themselves */
 	nworkers = plan_create_index_workers(RelationGetRelid(table), RelationGetRelid(index));
 	/* who has said how many gets them */
 	if (RelationGetParallelWorkers(table, -1) != -1)

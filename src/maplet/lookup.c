@@ -19,7 +19,7 @@
  */
 #define BATCH			512
 
-/* Runs of so many pages may well not be in memory, and are asked for together. */
+/* Runs of so many pages may well not be in memory: their pages are prefetched together. */
 #define LARGE_RUN_PAGES	256
 
 /* Places that are handed out together. */
@@ -201,7 +201,7 @@ search_run(Lookup *lookup, const MapletRun *run, const BfRun *open)
 	return true;
 }
 
-/* Asks for the pages of a single key in large runs, so that they are read together. */
+/* Prefetches the pages of a single key in large runs, so that they are read together. */
 static void
 prefetch(Lookup *lookup)
 {

@@ -11,10 +11,10 @@
  *
  * How: a merge is resumable.  The metapage says which runs it reads (MapletRun.output), which one
  * it writes, and how many main pages of that are done; as all runs are in the order of hashes,
- * that one number places every input.  A quantum does some pages and stores the number.  There is
- * a merge of its own for each level, and inserts do a quantum of all in steps while a tail fills:
- * twice as many entries of each as were inserted since the last step, while a level gets on average
- * as many as were inserted.  So merges end before their next inputs are complete, and the number
+ * that one number places every input.  A step writes some pages and stores the number.  There is
+ * a merge of its own for each level, and inserts do steps of all of them while a tail fills: twice
+ * as many entries of each as were inserted since the last step, while a level gets on average as
+ * many as were inserted.  So merges end before their next inputs are complete, and the number
  * of runs is bounded without a VACUUM.  Steps are many and small, as an insert waits for each.
  *
  * Inputs stay as they are until the output is installed, but for entries that VACUUM removes.
@@ -30,7 +30,7 @@
 #include "maplet/merge.h"
 #include "maplet/run.h"
 
-#define QUANTUM_MS			50
+#define STEP_MS				50
 
 /* Entries between looks at the clock, about 1 ms; those of a run of the lowest level at most. */
 #ifndef MAPLET_SMALL_MERGES
@@ -170,7 +170,7 @@ time_is_over(const MergeStep *step)
 
 	INSTR_TIME_SET_CURRENT(now);
 	INSTR_TIME_SUBTRACT(now, step->begin);
-	return INSTR_TIME_GET_MILLISEC(now) > QUANTUM_MS;
+	return INSTR_TIME_GET_MILLISEC(now) > STEP_MS;
 }
 
 /* Moves the input at 0 down to where it belongs in the heap. */
@@ -196,7 +196,7 @@ sift_down(MergeInput **heap, int n)
 	heap[at] = moved;
 }
 
-/* A quantum of one merge; the output as it is then. */
+/* A step of one merge; the output as it is then. */
 static MapletOutput
 merge_pages(Relation index, const MapletView *view, int number, const MergeStep *step)
 {
@@ -300,8 +300,8 @@ store_progress(Relation index, int number, const MapletOutput *output)
 }
 
 /*
- * One quantum of work on each merge that is under way or due: at most so many entries of each,
- * and about QUANTUM_MS in all.  Returns whether any was found to do.  The caller holds
+ * One step of each merge that is under way or due: at most so many entries of each, and about
+ * STEP_MS in all.  Returns whether any was found to do.  The caller holds
  * MAPLET_LOCK_MERGE.
  */
 static bool
@@ -360,7 +360,7 @@ merge_step(Relation index, uint64 entries, bool everything)
 }
 
 /*
- * A quantum of as many entries as its time allows, after whoever is at it.  The caller holds no
+ * A step of as many entries as its time allows, after whoever is at it.  The caller holds no
  * lock.
  */
 static bool

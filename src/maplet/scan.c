@@ -9,7 +9,7 @@
  * Everything is rechecked, by the executor or, for many keys at once, here (verify.h).
  *
  * Places beyond the table's end are dropped: entries of rows that were vacuumed with the table's
- * last pages may still be here, and the pages would not be there to read.  The size is asked for
+ * last pages may still be here, and the pages would not be there to read.  The size is read
  * after the places are known, so that no row of theirs is too new for it.
  *
  *-------------------------------------------------------------------------
@@ -295,7 +295,7 @@ found_for_bitmap(void *arg, uint64 hash, const uint64 *places, uint32 n)
 	{
 		ItemPointerData tid;
 
-		/* the table may have grown since it was asked for its size */
+		/* the table may have grown since its size was read */
 		if (BF_RUN_BLOCK(places[i]) >= target->table_end)
 			target->table_end = RelationGetNumberOfBlocks(target->table);
 		if (BF_RUN_BLOCK(places[i]) >= target->table_end)

@@ -9,7 +9,7 @@
  *
  * A flush is resumable as a merge is (merge.c): both the tail and the run are in the order of
  * hashes, so the number of main pages that are written says which of the tail's pages come next.
- * Inserts do a quantum of it in steps while the other tail fills; look-ups ask the old tail until
+ * Inserts do it in steps while the other tail fills; look-ups search the old tail until
  * the whole run is there.  Who finds both tails full, and VACUUM, end the flush.
  *
  *-------------------------------------------------------------------------
@@ -196,7 +196,7 @@ flush_pages(Relation index, const MapletTail *tail, MapletOutput *output, uint64
 }
 
 /*
- * A quantum of the flush of the tail of this generation, or of whichever waits for it (0): about so
+ * A step of the flush of the tail of this generation, or of whichever waits for it (0): about so
  * many entries; nothing while there are many runs, so that there is always room for its own.
  * Returns whether anything is left to do of it.  The caller holds MAPLET_LOCK_FLUSH.
  */

@@ -71,8 +71,8 @@ maplet_tid_place(const ItemPointerData *tid)
 #define MAPLET_TAIL_SHARE		4
 
 /*
- * Steps of flushing and merging while a tail fills: some of its pages ask for one each, at so many
- * entries of its own, that steps are spread evenly over that time.
+ * Steps of flushing and merging while a tail fills.  Chosen pages trigger one each, at staggered
+ * fill counts, so that steps spread evenly over that time.
  */
 #define MAPLET_TAIL_STEPS		32
 

@@ -187,7 +187,7 @@ store_left(Relation index, uint64 id, uint64 left)
 
 /*
  * Stores that an output, which may be a run by this time, has so many entries less.  Under the
- * lock: a quantum of merging stores what it has counted on from its beginning.
+ * lock: a step of merging stores what it has counted on from its beginning.
  */
 static void
 store_removed(Relation index, uint64 id, uint64 removed)
@@ -289,7 +289,7 @@ clean_runs(Vacuum *vacuum, const MapletView *view, CleanIds *clean)
 
 /*
  * Cleans what outputs of the copy have so far; whether there were any that were not clean.  All
- * runs must be clean, and no quantum of merging may have been under way when the copy was made:
+ * runs must be clean, and no step of merging may have been under way when the copy was made:
  * then what is written later comes from clean runs.
  */
 static bool

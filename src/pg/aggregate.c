@@ -17,7 +17,7 @@
  *
  * Functions with a state of type bloomfilter can be called by anybody, in an aggregate of his
  * own, with any value: a state that another protocol's functions made is an error, and a plain
- * value is a state that has travelled, checked as such.
+ * value is a state that was sent, checked as such.
  *
  * What belongs to a state lives in the aggregate's memory context, and nothing there points to
  * what a call site keeps in fn_extra: a caller may make each call through a new FmgrInfo, whose
@@ -518,7 +518,7 @@ combiner_name(const Combiner *combiner)
 }
 
 /*
- * The builder that a datum is, or NULL for a plain value, which is a state that has travelled; an
+ * The builder that a datum is, or NULL for a plain value, which is a state that was sent; an
  * error for the state of another aggregate.
  */
 static inline Builder *

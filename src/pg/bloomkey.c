@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bloomkey.c
- *	  The type of hashed keys: hash once, ask many filters.
+ *	  The type of hashed keys: hash once, probe many filters.
  *
  * A bloomkey is 16 bytes, passed by reference, aligned as double: the key's hash, and the id of
  * its family, which is what keeps sharing a hash safe.  Its text form is the family id and the

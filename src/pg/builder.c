@@ -28,7 +28,7 @@
 #define MAX_WAITING_TABLE	(64 * 1024)
 
 /*
- * Beyond this, the set of a state that travels and whose filter's size is known takes no more:
+ * Beyond this, the set of a state that is sent and whose filter's size is known takes no more:
  * repeated hashes would have shown by now, and a table that is larger than the caches costs more
  * to fill than hashes cost to send.
  */
@@ -184,7 +184,7 @@ add_to_log(Builder *builder, const uint64 *hashes, int n)
 
 /*
  * Have hashes that take so many bytes earned their filter?  Soon, if it may be added to as they
- * come; a state that travels stays a set for as long as that is the smaller.
+ * come; a state that is sent stays a set for as long as that is the smaller.
  */
 static bool
 earns_image(const Builder *builder, Size bytes)

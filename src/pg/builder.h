@@ -28,7 +28,7 @@ typedef enum BuilderContent
 	/*
 	 * A set of hashes, a multiset where the kind counts: to the end if the filter's size is not
 	 * known, or the kind is built from all its keys; or until the hashes take more room than the
-	 * filter would.  If that lasts, in a state that travels, the set is followed by a log of
+	 * filter would.  If that lasts, in a state that is sent, the set is followed by a log of
 	 * hashes that may repeat.
 	 */
 	BUILDER_HASHES,

@@ -40,7 +40,7 @@ struct BloomfamHasher
 	void		(*fit) (BloomfamHasher *self, const BfHeader *filter);
 
 	/*
-	 * Keys are only asked for, not added.  One that the filter's family cannot represent then has
+	 * Keys are only probed for, not added.  One that the filter's family cannot represent then has
 	 * any hash, as it equals no key of the filter; otherwise it is an error.
 	 */
 	bool		probing;

@@ -7,7 +7,7 @@
  * read them, as in column = '...'.  The family may be of several types, which read a literal
  * differently: a real reads '0.1' as another number than a double precision, a name cuts off what
  * is longer than 63 bytes, which a text keeps.  The filter does not know which of them its column
- * was.  So a literal has as many readings as there are different keys among these.  A probe asks
+ * was.  So a literal has as many readings as there are different keys among these.  A probe tests
  * for all, and one yes is yes: then no reading that the column has can be denied.
  *
  * Only families are read whose input functions are immutable, as probes are.  The input functions

@@ -26,7 +26,7 @@ typedef struct BloomfamLiteral BloomfamLiteral;
 
 /*
  * Makes one in the memory context given, for literals under a collation.  constant: each call
- * brings the same value.  probing: keys are asked for, not added; see BloomfamHasher.
+ * brings the same value.  probing: keys are probed for, not added; see BloomfamHasher.
  */
 extern BloomfamLiteral *bloomfam_literal_make(MemoryContext context, Oid collation, bool constant,
 											  bool probing);

@@ -3,8 +3,8 @@
  * slice.c
  *	  Probing a TOASTed filter without fetching it.
  *
- * One key asked of many stored filters needs from each the header and one block or a few words:
- * two chunks out of hundreds.  Whether a filter will be asked for one key or for a million is not
+ * One key probed in many stored filters needs from each the header and one block or a few words:
+ * two chunks out of hundreds.  Whether a filter will be probed for one key or for a million is not
  * known beforehand; so it is read by slices until those have cost about what fetching it does,
  * and fetched then.  That is never more than about twice the better of the two.
  *
@@ -34,7 +34,7 @@
  */
 #define MAX_MISPLACED		8
 
-/* The most that a kind asks for at a time. */
+/* The most that a kind fetches at a time. */
 #define MAX_SLICE			BF_MAX_HEADER_SIZE
 
 /* Columns of a TOAST table. */

@@ -44,9 +44,9 @@ is_accepted(const struct varlena *value)
 }
 
 /*
- * All values that a function returns, and all states that travel, come through here.  A build with
- * assertions stops at one that is not valid: it was made of a stored value that is corrupt, or by
- * an operation that is wrong.
+ * All values that a function returns, and all states that are sent, come through here.  A build
+ * with assertions stops at one that is not valid: it was made of a stored value that is corrupt, or
+ * by an operation that is wrong.
  */
 void
 bloomfam_value_seal(struct varlena *value, const BfHeader *head)
