@@ -36,6 +36,8 @@ END $$;
 \getenv folder PG_ABS_SRCDIR
 \set file :folder '/sql/include/analyzed.sql'
 \i :file
+\set file :folder '/sql/include/related.sql'
+\i :file
 
 -- Of a structured EXPLAIN, what is said of filters.
 CREATE FUNCTION structured(query text, options text) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -70,7 +72,7 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM fact f JOIN (SELECT a, count(*) FROM di
 EXPLAIN (COSTS OFF) SELECT count(*) FROM fact f WHERE a IN (SELECT a FROM dim);
 
 -- several joins; a key of several columns; one filter for each column, where they come from different tables
-SELECT analyzed('SELECT count(*) FROM fact f JOIN dim d1 USING (a) JOIN dim d2 ON f.n = d2.n AND f.t = d2.t WHERE d1.t < ''k2''');
+SELECT related('SELECT count(*) FROM fact f JOIN dim d1 USING (a) JOIN dim d2 ON f.n = d2.n AND f.t = d2.t WHERE d1.t < ''k2''');
 SET join_collapse_limit = 1;
 EXPLAIN (COSTS OFF)
 SELECT count(*) FROM (fact f1 JOIN fact f2 ON f1.id = f2.id) JOIN dim d ON f1.n = d.n AND f2.t = d.t;
@@ -96,7 +98,7 @@ SELECT analyzed('SELECT count(*) FROM fact f JOIN dim d USING (a) WHERE d.a < -c
 
 -- too many keys
 SET bloomfam.join_filter_max_size = 1;
-SELECT analyzed('SELECT count(*) FROM fact f JOIN (SELECT id FROM fact WHERE id % 4 = 0) d ON f.id = d.id');
+SELECT related('SELECT count(*) FROM fact f JOIN (SELECT id FROM fact WHERE id % 4 = 0) d ON f.id = d.id');
 RESET bloomfam.join_filter_max_size;
 
 -- a filter that drops nothing, against what the planner expects, is disabled
@@ -119,7 +121,8 @@ DEALLOCATE cached;
 SELECT structured('SELECT count(*) FROM fact f JOIN dim d ON f.n = d.n AND f.t = d.t', 'FORMAT JSON');
 SELECT structured('SELECT count(*) FROM fact f JOIN dim d ON f.n = d.n AND f.t = d.t', 'ANALYZE, VERBOSE, FORMAT JSON');
 SELECT structured('SELECT count(*) FROM fact f JOIN dim d ON f.n = d.n AND f.t = d.t', 'ANALYZE, VERBOSE, FORMAT XML');
-SELECT structured('SELECT count(*) FROM fact f JOIN dim d1 USING (a) JOIN dim d2 ON f.t = d2.t WHERE d2.a < 10', 'ANALYZE, FORMAT YAML');
+SELECT regexp_replace(structured, '(Rows Probed|Rows Removed): [0-9]+', '\1: N')
+FROM structured('SELECT count(*) FROM fact f JOIN dim d1 USING (a) JOIN dim d2 ON f.t = d2.t WHERE d2.a < 10', 'ANALYZE, FORMAT YAML');
 SELECT structured('SELECT count(*) FROM generate_series(1, 20000) g JOIN dim d ON g = d.a', 'ANALYZE, FORMAT YAML');
 -- all rows of the table are accounted for
 CREATE TEMP TABLE disabled AS
