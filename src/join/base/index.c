@@ -11,20 +11,16 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/amapi.h"
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_am_d.h"
-#include "catalog/pg_statistic.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "join/base/index.h"
@@ -151,25 +147,4 @@ bloomfam_join_indexes(Relation table, const JoinIndexed *column, Snapshot snapsh
 	}
 	list_free(all);
 	return list_concat(by_key, by_range);
-}
-
-double
-bloomfam_join_index_order(Oid table, AttrNumber attribute)
-{
-	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(table),
-										Int16GetDatum(attribute), BoolGetDatum(false));
-	AttStatsSlot slot;
-	double		result = 0;
-
-	if (!HeapTupleIsValid(tuple))
-		return 0;
-	if (get_attstatsslot(&slot, tuple, STATISTIC_KIND_CORRELATION, InvalidOid,
-						 ATTSTATSSLOT_NUMBERS))
-	{
-		if (slot.nnumbers == 1)
-			result = fabsf(slot.numbers[0]);
-		free_attstatsslot(&slot);
-	}
-	ReleaseSysCache(tuple);
-	return result;
 }

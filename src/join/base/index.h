@@ -78,12 +78,9 @@ extern JoinIndexUse bloomfam_join_index_use(Relation index, const JoinIndexed *c
 extern Relation bloomfam_join_index_open(Oid index, Snapshot snapshot);
 
 /*
- * How far rows of a table lie in the order of a column, as statistics tell: from 0 to 1, the
- * absolute value of the correlation.
+ * The share of a scan that searching an index may take, where rows lie so far in the order of its
+ * column (column_stats.h).
  */
-extern double bloomfam_join_index_order(Oid table, AttrNumber attribute);
-
-/* The share of a scan that asking an index may take, by that. */
 static inline double
 bloomfam_join_index_budget(double order)
 {

@@ -20,7 +20,6 @@
 #include "access/relscan.h"
 #include "access/skey.h"
 #include "access/visibilitymap.h"
-#include "catalog/pg_statistic.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "optimizer/optimizer.h"
@@ -30,8 +29,8 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/spccache.h"
-#include "utils/syscache.h"
 
+#include "join/base/column_stats.h"
 #include "join/base/gucs.h"
 #include "join/base/index.h"
 #include "join/executor/block_pruning.h"
@@ -157,36 +156,18 @@ set_key(ScanKey key, const JoinIndexUse *use, const JoinIndexOperator *operator,
 						   bloomfam_join_keys_datum(search->keys, value));
 }
 
-/* How many rows have one key, as statistics tell; 0: they do not. */
-static double
-rows_per_key(const Search *search)
-{
-	HeapTuple	tuple = SearchSysCache3(STATRELATTINH,
-										ObjectIdGetDatum(RelationGetRelid(search->table)),
-										Int16GetDatum(search->column.attribute),
-										BoolGetDatum(false));
-	double		distinct;
-
-	if (!HeapTupleIsValid(tuple))
-		return 0;
-	distinct = ((Form_pg_statistic) GETSTRUCT(tuple))->stadistinct;
-	ReleaseSysCache(tuple);
-	if (distinct < 0)
-		return -1 / distinct;
-	return distinct > 0 ? search->rows / distinct : 0;
-}
-
 static JoinBlocksPhase
 search_by_key(Search *search, Relation index, const JoinIndexUse *use)
 {
 	const JoinKeys *keys = search->keys;
+	double		rows_per_key = bloomfam_join_column_rows_per_value(
+		RelationGetRelid(search->table), search->column.attribute, search->rows);
 	bool		within = true;
 	IndexScanDesc scan;
 	int			i;
 
 	if (keys->phase != JOIN_KEYS_LISTED ||
-		(keys->nvalues * (JOIN_ROWS_PER_KEY + rows_per_key(search) * JOIN_ROWS_PER_TID) >
-			 search->budget &&
+		(keys->nvalues * (JOIN_ROWS_PER_KEY + rows_per_key * JOIN_ROWS_PER_TID) > search->budget &&
 		 bloomfam_join_filter != JOIN_FILTER_FORCE))
 		return JOIN_BLOCKS_COSTLY;
 	scan = bloomfam_index_beginscan(search->table, index, search->blocks->snapshot, 1);
@@ -334,7 +315,7 @@ static double
 budget_of_column(const JoinBlockPruning *blocks, int i, Relation table, double rows)
 {
 	return rows * bloomfam_join_index_budget(
-					  bloomfam_join_index_order(RelationGetRelid(table), blocks->attributes[i]));
+					  bloomfam_join_column_order(RelationGetRelid(table), blocks->attributes[i]));
 }
 
 /* Asks the indexes of one column, until one says enough. */

@@ -8,21 +8,29 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "miscadmin.h"
 #include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/plancat.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "join/base/column.h"
+#include "join/base/column_stats.h"
 #include "join/base/filter_info.h"
 #include "join/base/gucs.h"
 #include "join/fdw/foreign.h"
 #include "join/filter/hash.h"
-#include "join/filter/keys.h"
 #include "join/planner/decision.h"
 #include "pg/compat.h"
+
+/* Do rows of a hash join's outer side that match no row of the inner side add nothing to it? */
+static bool
+may_drop_outer(JoinType type)
+{
+	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT ||
+		   BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
+}
 
 /* The rows of a table, as the planner counts them. */
 static double
@@ -38,35 +46,41 @@ count_rows(Oid table)
 	return rows;
 }
 
-/* Describes a place where the filter would be asked. */
+/* By how much one process's part of the rows is smaller than all, as costsize.c expects. */
+static double
+count_processes(int workers)
+{
+	/* the leader is busy with the rows of the workers, too */
+	double		leader = parallel_leader_participation ? 1 - 0.3 * workers : 0;
+
+	return workers + Max(leader, 0);
+}
+
+/* Describes a target. */
 static JoinFilterSite
 describe_target(const JoinPushdown *pushdown, const JoinTarget *target)
 {
-	const Plan *plan = *target->slot;
-	JoinFilterSite site = {
-		.nodes = target->crossed.nodes, .rows_before = plan->plan_rows, .after = plan->plan_rows};
+	const Plan *plan = bloomfam_join_below_own(*target->slot);
+	JoinFilterSite site = {.nodes = target->crossed.nodes,
+						   .rows_before = (*target->slot)->plan_rows,
+						   .rows_after = (*target->slot)->plan_rows};
 	Oid			table;
 	QualCost	condition_cost;
 	int			i;
 
-	if (bloomfam_join_node_kind(plan) == JOIN_NODE_PROBE)
-		plan = outerPlan(plan);
 	if (!IsA(plan, SeqScan))
 		return site;
 	table = rt_fetch(((const Scan *) plan)->scanrelid, pushdown->plan_info->stmt->rtable)->relid;
-	site.is_scan = true;
-	site.volatile_free =
+	site.is_batch_scan =
 		bloomfam_join_node_is_volatile_free(pushdown->plan_info, unconstify(Plan *, plan));
 	site.conditions = plan->qual != NIL;
-	site.columns = true;
-	site.trust = pushdown->trust;
 	for (i = 0; i < pushdown->ncolumns; i++)
 	{
 		AttrNumber	column = bloomfam_join_column_behind(plan, target->attributes[i],
 														 ((const Scan *) plan)->scanrelid);
 
-		site.columns &= column != 0;
-		site.long_keys |= column != 0 && bloomfam_join_has_long_keys(table, column, false);
+		site.is_batch_scan &= column != 0;
+		site.long_keys |= column != 0 && bloomfam_join_column_is_long(table, column, false);
 	}
 	if (!site.conditions)
 		return site;
@@ -74,45 +88,29 @@ describe_target(const JoinPushdown *pushdown, const JoinTarget *target)
 	site.condition_cost = condition_cost.per_tuple;
 	site.rows_before = count_rows(table);
 	if (plan->parallel_aware)
-		site.rows_before /= bloomfam_join_processes(target->crossed.workers);
-	site.rows_before = Max(site.rows_before, site.after);
+		site.rows_before /= count_processes(target->crossed.workers);
+	site.rows_before = Max(site.rows_before, site.rows_after);
 	return site;
 }
 
-/* Does a plan give all rows of a table, so that statistics know how many? */
-static bool
-is_whole_table(const Plan *plan)
-{
-	while (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER)
-		plan = outerPlan(plan);
-	return IsA(plan, SeqScan) && plan->qual == NIL;
-}
-
-/*
- * How far apart its keys are, if they are numbers of one column of a table, which the build side
- * scans; -1 if nothing tells.
- */
-static double
-span_of_keys(const JoinPushdown *pushdown)
+/* Describes what the build side scans: all rows of a table, and a column of it as the key? */
+static void
+describe_build_side(JoinCandidate *candidate, const JoinPushdown *pushdown)
 {
 	const Plan *hash = innerPlan(pushdown->join);
-	const Plan *scan = outerPlan(hash);
+	const Plan *scan = bloomfam_join_below_own(outerPlan(hash));
 	const JoinKeyColumn *key = &pushdown->columns[0];
-	AttrNumber	column;
-	Index		rti;
 
-	while (bloomfam_join_node_kind(scan) != JOIN_NODE_OTHER)
-		scan = outerPlan(scan);
-	if (pushdown->ncolumns != 1 || hash->parallel_aware || key->computed ||
-		!bloomfam_join_keys_can_keep(key->hashing.kind, key->hashing.inner.type) ||
-		!(IsA(scan, SeqScan) || IsA(scan, IndexScan) || IsA(scan, BitmapHeapScan)))
-		return -1;
-	rti = ((const Scan *) scan)->scanrelid;
-	column =
-		bloomfam_join_column_behind(scan, bloomfam_join_column(key->inner, OUTER_VAR), rti);
-	if (column == 0)
-		return -1;
-	return bloomfam_join_span(rt_fetch(rti, pushdown->plan_info->stmt->rtable)->relid, column);
+	candidate->keys = hash->plan_rows;
+	candidate->keys_are_sure = IsA(scan, SeqScan) && scan->qual == NIL;
+	if (hash->parallel_aware || key->computed || !bloomfam_join_scans_table(nodeTag(scan)))
+		return;
+	candidate->attribute =
+		bloomfam_join_column_behind(scan, bloomfam_join_column(key->inner, OUTER_VAR),
+									((const Scan *) scan)->scanrelid);
+	if (candidate->attribute != 0)
+		candidate->table =
+			rt_fetch(((const Scan *) scan)->scanrelid, pushdown->plan_info->stmt->rtable)->relid;
 }
 
 /*
@@ -153,31 +151,22 @@ server_builds_first(const HashJoin *join)
 
 /* Is there a scan of a foreign table in a plan of which it is a guess what it costs? */
 static bool
-cost_is_guessed(const PlannedStmt *stmt, Plan *plan)
+cost_is_guessed(Plan **slot, void *stmt)
 {
-	ListCell   *lc;
-
-	if (plan == NULL)
-		return false;
-	check_stack_depth();
-	if (IsA(plan, ForeignScan) &&
-		bloomfam_join_foreign_is_guessed(stmt, (const ForeignScan *) plan))
-		return true;
-	foreach(lc, bloomfam_join_other_children(plan))
-		if (cost_is_guessed(stmt, lfirst(lc)))
-			return true;
-	return cost_is_guessed(stmt, plan->lefttree) || cost_is_guessed(stmt, plan->righttree);
+	return (IsA(*slot, ForeignScan) &&
+			bloomfam_join_foreign_is_guessed(stmt, (const ForeignScan *) *slot)) ||
+		   bloomfam_join_plan_walker(*slot, cost_is_guessed, stmt);
 }
 
 /* Can building cost more than all of the outer side, as far as is known? */
 static bool
-may_cost_more(const PlannedStmt *stmt, Plan *hash, Plan *outer)
+may_cost_more(PlannedStmt *stmt, Plan *hash, Plan *outer)
 {
 	Cost		most = outer->total_cost;
 
-	if (hash->total_cost > most && cost_is_guessed(stmt, outer))
+	if (hash->total_cost > most && cost_is_guessed(&outer, stmt))
 		most *= GUESSED_SCAN;
-	return hash->total_cost > most || cost_is_guessed(stmt, hash);
+	return hash->total_cost > most || cost_is_guessed(&hash, stmt);
 }
 
 /*
@@ -201,22 +190,6 @@ may_build_first(const JoinPushdown *pushdown)
 	return JOIN_MAY_BUILD_FIRST;
 }
 
-/* Why it may not; NULL if it may. */
-static const char *
-reason_of(JoinBuildFirst build_first)
-{
-	switch (build_first)
-	{
-		case JOIN_BUILD_WOULD_BE_SEEN:
-			return "with the build side first, volatile functions or row locks would differ";
-		case JOIN_BUILD_COSTS_MORE:
-			return "the build side costs more, and first it would be read for an empty probe side, "
-				   "too";
-		default:
-			return NULL;
-	}
-}
-
 /*
  * Where the join does not build first, a filter is of no use in places that are read to their end
  * for the first row: below a Gather, in the hash table of a join further down, or where all rows
@@ -225,7 +198,7 @@ reason_of(JoinBuildFirst build_first)
 static void
 leave_late_targets(JoinPushdown *pushdown)
 {
-	const char *reason = reason_of(pushdown->build_first);
+	const char *reason = bloomfam_join_build_first_text(pushdown->build_first);
 	ListCell   *lc;
 
 	if (reason == NULL)
@@ -246,61 +219,73 @@ leave_late_targets(JoinPushdown *pushdown)
 	}
 }
 
-/* Is the filter expected to pay?  Places where it comes too late are left. */
-static JoinKeyDecision
-decide_pushdown(JoinPushdown *pushdown, int workers)
+/* Describes the foreign scans that the filter would be pushed to; notes of others why not. */
+static void
+describe_foreign(JoinCandidate *candidate, const JoinPushdown *pushdown, JoinKeyDecision *decision)
 {
-	bool		led_somewhere = pushdown->targets != NIL;
-	const HashJoin *join = pushdown->join;
-	JoinKeyDecision key_decision;
-	const Plan *hash = innerPlan(join);
-	double		spilling =
-		bloomfam_join_spilling(hash->plan_rows, hash->plan_width, outerPlan(join)->plan_width);
 	ListCell   *lc;
 
-	memset(&key_decision, 0, sizeof(key_decision));
-	key_decision.per_process = workers > 0;
-	pushdown->build_first = may_build_first(pushdown);
-	key_decision.late_reason = reason_of(pushdown->build_first);
-	leave_late_targets(pushdown);
-	bloomfam_join_estimate_begin(&key_decision.estimate, hash->plan_rows,
-								 is_whole_table(outerPlan(hash)), pushdown->drop);
-	if (key_decision.estimate.keys > key_decision.estimate.most)
-		bloomfam_join_estimate_span(&key_decision.estimate, span_of_keys(pushdown));
-	foreach(lc, pushdown->targets)
-	{
-		JoinTarget *target = lfirst(lc);
-		JoinFilterSite site = describe_target(pushdown, target);
-
-		site.spilling = spilling;
-		target->access = bloomfam_join_access(&site);
-		target->min_drop = bloomfam_join_site_min_drop(&site);
-		target->rows_before = site.rows_before;
-		key_decision.per_process |= target->crossed.below_gather;
-		bloomfam_join_estimate_site(&key_decision.estimate, &site);
-	}
+	candidate->foreign = palloc(list_length(pushdown->foreign) * sizeof(JoinForeignSite));
 	foreach(lc, pushdown->foreign)
 	{
 		const JoinForeignTarget *target = lfirst(lc);
-		Plan	   *scan = &target->scan->scan.plan;
+		const Plan *scan = &target->scan->scan.plan;
 
-		key_decision.foreign++;
+		decision->foreign++;
 		if (target->reason != NULL)
 		{
-			key_decision.not_pushed++;
-			key_decision.not_pushed_reason = target->reason;
+			decision->not_pushed++;
+			decision->not_pushed_reason = target->reason;
 			continue;
 		}
-		if (scan->async_capable)	/* else it was among those */
-			key_decision.estimate.probed += scan->plan_rows;
-		bloomfam_join_estimate_foreign(&key_decision.estimate, scan->plan_rows,
-									   guess_at(pushdown, target));
+		candidate->foreign[candidate->nforeign++] =
+			(JoinForeignSite) {.rows = scan->plan_rows,
+							   .is_async = scan->async_capable,
+							   .guess = guess_at(pushdown, target)};
 	}
-	if (pushdown->targets == NIL && key_decision.not_pushed == key_decision.foreign)
-		key_decision.reason = led_somewhere ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_TARGET;
-	else
-		key_decision.reason = bloomfam_join_estimate_end(&key_decision.estimate);
-	return key_decision;
+}
+
+/* Is the filter expected to pay?  Targets that it comes too late for are removed. */
+static JoinKeyDecision
+decide_pushdown(JoinPushdown *pushdown, int workers)
+{
+	bool		has_targets = pushdown->targets != NIL;
+	const Plan *hash = innerPlan(pushdown->join);
+	JoinCandidate candidate = {.columns = pushdown->columns,
+							   .ncolumns = pushdown->ncolumns,
+							   .trust = pushdown->trust,
+							   .drop = pushdown->drop};
+	JoinKeyDecision decision = {.per_process = workers > 0};
+	ListCell   *lc;
+
+	pushdown->build_first = may_build_first(pushdown);
+	decision.build_first = pushdown->build_first;
+	leave_late_targets(pushdown);
+	candidate.spilling = bloomfam_join_spilling(hash->plan_rows, hash->plan_width,
+												outerPlan(pushdown->join)->plan_width);
+	describe_build_side(&candidate, pushdown);
+	candidate.sites = palloc(list_length(pushdown->targets) * sizeof(JoinFilterSite));
+	foreach(lc, pushdown->targets)
+	{
+		const JoinTarget *target = lfirst(lc);
+
+		candidate.sites[candidate.nsites++] = describe_target(pushdown, target);
+		decision.per_process |= target->crossed.below_gather;
+	}
+	describe_foreign(&candidate, pushdown, &decision);
+	decision.reason = bloomfam_join_estimate(&candidate, &decision.estimate);
+	foreach(lc, pushdown->targets)
+	{
+		JoinTarget *target = lfirst(lc);
+		const JoinFilterSite *site = &candidate.sites[foreach_current_index(lc)];
+
+		target->access = site->access;
+		target->min_drop = bloomfam_join_site_min_drop(site);
+		target->rows_before = site->rows_before;
+	}
+	if (candidate.nsites == 0 && candidate.nforeign == 0)
+		decision.reason = has_targets ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_TARGET;
+	return decision;
 }
 
 /*
@@ -382,7 +367,7 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 	JoinPushdown one;
 	int			i;
 
-	if (!bloomfam_join_may_drop_outer(join->join.jointype))
+	if (!may_drop_outer(join->join.jointype))
 	{
 		refuse(join, JOIN_KEEPS_ROWS, key_decisions);
 		return NIL;

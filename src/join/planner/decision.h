@@ -21,7 +21,7 @@ typedef struct JoinKeyDecision
 	int			foreign;		/* scans that the filter may travel to */
 	int			not_pushed;		/* those of them that it does not travel to, and */
 	const char *not_pushed_reason; /* ... why not to the last of them */
-	const char *late_reason;	/* why the join may not build first; NULL: it may */
+	JoinBuildFirst build_first;	/* why the join may not build first, or that it may */
 } JoinKeyDecision;
 
 /* What became of a hash join. */

@@ -10,7 +10,6 @@
 #include "access/table.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -27,33 +26,19 @@
 #include "join/planner/insert_nodes.h"
 #include "join/planner/stored_conditions.h"
 
-/* Raises *highest to the highest number of a node in a plan. */
-static void
-find_highest_node_id(Plan *plan, int *highest)
+/* Raises *highest, an int, to the highest number of a node in a plan. */
+static bool
+find_highest_node_id(Plan **slot, void *highest)
 {
-	ListCell   *lc;
-
-	if (plan == NULL)
-		return;
-	check_stack_depth();
-	*highest = Max(*highest, plan->plan_node_id);
-	find_highest_node_id(plan->lefttree, highest);
-	find_highest_node_id(plan->righttree, highest);
-	foreach(lc, bloomfam_join_other_children(plan))
-		find_highest_node_id(lfirst(lc), highest);
+	*(int *) highest = Max(*(int *) highest, (*slot)->plan_node_id);
+	return bloomfam_join_plan_walker(*slot, find_highest_node_id, highest);
 }
 
 static int
 next_node_id(JoinRewrite *rewrite)
 {
-	ListCell   *lc;
-
 	if (rewrite->last_node_id == 0)
-	{
-		find_highest_node_id(rewrite->stmt->planTree, &rewrite->last_node_id);
-		foreach(lc, rewrite->stmt->subplans)
-			find_highest_node_id(lfirst(lc), &rewrite->last_node_id);
-	}
+		bloomfam_join_stmt_walker(rewrite->stmt, find_highest_node_id, &rewrite->last_node_id);
 	return ++rewrite->last_node_id;
 }
 
@@ -145,17 +130,6 @@ add_foreign(JoinRewrite *rewrite, const JoinPushdown *pushdown, JoinFilterInfo *
 	}
 }
 
-/* What is at a place, below nodes of ours. */
-static const Plan *
-scan_at(const JoinTarget *target)
-{
-	const Plan *plan = *target->slot;
-
-	while (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER)
-		plan = outerPlan(plan);
-	return plan;
-}
-
 /* The columns of a filter's key for which the table of a scan has such an index. */
 static Bitmapset *
 indexed_columns(JoinRewrite *rewrite, const JoinPushdown *pushdown, const JoinTarget *target,
@@ -205,7 +179,7 @@ find_what_keys_tell(JoinRewrite *rewrite, const JoinPushdown *pushdown)
 	foreach(lc, pushdown->targets)
 	{
 		JoinTarget *target = lfirst(lc);
-		const Plan *plan = scan_at(target);
+		const Plan *plan = bloomfam_join_below_own(*target->slot);
 
 		target->ancestors =
 			bloomfam_join_partition_ancestors(&rewrite->ancestors, plan, target->attributes);
@@ -221,9 +195,38 @@ find_what_keys_tell(JoinRewrite *rewrite, const JoinPushdown *pushdown)
 	return kept;
 }
 
+/* The fraction of the cost of building that the first row of the outer side may cost. */
+#define FIRST_ROW			0.01
+
 /*
- * The share of rows that filters of joins above leave at the first place, where the first row is
- * looked for: those that are there by then.
+ * The fraction of the cost of the outer side that building may cost where other filters drop rows.
+ * Those that they leave may lie at its end, as rows do where they are in the order of a filter's
+ * keys.  If there are none, at least their scan was for less.
+ */
+#define BUILD_FOR_NOTHING	0.1
+
+/*
+ * A hash join asks its outer side for a row before it builds, where that costs less, and does not
+ * build if there is none.  That row comes before the filter.  Is it worth more to have the filter
+ * first?  left: the fraction of the outer side's rows that other filters leave.
+ */
+static bool
+is_worth_building_first(const Plan *outer, double left, Cost building)
+{
+	if (left < 1 && building < BUILD_FOR_NOTHING * outer->total_cost)
+		return true;
+
+	/* never what costs more than the scan that it can shorten: there may be no row */
+	if (building > outer->total_cost)
+		return false;
+	return outer->startup_cost +
+			   (outer->total_cost - outer->startup_cost) / Max(outer->plan_rows * left, 1) >
+		   FIRST_ROW * building;
+}
+
+/*
+ * The fraction of rows that filters of joins above leave at the first target, where the first row
+ * is looked for: those that are there by then.
  */
 static double
 fraction_left(const JoinPushdown *pushdown)
@@ -267,12 +270,11 @@ builds_first(const JoinPushdown *pushdown)
 
 		if (target->crossed.below_gather || target->crossed.below_hash ||
 			target->crossed.all_or_none ||
-			(target->indexed != NULL && scan_at(target)->parallel_aware))
+			(target->indexed != NULL && bloomfam_join_below_own(*target->slot)->parallel_aware))
 			return true;
 	}
-	return bloomfam_join_builds_first(outer->startup_cost, outer->total_cost, outer->plan_rows,
-									  fraction_left(pushdown),
-									  innerPlan(pushdown->join)->total_cost);
+	return is_worth_building_first(outer, fraction_left(pushdown),
+								   innerPlan(pushdown->join)->total_cost);
 }
 
 /* Tells the probe node on top of a foreign scan that the filter travels there, if it does. */

@@ -27,17 +27,17 @@
 #include "utils/lsyscache.h"
 
 #include "join/base/column.h"
+#include "join/base/column_stats.h"
 #include "join/base/gucs.h"
 #include "join/filter/design.h"
 #include "join/filter/hash.h"
-#include "join/filter/keys.h"
 #include "join/planner/cost.h"
 #include "join/planner/paths.h"
 #include "join/planner/prune_cost.h"
 #include "pg/compat.h"
 
 /*
- * So many rows are scanned by pages in the time that one is looked up by an index, or that
+ * So many rows are scanned in page batches in the time that one is fetched by an index, or that
  * another page takes of which it has rows: 60 to 100.
  */
 #define ROWS_PER_LOOKUP		64.0
@@ -49,12 +49,10 @@
 #define ROWS_TO_PLAN_FOR	100000.0
 
 /*
- * Estimates are most wrong where filters are most used, so a plan that is cheaper by less than
- * this share of a join's cost stays.  Where other joins come above, a nested loop may look up
- * each row of it, and there may be many times as many as the planner expects: what the scan costs
- * is sure, and a saving on it is not, so there the share is also of what the join costs without a
- * filter.  What a join below has left for a tie counts for those above it: were it left at each
- * of a chain of hash joins, the nested loop above the first would win, which is what is not safe.
+ * Hysteresis: the server's plan stays unless the filtered join is 5 % cheaper, as estimates are
+ * most wrong where filters are most used.  Where joins follow, 5 % of the unfiltered cost are
+ * charged too: a nested loop above may look up many more rows than the planner expects.  A chain of
+ * joins is charged once: charged at each, the nested loop above the first would win.
  */
 #define NEAR_TIE			0.05
 
@@ -74,31 +72,27 @@
 #define COMPARED_IN_VAIN	0.05
 
 /*
- * A hash join that is considered, and what its filter is expected to save, in the planner's
- * units.
+ * A hash join of two relations that is offered to the planner, and what its filter is expected to
+ * save, in the planner's units.
  */
-typedef struct Candidate
+typedef struct Offer
 {
+	JoinCandidate candidate;	/* its filter */
 	const RelOptInfo *innerrel;
-	bool		filters;		/* if not, it is considered for what is below alone */
+	bool		filters;		/* if not, it is offered for the sake of joins below alone */
 	Cost		discounted;		/* what a join below costs that was offered for less, or 0 */
 	List	   *clauses;		/* of RestrictInfo, those that it hashes by, as the server would
 								 * choose them */
-	JoinKeyColumn *columns;		/* ... and what of them a filter has */
 	Index		relid;			/* the base relation whose columns all their outer sides are */
-	JoinHashTrust trust;		/* in hashing these columns */
 	bool		long_keys;		/* it takes time to fetch them */
-	double		drop;			/* the share of the outer side's rows that match none of them */
 	double		fraction;		/* of what scanning that relation costs, what remains if nothing is
 								 * read in which keys cannot be; -1: not known yet */
-	double		left;			/* the share of its rows that filters of joins further down leave */
+	double		left;			/* the fraction of its rows that filters of joins below leave */
 	Cost		comparing;		/* an outer row with the inner ones of its bucket */
-	double		spilling;
 	int			nodes;			/* from its scan up to the join, and that one */
-	JoinEstimate estimate;		/* what decision.c will say of the filter */
 	double		scanned;		/* rows of that relation, by all processes together */
 	double		saved;
-} Candidate;
+} Offer;
 
 /* Is this a column of a table, with long keys? */
 static bool
@@ -107,7 +101,7 @@ has_long_keys(PlannerInfo *root, const Var *column)
 	const RangeTblEntry *rte = planner_rt_fetch(column->varno, root);
 
 	return rte->rtekind == RTE_RELATION &&
-		   bloomfam_join_has_long_keys(rte->relid, column->varattno, rte->inh);
+		   bloomfam_join_column_is_long(rte->relid, column->varattno, rte->inh);
 }
 
 /*
@@ -115,18 +109,17 @@ has_long_keys(PlannerInfo *root, const Var *column)
  * of them all.
  */
 static bool
-find_clauses(PlannerInfo *root, Candidate *candidate, const RelOptInfo *outerrel,
+find_clauses(PlannerInfo *root, Offer *offer, const RelOptInfo *outerrel,
 			 const RelOptInfo *innerrel, const List *restrictlist)
 {
+	JoinKeyColumn *columns = palloc(list_length(restrictlist) * sizeof(JoinKeyColumn));
 	const ListCell *lc;
 
-	candidate->trust = JOIN_HASH_LEAKPROOF;
-	candidate->columns = palloc(list_length(restrictlist) * sizeof(JoinKeyColumn));
 	foreach(lc, restrictlist)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
 		const OpExpr *equal = (const OpExpr *) clause->clause;
-		JoinKeyColumn *key = &candidate->columns[list_length(candidate->clauses)];
+		JoinKeyColumn *key = &columns[list_length(offer->clauses)];
 		const Var  *column;
 
 		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator))
@@ -150,17 +143,21 @@ find_clauses(PlannerInfo *root, Candidate *candidate, const RelOptInfo *outerrel
 		}
 		else
 			continue;
-		if (column == NULL || (candidate->clauses != NIL && column->varno != candidate->relid) ||
+		if (column == NULL || (offer->clauses != NIL && column->varno != offer->relid) ||
 			!bloomfam_join_hashing(key->operator, equal->inputcollid, &key->hashing))
 			return false;
 		key->collation = equal->inputcollid;
 		key->attribute = column->varattno;
-		candidate->relid = column->varno;
-		candidate->trust = Min(candidate->trust, key->hashing.outer.trust);
-		candidate->long_keys |= has_long_keys(root, column);
-		candidate->clauses = lappend(candidate->clauses, clause);
+		offer->relid = column->varno;
+		offer->long_keys |= has_long_keys(root, column);
+		offer->clauses = lappend(offer->clauses, clause);
 	}
-	return candidate->clauses != NIL;
+	if (offer->clauses == NIL)
+		return false;
+	offer->candidate.columns = columns;
+	offer->candidate.ncolumns = list_length(offer->clauses);
+	offer->candidate.trust = bloomfam_join_trust(columns, list_length(offer->clauses));
+	return true;
 }
 
 /*
@@ -223,7 +220,7 @@ cost_of_discounted(const PlannerInfo *root, const Path *path)
  * is saved there, of what they cost themselves.
  */
 static const Path *
-follow(Candidate *candidate, const Path *path)
+follow(Offer *offer, const Path *path)
 {
 	for (;;)
 	{
@@ -231,8 +228,8 @@ follow(Candidate *candidate, const Path *path)
 		double		own = path->total_cost;
 
 		if (child == NULL)
-			return path->parent->relid == candidate->relid ? path : NULL;
-		if (!bms_is_member(candidate->relid, child->parent->relids))
+			return path->parent->relid == offer->relid ? path : NULL;
+		if (!bms_is_member(offer->relid, child->parent->relids))
 			return NULL;
 		own -= child->total_cost;
 		if (IsA(path, HashPath) || IsA(path, MergePath) || IsA(path, NestPath))
@@ -244,111 +241,120 @@ follow(Candidate *candidate, const Path *path)
 				return NULL;
 			own -= join->innerjoinpath->total_cost;
 		}
-		candidate->nodes++;
-		candidate->saved +=
-			Max(Min(own, bloomfam_join_cost_of_passing(child->rows)), 0) * candidate->drop;
+		offer->nodes++;
+		offer->saved +=
+			Max(Min(own, bloomfam_join_cost_of_passing(child->rows)), 0) * offer->candidate.drop;
 		path = child;
 	}
 }
 
-/* Describes a scan where the filter would be asked, of whose rows one process sees this share. */
+/* Describes a scan where rows would be probed, of whose rows one process sees this fraction. */
 static JoinFilterSite
-describe_scan(const Candidate *candidate, const Path *scan, double scale)
+describe_scan(const Offer *offer, const Path *scan, double scale)
 {
 	const RelOptInfo *rel = scan->parent;
 	double		rows = scan->rows * scale;
-	JoinFilterSite	  site = {.nodes = candidate->nodes,
-							  .spilling = candidate->spilling,
-							  .rows_before = rows,
-							  .after = rows};
+	JoinFilterSite site = {.nodes = offer->nodes, .rows_before = rows, .rows_after = rows};
 	ListCell   *lc;
 
 	if (scan->pathtype != T_SeqScan)
 		return site;
-	site.is_scan = true;
-	site.volatile_free = bloomfam_join_is_volatile_free(scan->pathtarget->exprs, NULL);
+	site.is_batch_scan = bloomfam_join_is_volatile_free(scan->pathtarget->exprs, NULL);
 	foreach(lc, rel->baserestrictinfo)
-		site.volatile_free &=
+		site.is_batch_scan &=
 			bloomfam_join_is_volatile_free(lfirst_node(RestrictInfo, lc)->clause, NULL);
 	site.conditions = rel->baserestrictinfo != NIL;
-	site.columns = true;
-	site.trust = candidate->trust;
-	site.long_keys = candidate->long_keys;
+	site.long_keys = offer->long_keys;
 	site.rows_before = Max(rows, rows * rel->tuples / Max(rel->rows, 1));
 	site.condition_cost = rel->baserestrictcost.per_tuple;
 	return site;
 }
 
-/* The share of the scan's cost that remains; the same for all paths of the two relations. */
-static double
-get_read_fraction(PlannerInfo *root, Candidate *candidate, const RelOptInfo *rel)
-{
-	if (candidate->fraction < 0)
-		candidate->fraction = bloomfam_join_read_fraction(root, rel, candidate->columns,
-														  list_length(candidate->clauses),
-														  candidate->innerrel, candidate->drop);
-	return candidate->fraction;
-}
-
-/* Adds what is saved at a scan, of whose rows this share is read, by what is done for each. */
+/* Describes scans: the only one, or those of an Append, which has these rows. */
 static void
-add_rows(Candidate *candidate, const Path *scan, const JoinFilterSite *site, double fraction)
+describe_scans(Offer *offer, const List *scans, double rows_of_all)
 {
-	/* all that match are in what is read, so less is dropped there */
-	double		dropped = Max(fraction - (1 - candidate->drop), 0);
-
-	bloomfam_join_estimate_site(&candidate->estimate, site);
-
-	/* by pages, nothing is done for a row that is dropped: its conditions are not asked either */
-	if (bloomfam_join_access(site) != JOIN_ROW_BY_ROW)
-		candidate->saved +=
-			site->rows_before * candidate->left * dropped * (cpu_tuple_cost + site->condition_cost);
-	candidate->saved -=
-		bloomfam_join_cost_of_probing(&candidate->estimate, site) * candidate->left * fraction;
-	candidate->scanned += scan->parent->tuples * fraction;
-}
-
-/*
- * Adds what is saved by reading only this share of a scan, or of several.  Joins further down may
- * leave out the same: of what they read, at least so much is left as there are rows left of it.
- */
-static void
-add_skipped(Candidate *candidate, const Path *scan, double fraction)
-{
-	candidate->saved +=
-		(scan->total_cost - scan->startup_cost) * (1 - fraction) * candidate->left;
-}
-
-static void
-add_scans(PlannerInfo *root, Candidate *candidate, const Path *scan)
-{
-	const List *scans;
+	JoinCandidate *candidate = &offer->candidate;
 	double		rows = 0;
-	double		fraction = 1;
 	ListCell   *lc;
 
-	if (!IsA(scan, AppendPath))
-	{
-		JoinFilterSite site = describe_scan(candidate, scan, 1);
-
-		if (bloomfam_join_access(&site) != JOIN_ROW_BY_ROW)
-			fraction = get_read_fraction(root, candidate, scan->parent);
-		add_skipped(candidate, scan, fraction);
-		add_rows(candidate, scan, &site, fraction);
-		return;
-	}
-	scans = ((const AppendPath *) scan)->subpaths;
-	fraction = get_read_fraction(root, candidate, scan->parent);
-	add_skipped(candidate, scan, fraction);
-	candidate->nodes++;
+	candidate->nsites = list_length(scans);
+	candidate->sites = palloc(candidate->nsites * sizeof(JoinFilterSite));
 	foreach(lc, scans)
 		rows += ((const Path *) lfirst(lc))->rows;
 	foreach(lc, scans)
-	{
-		JoinFilterSite site = describe_scan(candidate, lfirst(lc), scan->rows / Max(rows, 1));
+		candidate->sites[foreach_current_index(lc)] =
+			describe_scan(offer, lfirst(lc), rows_of_all / Max(rows, 1));
+}
 
-		add_rows(candidate, lfirst(lc), &site, fraction);
-	}
+/* Describes the build side: a table whose column the key is? */
+static void
+describe_build_side(PlannerInfo *root, Offer *offer, const Path *inner, bool parallel_hash)
+{
+	JoinCandidate *candidate = &offer->candidate;
+	const RelOptInfo *rel = offer->innerrel;
+	const Var  *column = bloomfam_join_var(candidate->columns[0].inner);
+
+	candidate->keys = inner->rows;
+	candidate->keys_are_sure = true;
+	candidate->table = InvalidOid;
+	candidate->attribute = 0;
+	if (parallel_hash || column == NULL || column->varno != rel->relid ||
+		rel->rtekind != RTE_RELATION || !bloomfam_join_scans_table(inner->pathtype))
+		return;
+	candidate->table = planner_rt_fetch(rel->relid, root)->relid;
+	candidate->attribute = column->varattno;
+}
+
+/* The fraction of the scans' cost that remains; the same for all paths of the two relations. */
+static double
+get_read_fraction(PlannerInfo *root, Offer *offer, const RelOptInfo *rel)
+{
+	const JoinCandidate *candidate = &offer->candidate;
+
+	if (offer->fraction < 0)
+		offer->fraction =
+			bloomfam_join_read_fraction(root, rel, candidate->columns, candidate->ncolumns,
+										offer->innerrel, candidate->drop);
+	Assert(offer->fraction >= 0 && offer->fraction <= 1);
+	return offer->fraction;
+}
+
+/* Adds what is saved at a scan, of whose rows this fraction is read, by what is done for each. */
+static void
+add_rows(Offer *offer, const Path *scan, const JoinFilterSite *site, const JoinEstimate *estimate,
+		 double fraction)
+{
+	/* all that match are in what is read, so less is dropped there */
+	double		dropped = Max(fraction - (1 - offer->candidate.drop), 0);
+
+	/* in page batches, nothing is done for a row that is dropped, not even its conditions */
+	if (site->access != JOIN_ROW_BY_ROW)
+		offer->saved +=
+			site->rows_before * offer->left * dropped * (cpu_tuple_cost + site->condition_cost);
+	offer->saved -= bloomfam_join_cost_of_probing(estimate, site) * offer->left * fraction;
+	offer->scanned += scan->parent->tuples * fraction;
+}
+
+/* Adds what is saved at scans that were described: the only one, or those of an Append. */
+static void
+add_scans(PlannerInfo *root, Offer *offer, const Path *scan, const List *scans,
+		  const JoinEstimate *estimate)
+{
+	const JoinFilterSite *sites = offer->candidate.sites;
+	double		fraction = 1;
+	ListCell   *lc;
+
+	if (IsA(scan, AppendPath) || sites[0].access != JOIN_ROW_BY_ROW)
+		fraction = get_read_fraction(root, offer, scan->parent);
+
+	/*
+	 * Joins below may leave out the same pages: of what they read, at least so much is left as
+	 * there are rows left of it.
+	 */
+	offer->saved += (scan->total_cost - scan->startup_cost) * (1 - fraction) * offer->left;
+	foreach(lc, scans)
+		add_rows(offer, lfirst(lc), &sites[foreach_current_index(lc)], estimate, fraction);
 }
 
 /*
@@ -378,10 +384,10 @@ cost_of_index_fetch(PlannerInfo *root, const Path *path)
  * the hash join would make the planner choose the slower one.
  */
 static bool
-is_faster_fetched_by_index(PlannerInfo *root, const Candidate *candidate, const RelOptInfo *rel)
+is_faster_fetched_by_index(PlannerInfo *root, const Offer *offer, const RelOptInfo *rel)
 {
-	const Relids others = candidate->innerrel->relids;
-	double		lookups = candidate->innerrel->rows;
+	const Relids others = offer->innerrel->relids;
+	double		lookups = offer->innerrel->rows;
 	ListCell   *lc;
 
 	foreach(lc, rel->cheapest_parameterized_paths)
@@ -394,56 +400,46 @@ is_faster_fetched_by_index(PlannerInfo *root, const Candidate *candidate, const 
 			continue;
 		cost = cost_of_index_fetch(root, path);
 		if (lookups * cost < rel->cheapest_total_path->total_cost &&
-			lookups * Max(cost / random_page_cost, 1) * ROWS_PER_LOOKUP < candidate->scanned)
+			lookups * Max(cost / random_page_cost, 1) * ROWS_PER_LOOKUP < offer->scanned)
 			return true;
 	}
 	return false;
 }
 
-/* How far apart the keys are, as decision.c would find of the plan; -1 if nothing tells. */
-static double
-span_of_keys(PlannerInfo *root, const Candidate *candidate, const Path *inner)
-{
-	const RelOptInfo *rel = candidate->innerrel;
-	const JoinKeyColumn *key = &candidate->columns[0];
-	const Var  *column = bloomfam_join_var(key->inner);
-
-	if (list_length(candidate->clauses) != 1 || column == NULL || column->varno != rel->relid ||
-		rel->rtekind != RTE_RELATION ||
-		!bloomfam_join_keys_can_keep(key->hashing.kind, key->hashing.inner.type) ||
-		(inner->pathtype != T_SeqScan && inner->pathtype != T_IndexScan &&
-		 inner->pathtype != T_BitmapHeapScan))
-		return -1;
-	return bloomfam_join_span(planner_rt_fetch(rel->relid, root)->relid, column->varattno);
-}
-
 /* Is a filter expected to save anything in a hash join of these paths?  Then tells how much. */
 static bool
-saves(PlannerInfo *root, Candidate *candidate, const Path *outer, const Path *inner,
-	  bool parallel_hash)
+saves(PlannerInfo *root, Offer *offer, const Path *outer, const Path *inner, bool parallel_hash)
 {
+	JoinCandidate *candidate = &offer->candidate;
+	JoinEstimate estimate;
+	JoinReason	reason;
 	const Path *scan;
+	const List *scans;
 
 	candidate->spilling =
 		bloomfam_join_spilling(inner->rows, inner->pathtarget->width, outer->pathtarget->width);
-	candidate->nodes = 1;
-	candidate->scanned = 0;
-	candidate->saved = outer->rows * candidate->drop *
-						   (list_length(candidate->clauses) * cpu_operator_cost +
-							candidate->comparing + candidate->spilling) -
-					   bloomfam_join_cost_of_keys(inner->rows);
-	scan = follow(candidate, outer);
+	offer->nodes = 1;
+	offer->scanned = 0;
+	offer->saved = outer->rows * candidate->drop *
+					   (list_length(offer->clauses) * cpu_operator_cost + offer->comparing +
+						candidate->spilling) -
+				   bloomfam_join_cost_of_keys(inner->rows);
+	scan = follow(offer, outer);
 	if (scan == NULL)
 		return false;
-	candidate->left = Min(outer->rows / Max(scan->rows, 1), 1);
-	bloomfam_join_estimate_begin(&candidate->estimate, inner->rows, true, candidate->drop);
-	if (candidate->estimate.keys > candidate->estimate.most && !parallel_hash)
-		bloomfam_join_estimate_span(&candidate->estimate,
-									span_of_keys(root, candidate, inner));
-	add_scans(root, candidate, scan);
-	return candidate->saved > 0 &&
-		   bloomfam_join_estimate_end(&candidate->estimate) == JOIN_HAS_FILTER &&
-		   !is_faster_fetched_by_index(root, candidate, scan->parent);
+	if (IsA(scan, AppendPath))
+		offer->nodes++;
+	scans = IsA(scan, AppendPath) ? ((const AppendPath *) scan)->subpaths
+								  : list_make1(unconstify(Path *, scan));
+	offer->left = Min(outer->rows / Max(scan->rows, 1), 1);
+	describe_build_side(root, offer, inner, parallel_hash);
+	describe_scans(offer, scans, scan->rows);
+	reason = bloomfam_join_estimate(candidate, &estimate);
+	if (reason == JOIN_HAS_FILTER)
+		add_scans(root, offer, scan, scans, &estimate);
+	pfree(candidate->sites);
+	return reason == JOIN_HAS_FILTER && offer->saved > 0 &&
+		   !is_faster_fetched_by_index(root, offer, scan->parent);
 }
 
 /* Are there more relations to join to these? */
@@ -460,15 +456,15 @@ is_joined_further(const PlannerInfo *root, const RelOptInfo *joinrel)
  * all but a join below that was offered so.
  */
 static Cost
-discount(const PlannerInfo *root, const RelOptInfo *joinrel, const Candidate *candidate,
+discount(const PlannerInfo *root, const RelOptInfo *joinrel, const Offer *offer,
 		 Cost total)
 {
-	Cost		settled = candidate->discounted;
-	Cost		margin = NEAR_TIE * Max(total - settled - candidate->saved, 0);
+	Cost		settled = offer->discounted;
+	Cost		margin = NEAR_TIE * Max(total - settled - offer->saved, 0);
 
 	if (is_joined_further(root, joinrel))
 		margin += NEAR_TIE * (total - settled);
-	return Max(candidate->saved - margin, 0) + SAFER * settled;
+	return Max(offer->saved - margin, 0) + SAFER * settled;
 }
 
 /*
@@ -477,29 +473,29 @@ discount(const PlannerInfo *root, const RelOptInfo *joinrel, const Candidate *ca
  */
 static void
 consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtraData *extra,
-		 Candidate *candidate, Path *outer, Path *inner, bool partial, bool parallel_hash)
+		 Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_hash)
 {
 	JoinCostWorkspace costs;
 	Path	   *path;
 	Cost		saved;
 
-	if (!candidate->filters || !saves(root, candidate, outer, inner, parallel_hash))
+	if (!offer->filters || !saves(root, offer, outer, inner, parallel_hash))
 	{
-		if (candidate->discounted == 0)
+		if (offer->discounted == 0)
 			return;
-		candidate->saved = 0;
+		offer->saved = 0;
 	}
-	initial_cost_hashjoin(root, &costs, jointype, candidate->clauses, outer, inner, extra,
+	initial_cost_hashjoin(root, &costs, jointype, offer->clauses, outer, inner, extra,
 						  parallel_hash);
-	saved = discount(root, joinrel, candidate, costs.total_cost);
+	saved = discount(root, joinrel, offer, costs.total_cost);
 	if (saved <= 0 ||
 		(partial ? !bloomfam_add_partial_path_precheck(joinrel, &costs, costs.total_cost - saved)
 				 : !bloomfam_add_path_precheck(joinrel, &costs, costs.total_cost - saved)))
 		return;
 	path =
 		(Path *) create_hashjoin_path(root, joinrel, jointype, &costs, extra, outer, inner,
-									  parallel_hash, extra->restrictlist, NULL, candidate->clauses);
-	saved = discount(root, joinrel, candidate, path->total_cost);
+									  parallel_hash, extra->restrictlist, NULL, offer->clauses);
+	saved = discount(root, joinrel, offer, path->total_cost);
 	path->total_cost = Max(path->total_cost - saved, path->startup_cost);
 	if (is_discounted(path))
 		discounting = root->glob;
@@ -531,7 +527,7 @@ static pg_noinline void
 consider_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra, bool filters)
 {
-	Candidate	candidate;
+	Offer		offer;
 	QualCost	comparing;
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
@@ -540,31 +536,31 @@ consider_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		!bms_is_empty(joinrel->lateral_relids) || outer->param_info != NULL ||
 		inner->param_info != NULL)
 		return;
-	memset(&candidate, 0, sizeof(candidate));
-	candidate.innerrel = innerrel;
-	candidate.drop = 1 - joinrel->rows / outerrel->rows;
-	candidate.filters = filters;
-	candidate.discounted = cost_of_discounted(root, outer);
-	candidate.fraction = -1;
-	if (!find_clauses(root, &candidate, outerrel, innerrel, extra->restrictlist))
+	memset(&offer, 0, sizeof(offer));
+	offer.innerrel = innerrel;
+	offer.candidate.drop = 1 - joinrel->rows / outerrel->rows;
+	offer.filters = filters;
+	offer.discounted = cost_of_discounted(root, outer);
+	offer.fraction = -1;
+	if (!find_clauses(root, &offer, outerrel, innerrel, extra->restrictlist))
 		return;
-	cost_qual_eval(&comparing, candidate.clauses, root);
-	candidate.comparing =
+	cost_qual_eval(&comparing, offer.clauses, root);
+	offer.comparing =
 		comparing.per_tuple *
 		(jointype == JOIN_INNER && !extra->inner_unique ? COMPARED : COMPARED_IN_VAIN);
 
-	consider(root, joinrel, jointype, extra, &candidate, outer, inner, false, false);
+	consider(root, joinrel, jointype, extra, &offer, outer, inner, false, false);
 	if (!joinrel->consider_parallel || outerrel->partial_pathlist == NIL)
 		return;
 	outer = linitial(outerrel->partial_pathlist);
-	candidate.discounted = cost_of_discounted(root, outer);
+	offer.discounted = cost_of_discounted(root, outer);
 	if (enable_parallel_hash && innerrel->partial_pathlist != NIL)
-		consider(root, joinrel, jointype, extra, &candidate, outer,
+		consider(root, joinrel, jointype, extra, &offer, outer,
 				 linitial(innerrel->partial_pathlist), true, true);
 	if (!inner->parallel_safe)
 		inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
 	if (inner != NULL)
-		consider(root, joinrel, jointype, extra, &candidate, outer, inner, true, false);
+		consider(root, joinrel, jointype, extra, &offer, outer, inner, true, false);
 }
 
 void

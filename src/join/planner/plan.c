@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "join/base/filter_info.h"
 #include "join/planner/decision.h"
 #include "join/planner/insert_nodes.h"
@@ -50,8 +48,9 @@ plan_join(PlanContext *context, HashJoin *join)
 
 /* Moves conditions with stored filters from a scan to the node on top of it. */
 static void
-plan_scan(PlanContext *context, Plan **slot, Plan *parent)
+plan_scan(PlanContext *context, Plan **slot)
 {
+	Plan	   *parent = context->ancestors != NIL ? linitial(context->ancestors) : NULL;
 	List	   *conditions;
 	ListCell   *lc;
 
@@ -67,46 +66,36 @@ plan_scan(PlanContext *context, Plan **slot, Plan *parent)
 }
 
 /* From the top down: when a scan is come to, all filters of joins that go there are there. */
-static void
-plan_tree(PlanContext *context, Plan **slot, Plan *parent)
+static bool
+plan_tree(Plan **slot, void *plan_context)
 {
+	PlanContext *context = plan_context;
 	Plan	   *plan = *slot;
 	int			workers = context->workers;
-	ListCell   *lc;
 
-	if (plan == NULL)
-		return;
-	check_stack_depth();
 	if (IsA(plan, HashJoin))
 		plan_join(context, (HashJoin *) plan);
 	context->workers = bloomfam_join_workers(plan, workers);
 	context->ancestors = lcons(plan, context->ancestors);
-	plan_tree(context, &plan->lefttree, plan);
-	plan_tree(context, &plan->righttree, plan);
-	if (IsA(plan, SubqueryScan))
-		plan_tree(context, &((SubqueryScan *) plan)->subplan, plan);
-	else
-		foreach(lc, bloomfam_join_other_children(plan))
-			plan_tree(context, (Plan **) &lfirst(lc), plan);
+	bloomfam_join_plan_walker(plan, plan_tree, context);
 	context->ancestors = list_delete_first(context->ancestors);
 	context->workers = workers;
 	if (IsA(plan, SeqScan))
-		plan_scan(context, slot, parent);
+		plan_scan(context, slot);
+	return false;
 }
 
 List *
 bloomfam_join_plan(PlannedStmt *stmt, bool row_security)
 {
 	PlanContext context = {.row_security = row_security};
-	ListCell   *lc;
 
 	if (stmt->commandType == CMD_UTILITY)
 		return NIL;
 	bloomfam_join_plan_info_init(&context.plan_info, stmt);
 	context.rewrite.stmt = stmt;
-	plan_tree(&context, &stmt->planTree, NULL);
-	foreach(lc, stmt->subplans)
-		plan_tree(&context, (Plan **) &lfirst(lc), NULL);
+	bloomfam_join_stmt_walker(stmt, plan_tree, &context);
+	Assert(context.ancestors == NIL && context.workers == 0);
 	bloomfam_join_expect_rows(&context.rewrite);
 	bloomfam_join_note_dependencies(stmt, context.plan_info.volatility);
 	return context.decisions;

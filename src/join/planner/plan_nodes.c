@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 
@@ -169,19 +170,50 @@ member_of(Plan *plan, uint16 at)
 }
 
 List *
-bloomfam_join_other_children(Plan *plan)
+bloomfam_join_child_list(Plan *plan)
 {
 	const JoinPlanNode *node = bloomfam_join_plan_node(plan);
 
-	switch (node->children)
-	{
-		case JOIN_CHILDREN_LIST:
-			return member_of(plan, node->children_at);
-		case JOIN_CHILDREN_PLAN:
-			return list_make1(member_of(plan, node->children_at));
-		default:
-			return NIL;
-	}
+	return node->children == JOIN_CHILDREN_LIST ? member_of(plan, node->children_at) : NIL;
+}
+
+bool
+bloomfam_join_plan_walker(Plan *plan, JoinPlanWalker walker, void *context)
+{
+	const JoinPlanNode *node = bloomfam_join_plan_node(plan);
+	ListCell   *lc;
+
+	check_stack_depth();
+	if ((plan->lefttree != NULL && walker(&plan->lefttree, context)) ||
+		(plan->righttree != NULL && walker(&plan->righttree, context)))
+		return true;
+	if (node->children == JOIN_CHILDREN_PLAN)
+		return walker((Plan **) ((char *) plan + node->children_at), context);
+	foreach(lc, bloomfam_join_child_list(plan))
+		if (walker((Plan **) &lfirst(lc), context))
+			return true;
+	return false;
+}
+
+bool
+bloomfam_join_stmt_walker(PlannedStmt *stmt, JoinPlanWalker walker, void *context)
+{
+	ListCell   *lc;
+
+	if (walker(&stmt->planTree, context))
+		return true;
+	foreach(lc, stmt->subplans)
+		if (lfirst(lc) != NULL && walker((Plan **) &lfirst(lc), context))
+			return true;
+	return false;
+}
+
+Plan *
+bloomfam_join_below_own(Plan *plan)
+{
+	while (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER)
+		plan = outerPlan(plan);
+	return plan;
 }
 
 /* Is what an Append is pruned by while it runs volatile? */

@@ -37,11 +37,22 @@ typedef struct JoinPlanNode
 /* What is known of a node's type; never NULL. */
 extern const JoinPlanNode *bloomfam_join_plan_node(const Plan *plan);
 
+/* The list of children of a node that has one, as Append: its own; else NIL. */
+extern List *bloomfam_join_child_list(Plan *plan);
+
 /*
- * The children of a node that are neither its left nor its right one; of several in a list, that;
- * else NIL.
+ * Calls a function for each child of a node, the left one first, until one returns true: then
+ * returns true itself.  It may put another plan in the child's slot, and calls this again to go
+ * further down.  Of a node whose type is not known only the left and the right child are known.
  */
-extern List *bloomfam_join_other_children(Plan *plan);
+typedef bool (*JoinPlanWalker) (Plan **slot, void *context);
+extern bool bloomfam_join_plan_walker(Plan *plan, JoinPlanWalker walker, void *context);
+
+/* The same for the plan of a statement, and then those of its subqueries. */
+extern bool bloomfam_join_stmt_walker(PlannedStmt *stmt, JoinPlanWalker walker, void *context);
+
+/* What is below nodes of ours, if the plan begins with some. */
+extern Plan *bloomfam_join_below_own(Plan *plan);
 
 /*
  * Have a node's own expressions subplans?  Those of its keys count only with in_keys.  Its type is

@@ -43,18 +43,17 @@ bloomfam_join_workers(const Plan *plan, int workers)
 }
 
 /*
- * Adds the parameters by which EvalPlanQual tells scans to begin anew, and those of subqueries
- * that notice how often they are asked, which they are when the first row needs them.
+ * Adds the parameters by which EvalPlanQual tells scans to begin anew, and those of volatile
+ * subplans that are evaluated when their result is first needed (initPlans).
  */
-static void
-find_params(JoinPlanInfo *plan_info, Plan *plan)
+static bool
+find_params(Plan **slot, void *context)
 {
+	JoinPlanInfo *plan_info = context;
+	Plan	   *plan = *slot;
 	ListCell   *lc;
 	ListCell   *lp;
 
-	if (plan == NULL)
-		return;
-	check_stack_depth();
 	if (IsA(plan, ModifyTable))
 		plan_info->epq_params =
 			bms_add_member(plan_info->epq_params, ((ModifyTable *) plan)->epqParam);
@@ -70,10 +69,7 @@ find_params(JoinPlanInfo *plan_info, Plan *plan)
 				plan_info->volatility->params =
 					bms_add_member(plan_info->volatility->params, lfirst_int(lp));
 	}
-	foreach(lc, bloomfam_join_other_children(plan))
-		find_params(plan_info, lfirst(lc));
-	find_params(plan_info, plan->lefttree);
-	find_params(plan_info, plan->righttree);
+	return bloomfam_join_plan_walker(plan, find_params, plan_info);
 }
 
 bool
@@ -131,69 +127,47 @@ bloomfam_join_node_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan)
 			!bloomfam_join_node_is_volatile(plan_info->stmt, plan, plan_info->volatility));
 }
 
-/* Are all plans of a list indifferent as a whole? */
 static bool
-trees_are_volatile_free(const JoinPlanInfo *plan_info, const List *plans)
+tree_is_volatile(Plan **slot, void *plan_info)
 {
-	ListCell   *lc;
-
-	foreach(lc, plans)
-		if (!bloomfam_join_tree_is_volatile_free(plan_info, lfirst(lc)))
-			return false;
-	return true;
+	return !bloomfam_join_tree_is_volatile_free(plan_info, *slot);
 }
 
 bool
 bloomfam_join_tree_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan)
 {
-	if (plan == NULL)
-		return true;
 	if (is_known(plan_info->trees, plan))
 		return plan_info->trees->nodes[plan->plan_node_id].volatile_free;
-	check_stack_depth();
 	return note_known(
 		plan_info->trees, plan,
 		!bloomfam_join_node_is_volatile(plan_info->stmt, plan, plan_info->volatility) &&
 			!bloomfam_join_is_volatile(plan->initPlan, plan_info->volatility) &&
-			trees_are_volatile_free(plan_info, bloomfam_join_other_children(plan)) &&
-			bloomfam_join_tree_is_volatile_free(plan_info, plan->lefttree) &&
-			bloomfam_join_tree_is_volatile_free(plan_info, plan->righttree));
+			!bloomfam_join_plan_walker(plan, tree_is_volatile,
+									   unconstify(JoinPlanInfo *, plan_info)));
+}
+
+static bool
+is_unrepeatable(Plan **slot, void *plan_info)
+{
+	return !bloomfam_join_is_repeatable(plan_info, *slot);
 }
 
 bool
 bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan)
 {
-	ListCell   *lc;
-
-	if (plan == NULL)
-		return true;
-	check_stack_depth();
-	if (!bloomfam_join_plan_node(plan)->repeatable)
-		return false;
-	foreach(lc, bloomfam_join_other_children(plan))
-		if (!bloomfam_join_is_repeatable(plan_info, lfirst(lc)))
-			return false;
-	return bloomfam_join_node_is_volatile_free(plan_info, plan) &&
+	return bloomfam_join_plan_node(plan)->repeatable &&
+		   bloomfam_join_node_is_volatile_free(plan_info, plan) &&
 		   !has_subplans(plan_info, plan, true) &&
-		   bloomfam_join_is_repeatable(plan_info, plan->lefttree) &&
-		   bloomfam_join_is_repeatable(plan_info, plan->righttree);
+		   !bloomfam_join_plan_walker(plan, is_unrepeatable,
+									  unconstify(JoinPlanInfo *, plan_info));
 }
 
 /* Does a node group rows, or one below it? */
 static bool
-groups_rows(Plan *plan)
+groups_rows(Plan **slot, void *unused)
 {
-	ListCell   *lc;
-
-	if (plan == NULL)
-		return false;
-	check_stack_depth();
-	if (IsA(plan, Agg) || IsA(plan, Group) || IsA(plan, Unique))
-		return true;
-	foreach(lc, bloomfam_join_other_children(plan))
-		if (groups_rows(lfirst(lc)))
-			return true;
-	return groups_rows(plan->lefttree) || groups_rows(plan->righttree);
+	return IsA(*slot, Agg) || IsA(*slot, Group) || IsA(*slot, Unique) ||
+		   bloomfam_join_plan_walker(*slot, groups_rows, NULL);
 }
 
 /* Is a column of a plan's rows the same each time, as the rows are? */
@@ -236,7 +210,7 @@ column_is_repeatable(Plan *plan, AttrNumber attribute)
 										 ((Unique *) plan)->uniqColIdx);
 		case T_Append:
 		case T_MergeAppend:
-			foreach(lc, bloomfam_join_other_children(plan))
+			foreach(lc, bloomfam_join_child_list(plan))
 				if (!column_is_repeatable(lfirst(lc), attribute))
 					return false;
 			return true;
@@ -244,7 +218,7 @@ column_is_repeatable(Plan *plan, AttrNumber attribute)
 			behind =
 				bloomfam_join_column_behind(plan, attribute, ((Scan *) plan)->scanrelid);
 			return behind != 0 ? column_is_repeatable(((SubqueryScan *) plan)->subplan, behind)
-							   : !groups_rows(plan);
+							   : !groups_rows(&plan, NULL);
 		case T_CustomScan:
 			return column_is_repeatable(plan->lefttree, attribute);
 		default:
@@ -262,7 +236,7 @@ column_is_repeatable(Plan *plan, AttrNumber attribute)
 		if (behind != 0)
 			return column_is_repeatable(plan->righttree, behind);
 	}
-	return !groups_rows(plan);
+	return !groups_rows(&plan, NULL);
 }
 
 bool
@@ -290,16 +264,18 @@ bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt)
 	foreach(lc, stmt->rtable)
 		plan_info->has_barrier |= lfirst_node(RangeTblEntry, lc)->security_barrier;
 
-	/* what a subplan asks for comes before it in their list, as it was planned before */
+	/* a subplan comes after those that it has itself, as these were planned before */
 	foreach(lc, stmt->subplans)
 	{
-		find_params(plan_info, lfirst(lc));
+		if (lfirst(lc) == NULL) /* an alternative that the planner has not chosen */
+			continue;
+		find_params((Plan **) &lfirst(lc), plan_info);
 		if (!bloomfam_join_tree_is_volatile_free(plan_info, lfirst(lc)))
 			plan_info->volatility->plans =
 				bms_add_member(plan_info->volatility->plans, foreach_current_index(lc) + 1);
 	}
-	find_params(plan_info, stmt->planTree);
+	find_params(&stmt->planTree, plan_info);
 
-	/* what was found of subplans came before all such parameters were known */
+	/* forget cached answers: they came before all volatile parameters were known */
 	memset(plan_info->trees, 0, sizeof(JoinKnown));
 }

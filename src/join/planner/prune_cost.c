@@ -28,6 +28,7 @@
 #include "utils/typcache.h"
 
 #include "join/base/column.h"
+#include "join/base/column_stats.h"
 #include "join/base/gucs.h"
 #include "join/base/index.h"
 #include "join/filter/keys.h"
@@ -70,7 +71,7 @@ takes_range(const Expr *condition, Oid table)
 		return false;
 	family = lookup_type_cache(column->vartype, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 	return op_in_opfamily(operator->opno, family) &&
-		   bloomfam_join_index_order(table, column->varattno) > SURELY_IN_ORDER;
+		   bloomfam_join_column_order(table, column->varattno) > SURELY_IN_ORDER;
 }
 
 static bool
@@ -85,7 +86,7 @@ lie_together(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn 
 	table = planner_rt_fetch(innerrel->relid, root)->relid;
 	foreach(lc, innerrel->baserestrictinfo)
 		if (takes_range(lfirst_node(RestrictInfo, lc)->clause, table))
-			return bloomfam_join_index_order(table, key->varattno) > SURELY_IN_ORDER;
+			return bloomfam_join_column_order(table, key->varattno) > SURELY_IN_ORDER;
 	return false;
 }
 
@@ -279,7 +280,7 @@ fraction_of_pages(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn 
 		spread = expect_keys(root, innerrel, column, drop);
 		fraction = Min(fraction,
 					   fraction_by_index(rel, info, &indexed, &spread,
-										 bloomfam_join_index_order(table, column->attribute)));
+										 bloomfam_join_column_order(table, column->attribute)));
 	}
 	return fraction;
 }

@@ -278,7 +278,7 @@ follow_each(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 		stop_here(pushdown, slot, attributes);
 		return;
 	}
-	foreach(lc, bloomfam_join_other_children(*slot))
+	foreach(lc, bloomfam_join_child_list(*slot))
 	{
 		Plan	  **child = (Plan **) &lfirst(lc);
 
@@ -475,13 +475,10 @@ bloomfam_join_pushdown_find(JoinPushdown *pushdown, const JoinPlanInfo *plan_inf
 		bloomfam_join_is_on_its_own(plan_info, build) &&
 		(repeatable || (plan_info->stmt->commandType == CMD_SELECT &&
 						plan_info->stmt->rowMarks == NIL && !plan_info->stmt->hasModifyingCTE));
-	pushdown->trust = JOIN_HASH_LEAKPROOF;
+	pushdown->trust = bloomfam_join_trust(columns, ncolumns);
 	pushdown->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
 	for (i = 0; i < ncolumns; i++)
-	{
-		pushdown->trust = Min(pushdown->trust, columns[i].hashing.outer.trust);
 		attributes[i] = columns[i].attribute;
-	}
 	follow(pushdown, &outerPlan(join), attributes);
 }
 

@@ -10,21 +10,8 @@
 
 #include "nodes/plannodes.h"
 
-#include "join/filter/hash.h"
 #include "join/planner/cost.h"
 #include "join/planner/plan_volatility.h"
-
-/* A column of a join's key. */
-typedef struct JoinKeyColumn
-{
-	Oid			operator;
-	Oid			collation;
-	AttrNumber	attribute;		/* of the join's outer child */
-	Expr	   *inner;			/* over the Hash's child */
-	bool		computed;		/* ... and no plain column of it */
-	int			hash_key;		/* of the join, from 0 */
-	JoinHashing hashing;
-} JoinKeyColumn;
 
 /* What the way of a filter has led through. */
 typedef struct JoinCrossed
@@ -63,16 +50,6 @@ typedef struct JoinForeignTarget
 	int			column;			/* ... of the key */
 	const char *reason;			/* NULL; or why there is none, and it does not travel there */
 } JoinForeignTarget;
-
-/*
- * May the join build before it asks its outer side for the first row, where the server would not?
- */
-typedef enum JoinBuildFirst
-{
-	JOIN_MAY_BUILD_FIRST,
-	JOIN_BUILD_WOULD_BE_SEEN,	/* by volatile functions or row locks of either side */
-	JOIN_BUILD_COSTS_MORE		/* than all of the outer side, which may turn out to be empty */
-} JoinBuildFirst;
 
 /* The way of one filter down the plan. */
 typedef struct JoinPushdown

@@ -61,69 +61,59 @@ append_expected(StringInfo out, const JoinKeyDecision *key_decision)
 	}
 }
 
+/* Says a figure of a reason's text, by the letter that reasons.h has for it. */
+static void
+append_figure(StringInfo out, char letter, const JoinKeyDecision *key_decision)
+{
+	const JoinEstimate *estimate = &key_decision->estimate;
+
+	switch (letter)
+	{
+		case 'b':
+			appendStringInfoString(out, bloomfam_join_build_first_text(key_decision->build_first));
+			break;
+		case 'k':
+			appendStringInfo(out, "%.0f", estimate->keys);
+			break;
+		case 'K':
+			appendStringInfo(out, "%.0f", (double) bloomfam_join_design_most());
+			break;
+		case 'r':
+			append_rows(out, key_decision);
+			break;
+		case 'R':
+			appendStringInfo(out, "%d", bloomfam_join_filter_min_rows);
+			break;
+		case 'd':
+			appendStringInfo(out, "%.1f%%", estimate->dropped * 100);
+			break;
+		case 'D':
+			appendStringInfo(out, "%g", bloomfam_join_filter_min_drop);
+			break;
+		case 's':
+			appendStringInfo(out, "%.0f", estimate->saved);
+			break;
+		case 'c':
+			appendStringInfo(out, "%.0f", estimate->cost);
+			break;
+		default:
+			Assert(false);
+	}
+}
+
 /* Says why a key has no filter. */
 static void
 append_reason(StringInfo out, const JoinKeyDecision *key_decision)
 {
-	const JoinEstimate *estimate = &key_decision->estimate;
+	const char *text = bloomfam_join_reason_text(key_decision->reason);
 
-	switch (key_decision->reason)
-	{
-		case JOIN_HAS_FILTER:
-			break;
-		case JOIN_KEEPS_ROWS:
-			appendStringInfoString(
-				out, "Rows of the probe side that match none are in the join's result.");
-			break;
-		case JOIN_KEY_IS_COMPUTED:
-			appendStringInfoString(
-				out,
-				"The key is no plain column of the probe side, or computed by a subquery on the "
-				"build side.");
-			break;
-		case JOIN_KEY_HAS_NO_HASH:
-			appendStringInfoString(
-				out, "The operator is not strict, or its family does not hash both of its types.");
-			break;
-		case JOIN_KEY_IS_VOLATILE:
-			appendStringInfoString(
-				out,
-				"A key of the probe side calls volatile functions, in a subquery or a domain.");
-			break;
-		case JOIN_BUILDS_TOO_LATE:
-			appendStringInfo(out, "The probe side is read before there is a filter: %s.",
-							 key_decision->late_reason);
-			break;
-		case JOIN_HAS_NO_TARGET:
-			appendStringInfoString(out, "All of the probe side is scanned asynchronously.");
-			append_not_pushed(out, key_decision);
-			break;
-		case JOIN_HAS_TOO_MANY_KEYS:
-			appendStringInfo(
-				out,
-				"It would have %.0f keys, and is discarded beyond %.0f "
-				"by bloomfam.join_filter_max_size and work_mem.",
-				estimate->keys, (double) bloomfam_join_design_most());
-			break;
-		case JOIN_PROBES_FEW_ROWS:
-			appendStringInfoString(out, "It would probe ");
-			append_rows(out, key_decision);
-			appendStringInfo(out, ", fewer than bloomfam.join_filter_min_rows (%d).",
-							 bloomfam_join_filter_min_rows);
-			break;
-		case JOIN_DROPS_FEW_ROWS:
-			appendStringInfo(out, "It would drop %.1f%% of ", estimate->dropped * 100);
-			append_rows(out, key_decision);
-			appendStringInfo(out, ", less than bloomfam.join_filter_min_drop (%g).",
-							 bloomfam_join_filter_min_drop);
-			break;
-		case JOIN_COSTS_MORE:
-			appendStringInfo(out, "It would drop %.1f%% of ", estimate->dropped * 100);
-			append_rows(out, key_decision);
-			appendStringInfo(out, ", which saves %.0f, and cost %.0f.", estimate->saved,
-							 estimate->cost);
-			break;
-	}
+	for (; *text != '\0'; text++)
+		if (*text == '%')
+			append_figure(out, *++text, key_decision);
+		else
+			appendStringInfoChar(out, *text);
+	if (key_decision->reason == JOIN_HAS_NO_TARGET)
+		append_not_pushed(out, key_decision);
 }
 
 /* Are two keys of one filter, or without one for one reason? */

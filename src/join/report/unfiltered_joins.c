@@ -7,11 +7,10 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 
-#include "join/planner/pushdown.h"
+#include "join/planner/plan_nodes.h"
 #include "join/report/unfiltered_joins.h"
 
 typedef struct UnfilteredContext
@@ -77,14 +76,12 @@ add(UnfilteredContext *context, JoinUnfilteredKind kind, Plan *plan, List *condi
 	}
 }
 
-static void
-list_joins(UnfilteredContext *context, Plan *plan)
+static bool
+list_joins(Plan **slot, void *unfiltered_context)
 {
-	ListCell   *lc;
+	UnfilteredContext *context = unfiltered_context;
+	Plan	   *plan = *slot;
 
-	if (plan == NULL)
-		return;
-	check_stack_depth();
 	switch (nodeTag(plan))
 	{
 		case T_MergeJoin:
@@ -107,23 +104,18 @@ list_joins(UnfilteredContext *context, Plan *plan)
 			break;
 	}
 	context->ancestors = lcons(plan, context->ancestors);
-	list_joins(context, plan->lefttree);
-	list_joins(context, plan->righttree);
-	foreach(lc, bloomfam_join_other_children(plan))
-		list_joins(context, lfirst(lc));
+	bloomfam_join_plan_walker(plan, list_joins, context);
 	context->ancestors = list_delete_first(context->ancestors);
+	return false;
 }
 
 List *
 bloomfam_join_list_unfiltered(PlannedStmt *stmt)
 {
 	UnfilteredContext context = {.unfiltered = NIL};
-	ListCell   *lc;
 
 	if (stmt->commandType == CMD_UTILITY)
 		return NIL;
-	list_joins(&context, stmt->planTree);
-	foreach(lc, stmt->subplans)
-		list_joins(&context, lfirst(lc));
+	bloomfam_join_stmt_walker(stmt, list_joins, &context);
 	return context.unfiltered;
 }
