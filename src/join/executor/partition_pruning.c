@@ -3,23 +3,22 @@
  * partition_pruning.c
  *	  Whether a partition can have rows that match a build side's keys.
  *
- * The server's own pruning is asked, with conditions made by hand: the partition key equals one
+ * The server's own pruning does it, with pruning steps made by hand: the partition key equals one
  * of the keys, or lies between the smallest and the largest.  So bounds, default partitions and
- * those for NULLs mean here what they mean there.  Which partitions are left is found out once
- * for a build and a table with partitions, in each process.
+ * those for NULLs mean here what they mean there.  It is done once for each build and partitioned
+ * table, in each process.
  *
- * A partition's bounds are those that it has now.  A snapshot that is older than the day when a
- * table became a partition can see rows in it that lie elsewhere, and were deleted before; and
- * in a default partition rows that another partition would take today.  Such a partition is
- * read.  So is one that the table's description does not name: it is being detached.
+ * A partition's bounds are those of now.  A snapshot that is older than ATTACH PARTITION can see
+ * rows in the partition that lie outside its bounds, and have been deleted since; and in a default
+ * partition, rows that another partition would take today.  Such a partition is read.  So is one
+ * that the partition descriptor does not name: it is being detached.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/hash.h"
 #include "access/htup_details.h"
-#include "access/nbtree.h"
+#include "access/stratnum.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
@@ -34,39 +33,40 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
-#include "utils/typcache.h"
 
+#include "join/base/partition_key.h"
 #include "join/executor/partition_pruning.h"
 #include "pg/compat.h"
 
-/* So many keys are looked up for one build in all tables; then their bounds must do. */
+/* So many keys of one build are looked up in all tables; after that, only their range is. */
 #define MOST_LOOKUPS	(16 * JOIN_KEYS_FEW)
 
 typedef enum Settled
 {
 	SETTLED_NOT_YET,
-	SETTLED_YES,				/* they are as old as the snapshot */
+	SETTLED_YES,				/* the snapshot sees the change that made them */
 	SETTLED_NO
 } Settled;
 
-/* A table with partitions, and which of them are left. */
+/* A partitioned table, and which of its partitions can match. */
 typedef struct Parent
 {
 	Index		rti;
 	const List *columns;		/* as in JoinAncestorInfo */
 	PartitionDesc desc;
-	PartitionKey key;
-	int			last_found;		/* children come in the order of their bounds, mostly */
+	JoinPartitionKey key;
+	FmgrInfo   *support;		/* of the key's columns: what compares or hashes them */
+	int			last_found;		/* children are mostly executed in the order of their bounds */
 	Settled		settled;		/* the bounds of all its partitions */
-	uint64		build;			/* that the following is of; 0: none yet */
-	JoinPartitionAnswer all;	/* why nothing can be said; or that something can: _CAN_MATCH */
+	uint64		build;			/* whose keys the following is for; 0: none yet */
+	JoinPartitionAnswer all;	/* _CAN_MATCH: see live; else why nothing is known of any */
 	Bitmapset  *live;			/* indexes of partitions that can match */
 	int			nlive;
 } Parent;
 
 typedef struct Ancestor
 {
-	Parent	   *parent;			/* NULL: keys do not tell its partitions apart */
+	Parent	   *parent;			/* NULL: keys do not prune its partitions */
 	Oid			child;
 } Ancestor;
 
@@ -94,14 +94,15 @@ get_parent(EState *estate, JoinFilter *filter, const JoinAncestorInfo *ancestor)
 			return parent;
 	}
 
-	/* what is pruned includes partitions that are being detached: the snapshot may see them */
+	/* leave out partitions that are being detached: the snapshot may see rows in them */
 	if (estate->es_partition_directory == NULL)
 		estate->es_partition_directory = CreatePartitionDirectory(estate->es_query_cxt, false);
 	relation = bloomfam_range_table_relation(estate, ancestor->parent);
 	parent = MemoryContextAllocZero(estate->es_query_cxt, sizeof(Parent));
 	parent->rti = ancestor->parent;
 	parent->columns = ancestor->columns;
-	parent->key = RelationGetPartitionKey(relation);
+	parent->key = bloomfam_join_partition_key(RelationGetPartitionKey(relation));
+	parent->support = RelationGetPartitionKey(relation)->partsupfunc;
 	parent->desc = PartitionDirectoryLookup(estate->es_partition_directory, relation);
 	filter->parents = lcons(parent, filter->parents);
 	return parent;
@@ -122,6 +123,7 @@ bloomfam_join_partition_begin(EState *estate, const JoinFilterInfo *info, JoinFi
 	{
 		const JoinAncestorInfo *ancestor = list_nth(info->ancestors, i);
 
+		Assert(i > 0 || ancestor->columns != NIL);	/* the planner begins with one that prunes */
 		partition->ancestors[i].parent =
 			ancestor->columns != NIL ? get_parent(estate, filter, ancestor) : NULL;
 		partition->ancestors[i].child = exec_rt_fetch(ancestor->child, estate)->relid;
@@ -130,7 +132,7 @@ bloomfam_join_partition_begin(EState *estate, const JoinFilterInfo *info, JoinFi
 	return partition;
 }
 
-/* The index of a partition in its table's description; -1 if it is not there. */
+/* The index of a partition in the partition descriptor; -1 if it is not there. */
 static int
 find_child(Parent *parent, Oid child)
 {
@@ -153,8 +155,8 @@ find_child(Parent *parent, Oid child)
 /* ---- bounds that the snapshot agrees with ---- */
 
 /*
- * Was a table a partition by its bounds of today when the snapshot was taken?  Then its row in
- * pg_class is as old.
+ * Does the snapshot see the change that gave a table its present bounds?  That change wrote the
+ * table's row in pg_class.
  */
 static bool
 is_settled(Oid table, Snapshot snapshot)
@@ -169,7 +171,7 @@ is_settled(Oid table, Snapshot snapshot)
 	return !TransactionIdIsCurrentTransactionId(writer) && !XidInMVCCSnapshot(writer, snapshot);
 }
 
-/* The same of all partitions of a table. */
+/* The same for all partitions of a table. */
 static bool
 all_are_settled(Parent *parent, Snapshot snapshot)
 {
@@ -186,8 +188,8 @@ all_are_settled(Parent *parent, Snapshot snapshot)
 }
 
 /*
- * Do the bounds of a level's child hold for all rows that the snapshot sees in the partition?  Not
- * if it came to the child, or to a table in between, later.
+ * Do the bounds of an ancestor's child hold for all rows that the snapshot sees in the partition?
+ * Not if the partition, or a table in between, was attached later.
  */
 static bool
 bounds_hold(const JoinPartition *partition, int ancestor, int index)
@@ -195,6 +197,7 @@ bounds_hold(const JoinPartition *partition, int ancestor, int index)
 	Parent	   *parent = partition->ancestors[ancestor].parent;
 	int			i;
 
+	Assert(index >= 0 && index < parent->desc->nparts);
 	if (partition->snapshot == NULL || !IsMVCCSnapshot(partition->snapshot))
 		return false;
 	for (i = ancestor; i < partition->nancestors; i++)
@@ -210,28 +213,17 @@ static void
 begin_pruning(const Parent *parent, int nsteps, PartitionPruneContext *context)
 {
 	memset(context, 0, sizeof(*context));
-	context->strategy = parent->key->strategy;
-	context->partnatts = parent->key->partnatts;
+	context->strategy = parent->key.strategy;
+	context->partnatts = parent->key.ncolumns;
 	context->nparts = parent->desc->nparts;
 	context->boundinfo = parent->desc->boundinfo;
-	context->partcollation = parent->key->partcollation;
-	context->partsupfunc = parent->key->partsupfunc;
-	context->stepcmpfuncs = palloc0(nsteps * parent->key->partnatts * sizeof(FmgrInfo));
+	context->partcollation = unconstify(Oid *, parent->key.collations);
+	context->partsupfunc = parent->support;
+	context->stepcmpfuncs = palloc0(nsteps * parent->key.ncolumns * sizeof(FmgrInfo));
 	context->ppccontext = CurrentMemoryContext;
 }
 
-/* The function that compares or hashes a key with the bounds of the number-th column. */
-static Oid
-support_function(const Parent *parent, int number, Oid type)
-{
-	Oid			family = parent->key->partopfamily[number];
-
-	if (parent->key->strategy == PARTITION_STRATEGY_HASH)
-		return get_opfamily_proc(family, type, type, HASHEXTENDED_PROC);
-	return get_opfamily_proc(family, parent->key->partopcintype[number], type, BTORDER_PROC);
-}
-
-/* A key, to be filled in. */
+/* A constant to compare with, whose value is set later. */
 static Const *
 make_key(Oid type)
 {
@@ -252,7 +244,7 @@ make_step(int id, StrategyNumber strategy, List *keys, List *functions)
 	return step;
 }
 
-/* Adds partitions to those that are left, in the context that these are in. */
+/* Adds partitions to those that can match, in the context that these are in. */
 static void
 add_live(Parent *parent, const Bitmapset *found, MemoryContext context)
 {
@@ -264,11 +256,12 @@ add_live(Parent *parent, const Bitmapset *found, MemoryContext context)
 		{
 			parent->live = bms_add_member(parent->live, i);
 			parent->nlive++;
+			Assert(parent->nlive <= parent->desc->nparts);
 		}
 	MemoryContextSwitchTo(old);
 }
 
-/* Those of each combination of keys, of which each column's are listed. */
+/* Finds those of each combination of the columns' keys, which are listed. */
 static void
 find_by_key(Parent *parent, const JoinKeys *keys, MemoryContext context)
 {
@@ -280,9 +273,10 @@ find_by_key(Parent *parent, const JoinKeys *keys, MemoryContext context)
 	List	   *functions = NIL;
 	PartitionPruneContext pruning;
 	PartitionPruneStepOp *step;
-	bool		hash = parent->key->strategy == PARTITION_STRATEGY_HASH;
-	int			i = 0;
+	bool		hash = parent->key.strategy == PARTITION_STRATEGY_HASH;
+	int			i;
 
+	Assert(n == parent->key.needed);
 	for (i = 0; i < n; i++)
 	{
 		columns[i] = &keys[list_nth_int(parent->columns, i)];
@@ -291,7 +285,8 @@ find_by_key(Parent *parent, const JoinKeys *keys, MemoryContext context)
 		values[i] = make_key(columns[i]->type);
 		values[i]->constvalue = bloomfam_join_keys_datum(columns[i], columns[i]->values[0]);
 		exprs = lappend(exprs, values[i]);
-		functions = lappend_oid(functions, support_function(parent, i, columns[i]->type));
+		functions = lappend_oid(
+			functions, bloomfam_join_partition_support(&parent->key, i, columns[i]->type));
 	}
 	begin_pruning(parent, 1, &pruning);
 	step = make_step(0, hash ? HTEqualStrategyNumber : BTEqualStrategyNumber, exprs, functions);
@@ -310,13 +305,14 @@ find_by_key(Parent *parent, const JoinKeys *keys, MemoryContext context)
 	} while (i < n && parent->nlive < parent->desc->nparts);
 }
 
-/* Those between the smallest and the largest key. */
+/* Finds those between the smallest and the largest key. */
 static void
 find_by_range(Parent *parent, const JoinKeys *keys, MemoryContext context)
 {
 	Const	   *smallest = make_key(keys->type);
 	Const	   *largest = make_key(keys->type);
-	List	   *functions = list_make1_oid(support_function(parent, 0, keys->type));
+	Oid			compare = bloomfam_join_partition_support(&parent->key, 0, keys->type);
+	List	   *functions = list_make1_oid(compare);
 	PartitionPruneStepCombine *both = makeNode(PartitionPruneStepCombine);
 	PartitionPruneContext pruning;
 	List	   *steps;
@@ -333,16 +329,7 @@ find_by_range(Parent *parent, const JoinKeys *keys, MemoryContext context)
 	add_live(parent, get_matching_partitions(&pruning, steps), context);
 }
 
-/* Are the bounds in the order of the numbers?  In the type's own family they are. */
-static bool
-is_in_order(const Parent *parent)
-{
-	return parent->key->strategy != PARTITION_STRATEGY_HASH &&
-		   lookup_type_cache(parent->key->partopcintype[0], TYPECACHE_BTREE_OPFAMILY)->btree_opf ==
-			   parent->key->partopfamily[0];
-}
-
-/* Finds which partitions of a table can match the keys of the present build. */
+/* Finds which partitions of a table can match the keys of the build that is probed. */
 static void
 find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 {
@@ -376,7 +363,7 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 		filter->lookups += combinations;
 		find_by_key(parent, keys, filter->keys_context);
 	}
-	else if (!is_in_order(parent))
+	else if (!bloomfam_join_partition_is_in_order(&parent->key))
 		parent->all = JOIN_PARTITION_MANY_KEYS;
 	else
 		find_by_range(parent, &keys[linitial_int(parent->columns)], filter->keys_context);
@@ -404,6 +391,7 @@ bloomfam_join_partition_prune(JoinPartition *partition)
 			continue;
 		if (parent->build != filter->keys_build)
 			find_live(parent, filter, keys);
+		Assert(parent->build > 0 && parent->build == filter->keys_build);
 		if (parent->all != JOIN_PARTITION_CAN_MATCH)
 		{
 			answer = parent->all;

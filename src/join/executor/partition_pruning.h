@@ -16,29 +16,30 @@ typedef enum JoinPartitionAnswer
 	JOIN_PARTITION_NOT_YET,		/* the keys are not known, or not known any more */
 	JOIN_PARTITION_CANNOT_MATCH,
 	JOIN_PARTITION_CAN_MATCH,	/* as far as its bounds tell */
-	/* rows can match as well, because */
-	JOIN_PARTITION_UNKNOWN,		/* ... the keys were not kept */
-	JOIN_PARTITION_MANY_KEYS,	/* ... they are not looked up one by one, and bounds do not tell */
-	JOIN_PARTITION_NEW,			/* ... the snapshot may see rows outside its bounds */
-	JOIN_PARTITION_IN_PART		/* ... others have some of rows that must all be dropped, or none;
-								 * the node says so */
+	/* nothing is known, so it is read: */
+	JOIN_PARTITION_UNKNOWN,		/* the keys were not kept */
+	JOIN_PARTITION_MANY_KEYS,	/* too many to look up, and bounds are not in the keys' order */
+	JOIN_PARTITION_NEW,			/* the snapshot may see rows outside its bounds */
+	JOIN_PARTITION_IN_PART		/* an all-or-none target whose filter lets rows pass by accident:
+								 * set by probe.c */
 } JoinPartitionAnswer;
 
 #define JOIN_PARTITION_ANSWERS	(JOIN_PARTITION_IN_PART + 1)
 
-/* The partition that one of a node's filters is asked about. */
+/* The partition that a node's rows are of, for one of its filters. */
 typedef struct JoinPartition JoinPartition;
 
 /*
- * For the filter of a node whose rows are of a partition: the spec has levels.  To be called when
- * the executor starts, as it opens their tables.  Lives as long as the query's state.
+ * For the filter of a node whose rows are of a partition: the info has ancestors.  To be called at
+ * executor start, as it opens their tables.  Lives as long as the query's state.
  */
 extern JoinPartition *bloomfam_join_partition_begin(EState *estate, const JoinFilterInfo *info,
 													JoinFilter *filter);
 
 /*
- * Can rows of it match?  What it says is true until the join begins another build; where it does
- * not know, rows can.
+ * Can rows of it match the keys of the build side?  False negatives: none; where it is not known,
+ * they can.  The answer holds until the join begins another build.  Once for each build and
+ * partitioned table it takes a look-up for each key, up to a limit; else little.
  */
 extern JoinPartitionAnswer bloomfam_join_partition_prune(JoinPartition *partition);
 

@@ -3,19 +3,15 @@
  * partition_ancestors.c
  *	  From the scan of a partition up to the tables that it is a partition of.
  *
- * The server's pruning says which partitions can have a key, if the join's operator is the
- * equality that the partitions are made by.  It is found here, when the join is planned, which
- * columns of a filter's key it can be asked for; a table's partition key never changes.  The
- * server asks no more of a table that a query names than to lock it and those below it, so
- * nothing above it is looked at.
+ * At execution, the server's own pruning says which partitions can have a key, if the join's
+ * operator is the equality of the partition key.  Here, at planning, it is decided which columns of
+ * a filter's key can be given to it: a table's partition key never changes.  Ancestors above the
+ * table that the query names are never looked at: only that one and its partitions are locked.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/hash.h"
-#include "access/nbtree.h"
-#include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/partition.h"
 #include "parser/parsetree.h"
@@ -27,12 +23,12 @@
 #include "join/filter/keys.h"
 #include "join/planner/partition_ancestors.h"
 
-/* A table with partitions, and the columns of the key that tell them apart. */
+/* A partitioned table, and which of the filter's columns prune its partitions. */
 typedef struct Parent
 {
 	Index		rti;
-	AttrNumber *attributes;		/* of the filter's columns, in this table; 0: is not there */
-	List	   *columns;		/* as in JoinAncestorInfo; NIL: none can be used */
+	AttrNumber *attributes;		/* the filter's columns in this table; 0: not there */
+	List	   *columns;		/* as in JoinAncestorInfo; NIL: none prunes */
 } Parent;
 
 void
@@ -59,6 +55,7 @@ parent_of(JoinPartitionAncestors *ancestors, Index child)
 		{
 			AppendRelInfo *relation = lfirst(lc);
 
+			Assert(relation->child_relid <= list_length(ancestors->stmt->rtable));
 			ancestors->of_child[relation->child_relid] = relation;
 		}
 	}
@@ -66,64 +63,53 @@ parent_of(JoinPartitionAncestors *ancestors, Index child)
 }
 
 JoinSkip
-bloomfam_join_skip_by(const JoinKeyColumn *column, const JoinPartitionColumn *by)
+bloomfam_join_skip_by(const JoinKeyColumn *column, const JoinPartitionKey *key, int number)
 {
-	bool		hash = by->strategy == PARTITION_STRATEGY_HASH;
 	Oid			other = column->hashing.inner.type;
+	Oid			collation = key->collations[number];
 
-	if (get_opfamily_member(by->family, by->type, other,
-							hash ? HTEqualStrategyNumber : BTEqualStrategyNumber) !=
-			column->operator ||
-		(OidIsValid(by->collation) && by->collation != column->collation) ||
-		!OidIsValid(hash ? get_opfamily_proc(by->family, other, other, HASHEXTENDED_PROC)
-						 : get_opfamily_proc(by->family, by->type, other, BTORDER_PROC)))
+	if (bloomfam_join_partition_equality(key, number, other) != column->operator ||
+		(OidIsValid(collation) && collation != column->collation) ||
+		!OidIsValid(bloomfam_join_partition_support(key, number, other)))
 		return JOIN_SKIP_OTHER_EQUALITY;
 	if (!bloomfam_join_keys_can_keep(column->hashing.kind, other))
 		return JOIN_SKIP_OTHER_TYPE;
 	return JOIN_SKIP_PARTITIONS;
 }
 
-/*
- * Finds the columns of the filter that tell the partitions of a table apart.  Of those of a range
- * the first is enough, but rows are hashed by all of theirs.
- */
+/* Finds the filter's columns that are a table's partition key, as far as they must be known. */
 static List *
 find_columns(JoinPartitionAncestors *ancestors, Oid table, const AttrNumber *attributes)
 {
 	Relation	relation = table_open(table, NoLock);
-	PartitionKey key = RelationGetPartitionKey(relation);
-	bool		hash = key->strategy == PARTITION_STRATEGY_HASH;
-	int			needed = hash ? key->partnatts : 1;
+	const AttrNumber *partitioned_by = RelationGetPartitionKey(relation)->partattrs;
+	JoinPartitionKey key = bloomfam_join_partition_key(RelationGetPartitionKey(relation));
 	JoinSkip	skip = JOIN_SKIP_PARTITIONS;
 	List	   *columns = NIL;
 	int			number;
 	int			i;
 
-	for (number = 0; number < needed && skip == JOIN_SKIP_PARTITIONS; number++)
+	for (number = 0; number < key.needed && skip == JOIN_SKIP_PARTITIONS; number++)
 	{
 		for (i = 0; i < ancestors->pushdown->ncolumns; i++)
-			if (attributes[i] != 0 && attributes[i] == key->partattrs[number])
+			if (attributes[i] != 0 && attributes[i] == partitioned_by[number])
 				break;
 		if (i == ancestors->pushdown->ncolumns)
 			skip = number == 0 ? JOIN_SKIP_OTHER_KEY : JOIN_SKIP_PART_OF_HASH;
 		else
 		{
-			JoinPartitionColumn by = {
-				.strategy = key->strategy, .family = key->partopfamily[number],
-				.type = key->partopcintype[number], .collation = key->partcollation[number]
-			};
-
-			skip = bloomfam_join_skip_by(&ancestors->pushdown->columns[i], &by);
+			skip = bloomfam_join_skip_by(&ancestors->pushdown->columns[i], &key, number);
 			columns = lappend_int(columns, i);
 		}
 	}
 	table_close(relation, NoLock);
+	Assert(skip != JOIN_SKIP_PARTITIONS || list_length(columns) == key.needed);
 	if (ancestors->skip != JOIN_SKIP_PARTITIONS)
 		ancestors->skip = skip;
 	return skip == JOIN_SKIP_PARTITIONS ? columns : NIL;
 }
 
-/* What is known of a table with partitions; found out at the first of these. */
+/* What is known of a partitioned table; found out at the first of its partitions. */
 static const Parent *
 find_parent(JoinPartitionAncestors *ancestors, Index rti, Oid table, const AttrNumber *attributes)
 {
@@ -221,7 +207,7 @@ bloomfam_join_partition_ancestors(JoinPartitionAncestors *ancestors, const Plan 
 	}
 	pfree(columns);
 
-	/* a level that tells nothing stands only for the tables between those above and the leaf */
+	/* one that keys do not prune is kept only below one that they do: its age matters, too */
 	while (found != NIL && ((JoinAncestorInfo *) linitial(found))->columns == NIL)
 		found = list_delete_first(found);
 	if (found == NIL)
@@ -233,6 +219,7 @@ bloomfam_join_partition_ancestors(JoinPartitionAncestors *ancestors, const Plan 
 			ancestors->skip = JOIN_SKIP_VOLATILE;
 		return NIL;
 	}
+	Assert(((JoinAncestorInfo *) llast(found))->child == ((const Scan *) plan)->scanrelid);
 	ancestors->some = true;
 	ancestors->skip = JOIN_SKIP_PARTITIONS;
 	return found;

@@ -9,44 +9,37 @@
 #define BLOOMFAM_JOIN_PARTITION_ANCESTORS_H
 
 #include "join/base/filter_info.h"
+#include "join/base/partition_key.h"
 #include "join/planner/pushdown.h"
 
-/* What is known of the partitions in a finished plan, while one filter is put in. */
+/* What is known of the partitions in a finished plan, while one filter is inserted. */
 typedef struct JoinPartitionAncestors
 {
 	const PlannedStmt *stmt;
 	const JoinPushdown *pushdown; /* the filter's */
-	AppendRelInfo **of_child;	/* by number in the range table; NULL: not needed yet */
-	List	   *parents;		/* of tables with partitions, what was found out for this filter */
-	JoinSkip	skip;			/* for all of its scans */
+	AppendRelInfo **of_child;	/* by range table index; NULL: not needed yet */
+	List	   *parents;		/* partitioned tables, and what prunes them: for this filter */
+	JoinSkip	skip;			/* whether partitions are skipped, of all targets together */
 	bool		some;			/* ... some partition can be skipped */
 } JoinPartitionAncestors;
 
-/* A column of a partition key. */
-typedef struct JoinPartitionColumn
-{
-	char		strategy;		/* PARTITION_STRATEGY_... */
-	Oid			family;
-	Oid			type;			/* that its operator class is for */
-	Oid			collation;
-} JoinPartitionColumn;
-
 /*
- * Can keys of a column of the join say what this column is in partitions that can match?
- * JOIN_SKIP_PARTITIONS if so, else why not.
+ * Can keys of a column of the join tell which partitions can match, as values of this column of
+ * the partition key?  JOIN_SKIP_PARTITIONS if so, else why not.
  */
-extern JoinSkip bloomfam_join_skip_by(const JoinKeyColumn *column, const JoinPartitionColumn *by);
+extern JoinSkip bloomfam_join_skip_by(const JoinKeyColumn *column, const JoinPartitionKey *key,
+									  int number);
 
-/* Begins another filter. */
+/* Begins another filter of the same plan. */
 extern void bloomfam_join_partition_ancestors_begin(JoinPartitionAncestors *ancestors,
 													const PlannedStmt	   *stmt,
 													const JoinPushdown	   *pushdown);
 
 /*
- * If the plan is the scan of a partition: those of the tables above it, none above the one that
- * the query names, from the uppermost on of which keys of the filter tell which partitions can
- * match.  The attributes are the filter's columns in the plan's rows.  A list of JoinAncestorInfo;
- * NIL: keys tell nothing of any, or the scan would notice that it is not begun.
+ * The partition ancestors of a scan, from the uppermost one on that the filter's keys can prune; a
+ * list of JoinAncestorInfo.  The attributes are the filter's columns in the plan's rows.  NIL if
+ * the plan is no scan of a partition, if keys prune none of its ancestors, or if it is volatile:
+ * then it could be seen that it was not executed.
  */
 extern List *bloomfam_join_partition_ancestors(JoinPartitionAncestors *ancestors, const Plan *plan,
 											   const AttrNumber *attributes);

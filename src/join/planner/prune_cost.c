@@ -136,8 +136,7 @@ static double
 fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *columns,
 					   int ncolumns, const RelOptInfo *innerrel, double drop)
 {
-	PartitionScheme scheme = rel->part_scheme;
-	int			needed = scheme->strategy == PARTITION_STRATEGY_HASH ? scheme->partnatts : 1;
+	JoinPartitionKey key = bloomfam_join_partition_key_by_scheme(rel->part_scheme);
 	double		keys = 1;
 	double		rows = 0;
 	double		fraction = 0;
@@ -145,20 +144,16 @@ fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyCo
 	bool		run;
 	int			i;
 
-	for (i = 0; i < needed; i++)
+	for (i = 0; i < key.needed; i++)
 	{
-		JoinPartitionColumn by = {
-			.strategy = scheme->strategy, .family = scheme->partopfamily[i],
-			.type = scheme->partopcintype[i], .collation = scheme->partcollation[i]
-		};
 		const JoinKeyColumn *column = find_column(rel, i, columns, ncolumns);
 
-		if (column == NULL || bloomfam_join_skip_by(column, &by) != JOIN_SKIP_PARTITIONS)
+		if (column == NULL || bloomfam_join_skip_by(column, &key, i) != JOIN_SKIP_PARTITIONS)
 			return 1;
 		spread = expect_keys(root, innerrel, column, drop);
 		keys *= spread.keys;
 	}
-	run = spread.together && scheme->strategy == PARTITION_STRATEGY_RANGE;
+	run = spread.together && key.strategy == PARTITION_STRATEGY_RANGE;
 	i = -1;
 	while ((i = bms_next_member(rel->live_parts, i)) >= 0)
 		rows += Max(rel->part_rels[i]->tuples, 1);
