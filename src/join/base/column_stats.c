@@ -103,7 +103,7 @@ bloomfam_join_column_rows_per_value(Oid table, AttrNumber attribute, double rows
 
 /* Widens what is known of a column's numbers by the statistics of a kind. */
 static void
-widen(HeapTuple tuple, int kind, Oid type, int64 (*number) (Oid type, Datum value),
+widen(HeapTuple tuple, int kind, Oid type, int64 (*number) (int16 typlen, Datum value),
 	  int64 *smallest, int64 *largest)
 {
 	AttStatsSlot slot;
@@ -113,7 +113,7 @@ widen(HeapTuple tuple, int kind, Oid type, int64 (*number) (Oid type, Datum valu
 		return;
 	for (i = 0; i < slot.nvalues; i++)
 	{
-		int64		value = number(type, slot.values[i]);
+		int64		value = number(get_typlen(type), slot.values[i]);
 
 		*smallest = Min(*smallest, value);
 		*largest = Max(*largest, value);
@@ -123,7 +123,7 @@ widen(HeapTuple tuple, int kind, Oid type, int64 (*number) (Oid type, Datum valu
 
 double
 bloomfam_join_column_span(Oid table, AttrNumber attribute,
-						  int64 (*number) (Oid type, Datum value))
+						  int64 (*number) (int16 typlen, Datum value))
 {
 	HeapTuple	tuple = find_statistics(table, attribute, false);
 	Oid			type = get_atttype(table, attribute);

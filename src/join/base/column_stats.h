@@ -33,9 +33,9 @@ extern double bloomfam_join_column_rows_per_value(Oid table, AttrNumber attribut
 
 /*
  * By how much the largest value is larger than the smallest; -1 without statistics.  number
- * converts a value of the column's type.
+ * converts a value of a type of that length.
  */
 extern double bloomfam_join_column_span(Oid table, AttrNumber attribute,
-										int64 (*number) (Oid type, Datum value));
+										int64 (*number) (int16 typlen, Datum value));
 
 #endif							/* BLOOMFAM_JOIN_COLUMN_STATS_H */

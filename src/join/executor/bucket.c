@@ -75,7 +75,7 @@ bloomfam_join_buckets_prefetch(JoinBuckets *buckets, const JoinFilter *filter, c
 
 	for (i = 0; i < most; i++)
 	{
-		Datum		value = bloomfam_join_key_datum(key, (int64) numbers[i]);
+		Datum		value = bloomfam_join_number_datum(key->typlen, (int64) numbers[i]);
 		uint32		hashed = DatumGetUInt32(FunctionCall1Coll(
 			unconstify(FmgrInfo *, &hash->function), hash->collation, value));
 		HashJoinTuple *bucket = &table->buckets.unshared[hashed & (table->nbuckets - 1)];

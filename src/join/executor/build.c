@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * build.c
- *	  The node on top of a hash join's build side: remembers the keys that go by, or their hashes.
+ *	  The node on top of a hash join's build side: collects the keys of the rows that pass.
  *
- * It hands its child's rows on as they are.  When they end, the filter is made, and tied to the
- * hash table that the join is about to probe.
+ * It returns its child's rows unchanged.  At their end the filter is made, and tied to the hash
+ * table that the join is about to probe.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +22,7 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	JoinFilter *filter = state->filter;
 	MemoryContext old;
-	uint64		hash = 0;			/* or a number */
+	uint64		hash = 0;			/* of a filter of numbers: the number */
 	int			i;
 
 	ResetExprContext(econtext);
@@ -30,6 +30,7 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (i = 0; i < state->info->ncolumns; i++)
 	{
+		const JoinKey *key = &state->keys[i];
 		Datum		value;
 		bool		isnull;
 		uint64		next;
@@ -42,30 +43,23 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 			break;
 		if (state->foreign != NULL && state->foreign[i] != NULL)
 			bloomfam_join_foreign_add(state->foreign[i], value);
-		if (state->values != NULL)
-			state->values[i] = value;
-		if (filter->of_numbers)
-			next = (uint64) state->keys[i].number(value);
+		if (key->integer)
+		{
+			state->numbers[i] = bloomfam_join_number(key->typlen, value);
+			next = (uint64) state->numbers[i];
+			if (!filter->of_numbers)
+				next = bf_hash_u64(next);
+		}
 		else
-			next = state->keys[i].hash(&state->keys[i], value);
+			next = key->hash(key, value);
 		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
 	}
 	MemoryContextSwitchTo(old);
-	if (i < state->info->ncolumns)
-		return;
-	if (filter->phase != JOIN_FILTER_ABANDONED)
-		bloomfam_join_filter_add(filter, hash);
-	for (i = 0; state->values != NULL && i < filter->ncolumns; i++)
-	{
-		JoinKeys   *keys = &filter->keys[i];
-
-		if (OidIsValid(keys->type))
-			bloomfam_join_keys_add(keys, bloomfam_join_keys_number(keys->type, state->values[i]),
-								   filter->keys_context);
-	}
+	if (i == state->info->ncolumns)
+		bloomfam_join_filter_add(filter, hash, state->numbers);
 }
 
-/* Does something with each filter that travels. */
+/* Calls this for each filter that is pushed to a foreign server. */
 static void
 for_each_foreign(JoinBuildState *state, void (*action) (JoinForeign *foreign))
 {
@@ -88,7 +82,7 @@ bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join)
 		if (state->foreign[i] != NULL)
 			bloomfam_join_foreign_tie(state->foreign[i], outerPlanState(join));
 
-	/* the join would first ask the probe side for a row, to save building if there is none */
+	/* else the join fetches a row of the probe side first, to save the build if there is none */
 	if (state->info->build_first)
 		join->hj_OuterNotEmpty = true;
 }
@@ -113,12 +107,12 @@ exec_build(PlanState *node)
 		state->phase = JOIN_BUILD_ENDED;
 	}
 	else if (state->filter->phase != JOIN_FILTER_ABANDONED || state->foreign != NULL ||
-			 state->values != NULL)
+			 state->filter->ncolumns > 0)
 		add_row(state, slot);
 	return slot;
 }
 
-/* Begins the filters that travel, if there are any. */
+/* Begins the filters that are pushed to foreign servers, if there are any. */
 static void
 begin_foreign(JoinBuildState *state, EState *estate)
 {
@@ -147,14 +141,13 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 	info = state->info = bloomfam_join_filter_infos(plan);
 	begin_foreign(state, estate);
 
-	/* EvalPlanQual asks for a few rows again, of which some are known to join */
+	/* EvalPlanQual rechecks few rows, most of which join: a filter would not pay */
 	if (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF)
 		return;
 
 	state->filter = bloomfam_join_filter_get(estate, info->param);
 	bloomfam_join_node_columns(info, &state->keys, &state->attributes);
-	if (bloomfam_join_node_is_of_numbers(info))
-		bloomfam_join_filter_take_numbers(state->filter);
+	state->numbers = palloc(info->ncolumns * sizeof(int64));
 	state->expressions = palloc0(info->ncolumns * sizeof(ExprState *));
 	for (i = 0; i < info->ncolumns; i++)
 	{
@@ -166,13 +159,8 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 		if (state->foreign != NULL && state->foreign[i] != NULL)
 			bloomfam_join_foreign_enable(state->foreign[i], column->foreign_type,
 										 column->collation);
-		if (column->kept && bloomfam_join_filter_skip)
-		{
-			bloomfam_join_filter_keep(state->filter, info->ncolumns);
-			bloomfam_join_filter_keep_column(state->filter, i, column->type);
-			if (state->values == NULL)
-				state->values = palloc0(info->ncolumns * sizeof(Datum));
-		}
+		bloomfam_join_filter_collect(state->filter, info->ncolumns, i, &state->keys[i],
+									 column->type, column->kept && bloomfam_join_filter_skip);
 	}
 	css->ss.ps.ExecProcNode = exec_build;
 }

@@ -29,7 +29,7 @@ struct JoinProbeDsm
 {
 	int			nworkers;
 	int			nprobes;
-	JoinShared	filters[FLEXIBLE_ARRAY_MEMBER]; /* copies of the leader's, or given up */
+	JoinShared	filters[FLEXIBLE_ARRAY_MEMBER]; /* the leader's copies */
 	/* then JoinProbeCounts, nprobes for each worker */
 };
 
@@ -79,6 +79,13 @@ bloomfam_join_build_estimate(CustomScanState *css, ParallelContext *pcxt)
 					mul_size(pcxt->nworkers, sizeof(JoinBuildCounts)));
 }
 
+/* Where the leader has no filter, nobody is to make one. */
+static JoinSharedState
+state_to_begin(const JoinBuildState *state)
+{
+	return state->filter != NULL ? JOIN_SHARED_COLLECTING : JOIN_SHARED_DISCARDED;
+}
+
 /*
  * Gets the leader's build node going, each time that workers are about to start.  A participant
  * that has no filter would leave out its share.
@@ -90,10 +97,6 @@ start_build(JoinBuildState *state, JoinShared *shared)
 		return;
 	bloomfam_join_filter_tie(state->filter, JOIN_FILTER_PARTICIPANT, shared,
 							 state->css.ss.ps.state->es_query_dsa);
-
-	/* bloomfam.join_filter_skip, too, may not be in all processes what it was when they began */
-	if (state->values == NULL)
-		bloomfam_join_shared_lose_keys(shared);
 }
 
 static void
@@ -126,8 +129,7 @@ bloomfam_join_build_initialize(CustomScanState *css, ParallelContext *pcxt, void
 
 	memset(dsm, 0, bloomfam_join_build_estimate(css, pcxt));
 	dsm->nworkers = pcxt->nworkers;
-	bloomfam_join_shared_init(&dsm->filter,
-							  state->filter != NULL ? JOIN_SHARED_NONE : JOIN_SHARED_DISCARDED);
+	bloomfam_join_shared_init(&dsm->filter, state_to_begin(state));
 	start_build(state, &dsm->filter);
 	if (state->filter != NULL && pcxt->seg != NULL)
 	{
@@ -145,7 +147,7 @@ bloomfam_join_build_reinitialize(CustomScanState *css, ParallelContext *pcxt, vo
 	if (pcxt->seg == NULL)
 		return;
 	bloomfam_join_shared_reset(&dsm->filter, css->ss.ps.state->es_query_dsa,
-				 state->filter != NULL ? JOIN_SHARED_NONE : JOIN_SHARED_DISCARDED);
+							   state_to_begin(state));
 	start_build(state, &dsm->filter);
 }
 
@@ -236,7 +238,7 @@ bloomfam_join_probe_initialize(CustomScanState *css, ParallelContext *pcxt, void
 	dsm->nworkers = pcxt->nworkers;
 	dsm->nprobes = bloomfam_join_nfilters((CustomScan *) css->ss.ps.plan);
 	for (i = 0; i < dsm->nprobes; i++)
-		bloomfam_join_shared_init(&dsm->filters[i], JOIN_SHARED_DISCARDED);
+		bloomfam_join_shared_init(&dsm->filters[i], JOIN_SHARED_NO_COPY);
 	if (state->probes != NULL)
 		leave_copies(state, dsm);
 	if (state->probes != NULL && pcxt->seg != NULL)

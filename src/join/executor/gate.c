@@ -40,6 +40,6 @@ bloomfam_join_probe_counts(const JoinProbe *probe)
 
 	counts.disabled = bloomfam_join_probe_is_off(probe);
 	if (probe->kind == JOIN_PROBE_JOIN && probe->filter->phase == JOIN_FILTER_COMPLETE)
-		counts.fpr = bloomfam_join_filter_probe_fpr(&probe->filter->filter_probe);
+		counts.fpr = bloomfam_join_fpr(&probe->filter->probe);
 	return counts;
 }

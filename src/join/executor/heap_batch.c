@@ -255,7 +255,8 @@ hash_column(JoinHeapBatch *batch, const JoinKey *key, const BatchColumn *column,
 		else if (isnull)
 			hashes[slow_row] = 0;
 		else
-			hashes[slow_row] = numbers ? (uint64) key->number(value) : key->hash(key, value);
+			hashes[slow_row] = numbers ? (uint64) bloomfam_join_number(key->typlen, value)
+									   : key->hash(key, value);
 	}
 	if (!first)
 		for (i = 0; i < n; i++)
@@ -349,7 +350,7 @@ hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
 	JoinProbe  *probe = &state->probes[f];
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	bool		numbers = probe->kind == JOIN_PROBE_JOIN &&
-						  bloomfam_join_filter_probe_is_of_numbers(&probe->filter->filter_probe);
+						  bloomfam_join_takes_numbers(&probe->filter->probe);
 	MemoryContext old;
 	int			c;
 
@@ -370,8 +371,7 @@ probe_filter(JoinHeapBatch *batch, const JoinProbe *probe, int n)
 
 	if (probe->kind == JOIN_PROBE_JOIN)
 	{
-		bloomfam_join_filter_probe_has_many(&probe->filter->filter_probe, batch->hashes, n,
-											batch->pass);
+		bloomfam_join_may_contain_many(&probe->filter->probe, batch->hashes, n, batch->pass);
 		return;
 	}
 	answer = bloomfam_join_stored_answer(probe->stored);

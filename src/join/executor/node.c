@@ -66,10 +66,3 @@ bloomfam_join_node_columns(const JoinFilterInfo *info, JoinKey **keys, AttrNumbe
 		(*attributes)[i] = column->attribute;
 	}
 }
-
-bool
-bloomfam_join_node_is_of_numbers(const JoinFilterInfo *info)
-{
-	return info->ncolumns == 1 &&
-		   bloomfam_join_keys_are_integers(info->columns[0].hashing, info->columns[0].type);
-}

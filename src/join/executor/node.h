@@ -41,11 +41,11 @@ typedef struct JoinBuildState
 	JoinFilterInfo *info;
 	JoinFilter *filter;			/* NULL: this node does nothing */
 	JoinBuildPhase phase;
-	JoinKey    *keys;			/* of the spec's columns, as all below */
+	JoinKey    *keys;			/* of the filter's columns, as all below */
 	AttrNumber *attributes;		/* of the child's rows; 0: an expression */
 	ExprState **expressions;
-	Datum	   *values;			/* of a row; NULL: only their hashes matter */
-	JoinForeign **foreign;		/* NULL: it does not travel by this column; NULL: by no column */
+	int64	   *numbers;		/* of a row; set for integer columns only */
+	JoinForeign **foreign;		/* NULL: not pushed to a foreign server by this column, or by any */
 	JoinBuildDsm *dsm;
 	JoinSegment segment;
 
@@ -99,8 +99,5 @@ extern bool bloomfam_join_node_was_foreign(const JoinProbeState *state, int prob
  */
 extern void bloomfam_join_node_columns(const JoinFilterInfo *info, JoinKey **keys,
 									   AttrNumber **attributes);
-
-/* Is a filter's key one column of integers, so that it is built and asked by their numbers? */
-extern bool bloomfam_join_node_is_of_numbers(const JoinFilterInfo *info);
 
 #endif							/* BLOOMFAM_JOIN_NODE_H */

@@ -48,7 +48,7 @@ cost_of(const JoinProbe *probe)
 		[JOIN_FORM_BITMAP] = COST_OF_BITMAP,
 		[JOIN_FORM_RANGE] = COST_OF_RANGE,
 	};
-	const JoinDesign *design = &probe->filter->filter_probe.design;
+	const JoinDesign *design = &probe->filter->probe.design;
 	double		cost = costs[design->form] * bloomfam_join_waiting(design->size);
 	int			i;
 

@@ -27,7 +27,7 @@
 static inline bool
 row_may_join(const JoinProbe *probe, TupleTableSlot *slot)
 {
-	const JoinFilterProbe *filter_probe = &probe->filter->filter_probe;
+	const JoinFilterProbe *filter_probe = &probe->filter->probe;
 	uint64		hash = 0;			/* or a number */
 	int			i;
 
@@ -39,13 +39,13 @@ row_may_join(const JoinProbe *probe, TupleTableSlot *slot)
 
 		if (isnull)
 			return false;
-		if (bloomfam_join_filter_probe_is_of_numbers(filter_probe))
-			next = (uint64) probe->keys[i].number(value);
+		if (bloomfam_join_takes_numbers(filter_probe))
+			next = (uint64) bloomfam_join_number(probe->keys[i].typlen, value);
 		else
 			next = probe->keys[i].hash(&probe->keys[i], value);
 		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
 	}
-	return bloomfam_join_filter_probe_has(filter_probe, hash);
+	return bloomfam_join_may_contain(filter_probe, hash);
 }
 
 static TupleTableSlot *

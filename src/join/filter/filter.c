@@ -1,12 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * filter.c
- *	  What the two sides of a join share: the filter of one join, in one process.
+ *	  The filter of one join in one process: what its build node and its probe nodes share.
  *
- * The planner's estimate of the build side may be wrong by any factor, so keys are kept, 8 bytes
- * each, as hashes or as numbers, until it is known how many they are; the filter is then made for
- * that (design.c).  Repeated keys are counted each time: a Bloom filter comes out larger than it
- * need be, never too small.
+ * The planner's estimate of the build side may be wrong by any factor, so keys are collected, 8
+ * bytes each, as hashes or as numbers, until their number is known; the filter is then made for
+ * that (form.c).  Duplicate keys count each time: a Bloom filter comes out larger than it need be,
+ * never too small.
+ *
+ * Each row is collected once: its key for the filter, and the numbers that its columns are for
+ * their bounds and lists (keys.c), which pruning uses as well.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,15 +41,8 @@ bloomfam_join_filter_get(EState *estate, int param)
 static void
 restart_collecting(JoinFilter *filter)
 {
-	bloomfam_join_collect(&filter->collected,
-						  filter->of_numbers ? JOIN_COLLECTS_NUMBERS : JOIN_COLLECTS_HASHES);
-}
-
-void
-bloomfam_join_filter_take_numbers(JoinFilter *filter)
-{
-	filter->of_numbers = true;
-	restart_collecting(filter);
+	memset(&filter->collected, 0, sizeof(JoinCollected));
+	filter->collected.what = filter->of_numbers ? JOIN_COLLECTS_NUMBERS : JOIN_COLLECTS_HASHES;
 }
 
 void
@@ -54,6 +50,7 @@ bloomfam_join_filter_keep(JoinFilter *filter, int ncolumns)
 {
 	MemoryContext parent = GetMemoryChunkContext(filter);
 
+	Assert(filter->ncolumns == 0 || filter->ncolumns == ncolumns);
 	if (filter->ncolumns > 0)
 		return;
 	filter->ncolumns = ncolumns;
@@ -63,12 +60,25 @@ bloomfam_join_filter_keep(JoinFilter *filter, int ncolumns)
 }
 
 void
-bloomfam_join_filter_keep_column(JoinFilter *filter, int column, Oid type)
+bloomfam_join_filter_collect(JoinFilter *filter, int ncolumns, int column, const JoinKey *key,
+							 Oid type, bool list)
 {
-	bloomfam_join_keys_begin(&filter->keys[column], type);
+	JoinKeys   *keys;
+
+	filter->of_numbers = ncolumns == 1 && key->integer;
+	restart_collecting(filter);
+	if (!list && !filter->of_numbers)
+		return;
+	Assert(key->integer && column < ncolumns);
+	bloomfam_join_filter_keep(filter, ncolumns);
+	keys = &filter->keys[column];
+	keys->wanted = list ? JOIN_KEYS_LISTING : JOIN_KEYS_BOUNDED;
+	keys->type = type;
+	keys->typlen = key->typlen;
+	bloomfam_join_keys_begin(keys, keys->wanted);
 }
 
-/* Forgets what it has kept, and begins to keep it if this process is one that builds. */
+/* Empties the columns: this process begins to collect those that it wants. */
 static void
 restart_keys(JoinFilter *filter)
 {
@@ -80,11 +90,10 @@ restart_keys(JoinFilter *filter)
 		return;
 	MemoryContextReset(filter->keys_context);
 	for (i = 0; i < filter->ncolumns; i++)
-		if (OidIsValid(filter->keys[i].type))
-			bloomfam_join_keys_begin(&filter->keys[i], filter->keys[i].type);
+		bloomfam_join_keys_begin(&filter->keys[i], filter->keys[i].wanted);
 }
 
-/* From now on, and as long as the join has the hash table that it now has, the keys are these. */
+/* The columns are finished: they hold as long as the join has the hash table that it now has. */
 static void
 use_keys(JoinFilter *filter)
 {
@@ -93,23 +102,6 @@ use_keys(JoinFilter *filter)
 	filter->keys_complete = true;
 	filter->keys_build++;
 	filter->lookups = 0;
-}
-
-/* All keys of this process are in. */
-static void
-finish_keys(JoinFilter *filter)
-{
-	int			i;
-
-	if (filter->ncolumns == 0)
-		return;
-	for (i = 0; i < filter->ncolumns; i++)
-		bloomfam_join_keys_finish(&filter->keys[i], filter->keys_context);
-	if (filter->role == JOIN_FILTER_PARTICIPANT)
-		bloomfam_join_shared_put_keys(filter->handle.shared, filter->handle.area, filter->keys,
-									  filter->ncolumns);
-	else if (filter->join != NULL)
-		use_keys(filter);
 }
 
 const JoinKeys *
@@ -126,18 +118,36 @@ bloomfam_join_filter_keys(JoinFilter *filter)
 	if (!filter->keys_complete && filter->role != JOIN_FILTER_PRIVATE &&
 		(filter->role == JOIN_FILTER_PARTICIPANT ||
 		 bloomfam_join_shared_has_copy(filter->handle.shared)) &&
-		bloomfam_join_shared_get_keys(filter->handle.shared, filter->handle.area, filter->keys,
-									  filter->ncolumns, filter->keys_context))
+		bloomfam_join_shared_get_keys(&filter->handle, filter->keys, filter->ncolumns,
+									  filter->keys_context))
 		use_keys(filter);
 	if (!filter->keys_complete || filter->keys_table != table)
 		return NULL;
 	return filter->keys;
 }
 
+/*
+ * The bounds of all numbers of the build, in all processes, once it has ended; all int64 if a
+ * participant's piece was lost.  They do not matter of hashes.
+ */
+static JoinKeysRange
+get_bounds(JoinFilter *filter)
+{
+	const JoinKeys *keys = filter->keys;
+
+	if (filter->of_numbers && filter->role == JOIN_FILTER_PARTICIPANT)
+		keys = bloomfam_join_filter_keys(filter);
+	if (!filter->of_numbers || keys == NULL || keys->phase == JOIN_KEYS_UNKNOWN)
+		return (JoinKeysRange) {PG_INT64_MIN, PG_INT64_MAX};
+	return (JoinKeysRange) {keys->smallest, keys->largest};
+}
+
 void
 bloomfam_join_filter_tie(JoinFilter *filter, JoinFilterRole role, JoinShared *shared,
 						 dsa_area *area)
 {
+	Assert(role == JOIN_FILTER_PRIVATE || filter->copies == NULL);
+	Assert(role != JOIN_FILTER_COPY || filter->join == NULL);
 	filter->role = area != NULL ? role : JOIN_FILTER_PRIVATE;
 	filter->phase = JOIN_FILTER_BUILDING;
 	filter->handle.shared = shared;
@@ -165,11 +175,14 @@ bloomfam_join_filter_outdate(JoinFilter *filter)
 	filter->keys_complete = false;
 }
 
-/* There are too many keys to collect them. */
+/* There are too many keys to collect them: of numbers the bounds are left, of hashes nothing. */
 static void
 collect_less(JoinFilter *filter)
 {
-	if (!bloomfam_join_collect_less(&filter->collected))
+	restart_collecting(filter);
+	if (filter->of_numbers)
+		filter->collected.what = JOIN_COLLECTS_BOUNDS;
+	else
 		filter->phase = JOIN_FILTER_ABANDONED;
 }
 
@@ -180,8 +193,8 @@ bloomfam_join_filter_more(JoinFilter *filter)
 	uint64		most = bloomfam_join_design_most();
 	uint64		room = collected->room == 0 ? JOIN_FIRST_KEYS : collected->room * 2;
 
-	if (filter->phase == JOIN_FILTER_ABANDONED)
-		return;
+	Assert(filter->phase == JOIN_FILTER_BUILDING && collected->n == collected->room);
+	Assert(collected->what != JOIN_COLLECTS_BOUNDS);
 	if (filter->role == JOIN_FILTER_PARTICIPANT)
 	{
 		if (!bloomfam_join_shared_more(&filter->handle, collected, &filter->counts))
@@ -190,7 +203,7 @@ bloomfam_join_filter_more(JoinFilter *filter)
 	}
 	if (collected->room >= most)
 	{
-		if (!bloomfam_join_collect_bits(collected, filter->context))
+		if (!bloomfam_join_fold(collected, get_bounds(filter), filter->context))
 		{
 			MemoryContextReset(filter->context);
 			collect_less(filter);
@@ -205,21 +218,19 @@ bloomfam_join_filter_more(JoinFilter *filter)
 	collected->room = room;
 }
 
-/*
- * From now on, and as long as the join has the hash table that it now has, the filter is this
- * one.
- */
+/* The filter is finished: it holds as long as the join has the hash table that it now has. */
 static void
 use(JoinFilter *filter, const JoinDesign *design, const uint8 *payload)
 {
-	bloomfam_join_filter_probe_open(&filter->filter_probe, design, payload);
+	Assert((filter->join == NULL) == (filter->role == JOIN_FILTER_COPY));
+	bloomfam_join_open(&filter->probe, design, payload);
 	if (filter->join != NULL)
 		filter->table = filter->join->hj_HashTable;
 	filter->phase = JOIN_FILTER_COMPLETE;
 }
 
-/* The bytes of a private filter of what was collected, which are a bitmap already, or are made. */
-static uint8 *
+/* The payload of a private filter of what was collected; NULL: its form has none. */
+static const uint8 *
 make_payload(JoinFilter *filter, const JoinDesign *design)
 {
 	JoinCollected *collected = &filter->collected;
@@ -227,8 +238,14 @@ make_payload(JoinFilter *filter, const JoinDesign *design)
 	char	   *memory;
 	uint8	   *payload;
 
-	if (collected->what == JOIN_COLLECTS_BITS)
+	if (design->form == JOIN_FORM_RANGE)
+		return NULL;
+	if (collected->what == JOIN_COLLECTS_BITMAP)
+	{
+		Assert(collected->n == 0 && design->form == JOIN_FORM_BITMAP);
+		Assert(design->first == collected->first && design->span == collected->span);
 		return (uint8 *) collected->words;
+	}
 	memory = MemoryContextAllocExtended(filter->context, size, MCXT_ALLOC_HUGE);
 	payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, memory);
 	bloomfam_advise_huge_pages(memory, size);
@@ -242,10 +259,10 @@ static void
 make_private(JoinFilter *filter, const JoinDesign *design)
 {
 	JoinCollected *collected = &filter->collected;
-	uint8	   *payload = make_payload(filter, design);
+	const uint8 *payload = make_payload(filter, design);
 
-	filter->counts.keys += collected->earlier + collected->n;
-	bloomfam_join_count_filter(&filter->counts, design->form, design->size,
+	filter->counts.keys += collected->nfolded + collected->n;
+	bloomfam_join_count_filter(&filter->counts, design,
 							   design->size + BLOOMFAM_CACHE_LINE +
 								   collected->room * sizeof(uint64));
 	if (collected->values != NULL)
@@ -262,11 +279,11 @@ finish_private(JoinFilter *filter)
 	JoinDesign	design;
 	bool		made;
 
-	if (collected->what == JOIN_COLLECTS_BITS &&
-		!bloomfam_join_collect_bits(collected, filter->context))
+	if (collected->what == JOIN_COLLECTS_BITMAP &&
+		!bloomfam_join_fold(collected, get_bounds(filter), filter->context))
 		collect_less(filter);
 	made = filter->phase != JOIN_FILTER_ABANDONED &&
-		   bloomfam_join_design_plan(collected, collected->n, &design);
+		   bloomfam_join_design_plan(collected->what, get_bounds(filter), collected->n, &design);
 	filter->counts.builds++;
 	filter->counts.discarded += !made || design.form == JOIN_FORM_RANGE;
 	if (!made)
@@ -278,11 +295,19 @@ finish_private(JoinFilter *filter)
 void
 bloomfam_join_filter_finish(JoinFilter *filter)
 {
-	finish_keys(filter);
-	if (filter->role != JOIN_FILTER_PARTICIPANT)
-		finish_private(filter);
-	else if (filter->phase != JOIN_FILTER_ABANDONED)
-		bloomfam_join_shared_hand_over(&filter->handle, &filter->collected, &filter->counts);
+	int			i;
+
+	for (i = 0; i < filter->ncolumns; i++)
+		bloomfam_join_keys_finish(&filter->keys[i], filter->keys_context);
+	if (filter->role == JOIN_FILTER_PARTICIPANT)
+	{
+		bloomfam_join_shared_hand_over(&filter->handle, &filter->collected, filter->keys,
+									   filter->ncolumns, &filter->counts);
+		return;
+	}
+	if (filter->join != NULL)
+		use_keys(filter);
+	finish_private(filter);
 }
 
 bool
@@ -292,23 +317,22 @@ bloomfam_join_filter_attach(JoinFilter *filter)
 	JoinDesign	design;
 	const uint8 *payload;
 
-	if (filter->role == JOIN_FILTER_PARTICIPANT)
-	{
-		/*
-		 * the join has a table before it asks the probe side for rows, and then all have handed
-		 * over
-		 */
-		if (filter->join == NULL || filter->join->hj_HashTable == NULL)
-			return false;
-		state = bloomfam_join_shared_make(&filter->handle, filter->of_numbers, &filter->counts);
-	}
-	else
-		state = bloomfam_join_shared_state(filter->handle.shared);
+	Assert(filter->role != JOIN_FILTER_PRIVATE && filter->phase == JOIN_FILTER_BUILDING);
+
+	/* once the join has a table and asks the probe side for rows, all have handed over */
+	if (filter->role == JOIN_FILTER_PARTICIPANT &&
+		(filter->join == NULL || filter->join->hj_HashTable == NULL))
+		return false;
+	state = bloomfam_join_shared_state(filter->handle.shared);
+	if (state == JOIN_SHARED_COLLECTING || state == JOIN_SHARED_TOO_MANY)
+		state = bloomfam_join_shared_make(&filter->handle, filter->of_numbers, get_bounds(filter),
+										  &filter->counts);
 	switch (state)
 	{
-		case JOIN_SHARED_NONE:
+		case JOIN_SHARED_COLLECTING:
 		case JOIN_SHARED_TOO_MANY:
 		case JOIN_SHARED_BUILDING:
+		case JOIN_SHARED_NO_COPY:
 			return false;
 		case JOIN_SHARED_DISCARDED:
 		case JOIN_SHARED_KEYS_ONLY:
@@ -338,7 +362,7 @@ bloomfam_join_filter_forget_copy(JoinFilter *filter, const JoinShared *shared)
 	}
 }
 
-/* The copy that the workers in this area have; NULL if they have none. */
+/* The copy that was left for the workers in this area; NULL: none. */
 static JoinCopy *
 find_copy(JoinFilter *filter, const dsa_area *area)
 {
@@ -349,7 +373,7 @@ find_copy(JoinFilter *filter, const dsa_area *area)
 	return copy;
 }
 
-/* The same as below; false: there is no copy. */
+/* As bloomfam_join_filter_leave_copy(); false: there is no copy. */
 static bool
 leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 {
@@ -363,12 +387,13 @@ leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 		if (known && copy->build == filter->counts.builds)
 			return true;
 		shared = copy->shared;
-		bloomfam_join_shared_reset(shared, area, JOIN_SHARED_DISCARDED);
+		bloomfam_join_shared_reset(shared, area, JOIN_SHARED_NO_COPY);
 		bloomfam_join_filter_forget_copy(filter, shared);
 	}
-	if (!known || !bloomfam_join_shared_copy(shared, area, ready ? &filter->filter_probe : NULL,
-											 keys, filter->ncolumns))
+	if (!known || !bloomfam_join_shared_copy(shared, area, ready ? &filter->probe : NULL, keys,
+											 filter->ncolumns))
 		return false;
+	Assert(find_copy(filter, area) == NULL);
 	copy = MemoryContextAlloc(GetMemoryChunkContext(filter), sizeof(JoinCopy));
 	copy->next = filter->copies;
 	copy->area = area;
@@ -382,7 +407,7 @@ void
 bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area,
 								bool all_or_none)
 {
-	/* workers have the leader's settings of now, and may use none */
+	/* workers begin with the leader's present GUCs, by which they may use no filter */
 	if (area != NULL && !(leave_copy(filter, shared, area) &&
 						  bloomfam_join_filter != JOIN_FILTER_OFF))
 		filter->passed_unfiltered |= all_or_none;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter.h
- *	  What the two sides of a join share: the filter of one join, in one process.
+ *	  The filter of one join in one process: what its build node and its probe nodes share.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,32 +11,30 @@
 #include "executor/hashjoin.h"
 #include "nodes/execnodes.h"
 
-#include "join/filter/filter_probe.h"
-#include "join/filter/keys.h"
 #include "join/filter/shared.h"
 
-/* Who builds it, and for whom. */
+/* Who builds it. */
 typedef enum JoinFilterRole
 {
 	JOIN_FILTER_PRIVATE,		/* this process, for itself */
-	JOIN_FILTER_PARTICIPANT, /* all participants of a Parallel Hash, each its share of the keys */
-	JOIN_FILTER_COPY	 /* the leader, whose join is above the Gather; this is a worker */
+	JOIN_FILTER_PARTICIPANT,	/* all participants of a Parallel Hash, each with some keys */
+	JOIN_FILTER_COPY			/* the leader, whose join is above the Gather; this is a worker */
 } JoinFilterRole;
 
 typedef enum JoinFilterPhase
 {
 	JOIN_FILTER_BUILDING,		/* or not begun */
-	JOIN_FILTER_COMPLETE,		/* all keys of the build side are in */
-	JOIN_FILTER_ABANDONED		/* there were too many keys to know anything: no filter this time */
+	JOIN_FILTER_COMPLETE,		/* all keys of the build side are in probe */
+	JOIN_FILTER_ABANDONED		/* too many hashes, or no memory: no filter of this build */
 } JoinFilterPhase;
 
-/* What a leader has left the workers of one Gather. */
+/* A copy that the leader has left the workers of one Gather. */
 typedef struct JoinCopy
 {
 	struct JoinCopy *next;
 	dsa_area   *area;			/* of that Gather */
 	JoinShared *shared;
-	uint64		build;			/* the number of builds by then: a later one is another filter */
+	uint64		build;			/* counts.builds at that time: it is outdated by a later build */
 } JoinCopy;
 
 /* How the join finds the bucket of a key. */
@@ -50,64 +48,63 @@ typedef struct JoinFilter
 {
 	JoinFilterRole role;
 	JoinFilterPhase phase;
-	HashJoinState *join;		/* NULL: not tied to it, so nothing is built; always NULL in a
-								 * worker's copy */
-	HashJoinTable table;		/* that it was built along with */
-	bool		of_numbers;		/* its keys are one column of integers */
-	JoinCollected collected;	/* while it is built, as long as the keys' number is not known */
-	MemoryContext context;		/* private: holds both, keys and filter; reset for each build */
-	JoinSharedHandle	handle;	/* share, copy: of the filter in shared memory */
-	JoinCopy   *copies;			/* private: those that a leader has left, one for each Gather */
-	JoinFilterProbe		filter_probe; /* once it is complete */
+	HashJoinState *join;		/* NULL: not tied to it (yet), so nothing is made; always of COPY */
+	HashJoinTable table;		/* COMPLETE: the hash table that it was built along with */
+	bool		of_numbers;		/* its key is one column of integers, keys[0] */
+	JoinCollected collected;	/* BUILDING: the keys */
+	MemoryContext context;		/* PRIVATE: of collected and payload; reset for each build */
+	JoinSharedHandle handle;	/* PARTICIPANT, COPY */
+	JoinCopy   *copies;			/* PRIVATE: at most one for each Gather */
+	JoinFilterProbe probe;		/* COMPLETE */
 
-	/* what is kept of the keys themselves, also where the filter is abandoned */
-	int			ncolumns;		/* of the key; 0: nothing is kept */
+	/* what is known of the key's columns, also if the filter is abandoned */
+	int			ncolumns;		/* 0: no column is collected or used for pruning */
 	JoinKeys   *keys;			/* of each column */
-	MemoryContext keys_context;
-	bool		keys_complete;	/* of the build that was finished last */
-	HashJoinTable keys_table;	/* ... that they were kept along with */
-	uint64		keys_build;		/* ... its number: that of another build is another one */
-	List	   *parents;		/* tables whose partitions they are compared with:
-								 * partition_pruning.c's */
-	uint64		lookups;		/* ... how often, of this build */
-	bool passed_unfiltered; /* rows passed unseen at a place that is to drop all with a key, or
-								 * none: so none there from then on */
-	List	   *probe_nodes;	/* states of this process's probe nodes that may skip by them */
+	MemoryContext keys_context; /* of their lists, and partition_pruning.c's; reset by a build */
+	bool		keys_complete;	/* of the last build; then no column is LISTING */
+	HashJoinTable keys_table;	/* ... the hash table that they were collected along with */
+	uint64		keys_build;		/* ... changes with each build */
+	List	   *parents;		/* tables whose partitions they prune: partition_pruning.c's */
+	uint64		lookups;		/* ... so many keys were looked up there for this build */
+	bool		passed_unfiltered;	/* an all-or-none target let rows pass before the filter was
+									 * ready: it stays off for this execution */
+	List	   *probe_nodes;	/* states of this process's probe nodes that may prune partitions */
 	JoinBucketHash *bucket_hash;	/* bucket.c's; NULL: not looked for yet */
 	JoinBuildCounts counts;
 } JoinFilter;
 
-/* The filter in this parameter slot, made when first asked for: a private one. */
+/* The filter in this parameter slot: a private one, made by the first call. */
 extern JoinFilter *bloomfam_join_filter_get(EState *estate, int param);
 
 /*
- * Gives it another role, and empties it.  With another role than private it is the process's hold
- * of the shared one; where the area is NULL, there is nothing shared, and it is private.
+ * Gives it another role, and empties it.  With another role than PRIVATE, shared is in this area;
+ * area NULL: there is none, so the role is PRIVATE.
  */
 extern void bloomfam_join_filter_tie(JoinFilter *filter, JoinFilterRole role, JoinShared *shared,
 									 dsa_area *area);
 
-/* Lets it be built of numbers: what is added is a JoinKey's, and not a hash. */
-extern void bloomfam_join_filter_take_numbers(JoinFilter *filter);
-
 /*
- * Lets it keep what there is to know of its keys, which have so many columns, besides the filter.
- * On the build side a column of this type is kept: from the next build on.
+ * The build node collects this column of so many, of this type and hashed so; list: it is used for
+ * pruning, from the next build on.
  */
+extern void bloomfam_join_filter_collect(JoinFilter *filter, int ncolumns, int column,
+										 const JoinKey *key, Oid type, bool list);
+
+/* A probe node prunes by some of so many columns. */
 extern void bloomfam_join_filter_keep(JoinFilter *filter, int ncolumns);
-extern void bloomfam_join_filter_keep_column(JoinFilter *filter, int column, Oid type);
 
 /* Begins a build: empties the filter. */
 extern void bloomfam_join_filter_begin(JoinFilter *filter);
 
-/* The build side begins anew: what is there belongs to the last build. */
+/* The build side is rescanned: what is there belongs to the last build. */
 extern void bloomfam_join_filter_outdate(JoinFilter *filter);
 
-/* Makes room for more keys; or collects less of them, or abandons the filter. */
+/* Makes room in collected; or collects less, or abandons the filter: then there is no room. */
 extern void bloomfam_join_filter_more(JoinFilter *filter);
 
 /*
- * Ends a build: makes the filter of the keys, and ties it to the hash table that they went into.
+ * Ends a build: makes the filter of the keys, and ties it to the hash table that the join now has;
+ * or hands the keys over.
  */
 extern void bloomfam_join_filter_finish(JoinFilter *filter);
 
@@ -118,43 +115,45 @@ extern void bloomfam_join_filter_finish(JoinFilter *filter);
 extern bool bloomfam_join_filter_attach(JoinFilter *filter);
 
 /*
- * Sees to it that the workers that are about to start in this area find a copy of the leader's
- * filter, if it is ready, and of what it has kept of its keys, even if it is not: in shared,
- * which must have been given up if it is new, or where another node of theirs has it.  A copy of
- * an older build is freed.  whole: the node is to drop all rows with a key, or none; without a
- * copy, neither does this process.
+ * Leaves a copy for the workers that are about to start in this area: of the filter, if it is
+ * ready, and of what is known of its keys.  It is in shared, which is NO_COPY if it is new, or
+ * where another node has left one in this area; one of an older build is freed.  all_or_none: the
+ * node is such a target, and without a copy it is off in this process as well.
  */
 extern void bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area,
 											bool all_or_none);
 
-/* The memory that shared is in goes away, and the copy with it. */
+/* The memory of shared goes away, and the copy that was left there with it. */
 extern void bloomfam_join_filter_forget_copy(JoinFilter *filter, const JoinShared *shared);
 
 /*
- * The columns of the keys that the join of this process is probing with, each as far as it is
- * known; NULL if none is, which may change at any time, as the build may begin anew.
+ * The finished columns of the keys that the join of this process is probing with.  NULL: not known
+ * (yet), also later, as the build side may be rescanned.
  */
 extern const JoinKeys *bloomfam_join_filter_keys(JoinFilter *filter);
 
-/* Adds a key: a number if it takes those, else a hash. */
+/*
+ * Adds a row's key: the number if it is of_numbers, else the hash of all columns.  numbers: those
+ * of the columns that are integers.
+ */
 static inline void
-bloomfam_join_filter_add(JoinFilter *filter, uint64 key)
+bloomfam_join_filter_add(JoinFilter *filter, uint64 key, const int64 *numbers)
 {
 	JoinCollected *collected = &filter->collected;
+	int			i;
 
-	if (collected->what != JOIN_COLLECTS_HASHES)
-	{
-		collected->smallest = Min(collected->smallest, (int64) key);
-		collected->largest = Max(collected->largest, (int64) key);
-		if (collected->what == JOIN_COLLECTS_BOUNDS)
-			return;
-	}
+	for (i = 0; i < filter->ncolumns; i++)
+		if (filter->keys[i].phase != JOIN_KEYS_UNKNOWN)
+			bloomfam_join_keys_add(&filter->keys[i], numbers[i], filter->keys_context);
+	if (collected->what == JOIN_COLLECTS_BOUNDS || filter->phase == JOIN_FILTER_ABANDONED)
+		return;
 	if (unlikely(collected->n == collected->room))
 	{
 		bloomfam_join_filter_more(filter);
 		if (collected->n == collected->room)
 			return;
 	}
+	Assert(collected->n < collected->room);
 	collected->values[collected->n++] = key;
 }
 
@@ -170,8 +169,8 @@ bloomfam_join_filter_ready(JoinFilter *filter)
 }
 
 /*
- * The same at a place where all rows with a key are to be dropped, or none.  Of a filter that is
- * given up all pass.
+ * The same for an all-or-none target, below an aggregate: once a row of a key has passed, every
+ * later row of that key must.  Of an abandoned filter all pass.
  */
 static inline bool
 bloomfam_join_filter_ready_for_all_or_none(JoinFilter *filter)
@@ -183,17 +182,17 @@ bloomfam_join_filter_ready_for_all_or_none(JoinFilter *filter)
 }
 
 /*
- * May partitions and pages be left out there?  Rows with the same keys that are elsewhere must be
- * dropped, too, so the filter must never be wrong.
+ * May an all-or-none target prune partitions and blocks?  Rows of the same keys elsewhere must be
+ * dropped as well, so the filter must be exact.
  */
 static inline bool
 bloomfam_join_filter_may_skip_all_or_none(JoinFilter *filter)
 {
 	return bloomfam_join_filter_ready_for_all_or_none(filter) &&
-		   filter->filter_probe.design.form == JOIN_FORM_BITMAP;
+		   filter->probe.design.form == JOIN_FORM_BITMAP;
 }
 
-/* Not now, but is it to be built, by this process alone, as soon as its join wants to probe? */
+/* Will this process alone build it, as soon as its join wants to probe? */
 static inline bool
 bloomfam_join_filter_awaited(JoinFilter *filter)
 {

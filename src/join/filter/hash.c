@@ -55,8 +55,8 @@ is_container(Oid type)
 }
 
 /*
- * May the 64-bit functions of a family be called for these types?  Nothing in a join tells an
- * extension that its own do not agree.
+ * May the 64-bit functions of a family be called for these types?  An extension's may disagree
+ * with its operators: no join calls them, so nobody would have found out.
  */
 static bool
 has_trusted_extended(Oid family, Oid left, Oid right)
@@ -66,9 +66,8 @@ has_trusted_extended(Oid family, Oid left, Oid right)
 }
 
 /*
- * The family of hash that the operator is the equality of and that can hash both sides; false if
- * there is none.  Of several the first by its number, as the
- * catalogue's lists have no order.
+ * The hash operator family that the operator is the equality of and that can hash both sides;
+ * false if there is none.  Of several the one with the lowest OID, as syscache lists have no order.
  */
 static bool
 find_functions(Oid operator, HashFunctions *result)
@@ -110,9 +109,9 @@ find_functions(Oid operator, HashFunctions *result)
 }
 
 /*
- * Are two values of this type equal if and only if their bytes are?  All families of btree that
- * know must say so: text_pattern_ops has the same operator as text_ops, and says yes whatever the
- * collation.
+ * Are two values of this type equal if and only if their bytes are?  All btree families that have
+ * an equalimage function must say so: text_pattern_ops shares text_ops' operator, and its function
+ * says yes whatever the collation.
  */
 static bool
 equality_is_of_bytes(Oid operator, Oid type, Oid collation)
@@ -170,24 +169,12 @@ is_plain(Oid type)
 	}
 }
 
-/* Integers by the number, which is sign-extended: an int2 is then the int8 that it equals. */
-#define DEFINE_INTEGER(length, get) \
-	static int64 \
-	number_of_##length(Datum value) \
-	{ \
-		return get(value); \
-	} \
-	\
-	static uint64 \
-	hash_##length(const JoinKey *key, Datum value) \
-	{ \
-		return bf_hash_u64((uint64) number_of_##length(value)); \
-	}
-
-DEFINE_INTEGER(int1, (int8) DatumGetChar)
-DEFINE_INTEGER(int2, DatumGetInt16)
-DEFINE_INTEGER(int4, DatumGetInt32)
-DEFINE_INTEGER(int8, DatumGetInt64)
+/* Integers by the number: an int2 hashes as the int8 that it equals. */
+static uint64
+hash_integer(const JoinKey *key, Datum value)
+{
+	return bf_hash_u64((uint64) bloomfam_join_number(key->typlen, value));
+}
 
 static uint64
 hash_fixed(const JoinKey *key, Datum value)
@@ -206,7 +193,7 @@ hash_varlena(const JoinKey *key, Datum value)
 	return hash;
 }
 
-/* 32 bits, which are enough: the share of rows that pass by accident is that of n keys in 2^32. */
+/* 32 bits are enough: of rows without a match, n keys let n / 2^32 pass. */
 static uint64
 hash_by_short_function(const JoinKey *key, Datum value)
 {
@@ -221,33 +208,7 @@ hash_by_function(const JoinKey *key, Datum value)
 											value, Int64GetDatum(0)));
 }
 
-bool
-bloomfam_join_keys_are_integers(JoinHashKind kind, Oid type)
-{
-	return kind == JOIN_HASH_NUMBER || (kind == JOIN_HASH_BYTES && get_typbyval(type));
-}
-
-/* The routines for the number. */
-static void
-init_integer(JoinKey *key)
-{
-	static const struct
-	{
-		JoinHashRoutine hash;
-		JoinNumberRoutine number;
-	}			routines[] = {
-		[1] = {hash_int1, number_of_int1},
-		[2] = {hash_int2, number_of_int2},
-		[4] = {hash_int4, number_of_int4},
-		[8] = {hash_int8, number_of_int8},
-	};
-
-	key->integer = true;
-	key->hash = routines[key->typlen].hash;
-	key->number = routines[key->typlen].number;
-}
-
-/* Of a key that is hashed by this function of the family; 0: by none. */
+/* The trust in a hash function of the family; 0: none is called. */
 static JoinHashTrust
 trust_of(JoinHashKind kind, Oid function)
 {
@@ -297,8 +258,11 @@ bloomfam_join_key_init(JoinKey *key, JoinHashKind kind, const JoinHashSide *side
 			break;
 		case JOIN_HASH_NUMBER:
 		case JOIN_HASH_BYTES:
-			if (bloomfam_join_keys_are_integers(kind, side->type))
-				init_integer(key);
+			key->integer = kind == JOIN_HASH_NUMBER || get_typbyval(side->type);
+			Assert(!key->integer || key->typlen == 1 || key->typlen == 2 || key->typlen == 4 ||
+				   key->typlen == 8);
+			if (key->integer)
+				key->hash = hash_integer;
 			else
 				key->hash = key->typlen == -1 ? hash_varlena : hash_fixed;
 			break;

@@ -15,26 +15,26 @@
 /* How the values of one column of a join's key are hashed, on both of its sides. */
 typedef enum JoinHashKind
 {
-	JOIN_HASH_NONE,				/* not at all: no filter can have it */
-	JOIN_HASH_NUMBER,			/* int2, int4, int8 against any of them: by the number */
-	JOIN_HASH_BYTES,			/* a type that is known, against itself: by the bytes */
-	JOIN_HASH_FAMILY,			/* by the functions of the operator's family that the join calls */
-	JOIN_HASH_FAMILY_EXTENDED	/* by those with 64 bits; of the server's own types only */
+	JOIN_HASH_NONE,				/* not at all: there is no filter of it */
+	JOIN_HASH_NUMBER,			/* int2, int4, int8 against any of them: the number */
+	JOIN_HASH_BYTES,			/* a type of is_plain(), against itself: its bytes */
+	JOIN_HASH_FAMILY,			/* the operator family's hash function, which the join calls */
+	JOIN_HASH_FAMILY_EXTENDED	/* its extended one of 64 bits: the server's own types only */
 } JoinHashKind;
 
-/* What hashing may do to rows that nobody has asked for, or may see; the later, the less. */
+/* What hashing may do to rows that the join would not have read, or the user may not see. */
 typedef enum JoinHashTrust
 {
-	JOIN_HASH_MAY_FAIL,			/* somebody's function: it may raise an error */
-	JOIN_HASH_CANNOT_FAIL,		/* the server's own, of its own types */
-	JOIN_HASH_LEAKPROOF			/* nor does it tell anybody anything about the value */
+	JOIN_HASH_MAY_FAIL,			/* a user's function: it may raise an error */
+	JOIN_HASH_CANNOT_FAIL,		/* the server's own function, of its own types */
+	JOIN_HASH_LEAKPROOF			/* nor does it reveal anything of the value */
 } JoinHashTrust;
 
 /* One of the two sides. */
 typedef struct JoinHashSide
 {
-	Oid			type;			/* that the operator takes there */
-	Oid			function;		/* of the family; 0: none is called */
+	Oid			type;			/* the operator's argument */
+	Oid			function;		/* the family's hash function; 0: none is called */
 	JoinHashTrust trust;
 } JoinHashSide;
 
@@ -52,24 +52,17 @@ typedef struct JoinHashing
  */
 extern bool bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result);
 
-/* Are keys of this type, hashed so, integers (JoinKey)?  They are on both sides, or on neither. */
-extern bool bloomfam_join_keys_are_integers(JoinHashKind kind, Oid type);
-
 /* One column of a join's key, on one of its sides, while the plan is executed. */
 typedef struct JoinKey JoinKey;
 
 /* The value is not NULL; may allocate in the current memory context. */
 typedef uint64 (*JoinHashRoutine) (const JoinKey *key, Datum value);
 
-/* The number that a value is; what the join calls equal is one number, and no two others are. */
-typedef int64 (*JoinNumberRoutine) (Datum value);
-
 struct JoinKey
 {
 	JoinHashRoutine hash;
 	int16		typlen;			/* of the type that is hashed */
-	bool		integer;		/* the value is an integer of typlen bytes, hashed by its number */
-	JoinNumberRoutine number;	/* ... of a join's key: this one */
+	bool		integer;		/* hashed by bloomfam_join_number(): the same on both sides */
 	Oid			collation;
 	FmgrInfo	function;		/* where one is called */
 };
@@ -78,11 +71,31 @@ struct JoinKey
 extern void bloomfam_join_key_init(JoinKey *key, JoinHashKind kind, const JoinHashSide *side,
 								   Oid collation);
 
-/* The value that a number is, of a key that is an integer. */
-static inline Datum
-bloomfam_join_key_datum(const JoinKey *key, int64 number)
+/*
+ * The number that a value of an integer type of so many bytes is, sign-extended: what the join
+ * calls equal is one number, whatever the lengths, and nothing else is.
+ */
+static inline int64
+bloomfam_join_number(int16 typlen, Datum value)
 {
-	switch (key->typlen)
+	switch (typlen)
+	{
+		case sizeof(char):
+			return (int8) DatumGetChar(value);
+		case sizeof(int16):
+			return DatumGetInt16(value);
+		case sizeof(int32):
+			return DatumGetInt32(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+/* The value of such a type that a number is. */
+static inline Datum
+bloomfam_join_number_datum(int16 typlen, int64 number)
+{
+	switch (typlen)
 	{
 		case sizeof(char):
 			return CharGetDatum((char) number);
@@ -95,7 +108,7 @@ bloomfam_join_key_datum(const JoinKey *key, int64 number)
 	}
 }
 
-/* What comes of a key's further column. */
+/* The hash of a key so far, and that of its next column, as one. */
 static inline uint64
 bloomfam_join_hash_combine(uint64 hash, uint64 next)
 {

@@ -1,18 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * keys.c
- *	  What the keys of a build side were: the smallest and the largest, and all while they are few.
+ *	  The numbers that the keys of a build side are: smallest, largest, and a list if they are few.
  *
- * A filter says of a key whether it may be there.  What lies between two keys, or in a partition,
- * or which keys to look up, only the keys themselves say.
+ * A filter answers whether one key may be there.  Whether any key lies in a partition or in a range
+ * of blocks, and which keys to search an index for, takes the numbers themselves.  The bounds also
+ * give a bitmap its extent, and are the range filter of too many keys.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "utils/date.h"
-#include "utils/timestamp.h"
 
 #include "join/filter/keys.h"
 
@@ -47,19 +46,22 @@ bloomfam_join_keys_can_keep(JoinHashKind kind, Oid type)
 }
 
 void
-bloomfam_join_keys_begin(JoinKeys *keys, Oid type)
+bloomfam_join_keys_begin(JoinKeys *keys, JoinKeysPhase phase)
 {
-	memset(keys, 0, sizeof(*keys));
-	keys->phase = JOIN_KEYS_COLLECTING;
-	keys->type = type;
+	Assert(phase != JOIN_KEYS_LISTED);
+	keys->phase = phase;
 	keys->smallest = PG_INT64_MAX;
 	keys->largest = PG_INT64_MIN;
+	keys->distinct = NULL;
+	keys->values = NULL;
+	keys->nvalues = 0;
 }
 
-/* From here on the list of keys is not kept. */
+/* Drops the list of a column that is not finished; it is BOUNDED or UNKNOWN from here on. */
 static void
-forget_distinct(JoinKeys *keys, JoinKeysPhase phase)
+stop_listing(JoinKeys *keys, JoinKeysPhase phase)
 {
+	Assert(keys->phase != JOIN_KEYS_LISTED && keys->values == NULL);
 	if (keys->distinct != NULL)
 		joinkeys_destroy(keys->distinct);
 	keys->distinct = NULL;
@@ -67,20 +69,17 @@ forget_distinct(JoinKeys *keys, JoinKeysPhase phase)
 }
 
 void
-bloomfam_join_keys_add_new(JoinKeys *keys, int64 value, MemoryContext context)
+bloomfam_join_keys_list(JoinKeys *keys, int64 number, MemoryContext context)
 {
 	bool		found;
 
-	keys->smallest = Min(keys->smallest, value);
-	keys->largest = Max(keys->largest, value);
-	keys->last = value;
-	if (keys->phase != JOIN_KEYS_COLLECTING)
-		return;
+	Assert(keys->phase == JOIN_KEYS_LISTING);
 	if (keys->distinct == NULL)
 		keys->distinct = joinkeys_create(context, FIRST_ROOM, NULL);
-	joinkeys_insert(keys->distinct, value, &found);
+	keys->last = number;
+	joinkeys_insert(keys->distinct, number, &found);
 	if (keys->distinct->members > JOIN_KEYS_FEW)
-		forget_distinct(keys, JOIN_KEYS_BOUNDED);
+		stop_listing(keys, JOIN_KEYS_BOUNDED);
 }
 
 static int
@@ -92,17 +91,13 @@ compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void
-bloomfam_join_keys_finish(JoinKeys *keys, MemoryContext context)
+/* The list of a LISTING column is not empty: copies it to values, in order. */
+static void
+sort_distinct(JoinKeys *keys, MemoryContext context)
 {
 	joinkeys_iterator iterator;
 	JoinKeysEntry *entry;
 
-	if (keys->phase != JOIN_KEYS_COLLECTING)
-		return;
-	keys->phase = JOIN_KEYS_LISTED;
-	if (keys->distinct == NULL)
-		return;
 	keys->values = MemoryContextAlloc(context, keys->distinct->members * sizeof(int64));
 	joinkeys_start_iterate(keys->distinct, &iterator);
 	while ((entry = joinkeys_iterate(keys->distinct, &iterator)) != NULL)
@@ -110,43 +105,26 @@ bloomfam_join_keys_finish(JoinKeys *keys, MemoryContext context)
 	joinkeys_destroy(keys->distinct);
 	keys->distinct = NULL;
 	qsort(keys->values, keys->nvalues, sizeof(int64), compare_numbers);
+	Assert(keys->values[0] == keys->smallest);
+	Assert(keys->values[keys->nvalues - 1] == keys->largest);
 }
 
-Datum
-bloomfam_join_keys_datum(const JoinKeys *keys, int64 value)
+void
+bloomfam_join_keys_finish(JoinKeys *keys, MemoryContext context)
 {
-	switch (keys->type)
-	{
-		case INT2OID:
-			return Int16GetDatum((int16) value);
-		case INT4OID:
-		case DATEOID:
-			return Int32GetDatum((int32) value);
-		default:
-			return Int64GetDatum(value);
-	}
+	if (keys->phase != JOIN_KEYS_LISTING)
+		return;
+	if (keys->distinct != NULL)
+		sort_distinct(keys, context);
+	keys->phase = JOIN_KEYS_LISTED;
+	Assert((keys->nvalues == 0) == (keys->smallest > keys->largest));
 }
 
-int64
-bloomfam_join_keys_number(Oid type, Datum value)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-		case DATEOID:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
-/* A place between two keys, in the order of values, and how far they are apart. */
+/* The gap between two neighbours in values. */
 typedef struct Gap
 {
 	uint64		width;
-	int			after;
+	int			after;			/* index of the smaller one */
 } Gap;
 
 static int
@@ -159,7 +137,7 @@ compare_widths(const void *a, const void *b)
 }
 
 static int
-compare_targets(const void *a, const void *b)
+compare_positions(const void *a, const void *b)
 {
 	return ((const Gap *) a)->after - ((const Gap *) b)->after;
 }
@@ -171,6 +149,7 @@ bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most)
 	int			ngaps = 0;
 	int			i;
 
+	Assert(bloomfam_join_keys_are_known(keys) && most >= 1);
 	if (keys->smallest > keys->largest)
 		return 0;
 	ranges[0] = (JoinKeysRange) {keys->smallest, keys->largest};
@@ -186,55 +165,76 @@ bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most)
 	}
 	qsort(gaps, ngaps, sizeof(Gap), compare_widths);
 	ngaps = Min(ngaps, most - 1);
-	qsort(gaps, ngaps, sizeof(Gap), compare_targets);
+	qsort(gaps, ngaps, sizeof(Gap), compare_positions);
 	for (i = 0; i < ngaps; i++)
 	{
 		ranges[i].largest = keys->values[gaps[i].after];
 		ranges[i + 1] = (JoinKeysRange) {keys->values[gaps[i].after + 1], keys->largest};
+		Assert(ranges[i].smallest <= ranges[i].largest);
+		Assert(ranges[i].largest < ranges[i + 1].smallest);
 	}
 	pfree(gaps);
 	return ngaps + 1;
 }
 
-/* ---- as bytes: a head for each column, then the values of all ---- */
+/* ---- as bytes: a head for each column, then the lists ---- */
 
 typedef struct WrittenKeys
 {
 	JoinKeysPhase phase;
 	Oid			type;
+	int16		typlen;
 	int64		smallest;
 	int64		largest;
 	int64		nvalues;
 } WrittenKeys;
 
 Size
-bloomfam_join_keys_size(const JoinKeys *keys, int ncolumns)
-{
-	Size		size = ncolumns * sizeof(WrittenKeys);
-	int			i;
-
-	for (i = 0; i < ncolumns; i++)
-		size += keys[i].nvalues * sizeof(int64);
-	return size;
-}
-
-void
 bloomfam_join_keys_write(const JoinKeys *keys, int ncolumns, void *bytes)
 {
 	WrittenKeys *written = bytes;
-	int64	   *values = (int64 *) (written + ncolumns);
+	Size		size = ncolumns * sizeof(WrittenKeys);
 	int			i;
 
+	Assert(bytes == (void *) MAXALIGN(bytes));
 	for (i = 0; i < ncolumns; i++)
 	{
-		written[i] = (WrittenKeys) {
-			.phase = keys[i].phase, .type = keys[i].type, .smallest = keys[i].smallest,
-			.largest = keys[i].largest, .nvalues = keys[i].nvalues
-		};
-		if (keys[i].nvalues > 0)
-			memcpy(values, keys[i].values, keys[i].nvalues * sizeof(int64));
-		values += keys[i].nvalues;
+		Size		length = keys[i].nvalues * sizeof(int64);
+
+		Assert(keys[i].phase != JOIN_KEYS_LISTING && keys[i].nvalues <= JOIN_KEYS_FEW);
+		if (written != NULL)
+			written[i] = (WrittenKeys) {
+				.phase = keys[i].phase, .type = keys[i].type, .typlen = keys[i].typlen,
+				.smallest = keys[i].smallest, .largest = keys[i].largest,
+				.nvalues = keys[i].nvalues
+			};
+		if (written != NULL && length > 0)
+			memcpy((char *) bytes + size, keys[i].values, length);
+		size += length;
 	}
+	return size;
+}
+
+/* Merges one column, whose list stands at values. */
+static void
+merge_column(JoinKeys *keys, const WrittenKeys *written, const int64 *values,
+			 MemoryContext context)
+{
+	int			i;
+
+	if (keys->phase == JOIN_KEYS_UNKNOWN || written->phase == JOIN_KEYS_UNKNOWN)
+	{
+		stop_listing(keys, JOIN_KEYS_UNKNOWN);
+		return;
+	}
+	keys->type = written->type;
+	keys->typlen = written->typlen;
+	for (i = 0; i < written->nvalues; i++)
+		bloomfam_join_keys_add(keys, values[i], context);
+	if (written->phase == JOIN_KEYS_BOUNDED)
+		stop_listing(keys, JOIN_KEYS_BOUNDED);
+	keys->smallest = Min(keys->smallest, written->smallest);
+	keys->largest = Max(keys->largest, written->largest);
 }
 
 void
@@ -243,29 +243,10 @@ bloomfam_join_keys_merge(JoinKeys *keys, int ncolumns, const void *bytes, Memory
 	const WrittenKeys *written = bytes;
 	const int64 *values = (const int64 *) (written + ncolumns);
 	int			i;
-	int			v;
 
 	for (i = 0; i < ncolumns; i++)
 	{
-		if (keys[i].phase != JOIN_KEYS_UNKNOWN)
-			keys[i].type = written[i].type;
-		switch (written[i].phase)
-		{
-			case JOIN_KEYS_UNKNOWN:
-			case JOIN_KEYS_COLLECTING:
-				forget_distinct(&keys[i], JOIN_KEYS_UNKNOWN);
-				break;
-			case JOIN_KEYS_BOUNDED:
-				if (keys[i].phase == JOIN_KEYS_COLLECTING)
-					forget_distinct(&keys[i], JOIN_KEYS_BOUNDED);
-				keys[i].smallest = Min(keys[i].smallest, written[i].smallest);
-				keys[i].largest = Max(keys[i].largest, written[i].largest);
-				break;
-			case JOIN_KEYS_LISTED:
-				for (v = 0; v < written[i].nvalues; v++)
-					bloomfam_join_keys_add(&keys[i], values[v], context);
-				break;
-		}
+		merge_column(&keys[i], &written[i], values, context);
 		values += written[i].nvalues;
 	}
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * keys.h
- *	  What the keys of a build side were: the smallest and the largest, and all while they are few.
+ *	  The numbers that the keys of a build side are: smallest, largest, and a list if they are few.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,18 +10,19 @@
 
 #include "join/filter/hash.h"
 
-/* So many distinct keys are few. */
+/* So many distinct keys are listed. */
 #define JOIN_KEYS_FEW	4096
 
+/* What is known of a column. */
 typedef enum JoinKeysPhase
 {
-	JOIN_KEYS_UNKNOWN,			/* they are not kept, or not all of them were */
-	JOIN_KEYS_COLLECTING,
-	JOIN_KEYS_LISTED,			/* all of them are in values */
-	JOIN_KEYS_BOUNDED			/* there were too many for that: only the bounds are known */
+	JOIN_KEYS_UNKNOWN,			/* nothing: not collected, or not by all processes */
+	JOIN_KEYS_LISTING,			/* being collected: bounds, and a hash table of distinct numbers */
+	JOIN_KEYS_LISTED,			/* complete: bounds, and all distinct numbers in values */
+	JOIN_KEYS_BOUNDED			/* only bounds: no list was wanted, or there were too many */
 } JoinKeysPhase;
 
-/* Numbers from the smallest to the largest of these, both included. */
+/* Numbers from the smallest to the largest, both included; none if smallest > largest. */
 typedef struct JoinKeysRange
 {
 	int64		smallest;
@@ -30,69 +31,88 @@ typedef struct JoinKeysRange
 
 struct joinkeys_hash;
 
-/* One column of the keys: numbers, of rows that have no NULL in any column of the key. */
+/*
+ * One column of the keys, over all rows that have no NULL in any column of the key.  It has the
+ * only bounds of a build side's numbers: filters and pruning use the same.
+ */
 typedef struct JoinKeys
 {
+	JoinKeysPhase wanted;		/* what a build begins with: UNKNOWN, LISTING or BOUNDED */
+	Oid			type;			/* on the build side; an integer type (JoinKey) */
+	int16		typlen;
 	JoinKeysPhase phase;
-	Oid			type;			/* on the build side */
-	int64		smallest;		/* greater than the largest if there are none */
+	int64		smallest;		/* as in JoinKeysRange; not of UNKNOWN */
 	int64		largest;
-	int64	   *values;			/* distinct, in order */
-	int			nvalues;
-	int64		last;			/* while collecting: the one that came last */
-	struct joinkeys_hash *distinct; /* ... NULL: none yet, or too many */
+
+	/* LISTING */
+	struct joinkeys_hash *distinct; /* NULL: none yet */
+	int64		last;			/* ... else: the number added last */
+
+	/* LISTED */
+	int64	   *values;			/* ascending */
+	int			nvalues;		/* 0 in all other phases */
 } JoinKeys;
 
 /*
- * Can keys that are hashed so, and have this type on the build side, be kept: are they integers,
- * which the operators of the type's own family of btree compare as such?
+ * Can keys that are hashed so, and have this type on the build side, be used for pruning: are they
+ * integers that the type's default btree family orders as such?
  */
 extern bool bloomfam_join_keys_can_keep(JoinHashKind kind, Oid type);
 
-/* Begins a column of such keys; what it had is forgotten. */
-extern void bloomfam_join_keys_begin(JoinKeys *keys, Oid type);
+/* Begins a column anew in this phase; the memory of a list is its context's to free. */
+extern void bloomfam_join_keys_begin(JoinKeys *keys, JoinKeysPhase phase);
 
-/* Adds one that the quick way does not know; may allocate in this context. */
-extern void bloomfam_join_keys_add_new(JoinKeys *keys, int64 value, MemoryContext context);
+/* Adds a number to the list of a LISTING column; may allocate in this context. */
+extern void bloomfam_join_keys_list(JoinKeys *keys, int64 number, MemoryContext context);
 
-/* All are in, if they were kept. */
+/* The last number was added: a LISTING column is LISTED. */
 extern void bloomfam_join_keys_finish(JoinKeys *keys, MemoryContext context);
 
-/* A key as a value of its type, which is passed by value. */
-extern Datum bloomfam_join_keys_datum(const JoinKeys *keys, int64 value);
-
-/* A value that is not NULL as a number. */
-extern int64 bloomfam_join_keys_number(Oid type, Datum value);
-
 /*
- * Ranges that known keys lie in, in their order, with the widest gaps between them: at least one
- * is asked for, and no more are given; 0 if there are no keys.
+ * Up to most (at least 1) disjoint ranges that contain all numbers of a finished column, ascending,
+ * with the widest gaps between them.  Returns how many they are: 0 without numbers.
  */
 extern int	bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most);
 
-/* Finished columns as bytes, which another process can read: their number, and to write them. */
-extern Size bloomfam_join_keys_size(const JoinKeys *keys, int ncolumns);
-extern void bloomfam_join_keys_write(const JoinKeys *keys, int ncolumns, void *bytes);
+/*
+ * Writes columns to maxaligned memory, from which another process merges them; bytes NULL: writes
+ * nothing.  Returns the size in bytes.
+ */
+extern Size bloomfam_join_keys_write(const JoinKeys *keys, int ncolumns, void *bytes);
 
 /*
- * Adds what a process has written to columns that are being collected, and are unknown where it
- * did not know them.
+ * Merges what a process has written into columns that are not finished; unknown there is unknown
+ * of all.
  */
 extern void bloomfam_join_keys_merge(JoinKeys *keys, int ncolumns, const void *bytes,
 									 MemoryContext context);
 
+/* Of columns that are finished: are there bounds at least? */
 static inline bool
 bloomfam_join_keys_are_known(const JoinKeys *keys)
 {
 	return keys->phase == JOIN_KEYS_LISTED || keys->phase == JOIN_KEYS_BOUNDED;
 }
 
-static inline void
-bloomfam_join_keys_add(JoinKeys *keys, int64 value, MemoryContext context)
+/* A number as a value of the column's type. */
+static inline Datum
+bloomfam_join_keys_datum(const JoinKeys *keys, int64 number)
 {
-	if (value == keys->last && keys->smallest <= value && value <= keys->largest)
-		return;
-	bloomfam_join_keys_add_new(keys, value, context);
+	Datum		value = bloomfam_join_number_datum(keys->typlen, number);
+
+	Assert(bloomfam_join_number(keys->typlen, value) == number);
+	return value;
+}
+
+/* Adds a row's number; may allocate in this context. */
+static inline void
+bloomfam_join_keys_add(JoinKeys *keys, int64 number, MemoryContext context)
+{
+	Assert(keys->phase == JOIN_KEYS_LISTING || keys->phase == JOIN_KEYS_BOUNDED);
+	keys->smallest = Min(keys->smallest, number);
+	keys->largest = Max(keys->largest, number);
+	if (keys->phase == JOIN_KEYS_LISTING && (keys->distinct == NULL || keys->last != number))
+		bloomfam_join_keys_list(keys, number, context);
 }
 
 #endif							/* BLOOMFAM_JOIN_KEYS_H */

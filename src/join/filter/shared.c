@@ -4,28 +4,30 @@
  *	  A filter in dynamic shared memory, that several processes build or use.
  *
  * Where each process builds a hash table of its own, it builds a filter of its own as well, and
- * nothing is shared but the counts for EXPLAIN.  In two cases the filter is shared, in the
- * query's DSA, under a JoinShared in a node's dynamic shared memory:
+ * only the counts for EXPLAIN are shared.  In two cases the filter is shared, in the query's DSA,
+ * with a JoinShared in a node's dynamic shared memory:
  *
- * A Parallel Hash gives each participant a share of the build side.  Each puts the keys of its
- * share, hashes or numbers, into chunks, and hands them over before its build node returns the
- * end of the rows.  The server lets nobody go on to the probe side before all participants have
- * seen that end.  So whoever asks for the filter while its own join probes finds all keys there,
- * even if it came too late to build.  The first who asks makes the filter; the others do not wait
- * for it: their rows pass meanwhile.
+ * Each participant of a Parallel Hash reads a part of the build side.  It collects its keys in
+ * chunks, and hands them over, with a piece of what is known of its columns (keys.c), before its
+ * build node returns the end of the rows.  The server's barrier lets nobody probe before all
+ * participants have seen that end.  So whoever probes finds all keys there, even if it attached
+ * after the build.  The first process that probes makes the filter; the others do not wait for it:
+ * their rows pass unfiltered meanwhile.
  *
- * What the build side's keys were (keys.c) goes the same way, a piece from each participant, and
- * counts only if no piece is missing.  It is complete even where the filter is given up.  So are
- * the bounds of numbers: of too many, all chunks are freed, and the filter is the range.
+ * The pieces are complete even where the filter is discarded, or its chunks were freed because
+ * there are too many numbers: merged, they have the bounds of a range filter.  Nothing is known of
+ * the columns if one piece is missing.
  *
- * A join above a Gather has its filter ready, in the leader alone, when the Gather starts its
- * workers.  The leader leaves them a copy; of one that was given up, of the keys.
+ * A join above a Gather has its filter in the leader alone, when the Gather starts its workers.
+ * The leader leaves them a copy of it, or if it was discarded, of its columns.
  *
- *		NONE ------------+--> BUILDING -> READY
- *		  |              |
- *		  +-> TOO_MANY --+
- *		  |       |
- *		  +-------+--> GIVEN_UP
+ *		COLLECTING ------+--> BUILDING -> READY
+ *		  |              |        |
+ *		  +-> TOO_MANY --+        |
+ *		  |       |               |
+ *		  +-------+---------------+--> DISCARDED
+ *
+ *		NO_COPY -> READY or KEYS_ONLY
  *
  * Nothing waits and nothing is locked.  After an error nothing needs to be cleaned up, as the DSA
  * goes with the query.
@@ -37,7 +39,7 @@
 #include "join/filter/shared.h"
 #include "pg/port.h"
 
-/* Keys that were collected one after the other by one participant. */
+/* Keys of one participant. */
 typedef struct JoinChunk
 {
 	dsa_pointer next;
@@ -45,10 +47,11 @@ typedef struct JoinChunk
 	uint64		keys[FLEXIBLE_ARRAY_MEMBER];
 } JoinChunk;
 
-/* What one participant has kept of its keys. */
+/* The columns of one participant, as bloomfam_join_keys_write() writes them. */
 typedef struct JoinKeysPiece
 {
 	dsa_pointer next;
+	int64		ncolumns;
 	int64		bytes[FLEXIBLE_ARRAY_MEMBER];
 } JoinKeysPiece;
 
@@ -64,16 +67,14 @@ bloomfam_join_shared_init(JoinShared *shared, JoinSharedState state)
 	pg_atomic_init_u32(&shared->state, state);
 	pg_atomic_init_u64(&shared->nkeys, 0);
 	dsa_pointer_atomic_init(&shared->chunks, InvalidDsaPointer);
-	pg_atomic_init_u64(&shared->smallest, (uint64) PG_INT64_MAX);
-	pg_atomic_init_u64(&shared->largest, (uint64) PG_INT64_MIN);
 	shared->payload = InvalidDsaPointer;
-	dsa_pointer_atomic_init(&shared->keys, InvalidDsaPointer);
-	pg_atomic_init_u32(&shared->keys_lost, 0);
+	dsa_pointer_atomic_init(&shared->pieces, InvalidDsaPointer);
+	pg_atomic_init_u32(&shared->piece_lost, 0);
 }
 
-/* Only one process of those that try it at a time gets it from one state to the next. */
+/* Of all processes that try it, one moves the state on; it gets true. */
 static bool
-move_shared(JoinShared *shared, JoinSharedState from, JoinSharedState to)
+move_state(JoinShared *shared, JoinSharedState from, JoinSharedState to)
 {
 	uint32		expected = from;
 
@@ -98,9 +99,9 @@ free_chunks(JoinShared *shared, dsa_area *area)
 }
 
 static void
-free_keys(JoinShared *shared, dsa_area *area)
+free_pieces(JoinShared *shared, dsa_area *area)
 {
-	dsa_pointer piece = dsa_pointer_atomic_read(&shared->keys);
+	dsa_pointer piece = dsa_pointer_atomic_read(&shared->pieces);
 
 	while (DsaPointerIsValid(piece))
 	{
@@ -115,41 +116,26 @@ void
 bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinSharedState state)
 {
 	free_chunks(shared, area);
-	free_keys(shared, area);
+	free_pieces(shared, area);
 	if (DsaPointerIsValid(shared->payload))
 		dsa_free(area, shared->payload);
 	bloomfam_join_shared_init(shared, state);
 }
 
-/* The bounds include those of the numbers that this process has collected so far. */
+/* Hands over the chunk that keys were collected in, if there is one. */
 static void
-widen_bounds(JoinShared *shared, const JoinCollected *collected)
-{
-	uint64		smallest = pg_atomic_read_u64(&shared->smallest);
-	uint64		largest = pg_atomic_read_u64(&shared->largest);
-
-	while (collected->smallest < (int64) smallest &&
-		   !pg_atomic_compare_exchange_u64(&shared->smallest, &smallest,
-										   (uint64) collected->smallest))
-		;
-	while (collected->largest > (int64) largest &&
-		   !pg_atomic_compare_exchange_u64(&shared->largest, &largest,
-										   (uint64) collected->largest))
-		;
-}
-
-void
-bloomfam_join_shared_hand_over(JoinSharedHandle *handle, JoinCollected *collected,
-							   JoinBuildCounts *counts)
+put_chunk(JoinSharedHandle *handle, JoinCollected *collected, JoinBuildCounts *counts)
 {
 	JoinShared *shared = handle->shared;
 	JoinChunk  *chunk;
 	dsa_pointer last;
 
-	widen_bounds(shared, collected);
+	Assert(DsaPointerIsValid(handle->chunk) == (collected->values != NULL));
+	Assert(collected->n <= collected->room);
 	if (!DsaPointerIsValid(handle->chunk))
 		return;
 	chunk = dsa_get_address(handle->area, handle->chunk);
+	Assert(collected->values == chunk->keys);
 	chunk->nkeys = collected->n;
 	last = dsa_pointer_atomic_read(&shared->chunks);
 	do
@@ -172,8 +158,8 @@ bloomfam_join_shared_more(JoinSharedHandle *handle, JoinCollected *collected,
 	uint64		room =
 		collected->room == 0 ? CHUNK_FIRST_KEYS : Min(collected->room * 2, CHUNK_MOST_KEYS);
 
-	bloomfam_join_shared_hand_over(handle, collected, counts);
-	if (pg_atomic_read_u32(&shared->state) == JOIN_SHARED_NONE &&
+	put_chunk(handle, collected, counts);
+	if (bloomfam_join_shared_state(shared) == JOIN_SHARED_COLLECTING &&
 		pg_atomic_read_u64(&shared->nkeys) < bloomfam_join_design_most())
 		handle->chunk = dsa_allocate_extended(handle->area, CHUNK_SIZE(room), DSA_ALLOC_NO_OOM);
 	if (DsaPointerIsValid(handle->chunk))
@@ -182,8 +168,8 @@ bloomfam_join_shared_more(JoinSharedHandle *handle, JoinCollected *collected,
 		collected->room = room;
 		return true;
 	}
-	if (move_shared(shared, JOIN_SHARED_NONE,
-					hashes ? JOIN_SHARED_DISCARDED : JOIN_SHARED_TOO_MANY))
+	if (move_state(shared, JOIN_SHARED_COLLECTING,
+				   hashes ? JOIN_SHARED_DISCARDED : JOIN_SHARED_TOO_MANY))
 	{
 		free_chunks(shared, handle->area);
 		counts->builds++;
@@ -192,54 +178,61 @@ bloomfam_join_shared_more(JoinSharedHandle *handle, JoinCollected *collected,
 	return false;
 }
 
-void
-bloomfam_join_shared_lose_keys(JoinShared *shared)
+/* Adds this process's columns; without columns nothing is known of any. */
+static void
+put_piece(JoinShared *shared, dsa_area *area, const JoinKeys *keys, int ncolumns)
 {
-	pg_atomic_write_u32(&shared->keys_lost, 1);
-}
-
-void
-bloomfam_join_shared_put_keys(JoinShared *shared, dsa_area *area, const JoinKeys *keys,
-							  int ncolumns)
-{
-	dsa_pointer own = dsa_allocate_extended(area,
-											offsetof(JoinKeysPiece, bytes) +
-												bloomfam_join_keys_size(keys, ncolumns),
-											DSA_ALLOC_NO_OOM);
+	Size		size =
+		offsetof(JoinKeysPiece, bytes) + bloomfam_join_keys_write(keys, ncolumns, NULL);
+	dsa_pointer own = InvalidDsaPointer;
 	JoinKeysPiece *piece;
 	dsa_pointer last;
 
+	if (ncolumns > 0)
+		own = dsa_allocate_extended(area, size, DSA_ALLOC_NO_OOM);
 	if (!DsaPointerIsValid(own))
 	{
-		bloomfam_join_shared_lose_keys(shared);
+		pg_atomic_write_u32(&shared->piece_lost, 1);
 		return;
 	}
 	piece = dsa_get_address(area, own);
+	piece->ncolumns = ncolumns;
 	bloomfam_join_keys_write(keys, ncolumns, piece->bytes);
-	last = dsa_pointer_atomic_read(&shared->keys);
+	last = dsa_pointer_atomic_read(&shared->pieces);
 	do
 		piece->next = last;
-	while (!dsa_pointer_atomic_compare_exchange(&shared->keys, &last, own));
+	while (!dsa_pointer_atomic_compare_exchange(&shared->pieces, &last, own));
+}
+
+void
+bloomfam_join_shared_hand_over(JoinSharedHandle *handle, JoinCollected *collected,
+							   const JoinKeys *keys, int ncolumns, JoinBuildCounts *counts)
+{
+	Assert(bloomfam_join_shared_state(handle->shared) != JOIN_SHARED_BUILDING);
+	Assert(bloomfam_join_shared_state(handle->shared) != JOIN_SHARED_READY);
+	put_chunk(handle, collected, counts);
+	put_piece(handle->shared, handle->area, keys, ncolumns);
 }
 
 bool
-bloomfam_join_shared_get_keys(const JoinShared *shared, dsa_area *area, JoinKeys *keys,
-							  int ncolumns, MemoryContext context)
+bloomfam_join_shared_get_keys(const JoinSharedHandle *handle, JoinKeys *keys, int ncolumns,
+							  MemoryContext context)
 {
-	JoinShared *readable = unconstify(JoinShared *, shared);
+	JoinShared *shared = handle->shared;
 	dsa_pointer next;
 	int			i;
 
 	pg_read_barrier();
-	next = dsa_pointer_atomic_read(&readable->keys);
-	if (!DsaPointerIsValid(next) || pg_atomic_read_u32(&readable->keys_lost) != 0)
+	next = dsa_pointer_atomic_read(&shared->pieces);
+	if (!DsaPointerIsValid(next) || pg_atomic_read_u32(&shared->piece_lost) != 0)
 		return false;
 	for (i = 0; i < ncolumns; i++)
-		bloomfam_join_keys_begin(&keys[i], keys[i].type);
+		bloomfam_join_keys_begin(&keys[i], JOIN_KEYS_LISTING);
 	while (DsaPointerIsValid(next))
 	{
-		const JoinKeysPiece *piece = dsa_get_address(area, next);
+		const JoinKeysPiece *piece = dsa_get_address(handle->area, next);
 
+		Assert(piece->ncolumns == ncolumns);
 		bloomfam_join_keys_merge(keys, ncolumns, piece->bytes, context);
 		next = piece->next;
 	}
@@ -251,33 +244,20 @@ bloomfam_join_shared_get_keys(const JoinShared *shared, dsa_area *area, JoinKeys
 void
 bloomfam_join_shared_refuse(JoinShared *shared)
 {
-	bloomfam_join_shared_lose_keys(shared);
-	if (!move_shared(shared, JOIN_SHARED_NONE, JOIN_SHARED_DISCARDED))
-		move_shared(shared, JOIN_SHARED_TOO_MANY, JOIN_SHARED_DISCARDED);
+	pg_atomic_write_u32(&shared->piece_lost, 1);
+	if (!move_state(shared, JOIN_SHARED_COLLECTING, JOIN_SHARED_DISCARDED))
+		move_state(shared, JOIN_SHARED_TOO_MANY, JOIN_SHARED_DISCARDED);
 }
 
-/* What all have collected together, but for the values themselves. */
-static JoinCollected
-collect_all(JoinShared *shared, JoinCollects what)
-{
-	JoinCollected all;
-
-	bloomfam_join_collect(&all, what);
-	all.smallest = (int64) pg_atomic_read_u64(&shared->smallest);
-	all.largest = (int64) pg_atomic_read_u64(&shared->largest);
-	return all;
-}
-
-/* Designs the filter, and gets memory for it; false if there is none. */
+/* Designs the filter, and gets memory for its payload; false if there is no filter or no memory. */
 static bool
-plan_filter(JoinSharedHandle *handle, JoinCollects what)
+plan_filter(JoinSharedHandle *handle, JoinCollects what, JoinKeysRange bounds)
 {
 	JoinShared *shared = handle->shared;
 	uint64		nkeys = pg_atomic_read_u64(&shared->nkeys);
-	JoinCollected all = collect_all(shared, what);
 
 	if ((what != JOIN_COLLECTS_BOUNDS && nkeys > bloomfam_join_design_most()) ||
-		!bloomfam_join_design_plan(&all, nkeys, &shared->design))
+		!bloomfam_join_design_plan(what, bounds, nkeys, &shared->design))
 		return false;
 	if (shared->design.size > 0)
 		shared->payload =
@@ -286,7 +266,7 @@ plan_filter(JoinSharedHandle *handle, JoinCollects what)
 	return shared->design.size == 0 || DsaPointerIsValid(shared->payload);
 }
 
-/* The payload, where the form has one; else NULL. */
+/* The payload, aligned; NULL: the form has none. */
 static uint8 *
 payload_of(const JoinShared *shared, dsa_area *area)
 {
@@ -295,13 +275,14 @@ payload_of(const JoinShared *shared, dsa_area *area)
 	return (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(area, shared->payload));
 }
 
-/* Fills the filter, once there is memory for it. */
+/* Fills the payload, if the form has one, with the keys of all chunks. */
 static void
 fill_filter(JoinSharedHandle *handle, JoinCollects what)
 {
 	JoinShared *shared = handle->shared;
 	uint8	   *payload = payload_of(shared, handle->area);
 	dsa_pointer next = dsa_pointer_atomic_read(&shared->chunks);
+	uint64		nkeys PG_USED_FOR_ASSERTS_ONLY = 0;
 
 	if (payload == NULL)
 		return;
@@ -310,21 +291,25 @@ fill_filter(JoinSharedHandle *handle, JoinCollects what)
 	{
 		JoinChunk  *chunk = dsa_get_address(handle->area, next);
 
+		nkeys += chunk->nkeys;
 		bloomfam_join_design_fill(&shared->design, what, payload, chunk->keys, chunk->nkeys);
 		next = chunk->next;
 	}
+	Assert(nkeys == pg_atomic_read_u64(&shared->nkeys));
 }
 
 /*
- * Makes the filter of all keys, or of the bounds of numbers where that cannot be; done by the one
- * process that has moved it to BUILDING.
+ * Makes the filter of all keys, or the range of numbers where that cannot be.  Called by the one
+ * process that has moved the state to BUILDING.
  */
 static void
-make_filter(JoinSharedHandle *handle, JoinCollects what, JoinBuildCounts *counts)
+make_filter(JoinSharedHandle *handle, JoinCollects what, JoinKeysRange bounds,
+			JoinBuildCounts *counts)
 {
 	JoinShared *shared = handle->shared;
-	bool		made = plan_filter(handle, what);
+	bool		made = plan_filter(handle, what, bounds);
 
+	Assert(bloomfam_join_shared_state(shared) == JOIN_SHARED_BUILDING);
 	if (what != JOIN_COLLECTS_BOUNDS)
 	{
 		counts->builds++;
@@ -333,15 +318,14 @@ make_filter(JoinSharedHandle *handle, JoinCollects what, JoinBuildCounts *counts
 	if (!made && what == JOIN_COLLECTS_NUMBERS)
 	{
 		what = JOIN_COLLECTS_BOUNDS;
-		made = plan_filter(handle, what);
+		made = plan_filter(handle, what, bounds);
 	}
 	if (made)
 	{
-		Size		size = shared->design.size;
-		Size		collected = pg_atomic_read_u64(&shared->nkeys) * sizeof(uint64);
-
 		fill_filter(handle, what);
-		bloomfam_join_count_filter(counts, shared->design.form, size, size + collected);
+		bloomfam_join_count_filter(counts, &shared->design,
+								   shared->design.size +
+									   pg_atomic_read_u64(&shared->nkeys) * sizeof(uint64));
 	}
 	free_chunks(shared, handle->area);
 	pg_write_barrier();
@@ -349,40 +333,35 @@ make_filter(JoinSharedHandle *handle, JoinCollects what, JoinBuildCounts *counts
 }
 
 JoinSharedState
-bloomfam_join_shared_state(const JoinShared *shared)
+bloomfam_join_shared_make(JoinSharedHandle *handle, bool of_numbers, JoinKeysRange bounds,
+						  JoinBuildCounts *counts)
 {
-	return (JoinSharedState) pg_atomic_read_u32(unconstify(pg_atomic_uint32 *, &shared->state));
-}
+	JoinShared *shared = handle->shared;
 
-JoinSharedState
-bloomfam_join_shared_make(JoinSharedHandle *handle, bool of_numbers, JoinBuildCounts *counts)
-{
-	JoinSharedState state = bloomfam_join_shared_state(handle->shared);
-
-	if (state == JOIN_SHARED_NONE &&
-		move_shared(handle->shared, JOIN_SHARED_NONE, JOIN_SHARED_BUILDING))
-		make_filter(handle, of_numbers ? JOIN_COLLECTS_NUMBERS : JOIN_COLLECTS_HASHES, counts);
-	if (state == JOIN_SHARED_TOO_MANY &&
-		move_shared(handle->shared, JOIN_SHARED_TOO_MANY, JOIN_SHARED_BUILDING))
-		make_filter(handle, JOIN_COLLECTS_BOUNDS, counts);
-	return bloomfam_join_shared_state(handle->shared);
+	if (move_state(shared, JOIN_SHARED_COLLECTING, JOIN_SHARED_BUILDING))
+		make_filter(handle, of_numbers ? JOIN_COLLECTS_NUMBERS : JOIN_COLLECTS_HASHES, bounds,
+					counts);
+	else if (move_state(shared, JOIN_SHARED_TOO_MANY, JOIN_SHARED_BUILDING))
+		make_filter(handle, JOIN_COLLECTS_BOUNDS, bounds, counts);
+	return bloomfam_join_shared_state(shared);
 }
 
 const uint8 *
 bloomfam_join_shared_get(const JoinSharedHandle *handle, JoinDesign *design)
 {
+	Assert(bloomfam_join_shared_state(handle->shared) == JOIN_SHARED_READY);
 	pg_read_barrier();
 	*design = handle->shared->design;
 	return payload_of(handle->shared, handle->area);
 }
 
 bool
-bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const JoinFilterProbe *filter_probe,
+bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const JoinFilterProbe *probe,
 						  const JoinKeys *keys, int ncolumns)
 {
-	Size		size = filter_probe != NULL ? filter_probe->design.size : 0;
+	Size		size = probe != NULL ? probe->design.size : 0;
 
-	Assert(bloomfam_join_shared_state(shared) == JOIN_SHARED_DISCARDED);
+	Assert(bloomfam_join_shared_state(shared) == JOIN_SHARED_NO_COPY);
 	Assert(!DsaPointerIsValid(shared->payload));
 	if (size > 0)
 	{
@@ -390,22 +369,13 @@ bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area, const JoinFilterPr
 												DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
 		if (!DsaPointerIsValid(shared->payload))
 			return false;
-		memcpy(payload_of(shared, area), filter_probe->payload, size);
+		memcpy(payload_of(shared, area), probe->payload, size);
 	}
-	if (filter_probe != NULL)
-		shared->design = filter_probe->design;
+	if (probe != NULL)
+		shared->design = probe->design;
 	if (keys != NULL)
-		bloomfam_join_shared_put_keys(shared, area, keys, ncolumns);
+		put_piece(shared, area, keys, ncolumns);
 	pg_write_barrier();
-	pg_atomic_write_u32(&shared->state,
-						filter_probe != NULL ? JOIN_SHARED_READY : JOIN_SHARED_KEYS_ONLY);
+	pg_atomic_write_u32(&shared->state, probe != NULL ? JOIN_SHARED_READY : JOIN_SHARED_KEYS_ONLY);
 	return true;
-}
-
-bool
-bloomfam_join_shared_has_copy(const JoinShared *shared)
-{
-	JoinSharedState state = bloomfam_join_shared_state(shared);
-
-	return state == JOIN_SHARED_READY || state == JOIN_SHARED_KEYS_ONLY;
 }

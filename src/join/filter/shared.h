@@ -11,99 +11,104 @@
 #include "port/atomics.h"
 #include "utils/dsa.h"
 
-#include "join/filter/counts.h"
-#include "join/filter/filter_probe.h"
-#include "join/filter/keys.h"
+#include "join/filter/form.h"
 
+/*
+ * Of a filter that a Parallel Hash's participants build: COLLECTING to DISCARDED.  Of a copy that
+ * the leader leaves its workers: NO_COPY, READY, KEYS_ONLY.
+ */
 typedef enum JoinSharedState
 {
-	JOIN_SHARED_NONE,			/* keys are being handed over */
-	JOIN_SHARED_TOO_MANY,		/* of numbers: their bounds alone are */
-	JOIN_SHARED_BUILDING,		/* all were, and somebody makes the filter */
-	JOIN_SHARED_READY,
-	JOIN_SHARED_DISCARDED,		/* too many, or no memory */
-	JOIN_SHARED_KEYS_ONLY		/* ... a copy: what is known of the keys is there all the same */
+	JOIN_SHARED_COLLECTING,		/* participants hand over keys */
+	JOIN_SHARED_TOO_MANY,		/* of numbers: only their bounds are handed over any more */
+	JOIN_SHARED_BUILDING,		/* all was handed over, and a process makes the filter */
+	JOIN_SHARED_READY,			/* design and payload are there */
+	JOIN_SHARED_DISCARDED,		/* there is none: too many keys, or no memory */
+	JOIN_SHARED_NO_COPY,		/* the leader has left nothing (yet) */
+	JOIN_SHARED_KEYS_ONLY		/* ... it has left what is known of the keys, but no filter */
 } JoinSharedState;
 
 typedef struct JoinShared
 {
 	pg_atomic_uint32 state;		/* a JoinSharedState */
-	pg_atomic_uint64 nkeys;		/* that were handed over */
-	dsa_pointer_atomic chunks;	/* they are in these; the last one */
-	pg_atomic_uint64 smallest;	/* of numbers: an int64 each */
-	pg_atomic_uint64 largest;
-	dsa_pointer payload;		/* of the filter, before it is aligned; invalid: it has none */
-	JoinDesign	design;
-	dsa_pointer_atomic keys;	/* what is known of them, a piece from each process; the last one */
-	pg_atomic_uint32 keys_lost;	/* somebody's piece is missing */
+	pg_atomic_uint64 nkeys;		/* in all chunks */
+	dsa_pointer_atomic chunks;	/* list of JoinChunk: keys for the filter */
+	dsa_pointer payload;		/* unaligned; invalid: the filter has none */
+	JoinDesign	design;			/* READY */
+	dsa_pointer_atomic pieces;	/* list of JoinKeysPiece: JoinKeys, one piece of each process */
+	pg_atomic_uint32 piece_lost;	/* a process could not add its piece */
 } JoinShared;
 
-/* A process's hold of it. */
+/* A process's handle of it. */
 typedef struct JoinSharedHandle
 {
 	JoinShared *shared;
 	dsa_area   *area;
-	dsa_pointer chunk;			/* that its keys are collected in */
+	dsa_pointer chunk;			/* the one that keys are collected in; invalid: none */
 } JoinSharedHandle;
 
-/* Begins one in memory that is new. */
+/* Initializes new memory. */
 extern void bloomfam_join_shared_init(JoinShared *shared, JoinSharedState state);
 
-/* Frees all, and begins anew.  No other process may be using it. */
+/* Frees all that is there, and initializes it again.  No other process may be using it. */
 extern void bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinSharedState state);
 
 /*
- * Makes room for more keys of this process's share; false if there are too many, for all.  They
- * may together be as many as the filter of one process may have, and a chunk each.
+ * Makes room for more keys of this process.  False if there is none for the filter's keys, of any
+ * process: there are more than the filter of one process may have, and a chunk each; or no memory.
  */
 extern bool bloomfam_join_shared_more(JoinSharedHandle *handle, JoinCollected *collected,
 									  JoinBuildCounts *counts);
 
-/* Hands over what was collected; when there are no more, before the build node says so. */
+/*
+ * Hands over all that was collected, and finished columns.  Each participant does so before its
+ * build node returns the end of the rows.
+ */
 extern void bloomfam_join_shared_hand_over(JoinSharedHandle *handle, JoinCollected *collected,
+										   const JoinKeys *keys, int ncolumns,
 										   JoinBuildCounts *counts);
 
 /*
- * Hands over what this process has kept of its keys; all do so before their build nodes tell the
- * end of the rows.
+ * Merges the columns of all processes, in this context.  False if a piece is missing: keys are
+ * undefined then, else finished.
  */
-extern void bloomfam_join_shared_put_keys(JoinShared *shared, dsa_area *area, const JoinKeys *keys,
-										  int ncolumns);
-
-/*
- * Reads what all have kept together, in this context.  Returns whether anything is known; keys is
- * then finished.
- */
-extern bool bloomfam_join_shared_get_keys(const JoinShared *shared, dsa_area *area, JoinKeys *keys,
+extern bool bloomfam_join_shared_get_keys(const JoinSharedHandle *handle, JoinKeys *keys,
 										  int ncolumns, MemoryContext context);
 
-/* This process does not keep its keys: then nothing is known of any. */
-extern void bloomfam_join_shared_lose_keys(JoinShared *shared);
-
-/* This process could have no share: then there is no filter, unless it has been made. */
+/* This process cannot build its part: there is no filter, unless one was made already. */
 extern void bloomfam_join_shared_refuse(JoinShared *shared);
 
 /*
- * All shares have been handed over: the first process that comes makes the filter, of numbers or
- * of hashes.  Returns the state, as the next one does.
+ * All participants have handed over: the first process that calls this makes the filter, of
+ * numbers within these bounds or of hashes, while the others return BUILDING.  Returns the state.
  */
 extern JoinSharedState bloomfam_join_shared_make(JoinSharedHandle *handle, bool of_numbers,
-												 JoinBuildCounts *counts);
+												 JoinKeysRange bounds, JoinBuildCounts *counts);
 
-extern JoinSharedState bloomfam_join_shared_state(const JoinShared *shared);
-
-/* The filter, once it is READY. */
+/* The payload and design of a filter that is READY; NULL: its form has no payload. */
 extern const uint8 *bloomfam_join_shared_get(const JoinSharedHandle *handle, JoinDesign *design);
 
 /*
- * Makes it, which has been given up, READY with a copy of a filter and of its keys, if there is
- * memory; keys NULL: none are known; set NULL: the filter was given up, so its KEYS_ONLY.
+ * Turns NO_COPY into a copy of a filter (NULL: KEYS_ONLY) and of its keys (NULL: none are known).
+ * False if there is no memory for the filter.
  */
 extern bool bloomfam_join_shared_copy(JoinShared *shared, dsa_area *area,
-									  const JoinFilterProbe *filter_probe, const JoinKeys *keys,
+									  const JoinFilterProbe *probe, const JoinKeys *keys,
 									  int ncolumns);
 
+static inline JoinSharedState
+bloomfam_join_shared_state(const JoinShared *shared)
+{
+	return (JoinSharedState) pg_atomic_read_u32(unconstify(pg_atomic_uint32 *, &shared->state));
+}
+
 /* Has the leader left anything there? */
-extern bool bloomfam_join_shared_has_copy(const JoinShared *shared);
+static inline bool
+bloomfam_join_shared_has_copy(const JoinShared *shared)
+{
+	JoinSharedState state = bloomfam_join_shared_state(shared);
+
+	return state == JOIN_SHARED_READY || state == JOIN_SHARED_KEYS_ONLY;
+}
 
 #endif							/* BLOOMFAM_JOIN_SHARED_H */

@@ -17,8 +17,7 @@
 
 #include "join/base/column_stats.h"
 #include "join/base/gucs.h"
-#include "join/filter/design.h"
-#include "join/filter/keys.h"
+#include "join/filter/form.h"
 #include "join/planner/cost.h"
 #include "pg/compat.h"
 
@@ -151,7 +150,7 @@ span_of_keys(const JoinCandidate *candidate)
 		!bloomfam_join_keys_can_keep(hashing->kind, hashing->inner.type))
 		return -1;
 	return bloomfam_join_column_span(candidate->table, candidate->attribute,
-									 bloomfam_join_keys_number);
+									 bloomfam_join_number);
 }
 
 static void

@@ -29,7 +29,7 @@
 #include "join/base/column.h"
 #include "join/base/column_stats.h"
 #include "join/base/gucs.h"
-#include "join/filter/design.h"
+#include "join/filter/form.h"
 #include "join/filter/hash.h"
 #include "join/planner/cost.h"
 #include "join/planner/paths.h"

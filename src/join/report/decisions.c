@@ -13,7 +13,7 @@
 
 #include "join/base/explain_text.h"
 #include "join/base/gucs.h"
-#include "join/filter/design.h"
+#include "join/filter/form.h"
 #include "join/planner/decision.h"
 #include "join/report/decisions.h"
 #include "join/report/unfiltered_joins.h"

@@ -1,0 +1,339 @@
+/*-------------------------------------------------------------------------
+ *
+ * form.c
+ *	  The three forms of a join's filter (Bloom filter, bitmap, range): which one, made, probed.
+ *
+ * A key that is one integer is collected as its number, and hashed at the end, in batches, if it is
+ * hashed at all.  Where the numbers lie close together, a bitmap from the smallest to the largest
+ * is not much larger than a Bloom filter, is exact, and needs no hash.
+ *
+ * Where the hashes of the build side exceed work_mem * hash_mem_multiplier, or their Bloom filter
+ * bloomfam.join_filter_max_size, there is no filter: all rows pass, and a filter of that size would
+ * be in no cache.  Numbers are then collected in a bitmap if one fits both limits, as it does not
+ * grow with their number.  Else their bounds are a range filter.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+
+#include "core/bf_hash.h"
+#include "join/base/gucs.h"
+#include "join/filter/form.h"
+#include "pg/port.h"
+
+/* Keys added between two checks for interrupts. */
+#define ADD_AT_ONCE	65536
+
+/*
+ * A bitmap is preferred if it is at most so many times as large as a Bloom filter, whose keys must
+ * be hashed; or if it fits the first level cache.
+ */
+#define BITMAP_TIMES	2
+#define BITMAP_SMALL	(32 * 1024)
+
+/* The design for bloomfam.join_filter_fpr, cached: it takes longer than a small query. */
+static const BfDesign *
+current_design(void)
+{
+	static BfDesign design;
+
+	if (design.kind == NULL || design.fpr != bloomfam_join_filter_fpr)
+	{
+		const BfKind *kind = bf_kind_by_id(JOIN_FILTER_KIND);
+
+		if (bf_design(kind, bloomfam_join_filter_fpr, &design) != BF_OK)
+			elog(ERROR, "no filter has a false positive rate of %g", bloomfam_join_filter_fpr);
+	}
+	return &design;
+}
+
+/* The bytes of a bitmap, in whole words, of numbers at most so far apart: no more than 2^61. */
+static inline uint64
+bitmap_bytes(uint64 span)
+{
+	return (span / 64 + 1) * sizeof(uint64);
+}
+
+/* The most bytes of a bitmap that takes in any number of keys. */
+static uint64
+most_bitmap_bytes(void)
+{
+	return Min(get_hash_memory_limit(), (uint64) bloomfam_join_filter_max_size * 1024);
+}
+
+bool
+bloomfam_join_design_has_bits(double span)
+{
+	return span < 8.0 * most_bitmap_bytes();
+}
+
+static void
+set_bits(uint64 *words, int64 first, uint64 span, const uint64 *numbers, uint64 n)
+{
+	uint64		i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64		bit = numbers[i] - (uint64) first;
+
+		Assert(bit <= span);
+		words[bit / 64] |= UINT64CONST(1) << bit % 64;
+	}
+}
+
+/*
+ * The range of the bits of a bitmap that may have to grow: it begins at a whole word, so that a
+ * wider one takes its words over unshifted.
+ */
+static void
+align_bounds(JoinKeysRange bounds, int64 *first, uint64 *span)
+{
+	Assert(bounds.smallest <= bounds.largest);
+	*first = (int64) ((uint64) bounds.smallest & ~UINT64CONST(63));
+	*span = (uint64) bounds.largest - (uint64) *first;
+}
+
+bool
+bloomfam_join_fold(JoinCollected *collected, JoinKeysRange bounds, MemoryContext context)
+{
+	int64		first;
+	uint64		span;
+
+	if (collected->what != JOIN_COLLECTS_NUMBERS && collected->what != JOIN_COLLECTS_BITMAP)
+		return false;
+	align_bounds(bounds, &first, &span);
+	if (bitmap_bytes(span) > most_bitmap_bytes())
+		return false;
+	if (collected->words == NULL || first != collected->first || span != collected->span)
+	{
+		uint64	   *words = MemoryContextAllocExtended(context, bitmap_bytes(span),
+													   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+		if (collected->words != NULL)
+		{
+			uint64		before = (uint64) collected->first - (uint64) first;
+
+			Assert(first <= collected->first && before % 64 == 0);
+			Assert(before + collected->span <= span);
+			memcpy(words + before / 64, collected->words, bitmap_bytes(collected->span));
+			pfree(collected->words);
+		}
+		collected->words = words;
+		collected->first = first;
+		collected->span = span;
+	}
+	set_bits(collected->words, first, span, collected->values, collected->n);
+	collected->what = JOIN_COLLECTS_BITMAP;
+	collected->nfolded += collected->n;
+	collected->n = 0;
+	return true;
+}
+
+double
+bloomfam_join_design_bytes(double nkeys)
+{
+	return nkeys * current_design()->millibits / 8000;
+}
+
+uint64
+bloomfam_join_design_most(void)
+{
+	uint64		memory = get_hash_memory_limit();
+	uint64		bits = (uint64) bloomfam_join_filter_max_size * 1024 * 8;
+
+	return Max(Min(memory / sizeof(uint64), bits * 1000 / current_design()->millibits),
+			   JOIN_FIRST_KEYS);
+}
+
+bool
+bloomfam_join_design_plan(JoinCollects what, JoinKeysRange bounds, uint64 nkeys,
+						  JoinDesign *design)
+{
+	memset(design, 0, sizeof(*design));
+	if (what == JOIN_COLLECTS_BITMAP)
+		align_bounds(bounds, &design->first, &design->span);
+	else if (what != JOIN_COLLECTS_HASHES && bounds.smallest <= bounds.largest)
+	{
+		design->first = bounds.smallest;
+		design->span = (uint64) bounds.largest - (uint64) bounds.smallest;
+	}
+	if (what == JOIN_COLLECTS_BOUNDS)
+	{
+		design->form = JOIN_FORM_RANGE;
+		return true;
+	}
+	if (what == JOIN_COLLECTS_BITMAP ||
+		(what == JOIN_COLLECTS_NUMBERS &&
+		 bitmap_bytes(design->span) <=
+			 Max(BITMAP_TIMES * bloomfam_join_design_bytes(nkeys), BITMAP_SMALL)))
+	{
+		design->form = JOIN_FORM_BITMAP;
+		design->size = bitmap_bytes(design->span);
+		return true;
+	}
+	/* without keys, the smallest one: it contains nothing */
+	design->form = JOIN_FORM_BLOOM;
+	if (bf_plan(current_design(), Max(nkeys, 1), &design->head) != BF_OK)
+		return false;
+	design->size = design->head.payload_len;
+	return true;
+}
+
+void
+bloomfam_join_design_clear(const JoinDesign *design, uint8 *payload)
+{
+	Assert(design->form != JOIN_FORM_RANGE && design->size > 0);
+	Assert(payload == (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, payload));
+	memset(payload, 0, design->size);
+	if (design->form == JOIN_FORM_BLOOM)
+		bf_init(&design->head, payload);
+}
+
+void
+bloomfam_join_design_fill(const JoinDesign *design, JoinCollects what, uint8 *payload,
+						  uint64 *values, uint64 n)
+{
+	uint64		done;
+
+	Assert(design->form != JOIN_FORM_RANGE);
+	Assert(what == JOIN_COLLECTS_HASHES || what == JOIN_COLLECTS_NUMBERS);
+	Assert(what == JOIN_COLLECTS_NUMBERS || design->form == JOIN_FORM_BLOOM);
+	for (done = 0; done < n; done += ADD_AT_ONCE)
+	{
+		uint64	   *next = values + done;
+		uint64		count = Min(ADD_AT_ONCE, n - done);
+
+		if (design->form == JOIN_FORM_BITMAP)
+			set_bits((uint64 *) payload, design->first, design->span, next, count);
+		else
+		{
+			if (what == JOIN_COLLECTS_NUMBERS)
+				bf_hash_u64_many(next, count);
+			design->head.kind->add(&design->head, payload, next, count);
+		}
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+bloomfam_join_open(JoinFilterProbe *probe, const JoinDesign *design, const uint8 *payload)
+{
+	Assert((payload == NULL) == (design->size == 0));
+	Assert(payload == (const uint8 *) MAXALIGN(payload));
+	probe->design = *design;
+	probe->payload = payload;
+	if (design->form != JOIN_FORM_BLOOM)
+		return;
+	probe->view.head = design->head;
+	/* the module need not lie at the same address in the process that designed the filter */
+	probe->view.head.kind = bf_kind_by_id(JOIN_FILTER_KIND);
+	probe->view.payload = payload;
+	probe->probe = probe->view.head.kind->prober(&probe->view);
+}
+
+static void
+bitmap_has_many(const JoinFilterProbe *probe, const uint64 *numbers, int n, bool *result)
+{
+	uint64		first = (uint64) probe->design.first;
+	uint64		span = probe->design.span;
+	const uint64 *words = (const uint64 *) probe->payload;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64		bit = numbers[i] - first;
+		uint64		within = bit <= span;
+
+		/* branch-free: whether a number is within the range is as unpredictable as its bit */
+		bit &= -within;
+		result[i] = (words[bit / 64] >> bit % 64) & within;
+	}
+}
+
+static void
+range_has_many(const JoinFilterProbe *probe, const uint64 *numbers, int n, bool *result)
+{
+	uint64		first = (uint64) probe->design.first;
+	uint64		span = probe->design.span;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		result[i] = numbers[i] - first <= span;
+}
+
+void
+bloomfam_join_may_contain_many(const JoinFilterProbe *probe, const uint64 *keys, int n,
+							   bool *result)
+{
+	switch (probe->design.form)
+	{
+		case JOIN_FORM_BLOOM:
+			probe->view.head.kind->probe_many(&probe->view, keys, n, result);
+			break;
+		case JOIN_FORM_BITMAP:
+			bitmap_has_many(probe, keys, n, result);
+			break;
+		case JOIN_FORM_RANGE:
+			range_has_many(probe, keys, n, result);
+			break;
+	}
+}
+
+double
+bloomfam_join_fpr(const JoinFilterProbe *probe)
+{
+	BfStats		stats;
+
+	if (probe->design.form != JOIN_FORM_BLOOM)
+		return 0;
+	bf_stats(&bloomfam_port, &probe->view, &stats);
+	return stats.fpr;
+}
+
+/* ---- counts ---- */
+
+void
+bloomfam_join_build_counts_add(JoinBuildCounts *sum, const JoinBuildCounts *counts)
+{
+	sum->builds += counts->builds;
+	sum->discarded += counts->discarded;
+	sum->bitmaps += counts->bitmaps;
+	sum->ranges += counts->ranges;
+	sum->keys += counts->keys;
+	sum->bytes += counts->bytes;
+	sum->largest = Max(sum->largest, counts->largest);
+	sum->memory = Max(sum->memory, counts->memory);
+}
+
+void
+bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *counts)
+{
+	sum->tested += counts->tested;
+	sum->removed += counts->removed;
+	sum->not_checked += counts->not_checked;
+	sum->scans += counts->scans;
+	sum->skipped += counts->skipped;
+	sum->partition = Max(sum->partition, counts->partition);
+	sum->pages += counts->pages;
+	sum->pages_skipped += counts->pages_skipped;
+	if (counts->blocks != 0)
+	{
+		sum->index = counts->index;
+		sum->blocks = counts->blocks;
+	}
+	sum->disabled |= counts->disabled;
+	sum->fpr = Max(sum->fpr, counts->fpr);
+}
+
+void
+bloomfam_join_count_filter(JoinBuildCounts *counts, const JoinDesign *design, Size memory)
+{
+	counts->bitmaps += design->form == JOIN_FORM_BITMAP;
+	counts->ranges += design->form == JOIN_FORM_RANGE;
+	counts->bytes += design->size;
+	counts->largest = Max(counts->largest, design->size);
+	counts->memory = Max(counts->memory, memory);
+}
