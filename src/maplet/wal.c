@@ -19,7 +19,7 @@
 
 #include "maplet/wal.h"
 
-#if BLOOMFAM_GENERIC_DELTA
+#if BLOOMFAM_KNOWN_MAJOR
 
 /*
  * One fragment of a record of the generic resource manager: its place in the page, its length,
@@ -67,7 +67,7 @@ bloomfam_maplet_log_entry(Relation index, Buffer buffer, int count, const Maplet
 	GenericXLogState *xlog;
 	Page		page;
 
-#if BLOOMFAM_GENERIC_DELTA
+#if BLOOMFAM_KNOWN_MAJOR
 	/* the first entry of a page changes pd_lower, too */
 	if (count > 0)
 	{

@@ -14,6 +14,17 @@
 #error "bloomfam needs PostgreSQL 15 or later"
 #endif
 
+/*
+ * Is this a major version whose own structures were looked at?  On others nothing is done that
+ * depends on these (server_structs.h): it is slower, and not wrong.  To be tested, any is made such
+ * a one by make COPT=-DBLOOMFAM_UNKNOWN_MAJOR.
+ */
+#ifdef BLOOMFAM_UNKNOWN_MAJOR
+#define BLOOMFAM_KNOWN_MAJOR	0
+#else
+#define BLOOMFAM_KNOWN_MAJOR	(PG_VERSION_NUM < 200000)
+#endif
+
 #include "fmgr.h"
 #include "nodes/nodes.h"
 #include "nodes/plannodes.h"
@@ -295,9 +306,6 @@ bloomfam_owns_relation(Oid relation)
 #endif
 }
 
-/* Is the layout of GenericXLog's records known to be the one that src/maplet/wal.c writes? */
-#define BLOOMFAM_GENERIC_DELTA	(PG_VERSION_NUM < 200000)
-
 /* 17 lets an access method say that it can build with workers, which it then plans. */
 #if PG_VERSION_NUM >= 170000
 #define BLOOMFAM_AM_BUILDS_IN_PARALLEL	.amcanbuildparallel = true,
@@ -575,70 +583,9 @@ bloomfam_tbm_for_each_block(TIDBitmap *bitmap, void (*action) (void *arg, BlockN
  */
 #define BLOOMFAM_BRIN_LACKS_OLD_VALUES	(PG_VERSION_NUM >= 160000)
 
-/*
- * Takes the scan of a heap, which goes by pages, to a block, and finds the rows there that its
- * snapshot sees: what its own steps do for the next block.  17 divided that, and has streams, which
- * have read ahead; what they hold is let go when others read the blocks.
- */
-#include "access/heapam.h"
-#include "storage/bufmgr.h"
-#if PG_VERSION_NUM >= 170000
-#include "storage/read_stream.h"
-#endif
-static inline void
-bloomfam_heap_read_block(HeapScanDesc scan, BlockNumber block)
-{
-#if PG_VERSION_NUM >= 170000
-	if (BufferIsValid(scan->rs_cbuf))
-		ReleaseBuffer(scan->rs_cbuf);
-	scan->rs_cbuf = InvalidBuffer;
-	scan->rs_cbuf = ReadBufferExtended(scan->rs_base.rs_rd, MAIN_FORKNUM, block, RBM_NORMAL,
-									   scan->rs_strategy);
-	scan->rs_cblock = block;
-	heap_prepare_pagescan(&scan->rs_base);
-#else
-	heapgetpage(&scan->rs_base, block);
-#endif
-}
-
-static inline void
-bloomfam_heap_leave_stream(HeapScanDesc scan)
-{
-#if PG_VERSION_NUM >= 170000
-	if (scan->rs_read_stream != NULL)
-		read_stream_reset(scan->rs_read_stream);
-#endif
-}
-
-/* The same for its end: as after the last block. */
-static inline void
-bloomfam_heap_end_blocks(HeapScanDesc scan)
-{
-	if (BufferIsValid(scan->rs_cbuf))
-		ReleaseBuffer(scan->rs_cbuf);
-	scan->rs_cbuf = InvalidBuffer;
-	scan->rs_cblock = InvalidBlockNumber;
-#if PG_VERSION_NUM >= 170000
-	scan->rs_prefetch_block = InvalidBlockNumber;
-#endif
-	scan->rs_ctup.t_data = NULL;
-	scan->rs_inited = false;
-}
-
-/* Begins to take blocks of a scan in parallel; 19 could scan a part of the table. */
-static inline void
-bloomfam_parallel_blocks_begin(HeapScanDesc scan)
-{
-	ParallelBlockTableScanDesc shared = (ParallelBlockTableScanDesc) scan->rs_base.rs_parallel;
-
-#if PG_VERSION_NUM >= 190000
-	table_block_parallelscan_startblock_init(scan->rs_base.rs_rd, scan->rs_parallelworkerdata,
-											 shared, scan->rs_startblock, scan->rs_numblocks);
-#else
-	table_block_parallelscan_startblock_init(scan->rs_base.rs_rd, scan->rs_parallelworkerdata,
-											 shared);
-#endif
-}
+/* Scans of heaps: 17 gave them streams, which read ahead; 19 lets them be of a part of a table. */
+#define BLOOMFAM_HEAP_SCAN_HAS_STREAM	(PG_VERSION_NUM >= 170000)
+#define BLOOMFAM_HEAP_SCAN_HAS_PART		(PG_VERSION_NUM >= 190000)
 
 /* The major version, for key families that the server's own hash functions have a part in. */
 #define BLOOMFAM_PG_MAJOR	(PG_VERSION_NUM / 10000)

@@ -8,6 +8,8 @@
 #ifndef BLOOMFAM_JOIN_GUCS_H
 #define BLOOMFAM_JOIN_GUCS_H
 
+#include "pg/compat.h"
+
 typedef enum JoinFilterMode
 {
 	JOIN_FILTER_OFF,
@@ -24,6 +26,13 @@ extern double bloomfam_join_filter_fpr;
 extern bool	  bloomfam_join_filter_log;
 extern bool	  bloomfam_join_filter_plans;
 extern bool	  bloomfam_join_filter_skip;
+
+/* May partitions and blocks be skipped that cannot match? */
+static inline bool
+bloomfam_join_may_skip(void)
+{
+	return BLOOMFAM_KNOWN_MAJOR && bloomfam_join_filter_skip;
+}
 
 /*
  * Makes them known to the server.  If the module was not loaded in time, whoever switches the

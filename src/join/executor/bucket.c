@@ -18,6 +18,7 @@
 #include "utils/lsyscache.h"
 
 #include "join/executor/bucket.h"
+#include "pg/server_structs.h"
 
 /* A hash table of so many bytes is near the processor anyway: half of a small first cache. */
 #define NEAR_TABLE	(16 * 1024)
@@ -60,8 +61,9 @@ bloomfam_join_buckets_are_far(JoinFilter *filter, const JoinKey *key)
 {
 	const HashJoinTable table = filter->table;
 
-	return filter->role == JOIN_FILTER_PRIVATE && table->parallel_state == NULL &&
-		   table->nbatch == 1 && table->spaceUsed > NEAR_TABLE && find_hash(filter, key)->known;
+	return BLOOMFAM_KNOWN_MAJOR && filter->role == JOIN_FILTER_PRIVATE &&
+		   bloomfam_hash_table_is_private(table) &&
+		   bloomfam_hash_table_size(table) > NEAR_TABLE && find_hash(filter, key)->known;
 }
 
 void
@@ -78,7 +80,7 @@ bloomfam_join_buckets_prefetch(JoinBuckets *buckets, const JoinFilter *filter, c
 		Datum		value = bloomfam_join_number_datum(key->typlen, (int64) numbers[i]);
 		uint32		hashed = DatumGetUInt32(FunctionCall1Coll(
 			unconstify(FmgrInfo *, &hash->function), hash->collation, value));
-		HashJoinTuple *bucket = &table->buckets.unshared[hashed & (table->nbuckets - 1)];
+		HashJoinTuple *bucket = bloomfam_hash_table_bucket(table, hashed);
 
 		__builtin_prefetch(bucket);
 		buckets->prefetched[buckets->n++] = bucket;

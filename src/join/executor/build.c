@@ -14,6 +14,7 @@
 #include "join/executor/build.h"
 #include "join/executor/dsm.h"
 #include "join/executor/explain.h"
+#include "pg/server_structs.h"
 
 /* Adds the row's key, unless a column of it is NULL: that equals nothing. */
 static void
@@ -84,7 +85,7 @@ bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join)
 
 	/* else the join fetches a row of the probe side first, to save the build if there is none */
 	if (state->info->build_first)
-		join->hj_OuterNotEmpty = true;
+		bloomfam_hash_join_build_first(join);
 }
 
 static TupleTableSlot *
@@ -160,7 +161,7 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 			bloomfam_join_foreign_enable(state->foreign[i], column->foreign_type,
 										 column->collation);
 		bloomfam_join_filter_collect(state->filter, info->ncolumns, i, &state->keys[i],
-									 column->type, column->kept && bloomfam_join_filter_skip);
+									 column->type, column->kept && bloomfam_join_may_skip());
 	}
 	css->ss.ps.ExecProcNode = exec_build;
 }

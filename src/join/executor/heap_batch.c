@@ -39,6 +39,7 @@
 #include "join/executor/heap_batch.h"
 #include "join/executor/heap_scan.h"
 #include "pg/port.h"
+#include "pg/server_structs.h"
 
 /* After a page that was not in the server's buffers, so many are not looked for. */
 #define COLD_PAGES			64
@@ -92,7 +93,7 @@ struct JoinHeapBatch
 	int			cold;			/* for so many pages do not look for it */
 
 	/* what follows is not touched before the first page: there may be a thousand partitions */
-	uint16		passing[MaxHeapTuplesPerPage];	/* indexes into rs_vistuples */
+	uint16		passing[MaxHeapTuplesPerPage];	/* the numbers of rows of the page */
 
 	/* scratch */
 	HeapTupleHeader rows[MaxHeapTuplesPerPage];
@@ -297,10 +298,10 @@ find_next_page(JoinHeapBatch *batch, HeapScanDesc scan, Page bytes)
 		return;
 	}
 	block = batch->pruned_scan.active ? bloomfam_join_pruned_scan_ahead(&batch->pruned_scan)
-									  : scan->rs_cblock + 1;
-	if (block >= scan->rs_nblocks)
+									  : bloomfam_heap_scan_block(scan) + 1;
+	if (block >= bloomfam_heap_scan_nblocks(scan))
 		return;
-	found = PrefetchBuffer(scan->rs_base.rs_rd, MAIN_FORKNUM, block);
+	found = PrefetchBuffer(bloomfam_heap_scan_relation(scan), MAIN_FORKNUM, block);
 	if (BufferIsValid(found.recent_buffer))
 	{
 		batch->ahead = BufferGetPage(found.recent_buffer);
@@ -319,8 +320,8 @@ find_next_page(JoinHeapBatch *batch, HeapScanDesc scan, Page bytes)
 static void
 find_rows(JoinHeapBatch *batch, HeapScanDesc scan, int count)
 {
-	Page		bytes = BufferGetPage(scan->rs_cbuf);
-	int			end = (int) scan->rs_cindex + count;
+	Page		bytes = bloomfam_heap_scan_page(scan);
+	int			end = bloomfam_heap_scan_row(scan) + count;
 	const char *prefetched;
 	int			n = 0;
 	int			i;
@@ -329,10 +330,10 @@ find_rows(JoinHeapBatch *batch, HeapScanDesc scan, int count)
 	if (count > 1)
 		find_next_page(batch, scan, bytes);
 	prefetched = batch->ahead != NULL ? batch->ahead + BLCKSZ : NULL;
-	for (i = (int) scan->rs_cindex; i < end; i++)
+	for (i = bloomfam_heap_scan_row(scan); i < end; i++)
 	{
-		HeapTupleHeader row =
-			(HeapTupleHeader) PageGetItem(bytes, PageGetItemId(bytes, scan->rs_vistuples[i]));
+		HeapTupleHeader row = (HeapTupleHeader) PageGetItem(
+			bytes, PageGetItemId(bytes, bloomfam_heap_scan_line(scan, i)));
 
 		/* a page is filled from its end, so the row before is the one behind */
 		if (batch->ahead != NULL)
@@ -489,7 +490,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 
 	note_waiting(state, batch);
 	singly = awaits_filter(state) || may_fail(state);
-	n = singly ? 1 : (int) scan->rs_ntuples - (int) scan->rs_cindex;
+	n = singly ? 1 : bloomfam_heap_scan_nrows(scan) - bloomfam_heap_scan_row(scan);
 
 	/* the present row was counted by the scan */
 	bloomfam_count_rows_read(child->ss_currentRelation, n - 1);
@@ -513,7 +514,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		n = kept;
 	}
 	for (i = 0; i < n && !looked; i++)
-		batch->passing[i] = scan->rs_cindex + i;
+		batch->passing[i] = bloomfam_heap_scan_row(scan) + i;
 	if (looked && !singly && n > 0)
 		prefetch_buckets(state, RelationGetDescr(child->ss_currentRelation), n);
 	batch->selected = !singly;
@@ -528,17 +529,10 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 static inline void
 give_row(JoinHeapBatch *batch, HeapScanDesc scan, TupleTableSlot *slot)
 {
-	int			index = batch->passing[batch->next];
-	OffsetNumber line = scan->rs_vistuples[index];
-	Page		bytes = BufferGetPage(scan->rs_cbuf);
-	ItemId		item = PageGetItemId(bytes, line);
+	int			row = batch->passing[batch->next];
 
 	batch->next++;
-	scan->rs_cindex = index;
-	scan->rs_ctup.t_data = (HeapTupleHeader) PageGetItem(bytes, item);
-	scan->rs_ctup.t_len = ItemIdGetLength(item);
-	ItemPointerSet(&scan->rs_ctup.t_self, scan->rs_cblock, line);
-	ExecStoreBufferHeapTuple(&scan->rs_ctup, slot, scan->rs_cbuf);
+	bloomfam_heap_scan_give_row(scan, row, slot);
 }
 
 /*
@@ -598,7 +592,7 @@ static void
 prune_blocks(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 {
 	JoinHeapBatch *batch = state->batch;
-	bool		parallel = scan->rs_base.rs_parallel != NULL;
+	bool		parallel = bloomfam_heap_scan_is_parallel(scan);
 	bool		found = false;
 	int			f;
 
@@ -613,7 +607,7 @@ prune_blocks(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 			!bloomfam_join_filter_may_skip_all_or_none(state->probes[f].filter))
 			bloomfam_join_block_pruning_miss(blocks, JOIN_BLOCKS_IN_PART);
 		switch (bloomfam_join_block_pruning_search(blocks, child->ss_currentRelation,
-												   scan->rs_nblocks, parallel))
+												   bloomfam_heap_scan_nblocks(scan), parallel))
 		{
 			case JOIN_BLOCKS_NOT_YET:
 				if (parallel)
@@ -643,7 +637,7 @@ next_unseen_row(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	if (unlikely(batch->undecided))
 		prune_blocks(state, child, scan);
 	if (!batch->pruned_scan.active)
-		return table_scan_getnextslot(&scan->rs_base, ForwardScanDirection,
+		return table_scan_getnextslot(child->ss_currentScanDesc, ForwardScanDirection,
 									  child->ss_ScanTupleSlot);
 	if (bloomfam_join_pruned_scan_next(&batch->pruned_scan, scan))
 	{
@@ -675,7 +669,7 @@ next_row(JoinProbeState *state, ScanState *child)
 							   slot);
 	}
 	scan = (HeapScanDesc) child->ss_currentScanDesc;
-	if (unlikely(!scan->rs_inited))
+	if (unlikely(!bloomfam_heap_scan_has_begun(scan)))
 	{
 		batch->selected = false;
 		batch->npassing = batch->next = 0;
@@ -691,7 +685,7 @@ next_row(JoinProbeState *state, ScanState *child)
 		 * backwards is looked at from there
 		 */
 		if (batch->selected)
-			scan->rs_cindex = scan->rs_ntuples - 1;
+			bloomfam_heap_scan_set_row(scan, bloomfam_heap_scan_nrows(scan) - 1);
 		if (!next_unseen_row(state, child, scan))
 			return false;
 		select_rows(state, child, scan);
@@ -799,7 +793,7 @@ prepare_columns(JoinProbeState *state, int f, TupleDesc desc)
 		}
 		find_column(&state->batch->columns[f][c], desc, attributes[c]);
 	}
-	if (!indexed || !state->batch->in_batches || !bloomfam_join_filter_skip)
+	if (!indexed || !state->batch->in_batches || !bloomfam_join_may_skip())
 		return;
 	bloomfam_join_filter_keep(probe->filter, probe->ncolumns);
 	probe->blocks = bloomfam_join_block_pruning_begin(child->state, &state->infos[f], probe->filter,
@@ -833,8 +827,8 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 
 	/* what the plan could not know */
 	table = ((ScanState *) child)->ss_currentRelation;
-	in_batches =
-		table->rd_tableam == GetHeapamTableAmRoutine() && IsMVCCSnapshot(child->state->es_snapshot);
+	in_batches = BLOOMFAM_KNOWN_MAJOR && table->rd_tableam == GetHeapamTableAmRoutine() &&
+				 IsMVCCSnapshot(child->state->es_snapshot);
 	for (f = 0; f < state->nprobes; f++)
 	{
 		if (state->probes[f].kind == JOIN_PROBE_JOIN && !in_batches)

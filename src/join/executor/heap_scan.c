@@ -17,18 +17,20 @@
 #include "utils/spccache.h"
 
 #include "join/executor/heap_scan.h"
-#include "pg/compat.h"
+#include "pg/server_structs.h"
 
 void
 bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan, JoinProbe *probes,
 								int nprobes)
 {
-	BlockNumber n = scan->rs_nblocks;
-	int			most = get_tablespace_io_concurrency(scan->rs_base.rs_rd->rd_rel->reltablespace);
+	BlockNumber n = bloomfam_heap_scan_nblocks(scan);
+	BlockNumber start;
+	Oid			tablespace = bloomfam_heap_scan_relation(scan)->rd_rel->reltablespace;
+	int			most = get_tablespace_io_concurrency(tablespace);
 
 	memset(pruned_scan, 0, sizeof(*pruned_scan));
 	pruned_scan->active = true;
-	pruned_scan->parallel = scan->rs_base.rs_parallel != NULL;
+	pruned_scan->parallel = bloomfam_heap_scan_is_parallel(scan);
 	pruned_scan->probes = probes;
 	pruned_scan->nprobes = nprobes;
 	pruned_scan->most = Min(Max(most, 1), JOIN_PRUNED_SCAN_AHEAD);
@@ -37,20 +39,22 @@ bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan, 
 	if (pruned_scan->exhausted)
 		return;
 	if (pruned_scan->parallel)
-		bloomfam_parallel_blocks_begin(scan);
-	else if (!scan->rs_inited)
+		bloomfam_heap_scan_begin_parallel(scan);
+	else if (!bloomfam_heap_scan_has_begun(scan))
 	{
-		pruned_scan->next = scan->rs_startblock;
+		pruned_scan->next = bloomfam_heap_scan_start_block(scan);
 		pruned_scan->left = n;
 	}
 	else
 	{
-		pruned_scan->next = scan->rs_cblock + 1 < n ? scan->rs_cblock + 1 : 0;
-		pruned_scan->left = scan->rs_startblock >= pruned_scan->next
-								? scan->rs_startblock - pruned_scan->next
-								: n - pruned_scan->next + scan->rs_startblock;
+		start = bloomfam_heap_scan_start_block(scan);
+		pruned_scan->next = bloomfam_heap_scan_block(scan) + 1;
+		if (pruned_scan->next >= n)
+			pruned_scan->next = 0;
+		pruned_scan->left =
+			start >= pruned_scan->next ? start - pruned_scan->next : n - pruned_scan->next + start;
 	}
-	bloomfam_heap_leave_stream(scan);
+	bloomfam_heap_scan_leave_stream(scan);
 }
 
 /* The next block in the order of the scan; InvalidBlockNumber after the last one. */
@@ -60,14 +64,12 @@ take_block(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 	BlockNumber block;
 
 	if (pruned_scan->parallel)
-		return table_block_parallelscan_nextpage(
-			scan->rs_base.rs_rd, scan->rs_parallelworkerdata,
-			(ParallelBlockTableScanDesc) scan->rs_base.rs_parallel);
+		return bloomfam_heap_scan_next_parallel(scan);
 	if (pruned_scan->left == 0)
 		return InvalidBlockNumber;
 	pruned_scan->left--;
 	block = pruned_scan->next;
-	pruned_scan->next = block + 1 < scan->rs_nblocks ? block + 1 : 0;
+	pruned_scan->next = block + 1 < bloomfam_heap_scan_nblocks(scan) ? block + 1 : 0;
 	return block;
 }
 
@@ -112,7 +114,7 @@ fill_ahead(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 		if (!can_match(pruned_scan, block))
 			continue;
 		if (block != pruned_scan->last + 1)
-			PrefetchBuffer(scan->rs_base.rs_rd, MAIN_FORKNUM, block);
+			PrefetchBuffer(bloomfam_heap_scan_relation(scan), MAIN_FORKNUM, block);
 		pruned_scan->ahead[(pruned_scan->first + pruned_scan->nahead) % JOIN_PRUNED_SCAN_AHEAD] =
 			block;
 		pruned_scan->nahead++;
@@ -123,9 +125,10 @@ fill_ahead(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 bool
 bloomfam_join_pruned_scan_next(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 {
-	if (scan->rs_inited && scan->rs_cindex + 1 < scan->rs_ntuples)
+	if (bloomfam_heap_scan_has_begun(scan) &&
+		bloomfam_heap_scan_row(scan) + 1 < bloomfam_heap_scan_nrows(scan))
 	{
-		scan->rs_cindex++;
+		bloomfam_heap_scan_set_row(scan, bloomfam_heap_scan_row(scan) + 1);
 		return true;
 	}
 	fill_ahead(pruned_scan, scan);
@@ -136,14 +139,13 @@ bloomfam_join_pruned_scan_next(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 		CHECK_FOR_INTERRUPTS();
 		pruned_scan->first = (pruned_scan->first + 1) % JOIN_PRUNED_SCAN_AHEAD;
 		pruned_scan->nahead--;
-		bloomfam_heap_read_block(scan, block);
-		scan->rs_inited = true;
+		bloomfam_heap_scan_read_block(scan, block);
 		fill_ahead(pruned_scan, scan);
-		scan->rs_cindex = 0;
-		if (scan->rs_ntuples > 0)
+		bloomfam_heap_scan_set_row(scan, 0);
+		if (bloomfam_heap_scan_nrows(scan) > 0)
 			return true;
 	}
-	bloomfam_heap_end_blocks(scan);
+	bloomfam_heap_scan_end(scan);
 	pruned_scan->active = false;
 	return false;
 }

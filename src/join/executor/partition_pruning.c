@@ -36,7 +36,7 @@
 
 #include "join/base/partition_key.h"
 #include "join/executor/partition_pruning.h"
-#include "pg/compat.h"
+#include "pg/server_structs.h"
 
 /* So many keys of one build are looked up in all tables; after that, only their range is. */
 #define MOST_LOOKUPS	(16 * JOIN_KEYS_FEW)
@@ -212,15 +212,9 @@ bounds_hold(const JoinPartition *partition, int ancestor, int index)
 static void
 begin_pruning(const Parent *parent, int nsteps, PartitionPruneContext *context)
 {
-	memset(context, 0, sizeof(*context));
-	context->strategy = parent->key.strategy;
-	context->partnatts = parent->key.ncolumns;
-	context->nparts = parent->desc->nparts;
-	context->boundinfo = parent->desc->boundinfo;
-	context->partcollation = unconstify(Oid *, parent->key.collations);
-	context->partsupfunc = parent->support;
-	context->stepcmpfuncs = palloc0(nsteps * parent->key.ncolumns * sizeof(FmgrInfo));
-	context->ppccontext = CurrentMemoryContext;
+	bloomfam_prune_context_init(context, parent->key.strategy, parent->key.ncolumns,
+								unconstify(Oid *, parent->key.collations), parent->support,
+								parent->desc, nsteps);
 }
 
 /* A constant to compare with, whose value is set later. */

@@ -164,7 +164,7 @@ begin_filter(CustomScanState *css, EState *estate, const JoinFilterInfo *info, J
 		probe->ncolumns = info->ncolumns;
 		bloomfam_join_node_columns(info, &keys, &probe->attributes);
 		probe->keys = keys;
-		if (info->ancestors != NIL && bloomfam_join_filter_skip)
+		if (info->ancestors != NIL && bloomfam_join_may_skip())
 		{
 			JoinProbeState *state = (JoinProbeState *) css;
 

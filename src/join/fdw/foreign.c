@@ -68,6 +68,7 @@
 #include "pg/builder.h"
 #include "pg/hasher.h"
 #include "pg/params.h"
+#include "pg/server_structs.h"
 
 /*
  * The share of rows without a match that are sent all the same.  Less than for filters that stay
@@ -213,7 +214,7 @@ static int
 find_remote_column(PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attribute, Oid *type,
 				   int32 *typmod)
 {
-	List	 *retrieved = lsecond(scan->fdw_private);
+	List	 *retrieved = bloomfam_postgres_fdw_columns(scan);
 	ListCell *lc;
 
 	if (scan->scan.scanrelid > 0)
@@ -237,21 +238,21 @@ find_remote_column(PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attrib
 }
 
 /* The scan's remote query, if it is one whose rows may be filtered afterwards; else NULL. */
-static String *
+static const char *
 find_remote_query(const ForeignScan *scan)
 {
-	String *query;
+	const char *query;
 
-	if (scan->operation != CMD_SELECT || list_length(scan->fdw_private) < 2)
+	if (scan->operation != CMD_SELECT)
 		return NULL;
-	query = linitial(scan->fdw_private);
+	query = bloomfam_postgres_fdw_query(scan);
 
 	/*
 	 * A lock would be taken in the subquery just the same, and its order is in fact kept; but SQL
 	 * promises neither.  Such words within a literal or a name forgo a filter, and no more.
 	 */
-	if (!IsA(query, String) || strstr(strVal(query), " ORDER BY ") != NULL ||
-		strstr(strVal(query), " FOR UPDATE") != NULL || strstr(strVal(query), " FOR SHARE") != NULL)
+	if (query == NULL || strstr(query, " ORDER BY ") != NULL ||
+		strstr(query, " FOR UPDATE") != NULL || strstr(query, " FOR SHARE") != NULL)
 		return NULL;
 	return query;
 }
@@ -387,6 +388,8 @@ bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, bool volatil
 
 	if (bloomfam_join_filter_foreign_max_size == 0)
 		return "bloomfam.join_filter_foreign_max_size is 0";
+	if (!BLOOMFAM_KNOWN_MAJOR)
+		return "this version of PostgreSQL is not known to bloomfam";
 	if (!server_knows_us(GetForeignServer(scan->fs_server)))
 		return "the foreign server is none of postgres_fdw with bloomfam among its extensions";
 	if (find_remote_query(scan) == NULL)
@@ -411,7 +414,7 @@ bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, bool volatil
 void
 bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute, int *param)
 {
-	String *query = find_remote_query(scan);
+	const char *query = find_remote_query(scan);
 	Oid		filter_type;
 	char   *schema = find_filter_type(&filter_type);
 	Oid		type;
@@ -419,6 +422,7 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 	int		column = find_remote_column(stmt, scan, scan_column(scan, attribute), &type, &typmod);
 	Param  *filter = makeNode(Param);
 	StringInfoData sql;
+	int			   number;
 	int			   i;
 
 	if (*param < 0)
@@ -439,16 +443,15 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 	filter->paramtypmod = -1;
 	filter->paramcollid = InvalidOid;
 	filter->location = -1;
-	scan->fdw_exprs = lappend(scan->fdw_exprs, filter);
+	number = bloomfam_postgres_fdw_add_param(scan, filter);
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT * FROM (%s) AS s(", strVal(query));
-	for (i = 1; i <= list_length(lsecond(scan->fdw_private)); i++)
+	appendStringInfo(&sql, "SELECT * FROM (%s) AS s(", query);
+	for (i = 1; i <= list_length(bloomfam_postgres_fdw_columns(scan)); i++)
 		appendStringInfo(&sql, "%sc%d", i > 1 ? ", " : "", i);
 	appendStringInfoString(&sql, ") WHERE ");
-	append_condition(&sql, find_foreign_type(type), typmod, column, list_length(scan->fdw_exprs),
-					 schema);
-	linitial(scan->fdw_private) = makeString(sql.data);
+	append_condition(&sql, find_foreign_type(type), typmod, column, number, schema);
+	bloomfam_postgres_fdw_set_query(scan, sql.data);
 }
 
 /* The design of all such filters; computing it takes longer than a small query. */
@@ -552,7 +555,7 @@ find_scans(PlanState *node, void *context)
 	{
 		ListCell *lc;
 
-		foreach (lc, ((ForeignScan *) node->plan)->fdw_exprs)
+		foreach (lc, bloomfam_postgres_fdw_params((ForeignScan *) node->plan))
 		{
 			Param *param = lfirst(lc);
 

@@ -98,7 +98,7 @@ static void
 use_keys(JoinFilter *filter)
 {
 	if (filter->join != NULL)
-		filter->keys_table = filter->join->hj_HashTable;
+		filter->keys_table = bloomfam_hash_join_table(filter->join);
 	filter->keys_complete = true;
 	filter->keys_build++;
 	filter->lookups = 0;
@@ -107,7 +107,7 @@ use_keys(JoinFilter *filter)
 const JoinKeys *
 bloomfam_join_filter_keys(JoinFilter *filter)
 {
-	HashJoinTable table = filter->join != NULL ? filter->join->hj_HashTable : NULL;
+	HashJoinTable table = filter->join != NULL ? bloomfam_hash_join_table(filter->join) : NULL;
 
 	if (filter->ncolumns == 0)
 		return NULL;
@@ -225,7 +225,7 @@ use(JoinFilter *filter, const JoinDesign *design, const uint8 *payload)
 	Assert((filter->join == NULL) == (filter->role == JOIN_FILTER_COPY));
 	bloomfam_join_open(&filter->probe, design, payload);
 	if (filter->join != NULL)
-		filter->table = filter->join->hj_HashTable;
+		filter->table = bloomfam_hash_join_table(filter->join);
 	filter->phase = JOIN_FILTER_COMPLETE;
 }
 
@@ -321,7 +321,7 @@ bloomfam_join_filter_attach(JoinFilter *filter)
 
 	/* once the join has a table and asks the probe side for rows, all have handed over */
 	if (filter->role == JOIN_FILTER_PARTICIPANT &&
-		(filter->join == NULL || filter->join->hj_HashTable == NULL))
+		(filter->join == NULL || bloomfam_hash_join_table(filter->join) == NULL))
 		return false;
 	state = bloomfam_join_shared_state(filter->handle.shared);
 	if (state == JOIN_SHARED_COLLECTING || state == JOIN_SHARED_TOO_MANY)

@@ -12,6 +12,7 @@
 #include "nodes/execnodes.h"
 
 #include "join/filter/shared.h"
+#include "pg/server_structs.h"
 
 /* Who builds it. */
 typedef enum JoinFilterRole
@@ -163,7 +164,7 @@ bloomfam_join_filter_ready(JoinFilter *filter)
 {
 	if (likely(filter->phase == JOIN_FILTER_COMPLETE))
 		return filter->role == JOIN_FILTER_COPY ||
-			   (filter->table != NULL && filter->join->hj_HashTable == filter->table);
+			   (filter->table != NULL && bloomfam_hash_join_table(filter->join) == filter->table);
 	return filter->role != JOIN_FILTER_PRIVATE && filter->phase != JOIN_FILTER_ABANDONED &&
 		   bloomfam_join_filter_attach(filter);
 }

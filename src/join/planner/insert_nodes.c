@@ -174,7 +174,7 @@ find_what_keys_tell(JoinRewrite *rewrite, const JoinPushdown *pushdown)
 	ListCell   *li;
 
 	bloomfam_join_partition_ancestors_begin(&rewrite->ancestors, rewrite->stmt, pushdown);
-	if (!bloomfam_join_filter_skip)
+	if (!bloomfam_join_may_skip())
 		return NULL;
 	foreach(lc, pushdown->targets)
 	{

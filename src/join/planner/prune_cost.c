@@ -287,7 +287,7 @@ bloomfam_join_read_fraction(PlannerInfo *root, const RelOptInfo *rel, const Join
 	double		fraction = 1;
 	int			i;
 
-	if (!bloomfam_join_filter_skip)
+	if (!bloomfam_join_may_skip())
 		return 1;
 	if (rel->part_scheme != NULL && rel->part_rels != NULL)
 		return fraction_of_partitions(root, rel, columns, ncolumns, innerrel, drop);
