@@ -150,12 +150,31 @@ sizes(void)
 
 /* ---- growing ---- */
 
-/* However many keys come: none is missing, and the rate stays under the target, by the bits and by asking. */
+/*
+ * How far from their mean so many hits of independent probes may be: further with probability 1e-9 at most in any of 1000 tries, by Bernstein's
+ * inequality, 2 exp(-d^2 / (2 (mean + d / 3))) each.
+ */
+static double
+far_from(double mean)
+{
+	double		l = log(2 * 1000 / 1e-9);
+
+	return l / 3 + sqrt(l * l / 9 + 2 * l * mean);
+}
+
+/*
+ * However many keys come: none is missing, the statistics say what probing finds, and the rate stays under the target.
+ *
+ * The last is a matter of chance: a small stage at a low rate has few blocks, and one that got many keys counts for all.  Of 60 filters each, simulated
+ * with 3000 seeds, 5.2 % were above the target at most (0.0001, made for 1000 keys), so with certainty of 99.99 % not more than 7 % ever are.  Then more
+ * than 10 of 15 are with a probability of 3e-10.  Were all rates twice the target, all would be.
+ */
 static void
 rate_stays(void)
 {
 	static const double rates[] = {0.1, 0.01, 0.0039, 0.001, 0.0001};
 	static const uint64_t starts[] = {1, 10, 1000};
+	int			above = 0;
 	int			r;
 	int			s;
 
@@ -164,6 +183,7 @@ rate_stays(void)
 		{
 			TestFilter	filter = empty(rates[r], starts[s]);
 			size_t		n = 0;
+			bool		is_above = false;
 
 			while (n < 60000)
 			{
@@ -171,53 +191,55 @@ rate_stays(void)
 				BfStats		stats;
 				double		found = 0;
 				uint64_t	probes = 200000;
-				double		expect = rates[r] * (double) probes;
 				uint64_t	i;
 
 				add(&filter, keys + n, more);
 				n += more;
 				sound(&filter, keys, n, "growing");
 				bf_stats(NULL, &filter.view, &stats);
-				/* low rates vary with the keys: see mean_rate() */
-				CHECKF(stats.fpr <= rates[r] * (rates[r] < 0.002 ? 2 : 1), "%zu keys at %g: %g in %u stages", n, rates[r], stats.fpr, stages(&filter));
+				is_above = stats.fpr > rates[r];
 				CHECK(stats.stages == stages(&filter) && stats.bits > 0);
 				CHECKF(fabs(stats.keys - (double) n) <= 0.01 * (double) n + 4 * sqrt((double) n), "%zu keys: %.0f estimated", n, stats.keys);
 				for (i = 0; i < probes; i++)
 					found += test_probe(&filter, test_random());
-				CHECKF(found <= expect + 5 * sqrt(expect) + 1, "%zu keys at %g: %.0f found in %u stages", n, rates[r], found, stages(&filter));
-				CHECKF(fabs(found - stats.fpr * (double) probes) <= 5 * sqrt(expect) + 2, "%zu keys at %g: %.0f found, %.0f by the statistics",
+				CHECKF(fabs(found - stats.fpr * (double) probes) <= far_from(stats.fpr * (double) probes), "%zu keys at %g: %.0f found, %.0f by the statistics",
 					   n, rates[r], found, stats.fpr * (double) probes);
 			}
 			CHECK(stages(&filter) >= 4);
+			above += is_above;
 			test_free(&filter);
 		}
+	CHECKF(above <= 10, "%d of 15 filters are above their target", above);
 }
 
-/* A small stage at a low rate may be above its share by chance; the mean of many filters is not above the target. */
+/*
+ * Of many filters few are above the target: of 60, with at most 7 % of all (see above), more than 21 are in one of 18 tries with a probability of 8e-10.
+ * The mean says less: one filter in 3000 was at 4.2 times its target, and is as much as three of the others.
+ */
 static void
-mean_rate(void)
+seldom_above(void)
 {
-	static const double rates[] = {0.001, 0.0001, 1e-6};
+	static const double rates[] = {0.1, 0.01, 0.0039, 0.001, 0.0001, 1e-6};
 	static const uint64_t starts[] = {10, 100, 1000};
 	int			r;
 	int			s;
 	int			i;
 
-	for (r = 0; r < 3; r++)
+	for (r = 0; r < 6; r++)
 		for (s = 0; s < 3; s++)
 		{
-			double		sum = 0;
+			int			above = 0;
 
-			for (i = 0; i < 20; i++)
+			for (i = 0; i < 60; i++)
 			{
-				TestFilter	filter = filter_of(rates[r], starts[s], keys + i * 19000, 19000);
+				TestFilter	filter = filter_of(rates[r], starts[s], keys + i * 6000, 6000);
 				BfStats		stats;
 
 				bf_stats(NULL, &filter.view, &stats);
-				sum += stats.fpr / 20;
+				above += stats.fpr > rates[r];
 				test_free(&filter);
 			}
-			CHECKF(sum <= rates[r], "from %" PRIu64 " keys at %g: %g is the mean", starts[s], rates[r], sum);
+			CHECKF(above <= 21, "from %" PRIu64 " keys at %g: %d of 60 filters are above the target", starts[s], rates[r], above);
 		}
 }
 
@@ -376,7 +398,7 @@ either(const TestFilter *a, const TestFilter *b)
 static void
 unions(void)
 {
-	double		spent = 0;		/* of the target FPR, by the keys that are added to the unions */
+	int			above = 0;		/* unions that keys were added to, at the cost of more than the target FPR */
 	int			round;
 
 	for (round = 0; round < 120; round++)
@@ -429,7 +451,7 @@ unions(void)
 		bf_stats(NULL, &ab.view, &before);
 		add(&ab, keys + 30000, 20000);
 		bf_stats(NULL, &ab.view, &after);
-		spent += (after.fpr - before.fpr) / fpr;
+		above += after.fpr - before.fpr > fpr;
 
 		test_free(&right);
 		test_free(&left);
@@ -439,8 +461,11 @@ unions(void)
 			test_free(&f[i]);
 	}
 
-	/* in the mean: the bits of a stage for a hundred keys at 1e-6 may well be half above its share, by chance */
-	CHECKF(spent <= round, "of the target FPR %.3f is spent, in the mean of %d unions", spent / round, round);
+	/*
+	 * The bits of a stage for a hundred keys at 1e-6 may well be half above its share, by chance.  Of 4000 unions 0.58 % were above, so not more than 1.2 %
+	 * are; then more than 13 of 120 are with a probability of 2e-10.  Were all rates twice as high, 31 would be.
+	 */
+	CHECKF(above <= 13, "in %d of %d unions more than the target FPR is spent", above, round);
 }
 
 /*
@@ -471,7 +496,8 @@ overfull(void)
 		CHECK(stages(&ab) == 4);
 		CHECKF(memcmp(bits, ab.view.payload + 4 * ENTRY, len) == 0, "%g: keys are added to a stage above its share", rates[r]);
 		bf_stats(NULL, &ab.view, &after);
-		CHECKF(after.fpr <= before.fpr + rates[r] * 3 / 8, "%g before, %g after, %g is the target", before.fpr, after.fpr, rates[r]);
+		/* the shares of three more stages, of 20,000 keys and more: of 60 seeds each the mean was 0.11 to 0.16 of the target, and the deviation 0.003, of which the bound is 17 away */
+		CHECKF(after.fpr <= before.fpr + rates[r] * 3 / 32 * (1 + 3.0 / 4 + 9.0 / 16), "%g before, %g after, %g is the target", before.fpr, after.fpr, rates[r]);
 		sound(&ab, keys, 210000, "added to a union that is overfull");
 		free(bits);
 		test_free(&a);
@@ -886,7 +912,7 @@ main(void)
 	RUN(one_stage);
 	RUN(sizes);
 	RUN(rate_stays);
-	RUN(mean_rate);
+	RUN(seldom_above);
 	RUN(low_rates);
 	RUN(divided);
 	RUN(limits);
