@@ -80,7 +80,7 @@ prove_installcheck:
 	$(MKDIR_P) '$(CURDIR)/tmp_check'
 	cd $(srcdir) && TESTDIR='$(CURDIR)' \
 	TESTDATADIR='$(CURDIR)/tmp_check' TESTLOGDIR='$(CURDIR)/tmp_check/log' \
-	PATH='$(bindir)':"$$PATH" PGPORT='6$(DEF_PGPORT)' \
+	PATH='$(abspath $(top))/test/perl/bin:$(bindir)':"$$PATH" PG_CONFIG='$(PG_CONFIG)' PGPORT='6$(DEF_PGPORT)' \
 	PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' \
 	prove -I '$(top_srcdir)/src/test/perl' -I test/perl $(PROVE_FLAGS) $(or $(PROVE_TESTS),test/t/*.pl)
 
