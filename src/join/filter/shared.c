@@ -159,6 +159,7 @@ bloomfam_join_shared_more(JoinSharedHandle *handle, JoinCollected *collected,
 		collected->room == 0 ? CHUNK_FIRST_KEYS : Min(collected->room * 2, CHUNK_MOST_KEYS);
 
 	put_chunk(handle, collected, counts);
+	Assert(!DsaPointerIsValid(handle->chunk));
 	if (bloomfam_join_shared_state(shared) == JOIN_SHARED_COLLECTING &&
 		pg_atomic_read_u64(&shared->nkeys) < bloomfam_join_design_most())
 		handle->chunk = dsa_allocate_extended(handle->area, CHUNK_SIZE(room), DSA_ALLOC_NO_OOM);
