@@ -95,7 +95,7 @@ bloomfam_join_column_rows_per_value(Oid table, AttrNumber attribute, double rows
 	distinct = ((Form_pg_statistic) GETSTRUCT(tuple))->stadistinct;
 	ReleaseSysCache(tuple);
 
-	/* pg_statistic has a count, or the share of rows that have a value of their own, negated */
+	/* pg_statistic has a count; or, negated, their number divided by that of the rows */
 	if (distinct < 0)
 		return -1 / distinct;
 	return distinct > 0 ? rows / distinct : 0;

@@ -89,6 +89,7 @@ bloomfam_join_node_make(JoinNodeKind kind)
 {
 	CustomScan *node = makeNode(CustomScan);
 
+	Assert(kind != JOIN_NODE_OTHER);
 	node->methods = &methods[kind];
 	return node;
 }
@@ -125,7 +126,10 @@ read_field(const List *filter, Field field)
 	int			i = 0;
 
 	while (info_fields[i] != field)
+	{
 		i++;
+		Assert(i < (int) lengthof(info_fields));
+	}
 	return list_nth_int(list_nth(filter, FILTER_FIELDS), i);
 }
 
@@ -188,6 +192,10 @@ bloomfam_join_filter_info_add(CustomScan *node, const JoinFilterInfo *info)
 	int			position = 0;
 	int			i;
 
+	Assert(bloomfam_join_node_kind(&node->scan.plan) != JOIN_NODE_OTHER);
+	Assert(info->drop >= 0 && info->drop <= 1000);
+	Assert((info->kind == JOIN_INFO_STORED) == (info->condition >= 0));
+	Assert(info->kind == JOIN_INFO_STORED || !bloomfam_join_has_filter(node, info->number));
 	for (i = 0; i < info->ncolumns; i++)
 		columns = lappend(columns,
 						  write_fields(&info->columns[i], column_fields, lengthof(column_fields)));

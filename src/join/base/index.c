@@ -50,8 +50,8 @@ take_ordering(JoinIndexOperator *result, Oid family, Oid type, StrategyNumber st
 }
 
 /*
- * Can a column of an index be asked?  The families of minmax and minmax-multi number operators
- * as those of btree do.
+ * How can a column of an index be searched?  The families of minmax and minmax-multi number
+ * operators as those of btree do.
  */
 static JoinIndexWay
 decide_column(Relation index, int number, const JoinIndexed *column, JoinIndexUse *use)
@@ -80,7 +80,7 @@ decide_column(Relation index, int number, const JoinIndexed *column, JoinIndexUs
 			   : JOIN_INDEX_NOT;
 }
 
-/* A BRIN index can be asked for any of its columns, others for the first one. */
+/* A BRIN index can be searched by any of its columns, others by the first one. */
 JoinIndexUse
 bloomfam_join_index_use(Relation index, const JoinIndexed *column)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * stored_condition.c
- *	  Conditions that ask a filter which the query names.
+ *	  Conditions that probe a filter which the query names.
  *
  *-------------------------------------------------------------------------
  */

@@ -114,8 +114,8 @@ describe_build_side(JoinCandidate *candidate, const JoinPushdown *pushdown)
 }
 
 /*
- * What of the filter's estimate is a guess, as nobody looked at a foreign table that it travels
- * to.  One of too many keys does not, so there is nothing to be tried.
+ * What of the filter's estimate is a guess, as a foreign table that it is pushed to was never
+ * analyzed.  A filter of too many keys is not pushed, so there is nothing to be tried.
  */
 static JoinGuess
 guess_at(const JoinPushdown *pushdown, const JoinForeignTarget *target)
@@ -131,7 +131,7 @@ guess_at(const JoinPushdown *pushdown, const JoinForeignTarget *target)
 			   : JOIN_GUESSES_NOTHING;
 }
 
-/* Does the server build the join before it asks the outer side for a row, as it does by itself? */
+/* Does the server itself build the join before it reads the outer side? */
 static bool
 server_builds_first(const HashJoin *join)
 {
@@ -171,7 +171,7 @@ may_cost_more(PlannedStmt *stmt, Plan *hash, Plan *outer)
 
 /*
  * A join that builds first reads its build side though there may be no row to probe, and does
- * not ask its outer side for any if it has built nothing: neither may be seen.
+ * not read its outer side if it has built nothing: neither may be seen.
  */
 static JoinBuildFirst
 may_build_first(const JoinPushdown *pushdown)
@@ -191,9 +191,9 @@ may_build_first(const JoinPushdown *pushdown)
 }
 
 /*
- * Where the join does not build first, a filter is of no use in places that are read to their end
- * for the first row: below a Gather, in the hash table of a join further down, or where all rows
- * with a key are to be dropped, or none; nor with foreign scans, which have begun by then.
+ * Where the join does not build first, a filter is of no use at targets that are read to their end
+ * for the first row: below a Gather, or in the hash table of a join further down; nor at those that
+ * are all-or-none; nor with foreign scans, which have begun by then.
  */
 static void
 leave_late_targets(JoinPushdown *pushdown)
@@ -219,7 +219,7 @@ leave_late_targets(JoinPushdown *pushdown)
 	}
 }
 
-/* Describes the foreign scans that the filter would be pushed to; notes of others why not. */
+/* Describes the foreign scans that the filter would be pushed to; of the rest, notes why not. */
 static void
 describe_foreign(JoinCandidate *candidate, const JoinPushdown *pushdown, JoinKeyDecision *decision)
 {
@@ -275,22 +275,16 @@ decide_pushdown(JoinPushdown *pushdown, int workers)
 	describe_foreign(&candidate, pushdown, &decision);
 	decision.reason = bloomfam_join_estimate(&candidate, &decision.estimate);
 	foreach(lc, pushdown->targets)
-	{
-		JoinTarget *target = lfirst(lc);
-		const JoinFilterSite *site = &candidate.sites[foreach_current_index(lc)];
-
-		target->access = site->access;
-		target->min_drop = bloomfam_join_site_min_drop(site);
-		target->rows_before = site->rows_before;
-	}
+		((JoinTarget *) lfirst(lc))->site = candidate.sites[foreach_current_index(lc)];
+	Assert(candidate.nforeign + decision.not_pushed == decision.foreign);
 	if (candidate.nsites == 0 && candidate.nforeign == 0)
 		decision.reason = has_targets ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_TARGET;
 	return decision;
 }
 
 /*
- * The columns of a join's key that a filter can use; returns their number, and says in the
- * verdicts why not of the others.
+ * The columns of a join's key that a filter can use; returns their number, and notes the reasons
+ * why not of the other ones.
  *
  * A key that the build side computes may fail, by a division by zero for instance, but the Hash
  * does not come to compute it where a key before it is NULL.  So it is used only together with
@@ -326,7 +320,7 @@ find_key_columns(const JoinPlanInfo *plan_info, HashJoin *join, JoinKeyColumn *c
 	return n;
 }
 
-/* Decides about one filter; tells the verdict of the keys that it is of. */
+/* Decides about one filter, and notes the decision for the keys that it is of. */
 static List *
 decide(List *pushdowns, JoinPushdown *pushdown, int workers, JoinKeyDecision *key_decisions)
 {
@@ -335,14 +329,7 @@ decide(List *pushdowns, JoinPushdown *pushdown, int workers, JoinKeyDecision *ke
 
 	for (i = 0; i < pushdown->ncolumns; i++)
 		key_decisions[pushdown->columns[i].hash_key] = key_decision;
-	if (key_decision.reason == JOIN_HAS_FILTER)
-	{
-		JoinPushdown *chosen = palloc(sizeof(JoinPushdown));
-
-		*chosen = *pushdown;
-		pushdowns = lappend(pushdowns, chosen);
-	}
-	return pushdowns;
+	return key_decision.reason == JOIN_HAS_FILTER ? lappend(pushdowns, pushdown) : pushdowns;
 }
 
 /* Says the same of all keys of a join. */
@@ -363,8 +350,8 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 	List	   *pushdowns = NIL;
 	int			n;
 	bool		together = true;
-	JoinPushdown all;
-	JoinPushdown one;
+	JoinPushdown *all;
+	JoinPushdown *one;
 	int			i;
 
 	if (!may_drop_outer(join->join.jointype))
@@ -372,7 +359,7 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 		refuse(join, JOIN_KEEPS_ROWS, key_decisions);
 		return NIL;
 	}
-	/* each row of the probe side has all keys asked for */
+	/* of each row of the probe side all keys are computed */
 	if (bloomfam_join_is_volatile(join->hashkeys, plan_info->volatility))
 	{
 		refuse(join, JOIN_KEY_IS_VOLATILE, key_decisions);
@@ -383,17 +370,18 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 		return NIL;
 
 	/*
-	 * one filter of the whole key drops more than one for each column, unless some of these get
+	 * one filter of all columns drops more than one for each column, unless some of these get
 	 * further down
 	 */
-	bloomfam_join_pushdown_find(&all, plan_info, workers, join, columns, n);
+	all = bloomfam_join_pushdown_find(plan_info, workers, join, columns, n);
 	for (i = 0; i < n && n > 1 && together; i++)
 	{
-		bloomfam_join_pushdown_find(&one, plan_info, workers, join, &columns[i], 1);
-		together = bloomfam_join_same_targets(&all, &one);
+		one = bloomfam_join_pushdown_find(plan_info, workers, join, &columns[i], 1);
+		together = bloomfam_join_same_targets(all, one);
 	}
+	Assert(!columns[0].computed || columns[0].hash_key == 0);
 	if (together)
-		return decide(NIL, &all, workers, key_decisions);
+		return decide(NIL, all, workers, key_decisions);
 	for (i = 0; i < n; i++)
 	{
 		if (columns[i].computed && columns[i].hash_key > 0)
@@ -401,8 +389,8 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 			key_decisions[columns[i].hash_key].reason = JOIN_KEY_IS_COMPUTED;
 			continue;
 		}
-		bloomfam_join_pushdown_find(&one, plan_info, workers, join, &columns[i], 1);
-		pushdowns = decide(pushdowns, &one, workers, key_decisions);
+		one = bloomfam_join_pushdown_find(plan_info, workers, join, &columns[i], 1);
+		pushdowns = decide(pushdowns, one, workers, key_decisions);
 	}
 	return pushdowns;
 }

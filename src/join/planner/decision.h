@@ -18,8 +18,8 @@ typedef struct JoinKeyDecision
 	int			filter;			/* its number, if it has one */
 	JoinEstimate estimate;
 	bool		per_process;	/* its rows are those of one of several processes */
-	int			foreign;		/* scans that the filter may travel to */
-	int			not_pushed;		/* those of them that it does not travel to, and */
+	int			foreign;		/* foreign scans that it could be pushed to */
+	int			not_pushed;		/* those of them that it is not pushed to, and */
 	const char *not_pushed_reason; /* ... why not to the last of them */
 	JoinBuildFirst build_first;	/* why the join may not build first, or that it may */
 } JoinKeyDecision;
@@ -34,8 +34,8 @@ typedef struct JoinDecision
 
 /*
  * Decides about a hash join in a part of the plan that so many workers run: returns a list of
- * JoinPushdown, one for each filter that it is to get, and fills the verdicts but for the filters'
- * numbers.
+ * JoinPushdown, one for each filter that it is to get, and fills the decisions on its hash keys but
+ * for the filters' numbers.
  */
 extern List *bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 								  JoinKeyDecision *key_decisions);

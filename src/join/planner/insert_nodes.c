@@ -51,6 +51,8 @@ put_on_top(JoinRewrite *rewrite, Plan **slot, JoinNodeKind kind, bool parallel)
 	Plan	   *plan = &node->scan.plan;
 	ListCell   *lc;
 
+	/* a hash join expects its Hash, and an Append its asynchronous child, with nothing between */
+	Assert(!IsA(child, Hash) && !child->async_capable);
 	foreach(lc, child->targetlist)
 	{
 		TargetEntry *entry = lfirst(lc);
@@ -105,13 +107,14 @@ make_info(const JoinPushdown *pushdown, int param, int number, bool outer,
 		column->collation = pushdown->columns[i].collation;
 		column->attribute = attributes[i];
 		column->expression = -1;
+		Assert(attributes[i] != 0 || !outer);
 		column->hash_key = pushdown->columns[i].hash_key;
 		column->foreign_param = -1;
 	}
 	return info;
 }
 
-/* Lets the filter travel to the foreign scans that it can. */
+/* Has the filter pushed to the foreign scans that can take it. */
 static void
 add_foreign(JoinRewrite *rewrite, const JoinPushdown *pushdown, JoinFilterInfo *build)
 {
@@ -161,9 +164,9 @@ indexed_columns(JoinRewrite *rewrite, const JoinPushdown *pushdown, const JoinTa
 }
 
 /*
- * Finds what keys can tell at the places besides which rows match: which of them are partitions,
+ * Finds what keys can tell at the targets besides which rows match: which of them are partitions,
  * and which of their tables have an index that knows where keys are.  Returns the columns of the
- * key that it takes.
+ * key whose values must be kept for that.
  */
 static Bitmapset *
 find_what_keys_tell(JoinRewrite *rewrite, const JoinPushdown *pushdown)
@@ -186,9 +189,9 @@ find_what_keys_tell(JoinRewrite *rewrite, const JoinPushdown *pushdown)
 		foreach(ll, target->ancestors)
 			foreach(li, ((JoinAncestorInfo *) lfirst(ll))->columns)
 				kept = bms_add_member(kept, lfirst_int(li));
-		if (IsA(plan, SeqScan) && bloomfam_join_index_may_pay(target->rows_before) &&
+		if (IsA(plan, SeqScan) && bloomfam_join_index_may_pay(target->site.rows_before) &&
 			(!plan->parallel_aware || pushdown->build_first == JOIN_MAY_BUILD_FIRST) &&
-			(target->access == JOIN_PAGE_BATCHES || target->access == JOIN_PAGE_BATCHES_SPARING))
+			target->site.access != JOIN_ROW_BY_ROW)
 			target->indexed = indexed_columns(rewrite, pushdown, target, (const Scan *) plan);
 		kept = bms_add_members(kept, target->indexed);
 	}
@@ -206,7 +209,7 @@ find_what_keys_tell(JoinRewrite *rewrite, const JoinPushdown *pushdown)
 #define BUILD_FOR_NOTHING	0.1
 
 /*
- * A hash join asks its outer side for a row before it builds, where that costs less, and does not
+ * A hash join reads a row of its outer side before it builds, where that costs less, and does not
  * build if there is none.  That row comes before the filter.  Is it worth more to have the filter
  * first?  left: the fraction of the outer side's rows that other filters leave.
  */
@@ -248,10 +251,10 @@ fraction_left(const JoinPushdown *pushdown)
 }
 
 /*
- * Is the join to build before it asks its outer side for the first row?  That row passes unseen,
- * and with it all that is done for it: what a node below reads to the end, or a worker, or another
- * server; or all that is read by a parallel scan, which can leave out pages only if it knows them
- * before it begins.  And no row may pass unseen where all rows with a key are dropped, or none.
+ * Is the join to build before it reads its outer side?  Else the first row is not checked, nor is
+ * what is read for it: by a node below that reads to the end, a worker, or another server; or by a
+ * parallel scan, which can leave out pages only if it knows them before it begins.  And at an
+ * all-or-none target every row must be checked.
  */
 static bool
 builds_first(const JoinPushdown *pushdown)
@@ -277,7 +280,7 @@ builds_first(const JoinPushdown *pushdown)
 								   innerPlan(pushdown->join)->total_cost);
 }
 
-/* Tells the probe node on top of a foreign scan that the filter travels there, if it does. */
+/* Tells the probe node on top of a foreign scan that the filter is pushed there, if it is. */
 static void
 note_foreign(const JoinPushdown *pushdown, const JoinFilterInfo *build, const Plan *child,
 			 JoinFilterInfo *probe)
@@ -372,8 +375,8 @@ bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel, const JoinPushdown
 		note_indexed(pushdown, target->indexed, &info);
 		info.build_first = build.build_first;
 		info.from_leader = crossed->below_gather;
-		info.access = target->access;
-		info.min_drop = target->min_drop;
+		info.access = target->site.access;
+		info.min_drop = bloomfam_join_site_min_drop(&target->site);
 		info.all_or_none = crossed->all_or_none;
 		info.unbuffered = !crossed->materialized;
 		info.ancestors = target->ancestors;

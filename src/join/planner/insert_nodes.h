@@ -22,7 +22,7 @@ typedef struct JoinRewrite
 } JoinRewrite;
 
 /*
- * Puts a join's filter into the plan: on its build side, and at the places that its way leads to.
+ * Puts a join's filter into the plan: a node on its build side, and one at each target.
  * parallel: the join is in the part of the plan that workers run.  Returns the filter's number.
  */
 extern int bloomfam_join_add_filter(JoinRewrite *rewrite, bool parallel,

@@ -5,8 +5,8 @@
  *
  * insert_nodes.c adds filters to plans that are finished.  Without more, the planner would choose a
  * nested loop over an index, or a merge join, where a hash join would be faster whose probe side
- * is scanned by pages under a filter.  So for each pair of relations that it considers, it is
- * offered the hash join once more, at a total cost that is lower by what the filter is expected
+ * is scanned in page batches under a filter.  So for each pair of relations that it considers, it
+ * is offered the hash join once more, at a total cost that is lower by what the filter is expected
  * to save.  The join is the server's own in all else, and as legal: if it gets no filter in the
  * end, its cost was too low, and nothing else is wrong.
  *
@@ -215,8 +215,8 @@ cost_of_discounted(const PlannerInfo *root, const Path *path)
 
 /*
  * From a path down to the scan of the candidate's relation, or to the Append of its partitions;
- * NULL if that is not on the outer side all the way. A filter may go down by inner sides, too,
- * see pushdown.c; but what it then saves is something else.  Counts the nodes in between, and what
+ * NULL if some inner side is between. A filter may be pushed down inner sides, too, see
+ * pushdown.c; but what it then saves is something else.  Counts the nodes in between, and what
  * is saved there, of what they cost themselves.
  */
 static const Path *
@@ -358,8 +358,8 @@ add_scans(PlannerInfo *root, Offer *offer, const Path *scan, const List *scans,
 }
 
 /*
- * What one lookup costs, without the conditions that the join would ask as well of the rows that
- * it finds: one with a subquery may cost more than all else.
+ * What one lookup costs, without the conditions that the join would evaluate as well for the rows
+ * that it finds: one with a subquery may cost more than all else.
  */
 static Cost
 cost_of_index_fetch(PlannerInfo *root, const Path *path)

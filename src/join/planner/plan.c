@@ -54,7 +54,7 @@ plan_scan(PlanContext *context, Plan **slot)
 	List	   *conditions;
 	ListCell   *lc;
 
-	/* who knows what others' nodes think of their children */
+	/* a node of another extension may know its child's type */
 	if (parent != NULL && IsA(parent, CustomScan) &&
 		bloomfam_join_node_kind(parent) == JOIN_NODE_OTHER)
 		return;

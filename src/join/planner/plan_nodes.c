@@ -22,6 +22,8 @@
 #include "pg/compat.h"
 
 #define AT(type, member)	offsetof(type, member)
+#define GROUPING(type, by) \
+	{AT(type, numCols), AT(type, by##ColIdx), AT(type, by##Operators), AT(type, by##Collations)}
 
 static const JoinPlanNode known_types[] = {
 	/* what has no expressions but its columns and conditions */
@@ -35,14 +37,19 @@ static const JoinPlanNode known_types[] = {
 	[T_Material] = {.is_known = true, .repeatable = true, .keeps_rows = true},
 	[T_Sort] = {.is_known = true, .repeatable = true, .keeps_rows = true},
 	[T_IncrementalSort] = {.is_known = true, .repeatable = true, .keeps_rows = true},
-	[T_Group] = {.is_known = true, .repeatable = true},
-	[T_Unique] = {.is_known = true, .repeatable = true},
-	[T_Agg] = {.is_known = true, .repeatable = true, .keeps_rows = true},
 	[T_Gather] = {.is_known = true, .repeatable = true, .keeps_rows = true},
 	[T_GatherMerge] = {.is_known = true, .repeatable = true, .keeps_rows = true},
 	[T_LockRows] = {.is_known = true, .locks_rows = true},
 
-	/* several children; how they are pruned is looked at apart */
+	/* what groups rows */
+	[T_Group] = {.is_known = true, .repeatable = true, .grouping = GROUPING(Group, grp)},
+	[T_Unique] = {.is_known = true, .repeatable = true, .grouping = GROUPING(Unique, uniq)},
+	[T_Agg] =
+	{
+		.is_known = true, .repeatable = true, .keeps_rows = true, .grouping = GROUPING(Agg, grp)
+	},
+
+	/* several children; see pruning_is_volatile() */
 	[T_Append] =
 	{
 		.is_known = true, .repeatable = true,
@@ -208,11 +215,28 @@ bloomfam_join_stmt_walker(PlannedStmt *stmt, JoinPlanWalker walker, void *contex
 	return false;
 }
 
+bool
+bloomfam_join_grouping(Plan *plan, JoinGrouping *grouping)
+{
+	const uint16 *members = bloomfam_join_plan_node(plan)->grouping;
+
+	if (members[0] == 0)
+		return false;
+	grouping->n = *(int *) ((char *) plan + members[0]);
+	grouping->columns = member_of(plan, members[1]);
+	grouping->operators = member_of(plan, members[2]);
+	grouping->collations = member_of(plan, members[3]);
+	return true;
+}
+
 Plan *
 bloomfam_join_below_own(Plan *plan)
 {
 	while (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER)
+	{
 		plan = outerPlan(plan);
+		Assert(plan != NULL);
+	}
 	return plan;
 }
 
@@ -260,8 +284,8 @@ is_locked(const PlannedStmt *stmt, const Bitmapset *relations)
 }
 
 /*
- * Is what a foreign server is asked for seen there: are rows locked, or values checked by something
- * volatile when they arrive?
+ * Can it be seen how often a foreign scan runs: does it lock rows there, or are values checked by
+ * something volatile when they arrive?
  */
 static bool
 foreign_scan_is_volatile(const PlannedStmt *stmt, ForeignScan *scan, JoinVolatility *volatility)

@@ -32,6 +32,7 @@ typedef struct JoinPlanNode
 	uint16		conditions[2];	/* the members with its own expressions, ended by 0: those that may
 								 * not have subplans if a filter is to go through */
 	uint16		keys[5];		/* ... which may */
+	uint16		grouping[4];	/* the members of a JoinGrouping; 0: it does not group rows */
 } JoinPlanNode;
 
 /* What is known of a node's type; never NULL. */
@@ -50,6 +51,18 @@ extern bool bloomfam_join_plan_walker(Plan *plan, JoinPlanWalker walker, void *c
 
 /* The same for the plan of a statement, and then those of its subqueries. */
 extern bool bloomfam_join_stmt_walker(PlannedStmt *stmt, JoinPlanWalker walker, void *context);
+
+/* By which columns of its child a node groups rows, and in which sense of equality. */
+typedef struct JoinGrouping
+{
+	int			n;
+	const AttrNumber *columns;
+	const Oid  *operators;
+	const Oid  *collations;
+} JoinGrouping;
+
+/* Does a node group rows?  Says by what; of several grouping sets, all columns that are in some. */
+extern bool bloomfam_join_grouping(Plan *plan, JoinGrouping *grouping);
 
 /* What is below nodes of ours, if the plan begins with some. */
 extern Plan *bloomfam_join_below_own(Plan *plan);

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * plan_volatility.c
- *	  A finished plan, and what its nodes notice and repeat.
+ *	  A finished plan: which parts of it are volatile, and which are repeatable.
  *
- * A filter makes a part of a plan give less rows.  Then other parts are asked less often, which
- * volatile functions would notice.  And a plan that runs again must give the same rows again, where
- * something was kept that depends on them.
+ * A filter makes a part of a plan give fewer rows.  Then other parts run less often, which could be
+ * seen by what volatile functions do.  And a plan that runs again must give the same rows again,
+ * where something was kept that depends on them.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,8 +21,8 @@
 #define MOST_KNOWN	65536
 
 /*
- * What is known of nodes of a plan, so that none is looked at again.  Each is at its number; nodes
- * that others have added may share one.
+ * Cached answers for the nodes of a plan.  Each is at its plan_node_id; nodes that other extensions
+ * have added may have one in common.
  */
 struct JoinKnown
 {
@@ -96,6 +96,7 @@ note_known(JoinKnown *known, const Plan *plan, bool volatile_free)
 		return volatile_free;
 	while (n <= i)
 		n *= 2;
+	Assert(n <= MOST_KNOWN);
 	if (known->n == 0)
 		known->nodes = palloc0(n * sizeof(*known->nodes));
 	else if (known->n < n)
@@ -166,48 +167,36 @@ bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan)
 static bool
 groups_rows(Plan **slot, void *unused)
 {
-	return IsA(*slot, Agg) || IsA(*slot, Group) || IsA(*slot, Unique) ||
+	JoinGrouping grouping;
+
+	return bloomfam_join_grouping(*slot, &grouping) ||
 		   bloomfam_join_plan_walker(*slot, groups_rows, NULL);
 }
 
-/* Is a column of a plan's rows the same each time, as the rows are? */
-static bool column_is_repeatable(Plan *plan, AttrNumber attribute);
-
-/* The same of a node that groups rows, by these columns of its child. */
-static bool
-grouped_is_repeatable(Plan *plan, AttrNumber attribute, int n, const AttrNumber *columns)
-{
-	AttrNumber	behind = bloomfam_join_column_behind(plan, attribute, OUTER_VAR);
-	int			i;
-
-	for (i = 0; i < n; i++)
-		if (columns[i] == behind)
-			return column_is_repeatable(plan->lefttree, behind);
-	return false;
-}
-
 /*
- * What an aggregate computes, or DISTINCT ON keeps of a group, may depend on the order in which
- * rows come, which scans and workers do not promise.
+ * Is a column of a plan's rows the same each time, as the rows are?  What an aggregate computes, or
+ * DISTINCT ON keeps of a group, may depend on the order in which rows come, which scans and workers
+ * do not promise.
  */
 static bool
 column_is_repeatable(Plan *plan, AttrNumber attribute)
 {
+	JoinGrouping grouping;
 	AttrNumber	behind;
 	ListCell   *lc;
+	int			i;
 
 	check_stack_depth();
+	if (bloomfam_join_grouping(plan, &grouping))
+	{
+		behind = bloomfam_join_column_behind(plan, attribute, OUTER_VAR);
+		for (i = 0; i < grouping.n; i++)
+			if (grouping.columns[i] == behind)
+				return column_is_repeatable(plan->lefttree, behind);
+		return false;
+	}
 	switch (nodeTag(plan))
 	{
-		case T_Agg:
-			return grouped_is_repeatable(plan, attribute, ((Agg *) plan)->numCols,
-										 ((Agg *) plan)->grpColIdx);
-		case T_Group:
-			return grouped_is_repeatable(plan, attribute, ((Group *) plan)->numCols,
-										 ((Group *) plan)->grpColIdx);
-		case T_Unique:
-			return grouped_is_repeatable(plan, attribute, ((Unique *) plan)->numCols,
-										 ((Unique *) plan)->uniqColIdx);
 		case T_Append:
 		case T_MergeAppend:
 			foreach(lc, bloomfam_join_child_list(plan))

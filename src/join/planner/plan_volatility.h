@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * plan_volatility.h
- *	  A finished plan, and what its nodes notice and repeat.
+ *	  A finished plan: which parts of it are volatile, and which are repeatable.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,29 +19,26 @@ typedef struct JoinKnown JoinKnown;
 typedef struct JoinPlanInfo
 {
 	PlannedStmt *stmt;
-	bool		has_barrier;	/* some view or subquery in it hides rows from those who ask it */
+	bool		has_barrier;	/* some view or subquery in it hides rows from those who query it */
 	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan
 								 * itself */
 	JoinVolatility *volatility;
-	JoinKnown  *nodes;			/* do a node's own expressions notice it? */
+	JoinKnown  *nodes;			/* are a node's own expressions volatile-free? */
 	JoinKnown  *trees;			/* ... and all below? */
 } JoinPlanInfo;
 
 /* How many workers run the part of a plan below a node, which so many run. */
 extern int	bloomfam_join_workers(const Plan *plan, int workers);
 
-/* Begins to look at a finished plan. */
+/* Prepares to answer what is asked of a finished plan below. */
 extern void bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt);
 
-/*
- * Do a node's own expressions notice nothing of how often they are asked, and ask for no
- * subqueries?
- */
+/* Are a node's own expressions volatile-free: neither volatile, nor with subplans? */
 extern bool bloomfam_join_node_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan);
 
 /*
- * Does a plan as a whole, subqueries included, notice nothing of how often it is asked?  It may be
- * worth most to ask it less often.
+ * Is nothing in a plan volatile, its subplans included?  So it cannot be seen how often it runs, or
+ * how far it is read.
  */
 extern bool bloomfam_join_tree_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan);
 

@@ -4,24 +4,22 @@
  *	  Where a filter can drop rows: the columns of a join's key, followed down a finished plan.
  *
  * The planner has finished: join order and methods stay as they are, and only rows that the join
- * would drop anyway may be dropped earlier.  So the columns of
- * the key of a hash join whose kind allows that are followed down its probe side, as far as a row
- * that is missing there is just a row that the join does not get.  Where the way ends, a filter
- * can be asked.
+ * would drop anyway may be dropped earlier.  So the columns of the key of a hash join whose kind
+ * allows that are followed down its probe side, as far as a row that is missing there is just a
+ * row that the join does not get.  Where that ends is a target, where rows are probed.
  *
- * Through a hash join that compares the column of a key with one of its other side it leads down
- * both.
+ * Through a hash join that compares the key's column with one of its other side, a filter is pushed
+ * down both sides.
  *
- * The way leads through a node only if all columns of the key come unchanged from one child of
- * it, and
+ * It is pushed through a node only if all columns of the key come unchanged from one child of it,
+ * and
  *
- *	- nothing in the node counts or remembers what it is asked: volatile functions, subplans; nor
- *	  in either side of a join;
+ *	- the node is volatile-free, and so are both sides of a join;
  *	- a row less in the child is a row less in the result: not the nullable side of an outer join,
  *	  no limit, no window, no set operation; an aggregate or DISTINCT only by columns of the key
  *	  that it groups by in the same sense of equality.  What is computed of a part of a group may
- *	  fail, by a division by zero for instance, where that of all of it does not: so below, all
- *	  rows with a key are dropped, or none;
+ *	  fail, by a division by zero for instance, where that of all of it does not: so a target
+ *	  below is all-or-none;
  *	- the rows that the node drops may be hashed: with a security barrier somewhere in the query,
  *	  only by what is leakproof;
  *	- what the node keeps for a rescan stays right then.  Sort, Material, Memoize, the hash table
@@ -82,19 +80,23 @@ columns_behind(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes,
  * sense of equality?  Otherwise a group could lose some of its rows and not others.
  */
 static bool
-groups_by_key(JoinPushdown *pushdown, const AttrNumber *behind, int ngroup, const AttrNumber *group,
-			  const Oid *operators, const Oid *collations)
+groups_by_key(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 {
+	JoinGrouping grouping;
 	int			i;
 	int			g;
 
+	if (!bloomfam_join_grouping(plan, &grouping))
+		return false;
 	for (i = 0; i < pushdown->ncolumns; i++)
 	{
-		for (g = 0; g < ngroup; g++)
-			if (group[g] == behind[i] && collations[g] == pushdown->columns[i].collation &&
-				equality_ops_are_compatible(operators[g], pushdown->columns[i].operator))
+		const JoinKeyColumn *column = &pushdown->columns[i];
+
+		for (g = 0; g < grouping.n; g++)
+			if (grouping.columns[g] == behind[i] && grouping.collations[g] == column->collation &&
+				equality_ops_are_compatible(grouping.operators[g], column->operator))
 				break;
-		if (g == ngroup)
+		if (g == grouping.n)
 			return false;
 	}
 	return true;
@@ -134,11 +136,11 @@ stop_here(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	target->crossed = pushdown->crossed;
 	target->crossed.nodes++;
 
-	/* an Append asks an asynchronous child itself, and would not know a node in between */
+	/* an Append calls an asynchronous child itself, and would not know a node in between */
 	if (!(*slot)->async_capable)
 		pushdown->targets = lappend(pushdown->targets, target);
 
-	/* with a parameter of its own, the scan would send the filter anew for each of its values */
+	/* with a parameter of its own, the scan would push the filter anew for each of its values */
 	if (pushdown->pushed_to_foreign && IsA(*slot, ForeignScan) &&
 		bloomfam_join_is_on_its_own(pushdown->plan_info, *slot))
 		pushdown->foreign =
@@ -147,8 +149,8 @@ stop_here(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 
 /*
  * The child of a join that the key's columns come from, if rows of it may be dropped; else NULL.
- * There must be nothing between a hash join and its Hash, so the way must be able to go on through
- * that.  *behind gets the columns in the child that is returned.
+ * There must be nothing between a hash join and its Hash, so the filter must be able to pass that.
+ * *behind gets the columns in the child that is returned.
  */
 static Plan **
 side_of_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, AttrNumber **behind)
@@ -173,9 +175,9 @@ side_of_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, A
 
 /*
  * The column of a hash join's other child that is equal, in the sense of the filter's join, to the
- * key's, which is this one of its outer or inner child; 0: there is none that the way may lead to
- * as well.  A row there whose column is not in the filter matches only rows that are not, either:
- * these are dropped in any case, as are, of a semi-join, those that then match none.
+ * key's, which is this one of its outer or inner child; 0: there is none, or the filter may not be
+ * pushed there as well.  A row there whose column is not in the filter matches only rows that are
+ * not, either: these are dropped in any case, as are, of a semi-join, those that then match none.
  */
 static AttrNumber
 column_across(const JoinPushdown *pushdown, Plan *plan, bool from_inner, AttrNumber attribute)
@@ -224,7 +226,7 @@ computes_groups(const Plan *plan)
 	}
 }
 
-/* Can a node drop rows of the child that the way leads to? */
+/* Can a node drop rows of the child that the filter is pushed to? */
 static bool
 hides_rows(Plan *plan)
 {
@@ -242,9 +244,9 @@ hides_rows(Plan *plan)
 }
 
 /*
- * Can the way lead through this node, as far as its own expressions tell?  What a security barrier
- * hides may not be hashed by what could tell.  A subquery that needs no node of its own has none in
- * a finished plan, so any node could be its: of one that drops no rows that does not matter.
+ * Can a filter be pushed through this node, as far as its own expressions tell?  What a security
+ * barrier hides may be hashed by leakproof functions only.  A subquery that needs no node of its
+ * own has none in a finished plan, so any node that can drop rows may be the barrier.
  */
 static bool
 is_passable(const JoinPushdown *pushdown, Plan *plan)
@@ -254,7 +256,7 @@ is_passable(const JoinPushdown *pushdown, Plan *plan)
 			!hides_rows(plan));
 }
 
-/* Notes that the way leads through a node. */
+/* Notes that the filter is pushed through a node. */
 static void
 pass_through(JoinPushdown *pushdown, const Plan *plan)
 {
@@ -266,7 +268,7 @@ pass_through(JoinPushdown *pushdown, const Plan *plan)
 	pushdown->crossed.nodes++;
 }
 
-/* Through an Append to all children that can take it. */
+/* Through an Append to all of its children. */
 static void
 follow_each(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 {
@@ -292,10 +294,10 @@ follow_each(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 }
 
 /*
- * May a join's sides both be asked for less, or for more?  A nested loop asks its inner side once
- * for each row of the outer one, or only for its first match; other joins leave a side where it is
- * once the other has no more rows.  So where rows of one side are dropped on their way, less of
- * the other is read, and more of the same until there is one that passes.
+ * May both sides of a join be read to another extent?  A nested loop rescans its inner side for
+ * each row of the outer one, or reads it up to the first match; other joins stop reading a side
+ * once the other has no more rows.  So where rows of one side are dropped, less of the other is
+ * read, and more of the same until there is one that passes.
  */
 static bool
 sides_are_volatile_free(const JoinPushdown *pushdown, const Plan *plan)
@@ -329,7 +331,7 @@ follow_join(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 		follow(pushdown, other, &across);
 }
 
-/* The only child of a node, if the way can lead there with these columns of it; else NULL. */
+/* The only child of a node, if a filter of these columns of it can be pushed there; else NULL. */
 static Plan **
 only_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 {
@@ -346,35 +348,15 @@ only_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 		case T_GatherMerge:
 			return plan->lefttree != NULL ? &plan->lefttree : NULL;
 		case T_Agg:
-			{
-				const Agg  *agg = (Agg *) plan;
-
-				return agg->groupingSets == NIL &&
-							   (agg->aggstrategy == AGG_SORTED ||
-								pushdown->crosses_materialization) &&
-							   groups_by_key(pushdown, behind, agg->numCols, agg->grpColIdx,
-											 agg->grpOperators, agg->grpCollations)
-						   ? &plan->lefttree
-						   : NULL;
-			}
+			return ((Agg *) plan)->groupingSets == NIL &&
+						   (((Agg *) plan)->aggstrategy == AGG_SORTED ||
+							pushdown->crosses_materialization) &&
+						   groups_by_key(pushdown, plan, behind)
+					   ? &plan->lefttree
+					   : NULL;
 		case T_Group:
-			{
-				const Group *group = (Group *) plan;
-
-				return groups_by_key(pushdown, behind, group->numCols, group->grpColIdx,
-									 group->grpOperators, group->grpCollations)
-						   ? &plan->lefttree
-						   : NULL;
-			}
 		case T_Unique:
-			{
-				const Unique *unique = (Unique *) plan;
-
-				return groups_by_key(pushdown, behind, unique->numCols, unique->uniqColIdx,
-									 unique->uniqOperators, unique->uniqCollations)
-						   ? &plan->lefttree
-						   : NULL;
-			}
+			return groups_by_key(pushdown, plan, behind) ? &plan->lefttree : NULL;
 		case T_SubqueryScan:
 			return &((SubqueryScan *) plan)->subplan;
 		default:
@@ -419,7 +401,7 @@ follow_own(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	}
 }
 
-/* Finds the places below *slot, or on top of it, where the filter can go. */
+/* Finds the targets below *slot, or on top of it. */
 static void
 follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 {
@@ -449,16 +431,16 @@ follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	pushdown->crossed = crossed;
 }
 
-void
-bloomfam_join_pushdown_find(JoinPushdown *pushdown, const JoinPlanInfo *plan_info, int workers,
-							HashJoin *join, const JoinKeyColumn *columns, int ncolumns)
+JoinPushdown *
+bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
+							const JoinKeyColumn *columns, int ncolumns)
 {
+	JoinPushdown *pushdown = palloc0(sizeof(JoinPushdown));
 	Plan	   *build = outerPlan(innerPlan(join));
 	bool		repeatable = bloomfam_join_is_repeatable(plan_info, build);
 	AttrNumber *attributes = palloc(ncolumns * sizeof(AttrNumber));
 	int			i;
 
-	memset(pushdown, 0, sizeof(*pushdown));
 	pushdown->plan_info = plan_info;
 	pushdown->join = join;
 	pushdown->columns = columns;
@@ -480,6 +462,7 @@ bloomfam_join_pushdown_find(JoinPushdown *pushdown, const JoinPlanInfo *plan_inf
 	for (i = 0; i < ncolumns; i++)
 		attributes[i] = columns[i].attribute;
 	follow(pushdown, &outerPlan(join), attributes);
+	return pushdown;
 }
 
 bool

@@ -27,9 +27,7 @@ typedef enum JoinReason
 	JOIN_COSTS_MORE				/* than it saves */
 } JoinReason;
 
-/*
- * May the join build before it asks its outer side for the first row, where the server would not?
- */
+/* May the join build before it reads its outer side, where the server would not? */
 typedef enum JoinBuildFirst
 {
 	JOIN_MAY_BUILD_FIRST,

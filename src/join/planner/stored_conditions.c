@@ -9,7 +9,7 @@
  *	  that could tell of a row must not see it before the policy has let it pass.  In such a
  *	  query, only what comes first is taken.  (Behind the barrier of a view there is a scan of its
  *	  own.)  Volatile conditions are left alone, and with them all of their scan.
- *	- EvalPlanQual asks a scan for the conditions of a row again, and would not find this one.  So
+ *	- EvalPlanQual evaluates a scan's conditions for a row again, and would miss this one.  So
  *	  plans that may come to that, those that lock or change rows of a table that they scan, are
  *	  left alone.
  *
@@ -28,7 +28,7 @@
 #include "join/base/stored_condition.h"
 #include "join/planner/stored_conditions.h"
 
-/* Can the condition be asked of the table's pages? */
+/* Can the condition be a filter that is probed in page batches? */
 static bool
 can_be_taken(Node *condition, Index relid, JoinVolatility *volatility)
 {

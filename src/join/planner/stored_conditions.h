@@ -12,7 +12,7 @@
 
 #include "join/planner/volatility.h"
 
-/* The share of rows, in thousandths, that it is expected to drop: it was made to be selective. */
+/* The fraction of rows, in thousandths, that it is expected to drop: it is made to be selective. */
 #define JOIN_STORED_DROP	900
 
 /* Such a condition. */
@@ -26,7 +26,7 @@ typedef struct JoinStoredCondition
 /*
  * Takes the conditions that are probes of a filter from a scan of a plan that is finished:
  * returns those that a probe node on top of it is to apply in its stead, of JoinStoredCondition.
- * row_security: they must not come before others.
+ * row_security: they must not come before other conditions.
  */
 extern List *bloomfam_join_take_stored(const PlannedStmt *stmt, JoinVolatility *volatility,
 									   Scan *scan, bool row_security);

@@ -194,6 +194,7 @@ aggregate_is_volatile(Walker *walker, Oid function)
 	bool		result = false;
 	size_t		i;
 
+	Assert(OidIsValid(function));
 	if (function < FirstNormalObjectId)
 		return false;
 	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(function));

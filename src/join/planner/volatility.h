@@ -18,8 +18,10 @@
  */
 typedef struct JoinVolatility
 {
-	Bitmapset  *plans;			/* plan_ids of subplans that are volatile, or lock rows */
-	Bitmapset  *params;			/* which parameters they set when these are first needed */
+	Bitmapset  *plans;			/* 1-based plan_ids of subplans with volatile functions or row
+								 * locks: dropping rows changes how often they run */
+	Bitmapset  *params;			/* the parameters that are set by running them, when these are first
+								 * needed (initPlans) */
 	List	   *types;			/* looked into: domains, */
 	List	   *relations;		/* ... those of row types, */
 	List	   *functions;		/* ... and functions */

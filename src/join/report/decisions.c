@@ -29,12 +29,12 @@ append_not_pushed(StringInfo out, const JoinKeyDecision *key_decision)
 						 key_decision->not_pushed_reason);
 }
 
-/* Says how many rows would be probed. */
-static void
-append_rows(StringInfo out, const JoinKeyDecision *key_decision)
+/* How many rows would be probed. */
+static char *
+rows_probed(const JoinKeyDecision *key_decision)
 {
-	appendStringInfo(out, "%.0f rows%s", key_decision->estimate.probed,
-					 key_decision->per_process ? " per process" : "");
+	return psprintf("%.0f rows%s", key_decision->estimate.probed,
+					key_decision->per_process ? " per process" : "");
 }
 
 /* Says what a filter is expected to drop; of figures that are guesses, that they are. */
@@ -44,15 +44,14 @@ append_expected(StringInfo out, const JoinKeyDecision *key_decision)
 	switch (key_decision->estimate.guess)
 	{
 		case JOIN_GUESSES_NOTHING:
-			appendStringInfo(out, " is expected to drop %.1f%% of ",
-							 key_decision->estimate.dropped * 100);
-			append_rows(out, key_decision);
-			appendStringInfoChar(out, '.');
+			appendStringInfo(out, " is expected to drop %.1f%% of %s.",
+							 key_decision->estimate.dropped * 100, rows_probed(key_decision));
 			break;
 		case JOIN_GUESSES_FRACTION:
-			appendStringInfoString(out, " may drop any share of ");
-			append_rows(out, key_decision);
-			appendStringInfoString(out, ": nothing is known of the key of a foreign table.");
+			appendStringInfo(out,
+							 " may drop any share of %s: nothing is known of the key of a foreign "
+							 "table.",
+							 rows_probed(key_decision));
 			break;
 		case JOIN_GUESSES_ROWS:
 			appendStringInfoString(out, " may drop any share of rows of unknown number: a foreign "
@@ -61,55 +60,30 @@ append_expected(StringInfo out, const JoinKeyDecision *key_decision)
 	}
 }
 
-/* Says a figure of a reason's text, by the letter that reasons.h has for it. */
-static void
-append_figure(StringInfo out, char letter, const JoinKeyDecision *key_decision)
-{
-	const JoinEstimate *estimate = &key_decision->estimate;
-
-	switch (letter)
-	{
-		case 'b':
-			appendStringInfoString(out, bloomfam_join_build_first_text(key_decision->build_first));
-			break;
-		case 'k':
-			appendStringInfo(out, "%.0f", estimate->keys);
-			break;
-		case 'K':
-			appendStringInfo(out, "%.0f", (double) bloomfam_join_design_most());
-			break;
-		case 'r':
-			append_rows(out, key_decision);
-			break;
-		case 'R':
-			appendStringInfo(out, "%d", bloomfam_join_filter_min_rows);
-			break;
-		case 'd':
-			appendStringInfo(out, "%.1f%%", estimate->dropped * 100);
-			break;
-		case 'D':
-			appendStringInfo(out, "%g", bloomfam_join_filter_min_drop);
-			break;
-		case 's':
-			appendStringInfo(out, "%.0f", estimate->saved);
-			break;
-		case 'c':
-			appendStringInfo(out, "%.0f", estimate->cost);
-			break;
-		default:
-			Assert(false);
-	}
-}
-
-/* Says why a key has no filter. */
+/* Says why a key has no filter, with the figures that its text has letters for (reasons.h). */
 static void
 append_reason(StringInfo out, const JoinKeyDecision *key_decision)
 {
+	const JoinEstimate *estimate = &key_decision->estimate;
 	const char *text = bloomfam_join_reason_text(key_decision->reason);
+	const char *figures[UCHAR_MAX + 1] = {
+		['b'] = bloomfam_join_build_first_text(key_decision->build_first),
+		['k'] = psprintf("%.0f", estimate->keys),
+		['K'] = psprintf("%.0f", (double) bloomfam_join_design_most()),
+		['r'] = rows_probed(key_decision),
+		['R'] = psprintf("%d", bloomfam_join_filter_min_rows),
+		['d'] = psprintf("%.1f%%", estimate->dropped * 100),
+		['D'] = psprintf("%g", bloomfam_join_filter_min_drop),
+		['s'] = psprintf("%.0f", estimate->saved),
+		['c'] = psprintf("%.0f", estimate->cost),
+	};
 
 	for (; *text != '\0'; text++)
 		if (*text == '%')
-			append_figure(out, *++text, key_decision);
+		{
+			Assert(figures[(unsigned char) text[1]] != NULL);
+			appendStringInfoString(out, figures[(unsigned char) *++text]);
+		}
 		else
 			appendStringInfoChar(out, *text);
 	if (key_decision->reason == JOIN_HAS_NO_TARGET)
@@ -266,25 +240,25 @@ explain_hash_join(ExplainState *es, const JoinDecision *decision)
 static void
 explain_unfiltered(ExplainState *es, const JoinUnfiltered *unfiltered)
 {
+	static const struct
+	{
+		const char *label;
+		const char *decision;
+	}			texts[] = {
+		[JOIN_UNFILTERED_MERGE] =
+		{"Merge Cond", "No filter. The planner preferred a merge join to a hash join."},
+		[JOIN_UNFILTERED_LOOP] =
+		{"Join Cond", "No filter. The planner preferred a nested loop to a hash join."},
+		[JOIN_UNFILTERED_INDEX] =
+		{"Index Cond", "No filter. The planner preferred looking rows up to a hash join."},
+	};
 	List	   *context =
 		set_deparse_context_plan(es->deparse_cxt, unfiltered->plan, unfiltered->ancestors);
-	const char *condition = deparse_expression(unfiltered->condition, context, true, false);
 
-	switch (unfiltered->kind)
-	{
-		case JOIN_UNFILTERED_MERGE:
-			explain_decision(es, "Merge Cond", condition,
-							 "No filter. The planner preferred a merge join to a hash join.");
-			break;
-		case JOIN_UNFILTERED_LOOP:
-			explain_decision(es, "Join Cond", condition,
-							 "No filter. The planner preferred a nested loop to a hash join.");
-			break;
-		case JOIN_UNFILTERED_INDEX:
-			explain_decision(es, "Index Cond", condition,
-							 "No filter. The planner preferred looking rows up to a hash join.");
-			break;
-	}
+	Assert(unfiltered->kind < lengthof(texts));
+	explain_decision(es, texts[unfiltered->kind].label,
+					 deparse_expression(unfiltered->condition, context, true, false),
+					 texts[unfiltered->kind].decision);
 }
 
 void
