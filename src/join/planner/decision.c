@@ -93,7 +93,7 @@ describe_target(const JoinPushdown *pushdown, const JoinTarget *target)
 	return site;
 }
 
-/* Describes what the build side scans: all rows of a table, and a column of it as the key? */
+/* Describes the build side: all rows of a table, or a table whose column the key is? */
 static void
 describe_build_side(JoinCandidate *candidate, const JoinPushdown *pushdown)
 {

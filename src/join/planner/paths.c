@@ -296,7 +296,7 @@ describe_build_side(PlannerInfo *root, Offer *offer, const Path *inner, bool par
 	const Var  *column = bloomfam_join_var(candidate->columns[0].inner);
 
 	candidate->keys = inner->rows;
-	candidate->keys_are_sure = true;
+	candidate->keys_are_sure = true;	/* no path is offered for a filter in doubt */
 	candidate->table = InvalidOid;
 	candidate->attribute = 0;
 	if (parallel_hash || column == NULL || column->varno != rel->relid ||
