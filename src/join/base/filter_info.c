@@ -22,8 +22,11 @@ enum
 	FILTER_ANCESTORS			/* each JoinAncestorInfo, in a list */
 };
 
-/* The place of a field in its struct: an int, an Oid or an enum, of four bytes each. */
+/* The offset of a field in its struct: an int, an Oid or an enum. */
 typedef size_t Field;
+
+StaticAssertDecl(sizeof(Oid) == sizeof(int) && sizeof(JoinFilterInfoKind) == sizeof(int),
+				 "fields of a join filter are read and written as ints");
 
 static const Field info_fields[] = {
 	offsetof(JoinFilterInfo, kind),
@@ -111,12 +114,12 @@ write_fields(const void *from, const Field *fields, int n)
 static void
 read_fields(const List *list, void *to, const Field *fields, int n)
 {
-	int			i;
+	const ListCell *lc;
 
 	if (list_length(list) != n)
 		elog(ERROR, "a plan's join filter has %d fields, not %d", list_length(list), n);
-	for (i = 0; i < n; i++)
-		*(int *) ((char *) to + fields[i]) = list_nth_int(list, i);
+	foreach(lc, list)
+		*(int *) ((char *) to + fields[foreach_current_index(lc)]) = lfirst_int(lc);
 }
 
 /* One field of a filter. */
@@ -133,7 +136,7 @@ read_field(const List *filter, Field field)
 	return list_nth_int(list_nth(filter, FILTER_FIELDS), i);
 }
 
-/* A level is a list of integers: its members in their order. */
+/* An ancestor is a list of integers: its members in their order. */
 static List *
 write_ancestors(const List *ancestors)
 {

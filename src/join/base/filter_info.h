@@ -24,14 +24,13 @@ typedef enum JoinFilterInfoKind
 	JOIN_INFO_STORED			/* one that the query names in a condition (probe nodes only) */
 } JoinFilterInfoKind;
 
-/* Which rows a filter looks at. */
+/* Which rows a filter is probed with, and how. */
 typedef enum JoinAccess
 {
-	JOIN_ROW_BY_ROW,			/* those that its node's child gives, one by one */
+	JOIN_ROW_BY_ROW,			/* those that its node's child returns, one by one */
 	JOIN_PAGE_BATCHES,			/* those of a heap's pages, before the conditions of their scan */
-	JOIN_PAGE_BATCHES_SPARING,	/* the same, but a key that it takes time to fetch is left to the
-								 * join */
-	JOIN_NO_ROWS				/* none: the node may skip a partition, and its filters of rows are
+	JOIN_PAGE_BATCHES_SPARING,	/* the same, but rows with a compressed or external key pass */
+	JOIN_NO_ROWS				/* none: the node may skip a partition, whose rows are probed
 								 * further down */
 } JoinAccess;
 
@@ -45,8 +44,8 @@ typedef struct JoinColumnInfo
 	int			attribute;		/* the child's output column; 0: an expression over the child */
 	int			expression;		/* ... the number of that in custom_exprs, from 0; else -1 */
 	int			hash_key;		/* which one of the join's it is, from 0 */
-	int			foreign_param;	/* by which it travels to other servers, or -1; of a probe node: to
-								 * the foreign scan below it */
+	int			foreign_param;	/* by which it is pushed to foreign servers, or -1; of a probe node:
+								 * to the foreign scan below it */
 	Oid			foreign_type;	/* ... as a key of this type (build nodes only) */
 	int			kept;			/* the keys themselves are kept as well (build nodes only) */
 	Oid			operator;		/* the join's, which has the probe's side on its left */
@@ -54,24 +53,21 @@ typedef struct JoinColumnInfo
 								 * are; 0: none can (probe nodes only) */
 } JoinColumnInfo;
 
-/*
- * A table that has partitions by columns of a join's key, and the one of them that a node's rows
- * are of: their numbers in the range table.
- */
+/* A partition ancestor, and the child of it that a node's rows are of: range table indexes. */
 typedef struct JoinAncestorInfo
 {
 	Index		parent;
 	Index		child;
-	List	   *columns;		/* int, of the join's key from 0: that of the partition key's first
-								 * column, and so on, as far as they can be used; NIL: none can */
+	List	   *columns;		/* int: which of the join key's columns, from 0, are those of the
+								 * partition key that must be known to prune; NIL: not all are */
 } JoinAncestorInfo;
 
 /* Whether partitions are skipped. */
 typedef enum JoinSkip
 {
 	JOIN_SKIP_NOTHING,			/* there are none */
-	JOIN_SKIP_PARTITIONS,		/* that cannot match, of some table at least */
-	JOIN_SKIP_OTHER_KEY,		/* of the reasons against it, that of the last table */
+	JOIN_SKIP_PARTITIONS,		/* of some partitioned table at least */
+	JOIN_SKIP_OTHER_KEY,		/* else why not, for the last table that was considered */
 	JOIN_SKIP_OTHER_EQUALITY,
 	JOIN_SKIP_OTHER_TYPE,
 	JOIN_SKIP_PART_OF_HASH,
@@ -82,13 +78,13 @@ typedef enum JoinSkip
 typedef struct JoinFilterInfo
 {
 	int			kind;			/* a JoinFilterInfoKind */
-	int			drop;			/* share of rows that it is expected to drop, in thousandths */
+	int			drop;			/* fraction of rows that it is expected to drop, in thousandths */
 
 	/* of a join */
 	int			param;			/* the executor's parameter by which its nodes find it */
 	int			number;			/* in this plan, from 1 */
-	int			build_first;	/* its join builds before it asks for a row to probe */
-	int			parallel_hash;	/* built in shares, as the hash table is (build nodes only) */
+	int			build_first;	/* its join builds before it fetches a row to probe */
+	int			parallel_hash;	/* built by all participants, as the hash table (build nodes) */
 	int			from_leader;	/* its join is above the Gather that this node is below (probe nodes
 								 * only) */
 	int			skip;			/* a JoinSkip (build nodes only) */
@@ -98,9 +94,9 @@ typedef struct JoinFilterInfo
 
 	/* of probe nodes */
 	int			access;			/* a JoinAccess */
-	int			min_drop;		/* share of rows that it must drop, in thousandths */
+	int			min_drop;		/* minimum drop: a fraction of rows, in thousandths */
 	int			all_or_none;	/* of the rows with a key it must drop all, or none */
-	int			unbuffered;		/* a row that passes goes on to the join at once */
+	int			unbuffered;		/* a row that passes goes to the join at once */
 
 	/* of a condition */
 	int			condition;		/* its number in custom_exprs, from 0; else -1 */
@@ -128,7 +124,7 @@ extern JoinFilterInfo *bloomfam_join_filter_infos(const CustomScan *node);
 /* Is the filter of this number, of a join, among them?  Reads no more than that takes. */
 extern bool bloomfam_join_has_filter(const CustomScan *node, int number);
 
-/* The share of rows that those of joins are expected to let pass, of those that come to them. */
+/* The fraction of a node's input rows that its filters of joins are expected to let pass. */
 extern double bloomfam_join_passing(const CustomScan *node);
 
 static inline int

@@ -63,6 +63,7 @@ decide_column(Relation index, int number, const JoinIndexed *column, JoinIndexUs
 	if (strategy == InvalidStrategy ||
 		get_opfamily_member(family, type, column->type, strategy) != column->operator)
 		return JOIN_INDEX_NOT;
+	Assert(number < IndexRelationGetNumberOfKeyAttributes(index));
 	use->column = number + 1;
 	use->collation = index->rd_indcollation[number];
 	if (index->rd_rel->relam == BRIN_AM_OID)

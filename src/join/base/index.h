@@ -45,9 +45,9 @@ typedef struct JoinIndexed
 /* How an index is searched. */
 typedef enum JoinIndexWay
 {
-	JOIN_INDEX_NOT,				/* it cannot tell */
+	JOIN_INDEX_NOT,				/* not at all */
 	JOIN_INDEX_BY_KEY,			/* for one key after the other */
-	JOIN_INDEX_BY_RANGE			/* for pages that have keys in a range: it is a BRIN index */
+	JOIN_INDEX_BY_RANGE			/* for pages with keys in a range: it is a BRIN index */
 } JoinIndexWay;
 
 /* One of the operators that it is searched with. */

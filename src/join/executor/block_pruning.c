@@ -69,15 +69,15 @@ bloomfam_join_block_pruning_begin(EState *estate, const JoinFilterInfo *info, Jo
 	blocks->attributes = attributes;
 	blocks->guarded = guarded;
 	blocks->snapshot = estate->es_snapshot;
-	blocks->context = AllocSetContextCreate(estate->es_query_cxt, "bloomfam join blocks",
-											ALLOCSET_SMALL_SIZES);
+	blocks->context = estate->es_query_cxt;
 	return blocks;
 }
 
 void
 bloomfam_join_block_pruning_forget(JoinBlockPruning *blocks)
 {
-	MemoryContextReset(blocks->context);
+	if (blocks->words != NULL)
+		pfree(blocks->words);
 	blocks->phase = JOIN_BLOCKS_NOT_YET;
 	blocks->words = NULL;
 	blocks->nbits = blocks->nset = 0;
@@ -353,6 +353,7 @@ search_by_columns(JoinBlockPruning *blocks, const JoinKeys *keys, Relation table
 	while ((Size) (nblocks >> blocks->shift) > work_mem * (Size) 1024)
 		blocks->shift++;
 	blocks->nbits = ((nblocks - 1) >> blocks->shift) + 1;
+	Assert(blocks->words == NULL);
 	blocks->words = MemoryContextAlloc(blocks->context, size_of_words(blocks));
 	memset(blocks->words, 0xff, size_of_words(blocks));
 	search.words = palloc(size_of_words(blocks));

@@ -78,6 +78,7 @@ bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join)
 
 	if (state->filter == NULL)
 		return;
+	Assert(state->filter->join == NULL);
 	state->filter->join = join;
 	for (i = 0; state->foreign != NULL && i < state->info->ncolumns; i++)
 		if (state->foreign[i] != NULL)
@@ -94,6 +95,7 @@ exec_build(PlanState *node)
 	JoinBuildState *state = (JoinBuildState *) node;
 	TupleTableSlot *slot = ExecProcNode(outerPlanState(node));
 
+	Assert(state->filter != NULL);
 	if (state->phase == JOIN_BUILD_ENDED)
 		return slot;
 	if (state->phase == JOIN_BUILD_FRESH)
@@ -147,7 +149,8 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 		return;
 
 	state->filter = bloomfam_join_filter_get(estate, info->param);
-	bloomfam_join_node_columns(info, &state->keys, &state->attributes);
+	state->keys = bloomfam_join_node_keys(info);
+	state->attributes = bloomfam_join_node_attributes(info);
 	state->numbers = palloc(info->ncolumns * sizeof(int64));
 	state->expressions = palloc0(info->ncolumns * sizeof(ExprState *));
 	for (i = 0; i < info->ncolumns; i++)

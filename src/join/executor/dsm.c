@@ -39,7 +39,7 @@ counts_of_probes(JoinProbeDsm *dsm)
 	return (JoinProbeCounts *) &dsm->filters[dsm->nprobes];
 }
 
-/* The state goes before the memory: after an error, or when a cursor is closed. */
+/* The query's state is freed before the shared memory: after an error, or by CLOSE. */
 static void
 forget_segment(void *arg)
 {
@@ -51,13 +51,15 @@ forget_segment(void *arg)
 }
 
 /*
- * Has left(state) called when the leader leaves the memory: then the workers have ended, and what
- * they wrote there can still be read.
+ * Lets left(state) be called when the leader detaches: then the workers have ended, and what they
+ * wrote there can still be read.
  */
 static void
 watch_segment(JoinSegment *segment, dsm_segment *seg, on_dsm_detach_callback left,
 			  CustomScanState *state)
 {
+	Assert(segment->seg == NULL);
+	Assert(segment->state == NULL || segment->state == state);
 	if (segment->state == NULL)
 	{
 		segment->left = left;
@@ -87,8 +89,7 @@ state_to_begin(const JoinBuildState *state)
 }
 
 /*
- * Gets the leader's build node going, each time that workers are about to start.  A participant
- * that has no filter would leave out its share.
+ * Prepares a participant's build node, in the leader each time that workers are about to start.
  */
 static void
 start_build(JoinBuildState *state, JoinShared *shared)
@@ -160,8 +161,8 @@ bloomfam_join_build_initialize_worker(CustomScanState *css, shm_toc *toc, void *
 	if (state->filter == NULL)
 	{
 		/*
-		 * the setting was changed since the leader began; if this worker is in time for a share
-		 * of the build, nobody has made the filter yet
+		 * bloomfam.join_filter was changed since the leader began.  Keys of this worker would be
+		 * missing: if it takes part in the build, nobody has finished the filter yet.
 		 */
 		bloomfam_join_shared_refuse(&dsm->filter);
 		return;
@@ -198,6 +199,7 @@ left_probe(dsm_segment *seg, Datum arg)
 	JoinProbeCounts *counts = counts_of_probes(dsm);
 	int			i;
 
+	Assert(dsm->nprobes == state->nprobes);
 	state->segment.seg = NULL;
 	state->dsm = NULL;
 	if (state->workers == NULL)
@@ -214,7 +216,7 @@ left_probe(dsm_segment *seg, Datum arg)
 			bloomfam_join_filter_forget_copy(state->probes[i].filter, &dsm->filters[i]);
 }
 
-/* Leaves the workers that are about to start the filters of joins above the Gather. */
+/* Copies the filters of joins above the Gather for the workers that are about to start. */
 static void
 leave_copies(JoinProbeState *state, JoinProbeDsm *dsm)
 {
@@ -266,6 +268,7 @@ bloomfam_join_probe_initialize_worker(CustomScanState *css, shm_toc *toc, void *
 
 	if (state->probes == NULL)
 		return;
+	Assert(dsm->nprobes == state->nprobes);
 	state->dsm = dsm;
 	for (i = 0; i < dsm->nprobes; i++)
 		if (bloomfam_join_shared_has_copy(&dsm->filters[i]))

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * gate.c
- *	  Whether a filter pays.
+ *	  The selectivity gate: a filter that drops too few rows is disabled for a while.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,6 +15,8 @@
 void
 bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 removed)
 {
+	Assert(removed <= tested);
+	Assert(probe->pause == 0);	/* else the rows were not checked */
 	probe->counts.tested += tested;
 	probe->counts.removed += removed;
 	probe->sample_tested += tested;

@@ -66,6 +66,22 @@ is_fixed(const BatchColumn *column)
 	return column->first == column->attribute;
 }
 
+/*
+ * Scratch for the rows of one page, shared by the nodes of a filter: of a thousand partitions with
+ * few rows, each would have to bring its own into the processor's caches.
+ */
+struct JoinBatchScratch
+{
+	HeapTupleHeader rows[MaxHeapTuplesPerPage];
+	uint64		hashes[MaxHeapTuplesPerPage];
+	uint64		column[MaxHeapTuplesPerPage];	/* the hashes of one more column of the key */
+	uint16		slow_rows[MaxHeapTuplesPerPage]; /* rows whose column is read the long way */
+	bool		null[MaxHeapTuplesPerPage];
+	bool		spared[MaxHeapTuplesPerPage];	/* its key was not fetched: it passes */
+	bool		pass[MaxHeapTuplesPerPage];
+	JoinBuckets buckets;
+};
+
 struct JoinHeapBatch
 {
 	bool		in_batches;		/* else all is done row by row */
@@ -92,18 +108,8 @@ struct JoinHeapBatch
 								 * there */
 	int			cold;			/* for so many pages do not look for it */
 
-	/* what follows is not touched before the first page: there may be a thousand partitions */
+	JoinBatchScratch *scratch;	/* NULL: no page was looked at yet */
 	uint16		passing[MaxHeapTuplesPerPage];	/* the numbers of rows of the page */
-
-	/* scratch */
-	HeapTupleHeader rows[MaxHeapTuplesPerPage];
-	uint64		hashes[MaxHeapTuplesPerPage];
-	uint64		column[MaxHeapTuplesPerPage];	/* the hashes of one more column of the key */
-	uint16		slow_rows[MaxHeapTuplesPerPage]; /* rows whose column is read the long way */
-	bool		null[MaxHeapTuplesPerPage];
-	bool		spared[MaxHeapTuplesPerPage];	/* its key was not fetched: it passes */
-	bool		pass[MaxHeapTuplesPerPage];
-	JoinBuckets buckets;
 };
 
 /* The last attribute that always lies at the same place, up to this one. */
@@ -192,7 +198,7 @@ read_attribute(HeapTupleHeader row, const BatchColumn *column, TupleDesc desc, b
 #define READ_INTEGERS(type) \
 	for (i = 0; i < n; i++) \
 	{ \
-		HeapTupleHeader row = batch->rows[i]; \
+		HeapTupleHeader row = batch->scratch->rows[i]; \
 		type		value; \
 		\
 		if (likely(is_at_fixed_offset(row, column->attribute))) \
@@ -203,7 +209,7 @@ read_attribute(HeapTupleHeader row, const BatchColumn *column, TupleDesc desc, b
 		else \
 		{ \
 			hashes[i] = 0; \
-			batch->slow_rows[nslow_rows++] = i; \
+			batch->scratch->slow_rows[nslow_rows++] = i; \
 		} \
 	}
 
@@ -216,7 +222,7 @@ static void
 hash_column(JoinHeapBatch *batch, const JoinKey *key, const BatchColumn *column, TupleDesc desc,
 			int n, bool first, bool numbers, bool spare_long)
 {
-	uint64	   *hashes = first ? batch->hashes : batch->column;
+	uint64	   *hashes = first ? batch->scratch->hashes : batch->scratch->column;
 	bool		integers = key->integer && is_fixed(column);
 	int			nslow_rows = 0;
 	int			i;
@@ -230,27 +236,27 @@ hash_column(JoinHeapBatch *batch, const JoinKey *key, const BatchColumn *column,
 		READ_INTEGERS(int16)
 	else
 		for (i = 0; i < n; i++)
-			batch->slow_rows[nslow_rows++] = i;
+			batch->scratch->slow_rows[nslow_rows++] = i;
 	if (nslow_rows < n && !numbers)
 		bf_hash_u64_many(hashes, n);
 
 	spare_long &= TupleDescAttr(desc, column->attribute - 1)->attlen == -1;
 	if (first)
 	{
-		memset(batch->null, false, n);
-		memset(batch->spared, false, n);
+		memset(batch->scratch->null, false, n);
+		memset(batch->scratch->spared, false, n);
 	}
 	for (i = 0; i < nslow_rows; i++)
 	{
-		int			slow_row = batch->slow_rows[i];
+		int			slow_row = batch->scratch->slow_rows[i];
 		bool		isnull;
-		Datum		value = read_attribute(batch->rows[slow_row], column, desc, &isnull);
+		Datum		value = read_attribute(batch->scratch->rows[slow_row], column, desc, &isnull);
 
-		batch->null[slow_row] |= isnull;
+		batch->scratch->null[slow_row] |= isnull;
 		if (spare_long && !isnull && VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
 			!VARATT_IS_SHORT(DatumGetPointer(value)))
 		{
-			batch->spared[slow_row] = true;
+			batch->scratch->spared[slow_row] = true;
 			hashes[slow_row] = 0;
 		}
 		else if (isnull)
@@ -261,7 +267,8 @@ hash_column(JoinHeapBatch *batch, const JoinKey *key, const BatchColumn *column,
 	}
 	if (!first)
 		for (i = 0; i < n; i++)
-			batch->hashes[i] = bloomfam_join_hash_combine(batch->hashes[i], hashes[i]);
+			batch->scratch->hashes[i] =
+				bloomfam_join_hash_combine(batch->scratch->hashes[i], hashes[i]);
 }
 
 /*
@@ -340,7 +347,7 @@ find_rows(JoinHeapBatch *batch, HeapScanDesc scan, int count)
 			prefetched = prefetch_lines(batch->ahead + ((const char *) row - (const char *) bytes),
 										prefetched, LINES_PER_ROW);
 		batch->passing[n] = i;
-		batch->rows[n++] = row;
+		batch->scratch->rows[n++] = row;
 	}
 }
 
@@ -372,15 +379,16 @@ probe_filter(JoinHeapBatch *batch, const JoinProbe *probe, int n)
 
 	if (probe->kind == JOIN_PROBE_JOIN)
 	{
-		bloomfam_join_may_contain_many(&probe->filter->probe, batch->hashes, n, batch->pass);
+		bloomfam_join_may_contain_many(&probe->filter->probe, batch->scratch->hashes, n,
+									   batch->scratch->pass);
 		return;
 	}
 	answer = bloomfam_join_stored_answer(probe->stored);
 	view = bloomfam_join_stored_view(probe->stored);
 	if (answer == JOIN_ANSWER_PROBE)
-		view->head.kind->probe_many(view, batch->hashes, n, batch->pass);
+		view->head.kind->probe_many(view, batch->scratch->hashes, n, batch->scratch->pass);
 	else
-		memset(batch->pass, answer == JOIN_ANSWER_YES, n);
+		memset(batch->scratch->pass, answer == JOIN_ANSWER_YES, n);
 }
 
 /* Keeps, of so many rows, those that the filter let pass; returns their number. */
@@ -393,8 +401,8 @@ keep_passing(JoinHeapBatch *batch, int n)
 	for (i = 0; i < n; i++)
 	{
 		batch->passing[kept] = batch->passing[i];
-		batch->rows[kept] = batch->rows[i];
-		kept += (batch->pass[i] | batch->spared[i]) & !batch->null[i];
+		batch->scratch->rows[kept] = batch->scratch->rows[i];
+		kept += (batch->scratch->pass[i] | batch->scratch->spared[i]) & !batch->scratch->null[i];
 	}
 	return kept;
 }
@@ -457,7 +465,7 @@ prefetch_buckets(JoinProbeState *state, TupleDesc desc, int n)
 
 	ResetExprContext(econtext);
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	batch->buckets.n = 0;
+	batch->scratch->buckets.n = 0;
 	for (f = 0; f < state->nprobes; f++)
 	{
 		JoinProbe  *probe = &state->probes[f];
@@ -468,11 +476,31 @@ prefetch_buckets(JoinProbeState *state, TupleDesc desc, int n)
 			!bloomfam_join_buckets_are_far(probe->filter, &probe->keys[0]))
 			continue;
 		hash_column(batch, &probe->keys[0], &batch->columns[f][0], desc, n, true, true, false);
-		bloomfam_join_buckets_prefetch(&batch->buckets, probe->filter, &probe->keys[0],
-									   batch->hashes, n);
+		bloomfam_join_buckets_prefetch(&batch->scratch->buckets, probe->filter, &probe->keys[0],
+									   batch->scratch->hashes, n);
 	}
-	bloomfam_join_buckets_prefetch_rows(&batch->buckets);
+	bloomfam_join_buckets_prefetch_rows(&batch->scratch->buckets);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * The scratch of a node is that of its first filter.  A filter that the query names may be computed
+ * by a subplan while rows are hashed, and scans in there need another one: such a node has its own.
+ */
+static JoinBatchScratch *
+get_scratch(const JoinProbeState *state)
+{
+	JoinBatchScratch *own = NULL;
+	JoinBatchScratch **scratch = &state->probes[0].filter->batch_scratch;
+	int			f;
+
+	for (f = 0; f < state->nprobes; f++)
+		if (state->probes[f].kind == JOIN_PROBE_STORED)
+			scratch = &own;
+	if (*scratch == NULL)
+		*scratch =
+			MemoryContextAlloc(state->css.ss.ps.state->es_query_cxt, sizeof(JoinBatchScratch));
+	return *scratch;
 }
 
 /*
@@ -488,6 +516,8 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	int			n;
 	int			i;
 
+	if (unlikely(batch->scratch == NULL))
+		batch->scratch = get_scratch(state);
 	note_waiting(state, batch);
 	singly = awaits_filter(state) || may_fail(state);
 	n = singly ? 1 : bloomfam_heap_scan_nrows(scan) - bloomfam_heap_scan_row(scan);

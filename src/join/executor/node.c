@@ -50,19 +50,32 @@ bloomfam_join_node_was_foreign(const JoinProbeState *state, int probe)
 	return false;
 }
 
-void
-bloomfam_join_node_columns(const JoinFilterInfo *info, JoinKey **keys, AttrNumber **attributes)
+JoinKey *
+bloomfam_join_node_keys(const JoinFilterInfo *info)
 {
+	JoinKey    *keys = palloc(info->ncolumns * sizeof(JoinKey));
 	int			i;
 
-	*keys = palloc(info->ncolumns * sizeof(JoinKey));
-	*attributes = palloc(info->ncolumns * sizeof(AttrNumber));
 	for (i = 0; i < info->ncolumns; i++)
 	{
 		const JoinColumnInfo *column = &info->columns[i];
 		JoinHashSide side = {.type = column->type, .function = column->function};
 
-		bloomfam_join_key_init(&(*keys)[i], column->hashing, &side, column->collation);
-		(*attributes)[i] = column->attribute;
+		bloomfam_join_key_init(&keys[i], column->hashing, &side, column->collation);
 	}
+	return keys;
+}
+
+AttrNumber *
+bloomfam_join_node_attributes(const JoinFilterInfo *info)
+{
+	AttrNumber *attributes = palloc(info->ncolumns * sizeof(AttrNumber));
+	int			i;
+
+	for (i = 0; i < info->ncolumns; i++)
+	{
+		Assert(info->columns[i].attribute >= 0 && info->columns[i].attribute <= MaxAttrNumber);
+		attributes[i] = info->columns[i].attribute;
+	}
+	return attributes;
 }

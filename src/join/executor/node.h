@@ -18,12 +18,12 @@
 typedef struct JoinBuildDsm JoinBuildDsm;
 typedef struct JoinProbeDsm JoinProbeDsm;
 
-/* The leader's hold of the dynamic shared memory of a node. */
+/* The leader's reference to a node's dynamic shared memory. */
 typedef struct JoinSegment
 {
-	dsm_segment *seg;			/* NULL: there is none now */
+	dsm_segment *seg;			/* NULL: none now */
 	on_dsm_detach_callback left;
-	CustomScanState *state;		/* NULL: never was any */
+	CustomScanState *state;		/* NULL: there never was any */
 	MemoryContextCallback reset;
 } JoinSegment;
 
@@ -63,13 +63,13 @@ typedef struct JoinProbeState
 {
 	CustomScanState css;
 	JoinFilterInfo *infos;
-	int			nprobes;		/* 0: this node does nothing; else one for each spec */
+	int			nprobes;		/* 0: this node does nothing; else one for each info */
 	JoinProbe  *probes;
-	JoinOrder  *order;			/* in which they are asked */
-	JoinHeapBatch   *batch;		/* NULL: the child does its scan itself */
-	ExecProcNodeMtd exec;		/* what gives the rows */
-	bool		may_skip;		/* they are of a partition that some filter may skip */
-	bool		begun;			/* ... that was begun, or skipped, since the last rescan */
+	JoinOrder  *order;			/* in which they are probed */
+	JoinHeapBatch *batch;		/* NULL: the child scans by itself */
+	ExecProcNodeMtd exec;		/* returns the next row */
+	bool		may_skip;		/* rows are of a partition that some filter may skip */
+	bool		begun;			/* ... which was executed or skipped since the last rescan */
 	JoinProbeDsm *dsm;
 	JoinSegment segment;
 
@@ -81,23 +81,20 @@ typedef struct JoinProbeState
 	JoinProbeCounts *workers;
 } JoinProbeState;
 
-/* Begins a node, and its child: for now it hands on the child's rows as they are. */
+/* Begins a node and its child; until more is set, it returns the child's rows as they are. */
 extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags);
 
 /* Executes it. */
 extern TupleTableSlot *bloomfam_join_node_exec(CustomScanState *css);
 
-/*
- * Has a foreign server dropped rows by this filter of a probe node, so that few are left to drop
- * here?
- */
+/* Was this filter of a probe node pushed to the foreign server below, which drops rows by it? */
 extern bool bloomfam_join_node_was_foreign(const JoinProbeState *state, int probe);
 
 /*
- * The columns of a filter's key on a node's side of the join: how to hash them, and where they are
- * in the child's rows, in the current memory context.
+ * How to hash the columns of a filter's key on a node's side of the join; and where they are in the
+ * child's rows, 0 standing for an expression.  In the current memory context.
  */
-extern void bloomfam_join_node_columns(const JoinFilterInfo *info, JoinKey **keys,
-									   AttrNumber **attributes);
+extern JoinKey *bloomfam_join_node_keys(const JoinFilterInfo *info);
+extern AttrNumber *bloomfam_join_node_attributes(const JoinFilterInfo *info);
 
 #endif							/* BLOOMFAM_JOIN_NODE_H */

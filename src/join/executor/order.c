@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * order.c
- *	  In which order the filters of a scan are asked.
+ *	  Adaptive filter order: which of a node's filters is probed first.
  *
- * A row is dropped by the first filter that denies it, so the best one to begin with is that which
- * drops most for what it costs.  The plan puts those first that are expected to drop most.  How
- * much they do is seen when they are asked: now and then each filter goes first for some rows, so
- * that what it drops is counted of rows that no other has looked at, and then they are ordered
- * (Zhu et al., "Looking Ahead Makes Query Plans Robust", VLDB 2017, sort them by the share that
- * they let pass).  If they drop independently of each other, no other order is cheaper.
+ * A row is dropped by the first filter that does not have its key, so the best one to begin with
+ * drops most for what its probe costs.  The plan has those first that are expected to drop most.
+ * How many they drop is measured: now and then each filter is first for some rows, which no other
+ * has probed, and then they are ordered by that (Zhu et al., "Looking Ahead Makes Query Plans
+ * Robust", VLDB 2017, sort them by the fraction that passes).  If they drop independently of each
+ * other, no other order is cheaper.
  *
- * A filter that the query names stays where the plan has it: it may raise an error for a row that
- * the one before it denies.
+ * A filter that the query names keeps its position: it may raise an error for a row that the one
+ * before it drops.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,19 +19,19 @@
 
 #include "join/executor/order.h"
 
-/* The rows of a turn; and of a trial, in a share of all rows. */
+/* The rows of a turn; and how many times the rows of a trial are between two trials. */
 #define TURN_ROWS	1024
 #define TRIAL_FRACTION	64
 
-/* After so many rows it is seen again whether all can be asked. */
+/* After so many rows it is checked again whether all can be probed. */
 #define LOOK_AGAIN	64
 
-/* One is put before another if it is so many times better: what they drop varies. */
+/* One is put before another if its rank is so many times higher: what they drop varies. */
 #define BETTER		1.1
 
 /*
- * What it costs to ask about a row, in nanoseconds or so: to read a number from a page, or to hash
- * what is none; then to look into a Bloom filter, into a bitmap, or between two bounds.
+ * What the probe of a row costs, in nanoseconds or so: to read a number from a page, or to hash
+ * what is none; then to probe a Bloom filter, a bitmap, or a range.
  */
 #define COST_OF_NUMBER		1.0
 #define COST_OF_OTHERS		12.0
@@ -67,13 +67,15 @@ cost_of(const JoinProbe *probe)
 JoinOrder *
 bloomfam_join_order_make(const JoinProbe *probes, int nprobes)
 {
-	JoinOrder  *order = palloc0(sizeof(JoinOrder));
+	/* one piece of memory, as a thousand partitions have one each */
+	JoinOrder  *order =
+		palloc0(sizeof(JoinOrder) + nprobes * (sizeof(JoinOrderTrial) + 3 * sizeof(int)));
 	int			i;
 
-	order->filters = palloc(nprobes * sizeof(int));
-	order->positions = palloc(nprobes * sizeof(int));
-	order->decided = palloc(nprobes * sizeof(int));
-	order->trials = palloc0(nprobes * sizeof(JoinOrderTrial));
+	order->trials = (JoinOrderTrial *) (order + 1);
+	order->filters = (int *) (order->trials + nprobes);
+	order->positions = order->filters + nprobes;
+	order->decided = order->positions + nprobes;
 	for (i = 0; i < nprobes; i++)
 	{
 		order->filters[i] = i;
@@ -87,7 +89,7 @@ bloomfam_join_order_make(const JoinProbe *probes, int nprobes)
 	return order;
 }
 
-/* Can all be asked, but for those that never will be? */
+/* Can all be probed, but for those that never will be? */
 static bool
 all_are_ready(const JoinOrder *order, const JoinProbe *probes)
 {
@@ -103,7 +105,7 @@ all_are_ready(const JoinOrder *order, const JoinProbe *probes)
 	return true;
 }
 
-/* The next turn: the filter at this place goes first, the others as was decided. */
+/* The next turn: the filter at this position is first, the others follow as was decided. */
 static void
 begin_turn(JoinOrder *order, const JoinProbe *probes, int turn)
 {
@@ -120,9 +122,10 @@ begin_turn(JoinOrder *order, const JoinProbe *probes, int turn)
 	for (i = 0; i < order->n; i++)
 		if (order->decided[i] != first)
 			order->filters[order->positions[next++]] = order->decided[i];
+	Assert(next == order->n);	/* each of them stands there once */
 }
 
-/* What the filter was worth whose turn it was. */
+/* Ranks the filter whose turn it was. */
 static void
 end_turn(JoinOrder *order, const JoinProbe *probes)
 {
@@ -130,9 +133,10 @@ end_turn(JoinOrder *order, const JoinProbe *probes)
 	JoinOrderTrial *trial = &order->trials[order->positions[order->turn]];
 	uint64		tested = probe->counts.tested - trial->tested;
 
+	Assert(probe->counts.tested >= trial->tested && probe->counts.removed >= trial->removed);
 	if (tested > 0)
 		trial->rank = (probe->counts.removed - trial->removed) / (tested * cost_of(probe));
-	else						/* it is switched off, or was never ready */
+	else						/* disabled by the gate, or never ready */
 		trial->rank = 0;
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * order.h
- *	  In which order the filters of a scan are asked.
+ *	  Adaptive filter order: which of a node's filters is probed first.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,38 +12,38 @@
 
 typedef enum JoinOrderPhase
 {
-	JOIN_ORDER_PLANNED,			/* as the plan has them, until all can be asked */
-	JOIN_ORDER_TRIAL,			/* each goes first in its turn */
+	JOIN_ORDER_PLANNED,			/* as the plan has them, until all can be probed */
+	JOIN_ORDER_TRIAL,			/* each is first in its turn */
 	JOIN_ORDER_DECIDED			/* by the last trial, until the next one */
 } JoinOrderPhase;
 
-/* What a filter did when it went first. */
+/* What a filter did when it was first. */
 typedef struct JoinOrderTrial
 {
 	uint64		tested;			/* in its turn: its counts before */
 	uint64		removed;
-	double		rank;			/* by the last turn: what it drops, for what that costs */
+	double		rank;			/* by the last turn: fraction dropped, by the cost of a probe */
 } JoinOrderTrial;
 
 typedef struct JoinOrder
 {
 	JoinOrderPhase phase;
-	int		   *filters;		/* numbers of all in the node: the first one is to be asked first */
-	int			n;				/* those of joins: the others stay at their places, which are */
-	int		   *positions;		/* ... not these among all, in order */
-	int		   *decided;		/* their numbers, in the order that was decided last */
-	JoinOrderTrial *trials;		/* by number */
-	int			turn;			/* in a trial: the number of the one that goes first */
-	uint64		left;			/* rows until that, or the phase, changes */
+	int		   *filters;		/* indexes of all in the node, in the order to probe them */
+	int			n;				/* filters of joins: only they change their positions, */
+	int		   *positions;		/* ... which are these in filters[], ascending */
+	int		   *decided;		/* their indexes, in the order that was decided last */
+	JoinOrderTrial *trials;		/* by index */
+	int			turn;			/* in a trial: which of positions[] had the one that is first */
+	uint64		left;			/* rows until the turn or the phase changes */
 } JoinOrder;
 
-/* Those of a node's filters, as the plan has them; in the current memory context. */
+/* The order of a node's filters, as the plan has them; in the current memory context. */
 extern JoinOrder *bloomfam_join_order_make(const JoinProbe *probes, int nprobes);
 
-/* Looks at what they have done so far, and at which order is next. */
+/* Ends the turn or the phase, and begins the next one by what they did so far. */
 extern void bloomfam_join_order_change(JoinOrder *order, const JoinProbe *probes);
 
-/* To be called before they are asked of some rows. */
+/* To be called before so many rows are probed. */
 static inline void
 bloomfam_join_order_next(JoinOrder *order, const JoinProbe *probes, uint64 rows)
 {
@@ -53,7 +53,7 @@ bloomfam_join_order_next(JoinOrder *order, const JoinProbe *probes, uint64 rows)
 		order->left -= rows;
 }
 
-/* The filter to be shown at a place: not as it is in the middle of a trial. */
+/* The filter that EXPLAIN shows at a position: not as it is in the middle of a trial. */
 extern int	bloomfam_join_order_decided(const JoinOrder *order, int position);
 
 #endif							/* BLOOMFAM_JOIN_ORDER_H */

@@ -3,19 +3,23 @@
  * probe.c
  *	  The node on the probe side: drops rows whose keys are not in the filters of joins above.
  *
- * It looks at its child's rows one by one, unless heap_batch.c has taken over the child's scan and
- * drops them before they become rows.  Rows pass while a filter is not ready, and while it does
- * not pay; but for the filters of conditions (stored.c), which are always heap_batch.c's to ask.
+ * It probes its child's rows one by one, unless heap_batch.c has taken over the child's scan and
+ * drops them before they become rows.  Rows pass while a filter is not ready, or disabled by the
+ * gate.  Filters that the query names (stored.c) are always probed, by heap_batch.c.
  *
  * Where the child's rows are of a partition in which no row can match (partition_pruning.c), the
- * child is never asked for any.  The build may come to its end when some were given already: then
- * there are no more.  Nobody waits for it.
+ * child is not executed.  If it was, before the build side came to its end, it gives no more rows.
+ * Nobody waits for the build.
+ *
+ * There may be a thousand partitions of few rows, and so probe nodes: what they all need alike is
+ * prepared once for each filter.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 
 #include "join/base/gucs.h"
 #include "join/executor/dsm.h"
@@ -85,7 +89,7 @@ exec_rows(PlanState *node)
 	}
 }
 
-/* Does some filter look at the child's rows one by one? */
+/* Does some filter probe the child's rows one by one? */
 static bool
 has_rows_to_probe(const JoinProbeState *state)
 {
@@ -98,9 +102,8 @@ has_rows_to_probe(const JoinProbeState *state)
 }
 
 /*
- * While it is open whether the partition can be skipped.  Once it is known to match, or not to,
- * that stays so until a rescan: only then can the join build anew, or keys that are built again
- * are the same.
+ * ExecProcNode as long as it is not known whether the partition can match.  Once it is, that is so
+ * until a rescan: only then can the join build again, or it builds of the same keys.
  */
 static TupleTableSlot *
 exec_partition(PlanState *node)
@@ -109,6 +112,7 @@ exec_partition(PlanState *node)
 	bool		undecided = false;
 	int			i;
 
+	Assert(state->may_skip);
 	for (i = 0; i < state->nprobes; i++)
 	{
 		JoinProbe  *probe = &state->probes[i];
@@ -136,6 +140,20 @@ exec_partition(PlanState *node)
 	return state->exec(node);
 }
 
+/* How a filter's keys are hashed: prepared once, as all of its probe nodes agree. */
+static const JoinKey *
+get_keys(JoinFilter *filter, const JoinFilterInfo *info)
+{
+	int			i;
+
+	if (filter->probe_keys == NULL)
+		filter->probe_keys = bloomfam_join_node_keys(info);
+	for (i = 0; i < info->ncolumns; i++)
+		Assert(filter->probe_keys[i].collation == info->columns[i].collation &&
+			   filter->probe_keys[i].typlen == get_typlen(info->columns[i].type));
+	return filter->probe_keys;
+}
+
 /* Prepares one filter. */
 static void
 begin_filter(CustomScanState *css, EState *estate, const JoinFilterInfo *info, JoinProbe *probe)
@@ -157,13 +175,11 @@ begin_filter(CustomScanState *css, EState *estate, const JoinFilterInfo *info, J
 	}
 	else
 	{
-		JoinKey    *keys;
-
 		probe->kind = JOIN_PROBE_JOIN;
 		probe->filter = bloomfam_join_filter_get(estate, info->param);
 		probe->ncolumns = info->ncolumns;
-		bloomfam_join_node_columns(info, &keys, &probe->attributes);
-		probe->keys = keys;
+		probe->attributes = bloomfam_join_node_attributes(info);
+		probe->keys = get_keys(probe->filter, info);
 		if (info->ancestors != NIL && bloomfam_join_may_skip())
 		{
 			JoinProbeState *state = (JoinProbeState *) css;
@@ -176,6 +192,24 @@ begin_filter(CustomScanState *css, EState *estate, const JoinFilterInfo *info, J
 	}
 }
 
+/*
+ * Nodes of a filter hash in one context, which each row resets: one of their own would be most of
+ * the memory of a node.  Where the query names a filter, that is computed in the node's own.
+ */
+static void
+share_context(CustomScanState *css, JoinFilter *filter)
+{
+	PlanState  *node = &css->ss.ps;
+
+	Assert(node->ps_ProjInfo == NULL && node->qual == NULL);
+	if (filter->probe_context == NULL)
+		filter->probe_context = node->ps_ExprContext;
+	if (filter->probe_context == node->ps_ExprContext)
+		return;
+	FreeExprContext(node->ps_ExprContext, false);
+	node->ps_ExprContext = filter->probe_context;
+}
+
 static void
 begin_probe(CustomScanState *css, EState *estate, int eflags)
 {
@@ -183,18 +217,24 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	int			n = bloomfam_join_nfilters(plan);
 	bool		conditions = false;
+	bool		idle;
 	int			i;
 
+	Assert(n > 0);
 	state->infos = bloomfam_join_filter_infos(plan);
 	for (i = 0; i < n; i++)
 		conditions |= state->infos[i].kind == JOIN_INFO_STORED;
-	bloomfam_join_node_begin(css, estate, eflags);
 
 	/*
-	 * EvalPlanQual asks for a few rows again, and they pass; with the setting off, no filter of a
-	 * join is ever ready
+	 * EvalPlanQual reads a few rows again, and they pass; with bloomfam.join_filter off, no filter
+	 * of a join is ever ready
 	 */
-	if (!conditions && (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF))
+	idle = !conditions &&
+		   (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF);
+	if (!conditions && !idle)
+		share_context(css, bloomfam_join_filter_get(estate, state->infos[0].param));
+	bloomfam_join_node_begin(css, estate, eflags);
+	if (idle)
 		return;
 
 	state->probes = palloc0(n * sizeof(JoinProbe));
@@ -245,7 +285,7 @@ restore_probe(CustomScanState *css)
 	ExecRestrPos(outerPlanState(css));
 }
 
-/* A shared filter goes with the query's shared memory, before EXPLAIN looks at it. */
+/* A shared filter goes away with the query's shared memory, before EXPLAIN can read it. */
 static void
 shutdown_probe(CustomScanState *css)
 {

@@ -38,6 +38,9 @@ typedef struct JoinCopy
 	uint64		build;			/* counts.builds at that time: it is outdated by a later build */
 } JoinCopy;
 
+/* What the nodes of a filter share while they look at a page: heap_batch.c's. */
+typedef struct JoinBatchScratch JoinBatchScratch;
+
 /* How the join finds the bucket of a key. */
 typedef struct JoinBucketHash JoinBucketHash;
 
@@ -69,6 +72,9 @@ typedef struct JoinFilter
 	uint64		lookups;		/* ... so many keys were looked up there for this build */
 	bool		passed_unfiltered;	/* an all-or-none target let rows pass before the filter was
 									 * ready: it stays off for this execution */
+	JoinKey    *probe_keys;		/* how all probe nodes hash; NULL: there is none yet */
+	JoinBatchScratch *batch_scratch;	/* NULL: no page was looked at yet */
+	ExprContext *probe_context; /* in which they hash; NULL: there is none yet */
 	List	   *probe_nodes;	/* states of this process's probe nodes that may prune partitions */
 	JoinBucketHash *bucket_hash;	/* bucket.c's; NULL: not looked for yet */
 	JoinBuildCounts counts;

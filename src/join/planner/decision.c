@@ -80,7 +80,9 @@ describe_target(const JoinPushdown *pushdown, const JoinTarget *target)
 														 ((const Scan *) plan)->scanrelid);
 
 		site.is_batch_scan &= column != 0;
-		site.long_keys |= column != 0 && bloomfam_join_column_is_long(table, column, false);
+		site.long_keys |= column != 0 &&
+						  get_typlen(pushdown->columns[i].hashing.outer.type) == -1 &&
+						  bloomfam_join_column_is_long(table, column, false);
 	}
 	if (!site.conditions)
 		return site;

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * prune_cost.c
- *	  What share of a table a hash join is expected to read that leaves out partitions and pages.
+ *	  Which fraction of a table is read by a hash join that prunes partitions and blocks.
  *
- * Which ones can match is found out when the keys are known (partition_pruning.c,
- * block_pruning.c); here, when the join is planned, how many keys are expected.  They are counted
- * twice, as there may be more. They are taken to lie anywhere, unless statistics know that they
- * are neighbours: the inner side is a table in the order of the key as well as of a column of
- * which a condition takes a range, as of days the year.
+ * Which ones can match is found at execution, when the keys are known (partition_pruning.c,
+ * block_pruning.c).  Here it is estimated from the expected number of keys, doubled as there may be
+ * more.  Keys are taken to be anywhere, unless statistics tell that they are neighbours: the inner
+ * side is a table in the order of the key, and of a column of which a condition takes a range, as
+ * the days of a year.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,8 +45,8 @@
 typedef struct Spread
 {
 	double		keys;			/* distinct ones */
-	double		matching;		/* the share of the relation's rows that have one of them */
-	bool		together;		/* they are neighbours; else they lie anywhere */
+	double		matching;		/* the fraction of the relation's rows that have one of them */
+	bool		together;		/* they are neighbours; else they are anywhere */
 } Spread;
 
 /* Does a condition take a range of a column, in whose order the table is? */
@@ -117,7 +117,7 @@ find_column(const RelOptInfo *rel, int number, const JoinKeyColumn *columns, int
 	return NULL;
 }
 
-/* How likely a partition is read that has this share of the rows. */
+/* How likely a partition is read that has this fraction of the rows. */
 static double
 chance_of_partition(double part, double keys, const Spread *run)
 {
@@ -172,7 +172,7 @@ fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyCo
 /*
  * Where rows lie in the order of a column, but for a shift of up to half of a window, and all are
  * uniform, the correlation is 1 / sqrt(1 + window^2), as the variances add up.  Returns the
- * window, as a share of the table.
+ * window, as a fraction of the table.
  */
 static double
 window_of_order(double order)
@@ -249,7 +249,7 @@ is_brin_of(const IndexOptInfo *info, AttrNumber attribute)
 }
 
 /*
- * By the BRIN index that leaves least.  Others are asked for one key after the other: so does a
+ * By the BRIN index that leaves least.  Others are searched for one key after the other: so does a
  * nested loop, which reads the same pages, and the planner knows what that costs.
  */
 static double
@@ -290,9 +290,10 @@ bloomfam_join_read_fraction(PlannerInfo *root, const RelOptInfo *rel, const Join
 	if (!bloomfam_join_may_skip())
 		return 1;
 	if (rel->part_scheme != NULL && rel->part_rels != NULL)
-		return fraction_of_partitions(root, rel, columns, ncolumns, innerrel, drop);
-	if (rel->pages > 0 && rel->tuples >= 1)
+		fraction = fraction_of_partitions(root, rel, columns, ncolumns, innerrel, drop);
+	else if (rel->pages > 0 && rel->tuples >= 1)
 		for (i = 0; i < ncolumns; i++)
 			fraction = Min(fraction, fraction_of_pages(root, rel, &columns[i], innerrel, drop));
+	Assert(fraction >= 0 && fraction <= 1);
 	return fraction;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * prune_cost.h
- *	  What share of a table a hash join is expected to read that leaves out partitions and pages.
+ *	  Which fraction of a table is read by a hash join that prunes partitions and blocks.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,10 +13,10 @@
 #include "join/planner/pushdown.h"
 
 /*
- * The share of what reading all of a base relation costs, from 0 to 1, in a hash join by these
- * columns with this relation on the inner side that drops this share of the relation's rows: of its
- * partitions, if it has some, else of its pages.  The columns' attributes are the relation's, and
- * inner is as it is in the query.  1 while bloomfam.join_filter_skip is off.
+ * The fraction of a base relation that is read, from 0 to 1: of its partitions, if it has some,
+ * else of its pages.  The hash join is by these columns, with innerrel on the inner side, and drops
+ * this fraction of the relation's rows.  The columns' attributes are the relation's; inner is as it
+ * is in the query.  1 while bloomfam.join_filter_skip is off.
  */
 extern double bloomfam_join_read_fraction(PlannerInfo *root, const RelOptInfo *rel,
 										  const JoinKeyColumn *columns, int ncolumns,
