@@ -97,8 +97,8 @@ bloomfam_join_scans_table(NodeTag scan)
  * In page batches, keys are hashed of rows that the join may never come to, as below a LIMIT.  So
  * hashing must not fail.  And it is done before the scan's conditions are evaluated.  So hashing
  * must give away nothing of rows that they would hide.  A long key would be fetched for each row,
- * most of which may not come to the join: it is probed after them, or not by the filter at all.  Scans of a
- * major version that is not known are left alone.
+ * most of which may not come to the join: it is probed after them, or not by the filter at all.
+ * Scans of a major version that is not known are left alone.
  */
 static JoinAccess
 decide_access(JoinHashTrust trust, const JoinFilterSite *site)
