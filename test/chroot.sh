@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Shared by test/matrix, test/package and test/upgrade, after test/lib.sh: chroots of the Debian suites that have a PostgreSQL major.  Sourced, never run.
+# Shared by test/matrix, test/asserted, test/package and test/upgrade, after test/lib.sh: chroots of the Debian suites that have a PostgreSQL major.  Sourced, never run.
 #
 # Chroots are kept in $BLOOMFAM_CACHE (/var/cache/bloomfam-matrix), and made again where they do not work any more.  Mounts live in a mount
 # namespace of their own, so nothing stays mounted whatever ends the script.
@@ -130,6 +130,19 @@ need_chroot()
 need_server_chroot()
 {
 	need_chroot "$1" "$1" "postgresql-$1" "postgresql-server-dev-$1" libxxhash-dev make gcc libc6-dev
+}
+
+# in_copy MAJOR COMMAND: runs it in a copy of the tree inside $chroot, which has that server.  The copy stays until the script ends: $copy.
+in_copy()
+{
+	local major=$1
+
+	copy=$(mktemp -d "$chroot/tmp/bloomfam.XXXXXX")
+	temporary+=("$copy")
+	copy_tree "$copy"
+	enter "$chroot" sh -c "export PATH=/usr/lib/postgresql/$major/bin:\$PATH
+		export PG_CONFIG=/usr/lib/postgresql/$major/bin/pg_config MAKEFLAGS=-j$(nproc) BLOOMFAM_MOUNTS=private
+		cd '${copy#"$chroot"}' && $2"
 }
 
 # leave_layers: layers go away with the script.
