@@ -87,6 +87,7 @@ begin_merge(Relation index, MapletMeta *meta, int output, const bool *chosen)
 		facts.offsets = Max(facts.offsets, run->shape.offsets);
 		run->output = output;
 	}
+	Assert(meta->outputs[output].run.id == 0);
 	facts.entries = Max(facts.entries, 1);
 	bloomfam_maplet_plan_run(index, meta, output, p, &facts);
 }
@@ -268,6 +269,8 @@ merge_pages(Relation index, const MapletView *view, int number, const MergeStep 
 			heap[0] = heap[--n];
 		if (n > 1)
 			sift_down(heap, n);
+		Assert(n < 2 || heap[0]->next->hash <= heap[1]->next->hash);
+		Assert(n < 3 || heap[0]->next->hash <= heap[2]->next->hash);
 	}
 	bloomfam_maplet_write_until(w, w->run.shape.pages);
 	return w->output;
@@ -316,6 +319,7 @@ merge_step(Relation index, uint64 entries, bool everything)
 	int			number;
 	bool		due;
 
+	Assert(bloomfam_maplet_has_lock(index, MAPLET_LOCK_MERGE));
 	step.entries = entries;
 	INSTR_TIME_SET_CURRENT(step.begin);
 

@@ -16,21 +16,44 @@
 
 #include "maplet/meta.h"
 
+bool
+bloomfam_maplet_has_lock(Relation index, MapletLock lock)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_PAGE(tag, index->rd_lockInfo.lockRelId.dbId, index->rd_lockInfo.lockRelId.relId,
+					 (BlockNumber) lock);
+	return bloomfam_lock_is_held(&tag, ExclusiveLock);
+}
+
+/* Each is taken when none of the others is held. */
+pg_attribute_unused()
+static bool
+has_any_lock(Relation index)
+{
+	return bloomfam_maplet_has_lock(index, MAPLET_LOCK_SWITCH) ||
+		bloomfam_maplet_has_lock(index, MAPLET_LOCK_FLUSH) ||
+		bloomfam_maplet_has_lock(index, MAPLET_LOCK_MERGE);
+}
+
 void
 bloomfam_maplet_lock(Relation index, MapletLock lock)
 {
+	Assert(!has_any_lock(index));
 	LockPage(index, (BlockNumber) lock, ExclusiveLock);
 }
 
 bool
 bloomfam_maplet_trylock(Relation index, MapletLock lock)
 {
+	Assert(!has_any_lock(index));
 	return ConditionalLockPage(index, (BlockNumber) lock, ExclusiveLock);
 }
 
 void
 bloomfam_maplet_unlock(Relation index, MapletLock lock)
 {
+	Assert(bloomfam_maplet_has_lock(index, lock));
 	UnlockPage(index, (BlockNumber) lock, ExclusiveLock);
 }
 
@@ -120,6 +143,9 @@ check_meta(const MapletMeta *meta, BfRun *runs)
 
 	if (meta->format != MAPLET_FORMAT)
 		return "unknown format";
+	/* ids begin below 2^62, and each is the next one: what is far above was never given out */
+	if (meta->next_id >= UINT64CONST(1) << 63)
+		return "a number is out of range";
 	if (meta->nruns > MAPLET_MAX_RUNS || meta->active > 1 || meta->pending > 1 ||
 		meta->family_len > MAPLET_FAMILY_LEN || meta->p < 1 || meta->p > MAPLET_HASH_BITS ||
 		meta->remainder_bits < MAPLET_MIN_REMAINDER || meta->remainder_bits > MAPLET_MAX_REMAINDER)
@@ -151,6 +177,15 @@ check_meta(const MapletMeta *meta, BfRun *runs)
 			return "a number is out of range";
 	}
 	return NULL;
+}
+
+pg_attribute_unused()
+static bool
+is_valid(const MapletMeta *meta)
+{
+	BfRun		runs[MAPLET_MAX_RUNS];
+
+	return check_meta(meta, runs) == NULL;
 }
 
 static void
@@ -229,6 +264,9 @@ bloomfam_maplet_change_begin(Relation index, MapletChange *change)
 void
 bloomfam_maplet_change_commit(MapletChange *change)
 {
+	/* it was valid before, as bloomfam_maplet_change_begin() has seen, and stays so */
+	Assert(bloomfam_buffer_is_exclusive(change->buffer));
+	Assert(is_valid(change->meta));
 	GenericXLogFinish(change->xlog);
 	UnlockReleaseBuffer(change->buffer);
 }
@@ -305,6 +343,19 @@ choose_gap(const MapletExtent *gaps, int n, uint32 len, int npieces)
 	return npieces > 1 && largest >= 0 ? largest : n - 1;
 }
 
+pg_attribute_unused()
+static bool
+extent_is_free(const MapletExtent *used, int nused, const MapletExtent *extent)
+{
+	int			i;
+
+	for (i = 0; i < nused; i++)
+		if (extent->start < used[i].start + used[i].len &&
+			used[i].start < extent->start + extent->len)
+			return false;
+	return extent->start > 0;
+}
+
 void
 bloomfam_maplet_allocate(MapletMeta *meta, uint32 len, MapletExtent *pieces, int npieces)
 {
@@ -337,6 +388,9 @@ bloomfam_maplet_allocate(MapletMeta *meta, uint32 len, MapletExtent *pieces, int
 		gap->start += pieces[i].len;
 		gap->len -= pieces[i].len;
 		meta->end = Max(meta->end, pieces[i].start + pieces[i].len);
+
+		/* never the metapage, and no block of somebody else's */
+		Assert(pieces[i].len == 0 || extent_is_free(used, nused, &pieces[i]));
 	}
 	if (len > 0)
 		ereport(ERROR,

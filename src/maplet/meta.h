@@ -105,7 +105,7 @@ typedef struct MapletMeta
 	uint32		family_len;
 	char		family[MAPLET_FAMILY_LEN];	/* UTF-8, cut; for messages */
 	MapletOutput outputs[MAPLET_OUTPUTS];
-	MapletRun	runs[MAPLET_MAX_RUNS];	/* in the order of ids */
+	MapletRun	runs[MAPLET_MAX_RUNS];	/* in the order in which they were installed */
 } MapletMeta;
 
 StaticAssertDecl(sizeof(MapletMeta) <= MAPLET_BODY, "the metapage holds it all");
@@ -128,6 +128,9 @@ typedef enum MapletLock
 extern void bloomfam_maplet_lock(Relation index, MapletLock lock);
 extern bool bloomfam_maplet_trylock(Relation index, MapletLock lock);
 extern void bloomfam_maplet_unlock(Relation index, MapletLock lock);
+
+/* Only for assertions. */
+extern bool bloomfam_maplet_has_lock(Relation index, MapletLock lock);
 
 /* The metapage of an index without entries, in memory.  The first tail follows it in the file. */
 extern void bloomfam_maplet_meta_init(Page page, double rows, int remainder_bits,

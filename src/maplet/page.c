@@ -30,8 +30,10 @@ bloomfam_maplet_page_init(Page page, MapletPageKind kind, uint64 owner, uint32 n
 {
 	MapletStamp *stamp;
 
+	Assert(used <= MAPLET_BODY);
 	PageInit(page, BLCKSZ, sizeof(MapletStamp));
 	stamp = maplet_stamp(page);
+	Assert((char *) stamp == (char *) page + ((PageHeader) page)->pd_special);
 	stamp->owner = owner;
 	stamp->number = number;
 	stamp->kind = kind;
@@ -45,6 +47,7 @@ bloomfam_maplet_page_write(Relation index, ForkNumber fork, BlockNumber block, P
 {
 	Buffer		buffer = ReadBufferExtended(index, fork, block, RBM_ZERO_AND_LOCK, NULL);
 
+	Assert(BufferGetBlockNumber(buffer) == block && maplet_stamp(image)->magic == MAPLET_MAGIC);
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), image, BLCKSZ);
 	MarkBufferDirty(buffer);

@@ -61,7 +61,9 @@ bloomfam_maplet_install_run(MapletMeta *meta, int number)
 	MapletOutput *output = &meta->outputs[number];
 	MapletRun  *run = &output->run;
 
-	if (run->entries > 0)
+	/* all of it is written; without an id there is none, whatever else the metapage says of it */
+	Assert(run->id == 0 || output->interval == run->shape.pages);
+	if (run->id != 0 && run->entries > 0)
 	{
 		if (meta->nruns >= MAPLET_MAX_RUNS)
 			elog(ERROR, "too many runs in a maplet index");
@@ -109,6 +111,9 @@ emit_page(void *arg, BfRunPageKind kind, uint32_t number, const uint8_t *body, u
 	{
 		reserve_overflow(w);
 		block = maplet_run_block(&w->output.run, kind, number, &neighbours);
+
+		/* overflow pages come one after the other, and now there is room for at least one more */
+		Assert(kind == BF_RUN_OVERFLOW && block != InvalidBlockNumber);
 	}
 	if (block >= w->nblocks)
 	{

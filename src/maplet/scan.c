@@ -390,6 +390,8 @@ next_tid(IndexScanDesc scan, Relation table, bool for_bitmap, ItemPointer tid)
 
 	while ((place = next_place(state)) != 0)
 	{
+		/* in order, so that each is handed out once */
+		Assert(place >= state->last);
 		if (place == state->last)
 			continue;
 		state->last = place;

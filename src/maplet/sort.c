@@ -77,5 +77,9 @@ bloomfam_maplet_sort(BfRunEntry *entries, uint64 n)
 			CHECK_FOR_INTERRUPTS();
 	}
 	pfree(ends);
+#ifdef USE_ASSERT_CHECKING
+	for (i = 1; i < n; i++)
+		Assert(sorted[i - 1].hash <= sorted[i].hash);
+#endif
 	return sorted;
 }

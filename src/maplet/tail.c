@@ -39,6 +39,11 @@ bloomfam_maplet_tail_count(Page page)
 		else
 			high = middle;
 	}
+	/* of any bytes: the last one that counts is an entry, and the next one is free */
+	Assert(low == 0 ||
+		   ItemPointerGetOffsetNumberNoCheck(&entries[low - 1].tid) != InvalidOffsetNumber);
+	Assert(low == MAPLET_TAIL_CAPACITY ||
+		   ItemPointerGetOffsetNumberNoCheck(&entries[low].tid) == InvalidOffsetNumber);
 	return low;
 }
 
@@ -212,6 +217,7 @@ flush_step(Relation index, uint64 generation, uint64 entries)
 	MapletChange change;
 	bool		left = false;
 
+	Assert(bloomfam_maplet_has_lock(index, MAPLET_LOCK_FLUSH));
 	bloomfam_maplet_meta_read(index, view);
 	tail = &view->meta.tails[1 - view->meta.active];
 	if (!view->meta.pending || (generation != 0 && tail->generation != generation))
@@ -290,7 +296,9 @@ switch_tails(Relation index)
 	uint32		npages;
 
 	bloomfam_maplet_change_begin(index, &change);
+	Assert(bloomfam_maplet_has_lock(index, MAPLET_LOCK_SWITCH));
 	meta = change.meta;
+	Assert(!meta->pending);
 	idle = 1 - meta->active;
 	npages = meta->tails[meta->active].extent.len;
 	if (npages < MAPLET_MAX_TAIL_PAGES &&
@@ -303,6 +311,7 @@ switch_tails(Relation index)
 	}
 	meta->tails[idle].generation = maplet_new_id(meta);
 	next = meta->tails[idle];
+	Assert(next.extent.len > 0 && (next.extent.len & (next.extent.len - 1)) == 0);
 	bloomfam_maplet_change_commit(&change);
 
 	bloomfam_maplet_tail_format(index, MAIN_FORKNUM, &next, true);

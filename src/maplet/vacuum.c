@@ -278,6 +278,7 @@ clean_runs(Vacuum *vacuum, const MapletView *view, CleanIds *clean)
 		found = true;
 		if (clean_run(vacuum, run, &view->runs[i], run->shape.pages, &left))
 		{
+			Assert(clean->n < (int) lengthof(clean->ids));
 			clean->ids[clean->n++] = run->id;
 			store_left(index, run->id, left);
 		}
@@ -314,6 +315,7 @@ clean_outputs(Vacuum *vacuum, const MapletView *view, CleanIds *clean)
 			bloomfam_maplet_corrupted(index, 0, reason);
 		if (clean_run(vacuum, &output->run, &open, output->interval, &left))
 		{
+			Assert(clean->n < (int) lengthof(clean->ids));
 			clean->ids[clean->n++] = output->run.id;
 			store_removed(index, output->run.id,
 						  (uint64) (vacuum->stats->tuples_removed - removed));

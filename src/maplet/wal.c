@@ -67,6 +67,11 @@ bloomfam_maplet_log_entry(Relation index, Buffer buffer, int count, const Maplet
 	GenericXLogState *xlog;
 	Page		page;
 
+	Assert(bloomfam_buffer_is_exclusive(buffer));
+	Assert(count >= 0 && count < MAPLET_TAIL_CAPACITY);
+	Assert(maplet_stamp(BufferGetPage(buffer))->kind == MAPLET_PAGE_TAIL);
+	Assert(ItemPointerGetOffsetNumberNoCheck(&entry->tid) != InvalidOffsetNumber);
+
 #if BLOOMFAM_KNOWN_MAJOR
 	/* the first entry of a page changes pd_lower, too */
 	if (count > 0)
@@ -98,6 +103,8 @@ bloomfam_maplet_log_entries(Relation index, Buffer buffer, const MapletTailEntry
 	GenericXLogState *xlog = GenericXLogStart(index);
 	Page		page = GenericXLogRegisterBuffer(xlog, buffer, 0);
 
+	Assert(bloomfam_buffer_is_exclusive(buffer));
+	Assert(n >= 0 && n < MAPLET_TAIL_CAPACITY);
 	memset(maplet_body(page), 0, MAPLET_TAIL_USED);
 	memcpy(maplet_body(page), entries, n * sizeof(MapletTailEntry));
 	GenericXLogFinish(xlog);
@@ -108,6 +115,8 @@ bloomfam_maplet_log_body(Relation index, Buffer buffer, const uint8 *body, uint3
 {
 	Page		page = BufferGetPage(buffer);
 
+	Assert(bloomfam_buffer_is_exclusive(buffer));
+	Assert(used <= MAPLET_BODY && maplet_stamp(page)->kind == MAPLET_PAGE_RUN);
 	START_CRIT_SECTION();
 	memset(maplet_body(page), 0, MAPLET_BODY);
 	memcpy(maplet_body(page), body, used);

@@ -93,6 +93,7 @@ bloomfam_pile_take(BloomfamPile *pile, MemoryContext context)
 			CHECK_FOR_INTERRUPTS();
 		entries[n++] = *entry;
 	}
+	Assert(n == pile->count);
 	bloomfam_pile_free(pile);
 	qsort_interruptible(entries, n, sizeof(BloomfamPileEntry), compare_entries, NULL);
 	return entries;

@@ -28,6 +28,7 @@
 #include "fmgr.h"
 #include "nodes/nodes.h"
 #include "nodes/plannodes.h"
+#include "storage/bufmgr.h"
 #include "storage/proc.h"
 #include "storage/smgr.h"
 #include "utils/builtins.h"
@@ -586,6 +587,34 @@ bloomfam_tbm_for_each_block(TIDBitmap *bitmap, void (*action) (void *arg, BlockN
 /* Scans of heaps: 17 gave them streams, which read ahead; 19 lets them be of a part of a table. */
 #define BLOOMFAM_HEAP_SCAN_HAS_STREAM	(PG_VERSION_NUM >= 170000)
 #define BLOOMFAM_HEAP_SCAN_HAS_PART		(PG_VERSION_NUM >= 190000)
+
+/*
+ * Only for assertions.  Has this process the page locked, in EXCLUSIVE mode?  17 has a function;
+ * true before, where the buffer is pinned.
+ */
+static inline bool
+bloomfam_buffer_is_exclusive(Buffer buffer)
+{
+#if PG_VERSION_NUM >= 190000
+	return BufferIsLocal(buffer) || BufferIsLockedByMeInMode(buffer, BUFFER_LOCK_EXCLUSIVE);
+#elif PG_VERSION_NUM >= 170000
+	return BufferIsLocal(buffer) || BufferIsExclusiveLocked(buffer);
+#else
+	return BufferIsValid(buffer);
+#endif
+}
+
+/* Only for assertions.  Has this process this lock? */
+#include "storage/lock.h"
+static inline bool
+bloomfam_lock_is_held(const LOCKTAG *tag, LOCKMODE mode)
+{
+#if PG_VERSION_NUM >= 170000
+	return LockHeldByMe(tag, mode, false);
+#else
+	return LockHeldByMe(tag, mode);
+#endif
+}
 
 /* The major version, for key families that the server's own hash functions have a part in. */
 #define BLOOMFAM_PG_MAJOR	(PG_VERSION_NUM / 10000)

@@ -169,6 +169,10 @@ open_plain(BloomfamFilter *filter, const uint8 *data, Size len)
 {
 	bloomfam_header_open(data, len, len, &filter->view);
 	filter->header_len = filter->view.payload - data;
+
+	/* both follow from what was just validated */
+	Assert(filter->header_len <= sizeof(filter->header) && filter->header_len <= len);
+	Assert(filter->header_len == bf_payload_offset(filter->view.head.family_len));
 	memcpy(filter->header, data, filter->header_len);
 	filter->view.head.family = (char *) filter->header + BF_FIXED_HEADER_SIZE;
 	filter->probe = filter->view.head.kind->prober(&filter->view);
@@ -215,6 +219,8 @@ fetch(BloomfamFilter *filter, struct varlena *value, Size *len)
 	filter->copy = MemoryContextAlloc(filter->context, *len + BLOOMFAM_CACHE_LINE);
 	offset = bf_payload_offset(view.head.family_len);
 	start = (char *) TYPEALIGN(BLOOMFAM_CACHE_LINE, filter->copy + offset) - offset;
+	Assert(start >= filter->copy && start + *len <= filter->copy + *len + BLOOMFAM_CACHE_LINE);
+	Assert((uintptr_t) (start + offset) % BLOOMFAM_CACHE_LINE == 0);
 	bloomfam_advise_huge_pages(start, *len);
 
 	if (whole != NULL)

@@ -128,6 +128,9 @@ bloomfam_heap_scan_give_row(HeapScanDesc scan, int row, TupleTableSlot *slot)
 		Page		page = BufferGetPage(scan->rs_cbuf);
 		ItemId		item = PageGetItemId(page, line);
 
+		Assert(scan->rs_inited && row >= 0 && row < (int) scan->rs_ntuples);
+		Assert(BufferGetBlockNumber(scan->rs_cbuf) == scan->rs_cblock);
+		Assert(ItemIdIsNormal(item));
 		scan->rs_cindex = row;
 		scan->rs_ctup.t_data = (HeapTupleHeader) PageGetItem(page, item);
 		scan->rs_ctup.t_len = ItemIdGetLength(item);
@@ -153,6 +156,7 @@ bloomfam_heap_scan_read_block(HeapScanDesc scan, BlockNumber block)
 #else
 	BLOOMFAM_IF_KNOWN(heapgetpage(&scan->rs_base, block));
 #endif
+	BLOOMFAM_IF_KNOWN(Assert(scan->rs_cblock == block));
 	BLOOMFAM_IF_KNOWN(scan->rs_inited = true);
 }
 
@@ -250,7 +254,10 @@ bloomfam_hash_table_size(HashJoinTable table)
 static inline HashJoinTuple *
 bloomfam_hash_table_bucket(HashJoinTable table, uint32 hash)
 {
-	BLOOMFAM_IF_KNOWN(return &table->buckets.unshared[hash & (table->nbuckets - 1)]);
+	BLOOMFAM_IF_KNOWN(
+		Assert(table->nbuckets > 0 && (table->nbuckets & (table->nbuckets - 1)) == 0);
+		Assert(bloomfam_hash_table_is_private(table));
+		return &table->buckets.unshared[hash & (table->nbuckets - 1)]);
 }
 
 /* ---- pruning of partitions (PartitionPruneContext, partitioning/partprune.h) ---- */

@@ -20,6 +20,7 @@
 #include "access/tableam.h"
 #include "catalog/pg_type.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "storage/smgr.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
@@ -111,6 +112,8 @@ find_by_place(BloomfamSliceScan *scan, int32 seq)
 {
 	int			looks;
 
+	Assert(scan->last_seq >= 0 && ItemPointerIsValid(&scan->last_tid));
+	Assert(CheckRelationLockedByMe(scan->table, AccessShareLock, true));
 	for (looks = 0; looks < 2; looks++)
 	{
 		int64 place = (int64) ItemPointerGetBlockNumber(&scan->last_tid) * EXTERN_TUPLES_PER_PAGE +
@@ -182,7 +185,7 @@ read_slice(BloomfamSlice *slice, uint64 offset, uint64 len)
 {
 	uint64		done = 0;
 
-	Assert(len <= MAX_SLICE);
+	Assert(len <= MAX_SLICE && slice->scan != NULL);
 	while (done < len)
 	{
 		uint64		at = (offset + done) % TOAST_MAX_CHUNK_SIZE;

@@ -19,6 +19,7 @@ bloomfam_payload_alloc(MemoryContext context, Size size, void **chunk)
 
 	*chunk = MemoryContextAllocHuge(context, size + BLOOMFAM_CACHE_LINE);
 	payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, *chunk);
+	Assert(payload + size <= (uint8 *) *chunk + size + BLOOMFAM_CACHE_LINE);
 	bloomfam_advise_huge_pages(payload, size);
 	bloomfam_zero(payload, size);
 	return payload;
@@ -27,6 +28,7 @@ bloomfam_payload_alloc(MemoryContext context, Size size, void **chunk)
 uint8 *
 bloomfam_value_place(struct varlena *value, const BfHeader *head)
 {
+	Assert(VARHDRSZ + bf_data_size(head) <= BF_MAX_VALUE_SIZE);
 	SET_VARSIZE(value, VARHDRSZ + bf_data_size(head));
 	return (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);
 }
@@ -51,6 +53,7 @@ is_accepted(const struct varlena *value)
 void
 bloomfam_value_seal(struct varlena *value, const BfHeader *head)
 {
+	Assert(VARSIZE(value) == VARHDRSZ + bf_data_size(head));
 	bf_write_header(VARDATA(value), head);
 	bf_seal(&bloomfam_port, VARDATA(value), VARSIZE(value) - VARHDRSZ);
 	Assert(is_accepted(value));

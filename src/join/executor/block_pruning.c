@@ -25,6 +25,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/plancat.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -267,6 +268,7 @@ search_index(Search *search, Oid oid)
 
 	if (index == NULL)
 		return JOIN_BLOCKS_NO_INDEX;
+	Assert(CheckRelationLockedByMe(index, AccessShareLock, true));
 	use = bloomfam_join_index_use(index, &search->column);
 	memset(search->words, 0, size_of_words(search->blocks));
 	search->nset = 0;
@@ -307,6 +309,7 @@ keep_common(JoinBlockPruning *blocks, const Search *search)
 		blocks->words[i] &= search->words[i];
 		nset += pg_popcount64(blocks->words[i]);
 	}
+	Assert(nset <= blocks->nbits);
 	blocks->nset = nset;
 }
 
@@ -349,6 +352,8 @@ search_by_columns(JoinBlockPruning *blocks, const JoinKeys *keys, Relation table
 	Search		search = {.blocks = blocks, .table = table, .nblocks = nblocks, .rows = rows};
 	int			i;
 
+	Assert(nblocks > 0);
+	Assert(CheckRelationLockedByMe(table, AccessShareLock, true));
 	blocks->shift = 0;
 	while ((Size) (nblocks >> blocks->shift) > work_mem * (Size) 1024)
 		blocks->shift++;
@@ -407,6 +412,9 @@ bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, Relation table, Blo
 	blocks->phase = search_by_columns(blocks, keys, table, nblocks, rows);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
+
+	/* once and for all: until the next rescan nobody searches again */
+	Assert(blocks->phase != JOIN_BLOCKS_NOT_YET);
 	return blocks->phase;
 }
 

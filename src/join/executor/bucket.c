@@ -75,6 +75,10 @@ bloomfam_join_buckets_prefetch(JoinBuckets *buckets, const JoinFilter *filter, c
 	int			most = Min(n, JOIN_BUCKETS_PREFETCHED - buckets->n);
 	int			i;
 
+	/* ready filters are of the table that the join has now; it may not grow meanwhile */
+	Assert(bloomfam_hash_join_table(filter->join) == table);
+	Assert(hash != NULL && hash->known);
+	Assert(buckets->n >= 0 && buckets->n <= JOIN_BUCKETS_PREFETCHED);
 	for (i = 0; i < most; i++)
 	{
 		Datum		value = bloomfam_join_number_datum(key->typlen, (int64) numbers[i]);

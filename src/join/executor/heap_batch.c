@@ -227,6 +227,10 @@ hash_column(JoinHeapBatch *batch, const JoinKey *key, const BatchColumn *column,
 	int			nslow_rows = 0;
 	int			i;
 
+	Assert(n >= 0 && n <= MaxHeapTuplesPerPage);
+	Assert(column->attribute > 0 && column->attribute <= desc->natts);
+	Assert(!integers || TupleDescAttr(desc, column->attribute - 1)->attlen == key->typlen);
+
 	/* an integer at a fixed offset, which is what most keys are, without a call */
 	if (integers && key->typlen == 8)
 		READ_INTEGERS(int64)
@@ -333,6 +337,8 @@ find_rows(JoinHeapBatch *batch, HeapScanDesc scan, int count)
 	int			n = 0;
 	int			i;
 
+	Assert(count > 0 && end <= bloomfam_heap_scan_nrows(scan));
+	Assert(bloomfam_heap_scan_nrows(scan) <= MaxHeapTuplesPerPage);
 	batch->ahead = NULL;
 	if (count > 1)
 		find_next_page(batch, scan, bytes);
@@ -516,6 +522,11 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	int			n;
 	int			i;
 
+	/* the scan is on a row, and of all that are on its page this process knows which it sees */
+	Assert(bloomfam_heap_scan_has_begun(scan));
+	Assert(bloomfam_heap_scan_row(scan) < bloomfam_heap_scan_nrows(scan));
+	Assert(IsMVCCSnapshot(child->ps.state->es_snapshot));
+
 	if (unlikely(batch->scratch == NULL))
 		batch->scratch = get_scratch(state);
 	note_waiting(state, batch);
@@ -561,6 +572,9 @@ give_row(JoinHeapBatch *batch, HeapScanDesc scan, TupleTableSlot *slot)
 {
 	int			row = batch->passing[batch->next];
 
+	/* forward */
+	Assert(batch->next == 0 || batch->passing[batch->next - 1] < row);
+	Assert(row >= bloomfam_heap_scan_row(scan));
 	batch->next++;
 	bloomfam_heap_scan_give_row(scan, row, slot);
 }
@@ -732,6 +746,7 @@ row_qualifies(JoinProbeState *state, ScanState *child, ExprContext *econtext)
 	bool		pass = true;
 	int			i;
 
+	Assert(!batch->some_wait || batch->conditions != NULL);
 	if (!batch->some_wait)
 		pass = child->ps.qual == NULL || ExecQual(child->ps.qual, econtext);
 	for (i = 0; batch->some_wait && pass && i < batch->nconditions; i++)

@@ -28,6 +28,9 @@ bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan, 
 	Oid			tablespace = bloomfam_heap_scan_relation(scan)->rd_rel->reltablespace;
 	int			most = get_tablespace_io_concurrency(tablespace);
 
+	/* in parallel others would not read what this process has taken */
+	Assert(!pruned_scan->active);
+	Assert(!bloomfam_heap_scan_is_parallel(scan) || !bloomfam_heap_scan_has_begun(scan));
 	memset(pruned_scan, 0, sizeof(*pruned_scan));
 	pruned_scan->active = true;
 	pruned_scan->parallel = bloomfam_heap_scan_is_parallel(scan);
@@ -53,6 +56,7 @@ bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan, 
 			pruned_scan->next = 0;
 		pruned_scan->left =
 			start >= pruned_scan->next ? start - pruned_scan->next : n - pruned_scan->next + start;
+		Assert(bloomfam_heap_scan_block(scan) < n && start < n && pruned_scan->left < n);
 	}
 	bloomfam_heap_scan_leave_stream(scan);
 }
@@ -69,6 +73,7 @@ take_block(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 		return InvalidBlockNumber;
 	pruned_scan->left--;
 	block = pruned_scan->next;
+	Assert(block < bloomfam_heap_scan_nblocks(scan));
 	pruned_scan->next = block + 1 < bloomfam_heap_scan_nblocks(scan) ? block + 1 : 0;
 	return block;
 }
@@ -113,6 +118,7 @@ fill_ahead(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 		}
 		if (!can_match(pruned_scan, block))
 			continue;
+		Assert(pruned_scan->nahead < JOIN_PRUNED_SCAN_AHEAD);
 		if (block != pruned_scan->last + 1)
 			PrefetchBuffer(bloomfam_heap_scan_relation(scan), MAIN_FORKNUM, block);
 		pruned_scan->ahead[(pruned_scan->first + pruned_scan->nahead) % JOIN_PRUNED_SCAN_AHEAD] =

@@ -150,6 +150,9 @@ bloomfam_join_stored_passes(JoinStored *stored, Datum key)
 {
 	uint64 hash = stored->key.hash(&stored->key, key);
 
+	/* what the first key has found out holds for all, until the next rescan */
+	Assert(stored->key.hash != hash_first);
+	Assert((stored->key.hash == hash_stored) == (stored->answer == JOIN_ANSWER_PROBE));
 	if (stored->answer != JOIN_ANSWER_PROBE)
 		return stored->answer == JOIN_ANSWER_YES;
 	return stored->filter.probe(&stored->filter.view, hash);

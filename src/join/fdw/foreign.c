@@ -425,6 +425,8 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 	int			   number;
 	int			   i;
 
+	/* bloomfam_join_foreign_refusal() had no objection */
+	Assert(query != NULL && schema != NULL && column > 0);
 	if (*param < 0)
 	{
 		PlanInvalItem *item = makeNode(PlanInvalItem);
@@ -572,6 +574,7 @@ bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side)
 {
 	MemoryContext old = MemoryContextSwitchTo(foreign->estate->es_query_cxt);
 
+	Assert(!foreign->tied && foreign->scans == NIL);
 	(void) find_scans(probe_side, foreign);
 	foreign->tied = true;
 	MemoryContextSwitchTo(old);
@@ -582,6 +585,7 @@ bloomfam_join_foreign_add(JoinForeign *foreign, Datum key)
 {
 	Builder *builder;
 
+	Assert(foreign->hasher != NULL && foreign->filter == (Datum) 0);
 	if (foreign->abandoned)
 		return;
 	builder = get_builder(foreign);
@@ -621,6 +625,7 @@ bloomfam_join_foreign_reset(JoinForeign *foreign)
 	{
 		PlanState *scan = lfirst(lc);
 
+		Assert(IsA(scan, ForeignScanState));
 		scan->chgParam = bms_add_member(scan->chgParam, foreign->param);
 	}
 }
