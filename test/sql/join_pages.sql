@@ -9,6 +9,7 @@ SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
 SET enable_nestloop = off;
 SET enable_mergejoin = off;
+SET enable_indexonlyscan = off;
 SET compute_query_id = off;
 SET jit = off;
 

@@ -227,8 +227,8 @@ hash_column(JoinHeapBatch *batch, const JoinKey *key, const BatchColumn *column,
 	int			nslow_rows = 0;
 	int			i;
 
-	Assert(n >= 0 && n <= MaxHeapTuplesPerPage);
-	Assert(column->attribute > 0 && column->attribute <= desc->natts);
+	Assert(n >= 0 && n <= MaxHeapTuplesPerPage && column->attribute > 0);
+	Assert(column->attribute <= desc->natts);
 	Assert(!integers || TupleDescAttr(desc, column->attribute - 1)->attlen == key->typlen);
 
 	/* an integer at a fixed offset, which is what most keys are, without a call */
@@ -496,17 +496,16 @@ prefetch_buckets(JoinProbeState *state, TupleDesc desc, int n)
 static JoinBatchScratch *
 get_scratch(const JoinProbeState *state)
 {
-	JoinBatchScratch *own = NULL;
-	JoinBatchScratch **scratch = &state->probes[0].filter->batch_scratch;
+	MemoryContext context = state->css.ss.ps.state->es_query_cxt;
+	JoinFilter *filter = state->probes[0].filter;
 	int			f;
 
 	for (f = 0; f < state->nprobes; f++)
 		if (state->probes[f].kind == JOIN_PROBE_STORED)
-			scratch = &own;
-	if (*scratch == NULL)
-		*scratch =
-			MemoryContextAlloc(state->css.ss.ps.state->es_query_cxt, sizeof(JoinBatchScratch));
-	return *scratch;
+			return MemoryContextAlloc(context, sizeof(JoinBatchScratch));
+	if (filter->batch_scratch == NULL)
+		filter->batch_scratch = MemoryContextAlloc(context, sizeof(JoinBatchScratch));
+	return filter->batch_scratch;
 }
 
 /*
@@ -523,10 +522,8 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	int			i;
 
 	/* the scan is on a row, and of all that are on its page this process knows which it sees */
-	Assert(bloomfam_heap_scan_has_begun(scan));
+	Assert(bloomfam_heap_scan_has_begun(scan) && IsMVCCSnapshot(child->ps.state->es_snapshot));
 	Assert(bloomfam_heap_scan_row(scan) < bloomfam_heap_scan_nrows(scan));
-	Assert(IsMVCCSnapshot(child->ps.state->es_snapshot));
-
 	if (unlikely(batch->scratch == NULL))
 		batch->scratch = get_scratch(state);
 	note_waiting(state, batch);
@@ -572,9 +569,8 @@ give_row(JoinHeapBatch *batch, HeapScanDesc scan, TupleTableSlot *slot)
 {
 	int			row = batch->passing[batch->next];
 
-	/* forward */
-	Assert(batch->next == 0 || batch->passing[batch->next - 1] < row);
 	Assert(row >= bloomfam_heap_scan_row(scan));
+	Assert(batch->next == 0 || batch->passing[batch->next - 1] < row);
 	batch->next++;
 	bloomfam_heap_scan_give_row(scan, row, slot);
 }
