@@ -6,6 +6,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 \c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -68,6 +69,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 \c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -127,6 +129,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 \c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -160,6 +163,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 \c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -236,6 +240,7 @@ ALTER DATABASE regression_bloomfam_docs SET session_preload_libraries = 'bloomfa
 \c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -337,6 +342,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 \c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -517,6 +523,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 \c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -549,6 +556,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 \c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -601,6 +609,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 \c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -633,6 +642,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 \c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -779,6 +789,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 \c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -957,6 +968,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 \c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';

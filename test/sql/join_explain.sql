@@ -12,6 +12,7 @@ SET enable_nestloop = off;
 SET bloomfam.join_filter = on;
 -- what EXPLAIN VERBOSE would show besides
 SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
 
 CREATE TABLE fact AS
 	SELECT g AS id, g % 1000 AS a, (g % 1000)::bigint AS big, (g % 1000)::numeric AS n, 'k' || g % 1000 AS t, g % 3 AS few
