@@ -7,8 +7,9 @@
  * These structures are nobody's interface.  A major version may change what a member means, and
  * the compiler would not tell.  So all but one of these functions are for majors that were looked
  * at, BLOOMFAM_KNOWN_MAJOR; on others they are errors, and their callers do without: filters work
- * row by row, nothing is skipped, prefetched or pushed to foreign servers.  The exception is
- * bloomfam_hash_join_table(), by which a filter knows that it belongs to the join's hash table.
+ * row by row, nothing is skipped, prefetched or pushed to foreign servers.  The exceptions are
+ * bloomfam_hash_join_table(), by which a filter knows that it belongs to the join's hash table, and
+ * bloomfam_hash_join_build_first(), which then does nothing.
  *
  *-------------------------------------------------------------------------
  */
@@ -226,7 +227,9 @@ bloomfam_hash_join_table(const HashJoinState *join)
 
 /*
  * Lets it build before it asks the outer side for a row, as it does after a rescan of an outer side
- * that had some.
+ * that had some.  Before its first row, and only of a join for which the planner has decided that
+ * nobody can see the difference (planner/decision.c, may_build_first()).  On a major that is not
+ * known it does nothing: rows then pass until the filter is ready.
  */
 static inline void
 bloomfam_hash_join_build_first(HashJoinState *join)

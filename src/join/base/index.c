@@ -53,7 +53,7 @@ take_ordering(JoinIndexOperator *result, Oid family, Oid type, StrategyNumber st
  * How can a column of an index be searched?  The families of minmax and minmax-multi number
  * operators as those of btree do.
  */
-static JoinIndexWay
+static JoinIndexSearch
 decide_column(Relation index, int number, const JoinIndexed *column, JoinIndexUse *use)
 {
 	Oid			family = index->rd_opfamily[number];
@@ -87,14 +87,14 @@ bloomfam_join_index_use(Relation index, const JoinIndexed *column)
 {
 	const FormData_pg_index *form = index->rd_index;
 	int			n = index->rd_rel->relam == BRIN_AM_OID ? form->indnkeyatts : 1;
-	JoinIndexUse use = {.pushdown = JOIN_INDEX_NOT};
+	JoinIndexUse use = {.search = JOIN_INDEX_NOT};
 	int			i;
 
 	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
 		return use;
-	for (i = 0; i < n && use.pushdown == JOIN_INDEX_NOT; i++)
+	for (i = 0; i < n && use.search == JOIN_INDEX_NOT; i++)
 		if (form->indkey.values[i] == column->attribute)
-			use.pushdown = decide_column(index, i, column, &use);
+			use.search = decide_column(index, i, column, &use);
 	return use;
 }
 
@@ -133,7 +133,7 @@ bloomfam_join_indexes(Relation table, const JoinIndexed *column, Snapshot snapsh
 
 		if (index == NULL)
 			continue;
-		switch (bloomfam_join_index_use(index, column).pushdown)
+		switch (bloomfam_join_index_use(index, column).search)
 		{
 			case JOIN_INDEX_NOT:
 				break;

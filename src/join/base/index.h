@@ -43,12 +43,12 @@ typedef struct JoinIndexed
 } JoinIndexed;
 
 /* How an index is searched. */
-typedef enum JoinIndexWay
+typedef enum JoinIndexSearch
 {
 	JOIN_INDEX_NOT,				/* not at all */
 	JOIN_INDEX_BY_KEY,			/* for one key after the other */
 	JOIN_INDEX_BY_RANGE			/* for pages with keys in a range: it is a BRIN index */
-} JoinIndexWay;
+} JoinIndexSearch;
 
 /* One of the operators that it is searched with. */
 typedef struct JoinIndexOperator
@@ -59,7 +59,7 @@ typedef struct JoinIndexOperator
 
 typedef struct JoinIndexUse
 {
-	JoinIndexWay pushdown;
+	JoinIndexSearch search;
 	AttrNumber	column;			/* of the index */
 	Oid			collation;
 	JoinIndexOperator equal;	/* by key */

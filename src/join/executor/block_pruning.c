@@ -272,14 +272,14 @@ search_index(Search *search, Oid oid)
 	use = bloomfam_join_index_use(index, &search->column);
 	memset(search->words, 0, size_of_words(search->blocks));
 	search->nset = 0;
-	if (use.pushdown != JOIN_INDEX_NOT)
+	if (use.search != JOIN_INDEX_NOT)
 	{
 		spend(search, JOIN_ROWS_PER_INDEX);
 		search->blocks->index = oid;
 	}
-	if (use.pushdown == JOIN_INDEX_BY_KEY)
+	if (use.search == JOIN_INDEX_BY_KEY)
 		phase = search_by_key(search, index, &use);
-	else if (use.pushdown == JOIN_INDEX_BY_RANGE)
+	else if (use.search == JOIN_INDEX_BY_RANGE)
 		phase = search_by_range(search, index, &use);
 	index_close(index, AccessShareLock);
 	return phase == JOIN_BLOCKS_FOUND && !pays(search) ? JOIN_BLOCKS_MANY : phase;

@@ -214,7 +214,7 @@ read_attribute(HeapTupleHeader row, const BatchColumn *column, TupleDesc desc, b
 	}
 
 /*
- * Hashes one column of all rows in page->rows: first or combined with what is there.  numbers: it
+ * Hashes one column of all rows in the scratch: first or combined with what is there.  numbers: it
  * is the only one, and its numbers are wanted instead.  spare_long: rows whose key is not at hand,
  * but compressed or in another table, are noted instead.
  */
@@ -325,8 +325,8 @@ find_next_page(JoinHeapBatch *batch, HeapScanDesc scan, Page bytes)
 }
 
 /*
- * Notes so many rows of the page that the scan is on, from the present one on, in page->rows and
- * page->passing.
+ * Notes so many rows of the page that the scan is on, from the present one on, in the scratch's
+ * rows and in passing.
  */
 static void
 find_rows(JoinHeapBatch *batch, HeapScanDesc scan, int count)
@@ -376,7 +376,7 @@ hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
 	MemoryContextSwitchTo(old);
 }
 
-/* Asks a filter of so many rows: what it says is in page->pass. */
+/* Probes a filter with so many rows: what it says is in the scratch's pass. */
 static void
 probe_filter(JoinHeapBatch *batch, const JoinProbe *probe, int n)
 {

@@ -11,7 +11,7 @@
  * A partition's bounds are those of now.  A snapshot that is older than ATTACH PARTITION can see
  * rows in the partition that lie outside its bounds, and have been deleted since; and in a default
  * partition, rows that another partition would take today.  Such a partition is read.  So is one
- * that the partition descriptor does not name: it is being detached.
+ * that the partition descriptor does not name: it has been detached since the plan was made.
  *
  *-------------------------------------------------------------------------
  */
@@ -94,7 +94,7 @@ get_parent(EState *estate, JoinFilter *filter, const JoinAncestorInfo *ancestor)
 			return parent;
 	}
 
-	/* leave out partitions that are being detached: the snapshot may see rows in them */
+	/* a partition that is being detached is in it: its bounds hold until that has ended */
 	if (estate->es_partition_directory == NULL)
 		estate->es_partition_directory = CreatePartitionDirectory(estate->es_query_cxt, false);
 	relation = bloomfam_range_table_relation(estate, ancestor->parent);

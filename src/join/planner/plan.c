@@ -2,7 +2,7 @@
  *
  * plan.c
  *	  A finished plan gets filters: for each of its hash joins those that are expected to pay
- *	  (decision.c), and on its scans those that the query names (stored.c).
+ *	  (decision.c), and on its scans those that the query names (stored_conditions.c).
  *
  *-------------------------------------------------------------------------
  */

@@ -224,7 +224,7 @@ fraction_by_index(const RelOptInfo *rel, const IndexOptInfo *info, const JoinInd
 	Relation	index = index_open(info->indexoid, NoLock);
 	double		fraction = 1;
 
-	if (bloomfam_join_index_use(index, column).pushdown == JOIN_INDEX_BY_RANGE)
+	if (bloomfam_join_index_use(index, column).search == JOIN_INDEX_BY_RANGE)
 	{
 		BrinStatsData stats;
 

@@ -386,13 +386,13 @@ static void
 follow_own(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 {
 	Plan	   *plan = *slot;
-	int			rows_before = list_length(pushdown->targets);
+	int			ntargets = list_length(pushdown->targets);
 	ListCell   *lc;
 
 	follow(pushdown, &plan->lefttree, attributes);
 	if (bloomfam_join_node_kind(plan) != JOIN_NODE_PROBE)
 		return;
-	for_each_from(lc, pushdown->targets, rows_before)
+	for_each_from(lc, pushdown->targets, ntargets)
 	{
 		JoinTarget *target = lfirst(lc);
 
