@@ -9,7 +9,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(start_node no_crash backend_memory temp_files);
+our @EXPORT = qw(start_node start_standby session ask no_crash backend_memory temp_files);
 
 # A running server, with the extension in its database postgres.  conf is appended to postgresql.conf; other arguments go to init().
 #
@@ -28,6 +28,41 @@ sub start_node
 	}
 	$node->safe_psql('postgres', 'CREATE EXTENSION bloomfam');
 	return $node;
+}
+
+# A standby of a running primary.  Neither waits for the other's snapshots: replay waits for the standby's queries.
+sub start_standby
+{
+	my ($primary) = @_;
+	my $standby = PostgreSQL::Test::Cluster->new('standby');
+
+	$primary->backup('backup');
+	$standby->init_from_backup($primary, 'backup', has_streaming => 1);
+	$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = -1\nhot_standby_feedback = off\n");
+	$standby->start;
+	return $standby;
+}
+
+# A session on a server that stays; ask() sends it statements, and returns what they give, errors too.
+sub session
+{
+	my ($node) = @_;
+	my %session = (in => '', out => '', err => '', timer => IPC::Run::timeout(180));
+
+	$session{run} = IPC::Run::start([ 'psql', '-XAtq', '-h', $node->host, '-p', $node->port, 'postgres' ], '<', \$session{in}, '>', \$session{out},
+		'2>', \$session{err}, $session{timer});
+	return \%session;
+}
+
+sub ask
+{
+	my ($session, $sql) = @_;
+
+	$session->{out} = $session->{err} = '';
+	$session->{in} .= "$sql;\n\\echo done\n\\warn done\n";
+	$session->{timer}->start(180);
+	IPC::Run::pump($session->{run}) until $session->{out} =~ /^done\n/m && $session->{err} =~ /^done\n/m;
+	return ($session->{out} . $session->{err}) =~ s/^done\n//gmr =~ s/\n+$//r;
 }
 
 # The postmaster outlives the crash of a backend: only the log tells, of sanitizers' reports as well.

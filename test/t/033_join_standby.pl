@@ -19,32 +19,7 @@ $primary->safe_psql('postgres', q{
 	CREATE INDEX f_again ON f (n);
 	VACUUM ANALYZE f, d;
 });
-$primary->backup('backup');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'backup', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = -1\nhot_standby_feedback = off\n");
-$standby->start;
-
-# A session that stays.
-sub session
-{
-	my %session = (in => '', out => '', err => '', timer => IPC::Run::timeout(180));
-
-	$session{run} = IPC::Run::start([ 'psql', '-XAtq', '-h', $standby->host, '-p', $standby->port, 'postgres' ], '<', \$session{in}, '>', \$session{out},
-		'2>', \$session{err}, $session{timer});
-	return \%session;
-}
-
-sub ask
-{
-	my ($session, $sql) = @_;
-
-	$session->{out} = $session->{err} = '';
-	$session->{in} .= "$sql;\n\\echo done\n\\warn done\n";
-	$session->{timer}->start(180);
-	IPC::Run::pump($session->{run}) until $session->{out} =~ /^done\n/m && $session->{err} =~ /^done\n/m;
-	return ($session->{out} . $session->{err}) =~ s/^done\n//gmr =~ s/\n+$//r;
-}
+my $standby = start_standby($primary);
 
 my $settings = 'SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off; SET enable_nestloop = off;
 	SET enable_mergejoin = off; SET max_parallel_workers_per_gather = 0; SET bloomfam.join_filter = force';
@@ -52,7 +27,7 @@ my $count = 'SELECT count(*) FROM f JOIN d USING (n)';
 my $explain = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $count";
 
 # what a snapshot of today sees, it finds by the index
-my $today = session();
+my $today = session($standby);
 is(ask($today, "$settings; $count"), 100, 'a snapshot of today: all rows');
 like(ask($today, $explain), qr/Pages Skipped: [1-9]/, '... and pages are skipped by the index');
 
@@ -65,13 +40,13 @@ foreach my $case ([ 'CREATE INDEX', 'DROP INDEX f_again', 'CREATE INDEX f_btree 
 	my $before = pop @commands;
 	$primary->safe_psql('postgres', $_) foreach @commands;
 	$primary->wait_for_catchup($standby);
-	my $old = session();
+	my $old = session($standby);
 
 	is(ask($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1'), 1, "$name: a snapshot of before");
 	$primary->safe_psql('postgres', $_) foreach 'DELETE FROM f WHERE n = 5', $before;
 	$primary->wait_for_catchup($standby);
 	is(ask($old, "$settings; $count"), 100, '... sees the rows that were deleted since');
-	my $new = session();
+	my $new = session($standby);
 
 	is(ask($new, "$settings; $count"), 0, '... and one of after does not');
 	like(ask($new, $explain), qr/Pages Skipped: [1-9]/, '... which skips pages');

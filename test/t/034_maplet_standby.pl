@@ -17,32 +17,7 @@ $primary->safe_psql('postgres', q{
 	INSERT INTO t SELECT g FROM generate_series(1, 100) g;
 	CREATE INDEX t_again ON t USING maplet (n);
 });
-$primary->backup('backup');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'backup', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = -1\nhot_standby_feedback = off\n");
-$standby->start;
-
-# A session that stays.
-sub session
-{
-	my %session = (in => '', out => '', err => '', timer => IPC::Run::timeout(180));
-
-	$session{run} = IPC::Run::start([ 'psql', '-XAtq', '-h', $standby->host, '-p', $standby->port, 'postgres' ], '<', \$session{in}, '>', \$session{out},
-		'2>', \$session{err}, $session{timer});
-	return \%session;
-}
-
-sub ask
-{
-	my ($session, $sql) = @_;
-
-	$session->{out} = $session->{err} = '';
-	$session->{in} .= "$sql;\n\\echo done\n\\warn done\n";
-	$session->{timer}->start(180);
-	IPC::Run::pump($session->{run}) until $session->{out} =~ /^done\n/m && $session->{err} =~ /^done\n/m;
-	return ($session->{out} . $session->{err}) =~ s/^done\n//gmr =~ s/\n+$//r;
-}
+my $standby = start_standby($primary);
 
 # rows are deleted and an index is built behind the back of a snapshot, which has asked nothing of the table yet: the locks of REINDEX, which are
 # replayed, would wait for that
@@ -52,7 +27,7 @@ foreach my $case ([ 't_new', 'CREATE INDEX t_new ON t USING maplet (n)' ], [ 't_
 {
 	my ($index, $command, $promotion) = @$case;
 	my $check = "SELECT count(*), count(*) FILTER (WHERE maplet_may_contain('$index', n)) FROM t";
-	my $old = session();
+	my $old = session($standby);
 
 	is(ask($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1'), 1, 'a snapshot of before');
 	$primary->safe_psql('postgres', $_) foreach 'DELETE FROM t WHERE n IN (SELECT n FROM t LIMIT 10)', $command;
