@@ -144,7 +144,7 @@ check_meta(const MapletMeta *meta, BfRun *runs)
 	if (meta->format != MAPLET_FORMAT)
 		return "unknown format";
 	/* ids begin below 2^62, and each is the next one: what is far above was never given out */
-	if (meta->next_id >= UINT64CONST(1) << 63)
+	if (meta->next_id >= UINT64CONST(1) << 63 || meta->end > MaxBlockNumber)
 		return "a number is out of range";
 	if (meta->nruns > MAPLET_MAX_RUNS || meta->active > 1 || meta->pending > 1 ||
 		meta->family_len > MAPLET_FAMILY_LEN || meta->p < 1 || meta->p > MAPLET_HASH_BITS ||
@@ -177,15 +177,6 @@ check_meta(const MapletMeta *meta, BfRun *runs)
 			return "a number is out of range";
 	}
 	return NULL;
-}
-
-pg_attribute_unused()
-static bool
-is_valid(const MapletMeta *meta)
-{
-	BfRun		runs[MAPLET_MAX_RUNS];
-
-	return check_meta(meta, runs) == NULL;
 }
 
 static void
@@ -249,6 +240,7 @@ bloomfam_maplet_change_begin(Relation index, MapletChange *change)
 	const char *reason;
 	BfRun		runs[MAPLET_MAX_RUNS];
 
+	change->index = index;
 	change->buffer = ReadBuffer(index, 0);
 	LockBuffer(change->buffer, BUFFER_LOCK_EXCLUSIVE);
 	page = BufferGetPage(change->buffer);
@@ -264,9 +256,16 @@ bloomfam_maplet_change_begin(Relation index, MapletChange *change)
 void
 bloomfam_maplet_change_commit(MapletChange *change)
 {
-	/* it was valid before, as bloomfam_maplet_change_begin() has seen, and stays so */
+	BfRun		runs[MAPLET_MAX_RUNS];
+	const char *reason = check_meta(change->meta, runs);
+
+	/* of a damaged page that passed at first, a step may be one too many: it is not written */
+	if (reason != NULL)
+	{
+		GenericXLogAbort(change->xlog);
+		bloomfam_maplet_corrupted(change->index, 0, reason);
+	}
 	Assert(bloomfam_buffer_is_exclusive(change->buffer));
-	Assert(is_valid(change->meta));
 	GenericXLogFinish(change->xlog);
 	UnlockReleaseBuffer(change->buffer);
 }

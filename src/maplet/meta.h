@@ -165,6 +165,7 @@ extern void bloomfam_maplet_meta_expect_change(Relation index, MapletView *view,
  */
 typedef struct MapletChange
 {
+	Relation	index;
 	Buffer		buffer;
 	GenericXLogState *xlog;
 	MapletMeta *meta;

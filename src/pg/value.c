@@ -28,7 +28,8 @@ bloomfam_payload_alloc(MemoryContext context, Size size, void **chunk)
 uint8 *
 bloomfam_value_place(struct varlena *value, const BfHeader *head)
 {
-	Assert(VARHDRSZ + bf_data_size(head) <= BF_MAX_VALUE_SIZE);
+	/* of values and of partial states, whose limits differ (bf_format.c) */
+	Assert(VARHDRSZ + bf_data_size(head) <= VARHDRSZ + BF_MAX_PARTIAL_SIZE);
 	SET_VARSIZE(value, VARHDRSZ + bf_data_size(head));
 	return (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);
 }

@@ -402,6 +402,12 @@ SET bloomfam.join_filter = off;
 SELECT count(*) FROM jf_a a JOIN jf_b b USING (k);
 RESET ROLE;
 
+-- a subquery that two expressions refer to, in the join's condition and in its keys: the join in it is come to twice
+SET bloomfam.join_filter = force;
+SET enable_nestloop = off;
+SET enable_mergejoin = off;
+SELECT count(*) FROM jf_plain t JOIN jf_plain u ON t.k = (SELECT count(*) FROM jf_plain x JOIN jf_plain y USING (k) WHERE x.k % 10 = u.k % 10);
+
 DROP TABLE jf_a, jf_b, jf_c, jf_empty, jf_plain, jf_dup, jf_zero, jf_types, jf_types2, jf_odd, jf_long, jf_part;
 DROP FUNCTION join_compare, jf_recurse;
 DROP TABLE jf_rows, jf_rows2;

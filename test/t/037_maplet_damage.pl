@@ -50,9 +50,11 @@ sub damage
 	return overwrite($path, $page, $at, $bytes);
 }
 
-# the offsets of three of a tail's TIDs, in its first page; then whatever comes
+# the offsets of three of a tail's TIDs, in its first page
 my @damages = map { overwrite($paths[$_], 1, 24 + 12 * 5 + 10, pack('S', (0, 292, 65535)[$_])) } 0 .. 2;
-push @damages, map { join '; ', damage($_), rand() < 0.3 ? damage($_) : () } @paths[3 .. $#paths];
+# the metapage's next id, the last one that there can be; and the end of its blocks, the one that is none
+push @damages, overwrite($paths[3], 0, 40, pack('Q', ~0 >> 1)), overwrite($paths[4], 0, 80, pack('L', 0xFFFFFFFF));
+push @damages, map { join '; ', damage($_), rand() < 0.3 ? damage($_) : () } @paths[5 .. $#paths];
 $node->start;
 
 my @statements = (

@@ -76,7 +76,8 @@ bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join)
 {
 	int			i;
 
-	if (state->filter == NULL)
+	/* the plan of a subquery is found once for each expression that refers to it */
+	if (state->filter == NULL || state->filter->join == join)
 		return;
 	Assert(state->filter->join == NULL);
 	state->filter->join = join;

@@ -202,6 +202,7 @@ share_context(CustomScanState *css, JoinFilter *filter)
 	PlanState  *node = &css->ss.ps;
 
 	Assert(node->ps_ProjInfo == NULL && node->qual == NULL);
+	Assert(node->state->es_epq_active == NULL);
 	if (filter->probe_context == NULL)
 		filter->probe_context = node->ps_ExprContext;
 	if (filter->probe_context == node->ps_ExprContext)

@@ -39,6 +39,9 @@ typedef struct JoinKeysEntry
 bool
 bloomfam_join_keys_can_keep(JoinHashKind kind, Oid type)
 {
+	/* where 64 bits are passed by reference, they are no integers to a JoinKey */
+	if (SIZEOF_DATUM < sizeof(int64) && type != INT2OID && type != INT4OID && type != DATEOID)
+		return false;
 	if (kind == JOIN_HASH_NUMBER)
 		return true;
 	return kind == JOIN_HASH_BYTES &&
