@@ -1,6 +1,8 @@
 -- Arrays of type anyarray, as pg_stats has them: each says itself what its elements are.
 CREATE SCHEMA anyarray;
 SET search_path = anyarray, public;
+-- errors of a parallel worker say whose they are
+SET max_parallel_workers_per_gather = 0;
 SET DateStyle = 'ISO, YMD';
 
 CREATE TABLE told AS SELECT x % 5 AS i, (x % 3)::numeric AS n, 'k' || x % 7 AS t, date '2026-01-01' + x % 2 AS d, ARRAY[x % 4] AS a, (x % 2)::text::char(5) AS c,

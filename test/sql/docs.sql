@@ -7,6 +7,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -70,6 +71,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -130,6 +132,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -164,6 +167,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -241,6 +245,7 @@ ALTER DATABASE regression_bloomfam_docs SET session_preload_libraries = 'bloomfa
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -343,6 +348,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -524,6 +530,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -557,6 +564,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -610,6 +618,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -643,6 +652,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -790,6 +800,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';
@@ -969,6 +980,7 @@ CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LO
 SET lc_messages = 'C';
 SET compute_query_id = off;
 SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
 SET default_statistics_target = 100;
 SET DateStyle = 'ISO, YMD';

@@ -1,6 +1,8 @@
 -- Ways in and out of the types: text, binary, bytea.
 CREATE SCHEMA io;
 SET search_path = io, public;
+-- errors of a parallel worker say whose they are
+SET max_parallel_workers_per_gather = 0;
 
 CREATE TABLE sample (id int, what text, f bloomfilter);
 INSERT INTO sample VALUES
