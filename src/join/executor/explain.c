@@ -159,8 +159,11 @@ begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilt
 static void
 begin_stored(ExplainState *es, CustomScanState *node, List *ancestors, const JoinStored *stored)
 {
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
+
 	ExplainOpenGroup("Bloom Filter", NULL, true, es);
-	bloomfam_join_stored_explain(stored, node, ancestors, es);
+	ExplainPropertyText("Stored Filter",
+						deparse_expression(stored->condition, context, es->verbose, false), es);
 	if (is_text(es))
 		es->indent++;
 }

@@ -389,8 +389,8 @@ probe_filter(JoinHeapBatch *batch, const JoinProbe *probe, int n)
 									   batch->scratch->pass);
 		return;
 	}
-	answer = bloomfam_join_stored_answer(probe->stored);
-	view = bloomfam_join_stored_view(probe->stored);
+	answer = probe->stored->answer;
+	view = &probe->stored->filter.view;
 	if (answer == JOIN_ANSWER_PROBE)
 		view->head.kind->probe_many(view, batch->scratch->hashes, n, batch->scratch->pass);
 	else
@@ -438,7 +438,7 @@ may_fail(const JoinProbeState *state)
 
 	for (f = 0; f < state->nprobes; f++)
 		if (state->probes[f].kind == JOIN_PROBE_STORED && state->batch->waits[f] == 0 &&
-			bloomfam_join_stored_may_fail(state->probes[f].stored))
+			state->probes[f].stored->may_fail)
 			return true;
 	return false;
 }

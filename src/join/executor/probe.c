@@ -171,7 +171,7 @@ begin_filter(CustomScanState *css, EState *estate, const JoinFilterInfo *info, J
 		probe->attributes = palloc(sizeof(AttrNumber));
 		probe->stored = bloomfam_join_stored_make(
 			css, list_nth(plan->custom_exprs, info->condition), info->before, probe->attributes);
-		probe->keys = bloomfam_join_stored_key(probe->stored);
+		probe->keys = &probe->stored->key;
 	}
 	else
 	{

@@ -30,34 +30,16 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "commands/explain.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/ruleutils.h"
 
 #include "join/base/column.h"
 #include "join/base/stored_condition.h"
 #include "join/executor/stored.h"
-#include "pg/datum.h"
-#include "pg/hasher.h"
 #include "pg/key_scalar.h"
 #include "pg/port.h"
-
-struct JoinStored
-{
-	JoinKey			key; /* first: its routine finds the rest */
-	JoinAnswer		answer;
-	int				before;		/* conditions that the scan keeps */
-	bool			may_fail;	/* hashing a key may: its type is not the server's */
-	Node		   *condition;	/* for EXPLAIN */
-	ExprState	   *expression; /* the filter */
-	ExprContext	   *econtext;	/* ... whose value stays until the next rescan */
-	BloomfamFilter	filter;
-	BloomfamHashers hashers;
-	BloomfamHasher *hasher;
-};
 
 /* Hashes a key, of the filter's family or there is an error. */
 static uint64
@@ -117,32 +99,8 @@ bloomfam_join_stored_rescan(JoinStored *stored)
 {
 	stored->key.hash = hash_first;
 	stored->key.integer = false;
-	stored->answer = JOIN_ANSWER_NO;
+	stored->answer = JOIN_ANSWER_NOT_YET;
 	ResetExprContext(stored->econtext);
-}
-
-bool
-bloomfam_join_stored_may_fail(const JoinStored *stored)
-{
-	return stored->may_fail;
-}
-
-int
-bloomfam_join_stored_waits_for(const JoinStored *stored)
-{
-	return stored->key.hash == hash_first || stored->may_fail ? stored->before : 0;
-}
-
-JoinAnswer
-bloomfam_join_stored_answer(const JoinStored *stored)
-{
-	return stored->answer;
-}
-
-const BfView *
-bloomfam_join_stored_view(const JoinStored *stored)
-{
-	return &stored->filter.view;
 }
 
 bool
@@ -151,17 +109,11 @@ bloomfam_join_stored_passes(JoinStored *stored, Datum key)
 	uint64 hash = stored->key.hash(&stored->key, key);
 
 	/* what the first key has found out holds for all, until the next rescan */
-	Assert(stored->key.hash != hash_first);
+	Assert(stored->answer != JOIN_ANSWER_NOT_YET);
 	Assert((stored->key.hash == hash_stored) == (stored->answer == JOIN_ANSWER_PROBE));
 	if (stored->answer != JOIN_ANSWER_PROBE)
 		return stored->answer == JOIN_ANSWER_YES;
 	return stored->filter.probe(&stored->filter.view, hash);
-}
-
-const JoinKey *
-bloomfam_join_stored_key(const JoinStored *stored)
-{
-	return &stored->key;
 }
 
 JoinStored *
@@ -193,14 +145,4 @@ bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before,
 	bloomfam_join_stored_rescan(stored);
 	*column = bloomfam_join_column(key, ((Scan *) outerPlan(node->ss.ps.plan))->scanrelid);
 	return stored;
-}
-
-void
-bloomfam_join_stored_explain(const JoinStored *stored, CustomScanState *node, List *ancestors,
-							 ExplainState *es)
-{
-	List *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
-
-	ExplainPropertyText("Stored Filter",
-						deparse_expression(stored->condition, context, es->verbose, false), es);
 }
