@@ -12,7 +12,6 @@
 
 #include "join/base/gucs.h"
 #include "join/executor/build.h"
-#include "join/executor/dsm.h"
 #include "join/executor/explain.h"
 #include "pg/server_structs.h"
 
@@ -32,12 +31,13 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 	for (i = 0; i < state->info->ncolumns; i++)
 	{
 		const JoinKey *key = &state->keys[i];
+		AttrNumber	attribute = state->info->columns[i].attribute;
 		Datum		value;
 		bool		isnull;
 		uint64		next;
 
-		if (state->attributes[i] != 0)
-			value = slot_getattr(slot, state->attributes[i], &isnull);
+		if (attribute != 0)
+			value = slot_getattr(slot, attribute, &isnull);
 		else
 			value = ExecEvalExpr(state->expressions[i], econtext, &isnull);
 		if (isnull)
@@ -151,7 +151,6 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 
 	state->filter = bloomfam_join_filter_get(estate, info->param);
 	state->keys = bloomfam_join_node_keys(info);
-	state->attributes = bloomfam_join_node_attributes(info);
 	state->numbers = palloc(info->ncolumns * sizeof(int64));
 	state->expressions = palloc0(info->ncolumns * sizeof(ExprState *));
 	for (i = 0; i < info->ncolumns; i++)
@@ -173,7 +172,11 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 static void
 end_build(CustomScanState *css)
 {
-	bloomfam_join_build_end_worker((JoinBuildState *) css);
+	JoinBuildState *state = (JoinBuildState *) css;
+	JoinCounts *counts = bloomfam_join_node_worker_counts(&state->parallel);
+
+	if (counts != NULL)
+		bloomfam_join_build_counts_add(&counts->build, &state->filter->counts);
 	ExecEndNode(outerPlanState(css));
 }
 
@@ -190,16 +193,83 @@ rescan_build(CustomScanState *css)
 		ExecReScan(outerPlanState(css));
 }
 
+/* ---- below a Parallel Hash ---- */
+
+/* Where the leader has no filter, nobody is to make one. */
+static JoinSharedState
+state_to_begin(const JoinBuildState *state)
+{
+	return state->filter != NULL ? JOIN_SHARED_COLLECTING : JOIN_SHARED_DISCARDED;
+}
+
+/* Prepares a participant, in the leader each time that workers are about to start. */
+static void
+participate(JoinBuildState *state, JoinNodeDsm *dsm)
+{
+	if (state->filter != NULL && state->info->parallel_hash)
+		bloomfam_join_filter_tie(state->filter, JOIN_FILTER_PARTICIPANT, &dsm->filters[0],
+								 state->css.ss.ps.state->es_query_dsa);
+}
+
+static void
+stop_sharing(CustomScanState *css, JoinNodeDsm *dsm)
+{
+	JoinFilter *filter = ((JoinBuildState *) css)->filter;
+
+	if (filter->role == JOIN_FILTER_PARTICIPANT)
+		bloomfam_join_filter_tie(filter, JOIN_FILTER_PRIVATE, NULL, NULL);
+}
+
+static void
+initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	JoinBuildState *state = (JoinBuildState *) css;
+
+	bloomfam_join_node_share(&state->parallel, css, pcxt, coordinate, state_to_begin(state),
+							 state->filter != NULL ? stop_sharing : NULL);
+	participate(state, coordinate);
+}
+
+static void
+reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	JoinBuildState *state = (JoinBuildState *) css;
+	JoinNodeDsm *dsm = coordinate;
+
+	if (pcxt->seg == NULL)
+		return;
+	bloomfam_join_shared_reset(&dsm->filters[0], css->ss.ps.state->es_query_dsa,
+							   state_to_begin(state));
+	participate(state, dsm);
+}
+
+static void
+initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
+{
+	JoinBuildState *state = (JoinBuildState *) css;
+	JoinNodeDsm *dsm = coordinate;
+
+	/*
+	 * bloomfam.join_filter was changed since the leader began.  Keys of this worker would be
+	 * missing: if it takes part in the build, nobody has finished the filter yet.
+	 */
+	if (state->filter == NULL)
+		bloomfam_join_shared_refuse(&dsm->filters[0]);
+	else
+		state->parallel.dsm = dsm;
+	participate(state, dsm);
+}
+
 static const CustomExecMethods build_exec_methods = {
 	.CustomName = "Bloom Filter Build",
 	.BeginCustomScan = begin_build,
 	.ExecCustomScan = bloomfam_join_node_exec,
 	.EndCustomScan = end_build,
 	.ReScanCustomScan = rescan_build,
-	.EstimateDSMCustomScan = bloomfam_join_build_estimate,
-	.InitializeDSMCustomScan = bloomfam_join_build_initialize,
-	.ReInitializeDSMCustomScan = bloomfam_join_build_reinitialize,
-	.InitializeWorkerCustomScan = bloomfam_join_build_initialize_worker,
+	.EstimateDSMCustomScan = bloomfam_join_node_estimate,
+	.InitializeDSMCustomScan = initialize_dsm,
+	.ReInitializeDSMCustomScan = reinitialize_dsm,
+	.InitializeWorkerCustomScan = initialize_worker,
 	.ExplainCustomScan = bloomfam_join_build_explain,
 };
 

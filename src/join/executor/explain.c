@@ -318,25 +318,6 @@ reason_for_reading(JoinPartitionAnswer answer)
 	return NULL;
 }
 
-/* What its processes have counted of a filter at one of its probe nodes. */
-static JoinProbeCounts
-sum_of_node(const JoinProbeState *node, const JoinFilter *filter)
-{
-	JoinProbeCounts sum = {0};
-	int			i;
-	int			w;
-
-	for (i = 0; i < node->nprobes; i++)
-	{
-		if (node->probes[i].filter != filter)
-			continue;
-		bloomfam_join_probe_counts_add(&sum, &node->probes[i].counts);
-		for (w = 0; w < node->nworkers; w++)
-			bloomfam_join_probe_counts_add(&sum, &node->workers[w * node->nprobes + i]);
-	}
-	return sum;
-}
-
 /*
  * How many partitions were not read.  Each that was begun nowhere counts once; of several builds,
  * each time that one could have been begun.  And why others were, if not for their keys: without
@@ -355,8 +336,16 @@ explain_skipped(ExplainState *es, const JoinFilter *filter, const JoinBuildCount
 
 	foreach(lc, filter->probe_nodes)
 	{
-		JoinProbeCounts sum = sum_of_node(lfirst(lc), filter);
+		const JoinProbeState *node = lfirst(lc);
+		JoinProbeCounts sum = {0};
 
+		for (i = 0; i < node->nprobes; i++)
+			if (node->probes[i].filter == filter)
+			{
+				JoinProbeCounts counts = bloomfam_join_probe_sum(node, i);
+
+				bloomfam_join_probe_counts_add(&sum, &counts);
+			}
 		partitions += several_builds ? sum.scans : 1;
 		skipped += several_builds ? sum.skipped : sum.scans > 0 && sum.skipped == sum.scans;
 		if (sum.skipped < sum.scans)
@@ -395,23 +384,21 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 	begin_filter(es, plan, ancestors, state->info, state->keys);
 	if (es->analyze && state->filter != NULL)
 	{
-		JoinBuildCounts sum = state->filter->counts;
+		JoinBuildCounts sum = bloomfam_join_build_sum(state);
 
-		for (i = 0; i < state->nworkers; i++)
-			bloomfam_join_build_counts_add(&sum, &state->workers[i]);
 		if (!is_text(es) || sum.builds > 0 || sum.keys > 0)
 		{
 			if (is_text(es))
 				indent(es);
 			explain_built(es, &sum);
 		}
-		if (es->verbose && !es->hide_workers && state->nworkers > 0)
+		if (es->verbose && !es->hide_workers && state->parallel.nworkers > 0)
 		{
 			ExplainOpenGroup("Workers", "Workers", false, es);
-			for (i = 0; i < state->nworkers; i++)
+			for (i = 0; i < state->parallel.nworkers; i++)
 			{
 				begin_worker(es, i);
-				explain_built(es, &state->workers[i]);
+				explain_built(es, &state->parallel.counts[i].build);
 				end_worker(es);
 			}
 			ExplainCloseGroup("Workers", "Workers", false, es);
@@ -506,13 +493,13 @@ explain_pages(ExplainState *es, const JoinProbeCounts *counts)
 static void
 explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 {
-	JoinProbeCounts sum = bloomfam_join_probe_counts(&state->probes[probe]);
+	JoinProbeCounts sum;
 	JoinAccess	access = state->probes[probe].access;
 	bool		foreign = bloomfam_join_node_was_foreign(state, probe);
 	int			i;
 
-	for (i = 0; i < state->nworkers; i++)
-		bloomfam_join_probe_counts_add(&sum, &state->workers[i * state->nprobes + probe]);
+	bloomfam_join_probe_note_fpr(&state->probes[probe]);
+	sum = bloomfam_join_probe_sum(state, probe);
 	if (!is_text(es) || sum.tested > 0 || sum.not_checked > 0)
 	{
 		if (is_text(es))
@@ -520,13 +507,14 @@ explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 		explain_probed(es, &sum, access, foreign);
 	}
 	explain_pages(es, &sum);
-	if (!es->verbose || es->hide_workers || state->nworkers == 0)
+	if (!es->verbose || es->hide_workers || state->parallel.nworkers == 0)
 		return;
 	ExplainOpenGroup("Workers", "Workers", false, es);
-	for (i = 0; i < state->nworkers; i++)
+	for (i = 0; i < state->parallel.nworkers; i++)
 	{
 		begin_worker(es, i);
-		explain_probed(es, &state->workers[i * state->nprobes + probe], access, foreign);
+		explain_probed(es, &state->parallel.counts[i * state->nprobes + probe].probe, access,
+					   foreign);
 		end_worker(es);
 	}
 	ExplainCloseGroup("Workers", "Workers", false, es);

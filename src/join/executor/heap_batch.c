@@ -363,7 +363,7 @@ hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
 {
 	JoinProbe  *probe = &state->probes[f];
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	bool		numbers = probe->kind == JOIN_PROBE_JOIN &&
+	bool		numbers = probe->filter != NULL &&
 						  bloomfam_join_takes_numbers(&probe->filter->probe);
 	MemoryContext old;
 	int			c;
@@ -383,7 +383,7 @@ probe_filter(JoinHeapBatch *batch, const JoinProbe *probe, int n)
 	JoinAnswer	answer;
 	const BfView *view;
 
-	if (probe->kind == JOIN_PROBE_JOIN)
+	if (probe->filter != NULL)
 	{
 		bloomfam_join_may_contain_many(&probe->filter->probe, batch->scratch->hashes, n,
 									   batch->scratch->pass);
@@ -423,7 +423,7 @@ awaits_filter(const JoinProbeState *state)
 	int			f;
 
 	for (f = 0; f < state->nprobes; f++)
-		if (state->probes[f].kind == JOIN_PROBE_JOIN &&
+		if (state->probes[f].filter != NULL &&
 			state->probes[f].access != JOIN_ROW_BY_ROW &&
 			bloomfam_join_filter_awaited(state->probes[f].filter))
 			return true;
@@ -437,7 +437,7 @@ may_fail(const JoinProbeState *state)
 	int			f;
 
 	for (f = 0; f < state->nprobes; f++)
-		if (state->probes[f].kind == JOIN_PROBE_STORED && state->batch->waits[f] == 0 &&
+		if (state->probes[f].stored != NULL && state->batch->waits[f] == 0 &&
 			state->probes[f].stored->may_fail)
 			return true;
 	return false;
@@ -455,7 +455,7 @@ note_waiting(const JoinProbeState *state, JoinHeapBatch *batch)
 		const JoinProbe *probe = &state->probes[f];
 
 		batch->waits[f] =
-			probe->kind == JOIN_PROBE_STORED ? bloomfam_join_stored_waits_for(probe->stored) : 0;
+			probe->stored != NULL ? bloomfam_join_stored_waits_for(probe->stored) : 0;
 		batch->some_wait |= batch->waits[f] > 0;
 	}
 }
@@ -476,8 +476,8 @@ prefetch_buckets(JoinProbeState *state, TupleDesc desc, int n)
 	{
 		JoinProbe  *probe = &state->probes[f];
 
-		if (probe->kind != JOIN_PROBE_JOIN || probe->access == JOIN_ROW_BY_ROW ||
-			!probe->unbuffered || probe->ncolumns != 1 ||
+		if (probe->filter == NULL || probe->access == JOIN_ROW_BY_ROW ||
+			!probe->info->unbuffered || probe->ncolumns != 1 ||
 			!bloomfam_join_filter_ready(probe->filter) ||
 			!bloomfam_join_buckets_are_far(probe->filter, &probe->keys[0]))
 			continue;
@@ -501,7 +501,7 @@ get_scratch(const JoinProbeState *state)
 	int			f;
 
 	for (f = 0; f < state->nprobes; f++)
-		if (state->probes[f].kind == JOIN_PROBE_STORED)
+		if (state->probes[f].stored != NULL)
 			return MemoryContextAlloc(context, sizeof(JoinBatchScratch));
 	if (filter->batch_scratch == NULL)
 		filter->batch_scratch = MemoryContextAlloc(context, sizeof(JoinBatchScratch));
@@ -540,7 +540,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		int			kept;
 
 		if (probe->access == JOIN_ROW_BY_ROW || batch->waits[f] > 0 ||
-			(probe->kind == JOIN_PROBE_JOIN && !bloomfam_join_probe_awake(probe, n)))
+			(probe->filter != NULL && !bloomfam_join_probe_awake(probe, n)))
 			continue;
 		if (!looked)
 			find_rows(batch, scan, n);
@@ -594,7 +594,7 @@ row_passes(JoinProbeState *state, TupleTableSlot *slot, int conditions)
 		bool		isnull;
 		Datum		key;
 
-		if (probe->kind == JOIN_PROBE_JOIN || state->batch->waits[f] != conditions)
+		if (probe->filter != NULL || state->batch->waits[f] != conditions)
 			continue;
 		key = slot_getattr(slot, probe->attributes[0], &isnull);
 		pass = !isnull && bloomfam_join_stored_passes(probe->stored, key);
@@ -826,7 +826,7 @@ prepare_columns(JoinProbeState *state, int f, TupleDesc desc)
 	for (c = 0; c < probe->ncolumns; c++)
 	{
 		attributes[c] = probe->attributes[c];
-		if (probe->kind == JOIN_PROBE_JOIN)
+		if (probe->filter != NULL)
 		{
 			attributes[c] =
 				bloomfam_join_column_behind(&plan->plan, attributes[c], plan->scanrelid);
@@ -872,7 +872,7 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 				 IsMVCCSnapshot(child->state->es_snapshot);
 	for (f = 0; f < state->nprobes; f++)
 	{
-		if (state->probes[f].kind == JOIN_PROBE_JOIN && !in_batches)
+		if (state->probes[f].filter != NULL && !in_batches)
 			state->probes[f].access = JOIN_ROW_BY_ROW;
 		takes_over |= state->probes[f].access != JOIN_ROW_BY_ROW;
 	}

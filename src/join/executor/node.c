@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * node.c
- *	  What the nodes of both sides have in common: they hand on their child's rows, and hash
- *	  columns of them.
+ *	  What the nodes of both sides have in common: they hand on their child's rows, hash columns of
+ *	  them, and share filters and counts with parallel workers.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include "storage/shmem.h"
 
 #include "join/executor/node.h"
 
@@ -66,16 +68,120 @@ bloomfam_join_node_keys(const JoinFilterInfo *info)
 	return keys;
 }
 
-AttrNumber *
-bloomfam_join_node_attributes(const JoinFilterInfo *info)
+/* ---- in the part of a plan that workers run ---- */
+
+static inline JoinCounts *
+counts_of_worker(JoinNodeDsm *dsm, int worker)
 {
-	AttrNumber *attributes = palloc(info->ncolumns * sizeof(AttrNumber));
+	return (JoinCounts *) &dsm->filters[dsm->nfilters] + worker * dsm->nfilters;
+}
+
+static void
+add_counts(JoinCounts *sum, const JoinCounts *counts)
+{
+	bloomfam_join_build_counts_add(&sum->build, &counts->build);
+	bloomfam_join_probe_counts_add(&sum->probe, &counts->probe);
+}
+
+static void
+leave_segment(dsm_segment *segment, Datum arg)
+{
+	JoinParallel *parallel = (JoinParallel *) DatumGetPointer(arg);
+	JoinNodeDsm *dsm = parallel->dsm;
 	int			i;
 
-	for (i = 0; i < info->ncolumns; i++)
+	parallel->segment = NULL;
+	parallel->dsm = NULL;
+	if (parallel->counts == NULL)
 	{
-		Assert(info->columns[i].attribute >= 0 && info->columns[i].attribute <= MaxAttrNumber);
-		attributes[i] = info->columns[i].attribute;
+		parallel->nworkers = dsm->nworkers;
+		parallel->counts =
+			MemoryContextAllocZero(parallel->node->ss.ps.state->es_query_cxt,
+								   dsm->nworkers * dsm->nfilters * sizeof(JoinCounts));
 	}
-	return attributes;
+	for (i = 0; i < Min(parallel->nworkers, dsm->nworkers) * dsm->nfilters; i++)
+		add_counts(&parallel->counts[i], &counts_of_worker(dsm, 0)[i]);
+	parallel->left(parallel->node, dsm);
+}
+
+/* The query's state is freed before the shared memory: after an error, or by CLOSE. */
+static void
+forget_segment(void *arg)
+{
+	JoinParallel *parallel = arg;
+
+	if (parallel->segment != NULL)
+		cancel_on_dsm_detach(parallel->segment, leave_segment, PointerGetDatum(parallel));
+	parallel->segment = NULL;
+}
+
+Size
+bloomfam_join_node_estimate(CustomScanState *css, ParallelContext *pcxt)
+{
+	Size		counts = mul_size(pcxt->nworkers, sizeof(JoinCounts));
+
+	return add_size(offsetof(JoinNodeDsm, filters),
+					mul_size(bloomfam_join_nfilters((CustomScan *) css->ss.ps.plan),
+							 add_size(sizeof(JoinShared), counts)));
+}
+
+void
+bloomfam_join_node_share(JoinParallel *parallel, CustomScanState *css, ParallelContext *pcxt,
+						 void *coordinate, JoinSharedState state,
+						 void (*left) (CustomScanState *, JoinNodeDsm *))
+{
+	JoinNodeDsm *dsm = coordinate;
+	int			i;
+
+	memset(dsm, 0, bloomfam_join_node_estimate(css, pcxt));
+	dsm->nworkers = pcxt->nworkers;
+	dsm->nfilters = bloomfam_join_nfilters((CustomScan *) css->ss.ps.plan);
+	for (i = 0; i < dsm->nfilters; i++)
+		bloomfam_join_shared_init(&dsm->filters[i], state);
+	if (left == NULL || pcxt->seg == NULL)
+		return;
+
+	Assert(parallel->segment == NULL);
+	parallel->dsm = dsm;
+	parallel->segment = pcxt->seg;
+	parallel->node = css;
+	parallel->left = left;
+	if (parallel->reset.func == NULL)
+	{
+		parallel->reset.func = forget_segment;
+		parallel->reset.arg = parallel;
+		MemoryContextRegisterResetCallback(css->ss.ps.state->es_query_cxt, &parallel->reset);
+	}
+	on_dsm_detach(pcxt->seg, leave_segment, PointerGetDatum(parallel));
+}
+
+JoinCounts *
+bloomfam_join_node_worker_counts(const JoinParallel *parallel)
+{
+	if (!IsParallelWorker() || parallel->dsm == NULL)
+		return NULL;
+	return counts_of_worker(parallel->dsm, ParallelWorkerNumber);
+}
+
+JoinBuildCounts
+bloomfam_join_build_sum(const JoinBuildState *state)
+{
+	JoinBuildCounts sum = state->filter->counts;
+	int			i;
+
+	for (i = 0; i < state->parallel.nworkers; i++)
+		bloomfam_join_build_counts_add(&sum, &state->parallel.counts[i].build);
+	return sum;
+}
+
+JoinProbeCounts
+bloomfam_join_probe_sum(const JoinProbeState *state, int probe)
+{
+	JoinProbeCounts sum = state->probes[probe].counts;
+	int			i;
+
+	for (i = 0; i < state->parallel.nworkers; i++)
+		bloomfam_join_probe_counts_add(&sum,
+									   &state->parallel.counts[i * state->nprobes + probe].probe);
+	return sum;
 }

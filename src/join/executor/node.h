@@ -8,24 +8,50 @@
 #ifndef BLOOMFAM_JOIN_NODE_H
 #define BLOOMFAM_JOIN_NODE_H
 
+#include "access/parallel.h"
 #include "executor/executor.h"
-#include "storage/dsm.h"
 
 #include "join/base/filter_info.h"
 #include "join/executor/order.h"
 #include "join/fdw/foreign.h"
 
-typedef struct JoinBuildDsm JoinBuildDsm;
-typedef struct JoinProbeDsm JoinProbeDsm;
-
-/* The leader's reference to a node's dynamic shared memory. */
-typedef struct JoinSegment
+/* What a process counted of a node's filter: a build node the one, a probe node the other. */
+typedef struct JoinCounts
 {
-	dsm_segment *seg;			/* NULL: none now */
-	on_dsm_detach_callback left;
-	CustomScanState *state;		/* NULL: there never was any */
-	MemoryContextCallback reset;
-} JoinSegment;
+	JoinBuildCounts build;
+	JoinProbeCounts probe;
+} JoinCounts;
+
+/* What a node in the part of a plan that workers run has in dynamic shared memory. */
+typedef struct JoinNodeDsm
+{
+	int			nworkers;
+	int			nfilters;
+
+	/*
+	 * of a build node below a Parallel Hash, that its participants build together; of a probe node
+	 * below a Gather, the leader's copies of the filters of joins above it
+	 */
+	JoinShared	filters[FLEXIBLE_ARRAY_MEMBER];
+	/* then JoinCounts, nfilters for each worker */
+} JoinNodeDsm;
+
+/* A process's reference to it, and what has come from there. */
+typedef struct JoinParallel
+{
+	JoinNodeDsm *dsm;			/* NULL: none now */
+	dsm_segment *segment;		/* ... that it is in, of a leader with workers */
+	CustomScanState *node;
+	void		(*left) (CustomScanState *node, JoinNodeDsm *dsm);
+	MemoryContextCallback reset;	/* func NULL: not registered */
+
+	/*
+	 * for EXPLAIN and the counters, in the leader after the workers have ended: nfilters for each;
+	 * what the node has itself are the leader's counts
+	 */
+	int			nworkers;
+	JoinCounts *counts;
+} JoinParallel;
 
 /* The state of a build node.  Only a rescan leads from the end of its rows to a new build. */
 typedef enum JoinBuildPhase
@@ -42,19 +68,10 @@ typedef struct JoinBuildState
 	JoinFilter *filter;			/* NULL: this node does nothing */
 	JoinBuildPhase phase;
 	JoinKey    *keys;			/* of the filter's columns, as all below */
-	AttrNumber *attributes;		/* of the child's rows; 0: an expression */
-	ExprState **expressions;
+	ExprState **expressions;	/* NULL: an attribute of the child's rows */
 	int64	   *numbers;		/* of a row; set for integer columns only */
 	JoinForeign **foreign;		/* NULL: not pushed to a foreign server by this column, or by any */
-	JoinBuildDsm *dsm;
-	JoinSegment segment;
-
-	/*
-	 * for EXPLAIN, in the leader after the workers have ended; the filter's own counts are those
-	 * of the leader
-	 */
-	int			nworkers;
-	JoinBuildCounts *workers;
+	JoinParallel parallel;
 } JoinBuildState;
 
 typedef struct JoinHeapBatch JoinHeapBatch;
@@ -70,31 +87,39 @@ typedef struct JoinProbeState
 	ExecProcNodeMtd exec;		/* returns the next row */
 	bool		may_skip;		/* rows are of a partition that some filter may skip */
 	bool		begun;			/* ... which was executed or skipped since the last rescan */
-	JoinProbeDsm *dsm;
-	JoinSegment segment;
-
-	/*
-	 * for EXPLAIN, in the leader after the workers have ended: nprobes for each; the probes' own
-	 * counts are those of the leader
-	 */
-	int			nworkers;
-	JoinProbeCounts *workers;
+	JoinParallel parallel;
 } JoinProbeState;
 
 /* Begins a node and its child; until more is set, it returns the child's rows as they are. */
 extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags);
 
-/* Executes it. */
+/* As ExecCustomScan of the nodes' methods. */
 extern TupleTableSlot *bloomfam_join_node_exec(CustomScanState *css);
 
 /* Was this filter of a probe node pushed to the foreign server below, which drops rows by it? */
 extern bool bloomfam_join_node_was_foreign(const JoinProbeState *state, int probe);
 
-/*
- * How to hash the columns of a filter's key on a node's side of the join; and where they are in the
- * child's rows, 0 standing for an expression.  In the current memory context.
- */
+/* How to hash the columns of a filter's key on a node's side of the join. */
 extern JoinKey *bloomfam_join_node_keys(const JoinFilterInfo *info);
-extern AttrNumber *bloomfam_join_node_attributes(const JoinFilterInfo *info);
+
+/* As EstimateDSMCustomScan of the nodes' methods. */
+extern Size bloomfam_join_node_estimate(CustomScanState *css, ParallelContext *pcxt);
+
+/*
+ * In the leader: initializes what a node has in dynamic shared memory, its filters in this state.
+ * left, unless it is NULL, is called when the leader detaches: then the workers have ended, and
+ * what they wrote there can still be read.
+ */
+extern void bloomfam_join_node_share(JoinParallel *parallel, CustomScanState *css,
+									 ParallelContext *pcxt, void *coordinate,
+									 JoinSharedState state,
+									 void (*left) (CustomScanState *, JoinNodeDsm *));
+
+/* In a worker, at its end: what the leader gets of its counts, of nfilters; else NULL. */
+extern JoinCounts *bloomfam_join_node_worker_counts(const JoinParallel *parallel);
+
+/* What all processes have counted, of a build node and of one filter of a probe node. */
+extern JoinBuildCounts bloomfam_join_build_sum(const JoinBuildState *state);
+extern JoinProbeCounts bloomfam_join_probe_sum(const JoinProbeState *state, int probe);
 
 #endif							/* BLOOMFAM_JOIN_NODE_H */

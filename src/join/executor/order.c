@@ -79,7 +79,7 @@ bloomfam_join_order_make(const JoinProbe *probes, int nprobes)
 	for (i = 0; i < nprobes; i++)
 	{
 		order->filters[i] = i;
-		if (probes[i].kind != JOIN_PROBE_JOIN)
+		if (probes[i].filter == NULL)
 			continue;
 		order->positions[order->n] = i;
 		order->decided[order->n++] = i;

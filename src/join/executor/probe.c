@@ -22,7 +22,6 @@
 #include "utils/lsyscache.h"
 
 #include "join/base/gucs.h"
-#include "join/executor/dsm.h"
 #include "join/executor/explain.h"
 #include "join/executor/heap_batch.h"
 #include "join/executor/probe.h"
@@ -159,26 +158,24 @@ static void
 begin_filter(CustomScanState *css, EState *estate, const JoinFilterInfo *info, JoinProbe *probe)
 {
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	int			i;
 
+	probe->info = info;
 	probe->access = info->access;
-	probe->min_drop = info->min_drop / 1000.0;
 	probe->all_or_none = info->all_or_none;
-	probe->unbuffered = info->unbuffered;
+	probe->ncolumns = info->kind == JOIN_INFO_STORED ? 1 : info->ncolumns;
+	probe->attributes = palloc(probe->ncolumns * sizeof(AttrNumber));
 	if (info->kind == JOIN_INFO_STORED)
 	{
-		probe->kind = JOIN_PROBE_STORED;
-		probe->ncolumns = 1;
-		probe->attributes = palloc(sizeof(AttrNumber));
 		probe->stored = bloomfam_join_stored_make(
 			css, list_nth(plan->custom_exprs, info->condition), info->before, probe->attributes);
 		probe->keys = &probe->stored->key;
 	}
 	else
 	{
-		probe->kind = JOIN_PROBE_JOIN;
+		for (i = 0; i < info->ncolumns; i++)
+			probe->attributes[i] = info->columns[i].attribute;
 		probe->filter = bloomfam_join_filter_get(estate, info->param);
-		probe->ncolumns = info->ncolumns;
-		probe->attributes = bloomfam_join_node_attributes(info);
 		probe->keys = get_keys(probe->filter, info);
 		if (info->ancestors != NIL && bloomfam_join_may_skip())
 		{
@@ -252,7 +249,12 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 static void
 end_probe(CustomScanState *css)
 {
-	bloomfam_join_probe_end_worker((JoinProbeState *) css);
+	JoinProbeState *state = (JoinProbeState *) css;
+	JoinCounts *counts = bloomfam_join_node_worker_counts(&state->parallel);
+	int			i;
+
+	for (i = 0; counts != NULL && i < state->nprobes; i++)
+		bloomfam_join_probe_counts_add(&counts[i].probe, &state->probes[i].counts);
 	ExecEndNode(outerPlanState(css));
 }
 
@@ -268,7 +270,7 @@ rescan_probe(CustomScanState *css)
 	if (state->batch != NULL)
 		bloomfam_join_heap_batch_rescan(state);
 	for (i = 0; i < state->nprobes; i++)
-		if (state->probes[i].kind == JOIN_PROBE_STORED)
+		if (state->probes[i].stored != NULL)
 			bloomfam_join_stored_rescan(state->probes[i].stored);
 	if (outerPlanState(css)->chgParam == NULL)
 		ExecReScan(outerPlanState(css));
@@ -294,7 +296,68 @@ shutdown_probe(CustomScanState *css)
 	int			i;
 
 	for (i = 0; i < state->nprobes && css->ss.ps.instrument != NULL; i++)
-		state->probes[i].counts = bloomfam_join_probe_counts(&state->probes[i]);
+		bloomfam_join_probe_note_fpr(&state->probes[i]);
+}
+
+/* ---- below a Gather ---- */
+
+/* Copies the filters of joins above it for the workers that are about to start. */
+static void
+leave_copies(JoinProbeState *state, JoinNodeDsm *dsm)
+{
+	int			i;
+
+	for (i = 0; i < state->nprobes; i++)
+		if (state->infos[i].from_leader)
+			bloomfam_join_filter_leave_copy(state->probes[i].filter, &dsm->filters[i],
+											state->css.ss.ps.state->es_query_dsa,
+											state->probes[i].all_or_none);
+}
+
+static void
+forget_copies(CustomScanState *css, JoinNodeDsm *dsm)
+{
+	JoinProbeState *state = (JoinProbeState *) css;
+	int			i;
+
+	Assert(dsm->nfilters == state->nprobes);
+	for (i = 0; i < state->nprobes; i++)
+		if (state->probes[i].filter != NULL)
+			bloomfam_join_filter_forget_copy(state->probes[i].filter, &dsm->filters[i]);
+}
+
+static void
+initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	JoinProbeState *state = (JoinProbeState *) css;
+
+	bloomfam_join_node_share(&state->parallel, css, pcxt, coordinate, JOIN_SHARED_NO_COPY,
+							 state->nprobes > 0 ? forget_copies : NULL);
+	leave_copies(state, coordinate);
+}
+
+static void
+reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	if (pcxt->seg != NULL)
+		leave_copies((JoinProbeState *) css, coordinate);
+}
+
+static void
+initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
+{
+	JoinProbeState *state = (JoinProbeState *) css;
+	JoinNodeDsm *dsm = coordinate;
+	int			i;
+
+	if (state->nprobes == 0)
+		return;
+	Assert(dsm->nfilters == state->nprobes);
+	state->parallel.dsm = dsm;
+	for (i = 0; i < dsm->nfilters; i++)
+		if (bloomfam_join_shared_has_copy(&dsm->filters[i]))
+			bloomfam_join_filter_tie(state->probes[i].filter, JOIN_FILTER_COPY, &dsm->filters[i],
+									 css->ss.ps.state->es_query_dsa);
 }
 
 static const CustomExecMethods probe_exec_methods = {
@@ -305,10 +368,10 @@ static const CustomExecMethods probe_exec_methods = {
 	.ReScanCustomScan = rescan_probe,
 	.MarkPosCustomScan = mark_probe,
 	.RestrPosCustomScan = restore_probe,
-	.EstimateDSMCustomScan = bloomfam_join_probe_estimate,
-	.InitializeDSMCustomScan = bloomfam_join_probe_initialize,
-	.ReInitializeDSMCustomScan = bloomfam_join_probe_reinitialize,
-	.InitializeWorkerCustomScan = bloomfam_join_probe_initialize_worker,
+	.EstimateDSMCustomScan = bloomfam_join_node_estimate,
+	.InitializeDSMCustomScan = initialize_dsm,
+	.ReInitializeDSMCustomScan = reinitialize_dsm,
+	.InitializeWorkerCustomScan = initialize_worker,
 	.ShutdownCustomScan = shutdown_probe,
 	.ExplainCustomScan = bloomfam_join_probe_explain,
 };

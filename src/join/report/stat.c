@@ -135,9 +135,7 @@ collect_build(Collected *collected, const JoinBuildState *state)
 
 	if (state->filter == NULL)
 		return;
-	counts = state->filter->counts;
-	for (i = 0; i < state->nworkers; i++)
-		bloomfam_join_build_counts_add(&counts, &state->workers[i]);
+	counts = bloomfam_join_build_sum(state);
 	sum->executions = 1;
 	sum->built += counts.builds - counts.discarded;
 	sum->discarded += counts.discarded;
@@ -152,18 +150,13 @@ collect_probe(Collected *collected, const JoinProbeState *state)
 {
 	JoinStatCounts *sum = &collected->counts;
 	int			i;
-	int			w;
 
 	for (i = 0; i < state->nprobes; i++)
 	{
-		const JoinProbe *probe = &state->probes[i];
-		JoinProbeCounts counts = probe->counts;
+		JoinProbeCounts counts = bloomfam_join_probe_sum(state, i);
 
-		if (probe->kind != JOIN_PROBE_JOIN)
+		if (state->probes[i].filter == NULL)
 			continue;
-		counts.disabled = bloomfam_join_probe_is_off(probe);
-		for (w = 0; w < state->nworkers; w++)
-			bloomfam_join_probe_counts_add(&counts, &state->workers[w * state->nprobes + i]);
 		sum->probed += counts.tested;
 		sum->removed += counts.removed;
 		sum->not_checked += counts.not_checked;
