@@ -11,14 +11,11 @@
  */
 #include "postgres.h"
 
-#include "lib/stringinfo.h"
-#include "nodes/makefuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
 #include "join/base/explain_text.h"
 #include "join/executor/explain.h"
-#include "join/executor/partition_pruning.h"
 #include "pg/compat.h"
 
 /* ---- names ---- */
@@ -43,129 +40,108 @@ join_builds(const HashJoin *join, int number)
 static HashJoin *
 join_of_filter(List *ancestors, int number, List **above)
 {
-	int			i;
+	ListCell   *lc;
 
-	for (i = 0; i < list_length(ancestors); i++)
+	foreach(lc, ancestors)
 	{
-		Node	   *node = list_nth(ancestors, i);
-
-		if (IsA(node, HashJoin) && join_builds((HashJoin *) node, number))
-		{
-			*above = list_copy_tail(ancestors, i + 1);
-			return (HashJoin *) node;
-		}
+		if (!IsA(lfirst(lc), HashJoin) || !join_builds(lfirst(lc), number))
+			continue;
+		*above = list_copy_tail(ancestors, foreach_current_index(lc) + 1);
+		return lfirst(lc);
 	}
 	elog(ERROR, "join of filter %d not found", number);
 }
 
 /*
- * The columns of a filter's key on one side of its join, a list of strings, as they are called at
- * the join.
+ * The columns of a filter's key, a list of strings, as they are called at its join, at the Hash
+ * below that, or at a probe node.
  */
 static List *
-names_at_join(List *context, HashJoin *join, List *above, const JoinFilterInfo *info, bool outer)
+names_at(Plan *plan, List *ancestors, const JoinFilterInfo *info, const ExplainState *es)
 {
-	Plan	   *hash = innerPlan(join);
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
 	List	   *names = NIL;
 	int			i;
 
-	if (outer)
-		context = set_deparse_context_plan(context, &join->join.plan, above);
-	else
-		context = set_deparse_context_plan(context, hash, lcons(join, list_copy(above)));
 	for (i = 0; i < info->ncolumns; i++)
 	{
-		List	   *keys = outer ? join->hashkeys : ((Hash *) hash)->hashkeys;
-		Node	   *key = list_nth(keys, info->columns[i].hash_key);
+		const JoinColumnInfo *column = &info->columns[i];
+		Node	   *key;
 
+		if (IsA(plan, HashJoin))
+			key = list_nth(((HashJoin *) plan)->hashkeys, column->hash_key);
+		else if (IsA(plan, Hash))
+			key = list_nth(((Hash *) plan)->hashkeys, column->hash_key);
+		else
+			key = list_nth(((CustomScan *) plan)->custom_scan_tlist, column->attribute - 1);
+		if (IsA(key, TargetEntry))
+			key = (Node *) ((TargetEntry *) key)->expr;
 		names = lappend(names, deparse_expression(key, context, true, false));
 	}
 	return names;
 }
 
-/* The same as they are called at a probe node. */
-static List *
-names_at_probe(List *context, CustomScan *node, List *ancestors, const JoinFilterInfo *info)
+/* ---- one filter ---- */
+
+/* What is said of a join's filter first: its number and its key. */
+static void
+explain_key(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilterInfo *info)
 {
-	List	   *names = NIL;
-	int			i;
+	List	   *above;
+	HashJoin   *join = join_of_filter(ancestors, info->number, &above);
+	List	   *at_hash = names_at(innerPlan(join), lcons(join, list_copy(above)), info, es);
+	bool		building = bloomfam_join_node_kind(&node->scan.plan) == JOIN_NODE_BUILD;
+	List	   *own = building ? at_hash : names_at(&node->scan.plan, ancestors, info, es);
+	List	   *other = building ? names_at(&join->join.plan, above, info, es) : at_hash;
 
-	context = set_deparse_context_plan(context, &node->scan.plan, ancestors);
-	for (i = 0; i < info->ncolumns; i++)
+	if (!is_text(es))
 	{
-		TargetEntry *entry = list_nth(
-			node->custom_scan_tlist, info->columns[i].attribute - 1);
-
-		names = lappend(names, deparse_expression((Node *) entry->expr, context, true, false));
+		ExplainPropertyInteger("Number", NULL, info->number, es);
+		ExplainPropertyList("Key", own, es);
+		ExplainPropertyList("Joined With", other, es);
+		return;
 	}
-	return names;
+	indent(es);
+	appendStringInfo(es->str, "Bloom Filter %d: (", info->number);
+	append_names(es->str, own);
+	appendStringInfoString(es->str, ") of the join with (");
+	append_names(es->str, other);
+	appendStringInfoString(es->str, ")\n");
 }
 
-/* ---- EXPLAIN ---- */
-
 /*
- * Opens what is said of one filter: its number, its key, and with VERBOSE how that is hashed.
- * keys NULL: this process does not use it.
+ * Opens what is said of one filter: of a join, with VERBOSE how its key is hashed, or one that the
+ * query names.  keys NULL: this process does not use it.
  */
 static void
 begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilterInfo *info,
 			 const JoinKey *keys)
 {
-	int			number = info->number;
-	bool		building = bloomfam_join_node_kind(&node->scan.plan) == JOIN_NODE_BUILD;
-	List	   *above;
-	HashJoin   *join = join_of_filter(ancestors, number, &above);
-	List	   *own;
-	List	   *other;
 	List	   *functions = NIL;
 	int			i;
 
-	if (building)
-		own = names_at_join(es->deparse_cxt, join, above, info, false);
+	ExplainOpenGroup("Bloom Filter", NULL, true, es);
+	if (info->kind == JOIN_INFO_STORED)
+	{
+		List	   *context =
+			set_deparse_context_plan(es->deparse_cxt, &node->scan.plan, ancestors);
+		Node	   *condition = list_nth(node->custom_exprs, info->condition);
+
+		ExplainPropertyText("Stored Filter",
+							deparse_expression(condition, context, es->verbose, false), es);
+	}
 	else
-		own = names_at_probe(es->deparse_cxt, node, ancestors, info);
-	other = names_at_join(es->deparse_cxt, join, above, info, building);
+		explain_key(es, node, ancestors, info);
+	if (is_text(es))
+		es->indent++;
 	for (i = 0; es->verbose && keys != NULL && i < info->ncolumns; i++)
 		functions = lappend(functions, OidIsValid(keys[i].function.fn_oid)
 										   ? get_func_name(keys[i].function.fn_oid)
 										   : "own");
-
-	ExplainOpenGroup("Bloom Filter", NULL, true, es);
-	if (is_text(es))
-	{
-		indent(es);
-		appendStringInfo(es->str, "Bloom Filter %d: (", number);
-		append_names(es->str, own);
-		appendStringInfoString(es->str, ") of the join with (");
-		append_names(es->str, other);
-		appendStringInfoString(es->str, ")\n");
-		es->indent++;
-		if (functions != NIL)
-			ExplainPropertyList("Hash", functions, es);
-	}
-	else
-	{
-		ExplainPropertyInteger("Number", NULL, number, es);
-		ExplainPropertyList("Key", own, es);
-		ExplainPropertyList("Joined With", other, es);
-		if (functions != NIL)
-			ExplainPropertyList("Hash", functions, es);
-	}
+	if (functions != NIL)
+		ExplainPropertyList("Hash", functions, es);
 	if (es->analyze && keys == NULL)
 		ExplainPropertyText("Not Used", "bloomfam.join_filter is off", es);
-}
-
-/* The same of a filter that the query names itself. */
-static void
-begin_stored(ExplainState *es, CustomScanState *node, List *ancestors, const JoinStored *stored)
-{
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
-
-	ExplainOpenGroup("Bloom Filter", NULL, true, es);
-	ExplainPropertyText("Stored Filter",
-						deparse_expression(stored->condition, context, es->verbose, false), es);
-	if (is_text(es))
-		es->indent++;
 }
 
 static void
@@ -176,10 +152,23 @@ end_filter(ExplainState *es)
 	ExplainCloseGroup("Bloom Filter", NULL, true, es);
 }
 
+/* ---- what processes counted ---- */
+
 static inline int64
 in_kilobytes(Size bytes)
 {
 	return (bytes + 1023) / 1024;
+}
+
+/* One figure, in text as a part of a line, if it is to be there. */
+static void
+explain_count(ExplainState *es, const char *label, uint64 count, bool in_text)
+{
+	if (!is_text(es))
+		ExplainPropertyUInteger(label, NULL, count, es);
+	else if (in_text)
+		appendStringInfo(es->str, "%s%s: " UINT64_FORMAT,
+						 es->str->data[es->str->len - 1] == ' ' ? "" : "  ", label, count);
 }
 
 /* What a filter came to while it was built; in text, after what the line begins with. */
@@ -188,27 +177,18 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 {
 	double		bits_per_key = counts->keys == 0 ? 0 : counts->bytes * 8.0 / counts->keys;
 
+	explain_count(es, "Builds", counts->builds, counts->builds > 1 || counts->discarded > 0);
+	explain_count(es, "Discarded", counts->discarded, counts->discarded > 0);
+	explain_count(es, "Bitmaps", counts->bitmaps, counts->bitmaps > 0);
+	explain_count(es, "Ranges", counts->ranges, counts->ranges > 0);
+	explain_count(es, "Keys", counts->keys, true);
 	if (!is_text(es))
 	{
-		ExplainPropertyUInteger("Builds", NULL, counts->builds, es);
-		ExplainPropertyUInteger("Discarded", NULL, counts->discarded, es);
-		ExplainPropertyUInteger("Bitmaps", NULL, counts->bitmaps, es);
-		ExplainPropertyUInteger("Ranges", NULL, counts->ranges, es);
-		ExplainPropertyUInteger("Keys", NULL, counts->keys, es);
 		ExplainPropertyFloat("Bits per Key", NULL, bits_per_key, 1, es);
 		ExplainPropertyInteger("Size", "kB", in_kilobytes(counts->largest), es);
 		ExplainPropertyInteger("Peak Memory Usage", "kB", in_kilobytes(counts->memory), es);
 		return;
 	}
-	if (counts->builds > 1 || counts->discarded > 0)
-		appendStringInfo(es->str, "Builds: " UINT64_FORMAT "  ", counts->builds);
-	if (counts->discarded > 0)
-		appendStringInfo(es->str, "Discarded: " UINT64_FORMAT "  ", counts->discarded);
-	if (counts->bitmaps > 0)
-		appendStringInfo(es->str, "Bitmaps: " UINT64_FORMAT "  ", counts->bitmaps);
-	if (counts->ranges > 0)
-		appendStringInfo(es->str, "Ranges: " UINT64_FORMAT "  ", counts->ranges);
-	appendStringInfo(es->str, "Keys: " UINT64_FORMAT, counts->keys);
 	if (counts->bytes > 0 && counts->keys > 0)
 		appendStringInfo(es->str, "  Bits per Key: %.1f", bits_per_key);
 	if (counts->largest > 0)
@@ -219,16 +199,17 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 
 /* What a filter did on the probe side. */
 static void
-explain_probed(ExplainState *es, const JoinProbeCounts *counts, JoinAccess access, bool foreign)
+explain_probed(ExplainState *es, const JoinProbeCounts *counts, const char *how, bool foreign)
 {
-	const char *how = access == JOIN_ROW_BY_ROW ? "row by row" : "in page batches";
-
+	if (!is_text(es))
+		ExplainPropertyText("Probed", how, es);
+	explain_count(es, "Rows Probed", counts->tested, true);
+	if (is_text(es))
+		appendStringInfo(es->str, " (%s)", how);
+	explain_count(es, "Rows Removed", counts->removed, true);
+	explain_count(es, "Rows Not Checked", counts->not_checked, true);
 	if (!is_text(es))
 	{
-		ExplainPropertyText("Probed", how, es);
-		ExplainPropertyUInteger("Rows Probed", NULL, counts->tested, es);
-		ExplainPropertyUInteger("Rows Removed", NULL, counts->removed, es);
-		ExplainPropertyUInteger("Rows Not Checked", NULL, counts->not_checked, es);
 		if (counts->fpr > 0)
 			ExplainPropertyFloat("Expected FPR", NULL, counts->fpr, 6, es);
 		ExplainPropertyBool("Disabled", counts->disabled, es);
@@ -236,10 +217,6 @@ explain_probed(ExplainState *es, const JoinProbeCounts *counts, JoinAccess acces
 			ExplainPropertyBool("Filtered by Foreign Server", true, es);
 		return;
 	}
-	appendStringInfo(es->str,
-					 "Rows Probed: " UINT64_FORMAT " (%s)  Rows Removed: " UINT64_FORMAT
-					 "  Rows Not Checked: " UINT64_FORMAT,
-					 counts->tested, how, counts->removed, counts->not_checked);
 	if (counts->fpr > 0)
 		appendStringInfo(es->str, "  Expected FPR: %.2f%%", counts->fpr * 100);
 	if (foreign)
@@ -249,74 +226,82 @@ explain_probed(ExplainState *es, const JoinProbeCounts *counts, JoinAccess acces
 	appendStringInfoChar(es->str, '\n');
 }
 
-/* Before and after what is said of one worker. */
+/*
+ * With VERBOSE, what each worker counted of a node's filter, the filter-th.  how NULL: it is a
+ * build node.
+ */
 static void
-begin_worker(ExplainState *es, int worker)
+explain_workers(ExplainState *es, const JoinParallel *parallel, int nfilters, int filter,
+				const char *how, bool foreign)
 {
-	ExplainOpenGroup("Worker", NULL, true, es);
+	int			i;
+
+	if (!es->verbose || es->hide_workers || parallel->nworkers == 0)
+		return;
+	ExplainOpenGroup("Workers", "Workers", false, es);
+	for (i = 0; i < parallel->nworkers; i++)
+	{
+		const JoinCounts *counts = &parallel->counts[i * nfilters + filter];
+
+		ExplainOpenGroup("Worker", NULL, true, es);
+		if (is_text(es))
+		{
+			indent(es);
+			appendStringInfo(es->str, "Worker %d:  ", i);
+		}
+		else
+			ExplainPropertyInteger("Worker Number", NULL, i, es);
+		if (how == NULL)
+			explain_built(es, &counts->build);
+		else
+			explain_probed(es, &counts->probe, how, foreign);
+		ExplainCloseGroup("Worker", NULL, true, es);
+	}
+	ExplainCloseGroup("Workers", "Workers", false, es);
+}
+
+/* How many of all partitions or pages were not read; in text, with more after that. */
+static void
+explain_skipped(ExplainState *es, const char *what, uint64 skipped, uint64 all, const char *more)
+{
+	char	   *label = psprintf("%s Skipped", what);
+
 	if (is_text(es))
-	{
-		indent(es);
-		appendStringInfo(es->str, "Worker %d:  ", worker);
-	}
+		ExplainPropertyText(
+			label, psprintf(UINT64_FORMAT " of " UINT64_FORMAT "%s", skipped, all, more), es);
 	else
-		ExplainPropertyInteger("Worker Number", NULL, worker, es);
-}
-
-static void
-end_worker(ExplainState *es)
-{
-	ExplainCloseGroup("Worker", NULL, true, es);
-}
-
-/* Why no partition can be skipped; NULL: there are none, or some can be. */
-static const char *
-reason_against_skipping(JoinSkip skip)
-{
-	switch (skip)
 	{
-		case JOIN_SKIP_NOTHING:
-		case JOIN_SKIP_PARTITIONS:
-			return NULL;
-		case JOIN_SKIP_OTHER_KEY:
-			return "they are not made by a column of the key";
-		case JOIN_SKIP_OTHER_EQUALITY:
-			return "they are not made by the equality of the join";
-		case JOIN_SKIP_OTHER_TYPE:
-			return "keys of this type are not kept";
-		case JOIN_SKIP_PART_OF_HASH:
-			return "they are made by hashes of more columns than the key has";
-		case JOIN_SKIP_VOLATILE:
-			return "volatile functions would be called less often";
+		ExplainPropertyUInteger(what, NULL, all, es);
+		ExplainPropertyUInteger(label, NULL, skipped, es);
 	}
-	return NULL;
 }
+
+/* ---- partitions ---- */
+
+/* Why no partition can be skipped. */
+static const char *const reasons_against_skipping[] = {
+	[JOIN_SKIP_NOTHING] = NULL,
+	[JOIN_SKIP_PARTITIONS] = NULL,
+	[JOIN_SKIP_OTHER_KEY] = "they are not made by a column of the key",
+	[JOIN_SKIP_OTHER_EQUALITY] = "they are not made by the equality of the join",
+	[JOIN_SKIP_OTHER_TYPE] = "keys of this type are not kept",
+	[JOIN_SKIP_PART_OF_HASH] = "they are made by hashes of more columns than the key has",
+	[JOIN_SKIP_VOLATILE] = "volatile functions would be called less often",
+};
 
 /* Why a partition is read, or pages, that are known not to match. */
-static const char in_part[] = "below an aggregate only a bitmap skips any";
+#define IN_PART		"below an aggregate only a bitmap skips any"
 
 /* Why a partition was read; NULL: it has keys of the build side, as far as its bounds tell. */
-static const char *
-reason_for_reading(JoinPartitionAnswer answer)
-{
-	switch (answer)
-	{
-		case JOIN_PARTITION_CANNOT_MATCH:
-		case JOIN_PARTITION_CAN_MATCH:
-			return NULL;
-		case JOIN_PARTITION_NOT_YET:
-			return "the keys were not known in time";
-		case JOIN_PARTITION_UNKNOWN:
-			return "the keys are not known";
-		case JOIN_PARTITION_MANY_KEYS:
-			return "there are too many keys to look up each";
-		case JOIN_PARTITION_NEW:
-			return "it is newer than the query's snapshot";
-		case JOIN_PARTITION_IN_PART:
-			return in_part;
-	}
-	return NULL;
-}
+static const char *const reasons_for_reading[] = {
+	[JOIN_PARTITION_NOT_YET] = "the keys were not known in time",
+	[JOIN_PARTITION_CANNOT_MATCH] = NULL,
+	[JOIN_PARTITION_CAN_MATCH] = NULL,
+	[JOIN_PARTITION_UNKNOWN] = "the keys are not known",
+	[JOIN_PARTITION_MANY_KEYS] = "there are too many keys to look up each",
+	[JOIN_PARTITION_NEW] = "it is newer than the query's snapshot",
+	[JOIN_PARTITION_IN_PART] = IN_PART,
+};
 
 /*
  * How many partitions were not read.  Each that was begun nowhere counts once; of several builds,
@@ -324,12 +309,12 @@ reason_for_reading(JoinPartitionAnswer answer)
  * any, the join has read no more than it had to.
  */
 static void
-explain_skipped(ExplainState *es, const JoinFilter *filter, const JoinBuildCounts *built)
+explain_partitions(ExplainState *es, const JoinFilter *filter, const JoinBuildCounts *built)
 {
 	bool		several_builds = built->builds > 1;
 	uint64		partitions = 0;
 	uint64		skipped = 0;
-	int			read[JOIN_PARTITION_ANSWERS] = {0};
+	int			read[lengthof(reasons_for_reading)] = {0};
 	StringInfoData reasons;
 	ListCell   *lc;
 	int			i;
@@ -353,69 +338,17 @@ explain_skipped(ExplainState *es, const JoinFilter *filter, const JoinBuildCount
 	}
 	if (partitions == 0)
 		return;
-	if (is_text(es))
-	{
-		indent(es);
-		appendStringInfo(es->str, "Partitions Skipped: " UINT64_FORMAT " of " UINT64_FORMAT "\n",
-						 skipped, partitions);
-	}
-	else
-	{
-		ExplainPropertyUInteger("Partitions", NULL, partitions, es);
-		ExplainPropertyUInteger("Partitions Skipped", NULL, skipped, es);
-	}
+	explain_skipped(es, "Partitions", skipped, partitions, "");
 	initStringInfo(&reasons);
-	for (i = 0; i < JOIN_PARTITION_ANSWERS && es->verbose && built->keys > 0; i++)
-		if (read[i] > 0 && reason_for_reading(i) != NULL)
+	for (i = 0; i < lengthof(read) && es->verbose && built->keys > 0; i++)
+		if (read[i] > 0 && reasons_for_reading[i] != NULL)
 			appendStringInfo(&reasons, "%s%s (%d)", reasons.len > 0 ? ", " : "",
-							 reason_for_reading(i), read[i]);
+							 reasons_for_reading[i], read[i]);
 	if (reasons.len > 0)
 		ExplainPropertyText("Partitions Not Skipped", reasons.data, es);
 }
 
-void
-bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState *es)
-{
-	JoinBuildState *state = (JoinBuildState *) node;
-	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
-	int			i;
-
-	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
-	begin_filter(es, plan, ancestors, state->info, state->keys);
-	if (es->analyze && state->filter != NULL)
-	{
-		JoinBuildCounts sum = bloomfam_join_build_sum(state);
-
-		if (!is_text(es) || sum.builds > 0 || sum.keys > 0)
-		{
-			if (is_text(es))
-				indent(es);
-			explain_built(es, &sum);
-		}
-		if (es->verbose && !es->hide_workers && state->parallel.nworkers > 0)
-		{
-			ExplainOpenGroup("Workers", "Workers", false, es);
-			for (i = 0; i < state->parallel.nworkers; i++)
-			{
-				begin_worker(es, i);
-				explain_built(es, &state->parallel.counts[i].build);
-				end_worker(es);
-			}
-			ExplainCloseGroup("Workers", "Workers", false, es);
-		}
-		for (i = 0; state->foreign != NULL && i < state->info->ncolumns; i++)
-			if (state->foreign[i] != NULL)
-				ExplainPropertyInteger(
-					"Foreign Filter Size", "kB",
-					(bloomfam_join_foreign_size(state->foreign[i]) + 1023) / 1024, es);
-		explain_skipped(es, state->filter, &sum);
-	}
-	if (es->verbose && reason_against_skipping(state->info->skip) != NULL)
-		ExplainPropertyText("Partitions Not Skipped", reason_against_skipping(state->info->skip),
-							es);
-	end_filter(es);
-	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
-}
+/* ---- pages ---- */
 
 /* The indexes that can tell in which pages of the scanned table rows can match. */
 static void
@@ -432,71 +365,76 @@ explain_indexes(ExplainState *es, const JoinProbeState *state, const JoinBlockPr
 }
 
 /* Why all pages are read; NULL: not all are. */
-static const char *
-reason_against_leaving_out(JoinBlocksPhase phase)
-{
-	switch (phase)
-	{
-		case JOIN_BLOCKS_NOT_YET:
-		case JOIN_BLOCKS_FOUND:
-			return NULL;
-		case JOIN_BLOCKS_LATE:
-			return "the keys were not known in time";
-		case JOIN_BLOCKS_IN_PART:
-			return in_part;
-		case JOIN_BLOCKS_UNKNOWN:
-			return "the keys are not known";
-		case JOIN_BLOCKS_NO_INDEX:
-			return "no index can be used now";
-		case JOIN_BLOCKS_COSTLY:
-			return "looking for them would take too long";
-		case JOIN_BLOCKS_MANY:
-			return "too many can match";
-	}
-	return NULL;
-}
+static const char *const reasons_against_pruning[] = {
+	[JOIN_BLOCKS_NOT_YET] = NULL,
+	[JOIN_BLOCKS_FOUND] = NULL,
+	[JOIN_BLOCKS_LATE] = "the keys were not known in time",
+	[JOIN_BLOCKS_IN_PART] = IN_PART,
+	[JOIN_BLOCKS_UNKNOWN] = "the keys are not known",
+	[JOIN_BLOCKS_NO_INDEX] = "no index can be used now",
+	[JOIN_BLOCKS_COSTLY] = "looking for them would take too long",
+	[JOIN_BLOCKS_MANY] = "too many can match",
+};
 
 /* How many pages were not read, of those that an index was asked for, or why none. */
 static void
 explain_pages(ExplainState *es, const JoinProbeCounts *counts)
 {
 	const char *index = OidIsValid(counts->index) ? get_rel_name(counts->index) : NULL;
-	const char *reason = reason_against_leaving_out((JoinBlocksPhase) counts->blocks);
+	const char *more = is_text(es) && index != NULL ? psprintf("  (%s)", index) : "";
+	const char *reason = reasons_against_pruning[counts->blocks];
 
-	if (!is_text(es))
-	{
-		if (index != NULL)
-			ExplainPropertyText("Index Searched", index, es);
-		if (counts->pages > 0)
-		{
-			ExplainPropertyUInteger("Pages", NULL, counts->pages, es);
-			ExplainPropertyUInteger("Pages Skipped", NULL, counts->pages_skipped, es);
-		}
-		else if (reason != NULL)
-			ExplainPropertyText("Pages Not Skipped", reason, es);
-		return;
-	}
-	if (counts->pages == 0 && reason == NULL)
-		return;
-	indent(es);
+	if (!is_text(es) && index != NULL)
+		ExplainPropertyText("Index Searched", index, es);
 	if (counts->pages > 0)
-		appendStringInfo(es->str, "Pages Skipped: " UINT64_FORMAT " of " UINT64_FORMAT,
-						 counts->pages_skipped, counts->pages);
-	else
-		appendStringInfo(es->str, "Pages Not Skipped: %s", reason);
-	if (index != NULL)
-		appendStringInfo(es->str, "  (%s)", index);
-	appendStringInfoChar(es->str, '\n');
+		explain_skipped(es, "Pages", counts->pages_skipped, counts->pages, more);
+	else if (reason != NULL)
+		ExplainPropertyText("Pages Not Skipped", psprintf("%s%s", reason, more), es);
+}
+
+/* ---- nodes ---- */
+
+void
+bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	JoinBuildState *state = (JoinBuildState *) node;
+	const char *reason = reasons_against_skipping[state->info->skip];
+	int			i;
+
+	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
+	begin_filter(es, (CustomScan *) node->ss.ps.plan, ancestors, state->info, state->keys);
+	if (es->analyze && state->filter != NULL)
+	{
+		JoinBuildCounts sum = bloomfam_join_build_sum(state);
+
+		if (!is_text(es) || sum.builds > 0 || sum.keys > 0)
+		{
+			if (is_text(es))
+				indent(es);
+			explain_built(es, &sum);
+		}
+		explain_workers(es, &state->parallel, 1, 0, NULL, false);
+		for (i = 0; state->foreign != NULL && i < state->info->ncolumns; i++)
+			if (state->foreign[i] != NULL)
+				ExplainPropertyInteger("Foreign Filter Size", "kB",
+									   in_kilobytes(bloomfam_join_foreign_size(state->foreign[i])),
+									   es);
+		explain_partitions(es, state->filter, &sum);
+	}
+	if (es->verbose && reason != NULL)
+		ExplainPropertyText("Partitions Not Skipped", reason, es);
+	end_filter(es);
+	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
 }
 
 /* One filter of a probe node, the probe-th. */
 static void
 explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 {
-	JoinProbeCounts sum;
-	JoinAccess	access = state->probes[probe].access;
+	bool		by_row = state->probes[probe].access == JOIN_ROW_BY_ROW;
+	const char *how = by_row ? "row by row" : "in page batches";
 	bool		foreign = bloomfam_join_node_was_foreign(state, probe);
-	int			i;
+	JoinProbeCounts sum;
 
 	bloomfam_join_probe_note_fpr(&state->probes[probe]);
 	sum = bloomfam_join_probe_sum(state, probe);
@@ -504,20 +442,10 @@ explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 	{
 		if (is_text(es))
 			indent(es);
-		explain_probed(es, &sum, access, foreign);
+		explain_probed(es, &sum, how, foreign);
 	}
 	explain_pages(es, &sum);
-	if (!es->verbose || es->hide_workers || state->parallel.nworkers == 0)
-		return;
-	ExplainOpenGroup("Workers", "Workers", false, es);
-	for (i = 0; i < state->parallel.nworkers; i++)
-	{
-		begin_worker(es, i);
-		explain_probed(es, &state->parallel.counts[i * state->nprobes + probe].probe, access,
-					   foreign);
-		end_worker(es);
-	}
-	ExplainCloseGroup("Workers", "Workers", false, es);
+	explain_workers(es, &state->parallel, state->nprobes, probe, how, foreign);
 }
 
 void
@@ -531,17 +459,13 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 	for (i = 0; i < bloomfam_join_nfilters(plan); i++)
 	{
 		int			f = i < state->nprobes ? bloomfam_join_order_decided(state->order, i) : i;
-		const JoinFilterInfo *info = &state->infos[f];
+		const JoinProbe *probe = f < state->nprobes ? &state->probes[f] : NULL;
 
-		if (info->kind == JOIN_INFO_STORED)
-			begin_stored(es, node, ancestors, state->probes[f].stored);
-		else
-			begin_filter(es, plan, ancestors, info,
-						 f < state->nprobes ? state->probes[f].keys : NULL);
-		if (es->analyze && f < state->nprobes && info->access != JOIN_NO_ROWS)
+		begin_filter(es, plan, ancestors, &state->infos[f], probe != NULL ? probe->keys : NULL);
+		if (probe != NULL && es->analyze && probe->info->access != JOIN_NO_ROWS)
 			explain_probe(es, state, f);
-		else if (f < state->nprobes && state->probes[f].blocks != NULL)
-			explain_indexes(es, state, state->probes[f].blocks);
+		else if (probe != NULL && probe->blocks != NULL)
+			explain_indexes(es, state, probe->blocks);
 		end_filter(es);
 	}
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);

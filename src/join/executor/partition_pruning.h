@@ -24,8 +24,6 @@ typedef enum JoinPartitionAnswer
 								 * set by probe.c */
 } JoinPartitionAnswer;
 
-#define JOIN_PARTITION_ANSWERS	(JOIN_PARTITION_IN_PART + 1)
-
 /* The partition that a node's rows are of, for one of its filters. */
 typedef struct JoinPartition JoinPartition;
 

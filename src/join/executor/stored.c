@@ -131,7 +131,6 @@ bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before,
 		elog(ERROR, "a condition cannot be rechecked");
 
 	stored->before = before;
-	stored->condition = condition;
 	stored->expression = ExecInitExpr(list_nth(args, filter_arg), &node->ss.ps);
 	stored->econtext = CreateExprContext(estate);
 	stored->hashers.context = CurrentMemoryContext;

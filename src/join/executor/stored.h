@@ -30,7 +30,6 @@ typedef struct JoinStored
 	JoinAnswer	answer;
 	int			before;			/* so many of the scan's conditions come before it */
 	bool		may_fail;		/* hashing a key may, whatever the keys before it were */
-	Node	   *condition;		/* for EXPLAIN */
 	ExprState  *expression;		/* the filter */
 	ExprContext *econtext;		/* ... whose value stays until the next rescan */
 	BloomfamFilter filter;
