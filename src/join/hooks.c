@@ -34,8 +34,7 @@
 #include "utils/snapmgr.h"
 
 #include "join/base/gucs.h"
-#include "join/executor/build.h"
-#include "join/executor/probe.h"
+#include "join/executor/node.h"
 #include "join/hooks.h"
 #include "join/planner/paths.h"
 #include "join/planner/plan.h"
@@ -113,7 +112,8 @@ tie_filters(PlanState *node, void *context)
 		PlanState  *build = outerPlanState(innerPlanState(node));
 
 		/* one on the other, where columns of the key have filters of their own */
-		for (; build != NULL && bloomfam_join_is_build(build); build = outerPlanState(build))
+		for (; build != NULL && bloomfam_join_node_kind(build->plan) == JOIN_NODE_BUILD;
+			 build = outerPlanState(build))
 			bloomfam_join_build_tie((JoinBuildState *) build, (HashJoinState *) node);
 	}
 	return planstate_tree_walker(node, tie_filters, context);
@@ -194,8 +194,8 @@ bloomfam_join_init(void)
 
 	bloomfam_join_gucs_define(in_time);
 	bloomfam_join_stat_init();
-	bloomfam_join_build_register();
-	bloomfam_join_probe_register();
+	bloomfam_join_node_register(JOIN_NODE_BUILD, bloomfam_join_build_create);
+	bloomfam_join_node_register(JOIN_NODE_PROBE, bloomfam_join_probe_create);
 
 	if (!in_time)
 		return;

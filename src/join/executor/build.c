@@ -11,8 +11,7 @@
 #include "postgres.h"
 
 #include "join/base/gucs.h"
-#include "join/executor/build.h"
-#include "join/executor/explain.h"
+#include "join/executor/node.h"
 #include "pg/server_structs.h"
 
 /* Adds the row's key, unless a column of it is NULL: that equals nothing. */
@@ -273,24 +272,11 @@ static const CustomExecMethods build_exec_methods = {
 	.ExplainCustomScan = bloomfam_join_build_explain,
 };
 
-static Node *
-create_build(CustomScan *plan)
+Node *
+bloomfam_join_build_create(CustomScan *plan)
 {
 	JoinBuildState *state = (JoinBuildState *) newNode(sizeof(JoinBuildState), T_CustomScanState);
 
 	state->css.methods = &build_exec_methods;
 	return (Node *) state;
-}
-
-void
-bloomfam_join_build_register(void)
-{
-	bloomfam_join_node_register(JOIN_NODE_BUILD, create_build);
-}
-
-bool
-bloomfam_join_is_build(const PlanState *node)
-{
-	return IsA(node, CustomScanState) &&
-		   ((const CustomScanState *) node)->methods == &build_exec_methods;
 }

@@ -15,8 +15,7 @@
 #include "utils/ruleutils.h"
 
 #include "join/base/explain_text.h"
-#include "join/executor/explain.h"
-#include "pg/compat.h"
+#include "join/executor/node.h"
 
 /* ---- names ---- */
 

@@ -14,6 +14,7 @@
 #include "join/base/filter_info.h"
 #include "join/executor/order.h"
 #include "join/fdw/foreign.h"
+#include "pg/compat.h"
 
 /* What a process counted of a node's filter: a build node the one, a probe node the other. */
 typedef struct JoinCounts
@@ -89,6 +90,17 @@ typedef struct JoinProbeState
 	bool		begun;			/* ... which was executed or skipped since the last rescan */
 	JoinParallel parallel;
 } JoinProbeState;
+
+/* As CreateCustomScanState of the nodes' methods. */
+extern Node *bloomfam_join_build_create(CustomScan *plan);
+extern Node *bloomfam_join_probe_create(CustomScan *plan);
+
+/* Ties a build node's filter, if it has one, to the hash join that it is the build side of. */
+extern void bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join);
+
+/* As ExplainCustomScan of the nodes' methods. */
+extern void bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+extern void bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
 /* Begins a node and its child; until more is set, it returns the child's rows as they are. */
 extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags);

@@ -22,9 +22,7 @@
 #include "utils/lsyscache.h"
 
 #include "join/base/gucs.h"
-#include "join/executor/explain.h"
 #include "join/executor/heap_batch.h"
-#include "join/executor/probe.h"
 
 /* May this row join, as far as one filter knows? */
 static inline bool
@@ -86,18 +84,6 @@ exec_rows(PlanState *node)
 			return slot;
 		CHECK_FOR_INTERRUPTS();
 	}
-}
-
-/* Does some filter probe the child's rows one by one? */
-static bool
-has_rows_to_probe(const JoinProbeState *state)
-{
-	int			i;
-
-	for (i = 0; i < state->nprobes; i++)
-		if (state->probes[i].access == JOIN_ROW_BY_ROW)
-			return true;
-	return false;
 }
 
 /*
@@ -241,8 +227,10 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 		begin_filter(css, estate, &state->infos[i], &state->probes[i]);
 	state->order = bloomfam_join_order_make(state->probes, n);
 	state->batch = bloomfam_join_heap_batch_init(state);
-	state->exec = has_rows_to_probe(state) || state->batch == NULL ? exec_rows
-																   : bloomfam_join_heap_batch_exec;
+	state->exec = state->batch != NULL ? bloomfam_join_heap_batch_exec : exec_rows;
+	for (i = 0; i < n; i++)
+		if (state->probes[i].access == JOIN_ROW_BY_ROW)
+			state->exec = exec_rows;
 	css->ss.ps.ExecProcNode = state->may_skip ? exec_partition : state->exec;
 }
 
@@ -376,24 +364,11 @@ static const CustomExecMethods probe_exec_methods = {
 	.ExplainCustomScan = bloomfam_join_probe_explain,
 };
 
-static Node *
-create_probe(CustomScan *plan)
+Node *
+bloomfam_join_probe_create(CustomScan *plan)
 {
 	JoinProbeState *state = (JoinProbeState *) newNode(sizeof(JoinProbeState), T_CustomScanState);
 
 	state->css.methods = &probe_exec_methods;
 	return (Node *) state;
-}
-
-void
-bloomfam_join_probe_register(void)
-{
-	bloomfam_join_node_register(JOIN_NODE_PROBE, create_probe);
-}
-
-bool
-bloomfam_join_is_probe(const PlanState *node)
-{
-	return IsA(node, CustomScanState) &&
-		   ((const CustomScanState *) node)->methods == &probe_exec_methods;
 }

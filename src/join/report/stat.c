@@ -30,9 +30,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "join/executor/build.h"
 #include "join/executor/node.h"
-#include "join/executor/probe.h"
 #include "join/report/stat.h"
 #include "join/report/stat_table.h"
 #include "pg/compat.h"
@@ -171,9 +169,9 @@ collect(PlanState *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (bloomfam_join_is_build(node))
+	if (bloomfam_join_node_kind(node->plan) == JOIN_NODE_BUILD)
 		collect_build(context, (const JoinBuildState *) node);
-	else if (bloomfam_join_is_probe(node))
+	else if (bloomfam_join_node_kind(node->plan) == JOIN_NODE_PROBE)
 		collect_probe(context, (const JoinProbeState *) node);
 	return planstate_tree_walker(node, collect, context);
 }
