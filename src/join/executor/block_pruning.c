@@ -26,7 +26,7 @@
 #include "optimizer/plancat.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
-#include "utils/lsyscache.h"
+#include "utils/float.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/spccache.h"
@@ -48,31 +48,15 @@ typedef struct Search
 {
 	JoinBlockPruning *blocks;
 	Relation	table;
+	Snapshot	snapshot;
 	BlockNumber nblocks;
-	double		rows;			/* that are expected in the table */
+	double		rows;			/* that are expected in the table, or in this process's share */
 	double		budget;			/* rows that it may take, of what is left */
 	const JoinKeys *keys;
 	JoinIndexed column;
 	uint64	   *words;			/* what this column says; as in JoinBlockPruning */
 	uint64		nset;
 } Search;
-
-JoinBlockPruning *
-bloomfam_join_block_pruning_begin(EState *estate, const JoinFilterInfo *info, JoinFilter *filter,
-								  const AttrNumber *attributes, bool guarded)
-{
-	JoinBlockPruning *blocks =
-		MemoryContextAllocZero(estate->es_query_cxt, sizeof(JoinBlockPruning));
-
-	blocks->phase = JOIN_BLOCKS_NOT_YET;
-	blocks->filter = filter;
-	blocks->info = info;
-	blocks->attributes = attributes;
-	blocks->guarded = guarded;
-	blocks->snapshot = estate->es_snapshot;
-	blocks->context = estate->es_query_cxt;
-	return blocks;
-}
 
 void
 bloomfam_join_block_pruning_forget(JoinBlockPruning *blocks)
@@ -81,13 +65,7 @@ bloomfam_join_block_pruning_forget(JoinBlockPruning *blocks)
 		pfree(blocks->words);
 	blocks->phase = JOIN_BLOCKS_NOT_YET;
 	blocks->words = NULL;
-	blocks->nbits = blocks->nset = 0;
-}
-
-void
-bloomfam_join_block_pruning_miss(JoinBlockPruning *blocks, JoinBlocksPhase reason)
-{
-	blocks->phase = reason;
+	blocks->nbits = 0;
 }
 
 /* ---- what is found ---- */
@@ -116,7 +94,7 @@ static inline bool
 spend(Search *search, double rows)
 {
 	search->budget -= rows;
-	return search->budget >= 0 || bloomfam_join_filter == JOIN_FILTER_FORCE;
+	return search->budget >= 0;
 }
 
 /* Does it cost so much less to read these blocks only, by the planner's settings? */
@@ -168,10 +146,9 @@ search_by_key(Search *search, Relation index, const JoinIndexUse *use)
 	int			i;
 
 	if (keys->phase != JOIN_KEYS_LISTED ||
-		(keys->nvalues * (JOIN_ROWS_PER_KEY + rows_per_key * JOIN_ROWS_PER_TID) > search->budget &&
-		 bloomfam_join_filter != JOIN_FILTER_FORCE))
+		keys->nvalues * (JOIN_ROWS_PER_KEY + rows_per_key * JOIN_ROWS_PER_TID) > search->budget)
 		return JOIN_BLOCKS_COSTLY;
-	scan = bloomfam_index_beginscan(search->table, index, search->blocks->snapshot, 1);
+	scan = bloomfam_index_beginscan(search->table, index, search->snapshot, 1);
 	for (i = 0; i < keys->nvalues && within; i++)
 	{
 		ScanKeyData key;
@@ -223,18 +200,17 @@ search_by_range(Search *search, Relation index, const JoinIndexUse *use)
 	BrinStatsData stats;
 	IndexScanDesc scan;
 	double		cost;
-	int			most = JOIN_INDEX_MOST_RANGES;
+	int			most;
 	int			n;
 	int			i;
 
 	brinGetStats(index, &stats);
 	cost = (search->nblocks / stats.pagesPerRange + 1) * JOIN_ROWS_PER_SUMMARY;
-	if (bloomfam_join_filter != JOIN_FILTER_FORCE)
-		most = (int) Min(search->budget / cost, JOIN_INDEX_MOST_RANGES);
+	most = (int) Min(search->budget / cost, JOIN_INDEX_MOST_RANGES);
 	if (most < 1)
 		return JOIN_BLOCKS_COSTLY;
 	n = bloomfam_join_keys_ranges(search->keys, ranges, most);
-	scan = bloomfam_index_beginscan_bitmap(index, search->blocks->snapshot, 2);
+	scan = bloomfam_index_beginscan_bitmap(index, search->snapshot, 2);
 	for (i = 0; i < n; i++)
 	{
 		TIDBitmap  *bitmap = tbm_create(work_mem * INT64CONST(1024), NULL);
@@ -262,7 +238,7 @@ search_by_range(Search *search, Relation index, const JoinIndexUse *use)
 static JoinBlocksPhase
 search_index(Search *search, Oid oid)
 {
-	Relation	index = bloomfam_join_index_open(oid, search->blocks->snapshot);
+	Relation	index = bloomfam_join_index_open(oid, search->snapshot);
 	JoinBlocksPhase phase = JOIN_BLOCKS_NO_INDEX;
 	JoinIndexUse use;
 
@@ -276,104 +252,97 @@ search_index(Search *search, Oid oid)
 	{
 		spend(search, JOIN_ROWS_PER_INDEX);
 		search->blocks->index = oid;
+		phase = use.search == JOIN_INDEX_BY_KEY ? search_by_key(search, index, &use)
+												: search_by_range(search, index, &use);
 	}
-	if (use.search == JOIN_INDEX_BY_KEY)
-		phase = search_by_key(search, index, &use);
-	else if (use.search == JOIN_INDEX_BY_RANGE)
-		phase = search_by_range(search, index, &use);
 	index_close(index, AccessShareLock);
 	return phase == JOIN_BLOCKS_FOUND && !pays(search) ? JOIN_BLOCKS_MANY : phase;
 }
 
 /* ---- all that can be asked ---- */
 
-/* One column of a filter's key, in its table. */
-static JoinIndexed
-get_column(const JoinBlockPruning *blocks, int i, Oid type)
+/* A search for blocks; of one column of the filter's key, once begin_column() was called. */
+static Search
+begin_search(JoinBlockPruning *blocks, BlockNumber nblocks)
 {
-	return (JoinIndexed) {
+	Search		search = {.blocks = blocks, .table = blocks->scan->ss_currentRelation,
+		.snapshot = blocks->scan->ps.state->es_snapshot, .nblocks = nblocks};
+	BlockNumber pages;
+	double		visible;
+
+	estimate_rel_size(search.table, NULL, &pages, &search.rows, &visible);
+	return search;
+}
+
+/* Is it enough to search for keys of this type in a column, the i-th, by what that may take? */
+static bool
+begin_column(Search *search, int i, Oid type)
+{
+	const JoinBlockPruning *blocks = search->blocks;
+	double		order =
+		bloomfam_join_column_order(RelationGetRelid(search->table), blocks->attributes[i]);
+
+	search->column = (JoinIndexed) {
 		.attribute = blocks->attributes[i], .operator = blocks->info->columns[i].operator,
-		.type = type, .guarded = blocks->guarded
+		.type = type, .guarded = blocks->scan->ps.plan->qual != NIL
 	};
+	search->budget = search->rows * bloomfam_join_index_budget(order);
+	if (bloomfam_join_filter == JOIN_FILTER_FORCE)
+		search->budget = get_float8_infinity();
+	return bloomfam_join_index_is_enough(search->budget);
 }
 
-/* Keeps, of what was found so far, what this column's index says as well. */
-static void
-keep_common(JoinBlockPruning *blocks, const Search *search)
-{
-	uint64		nset = 0;
-	uint64		i;
-
-	for (i = 0; i <= blocks->nbits / 64; i++)
-	{
-		blocks->words[i] &= search->words[i];
-		nset += pg_popcount64(blocks->words[i]);
-	}
-	Assert(nset <= blocks->nbits);
-	blocks->nset = nset;
-}
-
-/* What asking for a column may take, of a table or a share that has so many rows. */
-static double
-budget_of_column(const JoinBlockPruning *blocks, int i, Relation table, double rows)
-{
-	return rows * bloomfam_join_index_budget(
-					  bloomfam_join_column_order(RelationGetRelid(table), blocks->attributes[i]));
-}
-
-/* Asks the indexes of one column, until one says enough. */
+/* Asks the indexes of one column, until one says enough; keeps what the columns have in common. */
 static JoinBlocksPhase
 search_by_column(Search *search)
 {
-	List	   *indexes =
-		bloomfam_join_indexes(search->table, &search->column, search->blocks->snapshot);
+	JoinBlockPruning *blocks = search->blocks;
 	JoinBlocksPhase phase = JOIN_BLOCKS_NO_INDEX;
 	ListCell   *lc;
+	uint64		i;
 
-	foreach(lc, indexes)
+	foreach(lc, bloomfam_join_indexes(search->table, &search->column, search->snapshot))
 	{
 		phase = search_index(search, lfirst_oid(lc));
-		if (phase == JOIN_BLOCKS_FOUND)
-		{
-			keep_common(search->blocks, search);
-			break;
-		}
+		if (phase != JOIN_BLOCKS_FOUND)
+			continue;
+		for (i = 0; i <= blocks->nbits / 64; i++)
+			blocks->words[i] &= search->words[i];
+		break;
 	}
 	return phase;
 }
 
 /* The same for all columns, in a context for what that needs. */
 static JoinBlocksPhase
-search_by_columns(JoinBlockPruning *blocks, const JoinKeys *keys, Relation table,
-				  BlockNumber nblocks, double rows)
+search_by_columns(Search *search, const JoinKeys *keys)
 {
+	JoinBlockPruning *blocks = search->blocks;
 	JoinBlocksPhase result = JOIN_BLOCKS_UNKNOWN;
 	Oid			searched = InvalidOid;
-	Search		search = {.blocks = blocks, .table = table, .nblocks = nblocks, .rows = rows};
 	int			i;
 
-	Assert(nblocks > 0);
-	Assert(CheckRelationLockedByMe(table, AccessShareLock, true));
+	Assert(search->nblocks > 0);
+	Assert(CheckRelationLockedByMe(search->table, AccessShareLock, true));
 	blocks->shift = 0;
-	while ((Size) (nblocks >> blocks->shift) > work_mem * (Size) 1024)
+	while ((Size) (search->nblocks >> blocks->shift) > work_mem * (Size) 1024)
 		blocks->shift++;
-	blocks->nbits = ((nblocks - 1) >> blocks->shift) + 1;
+	blocks->nbits = ((search->nblocks - 1) >> blocks->shift) + 1;
 	Assert(blocks->words == NULL);
-	blocks->words = MemoryContextAlloc(blocks->context, size_of_words(blocks));
+	blocks->words =
+		MemoryContextAlloc(blocks->scan->ps.state->es_query_cxt, size_of_words(blocks));
 	memset(blocks->words, 0xff, size_of_words(blocks));
-	search.words = palloc(size_of_words(blocks));
+	search->words = palloc(size_of_words(blocks));
 	for (i = 0; i < blocks->info->ncolumns; i++)
 	{
-		JoinBlocksPhase phase;
+		JoinBlocksPhase phase = JOIN_BLOCKS_COSTLY;
 
 		if (!OidIsValid(blocks->info->columns[i].indexed) ||
 			!bloomfam_join_keys_are_known(&keys[i]))
 			continue;
-		search.keys = &keys[i];
-		search.column = get_column(blocks, i, keys[i].type);
-		search.budget = budget_of_column(blocks, i, table, rows);
-		phase = bloomfam_join_index_is_enough(search.budget) ? search_by_column(&search)
-															 : JOIN_BLOCKS_COSTLY;
+		search->keys = &keys[i];
+		if (begin_column(search, i, keys[i].type))
+			phase = search_by_column(search);
 		if (phase == JOIN_BLOCKS_FOUND)
 			searched = blocks->index;
 		if (result != JOIN_BLOCKS_FOUND)
@@ -384,58 +353,50 @@ search_by_columns(JoinBlockPruning *blocks, const JoinKeys *keys, Relation table
 	return result;
 }
 
-JoinBlocksPhase
-bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, Relation table, BlockNumber nblocks,
-								   bool parallel)
+void
+bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, BlockNumber nblocks, bool parallel)
 {
 	const JoinKeys *keys;
 	MemoryContext scratch;
 	MemoryContext old;
-	BlockNumber pages;
-	double		rows;
-	double		visible;
+	Search		search;
 
 	if (blocks->phase != JOIN_BLOCKS_NOT_YET)
-		return blocks->phase;
+		return;
 	keys = bloomfam_join_filter_keys(blocks->filter);
 	if (keys == NULL)
-		return JOIN_BLOCKS_NOT_YET;
-	estimate_rel_size(table, NULL, &pages, &rows, &visible);
+		return;
+	search = begin_search(blocks, nblocks);
 	if (parallel)
-		rows /= PARALLEL_FRACTION;
+		search.rows /= PARALLEL_FRACTION;
 	blocks->phase = JOIN_BLOCKS_COSTLY;
-	if (nblocks == 0 || !bloomfam_join_index_may_pay(rows))
-		return blocks->phase;
+	if (nblocks == 0 || !bloomfam_join_index_may_pay(search.rows))
+		return;
 	scratch =
 		AllocSetContextCreate(CurrentMemoryContext, "bloomfam index", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(scratch);
-	blocks->phase = search_by_columns(blocks, keys, table, nblocks, rows);
+	blocks->phase = search_by_columns(&search, keys);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 
 	/* once and for all: until the next rescan nobody searches again */
 	Assert(blocks->phase != JOIN_BLOCKS_NOT_YET);
-	return blocks->phase;
 }
 
 List *
-bloomfam_join_block_pruning_indexes(const JoinBlockPruning *blocks, Relation table)
+bloomfam_join_block_pruning_indexes(JoinBlockPruning *blocks)
 {
+	Search		search = begin_search(blocks, 0);
 	List	   *all = NIL;
-	BlockNumber pages;
-	double		rows;
-	double		visible;
 	int			i;
 
-	estimate_rel_size(table, NULL, &pages, &rows, &visible);
 	for (i = 0; i < blocks->info->ncolumns; i++)
 	{
-		JoinIndexed column = get_column(blocks, i, blocks->info->columns[i].indexed);
+		Oid			type = blocks->info->columns[i].indexed;
 
-		if (OidIsValid(column.type) &&
-			bloomfam_join_index_is_enough(budget_of_column(blocks, i, table, rows)))
+		if (OidIsValid(type) && begin_column(&search, i, type))
 			all = list_concat_unique_oid(
-				all, bloomfam_join_indexes(table, &column, blocks->snapshot));
+				all, bloomfam_join_indexes(search.table, &search.column, search.snapshot));
 	}
 	return all;
 }

@@ -31,44 +31,30 @@ typedef struct JoinBlockPruning
 {
 	JoinBlocksPhase phase;
 	JoinFilter *filter;
-	const JoinFilterInfo *info;
-	const AttrNumber *attributes;	/* of the table */
-	bool		guarded;		/* the scan has conditions */
-	Snapshot	snapshot;
-	MemoryContext context;		/* of what was found */
+	const JoinFilterInfo *info; /* some of its columns are indexed */
+	const AttrNumber *attributes;	/* ... which these are, of the table */
+	ScanState  *scan;			/* of the table */
 	Oid			index;			/* that was asked last */
 
 	/* a bit for so many blocks, as a power of two */
 	uint64	   *words;
 	int			shift;
 	uint64		nbits;
-	uint64		nset;
 } JoinBlockPruning;
 
 /*
- * For a filter of the scan of a table, whose columns these are; some of them are indexed, as the
- * spec says.  Lives as long as the query's state, as they do.
- */
-extern JoinBlockPruning *
-bloomfam_join_block_pruning_begin(EState *estate, const JoinFilterInfo *info, JoinFilter *filter,
-								  const AttrNumber *attributes, bool guarded);
-
-/*
  * Finds them if the keys are known, for a scan that has begun, of a table that has so many blocks
- * to it; a parallel one is this process's share.  For each phase but the first one that is so
- * until the scan begins anew.
+ * to it; a parallel one is this process's share.  Each phase but the first one stays until the
+ * scan begins anew.
  */
-extern JoinBlocksPhase bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, Relation table,
-														  BlockNumber nblocks, bool parallel);
-
-/* The scan goes on without, for this reason: that its keys are late, or rows would be in part. */
-extern void bloomfam_join_block_pruning_miss(JoinBlockPruning *blocks, JoinBlocksPhase reason);
+extern void bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, BlockNumber nblocks,
+											   bool parallel);
 
 /* The scan begins anew. */
 extern void bloomfam_join_block_pruning_forget(JoinBlockPruning *blocks);
 
 /* The indexes that may be asked, of a table of this size, for EXPLAIN: a list of OIDs. */
-extern List *bloomfam_join_block_pruning_indexes(const JoinBlockPruning *blocks, Relation table);
+extern List *bloomfam_join_block_pruning_indexes(JoinBlockPruning *blocks);
 
 /* Can it have rows that match?  Once they are found. */
 static inline bool

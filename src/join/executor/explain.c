@@ -351,13 +351,12 @@ explain_partitions(ExplainState *es, const JoinFilter *filter, const JoinBuildCo
 
 /* The indexes that can tell in which pages of the scanned table rows can match. */
 static void
-explain_indexes(ExplainState *es, const JoinProbeState *state, const JoinBlockPruning *blocks)
+explain_indexes(ExplainState *es, JoinBlockPruning *blocks)
 {
-	Relation	table = ((ScanState *) outerPlanState(state))->ss_currentRelation;
 	List	   *names = NIL;
 	ListCell   *lc;
 
-	foreach(lc, bloomfam_join_block_pruning_indexes(blocks, table))
+	foreach(lc, bloomfam_join_block_pruning_indexes(blocks))
 		names = lappend(names, get_rel_name(lfirst_oid(lc)));
 	if (names != NIL)
 		ExplainPropertyList("May Skip Pages By", names, es);
@@ -464,7 +463,7 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 		if (probe != NULL && es->analyze && probe->info->access != JOIN_NO_ROWS)
 			explain_probe(es, state, f);
 		else if (probe != NULL && probe->blocks != NULL)
-			explain_indexes(es, state, probe->blocks);
+			explain_indexes(es, probe->blocks);
 		end_filter(es);
 	}
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);

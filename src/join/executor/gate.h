@@ -34,7 +34,7 @@ typedef struct JoinProbe
 	bool		all_or_none;	/* of the rows with a key it drops all, or none: never disabled */
 	int			ncolumns;
 	const JoinKey *keys;
-	AttrNumber *attributes;		/* of the child's rows; of a stored filter, the table's column */
+	AttrNumber *attributes;		/* ROW_BY_ROW: of the child's rows; else columns of its table */
 	uint64		sample_tested;	/* in the present sample */
 	uint64		sample_removed;
 	uint64		pause;			/* while disabled: rows before the next sample; else 0 */

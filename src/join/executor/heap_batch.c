@@ -629,7 +629,7 @@ next_row_singly(JoinProbeState *state, TableScanDesc scan, ScanDirection directi
  * would not read what it has taken.
  */
 static void
-prune_blocks(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
+prune_blocks(JoinProbeState *state, HeapScanDesc scan)
 {
 	JoinHeapBatch *batch = state->batch;
 	bool		parallel = bloomfam_heap_scan_is_parallel(scan);
@@ -645,22 +645,12 @@ prune_blocks(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 			continue;
 		if (state->probes[f].all_or_none &&
 			!bloomfam_join_filter_may_skip_all_or_none(state->probes[f].filter))
-			bloomfam_join_block_pruning_miss(blocks, JOIN_BLOCKS_IN_PART);
-		switch (bloomfam_join_block_pruning_search(blocks, child->ss_currentRelation,
-												   bloomfam_heap_scan_nblocks(scan), parallel))
-		{
-			case JOIN_BLOCKS_NOT_YET:
-				if (parallel)
-					bloomfam_join_block_pruning_miss(blocks, JOIN_BLOCKS_LATE);
-				else
-					batch->undecided = true;
-				break;
-			case JOIN_BLOCKS_FOUND:
-				found = true;
-				break;
-			default:
-				break;
-		}
+			blocks->phase = JOIN_BLOCKS_IN_PART;
+		bloomfam_join_block_pruning_search(blocks, bloomfam_heap_scan_nblocks(scan), parallel);
+		if (blocks->phase == JOIN_BLOCKS_NOT_YET && parallel)
+			blocks->phase = JOIN_BLOCKS_LATE;
+		batch->undecided |= blocks->phase == JOIN_BLOCKS_NOT_YET;
+		found |= blocks->phase == JOIN_BLOCKS_FOUND;
 		state->probes[f].counts.blocks = blocks->phase;
 		state->probes[f].counts.index = blocks->index;
 	}
@@ -675,7 +665,7 @@ next_unseen_row(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	JoinHeapBatch *batch = state->batch;
 
 	if (unlikely(batch->undecided))
-		prune_blocks(state, child, scan);
+		prune_blocks(state, scan);
 	if (!batch->pruned_scan.active)
 		return table_scan_getnextslot(child->ss_currentScanDesc, ForwardScanDirection,
 									  child->ss_ScanTupleSlot);
@@ -815,30 +805,31 @@ bloomfam_join_heap_batch_rescan(JoinProbeState *state)
 static void
 prepare_columns(JoinProbeState *state, int f, TupleDesc desc)
 {
-	PlanState  *child = outerPlanState(state);
-	Scan	   *plan = (Scan *) child->plan;
+	Scan	   *plan = (Scan *) outerPlanState(state)->plan;
 	JoinProbe  *probe = &state->probes[f];
-	AttrNumber *attributes = palloc(probe->ncolumns * sizeof(AttrNumber));
 	bool		indexed = false;
 	int			c;
 
 	state->batch->columns[f] = palloc(probe->ncolumns * sizeof(BatchColumn));
 	for (c = 0; c < probe->ncolumns; c++)
 	{
-		attributes[c] = probe->attributes[c];
 		if (probe->filter != NULL)
 		{
-			attributes[c] =
-				bloomfam_join_column_behind(&plan->plan, attributes[c], plan->scanrelid);
-			indexed |= OidIsValid(state->infos[f].columns[c].indexed);
+			probe->attributes[c] =
+				bloomfam_join_column_behind(&plan->plan, probe->attributes[c], plan->scanrelid);
+			indexed |= OidIsValid(probe->info->columns[c].indexed);
 		}
-		find_column(&state->batch->columns[f][c], desc, attributes[c]);
+		find_column(&state->batch->columns[f][c], desc, probe->attributes[c]);
 	}
 	if (!indexed || !state->batch->in_batches || !bloomfam_join_may_skip())
 		return;
 	bloomfam_join_filter_keep(probe->filter, probe->ncolumns);
-	probe->blocks = bloomfam_join_block_pruning_begin(child->state, &state->infos[f], probe->filter,
-													  attributes, plan->plan.qual != NIL);
+	probe->blocks = palloc0(sizeof(JoinBlockPruning));
+	probe->blocks->filter = probe->filter;
+	probe->blocks->info = probe->info;
+	probe->blocks->attributes = probe->attributes;
+	probe->blocks->scan = (ScanState *) outerPlanState(state);
+	Assert(probe->blocks->phase == JOIN_BLOCKS_NOT_YET);
 	state->batch->has_blocks = true;
 }
 
