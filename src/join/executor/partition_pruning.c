@@ -27,7 +27,6 @@
 #include "partitioning/partbounds.h"
 #include "partitioning/partdesc.h"
 #include "partitioning/partprune.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
@@ -41,13 +40,6 @@
 /* So many keys of one build are looked up in all tables; after that, only their range is. */
 #define MOST_LOOKUPS	(16 * JOIN_KEYS_FEW)
 
-typedef enum Settled
-{
-	SETTLED_NOT_YET,
-	SETTLED_YES,				/* the snapshot sees the change that made them */
-	SETTLED_NO
-} Settled;
-
 /* A partitioned table, and which of its partitions can match. */
 typedef struct Parent
 {
@@ -57,11 +49,10 @@ typedef struct Parent
 	JoinPartitionKey key;
 	FmgrInfo   *support;		/* of the key's columns: what compares or hashes them */
 	int			last_found;		/* children are mostly executed in the order of their bounds */
-	Settled		settled;		/* the bounds of all its partitions */
+	int			nsettled;		/* so many partitions, from the first on, have settled bounds */
 	uint64		build;			/* whose keys the following is for; 0: none yet */
 	JoinPartitionAnswer all;	/* _CAN_MATCH: see live; else why nothing is known of any */
 	Bitmapset  *live;			/* indexes of partitions that can match */
-	int			nlive;
 } Parent;
 
 typedef struct Ancestor
@@ -175,16 +166,10 @@ is_settled(Oid table, Snapshot snapshot)
 static bool
 all_are_settled(Parent *parent, Snapshot snapshot)
 {
-	int			i;
-
-	if (parent->settled == SETTLED_NOT_YET)
-	{
-		parent->settled = SETTLED_YES;
-		for (i = 0; i < parent->desc->nparts && parent->settled == SETTLED_YES; i++)
-			if (!is_settled(parent->desc->oids[i], snapshot))
-				parent->settled = SETTLED_NO;
-	}
-	return parent->settled == SETTLED_YES;
+	while (parent->nsettled < parent->desc->nparts &&
+		   is_settled(parent->desc->oids[parent->nsettled], snapshot))
+		parent->nsettled++;
+	return parent->nsettled == parent->desc->nparts;
 }
 
 /*
@@ -217,13 +202,12 @@ begin_pruning(const Parent *parent, int nsteps, PartitionPruneContext *context)
 								parent->desc, nsteps);
 }
 
-/* A constant to compare with, whose value is set later. */
+/* A key as a constant to compare with. */
 static Const *
-make_key(Oid type)
+make_key(const JoinKeys *keys, int64 key)
 {
-	int16		length = get_typlen(type);
-
-	return makeConst(type, -1, InvalidOid, length, (Datum) 0, false, true);
+	return makeConst(keys->type, -1, InvalidOid, keys->typlen, bloomfam_join_keys_datum(keys, key),
+					 false, true);
 }
 
 static PartitionPruneStepOp *
@@ -238,26 +222,9 @@ make_step(int id, StrategyNumber strategy, List *keys, List *functions)
 	return step;
 }
 
-/* Adds partitions to those that can match, in the context that these are in. */
-static void
-add_live(Parent *parent, const Bitmapset *found, MemoryContext context)
-{
-	MemoryContext old = MemoryContextSwitchTo(context);
-	int			i = -1;
-
-	while ((i = bms_next_member(found, i)) >= 0)
-		if (!bms_is_member(i, parent->live))
-		{
-			parent->live = bms_add_member(parent->live, i);
-			parent->nlive++;
-			Assert(parent->nlive <= parent->desc->nparts);
-		}
-	MemoryContextSwitchTo(old);
-}
-
 /* Finds those of each combination of the columns' keys, which are listed. */
 static void
-find_by_key(Parent *parent, const JoinKeys *keys, MemoryContext context)
+find_by_key(Parent *parent, const JoinKeys *keys)
 {
 	int			n = list_length(parent->columns);
 	const JoinKeys *columns[PARTITION_MAX_KEYS];
@@ -276,8 +243,7 @@ find_by_key(Parent *parent, const JoinKeys *keys, MemoryContext context)
 		columns[i] = &keys[list_nth_int(parent->columns, i)];
 		if (columns[i]->nvalues == 0)
 			return;
-		values[i] = make_key(columns[i]->type);
-		values[i]->constvalue = bloomfam_join_keys_datum(columns[i], columns[i]->values[0]);
+		values[i] = make_key(columns[i], columns[i]->values[0]);
 		exprs = lappend(exprs, values[i]);
 		functions = lappend_oid(
 			functions, bloomfam_join_partition_support(&parent->key, i, columns[i]->type));
@@ -286,7 +252,8 @@ find_by_key(Parent *parent, const JoinKeys *keys, MemoryContext context)
 	step = make_step(0, hash ? HTEqualStrategyNumber : BTEqualStrategyNumber, exprs, functions);
 	do
 	{
-		add_live(parent, get_matching_partitions(&pruning, list_make1(step)), context);
+		parent->live = bms_add_members(parent->live,
+									   get_matching_partitions(&pruning, list_make1(step)));
 
 		/* the next combination: the first column's key changes with each */
 		for (i = 0; i < n; i++)
@@ -296,31 +263,28 @@ find_by_key(Parent *parent, const JoinKeys *keys, MemoryContext context)
 			if (at[i] > 0)
 				break;
 		}
-	} while (i < n && parent->nlive < parent->desc->nparts);
+	} while (i < n && bms_num_members(parent->live) < parent->desc->nparts);
 }
 
 /* Finds those between the smallest and the largest key. */
 static void
-find_by_range(Parent *parent, const JoinKeys *keys, MemoryContext context)
+find_by_range(Parent *parent, const JoinKeys *keys)
 {
-	Const	   *smallest = make_key(keys->type);
-	Const	   *largest = make_key(keys->type);
+	List	   *smallest = list_make1(make_key(keys, keys->smallest));
+	List	   *largest = list_make1(make_key(keys, keys->largest));
 	Oid			compare = bloomfam_join_partition_support(&parent->key, 0, keys->type);
 	List	   *functions = list_make1_oid(compare);
 	PartitionPruneStepCombine *both = makeNode(PartitionPruneStepCombine);
 	PartitionPruneContext pruning;
 	List	   *steps;
 
-	smallest->constvalue = bloomfam_join_keys_datum(keys, keys->smallest);
-	largest->constvalue = bloomfam_join_keys_datum(keys, keys->largest);
 	both->step.step_id = 2;
 	both->combineOp = PARTPRUNE_COMBINE_INTERSECT;
 	both->source_stepids = list_make2_int(0, 1);
-	steps =
-		list_make3(make_step(0, BTGreaterEqualStrategyNumber, list_make1(smallest), functions),
-				   make_step(1, BTLessEqualStrategyNumber, list_make1(largest), functions), both);
+	steps = list_make3(make_step(0, BTGreaterEqualStrategyNumber, smallest, functions),
+					   make_step(1, BTLessEqualStrategyNumber, largest, functions), both);
 	begin_pruning(parent, list_length(steps), &pruning);
-	add_live(parent, get_matching_partitions(&pruning, steps), context);
+	parent->live = get_matching_partitions(&pruning, steps);
 }
 
 /* Finds which partitions of a table can match the keys of the build that is probed. */
@@ -348,19 +312,21 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 			  filter->lookups + combinations <= MOST_LOOKUPS;
 	parent->build = filter->keys_build;
 	parent->live = NULL;
-	parent->nlive = 0;
 	parent->all = JOIN_PARTITION_CAN_MATCH;
 	if (!known)
 		parent->all = JOIN_PARTITION_UNKNOWN;
 	else if (listed)
 	{
 		filter->lookups += combinations;
-		find_by_key(parent, keys, filter->keys_context);
+		find_by_key(parent, keys);
 	}
 	else if (!bloomfam_join_partition_is_in_order(&parent->key))
 		parent->all = JOIN_PARTITION_MANY_KEYS;
 	else
-		find_by_range(parent, &keys[linitial_int(parent->columns)], filter->keys_context);
+		find_by_range(parent, &keys[linitial_int(parent->columns)]);
+	Assert(bms_num_members(parent->live) <= parent->desc->nparts);
+	MemoryContextSwitchTo(filter->keys_context);
+	parent->live = bms_copy(parent->live);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 }
