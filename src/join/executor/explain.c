@@ -277,10 +277,8 @@ explain_skipped(ExplainState *es, const char *what, uint64 skipped, uint64 all, 
 
 /* ---- partitions ---- */
 
-/* Why no partition can be skipped. */
+/* Why no partition can be skipped; NULL: there are none, or some can be. */
 static const char *const reasons_against_skipping[] = {
-	[JOIN_SKIP_NOTHING] = NULL,
-	[JOIN_SKIP_PARTITIONS] = NULL,
 	[JOIN_SKIP_OTHER_KEY] = "they are not made by a column of the key",
 	[JOIN_SKIP_OTHER_EQUALITY] = "they are not made by the equality of the join",
 	[JOIN_SKIP_OTHER_TYPE] = "keys of this type are not kept",
@@ -294,8 +292,6 @@ static const char *const reasons_against_skipping[] = {
 /* Why a partition was read; NULL: it has keys of the build side, as far as its bounds tell. */
 static const char *const reasons_for_reading[] = {
 	[JOIN_PARTITION_NOT_YET] = "the keys were not known in time",
-	[JOIN_PARTITION_CANNOT_MATCH] = NULL,
-	[JOIN_PARTITION_CAN_MATCH] = NULL,
 	[JOIN_PARTITION_UNKNOWN] = "the keys are not known",
 	[JOIN_PARTITION_MANY_KEYS] = "there are too many keys to look up each",
 	[JOIN_PARTITION_NEW] = "it is newer than the query's snapshot",
@@ -364,8 +360,6 @@ explain_indexes(ExplainState *es, JoinBlockPruning *blocks)
 
 /* Why all pages are read; NULL: not all are. */
 static const char *const reasons_against_pruning[] = {
-	[JOIN_BLOCKS_NOT_YET] = NULL,
-	[JOIN_BLOCKS_FOUND] = NULL,
 	[JOIN_BLOCKS_LATE] = "the keys were not known in time",
 	[JOIN_BLOCKS_IN_PART] = IN_PART,
 	[JOIN_BLOCKS_UNKNOWN] = "the keys are not known",

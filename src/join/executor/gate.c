@@ -1,7 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * gate.c
- *	  The selectivity gate: a filter that drops too few rows is disabled for a while.
+ *	  The filters of a probe node: the selectivity gate of each, and which is probed first.
+ *
+ * The gate: a filter that drops too few rows is disabled for a while.
+ *
+ * Adaptive filter order: a row is dropped by the first filter that does not have its key, so the
+ * best one to begin with drops most for what its probe costs.  The plan has those first that are
+ * expected to drop most.  How many they drop is measured: now and then each filter is first for
+ * some rows, which no other has probed, and then they are ordered by that (Zhu et al., "Looking
+ * Ahead Makes Query Plans Robust", VLDB 2017, sort them by the fraction that passes).  If they drop
+ * independently of each other, no other order is cheaper.
+ *
+ * A filter that the query names keeps its position: it may raise an error for a row that the one
+ * before it drops.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,6 +23,16 @@
 #include "join/executor/gate.h"
 
 #define LONGEST_PAUSE	(JOIN_PAUSE_ROWS * 64)
+
+/* The rows of a turn; and how many times the rows of a trial are between two trials. */
+#define TURN_ROWS	1024
+#define TRIAL_FRACTION	64
+
+/* After so many rows it is checked again whether all can be probed. */
+#define LOOK_AGAIN	64
+
+/* One is put before another if its rank is so many times higher: what they drop varies. */
+#define BETTER		1.1
 
 void
 bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 removed)
@@ -30,4 +52,157 @@ bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 removed)
 		probe->pause = Min(Max(probe->last_pause * 2, JOIN_PAUSE_ROWS), LONGEST_PAUSE);
 	probe->last_pause = probe->pause;
 	probe->sample_tested = probe->sample_removed = 0;
+}
+
+/* ---- order ---- */
+
+/* What the probe of a row costs, in nanoseconds or so. */
+static double
+cost_of(const JoinProbe *probe)
+{
+	static const double costs[] = {
+		[JOIN_FORM_BLOOM] = 2.5,
+		[JOIN_FORM_BITMAP] = 1.0,
+		[JOIN_FORM_RANGE] = 0.5,
+	};
+	const JoinDesign *design = &probe->filter->probe.design;
+	double		cost = costs[design->form] * bloomfam_join_waiting(design->size);
+	int			i;
+
+	for (i = 0; i < probe->ncolumns; i++)
+	{
+		const JoinKey *key = &probe->keys[i];
+
+		/* to read a number from a page, or to hash what is none */
+		if (key->integer)
+			cost += 1.0;
+		else
+			cost += OidIsValid(key->function.fn_oid) ? 25.0 : 12.0;
+	}
+	return cost;
+}
+
+JoinOrder *
+bloomfam_join_order_make(const JoinProbe *probes, int nprobes)
+{
+	/* one piece of memory, as a thousand partitions have one each */
+	JoinOrder  *order =
+		palloc0(sizeof(JoinOrder) + nprobes * (sizeof(double) + 3 * sizeof(int)));
+	int			i;
+
+	order->turn = -1;
+	order->ranks = (double *) (order + 1);
+	order->filters = (int *) (order->ranks + nprobes);
+	order->positions = order->filters + nprobes;
+	order->decided = order->positions + nprobes;
+	for (i = 0; i < nprobes; i++)
+	{
+		order->filters[i] = i;
+		if (probes[i].filter == NULL)
+			continue;
+		order->positions[order->n] = i;
+		order->decided[order->n++] = i;
+	}
+	if (order->n < 2)
+		order->left = PG_UINT64_MAX;
+	return order;
+}
+
+/* Can all be probed, but for those that never will be? */
+static bool
+all_are_ready(const JoinOrder *order, const JoinProbe *probes)
+{
+	int			i;
+
+	for (i = 0; i < order->n; i++)
+	{
+		JoinFilter *filter = probes[order->positions[i]].filter;
+
+		if (filter->phase != JOIN_FILTER_ABANDONED && !bloomfam_join_filter_ready(filter))
+			return false;
+	}
+	return true;
+}
+
+/* The next turn: the filter at this position is first, the others follow as was decided. */
+static void
+begin_turn(JoinOrder *order, const JoinProbe *probes, int turn)
+{
+	int			first = order->positions[turn];
+	int			next = 1;
+	int			i;
+
+	order->tested = probes[first].counts.tested;
+	order->removed = probes[first].counts.removed;
+	order->turn = turn;
+	order->left = TURN_ROWS;
+	order->filters[order->positions[0]] = first;
+	for (i = 0; i < order->n; i++)
+		if (order->decided[i] != first)
+			order->filters[order->positions[next++]] = order->decided[i];
+	Assert(next == order->n);	/* each of them stands there once */
+}
+
+/* Ranks the filter whose turn it was. */
+static void
+end_turn(JoinOrder *order, const JoinProbe *probes)
+{
+	int			first = order->positions[order->turn];
+	const JoinProbe *probe = &probes[first];
+	uint64		tested = probe->counts.tested - order->tested;
+	uint64		removed = probe->counts.removed - order->removed;
+
+	Assert(probe->counts.tested >= order->tested && probe->counts.removed >= order->removed);
+
+	/* none if it was disabled by the gate, or never ready */
+	order->ranks[first] = tested > 0 ? removed / (tested * cost_of(probe)) : 0;
+}
+
+/* By ranks; where they are about the same, as before. */
+static void
+decide(JoinOrder *order)
+{
+	int			i;
+	int			j;
+
+	for (i = 1; i < order->n; i++)
+	{
+		int			filter = order->decided[i];
+
+		for (j = i;
+			 j > 0 && order->ranks[filter] > order->ranks[order->decided[j - 1]] * BETTER; j--)
+			order->decided[j] = order->decided[j - 1];
+		order->decided[j] = filter;
+	}
+	for (i = 0; i < order->n; i++)
+		order->filters[order->positions[i]] = order->decided[i];
+	order->turn = -1;
+	order->left = TURN_ROWS * TRIAL_FRACTION * order->n;
+}
+
+void
+bloomfam_join_order_change(JoinOrder *order, const JoinProbe *probes)
+{
+	if (order->turn >= 0)
+		end_turn(order, probes);
+	else if (!all_are_ready(order, probes))
+	{
+		order->left = LOOK_AGAIN;
+		return;
+	}
+	if (order->turn + 1 < order->n)
+		begin_turn(order, probes, order->turn + 1);
+	else
+		decide(order);
+}
+
+int
+bloomfam_join_order_decided(const JoinOrder *order, int position)
+{
+	int			i;
+
+	for (i = 0; i < order->n; i++)
+		if (order->positions[i] == position)
+			return order->decided[i];
+	return order->filters[position];
 }

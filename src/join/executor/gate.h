@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * gate.h
- *	  One filter of a probe node, and its selectivity gate.
+ *	  The filters of a probe node: the selectivity gate of each, and which is probed first.
  *
  *-------------------------------------------------------------------------
  */
@@ -67,5 +67,39 @@ bloomfam_join_probe_note_fpr(JoinProbe *probe)
 	if (probe->filter != NULL && probe->filter->phase == JOIN_FILTER_COMPLETE)
 		probe->counts.fpr = bloomfam_join_fpr(&probe->filter->probe);
 }
+
+/* Adaptive filter order: which of a node's filters is probed first. */
+typedef struct JoinOrder
+{
+	int		   *filters;		/* indexes of all in the node, in the order to probe them */
+	int			n;				/* filters of joins: only they change their positions, */
+	int		   *positions;		/* ... which are these in filters[], ascending */
+	int		   *decided;		/* their indexes, in the order that was decided last */
+	double	   *ranks;			/* by index: fraction dropped in the last trial, by its cost */
+	int			turn;			/* in a trial, in which each is first in its turn: which of
+								 * positions[] had the one that is first; else -1 */
+	uint64		tested;			/* ... its counts before */
+	uint64		removed;
+	uint64		left;			/* rows until the turn changes, or to the next trial */
+} JoinOrder;
+
+/* The order of a node's filters, as the plan has them; in the current memory context. */
+extern JoinOrder *bloomfam_join_order_make(const JoinProbe *probes, int nprobes);
+
+/* Ends the turn or the phase, and begins the next one by what they did so far. */
+extern void bloomfam_join_order_change(JoinOrder *order, const JoinProbe *probes);
+
+/* To be called before so many rows are probed. */
+static inline void
+bloomfam_join_order_next(JoinOrder *order, const JoinProbe *probes, uint64 rows)
+{
+	if (unlikely(order->left <= rows))
+		bloomfam_join_order_change(order, probes);
+	else
+		order->left -= rows;
+}
+
+/* The filter that EXPLAIN shows at a position: not as it is in the middle of a trial. */
+extern int	bloomfam_join_order_decided(const JoinOrder *order, int position);
 
 #endif							/* BLOOMFAM_JOIN_GATE_H */

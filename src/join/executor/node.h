@@ -12,7 +12,7 @@
 #include "executor/executor.h"
 
 #include "join/base/filter_info.h"
-#include "join/executor/order.h"
+#include "join/executor/gate.h"
 #include "join/fdw/foreign.h"
 #include "pg/compat.h"
 
