@@ -35,6 +35,7 @@ typedef struct JoinProbe
 	int			ncolumns;
 	const JoinKey *keys;
 	AttrNumber *attributes;		/* ROW_BY_ROW: of the child's rows; else columns of its table */
+	struct JoinBatchColumn *batch_columns;	/* heap_batch.c's; NULL: ROW_BY_ROW */
 	uint64		sample_tested;	/* in the present sample */
 	uint64		sample_removed;
 	uint64		pause;			/* while disabled: rows before the next sample; else 0 */

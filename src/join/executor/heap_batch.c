@@ -48,7 +48,7 @@
 #define LINES_PER_ROW		4
 
 /* A column of a filter's key in the heap. */
-typedef struct BatchColumn
+typedef struct JoinBatchColumn
 {
 	AttrNumber	attribute;		/* of the table */
 
@@ -58,13 +58,7 @@ typedef struct BatchColumn
 	 */
 	AttrNumber	first;
 	Size		offset;
-} BatchColumn;
-
-static inline bool
-is_fixed(const BatchColumn *column)
-{
-	return column->first == column->attribute;
-}
+} JoinBatchColumn;
 
 /*
  * Scratch for the rows of one page, shared by the nodes of a filter: of a thousand partitions with
@@ -85,9 +79,7 @@ struct JoinBatchScratch
 struct JoinHeapBatch
 {
 	bool		in_batches;		/* else all is done row by row */
-	BatchColumn **columns;		/* of each filter; NULL: it looks at rows one by one */
-	int		   *waits;			/* each filter: for so many of the scan's conditions, for now */
-	bool		some_wait;
+	bool		some_wait;		/* filters of conditions, for some of the scan's, for now */
 	ExprState **conditions;		/* the scan's, one by one; NULL: no filter ever waits */
 	int			nconditions;
 
@@ -114,7 +106,7 @@ struct JoinHeapBatch
 
 /* The last attribute that always lies at the same place, up to this one. */
 static void
-find_column(BatchColumn *column, TupleDesc desc, AttrNumber attribute)
+find_column(JoinBatchColumn *column, TupleDesc desc, AttrNumber attribute)
 {
 	Size		end = 0;
 
@@ -149,26 +141,12 @@ is_at_fixed_offset(HeapTupleHeader row, AttrNumber attribute)
 	return true;
 }
 
-/* Reads an attribute of a row that the table did not have when the row was written. */
-static pg_noinline Datum
-read_missing(HeapTupleHeader row, AttrNumber attribute, TupleDesc desc, bool *isnull)
-{
-	HeapTupleData tuple;
-
-	/* length and place do not matter to heap_getattr() */
-	tuple.t_len = 0;
-	tuple.t_data = row;
-	tuple.t_tableOid = InvalidOid;
-	ItemPointerSetInvalid(&tuple.t_self);
-	return heap_getattr(&tuple, attribute, desc, isnull);
-}
-
 /*
  * Reads an attribute of a row, wherever it lies: what heap_getattr() does, but beginning as far
  * on as it can.
  */
 static Datum
-read_attribute(HeapTupleHeader row, const BatchColumn *column, TupleDesc desc, bool *isnull)
+read_attribute(HeapTupleHeader row, const JoinBatchColumn *column, TupleDesc desc, bool *isnull)
 {
 	const char *data = (const char *) row + row->t_hoff;
 	const uint8 *nulls = (row->t_infomask & HEAP_HASNULL) != 0 ? row->t_bits : NULL;
@@ -177,7 +155,7 @@ read_attribute(HeapTupleHeader row, const BatchColumn *column, TupleDesc desc, b
 	int			i = nulls == NULL ? column->first - 1 : 0;
 
 	if (unlikely(HeapTupleHeaderGetNatts(row) < column->attribute))
-		return read_missing(row, column->attribute, desc, isnull);
+		return getmissingattr(desc, column->attribute, isnull);
 	*isnull = nulls != NULL && att_isnull(column->attribute - 1, nulls);
 	if (*isnull)
 		return (Datum) 0;
@@ -219,11 +197,11 @@ read_attribute(HeapTupleHeader row, const BatchColumn *column, TupleDesc desc, b
  * but compressed or in another table, are noted instead.
  */
 static void
-hash_column(JoinHeapBatch *batch, const JoinKey *key, const BatchColumn *column, TupleDesc desc,
+hash_column(JoinHeapBatch *batch, const JoinKey *key, const JoinBatchColumn *column, TupleDesc desc,
 			int n, bool first, bool numbers, bool spare_long)
 {
 	uint64	   *hashes = first ? batch->scratch->hashes : batch->scratch->column;
-	bool		integers = key->integer && is_fixed(column);
+	bool		integers = key->integer && column->first == column->attribute;
 	int			nslow_rows = 0;
 	int			i;
 
@@ -357,44 +335,25 @@ find_rows(JoinHeapBatch *batch, HeapScanDesc scan, int count)
 	}
 }
 
-/* What a filter, the f-th, is asked for: the keys of all of these rows as hashes, or as numbers. */
+/* Probes a filter with so many rows: what it says of their keys is in the scratch's pass. */
 static void
-hash_keys(JoinProbeState *state, int f, TupleDesc desc, int n)
+probe_filter(JoinHeapBatch *batch, const JoinProbe *probe, TupleDesc desc, int n)
 {
-	JoinProbe  *probe = &state->probes[f];
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	bool		numbers = probe->filter != NULL &&
-						  bloomfam_join_takes_numbers(&probe->filter->probe);
-	MemoryContext old;
+	JoinBatchScratch *scratch = batch->scratch;
+	const JoinStored *stored = probe->stored;
+	bool		numbers = stored == NULL && bloomfam_join_takes_numbers(&probe->filter->probe);
 	int			c;
 
-	ResetExprContext(econtext);
-	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (c = 0; c < probe->ncolumns; c++)
-		hash_column(state->batch, &probe->keys[c], &state->batch->columns[f][c], desc, n, c == 0,
-					numbers, probe->access == JOIN_PAGE_BATCHES_SPARING && !probe->all_or_none);
-	MemoryContextSwitchTo(old);
-}
-
-/* Probes a filter with so many rows: what it says is in the scratch's pass. */
-static void
-probe_filter(JoinHeapBatch *batch, const JoinProbe *probe, int n)
-{
-	JoinAnswer	answer;
-	const BfView *view;
-
-	if (probe->filter != NULL)
-	{
-		bloomfam_join_may_contain_many(&probe->filter->probe, batch->scratch->hashes, n,
-									   batch->scratch->pass);
-		return;
-	}
-	answer = probe->stored->answer;
-	view = &probe->stored->filter.view;
-	if (answer == JOIN_ANSWER_PROBE)
-		view->head.kind->probe_many(view, batch->scratch->hashes, n, batch->scratch->pass);
+		hash_column(batch, &probe->keys[c], &probe->batch_columns[c], desc, n, c == 0, numbers,
+					probe->access == JOIN_PAGE_BATCHES_SPARING && !probe->all_or_none);
+	if (stored == NULL)
+		bloomfam_join_may_contain_many(&probe->filter->probe, scratch->hashes, n, scratch->pass);
+	else if (stored->answer == JOIN_ANSWER_PROBE)
+		stored->filter.view.head.kind->probe_many(&stored->filter.view, scratch->hashes, n,
+												  scratch->pass);
 	else
-		memset(batch->scratch->pass, answer == JOIN_ANSWER_YES, n);
+		memset(scratch->pass, stored->answer == JOIN_ANSWER_YES, n);
 }
 
 /* Keeps, of so many rows, those that the filter let pass; returns their number. */
@@ -414,50 +373,38 @@ keep_passing(JoinHeapBatch *batch, int n)
 }
 
 /*
- * Has a join above asked for its first row, and will build then?  The rows after that one are for
- * the filter to see.
+ * Notes, before rows are looked at, which filters of conditions wait for others.  They do if they
+ * could raise an error that they would not after them: until the first key has been hashed, and
+ * always if hashing any may fail.
+ *
+ * Is the present row to be looked at alone?  If a join above has asked for its first row, and will
+ * build then: the rows after that one are for the filter to see.  And if hashing a key could fail,
+ * for a condition: then no row is looked at before it is asked for.
  */
 static bool
-awaits_filter(const JoinProbeState *state)
+note_waiting(JoinProbeState *state)
 {
+	bool		singly = false;
 	int			f;
 
-	for (f = 0; f < state->nprobes; f++)
-		if (state->probes[f].filter != NULL &&
-			state->probes[f].access != JOIN_ROW_BY_ROW &&
-			bloomfam_join_filter_awaited(state->probes[f].filter))
-			return true;
-	return false;
-}
-
-/* Could hashing a key fail, for a condition?  Then no row is looked at before it is asked for. */
-static bool
-may_fail(const JoinProbeState *state)
-{
-	int			f;
-
-	for (f = 0; f < state->nprobes; f++)
-		if (state->probes[f].stored != NULL && state->batch->waits[f] == 0 &&
-			state->probes[f].stored->may_fail)
-			return true;
-	return false;
-}
-
-/* Notes, before rows are looked at, which filters of conditions come after others for now. */
-static void
-note_waiting(const JoinProbeState *state, JoinHeapBatch *batch)
-{
-	int			f;
-
-	batch->some_wait = false;
+	state->batch->some_wait = false;
 	for (f = 0; f < state->nprobes; f++)
 	{
 		const JoinProbe *probe = &state->probes[f];
+		JoinStored *stored = probe->stored;
 
-		batch->waits[f] =
-			probe->stored != NULL ? bloomfam_join_stored_waits_for(probe->stored) : 0;
-		batch->some_wait |= batch->waits[f] > 0;
+		if (stored == NULL)
+		{
+			singly |= probe->access != JOIN_ROW_BY_ROW &&
+					  bloomfam_join_filter_awaited(probe->filter);
+			continue;
+		}
+		stored->waits =
+			stored->answer == JOIN_ANSWER_NOT_YET || stored->may_fail ? stored->before : 0;
+		state->batch->some_wait |= stored->waits > 0;
+		singly |= stored->may_fail && stored->waits == 0;
 	}
+	return singly;
 }
 
 /* Asks for what the joins will need of these rows, which go on to them. */
@@ -465,12 +412,8 @@ static void
 prefetch_buckets(JoinProbeState *state, TupleDesc desc, int n)
 {
 	JoinHeapBatch *batch = state->batch;
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	MemoryContext old;
 	int			f;
 
-	ResetExprContext(econtext);
-	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	batch->scratch->buckets.n = 0;
 	for (f = 0; f < state->nprobes; f++)
 	{
@@ -481,12 +424,11 @@ prefetch_buckets(JoinProbeState *state, TupleDesc desc, int n)
 			!bloomfam_join_filter_ready(probe->filter) ||
 			!bloomfam_join_buckets_are_far(probe->filter, &probe->keys[0]))
 			continue;
-		hash_column(batch, &probe->keys[0], &batch->columns[f][0], desc, n, true, true, false);
+		hash_column(batch, &probe->keys[0], probe->batch_columns, desc, n, true, true, false);
 		bloomfam_join_buckets_prefetch(&batch->scratch->buckets, probe->filter, &probe->keys[0],
 									   batch->scratch->hashes, n);
 	}
 	bloomfam_join_buckets_prefetch_rows(&batch->scratch->buckets);
-	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -516,8 +458,11 @@ static void
 select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 {
 	JoinHeapBatch *batch = state->batch;
-	bool		singly;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	TupleDesc	desc = RelationGetDescr(child->ss_currentRelation);
+	bool		singly = note_waiting(state);
 	bool		looked = false;
+	MemoryContext old;
 	int			n;
 	int			i;
 
@@ -526,27 +471,26 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	Assert(bloomfam_heap_scan_row(scan) < bloomfam_heap_scan_nrows(scan));
 	if (unlikely(batch->scratch == NULL))
 		batch->scratch = get_scratch(state);
-	note_waiting(state, batch);
-	singly = awaits_filter(state) || may_fail(state);
 	n = singly ? 1 : bloomfam_heap_scan_nrows(scan) - bloomfam_heap_scan_row(scan);
 
 	/* the present row was counted by the scan */
 	bloomfam_count_rows_read(child->ss_currentRelation, n - 1);
 	bloomfam_join_order_next(state->order, state->probes, n);
+	ResetExprContext(econtext);
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (i = 0; i < state->nprobes; i++)
 	{
-		int			f = state->order->filters[i];
-		JoinProbe  *probe = &state->probes[f];
+		JoinProbe  *probe = &state->probes[state->order->filters[i]];
 		int			kept;
 
-		if (probe->access == JOIN_ROW_BY_ROW || batch->waits[f] > 0 ||
-			(probe->filter != NULL && !bloomfam_join_probe_awake(probe, n)))
+		if (probe->access == JOIN_ROW_BY_ROW)
+			continue;
+		if (probe->stored != NULL ? probe->stored->waits > 0 : !bloomfam_join_probe_awake(probe, n))
 			continue;
 		if (!looked)
 			find_rows(batch, scan, n);
 		looked = true;
-		hash_keys(state, f, RelationGetDescr(child->ss_currentRelation), n);
-		probe_filter(batch, probe, n);
+		probe_filter(batch, probe, desc, n);
 		kept = keep_passing(batch, n);
 		bloomfam_join_probe_count(probe, n, n - kept);
 		n = kept;
@@ -554,25 +498,11 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	for (i = 0; i < n && !looked; i++)
 		batch->passing[i] = bloomfam_heap_scan_row(scan) + i;
 	if (looked && !singly && n > 0)
-		prefetch_buckets(state, RelationGetDescr(child->ss_currentRelation), n);
+		prefetch_buckets(state, desc, n);
+	MemoryContextSwitchTo(old);
 	batch->selected = !singly;
 	batch->npassing = n;
 	batch->next = 0;
-}
-
-/*
- * Sends the scan to the next row that passes, in place of heap_getnextslot(): the row is on the
- * page that the scan is on, and known to be visible.
- */
-static inline void
-give_row(JoinHeapBatch *batch, HeapScanDesc scan, TupleTableSlot *slot)
-{
-	int			row = batch->passing[batch->next];
-
-	Assert(row >= bloomfam_heap_scan_row(scan));
-	Assert(batch->next == 0 || batch->passing[batch->next - 1] < row);
-	batch->next++;
-	bloomfam_heap_scan_give_row(scan, row, slot);
 }
 
 /*
@@ -594,7 +524,7 @@ row_passes(JoinProbeState *state, TupleTableSlot *slot, int conditions)
 		bool		isnull;
 		Datum		key;
 
-		if (probe->filter != NULL || state->batch->waits[f] != conditions)
+		if (probe->stored == NULL || probe->stored->waits != conditions)
 			continue;
 		key = slot_getattr(slot, probe->attributes[0], &isnull);
 		pass = !isnull && bloomfam_join_stored_passes(probe->stored, key);
@@ -615,7 +545,7 @@ next_row_singly(JoinProbeState *state, TableScanDesc scan, ScanDirection directi
 {
 	while (table_scan_getnextslot(scan, direction, slot))
 	{
-		note_waiting(state, state->batch);
+		note_waiting(state);
 		if (row_passes(state, slot, 0))
 			return true;
 		CHECK_FOR_INTERRUPTS();
@@ -685,26 +615,24 @@ next_row(JoinProbeState *state, ScanState *child)
 	JoinHeapBatch *batch = state->batch;
 	TupleTableSlot *slot = child->ss_ScanTupleSlot;
 	HeapScanDesc scan;
+	bool		singly;
+	int			row;
 
 	if (child->ss_currentScanDesc == NULL)
 		child->ss_currentScanDesc =
 			bloomfam_table_beginscan(child->ss_currentRelation, child->ps.state->es_snapshot);
-	if (unlikely(!batch->in_batches || !ScanDirectionIsForward(child->ps.state->es_direction)))
+	singly = !batch->in_batches || !ScanDirectionIsForward(child->ps.state->es_direction);
+	scan = (HeapScanDesc) child->ss_currentScanDesc;
+	if (unlikely(singly || !bloomfam_heap_scan_has_begun(scan)))
 	{
 		batch->selected = false;
 		batch->npassing = batch->next = 0;
 		batch->pruned_scan.active = false;
 		batch->undecided = batch->has_blocks;
+	}
+	if (unlikely(singly))
 		return next_row_singly(state, child->ss_currentScanDesc, child->ps.state->es_direction,
 							   slot);
-	}
-	scan = (HeapScanDesc) child->ss_currentScanDesc;
-	if (unlikely(!bloomfam_heap_scan_has_begun(scan)))
-	{
-		batch->selected = false;
-		batch->npassing = batch->next = 0;
-		batch->undecided = batch->has_blocks;
-	}
 
 	while (batch->next >= batch->npassing)
 	{
@@ -720,7 +648,13 @@ next_row(JoinProbeState *state, ScanState *child)
 			return false;
 		select_rows(state, child, scan);
 	}
-	give_row(batch, scan, slot);
+
+	/* in place of heap_getnextslot(): it is on the page that the scan is on, and visible */
+	row = batch->passing[batch->next];
+	Assert(row >= bloomfam_heap_scan_row(scan));
+	Assert(batch->next == 0 || batch->passing[batch->next - 1] < row);
+	batch->next++;
+	bloomfam_heap_scan_give_row(scan, row, slot);
 	return true;
 }
 
@@ -756,16 +690,15 @@ scan_child(JoinProbeState *state, ScanState *child)
 	if (child->ps.qual == NULL && projection == NULL)
 		return next_row(state, child) ? child->ss_ScanTupleSlot
 									  : ExecClearTuple(child->ss_ScanTupleSlot);
-	for (;;)
+	do
 	{
 		ResetExprContext(econtext);
 		if (!next_row(state, child))
 			return ExecClearTuple(projection != NULL ? projection->pi_state.resultslot
 													 : child->ss_ScanTupleSlot);
 		econtext->ecxt_scantuple = child->ss_ScanTupleSlot;
-		if (row_qualifies(state, child, econtext))
-			return projection != NULL ? ExecProject(projection) : child->ss_ScanTupleSlot;
-	}
+	} while (!row_qualifies(state, child, econtext));
+	return projection != NULL ? ExecProject(projection) : child->ss_ScanTupleSlot;
 }
 
 TupleTableSlot *
@@ -803,14 +736,13 @@ bloomfam_join_heap_batch_rescan(JoinProbeState *state)
  * that goes by pages.
  */
 static void
-prepare_columns(JoinProbeState *state, int f, TupleDesc desc)
+prepare_columns(JoinProbeState *state, JoinProbe *probe, TupleDesc desc)
 {
 	Scan	   *plan = (Scan *) outerPlanState(state)->plan;
-	JoinProbe  *probe = &state->probes[f];
 	bool		indexed = false;
 	int			c;
 
-	state->batch->columns[f] = palloc(probe->ncolumns * sizeof(BatchColumn));
+	probe->batch_columns = palloc(probe->ncolumns * sizeof(JoinBatchColumn));
 	for (c = 0; c < probe->ncolumns; c++)
 	{
 		if (probe->filter != NULL)
@@ -819,7 +751,7 @@ prepare_columns(JoinProbeState *state, int f, TupleDesc desc)
 				bloomfam_join_column_behind(&plan->plan, probe->attributes[c], plan->scanrelid);
 			indexed |= OidIsValid(probe->info->columns[c].indexed);
 		}
-		find_column(&state->batch->columns[f][c], desc, probe->attributes[c]);
+		find_column(&probe->batch_columns[c], desc, probe->attributes[c]);
 	}
 	if (!indexed || !state->batch->in_batches || !bloomfam_join_may_skip())
 		return;
@@ -833,17 +765,6 @@ prepare_columns(JoinProbeState *state, int f, TupleDesc desc)
 	state->batch->has_blocks = true;
 }
 
-/* The scan's conditions, to be asked one by one. */
-static void
-prepare_conditions(JoinHeapBatch *batch, PlanState *child)
-{
-	ListCell   *lc;
-
-	batch->conditions = palloc(list_length(child->plan->qual) * sizeof(ExprState *));
-	foreach(lc, child->plan->qual)
-		batch->conditions[batch->nconditions++] = ExecInitQual(list_make1(lfirst(lc)), child);
-}
-
 JoinHeapBatch *
 bloomfam_join_heap_batch_init(JoinProbeState *state)
 {
@@ -852,6 +773,7 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 	JoinHeapBatch *batch;
 	bool		in_batches;
 	bool		takes_over = false;
+	ListCell   *lc;
 	int			f;
 
 	if (!IsA(child, SeqScanState))
@@ -870,19 +792,20 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 	if (!takes_over)
 		return NULL;
 
-	batch = palloc(sizeof(JoinHeapBatch));
-	memset(batch, 0, offsetof(JoinHeapBatch, passing));
+	batch = palloc0(sizeof(JoinHeapBatch));
 	batch->in_batches = in_batches;
-	batch->columns = palloc0(state->nprobes * sizeof(BatchColumn *));
-	batch->waits = palloc0(state->nprobes * sizeof(int));
 	state->batch = batch;
 	for (f = 0; f < state->nprobes; f++)
 		if (state->probes[f].access != JOIN_ROW_BY_ROW)
-			prepare_columns(state, f, RelationGetDescr(table));
+			prepare_columns(state, &state->probes[f], RelationGetDescr(table));
 
-	note_waiting(state, batch);
+	note_waiting(state);
 	if (batch->some_wait)
-		prepare_conditions(batch, child);
+	{
+		batch->conditions = palloc(list_length(child->plan->qual) * sizeof(ExprState *));
+		foreach(lc, child->plan->qual)
+			batch->conditions[batch->nconditions++] = ExecInitQual(list_make1(lfirst(lc)), child);
+	}
 
 	/* WHERE CURRENT OF looks for the scan of a table, and for its row */
 	state->css.ss.ss_currentRelation = table;

@@ -29,6 +29,7 @@ typedef struct JoinStored
 	JoinKey		key;			/* first: its routine finds the rest, and the first key sets it */
 	JoinAnswer	answer;
 	int			before;			/* so many of the scan's conditions come before it */
+	int			waits;			/* ... for so many it waits: heap_batch.c's */
 	bool		may_fail;		/* hashing a key may, whatever the keys before it were */
 	ExprState  *expression;		/* the filter */
 	ExprContext *econtext;		/* ... whose value stays until the next rescan */
@@ -49,16 +50,5 @@ extern void bloomfam_join_stored_rescan(JoinStored *stored);
 
 /* Does a row with this key, which is not NULL, pass? */
 extern bool bloomfam_join_stored_passes(JoinStored *stored, Datum key);
-
-/*
- * How many of the scan's conditions must a row pass before it is asked?  Those that come before it
- * if it could raise an error that it would not after them; else 0, as once it has been asked, of
- * most types.
- */
-static inline int
-bloomfam_join_stored_waits_for(const JoinStored *stored)
-{
-	return stored->answer == JOIN_ANSWER_NOT_YET || stored->may_fail ? stored->before : 0;
-}
 
 #endif							/* BLOOMFAM_JOIN_STORED_H */
