@@ -625,6 +625,7 @@ next_row(JoinProbeState *state, ScanState *child)
 	scan = (HeapScanDesc) child->ss_currentScanDesc;
 	if (unlikely(singly || !bloomfam_heap_scan_has_begun(scan)))
 	{
+		/* row by row from where it is, or anew */
 		batch->selected = false;
 		batch->npassing = batch->next = 0;
 		batch->pruned_scan.active = false;
@@ -717,18 +718,6 @@ bloomfam_join_heap_batch_exec(PlanState *node)
 	slot = scan_child(state, child);
 	InstrStopNode(child->ps.instrument, TupIsNull(slot) ? 0.0 : 1.0);
 	return slot;
-}
-
-void
-bloomfam_join_heap_batch_rescan(JoinProbeState *state)
-{
-	JoinHeapBatch *batch = state->batch;
-	int			f;
-
-	batch->pruned_scan.active = false;
-	for (f = 0; f < state->nprobes; f++)
-		if (state->probes[f].blocks != NULL)
-			bloomfam_join_block_pruning_forget(state->probes[f].blocks);
 }
 
 /*

@@ -13,9 +13,6 @@
 /* Takes over the scan of a probe node's child, if it is one of a heap; else returns NULL. */
 extern JoinHeapBatch *bloomfam_join_heap_batch_init(JoinProbeState *state);
 
-/* The scan begins anew. */
-extern void bloomfam_join_heap_batch_rescan(JoinProbeState *state);
-
 /*
  * The next row of the scan that was taken over: by ExecProcNode()'s rules, as if the child had
  * returned it.

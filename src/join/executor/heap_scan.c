@@ -24,38 +24,27 @@ bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan, 
 								int nprobes)
 {
 	BlockNumber n = bloomfam_heap_scan_nblocks(scan);
-	BlockNumber start;
+	BlockNumber start = bloomfam_heap_scan_start_block(scan);
 	Oid			tablespace = bloomfam_heap_scan_relation(scan)->rd_rel->reltablespace;
 	int			most = get_tablespace_io_concurrency(tablespace);
 
 	/* in parallel others would not read what this process has taken */
-	Assert(!pruned_scan->active);
+	Assert(n > 0 && !pruned_scan->active);
 	Assert(!bloomfam_heap_scan_is_parallel(scan) || !bloomfam_heap_scan_has_begun(scan));
 	memset(pruned_scan, 0, sizeof(*pruned_scan));
 	pruned_scan->active = true;
-	pruned_scan->parallel = bloomfam_heap_scan_is_parallel(scan);
 	pruned_scan->probes = probes;
 	pruned_scan->nprobes = nprobes;
 	pruned_scan->most = Min(Max(most, 1), JOIN_PRUNED_SCAN_AHEAD);
 	pruned_scan->last = InvalidBlockNumber;
-	pruned_scan->exhausted = n == 0;
-	if (pruned_scan->exhausted)
-		return;
-	if (pruned_scan->parallel)
+	pruned_scan->next = start;
+	pruned_scan->left = n;
+	if (bloomfam_heap_scan_is_parallel(scan))
 		bloomfam_heap_scan_begin_parallel(scan);
-	else if (!bloomfam_heap_scan_has_begun(scan))
+	else if (bloomfam_heap_scan_has_begun(scan))
 	{
-		pruned_scan->next = bloomfam_heap_scan_start_block(scan);
-		pruned_scan->left = n;
-	}
-	else
-	{
-		start = bloomfam_heap_scan_start_block(scan);
-		pruned_scan->next = bloomfam_heap_scan_block(scan) + 1;
-		if (pruned_scan->next >= n)
-			pruned_scan->next = 0;
-		pruned_scan->left =
-			start >= pruned_scan->next ? start - pruned_scan->next : n - pruned_scan->next + start;
+		pruned_scan->next = (bloomfam_heap_scan_block(scan) + 1) % n;
+		pruned_scan->left = ((uint64) start + n - pruned_scan->next) % n;
 		Assert(bloomfam_heap_scan_block(scan) < n && start < n && pruned_scan->left < n);
 	}
 	bloomfam_heap_scan_leave_stream(scan);
@@ -67,7 +56,7 @@ take_block(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 {
 	BlockNumber block;
 
-	if (pruned_scan->parallel)
+	if (bloomfam_heap_scan_is_parallel(scan))
 		return bloomfam_heap_scan_next_parallel(scan);
 	if (pruned_scan->left == 0)
 		return InvalidBlockNumber;
@@ -107,16 +96,13 @@ can_match(JoinPrunedScan *pruned_scan, BlockNumber block)
 static void
 fill_ahead(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 {
-	while (pruned_scan->nahead < pruned_scan->most && !pruned_scan->exhausted)
+	while (pruned_scan->nahead < pruned_scan->most)
 	{
 		BlockNumber block = take_block(pruned_scan, scan);
 
 		if (block == InvalidBlockNumber)
-		{
-			pruned_scan->exhausted = true;
-			break;
-		}
-		if (!can_match(pruned_scan, block))
+			pruned_scan->most = 0;
+		if (block == InvalidBlockNumber || !can_match(pruned_scan, block))
 			continue;
 		Assert(pruned_scan->nahead < JOIN_PRUNED_SCAN_AHEAD);
 		if (block != pruned_scan->last + 1)

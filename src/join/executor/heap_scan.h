@@ -19,15 +19,13 @@
 typedef struct JoinPrunedScan
 {
 	bool		active;
-	bool		parallel;		/* blocks are taken from those that all processes share */
 	JoinProbe  *probes;			/* whose blocks are found say which to leave out */
 	int			nprobes;
 	BlockNumber next;			/* to look at, not in parallel; */
 	BlockNumber left;			/* ... as the first one of so many, in a circle */
-	bool		exhausted;
 
 	/* blocks to be read next, in a circle: they were looked for in the server's buffers */
-	int			most;
+	int			most;			/* 0: there are no more to take */
 	int			nahead;
 	int			first;
 	BlockNumber ahead[JOIN_PRUNED_SCAN_AHEAD];
@@ -36,7 +34,7 @@ typedef struct JoinPrunedScan
 
 /*
  * Takes over a scan that goes by pages, and forward, at the block that it is on, or before its
- * first one, which in parallel is the only time.  Some probe's blocks are found.
+ * first one, which in parallel is the only time.  Some probe's blocks are found, so it has some.
  */
 extern void bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan,
 											JoinProbe *probes, int nprobes);

@@ -19,9 +19,7 @@
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
-#include "access/transam.h"
 #include "access/xact.h"
-#include "catalog/pg_class.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "partitioning/partbounds.h"
@@ -89,7 +87,7 @@ get_parent(EState *estate, JoinFilter *filter, const JoinAncestorInfo *ancestor)
 	if (estate->es_partition_directory == NULL)
 		estate->es_partition_directory = CreatePartitionDirectory(estate->es_query_cxt, false);
 	relation = bloomfam_range_table_relation(estate, ancestor->parent);
-	parent = MemoryContextAllocZero(estate->es_query_cxt, sizeof(Parent));
+	parent = palloc0(sizeof(Parent));
 	parent->rti = ancestor->parent;
 	parent->columns = ancestor->columns;
 	parent->key = bloomfam_join_partition_key(RelationGetPartitionKey(relation));
@@ -102,11 +100,11 @@ get_parent(EState *estate, JoinFilter *filter, const JoinAncestorInfo *ancestor)
 JoinPartition *
 bloomfam_join_partition_begin(EState *estate, const JoinFilterInfo *info, JoinFilter *filter)
 {
-	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 	int			n = list_length(info->ancestors);
 	JoinPartition *partition = palloc(offsetof(JoinPartition, ancestors) + n * sizeof(Ancestor));
 	int			i;
 
+	Assert(CurrentMemoryContext == estate->es_query_cxt);
 	partition->filter = filter;
 	partition->snapshot = estate->es_snapshot;
 	partition->nancestors = n;
@@ -119,7 +117,6 @@ bloomfam_join_partition_begin(EState *estate, const JoinFilterInfo *info, JoinFi
 			ancestor->columns != NIL ? get_parent(estate, filter, ancestor) : NULL;
 		partition->ancestors[i].child = exec_rt_fetch(ancestor->child, estate)->relid;
 	}
-	MemoryContextSwitchTo(old);
 	return partition;
 }
 

@@ -255,11 +255,13 @@ rescan_probe(CustomScanState *css)
 	if (state->may_skip)
 		ExecSetExecProcNode(&css->ss.ps, exec_partition);
 	state->begun = false;
-	if (state->batch != NULL)
-		bloomfam_join_heap_batch_rescan(state);
 	for (i = 0; i < state->nprobes; i++)
+	{
 		if (state->probes[i].stored != NULL)
 			bloomfam_join_stored_rescan(state->probes[i].stored);
+		if (state->probes[i].blocks != NULL)
+			bloomfam_join_block_pruning_forget(state->probes[i].blocks);
+	}
 	if (outerPlanState(css)->chgParam == NULL)
 		ExecReScan(outerPlanState(css));
 }
