@@ -20,22 +20,9 @@
 /* ---- names ---- */
 
 /*
- * Is this the join whose build side a filter is made from?  There may be several build nodes, one
- * on top of the other.
+ * The join whose build side a filter is made from, and what is above it: some ancestor of each of
+ * its nodes.
  */
-static bool
-join_builds(const HashJoin *join, int number)
-{
-	Plan	   *plan = outerPlan(innerPlan(join));
-
-	for (; plan != NULL && bloomfam_join_node_kind(plan) == JOIN_NODE_BUILD;
-		 plan = outerPlan(plan))
-		if (bloomfam_join_has_filter((CustomScan *) plan, number))
-			return true;
-	return false;
-}
-
-/* The join that a filter is for, and what is above it: some ancestor of each of its nodes. */
 static HashJoin *
 join_of_filter(List *ancestors, int number, List **above)
 {
@@ -43,10 +30,16 @@ join_of_filter(List *ancestors, int number, List **above)
 
 	foreach(lc, ancestors)
 	{
-		if (!IsA(lfirst(lc), HashJoin) || !join_builds(lfirst(lc), number))
-			continue;
-		*above = list_copy_tail(ancestors, foreach_current_index(lc) + 1);
-		return lfirst(lc);
+		Plan	   *plan = IsA(lfirst(lc), HashJoin) ? outerPlan(innerPlan(lfirst(lc))) : NULL;
+
+		/* there may be several build nodes, one on top of the other */
+		for (; plan != NULL && bloomfam_join_node_kind(plan) == JOIN_NODE_BUILD;
+			 plan = outerPlan(plan))
+			if (bloomfam_join_has_filter((CustomScan *) plan, number))
+			{
+				*above = list_copy_tail(ancestors, foreach_current_index(lc) + 1);
+				return lfirst(lc);
+			}
 	}
 	elog(ERROR, "join of filter %d not found", number);
 }

@@ -80,8 +80,7 @@ struct JoinHeapBatch
 {
 	bool		in_batches;		/* else all is done row by row */
 	bool		some_wait;		/* filters of conditions, for some of the scan's, for now */
-	ExprState **conditions;		/* the scan's, one by one; NULL: no filter ever waits */
-	int			nconditions;
+	List	   *conditions;		/* the scan's, as ExprStates; NIL: no filter ever waits */
 
 	bool		has_blocks;		/* some filter looks for those of the table that can match */
 	bool		undecided;		/* ... now, or as soon as its keys are known */
@@ -95,10 +94,7 @@ struct JoinHeapBatch
 	int			npassing;
 	int			next;
 
-	/* the page that is likely to come next */
-	const char *ahead;			/* in the server's buffers; not pinned; NULL: not known to be
-								 * there */
-	int			cold;			/* for so many pages do not look for it */
+	int			cold;			/* for so many pages do not look for the next one */
 
 	JoinBatchScratch *scratch;	/* NULL: no page was looked at yet */
 	uint16		passing[MaxHeapTuplesPerPage];	/* the numbers of rows of the page */
@@ -235,14 +231,12 @@ hash_column(JoinHeapBatch *batch, const JoinKey *key, const JoinBatchColumn *col
 		Datum		value = read_attribute(batch->scratch->rows[slow_row], column, desc, &isnull);
 
 		batch->scratch->null[slow_row] |= isnull;
-		if (spare_long && !isnull && VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
+		hashes[slow_row] = 0;
+		if (isnull)
+			continue;
+		if (spare_long && VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
 			!VARATT_IS_SHORT(DatumGetPointer(value)))
-		{
 			batch->scratch->spared[slow_row] = true;
-			hashes[slow_row] = 0;
-		}
-		else if (isnull)
-			hashes[slow_row] = 0;
 		else
 			hashes[slow_row] = numbers ? (uint64) bloomfam_join_number(key->typlen, value)
 									   : key->hash(key, value);
@@ -270,36 +264,38 @@ prefetch_lines(const char *from, const char *end, int most)
 }
 
 /*
- * Looks for the page after the one that the scan is on.  Of a page that has not been looked at
- * lately, each row costs a wait for memory, unless it was asked for some time before: here its
- * line pointers, then its rows, of which most pages of a table have about as many as the last
- * one. Not pinned, it may be another page any time: it is never read, but only asked for.
+ * The page after the one that the scan is on; NULL: it is not known to be in a buffer.  Of a page
+ * that has not been looked at lately, each row costs a wait for memory, unless it was asked for
+ * some time before: here its line pointers, then its rows, of which most pages of a table have
+ * about as many as the last one.  Not pinned, it may be another page any time: it is never read,
+ * but only asked for.
  */
-static void
+static const char *
 find_next_page(JoinHeapBatch *batch, HeapScanDesc scan, Page bytes)
 {
 	PrefetchBufferResult found;
 	BlockNumber block;
+	const char *page;
 
 	if (batch->cold > 0)
 	{
 		batch->cold--;
-		return;
+		return NULL;
 	}
 	block = batch->pruned_scan.active ? bloomfam_join_pruned_scan_ahead(&batch->pruned_scan)
 									  : bloomfam_heap_scan_block(scan) + 1;
 	if (block >= bloomfam_heap_scan_nblocks(scan))
-		return;
+		return NULL;
 	found = PrefetchBuffer(bloomfam_heap_scan_relation(scan), MAIN_FORKNUM, block);
-	if (BufferIsValid(found.recent_buffer))
+	if (!BufferIsValid(found.recent_buffer))
 	{
-		batch->ahead = BufferGetPage(found.recent_buffer);
-		prefetch_lines(batch->ahead,
-					   batch->ahead + ((PageHeader) bytes)->pd_lower + BLOOMFAM_CACHE_LINE - 1,
-					   BLCKSZ / BLOOMFAM_CACHE_LINE);
-	}
-	else
 		batch->cold = COLD_PAGES;
+		return NULL;
+	}
+	page = BufferGetPage(found.recent_buffer);
+	prefetch_lines(page, page + ((PageHeader) bytes)->pd_lower + BLOOMFAM_CACHE_LINE - 1,
+				   BLCKSZ / BLOOMFAM_CACHE_LINE);
+	return page;
 }
 
 /*
@@ -311,24 +307,21 @@ find_rows(JoinHeapBatch *batch, HeapScanDesc scan, int count)
 {
 	Page		bytes = bloomfam_heap_scan_page(scan);
 	int			end = bloomfam_heap_scan_row(scan) + count;
-	const char *prefetched;
+	const char *ahead = count > 1 ? find_next_page(batch, scan, bytes) : NULL;
+	const char *prefetched = ahead != NULL ? ahead + BLCKSZ : NULL;
 	int			n = 0;
 	int			i;
 
 	Assert(count > 0 && end <= bloomfam_heap_scan_nrows(scan));
 	Assert(bloomfam_heap_scan_nrows(scan) <= MaxHeapTuplesPerPage);
-	batch->ahead = NULL;
-	if (count > 1)
-		find_next_page(batch, scan, bytes);
-	prefetched = batch->ahead != NULL ? batch->ahead + BLCKSZ : NULL;
 	for (i = bloomfam_heap_scan_row(scan); i < end; i++)
 	{
 		HeapTupleHeader row = (HeapTupleHeader) PageGetItem(
 			bytes, PageGetItemId(bytes, bloomfam_heap_scan_line(scan, i)));
 
 		/* a page is filled from its end, so the row before is the one behind */
-		if (batch->ahead != NULL)
-			prefetched = prefetch_lines(batch->ahead + ((const char *) row - (const char *) bytes),
+		if (ahead != NULL)
+			prefetched = prefetch_lines(ahead + ((const char *) row - (const char *) bytes),
 										prefetched, LINES_PER_ROW);
 		batch->passing[n] = i;
 		batch->scratch->rows[n++] = row;
@@ -438,16 +431,13 @@ prefetch_buckets(JoinProbeState *state, TupleDesc desc, int n)
 static JoinBatchScratch *
 get_scratch(const JoinProbeState *state)
 {
-	MemoryContext context = state->css.ss.ps.state->es_query_cxt;
-	JoinFilter *filter = state->probes[0].filter;
-	int			f;
+	JoinBatchScratch *own = NULL;
+	JoinBatchScratch **scratch =
+		state->has_stored ? &own : &state->probes[0].filter->batch_scratch;
 
-	for (f = 0; f < state->nprobes; f++)
-		if (state->probes[f].stored != NULL)
-			return MemoryContextAlloc(context, sizeof(JoinBatchScratch));
-	if (filter->batch_scratch == NULL)
-		filter->batch_scratch = MemoryContextAlloc(context, sizeof(JoinBatchScratch));
-	return filter->batch_scratch;
+	if (*scratch == NULL)
+		*scratch = MemoryContextAlloc(state->css.ss.ps.state->es_query_cxt, sizeof(**scratch));
+	return *scratch;
 }
 
 /*
@@ -667,12 +657,12 @@ row_qualifies(JoinProbeState *state, ScanState *child, ExprContext *econtext)
 	bool		pass = true;
 	int			i;
 
-	Assert(!batch->some_wait || batch->conditions != NULL);
+	Assert(!batch->some_wait || batch->conditions != NIL);
 	if (!batch->some_wait)
 		pass = child->ps.qual == NULL || ExecQual(child->ps.qual, econtext);
-	for (i = 0; batch->some_wait && pass && i < batch->nconditions; i++)
+	for (i = 0; batch->some_wait && pass && i < list_length(batch->conditions); i++)
 	{
-		pass = ExecQual(batch->conditions[i], econtext);
+		pass = ExecQual(list_nth(batch->conditions, i), econtext);
 		if (pass && !row_passes(state, child->ss_ScanTupleSlot, i + 1))
 			return false;
 	}
@@ -745,12 +735,11 @@ prepare_columns(JoinProbeState *state, JoinProbe *probe, TupleDesc desc)
 	if (!indexed || !state->batch->in_batches || !bloomfam_join_may_skip())
 		return;
 	bloomfam_join_filter_keep(probe->filter, probe->ncolumns);
-	probe->blocks = palloc0(sizeof(JoinBlockPruning));
-	probe->blocks->filter = probe->filter;
-	probe->blocks->info = probe->info;
-	probe->blocks->attributes = probe->attributes;
-	probe->blocks->scan = (ScanState *) outerPlanState(state);
-	Assert(probe->blocks->phase == JOIN_BLOCKS_NOT_YET);
+	probe->blocks = palloc(sizeof(JoinBlockPruning));
+	*probe->blocks = (JoinBlockPruning) {
+		.phase = JOIN_BLOCKS_NOT_YET, .filter = probe->filter, .info = probe->info,
+		.attributes = probe->attributes, .scan = (ScanState *) outerPlanState(state)
+	};
 	state->batch->has_blocks = true;
 }
 
@@ -789,12 +778,9 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 			prepare_columns(state, &state->probes[f], RelationGetDescr(table));
 
 	note_waiting(state);
-	if (batch->some_wait)
-	{
-		batch->conditions = palloc(list_length(child->plan->qual) * sizeof(ExprState *));
-		foreach(lc, child->plan->qual)
-			batch->conditions[batch->nconditions++] = ExecInitQual(list_make1(lfirst(lc)), child);
-	}
+	foreach(lc, batch->some_wait ? child->plan->qual : NIL)
+		batch->conditions =
+			lappend(batch->conditions, ExecInitQual(list_make1(lfirst(lc)), child));
 
 	/* WHERE CURRENT OF looks for the scan of a table, and for its row */
 	state->css.ss.ss_currentRelation = table;

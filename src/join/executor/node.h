@@ -81,6 +81,7 @@ typedef struct JoinProbeState
 {
 	CustomScanState css;
 	JoinFilterInfo *infos;
+	bool		has_stored;		/* the query names some of the filters */
 	int			nprobes;		/* 0: this node does nothing; else one for each info */
 	JoinProbe  *probes;
 	JoinOrder  *order;			/* in which they are probed */

@@ -305,8 +305,7 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 		if (combinations <= JOIN_KEYS_FEW)
 			combinations *= column->nvalues;
 	}
-	listed &= combinations <= JOIN_KEYS_FEW &&
-			  filter->lookups + combinations <= MOST_LOOKUPS;
+	listed &= combinations <= JOIN_KEYS_FEW && filter->lookups + combinations <= MOST_LOOKUPS;
 	parent->build = filter->keys_build;
 	parent->live = NULL;
 	parent->all = JOIN_PARTITION_CAN_MATCH;

@@ -125,25 +125,12 @@ exec_partition(PlanState *node)
 	return state->exec(node);
 }
 
-/* How a filter's keys are hashed: prepared once, as all of its probe nodes agree. */
-static const JoinKey *
-get_keys(JoinFilter *filter, const JoinFilterInfo *info)
-{
-	int			i;
-
-	if (filter->probe_keys == NULL)
-		filter->probe_keys = bloomfam_join_node_keys(info);
-	for (i = 0; i < info->ncolumns; i++)
-		Assert(filter->probe_keys[i].collation == info->columns[i].collation &&
-			   filter->probe_keys[i].typlen == get_typlen(info->columns[i].type));
-	return filter->probe_keys;
-}
-
 /* Prepares one filter. */
 static void
-begin_filter(CustomScanState *css, EState *estate, const JoinFilterInfo *info, JoinProbe *probe)
+begin_filter(JoinProbeState *state, const JoinFilterInfo *info, JoinProbe *probe)
 {
-	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	CustomScan *plan = (CustomScan *) state->css.ss.ps.plan;
+	EState	   *estate = state->css.ss.ps.state;
 	int			i;
 
 	probe->info = info;
@@ -153,23 +140,30 @@ begin_filter(CustomScanState *css, EState *estate, const JoinFilterInfo *info, J
 	probe->attributes = palloc(probe->ncolumns * sizeof(AttrNumber));
 	if (info->kind == JOIN_INFO_STORED)
 	{
-		probe->stored = bloomfam_join_stored_make(
-			css, list_nth(plan->custom_exprs, info->condition), info->before, probe->attributes);
+		probe->stored = bloomfam_join_stored_make(&state->css,
+												  list_nth(plan->custom_exprs, info->condition),
+												  info->before, probe->attributes);
 		probe->keys = &probe->stored->key;
 	}
 	else
 	{
+		JoinFilter *filter = probe->filter = bloomfam_join_filter_get(estate, info->param);
+
+		/* once, as all of its probe nodes agree */
+		if (filter->probe_keys == NULL)
+			filter->probe_keys = bloomfam_join_node_keys(info);
+		probe->keys = filter->probe_keys;
 		for (i = 0; i < info->ncolumns; i++)
+		{
+			Assert(probe->keys[i].collation == info->columns[i].collation);
+			Assert(probe->keys[i].typlen == get_typlen(info->columns[i].type));
 			probe->attributes[i] = info->columns[i].attribute;
-		probe->filter = bloomfam_join_filter_get(estate, info->param);
-		probe->keys = get_keys(probe->filter, info);
+		}
 		if (info->ancestors != NIL && bloomfam_join_may_skip())
 		{
-			JoinProbeState *state = (JoinProbeState *) css;
-
-			bloomfam_join_filter_keep(probe->filter, info->ncolumns);
-			probe->partition = bloomfam_join_partition_begin(estate, info, probe->filter);
-			probe->filter->probe_nodes = lappend(probe->filter->probe_nodes, state);
+			bloomfam_join_filter_keep(filter, info->ncolumns);
+			probe->partition = bloomfam_join_partition_begin(estate, info, filter);
+			filter->probe_nodes = lappend(filter->probe_nodes, state);
 			state->may_skip = true;
 		}
 	}
@@ -200,22 +194,21 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	JoinProbeState *state = (JoinProbeState *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	int			n = bloomfam_join_nfilters(plan);
-	bool		conditions = false;
 	bool		idle;
 	int			i;
 
 	Assert(n > 0);
 	state->infos = bloomfam_join_filter_infos(plan);
 	for (i = 0; i < n; i++)
-		conditions |= state->infos[i].kind == JOIN_INFO_STORED;
+		state->has_stored |= state->infos[i].kind == JOIN_INFO_STORED;
 
 	/*
 	 * EvalPlanQual reads a few rows again, and they pass; with bloomfam.join_filter off, no filter
 	 * of a join is ever ready
 	 */
-	idle = !conditions &&
+	idle = !state->has_stored &&
 		   (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF);
-	if (!conditions && !idle)
+	if (!state->has_stored && !idle)
 		share_context(css, bloomfam_join_filter_get(estate, state->infos[0].param));
 	bloomfam_join_node_begin(css, estate, eflags);
 	if (idle)
@@ -224,7 +217,7 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	state->probes = palloc0(n * sizeof(JoinProbe));
 	state->nprobes = n;
 	for (i = 0; i < n; i++)
-		begin_filter(css, estate, &state->infos[i], &state->probes[i]);
+		begin_filter(state, &state->infos[i], &state->probes[i]);
 	state->order = bloomfam_join_order_make(state->probes, n);
 	state->batch = bloomfam_join_heap_batch_init(state);
 	state->exec = state->batch != NULL ? bloomfam_join_heap_batch_exec : exec_rows;

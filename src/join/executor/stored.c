@@ -117,8 +117,7 @@ bloomfam_join_stored_passes(JoinStored *stored, Datum key)
 }
 
 JoinStored *
-bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before,
-						  AttrNumber *column)
+bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before, AttrNumber *column)
 {
 	EState	   *estate = node->ss.ps.state;
 	JoinStored *stored = palloc0(sizeof(JoinStored));
