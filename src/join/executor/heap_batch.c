@@ -22,20 +22,18 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
+#include "access/transam.h"
 #include "access/tupmacs.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
-#include "utils/memutils.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "join/base/column.h"
 #include "join/base/gucs.h"
-#include "join/executor/bucket.h"
 #include "join/executor/heap_batch.h"
 #include "join/executor/heap_scan.h"
 #include "pg/port.h"
@@ -46,6 +44,12 @@
 
 /* How many lines of the cache are asked for at most where a row is expected. */
 #define LINES_PER_ROW		4
+
+/* Of the rows of one page, so many buckets are asked for at most, of all joins together. */
+#define BUCKETS_PREFETCHED	512
+
+/* A hash table of so many bytes is near the processor anyway: half of a small first cache. */
+#define NEAR_TABLE			(16 * 1024)
 
 /* A column of a filter's key in the heap. */
 typedef struct JoinBatchColumn
@@ -73,7 +77,7 @@ struct JoinBatchScratch
 	bool		null[MaxHeapTuplesPerPage];
 	bool		spared[MaxHeapTuplesPerPage];	/* its key was not fetched: it passes */
 	bool		pass[MaxHeapTuplesPerPage];
-	JoinBuckets buckets;
+	HashJoinTuple *buckets[BUCKETS_PREFETCHED]; /* heads of buckets that were asked for */
 };
 
 struct JoinHeapBatch
@@ -400,29 +404,101 @@ note_waiting(JoinProbeState *state)
 	return singly;
 }
 
-/* Asks for what the joins will need of these rows, which go on to them. */
+/* ---- buckets of joins' hash tables ---- */
+
+/* How the join hashes the key of its outer side. */
+struct JoinBucketHash
+{
+	bool		known;			/* it can be called, and costs little, and never fails */
+	FmgrInfo	function;
+	Oid			collation;
+};
+
+/* Finds it when it is first asked for; it lives as long as the filter. */
+static const JoinBucketHash *
+find_hash(JoinFilter *filter, const JoinKey *key)
+{
+	const HashJoin *join = (const HashJoin *) filter->join->js.ps.plan;
+	MemoryContext context = filter->join->js.ps.state->es_query_cxt;
+	JoinBucketHash *hash;
+	Oid			outer;
+	Oid			inner;
+
+	if (filter->bucket_hash != NULL)
+		return filter->bucket_hash;
+	hash = MemoryContextAllocZero(context, sizeof(JoinBucketHash));
+	if (key->integer && list_length(join->hashkeys) == 1 &&
+		get_op_hash_functions(linitial_oid(join->hashoperators), &outer, &inner) &&
+		outer < FirstNormalObjectId)
+	{
+		fmgr_info_cxt(outer, &hash->function, context);
+		hash->collation = linitial_oid(join->hashcollations);
+		hash->known = true;
+	}
+	filter->bucket_hash = hash;
+	return hash;
+}
+
+/*
+ * Is it worth asking for buckets of a filter's join?  Its hash table must be in this process alone,
+ * all of it in memory, and too large for the cache next to the processor; and its key one integer,
+ * as this one.
+ */
+static bool
+buckets_are_far(JoinFilter *filter, const JoinKey *key)
+{
+	return BLOOMFAM_KNOWN_MAJOR && filter->role == JOIN_FILTER_PRIVATE &&
+		   bloomfam_hash_table_is_private(filter->table) &&
+		   bloomfam_hash_table_size(filter->table) > NEAR_TABLE && find_hash(filter, key)->known;
+}
+
+/*
+ * Asks for what the joins will need of these rows, which go on to them.  A join waits for memory
+ * twice for each row that it is given: for the bucket, then for the first row in there.  Between
+ * two rows that pass a filter, a scan reads much that is not needed again, and drives both out of
+ * the caches.  Nothing depends on it: a wrong bucket would only be of no use.
+ */
 static void
 prefetch_buckets(JoinProbeState *state, TupleDesc desc, int n)
 {
-	JoinHeapBatch *batch = state->batch;
+	JoinBatchScratch *scratch = state->batch->scratch;
+	int			nbuckets = 0;
 	int			f;
+	int			i;
 
-	batch->scratch->buckets.n = 0;
 	for (f = 0; f < state->nprobes; f++)
 	{
 		JoinProbe  *probe = &state->probes[f];
+		const JoinFilter *filter = probe->filter;
+		const JoinBucketHash *hash;
 
-		if (probe->filter == NULL || probe->access == JOIN_ROW_BY_ROW ||
-			!probe->info->unbuffered || probe->ncolumns != 1 ||
-			!bloomfam_join_filter_ready(probe->filter) ||
-			!bloomfam_join_buckets_are_far(probe->filter, &probe->keys[0]))
+		if (filter == NULL || probe->access == JOIN_ROW_BY_ROW || !probe->info->unbuffered ||
+			probe->ncolumns != 1 || !bloomfam_join_filter_ready(probe->filter) ||
+			!buckets_are_far(probe->filter, &probe->keys[0]))
 			continue;
-		hash_column(batch, &probe->keys[0], probe->batch_columns, desc, n, true, true, false);
-		bloomfam_join_buckets_prefetch(&batch->scratch->buckets, probe->filter, &probe->keys[0],
-									   batch->scratch->hashes, n);
+
+		/* ready filters are of the table that the join has now; it may not grow meanwhile */
+		Assert(bloomfam_hash_join_table(filter->join) == filter->table);
+		hash = filter->bucket_hash;
+		hash_column(state->batch, probe->keys, probe->batch_columns, desc, n, true, true, false);
+		for (i = 0; i < n && nbuckets < BUCKETS_PREFETCHED; i++)
+		{
+			int64		number = (int64) scratch->hashes[i];
+			Datum		hashed = FunctionCall1Coll(
+				unconstify(FmgrInfo *, &hash->function), hash->collation,
+				bloomfam_join_number_datum(probe->keys[0].typlen, number));
+			HashJoinTuple *bucket =
+				bloomfam_hash_table_bucket(filter->table, DatumGetUInt32(hashed));
+
+			__builtin_prefetch(bucket);
+			scratch->buckets[nbuckets++] = bucket;
+		}
 	}
-	bloomfam_join_buckets_prefetch_rows(&batch->scratch->buckets);
+	for (i = 0; i < nbuckets; i++)
+		__builtin_prefetch(*scratch->buckets[i]);
 }
+
+/* ---- the rows of a page ---- */
 
 /*
  * The scratch of a node is that of its first filter.  A filter that the query names may be computed

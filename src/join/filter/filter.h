@@ -76,7 +76,7 @@ typedef struct JoinFilter
 	JoinBatchScratch *batch_scratch;	/* NULL: no page was looked at yet */
 	ExprContext *probe_context; /* in which they hash; NULL: there is none yet */
 	List	   *probe_nodes;	/* states of this process's probe nodes that may prune partitions */
-	JoinBucketHash *bucket_hash;	/* bucket.c's; NULL: not looked for yet */
+	JoinBucketHash *bucket_hash;	/* heap_batch.c's; NULL: not looked for yet */
 	JoinBuildCounts counts;
 } JoinFilter;
 
