@@ -17,8 +17,6 @@
 
 #include "access/brin.h"
 #include "access/genam.h"
-#include "access/relscan.h"
-#include "access/skey.h"
 #include "access/visibilitymap.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
@@ -313,7 +311,7 @@ search_by_column(Search *search)
 	return phase;
 }
 
-/* The same for all columns, in a context for what that needs. */
+/* The same for all columns. */
 static JoinBlocksPhase
 search_by_columns(Search *search, const JoinKeys *keys)
 {
@@ -356,14 +354,12 @@ search_by_columns(Search *search, const JoinKeys *keys)
 void
 bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, BlockNumber nblocks, bool parallel)
 {
-	const JoinKeys *keys;
+	const JoinKeys *keys =
+		blocks->phase == JOIN_BLOCKS_NOT_YET ? bloomfam_join_filter_keys(blocks->filter) : NULL;
 	MemoryContext scratch;
 	MemoryContext old;
 	Search		search;
 
-	if (blocks->phase != JOIN_BLOCKS_NOT_YET)
-		return;
-	keys = bloomfam_join_filter_keys(blocks->filter);
 	if (keys == NULL)
 		return;
 	search = begin_search(blocks, nblocks);

@@ -307,18 +307,10 @@ explain_partitions(ExplainState *es, const JoinFilter *filter, const JoinBuildCo
 	ListCell   *lc;
 	int			i;
 
-	foreach(lc, filter->probe_nodes)
+	foreach(lc, filter->probes)
 	{
-		const JoinProbeState *node = lfirst(lc);
-		JoinProbeCounts sum = {0};
+		JoinProbeCounts sum = bloomfam_join_probe_sum(lfirst(lc));
 
-		for (i = 0; i < node->nprobes; i++)
-			if (node->probes[i].filter == filter)
-			{
-				JoinProbeCounts counts = bloomfam_join_probe_sum(node, i);
-
-				bloomfam_join_probe_counts_add(&sum, &counts);
-			}
 		partitions += several_builds ? sum.scans : 1;
 		skipped += several_builds ? sum.skipped : sum.scans > 0 && sum.skipped == sum.scans;
 		if (sum.skipped < sum.scans)
@@ -337,19 +329,6 @@ explain_partitions(ExplainState *es, const JoinFilter *filter, const JoinBuildCo
 }
 
 /* ---- pages ---- */
-
-/* The indexes that can tell in which pages of the scanned table rows can match. */
-static void
-explain_indexes(ExplainState *es, JoinBlockPruning *blocks)
-{
-	List	   *names = NIL;
-	ListCell   *lc;
-
-	foreach(lc, bloomfam_join_block_pruning_indexes(blocks))
-		names = lappend(names, get_rel_name(lfirst_oid(lc)));
-	if (names != NIL)
-		ExplainPropertyList("May Skip Pages By", names, es);
-}
 
 /* Why all pages are read; NULL: not all are. */
 static const char *const reasons_against_pruning[] = {
@@ -412,17 +391,17 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
 }
 
-/* One filter of a probe node, the probe-th. */
+/* What was done with one filter of a probe node. */
 static void
-explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
+explain_probe(ExplainState *es, JoinProbe *probe)
 {
-	bool		by_row = state->probes[probe].access == JOIN_ROW_BY_ROW;
-	const char *how = by_row ? "row by row" : "in page batches";
-	bool		foreign = bloomfam_join_node_was_foreign(state, probe);
+	const JoinProbeState *state = probe->node;
+	const char *how = probe->access == JOIN_ROW_BY_ROW ? "row by row" : "in page batches";
+	bool		foreign = bloomfam_join_node_was_foreign(probe);
 	JoinProbeCounts sum;
 
-	bloomfam_join_probe_note_fpr(&state->probes[probe]);
-	sum = bloomfam_join_probe_sum(state, probe);
+	bloomfam_join_probe_note_fpr(probe);
+	sum = bloomfam_join_probe_sum(probe);
 	if (!is_text(es) || sum.tested > 0 || sum.not_checked > 0)
 	{
 		if (is_text(es))
@@ -430,7 +409,7 @@ explain_probe(ExplainState *es, const JoinProbeState *state, int probe)
 		explain_probed(es, &sum, how, foreign);
 	}
 	explain_pages(es, &sum);
-	explain_workers(es, &state->parallel, state->nprobes, probe, how, foreign);
+	explain_workers(es, &state->parallel, state->nprobes, probe - state->probes, how, foreign);
 }
 
 void
@@ -444,13 +423,18 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 	for (i = 0; i < bloomfam_join_nfilters(plan); i++)
 	{
 		int			f = i < state->nprobes ? bloomfam_join_order_decided(state->order, i) : i;
-		const JoinProbe *probe = f < state->nprobes ? &state->probes[f] : NULL;
+		JoinProbe  *probe = f < state->nprobes ? &state->probes[f] : NULL;
+		List	   *indexes = NIL;
+		ListCell   *lc;
 
 		begin_filter(es, plan, ancestors, &state->infos[f], probe != NULL ? probe->keys : NULL);
 		if (probe != NULL && es->analyze && probe->info->access != JOIN_NO_ROWS)
-			explain_probe(es, state, f);
+			explain_probe(es, probe);
 		else if (probe != NULL && probe->blocks != NULL)
-			explain_indexes(es, probe->blocks);
+			foreach(lc, bloomfam_join_block_pruning_indexes(probe->blocks))
+				indexes = lappend(indexes, get_rel_name(lfirst_oid(lc)));
+		if (indexes != NIL)
+			ExplainPropertyList("May Skip Pages By", indexes, es);
 		end_filter(es);
 	}
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);

@@ -25,6 +25,7 @@
  */
 typedef struct JoinProbe
 {
+	const struct JoinProbeState *node;
 	const JoinFilterInfo *info;
 	JoinFilter *filter;			/* a join's: probed while it is ready and not disabled; or NULL */
 	JoinStored *stored;			/* ... else one that the query names: always probed */

@@ -34,8 +34,8 @@
 
 #include "join/base/column.h"
 #include "join/base/gucs.h"
-#include "join/executor/heap_batch.h"
 #include "join/executor/heap_scan.h"
+#include "join/executor/node.h"
 #include "pg/port.h"
 #include "pg/server_structs.h"
 
@@ -277,6 +277,7 @@ prefetch_lines(const char *from, const char *end, int most)
 static const char *
 find_next_page(JoinHeapBatch *batch, HeapScanDesc scan, Page bytes)
 {
+	const JoinPrunedScan *pruned_scan = &batch->pruned_scan;
 	PrefetchBufferResult found;
 	BlockNumber block;
 	const char *page;
@@ -286,8 +287,10 @@ find_next_page(JoinHeapBatch *batch, HeapScanDesc scan, Page bytes)
 		batch->cold--;
 		return NULL;
 	}
-	block = batch->pruned_scan.active ? bloomfam_join_pruned_scan_ahead(&batch->pruned_scan)
-									  : bloomfam_heap_scan_block(scan) + 1;
+	block = bloomfam_heap_scan_block(scan) + 1;
+	if (pruned_scan->active)
+		block = pruned_scan->nahead > 0 ? pruned_scan->ahead[pruned_scan->first]
+										: InvalidBlockNumber;
 	if (block >= bloomfam_heap_scan_nblocks(scan))
 		return NULL;
 	found = PrefetchBuffer(bloomfam_heap_scan_relation(scan), MAIN_FORKNUM, block);

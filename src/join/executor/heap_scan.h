@@ -45,11 +45,4 @@ extern void bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapSca
  */
 extern bool bloomfam_join_pruned_scan_next(JoinPrunedScan *pruned_scan, HeapScanDesc scan);
 
-/* The block that is to be read after the one that it is on; InvalidBlockNumber: none is. */
-static inline BlockNumber
-bloomfam_join_pruned_scan_ahead(const JoinPrunedScan *pruned_scan)
-{
-	return pruned_scan->nahead > 0 ? pruned_scan->ahead[pruned_scan->first] : InvalidBlockNumber;
-}
-
 #endif							/* BLOOMFAM_JOIN_HEAP_SCAN_H */

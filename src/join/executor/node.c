@@ -39,16 +39,18 @@ bloomfam_join_node_exec(CustomScanState *css)
 }
 
 bool
-bloomfam_join_node_was_foreign(const JoinProbeState *state, int probe)
+bloomfam_join_node_was_foreign(const JoinProbe *probe)
 {
-	const JoinFilterInfo *info = &state->infos[probe];
+	const EState *estate = probe->node->css.ss.ps.state;
 	int			i;
 
-	for (i = 0; i < info->ncolumns; i++)
-		if (info->columns[i].foreign_param >= 0 &&
-			bloomfam_join_foreign_was_pushed(state->css.ss.ps.state,
-											 info->columns[i].foreign_param))
+	for (i = 0; i < probe->info->ncolumns; i++)
+	{
+		int			param = probe->info->columns[i].foreign_param;
+
+		if (param >= 0 && bloomfam_join_foreign_was_pushed(estate, param))
 			return true;
+	}
 	return false;
 }
 
@@ -175,13 +177,13 @@ bloomfam_join_build_sum(const JoinBuildState *state)
 }
 
 JoinProbeCounts
-bloomfam_join_probe_sum(const JoinProbeState *state, int probe)
+bloomfam_join_probe_sum(const JoinProbe *probe)
 {
-	JoinProbeCounts sum = state->probes[probe].counts;
+	const JoinProbeState *node = probe->node;
+	JoinProbeCounts sum = probe->counts;
 	int			i;
 
-	for (i = 0; i < state->parallel.nworkers; i++)
-		bloomfam_join_probe_counts_add(&sum,
-									   &state->parallel.counts[i * state->nprobes + probe].probe);
+	for (i = probe - node->probes; i < node->parallel.nworkers * node->nprobes; i += node->nprobes)
+		bloomfam_join_probe_counts_add(&sum, &node->parallel.counts[i].probe);
 	return sum;
 }

@@ -103,6 +103,15 @@ extern void bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join);
 extern void bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 extern void bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
+/* Takes over the scan of a probe node's child, if it is one of a heap; else returns NULL. */
+extern JoinHeapBatch *bloomfam_join_heap_batch_init(JoinProbeState *state);
+
+/*
+ * The next row of the scan that was taken over: by ExecProcNode()'s rules, as if the child had
+ * returned it.
+ */
+extern TupleTableSlot *bloomfam_join_heap_batch_exec(PlanState *node);
+
 /* Begins a node and its child; until more is set, it returns the child's rows as they are. */
 extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags);
 
@@ -110,7 +119,7 @@ extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int e
 extern TupleTableSlot *bloomfam_join_node_exec(CustomScanState *css);
 
 /* Was this filter of a probe node pushed to the foreign server below, which drops rows by it? */
-extern bool bloomfam_join_node_was_foreign(const JoinProbeState *state, int probe);
+extern bool bloomfam_join_node_was_foreign(const JoinProbe *probe);
 
 /* How to hash the columns of a filter's key on a node's side of the join. */
 extern JoinKey *bloomfam_join_node_keys(const JoinFilterInfo *info);
@@ -133,6 +142,6 @@ extern JoinCounts *bloomfam_join_node_worker_counts(const JoinParallel *parallel
 
 /* What all processes have counted, of a build node and of one filter of a probe node. */
 extern JoinBuildCounts bloomfam_join_build_sum(const JoinBuildState *state);
-extern JoinProbeCounts bloomfam_join_probe_sum(const JoinProbeState *state, int probe);
+extern JoinProbeCounts bloomfam_join_probe_sum(const JoinProbe *probe);
 
 #endif							/* BLOOMFAM_JOIN_NODE_H */

@@ -22,7 +22,7 @@
 #include "utils/lsyscache.h"
 
 #include "join/base/gucs.h"
-#include "join/executor/heap_batch.h"
+#include "join/executor/node.h"
 
 /* May this row join, as far as one filter knows? */
 static inline bool
@@ -133,6 +133,7 @@ begin_filter(JoinProbeState *state, const JoinFilterInfo *info, JoinProbe *probe
 	EState	   *estate = state->css.ss.ps.state;
 	int			i;
 
+	probe->node = state;
 	probe->info = info;
 	probe->access = info->access;
 	probe->all_or_none = info->all_or_none;
@@ -163,7 +164,7 @@ begin_filter(JoinProbeState *state, const JoinFilterInfo *info, JoinProbe *probe
 		{
 			bloomfam_join_filter_keep(filter, info->ncolumns);
 			probe->partition = bloomfam_join_partition_begin(estate, info, filter);
-			filter->probe_nodes = lappend(filter->probe_nodes, state);
+			filter->probes = lappend(filter->probes, probe);
 			state->may_skip = true;
 		}
 	}

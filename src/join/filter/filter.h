@@ -75,7 +75,7 @@ typedef struct JoinFilter
 	JoinKey    *probe_keys;		/* how all probe nodes hash; NULL: there is none yet */
 	JoinBatchScratch *batch_scratch;	/* NULL: no page was looked at yet */
 	ExprContext *probe_context; /* in which they hash; NULL: there is none yet */
-	List	   *probe_nodes;	/* states of this process's probe nodes that may prune partitions */
+	List	   *probes;			/* JoinProbes of this process's nodes that may prune partitions */
 	JoinBucketHash *bucket_hash;	/* heap_batch.c's; NULL: not looked for yet */
 	JoinBuildCounts counts;
 } JoinFilter;

@@ -151,16 +151,16 @@ collect_probe(Collected *collected, const JoinProbeState *state)
 
 	for (i = 0; i < state->nprobes; i++)
 	{
-		JoinProbeCounts counts = bloomfam_join_probe_sum(state, i);
+		const JoinProbe *probe = &state->probes[i];
+		JoinProbeCounts counts = bloomfam_join_probe_sum(probe);
 
-		if (state->probes[i].filter == NULL)
+		if (probe->filter == NULL)
 			continue;
 		sum->probed += counts.tested;
 		sum->removed += counts.removed;
 		sum->not_checked += counts.not_checked;
-		if (counts.disabled && !bloomfam_join_node_was_foreign(state, i))
-			collected->disabled =
-				bms_add_member(collected->disabled, state->infos[i].number);
+		if (counts.disabled && !bloomfam_join_node_was_foreign(probe))
+			collected->disabled = bms_add_member(collected->disabled, probe->info->number);
 	}
 }
 
