@@ -63,7 +63,6 @@ bloomfam_join_block_pruning_forget(JoinBlockPruning *blocks)
 		pfree(blocks->words);
 	blocks->phase = JOIN_BLOCKS_NOT_YET;
 	blocks->words = NULL;
-	blocks->nbits = 0;
 }
 
 /* ---- what is found ---- */
@@ -327,8 +326,7 @@ search_by_columns(Search *search, const JoinKeys *keys)
 		blocks->shift++;
 	blocks->nbits = ((search->nblocks - 1) >> blocks->shift) + 1;
 	Assert(blocks->words == NULL);
-	blocks->words =
-		MemoryContextAlloc(blocks->scan->ps.state->es_query_cxt, size_of_words(blocks));
+	blocks->words = MemoryContextAlloc(blocks->scan->ps.state->es_query_cxt, size_of_words(blocks));
 	memset(blocks->words, 0xff, size_of_words(blocks));
 	search->words = palloc(size_of_words(blocks));
 	for (i = 0; i < blocks->info->ncolumns; i++)
@@ -368,8 +366,7 @@ bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, BlockNumber nblocks
 	blocks->phase = JOIN_BLOCKS_COSTLY;
 	if (nblocks == 0 || !bloomfam_join_index_may_pay(search.rows))
 		return;
-	scratch =
-		AllocSetContextCreate(CurrentMemoryContext, "bloomfam index", ALLOCSET_DEFAULT_SIZES);
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "bloomfam index", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(scratch);
 	blocks->phase = search_by_columns(&search, keys);
 	MemoryContextSwitchTo(old);

@@ -822,7 +822,7 @@ prepare_columns(JoinProbeState *state, JoinProbe *probe, TupleDesc desc)
 	state->batch->has_blocks = true;
 }
 
-JoinHeapBatch *
+void
 bloomfam_join_heap_batch_init(JoinProbeState *state)
 {
 	PlanState  *child = outerPlanState(state);
@@ -830,11 +830,12 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 	JoinHeapBatch *batch;
 	bool		in_batches;
 	bool		takes_over = false;
+	bool		by_row = false;
 	ListCell   *lc;
 	int			f;
 
 	if (!IsA(child, SeqScanState))
-		return NULL;
+		return;
 
 	/* what the plan could not know */
 	table = ((ScanState *) child)->ss_currentRelation;
@@ -844,14 +845,17 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 	{
 		if (state->probes[f].filter != NULL && !in_batches)
 			state->probes[f].access = JOIN_ROW_BY_ROW;
+		by_row |= state->probes[f].access == JOIN_ROW_BY_ROW;
 		takes_over |= state->probes[f].access != JOIN_ROW_BY_ROW;
 	}
 	if (!takes_over)
-		return NULL;
+		return;
 
 	batch = palloc0(sizeof(JoinHeapBatch));
 	batch->in_batches = in_batches;
 	state->batch = batch;
+	if (!by_row)
+		state->exec = bloomfam_join_heap_batch_exec;
 	for (f = 0; f < state->nprobes; f++)
 		if (state->probes[f].access != JOIN_ROW_BY_ROW)
 			prepare_columns(state, &state->probes[f], RelationGetDescr(table));
@@ -864,5 +868,4 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 	/* WHERE CURRENT OF looks for the scan of a table, and for its row */
 	state->css.ss.ss_currentRelation = table;
 	state->css.ss.ss_ScanTupleSlot = ((ScanState *) child)->ss_ScanTupleSlot;
-	return batch;
 }

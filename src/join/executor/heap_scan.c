@@ -50,23 +50,6 @@ bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan, 
 	bloomfam_heap_scan_leave_stream(scan);
 }
 
-/* The next block in the order of the scan; InvalidBlockNumber after the last one. */
-static BlockNumber
-take_block(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
-{
-	BlockNumber block;
-
-	if (bloomfam_heap_scan_is_parallel(scan))
-		return bloomfam_heap_scan_next_parallel(scan);
-	if (pruned_scan->left == 0)
-		return InvalidBlockNumber;
-	pruned_scan->left--;
-	block = pruned_scan->next;
-	Assert(block < bloomfam_heap_scan_nblocks(scan));
-	pruned_scan->next = block + 1 < bloomfam_heap_scan_nblocks(scan) ? block + 1 : 0;
-	return block;
-}
-
 /* Can it have rows that match, as far as all know?  Each counts what it is asked. */
 static bool
 can_match(JoinPrunedScan *pruned_scan, BlockNumber block)
@@ -90,16 +73,25 @@ can_match(JoinPrunedScan *pruned_scan, BlockNumber block)
 }
 
 /*
- * Takes more blocks.  Those that do not come after the last one are asked for; the operating
- * system reads ahead where they do.
+ * Takes more blocks, in the order of the scan.  Those that do not come after the last one are asked
+ * for; the operating system reads ahead where they do.
  */
 static void
 fill_ahead(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 {
 	while (pruned_scan->nahead < pruned_scan->most)
 	{
-		BlockNumber block = take_block(pruned_scan, scan);
+		BlockNumber block = InvalidBlockNumber;
 
+		if (bloomfam_heap_scan_is_parallel(scan))
+			block = bloomfam_heap_scan_next_parallel(scan);
+		else if (pruned_scan->left > 0)
+		{
+			block = pruned_scan->next;
+			Assert(block < bloomfam_heap_scan_nblocks(scan));
+			pruned_scan->next = block + 1 < bloomfam_heap_scan_nblocks(scan) ? block + 1 : 0;
+			pruned_scan->left--;
+		}
 		if (block == InvalidBlockNumber)
 			pruned_scan->most = 0;
 		if (block == InvalidBlockNumber || !can_match(pruned_scan, block))

@@ -79,17 +79,11 @@ counts_of_worker(JoinNodeDsm *dsm, int worker)
 }
 
 static void
-add_counts(JoinCounts *sum, const JoinCounts *counts)
-{
-	bloomfam_join_build_counts_add(&sum->build, &counts->build);
-	bloomfam_join_probe_counts_add(&sum->probe, &counts->probe);
-}
-
-static void
 leave_segment(dsm_segment *segment, Datum arg)
 {
 	JoinParallel *parallel = (JoinParallel *) DatumGetPointer(arg);
 	JoinNodeDsm *dsm = parallel->dsm;
+	const JoinCounts *counts = counts_of_worker(dsm, 0);
 	int			i;
 
 	parallel->segment = NULL;
@@ -102,7 +96,10 @@ leave_segment(dsm_segment *segment, Datum arg)
 								   dsm->nworkers * dsm->nfilters * sizeof(JoinCounts));
 	}
 	for (i = 0; i < Min(parallel->nworkers, dsm->nworkers) * dsm->nfilters; i++)
-		add_counts(&parallel->counts[i], &counts_of_worker(dsm, 0)[i]);
+	{
+		bloomfam_join_build_counts_add(&parallel->counts[i].build, &counts[i].build);
+		bloomfam_join_probe_counts_add(&parallel->counts[i].probe, &counts[i].probe);
+	}
 	parallel->left(parallel->node, dsm);
 }
 

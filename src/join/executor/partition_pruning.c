@@ -34,6 +34,9 @@
 /* So many keys of one build are looked up in all tables; after that, only their range is. */
 #define MOST_LOOKUPS	(16 * JOIN_KEYS_FEW)
 
+/* No keys are looked up by more pruning steps. */
+#define MOST_STEPS		3
+
 /* A partitioned table, and which of its partitions can match. */
 typedef struct Parent
 {
@@ -125,13 +128,9 @@ find_child(Parent *parent, Oid child)
 
 	for (i = 0; i < n; i++)
 	{
-		int			at = (parent->last_found + 1 + i) % n;
-
-		if (parent->desc->oids[at] == child)
-		{
-			parent->last_found = at;
-			return at;
-		}
+		parent->last_found = (parent->last_found + 1) % n;
+		if (parent->desc->oids[parent->last_found] == child)
+			return parent->last_found;
 	}
 	return -1;
 }
@@ -155,16 +154,6 @@ is_settled(Oid table, Snapshot snapshot)
 	return !TransactionIdIsCurrentTransactionId(writer) && !XidInMVCCSnapshot(writer, snapshot);
 }
 
-/* The same for all partitions of a table. */
-static bool
-all_are_settled(Parent *parent, Snapshot snapshot)
-{
-	while (parent->nsettled < parent->desc->nparts &&
-		   is_settled(parent->desc->oids[parent->nsettled], snapshot))
-		parent->nsettled++;
-	return parent->nsettled == parent->desc->nparts;
-}
-
 /*
  * Do the bounds of an ancestor's child hold for all rows that the snapshot sees in the partition?
  * Not if the partition, or a table in between, was attached later.
@@ -181,19 +170,17 @@ bounds_hold(const JoinPartition *partition, int ancestor, int index)
 	for (i = ancestor; i < partition->nancestors; i++)
 		if (!is_settled(partition->ancestors[i].child, partition->snapshot))
 			return false;
-	return index != parent->desc->boundinfo->default_index ||
-		   all_are_settled(parent, partition->snapshot);
+	if (index != parent->desc->boundinfo->default_index)
+		return true;
+
+	/* it has what is not in the bounds of the others */
+	while (parent->nsettled < parent->desc->nparts &&
+		   is_settled(parent->desc->oids[parent->nsettled], partition->snapshot))
+		parent->nsettled++;
+	return parent->nsettled == parent->desc->nparts;
 }
 
 /* ---- partitions that can match ---- */
-
-static void
-begin_pruning(const Parent *parent, int nsteps, PartitionPruneContext *context)
-{
-	bloomfam_prune_context_init(context, parent->key.strategy, parent->key.ncolumns,
-								unconstify(Oid *, parent->key.collations), parent->support,
-								parent->desc, nsteps);
-}
 
 /* A key as a constant to compare with. */
 static Const *
@@ -217,7 +204,7 @@ make_step(int id, StrategyNumber strategy, List *keys, List *functions)
 
 /* Finds those of each combination of the columns' keys, which are listed. */
 static void
-find_by_key(Parent *parent, const JoinKeys *keys)
+find_by_key(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruning)
 {
 	int			n = list_length(parent->columns);
 	const JoinKeys *columns[PARTITION_MAX_KEYS];
@@ -225,7 +212,6 @@ find_by_key(Parent *parent, const JoinKeys *keys)
 	int			at[PARTITION_MAX_KEYS] = {0};
 	List	   *exprs = NIL;
 	List	   *functions = NIL;
-	PartitionPruneContext pruning;
 	PartitionPruneStepOp *step;
 	bool		hash = parent->key.strategy == PARTITION_STRATEGY_HASH;
 	int			i;
@@ -241,12 +227,11 @@ find_by_key(Parent *parent, const JoinKeys *keys)
 		functions = lappend_oid(
 			functions, bloomfam_join_partition_support(&parent->key, i, columns[i]->type));
 	}
-	begin_pruning(parent, 1, &pruning);
 	step = make_step(0, hash ? HTEqualStrategyNumber : BTEqualStrategyNumber, exprs, functions);
 	do
 	{
 		parent->live = bms_add_members(parent->live,
-									   get_matching_partitions(&pruning, list_make1(step)));
+									   get_matching_partitions(pruning, list_make1(step)));
 
 		/* the next combination: the first column's key changes with each */
 		for (i = 0; i < n; i++)
@@ -261,14 +246,13 @@ find_by_key(Parent *parent, const JoinKeys *keys)
 
 /* Finds those between the smallest and the largest key. */
 static void
-find_by_range(Parent *parent, const JoinKeys *keys)
+find_by_range(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruning)
 {
 	List	   *smallest = list_make1(make_key(keys, keys->smallest));
 	List	   *largest = list_make1(make_key(keys, keys->largest));
 	Oid			compare = bloomfam_join_partition_support(&parent->key, 0, keys->type);
 	List	   *functions = list_make1_oid(compare);
 	PartitionPruneStepCombine *both = makeNode(PartitionPruneStepCombine);
-	PartitionPruneContext pruning;
 	List	   *steps;
 
 	both->step.step_id = 2;
@@ -276,8 +260,8 @@ find_by_range(Parent *parent, const JoinKeys *keys)
 	both->source_stepids = list_make2_int(0, 1);
 	steps = list_make3(make_step(0, BTGreaterEqualStrategyNumber, smallest, functions),
 					   make_step(1, BTLessEqualStrategyNumber, largest, functions), both);
-	begin_pruning(parent, list_length(steps), &pruning);
-	parent->live = get_matching_partitions(&pruning, steps);
+	Assert(list_length(steps) <= MOST_STEPS);
+	parent->live = get_matching_partitions(pruning, steps);
 }
 
 /* Finds which partitions of a table can match the keys of the build that is probed. */
@@ -290,6 +274,7 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 	uint64		combinations = 1;
 	bool		known = true;
 	bool		listed = true;
+	PartitionPruneContext pruning;
 	ListCell   *lc;
 
 	foreach(lc, parent->columns)
@@ -302,6 +287,9 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 			combinations *= column->nvalues;
 	}
 	listed &= combinations <= JOIN_KEYS_FEW && filter->lookups + combinations <= MOST_LOOKUPS;
+	bloomfam_prune_context_init(&pruning, parent->key.strategy, parent->key.ncolumns,
+								unconstify(Oid *, parent->key.collations), parent->support,
+								parent->desc, MOST_STEPS);
 	parent->build = filter->keys_build;
 	parent->live = NULL;
 	parent->all = JOIN_PARTITION_CAN_MATCH;
@@ -310,12 +298,12 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 	else if (listed)
 	{
 		filter->lookups += combinations;
-		find_by_key(parent, keys);
+		find_by_key(parent, keys, &pruning);
 	}
 	else if (!bloomfam_join_partition_is_in_order(&parent->key))
 		parent->all = JOIN_PARTITION_MANY_KEYS;
 	else
-		find_by_range(parent, &keys[linitial_int(parent->columns)]);
+		find_by_range(parent, &keys[linitial_int(parent->columns)], &pruning);
 	Assert(bms_num_members(parent->live) <= parent->desc->nparts);
 	MemoryContextSwitchTo(filter->keys_context);
 	parent->live = bms_copy(parent->live);

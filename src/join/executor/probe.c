@@ -220,11 +220,8 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	for (i = 0; i < n; i++)
 		begin_filter(state, &state->infos[i], &state->probes[i]);
 	state->order = bloomfam_join_order_make(state->probes, n);
-	state->batch = bloomfam_join_heap_batch_init(state);
-	state->exec = state->batch != NULL ? bloomfam_join_heap_batch_exec : exec_rows;
-	for (i = 0; i < n; i++)
-		if (state->probes[i].access == JOIN_ROW_BY_ROW)
-			state->exec = exec_rows;
+	state->exec = exec_rows;
+	bloomfam_join_heap_batch_init(state);
 	css->ss.ps.ExecProcNode = state->may_skip ? exec_partition : state->exec;
 }
 
@@ -334,11 +331,9 @@ initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
 	JoinNodeDsm *dsm = coordinate;
 	int			i;
 
-	if (state->nprobes == 0)
-		return;
-	Assert(dsm->nfilters == state->nprobes);
+	Assert(dsm->nfilters == state->nprobes || state->nprobes == 0);
 	state->parallel.dsm = dsm;
-	for (i = 0; i < dsm->nfilters; i++)
+	for (i = 0; i < state->nprobes; i++)
 		if (bloomfam_join_shared_has_copy(&dsm->filters[i]))
 			bloomfam_join_filter_tie(state->probes[i].filter, JOIN_FILTER_COPY, &dsm->filters[i],
 									 css->ss.ps.state->es_query_dsa);
