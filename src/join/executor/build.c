@@ -41,8 +41,8 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 			value = ExecEvalExpr(state->expressions[i], econtext, &isnull);
 		if (isnull)
 			break;
-		if (state->foreign != NULL && state->foreign[i] != NULL)
-			bloomfam_join_foreign_add(state->foreign[i], value);
+		if (state->foreign_of[i] != NULL)
+			bloomfam_join_foreign_add(state->foreign_of[i], value);
 		if (key->integer)
 		{
 			state->numbers[i] = bloomfam_join_number(key->typlen, value);
@@ -59,30 +59,18 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 		bloomfam_join_filter_add(filter, hash, state->numbers);
 }
 
-/* Calls this for each filter that is pushed to a foreign server. */
-static void
-for_each_foreign(JoinBuildState *state, void (*action) (JoinForeign *foreign))
-{
-	int			i;
-
-	for (i = 0; state->foreign != NULL && i < state->info->ncolumns; i++)
-		if (state->foreign[i] != NULL)
-			action(state->foreign[i]);
-}
-
 void
 bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join)
 {
-	int			i;
+	ListCell   *lc;
 
 	/* the plan of a subquery is found once for each expression that refers to it */
 	if (state->filter == NULL || state->filter->join == join)
 		return;
 	Assert(state->filter->join == NULL);
 	state->filter->join = join;
-	for (i = 0; state->foreign != NULL && i < state->info->ncolumns; i++)
-		if (state->foreign[i] != NULL)
-			bloomfam_join_foreign_tie(state->foreign[i], outerPlanState(join));
+	foreach(lc, state->foreign)
+		bloomfam_join_foreign_tie(lfirst(lc), outerPlanState(join));
 
 	/* else the join fetches a row of the probe side first, to save the build if there is none */
 	if (state->info->build_first)
@@ -94,6 +82,7 @@ exec_build(PlanState *node)
 {
 	JoinBuildState *state = (JoinBuildState *) node;
 	TupleTableSlot *slot = ExecProcNode(outerPlanState(node));
+	ListCell   *lc;
 
 	Assert(state->filter != NULL);
 	if (state->phase == JOIN_BUILD_ENDED)
@@ -106,30 +95,14 @@ exec_build(PlanState *node)
 	if (TupIsNull(slot))
 	{
 		bloomfam_join_filter_finish(state->filter);
-		for_each_foreign(state, bloomfam_join_foreign_finish);
+		foreach(lc, state->foreign)
+			bloomfam_join_foreign_finish(lfirst(lc));
 		state->phase = JOIN_BUILD_ENDED;
 	}
-	else if (state->filter->phase != JOIN_FILTER_ABANDONED || state->foreign != NULL ||
+	else if (state->filter->phase != JOIN_FILTER_ABANDONED || state->foreign != NIL ||
 			 state->filter->ncolumns > 0)
 		add_row(state, slot);
 	return slot;
-}
-
-/* Begins the filters that are pushed to foreign servers, if there are any. */
-static void
-begin_foreign(JoinBuildState *state, EState *estate)
-{
-	const JoinFilterInfo *info = state->info;
-	int			i;
-
-	for (i = 0; i < info->ncolumns; i++)
-	{
-		if (info->columns[i].foreign_param < 0)
-			continue;
-		if (state->foreign == NULL)
-			state->foreign = palloc0(info->ncolumns * sizeof(JoinForeign *));
-		state->foreign[i] = bloomfam_join_foreign_begin(estate, info->columns[i].foreign_param);
-	}
 }
 
 static void
@@ -142,7 +115,14 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 
 	bloomfam_join_node_begin(css, estate, eflags);
 	info = state->info = bloomfam_join_filter_infos(plan);
-	begin_foreign(state, estate);
+	state->foreign_of = palloc0(info->ncolumns * sizeof(JoinForeign *));
+	for (i = 0; i < info->ncolumns; i++)
+		if (info->columns[i].foreign_param >= 0)
+		{
+			state->foreign_of[i] =
+				bloomfam_join_foreign_begin(estate, info->columns[i].foreign_param);
+			state->foreign = lappend(state->foreign, state->foreign_of[i]);
+		}
 
 	/* EvalPlanQual rechecks few rows, most of which join: a filter would not pay */
 	if (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF)
@@ -159,8 +139,8 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 		if (column->attribute == 0)
 			state->expressions[i] =
 				ExecInitExpr(list_nth(plan->custom_exprs, column->expression), &css->ss.ps);
-		if (state->foreign != NULL && state->foreign[i] != NULL)
-			bloomfam_join_foreign_enable(state->foreign[i], column->foreign_type,
+		if (state->foreign_of[i] != NULL)
+			bloomfam_join_foreign_enable(state->foreign_of[i], column->foreign_type,
 										 column->collation);
 		bloomfam_join_filter_collect(state->filter, info->ncolumns, i, &state->keys[i],
 									 column->type, column->kept && bloomfam_join_may_skip());
@@ -183,11 +163,13 @@ static void
 rescan_build(CustomScanState *css)
 {
 	JoinBuildState *state = (JoinBuildState *) css;
+	ListCell   *lc;
 
 	state->phase = JOIN_BUILD_FRESH;
 	if (state->filter != NULL)
 		bloomfam_join_filter_outdate(state->filter);
-	for_each_foreign(state, bloomfam_join_foreign_reset);
+	foreach(lc, state->foreign)
+		bloomfam_join_foreign_reset(lfirst(lc));
 	if (outerPlanState(css)->chgParam == NULL)
 		ExecReScan(outerPlanState(css));
 }

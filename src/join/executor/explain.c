@@ -128,8 +128,7 @@ begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilt
 		es->indent++;
 	for (i = 0; es->verbose && keys != NULL && i < info->ncolumns; i++)
 		functions = lappend(functions, OidIsValid(keys[i].function.fn_oid)
-										   ? get_func_name(keys[i].function.fn_oid)
-										   : "own");
+										   ? get_func_name(keys[i].function.fn_oid) : "own");
 	if (functions != NIL)
 		ExplainPropertyList("Hash", functions, es);
 	if (es->analyze && keys == NULL)
@@ -363,7 +362,7 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 {
 	JoinBuildState *state = (JoinBuildState *) node;
 	const char *reason = reasons_against_skipping[state->info->skip];
-	int			i;
+	ListCell   *lc;
 
 	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
 	begin_filter(es, (CustomScan *) node->ss.ps.plan, ancestors, state->info, state->keys);
@@ -378,11 +377,9 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 			explain_built(es, &sum);
 		}
 		explain_workers(es, &state->parallel, 1, 0, NULL, false);
-		for (i = 0; state->foreign != NULL && i < state->info->ncolumns; i++)
-			if (state->foreign[i] != NULL)
-				ExplainPropertyInteger("Foreign Filter Size", "kB",
-									   in_kilobytes(bloomfam_join_foreign_size(state->foreign[i])),
-									   es);
+		foreach(lc, state->foreign)
+			ExplainPropertyInteger("Foreign Filter Size", "kB",
+								   in_kilobytes(bloomfam_join_foreign_size(lfirst(lc))), es);
 		explain_partitions(es, state->filter, &sum);
 	}
 	if (es->verbose && reason != NULL)

@@ -12,12 +12,6 @@
 
 #include "join/executor/node.h"
 
-static TupleTableSlot *
-exec_nothing(PlanState *node)
-{
-	return ExecProcNode(outerPlanState(node));
-}
-
 void
 bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags)
 {
@@ -29,13 +23,12 @@ bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags)
 	css->ss.ps.resultops = ExecGetResultSlotOps(child, NULL);
 	css->ss.ps.resultopsset = true;
 	css->ss.ps.resultopsfixed = false;
-	css->ss.ps.ExecProcNode = exec_nothing;
 }
 
 TupleTableSlot *
 bloomfam_join_node_exec(CustomScanState *css)
 {
-	return css->ss.ps.ExecProcNodeReal(&css->ss.ps);
+	return ExecProcNode(outerPlanState(css));
 }
 
 bool
@@ -117,11 +110,11 @@ forget_segment(void *arg)
 Size
 bloomfam_join_node_estimate(CustomScanState *css, ParallelContext *pcxt)
 {
+	int			n = bloomfam_join_nfilters((CustomScan *) css->ss.ps.plan);
 	Size		counts = mul_size(pcxt->nworkers, sizeof(JoinCounts));
 
 	return add_size(offsetof(JoinNodeDsm, filters),
-					mul_size(bloomfam_join_nfilters((CustomScan *) css->ss.ps.plan),
-							 add_size(sizeof(JoinShared), counts)));
+					mul_size(n, add_size(sizeof(JoinShared), counts)));
 }
 
 void

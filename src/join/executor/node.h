@@ -11,7 +11,6 @@
 #include "access/parallel.h"
 #include "executor/executor.h"
 
-#include "join/base/filter_info.h"
 #include "join/executor/gate.h"
 #include "join/fdw/foreign.h"
 #include "pg/compat.h"
@@ -71,7 +70,8 @@ typedef struct JoinBuildState
 	JoinKey    *keys;			/* of the filter's columns, as all below */
 	ExprState **expressions;	/* NULL: an attribute of the child's rows */
 	int64	   *numbers;		/* of a row; set for integer columns only */
-	JoinForeign **foreign;		/* NULL: not pushed to a foreign server by this column, or by any */
+	JoinForeign **foreign_of;	/* NULL: not pushed to a foreign server by this column */
+	List	   *foreign;		/* those of all columns that are */
 	JoinParallel parallel;
 } JoinBuildState;
 
@@ -115,10 +115,10 @@ extern void bloomfam_join_heap_batch_init(JoinProbeState *state);
  */
 extern TupleTableSlot *bloomfam_join_heap_batch_exec(PlanState *node);
 
-/* Begins a node and its child; until more is set, it returns the child's rows as they are. */
+/* Begins a node and its child. */
 extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags);
 
-/* As ExecCustomScan of the nodes' methods. */
+/* As ExecCustomScan: returns the child's rows as they are.  Who does more sets ExecProcNode. */
 extern TupleTableSlot *bloomfam_join_node_exec(CustomScanState *css);
 
 /* Was this filter of a probe node pushed to the foreign server below, which drops rows by it? */

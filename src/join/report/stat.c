@@ -129,7 +129,7 @@ collect_build(Collected *collected, const JoinBuildState *state)
 {
 	JoinStatCounts *sum = &collected->counts;
 	JoinBuildCounts counts;
-	int			i;
+	ListCell   *lc;
 
 	if (state->filter == NULL)
 		return;
@@ -138,9 +138,8 @@ collect_build(Collected *collected, const JoinBuildState *state)
 	sum->built += counts.builds - counts.discarded;
 	sum->discarded += counts.discarded;
 	sum->bytes += counts.bytes;
-	for (i = 0; state->foreign != NULL && i < state->info->ncolumns; i++)
-		if (state->foreign[i] != NULL)
-			sum->pushed += bloomfam_join_foreign_size(state->foreign[i]) > 0;
+	foreach(lc, state->foreign)
+		sum->pushed += bloomfam_join_foreign_size(lfirst(lc)) > 0;
 }
 
 static void
