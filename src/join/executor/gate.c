@@ -86,8 +86,7 @@ JoinOrder *
 bloomfam_join_order_make(const JoinProbe *probes, int nprobes)
 {
 	/* one piece of memory, as a thousand partitions have one each */
-	JoinOrder  *order =
-		palloc0(sizeof(JoinOrder) + nprobes * (sizeof(double) + 3 * sizeof(int)));
+	JoinOrder  *order = palloc0(sizeof(JoinOrder) + nprobes * (sizeof(double) + 3 * sizeof(int)));
 	int			i;
 
 	order->turn = -1;

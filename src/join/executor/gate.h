@@ -8,12 +8,9 @@
 #ifndef BLOOMFAM_JOIN_GATE_H
 #define BLOOMFAM_JOIN_GATE_H
 
-#include "join/base/filter_info.h"
 #include "join/executor/block_pruning.h"
 #include "join/executor/partition_pruning.h"
 #include "join/executor/stored.h"
-#include "join/filter/filter.h"
-#include "join/filter/hash.h"
 
 /* The rows of a sample; and how many are not checked after one that dropped too few. */
 #define JOIN_SAMPLE_ROWS	4096

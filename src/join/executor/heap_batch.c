@@ -443,19 +443,6 @@ find_hash(JoinFilter *filter, const JoinKey *key)
 }
 
 /*
- * Is it worth asking for buckets of a filter's join?  Its hash table must be in this process alone,
- * all of it in memory, and too large for the cache next to the processor; and its key one integer,
- * as this one.
- */
-static bool
-buckets_are_far(JoinFilter *filter, const JoinKey *key)
-{
-	return BLOOMFAM_KNOWN_MAJOR && filter->role == JOIN_FILTER_PRIVATE &&
-		   bloomfam_hash_table_is_private(filter->table) &&
-		   bloomfam_hash_table_size(filter->table) > NEAR_TABLE && find_hash(filter, key)->known;
-}
-
-/*
  * Asks for what the joins will need of these rows, which go on to them.  A join waits for memory
  * twice for each row that it is given: for the bucket, then for the first row in there.  Between
  * two rows that pass a filter, a scan reads much that is not needed again, and drives both out of
@@ -472,17 +459,27 @@ prefetch_buckets(JoinProbeState *state, TupleDesc desc, int n)
 	for (f = 0; f < state->nprobes; f++)
 	{
 		JoinProbe  *probe = &state->probes[f];
-		const JoinFilter *filter = probe->filter;
+		JoinFilter *filter = probe->filter;
 		const JoinBucketHash *hash;
 
 		if (filter == NULL || probe->access == JOIN_ROW_BY_ROW || !probe->info->unbuffered ||
-			probe->ncolumns != 1 || !bloomfam_join_filter_ready(probe->filter) ||
-			!buckets_are_far(probe->filter, &probe->keys[0]))
+			probe->ncolumns != 1 || !bloomfam_join_filter_ready(filter))
+			continue;
+
+		/*
+		 * The hash table must be in this process alone, all of it in memory, and too large for the
+		 * cache next to the processor.
+		 */
+		if (!BLOOMFAM_KNOWN_MAJOR || filter->role != JOIN_FILTER_PRIVATE ||
+			!bloomfam_hash_table_is_private(filter->table) ||
+			bloomfam_hash_table_size(filter->table) <= NEAR_TABLE)
 			continue;
 
 		/* ready filters are of the table that the join has now; it may not grow meanwhile */
 		Assert(bloomfam_hash_join_table(filter->join) == filter->table);
-		hash = filter->bucket_hash;
+		hash = find_hash(filter, probe->keys);
+		if (!hash->known)
+			continue;
 		hash_column(state->batch, probe->keys, probe->batch_columns, desc, n, true, true, false);
 		for (i = 0; i < n && nbuckets < BUCKETS_PREFETCHED; i++)
 		{
@@ -511,8 +508,7 @@ static JoinBatchScratch *
 get_scratch(const JoinProbeState *state)
 {
 	JoinBatchScratch *own = NULL;
-	JoinBatchScratch **scratch =
-		state->has_stored ? &own : &state->probes[0].filter->batch_scratch;
+	JoinBatchScratch **scratch = state->has_stored ? &own : &state->probes[0].filter->batch_scratch;
 
 	if (*scratch == NULL)
 		*scratch = MemoryContextAlloc(state->css.ss.ps.state->es_query_cxt, sizeof(**scratch));
@@ -605,24 +601,6 @@ row_passes(JoinProbeState *state, TupleTableSlot *slot, int conditions)
 }
 
 /*
- * The same row by row: for cursors that go backwards.  The scan is always on the row that it gave
- * last, so that pages can be gone on with from there.
- */
-static bool
-next_row_singly(JoinProbeState *state, TableScanDesc scan, ScanDirection direction,
-				TupleTableSlot *slot)
-{
-	while (table_scan_getnextslot(scan, direction, slot))
-	{
-		note_waiting(state);
-		if (row_passes(state, slot, 0))
-			return true;
-		CHECK_FOR_INTERRUPTS();
-	}
-	return false;
-}
-
-/*
  * Asks the indexes of filters whose keys have become known since the last page, and leaves out
  * blocks by what they say.  In parallel only a scan that has not begun can do that, as others
  * would not read what it has taken.
@@ -700,9 +678,17 @@ next_row(JoinProbeState *state, ScanState *child)
 		batch->pruned_scan.active = false;
 		batch->undecided = batch->has_blocks;
 	}
-	if (unlikely(singly))
-		return next_row_singly(state, child->ss_currentScanDesc, child->ps.state->es_direction,
-							   slot);
+
+	/* for cursors that go backwards: it stays on the row that it gave last, to go on from there */
+	while (unlikely(singly))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!table_scan_getnextslot(child->ss_currentScanDesc, child->ps.state->es_direction, slot))
+			return false;
+		note_waiting(state);
+		if (row_passes(state, slot, 0))
+			return true;
+	}
 
 	while (batch->next >= batch->npassing)
 	{
@@ -829,8 +815,7 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 	Relation	table;
 	JoinHeapBatch *batch;
 	bool		in_batches;
-	bool		takes_over = false;
-	bool		by_row = false;
+	int			by_row = 0;
 	ListCell   *lc;
 	int			f;
 
@@ -845,16 +830,15 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 	{
 		if (state->probes[f].filter != NULL && !in_batches)
 			state->probes[f].access = JOIN_ROW_BY_ROW;
-		by_row |= state->probes[f].access == JOIN_ROW_BY_ROW;
-		takes_over |= state->probes[f].access != JOIN_ROW_BY_ROW;
+		by_row += state->probes[f].access == JOIN_ROW_BY_ROW;
 	}
-	if (!takes_over)
+	if (by_row == state->nprobes)
 		return;
 
 	batch = palloc0(sizeof(JoinHeapBatch));
 	batch->in_batches = in_batches;
 	state->batch = batch;
-	if (!by_row)
+	if (by_row == 0)
 		state->exec = bloomfam_join_heap_batch_exec;
 	for (f = 0; f < state->nprobes; f++)
 		if (state->probes[f].access != JOIN_ROW_BY_ROW)
@@ -862,8 +846,7 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 
 	note_waiting(state);
 	foreach(lc, batch->some_wait ? child->plan->qual : NIL)
-		batch->conditions =
-			lappend(batch->conditions, ExecInitQual(list_make1(lfirst(lc)), child));
+		batch->conditions = lappend(batch->conditions, ExecInitQual(list_make1(lfirst(lc)), child));
 
 	/* WHERE CURRENT OF looks for the scan of a table, and for its row */
 	state->css.ss.ss_currentRelation = table;
