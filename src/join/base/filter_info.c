@@ -87,6 +87,17 @@ bloomfam_join_node_kind(const Plan *plan)
 	return own == &methods[JOIN_NODE_PROBE] ? JOIN_NODE_PROBE : JOIN_NODE_OTHER;
 }
 
+Plan *
+bloomfam_join_below_own(Plan *plan)
+{
+	while (bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER)
+	{
+		plan = outerPlan(plan);
+		Assert(plan != NULL);
+	}
+	return plan;
+}
+
 CustomScan *
 bloomfam_join_node_make(JoinNodeKind kind)
 {

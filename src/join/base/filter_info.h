@@ -112,6 +112,9 @@ extern void bloomfam_join_node_register(JoinNodeKind kind, Node *(*create) (Cust
 /* Which of our nodes is this? */
 extern JoinNodeKind bloomfam_join_node_kind(const Plan *plan);
 
+/* What is below nodes of ours, if the plan begins with some. */
+extern Plan *bloomfam_join_below_own(Plan *plan);
+
 /* A new node of this kind (not JOIN_NODE_OTHER) without filters, and without a child. */
 extern CustomScan *bloomfam_join_node_make(JoinNodeKind kind);
 

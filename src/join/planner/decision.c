@@ -23,6 +23,7 @@
 #include "join/filter/hash.h"
 #include "join/planner/decision.h"
 #include "pg/compat.h"
+#include "pg/plan_nodes.h"
 
 /* Do rows of a hash join's outer side that match no row of the inner side add nothing to it? */
 static bool
@@ -157,7 +158,7 @@ cost_is_guessed(Plan **slot, void *stmt)
 {
 	return (IsA(*slot, ForeignScan) &&
 			bloomfam_join_foreign_is_guessed(stmt, (const ForeignScan *) *slot)) ||
-		   bloomfam_join_plan_walker(*slot, cost_is_guessed, stmt);
+		   bloomfam_plan_walker(*slot, cost_is_guessed, stmt);
 }
 
 /* Can building cost more than all of the outer side, as far as is known? */

@@ -25,20 +25,21 @@
 #include "join/planner/cost.h"
 #include "join/planner/insert_nodes.h"
 #include "join/planner/stored_conditions.h"
+#include "pg/plan_nodes.h"
 
 /* Raises *highest, an int, to the highest number of a node in a plan. */
 static bool
 find_highest_node_id(Plan **slot, void *highest)
 {
 	*(int *) highest = Max(*(int *) highest, (*slot)->plan_node_id);
-	return bloomfam_join_plan_walker(*slot, find_highest_node_id, highest);
+	return bloomfam_plan_walker(*slot, find_highest_node_id, highest);
 }
 
 static int
 next_node_id(JoinRewrite *rewrite)
 {
 	if (rewrite->last_node_id == 0)
-		bloomfam_join_stmt_walker(rewrite->stmt, find_highest_node_id, &rewrite->last_node_id);
+		bloomfam_plan_stmt_walker(rewrite->stmt, find_highest_node_id, &rewrite->last_node_id);
 	return ++rewrite->last_node_id;
 }
 

@@ -13,6 +13,7 @@
 #include "join/planner/insert_nodes.h"
 #include "join/planner/plan.h"
 #include "join/planner/stored_conditions.h"
+#include "pg/plan_nodes.h"
 
 typedef struct PlanContext
 {
@@ -77,7 +78,7 @@ plan_tree(Plan **slot, void *plan_context)
 		plan_join(context, (HashJoin *) plan);
 	context->workers = bloomfam_join_workers(plan, workers);
 	context->ancestors = lcons(plan, context->ancestors);
-	bloomfam_join_plan_walker(plan, plan_tree, context);
+	bloomfam_plan_walker(plan, plan_tree, context);
 	context->ancestors = list_delete_first(context->ancestors);
 	context->workers = workers;
 	if (IsA(plan, SeqScan))
@@ -94,7 +95,7 @@ bloomfam_join_plan(PlannedStmt *stmt, bool row_security)
 		return NIL;
 	bloomfam_join_plan_info_init(&context.plan_info, stmt);
 	context.rewrite.stmt = stmt;
-	bloomfam_join_stmt_walker(stmt, plan_tree, &context);
+	bloomfam_plan_stmt_walker(stmt, plan_tree, &context);
 	Assert(context.ancestors == NIL && context.workers == 0);
 	bloomfam_join_expect_rows(&context.rewrite);
 	bloomfam_join_note_dependencies(stmt, context.plan_info.volatility);

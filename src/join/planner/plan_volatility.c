@@ -12,10 +12,14 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 
 #include "join/base/column.h"
+#include "join/base/filter_info.h"
 #include "join/planner/plan_volatility.h"
+#include "pg/compat.h"
+#include "pg/plan_nodes.h"
 
 /* No more nodes are remembered, whatever numbers they have. */
 #define MOST_KNOWN	65536
@@ -69,7 +73,7 @@ find_params(Plan **slot, void *context)
 				plan_info->volatility->params =
 					bms_add_member(plan_info->volatility->params, lfirst_int(lp));
 	}
-	return bloomfam_join_plan_walker(plan, find_params, plan_info);
+	return bloomfam_plan_walker(plan, find_params, plan_info);
 }
 
 bool
@@ -110,11 +114,107 @@ note_known(JoinKnown *known, const Plan *plan, bool volatile_free)
 	return volatile_free;
 }
 
+/* Is what an Append is pruned by while it runs volatile? */
+static bool
+pruning_is_volatile(const PartitionPruneInfo *pruning, JoinVolatility *volatility)
+{
+	ListCell   *lt;
+	ListCell   *lp;
+	ListCell   *ls;
+
+	if (pruning == NULL)
+		return false;
+	foreach(lt, pruning->prune_infos)
+		foreach(lp, lfirst(lt))
+			foreach(ls, lfirst_node(PartitionedRelPruneInfo, lp)->exec_pruning_steps)
+			{
+				const Node *step = lfirst(ls);
+
+				if (IsA(step, PartitionPruneStepCombine))
+					continue;
+				if (!IsA(step, PartitionPruneStepOp) ||
+					bloomfam_join_is_volatile(((const PartitionPruneStepOp *) step)->exprs,
+											  volatility))
+					return true;
+			}
+	return false;
+}
+
+/* Is a table among these locked or changed by the statement, maybe by the server that has it? */
+static bool
+is_locked(const PlannedStmt *stmt, const Bitmapset *relations)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->rowMarks)
+	{
+		const PlanRowMark *mark = lfirst_node(PlanRowMark, lc);
+
+		if (mark->strength != LCS_NONE &&
+			(bms_is_member(mark->rti, relations) || bms_is_member(mark->prti, relations)))
+			return true;
+	}
+	return bloomfam_changes_relation(stmt, relations);
+}
+
+/*
+ * Can it be seen how often a foreign scan runs: does it lock rows there, or are values checked by
+ * something volatile when they arrive?
+ */
+static bool
+foreign_scan_is_volatile(const PlannedStmt *stmt, ForeignScan *scan, JoinVolatility *volatility)
+{
+	List	   *columns = pull_var_clause((Node *) list_make3(scan->scan.plan.targetlist,
+															  scan->scan.plan.qual,
+															  scan->fdw_scan_tlist),
+										  PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+											  PVC_RECURSE_PLACEHOLDERS);
+	ListCell   *lc;
+
+	if (scan->operation != CMD_SELECT || is_locked(stmt, scan->fs_relids))
+		return true;
+	foreach(lc, columns)
+		if (bloomfam_join_type_is_volatile(lfirst_node(Var, lc)->vartype, volatility))
+			return true;
+	return false;
+}
+
+/*
+ * Could it be seen how often a node's own expressions are evaluated, or has it any that are not
+ * known?
+ */
+static bool
+node_is_volatile(const JoinPlanInfo *plan_info, Plan *plan)
+{
+	const PlannedStmt *stmt = plan_info->stmt;
+	JoinVolatility *volatility = plan_info->volatility;
+	const BloomfamPlanNode *node = bloomfam_plan_node(plan);
+
+	if ((!node->is_known && bloomfam_join_node_kind(plan) == JOIN_NODE_OTHER) ||
+		node->locks_rows ||
+		bloomfam_join_is_volatile(bloomfam_plan_expressions(plan, true), volatility))
+		return true;
+	switch (nodeTag(plan))
+	{
+		case T_CteScan:
+			return bms_is_member(((CteScan *) plan)->ctePlanId, volatility->plans);
+		case T_Append:
+			return pruning_is_volatile(BLOOMFAM_PRUNING_OF(stmt, (Append *) plan), volatility);
+		case T_MergeAppend:
+			return pruning_is_volatile(BLOOMFAM_PRUNING_OF(stmt, (MergeAppend *) plan), volatility);
+		case T_ForeignScan:
+			return foreign_scan_is_volatile(stmt, (ForeignScan *) plan, volatility);
+		default:
+			return false;
+	}
+}
+
 /* Have a node's own expressions subplans, those of its keys included or not? */
 static bool
 has_subplans(const JoinPlanInfo *plan_info, Plan *plan, bool in_keys)
 {
-	return plan_info->stmt->subplans != NIL && bloomfam_join_node_has_subplans(plan, in_keys);
+	return plan_info->stmt->subplans != NIL &&
+		   contain_subplans((Node *) bloomfam_plan_expressions(plan, in_keys));
 }
 
 bool
@@ -124,8 +224,7 @@ bloomfam_join_node_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan)
 		return plan_info->nodes->nodes[plan->plan_node_id].volatile_free;
 	return note_known(
 		plan_info->nodes, plan,
-		!has_subplans(plan_info, plan, false) &&
-			!bloomfam_join_node_is_volatile(plan_info->stmt, plan, plan_info->volatility));
+		!has_subplans(plan_info, plan, false) && !node_is_volatile(plan_info, plan));
 }
 
 static bool
@@ -141,9 +240,9 @@ bloomfam_join_tree_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan)
 		return plan_info->trees->nodes[plan->plan_node_id].volatile_free;
 	return note_known(
 		plan_info->trees, plan,
-		!bloomfam_join_node_is_volatile(plan_info->stmt, plan, plan_info->volatility) &&
+		!node_is_volatile(plan_info, plan) &&
 			!bloomfam_join_is_volatile(plan->initPlan, plan_info->volatility) &&
-			!bloomfam_join_plan_walker(plan, tree_is_volatile,
+			!bloomfam_plan_walker(plan, tree_is_volatile,
 									   unconstify(JoinPlanInfo *, plan_info)));
 }
 
@@ -156,10 +255,11 @@ is_unrepeatable(Plan **slot, void *plan_info)
 bool
 bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan)
 {
-	return bloomfam_join_plan_node(plan)->repeatable &&
+	return (bloomfam_plan_node(plan)->repeatable ||
+			bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER) &&
 		   bloomfam_join_node_is_volatile_free(plan_info, plan) &&
 		   !has_subplans(plan_info, plan, true) &&
-		   !bloomfam_join_plan_walker(plan, is_unrepeatable,
+		   !bloomfam_plan_walker(plan, is_unrepeatable,
 									  unconstify(JoinPlanInfo *, plan_info));
 }
 
@@ -167,10 +267,10 @@ bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan)
 static bool
 groups_rows(Plan **slot, void *unused)
 {
-	JoinGrouping grouping;
+	BloomfamGrouping grouping;
 
-	return bloomfam_join_grouping(*slot, &grouping) ||
-		   bloomfam_join_plan_walker(*slot, groups_rows, NULL);
+	return bloomfam_plan_grouping(*slot, &grouping) ||
+		   bloomfam_plan_walker(*slot, groups_rows, NULL);
 }
 
 /*
@@ -181,13 +281,13 @@ groups_rows(Plan **slot, void *unused)
 static bool
 column_is_repeatable(Plan *plan, AttrNumber attribute)
 {
-	JoinGrouping grouping;
+	BloomfamGrouping grouping;
 	AttrNumber	behind;
 	ListCell   *lc;
 	int			i;
 
 	check_stack_depth();
-	if (bloomfam_join_grouping(plan, &grouping))
+	if (bloomfam_plan_grouping(plan, &grouping))
 	{
 		behind = bloomfam_join_column_behind(plan, attribute, OUTER_VAR);
 		for (i = 0; i < grouping.n; i++)
@@ -199,7 +299,7 @@ column_is_repeatable(Plan *plan, AttrNumber attribute)
 	{
 		case T_Append:
 		case T_MergeAppend:
-			foreach(lc, bloomfam_join_child_list(plan))
+			foreach(lc, bloomfam_plan_children(plan))
 				if (!column_is_repeatable(lfirst(lc), attribute))
 					return false;
 			return true;

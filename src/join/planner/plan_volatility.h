@@ -10,7 +10,7 @@
 
 #include "nodes/plannodes.h"
 
-#include "join/planner/plan_nodes.h"
+#include "join/planner/volatility.h"
 
 /* What is known of a plan's nodes. */
 typedef struct JoinKnown JoinKnown;

@@ -41,6 +41,7 @@
 #include "join/fdw/foreign.h"
 #include "join/planner/pushdown.h"
 #include "pg/compat.h"
+#include "pg/plan_nodes.h"
 
 /* Is all that the columns of a key are computed from the same each time? */
 static bool
@@ -82,11 +83,11 @@ columns_behind(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes,
 static bool
 groups_by_key(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 {
-	JoinGrouping grouping;
+	BloomfamGrouping grouping;
 	int			i;
 	int			g;
 
-	if (!bloomfam_join_grouping(plan, &grouping))
+	if (!bloomfam_plan_grouping(plan, &grouping))
 		return false;
 	for (i = 0; i < pushdown->ncolumns; i++)
 	{
@@ -263,7 +264,7 @@ pass_through(JoinPushdown *pushdown, const Plan *plan)
 	pushdown->crossed.below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
 	pushdown->crossed.workers = bloomfam_join_workers(plan, pushdown->crossed.workers);
 	pushdown->crossed.below_hash |= IsA(plan, Hash);
-	pushdown->crossed.materialized |= bloomfam_join_plan_node(plan)->keeps_rows;
+	pushdown->crossed.materialized |= bloomfam_plan_node(plan)->keeps_rows;
 	pushdown->crossed.all_or_none |= computes_groups(plan);
 	pushdown->crossed.nodes++;
 }
@@ -280,7 +281,7 @@ follow_each(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 		stop_here(pushdown, slot, attributes);
 		return;
 	}
-	foreach(lc, bloomfam_join_child_list(*slot))
+	foreach(lc, bloomfam_plan_children(*slot))
 	{
 		Plan	  **child = (Plan **) &lfirst(lc);
 

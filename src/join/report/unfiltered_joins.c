@@ -10,8 +10,8 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 
-#include "join/planner/plan_nodes.h"
 #include "join/report/unfiltered_joins.h"
+#include "pg/plan_nodes.h"
 
 typedef struct UnfilteredContext
 {
@@ -104,7 +104,7 @@ list_joins(Plan **slot, void *unfiltered_context)
 			break;
 	}
 	context->ancestors = lcons(plan, context->ancestors);
-	bloomfam_join_plan_walker(plan, list_joins, context);
+	bloomfam_plan_walker(plan, list_joins, context);
 	context->ancestors = list_delete_first(context->ancestors);
 	return false;
 }
@@ -116,6 +116,6 @@ bloomfam_join_list_unfiltered(PlannedStmt *stmt)
 
 	if (stmt->commandType == CMD_UTILITY)
 		return NIL;
-	bloomfam_join_stmt_walker(stmt, list_joins, &context);
+	bloomfam_plan_stmt_walker(stmt, list_joins, &context);
 	return context.unfiltered;
 }

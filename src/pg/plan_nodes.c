@@ -1,0 +1,222 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_nodes.c
+ *	  The server's types of plan nodes, and what there is to know of each.
+ *
+ * One table.  A type that is not in it is known for nothing: who asks takes it for volatile and not
+ * repeatable, and sends no filter through it.  So are the nodes of other extensions (CustomScan),
+ * and those that change tables (ModifyTable), which are left out.
+ * .ci/checks/plan-nodes compares it with the server's plannodes.h: each member there that can have
+ * expressions must be named here, or there with the reason why it need not be.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "pg/plan_nodes.h"
+
+#define AT(type, member)	offsetof(type, member)
+#define GROUPING(type, by) \
+	{AT(type, numCols), AT(type, by##ColIdx), AT(type, by##Operators), AT(type, by##Collations)}
+
+static const BloomfamPlanNode known_types[] = {
+	/* what has no expressions but its columns and conditions */
+	[T_ProjectSet] = {.is_known = true},
+	[T_RecursiveUnion] = {.is_known = true},
+	[T_SetOp] = {.is_known = true},
+	[T_CteScan] = {.is_known = true},
+	[T_NamedTuplestoreScan] = {.is_known = true},
+	[T_WorkTableScan] = {.is_known = true},
+	[T_SeqScan] = {.is_known = true, .repeatable = true},
+	[T_Material] = {.is_known = true, .repeatable = true, .keeps_rows = true},
+	[T_Sort] = {.is_known = true, .repeatable = true, .keeps_rows = true},
+	[T_IncrementalSort] = {.is_known = true, .repeatable = true, .keeps_rows = true},
+	[T_Gather] = {.is_known = true, .repeatable = true, .keeps_rows = true},
+	[T_GatherMerge] = {.is_known = true, .repeatable = true, .keeps_rows = true},
+	[T_LockRows] = {.is_known = true, .locks_rows = true},
+
+	/* what groups rows */
+	[T_Group] = {.is_known = true, .repeatable = true, .grouping = GROUPING(Group, grp)},
+	[T_Unique] = {.is_known = true, .repeatable = true, .grouping = GROUPING(Unique, uniq)},
+	[T_Agg] =
+	{
+		.is_known = true, .repeatable = true, .keeps_rows = true, .grouping = GROUPING(Agg, grp)
+	},
+
+	/* several children */
+	[T_Append] = {.is_known = true, .repeatable = true, .children = AT(Append, appendplans)},
+	[T_MergeAppend] =
+	{
+		.is_known = true, .repeatable = true, .children = AT(MergeAppend, mergeplans)
+	},
+	[T_BitmapAnd] = {.is_known = true, .repeatable = true, .children = AT(BitmapAnd, bitmapplans)},
+	[T_BitmapOr] = {.is_known = true, .repeatable = true, .children = AT(BitmapOr, bitmapplans)},
+	[T_SubqueryScan] = {.is_known = true, .repeatable = true, .child = AT(SubqueryScan, subplan)},
+
+	/* expressions of their own */
+	[T_Result] =
+	{
+		.is_known = true, .repeatable = true, .conditions = {AT(Result, resconstantqual)}
+	},
+	[T_SampleScan] = {.is_known = true, .keys = {AT(SampleScan, tablesample)}},
+	[T_IndexScan] =
+	{
+		.is_known = true, .repeatable = true,
+		.keys = {AT(IndexScan, indexqual), AT(IndexScan, indexqualorig),
+				 AT(IndexScan, indexorderby), AT(IndexScan, indexorderbyorig)}
+	},
+	[T_IndexOnlyScan] =
+	{
+		.is_known = true, .repeatable = true,
+		.keys = {AT(IndexOnlyScan, indexqual), AT(IndexOnlyScan, recheckqual),
+				 AT(IndexOnlyScan, indexorderby)}
+	},
+	[T_BitmapIndexScan] =
+	{
+		.is_known = true, .repeatable = true,
+		.keys = {AT(BitmapIndexScan, indexqual), AT(BitmapIndexScan, indexqualorig)}
+	},
+	[T_BitmapHeapScan] =
+	{
+		.is_known = true, .repeatable = true, .keys = {AT(BitmapHeapScan, bitmapqualorig)}
+	},
+	[T_TidScan] = {.is_known = true, .keys = {AT(TidScan, tidquals)}},
+	[T_TidRangeScan] = {.is_known = true, .keys = {AT(TidRangeScan, tidrangequals)}},
+	[T_FunctionScan] = {.is_known = true, .keys = {AT(FunctionScan, functions)}},
+	[T_ValuesScan] = {.is_known = true, .keys = {AT(ValuesScan, values_lists)}},
+	[T_TableFuncScan] = {.is_known = true, .keys = {AT(TableFuncScan, tablefunc)}},
+	[T_ForeignScan] =
+	{
+		.is_known = true,
+		.keys = {AT(ForeignScan, fdw_exprs), AT(ForeignScan, fdw_recheck_quals)}
+	},
+	[T_NestLoop] =
+	{
+		.is_known = true, .repeatable = true, .conditions = {AT(NestLoop, join.joinqual)}
+	},
+	[T_MergeJoin] =
+	{
+		.is_known = true, .repeatable = true, .conditions = {AT(MergeJoin, join.joinqual)},
+		.keys = {AT(MergeJoin, mergeclauses)}
+	},
+	[T_HashJoin] =
+	{
+		.is_known = true, .repeatable = true, .conditions = {AT(HashJoin, join.joinqual)},
+		.keys = {AT(HashJoin, hashclauses), AT(HashJoin, hashkeys)}
+	},
+	[T_Hash] =
+	{
+		.is_known = true, .repeatable = true, .keeps_rows = true, .keys = {AT(Hash, hashkeys)}
+	},
+	[T_Memoize] =
+	{
+		.is_known = true, .repeatable = true, .keeps_rows = true,
+		.keys = {AT(Memoize, param_exprs)}
+	},
+	[T_WindowAgg] =
+	{
+		.is_known = true, .conditions = {AT(WindowAgg, endOffset)},
+		.keys = {AT(WindowAgg, startOffset), AT(WindowAgg, runCondition),
+				 AT(WindowAgg, runConditionOrig)}
+	},
+	[T_Limit] =
+	{
+		.is_known = true, .conditions = {AT(Limit, limitOffset)}, .keys = {AT(Limit, limitCount)}
+	},
+
+	/* of other extensions, which may have more expressions; and ours, for which this is all */
+	[T_CustomScan] =
+	{
+		.children = AT(CustomScan, custom_plans), .keys = {AT(CustomScan, custom_exprs)}
+	},
+};
+
+const BloomfamPlanNode *
+bloomfam_plan_node(const Plan *plan)
+{
+	static const BloomfamPlanNode unknown_type = {.is_known = false};
+
+	return nodeTag(plan) < lengthof(known_types) ? &known_types[nodeTag(plan)] : &unknown_type;
+}
+
+/* The member of a node that is so many bytes from its beginning. */
+static void *
+member_of(Plan *plan, uint16 at)
+{
+	return *(void **) ((char *) plan + at);
+}
+
+List *
+bloomfam_plan_children(Plan *plan)
+{
+	uint16		at = bloomfam_plan_node(plan)->children;
+
+	return at != 0 ? member_of(plan, at) : NIL;
+}
+
+bool
+bloomfam_plan_walker(Plan *plan, BloomfamPlanWalker walker, void *context)
+{
+	uint16		child = bloomfam_plan_node(plan)->child;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if ((plan->lefttree != NULL && walker(&plan->lefttree, context)) ||
+		(plan->righttree != NULL && walker(&plan->righttree, context)) ||
+		(child != 0 && walker((Plan **) ((char *) plan + child), context)))
+		return true;
+	foreach(lc, bloomfam_plan_children(plan))
+		if (walker((Plan **) &lfirst(lc), context))
+			return true;
+	return false;
+}
+
+bool
+bloomfam_plan_stmt_walker(PlannedStmt *stmt, BloomfamPlanWalker walker, void *context)
+{
+	ListCell   *lc;
+
+	if (walker(&stmt->planTree, context))
+		return true;
+	foreach(lc, stmt->subplans)
+		if (lfirst(lc) != NULL && walker((Plan **) &lfirst(lc), context))
+			return true;
+	return false;
+}
+
+/* Adds those of a node's members at these offsets, which end with 0. */
+static List *
+add_members(List *list, Plan *plan, const uint16 *members, size_t n)
+{
+	size_t		i;
+
+	for (i = 0; i < n && members[i] != 0; i++)
+		list = lappend(list, member_of(plan, members[i]));
+	return list;
+}
+
+List *
+bloomfam_plan_expressions(Plan *plan, bool with_keys)
+{
+	const BloomfamPlanNode *node = bloomfam_plan_node(plan);
+	List	   *list = list_make2(plan->targetlist, plan->qual);
+
+	list = add_members(list, plan, node->conditions, lengthof(node->conditions));
+	return with_keys ? add_members(list, plan, node->keys, lengthof(node->keys)) : list;
+}
+
+bool
+bloomfam_plan_grouping(Plan *plan, BloomfamGrouping *grouping)
+{
+	const uint16 *members = bloomfam_plan_node(plan)->grouping;
+
+	if (members[0] == 0)
+		return false;
+	grouping->n = *(int *) ((char *) plan + members[0]);
+	grouping->columns = member_of(plan, members[1]);
+	grouping->operators = member_of(plan, members[2]);
+	grouping->collations = member_of(plan, members[3]);
+	return true;
+}

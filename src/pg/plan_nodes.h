@@ -1,0 +1,68 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_nodes.h
+ *	  The server's types of plan nodes, and what there is to know of each.
+ *
+ * Like server_structs.h this is knowledge of the server's structures, which changes with a major
+ * version, and of nothing else.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_PLAN_NODES_H
+#define BLOOMFAM_PLAN_NODES_H
+
+#include "postgres.h"
+
+#include "nodes/plannodes.h"
+
+/* A type of plan node.  Members of its struct are named by their offsets; 0: it has none. */
+typedef struct BloomfamPlanNode
+{
+	bool		is_known;		/* all fields with expressions are named here */
+	bool		repeatable;		/* from the same rows it makes the same rows each time */
+	bool		keeps_rows;		/* it reads rows, and hands on what it makes of them later */
+	bool		locks_rows;
+	uint16		child;			/* a plan that is neither the left nor the right child */
+	uint16		children;		/* ... a list of such plans */
+	uint16		conditions[2];	/* its own expressions, ended by 0: those that are evaluated for
+								 * rows which have been found */
+	uint16		keys[5];		/* ... those by which rows are found */
+	uint16		grouping[4];	/* the members of a BloomfamGrouping, if it groups rows */
+} BloomfamPlanNode;
+
+/* What is known of a node's type; never NULL. */
+extern const BloomfamPlanNode *bloomfam_plan_node(const Plan *plan);
+
+/* The list of children of a node that has one, as Append: its own; else NIL. */
+extern List *bloomfam_plan_children(Plan *plan);
+
+/*
+ * Calls a function for each child of a node, the left one first, until one returns true: then
+ * returns true itself.  It may put another plan in the child's slot, and calls this again to go
+ * further down.  Of a node whose type is not known only the left and the right child are known.
+ */
+typedef bool (*BloomfamPlanWalker) (Plan **slot, void *context);
+extern bool bloomfam_plan_walker(Plan *plan, BloomfamPlanWalker walker, void *context);
+
+/* The same for the plan of a statement, and then those of its subqueries. */
+extern bool bloomfam_plan_stmt_walker(PlannedStmt *stmt, BloomfamPlanWalker walker, void *context);
+
+/*
+ * A node's own expressions, as a new list of these or of lists: its columns, conditions and, unless
+ * they are not wanted, keys.  Of a node whose type is not known not all are there.
+ */
+extern List *bloomfam_plan_expressions(Plan *plan, bool with_keys);
+
+/* By which columns of its child a node groups rows, and in which sense of equality. */
+typedef struct BloomfamGrouping
+{
+	int			n;
+	const AttrNumber *columns;
+	const Oid  *operators;
+	const Oid  *collations;
+} BloomfamGrouping;
+
+/* Does a node group rows?  Says by what; of several grouping sets, all columns that are in some. */
+extern bool bloomfam_plan_grouping(Plan *plan, BloomfamGrouping *grouping);
+
+#endif							/* BLOOMFAM_PLAN_NODES_H */
