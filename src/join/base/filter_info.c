@@ -4,9 +4,10 @@
  *	  What the nodes of the join filter carry in a plan, and which nodes those are.
  *
  * A plan is copied, cached, and written out and read again for parallel workers, so a node may
- * carry only what the server knows how to copy and write: custom_private is a list of filters, and
- * of each the fields are lists of integers.  Which field stands where say two tables here; nobody
- * else knows how it is written.  That is short, as a thousand partitions have a node each.
+ * carry only what the server knows how to copy and write: custom_private is a list of filters.  Of
+ * each there is a list of integers for its fields, one for those of all its columns, and a list of
+ * its ancestors.  Nobody else knows how it is written.  That is short, as a thousand partitions
+ * have a node each.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,51 +15,10 @@
 
 #include "join/base/filter_info.h"
 
-/* What a filter is a list of. */
-enum
-{
-	FILTER_FIELDS,				/* of a JoinFilterInfo, as the table has them */
-	FILTER_COLUMNS,				/* of each JoinColumnInfo the same, in a list */
-	FILTER_ANCESTORS			/* each JoinAncestorInfo, in a list */
-};
+/* Of a JoinFilterInfo this is written and read as it stands: a field is an int, or of its size. */
+#define SIZE_OF_FIELDS	(offsetof(JoinFilterInfo, ncolumns) + sizeof(int))
 
-/* The offset of a field in its struct: an int, an Oid or an enum. */
-typedef size_t Field;
-
-StaticAssertDecl(sizeof(Oid) == sizeof(int) && sizeof(JoinFilterInfoKind) == sizeof(int),
-				 "fields of a join filter are read and written as ints");
-
-static const Field info_fields[] = {
-	offsetof(JoinFilterInfo, kind),
-	offsetof(JoinFilterInfo, drop),
-	offsetof(JoinFilterInfo, number),
-	offsetof(JoinFilterInfo, param),
-	offsetof(JoinFilterInfo, build_first),
-	offsetof(JoinFilterInfo, parallel_hash),
-	offsetof(JoinFilterInfo, from_leader),
-	offsetof(JoinFilterInfo, access),
-	offsetof(JoinFilterInfo, min_drop),
-	offsetof(JoinFilterInfo, all_or_none),
-	offsetof(JoinFilterInfo, unbuffered),
-	offsetof(JoinFilterInfo, skip),
-	offsetof(JoinFilterInfo, condition),
-	offsetof(JoinFilterInfo, before),
-};
-
-static const Field column_fields[] = {
-	offsetof(JoinColumnInfo, hashing),
-	offsetof(JoinColumnInfo, type),
-	offsetof(JoinColumnInfo, function),
-	offsetof(JoinColumnInfo, collation),
-	offsetof(JoinColumnInfo, attribute),
-	offsetof(JoinColumnInfo, expression),
-	offsetof(JoinColumnInfo, hash_key),
-	offsetof(JoinColumnInfo, foreign_param),
-	offsetof(JoinColumnInfo, foreign_type),
-	offsetof(JoinColumnInfo, kept),
-	offsetof(JoinColumnInfo, operator),
-	offsetof(JoinColumnInfo, indexed),
-};
+StaticAssertDecl(sizeof(Oid) == sizeof(int), "fields of a join filter are written as ints");
 
 /* ---- which nodes ---- */
 
@@ -111,40 +71,36 @@ bloomfam_join_node_make(JoinNodeKind kind)
 /* ---- what they carry ---- */
 
 static List *
-write_fields(const void *from, const Field *fields, int n)
+write_ints(const void *from, size_t size)
 {
+	const int  *ints = from;
 	List	   *list = NIL;
-	int			i;
+	size_t		i;
 
-	for (i = 0; i < n; i++)
-		list = lappend_int(list, *(const int *) ((const char *) from + fields[i]));
+	for (i = 0; i < size / sizeof(int); i++)
+		list = lappend_int(list, ints[i]);
 	return list;
 }
 
 /* A worker that has loaded another version of the module would find others. */
 static void
-read_fields(const List *list, void *to, const Field *fields, int n)
+read_ints(const List *list, void *to, size_t size)
 {
+	int			n = (int) (size / sizeof(int));
 	const ListCell *lc;
 
 	if (list_length(list) != n)
 		elog(ERROR, "a plan's join filter has %d fields, not %d", list_length(list), n);
 	foreach(lc, list)
-		*(int *) ((char *) to + fields[foreach_current_index(lc)]) = lfirst_int(lc);
+		((int *) to)[foreach_current_index(lc)] = lfirst_int(lc);
 }
 
-/* One field of a filter. */
+/* One field of a filter, which is so many bytes from the beginning of its JoinFilterInfo. */
 static int
-read_field(const List *filter, Field field)
+read_field(const List *filter, size_t at)
 {
-	int			i = 0;
-
-	while (info_fields[i] != field)
-	{
-		i++;
-		Assert(i < (int) lengthof(info_fields));
-	}
-	return list_nth_int(list_nth(filter, FILTER_FIELDS), i);
+	Assert(at < SIZE_OF_FIELDS);
+	return list_nth_int(linitial(filter), at / sizeof(int));
 }
 
 /* An ancestor is a list of integers: its members in their order. */
@@ -186,40 +142,30 @@ read_ancestors(const List *list)
 static void
 read_info(const List *filter, JoinFilterInfo *info)
 {
-	const List *columns = list_nth(filter, FILTER_COLUMNS);
-	ListCell   *lc;
-
-	read_fields(list_nth(filter, FILTER_FIELDS), info, info_fields, lengthof(info_fields));
-	info->ncolumns = list_length(columns);
+	read_ints(linitial(filter), info, SIZE_OF_FIELDS);
 	info->columns = palloc(info->ncolumns * sizeof(JoinColumnInfo));
-	foreach(lc, columns)
-		read_fields(lfirst(lc), &info->columns[foreach_current_index(lc)], column_fields,
-					lengthof(column_fields));
-	info->ancestors = read_ancestors(list_nth(filter, FILTER_ANCESTORS));
+	read_ints(lsecond(filter), info->columns, info->ncolumns * sizeof(JoinColumnInfo));
+	info->ancestors = read_ancestors(lthird(filter));
 }
 
 void
 bloomfam_join_filter_info_add(CustomScan *node, const JoinFilterInfo *info)
 {
-	List	   *fields = write_fields(info, info_fields, lengthof(info_fields));
-	List	   *columns = NIL;
+	List	   *filter =
+		list_make3(write_ints(info, SIZE_OF_FIELDS),
+				   write_ints(info->columns, info->ncolumns * sizeof(JoinColumnInfo)),
+				   write_ancestors(info->ancestors));
 	int			position = 0;
-	int			i;
 
 	Assert(bloomfam_join_node_kind(&node->scan.plan) != JOIN_NODE_OTHER);
 	Assert(info->drop >= 0 && info->drop <= 1000);
 	Assert((info->kind == JOIN_INFO_STORED) == (info->condition >= 0));
 	Assert(info->kind == JOIN_INFO_STORED || !bloomfam_join_has_filter(node, info->number));
-	for (i = 0; i < info->ncolumns; i++)
-		columns = lappend(columns,
-						  write_fields(&info->columns[i], column_fields, lengthof(column_fields)));
 	while (position < bloomfam_join_nfilters(node) &&
 		   read_field(list_nth(node->custom_private, position), offsetof(JoinFilterInfo, drop)) >=
 			   info->drop)
 		position++;
-	node->custom_private =
-		list_insert_nth(node->custom_private, position,
-						list_make3(fields, columns, write_ancestors(info->ancestors)));
+	node->custom_private = list_insert_nth(node->custom_private, position, filter);
 }
 
 JoinFilterInfo *

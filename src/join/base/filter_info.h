@@ -34,7 +34,10 @@ typedef enum JoinAccess
 								 * further down */
 } JoinAccess;
 
-/* One column of a join's key, on the side of the node that carries it. */
+/*
+ * One column of a join's key, on the side of the node that carries it.  Members are ints, or of
+ * that size: filter_info.c writes them so.
+ */
 typedef struct JoinColumnInfo
 {
 	int			hashing;		/* of both sides: a JoinHashKind */
@@ -74,7 +77,7 @@ typedef enum JoinSkip
 	JOIN_SKIP_VOLATILE
 } JoinSkip;
 
-/* One filter of a node. */
+/* One filter of a node.  Its fields up to ncolumns are ints, as filter_info.c writes them. */
 typedef struct JoinFilterInfo
 {
 	int			kind;			/* a JoinFilterInfoKind */
@@ -88,9 +91,6 @@ typedef struct JoinFilterInfo
 	int			from_leader;	/* its join is above the Gather that this node is below (probe nodes
 								 * only) */
 	int			skip;			/* a JoinSkip (build nodes only) */
-	int			ncolumns;
-	JoinColumnInfo *columns;
-	List	   *ancestors;		/* of JoinAncestorInfo, the uppermost first (probe nodes only) */
 
 	/* of probe nodes */
 	int			access;			/* a JoinAccess */
@@ -101,6 +101,11 @@ typedef struct JoinFilterInfo
 	/* of a condition */
 	int			condition;		/* its number in custom_exprs, from 0; else -1 */
 	int			before;			/* so many of the scan's conditions come before it */
+
+	/* of a join */
+	int			ncolumns;
+	JoinColumnInfo *columns;
+	List	   *ancestors;		/* of JoinAncestorInfo, the uppermost first (probe nodes only) */
 } JoinFilterInfo;
 
 /*
