@@ -189,15 +189,3 @@ bloomfam_join_has_filter(const CustomScan *node, int number)
 			return true;
 	return false;
 }
-
-double
-bloomfam_join_passing(const CustomScan *node)
-{
-	double		passing = 1;
-	ListCell   *lc;
-
-	foreach(lc, node->custom_private)
-		if (read_field(lfirst(lc), offsetof(JoinFilterInfo, kind)) == JOIN_INFO_JOIN)
-			passing *= 1 - read_field(lfirst(lc), offsetof(JoinFilterInfo, drop)) / 1000.0;
-	return passing;
-}

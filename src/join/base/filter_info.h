@@ -132,9 +132,6 @@ extern JoinFilterInfo *bloomfam_join_filter_infos(const CustomScan *node);
 /* Is the filter of this number, of a join, among them?  Reads no more than that takes. */
 extern bool bloomfam_join_has_filter(const CustomScan *node, int number);
 
-/* The fraction of a node's input rows that its filters of joins are expected to let pass. */
-extern double bloomfam_join_passing(const CustomScan *node);
-
 static inline int
 bloomfam_join_nfilters(const CustomScan *node)
 {

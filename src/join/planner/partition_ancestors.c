@@ -31,31 +31,20 @@ typedef struct Parent
 	List	   *columns;		/* as in JoinAncestorInfo; NIL: none prunes */
 } Parent;
 
-void
-bloomfam_join_partition_ancestors_begin(JoinPartitionAncestors *ancestors, const PlannedStmt *stmt,
-										const JoinPushdown *pushdown)
-{
-	ancestors->stmt = stmt;
-	ancestors->pushdown = pushdown;
-	ancestors->parents = NIL;
-	ancestors->skip = JOIN_SKIP_NOTHING;
-	ancestors->some = false;
-}
-
 static AppendRelInfo *
 parent_of(JoinPartitionAncestors *ancestors, Index child)
 {
+	const PlannedStmt *stmt = ancestors->pushdown->plan_info->stmt;
 	ListCell   *lc;
 
 	if (ancestors->of_child == NULL)
 	{
-		ancestors->of_child =
-			palloc0((list_length(ancestors->stmt->rtable) + 1) * sizeof(AppendRelInfo *));
-		foreach(lc, ancestors->stmt->appendRelations)
+		ancestors->of_child = palloc0((list_length(stmt->rtable) + 1) * sizeof(AppendRelInfo *));
+		foreach(lc, stmt->appendRelations)
 		{
 			AppendRelInfo *relation = lfirst(lc);
 
-			Assert(relation->child_relid <= list_length(ancestors->stmt->rtable));
+			Assert(relation->child_relid <= list_length(stmt->rtable));
 			ancestors->of_child[relation->child_relid] = relation;
 		}
 	}
@@ -174,6 +163,7 @@ List *
 bloomfam_join_partition_ancestors(JoinPartitionAncestors *ancestors, const Plan *plan,
 								  const AttrNumber *attributes)
 {
+	const PlannedStmt *stmt = ancestors->pushdown->plan_info->stmt;
 	int			n = ancestors->pushdown->ncolumns;
 	AttrNumber *columns;
 	AppendRelInfo *up;
@@ -181,7 +171,7 @@ bloomfam_join_partition_ancestors(JoinPartitionAncestors *ancestors, const Plan 
 	Index		child;
 	int			i;
 
-	if (ancestors->stmt->appendRelations == NIL || !is_scan_of_table(plan))
+	if (stmt->appendRelations == NIL || !is_scan_of_table(plan))
 		return NIL;
 	columns = palloc(n * sizeof(AttrNumber));
 	for (i = 0; i < n; i++)
@@ -189,7 +179,7 @@ bloomfam_join_partition_ancestors(JoinPartitionAncestors *ancestors, const Plan 
 	for (child = ((const Scan *) plan)->scanrelid; (up = parent_of(ancestors, child)) != NULL;
 		 child = up->parent_relid)
 	{
-		const RangeTblEntry *entry = rt_fetch(up->parent_relid, ancestors->stmt->rtable);
+		const RangeTblEntry *entry = rt_fetch(up->parent_relid, stmt->rtable);
 		JoinAncestorInfo *ancestor;
 
 		if (entry->rtekind != RTE_RELATION || entry->relkind != RELKIND_PARTITIONED_TABLE)

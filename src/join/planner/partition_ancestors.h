@@ -15,9 +15,8 @@
 /* What is known of the partitions in a finished plan, while one filter is inserted. */
 typedef struct JoinPartitionAncestors
 {
-	const PlannedStmt *stmt;
 	const JoinPushdown *pushdown; /* the filter's */
-	AppendRelInfo **of_child;	/* by range table index; NULL: not needed yet */
+	AppendRelInfo **of_child;	/* by range table index; NULL: not needed yet; for all filters */
 	List	   *parents;		/* partitioned tables, and what prunes them: for this filter */
 	JoinSkip	skip;			/* whether partitions are skipped, of all targets together */
 	bool		some;			/* ... some partition can be skipped */
@@ -29,11 +28,6 @@ typedef struct JoinPartitionAncestors
  */
 extern JoinSkip bloomfam_join_skip_by(const JoinKeyColumn *column, const JoinPartitionKey *key,
 									  int number);
-
-/* Begins another filter of the same plan. */
-extern void bloomfam_join_partition_ancestors_begin(JoinPartitionAncestors *ancestors,
-													const PlannedStmt	   *stmt,
-													const JoinPushdown	   *pushdown);
 
 /*
  * The partition ancestors of a scan, from the uppermost one on that the filter's keys can prune; a

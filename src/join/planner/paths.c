@@ -3,7 +3,7 @@
  * paths.c
  *	  Hash joins that are planned by what their filters are expected to save.
  *
- * insert_nodes.c adds filters to plans that are finished.  Without more, the planner would choose a
+ * plan.c adds filters to plans that are finished.  Without more, the planner would choose a
  * nested loop over an index, or a merge join, where a hash join would be faster whose probe side
  * is scanned in page batches under a filter.  So for each pair of relations that it considers, it
  * is offered the hash join once more, at a total cost that is lower by what the filter is expected

@@ -8,22 +8,434 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
+#include "catalog/pg_type_d.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/snapmgr.h"
+
+#include "join/base/column.h"
 #include "join/base/filter_info.h"
+#include "join/base/gucs.h"
+#include "join/base/index.h"
+#include "join/fdw/foreign.h"
+#include "join/filter/keys.h"
 #include "join/planner/decision.h"
-#include "join/planner/insert_nodes.h"
+#include "join/planner/partition_ancestors.h"
 #include "join/planner/plan.h"
 #include "join/planner/stored_conditions.h"
 #include "pg/plan_nodes.h"
 
+/* A plan while it gets filters. */
 typedef struct PlanContext
 {
 	JoinPlanInfo plan_info;
-	JoinRewrite rewrite;
 	bool		row_security;
 	int			workers;		/* that run the part of the plan in hand; 0: none does */
 	List	   *ancestors;		/* of the node in hand, nearest first */
 	List	   *decisions;		/* of JoinDecision */
+	int			nfilters;
+	JoinPartitionAncestors partitions;
 } PlanContext;
+
+/* Puts a node that hands rows on as they are on top of a plan, which workers run or not. */
+static CustomScan *
+put_on_top(PlanContext *context, Plan **slot, JoinNodeKind kind, bool parallel)
+{
+	Plan	   *child = *slot;
+	CustomScan *node = bloomfam_join_node_make(kind);
+	Plan	   *plan = &node->scan.plan;
+	ListCell   *lc;
+
+	/* a hash join expects its Hash, and an Append its asynchronous child, with nothing between */
+	Assert(!IsA(child, Hash) && !child->async_capable);
+	foreach(lc, child->targetlist)
+	{
+		TargetEntry *entry = lfirst(lc);
+		TargetEntry *below = flatCopyTargetEntry(entry);
+		TargetEntry *above = flatCopyTargetEntry(entry);	/* clients are told of its origin */
+
+		below->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, entry);
+		above->expr = (Expr *) makeVarFromTargetEntry(INDEX_VAR, entry);
+		node->custom_scan_tlist = lappend(node->custom_scan_tlist, below);
+		plan->targetlist = lappend(plan->targetlist, above);
+	}
+	plan->startup_cost = child->startup_cost;
+	plan->total_cost = child->total_cost;
+	plan->plan_rows = child->plan_rows; /* a Hash above sizes its table by it */
+	plan->plan_width = child->plan_width;
+	plan->parallel_safe = child->parallel_safe;
+	plan->parallel_aware = parallel;	/* else it would get no shared memory */
+	plan->plan_node_id = ++context->plan_info.highest_node_id;
+	plan->lefttree = child;
+	plan->extParam = bms_copy(child->extParam);
+	plan->allParam = bms_copy(child->allParam);
+	*slot = plan;
+	return node;
+}
+
+/*
+ * What a node on one side of the join carries of a filter; the key's columns are these of its
+ * child, 0 standing for an expression.
+ */
+static JoinFilterInfo
+make_info(const JoinPushdown *pushdown, int param, int number, bool outer,
+		  const AttrNumber *attributes)
+{
+	JoinFilterInfo info = {.kind = JOIN_INFO_JOIN, .condition = -1};
+	int			i;
+
+	info.param = param;
+	info.number = number;
+	info.drop = (int) (pushdown->drop * 1000);
+	info.ncolumns = pushdown->ncolumns;
+	info.columns = palloc0(pushdown->ncolumns * sizeof(JoinColumnInfo));
+	for (i = 0; i < pushdown->ncolumns; i++)
+	{
+		JoinColumnInfo *column = &info.columns[i];
+		const JoinHashing *hashing = &pushdown->columns[i].hashing;
+		const JoinHashSide *side = outer ? &hashing->outer : &hashing->inner;
+
+		column->hashing = hashing->kind;
+		column->type = side->type;
+		column->function = side->function;
+		column->operator = pushdown->columns[i].operator;
+		column->collation = pushdown->columns[i].collation;
+		column->attribute = attributes[i];
+		column->expression = -1;
+		Assert(attributes[i] != 0 || !outer);
+		column->hash_key = pushdown->columns[i].hash_key;
+		column->foreign_param = -1;
+	}
+	return info;
+}
+
+/* Has the filter pushed to the foreign scans that can take it. */
+static void
+add_foreign(PlanContext *context, const JoinPushdown *pushdown, JoinFilterInfo *build)
+{
+	ListCell   *lc;
+
+	foreach(lc, pushdown->foreign)
+	{
+		JoinForeignTarget *target = lfirst(lc);
+		JoinColumnInfo *column = &build->columns[target->column];
+
+		if (target->reason != NULL)
+			continue;
+		bloomfam_join_foreign_plan(context->plan_info.stmt, target->scan, target->attribute,
+								   &column->foreign_param);
+		column->foreign_type = exprType((Node *) pushdown->columns[target->column].inner);
+	}
+}
+
+/* The columns of a filter's key for which the table of a scan has such an index. */
+static Bitmapset *
+indexed_columns(PlanContext *context, const JoinPushdown *pushdown, const JoinTarget *target,
+				const Scan *scan)
+{
+	Relation	table =
+		table_open(rt_fetch(scan->scanrelid, context->plan_info.stmt->rtable)->relid, NoLock);
+	Snapshot	snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
+	Bitmapset  *columns = NULL;
+	int			i;
+
+	for (i = 0; i < pushdown->ncolumns; i++)
+	{
+		const JoinKeyColumn *column = &pushdown->columns[i];
+		JoinIndexed indexed = {
+			.attribute =
+				bloomfam_join_column_behind(&scan->plan, target->attributes[i], scan->scanrelid),
+			.operator = column->operator,
+			.type = column->hashing.inner.type,
+			.guarded = scan->plan.qual != NIL
+		};
+
+		if (bloomfam_join_keys_can_keep(column->hashing.kind, indexed.type) &&
+			bloomfam_join_indexes(table, &indexed, snapshot) != NIL)
+			columns = bms_add_member(columns, i);
+	}
+	table_close(table, NoLock);
+	return columns;
+}
+
+/*
+ * Finds what keys can tell at the targets besides which rows match: which of them are partitions,
+ * and which of their tables have an index that knows where keys are.  Returns the columns of the
+ * key whose values must be kept for that.
+ */
+static Bitmapset *
+find_what_keys_tell(PlanContext *context, const JoinPushdown *pushdown)
+{
+	Bitmapset  *kept = NULL;
+	ListCell   *lc;
+	ListCell   *ll;
+	ListCell   *li;
+
+	context->partitions = (JoinPartitionAncestors) {
+		.pushdown = pushdown, .of_child = context->partitions.of_child
+	};
+	if (!bloomfam_join_may_skip())
+		return NULL;
+	foreach(lc, pushdown->targets)
+	{
+		JoinTarget *target = lfirst(lc);
+		const Plan *plan = bloomfam_join_below_own(*target->slot);
+
+		target->ancestors =
+			bloomfam_join_partition_ancestors(&context->partitions, plan, target->attributes);
+		foreach(ll, target->ancestors)
+			foreach(li, ((JoinAncestorInfo *) lfirst(ll))->columns)
+				kept = bms_add_member(kept, lfirst_int(li));
+		if (IsA(plan, SeqScan) && bloomfam_join_index_may_pay(target->site.rows_before) &&
+			(!plan->parallel_aware || pushdown->build_first == JOIN_MAY_BUILD_FIRST) &&
+			target->site.access != JOIN_ROW_BY_ROW)
+			target->indexed = indexed_columns(context, pushdown, target, (const Scan *) plan);
+		kept = bms_add_members(kept, target->indexed);
+	}
+	return kept;
+}
+
+/* The fraction of the cost of building that the first row of the outer side may cost. */
+#define FIRST_ROW			0.01
+
+/*
+ * The fraction of the cost of the outer side that building may cost where other filters drop rows.
+ * Those that they leave may lie at its end, as rows do where they are in the order of a filter's
+ * keys.  If there are none, at least their scan was for less.
+ */
+#define BUILD_FOR_NOTHING	0.1
+
+/*
+ * A hash join reads a row of its outer side before it builds, where that costs less, and does not
+ * build if there is none.  That row comes before the filter.  Is it worth more to have the filter
+ * first?  left: the fraction of the outer side's rows that other filters leave.
+ */
+static bool
+is_worth_building_first(const Plan *outer, double left, Cost building)
+{
+	if (left < 1 && building < BUILD_FOR_NOTHING * outer->total_cost)
+		return true;
+
+	/* never what costs more than the scan that it can shorten: there may be no row */
+	if (building > outer->total_cost)
+		return false;
+	return outer->startup_cost +
+			   (outer->total_cost - outer->startup_cost) / Max(outer->plan_rows * left, 1) >
+		   FIRST_ROW * building;
+}
+
+/*
+ * The fraction of a probe node's rows that its filters of joins are expected to let pass; or those
+ * alone that are there before the first row.
+ */
+static double
+fraction_passing(const CustomScan *probe, bool before_first_row)
+{
+	const JoinFilterInfo *infos = bloomfam_join_filter_infos(probe);
+	double		fraction = 1;
+	int			i;
+
+	for (i = 0; i < bloomfam_join_nfilters(probe); i++)
+		if (infos[i].kind == JOIN_INFO_JOIN && (infos[i].build_first || !before_first_row))
+			fraction *= 1 - infos[i].drop / 1000.0;
+	return fraction;
+}
+
+/*
+ * The fraction of rows that filters of joins above leave at the first target, where the first row
+ * is looked for.
+ */
+static double
+fraction_left(const JoinPushdown *pushdown)
+{
+	const JoinTarget *target = pushdown->targets != NIL ? linitial(pushdown->targets) : NULL;
+
+	return target != NULL && bloomfam_join_node_kind(*target->slot) == JOIN_NODE_PROBE
+			   ? fraction_passing((const CustomScan *) *target->slot, true)
+			   : 1;
+}
+
+/*
+ * Is the join to build before it reads its outer side?  Else the first row is not checked, nor is
+ * what is read for it: by a node below that reads to the end, a worker, or another server; or by a
+ * parallel scan, which can leave out pages only if it knows them before it begins.  And at an
+ * all-or-none target every row must be checked.
+ */
+static bool
+builds_first(const JoinPushdown *pushdown)
+{
+	const Plan *outer = outerPlan(pushdown->join);
+	ListCell   *lc;
+
+	if (pushdown->build_first != JOIN_MAY_BUILD_FIRST)
+		return false;
+	foreach(lc, pushdown->foreign)
+		if (((JoinForeignTarget *) lfirst(lc))->reason == NULL)
+			return true;
+	foreach(lc, pushdown->targets)
+	{
+		const JoinTarget *target = lfirst(lc);
+
+		if (target->crossed.below_gather || target->crossed.below_hash ||
+			target->crossed.all_or_none ||
+			(target->indexed != NULL && bloomfam_join_below_own(*target->slot)->parallel_aware))
+			return true;
+	}
+	return is_worth_building_first(outer, fraction_left(pushdown),
+								   innerPlan(pushdown->join)->total_cost);
+}
+
+/* Tells the probe node on top of a foreign scan that the filter is pushed there, if it is. */
+static void
+note_foreign(const JoinPushdown *pushdown, const JoinFilterInfo *build, const Plan *child,
+			 JoinFilterInfo *probe)
+{
+	ListCell   *lc;
+
+	foreach(lc, pushdown->foreign)
+	{
+		const JoinForeignTarget *target = lfirst(lc);
+
+		if (&target->scan->scan.plan == child && target->reason == NULL)
+			probe->columns[target->column].foreign_param =
+				build->columns[target->column].foreign_param;
+	}
+}
+
+/* Tells a probe node for which columns of the key the scan below it has an index. */
+static void
+note_indexed(const JoinPushdown *pushdown, const Bitmapset *indexed, JoinFilterInfo *probe)
+{
+	int			i = -1;
+
+	while ((i = bms_next_member(indexed, i)) >= 0)
+		probe->columns[i].indexed = pushdown->columns[i].hashing.inner.type;
+}
+
+/* Puts the node on top of the join's build side; returns what it carries. */
+static JoinFilterInfo
+add_build(PlanContext *context, const JoinPushdown *pushdown, int param, int number,
+		  const Bitmapset *kept)
+{
+	Plan	   *hash = innerPlan(pushdown->join);
+	CustomScan *node = put_on_top(context, &outerPlan(hash), JOIN_NODE_BUILD, context->workers > 0);
+	AttrNumber *attributes = palloc(pushdown->ncolumns * sizeof(AttrNumber));
+	JoinFilterInfo info;
+	int			i;
+
+	for (i = 0; i < pushdown->ncolumns; i++)
+		attributes[i] = bloomfam_join_column(pushdown->columns[i].inner, OUTER_VAR);
+	info = make_info(pushdown, param, number, false, attributes);
+	info.parallel_hash = hash->parallel_aware;
+	info.build_first = builds_first(pushdown);
+	info.skip = context->partitions.skip;
+	for (i = 0; i < pushdown->ncolumns; i++)
+		info.columns[i].kept = bms_is_member(i, kept);
+	for (i = 0; i < pushdown->ncolumns; i++)
+		if (attributes[i] == 0)
+		{
+			info.columns[i].expression = list_length(node->custom_exprs);
+			node->custom_exprs =
+				lappend(node->custom_exprs, copyObject(pushdown->columns[i].inner));
+		}
+	add_foreign(context, pushdown, &info);
+	bloomfam_join_filter_info_add(node, &info);
+	return info;
+}
+
+/* The probe node on top of a plan, which may be there. */
+static CustomScan *
+probe_on_top(PlanContext *context, Plan **slot, bool parallel)
+{
+	CustomScan *probe = (CustomScan *) *slot;
+
+	if (bloomfam_join_node_kind(&probe->scan.plan) == JOIN_NODE_PROBE)
+		return probe;
+	return put_on_top(context, slot, JOIN_NODE_PROBE, parallel);
+}
+
+/*
+ * Puts a join's filter into the plan: a node on its build side, and one at each target.  Returns
+ * the filter's number.
+ */
+static int
+add_filter(PlanContext *context, const JoinPushdown *pushdown)
+{
+	PlannedStmt *stmt = context->plan_info.stmt;
+	int			param = list_length(stmt->paramExecTypes);
+	int			number = ++context->nfilters;
+	Bitmapset  *kept = find_what_keys_tell(context, pushdown);
+	JoinFilterInfo build;
+	ListCell   *lc;
+
+	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, INTERNALOID);
+	build = add_build(context, pushdown, param, number, kept);
+	foreach(lc, pushdown->targets)
+	{
+		JoinTarget *target = lfirst(lc);
+		const JoinCrossed *crossed = &target->crossed;
+		bool		parallel = context->workers > 0 || crossed->below_gather;
+		CustomScan *probe = probe_on_top(context, target->slot, parallel);
+		JoinFilterInfo info = make_info(pushdown, param, number, true, target->attributes);
+
+		note_foreign(pushdown, &build, outerPlan(probe), &info);
+		note_indexed(pushdown, target->indexed, &info);
+		info.build_first = build.build_first;
+		info.from_leader = crossed->below_gather;
+		info.access = target->site.access;
+		info.min_drop = bloomfam_join_site_min_drop(&target->site);
+		info.all_or_none = crossed->all_or_none;
+		info.unbuffered = !crossed->materialized;
+		info.ancestors = target->ancestors;
+		if (info.ancestors != NIL && crossed->branch != NULL && crossed->branch != target->slot &&
+			bloomfam_join_tree_is_volatile_free(pushdown->plan_info, *crossed->branch))
+		{
+			/* the other side of a join of partitions is not to be read for nothing */
+			CustomScan *all = probe_on_top(context, crossed->branch, parallel);
+			JoinFilterInfo skip =
+				make_info(pushdown, param, number, true, crossed->branch_attributes);
+
+			skip.from_leader = crossed->below_gather;
+			skip.access = JOIN_NO_ROWS;
+			skip.all_or_none = crossed->all_or_none;
+			skip.ancestors = info.ancestors;
+			info.ancestors = NIL;
+			if (!bloomfam_join_has_filter(all, number))
+				bloomfam_join_filter_info_add(all, &skip);
+		}
+		bloomfam_join_filter_info_add(probe, &info);
+	}
+	return number;
+}
+
+/*
+ * Puts a probe node for a condition with a stored filter on top of a scan, or adds it to the one
+ * that is there: the parent, which may be NULL or some other node.
+ */
+static CustomScan *
+add_condition(PlanContext *context, Plan **slot, Plan *parent,
+			  const JoinStoredCondition *condition)
+{
+	CustomScan *probe = (CustomScan *) parent;
+	JoinFilterInfo info = {
+		.kind = JOIN_INFO_STORED, .drop = JOIN_STORED_DROP, .access = JOIN_PAGE_BATCHES};
+
+	if (parent == NULL || bloomfam_join_node_kind(parent) != JOIN_NODE_PROBE)
+	{
+		probe = put_on_top(context, slot, JOIN_NODE_PROBE, context->workers > 0);
+		if (ExecSupportsBackwardScan(outerPlan(probe)))
+			probe->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	}
+	info.condition = list_length(probe->custom_exprs);
+	info.before = condition->before;
+	probe->custom_exprs = lappend(probe->custom_exprs, condition->condition);
+	bloomfam_join_filter_info_add(probe, &info);
+	return probe;
+}
 
 static void
 plan_join(PlanContext *context, HashJoin *join)
@@ -35,11 +447,11 @@ plan_join(PlanContext *context, HashJoin *join)
 	decision->join = join;
 	decision->ancestors = list_copy(context->ancestors);
 	decision->key_decisions = palloc0(list_length(join->hashkeys) * sizeof(JoinKeyDecision));
-	foreach (lc, bloomfam_join_decide(&context->plan_info, context->workers, join,
+	foreach(lc, bloomfam_join_decide(&context->plan_info, context->workers, join,
 									  decision->key_decisions))
 	{
 		const JoinPushdown *pushdown = lfirst(lc);
-		int number = bloomfam_join_add_filter(&context->rewrite, context->workers > 0, pushdown);
+		int			number = add_filter(context, pushdown);
 
 		for (i = 0; i < pushdown->ncolumns; i++)
 			decision->key_decisions[pushdown->columns[i].hash_key].filter = number;
@@ -62,8 +474,7 @@ plan_scan(PlanContext *context, Plan **slot)
 	conditions = bloomfam_join_take_stored(context->plan_info.stmt, context->plan_info.volatility,
 										   (Scan *) *slot, context->row_security);
 	foreach(lc, conditions)
-		parent = (Plan *) bloomfam_join_add_condition(&context->rewrite, context->workers > 0,
-													  slot, parent, lfirst(lc));
+		parent = (Plan *) add_condition(context, slot, parent, lfirst(lc));
 }
 
 /* From the top down: when a scan is come to, all filters of joins that go there are there. */
@@ -83,6 +494,11 @@ plan_tree(Plan **slot, void *plan_context)
 	context->workers = workers;
 	if (IsA(plan, SeqScan))
 		plan_scan(context, slot);
+
+	/* all joins above or below have their filters, and no cost depends on it any more */
+	if (bloomfam_join_node_kind(plan) == JOIN_NODE_PROBE)
+		plan->plan_rows =
+			clamp_row_est(plan->plan_rows * fraction_passing((CustomScan *) plan, false));
 	return false;
 }
 
@@ -94,10 +510,8 @@ bloomfam_join_plan(PlannedStmt *stmt, bool row_security)
 	if (stmt->commandType == CMD_UTILITY)
 		return NIL;
 	bloomfam_join_plan_info_init(&context.plan_info, stmt);
-	context.rewrite.stmt = stmt;
 	bloomfam_plan_stmt_walker(stmt, plan_tree, &context);
 	Assert(context.ancestors == NIL && context.workers == 0);
-	bloomfam_join_expect_rows(&context.rewrite);
 	bloomfam_join_note_dependencies(stmt, context.plan_info.volatility);
 	return context.decisions;
 }

@@ -48,7 +48,8 @@ bloomfam_join_workers(const Plan *plan, int workers)
 
 /*
  * Adds the parameters by which EvalPlanQual tells scans to begin anew, and those of volatile
- * subplans that are evaluated when their result is first needed (initPlans).
+ * subplans that are evaluated when their result is first needed (initPlans).  Finds the highest
+ * number of a node, too.
  */
 static bool
 find_params(Plan **slot, void *context)
@@ -58,6 +59,7 @@ find_params(Plan **slot, void *context)
 	ListCell   *lc;
 	ListCell   *lp;
 
+	plan_info->highest_node_id = Max(plan_info->highest_node_id, plan->plan_node_id);
 	if (IsA(plan, ModifyTable))
 		plan_info->epq_params =
 			bms_add_member(plan_info->epq_params, ((ModifyTable *) plan)->epqParam);
@@ -344,9 +346,8 @@ bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt)
 {
 	ListCell   *lc;
 
+	memset(plan_info, 0, sizeof(*plan_info));
 	plan_info->stmt = stmt;
-	plan_info->has_barrier = false;
-	plan_info->epq_params = NULL;
 	plan_info->volatility = palloc0(sizeof(JoinVolatility));
 	plan_info->nodes = palloc0(sizeof(JoinKnown));
 	plan_info->trees = palloc0(sizeof(JoinKnown));

@@ -19,6 +19,7 @@ typedef struct JoinKnown JoinKnown;
 typedef struct JoinPlanInfo
 {
 	PlannedStmt *stmt;
+	int			highest_node_id;
 	bool		has_barrier;	/* some view or subquery in it hides rows from those who query it */
 	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan
 								 * itself */

@@ -34,7 +34,7 @@ typedef struct JoinTarget
 	AttrNumber *attributes;
 	JoinCrossed	crossed;		/* from the join, with it, to here */
 	JoinFilterSite site;		/* described in decision.c */
-	List	   *ancestors;		/* found in insert_nodes.c: of JoinAncestorInfo, if keys tell
+	List	   *ancestors;		/* found in plan.c: of JoinAncestorInfo, if keys tell
 								 * whether the partition scanned here can match; else NIL */
 	Bitmapset  *indexed;		/* ... columns of the key by which an index tells where keys are */
 } JoinTarget;
