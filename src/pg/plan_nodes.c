@@ -4,8 +4,8 @@
  *	  The server's types of plan nodes, and what there is to know of each.
  *
  * One table.  A type that is not in it is known for nothing: who asks takes it for volatile and not
- * repeatable, and sends no filter through it.  So are the nodes of other extensions (CustomScan),
- * and those that change tables (ModifyTable), which are left out.
+ * repeatable, and sends no filter through it.  So are the nodes of extensions (CustomScan), and
+ * those that change tables (ModifyTable).
  * .ci/checks/plan-nodes compares it with the server's plannodes.h: each member there that can have
  * expressions must be named here, or there with the reason why it need not be.
  *
@@ -126,11 +126,8 @@ static const BloomfamPlanNode known_types[] = {
 		.is_known = true, .conditions = {AT(Limit, limitOffset)}, .keys = {AT(Limit, limitCount)}
 	},
 
-	/* of other extensions, which may have more expressions; and ours, for which this is all */
-	[T_CustomScan] =
-	{
-		.children = AT(CustomScan, custom_plans), .keys = {AT(CustomScan, custom_exprs)}
-	},
+	/* not known, as others' evaluate what they like; but so far their children are */
+	[T_CustomScan] = {.children = AT(CustomScan, custom_plans)},
 };
 
 const BloomfamPlanNode *
@@ -208,15 +205,28 @@ bloomfam_plan_expressions(Plan *plan, bool with_keys)
 }
 
 bool
-bloomfam_plan_grouping(Plan *plan, BloomfamGrouping *grouping)
+bloomfam_plan_groups(Plan *plan)
+{
+	return bloomfam_plan_node(plan)->grouping[0] != 0;
+}
+
+bool
+bloomfam_plan_groups_by(Plan *plan, AttrNumber column, Oid *operator, Oid *collation)
 {
 	const uint16 *members = bloomfam_plan_node(plan)->grouping;
+	const AttrNumber *columns;
+	int			n;
+	int			i;
 
 	if (members[0] == 0)
 		return false;
-	grouping->n = *(int *) ((char *) plan + members[0]);
-	grouping->columns = member_of(plan, members[1]);
-	grouping->operators = member_of(plan, members[2]);
-	grouping->collations = member_of(plan, members[3]);
+	n = *(int *) ((char *) plan + members[0]);
+	columns = member_of(plan, members[1]);
+	for (i = 0; i < n && columns[i] != column; i++)
+		;
+	if (i == n)
+		return false;
+	*operator = ((const Oid *) member_of(plan, members[2]))[i];
+	*collation = ((const Oid *) member_of(plan, members[3]))[i];
 	return true;
 }

@@ -27,7 +27,8 @@ typedef struct BloomfamPlanNode
 	uint16		conditions[2];	/* its own expressions, ended by 0: those that are evaluated for
 								 * rows which have been found */
 	uint16		keys[5];		/* ... those by which rows are found */
-	uint16		grouping[4];	/* the members of a BloomfamGrouping, if it groups rows */
+	uint16		grouping[4];	/* if it groups rows: how many columns it groups by, the arrays of
+								 * their numbers, operators and collations */
 } BloomfamPlanNode;
 
 /* What is known of a node's type; never NULL. */
@@ -53,16 +54,13 @@ extern bool bloomfam_plan_stmt_walker(PlannedStmt *stmt, BloomfamPlanWalker walk
  */
 extern List *bloomfam_plan_expressions(Plan *plan, bool with_keys);
 
-/* By which columns of its child a node groups rows, and in which sense of equality. */
-typedef struct BloomfamGrouping
-{
-	int			n;
-	const AttrNumber *columns;
-	const Oid  *operators;
-	const Oid  *collations;
-} BloomfamGrouping;
+/* Does a node group rows? */
+extern bool bloomfam_plan_groups(Plan *plan);
 
-/* Does a node group rows?  Says by what; of several grouping sets, all columns that are in some. */
-extern bool bloomfam_plan_grouping(Plan *plan, BloomfamGrouping *grouping);
+/*
+ * Does it group them by this column of its child?  In the sense of equality of that operator, with
+ * that collation.  Of several grouping sets, the column must be in some.
+ */
+extern bool bloomfam_plan_groups_by(Plan *plan, AttrNumber column, Oid *operator, Oid *collation);
 
 #endif							/* BLOOMFAM_PLAN_NODES_H */

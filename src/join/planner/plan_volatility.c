@@ -21,23 +21,6 @@
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
 
-/* No more nodes are remembered, whatever numbers they have. */
-#define MOST_KNOWN	65536
-
-/*
- * Cached answers for the nodes of a plan.  Each is at its plan_node_id; nodes that other extensions
- * have added may have one in common.
- */
-struct JoinKnown
-{
-	int			n;
-	struct
-	{
-		const Plan *plan;		/* NULL: none yet */
-		bool		volatile_free;
-	}		   *nodes;
-};
-
 int
 bloomfam_join_workers(const Plan *plan, int workers)
 {
@@ -48,8 +31,8 @@ bloomfam_join_workers(const Plan *plan, int workers)
 
 /*
  * Adds the parameters by which EvalPlanQual tells scans to begin anew, and those of volatile
- * subplans that are evaluated when their result is first needed (initPlans).  Finds the highest
- * number of a node, too.
+ * subplans that are evaluated when their result is first needed (initPlans).  Notes the highest
+ * number of a node, and whether there is a hash join.
  */
 static bool
 find_params(Plan **slot, void *context)
@@ -59,6 +42,7 @@ find_params(Plan **slot, void *context)
 	ListCell   *lc;
 	ListCell   *lp;
 
+	plan_info->has_hash_join |= IsA(plan, HashJoin);
 	plan_info->highest_node_id = Max(plan_info->highest_node_id, plan->plan_node_id);
 	if (IsA(plan, ModifyTable))
 		plan_info->epq_params =
@@ -76,44 +60,6 @@ find_params(Plan **slot, void *context)
 					bms_add_member(plan_info->volatility->params, lfirst_int(lp));
 	}
 	return bloomfam_plan_walker(plan, find_params, plan_info);
-}
-
-bool
-bloomfam_join_is_on_its_own(const JoinPlanInfo *plan_info, const Plan *plan)
-{
-	return bms_is_subset(plan->extParam, plan_info->epq_params);
-}
-
-static bool
-is_known(const JoinKnown *known, const Plan *plan)
-{
-	return plan->plan_node_id >= 0 && plan->plan_node_id < known->n &&
-		   known->nodes[plan->plan_node_id].plan == plan;
-}
-
-/* Notes what was found of a node, and returns it. */
-static bool
-note_known(JoinKnown *known, const Plan *plan, bool volatile_free)
-{
-	int			i = plan->plan_node_id;
-	int			n = Max(known->n, 16);
-
-	if (i < 0 || i >= MOST_KNOWN)
-		return volatile_free;
-	while (n <= i)
-		n *= 2;
-	Assert(n <= MOST_KNOWN);
-	if (known->n == 0)
-		known->nodes = palloc0(n * sizeof(*known->nodes));
-	else if (known->n < n)
-	{
-		known->nodes = repalloc(known->nodes, n * sizeof(*known->nodes));
-		memset(&known->nodes[known->n], 0, (n - known->n) * sizeof(*known->nodes));
-	}
-	known->n = n;
-	known->nodes[i].plan = plan;
-	known->nodes[i].volatile_free = volatile_free;
-	return volatile_free;
 }
 
 /* Is what an Append is pruned by while it runs volatile? */
@@ -192,8 +138,7 @@ node_is_volatile(const JoinPlanInfo *plan_info, Plan *plan)
 	JoinVolatility *volatility = plan_info->volatility;
 	const BloomfamPlanNode *node = bloomfam_plan_node(plan);
 
-	if ((!node->is_known && bloomfam_join_node_kind(plan) == JOIN_NODE_OTHER) ||
-		node->locks_rows ||
+	if (!node->is_known || node->locks_rows ||
 		bloomfam_join_is_volatile(bloomfam_plan_expressions(plan, true), volatility))
 		return true;
 	switch (nodeTag(plan))
@@ -211,6 +156,36 @@ node_is_volatile(const JoinPlanInfo *plan_info, Plan *plan)
 	}
 }
 
+/* Is a node or what is below it volatile?  Its subplans count, initPlans included. */
+static bool
+tree_is_volatile(Plan **slot, void *plan_info)
+{
+	JoinPlanInfo *info = plan_info;
+
+	return node_is_volatile(info, *slot) ||
+		   bloomfam_join_is_volatile((*slot)->initPlan, info->volatility) ||
+		   bloomfam_plan_walker(*slot, tree_is_volatile, info);
+}
+
+/* The member of a set that a node is, or what is below nodes of ours. */
+static int
+member_of(Plan *plan)
+{
+	return (unsigned) bloomfam_join_below_own(plan)->plan_node_id % 65536;
+}
+
+static bool
+is_in_volatile_trees(Plan **slot, void *plan_info)
+{
+	return bms_is_member(member_of(*slot), ((JoinPlanInfo *) plan_info)->volatile_trees);
+}
+
+static bool
+is_in_unrepeatable_trees(Plan **slot, void *plan_info)
+{
+	return bms_is_member(member_of(*slot), ((JoinPlanInfo *) plan_info)->unrepeatable_trees);
+}
+
 /* Have a node's own expressions subplans, those of its keys included or not? */
 static bool
 has_subplans(const JoinPlanInfo *plan_info, Plan *plan, bool in_keys)
@@ -219,60 +194,50 @@ has_subplans(const JoinPlanInfo *plan_info, Plan *plan, bool in_keys)
 		   contain_subplans((Node *) bloomfam_plan_expressions(plan, in_keys));
 }
 
+/* Finds the members of all three sets in a plan, from the bottom up. */
+static bool
+fill_sets(Plan **slot, void *plan_info)
+{
+	JoinPlanInfo *info = plan_info;
+	Plan	   *plan = *slot;
+	int			member = member_of(plan);
+	bool		is_volatile = node_is_volatile(info, plan);
+
+	bloomfam_plan_walker(plan, fill_sets, info);
+	if (is_volatile || has_subplans(info, plan, false))
+		info->volatile_nodes = bms_add_member(info->volatile_nodes, member);
+	if (is_volatile || bloomfam_join_is_volatile(plan->initPlan, info->volatility) ||
+		bloomfam_plan_walker(plan, is_in_volatile_trees, info))
+		info->volatile_trees = bms_add_member(info->volatile_trees, member);
+	if (is_volatile || has_subplans(info, plan, true) || !bloomfam_plan_node(plan)->repeatable ||
+		bloomfam_plan_walker(plan, is_in_unrepeatable_trees, info))
+		info->unrepeatable_trees = bms_add_member(info->unrepeatable_trees, member);
+	return false;
+}
+
 bool
 bloomfam_join_node_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan)
 {
-	if (is_known(plan_info->nodes, plan))
-		return plan_info->nodes->nodes[plan->plan_node_id].volatile_free;
-	return note_known(
-		plan_info->nodes, plan,
-		!has_subplans(plan_info, plan, false) && !node_is_volatile(plan_info, plan));
-}
-
-static bool
-tree_is_volatile(Plan **slot, void *plan_info)
-{
-	return !bloomfam_join_tree_is_volatile_free(plan_info, *slot);
+	return !bms_is_member(member_of(plan), plan_info->volatile_nodes);
 }
 
 bool
 bloomfam_join_tree_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan)
 {
-	if (is_known(plan_info->trees, plan))
-		return plan_info->trees->nodes[plan->plan_node_id].volatile_free;
-	return note_known(
-		plan_info->trees, plan,
-		!node_is_volatile(plan_info, plan) &&
-			!bloomfam_join_is_volatile(plan->initPlan, plan_info->volatility) &&
-			!bloomfam_plan_walker(plan, tree_is_volatile,
-									   unconstify(JoinPlanInfo *, plan_info)));
-}
-
-static bool
-is_unrepeatable(Plan **slot, void *plan_info)
-{
-	return !bloomfam_join_is_repeatable(plan_info, *slot);
+	return !bms_is_member(member_of(plan), plan_info->volatile_trees);
 }
 
 bool
 bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan)
 {
-	return (bloomfam_plan_node(plan)->repeatable ||
-			bloomfam_join_node_kind(plan) != JOIN_NODE_OTHER) &&
-		   bloomfam_join_node_is_volatile_free(plan_info, plan) &&
-		   !has_subplans(plan_info, plan, true) &&
-		   !bloomfam_plan_walker(plan, is_unrepeatable,
-									  unconstify(JoinPlanInfo *, plan_info));
+	return !bms_is_member(member_of(plan), plan_info->unrepeatable_trees);
 }
 
 /* Does a node group rows, or one below it? */
 static bool
 groups_rows(Plan **slot, void *unused)
 {
-	BloomfamGrouping grouping;
-
-	return bloomfam_plan_grouping(*slot, &grouping) ||
-		   bloomfam_plan_walker(*slot, groups_rows, NULL);
+	return bloomfam_plan_groups(*slot) || bloomfam_plan_walker(*slot, groups_rows, NULL);
 }
 
 /*
@@ -283,51 +248,36 @@ groups_rows(Plan **slot, void *unused)
 static bool
 column_is_repeatable(Plan *plan, AttrNumber attribute)
 {
-	BloomfamGrouping grouping;
-	AttrNumber	behind;
+	Plan	   *child;
+	AttrNumber	behind = 0;
 	ListCell   *lc;
-	int			i;
+	Oid			operator;
+	Oid			collation;
 
 	check_stack_depth();
-	if (bloomfam_plan_grouping(plan, &grouping))
+	plan = bloomfam_join_below_own(plan);
+	if (IsA(plan, Append) || IsA(plan, MergeAppend))
 	{
-		behind = bloomfam_join_column_behind(plan, attribute, OUTER_VAR);
-		for (i = 0; i < grouping.n; i++)
-			if (grouping.columns[i] == behind)
-				return column_is_repeatable(plan->lefttree, behind);
+		foreach(lc, bloomfam_plan_children(plan))
+			if (!column_is_repeatable(lfirst(lc), attribute))
+				return false;
+		return true;
+	}
+	child = IsA(plan, SubqueryScan) ? ((SubqueryScan *) plan)->subplan : plan->lefttree;
+	if (child != NULL)
+		behind = bloomfam_join_column_behind(plan, attribute,
+											 IsA(plan, SubqueryScan)
+												 ? (int) ((Scan *) plan)->scanrelid
+												 : OUTER_VAR);
+	if (bloomfam_plan_groups(plan) &&
+		!bloomfam_plan_groups_by(plan, behind, &operator, &collation))
 		return false;
-	}
-	switch (nodeTag(plan))
+	if (behind == 0 && plan->righttree != NULL)
 	{
-		case T_Append:
-		case T_MergeAppend:
-			foreach(lc, bloomfam_plan_children(plan))
-				if (!column_is_repeatable(lfirst(lc), attribute))
-					return false;
-			return true;
-		case T_SubqueryScan:
-			behind =
-				bloomfam_join_column_behind(plan, attribute, ((Scan *) plan)->scanrelid);
-			return behind != 0 ? column_is_repeatable(((SubqueryScan *) plan)->subplan, behind)
-							   : !groups_rows(&plan, NULL);
-		case T_CustomScan:
-			return column_is_repeatable(plan->lefttree, attribute);
-		default:
-			break;
-	}
-	if (plan->lefttree != NULL)
-	{
-		behind = bloomfam_join_column_behind(plan, attribute, OUTER_VAR);
-		if (behind != 0)
-			return column_is_repeatable(plan->lefttree, behind);
-	}
-	if (plan->righttree != NULL)
-	{
+		child = plan->righttree;
 		behind = bloomfam_join_column_behind(plan, attribute, INNER_VAR);
-		if (behind != 0)
-			return column_is_repeatable(plan->righttree, behind);
 	}
-	return !groups_rows(&plan, NULL);
+	return behind != 0 ? column_is_repeatable(child, behind) : !groups_rows(&plan, NULL);
 }
 
 bool
@@ -349,8 +299,6 @@ bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt)
 	memset(plan_info, 0, sizeof(*plan_info));
 	plan_info->stmt = stmt;
 	plan_info->volatility = palloc0(sizeof(JoinVolatility));
-	plan_info->nodes = palloc0(sizeof(JoinKnown));
-	plan_info->trees = palloc0(sizeof(JoinKnown));
 	foreach(lc, stmt->rtable)
 		plan_info->has_barrier |= lfirst_node(RangeTblEntry, lc)->security_barrier;
 
@@ -360,12 +308,13 @@ bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt)
 		if (lfirst(lc) == NULL) /* an alternative that the planner has not chosen */
 			continue;
 		find_params((Plan **) &lfirst(lc), plan_info);
-		if (!bloomfam_join_tree_is_volatile_free(plan_info, lfirst(lc)))
+		if (tree_is_volatile((Plan **) &lfirst(lc), plan_info))
 			plan_info->volatility->plans =
 				bms_add_member(plan_info->volatility->plans, foreach_current_index(lc) + 1);
 	}
 	find_params(&stmt->planTree, plan_info);
 
-	/* forget cached answers: they came before all volatile parameters were known */
-	memset(plan_info->trees, 0, sizeof(JoinKnown));
+	/* all volatile parameters are known; without a hash join nobody asks */
+	if (plan_info->has_hash_join)
+		bloomfam_plan_stmt_walker(stmt, fill_sets, plan_info);
 }

@@ -12,20 +12,23 @@
 
 #include "join/planner/volatility.h"
 
-/* What is known of a plan's nodes. */
-typedef struct JoinKnown JoinKnown;
-
-/* A plan that filters are added to. */
+/*
+ * A plan that filters are added to.  Its nodes are members of sets by their plan_node_id, modulo
+ * some number.  Nodes that extensions have added may have one in common: then both are members.
+ */
 typedef struct JoinPlanInfo
 {
 	PlannedStmt *stmt;
 	int			highest_node_id;
+	bool		has_hash_join;	/* else what is said of its nodes below is not known */
 	bool		has_barrier;	/* some view or subquery in it hides rows from those who query it */
 	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan
 								 * itself */
 	JoinVolatility *volatility;
-	JoinKnown  *nodes;			/* are a node's own expressions volatile-free? */
-	JoinKnown  *trees;			/* ... and all below? */
+	Bitmapset  *volatile_nodes; /* nodes whose own expressions are not volatile-free; but keys may
+								 * have subplans */
+	Bitmapset  *volatile_trees; /* ... in which or below which something is volatile */
+	Bitmapset  *unrepeatable_trees; /* ... that may give other rows each time */
 } JoinPlanInfo;
 
 /* How many workers run the part of a plan below a node, which so many run. */
@@ -34,7 +37,10 @@ extern int	bloomfam_join_workers(const Plan *plan, int workers);
 /* Prepares to answer what is asked of a finished plan below. */
 extern void bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt);
 
-/* Are a node's own expressions volatile-free: neither volatile, nor with subplans? */
+/*
+ * What follows is asked of the plan as it was then; of nodes of ours, as of what is below them.
+ * Are a node's own expressions volatile-free: neither volatile, nor with subplans?
+ */
 extern bool bloomfam_join_node_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan);
 
 /*
@@ -42,9 +48,6 @@ extern bool bloomfam_join_node_is_volatile_free(const JoinPlanInfo *plan_info, P
  * how far it is read.
  */
 extern bool bloomfam_join_tree_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan);
-
-/* Is a plan without parameters from outside, while the plan that it is part of runs? */
-extern bool bloomfam_join_is_on_its_own(const JoinPlanInfo *plan_info, const Plan *plan);
 
 /*
  * Does a plan without parameters give the same rows each time?  Of the nodes, those that surely

@@ -43,6 +43,13 @@
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
 
+/* Is a plan without parameters from outside, while the plan that it is part of runs? */
+static bool
+is_on_its_own(const JoinPlanInfo *plan_info, const Plan *plan)
+{
+	return bms_is_subset(plan->extParam, plan_info->epq_params);
+}
+
 /* Is all that the columns of a key are computed from the same each time? */
 static bool
 key_is_repeatable(Plan *build, const JoinKeyColumn *columns, int ncolumns)
@@ -83,23 +90,15 @@ columns_behind(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes,
 static bool
 groups_by_key(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 {
-	BloomfamGrouping grouping;
+	Oid			operator;
+	Oid			collation;
 	int			i;
-	int			g;
 
-	if (!bloomfam_plan_grouping(plan, &grouping))
-		return false;
 	for (i = 0; i < pushdown->ncolumns; i++)
-	{
-		const JoinKeyColumn *column = &pushdown->columns[i];
-
-		for (g = 0; g < grouping.n; g++)
-			if (grouping.columns[g] == behind[i] && grouping.collations[g] == column->collation &&
-				equality_ops_are_compatible(grouping.operators[g], column->operator))
-				break;
-		if (g == grouping.n)
+		if (!bloomfam_plan_groups_by(plan, behind[i], &operator, &collation) ||
+			collation != pushdown->columns[i].collation ||
+			!equality_ops_are_compatible(operator, pushdown->columns[i].operator))
 			return false;
-	}
 	return true;
 }
 
@@ -143,7 +142,7 @@ stop_here(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 
 	/* with a parameter of its own, the scan would push the filter anew for each of its values */
 	if (pushdown->pushed_to_foreign && IsA(*slot, ForeignScan) &&
-		bloomfam_join_is_on_its_own(pushdown->plan_info, *slot))
+		is_on_its_own(pushdown->plan_info, *slot))
 		pushdown->foreign =
 			lappend(pushdown->foreign, foreign_target(pushdown, (ForeignScan *) *slot, attributes));
 }
@@ -454,8 +453,8 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, HashJoin
 
 	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
 	pushdown->pushed_to_foreign =
-		workers == 0 && bloomfam_join_is_on_its_own(plan_info, innerPlan(join)) &&
-		bloomfam_join_is_on_its_own(plan_info, build) &&
+		workers == 0 && is_on_its_own(plan_info, innerPlan(join)) &&
+		is_on_its_own(plan_info, build) &&
 		(repeatable || (plan_info->stmt->commandType == CMD_SELECT &&
 						plan_info->stmt->rowMarks == NIL && !plan_info->stmt->hasModifyingCTE));
 	pushdown->trust = bloomfam_join_trust(columns, ncolumns);
