@@ -43,8 +43,7 @@ typedef struct Parent
 	Index		rti;
 	const List *columns;		/* as in JoinAncestorInfo */
 	PartitionDesc desc;
-	JoinPartitionKey key;
-	FmgrInfo   *support;		/* of the key's columns: what compares or hashes them */
+	PartitionKey key;
 	int			last_found;		/* children are mostly executed in the order of their bounds */
 	int			nsettled;		/* so many partitions, from the first on, have settled bounds */
 	uint64		build;			/* whose keys the following is for; 0: none yet */
@@ -89,8 +88,7 @@ get_parent(EState *estate, JoinFilter *filter, const JoinAncestorInfo *ancestor)
 	parent = palloc0(sizeof(Parent));
 	parent->rti = ancestor->parent;
 	parent->columns = ancestor->columns;
-	parent->key = bloomfam_join_partition_key(RelationGetPartitionKey(relation));
-	parent->support = RelationGetPartitionKey(relation)->partsupfunc;
+	parent->key = RelationGetPartitionKey(relation);
 	parent->desc = PartitionDirectoryLookup(estate->es_partition_directory, relation);
 	filter->parents = lcons(parent, filter->parents);
 	return parent;
@@ -213,10 +211,10 @@ find_by_key(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruning
 	List	   *exprs = NIL;
 	List	   *functions = NIL;
 	PartitionPruneStepOp *step;
-	bool		hash = parent->key.strategy == PARTITION_STRATEGY_HASH;
+	bool		hash = parent->key->strategy == PARTITION_STRATEGY_HASH;
 	int			i;
 
-	Assert(n == parent->key.needed);
+	Assert(n == bloomfam_join_partition_needed(parent->key));
 	for (i = 0; i < n; i++)
 	{
 		columns[i] = &keys[list_nth_int(parent->columns, i)];
@@ -225,7 +223,7 @@ find_by_key(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruning
 		values[i] = make_key(columns[i], columns[i]->values[0]);
 		exprs = lappend(exprs, values[i]);
 		functions = lappend_oid(
-			functions, bloomfam_join_partition_support(&parent->key, i, columns[i]->type));
+			functions, bloomfam_join_partition_support(parent->key, i, columns[i]->type));
 	}
 	step = make_step(0, hash ? HTEqualStrategyNumber : BTEqualStrategyNumber, exprs, functions);
 	do
@@ -250,7 +248,7 @@ find_by_range(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruni
 {
 	List	   *smallest = list_make1(make_key(keys, keys->smallest));
 	List	   *largest = list_make1(make_key(keys, keys->largest));
-	Oid			compare = bloomfam_join_partition_support(&parent->key, 0, keys->type);
+	Oid			compare = bloomfam_join_partition_support(parent->key, 0, keys->type);
 	List	   *functions = list_make1_oid(compare);
 	PartitionPruneStepCombine *both = makeNode(PartitionPruneStepCombine);
 	List	   *steps;
@@ -287,8 +285,8 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 			combinations *= column->nvalues;
 	}
 	listed &= combinations <= JOIN_KEYS_FEW && filter->lookups + combinations <= MOST_LOOKUPS;
-	bloomfam_prune_context_init(&pruning, parent->key.strategy, parent->key.ncolumns,
-								unconstify(Oid *, parent->key.collations), parent->support,
+	bloomfam_prune_context_init(&pruning, parent->key->strategy, parent->key->partnatts,
+								parent->key->partcollation, parent->key->partsupfunc,
 								parent->desc, MOST_STEPS);
 	parent->build = filter->keys_build;
 	parent->live = NULL;
@@ -300,7 +298,7 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 		filter->lookups += combinations;
 		find_by_key(parent, keys, &pruning);
 	}
-	else if (!bloomfam_join_partition_is_in_order(&parent->key))
+	else if (!bloomfam_join_partition_is_in_order(parent->key))
 		parent->all = JOIN_PARTITION_MANY_KEYS;
 	else
 		find_by_range(parent, &keys[linitial_int(parent->columns)], &pruning);

@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/partition.h"
 #include "parser/parsetree.h"
@@ -20,6 +21,7 @@
 #include "utils/rel.h"
 
 #include "join/base/column.h"
+#include "join/base/partition_key.h"
 #include "join/filter/keys.h"
 #include "join/planner/partition_ancestors.h"
 
@@ -51,58 +53,58 @@ parent_of(JoinPartitionAncestors *ancestors, Index child)
 	return ancestors->of_child[child];
 }
 
-JoinSkip
-bloomfam_join_skip_by(const JoinKeyColumn *column, const JoinPartitionKey *key, int number)
+/* Can keys of a column of the join be given to pruning, as values of one of a partition key? */
+static JoinSkip
+skip_by(const JoinKeyColumn *column, PartitionKey key, int number)
 {
-	Oid			other = column->hashing.inner.type;
-	Oid			collation = key->collations[number];
+	Oid			type = column->hashing.inner.type;
+	Oid			collation = key->partcollation[number];
+	int			strategy = key->strategy == PARTITION_STRATEGY_HASH ? HTEqualStrategyNumber
+																	: BTEqualStrategyNumber;
 
-	if (bloomfam_join_partition_equality(key, number, other) != column->operator ||
+	if (get_opfamily_member(key->partopfamily[number], key->partopcintype[number], type,
+							strategy) != column->operator ||
 		(OidIsValid(collation) && collation != column->collation) ||
-		!OidIsValid(bloomfam_join_partition_support(key, number, other)))
+		!OidIsValid(bloomfam_join_partition_support(key, number, type)))
 		return JOIN_SKIP_OTHER_EQUALITY;
-	if (!bloomfam_join_keys_can_keep(column->hashing.kind, other))
-		return JOIN_SKIP_OTHER_TYPE;
-	return JOIN_SKIP_PARTITIONS;
+	return bloomfam_join_keys_can_keep(column->hashing.kind, type) ? JOIN_SKIP_PARTITIONS
+																   : JOIN_SKIP_OTHER_TYPE;
 }
 
-/* Finds the filter's columns that are a table's partition key, as far as they must be known. */
-static List *
-find_columns(JoinPartitionAncestors *ancestors, Oid table, const AttrNumber *attributes)
+List *
+bloomfam_join_partition_columns(Oid table, const JoinKeyColumn *columns, int ncolumns,
+								const AttrNumber *attributes, JoinSkip *skip)
 {
 	Relation	relation = table_open(table, NoLock);
-	const AttrNumber *partitioned_by = RelationGetPartitionKey(relation)->partattrs;
-	JoinPartitionKey key = bloomfam_join_partition_key(RelationGetPartitionKey(relation));
-	JoinSkip	skip = JOIN_SKIP_PARTITIONS;
-	List	   *columns = NIL;
+	PartitionKey key = RelationGetPartitionKey(relation);
+	List	   *found = NIL;
 	int			number;
 	int			i;
 
-	for (number = 0; number < key.needed && skip == JOIN_SKIP_PARTITIONS; number++)
+	*skip = JOIN_SKIP_PARTITIONS;
+	for (number = 0;
+		 number < bloomfam_join_partition_needed(key) && *skip == JOIN_SKIP_PARTITIONS; number++)
 	{
-		for (i = 0; i < ancestors->pushdown->ncolumns; i++)
-			if (attributes[i] != 0 && attributes[i] == partitioned_by[number])
+		for (i = 0; i < ncolumns; i++)
+			if (attributes[i] != 0 && attributes[i] == key->partattrs[number])
 				break;
-		if (i == ancestors->pushdown->ncolumns)
-			skip = number == 0 ? JOIN_SKIP_OTHER_KEY : JOIN_SKIP_PART_OF_HASH;
+		if (i == ncolumns)
+			*skip = number == 0 ? JOIN_SKIP_OTHER_KEY : JOIN_SKIP_PART_OF_HASH;
 		else
-		{
-			skip = bloomfam_join_skip_by(&ancestors->pushdown->columns[i], &key, number);
-			columns = lappend_int(columns, i);
-		}
+			*skip = skip_by(&columns[i], key, number);
+		found = lappend_int(found, i);
 	}
 	table_close(relation, NoLock);
-	Assert(skip != JOIN_SKIP_PARTITIONS || list_length(columns) == key.needed);
-	if (ancestors->skip != JOIN_SKIP_PARTITIONS)
-		ancestors->skip = skip;
-	return skip == JOIN_SKIP_PARTITIONS ? columns : NIL;
+	return *skip == JOIN_SKIP_PARTITIONS ? found : NIL;
 }
 
 /* What is known of a partitioned table; found out at the first of its partitions. */
 static const Parent *
 find_parent(JoinPartitionAncestors *ancestors, Index rti, Oid table, const AttrNumber *attributes)
 {
-	Size		size = ancestors->pushdown->ncolumns * sizeof(AttrNumber);
+	const JoinPushdown *pushdown = ancestors->pushdown;
+	Size		size = pushdown->ncolumns * sizeof(AttrNumber);
+	JoinSkip	skip;
 	Parent	   *parent;
 	ListCell   *lc;
 
@@ -115,7 +117,10 @@ find_parent(JoinPartitionAncestors *ancestors, Index rti, Oid table, const AttrN
 	parent = palloc(sizeof(Parent));
 	parent->rti = rti;
 	parent->attributes = memcpy(palloc(size), attributes, size);
-	parent->columns = find_columns(ancestors, table, attributes);
+	parent->columns = bloomfam_join_partition_columns(table, pushdown->columns,
+													  pushdown->ncolumns, attributes, &skip);
+	if (ancestors->skip != JOIN_SKIP_PARTITIONS)
+		ancestors->skip = skip;
 	ancestors->parents = lcons(parent, ancestors->parents);
 	return parent;
 }

@@ -9,7 +9,6 @@
 #define BLOOMFAM_JOIN_PARTITION_ANCESTORS_H
 
 #include "join/base/filter_info.h"
-#include "join/base/partition_key.h"
 #include "join/planner/pushdown.h"
 
 /* What is known of the partitions in a finished plan, while one filter is inserted. */
@@ -23,11 +22,13 @@ typedef struct JoinPartitionAncestors
 } JoinPartitionAncestors;
 
 /*
- * Can keys of a column of the join tell which partitions can match, as values of this column of
- * the partition key?  JOIN_SKIP_PARTITIONS if so, else why not.
+ * Which columns of a join's key, whose attributes in a partitioned table these are (0: not there),
+ * are those of its partition key that must be known to prune its partitions?  A list of their
+ * numbers, from 0; NIL if keys cannot tell which partitions can match: *skip says whether, or why
+ * not.
  */
-extern JoinSkip bloomfam_join_skip_by(const JoinKeyColumn *column, const JoinPartitionKey *key,
-									  int number);
+extern List *bloomfam_join_partition_columns(Oid table, const JoinKeyColumn *columns, int ncolumns,
+											 const AttrNumber *attributes, JoinSkip *skip);
 
 /*
  * The partition ancestors of a scan, from the uppermost one on that the filter's keys can prune; a

@@ -104,19 +104,6 @@ expect_keys(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *
 
 /* ---- partitions ---- */
 
-/* The column of the join that a partition key's column of this number is; NULL if it is none. */
-static const JoinKeyColumn *
-find_column(const RelOptInfo *rel, int number, const JoinKeyColumn *columns, int ncolumns)
-{
-	const Var  *var = bloomfam_join_var(linitial(rel->partexprs[number]));
-	int			i;
-
-	for (i = 0; var != NULL && i < ncolumns; i++)
-		if (columns[i].attribute == var->varattno)
-			return &columns[i];
-	return NULL;
-}
-
 /* How likely a partition is read that has this fraction of the rows. */
 static double
 chance_of_partition(double part, double keys, const Spread *run)
@@ -136,24 +123,29 @@ static double
 fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *columns,
 					   int ncolumns, const RelOptInfo *innerrel, double drop)
 {
-	JoinPartitionKey key = bloomfam_join_partition_key_by_scheme(rel->part_scheme);
+	AttrNumber *attributes = palloc(ncolumns * sizeof(AttrNumber));
+	List	   *pruning;
+	JoinSkip	skip;
 	double		keys = 1;
 	double		rows = 0;
 	double		fraction = 0;
 	Spread		spread = {0};
 	bool		run;
+	ListCell   *lc;
 	int			i;
 
-	for (i = 0; i < key.needed; i++)
+	for (i = 0; i < ncolumns; i++)
+		attributes[i] = columns[i].attribute;
+	pruning = bloomfam_join_partition_columns(planner_rt_fetch(rel->relid, root)->relid, columns,
+											  ncolumns, attributes, &skip);
+	if (pruning == NIL)
+		return 1;
+	foreach(lc, pruning)
 	{
-		const JoinKeyColumn *column = find_column(rel, i, columns, ncolumns);
-
-		if (column == NULL || bloomfam_join_skip_by(column, &key, i) != JOIN_SKIP_PARTITIONS)
-			return 1;
-		spread = expect_keys(root, innerrel, column, drop);
+		spread = expect_keys(root, innerrel, &columns[lfirst_int(lc)], drop);
 		keys *= spread.keys;
 	}
-	run = spread.together && key.strategy == PARTITION_STRATEGY_RANGE;
+	run = spread.together && rel->part_scheme->strategy == PARTITION_STRATEGY_RANGE;
 	i = -1;
 	while ((i = bms_next_member(rel->live_parts, i)) >= 0)
 		rows += Max(rel->part_rels[i]->tuples, 1);
@@ -216,38 +208,6 @@ fraction_of_ranges(const RelOptInfo *rel, double pages_per_range, const Spread *
 	return 1 - Max(between - at_ends - searched, 0);
 }
 
-/* By one index, whose lock is the planner's. */
-static double
-fraction_by_index(const RelOptInfo *rel, const IndexOptInfo *info, const JoinIndexed *column,
-				  const Spread *spread, double order)
-{
-	Relation	index = index_open(info->indexoid, NoLock);
-	double		fraction = 1;
-
-	if (bloomfam_join_index_use(index, column).search == JOIN_INDEX_BY_RANGE)
-	{
-		BrinStatsData stats;
-
-		brinGetStats(index, &stats);
-		fraction = fraction_of_ranges(rel, stats.pagesPerRange, spread, order);
-	}
-	index_close(index, NoLock);
-	return fraction;
-}
-
-/* Is it a BRIN index of all rows of its table, with this column? */
-static bool
-is_brin_of(const IndexOptInfo *info, AttrNumber attribute)
-{
-	int			i;
-
-	if (info->relam == BRIN_AM_OID && !info->hypothetical && info->indpred == NIL)
-		for (i = 0; i < info->nkeycolumns; i++)
-			if (info->indexkeys[i] == attribute)
-				return true;
-	return false;
-}
-
 /*
  * By the BRIN index that leaves least.  Others are searched for one key after the other: so does a
  * nested loop, which reads the same pages, and the planner knows what that costs.
@@ -264,18 +224,26 @@ fraction_of_pages(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn 
 	double		fraction = 1;
 	ListCell   *lc;
 
+	if (!bloomfam_join_keys_can_keep(column->hashing.kind, indexed.type))
+		return 1;
 	foreach(lc, rel->indexlist)
 	{
 		const IndexOptInfo *info = lfirst(lc);
-		Spread		spread;
+		Relation	index;
 
-		if (!is_brin_of(info, column->attribute) ||
-			!bloomfam_join_keys_can_keep(column->hashing.kind, indexed.type))
+		if (info->relam != BRIN_AM_OID || info->hypothetical)
 			continue;
-		spread = expect_keys(root, innerrel, column, drop);
-		fraction = Min(fraction,
-					   fraction_by_index(rel, info, &indexed, &spread,
-										 bloomfam_join_column_order(table, column->attribute)));
+		index = index_open(info->indexoid, NoLock);	/* the planner has locked it */
+		if (bloomfam_join_index_use(index, &indexed).search == JOIN_INDEX_BY_RANGE)
+		{
+			Spread		spread = expect_keys(root, innerrel, column, drop);
+			double		order = bloomfam_join_column_order(table, column->attribute);
+			BrinStatsData stats;
+
+			brinGetStats(index, &stats);
+			fraction = Min(fraction, fraction_of_ranges(rel, stats.pagesPerRange, &spread, order));
+		}
+		index_close(index, NoLock);
 	}
 	return fraction;
 }
