@@ -1,15 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * column.c
- *	  Expressions of a plan that are columns.
+ *	  Expressions of a plan that are columns, or probe a filter that the query names.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "nodes/nodeFuncs.h"
 
 #include "join/base/column.h"
+#include "pg/probe.h"
 
 const Var *
 bloomfam_join_var(const Expr *expr)
@@ -32,4 +34,34 @@ bloomfam_join_column_behind(const Plan *plan, AttrNumber attribute, int varno)
 {
 	return bloomfam_join_column(((TargetEntry *) list_nth(plan->targetlist, attribute - 1))->expr,
 								varno);
+}
+
+List *
+bloomfam_join_stored_arguments(Node *condition, int *filter_arg)
+{
+	FmgrInfo	function;
+	List	   *args;
+	Oid			oid;
+
+	if (IsA(condition, FuncExpr))
+	{
+		oid = ((FuncExpr *) condition)->funcid;
+		args = ((FuncExpr *) condition)->args;
+	}
+	else if (IsA(condition, OpExpr))
+	{
+		oid = ((OpExpr *) condition)->opfuncid;
+		args = ((OpExpr *) condition)->args;
+	}
+	else
+		return NIL;
+
+	/* by its C function: extensions are relocatable */
+	if (oid < FirstNormalObjectId || list_length(args) != 2)
+		return NIL;
+	fmgr_info(oid, &function);
+	if (function.fn_addr != bloomfam_may_contain && function.fn_addr != bloomfam_may_be_in)
+		return NIL;
+	*filter_arg = function.fn_addr == bloomfam_may_contain ? 0 : 1;
+	return args;
 }

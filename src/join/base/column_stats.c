@@ -25,17 +25,6 @@ find_statistics(Oid table, AttrNumber attribute, bool inherited)
 						   BoolGetDatum(inherited));
 }
 
-bool
-bloomfam_join_column_is_analyzed(Oid table, AttrNumber attribute)
-{
-	HeapTuple	tuple = find_statistics(table, attribute, false);
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	ReleaseSysCache(tuple);
-	return true;
-}
-
 /*
  * ANALYZE counts values of more than a kB, but looks at them no further.  So a column of which it
  * has seen values, and knows neither common ones nor bounds nor their order, has such ones only.

@@ -13,9 +13,6 @@
 
 #include "access/attnum.h"
 
-/* Has the column statistics? */
-extern bool bloomfam_join_column_is_analyzed(Oid table, AttrNumber attribute);
-
 /*
  * Are its values so long that the table has them compressed or in its TOAST table?  inherited: of
  * a table and its children together.  false without statistics.

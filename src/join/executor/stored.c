@@ -36,7 +36,6 @@
 #include "utils/memutils.h"
 
 #include "join/base/column.h"
-#include "join/base/stored_condition.h"
 #include "join/executor/stored.h"
 #include "pg/key_scalar.h"
 #include "pg/port.h"

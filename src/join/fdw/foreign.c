@@ -62,7 +62,6 @@
 #include "utils/varlena.h"
 
 #include "join/base/column.h"
-#include "join/base/column_stats.h"
 #include "join/base/gucs.h"
 #include "join/fdw/foreign.h"
 #include "pg/builder.h"
@@ -373,7 +372,8 @@ bloomfam_join_foreign_key_is_unknown(const PlannedStmt *stmt, ForeignScan *scan,
 	}
 	rte = rt_fetch(table, stmt->rtable);
 	return rte->rtekind == RTE_RELATION &&
-		   !bloomfam_join_column_is_analyzed(rte->relid, column);
+		   !SearchSysCacheExists3(STATRELATTINH, ObjectIdGetDatum(rte->relid),
+								  Int16GetDatum(column), BoolGetDatum(false));
 }
 
 const char *

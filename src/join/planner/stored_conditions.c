@@ -25,7 +25,6 @@
 
 #include "join/base/column.h"
 #include "join/base/gucs.h"
-#include "join/base/stored_condition.h"
 #include "join/planner/stored_conditions.h"
 
 /* Can the condition be a filter that is probed in page batches? */
