@@ -201,7 +201,7 @@ may_build_first(const JoinPushdown *pushdown)
 static void
 leave_late_targets(JoinPushdown *pushdown)
 {
-	const char *reason = bloomfam_join_build_first_text(pushdown->build_first);
+	const char *reason = bloomfam_join_build_first_reasons[pushdown->build_first];
 	ListCell   *lc;
 
 	if (reason == NULL)
@@ -282,6 +282,8 @@ decide_pushdown(JoinPushdown *pushdown, int workers)
 	Assert(candidate.nforeign + decision.not_pushed == decision.foreign);
 	if (candidate.nsites == 0 && candidate.nforeign == 0)
 		decision.reason = has_targets ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_TARGET;
+	Assert((bloomfam_join_reasons[decision.reason] == NULL) ==
+		   (decision.reason == JOIN_HAS_FILTER));
 	return decision;
 }
 
@@ -335,21 +337,28 @@ decide(List *pushdowns, JoinPushdown *pushdown, int workers, JoinKeyDecision *ke
 	return key_decision.reason == JOIN_HAS_FILTER ? lappend(pushdowns, pushdown) : pushdowns;
 }
 
-/* Says the same of all keys of a join. */
-static void
-refuse(const HashJoin *join, JoinReason reason, JoinKeyDecision *key_decisions)
+/* Have two filters the same targets? */
+static bool
+have_same_targets(const JoinPushdown *a, const JoinPushdown *b)
 {
-	int			i;
+	ListCell   *la;
+	ListCell   *lb;
 
-	for (i = 0; i < list_length(join->hashkeys); i++)
-		key_decisions[i].reason = reason;
+	if (list_length(a->targets) != list_length(b->targets))
+		return false;
+	forboth(la, a->targets, lb, b->targets)
+		if (((JoinTarget *) lfirst(la))->slot != ((JoinTarget *) lfirst(lb))->slot)
+			return false;
+	return true;
 }
 
 List *
 bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 					 JoinKeyDecision *key_decisions)
 {
-	JoinKeyColumn  *columns = palloc(list_length(join->hashkeys) * sizeof(JoinKeyColumn));
+	int			nkeys = list_length(join->hashkeys);
+	JoinKeyColumn *columns = palloc(nkeys * sizeof(JoinKeyColumn));
+	JoinReason	reason = JOIN_HAS_FILTER;
 	List	   *pushdowns = NIL;
 	int			n;
 	bool		together = true;
@@ -358,16 +367,14 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 	int			i;
 
 	if (!may_drop_outer(join->join.jointype))
-	{
-		refuse(join, JOIN_KEEPS_ROWS, key_decisions);
-		return NIL;
-	}
+		reason = JOIN_KEEPS_ROWS;
 	/* of each row of the probe side all keys are computed */
-	if (bloomfam_join_is_volatile(join->hashkeys, plan_info->volatility))
-	{
-		refuse(join, JOIN_KEY_IS_VOLATILE, key_decisions);
+	else if (bloomfam_join_is_volatile(join->hashkeys, plan_info->volatility))
+		reason = JOIN_KEY_IS_VOLATILE;
+	for (i = 0; i < nkeys; i++)
+		key_decisions[i].reason = reason;
+	if (reason != JOIN_HAS_FILTER)
 		return NIL;
-	}
 	n = find_key_columns(plan_info, join, columns, key_decisions);
 	if (n == 0)
 		return NIL;
@@ -380,7 +387,7 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 	for (i = 0; i < n && n > 1 && together; i++)
 	{
 		one = bloomfam_join_pushdown_find(plan_info, workers, join, &columns[i], 1);
-		together = bloomfam_join_same_targets(all, one);
+		together = have_same_targets(all, one);
 	}
 	Assert(!columns[0].computed || columns[0].hash_key == 0);
 	if (together)

@@ -464,17 +464,3 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, HashJoin
 	follow(pushdown, &outerPlan(join), attributes);
 	return pushdown;
 }
-
-bool
-bloomfam_join_same_targets(const JoinPushdown *a, const JoinPushdown *b)
-{
-	ListCell   *la;
-	ListCell   *lb;
-
-	if (list_length(a->targets) != list_length(b->targets))
-		return false;
-	forboth(la, a->targets, lb, b->targets)
-		if (((JoinTarget *) lfirst(la))->slot != ((JoinTarget *) lfirst(lb))->slot)
-			return false;
-	return true;
-}

@@ -75,7 +75,4 @@ extern JoinPushdown *bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, 
 												 HashJoin *join, const JoinKeyColumn *columns,
 												 int ncolumns);
 
-/* Have two filters the same targets? */
-extern bool bloomfam_join_same_targets(const JoinPushdown *a, const JoinPushdown *b);
-
 #endif							/* BLOOMFAM_JOIN_PUSHDOWN_H */

@@ -9,7 +9,7 @@
 
 #include "join/planner/reasons.h"
 
-static const char *const reasons[] = {
+const char *const bloomfam_join_reasons[] = {
 	[JOIN_KEEPS_ROWS] = "Rows of the probe side that match none are in the join's result.",
 	[JOIN_KEY_IS_COMPUTED] = "The key is no plain column of the probe side, or computed by a "
 							 "subquery on the build side.",
@@ -26,24 +26,9 @@ static const char *const reasons[] = {
 	[JOIN_COSTS_MORE] = "It would drop %d of %r, which saves %s, and cost %c.",
 };
 
-static const char *const build_first_reasons[] = {
+const char *const bloomfam_join_build_first_reasons[] = {
 	[JOIN_BUILD_WOULD_BE_SEEN] = "with the build side first, volatile functions or row locks would "
 								 "differ",
 	[JOIN_BUILD_COSTS_MORE] = "the build side costs more, and first it would be read for an empty "
 							  "probe side, too",
 };
-
-const char *
-bloomfam_join_reason_text(JoinReason reason)
-{
-	Assert(reason < lengthof(reasons));
-	Assert((reasons[reason] == NULL) == (reason == JOIN_HAS_FILTER));
-	return reasons[reason];
-}
-
-const char *
-bloomfam_join_build_first_text(JoinBuildFirst build_first)
-{
-	Assert(build_first < lengthof(build_first_reasons));
-	return build_first_reasons[build_first];
-}

@@ -36,15 +36,15 @@ typedef enum JoinBuildFirst
 } JoinBuildFirst;
 
 /*
- * The text of a reason, NULL for JOIN_HAS_FILTER.  A % and a letter after it stand for a figure:
- * %k the keys, %K how many there may be, %r the rows that would be probed, %R
+ * The texts of the reasons, NULL for JOIN_HAS_FILTER.  A % and a letter after it stand for a
+ * figure: %k the keys, %K how many there may be, %r the rows that would be probed, %R
  * bloomfam.join_filter_min_rows, %d the percentage that would be dropped, %D
  * bloomfam.join_filter_min_drop, %s what that saves, %c what it costs, and %b for why the join may
  * not build first.
  */
-extern const char *bloomfam_join_reason_text(JoinReason reason);
+extern const char *const bloomfam_join_reasons[JOIN_COSTS_MORE + 1];
 
 /* Why the join may not build first, as %b has it and of foreign scans; NULL if it may. */
-extern const char *bloomfam_join_build_first_text(JoinBuildFirst build_first);
+extern const char *const bloomfam_join_build_first_reasons[JOIN_BUILD_COSTS_MORE + 1];
 
 #endif							/* BLOOMFAM_JOIN_REASONS_H */

@@ -65,9 +65,9 @@ static void
 append_reason(StringInfo out, const JoinKeyDecision *key_decision)
 {
 	const JoinEstimate *estimate = &key_decision->estimate;
-	const char *text = bloomfam_join_reason_text(key_decision->reason);
+	const char *text = bloomfam_join_reasons[key_decision->reason];
 	const char *figures[UCHAR_MAX + 1] = {
-		['b'] = bloomfam_join_build_first_text(key_decision->build_first),
+		['b'] = bloomfam_join_build_first_reasons[key_decision->build_first],
 		['k'] = psprintf("%.0f", estimate->keys),
 		['K'] = psprintf("%.0f", (double) bloomfam_join_design_most()),
 		['r'] = rows_probed(key_decision),
