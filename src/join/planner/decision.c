@@ -314,7 +314,7 @@ find_key_columns(const JoinPlanInfo *plan_info, HashJoin *join, JoinKeyColumn *c
 		column->hash_key = i;
 		column->computed = bloomfam_join_column(column->inner, OUTER_VAR) == 0;
 		if (column->attribute == 0 ||
-			!bloomfam_join_is_volatile_free(column->inner, plan_info->volatility) ||
+			!bloomfam_join_is_volatile_free(column->inner, plan_info) ||
 			(column->computed && n < i))
 			key_decisions[i].reason = JOIN_KEY_IS_COMPUTED;
 		else if (!bloomfam_join_hashing(column->operator, column->collation, &column->hashing))
@@ -369,7 +369,7 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 	if (!may_drop_outer(join->join.jointype))
 		reason = JOIN_KEEPS_ROWS;
 	/* of each row of the probe side all keys are computed */
-	else if (bloomfam_join_is_volatile(join->hashkeys, plan_info->volatility))
+	else if (bloomfam_join_is_volatile(join->hashkeys, plan_info))
 		reason = JOIN_KEY_IS_VOLATILE;
 	for (i = 0; i < nkeys; i++)
 		key_decisions[i].reason = reason;

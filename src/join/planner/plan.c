@@ -471,8 +471,8 @@ plan_scan(PlanContext *context, Plan **slot)
 	if (parent != NULL && IsA(parent, CustomScan) &&
 		bloomfam_join_node_kind(parent) == JOIN_NODE_OTHER)
 		return;
-	conditions = bloomfam_join_take_stored(context->plan_info.stmt, context->plan_info.volatility,
-										   (Scan *) *slot, context->row_security);
+	conditions = bloomfam_join_take_stored(&context->plan_info, (Scan *) *slot,
+										   context->row_security);
 	foreach(lc, conditions)
 		parent = (Plan *) add_condition(context, slot, parent, lfirst(lc));
 }
@@ -512,6 +512,5 @@ bloomfam_join_plan(PlannedStmt *stmt, bool row_security)
 	bloomfam_join_plan_info_init(&context.plan_info, stmt);
 	bloomfam_plan_stmt_walker(stmt, plan_tree, &context);
 	Assert(context.ancestors == NIL && context.workers == 0);
-	bloomfam_join_note_dependencies(stmt, context.plan_info.volatility);
 	return context.decisions;
 }

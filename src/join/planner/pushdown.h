@@ -11,7 +11,7 @@
 #include "nodes/plannodes.h"
 
 #include "join/planner/cost.h"
-#include "join/planner/plan_volatility.h"
+#include "join/planner/volatility.h"
 
 /* What a filter was pushed down through, from its join. */
 typedef struct JoinCrossed

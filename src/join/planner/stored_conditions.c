@@ -29,7 +29,7 @@
 
 /* Can the condition be a filter that is probed in page batches? */
 static bool
-can_be_taken(Node *condition, Index relid, JoinVolatility *volatility)
+can_be_taken(Node *condition, Index relid, const JoinPlanInfo *plan_info)
 {
 	int	  filter_arg;
 	List *args = bloomfam_join_stored_arguments(condition, &filter_arg);
@@ -38,7 +38,7 @@ can_be_taken(Node *condition, Index relid, JoinVolatility *volatility)
 	if (args == NIL || bloomfam_join_column(list_nth(args, 1 - filter_arg), relid) == 0)
 		return false;
 	filter = list_nth(args, filter_arg);
-	return !contain_var_clause(filter) && bloomfam_join_is_volatile_free(filter, volatility);
+	return !contain_var_clause(filter) && bloomfam_join_is_volatile_free(filter, plan_info);
 }
 
 /*
@@ -58,9 +58,9 @@ is_worthwhile(Oid relation)
 }
 
 List *
-bloomfam_join_take_stored(const PlannedStmt *stmt, JoinVolatility *volatility, Scan *scan,
-						  bool row_security)
+bloomfam_join_take_stored(const JoinPlanInfo *plan_info, Scan *scan, bool row_security)
 {
+	const PlannedStmt *stmt = plan_info->stmt;
 	List	 *taken = NIL;
 	List	 *left = NIL;
 	ListCell *lc;
@@ -72,7 +72,7 @@ bloomfam_join_take_stored(const PlannedStmt *stmt, JoinVolatility *volatility, S
 	{
 		Node *condition = lfirst(lc);
 
-		if ((left == NIL || !row_security) && can_be_taken(condition, scan->scanrelid, volatility))
+		if ((left == NIL || !row_security) && can_be_taken(condition, scan->scanrelid, plan_info))
 		{
 			JoinStoredCondition *stored = palloc(sizeof(JoinStoredCondition));
 
@@ -83,7 +83,7 @@ bloomfam_join_take_stored(const PlannedStmt *stmt, JoinVolatility *volatility, S
 		else
 			left = lappend(left, condition);
 	}
-	if (taken == NIL || !bloomfam_join_is_volatile_free(left, volatility) ||
+	if (taken == NIL || !bloomfam_join_is_volatile_free(left, plan_info) ||
 		!is_worthwhile(rt_fetch(scan->scanrelid, stmt->rtable)->relid))
 		return NIL;
 	scan->plan.qual = left;

@@ -28,7 +28,7 @@ typedef struct JoinStoredCondition
  * returns those that a probe node on top of it is to apply in its stead, of JoinStoredCondition.
  * row_security: they must not come before other conditions.
  */
-extern List *bloomfam_join_take_stored(const PlannedStmt *stmt, JoinVolatility *volatility,
-									   Scan *scan, bool row_security);
+extern List *bloomfam_join_take_stored(const JoinPlanInfo *plan_info, Scan *scan,
+									   bool row_security);
 
 #endif							/* BLOOMFAM_JOIN_STORED_CONDITIONS_H */

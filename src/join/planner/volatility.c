@@ -1,11 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * volatility.c
- *	  Expressions whose evaluation somebody may count.
+ *	  What of a plan somebody may count: expressions, nodes and all below; and what of it gives the
+ *	  same rows each time.
  *
- * A filter makes parts of a plan run less often.  That must not be seen: a volatile function is
- * called as often as without filters.  The server's contain_volatile_functions() looks at the
- * functions of an expression, and trusts all else.  Here only what is known is trusted: the types
+ * A filter makes parts of a plan give fewer rows.  So others run less often.  That must not be
+ * seen: a volatile function is called as often as without filters.  And a part that runs again must
+ * give the same rows again, where something was kept that depends on them.
+ *
+ * The server's contain_volatile_functions() looks at the functions of an expression, and trusts
+ * all else.  Here only what is known is trusted: the types of plan nodes (pg/plan_nodes.c) and
  * of expression nodes are listed, and one that is missing counts as volatile.  Three things that
  * call functions without naming them are looked into: a domain's CHECK, the functions that an
  * aggregate consists of, and a subplan that is evaluated when its result is first needed.
@@ -27,30 +31,56 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "join/base/column.h"
+#include "join/base/filter_info.h"
 #include "join/planner/volatility.h"
 #include "pg/compat.h"
+#include "pg/plan_nodes.h"
+
+/* ---- expressions ---- */
 
 /* One look at an expression. */
 typedef struct Walker
 {
-	JoinVolatility *volatility; /* NULL: no plan yet */
+	const JoinPlanInfo *plan_info;	/* NULL: no plan yet */
 	List	   *domains;		/* whose CHECKs are looked into: they may lead to themselves */
 } Walker;
 
 static bool is_volatile(Node *node, void *context);
 static bool type_is_volatile(Walker *walker, Oid type);
 
+/* Lets a plan be made anew when an object changes that was looked into for it. */
+static void
+add_dependency(const JoinPlanInfo *plan_info, int cache, Oid object)
+{
+	uint32		hash = GetSysCacheHashValue1(cache, ObjectIdGetDatum(object));
+	PlanInvalItem *item;
+	ListCell   *lc;
+
+	if (plan_info == NULL)
+		return;
+	foreach(lc, plan_info->stmt->invalItems)
+	{
+		item = lfirst_node(PlanInvalItem, lc);
+		if (item->cacheId == cache && item->hashValue == hash)
+			return;
+	}
+	item = makeNode(PlanInvalItem);
+	item->cacheId = cache;
+	item->hashValue = hash;
+	plan_info->stmt->invalItems = lappend(plan_info->stmt->invalItems, item);
+}
+
 static bool
 function_is_volatile(Oid function, void *context)
 {
-	JoinVolatility *volatility = ((Walker *) context)->volatility;
-
-	if (volatility != NULL && function >= FirstNormalObjectId)
-		volatility->functions = list_append_unique_oid(volatility->functions, function);
+	if (function >= FirstNormalObjectId)
+		add_dependency(((Walker *) context)->plan_info, PROCOID, function);
 	return func_volatile(function) == PROVOLATILE_VOLATILE;
 }
 
@@ -65,8 +95,7 @@ domain_is_volatile(Walker *walker, Oid domain)
 
 	if (list_member_oid(walker->domains, domain))
 		return false;
-	if (walker->volatility != NULL)
-		walker->volatility->types = list_append_unique_oid(walker->volatility->types, domain);
+	add_dependency(walker->plan_info, TYPEOID, domain);
 	context =
 		AllocSetContextCreate(CurrentMemoryContext, "domain's constraints", ALLOCSET_SMALL_SIZES);
 	constraints = MemoryContextAlloc(context, sizeof(DomainConstraintRef));
@@ -98,14 +127,13 @@ static bool
 row_is_volatile(Walker *walker, Oid type)
 {
 	TupleDesc	columns = lookup_rowtype_tupdesc_noerror(type, -1, true);
-	JoinVolatility *volatility = walker->volatility;
 	bool		result;
 
 	if (columns == NULL)
 		return true;
-	if (volatility != NULL)
-		volatility->relations =
-			list_append_unique_oid(volatility->relations, get_typ_typrelid(type));
+	if (walker->plan_info != NULL)
+		walker->plan_info->stmt->relationOids =
+			list_append_unique_oid(walker->plan_info->stmt->relationOids, get_typ_typrelid(type));
 	result = columns_are_volatile(walker, columns);
 	ReleaseTupleDesc(columns);
 	return result;
@@ -217,14 +245,14 @@ aggregate_is_volatile(Walker *walker, Oid function)
 }
 
 static bool
-param_is_volatile(const Param *param, const JoinVolatility *volatility)
+param_is_volatile(const Param *param, const JoinPlanInfo *plan_info)
 {
 	switch (param->paramkind)
 	{
 		case PARAM_EXTERN:
 			return false;
 		case PARAM_EXEC:
-			return volatility != NULL && bms_is_member(param->paramid, volatility->params);
+			return plan_info != NULL && bms_is_member(param->paramid, plan_info->volatile_params);
 		default:
 			return true;
 	}
@@ -297,10 +325,10 @@ node_is_volatile(Walker *walker, Node *node)
 			return aggregate_is_volatile(walker, ((WindowFunc *) node)->winfnoid) ||
 				   type_is_volatile(walker, ((WindowFunc *) node)->wintype);
 		case T_Param:
-			return param_is_volatile((Param *) node, walker->volatility);
+			return param_is_volatile((Param *) node, walker->plan_info);
 		case T_SubPlan:
-			return walker->volatility != NULL &&
-				   bms_is_member(((SubPlan *) node)->plan_id, walker->volatility->plans);
+			return walker->plan_info != NULL && bms_is_member(((SubPlan *) node)->plan_id,
+															  walker->plan_info->volatile_subplans);
 		default:
 			return true;
 	}
@@ -318,52 +346,316 @@ is_volatile(Node *node, void *context)
 }
 
 bool
-bloomfam_join_is_volatile(const void *expression, JoinVolatility *volatility)
+bloomfam_join_is_volatile(const void *expression, const JoinPlanInfo *plan_info)
 {
-	Walker		walker = {.volatility = volatility};
+	Walker		walker = {.plan_info = plan_info};
 
 	return is_volatile(unconstify(Node *, (const Node *) expression), &walker);
 }
 
 bool
-bloomfam_join_type_is_volatile(Oid type, JoinVolatility *volatility)
+bloomfam_join_is_volatile_free(void *expression, const JoinPlanInfo *plan_info)
 {
-	Walker		walker = {.volatility = volatility};
+	return expression == NULL ||
+		   (!bloomfam_join_is_volatile(expression, plan_info) && !contain_subplans(expression));
+}
 
-	return type_is_volatile(&walker, type);
+/* ---- plans ---- */
+
+int
+bloomfam_join_workers(const Plan *plan, int workers)
+{
+	if (IsA(plan, Gather))
+		return ((const Gather *) plan)->num_workers;
+	return IsA(plan, GatherMerge) ? ((const GatherMerge *) plan)->num_workers : workers;
+}
+
+/*
+ * Adds the parameters by which EvalPlanQual tells scans to begin anew, and those of volatile
+ * subplans that are evaluated when their result is first needed (initPlans).  Notes the highest
+ * number of a node, and whether there is a hash join.
+ */
+static bool
+find_params(Plan **slot, void *context)
+{
+	JoinPlanInfo *plan_info = context;
+	Plan	   *plan = *slot;
+	ListCell   *lc;
+	ListCell   *lp;
+
+	plan_info->has_hash_join |= IsA(plan, HashJoin);
+	plan_info->highest_node_id = Max(plan_info->highest_node_id, plan->plan_node_id);
+	if (IsA(plan, ModifyTable))
+		plan_info->epq_params =
+			bms_add_member(plan_info->epq_params, ((ModifyTable *) plan)->epqParam);
+	else if (IsA(plan, LockRows))
+		plan_info->epq_params =
+			bms_add_member(plan_info->epq_params, ((LockRows *) plan)->epqParam);
+	foreach(lc, plan->initPlan)
+	{
+		const SubPlan *subplan = lfirst_node(SubPlan, lc);
+
+		if (bms_is_member(subplan->plan_id, plan_info->volatile_subplans))
+			foreach(lp, subplan->setParam)
+				plan_info->volatile_params =
+					bms_add_member(plan_info->volatile_params, lfirst_int(lp));
+	}
+	return bloomfam_plan_walker(plan, find_params, plan_info);
+}
+
+/* Is what an Append is pruned by while it runs volatile? */
+static bool
+pruning_is_volatile(const JoinPlanInfo *plan_info, const PartitionPruneInfo *pruning)
+{
+	ListCell   *lt;
+	ListCell   *lp;
+	ListCell   *ls;
+
+	if (pruning == NULL)
+		return false;
+	foreach(lt, pruning->prune_infos)
+		foreach(lp, lfirst(lt))
+			foreach(ls, lfirst_node(PartitionedRelPruneInfo, lp)->exec_pruning_steps)
+			{
+				const Node *step = lfirst(ls);
+
+				if (IsA(step, PartitionPruneStepCombine))
+					continue;
+				if (!IsA(step, PartitionPruneStepOp) ||
+					bloomfam_join_is_volatile(((const PartitionPruneStepOp *) step)->exprs,
+											  plan_info))
+					return true;
+			}
+	return false;
+}
+
+/* Is a table among these locked or changed by the statement, maybe by the server that has it? */
+static bool
+is_locked(const PlannedStmt *stmt, const Bitmapset *relations)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->rowMarks)
+	{
+		const PlanRowMark *mark = lfirst_node(PlanRowMark, lc);
+
+		if (mark->strength != LCS_NONE &&
+			(bms_is_member(mark->rti, relations) || bms_is_member(mark->prti, relations)))
+			return true;
+	}
+	return bloomfam_changes_relation(stmt, relations);
+}
+
+/*
+ * Can it be seen how often a foreign scan runs: does it lock rows there, or are values checked by
+ * something volatile when they arrive?
+ */
+static bool
+foreign_scan_is_volatile(const JoinPlanInfo *plan_info, ForeignScan *scan)
+{
+	List	   *columns = pull_var_clause((Node *) list_make3(scan->scan.plan.targetlist,
+															  scan->scan.plan.qual,
+															  scan->fdw_scan_tlist),
+										  PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+											  PVC_RECURSE_PLACEHOLDERS);
+	Walker		walker = {.plan_info = plan_info};
+	ListCell   *lc;
+
+	if (scan->operation != CMD_SELECT || is_locked(plan_info->stmt, scan->fs_relids))
+		return true;
+	foreach(lc, columns)
+		if (type_is_volatile(&walker, lfirst_node(Var, lc)->vartype))
+			return true;
+	return false;
+}
+
+/*
+ * Could it be seen how often a node's own expressions are evaluated, or has it any that are not
+ * known?
+ */
+static bool
+plan_node_is_volatile(const JoinPlanInfo *plan_info, Plan *plan)
+{
+	const BloomfamPlanNode *node = bloomfam_plan_node(plan);
+
+	if (!node->is_known || node->locks_rows ||
+		bloomfam_join_is_volatile(bloomfam_plan_expressions(plan, true), plan_info))
+		return true;
+	switch (nodeTag(plan))
+	{
+		case T_CteScan:
+			return bms_is_member(((CteScan *) plan)->ctePlanId, plan_info->volatile_subplans);
+		case T_Append:
+			return pruning_is_volatile(plan_info, BLOOMFAM_PRUNING_OF(plan_info->stmt,
+																	  (Append *) plan));
+		case T_MergeAppend:
+			return pruning_is_volatile(plan_info, BLOOMFAM_PRUNING_OF(plan_info->stmt,
+																	  (MergeAppend *) plan));
+		case T_ForeignScan:
+			return foreign_scan_is_volatile(plan_info, (ForeignScan *) plan);
+		default:
+			return false;
+	}
+}
+
+/* Is a node or what is below it volatile?  Its subplans count, initPlans included. */
+static bool
+tree_is_volatile(Plan **slot, void *plan_info)
+{
+	JoinPlanInfo *info = plan_info;
+
+	return plan_node_is_volatile(info, *slot) ||
+		   bloomfam_join_is_volatile((*slot)->initPlan, info) ||
+		   bloomfam_plan_walker(*slot, tree_is_volatile, info);
+}
+
+/* The member of a set that a node is, or what is below nodes of ours. */
+static int
+member_of(Plan *plan)
+{
+	return (unsigned) bloomfam_join_below_own(plan)->plan_node_id % 65536;
+}
+
+static bool
+is_in_volatile_trees(Plan **slot, void *plan_info)
+{
+	return bms_is_member(member_of(*slot), ((JoinPlanInfo *) plan_info)->volatile_trees);
+}
+
+static bool
+is_in_unrepeatable_trees(Plan **slot, void *plan_info)
+{
+	return bms_is_member(member_of(*slot), ((JoinPlanInfo *) plan_info)->unrepeatable_trees);
+}
+
+/* Have a node's own expressions subplans, those of its keys included or not? */
+static bool
+has_subplans(const JoinPlanInfo *plan_info, Plan *plan, bool in_keys)
+{
+	return plan_info->stmt->subplans != NIL &&
+		   contain_subplans((Node *) bloomfam_plan_expressions(plan, in_keys));
+}
+
+/* Finds the members of all three sets in a plan, from the bottom up. */
+static bool
+fill_sets(Plan **slot, void *plan_info)
+{
+	JoinPlanInfo *info = plan_info;
+	Plan	   *plan = *slot;
+	int			member = member_of(plan);
+	bool		is_volatile = plan_node_is_volatile(info, plan);
+
+	bloomfam_plan_walker(plan, fill_sets, info);
+	if (is_volatile || has_subplans(info, plan, false))
+		info->volatile_nodes = bms_add_member(info->volatile_nodes, member);
+	if (is_volatile || bloomfam_join_is_volatile(plan->initPlan, info) ||
+		bloomfam_plan_walker(plan, is_in_volatile_trees, info))
+		info->volatile_trees = bms_add_member(info->volatile_trees, member);
+	if (is_volatile || has_subplans(info, plan, true) || !bloomfam_plan_node(plan)->repeatable ||
+		bloomfam_plan_walker(plan, is_in_unrepeatable_trees, info))
+		info->unrepeatable_trees = bms_add_member(info->unrepeatable_trees, member);
+	return false;
 }
 
 bool
-bloomfam_join_is_volatile_free(void *expression, JoinVolatility *volatility)
+bloomfam_join_node_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan)
 {
-	return expression == NULL ||
-		   (!bloomfam_join_is_volatile(expression, volatility) && !contain_subplans(expression));
+	return !bms_is_member(member_of(plan), plan_info->volatile_nodes);
 }
 
-/* The items of a catalog, by the syscache for which plans are told of changes. */
-static List *
-invalidated_by(int cache, const List *oids)
+bool
+bloomfam_join_tree_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan)
 {
-	List	   *items = NIL;
+	return !bms_is_member(member_of(plan), plan_info->volatile_trees);
+}
+
+bool
+bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan)
+{
+	return !bms_is_member(member_of(plan), plan_info->unrepeatable_trees);
+}
+
+/* Does a node group rows, or one below it? */
+static bool
+groups_rows(Plan **slot, void *unused)
+{
+	return bloomfam_plan_groups(*slot) || bloomfam_plan_walker(*slot, groups_rows, NULL);
+}
+
+/*
+ * Is a column of a plan's rows the same each time, as the rows are?  What an aggregate computes, or
+ * DISTINCT ON keeps of a group, may depend on the order in which rows come, which scans and workers
+ * do not promise.
+ */
+static bool
+column_is_repeatable(Plan *plan, AttrNumber attribute)
+{
+	Plan	   *child;
+	AttrNumber	behind = 0;
+	ListCell   *lc;
+	Oid			operator;
+	Oid			collation;
+
+	check_stack_depth();
+	plan = bloomfam_join_below_own(plan);
+	if (IsA(plan, Append) || IsA(plan, MergeAppend))
+	{
+		foreach(lc, bloomfam_plan_children(plan))
+			if (!column_is_repeatable(lfirst(lc), attribute))
+				return false;
+		return true;
+	}
+	child = IsA(plan, SubqueryScan) ? ((SubqueryScan *) plan)->subplan : plan->lefttree;
+	if (child != NULL)
+		behind = bloomfam_join_column_behind(plan, attribute,
+											 IsA(plan, SubqueryScan)
+												 ? (int) ((Scan *) plan)->scanrelid
+												 : OUTER_VAR);
+	if (bloomfam_plan_groups(plan) &&
+		!bloomfam_plan_groups_by(plan, behind, &operator, &collation))
+		return false;
+	if (behind == 0 && plan->righttree != NULL)
+	{
+		child = plan->righttree;
+		behind = bloomfam_join_column_behind(plan, attribute, INNER_VAR);
+	}
+	return behind != 0 ? column_is_repeatable(child, behind) : !groups_rows(&plan, NULL);
+}
+
+bool
+bloomfam_join_expression_is_repeatable(Plan *plan, Expr *expression)
+{
 	ListCell   *lc;
 
-	foreach(lc, oids)
-	{
-		PlanInvalItem *item = makeNode(PlanInvalItem);
-
-		item->cacheId = cache;
-		item->hashValue = GetSysCacheHashValue1(cache, ObjectIdGetDatum(lfirst_oid(lc)));
-		items = lappend(items, item);
-	}
-	return items;
+	foreach(lc, pull_var_clause((Node *) expression, 0))
+		if (!column_is_repeatable(plan, lfirst_node(Var, lc)->varattno))
+			return false;
+	return true;
 }
 
 void
-bloomfam_join_note_dependencies(PlannedStmt *stmt, const JoinVolatility *volatility)
+bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt)
 {
-	stmt->invalItems =
-		list_concat(stmt->invalItems, invalidated_by(TYPEOID, volatility->types));
-	stmt->invalItems =
-		list_concat(stmt->invalItems, invalidated_by(PROCOID, volatility->functions));
-	stmt->relationOids = list_concat_unique_oid(stmt->relationOids, volatility->relations);
+	ListCell   *lc;
+
+	memset(plan_info, 0, sizeof(*plan_info));
+	plan_info->stmt = stmt;
+	foreach(lc, stmt->rtable)
+		plan_info->has_barrier |= lfirst_node(RangeTblEntry, lc)->security_barrier;
+
+	/* a subplan comes after those that it has itself, as these were planned before */
+	foreach(lc, stmt->subplans)
+	{
+		if (lfirst(lc) == NULL) /* an alternative that the planner has not chosen */
+			continue;
+		find_params((Plan **) &lfirst(lc), plan_info);
+		if (tree_is_volatile((Plan **) &lfirst(lc), plan_info))
+			plan_info->volatile_subplans =
+				bms_add_member(plan_info->volatile_subplans, foreach_current_index(lc) + 1);
+	}
+	find_params(&stmt->planTree, plan_info);
+
+	/* all volatile parameters are known; without a hash join nobody asks */
+	if (plan_info->has_hash_join)
+		bloomfam_plan_stmt_walker(stmt, fill_sets, plan_info);
 }

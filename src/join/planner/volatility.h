@@ -1,55 +1,80 @@
 /*-------------------------------------------------------------------------
  *
  * volatility.h
- *	  Expressions whose evaluation somebody may count.
+ *	  What of a plan somebody may count: expressions, nodes and all below; and what of it gives the
+ *	  same rows each time.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef BLOOMFAM_JOIN_VOLATILITY_H
 #define BLOOMFAM_JOIN_VOLATILITY_H
 
-#include "nodes/bitmapset.h"
-#include "nodes/nodes.h"
 #include "nodes/plannodes.h"
 
 /*
- * What is known of a plan beside its expressions, and what was looked into for them that the server
- * does not know of: the plan must not outlive that.
+ * A plan that filters are added to.  Its nodes are members of sets by their plan_node_id, modulo
+ * some number.  Nodes that extensions have added may have one in common: then both are members.
  */
-typedef struct JoinVolatility
+typedef struct JoinPlanInfo
 {
-	Bitmapset  *plans;			/* 1-based plan_ids of subplans with volatile functions or row
-								 * locks: dropping rows changes how often they run */
-	Bitmapset  *params;			/* the parameters that are set by running them, when these are first
-								 * needed (initPlans) */
-	List	   *types;			/* looked into: domains, */
-	List	   *relations;		/* ... those of row types, */
-	List	   *functions;		/* ... and functions */
-} JoinVolatility;
+	PlannedStmt *stmt;
+	int			highest_node_id;
+	bool		has_hash_join;	/* else what is said of its nodes below is not known */
+	bool		has_barrier;	/* some view or subquery in it hides rows from those who query it */
+	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan
+								 * itself */
+	Bitmapset  *volatile_subplans; /* 1-based plan_ids of subplans with volatile functions or row
+									* locks: dropping rows changes how often they run */
+	Bitmapset  *volatile_params; /* the parameters that are set by running them, when these are
+								  * first needed (initPlans) */
+	Bitmapset  *volatile_nodes; /* nodes whose own expressions are not volatile-free; but keys may
+								 * have subplans */
+	Bitmapset  *volatile_trees; /* ... in which or below which something is volatile */
+	Bitmapset  *unrepeatable_trees; /* ... that may give other rows each time */
+} JoinPlanInfo;
 
 /*
  * Is an expression, or a list of them, volatile: could it be seen how often it is evaluated?
  *
  * It is unless all that it consists of is known not to be: a node of a type that is not known
- * counts as volatile, and so does a value of a domain whose CHECK does.  volatility is of the plan
- * that it belongs to, and gets what was looked into; NULL if there is no plan yet.  Fails only as
- * the server's look-ups of functions and types do.
+ * counts as volatile, and so does a value of a domain whose CHECK does.  plan_info is of the plan
+ * that it belongs to; NULL if there is none yet.  What is looked into that the server does not know
+ * of becomes a dependency of the plan, which must not outlive it.  Fails only as the server's
+ * look-ups of functions and types do.
  */
-extern bool bloomfam_join_is_volatile(const void *expression, JoinVolatility *volatility);
-
-/*
- * Are values of a type checked by something volatile where they are made, in a domain or in
- * one inside?
- */
-extern bool bloomfam_join_type_is_volatile(Oid type, JoinVolatility *volatility);
+extern bool bloomfam_join_is_volatile(const void *expression, const JoinPlanInfo *plan_info);
 
 /*
  * Is an expression, or a list of them, neither volatile nor has it subplans?  So rows may be
  * dropped before it is evaluated.
  */
-extern bool bloomfam_join_is_volatile_free(void *expression, JoinVolatility *volatility);
+extern bool bloomfam_join_is_volatile_free(void *expression, const JoinPlanInfo *plan_info);
 
-/* Lets a plan be made anew when something changes that was looked into for it. */
-extern void bloomfam_join_note_dependencies(PlannedStmt *stmt, const JoinVolatility *volatility);
+/* How many workers run the part of a plan below a node, which so many run. */
+extern int	bloomfam_join_workers(const Plan *plan, int workers);
+
+/* Prepares to answer what is asked of a finished plan below. */
+extern void bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt);
+
+/*
+ * What follows is asked of the plan as it was then; of nodes of ours, as of what is below them.
+ * Are a node's own expressions volatile-free: neither volatile, nor with subplans?
+ */
+extern bool bloomfam_join_node_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan);
+
+/*
+ * Is nothing in a plan volatile, its subplans included?  So it cannot be seen how often it runs, or
+ * how far it is read.
+ */
+extern bool bloomfam_join_tree_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan);
+
+/*
+ * Does a plan without parameters give the same rows each time?  Of the nodes, those that surely
+ * do.
+ */
+extern bool bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan);
+
+/* Is what an expression makes of the rows of such a plan the same each time, too? */
+extern bool bloomfam_join_expression_is_repeatable(Plan *plan, Expr *expression);
 
 #endif							/* BLOOMFAM_JOIN_VOLATILITY_H */
