@@ -78,37 +78,33 @@ put_on_top(PlanContext *context, Plan **slot, JoinNodeKind kind, bool parallel)
 }
 
 /*
- * What a node on one side of the join carries of a filter; the key's columns are these of its
- * child, 0 standing for an expression.
+ * What a node of the join's probe side carries of a filter, whose key's columns are these of its
+ * child; or, without attributes, what the node of its build side does.
  */
 static JoinFilterInfo
-make_info(const JoinPushdown *pushdown, int param, int number, bool outer,
-		  const AttrNumber *attributes)
+make_info(const JoinPushdown *pushdown, const AttrNumber *attributes)
 {
-	JoinFilterInfo info = {.kind = JOIN_INFO_JOIN, .condition = -1};
+	JoinFilterInfo info = {
+		.kind = JOIN_INFO_JOIN, .param = pushdown->param, .number = pushdown->number,
+		.drop = (int) (pushdown->drop * 1000), .condition = -1, .ncolumns = pushdown->ncolumns
+	};
 	int			i;
 
-	info.param = param;
-	info.number = number;
-	info.drop = (int) (pushdown->drop * 1000);
-	info.ncolumns = pushdown->ncolumns;
-	info.columns = palloc0(pushdown->ncolumns * sizeof(JoinColumnInfo));
+	info.columns = palloc(pushdown->ncolumns * sizeof(JoinColumnInfo));
 	for (i = 0; i < pushdown->ncolumns; i++)
 	{
-		JoinColumnInfo *column = &info.columns[i];
-		const JoinHashing *hashing = &pushdown->columns[i].hashing;
-		const JoinHashSide *side = outer ? &hashing->outer : &hashing->inner;
+		const JoinKeyColumn *column = &pushdown->columns[i];
+		const JoinHashing *hashing = &column->hashing;
+		const JoinHashSide *side = attributes != NULL ? &hashing->outer : &hashing->inner;
 
-		column->hashing = hashing->kind;
-		column->type = side->type;
-		column->function = side->function;
-		column->operator = pushdown->columns[i].operator;
-		column->collation = pushdown->columns[i].collation;
-		column->attribute = attributes[i];
-		column->expression = -1;
-		Assert(attributes[i] != 0 || !outer);
-		column->hash_key = pushdown->columns[i].hash_key;
-		column->foreign_param = -1;
+		info.columns[i] = (JoinColumnInfo) {
+			.hashing = hashing->kind, .type = side->type, .function = side->function,
+			.operator = column->operator, .collation = column->collation,
+			.attribute = attributes != NULL ? attributes[i]
+											: bloomfam_join_column(column->inner, OUTER_VAR),
+			.expression = -1, .hash_key = column->hash_key, .foreign_param = -1
+		};
+		Assert(info.columns[i].attribute != 0 || attributes == NULL);
 	}
 	return info;
 }
@@ -289,59 +285,26 @@ builds_first(const JoinPushdown *pushdown)
 								   innerPlan(pushdown->join)->total_cost);
 }
 
-/* Tells the probe node on top of a foreign scan that the filter is pushed there, if it is. */
-static void
-note_foreign(const JoinPushdown *pushdown, const JoinFilterInfo *build, const Plan *child,
-			 JoinFilterInfo *probe)
-{
-	ListCell   *lc;
-
-	foreach(lc, pushdown->foreign)
-	{
-		const JoinForeignTarget *target = lfirst(lc);
-
-		if (&target->scan->scan.plan == child && target->reason == NULL)
-			probe->columns[target->column].foreign_param =
-				build->columns[target->column].foreign_param;
-	}
-}
-
-/* Tells a probe node for which columns of the key the scan below it has an index. */
-static void
-note_indexed(const JoinPushdown *pushdown, const Bitmapset *indexed, JoinFilterInfo *probe)
-{
-	int			i = -1;
-
-	while ((i = bms_next_member(indexed, i)) >= 0)
-		probe->columns[i].indexed = pushdown->columns[i].hashing.inner.type;
-}
-
 /* Puts the node on top of the join's build side; returns what it carries. */
 static JoinFilterInfo
-add_build(PlanContext *context, const JoinPushdown *pushdown, int param, int number,
-		  const Bitmapset *kept)
+add_build(PlanContext *context, const JoinPushdown *pushdown, const Bitmapset *kept)
 {
 	Plan	   *hash = innerPlan(pushdown->join);
 	CustomScan *node = put_on_top(context, &outerPlan(hash), JOIN_NODE_BUILD, context->workers > 0);
-	AttrNumber *attributes = palloc(pushdown->ncolumns * sizeof(AttrNumber));
-	JoinFilterInfo info;
+	JoinFilterInfo info = make_info(pushdown, NULL);
 	int			i;
 
-	for (i = 0; i < pushdown->ncolumns; i++)
-		attributes[i] = bloomfam_join_column(pushdown->columns[i].inner, OUTER_VAR);
-	info = make_info(pushdown, param, number, false, attributes);
 	info.parallel_hash = hash->parallel_aware;
 	info.build_first = builds_first(pushdown);
 	info.skip = context->partitions.skip;
 	for (i = 0; i < pushdown->ncolumns; i++)
+	{
 		info.columns[i].kept = bms_is_member(i, kept);
-	for (i = 0; i < pushdown->ncolumns; i++)
-		if (attributes[i] == 0)
-		{
-			info.columns[i].expression = list_length(node->custom_exprs);
-			node->custom_exprs =
-				lappend(node->custom_exprs, copyObject(pushdown->columns[i].inner));
-		}
+		if (info.columns[i].attribute != 0)
+			continue;
+		info.columns[i].expression = list_length(node->custom_exprs);
+		node->custom_exprs = lappend(node->custom_exprs, copyObject(pushdown->columns[i].inner));
+	}
 	add_foreign(context, pushdown, &info);
 	bloomfam_join_filter_info_add(node, &info);
 	return info;
@@ -358,32 +321,34 @@ probe_on_top(PlanContext *context, Plan **slot, bool parallel)
 	return put_on_top(context, slot, JOIN_NODE_PROBE, parallel);
 }
 
-/*
- * Puts a join's filter into the plan: a node on its build side, and one at each target.  Returns
- * the filter's number.
- */
-static int
-add_filter(PlanContext *context, const JoinPushdown *pushdown)
+/* Puts a join's filter into the plan: a node on its build side, and one at each target. */
+static void
+add_filter(PlanContext *context, JoinPushdown *pushdown)
 {
 	PlannedStmt *stmt = context->plan_info.stmt;
-	int			param = list_length(stmt->paramExecTypes);
-	int			number = ++context->nfilters;
-	Bitmapset  *kept = find_what_keys_tell(context, pushdown);
 	JoinFilterInfo build;
 	ListCell   *lc;
+	int			i;
 
+	pushdown->number = ++context->nfilters;
+	pushdown->param = list_length(stmt->paramExecTypes);
 	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, INTERNALOID);
-	build = add_build(context, pushdown, param, number, kept);
+	build = add_build(context, pushdown, find_what_keys_tell(context, pushdown));
 	foreach(lc, pushdown->targets)
 	{
-		JoinTarget *target = lfirst(lc);
+		const JoinTarget *target = lfirst(lc);
+		const JoinForeignTarget *foreign = target->foreign;
 		const JoinCrossed *crossed = &target->crossed;
 		bool		parallel = context->workers > 0 || crossed->below_gather;
 		CustomScan *probe = probe_on_top(context, target->slot, parallel);
-		JoinFilterInfo info = make_info(pushdown, param, number, true, target->attributes);
+		JoinFilterInfo info = make_info(pushdown, target->attributes);
 
-		note_foreign(pushdown, &build, outerPlan(probe), &info);
-		note_indexed(pushdown, target->indexed, &info);
+		if (foreign != NULL && foreign->reason == NULL)
+			info.columns[foreign->column].foreign_param =
+				build.columns[foreign->column].foreign_param;
+		for (i = 0; i < pushdown->ncolumns; i++)
+			if (bms_is_member(i, target->indexed))
+				info.columns[i].indexed = pushdown->columns[i].hashing.inner.type;
 		info.build_first = build.build_first;
 		info.from_leader = crossed->below_gather;
 		info.access = target->site.access;
@@ -396,20 +361,18 @@ add_filter(PlanContext *context, const JoinPushdown *pushdown)
 		{
 			/* the other side of a join of partitions is not to be read for nothing */
 			CustomScan *all = probe_on_top(context, crossed->branch, parallel);
-			JoinFilterInfo skip =
-				make_info(pushdown, param, number, true, crossed->branch_attributes);
+			JoinFilterInfo skip = make_info(pushdown, crossed->branch_attributes);
 
 			skip.from_leader = crossed->below_gather;
 			skip.access = JOIN_NO_ROWS;
 			skip.all_or_none = crossed->all_or_none;
 			skip.ancestors = info.ancestors;
 			info.ancestors = NIL;
-			if (!bloomfam_join_has_filter(all, number))
+			if (!bloomfam_join_has_filter(all, pushdown->number))
 				bloomfam_join_filter_info_add(all, &skip);
 		}
 		bloomfam_join_filter_info_add(probe, &info);
 	}
-	return number;
 }
 
 /*
@@ -450,11 +413,11 @@ plan_join(PlanContext *context, HashJoin *join)
 	foreach(lc, bloomfam_join_decide(&context->plan_info, context->workers, join,
 									  decision->key_decisions))
 	{
-		const JoinPushdown *pushdown = lfirst(lc);
-		int			number = add_filter(context, pushdown);
+		JoinPushdown *pushdown = lfirst(lc);
 
+		add_filter(context, pushdown);
 		for (i = 0; i < pushdown->ncolumns; i++)
-			decision->key_decisions[pushdown->columns[i].hash_key].filter = number;
+			decision->key_decisions[pushdown->columns[i].hash_key].filter = pushdown->number;
 	}
 	context->decisions = lappend(context->decisions, decision);
 }

@@ -131,8 +131,7 @@ stop_here(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	JoinTarget *target = palloc0(sizeof(JoinTarget));
 
 	target->slot = slot;
-	target->attributes = palloc(pushdown->ncolumns * sizeof(AttrNumber));
-	memcpy(target->attributes, attributes, pushdown->ncolumns * sizeof(AttrNumber));
+	target->attributes = attributes;
 	target->crossed = pushdown->crossed;
 	target->crossed.nodes++;
 
@@ -143,8 +142,10 @@ stop_here(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	/* with a parameter of its own, the scan would push the filter anew for each of its values */
 	if (pushdown->pushed_to_foreign && IsA(*slot, ForeignScan) &&
 		is_on_its_own(pushdown->plan_info, *slot))
-		pushdown->foreign =
-			lappend(pushdown->foreign, foreign_target(pushdown, (ForeignScan *) *slot, attributes));
+	{
+		target->foreign = foreign_target(pushdown, (ForeignScan *) *slot, attributes);
+		pushdown->foreign = lappend(pushdown->foreign, target->foreign);
+	}
 }
 
 /*
@@ -268,19 +269,16 @@ pass_through(JoinPushdown *pushdown, const Plan *plan)
 	pushdown->crossed.nodes++;
 }
 
-/* Through an Append to all of its children. */
-static void
-follow_each(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
+/* Through an Append to all of its children; false if it cannot be pushed there. */
+static bool
+follow_each(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 {
-	AttrNumber *behind = columns_behind(pushdown, *slot, attributes, OUTER_VAR);
+	AttrNumber *behind = columns_behind(pushdown, plan, attributes, OUTER_VAR);
 	ListCell   *lc;
 
 	if (behind == NULL)
-	{
-		stop_here(pushdown, slot, attributes);
-		return;
-	}
-	foreach(lc, bloomfam_plan_children(*slot))
+		return false;
+	foreach(lc, bloomfam_plan_children(plan))
 	{
 		Plan	  **child = (Plan **) &lfirst(lc);
 
@@ -291,6 +289,7 @@ follow_each(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 		else
 			follow(pushdown, child, behind);
 	}
+	return true;
 }
 
 /*
@@ -306,29 +305,28 @@ sides_are_volatile_free(const JoinPushdown *pushdown, const Plan *plan)
 		   bloomfam_join_tree_is_volatile_free(pushdown->plan_info, plan->righttree);
 }
 
-/* Through a join to one side of it, or to both. */
-static void
-follow_join(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
+/* Through a join to one side of it, or to both; false if it cannot be pushed there. */
+static bool
+follow_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 {
-	Plan	   *plan = *slot;
 	AttrNumber *behind;
-	Plan	  **next = sides_are_volatile_free(pushdown, plan)
-						   ? side_of_join(pushdown, plan, attributes, &behind)
-						   : NULL;
+	AttrNumber *across;
+	Plan	  **next;
 	Plan	  **other;
-	AttrNumber	across;
 
+	if (!sides_are_volatile_free(pushdown, plan))
+		return false;
+	next = side_of_join(pushdown, plan, attributes, &behind);
 	if (next == NULL)
-	{
-		stop_here(pushdown, slot, attributes);
-		return;
-	}
+		return false;
 	other = next == &plan->lefttree ? &plan->righttree : &plan->lefttree;
-	across = column_across(pushdown, plan, other == &plan->lefttree, behind[0]);
+	across = palloc(sizeof(AttrNumber));
+	*across = column_across(pushdown, plan, other == &plan->lefttree, behind[0]);
 	pass_through(pushdown, plan);
 	follow(pushdown, next, behind);
-	if (across != 0)
-		follow(pushdown, other, &across);
+	if (*across != 0)
+		follow(pushdown, other, across);
+	return true;
 }
 
 /* The only child of a node, if a filter of these columns of it can be pushed there; else NULL. */
@@ -364,21 +362,18 @@ only_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 	}
 }
 
-static void
-follow_child(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
+static bool
+follow_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 {
-	Plan	   *plan = *slot;
 	int			varno = IsA(plan, SubqueryScan) ? (int) ((Scan *) plan)->scanrelid : OUTER_VAR;
 	AttrNumber *behind = columns_behind(pushdown, plan, attributes, varno);
 	Plan	  **next = behind != NULL ? only_child(pushdown, plan, behind) : NULL;
 
 	if (next == NULL)
-	{
-		stop_here(pushdown, slot, attributes);
-		return;
-	}
+		return false;
 	pass_through(pushdown, plan);
 	follow(pushdown, next, behind);
+	return true;
 }
 
 /* A node of ours hands rows on as they are; and one on top of a scan is enough for all filters. */
@@ -401,6 +396,24 @@ follow_own(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	}
 }
 
+/* Pushes the filter through a node, further down; false if it cannot be. */
+static bool
+follow_through(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
+{
+	switch (nodeTag(plan))
+	{
+		case T_Append:
+		case T_MergeAppend:
+			return follow_each(pushdown, plan, attributes);
+		case T_HashJoin:
+		case T_NestLoop:
+		case T_MergeJoin:
+			return follow_join(pushdown, plan, attributes);
+		default:
+			return follow_child(pushdown, plan, attributes);
+	}
+}
+
 /* Finds the targets below *slot, or on top of it. */
 static void
 follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
@@ -410,24 +423,8 @@ follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	check_stack_depth();
 	if (bloomfam_join_node_kind(*slot) != JOIN_NODE_OTHER)
 		follow_own(pushdown, slot, attributes);
-	else if (!is_passable(pushdown, *slot))
+	else if (!is_passable(pushdown, *slot) || !follow_through(pushdown, *slot, attributes))
 		stop_here(pushdown, slot, attributes);
-	else
-		switch (nodeTag(*slot))
-		{
-			case T_Append:
-			case T_MergeAppend:
-				follow_each(pushdown, slot, attributes);
-				break;
-			case T_HashJoin:
-			case T_NestLoop:
-			case T_MergeJoin:
-				follow_join(pushdown, slot, attributes);
-				break;
-			default:
-				follow_child(pushdown, slot, attributes);
-				break;
-		}
 	pushdown->crossed = crossed;
 }
 

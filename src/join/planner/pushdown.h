@@ -27,18 +27,6 @@ typedef struct JoinCrossed
 	const AttrNumber *branch_attributes;
 } JoinCrossed;
 
-/* Where a filter is to drop rows: on top of *slot, whose columns these are. */
-typedef struct JoinTarget
-{
-	Plan	  **slot;
-	AttrNumber *attributes;
-	JoinCrossed	crossed;		/* from the join, with it, to here */
-	JoinFilterSite site;		/* described in decision.c */
-	List	   *ancestors;		/* found in plan.c: of JoinAncestorInfo, if keys tell
-								 * whether the partition scanned here can match; else NIL */
-	Bitmapset  *indexed;		/* ... columns of the key by which an index tells where keys are */
-} JoinTarget;
-
 /* A foreign scan at a target, or an asynchronous one, which cannot have a target on top. */
 typedef struct JoinForeignTarget
 {
@@ -48,6 +36,19 @@ typedef struct JoinForeignTarget
 	int			column;			/* ... the number of that in the key */
 	const char *reason;			/* NULL; or why there is none, and it is not pushed */
 } JoinForeignTarget;
+
+/* Where a filter is to drop rows: on top of *slot, whose columns these are. */
+typedef struct JoinTarget
+{
+	Plan	  **slot;
+	const AttrNumber *attributes;
+	JoinCrossed	crossed;		/* from the join, with it, to here */
+	JoinForeignTarget *foreign;	/* the scan there, if it is one that the filter may be pushed to */
+	JoinFilterSite site;		/* described in decision.c */
+	List	   *ancestors;		/* found in plan.c: of JoinAncestorInfo, if keys tell
+								 * whether the partition scanned here can match; else NIL */
+	Bitmapset  *indexed;		/* ... columns of the key by which an index tells where keys are */
+} JoinTarget;
 
 /* How one filter is pushed down the plan. */
 typedef struct JoinPushdown
@@ -64,6 +65,8 @@ typedef struct JoinPushdown
 	double		drop;			/* the fraction of the targets' rows that it is expected to drop */
 	List	   *foreign;		/* of JoinForeignTarget */
 	JoinBuildFirst build_first;	/* decided in decision.c */
+	int			number;			/* in the plan, from 1: given in plan.c */
+	int			param;			/* ... the executor's parameter by which its nodes find it */
 } JoinPushdown;
 
 /*
