@@ -130,20 +130,15 @@ bloomfam_join_indexes(Relation table, const JoinIndexed *column, Snapshot snapsh
 	foreach(lc, all)
 	{
 		Relation	index = bloomfam_join_index_open(lfirst_oid(lc), snapshot);
+		JoinIndexSearch search;
 
 		if (index == NULL)
 			continue;
-		switch (bloomfam_join_index_use(index, column).search)
-		{
-			case JOIN_INDEX_NOT:
-				break;
-			case JOIN_INDEX_BY_KEY:
-				by_key = lappend_oid(by_key, lfirst_oid(lc));
-				break;
-			case JOIN_INDEX_BY_RANGE:
-				by_range = lappend_oid(by_range, lfirst_oid(lc));
-				break;
-		}
+		search = bloomfam_join_index_use(index, column).search;
+		if (search == JOIN_INDEX_BY_KEY)
+			by_key = lappend_oid(by_key, lfirst_oid(lc));
+		else if (search == JOIN_INDEX_BY_RANGE)
+			by_range = lappend_oid(by_range, lfirst_oid(lc));
 		index_close(index, AccessShareLock);
 	}
 	list_free(all);

@@ -111,33 +111,6 @@ decide_access(JoinHashTrust trust, const JoinFilterSite *site)
 															: JOIN_ROW_BY_ROW;
 }
 
-int
-bloomfam_join_site_min_drop(const JoinFilterSite *site)
-{
-	if (site->long_keys)
-		return MIN_DROP_OF_LONG_KEYS;
-	return site->access == JOIN_ROW_BY_ROW ? MIN_DROP_OF_ROWS : MIN_DROP_OF_PAGES;
-}
-
-/* How many rows of a site are probed. */
-static double
-rows_probed(const JoinFilterSite *site)
-{
-	return site->access == JOIN_ROW_BY_ROW ? site->rows_after : site->rows_before;
-}
-
-Cost
-bloomfam_join_cost_of_probing(const JoinEstimate *estimate, const JoinFilterSite *site)
-{
-	double		cost = (site->access == JOIN_ROW_BY_ROW ? COST_OF_ROW : COST_OF_PAGED_ROW) *
-		estimate->waiting;
-
-	Assert(estimate->waiting >= 1);
-	if (site->long_keys)
-		cost += COST_OF_LONG_KEY;
-	return rows_probed(site) * cost * cpu_operator_cost;
-}
-
 /*
  * How far apart the keys are; -1 if they are no single column of integers, or statistics do not
  * tell.
@@ -150,8 +123,7 @@ span_of_keys(const JoinCandidate *candidate)
 	if (candidate->ncolumns != 1 || candidate->attribute == 0 ||
 		!bloomfam_join_keys_can_keep(hashing->kind, hashing->inner.type))
 		return -1;
-	return bloomfam_join_column_span(candidate->table, candidate->attribute,
-									 bloomfam_join_number);
+	return bloomfam_join_column_span(candidate->table, candidate->attribute, bloomfam_join_number);
 }
 
 static void
@@ -175,21 +147,43 @@ add_keys(JoinEstimate *estimate, const JoinCandidate *candidate)
 	}
 }
 
+/* Decides how rows of a site are probed, and adds what that costs and saves. */
 static void
-add_site(JoinEstimate *estimate, const JoinFilterSite *site, double spilling)
+add_site(JoinEstimate *estimate, const JoinCandidate *candidate, JoinFilterSite *site)
 {
-	double		per_row = site->nodes * SAVED_PER_NODE * cpu_operator_cost + spilling;
+	double		per_row =
+		site->nodes * SAVED_PER_NODE * cpu_operator_cost + candidate->spilling;
+	double		per_probe;
+	double		rows;
 
 	Assert(site->rows_before >= site->rows_after);
 	Assert(site->nodes > 0);
+	Assert(estimate->waiting >= 1);
+	site->access = decide_access(candidate->trust, site);
+	if (site->access == JOIN_ROW_BY_ROW)
+	{
+		rows = site->rows_after;
+		per_probe = COST_OF_ROW * estimate->waiting;
+		site->min_drop = MIN_DROP_OF_ROWS;
+	}
+	else
+	{
+		rows = site->rows_before;
+		per_probe = COST_OF_PAGED_ROW * estimate->waiting;
+		site->min_drop = MIN_DROP_OF_PAGES;
+		estimate->saved +=
+			rows * estimate->dropped * (SAVED_AT_SCAN * cpu_operator_cost + site->condition_cost);
+	}
 	if (site->long_keys)
+	{
 		per_row += COST_OF_LONG_KEY * cpu_operator_cost;
-	estimate->probed += rows_probed(site);
-	estimate->cost += bloomfam_join_cost_of_probing(estimate, site);
+		per_probe += COST_OF_LONG_KEY;
+		site->min_drop = MIN_DROP_OF_LONG_KEYS;
+	}
+	site->probing = rows * per_probe * cpu_operator_cost;
+	estimate->probed += rows;
+	estimate->cost += site->probing;
 	estimate->saved += site->rows_after * estimate->dropped * per_row;
-	if (site->access != JOIN_ROW_BY_ROW)
-		estimate->saved += site->rows_before * estimate->dropped *
-						   (SAVED_AT_SCAN * cpu_operator_cost + site->condition_cost);
 }
 
 static void
@@ -232,12 +226,7 @@ bloomfam_join_estimate(JoinCandidate *candidate, JoinEstimate *estimate)
 	estimate->dropped = candidate->drop;
 	add_keys(estimate, candidate);
 	for (i = 0; i < candidate->nsites; i++)
-	{
-		JoinFilterSite *site = &candidate->sites[i];
-
-		site->access = decide_access(candidate->trust, site);
-		add_site(estimate, site, candidate->spilling);
-	}
+		add_site(estimate, candidate, &candidate->sites[i]);
 	for (i = 0; i < candidate->nforeign; i++)
 		add_foreign(estimate, &candidate->foreign[i]);
 	return decide(estimate);

@@ -40,7 +40,12 @@ typedef struct JoinFilterSite
 	double		rows_after;
 	Cost		condition_cost;	/* of one row */
 	int			nodes;			/* that a row passes from here up to the join, with that */
-	JoinAccess	access;			/* which rows are probed: bloomfam_join_estimate() decides */
+
+	/* set by bloomfam_join_estimate() */
+	JoinAccess	access;			/* which rows are probed */
+	int			min_drop;		/* the fraction of them, in thousandths, that the filter must drop
+								 * to be worth probing */
+	Cost		probing;		/* what that costs, in the planner's units */
 } JoinFilterSite;
 
 /* What the planner cannot know, and has a default for. */
@@ -104,17 +109,10 @@ extern JoinHashTrust bloomfam_join_trust(const JoinKeyColumn *columns, int ncolu
 extern bool bloomfam_join_scans_table(NodeTag scan);
 
 /*
- * Estimates what a filter costs and saves, and decides of each of its sites which rows are probed.
+ * Estimates what a filter costs and saves, and decides of each of its sites how rows are probed.
  * Is it expected to pay?  JOIN_HAS_FILTER if so, else why not.
  */
 extern JoinReason bloomfam_join_estimate(JoinCandidate *candidate, JoinEstimate *estimate);
-
-/*
- * Of a site whose access was decided: the fraction of rows, in thousandths, that the filter must
- * drop to be worth probing; and what probing costs, in the planner's units.
- */
-extern int	bloomfam_join_site_min_drop(const JoinFilterSite *site);
-extern Cost bloomfam_join_cost_of_probing(const JoinEstimate *estimate, const JoinFilterSite *site);
 
 /* What it costs, in the planner's units, to add so many keys. */
 extern double bloomfam_join_cost_of_keys(double keys);

@@ -120,29 +120,21 @@ find_clauses(PlannerInfo *root, Offer *offer, const RelOptInfo *outerrel,
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
 		const OpExpr *equal = (const OpExpr *) clause->clause;
 		JoinKeyColumn *key = &columns[list_length(offer->clauses)];
+		bool		turned = bms_is_subset(clause->left_relids, innerrel->relids);
 		const Var  *column;
 
-		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator))
+		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator) ||
+			!bms_is_subset(turned ? clause->right_relids : clause->left_relids,
+						   outerrel->relids) ||
+			(!turned && !bms_is_subset(clause->right_relids, innerrel->relids)))
 			continue;
-		if (bms_is_subset(clause->left_relids, outerrel->relids) &&
-			bms_is_subset(clause->right_relids, innerrel->relids))
-		{
-			column = bloomfam_join_var((const Expr *) get_leftop(clause->clause));
-			key->inner = (Expr *) get_rightop(clause->clause);
-			key->operator = equal->opno;
-		}
-		else if (bms_is_subset(clause->left_relids, innerrel->relids) &&
-				 bms_is_subset(clause->right_relids, outerrel->relids))
-		{
-			/* without one, the server could not turn it round either */
-			key->operator = get_commutator(equal->opno);
-			if (!OidIsValid(key->operator))
-				return false;
-			column = bloomfam_join_var((const Expr *) get_rightop(clause->clause));
-			key->inner = (Expr *) get_leftop(clause->clause);
-		}
-		else
-			continue;
+		column = bloomfam_join_var(turned ? lsecond(equal->args) : linitial(equal->args));
+		key->inner = turned ? linitial(equal->args) : lsecond(equal->args);
+
+		/* without a commutator, the server could not turn it round either */
+		key->operator = turned ? get_commutator(equal->opno) : equal->opno;
+		if (!OidIsValid(key->operator))
+			return false;
 		if (column == NULL || (offer->clauses != NIL && column->varno != offer->relid) ||
 			!bloomfam_join_hashing(key->operator, equal->inputcollid, &key->hashing))
 			return false;
@@ -322,8 +314,7 @@ get_read_fraction(PlannerInfo *root, Offer *offer, const RelOptInfo *rel)
 
 /* Adds what is saved at a scan, of whose rows this fraction is read, by what is done for each. */
 static void
-add_rows(Offer *offer, const Path *scan, const JoinFilterSite *site, const JoinEstimate *estimate,
-		 double fraction)
+add_rows(Offer *offer, const Path *scan, const JoinFilterSite *site, double fraction)
 {
 	/* all that match are in what is read, so less is dropped there */
 	double		dropped = Max(fraction - (1 - offer->candidate.drop), 0);
@@ -332,14 +323,13 @@ add_rows(Offer *offer, const Path *scan, const JoinFilterSite *site, const JoinE
 	if (site->access != JOIN_ROW_BY_ROW)
 		offer->saved +=
 			site->rows_before * offer->left * dropped * (cpu_tuple_cost + site->condition_cost);
-	offer->saved -= bloomfam_join_cost_of_probing(estimate, site) * offer->left * fraction;
+	offer->saved -= site->probing * offer->left * fraction;
 	offer->scanned += scan->parent->tuples * fraction;
 }
 
 /* Adds what is saved at scans that were described: the only one, or those of an Append. */
 static void
-add_scans(PlannerInfo *root, Offer *offer, const Path *scan, const List *scans,
-		  const JoinEstimate *estimate)
+add_scans(PlannerInfo *root, Offer *offer, const Path *scan, const List *scans)
 {
 	const JoinFilterSite *sites = offer->candidate.sites;
 	double		fraction = 1;
@@ -354,7 +344,7 @@ add_scans(PlannerInfo *root, Offer *offer, const Path *scan, const List *scans,
 	 */
 	offer->saved += (scan->total_cost - scan->startup_cost) * (1 - fraction) * offer->left;
 	foreach(lc, scans)
-		add_rows(offer, lfirst(lc), &sites[foreach_current_index(lc)], estimate, fraction);
+		add_rows(offer, lfirst(lc), &sites[foreach_current_index(lc)], fraction);
 }
 
 /*
@@ -436,7 +426,7 @@ saves(PlannerInfo *root, Offer *offer, const Path *outer, const Path *inner, boo
 	describe_scans(offer, scans, scan->rows);
 	reason = bloomfam_join_estimate(candidate, &estimate);
 	if (reason == JOIN_HAS_FILTER)
-		add_scans(root, offer, scan, scans, &estimate);
+		add_scans(root, offer, scan, scans);
 	pfree(candidate->sites);
 	return reason == JOIN_HAS_FILTER && offer->saved > 0 &&
 		   !is_faster_fetched_by_index(root, offer, scan->parent);

@@ -352,7 +352,7 @@ add_filter(PlanContext *context, JoinPushdown *pushdown)
 		info.build_first = build.build_first;
 		info.from_leader = crossed->below_gather;
 		info.access = target->site.access;
-		info.min_drop = bloomfam_join_site_min_drop(&target->site);
+		info.min_drop = target->site.min_drop;
 		info.all_or_none = crossed->all_or_none;
 		info.unbuffered = !crossed->materialized;
 		info.ancestors = target->ancestors;

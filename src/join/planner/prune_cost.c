@@ -104,21 +104,6 @@ expect_keys(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *
 
 /* ---- partitions ---- */
 
-/* How likely a partition is read that has this fraction of the rows. */
-static double
-chance_of_partition(double part, double keys, const Spread *run)
-{
-	double		chance = 1;
-
-	/* a key lies in it */
-	if (keys <= JOIN_KEYS_FEW)
-		chance = 1 - pow(1 - part, keys);
-	/* the rows that match, side by side, reach into it */
-	if (run != NULL)
-		chance = Min(chance, part + run->matching);
-	return chance;
-}
-
 static double
 fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *columns,
 					   int ncolumns, const RelOptInfo *innerrel, double drop)
@@ -154,7 +139,13 @@ fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyCo
 	{
 		double		part = Max(rel->part_rels[i]->tuples, 1) / rows;
 
-		fraction += part * chance_of_partition(part, keys, run ? &spread : NULL);
+		/* that a key lies in it */
+		double		chance = keys <= JOIN_KEYS_FEW ? 1 - pow(1 - part, keys) : 1;
+
+		/* the rows that match, side by side, reach into it */
+		if (run)
+			chance = Min(chance, part + spread.matching);
+		fraction += part * chance;
 	}
 	return Min(fraction, 1);
 }
