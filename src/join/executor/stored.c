@@ -23,7 +23,7 @@
  *	  denies.  (Conditions come sorted by security level and cost.)
  *	- A key whose hash could fail is hashed when its row is asked for, not with its page: below a
  *	  LIMIT that may be never.
- * Which conditions are taken says stored_conditions.c.
+ * Which conditions are taken says take_stored() (planner/plan.c).
  *
  *-------------------------------------------------------------------------
  */

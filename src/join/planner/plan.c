@@ -2,12 +2,13 @@
  *
  * plan.c
  *	  A finished plan gets filters: for each of its hash joins those that are expected to pay
- *	  (decision.c), and on its scans those that the query names (stored_conditions.c).
+ *	  (decision.c), and on its scans those that the query names.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/table.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
@@ -26,7 +27,6 @@
 #include "join/planner/decision.h"
 #include "join/planner/partition_ancestors.h"
 #include "join/planner/plan.h"
-#include "join/planner/stored_conditions.h"
 #include "pg/plan_nodes.h"
 
 /* A plan while it gets filters. */
@@ -40,6 +40,8 @@ typedef struct PlanContext
 	int			nfilters;
 	JoinPartitionAncestors partitions;
 } PlanContext;
+
+/* ---- filters of joins ---- */
 
 /* Puts a node that hands rows on as they are on top of a plan, which workers run or not. */
 static CustomScan *
@@ -375,17 +377,66 @@ add_filter(PlanContext *context, JoinPushdown *pushdown)
 	}
 }
 
+/* ---- conditions with a stored filter ---- */
+
 /*
- * Puts a probe node for a condition with a stored filter on top of a scan, or adds it to the one
- * that is there: the parent, which may be NULL or some other node.
+ * What such a filter must keep at execution says stored.c.  Of planning:
+ *
+ *	- The order is the planner's to choose, but not where row security has a part in it: a function
+ *	  that could tell of a row must not see it before the policy has let it pass.  In such a
+ *	  query, only what comes first is taken.  (Behind the barrier of a view there is a scan of its
+ *	  own.)  Volatile conditions are left alone, and with them all of their scan.
+ *	- EvalPlanQual evaluates a scan's conditions for a row again, and would miss this one.  So
+ *	  plans that may come to that, those that lock or change rows of a table that they scan, are
+ *	  left alone.
  */
-static CustomScan *
-add_condition(PlanContext *context, Plan **slot, Plan *parent,
-			  const JoinStoredCondition *condition)
+
+/* The fraction of rows, in thousandths, that it is expected to drop: it is made to be selective. */
+#define STORED_DROP	900
+
+/* Can the condition be a filter that is probed in page batches? */
+static bool
+can_be_taken(Node *condition, Index relid, const JoinPlanInfo *plan_info)
+{
+	int			filter_arg;
+	List	   *args = bloomfam_join_stored_arguments(condition, &filter_arg);
+	Node	   *filter;
+
+	if (args == NIL || bloomfam_join_column(list_nth(args, 1 - filter_arg), relid) == 0)
+		return false;
+	filter = list_nth(args, filter_arg);
+	return !contain_var_clause(filter) && bloomfam_join_is_volatile_free(filter, plan_info);
+}
+
+/*
+ * Is this a heap, and not too small?  A few rows are probed with as many blocks of the filter, of
+ * which pages would want all.
+ */
+static bool
+is_worthwhile(Oid relation)
+{
+	Relation	table = table_open(relation, NoLock);
+	bool		result = table->rd_tableam == GetHeapamTableAmRoutine() &&
+		(bloomfam_join_filter == JOIN_FILTER_FORCE || table->rd_rel->reltuples < 0 ||
+		 table->rd_rel->reltuples >= bloomfam_join_filter_min_rows);
+
+	table_close(table, NoLock);
+	return result;
+}
+
+/*
+ * Puts a probe node for a condition, before which come so many of those that the scan keeps, on top
+ * of the scan, or adds it to the one that is there: the parent, which may be NULL or some other
+ * node.
+ */
+static Plan *
+add_condition(PlanContext *context, Plan **slot, Plan *parent, Node *condition, int before)
 {
 	CustomScan *probe = (CustomScan *) parent;
 	JoinFilterInfo info = {
-		.kind = JOIN_INFO_STORED, .drop = JOIN_STORED_DROP, .access = JOIN_PAGE_BATCHES};
+		.kind = JOIN_INFO_STORED, .drop = STORED_DROP, .access = JOIN_PAGE_BATCHES,
+		.before = before
+	};
 
 	if (parent == NULL || bloomfam_join_node_kind(parent) != JOIN_NODE_PROBE)
 	{
@@ -394,11 +445,50 @@ add_condition(PlanContext *context, Plan **slot, Plan *parent,
 			probe->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	}
 	info.condition = list_length(probe->custom_exprs);
-	info.before = condition->before;
-	probe->custom_exprs = lappend(probe->custom_exprs, condition->condition);
+	probe->custom_exprs = lappend(probe->custom_exprs, condition);
 	bloomfam_join_filter_info_add(probe, &info);
-	return probe;
+	return &probe->scan.plan;
 }
+
+/* Moves conditions with stored filters from a scan to the node on top of it. */
+static void
+take_stored(PlanContext *context, Plan **slot)
+{
+	const PlannedStmt *stmt = context->plan_info.stmt;
+	Scan	   *scan = (Scan *) *slot;
+	Plan	   *parent = context->ancestors != NIL ? linitial(context->ancestors) : NULL;
+	List	   *taken = NIL;
+	List	   *before = NIL;	/* of each of them, so many that are left */
+	List	   *left = NIL;
+	ListCell   *lc;
+	ListCell   *lb;
+
+	/* a node of another extension may know its child's type */
+	if ((parent != NULL && IsA(parent, CustomScan) &&
+		 bloomfam_join_node_kind(parent) == JOIN_NODE_OTHER) ||
+		(stmt->commandType != CMD_SELECT && stmt->commandType != CMD_INSERT) ||
+		stmt->rowMarks != NIL || stmt->hasModifyingCTE)
+		return;
+	foreach(lc, scan->plan.qual)
+	{
+		if ((left == NIL || !context->row_security) &&
+			can_be_taken(lfirst(lc), scan->scanrelid, &context->plan_info))
+		{
+			taken = lappend(taken, lfirst(lc));
+			before = lappend_int(before, list_length(left));
+		}
+		else
+			left = lappend(left, lfirst(lc));
+	}
+	if (taken == NIL || !bloomfam_join_is_volatile_free(left, &context->plan_info) ||
+		!is_worthwhile(rt_fetch(scan->scanrelid, stmt->rtable)->relid))
+		return;
+	scan->plan.qual = left;
+	forboth(lc, taken, lb, before)
+		parent = add_condition(context, slot, parent, lfirst(lc), lfirst_int(lb));
+}
+
+/* ---- the plan ---- */
 
 static void
 plan_join(PlanContext *context, HashJoin *join)
@@ -422,24 +512,6 @@ plan_join(PlanContext *context, HashJoin *join)
 	context->decisions = lappend(context->decisions, decision);
 }
 
-/* Moves conditions with stored filters from a scan to the node on top of it. */
-static void
-plan_scan(PlanContext *context, Plan **slot)
-{
-	Plan	   *parent = context->ancestors != NIL ? linitial(context->ancestors) : NULL;
-	List	   *conditions;
-	ListCell   *lc;
-
-	/* a node of another extension may know its child's type */
-	if (parent != NULL && IsA(parent, CustomScan) &&
-		bloomfam_join_node_kind(parent) == JOIN_NODE_OTHER)
-		return;
-	conditions = bloomfam_join_take_stored(&context->plan_info, (Scan *) *slot,
-										   context->row_security);
-	foreach(lc, conditions)
-		parent = (Plan *) add_condition(context, slot, parent, lfirst(lc));
-}
-
 /* From the top down: when a scan is come to, all filters of joins that go there are there. */
 static bool
 plan_tree(Plan **slot, void *plan_context)
@@ -456,7 +528,7 @@ plan_tree(Plan **slot, void *plan_context)
 	context->ancestors = list_delete_first(context->ancestors);
 	context->workers = workers;
 	if (IsA(plan, SeqScan))
-		plan_scan(context, slot);
+		take_stored(context, slot);
 
 	/* all joins above or below have their filters, and no cost depends on it any more */
 	if (bloomfam_join_node_kind(plan) == JOIN_NODE_PROBE)
