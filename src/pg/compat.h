@@ -346,20 +346,19 @@ bloomfam_index_am(const IndexAmRoutine *am)
 #endif
 
 /*
- * Expression nodes that 15 has not, most of them of SQL/JSON, as cases of a switch: those that make
- * no value of a type that is asked for, and those that do.
+ * Expression nodes that 15 has not, most of them of SQL/JSON, as rows of the table in plan_nodes.c:
+ * those that make no value of a type that is asked for, and those that do.
  */
 #if PG_VERSION_NUM >= 170000
-#define BLOOMFAM_EXPRESSION_CASES	\
-	case T_JsonValueExpr: case T_JsonIsPredicate: case T_JsonBehavior: \
-	case T_WindowFuncRunCondition:
-#define BLOOMFAM_EXPRESSION_CASES_WITH_TYPE	case T_JsonConstructorExpr: case T_JsonExpr:
+#define BLOOMFAM_EXPRESSIONS(plain, makes_value) \
+	[T_JsonValueExpr] = plain, [T_JsonIsPredicate] = plain, [T_JsonBehavior] = plain, \
+	[T_WindowFuncRunCondition] = plain, \
+	[T_JsonConstructorExpr] = makes_value, [T_JsonExpr] = makes_value
 #elif PG_VERSION_NUM >= 160000
-#define BLOOMFAM_EXPRESSION_CASES	case T_JsonValueExpr: case T_JsonIsPredicate:
-#define BLOOMFAM_EXPRESSION_CASES_WITH_TYPE	case T_JsonConstructorExpr:
+#define BLOOMFAM_EXPRESSIONS(plain, makes_value) \
+	[T_JsonValueExpr] = plain, [T_JsonIsPredicate] = plain, [T_JsonConstructorExpr] = makes_value
 #else
-#define BLOOMFAM_EXPRESSION_CASES
-#define BLOOMFAM_EXPRESSION_CASES_WITH_TYPE
+#define BLOOMFAM_EXPRESSIONS(plain, makes_value)
 #endif
 
 /* Does a statement change one of these relations?  19 has their numbers as a set. */

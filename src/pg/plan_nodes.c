@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * plan_nodes.c
- *	  The server's types of plan nodes, and what there is to know of each.
+ *	  The server's types of plan nodes and of expressions, and what there is to know of each.
  *
- * One table.  A type that is not in it is known for nothing: who asks takes it for volatile and not
+ * Two tables.  A type that is in none is known for nothing: who asks takes it for volatile and not
  * repeatable, and sends no filter through it.  So are the nodes of extensions (CustomScan), and
  * those that change tables (ModifyTable).
- * .ci/checks/plan-nodes compares it with the server's plannodes.h: each member there that can have
- * expressions must be named here, or there with the reason why it need not be.
+ * .ci/checks/plan-nodes compares them with the server's plannodes.h and primnodes.h: each member
+ * there that can have expressions must be named here, or there with the reason why it need not be.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,6 +15,7 @@
 
 #include "miscadmin.h"
 
+#include "pg/compat.h"
 #include "pg/plan_nodes.h"
 
 #define AT(type, member)	offsetof(type, member)
@@ -229,4 +230,30 @@ bloomfam_plan_groups_by(Plan *plan, AttrNumber column, Oid *operator, Oid *colla
 	*operator = ((const Oid *) member_of(plan, members[2]))[i];
 	*collation = ((const Oid *) member_of(plan, members[3]))[i];
 	return true;
+}
+
+#define PLAIN	BLOOMFAM_EXPRESSION_PLAIN
+#define MAKES_VALUE	BLOOMFAM_EXPRESSION_MAKES_VALUE
+
+static const BloomfamExpression expressions[] = {
+	[T_List] = PLAIN, [T_TargetEntry] = PLAIN, [T_SortGroupClause] = PLAIN,
+	[T_TableSampleClause] = PLAIN, [T_PlaceHolderVar] = PLAIN, [T_Var] = PLAIN,
+	[T_Const] = PLAIN, [T_GroupingFunc] = PLAIN, [T_SubscriptingRef] = PLAIN,
+	[T_DistinctExpr] = PLAIN, [T_NullIfExpr] = PLAIN, [T_ScalarArrayOpExpr] = PLAIN,
+	[T_BoolExpr] = PLAIN, [T_AlternativeSubPlan] = PLAIN, [T_FieldSelect] = PLAIN,
+	[T_FieldStore] = PLAIN, [T_RelabelType] = PLAIN, [T_ArrayCoerceExpr] = PLAIN,
+	[T_ConvertRowtypeExpr] = PLAIN, [T_CollateExpr] = PLAIN, [T_CaseExpr] = PLAIN,
+	[T_CaseWhen] = PLAIN, [T_CaseTestExpr] = PLAIN, [T_ArrayExpr] = PLAIN, [T_RowExpr] = PLAIN,
+	[T_RowCompareExpr] = PLAIN, [T_CoalesceExpr] = PLAIN, [T_MinMaxExpr] = PLAIN,
+	[T_SQLValueFunction] = PLAIN, [T_XmlExpr] = PLAIN, [T_NullTest] = PLAIN,
+	[T_BooleanTest] = PLAIN, [T_CoerceToDomainValue] = PLAIN,
+	[T_OpExpr] = MAKES_VALUE, [T_CoerceViaIO] = MAKES_VALUE, [T_CoerceToDomain] = MAKES_VALUE,
+	BLOOMFAM_EXPRESSIONS(PLAIN, MAKES_VALUE)
+};
+
+BloomfamExpression
+bloomfam_expression(const Node *node)
+{
+	return nodeTag(node) < lengthof(expressions) ? expressions[nodeTag(node)]
+												 : BLOOMFAM_EXPRESSION_UNKNOWN;
 }

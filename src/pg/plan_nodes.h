@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * plan_nodes.h
- *	  The server's types of plan nodes, and what there is to know of each.
+ *	  The server's types of plan nodes and of expressions, and what there is to know of each.
  *
  * Like server_structs.h this is knowledge of the server's structures, which changes with a major
  * version, and of nothing else.
@@ -62,5 +62,18 @@ extern bool bloomfam_plan_groups(Plan *plan);
  * that collation.  Of several grouping sets, the column must be in some.
  */
 extern bool bloomfam_plan_groups_by(Plan *plan, AttrNumber column, Oid *operator, Oid *collation);
+
+/* What an expression calls, apart from those below it. */
+typedef enum BloomfamExpression
+{
+	BLOOMFAM_EXPRESSION_UNKNOWN,	/* not known, or not without a look at it */
+	BLOOMFAM_EXPRESSION_PLAIN,	/* no function, or only those that it names, which make no value of
+								 * a domain */
+	BLOOMFAM_EXPRESSION_MAKES_VALUE	/* these, and what a value of its type goes through, which
+									 * nothing else in it may tell */
+} BloomfamExpression;
+
+/* What is known of an expression's type, or of that of what expressions consist of, as lists. */
+extern BloomfamExpression bloomfam_expression(const Node *node);
 
 #endif							/* BLOOMFAM_PLAN_NODES_H */
