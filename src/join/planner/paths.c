@@ -77,8 +77,12 @@
  */
 typedef struct Offer
 {
-	JoinCandidate candidate;	/* its filter */
+	PlannerInfo *root;
+	RelOptInfo *joinrel;
 	const RelOptInfo *innerrel;
+	JoinType	jointype;
+	JoinPathExtraData *extra;
+	JoinCandidate candidate;	/* its filter */
 	bool		filters;		/* if not, it is offered for the sake of joins below alone */
 	Cost		discounted;		/* what a join below costs that was offered for less, or 0 */
 	List	   *clauses;		/* of RestrictInfo, those that it hashes by, as the server would
@@ -109,9 +113,10 @@ has_long_keys(PlannerInfo *root, const Var *column)
  * of them all.
  */
 static bool
-find_clauses(PlannerInfo *root, Offer *offer, const RelOptInfo *outerrel,
-			 const RelOptInfo *innerrel, const List *restrictlist)
+find_clauses(Offer *offer, const RelOptInfo *outerrel)
 {
+	const RelOptInfo *innerrel = offer->innerrel;
+	const List *restrictlist = offer->extra->restrictlist;
 	JoinKeyColumn *columns = palloc(list_length(restrictlist) * sizeof(JoinKeyColumn));
 	const ListCell *lc;
 
@@ -141,7 +146,7 @@ find_clauses(PlannerInfo *root, Offer *offer, const RelOptInfo *outerrel,
 		key->collation = equal->inputcollid;
 		key->attribute = column->varattno;
 		offer->relid = column->varno;
-		offer->long_keys |= has_long_keys(root, column);
+		offer->long_keys |= has_long_keys(offer->root, column);
 		offer->clauses = lappend(offer->clauses, clause);
 	}
 	if (offer->clauses == NIL)
@@ -281,7 +286,7 @@ describe_scans(Offer *offer, const List *scans, double rows_of_all)
 
 /* Describes the build side: a table whose column the key is? */
 static void
-describe_build_side(PlannerInfo *root, Offer *offer, const Path *inner, bool parallel_hash)
+describe_build_side(Offer *offer, const Path *inner, bool parallel_hash)
 {
 	JoinCandidate *candidate = &offer->candidate;
 	const RelOptInfo *rel = offer->innerrel;
@@ -294,19 +299,19 @@ describe_build_side(PlannerInfo *root, Offer *offer, const Path *inner, bool par
 	if (parallel_hash || column == NULL || column->varno != rel->relid ||
 		rel->rtekind != RTE_RELATION || !bloomfam_join_scans_table(inner->pathtype))
 		return;
-	candidate->table = planner_rt_fetch(rel->relid, root)->relid;
+	candidate->table = planner_rt_fetch(rel->relid, offer->root)->relid;
 	candidate->attribute = column->varattno;
 }
 
 /* The fraction of the scans' cost that remains; the same for all paths of the two relations. */
 static double
-get_read_fraction(PlannerInfo *root, Offer *offer, const RelOptInfo *rel)
+get_read_fraction(Offer *offer, const RelOptInfo *rel)
 {
 	const JoinCandidate *candidate = &offer->candidate;
 
 	if (offer->fraction < 0)
 		offer->fraction =
-			bloomfam_join_read_fraction(root, rel, candidate->columns, candidate->ncolumns,
+			bloomfam_join_read_fraction(offer->root, rel, candidate->columns, candidate->ncolumns,
 										offer->innerrel, candidate->drop);
 	Assert(offer->fraction >= 0 && offer->fraction <= 1);
 	return offer->fraction;
@@ -329,14 +334,14 @@ add_rows(Offer *offer, const Path *scan, const JoinFilterSite *site, double frac
 
 /* Adds what is saved at scans that were described: the only one, or those of an Append. */
 static void
-add_scans(PlannerInfo *root, Offer *offer, const Path *scan, const List *scans)
+add_scans(Offer *offer, const Path *scan, const List *scans)
 {
 	const JoinFilterSite *sites = offer->candidate.sites;
 	double		fraction = 1;
 	ListCell   *lc;
 
 	if (IsA(scan, AppendPath) || sites[0].access != JOIN_ROW_BY_ROW)
-		fraction = get_read_fraction(root, offer, scan->parent);
+		fraction = get_read_fraction(offer, scan->parent);
 
 	/*
 	 * Joins below may leave out the same pages: of what they read, at least so much is left as
@@ -374,7 +379,7 @@ cost_of_index_fetch(PlannerInfo *root, const Path *path)
  * the hash join would make the planner choose the slower one.
  */
 static bool
-is_faster_fetched_by_index(PlannerInfo *root, const Offer *offer, const RelOptInfo *rel)
+is_faster_fetched_by_index(const Offer *offer, const RelOptInfo *rel)
 {
 	const Relids others = offer->innerrel->relids;
 	double		lookups = offer->innerrel->rows;
@@ -388,7 +393,7 @@ is_faster_fetched_by_index(PlannerInfo *root, const Offer *offer, const RelOptIn
 
 		if (needed == NULL || !bms_is_subset(needed, others))
 			continue;
-		cost = cost_of_index_fetch(root, path);
+		cost = cost_of_index_fetch(offer->root, path);
 		if (lookups * cost < rel->cheapest_total_path->total_cost &&
 			lookups * Max(cost / random_page_cost, 1) * ROWS_PER_LOOKUP < offer->scanned)
 			return true;
@@ -398,7 +403,7 @@ is_faster_fetched_by_index(PlannerInfo *root, const Offer *offer, const RelOptIn
 
 /* Is a filter expected to save anything in a hash join of these paths?  Then tells how much. */
 static bool
-saves(PlannerInfo *root, Offer *offer, const Path *outer, const Path *inner, bool parallel_hash)
+saves(Offer *offer, const Path *outer, const Path *inner, bool parallel_hash)
 {
 	JoinCandidate *candidate = &offer->candidate;
 	JoinEstimate estimate;
@@ -422,23 +427,14 @@ saves(PlannerInfo *root, Offer *offer, const Path *outer, const Path *inner, boo
 	scans = IsA(scan, AppendPath) ? ((const AppendPath *) scan)->subpaths
 								  : list_make1(unconstify(Path *, scan));
 	offer->left = Min(outer->rows / Max(scan->rows, 1), 1);
-	describe_build_side(root, offer, inner, parallel_hash);
+	describe_build_side(offer, inner, parallel_hash);
 	describe_scans(offer, scans, scan->rows);
 	reason = bloomfam_join_estimate(candidate, &estimate);
 	if (reason == JOIN_HAS_FILTER)
-		add_scans(root, offer, scan, scans);
+		add_scans(offer, scan, scans);
 	pfree(candidate->sites);
 	return reason == JOIN_HAS_FILTER && offer->saved > 0 &&
-		   !is_faster_fetched_by_index(root, offer, scan->parent);
-}
-
-/* Are there more relations to join to these? */
-static bool
-is_joined_further(const PlannerInfo *root, const RelOptInfo *joinrel)
-{
-	return !bms_is_subset(root->all_baserels, joinrel->top_parent_relids != NULL
-												  ? joinrel->top_parent_relids
-												  : joinrel->relids);
+		   !is_faster_fetched_by_index(offer, scan->parent);
 }
 
 /*
@@ -446,13 +442,16 @@ is_joined_further(const PlannerInfo *root, const RelOptInfo *joinrel)
  * all but a join below that was offered so.
  */
 static Cost
-discount(const PlannerInfo *root, const RelOptInfo *joinrel, const Offer *offer,
-		 Cost total)
+discount(const Offer *offer, Cost total)
 {
+	const RelOptInfo *joinrel = offer->joinrel;
 	Cost		settled = offer->discounted;
 	Cost		margin = NEAR_TIE * Max(total - settled - offer->saved, 0);
 
-	if (is_joined_further(root, joinrel))
+	/* are there more relations to join to these? */
+	if (!bms_is_subset(offer->root->all_baserels, joinrel->top_parent_relids != NULL
+													  ? joinrel->top_parent_relids
+													  : joinrel->relids))
 		margin += NEAR_TIE * (total - settled);
 	return Max(offer->saved - margin, 0) + SAFER * settled;
 }
@@ -462,33 +461,33 @@ discount(const PlannerInfo *root, const RelOptInfo *joinrel, const Offer *offer,
  * stands above a join that was offered for less.
  */
 static void
-consider(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtraData *extra,
-		 Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_hash)
+consider(Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_hash)
 {
+	RelOptInfo *joinrel = offer->joinrel;
 	JoinCostWorkspace costs;
 	Path	   *path;
 	Cost		saved;
 
-	if (!offer->filters || !saves(root, offer, outer, inner, parallel_hash))
+	if (!offer->filters || !saves(offer, outer, inner, parallel_hash))
 	{
 		if (offer->discounted == 0)
 			return;
 		offer->saved = 0;
 	}
-	initial_cost_hashjoin(root, &costs, jointype, offer->clauses, outer, inner, extra,
-						  parallel_hash);
-	saved = discount(root, joinrel, offer, costs.total_cost);
+	initial_cost_hashjoin(offer->root, &costs, offer->jointype, offer->clauses, outer, inner,
+						  offer->extra, parallel_hash);
+	saved = discount(offer, costs.total_cost);
 	if (saved <= 0 ||
 		(partial ? !bloomfam_add_partial_path_precheck(joinrel, &costs, costs.total_cost - saved)
 				 : !bloomfam_add_path_precheck(joinrel, &costs, costs.total_cost - saved)))
 		return;
-	path =
-		(Path *) create_hashjoin_path(root, joinrel, jointype, &costs, extra, outer, inner,
-									  parallel_hash, extra->restrictlist, NULL, offer->clauses);
-	saved = discount(root, joinrel, offer, path->total_cost);
+	path = (Path *) create_hashjoin_path(offer->root, joinrel, offer->jointype, &costs,
+										 offer->extra, outer, inner, parallel_hash,
+										 offer->extra->restrictlist, NULL, offer->clauses);
+	saved = discount(offer, path->total_cost);
 	path->total_cost = Max(path->total_cost - saved, path->startup_cost);
 	if (is_discounted(path))
-		discounting = root->glob;
+		discounting = offer->root->glob;
 	if (partial)
 		add_partial_path(joinrel, path);
 	else
@@ -526,31 +525,29 @@ consider_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		!bms_is_empty(joinrel->lateral_relids) || outer->param_info != NULL ||
 		inner->param_info != NULL)
 		return;
-	memset(&offer, 0, sizeof(offer));
-	offer.innerrel = innerrel;
-	offer.candidate.drop = 1 - joinrel->rows / outerrel->rows;
-	offer.filters = filters;
-	offer.discounted = cost_of_discounted(root, outer);
-	offer.fraction = -1;
-	if (!find_clauses(root, &offer, outerrel, innerrel, extra->restrictlist))
+	offer = (Offer) {
+		.root = root, .joinrel = joinrel, .innerrel = innerrel, .jointype = jointype,
+		.extra = extra, .candidate.drop = 1 - joinrel->rows / outerrel->rows,
+		.filters = filters, .discounted = cost_of_discounted(root, outer), .fraction = -1
+	};
+	if (!find_clauses(&offer, outerrel))
 		return;
 	cost_qual_eval(&comparing, offer.clauses, root);
-	offer.comparing =
-		comparing.per_tuple *
-		(jointype == JOIN_INNER && !extra->inner_unique ? COMPARED : COMPARED_IN_VAIN);
+	offer.comparing = comparing.per_tuple * (jointype == JOIN_INNER && !extra->inner_unique
+												 ? COMPARED
+												 : COMPARED_IN_VAIN);
 
-	consider(root, joinrel, jointype, extra, &offer, outer, inner, false, false);
+	consider(&offer, outer, inner, false, false);
 	if (!joinrel->consider_parallel || outerrel->partial_pathlist == NIL)
 		return;
 	outer = linitial(outerrel->partial_pathlist);
 	offer.discounted = cost_of_discounted(root, outer);
 	if (enable_parallel_hash && innerrel->partial_pathlist != NIL)
-		consider(root, joinrel, jointype, extra, &offer, outer,
-				 linitial(innerrel->partial_pathlist), true, true);
+		consider(&offer, outer, linitial(innerrel->partial_pathlist), true, true);
 	if (!inner->parallel_safe)
 		inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
 	if (inner != NULL)
-		consider(root, joinrel, jointype, extra, &offer, outer, inner, true, false);
+		consider(&offer, outer, inner, true, false);
 }
 
 void

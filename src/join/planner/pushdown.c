@@ -215,33 +215,25 @@ column_across(const JoinPushdown *pushdown, Plan *plan, bool from_inner, AttrNum
 static bool
 computes_groups(const Plan *plan)
 {
-	switch (nodeTag(plan))
-	{
-		case T_Agg:
-			return contain_agg_clause((Node *) plan->targetlist) ||
-				   contain_agg_clause((Node *) plan->qual);
-		case T_Unique:
-			return ((const Unique *) plan)->numCols < list_length(plan->targetlist);
-		default:
-			return false;
-	}
+	if (IsA(plan, Agg))
+		return contain_agg_clause((Node *) plan->targetlist) ||
+			   contain_agg_clause((Node *) plan->qual);
+	return IsA(plan, Unique) && ((const Unique *) plan)->numCols < list_length(plan->targetlist);
+}
+
+static bool
+is_join(const Plan *plan)
+{
+	return IsA(plan, HashJoin) || IsA(plan, NestLoop) || IsA(plan, MergeJoin);
 }
 
 /* Can a node drop rows of the child that the filter is pushed to? */
 static bool
-hides_rows(Plan *plan)
+hides_rows(const Plan *plan)
 {
-	switch (nodeTag(plan))
-	{
-		case T_HashJoin:
-		case T_NestLoop:
-		case T_MergeJoin:
-			return plan->qual != NIL || ((Join *) plan)->jointype != JOIN_LEFT;
-		case T_Result:
-			return plan->qual != NIL || ((Result *) plan)->resconstantqual != NULL;
-		default:
-			return plan->qual != NIL;
-	}
+	return plan->qual != NIL ||
+		   (is_join(plan) && ((const Join *) plan)->jointype != JOIN_LEFT) ||
+		   (IsA(plan, Result) && ((const Result *) plan)->resconstantqual != NULL);
 }
 
 /*
@@ -329,9 +321,9 @@ follow_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 	return true;
 }
 
-/* The only child of a node, if a filter of these columns of it can be pushed there; else NULL. */
-static Plan **
-only_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
+/* Can a filter of these columns of a node's only child be pushed there? */
+static bool
+may_follow_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 {
 	switch (nodeTag(plan))
 	{
@@ -340,39 +332,37 @@ only_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 		case T_Material:
 		case T_Memoize:
 		case T_Hash:
-			return pushdown->crosses_materialization ? &plan->lefttree : NULL;
+			return pushdown->crosses_materialization;
 		case T_Result:
 		case T_Gather:
 		case T_GatherMerge:
-			return plan->lefttree != NULL ? &plan->lefttree : NULL;
+			return plan->lefttree != NULL;
 		case T_Agg:
 			return ((Agg *) plan)->groupingSets == NIL &&
-						   (((Agg *) plan)->aggstrategy == AGG_SORTED ||
-							pushdown->crosses_materialization) &&
-						   groups_by_key(pushdown, plan, behind)
-					   ? &plan->lefttree
-					   : NULL;
+				   (((Agg *) plan)->aggstrategy == AGG_SORTED ||
+					pushdown->crosses_materialization) &&
+				   groups_by_key(pushdown, plan, behind);
 		case T_Group:
 		case T_Unique:
-			return groups_by_key(pushdown, plan, behind) ? &plan->lefttree : NULL;
+			return groups_by_key(pushdown, plan, behind);
 		case T_SubqueryScan:
-			return &((SubqueryScan *) plan)->subplan;
+			return true;
 		default:
-			return NULL;
+			return false;
 	}
 }
 
 static bool
 follow_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 {
-	int			varno = IsA(plan, SubqueryScan) ? (int) ((Scan *) plan)->scanrelid : OUTER_VAR;
+	bool		is_subquery = IsA(plan, SubqueryScan);
+	int			varno = is_subquery ? (int) ((Scan *) plan)->scanrelid : OUTER_VAR;
 	AttrNumber *behind = columns_behind(pushdown, plan, attributes, varno);
-	Plan	  **next = behind != NULL ? only_child(pushdown, plan, behind) : NULL;
 
-	if (next == NULL)
+	if (behind == NULL || !may_follow_child(pushdown, plan, behind))
 		return false;
 	pass_through(pushdown, plan);
-	follow(pushdown, next, behind);
+	follow(pushdown, is_subquery ? &((SubqueryScan *) plan)->subplan : &plan->lefttree, behind);
 	return true;
 }
 
@@ -400,18 +390,10 @@ follow_own(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 static bool
 follow_through(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 {
-	switch (nodeTag(plan))
-	{
-		case T_Append:
-		case T_MergeAppend:
-			return follow_each(pushdown, plan, attributes);
-		case T_HashJoin:
-		case T_NestLoop:
-		case T_MergeJoin:
-			return follow_join(pushdown, plan, attributes);
-		default:
-			return follow_child(pushdown, plan, attributes);
-	}
+	if (IsA(plan, Append) || IsA(plan, MergeAppend))
+		return follow_each(pushdown, plan, attributes);
+	return is_join(plan) ? follow_join(pushdown, plan, attributes)
+						 : follow_child(pushdown, plan, attributes);
 }
 
 /* Finds the targets below *slot, or on top of it. */
