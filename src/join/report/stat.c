@@ -11,6 +11,14 @@
  * The table lies in memory that is reserved when the server starts, if it loads the module then;
  * else, from 17 on, in a segment that the first session that needs it makes.
  *
+ * The server's hash tables are either for memory that is there from its start on, or grow.  This
+ * one serves in both kinds of shared memory, and does not: entries are in an array and refer to
+ * each other by their numbers in it.  Its one lock is taken once for each execution of a plan that
+ * probes thousands of rows, for one addition: entries need no locks of their own.
+ *
+ * If all entries are taken, a clock hand goes round: it takes one off the uses of each entry that
+ * it passes, and evicts the first that has none left.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -18,6 +26,7 @@
 #include "access/parallel.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_type_d.h"
+#include "common/hashfn.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -32,7 +41,6 @@
 
 #include "join/executor/node.h"
 #include "join/report/stat.h"
-#include "join/report/stat_table.h"
 #include "pg/compat.h"
 
 #define STAT_NAME		"bloomfam_stat_join_filters"
@@ -40,29 +48,180 @@
 /* The keys of a table for which nobody has set bloomfam.stat_max. */
 #define STAT_MAX		1000
 
+#define NO_ENTRY		(-1)
+
+/* An entry that is used so often stays until the hand has come by as often. */
+#define MOST_USES		5
+
+/* What is counted, in the order of the view's columns. */
+typedef enum StatCounter
+{
+	STAT_EXECUTIONS,			/* of plans with filters */
+	STAT_BUILT,					/* filters that were made */
+	STAT_DISCARDED,				/* ... that were not: there were too many keys */
+	STAT_DISABLED,				/* ... that did not pay at the end of an execution */
+	STAT_PUSHED,				/* ... that went to a foreign server */
+	STAT_PROBED,				/* rows, at each target of a filter */
+	STAT_REMOVED,
+	STAT_NOT_CHECKED,
+	STAT_BYTES,					/* of the filters that were made */
+	STAT_COUNTERS
+} StatCounter;
+
+/* Whose counters they are. */
+typedef struct StatKey
+{
+	Oid			role;			/* 0: of all that had to make room */
+	Oid			database;
+	uint64		query;			/* 0: has no id */
+} StatKey;
+
+typedef struct StatRow
+{
+	StatKey		key;
+	uint64		counts[STAT_COUNTERS];
+	TimestampTz since;			/* the first of them */
+} StatRow;
+
+typedef struct StatEntry
+{
+	StatRow		row;
+	int			next;			/* entry of its bucket */
+	int			uses;			/* since the hand has come by, MOST_USES at most */
+	int			first;			/* entry of the bucket of this number */
+} StatEntry;
+
+/* It may lie at another address in each process. */
+typedef struct StatTable
+{
+	LWLock		lock;
+	int			most;			/* entries, and buckets */
+	int			n;				/* entries that are taken: the first ones */
+	int			hand;
+	StatRow		evicted;		/* the sum of those that had to make room */
+	StatEntry	entries[FLEXIBLE_ARRAY_MEMBER];
+} StatTable;
+
 static bool stat_track = true;
 static int	stat_max = STAT_MAX;
 
 /* NULL: there is none, or this process has not looked for it. */
-static JoinStatTable *stat_table = NULL;
+static StatTable *stat_table = NULL;
 
 static shmem_request_hook_type previous_shmem_request;
 static shmem_startup_hook_type previous_shmem_startup;
 
+/* ---- the table ---- */
+
+static void
+clear(StatTable *table)
+{
+	int			i;
+
+	table->n = 0;
+	table->hand = 0;
+	memset(&table->evicted, 0, sizeof(table->evicted));
+	for (i = 0; i < table->most; i++)
+		table->entries[i].first = NO_ENTRY;
+}
+
+static void
+add_counts(StatRow *row, const uint64 *counts)
+{
+	int			i;
+
+	for (i = 0; i < STAT_COUNTERS; i++)
+		row->counts[i] += counts[i];
+}
+
+/* Where the number of the first entry of a key's bucket is. */
+static int *
+bucket_of(StatTable *table, const StatKey *key)
+{
+	uint32		hash = hash_bytes((const unsigned char *) key, sizeof(*key));
+
+	return &table->entries[hash % table->most].first;
+}
+
+/* Frees an entry. */
+static int
+evict(StatTable *table)
+{
+	StatEntry  *entry;
+	int		   *link;
+	int			i;
+
+	for (;;)
+	{
+		i = table->hand;
+		table->hand = (i + 1) % table->most;
+		entry = &table->entries[i];
+		if (entry->uses == 0)
+			break;
+		entry->uses--;
+	}
+	for (link = bucket_of(table, &entry->row.key); *link != i;)
+		link = &table->entries[*link].next;
+	*link = entry->next;
+	if (table->evicted.counts[STAT_EXECUTIONS] == 0 || entry->row.since < table->evicted.since)
+		table->evicted.since = entry->row.since;
+	add_counts(&table->evicted, entry->row.counts);
+	return i;
+}
+
+/* Adds to the counters of a key; if it is new and there is no room, another one is evicted. */
+static void
+add(StatTable *table, const StatKey *key, const uint64 *counts)
+{
+	StatEntry  *entry;
+	int		   *bucket;
+	int			i;
+
+	LWLockAcquire(&table->lock, LW_EXCLUSIVE);
+	bucket = bucket_of(table, key);
+	i = *bucket;
+	while (i != NO_ENTRY && memcmp(&table->entries[i].row.key, key, sizeof(*key)) != 0)
+		i = table->entries[i].next;
+	if (i == NO_ENTRY)
+	{
+		i = table->n < table->most ? table->n++ : evict(table);
+		entry = &table->entries[i];
+		entry->row = (StatRow) {.key = *key, .since = GetCurrentTimestamp()};
+		entry->uses = 0;
+		entry->next = *bucket;
+		*bucket = i;
+	}
+	entry = &table->entries[i];
+	add_counts(&entry->row, counts);
+	entry->uses = Min(entry->uses + 1, MOST_USES);
+	LWLockRelease(&table->lock);
+}
+
 /* ---- where the table is ---- */
+
+static Size
+table_size(void)
+{
+	return add_size(offsetof(StatTable, entries), mul_size(stat_max, sizeof(StatEntry)));
+}
 
 static void
 request_table(void)
 {
 	if (previous_shmem_request != NULL)
 		previous_shmem_request();
-	RequestAddinShmemSpace(bloomfam_join_stat_table_size(stat_max));
+	RequestAddinShmemSpace(table_size());
 }
 
+/* Makes an empty one in memory of that size. */
 static void
-init_table(void *table)
+init_table(void *memory)
 {
-	bloomfam_join_stat_table_init(table, stat_max, bloomfam_new_lwlock_tranche(STAT_NAME));
+	StatTable  *table = memory;
+
+	LWLockInitialize(&table->lock, bloomfam_new_lwlock_tranche(STAT_NAME));
+	table->most = stat_max;
+	clear(table);
 }
 
 static void
@@ -73,23 +232,22 @@ startup_table(void)
 	if (previous_shmem_startup != NULL)
 		previous_shmem_startup();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	stat_table = ShmemInitStruct(STAT_NAME, bloomfam_join_stat_table_size(stat_max), &found);
+	stat_table = ShmemInitStruct(STAT_NAME, table_size(), &found);
 	if (!found)
 		init_table(stat_table);
 	LWLockRelease(AddinShmemInitLock);
-	bloomfam_name_lwlock_tranche(bloomfam_join_stat_table_tranche(stat_table), STAT_NAME);
+	bloomfam_name_lwlock_tranche(stat_table->lock.tranche, STAT_NAME);
 }
 
 /* The table; NULL if there is none. */
-static JoinStatTable *
+static StatTable *
 get_table(void)
 {
 	if (stat_table == NULL)
 	{
-		stat_table = bloomfam_named_segment(STAT_NAME, bloomfam_join_stat_table_size(stat_max),
-											init_table);
+		stat_table = bloomfam_named_segment(STAT_NAME, table_size(), init_table);
 		if (stat_table != NULL)
-			bloomfam_name_lwlock_tranche(bloomfam_join_stat_table_tranche(stat_table), STAT_NAME);
+			bloomfam_name_lwlock_tranche(stat_table->lock.tranche, STAT_NAME);
 	}
 	return stat_table;
 }
@@ -120,32 +278,32 @@ bloomfam_join_stat_init(void)
 
 typedef struct Collected
 {
-	JoinStatCounts counts;
+	uint64		counts[STAT_COUNTERS];
 	Bitmapset  *disabled;		/* numbers of filters: each is probed at one place or at several */
 } Collected;
 
 static void
 collect_build(Collected *collected, const JoinBuildState *state)
 {
-	JoinStatCounts *sum = &collected->counts;
+	uint64	   *sum = collected->counts;
 	JoinBuildCounts counts;
 	ListCell   *lc;
 
 	if (state->filter == NULL)
 		return;
 	counts = bloomfam_join_build_sum(state);
-	sum->executions = 1;
-	sum->built += counts.builds - counts.discarded;
-	sum->discarded += counts.discarded;
-	sum->bytes += counts.bytes;
+	sum[STAT_EXECUTIONS] = 1;
+	sum[STAT_BUILT] += counts.builds - counts.discarded;
+	sum[STAT_DISCARDED] += counts.discarded;
+	sum[STAT_BYTES] += counts.bytes;
 	foreach(lc, state->foreign)
-		sum->pushed += bloomfam_join_foreign_size(lfirst(lc)) > 0;
+		sum[STAT_PUSHED] += bloomfam_join_foreign_size(lfirst(lc)) > 0;
 }
 
 static void
 collect_probe(Collected *collected, const JoinProbeState *state)
 {
-	JoinStatCounts *sum = &collected->counts;
+	uint64	   *sum = collected->counts;
 	int			i;
 
 	for (i = 0; i < state->nprobes; i++)
@@ -155,9 +313,9 @@ collect_probe(Collected *collected, const JoinProbeState *state)
 
 		if (probe->filter == NULL)
 			continue;
-		sum->probed += counts.tested;
-		sum->removed += counts.removed;
-		sum->not_checked += counts.not_checked;
+		sum[STAT_PROBED] += counts.tested;
+		sum[STAT_REMOVED] += counts.removed;
+		sum[STAT_NOT_CHECKED] += counts.not_checked;
 		if (counts.disabled && !bloomfam_join_node_was_foreign(probe))
 			collected->disabled = bms_add_member(collected->disabled, probe->info->number);
 	}
@@ -179,30 +337,30 @@ void
 bloomfam_join_stat_count(QueryDesc *query)
 {
 	Collected	collected = {.disabled = NULL};
-	JoinStatKey key = {.role = GetUserId(), .database = MyDatabaseId};
-	JoinStatTable *table;
+	StatKey		key = {.role = GetUserId(), .database = MyDatabaseId};
+	StatTable *table;
 
 	if (!stat_track || IsParallelWorker() ||
 		(query->estate->es_top_eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
 		return;
 	collect(query->planstate, &collected);
-	if (collected.counts.executions == 0)
+	if (collected.counts[STAT_EXECUTIONS] == 0)
 		return;
-	collected.counts.disabled = bms_num_members(collected.disabled);
+	collected.counts[STAT_DISABLED] = bms_num_members(collected.disabled);
 	bms_free(collected.disabled);
 	key.query = query->plannedstmt->queryId;
 	table = get_table();
 	if (table != NULL)
-		bloomfam_join_stat_table_add(table, &key, &collected.counts);
+		add(table, &key, collected.counts);
 }
 
 /* ---- SQL ---- */
 
 /* The table, or an error that says how to get one. */
-static JoinStatTable *
+static StatTable *
 require_table(void)
 {
-	JoinStatTable *table = get_table();
+	StatTable *table = get_table();
 
 	if (table == NULL)
 		ereport(ERROR,
@@ -212,31 +370,21 @@ require_table(void)
 	return table;
 }
 
-#define STAT_COLUMNS	13
-
-/* Fills the columns of bloomfam_stat_join_filters. */
-static void
-make_row(const JoinStatRow *row, Datum *values, bool *nulls)
+/* A copy of all that the table has, as no catalog may be read while it is locked. */
+static StatRow *
+copy_rows(StatTable *table, int *n)
 {
-	const JoinStatCounts *counts = &row->counts;
-	int			i = 0;
+	StatRow    *rows = palloc((table->most + 1) * sizeof(StatRow));
+	int			i;
 
-	memset(nulls, 0, STAT_COLUMNS * sizeof(bool));
-	nulls[0] = nulls[1] = nulls[2] = row->kind == JOIN_STAT_EVICTED;
-	values[i++] = ObjectIdGetDatum(row->key.role);
-	values[i++] = ObjectIdGetDatum(row->key.database);
-	values[i++] = Int64GetDatum((int64) row->key.query);
-	values[i++] = Int64GetDatum(counts->executions);
-	values[i++] = Int64GetDatum(counts->built);
-	values[i++] = Int64GetDatum(counts->discarded);
-	values[i++] = Int64GetDatum(counts->disabled);
-	values[i++] = Int64GetDatum(counts->pushed);
-	values[i++] = Int64GetDatum(counts->probed);
-	values[i++] = Int64GetDatum(counts->removed);
-	values[i++] = Int64GetDatum(counts->not_checked);
-	values[i++] = Int64GetDatum(counts->bytes);
-	values[i++] = TimestampTzGetDatum(row->since);
-	Assert(i == STAT_COLUMNS);
+	LWLockAcquire(&table->lock, LW_SHARED);
+	for (i = 0; i < table->n; i++)
+		rows[i] = table->entries[i].row;
+	if (table->evicted.counts[STAT_EXECUTIONS] > 0)
+		rows[i++] = table->evicted;
+	LWLockRelease(&table->lock);
+	*n = i;
+	return rows;
 }
 
 PG_FUNCTION_INFO_V1(bloomfam_stat_join_filters);
@@ -245,21 +393,29 @@ bloomfam_stat_join_filters(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	bool		sees_all = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
-	JoinStatRow *rows;
+	StatRow    *rows;
 	int			n;
 	int			i;
+	int			k;
 
-	rows = bloomfam_join_stat_table_rows(require_table(), &n);
+	rows = copy_rows(require_table(), &n);
 	InitMaterializedSRF(fcinfo, 0);
 	for (i = 0; i < n; i++)
 	{
-		Datum		values[STAT_COLUMNS];
-		bool		nulls[STAT_COLUMNS];
+		const StatRow *row = &rows[i];
+		bool		evicted = !OidIsValid(row->key.role);
+		Datum		values[3 + STAT_COUNTERS + 1];
+		bool		nulls[lengthof(values)] = {evicted, evicted, evicted};
 
-		if (!sees_all && (rows[i].kind == JOIN_STAT_EVICTED ||
-						  !has_privs_of_role(GetUserId(), rows[i].key.role)))
+		Assert(result->setDesc->natts == lengthof(values));
+		if (!sees_all && (evicted || !has_privs_of_role(GetUserId(), row->key.role)))
 			continue;
-		make_row(&rows[i], values, nulls);
+		values[0] = ObjectIdGetDatum(row->key.role);
+		values[1] = ObjectIdGetDatum(row->key.database);
+		values[2] = Int64GetDatum((int64) row->key.query);
+		for (k = 0; k < STAT_COUNTERS; k++)
+			values[3 + k] = Int64GetDatum((int64) row->counts[k]);
+		values[3 + STAT_COUNTERS] = TimestampTzGetDatum(row->since);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
@@ -269,6 +425,10 @@ PG_FUNCTION_INFO_V1(bloomfam_stat_join_filters_reset);
 Datum
 bloomfam_stat_join_filters_reset(PG_FUNCTION_ARGS)
 {
-	bloomfam_join_stat_table_reset(require_table());
+	StatTable  *table = require_table();
+
+	LWLockAcquire(&table->lock, LW_EXCLUSIVE);
+	clear(table);
+	LWLockRelease(&table->lock);
 	PG_RETURN_VOID();
 }
