@@ -40,7 +40,6 @@
 #include "join/planner/plan.h"
 #include "join/report/decisions.h"
 #include "join/report/stat.h"
-#include "join/report/unfiltered_joins.h"
 #include "pg/compat.h"
 
 static planner_hook_type previous_planner;
@@ -53,9 +52,8 @@ static ExplainOneQuery_hook_type previous_explain;
 typedef struct Explained
 {
 	ExplainState *es;
-	PlannedStmt *stmt;			/* NULL: not planned yet */
+	PlannedStmt *stmt;			/* NULL: not planned yet, or without a look at filters */
 	List	   *decisions;
-	List	   *unfiltered;		/* joins that are no hash joins */
 } Explained;
 
 /* The one that is being done; NULL: none. */
@@ -76,7 +74,7 @@ plan_with_filters(BLOOMFAM_PLANNER_PARAMS)
 {
 	bool		row_security = parse->hasRowSecurity;
 	Explained  *awaited = explained != NULL && explained->stmt == NULL ? explained : NULL;
-	List	   *decisions = NIL;
+	List	   *decisions;
 	PlannedStmt *stmt;
 
 	/* functions that are called meanwhile may plan, too */
@@ -86,17 +84,17 @@ plan_with_filters(BLOOMFAM_PLANNER_PARAMS)
 		stmt = previous_planner(BLOOMFAM_PLANNER_ARGS);
 	else
 		stmt = standard_planner(BLOOMFAM_PLANNER_ARGS);
-	if (bloomfam_join_filter != JOIN_FILTER_OFF)
-		decisions = bloomfam_join_plan(stmt, row_security || stmt->dependsOnRole);
+	if (awaited != NULL)
+		explained = awaited;
+	if (bloomfam_join_filter == JOIN_FILTER_OFF)
+		return stmt;
+	decisions = bloomfam_join_plan(stmt, row_security || stmt->dependsOnRole);
 	if (bloomfam_join_filter_log && decisions != NIL)
 		bloomfam_join_log(stmt, decisions);
 	if (awaited != NULL)
 	{
 		awaited->stmt = stmt;
 		awaited->decisions = decisions;
-		if (bloomfam_join_filter != JOIN_FILTER_OFF)
-			awaited->unfiltered = bloomfam_join_list_unfiltered(stmt);
-		explained = awaited;
 	}
 	return stmt;
 }
@@ -149,7 +147,7 @@ end_with_counts(QueryDesc *query)
 		bloomfam_join_stat_count(query);
 	if (explained != NULL && explained->stmt == query->plannedstmt &&
 		explained->es->pstmt == query->plannedstmt)
-		bloomfam_join_explain_decisions(explained->decisions, explained->unfiltered, explained->es);
+		bloomfam_join_explain_decisions(explained->stmt, explained->decisions, explained->es);
 	if (previous_executor_end != NULL)
 		previous_executor_end(query);
 	else

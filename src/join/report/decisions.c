@@ -9,6 +9,8 @@
 
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
 #include "join/base/explain_text.h"
@@ -16,8 +18,8 @@
 #include "join/filter/form.h"
 #include "join/planner/decision.h"
 #include "join/report/decisions.h"
-#include "join/report/unfiltered_joins.h"
 #include "pg/compat.h"
+#include "pg/plan_nodes.h"
 
 /* Says why foreign scans do not get a filter. */
 static void
@@ -200,29 +202,49 @@ bloomfam_join_log(PlannedStmt *stmt, List *decisions)
 		log_decision(lfirst(lc), context);
 }
 
+/* An EXPLAIN of the decisions on a plan's joins. */
+typedef struct Explained
+{
+	ExplainState *es;
+	bool		begun;			/* there was a decision */
+	List	   *ancestors;		/* of the plan node in hand, nearest first */
+} Explained;
+
 /* Says what was decided about one condition; label is what it is called there. */
 static void
-explain_decision(ExplainState *es, const char *label, const char *condition, const char *decision)
+explain_decision(Explained *explained, const char *label, Node *condition, List *context,
+				 const char *decision)
 {
+	ExplainState *es = explained->es;
+	const char *text = deparse_expression(condition, context, true, false);
+
+	if (!explained->begun)
+	{
+		ExplainOpenGroup("Join Filters", "Join Filters", false, es);
+		if (is_text(es))
+		{
+			indent(es);
+			appendStringInfoString(es->str, "Join Filters:\n");
+			es->indent++;
+		}
+		explained->begun = true;
+	}
 	ExplainOpenGroup("Join Filter", NULL, true, es);
 	if (is_text(es))
-	{
-		indent(es);
-		appendStringInfo(es->str, "%s: %s\n", condition, decision);
-	}
+		ExplainPropertyText(text, decision, es);
 	else
 	{
-		ExplainPropertyText(label, condition, es);
+		ExplainPropertyText(label, text, es);
 		ExplainPropertyText("Decision", decision, es);
 	}
 	ExplainCloseGroup("Join Filter", NULL, true, es);
 }
 
 static void
-explain_hash_join(ExplainState *es, const JoinDecision *decision)
+explain_hash_join(Explained *explained, const JoinDecision *decision)
 {
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, &decision->join->join.plan,
-												   decision->ancestors);
+	List	   *context = set_deparse_context_plan(explained->es->deparse_cxt,
+												   &decision->join->join.plan, decision->ancestors);
 	ListCell   *lc;
 
 	/* a condition for each key, in their order */
@@ -232,53 +254,110 @@ explain_hash_join(ExplainState *es, const JoinDecision *decision)
 
 		initStringInfo(&text);
 		append_key_decision(&text, &decision->key_decisions[foreach_current_index(lc)], NIL);
-		explain_decision(es, "Hash Cond", deparse_expression(lfirst(lc), context, true, false),
-						 text.data);
+		explain_decision(explained, "Hash Cond", lfirst(lc), context, text.data);
 	}
 }
 
-static void
-explain_unfiltered(ExplainState *es, const JoinUnfiltered *unfiltered)
+/* Is it an equality that a hash join could have? */
+static bool
+is_equality(const Node *condition)
 {
-	static const struct
-	{
-		const char *label;
-		const char *decision;
-	}			texts[] = {
-		[JOIN_UNFILTERED_MERGE] =
-		{"Merge Cond", "No filter. The planner preferred a merge join to a hash join."},
-		[JOIN_UNFILTERED_LOOP] =
-		{"Join Cond", "No filter. The planner preferred a nested loop to a hash join."},
-		[JOIN_UNFILTERED_INDEX] =
-		{"Index Cond", "No filter. The planner preferred looking rows up to a hash join."},
-	};
-	List	   *context =
-		set_deparse_context_plan(es->deparse_cxt, unfiltered->plan, unfiltered->ancestors);
+	const OpExpr *op = (const OpExpr *) condition;
 
-	Assert(unfiltered->kind < lengthof(texts));
-	explain_decision(es, texts[unfiltered->kind].label,
-					 deparse_expression(unfiltered->condition, context, true, false),
-					 texts[unfiltered->kind].decision);
+	return IsA(condition, OpExpr) && list_length(op->args) == 2 &&
+		   op_hashjoinable(op->opno, exprType(linitial(op->args)));
+}
+
+/* Is it a value that a nested loop hands to its inner side, of those above? */
+static bool
+is_of_outer_row(const Node *node, List *ancestors)
+{
+	ListCell   *la;
+	ListCell   *lp;
+
+	while (IsA(node, RelabelType))
+		node = (const Node *) ((const RelabelType *) node)->arg;
+	if (!IsA(node, Param) || ((const Param *) node)->paramkind != PARAM_EXEC)
+		return false;
+	foreach(la, ancestors)
+	{
+		if (!IsA(lfirst(la), NestLoop))
+			continue;
+		foreach(lp, ((NestLoop *) lfirst(la))->nestParams)
+			if (((NestLoopParam *) lfirst(lp))->paramno == ((const Param *) node)->paramid)
+				return true;
+	}
+	return false;
+}
+
+/* The plan nodes that meet conditions which a hash join could have met, too. */
+typedef struct OtherJoin
+{
+	NodeTag		node;
+	size_t		conditions;		/* offset of their list */
+	bool		looks_up;		/* only conditions with a value of a nested loop's outer row */
+	const char *label;
+	const char *decision;
+} OtherJoin;
+
+#define BY_MERGE	"No filter. The planner preferred a merge join to a hash join."
+#define BY_LOOP		"No filter. The planner preferred a nested loop to a hash join."
+#define BY_INDEX	"No filter. The planner preferred looking rows up to a hash join."
+
+static const OtherJoin other_joins[] = {
+	{T_MergeJoin, offsetof(MergeJoin, mergeclauses), false, "Merge Cond", BY_MERGE},
+	{T_NestLoop, offsetof(NestLoop, join.joinqual), false, "Join Cond", BY_LOOP},
+	{T_IndexScan, offsetof(IndexScan, indexqualorig), true, "Index Cond", BY_INDEX},
+	{T_BitmapHeapScan, offsetof(BitmapHeapScan, bitmapqualorig), true, "Index Cond", BY_INDEX},
+	/* its condition is on the index's columns, which EXPLAIN knows */
+	{T_IndexOnlyScan, offsetof(IndexOnlyScan, indexqual), true, "Index Cond", BY_INDEX},
+};
+
+static void
+explain_other_join(Explained *explained, Plan *plan, const OtherJoin *other)
+{
+	List	   *context =
+		set_deparse_context_plan(explained->es->deparse_cxt, plan, explained->ancestors);
+	ListCell   *lc;
+
+	foreach(lc, *(List **) ((char *) plan + other->conditions))
+	{
+		const OpExpr *op = lfirst(lc);
+
+		if (is_equality((const Node *) op) &&
+			(!other->looks_up || is_of_outer_row(linitial(op->args), explained->ancestors) ||
+			 is_of_outer_row(lsecond(op->args), explained->ancestors)))
+			explain_decision(explained, other->label, lfirst(lc), context, other->decision);
+	}
+}
+
+/* Shows the joins that are no hash joins, and so have no filters. */
+static bool
+explain_other_joins(Plan **slot, void *context)
+{
+	Explained  *explained = context;
+	size_t		i;
+
+	for (i = 0; i < lengthof(other_joins); i++)
+		if (other_joins[i].node == nodeTag(*slot))
+			explain_other_join(explained, *slot, &other_joins[i]);
+	explained->ancestors = lcons(*slot, explained->ancestors);
+	bloomfam_plan_walker(*slot, explain_other_joins, explained);
+	explained->ancestors = list_delete_first(explained->ancestors);
+	return false;
 }
 
 void
-bloomfam_join_explain_decisions(List *decisions, List *unfiltered, ExplainState *es)
+bloomfam_join_explain_decisions(PlannedStmt *stmt, List *decisions, ExplainState *es)
 {
+	Explained	explained = {.es = es};
 	ListCell   *lc;
 
-	if (decisions == NIL && unfiltered == NIL)
-		return;
-	ExplainOpenGroup("Join Filters", "Join Filters", false, es);
-	if (is_text(es))
-	{
-		indent(es);
-		appendStringInfoString(es->str, "Join Filters:\n");
-		es->indent++;
-	}
 	foreach(lc, decisions)
-		explain_hash_join(es, lfirst(lc));
-	foreach(lc, unfiltered)
-		explain_unfiltered(es, lfirst(lc));
+		explain_hash_join(&explained, lfirst(lc));
+	bloomfam_plan_stmt_walker(stmt, explain_other_joins, &explained);
+	if (!explained.begun)
+		return;
 	if (is_text(es))
 		es->indent--;
 	ExplainCloseGroup("Join Filters", "Join Filters", false, es);

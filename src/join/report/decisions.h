@@ -14,9 +14,9 @@
 extern void bloomfam_join_log(PlannedStmt *stmt, List *decisions);
 
 /*
- * Shows it in an EXPLAIN, after the plan itself, and then the joins that are no hash joins: a list
- * of JoinUnfiltered.
+ * Shows it in an EXPLAIN, after the plan itself, and then the plan's joins that are no hash joins,
+ * and so have no filters.
  */
-extern void bloomfam_join_explain_decisions(List *decisions, List *unfiltered, ExplainState *es);
+extern void bloomfam_join_explain_decisions(PlannedStmt *stmt, List *decisions, ExplainState *es);
 
 #endif							/* BLOOMFAM_JOIN_DECISIONS_H */
