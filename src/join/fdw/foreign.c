@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * foreign.c
- *	  Join filters that travel to a foreign server, so that rows that cannot join are not sent.
+ *	  Join filters that are pushed to a foreign server, so that rows that cannot join are not sent.
  *
  * A finished plan's scan by postgres_fdw is changed in two places.  Its remote query, the first
  * item of fdw_private, becomes a subquery:

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * foreign.h
- *	  Join filters that travel to a foreign server, so that rows that cannot join are not sent.
+ *	  Join filters that are pushed to a foreign server, so that rows that cannot join are not sent.
  *
  *-------------------------------------------------------------------------
  */

@@ -32,17 +32,6 @@
 
 #include "join/filter/hash.h"
 
-typedef struct HashFunctions
-{
-	Oid			family;
-	Oid			left_type;
-	Oid			right_type;
-	bool		extended;		/* they have 64 bits, and a seed; the server's own, for its
-								 * own types */
-	Oid			left;
-	Oid			right;
-} HashFunctions;
-
 /*
  * The 64-bit hash function of a container raises an error for elements whose type has no such
  * function, where the 32-bit one, which the join calls in any case, does not.
@@ -66,17 +55,17 @@ has_trusted_extended(Oid family, Oid left, Oid right)
 }
 
 /*
- * The hash operator family that the operator is the equality of and that can hash both sides;
- * false if there is none.  Of several the one with the lowest OID, as syscache lists have no order.
+ * The functions of the hash operator family that the operator is the equality of and that can hash
+ * both sides; false if there is none.  Of several families the one with the lowest OID, as syscache
+ * lists have no order.
  */
 static bool
-find_functions(Oid operator, HashFunctions *result)
+find_functions(Oid operator, JoinHashing *result)
 {
 	CatCList   *list = SearchSysCacheList1(AMOPOPID, ObjectIdGetDatum(operator));
-	bool		found = false;
+	Oid			found = InvalidOid;
 	int			i;
 
-	memset(result, 0, sizeof(*result));
 	for (i = 0; i < list->n_members; i++)
 	{
 		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
@@ -86,26 +75,26 @@ find_functions(Oid operator, HashFunctions *result)
 		int			proc;
 
 		if (form->amopmethod != HASH_AM_OID || form->amopstrategy != HTEqualStrategyNumber ||
-			(found && family > result->family))
+			(OidIsValid(found) && family > found))
 			continue;
 		for (proc = HASHEXTENDED_PROC; proc >= HASHSTANDARD_PROC; proc--)
 		{
+			Oid			outer = get_opfamily_proc(family, left, left, proc);
+			Oid			inner = get_opfamily_proc(family, right, right, proc);
+
 			if ((proc == HASHEXTENDED_PROC && !has_trusted_extended(family, left, right)) ||
-				!OidIsValid(get_opfamily_proc(family, left, left, proc)) ||
-				!OidIsValid(get_opfamily_proc(family, right, right, proc)))
+				!OidIsValid(outer) || !OidIsValid(inner))
 				continue;
-			result->family = family;
-			result->left_type = left;
-			result->right_type = right;
-			result->extended = proc == HASHEXTENDED_PROC;
-			result->left = get_opfamily_proc(family, left, left, proc);
-			result->right = get_opfamily_proc(family, right, right, proc);
-			found = true;
+			found = family;
+			result->kind =
+				proc == HASHEXTENDED_PROC ? JOIN_HASH_FAMILY_EXTENDED : JOIN_HASH_FAMILY;
+			result->outer = (JoinHashSide) {.type = left, .function = outer};
+			result->inner = (JoinHashSide) {.type = right, .function = inner};
 			break;
 		}
 	}
 	ReleaseSysCacheList(list);
-	return found;
+	return OidIsValid(found);
 }
 
 /*
@@ -220,28 +209,22 @@ trust_of(JoinHashKind kind, Oid function)
 bool
 bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result)
 {
-	HashFunctions functions;
+	JoinHashSide *outer = &result->outer;
+	JoinHashSide *inner = &result->inner;
 
 	memset(result, 0, sizeof(*result));
-	if (!op_strict(operator) || !find_functions(operator, &functions))
+	if (!op_strict(operator) || !find_functions(operator, result))
 		return false;
-	result->outer.type = functions.left_type;
-	result->inner.type = functions.right_type;
-	if (operator < FirstNormalObjectId && is_integer(functions.left_type) &&
-		is_integer(functions.right_type))
+	if (operator < FirstNormalObjectId && is_integer(outer->type) && is_integer(inner->type))
 		result->kind = JOIN_HASH_NUMBER;
-	else if (operator < FirstNormalObjectId && is_plain(functions.left_type) &&
-			 functions.left_type == functions.right_type &&
-			 equality_is_of_bytes(operator, functions.left_type, collation))
+	else if (operator < FirstNormalObjectId && is_plain(outer->type) &&
+			 outer->type == inner->type &&
+			 equality_is_of_bytes(operator, outer->type, collation))
 		result->kind = JOIN_HASH_BYTES;
-	else
-	{
-		result->kind = functions.extended ? JOIN_HASH_FAMILY_EXTENDED : JOIN_HASH_FAMILY;
-		result->outer.function = functions.left;
-		result->inner.function = functions.right;
-	}
-	result->outer.trust = trust_of(result->kind, result->outer.function);
-	result->inner.trust = trust_of(result->kind, result->inner.function);
+	if (result->kind == JOIN_HASH_NUMBER || result->kind == JOIN_HASH_BYTES)
+		outer->function = inner->function = InvalidOid;
+	outer->trust = trust_of(result->kind, outer->function);
+	inner->trust = trust_of(result->kind, inner->function);
 	return true;
 }
 
@@ -261,15 +244,17 @@ bloomfam_join_key_init(JoinKey *key, JoinHashKind kind, const JoinHashSide *side
 			key->integer = kind == JOIN_HASH_NUMBER || get_typbyval(side->type);
 			Assert(!key->integer || key->typlen == 1 || key->typlen == 2 || key->typlen == 4 ||
 				   key->typlen == 8);
-			if (key->integer)
-				key->hash = hash_integer;
-			else
-				key->hash = key->typlen == -1 ? hash_varlena : hash_fixed;
+			key->hash = key->integer		? hash_integer
+						: key->typlen == -1 ? hash_varlena
+											: hash_fixed;
 			break;
 		case JOIN_HASH_FAMILY:
+			key->hash = hash_by_short_function;
+			break;
 		case JOIN_HASH_FAMILY_EXTENDED:
-			fmgr_info(side->function, &key->function);
-			key->hash = kind == JOIN_HASH_FAMILY ? hash_by_short_function : hash_by_function;
+			key->hash = hash_by_function;
 			break;
 	}
+	if (OidIsValid(side->function))
+		fmgr_info(side->function, &key->function);
 }
