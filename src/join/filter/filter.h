@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter.h
- *	  The filter of one join in one process: what its build node and its probe nodes share.
+ *	  The filter of one join: what its build node and its probe nodes share, and its processes.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,9 +10,37 @@
 
 #include "executor/hashjoin.h"
 #include "nodes/execnodes.h"
+#include "port/atomics.h"
+#include "utils/dsa.h"
 
-#include "join/filter/shared.h"
+#include "join/filter/form.h"
 #include "pg/server_structs.h"
+
+/*
+ * Of a filter that a Parallel Hash's participants build: COLLECTING to DISCARDED.  Of a copy that
+ * the leader leaves its workers: NO_COPY, READY, KEYS_ONLY.
+ */
+typedef enum JoinSharedState
+{
+	JOIN_SHARED_COLLECTING,		/* participants hand over keys */
+	JOIN_SHARED_TOO_MANY,		/* of numbers: only their bounds are handed over any more */
+	JOIN_SHARED_BUILDING,		/* all was handed over, and a process makes the filter */
+	JOIN_SHARED_READY,			/* design and payload are there */
+	JOIN_SHARED_DISCARDED,		/* there is none: too many keys, or no memory */
+	JOIN_SHARED_NO_COPY,		/* the leader has left nothing (yet) */
+	JOIN_SHARED_KEYS_ONLY		/* ... it has left what is known of the keys, but no filter */
+} JoinSharedState;
+
+typedef struct JoinShared
+{
+	pg_atomic_uint32 state;		/* a JoinSharedState */
+	pg_atomic_uint64 nkeys;		/* in all chunks */
+	dsa_pointer_atomic chunks;	/* list of JoinChunk: keys for the filter */
+	dsa_pointer payload;		/* unaligned; invalid: the filter has none */
+	JoinDesign	design;			/* READY */
+	dsa_pointer_atomic pieces;	/* list of JoinKeysPiece: JoinKeys of each process */
+	pg_atomic_uint32 piece_lost;	/* a process could not add its piece */
+} JoinShared;
 
 /* Who builds it. */
 typedef enum JoinFilterRole
@@ -28,15 +56,6 @@ typedef enum JoinFilterPhase
 	JOIN_FILTER_COMPLETE,		/* all keys of the build side are in probe */
 	JOIN_FILTER_ABANDONED		/* too many hashes, or no memory: no filter of this build */
 } JoinFilterPhase;
-
-/* A copy that the leader has left the workers of one Gather. */
-typedef struct JoinCopy
-{
-	struct JoinCopy *next;
-	dsa_area   *area;			/* of that Gather */
-	JoinShared *shared;
-	uint64		build;			/* counts.builds at that time: it is outdated by a later build */
-} JoinCopy;
 
 /* What the nodes of a filter share while they look at a page: heap_batch.c's. */
 typedef struct JoinBatchScratch JoinBatchScratch;
@@ -57,8 +76,10 @@ typedef struct JoinFilter
 	bool		of_numbers;		/* its key is one column of integers, keys[0] */
 	JoinCollected collected;	/* BUILDING: the keys */
 	MemoryContext context;		/* PRIVATE: of collected and payload; reset for each build */
-	JoinSharedHandle handle;	/* PARTICIPANT, COPY */
-	JoinCopy   *copies;			/* PRIVATE: at most one for each Gather */
+	JoinShared *shared;			/* PARTICIPANT, COPY */
+	dsa_area   *area;			/* ... that it is in */
+	dsa_pointer chunk;			/* PARTICIPANT: of collected; invalid: none */
+	List	   *copies;			/* PRIVATE: of JoinCopy, at most one for each Gather */
 	JoinFilterProbe probe;		/* COMPLETE */
 
 	/* what is known of the key's columns, also if the filter is abandoned */
@@ -79,6 +100,15 @@ typedef struct JoinFilter
 	JoinBucketHash *bucket_hash;	/* heap_batch.c's; NULL: not looked for yet */
 	JoinBuildCounts counts;
 } JoinFilter;
+
+/* Initializes new memory. */
+extern void bloomfam_join_shared_init(JoinShared *shared, JoinSharedState state);
+
+/* Frees all that is there, and initializes it again.  No other process may be using it. */
+extern void bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinSharedState state);
+
+/* This process cannot build its part: there is no filter, unless one was made already. */
+extern void bloomfam_join_shared_refuse(JoinShared *shared);
 
 /* The filter in this parameter slot: a private one, made by the first call. */
 extern JoinFilter *bloomfam_join_filter_get(EState *estate, int param);
@@ -138,6 +168,21 @@ extern void bloomfam_join_filter_forget_copy(JoinFilter *filter, const JoinShare
  * (yet), also later, as the build side may be rescanned.
  */
 extern const JoinKeys *bloomfam_join_filter_keys(JoinFilter *filter);
+
+static inline JoinSharedState
+bloomfam_join_shared_state(const JoinShared *shared)
+{
+	return (JoinSharedState) pg_atomic_read_u32(unconstify(pg_atomic_uint32 *, &shared->state));
+}
+
+/* Has the leader left anything there? */
+static inline bool
+bloomfam_join_shared_has_copy(const JoinShared *shared)
+{
+	JoinSharedState state = bloomfam_join_shared_state(shared);
+
+	return state == JOIN_SHARED_READY || state == JOIN_SHARED_KEYS_ONLY;
+}
 
 /*
  * Adds a row's key: the number if it is of_numbers, else the hash of all columns.  numbers: those

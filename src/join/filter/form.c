@@ -327,13 +327,3 @@ bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *coun
 	sum->disabled |= counts->disabled;
 	sum->fpr = Max(sum->fpr, counts->fpr);
 }
-
-void
-bloomfam_join_count_filter(JoinBuildCounts *counts, const JoinDesign *design, Size memory)
-{
-	counts->bitmaps += design->form == JOIN_FORM_BITMAP;
-	counts->ranges += design->form == JOIN_FORM_RANGE;
-	counts->bytes += design->size;
-	counts->largest = Max(counts->largest, design->size);
-	counts->memory = Max(counts->memory, memory);
-}

@@ -152,10 +152,6 @@ extern double bloomfam_join_fpr(const JoinFilterProbe *probe);
 extern void bloomfam_join_build_counts_add(JoinBuildCounts *sum, const JoinBuildCounts *counts);
 extern void bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *counts);
 
-/* Counts a finished filter; memory: all that making it took, in bytes. */
-extern void bloomfam_join_count_filter(JoinBuildCounts *counts, const JoinDesign *design,
-									   Size memory);
-
 /*
  * How many times longer a probe of a filter of so many bytes takes than one in the cache: it waits
  * for memory beyond usual sizes of the second and of the last level cache.

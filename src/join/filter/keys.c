@@ -180,76 +180,23 @@ bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most)
 	return ngaps + 1;
 }
 
-/* ---- as bytes: a head for each column, then the lists ---- */
-
-typedef struct WrittenKeys
-{
-	JoinKeysPhase phase;
-	Oid			type;
-	int16		typlen;
-	int64		smallest;
-	int64		largest;
-	int64		nvalues;
-} WrittenKeys;
-
-Size
-bloomfam_join_keys_write(const JoinKeys *keys, int ncolumns, void *bytes)
-{
-	WrittenKeys *written = bytes;
-	Size		size = ncolumns * sizeof(WrittenKeys);
-	int			i;
-
-	Assert(bytes == (void *) MAXALIGN(bytes));
-	for (i = 0; i < ncolumns; i++)
-	{
-		Size		length = keys[i].nvalues * sizeof(int64);
-
-		Assert(keys[i].phase != JOIN_KEYS_LISTING && keys[i].nvalues <= JOIN_KEYS_FEW);
-		if (written != NULL)
-			written[i] = (WrittenKeys) {
-				.phase = keys[i].phase, .type = keys[i].type, .typlen = keys[i].typlen,
-				.smallest = keys[i].smallest, .largest = keys[i].largest,
-				.nvalues = keys[i].nvalues
-			};
-		if (written != NULL && length > 0)
-			memcpy((char *) bytes + size, keys[i].values, length);
-		size += length;
-	}
-	return size;
-}
-
-/* Merges one column, whose list stands at values. */
-static void
-merge_column(JoinKeys *keys, const WrittenKeys *written, const int64 *values,
-			 MemoryContext context)
+void
+bloomfam_join_keys_merge(JoinKeys *keys, const JoinKeys *other, const int64 *values,
+						 MemoryContext context)
 {
 	int			i;
 
-	if (keys->phase == JOIN_KEYS_UNKNOWN || written->phase == JOIN_KEYS_UNKNOWN)
+	if (keys->phase == JOIN_KEYS_UNKNOWN || other->phase == JOIN_KEYS_UNKNOWN)
 	{
 		stop_listing(keys, JOIN_KEYS_UNKNOWN);
 		return;
 	}
-	keys->type = written->type;
-	keys->typlen = written->typlen;
-	for (i = 0; i < written->nvalues; i++)
+	keys->type = other->type;
+	keys->typlen = other->typlen;
+	for (i = 0; i < other->nvalues; i++)
 		bloomfam_join_keys_add(keys, values[i], context);
-	if (written->phase == JOIN_KEYS_BOUNDED)
+	if (other->phase == JOIN_KEYS_BOUNDED)
 		stop_listing(keys, JOIN_KEYS_BOUNDED);
-	keys->smallest = Min(keys->smallest, written->smallest);
-	keys->largest = Max(keys->largest, written->largest);
-}
-
-void
-bloomfam_join_keys_merge(JoinKeys *keys, int ncolumns, const void *bytes, MemoryContext context)
-{
-	const WrittenKeys *written = bytes;
-	const int64 *values = (const int64 *) (written + ncolumns);
-	int			i;
-
-	for (i = 0; i < ncolumns; i++)
-	{
-		merge_column(&keys[i], &written[i], values, context);
-		values += written[i].nvalues;
-	}
+	keys->smallest = Min(keys->smallest, other->smallest);
+	keys->largest = Max(keys->largest, other->largest);
 }

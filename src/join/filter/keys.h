@@ -75,16 +75,10 @@ extern void bloomfam_join_keys_finish(JoinKeys *keys, MemoryContext context);
 extern int	bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most);
 
 /*
- * Writes columns to maxaligned memory, from which another process merges them; bytes NULL: writes
- * nothing.  Returns the size in bytes.
+ * Merges a finished column of another process, whose list is at values, into one that is not
+ * finished; unknown there is unknown of all.
  */
-extern Size bloomfam_join_keys_write(const JoinKeys *keys, int ncolumns, void *bytes);
-
-/*
- * Merges what a process has written into columns that are not finished; unknown there is unknown
- * of all.
- */
-extern void bloomfam_join_keys_merge(JoinKeys *keys, int ncolumns, const void *bytes,
+extern void bloomfam_join_keys_merge(JoinKeys *keys, const JoinKeys *other, const int64 *values,
 									 MemoryContext context);
 
 /* Of columns that are finished: are there bounds at least? */
