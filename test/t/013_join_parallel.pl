@@ -8,6 +8,7 @@ use JSON::PP;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Wire;
 
 my $node = start_node('main', q{
 	session_preload_libraries = 'bloomfam'
@@ -258,11 +259,45 @@ my $prepare = "SET plan_cache_mode = force_generic_plan; PREPARE p AS $join";
 is($node->safe_psql('postgres', "SET bloomfam.join_filter = force; $prepare; SET bloomfam.join_filter = off; EXECUTE p"),
 	$node->safe_psql('postgres', $join), 'planned with, run without');
 
+# ---- the leader began without filters, its workers begin with them: nobody knows the leader's keys ----
+
+# each block of the build side has a key of its own, which one process reads, and each key a partition
+$node->safe_psql('postgres', q{
+	CREATE TABLE keyed (k int, v int) PARTITION BY LIST (k);
+	SELECT format('CREATE TABLE keyed_%1$s PARTITION OF keyed FOR VALUES IN (%1$s)', k) FROM generate_series(0, 29) k \gexec
+	INSERT INTO keyed SELECT i % 30, i FROM generate_series(1, 30000) i;
+	CREATE TABLE wide (k int, pad text);
+	ALTER TABLE wide ALTER pad SET STORAGE PLAIN;
+	INSERT INTO wide SELECT i / 2, repeat('x', 3500) FROM generate_series(0, 59) i;
+	CREATE FUNCTION slow(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS
+		'BEGIN PERFORM pg_sleep(0.01); RETURN true; END';
+	VACUUM ANALYZE keyed, wide;
+});
+my $late = 'SELECT count(*), count(DISTINCT k), sum(v) FROM keyed JOIN wide USING (k) WHERE slow(pad)';
+my @late_plan = run_plan($late, '');
+ok((grep { is_shared($_) } @late_plan), 'begun without filters: a Parallel Hash');
+ok((grep { is_probe($_) } @late_plan), '... with filters on partitions');
+my $client = Wire->new($node, 'postgres');
+$client->query($_) foreach 'SET plan_cache_mode = force_generic_plan', 'SET bloomfam.join_filter = force';
+$client->prepare('late', $late);
+my $whole = $client->execute_prepared('late', []);
+is_deeply($whole->[0], [ 60000, 30, 900030000 ], '... all rows');
+$client->query($_) foreach 'BEGIN', 'SET bloomfam.join_filter = off';
+# the executor starts
+$client->message('B', "later\0late\0" . pack('n*', 0, 0, 0));
+$client->message('S', '');
+$client->finish;
+$client->query('SET bloomfam.join_filter = force');
+$client->message('E', "later\0" . pack('N', 0));
+$client->message('S', '');
+is_deeply($client->finish, $whole, '... and all again');
+$client->close;
+
 # ---- cut short ----
 
 # at any point of the query, once by the clock, once by an error of some process
 my $expected = $node->safe_psql('postgres', $join);
-my ($cut, $whole) = (0, 0);
+my $cut = 0;
 my $session = "SET bloomfam.join_filter = force;\n";
 
 foreach my $try (1 .. 60)

@@ -177,7 +177,9 @@ bloomfam_join_shared_init(JoinShared *shared, JoinSharedState state)
 	dsa_pointer_atomic_init(&shared->chunks, InvalidDsaPointer);
 	shared->payload = InvalidDsaPointer;
 	dsa_pointer_atomic_init(&shared->pieces, InvalidDsaPointer);
-	pg_atomic_init_u32(&shared->piece_lost, 0);
+
+	/* the leader has no filter: it will not hand over the keys of its own part */
+	pg_atomic_init_u32(&shared->piece_lost, state == JOIN_SHARED_DISCARDED ? 1 : 0);
 }
 
 /* Of all processes that try it, one moves the state on; it gets true. */

@@ -39,7 +39,7 @@ typedef struct JoinShared
 	dsa_pointer payload;		/* unaligned; invalid: the filter has none */
 	JoinDesign	design;			/* READY */
 	dsa_pointer_atomic pieces;	/* list of JoinKeysPiece: JoinKeys of each process */
-	pg_atomic_uint32 piece_lost;	/* a process could not add its piece */
+	pg_atomic_uint32 piece_lost;	/* a process could not add its piece, or will not */
 } JoinShared;
 
 /* Who builds it. */
