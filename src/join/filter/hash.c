@@ -97,32 +97,6 @@ find_functions(Oid operator, JoinHashing *result)
 	return OidIsValid(found);
 }
 
-/*
- * Are two values of this type equal if and only if their bytes are?  All btree families that have
- * an equalimage function must say so: text_pattern_ops shares text_ops' operator, and its function
- * says yes whatever the collation.
- */
-static bool
-equality_is_of_bytes(Oid operator, Oid type, Oid collation)
-{
-	List	   *families = get_mergejoin_opfamilies(operator);
-	bool		known = false;
-	bool		result = true;
-	ListCell   *lc;
-
-	foreach(lc, families)
-	{
-		Oid			proc = get_opfamily_proc(lfirst_oid(lc), type, type, BTEQUALIMAGE_PROC);
-
-		if (!OidIsValid(proc))
-			continue;
-		known = true;
-		result &= DatumGetBool(OidFunctionCall1Coll(proc, collation, ObjectIdGetDatum(type)));
-	}
-	list_free(families);
-	return known && result;
-}
-
 static bool
 is_integer(Oid type)
 {
@@ -131,31 +105,24 @@ is_integer(Oid type)
 
 /*
  * Types of which it is known that the equality of the server's own operator is that of the bytes,
- * if the collation has no other.  Not bpchar and name, which say so of themselves, but only where
- * the padding is the same.
+ * if the collation has no other.  Not bpchar and name, whose bytes are only where the padding is
+ * the same.
  */
+static const Oid plain_types[] = {
+	INT2OID, INT4OID, INT8OID, BOOLOID, CHAROID, OIDOID, DATEOID, TIMEOID, TIMESTAMPOID,
+	TIMESTAMPTZOID, CASHOID, PG_LSNOID, ANYENUMOID, TEXTOID, BYTEAOID, UUIDOID,
+};
+
+/* Are two values of this type equal if and only if their bytes are, to the server's operator? */
 static bool
-is_plain(Oid type)
+equality_is_of_bytes(Oid type, Oid collation)
 {
-	switch (type)
-	{
-		case BOOLOID:
-		case CHAROID:
-		case OIDOID:
-		case DATEOID:
-		case TIMEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-		case CASHOID:
-		case PG_LSNOID:
-		case ANYENUMOID:
-		case TEXTOID:
-		case BYTEAOID:
-		case UUIDOID:
-			return true;
-		default:
-			return is_integer(type);
-	}
+	size_t		i;
+
+	for (i = 0; i < lengthof(plain_types); i++)
+		if (plain_types[i] == type)
+			return !OidIsValid(collation) || get_collation_isdeterministic(collation);
+	return false;
 }
 
 /* Integers by the number: an int2 hashes as the int8 that it equals. */
@@ -217,9 +184,8 @@ bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result)
 		return false;
 	if (operator < FirstNormalObjectId && is_integer(outer->type) && is_integer(inner->type))
 		result->kind = JOIN_HASH_NUMBER;
-	else if (operator < FirstNormalObjectId && is_plain(outer->type) &&
-			 outer->type == inner->type &&
-			 equality_is_of_bytes(operator, outer->type, collation))
+	else if (operator < FirstNormalObjectId && outer->type == inner->type &&
+			 equality_is_of_bytes(outer->type, collation))
 		result->kind = JOIN_HASH_BYTES;
 	if (result->kind == JOIN_HASH_NUMBER || result->kind == JOIN_HASH_BYTES)
 		outer->function = inner->function = InvalidOid;

@@ -17,7 +17,7 @@ typedef enum JoinHashKind
 {
 	JOIN_HASH_NONE,				/* not at all: there is no filter of it */
 	JOIN_HASH_NUMBER,			/* int2, int4, int8 against any of them: the number */
-	JOIN_HASH_BYTES,			/* a type of is_plain(), against itself: its bytes */
+	JOIN_HASH_BYTES,			/* a type of plain_types[], against itself: its bytes */
 	JOIN_HASH_FAMILY,			/* the operator family's hash function, which the join calls */
 	JOIN_HASH_FAMILY_EXTENDED	/* its extended one of 64 bits: the server's own types only */
 } JoinHashKind;
