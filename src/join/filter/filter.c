@@ -501,12 +501,28 @@ count_filter(JoinBuildCounts *counts, const JoinDesign *design, Size memory)
 	counts->memory = Max(counts->memory, memory);
 }
 
-/* The filter is finished: it holds as long as the join has the hash table that it now has. */
+/*
+ * The filter is finished: it holds as long as the join has the hash table that it now has.  Another
+ * process may have filled the payload, which must stay.
+ */
 static void
 use(JoinFilter *filter, const JoinDesign *design, const uint8 *payload)
 {
+	JoinFilterProbe *probe = &filter->probe;
+
 	Assert((filter->join == NULL) == (filter->role == JOIN_FILTER_COPY));
-	bloomfam_join_open(&filter->probe, design, payload);
+	Assert((payload == NULL) == (design->size == 0));
+	Assert(payload == (const uint8 *) MAXALIGN(payload));
+	probe->design = *design;
+	probe->payload = payload;
+	if (design->form == JOIN_FORM_BLOOM)
+	{
+		/* the module need not lie at the same address in the process that designed the filter */
+		probe->design.head.kind = bf_kind_by_id(JOIN_FILTER_KIND);
+		probe->view.head = probe->design.head;
+		probe->view.payload = payload;
+		probe->probe = probe->view.head.kind->prober(&probe->view);
+	}
 	if (filter->join != NULL)
 		filter->table = bloomfam_hash_join_table(filter->join);
 	filter->phase = JOIN_FILTER_COMPLETE;

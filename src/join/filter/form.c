@@ -218,22 +218,6 @@ bloomfam_join_design_fill(const JoinDesign *design, JoinCollects what, uint8 *pa
 	}
 }
 
-void
-bloomfam_join_open(JoinFilterProbe *probe, const JoinDesign *design, const uint8 *payload)
-{
-	Assert((payload == NULL) == (design->size == 0));
-	Assert(payload == (const uint8 *) MAXALIGN(payload));
-	probe->design = *design;
-	probe->payload = payload;
-	if (design->form != JOIN_FORM_BLOOM)
-		return;
-	probe->view.head = design->head;
-	/* the module need not lie at the same address in the process that designed the filter */
-	probe->view.head.kind = bf_kind_by_id(JOIN_FILTER_KIND);
-	probe->view.payload = payload;
-	probe->probe = probe->view.head.kind->prober(&probe->view);
-}
-
 static void
 bitmap_has_many(const JoinFilterProbe *probe, const uint64 *numbers, int n, bool *result)
 {

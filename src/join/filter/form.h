@@ -138,10 +138,6 @@ extern void bloomfam_join_design_clear(const JoinDesign *design, uint8 *payload)
 extern void bloomfam_join_design_fill(const JoinDesign *design, JoinCollects what, uint8 *payload,
 									  uint64 *values, uint64 n);
 
-/* Opens a filter, whose payload may have been filled by another process, and must stay. */
-extern void bloomfam_join_open(JoinFilterProbe *probe, const JoinDesign *design,
-							   const uint8 *payload);
-
 /* Probes for n keys: hashes or numbers. */
 extern void bloomfam_join_may_contain_many(const JoinFilterProbe *probe, const uint64 *keys, int n,
 										   bool *result);
