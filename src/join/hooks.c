@@ -42,6 +42,7 @@
 #include "join/report/stat.h"
 #include "pg/compat.h"
 
+/* What was there before, or the server's own; of paths there is none. */
 static planner_hook_type previous_planner;
 static set_join_pathlist_hook_type previous_join_paths;
 static ExecutorStart_hook_type previous_executor_start;
@@ -80,10 +81,7 @@ plan_with_filters(BLOOMFAM_PLANNER_PARAMS)
 	/* functions that are called meanwhile may plan, too */
 	if (awaited != NULL)
 		explained = NULL;
-	if (previous_planner != NULL)
-		stmt = previous_planner(BLOOMFAM_PLANNER_ARGS);
-	else
-		stmt = standard_planner(BLOOMFAM_PLANNER_ARGS);
+	stmt = previous_planner(BLOOMFAM_PLANNER_ARGS);
 	if (awaited != NULL)
 		explained = awaited;
 	if (bloomfam_join_filter == JOIN_FILTER_OFF)
@@ -127,11 +125,7 @@ has_filters(const PlannedStmt *stmt)
 static void
 start_with_filters(QueryDesc *query, int eflags)
 {
-	if (previous_executor_start != NULL)
-		previous_executor_start(query, eflags);
-	else
-		standard_ExecutorStart(query, eflags);
-
+	previous_executor_start(query, eflags);
 	if (has_filters(query->plannedstmt))
 		tie_filters(query->planstate, NULL);
 }
@@ -148,10 +142,7 @@ end_with_counts(QueryDesc *query)
 	if (explained != NULL && explained->stmt == query->plannedstmt &&
 		explained->es->pstmt == query->plannedstmt)
 		bloomfam_join_explain_decisions(explained->stmt, explained->decisions, explained->es);
-	if (previous_executor_end != NULL)
-		previous_executor_end(query);
-	else
-		standard_ExecutorEnd(query);
+	previous_executor_end(query);
 }
 
 /* Plans, runs and shows one query. */
@@ -160,15 +151,13 @@ explain_with_decisions(Query *query, int cursor_options, IntoClause *into, Expla
 					   const char *query_string, ParamListInfo params,
 					   QueryEnvironment *environment)
 {
-	ExplainOneQuery_hook_type explain =
-		previous_explain != NULL ? previous_explain : bloomfam_standard_explain;
 	Explained	own = {.es = es};
 	Explained  *outer = explained;
 
 	explained = es->verbose ? &own : NULL;
 	PG_TRY();
 	{
-		explain(query, cursor_options, into, es, query_string, params, environment);
+		previous_explain(query, cursor_options, into, es, query_string, params, environment);
 	}
 	PG_FINALLY();
 	{
@@ -177,18 +166,13 @@ explain_with_decisions(Query *query, int cursor_options, IntoClause *into, Expla
 	PG_END_TRY();
 }
 
-/* Is the module being loaded before the session's first command? */
-static bool
-loaded_at_start(void)
-{
-	return process_shared_preload_libraries_in_progress || InitializingParallelWorker ||
-		(debug_query_string == NULL && ActivePortal == NULL && !ActiveSnapshotSet());
-}
-
 void
 bloomfam_join_init(void)
 {
-	bool		in_time = loaded_at_start();
+	/* is the module being loaded before the session's first command? */
+	bool		in_time =
+		process_shared_preload_libraries_in_progress || InitializingParallelWorker ||
+		(debug_query_string == NULL && ActivePortal == NULL && !ActiveSnapshotSet());
 
 	bloomfam_join_gucs_define(in_time);
 	bloomfam_join_stat_init();
@@ -197,14 +181,16 @@ bloomfam_join_init(void)
 
 	if (!in_time)
 		return;
-	previous_planner = planner_hook;
+	previous_planner = planner_hook != NULL ? planner_hook : standard_planner;
 	planner_hook = plan_with_filters;
 	previous_join_paths = set_join_pathlist_hook;
 	set_join_pathlist_hook = add_paths_with_filters;
-	previous_executor_start = ExecutorStart_hook;
+	previous_executor_start =
+		ExecutorStart_hook != NULL ? ExecutorStart_hook : standard_ExecutorStart;
 	ExecutorStart_hook = start_with_filters;
-	previous_executor_end = ExecutorEnd_hook;
+	previous_executor_end = ExecutorEnd_hook != NULL ? ExecutorEnd_hook : standard_ExecutorEnd;
 	ExecutorEnd_hook = end_with_counts;
-	previous_explain = ExplainOneQuery_hook;
+	previous_explain =
+		ExplainOneQuery_hook != NULL ? ExplainOneQuery_hook : bloomfam_standard_explain;
 	ExplainOneQuery_hook = explain_with_decisions;
 }
