@@ -99,18 +99,6 @@ same_decision(const JoinKeyDecision *a, const JoinKeyDecision *b)
 	return a->reason == b->reason && a->filter == b->filter;
 }
 
-/* Was the same said of an earlier key? */
-static bool
-is_repeated(const JoinKeyDecision *key_decisions, int key)
-{
-	int			i;
-
-	for (i = 0; i < key; i++)
-		if (same_decision(&key_decisions[i], &key_decisions[key]))
-			return true;
-	return false;
-}
-
 /* Says what was decided about one key, or several that are named. */
 static void
 append_key_decision(StringInfo out, const JoinKeyDecision *key_decision, List *names)
@@ -148,6 +136,7 @@ log_decision(const JoinDecision *decision, List *context)
 	char	   *condition;
 	StringInfoData filters;
 	StringInfoData detail;
+	Bitmapset  *done = NULL;	/* keys that were named with an earlier one */
 	int			nfilters = 0;
 	int			i;
 	int			k;
@@ -161,13 +150,15 @@ log_decision(const JoinDecision *decision, List *context)
 	{
 		List	   *keys = NIL;
 
-		if (is_repeated(key_decisions, i))
+		if (bms_is_member(i, done))
 			continue;
 		for (k = i; k < nkeys; k++)
 			if (same_decision(&key_decisions[k], &key_decisions[i]))
+			{
+				done = bms_add_member(done, k);
 				keys = lappend(
 					keys, deparse_expression(list_nth(join->hashkeys, k), context, true, false));
-
+			}
 		if (detail.len > 0)
 			appendStringInfoChar(&detail, ' ');
 		if (key_decisions[i].reason == JOIN_HAS_FILTER)
