@@ -120,7 +120,9 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 		if (info->columns[i].foreign_param >= 0)
 		{
 			state->foreign_of[i] =
-				bloomfam_join_foreign_begin(estate, info->columns[i].foreign_param);
+				bloomfam_join_foreign_begin(estate, info->columns[i].foreign_param,
+											info->columns[i].foreign_type,
+											info->columns[i].collation);
 			state->foreign = lappend(state->foreign, state->foreign_of[i]);
 		}
 
@@ -139,9 +141,6 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 		if (column->attribute == 0)
 			state->expressions[i] =
 				ExecInitExpr(list_nth(plan->custom_exprs, column->expression), &css->ss.ps);
-		if (state->foreign_of[i] != NULL)
-			bloomfam_join_foreign_enable(state->foreign_of[i], column->foreign_type,
-										 column->collation);
 		bloomfam_join_filter_collect(state->filter, info->ncolumns, i, &state->keys[i],
 									 column->type, column->kept && bloomfam_join_may_skip());
 	}

@@ -362,7 +362,7 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 {
 	JoinBuildState *state = (JoinBuildState *) node;
 	const char *reason = reasons_against_skipping[state->info->skip];
-	ListCell   *lc;
+	int			i;
 
 	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
 	begin_filter(es, (CustomScan *) node->ss.ps.plan, ancestors, state->info, state->keys);
@@ -377,9 +377,12 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 			explain_built(es, &sum);
 		}
 		explain_workers(es, &state->parallel, 1, 0, NULL, false);
-		foreach(lc, state->foreign)
-			ExplainPropertyInteger("Foreign Filter Size", "kB",
-								   in_kilobytes(bloomfam_join_foreign_size(lfirst(lc))), es);
+		for (i = 0; i < state->info->ncolumns; i++)
+			if (state->foreign_of[i] != NULL)
+				ExplainPropertyInteger(
+					"Foreign Filter Size", "kB",
+					in_kilobytes(bloomfam_join_foreign_size(
+						state->css.ss.ps.state, state->info->columns[i].foreign_param)), es);
 		explain_partitions(es, state->filter, &sum);
 	}
 	if (es->verbose && reason != NULL)

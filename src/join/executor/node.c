@@ -41,7 +41,7 @@ bloomfam_join_node_was_foreign(const JoinProbe *probe)
 	{
 		int			param = probe->info->columns[i].foreign_param;
 
-		if (param >= 0 && bloomfam_join_foreign_was_pushed(estate, param))
+		if (param >= 0 && bloomfam_join_foreign_size(estate, param) > 0)
 			return true;
 	}
 	return false;

@@ -54,7 +54,6 @@
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
@@ -77,16 +76,15 @@
 
 struct JoinForeign
 {
-	EState		   *estate;
-	int				param;
-	bool			tied;  /* all scans are known */
-	List		   *scans; /* of ForeignScanState */
-	BloomfamHasher *hasher;
-	Builder		   *builder; /* NULL: no keys yet, or too many */
-	bool			abandoned;
-	uint64			max_keys;
-	Size			max_memory;
-	Datum			filter; /* 0: none */
+	EState	   *estate;
+	int			param;
+	Oid			type;			/* of the keys */
+	Oid			collation;
+	List	   *scans;			/* of ForeignScanState; NIL: not known yet */
+	BloomfamHasher *hasher;		/* NULL: not needed yet */
+	Builder    *builder;		/* NULL: no keys yet, or too many */
+	bool		abandoned;
+	Datum		filter;			/* 0: none */
 };
 
 /* ---- planning ---- */
@@ -99,29 +97,32 @@ struct JoinForeign
 typedef struct ForeignType
 {
 	Oid			type;
-	const char *remote; /* names in pg_catalog */
+	const char *remote;			/* as the remote query names them */
 } ForeignType;
 
+#define INTEGERS	"'int2'::regtype, 'int4'::regtype, 'int8'::regtype"
+#define TEXTS		"'text'::regtype, 'varchar'::regtype"
+
 static const ForeignType foreign_types[] = {
-	{INT2OID, "int2,int4,int8"},
-	{INT4OID, "int2,int4,int8"},
-	{INT8OID, "int2,int4,int8"},
-	{TEXTOID, "text,varchar"},
-	{VARCHAROID, "text,varchar"},
-	{BPCHAROID, "bpchar"},
-	{NUMERICOID, "numeric"},
-	{FLOAT4OID, "float4"},
-	{FLOAT8OID, "float8"},
-	{UUIDOID, "uuid"},
-	{DATEOID, "date"},
-	{TIMEOID, "time"},
-	{TIMESTAMPOID, "timestamp"},
-	{TIMESTAMPTZOID, "timestamptz"},
-	{BYTEAOID, "bytea"},
-	{OIDOID, "oid"},
-	{INETOID, "inet"},
-	{MACADDROID, "macaddr"},
-	{MACADDR8OID, "macaddr8"},
+	{INT2OID, INTEGERS},
+	{INT4OID, INTEGERS},
+	{INT8OID, INTEGERS},
+	{TEXTOID, TEXTS},
+	{VARCHAROID, TEXTS},
+	{BPCHAROID, "'bpchar'::regtype"},
+	{NUMERICOID, "'numeric'::regtype"},
+	{FLOAT4OID, "'float4'::regtype"},
+	{FLOAT8OID, "'float8'::regtype"},
+	{UUIDOID, "'uuid'::regtype"},
+	{DATEOID, "'date'::regtype"},
+	{TIMEOID, "'time'::regtype"},
+	{TIMESTAMPOID, "'timestamp'::regtype"},
+	{TIMESTAMPTZOID, "'timestamptz'::regtype"},
+	{BYTEAOID, "'bytea'::regtype"},
+	{OIDOID, "'oid'::regtype"},
+	{INETOID, "'inet'::regtype"},
+	{MACADDROID, "'macaddr'::regtype"},
+	{MACADDR8OID, "'macaddr8'::regtype"},
 };
 
 static const ForeignType *
@@ -206,32 +207,27 @@ find_filter_type(Oid *type)
 }
 
 /*
- * The place of a column of the scan's tuple among the columns that the remote query returns, from
- * 1 on; 0: not there.  And its type.
+ * The column of a scan's table or of its remote query that an output column of it is; NULL if it is
+ * none.
  */
-static int
-find_remote_column(PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attribute, Oid *type,
-				   int32 *typmod)
+static const Var *
+scan_column(const ForeignScan *scan, AttrNumber attribute)
 {
-	List	 *retrieved = bloomfam_postgres_fdw_columns(scan);
-	ListCell *lc;
+	const TargetEntry *output = list_nth(scan->scan.plan.targetlist, attribute - 1);
+	int			varno = scan->scan.scanrelid > 0 ? (int) scan->scan.scanrelid : INDEX_VAR;
+	const Var  *var = bloomfam_join_var(output->expr);
 
-	if (scan->scan.scanrelid > 0)
-	{
-		Oid collation;
+	return var != NULL && (int) var->varno == varno ? var : NULL;
+}
 
-		get_atttypetypmodcoll(rt_fetch(scan->scan.scanrelid, stmt->rtable)->relid, attribute, type,
-							  typmod, &collation);
-	}
-	else
-	{
-		Node *expr = (Node *) ((TargetEntry *) list_nth(scan->fdw_scan_tlist, attribute - 1))->expr;
+/* Its place among the columns that the remote query returns, from 1 on; 0: not there. */
+static int
+find_remote_column(const ForeignScan *scan, const Var *column)
+{
+	ListCell   *lc;
 
-		*type = exprType(expr);
-		*typmod = exprTypmod(expr);
-	}
-	foreach (lc, retrieved)
-		if (lfirst_int(lc) == attribute)
+	foreach(lc, bloomfam_postgres_fdw_columns(scan))
+		if (lfirst_int(lc) == column->varattno)
 			return foreach_current_index(lc) + 1;
 	return 0;
 }
@@ -256,70 +252,40 @@ find_remote_query(const ForeignScan *scan)
 	return query;
 }
 
-/* Appends the remote condition on a column. */
+/* Appends the remote condition on the column of this number, whose values arrive as key. */
 static void
-append_condition(StringInfo sql, const ForeignType *type, int32 typmod, int column, int param,
-				 const char *schema)
+append_condition(StringInfo sql, const Var *key, int column, int param, const char *schema)
 {
-	bool  is_text = type->type == TEXTOID || type->type == VARCHAROID || type->type == BPCHAROID;
-	char *names = pstrdup(type->remote);
-	char *name;
-	char *rest;
-
-	schema = quote_identifier(schema);
-
 	/* postgres_fdw has set the search path to pg_catalog there */
-	appendStringInfo(sql, "CASE WHEN pg_typeof(s.c%d) IN (", column);
-	for (name = strtok_r(names, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest))
-		appendStringInfo(sql, "%s'%s'::regtype", name == names ? "" : ", ", name);
-	appendStringInfo(sql, ") THEN %s.bloom_may_contain($%d::%s.bloomfilter, s.c%d", schema, param,
+	appendStringInfo(sql, "CASE WHEN pg_typeof(s.c%d) IN (%s)", column,
+					 find_foreign_type(key->vartype)->remote);
+	appendStringInfo(sql, " THEN %s.bloom_may_contain($%d::%s.bloomfilter, s.c%d", schema, param,
 					 schema, column);
 
 	/* without the cast to text, COLLATE would be an error where the remote column is none */
-	if (typmod >= 0 || is_text)
-		appendStringInfo(sql, "::%s",
-						 format_type_extended(type->type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN));
-	if (is_text)
+	if (key->vartypmod >= 0 || type_is_collatable(key->vartype))
+		appendStringInfo(
+			sql, "::%s",
+			format_type_extended(key->vartype, key->vartypmod, FORMAT_TYPE_TYPEMOD_GIVEN));
+	if (type_is_collatable(key->vartype))
 		appendStringInfoString(sql, " COLLATE \"C\"");
 	appendStringInfoString(sql, ") ELSE true END");
-}
-
-/*
- * The column of a scan's table or of its remote query that an output column of it is; 0 if it is
- * none.
- */
-static AttrNumber
-scan_column(ForeignScan *scan, AttrNumber attribute)
-{
-	return bloomfam_join_column_behind(&scan->scan.plan, attribute,
-									   scan->scan.scanrelid > 0 ? (int) scan->scan.scanrelid
-																: INDEX_VAR);
-}
-
-/* Sets *value to what an option says, if it is there. */
-static void
-read_bool_option(List *options, const char *name, bool *value)
-{
-	ListCell   *lc;
-
-	foreach(lc, options)
-	{
-		DefElem    *option = lfirst(lc);
-
-		if (strcmp(option->defname, name) == 0)
-			*value = defGetBoolean(option);
-	}
 }
 
 /* Does the planner ask the server for its estimates of a table? */
 static bool
 uses_remote_estimates(const ForeignScan *scan, Oid table)
 {
-	bool		probes = false;
+	List	   *options = list_concat_copy(GetForeignServer(scan->fs_server)->options,
+										   GetForeignTable(table)->options);
+	bool		uses = false;
+	ListCell   *lc;
 
-	read_bool_option(GetForeignServer(scan->fs_server)->options, "use_remote_estimate", &probes);
-	read_bool_option(GetForeignTable(table)->options, "use_remote_estimate", &probes);
-	return probes;
+	/* the table's stand behind the server's */
+	foreach(lc, options)
+		if (strcmp(((DefElem *) lfirst(lc))->defname, "use_remote_estimate") == 0)
+			uses = defGetBoolean(lfirst(lc));
+	return uses;
 }
 
 static bool
@@ -352,39 +318,33 @@ bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *sca
 }
 
 bool
-bloomfam_join_foreign_key_is_unknown(const PlannedStmt *stmt, ForeignScan *scan,
+bloomfam_join_foreign_key_is_unknown(const PlannedStmt *stmt, const ForeignScan *scan,
 									 AttrNumber attribute)
 {
-	AttrNumber	column = scan_column(scan, attribute);
-	Index		table = scan->scan.scanrelid;
+	const Var  *column = scan_column(scan, attribute);
 	const RangeTblEntry *rte;
 
-	if (table == 0)
+	if (scan->scan.scanrelid == 0)
 	{
-		const TargetEntry *entry = list_nth(scan->fdw_scan_tlist, column - 1);
-		const Var  *var = (const Var *) entry->expr;
+		const TargetEntry *entry = list_nth(scan->fdw_scan_tlist, column->varattno - 1);
 
 		/* of what the other server computes there are none, whatever was analyzed */
-		if (!IsA(var, Var))
+		if (!IsA(entry->expr, Var))
 			return false;
-		table = var->varno;
-		column = var->varattno;
+		column = (const Var *) entry->expr;
 	}
-	rte = rt_fetch(table, stmt->rtable);
+	rte = rt_fetch(column->varno, stmt->rtable);
 	return rte->rtekind == RTE_RELATION &&
 		   !SearchSysCacheExists3(STATRELATTINH, ObjectIdGetDatum(rte->relid),
-								  Int16GetDatum(column), BoolGetDatum(false));
+								  Int16GetDatum(column->varattno), BoolGetDatum(false));
 }
 
 const char *
-bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, bool volatile_free,
-							  AttrNumber attribute, Oid operator, Oid collation,
-							  Oid build_type)
+bloomfam_join_foreign_refusal(const ForeignScan *scan, bool volatile_free, AttrNumber attribute,
+							  Oid operator, Oid collation, Oid build_type)
 {
-	AttrNumber key = scan_column(scan, attribute);
-	Oid		   type;
-	int32	   typmod;
-	Oid		   filter_type;
+	const Var  *key = scan_column(scan, attribute);
+	Oid			filter_type;
 
 	if (bloomfam_join_filter_foreign_max_size == 0)
 		return "bloomfam.join_filter_foreign_max_size is 0";
@@ -396,12 +356,12 @@ bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan, bool volatil
 		return "the remote query locks or sorts its rows";
 	if (!volatile_free)
 		return "the foreign scan has a volatile condition or column";
-	if (key == 0)
+	if (key == NULL)
 		return "the key is no column of the foreign scan";
-	if (find_remote_column(stmt, scan, key, &type, &typmod) == 0)
+	if (find_remote_column(scan, key) == 0)
 		return "the key is no column of the remote query";
-	if (find_foreign_type(type) == NULL || find_foreign_type(build_type) == NULL ||
-		!is_equality_of(operator, type) || !is_equality_of(operator, build_type))
+	if (find_foreign_type(key->vartype) == NULL || find_foreign_type(build_type) == NULL ||
+		!is_equality_of(operator, key->vartype) || !is_equality_of(operator, build_type))
 		return "keys of this type are not hashed alike by all servers";
 	if (OidIsValid(collation) &&
 		(!get_collation_isdeterministic(collation) || GetDatabaseEncoding() != PG_UTF8))
@@ -415,18 +375,16 @@ void
 bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute, int *param)
 {
 	const char *query = find_remote_query(scan);
-	Oid		filter_type;
-	char   *schema = find_filter_type(&filter_type);
-	Oid		type;
-	int32	typmod;
-	int		column = find_remote_column(stmt, scan, scan_column(scan, attribute), &type, &typmod);
-	Param  *filter = makeNode(Param);
+	Oid			filter_type;
+	const char *schema = find_filter_type(&filter_type);
+	const Var  *key = scan_column(scan, attribute);
+	Param	   *filter = makeNode(Param);
 	StringInfoData sql;
-	int			   number;
-	int			   i;
+	int			number;
+	int			i;
 
 	/* bloomfam_join_foreign_refusal() had no objection */
-	Assert(query != NULL && schema != NULL && column > 0);
+	Assert(query != NULL && schema != NULL && key != NULL && find_remote_column(scan, key) > 0);
 	if (*param < 0)
 	{
 		PlanInvalItem *item = makeNode(PlanInvalItem);
@@ -452,7 +410,7 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 	for (i = 1; i <= list_length(bloomfam_postgres_fdw_columns(scan)); i++)
 		appendStringInfo(&sql, "%sc%d", i > 1 ? ", " : "", i);
 	appendStringInfoString(&sql, ") WHERE ");
-	append_condition(&sql, find_foreign_type(type), typmod, column, number, schema);
+	append_condition(&sql, key, find_remote_column(scan, key), number, quote_identifier(schema));
 	bloomfam_postgres_fdw_set_query(scan, sql.data);
 }
 
@@ -498,34 +456,31 @@ drop_builder(JoinForeign *foreign)
 }
 
 JoinForeign *
-bloomfam_join_foreign_begin(EState *estate, int param)
+bloomfam_join_foreign_begin(EState *estate, int param, Oid type, Oid collation)
 {
 	JoinForeign *foreign = MemoryContextAllocZero(estate->es_query_cxt, sizeof(JoinForeign));
 
 	foreign->estate = estate;
 	foreign->param = param;
+	foreign->type = type;
+	foreign->collation = collation;
 	set_filter(foreign, (Datum) 0);
 	return foreign;
 }
 
-void
-bloomfam_join_foreign_enable(JoinForeign *foreign, Oid type, Oid collation)
-{
-	foreign->hasher =
-		bloomfam_hasher_make_local(foreign->estate->es_query_cxt, type, collation);
-	foreign->max_keys = (uint64) bloomfam_join_foreign_most();
-	foreign->max_memory = get_hash_memory_limit();
-}
-
-/* The builder, made when first needed. */
+/* The builder, and what hashes for it, made when first needed. */
 static Builder *
 get_builder(JoinForeign *foreign)
 {
+	MemoryContext context = foreign->estate->es_query_cxt;
+
+	if (foreign->hasher == NULL)
+		foreign->hasher = bloomfam_hasher_make_local(context, foreign->type, foreign->collation);
 	if (foreign->builder == NULL)
 	{
 		const BloomfamHasher *hasher = foreign->hasher;
 
-		foreign->builder = bloomfam_builder_make(foreign->estate->es_query_cxt, NULL);
+		foreign->builder = bloomfam_builder_make(context, NULL);
 		bloomfam_builder_probe(foreign->builder, foreign_design(), 0);
 		bloomfam_builder_set_family(foreign->builder, hasher->family_id, hasher->family,
 									hasher->family_len);
@@ -537,8 +492,8 @@ get_builder(JoinForeign *foreign)
 static void
 check_size(JoinForeign *foreign)
 {
-	if (foreign->builder->set.count > foreign->max_keys ||
-		bloomfam_set_memory(&foreign->builder->set) > foreign->max_memory)
+	if (foreign->builder->set.count > (uint64) bloomfam_join_foreign_most() ||
+		bloomfam_set_memory(&foreign->builder->set) > get_hash_memory_limit())
 	{
 		drop_builder(foreign);
 		foreign->abandoned = true;
@@ -574,9 +529,8 @@ bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side)
 {
 	MemoryContext old = MemoryContextSwitchTo(foreign->estate->es_query_cxt);
 
-	Assert(!foreign->tied && foreign->scans == NIL);
+	Assert(foreign->scans == NIL);
 	(void) find_scans(probe_side, foreign);
-	foreign->tied = true;
 	MemoryContextSwitchTo(old);
 }
 
@@ -585,7 +539,7 @@ bloomfam_join_foreign_add(JoinForeign *foreign, Datum key)
 {
 	Builder *builder;
 
-	Assert(foreign->hasher != NULL && foreign->filter == (Datum) 0);
+	Assert(foreign->filter == (Datum) 0);
 	if (foreign->abandoned)
 		return;
 	builder = get_builder(foreign);
@@ -599,7 +553,7 @@ bloomfam_join_foreign_finish(JoinForeign *foreign)
 {
 	MemoryContext old;
 
-	if (!foreign->tied || foreign->abandoned)
+	if (foreign->scans == NIL || foreign->abandoned)
 		return;
 
 	/* without any key, it is the filter that contains nothing */
@@ -630,16 +584,10 @@ bloomfam_join_foreign_reset(JoinForeign *foreign)
 	}
 }
 
-bool
-bloomfam_join_foreign_was_pushed(const EState *estate, int param)
-{
-	const ParamExecData *slot = &estate->es_param_exec_vals[param];
-
-	return !slot->isnull && slot->value != (Datum) 0;
-}
-
 Size
-bloomfam_join_foreign_size(const JoinForeign *foreign)
+bloomfam_join_foreign_size(const EState *estate, int param)
 {
-	return foreign->filter != (Datum) 0 ? VARSIZE(DatumGetPointer(foreign->filter)) : 0;
+	Datum		filter = estate->es_param_exec_vals[param].value;
+
+	return filter != (Datum) 0 ? VARSIZE(DatumGetPointer(filter)) : 0;
 }

@@ -21,9 +21,9 @@ typedef struct JoinForeign JoinForeign;
  * depends on no outer parameter; and whether the scan notices how often its own conditions and
  * columns are asked for.  Returns NULL if it can, else why not, a constant.
  */
-extern const char *bloomfam_join_foreign_refusal(PlannedStmt *stmt, ForeignScan *scan,
-												 bool volatile_free, AttrNumber attribute,
-												 Oid operator, Oid collation, Oid build_type);
+extern const char *bloomfam_join_foreign_refusal(const ForeignScan *scan, bool volatile_free,
+												 AttrNumber attribute, Oid operator, Oid collation,
+												 Oid build_type);
 
 /*
  * Is the number of its rows a guess: has it a table that was never analyzed, and the server that
@@ -35,8 +35,8 @@ extern bool bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const Fore
  * Does nothing tell how many of its rows have which key, so that the share of them that has a
  * partner is a guess?  The key is an output column of the scan's.
  */
-extern bool bloomfam_join_foreign_key_is_unknown(const PlannedStmt *stmt, ForeignScan *scan,
-												 AttrNumber attribute);
+extern bool bloomfam_join_foreign_key_is_unknown(const PlannedStmt *stmt,
+												 const ForeignScan *scan, AttrNumber attribute);
 
 /* The number of keys with which a filter is sent at the most. */
 extern double bloomfam_join_foreign_most(void);
@@ -50,13 +50,11 @@ extern void bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, Att
 
 /*
  * To be called for each such filter of a plan, whatever the settings are at execution: its
- * parameter is NULL until it is finished, which passes every key.  Lives as long as the query's
- * state.
+ * parameter is NULL until it is finished, which passes every key.  It is of keys of this type, as
+ * the foreign server sees them.  Lives as long as the query's state.
  */
-extern JoinForeign *bloomfam_join_foreign_begin(EState *estate, int param);
-
-/* Prepares it for keys of this type; without that, there is nothing to be added or finished. */
-extern void bloomfam_join_foreign_enable(JoinForeign *foreign, Oid type, Oid collation);
+extern JoinForeign *bloomfam_join_foreign_begin(EState *estate, int param, Oid type,
+												Oid collation);
 
 /* Tells it where its scans are.  Without that, they get no filter. */
 extern void bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side);
@@ -73,10 +71,7 @@ extern void bloomfam_join_foreign_finish(JoinForeign *foreign);
  */
 extern void bloomfam_join_foreign_reset(JoinForeign *foreign);
 
-/* For what is counted: did foreign scans get a filter by this parameter? */
-extern bool bloomfam_join_foreign_was_pushed(const EState *estate, int param);
-
-/* For EXPLAIN: bytes of the filter, 0 if there is none. */
-extern Size bloomfam_join_foreign_size(const JoinForeign *foreign);
+/* The bytes of the filter that foreign scans got by this parameter; 0: they got none. */
+extern Size bloomfam_join_foreign_size(const EState *estate, int param);
 
 #endif							/* BLOOMFAM_JOIN_FOREIGN_H */

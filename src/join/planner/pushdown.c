@@ -117,8 +117,8 @@ foreign_target(JoinPushdown *pushdown, ForeignScan *scan, const AttrNumber *attr
 		target->column = i;
 		target->attribute = attributes[i];
 		target->reason = bloomfam_join_foreign_refusal(
-			pushdown->plan_info->stmt, scan, volatile_free, attributes[i], column->operator,
-			column->collation, exprType((Node *) column->inner));
+			scan, volatile_free, attributes[i], column->operator, column->collation,
+			exprType((Node *) column->inner));
 		if (target->reason == NULL)
 			break;
 	}

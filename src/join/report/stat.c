@@ -287,7 +287,7 @@ collect_build(Collected *collected, const JoinBuildState *state)
 {
 	uint64	   *sum = collected->counts;
 	JoinBuildCounts counts;
-	ListCell   *lc;
+	int			i;
 
 	if (state->filter == NULL)
 		return;
@@ -296,8 +296,10 @@ collect_build(Collected *collected, const JoinBuildState *state)
 	sum[STAT_BUILT] += counts.builds - counts.discarded;
 	sum[STAT_DISCARDED] += counts.discarded;
 	sum[STAT_BYTES] += counts.bytes;
-	foreach(lc, state->foreign)
-		sum[STAT_PUSHED] += bloomfam_join_foreign_size(lfirst(lc)) > 0;
+	for (i = 0; i < state->info->ncolumns; i++)
+		if (state->foreign_of[i] != NULL)
+			sum[STAT_PUSHED] += bloomfam_join_foreign_size(
+				state->css.ss.ps.state, state->info->columns[i].foreign_param) > 0;
 }
 
 static void
