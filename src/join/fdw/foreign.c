@@ -80,7 +80,7 @@ struct JoinForeign
 	int			param;
 	Oid			type;			/* of the keys */
 	Oid			collation;
-	List	   *scans;			/* of ForeignScanState; NIL: not known yet */
+	PlanState  *probe_side;		/* above all its scans; NULL: not known yet */
 	BloomfamHasher *hasher;		/* NULL: not needed yet */
 	Builder    *builder;		/* NULL: no keys yet, or too many */
 	bool		abandoned;
@@ -500,38 +500,11 @@ check_size(JoinForeign *foreign)
 	}
 }
 
-/* Notes the scans below a node that get the filter. */
-static bool
-find_scans(PlanState *node, void *context)
-{
-	JoinForeign *foreign = context;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, ForeignScanState))
-	{
-		ListCell *lc;
-
-		foreach (lc, bloomfam_postgres_fdw_params((ForeignScan *) node->plan))
-		{
-			Param *param = lfirst(lc);
-
-			if (IsA(param, Param) && param->paramkind == PARAM_EXEC &&
-				param->paramid == foreign->param)
-				foreign->scans = lappend(foreign->scans, node);
-		}
-	}
-	return planstate_tree_walker(node, find_scans, context);
-}
-
 void
 bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side)
 {
-	MemoryContext old = MemoryContextSwitchTo(foreign->estate->es_query_cxt);
-
-	Assert(foreign->scans == NIL);
-	(void) find_scans(probe_side, foreign);
-	MemoryContextSwitchTo(old);
+	Assert(foreign->probe_side == NULL);
+	foreign->probe_side = probe_side;
 }
 
 void
@@ -553,7 +526,7 @@ bloomfam_join_foreign_finish(JoinForeign *foreign)
 {
 	MemoryContext old;
 
-	if (foreign->scans == NIL || foreign->abandoned)
+	if (foreign->probe_side == NULL || foreign->abandoned)
 		return;
 
 	/* without any key, it is the filter that contains nothing */
@@ -567,21 +540,38 @@ bloomfam_join_foreign_finish(JoinForeign *foreign)
 	drop_builder(foreign);
 }
 
+/* The scans below a node that get the filter are to begin anew. */
+static bool
+restart_scans(PlanState *node, void *context)
+{
+	JoinForeign *foreign = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, ForeignScanState))
+	{
+		ListCell   *lc;
+
+		foreach(lc, bloomfam_postgres_fdw_params((ForeignScan *) node->plan))
+		{
+			Param	   *param = lfirst(lc);
+
+			if (IsA(param, Param) && param->paramkind == PARAM_EXEC &&
+				param->paramid == foreign->param)
+				node->chgParam = bms_add_member(node->chgParam, foreign->param);
+		}
+	}
+	return planstate_tree_walker(node, restart_scans, context);
+}
+
 void
 bloomfam_join_foreign_reset(JoinForeign *foreign)
 {
-	ListCell *lc;
-
 	drop_builder(foreign);
 	foreign->abandoned = false;
 	set_filter(foreign, (Datum) 0);
-	foreach (lc, foreign->scans)
-	{
-		PlanState *scan = lfirst(lc);
-
-		Assert(IsA(scan, ForeignScanState));
-		scan->chgParam = bms_add_member(scan->chgParam, foreign->param);
-	}
+	if (foreign->probe_side != NULL)
+		restart_scans(foreign->probe_side, foreign);
 }
 
 Size
