@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "nodes/bitmapset.h"
 
 #include "join/filter/keys.h"
 
@@ -139,17 +140,13 @@ compare_widths(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-static int
-compare_positions(const void *a, const void *b)
-{
-	return ((const Gap *) a)->after - ((const Gap *) b)->after;
-}
-
 int
 bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most)
 {
 	Gap		   *gaps;
 	int			ngaps = 0;
+	Bitmapset  *chosen = NULL;	/* their positions */
+	int			n = 0;
 	int			i;
 
 	Assert(bloomfam_join_keys_are_known(keys) && most >= 1);
@@ -167,17 +164,17 @@ bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most)
 			gaps[ngaps++] = (Gap) {width, i};
 	}
 	qsort(gaps, ngaps, sizeof(Gap), compare_widths);
-	ngaps = Min(ngaps, most - 1);
-	qsort(gaps, ngaps, sizeof(Gap), compare_positions);
-	for (i = 0; i < ngaps; i++)
+	for (i = 0; i < Min(ngaps, most - 1); i++)
+		chosen = bms_add_member(chosen, gaps[i].after);
+	for (i = -1; (i = bms_next_member(chosen, i)) >= 0; n++)
 	{
-		ranges[i].largest = keys->values[gaps[i].after];
-		ranges[i + 1] = (JoinKeysRange) {keys->values[gaps[i].after + 1], keys->largest};
-		Assert(ranges[i].smallest <= ranges[i].largest);
-		Assert(ranges[i].largest < ranges[i + 1].smallest);
+		ranges[n].largest = keys->values[i];
+		ranges[n + 1] = (JoinKeysRange) {keys->values[i + 1], keys->largest};
+		Assert(ranges[n].smallest <= ranges[n].largest);
+		Assert(ranges[n].largest < ranges[n + 1].smallest);
 	}
 	pfree(gaps);
-	return ngaps + 1;
+	return n + 1;
 }
 
 void
