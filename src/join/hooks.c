@@ -30,7 +30,6 @@
 #include "optimizer/planner.h"
 #include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
-#include "utils/guc.h"
 #include "utils/snapmgr.h"
 
 #include "join/base/gucs.h"

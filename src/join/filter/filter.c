@@ -70,8 +70,6 @@ typedef struct JoinKeysPiece
 	int64		values[FLEXIBLE_ARRAY_MEMBER];
 } JoinKeysPiece;
 
-#define CHUNK_SIZE(nkeys)	(offsetof(JoinChunk, keys) + (nkeys) * sizeof(uint64))
-
 /* From 4 kB to 1 MB */
 #define CHUNK_FIRST_KEYS	510
 #define CHUNK_MOST_KEYS	(128 * 1024 - 2)
@@ -274,7 +272,8 @@ next_chunk(JoinFilter *filter)
 	Assert(!DsaPointerIsValid(filter->chunk));
 	if (bloomfam_join_shared_state(shared) == JOIN_SHARED_COLLECTING &&
 		pg_atomic_read_u64(&shared->nkeys) < bloomfam_join_design_most())
-		filter->chunk = dsa_allocate_extended(filter->area, CHUNK_SIZE(room), DSA_ALLOC_NO_OOM);
+		filter->chunk = dsa_allocate_extended(
+			filter->area, offsetof(JoinChunk, keys) + room * sizeof(uint64), DSA_ALLOC_NO_OOM);
 	if (DsaPointerIsValid(filter->chunk))
 	{
 		collected->values = ((JoinChunk *) dsa_get_address(filter->area, filter->chunk))->keys;
@@ -386,8 +385,7 @@ bloomfam_join_filter_keys(JoinFilter *filter)
 		return NULL;
 	if (!filter->keys_complete && filter->role != JOIN_FILTER_PRIVATE &&
 		(filter->role == JOIN_FILTER_PARTICIPANT ||
-		 bloomfam_join_shared_has_copy(filter->shared)) &&
-		get_keys(filter))
+		 bloomfam_join_shared_has_copy(filter->shared)) && get_keys(filter))
 		use_keys(filter);
 	if (!filter->keys_complete || filter->keys_table != table)
 		return NULL;
@@ -528,43 +526,14 @@ use(JoinFilter *filter, const JoinDesign *design, const uint8 *payload)
 	filter->phase = JOIN_FILTER_COMPLETE;
 }
 
-/* Makes a private filter of what was collected. */
-static void
-make_private(JoinFilter *filter, const JoinDesign *design)
-{
-	JoinCollected *collected = &filter->collected;
-	uint8	   *payload = (uint8 *) collected->words;
-	Size		size = design->size + BLOOMFAM_CACHE_LINE;
-
-	if (payload != NULL)
-	{
-		Assert(collected->n == 0 && design->form == JOIN_FORM_BITMAP);
-		Assert(design->first == collected->first && design->span == collected->span);
-	}
-	else if (design->size > 0)
-	{
-		char	   *memory = MemoryContextAllocExtended(filter->context, size, MCXT_ALLOC_HUGE);
-
-		payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, memory);
-		bloomfam_advise_huge_pages(memory, size);
-		bloomfam_join_design_clear(design, payload);
-		bloomfam_join_design_fill(design, collected->what, payload, collected->values,
-								  collected->n);
-	}
-	filter->counts.keys += collected->nfolded + collected->n;
-	count_filter(&filter->counts, design, size + collected->room * sizeof(uint64));
-	if (collected->values != NULL)
-		pfree(collected->values);
-	restart_collecting(filter);
-	use(filter, design, payload);
-}
-
-/* Ends a build that is private. */
+/* Ends a build that is private: makes the filter of what was collected. */
 static void
 finish_private(JoinFilter *filter)
 {
 	JoinCollected *collected = &filter->collected;
 	JoinDesign	design;
+	uint8	   *payload;
+	Size		size;
 	bool		made;
 
 	if (collected->what == JOIN_COLLECTS_BITMAP &&
@@ -576,8 +545,29 @@ finish_private(JoinFilter *filter)
 	filter->counts.discarded += !made || design.form == JOIN_FORM_RANGE;
 	if (!made)
 		filter->phase = JOIN_FILTER_ABANDONED;
-	else if (filter->join != NULL)
-		make_private(filter, &design);
+	if (!made || filter->join == NULL)
+		return;
+
+	payload = (uint8 *) collected->words;
+	size = design.size + BLOOMFAM_CACHE_LINE;
+	Assert(payload == NULL || (collected->n == 0 && design.form == JOIN_FORM_BITMAP &&
+							   design.first == collected->first && design.span == collected->span));
+	if (payload == NULL && design.size > 0)
+	{
+		char	   *memory = MemoryContextAllocExtended(filter->context, size, MCXT_ALLOC_HUGE);
+
+		payload = (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, memory);
+		bloomfam_advise_huge_pages(memory, size);
+		bloomfam_join_design_clear(&design, payload);
+		bloomfam_join_design_fill(&design, collected->what, payload, collected->values,
+								  collected->n);
+	}
+	filter->counts.keys += collected->nfolded + collected->n;
+	count_filter(&filter->counts, &design, size + collected->room * sizeof(uint64));
+	if (collected->values != NULL)
+		pfree(collected->values);
+	restart_collecting(filter);
+	use(filter, &design, payload);
 }
 
 void

@@ -105,8 +105,8 @@ is_integer(Oid type)
 
 /*
  * Types of which it is known that the equality of the server's own operator is that of the bytes,
- * if the collation has no other.  Not bpchar and name, whose bytes are only where the padding is
- * the same.
+ * if the collation has no other.  Not bpchar and name: of them it is only where the padding is the
+ * same.
  */
 static const Oid plain_types[] = {
 	INT2OID, INT4OID, INT8OID, BOOLOID, CHAROID, OIDOID, DATEOID, TIMEOID, TIMESTAMPOID,

@@ -194,22 +194,22 @@ bloomfam_join_log(PlannedStmt *stmt, List *decisions)
 }
 
 /* An EXPLAIN of the decisions on a plan's joins. */
-typedef struct Explained
+typedef struct ExplainContext
 {
 	ExplainState *es;
 	bool		begun;			/* there was a decision */
 	List	   *ancestors;		/* of the plan node in hand, nearest first */
-} Explained;
+} ExplainContext;
 
 /* Says what was decided about one condition; label is what it is called there. */
 static void
-explain_decision(Explained *explained, const char *label, Node *condition, List *context,
+explain_decision(ExplainContext *explain, const char *label, Node *condition, List *context,
 				 const char *decision)
 {
-	ExplainState *es = explained->es;
+	ExplainState *es = explain->es;
 	const char *text = deparse_expression(condition, context, true, false);
 
-	if (!explained->begun)
+	if (!explain->begun)
 	{
 		ExplainOpenGroup("Join Filters", "Join Filters", false, es);
 		if (is_text(es))
@@ -218,7 +218,7 @@ explain_decision(Explained *explained, const char *label, Node *condition, List 
 			appendStringInfoString(es->str, "Join Filters:\n");
 			es->indent++;
 		}
-		explained->begun = true;
+		explain->begun = true;
 	}
 	ExplainOpenGroup("Join Filter", NULL, true, es);
 	if (is_text(es))
@@ -232,9 +232,9 @@ explain_decision(Explained *explained, const char *label, Node *condition, List 
 }
 
 static void
-explain_hash_join(Explained *explained, const JoinDecision *decision)
+explain_hash_join(ExplainContext *explain, const JoinDecision *decision)
 {
-	List	   *context = set_deparse_context_plan(explained->es->deparse_cxt,
+	List	   *context = set_deparse_context_plan(explain->es->deparse_cxt,
 												   &decision->join->join.plan, decision->ancestors);
 	ListCell   *lc;
 
@@ -245,7 +245,7 @@ explain_hash_join(Explained *explained, const JoinDecision *decision)
 
 		initStringInfo(&text);
 		append_key_decision(&text, &decision->key_decisions[foreach_current_index(lc)], NIL);
-		explain_decision(explained, "Hash Cond", lfirst(lc), context, text.data);
+		explain_decision(explain, "Hash Cond", lfirst(lc), context, text.data);
 	}
 }
 
@@ -305,10 +305,10 @@ static const OtherJoin other_joins[] = {
 };
 
 static void
-explain_other_join(Explained *explained, Plan *plan, const OtherJoin *other)
+explain_other_join(ExplainContext *explain, Plan *plan, const OtherJoin *other)
 {
 	List	   *context =
-		set_deparse_context_plan(explained->es->deparse_cxt, plan, explained->ancestors);
+		set_deparse_context_plan(explain->es->deparse_cxt, plan, explain->ancestors);
 	ListCell   *lc;
 
 	foreach(lc, *(List **) ((char *) plan + other->conditions))
@@ -316,9 +316,9 @@ explain_other_join(Explained *explained, Plan *plan, const OtherJoin *other)
 		const OpExpr *op = lfirst(lc);
 
 		if (is_equality((const Node *) op) &&
-			(!other->looks_up || is_of_outer_row(linitial(op->args), explained->ancestors) ||
-			 is_of_outer_row(lsecond(op->args), explained->ancestors)))
-			explain_decision(explained, other->label, lfirst(lc), context, other->decision);
+			(!other->looks_up || is_of_outer_row(linitial(op->args), explain->ancestors) ||
+			 is_of_outer_row(lsecond(op->args), explain->ancestors)))
+			explain_decision(explain, other->label, lfirst(lc), context, other->decision);
 	}
 }
 
@@ -326,28 +326,28 @@ explain_other_join(Explained *explained, Plan *plan, const OtherJoin *other)
 static bool
 explain_other_joins(Plan **slot, void *context)
 {
-	Explained  *explained = context;
+	ExplainContext *explain = context;
 	size_t		i;
 
 	for (i = 0; i < lengthof(other_joins); i++)
 		if (other_joins[i].node == nodeTag(*slot))
-			explain_other_join(explained, *slot, &other_joins[i]);
-	explained->ancestors = lcons(*slot, explained->ancestors);
-	bloomfam_plan_walker(*slot, explain_other_joins, explained);
-	explained->ancestors = list_delete_first(explained->ancestors);
+			explain_other_join(explain, *slot, &other_joins[i]);
+	explain->ancestors = lcons(*slot, explain->ancestors);
+	bloomfam_plan_walker(*slot, explain_other_joins, explain);
+	explain->ancestors = list_delete_first(explain->ancestors);
 	return false;
 }
 
 void
 bloomfam_join_explain_decisions(PlannedStmt *stmt, List *decisions, ExplainState *es)
 {
-	Explained	explained = {.es = es};
+	ExplainContext	explain = {.es = es};
 	ListCell   *lc;
 
 	foreach(lc, decisions)
-		explain_hash_join(&explained, lfirst(lc));
-	bloomfam_plan_stmt_walker(stmt, explain_other_joins, &explained);
-	if (!explained.begun)
+		explain_hash_join(&explain, lfirst(lc));
+	bloomfam_plan_stmt_walker(stmt, explain_other_joins, &explain);
+	if (!explain.begun)
 		return;
 	if (is_text(es))
 		es->indent--;

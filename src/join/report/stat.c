@@ -25,7 +25,6 @@
 
 #include "access/parallel.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_type_d.h"
 #include "common/hashfn.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -34,7 +33,6 @@
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "utils/acl.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
