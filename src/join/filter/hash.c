@@ -19,83 +19,12 @@
  */
 #include "postgres.h"
 
-#include "access/hash.h"
-#include "access/htup_details.h"
-#include "access/nbtree.h"
 #include "access/transam.h"
-#include "catalog/pg_am_d.h"
-#include "catalog/pg_amop.h"
 #include "catalog/pg_type_d.h"
-#include "utils/catcache.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
+#include "utils/typcache.h"
 
 #include "join/filter/hash.h"
-
-/*
- * The 64-bit hash function of a container raises an error for elements whose type has no such
- * function, where the 32-bit one, which the join calls in any case, does not.
- */
-static bool
-is_container(Oid type)
-{
-	return type == ANYARRAYOID || type == ANYRANGEOID || type == ANYMULTIRANGEOID ||
-		   type == RECORDOID;
-}
-
-/*
- * May the 64-bit functions of a family be called for these types?  An extension's may disagree
- * with its operators: no join calls them, so nobody would have found out.
- */
-static bool
-has_trusted_extended(Oid family, Oid left, Oid right)
-{
-	return family < FirstNormalObjectId && left < FirstNormalObjectId &&
-		   right < FirstNormalObjectId && !is_container(left) && !is_container(right);
-}
-
-/*
- * The functions of the hash operator family that the operator is the equality of and that can hash
- * both sides; false if there is none.  Of several families the one with the lowest OID, as syscache
- * lists have no order.
- */
-static bool
-find_functions(Oid operator, JoinHashing *result)
-{
-	CatCList   *list = SearchSysCacheList1(AMOPOPID, ObjectIdGetDatum(operator));
-	Oid			found = InvalidOid;
-	int			i;
-
-	for (i = 0; i < list->n_members; i++)
-	{
-		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
-		Oid			family = form->amopfamily;
-		Oid			left = form->amoplefttype;
-		Oid			right = form->amoprighttype;
-		int			proc;
-
-		if (form->amopmethod != HASH_AM_OID || form->amopstrategy != HTEqualStrategyNumber ||
-			(OidIsValid(found) && family > found))
-			continue;
-		for (proc = HASHEXTENDED_PROC; proc >= HASHSTANDARD_PROC; proc--)
-		{
-			Oid			outer = get_opfamily_proc(family, left, left, proc);
-			Oid			inner = get_opfamily_proc(family, right, right, proc);
-
-			if ((proc == HASHEXTENDED_PROC && !has_trusted_extended(family, left, right)) ||
-				!OidIsValid(outer) || !OidIsValid(inner))
-				continue;
-			found = family;
-			result->kind =
-				proc == HASHEXTENDED_PROC ? JOIN_HASH_FAMILY_EXTENDED : JOIN_HASH_FAMILY;
-			result->outer = (JoinHashSide) {.type = left, .function = outer};
-			result->inner = (JoinHashSide) {.type = right, .function = inner};
-			break;
-		}
-	}
-	ReleaseSysCacheList(list);
-	return OidIsValid(found);
-}
 
 static bool
 is_integer(Oid type)
@@ -151,17 +80,53 @@ hash_varlena(const JoinKey *key, Datum value)
 
 /* 32 bits are enough: of rows without a match, n keys let n / 2^32 pass. */
 static uint64
-hash_by_short_function(const JoinKey *key, Datum value)
+hash_by_function(const JoinKey *key, Datum value)
 {
 	return bf_hash_u64(DatumGetUInt32(
 		FunctionCall1Coll(unconstify(FmgrInfo *, &key->function), key->collation, value)));
 }
 
 static uint64
-hash_by_function(const JoinKey *key, Datum value)
+hash_by_long_function(const JoinKey *key, Datum value)
 {
 	return DatumGetUInt64(FunctionCall2Coll(unconstify(FmgrInfo *, &key->function), key->collation,
 											value, Int64GetDatum(0)));
+}
+
+/*
+ * Is it a type of the server's own, and no container?  The 64-bit hash function of a container
+ * raises an error for elements whose type has no such function, where the 32-bit one, which the
+ * join calls in any case, does not.
+ */
+static bool
+is_own_scalar(Oid type)
+{
+	return type < FirstNormalObjectId && type != ANYARRAYOID && type != ANYRANGEOID &&
+		   type != ANYMULTIRANGEOID && type != RECORDOID;
+}
+
+/*
+ * Takes the 64-bit functions in place of the 32-bit ones if the server's own family has them for
+ * its own types.  An extension's may disagree with its operators: no join calls them, so nobody
+ * would have found out.
+ */
+static void
+take_long_functions(Oid operator, JoinHashing *result)
+{
+	const TypeCacheEntry *outer;
+	const TypeCacheEntry *inner;
+
+	if (!is_own_scalar(result->outer.type) || !is_own_scalar(result->inner.type))
+		return;
+	outer = lookup_type_cache(result->outer.type, TYPECACHE_HASH_EXTENDED_PROC);
+	inner = lookup_type_cache(result->inner.type, TYPECACHE_HASH_EXTENDED_PROC);
+	if (outer->hash_opf >= FirstNormalObjectId || inner->hash_opf != outer->hash_opf ||
+		!op_in_opfamily(operator, outer->hash_opf) || !OidIsValid(outer->hash_extended_proc) ||
+		!OidIsValid(inner->hash_extended_proc))
+		return;
+	result->kind = JOIN_HASH_FAMILY_EXTENDED;
+	result->outer.function = outer->hash_extended_proc;
+	result->inner.function = inner->hash_extended_proc;
 }
 
 /* The trust in a hash function of the family; 0: none is called. */
@@ -180,13 +145,20 @@ bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result)
 	JoinHashSide *inner = &result->inner;
 
 	memset(result, 0, sizeof(*result));
-	if (!op_strict(operator) || !find_functions(operator, result))
+	if (!op_strict(operator) ||
+		!get_op_hash_functions(operator, &outer->function, &inner->function))
 		return false;
+	op_input_types(operator, &outer->type, &inner->type);
 	if (operator < FirstNormalObjectId && is_integer(outer->type) && is_integer(inner->type))
 		result->kind = JOIN_HASH_NUMBER;
 	else if (operator < FirstNormalObjectId && outer->type == inner->type &&
 			 equality_is_of_bytes(outer->type, collation))
 		result->kind = JOIN_HASH_BYTES;
+	else
+	{
+		result->kind = JOIN_HASH_FAMILY;
+		take_long_functions(operator, result);
+	}
 	if (result->kind == JOIN_HASH_NUMBER || result->kind == JOIN_HASH_BYTES)
 		outer->function = inner->function = InvalidOid;
 	outer->trust = trust_of(result->kind, outer->function);
@@ -215,12 +187,9 @@ bloomfam_join_key_init(JoinKey *key, JoinHashKind kind, const JoinHashSide *side
 											: hash_fixed;
 			break;
 		case JOIN_HASH_FAMILY:
-			key->hash = hash_by_short_function;
-			break;
 		case JOIN_HASH_FAMILY_EXTENDED:
-			key->hash = hash_by_function;
+			fmgr_info(side->function, &key->function);
+			key->hash = kind == JOIN_HASH_FAMILY ? hash_by_function : hash_by_long_function;
 			break;
 	}
-	if (OidIsValid(side->function))
-		fmgr_info(side->function, &key->function);
 }
