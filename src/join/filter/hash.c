@@ -169,27 +169,22 @@ bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result)
 void
 bloomfam_join_key_init(JoinKey *key, JoinHashKind kind, const JoinHashSide *side, Oid collation)
 {
+	if (kind == JOIN_HASH_NONE)
+		elog(ERROR, "a key of type %u has no hash", side->type);
 	memset(key, 0, sizeof(*key));
 	key->collation = collation;
 	key->typlen = get_typlen(side->type);
-	switch (kind)
+	if (kind == JOIN_HASH_FAMILY || kind == JOIN_HASH_FAMILY_EXTENDED)
 	{
-		case JOIN_HASH_NONE:
-			elog(ERROR, "a key of type %u has no hash", side->type);
-			break;
-		case JOIN_HASH_NUMBER:
-		case JOIN_HASH_BYTES:
-			key->integer = kind == JOIN_HASH_NUMBER || get_typbyval(side->type);
-			Assert(!key->integer || key->typlen == 1 || key->typlen == 2 || key->typlen == 4 ||
-				   key->typlen == 8);
-			key->hash = key->integer		? hash_integer
-						: key->typlen == -1 ? hash_varlena
-											: hash_fixed;
-			break;
-		case JOIN_HASH_FAMILY:
-		case JOIN_HASH_FAMILY_EXTENDED:
-			fmgr_info(side->function, &key->function);
-			key->hash = kind == JOIN_HASH_FAMILY ? hash_by_function : hash_by_long_function;
-			break;
+		fmgr_info(side->function, &key->function);
+		key->hash = kind == JOIN_HASH_FAMILY ? hash_by_function : hash_by_long_function;
+		return;
 	}
+	key->integer = kind == JOIN_HASH_NUMBER || get_typbyval(side->type);
+	Assert(!key->integer || key->typlen == 1 || key->typlen == 2 || key->typlen == 4 ||
+		   key->typlen == 8);
+	if (key->integer)
+		key->hash = hash_integer;
+	else
+		key->hash = key->typlen == -1 ? hash_varlena : hash_fixed;
 }

@@ -169,16 +169,12 @@ log_decision(const JoinDecision *decision, List *context)
 			append_key_decision(&detail, &key_decisions[i], keys);
 	}
 
-	if (nfilters > 0)
-		ereport(LOG,
-				errmsg_plural("bloom filter %s for the hash join on %s",
-							  "bloom filters %s for the hash join on %s", nfilters, filters.data,
-							  condition),
-				errdetail_internal("%s", detail.data));
-	else
-		ereport(LOG,
-				errmsg("no bloom filter for the hash join on %s", condition),
-				errdetail_internal("%s", detail.data));
+	ereport(LOG,
+			nfilters > 0 ? errmsg_plural("bloom filter %s for the hash join on %s",
+										 "bloom filters %s for the hash join on %s", nfilters,
+										 filters.data, condition)
+						 : errmsg("no bloom filter for the hash join on %s", condition),
+			errdetail_internal("%s", detail.data));
 }
 
 void
