@@ -20,6 +20,9 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	JoinFilter *filter = state->filter;
+	const JoinColumnInfo *column = state->info->columns;
+	const JoinKey *key = state->keys;
+	int			n = state->info->ncolumns;
 	MemoryContext old;
 	uint64		hash = 0;			/* of a filter of numbers: the number */
 	int			i;
@@ -27,16 +30,14 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 	ResetExprContext(econtext);
 	econtext->ecxt_outertuple = slot;
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	for (i = 0; i < state->info->ncolumns; i++)
+	for (i = 0; i < n; i++, column++, key++)
 	{
-		const JoinKey *key = &state->keys[i];
-		AttrNumber	attribute = state->info->columns[i].attribute;
 		Datum		value;
 		bool		isnull;
 		uint64		next;
 
-		if (attribute != 0)
-			value = slot_getattr(slot, attribute, &isnull);
+		if (column->attribute != 0)
+			value = slot_getattr(slot, column->attribute, &isnull);
 		else
 			value = ExecEvalExpr(state->expressions[i], econtext, &isnull);
 		if (isnull)
@@ -55,7 +56,7 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 		hash = i == 0 ? next : bloomfam_join_hash_combine(hash, next);
 	}
 	MemoryContextSwitchTo(old);
-	if (i == state->info->ncolumns)
+	if (i == n)
 		bloomfam_join_filter_add(filter, hash, state->numbers);
 }
 

@@ -176,7 +176,7 @@ read_attribute(HeapTupleHeader row, const JoinBatchColumn *column, TupleDesc des
 #define READ_INTEGERS(type) \
 	for (i = 0; i < n; i++) \
 	{ \
-		HeapTupleHeader row = batch->scratch->rows[i]; \
+		HeapTupleHeader row = scratch->rows[i]; \
 		type		value; \
 		\
 		if (likely(is_at_fixed_offset(row, column->attribute))) \
@@ -185,22 +185,21 @@ read_attribute(HeapTupleHeader row, const JoinBatchColumn *column, TupleDesc des
 			hashes[i] = (uint64) (int64) value; \
 		} \
 		else \
-		{ \
-			hashes[i] = 0; \
-			batch->scratch->slow_rows[nslow_rows++] = i; \
-		} \
+			scratch->slow_rows[nslow_rows++] = i; \
 	}
 
 /*
  * Hashes one column of all rows in the scratch: first or combined with what is there.  numbers: it
  * is the only one, and its numbers are wanted instead.  spare_long: rows whose key is not at hand,
- * but compressed or in another table, are noted instead.
+ * but compressed or in another table, are noted instead.  Of those and of NULLs the hash may be
+ * any: what a filter says of it does not matter.
  */
 static void
 hash_column(JoinHeapBatch *batch, const JoinKey *key, const JoinBatchColumn *column, TupleDesc desc,
 			int n, bool first, bool numbers, bool spare_long)
 {
-	uint64	   *hashes = first ? batch->scratch->hashes : batch->scratch->column;
+	JoinBatchScratch *scratch = batch->scratch;
+	uint64	   *hashes = first ? scratch->hashes : scratch->column;
 	bool		integers = key->integer && column->first == column->attribute;
 	int			nslow_rows = 0;
 	int			i;
@@ -218,37 +217,35 @@ hash_column(JoinHeapBatch *batch, const JoinKey *key, const JoinBatchColumn *col
 		READ_INTEGERS(int16)
 	else
 		for (i = 0; i < n; i++)
-			batch->scratch->slow_rows[nslow_rows++] = i;
+			scratch->slow_rows[nslow_rows++] = i;
 	if (nslow_rows < n && !numbers)
 		bf_hash_u64_many(hashes, n);
 
 	spare_long &= TupleDescAttr(desc, column->attribute - 1)->attlen == -1;
 	if (first)
 	{
-		memset(batch->scratch->null, false, n);
-		memset(batch->scratch->spared, false, n);
+		memset(scratch->null, false, n);
+		memset(scratch->spared, false, n);
 	}
 	for (i = 0; i < nslow_rows; i++)
 	{
-		int			slow_row = batch->scratch->slow_rows[i];
+		int			slow_row = scratch->slow_rows[i];
 		bool		isnull;
-		Datum		value = read_attribute(batch->scratch->rows[slow_row], column, desc, &isnull);
+		Datum		value = read_attribute(scratch->rows[slow_row], column, desc, &isnull);
 
-		batch->scratch->null[slow_row] |= isnull;
-		hashes[slow_row] = 0;
+		scratch->null[slow_row] |= isnull;
 		if (isnull)
 			continue;
 		if (spare_long && VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
 			!VARATT_IS_SHORT(DatumGetPointer(value)))
-			batch->scratch->spared[slow_row] = true;
+			scratch->spared[slow_row] = true;
 		else
 			hashes[slow_row] = numbers ? (uint64) bloomfam_join_number(key->typlen, value)
 									   : key->hash(key, value);
 	}
 	if (!first)
 		for (i = 0; i < n; i++)
-			batch->scratch->hashes[i] =
-				bloomfam_join_hash_combine(batch->scratch->hashes[i], hashes[i]);
+			scratch->hashes[i] = bloomfam_join_hash_combine(scratch->hashes[i], hashes[i]);
 }
 
 /*
@@ -360,14 +357,15 @@ probe_filter(JoinHeapBatch *batch, const JoinProbe *probe, TupleDesc desc, int n
 static int
 keep_passing(JoinHeapBatch *batch, int n)
 {
+	JoinBatchScratch *scratch = batch->scratch;
 	int			kept = 0;
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
 		batch->passing[kept] = batch->passing[i];
-		batch->scratch->rows[kept] = batch->scratch->rows[i];
-		kept += (batch->scratch->pass[i] | batch->scratch->spared[i]) & !batch->scratch->null[i];
+		scratch->rows[kept] = scratch->rows[i];
+		kept += (scratch->pass[i] | scratch->spared[i]) & !scratch->null[i];
 	}
 	return kept;
 }
@@ -511,7 +509,7 @@ get_scratch(const JoinProbeState *state)
 	JoinBatchScratch **scratch = state->has_stored ? &own : &state->probes[0].filter->batch_scratch;
 
 	if (*scratch == NULL)
-		*scratch = MemoryContextAlloc(state->css.ss.ps.state->es_query_cxt, sizeof(**scratch));
+		*scratch = MemoryContextAllocZero(state->css.ss.ps.state->es_query_cxt, sizeof(**scratch));
 	return *scratch;
 }
 
