@@ -17,6 +17,7 @@
 
 #include "access/brin.h"
 #include "access/genam.h"
+#include "access/skey.h"
 #include "access/visibilitymap.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"

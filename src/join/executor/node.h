@@ -10,6 +10,7 @@
 
 #include "access/parallel.h"
 #include "executor/executor.h"
+#include "storage/dsm.h"
 
 #include "join/executor/gate.h"
 #include "join/fdw/foreign.h"
