@@ -139,15 +139,6 @@ read_ancestors(const List *list)
 	return ancestors;
 }
 
-static void
-read_info(const List *filter, JoinFilterInfo *info)
-{
-	read_ints(linitial(filter), info, SIZE_OF_FIELDS);
-	info->columns = palloc(info->ncolumns * sizeof(JoinColumnInfo));
-	read_ints(lsecond(filter), info->columns, info->ncolumns * sizeof(JoinColumnInfo));
-	info->ancestors = read_ancestors(lthird(filter));
-}
-
 void
 bloomfam_join_filter_info_add(CustomScan *node, const JoinFilterInfo *info)
 {
@@ -175,7 +166,15 @@ bloomfam_join_filter_infos(const CustomScan *node)
 	ListCell   *lc;
 
 	foreach(lc, node->custom_private)
-		read_info(lfirst(lc), &infos[foreach_current_index(lc)]);
+	{
+		const List *filter = lfirst(lc);
+		JoinFilterInfo *info = &infos[foreach_current_index(lc)];
+
+		read_ints(linitial(filter), info, SIZE_OF_FIELDS);
+		info->columns = palloc(info->ncolumns * sizeof(JoinColumnInfo));
+		read_ints(lsecond(filter), info->columns, info->ncolumns * sizeof(JoinColumnInfo));
+		info->ancestors = read_ancestors(lthird(filter));
+	}
 	return infos;
 }
 

@@ -103,7 +103,6 @@ bloomfam_join_index_may_pay(double rows)
 }
 
 /* Those indexes of a table that can be opened so and searched, by key first: a list of OIDs. */
-extern List *bloomfam_join_indexes(Relation table, const JoinIndexed *column,
-								   Snapshot snapshot);
+extern List *bloomfam_join_indexes(Relation table, const JoinIndexed *column, Snapshot snapshot);
 
 #endif							/* BLOOMFAM_JOIN_INDEX_H */

@@ -62,9 +62,10 @@ static JoinFilterSite
 describe_target(const JoinPushdown *pushdown, const JoinTarget *target)
 {
 	const Plan *plan = bloomfam_join_below_own(*target->slot);
-	JoinFilterSite site = {.nodes = target->crossed.nodes,
-						   .rows_before = (*target->slot)->plan_rows,
-						   .rows_after = (*target->slot)->plan_rows};
+	double		rows = (*target->slot)->plan_rows;
+	JoinFilterSite site = {
+		.nodes = target->crossed.nodes, .rows_before = rows, .rows_after = rows
+	};
 	Oid			table;
 	QualCost	condition_cost;
 	int			i;
@@ -129,9 +130,9 @@ guess_at(const JoinPushdown *pushdown, const JoinForeignTarget *target)
 		return JOIN_GUESSES_NOTHING;
 	if (bloomfam_join_foreign_is_guessed(stmt, target->scan))
 		return JOIN_GUESSES_ROWS;
-	return bloomfam_join_foreign_key_is_unknown(stmt, target->scan, target->attribute)
-			   ? JOIN_GUESSES_FRACTION
-			   : JOIN_GUESSES_NOTHING;
+	if (bloomfam_join_foreign_key_is_unknown(stmt, target->scan, target->attribute))
+		return JOIN_GUESSES_FRACTION;
+	return JOIN_GUESSES_NOTHING;
 }
 
 /* Does the server itself build the join before it reads the outer side? */
@@ -241,10 +242,10 @@ describe_foreign(JoinCandidate *candidate, const JoinPushdown *pushdown, JoinKey
 			decision->not_pushed_reason = target->reason;
 			continue;
 		}
-		candidate->foreign[candidate->nforeign++] =
-			(JoinForeignSite) {.rows = scan->plan_rows,
-							   .is_async = scan->async_capable,
-							   .guess = guess_at(pushdown, target)};
+		candidate->foreign[candidate->nforeign++] = (JoinForeignSite) {
+			.rows = scan->plan_rows, .is_async = scan->async_capable,
+			.guess = guess_at(pushdown, target)
+		};
 	}
 }
 
@@ -254,10 +255,10 @@ decide_pushdown(JoinPushdown *pushdown, int workers)
 {
 	bool		has_targets = pushdown->targets != NIL;
 	const Plan *hash = innerPlan(pushdown->join);
-	JoinCandidate candidate = {.columns = pushdown->columns,
-							   .ncolumns = pushdown->ncolumns,
-							   .trust = pushdown->trust,
-							   .drop = pushdown->drop};
+	JoinCandidate candidate = {
+		.columns = pushdown->columns, .ncolumns = pushdown->ncolumns, .trust = pushdown->trust,
+		.drop = pushdown->drop
+	};
 	JoinKeyDecision decision = {.per_process = workers > 0};
 	ListCell   *lc;
 

@@ -98,16 +98,6 @@ typedef struct Offer
 	double		saved;
 } Offer;
 
-/* Is this a column of a table, with long keys? */
-static bool
-has_long_keys(PlannerInfo *root, const Var *column)
-{
-	const RangeTblEntry *rte = planner_rt_fetch(column->varno, root);
-
-	return rte->rtekind == RTE_RELATION &&
-		   bloomfam_join_column_is_long(rte->relid, column->varattno, rte->inh);
-}
-
 /*
  * Finds the clauses to hash by; false if there are none, or decision.c would make no single filter
  * of them all.
@@ -127,6 +117,7 @@ find_clauses(Offer *offer, const RelOptInfo *outerrel)
 		JoinKeyColumn *key = &columns[list_length(offer->clauses)];
 		bool		turned = bms_is_subset(clause->left_relids, innerrel->relids);
 		const Var  *column;
+		const RangeTblEntry *rte;
 
 		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator) ||
 			!bms_is_subset(turned ? clause->right_relids : clause->left_relids,
@@ -146,7 +137,9 @@ find_clauses(Offer *offer, const RelOptInfo *outerrel)
 		key->collation = equal->inputcollid;
 		key->attribute = column->varattno;
 		offer->relid = column->varno;
-		offer->long_keys |= has_long_keys(offer->root, column);
+		rte = planner_rt_fetch(column->varno, offer->root);
+		offer->long_keys |= rte->rtekind == RTE_RELATION &&
+			bloomfam_join_column_is_long(rte->relid, column->varattno, rte->inh);
 		offer->clauses = lappend(offer->clauses, clause);
 	}
 	if (offer->clauses == NIL)
@@ -303,20 +296,6 @@ describe_build_side(Offer *offer, const Path *inner, bool parallel_hash)
 	candidate->attribute = column->varattno;
 }
 
-/* The fraction of the scans' cost that remains; the same for all paths of the two relations. */
-static double
-get_read_fraction(Offer *offer, const RelOptInfo *rel)
-{
-	const JoinCandidate *candidate = &offer->candidate;
-
-	if (offer->fraction < 0)
-		offer->fraction =
-			bloomfam_join_read_fraction(offer->root, rel, candidate->columns, candidate->ncolumns,
-										offer->innerrel, candidate->drop);
-	Assert(offer->fraction >= 0 && offer->fraction <= 1);
-	return offer->fraction;
-}
-
 /* Adds what is saved at a scan, of whose rows this fraction is read, by what is done for each. */
 static void
 add_rows(Offer *offer, const Path *scan, const JoinFilterSite *site, double fraction)
@@ -336,12 +315,21 @@ add_rows(Offer *offer, const Path *scan, const JoinFilterSite *site, double frac
 static void
 add_scans(Offer *offer, const Path *scan, const List *scans)
 {
-	const JoinFilterSite *sites = offer->candidate.sites;
+	const JoinCandidate *candidate = &offer->candidate;
+	const JoinFilterSite *sites = candidate->sites;
 	double		fraction = 1;
 	ListCell   *lc;
 
 	if (IsA(scan, AppendPath) || sites[0].access != JOIN_ROW_BY_ROW)
-		fraction = get_read_fraction(offer, scan->parent);
+	{
+		/* the same for all paths of the two relations */
+		if (offer->fraction < 0)
+			offer->fraction = bloomfam_join_read_fraction(
+				offer->root, scan->parent, candidate->columns, candidate->ncolumns,
+				offer->innerrel, candidate->drop);
+		fraction = offer->fraction;
+		Assert(fraction >= 0 && fraction <= 1);
+	}
 
 	/*
 	 * Joins below may leave out the same pages: of what they read, at least so much is left as

@@ -91,8 +91,7 @@ lie_together(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn 
 }
 
 static Spread
-expect_keys(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *column,
-			double drop)
+expect_keys(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *column, double drop)
 {
 	return (Spread) {
 		.keys = KEYS_IN_DOUBT * estimate_num_groups(root, list_make1(column->inner),

@@ -50,18 +50,6 @@ is_on_its_own(const JoinPlanInfo *plan_info, const Plan *plan)
 	return bms_is_subset(plan->extParam, plan_info->epq_params);
 }
 
-/* Is all that the columns of a key are computed from the same each time? */
-static bool
-key_is_repeatable(Plan *build, const JoinKeyColumn *columns, int ncolumns)
-{
-	int			i;
-
-	for (i = 0; i < ncolumns; i++)
-		if (!bloomfam_join_expression_is_repeatable(build, columns[i].inner))
-			return false;
-	return true;
-}
-
 static void follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes);
 
 /*
@@ -418,8 +406,14 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, HashJoin
 	Plan	   *build = outerPlan(innerPlan(join));
 	bool		repeatable = bloomfam_join_is_repeatable(plan_info, build);
 	AttrNumber *attributes = palloc(ncolumns * sizeof(AttrNumber));
+	List	   *keys = NIL;
 	int			i;
 
+	for (i = 0; i < ncolumns; i++)
+	{
+		attributes[i] = columns[i].attribute;
+		keys = lappend(keys, columns[i].inner);
+	}
 	pushdown->plan_info = plan_info;
 	pushdown->join = join;
 	pushdown->columns = columns;
@@ -428,7 +422,7 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, HashJoin
 	/* the Hash's parameters are those of its keys, too */
 	pushdown->crosses_materialization = bms_is_empty(innerPlan(join)->extParam) &&
 										bms_is_empty(build->extParam) && repeatable &&
-										key_is_repeatable(build, columns, ncolumns);
+										bloomfam_join_expressions_are_repeatable(build, keys);
 
 	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
 	pushdown->pushed_to_foreign =
@@ -438,8 +432,6 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, HashJoin
 						plan_info->stmt->rowMarks == NIL && !plan_info->stmt->hasModifyingCTE));
 	pushdown->trust = bloomfam_join_trust(columns, ncolumns);
 	pushdown->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
-	for (i = 0; i < ncolumns; i++)
-		attributes[i] = columns[i].attribute;
 	follow(pushdown, &outerPlan(join), attributes);
 	return pushdown;
 }

@@ -480,15 +480,9 @@ member_of(Plan *plan)
 }
 
 static bool
-is_in_volatile_trees(Plan **slot, void *plan_info)
+is_in_set(Plan **slot, void *set)
 {
-	return bms_is_member(member_of(*slot), ((JoinPlanInfo *) plan_info)->volatile_trees);
-}
-
-static bool
-is_in_unrepeatable_trees(Plan **slot, void *plan_info)
-{
-	return bms_is_member(member_of(*slot), ((JoinPlanInfo *) plan_info)->unrepeatable_trees);
+	return bms_is_member(member_of(*slot), set);
 }
 
 /* Have a node's own expressions subplans, those of its keys included or not? */
@@ -512,10 +506,10 @@ fill_sets(Plan **slot, void *plan_info)
 	if (is_volatile || has_subplans(info, plan, false))
 		info->volatile_nodes = bms_add_member(info->volatile_nodes, member);
 	if (is_volatile || bloomfam_join_is_volatile(plan->initPlan, info) ||
-		bloomfam_plan_walker(plan, is_in_volatile_trees, info))
+		bloomfam_plan_walker(plan, is_in_set, info->volatile_trees))
 		info->volatile_trees = bms_add_member(info->volatile_trees, member);
 	if (is_volatile || has_subplans(info, plan, true) || !bloomfam_plan_node(plan)->repeatable ||
-		bloomfam_plan_walker(plan, is_in_unrepeatable_trees, info))
+		bloomfam_plan_walker(plan, is_in_set, info->unrepeatable_trees))
 		info->unrepeatable_trees = bms_add_member(info->unrepeatable_trees, member);
 	return false;
 }
@@ -586,11 +580,11 @@ column_is_repeatable(Plan *plan, AttrNumber attribute)
 }
 
 bool
-bloomfam_join_expression_is_repeatable(Plan *plan, Expr *expression)
+bloomfam_join_expressions_are_repeatable(Plan *plan, List *expressions)
 {
 	ListCell   *lc;
 
-	foreach(lc, pull_var_clause((Node *) expression, 0))
+	foreach(lc, pull_var_clause((Node *) expressions, 0))
 		if (!column_is_repeatable(plan, lfirst_node(Var, lc)->varattno))
 			return false;
 	return true;

@@ -74,7 +74,7 @@ extern bool bloomfam_join_tree_is_volatile_free(const JoinPlanInfo *plan_info, P
  */
 extern bool bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan);
 
-/* Is what an expression makes of the rows of such a plan the same each time, too? */
-extern bool bloomfam_join_expression_is_repeatable(Plan *plan, Expr *expression);
+/* Is what expressions make of the rows of such a plan the same each time, too? */
+extern bool bloomfam_join_expressions_are_repeatable(Plan *plan, List *expressions);
 
 #endif							/* BLOOMFAM_JOIN_VOLATILITY_H */
