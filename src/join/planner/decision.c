@@ -326,18 +326,6 @@ find_key_columns(const JoinPlanInfo *plan_info, HashJoin *join, JoinKeyColumn *c
 	return n;
 }
 
-/* Decides about one filter, and notes the decision for the keys that it is of. */
-static List *
-decide(List *pushdowns, JoinPushdown *pushdown, int workers, JoinKeyDecision *key_decisions)
-{
-	JoinKeyDecision key_decision = decide_pushdown(pushdown, workers);
-	int			i;
-
-	for (i = 0; i < pushdown->ncolumns; i++)
-		key_decisions[pushdown->columns[i].hash_key] = key_decision;
-	return key_decision.reason == JOIN_HAS_FILTER ? lappend(pushdowns, pushdown) : pushdowns;
-}
-
 /* Have two filters the same targets? */
 static bool
 have_same_targets(const JoinPushdown *a, const JoinPushdown *b)
@@ -360,11 +348,11 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 	int			nkeys = list_length(join->hashkeys);
 	JoinKeyColumn *columns = palloc(nkeys * sizeof(JoinKeyColumn));
 	JoinReason	reason = JOIN_HAS_FILTER;
-	List	   *pushdowns = NIL;
-	int			n;
-	bool		together = true;
 	JoinPushdown *all;
-	JoinPushdown *one;
+	List	   *pushdowns = NIL;
+	bool		together = true;
+	ListCell   *lc;
+	int			n;
 	int			i;
 
 	if (!may_drop_outer(join->join.jointype))
@@ -385,23 +373,29 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 	 * further down
 	 */
 	all = bloomfam_join_pushdown_find(plan_info, workers, join, columns, n);
-	for (i = 0; i < n && n > 1 && together; i++)
+	for (i = 0; i < n && n > 1; i++)
 	{
-		one = bloomfam_join_pushdown_find(plan_info, workers, join, &columns[i], 1);
-		together = have_same_targets(all, one);
+		JoinPushdown *one =
+			bloomfam_join_pushdown_find(plan_info, workers, join, &columns[i], 1);
+
+		together &= have_same_targets(all, one);
+		pushdowns = lappend(pushdowns, one);
 	}
 	Assert(!columns[0].computed || columns[0].hash_key == 0);
 	if (together)
-		return decide(NIL, all, workers, key_decisions);
-	for (i = 0; i < n; i++)
+		pushdowns = list_make1(all);
+	foreach(lc, pushdowns)
 	{
-		if (columns[i].computed && columns[i].hash_key > 0)
-		{
-			key_decisions[columns[i].hash_key].reason = JOIN_KEY_IS_COMPUTED;
-			continue;
-		}
-		one = bloomfam_join_pushdown_find(plan_info, workers, join, &columns[i], 1);
-		pushdowns = decide(pushdowns, one, workers, key_decisions);
+		JoinPushdown *pushdown = lfirst(lc);
+		const JoinKeyColumn *first = &pushdown->columns[0];
+		JoinKeyDecision decision = {.reason = JOIN_KEY_IS_COMPUTED};
+
+		if (!first->computed || first->hash_key == 0)
+			decision = decide_pushdown(pushdown, workers);
+		for (i = 0; i < pushdown->ncolumns; i++)
+			key_decisions[pushdown->columns[i].hash_key] = decision;
+		if (decision.reason != JOIN_HAS_FILTER)
+			pushdowns = foreach_delete_current(pushdowns, lc);
 	}
 	return pushdowns;
 }
