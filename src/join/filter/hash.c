@@ -25,6 +25,7 @@
 #include "utils/typcache.h"
 
 #include "join/filter/hash.h"
+#include "pg/compat.h"
 
 static bool
 is_integer(Oid type)
