@@ -26,6 +26,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/geqo.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "tcop/pquery.h"
@@ -39,11 +40,14 @@
 #include "join/planner/plan.h"
 #include "join/report/decisions.h"
 #include "join/report/stat.h"
+#include "join/sampling/report.h"
+#include "join/sampling/sampling.h"
 #include "pg/compat.h"
 
 /* What was there before, or the server's own; of paths there is none. */
 static planner_hook_type previous_planner;
 static set_join_pathlist_hook_type previous_join_paths;
+static join_search_hook_type previous_join_search;
 static ExecutorStart_hook_type previous_executor_start;
 static ExecutorEnd_hook_type previous_executor_end;
 static ExplainOneQuery_hook_type previous_explain;
@@ -52,8 +56,10 @@ static ExplainOneQuery_hook_type previous_explain;
 typedef struct Explained
 {
 	ExplainState *es;
-	PlannedStmt *stmt;			/* NULL: not planned yet, or without a look at filters */
+	PlannedStmt *stmt;			/* NULL: not planned yet */
 	List	   *decisions;
+	bool		with_filters;	/* it was planned with join filters on */
+	List	   *sampled;
 } Explained;
 
 /* The one that is being done; NULL: none. */
@@ -69,29 +75,68 @@ add_paths_with_filters(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer
 		bloomfam_join_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 }
 
+/* The search for a join order, once it is known which sizes joins have. */
+static RelOptInfo *
+search_join_order(PlannerInfo *root, int levels, List *initial_rels)
+{
+	if (bloomfam_join_samples)
+		bloomfam_join_sample(root, initial_rels);
+	if (previous_join_search != NULL)
+		return previous_join_search(root, levels, initial_rels);
+	if (enable_geqo && levels >= geqo_threshold)
+		return geqo(root, levels, initial_rels);
+	return standard_join_search(root, levels, initial_rels);
+}
+
+/* Plans, and keeps what was sampled for that. */
+static PlannedStmt *
+plan_with_samples(BLOOMFAM_PLANNER_PARAMS, List **sampled)
+{
+	JoinSampling sampling;
+	PlannedStmt *stmt;
+
+	if (!bloomfam_join_samples)
+		return previous_planner(BLOOMFAM_PLANNER_ARGS);
+	bloomfam_join_sampling_begin(&sampling);
+	PG_TRY();
+	{
+		stmt = previous_planner(BLOOMFAM_PLANNER_ARGS);
+	}
+	PG_FINALLY();
+	{
+		bloomfam_join_sampling_end(&sampling);
+	}
+	PG_END_TRY();
+	*sampled = sampling.sampled;
+	return stmt;
+}
+
 static PlannedStmt *
 plan_with_filters(BLOOMFAM_PLANNER_PARAMS)
 {
 	bool		row_security = parse->hasRowSecurity;
 	Explained  *awaited = explained != NULL && explained->stmt == NULL ? explained : NULL;
-	List	   *decisions;
+	List	   *decisions = NIL;
+	List	   *sampled = NIL;
 	PlannedStmt *stmt;
 
 	/* functions that are called meanwhile may plan, too */
 	if (awaited != NULL)
 		explained = NULL;
-	stmt = previous_planner(BLOOMFAM_PLANNER_ARGS);
-	if (awaited != NULL)
-		explained = awaited;
-	if (bloomfam_join_filter == JOIN_FILTER_OFF)
-		return stmt;
-	decisions = bloomfam_join_plan(stmt, row_security || stmt->dependsOnRole);
+	stmt = plan_with_samples(BLOOMFAM_PLANNER_ARGS, &sampled);
+	if (bloomfam_join_filter_log && sampled != NIL)
+		bloomfam_join_sampling_log(sampled);
+	if (bloomfam_join_filter != JOIN_FILTER_OFF)
+		decisions = bloomfam_join_plan(stmt, row_security || stmt->dependsOnRole);
 	if (bloomfam_join_filter_log && decisions != NIL)
 		bloomfam_join_log(stmt, decisions);
 	if (awaited != NULL)
 	{
 		awaited->stmt = stmt;
 		awaited->decisions = decisions;
+		awaited->with_filters = bloomfam_join_filter != JOIN_FILTER_OFF;
+		awaited->sampled = sampled;
+		explained = awaited;
 	}
 	return stmt;
 }
@@ -140,7 +185,11 @@ end_with_counts(QueryDesc *query)
 		bloomfam_join_stat_count(query);
 	if (explained != NULL && explained->stmt == query->plannedstmt &&
 		explained->es->pstmt == query->plannedstmt)
-		bloomfam_join_explain_decisions(explained->stmt, explained->decisions, explained->es);
+	{
+		if (explained->with_filters)
+			bloomfam_join_explain_decisions(explained->stmt, explained->decisions, explained->es);
+		bloomfam_join_sampling_explain(explained->sampled, explained->es);
+	}
 	previous_executor_end(query);
 }
 
@@ -184,6 +233,8 @@ bloomfam_join_init(void)
 	planner_hook = plan_with_filters;
 	previous_join_paths = set_join_pathlist_hook;
 	set_join_pathlist_hook = add_paths_with_filters;
+	previous_join_search = join_search_hook;
+	join_search_hook = search_join_order;
 	previous_executor_start =
 		ExecutorStart_hook != NULL ? ExecutorStart_hook : standard_ExecutorStart;
 	ExecutorStart_hook = start_with_filters;

@@ -307,6 +307,43 @@ bloomfam_owns_relation(Oid relation)
 #endif
 }
 
+/* ... and one for rights on anything. */
+#include "catalog/pg_proc.h"
+static inline bool
+bloomfam_may_execute(Oid function)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#else
+	return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#endif
+}
+
+/* 16 has outer joins among relations: a column may be that of a row which one of these made up. */
+static inline bool
+bloomfam_var_is_nulled(const Var *var)
+{
+#if PG_VERSION_NUM >= 160000
+	return var->varnullingrels != NULL;
+#else
+	return false;
+#endif
+}
+
+/* The equalities that classes imply between two base relations; 16 has one more argument. */
+#include "optimizer/paths.h"
+static inline List *
+bloomfam_implied_equalities(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *inner)
+{
+	Relids		both = bms_union(outer->relids, inner->relids);
+
+#if PG_VERSION_NUM >= 160000
+	return generate_join_implied_equalities(root, both, outer->relids, inner, NULL);
+#else
+	return generate_join_implied_equalities(root, both, outer->relids, inner);
+#endif
+}
+
 /* 17 lets an access method say that it can build with workers, which it then plans. */
 #if PG_VERSION_NUM >= 170000
 #define BLOOMFAM_AM_BUILDS_IN_PARALLEL	.amcanbuildparallel = true,

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * gucs.h
- *	  The settings of the join filter: bloomfam.join_filter and those that begin with it.
+ *	  The settings of the join filter: bloomfam.join_filter, those that begin with it, and
+ *	  bloomfam.join_samples.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +27,7 @@ extern double bloomfam_join_filter_fpr;
 extern bool	  bloomfam_join_filter_log;
 extern bool	  bloomfam_join_filter_plans;
 extern bool	  bloomfam_join_filter_skip;
+extern bool	  bloomfam_join_samples;
 
 /* May partitions and blocks be skipped that cannot match? */
 static inline bool

@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * match_share.c
+ *	  Which fraction of a relation's rows has a match, as estimated from a sample of its keys.
+ *
+ * Common keys count as their frequencies.  Of the others there are two estimates.  The bounds are
+ * keys of rows, every n-th in order: right on average, whatever the conditions, but few.  The
+ * ranges between them have many keys of the table that was searched; these may differ from the
+ * rows' own, as working days do from all days.  So they are taken if the bounds agree.
+ *
+ * The variance of a systematic sample is estimated by the differences of neighbours.  So it is
+ * small where the conditions follow the order of the keys.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "join/sampling/match_share.h"
+
+/* The normal distribution has 95 % within so many standard deviations. */
+#define DEVIATIONS	1.96
+
+/* Two estimates agree if they differ by no more of them. */
+#define AGREEING	4
+
+/* How many keys the server's value counts as. */
+#define PRIOR_KEYS	4
+
+/* Rows that ANALYZE reads at its default target. */
+#define ANALYZED_ROWS	30000
+
+typedef struct Estimate
+{
+	double		share;
+	double		variance;
+} Estimate;
+
+/* Adds half the squared difference of neighbours, on average, and what none at all still leaves. */
+static void
+finish(Estimate *estimate, double sum, double weights, double squares, int n, double nseen)
+{
+	estimate->share = sum / weights;
+	estimate->variance = (n > 1 ? squares / (2 * (n - 1)) / n : 0.25) + 2 / (nseen * nseen);
+}
+
+static Estimate
+by_keys(const JoinFound *found)
+{
+	Estimate	estimate;
+	double		sum = 0;
+	double		weights = 0;
+	double		squares = 0;
+	int			i;
+
+	for (i = 0; i < found->nkeys; i++)
+	{
+		sum += found->keys[i].weight * found->keys[i].matches;
+		weights += found->keys[i].weight;
+		if (i > 0)
+			squares += found->keys[i].matches != found->keys[i - 1].matches;
+	}
+	finish(&estimate, sum, weights, squares, found->nkeys, found->nkeys);
+	return estimate;
+}
+
+static Estimate
+by_ranges(const JoinFound *found)
+{
+	Estimate	estimate;
+	double		sum = 0;
+	double		weights = 0;
+	double		squares = 0;
+	double		nseen = found->nkeys;
+	double		within = 0;
+	int			i;
+
+	for (i = 0; i < found->nranges; i++)
+	{
+		const JoinFoundRange *range = &found->ranges[i];
+
+		sum += range->weight * range->matching;
+		weights += range->weight;
+		nseen += range->nkeys;
+		within += range->weight * range->weight * range->matching * (1 - range->matching) /
+				  Max(range->nkeys / 2.0, 1);
+		if (i > 0)
+			squares += pow(range->matching - range[-1].matching, 2);
+	}
+	finish(&estimate, sum, weights, squares, found->nranges, nseen);
+	/* what matches may lie within a range, behind the keys that were seen of it */
+	if (OidIsValid(found->index))
+		estimate.variance += 0.25 / ((double) found->nranges * found->nranges);
+	/* but of a table that was read each range is known as a whole */
+	else
+		estimate.variance = within / (weights * weights) + 2 / (nseen * nseen);
+	return estimate;
+}
+
+/* How many rows a match is of, on average; 0: of a key there may be more than were counted. */
+static double
+rows_per_match(const JoinFound *found, double rest)
+{
+	double		rows = 0;
+	double		matches = 0;
+	double		weights = 0;
+	bool		all = true;
+	int			i;
+
+	for (i = 0; i < found->nkeys; i++)
+		weights += found->keys[i].weight;
+	for (i = 0; i < found->ncommon + found->nkeys; i++)
+	{
+		const JoinFoundKey *key =
+			i < found->ncommon ? &found->common[i] : &found->keys[i - found->ncommon];
+		double		weight = i < found->ncommon ? key->weight : key->weight * rest / weights;
+
+		rows += weight * key->nrows;
+		matches += weight * key->matches;
+		all &= !OidIsValid(found->index) || key->nrows < JOIN_MOST_MATCHES;
+	}
+	return all && matches > 0 ? rows / matches : 0;
+}
+
+bool
+bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
+						  JoinMatchShare *result)
+{
+	double		common = 0;
+	double		matching = 0;
+	double		rest;
+	Estimate	others = {0, 0};
+	double		deviation;
+	int			i;
+
+	for (i = 0; i < found->ncommon; i++)
+	{
+		common += found->common[i].weight;
+		matching += found->common[i].weight * found->common[i].matches;
+	}
+	rest = Max(1 - sample->null_fraction - common, 0);
+	if (found->nkeys > 0)
+	{
+		Estimate	ranges = by_ranges(found);
+
+		others = by_keys(found);
+		if (fabs(ranges.share - others.share) <= AGREEING * sqrt(others.variance))
+			others = ranges;
+	}
+	else if (common <= rest)
+		return false;
+	else
+		others.share = matching / common;
+
+	result->share = matching + rest * others.share;
+	deviation = sqrt(rest * rest * others.variance +
+					 result->share * (1 - Min(result->share, 1)) / ANALYZED_ROWS);
+	result->low = Max(result->share - DEVIATIONS * deviation, 0);
+	result->high = Min(result->share + DEVIATIONS * deviation, 1);
+	result->rows_per_match = rows_per_match(found, rest);
+	result->nkeys = found->ncommon + found->nkeys;
+	result->index = found->index;
+	result->nblocks = found->nblocks;
+	return true;
+}
+
+double
+bloomfam_join_share_beside(const JoinMatchShare *share, double expected)
+{
+	double		edge = Min(Max(expected, share->low), share->high);
+	double		beyond = fabs(expected - edge) / Max((share->high - share->low) / 2, 1e-9);
+	double		posterior =
+		(share->share * share->nkeys + expected * PRIOR_KEYS) / (share->nkeys + PRIOR_KEYS);
+
+	/* where nothing was found there may be less than can be seen */
+	posterior = Min(Max(posterior, share->high / 2), 1);
+	return edge + (posterior - edge) * Min(beyond, 1);
+}

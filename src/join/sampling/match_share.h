@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * match_share.h
+ *	  Which fraction of a relation's rows has a match, as estimated from a sample of its keys.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_MATCH_SHARE_H
+#define BLOOMFAM_JOIN_MATCH_SHARE_H
+
+#include "join/sampling/search.h"
+
+typedef struct JoinMatchShare
+{
+	double		share;			/* of all rows, those with a NULL key too */
+	double		low;			/* where it lies with a probability of 95 % */
+	double		high;
+	double		rows_per_match; /* of the table that was searched; 0: not known */
+	int			nkeys;			/* of the sample that were searched; at least one */
+	Oid			index;			/* ... by which; 0: all of the table was read */
+	int			nblocks;		/* accessed for that */
+} JoinMatchShare;
+
+/* Estimates it.  false: the keys that were searched stand for too few rows. */
+extern bool bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
+									  JoinMatchShare *result);
+
+/*
+ * The same, beside what the server expects: that itself, if the difference may be chance; the
+ * estimate, if it is far from it; and between them nothing jumps.
+ */
+extern double bloomfam_join_share_beside(const JoinMatchShare *share, double expected);
+
+#endif							/* BLOOMFAM_JOIN_MATCH_SHARE_H */

@@ -1,0 +1,211 @@
+/*-------------------------------------------------------------------------
+ *
+ * permission.c
+ *	  What the planner may read of a relation to estimate a join, and what it may evaluate.
+ *
+ * Reading may neither tell anybody what they may not see, nor fail where the query itself would
+ * not, nor leave anything behind that reading in the query would not.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "catalog/pg_am_d.h"
+#include "catalog/pg_class_d.h"
+#include "catalog/pg_proc_d.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/acl.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/pg_locale.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "join/sampling/permission.h"
+#include "pg/compat.h"
+
+/*
+ * Is this query, or one that it is part of, planned as a subplan of an expression?  These are
+ * planned before the query around them has an array of relations.  So are CTEs, but in order,
+ * before all others: while one is planned the list of their plans is shorter than that of CTEs.
+ */
+static bool
+is_of_expression(const PlannerInfo *root)
+{
+	for (; root->parent_root != NULL; root = root->parent_root)
+		if (root->parent_root->simple_rel_array == NULL &&
+			list_length(root->parent_root->cte_plan_ids) >=
+				list_length(root->parent_root->parse->cteList))
+			return true;
+	return false;
+}
+
+/* Is it, or may it be, what is behind a security barrier? */
+static bool
+is_behind_barrier(const PlannerInfo *root)
+{
+	const PlannerInfo *parent;
+	ListCell   *lc;
+
+	for (parent = root->parent_root; parent != NULL; parent = parent->parent_root)
+		foreach(lc, parent->parse->rtable)
+			if (lfirst_node(RangeTblEntry, lc)->security_barrier)
+				return true;
+	return false;
+}
+
+const char *
+bloomfam_join_sampling_forbidden(PlannerInfo *root)
+{
+	if (!ActiveSnapshotSet() || TransactionIdIsValid(CheckXidAlive) || HistoricSnapshotActive() ||
+		!IsMVCCSnapshot(GetActiveSnapshot()))
+		return "there is no snapshot of the query";
+	if (IsParallelWorker() || IsInParallelMode())
+		return "it is planned within a parallel query";
+	/* reading would leave predicate locks */
+	if (IsolationIsSerializable())
+		return "the transaction is serializable";
+	if (root->hasLateralRTEs)
+		return "the query has LATERAL";
+	if (is_of_expression(root))
+		return "the query is the subplan of an expression";
+	if (root->qual_security_level > 0)
+		return "a policy or a security barrier hides rows";
+	if (is_behind_barrier(root))
+		return "the query has a view that is a security barrier";
+	return NULL;
+}
+
+/* What the server itself checks before it estimates by the values of other rows. */
+const char *
+bloomfam_join_columns_forbidden(PlannerInfo *root, RelOptInfo *rel, Bitmapset *columns)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
+	int			column = -1;
+
+	if (rte->securityQuals != NIL)
+		return "a policy or a security barrier hides rows";
+	if (pg_class_aclcheck(rte->relid, user, ACL_SELECT) == ACLCHECK_OK)
+		return NULL;
+	while ((column = bms_next_member(columns, column)) >= 0)
+		if (pg_attribute_aclcheck(rte->relid, column, user, ACL_SELECT) != ACLCHECK_OK)
+			return "there is no right to select";
+	return columns != NULL ? NULL : "there is no right to select";
+}
+
+const char *
+bloomfam_join_probe_forbidden(PlannerInfo *root, RelOptInfo *rel)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+
+	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW &&
+		rte->relkind != RELKIND_PARTITIONED_TABLE)
+		return "there is a relation that is no table";
+	if (rte->tablesample != NULL)
+		return "there is a TABLESAMPLE";
+	/* the statistics are those of all partitions together */
+	if (rel->nparts > 0 && bms_num_members(rel->live_parts) < rel->nparts)
+		return "partitions were pruned";
+	return NULL;
+}
+
+const char *
+bloomfam_join_search_forbidden(PlannerInfo *root, RelOptInfo *rel, Relation relation)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+
+	if (rte->inh || (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
+		relation->rd_rel->relam != HEAP_TABLE_AM_OID)
+		return "the table to be searched is not a heap";
+	if (rte->tablesample != NULL)
+		return "there is a TABLESAMPLE";
+	if (RELATION_IS_OTHER_TEMP(relation) || !RelationIsPopulated(relation))
+		return "the table to be searched cannot be read";
+	return NULL;
+}
+
+/* LIKE can fail by its pattern's last backslash and by its collation, and by nothing else. */
+static bool
+is_safe_like(const OpExpr *expr, Oid function)
+{
+	const Node *pattern = list_length(expr->args) == 2 ? lsecond(expr->args) : NULL;
+	text	   *string;
+
+	if (function != F_TEXTLIKE && function != F_TEXTNLIKE && function != F_BPCHARLIKE &&
+		function != F_BPCHARNLIKE)
+		return false;
+	if (pattern == NULL || !IsA(pattern, Const) || ((const Const *) pattern)->constisnull ||
+		!OidIsValid(expr->inputcollid) || !get_collation_isdeterministic(expr->inputcollid))
+		return false;
+	string = DatumGetTextPP(((const Const *) pattern)->constvalue);
+	return memchr(VARDATA_ANY(string), '\\', VARSIZE_ANY_EXHDR(string)) == NULL;
+}
+
+/* Its result may differ, it may fail or tell of its arguments, or it may not be called. */
+static bool
+is_unsafe_function(Oid function, void *context)
+{
+	const OpExpr *expr = context;
+
+	if (func_volatile(function) != PROVOLATILE_IMMUTABLE || !bloomfam_may_execute(function))
+		return true;
+	return !get_func_leakproof(function) && (expr == NULL || !is_safe_like(expr, function));
+}
+
+/* context: the index of the relation that columns may be of */
+static bool
+is_unsafe(Node *node, void *context)
+{
+	const Index *relid = context;
+
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Var:
+			return ((Var *) node)->varno != *relid || ((Var *) node)->varlevelsup != 0 ||
+				   ((Var *) node)->varattno <= 0;
+		case T_Const:
+			return false;
+		case T_NullTest:
+			if (((NullTest *) node)->argisrow)
+				return true;
+			break;
+		case T_List:
+		case T_BoolExpr:
+		case T_BooleanTest:
+		case T_RelabelType:
+		case T_FuncExpr:
+		case T_ScalarArrayOpExpr:
+		case T_OpExpr:
+			break;
+		default:
+			return true;
+	}
+	return check_functions_in_node(node, is_unsafe_function, IsA(node, OpExpr) ? node : NULL) ||
+		   expression_tree_walker(node, is_unsafe, context);
+}
+
+List *
+bloomfam_join_safe_conditions(RelOptInfo *rel)
+{
+	List	   *safe = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *info = lfirst_node(RestrictInfo, lc);
+
+		if (!info->pseudoconstant && info->security_level == 0 &&
+			!is_unsafe((Node *) info->clause, &rel->relid))
+			safe = lappend(safe, info);
+	}
+	return safe;
+}

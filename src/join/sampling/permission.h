@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * permission.h
+ *	  What the planner may read of a relation to estimate a join, and what it may evaluate.
+ *
+ * Each function that says no gives the reason, for EXPLAIN and the log.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_PERMISSION_H
+#define BLOOMFAM_JOIN_PERMISSION_H
+
+#include "nodes/pathnodes.h"
+#include "utils/relcache.h"
+
+/* May rows be read while this query is planned?  NULL: yes; else why not. */
+extern const char *bloomfam_join_sampling_forbidden(PlannerInfo *root);
+
+/*
+ * May all rows of a base relation be seen, in these columns (attribute numbers, all above 0), by
+ * the user that it is read as?  NULL: yes; else why not.  Asked each time, of both relations.
+ */
+extern const char *bloomfam_join_columns_forbidden(PlannerInfo *root, RelOptInfo *rel,
+												   Bitmapset *columns);
+
+/* May the keys of this base relation come from its statistics?  NULL: yes; else why not. */
+extern const char *bloomfam_join_probe_forbidden(PlannerInfo *root, RelOptInfo *rel);
+
+/* May this base relation, which is locked, be read?  NULL: yes; else why not. */
+extern const char *bloomfam_join_search_forbidden(PlannerInfo *root, RelOptInfo *rel,
+												  Relation relation);
+
+/*
+ * Those of a base relation's conditions (RestrictInfo) that can be evaluated for any row: by
+ * immutable functions that are leakproof or known not to fail, of the relation's own columns and
+ * constants.
+ */
+extern List *bloomfam_join_safe_conditions(RelOptInfo *rel);
+
+#endif							/* BLOOMFAM_JOIN_PERMISSION_H */

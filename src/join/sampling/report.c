@@ -1,0 +1,116 @@
+/*-------------------------------------------------------------------------
+ *
+ * report.c
+ *	  What EXPLAIN and the log say of joins that were sampled.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "utils/lsyscache.h"
+
+#include "join/base/explain_text.h"
+#include "join/sampling/report.h"
+#include "join/sampling/sampling.h"
+#include "pg/compat.h"
+
+/* Which join it is about. */
+static const char *
+name_of(const JoinSampled *sampled)
+{
+	return sampled->condition != NULL ? sampled->condition
+									  : psprintf("%s, %s", sampled->probe, sampled->searched);
+}
+
+/* What came of it, in sentences. */
+static char *
+text_of(const JoinSampled *sampled)
+{
+	const JoinMatchShare *share = &sampled->share;
+	const char *index = OidIsValid(share->index) ? get_rel_name(share->index) : NULL;
+	StringInfoData out;
+
+	if (sampled->reason != NULL)
+		return psprintf("Not sampled: %s.", sampled->reason);
+	initStringInfo(&out);
+	appendStringInfo(&out,
+					 "%.1f%% of the rows of %s have a match (%.1f%% to %.1f%%), by %d keys of its "
+					 "statistics in ",
+					 share->share * 100, sampled->probe, share->low * 100, share->high * 100,
+					 share->nkeys);
+	appendStringInfo(&out, index != NULL ? "index %s" : "%s",
+					 index != NULL ? index : sampled->searched);
+	appendStringInfo(&out, " (%d blocks). The server expects %.1f%%", share->nblocks,
+					 sampled->expected * 100);
+	if (sampled->unused != NULL)
+		appendStringInfo(&out, ", which is kept: %s.", sampled->unused);
+	else
+		appendStringInfo(&out, "; planned with %.1f%%.", sampled->used * 100);
+	return out.data;
+}
+
+void
+bloomfam_join_sampling_log(List *sampled)
+{
+	ListCell   *lc;
+
+	foreach(lc, sampled)
+		ereport(LOG,
+				errmsg("size of the join on %s", name_of(lfirst(lc))),
+				errdetail_internal("%s", text_of(lfirst(lc))));
+}
+
+static void
+explain_sampled(const JoinSampled *sampled, ExplainState *es)
+{
+	const JoinMatchShare *share = &sampled->share;
+
+	if (is_text(es))
+	{
+		indent(es);
+		appendStringInfo(es->str, "%s: %s\n", name_of(sampled), text_of(sampled));
+		return;
+	}
+	ExplainOpenGroup("Join Sample", NULL, true, es);
+	ExplainPropertyText("Join", name_of(sampled), es);
+	if (sampled->reason != NULL)
+		ExplainPropertyText("Not Sampled", sampled->reason, es);
+	else
+	{
+		ExplainPropertyText("Probe Relation", sampled->probe, es);
+		ExplainPropertyText("Searched Relation", sampled->searched, es);
+		if (OidIsValid(share->index))
+			ExplainPropertyText("Index", get_rel_name(share->index), es);
+		ExplainPropertyInteger("Keys", NULL, share->nkeys, es);
+		ExplainPropertyInteger("Blocks", NULL, share->nblocks, es);
+		ExplainPropertyFloat("Share", NULL, share->share, 6, es);
+		ExplainPropertyFloat("Share From", NULL, share->low, 6, es);
+		ExplainPropertyFloat("Share To", NULL, share->high, 6, es);
+		ExplainPropertyFloat("Expected Share", NULL, sampled->expected, 6, es);
+		if (sampled->unused == NULL)
+			ExplainPropertyFloat("Planned Share", NULL, sampled->used, 6, es);
+	}
+	ExplainCloseGroup("Join Sample", NULL, true, es);
+}
+
+void
+bloomfam_join_sampling_explain(List *sampled, ExplainState *es)
+{
+	ListCell   *lc;
+
+	if (sampled == NIL)
+		return;
+	ExplainOpenGroup("Join Samples", "Join Samples", false, es);
+	if (is_text(es))
+	{
+		indent(es);
+		appendStringInfoString(es->str, "Join Samples:\n");
+		es->indent++;
+	}
+	foreach(lc, sampled)
+		explain_sampled(lfirst(lc), es);
+	if (is_text(es))
+		es->indent--;
+	ExplainCloseGroup("Join Samples", "Join Samples", false, es);
+}

@@ -1,0 +1,388 @@
+/*-------------------------------------------------------------------------
+ *
+ * sampling.c
+ *	  Sizes of joins by a sample of their keys: bloomfam.join_samples.
+ *
+ * The server expects of an equality that all keys of both sides are alike.  Here a large relation's
+ * keys, as its statistics have a sample of them, are searched in a table that it is joined to,
+ * under that table's conditions.  The fraction that is found becomes the clause's selectivity,
+ * where it differs from the server's by more than chance.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/relation.h"
+#include "access/table.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "join/base/gucs.h"
+#include "join/sampling/cache.h"
+#include "join/sampling/pair.h"
+#include "join/sampling/permission.h"
+#include "join/sampling/sampling.h"
+#include "pg/compat.h"
+
+/* A pair is sampled if so many rows are to be joined ... */
+#define FEWEST_ROWS		100000.0
+
+/* ... and such a fraction of them may have a match: less cannot be seen in some 200 keys. */
+#define LEAST_SHARE		0.01
+
+/* All searches of a query may access so many blocks. */
+#define MOST_BLOCKS		2000
+
+/* The query that is planned. */
+static JoinSampling *current = NULL;
+
+/* A search is going on: what is planned by functions that it calls is not sampled. */
+static bool searching = false;
+
+void
+bloomfam_join_sampling_begin(JoinSampling *sampling)
+{
+	sampling->sampled = NIL;
+	sampling->nblocks = MOST_BLOCKS;
+	sampling->outer = current;
+	current = sampling;
+}
+
+void
+bloomfam_join_sampling_end(JoinSampling *sampling)
+{
+	Assert(current == sampling);
+	current = sampling->outer;
+}
+
+/* ---- what is told ---- */
+
+static const char *
+alias_of(PlannerInfo *root, const RelOptInfo *rel)
+{
+	return pstrdup(planner_rt_fetch(rel->relid, root)->eref->aliasname);
+}
+
+static const char *
+column_name(PlannerInfo *root, const Var *column)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(column->varno, root);
+
+	return psprintf("%s.%s", rte->eref->aliasname,
+					strVal(list_nth(rte->eref->colnames, column->varattno - 1)));
+}
+
+/* A new entry for what is told of a pair. */
+static JoinSampled *
+new_sampled(PlannerInfo *root, const JoinPair *pair)
+{
+	JoinSampled *sampled = palloc0(sizeof(JoinSampled));
+
+	sampled->used = -1;
+	sampled->probe = alias_of(root, pair->probe);
+	sampled->searched = alias_of(root, pair->searched);
+	if (pair->clauses != NIL)
+		sampled->condition = psprintf("%s = %s", column_name(root, pair->probe_column),
+									  column_name(root, pair->searched_column));
+	current->sampled = lappend(current->sampled, sampled);
+	return sampled;
+}
+
+/* ---- one pair ---- */
+
+/* What a search depends on beside the tables and their statistics. */
+static char *
+describe(PlannerInfo *root, const JoinPair *pair, List *conditions, bool unique, int most_blocks)
+{
+	const RangeTblEntry *probe = planner_rt_fetch(pair->probe->relid, root);
+	const RangeTblEntry *searched = planner_rt_fetch(pair->searched->relid, root);
+
+	return psprintf("%u %d %d %u %d %u %u %u %u %d %d %u %s", probe->relid, probe->inh,
+					pair->probe_column->varattno, searched->relid,
+					pair->searched_column->varattno, pair->comparison.family,
+					pair->comparison.collation, pair->comparison.left, pair->comparison.right,
+					unique, most_blocks, pair->searched->relid,
+					nodeToString(extract_actual_clauses(conditions, false)));
+}
+
+/* Searches; returns NULL, or why it could not.  All in a context of its own. */
+static const char *
+search(PlannerInfo *root, const JoinPair *pair, Relation relation, List *conditions, bool unique,
+	   int most_blocks, JoinMatchShare *share)
+{
+	JoinKeySample sample;
+	JoinFound	found;
+	JoinSearch	plan = {
+		.rel = pair->searched,
+		.relation = relation,
+		.column = pair->searched_column->varattno,
+		.unique = unique,
+		.conditions = conditions,
+		.comparison = pair->comparison,
+		.sample = &sample,
+		.most_blocks = most_blocks
+	};
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "join sample", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	const char *reason = NULL;
+
+	if (!bloomfam_join_key_sample(root, pair->probe_column, pair->comparison.family,
+								  pair->comparison.left, pair->comparison.collation, &sample))
+		reason = "there are no statistics";
+	else
+	{
+		searching = true;
+		PG_TRY();
+		{
+			reason = bloomfam_join_search(&plan, &found);
+		}
+		PG_FINALLY();
+		{
+			searching = false;
+		}
+		PG_END_TRY();
+		current->nblocks -= found.nblocks;
+		if (reason == NULL && !bloomfam_join_match_share(&sample, &found, share))
+			reason = "the statistics have too few keys";
+		bloomfam_join_key_sample_free(&sample);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return reason;
+}
+
+/* Finds the share of a pair, as it was found before, or by a search. */
+static const char *
+find_share(PlannerInfo *root, const JoinPair *pair, List *conditions, bool unique, int most_blocks,
+		   JoinMatchShare *share)
+{
+	Oid			probe = planner_rt_fetch(pair->probe->relid, root)->relid;
+	Oid			searched = planner_rt_fetch(pair->searched->relid, root)->relid;
+	Relation	relation = table_open(searched, NoLock);
+	const char *reason = bloomfam_join_search_forbidden(root, pair->searched, relation);
+
+	if (reason == NULL)
+	{
+		char	   *text = describe(root, pair, conditions, unique, most_blocks);
+		const JoinMatchShare *cached = bloomfam_join_cache_find(text);
+
+		if (cached != NULL)
+		{
+			*share = *cached;
+			current->nblocks -= share->nblocks;
+		}
+		else
+		{
+			reason = search(root, pair, relation, conditions, unique, most_blocks, share);
+			if (reason == NULL)
+				bloomfam_join_cache_keep(text, probe, searched, share);
+		}
+		pfree(text);
+	}
+	table_close(relation, NoLock);
+	return reason;
+}
+
+/* May the columns of the pair and of these conditions be seen? */
+static const char *
+check_columns(PlannerInfo *root, const JoinPair *pair, List *conditions)
+{
+	Bitmapset  *probe = bms_make_singleton(pair->probe_column->varattno);
+	Bitmapset  *searched = bms_make_singleton(pair->searched_column->varattno);
+	Bitmapset  *used = NULL;
+	const char *reason = bloomfam_join_columns_forbidden(root, pair->probe, probe);
+	int			member = -1;
+
+	pull_varattnos((Node *) extract_actual_clauses(conditions, false), pair->searched->relid,
+				   &used);
+	while ((member = bms_next_member(used, member)) >= 0)
+		searched = bms_add_member(searched, member + FirstLowInvalidHeapAttributeNumber);
+	return reason != NULL ? reason
+						  : bloomfam_join_columns_forbidden(root, pair->searched, searched);
+}
+
+/* Do conditions of the relation itself depend on its key? */
+static bool
+limits_its_keys(const JoinPair *pair)
+{
+	Bitmapset  *used = NULL;
+
+	pull_varattnos((Node *) extract_actual_clauses(pair->probe->baserestrictinfo, false),
+				   pair->probe->relid, &used);
+	return bms_is_member(pair->probe_column->varattno - FirstLowInvalidHeapAttributeNumber, used);
+}
+
+/* How many rows a match is expected to be of: all rows by all keys that meet the conditions. */
+static double
+rows_per_match(PlannerInfo *root, const JoinPair *pair, double rows)
+{
+	double		all = Max(pair->searched->tuples, 1);
+	double		keys = bloomfam_join_ndistinct(root, pair->searched_column);
+
+	if (keys < 1)
+		return 1;
+	/* so many of the keys have such a row, if these are spread evenly */
+	keys *= 1 - pow(Max(1 - rows / all, 0), all / keys);
+	return Max(rows / Max(keys, 1), 1);
+}
+
+/* Samples a pair, and gives its clauses the selectivity that comes of it. */
+static void
+sample_pair(PlannerInfo *root, JoinPair *pair, List *conditions, int most_blocks,
+			const char *reason)
+{
+	bool		unique;
+	double		rows = pair->searched->rows;
+	double		per_match;
+	JoinSampled *sampled;
+
+	if (reason == NULL)
+		reason = bloomfam_join_pair_init(root, pair);
+	if (reason == NULL && limits_its_keys(pair))
+		reason = "a condition depends on the key";
+	if (reason == NULL)
+		reason = check_columns(root, pair, conditions);
+	sampled = new_sampled(root, pair);
+	sampled->reason = reason;
+	if (reason != NULL)
+		return;
+	/* others that its keys have in common: one that has few of them cannot have seen enough */
+	if (pair->searched->tuples <
+		LEAST_SHARE * bloomfam_join_ndistinct(root, pair->probe_column))
+	{
+		sampled->reason = "too few rows can have a match";
+		return;
+	}
+	unique = bloomfam_join_is_unique(root, pair->searched_column);
+	sampled->reason = find_share(root, pair, conditions, unique, most_blocks, &sampled->share);
+	if (sampled->reason != NULL)
+		return;
+
+	/* conditions that were not evaluated keep the server's selectivity */
+	if (list_length(conditions) < list_length(pair->searched->baserestrictinfo))
+		rows = clamp_row_est(pair->searched->tuples *
+							 clauselist_selectivity(root, conditions, 0, JOIN_INNER, NULL));
+	per_match = sampled->share.rows_per_match;
+	if (unique || per_match <= 0)
+		per_match = unique ? 1 : rows_per_match(root, pair, rows);
+	sampled->expected =
+		Min(bloomfam_join_pair_selectivity(root, pair) * rows / per_match, 1);
+	if (sampled->expected >= sampled->share.low && sampled->expected <= sampled->share.high)
+	{
+		sampled->unused = "the difference may be chance";
+		return;
+	}
+	sampled->used = bloomfam_join_share_beside(&sampled->share, sampled->expected);
+	bloomfam_join_pair_set(root, pair, Min(sampled->used * per_match / rows, 1), sampled->used);
+}
+
+/* ---- all pairs ---- */
+
+/* Does the gate let a pair pass, before anything is known that takes time? */
+static bool
+may_pay(PlannerInfo *root, RelOptInfo *probe, RelOptInfo *searched)
+{
+	return probe->rows >= FEWEST_ROWS && searched->baserestrictinfo != NIL &&
+		   searched->tuples > 0 && bloomfam_join_are_joined(root, probe, searched);
+}
+
+/* Adds a pair of base relations, if it pays; the larger one is the probe. */
+static List *
+add_pair(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b, List *pairs)
+{
+	JoinPair   *pair;
+	RelOptInfo *probe = a->tuples >= b->tuples ? a : b;
+	RelOptInfo *searched = probe == a ? b : a;
+
+	if (a->reloptkind != RELOPT_BASEREL || b->reloptkind != RELOPT_BASEREL ||
+		a->rtekind != RTE_RELATION || b->rtekind != RTE_RELATION)
+		return pairs;
+	if (!may_pay(root, probe, searched))
+	{
+		RelOptInfo *other = probe;
+
+		probe = searched;
+		searched = other;
+		if (!may_pay(root, probe, searched))
+			return pairs;
+	}
+	pair = palloc0(sizeof(JoinPair));
+	pair->probe = probe;
+	pair->searched = searched;
+	return lappend(pairs, pair);
+}
+
+/* Pairs of which the one is in this relation, the other in that. */
+static List *
+add_pairs(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *other, List *pairs)
+{
+	int			i = -1;
+	int			k;
+
+	while ((i = bms_next_member(rel->relids, i)) >= 0)
+		for (k = -1; (k = bms_next_member(other->relids, k)) >= 0;)
+			/* outer joins have numbers, too, and no relation */
+			if (root->simple_rel_array[i] != NULL && root->simple_rel_array[k] != NULL)
+				pairs = add_pair(root, root->simple_rel_array[i], root->simple_rel_array[k],
+								 pairs);
+	return pairs;
+}
+
+/* Is there a relation large enough? */
+static bool
+has_large(PlannerInfo *root)
+{
+	Index		i;
+
+	for (i = 1; i < root->simple_rel_array_size; i++)
+		if (root->simple_rel_array[i] != NULL &&
+			root->simple_rel_array[i]->reloptkind == RELOPT_BASEREL &&
+			root->simple_rel_array[i]->rows >= FEWEST_ROWS)
+			return true;
+	return false;
+}
+
+void
+bloomfam_join_sample(PlannerInfo *root, List *initial_rels)
+{
+	List	   *pairs = NIL;
+	const char *reason;
+	int			left;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (!BLOOMFAM_KNOWN_MAJOR || current == NULL || searching || !has_large(root))
+		return;
+	foreach(lc, initial_rels)
+		for_each_cell(lc2, initial_rels, lnext(initial_rels, lc))
+			pairs = add_pairs(root, lfirst(lc), lfirst(lc2), pairs);
+	if (pairs == NIL)
+		return;
+
+	reason = bloomfam_join_sampling_forbidden(root);
+	if (reason == NULL && bloomfam_join_comes_back(root))
+		reason = "a relation without conditions is joined to two others, and reaches far beyond "
+				 "one";
+	left = list_length(pairs);
+	foreach(lc, pairs)
+	{
+		JoinPair   *pair = lfirst(lc);
+		List	   *conditions = bloomfam_join_safe_conditions(pair->searched);
+		const char *why = reason;
+
+		if (why == NULL && conditions == NIL)
+			why = "no condition of the table to be searched can be evaluated";
+		if (why == NULL)
+			why = bloomfam_join_probe_forbidden(root, pair->probe);
+		sample_pair(root, pair, conditions, current->nblocks / left--, why);
+	}
+}

@@ -1,0 +1,79 @@
+/*-------------------------------------------------------------------------
+ *
+ * search.h
+ *	  A table is searched for a sample of keys, under its conditions, while a query is planned.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_SEARCH_H
+#define BLOOMFAM_JOIN_SEARCH_H
+
+#include "nodes/pathnodes.h"
+#include "utils/relcache.h"
+
+#include "join/sampling/key_sample.h"
+
+/* A table of no more blocks is read as a whole, and so is one of few rows. */
+#define JOIN_READ_MOST_BLOCKS	250
+#define JOIN_READ_FEW_ROWS		4000
+
+/* By an index no more rows are counted of a key that match. */
+#define JOIN_MOST_MATCHES		4
+
+/* How keys of a sample are compared with the column of the table that is searched. */
+typedef struct JoinKeyComparison
+{
+	Oid			family;			/* the server's own, of btree */
+	Oid			collation;
+	Oid			left;			/* the sample's keys, as the operators take them */
+	Oid			right;			/* the table's column */
+} JoinKeyComparison;
+
+typedef struct JoinSearch
+{
+	RelOptInfo *rel;			/* of the table */
+	Relation	relation;
+	AttrNumber	column;
+	bool		unique;			/* no two rows have one value there */
+	List	   *conditions;		/* RestrictInfo, to be evaluated */
+	JoinKeyComparison comparison;
+	const JoinKeySample *sample;
+	int			most_blocks;	/* it may access */
+} JoinSearch;
+
+/* What was found of a key of the sample. */
+typedef struct JoinFoundKey
+{
+	double		weight;			/* how many keys it stands for, beside others */
+	bool		exists;			/* there is a row with it */
+	bool		matches;		/* ... that meets the conditions */
+	int			nrows;			/* that do, as many as were read */
+} JoinFoundKey;
+
+/* ... and of the table's keys between two bounds, or from one on. */
+typedef struct JoinFoundRange
+{
+	double		weight;
+	int			nkeys;			/* of the table, seen there */
+	double		matching;		/* the fraction of the sample's keys there that match, by these */
+} JoinFoundRange;
+
+typedef struct JoinFound
+{
+	Oid			index;			/* by which they were searched; 0: all of the table was read */
+	int			nblocks;		/* accessed, whether or not they were cached */
+	int			ncommon;		/* the most frequent ones, as many as were searched */
+	JoinFoundKey *common;		/* weight: the fraction of all rows */
+	int			nkeys;			/* of the bounds */
+	JoinFoundKey *keys;			/* in their order */
+	int			nranges;
+	JoinFoundRange *ranges;
+} JoinFound;
+
+/*
+ * Searches, with the active snapshot.  Returns NULL, or why it cannot be done.  What is found lives
+ * in the current context, with other memory that it took.  It fails only as reading rows would.
+ */
+extern const char *bloomfam_join_search(const JoinSearch *search, JoinFound *found);
+
+#endif							/* BLOOMFAM_JOIN_SEARCH_H */

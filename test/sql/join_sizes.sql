@@ -1,0 +1,185 @@
+--
+-- Sizes of joins by a sample of their keys: what is found, for all types of joins and keys, and where none is looked for.
+--
+-- Numbers follow from samples that ANALYZE draws at random: so the test tells how they relate to the truth.
+--
+ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
+\c -
+CREATE SCHEMA join_sizes;
+SET search_path = join_sizes, public;
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+SHOW bloomfam.join_samples;
+
+-- makes sampled(), rows_of(), sized()
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/sql/include/sized.sql'
+\i :file
+
+-- days of two centuries, of which the facts have five years
+CREATE TABLE days AS SELECT g AS id, g / 366 AS year, g % 7 AS weekday, date '1900-01-01' + g AS day, g::text || '.' AS name, g::numeric AS number,
+	lpad(to_hex(g), 32, '0')::uuid AS uuid, (g)::bigint AS id8, repeat('a line ', 5) AS line FROM generate_series(0, 73048) g;
+ALTER TABLE days ADD PRIMARY KEY (id);
+CREATE TABLE people AS SELECT g AS id, (hashint4(g) & 1023) % 10 AS state FROM generate_series(1, 2000) g;
+CREATE TABLE facts AS SELECT g AS id, d AS day, (hashint8(g + 1) & 1073741823) % 2000 + 1 AS person, CASE WHEN g % 2 = 0 THEN d END AS sparse,
+	CASE WHEN g % 4 = 0 THEN d ELSE -1 - g END AS orphan, date '1900-01-01' + d AS date, d::text || '.' AS name, d::numeric(10, 2) AS number,
+	lpad(to_hex(d), 32, '0')::uuid AS uuid, d::bigint AS id8, CASE WHEN g % 10 < 9 THEN 36600 ELSE d END AS common
+	FROM (SELECT g, 36234 + (hashint8(g) & 1073741823) % 1830 AS d FROM generate_series(1, 120000::bigint) g) s;
+VACUUM ANALYZE days, people, facts;
+
+-- ---- what is found ----
+
+-- within a factor of 1.5; the server's own is not within 10
+SELECT * FROM sized('facts f JOIN days d ON d.id = f.day WHERE d.year = 100');
+-- a small table is read, and has no index
+SELECT * FROM sized('facts f JOIN people p ON p.id = f.person WHERE p.state = 7');
+SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7');
+SELECT * FROM sized('facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7');
+-- either order of the clause, of the tables, and more than one table in a class
+SELECT * FROM sized('days d JOIN facts f ON f.day = d.id WHERE d.year = 100');
+SELECT * FROM sized('facts f, days d, days e WHERE d.id = f.day AND e.id = d.id AND d.year = 100');
+-- types of joins
+SELECT * FROM sized('facts f LEFT JOIN days d ON d.id = f.day AND d.year = 100 WHERE d.id IS NULL');
+SELECT * FROM sized('days d LEFT JOIN facts f ON d.id = f.day WHERE d.year = 100');
+SELECT * FROM sized('(SELECT * FROM days WHERE year = 100) d FULL JOIN facts f ON d.id = f.day');
+SELECT * FROM sized('facts f WHERE EXISTS (SELECT 1 FROM days d WHERE d.id = f.day AND d.year = 100)');
+SELECT * FROM sized('facts f WHERE f.day IN (SELECT id FROM days WHERE year = 100)');
+SELECT * FROM sized('facts f WHERE NOT EXISTS (SELECT 1 FROM days d WHERE d.id = f.day AND d.year <> 100)');
+SELECT how FROM sampled('days d WHERE d.year = 100 AND EXISTS (SELECT 1 FROM facts f WHERE d.id = f.day)');
+-- NULL is no match, and orphans have none; common values count as what they are
+SELECT * FROM sized('facts f JOIN days d ON d.id = f.sparse WHERE d.year < 102');
+SELECT * FROM sized('facts f JOIN days d ON d.id = f.orphan WHERE d.year < 102');
+SELECT * FROM sized('facts f JOIN days d ON d.id = f.common WHERE d.year = 100');
+SELECT * FROM sized('facts f JOIN days d ON d.id = f.common WHERE d.year <> 100');
+-- keys of other types, each by an index and by reading
+CREATE TABLE few AS SELECT * FROM days WHERE id BETWEEN 36000 AND 39000;
+CREATE INDEX ON days (day);
+CREATE INDEX ON days (name);
+CREATE INDEX ON days (number);
+CREATE INDEX ON days (uuid);
+CREATE INDEX ON days (id8);
+VACUUM ANALYZE days, few;
+SELECT c AS columns, d AS searched, how, (sized(format('facts f JOIN %s d ON %s WHERE d.year = 100', d, c))).near
+	FROM unnest('{d.day = f.date, d.name = f.name, d.number = f.number, d.uuid = f.uuid, d.id = f.id8, d.id8 = f.day, d.id8 = f.id8}'::text[]) c,
+	unnest('{days, few}'::text[]) d, sampled(format('facts f JOIN %s d ON %s WHERE d.year = 100', d, c));
+-- another collation has another order
+SELECT how FROM sampled('facts f JOIN days d ON d.name COLLATE "POSIX" = f.name WHERE d.year = 100');
+-- working days alone: the days between two keys tell nothing of these
+CREATE TABLE working AS SELECT f.* FROM facts f JOIN days d ON d.id = f.day WHERE d.weekday < 5;
+INSERT INTO working SELECT * FROM working;
+ANALYZE working;
+SELECT * FROM sized('working f JOIN days d ON d.id = f.day WHERE d.weekday >= 5', 5000);
+SELECT * FROM sized('working f JOIN days d ON d.id = f.day WHERE d.weekday < 5');
+-- not unique: the server says how many rows a match has
+CREATE TABLE often AS SELECT id, year, g FROM days, generate_series(1, 3) g;
+CREATE INDEX ON often (id);
+VACUUM ANALYZE often;
+SELECT * FROM sized('facts f JOIN often d ON d.id = f.day WHERE d.year = 100');
+-- a declared foreign key hides nothing
+ALTER TABLE facts ADD FOREIGN KEY (day) REFERENCES days;
+SELECT * FROM sized('facts f JOIN days d ON d.id = f.day WHERE d.year = 100');
+SELECT * FROM sized('facts f, days d, days e WHERE d.id = f.day AND e.id = d.id AND d.year = 100');
+-- a generic plan is sampled by the conditions that have no parameters
+SET plan_cache_mode = force_generic_plan;
+PREPARE generic(int) AS SELECT 1 FROM facts f JOIN days d ON d.id = f.day WHERE d.year = 100 AND d.weekday = $1;
+SELECT expected BETWEEN seen / 10 AND seen * 10 AS server_near FROM rows_of('EXECUTE generic(3)', 'off');
+DISCARD PLANS;
+SELECT expected BETWEEN seen / 2 AND seen * 2 AS near FROM rows_of('EXECUTE generic(3)', 'on');
+RESET plan_cache_mode;
+-- partitioned facts; those of which partitions were pruned are left
+CREATE TABLE parts (LIKE facts) PARTITION BY RANGE (person);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (1) TO (1000);
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (1000) TO (2001);
+INSERT INTO parts SELECT * FROM facts UNION ALL SELECT * FROM facts;
+ANALYZE parts;
+SELECT * FROM sized('parts f JOIN days d ON d.id = f.day WHERE d.year = 100');
+SELECT how FROM sampled('parts f JOIN days d ON d.id = f.day WHERE d.year = 100 AND f.person < 1000');
+-- in subqueries that are kept, and in CTEs
+SELECT * FROM sized('(SELECT f.id FROM facts f JOIN days d ON d.id = f.day WHERE d.year = 100 OFFSET 0) s');
+SELECT how FROM sampled_of('WITH s AS MATERIALIZED (SELECT f.id FROM facts f JOIN days d ON d.id = f.day WHERE d.year = 100) SELECT 1 FROM s');
+
+-- ---- where none is looked for ----
+
+SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day');
+SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day WHERE d.year = 100 AND f.id = 1');
+SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day AND d.id8 = f.id8 WHERE d.year = 100');
+SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day AND d.id8 < f.id WHERE d.year = 100');
+SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day WHERE d.year = 100 AND f.day < 36600');
+SELECT how FROM sampled('facts f JOIN days d TABLESAMPLE system (10) ON d.id = f.day WHERE d.year = 100');
+SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day, LATERAL (SELECT f.id OFFSET 0) s WHERE d.year = 100');
+CREATE TABLE unindexed AS SELECT * FROM days;
+CREATE INDEX ON unindexed USING hash (id);
+CREATE INDEX ON unindexed (id) WHERE year < 90;
+CREATE INDEX ON unindexed ((id + 0));
+CREATE INDEX ON unindexed (year, id);
+CREATE TABLE parent AS SELECT * FROM days;
+CREATE TABLE child () INHERITS (parent);
+CREATE TABLE no_statistics AS SELECT * FROM facts;
+ALTER TABLE no_statistics ALTER day SET STATISTICS 0;
+ANALYZE unindexed, parent, no_statistics;
+SELECT how FROM sampled('facts f JOIN unindexed d ON d.id = f.day WHERE d.year = 100');
+SELECT how FROM sampled('facts f JOIN parent d ON d.id = f.day WHERE d.year = 100');
+SELECT how FROM sampled('no_statistics f JOIN days d ON d.id = f.day WHERE d.year = 100');
+-- an index that failed, and one that is dropped
+CREATE TABLE twice AS SELECT * FROM days UNION ALL SELECT * FROM days;
+ANALYZE twice;
+\set VERBOSITY terse
+CREATE UNIQUE INDEX CONCURRENTLY twice_id ON twice (id);
+\set VERBOSITY default
+SELECT how FROM sampled('facts f JOIN twice d ON d.id = f.day WHERE d.year = 100');
+DROP INDEX twice_id;
+CREATE INDEX twice_id ON twice (id);
+SELECT how FROM sampled('facts f JOIN twice d ON d.id = f.day WHERE d.year = 100');
+DROP INDEX twice_id;
+SELECT how FROM sampled('facts f JOIN twice d ON d.id = f.day WHERE d.year = 100');
+
+-- subplans of an expression: what runs for each row is chosen by counting without the loops around it
+SELECT how FROM sampled('people p WHERE EXISTS (SELECT 1 FROM facts f JOIN days d ON d.id = f.day WHERE d.year = 100 AND f.person = p.id)
+	OR EXISTS (SELECT 1 FROM facts f JOIN days d ON d.id = f.day WHERE d.year = 101 AND f.person = p.id)');
+SELECT how FROM sampled('people p WHERE p.id > (SELECT count(*) FROM facts f JOIN days d ON d.id = f.day WHERE d.year = 100)');
+SELECT how FROM sampled('people p WHERE p.id > (WITH s AS MATERIALIZED (SELECT f.id FROM facts f JOIN days d ON d.id = f.day WHERE d.year = 100) SELECT count(*) FROM s)');
+-- a snowflake that comes back
+CREATE TABLE stock AS SELECT 36234 + g % 1830 AS day, g AS amount FROM generate_series(1, 20000) g;
+ANALYZE stock;
+SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day JOIN days e ON e.year = d.year JOIN stock s ON s.day = e.id WHERE d.year < 102');
+SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day JOIN days e ON e.id = d.id + 7 JOIN stock s ON s.day = d.id WHERE d.year = 101');
+
+-- ---- the budget, and what is kept ----
+
+CREATE FUNCTION many(n int) RETURNS text LANGUAGE sql AS $$
+	SELECT 'facts f ' || string_agg(format('JOIN days d%1$s ON d%1$s.id8 = f.%2$I', g, c), ' ') || ' WHERE ' || string_agg(format('d%s.year = 100', g), ' AND ')
+	FROM (SELECT g, (ARRAY['id', 'day', 'person', 'sparse', 'orphan', 'id8'])[g] AS c FROM generate_series(1, n) g) s
+$$;
+SELECT count(*) AS pairs, sum(blocks) BETWEEN 100 AND 2000 AS within FROM sampled(many(6));
+-- rows that are dead cost blocks: the index has each of them on a block of its own
+CREATE TABLE dead (id int, year int, filler text) WITH (fillfactor = 10, autovacuum_enabled = off);
+ALTER TABLE dead ALTER filler SET STORAGE PLAIN;
+INSERT INTO dead SELECT 36234 + g % 1830, 100, repeat('x', 700) FROM generate_series(1, 36600) g;
+CREATE INDEX ON dead (id);
+BEGIN;
+DELETE FROM dead WHERE ctid NOT IN (SELECT min(ctid) FROM dead GROUP BY id);
+SELECT how FROM sampled('facts f JOIN dead d ON d.id = f.day WHERE d.year = 99');
+ROLLBACK;
+-- the same again: found in the cache, until something changes
+SELECT a.* = b.* AS same FROM sampled('facts f JOIN days d ON d.id = f.day WHERE d.year = 101') a, sampled('facts f JOIN days d ON d.id = f.day WHERE d.year = 101') b;
+BEGIN;
+UPDATE days SET year = 101;
+-- what is not committed is seen, and not kept
+SELECT how, share > 0.9 AS changed FROM sampled('facts f JOIN days d ON d.id = f.day WHERE d.year = 101');
+ROLLBACK;
+SELECT how, share > 0.9 AS changed FROM sampled('facts f JOIN days d ON d.id = f.day WHERE d.year = 101');
+UPDATE days SET year = 101;
+ANALYZE days;
+SELECT how, share > 0.9 AS changed FROM sampled('facts f JOIN days d ON d.id = f.day WHERE d.year = 101');
+
+-- a look answers a cancel: here by a function that its owner says is leakproof
+CREATE FUNCTION slow(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE LEAKPROOF AS $$ BEGIN PERFORM pg_sleep(3600); RETURN true; END $$;
+SET statement_timeout = '100ms';
+SET bloomfam.join_samples = on;
+EXPLAIN (COSTS OFF) SELECT 1 FROM facts f JOIN people p ON p.id = f.person WHERE slow(p.state);
+RESET statement_timeout;
+SELECT how FROM sampled('facts f JOIN people p ON p.id = f.person WHERE p.state = 3');
+
+SET client_min_messages = warning;
+DROP SCHEMA join_sizes CASCADE;
+ALTER DATABASE :"DBNAME" RESET session_preload_libraries;
