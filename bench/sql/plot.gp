@@ -1,6 +1,6 @@
 # The plots of bench/sql; bench/sql/plot calls this.
 #
-# From the command line: plot_name, semijoin, segments, joins or skip; tsv, the figures; png, a folder for a picture besides, or nothing.
+# From the command line: plot_name, semijoin, segments, joins, skip or sizes; tsv, the figures; png, a folder for a picture besides, or nothing.
 
 set datafile separator "\t"
 set border 3 lc rgb '#606060'
@@ -58,6 +58,18 @@ do for [format in (png eq '' ? 'svg' : 'svg png')] {
 		plot rows('fetching') using 1:3 with linespoints lc rgb '#c01c28' pt 8 lw 1.5 title 'fetching the value', \
 			rows('slice') using 1:2 with linespoints lc rgb '#1a5fb4' pt 6 lw 1.5 title 'bloom_may_contain', \
 			rows('slice') using 1:3 with linespoints lc rgb 'black' pt 4 dt 2 lw 1.5 title 'reading one slice of it'
+	}
+	if (plot_name eq 'sizes') {
+		set title 'Random joins of facts and one dimension: rows expected, and rows that come' noenhanced
+		set xlabel 'rows that come'
+		set ylabel 'rows expected'
+		set xrange [10:*]
+		set yrange [10:*]
+		set xtics (10, 100, 1000, 10000, 100000, 1000000) format '%g'
+		set ytics (10, 100, 1000, 10000, 100000, 1000000) format '%g'
+		plot tsv using 1:3 with points lc rgb '#e66100' pt 6 ps 0.4 title 'by the server', \
+			tsv using 1:2 with points lc rgb '#1a5fb4' pt 7 ps 0.4 title 'with samples', \
+			x with lines lc rgb 'black' lw 1.5 dt 2 title 'as many as come'
 	}
 	if (plot_name eq 'joins') {
 		# the cases one below the other, from the top, with room between the scenarios

@@ -342,6 +342,67 @@ EXPLAIN (COSTS OFF) SELECT sum(amount) FROM sales WHERE bloom_may_contain((SELEC
 \c :original
 DROP DATABASE regression_bloomfam_docs;
 
+-- ==================== docs/join_sizes.md
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+ALTER DATABASE regression_bloomfam_docs SET session_preload_libraries = 'bloomfam';
+\c regression_bloomfam_docs
+SET lc_messages = 'C';
+SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '4MB';
+SET default_statistics_target = 100;
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/join_sizes.md, example 1
+CREATE TABLE days AS SELECT g AS day, extract(year FROM date '1900-01-01' + g)::int AS year, repeat('.', 30) AS note FROM generate_series(0, 73048) g;
+ALTER TABLE days ADD PRIMARY KEY (day);
+CREATE TABLE shops AS SELECT g AS shop, (hashint4(g) & 1023) % 20 AS region FROM generate_series(1, 2000) g;
+CREATE TABLE orders AS SELECT g AS id, 36159 + (hashint8(g) & 1073741823) % 1826 AS day, 1 + (hashint8(-g) & 1073741823) % 2000 AS shop, g % 100 AS amount
+	FROM generate_series(1, 200000::bigint) g;
+VACUUM ANALYZE days, shops, orders;
+SET max_parallel_workers_per_gather = 0;
+
+-- docs/join_sizes.md, example 2
+CREATE FUNCTION expected(query text, OUT rows_expected bigint, OUT rows_seen bigint) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
+	rows_expected := plan -> 0 -> 'Plan' ->> 'Plan Rows';
+	rows_seen := plan -> 0 -> 'Plan' ->> 'Actual Rows';
+END $$;
+SELECT rows_expected < rows_seen / 20 AS far_too_few FROM expected('SELECT * FROM orders JOIN days USING (day) WHERE year = 2001');
+
+-- docs/join_sizes.md, example 3
+SET bloomfam.join_samples = on;
+SELECT rows_expected BETWEEN rows_seen / 1.3 AND rows_seen * 1.3 AS near FROM expected('SELECT * FROM orders JOIN days USING (day) WHERE year = 2001');
+
+-- docs/join_sizes.md, example 4
+\o /dev/null
+\set VERBOSITY terse
+EXPLAIN (VERBOSE, COSTS OFF) SELECT sum(amount) FROM orders o JOIN days d USING (day) JOIN shops s USING (shop) WHERE year = 2001 AND region = 7;
+\o
+\set VERBOSITY default
+
+-- docs/join_sizes.md, example 5
+CREATE FUNCTION why(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (VERBOSE, FORMAT JSON) ' || query INTO plan;
+	RETURN QUERY SELECT pair ->> 'Not Sampled' FROM json_array_elements(plan -> 0 -> 'Join Samples') pair;
+END $$;
+SELECT why('SELECT FROM orders JOIN days USING (day) WHERE year % 100 = 1');
+SELECT why('SELECT FROM orders o JOIN days d ON d.day = o.day AND d.year < o.shop WHERE year = 2001');
+SELECT why('SELECT FROM orders WHERE id > (SELECT count(*) FROM orders JOIN days USING (day) WHERE year = 2001)');
+-- end
+\c :original
+DROP DATABASE regression_bloomfam_docs;
+
 -- ==================== docs/kinds.md
 CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
 \c regression_bloomfam_docs

@@ -1,0 +1,109 @@
+# Property: sizes of joins that come from samples depend on tables and their statistics alone: the same plan in each new session, and beside others;
+# what a session has kept goes when a table or its statistics change.
+
+use strict;
+use warnings;
+
+use BloomfamTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = start_node('main', q{
+	session_preload_libraries = 'bloomfam'
+	bloomfam.join_samples = on
+	max_parallel_workers_per_gather = 0
+	log_min_messages = log
+}, allows_streaming => 1);
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE days AS SELECT g AS id, g / 366 AS year, repeat('a line ', 5) AS line FROM generate_series(0, 36524) g;
+	ALTER TABLE days ADD PRIMARY KEY (id);
+	CREATE TABLE people AS SELECT g AS id, (hashint4(g) & 1023) % 10 AS state FROM generate_series(1, 3000) g;
+	CREATE TABLE facts AS SELECT g AS id, 18000 + (hashint8(g) & 1073741823) % 1830 AS day, 1 + (hashint8(g + 1) & 1073741823) % 3000 AS person
+		FROM generate_series(1, 120000::bigint) g;
+	VACUUM ANALYZE;
+});
+my $query = 'SELECT 1 FROM facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 50 AND p.state = 7';
+my $explain = "EXPLAIN (VERBOSE) $query";
+
+# the same in new sessions, of which some have planned other things before, and while others scan the table
+my $first = $node->safe_psql('postgres', $explain);
+like($first, qr/f\.day = d\.id: \d+\.\d% .*index days_pkey .*planned with/, 'the days are sampled, by their index');
+like($first, qr/f\.person = p\.id: .* in p /, 'the people are sampled, by reading');
+my $scans = session($node);
+my $sessions = $ENV{LONG} ? 100 : 8;
+my $other = 0;
+
+foreach my $i (1 .. $sessions)
+{
+	my $before = $i % 3 == 1 ? "SELECT count(*) FROM people;" : $i % 3 == 2 ? "EXPLAIN $query AND f.id > 5; $explain;" : '';
+
+	ask($scans, 'SELECT count(*) FROM people WHERE id < 0');
+	my $plan = $node->safe_psql('postgres', "\\o /dev/null\n$before\n\\o\n$explain");
+
+	$other++ if $plan ne $first;
+}
+is($other, 0, "$sessions new sessions plan the same");
+
+# the fraction of the facts that the plan says have a match
+sub share
+{
+	my ($session) = @_;
+
+	return ask($session, $explain) =~ /f\.day = d\.id: ([0-9.]+)%/ ? $1 : 'none';
+}
+
+# what is kept: the same as before, until the table is known to have changed
+my $stays = session($node);
+my $before = share($stays);
+ok($before > 10 && $before < 30, "a fifth has a match: $before");
+is(share($stays), $before, 'kept: the same');
+$node->safe_psql('postgres', 'UPDATE days SET year = 50 WHERE id >= 18000; ANALYZE days');
+ok(share($stays) > 90, 'days were changed and analyzed: all have a match');
+$node->safe_psql('postgres', 'UPDATE facts SET day = day - 17000; ANALYZE facts');
+ok(share($stays) < 5, 'facts were changed and analyzed: none has');
+# a change of a session's own is seen, and nobody else's plans by it
+is(ask($stays, 'BEGIN; UPDATE days SET year = 50'), '', 'a transaction changes days');
+ok(share($stays) > 90, 'it sees them');
+ok(ask($stays, "ROLLBACK; $explain") =~ /f\.day = d\.id: ([0-9.]+)%/ && $1 < 5, 'it was undone');
+# beside DDL: an index that is there no more, a table that has another column, a table that was dropped
+$node->safe_psql('postgres', 'ALTER TABLE days DROP CONSTRAINT days_pkey');
+like(ask($stays, $explain), qr/f\.day = d\.id: Not sampled: there is no btree index/, 'the index was dropped');
+$node->safe_psql('postgres', 'ALTER TABLE days ALTER id TYPE bigint; ALTER TABLE days ADD PRIMARY KEY (id); ANALYZE days');
+ok(share($stays) < 5, 'another type of key, and another index');
+# a prepared statement goes on when its plan is made anew
+ask($stays, "PREPARE p(int) AS SELECT count(*) FROM facts f JOIN days d ON d.id = f.day WHERE d.year < \$1");
+is(ask($stays, 'EXECUTE p(3)'), ask($stays, 'EXECUTE p(3)'), 'a prepared statement') for 1 .. 4;
+
+# another session's temporary table is not read for a plan: the query itself would fail, a plan need not
+my $owner = session($node);
+my $schema = ask($owner, 'CREATE TEMP TABLE mine AS SELECT * FROM people; ANALYZE mine; SELECT nspname FROM pg_namespace WHERE oid = pg_my_temp_schema()');
+like(ask($stays, "EXPLAIN (VERBOSE) SELECT 1 FROM facts f JOIN $schema.mine p ON p.id = f.person WHERE p.state = 7"), qr/Not sampled: the table to be searched cannot be read/,
+	"another session's temporary table is left");
+
+# the log says what EXPLAIN says
+my $start = -s $node->logfile;
+$node->safe_psql('postgres', "SET bloomfam.join_filter_log = on; $query LIMIT 0");
+like(substr(slurp_file($node->logfile), $start), qr/LOG: .*size of the join on f\.person = p\.id\n.*DETAIL: .*% of the rows of f have a match/, 'the log tells');
+
+# on a standby, where nothing can be written
+$node->safe_psql('postgres', 'ANALYZE');
+my $standby = start_standby($node);
+$node->wait_for_catchup($standby);
+my $there = $standby->safe_psql('postgres', $explain);
+is($there, $node->safe_psql('postgres', $explain), 'a standby plans as its primary does');
+
+# cancels, and errors, again and again
+$node->safe_psql('postgres', q{CREATE FUNCTION slow(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE LEAKPROOF AS 'BEGIN PERFORM pg_sleep(3600); RETURN true; END';
+	CREATE FUNCTION wrong(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE LEAKPROOF AS 'BEGIN RETURN 1 / ($1 - $1) = 0; END'});
+foreach my $i (1 .. 5)
+{
+	like(ask($stays, "SET statement_timeout = 50; EXPLAIN SELECT 1 FROM facts f JOIN people p ON p.id = f.person WHERE slow(p.state); RESET statement_timeout"),
+		qr/canceling statement due to statement timeout/, "cancelled, $i");
+	like(ask($stays, 'EXPLAIN SELECT 1 FROM facts f JOIN people p ON p.id = f.person WHERE wrong(p.state)'), qr/division by zero/, "a function that lies of itself, $i");
+	like(ask($stays, $explain), qr/f\.person = p\.id: \d/, "and sampled again, $i");
+}
+no_crash($node);
+no_crash($standby);
+done_testing();
