@@ -62,6 +62,11 @@ VACUUM ANALYZE days, few;
 SELECT c AS columns, d AS searched, how, (sized(format('facts f JOIN %s d ON %s WHERE d.year = 100', d, c))).near
 	FROM unnest('{d.day = f.date, d.name = f.name, d.number = f.number, d.uuid = f.uuid, d.id = f.id8, d.id8 = f.day, d.id8 = f.id8}'::text[]) c,
 	unnest('{days, few}'::text[]) d, sampled(format('facts f JOIN %s d ON %s WHERE d.year = 100', d, c));
+-- what a session's time zone decides is left
+ALTER TABLE few ADD at timestamptz;
+UPDATE few SET at = day;
+ANALYZE few;
+SELECT how FROM sampled('facts f JOIN few d ON d.at = f.date WHERE d.year = 100');
 -- another collation has another order
 SELECT how FROM sampled('facts f JOIN days d ON d.name COLLATE "POSIX" = f.name WHERE d.year = 100');
 -- working days alone: the days between two keys tell nothing of these
@@ -85,6 +90,15 @@ PREPARE generic(int) AS SELECT 1 FROM facts f JOIN days d ON d.id = f.day WHERE 
 SELECT expected BETWEEN seen / 10 AND seen * 10 AS server_near FROM rows_of('EXECUTE generic(3)', 'off');
 DISCARD PLANS;
 SELECT expected BETWEEN seen / 2 AND seen * 2 AS near FROM rows_of('EXECUTE generic(3)', 'on');
+-- what a parameter selects is expected by the rows that have a match: of five years, not of two centuries
+PREPARE year(int) AS SELECT 1 FROM facts f JOIN days d ON d.id = f.day WHERE d.year = $1;
+SELECT expected BETWEEN seen / 10 AND seen * 10 AS server_near FROM rows_of('EXECUTE year(100)', 'off');
+DISCARD PLANS;
+SELECT expected BETWEEN seen / 1.5 AND seen * 1.5 AS near FROM rows_of('EXECUTE year(100)', 'on');
+PREPARE semi_year(int) AS SELECT 1 FROM facts f WHERE EXISTS (SELECT 1 FROM days d WHERE d.id = f.day AND $1 = d.year);
+SELECT expected BETWEEN seen / 1.5 AND seen * 1.5 AS near FROM rows_of('EXECUTE semi_year(100)', 'on');
+PREPARE other_equality(numeric) AS SELECT 1 FROM facts f JOIN days d ON d.id = f.day WHERE d.year::numeric = $1;
+SELECT expected BETWEEN seen / 10 AND seen * 10 AS near FROM rows_of('EXECUTE other_equality(100)', 'on');
 RESET plan_cache_mode;
 -- partitioned facts; those of which partitions were pruned are left
 CREATE TABLE parts (LIKE facts) PARTITION BY RANGE (person);

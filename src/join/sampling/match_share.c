@@ -25,6 +25,9 @@
 /* Two estimates agree if they differ by no more of them. */
 #define AGREEING	4
 
+/* Values of a column are compared if so many keys have a match. */
+#define FEWEST_ALIKE	30
+
 /* How many keys the server's value counts as. */
 #define PRIOR_KEYS	4
 
@@ -123,6 +126,48 @@ rows_per_match(const JoinFound *found, double rest)
 	return all && matches > 0 ? rows / matches : 0;
 }
 
+/*
+ * The probability that two rows with a match have one value there: how many a parameter of their
+ * kind is expected to select.  Of a bound's key there is no second row.  0: not known.
+ */
+static double
+alike(const JoinFound *found, double rest)
+{
+	int			n = found->ncommon + found->nkeys;
+	double	   *weights = palloc(n * sizeof(double));
+	const JoinFoundKey **keys = palloc(n * sizeof(JoinFoundKey *));
+	double		sum = 0;
+	double		all = 0;
+	double		equal = 0;
+	double		bounds = 0;
+	int			nmatching = 0;
+	int			i;
+	int			k;
+
+	for (i = 0; i < found->nkeys; i++)
+		sum += found->keys[i].weight;
+	for (i = 0; i < n; i++)
+	{
+		bool		common = i < found->ncommon;
+
+		keys[i] = common ? &found->common[i] : &found->keys[i - found->ncommon];
+		weights[i] = common ? keys[i]->weight : keys[i]->weight * rest / sum;
+		if (!keys[i]->matches)
+			weights[i] = 0;
+		else
+			nmatching++;
+		all += weights[i];
+		if (!common)
+			bounds += weights[i] * weights[i];
+	}
+	for (i = 0; i < n; i++)
+		for (k = 0; k < n; k++)
+			if ((i != k || i < found->ncommon) && keys[i]->has_value && keys[k]->has_value &&
+				keys[i]->value == keys[k]->value)
+				equal += weights[i] * weights[k];
+	return nmatching < FEWEST_ALIKE ? 0 : equal / (all * all - bounds);
+}
+
 bool
 bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 						  JoinMatchShare *result)
@@ -159,6 +204,7 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	result->low = Max(result->share - DEVIATIONS * deviation, 0);
 	result->high = Min(result->share + DEVIATIONS * deviation, 1);
 	result->rows_per_match = rows_per_match(found, rest);
+	result->alike = alike(found, rest);
 	result->nkeys = found->ncommon + found->nkeys;
 	result->index = found->index;
 	result->nblocks = found->nblocks;

@@ -11,8 +11,10 @@
  */
 #include "postgres.h"
 
+#include "access/nbtree.h"
 #include "access/stratnum.h"
 #include "access/transam.h"
+#include "catalog/pg_proc_d.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -142,6 +144,20 @@ read_equality(const RestrictInfo *info, const JoinPair *pair, const Var **probe,
 		   right->varno == pair->searched->relid;
 }
 
+/* Can keys be compared so, each with each of the other side, whatever the session's settings? */
+static bool
+is_complete(const JoinKeyComparison *comparison)
+{
+	Oid			function = get_opfamily_proc(comparison->family, comparison->left,
+											 comparison->right, BTORDER_PROC);
+
+	return OidIsValid(function) && func_volatile(function) == PROVOLATILE_IMMUTABLE &&
+		   OidIsValid(get_opfamily_member(comparison->family, comparison->right,
+										  comparison->left, BTGreaterEqualStrategyNumber)) &&
+		   OidIsValid(get_opfamily_member(comparison->family, comparison->right,
+										  comparison->right, BTLessStrategyNumber));
+}
+
 /* How an equality compares; false: not by what the server has itself. */
 static bool
 choose_comparison(const RestrictInfo *info, Oid operator, JoinKeyComparison *comparison)
@@ -156,10 +172,7 @@ choose_comparison(const RestrictInfo *info, Oid operator, JoinKeyComparison *com
 		if (comparison->family < FirstNormalObjectId &&
 			get_op_opfamily_strategy(operator, comparison->family) == BTEqualStrategyNumber &&
 			!IsPolymorphicType(comparison->left) && !IsPolymorphicType(comparison->right) &&
-			OidIsValid(get_opfamily_member(comparison->family, comparison->right, comparison->left,
-										   BTGreaterEqualStrategyNumber)) &&
-			OidIsValid(get_opfamily_member(comparison->family, comparison->right,
-										   comparison->right, BTLessStrategyNumber)))
+			is_complete(comparison))
 			return true;
 	}
 	return false;

@@ -20,6 +20,9 @@ typedef struct JoinPair
 	const Var  *probe_column;
 	const Var  *searched_column;
 	JoinKeyComparison comparison;
+	List	   *conditions;		/* of the table that is searched: those that are evaluated */
+	RestrictInfo *parameter;	/* ... one by which a column equals a parameter, or NULL */
+	AttrNumber	value_column;	/* that column; else 0 */
 	JoinType	type;			/* of the join: INNER, LEFT, FULL; SEMI, ANTI: the probe is left */
 	List	   *clauses;		/* RestrictInfo: the equality, in each form that the planner has */
 } JoinPair;

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_class_d.h"
@@ -26,7 +27,9 @@
 #include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/typcache.h"
 
+#include "join/base/column.h"
 #include "join/sampling/permission.h"
 #include "pg/compat.h"
 
@@ -208,4 +211,45 @@ bloomfam_join_safe_conditions(RelOptInfo *rel)
 			safe = lappend(safe, info);
 	}
 	return safe;
+}
+
+/* The parameter of a client or a function that an expression is, as it stands or relabelled? */
+static bool
+is_parameter(const Node *node)
+{
+	while (IsA(node, RelabelType))
+		node = (const Node *) ((const RelabelType *) node)->arg;
+	return IsA(node, Param) && ((const Param *) node)->paramkind == PARAM_EXTERN;
+}
+
+RestrictInfo *
+bloomfam_join_parameter_condition(RelOptInfo *rel, AttrNumber *column)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *info = lfirst_node(RestrictInfo, lc);
+		const OpExpr *expr = (const OpExpr *) info->clause;
+		const Var  *var;
+		const TypeCacheEntry *type;
+
+		if (!is_opclause(expr) || list_length(expr->args) != 2 || info->security_level > 0)
+			continue;
+		var = bloomfam_join_var(linitial(expr->args));
+		if (var == NULL || !is_parameter(lsecond(expr->args)))
+		{
+			var = bloomfam_join_var(lsecond(expr->args));
+			if (var == NULL || !is_parameter(linitial(expr->args)))
+				continue;
+		}
+		type = lookup_type_cache(var->vartype, TYPECACHE_EQ_OPR | TYPECACHE_HASH_PROC);
+		if (var->varno != rel->relid || type->eq_opr != expr->opno ||
+			type->eq_opr >= FirstNormalObjectId || !OidIsValid(type->hash_proc) ||
+			type->hash_proc >= FirstNormalObjectId)
+			continue;
+		*column = var->varattno;
+		return info;
+	}
+	return NULL;
 }

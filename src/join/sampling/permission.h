@@ -37,4 +37,10 @@ extern const char *bloomfam_join_search_forbidden(PlannerInfo *root, RelOptInfo 
  */
 extern List *bloomfam_join_safe_conditions(RelOptInfo *rel);
 
+/*
+ * The first of its conditions by which a column equals a parameter, and that column; NULL if there
+ * is none.  The equality is the server's own, and the column's type has a hash function.
+ */
+extern RestrictInfo *bloomfam_join_parameter_condition(RelOptInfo *rel, AttrNumber *column);
+
 #endif							/* BLOOMFAM_JOIN_PERMISSION_H */

@@ -47,6 +47,9 @@ text_of(const JoinSampled *sampled)
 		appendStringInfo(&out, ", which is kept: %s.", sampled->unused);
 	else
 		appendStringInfo(&out, "; planned with %.1f%%.", sampled->used * 100);
+	if (sampled->alike > 0)
+		appendStringInfo(&out, " A parameter is expected to select %.1f%% of them.",
+						 sampled->alike * 100);
 	return out.data;
 }
 
@@ -88,6 +91,8 @@ explain_sampled(const JoinSampled *sampled, ExplainState *es)
 		ExplainPropertyFloat("Share From", NULL, share->low, 6, es);
 		ExplainPropertyFloat("Share To", NULL, share->high, 6, es);
 		ExplainPropertyFloat("Expected Share", NULL, sampled->expected, 6, es);
+		if (sampled->alike > 0)
+			ExplainPropertyFloat("Parameter Share", NULL, sampled->alike, 6, es);
 		if (sampled->unused == NULL)
 			ExplainPropertyFloat("Planned Share", NULL, sampled->used, 6, es);
 	}

@@ -100,23 +100,23 @@ new_sampled(PlannerInfo *root, const JoinPair *pair)
 
 /* What a search depends on beside the tables and their statistics. */
 static char *
-describe(PlannerInfo *root, const JoinPair *pair, List *conditions, bool unique, int most_blocks)
+describe(PlannerInfo *root, const JoinPair *pair, bool unique, int most_blocks)
 {
 	const RangeTblEntry *probe = planner_rt_fetch(pair->probe->relid, root);
 	const RangeTblEntry *searched = planner_rt_fetch(pair->searched->relid, root);
 
-	return psprintf("%u %d %d %u %d %u %u %u %u %d %d %u %s", probe->relid, probe->inh,
+	return psprintf("%u %d %d %u %d %u %u %u %u %d %d %d %u %s", probe->relid, probe->inh,
 					pair->probe_column->varattno, searched->relid,
 					pair->searched_column->varattno, pair->comparison.family,
 					pair->comparison.collation, pair->comparison.left, pair->comparison.right,
-					unique, most_blocks, pair->searched->relid,
-					nodeToString(extract_actual_clauses(conditions, false)));
+					pair->value_column, unique, most_blocks, pair->searched->relid,
+					nodeToString(extract_actual_clauses(pair->conditions, false)));
 }
 
 /* Searches; returns NULL, or why it could not.  All in a context of its own. */
 static const char *
-search(PlannerInfo *root, const JoinPair *pair, Relation relation, List *conditions, bool unique,
-	   int most_blocks, JoinMatchShare *share)
+search(PlannerInfo *root, const JoinPair *pair, Relation relation, bool unique, int most_blocks,
+	   JoinMatchShare *share)
 {
 	JoinKeySample sample;
 	JoinFound	found;
@@ -125,7 +125,8 @@ search(PlannerInfo *root, const JoinPair *pair, Relation relation, List *conditi
 		.relation = relation,
 		.column = pair->searched_column->varattno,
 		.unique = unique,
-		.conditions = conditions,
+		.conditions = pair->conditions,
+		.value_column = pair->value_column,
 		.comparison = pair->comparison,
 		.sample = &sample,
 		.most_blocks = most_blocks
@@ -162,7 +163,7 @@ search(PlannerInfo *root, const JoinPair *pair, Relation relation, List *conditi
 
 /* Finds the share of a pair, as it was found before, or by a search. */
 static const char *
-find_share(PlannerInfo *root, const JoinPair *pair, List *conditions, bool unique, int most_blocks,
+find_share(PlannerInfo *root, const JoinPair *pair, bool unique, int most_blocks,
 		   JoinMatchShare *share)
 {
 	Oid			probe = planner_rt_fetch(pair->probe->relid, root)->relid;
@@ -172,7 +173,7 @@ find_share(PlannerInfo *root, const JoinPair *pair, List *conditions, bool uniqu
 
 	if (reason == NULL)
 	{
-		char	   *text = describe(root, pair, conditions, unique, most_blocks);
+		char	   *text = describe(root, pair, unique, most_blocks);
 		const JoinMatchShare *cached = bloomfam_join_cache_find(text);
 
 		if (cached != NULL)
@@ -182,7 +183,7 @@ find_share(PlannerInfo *root, const JoinPair *pair, List *conditions, bool uniqu
 		}
 		else
 		{
-			reason = search(root, pair, relation, conditions, unique, most_blocks, share);
+			reason = search(root, pair, relation, unique, most_blocks, share);
 			if (reason == NULL)
 				bloomfam_join_cache_keep(text, probe, searched, share);
 		}
@@ -194,7 +195,7 @@ find_share(PlannerInfo *root, const JoinPair *pair, List *conditions, bool uniqu
 
 /* May the columns of the pair and of these conditions be seen? */
 static const char *
-check_columns(PlannerInfo *root, const JoinPair *pair, List *conditions)
+check_columns(PlannerInfo *root, const JoinPair *pair)
 {
 	Bitmapset  *probe = bms_make_singleton(pair->probe_column->varattno);
 	Bitmapset  *searched = bms_make_singleton(pair->searched_column->varattno);
@@ -202,8 +203,10 @@ check_columns(PlannerInfo *root, const JoinPair *pair, List *conditions)
 	const char *reason = bloomfam_join_columns_forbidden(root, pair->probe, probe);
 	int			member = -1;
 
-	pull_varattnos((Node *) extract_actual_clauses(conditions, false), pair->searched->relid,
-				   &used);
+	if (pair->value_column != 0)
+		searched = bms_add_member(searched, pair->value_column);
+	pull_varattnos((Node *) extract_actual_clauses(pair->conditions, false),
+				   pair->searched->relid, &used);
 	while ((member = bms_next_member(used, member)) >= 0)
 		searched = bms_add_member(searched, member + FirstLowInvalidHeapAttributeNumber);
 	return reason != NULL ? reason
@@ -235,14 +238,56 @@ rows_per_match(PlannerInfo *root, const JoinPair *pair, double rows)
 	return Max(rows / Max(keys, 1), 1);
 }
 
-/* Samples a pair, and gives its clauses the selectivity that comes of it. */
+/*
+ * How many times more rows a parameter is expected to select of those with a match than the server
+ * expects of all; 1 if that is not known, or differs by less than twice.
+ */
+static double
+parameter_ratio(PlannerInfo *root, const JoinPair *pair, JoinSampled *sampled)
+{
+	double		expected;
+
+	if (pair->parameter == NULL || sampled->share.alike <= 0)
+		return 1;
+	expected = clause_selectivity(root, (Node *) pair->parameter, 0, JOIN_INNER, NULL);
+	if (sampled->share.alike < 2 * expected && sampled->share.alike > expected / 2)
+		return 1;
+	sampled->alike = sampled->share.alike;
+	return sampled->alike / Max(expected, 1e-9);
+}
+
+/* Gives the clauses of a pair the selectivity that comes of its sample. */
 static void
-sample_pair(PlannerInfo *root, JoinPair *pair, List *conditions, int most_blocks,
-			const char *reason)
+use_sample(PlannerInfo *root, const JoinPair *pair, bool unique, JoinSampled *sampled)
+{
+	double		rows = pair->searched->rows;
+	double		per_match = sampled->share.rows_per_match;
+	double		ratio = parameter_ratio(root, pair, sampled);
+	double		share;
+
+	/* conditions that were not evaluated keep the server's selectivity */
+	if (list_length(pair->conditions) < list_length(pair->searched->baserestrictinfo))
+		rows = clamp_row_est(
+			pair->searched->tuples *
+			clauselist_selectivity(root, pair->conditions, 0, JOIN_INNER, NULL));
+	if (unique || per_match <= 0)
+		per_match = unique ? 1 : rows_per_match(root, pair, rows);
+	share = sampled->expected =
+		Min(bloomfam_join_pair_selectivity(root, pair) * rows / per_match, 1);
+	if (share >= sampled->share.low && share <= sampled->share.high)
+		sampled->unused = "the difference may be chance";
+	else
+		share = sampled->used = bloomfam_join_share_beside(&sampled->share, share);
+	if (sampled->unused == NULL || ratio != 1)
+		bloomfam_join_pair_set(root, pair, Min(share * ratio * per_match / rows, 1),
+							   Min(share * ratio * pair->searched->rows / rows, 1));
+}
+
+/* Samples a pair, unless there is a reason not to. */
+static void
+sample_pair(PlannerInfo *root, JoinPair *pair, int most_blocks, const char *reason)
 {
 	bool		unique;
-	double		rows = pair->searched->rows;
-	double		per_match;
 	JoinSampled *sampled;
 
 	if (reason == NULL)
@@ -250,39 +295,19 @@ sample_pair(PlannerInfo *root, JoinPair *pair, List *conditions, int most_blocks
 	if (reason == NULL && limits_its_keys(pair))
 		reason = "a condition depends on the key";
 	if (reason == NULL)
-		reason = check_columns(root, pair, conditions);
+		reason = check_columns(root, pair);
+	if (reason == NULL &&
+		pair->searched->tuples < LEAST_SHARE * bloomfam_join_ndistinct(root, pair->probe_column))
+		reason = "too few rows can have a match";
 	sampled = new_sampled(root, pair);
+	if (reason == NULL)
+	{
+		unique = bloomfam_join_is_unique(root, pair->searched_column);
+		reason = find_share(root, pair, unique, most_blocks, &sampled->share);
+	}
 	sampled->reason = reason;
-	if (reason != NULL)
-		return;
-	/* others that its keys have in common: one that has few of them cannot have seen enough */
-	if (pair->searched->tuples <
-		LEAST_SHARE * bloomfam_join_ndistinct(root, pair->probe_column))
-	{
-		sampled->reason = "too few rows can have a match";
-		return;
-	}
-	unique = bloomfam_join_is_unique(root, pair->searched_column);
-	sampled->reason = find_share(root, pair, conditions, unique, most_blocks, &sampled->share);
-	if (sampled->reason != NULL)
-		return;
-
-	/* conditions that were not evaluated keep the server's selectivity */
-	if (list_length(conditions) < list_length(pair->searched->baserestrictinfo))
-		rows = clamp_row_est(pair->searched->tuples *
-							 clauselist_selectivity(root, conditions, 0, JOIN_INNER, NULL));
-	per_match = sampled->share.rows_per_match;
-	if (unique || per_match <= 0)
-		per_match = unique ? 1 : rows_per_match(root, pair, rows);
-	sampled->expected =
-		Min(bloomfam_join_pair_selectivity(root, pair) * rows / per_match, 1);
-	if (sampled->expected >= sampled->share.low && sampled->expected <= sampled->share.high)
-	{
-		sampled->unused = "the difference may be chance";
-		return;
-	}
-	sampled->used = bloomfam_join_share_beside(&sampled->share, sampled->expected);
-	bloomfam_join_pair_set(root, pair, Min(sampled->used * per_match / rows, 1), sampled->used);
+	if (reason == NULL)
+		use_sample(root, pair, unique, sampled);
 }
 
 /* ---- all pairs ---- */
@@ -376,13 +401,14 @@ bloomfam_join_sample(PlannerInfo *root, List *initial_rels)
 	foreach(lc, pairs)
 	{
 		JoinPair   *pair = lfirst(lc);
-		List	   *conditions = bloomfam_join_safe_conditions(pair->searched);
 		const char *why = reason;
 
-		if (why == NULL && conditions == NIL)
+		pair->conditions = bloomfam_join_safe_conditions(pair->searched);
+		pair->parameter = bloomfam_join_parameter_condition(pair->searched, &pair->value_column);
+		if (why == NULL && pair->conditions == NIL && pair->parameter == NULL)
 			why = "no condition of the table to be searched can be evaluated";
 		if (why == NULL)
 			why = bloomfam_join_probe_forbidden(root, pair->probe);
-		sample_pair(root, pair, conditions, current->nblocks / left--, why);
+		sample_pair(root, pair, current->nblocks / left--, why);
 	}
 }

@@ -31,6 +31,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/sortsupport.h"
+#include "utils/typcache.h"
 
 #include "join/sampling/search.h"
 #include "pg/compat.h"
@@ -54,6 +55,8 @@ typedef struct Search
 	EState	   *estate;
 	ExprState  *conditions;
 	TupleTableSlot *slot;
+	FmgrInfo	hash;			/* of the other column's values */
+	Oid			hash_collation;
 	Bitmapset  *long_columns;	/* of conditions and key: those that may be stored elsewhere */
 } Search;
 
@@ -62,6 +65,7 @@ typedef struct TableKey
 {
 	Datum		value;
 	int			nrows;			/* that meet the conditions */
+	JoinFoundKey of_row;		/* has one of those a value in the other column? */
 	bool		common;			/* it is one of the sample's common keys */
 } TableKey;
 
@@ -83,6 +87,22 @@ row_matches(Search *search)
 	ResetExprContext(context);
 	context->ecxt_scantuple = search->slot;
 	return ExecQual(search->conditions, context);
+}
+
+/* Takes the value of the row in the slot, which matches, in the other column, if one is wanted. */
+static void
+take_value(Search *search, JoinFoundKey *key)
+{
+	bool		isnull;
+	Datum		value;
+
+	if (search->plan->value_column == 0)
+		return;
+	value = slot_getattr(search->slot, search->plan->value_column, &isnull);
+	key->has_value = !isnull;
+	if (!isnull)
+		key->value =
+			DatumGetUInt32(FunctionCall1Coll(&search->hash, search->hash_collation, value));
 }
 
 static int
@@ -139,7 +159,11 @@ read_table(Search *search, int *nkeys)
 		}
 		keys[n].value = datumCopy(value, attribute->attbyval, attribute->attlen);
 		keys[n].common = false;
-		keys[n++].nrows = row_matches(search);
+		keys[n].of_row = (JoinFoundKey) {0};
+		keys[n].nrows = row_matches(search);
+		if (keys[n].nrows > 0)
+			take_value(search, &keys[n].of_row);
+		n++;
 	}
 	table_endscan(scan);
 
@@ -153,11 +177,27 @@ read_table(Search *search, int *nkeys)
 	qsort_arg(keys, n, sizeof(TableKey), compare_table_keys, &sort);
 	for (i = 0; i < n; i++)
 		if (kept > 0 && compare_table_keys(&keys[kept - 1], &keys[i], &sort) == 0)
+		{
 			keys[kept - 1].nrows += keys[i].nrows;
+			if (!keys[kept - 1].of_row.has_value)
+				keys[kept - 1].of_row = keys[i].of_row;
+		}
 		else
 			keys[kept++] = keys[i];
 	*nkeys = kept;
 	return keys;
+}
+
+/* What is said of a key that the table has. */
+static JoinFoundKey
+found_in_table(const TableKey *key)
+{
+	JoinFoundKey found = key->of_row;
+
+	found.exists = true;
+	found.nrows = key->nrows;
+	found.matches = key->nrows > 0;
+	return found;
 }
 
 /* Finds the sample's common keys, and marks them. */
@@ -183,13 +223,12 @@ find_common(Search *search, TableKey *keys, int nkeys)
 			else
 				high = middle;
 		}
+		if (low < nkeys && compare(search, sample->common[i], keys[low].value) == 0)
+		{
+			keys[low].common = true;
+			found->common[i] = found_in_table(&keys[low]);
+		}
 		found->common[i].weight = sample->frequencies[i];
-		if (low == nkeys || compare(search, sample->common[i], keys[low].value) != 0)
-			continue;
-		keys[low].common = true;
-		found->common[i].exists = true;
-		found->common[i].nrows = keys[low].nrows;
-		found->common[i].matches = keys[low].nrows > 0;
 	}
 }
 
@@ -215,9 +254,8 @@ merge_bounds(Search *search, const TableKey *keys, int nkeys)
 
 		while (k < nkeys && compare(search, sample->bounds[i], keys[k].value) > 0)
 			k++;
-		key->exists = k < nkeys && compare(search, sample->bounds[i], keys[k].value) == 0;
-		key->nrows = key->exists ? keys[k].nrows : 0;
-		key->matches = key->nrows > 0;
+		if (k < nkeys && compare(search, sample->bounds[i], keys[k].value) == 0)
+			*key = found_in_table(&keys[k]);
 		key->weight = weight_of_bound(sample, i);
 	}
 	found->nkeys = sample->nbounds;
@@ -337,7 +375,10 @@ search_key(Search *search, IndexSearch *index, Datum key, JoinFoundKey *found)
 		   next_row(search, index, false))
 	{
 		found->exists = true;
-		found->nrows += row_matches(search);
+		if (!row_matches(search))
+			continue;
+		if (found->nrows++ == 0)
+			take_value(search, found);
 	}
 	found->matches = found->nrows > 0;
 }
@@ -373,6 +414,8 @@ search_range(Search *search, IndexSearch *index, Datum bound, const Datum *end,
 			found->exists = true;
 			found->matches = matches;
 			found->nrows = matches;
+			if (matches)
+				take_value(search, found);
 		}
 		nmatching += matches;
 	}
@@ -494,6 +537,8 @@ find_long_columns(const JoinSearch *search, List *conditions)
 	int			member = -1;
 
 	pull_varattnos((Node *) conditions, search->rel->relid, &used);
+	if (search->value_column != 0)
+		used = bms_add_member(used, search->value_column - FirstLowInvalidHeapAttributeNumber);
 	while ((member = bms_next_member(used, member)) >= 0)
 	{
 		int			column = member + FirstLowInvalidHeapAttributeNumber;
@@ -527,6 +572,15 @@ bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
 	search.estate = CreateExecutorState();
 	search.conditions = ExecPrepareQual(conditions, search.estate);
 	search.long_columns = find_long_columns(plan, conditions);
+	if (plan->value_column != 0)
+	{
+		Form_pg_attribute attribute =
+			TupleDescAttr(RelationGetDescr(plan->relation), plan->value_column - 1);
+
+		fmgr_info(lookup_type_cache(attribute->atttypid, TYPECACHE_HASH_PROC)->hash_proc,
+				  &search.hash);
+		search.hash_collation = attribute->attcollation;
+	}
 	search.slot = table_slot_create(plan->relation, NULL);
 	if (index != NULL &&
 		(plan->rel->pages > JOIN_READ_MOST_BLOCKS || plan->rel->tuples > JOIN_READ_FEW_ROWS))

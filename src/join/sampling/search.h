@@ -36,6 +36,7 @@ typedef struct JoinSearch
 	AttrNumber	column;
 	bool		unique;			/* no two rows have one value there */
 	List	   *conditions;		/* RestrictInfo, to be evaluated */
+	AttrNumber	value_column;	/* of which values are wanted; 0: none */
 	JoinKeyComparison comparison;
 	const JoinKeySample *sample;
 	int			most_blocks;	/* it may access */
@@ -48,6 +49,8 @@ typedef struct JoinFoundKey
 	bool		exists;			/* there is a row with it */
 	bool		matches;		/* ... that meets the conditions */
 	int			nrows;			/* that do, as many as were read */
+	bool		has_value;		/* a row that does is not NULL in another column */
+	uint32		value;			/* ... whose hash that is */
 } JoinFoundKey;
 
 /* ... and of the table's keys between two bounds, or from one on. */
