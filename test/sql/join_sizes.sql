@@ -188,9 +188,16 @@ SELECT how, share > 0.9 AS changed FROM sampled('facts f JOIN days d ON d.id = f
 
 -- a look answers a cancel: here by a function that its owner says is leakproof
 CREATE FUNCTION slow(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE LEAKPROOF AS $$ BEGIN PERFORM pg_sleep(3600); RETURN true; END $$;
+CREATE FUNCTION ended_by(query text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	SET LOCAL bloomfam.join_samples = on;
+	EXECUTE 'EXPLAIN SELECT 1 FROM ' || query;
+	RETURN 'itself';
+EXCEPTION WHEN query_canceled THEN
+	RETURN SQLERRM;
+END $$;
 SET statement_timeout = '100ms';
-SET bloomfam.join_samples = on;
-EXPLAIN (COSTS OFF) SELECT 1 FROM facts f JOIN people p ON p.id = f.person WHERE slow(p.state);
+SELECT ended_by('facts f JOIN people p ON p.id = f.person WHERE slow(p.state)');
 RESET statement_timeout;
 SELECT how FROM sampled('facts f JOIN people p ON p.id = f.person WHERE p.state = 3');
 

@@ -84,8 +84,6 @@ CREATE FUNCTION planned_as_reader(query text) RETURNS text LANGUAGE plpgsql AS $
 BEGIN
 	SET LOCAL ROLE regress_bloomfam_sizes_reader;
 	SET LOCAL bloomfam.join_samples = on;
-	SET LOCAL bloomfam.join_filter_log = on;
-	SET LOCAL client_min_messages = log;
 	EXECUTE 'PREPARE hidden AS SELECT 1 FROM ' || query;
 	EXECUTE 'EXPLAIN (COSTS OFF) EXECUTE hidden';
 	RETURN 'planned';

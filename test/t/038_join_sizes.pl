@@ -87,6 +87,35 @@ my $start = -s $node->logfile;
 $node->safe_psql('postgres', "SET bloomfam.join_filter_log = on; $query LIMIT 0");
 like(substr(slurp_file($node->logfile), $start), qr/LOG: .*size of the join on f\.person = p\.id\n.*DETAIL: .*% of the rows of f have a match/, 'the log tells');
 
+# rights are asked each time: of either side's key, of conditions, and where the same was found before
+$node->safe_psql('postgres', q{
+	CREATE ROLE reader;
+	GRANT SELECT (id, year) ON days TO reader;
+	GRANT SELECT (day) ON facts TO reader;
+});
+
+# What the log says when the reader plans a query, and the query's own error.
+sub as_reader
+{
+	my ($from) = @_;
+	my $start = -s $node->logfile;
+	my ($code, $out, $err) = $node->psql('postgres',
+		"SET bloomfam.join_filter_log = on; SET ROLE reader; PREPARE q AS SELECT count(*) FROM $from; EXPLAIN EXECUTE q");
+
+	my ($said) = substr(slurp_file($node->logfile), $start) =~ /DETAIL:  (?:\d.* of the )?(Not sampled: [^\n]*\.|rows of f have a match)/;
+	my ($error) = $err =~ /(permission denied.*)/;
+
+	return $error ? ($said, $error) : $said;
+}
+is_deeply([ as_reader('facts f JOIN days d ON d.id = f.day WHERE d.year = 50') ], ['rows of f have a match'], 'a reader of these columns');
+is_deeply([ as_reader("facts f JOIN days d ON d.id = f.day WHERE d.line = 'x'") ], [ 'Not sampled: there is no right to select.', 'permission denied for table days' ],
+	'the column of a condition');
+is_deeply([ as_reader('facts f JOIN days d ON d.id = f.person WHERE d.year = 50') ], [ 'Not sampled: there is no right to select.', 'permission denied for table facts' ],
+	'the key of the large table');
+$node->safe_psql('postgres', 'REVOKE SELECT (id, year) ON days FROM reader; GRANT INSERT, UPDATE, DELETE ON days TO reader');
+is_deeply([ as_reader('facts f JOIN days d ON d.id = f.day WHERE d.year = 50') ], [ 'Not sampled: there is no right to select.', 'permission denied for table days' ],
+	'who may write, but not read');
+
 # on a standby, where nothing can be written
 $node->safe_psql('postgres', 'ANALYZE');
 my $standby = start_standby($node);
