@@ -317,28 +317,6 @@ bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *sca
 	return false;
 }
 
-bool
-bloomfam_join_foreign_key_is_unknown(const PlannedStmt *stmt, const ForeignScan *scan,
-									 AttrNumber attribute)
-{
-	const Var  *column = scan_column(scan, attribute);
-	const RangeTblEntry *rte;
-
-	if (scan->scan.scanrelid == 0)
-	{
-		const TargetEntry *entry = list_nth(scan->fdw_scan_tlist, column->varattno - 1);
-
-		/* of what the other server computes there are none, whatever was analyzed */
-		if (!IsA(entry->expr, Var))
-			return false;
-		column = (const Var *) entry->expr;
-	}
-	rte = rt_fetch(column->varno, stmt->rtable);
-	return rte->rtekind == RTE_RELATION &&
-		   !SearchSysCacheExists3(STATRELATTINH, ObjectIdGetDatum(rte->relid),
-								  Int16GetDatum(column->varattno), BoolGetDatum(false));
-}
-
 const char *
 bloomfam_join_foreign_refusal(const ForeignScan *scan, bool volatile_free, AttrNumber attribute,
 							  Oid operator, Oid collation, Oid build_type)
@@ -425,10 +403,44 @@ foreign_design(void)
 	return &design;
 }
 
-double
-bloomfam_join_foreign_most(void)
+/* The number of keys with which a filter is sent at the most. */
+static double
+most_keys(void)
 {
 	return bloomfam_join_filter_foreign_max_size * 1024.0 * 8 * 1000 / foreign_design()->millibits;
+}
+
+/* Does nothing tell how many of a scan's rows have which key? */
+static bool
+key_is_unknown(const PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attribute)
+{
+	const Var  *column = scan_column(scan, attribute);
+	const RangeTblEntry *rte;
+
+	if (scan->scan.scanrelid == 0)
+	{
+		const TargetEntry *entry = list_nth(scan->fdw_scan_tlist, column->varattno - 1);
+
+		/* of what the other server computes there are none, whatever was analyzed */
+		if (!IsA(entry->expr, Var))
+			return false;
+		column = (const Var *) entry->expr;
+	}
+	rte = rt_fetch(column->varno, stmt->rtable);
+	return rte->rtekind == RTE_RELATION &&
+		   !SearchSysCacheExists3(STATRELATTINH, ObjectIdGetDatum(rte->relid),
+								  Int16GetDatum(column->varattno), BoolGetDatum(false));
+}
+
+JoinGuess
+bloomfam_join_foreign_guess(const PlannedStmt *stmt, const ForeignScan *scan,
+							AttrNumber attribute, double keys)
+{
+	if (keys > most_keys())
+		return JOIN_GUESSES_NOTHING;
+	if (bloomfam_join_foreign_is_guessed(stmt, scan))
+		return JOIN_GUESSES_ROWS;
+	return key_is_unknown(stmt, scan, attribute) ? JOIN_GUESSES_FRACTION : JOIN_GUESSES_NOTHING;
 }
 
 /* ---- execution ---- */
@@ -492,7 +504,7 @@ get_builder(JoinForeign *foreign)
 static void
 check_size(JoinForeign *foreign)
 {
-	if (foreign->builder->set.count > (uint64) bloomfam_join_foreign_most() ||
+	if (foreign->builder->set.count > (uint64) most_keys() ||
 		bloomfam_set_memory(&foreign->builder->set) > get_hash_memory_limit())
 	{
 		drop_builder(foreign);

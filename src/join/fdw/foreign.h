@@ -11,6 +11,14 @@
 #include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
 
+/* What the planner cannot know, and has a default for. */
+typedef enum JoinGuess
+{
+	JOIN_GUESSES_NOTHING,
+	JOIN_GUESSES_FRACTION,		/* the fraction of rows that are dropped */
+	JOIN_GUESSES_ROWS			/* the number of rows, and so that fraction as well */
+} JoinGuess;
+
 /* Such a filter, of one column of the key, while the plan is executed. */
 typedef struct JoinForeign JoinForeign;
 
@@ -32,14 +40,12 @@ extern const char *bloomfam_join_foreign_refusal(const ForeignScan *scan, bool v
 extern bool bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *scan);
 
 /*
- * Does nothing tell how many of its rows have which key, so that the share of them that has a
- * partner is a guess?  The key is an output column of the scan's.
+ * What of the estimate is a guess of a filter that the scan could take, as a foreign table was
+ * never analyzed.  The key, of which the filter would have so many, is an output column of the
+ * scan's.  A filter of too many keys is not pushed, so there is nothing to be tried.
  */
-extern bool bloomfam_join_foreign_key_is_unknown(const PlannedStmt *stmt,
-												 const ForeignScan *scan, AttrNumber attribute);
-
-/* The number of keys with which a filter is sent at the most. */
-extern double bloomfam_join_foreign_most(void);
+extern JoinGuess bloomfam_join_foreign_guess(const PlannedStmt *stmt, const ForeignScan *scan,
+											 AttrNumber attribute, double keys);
 
 /*
  * Makes a foreign scan that can do so.  *param is the filter's parameter, and -1 before the first

@@ -13,6 +13,7 @@
 #include "nodes/primnodes.h"
 
 #include "join/base/filter_info.h"
+#include "join/fdw/foreign.h"
 #include "join/filter/hash.h"
 #include "join/planner/reasons.h"
 
@@ -47,14 +48,6 @@ typedef struct JoinFilterSite
 								 * to be worth probing */
 	Cost		probing;		/* what that costs, in the planner's units */
 } JoinFilterSite;
-
-/* What the planner cannot know, and has a default for. */
-typedef enum JoinGuess
-{
-	JOIN_GUESSES_NOTHING,
-	JOIN_GUESSES_FRACTION,		/* the fraction of rows that are dropped */
-	JOIN_GUESSES_ROWS			/* the number of rows, and so that fraction as well */
-} JoinGuess;
 
 /* A scan of a foreign table that the filter would be pushed to. */
 typedef struct JoinForeignSite

@@ -19,7 +19,6 @@
 #include "join/base/column_stats.h"
 #include "join/base/filter_info.h"
 #include "join/base/gucs.h"
-#include "join/fdw/foreign.h"
 #include "join/filter/hash.h"
 #include "join/planner/decision.h"
 #include "pg/compat.h"
@@ -115,24 +114,6 @@ describe_build_side(JoinCandidate *candidate, const JoinPushdown *pushdown)
 	if (candidate->attribute != 0)
 		candidate->table =
 			rt_fetch(((const Scan *) scan)->scanrelid, pushdown->plan_info->stmt->rtable)->relid;
-}
-
-/*
- * What of the filter's estimate is a guess, as a foreign table that it is pushed to was never
- * analyzed.  A filter of too many keys is not pushed, so there is nothing to be tried.
- */
-static JoinGuess
-guess_at(const JoinPushdown *pushdown, const JoinForeignTarget *target)
-{
-	const PlannedStmt *stmt = pushdown->plan_info->stmt;
-
-	if (innerPlan(pushdown->join)->plan_rows > bloomfam_join_foreign_most())
-		return JOIN_GUESSES_NOTHING;
-	if (bloomfam_join_foreign_is_guessed(stmt, target->scan))
-		return JOIN_GUESSES_ROWS;
-	if (bloomfam_join_foreign_key_is_unknown(stmt, target->scan, target->attribute))
-		return JOIN_GUESSES_FRACTION;
-	return JOIN_GUESSES_NOTHING;
 }
 
 /* Does the server itself build the join before it reads the outer side? */
@@ -244,7 +225,8 @@ describe_foreign(JoinCandidate *candidate, const JoinPushdown *pushdown, JoinKey
 		}
 		candidate->foreign[candidate->nforeign++] = (JoinForeignSite) {
 			.rows = scan->plan_rows, .is_async = scan->async_capable,
-			.guess = guess_at(pushdown, target)
+			.guess = bloomfam_join_foreign_guess(pushdown->plan_info->stmt, target->scan,
+												 target->attribute, candidate->keys)
 		};
 	}
 }
