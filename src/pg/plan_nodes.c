@@ -30,7 +30,7 @@ static const BloomfamPlanNode known_types[] = {
 	[T_CteScan] = {.is_known = true},
 	[T_NamedTuplestoreScan] = {.is_known = true},
 	[T_WorkTableScan] = {.is_known = true},
-	[T_SeqScan] = {.is_known = true, .repeatable = true},
+	[T_SeqScan] = {.is_known = true, .scans_table = true, .repeatable = true},
 	[T_Material] = {.is_known = true, .repeatable = true, .keeps_rows = true},
 	[T_Sort] = {.is_known = true, .repeatable = true, .keeps_rows = true},
 	[T_IncrementalSort] = {.is_known = true, .repeatable = true, .keeps_rows = true},
@@ -61,16 +61,16 @@ static const BloomfamPlanNode known_types[] = {
 	{
 		.is_known = true, .repeatable = true, .conditions = {AT(Result, resconstantqual)}
 	},
-	[T_SampleScan] = {.is_known = true, .keys = {AT(SampleScan, tablesample)}},
+	[T_SampleScan] = {.is_known = true, .scans_table = true, .keys = {AT(SampleScan, tablesample)}},
 	[T_IndexScan] =
 	{
-		.is_known = true, .repeatable = true,
+		.is_known = true, .repeatable = true, .scans_table = true,
 		.keys = {AT(IndexScan, indexqual), AT(IndexScan, indexqualorig),
 				 AT(IndexScan, indexorderby), AT(IndexScan, indexorderbyorig)}
 	},
 	[T_IndexOnlyScan] =
 	{
-		.is_known = true, .repeatable = true,
+		.is_known = true, .repeatable = true, .scans_table = true,
 		.keys = {AT(IndexOnlyScan, indexqual), AT(IndexOnlyScan, recheckqual),
 				 AT(IndexOnlyScan, indexorderby)}
 	},
@@ -81,16 +81,20 @@ static const BloomfamPlanNode known_types[] = {
 	},
 	[T_BitmapHeapScan] =
 	{
-		.is_known = true, .repeatable = true, .keys = {AT(BitmapHeapScan, bitmapqualorig)}
+		.is_known = true, .repeatable = true, .scans_table = true,
+		.keys = {AT(BitmapHeapScan, bitmapqualorig)}
 	},
-	[T_TidScan] = {.is_known = true, .keys = {AT(TidScan, tidquals)}},
-	[T_TidRangeScan] = {.is_known = true, .keys = {AT(TidRangeScan, tidrangequals)}},
+	[T_TidScan] = {.is_known = true, .scans_table = true, .keys = {AT(TidScan, tidquals)}},
+	[T_TidRangeScan] =
+	{
+		.is_known = true, .scans_table = true, .keys = {AT(TidRangeScan, tidrangequals)}
+	},
 	[T_FunctionScan] = {.is_known = true, .keys = {AT(FunctionScan, functions)}},
 	[T_ValuesScan] = {.is_known = true, .keys = {AT(ValuesScan, values_lists)}},
 	[T_TableFuncScan] = {.is_known = true, .keys = {AT(TableFuncScan, tablefunc)}},
 	[T_ForeignScan] =
 	{
-		.is_known = true,
+		.is_known = true, .scans_table = true,
 		.keys = {AT(ForeignScan, fdw_exprs), AT(ForeignScan, fdw_recheck_quals)}
 	},
 	[T_NestLoop] =

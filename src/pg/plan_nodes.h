@@ -22,6 +22,8 @@ typedef struct BloomfamPlanNode
 	bool		repeatable;		/* from the same rows it makes the same rows each time */
 	bool		keeps_rows;		/* it reads rows, and hands on what it makes of them later */
 	bool		locks_rows;
+	bool		scans_table;	/* one, whose number is scanrelid; of a ForeignScan, unless that is
+								 * 0 or it has a target list of its own */
 	uint16		child;			/* a plan that is neither the left nor the right child */
 	uint16		children;		/* ... a list of such plans */
 	uint16		conditions[2];	/* its own expressions, ended by 0: those that are evaluated for

@@ -24,6 +24,7 @@
 #include "join/base/partition_key.h"
 #include "join/filter/keys.h"
 #include "join/planner/partition_ancestors.h"
+#include "pg/plan_nodes.h"
 
 /* A partitioned table, and which of the filter's columns prune its partitions. */
 typedef struct Parent
@@ -146,22 +147,9 @@ column_of_table(const Plan *scan, AttrNumber attribute)
 static bool
 is_scan_of_table(const Plan *plan)
 {
-	switch (nodeTag(plan))
-	{
-		case T_SeqScan:
-		case T_SampleScan:
-		case T_IndexScan:
-		case T_IndexOnlyScan:
-		case T_BitmapHeapScan:
-		case T_TidScan:
-		case T_TidRangeScan:
-			return true;
-		case T_ForeignScan:
-			return ((const Scan *) plan)->scanrelid > 0 &&
-				   ((const ForeignScan *) plan)->fdw_scan_tlist == NIL;
-		default:
-			return false;
-	}
+	return bloomfam_plan_node(plan)->scans_table &&
+		   (!IsA(plan, ForeignScan) || (((const Scan *) plan)->scanrelid > 0 &&
+										((const ForeignScan *) plan)->fdw_scan_tlist == NIL));
 }
 
 List *
