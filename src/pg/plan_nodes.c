@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/syscache.h"
 
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
@@ -186,6 +187,25 @@ bloomfam_plan_stmt_walker(PlannedStmt *stmt, BloomfamPlanWalker walker, void *co
 		if (lfirst(lc) != NULL && walker((Plan **) &lfirst(lc), context))
 			return true;
 	return false;
+}
+
+void
+bloomfam_plan_depends_on(PlannedStmt *stmt, int cache, Oid object)
+{
+	uint32		hash = GetSysCacheHashValue1(cache, ObjectIdGetDatum(object));
+	PlanInvalItem *item;
+	ListCell   *lc;
+
+	foreach(lc, stmt->invalItems)
+	{
+		item = lfirst_node(PlanInvalItem, lc);
+		if (item->cacheId == cache && item->hashValue == hash)
+			return;
+	}
+	item = makeNode(PlanInvalItem);
+	item->cacheId = cache;
+	item->hashValue = hash;
+	stmt->invalItems = lappend(stmt->invalItems, item);
 }
 
 /* Adds those of a node's members at these offsets, which end with 0. */

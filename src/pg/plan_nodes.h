@@ -51,6 +51,12 @@ extern bool bloomfam_plan_walker(Plan *plan, BloomfamPlanWalker walker, void *co
 extern bool bloomfam_plan_stmt_walker(PlannedStmt *stmt, BloomfamPlanWalker walker, void *context);
 
 /*
+ * Lets a plan be made anew when an object changes, by a syscache whose only key is its OID, that
+ * was looked into for it, and that the server does not know of.
+ */
+extern void bloomfam_plan_depends_on(PlannedStmt *stmt, int cache, Oid object);
+
+/*
  * A node's own expressions, as a new list of these or of lists: its columns, conditions and, unless
  * they are not wanted, keys.  Of a node whose type is not known not all are there.
  */

@@ -66,6 +66,7 @@
 #include "pg/builder.h"
 #include "pg/hasher.h"
 #include "pg/params.h"
+#include "pg/plan_nodes.h"
 #include "pg/server_structs.h"
 
 /*
@@ -365,15 +366,11 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 	Assert(query != NULL && schema != NULL && key != NULL && find_remote_column(scan, key) > 0);
 	if (*param < 0)
 	{
-		PlanInvalItem *item = makeNode(PlanInvalItem);
-
 		*param = list_length(stmt->paramExecTypes);
 		stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, filter_type);
 
 		/* a plan must not outlive the type */
-		item->cacheId = TYPEOID;
-		item->hashValue = GetSysCacheHashValue1(TYPEOID, ObjectIdGetDatum(filter_type));
-		stmt->invalItems = lappend(stmt->invalItems, item);
+		bloomfam_plan_depends_on(stmt, TYPEOID, filter_type);
 	}
 	filter->paramkind = PARAM_EXEC;
 	filter->paramid = *param;

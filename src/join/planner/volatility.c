@@ -54,33 +54,13 @@ typedef struct Walker
 static bool is_volatile(Node *node, void *context);
 static bool type_is_volatile(Walker *walker, Oid type);
 
-/* Lets a plan be made anew when an object changes that was looked into for it. */
-static void
-add_dependency(const JoinPlanInfo *plan_info, int cache, Oid object)
-{
-	uint32		hash = GetSysCacheHashValue1(cache, ObjectIdGetDatum(object));
-	PlanInvalItem *item;
-	ListCell   *lc;
-
-	if (plan_info == NULL)
-		return;
-	foreach(lc, plan_info->stmt->invalItems)
-	{
-		item = lfirst_node(PlanInvalItem, lc);
-		if (item->cacheId == cache && item->hashValue == hash)
-			return;
-	}
-	item = makeNode(PlanInvalItem);
-	item->cacheId = cache;
-	item->hashValue = hash;
-	plan_info->stmt->invalItems = lappend(plan_info->stmt->invalItems, item);
-}
-
 static bool
 function_is_volatile(Oid function, void *context)
 {
-	if (function >= FirstNormalObjectId)
-		add_dependency(((Walker *) context)->plan_info, PROCOID, function);
+	const JoinPlanInfo *plan_info = ((Walker *) context)->plan_info;
+
+	if (plan_info != NULL && function >= FirstNormalObjectId)
+		bloomfam_plan_depends_on(plan_info->stmt, PROCOID, function);
 	return func_volatile(function) == PROVOLATILE_VOLATILE;
 }
 
@@ -95,7 +75,8 @@ domain_is_volatile(Walker *walker, Oid domain)
 
 	if (list_member_oid(walker->domains, domain))
 		return false;
-	add_dependency(walker->plan_info, TYPEOID, domain);
+	if (walker->plan_info != NULL)
+		bloomfam_plan_depends_on(walker->plan_info->stmt, TYPEOID, domain);
 	context =
 		AllocSetContextCreate(CurrentMemoryContext, "domain's constraints", ALLOCSET_SMALL_SIZES);
 	constraints = MemoryContextAlloc(context, sizeof(DomainConstraintRef));
