@@ -442,17 +442,6 @@ plan_node_is_volatile(const JoinPlanInfo *plan_info, Plan *plan)
 	}
 }
 
-/* Is a node or what is below it volatile?  Its subplans count, initPlans included. */
-static bool
-tree_is_volatile(Plan **slot, void *plan_info)
-{
-	JoinPlanInfo *info = plan_info;
-
-	return plan_node_is_volatile(info, *slot) ||
-		   bloomfam_join_is_volatile((*slot)->initPlan, info) ||
-		   bloomfam_plan_walker(*slot, tree_is_volatile, info);
-}
-
 /* The member of a set that a node is, or what is below nodes of ours. */
 static int
 member_of(Plan *plan)
@@ -587,13 +576,14 @@ bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt)
 		if (lfirst(lc) == NULL) /* an alternative that the planner has not chosen */
 			continue;
 		find_params((Plan **) &lfirst(lc), plan_info);
-		if (tree_is_volatile((Plan **) &lfirst(lc), plan_info))
+		fill_sets((Plan **) &lfirst(lc), plan_info);
+		if (!bloomfam_join_tree_is_volatile_free(plan_info, lfirst(lc)))
 			plan_info->volatile_subplans =
 				bms_add_member(plan_info->volatile_subplans, foreach_current_index(lc) + 1);
 	}
 	find_params(&stmt->planTree, plan_info);
 
-	/* all volatile parameters are known; without a hash join nobody asks */
+	/* once more, as all volatile parameters are known; without a hash join nobody asks */
 	if (plan_info->has_hash_join)
 		bloomfam_plan_stmt_walker(stmt, fill_sets, plan_info);
 }
