@@ -499,17 +499,20 @@ may_filter(const RelOptInfo *joinrel, const RelOptInfo *outerrel, const RelOptIn
 		   (innerrel->relid != 0 || innerrel->rows <= bloomfam_join_design_most());
 }
 
-/* Offers the planner hash joins of these relations, of as many paths as hash_inner_and_outer(). */
-static pg_noinline void
-consider_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-			   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra, bool filters)
+/* Of as many paths as hash_inner_and_outer() makes joins of. */
+void
+bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+						RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
+	bool		filters = may_filter(joinrel, outerrel, innerrel);
 	Offer		offer;
 	QualCost	comparing;
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
 
-	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin ||
+	/* most pairs end here, of which there are thousands */
+	if ((!filters && cost_of_discounted(root, outer) <= 0) ||
+		(jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin ||
 		!bms_is_empty(joinrel->lateral_relids) || outer->param_info != NULL ||
 		inner->param_info != NULL)
 		return;
@@ -536,15 +539,4 @@ consider_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
 	if (inner != NULL)
 		consider(&offer, outer, inner, true, false);
-}
-
-void
-bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-						RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
-{
-	bool		filters = may_filter(joinrel, outerrel, innerrel);
-
-	/* most pairs end here, of which there are thousands */
-	if (filters || cost_of_discounted(root, outerrel->cheapest_total_path) > 0)
-		consider_paths(root, joinrel, outerrel, innerrel, jointype, extra, filters);
 }

@@ -244,20 +244,6 @@ fraction_passing(const CustomScan *probe, bool before_first_row)
 }
 
 /*
- * The fraction of rows that filters of joins above leave at the first target, where the first row
- * is looked for.
- */
-static double
-fraction_left(const JoinPushdown *pushdown)
-{
-	const JoinTarget *target = pushdown->targets != NIL ? linitial(pushdown->targets) : NULL;
-
-	return target != NULL && bloomfam_join_node_kind(*target->slot) == JOIN_NODE_PROBE
-			   ? fraction_passing((const CustomScan *) *target->slot, true)
-			   : 1;
-}
-
-/*
  * Is the join to build before it reads its outer side?  Else the first row is not checked, nor is
  * what is read for it: by a node below that reads to the end, a worker, or another server; or by a
  * parallel scan, which can leave out pages only if it knows them before it begins.  And at an
@@ -267,6 +253,7 @@ static bool
 builds_first(const JoinPushdown *pushdown)
 {
 	const Plan *outer = outerPlan(pushdown->join);
+	double		left = 1;
 	ListCell   *lc;
 
 	if (pushdown->build_first != JOIN_MAY_BUILD_FIRST)
@@ -282,9 +269,13 @@ builds_first(const JoinPushdown *pushdown)
 			target->crossed.all_or_none ||
 			(target->indexed != NULL && bloomfam_join_below_own(*target->slot)->parallel_aware))
 			return true;
+
+		/* the first row is looked for at the first target, which filters above may be at */
+		if (lc == list_head(pushdown->targets) &&
+			bloomfam_join_node_kind(*target->slot) == JOIN_NODE_PROBE)
+			left = fraction_passing((const CustomScan *) *target->slot, true);
 	}
-	return is_worth_building_first(outer, fraction_left(pushdown),
-								   innerPlan(pushdown->join)->total_cost);
+	return is_worth_building_first(outer, left, innerPlan(pushdown->join)->total_cost);
 }
 
 /* Puts the node on top of the join's build side; returns what it carries. */

@@ -272,19 +272,6 @@ follow_each(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 	return true;
 }
 
-/*
- * May both sides of a join be read to another extent?  A nested loop rescans its inner side for
- * each row of the outer one, or reads it up to the first match; other joins stop reading a side
- * once the other has no more rows.  So where rows of one side are dropped, less of the other is
- * read, and more of the same until there is one that passes.
- */
-static bool
-sides_are_volatile_free(const JoinPushdown *pushdown, const Plan *plan)
-{
-	return bloomfam_join_tree_is_volatile_free(pushdown->plan_info, plan->lefttree) &&
-		   bloomfam_join_tree_is_volatile_free(pushdown->plan_info, plan->righttree);
-}
-
 /* Through a join to one side of it, or to both; false if it cannot be pushed there. */
 static bool
 follow_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
@@ -294,7 +281,14 @@ follow_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 	Plan	  **next;
 	Plan	  **other;
 
-	if (!sides_are_volatile_free(pushdown, plan))
+	/*
+	 * A nested loop rescans its inner side for each row of the outer one, or reads it up to the
+	 * first match; other joins stop reading a side once the other has no more rows.  So where rows
+	 * of one side are dropped, less of the other is read, and more of the same until there is one
+	 * that passes.
+	 */
+	if (!bloomfam_join_tree_is_volatile_free(pushdown->plan_info, plan->lefttree) ||
+		!bloomfam_join_tree_is_volatile_free(pushdown->plan_info, plan->righttree))
 		return false;
 	next = side_of_join(pushdown, plan, attributes, &behind);
 	if (next == NULL)
