@@ -13,7 +13,6 @@
 #include "catalog/partition.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
-#include "utils/typcache.h"
 
 /* So many columns of the key, from the first on, must be known to prune partitions. */
 static inline int
@@ -35,15 +34,6 @@ bloomfam_join_partition_support(PartitionKey key, int column, Oid type)
 		return get_opfamily_proc(key->partopfamily[column], type, type, HASHEXTENDED_PROC);
 	return get_opfamily_proc(key->partopfamily[column], key->partopcintype[column], type,
 							 BTORDER_PROC);
-}
-
-/* Are the bounds of the first column in the order of its type, and not hashes? */
-static inline bool
-bloomfam_join_partition_is_in_order(PartitionKey key)
-{
-	return key->strategy != PARTITION_STRATEGY_HASH &&
-		   lookup_type_cache(key->partopcintype[0], TYPECACHE_BTREE_OPFAMILY)->btree_opf ==
-			   key->partopfamily[0];
 }
 
 #endif							/* BLOOMFAM_JOIN_PARTITION_KEY_H */

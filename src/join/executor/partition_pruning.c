@@ -26,6 +26,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 #include "join/base/partition_key.h"
 #include "join/executor/partition_pruning.h"
@@ -298,7 +299,10 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 		filter->lookups += combinations;
 		find_by_key(parent, keys, &pruning);
 	}
-	else if (!bloomfam_join_partition_is_in_order(parent->key))
+	/* are the bounds of the first column in the order of its type, and not hashes? */
+	else if (parent->key->strategy == PARTITION_STRATEGY_HASH ||
+			 lookup_type_cache(parent->key->partopcintype[0],
+							   TYPECACHE_BTREE_OPFAMILY)->btree_opf != parent->key->partopfamily[0])
 		parent->all = JOIN_PARTITION_MANY_KEYS;
 	else
 		find_by_range(parent, &keys[linitial_int(parent->columns)], &pruning);

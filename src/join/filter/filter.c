@@ -708,18 +708,6 @@ bloomfam_join_filter_forget_copy(JoinFilter *filter, const JoinShared *shared)
 	}
 }
 
-/* The copy that was left for the workers in this area; NULL: none. */
-static JoinCopy *
-find_copy(JoinFilter *filter, const dsa_area *area)
-{
-	ListCell   *lc;
-
-	foreach(lc, filter->copies)
-		if (((JoinCopy *) lfirst(lc))->area == area)
-			return lfirst(lc);
-	return NULL;
-}
-
 /* As bloomfam_join_filter_leave_copy(); false: there is no copy. */
 static bool
 leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
@@ -727,8 +715,12 @@ leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 	const JoinKeys *keys = bloomfam_join_filter_keys(filter);
 	bool		ready = bloomfam_join_filter_ready(filter);
 	bool		known = (ready || keys != NULL) && !filter->passed_unfiltered;
-	JoinCopy   *copy = find_copy(filter, area);
+	JoinCopy   *copy = NULL;	/* that was left for the workers in this area */
+	ListCell   *lc;
 
+	foreach(lc, filter->copies)
+		if (((JoinCopy *) lfirst(lc))->area == area)
+			copy = lfirst(lc);
 	if (copy != NULL)
 	{
 		if (known && copy->build == filter->counts.builds)

@@ -370,35 +370,25 @@ require_table(void)
 	return table;
 }
 
-/* A copy of all that the table has, as no catalog may be read while it is locked. */
-static StatRow *
-copy_rows(StatTable *table, int *n)
-{
-	StatRow    *rows = palloc((table->most + 1) * sizeof(StatRow));
-	int			i;
-
-	LWLockAcquire(&table->lock, LW_SHARED);
-	for (i = 0; i < table->n; i++)
-		rows[i] = table->entries[i].row;
-	if (table->evicted.counts[STAT_EXECUTIONS] > 0)
-		rows[i++] = table->evicted;
-	LWLockRelease(&table->lock);
-	*n = i;
-	return rows;
-}
-
 PG_FUNCTION_INFO_V1(bloomfam_stat_join_filters);
 Datum
 bloomfam_stat_join_filters(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	bool		sees_all = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
-	StatRow    *rows;
+	StatTable  *table = require_table();
+	StatRow    *rows = palloc((table->most + 1) * sizeof(StatRow));
 	int			n;
 	int			i;
 	int			k;
 
-	rows = copy_rows(require_table(), &n);
+	/* a copy, as no catalog may be read while the table is locked */
+	LWLockAcquire(&table->lock, LW_SHARED);
+	for (n = 0; n < table->n; n++)
+		rows[n] = table->entries[n].row;
+	if (table->evicted.counts[STAT_EXECUTIONS] > 0)
+		rows[n++] = table->evicted;
+	LWLockRelease(&table->lock);
 	InitMaterializedSRF(fcinfo, 0);
 	for (i = 0; i < n; i++)
 	{
