@@ -83,6 +83,8 @@ fill_ahead(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 	{
 		BlockNumber block = InvalidBlockNumber;
 
+		/* there may be millions in which no row can match */
+		CHECK_FOR_INTERRUPTS();
 		if (bloomfam_heap_scan_is_parallel(scan))
 			block = bloomfam_heap_scan_next_parallel(scan);
 		else if (pruned_scan->left > 0)
