@@ -152,10 +152,10 @@ static void
 end_build(CustomScanState *css)
 {
 	JoinBuildState *state = (JoinBuildState *) css;
-	JoinCounts *counts = bloomfam_join_node_worker_counts(&state->parallel);
 
-	if (counts != NULL)
-		bloomfam_join_build_counts_add(&counts->build, &state->filter->counts);
+	if (state->filter != NULL)
+		bloomfam_join_node_leave_counts(&state->parallel, 0,
+										(JoinCounts) {.build = state->filter->counts});
 	ExecEndNode(outerPlanState(css));
 }
 

@@ -16,6 +16,23 @@
 #define JOIN_SAMPLE_ROWS	4096
 #define JOIN_PAUSE_ROWS		100000
 
+/* What a process did with a filter on the probe side, over all rescans. */
+typedef struct JoinProbeCounts
+{
+	uint64		tested;			/* rows */
+	uint64		removed;
+	uint64		not_checked;
+	uint64		scans;			/* of a partition: how often it was begun, or skipped */
+	uint64		skipped;		/* ... it could not match */
+	JoinPartitionAnswer partition;	/* ... the last one */
+	uint64		pages;			/* of a table with block pruning: pages reached */
+	uint64		pages_skipped;	/* ... that were not read */
+	Oid			index;			/* ... the index searched last; 0: none */
+	JoinBlocksPhase blocks;		/* ... the outcome */
+	bool		disabled;		/* by the gate, at the end */
+	double		fpr;			/* by the filter's fill; 0: not known */
+} JoinProbeCounts;
+
 /*
  * The gate takes samples: if too few rows of one were dropped, a join's filter is disabled, and
  * rows are not checked until the next sample.

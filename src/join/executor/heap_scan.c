@@ -31,14 +31,10 @@ bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan, 
 	/* in parallel others would not read what this process has taken */
 	Assert(n > 0 && !pruned_scan->active);
 	Assert(!bloomfam_heap_scan_is_parallel(scan) || !bloomfam_heap_scan_has_begun(scan));
-	memset(pruned_scan, 0, sizeof(*pruned_scan));
-	pruned_scan->active = true;
-	pruned_scan->probes = probes;
-	pruned_scan->nprobes = nprobes;
-	pruned_scan->most = Min(Max(most, 1), JOIN_PRUNED_SCAN_AHEAD);
-	pruned_scan->last = InvalidBlockNumber;
-	pruned_scan->next = start;
-	pruned_scan->left = n;
+	*pruned_scan = (JoinPrunedScan) {
+		.active = true, .probes = probes, .nprobes = nprobes, .next = start, .left = n,
+		.most = Min(Max(most, 1), JOIN_PRUNED_SCAN_AHEAD), .last = InvalidBlockNumber
+	};
 	if (bloomfam_heap_scan_is_parallel(scan))
 		bloomfam_heap_scan_begin_parallel(scan);
 	else if (bloomfam_heap_scan_has_begun(scan))

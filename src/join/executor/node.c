@@ -72,6 +72,34 @@ counts_of_worker(JoinNodeDsm *dsm, int worker)
 }
 
 static void
+add_counts(JoinCounts *sum, const JoinCounts *counts)
+{
+	sum->build.builds += counts->build.builds;
+	sum->build.discarded += counts->build.discarded;
+	sum->build.bitmaps += counts->build.bitmaps;
+	sum->build.ranges += counts->build.ranges;
+	sum->build.keys += counts->build.keys;
+	sum->build.bytes += counts->build.bytes;
+	sum->build.largest = Max(sum->build.largest, counts->build.largest);
+	sum->build.memory = Max(sum->build.memory, counts->build.memory);
+	sum->probe.tested += counts->probe.tested;
+	sum->probe.removed += counts->probe.removed;
+	sum->probe.not_checked += counts->probe.not_checked;
+	sum->probe.scans += counts->probe.scans;
+	sum->probe.skipped += counts->probe.skipped;
+	sum->probe.partition = Max(sum->probe.partition, counts->probe.partition);
+	sum->probe.pages += counts->probe.pages;
+	sum->probe.pages_skipped += counts->probe.pages_skipped;
+	if (counts->probe.blocks != JOIN_BLOCKS_NOT_YET)
+	{
+		sum->probe.index = counts->probe.index;
+		sum->probe.blocks = counts->probe.blocks;
+	}
+	sum->probe.disabled |= counts->probe.disabled;
+	sum->probe.fpr = Max(sum->probe.fpr, counts->probe.fpr);
+}
+
+static void
 leave_segment(dsm_segment *segment, Datum arg)
 {
 	JoinParallel *parallel = (JoinParallel *) DatumGetPointer(arg);
@@ -89,10 +117,7 @@ leave_segment(dsm_segment *segment, Datum arg)
 								   dsm->nworkers * dsm->nfilters * sizeof(JoinCounts));
 	}
 	for (i = 0; i < Min(parallel->nworkers, dsm->nworkers) * dsm->nfilters; i++)
-	{
-		bloomfam_join_build_counts_add(&parallel->counts[i].build, &counts[i].build);
-		bloomfam_join_probe_counts_add(&parallel->counts[i].probe, &counts[i].probe);
-	}
+		add_counts(&parallel->counts[i], &counts[i]);
 	parallel->left(parallel->node, dsm);
 }
 
@@ -147,33 +172,32 @@ bloomfam_join_node_share(JoinParallel *parallel, CustomScanState *css, ParallelC
 	on_dsm_detach(pcxt->seg, leave_segment, PointerGetDatum(parallel));
 }
 
-JoinCounts *
-bloomfam_join_node_worker_counts(const JoinParallel *parallel)
+void
+bloomfam_join_node_leave_counts(const JoinParallel *parallel, int filter, JoinCounts counts)
 {
-	if (!IsParallelWorker() || parallel->dsm == NULL)
-		return NULL;
-	return counts_of_worker(parallel->dsm, ParallelWorkerNumber);
+	if (IsParallelWorker() && parallel->dsm != NULL)
+		add_counts(counts_of_worker(parallel->dsm, ParallelWorkerNumber) + filter, &counts);
 }
 
 JoinBuildCounts
 bloomfam_join_build_sum(const JoinBuildState *state)
 {
-	JoinBuildCounts sum = state->filter->counts;
+	JoinCounts	sum = {.build = state->filter->counts};
 	int			i;
 
 	for (i = 0; i < state->parallel.nworkers; i++)
-		bloomfam_join_build_counts_add(&sum, &state->parallel.counts[i].build);
-	return sum;
+		add_counts(&sum, &state->parallel.counts[i]);
+	return sum.build;
 }
 
 JoinProbeCounts
 bloomfam_join_probe_sum(const JoinProbe *probe)
 {
 	const JoinProbeState *node = probe->node;
-	JoinProbeCounts sum = probe->counts;
+	JoinCounts	sum = {.probe = probe->counts};
 	int			i;
 
 	for (i = probe - node->probes; i < node->parallel.nworkers * node->nprobes; i += node->nprobes)
-		bloomfam_join_probe_counts_add(&sum, &node->parallel.counts[i].probe);
-	return sum;
+		add_counts(&sum, &node->parallel.counts[i]);
+	return sum.probe;
 }

@@ -141,8 +141,9 @@ extern void bloomfam_join_node_share(JoinParallel *parallel, CustomScanState *cs
 									 JoinSharedState state,
 									 void (*left) (CustomScanState *, JoinNodeDsm *));
 
-/* In a worker, at its end: what the leader gets of its counts, of nfilters; else NULL. */
-extern JoinCounts *bloomfam_join_node_worker_counts(const JoinParallel *parallel);
+/* In a worker, at its end: leaves the leader what it has counted of one of the node's filters. */
+extern void bloomfam_join_node_leave_counts(const JoinParallel *parallel, int filter,
+											JoinCounts counts);
 
 /* What all processes have counted, of a build node and of one filter of a probe node. */
 extern JoinBuildCounts bloomfam_join_build_sum(const JoinBuildState *state);

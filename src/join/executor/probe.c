@@ -229,11 +229,11 @@ static void
 end_probe(CustomScanState *css)
 {
 	JoinProbeState *state = (JoinProbeState *) css;
-	JoinCounts *counts = bloomfam_join_node_worker_counts(&state->parallel);
 	int			i;
 
-	for (i = 0; counts != NULL && i < state->nprobes; i++)
-		bloomfam_join_probe_counts_add(&counts[i].probe, &state->probes[i].counts);
+	for (i = 0; i < state->nprobes; i++)
+		bloomfam_join_node_leave_counts(&state->parallel, i,
+										(JoinCounts) {.probe = state->probes[i].counts});
 	ExecEndNode(outerPlanState(css));
 }
 

@@ -75,7 +75,7 @@ typedef struct JoinFilterProbe
 	BfProbe		probe;
 } JoinFilterProbe;
 
-/* What a process did, over all rescans, for EXPLAIN: building a filter, and probing one. */
+/* What a process did to build a filter, over all rescans. */
 typedef struct JoinBuildCounts
 {
 	uint64		builds;			/* of a shared filter, counted by the process that makes it */
@@ -87,22 +87,6 @@ typedef struct JoinBuildCounts
 	Size		largest;		/* ... of the largest one */
 	Size		memory;			/* the most that was allocated at once */
 } JoinBuildCounts;
-
-typedef struct JoinProbeCounts
-{
-	uint64		tested;			/* rows */
-	uint64		removed;
-	uint64		not_checked;
-	uint64		scans;			/* of a partition: how often it was begun, or skipped */
-	uint64		skipped;		/* ... it could not match */
-	int			partition;		/* ... a JoinPartitionAnswer: the last one */
-	uint64		pages;			/* of a table with block pruning: pages reached */
-	uint64		pages_skipped;	/* ... that were not read */
-	Oid			index;			/* ... the index searched last; 0: none */
-	int			blocks;			/* ... a JoinBlocksPhase: the outcome */
-	bool		disabled;		/* by the gate, at the end */
-	double		fpr;			/* by the filter's fill; 0: not known */
-} JoinProbeCounts;
 
 /* The most keys that both work memory and the Bloom filter of them have room for. */
 extern uint64 bloomfam_join_design_most(void);
@@ -144,9 +128,6 @@ extern void bloomfam_join_may_contain_many(const JoinFilterProbe *probe, const u
 
 /* The fraction of keys without a match that pass; reads all of a Bloom filter, 0 of other forms. */
 extern double bloomfam_join_fpr(const JoinFilterProbe *probe);
-
-extern void bloomfam_join_build_counts_add(JoinBuildCounts *sum, const JoinBuildCounts *counts);
-extern void bloomfam_join_probe_counts_add(JoinProbeCounts *sum, const JoinProbeCounts *counts);
 
 /*
  * How many times longer a probe of a filter of so many bytes takes than one in the cache: it waits
