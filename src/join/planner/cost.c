@@ -159,7 +159,8 @@ add_site(JoinEstimate *estimate, const JoinCandidate *candidate, JoinFilterSite 
 	Assert(site->rows_before >= site->rows_after);
 	Assert(site->nodes > 0);
 	Assert(estimate->waiting >= 1);
-	site->access = decide_access(candidate->trust, site);
+	site->access =
+		decide_access(bloomfam_join_trust(candidate->columns, candidate->ncolumns), site);
 	if (site->access == JOIN_ROW_BY_ROW)
 	{
 		rows = site->rows_after;

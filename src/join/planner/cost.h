@@ -65,7 +65,6 @@ typedef struct JoinCandidate
 {
 	const JoinKeyColumn *columns;
 	int			ncolumns;
-	JoinHashTrust trust;		/* in hashing all of them */
 	double		keys;			/* rows of the build side, of all processes */
 	bool		keys_are_sure;	/* they are those of a table, which statistics count */
 	Oid			table;			/* a table that the build side scans, if the key is its column */

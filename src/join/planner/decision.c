@@ -238,8 +238,7 @@ decide_pushdown(JoinPushdown *pushdown, int workers)
 	bool		has_targets = pushdown->targets != NIL;
 	const Plan *hash = innerPlan(pushdown->join);
 	JoinCandidate candidate = {
-		.columns = pushdown->columns, .ncolumns = pushdown->ncolumns, .trust = pushdown->trust,
-		.drop = pushdown->drop
+		.columns = pushdown->columns, .ncolumns = pushdown->ncolumns, .drop = pushdown->drop
 	};
 	JoinKeyDecision decision = {.per_process = workers > 0};
 	ListCell   *lc;

@@ -34,6 +34,7 @@
 #include "join/planner/cost.h"
 #include "join/planner/paths.h"
 #include "join/planner/prune_cost.h"
+#include "join/planner/volatility.h"
 #include "pg/compat.h"
 
 /*
@@ -146,7 +147,6 @@ find_clauses(Offer *offer, const RelOptInfo *outerrel)
 		return false;
 	offer->candidate.columns = columns;
 	offer->candidate.ncolumns = list_length(offer->clauses);
-	offer->candidate.trust = bloomfam_join_trust(columns, list_length(offer->clauses));
 	return true;
 }
 
@@ -324,9 +324,8 @@ add_scans(Offer *offer, const Path *scan, const List *scans)
 	{
 		/* the same for all paths of the two relations */
 		if (offer->fraction < 0)
-			offer->fraction = bloomfam_join_read_fraction(
-				offer->root, scan->parent, candidate->columns, candidate->ncolumns,
-				offer->innerrel, candidate->drop);
+			offer->fraction = bloomfam_join_read_fraction(offer->root, scan->parent, candidate,
+														  offer->innerrel);
 		fraction = offer->fraction;
 		Assert(fraction >= 0 && fraction <= 1);
 	}

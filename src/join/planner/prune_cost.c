@@ -104,10 +104,11 @@ expect_keys(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *
 /* ---- partitions ---- */
 
 static double
-fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *columns,
-					   int ncolumns, const RelOptInfo *innerrel, double drop)
+fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinCandidate *candidate,
+					   const RelOptInfo *innerrel)
 {
-	AttrNumber *attributes = palloc(ncolumns * sizeof(AttrNumber));
+	const JoinKeyColumn *columns = candidate->columns;
+	AttrNumber *attributes = palloc(candidate->ncolumns * sizeof(AttrNumber));
 	List	   *pruning;
 	JoinSkip	skip;
 	double		keys = 1;
@@ -118,15 +119,15 @@ fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyCo
 	ListCell   *lc;
 	int			i;
 
-	for (i = 0; i < ncolumns; i++)
+	for (i = 0; i < candidate->ncolumns; i++)
 		attributes[i] = columns[i].attribute;
 	pruning = bloomfam_join_partition_columns(planner_rt_fetch(rel->relid, root)->relid, columns,
-											  ncolumns, attributes, &skip);
+											  candidate->ncolumns, attributes, &skip);
 	if (pruning == NIL)
 		return 1;
 	foreach(lc, pruning)
 	{
-		spread = expect_keys(root, innerrel, &columns[lfirst_int(lc)], drop);
+		spread = expect_keys(root, innerrel, &columns[lfirst_int(lc)], candidate->drop);
 		keys *= spread.keys;
 	}
 	run = spread.together && rel->part_scheme->strategy == PARTITION_STRATEGY_RANGE;
@@ -239,8 +240,8 @@ fraction_of_pages(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn 
 }
 
 double
-bloomfam_join_read_fraction(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *columns,
-							int ncolumns, const RelOptInfo *innerrel, double drop)
+bloomfam_join_read_fraction(PlannerInfo *root, const RelOptInfo *rel,
+							const JoinCandidate *candidate, const RelOptInfo *innerrel)
 {
 	double		fraction = 1;
 	int			i;
@@ -248,10 +249,11 @@ bloomfam_join_read_fraction(PlannerInfo *root, const RelOptInfo *rel, const Join
 	if (!bloomfam_join_may_skip())
 		return 1;
 	if (rel->part_scheme != NULL && rel->part_rels != NULL)
-		fraction = fraction_of_partitions(root, rel, columns, ncolumns, innerrel, drop);
+		fraction = fraction_of_partitions(root, rel, candidate, innerrel);
 	else if (rel->pages > 0 && rel->tuples >= 1)
-		for (i = 0; i < ncolumns; i++)
-			fraction = Min(fraction, fraction_of_pages(root, rel, &columns[i], innerrel, drop));
+		for (i = 0; i < candidate->ncolumns; i++)
+			fraction = Min(fraction, fraction_of_pages(root, rel, &candidate->columns[i], innerrel,
+													   candidate->drop));
 	Assert(fraction >= 0 && fraction <= 1);
 	return fraction;
 }

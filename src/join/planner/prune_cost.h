@@ -10,16 +10,16 @@
 
 #include "nodes/pathnodes.h"
 
-#include "join/planner/pushdown.h"
+#include "join/planner/cost.h"
 
 /*
  * The fraction of a base relation that is read, from 0 to 1: of its partitions, if it has some,
- * else of its pages.  The hash join is by these columns, with innerrel on the inner side, and drops
- * this fraction of the relation's rows.  The columns' attributes are the relation's; inner is as it
- * is in the query.  1 while bloomfam.join_filter_skip is off.
+ * else of its pages.  The hash join is the candidate's, with innerrel on the inner side.  Its
+ * columns' attributes are the relation's; inner is as it is in the query.  1 while
+ * bloomfam.join_filter_skip is off.
  */
 extern double bloomfam_join_read_fraction(PlannerInfo *root, const RelOptInfo *rel,
-										  const JoinKeyColumn *columns, int ncolumns,
-										  const RelOptInfo *innerrel, double drop);
+										  const JoinCandidate *candidate,
+										  const RelOptInfo *innerrel);
 
 #endif							/* BLOOMFAM_JOIN_PRUNE_COST_H */
