@@ -86,19 +86,14 @@ exec_build(PlanState *node)
 	ListCell   *lc;
 
 	Assert(state->filter != NULL);
-	if (state->phase == JOIN_BUILD_ENDED)
+	if (state->ended)
 		return slot;
-	if (state->phase == JOIN_BUILD_FRESH)
-	{
-		bloomfam_join_filter_begin(state->filter);
-		state->phase = JOIN_BUILD_READING;
-	}
 	if (TupIsNull(slot))
 	{
 		bloomfam_join_filter_finish(state->filter);
 		foreach(lc, state->foreign)
 			bloomfam_join_foreign_finish(lfirst(lc));
-		state->phase = JOIN_BUILD_ENDED;
+		state->ended = true;
 	}
 	else if (state->filter->phase != JOIN_FILTER_ABANDONED || state->foreign != NIL ||
 			 state->filter->ncolumns > 0)
@@ -165,9 +160,9 @@ rescan_build(CustomScanState *css)
 	JoinBuildState *state = (JoinBuildState *) css;
 	ListCell   *lc;
 
-	state->phase = JOIN_BUILD_FRESH;
+	state->ended = false;
 	if (state->filter != NULL)
-		bloomfam_join_filter_outdate(state->filter);
+		bloomfam_join_filter_restart(state->filter);
 	foreach(lc, state->foreign)
 		bloomfam_join_foreign_reset(lfirst(lc));
 	if (outerPlanState(css)->chgParam == NULL)

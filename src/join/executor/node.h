@@ -54,20 +54,12 @@ typedef struct JoinParallel
 	JoinCounts *counts;
 } JoinParallel;
 
-/* The state of a build node.  Only a rescan leads from the end of its rows to a new build. */
-typedef enum JoinBuildPhase
-{
-	JOIN_BUILD_FRESH,
-	JOIN_BUILD_READING,
-	JOIN_BUILD_ENDED
-} JoinBuildPhase;
-
 typedef struct JoinBuildState
 {
 	CustomScanState css;
 	JoinFilterInfo *info;
 	JoinFilter *filter;			/* NULL: this node does nothing */
-	JoinBuildPhase phase;
+	bool		ended;			/* all rows were read: only a rescan leads to a new build */
 	JoinKey    *keys;			/* of the filter's columns, as all below */
 	ExprState **expressions;	/* NULL: an attribute of the child's rows */
 	int64	   *numbers;		/* of a row; set for integer columns only */

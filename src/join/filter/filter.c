@@ -426,21 +426,13 @@ bloomfam_join_filter_tie(JoinFilter *filter, JoinFilterRole role, JoinShared *sh
 }
 
 void
-bloomfam_join_filter_begin(JoinFilter *filter)
+bloomfam_join_filter_restart(JoinFilter *filter)
 {
 	MemoryContextReset(filter->context);
 	filter->phase = JOIN_FILTER_BUILDING;
 	filter->table = NULL;
 	restart_collecting(filter);
 	restart_keys(filter);
-}
-
-void
-bloomfam_join_filter_outdate(JoinFilter *filter)
-{
-	if (filter->phase == JOIN_FILTER_COMPLETE)
-		filter->phase = JOIN_FILTER_BUILDING;
-	filter->keys_complete = false;
 }
 
 /* There are too many keys to collect them: of numbers the bounds are left, of hashes nothing. */

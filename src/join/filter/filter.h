@@ -130,11 +130,8 @@ extern void bloomfam_join_filter_collect(JoinFilter *filter, int ncolumns, int c
 /* A probe node prunes by some of so many columns. */
 extern void bloomfam_join_filter_keep(JoinFilter *filter, int ncolumns);
 
-/* Begins a build: empties the filter. */
-extern void bloomfam_join_filter_begin(JoinFilter *filter);
-
-/* The build side is rescanned: what is there belongs to the last build. */
-extern void bloomfam_join_filter_outdate(JoinFilter *filter);
+/* The build side is rescanned: empties the filter, as what is there belongs to the last build. */
+extern void bloomfam_join_filter_restart(JoinFilter *filter);
 
 /* Makes room in collected; or collects less, or abandons the filter: then there is no room. */
 extern void bloomfam_join_filter_more(JoinFilter *filter);
