@@ -86,8 +86,8 @@ struct JoinHeapBatch
 	bool		some_wait;		/* filters of conditions, for some of the scan's, for now */
 	List	   *conditions;		/* the scan's, as ExprStates; NIL: no filter ever waits */
 
-	bool		has_blocks;		/* some filter looks for those of the table that can match */
-	bool		undecided;		/* ... now, or as soon as its keys are known */
+	bool		undecided;		/* some filter may look for blocks that can match, now or as soon as
+								 * its keys are known */
 	JoinPrunedScan pruned_scan;
 
 	/*
@@ -410,8 +410,7 @@ note_waiting(JoinProbeState *state)
 /* How the join hashes the key of its outer side. */
 struct JoinBucketHash
 {
-	bool		known;			/* it can be called, and costs little, and never fails */
-	FmgrInfo	function;
+	FmgrInfo	function;		/* fn_oid 0: none that costs little, and never fails */
 	Oid			collation;
 };
 
@@ -434,7 +433,6 @@ find_hash(JoinFilter *filter, const JoinKey *key)
 	{
 		fmgr_info_cxt(outer, &hash->function, context);
 		hash->collation = linitial_oid(join->hashcollations);
-		hash->known = true;
 	}
 	filter->bucket_hash = hash;
 	return hash;
@@ -476,7 +474,7 @@ prefetch_buckets(JoinProbeState *state, TupleDesc desc, int n)
 		/* ready filters are of the table that the join has now; it may not grow meanwhile */
 		Assert(bloomfam_hash_join_table(filter->join) == filter->table);
 		hash = find_hash(filter, probe->keys);
-		if (!hash->known)
+		if (!OidIsValid(hash->function.fn_oid))
 			continue;
 		hash_column(state->batch, probe->keys, probe->batch_columns, desc, n, true, true, false);
 		for (i = 0; i < n && nbuckets < BUCKETS_PREFETCHED; i++)
@@ -674,7 +672,7 @@ next_row(JoinProbeState *state, ScanState *child)
 		batch->selected = false;
 		batch->npassing = batch->next = 0;
 		batch->pruned_scan.active = false;
-		batch->undecided = batch->has_blocks;
+		batch->undecided = true;
 	}
 
 	/* for cursors that go backwards: it stays on the row that it gave last, to go on from there */
@@ -803,7 +801,6 @@ prepare_columns(JoinProbeState *state, JoinProbe *probe, TupleDesc desc)
 		.phase = JOIN_BLOCKS_NOT_YET, .filter = probe->filter, .info = probe->info,
 		.attributes = probe->attributes, .scan = (ScanState *) outerPlanState(state)
 	};
-	state->batch->has_blocks = true;
 }
 
 void
