@@ -130,15 +130,6 @@ take_long_functions(Oid operator, JoinHashing *result)
 	result->inner.function = inner->hash_extended_proc;
 }
 
-/* The trust in a hash function of the family; 0: none is called. */
-static JoinHashTrust
-trust_of(JoinHashKind kind, Oid function)
-{
-	if (!OidIsValid(function) || get_func_leakproof(function))
-		return JOIN_HASH_LEAKPROOF;
-	return kind == JOIN_HASH_FAMILY_EXTENDED ? JOIN_HASH_CANNOT_FAIL : JOIN_HASH_MAY_FAIL;
-}
-
 bool
 bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result)
 {
@@ -162,8 +153,10 @@ bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result)
 	}
 	if (result->kind == JOIN_HASH_NUMBER || result->kind == JOIN_HASH_BYTES)
 		outer->function = inner->function = InvalidOid;
-	outer->trust = trust_of(result->kind, outer->function);
-	inner->trust = trust_of(result->kind, inner->function);
+	result->trust = JOIN_HASH_LEAKPROOF;
+	if (OidIsValid(outer->function) && !get_func_leakproof(outer->function))
+		result->trust = result->kind == JOIN_HASH_FAMILY_EXTENDED ? JOIN_HASH_CANNOT_FAIL
+																  : JOIN_HASH_MAY_FAIL;
 	return true;
 }
 

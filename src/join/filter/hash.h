@@ -35,7 +35,6 @@ typedef struct JoinHashSide
 {
 	Oid			type;			/* the operator's argument */
 	Oid			function;		/* the family's hash function; 0: none is called */
-	JoinHashTrust trust;
 } JoinHashSide;
 
 /* What is decided for a column of a key when its join is planned, once for both sides. */
@@ -44,6 +43,7 @@ typedef struct JoinHashing
 	JoinHashKind kind;
 	JoinHashSide outer;			/* the probe's, left of the operator */
 	JoinHashSide inner;
+	JoinHashTrust trust;		/* in hashing outer: the join hashes all of inner anyway */
 } JoinHashing;
 
 /*

@@ -83,7 +83,7 @@ bloomfam_join_trust(const JoinKeyColumn *columns, int ncolumns)
 
 	Assert(ncolumns > 0);
 	for (i = 0; i < ncolumns; i++)
-		trust = Min(trust, columns[i].hashing.outer.trust);
+		trust = Min(trust, columns[i].hashing.trust);
 	return trust;
 }
 

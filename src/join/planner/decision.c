@@ -243,8 +243,7 @@ decide_pushdown(JoinPushdown *pushdown, int workers)
 	JoinKeyDecision decision = {.per_process = workers > 0};
 	ListCell   *lc;
 
-	pushdown->build_first = may_build_first(pushdown);
-	decision.build_first = pushdown->build_first;
+	decision.build_first = pushdown->build_first = may_build_first(pushdown);
 	leave_late_targets(pushdown);
 	candidate.spilling = bloomfam_join_spilling(hash->plan_rows, hash->plan_width,
 												outerPlan(pushdown->join)->plan_width);
