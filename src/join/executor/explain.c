@@ -422,7 +422,7 @@ bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState
 	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);
 	for (i = 0; i < bloomfam_join_nfilters(plan); i++)
 	{
-		int			f = i < state->nprobes ? bloomfam_join_order_decided(state->order, i) : i;
+		int			f = i < state->nprobes ? state->order->decided[i] : i;
 		JoinProbe  *probe = f < state->nprobes ? &state->probes[f] : NULL;
 		List	   *indexes = NIL;
 		ListCell   *lc;

@@ -12,8 +12,8 @@
  * Ahead Makes Query Plans Robust", VLDB 2017, sort them by the fraction that passes).  If they drop
  * independently of each other, no other order is cheaper.
  *
- * A filter that the query names keeps its position: it may raise an error for a row that the one
- * before it drops.
+ * A node with a filter that the query names keeps the plan's order: such a filter may raise an
+ * error for a row that the one before it drops.
  *
  *-------------------------------------------------------------------------
  */
@@ -86,23 +86,21 @@ JoinOrder *
 bloomfam_join_order_make(const JoinProbe *probes, int nprobes)
 {
 	/* one piece of memory, as a thousand partitions have one each */
-	JoinOrder  *order = palloc0(sizeof(JoinOrder) + nprobes * (sizeof(double) + 3 * sizeof(int)));
+	JoinOrder  *order = palloc0(sizeof(JoinOrder) + nprobes * (sizeof(double) + 2 * sizeof(int)));
+	bool		is_fixed = nprobes < 2;
 	int			i;
 
 	order->turn = -1;
+	order->n = nprobes;
 	order->ranks = (double *) (order + 1);
 	order->filters = (int *) (order->ranks + nprobes);
-	order->positions = order->filters + nprobes;
-	order->decided = order->positions + nprobes;
+	order->decided = order->filters + nprobes;
 	for (i = 0; i < nprobes; i++)
 	{
-		order->filters[i] = i;
-		if (probes[i].filter == NULL)
-			continue;
-		order->positions[order->n] = i;
-		order->decided[order->n++] = i;
+		order->filters[i] = order->decided[i] = i;
+		is_fixed |= probes[i].filter == NULL;
 	}
-	if (order->n < 2)
+	if (is_fixed)
 		order->left = PG_UINT64_MAX;
 	return order;
 }
@@ -115,7 +113,7 @@ all_are_ready(const JoinOrder *order, const JoinProbe *probes)
 
 	for (i = 0; i < order->n; i++)
 	{
-		JoinFilter *filter = probes[order->positions[i]].filter;
+		JoinFilter *filter = probes[i].filter;
 
 		if (filter->phase != JOIN_FILTER_ABANDONED && !bloomfam_join_filter_ready(filter))
 			return false;
@@ -123,22 +121,21 @@ all_are_ready(const JoinOrder *order, const JoinProbe *probes)
 	return true;
 }
 
-/* The next turn: the filter at this position is first, the others follow as was decided. */
+/* The next turn: this filter is first, the others follow as was decided. */
 static void
 begin_turn(JoinOrder *order, const JoinProbe *probes, int turn)
 {
-	int			first = order->positions[turn];
 	int			next = 1;
 	int			i;
 
-	order->tested = probes[first].counts.tested;
-	order->removed = probes[first].counts.removed;
+	order->tested = probes[turn].counts.tested;
+	order->removed = probes[turn].counts.removed;
 	order->turn = turn;
 	order->left = TURN_ROWS;
-	order->filters[order->positions[0]] = first;
+	order->filters[0] = turn;
 	for (i = 0; i < order->n; i++)
-		if (order->decided[i] != first)
-			order->filters[order->positions[next++]] = order->decided[i];
+		if (order->decided[i] != turn)
+			order->filters[next++] = order->decided[i];
 	Assert(next == order->n);	/* each of them stands there once */
 }
 
@@ -146,15 +143,14 @@ begin_turn(JoinOrder *order, const JoinProbe *probes, int turn)
 static void
 end_turn(JoinOrder *order, const JoinProbe *probes)
 {
-	int			first = order->positions[order->turn];
-	const JoinProbe *probe = &probes[first];
+	const JoinProbe *probe = &probes[order->turn];
 	uint64		tested = probe->counts.tested - order->tested;
 	uint64		removed = probe->counts.removed - order->removed;
 
 	Assert(probe->counts.tested >= order->tested && probe->counts.removed >= order->removed);
 
 	/* none if it was disabled by the gate, or never ready */
-	order->ranks[first] = tested > 0 ? removed / (tested * cost_of(probe)) : 0;
+	order->ranks[order->turn] = tested > 0 ? removed / (tested * cost_of(probe)) : 0;
 }
 
 /* By ranks; where they are about the same, as before. */
@@ -173,8 +169,7 @@ decide(JoinOrder *order)
 			order->decided[j] = order->decided[j - 1];
 		order->decided[j] = filter;
 	}
-	for (i = 0; i < order->n; i++)
-		order->filters[order->positions[i]] = order->decided[i];
+	memcpy(order->filters, order->decided, order->n * sizeof(int));
 	order->turn = -1;
 	order->left = TURN_ROWS * TRIAL_FRACTION * order->n;
 }
@@ -193,15 +188,4 @@ bloomfam_join_order_change(JoinOrder *order, const JoinProbe *probes)
 		begin_turn(order, probes, order->turn + 1);
 	else
 		decide(order);
-}
-
-int
-bloomfam_join_order_decided(const JoinOrder *order, int position)
-{
-	int			i;
-
-	for (i = 0; i < order->n; i++)
-		if (order->positions[i] == position)
-			return order->decided[i];
-	return order->filters[position];
 }

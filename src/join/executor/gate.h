@@ -88,12 +88,12 @@ bloomfam_join_probe_note_fpr(JoinProbe *probe)
 typedef struct JoinOrder
 {
 	int		   *filters;		/* indexes of all in the node, in the order to probe them */
-	int			n;				/* filters of joins: only they change their positions, */
-	int		   *positions;		/* ... which are these in filters[], ascending */
-	int		   *decided;		/* their indexes, in the order that was decided last */
+	int			n;
+	int		   *decided;		/* in the order that was decided last: the one to show, as the above
+								 * may be in the middle of a trial */
 	double	   *ranks;			/* by index: fraction dropped in the last trial, by its cost */
-	int			turn;			/* in a trial, in which each is first in its turn: which of
-								 * positions[] had the one that is first; else -1 */
+	int			turn;			/* in a trial, in which each is first in its turn: the first
+								 * one's index; else -1 */
 	uint64		tested;			/* ... its counts before */
 	uint64		removed;
 	uint64		left;			/* rows until the turn changes, or to the next trial */
@@ -114,8 +114,5 @@ bloomfam_join_order_next(JoinOrder *order, const JoinProbe *probes, uint64 rows)
 	else
 		order->left -= rows;
 }
-
-/* The filter that EXPLAIN shows at a position: not as it is in the middle of a trial. */
-extern int	bloomfam_join_order_decided(const JoinOrder *order, int position);
 
 #endif							/* BLOOMFAM_JOIN_GATE_H */
