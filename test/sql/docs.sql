@@ -373,7 +373,7 @@ DECLARE
 BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
 	rows_expected := plan -> 0 -> 'Plan' ->> 'Plan Rows';
-	rows_seen := plan -> 0 -> 'Plan' ->> 'Actual Rows';
+	rows_seen := (plan -> 0 -> 'Plan' ->> 'Actual Rows')::numeric;
 END $$;
 SELECT rows_expected < rows_seen / 20 AS far_too_few FROM expected('SELECT * FROM orders JOIN days USING (day) WHERE year = 2001');
 

@@ -56,7 +56,7 @@ RESET ROLE;
 GRANT EXECUTE ON FUNCTION harmless(int) TO PUBLIC;
 -- an equality that is not the server's own is left
 CREATE FUNCTION my_cmp(int, int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE NOTICE 'compared'; RETURN btint4cmp($1, $2); END $$;
-CREATE OPERATOR ==== (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq, COMMUTATOR = ====, MERGES, HASHES, RESTRICT = eqsel, JOIN = eqjoinsel);
+CREATE OPERATOR ==== (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq, COMMUTATOR = ====, MERGES, RESTRICT = eqsel, JOIN = eqjoinsel);
 CREATE OPERATOR <<<< (LEFTARG = int, RIGHTARG = int, FUNCTION = int4lt);
 CREATE OPERATOR CLASS my_ops FOR TYPE int USING btree AS OPERATOR 1 <<<<, OPERATOR 3 ====, FUNCTION 1 my_cmp(int, int);
 SELECT how FROM sampled('facts f JOIN days d ON d.id ==== f.day WHERE d.year = 10');
