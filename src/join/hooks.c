@@ -95,8 +95,7 @@ plan_with_samples(BLOOMFAM_PLANNER_PARAMS, List **sampled)
 	JoinSampling sampling;
 	PlannedStmt *stmt;
 
-	if (!bloomfam_join_samples)
-		return previous_planner(BLOOMFAM_PLANNER_ARGS);
+	/* always: a function that is called meanwhile may switch samples on or off */
 	bloomfam_join_sampling_begin(&sampling);
 	PG_TRY();
 	{

@@ -159,6 +159,39 @@ SELECT how FROM unnest('{temporary,filled}'::text[]) d, sampled(format('facts f 
 PREPARE never AS SELECT 1 FROM facts f JOIN empty d ON d.id = f.day WHERE d.year = 10;
 EXECUTE never;
 
+-- ---- what happens meanwhile ----
+
+-- the index is dropped before EXPLAIN tells of it
+CREATE FUNCTION drops() RETURNS int LANGUAGE plpgsql AS $$ BEGIN DROP INDEX large_id_idx; RETURN 1; END $$;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SELECT how FROM sampled_of('SELECT drops() FROM facts f JOIN large d ON d.id = f.day WHERE d.year = 10');
+CREATE FUNCTION dropped_in(format text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE format('EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, FORMAT %s) SELECT drops() FROM facts f JOIN large d ON d.id = f.day WHERE d.year = 10 LIMIT 1', format) LOOP
+		RETURN QUERY SELECT (regexp_match(line, 'index large_id_idx|"Index": "large_id_idx"'))[1] WHERE line ~ 'large_id_idx';
+	END LOOP;
+END $$;
+BEGIN;
+SELECT * FROM dropped_in('JSON');
+ROLLBACK;
+BEGIN;
+SELECT * FROM dropped_in('TEXT');
+ROLLBACK;
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+-- samples are off for a query that a function plans meanwhile, and on again before its joins are ordered: it is a query of its own
+CREATE FUNCTION switches_on() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM set_config('bloomfam.join_samples', 'on', false); RETURN 10; END $$;
+CREATE FUNCTION switches_off() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	PERFORM set_config('bloomfam.join_samples', 'off', false);
+	PERFORM 1 FROM facts f JOIN days d ON d.id = f.day WHERE d.year = switches_on() LIMIT 1;
+	RETURN 10;
+END $$;
+SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day WHERE d.year = switches_off()');
+
 SET client_min_messages = warning;
 DROP SCHEMA join_sizes_security CASCADE;
 DROP ROLE regress_bloomfam_sizes_reader;

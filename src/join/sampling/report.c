@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
-#include "utils/lsyscache.h"
 
 #include "join/base/explain_text.h"
 #include "join/sampling/report.h"
@@ -28,7 +27,6 @@ static char *
 text_of(const JoinSampled *sampled)
 {
 	const JoinMatchShare *share = &sampled->share;
-	const char *index = OidIsValid(share->index) ? get_rel_name(share->index) : NULL;
 	StringInfoData out;
 
 	if (sampled->reason != NULL)
@@ -39,8 +37,8 @@ text_of(const JoinSampled *sampled)
 					 "statistics in ",
 					 share->share * 100, sampled->probe, share->low * 100, share->high * 100,
 					 share->nkeys);
-	appendStringInfo(&out, index != NULL ? "index %s" : "%s",
-					 index != NULL ? index : sampled->searched);
+	appendStringInfo(&out, sampled->index != NULL ? "index %s" : "%s",
+					 sampled->index != NULL ? sampled->index : sampled->searched);
 	appendStringInfo(&out, " (%d blocks). The server expects %.1f%%", share->nblocks,
 					 sampled->expected * 100);
 	if (sampled->unused != NULL)
@@ -83,8 +81,8 @@ explain_sampled(const JoinSampled *sampled, ExplainState *es)
 	{
 		ExplainPropertyText("Probe Relation", sampled->probe, es);
 		ExplainPropertyText("Searched Relation", sampled->searched, es);
-		if (OidIsValid(share->index))
-			ExplainPropertyText("Index", get_rel_name(share->index), es);
+		if (sampled->index != NULL)
+			ExplainPropertyText("Index", sampled->index, es);
 		ExplainPropertyInteger("Keys", NULL, share->nkeys, es);
 		ExplainPropertyInteger("Blocks", NULL, share->nblocks, es);
 		ExplainPropertyFloat("Share", NULL, share->share, 6, es);

@@ -306,8 +306,11 @@ sample_pair(PlannerInfo *root, JoinPair *pair, int most_blocks, const char *reas
 		reason = find_share(root, pair, unique, most_blocks, &sampled->share);
 	}
 	sampled->reason = reason;
-	if (reason == NULL)
-		use_sample(root, pair, unique, sampled);
+	if (reason != NULL)
+		return;
+	if (OidIsValid(sampled->share.index))
+		sampled->index = get_rel_name(sampled->share.index);
+	use_sample(root, pair, unique, sampled);
 }
 
 /* ---- all pairs ---- */

@@ -20,6 +20,7 @@ typedef struct JoinSampled
 	const char *searched;
 	const char *reason;			/* why it was not sampled; NULL: it was */
 	JoinMatchShare share;		/* if it was */
+	const char *index;			/* by which; NULL: none.  It may be dropped before this is told */
 	double		alike;			/* of these, those that a parameter selects; 0: the server's */
 	double		expected;		/* the server's own */
 	double		used;			/* that the query is planned with; < 0: the server's */
