@@ -201,6 +201,17 @@ SELECT ended_by('facts f JOIN people p ON p.id = f.person WHERE slow(p.state)');
 RESET statement_timeout;
 SELECT how FROM sampled('facts f JOIN people p ON p.id = f.person WHERE p.state = 3');
 
+-- an index in descending order
+CREATE TABLE descending AS SELECT id, id / 366 AS year, line FROM days;
+CREATE UNIQUE INDEX ON descending (id DESC);
+VACUUM ANALYZE descending;
+SELECT how, share BETWEEN 0.1 AND 0.3 AS near FROM sampled('facts f JOIN descending d ON d.id = f.day WHERE d.year = 100');
+-- a key that is unique among the rows of the query alone: each day has older versions
+CREATE TABLE versions AS SELECT id, id / 366 AS year, version = 3 AS valid, line FROM days, generate_series(1, 3) version;
+CREATE INDEX ON versions (id, valid);
+CREATE UNIQUE INDEX ON versions (id) WHERE valid;
+VACUUM ANALYZE versions;
+SELECT how, share BETWEEN 0.1 AND 0.3 AS near FROM sampled('facts f JOIN versions d ON d.id = f.day WHERE d.valid AND d.year = 100');
 SET client_min_messages = warning;
 DROP SCHEMA join_sizes CASCADE;
 ALTER DATABASE :"DBNAME" RESET session_preload_libraries;

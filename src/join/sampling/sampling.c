@@ -283,6 +283,26 @@ use_sample(PlannerInfo *root, const JoinPair *pair, bool unique, JoinSampled *sa
 							   Min(share * ratio * pair->searched->rows / rows, 1));
 }
 
+/*
+ * Have no two rows of the table that is searched the same key?  A unique index with a predicate
+ * says it of the query's rows alone.
+ */
+static bool
+is_unique_in_all_rows(const JoinPair *pair)
+{
+	ListCell   *lc;
+
+	foreach(lc, pair->searched->indexlist)
+	{
+		const IndexOptInfo *index = lfirst(lc);
+
+		if (index->unique && index->indpred == NIL && index->nkeycolumns == 1 &&
+			index->indexkeys[0] == pair->searched_column->varattno)
+			return true;
+	}
+	return false;
+}
+
 /* Samples a pair, unless there is a reason not to. */
 static void
 sample_pair(PlannerInfo *root, JoinPair *pair, int most_blocks, const char *reason)
@@ -303,7 +323,8 @@ sample_pair(PlannerInfo *root, JoinPair *pair, int most_blocks, const char *reas
 	if (reason == NULL)
 	{
 		unique = bloomfam_join_is_unique(root, pair->searched_column);
-		reason = find_share(root, pair, unique, most_blocks, &sampled->share);
+		reason = find_share(root, pair, is_unique_in_all_rows(pair), most_blocks,
+							&sampled->share);
 	}
 	sampled->reason = reason;
 	if (reason != NULL)

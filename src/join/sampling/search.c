@@ -332,6 +332,7 @@ begin_key(Search *search, IndexSearch *index, Datum key, bool from_it_on)
 /*
  * The next row; false: there is none, or not on the same block, if it is to be there, or the search
  * is over its budget.
+	ScanDirection direction;	/* to greater keys */
  */
 static bool
 next_row(Search *search, IndexSearch *index, bool same_block)
@@ -340,7 +341,7 @@ next_row(Search *search, IndexSearch *index, bool same_block)
 	{
 		if (!index->scan->xs_heap_continue)
 		{
-			ItemPointer tid = index_getnext_tid(index->scan, ForwardScanDirection);
+			ItemPointer tid = index_getnext_tid(index->scan, index->direction);
 
 			CHECK_FOR_INTERRUPTS();
 			if (tid == NULL)
@@ -500,7 +501,10 @@ static const char *
 search_by_index(Search *search, const IndexOptInfo *info)
 {
 	const JoinKeyComparison *comparison = &search->plan->comparison;
-	IndexSearch index = {.height = info->tree_height};
+	IndexSearch index = {
+		.height = info->tree_height,
+		.direction = info->reverse_sort[0] ? BackwardScanDirection : ForwardScanDirection
+	};
 	Relation	relation;
 	int			ncommon;
 	int			stride;
