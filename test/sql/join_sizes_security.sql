@@ -192,6 +192,22 @@ BEGIN
 END $$;
 SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day WHERE d.year = switches_off()');
 
+-- ---- what would fail, if it were evaluated ----
+
+CREATE TABLE collated AS SELECT id, name COLLATE "C" AS c, name COLLATE "POSIX" AS p FROM named;
+ANALYZE collated;
+SELECT c AS condition, how FROM unnest('{d.c = d.p, d.c < d.p, d.c = d.c, d.c ^@ ''name''}'::text[]) c
+	LEFT JOIN LATERAL sampled('facts f JOIN collated d ON d.id = f.day WHERE ' || c) ON true;
+-- rows as keys: their columns may have other types, and comparisons of their own
+CREATE TYPE of_int AS (a int);
+CREATE TYPE of_text AS (a text);
+CREATE TABLE facts_of_int AS SELECT row(day)::of_int AS key FROM facts;
+CREATE TABLE days_of_text AS SELECT row(id::text)::of_text AS key, year FROM days;
+ANALYZE facts_of_int, days_of_text;
+SET enable_mergejoin = off;
+SELECT how FROM sampled('facts_of_int f JOIN days_of_text d ON d.key = f.key WHERE d.year = 10');
+RESET enable_mergejoin;
+
 SET client_min_messages = warning;
 DROP SCHEMA join_sizes_security CASCADE;
 DROP ROLE regress_bloomfam_sizes_reader;

@@ -158,7 +158,7 @@ is_complete(const JoinKeyComparison *comparison)
 										  comparison->right, BTLessStrategyNumber));
 }
 
-/* How an equality compares; false: not by what the server has itself. */
+/* How an equality compares; false: not by what the server has itself, or it can fail. */
 static bool
 choose_comparison(const RestrictInfo *info, Oid operator, JoinKeyComparison *comparison)
 {
@@ -172,6 +172,7 @@ choose_comparison(const RestrictInfo *info, Oid operator, JoinKeyComparison *com
 		if (comparison->family < FirstNormalObjectId &&
 			get_op_opfamily_strategy(operator, comparison->family) == BTEqualStrategyNumber &&
 			!IsPolymorphicType(comparison->left) && !IsPolymorphicType(comparison->right) &&
+			comparison->left != RECORDOID && comparison->right != RECORDOID &&
 			is_complete(comparison))
 			return true;
 	}
@@ -351,10 +352,10 @@ is_limited_elsewhere(PlannerInfo *root, const RelOptInfo *rel, const Equivalence
 					 const RelOptInfo *large)
 {
 	ListCell   *lc;
-	Index		i;
+	int			i;
 
 	foreach(lc, root->eq_classes)
-		for (i = 1; lfirst(lc) != class && i < root->simple_rel_array_size; i++)
+		for (i = -1; lfirst(lc) != class && (i = bms_next_member(root->all_baserels, i)) >= 0;)
 		{
 			const RelOptInfo *other = root->simple_rel_array[i];
 
@@ -370,12 +371,13 @@ bool
 bloomfam_join_comes_back(PlannerInfo *root)
 {
 	ListCell   *lc;
-	Index		i;
-	Index		k;
+	int			i;
+	int			k;
 
+	/* not of all relations: there may be thousands of partitions */
 	foreach(lc, root->eq_classes)
-		for (i = 1; i < root->simple_rel_array_size; i++)
-			for (k = 1; k < root->simple_rel_array_size; k++)
+		for (i = -1; (i = bms_next_member(root->all_baserels, i)) >= 0;)
+			for (k = -1; (k = bms_next_member(root->all_baserels, k)) >= 0;)
 			{
 				EquivalenceClass *class = lfirst(lc);
 				RelOptInfo *rel = root->simple_rel_array[i];

@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/parallel.h"
 #include "access/transam.h"
 #include "access/xact.h"
@@ -31,6 +32,9 @@
 #include "join/base/column.h"
 #include "join/sampling/permission.h"
 #include "pg/compat.h"
+
+/* Longer constants, as lists of them, are not evaluated. */
+#define LONGEST_CONSTANT	8192
 
 /*
  * Is this query, or one that it is part of, planned as a subplan of an expression?  These are
@@ -133,7 +137,7 @@ bloomfam_join_search_forbidden(PlannerInfo *root, RelOptInfo *rel, Relation rela
 	return NULL;
 }
 
-/* LIKE can fail by its pattern's last backslash and by its collation, and by nothing else. */
+/* LIKE can fail by its pattern's last backslash, and by nothing else. */
 static bool
 is_safe_like(const OpExpr *expr, Oid function)
 {
@@ -143,8 +147,7 @@ is_safe_like(const OpExpr *expr, Oid function)
 	if (function != F_TEXTLIKE && function != F_TEXTNLIKE && function != F_BPCHARLIKE &&
 		function != F_BPCHARNLIKE)
 		return false;
-	if (pattern == NULL || !IsA(pattern, Const) || ((const Const *) pattern)->constisnull ||
-		!OidIsValid(expr->inputcollid) || !get_collation_isdeterministic(expr->inputcollid))
+	if (pattern == NULL || !IsA(pattern, Const) || ((const Const *) pattern)->constisnull)
 		return false;
 	string = DatumGetTextPP(((const Const *) pattern)->constvalue);
 	return memchr(VARDATA_ANY(string), '\\', VARSIZE_ANY_EXHDR(string)) == NULL;
@@ -161,6 +164,32 @@ is_unsafe_function(Oid function, void *context)
 	return !get_func_leakproof(function) && (expr == NULL || !is_safe_like(expr, function));
 }
 
+/*
+ * May a function fail by its collation?  Some take none that is not deterministic, and columns of
+ * different collations have none in common.
+ */
+static bool
+is_unsafe_collation(Node *node, List *args)
+{
+	Oid			collation = exprInputCollation(node);
+	ListCell   *lc;
+
+	if (OidIsValid(collation))
+		return !get_collation_isdeterministic(collation);
+	foreach(lc, args)
+		if (type_is_collatable(exprType(lfirst(lc))))
+			return true;
+	return false;
+}
+
+/* Constants as long as these take time to evaluate, for each row, and to be kept. */
+static bool
+is_long(const Const *value)
+{
+	return !value->constisnull && value->constlen == -1 &&
+		   toast_raw_datum_size(value->constvalue) > LONGEST_CONSTANT;
+}
+
 /* context: the index of the relation that columns may be of */
 static bool
 is_unsafe(Node *node, void *context)
@@ -175,7 +204,7 @@ is_unsafe(Node *node, void *context)
 			return ((Var *) node)->varno != *relid || ((Var *) node)->varlevelsup != 0 ||
 				   ((Var *) node)->varattno <= 0;
 		case T_Const:
-			return false;
+			return is_long((const Const *) node);
 		case T_NullTest:
 			if (((NullTest *) node)->argisrow)
 				return true;
@@ -184,9 +213,18 @@ is_unsafe(Node *node, void *context)
 		case T_BoolExpr:
 		case T_BooleanTest:
 		case T_RelabelType:
+			break;
 		case T_FuncExpr:
+			if (is_unsafe_collation(node, ((FuncExpr *) node)->args))
+				return true;
+			break;
 		case T_ScalarArrayOpExpr:
+			if (is_unsafe_collation(node, ((ScalarArrayOpExpr *) node)->args))
+				return true;
+			break;
 		case T_OpExpr:
+			if (is_unsafe_collation(node, ((OpExpr *) node)->args))
+				return true;
 			break;
 		default:
 			return true;

@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/genam.h"
 #include "access/heapam.h"
 #include "access/nbtree.h"
@@ -46,6 +47,9 @@
 /* A row that is stored elsewhere in part counts as so many blocks more. */
 #define BLOCKS_OF_LONG_ROW	8
 
+/* Statistics have no keys of more bytes. */
+#define WIDEST_KEY			1024
+
 /* A search that is going on. */
 typedef struct Search
 {
@@ -57,7 +61,7 @@ typedef struct Search
 	TupleTableSlot *slot;
 	FmgrInfo	hash;			/* of the other column's values */
 	Oid			hash_collation;
-	Bitmapset  *long_columns;	/* of conditions and key: those that may be stored elsewhere */
+	Bitmapset  *long_columns;	/* that are evaluated and may be stored elsewhere */
 } Search;
 
 /* A key of the table, when all of it is read. */
@@ -127,6 +131,26 @@ compare_table_keys(const void *a, const void *b, void *arg)
 							   ((const TableKey *) b)->value, false, arg);
 }
 
+/*
+ * A copy of a key, which is not compressed nor stored elsewhere: it is compared many times.  False:
+ * it is wider than any key of the sample.
+ */
+static bool
+copy_key(Search *search, Form_pg_attribute attribute, Datum value, Datum *copy)
+{
+	if (attribute->attlen != -1)
+		*copy = datumCopy(value, attribute->attbyval, attribute->attlen);
+	else if (toast_raw_datum_size(value) > WIDEST_KEY)
+		return false;
+	else
+	{
+		if (VARATT_IS_EXTERNAL(DatumGetPointer(value)))
+			search->found->nblocks += BLOCKS_OF_LONG_ROW;
+		*copy = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+	}
+	return true;
+}
+
 /* The keys of a table, in their order, each once; sets their number. */
 static TableKey *
 read_table(Search *search, int *nkeys)
@@ -144,7 +168,8 @@ read_table(Search *search, int *nkeys)
 	int			kept = 0;
 	int			i;
 
-	while (table_scan_getnextslot(scan, ForwardScanDirection, search->slot))
+	while (!is_over_budget(search) &&
+		   table_scan_getnextslot(scan, ForwardScanDirection, search->slot))
 	{
 		bool		isnull;
 		Datum		value = slot_getattr(search->slot, plan->column, &isnull);
@@ -157,7 +182,8 @@ read_table(Search *search, int *nkeys)
 			most *= 2;
 			keys = repalloc_huge(keys, most * sizeof(TableKey));
 		}
-		keys[n].value = datumCopy(value, attribute->attbyval, attribute->attlen);
+		if (!copy_key(search, attribute, value, &keys[n].value))
+			continue;
 		keys[n].common = false;
 		keys[n].of_row = (JoinFoundKey) {0};
 		keys[n].nrows = row_matches(search);
@@ -306,6 +332,7 @@ search_by_reading(Search *search)
 typedef struct IndexSearch
 {
 	IndexScanDesc scan;
+	ScanDirection direction;	/* to greater keys */
 	FmgrInfo	equal;
 	FmgrInfo	not_less;
 	int			height;
@@ -332,7 +359,6 @@ begin_key(Search *search, IndexSearch *index, Datum key, bool from_it_on)
 /*
  * The next row; false: there is none, or not on the same block, if it is to be there, or the search
  * is over its budget.
-	ScanDirection direction;	/* to greater keys */
  */
 static bool
 next_row(Search *search, IndexSearch *index, bool same_block)
@@ -531,7 +557,7 @@ search_by_index(Search *search, const IndexOptInfo *info)
 
 /* ---- either ---- */
 
-/* The columns of conditions and key that may be stored elsewhere. */
+/* The columns that are evaluated and may be stored elsewhere. */
 static Bitmapset *
 find_long_columns(const JoinSearch *search, List *conditions)
 {
