@@ -56,8 +56,9 @@ bloomfam_join_sampling_log(List *sampled)
 {
 	ListCell   *lc;
 
+	/* not to the client, who may run a function of somebody who may read more */
 	foreach(lc, sampled)
-		ereport(LOG,
+		ereport(LOG_SERVER_ONLY,
 				errmsg("size of the join on %s", name_of(lfirst(lc))),
 				errdetail_internal("%s", text_of(lfirst(lc))));
 }
