@@ -115,8 +115,9 @@ begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilt
 	ExplainOpenGroup("Bloom Filter", NULL, true, es);
 	if (info->kind == JOIN_INFO_STORED)
 	{
-		List	   *context =
-			set_deparse_context_plan(es->deparse_cxt, &node->scan.plan, ancestors);
+		/* InitPlans that it reads may still be the scan's, which it was taken from */
+		List	   *plans = lappend(list_copy(ancestors), outerPlan(&node->scan.plan));
+		List	   *context = set_deparse_context_plan(es->deparse_cxt, &node->scan.plan, plans);
 		Node	   *condition = list_nth(node->custom_exprs, info->condition);
 
 		ExplainPropertyText("Stored Filter",
