@@ -40,9 +40,9 @@ typedef struct JoinProbeCounts
 typedef struct JoinProbe
 {
 	const struct JoinProbeState *node;
-	const JoinFilterInfo *info;
-	JoinFilter *filter;			/* a join's: probed while it is ready and not disabled; or NULL */
-	JoinStored *stored;			/* ... else one that the query names: always probed */
+	const JoinFilterInfo *info; /* its kind says which of the two next is set */
+	JoinFilter *filter;			/* a join's: probed while it is ready and not disabled */
+	JoinStored *stored;			/* one that the query names: always probed */
 	JoinPartition *partition;	/* that it may skip; NULL: none */
 	JoinBlockPruning *blocks;	/* which blocks of the table can match; NULL: no index tells */
 	JoinAccess	access;			/* one that the query names: in page batches */

@@ -40,42 +40,63 @@ typedef struct Estimate
 	double		variance;
 } Estimate;
 
-/* Adds half the squared difference of neighbours, on average, and what none at all still leaves. */
-static void
-finish(Estimate *estimate, double sum, double weights, double squares, int n, double nseen)
+/* Sums over a sample in order. */
+typedef struct Sums
 {
-	estimate->share = sum / weights;
-	estimate->variance = (n > 1 ? squares / (2 * (n - 1)) / n : 0.25) + 2 / (nseen * nseen);
+	double		values;			/* times weights */
+	double		weights;
+	double		squares;		/* differences of neighbours */
+	double		last;			/* value */
+	int			n;
+} Sums;
+
+static inline void
+add_value(Sums *sums, double weight, double value)
+{
+	sums->values += weight * value;
+	sums->weights += weight;
+	if (sums->n > 0)
+		sums->squares += (value - sums->last) * (value - sums->last);
+	sums->last = value;
+	sums->n++;
+}
+
+/* What so many keys leave open even if no neighbours differ. */
+static inline double
+least_variance(double nkeys)
+{
+	return 2 / (nkeys * nkeys);
+}
+
+/* The mean; its variance is half the squared difference of neighbours, on average. */
+static Estimate
+estimate_of(const Sums *sums, double nkeys)
+{
+	Estimate	estimate;
+
+	estimate.share = sums->values / sums->weights;
+	estimate.variance = sums->n > 1 ? sums->squares / (2 * (sums->n - 1)) / sums->n : 0.25;
+	estimate.variance += least_variance(nkeys);
+	return estimate;
 }
 
 static Estimate
 by_keys(const JoinFound *found)
 {
-	Estimate	estimate;
-	double		sum = 0;
-	double		weights = 0;
-	double		squares = 0;
+	Sums		sums = {0};
 	int			i;
 
 	for (i = 0; i < found->nkeys; i++)
-	{
-		sum += found->keys[i].weight * found->keys[i].matches;
-		weights += found->keys[i].weight;
-		if (i > 0)
-			squares += found->keys[i].matches != found->keys[i - 1].matches;
-	}
-	finish(&estimate, sum, weights, squares, found->nkeys, found->nkeys);
-	return estimate;
+		add_value(&sums, found->keys[i].weight, found->keys[i].matches);
+	return estimate_of(&sums, found->nkeys);
 }
 
 static Estimate
 by_ranges(const JoinFound *found)
 {
 	Estimate	estimate;
-	double		sum = 0;
-	double		weights = 0;
-	double		squares = 0;
-	double		nseen = found->nkeys;
+	Sums		sums = {0};
+	double		nkeys = found->nkeys;
 	double		within = 0;
 	int			i;
 
@@ -83,21 +104,18 @@ by_ranges(const JoinFound *found)
 	{
 		const JoinFoundRange *range = &found->ranges[i];
 
-		sum += range->weight * range->matching;
-		weights += range->weight;
-		nseen += range->nkeys;
+		add_value(&sums, range->weight, range->matching);
+		nkeys += range->nkeys;
 		within += range->weight * range->weight * range->matching * (1 - range->matching) /
 				  Max(range->nkeys / 2.0, 1);
-		if (i > 0)
-			squares += pow(range->matching - range[-1].matching, 2);
 	}
-	finish(&estimate, sum, weights, squares, found->nranges, nseen);
+	estimate = estimate_of(&sums, nkeys);
 	/* what matches may lie within a range, behind the keys that were seen of it */
 	if (OidIsValid(found->index))
 		estimate.variance += 0.25 / ((double) found->nranges * found->nranges);
 	/* but of a table that was read each range is known as a whole */
 	else
-		estimate.variance = within / (weights * weights) + 2 / (nseen * nseen);
+		estimate.variance = within / (sums.weights * sums.weights) + least_variance(nkeys);
 	return estimate;
 }
 

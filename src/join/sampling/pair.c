@@ -384,6 +384,7 @@ bloomfam_join_comes_back(PlannerInfo *root)
 				RelOptInfo *large = root->simple_rel_array[k];
 				const Var  *column;
 				const Var  *of_large;
+				double		keys_of_large;
 
 				if (rel == NULL || large == NULL || rel == large ||
 					rel->reloptkind != RELOPT_BASEREL || large->reloptkind != RELOPT_BASEREL ||
@@ -392,9 +393,9 @@ bloomfam_join_comes_back(PlannerInfo *root)
 					(column = column_of(class, rel)) == NULL ||
 					(of_large = column_of(class, large)) == NULL)
 					continue;
-				if (bloomfam_join_ndistinct(root, column) >
-						FAR_BEYOND * bloomfam_join_ndistinct(root, of_large) &&
-					bloomfam_join_ndistinct(root, of_large) > 0 &&
+				keys_of_large = bloomfam_join_ndistinct(root, of_large);
+				if (keys_of_large > 0 &&
+					bloomfam_join_ndistinct(root, column) > FAR_BEYOND * keys_of_large &&
 					is_limited_elsewhere(root, rel, class, large))
 					return true;
 			}

@@ -427,10 +427,14 @@ bloomfam_join_sample(PlannerInfo *root, List *initial_rels)
 		JoinPair   *pair = lfirst(lc);
 		const char *why = reason;
 
-		pair->conditions = bloomfam_join_safe_conditions(pair->searched);
-		pair->parameter = bloomfam_join_parameter_condition(pair->searched, &pair->value_column);
-		if (why == NULL && pair->conditions == NIL && pair->parameter == NULL)
-			why = "no condition of the table to be searched can be evaluated";
+		if (why == NULL)
+		{
+			pair->conditions = bloomfam_join_safe_conditions(pair->searched);
+			pair->parameter =
+				bloomfam_join_parameter_condition(pair->searched, &pair->value_column);
+			if (pair->conditions == NIL && pair->parameter == NULL)
+				why = "no condition of the table to be searched can be evaluated";
+		}
 		if (why == NULL)
 			why = bloomfam_join_probe_forbidden(root, pair->probe);
 		sample_pair(root, pair, current->nblocks / left--, why);
