@@ -120,11 +120,12 @@ bf_key_double(uint64_t seed, double value)
 	return bf_hash_u64_seeded(seed, bf_key_double_bits(value));
 }
 
-/* numeric; long ones are hashed piece by piece. */
-#define BF_KEY_NUMERIC_LOCAL	64	/* digits on the stack: up to 256 decimal ones */
-
+/* The same as below for a number without zeros around it: piece by piece. */
 extern uint64_t bf_key_long_numeric(uint64_t seed, const BfNumeric *number);
 
+#define BF_KEY_NUMERIC_LOCAL	64	/* digits on the stack: up to 256 decimal ones */
+
+/* numeric */
 static inline uint64_t
 bf_key_numeric(uint64_t seed, const BfNumeric *number)
 {

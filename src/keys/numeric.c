@@ -5,7 +5,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "keys/key_hash.h"
 #include "keys/numeric.h"
 
 /* The digits of a number in base 10000 have so many decimal ones. */
@@ -133,31 +132,4 @@ bf_numeric_unscaled(const BfNumeric *number, int precision, int scale, __int128 
 	}
 	*integer = number->sign == BF_NUMERIC_NEGATIVE ? -(__int128) sum : (__int128) sum;
 	return true;
-}
-
-uint64_t
-bf_key_long_numeric(uint64_t seed, const BfNumeric *number)
-{
-	XXH3_state_t state;
-	uint8_t		bytes[256];
-	size_t		len = 5;
-	size_t		i;
-
-	/* a seed that the state seems to have already would not be set */
-	memset(&state, 0, sizeof(state));
-	XXH3_64bits_reset_withSeed(&state, seed);
-	bytes[0] = (uint8_t) number->sign;
-	bf_key_put_le(bytes + 1, (uint32_t) number->weight, 4);
-	for (i = 0; i < number->ndigits; i++)
-	{
-		if (len + 2 > sizeof(bytes))
-		{
-			XXH3_64bits_update(&state, bytes, len);
-			len = 0;
-		}
-		bf_key_put_le(bytes + len, bf_numeric_digit(number, i), 2);
-		len += 2;
-	}
-	XXH3_64bits_update(&state, bytes, len);
-	return XXH3_64bits_digest(&state);
 }
