@@ -226,6 +226,19 @@ bf_filter_check_askable(const BloomfamFilter *filter, BloomfamError *error)
 	return BLOOMFAM_NOT_ASKABLE;
 }
 
+BloomfamStatus
+bloomfam_filter_type(const BloomfamFilter *filter, BloomfamType *type, BloomfamError *error)
+{
+	BloomfamStatus status = bf_filter_check_askable(filter, error);
+
+	if (status != BLOOMFAM_OK)
+		return status;
+	if (filter->type_status != BF_TYPE_OK)
+		return bf_type_error(filter->type_status, &filter->view.head, error);
+	*type = filter->type;
+	return BLOOMFAM_OK;
+}
+
 void
 bloomfam_info(const BloomfamFilter *filter, BloomfamInfo *info)
 {

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-#include "client/lib/filter.h"
 #include "core/bf.h"
 #include "keys/family.h"
 
@@ -370,19 +369,6 @@ bf_type_error(BfTypeStatus status, const BfHeader *head, BloomfamError *error)
 			break;
 	}
 	return BLOOMFAM_NOT_ASKABLE;
-}
-
-BloomfamStatus
-bloomfam_filter_type(const BloomfamFilter *filter, BloomfamType *type, BloomfamError *error)
-{
-	BloomfamStatus status = bf_filter_check_askable(filter, error);
-
-	if (status != BLOOMFAM_OK)
-		return status;
-	if (filter->type_status != BF_TYPE_OK)
-		return bf_type_error(filter->type_status, &filter->view.head, error);
-	*type = filter->type;
-	return BLOOMFAM_OK;
 }
 
 /* ---- names ---- */
