@@ -98,7 +98,8 @@ bloomfam_join_scans_table(NodeTag scan)
  * hashing must not fail.  And it is done before the scan's conditions are evaluated.  So hashing
  * must give away nothing of rows that they would hide.  A long key would be fetched for each row,
  * most of which may not come to the join: it is probed after them, or not by the filter at all.
- * Scans of a major version that is not known are left alone.
+ * Scans of a major version that is not known are left alone, and those with volatile conditions:
+ * these come first, and so see all rows, as without a filter.
  */
 static JoinAccess
 decide_access(JoinHashTrust trust, const JoinFilterSite *site)
