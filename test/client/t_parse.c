@@ -210,7 +210,7 @@ one_key(void)
 
 /* ---- texts that are not read ---- */
 
-static const char *const bad[][24] = {
+static const char *const bad[][28] = {
 	{"bigint", "", " ", "1 ", " 1", "1.0", "1e3", "0x10", "1_000", "a", "-", "+", "--1", "1-", "\xef\xbc\x91"},
 	{"oid", "", "-1", "-0", "4294967296", "1.0", "99999999999999999999999"},
 	{"double precision", "", ".", "-", "e5", "1e", "1e+", "0x1p3", "1e400", "-1e400", "1e-400", "+nan", "-nan", "nan(1)", "infinit", "1 ", "1,5", "1..2", "1.2.3", "1f"},
