@@ -15,6 +15,7 @@
 #include "rows.h"
 
 #include <stdio.h>
+#include <string.h>
 
 typedef enum Way
 {
@@ -24,14 +25,18 @@ typedef enum Way
 
 #define NWAYS	2
 
+/* The outputs: one for each way, and the keys of rows that may be known. */
+#define KEYS		NWAYS
+#define NOUTPUTS	(NWAYS + 1)
+
 typedef struct Asking
 {
 	const Options *options;
 	BloomfamFilter *filter;
 	BloomfamType type;
 	Rows		rows;
-	bool		open[NWAYS];	/* does anybody want these rows? */
-	Output		outputs[NWAYS];
+	bool		open[NOUTPUTS]; /* does anybody want it? */
+	Output		outputs[NOUTPUTS];
 	uint64_t	passed[NWAYS];
 	uint64_t	null;
 	uint64_t	bad;
@@ -41,38 +46,80 @@ typedef struct Asking
 /* One of the program's own; it is too large for some stacks. */
 static Asking the_asking;
 
+/*
+ * Writes a row's key to the file of keys, as it stands in the row, quotes and all.  What would end
+ * the data of COPY on a line of its own is quoted.
+ */
+static void
+write_key(Output *output, const CsvRecord *record)
+{
+	const char *key = record->key;
+	size_t		length = record->key_length;
+
+	if (key > record->start && key[-1] == '"')
+	{
+		key--;
+		length += 2;
+	}
+	if (length == 2 && memcmp(key, "\\.", 2) == 0)
+	{
+		key = "\"\\.\"";
+		length = 4;
+	}
+	output_write(output, key, length);
+	output_write(output, "\n", 1);
+}
+
+/* The line of names: all of them for rows, the key's own for keys. */
+static void
+write_heads(Asking *asking)
+{
+	const Rows *rows = &asking->rows;
+	int			i;
+
+	if (rows->head == NULL)
+		return;
+	for (i = 0; i < NWAYS; i++)
+	{
+		if (asking->open[i])
+			output_write(&asking->outputs[i], rows->head, rows->head_length);
+	}
+	if (asking->open[KEYS])
+		write_key(&asking->outputs[KEYS], &rows->key_name);
+}
+
 static void
 open_outputs(Asking *asking)
 {
 	const Options *options = asking->options;
 	const char *output = options->output != NULL ? options->output : "-";
-	const char *names[NWAYS] = {NULL, NULL};
-	int			way;
+	const char *names[NOUTPUTS] = {NULL, NULL, NULL};
+	int			i,
+				j;
 
 	if (options->command == COMMAND_SPLIT)
 	{
 		names[WAY_NEW] = options->new_rows;
 		names[WAY_MAYBE] = options->maybe_rows;
+		names[KEYS] = options->maybe_keys;
 	}
 	else
 		names[options->command == COMMAND_KEEP ? WAY_MAYBE : WAY_NEW] = output;
-	for (way = 0; way < NWAYS; way++)
+	for (i = 0; i < NOUTPUTS; i++)
 	{
-		asking->open[way] = names[way] != NULL;
-		if (!asking->open[way])
+		asking->open[i] = names[i] != NULL;
+		if (!asking->open[i])
 			continue;
-		output_open(&asking->outputs[way], names[way]);
-		if (output_is_file(&asking->outputs[way], options->filter))
-			fail("the output is the file of the filter: \"%s\"", names[way]);
+		output_open(&asking->outputs[i], names[i]);
+		if (output_is_file(&asking->outputs[i], options->filter))
+			fail("the output is the file of the filter: \"%s\"", names[i]);
+		for (j = 0; j < i; j++)
+		{
+			if (asking->open[j] && output_is_same(&asking->outputs[i], &asking->outputs[j]))
+				fail("two outputs are the same: \"%s\" and \"%s\"", names[j], names[i]);
+		}
 	}
-	if (asking->open[WAY_NEW] && asking->open[WAY_MAYBE] &&
-		output_is_same(&asking->outputs[WAY_NEW], &asking->outputs[WAY_MAYBE]))
-		fail("--new and --maybe are the same");
-	for (way = 0; way < NWAYS; way++)
-	{
-		if (asking->open[way] && asking->rows.head != NULL)
-			output_write(&asking->outputs[way], asking->rows.head, asking->rows.head_length);
-	}
+	write_heads(asking);
 }
 
 /* Where a row goes. */
@@ -99,6 +146,14 @@ write_batch(Asking *asking)
 			i++;
 		while (i < rows->n && way_of(&rows->records[i], asking->answers[i]) == way);
 		asking->passed[way] += i - first;
+		if (way == WAY_MAYBE && asking->open[KEYS])
+		{
+			for (; first < i; first++)
+			{
+				if (asking->answers[first] == BLOOMFAM_MAYBE)
+					write_key(&asking->outputs[KEYS], &rows->records[first]);
+			}
+		}
 		if (asking->open[way])
 		{
 			const CsvRecord *last = &rows->records[i - 1];
@@ -179,7 +234,7 @@ int
 command_ask(const Options *options)
 {
 	Asking	   *asking = &the_asking;
-	int			way;
+	int			i;
 
 	asking->options = options;
 	asking->filter = filter_open(options->filter);
@@ -189,15 +244,15 @@ command_ask(const Options *options)
 	while (rows_next(&asking->rows))
 		ask_batch(asking);
 	rows_end(&asking->rows);
-	for (way = 0; way < NWAYS; way++)
+	for (i = 0; i < NOUTPUTS; i++)
 	{
-		if (asking->open[way])
-			output_finish(&asking->outputs[way]);
+		if (asking->open[i])
+			output_finish(&asking->outputs[i]);
 	}
-	for (way = 0; way < NWAYS; way++)
+	for (i = 0; i < NOUTPUTS; i++)
 	{
-		if (asking->open[way])
-			output_publish(&asking->outputs[way]);
+		if (asking->open[i])
+			output_publish(&asking->outputs[i]);
 	}
 	tell_result(asking);
 	bloomfam_close(asking->filter);

@@ -39,6 +39,7 @@ static const char help[] =
 "      --no-header         the first line is a row, too\n"
 "  -o, --output FILE       keep, drop, build: where to, in the place of standard output\n"
 "      --new FILE, --maybe FILE   split: where to; - is standard output\n"
+"      --keys FILE         split: where the keys of the maybe rows go, a column of CSV\n"
 "      --bytes             keys are bytes in any encoding, as in a database in SQL_ASCII\n"
 "      --accept-loss       drop: some new rows may be lost, and their expected number is told\n"
 "      --exit-status       split, keep, drop: 1 if no row was certainly new, or was kept\n"
@@ -54,6 +55,7 @@ enum
 	OPTION_NO_HEADER = 256,
 	OPTION_NEW,
 	OPTION_MAYBE,
+	OPTION_KEYS,
 	OPTION_BYTES,
 	OPTION_ACCEPT_LOSS,
 	OPTION_EXIT_STATUS,
@@ -73,6 +75,7 @@ static const struct option names[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"new", required_argument, NULL, OPTION_NEW},
 	{"maybe", required_argument, NULL, OPTION_MAYBE},
+	{"keys", required_argument, NULL, OPTION_KEYS},
 	{"bytes", no_argument, NULL, OPTION_BYTES},
 	{"accept-loss", no_argument, NULL, OPTION_ACCEPT_LOSS},
 	{"exit-status", no_argument, NULL, OPTION_EXIT_STATUS},
@@ -108,6 +111,7 @@ takers(int option)
 			return AS_BIT(COMMAND_KEEP) | AS_BIT(COMMAND_DROP) | AS_BIT(COMMAND_BUILD);
 		case OPTION_NEW:
 		case OPTION_MAYBE:
+		case OPTION_KEYS:
 			return AS_BIT(COMMAND_SPLIT);
 		case OPTION_ACCEPT_LOSS:
 			return AS_BIT(COMMAND_DROP);
@@ -218,6 +222,9 @@ take_option(Options *options, int option, const char *value)
 			break;
 		case OPTION_MAYBE:
 			options->maybe_rows = value;
+			break;
+		case OPTION_KEYS:
+			options->maybe_keys = value;
 			break;
 		case OPTION_BYTES:
 			options->any_bytes = true;

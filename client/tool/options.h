@@ -30,6 +30,7 @@ typedef struct Options
 	const char *type;
 	const char *new_rows;
 	const char *maybe_rows;
+	const char *maybe_keys;
 	const char *output;
 	const char *kind;
 	double		fpr;			/* 0: not given */

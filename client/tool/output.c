@@ -26,7 +26,7 @@
 #define OUTPUT_BUFFER	((size_t) 256 * 1024)
 
 /* More outputs than any command has. */
-#define MAX_TEMPORARIES	2
+#define MAX_TEMPORARIES	3
 
 /* The names of files that are not published yet; read by the handler of signals. */
 static char *volatile temporaries[MAX_TEMPORARIES];

@@ -120,6 +120,8 @@ read_head(Rows *rows, const Options *options, size_t mark)
 
 	rows->scanner.column =
 		find_column(rows, rows->head + mark, rows->head_length - mark, options->column);
+	csv_begin(&rows->scanner, rows->head + mark, rows->head_length - mark, true);
+	(void) csv_next(&rows->scanner, &rows->key_name);
 }
 
 /*

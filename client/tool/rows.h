@@ -31,6 +31,7 @@ typedef struct Rows
 	bool		marked;			/* the first row begins with a byte order mark */
 	char	   *head;			/* the line of names, with a mark before it; NULL: none */
 	size_t		head_length;
+	CsvRecord	key_name;		/* that line, and in it the name of the key's column */
 	char	   *undoubled;		/* keys of the batch that had quotes in them */
 	size_t		undoubled_capacity;
 	Progress	progress;
