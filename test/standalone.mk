@@ -65,7 +65,7 @@ $(BUILD)/$(1)/%.o: %.c test/standalone.mk
 	$(2) $$(flags) $(3) -MMD -MP -c -o $$@ $$<
 $(BUILD)/$(1)/test/core/%: $(BUILD)/$(1)/test/core/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(helpers))
 	$(2) $(3) -o $$@ $$^ -lm
-$(BUILD)/$(1)/test/client/%: $(BUILD)/$(1)/test/client/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client))
+$(BUILD)/$(1)/test/client/%: $(BUILD)/$(1)/test/client/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client) client/tool/csv)
 	$(2) $(3) -o $$@ $$^ -lm
 $(BUILD)/$(1)/bench/client/%: $(BUILD)/$(1)/bench/client/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client))
 	$(2) $(3) -o $$@ $$^ -lm

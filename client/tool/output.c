@@ -163,6 +163,8 @@ output_open(Output *output, const char *name)
 		set_identity(output, &status);
 		return;
 	}
+	if (name[0] == '\0' || name[strlen(name) - 1] == '/')
+		fail("\"%s\" is no name of a file", name);
 	if (stat(name, &status) == 0)
 	{
 		set_identity(output, &status);

@@ -10,7 +10,7 @@ rows=${ROWS:-300000}
 table=${TABLE:-$((rows / 3 * 20))}
 rounds=${ROUNDS:-3}
 run=${DB}_run
-program=${BLOOMFAM:-$(realpath ../../client/bloomfam)}
+program=${BLOOMFAM:-$(realpath ../../build/client/bloomfam)}
 [ -x "$program" ] || program=$(command -v bloomfam) || { echo "no program bloomfam: make client" >&2; exit 2; }
 
 into() { PGOPTIONS='-c client_min_messages=warning' psql -XAtq -v ON_ERROR_STOP=1 -d "$run" "$@"; }
