@@ -21,6 +21,7 @@ if ($program eq '')
 	$program = "$ENV{PWD}/build/client/bloomfam";
 }
 my $dir = tempdir(CLEANUP => 1);
+my $sources = $ENV{PWD};
 chdir $dir or die;
 
 sub content
@@ -493,5 +494,68 @@ for my $kind (qw(blocked standard partitioned counting cuckoo xor xor_plus binar
 	like($out, qr/cannot be asked for outside the server/, '... and that');
 }
 
+# the reader that docs/format.md begins with
+SKIP:
+{
+	my ($reader_of_page) = content("$sources/docs/format.md") =~ /```python\n(.*?)```/s or die;
+	my ($known, $others);
+
+	skip 'no package xxhash for Python', 2 if system('/usr/bin/python3 -c "import xxhash" 2>/dev/null') != 0;
+	put('reader.py', $reader_of_page . <<'PYTHON');
+import sys
+data = bytes.fromhex(open(sys.argv[1]).read()[2:])
+answers = [may_contain(data, key) for key in range(-20000, 60000)]
+print("".join("ft"[answer] for answer in answers))
+PYTHON
+	$node->safe_psql('postgres', q{CREATE TABLE asked AS SELECT bloom_agg(g * 3) AS f FROM generate_series(-3000, 9000) g});
+	put('asked.filter', $node->safe_psql('postgres', 'SELECT f FROM asked'));
+	my $read = `/usr/bin/python3 reader.py asked.filter 2>&1`;
+	is($read, $node->safe_psql('postgres', q{SELECT string_agg(bloom_may_contain(f, g)::text::"char"::text, '' ORDER BY g) FROM asked, generate_series(-20000, 59999) g}) . "\n",
+		"the reader in docs/format.md answers as the server does");
+	cmp_ok($read =~ tr/t//, '<', 14000, '... and denies most other keys');
+}
+
+# the pages as they stand: their commands, one after the other, and what these print
+
+{
+	my @lines = map { split /\n/, content("$sources/docs/$_.md") } qw(outside cookbook);
+	my (@examples, $number, $is_result);
+
+	mkdir 'page' or die;
+	$node->safe_psql('postgres', 'CREATE DATABASE page');
+	$node->safe_psql('page', 'CREATE EXTENSION bloomfam');
+	for (my $i = 0; $i < @lines; $i++)
+	{
+		next unless $lines[$i] =~ /^```(.*)$/;
+		my ($word, @inside) = ($1);
+		push @inside, $lines[$i] while ++$i < @lines && $lines[$i] ne '```';
+		if ($word eq 'sh')
+		{
+			push @examples, { commands => join("\n", @inside) };
+		}
+		elsif ($word eq '' && $is_result)
+		{
+			$examples[-1]{result} = join("\n", @inside);
+		}
+		$is_result = $word eq 'sh';
+	}
+	# what is installed goes into a folder of its own
+	my $prelude = "set -e -o pipefail\nmake() { command make -s -C '$sources' PREFIX='$dir/installed' \"\$@\"; }\nexport PATH='$dir/installed/bin':\"\$PATH\" PGDATABASE=page\ncd '$dir/page'\n";
+
+	for my $example (@examples)
+	{
+		my $name = 'commands of the pages, example ' . ++$number;
+		my $printed = '';
+
+		IPC::Run::run([ 'bash', '-c', $prelude . $example->{commands} ], '<', '/dev/null', '>&', \$printed);
+		is($?, 0, $name) or diag($printed);
+		next unless exists $example->{result};
+		s/^written: .*$/written: .../m, s/ +$//mg, s/\n+$// for $printed, $example->{result};
+		is($printed, $example->{result}, '... prints what the page shows');
+	}
+	cmp_ok($number, '>', 9, 'the pages have examples');
+}
+
+no_crash($node);
 $node->stop;
 done_testing();

@@ -76,7 +76,7 @@ way_split()
 		ANALYZE asked;
 		\\copy (SELECT id FROM asked a WHERE NOT EXISTS (SELECT FROM events e WHERE e.id = a.id)) TO '$work/lacking.csv' (FORMAT csv, HEADER)
 	SQL
-	"$program" build -c id -t bigint --fpr 1e-6 -o "$work/lacking.filter" < "$work/lacking.csv" 2>> "$work/said"
+	"$program" build -c id -t bigint --fpr 0.001 -o "$work/lacking.filter" < "$work/lacking.csv" 2>> "$work/said"
 	"$program" keep -f "$work/lacking.filter" -c id -o "$work/rest.csv" < "$work/maybe.csv" 2>> "$work/said"
 	load "$work/rest.csv"
 }
