@@ -10,7 +10,7 @@
 
 #include "options.h"
 
-#include "bloomfam.h"
+#include "client/bloomfam.h"
 
 extern void fail_library(const char *what, const BloomfamError *error) __attribute__((noreturn));
 extern BloomfamFilter *filter_open(const char *path);

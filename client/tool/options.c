@@ -9,7 +9,7 @@
 
 #include "report.h"
 
-#include "bloomfam.h"
+#include "client/bloomfam.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -13,7 +13,7 @@
 #include "options.h"
 #include "report.h"
 
-#include "bloomfam.h"
+#include "client/bloomfam.h"
 
 /* Rows of a batch: enough to hide what a call costs, few enough for the second cache. */
 #define ROWS_BATCH	2048
