@@ -275,23 +275,25 @@ output_finish(Output *output)
 void
 output_publish(Output *output)
 {
-	char	   *directory;
+	char	   *temporary;
 	int			fd;
 
 	if (output->form == OUTPUT_STREAM)
 		return;
-	if (rename(temporaries[output->slot], output->path) != 0)
-		fail_errno("could not rename \"%s\" to \"%s\"", temporaries[output->slot], output->path);
+	temporary = temporaries[output->slot];
+	if (rename(temporary, output->path) != 0)
+		fail_errno("could not rename \"%s\" to \"%s\"", temporary, output->path);
 	temporaries[output->slot] = NULL;
+	free(temporary);
 
 	/* The name, too, shall outlive a crash of the system; some file systems cannot do that. */
-	directory = need_memory(strdup(output->path), strlen(output->path) + 1);
-	fd = open(dirname(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(dirname(output->path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 	{
 		if (fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
-			fail_errno("could not write the directory of \"%s\"", output->path);
+			fail_errno("could not write the directory of \"%s\"", output->name);
 		close(fd);
 	}
-	free(directory);
+	free(output->path);
+	output->path = NULL;
 }
