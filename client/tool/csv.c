@@ -297,6 +297,51 @@ csv_next(CsvScanner *scanner, CsvRecord *record)
 }
 
 /*
+ * Takes the field that begins at a position of a record without a fault, and sets the members of
+ * *field that are of its key.  Returns the next field's position; one beyond the record's length
+ * says that there is none.
+ */
+size_t
+csv_field(const CsvRecord *record, char delimiter, size_t at, CsvRecord *field)
+{
+	const char *start = record->start + at;
+	const char *end = record->start + record->length;
+	const char *stop = end;
+	const char *next;
+
+	/* the end of its line is no part of it */
+	if (stop > record->start && stop[-1] == '\n')
+		stop--;
+	if (stop < end && stop > record->start && stop[-1] == '\r')
+		stop--;
+	field->form = CSV_KEY_PLAIN;
+	if (start < stop && *start == '"')
+	{
+		field->key = ++start;
+		while ((next = memchr(start, '"', (size_t) (stop - start))) != NULL &&
+			   next + 1 < stop && next[1] == '"')
+		{
+			field->form = CSV_KEY_DOUBLED;
+			start = next + 2;
+		}
+		/* without a fault, a quote closes the field */
+		if (next == NULL)
+			next = stop;
+		field->key_length = (size_t) (next - field->key);
+		next = next + 1 < stop ? next + 1 : stop;
+	}
+	else
+	{
+		next = memchr(start, delimiter, (size_t) (stop - start));
+		if (next == NULL)
+			next = stop;
+		field->key = start;
+		field->key_length = (size_t) (next - start);
+	}
+	return next < stop ? (size_t) (next - record->start) + 1 : record->length + 1;
+}
+
+/*
  * Writes a key of form CSV_KEY_DOUBLED as it is meant, each pair of quotes as one.  There is room
  * for length bytes at to; returns how many are used.
  */

@@ -70,6 +70,7 @@ typedef struct CsvScanner
 
 extern void csv_begin(CsvScanner *scanner, const char *bytes, size_t length, bool last);
 extern CsvStep csv_next(CsvScanner *scanner, CsvRecord *record);
+extern size_t csv_field(const CsvRecord *record, char delimiter, size_t at, CsvRecord *field);
 extern size_t csv_undouble(char *to, const char *from, size_t length);
 extern const char *csv_fault_text(CsvFault fault);
 

@@ -263,6 +263,8 @@ check_options(const Options *options, int operands)
 	}
 	if ((command & ASKING) && options->filter == NULL)
 		usage_error("%s needs --filter", commands[options->command]);
+	if ((command & ASKING) && strcmp(options->filter, "-") == 0)
+		usage_error("standard input has the rows, and cannot have the filter");
 	if (options->command == COMMAND_SPLIT &&
 		(options->new_rows == NULL || options->maybe_rows == NULL))
 		usage_error("split needs --new and --maybe, as each row goes to one of them");

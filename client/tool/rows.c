@@ -33,59 +33,56 @@ column_number(const char *text)
 	return number;
 }
 
-/*
- * Reads one name of the line of names into text, which has room for all of the line.  Returns false
- * if there is no such column.
- */
+/* Is a field's text, with quotes undoubled, that name?  There is room for it at text. */
 static bool
-read_name(const Rows *rows, const char *line, size_t length, size_t column, char *text,
-		  size_t *text_length)
+is_name(const CsvRecord *field, const char *name, char *text)
 {
-	CsvScanner	scanner = rows->scanner;
-	CsvRecord	record;
+	const char *key = field->key;
+	size_t		length = field->key_length;
 
-	scanner.column = column;
-	csv_begin(&scanner, line, length, true);
-	(void) csv_next(&scanner, &record);
-	if (record.fault == CSV_NO_COLUMN || (record.fault == CSV_SOUND && record.key == NULL))
-		return false;
-	if (record.fault != CSV_SOUND)
-		fail("the line of column names cannot be read: %s", csv_fault_text(record.fault));
-	*text_length = record.key_length;
-	if (record.form == CSV_KEY_DOUBLED)
-		*text_length = csv_undouble(text, record.key, record.key_length);
-	else
-		memcpy(text, record.key, record.key_length);
-	return true;
+	if (field->form == CSV_KEY_DOUBLED)
+	{
+		length = csv_undouble(text, key, length);
+		key = text;
+	}
+	return length == strlen(name) && memcmp(key, name, length) == 0;
 }
 
 /*
  * The key's column, from 0, by the line of names.  Ends the program where it is not there, or could
- * be another: keys of a wrong column would be denied.
+ * be another: keys of a wrong column would be denied.  Sets *key_name.
  */
 static size_t
-find_column(const Rows *rows, const char *line, size_t length, const char *name)
+find_column(const CsvRecord *head, char delimiter, const char *name, CsvRecord *key_name)
 {
 	size_t		number = column_number(name);
-	size_t		name_length = strlen(name);
 	size_t		found = SIZE_MAX;
-	char	   *text = need_memory(malloc(length + 1), length + 1);
-	size_t		text_length;
-	size_t		column;
+	char	   *text = need_memory(malloc(head->length), head->length);
+	size_t		columns = 0;
+	size_t		at = 0;
 
-	for (column = 0; read_name(rows, line, length, column, text, &text_length); column++)
+	if (head->fault != CSV_SOUND)
+		fail("the line of column names cannot be read: %s", csv_fault_text(head->fault));
+	for (; at <= head->length; columns++)
 	{
-		if (text_length != name_length || memcmp(text, name, name_length) != 0)
+		CsvRecord	field = *head;
+
+		at = csv_field(head, delimiter, at, &field);
+		if (columns + 1 == number)
+			*key_name = field;
+		if (!is_name(&field, name, text))
 			continue;
 		if (found != SIZE_MAX)
 			fail("two columns are called \"%s\"; --column also takes a number", name);
-		found = column;
+		found = columns;
+		if (number == 0)
+			*key_name = field;
 	}
 	free(text);
 	if (number == 0 && found == SIZE_MAX)
 		fail("there is no column \"%s\" in the first line", name);
-	if (number > column)
-		fail("there is no column %zu: the first line has %zu", number, column);
+	if (number > columns)
+		fail("there is no column %zu: the first line has %zu", number, columns);
 	if (number > 0 && found != SIZE_MAX && found != number - 1)
 		fail("\"%s\" is the number of one column and the name of another", name);
 	return number > 0 ? number - 1 : found;
@@ -117,11 +114,9 @@ read_head(Rows *rows, const Options *options, size_t mark)
 	memcpy(rows->head, input->buffer + input->begin, rows->head_length);
 	input_use(input, rows->head_length);
 	rows->line += record.lines;
-
+	record.start = rows->head + mark;
 	rows->scanner.column =
-		find_column(rows, rows->head + mark, rows->head_length - mark, options->column);
-	csv_begin(&rows->scanner, rows->head + mark, rows->head_length - mark, true);
-	(void) csv_next(&rows->scanner, &rows->key_name);
+		find_column(&record, rows->scanner.delimiter, options->column, &rows->key_name);
 }
 
 /*

@@ -354,6 +354,54 @@ random_texts(void)
 	}
 }
 
+/* Fields one after the other are those that are found one by one. */
+static void
+fields(void)
+{
+	static const char alphabet[] = "\"\"\",,,\n\raab";
+	uint64_t	trials = test_trials(100000);
+	uint64_t	sound = 0;
+	uint64_t	i;
+
+	for (i = 0; i < trials; i++)
+	{
+		size_t		length = 1 + test_below(12);
+		char	   *text = test_malloc(length);
+		CsvScanner	scanner;
+		CsvRecord	record;
+		CsvRecord	one;
+		CsvRecord	field;
+		size_t		at;
+
+		for (at = 0; at < length; at++)
+			text[at] = alphabet[test_below(sizeof(alphabet) - 1)];
+		scanner.delimiter = ',';
+		scanner.column = 0;
+		csv_begin(&scanner, text, length, true);
+		csv_next(&scanner, &record);
+		if (record.fault == CSV_SOUND)
+		{
+			sound++;
+			for (scanner.column = 0, at = 0; at <= record.length; scanner.column++)
+			{
+				at = csv_field(&record, ',', at, &field);
+				csv_begin(&scanner, text, record.length, true);
+				csv_next(&scanner, &one);
+				CHECKF(one.fault == CSV_SOUND && one.key_length == field.key_length &&
+					   (one.key == field.key || one.key == NULL) &&
+					   (one.form == CSV_KEY_DOUBLED) == (field.form == CSV_KEY_DOUBLED),
+					   "field %zu of %s", scanner.column, shown(text, length));
+			}
+			csv_begin(&scanner, text, record.length, true);
+			csv_next(&scanner, &one);
+			/* an empty line has every column */
+			CHECKF(one.fault == CSV_NO_COLUMN || one.key == NULL, "fields of %s", shown(text, length));
+		}
+		free(text);
+	}
+	CHECKF(sound > trials / 10, "%" PRIu64 " records without a fault", sound);
+}
+
 /* A name for each fault. */
 static void
 fault_texts(void)
@@ -370,6 +418,7 @@ main(void)
 	RUN(cases);
 	RUN(all_short_texts);
 	RUN(random_texts);
+	RUN(fields);
 	RUN(fault_texts);
 	return test_finish();
 }
