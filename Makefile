@@ -15,7 +15,7 @@ DISTVERSION = $(shell sed -n 's/^   "version": *"\(.*\)".*/\1/p' $(top)/META.jso
 MODULE_big = bloomfam
 PGFILEDESC = "bloomfam - Bloom filters and their relatives as a datatype"
 
-OBJS = $(patsubst %.c,%.o,$(call files,src/*.c src/core/*.c src/pg/*.c src/join/*.c src/join/*/*.c src/maplet/*.c))
+OBJS = $(patsubst %.c,%.o,$(call files,src/*.c src/core/*.c src/keys/*.c src/pg/*.c src/join/*.c src/join/*/*.c src/maplet/*.c))
 DATA = $(call files,sql/bloomfam--*.sql)
 
 PG_CPPFLAGS = -I$(top)/src
@@ -55,10 +55,10 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-# The core is a library inside the module: its names are nobody's business, and
-# must not meet the server's own (bloom_create and its like).  Not the whole
-# module: up to PostgreSQL 15 that would hide Pg_magic_func as well.
-src/core/%.o: override CFLAGS += -fvisibility=hidden -Wextra -Wshadow -Wcast-qual -Wstrict-prototypes
+# The core and the keys are a library inside the module: its names are nobody's
+# business, and must not meet the server's own (bloom_create and its like).  Not
+# the whole module: up to PostgreSQL 15 that would hide Pg_magic_func as well.
+src/core/%.o src/keys/%.o: override CFLAGS += -fvisibility=hidden -Wextra -Wshadow -Wcast-qual -Wstrict-prototypes
 
 # Of a VPATH build: full names, as make would find these in the sources.
 object_folders = $(sort $(patsubst %,$(CURDIR)/%.,$(dir $(OBJS))))

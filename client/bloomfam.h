@@ -104,8 +104,8 @@ typedef struct BloomfamError
  *
  * alloc() returns memory that is aligned for any type, or NULL: the function at work then gives
  * all back that it took, and fails with BLOOMFAM_NO_MEMORY.  release() gets what alloc() returned,
- * never NULL.  stop() may be NULL; during work that takes long it is called every few ms, and true
- * ends the work with BLOOMFAM_STOPPED.  None of the three may call this library on the object at
+ * never NULL.  stop() may be NULL; during work that takes long it is called often, from every 20
+ * microseconds to every ms, and true ends the work with BLOOMFAM_STOPPED.  None of the three may call this library on the object at
  * work, nor leave by longjmp() or an exception.  They are called in the thread that called.
  *
  * The struct is copied by whoever is given it; what arg points to must outlive all that was made
@@ -137,6 +137,7 @@ typedef struct BloomfamFilter BloomfamFilter;
 /* Flags of what opens a filter. */
 #define BLOOMFAM_VALIDATE	1	/* as bloomfam_validate(), at once */
 #define BLOOMFAM_MAP		2	/* a file is mapped, not read */
+#define BLOOMFAM_COPY		4	/* bytes are copied, as they are best for asking often */
 
 /*
  * bloomfam_open: opens the filter in len bytes of any form, which it finds by itself.
@@ -145,6 +146,9 @@ typedef struct BloomfamFilter BloomfamFilter;
  * whatever the size, nothing is copied, and bytes must outlive the filter unchanged; they need no
  * alignment.  The hex forms: decoded into memory of the host, in time and memory linear in len,
  * and bytes are free again.  Fails with BLOOMFAM_INVALID, BLOOMFAM_NO_MEMORY, BLOOMFAM_STOPPED.
+ *
+ * What was decoded lies so that a key takes one cache line, which bytes of others do not.  With
+ * BLOOMFAM_COPY all forms do: it pays from some keys for each kB of the filter on.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_open(const BloomfamHost *host, const void *bytes,
 												 size_t len, unsigned flags,
@@ -155,8 +159,8 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_open(const BloomfamHost *host, const
  *
  * With BLOOMFAM_MAP a regular file is mapped, and raw and COPY BINARY forms are opened in O(1):
  * whoever makes the file shorter meanwhile ends the program by SIGBUS.  Without, and what is no
- * regular file, it is read into memory of the host.  Files of more than 1,001 MB are none, and fail
- * unread.  Fails also with BLOOMFAM_IO.
+ * regular file, it is read into memory of the host, as by BLOOMFAM_COPY.  No filter has a file of
+ * more than 1.1 GB: that fails.  Fails also with BLOOMFAM_IO.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_open_file(const BloomfamHost *host, const char *path,
 													  unsigned flags, BloomfamFilter **filter,
@@ -225,7 +229,8 @@ typedef enum BloomfamTypeId
 	BLOOMFAM_TYPE_REAL,
 	BLOOMFAM_TYPE_DOUBLE,
 	BLOOMFAM_TYPE_ANY_TEXT,		/* text or name, it is not known which: see below */
-	BLOOMFAM_TYPE_TEXT,			/* text, varchar, char(n); blanks at the end are no part of a key */
+	BLOOMFAM_TYPE_TEXT,			/* text, varchar; blanks at the end are no part of a key */
+	BLOOMFAM_TYPE_BPCHAR,		/* char(n): as text, but no key of kind parquet */
 	BLOOMFAM_TYPE_NAME,			/* cut after 63 bytes, at a character's end */
 	BLOOMFAM_TYPE_NUMERIC,
 	BLOOMFAM_TYPE_BOOL,
@@ -271,21 +276,21 @@ typedef struct BloomfamType
 } BloomfamType;
 
 /*
- * bloomfam_type_by_name: the type with an SQL name, or the name of a family.
+ * bloomfam_type_by_name: the type with an SQL name, or one that only filters have.
  *
- * SQL names: smallint int2 integer int int4 bigint int8; real float4; "double precision" float8;
- * numeric decimal; text varchar "character varying" char character bpchar; name; boolean bool;
- * bytea; uuid; date; time timetz timestamp timestamptz, each also as "... with time zone" and
- * "... without time zone"; interval; oid; inet cidr; macaddr macaddr8; pg_lsn; bit varbit
- * "bit varying"; "\"char\"".  Upper and lower case are the same, and "pg_catalog." before is fine.
- * Lengths and precisions in parentheses are accepted where they cannot change a key: of varchar,
- * char, bit; and of numeric with kind parquet, whose columns have both: numeric(18,2).
- * Families: "int", "float", ... , enum "schema"."type", and "parquet int64" and its like.
+ * SQL names: smallint int2 integer int int4 bigint int8; real float4; "double precision" float
+ * float8; numeric decimal; text varchar "character varying"; char character bpchar; name; boolean
+ * bool; bytea; uuid; date; time timetz timestamp timestamptz, the longer names of these, such as
+ * "timestamp with time zone"; interval; oid; inet cidr; macaddr macaddr8; pg_lsn; bit varbit
+ * "bit varying"; and "char", its quotes included.  Upper and lower case are the same, and
+ * "pg_catalog." before is fine.  A length in parentheses is accepted where it cannot change a key,
+ * of character types and bits; numeric(p,s) with kind parquet only, whose columns have both.
+ * Others: enum "schema"."type", and "parquet int64" and its like.
  *
- * kind is the kind of filter that is meant, or NULL: "parquet" has families of its own, and an SQL
- * name then means the one that the server would choose; columns' types of Parquet, "int32",
- * "decimal(9,2) fixed(5)", are names, too.  Fails with BLOOMFAM_BAD_ARGUMENT; BLOOMFAM_NOT_ASKABLE
- * for families that exist but depend on the server.
+ * kind is the kind of filter that is meant, or NULL.  "parquet" has families of its own: columns'
+ * types of Parquet are names then, such as int32, float (of 4 bytes) or decimal(9,2) fixed(5), and
+ * another SQL name means the one that the server would choose.  Fails with BLOOMFAM_BAD_ARGUMENT;
+ * with BLOOMFAM_NOT_ASKABLE for arrays and types that only the server can hash.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_type_by_name(const char *name, const char *kind,
 														 BloomfamType *type, BloomfamError *error);
@@ -300,7 +305,7 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_type_by_name(const char *name, const
 BLOOMFAM_API extern BloomfamStatus bloomfam_filter_type(const BloomfamFilter *filter,
 														BloomfamType *type, BloomfamError *error);
 
-/* The i-th SQL name, one for each type; the i-th kind; NULL after the last. */
+/* The i-th SQL name, one for each type; the i-th kind that can be built; NULL after the last. */
 BLOOMFAM_API extern const char *bloomfam_type_name(size_t i);
 BLOOMFAM_API extern const char *bloomfam_kind_name(size_t i);
 
@@ -386,6 +391,7 @@ typedef struct BloomfamColumn
 	const uint8_t *validity;	/* a bit for each key, 1: not NULL; NULL: no key is NULL */
 	const uint8_t *nulls;		/* a byte for each key, not 0: NULL (a mask as pandas has it); NULL:
 								 * no key is NULL */
+	bool		all_null;		/* every key is NULL, and values are not looked at */
 
 	/* VIEWS: buffers that views refer to, and their lengths */
 	size_t		nbuffers;

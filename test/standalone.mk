@@ -1,4 +1,4 @@
-# The core's tests, fuzzers and benchmarks: plain C, no PostgreSQL.
+# The tests of the core and of the keys, fuzzers and benchmarks: plain C, no PostgreSQL.
 #
 #   make -f test/standalone.mk check-core    (or make check-core, and so on)
 #
@@ -13,7 +13,7 @@
 #   bench-core  bench/core/*.c
 #
 # A program is a file t_*, s_*, fuzz_* or bench/core/*.c, linked with all of
-# src/core and with the other files of test/core.  Everything is built under
+# src/core and src/keys and with the other files of test/core.  Everything is built under
 # $(BUILD)/VARIANT/, in the folders of its source.
 
 BUILD ?= build
@@ -24,7 +24,7 @@ FUZZ_SECONDS ?= 60
 sanitize = -O1 -g1 -fno-omit-frame-pointer -DTEST_SANITIZED -fsanitize=address,undefined -fno-sanitize-recover=all
 flags = -std=gnu11 -Isrc -Itest/core -Wall -Wextra -Wshadow -Wcast-qual -Wstrict-prototypes -Wvla -Werror
 
-core = $(patsubst %.c,%,$(sort $(wildcard src/core/*.c)))
+core = $(patsubst %.c,%,$(sort $(wildcard src/core/*.c src/keys/*.c)))
 tests = $(patsubst %.c,%,$(sort $(wildcard test/core/t_*.c)))
 long_tests = $(patsubst %.c,%,$(sort $(wildcard test/core/s_*.c)))
 helpers = $(filter-out $(tests) $(long_tests),$(patsubst %.c,%,$(sort $(wildcard test/core/*.c))))

@@ -72,9 +72,10 @@ typedef struct BfPort
 } BfPort;
 
 /*
- * The hashes for a filter that is built at once: n distinct ones, in the ascending order of
- * bf_order() (bf_hash.h), in which src/pg/collect.c keeps them.  read() stores the next ones, at
- * most max, and returns how many; 0 at the end.
+ * The hashes for a filter that is built of all of them: n distinct ones, in the order of
+ * bf_order() (bf_hash.h), ascending, in which src/pg/collect.c keeps them.  For a kind with
+ * BF_MULTISET each comes as often as it counts.  read() stores the next ones, at most max, and
+ * returns how many; 0 at the end.
  */
 typedef struct BfSource BfSource;
 
@@ -415,6 +416,13 @@ extern void bf_init(const BfHeader *head, uint8_t *payload);
  * the 8 bytes of a hash at worst.  For callers that have hashes in memory and need a BfSource.
  */
 extern uint64_t bf_sort_hashes(const BfPort *port, uint64_t *hashes, uint64_t n);
+
+/*
+ * bf_sort_multiset: the same for kinds with BF_MULTISET: keeps each hash as often as it is there,
+ * but at most BF_MAX_TIMES times.  *distinct is how many different ones there are.
+ */
+extern uint64_t bf_sort_multiset(const BfPort *port, uint64_t *hashes, uint64_t n,
+								 uint64_t *distinct);
 
 /*
  * bf_union_plan, bf_union: the filter that may contain whatever a or b may contain.

@@ -138,21 +138,58 @@ radix_sort(const BfPort *port, uint64_t *v, uint64_t n, int shift, uint64_t *spa
 			radix_sort(port, v + i, end[part] - i, shift - DIGIT, spare);
 }
 
-uint64_t
-bf_sort_hashes(const BfPort *port, uint64_t *hashes, uint64_t n)
+/* Sorts the images of hashes under bf_order(), which it puts in their place. */
+static void
+sort_ordered(const BfPort *port, uint64_t *hashes, uint64_t n)
 {
 	uint64_t   *spare = bf_alloc(port, BF_MIN(n, NEAR) * sizeof(uint64_t));
-	uint64_t	kept = 0;
 	uint64_t	i;
 
 	for (i = 0; i < n; i++)
 		hashes[i] = bf_order(hashes[i]);
 	radix_sort(port, hashes, n, 64 - DIGIT, spare);
 	bf_release(port, spare);
+}
+
+static void
+undo_order(uint64_t *hashes, uint64_t n)
+{
+	uint64_t	i;
+
+	for (i = 0; i < n; i++)
+		hashes[i] *= BF_ORDER_INVERSE;
+}
+
+uint64_t
+bf_sort_hashes(const BfPort *port, uint64_t *hashes, uint64_t n)
+{
+	uint64_t	kept = 0;
+	uint64_t	i;
+
+	sort_ordered(port, hashes, n);
 	for (i = 0; i < n; i++)
 		if (kept == 0 || hashes[i] != hashes[kept - 1])
 			hashes[kept++] = hashes[i];
-	for (i = 0; i < kept; i++)
-		hashes[i] *= BF_ORDER_INVERSE;
+	undo_order(hashes, kept);
+	return kept;
+}
+
+uint64_t
+bf_sort_multiset(const BfPort *port, uint64_t *hashes, uint64_t n, uint64_t *distinct)
+{
+	uint64_t	kept = 0;
+	uint64_t	i;
+
+	sort_ordered(port, hashes, n);
+	*distinct = 0;
+	for (i = 0; i < n; i++)
+	{
+		/* kept values are in order: enough of them are there if one that far back is the same */
+		if (kept >= BF_MAX_TIMES && hashes[i] == hashes[kept - BF_MAX_TIMES])
+			continue;
+		*distinct += kept == 0 || hashes[i] != hashes[kept - 1];
+		hashes[kept++] = hashes[i];
+	}
+	undo_order(hashes, kept);
 	return kept;
 }

@@ -1,0 +1,562 @@
+/*-------------------------------------------------------------------------
+ *
+ * type.c
+ *	  Types of keys, and their families; see type.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "client/lib/type.h"
+
+#include <stdio.h>
+
+#include "client/lib/filter.h"
+#include "core/bf.h"
+#include "keys/family.h"
+
+/* The types: their SQL names, and what stands for them where there are only families. */
+typedef struct TypeRow
+{
+	const char *name;
+	BfFamily	family;			/* BF_FAMILY_OTHER: an enum */
+	BfPlainType plain;			/* of Parquet's column that the server writes it to */
+	bool		has_plain;
+} TypeRow;
+
+static const TypeRow rows[] = {
+	[BLOOMFAM_TYPE_INT] = {"bigint", BF_FAMILY_INT, BF_PLAIN_INT64, true},
+	[BLOOMFAM_TYPE_FLOAT] = {"real or double precision", BF_FAMILY_FLOAT, BF_PLAIN_DOUBLE, true},
+	[BLOOMFAM_TYPE_REAL] = {"real", BF_FAMILY_FLOAT, BF_PLAIN_FLOAT, true},
+	[BLOOMFAM_TYPE_DOUBLE] = {"double precision", BF_FAMILY_FLOAT, BF_PLAIN_DOUBLE, true},
+	[BLOOMFAM_TYPE_ANY_TEXT] = {"text or name", BF_FAMILY_TEXT, BF_PLAIN_TEXT, true},
+	[BLOOMFAM_TYPE_TEXT] = {"text", BF_FAMILY_TEXT, BF_PLAIN_TEXT, true},
+	[BLOOMFAM_TYPE_BPCHAR] = {"character", BF_FAMILY_TEXT, 0, false},
+	[BLOOMFAM_TYPE_NAME] = {"name", BF_FAMILY_TEXT, BF_PLAIN_TEXT, true},
+	[BLOOMFAM_TYPE_NUMERIC] = {"numeric", BF_FAMILY_NUMERIC, BF_PLAIN_DECIMAL, true},
+	[BLOOMFAM_TYPE_BOOL] = {"boolean", BF_FAMILY_BOOL, 0, false},
+	[BLOOMFAM_TYPE_CHAR] = {"\"char\"", BF_FAMILY_CHAR, 0, false},
+	[BLOOMFAM_TYPE_BYTEA] = {"bytea", BF_FAMILY_BYTEA, BF_PLAIN_BYTEA, true},
+	[BLOOMFAM_TYPE_UUID] = {"uuid", BF_FAMILY_UUID, BF_PLAIN_UUID, true},
+	[BLOOMFAM_TYPE_DATE] = {"date", BF_FAMILY_DATE, BF_PLAIN_DATE, true},
+	[BLOOMFAM_TYPE_TIME] = {"time", BF_FAMILY_TIME, BF_PLAIN_TIME, true},
+	[BLOOMFAM_TYPE_TIMETZ] = {"time with time zone", BF_FAMILY_TIMETZ, 0, false},
+	[BLOOMFAM_TYPE_TIMESTAMP] = {"timestamp", BF_FAMILY_TIMESTAMP, BF_PLAIN_TIMESTAMP, true},
+	[BLOOMFAM_TYPE_TIMESTAMPTZ] = {"timestamp with time zone", BF_FAMILY_TIMESTAMPTZ,
+								   BF_PLAIN_TIMESTAMPTZ, true},
+	[BLOOMFAM_TYPE_INTERVAL] = {"interval", BF_FAMILY_INTERVAL, 0, false},
+	[BLOOMFAM_TYPE_OID] = {"oid", BF_FAMILY_OID, 0, false},
+	[BLOOMFAM_TYPE_INET] = {"inet", BF_FAMILY_INET, 0, false},
+	[BLOOMFAM_TYPE_MACADDR] = {"macaddr", BF_FAMILY_MACADDR, 0, false},
+	[BLOOMFAM_TYPE_MACADDR8] = {"macaddr8", BF_FAMILY_MACADDR8, 0, false},
+	[BLOOMFAM_TYPE_PG_LSN] = {"pg_lsn", BF_FAMILY_PG_LSN, 0, false},
+	[BLOOMFAM_TYPE_BIT] = {"bit varying", BF_FAMILY_BIT, 0, false},
+	[BLOOMFAM_TYPE_ENUM] = {"enum", BF_FAMILY_OTHER, 0, false},
+};
+
+#define TYPES	(sizeof(rows) / sizeof(rows[0]))
+
+/* Further SQL names; those above are names, too, but for what no SQL type is called. */
+typedef struct Alias
+{
+	const char *name;
+	BloomfamTypeId id;
+	bool		has_length;		/* may have one in parentheses */
+} Alias;
+
+static const Alias aliases[] = {
+	{"bigint", BLOOMFAM_TYPE_INT, false},
+	{"int8", BLOOMFAM_TYPE_INT, false},
+	{"integer", BLOOMFAM_TYPE_INT, false},
+	{"int", BLOOMFAM_TYPE_INT, false},
+	{"int4", BLOOMFAM_TYPE_INT, false},
+	{"smallint", BLOOMFAM_TYPE_INT, false},
+	{"int2", BLOOMFAM_TYPE_INT, false},
+	{"real", BLOOMFAM_TYPE_REAL, false},
+	{"float4", BLOOMFAM_TYPE_REAL, false},
+	{"double precision", BLOOMFAM_TYPE_DOUBLE, false},
+	{"float8", BLOOMFAM_TYPE_DOUBLE, false},
+	{"float", BLOOMFAM_TYPE_DOUBLE, false},
+	{"text", BLOOMFAM_TYPE_TEXT, false},
+	{"varchar", BLOOMFAM_TYPE_TEXT, true},
+	{"character varying", BLOOMFAM_TYPE_TEXT, true},
+	{"char varying", BLOOMFAM_TYPE_TEXT, true},
+	{"character", BLOOMFAM_TYPE_BPCHAR, true},
+	{"char", BLOOMFAM_TYPE_BPCHAR, true},
+	{"bpchar", BLOOMFAM_TYPE_BPCHAR, true},
+	{"name", BLOOMFAM_TYPE_NAME, false},
+	{"numeric", BLOOMFAM_TYPE_NUMERIC, false},
+	{"decimal", BLOOMFAM_TYPE_NUMERIC, false},
+	{"boolean", BLOOMFAM_TYPE_BOOL, false},
+	{"bool", BLOOMFAM_TYPE_BOOL, false},
+	{"\"char\"", BLOOMFAM_TYPE_CHAR, false},
+	{"bytea", BLOOMFAM_TYPE_BYTEA, false},
+	{"uuid", BLOOMFAM_TYPE_UUID, false},
+	{"date", BLOOMFAM_TYPE_DATE, false},
+	{"time", BLOOMFAM_TYPE_TIME, false},
+	{"time without time zone", BLOOMFAM_TYPE_TIME, false},
+	{"time with time zone", BLOOMFAM_TYPE_TIMETZ, false},
+	{"timetz", BLOOMFAM_TYPE_TIMETZ, false},
+	{"timestamp", BLOOMFAM_TYPE_TIMESTAMP, false},
+	{"timestamp without time zone", BLOOMFAM_TYPE_TIMESTAMP, false},
+	{"timestamp with time zone", BLOOMFAM_TYPE_TIMESTAMPTZ, false},
+	{"timestamptz", BLOOMFAM_TYPE_TIMESTAMPTZ, false},
+	{"interval", BLOOMFAM_TYPE_INTERVAL, false},
+	{"oid", BLOOMFAM_TYPE_OID, false},
+	{"inet", BLOOMFAM_TYPE_INET, false},
+	{"cidr", BLOOMFAM_TYPE_INET, false},
+	{"macaddr", BLOOMFAM_TYPE_MACADDR, false},
+	{"macaddr8", BLOOMFAM_TYPE_MACADDR8, false},
+	{"pg_lsn", BLOOMFAM_TYPE_PG_LSN, false},
+	{"bit varying", BLOOMFAM_TYPE_BIT, true},
+	{"varbit", BLOOMFAM_TYPE_BIT, true},
+	{"bit", BLOOMFAM_TYPE_BIT, true},
+};
+
+#define ALIASES (sizeof(aliases) / sizeof(aliases[0]))
+
+/* What a family is to those who only know the filter. */
+static const struct
+{
+	BfFamily	family;
+	BloomfamTypeId id;
+}			types_of_families[] = {
+	{BF_FAMILY_INT, BLOOMFAM_TYPE_INT},
+	{BF_FAMILY_FLOAT, BLOOMFAM_TYPE_FLOAT},
+	{BF_FAMILY_TEXT, BLOOMFAM_TYPE_ANY_TEXT},
+	{BF_FAMILY_NUMERIC, BLOOMFAM_TYPE_NUMERIC},
+	{BF_FAMILY_BOOL, BLOOMFAM_TYPE_BOOL},
+	{BF_FAMILY_BYTEA, BLOOMFAM_TYPE_BYTEA},
+	{BF_FAMILY_UUID, BLOOMFAM_TYPE_UUID},
+	{BF_FAMILY_DATE, BLOOMFAM_TYPE_DATE},
+	{BF_FAMILY_TIME, BLOOMFAM_TYPE_TIME},
+	{BF_FAMILY_TIMETZ, BLOOMFAM_TYPE_TIMETZ},
+	{BF_FAMILY_TIMESTAMP, BLOOMFAM_TYPE_TIMESTAMP},
+	{BF_FAMILY_TIMESTAMPTZ, BLOOMFAM_TYPE_TIMESTAMPTZ},
+	{BF_FAMILY_INTERVAL, BLOOMFAM_TYPE_INTERVAL},
+	{BF_FAMILY_OID, BLOOMFAM_TYPE_OID},
+	{BF_FAMILY_INET, BLOOMFAM_TYPE_INET},
+	{BF_FAMILY_MACADDR, BLOOMFAM_TYPE_MACADDR},
+	{BF_FAMILY_MACADDR8, BLOOMFAM_TYPE_MACADDR8},
+	{BF_FAMILY_CHAR, BLOOMFAM_TYPE_CHAR},
+	{BF_FAMILY_PG_LSN, BLOOMFAM_TYPE_PG_LSN},
+	{BF_FAMILY_BIT, BLOOMFAM_TYPE_BIT},
+};
+
+#define FAMILIES	(sizeof(types_of_families) / sizeof(types_of_families[0]))
+
+/* The same of Parquet's columns: a float of 4 bytes is a real, one of 8 may have been one. */
+static const BloomfamTypeId types_of_plain[] = {
+	[BF_PLAIN_INT32] = BLOOMFAM_TYPE_INT,
+	[BF_PLAIN_INT64] = BLOOMFAM_TYPE_INT,
+	[BF_PLAIN_FLOAT] = BLOOMFAM_TYPE_REAL,
+	[BF_PLAIN_DOUBLE] = BLOOMFAM_TYPE_FLOAT,
+	[BF_PLAIN_DATE] = BLOOMFAM_TYPE_DATE,
+	[BF_PLAIN_TIME] = BLOOMFAM_TYPE_TIME,
+	[BF_PLAIN_TIMESTAMP] = BLOOMFAM_TYPE_TIMESTAMP,
+	[BF_PLAIN_TIMESTAMPTZ] = BLOOMFAM_TYPE_TIMESTAMPTZ,
+	[BF_PLAIN_UUID] = BLOOMFAM_TYPE_UUID,
+	[BF_PLAIN_TEXT] = BLOOMFAM_TYPE_ANY_TEXT,
+	[BF_PLAIN_BYTEA] = BLOOMFAM_TYPE_BYTEA,
+	[BF_PLAIN_DECIMAL] = BLOOMFAM_TYPE_NUMERIC,
+};
+
+const char *
+bf_type_sql_name(BloomfamTypeId id)
+{
+	return (size_t) id < TYPES ? rows[id].name : "unknown";
+}
+
+bool
+bf_type_same_class(BloomfamTypeId a, BloomfamTypeId b)
+{
+	return a == b || (rows[a].family == rows[b].family && rows[a].family != BF_FAMILY_OTHER);
+}
+
+const char *
+bloomfam_type_name(size_t i)
+{
+	static const BloomfamTypeId unnamed[] = {BLOOMFAM_TYPE_FLOAT, BLOOMFAM_TYPE_ANY_TEXT,
+											 BLOOMFAM_TYPE_ENUM};
+	size_t		j;
+
+	/* the i-th of those that have a name in SQL */
+	for (j = 0; j < sizeof(unnamed) / sizeof(unnamed[0]); j++)
+		if (i >= (size_t) unnamed[j])
+			i++;
+	return i < TYPES ? rows[i].name : NULL;
+}
+
+const char *
+bloomfam_kind_name(size_t i)
+{
+	const BfKind *kind;
+	size_t		at;
+
+	for (at = 0; (kind = bf_kind_at(at)) != NULL; at++)
+		if (!(kind->caps & BF_INTERNAL) && i-- == 0)
+			return kind->name;
+	return NULL;
+}
+
+BloomfamStatus
+bf_kind_error(const char *name, BloomfamError *error)
+{
+	char		list[192] = "";
+	const char *kind;
+	size_t		i;
+
+	for (i = 0; (kind = bloomfam_kind_name(i)) != NULL; i++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s\"%s\"", i > 0 ? ", " : "",
+				 kind);
+	(void) bf_fail(error, BLOOMFAM_BAD_ARGUMENT, "unrecognized kind of bloom filter: \"%s\"", name);
+	bf_hint(error, "Available kinds: %s.", list);
+	return BLOOMFAM_BAD_ARGUMENT;
+}
+
+/* ---- families ---- */
+
+static void
+set_family(BloomfamType *type, BloomfamTypeId id, const char *name, size_t len)
+{
+	memset(type, 0, sizeof(*type));
+	type->id = id;
+	type->family_id = bf_family_id(name, len);
+	bf_clean(type->family, sizeof(type->family), name, len);
+}
+
+static void
+set_plain(BloomfamType *type, BloomfamTypeId id, const BfPlainColumn *column)
+{
+	char		name[BF_PLAIN_MAX_NAME];
+	size_t		len = bf_plain_write_name(column, name);
+
+	set_family(type, id, name, len);
+	type->plain = (uint8_t) (column->type + 1);
+	type->plain_precision = (uint8_t) column->precision;
+	type->plain_scale = (uint8_t) column->scale;
+	type->plain_bytes = (uint8_t) column->bytes;
+	type->plain_fixed = column->fixed;
+}
+
+/* Goes past a name in double quotes; NULL if there is none. */
+static const char *
+past_quoted(const char *p, const char *end)
+{
+	if (p == NULL || p == end || *p++ != '"')
+		return NULL;
+	for (; p < end; p++)
+	{
+		if (*p != '"')
+			continue;
+		if (p + 1 < end && p[1] == '"')
+			p++;
+		else
+			return p + 1;
+	}
+	return NULL;
+}
+
+/* Is it the name of an enum's family? */
+static bool
+is_enum(const char *name, size_t len)
+{
+	static const char prefix[] = "enum ";
+	const char *end = name + len;
+	const char *p;
+
+	if (len < sizeof(prefix) || memcmp(name, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	p = past_quoted(name + sizeof(prefix) - 1, end);
+	if (p == NULL || p == end || *p != '.')
+		return false;
+	return past_quoted(p + 1, end) == end;
+}
+
+/* What a name says that is of none of the families known here. */
+static BfTypeStatus
+other_family(const char *name, size_t len)
+{
+	bool		quoted = false;
+	size_t		i;
+
+	for (i = 0; i < len; i++)
+	{
+		if (name[i] == '"')
+			quoted = !quoted;
+		else if (name[i] == '@' && !quoted)
+			return BF_TYPE_OF_SERVER;
+	}
+	if (len > 0 && (name[len - 1] == ']' || name[len - 1] == ')' ||
+					(len == 9 && memcmp(name, "oidvector", 9) == 0)))
+		return BF_TYPE_NESTED;
+	return BF_TYPE_UNKNOWN;
+}
+
+BfTypeStatus
+bf_type_of_family(const BfHeader *head, BloomfamType *type)
+{
+	bool		is_identity = head->kind->id == BF_KIND_IDENTITY;
+	const char *name = head->family;
+	size_t		len = head->family_len;
+	BfFamily	family;
+	BfPlainColumn column;
+	size_t		i;
+
+	memset(type, 0, sizeof(*type));
+	if (head->family_id == 0)
+		return BF_TYPE_NO_FAMILY;
+	if (bf_plain_of_family(name, len, &column))
+	{
+		/* the aggregate of no keys does not know its hash */
+		if (head->hash_id != BF_HASH_XXH64_PLAIN && !is_identity)
+			return BF_TYPE_UNKNOWN;
+		set_plain(type, types_of_plain[column.type], &column);
+		return BF_TYPE_OK;
+	}
+	if (head->hash_id != BF_HASH_XXH3)
+		return BF_TYPE_UNKNOWN;
+	family = bf_family_by_id(head->family_id);
+	for (i = 0; i < FAMILIES; i++)
+	{
+		if (family != types_of_families[i].family)
+			continue;
+		name = bf_family_label(family);
+		set_family(type, types_of_families[i].id, name, strlen(name));
+		return BF_TYPE_OK;
+	}
+	if (is_enum(name, len))
+	{
+		set_family(type, BLOOMFAM_TYPE_ENUM, name, len);
+		return BF_TYPE_OK;
+	}
+	if (len == 0 && (name = bf_family_name(head->family_id)) != NULL)
+		len = strlen(name);
+	return other_family(name, len);
+}
+
+BloomfamStatus
+bf_type_error(BfTypeStatus status, const BfHeader *head, BloomfamError *error)
+{
+	char		family[BF_FAMILY_ROOM];
+
+	(void) bf_family_text(head, family);
+	switch (status)
+	{
+		case BF_TYPE_NO_FAMILY:
+			(void) bf_fail(error, BLOOMFAM_NOT_ASKABLE,
+						   "the bloom filter does not know the type of its keys");
+			bf_detail(error, "It holds none.");
+			bf_hint(error, "Say the type of the keys.");
+			break;
+		case BF_TYPE_OF_SERVER:
+			(void) bf_fail(error, BLOOMFAM_NOT_ASKABLE,
+						   "keys of the bloom filter's type can only be hashed by its server");
+			bf_detail(error, "The filter holds keys of type %s, whose hash depends on what stands "
+							 "after the sign @.", family);
+			bf_hint(error, "Ask it in SQL, or build the filter of keys that are cast to a type of "
+						   "the server's own, such as text under the collation \"C\".");
+			break;
+		case BF_TYPE_NESTED:
+			(void) bf_fail(error, BLOOMFAM_NOT_ASKABLE,
+						   "keys of the bloom filter's type cannot be hashed outside the server");
+			bf_detail(error, "The filter holds keys of type %s.", family);
+			bf_hint(error, "Ask it in SQL, or build the filter of one text for each key, such as "
+						   "concat_ws('|', a, b).");
+			break;
+		default:
+			(void) bf_fail(error, BLOOMFAM_NOT_ASKABLE,
+						   "the type of the bloom filter's keys is not known here");
+			bf_detail(error, "The filter holds keys of type %s.", family);
+			bf_hint(error, "Ask it in SQL.");
+			break;
+	}
+	return BLOOMFAM_NOT_ASKABLE;
+}
+
+BloomfamStatus
+bloomfam_filter_type(const BloomfamFilter *filter, BloomfamType *type, BloomfamError *error)
+{
+	BloomfamStatus status = bf_filter_check_askable(filter, error);
+
+	if (status != BLOOMFAM_OK)
+		return status;
+	if (filter->type_status != BF_TYPE_OK)
+		return bf_type_error(filter->type_status, &filter->view.head, error);
+	*type = filter->type;
+	return BLOOMFAM_OK;
+}
+
+/* ---- names ---- */
+
+#define NAME_ROOM	256
+
+/* A name in lower case, with one blank between words and none around marks; its modifiers apart. */
+typedef struct TypeName
+{
+	char		name[NAME_ROOM];
+	char		modifiers[NAME_ROOM];	/* what is in parentheses; "": there are none */
+	bool		is_array;
+} TypeName;
+
+/* Takes a name apart; false if it has no room, or parentheses are not closed. */
+static bool
+take_apart(const char *text, TypeName *result)
+{
+	size_t		n = 0;
+	size_t		m = 0;
+	bool		inside = false;
+
+	memset(result, 0, sizeof(*result));
+	for (; *text != '\0'; text++)
+	{
+		char		c = *text;
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char) (c + 'a' - 'A');
+		if (n + 1 >= NAME_ROOM || m + 1 >= NAME_ROOM)
+			return false;
+		if (c == '(' || c == ')')
+		{
+			if (inside == (c == '(') || (c == '(' && m > 0))
+				return false;
+			inside = c == '(';
+		}
+		else if (inside)
+		{
+			if (c != ' ')
+				result->modifiers[m++] = c;
+		}
+		else if (c != ' ')
+			result->name[n++] = c;
+		else if (n > 0 && result->name[n - 1] != ' ')
+			result->name[n++] = c;
+	}
+	if (n > 0 && result->name[n - 1] == ' ')
+		n--;
+	result->name[n] = '\0';
+	if (n > 2 && strcmp(result->name + n - 2, "[]") == 0)
+		result->is_array = true;
+	if (strncmp(result->name, "pg_catalog.", strlen("pg_catalog.")) == 0)
+		memmove(result->name, result->name + strlen("pg_catalog."),
+				n + 1 - strlen("pg_catalog."));
+	return !inside;
+}
+
+static BloomfamStatus
+unknown_type(const char *name, BloomfamError *error)
+{
+	(void) bf_fail(error, BLOOMFAM_BAD_ARGUMENT, "unrecognized type of keys: \"%s\"", name);
+	bf_hint(error, "Types are those of SQL, such as bigint, text, uuid, numeric, timestamptz.");
+	return BLOOMFAM_BAD_ARGUMENT;
+}
+
+/* An SQL type with kind parquet: the column that the server writes it to. */
+static BloomfamStatus
+plain_by_sql(const char *given, BloomfamTypeId id, const TypeName *name, BloomfamType *type,
+			 BloomfamError *error)
+{
+	BfPlainColumn column;
+	char		decimal[NAME_ROOM + sizeof("decimal(,0)")];
+
+	if (!rows[id].has_plain)
+	{
+		(void) bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
+					   "keys of type %s cannot be those of a bloom filter of kind \"parquet\"",
+					   rows[id].name);
+		if (id == BLOOMFAM_TYPE_BPCHAR)
+			bf_detail(error, "Parquet tells texts apart that differ in blanks at the end.");
+		return BLOOMFAM_BAD_ARGUMENT;
+	}
+	memset(&column, 0, sizeof(column));
+	column.type = rows[id].plain;
+	if (bf_plain_is_time(column.type))
+		column.precision = 6;
+	if (id == BLOOMFAM_TYPE_NUMERIC)
+	{
+		snprintf(decimal, sizeof(decimal), "decimal(%s%s)", name->modifiers,
+				 strchr(name->modifiers, ',') != NULL ? "" : ",0");
+		if (name->modifiers[0] == '\0' || !bf_plain_parse(decimal, &column))
+		{
+			(void) bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
+						   "precision and scale of the keys of a Parquet bloom filter are not "
+						   "known");
+			bf_hint(error, "Give the column's type in the Parquet file, such as decimal(18,2).");
+			return BLOOMFAM_BAD_ARGUMENT;
+		}
+	}
+	else if (name->modifiers[0] != '\0' && id != BLOOMFAM_TYPE_TEXT)
+		return unknown_type(given, error);
+	set_plain(type, id, &column);
+	return BLOOMFAM_OK;
+}
+
+static BloomfamStatus
+by_sql_name(const char *given, bool is_parquet, BloomfamType *type, BloomfamError *error)
+{
+	TypeName	name;
+	const char *family;
+	size_t		i;
+
+	if (!take_apart(given, &name))
+		return unknown_type(given, error);
+	for (i = 0; i < ALIASES; i++)
+		if (strcmp(aliases[i].name, name.name) == 0)
+			break;
+	if (i == ALIASES && name.is_array)
+	{
+		(void) bf_fail(error, BLOOMFAM_NOT_ASKABLE,
+					   "keys of type %s cannot be hashed outside the server", given);
+		bf_hint(error, "Make one text of each key.");
+		return BLOOMFAM_NOT_ASKABLE;
+	}
+	if (i == ALIASES)
+		return unknown_type(given, error);
+	if (is_parquet)
+		return plain_by_sql(given, aliases[i].id, &name, type, error);
+	if (name.modifiers[0] != '\0' &&
+		!(aliases[i].has_length &&
+		  name.modifiers[strspn(name.modifiers, "0123456789")] == '\0'))
+	{
+		(void) bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
+					   "type \"%s\" has a modifier, which could change keys", given);
+		bf_hint(error, "Give the type without it, and keys as they are stored, rounded.");
+		return BLOOMFAM_BAD_ARGUMENT;
+	}
+	family = bf_family_label(rows[aliases[i].id].family);
+	set_family(type, aliases[i].id, family, strlen(family));
+	return BLOOMFAM_OK;
+}
+
+BloomfamStatus
+bloomfam_type_by_name(const char *name, const char *kind, BloomfamType *type, BloomfamError *error)
+{
+	const BfKind *of = kind != NULL ? bf_kind_by_name(kind) : NULL;
+	bool		is_parquet = of != NULL && of->hash_id == BF_HASH_XXH64_PLAIN;
+	bool		is_family = strncmp(name, BF_PLAIN_PREFIX, strlen(BF_PLAIN_PREFIX)) == 0;
+	BfPlainColumn column;
+
+	if (kind != NULL && of == NULL)
+		return bf_kind_error(kind, error);
+	if (bf_plain_of_family(name, strlen(name), &column))
+	{
+		if (kind != NULL && !is_parquet)
+			return bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
+						   "keys of type \"%s\" are those of kind \"parquet\" only", name);
+		set_plain(type, types_of_plain[column.type], &column);
+		return BLOOMFAM_OK;
+	}
+	if (is_enum(name, strlen(name)) && strlen(name) <= BF_MAX_FAMILY_LEN)
+	{
+		if (is_parquet)
+			return bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
+						   "keys of an enum cannot be those of a bloom filter of kind "
+						   "\"parquet\"");
+		set_family(type, BLOOMFAM_TYPE_ENUM, name, strlen(name));
+		return BLOOMFAM_OK;
+	}
+	if (is_parquet && !is_family && bf_plain_parse(name, &column))
+	{
+		set_plain(type, types_of_plain[column.type], &column);
+		return BLOOMFAM_OK;
+	}
+	return by_sql_name(name, is_parquet, type, error);
+}
