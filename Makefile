@@ -84,6 +84,13 @@ prove_installcheck:
 	PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' \
 	prove -I '$(top_srcdir)/src/test/perl' -I test/perl $(PROVE_FLAGS) $(or $(PROVE_TESTS),test/t/*.pl)
 
+# What works without the server: client/Makefile.  The server's flags are not its.
+.PHONY: client install-client
+client: client-target = all
+install-client: client-target = install
+client install-client:
+	$(MAKE) -C $(top)/client BUILD='$(CURDIR)/build/client' $(client-target)
+
 .PHONY: check-core check-fuzz fuzz bench-core
 check-core check-fuzz fuzz bench-core:
 	$(MAKE) -C $(top) -f test/standalone.mk BUILD='$(CURDIR)/build' $@

@@ -590,8 +590,9 @@ typedef struct BloomfamBuilder BloomfamBuilder;
  *
  * type: of the keys.  kind: a name, NULL for "blocked".  fpr: in (0, 1), the false positive rate
  * with as many keys as expected; 0 for 0.01.  expected: distinct keys to make room for; 0: as many
- * as come, whose hashes are kept until the end, in 8 bytes each and as much again while they are
- * sorted.  The same keys give the same bytes as SQL's bloom_agg(key, fpr, kind, expected).
+ * as come, whose hashes are kept until the end, in 8 to 24 bytes each.  (Kinds that are built at
+ * once, cuckoo and scalable keep them in any case.)  The same keys give the same bytes as SQL's
+ * bloom_agg(key, fpr, kind, expected).
  *
  * Fails with BLOOMFAM_BAD_ARGUMENT (with a hint which kind to take, where the rate is too low for
  * this one), BLOOMFAM_WRONG_TYPE if type and kind do not go together, BLOOMFAM_TOO_LARGE,
@@ -602,6 +603,14 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_builder_make(const BloomfamHost *hos
 														 const char *kind, double fpr,
 														 uint64_t expected,
 														 BloomfamBuilder **builder,
+														 BloomfamError *error);
+
+/*
+ * bloomfam_planned_size: the bytes of a filter for so many distinct keys, raw; those of kinds that
+ * are built at once, and counting, differ a little in the end.  Arguments and errors as above.
+ */
+BLOOMFAM_API extern BloomfamStatus bloomfam_planned_size(const BloomfamType *type, const char *kind,
+														 double fpr, uint64_t keys, uint64_t *size,
 														 BloomfamError *error);
 
 /*

@@ -83,21 +83,25 @@ bf_arena_alloc(BfArena *arena, uint64_t size)
 	return block + 1;
 }
 
-void
-bf_arena_release(BfArena *arena, void *memory)
+void *
+bf_arena_keep(BfArena *arena, void *memory)
 {
-	BfArenaBlock *block;
+	BfArenaBlock *block = (BfArenaBlock *) memory - 1;
 
-	if (memory == NULL)
-		return;
-	block = (BfArenaBlock *) memory - 1;
 	if (block->prev != NULL)
 		block->prev->next = block->next;
 	else
 		arena->blocks = block->next;
 	if (block->next != NULL)
 		block->next->prev = block->prev;
-	arena->host.release(arena->host.arg, block);
+	return block;
+}
+
+void
+bf_arena_release(BfArena *arena, void *memory)
+{
+	if (memory != NULL)
+		arena->host.release(arena->host.arg, bf_arena_keep(arena, memory));
 }
 
 void

@@ -46,6 +46,12 @@ extern BloomfamStatus bf_arena_run(const BloomfamHost *host, BloomfamError *erro
 extern void *bf_arena_alloc(BfArena *arena, uint64_t size);
 extern void bf_arena_release(BfArena *arena, void *memory);
 
+/*
+ * Takes memory out of the arena, for good: returns what is to be given back to the host then, of
+ * which the memory is a part.
+ */
+extern void *bf_arena_keep(BfArena *arena, void *memory);
+
 /* Leaves the arena if the host wants to stop. */
 extern void bf_arena_check(BfArena *arena);
 

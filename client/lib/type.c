@@ -551,7 +551,7 @@ bloomfam_type_by_name(const char *name, const char *kind, BloomfamType *type, Bl
 						   "keys of an enum cannot be those of a bloom filter of kind "
 						   "\"parquet\"");
 		set_family(type, BLOOMFAM_TYPE_ENUM, name, strlen(name));
-		return BLOOMFAM_OK;
+		return strcmp(type->family, name) == 0 ? BLOOMFAM_OK : unknown_type(name, error);
 	}
 	if (is_parquet && !is_family && bf_plain_parse(name, &column))
 	{
