@@ -21,9 +21,13 @@ class BuildExt(build_ext):
     def build_extension(self, ext):
         sources = sorted(glob(os.path.join(top, "client", "lib", "*.c")) + glob(os.path.join(top, "src", "core", "*.c")) +
                          glob(os.path.join(top, "src", "keys", "*.c")))
-        ext.extra_objects = self.compiler.compile(
-            sources, output_dir=self.build_temp, include_dirs=ext.include_dirs, debug=self.debug, extra_postargs=ext.extra_compile_args,
-            depends=ext.depends)
+        flags = dict(output_dir=self.build_temp, include_dirs=ext.include_dirs, debug=self.debug, extra_postargs=ext.extra_compile_args)
+        headers = max(os.path.getmtime(path) for path in ext.depends)
+        for source in sources:
+            object_, = self.compiler.object_filenames([source], output_dir=self.build_temp)
+            if not os.path.exists(object_) or os.path.getmtime(object_) < max(headers, os.path.getmtime(source)):
+                self.compiler.compile([source], **flags)
+            ext.extra_objects.append(object_)
         super().build_extension(ext)
 
 
@@ -37,11 +41,11 @@ setup(
     ext_modules=[Extension(
         "bloomfam._bloomfam",
         sorted(os.path.relpath(path, here) for path in glob(os.path.join(here, "src", "*.c"))),
-        include_dirs=[os.path.join(top, "client"), os.path.join(top, "client", "lib"), os.path.join(top, "src")],
+        include_dirs=[os.path.join(top, "client"), os.path.join(top, "src"), top],
         # a header that changes makes all objects anew
         depends=sorted(glob(os.path.join(here, "src", "*.h")) + glob(os.path.join(top, "client", "*.h")) +
                        glob(os.path.join(top, "client", "lib", "*.h")) + glob(os.path.join(top, "src", "*", "*.h"))),
-        extra_compile_args=["-std=gnu11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra"] + more,
+        extra_compile_args=["-std=gnu11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-Wcast-qual", "-Wstrict-prototypes", "-Wvla"] + more,
         extra_link_args=["-Wl,--version-script=" + os.path.join(here, "src", "exports.map")] +
         shlex.split(os.environ.get("BLOOMFAM_LDFLAGS", "")),
         libraries=["m"],

@@ -23,10 +23,10 @@ def column(keys):
         raise TypeError("%s is one key; ask 'key in filter', or pass a list" % _name(keys))
     if isinstance(keys, Mapping):
         raise TypeError("%s is no column of keys; pass its keys()" % _name(keys))
-    pandas = _loaded("pandas", "Series", "Index", "DataFrame", "api")
+    pandas = _loaded("pandas", "Series", "Index", "MultiIndex", "DataFrame", "api")
     if pandas is not None:
-        if isinstance(keys, pandas.DataFrame):
-            raise TypeError("a DataFrame is no column of keys; pass one of its columns")
+        if isinstance(keys, (pandas.DataFrame, pandas.MultiIndex)):
+            raise TypeError("a %s is no column of keys; pass one of its columns" % _name(keys))
         if isinstance(keys, (pandas.Series, pandas.Index)):
             keys = keys.array
         if isinstance(keys, pandas.api.extensions.ExtensionArray):
@@ -88,7 +88,7 @@ def _numpy(array, numpy, counts=None):
     mask = None
     masked = _loaded("numpy.ma", "MaskedArray", "getmaskarray", "getdata")
     if masked is not None and isinstance(array, masked.MaskedArray):
-        mask, array = masked.getmaskarray(array), masked.getdata(array)
+        mask, array = numpy.ascontiguousarray(masked.getmaskarray(array)), masked.getdata(array)
     if array.ndim != 1:
         raise TypeError("an array of %d dimensions is no column of keys; it must have one" % array.ndim)
     kind = array.dtype.kind
@@ -136,7 +136,7 @@ def _pandas(array):
         return form, data, null if mask is None else null | mask, counts, unit
     if name in ("IntegerArray", "FloatingArray", "BooleanArray"):
         data = array.to_numpy(dtype=array.dtype.numpy_dtype, na_value=0)
-        return "buffer", data, numpy.asarray(array.isna()), None, None
+        return "buffer", data, numpy.ascontiguousarray(array.isna()), None, None
     if name == "DatetimeArray" and getattr(array, "tz", None) is not None:
         # numpy's have no zone: these are in UTC
         return _numpy(array.tz_convert("UTC").tz_localize(None).to_numpy(), numpy, "timestamptz")

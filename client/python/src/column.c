@@ -230,15 +230,16 @@ half_to_double(uint16_t half)
 
 /* Numbers and bools that do not lie in memory as the library takes them. */
 static bool
-pass_copied(Sink *sink, const Items *items, BloomfamColumn *column)
+pass_copied(Sink *sink, const Items *items, const BloomfamColumn *shape)
 {
+	BloomfamColumn column = *shape;
 	uint8_t		chunk[CHUNK * 8];
 	bool		is_half = items->of == ITEM_FLOAT && items->size == 2;
 	size_t		size = is_half ? 8 : items->size;
 	Py_ssize_t	begin;
 	Py_ssize_t	i;
 
-	column->values = chunk;
+	column.values = chunk;
 	for (begin = 0; begin < items->n; begin += CHUNK)
 	{
 		Py_ssize_t	end = items->n - begin > CHUNK ? begin + CHUNK : items->n;
@@ -259,9 +260,9 @@ pass_copied(Sink *sink, const Items *items, BloomfamColumn *column)
 			else
 				copy_item(items, i, out);
 		}
-		column->n = (size_t) (end - begin);
-		column->nulls = items->mask != NULL ? items->mask + begin : NULL;
-		if (!sink_column(sink, column, true))
+		column.n = (size_t) (end - begin);
+		column.nulls = items->mask != NULL ? items->mask + begin : NULL;
+		if (!sink_column(sink, &column, true))
 			return false;
 	}
 	return true;
@@ -477,21 +478,24 @@ read_buffer(Batch *batch, PyObject *data, PyObject *mask_object, const char *cou
 	Py_buffer	view;
 	Items		items;
 	Mask		mask;
+	Py_ssize_t	n;
 	bool		fine = false;
 
 	if (PyObject_GetBuffer(data, &view, PyBUF_RECORDS_RO) < 0)
 		return false;
+	/* exporters may leave out what they were asked for, as ctypes does */
+	n = view.shape != NULL ? view.shape[0] : view.itemsize > 0 ? view.len / view.itemsize : 0;
 	if (view.ndim != 1)
 		PyErr_Format(PyExc_TypeError,
 					 "a buffer of %d dimensions is no column of keys; it must have one", view.ndim);
 	else if (!read_format(view.format, view.itemsize, &items))
 		PyErr_Format(PyExc_TypeError, "a buffer whose items have the format '%.50s' has no keys",
 					 view.format);
-	else if (mask_open(&mask, mask_object, (size_t) view.shape[0]))
+	else if (mask_open(&mask, mask_object, (size_t) n))
 	{
 		items.first = (const char *) view.buf;
-		items.n = view.shape[0];
-		items.stride = view.strides[0];
+		items.n = n;
+		items.stride = view.strides != NULL ? view.strides[0] : view.itemsize;
 		items.mask = mask.bytes;
 		fine = read_items(batch, &items, counts, unit);
 		mask_close(&mask);
@@ -550,6 +554,19 @@ read_column(Batch *batch, PyObject *column)
 	return read_buffer(batch, data, mask, counts, unit);
 }
 
+/* A capsule's destructor is anybody's: an exception of ours must survive it. */
+static void
+let_go_of(PyObject *column)
+{
+	PyObject   *type;
+	PyObject   *value;
+	PyObject   *traceback;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	Py_XDECREF(column);
+	PyErr_Restore(type, value, traceback);
+}
+
 bool
 pass_keys(Sink *sink, PyObject *keys)
 {
@@ -566,8 +583,8 @@ pass_keys(Sink *sink, PyObject *keys)
 	else
 	{
 		column = PyObject_CallFunctionObjArgs(sink->state->column, keys, NULL);
-		fine = column != NULL && read_column(&batch, column);
-		Py_XDECREF(column);
+		fine = column != NULL && read_column(&batch, column) && batch_flush(&batch);
+		let_go_of(column);
 	}
 	fine = fine && batch_flush(&batch);
 	batch_end(&batch);

@@ -106,7 +106,7 @@ read_date_object(Batch *batch, PyObject *object)
 
 	if (is_datetime != 0)
 		return is_datetime > 0 && refuse_type(batch, object);
-	ordinal = PyObject_CallMethod(batch->known[KNOWN_DATE], "toordinal", "O", object);
+	ordinal = PyObject_CallMethod(batch->known[KNOWN_DATE], "toordinal", "(O)", object);
 	if (ordinal == NULL)
 		return false;
 	days = PyLong_AsLong(ordinal);
@@ -332,7 +332,7 @@ read_datetime_object(Batch *batch, PyObject *object, bool aware)
 		return false;
 	if (is_aware != aware)
 		return refuse_zone(batch, is_aware);
-	since = PyObject_CallMethod(batch->known[KNOWN_DATETIME], "__sub__", "OO", object, epoch);
+	since = PyObject_CallMethod(batch->known[KNOWN_DATETIME], "__sub__", "(OO)", object, epoch);
 	if (since == NULL)
 		return false;
 	fine = get_timedelta(batch, since, &days, &usecs);

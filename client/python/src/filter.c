@@ -24,9 +24,9 @@ is_filter(ModuleState *state, PyObject *object)
 
 /* ---- making ---- */
 
-/* Takes over filter and the reference to owner, also if it fails. */
+/* A Filter that takes over what the library has made, also if it fails. */
 static PyObject *
-make_filter(PyTypeObject *type, BloomfamFilter *filter, PyObject *owner)
+make_filter(PyTypeObject *type, BloomfamFilter *filter)
 {
 	allocfunc	alloc = (allocfunc) PyType_GetSlot(type, Py_tp_alloc);
 	FilterObject *self = (FilterObject *) alloc(type, 0);
@@ -34,14 +34,11 @@ make_filter(PyTypeObject *type, BloomfamFilter *filter, PyObject *owner)
 	if (self == NULL)
 	{
 		bloomfam_close(filter);
-		Py_XDECREF(owner);
 		return NULL;
 	}
 	self->filter = filter;
-	self->owner = owner;
 	bloomfam_info(filter, &self->info);
-	if (self->info.askable &&
-		bloomfam_filter_type(filter, &self->type, NULL) != BLOOMFAM_OK)
+	if (self->info.askable && bloomfam_filter_type(filter, &self->type, NULL) != BLOOMFAM_OK)
 		self->info.askable = false;
 	return (PyObject *) self;
 }
@@ -49,59 +46,46 @@ make_filter(PyTypeObject *type, BloomfamFilter *filter, PyObject *owner)
 PyObject *
 filter_of(ModuleState *state, BloomfamFilter *filter)
 {
-	return make_filter(state->filter_type, filter, NULL);
+	return make_filter(state->filter_type, filter);
 }
 
 /*
- * From bytes in any form.  The object stays, unless the bytes were digits, which the library has
- * decoded.
+ * From bytes in any form, which are copied: they may change while they are read, and what is looked
+ * at is the copy; and keys are found faster in one that lies well.
  */
 static PyObject *
-filter_of_bytes(PyTypeObject *type, PyObject *bytes, bool is_text)
+filter_of_bytes(PyTypeObject *type, const void *bytes, size_t len)
 {
-	ModuleState *state = (ModuleState *) PyType_GetModuleState(type);
-	const char *data = PyBytes_AsString(bytes);
-	size_t		len = (size_t) PyBytes_Size(bytes);
 	BloomfamFilter *filter;
-	BloomfamInfo info;
 	BloomfamError error;
 	BloomfamStatus status;
 
 	begin_without_gil();
-	status = bloomfam_open(&python_host, data, len, BLOOMFAM_VALIDATE, &filter, &error);
+	status = bloomfam_open(&python_host, bytes, len, BLOOMFAM_COPY | BLOOMFAM_VALIDATE, &filter,
+						   &error);
 	end_without_gil();
-	if (status != BLOOMFAM_OK)
-		return raise_error(state, &error);
-
-	bloomfam_info(filter, &info);
-	if (info.form == BLOOMFAM_HEX || info.form == BLOOMFAM_COPY_TEXT)
-		return make_filter(type, filter, NULL);
-	if (is_text)
-	{
-		bloomfam_close(filter);
-		PyErr_SetString(state->invalid_filter, "a str must be the text form of a filter, \\x and "
-											   "hexadecimal digits");
-		return NULL;
-	}
-	Py_INCREF(bytes);
-	return make_filter(type, filter, bytes);
+	return status == BLOOMFAM_OK
+		? make_filter(type, filter)
+		: raise_error((ModuleState *) PyType_GetModuleState(type), &error);
 }
 
+/* A str is the text form, \x and digits, as it is or as COPY writes it, and nothing else. */
 static PyObject *
 filter_of_str(PyTypeObject *type, PyObject *text)
 {
-	ModuleState *state = (ModuleState *) PyType_GetModuleState(type);
 	PyObject   *bytes = PyUnicode_AsASCIIString(text);
 	PyObject   *filter;
 
-	if (bytes == NULL)
+	if (bytes == NULL && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+		return NULL;
+	if (bytes == NULL || PyBytes_Size(bytes) == 0 || PyBytes_AsString(bytes)[0] != '\\')
 	{
-		if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
-			PyErr_SetString(state->invalid_filter, "a str must be the text form of a filter, \\x "
-												   "and hexadecimal digits");
+		PyErr_SetString(((ModuleState *) PyType_GetModuleState(type))->invalid_filter,
+						"a str must be the text form of a filter, \\x and hexadecimal digits");
+		Py_XDECREF(bytes);
 		return NULL;
 	}
-	filter = filter_of_bytes(type, bytes, true);
+	filter = filter_of_bytes(type, PyBytes_AsString(bytes), (size_t) PyBytes_Size(bytes));
 	Py_DECREF(bytes);
 	return filter;
 }
@@ -111,7 +95,6 @@ filter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = {"", NULL};
 	PyObject   *value;
-	PyObject   *bytes;
 	PyObject   *filter;
 	Py_buffer	view;
 
@@ -124,10 +107,6 @@ filter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 	}
 	if (PyUnicode_Check(value))
 		return filter_of_str(type, value);
-	if (PyBytes_CheckExact(value))
-		return filter_of_bytes(type, value, false);
-
-	/* others may change, or be of memory that does */
 	if (!PyObject_CheckBuffer(value))
 	{
 		PyErr_Format(PyExc_TypeError, "a filter is made of str or bytes, not of %R",
@@ -136,12 +115,8 @@ filter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 	}
 	if (PyObject_GetBuffer(value, &view, PyBUF_SIMPLE) < 0)
 		return NULL;
-	bytes = PyBytes_FromStringAndSize((const char *) view.buf, view.len);
+	filter = filter_of_bytes(type, view.buf, (size_t) view.len);
 	PyBuffer_Release(&view);
-	if (bytes == NULL)
-		return NULL;
-	filter = filter_of_bytes(type, bytes, false);
-	Py_DECREF(bytes);
 	return filter;
 }
 
@@ -168,7 +143,7 @@ filter_open(PyObject *cls, PyObject *args, PyObject *kwargs)
 	end_without_gil();
 	Py_DECREF(path);
 	if (status == BLOOMFAM_OK)
-		return make_filter(type, filter, NULL);
+		return make_filter(type, filter);
 	if (status == BLOOMFAM_IO)
 	{
 		/* by number, so that it becomes FileNotFoundError and the like */
@@ -201,7 +176,7 @@ filter_build(PyObject *cls, PyObject *args, PyObject *kwargs)
 	Py_XDECREF(rest);
 	if (builder == NULL)
 		return NULL;
-	added = PyObject_CallMethod(builder, "add", "O", PyTuple_GetItem(args, 0));
+	added = PyObject_CallMethod(builder, "add", "(O)", PyTuple_GetItem(args, 0));
 	if (added != NULL)
 		filter = PyObject_CallMethod(builder, "finish", NULL);
 	Py_XDECREF(added);
@@ -217,7 +192,6 @@ filter_dealloc(PyObject *object)
 	freefunc	release = (freefunc) PyType_GetSlot(type, Py_tp_free);
 
 	bloomfam_close(self->filter);
-	Py_XDECREF(self->owner);
 	release(object);
 	Py_DECREF(type);
 }

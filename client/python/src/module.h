@@ -49,8 +49,6 @@ typedef struct FilterObject
 {
 	PyObject_HEAD
 	BloomfamFilter *filter;
-	PyObject   *owner;			/* the bytes object that filter points into; NULL: it has memory, or
-								 * a mapping, of its own */
 	BloomfamInfo info;
 	BloomfamType type;			/* of its keys, if info.askable */
 } FilterObject;
@@ -81,7 +79,7 @@ extern void end_without_gil(void);
 
 extern PyType_Spec filter_spec;
 
-/* A Filter that takes over what the library has made. */
+/* A Filter that takes over what the library has made, also if it fails. */
 extern PyObject *filter_of(ModuleState *state, BloomfamFilter *filter);
 
 /* ---- builder.c ---- */

@@ -98,10 +98,15 @@ read_other(Batch *batch, PyObject *object)
 static bool
 impossible_integer(Batch *batch)
 {
+	if (batch->sink->type->id == BLOOMFAM_TYPE_OID)
+	{
+		/* the server takes a negative one for another number: so nobody knows */
+		PyErr_Format(PyExc_OverflowError, "key %zu: the integer is out of the range of oid",
+					 batch_row(batch));
+		return false;
+	}
 	return batch_impossible(batch, PyExc_OverflowError,
-							batch->sink->type->id == BLOOMFAM_TYPE_OID
-							? "the integer is out of the range of oid"
-							: "the integer is out of the range of bigint");
+							"the integer is out of the range of bigint");
 }
 
 /* A Decimal, or an int, as a plain text of digits. */
@@ -115,7 +120,7 @@ plain_of(PyObject *decimal_class, PyObject *object, PyObject **plain)
 
 	*plain = NULL;
 	/* not str(object): a subclass may have another one */
-	text = PyObject_CallMethod(decimal_class, "__str__", "O", object);
+	text = PyObject_CallMethod(decimal_class, "__str__", "(O)", object);
 	if (text == NULL)
 		return DECIMAL_NONE;
 	if (!PyUnicode_Check(text))
@@ -229,6 +234,22 @@ read_long(Batch *batch, PyObject *object)
 	return batch_number(batch, BLOOMFAM_INTEGER, 0, number);
 }
 
+/*
+ * Is it a bool of numpy's?  Those have had an index, with a warning; the limited API knows them by
+ * name alone.
+ */
+static bool
+is_foreign_bool(PyObject *object)
+{
+	PyObject   *name = PyType_GetName(Py_TYPE(object));
+	bool		is_bool = name != NULL && (PyUnicode_CompareWithASCIIString(name, "bool_") == 0 ||
+										   PyUnicode_CompareWithASCIIString(name, "bool") == 0);
+
+	Py_XDECREF(name);
+	PyErr_Clear();
+	return is_bool;
+}
+
 static bool
 read_integer_like(Batch *batch, PyObject *object)
 {
@@ -250,7 +271,7 @@ read_integer_like(Batch *batch, PyObject *object)
 		if (is_decimal != 0)
 			return is_decimal > 0 && read_decimal(batch, decimal_class, object);
 	}
-	if (!PyIndex_Check(object))
+	if (!PyIndex_Check(object) || is_foreign_bool(object))
 		return read_other(batch, object);
 
 	index = PyNumber_Index(object);
@@ -534,6 +555,7 @@ reader_of(const BloomfamType *type)
 			return read_float;
 		case BLOOMFAM_TYPE_ANY_TEXT:
 		case BLOOMFAM_TYPE_TEXT:
+		case BLOOMFAM_TYPE_BPCHAR:
 		case BLOOMFAM_TYPE_NAME:
 		case BLOOMFAM_TYPE_ENUM:
 			return read_text;
