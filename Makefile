@@ -2,7 +2,9 @@
 #
 #   PG_CONFIG=...      which PostgreSQL to build for
 #   prove_installcheck the TAP tests (not as root: they run initdb)
-#   check-core check-fuzz fuzz bench-core   without PostgreSQL: test/standalone.mk
+#   check-core check-client check-fuzz fuzz bench-core bench-client
+#                      without PostgreSQL: test/standalone.mk
+#   client install-client   the client library: client/Makefile
 
 # The folder of the sources, as srcdir, which only PGXS sets: another than the
 # current one in a VPATH build (mkdir b; cd b; make -f ../Makefile).
@@ -91,8 +93,8 @@ install-client: client-target = install
 client install-client:
 	$(MAKE) -C $(top)/client BUILD='$(CURDIR)/build/client' $(client-target)
 
-.PHONY: check-core check-fuzz fuzz bench-core
-check-core check-fuzz fuzz bench-core:
+.PHONY: check-core check-client check-fuzz fuzz bench-core bench-client
+check-core check-client check-fuzz fuzz bench-core bench-client:
 	$(MAKE) -C $(top) -f test/standalone.mk BUILD='$(CURDIR)/build' $@
 
 # The archive for PGXN; .gitattributes says what it leaves out.

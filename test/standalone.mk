@@ -1,4 +1,5 @@
-# The tests of the core and of the keys, fuzzers and benchmarks: plain C, no PostgreSQL.
+# The tests of the core, of the keys and of the client library, fuzzers and benchmarks:
+# plain C, no PostgreSQL.
 #
 #   make -f test/standalone.mk check-core    (or make check-core, and so on)
 #
@@ -6,14 +7,17 @@
 #               with gcc -O2; test/core/s_*.c, which take long, with gcc -O2 only;
 #               bench/core/*.c in short, whether they work;
 #               LONG=1: more random trials, ten million keys in every kind
+#   check-client  the same of test/client/t_*.c and bench/client/*.c
 #   check-cross $(PROGRAMS) of test/core, or all, compiled by $(CROSS)-gcc -O2
 #               and run by $(TEST_RUNNER): see test/processors
 #   check-fuzz  test/fuzz/corpus through every test/fuzz/fuzz_*.c, under ASan
 #   fuzz        libFuzzer on each of them for FUZZ_SECONDS
 #   bench-core  bench/core/*.c
+#   bench-client  bench/client/*.c
 #
-# A program is a file t_*, s_*, fuzz_* or bench/core/*.c, linked with all of
-# src/core and src/keys and with the other files of test/core.  Everything is built under
+# A program is a file t_*, s_*, fuzz_* or bench/*/*.c, linked with all of src/core
+# and src/keys; those of the core with the other files of test/core, those of the
+# client library, and fuzz_*, with client/lib.  Everything is built under
 # $(BUILD)/VARIANT/, in the folders of its source.
 
 BUILD ?= build
@@ -22,30 +26,37 @@ CLANG ?= $(firstword $(foreach c,clang clang-19 clang-16 clang-14,$(if $(shell c
 FUZZ_SECONDS ?= 60
 
 sanitize = -O1 -g1 -fno-omit-frame-pointer -DTEST_SANITIZED -fsanitize=address,undefined -fno-sanitize-recover=all
-flags = -std=gnu11 -Isrc -Itest/core -Wall -Wextra -Wshadow -Wcast-qual -Wstrict-prototypes -Wvla -Werror
+flags = -std=gnu11 -Isrc -I. -Itest/core -Wall -Wextra -Wshadow -Wcast-qual -Wstrict-prototypes -Wvla -Werror
 
 core = $(patsubst %.c,%,$(sort $(wildcard src/core/*.c src/keys/*.c)))
 tests = $(patsubst %.c,%,$(sort $(wildcard test/core/t_*.c)))
 long_tests = $(patsubst %.c,%,$(sort $(wildcard test/core/s_*.c)))
 helpers = $(filter-out $(tests) $(long_tests),$(patsubst %.c,%,$(sort $(wildcard test/core/*.c))))
+client = $(patsubst %.c,%,$(sort $(wildcard client/lib/*.c)))
+client_tests = $(patsubst %.c,%,$(sort $(wildcard test/client/t_*.c)))
+client_benches = $(patsubst %.c,%,$(sort $(wildcard bench/client/*.c)))
 fuzzers = $(patsubst %.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 benches = $(patsubst %.c,%,$(sort $(wildcard bench/core/*.c)))
 
 # the long ones first, so that none is left to run alone
 all_core = $(addprefix $(BUILD)/gcc-o2/,$(long_tests)) $(foreach v,gcc-asan clang-asan,$(addprefix $(BUILD)/$(v)/,$(tests))) \
 	$(addprefix $(BUILD)/gcc-o2/,$(tests))
+all_client = $(foreach v,gcc-asan clang-asan gcc-o2,$(addprefix $(BUILD)/$(v)/,$(client_tests)))
 all_cross = $(addprefix $(BUILD)/$(CROSS)/,$(or $(addprefix test/core/,$(PROGRAMS)),$(long_tests) $(tests)))
 all_replay = $(addprefix $(BUILD)/clang-asan/,$(fuzzers))
 
-.PHONY: all check-core check-cross check-fuzz fuzz bench-core FORCE
+.PHONY: all check-core check-client check-cross check-fuzz fuzz bench-core bench-client FORCE
 .SECONDARY:
-all: $(all_core) $(all_replay) $(addprefix $(BUILD)/gcc-o2/,$(benches))
+all: $(all_core) $(all_client) $(all_replay) $(addprefix $(BUILD)/gcc-o2/,$(benches) $(client_benches))
 
 check-core: $(addsuffix .run,$(all_core)) $(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(benches))
+check-client: $(addsuffix .run,$(all_client)) $(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(client_benches))
 check-cross: $(addsuffix .run,$(all_cross))
 check-fuzz: $(addsuffix .replay,$(all_replay))
 fuzz: $(addprefix fuzz-,$(notdir $(fuzzers)))
 bench-core: $(addprefix bench-,$(notdir $(benches)))
+bench-client: $(addprefix $(BUILD)/gcc-o2/,$(client_benches))
+	set -e; for program in $^; do $$program; done
 
 # variant NAME COMPILER FLAGS
 define variant
@@ -53,6 +64,10 @@ $(BUILD)/$(1)/%.o: %.c test/standalone.mk
 	@mkdir -p $$(@D)
 	$(2) $$(flags) $(3) -MMD -MP -c -o $$@ $$<
 $(BUILD)/$(1)/test/core/%: $(BUILD)/$(1)/test/core/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(helpers))
+	$(2) $(3) -o $$@ $$^ -lm
+$(BUILD)/$(1)/test/client/%: $(BUILD)/$(1)/test/client/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client))
+	$(2) $(3) -o $$@ $$^ -lm
+$(BUILD)/$(1)/bench/client/%: $(BUILD)/$(1)/bench/client/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client))
 	$(2) $(3) -o $$@ $$^ -lm
 $(BUILD)/$(1)/bench/core/%: $(BUILD)/$(1)/bench/core/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core))
 	$(2) $(3) -o $$@ $$^ -lm
@@ -67,9 +82,9 @@ ifdef CROSS
 $(eval $(call variant,$(CROSS),$(CROSS)-gcc,-O2 -g -static -I$(BUILD)/$(CROSS)/include))
 endif
 
-$(BUILD)/clang-asan/test/fuzz/fuzz_%: $(patsubst %,$(BUILD)/clang-asan/%.o,test/fuzz/fuzz_% test/fuzz/replay $(core))
+$(BUILD)/clang-asan/test/fuzz/fuzz_%: $(patsubst %,$(BUILD)/clang-asan/%.o,test/fuzz/fuzz_% test/fuzz/replay $(core) $(client))
 	$(CLANG) $(sanitize) -o $@ $^ -lm
-$(BUILD)/clang-fuzz/test/fuzz/fuzz_%: $(patsubst %,$(BUILD)/clang-fuzz/%.o,test/fuzz/fuzz_% $(core))
+$(BUILD)/clang-fuzz/test/fuzz/fuzz_%: $(patsubst %,$(BUILD)/clang-fuzz/%.o,test/fuzz/fuzz_% $(core) $(client))
 	$(CLANG) $(sanitize) -fsanitize=fuzzer -o $@ $^ -lm
 
 %.run: % FORCE

@@ -110,17 +110,18 @@ units_per_second(int unit)
 	return unit == 0 ? 1 : unit == 3 ? 1000 : unit == 6 ? 1000000 : 1000000000;
 }
 
-/* Converts between units: false if the value is between two of them, or too large. */
+/*
+ * Converts between units: false if the value is between two of them.  The result may need more than
+ * 64 bits, even of a timestamp that has fewer once it is counted from 2000 on.
+ */
 static bool
-convert(int64_t value, int from, int to, int64_t *result)
+convert(int64_t value, int from, int to, __int128 *result)
 {
 	int64_t		a = units_per_second(from);
 	int64_t		b = units_per_second(to);
 
-	if (b >= a)
-		return !__builtin_mul_overflow(value, b / a, result);
-	*result = value / (a / b);
-	return value % (a / b) == 0;
+	*result = b >= a ? (__int128) value * (b / a) : value / (a / b);
+	return b >= a || value % (a / b) == 0;
 }
 
 static BloomfamAnswer
@@ -158,10 +159,10 @@ hash_date(const BloomfamType *type, const BfInstant *date, uint64_t *hash, const
 static BloomfamAnswer
 hash_time(const BloomfamType *type, const BfInstant *time, uint64_t *hash, const char **reason)
 {
-	int64_t		value = time->value;
 	int			unit = bf_type_is_plain(type) ? type->plain_precision : 6;
+	__int128	value;
 
-	if (value < 0 || value > 86400 * units_per_second(time->unit))
+	if (time->value < 0 || time->value > 86400 * units_per_second(time->unit))
 		return impossible(out_of_range, reason);
 	if (!convert(time->value, time->unit, unit, &value))
 		return impossible(not_whole, reason);
@@ -172,12 +173,31 @@ hash_time(const BloomfamType *type, const BfInstant *time, uint64_t *hash, const
 	return BLOOMFAM_ABSENT;
 }
 
+/* Microseconds since 2000, as the server has them. */
+static BloomfamAnswer
+server_timestamp(const BfInstant *timestamp, int64_t *usecs, const char **reason)
+{
+	__int128	value = timestamp->value;
+
+	if (timestamp->epoch == BF_SINCE_1970)
+	{
+		if (!convert(timestamp->value, timestamp->unit, 6, &value))
+			return impossible(not_whole, reason);
+		value -= BF_KEY_EPOCH_USECS;
+	}
+	if (value < BF_MIN_TIMESTAMP || value >= BF_END_TIMESTAMP)
+		return impossible(out_of_range, reason);
+	*usecs = (int64_t) value;
+	return BLOOMFAM_ABSENT;
+}
+
 static BloomfamAnswer
 hash_timestamp(const BloomfamType *type, const BfInstant *timestamp, uint64_t *hash,
 			   const char **reason)
 {
 	BfPlainColumn column;
-	int64_t		usecs = timestamp->value;
+	BloomfamAnswer answer = BLOOMFAM_ABSENT;
+	int64_t		usecs;
 
 	if (timestamp->epoch == BF_PLUS_INFINITY)
 		usecs = BF_KEY_TIMESTAMP_INFINITY;
@@ -185,21 +205,19 @@ hash_timestamp(const BloomfamType *type, const BfInstant *timestamp, uint64_t *h
 		usecs = BF_KEY_TIMESTAMP_MINUS_INFINITY;
 	else if (timestamp->epoch == BF_SINCE_1970 && bf_type_is_plain(type))
 	{
-		/* Parquet's nanoseconds go further than microseconds do */
-		if (!convert(timestamp->value, timestamp->unit, type->plain_precision, &usecs))
+		/* Parquet's timestamps go further than the server's, and its nanoseconds deeper */
+		__int128	value;
+
+		if (!convert(timestamp->value, timestamp->unit, type->plain_precision, &value) ||
+			value != (int64_t) value)
 			return impossible(not_in_column, reason);
-		*hash = bf_plain_hash_le((uint64_t) usecs, 8);
+		*hash = bf_plain_hash_le((uint64_t) value, 8);
 		return BLOOMFAM_ABSENT;
 	}
 	else
-	{
-		if (timestamp->epoch == BF_SINCE_1970 &&
-			(!convert(timestamp->value, timestamp->unit, 6, &usecs) ||
-			 __builtin_sub_overflow(usecs, BF_KEY_EPOCH_USECS, &usecs)))
-			return impossible(timestamp->unit == 9 ? not_whole : out_of_range, reason);
-		if (usecs < BF_MIN_TIMESTAMP || usecs >= BF_END_TIMESTAMP)
-			return impossible(out_of_range, reason);
-	}
+		answer = server_timestamp(timestamp, &usecs, reason);
+	if (answer != BLOOMFAM_ABSENT)
+		return answer;
 	if (!bf_type_is_plain(type))
 	{
 		*hash = bf_key_8_bytes(0, (uint64_t) usecs);
