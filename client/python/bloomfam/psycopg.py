@@ -50,11 +50,15 @@ def _adapt(info, context):
         adapters.register_dumper(Filter, type(base.__name__, (base,), {"oid": info.oid}))
 
 
-def register(connection):
-    """Teaches a connection the type bloomfilter.  It asks the server for the type's number, once."""
-    _adapt(TypeInfo.fetch(connection, "bloomfilter"), connection)
+def register(connection, name="bloomfilter"):
+    """Teaches a connection the type bloomfilter.
+
+    It asks the server for the type's number, once.  The name may be qualified by a schema that is
+    not in the search path.
+    """
+    _adapt(TypeInfo.fetch(connection, name), connection)
 
 
-async def register_async(connection):
+async def register_async(connection, name="bloomfilter"):
     """The same for an AsyncConnection."""
-    _adapt(await TypeInfo.fetch(connection, "bloomfilter"), connection)
+    _adapt(await TypeInfo.fetch(connection, name), connection)

@@ -19,9 +19,9 @@
 
 /* An attribute that is an integer within bounds; false with an exception. */
 static bool
-get_number(PyObject *object, const char *name, long low, long high, long *number)
+get_number(const Batch *batch, PyObject *object, Name name, long low, long high, long *number)
 {
-	PyObject   *attribute = PyObject_GetAttrString(object, name);
+	PyObject   *attribute = PyObject_GetAttr(object, name_of(batch, name));
 
 	if (attribute == NULL)
 		return false;
@@ -31,7 +31,7 @@ get_number(PyObject *object, const char *name, long low, long high, long *number
 		return false;
 	if (*number < low || *number > high)
 	{
-		PyErr_Format(PyExc_ValueError, "%s of %R is out of range", name,
+		PyErr_Format(PyExc_ValueError, "%U of %R is out of range", name_of(batch, name),
 					 (PyObject *) Py_TYPE(object));
 		return false;
 	}
@@ -41,7 +41,7 @@ get_number(PyObject *object, const char *name, long low, long high, long *number
 static PyObject *
 timedelta_class(Batch *batch)
 {
-	return known_class(batch, KNOWN_TIMEDELTA, "datetime", "timedelta");
+	return known_class(batch, KNOWN_TIMEDELTA, NAME_DATETIME, NAME_TIMEDELTA);
 }
 
 /* A timedelta's days, and the rest in microseconds. */
@@ -60,9 +60,9 @@ get_timedelta(Batch *batch, PyObject *object, long *days, int64_t *usecs)
 					 (PyObject *) Py_TYPE(object));
 		return false;
 	}
-	if (!get_number(object, "days", -999999999, 999999999, days) ||
-		!get_number(object, "seconds", 0, 86399, &seconds) ||
-		!get_number(object, "microseconds", 0, 999999, &micros))
+	if (!get_number(batch, object, NAME_DAYS, -999999999, 999999999, days) ||
+		!get_number(batch, object, NAME_SECONDS, 0, 86399, &seconds) ||
+		!get_number(batch, object, NAME_MICROSECONDS, 0, 999999, &micros))
 		return false;
 	*usecs = seconds * USECS_PER_SEC + micros;
 	return true;
@@ -73,7 +73,7 @@ get_timedelta(Batch *batch, PyObject *object, long *days, int64_t *usecs)
  * are read as such, an instance of the class is left to the caller, and others are refused.
  */
 static bool
-is_own(Batch *batch, PyObject *object, Known known, const char *name, bool *own)
+is_own(Batch *batch, PyObject *object, Known known, Name name, bool *own)
 {
 	PyObject   *cls;
 	int			is_instance;
@@ -82,7 +82,7 @@ is_own(Batch *batch, PyObject *object, Known known, const char *name, bool *own)
 	*own = false;
 	if (PyUnicode_Check(object))
 		return read_written(batch, object);
-	cls = known_class(batch, known, "datetime", name);
+	cls = known_class(batch, known, NAME_DATETIME, name);
 	*own = cls != NULL && (PyObject *) Py_TYPE(object) == cls;
 	if (*own)
 		return true;
@@ -102,11 +102,12 @@ read_date_object(Batch *batch, PyObject *object)
 {
 	PyObject   *ordinal;
 	long		days;
-	int			is_datetime = is_of(object, known_class(batch, KNOWN_DATETIME, "datetime", "datetime"));
+	int			is_datetime = is_of(object, known_class(batch, KNOWN_DATETIME, NAME_DATETIME, NAME_DATETIME));
 
 	if (is_datetime != 0)
 		return is_datetime > 0 && refuse_type(batch, object);
-	ordinal = PyObject_CallMethod(batch->known[KNOWN_DATE], "toordinal", "(O)", object);
+	ordinal = PyObject_CallMethodObjArgs(batch->known[KNOWN_DATE], name_of(batch, NAME_TOORDINAL),
+										 object, NULL);
 	if (ordinal == NULL)
 		return false;
 	days = PyLong_AsLong(ordinal);
@@ -123,7 +124,7 @@ read_date(Batch *batch, PyObject *object)
 	bool		fine;
 
 	Py_INCREF(object);
-	fine = is_own(batch, object, KNOWN_DATE, "date", &own) &&
+	fine = is_own(batch, object, KNOWN_DATE, NAME_DATE, &own) &&
 		(!own || read_date_object(batch, object));
 	Py_DECREF(object);
 	return fine;
@@ -133,16 +134,16 @@ read_date(Batch *batch, PyObject *object)
 
 /* A time's microseconds since midnight. */
 static bool
-get_time(PyObject *object, int64_t *usecs)
+get_time(const Batch *batch, PyObject *object, int64_t *usecs)
 {
 	long		hour;
 	long		minute;
 	long		second;
 	long		micros;
 
-	if (!get_number(object, "hour", 0, 23, &hour) || !get_number(object, "minute", 0, 59, &minute) ||
-		!get_number(object, "second", 0, 59, &second) ||
-		!get_number(object, "microsecond", 0, 999999, &micros))
+	if (!get_number(batch, object, NAME_HOUR, 0, 23, &hour) || !get_number(batch, object, NAME_MINUTE, 0, 59, &minute) ||
+		!get_number(batch, object, NAME_SECOND, 0, 59, &second) ||
+		!get_number(batch, object, NAME_MICROSECOND, 0, 999999, &micros))
 		return false;
 	*usecs = ((hour * 60 + minute) * 60 + second) * USECS_PER_SEC + micros;
 	return true;
@@ -159,9 +160,9 @@ refuse_zone(Batch *batch, bool aware)
 }
 
 static bool
-get_awareness(PyObject *object, bool *aware)
+get_awareness(const Batch *batch, PyObject *object, bool *aware)
 {
-	PyObject   *offset = PyObject_CallMethod(object, "utcoffset", NULL);
+	PyObject   *offset = PyObject_CallMethodObjArgs(object, name_of(batch, NAME_UTCOFFSET), NULL);
 
 	if (offset == NULL)
 		return false;
@@ -176,11 +177,11 @@ read_time_object(Batch *batch, PyObject *object)
 	int64_t		usecs;
 	bool		aware;
 
-	if (!get_awareness(object, &aware))
+	if (!get_awareness(batch, object, &aware))
 		return false;
 	if (aware)
 		return refuse_zone(batch, true);
-	return get_time(object, &usecs) && batch_number(batch, BLOOMFAM_TIME, 6, usecs);
+	return get_time(batch, object, &usecs) && batch_number(batch, BLOOMFAM_TIME, 6, usecs);
 }
 
 bool
@@ -190,7 +191,7 @@ read_time(Batch *batch, PyObject *object)
 	bool		fine;
 
 	Py_INCREF(object);
-	fine = is_own(batch, object, KNOWN_TIME, "time", &own) &&
+	fine = is_own(batch, object, KNOWN_TIME, NAME_TIME, &own) &&
 		(!own || read_time_object(batch, object));
 	Py_DECREF(object);
 	return fine;
@@ -230,7 +231,7 @@ write_time(char *text, size_t room, int64_t usecs)
 static bool
 read_timetz_object(Batch *batch, PyObject *object)
 {
-	PyObject   *offset = PyObject_CallMethod(object, "utcoffset", NULL);
+	PyObject   *offset = PyObject_CallMethodObjArgs(object, name_of(batch, NAME_UTCOFFSET), NULL);
 	char		text[64];
 	size_t		len;
 	long		days = 0;
@@ -248,7 +249,7 @@ read_timetz_object(Batch *batch, PyObject *object)
 	}
 	fine = get_timedelta(batch, offset, &days, &offset_usecs);
 	Py_DECREF(offset);
-	if (!fine || !get_time(object, &usecs))
+	if (!fine || !get_time(batch, object, &usecs))
 		return false;
 	if (offset_usecs % USECS_PER_SEC != 0 || days < -1 || days > 0)
 		return batch_impossible(batch, PyExc_ValueError,
@@ -280,7 +281,7 @@ read_timetz(Batch *batch, PyObject *object)
 	bool		fine;
 
 	Py_INCREF(object);
-	fine = is_own(batch, object, KNOWN_TIME, "time", &own) &&
+	fine = is_own(batch, object, KNOWN_TIME, NAME_TIME, &own) &&
 		(!own || read_timetz_object(batch, object));
 	Py_DECREF(object);
 	return fine;
@@ -299,8 +300,8 @@ epoch_of(Batch *batch, bool aware)
 		return batch->known[KNOWN_EPOCH];
 	if (aware)
 	{
-		timezone = known_class(batch, KNOWN_TIMEZONE, "datetime", "timezone");
-		utc = timezone != NULL ? PyObject_GetAttrString(timezone, "utc") : NULL;
+		timezone = known_class(batch, KNOWN_TIMEZONE, NAME_DATETIME, NAME_TIMEZONE);
+		utc = timezone != NULL ? PyObject_GetAttr(timezone, name_of(batch, NAME_UTC)) : NULL;
 		if (utc == NULL)
 			return NULL;
 	}
@@ -328,11 +329,12 @@ read_datetime_object(Batch *batch, PyObject *object, bool aware)
 	}
 
 	/* the offset is asked for first, as only then the reason of a TypeError is known */
-	if (!get_awareness(object, &is_aware))
+	if (!get_awareness(batch, object, &is_aware))
 		return false;
 	if (is_aware != aware)
 		return refuse_zone(batch, is_aware);
-	since = PyObject_CallMethod(batch->known[KNOWN_DATETIME], "__sub__", "(OO)", object, epoch);
+	since = PyObject_CallMethodObjArgs(batch->known[KNOWN_DATETIME], name_of(batch, NAME_SUB), object,
+									   epoch, NULL);
 	if (since == NULL)
 		return false;
 	fine = get_timedelta(batch, since, &days, &usecs);
@@ -354,7 +356,7 @@ read_datetime(Batch *batch, PyObject *object, bool aware)
 	bool		fine;
 
 	Py_INCREF(object);
-	fine = is_own(batch, object, KNOWN_DATETIME, "datetime", &own) &&
+	fine = is_own(batch, object, KNOWN_DATETIME, NAME_DATETIME, &own) &&
 		(!own || read_datetime_object(batch, object, aware));
 	Py_DECREF(object);
 	return fine;
@@ -401,7 +403,7 @@ read_interval(Batch *batch, PyObject *object)
 	bool		fine;
 
 	Py_INCREF(object);
-	fine = is_own(batch, object, KNOWN_TIMEDELTA, "timedelta", &own) &&
+	fine = is_own(batch, object, KNOWN_TIMEDELTA, NAME_TIMEDELTA, &own) &&
 		(!own || read_timedelta_object(batch, object));
 	Py_DECREF(object);
 	return fine;

@@ -131,25 +131,25 @@ add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type)
 }
 
 static int
-add_names(PyObject *module, const char *attribute, const char *(*name) (size_t i))
+add_list(PyObject *module, const char *attribute, const char *(*name) (size_t i))
 {
-	PyObject   *names = PyList_New(0);
+	PyObject   *list = PyList_New(0);
 	PyObject   *tuple;
 	size_t		i;
 	int			added;
 
-	for (i = 0; names != NULL && name(i) != NULL; i++)
+	for (i = 0; list != NULL && name(i) != NULL; i++)
 	{
 		PyObject   *string = PyUnicode_FromString(name(i));
 
-		if (string == NULL || PyList_Append(names, string) < 0)
-			Py_CLEAR(names);
+		if (string == NULL || PyList_Append(list, string) < 0)
+			Py_CLEAR(list);
 		Py_XDECREF(string);
 	}
-	if (names == NULL)
+	if (list == NULL)
 		return -1;
-	tuple = PyList_AsTuple(names);
-	Py_DECREF(names);
+	tuple = PyList_AsTuple(list);
+	Py_DECREF(list);
 	if (tuple == NULL)
 		return -1;
 	added = PyModule_AddObjectRef(module, attribute, tuple);
@@ -157,11 +157,49 @@ add_names(PyObject *module, const char *attribute, const char *(*name) (size_t i
 	return added;
 }
 
+static const char *const names[NAME_COUNT] = {
+	[NAME_STR] = "__str__",
+	[NAME_BYTES] = "bytes",
+	[NAME_TOORDINAL] = "toordinal",
+	[NAME_SUB] = "__sub__",
+	[NAME_UTCOFFSET] = "utcoffset",
+	[NAME_DAYS] = "days",
+	[NAME_SECONDS] = "seconds",
+	[NAME_MICROSECONDS] = "microseconds",
+	[NAME_HOUR] = "hour",
+	[NAME_MINUTE] = "minute",
+	[NAME_SECOND] = "second",
+	[NAME_MICROSECOND] = "microsecond",
+	[NAME_DECIMAL_MODULE] = "decimal",
+	[NAME_DECIMAL] = "Decimal",
+	[NAME_UUID_MODULE] = "uuid",
+	[NAME_UUID] = "UUID",
+	[NAME_DATETIME] = "datetime",
+	[NAME_DATE] = "date",
+	[NAME_TIME] = "time",
+	[NAME_TIMEDELTA] = "timedelta",
+	[NAME_TIMEZONE] = "timezone",
+	[NAME_UTC] = "utc",
+	[NAME_IPADDRESS] = "ipaddress",
+	[NAME_IPV4_ADDRESS] = "IPv4Address",
+	[NAME_IPV6_ADDRESS] = "IPv6Address",
+	[NAME_IPV4_NETWORK] = "IPv4Network",
+	[NAME_IPV6_NETWORK] = "IPv6Network",
+};
+
 static int
 module_exec(PyObject *module)
 {
 	ModuleState *state = (ModuleState *) PyModule_GetState(module);
 	PyObject   *columns;
+	int			i;
+
+	for (i = 0; i < NAME_COUNT; i++)
+	{
+		state->names[i] = PyUnicode_InternFromString(names[i]);
+		if (state->names[i] == NULL)
+			return -1;
+	}
 
 	if (add_exception(module, "InvalidFilterError", "The bytes are not a filter, or damaged.",
 					  PyExc_ValueError, &state->invalid_filter) < 0 ||
@@ -170,8 +208,8 @@ module_exec(PyObject *module)
 					  &state->not_askable) < 0 ||
 		add_type(module, &filter_spec, &state->filter_type) < 0 ||
 		add_type(module, &builder_spec, &state->builder_type) < 0 ||
-		add_names(module, "kinds", bloomfam_kind_name) < 0 ||
-		add_names(module, "types", bloomfam_type_name) < 0 ||
+		add_list(module, "kinds", bloomfam_kind_name) < 0 ||
+		add_list(module, "types", bloomfam_type_name) < 0 ||
 		PyModule_AddStringConstant(module, "__version__", bloomfam_version()) < 0)
 		return -1;
 
@@ -206,6 +244,7 @@ static int
 module_clear(PyObject *module)
 {
 	ModuleState *state = (ModuleState *) PyModule_GetState(module);
+	int			i;
 
 	if (state == NULL)
 		return 0;
@@ -216,6 +255,8 @@ module_clear(PyObject *module)
 	Py_CLEAR(state->column);
 	Py_CLEAR(state->scalar);
 	Py_CLEAR(state->answers);
+	for (i = 0; i < NAME_COUNT; i++)
+		Py_CLEAR(state->names[i]);
 	return 0;
 }
 

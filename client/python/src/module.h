@@ -31,6 +31,40 @@
 
 #include "bloomfam.h"
 
+/* Names that are looked up for each key: made once, as Python keeps what it looks up by. */
+typedef enum Name
+{
+	NAME_STR,
+	NAME_BYTES,
+	NAME_TOORDINAL,
+	NAME_SUB,
+	NAME_UTCOFFSET,
+	NAME_DAYS,
+	NAME_SECONDS,
+	NAME_MICROSECONDS,
+	NAME_HOUR,
+	NAME_MINUTE,
+	NAME_SECOND,
+	NAME_MICROSECOND,
+	NAME_DECIMAL_MODULE,
+	NAME_DECIMAL,
+	NAME_UUID_MODULE,
+	NAME_UUID,
+	NAME_DATETIME,				/* the module, and its class */
+	NAME_DATE,
+	NAME_TIME,
+	NAME_TIMEDELTA,
+	NAME_TIMEZONE,
+	NAME_UTC,
+	NAME_IPADDRESS,
+	NAME_IPV4_ADDRESS,
+	NAME_IPV6_ADDRESS,
+	NAME_IPV4_NETWORK,
+	NAME_IPV6_NETWORK
+} Name;
+
+#define NAME_COUNT		(NAME_IPV6_NETWORK + 1)
+
 /* What belongs to the module, once for each interpreter. */
 typedef struct ModuleState
 {
@@ -43,6 +77,8 @@ typedef struct ModuleState
 	PyObject   *column;
 	PyObject   *scalar;
 	PyObject   *answers;
+
+	PyObject   *names[NAME_COUNT];
 } ModuleState;
 
 typedef struct FilterObject

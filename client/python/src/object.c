@@ -20,24 +20,24 @@
 /* ---- helpers ---- */
 
 PyObject *
-known_class(Batch *batch, Known known, const char *module, const char *name)
+known_class(Batch *batch, Known known, Name module, Name name)
 {
-	PyObject   *key;
 	PyObject   *found;
 
 	if (batch->known[known] != NULL)
 		return batch->known[known];
-	key = PyUnicode_FromString(module);
-	found = key != NULL ? PyImport_GetModule(key) : NULL;
-	Py_XDECREF(key);
+	found = PyImport_GetModule(name_of(batch, module));
 	if (found != NULL)
 	{
 		/* the module may be half imported, or not what it is called */
-		batch->known[known] = PyObject_GetAttrString(found, name);
+		batch->known[known] = PyObject_GetAttr(found, name_of(batch, name));
 		Py_DECREF(found);
 	}
-	if (batch->known[known] == NULL)
+	if (batch->known[known] == NULL || !PyType_Check(batch->known[known]))
+	{
+		Py_CLEAR(batch->known[known]);
 		PyErr_Clear();
+	}
 	return batch->known[known];
 }
 
@@ -111,7 +111,7 @@ impossible_integer(Batch *batch)
 
 /* A Decimal, or an int, as a plain text of digits. */
 static DecimalKind
-plain_of(PyObject *decimal_class, PyObject *object, PyObject **plain)
+plain_of(const Batch *batch, PyObject *decimal_class, PyObject *object, PyObject **plain)
 {
 	DecimalKind kind = DECIMAL_NONE;
 	PyObject   *text;
@@ -120,7 +120,7 @@ plain_of(PyObject *decimal_class, PyObject *object, PyObject **plain)
 
 	*plain = NULL;
 	/* not str(object): a subclass may have another one */
-	text = PyObject_CallMethod(decimal_class, "__str__", "(O)", object);
+	text = PyObject_CallMethodObjArgs(decimal_class, name_of(batch, NAME_STR), object, NULL);
 	if (text == NULL)
 		return DECIMAL_NONE;
 	if (!PyUnicode_Check(text))
@@ -161,7 +161,7 @@ read_decimal(Batch *batch, PyObject *decimal_class, PyObject *object)
 {
 	bool		is_numeric = batch->sink->type->id == BLOOMFAM_TYPE_NUMERIC;
 	PyObject   *plain;
-	DecimalKind kind = plain_of(decimal_class, object, &plain);
+	DecimalKind kind = plain_of(batch, decimal_class, object, &plain);
 
 	if (PyErr_Occurred())
 	{
@@ -266,7 +266,7 @@ read_integer_like(Batch *batch, PyObject *object)
 		return read_long(batch, object);
 	if (batch->sink->type->id != BLOOMFAM_TYPE_OID)
 	{
-		decimal_class = known_class(batch, KNOWN_DECIMAL, "decimal", "Decimal");
+		decimal_class = known_class(batch, KNOWN_DECIMAL, NAME_DECIMAL_MODULE, NAME_DECIMAL);
 		is_decimal = is_of(object, decimal_class);
 		if (is_decimal != 0)
 			return is_decimal > 0 && read_decimal(batch, decimal_class, object);
@@ -424,14 +424,14 @@ read_bytes(Batch *batch, PyObject *object)
 static bool
 read_uuid_like(Batch *batch, PyObject *object)
 {
-	int			is_uuid = is_of(object, known_class(batch, KNOWN_UUID, "uuid", "UUID"));
+	int			is_uuid = is_of(object, known_class(batch, KNOWN_UUID, NAME_UUID_MODULE, NAME_UUID));
 	PyObject   *bytes;
 
 	if (is_uuid < 0)
 		return false;
 	if (is_uuid == 0)
 		return PyUnicode_Check(object) ? read_written(batch, object) : read_other(batch, object);
-	bytes = PyObject_GetAttrString(object, "bytes");
+	bytes = PyObject_GetAttr(object, name_of(batch, NAME_BYTES));
 	if (bytes == NULL)
 		return false;
 	if (!PyBytes_Check(bytes) || PyBytes_Size(bytes) != 16)
@@ -458,7 +458,8 @@ read_uuid(Batch *batch, PyObject *object)
 static PyObject *
 network_classes(Batch *batch)
 {
-	static const char *const names[] = {"IPv4Address", "IPv6Address", "IPv4Network", "IPv6Network"};
+	static const Name names[] = {NAME_IPV4_ADDRESS, NAME_IPV6_ADDRESS, NAME_IPV4_NETWORK,
+								 NAME_IPV6_NETWORK};
 	PyObject   *classes;
 	PyObject   *cls;
 	size_t		i;
@@ -470,7 +471,7 @@ network_classes(Batch *batch)
 		return NULL;
 	for (i = 0; i < 4; i++)
 	{
-		cls = known_class(batch, KNOWN_NETWORKS, "ipaddress", names[i]);
+		cls = known_class(batch, KNOWN_NETWORKS, NAME_IPADDRESS, names[i]);
 		if (cls == NULL)
 		{
 			Py_DECREF(classes);

@@ -31,7 +31,14 @@ extern bool read_interval(Batch *batch, PyObject *object);
  * A class of a module that is loaded, borrowed from the batch; NULL without an exception if the
  * module is not.  An object of a module's class cannot have come before the module.
  */
-extern PyObject *known_class(Batch *batch, Known known, const char *module, const char *name);
+extern PyObject *known_class(Batch *batch, Known known, Name module, Name name);
+
+/* A string that the module has made. */
+static inline PyObject *
+name_of(const Batch *batch, Name name)
+{
+	return batch->sink->state->names[name];
+}
 
 /* Is it an instance?  1, 0, or -1 with an exception; cls may be NULL. */
 extern int is_of(PyObject *object, PyObject *cls);
