@@ -285,7 +285,8 @@ typedef struct BloomfamType
  * "bit varying"; and "char", its quotes included.  Upper and lower case are the same, and
  * "pg_catalog." before is fine.  A length in parentheses is accepted where it cannot change a key,
  * of character types and bits; numeric(p,s) with kind parquet only, whose columns have both.
- * Others: enum "schema"."type", and "parquet int64" and its like.
+ * Others: enum "schema"."type", and "parquet int64" and its like.  A name always says one reading:
+ * FLOAT and ANY_TEXT only bloomfam_filter_type() gives.
  *
  * kind is the kind of filter that is meant, or NULL.  "parquet" has families of its own: columns'
  * types of Parquet are names then, such as int32, float (of 4 bytes) or decimal(9,2) fixed(5), and

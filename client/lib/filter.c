@@ -337,7 +337,7 @@ bloomfam_write(const BloomfamFilter *filter, BloomfamForm form,
 			break;
 		case BLOOMFAM_HEX:
 		case BLOOMFAM_COPY_TEXT:
-			ok = write(arg, "\\\\x" + (form == BLOOMFAM_HEX), form == BLOOMFAM_HEX ? 2 : 3);
+			ok = form == BLOOMFAM_HEX ? write(arg, "\\x", 2) : write(arg, "\\\\x", 3);
 			for (done = 0; ok && done < filter->len; done += n)
 			{
 				n = filter->len - done < sizeof(digits) / 2 ? filter->len - done

@@ -526,6 +526,17 @@ by_sql_name(const char *given, bool is_parquet, BloomfamType *type, BloomfamErro
 	return BLOOMFAM_OK;
 }
 
+/* Whoever names a column's type knows what the keys are. */
+static BloomfamTypeId
+named_type(const BfPlainColumn *column)
+{
+	BloomfamTypeId id = types_of_plain[column->type];
+
+	return id == BLOOMFAM_TYPE_FLOAT	  ? BLOOMFAM_TYPE_DOUBLE
+		   : id == BLOOMFAM_TYPE_ANY_TEXT ? BLOOMFAM_TYPE_TEXT
+										  : id;
+}
+
 BloomfamStatus
 bloomfam_type_by_name(const char *name, const char *kind, BloomfamType *type, BloomfamError *error)
 {
@@ -541,7 +552,7 @@ bloomfam_type_by_name(const char *name, const char *kind, BloomfamType *type, Bl
 		if (kind != NULL && !is_parquet)
 			return bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
 						   "keys of type \"%s\" are those of kind \"parquet\" only", name);
-		set_plain(type, types_of_plain[column.type], &column);
+		set_plain(type, named_type(&column), &column);
 		return BLOOMFAM_OK;
 	}
 	if (is_enum(name, strlen(name)) && strlen(name) <= BF_MAX_FAMILY_LEN)
@@ -555,7 +566,7 @@ bloomfam_type_by_name(const char *name, const char *kind, BloomfamType *type, Bl
 	}
 	if (is_parquet && !is_family && bf_plain_parse(name, &column))
 	{
-		set_plain(type, types_of_plain[column.type], &column);
+		set_plain(type, named_type(&column), &column);
 		return BLOOMFAM_OK;
 	}
 	return by_sql_name(name, is_parquet, type, error);

@@ -3,7 +3,7 @@
  * bf_hash.h
  *	  The one hash, and how its 64 bits are cut.
  *
- * Keys become canonical bytes (src/pg/key.c), and these become 64 bits by XXH3 with seed 0.  What
+ * Keys become canonical bytes (src/keys), and these become 64 bits by XXH3 with seed 0.  What
  * is stored in filters depends on these bits, so neither step may ever change.  xxHash promises
  * that the output of XXH3 is frozen since its version 0.8.0; test/core/t_hash.c checks it.
  *

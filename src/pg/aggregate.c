@@ -38,12 +38,13 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "keys/family.h"
+#include "keys/key_hash.h"
 #include "pg/bloomkey.h"
 #include "pg/builder.h"
 #include "pg/combiner.h"
 #include "pg/datum.h"
 #include "pg/hasher.h"
-#include "pg/key_family.h"
 #include "pg/params.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_agg_trans);
@@ -402,9 +403,8 @@ add_key(FunctionCallInfo fcinfo, AggForm form)
 	{
 		Datum		key = PG_GETARG_DATUM(1);
 
-		bloomfam_builder_add(builder,
-							 bf_hash_u64((uint64) (site->key_is_int4 ? (int64) DatumGetInt32(key)
-																	 : DatumGetInt64(key))));
+		bloomfam_builder_add(builder, bf_key_int(0, site->key_is_int4 ? (int64) DatumGetInt32(key)
+																	  : DatumGetInt64(key)));
 		PG_RETURN_POINTER(builder);
 	}
 	return add_row(fcinfo, form, builder);
@@ -662,7 +662,7 @@ add_hashed_key(FunctionCallInfo fcinfo, AggForm form)
 	key = DatumGetBloomkeyP(PG_GETARG_DATUM(1));
 	if (unlikely(builder->family_id != key->family_id))
 	{
-		const char *name = bloomfam_family_name(key->family_id);
+		const char *name = bf_family_name(key->family_id);
 
 		bloomfam_builder_set_family(builder, key->family_id, name, name != NULL ? strlen(name) : 0);
 	}

@@ -64,7 +64,7 @@ set_head(Combiner *combiner, const BfHeader *head)
 		memmove(combiner->family, head->family, head->family_len);
 	combiner->head = *head;
 	combiner->head.family = combiner->family;
-	combiner->head.keys_added = bloomfam_count_keys(head->keys_added, 0);
+	combiner->head.keys_added = bf_count_keys(head->keys_added, 0);
 }
 
 /* Makes room for the payload of the combiner's header. */

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "keys/family.h"
 #include "pg/key_family.h"
 #include "pg/port.h"
 
@@ -160,12 +161,12 @@ differ_in_collation(const char *a, uint32 a_len, uint64 a_id, const char *b, uin
 {
 	if (a == NULL || a_len == 0)
 	{
-		a = bloomfam_family_name(a_id);
+		a = bf_family_name(a_id);
 		a_len = a != NULL ? strlen(a) : 0;
 	}
 	if (b == NULL || b_len == 0)
 	{
-		b = bloomfam_family_name(b_id);
+		b = bf_family_name(b_id);
 		b_len = b != NULL ? strlen(b) : 0;
 	}
 	return bloomfam_family_differs_in_collation(a, a_len, b, b_len);
@@ -315,7 +316,7 @@ bloomfam_family_display(const char *name, uint32 len, uint64 id)
 		return pstrdup("(none)");
 	if (name == NULL || len == 0)
 	{
-		name = bloomfam_family_name(id);
+		name = bf_family_name(id);
 		len = name != NULL ? strlen(name) : 0;
 	}
 	if (name != NULL)
