@@ -251,6 +251,18 @@ class TestTypes(unittest.TestCase):
         self.assertNotIn(Decimal(10 ** 40), known)
 
 
+class TestReal(unittest.TestCase):
+    def test_what_no_real_equals(self):
+        """A real column holds another number than the double that its text reads as."""
+        for keys in ([0.1], [1.5, 0.1]):
+            with self.assertRaises(ValueError):
+                bloomfam.Filter.build(keys, "real")
+        self.assertEqual(bloomfam.Filter.build([1.5, float("nan"), float("inf"), -0.0, 2.0 ** -149], "real").keys, 5)
+        with self.assertRaises(ValueError):
+            bloomfam.Filter.build([1e300], "real")
+        self.assertNotIn(0.1, bloomfam.Filter.build([1.5], "real", 1e-9, "ribbon"))
+
+
 class TestNulls(unittest.TestCase):
     def test_asking(self):
         known = bloomfam.Filter.build([1, 2], "int", 1e-9, "ribbon")
