@@ -7,7 +7,8 @@
 #               with gcc -O2; test/core/s_*.c, which take long, with gcc -O2 only;
 #               bench/core/*.c in short, whether they work;
 #               LONG=1: more random trials, ten million keys in every kind
-#   check-client  the same of test/client/t_*.c and bench/client/*.c
+#   check-client  the same of test/client/t_*.c and bench/client/*.c; builds the
+#               program bloomfam under ASan and UBSan, for test/t/040_client_program.pl
 #   check-cross $(PROGRAMS) of test/core, or all, compiled by $(CROSS)-gcc -O2
 #               and run by $(TEST_RUNNER): see test/processors
 #   check-fuzz  test/fuzz/corpus through every test/fuzz/fuzz_*.c, under ASan
@@ -33,6 +34,7 @@ tests = $(patsubst %.c,%,$(sort $(wildcard test/core/t_*.c)))
 long_tests = $(patsubst %.c,%,$(sort $(wildcard test/core/s_*.c)))
 helpers = $(filter-out $(tests) $(long_tests),$(patsubst %.c,%,$(sort $(wildcard test/core/*.c))))
 client = $(patsubst %.c,%,$(sort $(wildcard client/lib/*.c)))
+tool = $(patsubst %.c,%,$(sort $(wildcard client/tool/*.c)))
 client_tests = $(patsubst %.c,%,$(sort $(wildcard test/client/t_*.c)))
 client_benches = $(patsubst %.c,%,$(sort $(wildcard bench/client/*.c)))
 fuzzers = $(patsubst %.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
@@ -50,7 +52,7 @@ all_replay = $(addprefix $(BUILD)/clang-asan/,$(fuzzers))
 all: $(all_core) $(all_client) $(all_replay) $(addprefix $(BUILD)/gcc-o2/,$(benches) $(client_benches))
 
 check-core: $(addsuffix .run,$(all_core)) $(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(benches))
-check-client: $(addsuffix .run,$(all_client)) $(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(client_benches))
+check-client: $(addsuffix .run,$(all_client)) $(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(client_benches)) $(BUILD)/gcc-asan/bloomfam
 check-cross: $(addsuffix .run,$(all_cross))
 check-fuzz: $(addsuffix .replay,$(all_replay))
 fuzz: $(addprefix fuzz-,$(notdir $(fuzzers)))
@@ -65,7 +67,9 @@ $(BUILD)/$(1)/%.o: %.c test/standalone.mk
 	$(2) $$(flags) $(3) -MMD -MP -c -o $$@ $$<
 $(BUILD)/$(1)/test/core/%: $(BUILD)/$(1)/test/core/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(helpers))
 	$(2) $(3) -o $$@ $$^ -lm
-$(BUILD)/$(1)/test/client/%: $(BUILD)/$(1)/test/client/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client))
+$(BUILD)/$(1)/test/client/%: $(BUILD)/$(1)/test/client/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client) client/tool/csv)
+	$(2) $(3) -o $$@ $$^ -lm
+$(BUILD)/$(1)/bloomfam: $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client) $$(tool))
 	$(2) $(3) -o $$@ $$^ -lm
 $(BUILD)/$(1)/bench/client/%: $(BUILD)/$(1)/bench/client/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client))
 	$(2) $(3) -o $$@ $$^ -lm
