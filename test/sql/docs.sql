@@ -126,6 +126,37 @@ FROM (SELECT bloom_agg((shop, article), 0.001) FROM price) s(f);
 \c :original
 DROP DATABASE regression_bloomfam_docs;
 
+-- ==================== docs/design.md
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+ALTER DATABASE regression_bloomfam_docs SET session_preload_libraries = 'bloomfam';
+\c regression_bloomfam_docs
+SET lc_messages = 'C';
+SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '4MB';
+SET default_statistics_target = 100;
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/design.md, example 1
+CREATE TABLE orders AS SELECT g AS id, g % 5000 AS shop, repeat('x', 80) AS note FROM generate_series(1, 200000) g;
+CREATE INDEX ON orders (id);
+CREATE TABLE picks AS SELECT g * 50 AS id FROM generate_series(1, 4000) g;
+VACUUM ANALYZE orders, picks;
+
+SET bloomfam.join_filter = on;
+SET random_page_cost = 1.1;
+SET bloomfam.join_filter_plans = off;
+EXPLAIN (COSTS OFF) SELECT sum(shop) FROM orders JOIN picks USING (id);
+SET bloomfam.join_filter_plans = on;
+EXPLAIN (COSTS OFF) SELECT sum(shop) FROM orders JOIN picks USING (id);
+-- end
+\c :original
+DROP DATABASE regression_bloomfam_docs;
+
 -- ==================== docs/distributed.md
 CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
 \c regression_bloomfam_docs
@@ -277,30 +308,45 @@ WHERE town IN ('town 7', 'town 8') AND sunday GROUP BY town;
 \set VERBOSITY default
 
 -- docs/join_filter.md, example 4
-CREATE TABLE orders AS SELECT g AS id, g % 5000 AS shop, repeat('x', 80) AS note FROM generate_series(1, 200000) g;
-CREATE INDEX ON orders (id);
-CREATE TABLE picks AS SELECT g * 50 AS id FROM generate_series(1, 4000) g;
-VACUUM ANALYZE orders, picks;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM shops JOIN days ON days.day = shops.shop WHERE sunday;
+-- end
+\c :original
+DROP DATABASE regression_bloomfam_docs;
 
-SET random_page_cost = 1.1;
-SET bloomfam.join_filter_plans = off;
-EXPLAIN (COSTS OFF) SELECT sum(shop) FROM orders JOIN picks USING (id);
-SET bloomfam.join_filter_plans = on;
-EXPLAIN (COSTS OFF) SELECT sum(shop) FROM orders JOIN picks USING (id);
-RESET random_page_cost;
+-- ==================== docs/join_filter_reference.md
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+ALTER DATABASE regression_bloomfam_docs SET session_preload_libraries = 'bloomfam';
+\c regression_bloomfam_docs
+SET lc_messages = 'C';
+SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '4MB';
+SET default_statistics_target = 100;
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
 
--- docs/join_filter.md, example 5
-EXPLAIN (VERBOSE, COSTS OFF)
-SELECT count(*) FROM sales s JOIN shops USING (shop) LEFT JOIN days USING (day) WHERE town = 'town 7';
+-- docs/join_filter_reference.md, example 1
+CREATE TABLE sales AS SELECT g AS id, g % 5000 AS shop, g % 90 AS day, g * 7 % 1000 AS amount FROM generate_series(1, 200000) g;
+CREATE TABLE shops AS SELECT g AS shop, 'town ' || g % 400 AS town FROM generate_series(1, 5000) g;
+CREATE TABLE days AS SELECT g AS day, g % 7 = 0 AS sunday FROM generate_series(0, 89) g;
+VACUUM ANALYZE sales, shops, days;
 
--- docs/join_filter.md, example 6
+SET max_parallel_workers_per_gather = 0;
+SET bloomfam.join_filter = on;
+
+-- docs/join_filter_reference.md, example 2
 SET bloomfam.join_filter_log = on;
 SET client_min_messages = log;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM shops JOIN days ON days.day = shops.shop WHERE sunday;
 RESET client_min_messages;
 RESET bloomfam.join_filter_log;
 
--- docs/join_filter.md, example 7
+-- docs/join_filter_reference.md, example 3
+\o /dev/null
+\set VERBOSITY terse
 CREATE TABLE visits (day int, shop int, amount int) PARTITION BY RANGE (day);
 CREATE TABLE visits_1 PARTITION OF visits FOR VALUES FROM (0) TO (30);
 CREATE TABLE visits_2 PARTITION OF visits FOR VALUES FROM (30) TO (60);
@@ -308,33 +354,27 @@ CREATE TABLE visits_3 PARTITION OF visits FOR VALUES FROM (60) TO (90);
 INSERT INTO visits SELECT g % 90, g % 5000, g % 1000 FROM generate_series(1, 200000) g;
 VACUUM ANALYZE visits;
 
--- docs/join_filter.md, example 8
-\o /dev/null
-\set VERBOSITY terse
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
 SELECT sum(amount) FROM visits JOIN days USING (day) WHERE sunday AND days.day > 60;
 \o
 \set VERBOSITY default
 
--- docs/join_filter.md, example 9
+-- docs/join_filter_reference.md, example 4
+\o /dev/null
+\set VERBOSITY terse
 CREATE TABLE readings AS SELECT g AS id, g / 2000 AS day, g % 1000 AS value FROM generate_series(1, 179999) g;
 CREATE INDEX ON readings USING brin (day) WITH (pages_per_range = 32);
 VACUUM ANALYZE readings;
 
--- docs/join_filter.md, example 10
-\o /dev/null
-\set VERBOSITY terse
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
 SELECT sum(value) FROM readings JOIN days USING (day) WHERE sunday AND days.day > 60;
 \o
 \set VERBOSITY default
 
--- docs/join_filter.md, example 11
-CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
-
--- docs/join_filter.md, example 12
+-- docs/join_filter_reference.md, example 5
 \o /dev/null
 \set VERBOSITY terse
+CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
 EXPLAIN (COSTS OFF) SELECT sum(amount) FROM sales WHERE bloom_may_contain((SELECT ids FROM picked), id) AND day < 45;
 \o
 \set VERBOSITY default
