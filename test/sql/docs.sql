@@ -655,6 +655,60 @@ SELECT id, payload FROM event ORDER BY id;
 
 -- docs/maplet.md, example 3
 SELECT maplet_may_contain('trace_id', md5('4711')::uuid) AS there, maplet_may_contain('trace_id', md5('nobody')::uuid) AS not_there;
+
+-- docs/maplet.md, example 4
+CREATE UNIQUE INDEX ON trace USING maplet (id);
+CREATE INDEX ON trace USING maplet (id, span);
+INSERT INTO event VALUES ('a', 'again') ON CONFLICT (id) DO NOTHING;
+INSERT INTO event VALUES ('a', 'again') ON CONFLICT ON CONSTRAINT event_id_excl DO UPDATE SET payload = EXCLUDED.payload;
+CREATE TABLE detail (event text REFERENCES event (id));
+ALTER TABLE trace REPLICA IDENTITY USING INDEX trace_id;
+
+-- docs/maplet.md, example 5
+MERGE INTO event e USING (VALUES ('a', 'changed'), ('d', 'new')) AS v (id, payload) ON e.id = v.id
+WHEN MATCHED THEN UPDATE SET payload = v.payload
+WHEN NOT MATCHED THEN INSERT VALUES (v.id, v.payload);
+
+SELECT id, payload FROM event ORDER BY id;
+
+-- docs/maplet.md, example 6
+CREATE TABLE price (shop int, article bigint, cents int);
+CREATE FUNCTION price_key(shop int, article bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN bloom_hash(bloom_key((shop, article)));
+CREATE INDEX price_key ON price USING maplet (price_key(shop, article));
+INSERT INTO price SELECT g % 300, g / 300, g FROM generate_series(1, 90000) g;
+ANALYZE price;
+
+EXPLAIN (COSTS OFF) SELECT cents FROM price WHERE price_key(shop, article) = price_key(7, 100) AND shop = 7 AND article = 100;
+SELECT cents FROM price WHERE price_key(shop, article) = price_key(7, 100) AND shop = 7 AND article = 100;
+
+-- docs/maplet.md, example 7
+CREATE TABLE click (id uuid, day int) PARTITION BY HASH (id);
+CREATE TABLE click_0 PARTITION OF click FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE click_1 PARTITION OF click FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+ALTER TABLE click_0 ADD EXCLUDE USING maplet (id WITH =);
+ALTER TABLE click_1 ADD EXCLUDE USING maplet (id WITH =);
+INSERT INTO click SELECT md5((g % 50)::text)::uuid, g % 7 FROM generate_series(1, 100) g ON CONFLICT DO NOTHING;
+
+SELECT count(*) FROM click;
+
+-- docs/maplet.md, example 8
+CREATE TABLE visit (id uuid, day int) PARTITION BY LIST (day);
+CREATE TABLE visit_0 PARTITION OF visit FOR VALUES IN (0);
+CREATE TABLE visit_1 PARTITION OF visit FOR VALUES IN (1);
+CREATE TABLE visit_id (id uuid, EXCLUDE USING maplet (id WITH =));
+
+WITH incoming AS MATERIALIZED (SELECT md5((g % 50)::text)::uuid AS id, g / 51 AS day FROM generate_series(1, 100) g ORDER BY id),
+     new AS (INSERT INTO visit_id SELECT id FROM incoming ON CONFLICT DO NOTHING RETURNING id)
+INSERT INTO visit SELECT DISTINCT ON (id) id, day FROM incoming JOIN new USING (id) ORDER BY id, day;
+
+SELECT count(*) FROM visit;
+
+-- docs/maplet.md, example 9
+SELECT c.oid::regclass AS index, i.entries, i.runs, i.pages, i.live_pages, i.false_places < 0.05 AS few_false_places, i.outgrown
+FROM pg_class c JOIN pg_am a ON a.oid = c.relam, maplet_info(c.oid) i
+WHERE a.amname = 'maplet' AND c.relkind = 'i'
+ORDER BY i.runs DESC, c.relname LIMIT 2;
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
@@ -708,6 +762,15 @@ FROM segments, bloom_info(users) i
 WHERE i.estimated_fpr > 1.2 * i.target_fpr;
 
 -- docs/operate.md, example 5
+SELECT count(*) AS segments, count(*) FILTER (WHERE users @~ 4711) AS to_read FROM segments;
+
+-- docs/operate.md, example 6
+CREATE TABLE event AS SELECT md5(g::text)::uuid AS id FROM generate_series(1, 200000) g;
+CREATE INDEX event_id ON event USING maplet (id);
+
+SELECT entries, pg_relation_size('event_id') < entries * 31 / 4 AS less_than_a_quarter FROM maplet_info('event_id');
+
+-- docs/operate.md, example 7
 SELECT day FROM segments, bloom_info(users) i WHERE i.key_type LIKE '%@pg%';
 -- end
 \c :original
