@@ -22,7 +22,7 @@
 #include "pg/compat.h"
 
 /*
- * What a filter costs and saves, in cpu_operator_cost, as measured (docs/join_filter.md): a key
+ * What a filter costs and saves, in cpu_operator_cost, as measured (docs/design.md): a key
  * of the build side; a row that is probed in a page batch, or by itself; a row that is dropped
  * before it becomes a tuple, and what it then does not cost in each node that it would have passed.
  */
