@@ -3,11 +3,13 @@
 #
 #   make -f test/standalone.mk check-core    (or make check-core, and so on)
 #
-#   check-core  test/core/t_*.c with gcc and clang under ASan and UBSan, and
-#               with gcc -O2; test/core/s_*.c, which take long, with gcc -O2 only;
+#   check-core  test/core/t_*.c with gcc under ASan and UBSan, and with gcc -O2;
+#               test/core/s_*.c, which take long, with gcc -O2 only;
 #               bench/core/*.c in short, whether they work;
-#               LONG=1: more random trials, ten million keys in every kind
-#   check-client  the same of test/client/t_*.c and bench/client/*.c
+#               CLANG_TESTS=1: t_*.c with clang under ASan and UBSan as well;
+#               LONG=1: that, more random trials, ten million keys in every kind
+#   check-client  the same of test/client/t_*.c and bench/client/*.c; builds the
+#               program bloomfam under ASan and UBSan, for test/t/040_client_program.pl
 #   check-cross $(PROGRAMS) of test/core, or all, compiled by $(CROSS)-gcc -O2
 #               and run by $(TEST_RUNNER): see test/processors
 #   check-fuzz  test/fuzz/corpus through every test/fuzz/fuzz_*.c, under ASan
@@ -33,15 +35,19 @@ tests = $(patsubst %.c,%,$(sort $(wildcard test/core/t_*.c)))
 long_tests = $(patsubst %.c,%,$(sort $(wildcard test/core/s_*.c)))
 helpers = $(filter-out $(tests) $(long_tests),$(patsubst %.c,%,$(sort $(wildcard test/core/*.c))))
 client = $(patsubst %.c,%,$(sort $(wildcard client/lib/*.c)))
+tool = $(patsubst %.c,%,$(sort $(wildcard client/tool/*.c)))
 client_tests = $(patsubst %.c,%,$(sort $(wildcard test/client/t_*.c)))
 client_benches = $(patsubst %.c,%,$(sort $(wildcard bench/client/*.c)))
 fuzzers = $(patsubst %.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 benches = $(patsubst %.c,%,$(sort $(wildcard bench/core/*.c)))
 
+# clang finds little that gcc does not; the fuzz targets are its own in any case
+sanitized = gcc-asan $(if $(LONG)$(CLANG_TESTS),clang-asan)
+
 # the long ones first, so that none is left to run alone
-all_core = $(addprefix $(BUILD)/gcc-o2/,$(long_tests)) $(foreach v,gcc-asan clang-asan,$(addprefix $(BUILD)/$(v)/,$(tests))) \
+all_core = $(addprefix $(BUILD)/gcc-o2/,$(long_tests)) $(foreach v,$(sanitized),$(addprefix $(BUILD)/$(v)/,$(tests))) \
 	$(addprefix $(BUILD)/gcc-o2/,$(tests))
-all_client = $(foreach v,gcc-asan clang-asan gcc-o2,$(addprefix $(BUILD)/$(v)/,$(client_tests)))
+all_client = $(foreach v,$(sanitized) gcc-o2,$(addprefix $(BUILD)/$(v)/,$(client_tests)))
 all_cross = $(addprefix $(BUILD)/$(CROSS)/,$(or $(addprefix test/core/,$(PROGRAMS)),$(long_tests) $(tests)))
 all_replay = $(addprefix $(BUILD)/clang-asan/,$(fuzzers))
 
@@ -50,7 +56,7 @@ all_replay = $(addprefix $(BUILD)/clang-asan/,$(fuzzers))
 all: $(all_core) $(all_client) $(all_replay) $(addprefix $(BUILD)/gcc-o2/,$(benches) $(client_benches))
 
 check-core: $(addsuffix .run,$(all_core)) $(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(benches))
-check-client: $(addsuffix .run,$(all_client)) $(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(client_benches))
+check-client: $(addsuffix .run,$(all_client)) $(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(client_benches)) $(BUILD)/gcc-asan/bloomfam
 check-cross: $(addsuffix .run,$(all_cross))
 check-fuzz: $(addsuffix .replay,$(all_replay))
 fuzz: $(addprefix fuzz-,$(notdir $(fuzzers)))
@@ -65,7 +71,9 @@ $(BUILD)/$(1)/%.o: %.c test/standalone.mk
 	$(2) $$(flags) $(3) -MMD -MP -c -o $$@ $$<
 $(BUILD)/$(1)/test/core/%: $(BUILD)/$(1)/test/core/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(helpers))
 	$(2) $(3) -o $$@ $$^ -lm
-$(BUILD)/$(1)/test/client/%: $(BUILD)/$(1)/test/client/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client))
+$(BUILD)/$(1)/test/client/%: $(BUILD)/$(1)/test/client/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client) client/tool/csv)
+	$(2) $(3) -o $$@ $$^ -lm
+$(BUILD)/$(1)/bloomfam: $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client) $$(tool))
 	$(2) $(3) -o $$@ $$^ -lm
 $(BUILD)/$(1)/bench/client/%: $(BUILD)/$(1)/bench/client/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client))
 	$(2) $(3) -o $$@ $$^ -lm

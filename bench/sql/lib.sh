@@ -10,7 +10,7 @@ sql() { PGOPTIONS="${PGOPTIONS-} -c client_min_messages=warning" psql -XAtq -v O
 
 drop_databases()
 {
-	psql -XAtq -d postgres -c "DROP DATABASE IF EXISTS $DB WITH (FORCE)" -c "DROP DATABASE IF EXISTS ${DB}_far WITH (FORCE)" 2>/dev/null || true
+	psql -XAtq -d postgres -c "DROP DATABASE IF EXISTS $DB WITH (FORCE)" -c "DROP DATABASE IF EXISTS ${DB}_far WITH (FORCE)" -c "DROP DATABASE IF EXISTS ${DB}_run WITH (FORCE)" 2>/dev/null || true
 }
 
 new_database()

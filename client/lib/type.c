@@ -456,6 +456,10 @@ plain_by_sql(const char *given, BloomfamTypeId id, const TypeName *name, Bloomfa
 	column.type = rows[id].plain;
 	if (bf_plain_is_time(column.type))
 		column.precision = 6;
+	/* of the integers, bigint alone has 8 bytes */
+	if (id == BLOOMFAM_TYPE_INT && strcmp(name->name, "bigint") != 0 &&
+		strcmp(name->name, "int8") != 0)
+		column.type = BF_PLAIN_INT32;
 	if (id == BLOOMFAM_TYPE_NUMERIC)
 	{
 		snprintf(decimal, sizeof(decimal), "decimal(%s%s)", name->modifiers,

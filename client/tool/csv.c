@@ -1,0 +1,388 @@
+/*-------------------------------------------------------------------------
+ *
+ * csv.c
+ *	  Records of CSV in memory; see csv.h.
+ *
+ * Most records have no quote, and are found by one memchr() for their newline.  The positions of
+ * the next newline, quote and carriage return are kept from record to record, so no byte is
+ * searched twice for any of them, however seldom they are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "csv.h"
+
+#include <string.h>
+
+/* The first such byte from a position on, or end. */
+static size_t
+find(const CsvScanner *scanner, size_t from, char c)
+{
+	const char *found = memchr(scanner->bytes + from, c, scanner->end - from);
+
+	return found ? (size_t) (found - scanner->bytes) : scanner->end;
+}
+
+/* Brings a position that was found ahead to the first such byte from another position on. */
+static inline void
+look_ahead(const CsvScanner *scanner, size_t *position, size_t from, char c)
+{
+	if (*position < from)
+		*position = find(scanner, from, c);
+}
+
+/* Where the text of a line ends that begins at start, and whose newline (or end) is at newline. */
+static inline size_t
+text_end(const CsvScanner *scanner, size_t start, size_t newline)
+{
+	if (newline < scanner->end && newline > start && scanner->bytes[newline - 1] == '\r')
+		return newline - 1;
+	return newline;
+}
+
+static inline void
+set_key(const CsvScanner *scanner, CsvRecord *record, size_t start, size_t end, CsvKeyForm form)
+{
+	record->key = scanner->bytes + start;
+	record->key_length = end - start;
+	record->form = form;
+}
+
+/* Ends the record at the newline, or end, that is at next. */
+static inline CsvStep
+finish(CsvScanner *scanner, CsvRecord *record, size_t next, CsvFault fault)
+{
+	size_t		length = next + (next < scanner->end) - scanner->at;
+
+	record->start = scanner->bytes + scanner->at;
+	record->length = length;
+	if (fault != CSV_SOUND)
+		record->form = CSV_KEY_NONE;
+	record->fault = fault;
+	scanner->at += length;
+	return CSV_RECORD;
+}
+
+/* Counts the newlines of a record that has some within quotes. */
+static size_t
+count_lines(const char *bytes, size_t length)
+{
+	const char *end = bytes + length;
+	size_t		lines = 0;
+
+	while (bytes < end && (bytes = memchr(bytes, '\n', (size_t) (end - bytes))) != NULL)
+	{
+		lines++;
+		bytes++;
+	}
+	return lines;
+}
+
+/* A record without any quote, whose newline (or the input's end) has been found. */
+static CsvStep
+next_plain(CsvScanner *scanner, CsvRecord *record)
+{
+	const char *bytes = scanner->bytes;
+	size_t		field = scanner->at;
+	size_t		end = text_end(scanner, field, scanner->newline);
+	size_t		column;
+	const char *delimiter;
+
+	record->lines = 1;
+	record->form = CSV_KEY_NULL;
+	look_ahead(scanner, &scanner->cr, scanner->at, '\r');
+	if (scanner->cr < end)
+		return finish(scanner, record, scanner->newline, CSV_STRAY_RETURN);
+	if (end - field == 2 && memcmp(bytes + field, "\\.", 2) == 0)
+		return finish(scanner, record, scanner->newline, CSV_END_MARK);
+
+	/* A line with nothing in it has no key, whatever the column. */
+	if (end == field)
+		return finish(scanner, record, scanner->newline, CSV_SOUND);
+
+	for (column = scanner->column; column > 0; column--)
+	{
+		delimiter = memchr(bytes + field, scanner->delimiter, end - field);
+		if (delimiter == NULL)
+			return finish(scanner, record, scanner->newline, CSV_NO_COLUMN);
+		field = (size_t) (delimiter - bytes) + 1;
+	}
+	delimiter = memchr(bytes + field, scanner->delimiter, end - field);
+	if (delimiter != NULL)
+		end = (size_t) (delimiter - bytes);
+	set_key(scanner, record, field, end, end == field ? CSV_KEY_NULL : CSV_KEY_PLAIN);
+	return finish(scanner, record, scanner->newline, CSV_SOUND);
+}
+
+/*
+ * Goes on in a record with a quote where none belongs, from a position that is not within quotes.
+ * It ends as COPY ends it: each quote opens or closes.
+ */
+static CsvStep
+next_faulty(CsvScanner *scanner, CsvRecord *record, size_t at)
+{
+	for (;;)
+	{
+		look_ahead(scanner, &scanner->newline, at, '\n');
+		look_ahead(scanner, &scanner->quote, at, '"');
+		if (scanner->newline <= scanner->quote)
+			break;
+		at = scanner->quote + 1;
+		look_ahead(scanner, &scanner->quote, at, '"');
+		if (scanner->quote == scanner->end)
+		{
+			if (!scanner->last)
+				return CSV_MORE;
+			record->lines = count_lines(scanner->bytes + scanner->at, scanner->end - scanner->at);
+			return finish(scanner, record, scanner->end, CSV_OPEN_QUOTE);
+		}
+		at = scanner->quote + 1;
+	}
+	if (scanner->newline == scanner->end && !scanner->last)
+		return CSV_MORE;
+	record->lines = count_lines(scanner->bytes + scanner->at, scanner->newline - scanner->at) + 1;
+	return finish(scanner, record, scanner->newline, CSV_STRAY_QUOTE);
+}
+
+/*
+ * Finds the end of a quoted field: *closing is its last quote, and *doubled says whether there are
+ * quotes in it.  Returns false if the bytes end before that is known.
+ */
+static bool
+find_closing(CsvScanner *scanner, size_t opening, size_t *closing, bool *doubled)
+{
+	size_t		from = opening + 1;
+
+	*doubled = false;
+	for (;;)
+	{
+		size_t		quote;
+
+		look_ahead(scanner, &scanner->quote, from, '"');
+		quote = scanner->quote;
+		if (quote == scanner->end || (quote + 1 == scanner->end && !scanner->last))
+			return false;
+		if (quote + 1 == scanner->end || scanner->bytes[quote + 1] != '"')
+		{
+			*closing = quote;
+			return true;
+		}
+		*doubled = true;
+		from = quote + 2;
+	}
+}
+
+/* A record with a quote in it: field by field. */
+static CsvStep
+next_quoted(CsvScanner *scanner, CsvRecord *record)
+{
+	const char *bytes = scanner->bytes;
+	size_t		end = scanner->end;
+	size_t		at = scanner->at;
+	size_t		column = 0;
+	size_t		newlines = 0;
+	CsvFault	fault = CSV_NO_COLUMN;	/* until the column is there */
+
+	record->form = CSV_KEY_NULL;
+	for (;; column++, at++)
+	{
+		/* At a field's first byte, or at the end of all. */
+		if (at < end && bytes[at] == '"')
+		{
+			size_t		closing;
+			bool		doubled;
+
+			look_ahead(scanner, &scanner->newline, at, '\n');
+			if (!find_closing(scanner, at, &closing, &doubled))
+			{
+				if (!scanner->last)
+					return CSV_MORE;
+				record->lines = count_lines(bytes + scanner->at, end - scanner->at);
+				return finish(scanner, record, end, CSV_OPEN_QUOTE);
+			}
+			if (column == scanner->column)
+			{
+				set_key(scanner, record, at + 1, closing,
+						doubled ? CSV_KEY_DOUBLED : CSV_KEY_PLAIN);
+				if (fault == CSV_NO_COLUMN)
+					fault = CSV_SOUND;
+			}
+			if (scanner->newline < closing)
+				newlines += count_lines(bytes + at, closing - at);
+			at = closing + 1;
+			look_ahead(scanner, &scanner->newline, at, '\n');
+			if (at < end && bytes[at] == scanner->delimiter)
+				continue;
+			if (at == scanner->newline && (at < end || scanner->last))
+				break;
+			if (at + 1 == scanner->newline && bytes[at] == '\r')
+			{
+				if (scanner->newline < end)
+					break;
+				if (!scanner->last)
+					return CSV_MORE;
+				fault = CSV_STRAY_RETURN;
+				break;
+			}
+			return next_faulty(scanner, record, at);
+		}
+		else
+		{
+			const char *delimiter;
+			size_t		stop;
+
+			look_ahead(scanner, &scanner->newline, at, '\n');
+			look_ahead(scanner, &scanner->quote, at, '"');
+			look_ahead(scanner, &scanner->cr, at, '\r');
+			stop = scanner->newline < scanner->quote ? scanner->newline : scanner->quote;
+			delimiter = memchr(bytes + at, scanner->delimiter, stop - at);
+			if (delimiter != NULL)
+				stop = (size_t) (delimiter - bytes);
+			else if (stop == end && !scanner->last)
+				return CSV_MORE;
+			else if (scanner->quote < scanner->newline)
+				return next_faulty(scanner, record, at);
+			else
+				stop = text_end(scanner, at, stop);
+			if (scanner->cr < stop)
+				fault = CSV_STRAY_RETURN;
+			if (column == scanner->column)
+			{
+				set_key(scanner, record, at, stop, stop == at ? CSV_KEY_NULL : CSV_KEY_PLAIN);
+				if (fault == CSV_NO_COLUMN)
+					fault = CSV_SOUND;
+			}
+			at = stop;
+			if (delimiter == NULL)
+				break;
+		}
+	}
+	record->lines = newlines + 1;
+	return finish(scanner, record, scanner->newline, fault);
+}
+
+/*
+ * Begins with the first byte of a record.  The bytes must stay where they are while records of them
+ * are used.  last says that no more will follow: what is left then is a record, too.
+ */
+void
+csv_begin(CsvScanner *scanner, const char *bytes, size_t length, bool last)
+{
+	scanner->last = last;
+	scanner->bytes = bytes;
+	scanner->end = length;
+	scanner->at = 0;
+	scanner->newline = find(scanner, 0, '\n');
+	scanner->quote = find(scanner, 0, '"');
+	scanner->cr = find(scanner, 0, '\r');
+}
+
+/*
+ * Finds the next record.  After CSV_MORE, *record is undefined: hand over the bytes from at on
+ * again, and at least as many more, so that long records are not searched over and over.
+ */
+CsvStep
+csv_next(CsvScanner *scanner, CsvRecord *record)
+{
+	if (scanner->at == scanner->end)
+		return scanner->last ? CSV_END : CSV_MORE;
+	record->key = NULL;
+	record->key_length = 0;
+	look_ahead(scanner, &scanner->newline, scanner->at, '\n');
+	if (scanner->newline == scanner->end && !scanner->last)
+		return CSV_MORE;
+	look_ahead(scanner, &scanner->quote, scanner->at, '"');
+	if (scanner->quote >= scanner->newline)
+		return next_plain(scanner, record);
+	return next_quoted(scanner, record);
+}
+
+/*
+ * Takes the field that begins at a position of a record without a fault, and sets the members of
+ * *field that are of its key.  Returns the next field's position; one beyond the record's length
+ * says that there is none.
+ */
+size_t
+csv_field(const CsvRecord *record, char delimiter, size_t at, CsvRecord *field)
+{
+	const char *start = record->start + at;
+	const char *end = record->start + record->length;
+	const char *stop = end;
+	const char *next;
+
+	/* the end of its line is no part of it */
+	if (stop > record->start && stop[-1] == '\n')
+		stop--;
+	if (stop < end && stop > record->start && stop[-1] == '\r')
+		stop--;
+	field->form = CSV_KEY_PLAIN;
+	if (start < stop && *start == '"')
+	{
+		field->key = ++start;
+		while ((next = memchr(start, '"', (size_t) (stop - start))) != NULL &&
+			   next + 1 < stop && next[1] == '"')
+		{
+			field->form = CSV_KEY_DOUBLED;
+			start = next + 2;
+		}
+		/* without a fault, a quote closes the field */
+		if (next == NULL)
+			next = stop;
+		field->key_length = (size_t) (next - field->key);
+		next = next + 1 < stop ? next + 1 : stop;
+	}
+	else
+	{
+		next = memchr(start, delimiter, (size_t) (stop - start));
+		if (next == NULL)
+			next = stop;
+		field->key = start;
+		field->key_length = (size_t) (next - start);
+	}
+	return next < stop ? (size_t) (next - record->start) + 1 : record->length + 1;
+}
+
+/*
+ * Writes a key of form CSV_KEY_DOUBLED as it is meant, each pair of quotes as one.  There is room
+ * for length bytes at to; returns how many are used.
+ */
+size_t
+csv_undouble(char *to, const char *from, size_t length)
+{
+	const char *end = from + length;
+	char	   *start = to;
+
+	while (from < end)
+	{
+		const char *quote = memchr(from, '"', (size_t) (end - from));
+		size_t		run = (size_t) ((quote ? quote + 1 : end) - from);
+
+		memcpy(to, from, run);
+		to += run;
+		from += run + (quote != NULL);
+	}
+	return (size_t) (to - start);
+}
+
+/* What is wrong with a record, for a message. */
+const char *
+csv_fault_text(CsvFault fault)
+{
+	switch (fault)
+	{
+		case CSV_SOUND:
+			break;
+		case CSV_NO_COLUMN:
+			return "there is no such column";
+		case CSV_STRAY_QUOTE:
+			return "a quote is neither at the beginning nor at the end of a field";
+		case CSV_OPEN_QUOTE:
+			return "the input ends within quotes";
+		case CSV_STRAY_RETURN:
+			return "a carriage return is neither quoted nor before a newline";
+		case CSV_END_MARK:
+			return "\\. ends the data of COPY";
+		case CSV_MARKED_KEY:
+			return "a byte order mark is part of the key";
+	}
+	return "nothing is wrong";
+}

@@ -1,0 +1,74 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter.c
+ *	  The library's filters and types, for the program; see filter.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "filter.h"
+
+#include "report.h"
+
+#include <string.h>
+
+/* Ends the program with an error of the library's; what: the thing that it is about. */
+void
+fail_library(const char *what, const BloomfamError *error)
+{
+	const char *detail = error->detail;
+	const char *hint = error->hint;
+
+	fail("%s: %s%s%s%s%s", what, error->message, detail[0] != '\0' ? "\n  " : "", detail,
+		 hint[0] != '\0' ? "\n  " : "", hint);
+}
+
+/* The filter in a file, or standard input, all of which has been checked. */
+BloomfamFilter *
+filter_open(const char *path)
+{
+	BloomfamFilter *filter;
+	BloomfamError error;
+
+	if (strcmp(path, "-") == 0)
+		path = "/dev/stdin";
+	if (bloomfam_open_file(NULL, path, BLOOMFAM_VALIDATE, &filter, &error) != BLOOMFAM_OK)
+		fail_library(path, &error);
+	return filter;
+}
+
+/* The type with a name of SQL's; kind may be NULL. */
+BloomfamType
+type_of_name(const char *name, const char *kind)
+{
+	BloomfamType type;
+	BloomfamError error;
+
+	if (bloomfam_type_by_name(name, kind, &type, &error) != BLOOMFAM_OK)
+		fail_library(name, &error);
+	return type;
+}
+
+/*
+ * What the keys of rows are that shall be asked for: as --type says, or else as the filter knows.
+ * Ends the program if the filter cannot be asked for such keys.
+ */
+BloomfamType
+filter_key_type(const BloomfamFilter *filter, const Options *options)
+{
+	BloomfamColumn none = bloomfam_pieces(BLOOMFAM_WRITTEN, NULL, 0);
+	BloomfamInfo info;
+	BloomfamType type;
+	BloomfamError error;
+	uint8_t		answer;
+
+	bloomfam_info(filter, &info);
+	if (options->type != NULL)
+		type = type_of_name(options->type, info.kind);
+	else if (info.empty)
+		type = type_of_name("text", NULL);
+	else if (bloomfam_filter_type(filter, &type, &error) != BLOOMFAM_OK)
+		fail_library(options->filter, &error);
+	if (bloomfam_ask(filter, &type, &none, &answer, NULL, &error) != BLOOMFAM_OK)
+		fail_library(options->filter, &error);
+	return type;
+}

@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter.h
+ *	  The library's filters and types, for the program: whatever fails, ends it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FILTER_H
+#define FILTER_H
+
+#include "options.h"
+
+#include "client/bloomfam.h"
+
+extern void fail_library(const char *what, const BloomfamError *error) __attribute__((noreturn));
+extern BloomfamFilter *filter_open(const char *path);
+extern BloomfamType filter_key_type(const BloomfamFilter *filter, const Options *options);
+extern BloomfamType type_of_name(const char *name, const char *kind);
+
+#endif							/* FILTER_H */

@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * options.h
+ *	  What the command line asks for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum Command
+{
+	COMMAND_INFO,
+	COMMAND_SPLIT,
+	COMMAND_KEEP,
+	COMMAND_DROP,
+	COMMAND_BUILD,
+	COMMAND_KEY
+} Command;
+
+/* Texts are those of the command line; NULL where an option was not given. */
+typedef struct Options
+{
+	Command		command;
+	const char *filter;
+	const char *column;
+	const char *type;
+	const char *new_rows;
+	const char *maybe_rows;
+	const char *maybe_keys;
+	const char *output;
+	const char *kind;
+	double		fpr;			/* 0: not given */
+	uint64_t	expected;		/* 0: not given */
+	char		delimiter;
+	bool		header;
+	bool		any_bytes;
+	bool		accept_loss;
+	bool		exit_status;
+	const char *value;			/* key: the one to hash */
+} Options;
+
+extern void options_read(Options *options, int argc, char **argv);
+
+#endif							/* OPTIONS_H */

@@ -1,0 +1,561 @@
+# Property: the program bloomfam sends each row of CSV one of two ways, byte for byte, and calls none new whose key may be in the filter; whatever
+# fails, files are whole or as before.
+#
+# BLOOMFAM_PROGRAM in the environment: another build of it, such as one under ASan.  SMALL_DISK: an empty folder on a file system of 4 MB.
+
+use strict;
+use warnings;
+
+use BloomfamTest;
+use File::Temp qw(tempdir);
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $program = $ENV{BLOOMFAM_PROGRAM} // '';
+
+if ($program eq '')
+{
+	is(system('make', '-s', 'client'), 0, 'make client') or BAIL_OUT('no program');
+	$program = "$ENV{PWD}/build/client/bloomfam";
+}
+my $dir = tempdir(CLEANUP => 1);
+my $sources = $ENV{PWD};
+chdir $dir or die;
+
+sub content
+{
+	my ($name) = @_;
+
+	return undef unless -e $name;
+	open my $f, '<:raw', $name or die "$name: $!";
+	local $/;
+	return scalar(<$f>) // '';
+}
+
+sub put
+{
+	my ($name, $bytes) = @_;
+
+	open my $f, '>:raw', $name or die "$name: $!";
+	print $f $bytes;
+	close $f or die;
+	return $name;
+}
+
+# tool ARGUMENTS, INPUT: exit code, standard output, standard error
+sub tool
+{
+	my ($arguments, $input) = @_;
+	my ($out, $err) = ('', '');
+
+	# a file: who ends without reading breaks no pipe
+	IPC::Run::run([ $program, @$arguments ], '<', put('tool.in', $input // ''), '>', \$out, '2>', \$err, IPC::Run::timeout(120));
+	fail("@$arguments: signal " . ($? & 127)) if $? & 127;
+	return ($? >> 8, $out, $err);
+}
+
+# split_rows OPTIONS, INPUT: exit code, new rows, maybe rows, standard error
+sub split_rows
+{
+	my ($options, $input) = @_;
+
+	unlink 'new', 'maybe';
+	my ($status, $out, $err) = tool([ 'split', '--new', 'new', '--maybe', 'maybe', @$options ], $input);
+	return ($status, content('new'), content('maybe'), $err);
+}
+
+sub leftovers
+{
+	my ($folder) = @_;
+
+	return join(' ', sort grep { /\.[A-Za-z0-9]{6}$/ && !/\.filter$/ } slurp_dir($folder // '.'));
+}
+
+# ---- the command line ----
+
+{
+	my ($status, $out, $err) = tool(['--help']);
+	is($status, 0, '--help');
+	like($out, qr/bloomfam split/, '... shows commands');
+	($status, $out) = tool(['--version']);
+	like($out, qr/^bloomfam \d+\.\d+\.\d+\n$/, '--version');
+	($status, $out, $err) = tool(['keep', '--help']);
+	is($status, 0, '--help behind a command');
+	for ([[], qr/a command is missing/], [['join'], qr/there is no command "join"/], [['keep', '-c', 'id'], qr/keep needs --filter/],
+		[['keep', '-f', 'x'], qr/keep needs --column/], [['keep', '-f', 'x', '-c', '1', 'in.csv'], qr/reads rows from standard input/],
+		[['split', '-f', 'x', '-c', '1', '--new', 'a'], qr/split needs --new and --maybe/],
+		[['drop', '-f', 'x', '-c', '1'], qr/--accept-loss agrees/], [['keep', '--accept-loss', '-f', 'x', '-c', '1'], qr/keep has no option --accept-loss/],
+		[['build', '-c', '1'], qr/build needs --type/], [['info'], qr/info needs a FILTER/], [['key', 'int'], qr/key needs a TYPE and a VALUE/],
+		[['keep', '-f', 'x', '-c', '1', '-d', '"'], qr/the delimiter must be/], [['keep', '-f', 'x', '-c', '1', '-d', ',,'], qr/the delimiter must be/],
+		[['keep', '-f', 'x', '-c', '1', '-d', "\t\t"], qr/the delimiter must be/], [['keep', '--nonsense'], qr/an option is not known/],
+		[['build', '-c', '1', '-t', 'int', '--fpr', '1'], qr/--fpr must be above 0 and below 1/],
+		[['build', '-c', '1', '-t', 'int', '--expected', '-5'], qr/--expected must be a number/],
+		[['build', '-c', '1', '-t', 'nonsense'], qr/nonsense/], [['build', '-c', '1', '-t', 'int', '--kind', 'nonsense', '-o', 'x'], qr/nonsense/])
+	{
+		my ($arguments, $expected) = @$_;
+		($status, $out, $err) = tool($arguments, "id\n1\n");
+		is($status, 2, "bloomfam @$arguments: an error");
+		like($err, $expected, '... that says why');
+		is($out, '', '... and writes nothing');
+	}
+}
+
+# ---- filters to ask ----
+
+is((tool(['build', '-c', 'id', '-t', 'bigint', '--fpr', '1e-4', '-o', 'ids.filter'], "id\n" . join('', map { "$_\n" } 1 .. 1000)))[0], 0, 'build of numbers');
+is((tool(['build', '-c', '1', '-t', 'text', '--no-header', '-o', 'texts.filter', '--fpr', '1e-4'],
+	qq{a b\n"c,d"\n"e""f"\n"g\nh"\n""\n\xc3\xa9\n}))[0], 0, 'build of texts');
+is((tool(['build', '-c', 'id', '-t', 'bigint', '-o', 'none.filter'], "id\n"))[0], 0, 'build of nothing');
+
+# ---- records: (name, options, input, rows that are new, rows that may be known, exit code) ----
+
+my @ids = ('-f', 'ids.filter', '-c', 'id');
+my @texts = ('-f', 'texts.filter', '-c', '1', '--no-header');
+for (
+	['rows', \@ids, "id,x\n1,a\n5000,b\n2,c\n", "id,x\n5000,b\n", "id,x\n1,a\n2,c\n", 0],
+	['no last newline, new', \@ids, "id,x\n1,a\n5000,b", "id,x\n5000,b", "id,x\n1,a\n", 0],
+	['no last newline, maybe', \@ids, "id,x\n5000,a\n1,b", "id,x\n5000,a\n", "id,x\n1,b", 0],
+	['only a header', \@ids, "id,x\n", "id,x\n", "id,x\n", 0],
+	['only a header, without its newline', \@ids, "id,x", "id,x", "id,x", 0],
+	['CRLF', \@ids, "x,id\r\na,1\r\nb,5000\r\n", "x,id\r\nb,5000\r\n", "x,id\r\na,1\r\n", 0],
+	['CR and LF mixed', \@ids, "x,id\r\na,1\nb,5000\r\n", "x,id\r\nb,5000\r\n", "x,id\r\na,1\n", 0],
+	['a quoted key', \@ids, qq{"id",x\n"1",a\n"5000",b\n}, qq{"id",x\n"5000",b\n}, qq{"id",x\n"1",a\n}, 0],
+	['a quoted field before the key', \@ids, qq{x,id\n"a,1\n5000",5000\n"a""",1\n}, qq{x,id\n"a,1\n5000",5000\n}, qq{x,id\n"a""",1\n}, 0],
+	['newlines in a field behind the key', \@ids, qq{id,x\n5000,"\n1,\n"\n1,"\n"\n}, qq{id,x\n5000,"\n1,\n"\n}, qq{id,x\n1,"\n"\n}, 0],
+	['a byte order mark', \@ids, "\xef\xbb\xbfid,x\n1,a\n5000,b\n", "\xef\xbb\xbfid,x\n5000,b\n", "\xef\xbb\xbfid,x\n1,a\n", 0],
+	['a byte order mark and a quoted name', \@ids, qq{\xef\xbb\xbf"id",x\n1,a\n5000,b\n}, qq{\xef\xbb\xbf"id",x\n5000,b\n}, qq{\xef\xbb\xbf"id",x\n1,a\n}, 0],
+	['a byte order mark without a header, in another column', ['-f', 'ids.filter', '-c', '2', '--no-header'], "\xef\xbb\xbfa,1\nb,5000\n", "b,5000\n", "\xef\xbb\xbfa,1\n", 0],
+	['... in a row that is new', ['-f', 'ids.filter', '-c', '2', '--no-header'], "\xef\xbb\xbfa,5000\nb,1\n", "\xef\xbb\xbfa,5000\n", "b,1\n", 0],
+	['... and in the key itself', \@texts, "\xef\xbb\xbfzzz,1\nb,5000\n", "b,5000\n", "\xef\xbb\xbfzzz,1\n", 3],
+	['nothing but a byte order mark', \@texts, "\xef\xbb\xbf", '', "\xef\xbb\xbf", 3],
+	['nothing at all', \@texts, '', '', '', 0],
+	['empty lines', \@ids, "id,x\n\n5000,b\n\r\n1,c\n\n", "id,x\n5000,b\n", "id,x\n\n\r\n1,c\n\n", 0],
+	['NULL', \@ids, qq{x,id\na,\nb,5000\n}, qq{x,id\nb,5000\n}, qq{x,id\na,\n}, 0],
+	['NULL texts', ['-f', 'texts.filter', '-c', '2', '--no-header'], qq{a,\nb,zz\n,\n}, qq{b,zz\n}, qq{a,\n,\n}, 0],
+	['the empty string, known', \@texts, qq{"",x\nzz,y\n}, qq{zz,y\n}, qq{"",x\n}, 0],
+	['the empty string, in a filter without it', ['-f', 'ids.filter', '-c', '1', '--no-header', '-t', 'bigint'], qq{"",x\n5000,y\n}, qq{5000,y\n}, qq{"",x\n}, 3],
+	['texts with quotes, commas, newlines, blanks', \@texts, qq{"c,d",1\n"e""f",2\n"g\nh",3\na b  ,4\n\xc3\xa9,5\n"c,e",6\n"e""""f",7\n e,8\n},
+		qq{"c,e",6\n"e""""f",7\n e,8\n}, qq{"c,d",1\n"e""f",2\n"g\nh",3\na b  ,4\n\xc3\xa9,5\n}, 0],
+	['no UTF-8', \@texts, "zz,1\nz\xff,2\n\xc3\xa9,3\n\xe9,4\n", "zz,1\n", "z\xff,2\n\xc3\xa9,3\n\xe9,4\n", 3],
+	['no UTF-8 with --bytes', [@texts, '--bytes'], "zz,1\nz\xff,2\n\xc3\xa9,3\n", "zz,1\nz\xff,2\n", "\xc3\xa9,3\n", 0],
+	['a zero byte', \@texts, "zz,1\nz\0,2\n", "zz,1\n", "z\0,2\n", 3],
+	['no number', \@ids, "id\n5000\n5000x\n 5000\n0x10\n5_000\n50.0\n", "id\n5000\n", "id\n5000x\n 5000\n0x10\n5_000\n50.0\n", 3],
+	['a number beyond the type', \@ids, "id\n5000\n99999999999999999999\n", "id\n5000\n", "id\n99999999999999999999\n", 3],
+	['a column that a row lacks', ['-f', 'ids.filter', '-c', '2'], "x,id\na,5000\nb\nc,5001\n", "x,id\na,5000\nc,5001\n", "x,id\nb\n", 3],
+	['a quote within a field', \@ids, qq{x,id\n5" pipe,5000\n6,5000\n7" pipe,5001\n8,5002\n}, qq{x,id\n8,5002\n}, qq{x,id\n5" pipe,5000\n6,5000\n7" pipe,5001\n}, 3],
+	['a quote that is never closed', \@ids, qq{x,id\na,5000\n"b,5001\nc,5002\n}, qq{x,id\na,5000\n}, qq{x,id\n"b,5001\nc,5002\n}, 3],
+	['a carriage return in the middle', \@ids, "x,id\na\rb,5000\nc,5001\n", "x,id\nc,5001\n", "x,id\na\rb,5000\n", 3],
+	['what ends the data of COPY', \@texts, "zz\n\\.\nzy\n", "zz\nzy\n", "\\.\n", 3],
+	['tabs', [@ids, '-d', '\t'], "x\tid\na,b\t1\n\"c\td\"\t5000\n", "x\tid\n\"c\td\"\t5000\n", "x\tid\na,b\t1\n", 0],
+	['semicolons', [@ids, '-d', ';'], "x;id\na,b;1\nc;5000\n", "x;id\nc;5000\n", "x;id\na,b;1\n", 0],
+	['a filter of nothing', ['-f', 'none.filter', '-c', 'id'], "id\n1\n2\n\"\"\n", "id\n1\n2\n", "id\n\"\"\n", 3],
+  )
+{
+	my ($name, $options, $input, $new, $maybe, $expected) = @$_;
+	my ($status, @rows) = split_rows($options, $input);
+
+	is_deeply([ $status, @rows[0, 1] ], [ $expected, $new, $maybe ], $name) or diag($rows[2]);
+}
+is(leftovers(), '', 'no temporary files are left');
+
+{
+	my ($status, $out, $err) = tool([ 'keep', @ids ], "id\n" . join('', map { "x$_\n" } 1 .. 20));
+	is(() = $err =~ /^bloomfam: line \d+: /gm, 10, 'ten bad lines are told');
+	like($err, qr/line 2: .*x1\b/, '... with their number and what is wrong');
+	like($err, qr/20 kept \(0 without a key, 20 bad\)/, '... and all are counted');
+	($status, $out, $err) = tool([ 'keep', @ids ], qq{x,id\n"\n\n",1\na,b\n});
+	like($err, qr/line 5: /, 'lines within a field are counted');
+}
+
+# ---- columns ----
+
+for (['a name that is not there', ['-c', 'idx'], "id\n1\n", qr/there is no column "idx"/],
+	['a name that is there twice', ['-c', 'id'], "id,id\n1,2\n", qr/two columns are called "id"/],
+	['a number beyond the header', ['-c', '3'], "id,x\n1,2\n", qr/there is no column 3: the first line has 2/],
+	['number 0', ['-c', '0'], "id\n1\n", qr/counted from 1/],
+	['a name that is the number of another', ['-c', '2'], "2,x\n1,2\n", qr/"2" is the number of one column and the name of another/],
+	['a name without a header', ['-c', 'id', '--no-header'], "1\n", qr/without a header, --column must be a number/],
+	['no header at all', ['-c', 'id'], '', qr/there is no line of column names/],
+	['a header that is no CSV', ['-c', 'id'], qq{a"b,id\n1,2\n}, qr/the line of column names cannot be read/],
+	['a header that does not end', ['-c', 'id'], qq{"id\n1\n}, qr/the line of column names cannot be read/],
+	['a wrong type', ['-c', 'id', '-t', 'text'], "id\n1\n", qr/ids\.filter: .*\n?.*(int|text)/],
+	['a type that is none', ['-c', 'id', '-t', 'nonsense'], "id\n1\n", qr/nonsense/],
+  )
+{
+	my ($name, $options, $input, $expected) = @$_;
+	my ($status, $new, $maybe, $err) = split_rows([ '-f', 'ids.filter', @$options ], $input);
+
+	is($status, 2, "$name: an error");
+	like($err, $expected, '... that says why');
+	ok(!defined $new && !defined $maybe, '... and no file');
+}
+is((split_rows([ '-f', 'ids.filter', '-c', "a \"b\"\n" ], qq{x,"a ""b""\n"\nx,1\ny,5000\n}))[1], qq{x,"a ""b""\n"\ny,5000\n}, 'a name with quotes and a newline');
+
+# ---- keys, keep, drop ----
+
+{
+	my ($status, $new, $maybe, $err) = split_rows([ '-f', 'texts.filter', '-c', 'k', '--keys', 'keys' ],
+		qq{x,"k"\n1,"c,d"\n2,zz\n3,"e""f"\n4,\n5,a b\n6,"g\nh"\n7,""\n8,\xff\n});
+	is($status, 3, 'keys of the rows that may be known');
+	is(content('keys'), qq{"k"\n"c,d"\n"e""f"\na b\n"g\nh"\n""\n}, '... as they stand, without those that are none');
+	put('mark.filter', '');
+	is((tool([ 'build', '-c', '2', '-t', 'text', '--no-header', '-o', 'mark.filter' ], "1,\\.\n"))[0], 0, 'a filter of \.');
+	split_rows([ '-f', 'mark.filter', '-c', '2', '--no-header', '--keys', 'keys' ], "1,\\.\n");
+	is(content('keys'), qq{"\\."\n}, 'a key that would end the data of COPY is quoted');
+}
+{
+	my ($status, $out, $err) = tool([ 'keep', @ids ], "id\n1\n5000\n\n2\n");
+	is($out, "id\n1\n\n2\n", 'keep');
+	like($err, qr/^bloomfam: 4 rows: 3 kept \(1 without a key, 0 bad\), 1 certainly without a match$/m, '... says what it did');
+	($status, $out, $err) = tool([ 'drop', @ids, '--accept-loss', '-o', 'dropped' ], "id\n1\n5000\n\n2\n");
+	is($out, '', 'drop into a file');
+	is(content('dropped'), "id\n5000\n", '... the rows that are certainly new');
+	like($err, qr/^bloomfam: 4 rows: 1 certainly new, 3 dropped \(1 without a key, 0 bad\)\nbloomfam: expected loss: \S+ new rows \(1 x (\S+)\)$/m, '... and tells its loss');
+	$err =~ /1 x (\S+)\)/ or die;
+	cmp_ok($1, '<', 2e-4, '... by the rate of the filter');
+	cmp_ok($1, '>', 1e-6, '... which is not 0');
+
+	is((tool([ 'keep', @ids, '--exit-status' ], "id\n5000\n"))[0], 1, '--exit-status: keep kept nothing');
+	is((tool([ 'keep', @ids ], "id\n5000\n"))[0], 0, '... which is 0 without');
+	is((tool([ 'keep', @ids, '--exit-status' ], "id\n5000\n1\n"))[0], 0, '... and 0 if it did');
+	is((tool([ 'keep', @ids, '--exit-status' ], "id\nx\n"))[0], 3, '... and 3 for a bad line');
+	is((tool([ 'drop', @ids, '--accept-loss', '--exit-status' ], "id\n1\n"))[0], 1, '--exit-status: drop found nothing new');
+	is((split_rows([ @ids, '--exit-status' ], "id\n1\n"))[0], 1, '... nor did split');
+	is((tool([ 'split', @ids, '--new', '-', '--maybe', 'maybe' ], "id\n1\n5000\n"))[1], "id\n5000\n", 'split to standard output');
+}
+
+# ---- forms of a filter, and values that are none ----
+
+{
+	my $bytes = content('ids.filter');
+	my $hex = unpack('H*', $bytes);
+	my %forms = (
+		'text' => "\\x$hex", 'text and a newline' => "\\x$hex\n", 'COPY text' => "\\\\x$hex\n",
+		'COPY binary' => "PGCOPY\n\xff\r\n\0" . pack('N N n N', 0, 0, 1, length $bytes) . $bytes . pack('n', 0xffff));
+
+	for my $form (sort keys %forms)
+	{
+		put('form.filter', $forms{$form});
+		is((split_rows([ '-f', 'form.filter', '-c', 'id' ], "id\n1\n5000\n"))[1], "id\n5000\n", "a filter as $form");
+	}
+	my ($status, $out, $err) = tool([ 'info', 'ids.filter' ]);
+	is($status, 0, 'info');
+	like($out, qr/^kind: blocked\nfamily: int\nkeys added: 1000\nmade for: 1000 keys at a false positive rate of 0\.0001\n/, '... tells what it is');
+	like($out, qr/^size: ${\length $bytes} bytes, /m, '... and its size');
+	like($out, qr/^written: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/m, '... and when the file was written');
+	is((tool([ 'info', '-' ], $bytes))[0], 0, 'info of standard input');
+
+	for my $length (0, 1, 79, 80, 100, length($bytes) - 1)
+	{
+		put('cut.filter', substr($bytes, 0, $length));
+		my ($status, $new, $maybe, $err) = split_rows([ '-f', 'cut.filter', '-c', 'id' ], "id\n1\n");
+		is($status, 2, "a filter that is cut after $length bytes: an error");
+		like($err, qr/^bloomfam: cut\.filter: ./, '... that says why');
+		ok(!defined $new && !defined $maybe, '... and no file');
+	}
+	put('bad.filter', substr($bytes, 0, 200) . chr(ord(substr($bytes, 200, 1)) ^ 1) . substr($bytes, 201));
+	is((split_rows([ '-f', 'bad.filter', '-c', 'id' ], "id\n1\n"))[0], 2, 'a filter with a bit that changed');
+	is((split_rows([ '-f', 'no.filter', '-c', 'id' ], "id\n1\n"))[0], 2, 'a filter that is not there');
+	is((split_rows([ '-f', '.', '-c', 'id' ], "id\n1\n"))[0], 2, 'a folder in the place of a filter');
+}
+
+# ---- outputs: whole, or as before ----
+
+{
+	my $rows = "id\n" . join('', map { "$_\n" } 1 .. 200000);
+
+	put('old', 'as before');
+	chmod 0640, 'old';
+	my ($status, $out, $err) = tool([ 'split', @ids, '--new', 'old', '--maybe', 'no/such/folder' ], "id\n1\n");
+	is($status, 2, 'an output in a folder that is not there');
+	is(content('old'), 'as before', '... leaves the other one as it was');
+	($status, $out, $err) = tool([ 'split', '-f', 'ids.filter', '-c', 'idx', '--new', 'old', '--maybe', 'maybe' ], $rows);
+	is(content('old'), 'as before', 'so does a wrong column');
+	is((tool([ 'keep', @ids, '-o', 'old' ], "id\n1\n5000\n"))[0], 0, 'a file is replaced');
+	is(content('old'), "id\n1\n", '... by the whole result');
+	is((stat 'old')[2] & 07777, 0640, '... with its permissions');
+	symlink 'old', 'link' or die;
+	tool([ 'keep', @ids, '-o', 'link' ], "id\n2\n5000\n");
+	ok(-l 'link', 'a symbolic link stays one');
+	is(content('old'), "id\n2\n", '... and its file is replaced');
+	put('in.csv', "id\n1\n5000\n");
+	is(system("$program keep -f ids.filter -c id -o in.csv <in.csv 2>err"), 0, 'the output is the input');
+	is(content('in.csv'), "id\n1\n", '... which is read before it is replaced');
+
+	for (['--new', 'same', '--maybe', 'same'], ['--new', 'same', '--maybe', './same'], ['--new', '-', '--maybe', '-'],
+		['--new', 'old', '--maybe', 'link'], ['--new', 'n', '--maybe', 'm', '--keys', 'n'])
+	{
+		($status, $out, $err) = tool([ 'split', @ids, @$_ ], "id\n1\n");
+		is($status, 2, "split @$_: an error");
+		like($err, qr/two outputs are the same/, '... that says why');
+	}
+	is(content('old'), "id\n2\n", '... and changes nothing');
+	($status, $out, $err) = tool([ 'keep', @ids, '-o', 'ids.filter' ], "id\n1\n");
+	like($err, qr/the output is the file of the filter/, 'the filter is not overwritten');
+	is((tool([ 'keep', @ids, '-o', '.' ], "id\n1\n"))[0], 2, 'a folder is no output');
+	is((tool([ 'keep', @ids, '-o', 'new/' ], "id\n1\n"))[0], 2, '... nor is what would be one');
+
+	# what is written to a pipe that nobody reads, or to a full device, is an error
+	put('rows.csv', $rows);
+	for (['a closed pipe', "(sleep 0.1; $program drop -f none.filter -c id --accept-loss <rows.csv 2>err; echo \$? >status) | :"],
+		['a closed pipe that takes the other rows', "(sleep 0.1; $program split -f none.filter -c id --new - --maybe maybe.pipe <rows.csv 2>err; echo \$? >status) | :"],
+		['a full device', "$program drop -f none.filter -c id --accept-loss <rows.csv >/dev/full 2>err; echo \$? >status"],
+		['a full device, few rows', "$program keep -f ids.filter -c id <in.csv >/dev/full 2>err; echo \$? >status"],
+		['a full device by name', "$program keep -f ids.filter -c id -o /dev/full <in.csv 2>err; echo \$? >status"],
+		['help for a full device', "$program --help >/dev/full 2>err; echo \$? >status"],
+		['info for a full device', "$program info ids.filter >/dev/full 2>err; echo \$? >status"],
+		['a filter for a full device', "$program build -c id -t int <in.csv >/dev/full 2>err; echo \$? >status"],
+		['a closed standard output', "$program keep -f ids.filter -c id <in.csv >&- 2>err; echo \$? >status"],
+		['a closed standard input', "$program keep -f ids.filter -c id <&- >out 2>err; echo \$? >status"],
+		['a closed standard output, and a file that could get its number', "$program split -f ids.filter -c id --new new.closed --maybe - <in.csv >&- 2>err; echo \$? >status"],
+		['a file that may not grow', "(ulimit -f 100; $program drop -f none.filter -c id --accept-loss -o limited <rows.csv 2>err; echo \$? >status)"])
+	{
+		my ($name, $command) = @$_;
+		system('bash', '-c', $command);
+		is(content('status'), "2\n", "$name: an error");
+		like(content('err'), qr/^bloomfam: could not (write|read)/, '... that says so');
+	}
+	ok(!-e 'maybe.pipe' && !-e 'limited' && !-e 'new.closed', 'no file is left of these');
+	is(system('bash', '-c', "$program keep -f ids.filter -c id <in.csv >/dev/null 2>err"), 0, '/dev/null takes everything');
+	is((tool([ 'split', @ids, '--new', '/dev/null', '--maybe', '/dev/null' ], "id\n1\n"))[0], 0, '... twice');
+
+	# a signal in the middle
+	my $pid = open(my $pipe, '|-', "exec $program keep -f ids.filter -c id -o signalled 2>/dev/null") or die;
+	syswrite $pipe, "id\n1\n";
+	for (1 .. 600) { last if leftovers() ne ''; select(undef, undef, undef, 0.05); }
+	isnt(leftovers(), '', 'while it works, the result is beside its name');
+	kill 'TERM', $pid;
+	close $pipe;
+	is($? & 127, 15, '... a signal ends it');
+	is(leftovers(), '', '... and nothing is left');
+	ok(!-e 'signalled', '... nor written');
+}
+
+SKIP:
+{
+	my $disk = $ENV{SMALL_DISK} // '';
+	skip 'SMALL_DISK names no small file system', 5 if $disk eq '';
+	my $rows = "id\n" . join('', map { 1e9 + $_ . "\n" } 1 .. 700000);
+
+	put("$disk/new", 'as before');
+	my ($status, $out, $err) = tool([ 'split', '-f', 'none.filter', '-c', 'id', '--new', "$disk/new", '--maybe', "$disk/maybe" ], $rows);
+	is($status, 2, 'a full disk: an error');
+	like($err, qr/No space left on device/, '... that says why');
+	is(content("$disk/new"), 'as before', '... the old file is as it was');
+	ok(!-e "$disk/maybe", '... and no other one came');
+	is(leftovers($disk), '', '... nothing is left');
+	unlink "$disk/new";
+}
+
+# ---- long fields ----
+
+{
+	my $long = 'x' x 10_000_000;
+	my $lines = join("\n", ('y' x 999) x 10_000);
+	my $input = qq{x,id\n"$long",1\n$long,5000\n"$lines",5001\n"$lines""",2\n};
+	my ($status, $new, $maybe, $err) = split_rows(\@ids, $input);
+
+	is($status, 0, 'fields of 10 MB');
+	ok($new eq qq{x,id\n$long,5000\n"$lines",5001\n}, '... in rows that are new');
+	ok($maybe eq qq{x,id\n"$long",1\n"$lines""",2\n}, '... and in others');
+	put('long.csv', qq{k\n"$lines"\n$long""\n});
+	is((tool([ 'build', '-c', '1', '-t', 'text', '-o', 'long.filter', '--fpr', '1e-4' ], qq{k\n"$lines"\n$long\n}))[0], 0, 'keys of 10 MB');
+	($status, $new, $maybe) = split_rows([ '-f', 'long.filter', '-c', 'k' ], qq{k\n"$lines"\n"$lines""\n"\n$long\n${long}x\n});
+	ok($new eq qq{k\n"$lines""\n"\n${long}x\n}, '... are told apart');
+}
+
+# ---- building ----
+
+for (['no number', "id\n1\nx\n", qr/line 3: .*x/], ['a column that a row lacks', "x,id\na,1\nb\n", qr/line 3: there is no such column/],
+	['a quote within a field', qq{id\n1"2"\n}, qr/line 2: a quote/])
+{
+	my ($name, $input, $expected) = @$_;
+	my ($status, $out, $err) = tool([ 'build', '-c', 'id', '-t', 'int', '-o', 'built.filter' ], $input);
+
+	is($status, 2, "build of $name: an error");
+	like($err, $expected, '... that says which');
+	ok(!-e 'built.filter', '... and no filter');
+}
+
+# ---- random records ----
+
+# The values are known before they are written, so no reader has to be trusted; Python's reads them again.
+srand($ENV{SEED} // 7);
+my @alphabet = ('a' .. 'e', ',', ',', '"', '"', "\n", "\r\n", ' ', ';', "\t", "\xc3\xa9", '\\', '.');
+sub random_text { return join('', map { $alphabet[ rand @alphabet ] } 1 .. rand(12)); }
+
+sub random_field
+{
+	my ($value, $quote) = @_;
+
+	return $value unless $quote || $value eq '' || $value =~ /[",\r\n]/;
+	return '"' . $value =~ s/"/""/gr . '"';
+}
+
+# what a filter of texts calls the same: blanks at the end are no part of a key
+my $reader = <<'PYTHON';
+import csv, sys
+for name in sys.argv[1:]:
+    with open(name, newline='', encoding='utf-8') as f:
+        for row in csv.reader(f, strict=True):
+            if row:
+                print(row[1].encode().hex())
+PYTHON
+my $python = system('python3 -c "import csv" 2>/dev/null') == 0;
+for my $trial (1 .. ($ENV{LONG} ? 60 : 12))
+{
+	my $ending = $trial % 2 ? "\n" : "\r\n";
+	my %known = map { random_text() =~ s/ +$//r => 1 } 1 .. 100;
+	my (@records, @keys);
+
+	for (1 .. 400)
+	{
+		my $key = rand() < 0.3 ? (keys %known)[ rand keys %known ] . ' ' x rand(3) : random_text() . int rand 1000;
+		my @fields = (random_field(random_text(), rand() < 0.3), random_field($key, rand() < 0.3), random_field(random_text(), 0));
+
+		push @keys, $key;
+		push @records, join(',', @fields[ 0 .. 1 + int rand 2 ]) . $ending;
+	}
+	$records[-1] =~ s/\r?\n$// if $trial % 3 == 0;
+	is((tool([ 'build', '-c', '1', '--no-header', '-t', 'text', '-o', 'random.filter' ], join('', map { random_field($_, 1) . $ending } keys %known)))[0], 0, "trial $trial: build");
+	my ($status, $new, $maybe, $err) = split_rows([ '-f', 'random.filter', '-c', '2', '--no-header' ], join('', @records));
+	my ($at_new, $at_maybe, $wrong, $lost, $false) = (0, 0, 0, 0, 0);
+
+	for my $i (0 .. $#records)
+	{
+		my $record = $records[$i];
+
+		if (substr($new, $at_new, length $record) eq $record && !$known{ $keys[$i] =~ s/ +$//r })
+		{
+			$at_new += length $record;
+		}
+		elsif (substr($maybe, $at_maybe, length $record) eq $record)
+		{
+			$at_maybe += length $record;
+			$false++ unless $known{ $keys[$i] =~ s/ +$//r };
+		}
+		else
+		{
+			$lost++;
+		}
+	}
+	is_deeply([ $status, $lost, $at_new, $at_maybe ], [ 0, 0, length $new, length $maybe ], '... each record is in one of the outputs, byte for byte, in order') or diag($err);
+	cmp_ok($false, '<', 30, '... and few that are new are among the others');
+  SKIP:
+	{
+		skip 'no Python', 1 unless $python;
+		my $read = '';
+		IPC::Run::run([ 'python3', '-c', $reader, 'new', 'maybe' ], '>', \$read);
+		is_deeply([ sort split /\n/, $read ], [ sort map { unpack 'H*', $_ } @keys ], '... and has the key that it had');
+	}
+}
+
+# ---- with a server: filters that it made, and the page's example ----
+
+my $node = start_node('primary');
+$node->safe_psql('postgres', q{
+	CREATE TABLE events (id bigint PRIMARY KEY, device text, at timestamptz);
+	INSERT INTO events SELECT g * 7919, 'device ' || g % 100, '2026-01-01Z'::timestamptz + g * interval '1 s' FROM generate_series(1, 20000) g;
+});
+local $ENV{PGHOST} = $node->host;
+local $ENV{PGPORT} = $node->port;
+local $ENV{PGDATABASE} = 'postgres';
+
+for (['int', 'bigint', '-7'], ['text', 'text', 'a b '], ['numeric', 'numeric', '1.50'], ['uuid', 'uuid', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'],
+	['timestamptz', 'timestamptz', '2026-01-02 03:04:05.678+00'], ['double', 'double precision', '0.1'], ['bool', 'boolean', 't'], ['date', 'date', '2026-02-03'])
+{
+	my ($name, $type, $value) = @$_;
+	my ($status, $out, $err) = tool([ 'key', $type, $value ]);
+	my $expected = $node->safe_psql('postgres', "SELECT bloom_key('$value'::$type)");
+
+	like($out, qr/^key: \Q$expected\E$/m, "the key of $name is the server's") or diag($err);
+}
+for my $kind (qw(blocked standard partitioned counting cuckoo xor xor_plus binary_fuse ribbon parquet))
+{
+	$node->safe_psql('postgres', "COPY (SELECT bloom_agg(id, 0.01, '$kind') FROM events) TO '$dir/server.filter' WITH (FORMAT binary)");
+	system("psql -XAtqc \"COPY (SELECT id FROM events ORDER BY random()) TO STDOUT\" >ids.csv") == 0 or die;
+	is(system("$program build -c 1 --no-header -t bigint --kind $kind -o client.filter <ids.csv 2>err"), 0, "build of kind $kind") or diag(content('err'));
+	my $server = pack('H*', substr($node->safe_psql('postgres', "SELECT bloom_agg(id, 0.01, '$kind') FROM events"), 2));
+	ok(content('client.filter') eq $server, '... the bytes are those of bloom_agg');
+	is(system("$program split -f server.filter -c 1 --no-header --new new --maybe maybe <ids.csv 2>err"), 0, '... a filter of the server is asked');
+	is(content('new'), '', '... and denies none of its keys');
+}
+{
+	my ($status, $out, $err);
+
+	$node->safe_psql('postgres', "COPY (SELECT bloom_agg((id, device)) FROM events) TO '$dir/rows.filter' WITH (FORMAT binary)");
+	($status, $out, $err) = tool([ 'keep', '-f', 'rows.filter', '-c', 'id' ], "id\n1\n");
+	is($status, 2, 'a filter of rows cannot be asked outside the server');
+	like($err, qr/rows\.filter: ./, '... which is said');
+	($status, $out, $err) = tool([ 'info', 'rows.filter' ]);
+	is($status, 0, '... but info tells what it is');
+	like($out, qr/cannot be asked for outside the server/, '... and that');
+}
+
+# the reader that docs/format.md begins with
+SKIP:
+{
+	my ($reader_of_page) = content("$sources/docs/format.md") =~ /```python\n(.*?)```/s or die;
+	my ($known, $others);
+
+	skip 'no package xxhash for Python', 2 if system('/usr/bin/python3 -c "import xxhash" 2>/dev/null') != 0;
+	put('reader.py', $reader_of_page . <<'PYTHON');
+import sys
+data = bytes.fromhex(open(sys.argv[1]).read()[2:])
+answers = [may_contain(data, key) for key in range(-20000, 60000)]
+print("".join("ft"[answer] for answer in answers))
+PYTHON
+	$node->safe_psql('postgres', q{CREATE TABLE asked AS SELECT bloom_agg(g * 3) AS f FROM generate_series(-3000, 9000) g});
+	put('asked.filter', $node->safe_psql('postgres', 'SELECT f FROM asked'));
+	my $read = `/usr/bin/python3 reader.py asked.filter 2>&1`;
+	is($read, $node->safe_psql('postgres', q{SELECT string_agg(bloom_may_contain(f, g)::text::"char"::text, '' ORDER BY g) FROM asked, generate_series(-20000, 59999) g}) . "\n",
+		"the reader in docs/format.md answers as the server does");
+	cmp_ok($read =~ tr/t//, '<', 14000, '... and denies most other keys');
+}
+
+# the pages as they stand: their commands, one after the other, and what these print
+
+{
+	my @lines = map { split /\n/, content("$sources/docs/$_.md") } qw(outside cookbook);
+	my (@examples, $number, $is_result);
+
+	mkdir 'page' or die;
+	$node->safe_psql('postgres', 'CREATE DATABASE page');
+	$node->safe_psql('page', 'CREATE EXTENSION bloomfam');
+	for (my $i = 0; $i < @lines; $i++)
+	{
+		next unless $lines[$i] =~ /^```(.*)$/;
+		my ($word, @inside) = ($1);
+		push @inside, $lines[$i] while ++$i < @lines && $lines[$i] ne '```';
+		if ($word eq 'sh')
+		{
+			push @examples, { commands => join("\n", @inside) };
+		}
+		elsif ($word eq '' && $is_result)
+		{
+			$examples[-1]{result} = join("\n", @inside);
+		}
+		$is_result = $word eq 'sh';
+	}
+	# what is installed goes into a folder of its own
+	my $prelude = "set -e -o pipefail\nmake() { command make -s -C '$sources' PREFIX='$dir/installed' \"\$@\"; }\nexport PATH='$dir/installed/bin':\"\$PATH\" PGDATABASE=page\ncd '$dir/page'\n";
+
+	for my $example (@examples)
+	{
+		my $name = 'commands of the pages, example ' . ++$number;
+		my $printed = '';
+
+		IPC::Run::run([ 'bash', '-c', $prelude . $example->{commands} ], '<', '/dev/null', '>&', \$printed);
+		is($?, 0, $name) or diag($printed);
+		next unless exists $example->{result};
+		s/^written: .*$/written: .../m, s/ +$//mg, s/\n+$// for $printed, $example->{result};
+		is($printed, $example->{result}, '... prints what the page shows');
+	}
+	cmp_ok($number, '>', 9, 'the pages have examples');
+}
+
+no_crash($node);
+$node->stop;
+done_testing();
