@@ -275,7 +275,8 @@ read_floating(const BfColumnReader *reader, size_t i, BfKey *key, const char **r
 	key->has_second = false;
 	key->u.number = number;
 	/* a column of real holds the nearest one, and a filter of doubles would deny that */
-	if (reader->type.id == BLOOMFAM_TYPE_REAL && number == number && (double) (float) number != number)
+	if (reader->type.id == BLOOMFAM_TYPE_REAL && number == number &&
+		(double) (float) number != number)
 	{
 		*reason = "no real equals it";
 		return BLOOMFAM_IMPOSSIBLE;
