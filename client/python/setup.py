@@ -1,6 +1,7 @@
 # Builds the extension from the sources beside this folder: the package depends on nothing at run time.
 #
-# BLOOMFAM_CFLAGS and BLOOMFAM_LDFLAGS in the environment are added to those of the compiler and the linker: for sanitizers.
+# In the environment: BLOOMFAM_CFLAGS and BLOOMFAM_LDFLAGS are added to those of the compiler and the linker, for sanitizers; BLOOMFAM_LIBRARY is
+# a libbloomfam.a that is built already ("make client").
 
 import json
 import os
@@ -19,6 +20,11 @@ class BuildExt(build_ext):
     """Compiles the library, too: its sources are above this folder, where setuptools wants none."""
 
     def build_extension(self, ext):
+        library = os.environ.get("BLOOMFAM_LIBRARY")
+        if library:
+            ext.extra_objects.append(library)
+            super().build_extension(ext)
+            return
         sources = sorted(glob(os.path.join(top, "client", "lib", "*.c")) + glob(os.path.join(top, "src", "core", "*.c")) +
                          glob(os.path.join(top, "src", "keys", "*.c")))
         flags = dict(output_dir=self.build_temp, include_dirs=ext.include_dirs, debug=self.debug, extra_postargs=ext.extra_compile_args)
