@@ -62,7 +62,7 @@ def scalar(key):
     if numpy is None or not isinstance(key, numpy.generic) or isinstance(key, numpy.void):
         return None
     array = numpy.asarray(key).reshape(1)
-    return None if array.dtype.kind in "OT" else _numpy(array, numpy, counts)
+    return None if array.dtype.kind in ("O", "T") else _numpy(array, numpy, counts)
 
 
 def answers(n):
@@ -92,7 +92,7 @@ def _numpy(array, numpy, counts=None):
     if array.ndim != 1:
         raise TypeError("an array of %d dimensions is no column of keys; it must have one" % array.ndim)
     kind = array.dtype.kind
-    if kind in "OT":
+    if kind in ("O", "T"):
         return "objects", list(array), mask, None, None
     if kind in "Mm":
         unit, count = numpy.datetime_data(array.dtype)
@@ -143,6 +143,6 @@ def _pandas(array):
     if name == "SparseArray":
         array = array.to_dense()
     data = numpy.asarray(array)
-    if data.dtype.kind in "OT":
+    if data.dtype.kind in ("O", "T"):
         return "pandas", list(array), None, None, None
     return _numpy(data, numpy)
