@@ -196,10 +196,15 @@ read_decimal(Batch *batch, PyObject *decimal_class, PyObject *object)
 	return false;
 }
 
+/* More bits than this no numeric has: log2(10^131072). */
+#define MAX_BITS		435412
+
 /* An int beyond int64. */
 static bool
 read_long_beyond(Batch *batch, PyObject *object)
 {
+	PyObject   *bits;
+	long		nbits;
 	PyObject   *decimals;
 	PyObject   *decimal_class;
 	PyObject   *decimal;
@@ -207,6 +212,18 @@ read_long_beyond(Batch *batch, PyObject *object)
 
 	if (batch->sink->type->id != BLOOMFAM_TYPE_NUMERIC)
 		return impossible_integer(batch);
+
+	/* what follows takes a time that grows faster than the number of digits */
+	bits = PyObject_CallMethod((PyObject *) &PyLong_Type, "bit_length", "(O)", object);
+	if (bits == NULL)
+		return false;
+	nbits = PyLong_AsLong(bits);
+	Py_DECREF(bits);
+	if (nbits == -1 && PyErr_Occurred())
+		return false;
+	if (nbits > MAX_BITS)
+		return batch_impossible(batch, PyExc_OverflowError,
+								"the number is out of the range of numeric");
 
 	/* str() of an int takes long, and is refused for many digits; a Decimal's does not, nor is */
 	decimals = PyImport_ImportModule("decimal");

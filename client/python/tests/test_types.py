@@ -49,7 +49,7 @@ TABLE = {
         (Decimal("-0.00000000000000000000012345"), [Decimal("-12345E-26")]),
         (Decimal("1E+131071"), []), (Decimal("1E-16383"), [])],
         [(Decimal("1E+131072"), OverflowError), (Decimal("1E+999999999999999999"), OverflowError), (Decimal("1E-16384"), OverflowError),
-         (10 ** 140000, OverflowError)],
+         (10 ** 140000, OverflowError), (10 ** 10 ** 6, OverflowError)],
         [(Decimal("sNaN"), ValueError)]),
     "text": ("text", [
         ("a", ["a  ", "a "]), ("", [" "]), ("é日𝄞", []), ("e\u0301", []), ("x" * 100000, []), (" a", []), ("a\t", [])],
