@@ -166,6 +166,7 @@ build_by_adding(const BfPort *port, BfRoom *room, BfHeader *head, BfSource *sour
 	{
 		size_t		done = 0;
 
+		bf_check_interrupts(port);
 		while ((done += head->kind->add(head, payload, hashes + done, n - done)) < n)
 		{
 			BfStatus	status = grow(port, room, head, data);
