@@ -113,7 +113,10 @@ load_string(const BfColumnReader *reader, size_t i, BfString *string)
 	{
 		case BLOOMFAM_FIXED:
 			string->len = (size_t) column->width;
-			string->bytes = (const char *) column->values + i * string->len;
+			/* of values without bytes there may be no array */
+			string->bytes = column->width > 0
+								? (const char *) column->values + i * string->len
+								: "";
 			return true;
 		case BLOOMFAM_OFFSETS32:
 			begin = LOAD(int32_t, column->offsets, i);
