@@ -105,8 +105,9 @@ typedef struct BloomfamError
  * alloc() returns memory that is aligned for any type, or NULL: the function at work then gives
  * all back that it took, and fails with BLOOMFAM_NO_MEMORY.  release() gets what alloc() returned,
  * never NULL.  stop() may be NULL; during work that takes long it is called often, from every 20
- * microseconds to every ms, and true ends the work with BLOOMFAM_STOPPED.  None of the three may call this library on the object at
- * work, nor leave by longjmp() or an exception.  They are called in the thread that called.
+ * microseconds to every ms, and true ends the work with BLOOMFAM_STOPPED.  None of the three may
+ * call this library on the object at work, nor leave by longjmp() or an exception.  They are called
+ * in the thread that called.
  *
  * The struct is copied by whoever is given it; what arg points to must outlive all that was made
  * with it.
@@ -188,7 +189,7 @@ typedef struct BloomfamInfo
 	bool		askable;		/* bloomfam_filter_type() will not fail */
 	bool		empty;			/* it has no keys and no family: whatever is asked is absent */
 	uint64_t	family_id;		/* 0: none */
-	char		family[256];	/* name of the key family in UTF-8, odd bytes as '?'; "": not known */
+	char		family[256];	/* name of the key family in UTF-8, odd bytes as '?'; "": unknown */
 	uint64_t	capacity;		/* keys that it was made for; 0: identity */
 	uint64_t	keys_added;		/* additions, repeated keys counted each time */
 	double		target_fpr;		/* in (0, 1) at capacity; 0: identity */
@@ -285,7 +286,8 @@ typedef struct BloomfamType
  * "bit varying"; and "char", its quotes included.  Upper and lower case are the same, and
  * "pg_catalog." before is fine.  A length in parentheses is accepted where it cannot change a key,
  * of character types and bits; numeric(p,s) with kind parquet only, whose columns have both.
- * Others: enum "schema"."type", and "parquet int64" and its like.
+ * Others: enum "schema"."type", and "parquet int64" and its like.  A name always says one reading:
+ * FLOAT and ANY_TEXT only bloomfam_filter_type() gives.
  *
  * kind is the kind of filter that is meant, or NULL.  "parquet" has families of its own: columns'
  * types of Parquet are names then, such as int32, float (of 4 bytes) or decimal(9,2) fixed(5), and
@@ -456,8 +458,8 @@ typedef enum BloomfamAnswer
 {
 	BLOOMFAM_ABSENT = 0,		/* certainly no key of the filter */
 	BLOOMFAM_MAYBE = 1,			/* one of its keys, or a false positive */
-	BLOOMFAM_IMPOSSIBLE = 2,	/* certainly none: no key of the type can equal it, such as an integer
-								 * beyond bigint, a text with a zero byte */
+	BLOOMFAM_IMPOSSIBLE = 2,	/* certainly none: no key of the type can equal it, such as an
+								 * integer beyond bigint, a text with a zero byte */
 	BLOOMFAM_NULL = 3,			/* NULL equals nothing, but is no key either */
 	BLOOMFAM_BAD = 5			/* it could not be read for certain: nobody knows */
 } BloomfamAnswer;

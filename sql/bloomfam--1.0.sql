@@ -121,7 +121,16 @@ COMMENT ON FUNCTION bloom_key(bloomliteral) IS 'hash a key once, to ask many fil
 CREATE FUNCTION bloom_hash(key bloomkey) RETURNS bigint
 AS 'MODULE_PATHNAME', 'bloomfam_key_hash64' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- of a key that is not hashed: an error that says so
+CREATE FUNCTION bloom_hash(key "any") RETURNS bigint
+AS 'MODULE_PATHNAME', 'bloomfam_key_hash64_any' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION bloom_hash(key bloomliteral) RETURNS bigint
+AS 'MODULE_PATHNAME', 'bloomfam_key_hash64_literal' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
 COMMENT ON FUNCTION bloom_hash(bloomkey) IS 'the 64 bits of a hashed key';
+COMMENT ON FUNCTION bloom_hash("any") IS 'an error: hash the key first, by bloom_key';
+COMMENT ON FUNCTION bloom_hash(bloomliteral) IS 'the 64 bits of a hashed key';
 
 CREATE FUNCTION bloomkey_eq(bloomkey, bloomkey) RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_key_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -197,7 +206,12 @@ CREATE FUNCTION bloom_create(expected bigint, fpr double precision DEFAULT 0.01,
 	key_type regtype DEFAULT NULL) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_create' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
+-- the kind or, if the text is a number, the rate; it has no name, as a call by names means the function above
+CREATE FUNCTION bloom_create(expected bigint, text) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bloomfam_create_text' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
 COMMENT ON FUNCTION bloom_create(bigint, double precision, text, regtype) IS 'an empty bloom filter';
+COMMENT ON FUNCTION bloom_create(bigint, text) IS 'an empty bloom filter';
 
 CREATE FUNCTION bloom_add_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME', 'bloomfam_add_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -266,26 +280,27 @@ AS 'MODULE_PATHNAME', 'bloomfam_may_be_in_sel' LANGUAGE C STABLE STRICT PARALLEL
 CREATE FUNCTION bloom_joinsel(internal, oid, internal, smallint, internal) RETURNS double precision
 AS 'MODULE_PATHNAME', 'bloomfam_joinsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-CREATE FUNCTION bloom_may_contain(filter bloomfilter, key "any") RETURNS boolean
+-- anyelement, and not "any", lets an array stand behind @~ ANY and @~ ALL
+CREATE FUNCTION bloom_may_contain(filter bloomfilter, key anyelement) RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_contain' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_contain_support;
 
 CREATE FUNCTION bloom_may_contain(filter bloomfilter, key bloomliteral) RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_contain_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_contain_support;
 
-COMMENT ON FUNCTION bloom_may_contain(bloomfilter, "any") IS 'may the filter contain the key? false is certain';
+COMMENT ON FUNCTION bloom_may_contain(bloomfilter, anyelement) IS 'may the filter contain the key? false is certain';
 COMMENT ON FUNCTION bloom_may_contain(bloomfilter, bloomliteral) IS 'may the filter contain the key? false is certain';
 
-CREATE FUNCTION bloom_may_be_in(key "any", filter bloomfilter) RETURNS boolean
+CREATE FUNCTION bloom_may_be_in(key anyelement, filter bloomfilter) RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_be_in' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_be_in_support;
 
 CREATE FUNCTION bloom_may_be_in(key bloomliteral, filter bloomfilter) RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_may_be_in_literal' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT bloom_may_be_in_support;
 
-COMMENT ON FUNCTION bloom_may_be_in("any", bloomfilter) IS 'implementation of ~@ operator';
+COMMENT ON FUNCTION bloom_may_be_in(anyelement, bloomfilter) IS 'implementation of ~@ operator';
 COMMENT ON FUNCTION bloom_may_be_in(bloomliteral, bloomfilter) IS 'implementation of ~@ operator';
 
 CREATE OPERATOR @~ (
-	LEFTARG = bloomfilter, RIGHTARG = "any", FUNCTION = bloom_may_contain, COMMUTATOR = ~@,
+	LEFTARG = bloomfilter, RIGHTARG = anyelement, FUNCTION = bloom_may_contain, COMMUTATOR = ~@,
 	RESTRICT = bloom_may_contain_sel, JOIN = bloom_joinsel
 );
 
@@ -295,7 +310,7 @@ CREATE OPERATOR @~ (
 );
 
 CREATE OPERATOR ~@ (
-	LEFTARG = "any", RIGHTARG = bloomfilter, FUNCTION = bloom_may_be_in, COMMUTATOR = @~,
+	LEFTARG = anyelement, RIGHTARG = bloomfilter, FUNCTION = bloom_may_be_in, COMMUTATOR = @~,
 	RESTRICT = bloom_may_be_in_sel, JOIN = bloom_joinsel
 );
 
@@ -304,9 +319,9 @@ CREATE OPERATOR ~@ (
 	RESTRICT = bloom_may_be_in_sel, JOIN = bloom_joinsel
 );
 
-COMMENT ON OPERATOR @~ (bloomfilter, "any") IS 'may the filter contain the key? false is certain';
+COMMENT ON OPERATOR @~ (bloomfilter, anyelement) IS 'may the filter contain the key? false is certain';
 COMMENT ON OPERATOR @~ (bloomfilter, bloomliteral) IS 'may the filter contain the key? false is certain';
-COMMENT ON OPERATOR ~@ ("any", bloomfilter) IS 'may the key be in the filter? false is certain';
+COMMENT ON OPERATOR ~@ (anyelement, bloomfilter) IS 'may the key be in the filter? false is certain';
 COMMENT ON OPERATOR ~@ (bloomliteral, bloomfilter) IS 'may the key be in the filter? false is certain';
 
 CREATE FUNCTION bloom_may_contain_any(filter bloomfilter, keys anyarray) RETURNS boolean
@@ -590,11 +605,47 @@ CREATE AGGREGATE bloom_agg(key "any", kind text) (
 	COMBINEFUNC = bloom_agg_combine, SERIALFUNC = bloom_agg_serial, DESERIALFUNC = bloom_agg_deserial, PARALLEL = SAFE
 );
 
+-- untyped literals and parameters: an error that asks for the type
+CREATE AGGREGATE bloom_agg(key bloomliteral) (
+	SFUNC = bloom_agg_trans, STYPE = internal, SSPACE = 4096,
+	FINALFUNC = bloom_agg_final, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = bloom_agg_combine, SERIALFUNC = bloom_agg_serial, DESERIALFUNC = bloom_agg_deserial, PARALLEL = SAFE
+);
+
+CREATE AGGREGATE bloom_agg(key bloomliteral, fpr double precision) (
+	SFUNC = bloom_agg_trans, STYPE = internal, SSPACE = 4096,
+	FINALFUNC = bloom_agg_final, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = bloom_agg_combine, SERIALFUNC = bloom_agg_serial, DESERIALFUNC = bloom_agg_deserial, PARALLEL = SAFE
+);
+
+CREATE AGGREGATE bloom_agg(key bloomliteral, fpr double precision, kind text) (
+	SFUNC = bloom_agg_trans, STYPE = internal, SSPACE = 4096,
+	FINALFUNC = bloom_agg_final, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = bloom_agg_combine, SERIALFUNC = bloom_agg_serial, DESERIALFUNC = bloom_agg_deserial, PARALLEL = SAFE
+);
+
+CREATE AGGREGATE bloom_agg(key bloomliteral, fpr double precision, kind text, expected bigint) (
+	SFUNC = bloom_agg_trans, STYPE = internal, SSPACE = 4096,
+	FINALFUNC = bloom_agg_final, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = bloom_agg_combine, SERIALFUNC = bloom_agg_serial, DESERIALFUNC = bloom_agg_deserial, PARALLEL = SAFE
+);
+
+CREATE AGGREGATE bloom_agg(key bloomliteral, kind text) (
+	SFUNC = bloom_agg_trans, STYPE = internal, SSPACE = 4096,
+	FINALFUNC = bloom_agg_final, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = bloom_agg_combine, SERIALFUNC = bloom_agg_serial, DESERIALFUNC = bloom_agg_deserial, PARALLEL = SAFE
+);
+
 COMMENT ON AGGREGATE bloom_agg("any") IS 'bloom filter of the keys';
 COMMENT ON AGGREGATE bloom_agg("any", double precision) IS 'bloom filter of the keys';
 COMMENT ON AGGREGATE bloom_agg("any", double precision, text) IS 'bloom filter of the keys';
 COMMENT ON AGGREGATE bloom_agg("any", double precision, text, bigint) IS 'bloom filter of the keys';
 COMMENT ON AGGREGATE bloom_agg("any", text) IS 'bloom filter of the keys';
+COMMENT ON AGGREGATE bloom_agg(bloomliteral) IS 'an error: the key needs a type';
+COMMENT ON AGGREGATE bloom_agg(bloomliteral, double precision) IS 'an error: the key needs a type';
+COMMENT ON AGGREGATE bloom_agg(bloomliteral, double precision, text) IS 'an error: the key needs a type';
+COMMENT ON AGGREGATE bloom_agg(bloomliteral, double precision, text, bigint) IS 'an error: the key needs a type';
+COMMENT ON AGGREGATE bloom_agg(bloomliteral, text) IS 'an error: the key needs a type';
 
 CREATE FUNCTION bloom_agg_key_trans(bloomfilter, bloomkey) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;

@@ -34,7 +34,7 @@ static struct
 
 static uint64_t denied = 0;
 
-static void
+static void __attribute__((noreturn))
 die(const char *what, const BloomfamError *error)
 {
 	fprintf(stderr, "%s: %s\n", what, error->message);

@@ -34,8 +34,9 @@ extern BloomfamHost bf_host(const BloomfamHost *host);
 /*
  * bf_arena_run: calls work(arena, arg), and returns what it returns.
  *
- * If the arena is left, that is BLOOMFAM_NO_MEMORY or BLOOMFAM_STOPPED, and the error says so.  What
- * work() has changed must therefore be in *arg, or nowhere.  What is in the arena is given back.
+ * If the arena is left, that is BLOOMFAM_NO_MEMORY or BLOOMFAM_STOPPED, and the error says so.
+ * What work() has changed must therefore be in *arg, or nowhere.  What is in the arena is given
+ * back.
  */
 extern BloomfamStatus bf_arena_run(const BloomfamHost *host, BloomfamError *error,
 								   BloomfamStatus (*work) (BfArena *arena, void *arg,

@@ -70,8 +70,9 @@ rate_too_low(const BfKind *kind, double fpr, BloomfamError *error)
 {
 	char		rate[BF_RATE_ROOM];
 
-	(void) bf_fail(error, BLOOMFAM_BAD_ARGUMENT, "false positive rate %s is too low for kind \"%s\"",
-				   bf_rate(fpr, rate), kind->name);
+	(void) bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
+				   "false positive rate %s is too low for kind \"%s\"", bf_rate(fpr, rate),
+				   kind->name);
 	bf_detail(error, "The lowest that this kind reaches is %s.", bf_rate(kind->min_fpr, rate));
 	if (kind->better_kind != NULL)
 		bf_hint(error, "Use kind \"%s\".", kind->better_kind);

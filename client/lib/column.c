@@ -113,7 +113,10 @@ load_string(const BfColumnReader *reader, size_t i, BfString *string)
 	{
 		case BLOOMFAM_FIXED:
 			string->len = (size_t) column->width;
-			string->bytes = (const char *) column->values + i * string->len;
+			/* of values without bytes there may be no array */
+			string->bytes = column->width > 0
+								? (const char *) column->values + i * string->len
+								: "";
 			return true;
 		case BLOOMFAM_OFFSETS32:
 			begin = LOAD(int32_t, column->offsets, i);
@@ -268,11 +271,19 @@ read_decimal(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 static BloomfamAnswer
 read_floating(const BfColumnReader *reader, size_t i, BfKey *key, const char **reason)
 {
-	(void) reason;
+	double		number = reader->values->layout == BLOOMFAM_FLOAT32
+							 ? (double) LOAD(float, reader->values->values, i)
+							 : LOAD(double, reader->values->values, i);
+
 	key->has_second = false;
-	key->u.number = reader->values->layout == BLOOMFAM_FLOAT32
-						? (double) LOAD(float, reader->values->values, i)
-						: LOAD(double, reader->values->values, i);
+	key->u.number = number;
+	/* a column of real holds the nearest one, and a filter of doubles would deny that */
+	if (reader->type.id == BLOOMFAM_TYPE_REAL && number == number &&
+		(double) (float) number != number)
+	{
+		*reason = "no real equals it";
+		return BLOOMFAM_IMPOSSIBLE;
+	}
 	return BLOOMFAM_ABSENT;
 }
 
@@ -468,7 +479,8 @@ batch_way(const BfColumnReader *reader)
 		return column->layout == BLOOMFAM_INT64	  ? BF_BATCH_INT64
 			   : column->layout == BLOOMFAM_INT32 ? BF_BATCH_INT32
 												  : BF_BATCH_BY_KEY;
-	if (column->meaning == BLOOMFAM_FLOATING && column->layout == BLOOMFAM_FLOAT64)
+	if (column->meaning == BLOOMFAM_FLOATING && column->layout == BLOOMFAM_FLOAT64 &&
+		reader->type.id != BLOOMFAM_TYPE_REAL)
 		return BF_BATCH_DOUBLE;
 	return BF_BATCH_BY_KEY;
 }

@@ -226,6 +226,19 @@ bf_filter_check_askable(const BloomfamFilter *filter, BloomfamError *error)
 	return BLOOMFAM_NOT_ASKABLE;
 }
 
+BloomfamStatus
+bloomfam_filter_type(const BloomfamFilter *filter, BloomfamType *type, BloomfamError *error)
+{
+	BloomfamStatus status = bf_filter_check_askable(filter, error);
+
+	if (status != BLOOMFAM_OK)
+		return status;
+	if (filter->type_status != BF_TYPE_OK)
+		return bf_type_error(filter->type_status, &filter->view.head, error);
+	*type = filter->type;
+	return BLOOMFAM_OK;
+}
+
 void
 bloomfam_info(const BloomfamFilter *filter, BloomfamInfo *info)
 {
@@ -337,7 +350,7 @@ bloomfam_write(const BloomfamFilter *filter, BloomfamForm form,
 			break;
 		case BLOOMFAM_HEX:
 		case BLOOMFAM_COPY_TEXT:
-			ok = write(arg, "\\\\x" + (form == BLOOMFAM_HEX), form == BLOOMFAM_HEX ? 2 : 3);
+			ok = form == BLOOMFAM_HEX ? write(arg, "\\x", 2) : write(arg, "\\\\x", 3);
 			for (done = 0; ok && done < filter->len; done += n)
 			{
 				n = filter->len - done < sizeof(digits) / 2 ? filter->len - done

@@ -321,13 +321,13 @@ static const struct
 
 /*
  * As in the style postgres: fields "-1 years", "2 mons", "+3 days", "-04:05:06.789", in this order.
- * After a negative one a sign must be there, as it is in what the server writes: without it,
- * another setting of the server could take the sign to be of all.
+ * Right after a negative one a sign must be there, as it is in what the server writes: without one,
+ * another setting of the server could take the first sign to be of all.
  */
 static bool
 read_postgres(BfText *text, Interval *interval)
 {
-	bool		any_negative = false;
+	bool		after_negative = false;
 	size_t		unit = 0;
 
 	do
@@ -337,9 +337,9 @@ read_postgres(BfText *text, Interval *interval)
 		bool		has_sign = take_sign(text, &negative);
 		int64_t		value;
 
-		if (any_negative && !has_sign)
+		if (after_negative && !has_sign)
 			return false;
-		any_negative |= negative;
+		after_negative = negative;
 		if (!bf_take_digits(text, 1, FIELD_DIGITS, &value))
 			return false;
 		if (text->at < text->end && *text->at == ':')
@@ -377,7 +377,7 @@ take_seconds(BfText *text, bool negative, int64_t value, int64_t *usecs)
 	return !__builtin_add_overflow(*usecs, negative ? -value : value, usecs) && bf_take(text, 'S');
 }
 
-/* As in the style iso_8601: P1Y2M3DT4H5M6.789S, each number with a sign if it has one. */
+/* As in the style iso_8601: P1Y2M3DT4H5M6.789S, where numbers may be negative. */
 static bool
 read_iso(BfText *text, Interval *interval)
 {
@@ -397,7 +397,7 @@ read_iso(BfText *text, Interval *interval)
 			in_time = true;
 			next = strchr(order, 'T') + 1;
 		}
-		(void) take_sign(text, &negative);
+		negative = bf_take(text, '-');
 		if (!bf_take_digits(text, 1, FIELD_DIGITS, &value) || text->at == text->end)
 			return false;
 		any = true;

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-#include "client/lib/filter.h"
 #include "core/bf.h"
 #include "keys/family.h"
 
@@ -372,19 +371,6 @@ bf_type_error(BfTypeStatus status, const BfHeader *head, BloomfamError *error)
 	return BLOOMFAM_NOT_ASKABLE;
 }
 
-BloomfamStatus
-bloomfam_filter_type(const BloomfamFilter *filter, BloomfamType *type, BloomfamError *error)
-{
-	BloomfamStatus status = bf_filter_check_askable(filter, error);
-
-	if (status != BLOOMFAM_OK)
-		return status;
-	if (filter->type_status != BF_TYPE_OK)
-		return bf_type_error(filter->type_status, &filter->view.head, error);
-	*type = filter->type;
-	return BLOOMFAM_OK;
-}
-
 /* ---- names ---- */
 
 #define NAME_ROOM	256
@@ -470,6 +456,10 @@ plain_by_sql(const char *given, BloomfamTypeId id, const TypeName *name, Bloomfa
 	column.type = rows[id].plain;
 	if (bf_plain_is_time(column.type))
 		column.precision = 6;
+	/* of the integers, bigint alone has 8 bytes */
+	if (id == BLOOMFAM_TYPE_INT && strcmp(name->name, "bigint") != 0 &&
+		strcmp(name->name, "int8") != 0)
+		column.type = BF_PLAIN_INT32;
 	if (id == BLOOMFAM_TYPE_NUMERIC)
 	{
 		snprintf(decimal, sizeof(decimal), "decimal(%s%s)", name->modifiers,
@@ -526,6 +516,17 @@ by_sql_name(const char *given, bool is_parquet, BloomfamType *type, BloomfamErro
 	return BLOOMFAM_OK;
 }
 
+/* Whoever names a column's type knows what the keys are. */
+static BloomfamTypeId
+named_type(const BfPlainColumn *column)
+{
+	BloomfamTypeId id = types_of_plain[column->type];
+
+	return id == BLOOMFAM_TYPE_FLOAT	  ? BLOOMFAM_TYPE_DOUBLE
+		   : id == BLOOMFAM_TYPE_ANY_TEXT ? BLOOMFAM_TYPE_TEXT
+										  : id;
+}
+
 BloomfamStatus
 bloomfam_type_by_name(const char *name, const char *kind, BloomfamType *type, BloomfamError *error)
 {
@@ -541,7 +542,7 @@ bloomfam_type_by_name(const char *name, const char *kind, BloomfamType *type, Bl
 		if (kind != NULL && !is_parquet)
 			return bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
 						   "keys of type \"%s\" are those of kind \"parquet\" only", name);
-		set_plain(type, types_of_plain[column.type], &column);
+		set_plain(type, named_type(&column), &column);
 		return BLOOMFAM_OK;
 	}
 	if (is_enum(name, strlen(name)) && strlen(name) <= BF_MAX_FAMILY_LEN)
@@ -555,7 +556,7 @@ bloomfam_type_by_name(const char *name, const char *kind, BloomfamType *type, Bl
 	}
 	if (is_parquet && !is_family && bf_plain_parse(name, &column))
 	{
-		set_plain(type, types_of_plain[column.type], &column);
+		set_plain(type, named_type(&column), &column);
 		return BLOOMFAM_OK;
 	}
 	return by_sql_name(name, is_parquet, type, error);

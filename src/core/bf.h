@@ -464,6 +464,16 @@ extern void bf_fold(const BfPort *port, const BfHeader *head, uint8_t *out, cons
 extern void bf_stats(const BfPort *port, const BfView *view, BfStats *stats);
 
 /*
+ * bf_stats_sampled: the same, reading at most max_bytes of the payload, at least a thousand.
+ *
+ * Of a larger filter whose payload is an array of cells, a part of that size is read: keys, fill
+ * and fpr are estimates for the whole, the rest is of the part.  False if nothing can be said of
+ * the whole by a part: of other large filters.  Constant time, but for max_bytes.
+ */
+extern bool bf_stats_sampled(const BfPort *port, const BfView *view, uint64_t max_bytes,
+							 BfStats *stats);
+
+/*
  * The statistics that a filter whose kind has cells would have after being folded by fold, a
  * divisor of their number.
  */

@@ -100,8 +100,8 @@ extern void bf_build_stored_payload(const BfPort *port, const BfHeader *head, ui
  * bf_build_hashes: all of it, for hashes in memory: what bloom_agg gives for so many keys.
  *
  * Sorts the n hashes, in place, plans for expected keys (0: as many as come) and makes the value;
- * without hashes, that of no keys.  head brings the family, and nothing else.  Errors and memory as
- * above, and BF_TOO_LARGE from the plan, when head is not filled in.
+ * without hashes, that of no keys.  head brings the family, and nothing else.  Memory and errors as
+ * above, those of bf_build_plan() included.
  */
 extern BfStatus bf_build_hashes(const BfPort *port, BfRoom *room, const BfDesign *design,
 								uint64_t expected, uint64_t *hashes, uint64_t n, BfHeader *head,

@@ -174,3 +174,27 @@ bf_stats(const BfPort *port, const BfView *view, BfStats *stats)
 {
 	bf_stats_folded(port, view, 1, stats);
 }
+
+/*
+ * Hashes are spread evenly over the cells, so that the first of them are those of a smaller filter,
+ * of as large a part of the keys (bf_cells.h).  In kind "partitioned", where a cell has a word of
+ * each slice, they are not; but its slices are all as full.
+ */
+bool
+bf_stats_sampled(const BfPort *port, const BfView *view, uint64_t max_bytes, BfStats *stats)
+{
+	BfView		part = *view;
+	const BfKind *kind = view->head.kind;
+
+	if (view->head.payload_len <= max_bytes)
+	{
+		bf_stats(port, view, stats);
+		return true;
+	}
+	if (kind->cell_size == 0 || (kind->is_packed != NULL && kind->is_packed(&view->head)))
+		return false;
+	part.head.payload_len = max_bytes / kind->cell_size * kind->cell_size;
+	bf_stats(port, &part, stats);
+	stats->keys *= (double) view->head.payload_len / (double) part.head.payload_len;
+	return true;
+}

@@ -3,7 +3,7 @@
  * bf_hash.h
  *	  The one hash, and how its 64 bits are cut.
  *
- * Keys become canonical bytes (src/pg/key.c), and these become 64 bits by XXH3 with seed 0.  What
+ * Keys become canonical bytes (src/keys), and these become 64 bits by XXH3 with seed 0.  What
  * is stored in filters depends on these bits, so neither step may ever change.  xxHash promises
  * that the output of XXH3 is frozen since its version 0.8.0; test/core/t_hash.c checks it.
  *
@@ -137,8 +137,9 @@ bf_order(uint64_t h)
 }
 
 /*
- * The shard of a hash, 0 to shards - 1, where a set of keys is divided among several filters.  It
- * depends on a mix of the whole hash (the finalizer of MurmurHash3, Appleby, with Stafford's
+ * The shard of a hash, 0 to shards - 1, where a set of keys is divided among several filters.
+ * (Shards within one filter, of a kind that is built at once, are bf_static.c's, by bf_order().)
+ * It depends on a mix of the whole hash (the finalizer of MurmurHash3, Appleby, with Stafford's
  * thirteenth set of constants), so that the keys of one shard are spread all over their filter.  If
  * it were the hash's high bits, they would all lie in one part of it, and the FPR would be that of
  * a filter as small as that part.

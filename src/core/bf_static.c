@@ -255,6 +255,7 @@ bf_static_build(const BfPort *port, BfHeader *head, BfSource *source, BfSink *si
 		bf_check_interrupts(port);
 		build.hashes = input.hashes;
 		build.n = (uint32_t) n;
+		/* more keys than chance would put there: a list is all that the shard is */
 		if (n > 0 && n <= most)
 		{
 			memset(build.straggler, 0, n);

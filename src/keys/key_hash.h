@@ -63,14 +63,14 @@
 #define BF_KEY_TIMESTAMP_INFINITY		INT64_MAX
 #define BF_KEY_TIMESTAMP_MINUS_INFINITY INT64_MIN
 
-/* Writes the low len bytes of a number, the lowest first. */
+/* Writes the low len bytes of a number, at most 8, the lowest first. */
 static inline void
-bf_key_put_le(uint8_t *bytes, uint64_t value, int len)
+bf_key_put_le(uint8_t *bytes, uint64_t value, size_t len)
 {
-	int			i;
-
-	for (i = 0; i < len; i++)
-		bytes[i] = (uint8_t) (value >> (8 * i));
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	value = __builtin_bswap64(value);
+#endif
+	memcpy(bytes, &value, len);
 }
 
 /* ---- numbers of 8 and of 4 bytes ---- */
@@ -138,7 +138,7 @@ bf_key_numeric(uint64_t seed, const BfNumeric *number)
 	{
 		stripped.digits = (const char *) stripped.digits + sizeof(uint16_t);
 		stripped.ndigits--;
-		stripped.weight--;
+		stripped.weight = (int32_t) ((uint32_t) stripped.weight - 1);
 	}
 	while (stripped.ndigits > 0 && bf_numeric_digit(&stripped, stripped.ndigits - 1) == 0)
 		stripped.ndigits--;
@@ -266,12 +266,16 @@ static inline uint64_t
 bf_key_inet(uint64_t seed, int version, uint8_t bits, const void *address)
 {
 	uint8_t		bytes[2 + 16];
-	size_t		size = version == 4 ? 4 : 16;
 
-	bytes[0] = version == 4 ? 4 : 6;
+	bytes[0] = (uint8_t) version;
 	bytes[1] = bits;
-	memcpy(bytes + 2, address, size);
-	return bf_hash_bytes_seeded(seed, bytes, 2 + size);
+	if (version == 4)
+	{
+		memcpy(bytes + 2, address, 4);
+		return bf_hash_bytes_seeded(seed, bytes, 2 + 4);
+	}
+	memcpy(bytes + 2, address, 16);
+	return bf_hash_bytes_seeded(seed, bytes, 2 + 16);
 }
 
 /*

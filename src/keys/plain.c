@@ -224,7 +224,7 @@ bf_plain_numeric(const BfPlainColumn *column, const BfNumeric *number, uint64_t 
 		return false;
 	if (!column->fixed)
 	{
-		*hash = bf_plain_hash_le((uint64_t) integer, column->bytes);
+		*hash = bf_plain_hash_le((uint64_t) integer, (size_t) column->bytes);
 		return true;
 	}
 	for (i = 0; i < column->bytes; i++)

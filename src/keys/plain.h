@@ -126,12 +126,12 @@ extern size_t bf_plain_write_name(const BfPlainColumn *column, char *name);
 
 /* The low len bytes of a number, at most 8. */
 static inline uint64_t
-bf_plain_hash_le(uint64_t value, int len)
+bf_plain_hash_le(uint64_t value, size_t len)
 {
 	uint8_t		bytes[8];
 
-	bf_key_put_le(bytes, value, len);
-	return bf_hash_plain(bytes, (size_t) len);
+	bf_key_put_le(bytes, value, 8);
+	return bf_hash_plain(bytes, len);
 }
 
 /* int32, int64 */

@@ -160,7 +160,10 @@ clean_run(Vacuum *vacuum, const MapletRun *run, const BfRun *open, uint32 end, u
 	return true;
 }
 
-/* Stores how many entries a run has; drops it if none. */
+/*
+ * Stores how many entries a run has; drops it if none.  Where a merge reads it, it stays with the
+ * count that it has: the merge drops it at its end, with its other inputs.
+ */
 static void
 store_left(Relation index, uint64 id, uint64 left)
 {

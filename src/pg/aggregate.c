@@ -38,12 +38,15 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "keys/family.h"
+#include "keys/key_hash.h"
+#include "pg/aggregate.h"
 #include "pg/bloomkey.h"
 #include "pg/builder.h"
 #include "pg/combiner.h"
 #include "pg/datum.h"
 #include "pg/hasher.h"
-#include "pg/key_family.h"
+#include "pg/literal.h"
 #include "pg/params.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_agg_trans);
@@ -61,9 +64,6 @@ PG_FUNCTION_INFO_V1(bloomfam_union_combine);
 PG_FUNCTION_INFO_V1(bloomfam_union_final);
 PG_FUNCTION_INFO_V1(bloomfam_intersect_trans);
 PG_FUNCTION_INFO_V1(bloomfam_intersect_final);
-
-#define DEFAULT_FPR		0.01
-#define DEFAULT_KIND	"blocked"
 
 /*
  * The least that an aggregate may use, whatever work_mem says: smaller tables would make too many
@@ -206,12 +206,14 @@ typedef struct AggArgs
 static AggArgs
 get_args(FunctionCallInfo fcinfo, AggForm form)
 {
-	AggArgs		args = {.fpr = DEFAULT_FPR, .kind = NULL, .expected = 0};
+	AggArgs		args = {.fpr = BLOOMFAM_DEFAULT_FPR, .kind = NULL, .expected = 0};
 
 	if (form == AGG_FORM_TEXT)
 	{
-		if (!PG_ARGISNULL(2) && !bloomfam_text_is_fpr(PG_GETARG_TEXT_PP(2), &args.fpr))
-			args.kind = bloomfam_kind_arg(PG_GETARG_TEXT_PP(2));
+		if (!PG_ARGISNULL(2))
+			bloomfam_kind_or_fpr_arg(PG_GETARG_TEXT_PP(2),
+									 "A key of several columns is a row: bloom_agg((a, b)).",
+									 &args.kind, &args.fpr);
 	}
 	else
 	{
@@ -223,7 +225,7 @@ get_args(FunctionCallInfo fcinfo, AggForm form)
 			args.expected = bloomfam_expected_arg(PG_GETARG_INT64(4));
 	}
 	if (args.kind == NULL)
-		args.kind = bf_kind_by_name(DEFAULT_KIND);
+		args.kind = bf_kind_by_name(BLOOMFAM_DEFAULT_KIND);
 	return args;
 }
 
@@ -317,6 +319,14 @@ check_args(FunctionCallInfo fcinfo, AggForm form, const Builder *builder)
 
 /* ---- bloom_agg over keys of any type ---- */
 
+/* Raises an error if keys are literals without a type: no filter tells how to read them. */
+static void
+check_typed(Oid type)
+{
+	if (bloomfam_is_literal(type))
+		bloomfam_literal_untyped_error();
+}
+
 /* What the call site keeps, made on its first call. */
 static AggSite *
 get_site(FunctionCallInfo fcinfo)
@@ -351,7 +361,10 @@ prepare_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 		check_args(fcinfo, form, builder);
 
 	if (site->hasher == NULL)
+	{
 		bloomfam_hashers_init(&site->hashers, fcinfo, 1, false);
+		check_typed(site->hashers.type);
+	}
 	hash_id = builder->design.kind->hash_id;
 	type = site->hashers.type;
 	site->hasher = bloomfam_hasher_for(&site->hashers, hash_id);
@@ -402,9 +415,8 @@ add_key(FunctionCallInfo fcinfo, AggForm form)
 	{
 		Datum		key = PG_GETARG_DATUM(1);
 
-		bloomfam_builder_add(builder,
-							 bf_hash_u64((uint64) (site->key_is_int4 ? (int64) DatumGetInt32(key)
-																	 : DatumGetInt64(key))));
+		bloomfam_builder_add(builder, bf_key_int(0, site->key_is_int4 ? (int64) DatumGetInt32(key)
+																	  : DatumGetInt64(key)));
 		PG_RETURN_POINTER(builder);
 	}
 	return add_row(fcinfo, form, builder);
@@ -500,9 +512,12 @@ bloomfam_agg_final(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 	{
 		Builder    *builder = bloomfam_builder_make(CurrentMemoryContext, NULL);
-		BloomfamHasher *hasher = bloomfam_hasher_make(
-			CurrentMemoryContext, bloomfam_key_type(fcinfo, 1), PG_GET_COLLATION(), BF_HASH_XXH3);
+		Oid			type = bloomfam_key_type(fcinfo, 1);
+		BloomfamHasher *hasher;
 
+		check_typed(type);
+		hasher = bloomfam_hasher_make(CurrentMemoryContext, type, PG_GET_COLLATION(),
+									  BF_HASH_XXH3);
 		bloomfam_builder_set_family(builder, hasher->family_id, hasher->family, hasher->family_len);
 		return bloomfam_builder_finish(builder);
 	}
@@ -662,7 +677,7 @@ add_hashed_key(FunctionCallInfo fcinfo, AggForm form)
 	key = DatumGetBloomkeyP(PG_GETARG_DATUM(1));
 	if (unlikely(builder->family_id != key->family_id))
 	{
-		const char *name = bloomfam_family_name(key->family_id);
+		const char *name = bf_family_name(key->family_id);
 
 		bloomfam_builder_set_family(builder, key->family_id, name, name != NULL ? strlen(name) : 0);
 	}

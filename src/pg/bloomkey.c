@@ -36,6 +36,8 @@ PG_FUNCTION_INFO_V1(bloomfam_key_cmp);
 PG_FUNCTION_INFO_V1(bloomfam_key_hash);
 PG_FUNCTION_INFO_V1(bloomfam_key_hash_extended);
 PG_FUNCTION_INFO_V1(bloomfam_key_hash64);
+PG_FUNCTION_INFO_V1(bloomfam_key_hash64_any);
+PG_FUNCTION_INFO_V1(bloomfam_key_hash64_literal);
 
 /*
  * Is this the type bloomkey of this extension?
@@ -112,7 +114,8 @@ bloomfam_key_in(PG_FUNCTION_ARGS)
 		bloomfam_ereturn(fcinfo->context, (Datum) 0,
 						 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 						  errmsg("invalid input syntax for type %s: \"%s\"", "bloomkey", str),
-						  errhint("Use bloom_key to make a bloomkey of another type.")));
+						  errhint("Make a bloomkey of a key by bloom_key, as in "
+								  "bloom_key('red'::text).")));
 
 	PG_RETURN_POINTER(make_key(hash, family_id));
 }
@@ -258,4 +261,35 @@ Datum
 bloomfam_key_hash64(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64((int64) DatumGetBloomkeyP(PG_GETARG_DATUM(0))->hash);
+}
+
+/*
+ * bloom_hash("any") -> bigint: an error with the line to type.  Strict, immutable.  42804.
+ *
+ * Not the hash: who knows filters that take hashes would give these to bloom_agg.  The filter would
+ * be one of bigint keys, and deny the keys themselves where they are integers.
+ */
+Datum
+bloomfam_key_hash64_any(PG_FUNCTION_ARGS)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("key is not hashed yet"),
+			 errhint("Write bloom_hash(bloom_key(...)).  Filters hash keys themselves: give them "
+					 "the key as it is, as in bloom_agg(id).")));
+	PG_RETURN_NULL();
+}
+
+/*
+ * bloom_hash(bloomliteral) -> bigint: the same of a bloomkey that was written as an untyped literal
+ * or parameter.  Strict, immutable.  22P02.
+ */
+Datum
+bloomfam_key_hash64_literal(PG_FUNCTION_ARGS)
+{
+	char	   *str = TextDatumGetCString(PG_GETARG_DATUM(0));
+	BloomfamKey *key =
+		DatumGetBloomkeyP(DirectFunctionCall1(bloomfam_key_in, CStringGetDatum(str)));
+
+	PG_RETURN_INT64((int64) key->hash);
 }

@@ -24,6 +24,7 @@
 #include "pg/value.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_create);
+PG_FUNCTION_INFO_V1(bloomfam_create_text);
 PG_FUNCTION_INFO_V1(bloomfam_add);
 PG_FUNCTION_INFO_V1(bloomfam_add_all);
 PG_FUNCTION_INFO_V1(bloomfam_add_new);
@@ -35,6 +36,39 @@ PG_FUNCTION_INFO_V1(bloomfam_add_new_literal);
 PG_FUNCTION_INFO_V1(bloomfam_remove_literal);
 PG_FUNCTION_INFO_V1(bloomfam_remove_all_literal);
 
+static void null_argument_error(void) pg_attribute_noreturn();
+
+static void
+null_argument_error(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("expected number of keys, false positive rate and kind must not be null")));
+	pg_unreachable();
+}
+
+/* The header of an empty filter, of no family. */
+static void
+plan_empty(int64 expected, double fpr, const BfKind *kind, BfHeader *head)
+{
+	BfDesign	design;
+
+	bloomfam_design(kind, fpr, &design);
+	if (!(kind->caps & BF_CAN_ADD))
+		bloomfam_unsupported_error(kind, "create", BF_CAN_ADD);
+	bloomfam_plan(&design, bloomfam_expected_arg(expected), head);
+}
+
+static Datum
+make_empty(BfHeader *head)
+{
+	uint8	   *payload;
+	struct varlena *value = bloomfam_value_alloc(head, &payload);
+
+	bf_init(head, payload);
+	return bloomfam_value_finish(value, head);
+}
+
 /*
  * bloom_create(expected bigint, fpr float8, kind text, key_type regtype) -> bloomfilter: not
  * strict (key_type may be NULL), immutable.
@@ -44,19 +78,12 @@ PG_FUNCTION_INFO_V1(bloomfam_remove_all_literal);
 Datum
 bloomfam_create(PG_FUNCTION_ARGS)
 {
-	BfDesign	design;
 	BfHeader	head;
-	struct varlena *value;
-	uint8	   *payload;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("expected number of keys, false positive rate and kind must not be null")));
-	bloomfam_design(bloomfam_kind_arg(PG_GETARG_TEXT_PP(2)), PG_GETARG_FLOAT8(1), &design);
-	if (!(design.kind->caps & BF_CAN_ADD))
-		bloomfam_unsupported_error(design.kind, "create", BF_CAN_ADD);
-	bloomfam_plan(&design, bloomfam_expected_arg(PG_GETARG_INT64(0)), &head);
+		null_argument_error();
+	plan_empty(PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1), bloomfam_kind_arg(PG_GETARG_TEXT_PP(2)),
+			   &head);
 	if (!PG_ARGISNULL(3))
 	{
 		Oid			type = PG_GETARG_OID(3);
@@ -78,9 +105,30 @@ bloomfam_create(PG_FUNCTION_ARGS)
 		head.family = hasher->family;
 		head.family_len = hasher->family_len;
 	}
-	value = bloomfam_value_alloc(&head, &payload);
-	bf_init(&head, payload);
-	return bloomfam_value_finish(value, &head);
+	return make_empty(&head);
+}
+
+/*
+ * bloom_create(bigint, text) -> bloomfilter: not strict, immutable.
+ *
+ * The same with a kind or, if the text is a number, a rate, as bloom_agg reads it.  22004 for a
+ * NULL.
+ */
+Datum
+bloomfam_create_text(PG_FUNCTION_ARGS)
+{
+	const BfKind *kind = bf_kind_by_name(BLOOMFAM_DEFAULT_KIND);
+	double		fpr = BLOOMFAM_DEFAULT_FPR;
+	BfHeader	head;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		null_argument_error();
+	bloomfam_kind_or_fpr_arg(PG_GETARG_TEXT_PP(1),
+							 "The type of the keys has a name: bloom_create(1000, key_type => "
+							 "'bigint').",
+							 &kind, &fpr);
+	plan_empty(PG_GETARG_INT64(0), fpr, kind, &head);
+	return make_empty(&head);
 }
 
 /*

@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "core/bf_build.h"
 #include "core/bf_partial.h"
 #include "pg/builder.h"
 #include "pg/datum.h"
@@ -73,8 +74,7 @@ bloomfam_builder_probe(Builder *builder, const BfDesign *design, uint64 expected
 	builder->content = BUILDER_HASHES;
 	builder->design = *design;
 	builder->expected = expected;
-	builder->direct =
-		expected != 0 && !(design->kind->caps & BF_FROM_SET) && (design->kind->caps & BF_CAN_UNION);
+	builder->direct = bf_build_is_direct(design->kind, expected);
 	builder->set.multiset = (design->kind->caps & BF_MULTISET) != 0;
 
 	/* it turns into an image before it can grow large */
@@ -306,7 +306,7 @@ bloomfam_builder_absorb(Builder *builder, const BfView *view)
 		absorb_hashes(builder, view);
 	else if (head->kind->id != BF_KIND_IDENTITY)
 		absorb_image(builder, view);
-	builder->keys_added = bloomfam_count_keys(builder->keys_added, head->keys_added);
+	builder->keys_added = bf_count_keys(builder->keys_added, head->keys_added);
 }
 
 /* The image as a view of its own. */
@@ -315,7 +315,7 @@ image_view(Builder *builder, BfView *view)
 {
 	view->head = builder->head;
 	put_family(builder, &view->head);
-	view->head.keys_added = bloomfam_count_keys(builder->keys_added, 0);
+	view->head.keys_added = bf_count_keys(builder->keys_added, 0);
 	view->payload = builder->image;
 }
 
@@ -323,137 +323,47 @@ image_view(Builder *builder, BfView *view)
 static void
 identity_head(Builder *builder, BfHeader *head)
 {
-	memset(head, 0, sizeof(*head));
-	head->kind = bf_kind_by_id(BF_KIND_IDENTITY);
-	head->hash_id = BF_HASH_XXH3;
+	bf_build_identity(head);
 	put_family(builder, head);
 }
 
-/* Puts the next larger filter in the place of one that is full. */
-static void
-grow(struct varlena **value, BfHeader *head, uint8 **payload)
-{
-	BfView		full = {.head = *head, .payload = *payload};
-	BfStatus	status = BF_FULL;
-	struct varlena *old = *value;
-
-	CHECK_FOR_INTERRUPTS();
-	if (head->kind->grow_plan != NULL)
-		status = head->kind->grow_plan(&full, head);
-	if (status != BF_OK)
-		bloomfam_full_error(&full.head, status);
-	*value = bloomfam_value_alloc(head, payload);
-	head->kind->grow(head, *payload, &full);
-	pfree(old);
-}
-
-/* The filter of the set's hashes, added one after the other. */
-static Datum
-finish_by_adding(BfHeader *head, BloomfamSetReader *reader)
-{
-	uint64		hashes[MOVE_HASHES];
-	uint8	   *payload;
-	struct varlena *value = bloomfam_value_alloc(head, &payload);
-	int			n;
-
-	bf_init(head, payload);
-	while ((n = bloomfam_set_read(reader, hashes, MOVE_HASHES)) > 0)
-	{
-		int			done = 0;
-
-		while ((done += (int) head->kind->add(head, payload, hashes + done, n - done)) < n)
-			grow(&value, head, &payload);
-	}
-	return bloomfam_value_finish(value, head);
-}
-
-/* A set as the source of a filter that is built at once. */
+/* A set as the source of a filter. */
 typedef struct SetSource
 {
 	BfSource	source;
-	BloomfamSetReader *reader;
+	BloomfamSetReader reader;
 } SetSource;
 
 static size_t
 read_source(BfSource *source, uint64_t *hashes, size_t max)
 {
-	return bloomfam_set_read(((SetSource *) source)->reader, hashes, (int) Min(max, PG_INT32_MAX));
-}
-
-/* A value that grows, as the sink; its payload begins at offset, behind room for the header. */
-typedef struct ValueSink
-{
-	BfSink		sink;
-	const BfHeader *head;
-	char	   *value;
-	Size		offset;
-	Size		room;
-} ValueSink;
-
-static void
-extend_value(BfSink *sink, uint64_t more)
-{
-	ValueSink  *self = (ValueSink *) sink;
-	Size		end = self->offset + sink->len;
-
-	if (more > BF_MAX_VALUE_SIZE || end + more > BF_MAX_VALUE_SIZE)
-		bloomfam_params_error(BF_TOO_LARGE, self->head->kind, self->head->target_fpr,
-							  self->head->capacity);
-	if (end + more > self->room)
-	{
-		self->room = end + more + (end + more) / 8;
-		self->value = repalloc_huge(self->value, self->room);
-		sink->bytes = (uint8 *) self->value + self->offset;
-	}
-	bloomfam_zero(sink->bytes + sink->len, more);
-	sink->len += more;
-}
-
-/* The filter of the set's hashes, built at once, in the place where it stays. */
-static Datum
-finish_at_once(BfHeader *head, BloomfamSetReader *reader)
-{
-	SetSource	source = {.source = {.n = reader->distinct, .read = read_source}, .reader = reader};
-	ValueSink	sink = {.sink.extend = extend_value, .head = head};
-	struct varlena *value;
-	Size		size;
-	BfStatus	status;
-
-	sink.offset = VARHDRSZ + bf_payload_offset(head->family_len);
-	sink.room = sink.offset + head->payload_len;
-	sink.value = MemoryContextAllocHuge(CurrentMemoryContext, sink.room);
-	sink.sink.bytes = (uint8 *) sink.value + sink.offset;
-	status = head->kind->build(&bloomfam_port, head, &source.source, &sink.sink);
-	if (status != BF_OK)
-		bloomfam_params_error(status, head->kind, head->target_fpr, head->capacity);
-
-	/* the plan is a guess: what it was too high by goes back */
-	size = sink.offset + head->payload_len;
-	if (sink.room - size > size / 8)
-		sink.value = repalloc_huge(sink.value, size);
-	value = (struct varlena *) sink.value;
-	SET_VARSIZE(value, size);
-	return bloomfam_value_finish(value, head);
+	return bloomfam_set_read(&((SetSource *) source)->reader, hashes,
+							 (int) Min(max, PG_INT32_MAX));
 }
 
 /* The filter of the set, which is asked for but has no image yet. */
 static Datum
 finish_set(Builder *builder)
 {
-	const BfKind *kind = builder->design.kind;
-	uint64		keys = builder->expected;
-	BloomfamSetReader reader;
+	SetSource	source = {.source.read = read_source};
+	BfRoom		room = bloomfam_value_room;
+	uint8	   *data;
 	BfHeader	head;
+	BfStatus	status;
 
-	bloomfam_set_read_begin(&reader, &builder->set);
-
-	/* a state from outside may count keys without having any */
-	if (!builder->direct)
-		keys = Max(kind->build != NULL ? 1 : Max(keys, 1), reader.distinct);
-	bloomfam_plan(&builder->design, keys, &head);
+	bloomfam_set_read_begin(&source.reader, &builder->set);
+	source.source.n = source.reader.distinct;
+	status = bf_build_plan(&builder->design, builder->expected, source.source.n, &head);
+	if (status != BF_OK)
+		bloomfam_params_error(status, head.kind, head.target_fpr, head.capacity);
 	put_family(builder, &head);
-	head.keys_added = bloomfam_count_keys(builder->keys_added, 0);
-	return kind->build != NULL ? finish_at_once(&head, &reader) : finish_by_adding(&head, &reader);
+	head.keys_added = bf_count_keys(builder->keys_added, 0);
+	status = bf_build_set(&bloomfam_port, &room, &head, &source.source, &data);
+	if (status != BF_OK && head.kind->build != NULL)
+		bloomfam_params_error(status, head.kind, head.target_fpr, head.capacity);
+	if (status != BF_OK)
+		bloomfam_full_error(&head, status);
+	return bloomfam_value_of_room(data, &head);
 }
 
 Datum
@@ -489,7 +399,7 @@ hashes_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
 	head->kind = bf_kind_by_id(BF_KIND_PARTIAL);
 	head->hash_id = kind->hash_id;
 	head->capacity = builder->expected;
-	head->keys_added = bloomfam_count_keys(builder->keys_added, 0);
+	head->keys_added = bf_count_keys(builder->keys_added, 0);
 	head->target_fpr = builder->design.fpr;
 	head->param[0] = kind->id;
 	head->payload_len = (reader->total + builder->nlog) * sizeof(uint64);

@@ -64,7 +64,7 @@ set_head(Combiner *combiner, const BfHeader *head)
 		memmove(combiner->family, head->family, head->family_len);
 	combiner->head = *head;
 	combiner->head.family = combiner->family;
-	combiner->head.keys_added = bloomfam_count_keys(head->keys_added, 0);
+	combiner->head.keys_added = bf_count_keys(head->keys_added, 0);
 }
 
 /* Makes room for the payload of the combiner's header. */
@@ -79,15 +79,14 @@ make_image(Combiner *combiner)
 /* What differs between the two verbs; into() is the kind's, for filters of one size. */
 typedef struct Combination
 {
-	const char *name;			/* for messages */
 	BfStatus	(*plan) (const BfView *a, const BfView *b, BfHeader *head);
 	void		(*both) (const BfPort *port, const BfHeader *head, uint8 *out, const BfView *a,
 						 const BfView *b);
 } Combination;
 
 static const Combination combinations[] = {
-	[COMBINER_UNITE] = {"unite", bf_union_plan, bf_union},
-	[COMBINER_INTERSECT] = {"intersect", bf_intersect_plan, bf_intersect},
+	[COMBINER_UNITE] = {bf_union_plan, bf_union},
+	[COMBINER_INTERSECT] = {bf_intersect_plan, bf_intersect},
 };
 
 /* Combines the image with a filter: in place if it keeps its size, otherwise into a new image. */
@@ -106,7 +105,7 @@ combine(Combiner *combiner, const BfView *view)
 	image_view(combiner, &mine);
 	status = combination->plan(&mine, view, &head);
 	if (status != BF_OK)
-		bloomfam_combine_error(status, combination->name, &mine, view);
+		bloomfam_combine_error(status, combiner->verb == COMBINER_UNITE, &mine, view);
 	set_head(combiner, &head);
 	if (mine.head.kind == kind && head.payload_len == mine.head.payload_len && into != NULL)
 		into(&bloomfam_port, &combiner->head, combiner->image, view);

@@ -152,7 +152,7 @@ bloomfam_edit_add(BloomfamEdit *edit, const uint64 *hashes, int n)
 		int			batch = Min(n, KEYS_PER_CHECK);
 		int			added = (int) edit->head.kind->add(&edit->head, edit->payload, hashes, batch);
 
-		edit->head.keys_added = bloomfam_count_keys(edit->head.keys_added, added);
+		edit->head.keys_added = bf_count_keys(edit->head.keys_added, added);
 		hashes += added;
 		n -= added;
 		if (added < batch)

@@ -10,6 +10,7 @@
 #include "utils/memutils.h"
 
 #include "pg/expanded.h"
+#include "pg/port.h"
 #include "pg/value.h"
 
 /*
@@ -25,7 +26,7 @@ flat_size(ExpandedObjectHeader *eohptr)
 	BfView		view;
 
 	bloomfam_edit_view(edit, &view);
-	bloomfam_stored_head(&view, &head);
+	bf_build_stored_plan(&bloomfam_port, &view, &head);
 	MemoryContextSwitchTo(caller);
 	return bloomfam_value_size(&head);
 }
@@ -39,9 +40,9 @@ flatten_into(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 	BfView		view;
 
 	bloomfam_edit_view(edit, &view);
-	bloomfam_stored_head(&view, &head);
+	bf_build_stored_plan(&bloomfam_port, &view, &head);
 	Assert(allocated_size == VARHDRSZ + bf_data_size(&head));
-	bloomfam_stored_payload(&view, &head, bloomfam_value_place(result, &head));
+	bf_build_stored_payload(&bloomfam_port, &head, bloomfam_value_place(result, &head), &view);
 	bloomfam_value_seal(result, &head);
 	MemoryContextSwitchTo(caller);
 }

@@ -4,9 +4,10 @@
  *	  The hashers of a type, and of an argument.
  *
  * What must hold: two values that SQL's = calls equal hash equally.  The files below follow the
- * server's equality type by type (key_scalar.c, key_text.c, key_enum.c, key_nested.c, each with
- * the bytes that it hashes); where a type's equality is not known, the type's own hash function
- * decides (key_function.c), and what it depends on becomes part of the family.
+ * server's equality type by type (key_scalar.c and key_text.c, by the bytes of keys/key_hash.h;
+ * key_enum.c and key_nested.c, each with the bytes that it hashes); where a type's equality is not
+ * known, the type's own hash function decides (key_function.c), and what it depends on becomes part
+ * of the family.
  *
  * Filters of kind parquet hash other bytes, by another hash (key_plain.c).
  *

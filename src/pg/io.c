@@ -105,7 +105,9 @@ bloomfam_in(PG_FUNCTION_ARGS)
 		bloomfam_ereturn(escontext, (Datum) 0,
 						 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 						  errmsg("invalid input syntax for type %s", "bloomfilter"),
-						  errdetail("A bloom filter's text form begins with \"\\x\".")));
+						  errdetail("A bloom filter's text form begins with \"\\x\"."),
+						  errhint("Make a filter of keys by bloom_agg, an empty one by "
+								  "bloom_create.")));
 	value = palloc(VARHDRSZ + strlen(str) / 2);
 	for (piece = str + 2; *piece != '\0'; piece = end)
 	{

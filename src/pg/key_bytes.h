@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_bytes.h
- *	  What hashers write and read bytes with.
+ *	  What hashers of variable-length keys leave behind.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,16 +9,6 @@
 #define BLOOMFAM_KEY_BYTES_H
 
 #include "postgres.h"
-
-/* Writes the low len bytes of a number, the lowest first. */
-static inline void
-put_le(uint8 *bytes, uint64 value, int len)
-{
-	int			i;
-
-	for (i = 0; i < len; i++)
-		bytes[i] = (uint8) (value >> (8 * i));
-}
 
 /* Frees what detoasting a key has allocated, if it has. */
 static inline void

@@ -24,44 +24,6 @@
 #include "pg/key_utf8.h"
 
 /*
- * The families whose hash depends on nothing but the value, and that have no user's names in
- * them.
- */
-#define PLAIN_FAMILIES(X)                                                                 \
-	X("int")                                                                              \
-	X("float")                                                                            \
-	X("text") X("numeric") X("bool") X("bytea") X("uuid") X("date") X("time") X("timetz") \
-		X("timestamp") X("timestamptz") X("interval") X("oid") X("inet") X("macaddr")     \
-			X("macaddr8") X("char") X("pg_lsn") X("bit") X("oidvector")
-
-#define WITH_NESTING(name)	name, name "[]", "range(" name ")", "multirange(" name ")",
-
-/*
- * The name of the family with this id, if it is one of those, or one of their arrays, ranges or
- * multiranges; else NULL.
- */
-const char *
-bloomfam_family_name(uint64 family_id)
-{
-	static const char *const names[] = {PLAIN_FAMILIES(WITH_NESTING)};
-	static uint64 ids[lengthof(names)];
-	size_t		i;
-
-	if (ids[lengthof(names) - 1] == 0)
-	{
-		for (i = 0; i < lengthof(names); i++)
-			ids[i] = bf_family_id(names[i], strlen(names[i]));
-	}
-
-	for (i = 0; i < lengthof(names); i++)
-	{
-		if (ids[i] == family_id)
-			return names[i];
-	}
-	return NULL;
-}
-
-/*
  * Gives a hasher its family.  A name that is too long for a filter's header keeps its beginning,
  * and a hash of all of it, so that different families still differ.
  */

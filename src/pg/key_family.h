@@ -12,12 +12,6 @@
 
 #include "pg/key.h"
 
-/*
- * The name of the family with this id, if it is one of the well-known ones (those without a
- * user's names in them); else NULL.
- */
-extern const char *bloomfam_family_name(uint64 family_id);
-
 /* Gives a hasher its family; the name is copied into the current memory context. */
 extern void bloomfam_family_set(BloomfamHasher *hasher, const char *name);
 

@@ -31,6 +31,7 @@
 #include "utils/rangetypes.h"
 #include "utils/syscache.h"
 
+#include "keys/key_hash.h"
 #include "pg/key_bytes.h"
 #include "pg/key_family.h"
 #include "pg/key_nested.h"
@@ -133,7 +134,7 @@ static inline uint8 *
 put_item(uint8 *bytes, BloomfamHasher *hasher, Datum value, bool isnull)
 {
 	bytes[0] = isnull ? 0 : 1;
-	put_le(bytes + 1, isnull ? 0 : hasher->hash(hasher, value), sizeof(uint64));
+	bf_key_put_le(bytes + 1, isnull ? 0 : hasher->hash(hasher, value), sizeof(uint64));
 	return bytes + ITEM_SIZE;
 }
 
@@ -195,12 +196,12 @@ key_array(BloomfamHasher *hasher, Datum key)
 	uint64		hash;
 	int			i;
 
-	put_le(p, (uint32) ndim, 4);
+	bf_key_put_le(p, (uint32) ndim, 4);
 	p += 4;
 	for (i = 0; i < ndim; i++)
 	{
-		put_le(p, (uint32) dims[i], 4);
-		put_le(p + 4, self->ignore_bounds ? 0 : (uint32) bounds[i], 4);
+		bf_key_put_le(p, (uint32) dims[i], 4);
+		bf_key_put_le(p + 4, self->ignore_bounds ? 0 : (uint32) bounds[i], 4);
 		p += 8;
 	}
 
@@ -272,14 +273,14 @@ put_range(uint8 *bytes, BloomfamHasher *bound, const RangeBound *lower, const Ra
 	else
 	{
 		bytes[0] |= lower->inclusive ? 8 : 0;
-		put_le(bytes + 1, bound->hash(bound, lower->val), sizeof(uint64));
+		bf_key_put_le(bytes + 1, bound->hash(bound, lower->val), sizeof(uint64));
 	}
 	if (upper->infinite)
 		bytes[0] |= 4;
 	else
 	{
 		bytes[0] |= upper->inclusive ? 16 : 0;
-		put_le(bytes + 1 + sizeof(uint64), bound->hash(bound, upper->val), sizeof(uint64));
+		bf_key_put_le(bytes + 1 + sizeof(uint64), bound->hash(bound, upper->val), sizeof(uint64));
 	}
 }
 
@@ -311,7 +312,7 @@ key_multirange(BloomfamHasher *hasher, Datum key)
 	uint64		hash;
 	uint32		i;
 
-	put_le(p, count, 4);
+	bf_key_put_le(p, count, 4);
 	p += 4;
 	for (i = 0; i < count; i++)
 	{

@@ -8,6 +8,7 @@
 #ifndef BLOOMFAM_KEY_NUMERIC_H
 #define BLOOMFAM_KEY_NUMERIC_H
 
+#include "keys/numeric.h"
 #include "pg/compat.h"
 
 static inline uint16
@@ -37,24 +38,12 @@ get_u16(const char *bytes)
 #define NUM_SHORT_WEIGHT_SIGN	0x0040
 #define NUM_SHORT_WEIGHT_MASK	0x003F
 
-/* A number: a sign, and digits of base 10000, neither the first nor the last of which is zero. */
-typedef struct NumericDigits
-{
-	uint16		special;		/* NUM_SPECIAL_* of what is none; else 0 */
-	bool		negative;
-	int32		weight;			/* the power of 10000 of the first digit */
-	size_t		ndigits;		/* 0: zero */
-	const char *digits;			/* points into the value */
-} NumericDigits;
-
-static inline uint16
-numeric_digit(const NumericDigits *number, size_t i)
-{
-	return get_u16(number->digits + i * sizeof(uint16));
-}
-
+/*
+ * Reads a stored numeric, whose digits stay where they are.  numeric.c strips zero digits itself,
+ * but does not rely on it when it compares; nor does keys/numeric.h.
+ */
 static inline void
-read_numeric(const struct varlena *value, NumericDigits *number)
+read_numeric(const struct varlena *value, BfNumeric *number)
 {
 	const char *data = VARDATA_ANY(value);
 	const char *end = data + VARSIZE_ANY_EXHDR(value);
@@ -64,33 +53,29 @@ read_numeric(const struct varlena *value, NumericDigits *number)
 	data += sizeof(uint16);
 	if ((first & NUM_FORM_MASK) == NUM_FORM_SPECIAL)
 	{
-		number->special = first & NUM_SPECIAL_MASK;
+		uint16		special = first & NUM_SPECIAL_MASK;
+
+		number->sign = special == NUM_SPECIAL_NAN	? BF_NUMERIC_NAN
+					   : special == NUM_SPECIAL_INF ? BF_NUMERIC_INFINITY
+													: BF_NUMERIC_MINUS_INFINITY;
 		return;
 	}
 	if ((first & NUM_FORM_MASK) == NUM_FORM_SHORT)
 	{
-		number->negative = (first & NUM_SHORT_NEGATIVE) != 0;
+		if (first & NUM_SHORT_NEGATIVE)
+			number->sign = BF_NUMERIC_NEGATIVE;
 		number->weight = first & NUM_SHORT_WEIGHT_MASK;
 		if (first & NUM_SHORT_WEIGHT_SIGN)
 			number->weight -= NUM_SHORT_WEIGHT_MASK + 1;
 	}
 	else
 	{
-		number->negative = (first & NUM_LONG_NEGATIVE) != 0;
+		if (first & NUM_LONG_NEGATIVE)
+			number->sign = BF_NUMERIC_NEGATIVE;
 		number->weight = (int16) get_u16(data);
 		data += sizeof(int16);
 	}
-
-	/* numeric.c strips zero digits itself, but does not rely on it when it compares */
 	number->ndigits = (end - data) / sizeof(uint16);
-	while (number->ndigits > 0 && get_u16(data) == 0)
-	{
-		data += sizeof(uint16);
-		number->ndigits--;
-		number->weight--;
-	}
-	while (number->ndigits > 0 && get_u16(data + (number->ndigits - 1) * sizeof(uint16)) == 0)
-		number->ndigits--;
 	number->digits = data;
 }
 

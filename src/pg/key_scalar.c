@@ -3,33 +3,9 @@
  * key_scalar.c
  *	  Keys of built-in types with bytes of their own.
  *
- * Canonical bytes: little-endian whatever the machine, and the hash is bf_hash_bytes() of them.
- * They are stored in filters for ever.
+ * Here the server's values are read.  The canonical bytes that they stand for, and their hash, are
+ * those of keys/key_hash.h, where each family's are listed.  One is the server's own:
  *
- *	int				int2, int4, int8: the value, sign-extended to 8 bytes
- *	float			float4, float8: IEEE 754 binary64, 8 bytes; -0 as 0, every NaN as
- *					0x7ff8000000000000
- *	numeric			1 byte: 0 zero or positive, 1 negative, 2 NaN, 3 Infinity, 4 -Infinity; for
- *					numbers other than zero then the power of 10000 of the first digit, 4 bytes,
- *					and the digits of base 10000, 2 bytes each, neither the first nor the last
- *					being zero
- *	bool, char		1 byte
- *	bytea			the bytes
- *	uuid			16 bytes, as in its text form
- *	date			days since 2000-01-01, 4 bytes
- *	time, timestamp, timestamptz
- *					microseconds since midnight, or since 2000-01-01 (UTC for timestamptz), 8
- *					bytes
- *	timetz			microseconds since midnight, 8 bytes; seconds west of UTC, 4 bytes
- *	interval		microseconds, a month being 30 days and a day 24 hours, 16 bytes
- *	oid				4 bytes
- *	inet			inet, cidr: 1 byte 4 or 6; 1 byte length of the netmask; 4 or 16 bytes of
- *					address
- *	macaddr, macaddr8
- *					6 or 8 bytes
- *	pg_lsn			8 bytes
- *	bit				bit, varbit: number of bits, 4 bytes; the hash of the bytes that hold them,
- *					8 bytes
  *	bloomkey(ID)	within another key, ID being the family id as 16 hexadecimal digits: the
  *					family id, 8 bytes, and the hash, 8 bytes; by itself a bloomkey is its hash
  *
@@ -37,7 +13,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
 #include <sys/socket.h>			/* AF_INET, for inet.h */
 
 #include "catalog/pg_type.h"
@@ -47,94 +22,76 @@
 #include "utils/uuid.h"
 #include "utils/varbit.h"
 
+#include "keys/family.h"
+#include "keys/key_hash.h"
 #include "pg/bloomkey.h"
 #include "pg/key_bytes.h"
 #include "pg/key_family.h"
 #include "pg/key_numeric.h"
 #include "pg/key_scalar.h"
 
+/* What keys/key_hash.h takes for granted of the server's types. */
+StaticAssertDecl(DAYS_PER_MONTH == 30 && USECS_PER_DAY == BF_KEY_DAY_USECS, "interval");
+StaticAssertDecl(UUID_LEN == 16 && sizeof(macaddr) == 6 && sizeof(macaddr8) == 8, "uuid, macaddr");
+
 /* ---- of fixed size ---- */
 
 static uint64
 key_int2(BloomfamHasher *hasher, Datum key)
 {
-	return bf_hash_u64_seeded(hasher->seed, (uint64) (int64) DatumGetInt16(key));
+	return bf_key_int(hasher->seed, DatumGetInt16(key));
 }
 
 static uint64
 key_int4(BloomfamHasher *hasher, Datum key)
 {
-	return bf_hash_u64_seeded(hasher->seed, (uint64) (int64) DatumGetInt32(key));
+	return bf_key_int(hasher->seed, DatumGetInt32(key));
 }
 
-/* int8, and the types that are counts of something since a fixed point */
+/* int8, and the types that are counts of something since a fixed point: of all the same bytes */
 static uint64
 key_int8(BloomfamHasher *hasher, Datum key)
 {
-	return bf_hash_u64_seeded(hasher->seed, (uint64) DatumGetInt64(key));
-}
-
-static inline uint64
-hash_double(const BloomfamHasher *hasher, double value)
-{
-	uint64		bits;
-
-	if (isnan(value))
-		bits = UINT64CONST(0x7ff8000000000000);
-	else if (value == 0)
-		bits = 0;
-	else
-		memcpy(&bits, &value, sizeof(bits));
-	return bf_hash_u64_seeded(hasher->seed, bits);
+	return bf_key_int(hasher->seed, DatumGetInt64(key));
 }
 
 static uint64
 key_float4(BloomfamHasher *hasher, Datum key)
 {
-	return hash_double(hasher, (double) DatumGetFloat4(key));
+	return bf_key_double(hasher->seed, (double) DatumGetFloat4(key));
 }
 
 static uint64
 key_float8(BloomfamHasher *hasher, Datum key)
 {
-	return hash_double(hasher, DatumGetFloat8(key));
+	return bf_key_double(hasher->seed, DatumGetFloat8(key));
 }
 
 static uint64
 key_bool(BloomfamHasher *hasher, Datum key)
 {
-	uint8		byte = DatumGetBool(key) ? 1 : 0;
-
-	return bf_hash_bytes_seeded(hasher->seed, &byte, 1);
+	return bf_key_bool(hasher->seed, DatumGetBool(key));
 }
 
 static uint64
 key_char(BloomfamHasher *hasher, Datum key)
 {
-	char		byte = DatumGetChar(key);
-
-	return bf_hash_bytes_seeded(hasher->seed, &byte, 1);
+	return bf_key_char(hasher->seed, DatumGetChar(key));
 }
 
 /* oid and date */
 static uint64
 key_4_bytes(BloomfamHasher *hasher, Datum key)
 {
-	uint8		bytes[4];
-
-	put_le(bytes, DatumGetUInt32(key), 4);
-	return bf_hash_bytes_seeded(hasher->seed, bytes, sizeof(bytes));
+	return bf_key_4_bytes(hasher->seed, DatumGetUInt32(key));
 }
 
 static uint64
 key_timetz(BloomfamHasher *hasher, Datum key)
 {
 	TimeTzADT  *value = DatumGetTimeTzADTP(key);
-	uint8		bytes[12];
 
-	put_le(bytes, (uint64) value->time, 8);
-	put_le(bytes + 8, (uint32) value->zone, 4);
-	return bf_hash_bytes_seeded(hasher->seed, bytes, sizeof(bytes));
+	return bf_key_timetz(hasher->seed, value->time, value->zone);
 }
 
 /* As interval_cmp() sees it, infinite ones (17 and later) and all. */
@@ -142,31 +99,26 @@ static uint64
 key_interval(BloomfamHasher *hasher, Datum key)
 {
 	Interval   *value = DatumGetIntervalP(key);
-	int64		days = (int64) value->month * DAYS_PER_MONTH + value->day;
-	__int128	span = (__int128) days * USECS_PER_DAY + value->time;
-	uint8		bytes[16];
 
-	put_le(bytes, (uint64) span, 8);
-	put_le(bytes + 8, (uint64) (span >> 64), 8);
-	return bf_hash_bytes_seeded(hasher->seed, bytes, sizeof(bytes));
+	return bf_key_interval(hasher->seed, value->month, value->day, value->time);
 }
 
 static uint64
 key_uuid(BloomfamHasher *hasher, Datum key)
 {
-	return bf_hash_bytes_seeded(hasher->seed, DatumGetPointer(key), UUID_LEN);
+	return bf_key_uuid(hasher->seed, DatumGetPointer(key));
 }
 
 static uint64
 key_macaddr(BloomfamHasher *hasher, Datum key)
 {
-	return bf_hash_bytes_seeded(hasher->seed, DatumGetPointer(key), sizeof(macaddr));
+	return bf_key_macaddr(hasher->seed, DatumGetPointer(key));
 }
 
 static uint64
 key_macaddr8(BloomfamHasher *hasher, Datum key)
 {
-	return bf_hash_bytes_seeded(hasher->seed, DatumGetPointer(key), sizeof(macaddr8));
+	return bf_key_macaddr8(hasher->seed, DatumGetPointer(key));
 }
 
 /* ---- bloomkeys ---- */
@@ -195,8 +147,8 @@ key_inner_bloomkey(BloomfamHasher *hasher, Datum key)
 		self->family_id = value->family_id;
 	}
 
-	put_le(bytes, value->family_id, 8);
-	put_le(bytes + 8, value->hash, 8);
+	bf_key_put_le(bytes, value->family_id, 8);
+	bf_key_put_le(bytes + 8, value->hash, 8);
 	return bf_hash_bytes_seeded(hasher->seed, bytes, sizeof(bytes));
 }
 
@@ -209,7 +161,7 @@ key_bloomkey(BloomfamHasher *hasher, Datum key)
 	if (value->family_id != hasher->family_id)
 	{
 		hasher->family_id = value->family_id;
-		hasher->family = bloomfam_family_name(value->family_id);
+		hasher->family = bf_family_name(value->family_id);
 		hasher->family_len = hasher->family != NULL ? (uint32) strlen(hasher->family) : 0;
 	}
 	return value->hash;
@@ -221,8 +173,7 @@ static uint64
 key_bytea(BloomfamHasher *hasher, Datum key)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
-	uint64		hash = bf_hash_bytes_seeded(hasher->seed, VARDATA_ANY(value),
-											 VARSIZE_ANY_EXHDR(value));
+	uint64		hash = bf_key_bytes(hasher->seed, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 
 	free_copy(value, key);
 	return hash;
@@ -232,14 +183,8 @@ static uint64
 key_inet(BloomfamHasher *hasher, Datum key)
 {
 	inet	   *value = DatumGetInetPP(key);
-	uint8		bytes[2 + 16];
-	int			size = ip_addrsize(value);
-	uint64		hash;
-
-	bytes[0] = ip_family(value) == PGSQL_AF_INET ? 4 : 6;
-	bytes[1] = ip_bits(value);
-	memcpy(bytes + 2, ip_addr(value), size);
-	hash = bf_hash_bytes_seeded(hasher->seed, bytes, 2 + size);
+	uint64		hash = bf_key_inet(hasher->seed, ip_family(value) == PGSQL_AF_INET ? 4 : 6,
+								   ip_bits(value), ip_addr(value));
 
 	free_copy(value, key);
 	return hash;
@@ -250,55 +195,27 @@ key_bit(BloomfamHasher *hasher, Datum key)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
 	char	   *data = VARDATA_ANY(value);
-	uint8		bytes[12];
 	int32		nbits;
+	uint64		hash;
 
 	memcpy(&nbits, data, sizeof(nbits));
-	put_le(bytes, (uint32) nbits, 4);
-	put_le(bytes + 4,
-		   bf_hash_bytes_seeded(hasher->seed, data + sizeof(nbits),
-								VARSIZE_ANY_EXHDR(value) - sizeof(nbits)),
-		   8);
+	hash = bf_key_bit(hasher->seed, (uint32) nbits, data + sizeof(nbits),
+					  VARSIZE_ANY_EXHDR(value) - sizeof(nbits));
 
 	free_copy(value, key);
-	return bf_hash_bytes_seeded(hasher->seed, bytes, sizeof(bytes));
+	return hash;
 }
-
-/* Digits that fit the stack: numbers of up to 256 decimal digits. */
-#define NUM_LOCAL_DIGITS		64
 
 static uint64
 key_numeric(BloomfamHasher *hasher, Datum key)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
-	NumericDigits number;
-	uint8		local[1 + 4 + 2 * NUM_LOCAL_DIGITS];
-	uint8	   *bytes = local;
-	size_t		len = 1;
-	size_t		i;
+	BfNumeric	number;
 	uint64		hash;
 
 	read_numeric(value, &number);
-	if (number.special != 0)
-		bytes[0] = number.special == NUM_SPECIAL_NAN   ? 2
-				   : number.special == NUM_SPECIAL_INF ? 3
-													   : 4;
-	else if (number.ndigits == 0)
-		bytes[0] = 0;
-	else
-	{
-		len = 1 + 4 + 2 * number.ndigits;
-		if (len > sizeof(local))
-			bytes = (uint8 *) palloc(len);
-		bytes[0] = number.negative ? 1 : 0;
-		put_le(bytes + 1, (uint32) number.weight, 4);
-		for (i = 0; i < number.ndigits; i++)
-			put_le(bytes + 5 + 2 * i, numeric_digit(&number, i), 2);
-	}
+	hash = bf_key_numeric(hasher->seed, &number);
 
-	hash = bf_hash_bytes_seeded(hasher->seed, bytes, len);
-	if (bytes != local)
-		pfree(bytes);
 	free_copy(value, key);
 	return hash;
 }

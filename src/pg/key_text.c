@@ -24,20 +24,12 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "keys/key_hash.h"
 #include "pg/key_bytes.h"
 #include "pg/key_family.h"
 #include "pg/key_function.h"
 #include "pg/key_text.h"
 #include "pg/key_utf8.h"
-
-/* The length of a text without blanks at the end, which are single bytes in all encodings. */
-static inline int
-length_without_blanks(const char *str, int len)
-{
-	while (len > 0 && str[len - 1] == ' ')
-		len--;
-	return len;
-}
 
 /* Hashes characters of the database in UTF-8, or as they are if they have no such form. */
 static uint64
@@ -47,11 +39,10 @@ hash_string(const BloomfamHasher *hasher, const char *str, int len)
 	char	   *utf8;
 	uint64		hash;
 
-	len = length_without_blanks(str, len);
 	if (bloomfam_utf8_is_plain() || !bloomfam_utf8_exists())
-		return bf_hash_bytes_seeded(hasher->seed, str, len);
-	utf8 = bloomfam_utf8_from_server(str, len, &utf8_len);
-	hash = bf_hash_bytes_seeded(hasher->seed, utf8, utf8_len);
+		return bf_key_text(hasher->seed, str, len);
+	utf8 = bloomfam_utf8_from_server(str, (int) bf_key_text_len(str, len), &utf8_len);
+	hash = bf_key_bytes(hasher->seed, utf8, utf8_len);
 	if (utf8 != str)
 		pfree(utf8);
 	return hash;
@@ -62,9 +53,7 @@ static uint64
 key_text_plain(BloomfamHasher *hasher, Datum key)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(key);
-	const char *str = VARDATA_ANY(value);
-	uint64		hash = bf_hash_bytes_seeded(hasher->seed, str,
-											 length_without_blanks(str, VARSIZE_ANY_EXHDR(value)));
+	uint64		hash = bf_key_text(hasher->seed, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 
 	free_copy(value, key);
 	return hash;
@@ -109,7 +98,7 @@ key_bpchar_by_function(BloomfamHasher *hasher, Datum key)
 	uint64		hash;
 
 	hash = bloomfam_hash_string_by_function(hasher, str,
-											length_without_blanks(str, VARSIZE_ANY_EXHDR(value)));
+											bf_key_text_len(str, VARSIZE_ANY_EXHDR(value)));
 	free_copy(value, key);
 	return hash;
 }

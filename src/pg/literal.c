@@ -231,9 +231,54 @@ add_reader(BloomfamLiteral *literal, Oid type, Oid input, bool (*applies) (const
 	literal->nreaders++;
 }
 
-/* Makes the readers for the family of a filter. */
+/*
+ * The type to write before a literal of a family that is not read without; NULL where the family's
+ * name does not say it.  A name in the family is quoted as SQL quotes it.
+ */
+static char *
+type_of_family(const char *family)
+{
+	static const char *const types[] = {"date", "time", "timetz", "timestamp", "timestamptz",
+		"interval"};
+	const char *p = family;
+	size_t		i;
+
+	if (take_quoted(&p) != NULL && *p++ == '.' && take_quoted(&p) != NULL && *p == '@')
+		return pnstrdup(family, p - family);
+
+	/* of a Parquet column: "parquet timestamptz(3)" */
+	if (strncmp(family, "parquet ", strlen("parquet ")) == 0)
+		family += strlen("parquet ");
+	for (i = 0; i < lengthof(types); i++)
+		if (strncmp(family, types[i], strlen(types[i])) == 0 &&
+			(family[strlen(types[i])] == '\0' || family[strlen(types[i])] == '('))
+			return pstrdup(types[i]);
+	return NULL;
+}
+
+static void unreadable_error(const char *family, bool is_array) pg_attribute_noreturn();
+
+/* Raises the error for a family whose literals are not read, with the line to type. */
+static void
+unreadable_error(const char *family, bool is_array)
+{
+	char	   *type = type_of_family(family);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INDETERMINATE_DATATYPE),
+			 errmsg("cannot read an untyped literal or parameter as a key of type %s", family),
+			 type == NULL ? errhint("Cast the key to the type that the filter was built from.")
+			 : is_array	  ? errhint("Write '{...}'::%s[] for a literal, and $1::%s[] for a "
+									"parameter.",
+									type, type)
+						  : errhint("Write %s '...' for a literal, and $1::%s for a parameter.",
+									type, type)));
+	pg_unreachable();
+}
+
+/* Makes the readers for the family of a filter; is_array is for messages. */
 static pg_noinline void
-make_readers(BloomfamLiteral *literal, const BfHeader *filter)
+make_readers(BloomfamLiteral *literal, const BfHeader *filter, bool is_array)
 {
 	MemoryContext old;
 	char	   *family;
@@ -265,21 +310,18 @@ make_readers(BloomfamLiteral *literal, const BfHeader *filter)
 			add_reader(literal, type, F_ENUM_IN, NULL, filter);
 	}
 	if (literal->nreaders == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
-				 errmsg("cannot read an untyped literal or parameter as a key of type %s", family),
-				 errhint("Cast the key to the type that the filter was built from.")));
+		unreadable_error(family, is_array);
 	MemoryContextSwitchTo(old);
 	literal->family_id = filter->family_id;
 	literal->hash_id = filter->hash_id;
 }
 
 static inline void
-match_readers(BloomfamLiteral *literal, const BfHeader *filter)
+match_readers(BloomfamLiteral *literal, const BfHeader *filter, bool is_array)
 {
 	if (unlikely(literal->family_id != filter->family_id || literal->family_id == 0 ||
 				 literal->hash_id != filter->hash_id))
-		make_readers(literal, filter);
+		make_readers(literal, filter, is_array);
 }
 
 /* Reads a literal in all ways. */
@@ -369,7 +411,7 @@ bloomfam_literal_make(MemoryContext context, Oid collation, bool constant, bool 
 const BloomfamReadings *
 bloomfam_literal_read(BloomfamLiteral *literal, Datum key, const BfHeader *filter)
 {
-	match_readers(literal, filter);
+	match_readers(literal, filter, false);
 	if (!is_last(literal, key) || literal->readings.n == 0)
 		read_all(literal, key, filter, &literal->readings);
 	return &literal->readings;
@@ -456,7 +498,7 @@ bloomfam_literal_read_array(BloomfamLiteral *literal, Datum keys, const BfHeader
 		take_apart(literal, keys);
 	if (filter != NULL && filter->family_id != 0)
 	{
-		match_readers(literal, filter);
+		match_readers(literal, filter, true);
 		if (literal->keys.readings == NULL)
 			read_keys(literal, filter);
 	}

@@ -9,23 +9,32 @@
 
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/formatting.h"
 
 #include "pg/params.h"
 #include "pg/port.h"
 
-const BfKind *
-bloomfam_kind_arg(text *name)
+/* The kind of this name, in letters of either case, that users may ask for; NULL: none. */
+static const BfKind *
+find_kind(const char *name)
 {
-	char	   *str = text_to_cstring(name);
-	const BfKind *kind = bf_kind_by_name(str);
-	StringInfoData list;
-	size_t		i;
+	char	   *lower = asc_tolower(name, strlen(name));
+	const BfKind *kind = bf_kind_by_name(lower);
 
-	if (kind != NULL && !(kind->caps & BF_INTERNAL))
-	{
-		pfree(str);
-		return kind;
-	}
+	pfree(lower);
+	return kind != NULL && !(kind->caps & BF_INTERNAL) ? kind : NULL;
+}
+
+static void kind_error(const char *name, const char *detail, const char *advice)
+	pg_attribute_noreturn();
+
+/* Raises the error for a text that is no kind; detail and advice may be NULL. */
+static void
+kind_error(const char *name, const char *detail, const char *advice)
+{
+	StringInfoData list;
+	const BfKind *kind;
+	size_t		i;
 
 	initStringInfo(&list);
 	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
@@ -33,27 +42,45 @@ bloomfam_kind_arg(text *name)
 			appendStringInfo(&list, "%s\"%s\"", i > 0 ? ", " : "", kind->name);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized kind of bloom filter: \"%s\"", str),
-			 errhint("Available kinds: %s.", list.data)));
+			 errmsg("unrecognized kind of bloom filter: \"%s\"", name),
+			 detail != NULL ? errdetail("%s", detail) : 0,
+			 errhint("Available kinds: %s.%s%s", list.data, advice != NULL ? "  " : "",
+					 advice != NULL ? advice : "")));
+	pg_unreachable();
+}
+
+const BfKind *
+bloomfam_kind_arg(text *name)
+{
+	char	   *str = text_to_cstring(name);
+	const BfKind *kind = find_kind(str);
+
+	if (kind == NULL)
+		kind_error(str, NULL, NULL);
+	pfree(str);
+	return kind;
 }
 
 /*
  * strtod decides only whether it is a number, by the syntax that float8in shares with it; what
  * number, and whether it is in range, is float8in's to say.
  */
-bool
-bloomfam_text_is_fpr(text *arg, double *fpr)
+void
+bloomfam_kind_or_fpr_arg(text *arg, const char *advice, const BfKind **kind, double *fpr)
 {
 	char	   *str = text_to_cstring(arg);
 	char	   *end;
-	bool		is_number;
 
 	(void) strtod(str, &end);
-	is_number = end != str && end[strspn(end, " \t\n\v\f\r")] == '\0';
-	if (is_number)
+	if (end != str && end[strspn(end, " \t\n\v\f\r")] == '\0')
 		*fpr = DatumGetFloat8(DirectFunctionCall1(float8in, CStringGetDatum(str)));
+	else
+	{
+		*kind = find_kind(str);
+		if (*kind == NULL)
+			kind_error(str, "As text, this argument is a kind or a false positive rate.", advice);
+	}
 	pfree(str);
-	return is_number;
 }
 
 /*

@@ -11,14 +11,24 @@
 #include "core/bf.h"
 #include "pg/compat.h"
 
-/* Looks up a kind that users may ask for; raises an error that lists them. */
+/* What is taken where nothing is asked for. */
+#define BLOOMFAM_DEFAULT_FPR	0.01
+#define BLOOMFAM_DEFAULT_KIND	"blocked"
+
+/*
+ * Looks up a kind that users may ask for, in letters of either case; raises an error that lists
+ * them.  Leaves no memory behind.
+ */
 extern const BfKind *bloomfam_kind_arg(text *name);
 
 /*
- * Is a text a number, in the syntax of double precision?  If so, *fpr is set, to whatever number
- * it is; an error if that is beyond the range of double precision.
+ * Takes an argument that is a kind or, if it is a number in the syntax of double precision, a false
+ * positive rate: sets *kind or *fpr, and leaves the other as it is.  What number it is, is not
+ * looked at; one beyond the range of double precision is an error.  advice: a sentence for the hint
+ * of a text that is neither, or NULL.  Leaves no memory behind.
  */
-extern bool bloomfam_text_is_fpr(text *arg, double *fpr);
+extern void bloomfam_kind_or_fpr_arg(text *arg, const char *advice, const BfKind **kind,
+									 double *fpr);
 
 /* A design, or an error that says which argument is wrong. */
 extern void bloomfam_design(const BfKind *kind, double fpr, BfDesign *design);

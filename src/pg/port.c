@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "keys/family.h"
 #include "pg/key_family.h"
 #include "pg/port.h"
 
@@ -112,7 +113,10 @@ bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 ke
 		case BF_FPR_OUT_OF_RANGE:
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("false positive rate must be between 0 and 1, both excluded")));
+					 errmsg("false positive rate must be between 0 and 1, both excluded"),
+					 fpr >= 1 ? errhint("It is a fraction: 0.01 stands for 1 %%.  The expected "
+										"number of keys is another argument.")
+							  : errhint("It is a fraction: 0.01 stands for 1 %%.")));
 			break;
 		case BF_FPR_TOO_LOW:
 			ereport(
@@ -138,6 +142,19 @@ bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 ke
 	pg_unreachable();
 }
 
+/* The first kind that users may ask for and that can do this. */
+static const BfKind *
+able_kind(uint32 cap)
+{
+	const BfKind *kind;
+	size_t		i;
+
+	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
+		if ((kind->caps & cap) && !(kind->caps & BF_INTERNAL))
+			break;
+	return kind;
+}
+
 /* What two filters are, as the detail of an error. */
 static int
 detail_of_both(const BfHeader *a, const BfHeader *b)
@@ -160,23 +177,50 @@ differ_in_collation(const char *a, uint32 a_len, uint64 a_id, const char *b, uin
 {
 	if (a == NULL || a_len == 0)
 	{
-		a = bloomfam_family_name(a_id);
+		a = bf_family_name(a_id);
 		a_len = a != NULL ? strlen(a) : 0;
 	}
 	if (b == NULL || b_len == 0)
 	{
-		b = bloomfam_family_name(b_id);
+		b = bf_family_name(b_id);
 		b_len = b != NULL ? strlen(b) : 0;
 	}
 	return bloomfam_family_differs_in_collation(a, a_len, b, b_len);
 }
 
 /*
+ * What to do about two filters that cannot be united, or intersected.  A kind's own advice tells
+ * which of its filters can be, or why none can.  Others can be asked one after the other.
+ */
+static int
+hint_to_combine(const BfKind *kind, bool unite)
+{
+	uint32		wanted = unite ? BF_CAN_UNION : BF_CAN_INTERSECT;
+	bool		never = !(kind->caps & (BF_CAN_UNION | BF_CAN_INTERSECT));
+
+	if (kind->advice != NULL && kind->build == NULL && (never || (kind->caps & wanted)))
+		return errhint("%s", kind->advice);
+	if (unite)
+		return errhint("Ask all of them, \"key ~@ ANY (ARRAY[f, g])\", or build one filter of the "
+					   "keys of all; filters of kind \"%s\" can be united.",
+					   able_kind(wanted)->name);
+	return errhint("Ask both of them, \"f @~ key AND g @~ key\"; filters of kind \"%s\" can be "
+				   "intersected.",
+				   able_kind(wanted)->name);
+}
+
+/*
  * Two filters that cannot be combined.
  */
 void
-bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a, const BfView *b)
+bloomfam_combine_error(BfStatus status, bool unite, const BfView *a, const BfView *b)
 {
+	const char *verb = unite ? "unite" : "intersect";
+	const BfKind *kind = a->head.kind;
+
+	/* the filter of no rows unites with any, but for kinds that unite with none */
+	if (kind->caps & BF_INTERNAL)
+		kind = b->head.kind;
 	switch (status)
 	{
 		case BF_FAMILY_MISMATCH:
@@ -203,9 +247,9 @@ bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a, const
 		case BF_UNSUPPORTED:
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot %s bloom filters of kind \"%s\"", verb, a->head.kind->name),
+					 errmsg("cannot %s bloom filters of kind \"%s\"", verb, kind->name),
 					 detail_of_both(&a->head, &b->head),
-					 a->head.kind->advice != NULL ? errhint("%s", a->head.kind->advice) : 0));
+					 hint_to_combine(kind, unite)));
 			break;
 		default:
 			elog(ERROR, "unexpected status %d", (int) status);
@@ -221,12 +265,8 @@ void
 bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_cap)
 {
 	const char *advice = needed_cap & (BF_CAN_REMOVE | BF_CAN_COUNT) ? NULL : kind->advice;
-	const BfKind *able;
-	size_t		i;
+	const BfKind *able = able_kind(needed_cap);
 
-	for (i = 0; (able = bf_kind_at(i)) != NULL; i++)
-		if ((able->caps & needed_cap) && !(able->caps & BF_INTERNAL))
-			break;
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot %s a bloom filter of kind \"%s\"", what, kind->name),
@@ -262,16 +302,22 @@ bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key
 					  uint64 key_family_id)
 {
 	char *holds = bloomfam_family_display(filter->family, filter->family_len, filter->family_id);
+	char	   *is = bloomfam_family_display(key_family, key_family_len, key_family_id);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("key does not have the type of the bloom filter's keys"),
-			 errdetail("The filter holds keys of type %s, and the key is of type %s.",
-					   holds, bloomfam_family_display(key_family, key_family_len, key_family_id)),
+			 errdetail("The filter holds keys of type %s, and the key is of type %s.", holds, is),
 			 differ_in_collation(filter->family, filter->family_len, filter->family_id, key_family,
 								 key_family_len, key_family_id)
 				 ? errhint("Give the key the collation that the filter was built under, by the "
 						   "COLLATE clause.")
+				 : strcmp(is, psprintf("%s[]", holds)) == 0
+				 ? errhint("For the elements of an array there are \"filter @~ ANY (keys)\", "
+						   "bloom_may_contain_any and bloom_add_all.")
+				 : strcmp(holds, psprintf("%s[]", is)) == 0
+				 ? errhint("The filter's keys are whole arrays.  For their elements build it by "
+						   "bloom_agg(x) FROM unnest(...) AS x.")
 				 : errhint("Cast the key to the type that the filter was built from.")));
 	pg_unreachable();
 }
@@ -315,7 +361,7 @@ bloomfam_family_display(const char *name, uint32 len, uint64 id)
 		return pstrdup("(none)");
 	if (name == NULL || len == 0)
 	{
-		name = bloomfam_family_name(id);
+		name = bf_family_name(id);
 		len = name != NULL ? strlen(name) : 0;
 	}
 	if (name != NULL)

@@ -35,8 +35,11 @@ extern void bloomfam_copy(void *to, const void *from, Size size);
 extern void bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 keys)
 	pg_attribute_noreturn();
 
-/* Raises the error for two filters that cannot be combined; verb is "unite" or "intersect". */
-extern void bloomfam_combine_error(BfStatus status, const char *verb, const BfView *a,
+/*
+ * Raises the error for two filters that cannot be combined, in a union or else an
+ * intersection.
+ */
+extern void bloomfam_combine_error(BfStatus status, bool unite, const BfView *a,
 								   const BfView *b) pg_attribute_noreturn();
 
 /*

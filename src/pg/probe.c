@@ -224,7 +224,7 @@ may_contain(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
 }
 
 /*
- * bloom_may_contain(bloomfilter, "any") -> boolean, also @~: not strict, immutable.
+ * bloom_may_contain(bloomfilter, anyelement) -> boolean, also @~: not strict, immutable.
  *
  * False is certain; true is wrong with the filter's FPR.  42804 if the filter holds keys of
  * another type.
@@ -236,7 +236,7 @@ bloomfam_may_contain(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_may_be_in("any", bloomfilter) -> boolean, only as ~@: the same the other way round.
+ * bloom_may_be_in(anyelement, bloomfilter) -> boolean, only as ~@: the same the other way round.
  */
 Datum
 bloomfam_may_be_in(PG_FUNCTION_ARGS)

@@ -16,11 +16,11 @@ PG_FUNCTION_INFO_V1(bloomfam_intersect);
 PG_FUNCTION_INFO_V1(bloomfam_fold);
 
 /*
- * The two arguments combined: plan says by what header, apply fills the payload; verb is for
- * messages.
+ * The two arguments combined: plan says by what header, apply fills the payload; unite, or else
+ * intersect, is for messages.
  */
 static Datum
-combine(FunctionCallInfo fcinfo, const char *verb,
+combine(FunctionCallInfo fcinfo, bool unite,
 		BfStatus (*plan)(const BfView *a, const BfView *b, BfHeader *head),
 		void (*apply)(const BfPort *port, const BfHeader *head, uint8 *out, const BfView *a,
 					  const BfView *b))
@@ -36,7 +36,7 @@ combine(FunctionCallInfo fcinfo, const char *verb,
 	bloomfam_view_open_loose(PG_GETARG_DATUM(1), &b);
 	status = plan(&a, &b, &head);
 	if (status != BF_OK)
-		bloomfam_combine_error(status, verb, &a, &b);
+		bloomfam_combine_error(status, unite, &a, &b);
 	result = bloomfam_value_alloc(&head, &payload);
 	apply(&bloomfam_port, &head, payload, &a, &b);
 	return bloomfam_value_finish(result, &head);
@@ -51,7 +51,7 @@ combine(FunctionCallInfo fcinfo, const char *verb,
 Datum
 bloomfam_union(PG_FUNCTION_ARGS)
 {
-	return combine(fcinfo, "unite", bf_union_plan, bf_union);
+	return combine(fcinfo, true, bf_union_plan, bf_union);
 }
 
 /*
@@ -62,7 +62,7 @@ bloomfam_union(PG_FUNCTION_ARGS)
 Datum
 bloomfam_intersect(PG_FUNCTION_ARGS)
 {
-	return combine(fcinfo, "intersect", bf_intersect_plan, bf_intersect);
+	return combine(fcinfo, false, bf_intersect_plan, bf_intersect);
 }
 
 /*

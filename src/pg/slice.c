@@ -27,7 +27,10 @@
 
 #include "pg/datum.h"
 
-/* Reading a slice costs about as much as this many bytes of fetching all. */
+/*
+ * Reading a chunk for a slice costs about as much as this many bytes of fetching all.  So a value
+ * is fetched whole after one read for each such part of it, that of the header included.
+ */
 #define BYTES_PER_SLICE		(8 * 1024)
 
 /*

@@ -11,8 +11,8 @@
  * have.  All that is checked against the values of the histogram, which are a sample: where these
  * say otherwise beyond chance, they are believed.
  *
- * A filter that an InitPlan is going to build of the rows of a query has as many keys as that
- * query has rows, in the planner's opinion.  Of one that is a column, or comes from elsewhere,
+ * A filter that an InitPlan is going to build of the rows of a query has as many keys as the
+ * planner expects distinct ones among them.  Of one that is a column, or comes from elsewhere,
  * nothing is known: see the constants below.
  *
  *-------------------------------------------------------------------------
@@ -22,6 +22,7 @@
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -35,7 +36,9 @@
 #include "parser/parse_coerce.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+#include "utils/syscache.h"
 
+#include "pg/aggregate.h"
 #include "pg/datum.h"
 #include "pg/hasher.h"
 #include "pg/io.h"
@@ -58,7 +61,7 @@ PG_FUNCTION_INFO_V1(bloomfam_joinsel);
 /* The FPR of a filter that is still to be built. */
 #define DEFAULT_FPR					0.01
 
-/* Larger filters are not read to plan a query: their headers must do. */
+/* No more of a filter is read to plan a query. */
 #define MAX_BYTES_READ				(16 * 1024 * 1024)
 
 /*
@@ -128,33 +131,95 @@ bloomfam_add_support(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(result);
 }
 
+/* Is this an aggregate that makes a filter of keys, which are its first argument? */
+static bool
+makes_filter(const Aggref *aggref)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+	FmgrInfo	trans;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+
+	/* by its C function: extensions are relocatable */
+	fmgr_info(((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn, &trans);
+	ReleaseSysCache(tuple);
+	return trans.fn_addr == bloomfam_agg_trans || trans.fn_addr == bloomfam_agg_text_trans ||
+		trans.fn_addr == bloomfam_agg_key_trans || trans.fn_addr == bloomfam_agg_key_text_trans;
+}
+
+/* Finds the first such aggregate of an expression. */
+static bool
+find_filter_maker(Node *node, Aggref **found)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref) && makes_filter((Aggref *) node))
+	{
+		*found = (Aggref *) node;
+		return true;
+	}
+	return expression_tree_walker(node, find_filter_maker, found);
+}
+
+/* The number of rows that an aggregate of a finished plan gets. */
+static double
+rows_aggregated(const Plan *plan)
+{
+	double		processes = 1;
+
+	while (plan->lefttree != NULL &&
+		   (IsA(plan, Agg) || IsA(plan, Gather) || IsA(plan, GatherMerge)))
+	{
+		int			workers = IsA(plan, Gather) ? ((const Gather *) plan)->num_workers
+			: IsA(plan, GatherMerge)			? ((const GatherMerge *) plan)->num_workers
+												: 0;
+
+		/* below, rows are those of one process; the planner's estimate of the leader's share */
+		if (workers > 0)
+			processes = workers + (parallel_leader_participation ? Max(0, 1 - 0.3 * workers) : 0);
+		plan = plan->lefttree;
+	}
+	return plan->plan_rows * processes;
+}
+
 /*
- * The number of rows that go into the aggregate that an InitPlan computes; negative if this is no
- * such parameter.
+ * The number of distinct keys of the filter that an InitPlan makes, as the planner would estimate
+ * the number of groups; negative if this is no such parameter.
  */
 static double
-rows_aggregated(PlannerInfo *root, Param *param)
+keys_aggregated(PlannerInfo *root, Param *param)
 {
-	ListCell   *lc;
-
 	if (param->paramkind != PARAM_EXEC)
 		return -1;
 	for (; root != NULL; root = root->parent_root)
+	{
+		ListCell   *lc;
+
 		foreach(lc, root->init_plans)
 		{
 			SubPlan    *subplan = lfirst_node(SubPlan, lc);
+			Aggref	   *aggref = NULL;
+			PlannerInfo *subroot;
 			Plan	   *plan;
+			double		rows;
+			Node	   *key;
 
 			if (!list_member_int(subplan->setParam, param->paramid))
 				continue;
 			plan = list_nth(root->glob->subplans, subplan->plan_id - 1);
-			if (plan == NULL || !IsA(plan, Agg))
+			subroot = list_nth(root->glob->subroots, subplan->plan_id - 1);
+			if (plan == NULL || !IsA(plan, Agg) || subroot == NULL ||
+				!find_filter_maker((Node *) plan->targetlist, &aggref))
 				return -1;
-			while (plan->lefttree != NULL &&
-				   (IsA(plan, Agg) || IsA(plan, Gather) || IsA(plan, GatherMerge)))
-				plan = plan->lefttree;
-			return plan->plan_rows;
+			rows = rows_aggregated(plan);
+			if (aggref->aggfilter != NULL)
+				rows *= clause_selectivity(subroot, (Node *) aggref->aggfilter, 0, JOIN_INNER,
+										   NULL);
+			key = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+			return estimate_num_groups(subroot, list_make1(key), clamp_row_est(rows), NULL, NULL);
 		}
+	}
 	return -1;
 }
 
@@ -170,6 +235,7 @@ estimate_filter(PlannerInfo *root, Node *filter, FilterEstimate *estimate)
 	if (IsA(filter, Const))
 	{
 		Const	   *value = (Const *) filter;
+		BfStats		stats;
 
 		if (value->constisnull)
 			return false;
@@ -181,11 +247,8 @@ estimate_filter(PlannerInfo *root, Node *filter, FilterEstimate *estimate)
 		if (estimate->view.head.kind->id == BF_KIND_PARTIAL)
 			return true;
 		estimate->known = true;
-		if (estimate->view.head.payload_len <= MAX_BYTES_READ)
+		if (bf_stats_sampled(&bloomfam_port, &estimate->view, MAX_BYTES_READ, &stats))
 		{
-			BfStats		stats;
-
-			bf_stats(&bloomfam_port, &estimate->view, &stats);
 			estimate->keys = stats.keys;
 			estimate->fpr = stats.fpr;
 		}
@@ -197,7 +260,7 @@ estimate_filter(PlannerInfo *root, Node *filter, FilterEstimate *estimate)
 		}
 	}
 	else if (IsA(filter, Param) && root != NULL)
-		estimate->keys = rows_aggregated(root, (Param *) filter);
+		estimate->keys = keys_aggregated(root, (Param *) filter);
 	return true;
 }
 

@@ -81,26 +81,6 @@ bloomfam_value_alloc(const BfHeader *head, uint8 **payload)
 	return value;
 }
 
-void
-bloomfam_stored_head(const BfView *loose, BfHeader *head)
-{
-	*head = loose->head;
-	if (head->kind->pack != NULL)
-		head->kind->pack_plan(&bloomfam_port, loose, head);
-}
-
-void
-bloomfam_stored_payload(const BfView *loose, const BfHeader *head, uint8 *payload)
-{
-	if (head->kind->pack != NULL)
-	{
-		bloomfam_zero(payload, head->payload_len);
-		head->kind->pack(&bloomfam_port, head, payload, loose);
-	}
-	else if (head->payload_len > 0)
-		bloomfam_copy(payload, loose->payload, head->payload_len);
-}
-
 Datum
 bloomfam_stored_value(const BfView *loose)
 {
@@ -108,9 +88,9 @@ bloomfam_stored_value(const BfView *loose)
 	uint8	   *payload;
 	BfHeader	head;
 
-	bloomfam_stored_head(loose, &head);
+	bf_build_stored_plan(&bloomfam_port, loose, &head);
 	value = bloomfam_value_alloc(&head, &payload);
-	bloomfam_stored_payload(loose, &head, payload);
+	bf_build_stored_payload(&bloomfam_port, &head, payload, loose);
 	bloomfam_value_seal(value, &head);
 	return PointerGetDatum(value);
 }
@@ -129,5 +109,49 @@ bloomfam_value_finish(struct varlena *value, const BfHeader *head)
 		return stored;
 	}
 	bloomfam_value_seal(value, head);
+	return PointerGetDatum(value);
+}
+
+/* ---- what the core makes as a whole ---- */
+
+static struct varlena *
+value_of(uint8_t *data)
+{
+	return (struct varlena *) (data - VARHDRSZ);
+}
+
+static uint8_t *
+room_alloc(BfRoom *room, uint64_t size)
+{
+	char	   *value = MemoryContextAllocHuge(CurrentMemoryContext, VARHDRSZ + size);
+
+	return (uint8_t *) value + VARHDRSZ;
+}
+
+static uint8_t *
+room_resize(BfRoom *room, uint8_t *data, uint64_t size)
+{
+	return (uint8_t *) repalloc_huge(value_of(data), VARHDRSZ + size) + VARHDRSZ;
+}
+
+static void
+room_release(BfRoom *room, uint8_t *data)
+{
+	pfree(value_of(data));
+}
+
+const BfRoom bloomfam_value_room = {
+	.alloc = room_alloc,
+	.resize = room_resize,
+	.release = room_release,
+};
+
+Datum
+bloomfam_value_of_room(uint8 *data, const BfHeader *head)
+{
+	struct varlena *value = value_of(data);
+
+	SET_VARSIZE(value, VARHDRSZ + bf_data_size(head));
+	Assert(is_accepted(value));
 	return PointerGetDatum(value);
 }

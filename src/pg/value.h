@@ -8,6 +8,7 @@
 #ifndef BLOOMFAM_VALUE_H
 #define BLOOMFAM_VALUE_H
 
+#include "core/bf_build.h"
 #include "core/bf_format.h"
 #include "pg/compat.h"
 
@@ -39,19 +40,14 @@ extern Datum bloomfam_value_finish(struct varlena *value, const BfHeader *head);
 extern uint8 *bloomfam_value_place(struct varlena *value, const BfHeader *head);
 extern void bloomfam_value_seal(struct varlena *value, const BfHeader *head);
 
-/*
- * From a filter in its loose form to one as it is stored: the header, the payload for that
- * header, or all of it in a new value.
- */
-extern void bloomfam_stored_head(const BfView *loose, BfHeader *head);
-extern void bloomfam_stored_payload(const BfView *loose, const BfHeader *head, uint8 *payload);
+/* From a filter in its loose form to one as it is stored, in a new value. */
 extern Datum bloomfam_stored_value(const BfView *loose);
 
-/* The sum of two numbers of keys, but no more than a filter can count to. */
-static inline uint64
-bloomfam_count_keys(uint64 a, uint64 b)
-{
-	return a > PG_INT64_MAX || b > PG_INT64_MAX - a ? PG_INT64_MAX : a + b;
-}
+/*
+ * Room for the values that bf_build.c makes, in the current memory context; and such a value, which
+ * it has sealed, as a datum.
+ */
+extern const BfRoom bloomfam_value_room;
+extern Datum bloomfam_value_of_room(uint8 *data, const BfHeader *head);
 
 #endif							/* BLOOMFAM_VALUE_H */

@@ -700,7 +700,7 @@ not_askable(void)
 		{"parquet int64", "parquet int64"},
 		{"bloomkey(0123456789abcdef)", "concat_ws"},
 		{"tex\xfft", "tex?t"},
-		{"te\nxt", "te?xt"},
+		{"tab\nle", "tab?le"},
 		{"enum \"a\".\"b\"c", "enum"},
 	};
 	size_t		i;

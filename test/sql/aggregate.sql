@@ -168,7 +168,7 @@ SELECT bloom_agg(CASE WHEN id < 10 THEN bloom_key(k) ELSE bloom_key(s) END, 0.01
 SELECT bloom_agg(CASE WHEN id < 10 THEN bloom_key(id) WHEN id < 20 THEN bloom_key(id::smallint) ELSE bloom_key(k) END) @~ 1::bigint AS one_family FROM t;
 SELECT bloom_agg('{}'::json) FROM t;
 SELECT bloom_agg(r) @~ ROW(1, 3::bigint) AS rows FROM (SELECT ROW(id, k) AS r FROM t) x;
--- an untyped literal could be a bloomkey, too (19 divides the server's hint)
+-- an untyped literal could be of any type
 \set VERBOSITY terse
 SELECT bloom_agg('a') FROM t;
 \set VERBOSITY default

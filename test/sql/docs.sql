@@ -126,6 +126,37 @@ FROM (SELECT bloom_agg((shop, article), 0.001) FROM price) s(f);
 \c :original
 DROP DATABASE regression_bloomfam_docs;
 
+-- ==================== docs/design.md
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+ALTER DATABASE regression_bloomfam_docs SET session_preload_libraries = 'bloomfam';
+\c regression_bloomfam_docs
+SET lc_messages = 'C';
+SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '4MB';
+SET default_statistics_target = 100;
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/design.md, example 1
+CREATE TABLE orders AS SELECT g AS id, g % 5000 AS shop, repeat('x', 80) AS note FROM generate_series(1, 200000) g;
+CREATE INDEX ON orders (id);
+CREATE TABLE picks AS SELECT g * 50 AS id FROM generate_series(1, 4000) g;
+VACUUM ANALYZE orders, picks;
+
+SET bloomfam.join_filter = on;
+SET random_page_cost = 1.1;
+SET bloomfam.join_filter_plans = off;
+EXPLAIN (COSTS OFF) SELECT sum(shop) FROM orders JOIN picks USING (id);
+SET bloomfam.join_filter_plans = on;
+EXPLAIN (COSTS OFF) SELECT sum(shop) FROM orders JOIN picks USING (id);
+-- end
+\c :original
+DROP DATABASE regression_bloomfam_docs;
+
 -- ==================== docs/distributed.md
 CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
 \c regression_bloomfam_docs
@@ -277,30 +308,45 @@ WHERE town IN ('town 7', 'town 8') AND sunday GROUP BY town;
 \set VERBOSITY default
 
 -- docs/join_filter.md, example 4
-CREATE TABLE orders AS SELECT g AS id, g % 5000 AS shop, repeat('x', 80) AS note FROM generate_series(1, 200000) g;
-CREATE INDEX ON orders (id);
-CREATE TABLE picks AS SELECT g * 50 AS id FROM generate_series(1, 4000) g;
-VACUUM ANALYZE orders, picks;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM shops JOIN days ON days.day = shops.shop WHERE sunday;
+-- end
+\c :original
+DROP DATABASE regression_bloomfam_docs;
 
-SET random_page_cost = 1.1;
-SET bloomfam.join_filter_plans = off;
-EXPLAIN (COSTS OFF) SELECT sum(shop) FROM orders JOIN picks USING (id);
-SET bloomfam.join_filter_plans = on;
-EXPLAIN (COSTS OFF) SELECT sum(shop) FROM orders JOIN picks USING (id);
-RESET random_page_cost;
+-- ==================== docs/join_filter_reference.md
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+ALTER DATABASE regression_bloomfam_docs SET session_preload_libraries = 'bloomfam';
+\c regression_bloomfam_docs
+SET lc_messages = 'C';
+SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '4MB';
+SET default_statistics_target = 100;
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
 
--- docs/join_filter.md, example 5
-EXPLAIN (VERBOSE, COSTS OFF)
-SELECT count(*) FROM sales s JOIN shops USING (shop) LEFT JOIN days USING (day) WHERE town = 'town 7';
+-- docs/join_filter_reference.md, example 1
+CREATE TABLE sales AS SELECT g AS id, g % 5000 AS shop, g % 90 AS day, g * 7 % 1000 AS amount FROM generate_series(1, 200000) g;
+CREATE TABLE shops AS SELECT g AS shop, 'town ' || g % 400 AS town FROM generate_series(1, 5000) g;
+CREATE TABLE days AS SELECT g AS day, g % 7 = 0 AS sunday FROM generate_series(0, 89) g;
+VACUUM ANALYZE sales, shops, days;
 
--- docs/join_filter.md, example 6
+SET max_parallel_workers_per_gather = 0;
+SET bloomfam.join_filter = on;
+
+-- docs/join_filter_reference.md, example 2
 SET bloomfam.join_filter_log = on;
 SET client_min_messages = log;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM shops JOIN days ON days.day = shops.shop WHERE sunday;
 RESET client_min_messages;
 RESET bloomfam.join_filter_log;
 
--- docs/join_filter.md, example 7
+-- docs/join_filter_reference.md, example 3
+\o /dev/null
+\set VERBOSITY terse
 CREATE TABLE visits (day int, shop int, amount int) PARTITION BY RANGE (day);
 CREATE TABLE visits_1 PARTITION OF visits FOR VALUES FROM (0) TO (30);
 CREATE TABLE visits_2 PARTITION OF visits FOR VALUES FROM (30) TO (60);
@@ -308,33 +354,27 @@ CREATE TABLE visits_3 PARTITION OF visits FOR VALUES FROM (60) TO (90);
 INSERT INTO visits SELECT g % 90, g % 5000, g % 1000 FROM generate_series(1, 200000) g;
 VACUUM ANALYZE visits;
 
--- docs/join_filter.md, example 8
-\o /dev/null
-\set VERBOSITY terse
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
 SELECT sum(amount) FROM visits JOIN days USING (day) WHERE sunday AND days.day > 60;
 \o
 \set VERBOSITY default
 
--- docs/join_filter.md, example 9
+-- docs/join_filter_reference.md, example 4
+\o /dev/null
+\set VERBOSITY terse
 CREATE TABLE readings AS SELECT g AS id, g / 2000 AS day, g % 1000 AS value FROM generate_series(1, 179999) g;
 CREATE INDEX ON readings USING brin (day) WITH (pages_per_range = 32);
 VACUUM ANALYZE readings;
 
--- docs/join_filter.md, example 10
-\o /dev/null
-\set VERBOSITY terse
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
 SELECT sum(value) FROM readings JOIN days USING (day) WHERE sunday AND days.day > 60;
 \o
 \set VERBOSITY default
 
--- docs/join_filter.md, example 11
-CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
-
--- docs/join_filter.md, example 12
+-- docs/join_filter_reference.md, example 5
 \o /dev/null
 \set VERBOSITY terse
+CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
 EXPLAIN (COSTS OFF) SELECT sum(amount) FROM sales WHERE bloom_may_contain((SELECT ids FROM picked), id) AND day < 45;
 \o
 \set VERBOSITY default
@@ -615,6 +655,60 @@ SELECT id, payload FROM event ORDER BY id;
 
 -- docs/maplet.md, example 3
 SELECT maplet_may_contain('trace_id', md5('4711')::uuid) AS there, maplet_may_contain('trace_id', md5('nobody')::uuid) AS not_there;
+
+-- docs/maplet.md, example 4
+CREATE UNIQUE INDEX ON trace USING maplet (id);
+CREATE INDEX ON trace USING maplet (id, span);
+INSERT INTO event VALUES ('a', 'again') ON CONFLICT (id) DO NOTHING;
+INSERT INTO event VALUES ('a', 'again') ON CONFLICT ON CONSTRAINT event_id_excl DO UPDATE SET payload = EXCLUDED.payload;
+CREATE TABLE detail (event text REFERENCES event (id));
+ALTER TABLE trace REPLICA IDENTITY USING INDEX trace_id;
+
+-- docs/maplet.md, example 5
+MERGE INTO event e USING (VALUES ('a', 'changed'), ('d', 'new')) AS v (id, payload) ON e.id = v.id
+WHEN MATCHED THEN UPDATE SET payload = v.payload
+WHEN NOT MATCHED THEN INSERT VALUES (v.id, v.payload);
+
+SELECT id, payload FROM event ORDER BY id;
+
+-- docs/maplet.md, example 6
+CREATE TABLE price (shop int, article bigint, cents int);
+CREATE FUNCTION price_key(shop int, article bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN bloom_hash(bloom_key((shop, article)));
+CREATE INDEX price_key ON price USING maplet (price_key(shop, article));
+INSERT INTO price SELECT g % 300, g / 300, g FROM generate_series(1, 90000) g;
+ANALYZE price;
+
+EXPLAIN (COSTS OFF) SELECT cents FROM price WHERE price_key(shop, article) = price_key(7, 100) AND shop = 7 AND article = 100;
+SELECT cents FROM price WHERE price_key(shop, article) = price_key(7, 100) AND shop = 7 AND article = 100;
+
+-- docs/maplet.md, example 7
+CREATE TABLE click (id uuid, day int) PARTITION BY HASH (id);
+CREATE TABLE click_0 PARTITION OF click FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE click_1 PARTITION OF click FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+ALTER TABLE click_0 ADD EXCLUDE USING maplet (id WITH =);
+ALTER TABLE click_1 ADD EXCLUDE USING maplet (id WITH =);
+INSERT INTO click SELECT md5((g % 50)::text)::uuid, g % 7 FROM generate_series(1, 100) g ON CONFLICT DO NOTHING;
+
+SELECT count(*) FROM click;
+
+-- docs/maplet.md, example 8
+CREATE TABLE visit (id uuid, day int) PARTITION BY LIST (day);
+CREATE TABLE visit_0 PARTITION OF visit FOR VALUES IN (0);
+CREATE TABLE visit_1 PARTITION OF visit FOR VALUES IN (1);
+CREATE TABLE visit_id (id uuid, EXCLUDE USING maplet (id WITH =));
+
+WITH incoming AS MATERIALIZED (SELECT md5((g % 50)::text)::uuid AS id, g / 51 AS day FROM generate_series(1, 100) g ORDER BY id),
+     new AS (INSERT INTO visit_id SELECT id FROM incoming ON CONFLICT DO NOTHING RETURNING id)
+INSERT INTO visit SELECT DISTINCT ON (id) id, day FROM incoming JOIN new USING (id) ORDER BY id, day;
+
+SELECT count(*) FROM visit;
+
+-- docs/maplet.md, example 9
+SELECT c.oid::regclass AS index, i.entries, i.runs, i.pages, i.live_pages, i.false_places < 0.05 AS few_false_places, i.outgrown
+FROM pg_class c JOIN pg_am a ON a.oid = c.relam, maplet_info(c.oid) i
+WHERE a.amname = 'maplet' AND c.relkind = 'i'
+ORDER BY i.runs DESC, c.relname LIMIT 2;
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
@@ -668,6 +762,15 @@ FROM segments, bloom_info(users) i
 WHERE i.estimated_fpr > 1.2 * i.target_fpr;
 
 -- docs/operate.md, example 5
+SELECT count(*) AS segments, count(*) FILTER (WHERE users @~ 4711) AS to_read FROM segments;
+
+-- docs/operate.md, example 6
+CREATE TABLE event AS SELECT md5(g::text)::uuid AS id FROM generate_series(1, 200000) g;
+CREATE INDEX event_id ON event USING maplet (id);
+
+SELECT entries, pg_relation_size('event_id') < entries * 31 / 4 AS less_than_a_quarter FROM maplet_info('event_id');
+
+-- docs/operate.md, example 7
 SELECT day FROM segments, bloom_info(users) i WHERE i.key_type LIKE '%@pg%';
 -- end
 \c :original
@@ -751,6 +854,7 @@ SELECT bloom_agg(bloom_key(name)) = bloom_agg(name) AS the_same FROM colours;
 
 -- docs/sql.md, example 6
 SELECT bloom_create(1000, key_type => 'bigint') @~ 1 AS contains_1, bloom_create(1000) @~ 'a' AS contains_a;
+SELECT kind, target_fpr FROM bloom_info(bloom_create(1000, 'Counting'));
 
 -- docs/sql.md, example 7
 SELECT bloom_add_all(bloom_create(100), ARRAY['red', 'green', NULL]) @~ 'green' AS green;
@@ -1066,18 +1170,9 @@ SELECT bloom_may_contain(filter, '100'::text::bigint) AS cast, bloom_may_contain
 -- docs/troubleshooting.md, example 3
 SELECT bloom_shard('100', 16);
 SELECT bloom_shard('100'::bigint, 1000) AS shard, bloom_shard('100'::text, 1000) AS another;
+SELECT bloom_agg('a'::text) @~ 'a' AS typed;
 
 -- docs/troubleshooting.md, example 4
-\o /dev/null
-\set VERBOSITY terse
-SELECT bloom_agg('a');
-\o
-\set VERBOSITY default
-
--- docs/troubleshooting.md, example 5
-SELECT bloom_agg('a'::text) @~ 'a' AS works;
-
--- docs/troubleshooting.md, example 6
 SELECT bloom_agg(x, '0,001') FROM generate_series(1, 10) x;
 SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, '0.001') FROM generate_series(1, 10) x)) i
 UNION ALL

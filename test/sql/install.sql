@@ -119,7 +119,7 @@ FROM pg_aggregate a JOIN func f ON f.oid = a.aggfnoid ORDER BY signature::text C
 -- none that breaks the rule
 SELECT signature FROM pg_aggregate a JOIN func f ON f.oid = a.aggfnoid
 WHERE aggcombinefn = 0 OR aggtransspace = 0 OR aggfinalmodify <> 'r' OR aggmfinalmodify <> 'r'
-	OR (aggtranstype = 'internal'::regtype) <> ('"any"'::regtype = ANY (proargtypes))
+	OR (aggtranstype = 'internal'::regtype) <> ('"any"'::regtype = ANY (proargtypes) OR 'bloomliteral'::regtype = ANY (proargtypes))
 	OR (aggtranstype = 'internal'::regtype) <> (aggserialfn <> 0);
 
 --

@@ -39,7 +39,7 @@ SELECT c AS condition, how, share > 0.9 AS all_match FROM unnest('{d.year = 10, 
 -- the same by an index
 SELECT c AS condition, how, share > 0.9 AS all_match FROM unnest('{d.year = 10 AND tells(d.secret), d.year = 10 AND fails(d.secret), tells(d.secret)}'::text[]) c
 	LEFT JOIN LATERAL sampled('facts f JOIN large d ON d.id = f.day WHERE ' || c) ON true;
--- LIKE is known not to fail, but for patterns that end in a backslash
+-- LIKE is known not to fail where the pattern has no backslash
 CREATE TABLE named AS SELECT id, year, 'name ' || year AS name FROM days;
 ANALYZE named;
 SELECT c AS condition, how FROM unnest(ARRAY['d.name LIKE ''name 1%''', 'd.name NOT LIKE ''name 1%''', 'd.name LIKE ''name\''', 'd.name LIKE d.name', 'd.name ~ ''1''', 'd.name LIKE NULL::text']) c

@@ -36,7 +36,7 @@ SELECT f @~ 1 AS yes, f @~ 2 AS no, (bloom_info(f)).target_fpr = 1e-9 AS kept FR
 --
 SELECT bloom_create(1000, 0.01, 'cuckoos');
 SELECT bloom_create(1000, 0.01, '');
-SELECT bloom_create(1000, 0.01, 'Blocked');
+SELECT (bloom_info(bloom_create(1000, 0.01, 'BLOCKED'))).kind;
 SELECT bloom_create(1000, 0.01, 'blocked ');
 SELECT bloom_create(1000, 0.01, NULL);
 -- kinds that no one asks for

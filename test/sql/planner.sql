@@ -58,10 +58,50 @@ SELECT (rows_of(format('SELECT FROM numbers WHERE bloom_may_contain(%L, large)',
 FROM generate_series(900, 999) x;
 
 --
--- One that an InitPlan builds: by the rows of its query
+-- Larger than what is read of a filter, and made of repeated keys for many more
+--
+CREATE TABLE large_filters AS
+SELECT bloom_agg(x % 1000 + 1, 0.01, 'blocked', 16000000) AS blocked, bloom_agg(x % 1000 + 1, 0.01, 'standard', 16000000) AS standard,
+	bloom_agg(x % 1000 + 1, 0.01, 'cuckoo', 16000000) AS cuckoo FROM generate_series(1, 20000) x;
+SELECT least(pg_column_size(blocked), pg_column_size(standard), pg_column_size(cuckoo)) > 17000000 AS large FROM large_filters;
+-- (not immutable, lest plans show it in full)
+CREATE FUNCTION large(kind text) RETURNS bloomfilter LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	f bloomfilter;
+BEGIN
+	EXECUTE format('SELECT %I FROM large_filters', kind) INTO f;
+	RETURN f;
+END $$;
+SELECT kind, (plan_of(format('SELECT FROM fact WHERE bloom_may_contain(large(%L), u)', kind)) ->> 'Plan Rows')::float8 BETWEEN 800 AND 1200 AS thousand FROM unnest('{blocked,standard}'::text[]) kind;
+-- of which a part tells nothing: by the header, which counts repeated keys
+SELECT (plan_of('SELECT FROM fact WHERE bloom_may_contain(large(''cuckoo''), u)') ->> 'Plan Rows')::float8 > 1500 AS more_than_thousand;
+
+--
+-- One that an InitPlan builds: by the distinct keys of its query
 --
 SELECT within('SELECT FROM fact WHERE bloom_may_contain((SELECT bloom_agg(u) FROM fact WHERE u <= 200), u)') AS "200",
 	within('SELECT FROM fact WHERE (SELECT bloom_agg(u) FROM fact WHERE u <= 5000) @~ u') AS "5000";
+CREATE TABLE visit AS SELECT x % 400 + 1 AS u, x % 20 + 1 AS v, x AS n FROM generate_series(1, 20000) x;
+ANALYZE visit;
+SELECT within('SELECT FROM fact WHERE bloom_may_contain((SELECT bloom_agg(u) FROM visit), u)') AS repeated,
+	within('SELECT FROM fact WHERE bloom_may_contain((SELECT bloom_agg(bloom_key(u), ''ribbon'') FROM visit), u)') AS hashed,
+	within('SELECT FROM fact WHERE bloom_may_contain((SELECT bloom_fold(bloom_agg(u, 0.01, ''standard'', 20000), 0.01) FROM visit), u)') AS folded,
+	within('SELECT FROM fact WHERE bloom_may_contain((SELECT bloom_agg(n) FILTER (WHERE v = 7) FROM visit), u)') AS filter,
+	within('SELECT FROM fact WHERE bloom_may_contain((SELECT bloom_agg(n) FROM visit GROUP BY v HAVING v = 7), u)') AS one_group;
+-- with workers, each of which has a share of the rows
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT plan_of('SELECT FROM fact WHERE bloom_may_contain((SELECT bloom_agg(n) FROM visit WHERE n <= 5000), u)')::text LIKE '%Partial%' AS parallel,
+	within('SELECT FROM fact WHERE bloom_may_contain((SELECT bloom_agg(n) FROM visit WHERE n <= 5000), u)') AS rows;
+SET parallel_leader_participation = off;
+SELECT within('SELECT FROM fact WHERE bloom_may_contain((SELECT bloom_agg(n) FROM visit WHERE n <= 5000), u)') AS led_by_none;
+RESET parallel_leader_participation;
+SET max_parallel_workers_per_gather = 0;
+-- of an aggregate of filters nothing is known
+SELECT (rows_of('SELECT FROM fact WHERE bloom_may_contain((SELECT bloom_union_agg(u) FROM filters WHERE share < 5), u)')).estimated AS a_tenth,
+	(rows_of('SELECT FROM fact WHERE bloom_may_contain((SELECT max(u::text)::bloomfilter FROM filters WHERE share < 5), u)')).estimated AS a_tenth_too;
 
 --
 -- Joins with it are estimated right, which they were not with a third of the rows

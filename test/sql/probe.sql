@@ -13,7 +13,7 @@ SELECT NULL::bloomfilter @~ 1 AS constant, bloom_create(10) @~ NULL::int AS null
 SELECT count(*) FILTER (WHERE f @~ 1) AS where_true, count(*) FILTER (WHERE NOT f @~ 1) AS where_not FROM (VALUES (bloom_add(bloom_create(10), 1)), (bloom_create(10)), (NULL)) v(f);
 SELECT count(*) FROM generate_series(1, 10) x WHERE x ~@ (SELECT bloom_create(10) WHERE false);
 -- NOT cannot turn the operator into another
-SELECT oprnegate = 0 AS no_negator FROM pg_operator WHERE oid = '@~(bloomfilter,"any")'::regoperator;
+SELECT oprnegate = 0 AS no_negator FROM pg_operator WHERE oid = '@~(bloomfilter,anyelement)'::regoperator;
 
 --
 -- Many keys at once

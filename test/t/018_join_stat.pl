@@ -197,11 +197,16 @@ $node->pgbench('--no-vacuum --client=8 --jobs=2 --transactions=20', 0, [qr/proce
 is(sql($sums), join('|', map { $once->{$_} * 160 } @columns), 'eight clients: exact sums');
 is(sql('SELECT count(*), count(DISTINCT queryid) FROM bloomfam_stat_join_filters'), '1|1', 'eight clients: one entry');
 
-# The query of docs/operate.md finds those that do not pay
+# The queries of docs/operate.md: the first finds those that do not pay
 my $page = slurp_file("$FindBin::Bin/../../docs/operate.md");
-my ($query) = $page =~ /^((?:    .*\n)*    FROM bloomfam_stat_join_filters(?:.*\n)(?:    .*\n)*)/m;
+my @queries = $page =~ /^    (SELECT .*\n(?:    .*\n)*    FROM bloomfam_stat_join_filters.*\n(?:    .*\n)*)/mg;
+is(scalar @queries, 3, 'queries of the page');
 counted($join, "SET bloomfam.join_filter = on; SELECT count(*) FROM fact JOIN same USING (k) WHERE v % 1 = 0");
-like(sql($query), qr/^postgres\|-?\d+\|1\|0\|1\|0\.0$/, 'the page finds a filter that does not pay, and no other');
+like(sql($queries[0]), qr/^postgres\|-?\d+\|1\|0\|1\|0\.0$/, 'the page finds a filter that does not pay, and no other');
+my ($first, $second) = split /\n/, sql($queries[1]);
+is((split /\|/, $first)[3], int($once->{rows_removed}), 'the page tells how many rows a query was spared');
+like($first, qr/^postgres\|-?\d+\|1\|\d+\|9\d\.\d\|\d+$/, '... and what fraction');
+like($second, qr/^postgres\|-?\d+\|1\|0\|0\.0\|/, '... those that were spared nothing last');
 
 # Who they are of
 reset_all();
@@ -280,5 +285,29 @@ else
 	like($error, qr/only if it is loaded when the server starts.*HINT:  Add bloomfam to shared_preload_libraries/s, 'loaded by sessions: an error says what to do');
 }
 no_crash($late);
+
+# With pg_stat_statements, two roles that run the same query, one of them without filters
+SKIP:
+{
+	skip 'there is no pg_stat_statements', 2 unless $late->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_stat_statements'});
+	my $both = PostgreSQL::Test::Cluster->new('both');
+
+	$both->init;
+	$both->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_stat_statements, bloomfam'\nbloomfam.join_filter = force\nenable_nestloop = off\nenable_mergejoin = off\n");
+	$both->start;
+	$both->safe_psql('postgres', q{
+		CREATE EXTENSION bloomfam;
+		CREATE EXTENSION pg_stat_statements;
+		CREATE TABLE t AS SELECT g AS k FROM generate_series(1, 1000) g;
+		GRANT SELECT ON t TO PUBLIC;
+		CREATE ROLE reports LOGIN;
+		CREATE ROLE reports_without LOGIN;
+		ALTER ROLE reports_without SET bloomfam.join_filter = off;
+	});
+	$both->safe_psql('postgres', 'SELECT count(*) FROM t JOIN t u USING (k)', extra_params => [ '-U', $_ ]) foreach qw(reports reports reports_without);
+	is($both->safe_psql('postgres', 'SELECT executions FROM bloomfam_stat_join_filters WHERE executions = 2'), '2', 'only one of the roles has filters');
+	like($both->safe_psql('postgres', $queries[2]), qr/^SELECT count\(\*\) FROM t JOIN t u USING \(k\)\|2\|\d+\|\d+\|\d+\.\d\d$/, 'the page compares the two');
+	no_crash($both);
+}
 
 done_testing();

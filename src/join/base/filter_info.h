@@ -81,7 +81,8 @@ typedef enum JoinSkip
 typedef struct JoinFilterInfo
 {
 	int			kind;			/* a JoinFilterInfoKind */
-	int			drop;			/* fraction of rows that it is expected to drop, in thousandths */
+	int			drop;			/* fraction of rows that it is expected to drop, in thousandths; of
+								 * conditions the same for all (plan.c) */
 
 	/* of a join */
 	int			param;			/* the executor's parameter by which its nodes find it */
@@ -123,7 +124,10 @@ extern Plan *bloomfam_join_below_own(Plan *plan);
 /* A new node of this kind (not JOIN_NODE_OTHER) without filters, and without a child. */
 extern CustomScan *bloomfam_join_node_make(JoinNodeKind kind);
 
-/* Adds a filter to those of a node: before those that are expected to drop less. */
+/*
+ * Adds a filter to those of a node: before those that are expected to drop less.  The executor
+ * probes them in this order, until it finds a better one (executor/gate.h).
+ */
 extern void bloomfam_join_filter_info_add(CustomScan *node, const JoinFilterInfo *info);
 
 /* The filters of a node, in the current memory context: as many as the next function says. */

@@ -290,7 +290,10 @@ begin_column(Search *search, int i, Oid type)
 	return bloomfam_join_index_is_enough(search->budget);
 }
 
-/* Asks the indexes of one column, until one says enough; keeps what the columns have in common. */
+/*
+ * Asks the indexes of one column, until one says enough; keeps what the columns have in common.
+ * What a search has found until it was given up is thrown away: it knows only some of the blocks.
+ */
 static JoinBlocksPhase
 search_by_column(Search *search)
 {

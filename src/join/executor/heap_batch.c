@@ -66,7 +66,8 @@ typedef struct JoinBatchColumn
 
 /*
  * Scratch for the rows of one page, shared by the nodes of a filter: of a thousand partitions with
- * few rows, each would have to bring its own into the processor's caches.
+ * few rows, each would have to bring its own into the processor's caches.  See get_scratch() for
+ * which nodes share one.
  */
 struct JoinBatchScratch
 {

@@ -455,6 +455,7 @@ bloomfam_join_filter_more(JoinFilter *filter)
 
 	Assert(filter->phase == JOIN_FILTER_BUILDING && collected->n == collected->room);
 	Assert(collected->what != JOIN_COLLECTS_BOUNDS);
+	/* its own numbers would not do for a bitmap of all: of too many the bounds are left */
 	if (filter->role == JOIN_FILTER_PARTICIPANT)
 	{
 		if (!next_chunk(filter))

@@ -10,7 +10,8 @@
  * Where the hashes of the build side exceed work_mem * hash_mem_multiplier, or their Bloom filter
  * bloomfam.join_filter_max_size, there is no filter: all rows pass, and a filter of that size would
  * be in no cache.  Numbers are then collected in a bitmap if one fits both limits, as it does not
- * grow with their number.  Else their bounds are a range filter.
+ * grow with their number.  Else their bounds are a range filter; so they are if several processes
+ * collect them, none of which knows the others' numbers.
  *
  *-------------------------------------------------------------------------
  */

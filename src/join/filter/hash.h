@@ -62,7 +62,8 @@ struct JoinKey
 {
 	JoinHashRoutine hash;
 	int16		typlen;			/* of the type that is hashed */
-	bool		integer;		/* hashed by bloomfam_join_number(): the same on both sides */
+	bool		integer;		/* passed by value, so that bloomfam_join_number() tells what it is:
+								 * integers, dates, oids; the same on both sides */
 	Oid			collation;
 	FmgrInfo	function;		/* where one is called */
 };

@@ -22,7 +22,7 @@
 #include "pg/compat.h"
 
 /*
- * What a filter costs and saves, in cpu_operator_cost, as measured (docs/join_filter.md): a key
+ * What a filter costs and saves, in cpu_operator_cost, as measured (docs/design.md): a key
  * of the build side; a row that is probed in a page batch, or by itself; a row that is dropped
  * before it becomes a tuple, and what it then does not cost in each node that it would have passed.
  */
@@ -98,7 +98,8 @@ bloomfam_join_scans_table(NodeTag scan)
  * hashing must not fail.  And it is done before the scan's conditions are evaluated.  So hashing
  * must give away nothing of rows that they would hide.  A long key would be fetched for each row,
  * most of which may not come to the join: it is probed after them, or not by the filter at all.
- * Scans of a major version that is not known are left alone.
+ * Scans of a major version that is not known are left alone, and those with volatile conditions:
+ * these come first, and so see all rows, as without a filter.
  */
 static JoinAccess
 decide_access(JoinHashTrust trust, const JoinFilterSite *site)

@@ -4,7 +4,7 @@
  *	  Why a key of a hash join has no filter: the reasons, and the text of each.
  *
  * EXPLAIN VERBOSE and the log take their words from here.  .ci/checks/reasons compares the table of
- * docs/join_filter.md.
+ * docs/join_filter_reference.md.
  *
  *-------------------------------------------------------------------------
  */

@@ -137,7 +137,10 @@ bloomfam_join_search_forbidden(PlannerInfo *root, RelOptInfo *rel, Relation rela
 	return NULL;
 }
 
-/* LIKE can fail by its pattern's last backslash, and by nothing else. */
+/*
+ * LIKE can fail by its pattern's last backslash, and by nothing else.  A pattern with a backslash
+ * anywhere is refused: whether it is the last depends on the encoding.
+ */
 static bool
 is_safe_like(const OpExpr *expr, Oid function)
 {

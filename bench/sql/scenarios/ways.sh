@@ -1,0 +1,190 @@
+# What docs/maplet.md says to do where a maplet index cannot: two columns, an upsert, ids that are unique over partitions, one key in many partitions.  Each
+# beside what a B-tree does.
+#
+# ROWS (1000000), PARTS (columns upsert ids partitions), LOOKUPS (10000), PARTITIONS (200), BATCHES (100) of 1,000 ids, ROUNDS (5)
+rows=${ROWS:-1000000}
+lookups=${LOOKUPS:-10000}
+parts=${PARTITIONS:-200}
+batches=${BATCHES:-100}
+rounds=${ROUNDS:-5}
+wanted=" ${PARTS:-columns upsert ids partitions} "
+
+size_of() { calc "$(sql -c "SELECT $1") / $2"; }
+
+sql -c "CREATE FUNCTION key(n bigint) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT md5(n::text)::uuid'"
+
+# ---- two columns, of which none alone selects few rows ----
+two_columns()
+{
+	sql <<-SQL
+		CREATE FUNCTION both_of(a int, b int) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN bloom_hash(bloom_key((a, b)));
+		CREATE TABLE pair_btree AS SELECT g % 1000 AS a, g / 1000 AS b, g AS v FROM generate_series(1, $rows) g ORDER BY hashint4(g);
+		CREATE TABLE pair_both AS TABLE pair_btree;
+		CREATE TABLE pair_one AS TABLE pair_btree;
+		CREATE INDEX pair_btree_key ON pair_btree (a, b);
+		CREATE INDEX pair_both_key ON pair_both USING maplet (both_of(a, b));
+		CREATE INDEX pair_one_key ON pair_one USING maplet (b);
+		CREATE TABLE pairs AS SELECT a, b FROM pair_btree ORDER BY hashint4(v + 1) LIMIT $lookups;
+		VACUUM ANALYZE;
+	SQL
+	for way in btree both one; do
+		condition="a = k.a AND b = k.b"
+		[ $way != both ] || condition+=" AND both_of(a, b) = both_of(k.a, k.b)"
+		limit=$lookups
+		[ $way != one ] || limit=$((lookups / 100))
+		echo "DO 'DECLARE k record; BEGIN FOR k IN SELECT a, b FROM pairs LIMIT $limit LOOP PERFORM v FROM pair_$way WHERE $condition; END LOOP; END';" > "$work/$way.sql"
+	done
+	echo "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;" > "$work/setup.sql"
+	measure "$rounds" btree both one
+	heading "$(thousands "$rows") rows by two columns" maplet B-tree
+	btree=$(size_of "pg_relation_size('pair_btree_key')" "$rows")
+	declare -A text=([both]="an expression over both" [one]="an index on one, the other compared")
+	declare -A asked=([both]=$lookups [one]=$((lookups / 100)))
+	for way in both one; do
+		size=$(size_of "pg_relation_size('pair_${way}_key')" "$rows")
+		row "${text[$way]}: bytes a row" "$size" B "$btree" "$(calc "$size / $btree")"
+		us=$(calc "$(median $way) * 1000 / ${asked[$way]}")
+		base=$(calc "$(median btree) * 1000 / $lookups")
+		row "${text[$way]}: a look-up" "$us" us "$base" "$(calc "$us / $base")"
+	done
+}
+
+# ---- insert or update: of each batch half of the ids are there ----
+upsert()
+{
+	sql <<-SQL
+		CREATE TABLE count_btree (id uuid PRIMARY KEY, n int) WITH (fillfactor = 70);
+		CREATE TABLE count_maplet (id uuid, n int, EXCLUDE USING maplet (id WITH =)) WITH (fillfactor = 70);
+		INSERT INTO count_btree SELECT key(2 * g), 1 FROM generate_series(1, $rows) g;
+		INSERT INTO count_maplet TABLE count_btree;
+		VACUUM ANALYZE count_btree, count_maplet;
+		CREATE SEQUENCE count_round_btree;
+		CREATE SEQUENCE count_round_maplet;
+		CREATE PROCEDURE count_ids(kind text) LANGUAGE plpgsql AS \$\$
+		DECLARE
+			first bigint := (nextval('count_round_' || kind) - 1) * $batches * 1000;
+		BEGIN
+			FOR batch IN 0..$batches - 1 LOOP
+				IF kind = 'btree' THEN
+					INSERT INTO count_btree AS c SELECT key(x), 1 FROM generate_series(first + batch * 1000, first + batch * 1000 + 999) x
+					ON CONFLICT (id) DO UPDATE SET n = c.n + 1;
+				ELSE
+					MERGE INTO count_maplet c USING (SELECT key(x) AS id FROM generate_series(first + batch * 1000, first + batch * 1000 + 999) x) s ON c.id = s.id
+					WHEN MATCHED THEN UPDATE SET n = c.n + 1
+					WHEN NOT MATCHED THEN INSERT VALUES (s.id, 1);
+				END IF;
+			END LOOP;
+		END \$\$;
+	SQL
+	: > "$work/setup.sql"
+	for kind in btree maplet; do
+		echo "CALL count_ids('$kind');" > "$work/$kind.sql"
+	done
+	measure "$rounds" btree maplet
+	heading "$(thousands $((batches * 1000))) ids inserted or updated, 1,000 a statement, half of them there" MERGE "DO UPDATE"
+	slower maplet btree "" "time"
+}
+
+# ---- an id once over all partitions: a table of the ids beside them ----
+unique_ids()
+{
+	sql <<-SQL
+		CREATE TABLE ids_btree (id uuid PRIMARY KEY);
+		CREATE TABLE ids_maplet (id uuid, EXCLUDE USING maplet (id WITH =));
+		CREATE TEMP TABLE kinds AS SELECT unnest('{bare,btree,maplet}'::text[]) AS kind;
+		DO \$\$ DECLARE kind text; BEGIN
+			FOR kind IN TABLE kinds LOOP
+				EXECUTE format('CREATE SEQUENCE load_round_%s', kind);
+				EXECUTE format('CREATE TABLE load_%s (day int, id uuid) PARTITION BY LIST (day)', kind);
+				FOR d IN 0..9 LOOP EXECUTE format('CREATE TABLE load_%1\$s_%2\$s PARTITION OF load_%1\$s FOR VALUES IN (%2\$s)', kind, d); END LOOP;
+			END LOOP;
+		END \$\$;
+		CREATE PROCEDURE load(kind text) LANGUAGE plpgsql AS \$\$
+		DECLARE
+			first bigint := (nextval('load_round_' || kind) - 1) * $batches * 1000;
+			incoming text := 'SELECT x % 10 AS day, key(x) AS id FROM generate_series(\$1, \$1 + 999) x';
+		BEGIN
+			FOR batch IN 0..$batches - 1 LOOP
+				IF kind = 'bare' THEN
+					EXECUTE 'INSERT INTO load_bare ' || incoming USING first + batch * 1000;
+				ELSE
+					EXECUTE format('WITH incoming AS MATERIALIZED (%2\$s), new AS (INSERT INTO ids_%1\$s SELECT id FROM incoming ON CONFLICT DO NOTHING RETURNING id)
+						INSERT INTO load_%1\$s SELECT i.* FROM incoming i JOIN new USING (id)', kind, incoming) USING first + batch * 1000;
+				END IF;
+			END LOOP;
+		END \$\$;
+	SQL
+	for kind in bare btree maplet; do
+		echo "CALL load('$kind');" > "$work/$kind.sql"
+	done
+	measure "$rounds" bare btree maplet
+	heading "$(thousands $((batches * 1000))) rows into ten partitions, 1,000 a statement, and their ids into a table" "" "no check"
+	slower btree bare "" "ids with a primary key: time"
+	slower maplet bare "" "ids with EXCLUDE USING maplet: time"
+	loaded=$(sql -c "SELECT count(*) FROM ids_maplet")
+	for kind in btree maplet; do
+		row "a table of ids, $kind: bytes an id" "$(size_of "pg_total_relation_size('ids_$kind')" "$loaded")" B
+	done
+}
+
+# ---- one key in many partitions ----
+in_partitions()
+{
+	sql <<-SQL
+		DO \$\$ DECLARE kind text; BEGIN
+			FOR kind IN SELECT unnest('{btree,maplet}'::text[]) LOOP
+				EXECUTE format('CREATE TABLE event_%s (day int, id uuid, v int) PARTITION BY LIST (day)', kind);
+				FOR d IN 1..$parts LOOP EXECUTE format('CREATE TABLE event_%1\$s_%2\$s PARTITION OF event_%1\$s FOR VALUES IN (%2\$s)', kind, d); END LOOP;
+				EXECUTE format('INSERT INTO event_%s SELECT x %% $parts + 1, key(x), x FROM generate_series(1, $rows) x', kind);
+				EXECUTE format('CREATE INDEX ON event_%1\$s USING %1\$s (id)', kind);
+			END LOOP;
+		END \$\$;
+		CREATE TABLE event_filter (day int PRIMARY KEY, ids bloomfilter);
+		INSERT INTO event_filter SELECT day, bloom_agg(id) FROM event_maplet GROUP BY day;
+		VACUUM ANALYZE;
+		CREATE FUNCTION events_with(key uuid) RETURNS SETOF event_maplet LANGUAGE sql STABLE AS \$\$
+			SELECT e.* FROM event_filter f, LATERAL (SELECT * FROM event_maplet WHERE day = f.day AND id = key OFFSET 0) e WHERE bloom_may_contain(f.ids, key)
+		\$\$;
+		CREATE FUNCTION events_of_days(key uuid) RETURNS SETOF event_maplet LANGUAGE plpgsql STABLE AS \$\$
+		DECLARE
+			d int;
+		BEGIN
+			FOR d IN SELECT day FROM event_filter WHERE bloom_may_contain(ids, key) LOOP
+				RETURN QUERY EXECUTE format('SELECT * FROM event_maplet WHERE day = %L AND id = \$1', d) USING key;
+			END LOOP;
+		END \$\$;
+	SQL
+	declare -A from=([maplet]="event_maplet WHERE id = \$1" [btree]="event_btree WHERE id = \$1" [filter]="events_with(\$1)" [days]="events_of_days(\$1)")
+	declare -A named=([maplet]="maplet indexes" [filter]="a filter for each, and maplet indexes" [days]="the same, a statement for each that may")
+{
+		echo "SET plan_cache_mode = force_generic_plan;"
+		for way in maplet btree filter days; do
+			echo "PREPARE $way(uuid) AS SELECT * FROM ${from[$way]};"
+		done
+	} > "$work/setup.sql"
+	for way in maplet btree filter days; do
+		for i in $(seq 20); do
+			echo "EXECUTE $way(key($((i * 977 % rows))));"
+		done > "$work/prepared_$way.sql"
+		for i in $(seq 20); do
+			echo "SELECT * FROM ${from[$way]};" | sed "s/\\\$1/key($((i * 977 % rows)))/g"
+		done > "$work/planned_$way.sql"
+	done
+	measure "$rounds" {planned,prepared}_{maplet,btree,filter,days}
+	heading "A key that is in one of $parts partitions, $(thousands "$rows") rows in all" this B-trees
+	for when in planned prepared; do
+		for way in maplet filter days; do
+			row "${named[$way]}, $when" "$(calc "$(median ${when}_$way) / 20")" ms "$(calc "$(median ${when}_btree) / 20")" "$(calc "$(median ${when}_$way) / $(median ${when}_btree)")"
+		done
+	done
+}
+
+for part in $wanted; do
+	case $part in
+		columns) two_columns ;;
+		upsert) upsert ;;
+		ids) unique_ids ;;
+		partitions) in_partitions ;;
+		*) echo "no such part: $part" >&2; exit 2 ;;
+	esac
+done

@@ -1,0 +1,351 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch.c
+ *	  Keys on their way to a filter or a builder, and the answers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "batch.h"
+
+/* ---- answers ---- */
+
+bool
+sink_reserve(Sink *sink, size_t n)
+{
+	size_t		wanted = sink->done + n;
+	size_t		room;
+	uint8_t    *answers;
+
+	if (sink->does == SINK_BUILDS || (wanted >= n && wanted <= sink->room))
+		return true;
+	if (wanted < n || wanted > PY_SSIZE_T_MAX / 2)
+	{
+		PyErr_NoMemory();
+		return false;
+	}
+	room = sink->room * 2 > wanted ? sink->room * 2 : wanted;
+	answers = (uint8_t *) PyMem_Realloc(sink->answers, room);
+	if (answers == NULL)
+	{
+		PyErr_NoMemory();
+		return false;
+	}
+	sink->answers = answers;
+	sink->room = room;
+	return true;
+}
+
+static bool
+null_refused(size_t row)
+{
+	PyErr_Format(PyExc_ValueError,
+				 "key %zu is NULL, which equals nothing; pass nulls=False or nulls=True", row);
+	return false;
+}
+
+static bool
+bad_key(Sink *sink, const BloomfamError *error, size_t row)
+{
+	bool		is_integer = sink->type != NULL && (sink->type->id == BLOOMFAM_TYPE_INT ||
+													sink->type->id == BLOOMFAM_TYPE_OID);
+
+	if (error->status != BLOOMFAM_BAD_KEY)
+		raise_error(sink->state, error);
+	else
+		PyErr_Format(is_integer ? PyExc_OverflowError : PyExc_ValueError, "key %zu: %s%s%s", row,
+					 error->message, error->detail[0] != '\0' ? ". " : "", error->detail);
+	return false;
+}
+
+/*
+ * From the library's answers to True and False.  states, if not NULL, says which of the NULLs are
+ * impossible keys.
+ */
+static bool
+settle(Sink *sink, const BloomfamType *type, const BloomfamColumn *column,
+	   const uint8_t *states, uint8_t *answers)
+{
+	BloomfamError error;
+	size_t		i;
+
+	for (i = 0; i < column->n; i++)
+	{
+		switch ((BloomfamAnswer) answers[i])
+		{
+			case BLOOMFAM_ABSENT:
+			case BLOOMFAM_MAYBE:
+				break;
+			case BLOOMFAM_IMPOSSIBLE:
+				answers[i] = 0;
+				break;
+			case BLOOMFAM_NULL:
+				if (states != NULL && states[i] == KEY_IMPOSSIBLE)
+					answers[i] = 0;
+				else if (sink->nulls == NULLS_RAISE)
+					return null_refused(sink->done + i);
+				else
+					answers[i] = sink->nulls == NULLS_MAYBE;
+				break;
+			default:
+				if (bloomfam_column_error(type, column, i, &error) == BLOOMFAM_OK)
+				{
+					PyErr_Format(PyExc_ValueError, "key %zu cannot be read", sink->done + i);
+					return false;
+				}
+				return bad_key(sink, &error, sink->done + i);
+		}
+	}
+	return true;
+}
+
+/* ---- columns ---- */
+
+/*
+ * A filter without keys knows no family, so that all types are right: here is one that takes the
+ * column's meaning.
+ */
+static BloomfamStatus
+any_type(const BloomfamColumn *column, BloomfamType *type, BloomfamError *error)
+{
+	const BloomfamColumn *values = column->dictionary != NULL ? column->dictionary : column;
+	const char *name = "text";
+
+	switch (values->meaning)
+	{
+		case BLOOMFAM_INTEGER:
+			name = "bigint";
+			break;
+		case BLOOMFAM_FLOATING:
+			name = "double precision";
+			break;
+		case BLOOMFAM_BOOLEAN:
+			name = "boolean";
+			break;
+		case BLOOMFAM_BYTES:
+			name = "bytea";
+			break;
+		case BLOOMFAM_DECIMAL:
+			name = "numeric";
+			break;
+		case BLOOMFAM_DATE:
+			name = "date";
+			break;
+		case BLOOMFAM_TIME:
+			name = "time";
+			break;
+		case BLOOMFAM_TIMESTAMP:
+			name = "timestamp";
+			break;
+		case BLOOMFAM_TIMESTAMPTZ:
+			name = "timestamptz";
+			break;
+		case BLOOMFAM_DURATION:
+			name = "interval";
+			break;
+		default:
+			break;
+	}
+	return bloomfam_type_by_name(name, NULL, type, error);
+}
+
+static bool
+ask_column(Sink *sink, const BloomfamColumn *column, const uint8_t *states, bool without_gil)
+{
+	const BloomfamType *type = sink->type;
+	uint8_t    *answers;
+	BloomfamType any;
+	BloomfamCounts counts;
+	BloomfamError error;
+	BloomfamStatus status = BLOOMFAM_OK;
+
+	if (type == NULL)
+	{
+		status = any_type(column, &any, &error);
+		type = &any;
+	}
+	if (status != BLOOMFAM_OK)
+	{
+		raise_error(sink->state, &error);
+		return false;
+	}
+	if (!sink_reserve(sink, column->n))
+		return false;
+	answers = sink->answers + sink->done;
+	if (without_gil)
+		begin_without_gil();
+	status = bloomfam_ask(sink->filter, type, column, answers, &counts, &error);
+	if (without_gil)
+		end_without_gil();
+	if (status != BLOOMFAM_OK)
+	{
+		raise_error(sink->state, &error);
+		return false;
+	}
+	if (counts.first_odd != BLOOMFAM_NO_ROW && !settle(sink, type, column, states, answers))
+		return false;
+	sink->done += column->n;
+	return true;
+}
+
+static bool
+add_column(Sink *sink, const BloomfamColumn *column, bool without_gil)
+{
+	BuilderObject *object = sink->builder;
+	BloomfamError error;
+	BloomfamStatus status;
+
+	if (without_gil)
+		begin_without_gil();
+	status = bloomfam_builder_add(object->builder, column, NULL, NULL, &error);
+	if (without_gil)
+		end_without_gil();
+	if (status == BLOOMFAM_OK)
+	{
+		sink->done += column->n;
+		return true;
+	}
+	if (status == BLOOMFAM_BAD_KEY && error.row != BLOOMFAM_NO_ROW)
+		return bad_key(sink, &error, sink->done + error.row);
+	if (status == BLOOMFAM_NO_MEMORY || status == BLOOMFAM_STOPPED)
+		object->broken = true;
+	raise_error(sink->state, &error);
+	return false;
+}
+
+static bool
+pass_column(Sink *sink, const BloomfamColumn *column, const uint8_t *states, bool without_gil)
+{
+	without_gil = without_gil && column->n >= WITHOUT_GIL_FROM;
+	return sink->does == SINK_ASKS ? ask_column(sink, column, states, without_gil)
+								   : add_column(sink, column, without_gil);
+}
+
+bool
+sink_column(Sink *sink, const BloomfamColumn *column, bool without_gil)
+{
+	return pass_column(sink, column, NULL, without_gil);
+}
+
+bool
+sink_nulls(Sink *sink, size_t n)
+{
+	if (n == 0)
+		return true;
+	if (sink->does == SINK_ASKS)
+	{
+		if (sink->nulls == NULLS_RAISE)
+			return null_refused(sink->done);
+		if (!sink_reserve(sink, n))
+			return false;
+		memset(sink->answers + sink->done, sink->nulls == NULLS_MAYBE, n);
+	}
+	sink->done += n;
+	return true;
+}
+
+/* ---- batches ---- */
+
+void
+batch_begin(Batch *batch, Sink *sink)
+{
+	batch->sink = sink;
+	batch->read = NULL;
+	batch->nan_is_null = false;
+	batch->n = 0;
+	batch->meaning = BLOOMFAM_INTEGER;
+	batch->layout = BLOOMFAM_INT64;
+	batch->scale = 0;
+	batch->odd = false;
+	batch->nheld = 0;
+	memset(batch->known, 0, sizeof(batch->known));
+}
+
+static void
+let_go(Batch *batch)
+{
+	/* a destructor may be Python code, and find the batch as it is after this */
+	while (batch->nheld > 0)
+		Py_DECREF(batch->held[--batch->nheld]);
+}
+
+bool
+batch_flush(Batch *batch)
+{
+	BloomfamColumn column;
+	bool		passed;
+
+	if (batch->n == 0)
+		return true;
+	memset(&column, 0, sizeof(column));
+	column.meaning = batch->meaning;
+	column.layout = batch->layout;
+	column.scale = batch->scale;
+	column.n = batch->n;
+	column.values = &batch->u;
+	column.nulls = batch->odd ? batch->states : NULL;
+	passed = pass_column(batch->sink, &column, batch->states, false);
+	batch->n = 0;
+	batch->odd = false;
+	let_go(batch);
+	return passed;
+}
+
+void
+batch_end(Batch *batch)
+{
+	int			i;
+
+	let_go(batch);
+	for (i = 0; i < KNOWN_COUNT; i++)
+		Py_CLEAR(batch->known[i]);
+}
+
+bool
+batch_make_room(Batch *batch, BloomfamMeaning meaning, BloomfamLayout layout, int32_t scale)
+{
+	if (!batch_flush(batch))
+		return false;
+	batch->meaning = meaning;
+	batch->layout = layout;
+	batch->scale = scale;
+	return true;
+}
+
+/* A key without a value, in whatever the batch is of. */
+static bool
+batch_odd(Batch *batch, KeyState key_state)
+{
+	/* a column of NULLs alone must be of a meaning that the type takes */
+	if ((batch->n == 0 || batch->n == BATCH_SIZE) &&
+		!batch_make_room(batch, BLOOMFAM_WRITTEN, BLOOMFAM_PIECES, 0))
+		return false;
+	if (batch->layout == BLOOMFAM_PIECES)
+	{
+		batch->u.pieces[batch->n].bytes = NULL;
+		batch->u.pieces[batch->n].len = 0;
+	}
+	else if (batch->layout == BLOOMFAM_BOOLS)
+		batch->u.bools[batch->n] = 0;
+	else
+		batch->u.numbers[batch->n] = 0;
+	batch->states[batch->n++] = (uint8_t) key_state;
+	batch->odd = true;
+	return true;
+}
+
+bool
+batch_null(Batch *batch)
+{
+	return batch_odd(batch, KEY_IS_NULL);
+}
+
+bool
+batch_impossible(Batch *batch, PyObject *exception, const char *why)
+{
+	if (batch->sink->does == SINK_BUILDS)
+	{
+		PyErr_Format(exception, "key %zu: %s", batch_row(batch), why);
+		return false;
+	}
+	return batch_odd(batch, KEY_IMPOSSIBLE);
+}

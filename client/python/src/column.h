@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * column.h
+ *	  Columns of keys: lists, buffers, Arrow's capsules.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_PY_COLUMN_H
+#define BLOOMFAM_PY_COLUMN_H
+
+#include "batch.h"
+
+/* Passes all of keys, whatever column of keys they are, to a sink; false with an exception. */
+extern bool pass_keys(Sink *sink, PyObject *keys);
+
+/* Passes one key. */
+extern bool pass_key(Sink *sink, PyObject *key);
+
+/*
+ * Appends the column that bloomfam/_columns.py describes by a tuple to a batch, and passes it on
+ * as far as it is not of objects; false with an exception.
+ */
+extern bool read_column(Batch *batch, PyObject *column);
+
+/* ---- arrow.c ---- */
+
+/* The same of a pair of capsules, of an ArrowSchema and an ArrowArray. */
+extern bool read_arrow_array(Batch *batch, PyObject *capsules);
+
+/* The same of a capsule of an ArrowArrayStream. */
+extern bool read_arrow_stream(Batch *batch, PyObject *capsule);
+
+#endif							/* BLOOMFAM_PY_COLUMN_H */

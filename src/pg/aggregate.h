@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate.h
+ *	  The transition functions of bloom_agg, which the planner's support knows the aggregate by.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_AGGREGATE_H
+#define BLOOMFAM_AGGREGATE_H
+
+#include "pg/compat.h"
+
+extern PGDLLEXPORT Datum bloomfam_agg_trans(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum bloomfam_agg_text_trans(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum bloomfam_agg_key_trans(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum bloomfam_agg_key_text_trans(PG_FUNCTION_ARGS);
+
+#endif							/* BLOOMFAM_AGGREGATE_H */

@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * t_stats.c
+ *	  Statistics by a part of a filter.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "kinds.h"
+
+/* Of a filter that is small enough they are bf_stats'. */
+static void
+whole_body(const BfKind *kind)
+{
+	TestFilter	filter = test_make(kind, 0.01, 500, keys, 500);
+	BfStats		all;
+	BfStats		sampled;
+
+	bf_stats(&test_env, &filter.view, &all);
+	CHECKF(bf_stats_sampled(&test_env, &filter.view, filter.view.head.payload_len, &sampled), "%s: not small enough", kind->name);
+	CHECKF(all.keys == sampled.keys && all.fpr == sampled.fpr && all.bits == sampled.bits && all.fill == sampled.fill,
+		   "%s: a part that is all", kind->name);
+	test_free(&filter);
+}
+
+static void
+small_filters_are_read_whole(void)
+{
+	BfView		none = {.head = {.kind = bf_kind_by_id(BF_KIND_IDENTITY), .hash_id = BF_HASH_XXH3}};
+	BfStats		stats;
+
+	each_kind(0, whole_body);
+	CHECK(bf_stats_sampled(&test_env, &none, 1000, &stats) && stats.keys == 0);
+}
+
+/*
+ * A part of one that is not full, or too full, tells keys and FPR as well as its size allows.  Five deviations of the number of keys in a part, and
+ * those of the FPR that come of it.
+ */
+static void
+part_body(const BfKind *kind)
+{
+	static const size_t loads[] = {600, 6000, 12000};
+	size_t		l;
+
+	if (kind->cell_size == 0)
+		return;
+	for (l = 0; l < 3; l++)
+	{
+		BfHeader	head = test_plan(kind, 0.01, 6000);
+		TestFilter	filter = test_empty(&head);
+		size_t		n = test_add_some(&filter, keys, loads[l]);
+		uint64_t	parts;
+
+		for (parts = 2; parts <= 6; parts++)
+		{
+			BfStats		all;
+			BfStats		sampled;
+			double		error;
+
+			bf_stats(&test_env, &filter.view, &all);
+			/* not a multiple of anything */
+			CHECKF(bf_stats_sampled(&test_env, &filter.view, filter.view.head.payload_len / parts + 3, &sampled), "%s: no part", kind->name);
+			error = 5 * sqrt((double) parts / (double) n) + 0.03;
+			CHECKF(fabs(sampled.keys / (double) n - 1) < error, "%s: %zu keys, estimated %g from 1/%" PRIu64, kind->name, n, sampled.keys, parts);
+			CHECKF(fabs(sampled.fill / all.fill - 1) < error, "%s: fill %g, estimated %g", kind->name, all.fill, sampled.fill);
+			CHECKF(sampled.bits < all.bits && fabs(log(sampled.fpr / all.fpr)) < 12 * error, "%s: FPR %g, estimated %g", kind->name, all.fpr, sampled.fpr);
+		}
+		if (kind->is_packed != NULL)
+		{
+			BfStats		sampled;
+
+			test_pack(&filter);
+			CHECKF(kind->is_packed(&filter.view.head) != bf_stats_sampled(&test_env, &filter.view, 1000, &sampled), "%s: a part of the packed form",
+				   kind->name);
+		}
+		test_free(&filter);
+	}
+}
+
+static void
+parts_tell_of_the_whole(void)
+{
+	each_kind(0, part_body);
+}
+
+/* Where a part is no filter of a part of the keys, nothing is said. */
+static void
+no_cells_body(const BfKind *kind)
+{
+	TestFilter	filter = test_make(kind, 0.01, 6000, keys, 6000);
+	BfStats		sampled;
+
+	if (kind->cell_size == 0)
+		CHECKF(!bf_stats_sampled(&test_env, &filter.view, filter.view.head.payload_len - 1, &sampled), "%s has no cells", kind->name);
+	test_free(&filter);
+}
+
+static void
+others_say_nothing(void)
+{
+	each_kind(0, no_cells_body);
+}
+
+int
+main(void)
+{
+	make_keys(5);
+	RUN(small_filters_are_read_whole);
+	RUN(parts_tell_of_the_whole);
+	RUN(others_say_nothing);
+	return test_finish();
+}

@@ -1,0 +1,68 @@
+# Property: the Python package builds the filters that the server builds, to the byte, and each finds all keys of the other's, of every family with
+# canonical bytes; by psycopg filters come and go as they are.
+
+use strict;
+use warnings;
+
+use BloomfamTest;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $python = $ENV{BLOOMFAM_PYTHON} // '/usr/bin/python3';
+my $folder = "$ENV{PWD}/client/python";
+my $built = PostgreSQL::Test::Utils::tempdir();
+
+# Does this work in Python?
+sub can
+{
+	my ($program) = @_;
+
+	return system("$python -c '$program' >/dev/null 2>&1") == 0;
+}
+
+plan skip_all => 'no Python 3.11 or later' unless can('import sys; assert sys.version_info >= (3, 11)');
+plan skip_all => 'no headers of Python'
+  unless can('import os, sysconfig; assert os.path.exists(sysconfig.get_path("include") + "/Python.h")');
+plan skip_all => 'no setuptools for Python' unless can('import setuptools');
+plan skip_all => 'no psycopg 3 for Python' unless can('import psycopg');
+
+# the package where test/run has built it already, else here
+my $package = $ENV{BLOOMFAM_PYTHON_PACKAGE} // "$built/lib";
+
+$ENV{PYTHONDONTWRITEBYTECODE} = 1;
+if (!$ENV{BLOOMFAM_PYTHON_PACKAGE})
+{
+	my $out = '';
+
+	ok( IPC::Run::run([ $python, 'setup.py', '-q', 'build', '--build-base', "$built/build", '--build-lib', $package ],
+			'>&', \$out, init => sub { chdir $folder }),
+		'the package builds') or diag($out);
+}
+
+my $node = start_node('main', "listen_addresses = '127.0.0.1'\n");
+
+$ENV{PYTHONPATH} = $package;
+$ENV{PGHOST} = '127.0.0.1';
+$ENV{PGPORT} = $node->port;
+$ENV{PGDATABASE} = 'postgres';
+$ENV{PGUSER} = (getpwuid $<)[0];
+
+my $out = '';
+my $error = '';
+my $ended = IPC::Run::run([ $python, "$ENV{PWD}/test/clients/python_package.py" ], '>', \$out, '2>', \$error);
+my $n = 0;
+
+ok($ended, 'the program ends well') or diag($out =~ s/^ok.*\n//gmr, $error);
+while ($out =~ /^((?:not )?ok) \d+ - (.*)\n((?:# .*\n)*)/mg)
+{
+	$n++;
+	ok($1 eq 'ok', $2) or diag($3);
+}
+cmp_ok($n, '>', 500, 'it has checked something');
+like($out, qr/^1\.\.$n$/m, 'and all');
+
+no_crash($node);
+$node->stop;
+done_testing();
