@@ -36,6 +36,13 @@ bf_parse_int(const char *text, size_t len, BfKey *key, const char **reason)
 		negative = *p++ == '-';
 	if (p == end)
 		return bf_bad("it is not an integer", reason);
+	/* So few digits cannot overflow, and need not be checked one by one. */
+	for (; p < end && end - p <= 18; p++)
+	{
+		if (!bf_is_digit(*p))
+			return bf_bad("it is not an integer", reason);
+		sum = sum * 10 + (uint64_t) (*p - '0');
+	}
 	for (; p < end; p++)
 	{
 		if (!bf_is_digit(*p))

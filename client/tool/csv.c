@@ -13,13 +13,40 @@
 
 #include <string.h>
 
-/* The first such byte from a position on, or end. */
-static size_t
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/*
+ * The first such byte from a position on, or stop.  Most are near, where a call of memchr() takes
+ * longer than the search.
+ */
+static inline size_t
+find_before(const char *bytes, size_t from, size_t stop, char c)
+{
+	const char *found;
+
+#ifdef __SSE2__
+	__m128i		wanted = _mm_set1_epi8(c);
+	int			i;
+
+	for (i = 0; i < 4 && stop - from >= 16; i++, from += 16)
+	{
+		__m128i		piece = _mm_loadu_si128((const __m128i *) (const void *) (bytes + from));
+		unsigned	equal = (unsigned) _mm_movemask_epi8(_mm_cmpeq_epi8(piece, wanted));
+
+		if (equal != 0)
+			return from + (size_t) __builtin_ctz(equal);
+	}
+#endif
+	found = memchr(bytes + from, c, stop - from);
+	return found ? (size_t) (found - bytes) : stop;
+}
+
+static inline size_t
 find(const CsvScanner *scanner, size_t from, char c)
 {
-	const char *found = memchr(scanner->bytes + from, c, scanner->end - from);
-
-	return found ? (size_t) (found - scanner->bytes) : scanner->end;
+	return find_before(scanner->bytes, from, scanner->end, c);
 }
 
 /* Brings a position that was found ahead to the first such byte from another position on. */
@@ -85,7 +112,6 @@ next_plain(CsvScanner *scanner, CsvRecord *record)
 	size_t		field = scanner->at;
 	size_t		end = text_end(scanner, field, scanner->newline);
 	size_t		column;
-	const char *delimiter;
 
 	record->lines = 1;
 	record->form = CSV_KEY_NULL;
@@ -101,14 +127,11 @@ next_plain(CsvScanner *scanner, CsvRecord *record)
 
 	for (column = scanner->column; column > 0; column--)
 	{
-		delimiter = memchr(bytes + field, scanner->delimiter, end - field);
-		if (delimiter == NULL)
+		field = find_before(bytes, field, end, scanner->delimiter) + 1;
+		if (field > end)
 			return finish(scanner, record, scanner->newline, CSV_NO_COLUMN);
-		field = (size_t) (delimiter - bytes) + 1;
 	}
-	delimiter = memchr(bytes + field, scanner->delimiter, end - field);
-	if (delimiter != NULL)
-		end = (size_t) (delimiter - bytes);
+	end = find_before(bytes, field, end, scanner->delimiter);
 	set_key(scanner, record, field, end, end == field ? CSV_KEY_NULL : CSV_KEY_PLAIN);
 	return finish(scanner, record, scanner->newline, CSV_SOUND);
 }
@@ -227,22 +250,24 @@ next_quoted(CsvScanner *scanner, CsvRecord *record)
 		}
 		else
 		{
-			const char *delimiter;
+			size_t		limit;
 			size_t		stop;
+			bool		ends;
 
 			look_ahead(scanner, &scanner->newline, at, '\n');
 			look_ahead(scanner, &scanner->quote, at, '"');
 			look_ahead(scanner, &scanner->cr, at, '\r');
-			stop = scanner->newline < scanner->quote ? scanner->newline : scanner->quote;
-			delimiter = memchr(bytes + at, scanner->delimiter, stop - at);
-			if (delimiter != NULL)
-				stop = (size_t) (delimiter - bytes);
-			else if (stop == end && !scanner->last)
-				return CSV_MORE;
-			else if (scanner->quote < scanner->newline)
-				return next_faulty(scanner, record, at);
-			else
-				stop = text_end(scanner, at, stop);
+			limit = scanner->newline < scanner->quote ? scanner->newline : scanner->quote;
+			stop = find_before(bytes, at, limit, scanner->delimiter);
+			ends = stop == limit;
+			if (ends)
+			{
+				if (limit == end && !scanner->last)
+					return CSV_MORE;
+				if (scanner->quote < scanner->newline)
+					return next_faulty(scanner, record, at);
+				stop = text_end(scanner, at, limit);
+			}
 			if (scanner->cr < stop)
 				fault = CSV_STRAY_RETURN;
 			if (column == scanner->column)
@@ -252,7 +277,7 @@ next_quoted(CsvScanner *scanner, CsvRecord *record)
 					fault = CSV_SOUND;
 			}
 			at = stop;
-			if (delimiter == NULL)
+			if (ends)
 				break;
 		}
 	}
