@@ -157,7 +157,7 @@ RESET max_parallel_workers_per_gather;
 -- kept in views, indexes, constraints and generated columns
 CREATE VIEW kept AS SELECT f @~ ANY (ARRAY[7, 700]) AS typed, f @~ ANY ('{7,700}') AS untyped, bloom_create(10, 'standard') IS NULL AS made FROM f;
 SELECT * FROM kept;
-SELECT pg_get_viewdef('kept');
+SELECT replace(pg_get_viewdef('kept'), 'f.f', 'f') AS definition;
 CREATE INDEX ON stored (g) WHERE f @~ ANY (ARRAY[301, 517]);
 CREATE TABLE item (tags int[], seen boolean GENERATED ALWAYS AS (bloom_add_all(bloom_create(10, '0.0001'), '{5,6,7}'::int[]) @~ ANY (tags)) STORED, CHECK (NOT bloom_add(bloom_create(10, '0.0001'), 666) @~ ANY (tags)));
 INSERT INTO item VALUES ('{1,2,5}'), ('{1,2}'), ('{}'), (NULL);

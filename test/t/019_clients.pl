@@ -52,6 +52,8 @@ foreach my $driver ('psycopg2', 'psycopg', 'asyncpg')
 {
 	client($driver, "/usr/bin/python3 -c 'import $driver'", '/usr/bin/python3', "$folder/with_$driver.py");
 }
+client('SQLAlchemy', "/usr/bin/python3 -c 'import sqlalchemy, psycopg2'", '/usr/bin/python3', "$folder/with_sqlalchemy.py");
+client('Django', "/usr/bin/python3 -c 'import django, psycopg2'", '/usr/bin/python3', "$folder/with_django.py");
 client('node-postgres', q{node -e 'require("pg")'}, 'node', "$folder/with_node.js");
 client('JDBC', "test -e $jdbc && java --source 11 -version", 'java', '-cp', $jdbc, "$folder/WithJdbc.java");
 
