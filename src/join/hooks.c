@@ -28,6 +28,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/geqo.h"
 #include "optimizer/paths.h"
+#include "optimizer/plancat.h"
 #include "optimizer/planner.h"
 #include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
@@ -35,6 +36,7 @@
 
 #include "join/base/gucs.h"
 #include "join/executor/node.h"
+#include "join/fdw/foreign.h"
 #include "join/hooks.h"
 #include "join/planner/paths.h"
 #include "join/planner/plan.h"
@@ -46,6 +48,7 @@
 
 /* What was there before, or the server's own; of paths there is none. */
 static planner_hook_type previous_planner;
+static get_relation_info_hook_type previous_relation_info;
 static set_join_pathlist_hook_type previous_join_paths;
 static join_search_hook_type previous_join_search;
 static ExecutorStart_hook_type previous_executor_start;
@@ -64,6 +67,16 @@ typedef struct Explained
 
 /* The one that is being done; NULL: none. */
 static Explained *explained = NULL;
+
+/* A relation is looked at, before its rows are estimated. */
+static void
+add_relation_info(PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *rel)
+{
+	if (previous_relation_info != NULL)
+		previous_relation_info(root, relation, inhparent, rel);
+	if (bloomfam_join_filter != JOIN_FILTER_OFF && bloomfam_join_filter_plans)
+		bloomfam_join_foreign_size(root, relation, rel);
+}
 
 static void
 add_paths_with_filters(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -230,6 +243,8 @@ bloomfam_join_init(void)
 		return;
 	previous_planner = planner_hook != NULL ? planner_hook : standard_planner;
 	planner_hook = plan_with_filters;
+	previous_relation_info = get_relation_info_hook;
+	get_relation_info_hook = add_relation_info;
 	previous_join_paths = set_join_pathlist_hook;
 	set_join_pathlist_hook = add_paths_with_filters;
 	previous_join_search = join_search_hook;

@@ -319,6 +319,41 @@ bloomfam_may_execute(Oid function)
 #endif
 }
 
+/*
+ * The user with whose rights a foreign scan of one table reads, 0: the present one; and does a
+ * statement read anything with the rights of another?  16 keeps rights apart from relations.
+ */
+#include "parser/parsetree.h"
+static inline Oid
+bloomfam_foreign_scan_user(const PlannedStmt *stmt, const ForeignScan *scan)
+{
+#if PG_VERSION_NUM >= 160000
+	return scan->checkAsUser;
+#else
+	return rt_fetch(scan->scan.scanrelid, stmt->rtable)->checkAsUser;
+#endif
+}
+
+static inline bool
+bloomfam_reads_as_others(const PlannedStmt *stmt, Oid user)
+{
+	ListCell   *lc;
+
+#if PG_VERSION_NUM >= 160000
+	foreach(lc, stmt->permInfos)
+	{
+		Oid			other = lfirst_node(RTEPermissionInfo, lc)->checkAsUser;
+#else
+	foreach(lc, stmt->rtable)
+	{
+		Oid			other = lfirst_node(RangeTblEntry, lc)->checkAsUser;
+#endif
+		if (OidIsValid(other) && other != user)
+			return true;
+	}
+	return false;
+}
+
 /* 16 has outer joins among relations: a column may be that of a row which one of these made up. */
 static inline bool
 bloomfam_var_is_nulled(const Var *var)
