@@ -28,7 +28,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/geqo.h"
 #include "optimizer/paths.h"
-#include "optimizer/plancat.h"
 #include "optimizer/planner.h"
 #include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
@@ -48,7 +47,7 @@
 
 /* What was there before, or the server's own; of paths there is none. */
 static planner_hook_type previous_planner;
-static get_relation_info_hook_type previous_relation_info;
+static bloomfam_base_rel_hook_type previous_base_rel;
 static set_join_pathlist_hook_type previous_join_paths;
 static join_search_hook_type previous_join_search;
 static ExecutorStart_hook_type previous_executor_start;
@@ -68,14 +67,14 @@ typedef struct Explained
 /* The one that is being done; NULL: none. */
 static Explained *explained = NULL;
 
-/* A relation is looked at, before its rows are estimated. */
+/* A relation of the query, before its rows are estimated. */
 static void
-add_relation_info(PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *rel)
+size_base_rel(BLOOMFAM_BASE_REL_PARAMS)
 {
-	if (previous_relation_info != NULL)
-		previous_relation_info(root, relation, inhparent, rel);
+	if (previous_base_rel != NULL)
+		previous_base_rel(BLOOMFAM_BASE_REL_ARGS);
 	if (bloomfam_join_filter != JOIN_FILTER_OFF && bloomfam_join_filter_plans)
-		bloomfam_join_foreign_size(root, relation, rel);
+		bloomfam_join_foreign_size(root, rel);
 }
 
 static void
@@ -243,8 +242,8 @@ bloomfam_join_init(void)
 		return;
 	previous_planner = planner_hook != NULL ? planner_hook : standard_planner;
 	planner_hook = plan_with_filters;
-	previous_relation_info = get_relation_info_hook;
-	get_relation_info_hook = add_relation_info;
+	previous_base_rel = bloomfam_base_rel_hook;
+	bloomfam_base_rel_hook = size_base_rel;
 	previous_join_paths = set_join_pathlist_hook;
 	set_join_pathlist_hook = add_paths_with_filters;
 	previous_join_search = join_search_hook;

@@ -560,6 +560,23 @@ bloomfam_add_partial_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *cos
 #define BLOOMFAM_PLANNER_ARGS	parse, query_string, cursor_options, params
 #endif
 
+/*
+ * The hook that sees a relation of a query after its size was looked up, and before its rows are
+ * estimated; 19 has another.
+ */
+#include "optimizer/plancat.h"
+#if PG_VERSION_NUM >= 190000
+#define bloomfam_base_rel_hook_type	build_simple_rel_hook_type
+#define bloomfam_base_rel_hook		build_simple_rel_hook
+#define BLOOMFAM_BASE_REL_PARAMS	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
+#define BLOOMFAM_BASE_REL_ARGS		root, rel, rte
+#else
+#define bloomfam_base_rel_hook_type	get_relation_info_hook_type
+#define bloomfam_base_rel_hook		get_relation_info_hook
+#define BLOOMFAM_BASE_REL_PARAMS	PlannerInfo *root, Oid table, bool inhparent, RelOptInfo *rel
+#define BLOOMFAM_BASE_REL_ARGS		root, table, inhparent, rel
+#endif
+
 /* The name of a tranche of locks: each process says it; from 19 on, who makes the tranche. */
 #include "storage/lwlock.h"
 static inline int

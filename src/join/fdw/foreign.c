@@ -145,14 +145,16 @@ rows_in_pages(double pages, int32 width)
 }
 
 void
-bloomfam_join_foreign_size(const PlannerInfo *root, Oid table, RelOptInfo *rel)
+bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel)
 {
-	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, unconstify(PlannerInfo *, root));
+	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	Oid			table = rte->relid;
 	Relation	relation;
 	double		pages;
 
 	/* a query of one relation has no joins */
-	if (rte->relkind != RELKIND_FOREIGN_TABLE || rel->tuples >= 0 ||
+	if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_FOREIGN_TABLE ||
+		rel->tuples >= 0 ||
 		(list_length(root->parse->rtable) < 2 && root->parent_root == NULL) ||
 		bloomfam_join_filter_foreign_max_size == 0 ||
 		!bloomfam_join_is_postgres_fdw(GetForeignServer(GetForeignTable(table)->serverid)) ||

@@ -51,10 +51,10 @@ extern JoinGuess bloomfam_join_foreign_guess(const PlannedStmt *stmt, const Fore
 											 AttrNumber attribute, double keys);
 
 /*
- * Tells the planner the size of a foreign table that was never analyzed, as its server does, before
- * it estimates the rows.
+ * Tells the planner the size of a relation that is a foreign table and was never analyzed, as its
+ * server does, before its rows are estimated.
  */
-extern void bloomfam_join_foreign_size(const PlannerInfo *root, Oid table, RelOptInfo *rel);
+extern void bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel);
 
 /*
  * Has a foreign scan sent what it may be.  *infos, of JoinForeignInfo, are the parameters of the
