@@ -187,6 +187,12 @@ most_keys(void)
 	return bloomfam_join_filter_foreign_max_size * 1024.0 * 8 * 1000 / foreign_design()->millibits;
 }
 
+bool
+bloomfam_join_foreign_expected(const JoinForeignKey *key, double keys)
+{
+	return bloomfam_join_may_be_sent(key, keys, most_keys());
+}
+
 /* Does nothing tell how many of a scan's rows have which key? */
 static bool
 key_is_unknown(const PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attribute)

@@ -37,6 +37,12 @@ typedef struct JoinSent
 } JoinSent;
 
 /*
+ * Are so many keys expected to be sent to a scan of this table, or a filter of them?  While paths
+ * are made: as far as is known then.
+ */
+extern bool bloomfam_join_foreign_expected(const JoinForeignKey *key, double keys);
+
+/*
  * Is the number of its rows a guess: has it a table that was never analyzed, and the server that
  * has it was not asked?
  */

@@ -66,14 +66,21 @@ is_equality_of(Oid operator, Oid type)
 
 /* Why nothing at all can be sent; NULL: something may be. */
 static const char *
-refusal(const JoinForeignKey *key, const Var *column)
+refusal(const JoinForeignKey *key)
 {
 	if (!BLOOMFAM_KNOWN_MAJOR)
 		return "this version of PostgreSQL is not known to bloomfam";
 	if (bloomfam_join_filter_foreign_max_size == 0)
 		return "bloomfam.join_filter_foreign_max_size is 0";
-	if (!bloomfam_join_is_postgres_fdw(GetForeignServer(key->scan->fs_server)))
+	if (!bloomfam_join_is_postgres_fdw(GetForeignServer(key->server)))
 		return "the foreign server is none of postgres_fdw";
+	return NULL;
+}
+
+/* Why nothing can be sent to a scan of postgres_fdw; NULL: something may be. */
+static const char *
+scan_refusal(const JoinForeignScanKey *key, const Var *column)
+{
 	if (!bloomfam_join_remote_is_plain(key->scan))
 		return "the remote query locks or sorts its rows";
 	if (!key->volatile_free)
@@ -133,15 +140,15 @@ bloomfam_join_filter_type(Oid *type)
 
 /* Why no filter can be sent; NULL: it can. */
 static const char *
-filter_refusal(const JoinForeignKey *key, const Var *column)
+filter_refusal(const JoinForeignKey *key)
 {
 	Oid			filter_type;
 
-	if (!server_knows_us(GetForeignServer(key->scan->fs_server)))
+	if (!server_knows_us(GetForeignServer(key->server)))
 		return "the foreign server has no bloomfam among its extensions";
-	if (bloomfam_join_remote_types_of_filter(column->vartype) == NULL ||
+	if (bloomfam_join_remote_types_of_filter(key->type) == NULL ||
 		bloomfam_join_remote_types_of_filter(key->build_type) == NULL ||
-		!is_equality_of(key->operator, column->vartype) ||
+		!is_equality_of(key->operator, key->type) ||
 		!is_equality_of(key->operator, key->build_type))
 		return "keys of this type are not hashed alike by all servers";
 	if (OidIsValid(key->collation) &&
@@ -182,59 +189,80 @@ may_select(Oid table, AttrNumber attribute)
 		   pg_attribute_aclcheck(table, attribute, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
-/* Why no keys can be sent, nor bounds, whatever their type; NULL: they may. */
-static const char *
-rights_refusal(const JoinForeignKey *key, const Var *column)
-{
-	const RangeTblEntry *rte = rt_fetch(column->varno, key->stmt->rtable);
-	Oid			user = bloomfam_foreign_scan_user(key->stmt, key->scan);
-
-	Assert(rte->rtekind == RTE_RELATION);
-	if (OidIsValid(user) && user != GetUserId())
-		return "the foreign table is not read with the rights of the present user";
-	if (!may_select(rte->relid, column->varattno))
-		return "the present user may not select the column";
-	if (bloomfam_reads_as_others(key->stmt, GetUserId()) && has_invoker_view(key->stmt))
-		return "the query has views that read with the rights of others, and with those of its user";
-	return NULL;
-}
-
 /* Why no keys can be sent, nor bounds, as far as is known without asking; NULL: they may. */
 static const char *
-clear_refusal(const JoinForeignKey *key, const Var *column)
+clear_refusal(const JoinForeignKey *key)
 {
 	if (bloomfam_join_foreign_keys == 0)
 		return "bloomfam.join_foreign_keys is 0";
-	if (key->scan->scan.scanrelid == 0)
+	if (!OidIsValid(key->table))
 		return "the foreign scan is not of one table";
-	if (bloomfam_join_remote_clear(column->vartype, key->build_type) == JOIN_CLEAR_NOTHING ||
-		!is_equality_of(key->operator, column->vartype) ||
+	if (bloomfam_join_remote_clear(key->type, key->build_type) == JOIN_CLEAR_NOTHING ||
+		!is_equality_of(key->operator, key->type) ||
 		!is_equality_of(key->operator, key->build_type))
 		return "keys of this type are not sent in clear";
 	if (OidIsValid(key->collation) && !get_collation_isdeterministic(key->collation))
 		return "the keys' collation is not deterministic";
-	return rights_refusal(key, column);
+	if (OidIsValid(key->user) && key->user != GetUserId())
+		return "the foreign table is not read with the rights of the present user";
+	if (!may_select(key->table, key->attribute))
+		return "the present user may not select the column";
+	return NULL;
+}
+
+/* ---- both ---- */
+
+/* The key of a scan: of its column, which is not NULL. */
+static JoinForeignKey
+key_of_scan(const JoinForeignScanKey *key, const Var *column)
+{
+	const ForeignScan *scan = key->scan;
+	JoinForeignKey result = {
+		.server = scan->fs_server, .attribute = column->varattno, .type = column->vartype,
+		.operator = key->operator, .collation = key->collation, .build_type = key->build_type
+	};
+
+	if (scan->scan.scanrelid > 0)
+	{
+		Assert(rt_fetch(column->varno, key->stmt->rtable)->rtekind == RTE_RELATION);
+		result.table = rt_fetch(column->varno, key->stmt->rtable)->relid;
+		result.user = bloomfam_foreign_scan_user(key->stmt, scan);
+	}
+	return result;
 }
 
 JoinSendings
-bloomfam_join_sendings(const JoinForeignKey *key)
+bloomfam_join_sendings(const JoinForeignScanKey *scan_key)
 {
+	JoinForeignKey key = {.server = scan_key->scan->fs_server};
 	JoinSendings sendings = {.table = InvalidOid};
-	const Var  *column = bloomfam_join_remote_scan_column(key->scan, key->attribute);
-	const char *reason = refusal(key, column);
+	const char *reason = refusal(&key);
 
+	if (reason == NULL)
+	{
+		const Var  *column =
+			bloomfam_join_remote_scan_column(scan_key->scan, scan_key->attribute);
+
+		reason = scan_refusal(scan_key, column);
+		if (reason == NULL)
+			key = key_of_scan(scan_key, column);
+	}
 	if (reason != NULL)
 	{
 		bloomfam_join_sendings_refuse(&sendings, reason);
 		return sendings;
 	}
-	sendings.reasons[JOIN_SEND_FILTER] = filter_refusal(key, column);
-	reason = clear_refusal(key, column);
+	sendings.reasons[JOIN_SEND_FILTER] = filter_refusal(&key);
+	reason = clear_refusal(&key);
+	if (reason == NULL && bloomfam_reads_as_others(scan_key->stmt, GetUserId()) &&
+		has_invoker_view(scan_key->stmt))
+		reason = "the query has views that read with the rights of others, and with those of its "
+				 "user";
 	sendings.reasons[JOIN_SEND_KEYS] = sendings.reasons[JOIN_SEND_BOUNDS] = reason;
 	if (reason != NULL)
 		return sendings;
-	sendings.table = rt_fetch(column->varno, key->stmt->rtable)->relid;
-	if (bloomfam_join_remote_clear(column->vartype, key->build_type) == JOIN_CLEAR_KEYS)
+	sendings.table = key.table;
+	if (bloomfam_join_remote_clear(key.type, key.build_type) == JOIN_CLEAR_KEYS)
 		sendings.reasons[JOIN_SEND_BOUNDS] = "keys of this type have no bounds that are sent";
 	return sendings;
 }
@@ -251,7 +279,7 @@ bloomfam_join_sendings_refuse(JoinSendings *sendings, const char *reason)
 }
 
 void
-bloomfam_join_sendings_settle(JoinSendings *sendings, const JoinForeignKey *key)
+bloomfam_join_sendings_settle(JoinSendings *sendings, const JoinForeignScanKey *key)
 {
 	const Var  *column = bloomfam_join_remote_scan_column(key->scan, key->attribute);
 	const char *reason;
@@ -269,4 +297,12 @@ bloomfam_join_sendings_settle(JoinSendings *sendings, const JoinForeignKey *key)
 		sendings->reasons[JOIN_SEND_KEYS] = reason;
 	if (sendings->reasons[JOIN_SEND_BOUNDS] == NULL)
 		sendings->reasons[JOIN_SEND_BOUNDS] = reason;
+}
+
+bool
+bloomfam_join_may_be_sent(const JoinForeignKey *key, double keys, double most)
+{
+	return refusal(key) == NULL &&
+		   ((keys <= bloomfam_join_foreign_keys && clear_refusal(key) == NULL) ||
+			(keys <= most && filter_refusal(key) == NULL));
 }

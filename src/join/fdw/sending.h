@@ -30,18 +30,31 @@ typedef struct JoinSendings
 	JoinRemoteColumn remote;	/* ... the key's there, once it was asked for */
 } JoinSendings;
 
-/* A join's key on an output column of a foreign scan's. */
+/* A join's key on a column of a foreign server's. */
 typedef struct JoinForeignKey
+{
+	Oid			server;
+	Oid			table;			/* the foreign table; 0: the column is of more than one */
+	Oid			user;			/* that reads it; 0: the present one */
+	AttrNumber	attribute;		/* of the table */
+	Oid			type;			/* of the column, as it is declared here */
+	Oid			operator;		/* of the join */
+	Oid			collation;
+	Oid			build_type;		/* that it is compared with */
+} JoinForeignKey;
+
+/* ... on an output column of a scan. */
+typedef struct JoinForeignScanKey
 {
 	const PlannedStmt *stmt;
 	const ForeignScan *scan;
 	bool		volatile_free;	/* it is not noticed how often the scan's conditions and columns are
 								 * evaluated */
 	AttrNumber	attribute;		/* the output column */
-	Oid			operator;		/* of the join */
+	Oid			operator;
 	Oid			collation;
-	Oid			build_type;		/* that it is compared with */
-} JoinForeignKey;
+	Oid			build_type;
+} JoinForeignScanKey;
 
 /* May anything be sent? */
 static inline bool
@@ -57,7 +70,13 @@ bloomfam_join_sends(const JoinSendings *sendings)
  * rows without a partner may be dropped below the scan's conditions, and that the build side
  * depends on no outer parameter.
  */
-extern JoinSendings bloomfam_join_sendings(const JoinForeignKey *key);
+extern JoinSendings bloomfam_join_sendings(const JoinForeignScanKey *key);
+
+/*
+ * May so many keys be sent, or a filter of them, which is of most keys at the most?  As far as is
+ * known of a table before there is a scan.
+ */
+extern bool bloomfam_join_may_be_sent(const JoinForeignKey *key, double keys, double most);
 
 /* Is the other server to be asked?  bloomfam_join_remote_ask() the table, then do the next. */
 static inline bool
@@ -67,7 +86,7 @@ bloomfam_join_sendings_are_open(const JoinSendings *sendings)
 }
 
 /* Takes back what the remote column's type forbids, as its server told. */
-extern void bloomfam_join_sendings_settle(JoinSendings *sendings, const JoinForeignKey *key);
+extern void bloomfam_join_sendings_settle(JoinSendings *sendings, const JoinForeignScanKey *key);
 
 /* Takes back all, for this reason, but where there is one already. */
 extern void bloomfam_join_sendings_refuse(JoinSendings *sendings, const char *reason);

@@ -100,7 +100,7 @@ find_sendings(const JoinPushdown *pushdown, JoinForeignTarget *target, int from)
 		const JoinKeyColumn *column = &pushdown->columns[i];
 
 		target->column = i;
-		target->key = (JoinForeignKey) {
+		target->key = (JoinForeignScanKey) {
 			.stmt = pushdown->plan_info->stmt, .scan = target->scan,
 			.volatile_free = target->volatile_free, .attribute = target->attributes[i],
 			.operator = column->operator, .collation = column->collation,

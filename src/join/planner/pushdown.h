@@ -34,7 +34,7 @@ typedef struct JoinForeignTarget
 	ForeignScan *scan;
 	bool		volatile_free;
 	const AttrNumber *attributes;	/* of the key's columns, among the scan's output columns */
-	JoinForeignKey key;			/* an output column of the scan, with the first column of the key
+	JoinForeignScanKey key;		/* an output column of the scan, with the first column of the key
 								 * by which the filter can be pushed there */
 	int			column;			/* ... the number of that in the key */
 	JoinSendings sendings;		/* what may be sent there, and why not the rest */
