@@ -300,10 +300,11 @@ $node->safe_psql('postgres', q{
 	INSERT INTO part_4 SELECT 4, g, g, 'key ' || g FROM generate_series(1, 9000) g;
 	CREATE TABLE dim AS SELECT k, k::bigint AS k8, k::smallint AS k2, 'key ' || k AS t, k % 5 AS five FROM (SELECT g * 100 + 1 AS k FROM generate_series(1, 99) g UNION ALL SELECT NULL) s;
 	CREATE TABLE near AS SELECT 3001 + g % 1000 * 2 AS k, 3001 + g % 1000 * 2::bigint AS k8 FROM generate_series(1, 1500) g;
+	CREATE TABLE nearer AS SELECT g AS k8, 'key ' || g AS t FROM generate_series(3001::bigint, 4001) g;
 	CREATE TABLE many AS SELECT g AS k FROM generate_series(1, 9000) g;
 	CREATE TABLE nothing (k int, t text);
 	CREATE TABLE nulls AS SELECT NULL::int AS k, NULL::text AS t FROM generate_series(1, 10);
-	ANALYZE dim, near, many, nothing, nulls, fact, asking_fact, seen, many_parts, kept, odd_name, parts});
+	ANALYZE dim, near, nearer, many, nothing, nulls, fact, asking_fact, seen, many_parts, kept, odd_name, parts});
 
 # The join, what is sent, how many rows come at the most.
 foreach my $case (
@@ -314,8 +315,8 @@ foreach my $case (
 	[ 'fact JOIN dim USING (k, t)', '99 keys, bounds', 396 ],
 	[ 'fact JOIN near USING (k)', '1000 keys, bounds', 4000 ],
 	[ 'fact JOIN many USING (k)', 'bounds (more keys than bloomfam.join_foreign_keys)', 9000 * 4 ],
-	[ 'fact JOIN (SELECT DISTINCT k8 FROM near UNION ALL SELECT 5000) n USING (k8)', 'bounds (more keys than bloomfam.join_foreign_keys)', 2000 * 4 ],
-	[ q{fact JOIN (SELECT 'key ' || k AS t FROM many WHERE k <= 1001) d USING (t)}, ' (more keys than bloomfam.join_foreign_keys)', 40000 ],
+	[ 'fact JOIN nearer USING (k8)', 'bounds (more keys than bloomfam.join_foreign_keys)', 1001 * 4 ],
+	[ 'fact JOIN nearer USING (t)', ' (more keys than bloomfam.join_foreign_keys)', 40000 ],
 	[ 'fact JOIN dim a USING (k) JOIN dim b ON fact.t = b.t', undef, 396 ],
 	[ 'asking_fact JOIN dim USING (k)', '99 keys, bounds', 396 ],
 	[ 'seen JOIN dim USING (k)', '99 keys, bounds', 396 ],
@@ -515,8 +516,9 @@ $node->safe_psql('postgres', q{
 	ask($session, 'DISCARD PLANS; ALTER FOREIGN TABLE shifting OPTIONS (ADD fetch_size \'200\')');
 	is($sent->('k'), '5 keys, bounds', 'a column that is an integer again, after a change here: with keys');
 	far_sql('bloomfam_far', 'ALTER TABLE shifting ALTER k TYPE text');
-	like(ask($session, 'BEGIN; SAVEPOINT a; ' . $of->('k') . '; ROLLBACK TO a; ' . $of->('k') . '; COMMIT'), qr/ERROR:  operator does not exist.*^\Q$before\E$/ms,
-		'... a text once more, in a transaction: an error, and then the right rows');
+	my $answer = ask($session, 'BEGIN; SAVEPOINT a; ' . $of->('k') . '; ROLLBACK TO a; ' . $of->('k') . '; COMMIT');
+	like($answer, qr/ERROR:  operator does not exist/, '... a text once more, in a transaction: an error');
+	like($answer, qr/^\Q$before\E$/m, '... and then the right rows');
 	far_sql('bloomfam_far', q{ALTER TABLE shifting ALTER k TYPE int USING k::int});
 	ask($session, 'ALTER FOREIGN TABLE shifting OPTIONS (DROP fetch_size)');
 
@@ -604,8 +606,7 @@ foreach my $encoding (qw(UTF8 LATIN1 EUC_JP SQL_ASCII))
 	far_database($db, $encoding);
 	far_sql($db, "SET client_encoding = '$client'; CREATE TABLE texts (id int, t text); CREATE TABLE plain (id int, t text);"
 		  . join('', map { "INSERT INTO texts SELECT g, $texts{$_} FROM generate_series(1, 20) g;" } @known)
-		  . 'INSERT INTO plain SELECT * FROM texts WHERE octet_length(t) = length(t) AND t::bytea::text !~ \'^x.*[89a-f].(..)*$\'; DELETE FROM plain WHERE t NOT IN ('
-		  . join(', ', grep { !/[^ -~]/ } values %texts) . ')');
+		  . 'INSERT INTO plain SELECT * FROM texts WHERE t IN (' . join(', ', grep { !/[^ -~]/ } values %texts) . ')');
 	foreach my $here (qw(postgres latin1 ascii))
 	{
 		far_server("texts_$encoding", $db, undef, $here);
@@ -702,7 +703,9 @@ SKIP:
 		GRANT SELECT (k, who, label) ON rows_of_all TO alice});
 	$is_hers->('SELECT count(*) FROM own_fact JOIN (SELECT k FROM rows_of_all) r USING (k)', 'row security', @hers);
 	$is_hers->('SELECT count(*) FROM own_fact f WHERE EXISTS (SELECT FROM rows_of_all r WHERE r.k = f.k AND r.label > \'\')', '... in a semi-join', @hers);
-	$is_hers->('SELECT count(*) FROM own_fact f JOIN rows_of_all r ON r.k = f.k JOIN rows_of_all s ON s.k = r.k + 2', '... with another join of hers', @hers);
+	my $two = values_sent('SELECT count(*) FROM own_fact f JOIN rows_of_all r ON r.k = f.k JOIN rows_of_all s ON s.k = r.k + 2', 'alice');
+	is(join(' ', grep { $_ % 2 } @{ $two->{sent} }), '', '... nor with another join of hers');
+	cmp_ok(scalar @{ $two->{sent} }, '>', 10, '... of which keys are sent');
 	my $leaky = values_sent('SELECT count(*) FROM own_fact f JOIN (SELECT k FROM rows_of_all WHERE leak(k)) r USING (k)', 'alice');
 	unlike($leaky->{error}, qr/leaked \d*[13579]$/m, '... a function of hers sees none of the others, either');
 	is(join(' ', grep { $_ % 2 } @{ $leaky->{sent} }), '', '... and none is sent');
@@ -733,7 +736,7 @@ far_sql('bloomfam_far', 'CREATE TABLE large AS SELECT g AS id, g % 100000 AS k F
 $node->safe_psql('postgres', q{
 	CREATE FOREIGN TABLE large (id int, k int) SERVER bare;
 	CREATE FOREIGN TABLE large_known (id int, k int) SERVER bare OPTIONS (table_name 'large');
-	CREATE TABLE wide AS SELECT g AS k FROM generate_series(20001, 30000) g;
+	CREATE TABLE wide AS SELECT g AS k FROM generate_series(20001, 60000) g;
 	ANALYZE wide, large_known});
 my $auto = 'SET max_parallel_workers_per_gather = 0;';
 foreach my $table (qw(large large_known))
@@ -741,12 +744,12 @@ foreach my $table (qw(large large_known))
 	my $look = look("SELECT count(*) FROM $table JOIN wide USING (k)", $auto, undef, 'on');
 
 	is($look->{sent}, 'bounds (more keys than bloomfam.join_foreign_keys)', "$table: bounds are sent");
-	is($look->{fetched}, 20000, '... and few rows come');
+	is($look->{fetched}, 80000, '... and no more rows come than lie between');
 }
 like(look('SELECT count(*) FROM large JOIN wide USING (k)', $auto, undef, 'on')->{why}, qr/may drop any share of \d{6} rows: nothing is known of the key of a foreign table\./,
 	'... of which the number is known, and of the keys nothing');
-like(look('SELECT count(*) FROM large JOIN wide USING (k)', "$auto SET bloomfam.join_filter_plans = off; SET enable_nestloop = off; SET enable_mergejoin = off;", undef, 'on')->{why},
-	qr/rows/, '... unless plans are made as without filters');
+is(look('SELECT count(*) FROM large JOIN wide USING (k)', "$auto SET bloomfam.join_filter_plans = off; SET enable_nestloop = off; SET enable_mergejoin = off;", undef, 'on')->{fetched},
+	200000, '... unless plans are made as without filters: then it is taken for a small one');
 same_rows('SELECT count(*), sum(id) FROM large JOIN wide USING (k)', '... with', $auto);
 
 # ---- where both have the extension ----
@@ -756,10 +759,10 @@ SKIP:
 	skip 'the other server has no bloomfam', 1
 	  if far_sql('bloomfam_far', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'bloomfam'}) eq '0';
 	far_sql('bloomfam_far', 'CREATE EXTENSION bloomfam');
-	far_server('both', 'bloomfam_far', q{, extensions 'bloomfam'});
+	far_server('both_have_it', 'bloomfam_far', q{, extensions 'bloomfam'});
 	$node->safe_psql('postgres', q{
-		CREATE FOREIGN TABLE both_fact (id int, k int, k8 bigint, t text) SERVER both OPTIONS (table_name 'fact');
-		CREATE FOREIGN TABLE both_numeric (id int, k int) SERVER both OPTIONS (table_name 'part_3');
+		CREATE FOREIGN TABLE both_fact (id int, k int, k8 bigint, t text) SERVER both_have_it OPTIONS (table_name 'fact');
+		CREATE FOREIGN TABLE both_numeric (id int, k int) SERVER both_have_it OPTIONS (table_name 'part_3');
 		CREATE TABLE third AS SELECT g AS k, 'key ' || g AS t FROM generate_series(1, 9000, 3) g;
 		ANALYZE both_fact, both_numeric, third});
 	foreach my $case (

@@ -125,23 +125,10 @@ bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *sca
 
 		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_FOREIGN_TABLE &&
 			was_never_analyzed(rte->relid) && !uses_remote_estimates(rte->relid) &&
-			bloomfam_join_remote_pages_known(rte->relid) == 0)
+			bloomfam_join_remote_size_known(rte->relid).rows == 0)
 			return true;
 	}
 	return false;
-}
-
-/*
- * Rows of so many bytes in a table of so many pages.  There may be more columns than are declared
- * here, and dead rows: it is the number that there are at the most.
- */
-static double
-rows_in_pages(double pages, int32 width)
-{
-	double		room = BLCKSZ - SizeOfPageHeaderData;
-
-	return pages * Max(room / (MAXALIGN(width) + MAXALIGN(SizeofHeapTupleHeader) +
-							   sizeof(ItemIdData)), 1);
 }
 
 void
@@ -150,7 +137,7 @@ bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel)
 	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 	Oid			table = rte->relid;
 	Relation	relation;
-	double		pages;
+	JoinRemoteSize size;
 
 	/* a query of one relation has no joins */
 	if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_FOREIGN_TABLE ||
@@ -161,12 +148,12 @@ bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel)
 		uses_remote_estimates(table))
 		return;
 	relation = table_open(table, NoLock);
-	pages = bloomfam_join_remote_pages(relation);
+	size = bloomfam_join_remote_size(relation);
 	table_close(relation, NoLock);
-	if (pages == 0)
+	if (size.rows == 0)
 		return;
-	rel->pages = (BlockNumber) Min(pages, MaxBlockNumber);
-	rel->tuples = rows_in_pages(pages, get_relation_data_width(table, NULL));
+	rel->pages = (BlockNumber) size.pages;
+	rel->tuples = size.rows;
 }
 
 /* The design of all such filters; computing it takes longer than a small query. */

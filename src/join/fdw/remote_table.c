@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
@@ -73,8 +74,9 @@ typedef struct RemoteTable
 	RemoteState state;
 	int			natts;			/* of the foreign table; 0 unless KNOWN */
 	JoinRemoteColumn *columns;	/* of its attributes, from the first on */
+	int32		width;			/* of a row there; 0 unless KNOWN */
 	bool		size_asked;
-	double		pages;			/* 0: not known */
+	JoinRemoteSize size;
 } RemoteTable;
 
 static HTAB *remote_tables = NULL;	/* of RemoteTable; NULL: none yet */
@@ -345,27 +347,6 @@ find_definition(const CreateForeignTableStmt *definition, const char *name)
 	return NULL;
 }
 
-/* The types that the columns of a foreign table have there, from the first on. */
-static JoinRemoteColumn *
-read_definition(Oid table, int natts, const CreateForeignTableStmt *definition)
-{
-	JoinRemoteColumn *columns = palloc0(natts * sizeof(JoinRemoteColumn));
-	int			i;
-
-	for (i = 0; i < natts; i++)
-	{
-		AttrNumber	attribute = (AttrNumber) (i + 1);
-		const ColumnDef *column;
-
-		if (get_attname(table, attribute, true) == NULL)
-			continue;			/* dropped */
-		column = find_definition(definition, bloomfam_join_remote_column_name(table, attribute));
-		if (column != NULL && column->typeName != NULL)
-			columns[i] = type_of_name(column->typeName);
-	}
-	return columns;
-}
-
 /* How many columns has a table, dropped ones included? */
 static int
 count_attributes(Oid table)
@@ -377,6 +358,49 @@ count_attributes(Oid table)
 	return natts;
 }
 
+/* What a server says of a table. */
+typedef struct Answer
+{
+	int			natts;
+	JoinRemoteColumn *columns;	/* of the foreign table's attributes, from the first on */
+	int32		width;			/* of all that the table has there, on average, as far as is known */
+} Answer;
+
+/* Values of a type that is not known are as wide as the server takes those to be that vary. */
+#define UNKNOWN_WIDTH	32
+
+static Answer *
+read_definition(Oid table, const CreateForeignTableStmt *definition)
+{
+	int			natts = count_attributes(table);
+	JoinRemoteColumn *columns = palloc0(natts * sizeof(JoinRemoteColumn));
+	Answer	   *answer = palloc(sizeof(Answer));
+	ListCell   *lc;
+	int			i;
+
+	*answer = (Answer) {.natts = natts, .columns = columns};
+	foreach(lc, definition->base.tableElts)
+		if (IsA(lfirst(lc), ColumnDef) && lfirst_node(ColumnDef, lc)->typeName != NULL)
+		{
+			JoinRemoteColumn column = type_of_name(lfirst_node(ColumnDef, lc)->typeName);
+
+			answer->width += OidIsValid(column.type) ? get_typavgwidth(column.type, column.typmod)
+				: UNKNOWN_WIDTH;
+		}
+	for (i = 0; i < natts; i++)
+	{
+		AttrNumber	attribute = (AttrNumber) (i + 1);
+		const ColumnDef *column;
+
+		if (get_attname(table, attribute, true) == NULL)
+			continue;			/* dropped */
+		column = find_definition(definition, bloomfam_join_remote_column_name(table, attribute));
+		if (column != NULL && column->typeName != NULL)
+			columns[i] = type_of_name(column->typeName);
+	}
+	return answer;
+}
+
 /* Foreign tables of one server and remote schema, and what that says of them. */
 typedef struct Question
 {
@@ -384,8 +408,7 @@ typedef struct Question
 	const char *schema;
 	List	   *tables;			/* oid */
 	bool		is_too_old;
-	List	   *answers;		/* of JoinRemoteColumn *, for each table; NULL: it is not there */
-	List	   *natts;			/* int, as many */
+	List	   *answers;		/* of Answer, for each table; NULL: it is not there */
 } Question;
 
 static void
@@ -406,19 +429,17 @@ ask_for_types(void *arg)
 	foreach(lc, question->tables)
 	{
 		const char *name = list_nth(names, foreach_current_index(lc));
-		int			natts = count_attributes(lfirst_oid(lc));
-		JoinRemoteColumn *columns = NULL;
+		Answer	   *answer = NULL;
 		ListCell   *ld;
 
 		foreach(ld, definitions)
 		{
 			const CreateForeignTableStmt *definition = lfirst(ld);
 
-			if (columns == NULL && strcmp(definition->base.relation->relname, name) == 0)
-				columns = read_definition(lfirst_oid(lc), natts, definition);
+			if (answer == NULL && strcmp(definition->base.relation->relname, name) == 0)
+				answer = read_definition(lfirst_oid(lc), definition);
 		}
-		question->answers = lappend(question->answers, columns);
-		question->natts = lappend_int(question->natts, natts);
+		question->answers = lappend(question->answers, answer);
 	}
 }
 
@@ -435,22 +456,22 @@ ask(Question *question)
 	foreach(lc, question->tables)
 	{
 		RemoteTable *remote = find(lfirst_oid(lc));
-		const JoinRemoteColumn *columns;
-		int			natts;
+		const Answer *answer;
 
 		if (!done || question->is_too_old)
 		{
 			remote->state = done ? REMOTE_TOO_OLD : REMOTE_UNKNOWN;
 			continue;
 		}
-		columns = list_nth(question->answers, foreach_current_index(lc));
-		natts = list_nth_int(question->natts, foreach_current_index(lc));
-		remote->state = columns != NULL ? REMOTE_KNOWN : REMOTE_MISSING;
-		if (columns == NULL || remote->columns != NULL)
+		answer = list_nth(question->answers, foreach_current_index(lc));
+		remote->state = answer != NULL ? REMOTE_KNOWN : REMOTE_MISSING;
+		if (answer == NULL || remote->columns != NULL)
 			continue;
-		remote->columns = MemoryContextAlloc(TopMemoryContext, natts * sizeof(JoinRemoteColumn));
-		remote->natts = natts;
-		memcpy(remote->columns, columns, natts * sizeof(JoinRemoteColumn));
+		remote->columns =
+			MemoryContextAlloc(TopMemoryContext, answer->natts * sizeof(JoinRemoteColumn));
+		remote->natts = answer->natts;
+		remote->width = answer->width;
+		memcpy(remote->columns, answer->columns, answer->natts * sizeof(JoinRemoteColumn));
 	}
 }
 
@@ -547,29 +568,49 @@ ask_for_size(void *arg)
 		question->pages = pages;
 }
 
-double
-bloomfam_join_remote_pages(Relation table)
+/* Rows of so many bytes in so many pages.  There may be dead ones. */
+static double
+rows_in_pages(double pages, int32 width)
 {
-	Oid			id = RelationGetRelid(table);
-	RemoteTable *remote = find(id);
+	double		room = BLCKSZ - SizeOfPageHeaderData;
 
-	if (!remote->size_asked && may_ask())
-	{
-		SizeQuestion question = {.table = table};
-		uint64		changes_before = changes;
-		bool		done = try_to(ask_for_size, &question);
-
-		remote = find(id);
-		remote->size_asked = done && changes == changes_before;
-		remote->pages = done ? question.pages : 0;
-	}
-	return remote->pages;
+	return pages * Max(room / (MAXALIGN(width) + MAXALIGN(SizeofHeapTupleHeader) +
+							   sizeof(ItemIdData)), 1);
 }
 
-double
-bloomfam_join_remote_pages_known(Oid table)
+JoinRemoteSize
+bloomfam_join_remote_size(Relation table)
 {
-	return find(table)->pages;
+	Oid			id = RelationGetRelid(table);
+
+	if (!find(id)->size_asked && may_ask())
+	{
+		SizeQuestion question = {.table = table};
+		uint64		changes_before;
+		RemoteTable *remote;
+		bool		done;
+
+		/* there may be more columns than are declared here */
+		bloomfam_join_remote_ask(list_make1_oid(id));
+		changes_before = changes;
+		done = try_to(ask_for_size, &question);
+		remote = find(id);
+		remote->size_asked = done && changes == changes_before;
+		if (remote->size_asked)
+		{
+			remote->size.pages = question.pages;
+			remote->size.rows = rows_in_pages(
+				question.pages, remote->state == REMOTE_KNOWN
+									? remote->width : get_relation_data_width(id, NULL));
+		}
+	}
+	return find(id)->size;
+}
+
+JoinRemoteSize
+bloomfam_join_remote_size_known(Oid table)
+{
+	return find(table)->size;
 }
 
 /* ---- what relies on it ---- */

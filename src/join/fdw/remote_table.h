@@ -21,6 +21,13 @@ typedef struct JoinRemoteColumn
 	int32		typmod;
 } JoinRemoteColumn;
 
+/* The size that the table has there; 0: it is not known, or has none, as a view. */
+typedef struct JoinRemoteSize
+{
+	double		pages;
+	double		rows;			/* that there is room for */
+} JoinRemoteSize;
+
 /* Does the server belong to postgres_fdw? */
 extern bool bloomfam_join_is_postgres_fdw(const ForeignServer *server);
 
@@ -44,13 +51,13 @@ extern const char *bloomfam_join_remote_column(Oid table, AttrNumber attribute,
 											   JoinRemoteColumn *column);
 
 /*
- * The size in pages of the table there, which is asked for once in a session as above; 0: it is
- * not known, or has none, as a view.  The table is open.
+ * The size of a foreign table that is open, which is asked for once in a session as above, with the
+ * types of its columns.
  */
-extern double bloomfam_join_remote_pages(Relation table);
+extern JoinRemoteSize bloomfam_join_remote_size(Relation table);
 
 /* The same, but nobody is asked. */
-extern double bloomfam_join_remote_pages_known(Oid table);
+extern JoinRemoteSize bloomfam_join_remote_size_known(Oid table);
 
 /*
  * A query failed that relied on what was known: all of it is forgotten, and cached plans are made
