@@ -6,8 +6,8 @@
  * A plan is copied, cached, and written out and read again for parallel workers, so a node may
  * carry only what the server knows how to copy and write: custom_private is a list of filters.  Of
  * each there is a list of integers for its fields, one for those of all its columns, a list of its
- * ancestors, and one of what foreign scans are sent.  Nobody else knows how it is written.  That is short, as a thousand partitions
- * have a node each.
+ * ancestors, and one of what foreign scans are sent.  Nobody else knows how it is written.  That
+ * is short, as a thousand partitions have a node each.
  *
  *-------------------------------------------------------------------------
  */

@@ -119,7 +119,7 @@ typedef struct JoinFilterInfo
 	int			ncolumns;
 	JoinColumnInfo *columns;
 	List	   *ancestors;		/* of JoinAncestorInfo, the uppermost first (probe nodes only) */
-	List	   *foreign;		/* of JoinForeignInfo: of all foreign scans (build nodes), of the scan
+	List	   *foreign;		/* of JoinForeignInfo: of all foreign scans (build nodes), of that
 								 * below (probe nodes) */
 } JoinFilterInfo;
 

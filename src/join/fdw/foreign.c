@@ -143,7 +143,7 @@ bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel)
 	if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_FOREIGN_TABLE ||
 		rel->tuples >= 0 ||
 		(list_length(root->parse->rtable) < 2 && root->parent_root == NULL) ||
-		bloomfam_join_filter_foreign_max_size == 0 ||
+		bloomfam_join_filter_foreign_max_size == 0 || !BLOOMFAM_KNOWN_MAJOR ||
 		!bloomfam_join_is_postgres_fdw(GetForeignServer(GetForeignTable(table)->serverid)) ||
 		uses_remote_estimates(table))
 		return;

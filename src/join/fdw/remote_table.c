@@ -363,7 +363,7 @@ typedef struct Answer
 {
 	int			natts;
 	JoinRemoteColumn *columns;	/* of the foreign table's attributes, from the first on */
-	int32		width;			/* of all that the table has there, on average, as far as is known */
+	int32		width;			/* of a row there, on average, as far as types tell */
 } Answer;
 
 /* Values of a type that is not known are as wide as the server takes those to be that vary. */
@@ -412,7 +412,7 @@ typedef struct Question
 } Question;
 
 static void
-ask_for_types(void *arg)
+fetch_types(void *arg)
 {
 	Question   *question = arg;
 	List	   *names = NIL;
@@ -448,7 +448,7 @@ static void
 ask(Question *question)
 {
 	uint64		changes_before = changes;
-	bool		done = try_to(ask_for_types, question);
+	bool		done = try_to(fetch_types, question);
 	ListCell   *lc;
 
 	if (changes != changes_before)
@@ -551,7 +551,7 @@ typedef struct SizeQuestion
 } SizeQuestion;
 
 static void
-ask_for_size(void *arg)
+fetch_size(void *arg)
 {
 	SizeQuestion *question = arg;
 	FdwRoutine *routine = GetFdwRoutineForRelation(question->table, false);
@@ -593,7 +593,7 @@ bloomfam_join_remote_size(Relation table)
 		/* there may be more columns than are declared here */
 		bloomfam_join_remote_ask(list_make1_oid(id));
 		changes_before = changes;
-		done = try_to(ask_for_size, &question);
+		done = try_to(fetch_size, &question);
 		remote = find(id);
 		remote->size_asked = done && changes == changes_before;
 		if (remote->size_asked)

@@ -16,7 +16,7 @@
 /* The type that a column has on the other server. */
 typedef struct JoinRemoteColumn
 {
-	Oid			type;			/* one of the server's own, whose OID is the same everywhere; 0: some
+	Oid			type;			/* of PostgreSQL's own, which have the same OID everywhere; 0: some
 								 * other, as a domain, an enum or an array */
 	int32		typmod;
 } JoinRemoteColumn;

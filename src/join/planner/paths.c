@@ -12,8 +12,8 @@
  *
  * The planner works from the bottom up, and knows the costs of the paths below when it comes to a
  * join.  So what a filter saves anywhere is taken from the cost of the join that it is of; costs
- * and rows of what is below stay as they are.  That goes for the scan of a foreign table, too, whose
- * server is sent the keys.
+ * and rows of what is below stay as they are.  That goes for the scan of a foreign table, too,
+ * whose server is sent the keys.
  *
  *-------------------------------------------------------------------------
  */
