@@ -152,25 +152,31 @@ memory_peak()
 	awk -F '|' '$1 == "kB" { if ($2 > all) all = $2; if ($3 > one) one = $3 } END { printf "%.0f %.0f\n", all / 1024, one / 1024 }' "$work/samples"
 }
 
+# far_server NAME [OPTIONS]: the other database of the same server as a foreign server of $DB; OPTIONS are more of postgres_fdw's
+far_server()
+{
+	sql -v password="${PGPASSWORD-}" <<-SQL
+		CREATE EXTENSION IF NOT EXISTS postgres_fdw;
+		SELECT coalesce(host(inet_server_addr()), split_part(current_setting('unix_socket_directories'), ',', 1)) AS host,
+			current_setting('port') AS port \gset
+		CREATE SERVER $1 FOREIGN DATA WRAPPER postgres_fdw
+			OPTIONS (host :'host', port :'port', dbname '${DB}_far', fetch_size '${FETCH:-10000}'${2:+, $2});
+		CREATE USER MAPPING FOR CURRENT_USER SERVER $1 OPTIONS (password :'password');
+	SQL
+}
+
+# far_sql: runs its input there
+far_sql() { PGOPTIONS='-c client_min_messages=warning' psql -XAtq -v ON_ERROR_STOP=1 -d "${DB}_far" "$@"; }
+
 # far_fact ROWS RANGE: a fact table in another database of the same server, as the foreign table fact of $DB.  FETCH (10000): its fetch_size
 far_fact()
 {
-	local far=${DB}_far
-
-	psql -XAtq -d postgres -c "CREATE DATABASE $far TEMPLATE template0"
-	PGOPTIONS='-c client_min_messages=warning' psql -XAtq -v ON_ERROR_STOP=1 -d "$far" <<-SQL
+	psql -XAtq -d postgres -c "CREATE DATABASE ${DB}_far TEMPLATE template0"
+	far_sql <<-SQL
 		CREATE EXTENSION bloomfam;
 		CREATE UNLOGGED TABLE fact AS SELECT floor(random() * $2)::bigint AS k, (random() * 100)::int AS v FROM generate_series(1, $1);
 		VACUUM ANALYZE fact;
 	SQL
-	sql -v password="${PGPASSWORD-}" <<-SQL
-		CREATE EXTENSION postgres_fdw;
-		SELECT coalesce(host(inet_server_addr()), split_part(current_setting('unix_socket_directories'), ',', 1)) AS host,
-			current_setting('port') AS port \gset
-		CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw
-			OPTIONS (host :'host', port :'port', dbname '$far', extensions 'bloomfam', fetch_size '${FETCH:-10000}');
-		CREATE USER MAPPING FOR CURRENT_USER SERVER far OPTIONS (password :'password');
-		CREATE FOREIGN TABLE fact (k bigint, v int) SERVER far;
-		ANALYZE fact;
-	SQL
+	far_server far "extensions 'bloomfam'"
+	sql -c "CREATE FOREIGN TABLE fact (k bigint, v int) SERVER far" -c "ANALYZE fact"
 }

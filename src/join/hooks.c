@@ -35,6 +35,7 @@
 
 #include "join/base/gucs.h"
 #include "join/executor/node.h"
+#include "join/fdw/foreign.h"
 #include "join/hooks.h"
 #include "join/planner/paths.h"
 #include "join/planner/plan.h"
@@ -46,6 +47,7 @@
 
 /* What was there before, or the server's own; of paths there is none. */
 static planner_hook_type previous_planner;
+static bloomfam_base_rel_hook_type previous_base_rel;
 static set_join_pathlist_hook_type previous_join_paths;
 static join_search_hook_type previous_join_search;
 static ExecutorStart_hook_type previous_executor_start;
@@ -64,6 +66,16 @@ typedef struct Explained
 
 /* The one that is being done; NULL: none. */
 static Explained *explained = NULL;
+
+/* A relation of the query, before its rows are estimated. */
+static void
+size_base_rel(BLOOMFAM_BASE_REL_PARAMS)
+{
+	if (previous_base_rel != NULL)
+		previous_base_rel(BLOOMFAM_BASE_REL_ARGS);
+	if (bloomfam_join_filter != JOIN_FILTER_OFF && bloomfam_join_filter_plans)
+		bloomfam_join_foreign_size(root, rel);
+}
 
 static void
 add_paths_with_filters(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -230,6 +242,8 @@ bloomfam_join_init(void)
 		return;
 	previous_planner = planner_hook != NULL ? planner_hook : standard_planner;
 	planner_hook = plan_with_filters;
+	previous_base_rel = bloomfam_base_rel_hook;
+	bloomfam_base_rel_hook = size_base_rel;
 	previous_join_paths = set_join_pathlist_hook;
 	set_join_pathlist_hook = add_paths_with_filters;
 	previous_join_search = join_search_hook;

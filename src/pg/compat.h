@@ -319,6 +319,41 @@ bloomfam_may_execute(Oid function)
 #endif
 }
 
+/*
+ * The user with whose rights a foreign scan of one table reads, 0: the present one; and does a
+ * statement read anything with the rights of another?  16 keeps rights apart from relations.
+ */
+#include "parser/parsetree.h"
+static inline Oid
+bloomfam_foreign_scan_user(const PlannedStmt *stmt, const ForeignScan *scan)
+{
+#if PG_VERSION_NUM >= 160000
+	return scan->checkAsUser;
+#else
+	return rt_fetch(scan->scan.scanrelid, stmt->rtable)->checkAsUser;
+#endif
+}
+
+static inline bool
+bloomfam_reads_as_others(const PlannedStmt *stmt, Oid user)
+{
+	ListCell   *lc;
+
+#if PG_VERSION_NUM >= 160000
+	foreach(lc, stmt->permInfos)
+	{
+		Oid			other = lfirst_node(RTEPermissionInfo, lc)->checkAsUser;
+#else
+	foreach(lc, stmt->rtable)
+	{
+		Oid			other = lfirst_node(RangeTblEntry, lc)->checkAsUser;
+#endif
+		if (OidIsValid(other) && other != user)
+			return true;
+	}
+	return false;
+}
+
 /* 16 has outer joins among relations: a column may be that of a row which one of these made up. */
 static inline bool
 bloomfam_var_is_nulled(const Var *var)
@@ -523,6 +558,23 @@ bloomfam_add_partial_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *cos
 #define BLOOMFAM_PLANNER_PARAMS	Query *parse, const char *query_string, int cursor_options, \
 								ParamListInfo params
 #define BLOOMFAM_PLANNER_ARGS	parse, query_string, cursor_options, params
+#endif
+
+/*
+ * The hook that sees a relation of a query after its size was looked up, and before its rows are
+ * estimated; 19 has another.
+ */
+#include "optimizer/plancat.h"
+#if PG_VERSION_NUM >= 190000
+#define bloomfam_base_rel_hook_type	build_simple_rel_hook_type
+#define bloomfam_base_rel_hook		build_simple_rel_hook
+#define BLOOMFAM_BASE_REL_PARAMS	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
+#define BLOOMFAM_BASE_REL_ARGS		root, rel, rte
+#else
+#define bloomfam_base_rel_hook_type	get_relation_info_hook_type
+#define bloomfam_base_rel_hook		get_relation_info_hook
+#define BLOOMFAM_BASE_REL_PARAMS	PlannerInfo *root, Oid table, bool inhparent, RelOptInfo *rel
+#define BLOOMFAM_BASE_REL_ARGS		root, table, inhparent, rel
 #endif
 
 /* The name of a tranche of locks: each process says it; from 19 on, who makes the tranche. */

@@ -5,9 +5,9 @@
  *
  * A plan is copied, cached, and written out and read again for parallel workers, so a node may
  * carry only what the server knows how to copy and write: custom_private is a list of filters.  Of
- * each there is a list of integers for its fields, one for those of all its columns, and a list of
- * its ancestors.  Nobody else knows how it is written.  That is short, as a thousand partitions
- * have a node each.
+ * each there is a list of integers for its fields, one for those of all its columns, a list of its
+ * ancestors, and one of what foreign scans are sent.  Nobody else knows how it is written.  That
+ * is short, as a thousand partitions have a node each.
  *
  *-------------------------------------------------------------------------
  */
@@ -139,13 +139,41 @@ read_ancestors(const List *list)
 	return ancestors;
 }
 
+/* What is sent to foreign scans: for each a list of integers. */
+static List *
+write_foreign(const List *foreign)
+{
+	List	   *list = NIL;
+	ListCell   *lc;
+
+	foreach(lc, foreign)
+		list = lappend(list, write_ints(lfirst(lc), sizeof(JoinForeignInfo)));
+	return list;
+}
+
+static List *
+read_foreign(const List *list)
+{
+	List	   *foreign = NIL;
+	ListCell   *lc;
+
+	foreach(lc, list)
+	{
+		JoinForeignInfo *info = palloc(sizeof(JoinForeignInfo));
+
+		read_ints(lfirst(lc), info, sizeof(JoinForeignInfo));
+		foreign = lappend(foreign, info);
+	}
+	return foreign;
+}
+
 void
 bloomfam_join_filter_info_add(CustomScan *node, const JoinFilterInfo *info)
 {
 	List	   *filter =
-		list_make3(write_ints(info, SIZE_OF_FIELDS),
+		list_make4(write_ints(info, SIZE_OF_FIELDS),
 				   write_ints(info->columns, info->ncolumns * sizeof(JoinColumnInfo)),
-				   write_ancestors(info->ancestors));
+				   write_ancestors(info->ancestors), write_foreign(info->foreign));
 	int			position = 0;
 
 	Assert(bloomfam_join_node_kind(&node->scan.plan) != JOIN_NODE_OTHER);
@@ -174,6 +202,7 @@ bloomfam_join_filter_infos(const CustomScan *node)
 		info->columns = palloc(info->ncolumns * sizeof(JoinColumnInfo));
 		read_ints(lsecond(filter), info->columns, info->ncolumns * sizeof(JoinColumnInfo));
 		info->ancestors = read_ancestors(lthird(filter));
+		info->foreign = read_foreign(lfourth(filter));
 	}
 	return infos;
 }

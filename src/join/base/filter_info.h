@@ -47,14 +47,27 @@ typedef struct JoinColumnInfo
 	int			attribute;		/* the child's output column; 0: an expression over the child */
 	int			expression;		/* ... the number of that in custom_exprs, from 0; else -1 */
 	int			hash_key;		/* which one of the join's it is, from 0 */
-	int			foreign_param;	/* by which it is pushed to foreign servers, or -1; of a probe node:
-								 * to the foreign scan below it */
-	Oid			foreign_type;	/* ... as a key of this type (build nodes only) */
 	int			kept;			/* the keys themselves are kept as well (build nodes only) */
 	Oid			operator;		/* the join's, which has the probe's side on its left */
 	Oid			indexed;		/* an index of the scanned table may tell where keys of this type
 								 * are; 0: none can (probe nodes only) */
 } JoinColumnInfo;
+
+/*
+ * What of one column of a key foreign scans are sent, and by which parameters of the executor; -1:
+ * not this.  Its members are ints, too.
+ */
+typedef struct JoinForeignInfo
+{
+	int			column;			/* of the key, from 0 */
+	Oid			key_type;		/* of that on the build side */
+	int			filter;			/* a Bloom filter; then the others are -1 */
+	int			alone;			/* ... also to scans that can have no keys */
+	int			keys;			/* all keys */
+	int			least;			/* their bounds, which are sent together */
+	int			greatest;
+	Oid			type;			/* ... with keys, of the remote column; of a filter: 0 */
+} JoinForeignInfo;
 
 /* A partition ancestor, and the child of it that a node's rows are of: range table indexes. */
 typedef struct JoinAncestorInfo
@@ -107,6 +120,8 @@ typedef struct JoinFilterInfo
 	int			ncolumns;
 	JoinColumnInfo *columns;
 	List	   *ancestors;		/* of JoinAncestorInfo, the uppermost first (probe nodes only) */
+	List	   *foreign;		/* of JoinForeignInfo: of all foreign scans (build nodes), of that
+								 * below (probe nodes) */
 } JoinFilterInfo;
 
 /*

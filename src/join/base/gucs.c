@@ -17,6 +17,7 @@ int			bloomfam_join_filter = JOIN_FILTER_OFF;
 int			bloomfam_join_filter_min_rows = 10000;
 int			bloomfam_join_filter_max_size = 64 * 1024;
 int			bloomfam_join_filter_foreign_max_size = 1024;
+int			bloomfam_join_foreign_keys = 1000;
 double bloomfam_join_filter_min_drop = 0.1;
 double bloomfam_join_filter_fpr = 0.005;
 bool		bloomfam_join_filter_log = false;
@@ -76,10 +77,17 @@ bloomfam_join_gucs_define(bool loaded_in_time)
 							GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable(
 		"bloomfam.join_filter_foreign_max_size",
-		"Sets the size from which on a join's filter is not pushed to a foreign server.",
-		"It travels with the query, as a text of twice its size. 0 sends none.",
+		"Sets the size from which on a join's filter, or a list of its keys, is not pushed to a "
+		"foreign server.",
+		"A filter travels with the query as a text of twice its size. 0 sends nothing.",
 		&bloomfam_join_filter_foreign_max_size, 1024, 0, 64 * 1024, PGC_USERSET, GUC_UNIT_KB, NULL,
 		NULL, NULL);
+	DefineCustomIntVariable(
+		"bloomfam.join_foreign_keys",
+		"Sets the number of keys up to which a join's keys are sent to a foreign server in clear.",
+		"Beyond it, the smallest and the largest are. They may appear in the foreign server's "
+		"log. 0 sends none.",
+		&bloomfam_join_foreign_keys, 1000, 0, 100000, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"bloomfam.join_filter_log",
 		"Logs for each hash join that is planned which filters it gets, or why it gets none.", NULL,

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * gucs.h
- *	  The settings of the join filter: bloomfam.join_filter, those that begin with it, and
- *	  bloomfam.join_samples.
+ *	  The settings of the join filter: those that begin with bloomfam.join_.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,6 +21,7 @@ extern int	  bloomfam_join_filter; /* a JoinFilterMode */
 extern int	  bloomfam_join_filter_min_rows;
 extern int	  bloomfam_join_filter_max_size;		 /* kB */
 extern int	  bloomfam_join_filter_foreign_max_size; /* kB; 0: none */
+extern int	  bloomfam_join_foreign_keys;			 /* 0: none */
 extern double bloomfam_join_filter_min_drop;
 extern double bloomfam_join_filter_fpr;
 extern bool	  bloomfam_join_filter_log;

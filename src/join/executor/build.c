@@ -107,20 +107,21 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 	JoinBuildState *state = (JoinBuildState *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	const JoinFilterInfo *info;
+	ListCell   *lc;
 	int			i;
 
 	bloomfam_join_node_begin(css, estate, eflags);
 	info = state->info = bloomfam_join_filter_infos(plan);
 	state->foreign_of = palloc0(info->ncolumns * sizeof(JoinForeign *));
-	for (i = 0; i < info->ncolumns; i++)
-		if (info->columns[i].foreign_param >= 0)
-		{
-			state->foreign_of[i] =
-				bloomfam_join_foreign_begin(estate, info->columns[i].foreign_param,
-											info->columns[i].foreign_type,
-											info->columns[i].collation);
-			state->foreign = lappend(state->foreign, state->foreign_of[i]);
-		}
+	foreach(lc, info->foreign)
+	{
+		i = ((const JoinForeignInfo *) lfirst(lc))->column;
+		if (state->foreign_of[i] != NULL)
+			continue;
+		state->foreign_of[i] =
+			bloomfam_join_foreign_begin(estate, info->foreign, i, info->columns[i].collation);
+		state->foreign = lappend(state->foreign, state->foreign_of[i]);
+	}
 
 	/* EvalPlanQual rechecks few rows, most of which join: a filter would not pay */
 	if (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF)
@@ -147,7 +148,10 @@ static void
 end_build(CustomScanState *css)
 {
 	JoinBuildState *state = (JoinBuildState *) css;
+	ListCell   *lc;
 
+	foreach(lc, state->foreign)
+		bloomfam_join_foreign_end(lfirst(lc));
 	if (state->filter != NULL)
 		bloomfam_join_node_leave_counts(&state->parallel, 0,
 										(JoinCounts) {.build = state->filter->counts});

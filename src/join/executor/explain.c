@@ -356,6 +356,52 @@ explain_pages(ExplainState *es, const JoinProbeCounts *counts)
 		ExplainPropertyText("Pages Not Skipped", psprintf("%s%s", reason, more), es);
 }
 
+/* ---- foreign servers ---- */
+
+/* Why no list of keys was sent. */
+static const char *const reasons_against_list[] = {
+	[JOIN_KEY_LIST_TOO_MANY] = "more keys than bloomfam.join_foreign_keys",
+	[JOIN_KEY_LIST_TOO_LARGE] = "keys larger than bloomfam.join_filter_foreign_max_size",
+	[JOIN_KEY_LIST_NOT_ASCII] = "a key that is not all ASCII",
+};
+
+/* What the foreign scans of a filter were sent, in the last build. */
+static void
+explain_sent(ExplainState *es, const JoinForeign *foreign)
+{
+	JoinSent	sent = bloomfam_join_foreign_sent(foreign);
+	const char *reason = NULL;
+	List	   *parts = NIL;
+	StringInfoData text;
+
+	if (bloomfam_join_foreign_may_send(foreign, JOIN_SEND_KEYS) && !sent.keys)
+		reason = reasons_against_list[sent.list];
+	if (!is_text(es))
+	{
+		ExplainPropertyBool("Foreign Keys Sent", sent.keys, es);
+		ExplainPropertyInteger("Foreign Keys", NULL, sent.nkeys, es);
+		ExplainPropertyBool("Foreign Bounds Sent", sent.bounds, es);
+		ExplainPropertyInteger("Foreign Filter Size", "kB", in_kilobytes(sent.filter), es);
+		if (reason != NULL)
+			ExplainPropertyText("Foreign Keys Not Sent", reason, es);
+		return;
+	}
+	if (sent.keys)
+		parts = lappend(parts, psprintf("%d keys", sent.nkeys));
+	if (sent.bounds)
+		parts = lappend(parts, "bounds");
+	if (sent.filter > 0)
+		parts = lappend(parts, psprintf("a filter of " INT64_FORMAT " kB",
+										in_kilobytes(sent.filter)));
+	if (parts == NIL)
+		parts = list_make1("nothing");
+	initStringInfo(&text);
+	append_names(&text, parts);
+	if (reason != NULL)
+		appendStringInfo(&text, "  (%s)", reason);
+	ExplainPropertyText("Sent to Foreign Servers", text.data, es);
+}
+
 /* ---- nodes ---- */
 
 void
@@ -380,10 +426,7 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 		explain_workers(es, &state->parallel, 1, 0, NULL, false);
 		for (i = 0; i < state->info->ncolumns; i++)
 			if (state->foreign_of[i] != NULL)
-				ExplainPropertyInteger(
-					"Foreign Filter Size", "kB",
-					in_kilobytes(bloomfam_join_foreign_size(
-						state->css.ss.ps.state, state->info->columns[i].foreign_param)), es);
+				explain_sent(es, state->foreign_of[i]);
 		explain_partitions(es, state->filter, &sum);
 	}
 	if (es->verbose && reason != NULL)

@@ -34,17 +34,7 @@ bloomfam_join_node_exec(CustomScanState *css)
 bool
 bloomfam_join_node_was_foreign(const JoinProbe *probe)
 {
-	const EState *estate = probe->node->css.ss.ps.state;
-	int			i;
-
-	for (i = 0; i < probe->info->ncolumns; i++)
-	{
-		int			param = probe->info->columns[i].foreign_param;
-
-		if (param >= 0 && bloomfam_join_foreign_size(estate, param) > 0)
-			return true;
-	}
-	return false;
+	return bloomfam_join_foreign_has_got(probe->node->css.ss.ps.state, probe->info->foreign);
 }
 
 JoinKey *

@@ -3,29 +3,27 @@
  * foreign.c
  *	  Join filters that are pushed to a foreign server, so that rows that cannot join are not sent.
  *
- * A finished plan's scan by postgres_fdw is changed in two places.  Its remote query, the first
- * item of fdw_private, becomes a subquery:
+ * A finished plan's scan by postgres_fdw gets conditions on the key's column in its remote query
+ * (remote_query.c), and what they compare it with as more parameters: PARAM_EXEC, which the build
+ * node of the join sets at its end.  There are three forms, and all that may be sent to a scan
+ * (sending.c) stand in its query.  Which of them are sent is known at the end of the build:
  *
- *		SELECT * FROM (SELECT a, b FROM public.fact) AS s(c1, c2) WHERE CASE WHEN pg_typeof(s.c1)
- *		= 'int4'::regtype THEN bloom_may_contain($1::bloomfilter, s.c1) ELSE true END
+ *	- the keys themselves, while they are no more than bloomfam.join_foreign_keys: an index there
+ *	  finds their rows;
+ *	- their bounds, beside the keys or without them: a btree or BRIN index finds what lies between;
+ *	- a filter, where both servers have the extension, and the keys are not sent.
  *
- * and the filter is one more parameter in fdw_exprs: a PARAM_EXEC, which the build node of the
- * join sets at its end.  postgres_fdw evaluates its parameters when it opens the cursor, for the
- * first row that it is asked for.  A build side that has not come to its end then, or had too
- * many keys, has left NULL, and bloom_may_contain(NULL, ...) passes every key; a row without a
- * key, which joins nothing, never comes.
+ * The parameters of the others are NULL, which passes every key; a row without a key, which joins
+ * nothing, may never come.  postgres_fdw evaluates its parameters when it opens the cursor, for the
+ * first row that it is asked for.  A build side that has not come to its end then, or had too many
+ * keys, has left NULL.
  *
- * What both servers must agree on.  A row that the other one drops we never see, so its key must
- * hash there as ours would here.  Keys are hashed by our own families, and of these only by ones
- * whose bytes depend on nothing but the value.  But nobody promises that a foreign table's
- * columns have the types of the remote ones; postgres_fdw is content with a text that the local
- * type can read.  A remote character(5) behind a local text keeps its trailing blanks here, and
- * has none as a key there; a remote timestamp behind a local timestamptz is read in our time
- * zone.  So the other server looks at the type, and one that is not expected passes.  A local
- * type's modifier rounds or cuts what arrives (numeric(10,2)), so the remote value is cast to it.
- * Text is hashed under COLLATE "C", whatever the remote column's collation, since equality here
- * is that of bytes; and only where this database is in UTF-8, which remote text arrives in
- * whatever its encoding is.
+ * What both servers must agree on.  Nobody promises that a foreign table's columns have the types
+ * of the remote ones; postgres_fdw is content with a text that the local type can read.  A remote
+ * character(5) behind a local text keeps its trailing blanks here, and has none as a key there; a
+ * remote timestamp behind a local timestamptz is read in our time zone.  So a filter is asked for
+ * only where the other server sees a type that is expected, for each row; and keys are sent only to
+ * columns of which it has told the type (remote_table.c).
  *
  * Rescans.  postgres_fdw keeps its cursor, or the rows that it has, unless a parameter of the
  * scan has changed.  The build side must depend on no outer parameter; it then begins anew only
@@ -36,33 +34,23 @@
  */
 #include "postgres.h"
 
-#include "access/hash.h"
 #include "access/htup_details.h"
-#include "access/transam.h"
-#include "catalog/dependency.h"
+#include "access/table.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_proc_d.h"
-#include "catalog/pg_type.h"
+#include "catalog/pg_type_d.h"
 #include "commands/defrem.h"
-#include "commands/extension.h"
-#include "foreign/foreign.h"
-#include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
-#include "nodes/makefuncs.h"
+#include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/plancat.h"
 #include "parser/parsetree.h"
-#include "utils/builtins.h"
-#include "utils/catcache.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
-#include "utils/typcache.h"
-#include "utils/varlena.h"
 
-#include "join/base/column.h"
+#include "join/base/filter_info.h"
 #include "join/base/gucs.h"
 #include "join/fdw/foreign.h"
+#include "join/fdw/remote_query.h"
 #include "pg/builder.h"
 #include "pg/hasher.h"
 #include "pg/params.h"
@@ -78,207 +66,31 @@
 struct JoinForeign
 {
 	EState	   *estate;
-	int			param;
+	List	   *infos;			/* of JoinForeignInfo: those of this column */
 	Oid			type;			/* of the keys */
 	Oid			collation;
 	PlanState  *probe_side;		/* above all its scans; NULL: not known yet */
+	bool		has_filter;		/* some scan may be sent a filter */
+	bool		filter_alone;	/* ... and no keys */
 	BloomfamHasher *hasher;		/* NULL: not needed yet */
-	Builder    *builder;		/* NULL: no keys yet, or too many */
-	bool		abandoned;
-	Datum		filter;			/* 0: none */
+	Builder    *builder;		/* NULL: no keys yet, or too many, or they are listed */
+	bool		abandoned;		/* the filter has too many keys */
+	JoinKeyList *list;			/* NULL: nothing is sent in clear */
+	MemoryContext values;		/* of the parameters' values, of one build */
+	JoinSent	sent;
+	bool		in_doubt;		/* keys or bounds were sent, and the query has not ended */
+	MemoryContextCallback callback;
 };
 
-/* ---- planning ---- */
-
-/*
- * Types whose keys may be asked for elsewhere, and the remote types that arrive as them with the
- * hash that they have there.  int8 as int2 does not arrive at all if it is too large; but float4
- * as float8 arrives as another number.
- */
-typedef struct ForeignType
-{
-	Oid			type;
-	const char *remote;			/* as the remote query names them */
-} ForeignType;
-
-#define INTEGERS	"'int2'::regtype, 'int4'::regtype, 'int8'::regtype"
-#define TEXTS		"'text'::regtype, 'varchar'::regtype"
-
-static const ForeignType foreign_types[] = {
-	{INT2OID, INTEGERS},
-	{INT4OID, INTEGERS},
-	{INT8OID, INTEGERS},
-	{TEXTOID, TEXTS},
-	{VARCHAROID, TEXTS},
-	{BPCHAROID, "'bpchar'::regtype"},
-	{NUMERICOID, "'numeric'::regtype"},
-	{FLOAT4OID, "'float4'::regtype"},
-	{FLOAT8OID, "'float8'::regtype"},
-	{UUIDOID, "'uuid'::regtype"},
-	{DATEOID, "'date'::regtype"},
-	{TIMEOID, "'time'::regtype"},
-	{TIMESTAMPOID, "'timestamp'::regtype"},
-	{TIMESTAMPTZOID, "'timestamptz'::regtype"},
-	{BYTEAOID, "'bytea'::regtype"},
-	{OIDOID, "'oid'::regtype"},
-	{INETOID, "'inet'::regtype"},
-	{MACADDROID, "'macaddr'::regtype"},
-	{MACADDR8OID, "'macaddr8'::regtype"},
-};
-
-static const ForeignType *
-find_foreign_type(Oid type)
-{
-	size_t i;
-
-	for (i = 0; i < lengthof(foreign_types); i++)
-		if (foreign_types[i].type == type)
-			return &foreign_types[i];
-	return NULL;
-}
-
-/*
- * Is the operator the server's ordinary equality of this type, perhaps with another of its types?
- * One of somebody else's type may have been put into the same family.
- */
-static bool
-is_equality_of(Oid operator, Oid type)
-{
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_HASH_OPFAMILY);
-
-	return operator < FirstNormalObjectId && OidIsValid(entry->hash_opf) &&
-		   get_op_opfamily_strategy(operator, entry->hash_opf) == HTEqualStrategyNumber;
-}
-
-/*
- * Does the server belong to postgres_fdw, and have its objects of ours?  That is the user's word:
- * the option "extensions".
- */
-static bool
-server_knows_us(const ForeignServer *server)
-{
-	Oid handler = GetForeignDataWrapper(server->fdwid)->fdwhandler;
-	Oid extension =
-		OidIsValid(handler) ? getExtensionOfObject(ProcedureRelationId, handler) : InvalidOid;
-	char	 *name = OidIsValid(extension) ? get_extension_name(extension) : NULL;
-	ListCell *lc;
-
-	if (name == NULL || strcmp(name, "postgres_fdw") != 0)
-		return false;
-	foreach (lc, server->options)
-	{
-		DefElem	 *option = lfirst(lc);
-		List	 *names;
-		ListCell *ln;
-
-		if (strcmp(option->defname, "extensions") != 0 ||
-			!SplitIdentifierString(pstrdup(defGetString(option)), ',', &names))
-			continue;
-		foreach (ln, names)
-			if (strcmp(lfirst(ln), "bloomfam") == 0)
-				return true;
-	}
-	return false;
-}
-
-/*
- * The schema of the type bloomfilter in this database, and the type; NULL and 0 if the extension
- * is not there.
- */
-static char *
-find_filter_type(Oid *type)
-{
-	CatCList *list = SearchSysCacheList1(TYPENAMENSP, CStringGetDatum("bloomfilter"));
-	Oid		  extension = get_extension_oid("bloomfam", true);
-	char	 *schema = NULL;
-	int		  i;
-
-	*type = InvalidOid;
-	for (i = 0; i < list->n_members && OidIsValid(extension) && schema == NULL; i++)
-	{
-		Form_pg_type form = (Form_pg_type) GETSTRUCT(&list->members[i]->tuple);
-
-		if (getExtensionOfObject(TypeRelationId, form->oid) != extension)
-			continue;
-		*type = form->oid;
-		schema = get_namespace_name(form->typnamespace);
-	}
-	ReleaseSysCacheList(list);
-	return schema;
-}
-
-/*
- * The column of a scan's table or of its remote query that an output column of it is; NULL if it is
- * none.
- */
-static const Var *
-scan_column(const ForeignScan *scan, AttrNumber attribute)
-{
-	const TargetEntry *output = list_nth(scan->scan.plan.targetlist, attribute - 1);
-	int			varno = scan->scan.scanrelid > 0 ? (int) scan->scan.scanrelid : INDEX_VAR;
-	const Var  *var = bloomfam_join_var(output->expr);
-
-	return var != NULL && (int) var->varno == varno ? var : NULL;
-}
-
-/* Its place among the columns that the remote query returns, from 1 on; 0: not there. */
-static int
-find_remote_column(const ForeignScan *scan, const Var *column)
-{
-	ListCell   *lc;
-
-	foreach(lc, bloomfam_postgres_fdw_columns(scan))
-		if (lfirst_int(lc) == column->varattno)
-			return foreach_current_index(lc) + 1;
-	return 0;
-}
-
-/* The scan's remote query, if it is one whose rows may be filtered afterwards; else NULL. */
-static const char *
-find_remote_query(const ForeignScan *scan)
-{
-	const char *query;
-
-	if (scan->operation != CMD_SELECT)
-		return NULL;
-	query = bloomfam_postgres_fdw_query(scan);
-
-	/*
-	 * A lock would be taken in the subquery just the same, and its order is in fact kept; but SQL
-	 * promises neither.  Such words within a literal or a name forgo a filter, and no more.
-	 */
-	if (query == NULL || strstr(query, " ORDER BY ") != NULL ||
-		strstr(query, " FOR UPDATE") != NULL || strstr(query, " FOR SHARE") != NULL)
-		return NULL;
-	return query;
-}
-
-/* Appends the remote condition on the column of this number, whose values arrive as key. */
-static void
-append_condition(StringInfo sql, const Var *key, int column, int param, const char *schema)
-{
-	/* postgres_fdw has set the search path to pg_catalog there */
-	appendStringInfo(sql, "CASE WHEN pg_typeof(s.c%d) IN (%s)", column,
-					 find_foreign_type(key->vartype)->remote);
-	appendStringInfo(sql, " THEN %s.bloom_may_contain($%d::%s.bloomfilter, s.c%d", schema, param,
-					 schema, column);
-
-	/* without the cast to text, COLLATE would be an error where the remote column is none */
-	if (key->vartypmod >= 0 || type_is_collatable(key->vartype))
-		appendStringInfo(
-			sql, "::%s",
-			format_type_extended(key->vartype, key->vartypmod, FORMAT_TYPE_TYPEMOD_GIVEN));
-	if (type_is_collatable(key->vartype))
-		appendStringInfoString(sql, " COLLATE \"C\"");
-	appendStringInfoString(sql, ") ELSE true END");
-}
+/* ---- sizes ---- */
 
 /* Does the planner ask the server for its estimates of a table? */
 static bool
-uses_remote_estimates(const ForeignScan *scan, Oid table)
+uses_remote_estimates(Oid table)
 {
-	List	   *options = list_concat_copy(GetForeignServer(scan->fs_server)->options,
-										   GetForeignTable(table)->options);
+	const ForeignTable *foreign = GetForeignTable(table);
+	List	   *options =
+		list_concat_copy(GetForeignServer(foreign->serverid)->options, foreign->options);
 	bool		uses = false;
 	ListCell   *lc;
 
@@ -311,82 +123,37 @@ bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *sca
 	{
 		const RangeTblEntry *rte = rt_fetch(i, stmt->rtable);
 
-		if (rte->rtekind == RTE_RELATION && was_never_analyzed(rte->relid) &&
-			!uses_remote_estimates(scan, rte->relid))
+		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_FOREIGN_TABLE &&
+			was_never_analyzed(rte->relid) && !uses_remote_estimates(rte->relid) &&
+			bloomfam_join_remote_size_known(rte->relid).rows == 0)
 			return true;
 	}
 	return false;
 }
 
-const char *
-bloomfam_join_foreign_refusal(const ForeignScan *scan, bool volatile_free, AttrNumber attribute,
-							  Oid operator, Oid collation, Oid build_type)
-{
-	const Var  *key = scan_column(scan, attribute);
-	Oid			filter_type;
-
-	if (bloomfam_join_filter_foreign_max_size == 0)
-		return "bloomfam.join_filter_foreign_max_size is 0";
-	if (!BLOOMFAM_KNOWN_MAJOR)
-		return "this version of PostgreSQL is not known to bloomfam";
-	if (!server_knows_us(GetForeignServer(scan->fs_server)))
-		return "the foreign server is none of postgres_fdw with bloomfam among its extensions";
-	if (find_remote_query(scan) == NULL)
-		return "the remote query locks or sorts its rows";
-	if (!volatile_free)
-		return "the foreign scan has a volatile condition or column";
-	if (key == NULL)
-		return "the key is no column of the foreign scan";
-	if (find_remote_column(scan, key) == 0)
-		return "the key is no column of the remote query";
-	if (find_foreign_type(key->vartype) == NULL || find_foreign_type(build_type) == NULL ||
-		!is_equality_of(operator, key->vartype) || !is_equality_of(operator, build_type))
-		return "keys of this type are not hashed alike by all servers";
-	if (OidIsValid(collation) &&
-		(!get_collation_isdeterministic(collation) || GetDatabaseEncoding() != PG_UTF8))
-		return "the keys' collation or encoding may differ on the foreign server";
-	if (find_filter_type(&filter_type) == NULL)
-		return "this database does not have the extension";
-	return NULL;
-}
-
 void
-bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute, int *param)
+bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel)
 {
-	const char *query = find_remote_query(scan);
-	Oid			filter_type;
-	const char *schema = find_filter_type(&filter_type);
-	const Var  *key = scan_column(scan, attribute);
-	Param	   *filter = makeNode(Param);
-	StringInfoData sql;
-	int			number;
-	int			i;
+	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	Oid			table = rte->relid;
+	Relation	relation;
+	JoinRemoteSize size;
 
-	/* bloomfam_join_foreign_refusal() had no objection */
-	Assert(query != NULL && schema != NULL && key != NULL && find_remote_column(scan, key) > 0);
-	if (*param < 0)
-	{
-		*param = list_length(stmt->paramExecTypes);
-		stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, filter_type);
-
-		/* a plan must not outlive the type */
-		bloomfam_plan_depends_on(stmt, TYPEOID, filter_type);
-	}
-	filter->paramkind = PARAM_EXEC;
-	filter->paramid = *param;
-	filter->paramtype = filter_type;
-	filter->paramtypmod = -1;
-	filter->paramcollid = InvalidOid;
-	filter->location = -1;
-	number = bloomfam_postgres_fdw_add_param(scan, filter);
-
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT * FROM (%s) AS s(", query);
-	for (i = 1; i <= list_length(bloomfam_postgres_fdw_columns(scan)); i++)
-		appendStringInfo(&sql, "%sc%d", i > 1 ? ", " : "", i);
-	appendStringInfoString(&sql, ") WHERE ");
-	append_condition(&sql, key, find_remote_column(scan, key), number, quote_identifier(schema));
-	bloomfam_postgres_fdw_set_query(scan, sql.data);
+	/* a query of one relation has no joins */
+	if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_FOREIGN_TABLE ||
+		rel->tuples >= 0 ||
+		(list_length(root->parse->rtable) < 2 && root->parent_root == NULL) ||
+		bloomfam_join_filter_foreign_max_size == 0 || !BLOOMFAM_KNOWN_MAJOR ||
+		!bloomfam_join_is_postgres_fdw(GetForeignServer(GetForeignTable(table)->serverid)) ||
+		uses_remote_estimates(table))
+		return;
+	relation = table_open(table, NoLock);
+	size = bloomfam_join_remote_size(relation);
+	table_close(relation, NoLock);
+	if (size.rows == 0)
+		return;
+	rel->pages = (BlockNumber) size.pages;
+	rel->tuples = size.rows;
 }
 
 /* The design of all such filters; computing it takes longer than a small query. */
@@ -407,11 +174,17 @@ most_keys(void)
 	return bloomfam_join_filter_foreign_max_size * 1024.0 * 8 * 1000 / foreign_design()->millibits;
 }
 
+bool
+bloomfam_join_foreign_expected(const JoinForeignKey *key, double keys)
+{
+	return bloomfam_join_may_be_sent(key, keys, most_keys());
+}
+
 /* Does nothing tell how many of a scan's rows have which key? */
 static bool
 key_is_unknown(const PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attribute)
 {
-	const Var  *column = scan_column(scan, attribute);
+	const Var  *column = bloomfam_join_remote_scan_column(scan, attribute);
 	const RangeTblEntry *rte;
 
 	if (scan->scan.scanrelid == 0)
@@ -440,41 +213,131 @@ bloomfam_join_foreign_guess(const PlannedStmt *stmt, const ForeignScan *scan,
 	return key_is_unknown(stmt, scan, attribute) ? JOIN_GUESSES_FRACTION : JOIN_GUESSES_NOTHING;
 }
 
-/* ---- execution ---- */
+/* ---- parameters ---- */
 
-/* Sets the parameter; 0: to NULL. */
-static void
-set_filter(JoinForeign *foreign, Datum filter)
+/* A new parameter of the executor. */
+static int
+new_param(PlannedStmt *stmt, Oid type)
 {
-	ParamExecData *slot = &foreign->estate->es_param_exec_vals[foreign->param];
-
-	slot->value = filter;
-	slot->isnull = filter == (Datum) 0;
-	if (foreign->filter != (Datum) 0)
-		pfree(DatumGetPointer(foreign->filter));
-	foreign->filter = filter;
+	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, type);
+	return list_length(stmt->paramExecTypes) - 1;
 }
 
-/* Releases the keys. */
+/* The parameters of a column, for remote columns of this type or for filters; may add some. */
+static JoinForeignInfo *
+find_info(List **infos, int column, Oid key_type, Oid type)
+{
+	JoinForeignInfo *info;
+	ListCell   *lc;
+
+	foreach(lc, *infos)
+	{
+		info = lfirst(lc);
+		if (info->column == column && info->type == type)
+			return info;
+	}
+	info = palloc(sizeof(JoinForeignInfo));
+	*info = (JoinForeignInfo) {
+		.column = column, .key_type = key_type, .type = type,
+		.filter = -1, .keys = -1, .least = -1, .greatest = -1
+	};
+	*infos = lappend(*infos, info);
+	return info;
+}
+
+List *
+bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute,
+						   const JoinSendings *sendings, int column, Oid key_type, List **infos)
+{
+	bool		keys = sendings->reasons[JOIN_SEND_KEYS] == NULL;
+	bool		bounds = sendings->reasons[JOIN_SEND_BOUNDS] == NULL;
+	JoinRemoteCondition condition = {
+		.key = bloomfam_join_remote_scan_column(scan, attribute), .table = sendings->table,
+		.filter = -1, .keys = -1, .least = -1, .greatest = -1, .type = sendings->remote.type
+	};
+	List	   *own = NIL;
+
+	Assert(bloomfam_join_sends(sendings) && !bloomfam_join_sendings_are_open(sendings));
+	if (keys || bounds)
+	{
+		JoinForeignInfo *info = find_info(infos, column, key_type, condition.type);
+
+		if (keys && info->keys < 0)
+			info->keys = new_param(stmt, get_array_type(condition.type));
+		if (bounds && info->least < 0)
+		{
+			info->least = new_param(stmt, condition.type);
+			info->greatest = new_param(stmt, condition.type);
+		}
+		condition.keys = info->keys;
+		condition.least = info->least;
+		condition.greatest = info->greatest;
+		bloomfam_join_remote_depend(stmt, condition.table);
+		own = lappend(own, info);
+	}
+	if (sendings->reasons[JOIN_SEND_FILTER] == NULL)
+	{
+		JoinForeignInfo *info = find_info(infos, column, key_type, InvalidOid);
+		Oid			type;
+
+		condition.schema = bloomfam_join_filter_type(&type);
+		if (info->filter < 0)
+			info->filter = new_param(stmt, type);
+		info->alone |= !keys;
+		condition.filter = info->filter;
+
+		/* a plan must not outlive the type */
+		bloomfam_plan_depends_on(stmt, TYPEOID, type);
+		own = lappend(own, info);
+	}
+	bloomfam_join_remote_add(stmt, scan, &condition);
+	return own;
+}
+
+/* ---- execution ---- */
+
+static void
+set_param(EState *estate, int param, Datum value)
+{
+	estate->es_param_exec_vals[param].value = value;
+	estate->es_param_exec_vals[param].isnull = false;
+}
+
+static void
+clear_param(EState *estate, int param)
+{
+	if (param < 0)
+		return;
+	estate->es_param_exec_vals[param].value = (Datum) 0;
+	estate->es_param_exec_vals[param].isnull = true;
+}
+
+/* Nothing is sent. */
+static void
+clear_params(JoinForeign *foreign)
+{
+	ListCell   *lc;
+
+	foreach(lc, foreign->infos)
+	{
+		const JoinForeignInfo *info = lfirst(lc);
+
+		clear_param(foreign->estate, info->filter);
+		clear_param(foreign->estate, info->keys);
+		clear_param(foreign->estate, info->least);
+		clear_param(foreign->estate, info->greatest);
+	}
+	MemoryContextReset(foreign->values);
+	memset(&foreign->sent, 0, sizeof(JoinSent));
+}
+
+/* Releases the keys of the filter. */
 static void
 drop_builder(JoinForeign *foreign)
 {
 	if (foreign->builder != NULL)
 		MemoryContextDelete(foreign->builder->context);
 	foreign->builder = NULL;
-}
-
-JoinForeign *
-bloomfam_join_foreign_begin(EState *estate, int param, Oid type, Oid collation)
-{
-	JoinForeign *foreign = MemoryContextAllocZero(estate->es_query_cxt, sizeof(JoinForeign));
-
-	foreign->estate = estate;
-	foreign->param = param;
-	foreign->type = type;
-	foreign->collation = collation;
-	set_filter(foreign, (Datum) 0);
-	return foreign;
 }
 
 /* The builder, and what hashes for it, made when first needed. */
@@ -509,19 +372,13 @@ check_size(JoinForeign *foreign)
 	}
 }
 
-void
-bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side)
+/* Adds a key to the filter. */
+static void
+add_to_filter(void *arg, Datum key)
 {
-	Assert(foreign->probe_side == NULL);
-	foreign->probe_side = probe_side;
-}
+	JoinForeign *foreign = arg;
+	Builder    *builder;
 
-void
-bloomfam_join_foreign_add(JoinForeign *foreign, Datum key)
-{
-	Builder *builder;
-
-	Assert(foreign->filter == (Datum) 0);
 	if (foreign->abandoned)
 		return;
 	builder = get_builder(foreign);
@@ -530,26 +387,176 @@ bloomfam_join_foreign_add(JoinForeign *foreign, Datum key)
 		check_size(foreign);
 }
 
-void
-bloomfam_join_foreign_finish(JoinForeign *foreign)
+/* The query's state goes away. */
+static void
+query_has_gone(void *arg)
 {
-	MemoryContext old;
+	const JoinForeign *foreign = arg;
 
-	if (foreign->probe_side == NULL || foreign->abandoned)
-		return;
+	/* by an error, perhaps of what was sent: of a remote column whose type was changed meanwhile */
+	if (foreign->in_doubt)
+		bloomfam_join_remote_forget();
+}
+
+JoinForeign *
+bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid collation)
+{
+	MemoryContext context = estate->es_query_cxt;
+	MemoryContext old = MemoryContextSwitchTo(context);
+	JoinForeign *foreign = palloc0(sizeof(JoinForeign));
+	bool		clear = false;
+	bool		bounds = false;
+	const ListCell *lc;
+
+	foreign->estate = estate;
+	foreign->collation = collation;
+	foreach(lc, infos)
+	{
+		const JoinForeignInfo *info = lfirst(lc);
+
+		if (info->column != column)
+			continue;
+		foreign->infos = lappend(foreign->infos, unconstify(JoinForeignInfo *, info));
+		foreign->type = info->key_type;
+		foreign->has_filter |= info->filter >= 0;
+		foreign->filter_alone |= info->alone;
+		clear |= OidIsValid(info->type);
+		bounds |= info->least >= 0;
+	}
+	Assert(foreign->infos != NIL);
+	foreign->values = AllocSetContextCreate(context, "bloomfam foreign parameters",
+											ALLOCSET_SMALL_SIZES);
+
+	/* the settings may be others than those that it was planned with */
+	if (clear && bloomfam_join_foreign_keys > 0 && bloomfam_join_filter_foreign_max_size > 0)
+		foreign->list = bloomfam_join_key_list_make(context, foreign->type, bounds,
+										foreign->has_filter ? add_to_filter : NULL, foreign);
+	foreign->callback.func = query_has_gone;
+	foreign->callback.arg = foreign;
+	MemoryContextRegisterResetCallback(context, &foreign->callback);
+	clear_params(foreign);
+	MemoryContextSwitchTo(old);
+	return foreign;
+}
+
+void
+bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side)
+{
+	Assert(foreign->probe_side == NULL);
+	foreign->probe_side = probe_side;
+}
+
+/* Are all keys so far listed, and is the list enough for all scans? */
+static bool
+list_is_enough(const JoinForeign *foreign)
+{
+	return foreign->list != NULL && foreign->list->phase == JOIN_KEY_LIST_COMPLETE &&
+		   !foreign->filter_alone;
+}
+
+void
+bloomfam_join_foreign_add(JoinForeign *foreign, Datum key)
+{
+	if (foreign->list != NULL)
+		bloomfam_join_key_list_add(foreign->list, key);
+
+	/* a list that has just been dropped has put its keys there, perhaps this one, too */
+	if (foreign->has_filter && !list_is_enough(foreign))
+		add_to_filter(foreign, key);
+}
+
+/* Sets the parameters of a list, or of bounds, for remote columns of one type. */
+static void
+send_clear(JoinForeign *foreign, const JoinForeignInfo *info)
+{
+	EState	   *estate = foreign->estate;
+	const JoinKeyList *list = foreign->list;
+	Datum		least;
+	Datum		greatest;
+
+	if (info->keys >= 0 && list->phase == JOIN_KEY_LIST_COMPLETE)
+	{
+		set_param(estate, info->keys, bloomfam_join_key_list_array(list, info->type));
+		foreign->sent.keys = true;
+		foreign->sent.nkeys = bloomfam_join_key_list_length(list);
+		foreign->in_doubt = true;
+	}
+	if (info->least >= 0 &&
+		bloomfam_join_key_list_bounds(list, info->type, &least, &greatest))
+	{
+		set_param(estate, info->least, least);
+		set_param(estate, info->greatest, greatest);
+		foreign->sent.bounds = true;
+		foreign->in_doubt = true;
+	}
+}
+
+/* The filter, in the current memory context; 0: it is too large. */
+static Datum
+finish_filter(JoinForeign *foreign)
+{
+	Datum		filter;
+
+	if (foreign->abandoned)
+		return (Datum) 0;
 
 	/* without any key, it is the filter that contains nothing */
 	bloomfam_builder_flush(get_builder(foreign));
 	check_size(foreign);
 	if (foreign->abandoned)
-		return;
-	old = MemoryContextSwitchTo(foreign->estate->es_query_cxt);
-	set_filter(foreign, bloomfam_builder_finish(foreign->builder));
-	MemoryContextSwitchTo(old);
+		return (Datum) 0;
+	filter = bloomfam_builder_finish(foreign->builder);
 	drop_builder(foreign);
+	return filter;
 }
 
-/* The scans below a node that get the filter are to begin anew. */
+void
+bloomfam_join_foreign_finish(JoinForeign *foreign)
+{
+	MemoryContext old;
+	Datum		filter = (Datum) 0;
+	ListCell   *lc;
+
+	if (foreign->probe_side == NULL)
+		return;
+	old = MemoryContextSwitchTo(foreign->values);
+	if (foreign->has_filter && !list_is_enough(foreign))
+		filter = finish_filter(foreign);
+	if (foreign->list != NULL)
+		foreign->sent.list = foreign->list->phase;
+	foreach(lc, foreign->infos)
+	{
+		const JoinForeignInfo *info = lfirst(lc);
+
+		if (OidIsValid(info->type) && foreign->list != NULL)
+			send_clear(foreign, info);
+		else if (info->filter >= 0 && filter != (Datum) 0)
+		{
+			set_param(foreign->estate, info->filter, filter);
+			foreign->sent.filter = VARSIZE(DatumGetPointer(filter));
+		}
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Is a parameter among those of this list, of JoinForeignInfo? */
+static bool
+is_param_of(const List *infos, int param)
+{
+	const ListCell *lc;
+
+	foreach(lc, infos)
+	{
+		const JoinForeignInfo *info = lfirst(lc);
+
+		if (param == info->filter || param == info->keys || param == info->least ||
+			param == info->greatest)
+			return true;
+	}
+	return false;
+}
+
+/* The scans below a node that are sent something are to begin anew. */
 static bool
 restart_scans(PlanState *node, void *context)
 {
@@ -566,8 +573,8 @@ restart_scans(PlanState *node, void *context)
 			Param	   *param = lfirst(lc);
 
 			if (IsA(param, Param) && param->paramkind == PARAM_EXEC &&
-				param->paramid == foreign->param)
-				node->chgParam = bms_add_member(node->chgParam, foreign->param);
+				is_param_of(foreign->infos, param->paramid))
+				node->chgParam = bms_add_member(node->chgParam, param->paramid);
 		}
 	}
 	return planstate_tree_walker(node, restart_scans, context);
@@ -578,15 +585,56 @@ bloomfam_join_foreign_reset(JoinForeign *foreign)
 {
 	drop_builder(foreign);
 	foreign->abandoned = false;
-	set_filter(foreign, (Datum) 0);
+	if (foreign->list != NULL)
+		bloomfam_join_key_list_reset(foreign->list);
+	clear_params(foreign);
 	if (foreign->probe_side != NULL)
 		restart_scans(foreign->probe_side, foreign);
 }
 
-Size
-bloomfam_join_foreign_size(const EState *estate, int param)
+void
+bloomfam_join_foreign_end(JoinForeign *foreign)
 {
-	Datum		filter = estate->es_param_exec_vals[param].value;
+	foreign->in_doubt = false;
+}
 
-	return filter != (Datum) 0 ? VARSIZE(DatumGetPointer(filter)) : 0;
+JoinSent
+bloomfam_join_foreign_sent(const JoinForeign *foreign)
+{
+	return foreign->sent;
+}
+
+bool
+bloomfam_join_foreign_may_send(const JoinForeign *foreign, JoinSending what)
+{
+	ListCell   *lc;
+
+	foreach(lc, foreign->infos)
+	{
+		const JoinForeignInfo *info = lfirst(lc);
+		int			param = what == JOIN_SEND_KEYS ? info->keys
+							: what == JOIN_SEND_BOUNDS ? info->least : info->filter;
+
+		if (param >= 0)
+			return true;
+	}
+	return false;
+}
+
+bool
+bloomfam_join_foreign_has_got(const EState *estate, const List *infos)
+{
+	const ListCell *lc;
+
+	foreach(lc, infos)
+	{
+		const JoinForeignInfo *info = lfirst(lc);
+		const int	params[] = {info->filter, info->keys, info->least};
+		size_t		i;
+
+		for (i = 0; i < lengthof(params); i++)
+			if (params[i] >= 0 && !estate->es_param_exec_vals[params[i]].isnull)
+				return true;
+	}
+	return false;
 }

@@ -9,7 +9,11 @@
 #define BLOOMFAM_JOIN_FOREIGN_H
 
 #include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
+
+#include "join/fdw/key_list.h"
+#include "join/fdw/sending.h"
 
 /* What the planner cannot know, and has a default for. */
 typedef enum JoinGuess
@@ -22,16 +26,21 @@ typedef enum JoinGuess
 /* Such a filter, of one column of the key, while the plan is executed. */
 typedef struct JoinForeign JoinForeign;
 
+/* What was sent of it to foreign servers, by their scans' parameters as they are now. */
+typedef struct JoinSent
+{
+	bool		keys;			/* a list of keys */
+	int			nkeys;			/* ... so many */
+	JoinKeyListPhase list;		/* else why not, where keys may be sent */
+	bool		bounds;
+	Size		filter;			/* the bytes of a filter; 0: none */
+} JoinSent;
+
 /*
- * Can a foreign scan ask its server for those rows only whose key may be in a filter of the build
- * side, by our own hashes?  The key is an output column of the scan's.  The caller knows that
- * rows without a partner may be dropped below the scan's conditions, and that the build side
- * depends on no outer parameter; and whether the scan notices how often its own conditions and
- * columns are asked for.  Returns NULL if it can, else why not, a constant.
+ * Are so many keys expected to be sent to a scan of this table, or a filter of them?  While paths
+ * are made: as far as is known then.
  */
-extern const char *bloomfam_join_foreign_refusal(const ForeignScan *scan, bool volatile_free,
-												 AttrNumber attribute, Oid operator, Oid collation,
-												 Oid build_type);
+extern bool bloomfam_join_foreign_expected(const JoinForeignKey *key, double keys);
 
 /*
  * Is the number of its rows a guess: has it a table that was never analyzed, and the server that
@@ -48,36 +57,60 @@ extern JoinGuess bloomfam_join_foreign_guess(const PlannedStmt *stmt, const Fore
 											 AttrNumber attribute, double keys);
 
 /*
- * Makes a foreign scan that can do so.  *param is the filter's parameter, and -1 before the first
- * scan.
+ * Tells the planner the size of a relation that is a foreign table and was never analyzed, as its
+ * server does, before its rows are estimated.
  */
-extern void bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute,
-									   int *param);
+extern void bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel);
 
 /*
- * To be called for each such filter of a plan, whatever the settings are at execution: its
- * parameter is NULL until it is finished, which passes every key.  It is of keys of this type, as
- * the foreign server sees them.  Lives as long as the query's state.
+ * Has a foreign scan sent what it may be.  *infos, of JoinForeignInfo, are the parameters of the
+ * filter's foreign scans so far; those that are added are of this column of its key, which is of
+ * this type on the build side.  Returns those of this scan.
  */
-extern JoinForeign *bloomfam_join_foreign_begin(EState *estate, int param, Oid type,
+extern List *bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute,
+										const JoinSendings *sendings, int column, Oid key_type,
+										List **infos);
+
+/*
+ * To be called for each column of a plan's filter that has such parameters, whatever the settings
+ * are at execution: they are NULL until it is finished, which passes every key.  Lives as long as
+ * the query's state.
+ */
+extern JoinForeign *bloomfam_join_foreign_begin(EState *estate, const List *infos, int column,
 												Oid collation);
 
-/* Tells it where its scans are.  Without that, they get no filter. */
+/* Tells it where its scans are.  Without that, they get nothing. */
 extern void bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side);
 
 /* Adds a key that is not NULL. */
 extern void bloomfam_join_foreign_add(JoinForeign *foreign, Datum key);
 
-/* All keys are in: scans that have not begun get the filter, unless it is too large. */
+/* All keys are in: scans that have not begun get what there is to send, unless it is too large. */
 extern void bloomfam_join_foreign_finish(JoinForeign *foreign);
 
 /*
- * The build side is about to begin anew: no filter until then, and scans that have had one begin
- * anew, too.
+ * The build side is about to begin anew: nothing is sent until then, and scans that have had
+ * something begin anew, too.
  */
 extern void bloomfam_join_foreign_reset(JoinForeign *foreign);
 
-/* The bytes of the filter that foreign scans got by this parameter; 0: they got none. */
-extern Size bloomfam_join_foreign_size(const EState *estate, int param);
+/* The query has come to its end without an error. */
+extern void bloomfam_join_foreign_end(JoinForeign *foreign);
+
+extern JoinSent bloomfam_join_foreign_sent(const JoinForeign *foreign);
+
+static inline bool
+bloomfam_join_foreign_was_sent(const JoinForeign *foreign)
+{
+	JoinSent	sent = bloomfam_join_foreign_sent(foreign);
+
+	return sent.keys || sent.bounds || sent.filter > 0;
+}
+
+/* Can it be sent at all, by the plan's parameters? */
+extern bool bloomfam_join_foreign_may_send(const JoinForeign *foreign, JoinSending what);
+
+/* Did a foreign scan that has these parameters, of JoinForeignInfo, get anything? */
+extern bool bloomfam_join_foreign_has_got(const EState *estate, const List *infos);
 
 #endif							/* BLOOMFAM_JOIN_FOREIGN_H */

@@ -199,8 +199,7 @@ leave_late_targets(JoinPushdown *pushdown)
 	{
 		JoinForeignTarget *target = lfirst(lc);
 
-		if (target->reason == NULL)
-			target->reason = reason;
+		bloomfam_join_sendings_refuse(&target->sendings, reason);
 	}
 }
 
@@ -209,24 +208,30 @@ static void
 describe_foreign(JoinCandidate *candidate, const JoinPushdown *pushdown, JoinKeyDecision *decision)
 {
 	ListCell   *lc;
+	int			i;
 
 	candidate->foreign = palloc(list_length(pushdown->foreign) * sizeof(JoinForeignSite));
+	candidate->nforeign = 0;
+	decision->foreign = list_length(pushdown->foreign);
+	memset(decision->sent, 0, sizeof(decision->sent));
 	foreach(lc, pushdown->foreign)
 	{
 		const JoinForeignTarget *target = lfirst(lc);
 		const Plan *scan = &target->scan->scan.plan;
 
-		decision->foreign++;
-		if (target->reason != NULL)
+		for (i = 0; i < JOIN_SENDINGS; i++)
 		{
-			decision->not_pushed++;
-			decision->not_pushed_reason = target->reason;
-			continue;
+			if (target->sendings.reasons[i] == NULL)
+				decision->sent[i]++;
+			else
+				decision->not_sent[i] = target->sendings.reasons[i];
 		}
+		if (!bloomfam_join_sends(&target->sendings))
+			continue;
 		candidate->foreign[candidate->nforeign++] = (JoinForeignSite) {
 			.rows = scan->plan_rows, .is_async = scan->async_capable,
 			.guess = bloomfam_join_foreign_guess(pushdown->plan_info->stmt, target->scan,
-												 target->attribute, candidate->keys)
+												 target->key.attribute, candidate->keys)
 		};
 	}
 }
@@ -258,9 +263,15 @@ decide_pushdown(JoinPushdown *pushdown, int workers)
 	}
 	describe_foreign(&candidate, pushdown, &decision);
 	decision.reason = bloomfam_join_estimate(&candidate, &decision.estimate);
+
+	/* other servers are asked only for a filter that is made if they say what is hoped for */
+	if (decision.reason == JOIN_HAS_FILTER && bloomfam_join_pushdown_ask(pushdown))
+	{
+		describe_foreign(&candidate, pushdown, &decision);
+		decision.reason = bloomfam_join_estimate(&candidate, &decision.estimate);
+	}
 	foreach(lc, pushdown->targets)
 		((JoinTarget *) lfirst(lc))->site = candidate.sites[foreach_current_index(lc)];
-	Assert(candidate.nforeign + decision.not_pushed == decision.foreign);
 	if (candidate.nsites == 0 && candidate.nforeign == 0)
 		decision.reason = has_targets ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_TARGET;
 	Assert((bloomfam_join_reasons[decision.reason] == NULL) ==

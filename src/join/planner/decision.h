@@ -19,8 +19,8 @@ typedef struct JoinKeyDecision
 	JoinEstimate estimate;
 	bool		per_process;	/* its rows are those of one of several processes */
 	int			foreign;		/* foreign scans that it could be pushed to */
-	int			not_pushed;		/* those of them that it is not pushed to, and */
-	const char *not_pushed_reason; /* ... why not to the last of them */
+	int			sent[JOIN_SENDINGS];	/* those of them that this may be sent to */
+	const char *not_sent[JOIN_SENDINGS]; /* ... why not to the last of the others */
 	JoinBuildFirst build_first;	/* why the join may not build first, or that it may */
 } JoinKeyDecision;
 

@@ -12,7 +12,8 @@
  *
  * The planner works from the bottom up, and knows the costs of the paths below when it comes to a
  * join.  So what a filter saves anywhere is taken from the cost of the join that it is of; costs
- * and rows of what is below stay as they are.
+ * and rows of what is below stay as they are.  That goes for the scan of a foreign table, too,
+ * whose server is sent the keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,6 +26,7 @@
 #include "optimizer/paths.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 
 #include "join/base/column.h"
 #include "join/base/column_stats.h"
@@ -339,6 +341,41 @@ add_scans(Offer *offer, const Path *scan, const List *scans)
 		add_rows(offer, lfirst(lc), &sites[foreach_current_index(lc)], fraction);
 }
 
+/* Is the scan one of a foreign server that is expected to be sent the keys, or a filter of them? */
+static bool
+is_sent(const Offer *offer, const Path *scan)
+{
+	const JoinKeyColumn *column = &offer->candidate.columns[0];
+	const RelOptInfo *rel = scan->parent;
+	JoinForeignKey key;
+
+	if (scan->pathtype != T_ForeignScan)
+		return false;
+	Assert(rel->relid == offer->relid);
+	key = (JoinForeignKey) {
+		.server = rel->serverid, .table = planner_rt_fetch(rel->relid, offer->root)->relid,
+		.user = rel->userid, .attribute = column->attribute, .operator = column->operator,
+		.collation = column->collation, .build_type = exprType((Node *) column->inner)
+	};
+	key.type = get_atttype(key.table, key.attribute);
+
+	/* each key is sent once */
+	return bloomfam_join_foreign_expected(
+		&key, estimate_num_groups(offer->root, list_make1(column->inner), offer->candidate.keys,
+								  NULL, NULL));
+}
+
+/*
+ * Adds what is saved where another server does not send rows.  How it finds the others is not
+ * known; but it scans no more than it would without.
+ */
+static void
+add_foreign(Offer *offer, const Path *scan)
+{
+	offer->saved += (scan->total_cost - scan->startup_cost) * offer->candidate.drop * offer->left;
+	offer->scanned += scan->rows;
+}
+
 /*
  * What one lookup costs, without the conditions that the join would evaluate as well for the rows
  * that it finds: one with a subquery may cost more than all else.
@@ -394,9 +431,11 @@ saves(Offer *offer, const Path *outer, const Path *inner, bool parallel_hash)
 {
 	JoinCandidate *candidate = &offer->candidate;
 	JoinEstimate estimate;
+	JoinForeignSite site;
 	JoinReason	reason;
 	const Path *scan;
 	const List *scans;
+	bool		sent;
 
 	candidate->spilling =
 		bloomfam_join_spilling(inner->rows, inner->pathtarget->width, outer->pathtarget->width);
@@ -416,12 +455,18 @@ saves(Offer *offer, const Path *outer, const Path *inner, bool parallel_hash)
 	offer->left = Min(outer->rows / Max(scan->rows, 1), 1);
 	describe_build_side(offer, inner, parallel_hash);
 	describe_scans(offer, scans, scan->rows);
+	sent = is_sent(offer, scan);
+	site = (JoinForeignSite) {.rows = scan->rows, .guess = JOIN_GUESSES_NOTHING};
+	candidate->foreign = &site;
+	candidate->nforeign = sent ? 1 : 0;
 	reason = bloomfam_join_estimate(candidate, &estimate);
-	if (reason == JOIN_HAS_FILTER)
+	if (reason == JOIN_HAS_FILTER && sent)
+		add_foreign(offer, scan);
+	else if (reason == JOIN_HAS_FILTER)
 		add_scans(offer, scan, scans);
 	pfree(candidate->sites);
 	return reason == JOIN_HAS_FILTER && offer->saved > 0 &&
-		   !is_faster_fetched_by_index(offer, scan->parent);
+		   (sent || !is_faster_fetched_by_index(offer, scan->parent));
 }
 
 /*

@@ -104,14 +104,14 @@ make_info(const JoinPushdown *pushdown, const AttrNumber *attributes)
 			.operator = column->operator, .collation = column->collation,
 			.attribute = attributes != NULL ? attributes[i]
 											: bloomfam_join_column(column->inner, OUTER_VAR),
-			.expression = -1, .hash_key = column->hash_key, .foreign_param = -1
+			.expression = -1, .hash_key = column->hash_key
 		};
 		Assert(info.columns[i].attribute != 0 || attributes == NULL);
 	}
 	return info;
 }
 
-/* Has the filter pushed to the foreign scans that can take it. */
+/* Has the foreign scans sent what they may be. */
 static void
 add_foreign(PlanContext *context, const JoinPushdown *pushdown, JoinFilterInfo *build)
 {
@@ -120,13 +120,11 @@ add_foreign(PlanContext *context, const JoinPushdown *pushdown, JoinFilterInfo *
 	foreach(lc, pushdown->foreign)
 	{
 		JoinForeignTarget *target = lfirst(lc);
-		JoinColumnInfo *column = &build->columns[target->column];
 
-		if (target->reason != NULL)
-			continue;
-		bloomfam_join_foreign_plan(context->plan_info.stmt, target->scan, target->attribute,
-								   &column->foreign_param);
-		column->foreign_type = exprType((Node *) pushdown->columns[target->column].inner);
+		if (bloomfam_join_sends(&target->sendings))
+			target->infos = bloomfam_join_foreign_plan(
+				context->plan_info.stmt, target->scan, target->key.attribute, &target->sendings,
+				target->column, target->key.build_type, &build->foreign);
 	}
 }
 
@@ -259,7 +257,7 @@ builds_first(const JoinPushdown *pushdown)
 	if (pushdown->build_first != JOIN_MAY_BUILD_FIRST)
 		return false;
 	foreach(lc, pushdown->foreign)
-		if (((JoinForeignTarget *) lfirst(lc))->reason == NULL)
+		if (bloomfam_join_sends(&((JoinForeignTarget *) lfirst(lc))->sendings))
 			return true;
 	foreach(lc, pushdown->targets)
 	{
@@ -330,15 +328,13 @@ add_filter(PlanContext *context, JoinPushdown *pushdown)
 	foreach(lc, pushdown->targets)
 	{
 		const JoinTarget *target = lfirst(lc);
-		const JoinForeignTarget *foreign = target->foreign;
 		const JoinCrossed *crossed = &target->crossed;
 		bool		parallel = context->workers > 0 || crossed->below_gather;
 		CustomScan *probe = probe_on_top(context, target->slot, parallel);
 		JoinFilterInfo info = make_info(pushdown, target->attributes);
 
-		if (foreign != NULL && foreign->reason == NULL)
-			info.columns[foreign->column].foreign_param =
-				build.columns[foreign->column].foreign_param;
+		if (target->foreign != NULL)
+			info.foreign = target->foreign->infos;
 		for (i = 0; i < pushdown->ncolumns; i++)
 			if (bms_is_member(i, target->indexed))
 				info.columns[i].indexed = pushdown->columns[i].hashing.inner.type;

@@ -38,7 +38,6 @@
 
 #include "join/base/column.h"
 #include "join/base/filter_info.h"
-#include "join/fdw/foreign.h"
 #include "join/planner/pushdown.h"
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
@@ -90,26 +89,39 @@ groups_by_key(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 	return true;
 }
 
-static JoinForeignTarget *
-foreign_target(JoinPushdown *pushdown, ForeignScan *scan, const AttrNumber *attributes)
+/* Finds the first column of the key, from this one on, by which anything may be sent to a scan. */
+static void
+find_sendings(const JoinPushdown *pushdown, JoinForeignTarget *target, int from)
 {
-	JoinForeignTarget *target = palloc(sizeof(JoinForeignTarget));
-	bool volatile_free = bloomfam_join_node_is_volatile_free(pushdown->plan_info, &scan->scan.plan);
 	int			i;
 
-	target->scan = scan;
-	for (i = 0; i < pushdown->ncolumns; i++)
+	for (i = from; i < pushdown->ncolumns; i++)
 	{
 		const JoinKeyColumn *column = &pushdown->columns[i];
 
 		target->column = i;
-		target->attribute = attributes[i];
-		target->reason = bloomfam_join_foreign_refusal(
-			scan, volatile_free, attributes[i], column->operator, column->collation,
-			exprType((Node *) column->inner));
-		if (target->reason == NULL)
-			break;
+		target->key = (JoinForeignScanKey) {
+			.stmt = pushdown->plan_info->stmt, .scan = target->scan,
+			.volatile_free = target->volatile_free, .attribute = target->attributes[i],
+			.operator = column->operator, .collation = column->collation,
+			.build_type = exprType((Node *) column->inner)
+		};
+		target->sendings = bloomfam_join_sendings(&target->key);
+		if (bloomfam_join_sends(&target->sendings))
+			return;
 	}
+}
+
+static JoinForeignTarget *
+foreign_target(JoinPushdown *pushdown, ForeignScan *scan, const AttrNumber *attributes)
+{
+	JoinForeignTarget *target = palloc0(sizeof(JoinForeignTarget));
+
+	target->scan = scan;
+	target->volatile_free =
+		bloomfam_join_node_is_volatile_free(pushdown->plan_info, &scan->scan.plan);
+	target->attributes = attributes;
+	find_sendings(pushdown, target, 0);
 	return target;
 }
 
@@ -428,4 +440,34 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, HashJoin
 	pushdown->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
 	follow(pushdown, &outerPlan(join), attributes);
 	return pushdown;
+}
+
+bool
+bloomfam_join_pushdown_ask(JoinPushdown *pushdown)
+{
+	List	   *tables = NIL;
+	bool		was_open = false;
+	ListCell   *lc;
+
+	foreach(lc, pushdown->foreign)
+	{
+		const JoinSendings *sendings = &((JoinForeignTarget *) lfirst(lc))->sendings;
+
+		if (bloomfam_join_sendings_are_open(sendings))
+			tables = lappend_oid(tables, sendings->table);
+	}
+	bloomfam_join_remote_ask(tables);
+	foreach(lc, pushdown->foreign)
+	{
+		JoinForeignTarget *target = lfirst(lc);
+
+		while (bloomfam_join_sendings_are_open(&target->sendings))
+		{
+			was_open = true;
+			bloomfam_join_sendings_settle(&target->sendings, &target->key);
+			if (!bloomfam_join_sends(&target->sendings))
+				find_sendings(pushdown, target, target->column + 1);
+		}
+	}
+	return was_open;
 }

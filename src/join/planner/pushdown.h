@@ -10,6 +10,7 @@
 
 #include "nodes/plannodes.h"
 
+#include "join/fdw/sending.h"
 #include "join/planner/cost.h"
 #include "join/planner/volatility.h"
 
@@ -31,10 +32,13 @@ typedef struct JoinCrossed
 typedef struct JoinForeignTarget
 {
 	ForeignScan *scan;
-	AttrNumber	attribute;		/* an output column of the scan, with the first column of the key
+	bool		volatile_free;
+	const AttrNumber *attributes;	/* of the key's columns, among the scan's output columns */
+	JoinForeignScanKey key;		/* an output column of the scan, with the first column of the key
 								 * by which the filter can be pushed there */
 	int			column;			/* ... the number of that in the key */
-	const char *reason;			/* NULL; or why there is none, and it is not pushed */
+	JoinSendings sendings;		/* what may be sent there, and why not the rest */
+	List	   *infos;			/* planned in plan.c: of JoinForeignInfo, what it is sent */
 } JoinForeignTarget;
 
 /* Where a filter is to drop rows: on top of *slot, whose columns these are. */
@@ -77,5 +81,11 @@ typedef struct JoinPushdown
 extern JoinPushdown *bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers,
 												 HashJoin *join, const JoinKeyColumn *columns,
 												 int ncolumns);
+
+/*
+ * Asks the other servers what depends on them, if it is not known, and settles what may be sent to
+ * foreign scans.  Returns whether anything was open.
+ */
+extern bool bloomfam_join_pushdown_ask(JoinPushdown *pushdown);
 
 #endif							/* BLOOMFAM_JOIN_PUSHDOWN_H */

@@ -21,14 +21,46 @@
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
 
-/* Says why foreign scans do not get a filter. */
-static void
-append_not_pushed(StringInfo out, const JoinKeyDecision *key_decision)
+/* Does one reason forbid to send anything to any foreign scan? */
+static bool
+has_one_reason(const JoinKeyDecision *key_decision)
 {
-	if (key_decision->not_pushed > 0)
-		appendStringInfo(out, " It is not pushed to %d of %d foreign scans: %s.",
-						 key_decision->not_pushed, key_decision->foreign,
-						 key_decision->not_pushed_reason);
+	const char *reason = key_decision->not_sent[0];
+	int			i;
+
+	for (i = 0; i < JOIN_SENDINGS; i++)
+		if (key_decision->sent[i] > 0 || strcmp(key_decision->not_sent[i], reason) != 0)
+			return false;
+	return true;
+}
+
+/* Says what foreign scans may be sent, and why not the rest. */
+static void
+append_sent(StringInfo out, const JoinKeyDecision *key_decision)
+{
+	static const char *const names[JOIN_SENDINGS] = {
+		[JOIN_SEND_KEYS] = "keys", [JOIN_SEND_BOUNDS] = "bounds", [JOIN_SEND_FILTER] = "filter"
+	};
+	int			n = key_decision->foreign;
+	int			i;
+
+	if (n == 0)
+		return;
+	if (has_one_reason(key_decision))
+	{
+		appendStringInfo(out, " Nothing of it is sent to %d of %d foreign scans: %s.", n, n,
+						 key_decision->not_sent[0]);
+		return;
+	}
+	appendStringInfoString(out, " Foreign scans may be sent");
+	for (i = 0; i < JOIN_SENDINGS; i++)
+	{
+		appendStringInfo(out, "%s %s: %d of %d", i > 0 ? "," : "", names[i],
+						 key_decision->sent[i], n);
+		if (key_decision->sent[i] < n)
+			appendStringInfo(out, " (%s)", key_decision->not_sent[i]);
+	}
+	appendStringInfoChar(out, '.');
 }
 
 /* How many rows would be probed. */
@@ -89,7 +121,7 @@ append_reason(StringInfo out, const JoinKeyDecision *key_decision)
 		else
 			appendStringInfoChar(out, *text);
 	if (key_decision->reason == JOIN_HAS_NO_TARGET)
-		append_not_pushed(out, key_decision);
+		append_sent(out, key_decision);
 }
 
 /* Are two keys of one filter, or without one for one reason? */
@@ -118,7 +150,7 @@ append_key_decision(StringInfo out, const JoinKeyDecision *key_decision, List *n
 	if (filtered)
 	{
 		append_expected(out, key_decision);
-		append_not_pushed(out, key_decision);
+		append_sent(out, key_decision);
 	}
 	else
 	{

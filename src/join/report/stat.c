@@ -296,8 +296,7 @@ collect_build(Collected *collected, const JoinBuildState *state)
 	sum[STAT_BYTES] += counts.bytes;
 	for (i = 0; i < state->info->ncolumns; i++)
 		if (state->foreign_of[i] != NULL)
-			sum[STAT_PUSHED] += bloomfam_join_foreign_size(
-				state->css.ss.ps.state, state->info->columns[i].foreign_param) > 0;
+			sum[STAT_PUSHED] += bloomfam_join_foreign_was_sent(state->foreign_of[i]);
 }
 
 static void

@@ -1,0 +1,640 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote_table.c
+ *	  What another server says of the table that a foreign table stands for: types and size.
+ *
+ * A foreign table's declaration promises nothing: its columns are read from text, whatever their
+ * types are there.  So the other server is asked, through two callbacks that postgres_fdw has for
+ * commands.  That of IMPORT FOREIGN SCHEMA, limited to some tables, reads its catalogs and returns
+ * commands CREATE FOREIGN TABLE.  These are parsed, which tells the columns' types, and thrown
+ * away: nothing of them is executed.  That of ANALYZE tells the size, and is used for a table alone
+ * that was never analyzed here, of which the planner would guess some thousand rows.
+ *
+ * Asking makes the connection that the query itself needs, and begins the remote transaction, as
+ * postgres_fdw does where it asks for estimates.  It happens in a subtransaction, as an error is to
+ * leave the query as it was.  The answers are kept by the session until the foreign table, its
+ * server or a user mapping changes here.  Of what changes there nobody is told.  So what relies on
+ * an answer must find out by itself (remote_query.c), and is an error then, upon which all answers
+ * are forgotten.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/pg_namespace_d.h"
+#include "catalog/pg_proc_d.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "commands/extension.h"
+#include "catalog/dependency.h"
+#include "foreign/fdwapi.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/plancat.h"
+#include "parser/parse_type.h"
+#include "parser/parser.h"
+#include "utils/acl.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/syscache.h"
+
+#include "join/fdw/remote_table.h"
+#include "pg/compat.h"
+#include "pg/plan_nodes.h"
+
+/* A session that works with more foreign tables forgets them all. */
+#define MOST_TABLES	10000
+
+/*
+ * A view that 14 was the first to have.  Earlier servers compare a list of keys with each row one
+ * by one, do not read an infinite numeric, and might keep times as floating-point numbers.
+ */
+#define VIEW_OF_14	"pg_backend_memory_contexts"
+
+typedef enum RemoteState
+{
+	REMOTE_NOT_ASKED,
+	REMOTE_UNKNOWN,				/* there was an error */
+	REMOTE_MISSING,				/* the server has no such table */
+	REMOTE_TOO_OLD,				/* the server is none of 14 or later */
+	REMOTE_KNOWN
+} RemoteState;
+
+typedef struct RemoteTable
+{
+	Oid			table;			/* the foreign one; the hash key */
+	Oid			row_type;		/* its, by which plans depend on it */
+	RemoteState state;
+	int			natts;			/* of the foreign table; 0 unless KNOWN */
+	JoinRemoteColumn *columns;	/* of its attributes, from the first on */
+	int32		width;			/* of a row there; 0 unless KNOWN */
+	bool		size_asked;
+	JoinRemoteSize size;
+} RemoteTable;
+
+static HTAB *remote_tables = NULL;	/* of RemoteTable; NULL: none yet */
+
+/* How often something was forgotten: an answer that comes meanwhile is not kept. */
+static uint64 changes = 0;
+
+/* ---- the session's memory ---- */
+
+static void
+drop(RemoteTable *remote)
+{
+	changes++;
+	if (remote->columns != NULL)
+		pfree(remote->columns);
+	hash_search(remote_tables, &remote->table, HASH_REMOVE, NULL);
+}
+
+static void
+drop_all(void)
+{
+	HASH_SEQ_STATUS status;
+	RemoteTable *remote;
+
+	changes++;
+	hash_seq_init(&status, remote_tables);
+	while ((remote = hash_seq_search(&status)) != NULL)
+		drop(remote);
+}
+
+static void
+relation_changed(Datum arg, Oid relation)
+{
+	RemoteTable *remote;
+
+	if (!OidIsValid(relation))
+	{
+		drop_all();
+		return;
+	}
+	remote = hash_search(remote_tables, &relation, HASH_FIND, NULL);
+	if (remote != NULL)
+		drop(remote);
+}
+
+static void
+catalog_changed(Datum arg, int cache, uint32 hash)
+{
+	drop_all();
+}
+
+/* What is known of a table; if there is nothing yet, an entry that says so. */
+static RemoteTable *
+find(Oid table)
+{
+	RemoteTable *remote;
+	bool		found;
+
+	if (remote_tables == NULL)
+	{
+		HASHCTL control = {.keysize = sizeof(Oid), .entrysize = sizeof(RemoteTable)};
+
+		control.hcxt = TopMemoryContext;
+		remote_tables = hash_create("bloomfam foreign tables", 32, &control,
+									HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+		CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
+		CacheRegisterSyscacheCallback(FOREIGNSERVEROID, catalog_changed, (Datum) 0);
+		CacheRegisterSyscacheCallback(USERMAPPINGOID, catalog_changed, (Datum) 0);
+	}
+	if (hash_get_num_entries(remote_tables) >= MOST_TABLES)
+		drop_all();
+	remote = hash_search(remote_tables, &table, HASH_ENTER, &found);
+	if (!found)
+	{
+		MemSet(remote, 0, sizeof(RemoteTable));
+		remote->table = table;
+		remote->row_type = get_rel_type_id(table);
+		remote->state = REMOTE_NOT_ASKED;
+	}
+	return remote;
+}
+
+/* ---- names ---- */
+
+bool
+bloomfam_join_is_postgres_fdw(const ForeignServer *server)
+{
+	Oid			handler = GetForeignDataWrapper(server->fdwid)->fdwhandler;
+	Oid			extension =
+		OidIsValid(handler) ? getExtensionOfObject(ProcedureRelationId, handler) : InvalidOid;
+	char	   *name = OidIsValid(extension) ? get_extension_name(extension) : NULL;
+
+	return name != NULL && strcmp(name, "postgres_fdw") == 0;
+}
+
+/* The value of an option among these; NULL: it is not there. */
+static const char *
+find_option(List *options, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, options)
+	{
+		DefElem    *option = lfirst(lc);
+
+		if (strcmp(option->defname, name) == 0)
+			return defGetString(option);
+	}
+	return NULL;
+}
+
+const char *
+bloomfam_join_remote_schema(Oid table)
+{
+	const char *name = find_option(GetForeignTable(table)->options, "schema_name");
+
+	return name != NULL ? name : get_namespace_name(get_rel_namespace(table));
+}
+
+const char *
+bloomfam_join_remote_name(Oid table)
+{
+	const char *name = find_option(GetForeignTable(table)->options, "table_name");
+
+	return name != NULL ? name : get_rel_name(table);
+}
+
+const char *
+bloomfam_join_remote_column_name(Oid table, AttrNumber attribute)
+{
+	const char *name = find_option(GetForeignColumnOptions(table, attribute), "column_name");
+
+	return name != NULL ? name : get_attname(table, attribute, false);
+}
+
+/* ---- asking ---- */
+
+/*
+ * Does what must not make the query fail.  Returns whether it came to its end; if not, all that it
+ * did is undone.  What ends the query on purpose is no failure of its own, and goes on.
+ */
+static bool
+try_to(void (*ask) (void *arg), void *arg)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool done = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		ask(arg);
+		ReleaseCurrentSubTransaction();
+		done = true;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION)
+			ReThrowError(error);
+		elog(DEBUG1, "bloomfam: a foreign server did not tell of its tables: %s", error->message);
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return done;
+}
+
+/* May another server be asked now?  There may be no subtransactions in parallel operations. */
+static bool
+may_ask(void)
+{
+	return BLOOMFAM_KNOWN_MAJOR && IsTransactionState() && !IsInParallelMode();
+}
+
+/* Those of a server's tables in one schema that have these names: of CreateForeignTableStmt. */
+static List *
+import(const ForeignServer *server, const char *schema, List *names)
+{
+	static const char *const left_out[] = {
+		"import_collate", "import_default", "import_generated", "import_not_null"
+	};
+	FdwRoutine *routine = GetFdwRoutineByServerId(server->serverid);
+	ImportForeignSchemaStmt *stmt = makeNode(ImportForeignSchemaStmt);
+	List	   *tables = NIL;
+	ListCell   *lc;
+	size_t		i;
+
+	if (routine->ImportForeignSchema == NULL)
+		return NIL;
+	stmt->server_name = server->servername;
+	stmt->remote_schema = pstrdup(schema);
+	stmt->local_schema = pstrdup(schema);
+	stmt->list_type = FDW_IMPORT_SCHEMA_LIMIT_TO;
+	foreach(lc, names)
+		stmt->table_list = lappend(stmt->table_list, makeRangeVar(NULL, lfirst(lc), -1));
+	for (i = 0; i < lengthof(left_out); i++)
+		stmt->options = lappend(stmt->options, makeDefElem(pstrdup(left_out[i]),
+														   (Node *) makeString("false"), -1));
+	foreach(lc, routine->ImportForeignSchema(stmt, server->serverid))
+	{
+		List	   *commands = raw_parser(lfirst(lc), RAW_PARSE_DEFAULT);
+		ListCell   *ls;
+
+		foreach(ls, commands)
+			if (IsA(lfirst_node(RawStmt, ls)->stmt, CreateForeignTableStmt))
+				tables = lappend(tables, lfirst_node(RawStmt, ls)->stmt);
+	}
+	return tables;
+}
+
+/*
+ * The type that a parsed name stands for.  postgres_fdw lets the other server search no schema but
+ * pg_catalog, so it gives each type of another one with its schema.
+ */
+static JoinRemoteColumn
+type_of_name(const TypeName *name)
+{
+	JoinRemoteColumn column = {.type = InvalidOid, .typmod = -1};
+	const char *first = strVal(linitial(name->names));
+	TypeName   *own;
+
+	if (list_length(name->names) > 2 ||
+		(list_length(name->names) == 2 && strcmp(first, "pg_catalog") != 0) ||
+		name->arrayBounds != NIL || name->setof || name->pct_type)
+		return column;
+	column.type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+								  CStringGetDatum(strVal(llast(name->names))),
+								  ObjectIdGetDatum(PG_CATALOG_NAMESPACE));
+
+	/* later ones are made by initdb, and may be others elsewhere */
+	if (column.type >= FirstGenbkiObjectId)
+		column.type = InvalidOid;
+	if (!OidIsValid(column.type) || name->typmods == NIL)
+		return column;
+	own = makeTypeNameFromNameList(list_make2(makeString("pg_catalog"), llast(name->names)));
+	own->typmods = name->typmods;
+	typenameTypeIdAndMod(NULL, own, &column.type, &column.typmod);
+	return column;
+}
+
+/* The definition of the column that has this name there; NULL: there is none. */
+static const ColumnDef *
+find_definition(const CreateForeignTableStmt *definition, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, definition->base.tableElts)
+	{
+		const ColumnDef *column = lfirst(lc);
+		const char *remote;
+
+		if (!IsA(column, ColumnDef))
+			continue;
+		remote = find_option(column->fdwoptions, "column_name");
+		if (strcmp(remote != NULL ? remote : column->colname, name) == 0)
+			return column;
+	}
+	return NULL;
+}
+
+/* How many columns has a table, dropped ones included? */
+static int
+count_attributes(Oid table)
+{
+	Relation	relation = table_open(table, NoLock);
+	int			natts = RelationGetNumberOfAttributes(relation);
+
+	table_close(relation, NoLock);
+	return natts;
+}
+
+/* What a server says of a table. */
+typedef struct Answer
+{
+	int			natts;
+	JoinRemoteColumn *columns;	/* of the foreign table's attributes, from the first on */
+	int32		width;			/* of a row there, on average, as far as types tell */
+} Answer;
+
+/* Values of a type that is not known are as wide as the server takes those to be that vary. */
+#define UNKNOWN_WIDTH	32
+
+static Answer *
+read_definition(Oid table, const CreateForeignTableStmt *definition)
+{
+	int			natts = count_attributes(table);
+	JoinRemoteColumn *columns = palloc0(natts * sizeof(JoinRemoteColumn));
+	Answer	   *answer = palloc(sizeof(Answer));
+	ListCell   *lc;
+	int			i;
+
+	*answer = (Answer) {.natts = natts, .columns = columns};
+	foreach(lc, definition->base.tableElts)
+		if (IsA(lfirst(lc), ColumnDef) && lfirst_node(ColumnDef, lc)->typeName != NULL)
+		{
+			JoinRemoteColumn column = type_of_name(lfirst_node(ColumnDef, lc)->typeName);
+
+			answer->width += OidIsValid(column.type) ? get_typavgwidth(column.type, column.typmod)
+				: UNKNOWN_WIDTH;
+		}
+	for (i = 0; i < natts; i++)
+	{
+		AttrNumber	attribute = (AttrNumber) (i + 1);
+		const ColumnDef *column;
+
+		if (get_attname(table, attribute, true) == NULL)
+			continue;			/* dropped */
+		column = find_definition(definition, bloomfam_join_remote_column_name(table, attribute));
+		if (column != NULL && column->typeName != NULL)
+			columns[i] = type_of_name(column->typeName);
+	}
+	return answer;
+}
+
+/* Foreign tables of one server and remote schema, and what that says of them. */
+typedef struct Question
+{
+	const ForeignServer *server;
+	const char *schema;
+	List	   *tables;			/* oid */
+	bool		is_too_old;
+	List	   *answers;		/* of Answer, for each table; NULL: it is not there */
+} Question;
+
+static void
+fetch_types(void *arg)
+{
+	Question   *question = arg;
+	List	   *names = NIL;
+	List	   *definitions;
+	ListCell   *lc;
+
+	question->is_too_old =
+		import(question->server, "pg_catalog", list_make1(pstrdup(VIEW_OF_14))) == NIL;
+	if (question->is_too_old)
+		return;
+	foreach(lc, question->tables)
+		names = lappend(names, pstrdup(bloomfam_join_remote_name(lfirst_oid(lc))));
+	definitions = import(question->server, question->schema, names);
+	foreach(lc, question->tables)
+	{
+		const char *name = list_nth(names, foreach_current_index(lc));
+		Answer	   *answer = NULL;
+		ListCell   *ld;
+
+		foreach(ld, definitions)
+		{
+			const CreateForeignTableStmt *definition = lfirst(ld);
+
+			if (answer == NULL && strcmp(definition->base.relation->relname, name) == 0)
+				answer = read_definition(lfirst_oid(lc), definition);
+		}
+		question->answers = lappend(question->answers, answer);
+	}
+}
+
+/* Asks one question, and keeps the answers. */
+static void
+ask(Question *question)
+{
+	uint64		changes_before = changes;
+	bool		done = try_to(fetch_types, question);
+	ListCell   *lc;
+
+	if (changes != changes_before)
+		done = false;
+	foreach(lc, question->tables)
+	{
+		RemoteTable *remote = find(lfirst_oid(lc));
+		const Answer *answer;
+
+		if (!done || question->is_too_old)
+		{
+			remote->state = done ? REMOTE_TOO_OLD : REMOTE_UNKNOWN;
+			continue;
+		}
+		answer = list_nth(question->answers, foreach_current_index(lc));
+		remote->state = answer != NULL ? REMOTE_KNOWN : REMOTE_MISSING;
+		if (answer == NULL || remote->columns != NULL)
+			continue;
+		remote->columns =
+			MemoryContextAlloc(TopMemoryContext, answer->natts * sizeof(JoinRemoteColumn));
+		remote->natts = answer->natts;
+		remote->width = answer->width;
+		memcpy(remote->columns, answer->columns, answer->natts * sizeof(JoinRemoteColumn));
+	}
+}
+
+/* Is it to be asked for: nobody has, or there was an error? */
+static bool
+is_open(Oid table)
+{
+	RemoteTable *remote = find(table);
+
+	return remote->state == REMOTE_NOT_ASKED || remote->state == REMOTE_UNKNOWN;
+}
+
+void
+bloomfam_join_remote_ask(List *tables)
+{
+	List	   *left = NIL;
+	ListCell   *lc;
+
+	foreach(lc, tables)
+		if (is_open(lfirst_oid(lc)))
+			left = list_append_unique_oid(left, lfirst_oid(lc));
+	if (!may_ask())
+		return;
+	while (left != NIL)
+	{
+		Oid			first = linitial_oid(left);
+		Oid			server = GetForeignTable(first)->serverid;
+		Question	question = {
+			.server = GetForeignServer(server), .schema = bloomfam_join_remote_schema(first)
+		};
+
+		foreach(lc, left)
+		{
+			Oid			table = lfirst_oid(lc);
+
+			if (GetForeignTable(table)->serverid != server ||
+				strcmp(bloomfam_join_remote_schema(table), question.schema) != 0)
+				continue;
+			question.tables = lappend_oid(question.tables, table);
+			left = foreach_delete_current(left, lc);
+		}
+		Assert(list_member_oid(question.tables, first));
+		ask(&question);
+	}
+}
+
+const char *
+bloomfam_join_remote_column(Oid table, AttrNumber attribute, JoinRemoteColumn *column)
+{
+	const RemoteTable *remote = find(table);
+
+	switch (remote->state)
+	{
+		case REMOTE_NOT_ASKED:
+		case REMOTE_UNKNOWN:
+			return "the foreign server did not tell the type of the remote column";
+		case REMOTE_MISSING:
+			return "the foreign server has no such table in its catalogs";
+		case REMOTE_TOO_OLD:
+			return "the foreign server is older than PostgreSQL 14";
+		case REMOTE_KNOWN:
+			break;
+	}
+	Assert(attribute > 0);
+	if (attribute > remote->natts)
+		return "the foreign server did not tell the type of the remote column";
+	*column = remote->columns[attribute - 1];
+	return NULL;
+}
+
+/* ---- size ---- */
+
+typedef struct SizeQuestion
+{
+	Relation	table;
+	double		pages;
+} SizeQuestion;
+
+static void
+fetch_size(void *arg)
+{
+	SizeQuestion *question = arg;
+	FdwRoutine *routine = GetFdwRoutineForRelation(question->table, false);
+	RelationData table = *question->table;
+	FormData_pg_class form = *question->table->rd_rel;
+	AcquireSampleRowsFunc sample;
+	BlockNumber pages = 0;
+
+	/* ANALYZE asks as the table's owner; this is nobody's business but the present user's */
+	form.relowner = GetUserId();
+	table.rd_rel = &form;
+	if (routine->AnalyzeForeignTable != NULL &&
+		routine->AnalyzeForeignTable(&table, &sample, &pages))
+		question->pages = pages;
+}
+
+/* Rows of so many bytes in so many pages.  There may be dead ones. */
+static double
+rows_in_pages(double pages, int32 width)
+{
+	double		room = BLCKSZ - SizeOfPageHeaderData;
+
+	return pages * Max(room / (MAXALIGN(width) + MAXALIGN(SizeofHeapTupleHeader) +
+							   sizeof(ItemIdData)), 1);
+}
+
+JoinRemoteSize
+bloomfam_join_remote_size(Relation table)
+{
+	Oid			id = RelationGetRelid(table);
+
+	if (!find(id)->size_asked && may_ask())
+	{
+		SizeQuestion question = {.table = table};
+		uint64		changes_before;
+		RemoteTable *remote;
+		bool		done;
+
+		/* there may be more columns than are declared here */
+		bloomfam_join_remote_ask(list_make1_oid(id));
+		changes_before = changes;
+		done = try_to(fetch_size, &question);
+		remote = find(id);
+		remote->size_asked = done && changes == changes_before;
+		if (remote->size_asked)
+		{
+			remote->size.pages = question.pages;
+			remote->size.rows = rows_in_pages(
+				question.pages, remote->state == REMOTE_KNOWN
+									? remote->width : get_relation_data_width(id, NULL));
+		}
+	}
+	return find(id)->size;
+}
+
+JoinRemoteSize
+bloomfam_join_remote_size_known(Oid table)
+{
+	return find(table)->size;
+}
+
+/* ---- what relies on it ---- */
+
+void
+bloomfam_join_remote_depend(PlannedStmt *stmt, Oid table)
+{
+	bloomfam_plan_depends_on(stmt, TYPEOID, find(table)->row_type);
+}
+
+void
+bloomfam_join_remote_forget(void)
+{
+	HASH_SEQ_STATUS status;
+	RemoteTable *remote;
+
+	if (remote_tables == NULL)
+		return;
+
+	/* only this session's plans: others find out by themselves, or have not made the mistake */
+	hash_seq_init(&status, remote_tables);
+	while ((remote = hash_seq_search(&status)) != NULL)
+		if (remote->state == REMOTE_KNOWN)
+			CallSyscacheCallbacks(
+				TYPEOID, GetSysCacheHashValue1(TYPEOID, ObjectIdGetDatum(remote->row_type)));
+	drop_all();
+}

@@ -1,0 +1,308 @@
+/*-------------------------------------------------------------------------
+ *
+ * sending.c
+ *	  What of a filter may be sent to a foreign scan, and why not the rest.
+ *
+ * A row that the other server drops we never see.  So its key must be judged there as ours would
+ * here: a filter by its hash, keys and bounds by the operators of the remote column's type.  Where
+ * that is not known, nothing is sent.
+ *
+ * Keys in clear.  Who may see them?  They are those of rows that come to the join, after all that
+ * hides rows of the build side; so whoever has written the join could have written the list.  Whose
+ * rights that are is not to be seen in a plan.  They are the present user's, unless the join stands
+ * in a view.  Then the foreign table is read with the rights of the view's owner, and keys stay
+ * here; or through a view within it that is a security_invoker, which is taken as a sign of such a
+ * view where the query reads anything with the rights of others.
+ *
+ * Text.  Two texts without a non-deterministic collation are equal if their bytes are.  A remote
+ * column may have any collation: what is equal by its bytes is equal by each.  The other server may
+ * have any encoding: a key of ASCII has the same bytes in each, and nothing else arrives as those;
+ * other keys might be no text there at all, and are not sent (key_list.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/hash.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/transam.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "commands/extension.h"
+#include "catalog/dependency.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "parser/parsetree.h"
+#include "utils/acl.h"
+#include "utils/catcache.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+#include "utils/varlena.h"
+
+#include "join/base/gucs.h"
+#include "join/fdw/remote_query.h"
+#include "join/fdw/remote_types.h"
+#include "join/fdw/sending.h"
+#include "pg/compat.h"
+
+/* ---- all that is sent ---- */
+
+/*
+ * Is the operator the server's ordinary equality of this type, perhaps with another of its types?
+ * One of somebody else's type may have been put into the same family.
+ */
+static bool
+is_equality_of(Oid operator, Oid type)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_HASH_OPFAMILY);
+
+	return operator < FirstNormalObjectId && OidIsValid(entry->hash_opf) &&
+		   get_op_opfamily_strategy(operator, entry->hash_opf) == HTEqualStrategyNumber;
+}
+
+/* Why nothing at all can be sent; NULL: something may be. */
+static const char *
+refusal(const JoinForeignKey *key)
+{
+	if (!BLOOMFAM_KNOWN_MAJOR)
+		return "this version of PostgreSQL is not known to bloomfam";
+	if (bloomfam_join_filter_foreign_max_size == 0)
+		return "bloomfam.join_filter_foreign_max_size is 0";
+	if (!bloomfam_join_is_postgres_fdw(GetForeignServer(key->server)))
+		return "the foreign server is none of postgres_fdw";
+	return NULL;
+}
+
+/* Why nothing can be sent to a scan of postgres_fdw; NULL: something may be. */
+static const char *
+scan_refusal(const JoinForeignScanKey *key, const Var *column)
+{
+	if (!bloomfam_join_remote_is_plain(key->scan))
+		return "the remote query locks or sorts its rows";
+	if (!key->volatile_free)
+		return "the foreign scan has a volatile condition or column";
+	if (column == NULL)
+		return "the key is no column of the foreign scan";
+	if (bloomfam_join_remote_place(key->scan, column) == 0)
+		return "the key is no column of the remote query";
+	return NULL;
+}
+
+/* ---- filters ---- */
+
+/* Has the server objects of ours?  That is the user's word: the option "extensions". */
+static bool
+server_knows_us(const ForeignServer *server)
+{
+	ListCell   *lc;
+
+	foreach(lc, server->options)
+	{
+		DefElem    *option = lfirst(lc);
+		List	   *names;
+		ListCell   *ln;
+
+		if (strcmp(option->defname, "extensions") != 0 ||
+			!SplitIdentifierString(pstrdup(defGetString(option)), ',', &names))
+			continue;
+		foreach(ln, names)
+			if (strcmp(lfirst(ln), "bloomfam") == 0)
+				return true;
+	}
+	return false;
+}
+
+char *
+bloomfam_join_filter_type(Oid *type)
+{
+	CatCList   *list = SearchSysCacheList1(TYPENAMENSP, CStringGetDatum("bloomfilter"));
+	Oid			extension = get_extension_oid("bloomfam", true);
+	char	   *schema = NULL;
+	int			i;
+
+	*type = InvalidOid;
+	for (i = 0; i < list->n_members && OidIsValid(extension) && schema == NULL; i++)
+	{
+		Form_pg_type form = (Form_pg_type) GETSTRUCT(&list->members[i]->tuple);
+
+		if (getExtensionOfObject(TypeRelationId, form->oid) != extension)
+			continue;
+		*type = form->oid;
+		schema = get_namespace_name(form->typnamespace);
+	}
+	ReleaseSysCacheList(list);
+	return schema;
+}
+
+/* Why no filter can be sent; NULL: it can. */
+static const char *
+filter_refusal(const JoinForeignKey *key)
+{
+	Oid			filter_type;
+
+	if (!server_knows_us(GetForeignServer(key->server)))
+		return "the foreign server has no bloomfam among its extensions";
+	if (bloomfam_join_remote_types_of_filter(key->type) == NULL ||
+		bloomfam_join_remote_types_of_filter(key->build_type) == NULL ||
+		!is_equality_of(key->operator, key->type) ||
+		!is_equality_of(key->operator, key->build_type))
+		return "keys of this type are not hashed alike by all servers";
+	if (OidIsValid(key->collation) &&
+		(!get_collation_isdeterministic(key->collation) || GetDatabaseEncoding() != PG_UTF8))
+		return "the keys' collation or encoding may differ on the foreign server";
+	if (bloomfam_join_filter_type(&filter_type) == NULL)
+		return "this database does not have the extension";
+	return NULL;
+}
+
+/* ---- keys and bounds ---- */
+
+/* Is there a view in the query that reads with the rights of its user? */
+static bool
+has_invoker_view(const PlannedStmt *stmt)
+{
+	bool		found = false;
+	ListCell   *lc;
+
+	foreach(lc, stmt->relationOids)
+	{
+		Relation	view;
+
+		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_VIEW)
+			continue;
+		view = relation_open(lfirst_oid(lc), AccessShareLock);
+		found |= RelationHasSecurityInvoker(view);
+		relation_close(view, NoLock);
+	}
+	return found;
+}
+
+/* May the present user select the column? */
+static bool
+may_select(Oid table, AttrNumber attribute)
+{
+	return pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		   pg_attribute_aclcheck(table, attribute, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+/* Why no keys can be sent, nor bounds, as far as is known without asking; NULL: they may. */
+static const char *
+clear_refusal(const JoinForeignKey *key)
+{
+	if (bloomfam_join_foreign_keys == 0)
+		return "bloomfam.join_foreign_keys is 0";
+	if (!OidIsValid(key->table))
+		return "the foreign scan is not of one table";
+	if (bloomfam_join_remote_clear(key->type, key->build_type) == JOIN_CLEAR_NOTHING ||
+		!is_equality_of(key->operator, key->type) ||
+		!is_equality_of(key->operator, key->build_type))
+		return "keys of this type are not sent in clear";
+	if (OidIsValid(key->collation) && !get_collation_isdeterministic(key->collation))
+		return "the keys' collation is not deterministic";
+	if (OidIsValid(key->user) && key->user != GetUserId())
+		return "the foreign table is not read with the rights of the present user";
+	if (!may_select(key->table, key->attribute))
+		return "the present user may not select the column";
+	return NULL;
+}
+
+/* ---- both ---- */
+
+/* The key of a scan: of its column, which is not NULL. */
+static JoinForeignKey
+key_of_scan(const JoinForeignScanKey *key, const Var *column)
+{
+	const ForeignScan *scan = key->scan;
+	JoinForeignKey result = {
+		.server = scan->fs_server, .attribute = column->varattno, .type = column->vartype,
+		.operator = key->operator, .collation = key->collation, .build_type = key->build_type
+	};
+
+	if (scan->scan.scanrelid > 0)
+	{
+		Assert(rt_fetch(column->varno, key->stmt->rtable)->rtekind == RTE_RELATION);
+		result.table = rt_fetch(column->varno, key->stmt->rtable)->relid;
+		result.user = bloomfam_foreign_scan_user(key->stmt, scan);
+	}
+	return result;
+}
+
+JoinSendings
+bloomfam_join_sendings(const JoinForeignScanKey *scan_key)
+{
+	JoinForeignKey key = {.server = scan_key->scan->fs_server};
+	JoinSendings sendings = {.table = InvalidOid};
+	const char *reason = refusal(&key);
+
+	if (reason == NULL)
+	{
+		const Var  *column =
+			bloomfam_join_remote_scan_column(scan_key->scan, scan_key->attribute);
+
+		reason = scan_refusal(scan_key, column);
+		if (reason == NULL)
+			key = key_of_scan(scan_key, column);
+	}
+	if (reason != NULL)
+	{
+		bloomfam_join_sendings_refuse(&sendings, reason);
+		return sendings;
+	}
+	sendings.reasons[JOIN_SEND_FILTER] = filter_refusal(&key);
+	reason = clear_refusal(&key);
+	if (reason == NULL && bloomfam_reads_as_others(scan_key->stmt, GetUserId()) &&
+		has_invoker_view(scan_key->stmt))
+		reason = "the query has views that read with the rights of others, and with those of its "
+				 "user";
+	sendings.reasons[JOIN_SEND_KEYS] = sendings.reasons[JOIN_SEND_BOUNDS] = reason;
+	if (reason != NULL)
+		return sendings;
+	sendings.table = key.table;
+	if (bloomfam_join_remote_clear(key.type, key.build_type) == JOIN_CLEAR_KEYS)
+		sendings.reasons[JOIN_SEND_BOUNDS] = "keys of this type have no bounds that are sent";
+	return sendings;
+}
+
+void
+bloomfam_join_sendings_refuse(JoinSendings *sendings, const char *reason)
+{
+	int			i;
+
+	for (i = 0; i < JOIN_SENDINGS; i++)
+		if (sendings->reasons[i] == NULL)
+			sendings->reasons[i] = reason;
+	sendings->table = InvalidOid;
+}
+
+void
+bloomfam_join_sendings_settle(JoinSendings *sendings, const JoinForeignScanKey *key)
+{
+	const Var  *column = bloomfam_join_remote_scan_column(key->scan, key->attribute);
+	const char *reason;
+
+	Assert(bloomfam_join_sendings_are_open(sendings));
+	reason = bloomfam_join_remote_column(sendings->table, column->varattno, &sendings->remote);
+	if (reason == NULL && !bloomfam_join_remote_agrees(column->vartype, sendings->remote.type))
+		reason = "the remote column is of another type";
+	if (reason == NULL && column->vartypmod >= 0 && column->vartypmod != sendings->remote.typmod)
+		reason = "the column has a type modifier that the remote one has not";
+	if (reason == NULL)
+		return;
+	sendings->table = InvalidOid;
+	if (sendings->reasons[JOIN_SEND_KEYS] == NULL)
+		sendings->reasons[JOIN_SEND_KEYS] = reason;
+	if (sendings->reasons[JOIN_SEND_BOUNDS] == NULL)
+		sendings->reasons[JOIN_SEND_BOUNDS] = reason;
+}
+
+bool
+bloomfam_join_may_be_sent(const JoinForeignKey *key, double keys, double most)
+{
+	return refusal(key) == NULL &&
+		   ((keys <= bloomfam_join_foreign_keys && clear_refusal(key) == NULL) ||
+			(keys <= most && filter_refusal(key) == NULL));
+}
