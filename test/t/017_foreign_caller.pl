@@ -64,7 +64,9 @@ $node->safe_psql('postgres', qq{
 });
 
 is( $node->safe_psql('postgres', q{SELECT count(*) > 80 FROM calls;
-		SELECT p.oid::regprocedure FROM pg_proc p WHERE prokind = 'a' AND proname ~ '^bloom_.*agg$' AND p.oid NOT IN (SELECT aggregate FROM calls)}),
+		SELECT p.oid::regprocedure FROM pg_proc p WHERE prokind = 'a' AND proname ~ '^bloom_.*agg$' AND p.oid NOT IN (SELECT aggregate FROM calls)
+			-- of an untyped key: an error, whoever calls it
+			AND NOT 'bloomliteral'::regtype = ANY (p.proargtypes)}),
 	't', 'every aggregate is called');
 is($node->safe_psql('postgres', q{SELECT * FROM differences('true', '1')}), '', 'one group');
 is($node->safe_psql('postgres', q{SELECT * FROM differences('id <> 17', '1')}), '', 'no NULL among the filters');
