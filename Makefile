@@ -1,6 +1,7 @@
 # bloomfam: make, make install, make installcheck, as with any extension.
 #
 #   PG_CONFIG=...      which PostgreSQL to build for
+#   install-plugin     in addition, lets any user load it: docs/join_filter.md
 #   prove_installcheck the TAP tests (not as root: they run initdb)
 #   check-core check-client check-fuzz fuzz bench-core bench-client
 #                      without PostgreSQL: test/standalone.mk
@@ -96,6 +97,16 @@ client install-client:
 .PHONY: check-core check-client check-fuzz fuzz bench-core bench-client
 check-core check-client check-fuzz fuzz bench-core bench-client:
 	$(MAKE) -C $(top) -f test/standalone.mk BUILD='$(CURDIR)/build' $@
+
+# Lets any user load the module when a session begins, by local_preload_libraries: a link in the only folder that may name.  Relative, so that
+# it holds in a package's folders, too; the server takes both names for one file.
+.PHONY: install-plugin uninstall-plugin
+install-plugin: install
+	$(MKDIR_P) '$(DESTDIR)$(pkglibdir)/plugins'
+	ln -sf ../$(MODULE_big)$(DLSUFFIX) '$(DESTDIR)$(pkglibdir)/plugins/$(MODULE_big)$(DLSUFFIX)'
+
+uninstall-plugin:
+	rm -f '$(DESTDIR)$(pkglibdir)/plugins/$(MODULE_big)$(DLSUFFIX)'
 
 # The archive for PGXN; .gitattributes says what it leaves out.
 DIST_OF = HEAD

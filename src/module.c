@@ -13,7 +13,7 @@
 #include "join/hooks.h"
 #include "maplet/maplet.h"
 
-PG_MODULE_MAGIC;
+BLOOMFAM_MODULE_MAGIC("bloomfam", "1.0.0");
 
 extern PGDLLEXPORT void _PG_init(void);
 

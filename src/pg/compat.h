@@ -704,6 +704,14 @@ bloomfam_lock_is_held(const LOCKTAG *tag, LOCKMODE mode)
 #endif
 }
 
+/* 18 shows a module's name and version, by pg_get_loaded_modules(). */
+#if PG_VERSION_NUM >= 180000
+#define BLOOMFAM_MODULE_MAGIC(module, release) \
+	PG_MODULE_MAGIC_EXT(.name = (module), .version = (release))
+#else
+#define BLOOMFAM_MODULE_MAGIC(module, release)	PG_MODULE_MAGIC
+#endif
+
 /* The major version, for key families that the server's own hash functions have a part in. */
 #define BLOOMFAM_PG_MAJOR	(PG_VERSION_NUM / 10000)
 
