@@ -938,6 +938,28 @@ sub pages_item
 		[ 'fp', 'k4' ], [ 'fl', 'k4' ], [ 'fl', 'ka' ], [ 'fq', 'k8' ], [ 'fr', 'k4' ]) });
 }
 
+# Foreign tables, of a server with the extension and of others, with columns that have other types there.
+sub foreign_item
+{
+	local @base = (@FOREIGN, @FOREIGN, @DIMS, 'f1', 'far', 'n1', 'e0');
+	my $how = weighted(few => 8, query => 6, lateral => 3, prepared => 3, cursor => 1, nested => 1);
+
+	if ($how eq 'few')
+	{
+		my $key = pick(map { ($_) x (/^k[248]$/ ? 3 : 1) } grep { /^k/ } sort keys %TYPE);
+
+		return few_keys_item('foreign', pick(@FOREIGN), $key, chance(0.15) ? pick(grep { $_ ne $key } qw(k4 kt ku ka)) : ());
+	}
+	my $item =
+	    $how eq 'lateral' ? lateral_item()
+	  : $how eq 'prepared' ? prepared_item()
+	  : $how eq 'cursor' ? cursor_item()
+	  : $how eq 'nested' ? nested_item()
+	  : { steps => [ query(n => weighted(2 => 5, 3 => 3, 4 => 1)) ] };
+	$item->{kind} = 'foreign';
+	return $item;
+}
+
 sub few_keys_item
 {
 	my ($kind, $f, @keys) = @_;
@@ -1060,6 +1082,8 @@ sub random_settings
 	{
 		@set{qw(join_collapse_limit from_collapse_limit)} = (1, 1);
 	}
+	$set{'bloomfam.join_foreign_keys'} = pick(0, 1, 10, 100) if chance(0.3);
+	$set{'bloomfam.join_filter_foreign_max_size'} = pick(0, 1, 64) if chance(0.1);
 	$set{geqo_threshold} = 2 if chance(0.05);
 	$set{jit} = chance(0.01) ? 'on' : 'off';
 	$set{jit_above_cost} = 0;
@@ -1089,7 +1113,7 @@ sub random_settings
 sub random_item
 {
 	my ($only) = @_;
-	my $kind = $only // weighted(query => 50, skip => 10, pages => 10, across => 10, lateral => 12, prepared => 8, cursor => 6, dml => 7, rls => 3, locking => 2, nested => 3, error => 2, cancel => 1, recheck => 1);
+	my $kind = $only // weighted(query => 50, skip => 10, pages => 10, across => 10, lateral => 12, prepared => 8, cursor => 6, dml => 7, rls => 3, locking => 2, nested => 3, error => 2, cancel => 1, recheck => 1, foreign => 9);
 
 	$aliases = 0;
 	@base = ();
@@ -1107,6 +1131,7 @@ sub random_item
 	  : $kind eq 'skip' ? skip_item()
 	  : $kind eq 'pages' ? pages_item()
 	  : $kind eq 'across' ? across_item()
+	  : $kind eq 'foreign' ? foreign_item()
 	  : { kind => 'query', steps => [ query() ] };
 	$item->{settings} = [ random_settings($item) ];
 	return $item;

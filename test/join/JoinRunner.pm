@@ -27,6 +27,19 @@ sub make_tables
 	{
 		$wire->query($sql) // die "SQLSTATE $wire->{sqlstate}: $sql\n";
 	}
+	# foreign tables, of a database beside it
+	my ($host, $port, $encoding) = ($node->host, $node->port, rand() < 0.5 ? 'UTF8' : 'LATIN1');
+	my ($there, $here) = foreign_sql("host '$host', port '$port', dbname '${db}_far'");
+
+	$wire->query("CREATE DATABASE ${db}_far TEMPLATE template0 ENCODING '$encoding' LC_COLLATE 'C' LC_CTYPE 'C'") // die "SQLSTATE $wire->{sqlstate}: CREATE DATABASE\n";
+	my $far = Wire->new($node, "${db}_far");
+	foreach my $statement ((map { [ $far, $_ ] } @$there), map { [ $wire, $_ ] } @$here)
+	{
+		my ($to, $sql) = @$statement;
+
+		$to->query($sql) // die "SQLSTATE $to->{sqlstate}: $sql\n";
+	}
+	$far->close;
 	$wire->close;
 	return;
 }
@@ -123,7 +136,7 @@ sub look_at_plan
 {
 	my ($self, $item, $sql) = @_;
 	# what changes rows begins with WITH, too, and EXPLAIN ANALYZE would change them for good
-	my $analyze = $sql =~ /^(SELECT|WITH)/ && $sql !~ /\b(INSERT|UPDATE|DELETE|MERGE)\b/ && (rand() < 0.1 || $item->{kind} =~ /^(skip|pages)$/);
+	my $analyze = $sql =~ /^(SELECT|WITH)/ && $sql !~ /\b(INSERT|UPDATE|DELETE|MERGE)\b/ && (rand() < 0.1 || $item->{kind} =~ /^(skip|pages|foreign)$/);
 	my $rows = $self->{wire}->query('EXPLAIN (VERBOSE, COSTS OFF' . ($analyze ? ', ANALYZE, TIMING OFF, SUMMARY OFF' : '') . ") $sql");
 
 	# what the query needs may be gone by now, but no plan is one that cannot be shown
@@ -147,6 +160,12 @@ sub look_at_plan
 		$tally->{dropped} += $1 while $plan =~ /\bRows Removed: (\d+)/g;
 		$tally->{'pages skipped'} += $1 while $plan =~ /\bPages Skipped: (\d+)/g;
 		$tally->{skipped} += $1 while $plan =~ /\bPartitions Skipped: (\d+)/g;
+		foreach my $sent ($plan =~ /\bSent to Foreign Servers: (.*)/g)
+		{
+			$tally->{'sent keys'}++ if $sent =~ /\d keys/;
+			$tally->{'sent bounds'}++ if $sent =~ /bounds/;
+			$tally->{'sent filter'}++ if $sent =~ /a filter/;
+		}
 	}
 	return;
 }

@@ -12,7 +12,7 @@ use Exporter 'import';
 use FindBin;
 use PostgreSQL::Test::Utils qw(slurp_file);
 
-our @EXPORT = qw(%TYPE @FACTS @DIMS @ODD schema_sql);
+our @EXPORT = qw(%TYPE @FACTS @DIMS @ODD @FOREIGN schema_sql foreign_sql);
 
 # Per column: type, the group of types that `=` compares it with, its value from n (and the row's number i), and canon: an expression that is the
 # same for all values that are equal, so that results do not depend on which of them a DISTINCT has kept.
@@ -68,6 +68,7 @@ our %TYPE = (
 our @FACTS = qw(f1 f2 f3 fp fh fi fl fq fr fs);
 our @DIMS = qw(d1 d2 d3 d4 d5 dp);
 our @ODD = qw(e0 o1 n1 dup far vj vb vs vg);
+our @FOREIGN = qw(ff1 ff2 ff3 fx);
 
 my @keys = grep { /^k/ } sort keys %TYPE;
 
@@ -135,21 +136,26 @@ sub declare
 	return join(', ', map { "$_ " . (/^(pad|junk)/ ? 'text' : $TYPE{$_}{type}) } @_);
 }
 
+# The types of the columns.
+sub types_sql
+{
+	# its file has no semicolon within a statement but in bodies that are quoted
+	my $uint4 = slurp_file("$FindBin::RealBin/../sql/include/uint4.sql");
+
+	return (
+		$uint4 =~ s/^--.*\n//mgr,
+		'CREATE EXTENSION bloomfam', "CREATE COLLATION nd (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+		'CREATE DOMAIN posint AS int4 CHECK (VALUE >= 0)',
+		'CREATE DOMAIN label AS text CHECK (length(VALUE) > 0)',
+		'CREATE TYPE pair AS (a int, b text)',
+		'CREATE TYPE colour AS ENUM (' . join(', ', map { "'c$_'" } shuffle(0 .. 39)) . ')');
+}
+
 # Statements, in order; the role join_reader is there already.  Uses the random numbers of the caller's srand().
 sub schema_sql
 {
-	my @sql;
+	my @sql = types_sql();
 	my @all = (qw(id g v), @keys);
-
-	# its file has no semicolon within a statement but in bodies that are quoted
-	my $uint4 = slurp_file("$FindBin::RealBin/../sql/include/uint4.sql");
-	push @sql, $uint4 =~ s/^--.*\n//mgr;
-
-	push @sql, 'CREATE EXTENSION bloomfam', "CREATE COLLATION nd (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
-	  'CREATE DOMAIN posint AS int4 CHECK (VALUE >= 0)',
-	  'CREATE DOMAIN label AS text CHECK (length(VALUE) > 0)',
-	  'CREATE TYPE pair AS (a int, b text)',
-	  'CREATE TYPE colour AS ENUM (' . join(', ', map { "'c$_'" } shuffle(0 .. 39)) . ')';
 
 	my $plain = sub {
 		my ($name, $count, $how, $index) = @_;
@@ -289,6 +295,64 @@ sub schema_sql
 	  # pages that BRIN has no summary of
 	  q{SELECT brin_desummarize_range('fs1', 0), brin_desummarize_range('fs2', 30)}, 'INSERT INTO fs SELECT * FROM fs WHERE id % 30 < 2', 'ANALYZE fs';
 	return @sql;
+}
+
+# Types that columns of foreign tables have on the other server, whose values arrive as those of the column's; and other types that they may have here.
+my %THERE = (
+	k2 => [qw(int4 int8)], k4 => [qw(int2 int8 numeric)], k8 => [qw(int4 int2 numeric)], kd => [qw(int4 int8)], kn => [ 'numeric(20,4)', 'numeric(14,2)' ],
+	kf => ['numeric'], kr => ['float8'], kt => [ 'varchar', 'text COLLATE "C"', 'text COLLATE nd', 'varchar(5000)' ], kv => [ 'text', 'varchar(3100)', 'text COLLATE nd' ],
+	kb => [ 'text', 'varchar(12)', 'bpchar(14)' ], kc => [ 'text COLLATE nd', 'varchar', 'bpchar(14)' ], ki => [ 'text', 'text COLLATE "C"' ], kh => ['text'], ku => ['text'],
+	ka => [qw(timestamp text)], ks => [qw(timestamptz date), 'timestamp(0)'], kz => ['timestamp'], ke => ['text'], kj => [qw(json text)], kx => ['text'],
+	kw => ['text'], kq => [qw(numeric int8)], kk => [qw(int4 int8)], k0 => [qw(int2 int4)], k9 => ['numeric'], id => ['int8'], g => [qw(int2 int8)], v => ['int8']);
+my %HERE = (kn => ['numeric(14,2)'], kv => [ 'varchar(3100)', 'varchar(4000)' ], ks => ['timestamp(0)'], kz => ['timestamptz(3)'], kt => ['varchar']);
+
+# What makes foreign tables: statements for another database, and for the one that they are in, whose servers have these options.
+sub foreign_sql
+{
+	my ($options) = @_;
+	my @all = (qw(id g v), @keys);
+	my @there = types_sql();
+	my @here = (
+		'CREATE EXTENSION postgres_fdw',
+		"CREATE SERVER bare FOREIGN DATA WRAPPER postgres_fdw OPTIONS ($options)",
+		"CREATE SERVER both_have_it FOREIGN DATA WRAPPER postgres_fdw OPTIONS ($options, extensions 'bloomfam')",
+		"CREATE SERVER asking FOREIGN DATA WRAPPER postgres_fdw OPTIONS ($options, use_remote_estimate 'true', fetch_size '" . pick(1, 50) . q{')},
+		"CREATE SERVER async FOREIGN DATA WRAPPER postgres_fdw OPTIONS ($options, async_capable 'true')",
+		map { "CREATE USER MAPPING FOR CURRENT_USER SERVER $_" } qw(bare both_have_it asking async));
+	my $make = sub {
+		my ($name, $share, $first, $last, $how) = @_;
+		my @columns = shuffle(@all);
+		my %there = map { $_ => rand() < $share && $THERE{$_} ? pick(@{ $THERE{$_} }) : $TYPE{$_}{type} } @columns;
+		my $rows = rows(1, $how, @columns) =~ s/generate_series\(1, 1\)/generate_series($first, $last)/r;
+
+		push @there, "CREATE TABLE $name (" . join(', ', map { "$_ $there{$_}" } @columns) . ')',
+		  "INSERT INTO $name SELECT " . join(', ', map { "$_\::text::" . ($there{$_} =~ s/ COLLATE.*//r) } @columns) . " FROM ($rows) r",
+		  map { 'CREATE INDEX ON ' . $name . pick('', '', ' USING brin') . " ($_)" } grep { rand() < 0.3 } qw(k2 k4 k8 kn ku ka ks kz);
+		return;
+	};
+
+	my $declared = sub { return join(', ', map { "$_ " . ($HERE{$_} && rand() < 0.3 ? pick(@{ $HERE{$_} }) : $TYPE{$_}{type}) } @_) };
+	my @tables = ([ 'ff1', 'bare', 0, 1500, 'even' ], [ 'ff2', 'both_have_it', 0.3, 1200, 'square' ], [ 'ff3', 'asking', 0.3, 800, 'even' ]);
+	foreach my $table (@tables)
+	{
+		my ($name, $server, $share, $count, $how) = @$table;
+
+		$make->($name, $share, 1, $count, $how);
+		push @here, "CREATE FOREIGN TABLE $name (" . $declared->(shuffle(@all)) . ") SERVER $server";
+	}
+	my @columns = shuffle(@all);
+	push @here, 'CREATE TABLE fx (' . declare(@columns) . ') PARTITION BY RANGE (id)', 'CREATE TABLE fx0 PARTITION OF fx FOR VALUES FROM (MINVALUE) TO (201)',
+	  'INSERT INTO fx (' . join(', ', @columns) . ")\n" . rows(200, 'even', @columns);
+	foreach my $part ([ 1, 'async' ], [ 2, 'async' ], [ 3, 'both_have_it' ], [ 4, 'bare' ])
+	{
+		my ($i, $server) = @$part;
+
+		$make->("fx$i", 0.2, 200 * $i + 1, 200 * $i + 200, 'even');
+		push @here, "CREATE FOREIGN TABLE fx$i PARTITION OF fx FOR VALUES FROM (" . (200 * $i + 1) . ') TO (' . (200 * $i + 201) . ") SERVER $server";
+	}
+	push @there, 'ANALYZE';
+	push @here, pick('ANALYZE ff1', 'SELECT 1'), 'ANALYZE ff2', 'ANALYZE fx';
+	return (\@there, \@here);
 }
 
 1;
