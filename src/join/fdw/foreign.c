@@ -40,9 +40,11 @@
 #include "catalog/pg_type_d.h"
 #include "commands/defrem.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/plancat.h"
 #include "parser/parsetree.h"
+#include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
@@ -131,6 +133,17 @@ bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *sca
 	return false;
 }
 
+/* May the present user read anything of a table, and does the query with their rights? */
+static bool
+reads_as_themselves(const RelOptInfo *rel, Oid table)
+{
+	Oid			user = GetUserId();
+
+	return (!OidIsValid(rel->userid) || rel->userid == user) &&
+		   (pg_class_aclcheck(table, user, ACL_SELECT) == ACLCHECK_OK ||
+			pg_attribute_aclcheck_all(table, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK);
+}
+
 void
 bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -145,7 +158,7 @@ bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel)
 		(list_length(root->parse->rtable) < 2 && root->parent_root == NULL) ||
 		bloomfam_join_filter_foreign_max_size == 0 || !BLOOMFAM_KNOWN_MAJOR ||
 		!bloomfam_join_is_postgres_fdw(GetForeignServer(GetForeignTable(table)->serverid)) ||
-		uses_remote_estimates(table))
+		uses_remote_estimates(table) || !reads_as_themselves(rel, table))
 		return;
 	relation = table_open(table, NoLock);
 	size = bloomfam_join_remote_size(relation);
