@@ -309,6 +309,13 @@ WHERE town IN ('town 7', 'town 8') AND sunday GROUP BY town;
 
 -- docs/join_filter.md, example 4
 EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM shops JOIN days ON days.day = shops.shop WHERE sunday;
+
+-- docs/join_filter.md, example 5
+SET bloomfam.join_filter_log = on;
+SET client_min_messages = log;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM shops JOIN days ON days.day = shops.shop WHERE sunday;
+RESET client_min_messages;
+RESET bloomfam.join_filter_log;
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
@@ -338,13 +345,6 @@ SET max_parallel_workers_per_gather = 0;
 SET bloomfam.join_filter = on;
 
 -- docs/join_filter_reference.md, example 2
-SET bloomfam.join_filter_log = on;
-SET client_min_messages = log;
-EXPLAIN (COSTS OFF) SELECT count(*) FROM shops JOIN days ON days.day = shops.shop WHERE sunday;
-RESET client_min_messages;
-RESET bloomfam.join_filter_log;
-
--- docs/join_filter_reference.md, example 3
 \o /dev/null
 \set VERBOSITY terse
 CREATE TABLE visits (day int, shop int, amount int) PARTITION BY RANGE (day);
@@ -359,7 +359,7 @@ SELECT sum(amount) FROM visits JOIN days USING (day) WHERE sunday AND days.day >
 \o
 \set VERBOSITY default
 
--- docs/join_filter_reference.md, example 4
+-- docs/join_filter_reference.md, example 3
 \o /dev/null
 \set VERBOSITY terse
 CREATE TABLE readings AS SELECT g AS id, g / 2000 AS day, g % 1000 AS value FROM generate_series(1, 179999) g;
@@ -368,14 +368,6 @@ VACUUM ANALYZE readings;
 
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
 SELECT sum(value) FROM readings JOIN days USING (day) WHERE sunday AND days.day > 60;
-\o
-\set VERBOSITY default
-
--- docs/join_filter_reference.md, example 5
-\o /dev/null
-\set VERBOSITY terse
-CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
-EXPLAIN (COSTS OFF) SELECT sum(amount) FROM sales WHERE bloom_may_contain((SELECT ids FROM picked), id) AND day < 45;
 \o
 \set VERBOSITY default
 -- end
@@ -961,6 +953,7 @@ DROP DATABASE regression_bloomfam_docs;
 
 -- ==================== docs/stored.md
 CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+ALTER DATABASE regression_bloomfam_docs SET session_preload_libraries = 'bloomfam';
 \c regression_bloomfam_docs
 SET lc_messages = 'C';
 SET compute_query_id = off;
@@ -988,6 +981,18 @@ FROM segments WHERE bloom_may_contain_any(keys, '{user:7007,user:8008,user:99999
 SELECT bloom_which(array_agg(keys ORDER BY id), 'user:42042') FROM segments;
 
 -- docs/stored.md, example 4
+\o /dev/null
+\set VERBOSITY terse
+CREATE TABLE sale AS SELECT g AS id, g % 90 AS day, g * 7 % 1000 AS amount FROM generate_series(1, 200000) g;
+CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
+VACUUM ANALYZE sale;
+SET bloomfam.join_filter = on;
+EXPLAIN (COSTS OFF) SELECT sum(amount) FROM sale WHERE bloom_may_contain((SELECT ids FROM picked), id) AND day < 45;
+RESET bloomfam.join_filter;
+\o
+\set VERBOSITY default
+
+-- docs/stored.md, example 5
 CREATE TABLE event (day int, id bigint, what text) PARTITION BY LIST (day);
 DO $$ BEGIN
     FOR d IN 1..20 LOOP EXECUTE format('CREATE TABLE event_%s PARTITION OF event FOR VALUES IN (%s)', d, d); END LOOP;
@@ -996,12 +1001,12 @@ CREATE INDEX ON event (id);
 
 CREATE TABLE event_filter (day int PRIMARY KEY, ids bloomfilter);
 
--- docs/stored.md, example 5
+-- docs/stored.md, example 6
 WITH loaded AS (
     INSERT INTO event SELECT x % 20 + 1, x * 7919, 'click' FROM generate_series(1, 20000) x RETURNING day, id)
 INSERT INTO event_filter SELECT day, bloom_agg(id) FROM loaded GROUP BY day;
 
--- docs/stored.md, example 6
+-- docs/stored.md, example 7
 CREATE FUNCTION events_with(key bigint) RETURNS SETOF event LANGUAGE sql STABLE AS $$
     SELECT e.* FROM event_filter f, LATERAL (SELECT * FROM event WHERE day = f.day AND id = key OFFSET 0) e
     WHERE bloom_may_contain(f.ids, key)
@@ -1010,7 +1015,7 @@ $$;
 SELECT * FROM events_with(7919 * 500);
 SELECT count(*) AS partitions_to_read FROM event_filter WHERE bloom_may_contain(ids, 5::bigint);
 
--- docs/stored.md, example 7
+-- docs/stored.md, example 8
 CREATE FUNCTION events_of_days_with(key bigint) RETURNS SETOF event LANGUAGE plpgsql STABLE AS $$
 DECLARE
     d int;
@@ -1022,7 +1027,7 @@ END $$;
 
 SELECT * FROM events_of_days_with(7919 * 500);
 
--- docs/stored.md, example 8
+-- docs/stored.md, example 9
 CREATE TABLE session (token uuid, at timestamptz DEFAULT now());
 CREATE TABLE session_filter (filter bloomfilter NOT NULL);
 INSERT INTO session_filter VALUES (bloom_create(1000000, 0.01, 'blocked', 'uuid'));
@@ -1042,7 +1047,7 @@ INSERT INTO session SELECT ('00000000-0000-0000-0000-' || lpad(i::text, 12, '0')
 
 SELECT bool_and(filter @~ token) AS all_are_there FROM session, session_filter;
 
--- docs/stored.md, example 9
+-- docs/stored.md, example 10
 CREATE TABLE payment (id bigint);
 CREATE TABLE payment_pending (id bigint NOT NULL);
 CREATE TABLE payment_filter (filter bloomfilter NOT NULL);
@@ -1075,7 +1080,7 @@ SELECT payment_may_have(7) AS before_folding, payment_fold() AS folded;
 INSERT INTO payment SELECT generate_series(501, 600);
 SELECT payment_may_have(7) AS after_folding, payment_may_have(555) AS pending;
 
--- docs/stored.md, example 10
+-- docs/stored.md, example 11
 CREATE FUNCTION visitor_shard(key bigint) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN bloom_shard(key, 8);
 
 CREATE TABLE visit AS SELECT x AS visitor FROM generate_series(1, 40000) x;
@@ -1088,26 +1093,26 @@ SELECT visitor_shard(visitor) AS shard, bloom_agg(visitor, 0.001) AS keys FROM v
 SELECT x, bloom_may_contain(keys, x) AS maybe
 FROM unnest('{7,77777,39999}'::int[]) x JOIN seen ON shard = visitor_shard(x) ORDER BY x;
 
--- docs/stored.md, example 11
+-- docs/stored.md, example 12
 SELECT bloom_shard(7, 8) AS stored, bloom_shard(7.0, 8) AS a_numeric, bloom_shard('7'::text, 8) AS a_text;
 
--- docs/stored.md, example 12
+-- docs/stored.md, example 13
 \o /dev/null
 \set VERBOSITY terse
 SELECT visitor_shard(7.0);
 \o
 \set VERBOSITY default
 
--- docs/stored.md, example 13
+-- docs/stored.md, example 14
 CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE FUNCTION name_shard(key text) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN bloom_shard(key COLLATE ignore_case, 1000);
 SELECT name_shard('Smith') = name_shard('SMITH' COLLATE "C") AS function, bloom_shard('Smith'::text, 1000) = bloom_shard('SMITH'::text, 1000) AS expression;
 
--- docs/stored.md, example 14
+-- docs/stored.md, example 15
 SELECT added, (bloom_info(filter)).keys_added FROM bloom_add_new(bloom_create(1000, 1e-9, 'standard'), '{5,7,5,9}'::bigint[]);
 
--- docs/stored.md, example 15
+-- docs/stored.md, example 16
 CREATE TABLE shard (shard int PRIMARY KEY);
 INSERT INTO shard SELECT generate_series(0, 15);
 CREATE TABLE seen_hour (shard int REFERENCES shard, hour timestamptz, ids bloomfilter NOT NULL, PRIMARY KEY (shard, hour));
@@ -1144,7 +1149,7 @@ INSERT INTO click SELECT id, '2026-11-21 10:30' FROM unnest(take_new('2026-11-21
 INSERT INTO click SELECT id, '2026-11-21 11:05' FROM unnest(take_new('2026-11-21 11:05', '{3,4,4,1}')) id;
 SELECT * FROM click ORDER BY id;
 
--- docs/stored.md, example 16
+-- docs/stored.md, example 17
 ALTER TABLE seen_hour SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50, autovacuum_vacuum_cost_delay = 0,
     toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
 -- end
