@@ -714,6 +714,13 @@ SKIP:
 	like($denied->{error}, qr/permission denied for table rows_of_all/, 'a column that she may not select: an error');
 	is("@{ $denied->{sent} } $denied->{queries}", ' 0', '... and nothing is sent');
 
+	# rights on a partitioned table are rights on its partitions
+	$node->safe_psql('postgres', q{
+		CREATE TABLE own_parts (id int, k int) PARTITION BY LIST (id);
+		CREATE FOREIGN TABLE own_part PARTITION OF own_parts DEFAULT SERVER bare OPTIONS (table_name 'fact');
+		GRANT SELECT ON own_parts TO alice});
+	$is_hers->('SELECT count(*) FROM own_parts JOIN barrier USING (k)', 'a partition', @hers);
+
 	# joins that somebody else has written, with columns that she does not see
 	foreach my $view (qw(joined mixed))
 	{

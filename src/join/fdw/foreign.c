@@ -133,12 +133,23 @@ bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *sca
 	return false;
 }
 
-/* May the present user read anything of a table, and does the query with their rights? */
+/*
+ * Does the query read the relation with the rights of the present user, who may read something of
+ * it?  Rights on a partition are those on the table that the query names.
+ */
 static bool
-reads_as_themselves(const RelOptInfo *rel, Oid table)
+is_read_by_user(PlannerInfo *root, const RelOptInfo *rel)
 {
 	Oid			user = GetUserId();
+	Index		relid = rel->relid;
+	Oid			table = planner_rt_fetch(relid, root)->relid;
 
+	while (root->append_rel_array != NULL && root->append_rel_array[relid] != NULL)
+	{
+		relid = root->append_rel_array[relid]->parent_relid;
+		if (planner_rt_fetch(relid, root)->rtekind == RTE_RELATION)
+			table = planner_rt_fetch(relid, root)->relid;
+	}
 	return (!OidIsValid(rel->userid) || rel->userid == user) &&
 		   (pg_class_aclcheck(table, user, ACL_SELECT) == ACLCHECK_OK ||
 			pg_attribute_aclcheck_all(table, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK);
@@ -158,7 +169,7 @@ bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel)
 		(list_length(root->parse->rtable) < 2 && root->parent_root == NULL) ||
 		bloomfam_join_filter_foreign_max_size == 0 || !BLOOMFAM_KNOWN_MAJOR ||
 		!bloomfam_join_is_postgres_fdw(GetForeignServer(GetForeignTable(table)->serverid)) ||
-		uses_remote_estimates(table) || !reads_as_themselves(rel, table))
+		uses_remote_estimates(table) || !is_read_by_user(root, rel))
 		return;
 	relation = table_open(table, NoLock);
 	size = bloomfam_join_remote_size(relation);
