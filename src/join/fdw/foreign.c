@@ -263,7 +263,7 @@ find_info(List **infos, int column, Oid key_type, Oid type)
 	info = palloc(sizeof(JoinForeignInfo));
 	*info = (JoinForeignInfo) {
 		.column = column, .key_type = key_type, .type = type,
-		.filter = -1, .keys = -1, .least = -1, .greatest = -1
+		.filter = -1, .keys = -1, .least = -1, .greatest = -1, .user = GetUserId()
 	};
 	*infos = lappend(*infos, info);
 	return info;
@@ -444,7 +444,9 @@ bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid c
 		foreign->type = info->key_type;
 		foreign->has_filter |= info->filter >= 0;
 		foreign->filter_alone |= info->alone;
-		clear |= OidIsValid(info->type);
+
+		/* whose rights keys are sent by was decided for the user that it was planned for */
+		clear |= OidIsValid(info->type) && info->user == GetUserId();
 		bounds |= info->least >= 0;
 	}
 	Assert(foreign->infos != NIL);
@@ -453,7 +455,8 @@ bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid c
 
 	/* the settings may be others than those that it was planned with */
 	if (clear && bloomfam_join_foreign_keys > 0 && bloomfam_join_filter_foreign_max_size > 0)
-		foreign->list = bloomfam_join_key_list_make(context, foreign->type, bounds,
+		foreign->list =
+			bloomfam_join_key_list_make(context, foreign->type, bounds,
 										foreign->has_filter ? add_to_filter : NULL, foreign);
 	foreign->callback.func = query_has_gone;
 	foreign->callback.arg = foreign;
@@ -484,7 +487,7 @@ bloomfam_join_foreign_add(JoinForeign *foreign, Datum key)
 	if (foreign->list != NULL)
 		bloomfam_join_key_list_add(foreign->list, key);
 
-	/* a list that has just been dropped has put its keys there, perhaps this one, too */
+	/* a list that has just been dropped has put there the keys that it had */
 	if (foreign->has_filter && !list_is_enough(foreign))
 		add_to_filter(foreign, key);
 }
