@@ -714,6 +714,13 @@ SKIP:
 	like($denied->{error}, qr/permission denied for table rows_of_all/, 'a column that she may not select: an error');
 	is("@{ $denied->{sent} } $denied->{queries}", ' 0', '... and nothing is sent');
 
+	# rights on a partitioned table are rights on its partitions
+	$node->safe_psql('postgres', q{
+		CREATE TABLE own_parts (id int, k int) PARTITION BY LIST (id);
+		CREATE FOREIGN TABLE own_part PARTITION OF own_parts DEFAULT SERVER bare OPTIONS (table_name 'fact');
+		GRANT SELECT ON own_parts TO alice});
+	$is_hers->('SELECT count(*) FROM own_parts JOIN barrier USING (k)', 'a partition', @hers);
+
 	# joins that somebody else has written, with columns that she does not see
 	foreach my $view (qw(joined mixed))
 	{
@@ -724,6 +731,14 @@ SKIP:
 		cmp_ok($seen->{queries}, '>', 0, '... though the table there is read');
 	}
 	cmp_ok(scalar @{ values_sent('SELECT count(*) FROM joined', 'owner')->{sent} }, '>', 0, '... unless its owner asks');
+	$node->safe_psql('postgres', q{
+		SET ROLE owner;
+		CREATE TABLE without_policy AS SELECT * FROM rows_of_all;
+		CREATE VIEW mixed_too AS SELECT r.k, f.id FROM without_policy r JOIN of_invoker f ON f.k = r.hidden;
+		GRANT SELECT ON mixed_too TO alice});
+	is( sent_in(rows_of('force', "$hash SET ROLE owner; PREPARE p AS SELECT count(*) FROM mixed_too; SET plan_cache_mode = force_generic_plan; EXECUTE p; $explain EXECUTE p;
+			SET ROLE alice; $explain EXECUTE p")),
+		'40 keys, bounds; nothing', '... nor by a plan that was made for its owner');
 	like(look('SELECT count(*) FROM joined', "$hash SET ROLE alice;")->{why}, qr/keys: 0 of 1 \(the foreign table is not read with the rights of the present user\)/, '... of which EXPLAIN says why');
 	like(look('SELECT count(*) FROM mixed', "$hash SET ROLE alice;")->{why},
 		qr/keys: 0 of 1 \(the query has views that read with the rights of others, and with those of its user\)/, '... and of the other');

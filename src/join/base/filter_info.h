@@ -67,6 +67,7 @@ typedef struct JoinForeignInfo
 	int			least;			/* their bounds, which are sent together */
 	int			greatest;
 	Oid			type;			/* ... with keys, of the remote column; of a filter: 0 */
+	Oid			user;			/* ... and these are sent by nobody else */
 } JoinForeignInfo;
 
 /* A partition ancestor, and the child of it that a node's rows are of: range table indexes. */

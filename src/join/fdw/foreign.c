@@ -133,12 +133,23 @@ bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *sca
 	return false;
 }
 
-/* May the present user read anything of a table, and does the query with their rights? */
+/*
+ * Does the query read the relation with the rights of the present user, who may read something of
+ * it?  Rights on a partition are those on the table that the query names.
+ */
 static bool
-reads_as_themselves(const RelOptInfo *rel, Oid table)
+is_read_by_user(PlannerInfo *root, const RelOptInfo *rel)
 {
 	Oid			user = GetUserId();
+	Index		relid = rel->relid;
+	Oid			table = planner_rt_fetch(relid, root)->relid;
 
+	while (root->append_rel_array != NULL && root->append_rel_array[relid] != NULL)
+	{
+		relid = root->append_rel_array[relid]->parent_relid;
+		if (planner_rt_fetch(relid, root)->rtekind == RTE_RELATION)
+			table = planner_rt_fetch(relid, root)->relid;
+	}
 	return (!OidIsValid(rel->userid) || rel->userid == user) &&
 		   (pg_class_aclcheck(table, user, ACL_SELECT) == ACLCHECK_OK ||
 			pg_attribute_aclcheck_all(table, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK);
@@ -158,7 +169,7 @@ bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel)
 		(list_length(root->parse->rtable) < 2 && root->parent_root == NULL) ||
 		bloomfam_join_filter_foreign_max_size == 0 || !BLOOMFAM_KNOWN_MAJOR ||
 		!bloomfam_join_is_postgres_fdw(GetForeignServer(GetForeignTable(table)->serverid)) ||
-		uses_remote_estimates(table) || !reads_as_themselves(rel, table))
+		uses_remote_estimates(table) || !is_read_by_user(root, rel))
 		return;
 	relation = table_open(table, NoLock);
 	size = bloomfam_join_remote_size(relation);
@@ -252,7 +263,7 @@ find_info(List **infos, int column, Oid key_type, Oid type)
 	info = palloc(sizeof(JoinForeignInfo));
 	*info = (JoinForeignInfo) {
 		.column = column, .key_type = key_type, .type = type,
-		.filter = -1, .keys = -1, .least = -1, .greatest = -1
+		.filter = -1, .keys = -1, .least = -1, .greatest = -1, .user = GetUserId()
 	};
 	*infos = lappend(*infos, info);
 	return info;
@@ -433,7 +444,9 @@ bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid c
 		foreign->type = info->key_type;
 		foreign->has_filter |= info->filter >= 0;
 		foreign->filter_alone |= info->alone;
-		clear |= OidIsValid(info->type);
+
+		/* whose rights keys are sent by was decided for the user that it was planned for */
+		clear |= OidIsValid(info->type) && info->user == GetUserId();
 		bounds |= info->least >= 0;
 	}
 	Assert(foreign->infos != NIL);
@@ -442,7 +455,8 @@ bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid c
 
 	/* the settings may be others than those that it was planned with */
 	if (clear && bloomfam_join_foreign_keys > 0 && bloomfam_join_filter_foreign_max_size > 0)
-		foreign->list = bloomfam_join_key_list_make(context, foreign->type, bounds,
+		foreign->list =
+			bloomfam_join_key_list_make(context, foreign->type, bounds,
 										foreign->has_filter ? add_to_filter : NULL, foreign);
 	foreign->callback.func = query_has_gone;
 	foreign->callback.arg = foreign;
@@ -473,7 +487,7 @@ bloomfam_join_foreign_add(JoinForeign *foreign, Datum key)
 	if (foreign->list != NULL)
 		bloomfam_join_key_list_add(foreign->list, key);
 
-	/* a list that has just been dropped has put its keys there, perhaps this one, too */
+	/* a list that has just been dropped has put there the keys that it had */
 	if (foreign->has_filter && !list_is_enough(foreign))
 		add_to_filter(foreign, key);
 }

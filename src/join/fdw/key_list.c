@@ -141,27 +141,23 @@ copy_key(const JoinKeyList *list, Datum key)
 	return copy;
 }
 
-/* Adds a key to a COMPLETE list; it may turn out to be too long. */
+/* Adds a key to a COMPLETE list, which may have no room for it. */
 static void
 list_key(JoinKeyList *list, Datum key)
 {
-	KeyListEntry *entry;
 	bool		found;
 
-	if (list->is_text && !is_ascii(key))
-	{
-		stop_listing(list, JOIN_KEY_LIST_NOT_ASCII);
+	if (keylist_lookup(list->distinct, key) != NULL)
 		return;
-	}
-	entry = keylist_insert(list->distinct, key, &found);
-	if (found)
-		return;
-	entry->key = copy_key(list, key);
 	list->bytes += datumGetSize(key, list->typbyval, list->typlen);
-	if (list->distinct->members > bloomfam_join_foreign_keys)
+	if (list->is_text && !is_ascii(key))
+		stop_listing(list, JOIN_KEY_LIST_NOT_ASCII);
+	else if (list->distinct->members >= bloomfam_join_foreign_keys)
 		stop_listing(list, JOIN_KEY_LIST_TOO_MANY);
 	else if (list->bytes > (Size) bloomfam_join_filter_foreign_max_size * 1024)
 		stop_listing(list, JOIN_KEY_LIST_TOO_LARGE);
+	else
+		keylist_insert(list->distinct, copy_key(list, key), &found);
 }
 
 static int
@@ -183,13 +179,16 @@ void
 bloomfam_join_key_list_add(JoinKeyList *list, Datum key)
 {
 	bool		had_one = list->any;
+	bool		has_bounds = OidIsValid(list->compare.fn_oid);
 
+	list->any = true;
+	if (list->phase != JOIN_KEY_LIST_COMPLETE && !has_bounds)
+		return;
 	if (list->typlen == -1)
 		key = PointerGetDatum(PG_DETOAST_DATUM(key));
 	if (list->phase == JOIN_KEY_LIST_COMPLETE)
 		list_key(list, key);
-	list->any = true;
-	if (!OidIsValid(list->compare.fn_oid))
+	if (!has_bounds)
 		return;
 	if (!had_one || compare_keys(list, key, list->least) < 0)
 		set_bound(list, &list->least, key, had_one);

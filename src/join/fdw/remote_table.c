@@ -392,8 +392,6 @@ read_definition(Oid table, const CreateForeignTableStmt *definition)
 		AttrNumber	attribute = (AttrNumber) (i + 1);
 		const ColumnDef *column;
 
-		if (get_attname(table, attribute, true) == NULL)
-			continue;			/* dropped */
 		column = find_definition(definition, bloomfam_join_remote_column_name(table, attribute));
 		if (column != NULL && column->typeName != NULL)
 			columns[i] = type_of_name(column->typeName);

@@ -35,7 +35,6 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "parser/parsetree.h"
-#include "utils/acl.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -181,14 +180,6 @@ has_invoker_view(const PlannedStmt *stmt)
 	return found;
 }
 
-/* May the present user select the column? */
-static bool
-may_select(Oid table, AttrNumber attribute)
-{
-	return pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-		   pg_attribute_aclcheck(table, attribute, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
-}
-
 /* Why no keys can be sent, nor bounds, as far as is known without asking; NULL: they may. */
 static const char *
 clear_refusal(const JoinForeignKey *key)
@@ -205,8 +196,6 @@ clear_refusal(const JoinForeignKey *key)
 		return "the keys' collation is not deterministic";
 	if (OidIsValid(key->user) && key->user != GetUserId())
 		return "the foreign table is not read with the rights of the present user";
-	if (!may_select(key->table, key->attribute))
-		return "the present user may not select the column";
 	return NULL;
 }
 
