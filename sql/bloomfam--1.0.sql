@@ -815,7 +815,8 @@ COMMENT ON FUNCTION maplet_may_contain(regclass, "any") IS 'may the table of a m
 
 CREATE FUNCTION maplet_info(
 	index regclass, OUT entries bigint, OUT tail_entries bigint, OUT runs integer, OUT merges integer, OUT pages bigint, OUT live_pages bigint,
-	OUT bytes_per_entry double precision, OUT false_places double precision, OUT bits integer, OUT outgrown boolean)
+	OUT bytes_per_entry double precision, OUT false_places double precision, OUT bits integer, OUT outgrown boolean,
+	OUT key_type text)
 AS 'MODULE_PATHNAME', 'bloomfam_maplet_info' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION maplet_info(regclass) IS 'figures of a maplet index';
