@@ -455,6 +455,72 @@ wild_offsets(void)
 	}
 }
 
+/* Offsets of many batches, some of which lead anywhere: each row is what it is alone, or bad. */
+static void
+wild_rows(void)
+{
+	enum
+	{
+		N = 1600,
+		LEN = 9000
+	};
+	uint64_t	trial;
+
+	for (trial = 0; trial < test_trials(3000); trial++)
+	{
+		bool		wide = test_below(2) == 0;
+		size_t		n = 1 + test_below(N);
+		char	   *bytes = kept[nkept++] = test_malloc(LEN);
+		int64_t		offsets[N + 1];
+		int32_t		narrow[N + 1];
+		BloomfamColumn column;
+		Hashed		hashed;
+		size_t		changes;
+		size_t		i;
+
+		/* plain texts, and behind them bytes that are none, which no row should have */
+		for (i = 0; i < LEN; i++)
+			bytes[i] = i < LEN - 1000 ? (char) ('a' + test_below(26)) : "\0\xff"[test_below(2)];
+		offsets[0] = 0;
+		for (i = 0; i < n; i++)
+			offsets[i + 1] = offsets[i] + (int64_t) test_below(6);
+		offsets[n] = LEN;
+		for (changes = test_below(4); changes > 0; changes--)
+		{
+			/* most often where batches meet */
+			size_t		at = test_below(2) == 0 ? test_below(n) : 512 * test_below(n / 512 + 1);
+			static const int64_t numbers[] = {-1, 0, LEN, LEN + 1, 1000000000, INT32_MAX, INT32_MIN};
+
+			if (at < n)
+				offsets[at] = test_below(2) == 0 ? numbers[test_below(LENGTH(numbers))] : (int64_t) test_below(LEN + 1);
+		}
+		for (i = 0; i <= n; i++)
+			narrow[i] = (int32_t) offsets[i];
+		column = column_of(BLOOMFAM_TEXT, wide ? BLOOMFAM_OFFSETS64 : BLOOMFAM_OFFSETS32, bytes, n);
+		column.offsets = wide ? keep(offsets, (n + 1) * 8) : keep(narrow, (n + 1) * 4);
+		hashed = hash_column("text", &column);
+		for (i = 0; i < n; i++)
+		{
+			bool		outside = offsets[i] < 0 || offsets[i + 1] < offsets[i] || offsets[i + 1] > LEN;
+			BloomfamAnswer expected = BLOOMFAM_BAD;
+			uint64_t	hash = 0;
+
+			if (!outside)
+			{
+				BloomfamType type = client_type("text");
+				BloomfamPiece piece = {bytes + offsets[i], (size_t) (offsets[i + 1] - offsets[i])};
+				BloomfamColumn alone = bloomfam_pieces(BLOOMFAM_TEXT, &piece, 1);
+				uint8_t		answer;
+
+				CHECK(bloomfam_hash(&type, &alone, &hash, &answer, NULL, NULL) == BLOOMFAM_OK);
+				expected = answer;
+			}
+			CHECKF(hashed.answers[i] == expected && hashed.hashes[i] == hash, "row %zu of %zu: answer %d, not %d", i, n, hashed.answers[i], expected);
+		}
+		forget();
+	}
+}
+
 /* ---- decimals ---- */
 
 static __int128
@@ -979,6 +1045,7 @@ main(void)
 	RUN(strings);
 	RUN(odd_texts);
 	RUN(wild_offsets);
+	RUN(wild_rows);
 	RUN(decimals);
 	RUN(times);
 	RUN(fixed);
