@@ -290,9 +290,10 @@ typedef struct BloomfamType
  * FLOAT and ANY_TEXT only bloomfam_filter_type() gives.
  *
  * kind is the kind of filter that is meant, or NULL.  "parquet" has families of its own: columns'
- * types of Parquet are names then, such as int32, float (of 4 bytes) or decimal(9,2) fixed(5), and
- * another SQL name means the one that the server would choose.  Fails with BLOOMFAM_BAD_ARGUMENT;
- * with BLOOMFAM_NOT_ASKABLE for arrays and types that only the server can hash.
+ * types of Parquet are names then, such as int32 or decimal(9,2) fixed(5), and another SQL name
+ * means the one that the server would choose; float, which is double precision in SQL and of 4
+ * bytes in Parquet, is refused.  Fails with BLOOMFAM_BAD_ARGUMENT; with BLOOMFAM_NOT_ASKABLE for
+ * arrays and types that only the server can hash.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_type_by_name(const char *name, const char *kind,
 														 BloomfamType *type, BloomfamError *error);

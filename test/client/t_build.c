@@ -546,7 +546,7 @@ parquet(void)
 		{"int64", "integer", BLOOMFAM_OK},
 		{"double", "double precision", BLOOMFAM_OK},
 		{"double", "real", BLOOMFAM_OK},
-		{"float", "double precision", BLOOMFAM_OK},
+		{"parquet float", "double precision", BLOOMFAM_OK},
 		{"decimal(9,2)", "numeric", BLOOMFAM_OK},
 		{"text", "text", BLOOMFAM_OK},
 		{"text", "name", BLOOMFAM_OK},

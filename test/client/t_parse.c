@@ -486,7 +486,7 @@ types(void)
 {
 	static const char *const unknown[] = {"", "citext", "jsonb", "int9", "varchar(", "varchar)", "varchar(3)(4)", "timestamp(3)", "numeric(9,2)", "interval day", "int(4)", "varchar(a)", "parquet", "parquet int9",
 		"parquet decimal(9,2) fixed(3)", "enum \"a\"", "enum \"a\".\"b", "enum \"a\n\".\"b\"", "float(24)"};
-	static const char *const no_parquet[] = {"boolean", "interval", "char(3)", "inet", "numeric", "numeric(50,2)", "enum \"a\".\"b\"", "timestamp(3) with time zone"};
+	static const char *const no_parquet[] = {"boolean", "interval", "char(3)", "inet", "numeric", "numeric(50,2)", "enum \"a\".\"b\"", "timestamp(3) with time zone", "float", " Float "};
 	BloomfamType type;
 	BloomfamError error;
 	const char *name;

@@ -108,6 +108,7 @@ is((tool(['build', '-c', 'id', '-t', 'bigint', '--fpr', '1e-4', '-o', 'ids.filte
 is((tool(['build', '-c', '1', '-t', 'text', '--no-header', '-o', 'texts.filter', '--fpr', '1e-4'],
 	qq{a b\n"c,d"\n"e""f"\n"g\nh"\n""\n\xc3\xa9\n}))[0], 0, 'build of texts');
 is((tool(['build', '-c', 'id', '-t', 'bigint', '-o', 'none.filter'], "id\n"))[0], 0, 'build of nothing');
+is((tool(['build', '-c', 'x', '-t', 'double precision', '--kind', 'parquet', '-o', 'doubles.filter'], "x\n0.1\n"))[0], 0, 'build of doubles');
 
 # ---- records: (name, options, input, rows that are new, rows that may be known, exit code) ----
 
@@ -182,6 +183,7 @@ for (['a name that is not there', ['-c', 'idx'], "id\n1\n", qr/there is no colum
 	['a header that does not end', ['-c', 'id'], qq{"id\n1\n}, qr/the line of column names cannot be read/],
 	['a wrong type', ['-c', 'id', '-t', 'text'], "id\n1\n", qr/ids\.filter: .*\n?.*(int|text)/],
 	['a type that is none', ['-c', 'id', '-t', 'nonsense'], "id\n1\n", qr/nonsense/],
+	['a type that is two', ['-c', 'x', '-t', 'float', '-f', 'doubles.filter'], "x\n0.1\n", qr/type "float" is double precision in SQL, and real in Parquet\n.*Write "double precision", or "real"/],
   )
 {
 	my ($name, $options, $input, $expected) = @$_;
