@@ -234,6 +234,8 @@ int
 command_ask(const Options *options)
 {
 	Asking	   *asking = &the_asking;
+	Output	   *finished[NOUTPUTS];
+	int			n = 0;
 	int			i;
 
 	asking->options = options;
@@ -246,14 +248,12 @@ command_ask(const Options *options)
 	rows_end(&asking->rows);
 	for (i = 0; i < NOUTPUTS; i++)
 	{
-		if (asking->open[i])
-			output_finish(&asking->outputs[i]);
+		if (!asking->open[i])
+			continue;
+		output_finish(&asking->outputs[i]);
+		finished[n++] = &asking->outputs[i];
 	}
-	for (i = 0; i < NOUTPUTS; i++)
-	{
-		if (asking->open[i])
-			output_publish(&asking->outputs[i]);
-	}
+	output_publish(finished, n);
 	tell_result(asking);
 	bloomfam_close(asking->filter);
 	if (asking->bad > 0)

@@ -323,16 +323,67 @@ is((split_rows([ '-f', 'ids.filter', '-c', "a \"b\"\n" ], qq{x,"a ""b""\n"\nx,1\
 	is(system('bash', '-c', "$program keep -f ids.filter -c id <in.csv >/dev/null 2>err"), 0, '/dev/null takes everything');
 	is((tool([ 'split', @ids, '--new', '/dev/null', '--maybe', '/dev/null' ], "id\n1\n"))[0], 0, '... twice');
 
-	# a signal in the middle
-	my $pid = open(my $pipe, '|-', "exec $program keep -f ids.filter -c id -o signalled 2>/dev/null") or die;
-	syswrite $pipe, "id\n1\n";
-	for (1 .. 600) { last if leftovers() ne ''; select(undef, undef, undef, 0.05); }
-	isnt(leftovers(), '', 'while it works, the result is beside its name');
-	kill 'TERM', $pid;
-	close $pipe;
-	is($? & 127, 15, '... a signal ends it');
-	is(leftovers(), '', '... and nothing is left');
-	ok(!-e 'signalled', '... nor written');
+	# what is open already is written to, whoever else writes there
+	for my $name ('/dev/stdout', '/dev/fd/1', '/proc/self/fd/1', '/proc/thread-self/fd/1', "$dir/out.link")
+	{
+		symlink '/dev/stdout', "$dir/out.link" unless -l "$dir/out.link";
+		put('shared', "first\n");
+		system('bash', '-c', "($program keep -f ids.filter -c id -o $name <in.csv 2>err; echo \$? >status; echo last) >>shared");
+		is(content('shared'), "first\nid\n1\nlast\n", "$name is written to as it is open") or diag(content('err'));
+		is(content('status'), "0\n", '... which is no error');
+	}
+	put('shared', '');
+	put('in.csv', "id\n1\n5000\n");
+	system('bash', '-c', "$program split -f ids.filter -c id --new /dev/fd/7 --maybe - <in.csv 7>>third >shared 2>err; echo \$? >status");
+	is(content('third') . content('shared'), "id\n5000\nid\n1\n", 'another descriptor');
+	is(content('status'), "0\n", '... too');
+	for (['a descriptor that is not open', "--new /dev/fd/7 --maybe -", qr/could not write/], ['a descriptor of another process', "--new /proc/1/fd/1 --maybe -", qr/is a descriptor of another process|could not write/],
+		['a file of the program\'s own', "--new fresh --maybe /dev/fd/3", qr/could not write/], ['standard output twice', "--new /dev/stdout --maybe -", qr/two outputs are the same/])
+	{
+		my ($name, $options, $expected) = @$_;
+
+		system('bash', '-c', "$program split -f ids.filter -c id $options <in.csv >shared 2>err; echo \$? >status");
+		is(content('status'), "2\n", "$name: an error");
+		like(content('err'), $expected, '... that says why');
+	}
+	ok(!-e 'fresh', '... and no file');
+	put('both', "id\n" . "1\n" x 300000);
+	system('bash', '-c', "ulimit -f 100000; $program keep -f ids.filter -c id <both >>both 2>err; echo \$? >status");
+	is(content('status'), "2\n", 'the input as the output: an error');
+	like(content('err'), qr/the output is the input: standard output/, '... that says so');
+	is(-s 'both', 3 + 2 * 300000, '... and the file does not grow');
+
+	# files are published together
+	{
+		put("$_.old", "old $_") for qw(new keys);
+		my $pid = open(my $pipe, '|-', "exec $program split -f ids.filter -c id --new new.old --maybe maybe.old --keys keys.old 2>err") or die;
+		syswrite $pipe, "id\n1\n5000\n";
+		for (1 .. 600) { last if leftovers() =~ /new\.old.*|maybe\.old.*keys\.old/; select(undef, undef, undef, 0.05); }
+		mkdir 'maybe.old' or die;
+		close $pipe;
+		is($? >> 8, 2, 'one of the files cannot have its name: an error');
+		like(content('err'), qr/could not rename ".*" to ".*maybe\.old": Is a directory/, '... that says so');
+		is(content('new.old') . content('keys.old'), 'old newold keys', '... and the others are as before');
+		is(leftovers(), '', '... nothing is left');
+		rmdir 'maybe.old' or die;
+		is((tool([ 'split', @ids, '--new', 'new.old', '--maybe', 'maybe.old', '--keys', 'keys.old' ], "id\n1\n5000\n"))[0], 0, '... but if it can');
+		is(content('new.old') . content('maybe.old') . content('keys.old'), "id\n5000\nid\n1\nid\n1\n", '... all are new');
+		is(leftovers(), '', '... nothing is left');
+	}
+
+	# signals in the middle
+	for my $signal (qw(TERM XCPU USR1 ALRM))
+	{
+		my $pid = open(my $pipe, '|-', "exec $program keep -f ids.filter -c id -o signalled 2>/dev/null") or die;
+		syswrite $pipe, "id\n1\n";
+		for (1 .. 600) { last if leftovers() ne ''; select(undef, undef, undef, 0.05); }
+		isnt(leftovers(), '', 'while it works, the result is beside its name');
+		kill $signal, $pid;
+		close $pipe;
+		isnt($? & 127, 0, "... SIG$signal ends it");
+		is(leftovers(), '', '... and nothing is left');
+		ok(!-e 'signalled', '... nor written');
+	}
 }
 
 SKIP:
