@@ -298,7 +298,10 @@ read_boolean(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 	return BLOOMFAM_ABSENT;
 }
 
-/* Dates and times; the largest and smallest numbers are infinite, as DuckDB has them. */
+/*
+ * Dates and times.  The largest and smallest numbers are infinite to some, such as DuckDB, and a
+ * moment as others are to the rest, such as pyarrow.
+ */
 static BloomfamAnswer
 read_instant(const BfColumnReader *reader, size_t i, BfKey *key, const char **reason)
 {
@@ -309,8 +312,12 @@ read_instant(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 
 	instant->unit = column->scale;
 	instant->epoch = BF_SINCE_1970;
+	key->has_second = false;
 	if (column->meaning == BLOOMFAM_TIME)
 		return answer;
+	/* no unit has a whole day there */
+	key->has_second = (instant->value == infinity || instant->value == -infinity) &&
+					  (column->meaning != BLOOMFAM_DATE || column->layout == BLOOMFAM_INT32);
 	if (instant->value == infinity)
 		instant->epoch = BF_PLUS_INFINITY;
 	else if (instant->value == -infinity)
@@ -591,6 +598,13 @@ bf_column_text(const BfColumnReader *reader, size_t i, BfString *text)
 		   !reader->column->all_null && locate(reader, i, &at) && load_string(reader, at, text);
 }
 
+uint64_t
+bf_column_hash_text(const BfColumnReader *reader, const char *bytes, size_t len)
+{
+	return bf_type_is_plain(&reader->type) ? bf_plain_bytes(bytes, len)
+										   : bf_key_text(0, bytes, len);
+}
+
 static void
 hash_by_key(const BfColumnReader *reader, size_t first, BfBatch *batch)
 {
@@ -773,9 +787,7 @@ hash_names(const BfColumnReader *reader, size_t first, BfBatch *batch)
 			continue;
 		len = bf_name_length(string.bytes, string.len);
 		if (len < string.len)
-			batch->second[i] = bf_type_is_plain(&reader->type)
-								   ? bf_plain_bytes(string.bytes, len)
-								   : bf_key_text(0, string.bytes, len);
+			batch->second[i] = bf_column_hash_text(reader, string.bytes, len);
 	}
 }
 

@@ -164,6 +164,12 @@ bf_type_sql_name(BloomfamTypeId id)
 	return (size_t) id < TYPES ? rows[id].name : "unknown";
 }
 
+const char *
+bf_type_sql_family(BloomfamTypeId id)
+{
+	return bf_family_label(rows[id].family);
+}
+
 bool
 bf_type_same_class(BloomfamTypeId a, BloomfamTypeId b)
 {

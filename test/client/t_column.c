@@ -635,7 +635,10 @@ static const Instant instants[] = {
 	{BLOOMFAM_TIMESTAMP, BLOOMFAM_INT64, 0, INT64_C(9224318016000), "timestamp", NULL},
 	{BLOOMFAM_TIMESTAMP, BLOOMFAM_INT64, 0, -INT64_C(210866803200), "timestamp", "4714-11-24 00:00:00 BC"},
 	{BLOOMFAM_TIMESTAMP, BLOOMFAM_INT64, 0, -INT64_C(210866803201), "timestamp", NULL},
-	{BLOOMFAM_TIMESTAMP, BLOOMFAM_INT64, 6, INT64_MAX, "timestamp", "infinity"},
+	{BLOOMFAM_TIMESTAMP, BLOOMFAM_INT64, 9, INT64_MAX, "timestamp", "infinity"},
+	{BLOOMFAM_TIMESTAMP, BLOOMFAM_INT64, 3, INT64_MAX, "timestamp", "infinity"},
+	{BLOOMFAM_TIMESTAMP, BLOOMFAM_INT64, 6, -INT64_MAX, "timestamp", "-infinity"},
+	{BLOOMFAM_TIMESTAMP, BLOOMFAM_INT64, 6, INT64_MAX - 1, "timestamp", "294247-01-10 04:00:54.775806"},
 	{BLOOMFAM_TIMESTAMP, BLOOMFAM_INT64, 9, -INT64_MAX, "timestamp", "-infinity"},
 	{BLOOMFAM_TIMESTAMP, BLOOMFAM_INT64, 6, INT64_MIN, "timestamp", NULL},
 	{BLOOMFAM_TIMESTAMP, BLOOMFAM_INT64, 0, INT64_MAX - 1, "timestamp", NULL},
@@ -654,6 +657,41 @@ static const Instant instants[] = {
 	{BLOOMFAM_TIMESTAMP, BLOOMFAM_INT64, 6, INT64_C(1709208000123456), "parquet timestamp(3)", NULL},
 	{BLOOMFAM_TIMESTAMPTZ, BLOOMFAM_INT64, 6, INT64_MAX, "parquet timestamptz(9)", "infinity"},
 };
+
+/* A number that is infinity to some, and a moment that the server has to others: one yes is yes, and it is not added. */
+static void
+infinite(void)
+{
+	static const char *const written_as[] = {"infinity", "294247-01-10 04:00:54.775807", "-infinity", "2000-01-01 00:00:00"};
+	int64_t		number = INT64_MAX;
+	size_t		i;
+
+	for (i = 0; i < 2 * LENGTH(written_as); i++)
+	{
+		bool		zoned = i % 2 == 1;
+		BloomfamType type = client_type(zoned ? "timestamptz" : "timestamp");
+		char		text[50];
+		BloomfamPiece piece = {text, (size_t) sprintf(text, "%s%s", written_as[i / 2], zoned && strstr(written_as[i / 2], "inf") == NULL ? "+00" : "")};
+		BloomfamColumn column = bloomfam_pieces(BLOOMFAM_WRITTEN, &piece, 1);
+		BloomfamColumn numbers = column_of(zoned ? BLOOMFAM_TIMESTAMPTZ : BLOOMFAM_TIMESTAMP, BLOOMFAM_INT64, &number, 1);
+		BloomfamBuilder *builder;
+		BloomfamFilter *filter;
+		BloomfamError error;
+		uint8_t		answer;
+
+		numbers.scale = 6;
+		CHECK(bloomfam_builder_make(NULL, &type, "ribbon", 1e-9, 0, &builder, &error) == BLOOMFAM_OK);
+		CHECK(bloomfam_builder_add(builder, &numbers, NULL, NULL, &error) == BLOOMFAM_BAD_KEY && strstr(error.detail, "infinity to some") != NULL);
+		bloomfam_builder_free(builder);
+		CHECK(bloomfam_builder_make(NULL, &type, "ribbon", 1e-9, 0, &builder, &error) == BLOOMFAM_OK);
+		CHECK(bloomfam_builder_add(builder, &column, NULL, NULL, &error) == BLOOMFAM_OK);
+		CHECK(bloomfam_builder_finish(builder, &filter, &error) == BLOOMFAM_OK);
+		bloomfam_builder_free(builder);
+		CHECK(bloomfam_ask(filter, NULL, &numbers, &answer, NULL, &error) == BLOOMFAM_OK);
+		CHECKF(answer == (i < 4 ? BLOOMFAM_MAYBE : BLOOMFAM_ABSENT), "asked of %s: answer %d", text, answer);
+		bloomfam_close(filter);
+	}
+}
 
 static void
 times(void)
@@ -1048,6 +1086,7 @@ main(void)
 	RUN(wild_rows);
 	RUN(decimals);
 	RUN(times);
+	RUN(infinite);
 	RUN(fixed);
 	RUN(nulls);
 	RUN(dictionaries);

@@ -475,8 +475,9 @@ readings(void)
 	CHECK(client_hash_bytes(&any_text, BLOOMFAM_TEXT, text64, 64, &hash) == BLOOMFAM_ABSENT);
 	CHECK(client_hash(&text, text64, &other) == BLOOMFAM_ABSENT && hash == other);
 	CHECK(client_hash(&name, text64, &hash) == BLOOMFAM_ABSENT && hash == bf_key_text(0, text64, 63));
-	/* cut at a character's end */
-	CHECK(client_hash(&name, umlauts, &hash) == BLOOMFAM_ABSENT && hash == bf_key_text(0, umlauts, 62));
+	/* cut where the server's encoding says */
+	CHECK(client_hash(&name, umlauts, &hash) == BLOOMFAM_BAD && client_hash(&any_text, umlauts, &hash) == BLOOMFAM_BAD);
+	CHECK(client_hash_bytes(&name, BLOOMFAM_WRITTEN, umlauts + 2, 62, &hash) == BLOOMFAM_ABSENT && hash == bf_key_text(0, umlauts + 2, 62));
 }
 
 /* ---- names of types ---- */

@@ -202,6 +202,8 @@ is((split_rows([ '-f', 'ids.filter', '-c', "a \"b\"\n" ], qq{x,"a ""b""\n"\nx,1\
 		qq{x,"k"\n1,"c,d"\n2,zz\n3,"e""f"\n4,\n5,a b\n6,"g\nh"\n7,""\n8,\xff\n});
 	is($status, 3, 'keys of the rows that may be known');
 	is(content('keys'), qq{"k"\n"c,d"\n"e""f"\na b\n"g\nh"\n""\n}, '... as they stand, without those that are none');
+	($status) = split_rows([ '-f', 'texts.filter', '-c', 'k', '-d', ';', '--keys', 'keys' ], qq{x;"k"\n1;c,d\n2;zz\n3;"e""f"\n4;"c,d"\n5;a b\n});
+	is(content('keys'), qq{"k"\n"c,d"\n"e""f"\n"c,d"\na b\n}, '... separated by nothing, whatever separated the fields');
 	put('mark.filter', '');
 	is((tool([ 'build', '-c', '2', '-t', 'text', '--no-header', '-o', 'mark.filter' ], "1,\\.\n"))[0], 0, 'a filter of \.');
 	split_rows([ '-f', 'mark.filter', '-c', '2', '--no-header', '--keys', 'keys' ], "1,\\.\n");
@@ -546,6 +548,30 @@ for my $kind (qw(blocked standard partitioned counting cuckoo xor xor_plus binar
 	($status, $out, $err) = tool([ 'info', 'rows.filter' ]);
 	is($status, 0, '... but info tells what it is');
 	like($out, qr/cannot be asked for outside the server/, '... and that');
+}
+
+# names, which a server cuts where its encoding says: a key that it stores, or finds, is never called new
+for (['LATIN1', 'repeat(chr(233), 40)', "\xc3\xa9" x 40], ['LATIN1', 'repeat(chr(233), 70)', "\xc3\xa9" x 70], ['SQL_ASCII', q{repeat('a', 62) || E'\\xc3\\xa9'}, 'a' x 62 . "\xc3\xa9"],
+	['UTF8', 'repeat(chr(233), 40)', "\xc3\xa9" x 40], ['EUC_JP', q{convert_from(decode(repeat('e697a5', 40), 'hex'), 'UTF8')}, "\xe6\x97\xa5" x 40])
+{
+	my ($encoding, $value, $literal) = @$_;
+	my $base = lc "names_$encoding";
+
+	if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_database WHERE datname = '$base'") eq '0')
+	{
+		$node->safe_psql('postgres', "CREATE DATABASE $base ENCODING '$encoding' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
+		$node->safe_psql($base, 'CREATE EXTENSION bloomfam');
+	}
+	$node->safe_psql($base, "DROP TABLE IF EXISTS t; CREATE TABLE t (k name); INSERT INTO t VALUES ($value);
+		COPY (SELECT bloom_agg(k, 1e-9, 'ribbon') FROM t) TO '$dir/names.filter' (FORMAT binary);
+		COPY t TO '$dir/names.csv' (FORMAT csv, ENCODING '" . ($encoding eq 'SQL_ASCII' ? 'SQL_ASCII' : 'UTF8') . "')");
+	for my $options ([], [ '-t', 'name' ])
+	{
+		for my $input (content('names.csv'), "$literal\n")
+		{
+			is((split_rows([ '-f', 'names.filter', '-c', '1', '--no-header', '--bytes', @$options ], $input))[1], '', "a name in $encoding, of " . length($literal) . " bytes here, is found (@$options)");
+		}
+	}
 }
 
 # COPY as the referee: what it reads of each output, and what the server's filter says of the keys that it read.  Before PostgreSQL 18 it stops at
