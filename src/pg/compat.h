@@ -334,7 +334,11 @@ bloomfam_foreign_scan_user(const PlannedStmt *stmt, const ForeignScan *scan)
 #endif
 }
 
-/* Is any of these, RTEPermissionInfo or up to 15 RangeTblEntry, checked as another user? */
+/*
+ * Is any of these, RTEPermissionInfo or up to 15 RangeTblEntry, checked as another user, who may
+ * have privileges that this one has not?
+ */
+#include "utils/acl.h"
 static inline bool
 bloomfam_checks_as_others(const List *checked, Oid user)
 {
@@ -347,7 +351,7 @@ bloomfam_checks_as_others(const List *checked, Oid user)
 #else
 		Oid			other = lfirst_node(RangeTblEntry, lc)->checkAsUser;
 #endif
-		if (OidIsValid(other) && other != user)
+		if (OidIsValid(other) && !has_privs_of_role(user, other))
 			return true;
 	}
 	return false;

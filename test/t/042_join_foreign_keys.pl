@@ -598,6 +598,22 @@ $node->safe_psql('postgres', q{
 
 # Where the other server does not tell, nothing is sent, and nothing fails.
 far_sql('postgres', q{DROP ROLE IF EXISTS bloomfam_far_limited; CREATE ROLE bloomfam_far_limited LOGIN PASSWORD 'limited'});
+{
+	my $in = "BEGIN; LOCK TABLE shifted; SELECT 'locked';\n";
+	my ($out, $error) = ('', '');
+	my $lock = IPC::Run::start([ 'psql', '-XAtq', '-d', "$far dbname=bloomfam_far" ], '<', \$in, '>', \$out, '2>', \$error);
+
+	$lock->pump until $out =~ /locked/;
+	far_sql('bloomfam_far', q{ALTER ROLE bloomfam_far_limited SET statement_timeout = '500ms'});
+	$node->safe_psql('postgres', qq{
+		CREATE SERVER hurried FOREIGN DATA WRAPPER postgres_fdw OPTIONS ($connect, dbname 'bloomfam_far');
+		CREATE USER MAPPING FOR CURRENT_USER SERVER hurried OPTIONS (user 'bloomfam_far_limited', password 'limited');
+		CREATE FOREIGN TABLE locked (id int, k int) SERVER hurried OPTIONS (table_name 'shifted')});
+	like(rows_of('force', 'EXPLAIN SELECT count(*) FROM locked JOIN shift_dim USING (k)'), qr/Foreign Scan on locked/, 'what is cancelled there, while it is asked, is no error here');
+	$in .= "\\q\n";
+	$lock->finish;
+	far_sql('bloomfam_far', 'ALTER ROLE bloomfam_far_limited RESET ALL');
+}
 far_sql('bloomfam_far_2', q{
 	CREATE TABLE fact AS SELECT g AS id, g % 1000 AS k FROM generate_series(1, 4000) g;
 	GRANT ALL ON fact TO bloomfam_far_limited;
@@ -742,6 +758,10 @@ SKIP:
 	# a view of somebody else's may be joined in any order, and what it hides with it: neither what is hidden is sent, nor what she sees
 	$is_hers->('SELECT count(*) FROM own_fact JOIN barrier USING (k)', 'behind a security barrier of somebody else');
 	$is_hers->('SELECT count(*) FROM own_fact JOIN plain_view USING (k)', '... a view that is no barrier');
+	$node->safe_psql('postgres', 'GRANT owner TO alice');
+	$is_hers->('SELECT count(*) FROM own_fact JOIN barrier USING (k)', '... of somebody whose privileges she has', @hers);
+	is(sent_in(rows_of('force', "$hash SET ROLE alice; PREPARE p AS SELECT count(*) FROM own_fact JOIN barrier USING (k); SET plan_cache_mode = force_generic_plan;
+			$explain EXECUTE p; RESET ROLE; REVOKE owner FROM alice; SET ROLE alice; $explain EXECUTE p")), '20 keys, bounds; nothing', '... until she has lost them');
 	like(look('SELECT count(*) FROM own_fact JOIN barrier USING (k)', "$hash SET ROLE alice;")->{why}, qr/keys: 0 of 1 \(the query reads other tables with the rights of others\)/,
 		'... of which EXPLAIN says why');
 	$node->safe_psql('postgres', q{

@@ -12,7 +12,8 @@
  * be of the present user's making, so keys must be what that user may select.  Which part of a plan
  * somebody else has written, in a view, is not to be seen in it; nor are a view's conditions always
  * applied before the join.  So keys stay here as soon as the query reads anything with the rights
- * of others.
+ * of others, whose privileges the user has not.  So does a filter, of which keys may be guessed;
+ * but where all stands in a view, it is sent to its owner's server, as that owner.
  *
  * Text.  Two texts without a non-deterministic collation are equal if their bytes are.  A remote
  * column may have any collation: what is equal by its bytes is equal by each.  The other server may
@@ -147,6 +148,8 @@ filter_refusal(const JoinForeignKey *key)
 		!is_equality_of(key->operator, key->type) ||
 		!is_equality_of(key->operator, key->build_type))
 		return "keys of this type are not hashed alike by all servers";
+	if (key->reads_as_others)
+		return "the query reads other tables with the rights of others";
 	if (OidIsValid(key->collation) &&
 		(!get_collation_isdeterministic(key->collation) || GetDatabaseEncoding() != PG_UTF8))
 		return "the keys' collation or encoding may differ on the foreign server";
@@ -196,7 +199,8 @@ key_of_scan(const JoinForeignScanKey *key, const Var *column)
 		result.table = rt_fetch(column->varno, key->stmt->rtable)->relid;
 		result.user = bloomfam_foreign_scan_user(key->stmt, scan);
 	}
-	result.reads_as_others = bloomfam_reads_as_others(key->stmt, GetUserId());
+	result.reads_as_others = bloomfam_reads_as_others(
+		key->stmt, OidIsValid(result.user) ? result.user : GetUserId());
 	return result;
 }
 

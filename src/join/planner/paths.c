@@ -361,7 +361,8 @@ is_sent(const Offer *offer, const Path *scan)
 	};
 	key.type = get_atttype(key.table, key.attribute);
 	for (root = offer->root; root != NULL; root = root->parent_root)
-		key.reads_as_others |= bloomfam_query_reads_as_others(root->parse, GetUserId());
+		key.reads_as_others |= bloomfam_query_reads_as_others(
+			root->parse, OidIsValid(rel->userid) ? rel->userid : GetUserId());
 
 	/* each key is sent once */
 	return bloomfam_join_foreign_expected(
