@@ -12,7 +12,8 @@
 #               program bloomfam under ASan and UBSan, for test/t/040_client_program.pl
 #   check-cross $(PROGRAMS) of test/core, or all, compiled by $(CROSS)-gcc -O2
 #               and run by $(TEST_RUNNER): see test/processors
-#   check-fuzz  test/fuzz/corpus through every test/fuzz/fuzz_*.c, under ASan
+#   check-fuzz  test/fuzz/corpus through every test/fuzz/fuzz_*.c, under ASan and UBSan:
+#               with gcc, and with clang by CLANG_TESTS=1 or LONG=1
 #   fuzz        libFuzzer on each of them for FUZZ_SECONDS
 #   bench-core  bench/core/*.c
 #   bench-client  bench/client/*.c
@@ -41,7 +42,7 @@ client_benches = $(patsubst %.c,%,$(sort $(wildcard bench/client/*.c)))
 fuzzers = $(patsubst %.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 benches = $(patsubst %.c,%,$(sort $(wildcard bench/core/*.c)))
 
-# clang finds little that gcc does not; the fuzz targets are its own in any case
+# clang finds little that gcc does not; what libFuzzer runs is its own in any case
 sanitized = gcc-asan $(if $(LONG)$(CLANG_TESTS),clang-asan)
 
 # the long ones first, so that none is left to run alone
@@ -49,7 +50,7 @@ all_core = $(addprefix $(BUILD)/gcc-o2/,$(long_tests)) $(foreach v,$(sanitized),
 	$(addprefix $(BUILD)/gcc-o2/,$(tests))
 all_client = $(foreach v,$(sanitized) gcc-o2,$(addprefix $(BUILD)/$(v)/,$(client_tests)))
 all_cross = $(addprefix $(BUILD)/$(CROSS)/,$(or $(addprefix test/core/,$(PROGRAMS)),$(long_tests) $(tests)))
-all_replay = $(addprefix $(BUILD)/clang-asan/,$(fuzzers))
+all_replay = $(foreach v,$(sanitized),$(addprefix $(BUILD)/$(v)/,$(fuzzers)))
 
 .PHONY: all check-core check-client check-cross check-fuzz fuzz bench-core bench-client FORCE
 .SECONDARY:
@@ -79,6 +80,8 @@ $(BUILD)/$(1)/bloomfam: $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client) $$(t
 	$(2) $(3) -o $$@ $$^ -lm
 $(BUILD)/$(1)/bench/client/%: $(BUILD)/$(1)/bench/client/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client))
 	$(2) $(3) -o $$@ $$^ -lm
+$(BUILD)/$(1)/test/fuzz/fuzz_%: $$(patsubst %,$(BUILD)/$(1)/%.o,test/fuzz/fuzz_% test/fuzz/replay $$(core) $$(client))
+	$(2) $(3) -o $$@ $$^ -lm
 $(BUILD)/$(1)/bench/core/%: $(BUILD)/$(1)/bench/core/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core))
 	$(2) $(3) -o $$@ $$^ -lm
 endef
@@ -92,8 +95,6 @@ ifdef CROSS
 $(eval $(call variant,$(CROSS),$(CROSS)-gcc,-O2 -g -static -I$(BUILD)/$(CROSS)/include))
 endif
 
-$(BUILD)/clang-asan/test/fuzz/fuzz_%: $(patsubst %,$(BUILD)/clang-asan/%.o,test/fuzz/fuzz_% test/fuzz/replay $(core) $(client))
-	$(CLANG) $(sanitize) -o $@ $^ -lm
 $(BUILD)/clang-fuzz/test/fuzz/fuzz_%: $(patsubst %,$(BUILD)/clang-fuzz/%.o,test/fuzz/fuzz_% $(core) $(client))
 	$(CLANG) $(sanitize) -fsanitize=fuzzer -o $@ $^ -lm
 
