@@ -16,7 +16,7 @@ files = $(patsubst $(top)/%,%,$(sort $(wildcard $(addprefix $(top)/,$(1)))))
 EXTENSION = bloomfam
 DISTVERSION = $(shell sed -n 's/^   "version": *"\(.*\)".*/\1/p' $(top)/META.json)
 MODULE_big = bloomfam
-PGFILEDESC = "bloomfam - Bloom filters and their relatives as a datatype"
+PGFILEDESC = "bloomfam - filters for hash joins, an index, and a datatype"
 
 OBJS = $(patsubst %.c,%.o,$(call files,src/*.c src/core/*.c src/keys/*.c src/pg/*.c src/join/*.c src/join/*/*.c src/maplet/*.c))
 DATA = $(call files,sql/bloomfam--*.sql)
@@ -108,8 +108,12 @@ install-plugin: install
 uninstall-plugin:
 	rm -f '$(DESTDIR)$(pkglibdir)/plugins/$(MODULE_big)$(DLSUFFIX)'
 
-# The archive for PGXN; .gitattributes says what it leaves out.
+# The archive for PGXN; .distignore says what it leaves out.  And all of the
+# tree, which is what a distribution's source package begins with.
 DIST_OF = HEAD
-.PHONY: dist
+.PHONY: dist dist-full
 dist:
-	git -C $(top) archive --worktree-attributes --format=zip --prefix=bloomfam-$(DISTVERSION)/ -o '$(CURDIR)/bloomfam-$(DISTVERSION).zip' $(DIST_OF)
+	git -C $(top) -c core.attributesFile='$(abspath $(top))/.distignore' archive --format=zip --prefix=bloomfam-$(DISTVERSION)/ -o '$(CURDIR)/bloomfam-$(DISTVERSION).zip' $(DIST_OF)
+
+dist-full:
+	git -C $(top) archive --format=tar.gz --prefix=bloomfam-$(DISTVERSION)/ -o '$(CURDIR)/bloomfam-$(DISTVERSION).tar.gz' $(DIST_OF)

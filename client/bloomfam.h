@@ -232,7 +232,8 @@ typedef enum BloomfamTypeId
 	BLOOMFAM_TYPE_ANY_TEXT,		/* text or name, it is not known which: see below */
 	BLOOMFAM_TYPE_TEXT,			/* text, varchar; blanks at the end are no part of a key */
 	BLOOMFAM_TYPE_BPCHAR,		/* char(n): as text, but no key of kind parquet */
-	BLOOMFAM_TYPE_NAME,			/* cut after 63 bytes, at a character's end */
+	BLOOMFAM_TYPE_NAME,			/* cut after 63 bytes; a longer one that is not all ASCII is bad,
+								 * as the server's encoding says where it is cut */
 	BLOOMFAM_TYPE_NUMERIC,
 	BLOOMFAM_TYPE_BOOL,
 	BLOOMFAM_TYPE_CHAR,			/* "char", one byte */
@@ -290,9 +291,10 @@ typedef struct BloomfamType
  * FLOAT and ANY_TEXT only bloomfam_filter_type() gives.
  *
  * kind is the kind of filter that is meant, or NULL.  "parquet" has families of its own: columns'
- * types of Parquet are names then, such as int32, float (of 4 bytes) or decimal(9,2) fixed(5), and
- * another SQL name means the one that the server would choose.  Fails with BLOOMFAM_BAD_ARGUMENT;
- * with BLOOMFAM_NOT_ASKABLE for arrays and types that only the server can hash.
+ * types of Parquet are names then, such as int32 or decimal(9,2) fixed(5), and another SQL name
+ * means the one that the server would choose; float, which is double precision in SQL and of 4
+ * bytes in Parquet, is refused.  Fails with BLOOMFAM_BAD_ARGUMENT; with BLOOMFAM_NOT_ASKABLE for
+ * arrays and types that only the server can hash.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_type_by_name(const char *name, const char *kind,
 														 BloomfamType *type, BloomfamError *error);
@@ -375,7 +377,8 @@ typedef struct BloomfamPiece
  * "Those of bytes" are FIXED to PIECES.  Anything else is BLOOMFAM_WRONG_TYPE, never "absent".
  *
  * Of dates and timestamps the largest number (INT32_MAX, INT64_MAX) is infinity, its negative
- * -infinity, as DuckDB has them.
+ * -infinity, as DuckDB has them.  To others it is a moment; where the server has that moment (of
+ * microseconds, in the year 294247), asking tests for both, and building is an error.
  */
 typedef struct BloomfamColumn
 {

@@ -211,7 +211,7 @@ CREATE FUNCTION bloom_create(expected bigint, text) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_create_text' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION bloom_create(bigint, double precision, text, regtype) IS 'an empty bloom filter';
-COMMENT ON FUNCTION bloom_create(bigint, text) IS 'an empty bloom filter';
+COMMENT ON FUNCTION bloom_create(bigint, text) IS 'an empty bloom filter, of this kind or, if the text is a number, of this rate';
 
 CREATE FUNCTION bloom_add_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME', 'bloomfam_add_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -640,7 +640,7 @@ COMMENT ON AGGREGATE bloom_agg("any") IS 'bloom filter of the keys';
 COMMENT ON AGGREGATE bloom_agg("any", double precision) IS 'bloom filter of the keys';
 COMMENT ON AGGREGATE bloom_agg("any", double precision, text) IS 'bloom filter of the keys';
 COMMENT ON AGGREGATE bloom_agg("any", double precision, text, bigint) IS 'bloom filter of the keys';
-COMMENT ON AGGREGATE bloom_agg("any", text) IS 'bloom filter of the keys';
+COMMENT ON AGGREGATE bloom_agg("any", text) IS 'bloom filter of the keys, of this kind or, if the text is a number, of this rate';
 COMMENT ON AGGREGATE bloom_agg(bloomliteral) IS 'an error: the key needs a type';
 COMMENT ON AGGREGATE bloom_agg(bloomliteral, double precision) IS 'an error: the key needs a type';
 COMMENT ON AGGREGATE bloom_agg(bloomliteral, double precision, text) IS 'an error: the key needs a type';
@@ -697,7 +697,7 @@ COMMENT ON AGGREGATE bloom_agg(bloomkey) IS 'bloom filter of hashed keys';
 COMMENT ON AGGREGATE bloom_agg(bloomkey, double precision) IS 'bloom filter of hashed keys';
 COMMENT ON AGGREGATE bloom_agg(bloomkey, double precision, text) IS 'bloom filter of hashed keys';
 COMMENT ON AGGREGATE bloom_agg(bloomkey, double precision, text, bigint) IS 'bloom filter of hashed keys';
-COMMENT ON AGGREGATE bloom_agg(bloomkey, text) IS 'bloom filter of hashed keys';
+COMMENT ON AGGREGATE bloom_agg(bloomkey, text) IS 'bloom filter of hashed keys, of this kind or, if the text is a number, of this rate';
 
 CREATE FUNCTION bloom_union_trans(bloomfilter, bloomfilter) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bloomfam_union_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -815,7 +815,8 @@ COMMENT ON FUNCTION maplet_may_contain(regclass, "any") IS 'may the table of a m
 
 CREATE FUNCTION maplet_info(
 	index regclass, OUT entries bigint, OUT tail_entries bigint, OUT runs integer, OUT merges integer, OUT pages bigint, OUT live_pages bigint,
-	OUT bytes_per_entry double precision, OUT false_places double precision, OUT bits integer, OUT outgrown boolean)
+	OUT bytes_per_entry double precision, OUT false_places double precision, OUT bits integer, OUT outgrown boolean,
+	OUT key_type text)
 AS 'MODULE_PATHNAME', 'bloomfam_maplet_info' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION maplet_info(regclass) IS 'figures of a maplet index';

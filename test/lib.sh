@@ -100,7 +100,7 @@ become_root()
 			echo "$1: needs root, or sudo" >&2
 			exit 2
 		fi
-		exec sudo --preserve-env=CI,BLOOMFAM_CACHE,CLANG_TESTS,FUZZ_SECONDS,LONG,PG_CONFIG bash "$@"
+		exec sudo --preserve-env=CI,BLOOMFAM_CACHE,CLANG_TESTS,FUZZ_SECONDS,LONG,PG16,PG_CONFIG bash "$@"
 	fi
 }
 

@@ -65,12 +65,14 @@ all: $(all_core) $(all_client) $(all_replay) $(addprefix $(BUILD)/gcc-o2/,$(benc
 check-core: $(addsuffix .run,$(all_core)) $(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(benches))
 check-client: $(addsuffix .run,$(all_client)) $(patsubst %,$(BUILD)/$(bench_variant)/%.smoke,$(client_benches)) \
 	$(BUILD)/gcc-asan/bloomfam
+# asked by bench/client/csv
+$(BUILD)/$(bench_variant)/bench/client/csv.smoke: $(BUILD)/$(bench_variant)/bloomfam
 check-cross: $(addsuffix .run,$(all_cross))
 check-fuzz: $(addsuffix .replay,$(all_replay))
 fuzz: $(addprefix fuzz-,$(notdir $(fuzzers)))
 bench-core: $(addprefix bench-,$(notdir $(benches)))
-bench-client: $(addprefix $(BUILD)/gcc-o2/,$(client_benches))
-	set -e; for program in $^; do $$program; done
+bench-client: $(addprefix $(BUILD)/gcc-o2/,$(client_benches) bloomfam)
+	set -e; for program in $(filter-out %/bloomfam,$^); do $$program; done
 
 # variant NAME COMPILER FLAGS
 define variant

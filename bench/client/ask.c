@@ -15,15 +15,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "client/bloomfam.h"
+#include "measure.h"
+
 #include "core/bf_cpu.h"
-
-#define MAX_ROUNDS	99
 
 static struct
 {
@@ -34,57 +30,11 @@ static struct
 
 static uint64_t denied = 0;
 
-static void __attribute__((noreturn))
-die(const char *what, const BloomfamError *error)
-{
-	fprintf(stderr, "%s: %s\n", what, error->message);
-	exit(2);
-}
-
-static void *
-allocate(size_t size)
-{
-	void	   *memory = malloc(size);
-
-	if (memory == NULL)
-	{
-		fprintf(stderr, "out of memory\n");
-		exit(2);
-	}
-	return memory;
-}
-
-static double
-seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
-}
-
-static uint64_t
-mix(uint64_t z)
-{
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
 /* The i-th key: even numbers are in filters, odd ones are not. */
 static int64_t
 key(uint64_t i)
 {
 	return (int64_t) (mix(i + 1) & ~UINT64_C(1)) | (int64_t) (i & 1);
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return x < y ? -1 : x > y;
 }
 
 /* A column of keys, and the memory that it lies in. */
@@ -186,7 +136,7 @@ measure(int which, const char *kind, size_t distinct)
 	BloomfamFilter *filters[2];
 	BloomfamError error;
 	BloomfamCounts counts;
-	double		start = seconds();
+	double		start = seconds(CLOCK_THREAD_CPUTIME_ID);
 	double		build;
 	const void *bytes;
 	size_t		len;
@@ -199,7 +149,7 @@ measure(int which, const char *kind, size_t distinct)
 		bloomfam_builder_add(builder, &added.column, NULL, NULL, &error) != BLOOMFAM_OK ||
 		bloomfam_builder_finish(builder, &built, &error) != BLOOMFAM_OK)
 		die("build", &error);
-	build = (double) distinct / (seconds() - start);
+	build = (double) distinct / (seconds(CLOCK_THREAD_CPUTIME_ID) - start);
 	bloomfam_builder_free(builder);
 	bytes = bloomfam_bytes(built, &len);
 	if (bloomfam_open(NULL, bytes, len, BLOOMFAM_COPY, &filters[0], &error) != BLOOMFAM_OK)
@@ -215,10 +165,10 @@ measure(int which, const char *kind, size_t distinct)
 		for (round = 0; round < option.rounds; round++)
 			for (way = 0; way < 2; way++)
 			{
-				start = seconds();
+				start = seconds(CLOCK_THREAD_CPUTIME_ID);
 				if (bloomfam_ask(filters[way], &type, &asked.column, answers, &counts, &error) != BLOOMFAM_OK)
 					die("ask", &error);
-				rates[way][round] = (double) option.keys / (seconds() - start) / 1e6;
+				rates[way][round] = (double) option.keys / (seconds(CLOCK_THREAD_CPUTIME_ID) - start) / 1e6;
 			}
 		bloomfam_close(filters[1]);
 		free(memory);
@@ -226,9 +176,7 @@ measure(int which, const char *kind, size_t distinct)
 	bloomfam_close(filters[0]);
 	for (i = 0; i < option.keys; i++)
 		denied += number_of(i, distinct, false) % 2 == 0 && answers[i] != BLOOMFAM_MAYBE;
-	for (way = 0; way < 2; way++)
-		qsort(rates[way], (size_t) option.rounds, sizeof(double), compare);
-	printf("%-20s %-12s %8.2f %10.1f %10.1f %10.1f\n", asked.name, kind, (double) len / 1e6, rates[0][option.rounds / 2], rates[1][option.rounds / 2], build / 1e6);
+	printf("%-20s %-12s %8.2f %10.1f %10.1f %10.1f\n", asked.name, kind, (double) len / 1e6, median(rates[0], option.rounds), median(rates[1], option.rounds), build / 1e6);
 	fflush(stdout);
 	bloomfam_close(built);
 	free(answers);

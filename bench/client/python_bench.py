@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, "client/python")
+sys.path.append("client/python")
 
 import numpy
 

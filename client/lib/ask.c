@@ -192,6 +192,13 @@ bloomfam_column_error(const BloomfamType *type, const BloomfamColumn *column, si
 	}
 	if (n == 1)
 		return BLOOMFAM_OK;
+	if (reader.values->meaning >= BLOOMFAM_DATE)
+	{
+		status = key_error(&reader, i, "this number is infinity to some, and a moment to others",
+						   error);
+		bf_hint(error, "Give the key as text.");
+		return status;
+	}
 	status = key_error(&reader, i, "it is not the same key for all types of the family", error);
 	bf_hint(error, "Say the type of the key.");
 	return status;
@@ -211,9 +218,41 @@ probe(const BloomfamFilter *filter, const uint64_t *hashes, size_t n, uint8_t *a
 		filter->view.head.kind->probe_many(&filter->view, hashes, n, (bool *) answers);
 }
 
-/* Answers for a batch in which some keys are not as others. */
+/* Is a text there as one of the names that it may have been cut to, in any encoding? */
+static bool
+may_be_cut(const BloomfamFilter *filter, const BfColumnReader *reader, size_t i)
+{
+	uint64_t	hashes[BF_NAME_MAX_CHARS - BF_NAME_MIN_CHARS + 2];
+	bool		maybe[BF_NAME_MAX_CHARS - BF_NAME_MIN_CHARS + 2];
+	bool		any = false;
+	size_t		n = 0;
+	size_t		chars = 0;
+	size_t		at = 0;
+	BfString	text;
+
+	if (!bf_column_text(reader, i, &text) || bf_name_is_sure(text.bytes, text.len))
+		return false;
+
+	/* within a character, where those of a database are bytes */
+	hashes[n++] = bf_column_hash_text(reader, text.bytes, BF_NAME_BYTES);
+	while (at < text.len && chars < BF_NAME_MAX_CHARS)
+	{
+		size_t		next = bf_utf8_length(text.bytes + at, text.len - at);
+
+		at += next > 0 ? next : 1;
+		if (++chars >= BF_NAME_MIN_CHARS)
+			hashes[n++] = bf_column_hash_text(reader, text.bytes, at);
+	}
+	filter->view.head.kind->probe_many(&filter->view, hashes, n, maybe);
+	for (at = 0; at < n; at++)
+		any |= maybe[at];
+	return any;
+}
+
+/* Answers for a batch, from key first on, in which some keys are not as others. */
 static void
-answer_odd(const BloomfamFilter *filter, const BfBatch *batch, uint8_t *answers)
+answer_odd(const BloomfamFilter *filter, const BfColumnReader *reader, size_t first,
+		   const BfBatch *batch, uint8_t *answers)
 {
 	uint8_t		second[BF_KEYS_PER_BATCH];
 	size_t		i;
@@ -225,7 +264,12 @@ answer_odd(const BloomfamFilter *filter, const BfBatch *batch, uint8_t *answers)
 		if (batch->answers[i] != BLOOMFAM_ABSENT)
 			answers[i] = batch->answers[i];
 		else if (batch->has_second)
+		{
 			answers[i] |= second[i];
+			if (answers[i] == BLOOMFAM_ABSENT && reader->is_any_text &&
+				batch->hashes[i] != batch->second[i] && filter->view.head.family_id != 0)
+				answers[i] = may_be_cut(filter, reader, first + i);
+		}
 	}
 }
 
@@ -247,7 +291,7 @@ ask_column(const BloomfamFilter *filter, const BfColumnReader *reader, uint8_t *
 		probe(filter, batch.hashes, batch.n, answers + at);
 		if (batch.odd)
 		{
-			answer_odd(filter, &batch, answers + at);
+			answer_odd(filter, reader, at, &batch, answers + at);
 			count_odd(counts, answers + at, at, batch.n);
 		}
 		else

@@ -414,8 +414,16 @@ finish(BfArena *arena, void *arg, BloomfamError *error)
 	BfView		image;
 	BfStatus	status = BF_OK;
 	uint8_t    *data = NULL;
+	const char *family = self->type.family;
+	uint32_t	family_len = (uint32_t) self->family_len;
 
-	bf_room_init(&room, arena, (uint32_t) self->family_len);
+	/* without keys there is no column of Parquet's: SQL's aggregate is of the type */
+	if (self->keys_added == 0 && bf_type_is_plain(&self->type))
+	{
+		family = bf_type_sql_family(self->type.id);
+		family_len = (uint32_t) strlen(family);
+	}
+	bf_room_init(&room, arena, family_len);
 	if (self->keys_added == 0)
 		bf_build_identity(&head);
 	else if (self->state == BUILDER_IMAGE)
@@ -427,9 +435,9 @@ finish(BfArena *arena, void *arg, BloomfamError *error)
 		if (status != BF_OK)
 			return too_large(self->design.kind, self->design.fpr, source.source.n, error);
 	}
-	head.family_id = self->type.family_id;
-	head.family_len = (uint32_t) self->family_len;
-	head.family = self->type.family;
+	head.family_id = bf_family_id(family, family_len);
+	head.family_len = family_len;
+	head.family = family;
 	head.keys_added = self->keys_added;
 	if (self->keys_added > 0 && self->state == BUILDER_HASHES)
 		status = bf_build_set(&arena->port, &room.room, &head, &source.source, &data);

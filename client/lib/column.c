@@ -298,7 +298,10 @@ read_boolean(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 	return BLOOMFAM_ABSENT;
 }
 
-/* Dates and times; the largest and smallest numbers are infinite, as DuckDB has them. */
+/*
+ * Dates and times.  The largest and smallest numbers are infinite to some, such as DuckDB, and a
+ * moment as others are to the rest, such as pyarrow.
+ */
 static BloomfamAnswer
 read_instant(const BfColumnReader *reader, size_t i, BfKey *key, const char **reason)
 {
@@ -309,8 +312,12 @@ read_instant(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 
 	instant->unit = column->scale;
 	instant->epoch = BF_SINCE_1970;
+	key->has_second = false;
 	if (column->meaning == BLOOMFAM_TIME)
 		return answer;
+	/* no unit has a whole day there */
+	key->has_second = (instant->value == infinity || instant->value == -infinity) &&
+					  (column->meaning != BLOOMFAM_DATE || column->layout == BLOOMFAM_INT32);
 	if (instant->value == infinity)
 		instant->epoch = BF_PLUS_INFINITY;
 	else if (instant->value == -infinity)
@@ -591,6 +598,13 @@ bf_column_text(const BfColumnReader *reader, size_t i, BfString *text)
 		   !reader->column->all_null && locate(reader, i, &at) && load_string(reader, at, text);
 }
 
+uint64_t
+bf_column_hash_text(const BfColumnReader *reader, const char *bytes, size_t len)
+{
+	return bf_type_is_plain(&reader->type) ? bf_plain_bytes(bytes, len)
+										   : bf_key_text(0, bytes, len);
+}
+
 static void
 hash_by_key(const BfColumnReader *reader, size_t first, BfBatch *batch)
 {
@@ -720,34 +734,38 @@ is_plain_ascii(const char *bytes, size_t len)
 }
 
 /*
- * Do the texts of a batch need no look at each of them?  Their bytes stand in a row, so that all
- * can be seen at once.
+ * Which bytes of a batch's texts need no look at each text: in the usual order they stand in a row,
+ * so that all can be seen at once.  None, if *begin is *end.
  */
-static bool
-all_plain(const BfColumnReader *reader, size_t first, size_t n)
+static void
+find_plain(const BfColumnReader *reader, size_t first, size_t n, uintptr_t *begin, uintptr_t *end)
 {
 	const BloomfamColumn *column = reader->column;
 	size_t		at = column->first + first;
-	int64_t		begin;
-	int64_t		end;
+	int64_t		from;
+	int64_t		to;
 
+	*begin = 0;
+	*end = reader->is_text ? 0 : UINTPTR_MAX;
 	if (!reader->is_text)
-		return true;
+		return;
 	if (column->layout == BLOOMFAM_OFFSETS32)
 	{
-		begin = LOAD(int32_t, column->offsets, at);
-		end = LOAD(int32_t, column->offsets, at + n);
+		from = LOAD(int32_t, column->offsets, at);
+		to = LOAD(int32_t, column->offsets, at + n);
 	}
 	else if (column->layout == BLOOMFAM_OFFSETS64)
 	{
-		begin = LOAD(int64_t, column->offsets, at);
-		end = LOAD(int64_t, column->offsets, at + n);
+		from = LOAD(int64_t, column->offsets, at);
+		to = LOAD(int64_t, column->offsets, at + n);
 	}
 	else
-		return false;
-	return begin == end ||
-		   (begin >= 0 && end > begin &&
-			is_plain_ascii((const char *) column->values + begin, (size_t) (end - begin)));
+		return;
+	if (from < 0 || to <= from || to > reader->end ||
+		!is_plain_ascii((const char *) column->values + from, (size_t) (to - from)))
+		return;
+	*begin = (uintptr_t) ((const char *) column->values + from);
+	*end = (uintptr_t) ((const char *) column->values + to);
 }
 
 /* The other reading of texts that a name would cut, where there are such. */
@@ -769,9 +787,7 @@ hash_names(const BfColumnReader *reader, size_t first, BfBatch *batch)
 			continue;
 		len = bf_name_length(string.bytes, string.len);
 		if (len < string.len)
-			batch->second[i] = bf_type_is_plain(&reader->type)
-								   ? bf_plain_bytes(string.bytes, len)
-								   : bf_key_text(0, string.bytes, len);
+			batch->second[i] = bf_column_hash_text(reader, string.bytes, len);
 	}
 }
 
@@ -781,11 +797,13 @@ hash_strings_by(const BfColumnReader *reader, size_t first, BfBatch *batch,
 				uint64_t (*hash) (const char *bytes, size_t len))
 {
 	const BloomfamColumn *column = reader->column;
-	bool		plain = all_plain(reader, first, batch->n);
 	bool		odd = false;
 	size_t		longest = 0;
+	uintptr_t	plain;
+	uintptr_t	plain_end;
 	size_t		i;
 
+	find_plain(reader, first, batch->n, &plain, &plain_end);
 	for (i = 0; i < batch->n; i++)
 	{
 		BloomfamAnswer answer = BLOOMFAM_ABSENT;
@@ -796,7 +814,8 @@ hash_strings_by(const BfColumnReader *reader, size_t first, BfBatch *batch,
 			answer = BLOOMFAM_NULL;
 		else if (!load_string(reader, column->first + first + i, &string))
 			answer = BLOOMFAM_BAD;
-		else if (!plain)
+		else if ((uintptr_t) string.bytes < plain ||
+				 (uintptr_t) string.bytes + string.len > plain_end)
 			answer = bf_check_text(string.bytes, string.len, column->any_bytes, &reason);
 		odd |= answer != BLOOMFAM_ABSENT;
 		longest = string.len > longest ? string.len : longest;

@@ -81,4 +81,7 @@ extern BfIndex bf_column_index(const BloomfamColumn *column, size_t i);
 /* The text of a key that is written, for messages; false: it is none. */
 extern bool bf_column_text(const BfColumnReader *reader, size_t i, BfString *text);
 
+/* The hash of characters, for a type of texts. */
+extern uint64_t bf_column_hash_text(const BfColumnReader *reader, const char *bytes, size_t len);
+
 #endif							/* BF_LIB_COLUMN_H */

@@ -38,6 +38,17 @@ bf_name_length(const char *text, size_t len)
 	}
 }
 
+bool
+bf_name_is_sure(const char *text, size_t len)
+{
+	size_t		i;
+
+	for (i = 0; len > BF_NAME_BYTES && i < len; i++)
+		if ((unsigned char) text[i] >= 0x80)
+			return false;
+	return true;
+}
+
 /* ---- numerics ---- */
 
 static BloomfamAnswer
@@ -228,6 +239,26 @@ hash_timestamp(const BloomfamType *type, const BfInstant *timestamp, uint64_t *h
 													: impossible(not_in_column, reason);
 }
 
+/* A moment that may be infinity, and may be none. */
+static BloomfamAnswer
+hash_instant(const BloomfamType *type, const BfKey *key, uint64_t hashes[2], int *n,
+			 const char **reason,
+			 BloomfamAnswer (*hash) (const BloomfamType *type, const BfInstant *instant,
+									 uint64_t *result, const char **why))
+{
+	BloomfamAnswer first = hash(type, &key->u.instant, hashes, reason);
+	BfInstant	finite = key->u.instant;
+
+	if (!key->has_second)
+		return first;
+	finite.epoch = BF_SINCE_1970;
+	if (first != BLOOMFAM_ABSENT)
+		return hash(type, &finite, hashes, reason);
+	if (hash(type, &finite, hashes + 1, reason) == BLOOMFAM_ABSENT && hashes[0] != hashes[1])
+		*n = 2;
+	return BLOOMFAM_ABSENT;
+}
+
 /* ---- strings ---- */
 
 /* A bytea that is written in digits: the hash of its bytes, piece by piece. */
@@ -399,7 +430,7 @@ bf_key_hash(const BloomfamType *type, const BfKey *key, uint64_t hashes[2], int 
 											   : bf_key_uuid(0, key->u.bytes);
 			return BLOOMFAM_ABSENT;
 		case BLOOMFAM_TYPE_DATE:
-			return hash_date(type, &key->u.instant, hashes, reason);
+			return hash_instant(type, key, hashes, n, reason, hash_date);
 		case BLOOMFAM_TYPE_TIME:
 			return hash_time(type, &key->u.instant, hashes, reason);
 		case BLOOMFAM_TYPE_TIMETZ:
@@ -407,7 +438,7 @@ bf_key_hash(const BloomfamType *type, const BfKey *key, uint64_t hashes[2], int 
 			return BLOOMFAM_ABSENT;
 		case BLOOMFAM_TYPE_TIMESTAMP:
 		case BLOOMFAM_TYPE_TIMESTAMPTZ:
-			return hash_timestamp(type, &key->u.instant, hashes, reason);
+			return hash_instant(type, key, hashes, n, reason, hash_timestamp);
 		case BLOOMFAM_TYPE_INTERVAL:
 			hashes[0] = bf_key_interval_span(0, key->u.span);
 			return BLOOMFAM_ABSENT;

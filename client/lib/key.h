@@ -91,7 +91,7 @@ typedef struct BfKey
 	}			u;
 	bool		is_hex;			/* of BYTEA: two digits a byte */
 
-	/* another reading of the same text */
+	/* another reading of the same; of DATE, TIMESTAMP, TIMESTAMPTZ: as no infinity */
 	bool		has_second;
 	double		second_number;	/* FLOAT: as real */
 	size_t		second_len;		/* ANY_TEXT: as name */
@@ -109,8 +109,16 @@ extern BloomfamAnswer bf_key_hash(const BloomfamType *type, const BfKey *key, ui
 /* What a name has room for. */
 #define BF_NAME_BYTES		63
 
-/* The length of what a name keeps of a text, in UTF-8. */
+/*
+ * The length of what a name keeps of a text, in UTF-8.  A server keeps 63 bytes in the encoding of
+ * its database, so it is only sure if the text is short, or all ASCII.
+ */
 extern size_t bf_name_length(const char *text, size_t len);
+extern bool bf_name_is_sure(const char *text, size_t len);
+
+/* How few and how many characters of a long text a name keeps, in whatever encoding. */
+#define BF_NAME_MIN_CHARS	15
+#define BF_NAME_MAX_CHARS	63
 
 /* The server's ranges. */
 #define BF_MIN_DATE			(-INT64_C(2451545))	/* 4714-11-24 BC, in days since 2000 */

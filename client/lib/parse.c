@@ -117,6 +117,10 @@ parse_text(const char *text, size_t len, BfKey *key, const char **reason)
 static BloomfamAnswer
 parse_name(const char *text, size_t len, BfKey *key, const char **reason)
 {
+	if (!bf_name_is_sure(text, len))
+		return bf_bad("of a name that is longer than 63 bytes, and not all ASCII, the server's "
+					  "encoding says where it is cut",
+					  reason);
 	return parse_text(text, bf_name_length(text, len), key, reason);
 }
 

@@ -164,6 +164,12 @@ bf_type_sql_name(BloomfamTypeId id)
 	return (size_t) id < TYPES ? rows[id].name : "unknown";
 }
 
+const char *
+bf_type_sql_family(BloomfamTypeId id)
+{
+	return bf_family_label(rows[id].family);
+}
+
 bool
 bf_type_same_class(BloomfamTypeId a, BloomfamTypeId b)
 {
@@ -443,6 +449,14 @@ plain_by_sql(const char *given, BloomfamTypeId id, const TypeName *name, Bloomfa
 	BfPlainColumn column;
 	char		decimal[NAME_ROOM + sizeof("decimal(,0)")];
 
+	/* whoever means the other one would be told that keys are not there */
+	if (strcmp(name->name, "float") == 0)
+	{
+		(void) bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
+					   "type \"%s\" is double precision in SQL, and real in Parquet", given);
+		bf_hint(error, "Write \"double precision\", or \"real\".");
+		return BLOOMFAM_BAD_ARGUMENT;
+	}
 	if (!rows[id].has_plain)
 	{
 		(void) bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
@@ -554,7 +568,8 @@ bloomfam_type_by_name(const char *name, const char *kind, BloomfamType *type, Bl
 		set_family(type, BLOOMFAM_TYPE_ENUM, name, strlen(name));
 		return strcmp(type->family, name) == 0 ? BLOOMFAM_OK : unknown_type(name, error);
 	}
-	if (is_parquet && !is_family && bf_plain_parse(name, &column))
+	if (is_parquet && !is_family && bf_plain_parse(name, &column) &&
+		column.type != BF_PLAIN_FLOAT)
 	{
 		set_plain(type, named_type(&column), &column);
 		return BLOOMFAM_OK;

@@ -34,6 +34,9 @@ extern BloomfamStatus bf_kind_error(const char *name, BloomfamError *error);
 /* The SQL name of a type, for messages. */
 extern const char *bf_type_sql_name(BloomfamTypeId id);
 
+/* The family of its keys in kinds other than parquet; not of enums. */
+extern const char *bf_type_sql_family(BloomfamTypeId id);
+
 /* Do two types hash the values of their SQL types to one family, Parquet's families aside? */
 extern bool bf_type_same_class(BloomfamTypeId a, BloomfamTypeId b);
 

@@ -47,27 +47,27 @@ typedef struct Asking
 static Asking the_asking;
 
 /*
- * Writes a row's key to the file of keys, as it stands in the row, quotes and all.  What would end
- * the data of COPY on a line of its own is quoted.
+ * Writes a row's key to the file of keys, as it stands in the row, quotes and all.  What would not
+ * be the only field of its line there, or would end the data of COPY, is quoted.
  */
 static void
 write_key(Output *output, const CsvRecord *record)
 {
 	const char *key = record->key;
 	size_t		length = record->key_length;
+	bool		quoted = key > record->start && key[-1] == '"';
 
-	if (key > record->start && key[-1] == '"')
+	if (quoted)
 	{
 		key--;
 		length += 2;
 	}
-	if (length == 2 && memcmp(key, "\\.", 2) == 0)
-	{
-		key = "\"\\.\"";
-		length = 4;
-	}
+	else
+		quoted = (length != 2 || memcmp(key, "\\.", 2) != 0) && memchr(key, ',', length) == NULL;
+	if (!quoted)
+		output_write(output, "\"", 1);
 	output_write(output, key, length);
-	output_write(output, "\n", 1);
+	output_write(output, quoted ? "\n" : "\"\n", quoted ? 1 : 2);
 }
 
 /* The line of names: all of them for rows, the key's own for keys. */
@@ -234,6 +234,8 @@ int
 command_ask(const Options *options)
 {
 	Asking	   *asking = &the_asking;
+	Output	   *finished[NOUTPUTS];
+	int			n = 0;
 	int			i;
 
 	asking->options = options;
@@ -246,14 +248,12 @@ command_ask(const Options *options)
 	rows_end(&asking->rows);
 	for (i = 0; i < NOUTPUTS; i++)
 	{
-		if (asking->open[i])
-			output_finish(&asking->outputs[i]);
+		if (!asking->open[i])
+			continue;
+		output_finish(&asking->outputs[i]);
+		finished[n++] = &asking->outputs[i];
 	}
-	for (i = 0; i < NOUTPUTS; i++)
-	{
-		if (asking->open[i])
-			output_publish(&asking->outputs[i]);
-	}
+	output_publish(finished, n);
 	tell_result(asking);
 	bloomfam_close(asking->filter);
 	if (asking->bad > 0)

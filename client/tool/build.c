@@ -78,7 +78,7 @@ command_build(const Options *options)
 		fail_library("build", &error);
 	bloomfam_builder_free(builder);
 	output_finish(&output);
-	output_publish(&output);
+	output_publish(&(Output *) {&output}, 1);
 	bloomfam_info(filter, &info);
 	note("%s rows: %s keys, %s without one; %s, %s bytes", grouped(rows->rows),
 		 grouped(rows->rows - null), grouped(null), info.kind, grouped(info.size));

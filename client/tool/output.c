@@ -3,8 +3,8 @@
  * output.c
  *	  A file that is there as a whole or not at all; or a stream; see output.h.
  *
- * Several files are first finished, all of them, and then published, so that an error leaves the
- * old ones, or none.  Whatever ends the program before that removes what it has begun.
+ * Several files are first finished, all of them, and then published together, so that an error
+ * leaves the old ones, or none.  Signals that end the program remove what it has begun.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef RENAME_EXCHANGE
+#define RENAME_EXCHANGE (1 << 1)
+#endif
 
 #define OUTPUT_BUFFER	((size_t) 256 * 1024)
 
@@ -54,11 +59,12 @@ on_signal(int number)
 	raise(number);
 }
 
-/* Once: what is to happen to files that are begun, when the program ends in any way but SIGKILL. */
+/* Once: what is to happen to files that are begun, when the program ends before they are whole. */
 static void
 prepare_removal(void)
 {
-	static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+	static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2,
+								  SIGXCPU, SIGVTALRM, SIGPROF, SIGPOLL};
 	static bool prepared;
 	size_t		i;
 
@@ -143,11 +149,103 @@ set_identity(Output *output, const struct stat *status)
 	output->inode = status->st_ino;
 }
 
+/* Is that a folder of descriptors of a process, of which *pid is set? */
+static bool
+holds_descriptors(const char *folder, long *pid)
+{
+	long		task;
+	int			whole = 0;
+
+	if (sscanf(folder, "/proc/%ld/fd%n", pid, &whole) == 1 && whole > 0 && folder[whole] == '\0')
+		return true;
+	whole = 0;
+	return sscanf(folder, "/proc/%ld/task/%ld/fd%n", pid, &task, &whole) == 2 && whole > 0 &&
+		   folder[whole] == '\0';
+}
+
+/*
+ * Which descriptor a name is, such as /dev/stdout, /dev/fd/5 or a link to one of these; -1: it is
+ * none.  What is behind a descriptor must not be replaced: others write to it, too.
+ */
+static int
+find_descriptor(const char *name)
+{
+	char	   *path = need_memory(strdup(name), strlen(name) + 1);
+	int			descriptor = -1;
+	int			links;
+
+	for (links = 0; links < 40; links++)
+	{
+		char		target[4096];
+		char	   *folder = full_path(path);
+		char	   *base = strrchr(folder, '/');
+		size_t		room = strlen(folder) + sizeof(target);
+		ssize_t		length;
+		long		pid;
+
+		*base = '\0';
+		if (holds_descriptors(folder, &pid))
+		{
+			if (pid != (long) getpid())
+				fail("\"%s\" is a descriptor of another process", name);
+			if (base[1] != '\0' && strlen(base + 1) < 10 &&
+				base[1 + strspn(base + 1, "0123456789")] == '\0')
+				descriptor = atoi(base + 1);
+			free(folder);
+			break;
+		}
+		*base = '/';
+		length = readlink(folder, target, sizeof(target) - 1);
+		if (length < 0)
+		{
+			free(folder);
+			break;
+		}
+		target[length] = '\0';
+		free(path);
+		base[1] = '\0';
+		path = need_memory(malloc(room), room);
+		snprintf(path, room, "%s%s", target[0] == '/' ? "" : folder, target);
+		free(folder);
+	}
+	free(path);
+	return descriptor;
+}
+
+/* Sets the output to what is open already, for whoever started the program. */
+static void
+use_descriptor(Output *output, int descriptor)
+{
+	struct stat status;
+	struct stat input;
+
+	output->fd = descriptor;
+	if (descriptor != STDOUT_FILENO)
+	{
+		int			flags = fcntl(descriptor, F_GETFD);
+
+		/* the program's own files are closed in others */
+		if (flags >= 0 && (flags & FD_CLOEXEC))
+			errno = EBADF;
+		output->fd = flags >= 0 && !(flags & FD_CLOEXEC) ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+														 : -1;
+	}
+	if (output->fd < 0 || fstat(output->fd, &status) != 0)
+		fail_errno("could not write to %s", output->name);
+	set_identity(output, &status);
+
+	/* each row that is written would be read again */
+	if (S_ISREG(status.st_mode) && fstat(STDIN_FILENO, &input) == 0 &&
+		status.st_dev == input.st_dev && status.st_ino == input.st_ino)
+		fail("the output is the input: %s", output->name);
+}
+
 /* Opens the output of that name; "-" is standard output.  The name must stay. */
 void
 output_open(Output *output, const char *name)
 {
 	struct stat status;
+	int			descriptor;
 
 	memset(output, 0, sizeof(*output));
 	output->form = OUTPUT_STREAM;
@@ -157,14 +255,17 @@ output_open(Output *output, const char *name)
 	if (strcmp(name, "-") == 0)
 	{
 		output->name = "standard output";
-		output->fd = STDOUT_FILENO;
-		if (fstat(output->fd, &status) != 0)
-			fail_errno("could not write to standard output");
-		set_identity(output, &status);
+		use_descriptor(output, STDOUT_FILENO);
 		return;
 	}
 	if (name[0] == '\0' || name[strlen(name) - 1] == '/')
 		fail("\"%s\" is no name of a file", name);
+	descriptor = find_descriptor(name);
+	if (descriptor >= 0)
+	{
+		use_descriptor(output, descriptor);
+		return;
+	}
 	if (stat(name, &status) == 0)
 	{
 		set_identity(output, &status);
@@ -271,22 +372,108 @@ output_finish(Output *output)
 	output->fd = -1;
 }
 
-/* Gives a file its name, in the place of an older one.  It must be finished. */
-void
-output_publish(Output *output)
+/* What became of the file that had the name. */
+typedef enum Old
 {
-	char	   *temporary;
+	OLD_NONE,					/* there was none */
+	OLD_EXCHANGED,				/* it has the temporary name */
+	OLD_LINKED,					/* it has a third name: the temporary one and a tilde */
+	OLD_GONE					/* the file system can do neither */
+} Old;
+
+static int
+exchange(const char *a, const char *b)
+{
+	return (int) syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+}
+
+/* The third name, to be freed. */
+static char *
+third_name(const char *temporary)
+{
+	size_t		size = strlen(temporary) + 2;
+	char	   *name = need_memory(malloc(size), size);
+
+	snprintf(name, size, "%s~", temporary);
+	return name;
+}
+
+/* Gives a file its name; false, and errno, if that is not possible, and then nothing is changed. */
+static bool
+give_name(const Output *output, Old *old)
+{
+	const char *temporary = temporaries[output->slot];
+	struct stat status;
+	bool		there = lstat(output->path, &status) == 0;
+	char	   *third;
+	bool		done;
+
+	*old = OLD_NONE;
+	if (there && S_ISDIR(status.st_mode))
+	{
+		errno = EISDIR;
+		return false;
+	}
+	if (!there)
+		return rename(temporary, output->path) == 0;
+	*old = OLD_EXCHANGED;
+	if (exchange(temporary, output->path) == 0)
+		return true;
+	if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
+		return false;
+	third = third_name(temporary);
+	*old = link(output->path, third) == 0 ? OLD_LINKED : OLD_GONE;
+	done = rename(temporary, output->path) == 0;
+	if (!done && *old == OLD_LINKED)
+	{
+		int			saved = errno;
+
+		(void) unlink(third);
+		errno = saved;
+	}
+	free(third);
+	return done;
+}
+
+/* Takes the name away again, from a file that is to be removed, and gives it to the old one. */
+static void
+take_name(const Output *output, Old old)
+{
+	const char *temporary = temporaries[output->slot];
+
+	if (old == OLD_NONE)
+		(void) rename(output->path, temporary);
+	else if (old == OLD_EXCHANGED)
+		(void) exchange(temporary, output->path);
+	else if (old == OLD_LINKED)
+	{
+		char	   *third = third_name(temporary);
+
+		(void) rename(third, output->path);
+		free(third);
+	}
+}
+
+/* Removes the old file, and sees that the name, too, outlives a crash of the system. */
+static void
+forget_old(Output *output, Old old)
+{
+	char	   *temporary = temporaries[output->slot];
 	int			fd;
 
-	if (output->form == OUTPUT_STREAM)
-		return;
-	temporary = temporaries[output->slot];
-	if (rename(temporary, output->path) != 0)
-		fail_errno("could not rename \"%s\" to \"%s\"", temporary, output->path);
+	if (old == OLD_EXCHANGED)
+		(void) unlink(temporary);
+	else if (old == OLD_LINKED)
+	{
+		char	   *third = third_name(temporary);
+
+		(void) unlink(third);
+		free(third);
+	}
 	temporaries[output->slot] = NULL;
 	free(temporary);
 
-	/* The name, too, shall outlive a crash of the system; some file systems cannot do that. */
+	/* some file systems cannot synchronize folders */
 	fd = open(dirname(output->path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 	{
@@ -296,4 +483,44 @@ output_publish(Output *output)
 	}
 	free(output->path);
 	output->path = NULL;
+}
+
+/*
+ * Gives all files their names, in the place of older ones, or none of them.  They must be finished.
+ */
+void
+output_publish(Output *const *outputs, int n)
+{
+	Old			olds[MAX_TEMPORARIES];
+	sigset_t	all,
+				before;
+	int			i;
+
+	/* No signal comes between one file and the next. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	for (i = 0; i < n; i++)
+	{
+		int			saved;
+		int			failed = i;
+
+		if (outputs[i]->form == OUTPUT_STREAM || give_name(outputs[i], &olds[i]))
+			continue;
+		saved = errno;
+		while (--i >= 0)
+		{
+			if (outputs[i]->form == OUTPUT_FILE)
+				take_name(outputs[i], olds[i]);
+		}
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		errno = saved;
+		fail_errno("could not rename \"%s\" to \"%s\"", temporaries[outputs[failed]->slot],
+				   outputs[failed]->path);
+	}
+	for (i = 0; i < n; i++)
+	{
+		if (outputs[i]->form == OUTPUT_FILE)
+			forget_old(outputs[i], olds[i]);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }

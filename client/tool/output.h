@@ -36,7 +36,7 @@ typedef struct Output
 extern void output_open(Output *output, const char *name);
 extern void output_write(Output *output, const char *bytes, size_t length);
 extern void output_finish(Output *output);
-extern void output_publish(Output *output);
+extern void output_publish(Output *const *outputs, int n);
 extern bool output_is_same(const Output *a, const Output *b);
 extern bool output_is_file(const Output *output, const char *name);
 

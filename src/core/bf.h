@@ -343,6 +343,14 @@ struct BfKind
 	void		(*stats) (const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats);
 
 	/*
+	 * The same, unfolded, by a part of a payload that is longer than max_bytes: that of keys, fill
+	 * and fpr are the whole's, as far as the part tells.  May be NULL: then a part of the cells is
+	 * a filter of a part of the keys or, without cells, nothing is known by a part.
+	 */
+	void		(*stats_sampled) (const BfPort *port, const BfView *view, uint64_t max_bytes,
+								  BfStats *stats);
+
+	/*
 	 * Fills in the header of the union or intersection of two filters of this kind, except for the
 	 * family, which is set already; false if they cannot be combined.  May look at what the
 	 * payloads say of themselves, in constant time.  NULL without BF_CAN_UNION and
@@ -466,9 +474,9 @@ extern void bf_stats(const BfPort *port, const BfView *view, BfStats *stats);
 /*
  * bf_stats_sampled: the same, reading at most max_bytes of the payload, at least a thousand.
  *
- * Of a larger filter whose payload is an array of cells, a part of that size is read: keys, fill
- * and fpr are estimates for the whole, the rest is of the part.  False if nothing can be said of
- * the whole by a part: of other large filters.  Constant time, but for max_bytes.
+ * Of a larger filter a part of that size is read: keys, fill and fpr are estimates for the whole,
+ * the rest is of the part.  False if nothing can be said of the whole by a part: of large filters
+ * that are built at once, whose header has the number of keys.  Constant time, but for max_bytes.
  */
 extern bool bf_stats_sampled(const BfPort *port, const BfView *view, uint64_t max_bytes,
 							 BfStats *stats);

@@ -160,12 +160,18 @@ bf_fold(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *vi
 		head->kind->fold(port, head, out, view);
 }
 
-void
-bf_stats_folded(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
+static void
+clear_stats(BfStats *stats)
 {
 	memset(stats, 0, sizeof(*stats));
 	stats->fill = -1;
 	stats->stages = 1;
+}
+
+void
+bf_stats_folded(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
+{
+	clear_stats(stats);
 	view->head.kind->stats(port, view, fold, stats);
 }
 
@@ -191,7 +197,13 @@ bf_stats_sampled(const BfPort *port, const BfView *view, uint64_t max_bytes, BfS
 		bf_stats(port, view, stats);
 		return true;
 	}
-	if (kind->cell_size == 0 || (kind->is_packed != NULL && kind->is_packed(&view->head)))
+	if (kind->stats_sampled != NULL)
+	{
+		clear_stats(stats);
+		kind->stats_sampled(port, view, max_bytes, stats);
+		return true;
+	}
+	if (kind->cell_size == 0)
 		return false;
 	part.head.payload_len = max_bytes / kind->cell_size * kind->cell_size;
 	bf_stats(port, &part, stats);

@@ -326,8 +326,10 @@ counting_validate(const BfPort *port, const BfView *view)
 	return is_packed(&view->head) ? bf_counting_validate_packed(port, view) : NULL;
 }
 
+/* By the first words, so many or a few more: of a whole filter all, which fold divides. */
 static void
-counting_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
+stats_of_words(const BfPort *port, const BfView *view, uint64_t fold, uint64_t words,
+			   BfStats *stats)
 {
 	unsigned	k = view->head.param[PARAM_PROBES];
 	Reader		reader;
@@ -335,7 +337,7 @@ counting_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *s
 	uint64_t	joined = 0;		/* ... so far */
 
 	bf_counting_open_reader(&reader, view);
-	while (reader.done < reader.words)
+	while (reader.done < words)
 	{
 		uint64_t	counters[GROUP];
 		unsigned	n = reader.read(&reader, counters);
@@ -354,12 +356,29 @@ counting_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *s
 		if ((reader.done & BF_INTERRUPT_MASK) == 0)
 			bf_check_interrupts(port);
 	}
-	stats->bits = reader.words / fold * WORD_COUNTERS;
+	stats->bits = reader.done / fold * WORD_COUNTERS;
 	stats->fill = (double) stats->bits_set / (double) stats->bits;
 	stats->hashes = k;
 	stats->keys = bf_math_keys((double) stats->bits_set, (double) stats->bits, k);
 	/* the k probes are independent and uniform: exact, given the counters */
 	stats->fpr = pow(stats->fill, k);
+}
+
+static void
+counting_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
+{
+	stats_of_words(port, view, fold, loose_words(&view->head), stats);
+}
+
+static void
+counting_stats_sampled(const BfPort *port, const BfView *view, uint64_t max_bytes, BfStats *stats)
+{
+	uint64_t	all = loose_words(&view->head);
+	double		part = (double) max_bytes / (double) view->head.payload_len;
+
+	/* the planes of a packed filter are read side by side: as large a part of each */
+	stats_of_words(port, view, 1, BF_MAX((uint64_t) (part * (double) all), 1), stats);
+	stats->keys *= (double) (all * WORD_COUNTERS) / (double) stats->bits;
 }
 
 /* ---- union, intersection and fold of the loose form ---- */
@@ -419,6 +438,7 @@ const BfKind bf_kind_counting = {
 	.pack_plan = bf_counting_pack_plan,
 	.pack = bf_counting_pack,
 	.stats = counting_stats,
+	.stats_sampled = counting_stats_sampled,
 	.combined_head = bf_cells_combined_head,
 	.unite = counting_unite,
 	.intersect = counting_intersect,

@@ -630,29 +630,50 @@ cuckoo_remove(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, si
 	return removed;
 }
 
+/* By the first so many pairs; the two buckets of a number need not be alike, others are. */
 static void
-cuckoo_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
+stats_of_pairs(const BfPort *port, const BfView *view, uint64_t pairs, BfStats *stats)
 {
 	Table		table = table_of(&view->head, view->payload);
 	uint64_t	taken = 0;
-	uint64_t	bucket;
+	uint64_t	pair;
+	unsigned	half;
 	unsigned	i;
 
-	(void) fold;
-	for (bucket = 0; bucket < 2 * table.pairs; bucket++)
+	for (pair = 0; pair < pairs; pair++)
 	{
-		Bucket		slots = load_bucket(&table, bucket);
+		for (half = 0; half < 2; half++)
+		{
+			Bucket		slots = load_bucket(&table, pair + half * table.pairs);
 
-		for (i = 0; i < BUCKET_SLOTS; i++)
-			taken += tag_at(&table, slots, i) != 0;
-		if ((bucket & BF_INTERRUPT_MASK) == 0)
+			for (i = 0; i < BUCKET_SLOTS; i++)
+				taken += tag_at(&table, slots, i) != 0;
+		}
+		if ((pair & BF_INTERRUPT_MASK) == 0)
 			bf_check_interrupts(port);
 	}
-	stats->bits = PAIR_SLOTS * table.pairs * table.bits;
-	stats->fill = (double) taken / (double) (PAIR_SLOTS * table.pairs);
+	stats->bits = PAIR_SLOTS * pairs * table.bits;
+	stats->fill = (double) taken / (double) (PAIR_SLOTS * pairs);
 	stats->hashes = 2;
-	stats->keys = (double) (taken + stash_count(stash_of(&table)));
+	stats->keys = (double) taken * ((double) table.pairs / (double) pairs) +
+		stash_count(stash_of(&table));
 	stats->fpr = -expm1(stats->keys * log1p(-1 / ((double) table.pairs * (double) table.tags)));
+}
+
+static void
+cuckoo_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
+{
+	(void) fold;
+	stats_of_pairs(port, view, table_of(&view->head, view->payload).pairs, stats);
+}
+
+static void
+cuckoo_stats_sampled(const BfPort *port, const BfView *view, uint64_t max_bytes, BfStats *stats)
+{
+	Table		table = table_of(&view->head, view->payload);
+	uint64_t	pairs = max_bytes / table.bits; /* a pair is 8 slots of so many bits */
+
+	stats_of_pairs(port, view, BF_MIN(BF_MAX(pairs, 1), table.pairs), stats);
 }
 
 const BfKind bf_kind_cuckoo = {
@@ -675,4 +696,5 @@ const BfKind bf_kind_cuckoo = {
 	.add = cuckoo_add,
 	.remove = cuckoo_remove,
 	.stats = cuckoo_stats,
+	.stats_sampled = cuckoo_stats_sampled,
 };

@@ -525,15 +525,15 @@ scalable_grow(const BfHeader *head, uint8_t *out, const BfView *view)
 
 /* ---- statistics ---- */
 
+/* Of each stage, at most so large a share of the bytes is read, or a thousand of them. */
 static void
-scalable_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
+stats_of_stages(const BfPort *port, const BfView *view, double part, BfStats *stats)
 {
 	double		no = 1;			/* probability that no stage contains an absent key */
 	double		passed = 1;		/* the share of new keys that reached this stage: those that were
 								 * not false positives of the stages before */
 	unsigned	i;
 
-	(void) fold;
 	stats->stages = stages_of(&view->head);
 	for (i = 0; i < stats->stages; i++)
 	{
@@ -541,7 +541,9 @@ scalable_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *s
 		BfView		stage;
 
 		if (open_stage(&view->head, view->payload, i, &stage))
-			bf_stats(port, &stage, &own);
+			bf_stats_sampled(port, &stage,
+							 BF_MAX((uint64_t) (part * (double) stage.head.payload_len), 1000),
+							 &own);
 		stats->bits += own.bits;
 		stats->bits_set += own.bits_set;
 		stats->hashes += own.hashes;
@@ -553,6 +555,19 @@ scalable_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *s
 	stats->fpr = 1 - no;
 	if (stats->bits > 0)
 		stats->fill = (double) stats->bits_set / (double) stats->bits;
+}
+
+static void
+scalable_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
+{
+	(void) fold;
+	stats_of_stages(port, view, 1, stats);
+}
+
+static void
+scalable_stats_sampled(const BfPort *port, const BfView *view, uint64_t max_bytes, BfStats *stats)
+{
+	stats_of_stages(port, view, (double) max_bytes / (double) view->head.payload_len, stats);
 }
 
 /* ---- union ---- */
@@ -784,6 +799,7 @@ const BfKind bf_kind_scalable = {
 	.grow_plan = scalable_grow_plan,
 	.grow = scalable_grow,
 	.stats = scalable_stats,
+	.stats_sampled = scalable_stats_sampled,
 	.combined_head = scalable_combined_head,
 	.unite = scalable_unite,
 	.fold_plan = scalable_fold_plan,

@@ -36,6 +36,7 @@
 #include "maplet/run.h"
 #include "maplet/tail.h"
 #include "pg/index.h"
+#include "pg/port.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_maplet_info);
 PG_FUNCTION_INFO_V1(bloomfam_maplet_runs);
@@ -86,8 +87,8 @@ bloomfam_maplet_info(PG_FUNCTION_ARGS)
 	const MapletMeta *meta = &view->meta;
 	MapletOpened opened;
 	TupleDesc	desc;
-	Datum		values[10];
-	bool		nulls[10] = {false};
+	Datum		values[11];
+	bool		nulls[11] = {false};
 	double		in_runs;
 	double		false_places = 0;
 	int64		in_tails;
@@ -119,6 +120,8 @@ bloomfam_maplet_info(PG_FUNCTION_ARGS)
 	values[7] = Float8GetDatum(false_places);
 	values[8] = Int32GetDatum(meta->p);
 	values[9] = BoolGetDatum(meta->rows_hint > 0 && in_runs + in_tails > meta->rows_hint);
+	values[10] = CStringGetTextDatum(
+		bloomfam_family_display(meta->family, meta->family_len, meta->family_id));
 	bloomfam_maplet_close(&opened);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

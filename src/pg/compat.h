@@ -334,24 +334,48 @@ bloomfam_foreign_scan_user(const PlannedStmt *stmt, const ForeignScan *scan)
 #endif
 }
 
+/*
+ * Is any of these, RTEPermissionInfo or up to 15 RangeTblEntry, checked as another user, who may
+ * have privileges that this one has not?
+ */
+#include "utils/acl.h"
 static inline bool
-bloomfam_reads_as_others(const PlannedStmt *stmt, Oid user)
+bloomfam_checks_as_others(const List *checked, Oid user)
 {
-	ListCell   *lc;
+	const ListCell *lc;
 
-#if PG_VERSION_NUM >= 160000
-	foreach(lc, stmt->permInfos)
+	foreach(lc, checked)
 	{
+#if PG_VERSION_NUM >= 160000
 		Oid			other = lfirst_node(RTEPermissionInfo, lc)->checkAsUser;
 #else
-	foreach(lc, stmt->rtable)
-	{
 		Oid			other = lfirst_node(RangeTblEntry, lc)->checkAsUser;
 #endif
-		if (OidIsValid(other) && other != user)
+		if (OidIsValid(other) && !has_privs_of_role(user, other))
 			return true;
 	}
 	return false;
+}
+
+static inline bool
+bloomfam_reads_as_others(const PlannedStmt *stmt, Oid user)
+{
+#if PG_VERSION_NUM >= 160000
+	return bloomfam_checks_as_others(stmt->permInfos, user);
+#else
+	return bloomfam_checks_as_others(stmt->rtable, user);
+#endif
+}
+
+/* The same of a query that is being planned, without its subqueries. */
+static inline bool
+bloomfam_query_reads_as_others(const Query *query, Oid user)
+{
+#if PG_VERSION_NUM >= 160000
+	return bloomfam_checks_as_others(query->rteperminfos, user);
+#else
+	return bloomfam_checks_as_others(query->rtable, user);
+#endif
 }
 
 /* 16 has outer joins among relations: a column may be that of a row which one of these made up. */

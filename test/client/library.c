@@ -9,6 +9,8 @@
  *	library build FILTER TYPE KIND FPR EXPECTED FORM	lines with a key: a filter of these
  *	library unite FILTER A B
  *	library info FILTER			prints kind, family, keys added, and whether it may be asked
+ *	library mutate N SEED		lines with a filter in text form: prints N of them that were changed, half with a checksum that is right, each behind
+ *								t or f: whether the library accepts it
  *
  * Lines are those of COPY in text format.  The last line printed by the first two is "N checked, M differ, K not read".  FORM is raw, hex,
  * copy or binary.  Exit code 2, and a message, for what fails.
@@ -20,6 +22,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "client/bloomfam.h"
 
@@ -297,6 +302,158 @@ tell(const char *path)
 	return 0;
 }
 
+/* ---- changed filters ---- */
+
+#define OFFSET_OF_CHECKSUM	8
+
+static uint64_t random_state;
+
+static uint64_t
+next_random(void)
+{
+	uint64_t	z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+static size_t
+below(size_t n)
+{
+	return (size_t) (next_random() % n);
+}
+
+/* Changes something in the bytes, of which there may be as many again, and returns how many there are then. */
+static size_t
+change(uint8_t *bytes, size_t len)
+{
+	/* the header more often than what follows */
+	size_t		at = below(2) == 0 && len > 100 ? below(100) : below(len);
+	uint64_t	number = next_random() >> below(64);
+
+	switch (below(7))
+	{
+		case 0:
+			bytes[at] = (uint8_t) number;
+			break;
+		case 1:
+			bytes[at] ^= (uint8_t) (1 << below(8));
+			break;
+		case 2:
+			bytes[at] = below(2) == 0 ? 0 : 0xff;
+			break;
+		case 3:
+			memcpy(bytes + at, &number, len - at < 8 ? len - at : 8);
+			break;
+		case 4:
+			bytes[at] = (uint8_t) (bytes[at] + (below(2) == 0 ? 1 : -1));
+			break;
+		case 5:
+			if (below(4) == 0)
+				return at > 0 ? at : 1;
+			break;
+		default:
+			if (below(4) == 0)
+			{
+				memset(bytes + len, below(2) == 0 ? 0 : (int) number, 8);
+				return len + 1 + below(8);
+			}
+			break;
+	}
+	return len;
+}
+
+/* Opens bytes without a check, and asks: whatever the answer, it must be harmless. */
+static void
+use_unchecked(const uint8_t *bytes, size_t len)
+{
+	int64_t		numbers[20];
+	uint8_t		answers[20];
+	BloomfamColumn column = bloomfam_int64s(numbers, 20);
+	BloomfamFilter *filter;
+	BloomfamStats stats;
+	BloomfamError error;
+	size_t		i;
+
+	if (bloomfam_open(NULL, bytes, len, 0, &filter, &error) != BLOOMFAM_OK)
+		return;
+	for (i = 0; i < 20; i++)
+		numbers[i] = (int64_t) next_random();
+	(void) bloomfam_ask(filter, NULL, &column, answers, NULL, &error);
+	(void) bloomfam_stats(filter, &stats, &error);
+	bloomfam_close(filter);
+}
+
+static int
+mutate(long long n, long long seed)
+{
+	Lines		lines = read_lines(1);
+	uint8_t   **values = allocate(lines.n * sizeof(*values) + 1);
+	size_t	   *lens = allocate(lines.n * sizeof(*lens) + 1);
+	size_t		i;
+
+	random_state = (uint64_t) seed;
+	for (i = 0; i < lines.n; i++)
+	{
+		BloomfamFilter *filter;
+		BloomfamError error;
+		const void *bytes;
+
+		if (bloomfam_open(NULL, lines.fields[0][i].bytes, lines.fields[0][i].len, BLOOMFAM_VALIDATE, &filter, &error) != BLOOMFAM_OK)
+			die("a line", &error);
+		bytes = bloomfam_bytes(filter, &lens[i]);
+		values[i] = allocate(lens[i]);
+		memcpy(values[i], bytes, lens[i]);
+		bloomfam_close(filter);
+	}
+	for (; n > 0; n--)
+	{
+		size_t		which = below(lines.n);
+		size_t		len = lens[which];
+		uint8_t    *room = allocate(len + 100);
+		size_t		changes = 1 + below(4);
+		uint8_t    *exact;
+		BloomfamFilter *filter;
+		BloomfamError error;
+
+		memcpy(room, values[which], len);
+		for (; changes > 0; changes--)
+			len = change(room, len);
+		if (below(2) == 0 && len >= OFFSET_OF_CHECKSUM + 4)
+		{
+			uint32_t	sum = 0;
+
+			memcpy(room + OFFSET_OF_CHECKSUM, &sum, 4);
+			sum = (uint32_t) XXH3_64bits(room, len);
+			memcpy(room + OFFSET_OF_CHECKSUM, &sum, 4);
+		}
+
+		/* memory of that size: what is read beyond it is seen */
+		exact = allocate(len);
+		memcpy(exact, room, len);
+		use_unchecked(exact, len);
+		if (bloomfam_open(NULL, exact, len, BLOOMFAM_VALIDATE, &filter, &error) == BLOOMFAM_OK)
+		{
+			printf("t\t");
+			bloomfam_close(filter);
+		}
+		else
+			printf("f\t");
+		printf("\\\\x");
+		for (i = 0; i < len; i++)
+			printf("%02x", exact[i]);
+		putchar('\n');
+		free(exact);
+		free(room);
+	}
+	for (i = 0; i < lines.n; i++)
+		free(values[i]);
+	free(values);
+	free(lens);
+	return fflush(stdout) == 0 ? 0 : 2;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -314,6 +471,8 @@ main(int argc, char **argv)
 		return unite(argv + 2);
 	if (strcmp(command, "info") == 0 && argc == 3)
 		return tell(argv[2]);
-	fprintf(stderr, "usage: library hash|texts|ask|build|unite|info ...\n");
+	if (strcmp(command, "mutate") == 0 && argc == 4)
+		return mutate(atoll(argv[2]), atoll(argv[3]));
+	fprintf(stderr, "usage: library hash|texts|ask|build|unite|info|mutate ...\n");
 	return 2;
 }

@@ -674,6 +674,7 @@ mutations(void)
 		free(copy);
 		free(bytes);
 	}
+	printf("       %" PRIu64 " changed values, %" PRIu64 " of them accepted\n", i, accepted);
 	CHECK(accepted > i / 20 && accepted < i);
 }
 

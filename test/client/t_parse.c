@@ -475,8 +475,9 @@ readings(void)
 	CHECK(client_hash_bytes(&any_text, BLOOMFAM_TEXT, text64, 64, &hash) == BLOOMFAM_ABSENT);
 	CHECK(client_hash(&text, text64, &other) == BLOOMFAM_ABSENT && hash == other);
 	CHECK(client_hash(&name, text64, &hash) == BLOOMFAM_ABSENT && hash == bf_key_text(0, text64, 63));
-	/* cut at a character's end */
-	CHECK(client_hash(&name, umlauts, &hash) == BLOOMFAM_ABSENT && hash == bf_key_text(0, umlauts, 62));
+	/* cut where the server's encoding says */
+	CHECK(client_hash(&name, umlauts, &hash) == BLOOMFAM_BAD && client_hash(&any_text, umlauts, &hash) == BLOOMFAM_BAD);
+	CHECK(client_hash_bytes(&name, BLOOMFAM_WRITTEN, umlauts + 2, 62, &hash) == BLOOMFAM_ABSENT && hash == bf_key_text(0, umlauts + 2, 62));
 }
 
 /* ---- names of types ---- */
@@ -486,7 +487,7 @@ types(void)
 {
 	static const char *const unknown[] = {"", "citext", "jsonb", "int9", "varchar(", "varchar)", "varchar(3)(4)", "timestamp(3)", "numeric(9,2)", "interval day", "int(4)", "varchar(a)", "parquet", "parquet int9",
 		"parquet decimal(9,2) fixed(3)", "enum \"a\"", "enum \"a\".\"b", "enum \"a\n\".\"b\"", "float(24)"};
-	static const char *const no_parquet[] = {"boolean", "interval", "char(3)", "inet", "numeric", "numeric(50,2)", "enum \"a\".\"b\"", "timestamp(3) with time zone"};
+	static const char *const no_parquet[] = {"boolean", "interval", "char(3)", "inet", "numeric", "numeric(50,2)", "enum \"a\".\"b\"", "timestamp(3) with time zone", "float", " Float "};
 	BloomfamType type;
 	BloomfamError error;
 	const char *name;

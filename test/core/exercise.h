@@ -141,6 +141,8 @@ exercise(const BfView *view, const BfView *friend, const uint64_t *hashes, bool 
 	CHECK(isfinite(stats.keys) && stats.keys >= 0);
 	CHECK(stats.fpr >= 0 && stats.fpr <= 1);
 	CHECK(stats.bits_set <= stats.bits);
+	if (bf_stats_sampled(&test_env, view, BF_MAX(view->head.payload_len / 3, 1000), &stats))
+		CHECK(isfinite(stats.keys) && stats.keys >= 0 && stats.fpr >= 0 && stats.fpr <= 1 && stats.bits_set <= stats.bits);
 
 	if (!exercise_loose(view, &filter))
 		return;

@@ -53,6 +53,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				for (j = 0; j < 8; j++)
 					fuzz_probe(&view, fuzz_hash(j));
 				bf_stats(&test_env, &view, &stats);
+				bf_stats_sampled(&test_env, &view, BF_MAX(view.head.payload_len / 3, 1000), &stats);
 				if (!test_is_packed(&(TestFilter) {.view = view}))
 					bf_fold_plan(&test_env, &view, 0.1, &head);
 			}

@@ -132,6 +132,27 @@ sub outcome
 	return \@results;
 }
 
+# What is not sent to foreign scans has a reason.
+sub check_reasons
+{
+	my ($plan) = @_;
+
+	foreach my $line (grep { /Foreign scans may be sent/ } split /\n/, $plan)
+	{
+		while ($line =~ /: (\d++) of (\d++)( \(\w)?/g)
+		{
+			die "no reason for what is not sent: $line\n" if $1 < $2 && !$3;
+		}
+	}
+	# a plan that was made before has no decisions
+	return if $plan !~ /^ *Join Filters:/m;
+	while ($plan =~ /Bloom Filter Probe\).*\n((?:(?! *->).*\n)*) *->  (?:Async )?Foreign Scan/g)
+	{
+		die "nothing is said of a foreign scan below a filter\n" if $1 =~ /Bloom Filter \d/ && $plan !~ /Foreign scans may be sent|Nothing of it is sent to/;
+	}
+	return;
+}
+
 sub look_at_plan
 {
 	my ($self, $item, $sql) = @_;
@@ -145,8 +166,10 @@ sub look_at_plan
 	my $plan = join("\n", map { $_->[0] } @$rows);
 	my $tally = $self->{tally};
 
+	check_reasons($plan);
 	return if $self->{quiet};
 	$tally->{plans}++;
+	$self->{foreign_joins}++ if $plan =~ /Foreign Scan/ && $plan =~ /->  .*(?:Join|Nested Loop)|^(?:.*Join|Nested Loop)/m;
 	$tally->{"plans $item->{kind}"}++;
 	if ($plan =~ /Bloom Filter Probe/)
 	{
@@ -259,6 +282,7 @@ sub compare
 {
 	my ($self, $item, $mode) = @_;
 
+	$self->{foreign_joins} = 0;
 	return eval {
 		local $SIG{ALRM} = sub { die "no answer in $hang seconds\n" };
 		alarm $hang;
@@ -266,6 +290,7 @@ sub compare
 		my $on = (grep { $_->[1] eq '57014' } @$off) ? $off : outcome($self, $item, $mode);
 		alarm 0;
 		$self->{tally}{items}++ unless $self->{quiet};
+		$self->{tally}{'joins with foreign tables'} += $self->{foreign_joins} unless $self->{quiet} || grep { $_->[1] eq '57014' } @$off, @$on;
 		# one row that counts none says as little as no row
 		$self->{tally}{empty}++ unless $self->{quiet} || grep { grep { /[1-9]/ } @{ $_->[2] } } @$off;
 		if (!$self->{quiet} && grep { $_->[1] && $_->[1] !~ /^(22012|57014)/ } @$off)

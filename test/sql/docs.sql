@@ -761,9 +761,6 @@ CREATE TABLE event AS SELECT md5(g::text)::uuid AS id FROM generate_series(1, 20
 CREATE INDEX event_id ON event USING maplet (id);
 
 SELECT entries, pg_relation_size('event_id') < entries * 31 / 4 AS less_than_a_quarter FROM maplet_info('event_id');
-
--- docs/operate.md, example 7
-SELECT day FROM segments, bloom_info(users) i WHERE i.key_type LIKE '%@pg%';
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
@@ -1197,6 +1194,49 @@ SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, 'ribbon') FROM 
 UNION ALL
 SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, 0.001, 'ribbon') FROM generate_series(1, 10) x)) i
 ORDER BY kind, target_fpr;
+-- end
+\c :original
+DROP DATABASE regression_bloomfam_docs;
+
+-- ==================== docs/upgrade.md
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
+SET lc_messages = 'C';
+SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '4MB';
+SET default_statistics_target = 100;
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/upgrade.md, example 1
+CREATE TABLE catalogue AS
+SELECT g % 3 AS shop, bloom_agg(to_jsonb(g)) AS items, bloom_agg(g) AS numbers FROM generate_series(1, 1000) g GROUP BY 1;
+
+-- docs/upgrade.md, example 2
+\o /dev/null
+\set VERBOSITY terse
+SELECT string_agg(format($$SELECT %L AS "table", %L AS "column", key_type, count(*) AS filters
+  FROM %1$s, bloom_info(%2$I) WHERE key_type LIKE '%%@%%' GROUP BY key_type$$, a.attrelid::regclass, a.attname), ' UNION ALL ')
+FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+WHERE a.atttypid = 'bloomfilter'::regtype AND c.relkind IN ('r', 'm') AND NOT a.attisdropped \gexec
+\o
+\set VERBOSITY default
+
+-- docs/upgrade.md, example 3
+\o /dev/null
+\set VERBOSITY terse
+SELECT c.oid::regclass AS index, i.key_type
+FROM pg_class c JOIN pg_am a ON a.oid = c.relam, maplet_info(c.oid) i
+WHERE a.amname = 'maplet' AND c.relkind = 'i' AND i.key_type LIKE '%@%';
+\o
+\set VERBOSITY default
+
+-- docs/upgrade.md, example 4
+SELECT indexrelid::regclass AS index FROM pg_index WHERE pg_get_indexdef(indexrelid) ~ '\mbloom_(key|hash|shard)\(';
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;

@@ -431,6 +431,26 @@ $node->safe_psql('far', 'ALTER TABLE odd ALTER rounded TYPE numeric(10,2)');
 same_rows('SELECT count(*), sum(id) FROM odd JOIN odd_dim USING (rounded)', 'numbers that are rounded as they arrive');
 is(shipped(nodes_of('force', 'SELECT count(*), sum(id) FROM odd JOIN odd_dim USING (rounded)')), 1, '... with a filter');
 
+# Views of others: keys of a column that she may not select are sent by no mapping of hers; but by the owner's, where all of it is his.
+$node->safe_psql('postgres', q{
+	CREATE ROLE owner;
+	CREATE ROLE reader;
+	CREATE USER MAPPING FOR owner SERVER far OPTIONS (user '} . $node->safe_psql('postgres', 'SELECT current_user') . q{', password_required 'false');
+	CREATE USER MAPPING FOR reader SERVER far OPTIONS (user '} . $node->safe_psql('postgres', 'SELECT current_user') . q{', password_required 'false');
+	CREATE TABLE hidden AS SELECT g AS id, g * 100 + 1 AS k FROM generate_series(1, 99) g;
+	CREATE VIEW hiding AS SELECT k FROM hidden WHERE id > 0;
+	CREATE VIEW joined AS SELECT f.id FROM fact f JOIN hidden h ON h.k = f.k;
+	GRANT SELECT ON fact TO owner, reader;
+	GRANT SELECT ON hidden TO owner;
+	ALTER VIEW hiding OWNER TO owner;
+	ALTER VIEW joined OWNER TO owner;
+	GRANT SELECT ON hiding, joined TO reader;
+	ANALYZE hidden});
+my $as_reader = "$hash SET ROLE reader;";
+stays('SELECT count(*) FROM fact JOIN hiding USING (k)', 'a view of somebody else', $as_reader);
+travels('SELECT count(*) FROM joined', '... in which all is read as its owner', 4 * 99, $as_reader);
+travels('SELECT count(*) FROM fact JOIN hiding USING (k)', '... whose owner asks', 4 * 99, "$hash SET ROLE owner;");
+
 # In any schema, under any name.
 $node->safe_psql($_, 'CREATE SCHEMA "Odd one"; ALTER EXTENSION bloomfam SET SCHEMA "Odd one"') foreach qw(postgres far);
 travels('SELECT count(*), sum(id) FROM fact JOIN dim USING (k)', 'the extension in another schema', 4 * 99);

@@ -6,6 +6,7 @@ use strict;
 use warnings;
 
 use BloomfamTest;
+use HexFile;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -32,28 +33,6 @@ sub index_file
 	my $file = slurp_file($path);
 
 	substr($file, $_ * 8192, 10) = "\0" x 10 foreach 0 .. length($file) / 8192 - 1;
-	return $file;
-}
-
-# Lines of 32 bytes with their offset, those of zeros left out; the length first.
-sub to_hex
-{
-	my ($file) = @_;
-
-	return join '', length($file) . "\n", map { my $line = substr $file, $_ * 32, 32; $line =~ /[^\0]/ ? sprintf("%06x %s\n", $_ * 32, unpack 'H*', $line) : () }
-	  0 .. length($file) / 32 - 1;
-}
-
-sub from_hex
-{
-	my ($length, @lines) = split /\n/, $_[0];
-	my $file = "\0" x $length;
-
-	foreach (@lines)
-	{
-		my ($offset, $hex) = split / /;
-		substr($file, hex $offset, 32) = pack 'H*', $hex;
-	}
 	return $file;
 }
 

@@ -1,7 +1,8 @@
-# Property: the client library and the server agree.  Keys that the server writes are read as the same keys; a text that the library reads
-# is the key that the server reads, whatever its settings; filters built by the one are asked by the other, and have the same bytes.
+# Property: the client library, the program and the server agree.  Keys that the server writes are read as the same keys; a text that the library
+# reads is the key that the server reads, whatever its settings; filters built by the one are asked by the other, and have the same bytes; a changed
+# filter is accepted by both or by none.
 #
-# LONG=1: 100,000 random keys of each type in place of some thousand.
+# LONG=1: 100,000 random keys of each type in place of some thousand; a million changed filters in place of 20,000, and those under ASan and UBSan.
 
 use strict;
 use warnings;
@@ -16,8 +17,10 @@ use Test::More;
 my $keys = $ENV{LONG} ? 100_000 : 3_000;
 my $texts = $ENV{LONG} ? 60_000 : 4_000;
 my $seed = $ENV{LONG} ? time : 27;
+my $mutants = $ENV{LONG} ? 1_000_000 : 20_000;
 my $build = PostgreSQL::Test::Utils::tempdir();
 my $library = "$build/library";
+my $program;
 
 note "seed $seed";
 srand($seed);
@@ -33,7 +36,8 @@ plan skip_all => 'no compiler' unless system('cc --version >/dev/null 2>&1') == 
 
 	local %ENV = %ENV;
 	delete @ENV{qw(MAKEFLAGS MAKELEVEL MFLAGS)};
-	IPC::Run::run([ 'make', '-s', '-C', "$ENV{PWD}/client", "BUILD=$there", 'lib' ], '<', \undef, '>', \$out, '2>', \$err)
+	$program = "$there/bloomfam";
+	IPC::Run::run([ 'make', '-s', '-C', "$ENV{PWD}/client", "BUILD=$there", 'all' ], '<', \undef, '>', \$out, '2>', \$err)
 	  or $there ne "$build/client" or BAIL_OUT("the library does not build: $err");
 	IPC::Run::run([ 'cc', '-std=gnu11', '-O1', "-I$ENV{PWD}", '-o', $library, "$ENV{PWD}/test/client/library.c", "$there/libbloomfam.a", '-lm' ], '2>', \$err)
 	  or BAIL_OUT("the test's program does not build: $err");
@@ -168,6 +172,42 @@ foreach my $type (sort keys %types)
 		cmp_ok($lines, '>', $keys, "$type: there are keys");
 		like($said, qr/^$lines checked, 0 differ, 0 not read$/, "$type: $lines keys that the server writes have its hashes" . ($settings ne '' ? ", under $settings" : ''));
 	}
+}
+
+# ---- the same by the program: rows of CSV that the server writes ----
+
+my $rows = PostgreSQL::Test::Utils::tempdir();
+
+chmod 0777, $rows;
+
+# Runs the program, and returns what it says.
+sub program
+{
+	my ($input, @args) = @_;
+	my $errors = '';
+
+	IPC::Run::run([ $program, @args ], '<', $input, '2>', \$errors) or $errors .= ' exit code ' . ($? >> 8);
+	return $errors;
+}
+
+foreach my $type (sort keys %types)
+{
+	# one that seldom is wrong: a hash that differs is seen
+	my $table = $table{$type};
+	my ($lines, $bytes) = split /\|/, $node->safe_psql('postgres', qq{
+		COPY (SELECT i, x, 'and "more"' FROM (SELECT row_number() OVER () AS i, x FROM $table) r) TO '$rows/in.csv' (FORMAT csv, HEADER);
+		COPY (SELECT bloom_agg(x, 1e-9, 'ribbon') FROM $table) TO '$rows/server.filter' (FORMAT binary);
+		SELECT count(*), md5(bloom_agg(x, 1e-9, 'ribbon')::bytea) FROM $table});
+
+	foreach my $asked ([ '-t', $type ], [])
+	{
+		my $said = program("$rows/in.csv", 'split', '-f', "$rows/server.filter", '-c', 'x', @$asked, '--new', "$rows/new.csv", '--maybe', "$rows/maybe.csv");
+
+		like($said =~ s/,//gr, qr/^bloomfam: $lines rows: 0 certainly new $lines maybe known$/, "the program, $type: $lines keys that the server writes are found" . (@$asked ? '' : ', of what type the filter says'));
+		ok(slurp_file("$rows/maybe.csv") eq slurp_file("$rows/in.csv"), '... and their rows are as they were');
+	}
+	is(program("$rows/in.csv", 'build', '-c', 'x', '-t', $type, '--fpr', '1e-9', '--kind', 'ribbon', '-o', "$rows/built.filter") =~ s/,//gr =~ s/;.*//sr, "bloomfam: $lines rows: $lines keys 0 without one", '... a filter is built of them');
+	is($node->safe_psql('postgres', "SELECT md5(pg_read_binary_file('$rows/built.filter'))"), $bytes, '... with the bytes that the server makes of them');
 }
 
 # ---- texts that the server may read otherwise, or not at all ----
@@ -358,6 +398,65 @@ is((library("a\nb\n", 'ask', "$folder/none", '-'))[0], '0 2 0 0 0', 'nor if it i
 
 	ok(!IPC::Run::run([ $library, 'ask', "$folder/a", 'text' ], '<', \"1\n", '>', \$o, '2>', \$e), 'keys of another family are an error');
 	like($e, qr/holds keys of type int, and the key is of type text/, 'which names both');
+}
+
+# ---- changed filters ----
+
+{
+	my $tried = $library;
+	my $sorts = 0;
+	my @counts = (0, 0, 0);
+
+	# so many at a time
+	my $piece = 50_000 < $mutants ? 50_000 : $mutants;
+
+	if ($ENV{LONG})
+	{
+		local %ENV = %ENV;
+		my @sanitize = ('-O1', '-g1', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=all');
+
+		delete @ENV{qw(MAKEFLAGS MAKELEVEL MFLAGS)};
+		$tried = "$build/sanitized";
+		IPC::Run::run([ 'make', '-s', '-C', "$ENV{PWD}/client", "BUILD=$build/sanitized.lib", "CFLAGS=@sanitize", 'lib' ], '2>', \$err) or BAIL_OUT("the library does not build: $err");
+		IPC::Run::run([ 'cc', '-std=gnu11', @sanitize, "-I$ENV{PWD}", '-o', $tried, "$ENV{PWD}/test/client/library.c", "$build/sanitized.lib/libbloomfam.a", '-lm' ], '2>', \$err)
+		  or BAIL_OUT("the test's program does not build: $err");
+	}
+	$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE originals (f bloomfilter);
+CREATE TABLE mutants (accepted bool, f text);
+CREATE FUNCTION accepts(f text) RETURNS bool LANGUAGE plpgsql AS
+$$
+BEGIN
+	PERFORM f::bloomfilter;
+	RETURN true;
+EXCEPTION WHEN invalid_text_representation OR invalid_binary_representation OR program_limit_exceeded THEN
+	RETURN false;
+END
+$$;
+SQL
+	foreach my $kind (@kinds)
+	{
+		foreach my $keys ('x', ($kind eq 'parquet' ? () : ('x::text', 'ROW(x, 1)')), 'x::float8', 'uuid_in(md5(x::text)::cstring)')
+		{
+			$node->safe_psql('postgres', "INSERT INTO originals SELECT bloom_agg($keys, 0.05, '$kind') FROM generate_series(1, $_) x") for 1, 7, 60;
+			$sorts += 3;
+		}
+	}
+	$node->safe_psql('postgres', "INSERT INTO originals SELECT bloom_agg(x) FROM generate_series(1, 0) x");
+	for (my $done = 0; $done < $mutants; $done += $piece)
+	{
+		my $errors = '';
+		my $originals = copied('SELECT f FROM originals');
+
+		IPC::Run::run([ $tried, 'mutate', $piece, $seed + $done ], '<', \$originals, '>', "$rows/mutants", '2>', \$errors) or BAIL_OUT("a changed filter: $errors");
+		my @these = split /\|/, $node->safe_psql('postgres', "TRUNCATE mutants; COPY mutants FROM '$rows/mutants';
+			SELECT count(*), count(*) FILTER (WHERE accepted), count(*) FILTER (WHERE accepted <> accepts(f)) FROM mutants");
+		$counts[$_] += $these[$_] for 0 .. 2;
+	}
+	is($counts[0], $mutants, "$mutants changed filters of $sorts are tried" . ($ENV{LONG} ? ', under ASan and UBSan' : ''));
+	is($counts[2], 0, "... and accepted exactly where the server accepts");
+	cmp_ok($counts[1], '>', $mutants / 100, "... which is true of $counts[1]");
+	cmp_ok($counts[1], '<', $mutants / 2, '... not of most');
 }
 
 no_crash($node);

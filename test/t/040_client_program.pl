@@ -108,6 +108,7 @@ is((tool(['build', '-c', 'id', '-t', 'bigint', '--fpr', '1e-4', '-o', 'ids.filte
 is((tool(['build', '-c', '1', '-t', 'text', '--no-header', '-o', 'texts.filter', '--fpr', '1e-4'],
 	qq{a b\n"c,d"\n"e""f"\n"g\nh"\n""\n\xc3\xa9\n}))[0], 0, 'build of texts');
 is((tool(['build', '-c', 'id', '-t', 'bigint', '-o', 'none.filter'], "id\n"))[0], 0, 'build of nothing');
+is((tool(['build', '-c', 'x', '-t', 'double precision', '--kind', 'parquet', '-o', 'doubles.filter'], "x\n0.1\n"))[0], 0, 'build of doubles');
 
 # ---- records: (name, options, input, rows that are new, rows that may be known, exit code) ----
 
@@ -182,6 +183,7 @@ for (['a name that is not there', ['-c', 'idx'], "id\n1\n", qr/there is no colum
 	['a header that does not end', ['-c', 'id'], qq{"id\n1\n}, qr/the line of column names cannot be read/],
 	['a wrong type', ['-c', 'id', '-t', 'text'], "id\n1\n", qr/ids\.filter: .*\n?.*(int|text)/],
 	['a type that is none', ['-c', 'id', '-t', 'nonsense'], "id\n1\n", qr/nonsense/],
+	['a type that is two', ['-c', 'x', '-t', 'float', '-f', 'doubles.filter'], "x\n0.1\n", qr/type "float" is double precision in SQL, and real in Parquet\n.*Write "double precision", or "real"/],
   )
 {
 	my ($name, $options, $input, $expected) = @$_;
@@ -200,6 +202,8 @@ is((split_rows([ '-f', 'ids.filter', '-c', "a \"b\"\n" ], qq{x,"a ""b""\n"\nx,1\
 		qq{x,"k"\n1,"c,d"\n2,zz\n3,"e""f"\n4,\n5,a b\n6,"g\nh"\n7,""\n8,\xff\n});
 	is($status, 3, 'keys of the rows that may be known');
 	is(content('keys'), qq{"k"\n"c,d"\n"e""f"\na b\n"g\nh"\n""\n}, '... as they stand, without those that are none');
+	($status) = split_rows([ '-f', 'texts.filter', '-c', 'k', '-d', ';', '--keys', 'keys' ], qq{x;"k"\n1;c,d\n2;zz\n3;"e""f"\n4;"c,d"\n5;a b\n});
+	is(content('keys'), qq{"k"\n"c,d"\n"e""f"\n"c,d"\na b\n}, '... separated by nothing, whatever separated the fields');
 	put('mark.filter', '');
 	is((tool([ 'build', '-c', '2', '-t', 'text', '--no-header', '-o', 'mark.filter' ], "1,\\.\n"))[0], 0, 'a filter of \.');
 	split_rows([ '-f', 'mark.filter', '-c', '2', '--no-header', '--keys', 'keys' ], "1,\\.\n");
@@ -321,16 +325,67 @@ is((split_rows([ '-f', 'ids.filter', '-c', "a \"b\"\n" ], qq{x,"a ""b""\n"\nx,1\
 	is(system('bash', '-c', "$program keep -f ids.filter -c id <in.csv >/dev/null 2>err"), 0, '/dev/null takes everything');
 	is((tool([ 'split', @ids, '--new', '/dev/null', '--maybe', '/dev/null' ], "id\n1\n"))[0], 0, '... twice');
 
-	# a signal in the middle
-	my $pid = open(my $pipe, '|-', "exec $program keep -f ids.filter -c id -o signalled 2>/dev/null") or die;
-	syswrite $pipe, "id\n1\n";
-	for (1 .. 600) { last if leftovers() ne ''; select(undef, undef, undef, 0.05); }
-	isnt(leftovers(), '', 'while it works, the result is beside its name');
-	kill 'TERM', $pid;
-	close $pipe;
-	is($? & 127, 15, '... a signal ends it');
-	is(leftovers(), '', '... and nothing is left');
-	ok(!-e 'signalled', '... nor written');
+	# what is open already is written to, whoever else writes there
+	for my $name ('/dev/stdout', '/dev/fd/1', '/proc/self/fd/1', '/proc/thread-self/fd/1', "$dir/out.link")
+	{
+		symlink '/dev/stdout', "$dir/out.link" unless -l "$dir/out.link";
+		put('shared', "first\n");
+		system('bash', '-c', "($program keep -f ids.filter -c id -o $name <in.csv 2>err; echo \$? >status; echo last) >>shared");
+		is(content('shared'), "first\nid\n1\nlast\n", "$name is written to as it is open") or diag(content('err'));
+		is(content('status'), "0\n", '... which is no error');
+	}
+	put('shared', '');
+	put('in.csv', "id\n1\n5000\n");
+	system('bash', '-c', "$program split -f ids.filter -c id --new /dev/fd/7 --maybe - <in.csv 7>>third >shared 2>err; echo \$? >status");
+	is(content('third') . content('shared'), "id\n5000\nid\n1\n", 'another descriptor');
+	is(content('status'), "0\n", '... too');
+	for (['a descriptor that is not open', "--new /dev/fd/7 --maybe -", qr/could not write/], ['a descriptor of another process', "--new /proc/1/fd/1 --maybe -", qr/is a descriptor of another process|could not write/],
+		['a file of the program\'s own', "--new fresh --maybe /dev/fd/3", qr/could not write/], ['standard output twice', "--new /dev/stdout --maybe -", qr/two outputs are the same/])
+	{
+		my ($name, $options, $expected) = @$_;
+
+		system('bash', '-c', "$program split -f ids.filter -c id $options <in.csv >shared 2>err; echo \$? >status");
+		is(content('status'), "2\n", "$name: an error");
+		like(content('err'), $expected, '... that says why');
+	}
+	ok(!-e 'fresh', '... and no file');
+	put('both', "id\n" . "1\n" x 300000);
+	system('bash', '-c', "ulimit -f 100000; $program keep -f ids.filter -c id <both >>both 2>err; echo \$? >status");
+	is(content('status'), "2\n", 'the input as the output: an error');
+	like(content('err'), qr/the output is the input: standard output/, '... that says so');
+	is(-s 'both', 3 + 2 * 300000, '... and the file does not grow');
+
+	# files are published together
+	{
+		put("$_.old", "old $_") for qw(new keys);
+		my $pid = open(my $pipe, '|-', "exec $program split -f ids.filter -c id --new new.old --maybe maybe.old --keys keys.old 2>err") or die;
+		syswrite $pipe, "id\n1\n5000\n";
+		for (1 .. 600) { last if leftovers() =~ /new\.old.*|maybe\.old.*keys\.old/; select(undef, undef, undef, 0.05); }
+		mkdir 'maybe.old' or die;
+		close $pipe;
+		is($? >> 8, 2, 'one of the files cannot have its name: an error');
+		like(content('err'), qr/could not rename ".*" to ".*maybe\.old": Is a directory/, '... that says so');
+		is(content('new.old') . content('keys.old'), 'old newold keys', '... and the others are as before');
+		is(leftovers(), '', '... nothing is left');
+		rmdir 'maybe.old' or die;
+		is((tool([ 'split', @ids, '--new', 'new.old', '--maybe', 'maybe.old', '--keys', 'keys.old' ], "id\n1\n5000\n"))[0], 0, '... but if it can');
+		is(content('new.old') . content('maybe.old') . content('keys.old'), "id\n5000\nid\n1\nid\n1\n", '... all are new');
+		is(leftovers(), '', '... nothing is left');
+	}
+
+	# signals in the middle
+	for my $signal (qw(TERM XCPU USR1 ALRM))
+	{
+		my $pid = open(my $pipe, '|-', "exec $program keep -f ids.filter -c id -o signalled 2>/dev/null") or die;
+		syswrite $pipe, "id\n1\n";
+		for (1 .. 600) { last if leftovers() ne ''; select(undef, undef, undef, 0.05); }
+		isnt(leftovers(), '', 'while it works, the result is beside its name');
+		kill $signal, $pid;
+		close $pipe;
+		isnt($? & 127, 0, "... SIG$signal ends it");
+		is(leftovers(), '', '... and nothing is left');
+		ok(!-e 'signalled', '... nor written');
+	}
 }
 
 SKIP:
@@ -493,6 +548,30 @@ for my $kind (qw(blocked standard partitioned counting cuckoo xor xor_plus binar
 	($status, $out, $err) = tool([ 'info', 'rows.filter' ]);
 	is($status, 0, '... but info tells what it is');
 	like($out, qr/cannot be asked for outside the server/, '... and that');
+}
+
+# names, which a server cuts where its encoding says: a key that it stores, or finds, is never called new
+for (['LATIN1', 'repeat(chr(233), 40)', "\xc3\xa9" x 40], ['LATIN1', 'repeat(chr(233), 70)', "\xc3\xa9" x 70], ['SQL_ASCII', q{repeat('a', 62) || E'\\xc3\\xa9'}, 'a' x 62 . "\xc3\xa9"],
+	['UTF8', 'repeat(chr(233), 40)', "\xc3\xa9" x 40], ['EUC_JP', q{convert_from(decode(repeat('e697a5', 40), 'hex'), 'UTF8')}, "\xe6\x97\xa5" x 40])
+{
+	my ($encoding, $value, $literal) = @$_;
+	my $base = lc "names_$encoding";
+
+	if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_database WHERE datname = '$base'") eq '0')
+	{
+		$node->safe_psql('postgres', "CREATE DATABASE $base ENCODING '$encoding' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
+		$node->safe_psql($base, 'CREATE EXTENSION bloomfam');
+	}
+	$node->safe_psql($base, "DROP TABLE IF EXISTS t; CREATE TABLE t (k name); INSERT INTO t VALUES ($value);
+		COPY (SELECT bloom_agg(k, 1e-9, 'ribbon') FROM t) TO '$dir/names.filter' (FORMAT binary);
+		COPY t TO '$dir/names.csv' (FORMAT csv, ENCODING '" . ($encoding eq 'SQL_ASCII' ? 'SQL_ASCII' : 'UTF8') . "')");
+	for my $options ([], [ '-t', 'name' ])
+	{
+		for my $input (content('names.csv'), "$literal\n")
+		{
+			is((split_rows([ '-f', 'names.filter', '-c', '1', '--no-header', '--bytes', @$options ], $input))[1], '', "a name in $encoding, of " . length($literal) . " bytes here, is found (@$options)");
+		}
+	}
 }
 
 # COPY as the referee: what it reads of each output, and what the server's filter says of the keys that it read.  Before PostgreSQL 18 it stops at

@@ -1,5 +1,7 @@
 # Property: the Python package builds the filters that the server builds, to the byte, and each finds all keys of the other's, of every family with
 # canonical bytes; by psycopg filters come and go as they are.
+#
+# LONG=1: 100,000 random keys of each type in place of a thousand.
 
 use strict;
 use warnings;
@@ -49,6 +51,7 @@ $ENV{PGPORT} = $node->port;
 $ENV{PGDATABASE} = 'postgres';
 $ENV{PGUSER} = (getpwuid $<)[0];
 
+$ENV{BLOOMFAM_KEYS} //= 100_000 if $ENV{LONG};
 my $out = '';
 my $error = '';
 my $ended = IPC::Run::run([ $python, "$ENV{PWD}/test/clients/python_package.py" ], '>', \$out, '2>', \$error);

@@ -358,7 +358,7 @@ my $join = 'SELECT count(*), sum(id) FROM fact JOIN dim USING (k)';
 my $text = rows_of('force', "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) $join");
 is(sent_in($text), '99 keys, bounds', 'EXPLAIN ANALYZE says what was sent');
 like($text, qr/\(filtered by the foreign server\)$/m, '... and that the rows were dropped there');
-like($text, qr/Remote SQL: SELECT \* FROM \(SELECT id, k FROM public\.fact\) AS s\(c1, c2\) WHERE \(\$1::integer\[\] IS NULL OR s\.c2 = ANY \(\$1::integer\[\]\)\)/, '... in one query');
+like($text, qr/Remote SQL: SELECT \* FROM \(SELECT id, k FROM public\.fact\) AS s\(c1, c2\) WHERE \(\$1::integer\[\] IS NULL OR s\.c2 = ANY \(CASE /, '... in one query');
 unlike(rows_of('force', "EXPLAIN VERBOSE $join"), qr/Sent to Foreign/, '... which a plain EXPLAIN cannot know');
 
 # Settings, when a query is planned and when it is run.
@@ -380,6 +380,43 @@ is(look('SELECT count(*) FROM fact JOIN long USING (t)')->{sent}, ' (keys larger
 same_rows('SELECT count(*), sum(id) FROM fact JOIN long USING (t)', '... with');
 is(look('SELECT count(*) FROM fact JOIN long USING (t)', "$hash SET bloomfam.join_filter_foreign_max_size = '8MB';")->{sent}, '51 keys', '... unless they may be');
 
+$node->safe_psql('postgres', q{
+	CREATE FOREIGN TABLE zeros (id int, k numeric) SERVER bare OPTIONS (table_name 'part_3');
+	CREATE TABLE zeros_dim AS SELECT (g || 'e130000')::numeric AS k FROM generate_series(1, 100) g UNION ALL SELECT 7;
+	ANALYZE zeros, zeros_dim});
+my $zeros = 'SELECT count(*), sum(id) FROM zeros JOIN zeros_dim USING (k)';
+is(look($zeros)->{sent}, 'bounds (keys larger than bloomfam.join_filter_foreign_max_size)', '... nor numbers with many zeros, of which the text counts');
+is(look($zeros, "$hash SET bloomfam.join_filter_foreign_max_size = '100kB';")->{sent}, ' (keys larger than bloomfam.join_filter_foreign_max_size)', '... which bounds have as well');
+same_rows($zeros, '... with');
+
+# Foreign tables there, whose columns have other types on a third server: types are right as they are declared there, so nothing goes on from there.
+far_database('bloomfam_far_3', 'UTF8');
+far_sql('bloomfam_far_3', q{CREATE TABLE behind AS
+	SELECT g AS id, timestamp '2020-01-01 12:00' + g % 50 * interval '1 day' AS d, ' ' || g % 50 AS k, 'Key' || g % 50 || '  ' AS t FROM generate_series(1, 2000) g});
+my $there = far_sql('bloomfam_far', q{SELECT format('host %L, port %L', coalesce(host(inet_server_addr()), split_part(current_setting('unix_socket_directories'), ',', 1)), current_setting('port'))});
+my $columns = '(id int, d date, k int, t varchar(5))';
+far_sql('bloomfam_far', qq{
+	CREATE EXTENSION IF NOT EXISTS postgres_fdw;
+	CREATE SERVER third FOREIGN DATA WRAPPER postgres_fdw OPTIONS ($there, dbname 'bloomfam_far_3');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER third} . ($login ? " OPTIONS ($login)" : '') . qq{;
+	CREATE FOREIGN TABLE behind $columns SERVER third;
+	CREATE VIEW behind_view AS SELECT id, d, k, t FROM behind;
+	CREATE TABLE behind_parts $columns PARTITION BY RANGE (id);
+	CREATE FOREIGN TABLE behind_part PARTITION OF behind_parts DEFAULT SERVER third OPTIONS (table_name 'behind')});
+$node->safe_psql('postgres', q{CREATE TABLE behind_dim AS SELECT date '2020-01-01' + g AS d, g AS k, 'Key' || g || ' ' AS t FROM generate_series(1, 9) g; ANALYZE behind_dim});
+foreach my $table (qw(behind behind_view behind_parts))
+{
+	$node->safe_psql('postgres', "CREATE FOREIGN TABLE $table $columns SERVER bare");
+	foreach my $case ([ 'd', '9 keys, bounds' ], [ 'k', '9 keys, bounds' ], [ 't', '9 keys' ])
+	{
+		my ($column, $sent) = @$case;
+		my $sql = "SELECT count(*), sum(id) FROM $table JOIN behind_dim USING ($column)";
+
+		is(same_rows($sql, "$table: the key $column", $_), '360|352800', '... all that there are') foreach $hash, "$hash SET bloomfam.join_foreign_keys = 5;";
+		is(look($sql)->{sent}, $sent, '... of which keys are sent');
+	}
+}
+
 # An index there is used: by the keys, and by the bounds.
 sub plan_there
 {
@@ -392,8 +429,9 @@ sub plan_there
 	return far_sql('bloomfam_far', "SET search_path = pg_catalog; $settings; EXPLAIN (COSTS OFF) $query");
 }
 my ($remote) = @{ look($join)->{remote} };
-like(plan_there('', $remote, q{'{101,201,301}'}, 101, 301), qr/Index Cond: .*k = ANY \('\{101,201,301\}'::integer\[\]\)/, 'keys are found by an index');
-like(plan_there('', $remote, 'NULL', 101, 301), qr/Index Cond: \(\(k >= 101\) AND \(k <= 301\)\)/, '... bounds as well');
+like(plan_there('', $remote, q{'{101,201,301}'}, 101, 301), qr/Index Cond: .*k = ANY \(CASE WHEN .* THEN '\{101,201,301\}'::integer\[\]/, 'keys are found by an index');
+unlike(plan_there('', $remote, q{'{101,201,301}'}, 'NULL', 'NULL'), qr/k [<>]/, '... and bounds that are NULL vanish');
+like(plan_there('', $remote, 'NULL', 101, 301), qr/Index Cond: \(\(k >= CASE .* 101 .*\) AND \(k <= CASE .* 301 .*\)\)/, '... bounds as well');
 unlike(plan_there('', $remote, 'NULL', 'NULL', 'NULL'), qr/(?:Filter|Cond): .*\(k /, '... and what is NULL vanishes');
 ($remote) = @{ look('SELECT count(*) FROM fact JOIN dim ON fact.k8 = dim.k8')->{remote} };
 like(plan_there("SET enable_seqscan = off", $remote, 'NULL', 101, 301), qr/Bitmap Index Scan on fact_k8_idx\n +Index Cond: \(\(k8 >= .*\) AND \(k8 <= .*\)\)/, 'bounds are looked for in a BRIN index');
@@ -417,6 +455,15 @@ foreach my $before ("$mix SET work_mem = '4MB';", "$mix SET work_mem = '64kB';",
 	same_rows('SELECT f, (SELECT count(*) FROM fact JOIN dim USING (k) JOIN many m USING (k) WHERE m.k > f * 1000) FROM few ORDER BY f',
 		"a correlated subquery, $before", $before);
 }
+
+# Where nothing can be sent, EXPLAIN says why.
+my $nothing = 'Nothing of it is sent to 1 of 1 foreign scans:';
+like(look('SELECT f, s.* FROM few, LATERAL (SELECT count(*), sum(id) FROM fact JOIN dim USING (k) WHERE dim.five < f OFFSET 0) s', $mix)->{why},
+	qr/$nothing the build side depends on a row outside of the join\./, 'the build side depends on the outer row: why nothing is sent');
+like(look('SELECT f, s.* FROM few, LATERAL (SELECT count(*), sum(id) FROM fact JOIN dim USING (k) WHERE fact.g < f OFFSET 0) s', $mix)->{why},
+	qr/$nothing the foreign scan begins anew with other parameters\./, '... the foreign scan does');
+like(look('UPDATE few SET f = f FROM fact JOIN (SELECT k FROM many LIMIT 5000) d USING (k) WHERE few.f = fact.g', "$hash BEGIN;")->{why},
+	qr/$nothing rows are changed or locked, by a build side that may come out otherwise each time\./, '... rows are changed');
 
 # A build side that differs from time to time: each time there must be the keys of that time, or their bounds.
 my $turns = q{SELECT f, c = 4 * n FROM few, LATERAL (SELECT count(DISTINCT d.k) AS n, count(*) AS c
@@ -551,6 +598,22 @@ $node->safe_psql('postgres', q{
 
 # Where the other server does not tell, nothing is sent, and nothing fails.
 far_sql('postgres', q{DROP ROLE IF EXISTS bloomfam_far_limited; CREATE ROLE bloomfam_far_limited LOGIN PASSWORD 'limited'});
+{
+	my $in = "BEGIN; LOCK TABLE shifted; SELECT 'locked';\n";
+	my ($out, $error) = ('', '');
+	my $lock = IPC::Run::start([ 'psql', '-XAtq', '-d', "$far dbname=bloomfam_far" ], '<', \$in, '>', \$out, '2>', \$error);
+
+	$lock->pump until $out =~ /locked/;
+	far_sql('bloomfam_far', q{ALTER ROLE bloomfam_far_limited SET statement_timeout = '500ms'});
+	$node->safe_psql('postgres', qq{
+		CREATE SERVER hurried FOREIGN DATA WRAPPER postgres_fdw OPTIONS ($connect, dbname 'bloomfam_far');
+		CREATE USER MAPPING FOR CURRENT_USER SERVER hurried OPTIONS (user 'bloomfam_far_limited', password 'limited');
+		CREATE FOREIGN TABLE locked (id int, k int) SERVER hurried OPTIONS (table_name 'shifted')});
+	like(rows_of('force', 'EXPLAIN SELECT count(*) FROM locked JOIN shift_dim USING (k)'), qr/Foreign Scan on locked/, 'what is cancelled there, while it is asked, is no error here');
+	$in .= "\\q\n";
+	$lock->finish;
+	far_sql('bloomfam_far', 'ALTER ROLE bloomfam_far_limited RESET ALL');
+}
 far_sql('bloomfam_far_2', q{
 	CREATE TABLE fact AS SELECT g AS id, g % 1000 AS k FROM generate_series(1, 4000) g;
 	GRANT ALL ON fact TO bloomfam_far_limited;
@@ -692,15 +755,25 @@ SKIP:
 		return $seen;
 	};
 
-	$is_hers->('SELECT count(*) FROM own_fact JOIN barrier USING (k)', 'behind a security barrier', @hers);
-	$is_hers->('SELECT count(*) FROM own_fact JOIN barrier b USING (k) WHERE b.k > 10 AND label LIKE \'%\'', '... with a condition of her own', grep { $_ > 10 } @hers);
-	$is_hers->('SELECT count(*) FROM own_fact JOIN barrier b ON own_fact.k = b.k WHERE length(b.label) > 7', '... that is not leakproof', grep { $_ > 9 } @hers);
-	$is_hers->('SELECT count(*) FROM own_fact JOIN plain_view USING (k)', 'a view that is no barrier', grep { $_ < 21 } @hers);
+	# a view of somebody else's may be joined in any order, and what it hides with it: neither what is hidden is sent, nor what she sees
+	$is_hers->('SELECT count(*) FROM own_fact JOIN barrier USING (k)', 'behind a security barrier of somebody else');
+	$is_hers->('SELECT count(*) FROM own_fact JOIN plain_view USING (k)', '... a view that is no barrier');
+	$node->safe_psql('postgres', 'GRANT owner TO alice');
+	$is_hers->('SELECT count(*) FROM own_fact JOIN barrier USING (k)', '... of somebody whose privileges she has', @hers);
+	is(sent_in(rows_of('force', "$hash SET ROLE alice; PREPARE p AS SELECT count(*) FROM own_fact JOIN barrier USING (k); SET plan_cache_mode = force_generic_plan;
+			$explain EXECUTE p; RESET ROLE; REVOKE owner FROM alice; SET ROLE alice; $explain EXECUTE p")), '20 keys, bounds; nothing', '... until she has lost them');
+	like(look('SELECT count(*) FROM own_fact JOIN barrier USING (k)', "$hash SET ROLE alice;")->{why}, qr/keys: 0 of 1 \(the query reads other tables with the rights of others\)/,
+		'... of which EXPLAIN says why');
 	$node->safe_psql('postgres', q{
 		SET ROLE owner;
 		ALTER TABLE rows_of_all ENABLE ROW LEVEL SECURITY;
 		CREATE POLICY hers ON rows_of_all TO alice USING (who = current_user);
-		GRANT SELECT (k, who, label) ON rows_of_all TO alice});
+		GRANT SELECT (k, who, label) ON rows_of_all TO alice;
+		RESET ROLE; SET ROLE alice;
+		CREATE VIEW her_barrier WITH (security_barrier) AS SELECT k, label FROM rows_of_all WHERE k < 31});
+	$is_hers->('SELECT count(*) FROM own_fact JOIN her_barrier b USING (k)', 'behind a security barrier of her own', grep { $_ < 31 } @hers);
+	$is_hers->('SELECT count(*) FROM own_fact JOIN her_barrier b USING (k) WHERE b.k > 10 AND label LIKE \'%\'', '... with a condition', grep { $_ > 10 && $_ < 31 } @hers);
+	$is_hers->('SELECT count(*) FROM own_fact JOIN her_barrier b ON own_fact.k = b.k WHERE length(b.label) > 7', '... that is not leakproof', grep { $_ > 9 && $_ < 31 } @hers);
 	$is_hers->('SELECT count(*) FROM own_fact JOIN (SELECT k FROM rows_of_all) r USING (k)', 'row security', @hers);
 	$is_hers->('SELECT count(*) FROM own_fact f WHERE EXISTS (SELECT FROM rows_of_all r WHERE r.k = f.k AND r.label > \'\')', '... in a semi-join', @hers);
 	my $two = values_sent('SELECT count(*) FROM own_fact f JOIN rows_of_all r ON r.k = f.k JOIN rows_of_all s ON s.k = r.k + 2', 'alice');
@@ -719,10 +792,19 @@ SKIP:
 		CREATE TABLE own_parts (id int, k int) PARTITION BY LIST (id);
 		CREATE FOREIGN TABLE own_part PARTITION OF own_parts DEFAULT SERVER bare OPTIONS (table_name 'fact');
 		GRANT SELECT ON own_parts TO alice});
-	$is_hers->('SELECT count(*) FROM own_parts JOIN barrier USING (k)', 'a partition', @hers);
+	$is_hers->('SELECT count(*) FROM own_parts JOIN rows_of_all r USING (k)', 'a partition', @hers);
 
-	# joins that somebody else has written, with columns that she does not see
-	foreach my $view (qw(joined mixed))
+	# joins that somebody else has written, with columns that she does not see; of his tables, and of hers by a view or a function of hers
+	$node->safe_psql('postgres', q{
+		SET ROLE alice;
+		CREATE VIEW of_hers AS SELECT id, k FROM own_fact;
+		CREATE FUNCTION from_hers() RETURNS TABLE (id int, k int) LANGUAGE sql STABLE AS 'SELECT id, k FROM public.own_fact';
+		GRANT SELECT ON of_hers TO owner;
+		RESET ROLE; SET ROLE owner;
+		CREATE VIEW mixed_view WITH (security_barrier) AS SELECT r.k, f.id FROM rows_of_all r JOIN of_hers f ON f.k = r.hidden;
+		CREATE VIEW mixed_function WITH (security_barrier) AS SELECT r.k, f.id FROM rows_of_all r JOIN from_hers() f ON f.k = r.hidden;
+		GRANT SELECT ON mixed_view, mixed_function TO alice});
+	foreach my $view (qw(joined mixed mixed_view mixed_function))
 	{
 		my $seen = values_sent("SELECT count(*) FROM $view", 'alice');
 
@@ -740,8 +822,7 @@ SKIP:
 			SET ROLE alice; $explain EXECUTE p")),
 		'40 keys, bounds; nothing', '... nor by a plan that was made for its owner');
 	like(look('SELECT count(*) FROM joined', "$hash SET ROLE alice;")->{why}, qr/keys: 0 of 1 \(the foreign table is not read with the rights of the present user\)/, '... of which EXPLAIN says why');
-	like(look('SELECT count(*) FROM mixed', "$hash SET ROLE alice;")->{why},
-		qr/keys: 0 of 1 \(the query has views that read with the rights of others, and with those of its user\)/, '... and of the other');
+	like(look('SELECT count(*) FROM mixed', "$hash SET ROLE alice;")->{why}, qr/keys: 0 of 1 \(the query reads other tables with the rights of others\)/, '... and of the other');
 }
 
 # ---- tables that were never analyzed ----

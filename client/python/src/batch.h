@@ -28,7 +28,7 @@ typedef enum Nulls
 typedef struct Sink
 {
 	ModuleState *state;
-	const BloomfamType *type;	/* of the keys; NULL: a filter without keys, which any may be asked */
+	const BloomfamType *type;	/* of the keys; NULL: of a filter without keys, any */
 	enum
 	{
 		SINK_ASKS,

@@ -117,7 +117,7 @@ typedef struct Items
 	const uint8_t *mask;		/* NULL: no item is NULL */
 } Items;
 
-/* Reads a format of the module struct, of one item; false without an exception if it is no key's. */
+/* Reads a format of the module struct, of one item; false without an exception: it is no key's. */
 static bool
 read_format(const char *format, Py_ssize_t itemsize, Items *items)
 {

@@ -102,7 +102,8 @@ read_date_object(Batch *batch, PyObject *object)
 {
 	PyObject   *ordinal;
 	long		days;
-	int			is_datetime = is_of(object, known_class(batch, KNOWN_DATETIME, NAME_DATETIME, NAME_DATETIME));
+	int			is_datetime =
+		is_of(object, known_class(batch, KNOWN_DATETIME, NAME_DATETIME, NAME_DATETIME));
 
 	if (is_datetime != 0)
 		return is_datetime > 0 && refuse_type(batch, object);
@@ -141,7 +142,8 @@ get_time(const Batch *batch, PyObject *object, int64_t *usecs)
 	long		second;
 	long		micros;
 
-	if (!get_number(batch, object, NAME_HOUR, 0, 23, &hour) || !get_number(batch, object, NAME_MINUTE, 0, 59, &minute) ||
+	if (!get_number(batch, object, NAME_HOUR, 0, 23, &hour) ||
+		!get_number(batch, object, NAME_MINUTE, 0, 59, &minute) ||
 		!get_number(batch, object, NAME_SECOND, 0, 59, &second) ||
 		!get_number(batch, object, NAME_MICROSECOND, 0, 999999, &micros))
 		return false;
@@ -305,8 +307,9 @@ epoch_of(Batch *batch, bool aware)
 		if (utc == NULL)
 			return NULL;
 	}
-	batch->known[KNOWN_EPOCH] = PyObject_CallFunction(batch->known[KNOWN_DATETIME], "iiiiiiiO", 1970,
-													  1, 1, 0, 0, 0, 0, aware ? utc : Py_None);
+	batch->known[KNOWN_EPOCH] =
+		PyObject_CallFunction(batch->known[KNOWN_DATETIME], "iiiiiiiO", 1970, 1, 1, 0, 0, 0, 0,
+							  aware ? utc : Py_None);
 	Py_XDECREF(utc);
 	return batch->known[KNOWN_EPOCH];
 }
@@ -333,8 +336,8 @@ read_datetime_object(Batch *batch, PyObject *object, bool aware)
 		return false;
 	if (is_aware != aware)
 		return refuse_zone(batch, is_aware);
-	since = PyObject_CallMethodObjArgs(batch->known[KNOWN_DATETIME], name_of(batch, NAME_SUB), object,
-									   epoch, NULL);
+	since = PyObject_CallMethodObjArgs(batch->known[KNOWN_DATETIME], name_of(batch, NAME_SUB),
+									   object, epoch, NULL);
 	if (since == NULL)
 		return false;
 	fine = get_timedelta(batch, since, &days, &usecs);

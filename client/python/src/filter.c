@@ -168,7 +168,8 @@ filter_build(PyObject *cls, PyObject *args, PyObject *kwargs)
 
 	if (PyTuple_Size(args) < 1)
 	{
-		PyErr_SetString(PyExc_TypeError, "build() takes a column of keys, and then what Builder() takes");
+		PyErr_SetString(PyExc_TypeError,
+						"build() takes a column of keys, and then what Builder() takes");
 		return NULL;
 	}
 	rest = PyTuple_GetSlice(args, 1, PyTuple_Size(args));
@@ -424,7 +425,8 @@ filter_repr(PyObject *object)
 
 	if (fpr == NULL)
 		return NULL;
-	repr = PyUnicode_FromFormat("<bloomfam.Filter kind='%s' family='%s' fpr=%R keys=%llu size=%llu>",
+	repr = PyUnicode_FromFormat("<bloomfam.Filter kind='%s' family='%s' fpr=%R keys=%llu "
+								"size=%llu>",
 								self->info.kind, self->info.family, fpr,
 								(unsigned long long) self->info.keys_added,
 								(unsigned long long) self->info.size);
@@ -514,7 +516,8 @@ static PyMethodDef filter_methods[] = {
 
 static PyType_Slot filter_slots[] = {
 	{Py_tp_doc, "Filter(value)\n--\n\n"
-				"A filter: a value of the SQL type bloomfilter, of str or bytes in any of its forms."},
+				"A filter: a value of the SQL type bloomfilter, of str or bytes in any of its "
+				"forms."},
 	{Py_tp_new, filter_new},
 	{Py_tp_dealloc, filter_dealloc},
 	{Py_tp_repr, filter_repr},

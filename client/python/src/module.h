@@ -95,7 +95,7 @@ typedef struct BuilderObject
 	BloomfamBuilder *builder;	/* NULL: finished, or broken */
 	BloomfamType type;
 	bool		busy;			/* in a call, which may run Python code or be without the GIL */
-	bool		broken;			/* why builder is NULL: a failure that nobody knows the keys after */
+	bool		broken;			/* why builder is NULL: after a failure, its keys are not known */
 } BuilderObject;
 
 /* ---- module.c ---- */

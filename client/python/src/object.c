@@ -441,7 +441,8 @@ read_bytes(Batch *batch, PyObject *object)
 static bool
 read_uuid_like(Batch *batch, PyObject *object)
 {
-	int			is_uuid = is_of(object, known_class(batch, KNOWN_UUID, NAME_UUID_MODULE, NAME_UUID));
+	int			is_uuid =
+		is_of(object, known_class(batch, KNOWN_UUID, NAME_UUID_MODULE, NAME_UUID));
 	PyObject   *bytes;
 
 	if (is_uuid < 0)

@@ -179,6 +179,27 @@ class TestArrow(unittest.TestCase):
             with self.assertRaises((TypeError, ValueError, MemoryError), msg=what):
                 bloomfam.Filter.build(array, "int")
 
+    def test_a_number_that_may_be_infinity(self):
+        column = arrow.numbers("tsu:", "q", [2 ** 63 - 1, 0])
+        for key in ("infinity", "294247-01-10 04:00:54.775807"):
+            self.assertEqual(answers(ribbon([key], "timestamp"), column), [True, False])
+        self.assertEqual(answers(ribbon(["2024-01-01 00:00:00"], "timestamp"), column), [False, False])
+        with self.assertRaisesRegex(ValueError, "infinity to some"):
+            bloomfam.Filter.build(column, "timestamp")
+        column = arrow.numbers("tdD", "i", [2 ** 31 - 1])
+        self.assertEqual(bloomfam.Filter.build(column, "date"), bloomfam.Filter.build(["infinity"], "date"))
+
+    def test_offsets_where_batches_meet(self):
+        known = ribbon(["aa"], "text")
+        import struct
+
+        for wild in (10 ** 9, -1, 5000):
+            offsets = [2 * i for i in range(2001)]
+            for row in (511, 512, 513, 1024):
+                array = arrow.Array("u", 2000, [None, struct.pack("2001i", *(offsets[:row] + [wild] + offsets[row + 1:])), b"a" * 4000])
+                with self.assertRaises(ValueError):
+                    known.may_contain(array)
+
     def test_wrong_texts(self):
         known = ribbon(["a"], "text")
         import struct

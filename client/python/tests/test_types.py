@@ -288,7 +288,24 @@ class TestNulls(unittest.TestCase):
         self.assertEqual(list(known.may_contain(["\0", None, "\ud800", "a", None], nulls=True)), [False, True, False, True, True])
 
 
+class TestNames(unittest.TestCase):
+    def test_where_the_server_cuts(self):
+        known = bloomfam.Filter.build(["a" * 63, "é" * 31], "name", 1e-9, "ribbon")
+        self.assertEqual(known, bloomfam.Filter.build(["a" * 70, "é" * 31], "name", 1e-9, "ribbon"))
+        self.assertIn("é" * 31, known)
+        # its encoding says
+        with self.assertRaisesRegex(ValueError, "encoding"):
+            bloomfam.Filter.build(["é" * 32], "name")
+
+
 class TestParquet(unittest.TestCase):
+    def test_two_types_of_one_name(self):
+        with self.assertRaisesRegex(ValueError, "double precision in SQL, and real in Parquet"):
+            bloomfam.Filter.build([1.5], "float", 0.01, "parquet")
+
+    def test_no_keys(self):
+        self.assertEqual(bloomfam.Filter.build([], "bigint", 0.01, "parquet"), bloomfam.Filter.build([], "bigint"))
+
     def test_families(self):
         for name, family, keys, absent in (
                 ("integer", "parquet int32", [1, -1, 2 ** 31 - 1, Decimal(7)], [2 ** 31, 2 ** 63, Decimal("1.5")]),

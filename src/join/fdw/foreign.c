@@ -54,6 +54,7 @@
 #include "join/fdw/foreign.h"
 #include "join/fdw/remote_query.h"
 #include "pg/builder.h"
+#include "pg/compat.h"
 #include "pg/hasher.h"
 #include "pg/params.h"
 #include "pg/plan_nodes.h"
@@ -428,6 +429,8 @@ bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid c
 	MemoryContext context = estate->es_query_cxt;
 	MemoryContext old = MemoryContextSwitchTo(context);
 	JoinForeign *foreign = palloc0(sizeof(JoinForeign));
+	Oid			user = GetUserId();
+	bool		as_others = bloomfam_reads_as_others(estate->es_plannedstmt, user);
 	bool		clear = false;
 	bool		bounds = false;
 	const ListCell *lc;
@@ -442,11 +445,14 @@ bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid c
 			continue;
 		foreign->infos = lappend(foreign->infos, unconstify(JoinForeignInfo *, info));
 		foreign->type = info->key_type;
-		foreign->has_filter |= info->filter >= 0;
 		foreign->filter_alone |= info->alone;
 
-		/* whose rights keys are sent by was decided for the user that it was planned for */
-		clear |= OidIsValid(info->type) && info->user == GetUserId();
+		/*
+		 * whose rights they are sent by was decided for the user that it was planned for, who may
+		 * have lost privileges of others since
+		 */
+		foreign->has_filter |= info->filter >= 0 && (info->user == user || !as_others);
+		clear |= OidIsValid(info->type) && info->user == user && !as_others;
 		bounds |= info->least >= 0;
 	}
 	Assert(foreign->infos != NIL);

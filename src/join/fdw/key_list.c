@@ -13,6 +13,7 @@
 #include "catalog/pg_type_d.h"
 #include "common/hashfn.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -131,6 +132,30 @@ is_ascii(Datum key)
 	return true;
 }
 
+/*
+ * How much is sent for a key, without what quotes it: about its size, but of a number, which may
+ * have more zeros than bytes.
+ */
+static Size
+sent_size(const JoinKeyList *list, Datum key)
+{
+	char	   *text;
+	Size		size;
+
+	if (list->type != NUMERICOID)
+		return datumGetSize(key, list->typbyval, list->typlen);
+	text = DatumGetCString(DirectFunctionCall1(numeric_out, key));
+	size = strlen(text);
+	pfree(text);
+	return size;
+}
+
+static inline Size
+most_sent(void)
+{
+	return (Size) bloomfam_join_filter_foreign_max_size * 1024;
+}
+
 static Datum
 copy_key(const JoinKeyList *list, Datum key)
 {
@@ -149,12 +174,12 @@ list_key(JoinKeyList *list, Datum key)
 
 	if (keylist_lookup(list->distinct, key) != NULL)
 		return;
-	list->bytes += datumGetSize(key, list->typbyval, list->typlen);
+	list->bytes += sent_size(list, key);
 	if (list->is_text && !is_ascii(key))
 		stop_listing(list, JOIN_KEY_LIST_NOT_ASCII);
 	else if (list->distinct->members >= bloomfam_join_foreign_keys)
 		stop_listing(list, JOIN_KEY_LIST_TOO_MANY);
-	else if (list->bytes > (Size) bloomfam_join_filter_foreign_max_size * 1024)
+	else if (list->bytes > most_sent())
 		stop_listing(list, JOIN_KEY_LIST_TOO_LARGE);
 	else
 		keylist_insert(list->distinct, copy_key(list, key), &found);
@@ -283,6 +308,9 @@ bloomfam_join_key_list_bounds(const JoinKeyList *list, Oid remote, Datum *least,
 		*greatest = bloomfam_join_number_datum(length, Min(to, last));
 		return true;
 	}
+	if (sent_size(list, list->least) > most_sent() ||
+		sent_size(list, list->greatest) > most_sent())
+		return false;
 	*least = datumCopy(list->least, list->typbyval, list->typlen);
 	*greatest = datumCopy(list->greatest, list->typbyval, list->typlen);
 	return true;

@@ -39,7 +39,7 @@ typedef struct JoinKeyList
 	void		(*unlisted) (void *arg, Datum key);	/* NULL: nobody cares */
 	void	   *arg;
 	MemoryContext context;		/* of all that goes away with a build */
-	Size		bytes;			/* of the list */
+	Size		bytes;			/* of the list as text, about */
 } JoinKeyList;
 
 /*
@@ -69,7 +69,8 @@ extern Datum bloomfam_join_key_list_array(const JoinKeyList *list, Oid remote);
 
 /*
  * The bounds, as values of this type; of integers the next that it can have, and such that nothing
- * lies between them if it has none.  In the current memory context.  False: there was no key.
+ * lies between them if it has none.  In the current memory context.  False: there was no key, or
+ * they are too large.
  */
 extern bool bloomfam_join_key_list_bounds(const JoinKeyList *list, Oid remote, Datum *least,
 										  Datum *greatest);

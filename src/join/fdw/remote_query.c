@@ -7,13 +7,20 @@
  * planner dissolves again:
  *
  *		SELECT * FROM (SELECT a, b FROM public.fact) AS s(c1, c2) WHERE
- *		($1::bigint[] IS NULL OR s.c1 = ANY ($1::bigint[])) AND
- *		($2::bigint IS NULL OR s.c1 >= $2::bigint) AND ($3::bigint IS NULL OR s.c1 <= $3::bigint)
- *		AND CASE WHEN pg_typeof((NULL::public.fact).a) = 'bigint'::regtype THEN true ELSE ... END
+ *		($1::bigint[] IS NULL OR s.c1 = ANY (THERE($1::bigint[])) AND THERE(s.c1) = ANY ($1)) AND
+ *		($2::bigint IS NULL OR s.c1 >= THERE($2::bigint)) AND ($3::bigint IS NULL OR ...) AND
+ *		CASE WHEN pg_typeof((NULL::public.fact).a) = 'bigint'::regtype THEN true ELSE ... END
  *
  * and what may be sent is parameters, in fdw_exprs.  Which of them are NULL is known when the
  * query is sent: the other server plans it then, with their values, so that a condition on one that
  * is NULL vanishes, and one on another may be an index's.
+ *
+ * THERE(x) stands for CASE WHEN pg_typeof(0) IS NOT NULL THEN x END, which is x, and by a function
+ * that is stable.  The other server's table may be a foreign one itself, or have partitions that
+ * are; and then types are right that are declared there, not those behind it.  A condition with
+ * a function that is not immutable is sent on to no third server.  An index may have it all the
+ * same, as estimates may have its value.  But a list of keys that is no constant is searched from
+ * its beginning, where there is no index; so it is there a second time, to be hashed.
  *
  * The last condition has no column, so it is evaluated once.  What is sent in clear is right only
  * for columns of the type that the other server told of (remote_table.c).  If that was changed
@@ -127,13 +134,25 @@ append_filter(StringInfo sql, const JoinRemoteCondition *condition, int param, i
 	appendStringInfoString(sql, ") ELSE true END)");
 }
 
-/* Appends a comparison of the column with a parameter. */
+/* What is evaluated on the other server, and not on a third one. */
+#define THERE_BEGIN	"CASE WHEN pg_typeof(0) IS NOT NULL THEN "
+#define THERE_END	" END"
+
+/* Appends what holds if there are no keys, or the column is among them. */
 static void
-append_comparison(StringInfo sql, int place, const char *before, int param, const char *type,
-				  const char *after)
+append_keys(StringInfo sql, int place, int param, const char *type)
 {
-	appendStringInfo(sql, "($%d::%s IS NULL OR s.c%d %s$%d::%s%s)", param, type, place, before,
-					 param, type, after);
+	appendStringInfo(sql, "($%d::%s[] IS NULL OR s.c%d = ANY (" THERE_BEGIN "$%d::%s[]" THERE_END
+					 ") AND " THERE_BEGIN "s.c%d" THERE_END " = ANY ($%d::%s[]))",
+					 param, type, place, param, type, place, param, type);
+}
+
+/* Appends what holds if there is no bound, or the column is on this side of it. */
+static void
+append_bound(StringInfo sql, int place, const char *operator, int param, const char *type)
+{
+	appendStringInfo(sql, "($%d::%s IS NULL OR s.c%d %s " THERE_BEGIN "$%d::%s" THERE_END ")",
+					 param, type, place, operator, param, type);
 }
 
 /* Appends what is an error unless the column still has its type there, modifier included. */
@@ -192,18 +211,15 @@ bloomfam_join_remote_add(PlannedStmt *stmt, ForeignScan *scan,
 		if (condition->keys >= 0)
 		{
 			appendStringInfoString(&sql, between);
-			append_comparison(&sql, place, "= ANY (", add_param(stmt, scan, condition->keys),
-							  psprintf("%s[]", type), ")");
+			append_keys(&sql, place, add_param(stmt, scan, condition->keys), type);
 			between = " AND ";
 		}
 		if (condition->least >= 0)
 		{
 			appendStringInfoString(&sql, between);
-			append_comparison(&sql, place, ">= ", add_param(stmt, scan, condition->least), type,
-							  "");
+			append_bound(&sql, place, ">=", add_param(stmt, scan, condition->least), type);
 			appendStringInfoString(&sql, " AND ");
-			append_comparison(&sql, place, "<= ", add_param(stmt, scan, condition->greatest), type,
-							  "");
+			append_bound(&sql, place, "<=", add_param(stmt, scan, condition->greatest), type);
 			between = " AND ";
 		}
 		appendStringInfoString(&sql, between);

@@ -215,6 +215,18 @@ bloomfam_join_remote_column_name(Oid table, AttrNumber attribute)
 /* ---- asking ---- */
 
 /*
+ * Was it raised by the other server?  What was cancelled there, by its own statement_timeout for
+ * instance, has the code of what was cancelled here.
+ */
+static bool
+is_remote_error(const ErrorData *error)
+{
+	static const char reports[] = "pgfdw_report";
+
+	return error->funcname != NULL && strncmp(error->funcname, reports, strlen(reports)) == 0;
+}
+
+/*
  * Does what must not make the query fail.  Returns whether it came to its end; if not, all that it
  * did is undone.  What ends the query on purpose is no failure of its own, and goes on.
  */
@@ -243,7 +255,8 @@ try_to(void (*ask) (void *arg), void *arg)
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
-		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION)
+		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION &&
+			!is_remote_error(error))
 			ReThrowError(error);
 		elog(DEBUG1, "bloomfam: a foreign server did not tell of its tables: %s", error->message);
 		FreeErrorData(error);

@@ -7,12 +7,13 @@
  * here: a filter by its hash, keys and bounds by the operators of the remote column's type.  Where
  * that is not known, nothing is sent.
  *
- * Keys in clear.  Who may see them?  They are those of rows that come to the join, after all that
- * hides rows of the build side; so whoever has written the join could have written the list.  Whose
- * rights that are is not to be seen in a plan.  They are the present user's, unless the join stands
- * in a view.  Then the foreign table is read with the rights of the view's owner, and keys stay
- * here; or through a view within it that is a security_invoker, which is taken as a sign of such a
- * view where the query reads anything with the rights of others.
+ * Keys in clear.  Who may see them?  They are those of rows that come to the join, after the
+ * conditions and the policies of each table.  The foreign table, its server and the login there may
+ * be of the present user's making, so keys must be what that user may select.  Which part of a plan
+ * somebody else has written, in a view, is not to be seen in it; nor are a view's conditions always
+ * applied before the join.  So keys stay here as soon as the query reads anything with the rights
+ * of others, whose privileges the user has not.  So does a filter, of which keys may be guessed;
+ * but where all stands in a view, it is sent to its owner's server, as that owner.
  *
  * Text.  Two texts without a non-deterministic collation are equal if their bytes are.  A remote
  * column may have any collation: what is equal by its bytes is equal by each.  The other server may
@@ -25,9 +26,7 @@
 
 #include "access/hash.h"
 #include "access/htup_details.h"
-#include "access/relation.h"
 #include "access/transam.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "commands/extension.h"
@@ -37,7 +36,6 @@
 #include "parser/parsetree.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
@@ -150,6 +148,8 @@ filter_refusal(const JoinForeignKey *key)
 		!is_equality_of(key->operator, key->type) ||
 		!is_equality_of(key->operator, key->build_type))
 		return "keys of this type are not hashed alike by all servers";
+	if (key->reads_as_others)
+		return "the query reads other tables with the rights of others";
 	if (OidIsValid(key->collation) &&
 		(!get_collation_isdeterministic(key->collation) || GetDatabaseEncoding() != PG_UTF8))
 		return "the keys' collation or encoding may differ on the foreign server";
@@ -159,26 +159,6 @@ filter_refusal(const JoinForeignKey *key)
 }
 
 /* ---- keys and bounds ---- */
-
-/* Is there a view in the query that reads with the rights of its user? */
-static bool
-has_invoker_view(const PlannedStmt *stmt)
-{
-	bool		found = false;
-	ListCell   *lc;
-
-	foreach(lc, stmt->relationOids)
-	{
-		Relation	view;
-
-		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_VIEW)
-			continue;
-		view = relation_open(lfirst_oid(lc), AccessShareLock);
-		found |= RelationHasSecurityInvoker(view);
-		relation_close(view, NoLock);
-	}
-	return found;
-}
 
 /* Why no keys can be sent, nor bounds, as far as is known without asking; NULL: they may. */
 static const char *
@@ -196,6 +176,8 @@ clear_refusal(const JoinForeignKey *key)
 		return "the keys' collation is not deterministic";
 	if (OidIsValid(key->user) && key->user != GetUserId())
 		return "the foreign table is not read with the rights of the present user";
+	if (key->reads_as_others)
+		return "the query reads other tables with the rights of others";
 	return NULL;
 }
 
@@ -217,6 +199,8 @@ key_of_scan(const JoinForeignScanKey *key, const Var *column)
 		result.table = rt_fetch(column->varno, key->stmt->rtable)->relid;
 		result.user = bloomfam_foreign_scan_user(key->stmt, scan);
 	}
+	result.reads_as_others = bloomfam_reads_as_others(
+		key->stmt, OidIsValid(result.user) ? result.user : GetUserId());
 	return result;
 }
 
@@ -243,10 +227,6 @@ bloomfam_join_sendings(const JoinForeignScanKey *scan_key)
 	}
 	sendings.reasons[JOIN_SEND_FILTER] = filter_refusal(&key);
 	reason = clear_refusal(&key);
-	if (reason == NULL && bloomfam_reads_as_others(scan_key->stmt, GetUserId()) &&
-		has_invoker_view(scan_key->stmt))
-		reason = "the query has views that read with the rights of others, and with those of its "
-				 "user";
 	sendings.reasons[JOIN_SEND_KEYS] = sendings.reasons[JOIN_SEND_BOUNDS] = reason;
 	if (reason != NULL)
 		return sendings;

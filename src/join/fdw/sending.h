@@ -36,6 +36,8 @@ typedef struct JoinForeignKey
 	Oid			server;
 	Oid			table;			/* the foreign table; 0: the column is of more than one */
 	Oid			user;			/* that reads it; 0: the present one */
+	bool		reads_as_others;	/* the query reads something as others, whose privileges that
+									 * one has not */
 	AttrNumber	attribute;		/* of the table */
 	Oid			type;			/* of the column, as it is declared here */
 	Oid			operator;		/* of the join */

@@ -19,6 +19,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -347,6 +348,7 @@ is_sent(const Offer *offer, const Path *scan)
 {
 	const JoinKeyColumn *column = &offer->candidate.columns[0];
 	const RelOptInfo *rel = scan->parent;
+	const PlannerInfo *root;
 	JoinForeignKey key;
 
 	if (scan->pathtype != T_ForeignScan)
@@ -358,6 +360,9 @@ is_sent(const Offer *offer, const Path *scan)
 		.collation = column->collation, .build_type = exprType((Node *) column->inner)
 	};
 	key.type = get_atttype(key.table, key.attribute);
+	for (root = offer->root; root != NULL; root = root->parent_root)
+		key.reads_as_others |= bloomfam_query_reads_as_others(
+			root->parse, OidIsValid(rel->userid) ? rel->userid : GetUserId());
 
 	/* each key is sent once */
 	return bloomfam_join_foreign_expected(

@@ -116,8 +116,17 @@ static JoinForeignTarget *
 foreign_target(JoinPushdown *pushdown, ForeignScan *scan, const AttrNumber *attributes)
 {
 	JoinForeignTarget *target = palloc0(sizeof(JoinForeignTarget));
+	const char *reason = pushdown->not_to_foreign;
 
+	/* the scan would be sent it anew for each value of a parameter of its own */
+	if (reason == NULL && !is_on_its_own(pushdown->plan_info, &scan->scan.plan))
+		reason = "the foreign scan begins anew with other parameters";
 	target->scan = scan;
+	if (reason != NULL)
+	{
+		bloomfam_join_sendings_refuse(&target->sendings, reason);
+		return target;
+	}
 	target->volatile_free =
 		bloomfam_join_node_is_volatile_free(pushdown->plan_info, &scan->scan.plan);
 	target->attributes = attributes;
@@ -139,13 +148,31 @@ stop_here(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	if (!(*slot)->async_capable)
 		pushdown->targets = lappend(pushdown->targets, target);
 
-	/* with a parameter of its own, the scan would push the filter anew for each of its values */
-	if (pushdown->pushed_to_foreign && IsA(*slot, ForeignScan) &&
-		is_on_its_own(pushdown->plan_info, *slot))
+	if (IsA(*slot, ForeignScan))
 	{
 		target->foreign = foreign_target(pushdown, (ForeignScan *) *slot, attributes);
 		pushdown->foreign = lappend(pushdown->foreign, target->foreign);
 	}
+}
+
+/* Why nothing can be sent to foreign scans, wherever they are; NULL: it may be. */
+static const char *
+foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
+{
+	const JoinPlanInfo *plan_info = pushdown->plan_info;
+	const PlannedStmt *stmt = plan_info->stmt;
+	const Plan *hash = innerPlan(pushdown->join);
+
+	if (workers > 0)
+		return "the foreign scan is done by parallel workers";
+	if (!is_on_its_own(plan_info, hash) || !is_on_its_own(plan_info, outerPlan(hash)))
+		return "the build side depends on a row outside of the join";
+
+	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
+	if (!repeatable && (stmt->commandType != CMD_SELECT || stmt->rowMarks != NIL ||
+						stmt->hasModifyingCTE))
+		return "rows are changed or locked, by a build side that may come out otherwise each time";
+	return NULL;
 }
 
 /*
@@ -430,12 +457,7 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, HashJoin
 										bms_is_empty(build->extParam) && repeatable &&
 										bloomfam_join_expressions_are_repeatable(build, keys);
 
-	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
-	pushdown->pushed_to_foreign =
-		workers == 0 && is_on_its_own(plan_info, innerPlan(join)) &&
-		is_on_its_own(plan_info, build) &&
-		(repeatable || (plan_info->stmt->commandType == CMD_SELECT &&
-						plan_info->stmt->rowMarks == NIL && !plan_info->stmt->hasModifyingCTE));
+	pushdown->not_to_foreign = foreign_refusal(pushdown, workers, repeatable);
 	pushdown->trust = bloomfam_join_trust(columns, ncolumns);
 	pushdown->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
 	follow(pushdown, &outerPlan(join), attributes);
