@@ -87,6 +87,8 @@ $(BUILD)/$(1)/bloomfam: $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client) $$(t
 	$(2) $(3) -o $$@ $$^ -lm
 $(BUILD)/$(1)/bench/client/%: $(BUILD)/$(1)/bench/client/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core) $$(client))
 	$(2) $(3) -o $$@ $$^ -lm
+$(BUILD)/$(1)/test/hostile/generate: $$(patsubst %,$(BUILD)/$(1)/%.o,test/hostile/generate $$(core))
+	$(2) $(3) -o $$@.new $$^ -lm && mv $$@.new $$@
 $(BUILD)/$(1)/test/fuzz/fuzz_%: $$(patsubst %,$(BUILD)/$(1)/%.o,test/fuzz/fuzz_% test/fuzz/replay $$(core) $$(client))
 	$(2) $(3) -o $$@ $$^ -lm
 $(BUILD)/$(1)/bench/core/%: $(BUILD)/$(1)/bench/core/%.o $$(patsubst %,$(BUILD)/$(1)/%.o,$$(core))
