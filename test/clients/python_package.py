@@ -11,7 +11,7 @@ import bloomfam
 import bloomfam.psycopg
 import psycopg
 
-N = int(os.environ.get("BLOOMFAM_KEYS", "1000"))
+N = int(os.environ.get("BLOOMFAM_KEYS", "1000" if os.environ.get("LONG") or os.environ.get("CLANG_TESTS") else "300"))
 checks = 0
 
 

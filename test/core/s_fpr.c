@@ -9,7 +9,8 @@
  * and all, and what bf_stats makes of it.
  *
  * Ten million keys at other rates than 1 %, and in kinds that s_static.c and s_ribbon.c build of as many, only with LONG=1; as are twice as many
- * probes, and four times as many filters of few keys.
+ * probes, and four times as many filters of few keys.  An everyday run has half of the probes, and ten million keys of kinds whose form
+ * depends on how many there are.
  *
  *-------------------------------------------------------------------------
  */
@@ -215,19 +216,26 @@ row(const BfKind *kind, double fpr, uint64_t n, uint64_t filters, uint64_t probe
 		kind->name, fpr, n, measured, design.expected_fpr);
 }
 
-/* Are ten million keys of this kind, at this rate, tried only by a long run? */
+/* Are ten million keys of this kind, at this rate, tried by this run? */
 static bool
-is_for_long_runs(const BfKind *kind, double fpr)
+is_for_many(const BfKind *kind, double fpr)
 {
+	if (test_is_long())
+		return true;
 	switch (kind->id)
 	{
+		case BF_KIND_STANDARD:
+		case BF_KIND_PARTITIONED:
+		case BF_KIND_COUNTING:
+		case BF_KIND_PARQUET:
+			return fpr == 0.01 && !test_is_everyday();
 		case BF_KIND_XOR:
 		case BF_KIND_XOR_PLUS:
 		case BF_KIND_BINARY_FUSE:
 		case BF_KIND_RIBBON:
-			return true;
+			return false;
 		default:
-			return fpr != 0.01;
+			return fpr == 0.01;
 	}
 }
 
@@ -243,12 +251,12 @@ rows_of(const BfKind *kind, double fpr)
 	{
 		uint64_t	n = numbers[i];
 		uint64_t	filters = n <= 10 ? (test_is_long() ? 2000 : 500) : n == 1000 ? 200 : 1;
-		double		positives = test_is_long() ? 2000 : 1000;
+		double		positives = test_is_long() ? 2000 : test_is_everyday() ? 500 : 1000;
 
-		if (n == MANY && is_for_long_runs(kind, fpr) && !test_is_long())
+		if (n == MANY && !is_for_many(kind, fpr))
 			continue;
 		/* so many false positives, within limits; 1,000 probes of each filter where so few keys leave hardly any to be found */
-		row(kind, fpr, n, filters, n <= 10 && !test_is_long() ? filters * 1000 : (uint64_t) fmin(2e4 * positives, fmax(2e6, positives / fpr)));
+		row(kind, fpr, n, filters, n <= 10 && !test_is_long() ? filters * 1000 : (uint64_t) fmin(2e4 * positives, fmax(test_is_everyday() ? 1e6 : 2e6, positives / fpr)));
 	}
 }
 
@@ -298,7 +306,7 @@ bits_are_even(void)
 		/* of one bit a key, or of one in each of some arrays: there the bits set tell of collisions */
 		if (!test_has_cells(kind))
 			continue;
-		for (s = 0; s < 5; s++)
+		for (s = 0; s < 5; s += test_is_everyday() ? 2 : 1)
 		{
 			uint64_t	cells = (uint64_t) (share[s] * (double) BF_MAX_VALUE_SIZE / kind->cell_size);
 			BfHeader	head = test_head(kind, cells, 1);

@@ -12,7 +12,7 @@
  */
 #include "test.h"
 
-#define OPERATIONS	(test_is_long() ? 10000000 : 2000000)	/* of each kind */
+#define OPERATIONS	(test_is_long() ? 10000000 : test_is_everyday() ? 1000000 : 2000000)	/* of each kind */
 #define SLOTS		10
 #define UNIVERSE	1024
 #define OUTSIDE		8

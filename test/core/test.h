@@ -112,6 +112,15 @@ test_is_long(void)
 	return value != NULL && strcmp(value, "1") == 0;
 }
 
+/* Is it neither that nor .ci/run (CLANG_TESTS=1), which tries more than what a change made in passing needs? */
+static inline bool
+test_is_everyday(void)
+{
+	const char *value = getenv("CLANG_TESTS");
+
+	return !test_is_long() && (value == NULL || *value == '\0');
+}
+
 /* Does a sanitizer look on, so that what the build without one tries in full need only be tried in part? */
 static inline bool
 test_in_part(void)

@@ -9,7 +9,15 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(start_node start_standby session ask no_crash backend_memory temp_files);
+our @EXPORT = qw(share start_node start_standby session ask no_crash backend_memory temp_files);
+
+# How much of something to try: everyday, in .ci/run (CLANG_TESTS=1), before a release (LONG=1).
+sub share
+{
+	my ($everyday, $usual, $long) = @_;
+
+	return $ENV{LONG} ? $long // $usual : $ENV{CLANG_TESTS} ? $usual : $everyday;
+}
 
 # A running server, with the extension in its database postgres.  conf is appended to postgresql.conf; other arguments go to init().
 #

@@ -224,7 +224,8 @@ my %repeated = (
 		(SELECT bloom_agg(ARRAY[k::text, 'x']) FROM generate_series(1, 20000) k) f}, 40 ]);
 foreach my $name (sort keys %repeated)
 {
-	my ($settings, $query, $times) = @{ $repeated{$name} };
+	my ($settings, $query, $most) = @{ $repeated{$name} };
+	my $times = $most / share(2, 1);
 	my $result = $node->safe_psql('postgres', qq{
 		$settings;
 		DO \$\$

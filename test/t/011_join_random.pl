@@ -2,7 +2,7 @@
 #
 # test/join/random runs more of it: the environment says how much.  Items are numbered, and each is the same whatever ran before it:
 #   JOIN_SEED     the first item's tables and queries follow from it
-#   JOIN_QUERIES  how many items
+#   JOIN_QUERIES  how many items (150; with CLANG_TESTS=1 or LONG=1 250)
 #   JOIN_JOBS     how many processes, each with tables and a seed of its own
 #   JOIN_ITEM     this item alone, whose statements are printed first
 #   JOIN_KIND     items of this kind alone
@@ -21,7 +21,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = $ENV{JOIN_SEED} // 15;
-my $queries = $ENV{JOIN_QUERIES} // 250;
+my $queries = $ENV{JOIN_QUERIES} // share(150, 250);
 my $jobs = $ENV{JOIN_JOBS} // 1;
 my $item = $ENV{JOIN_ITEM};
 

@@ -12,7 +12,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $share = { all => 0, default => 1, sample => 10 }->{ $ENV{MATRIX} // 'default' };
+my $share = { all => 0, default => share(2, 1), sample => 10 }->{ $ENV{MATRIX} // 'default' };
 my $node = start_node('main', "work_mem = '4MB'\nmax_parallel_workers_per_gather = 0\nenable_partitionwise_aggregate = on\n");
 my $pid = $node->safe_psql('postgres', q{SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)});
 
@@ -296,7 +296,7 @@ foreach my $test (sort keys %thin)
 
 	is(by_nobody("CALL $test($thin)"), '', "$test: all cases came to an end");
 }
-my $mutants = $ENV{MATRIX_MUTANTS} // ($share > 1 ? 30 : $share > 0 ? 300 : 5000);
+my $mutants = $ENV{MATRIX_MUTANTS} // ($share > 2 ? 30 : $share > 0 ? 300 : 5000);
 my $seed = $ENV{MATRIX_SEED} // 0.13;
 is(by_nobody("CALL mutated($mutants, $seed)"), '', "mutated, seed $seed: all cases came to an end");
 is(by_nobody('SELECT test, what, problem FROM problems ORDER BY 1, 2, 3 LIMIT 20'), '', 'each gave a right filter, NULL, or a documented error');

@@ -1,7 +1,7 @@
 # Property: a maplet index loses no row: to concurrent inserts, deletes and VACUUM, to kills at any time, on a standby, in a replay that is
 # compared with the original page by page.
 #
-# MAPLET_KILLS in the environment: how many times the server is killed (3).  LONG: for more time between.
+# MAPLET_KILLS in the environment: how many times the server is killed (3).  CLANG_TESTS, LONG: for more time between.
 
 use strict;
 use warnings;
@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $slower = $ENV{LONG} ? 2 : 1;
+my $slower = share(0.5, 1, 2);
 
 # a small shared_buffers makes pages go to disk and come back
 my $primary = start_node('primary', "shared_buffers = 8MB\nwal_consistency_checking = all\nmax_wal_size = 128MB\nwal_keep_size = 4GB\n", allows_streaming => 1);
@@ -104,7 +104,7 @@ foreach my $round (1 .. $ENV{MAPLET_KILLS} // 3)
 }
 
 # look-ups on the standby while it replays flushes and merges
-$run = work(3 * $slower);
+$run = work(4 * $slower);
 my $lost = 0;
 foreach (1 .. 20)
 {

@@ -1,7 +1,7 @@
 # Property: maplet indexes beside what servers do by themselves: autovacuum that nobody waits for and nobody cancels, recovery to a point in time;
 # and on pages that stand where others should: an error, never a row less.
 #
-# LONG in the environment: autovacuum beside writers for twice as long.
+# LONG or CLANG_TESTS in the environment: autovacuum beside writers for longer.
 
 use strict;
 use warnings;
@@ -33,7 +33,7 @@ INSERT INTO log (id) SELECT gen_random_uuid() FROM generate_series(1, 200);
 DELETE FROM log WHERE n IN (SELECT n FROM log WHERE n > (SELECT max(n) FROM log) - 3000 AND n % 7 = 0 LIMIT 20 FOR UPDATE SKIP LOCKED);
 SQL
 $node->backup('backup');
-$node->command_ok([ 'pgbench', '-n', '-c', 8, '-T', $ENV{LONG} ? 8 : 4, '-f', $script, '-h', $node->host, '-p', $node->port, 'postgres' ], 'eight writers');
+$node->command_ok([ 'pgbench', '-n', '-c', 8, '-T', share(2, 4, 8), '-f', $script, '-h', $node->host, '-p', $node->port, 'postgres' ], 'eight writers');
 $node->poll_query_until('postgres', q{SELECT autovacuum_count > 0 FROM pg_stat_user_tables WHERE relname = 'log'}) or die 'no autovacuum';
 my $log = slurp_file($node->logfile);
 like($log, qr/automatic vacuum of table "postgres.public.log"/, 'autovacuum went through');

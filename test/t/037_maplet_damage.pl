@@ -1,7 +1,7 @@
 # Property: whatever bytes of a maplet index's file have changed, each statement that reads it gives an answer or the error that says what to do: one of
 # damaged data (XX001, XX002), or that keys were hashed otherwise.  None ends otherwise, crashes or takes for ever.
 #
-# DAMAGE_SEED in the environment: of the bytes that are changed.  LONG: more indexes.
+# DAMAGE_SEED in the environment: of the bytes that are changed.  CLANG_TESTS, LONG: more indexes.
 
 use strict;
 use warnings;
@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = $ENV{DAMAGE_SEED} // int(rand(1 << 31));
-my $indexes = $ENV{DAMAGE_INDEXES} // ($ENV{LONG} ? 400 : 40);
+my $indexes = $ENV{DAMAGE_INDEXES} // share(20, 40, 400);
 
 srand($seed);
 note("DAMAGE_SEED=$seed");

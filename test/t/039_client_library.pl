@@ -14,8 +14,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $keys = $ENV{LONG} ? 100_000 : 3_000;
-my $texts = $ENV{LONG} ? 60_000 : 4_000;
+my $keys = share(1_000, 3_000, 100_000);
+my $texts = share(1_500, 4_000, 60_000);
 my $seed = $ENV{LONG} ? time : 27;
 my $mutants = $ENV{LONG} ? 1_000_000 : 20_000;
 my $build = PostgreSQL::Test::Utils::tempdir();
