@@ -6,6 +6,9 @@
 #
 # The filter is older than the table: a hundredth of the rows came since. A hundredth of the file's rows are there twice, and a tenth have quotes,
 # commas and newlines in them. Each way begins with a copy of the same database, and all must end with the same table.
+#
+# Work is the time of processors that the server's processes, psql and bloomfam took together; a server that is elsewhere is not seen. It is much the same
+# on a machine that is busy, where the time on the wall says little.
 rows=${ROWS:-300000}
 table=${TABLE:-$((rows / 3 * 20))}
 rounds=${ROUNDS:-3}
@@ -20,6 +23,18 @@ fi
 into() { PGOPTIONS='-c client_min_messages=warning' psql -XAtq -v ON_ERROR_STOP=1 -d "$run" "$@"; }
 # now: in seconds
 now() { date +%s.%N; }
+# take_work: sets $spent, seconds of processors so far: the postmaster's, with those of its children that have ended; its living children's; this script's
+take_work()
+{
+	sleep 0.3				# until a backend whose psql has ended is waited for
+	times > "$work/times_of_script"
+	spent=$({ cat "/proc/$postmaster/stat"; cat $(pgrep -P "$postmaster" | sed 's,.*,/proc/&/stat,'); } 2>/dev/null | sed 's/.*) //' |
+		awk -v hz="$(getconf CLK_TCK)" -v mine="$(awk 'NR == 2 { gsub(/[ms]/, " "); print $1 * 60 + $2 + $3 * 60 + $4 }' "$work/times_of_script")" '
+			{ sum += $12 + $13; if (NR == 1) sum += $14 + $15 }
+			END { print sum / hz + mine }')
+}
+postmaster=$(sql -c "SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)")
+
 # event NUMBERS: the rows of those numbers
 event()
 {
@@ -130,9 +145,13 @@ for known in ${KNOWN:-10 50 90 99}; do
 	for ((round = 1; round <= rounds; round++)); do
 		for way in conflict $ways; do
 			psql -XAtq -d postgres -c "CREATE DATABASE $run TEMPLATE $DB STRATEGY file_copy"
+			take_work
+			before=$spent
 			start=$(now)
 			"way_$way"
 			echo "$way $(calc "$(now) - $start")" >> "$work/times"
+			take_work
+			echo "work_$way $(calc "$spent - $before")" >> "$work/times"
 			result=$(into -c "SELECT count(*), sum(hash_record_extended(e, 0)) FROM events e")
 			[ $way != conflict ] || right=$result
 			[ $way != drop ] || lost=$((${right%|*} - ${result%|*}))
@@ -143,13 +162,16 @@ for known in ${KNOWN:-10 50 90 99}; do
 			psql -XAtq -d postgres -c "DROP DATABASE $run"
 		done
 	done
-	medians conflict $ways
+	medians conflict $ways work_conflict $(printf 'work_%s ' $ways)
 	base=$(median conflict)
+	work_base=$(median work_conflict)
 	row "COPY, ON CONFLICT" "$base" s
+	row "... work" "$work_base" s
 	for way in $ways; do
 		bound=
 		[ $way != drop ] || [ "$known" != 90 ] || bound=">= 3 x"
-		row "${names[$way]} (times faster)" "$(median $way)" s "$base" "$(calc "$base / $(median $way)")" "$bound"
+		row "${names[$way]} (times faster)" "$(median $way)" s "$base" "$(calc "$base / $(median $way)")"
+		row "... work (times less)" "$(median work_$way)" s "$work_base" "$(calc "$work_base / $(median work_$way)")" "$bound"
 		if [ $way = drop ]; then
 			row "... new rows lost" "$lost" "" "" "" "<= 0" "$lost"
 			sed -n 's/^bloomfam: \(expected loss\)/    \1/p' "$work/said"
