@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: PostgreSQL
 /* bloomfam--1.0--1.1.sql: what the script of a next version could do, for test/t/044_extension_update.pl */
 
 \echo Use "ALTER EXTENSION bloomfam UPDATE TO '1.1'" to load this file. \quit

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Files of pages as text: most of a page is zeros.
 package HexFile;
 

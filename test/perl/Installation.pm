@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # A PostgreSQL installation of a test's own, where it may put another library or script of the extension.
 package Installation;
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: a library serves the script of the version before, and a script that is newer than the library breaks only what the library lacks.
 # ALTER EXTENSION UPDATE changes no answer of values, indexes, views and plans that are in use.  The next version is test/next.
 

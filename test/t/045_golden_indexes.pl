@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: maplet indexes that an earlier revision has written, test/golden/server, are whole, find every row, and go on.
 
 use strict;
