@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # bloomfam: make, make install, make installcheck, as with any extension.
 #
 #   PG_CONFIG=...      which PostgreSQL to build for

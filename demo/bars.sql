@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: PostgreSQL
 -- The bars of the picture: panel, place on the x axis, series, height, label.
 
 COPY (

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: PostgreSQL
 -- The promise: no row is lost.  An error here fails the demo.
 
 DO $$

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Turn a Debian Contents index (stdin) into rows for COPY: path, package, architecture.
 #
 # A line is "path<blanks>section/package[,section/package...]".  A path may hold blanks, the list of packages may not; a path

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: PostgreSQL
 -- How many rows and keys pass each filter.
 
 DO $$

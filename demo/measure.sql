@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: PostgreSQL
 -- Each join without and with its filter, and as it was with automatic join filters, in turns, so that a slow moment of the
 -- machine meets all.  Round 0 warms up; on a slow machine three rounds must do.
 

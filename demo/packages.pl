@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Turn a Debian Packages index (stdin) into rows for COPY: package, section, priority, architecture, installed size in kB,
 # maintainer.  A field that a package lacks is NULL.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # The picture: rows that reach the join, time (also with the SQL unchanged and automatic join filters), and false positives,
 # for both joins.
 #

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: PostgreSQL
 -- The tables of the demo.
 
 CREATE EXTENSION bloomfam;

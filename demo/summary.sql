@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: PostgreSQL
 -- The summary, as text.
 
 SELECT format(E'\nJoin %s: %s\n', id, question)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: PostgreSQL
 /* bloomfam--1.0.sql */
 
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # shellcheck shell=bash
 # Shared by test/matrix, test/asserted, test/package and test/upgrade, after test/lib.sh: chroots of the Debian suites that have a PostgreSQL major.  Sourced, never run.
 #

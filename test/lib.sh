@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # shellcheck shell=bash
 # Shared by the scripts below test/, by .ci/run and by bench/sql/turns: messages, counting, installing what is missing, and a private view of
 # PostgreSQL's folders.  Sourced, never run.
@@ -70,7 +71,7 @@ stop()
 # usage: prints the script's own first comment.
 usage()
 {
-	sed -n '2,/^set /s/^# \{0,1\}//p' "$0"
+	sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
 	exit 2
 }
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # The tests of the core, of the keys and of the client library, fuzzers and benchmarks:
 # plain C, no PostgreSQL.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: PostgreSQL
 """How fast the Python package asks and builds: millions of keys a second on one core, medians.
 
     PYTHONPATH=client/python bench/client/python_bench.py [--runs 5]

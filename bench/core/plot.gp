@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # The plots of docs/kinds.md, from the numbers of "bench series"; bench/core/plot calls this.
 #
 # From the command line: tsv, the numbers; by_size, by_probe and by_build, the kinds in the order in which their lines end; png, a folder for

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: PostgreSQL
 # Schemas whose joins are hard to size, and random queries over them, for bench/sql/run sizes.
 #
 #   sizes.pl schema SEED ROWS            SQL that makes the tables: facts of ROWS rows, as many returns as a third of them, and dimensions

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # What the scenarios about automatic join filters share: statements with the filters off and on, and suites of queries.  Sourced, never run.
 #
 # In the environment: ON (on), what bloomfam.join_filter is set to beside off; force, for instance.  DROP_CACHES: a command that empties the system's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # What the scenarios of bench/sql/run and bench/sql/turns share: a database, statements that take turns, and rows of the table.  Sourced, never run.
 #
 # A scenario is sourced in a database of its own, $DB, with the extension, and writes what it needs into the folder $work.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # The plots of bench/sql; bench/sql/plot calls this.
 #
 # From the command line: plot_name, semijoin, segments, joins, skip or sizes; tsv, the figures; png, a folder for a picture besides, or nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: PostgreSQL */
 /*-------------------------------------------------------------------------
  *
  * parse_number.c

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Builds the extension from the sources beside this folder: the package depends on nothing at run time.
 #
 # In the environment: BLOOMFAM_CFLAGS and BLOOMFAM_LDFLAGS are added to those of the compiler and the linker, for sanitizers; BLOOMFAM_LIBRARY is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: PostgreSQL
 // Asks filters as JDBC does: a value has the type of the method that sets it, and none with Types.OTHER.
 import java.math.BigDecimal;
 import java.sql.*;

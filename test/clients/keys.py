@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # What the Python programs here check, each through its own driver.
 import decimal
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # The Python package beside the server, by psycopg 3: filters are the same to the byte whoever builds them, and each finds all keys of the other's.
 #
 # BLOOMFAM_KEYS: how many random keys of each type.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: PostgreSQL
 -- What the programs beside this file ask: a filter for each type of key, and the 1,000 keys that it has.
 CREATE TABLE keys AS
 SELECT i, i * 7 AS int, md5(i::text)::uuid AS uuid, 'key "' || i || '", \ {' AS text, i / 8.0 AS numeric, true AS bool FROM generate_series(1, 1000) i;

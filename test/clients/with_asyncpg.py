@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Asks filters as asyncpg does: the server says what types parameters have, and asyncpg converts values to these.
 import asyncio
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Filters as fields of Django's models, asked by lookups and expressions.
 import os
 import uuid

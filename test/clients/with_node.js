@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: PostgreSQL
 // Asks filters as node-postgres does: every value is text of which the server is told no type, but for buffers.
 const { Client } = require('pg');
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: PostgreSQL
 \set i random(1, 1000)
 \set other -:i
 SELECT int AS present, text, numeric, uuid FROM keys WHERE i = :i \gset

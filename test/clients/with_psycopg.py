@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Asks filters as psycopg 3 does: values are parameters, of which the server is told the type, but for those of str.
 import uuid
 import decimal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Asks filters as psycopg2 does: values are put into the text of the query.
 import uuid
 import decimal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Filters as columns of SQLAlchemy's models, asked in its language.
 import uuid
 import decimal

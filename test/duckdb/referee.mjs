@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: PostgreSQL
 // DuckDB as the referee of kind parquet; see run.  The argument is the folder
 // that has DuckDB; PostgreSQL is where psql goes by itself.
 import { createRequire } from 'node:module';

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # The server's plan nodes, and for each field that can carry an expression a query that puts a volatile call there, or a sentence why it cannot.
 #
 # A query is of a table with the columns k, v and w, whose rows and columns it gives; so it can stand wherever a table can.  The call is put around a

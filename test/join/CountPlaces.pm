@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Where the queries of CountNodes.pm stand beside a join with a filter, and how a call that counts is hidden in them.
 package CountPlaces;
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Runs a shape of CountPlaces.pm without filters and with them, and tells what differs of its rows, its volatile calls and its row locks.
 package CountRunner;
 

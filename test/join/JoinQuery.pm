@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Random items: what is run with the filters off, and again with them on.
 #
 # An item is a list of steps.  A step has sql; `rows` says that its rows are compared: 'set', as a multiset, or 'list', in their order (of an ORDER BY

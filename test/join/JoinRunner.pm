@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Runs random items with the filters off and with them on, and tells what differs.
 package JoinRunner;
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # The tables that the random join queries read, made by SQL alone and the same for the same seed.
 #
 # Every table has all key columns, in an order of its own: a key column's value is a function of one number n that the row's number gives, so

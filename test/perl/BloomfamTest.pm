@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # What the TAP tests share: a server with the extension, and proof that it did not crash.
 package BloomfamTest;
 

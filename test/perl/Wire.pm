@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # A client that speaks the extended query protocol with binary parameters and results, which psql does not.
 #
 # A parameter is text, or a reference to binary data.  Rows come as arrays; a query that fails gives undef, and its SQLSTATE is in {sqlstate}.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: filters and hashed keys survive pg_dump and restore into another database, byte for byte, and every key is still found
 # there, although every OID is another one.  What of an enum may change without a rebuild, and what may not.
 

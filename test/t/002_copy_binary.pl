@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: COPY BINARY carries filters and hashed keys byte for byte; a damaged file is an error, never a crash and never a value.
 
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: a parallel plan gives the same filters, to the byte, and the same rows as a serial one.
 
 use strict;

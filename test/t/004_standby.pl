@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: filters are replicated and survive a crash like any other value: equal bytes, every key found.
 
 use strict;

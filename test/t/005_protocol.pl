@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: however a client asks - prepared or not, generic plans, text or binary parameters, cursors, PL/pgSQL, triggers - the answer is
 # the same, and never that of another filter, nor of an older state of the same one.
 

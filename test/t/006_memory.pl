@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: a filter that sizes itself is built in work_mem * hash_mem_multiplier, the filter, and a constant; what does not fit goes
 # to temporary files, which are gone afterwards, however the query ended; and nothing stays behind in the session.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: postgres_fdw ships probes to the other server, with the filter, and the rows are those that a local probe gives.
 
 use strict;

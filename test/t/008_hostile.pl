@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: no value from outside, whoever computed its checksum, crashes the server: it is refused by every way in with the same verdict
 # and a documented SQLSTATE, or it is safe in everything that can be done with it, and so is all that comes of it.
 

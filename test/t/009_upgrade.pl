@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: CREATE EXTENSION gives what its script declares, DROP EXTENSION leaves nothing, and every script of the tree is installed.
 
 use strict;

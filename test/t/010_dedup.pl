@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: of a stream with repeats, written by many at once and cut off by a crash, no key is taken for new twice, and none is lost but for
 # the filters' FPR.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: a random query gives the same rows with automatic join filters as without them.
 #
 # test/join/random runs more of it: the environment says how much.  Items are numbered, and each is the same whatever ran before it:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: what join filters did is told by auto_explain, for parallel plans too, and the planner's decisions are in the server's log.
 
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: join filters of parallel plans drop rows, and never one that joins, whoever takes part in building and probing.
 
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: a join filter travels to a foreign server, which then sends hardly a row that does not join; and the rows are those without it.
 
 use strict;

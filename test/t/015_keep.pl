@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: a filter that is kept by a recipe of docs/stored.md ("Keep a stored filter true", "A stream without repeats") has every key that was
 # committed, with writers at the same time, aborted transactions and readers in between; and what it leaves behind is bounded.
 

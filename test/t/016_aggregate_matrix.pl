@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: whoever makes an aggregate of the functions behind the aggregates, in any combination and over any stored value, gets the right
 # filter, NULL or a documented error: never a crash, and no false "no".  By a role that may do nothing else.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: the functions of the aggregates may be called by another than the executor, each time through an FmgrInfo of its own whose memory is
 # gone afterwards, as Citus does: the result is the same, and nothing is read that was freed.  Built with test/modules/foreign_caller.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: bloomfam_stat_join_filters counts what the filters of joins did, right to the row, once, and in bounded memory.
 
 use strict;

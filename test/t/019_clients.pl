@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: through each language's driver, and with no cast, all keys of a filter are found, others are not, and a filter that is fetched and
 # stored again is the same.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: a maplet index loses no row: to concurrent inserts, deletes and VACUUM, to kills at any time, on a standby, in a replay that is
 # compared with the original page by page.
 #

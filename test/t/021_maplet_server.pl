@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: maplet indexes beside what servers do by themselves: autovacuum that nobody waits for and nobody cancels, recovery to a point in time;
 # and on pages that stand where others should: an error, never a row less.
 #

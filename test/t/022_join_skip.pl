@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: a partition or a page that a join does not read has no row that the query's snapshot would have given it, whoever attaches,
 # detaches, makes indexes and writes meanwhile; and serializable transactions stay so.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: the file of a maplet index that grows stays near its pages in use, and its runs stay few, without any VACUUM; and VACUUM counts right
 # what it removes beside a merge.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: a maplet index that parallel workers help to build has every row, each once, whatever its keys are and however much memory there is; a
 # build that fails leaves no files.
 

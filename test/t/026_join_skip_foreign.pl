@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: a partition that is a foreign table, and in which no row can match, is not read: the other server hears of no query.  The rows are those
 # without filters.
 

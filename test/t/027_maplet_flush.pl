@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: a flush of a maplet index that has stopped half way misses no row and keeps no dead one: look-ups, a crash, VACUUM, a standby that is
 # promoted; and no insert does more than a small piece of a flush or a merge.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: whatever writers do (inserts, HOT and other updates, deletes, savepoints, aborts), a maplet index gives the rows that a sequential scan gives
 # to the same snapshot, at any time while indexes are built and rebuilt concurrently, vacuumed and merged beside them.
 #

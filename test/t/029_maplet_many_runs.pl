@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: merges that fail again and again do not keep a maplet index from taking rows for ever: once they can succeed, they do.  And one of all
 # rows, as an index has that outgrows its bits, delays neither small merges nor an insert.
 

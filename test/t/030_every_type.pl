@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: of every base type of the server, and of what is made of it, keys are refused, or a filter finds them all again: after dump and
 # restore into another database, here and on a server whose roles have other numbers, and after a binary COPY.  docs/semantics.md says which.
 

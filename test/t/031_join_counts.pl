@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: volatile functions are called, and rows locked, as often with automatic join filters as without them, wherever in a plan they are.
 #
 # Of the server's plannodes.h each node, and each of its fields that can carry an expression, must have a line in test/join/CountNodes.pm.  What is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # The table that docs/troubleshooting.md begins with: each of its lines, typed in sessions of all the states that it names.
 
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: on a standby, whose snapshots the primary does not know, a join leaves out no pages by an index that was built behind the back of its
 # snapshot: of rows that were deleted before, and that the snapshot sees, such an index has no entries.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: on a standby, whose snapshots the primary does not know, the index never says of a row that a snapshot sees that it is not there, however
 # late it was built; nor does maplet_check() take such a row for one that the index has lost.
 

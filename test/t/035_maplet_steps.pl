@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: of flushing and merging, an insert does a small step, whether the keys of a maplet index are unique or few with many rows each; an index of
 # few keys is no larger for it.
 #

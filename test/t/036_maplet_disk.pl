@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: a statement that makes the file of a maplet index longer has the room for it, or fails: a full disk is no later CHECKPOINT's error.
 #
 # SMALL_DISK in the environment: an empty folder on a file system of 4 MB, that the user may write to; without it a full disk is not tried.

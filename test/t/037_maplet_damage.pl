@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: whatever bytes of a maplet index's file have changed, each statement that reads it gives an answer or the error that says what to do: one of
 # damaged data (XX001, XX002), or that keys were hashed otherwise.  None ends otherwise, crashes or takes for ever.
 #

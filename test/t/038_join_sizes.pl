@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: sizes of joins that come from samples depend on tables and their statistics alone: the same plan in each new session, and beside others;
 # what a session has kept goes when a table or its statistics change.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: the client library, the program and the server agree.  Keys that the server writes are read as the same keys; a text that the library
 # reads is the key that the server reads, whatever its settings; filters built by the one are asked by the other, and have the same bytes; a changed
 # filter is accepted by both or by none.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: the program bloomfam sends each row of CSV one of two ways, byte for byte, and calls none new whose key may be in the filter; whatever
 # fails, files are whole or as before.
 #

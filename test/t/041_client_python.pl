@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: the Python package builds the filters that the server builds, to the byte, and each finds all keys of the other's, of every family with
 # canonical bytes; by psycopg filters come and go as they are.
 #

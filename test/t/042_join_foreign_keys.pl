@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: where the other server has no extension, a join's keys or their bounds are sent to it, if that can lose no row; the rows are those without
 # filters, whatever types, collations and encodings its columns have; and nothing is sent that the user who asks may not see.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Property: once make install-plugin has made its link, any user switches join filters on for own sessions, by local_preload_libraries; and is not
 # let in by any other name.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Building filters, against sum, count(DISTINCT), array_agg and, where it can be had, hll; and with two workers.
 #
 # ROWS (10000000), WORK_MEM (4MB).

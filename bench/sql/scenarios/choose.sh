@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # The ways to ask whether a key is there, side by side: indexes that find a row by its id, and what drops rows that have no partner.  docs/choose.md has the
 # table (bench/sql/table).
 #

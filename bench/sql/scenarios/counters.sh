@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # What bloomfam_stat_join_filters costs: pgbench, whose queries have no filters, and a small join that has one, with the counters on and off.  Runs take turns;
 # each is set beside its neighbour, and the median of these ratios counts.  "Off against off" is the measurement's own error.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # A stream of events, of which no id may count twice, written by many at once, by the recipe of docs/stored.md: sustained rate, WAL a key, and what a
 # crash in the middle does to it.  Sized like a billion ids a day at an FPR of 1e-9: 11,600 a second, in windows of five minutes.
 #

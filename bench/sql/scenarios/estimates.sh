@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # The planner's rows against the truth, for probes of a constant filter at several shares of matching rows, of a unique and of a skewed column; and for
 # a join of three tables, with what the planner knows of probes and without.
 #

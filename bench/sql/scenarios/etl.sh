@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # A file of events goes into a table that has some of them already: with a filter of the table's keys, which the program bloomfam asks where the file is,
 # against COPY into a staging table and what SQL has to find the new rows there.
 #

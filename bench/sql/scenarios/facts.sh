@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Three large tables on a key of which a small share is asked for: in the planner's own order, and in one where the dimension comes last, as in a query
 # of more tables than join_collapse_limit.  Then lower joins build on tables that its filter has to reach through them: what could be had is shown by
 # conditions with a stored filter on each.

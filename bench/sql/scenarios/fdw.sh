@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # A join of a local dimension with a table on another server: with the dimension's filter shipped there, against the plain join, which fetches all; and
 # with automatic join filters, which need nothing there: keys and bounds, against the filters off, against = ANY by hand, and use_remote_estimate.  The
 # other server is another database of the same one.

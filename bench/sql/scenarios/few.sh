@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # What filters cost where they have little to drop: many partitions of few rows each, of which none is skipped, joined to one dimension and to three.
 # Each execution begins a node for every partition and ends it again, so what that takes is seen here, and nowhere else.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Is a query slower with automatic join filters where they can only lose?  An outer side without rows, with a build side that costs more, long keys behind a selective condition, a filter
 # that is sure to be given up, a near tie of plans that are not alike where estimates are wrong.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Is any query slower with automatic join filters?  Those of the Star Schema Benchmark and of TPC-H, with an index on each foreign key, so that lookups by
 # index stand against hash joins, at several costs of a random page.  A query whose plan is the same but for its filters may not be slower; where
 # the planner chose another plan, that is told.  What is beyond its bound is measured again, in three times as many rounds, as another program on the

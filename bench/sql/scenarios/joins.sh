@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Joins of a fact table with automatic filters, against the same without: where they should help, where they must not harm, and on another server.
 #
 # ROWS (10000000) of each fact table and of the far one, ROUNDS (5), ON (on), FETCH (10000), the far server's fetch_size.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # What it costs to keep a stored filter true, by the recipes of docs/stored.md: a load in one statement, and many small transactions.
 #
 # LOAD (100000) rows in one statement; TRANSACTIONS (5000) of one row; ROUNDS (5)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # The index maplet beside a B-tree on the same keys: size, build, inserts, look-ups, = ANY, cold reads, and streams without repeats.
 #
 # Two tables with the same rows, each with one of the indexes, go through the same.  PARTS says which parts are measured, in this order; what a part

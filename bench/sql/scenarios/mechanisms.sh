@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # What single mechanisms of the join filter win, each in a query that needs it: filters of one scan that are probed in another order than planned, a
 # filter below an aggregate, a condition with a stored filter behind one that could fail.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # The backend's peak of memory that is its own, while it sizes a filter for many distinct keys with little work_mem.
 #
 # KEYS (100000000).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # What is gained where pages of the probe side are not read, as an index tells where the build side's keys are, and what asking it costs where that
 # gains nothing: bloomfam.join_filter_skip on and off, and no filters at all.  One table in the order of its days, and an index of each sort.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Keys that are nowhere in a table of 100 partitions, each with an index, and with and without a filter in front of each (docs/stored.md): partitions
 # that are read, pages that are touched, and time, with indexes cold and warm.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Probing, in the forms in which a query gets its filter, against a cheap built-in condition: row by row, and in page batches, which is how a heap is
 # scanned with bloomfam.join_filter on.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # One key against many stored filters, against reading one slice of as many bytea values (the least that any look at a stored value can cost) and
 # against fetching them whole.  The plot shows the time over the size of the filters (bench/sql/plot).
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # A fact table joined to the keys of a dimension, with the dimension's filter before the join, against the ways of plain SQL.  Of the fact's keys a
 # given share is in the dimension.  Row by row; and with bloomfam.join_filter on, in page batches, or without naming a filter at all.  The plot shows the speed-up over the share (bench/sql/plot).
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # A set whose filters together are larger than 1 GB, the most that a value can hold: divided by bloom_shard, built by GROUP BY from a table, by one
 # process and in parallel, stored, and probed; and the memory that takes.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Sizes of joins by a sample of their keys (bloomfam.join_samples): two stars whose dates are wider than their facts; then random joins of facts and one
 # dimension, and of three to nine relations, over a schema that is hard to size (bench/data/sizes.pl): how far expected rows are from those that come
 # (max(expected / seen, seen / expected)), with samples and without; and times in four ways: join filters off and on, samples off and on.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # What is gained where partitions of the probe side are not read, and what the search for them costs where all are: bloomfam.join_filter_skip on and
 # off, and no filters at all.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # The thirteen queries of the Star Schema Benchmark where lineorder lies in the order of its dates: in a partition for each year, and, apart, in one
 # table with a BRIN index.  Join filters that read less, those that skip nothing (bloomfam.join_filter_skip off), and none at all.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # Stars of which one dimension selects a few days, which partitions or a BRIN index tell apart, and another some shops, which an index finds: what is
 # gained where the planner knows what is not read, and what it costs where it is wrong about that.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # 22 queries derived from TPC-H with automatic join filters, against the same without.  Data and queries: ../data, ../tpch.  These are not results
 # of TPC-H: the text of comments is simpler, and only the queries are run, one at a time.  Then: what could filters make of them at best?
 #

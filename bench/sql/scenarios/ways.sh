@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # What docs/maplet.md says to do where a maplet index cannot: two columns, an upsert, ids that are unique over partitions, one key in many partitions.  Each
 # beside what a B-tree does.  Times are the processor's.
 #

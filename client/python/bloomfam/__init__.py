@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 """Filters of the PostgreSQL extension bloomfam, outside the server.
 
     known = bloomfam.Filter(value)                  # as it comes from SQL

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 import os
 from collections.abc import Iterable
 from typing import Any, Literal, Protocol, TypeAlias, final

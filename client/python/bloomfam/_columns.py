@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 """What a column of keys consists of: objects, a buffer with a mask, or Arrow's capsules.
 
 The extension reads lists and tuples itself.  Anything else comes here once a call.  Libraries are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 """Filters as values of psycopg 3, in binary: a column comes as a Filter, a Filter goes as a parameter.
 
     import bloomfam.psycopg

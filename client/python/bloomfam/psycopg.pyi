@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 from typing import Any
 
 from psycopg import AsyncConnection, Connection

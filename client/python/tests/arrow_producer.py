@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 """A producer of Arrow's C data interface, by ctypes: arrays and streams of any layout, right or wrong.
 
 It counts what is alive, so that a test sees whether all was released, once each.

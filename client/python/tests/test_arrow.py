@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 """Arrow's capsules, of an own producer: every layout, and what is wrong with one."""
 
 import datetime as dt

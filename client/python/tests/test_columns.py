@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 """Columns: buffers of every format and stride, numpy's arrays, pandas' Series."""
 
 import array

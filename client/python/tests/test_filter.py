@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 """Filters as values: forms, bytes, equality, pickling, unions, files."""
 
 import array

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 """What must not crash, leak or lie: changed bytes, objects that act while they are read, threads."""
 
 import array

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 """What each family takes, cell by cell: a key, "certainly absent" for what no key can equal, or an error."""
 
 import datetime as dt

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # What mypy --strict has to take, and in the lines with "type: ignore" to refuse: an ignore that nothing needs is an error to it.
 import array
 import datetime

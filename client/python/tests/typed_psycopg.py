@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: PostgreSQL
 # What mypy --strict has to take where psycopg 3 is: the example of docs/drivers.md, with types.
 import psycopg
 

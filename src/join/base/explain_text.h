@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: PostgreSQL */
 /*-------------------------------------------------------------------------
  *
  * explain_text.h

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: PostgreSQL */
 /*-------------------------------------------------------------------------
  *
  * foreign_caller.c
