@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(share start_node start_standby session ask no_crash backend_memory temp_files);
+our @EXPORT = qw(share in_modes start_node start_standby session ask no_crash backend_memory temp_files);
 
 # How much of something to try: everyday, in .ci/run (CLANG_TESTS=1), before a release (LONG=1).
 sub share
@@ -50,6 +50,15 @@ sub start_standby
 	$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = -1\nhot_standby_feedback = off\n");
 	$standby->start;
 	return $standby;
+}
+
+# What a query gives with each of these values of bloomfam.join_filter, after settings: by one session, as a process for each would cost more than most queries.
+sub in_modes
+{
+	my ($node, $db, $settings, $sql, @modes) = @_;
+	my $out = $node->safe_psql($db, join('', map { "SET bloomfam.join_filter = $_;\n$settings;\n$sql;\n\\echo end of $_\n" } @modes)) . "\n";
+
+	return map { $out =~ s/\A(.*?)^end of $_\n//ms or die "no end of $_: $out"; $1 =~ s/\n\z//r } @modes;
 }
 
 # A session on a server that stays; ask() sends it statements, and returns what they give, errors too.

@@ -23,7 +23,7 @@ DECLARE
 	plain text;
 	filtered text;
 BEGIN
-	query := format('SELECT count(*), md5(string_agg(x::text, chr(10) ORDER BY x::text)) FROM (%s) x', query);
+	query := format('SELECT count(*), sum(hashtextextended(x::text, 0)) FROM (%s) x', query);
 	SET LOCAL bloomfam.join_filter = off;
 	EXECUTE query INTO rows, plain;
 	SET LOCAL bloomfam.join_filter = force;

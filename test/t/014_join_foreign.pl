@@ -110,9 +110,10 @@ sub shipped
 sub same_rows
 {
 	my ($sql, $name, $before) = @_;
-	my $off = rows_of('off', $sql, $before);
+	my ($off, $on, $force) = in_modes($node, 'postgres', $before // $hash, $sql, qw(off on force));
 
-	is(rows_of($_, $sql, $before), $off, "$name: the same rows, $_") foreach qw(on force);
+	is($on, $off, "$name: the same rows, on");
+	is($force, $off, "$name: the same rows, force");
 	return $off;
 }
 

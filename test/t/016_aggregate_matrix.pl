@@ -297,7 +297,7 @@ foreach my $test (sort keys %thin)
 
 	is(by_nobody("CALL $test($thin)"), '', "$test: all cases came to an end");
 }
-my $mutants = $ENV{MATRIX_MUTANTS} // ($share > 2 ? 30 : $share > 0 ? 300 : 5000);
+my $mutants = $ENV{MATRIX_MUTANTS} // ($share > 2 ? 30 : $share > 0 ? share(100, 300) : 5000);
 my $seed = $ENV{MATRIX_SEED} // 0.13;
 is(by_nobody("CALL mutated($mutants, $seed)"), '', "mutated, seed $seed: all cases came to an end");
 is(by_nobody('SELECT test, what, problem FROM problems ORDER BY 1, 2, 3 LIMIT 20'), '', 'each gave a right filter, NULL, or a documented error');
@@ -317,7 +317,8 @@ sub crafted_hashes
 	# the inverse of bf_order()'s multiplier
 	return unpack('H*', pack('q<*', map { (0x1234567800000000 + $n - $_) * -1018231460777725123 } 1 .. $n));
 }
-my $n = 150_000;
+# a sample is for sanitizers, which see as much in fewer
+my $n = $share > 2 ? share(30_000, 150_000) : 150_000;
 my $dir = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$dir/hashes", crafted_hashes($n));
 $node->safe_psql('postgres', qq{

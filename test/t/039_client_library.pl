@@ -18,7 +18,7 @@ use Test::More;
 my $keys = share(1_000, 3_000, 100_000);
 my $texts = share(1_500, 4_000, 60_000);
 my $seed = $ENV{LONG} ? time : 27;
-my $mutants = $ENV{LONG} ? 1_000_000 : 20_000;
+my $mutants = share(6_000, 20_000, 1_000_000);
 my $build = PostgreSQL::Test::Utils::tempdir();
 my $library = "$build/library";
 my $program;

@@ -131,9 +131,10 @@ sub sent_in
 sub same_rows
 {
 	my ($sql, $name, $before, $db) = @_;
-	my $off = rows_of('off', $sql, $before, $db);
+	my ($off, $on, $force) = in_modes($node, $db // 'postgres', $before // $hash, $sql, qw(off on force));
 
-	is(rows_of($_, $sql, $before, $db), $off, "$name: the same rows, $_") foreach qw(on force);
+	is($on, $off, "$name: the same rows, on");
+	is($force, $off, "$name: the same rows, force");
 	return $off;
 }
 
