@@ -29,7 +29,7 @@ take_work()
 {
 	sleep 0.3				# until a backend whose psql has ended is waited for
 	times > "$work/times_of_script"
-	spent=$({ cat "/proc/$postmaster/stat"; cat $(pgrep -P "$postmaster" | sed 's,.*,/proc/&/stat,'); } 2>/dev/null | sed 's/.*) //' |
+	spent=$({ cat "/proc/$postmaster/stat"; cat $(pgrep -P "$postmaster" | sed 's,.*,/proc/&/stat,') || true; } 2>/dev/null | sed 's/.*) //' |
 		awk -v hz="$(getconf CLK_TCK)" -v mine="$(awk 'NR == 2 { gsub(/[ms]/, " "); print $1 * 60 + $2 + $3 * 60 + $4 }' "$work/times_of_script")" '
 			{ sum += $12 + $13; if (NR == 1) sum += $14 + $15 }
 			END { print sum / hz + mine }')
