@@ -79,6 +79,9 @@ my %ways = (
 my @usual = qw(direct init corr dom);
 my @rare = qw(op dom2 array text_array row text_row row_domain json);
 
+# Those that the server does not see, so that it may leave them to workers, whose calls are not counted: these are planned, and not started.
+my %hidden = map { $_ => ['max_parallel_workers = 0'] } qw(text_array text_row json);
+
 # What there is to find.
 my %states = (
 	some => { d => 'd', where => '' },
@@ -273,7 +276,7 @@ sub shapes
 						push @shapes,
 						  {
 							node => $node, field => $field, place => $place->{name}, way => $way, name => "$node.$field $number, $place->{name}, $way, $state", show => $shape->{show},
-							set => [ @{ $place->{set} }, @{ $shape->{set} // [] } ], sql => $sql->($ways{$way}), control => $sql->($ways{none}), trigger_on => $of eq 'trigger' ? $table : undef
+							set => [ @{ $place->{set} }, @{ $shape->{set} // [] }, @{ $hidden{$way} // [] } ], sql => $sql->($ways{$way}), control => $sql->($ways{none}), trigger_on => $of eq 'trigger' ? $table : undef
 						  };
 					}
 				}

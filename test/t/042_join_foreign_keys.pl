@@ -887,6 +887,22 @@ SKIP:
 	same_rows("$join; SET bloomfam.join_foreign_keys = 10; $join", '... with');
 }
 
+# ---- two-phase commit ----
+
+$node->append_conf('postgresql.conf', 'max_prepared_transactions = 5');
+$node->restart;
+foreach my $mode (qw(off on force))
+{
+	my $sql = 'SELECT count(*) FROM fact JOIN dim USING (k)';
+
+	is($node->safe_psql('postgres', "$hash SET bloomfam.join_filter = $mode; BEGIN; EXPLAIN (COSTS OFF) $sql; SELECT 'prepared'; PREPARE TRANSACTION 'planned'; COMMIT PREPARED 'planned'")
+		  =~ /^prepared$/m, 1, "$mode: a transaction that has only planned can be prepared");
+	next if $mode eq 'off';
+	like($node->safe_psql('postgres', "$hash SET bloomfam.join_filter = $mode; BEGIN; EXPLAIN (VERBOSE, COSTS OFF) $sql; COMMIT"),
+		qr/the foreign server did not tell the type of the remote column/, '... as no server is asked in it');
+	is(look($sql, "$hash SET bloomfam.join_filter = $mode;", undef, $mode)->{sent}, '99 keys, bounds', '... but outside of transaction blocks');
+}
+
 no_crash($node);
 $node->stop;
 far_sql('postgres', "DROP DATABASE $_ WITH (FORCE)") foreach reverse @far_databases;

@@ -25,6 +25,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/transam.h"
+#include "access/twophase.h"
 #include "access/xact.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_proc_d.h"
@@ -268,11 +269,16 @@ try_to(void (*ask) (void *arg), void *arg)
 	return done;
 }
 
-/* May another server be asked now?  There may be no subtransactions in parallel operations. */
+/*
+ * May another server be asked now?  There may be no subtransactions in parallel operations.  A
+ * transaction block that has asked cannot be prepared, be it by EXPLAIN alone, so none asks that
+ * may still be.
+ */
 static bool
 may_ask(void)
 {
-	return BLOOMFAM_KNOWN_MAJOR && IsTransactionState() && !IsInParallelMode();
+	return BLOOMFAM_KNOWN_MAJOR && IsTransactionState() && !IsInParallelMode() &&
+		!(max_prepared_xacts > 0 && IsTransactionBlock());
 }
 
 /* Those of a server's tables in one schema that have these names: of CreateForeignTableStmt. */
