@@ -699,7 +699,7 @@ SELECT count(*) FROM visit;
 -- docs/maplet.md, example 9
 SELECT c.oid::regclass AS index, i.entries, i.runs, i.pages, i.live_pages, i.false_places < 0.05 AS few_false_places, i.outgrown
 FROM pg_class c JOIN pg_am a ON a.oid = c.relam, maplet_info(c.oid) i
-WHERE a.amname = 'maplet' AND c.relkind = 'i'
+WHERE a.amname = 'maplet' AND c.relkind = 'i' AND c.relpersistence <> 't'
 ORDER BY i.runs DESC, c.relname LIMIT 2;
 -- end
 \c :original
@@ -1219,10 +1219,10 @@ SELECT g % 3 AS shop, bloom_agg(to_jsonb(g)) AS items, bloom_agg(g) AS numbers F
 -- docs/upgrade.md, example 2
 \o /dev/null
 \set VERBOSITY terse
-SELECT string_agg(format($$SELECT %L AS "table", %L AS "column", key_type, count(*) AS filters
-  FROM %1$s, bloom_info(%2$I) WHERE key_type LIKE '%%@%%' GROUP BY key_type$$, a.attrelid::regclass, a.attname), ' UNION ALL ')
-FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-WHERE a.atttypid = 'bloomfilter'::regtype AND c.relkind IN ('r', 'm') AND NOT a.attisdropped \gexec
+SELECT string_agg(format($$SELECT %L AS "table", %L AS "column", i.key_type, count(*) AS filters
+  FROM %1$s t, bloom_info(t.%2$I) i WHERE i.key_type LIKE '%%@%%' GROUP BY i.key_type$$, a.attrelid::regclass, a.attname), ' UNION ALL ')
+FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type y ON y.oid = a.atttypid
+WHERE 'bloomfilter'::regtype IN (y.oid, y.typbasetype) AND c.relkind IN ('r', 'm') AND c.relpersistence <> 't' AND NOT a.attisdropped \gexec
 \o
 \set VERBOSITY default
 
@@ -1231,7 +1231,7 @@ WHERE a.atttypid = 'bloomfilter'::regtype AND c.relkind IN ('r', 'm') AND NOT a.
 \set VERBOSITY terse
 SELECT c.oid::regclass AS index, i.key_type
 FROM pg_class c JOIN pg_am a ON a.oid = c.relam, maplet_info(c.oid) i
-WHERE a.amname = 'maplet' AND c.relkind = 'i' AND i.key_type LIKE '%@%';
+WHERE a.amname = 'maplet' AND c.relkind = 'i' AND c.relpersistence <> 't' AND i.key_type LIKE '%@%';
 \o
 \set VERBOSITY default
 
