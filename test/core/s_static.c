@@ -185,8 +185,8 @@ ten_million(void)
 	static const unsigned widths[] = {7, 8, 10, 14};
 	int			i;
 
-	/* an odd width and an even one, or all */
-	for (i = 0; i < 4; i += test_is_long() ? 1 : 3)
+	/* every day an odd width, else an even one with it, or all */
+	for (i = 0; i < 4; i += test_is_everyday() ? 4 : test_is_long() ? 1 : 3)
 	{
 		double		w = widths[i];
 

@@ -228,7 +228,7 @@ truncations(void)
 
 /*
  * Every change of every byte.  Without a new checksum none is accepted; with one, what is accepted is usable.  The
- * payload's bytes take all 255 changes only without it: with it, four will do.  In part: one change of seven, and two.
+ * payload's bytes take all 255 changes only without it: with it, four will do.  In part: one change of seven, and two; every day one.
  */
 static void
 byte_changes(void)
@@ -236,6 +236,7 @@ byte_changes(void)
 	const BfKind *kind;
 	size_t		i;
 	uint64_t	accepted = 0;
+	int			payload_step = test_is_everyday() ? 256 : test_in_part() ? 128 : 64;
 
 	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
 	{
@@ -265,10 +266,10 @@ byte_changes(void)
 					CHECK(reason != NULL);
 
 					/* memory-safe on what was not validated, too */
-					if (change % (at < payload_at ? 50 : 100) == 1 && bf_open(copy, filter.len, filter.len, &view, &reason) == BF_OK)
+					if (change % (at < payload_at ? 50 : payload_step) == 1 && bf_open(copy, filter.len, filter.len, &view, &reason) == BF_OK)
 						exercise(&view, &filter.view, hashes, false);
 
-					if (at < payload_at ? at < OFF_CHECKSUM || at >= OFF_CHECKSUM + 4 : change % (test_in_part() ? 128 : 64) == 1)
+					if (at < payload_at ? at < OFF_CHECKSUM || at >= OFF_CHECKSUM + 4 : change % payload_step == 1)
 					{
 						bf_seal(&test_env, copy, filter.len);
 						if (bf_validate(&test_env, copy, filter.len, &view, &reason) == BF_OK)
@@ -285,7 +286,7 @@ byte_changes(void)
 							CHECKF(at < BF_FIXED_HEADER_SIZE || at >= payload_at, "%s: byte %zu ^ %d", kind->name, at,
 								change);
 							/* capacity, keys and FPR are only numbers: some of their changes will do */
-							if (at < 24 || at >= OFF_PAYLOAD_LEN || change % 16 == 1)
+							if (at < 24 || at >= OFF_PAYLOAD_LEN || change % (test_is_everyday() ? 64 : 16) == 1)
 								exercise_valid(&view, &filter.view);
 						}
 						else

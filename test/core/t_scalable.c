@@ -191,7 +191,7 @@ rate_stays(void)
 				size_t		more = 1 + n / 2;
 				BfStats		stats;
 				double		found = 0;
-				uint64_t	probes = 200000;
+				uint64_t	probes = test_trials(200000);
 				uint64_t	i;
 
 				add(&filter, keys + n, more);
