@@ -22,7 +22,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = $ENV{JOIN_SEED} // 15;
-my $queries = $ENV{JOIN_QUERIES} // share(150, 250);
+my $queries = $ENV{JOIN_QUERIES} // share(100, 250);
 my $jobs = $ENV{JOIN_JOBS} // 1;
 my $item = $ENV{JOIN_ITEM};
 
