@@ -70,6 +70,16 @@ $(OBJS): | $(object_folders)
 $(object_folders):
 	$(MKDIR_P) $@
 
+# The server that they are for: what was built for another one is built anew.
+server := $(VERSION), $(includedir_server)
+built_for := $(CURDIR)/build/server
+$(OBJS): $(built_for)
+ifneq ($(server),$(shell cat '$(built_for)' 2>/dev/null))
+.PHONY: $(built_for)
+endif
+$(built_for):
+	@$(MKDIR_P) $(@D) && echo '$(server)' >$@
+
 $(CURDIR)/expected:
 	ln -s '$(abspath $(top))/expected' $@
 

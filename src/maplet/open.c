@@ -39,7 +39,12 @@ bloomfam_maplet_open(Oid index, LOCKMODE lockmode, MapletUser user, MapletOpened
 				 errmsg("\"%s\" is not a maplet index",
 						get_rel_name(index) != NULL ? get_rel_name(index) : "(dropped)")));
 	if (!may_open(index, user))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, get_rel_name(index));
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of index %s", get_rel_name(index)),
+				 user == MAPLET_USER_MONITOR
+				 ? errhint("Members of the role pg_stat_scan_tables may read it as well.")
+				 : 0));
 
 	/* the table first, as everybody */
 	opened->lockmode = lockmode;

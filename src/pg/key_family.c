@@ -249,17 +249,20 @@ take_apart(const char *name, uint32 len, NameParts *parts)
 	}
 }
 
-bool
-bloomfam_family_differs_in_collation(const char *a, uint32 a_len, const char *b, uint32 b_len)
+FamilyDifference
+bloomfam_family_difference(const char *a, uint32 a_len, const char *b, uint32 b_len)
 {
 	NameParts	one;
 	NameParts	other;
 
 	if (a == NULL || b == NULL)
-		return false;
+		return FAMILY_DIFFERS_IN_TYPE;
 	take_apart(a, a_len, &one);
 	take_apart(b, b_len, &other);
-	return (one.has_collation || other.has_collation) &&
-		strcmp(one.type.data, other.type.data) == 0 &&
-		(one.server == NULL || other.server == NULL || strcmp(one.server, other.server) == 0);
+	if (strcmp(one.type.data, other.type.data) != 0)
+		return FAMILY_DIFFERS_IN_TYPE;
+	if (one.server != NULL && other.server != NULL && strcmp(one.server, other.server) != 0)
+		return FAMILY_DIFFERS_IN_SERVER;
+	return one.has_collation || other.has_collation ? FAMILY_DIFFERS_IN_COLLATION
+		: FAMILY_DIFFERS_IN_TYPE;
 }

@@ -28,11 +28,16 @@ extern void bloomfam_family_append_type(StringInfo name, Oid type);
 extern void bloomfam_family_append_server(StringInfo name);
 extern void bloomfam_family_append_collation(StringInfo name, Oid collation);
 
-/*
- * Are two different families those of one type under different collations, so that COLLATE is what
- * makes them one?  For a hint: the names may come from anywhere, and may be NULL.
- */
-extern bool bloomfam_family_differs_in_collation(const char *a, uint32 a_len, const char *b,
-												 uint32 b_len);
+/* What makes two families different, as far as their names tell. */
+typedef enum FamilyDifference
+{
+	FAMILY_DIFFERS_IN_TYPE,
+	FAMILY_DIFFERS_IN_COLLATION,	/* of one type: COLLATE makes them one */
+	FAMILY_DIFFERS_IN_SERVER	/* of one type, hashed by different major versions of the server */
+} FamilyDifference;
+
+/* For a hint: the names may come from anywhere, and may be NULL. */
+extern FamilyDifference bloomfam_family_difference(const char *a, uint32 a_len, const char *b,
+												   uint32 b_len);
 
 #endif							/* BLOOMFAM_KEY_FAMILY_H */

@@ -169,12 +169,11 @@ detail_of_both(const BfHeader *a, const BfHeader *b)
 }
 
 /*
- * Are the families of two filters, or of a filter and a key, one type's under different collations?
- * A well-known name may not be in a value.
+ * What differs between the families of two filters, or of a filter and a key?  A well-known name
+ * may not be in a value.
  */
-static bool
-differ_in_collation(const char *a, uint32 a_len, uint64 a_id, const char *b, uint32 b_len,
-					uint64 b_id)
+static FamilyDifference
+difference_of(const char *a, uint32 a_len, uint64 a_id, const char *b, uint32 b_len, uint64 b_id)
 {
 	if (a == NULL || a_len == 0)
 	{
@@ -186,7 +185,25 @@ differ_in_collation(const char *a, uint32 a_len, uint64 a_id, const char *b, uin
 		b = bf_family_name(b_id);
 		b_len = b != NULL ? strlen(b) : 0;
 	}
-	return bloomfam_family_differs_in_collation(a, a_len, b, b_len);
+	return bloomfam_family_difference(a, a_len, b, b_len);
+}
+
+static int
+hint_to_build_alike(const BfHeader *a, const BfHeader *b)
+{
+	switch (difference_of(a->family, a->family_len, a->family_id, b->family, b->family_len,
+						  b->family_id))
+	{
+		case FAMILY_DIFFERS_IN_COLLATION:
+			return errhint("Give the keys one collation when building the filters, by the COLLATE "
+						   "clause.");
+		case FAMILY_DIFFERS_IN_SERVER:
+			return errhint("Build both on one major version of the server: each hashes such keys "
+						   "in a way of its own.");
+		case FAMILY_DIFFERS_IN_TYPE:
+			break;
+	}
+	return errhint("Cast the keys to one type when building the filters.");
 }
 
 /*
@@ -233,11 +250,7 @@ bloomfam_combine_error(BfStatus status, bool unite, const BfView *a, const BfVie
 													   a->head.family_id),
 							   bloomfam_family_display(b->head.family, b->head.family_len,
 													   b->head.family_id)),
-					 differ_in_collation(a->head.family, a->head.family_len, a->head.family_id,
-										 b->head.family, b->head.family_len, b->head.family_id)
-						 ? errhint("Give the keys one collation when building the filters, by the "
-								   "COLLATE clause.")
-						 : errhint("Cast the keys to one type when building the filters.")));
+					 hint_to_build_alike(&a->head, &b->head)));
 			break;
 		case BF_KIND_MISMATCH:
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -304,15 +317,20 @@ bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key
 {
 	char *holds = bloomfam_family_display(filter->family, filter->family_len, filter->family_id);
 	char	   *is = bloomfam_family_display(key_family, key_family_len, key_family_id);
+	FamilyDifference difference = difference_of(filter->family, filter->family_len,
+												filter->family_id, key_family, key_family_len,
+												key_family_id);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("key does not have the type of the bloom filter's keys"),
 			 errdetail("The filter holds keys of type %s, and the key is of type %s.", holds, is),
-			 differ_in_collation(filter->family, filter->family_len, filter->family_id, key_family,
-								 key_family_len, key_family_id)
+			 difference == FAMILY_DIFFERS_IN_COLLATION
 				 ? errhint("Give the key the collation that the filter was built under, by the "
 						   "COLLATE clause.")
+				 : difference == FAMILY_DIFFERS_IN_SERVER
+				 ? errhint("Build the filter again: each major version of the server hashes such "
+						   "keys in a way of its own.")
 				 : strcmp(is, psprintf("%s[]", holds)) == 0
 				 ? errhint("For the elements of an array there are \"filter @~ ANY (keys)\", "
 						   "bloom_may_contain_any and bloom_add_all.")

@@ -34,6 +34,29 @@ SELECT what, key, hint_of(format('SELECT bloom_agg(%s) @~ %s', what, key)) FROM 
 	($$bloom_key('a'::text COLLATE ci)$$, $$bloom_key('a'::text)$$), ($$'a'::text COLLATE ci$$, $$bloom_key('a'::text)$$), ($$'a'::text$$, $$bloom_key('a'::text COLLATE ci)$$)) v(what, key);
 SELECT hint_of($$SELECT bloom_agg('a'::text COLLATE ci) | bloom_agg('a'::text)$$), hint_of($$SELECT bloom_agg('a'::text COLLATE ci) & bloom_agg(5)$$);
 SELECT hint_of($$SELECT bloom_add(bloom_agg('a'::text), 'b'::text COLLATE ci)$$), hint_of($$SELECT bloom_may_contain_any(bloom_agg('a'::text), ARRAY['b'::text COLLATE ci])$$);
+-- A filter of another major version: the same bytes, under a name that is as long.  The name's hash is in the header, and the header's
+-- in the checksum: both are those of keys of type text and bytea.
+CREATE FUNCTION of_another_server(f bloomfilter) RETURNS bloomfilter LANGUAGE plpgsql AS $$
+DECLARE
+	b bytea := f::bytea;
+	name text := replace((bloom_info(f)).key_type, '@pg', '@og');
+	hash bytea := int8send(bloom_hash(bloom_key(name)));
+BEGIN
+	b := overlay(b PLACING name::bytea FROM 81);
+	FOR i IN 0 .. 7 LOOP
+		b := set_byte(b, 24 + i, get_byte(hash, 7 - i));
+	END LOOP;
+	b := overlay(b PLACING '\x00000000'::bytea FROM 9);
+	hash := int8send(bloom_hash(bloom_key(b)));
+	FOR i IN 0 .. 3 LOOP
+		b := set_byte(b, 8 + i, get_byte(hash, 7 - i));
+	END LOOP;
+	RETURN b::bloomfilter;
+END $$;
+SELECT what, hint_of(format('SELECT of_another_server(bloom_agg(%1$s)) @~ %1$s', what)) AS probe,
+	hint_of(format('SELECT of_another_server(bloom_agg(%1$s)) | bloom_agg(%1$s)', what)) AS union
+FROM (VALUES ($$'a'::citext$$), ('to_jsonb(5)'), ($$'a'::text COLLATE ci$$), ($$ROW(1, 'a'::citext)$$)) v(what);
+SELECT hint_of($$SELECT of_another_server(bloom_agg(to_jsonb(5))) @~ 'a'::citext$$) AS of_another_type;
 -- what the hint says helps
 SELECT hint_of($$SELECT bloom_agg('a'::text COLLATE ci) @~ ('a'::text COLLATE ci)$$);
 

@@ -238,6 +238,8 @@ EXPLAIN (VERBOSE, COSTS OFF) SELECT u.a FROM dim d JOIN looked_up u ON u.id = d.
 SET enable_bitmapscan = off;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT u.id FROM dim d JOIN looked_up u ON u.id = d.a;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT 1 FROM dim d JOIN dim e ON d.few = e.few AND d.a < e.a;
+-- by a volatile condition the planner makes no other join
+EXPLAIN (VERBOSE, COSTS OFF) SELECT 1 FROM dim d JOIN dim e ON d.few = e.few + (random() * 0)::int;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT 1 FROM dim d JOIN dim e ON d.a < e.a;
 SET enable_nestloop = off;
 SET enable_mergejoin = on;

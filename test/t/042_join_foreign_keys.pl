@@ -361,6 +361,8 @@ my $text = rows_of('force', "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, S
 is(sent_in($text), '99 keys, bounds', 'EXPLAIN ANALYZE says what was sent');
 like($text, qr/\(filtered by the foreign server\)$/m, '... and that the rows were dropped there');
 like($text, qr/Remote SQL: SELECT \* FROM \(SELECT id, k FROM public\.fact\) AS s\(c1, c2\) WHERE \(\$1::integer\[\] IS NULL OR s\.c2 = ANY \(CASE /, '... in one query');
+like(rows_of('force', "SET bloomfam.join_foreign_keys = 98; EXPLAIN (ANALYZE, COSTS OFF) $join"), qr/\(filtered by the foreign server, by bounds only\)$/m,
+	'... or by bounds only');
 unlike(rows_of('force', "EXPLAIN VERBOSE $join"), qr/Sent to Foreign/, '... which a plain EXPLAIN cannot know');
 
 # Settings, when a query is planned and when it is run.

@@ -192,7 +192,8 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 
 /* What a filter did on the probe side. */
 static void
-explain_probed(ExplainState *es, const JoinProbeCounts *counts, const char *how, bool foreign)
+explain_probed(ExplainState *es, const JoinProbeCounts *counts, const char *how,
+			   JoinForeignGot foreign)
 {
 	if (!is_text(es))
 		ExplainPropertyText("Probed", how, es);
@@ -206,14 +207,16 @@ explain_probed(ExplainState *es, const JoinProbeCounts *counts, const char *how,
 		if (counts->fpr > 0)
 			ExplainPropertyFloat("Expected FPR", NULL, counts->fpr, 6, es);
 		ExplainPropertyBool("Disabled", counts->disabled, es);
-		if (foreign)
+		if (foreign != JOIN_FOREIGN_GOT_NOTHING)
 			ExplainPropertyBool("Filtered by Foreign Server", true, es);
 		return;
 	}
 	if (counts->fpr > 0)
 		appendStringInfo(es->str, "  Expected FPR: %.2f%%", counts->fpr * 100);
-	if (foreign)
+	if (foreign == JOIN_FOREIGN_GOT_KEYS)
 		appendStringInfoString(es->str, "  (filtered by the foreign server)");
+	else if (foreign == JOIN_FOREIGN_GOT_BOUNDS)
+		appendStringInfoString(es->str, "  (filtered by the foreign server, by bounds only)");
 	else if (counts->disabled)
 		appendStringInfoString(es->str, "  (disabled)");
 	appendStringInfoChar(es->str, '\n');
@@ -225,7 +228,7 @@ explain_probed(ExplainState *es, const JoinProbeCounts *counts, const char *how,
  */
 static void
 explain_workers(ExplainState *es, const JoinParallel *parallel, int nfilters, int filter,
-				const char *how, bool foreign)
+				const char *how, JoinForeignGot foreign)
 {
 	int			i;
 
@@ -424,7 +427,7 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 				indent(es);
 			explain_built(es, &sum);
 		}
-		explain_workers(es, &state->parallel, 1, 0, NULL, false);
+		explain_workers(es, &state->parallel, 1, 0, NULL, JOIN_FOREIGN_GOT_NOTHING);
 		for (i = 0; i < state->info->ncolumns; i++)
 			if (state->foreign_of[i] != NULL)
 				explain_sent(es, state->foreign_of[i]);
@@ -442,7 +445,7 @@ explain_probe(ExplainState *es, JoinProbe *probe)
 {
 	const JoinProbeState *state = probe->node;
 	const char *how = probe->access == JOIN_ROW_BY_ROW ? "row by row" : "in page batches";
-	bool		foreign = bloomfam_join_node_was_foreign(probe);
+	JoinForeignGot foreign = bloomfam_join_node_foreign_got(probe);
 	JoinProbeCounts sum;
 
 	bloomfam_join_probe_note_fpr(probe);

@@ -32,10 +32,10 @@ bloomfam_join_node_exec(CustomScanState *css)
 	return ExecProcNode(outerPlanState(css));
 }
 
-bool
-bloomfam_join_node_was_foreign(const JoinProbe *probe)
+JoinForeignGot
+bloomfam_join_node_foreign_got(const JoinProbe *probe)
 {
-	return bloomfam_join_foreign_has_got(probe->node->css.ss.ps.state, probe->info->foreign);
+	return bloomfam_join_foreign_got(probe->node->css.ss.ps.state, probe->info->foreign);
 }
 
 JoinKey *

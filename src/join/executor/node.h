@@ -115,8 +115,8 @@ extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int e
 /* As ExecCustomScan: returns the child's rows as they are.  Who does more sets ExecProcNode. */
 extern TupleTableSlot *bloomfam_join_node_exec(CustomScanState *css);
 
-/* Was this filter of a probe node pushed to the foreign server below, which drops rows by it? */
-extern bool bloomfam_join_node_was_foreign(const JoinProbe *probe);
+/* What of this filter of a probe node did the foreign server below get, which drops rows by it? */
+extern JoinForeignGot bloomfam_join_node_foreign_got(const JoinProbe *probe);
 
 /* How to hash the columns of a filter's key on a node's side of the join. */
 extern JoinKey *bloomfam_join_node_keys(const JoinFilterInfo *info);

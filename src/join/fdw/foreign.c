@@ -655,20 +655,26 @@ bloomfam_join_foreign_may_send(const JoinForeign *foreign, JoinSending what)
 	return false;
 }
 
-bool
-bloomfam_join_foreign_has_got(const EState *estate, const List *infos)
+static bool
+has_value(const EState *estate, int param)
 {
+	return param >= 0 && !estate->es_param_exec_vals[param].isnull;
+}
+
+JoinForeignGot
+bloomfam_join_foreign_got(const EState *estate, const List *infos)
+{
+	JoinForeignGot got = JOIN_FOREIGN_GOT_NOTHING;
 	const ListCell *lc;
 
 	foreach(lc, infos)
 	{
 		const JoinForeignInfo *info = lfirst(lc);
-		const int	params[] = {info->filter, info->keys, info->least};
-		size_t		i;
 
-		for (i = 0; i < lengthof(params); i++)
-			if (params[i] >= 0 && !estate->es_param_exec_vals[params[i]].isnull)
-				return true;
+		if (has_value(estate, info->filter) || has_value(estate, info->keys))
+			return JOIN_FOREIGN_GOT_KEYS;
+		if (has_value(estate, info->least))
+			got = JOIN_FOREIGN_GOT_BOUNDS;
 	}
-	return false;
+	return got;
 }

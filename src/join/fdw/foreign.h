@@ -111,7 +111,15 @@ bloomfam_join_foreign_was_sent(const JoinForeign *foreign)
 /* Can it be sent at all, by the plan's parameters? */
 extern bool bloomfam_join_foreign_may_send(const JoinForeign *foreign, JoinSending what);
 
-/* Did a foreign scan that has these parameters, of JoinForeignInfo, get anything? */
-extern bool bloomfam_join_foreign_has_got(const EState *estate, const List *infos);
+/* What a foreign scan got, by which its server left rows out. */
+typedef enum JoinForeignGot
+{
+	JOIN_FOREIGN_GOT_NOTHING,
+	JOIN_FOREIGN_GOT_BOUNDS,
+	JOIN_FOREIGN_GOT_KEYS		/* or a filter of them */
+} JoinForeignGot;
+
+/* What did a foreign scan get that has these parameters, of JoinForeignInfo? */
+extern JoinForeignGot bloomfam_join_foreign_got(const EState *estate, const List *infos);
 
 #endif							/* BLOOMFAM_JOIN_FOREIGN_H */

@@ -11,6 +11,7 @@
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
@@ -322,7 +323,8 @@ typedef struct OtherJoin
 
 #define BY_MERGE	"No filter. The planner preferred a merge join to a hash join."
 #define BY_LOOP		"No filter. The planner preferred a nested loop to a hash join."
-#define BY_INDEX	"No filter. The planner preferred looking rows up to a hash join."
+#define BY_INDEX	"No filter. The planner preferred index lookups to a hash join."
+#define VOLATILE	"No filter. The condition is volatile, which allows no hash join."
 
 static const OtherJoin other_joins[] = {
 	{T_MergeJoin, offsetof(MergeJoin, mergeclauses), false, "Merge Cond", BY_MERGE},
@@ -347,7 +349,8 @@ explain_other_join(ExplainContext *explain, Plan *plan, const OtherJoin *other)
 		if (is_equality((const Node *) op) &&
 			(!other->looks_up || is_of_outer_row(linitial(op->args), explain->ancestors) ||
 			 is_of_outer_row(lsecond(op->args), explain->ancestors)))
-			explain_decision(explain, other->label, lfirst(lc), context, other->decision);
+			explain_decision(explain, other->label, lfirst(lc), context,
+							 contain_volatile_functions(lfirst(lc)) ? VOLATILE : other->decision);
 	}
 }
 

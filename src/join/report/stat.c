@@ -316,7 +316,7 @@ collect_probe(Collected *collected, const JoinProbeState *state)
 		sum[STAT_PROBED] += counts.tested;
 		sum[STAT_REMOVED] += counts.removed;
 		sum[STAT_NOT_CHECKED] += counts.not_checked;
-		if (counts.disabled && !bloomfam_join_node_was_foreign(probe))
+		if (counts.disabled && bloomfam_join_node_foreign_got(probe) == JOIN_FOREIGN_GOT_NOTHING)
 			collected->disabled = bms_add_member(collected->disabled, probe->info->number);
 	}
 }
