@@ -225,10 +225,9 @@ set_decimal(const BfColumnReader *reader, __int128 integer, int32_t scale, BfKey
 		}
 		integer /= 10;
 	}
-	for (; scale < 0 && integer != 0; scale++)
-		if (__builtin_mul_overflow(integer, (__int128) 10, &integer))
-			break;
-	if (integer != (int64_t) integer || (scale < 0 && integer != 0))
+	for (; scale < 0 && integer != 0 && integer == (int64_t) integer; scale++)
+		integer *= 10;
+	if (integer != (int64_t) integer)
 	{
 		*reason = "it is out of the range of bigint";
 		return BLOOMFAM_IMPOSSIBLE;

@@ -106,7 +106,7 @@ static PlannedStmt *
 plan_with_samples(BLOOMFAM_PLANNER_PARAMS, List **sampled)
 {
 	JoinSampling sampling;
-	PlannedStmt *stmt;
+	PlannedStmt *volatile stmt;	/* as it is set between PG_TRY and its end */
 
 	/* always: a function that is called meanwhile may switch samples on or off */
 	bloomfam_join_sampling_begin(&sampling);

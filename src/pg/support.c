@@ -151,8 +151,10 @@ makes_filter(const Aggref *aggref)
 
 /* Finds the first such aggregate of an expression. */
 static bool
-find_filter_maker(Node *node, Aggref **found)
+find_filter_maker(Node *node, void *context)
 {
+	Aggref	  **found = context;
+
 	if (node == NULL)
 		return false;
 	if (IsA(node, Aggref) && makes_filter((Aggref *) node))
@@ -160,7 +162,7 @@ find_filter_maker(Node *node, Aggref **found)
 		*found = (Aggref *) node;
 		return true;
 	}
-	return expression_tree_walker(node, find_filter_maker, found);
+	return expression_tree_walker(node, find_filter_maker, context);
 }
 
 /* The number of rows that an aggregate of a finished plan gets. */
