@@ -166,7 +166,7 @@ check_keys(const BenchFilter *filter, const BenchKeys *keys, uint64_t n)
 static double
 measured_fpr(const BenchFilter *filter, double fpr)
 {
-	uint64_t	probes = (uint64_t) fmin(fmax(option.hits / fpr, 1e6), 4e7);
+	uint64_t	probes = (uint64_t) fmin(option.hits * fmax(1 / fpr, 500), 4e7);
 	uint64_t	hashes[CHUNK];
 	uint64_t	hits = 0;
 	uint64_t	i;

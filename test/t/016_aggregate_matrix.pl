@@ -297,7 +297,7 @@ foreach my $test (sort keys %thin)
 
 	is(by_nobody("CALL $test($thin)"), '', "$test: all cases came to an end");
 }
-my $mutants = $ENV{MATRIX_MUTANTS} // ($share > 2 ? 30 : $share > 0 ? share(100, 300) : 5000);
+my $mutants = $ENV{MATRIX_MUTANTS} // ($share > 2 ? 30 : $share > 0 ? share(60, 300) : 5000);
 my $seed = $ENV{MATRIX_SEED} // 0.13;
 is(by_nobody("CALL mutated($mutants, $seed)"), '', "mutated, seed $seed: all cases came to an end");
 is(by_nobody('SELECT test, what, problem FROM problems ORDER BY 1, 2, 3 LIMIT 20'), '', 'each gave a right filter, NULL, or a documented error');
