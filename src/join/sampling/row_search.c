@@ -6,7 +6,9 @@
  *
  * Statistics have keys of one column.  How several columns go together only rows tell, so some are
  * read: one row of a block each, where the blocks lie evenly over the table as it was when it was
- * last vacuumed or analyzed.  So the same rows are read again while the table grows.
+ * last vacuumed or analyzed.  So the same rows are read again while the table grows.  Where in its
+ * stratum a block lies, and a row in its block, follows from a hash: tables are often made in order,
+ * and each fourth row may be of one kind.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,6 +16,7 @@
 
 #include "access/nbtree.h"
 #include "access/tableam.h"
+#include "common/hashfn.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
@@ -202,9 +205,9 @@ search_row(Search *search)
 	return nmatching == 0 && nrows == MOST_ROWS_OF_KEY ? -1 : nmatching;
 }
 
-/* Takes a row of a block, if there is one on some of its places. */
+/* Takes a row of a block, if there is one on some of its places, from this one on. */
 static bool
-take_row(Search *search, BlockNumber block, int places)
+take_row(Search *search, BlockNumber block, uint32 first, int places)
 {
 	int			i;
 
@@ -213,7 +216,7 @@ take_row(Search *search, BlockNumber block, int places)
 	{
 		ItemPointerData tid;
 
-		ItemPointerSet(&tid, block, 1 + (places * (2 * i + 1)) / (2 * MOST_PLACES));
+		ItemPointerSet(&tid, block, 1 + (first + i * places / MOST_PLACES) % places);
 		if (table_tuple_fetch_row_version(search->plan->probe, &tid, GetActiveSnapshot(),
 										  search->row))
 			return true;
@@ -239,11 +242,11 @@ search_rows(Search *search, JoinMatchShare *share)
 		return "it would access too many blocks";
 	for (i = 0; i < strata && !bloomfam_join_reader_is_over(&search->reader); i++)
 	{
-		/* in the middle of its stratum */
-		BlockNumber block = (BlockNumber) ((2 * i + 1) * (uint64) blocks / (2 * strata));
+		uint32		hash = murmurhash32(i + 1);
+		BlockNumber block = (i + hash / (PG_UINT32_MAX + 1.0)) * blocks / strata;
 		int			nmatching;
 
-		if (!take_row(search, block, places))
+		if (!take_row(search, Min(block, blocks - 1), murmurhash32(hash), places))
 			continue;
 		nmatching = search_row(search);
 		if (nmatching < 0)
