@@ -193,14 +193,6 @@ CREATE TABLE stock AS SELECT 36234 + g % 1830 AS day, g AS amount FROM generate_
 ANALYZE stock;
 SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day JOIN days e ON e.year = d.year JOIN stock s ON s.day = e.id WHERE d.year < 102');
 SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day JOIN days e ON e.id = d.id + 7 JOIN stock s ON s.day = d.id WHERE d.year = 101');
--- ... is sized by all that can come, if any other pair is sampled
-CREATE TABLE weeks AS SELECT id, id / 7 AS week, year, weekday FROM days;
-ALTER TABLE weeks ADD PRIMARY KEY (id);
-VACUUM ANALYZE weeks, stock;
-SELECT * FROM sized('facts f JOIN weeks d ON d.id = f.day JOIN weeks e ON e.week = d.week JOIN stock s ON s.day = e.id WHERE d.year = 100 AND d.weekday = 0');
-SELECT how FROM sampled('facts f JOIN weeks d ON d.id = f.day JOIN weeks e ON e.week = d.week JOIN stock s ON s.day = e.id WHERE d.year % 100 = 0');
--- ... and where it cannot be, nothing is sampled
-SELECT how FROM sampled('facts f JOIN weeks d ON d.id = f.day JOIN weeks e ON e.week = d.week WHERE d.year = 100 AND EXISTS (SELECT 1 FROM stock s WHERE s.day = e.id)');
 
 -- ---- the budget, and what is kept ----
 

@@ -449,30 +449,9 @@ is_limited_elsewhere(PlannerInfo *root, const RelOptInfo *rel, const Equivalence
 	return false;
 }
 
-/* Do keys of this relation reach far beyond those of the large one, by a class that joins them? */
-static bool
-reaches_beyond(PlannerInfo *root, const EquivalenceClass *class, const RelOptInfo *rel,
-			   const RelOptInfo *large)
+bool
+bloomfam_join_comes_back(PlannerInfo *root)
 {
-	const Var  *column;
-	const Var  *of_large;
-	double		keys_of_large;
-
-	if (rel == NULL || large == NULL || rel == large || rel->reloptkind != RELOPT_BASEREL ||
-		large->reloptkind != RELOPT_BASEREL || rel->baserestrictinfo != NIL ||
-		large->tuples < ROWS_OF_LARGE || !class_joins(class, rel, large) ||
-		(column = column_of(class, rel)) == NULL || (of_large = column_of(class, large)) == NULL)
-		return false;
-	keys_of_large = bloomfam_join_ndistinct(root, of_large);
-	return keys_of_large > 0 &&
-		   bloomfam_join_ndistinct(root, column) > FAR_BEYOND * keys_of_large &&
-		   is_limited_elsewhere(root, rel, class, large);
-}
-
-List *
-bloomfam_join_coming_back(PlannerInfo *root)
-{
-	List	   *pairs = NIL;
 	ListCell   *lc;
 	int			i;
 	int			k;
@@ -482,16 +461,25 @@ bloomfam_join_coming_back(PlannerInfo *root)
 		for (i = -1; (i = bms_next_member(root->all_baserels, i)) >= 0;)
 			for (k = -1; (k = bms_next_member(root->all_baserels, k)) >= 0;)
 			{
+				EquivalenceClass *class = lfirst(lc);
 				RelOptInfo *rel = root->simple_rel_array[i];
 				RelOptInfo *large = root->simple_rel_array[k];
-				JoinPair   *pair;
+				const Var  *column;
+				const Var  *of_large;
+				double		keys_of_large;
 
-				if (!reaches_beyond(root, lfirst(lc), rel, large))
+				if (rel == NULL || large == NULL || rel == large ||
+					rel->reloptkind != RELOPT_BASEREL || large->reloptkind != RELOPT_BASEREL ||
+					rel->baserestrictinfo != NIL || large->tuples < ROWS_OF_LARGE ||
+					!class_joins(class, rel, large) ||
+					(column = column_of(class, rel)) == NULL ||
+					(of_large = column_of(class, large)) == NULL)
 					continue;
-				pair = palloc0(sizeof(JoinPair));
-				pair->probe = large;
-				pair->searched = rel;
-				pairs = lappend(pairs, pair);
+				keys_of_large = bloomfam_join_ndistinct(root, of_large);
+				if (keys_of_large > 0 &&
+					bloomfam_join_ndistinct(root, column) > FAR_BEYOND * keys_of_large &&
+					is_limited_elsewhere(root, rel, class, large))
+					return true;
 			}
-	return pairs;
+	return false;
 }

@@ -58,10 +58,14 @@ extern void bloomfam_join_pair_set(PlannerInfo *root, const JoinPair *pair, doub
 								   double share);
 
 /*
- * The pairs of a query that make one right size among wrong ones worse than none: keys of the
- * relation that would be searched reach far beyond those of the large one; it has no conditions,
- * but is joined by other columns to a relation that has some.
+ * Does a query have a relation that makes one right size among wrong ones worse than none?  Its
+ * keys reach far beyond those of a large relation that it is joined to; it has no conditions, but
+ * is joined by other columns to a relation that has some.
+ *
+ * Sized by all of its rows that can come, each join was right within a quarter.  But no filter was
+ * planned any more for a join of which more rows come than go in, and queries took up to 1.4 times as
+ * long.
  */
-extern List *bloomfam_join_coming_back(PlannerInfo *root);
+extern bool bloomfam_join_comes_back(PlannerInfo *root);
 
 #endif							/* BLOOMFAM_JOIN_PAIR_H */

@@ -400,8 +400,8 @@ most_keys(PlannerInfo *root, const JoinPair *pair)
 	return most;
 }
 
-/* Samples a pair, unless there is a reason not to.  Is it planned with what was found? */
-static bool
+/* Samples a pair, unless there is a reason not to. */
+static void
 sample_pair(PlannerInfo *root, JoinPair *pair, int most_blocks, const char *reason)
 {
 	bool		unique;
@@ -430,53 +430,10 @@ sample_pair(PlannerInfo *root, JoinPair *pair, int most_blocks, const char *reas
 	}
 	sampled->reason = reason;
 	if (reason != NULL)
-		return false;
+		return;
 	if (OidIsValid(sampled->share.index))
 		sampled->index = get_rel_name(sampled->share.index);
 	use_sample(root, pair, unique, sampled);
-	return sampled->used >= 0;
-}
-
-/* ---- pairs that come back ---- */
-
-/* Has each of them one equality alone, which can be sized? */
-static bool
-can_come_back(PlannerInfo *root, List *pairs)
-{
-	ListCell   *lc;
-
-	foreach(lc, pairs)
-	{
-		JoinPair   *pair = lfirst(lc);
-
-		if (bloomfam_join_pair_init(root, pair) != NULL || pair->ncolumns != 1 ||
-			pair->type == JOIN_SEMI || pair->type == JOIN_ANTI)
-			return false;
-	}
-	return true;
-}
-
-/*
- * Sizes them.  To the server the relation's keys are anywhere, so that few rows of it match.  But
- * those that come by the relations with conditions come from where the facts have theirs, and there
- * the other large one has its own: so all of them are expected to match.  That is as many as there
- * can be, which is less harm than too few.
- */
-static void
-come_back(PlannerInfo *root, List *pairs)
-{
-	ListCell   *lc;
-
-	foreach(lc, pairs)
-	{
-		JoinPair   *pair = lfirst(lc);
-		double		keys = bloomfam_join_ndistinct(root, pair->columns[0].probe);
-
-		new_sampled(root, pair)->reason =
-			"all rows that come of the one that reaches far beyond the other are expected to match";
-		bloomfam_join_pair_set(root, pair,
-							   Max(bloomfam_join_pair_selectivity(root, pair), 1 / keys), 1);
-	}
 }
 
 /* ---- all pairs ---- */
@@ -554,8 +511,6 @@ void
 bloomfam_join_sample(PlannerInfo *root, List *initial_rels)
 {
 	List	   *pairs = NIL;
-	List	   *coming_back = NIL;
-	bool		used = false;
 	const char *reason;
 	int			left;
 	ListCell   *lc;
@@ -570,12 +525,9 @@ bloomfam_join_sample(PlannerInfo *root, List *initial_rels)
 		return;
 
 	reason = bloomfam_join_sampling_forbidden(root);
-	if (reason == NULL)
-	{
-		coming_back = bloomfam_join_coming_back(root);
-		if (!can_come_back(root, coming_back))
-			reason = "a relation that reaches far beyond another cannot be sized";
-	}
+	if (reason == NULL && bloomfam_join_comes_back(root))
+		reason = "a relation without conditions is joined to two others, and reaches far beyond "
+				 "one";
 	left = list_length(pairs);
 	foreach(lc, pairs)
 	{
@@ -589,8 +541,6 @@ bloomfam_join_sample(PlannerInfo *root, List *initial_rels)
 				bloomfam_join_parameter_condition(pair->searched, &pair->value_column);
 			why = bloomfam_join_probe_forbidden(root, pair->probe);
 		}
-		used |= sample_pair(root, pair, current->nblocks / left--, why);
+		sample_pair(root, pair, current->nblocks / left--, why);
 	}
-	if (used)
-		come_back(root, coming_back);
 }
