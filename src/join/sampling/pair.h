@@ -62,8 +62,8 @@ extern void bloomfam_join_pair_set(PlannerInfo *root, const JoinPair *pair, doub
  * keys reach far beyond those of a large relation that it is joined to; it has no conditions, but
  * is joined by other columns to a relation that has some.
  *
- * Sized by all of its rows that can come, each join was right within a quarter.  But no filter was
- * planned any more for a join of which more rows come than go in, and queries took up to 1.4 times as
+ * Sized by all of its rows that can come, each join was right within a quarter.  But then no filter
+ * is planned for a join of which more rows come than go in, and queries took up to 1.4 times as
  * long.
  */
 extern bool bloomfam_join_comes_back(PlannerInfo *root);

@@ -6,8 +6,8 @@
  *
  * Statistics have keys of one column.  How several columns go together only rows tell, so some are
  * read: one row of a block each, where the blocks lie evenly over the table as it was when it was
- * last vacuumed or analyzed.  So the same rows are read again while the table grows.  Where in its
- * stratum a block lies, and a row in its block, follows from a hash: tables are often made in order,
+ * last vacuumed or analyzed.  So the same rows are read again while the table grows.  Where a block
+ * lies in its stratum, and a row in its block, follows from a hash: tables are often made in order,
  * and each fourth row may be of one kind.
  *
  *-------------------------------------------------------------------------
