@@ -3,16 +3,17 @@
 # Schemas whose joins are hard to size, and random queries over them, for bench/sql/run sizes.
 #
 #   sizes.pl schema SEED ROWS            SQL that makes the tables: facts of ROWS rows, as many returns as a third of them, and dimensions
-#   sizes.pl keys SEED                   SQL that declares foreign keys
-#   sizes.pl pairs SEED N                N queries of facts and one dimension, a line each
-#   sizes.pl chains SEED N               N queries of three to nine relations: stars, two facts, self joins, snowflakes, EXISTS, OR EXISTS, outer joins
+#   sizes.pl keys SEED ROWS              SQL that declares foreign keys
+#   sizes.pl pairs SEED ROWS N           N queries of facts and one dimension, a line each
+#   sizes.pl chains SEED ROWS N          N queries of three to nine relations: stars, two facts, by one column and by two that depend on each other, self joins, snowflakes, EXISTS,
+#                                        EXISTS beside OR EXISTS, outer joins
 #
 # A line is the form of a query, a tab, and its FROM and WHERE.  The same seed gives the same lines.
 use strict;
 use warnings;
 
-my ($mode, $seed, $n) = @ARGV;
-die "usage: $0 schema|keys|pairs|chains SEED [N]\n" unless ($mode // '') =~ /^(schema|keys|pairs|chains)$/ && defined $seed;
+my ($mode, $seed, $rows, $n) = @ARGV;
+die "usage: $0 schema|keys|pairs|chains SEED ROWS [N]\n" unless ($mode // '') =~ /^(schema|keys|pairs|chains)$/ && defined $rows;
 
 # Its own generator: perl's may differ between builds.
 my $state = ($seed * 2654435761 + 12345) % 4294967296;
@@ -20,10 +21,12 @@ sub number { my ($below) = @_; $state = ($state * 1103515245 + 12345) % 21474836
 sub pick { return $_[ number(scalar @_) ]; }
 number(7) for 1 .. 9;
 
-# name => keys; the last one has no index
-my %keys = (days => 73049, people => 200000, goods => 18000, shops => 2000);
+# name => keys: days of two centuries, and people grow with the facts; shops have no index
+my %keys = (days => 73049, people => int($rows * 2 / 3), goods => 18000, shops => 2000);
 my @dimensions = sort keys %keys;
-# How facts choose a key: a window of the dimension's; Zipf's law; the latest ones most; a fifth NULL; three in ten without a match.
+# The window of each dimension that the tables of facts have in common, as days of a few years: where it begins, and how wide it is.
+my %window = map { $_ => [ int($keys{$_} * 0.4) + number(int($keys{$_} * 0.2)), int($keys{$_} / 40) ] } @dimensions;
+# How facts choose a key: that window; Zipf's law; the latest ones most; a fifth NULL; three in ten without a match.
 my @forms = qw(narrow zipf recent nulls orphans);
 
 # SQL for a random number in [0, 1), of a row and a salt
@@ -34,9 +37,9 @@ sub key_of
 	my ($form, $dimension, $salt) = @_;
 	my $count = $keys{$dimension};
 	my $u = uniform($salt);
-	my $first = int($count * 0.4) + number(int($count * 0.2));
+	my ($first, $width) = @{ $window{$dimension} };
 
-	return "$first + floor($u * " . int($count / 40) . ')::int' if $form eq 'narrow';
+	return "$first + floor($u * $width)::int" if $form eq 'narrow';
 	return "floor(power($count, $u))::int" if $form eq 'zipf';
 	return "$count - floor($count * power($u, 4))::int" if $form eq 'recent';
 	return "CASE WHEN " . uniform($salt + 500) . " < 0.8 THEN 1 + floor($u * $count)::int END" if $form eq 'nulls';
@@ -52,7 +55,7 @@ sub facts
 	{
 		push @columns, key_of($_, $dimension, $salt++) . " AS ${dimension}_$_" foreach @forms;
 	}
-	return "CREATE TABLE $table AS SELECT g AS id, g % 1000 AS amount, floor(" . uniform($salt) . " * 100)::int AS part,\n\t" . join(",\n\t", @columns) . "\nFROM generate_series(1, ${rows}::bigint) g;\n";
+	return "CREATE TABLE $table AS SELECT g AS id, g % 1000 AS amount, floor(" . uniform($salt) . " * 100)::int AS part, (g / 400)::int AS lot,\n\t" . join(",\n\t", @columns) . "\nFROM generate_series(1, ${rows}::bigint) g;\n";
 }
 
 if ($mode eq 'schema')
@@ -67,7 +70,7 @@ if ($mode eq 'schema')
 		print "ALTER TABLE $dimension ADD PRIMARY KEY (id);\n" unless $dimension eq 'shops';
 	}
 	print "CREATE TABLE regions AS SELECT g AS id, g % 20 AS kind FROM generate_series(1, 400) g;\nALTER TABLE regions ADD PRIMARY KEY (id);\n";
-	print facts('facts', $n, 100), facts('returns', int($n / 3), 300);
+	print facts('facts', $rows, 100), facts('returns', int($rows / 3), 300);
 	print "CREATE INDEX ON $_ (id);\n" foreach qw(facts returns);
 	if (number(2))
 	{
@@ -85,6 +88,9 @@ if ($mode eq 'keys')
 	exit;
 }
 
+# A period of the window's.
+sub period_of_window { my ($dimension) = @_; my ($first, $width) = @{ $window{$dimension} }; return int(($first + number($width)) / int($keys{$dimension} / 200 + 1)); }
+
 # A condition on a dimension by its alias.
 sub condition
 {
@@ -92,7 +98,7 @@ sub condition
 	my $window = number(200);
 
 	return pick(
-		"$alias.period = " . (80 + number(40)), "$alias.period BETWEEN $window AND " . ($window + 1 + number(60)), "$alias.kind = " . number(50), "$alias.kind < " . (1 + number(40)),
+		"$alias.period = " . period_of_window($dimension), "$alias.period BETWEEN $window AND " . ($window + 1 + number(60)), "$alias.kind = " . number(50), "$alias.kind < " . (1 + number(40)),
 		"$alias.rare < " . (4 + number(100)), "$alias.popular = 1", "$alias.popular = 0", "$alias.active = 1", "$alias.active = 0", "$alias.id < " . int($keys{$dimension} * (1 + number(9)) / 10),
 		"$alias.active = 1 AND $alias.kind < " . (5 + number(40)), "$alias.period > " . (150 + number(45)) . " AND $alias.kind < 25", "$alias.period < 100 AND $alias.popular = 0");
 }
@@ -110,7 +116,7 @@ foreach my $i (1 .. $n)
 	my $count = 2 + number(3);
 	my @used = (sort { $a->[0] <=> $b->[0] } map { [ number(1000), $_ ] } @dimensions)[0 .. $count - 1];
 	my (@from, @where);
-	my $shape = pick(qw(star star star two_facts self snowflake back exists or_exists outer));
+	my $shape = pick(qw(star star star two_facts lots self snowflake back exists or_exists outer));
 
 	push @from, 'facts f';
 	foreach my $j (0 .. $#used)
@@ -120,13 +126,13 @@ foreach my $i (1 .. $n)
 		my $condition = condition("d$j", $dimension);
 
 		push @from, "$join $dimension d$j ON d$j.id = f.${dimension}_" . pick(@forms) . ($join eq 'JOIN' ? '' : " AND $condition");
-		push @where, $condition if $join eq 'JOIN' && number(5) > 0;
+		push @where, $condition if $join eq 'JOIN' && number(5) > 0 && !($shape eq 'back' && $j == 0);
 	}
 	my $first = $used[0][1];
 	my $form = pick(@forms);
-	if ($shape eq 'two_facts')
+	if ($shape eq 'two_facts' || $shape eq 'lots')
 	{
-		push @from, 'JOIN returns r ON r.id = f.id', "JOIN $first e ON e.id = r.${first}_$form";
+		push @from, 'JOIN returns r ON r.id = f.id' . ($shape eq 'lots' ? ' AND r.lot = f.lot' : ''), "JOIN $first e ON e.id = r.${first}_$form";
 		push @where, condition('e', $first);
 	}
 	elsif ($shape eq 'self') { push @from, "JOIN $first e ON e.id = d0.id"; push @where, condition('e', $first); }
@@ -138,12 +144,14 @@ foreach my $i (1 .. $n)
 	elsif ($shape eq 'back')
 	{
 		push @from, "JOIN $first e ON e.week = d0.week", "JOIN returns r ON r.${first}_narrow = e.id AND r.part = f.part";
-		push @where, 'd0.period = ' . (80 + number(40)), 'f.part < 20';
+		push @where, 'd0.period = ' . period_of_window($first), 'f.part < 20';
 	}
 	elsif ($shape =~ /exists/)
 	{
-		my ($one, $two) = map { my $alias = "e$_"; "EXISTS (SELECT 1 FROM returns r$_ JOIN $first $alias ON $alias.id = r$_.${first}_$form WHERE r$_.id = f.id AND " . condition($alias, $first) . ')' } 1, 2;
-		push @where, $shape eq 'exists' ? $one : "($one OR $two)";
+		my ($one, $two, $three) =
+		  map { my $alias = "e$_"; "EXISTS (SELECT 1 FROM returns r$_ JOIN $first $alias ON $alias.id = r$_.${first}_$form WHERE r$_.id = f.id AND " . condition($alias, $first) . ')' } 1 .. 3;
+		push @where, $one if $shape eq 'exists' || number(2);
+		push @where, "($two OR $three)" if $shape eq 'or_exists';
 	}
 	push @where, 'f.part < ' . (10 + number(90)) if number(2);
 	print "$shape $count\tFROM " . join(' ', @from) . (@where ? ' WHERE ' . join(' AND ', @where) : '') . "\n";

@@ -421,6 +421,20 @@ EXPLAIN (VERBOSE, COSTS OFF) SELECT sum(amount) FROM orders o JOIN days d USING 
 \set VERBOSITY default
 
 -- docs/join_sizes.md, example 5
+CREATE TABLE deliveries AS SELECT g AS id, g / 100 AS lot, repeat('.', 30) AS note FROM generate_series(1, 200000) g;
+CREATE TABLE complaints AS SELECT id, lot FROM deliveries WHERE id % 4 = 1;
+CREATE INDEX ON complaints (id);
+VACUUM ANALYZE deliveries, complaints;
+SELECT rows_expected BETWEEN rows_seen / 2 AND rows_seen * 2 AS near FROM expected('SELECT * FROM deliveries d JOIN complaints c ON c.id = d.id AND c.lot = d.lot');
+
+-- docs/join_sizes.md, example 6
+\o /dev/null
+\set VERBOSITY terse
+EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM deliveries d JOIN complaints c ON c.id = d.id AND c.lot = d.lot;
+\o
+\set VERBOSITY default
+
+-- docs/join_sizes.md, example 7
 CREATE FUNCTION why(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;

@@ -116,6 +116,10 @@ is_deeply([ as_reader("facts f JOIN days d ON d.id = f.day WHERE d.line = 'x'") 
 	'the column of a condition');
 is_deeply([ as_reader('facts f JOIN days d ON d.id = f.person WHERE d.year = 50') ], [ 'Not sampled: there is no right to select.', 'permission denied for table facts' ],
 	'the key of the large table');
+is_deeply([ as_reader('facts f JOIN days d ON d.id = f.day AND d.year = f.person') ], [ 'Not sampled: there is no right to select.', 'permission denied for table facts' ],
+	'the second column of a key, of which rows would be read');
+$node->safe_psql('postgres', 'GRANT SELECT (person) ON facts TO reader');
+is_deeply([ as_reader('facts f JOIN days d ON d.id = f.day AND d.year = f.person') ], ['rows of f have a match'], '... and with the right to it');
 $node->safe_psql('postgres', 'REVOKE SELECT (id, year) ON days FROM reader; GRANT INSERT, UPDATE, DELETE ON days TO reader');
 is_deeply([ as_reader('facts f JOIN days d ON d.id = f.day WHERE d.year = 50') ], [ 'Not sampled: there is no right to select.', 'permission denied for table days' ],
 	'who may write, but not read');

@@ -3,11 +3,11 @@
 # dimension, and of three to nine relations, over a schema that is hard to size (bench/data/sizes.pl): how far expected rows are from those that come
 # (max(expected / seen, seen / expected)), with samples and without; and times in four ways: join filters off and on, samples off and on.
 #
-# ROWS (300000), STAR_ROWS (3000000), SEED (1), PAIRS (1000), CHAINS (200), ROUNDS (5), RANDOM_PAGE_COST (4), KEYS (off): declares foreign keys
+# ROWS (1000000), STAR_ROWS (3000000), SEED (1), PAIRS (1000), CHAINS (200), ROUNDS (5), RANDOM_PAGE_COST (4), KEYS (off): declares foreign keys
 # PARTS (star pairs chains): which of them
 . ./join_filter.sh
 
-rows=${ROWS:-300000}
+rows=${ROWS:-1000000}
 seed=${SEED:-1}
 rounds=${ROUNDS:-5}
 parts=" ${PARTS:-star pairs chains} "
@@ -152,10 +152,10 @@ fi
 
 if [[ $parts == *" pairs "* || $parts == *" chains "* ]]; then
 	../data/sizes.pl schema "$seed" "$rows" | sql
-	[ -z "${KEYS-}" ] || ../data/sizes.pl keys "$seed" | sql
+	[ -z "${KEYS-}" ] || ../data/sizes.pl keys "$seed" "$rows" | sql
 fi
 if [[ $parts == *" pairs "* ]]; then
-	../data/sizes.pl pairs "$seed" "${PAIRS:-1000}" | sed 's/\t/\tSELECT 1 /' > "$work/pairs"
+	../data/sizes.pl pairs "$seed" "$rows" "${PAIRS:-1000}" | sed 's/\t/\tSELECT 1 /' > "$work/pairs"
 	statements "$work/pairs" size
 	heading "$(sql -c "SELECT count(DISTINCT query) FROM sizes") joins of facts and a dimension, seed $seed: expected beside seen" "samples" "server"
 	error "median, all" "true" "" 0.5
@@ -171,7 +171,7 @@ if [[ $parts == *" pairs "* ]]; then
 	sql -c "TRUNCATE sizes, times"
 fi
 if [[ $parts == *" chains "* ]]; then
-	../data/sizes.pl chains "$seed" "${CHAINS:-200}" | sed 's/\t/\tSELECT sum(f.amount) /' > "$work/chains"
+	../data/sizes.pl chains "$seed" "$rows" "${CHAINS:-200}" | sed 's/\t/\tSELECT sum(f.amount) /' > "$work/chains"
 	statements "$work/chains" size
 	statements "$work/chains" run
 	heading "$(sql -c "SELECT count(DISTINCT query) FROM sizes") queries of three to nine relations, seed $seed: all joins that ran once, expected beside seen" "samples" "server"

@@ -52,6 +52,22 @@
 /* A hash table of so many bytes is near the processor anyway: half of a small first cache. */
 #define NEAR_TABLE			(16 * 1024)
 
+/* Which attributes up to one a row has, a bit each: rows alike in that have it at one place. */
+typedef struct JoinNullPattern
+{
+	uint64		present;		/* 0: none yet */
+	Size		offset;
+} JoinNullPattern;
+
+#define NULL_PATTERN_BITS	4
+#define NULL_PATTERNS		(1 << NULL_PATTERN_BITS)
+
+/* That has room for so many attributes. */
+#define MOST_PRESENT		64
+
+/* Spreads what is multiplied by it over the upper bits: 2^64 / the golden ratio. */
+#define GOLDEN				UINT64CONST(0x9E3779B97F4A7C15)
+
 /* A column of a filter's key in the heap. */
 typedef struct JoinBatchColumn
 {
@@ -63,6 +79,9 @@ typedef struct JoinBatchColumn
 	 */
 	AttrNumber	first;
 	Size		offset;
+
+	/* ... and its own offset in rows with these NULLs, if none before it varies in length */
+	JoinNullPattern patterns[NULL_PATTERNS];
 } JoinBatchColumn;
 
 /*
@@ -127,20 +146,29 @@ find_column(JoinBatchColumn *column, TupleDesc desc, AttrNumber attribute)
 	}
 }
 
+/* The attributes up to this one that a row with NULLs has, a bit each. */
+static inline uint64
+present_up_to(HeapTupleHeader row, AttrNumber attribute)
+{
+	uint64		present = 0;
+	int			i;
+
+	Assert(attribute <= MOST_PRESENT);
+	for (i = 0; i < (attribute + 7) / 8; i++)
+		present |= (uint64) row->t_bits[i] << (8 * i);
+	return present & (PG_UINT64_MAX >> (MOST_PRESENT - attribute));
+}
+
 /* Has the row this attribute, and none up to it that is NULL? */
 static inline bool
 is_at_fixed_offset(HeapTupleHeader row, AttrNumber attribute)
 {
-	int			i;
-
 	if (unlikely(HeapTupleHeaderGetNatts(row) < attribute))
 		return false;
 	if (likely((row->t_infomask & HEAP_HASNULL) == 0))
 		return true;
-	for (i = 0; i < attribute; i++)
-		if (att_isnull(i, row->t_bits))
-			return false;
-	return true;
+	return attribute <= MOST_PRESENT &&
+		   present_up_to(row, attribute) == PG_UINT64_MAX >> (MOST_PRESENT - attribute);
 }
 
 /*
@@ -148,11 +176,12 @@ is_at_fixed_offset(HeapTupleHeader row, AttrNumber attribute)
  * on as it can.
  */
 static Datum
-read_attribute(HeapTupleHeader row, const JoinBatchColumn *column, TupleDesc desc, bool *isnull)
+read_attribute(HeapTupleHeader row, JoinBatchColumn *column, TupleDesc desc, bool *isnull)
 {
+	JoinNullPattern *pattern = NULL;
 	const char *data = (const char *) row + row->t_hoff;
 	const uint8 *nulls = (row->t_infomask & HEAP_HASNULL) != 0 ? row->t_bits : NULL;
-	Form_pg_attribute att;
+	Form_pg_attribute att = TupleDescAttr(desc, column->attribute - 1);
 	Size		offset = nulls == NULL ? column->offset : 0;
 	int			i = nulls == NULL ? column->first - 1 : 0;
 
@@ -161,6 +190,16 @@ read_attribute(HeapTupleHeader row, const JoinBatchColumn *column, TupleDesc des
 	*isnull = nulls != NULL && att_isnull(column->attribute - 1, nulls);
 	if (*isnull)
 		return (Datum) 0;
+	if (nulls != NULL && column->first == column->attribute && att->attlen > 0 &&
+		column->attribute <= MOST_PRESENT)
+	{
+		uint64		present = present_up_to(row, column->attribute);
+
+		pattern = &column->patterns[(present * GOLDEN) >> (64 - NULL_PATTERN_BITS)];
+		if (likely(pattern->present == present))
+			return fetch_att(data + pattern->offset, att->attbyval, att->attlen);
+		pattern->present = present;
+	}
 	for (;; i++)
 	{
 		if (nulls != NULL && att_isnull(i, nulls))
@@ -171,6 +210,8 @@ read_attribute(HeapTupleHeader row, const JoinBatchColumn *column, TupleDesc des
 			break;
 		offset = att_addlength_pointer(offset, att->attlen, data + offset);
 	}
+	if (pattern != NULL)
+		pattern->offset = offset;
 	return fetch_att(data + offset, att->attbyval, att->attlen);
 }
 
@@ -197,7 +238,7 @@ read_attribute(HeapTupleHeader row, const JoinBatchColumn *column, TupleDesc des
  * any: what a filter says of it does not matter.
  */
 static void
-hash_column(JoinHeapBatch *batch, const JoinKey *key, const JoinBatchColumn *column, TupleDesc desc,
+hash_column(JoinHeapBatch *batch, const JoinKey *key, JoinBatchColumn *column, TupleDesc desc,
 			int n, bool first, bool numbers, bool spare_long)
 {
 	JoinBatchScratch *scratch = batch->scratch;
@@ -784,7 +825,7 @@ prepare_columns(JoinProbeState *state, JoinProbe *probe, TupleDesc desc)
 	bool		indexed = false;
 	int			c;
 
-	probe->batch_columns = palloc(probe->ncolumns * sizeof(JoinBatchColumn));
+	probe->batch_columns = palloc0(probe->ncolumns * sizeof(JoinBatchColumn));
 	for (c = 0; c < probe->ncolumns; c++)
 	{
 		if (probe->filter != NULL)

@@ -32,6 +32,9 @@
 /* How many keys the server's value counts as. */
 #define PRIOR_KEYS	4
 
+/* A difference by so many times is small: costs are no more exact than that. */
+#define NEAR_BY		1.5
+
 /* Rows that ANALYZE reads at its default target. */
 #define ANALYZED_ROWS	30000
 
@@ -230,10 +233,52 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	return true;
 }
 
-double
-bloomfam_join_share_beside(const JoinMatchShare *share, double expected)
+void
+bloomfam_join_match_share_of_rows(const JoinRowCounts *counts, JoinMatchShare *result)
 {
-	double		edge = Min(Max(expected, share->low), share->high);
+	double		n = counts->nrows;
+	double		share = counts->nmatching / n;
+	double		deviation = sqrt(share * (1 - share) / n + least_variance(n));
+
+	memset(result, 0, sizeof(*result));
+	result->share = share;
+	result->low = Max(share - DEVIATIONS * deviation, 0);
+	result->high = Min(share + DEVIATIONS * deviation, 1);
+	if (counts->nmatching > 0 && !counts->more)
+		result->rows_per_match = (double) counts->nmatches / counts->nmatching;
+	result->nkeys = counts->nrows;
+	result->of_rows = true;
+	result->nblocks = counts->nblocks;
+}
+
+/*
+ * What is as good as the estimate: it may be so by chance, or is near.  Of an anti join, the rows
+ * without a match are near, too.
+ */
+static double
+nearest(const JoinMatchShare *share, double expected, bool anti)
+{
+	double		low = share->share / NEAR_BY;
+	double		high = share->share * NEAR_BY;
+
+	if (anti)
+	{
+		low = Max(low, 1 - (1 - share->share) * NEAR_BY);
+		high = Min(high, 1 - (1 - share->share) / NEAR_BY);
+	}
+	return Min(Max(expected, Min(share->low, low)), Max(share->high, high));
+}
+
+bool
+bloomfam_join_share_is_near(const JoinMatchShare *share, double expected, bool anti)
+{
+	return nearest(share, expected, anti) == expected;
+}
+
+double
+bloomfam_join_share_beside(const JoinMatchShare *share, double expected, bool anti)
+{
+	double		edge = nearest(share, expected, anti);
 	double		beyond = fabs(expected - edge) / Max((share->high - share->low) / 2, 1e-9);
 	double		posterior =
 		(share->share * share->nkeys + expected * PRIOR_KEYS) / (share->nkeys + PRIOR_KEYS);

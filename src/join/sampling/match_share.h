@@ -20,6 +20,7 @@ typedef struct JoinMatchShare
 	double		alike;			/* two of the rows have one value in the other column, with this
 								 * probability; 0: not known */
 	int			nkeys;			/* of the sample that were searched; at least one */
+	bool		of_rows;		/* ... which was one of rows, not of the statistics' keys */
 	Oid			index;			/* ... by which; 0: all of the table was read */
 	int			nblocks;		/* accessed for that */
 } JoinMatchShare;
@@ -28,10 +29,29 @@ typedef struct JoinMatchShare
 extern bool bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 									  JoinMatchShare *result);
 
+/* What was found of a sample of rows. */
+typedef struct JoinRowCounts
+{
+	int			nrows;			/* of the sample */
+	int			nmatching;		/* ... with a match */
+	int			nmatches;		/* rows that these match, as many as were read */
+	bool		more;			/* ... there may be more */
+	int			nblocks;
+} JoinRowCounts;
+
+/* Estimates it by a sample of rows. */
+extern void bloomfam_join_match_share_of_rows(const JoinRowCounts *counts, JoinMatchShare *result);
+
 /*
- * The same, beside what the server expects: that itself, if the difference may be chance; the
- * estimate, if it is far from it; and between them nothing jumps.
+ * Does what the server expects differ so little that plans are not made better by the estimate?
+ * anti: the rows without a match are those that count.
  */
-extern double bloomfam_join_share_beside(const JoinMatchShare *share, double expected);
+extern bool bloomfam_join_share_is_near(const JoinMatchShare *share, double expected, bool anti);
+
+/*
+ * The estimate beside what the server expects: that itself, if the difference is small or may be
+ * chance; the estimate, if it is far from it; and between them nothing jumps.
+ */
+extern double bloomfam_join_share_beside(const JoinMatchShare *share, double expected, bool anti);
 
 #endif							/* BLOOMFAM_JOIN_MATCH_SHARE_H */

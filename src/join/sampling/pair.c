@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * pair.c
- *	  Pairs of base relations with an equality between them.
+ *	  Pairs of base relations with equalities between them.
  *
  * An equality is either implied by an equivalence class, or a clause of its own, as most of outer
  * joins are.  The server keeps the clauses that it makes of a class, and finds them again: on 15
@@ -11,6 +11,8 @@
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/nbtree.h"
 #include "access/stratnum.h"
@@ -47,6 +49,19 @@ class_joins(const EquivalenceClass *class, const RelOptInfo *a, const RelOptInfo
 {
 	return !class->ec_has_const && !class->ec_has_volatile &&
 		   bms_is_member(a->relid, class->ec_relids) && bms_is_member(b->relid, class->ec_relids);
+}
+
+bool
+bloomfam_join_have_several(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, root->eq_classes)
+		n += class_joins(lfirst(lc), a, b);
+	foreach(lc, a->joininfo)
+		n += bms_is_member(b->relid, lfirst_node(RestrictInfo, lc)->clause_relids);
+	return n > 1;
 }
 
 /* The members of a class that are of this relation alone. */
@@ -208,27 +223,40 @@ choose_type(PlannerInfo *root, JoinPair *pair)
 	return NULL;
 }
 
-/* Adds a clause to the pair's; false: it is another equality than those before. */
+/* The pair's columns of an equality, which are added if they are new; NULL: it has too many. */
+static JoinPairColumn *
+find_columns(JoinPair *pair, const Var *probe, const Var *searched)
+{
+	JoinPairColumn *column;
+	int			i;
+
+	for (i = 0; i < pair->ncolumns; i++)
+		if (probe->varattno == pair->columns[i].probe->varattno &&
+			searched->varattno == pair->columns[i].searched->varattno)
+			return &pair->columns[i];
+	if (pair->ncolumns == JOIN_MOST_COLUMNS)
+		return NULL;
+	column = &pair->columns[pair->ncolumns++];
+	*column = (JoinPairColumn) {.probe = probe, .searched = searched};
+	return column;
+}
+
+/* Adds a clause to the pair's; false: it is none that can be searched by. */
 static bool
 add_clause(JoinPair *pair, RestrictInfo *info)
 {
 	const Var  *probe;
 	const Var  *searched;
 	Oid			operator;
+	JoinPairColumn *column;
 
 	if (!read_equality(info, pair, &probe, &searched, &operator))
 		return false;
-	if (pair->clauses == NIL)
-	{
-		pair->probe_column = probe;
-		pair->searched_column = searched;
-		if (!choose_comparison(info, operator, &pair->comparison))
-			return false;
-	}
-	else if (probe->varattno != pair->probe_column->varattno ||
-			 searched->varattno != pair->searched_column->varattno)
+	column = find_columns(pair, probe, searched);
+	if (column == NULL ||
+		(column->clauses == NIL && !choose_comparison(info, operator, &column->comparison)))
 		return false;
-	pair->clauses = lappend(pair->clauses, info);
+	column->clauses = lappend(column->clauses, info);
 	return true;
 }
 
@@ -245,11 +273,11 @@ is_about(PlannerInfo *root, const RestrictInfo *info, const JoinPair *pair)
 const char *
 bloomfam_join_pair_init(PlannerInfo *root, JoinPair *pair)
 {
-	const char *others = "there are several conditions between the two, or none that is known";
+	const char *others = "there are other conditions between the two, or none that is known";
 	List	   *clauses;
 	ListCell   *lc;
 
-	pair->clauses = NIL;
+	pair->ncolumns = 0;
 	if (!can_make_clauses(root, pair->probe, pair->searched))
 		return others;
 	clauses = list_concat(bloomfam_implied_equalities(root, pair->probe, pair->searched),
@@ -260,17 +288,17 @@ bloomfam_join_pair_init(PlannerInfo *root, JoinPair *pair)
 	foreach(lc, clauses)
 		if (!add_clause(pair, lfirst(lc)))
 			return others;
-	return pair->clauses == NIL ? others : choose_type(root, pair);
+	return pair->ncolumns == 0 ? others : choose_type(root, pair);
 }
 
-/* Has a foreign key to do with a clause of the pair? */
+/* Has a foreign key to do with a clause of these columns? */
 static bool
-shares_clause(const ForeignKeyOptInfo *key, const JoinPair *pair)
+shares_clause(const ForeignKeyOptInfo *key, const JoinPairColumn *column)
 {
 	ListCell   *lc;
 	int			i;
 
-	foreach(lc, pair->clauses)
+	foreach(lc, column->clauses)
 	{
 		RestrictInfo *info = lfirst(lc);
 
@@ -282,38 +310,63 @@ shares_clause(const ForeignKeyOptInfo *key, const JoinPair *pair)
 	return false;
 }
 
+/* With how many columns of the pair? */
+static int
+count_shared(const ForeignKeyOptInfo *key, const JoinPair *pair)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < pair->ncolumns; i++)
+		n += shares_clause(key, &pair->columns[i]);
+	return n;
+}
+
+static double
+column_selectivity(PlannerInfo *root, const JoinPair *pair, const JoinPairColumn *column)
+{
+	SpecialJoinInfo *join = makeNode(SpecialJoinInfo);
+
+	join->min_lefthand = join->syn_lefthand = pair->probe->relids;
+	join->min_righthand = join->syn_righthand = pair->searched->relids;
+	join->jointype = JOIN_INNER;
+	return clause_selectivity(root, linitial(column->clauses), 0, JOIN_INNER, join);
+}
+
 double
 bloomfam_join_pair_selectivity(PlannerInfo *root, const JoinPair *pair)
 {
-	SpecialJoinInfo *join = makeNode(SpecialJoinInfo);
+	const ForeignKeyOptInfo *matching = NULL;
+	double		selectivity = 1;
 	ListCell   *lc;
+	int			i;
 
 	foreach(lc, root->fkey_list)
 	{
 		const ForeignKeyOptInfo *key = lfirst(lc);
 
 		if (key->con_relid == pair->probe->relid && key->ref_relid == pair->searched->relid &&
-			key->nkeys == 1 && shares_clause(key, pair))
-			return 1 / Max(pair->searched->tuples, 1);
+			count_shared(key, pair) == key->nkeys)
+			matching = key;
 	}
-	join->min_lefthand = join->syn_lefthand = pair->probe->relids;
-	join->min_righthand = join->syn_righthand = pair->searched->relids;
-	join->jointype = JOIN_INNER;
-	return clause_selectivity(root, linitial(pair->clauses), 0, JOIN_INNER, join);
+	if (matching != NULL)
+		selectivity = 1 / Max(pair->searched->tuples, 1);
+	for (i = 0; i < pair->ncolumns; i++)
+		if (matching == NULL || !shares_clause(matching, &pair->columns[i]))
+			selectivity *= column_selectivity(root, pair, &pair->columns[i]);
+	return selectivity;
 }
 
 /*
  * Which field is read depends on the type of a join alone.  The second one is also read where the
  * inner side of any other join is unique, as the server has it: it is then the same as the first.
  */
-void
-bloomfam_join_pair_set(PlannerInfo *root, const JoinPair *pair, double selectivity, double share)
+static void
+set_column(const JoinPair *pair, const JoinPairColumn *column, double selectivity, double share)
 {
-	List	   *keys = NIL;
 	ListCell   *lc;
 
-	Assert(selectivity >= 0 && selectivity <= 1 && share >= 0 && share <= 1);
-	foreach(lc, pair->clauses)
+	foreach(lc, column->clauses)
 	{
 		RestrictInfo *info = lfirst(lc);
 
@@ -324,9 +377,37 @@ bloomfam_join_pair_set(PlannerInfo *root, const JoinPair *pair, double selectivi
 		info->outer_selec =
 			pair->type == JOIN_SEMI || pair->type == JOIN_ANTI ? share : selectivity;
 	}
+}
+
+/*
+ * The server multiplies the selectivities of several columns.  Each gets as large a part of what
+ * they make together as it has of the server's own: where a third relation has one of the columns,
+ * its clause may be left out.
+ */
+void
+bloomfam_join_pair_set(PlannerInfo *root, const JoinPair *pair, double selectivity, double share)
+{
+	double		logs[JOIN_MOST_COLUMNS];
+	double		sum = 0;
+	List	   *keys = NIL;
+	ListCell   *lc;
+	int			i;
+
+	Assert(selectivity >= 0 && selectivity <= 1 && share >= 0 && share <= 1);
+	for (i = 0; i < pair->ncolumns && pair->ncolumns > 1; i++)
+	{
+		logs[i] = -log(Max(column_selectivity(root, pair, &pair->columns[i]), 1e-12));
+		sum += logs[i];
+	}
+	for (i = 0; i < pair->ncolumns; i++)
+	{
+		double		part = sum > 0 ? logs[i] / sum : 1.0 / pair->ncolumns;
+
+		set_column(pair, &pair->columns[i], pow(selectivity, part), pow(share, part));
+	}
 	/* a foreign key would take the clause out of what is estimated */
 	foreach(lc, root->fkey_list)
-		if (!shares_clause(lfirst(lc), pair))
+		if (count_shared(lfirst(lc), pair) == 0)
 			keys = lappend(keys, lfirst(lc));
 	root->fkey_list = keys;
 }

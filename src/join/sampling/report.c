@@ -34,10 +34,9 @@ text_of(const JoinSampled *sampled)
 		return psprintf("Not sampled: %s.", sampled->reason);
 	initStringInfo(&out);
 	appendStringInfo(&out,
-					 "%.1f%% of the rows of %s have a match (%.1f%% to %.1f%%), by %d keys of its "
-					 "statistics in ",
+					 "%.1f%% of the rows of %s have a match (%.1f%% to %.1f%%), by %d %s in ",
 					 share->share * 100, sampled->probe, share->low * 100, share->high * 100,
-					 share->nkeys);
+					 share->nkeys, share->of_rows ? "of them" : "keys of its statistics");
 	appendStringInfo(&out, sampled->index != NULL ? "index %s" : "%s",
 					 sampled->index != NULL ? sampled->index : sampled->searched);
 	appendStringInfo(&out, " (%d blocks). The server expects %.1f%%", share->nblocks,
@@ -85,7 +84,7 @@ explain_sampled(const JoinSampled *sampled, ExplainState *es)
 		ExplainPropertyText("Searched Relation", sampled->searched, es);
 		if (sampled->index != NULL)
 			ExplainPropertyText("Index", sampled->index, es);
-		ExplainPropertyInteger("Keys", NULL, share->nkeys, es);
+		ExplainPropertyInteger(share->of_rows ? "Rows" : "Keys", NULL, share->nkeys, es);
 		ExplainPropertyInteger("Blocks", NULL, share->nblocks, es);
 		ExplainPropertyFloat("Share", NULL, share->share, 6, es);
 		ExplainPropertyFloat("Share From", NULL, share->low, 6, es);

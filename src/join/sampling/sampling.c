@@ -17,6 +17,7 @@
 
 #include "access/relation.h"
 #include "access/table.h"
+#include "lib/stringinfo.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -30,6 +31,7 @@
 #include "join/sampling/cache.h"
 #include "join/sampling/pair.h"
 #include "join/sampling/permission.h"
+#include "join/sampling/row_search.h"
 #include "join/sampling/sampling.h"
 #include "pg/compat.h"
 
@@ -81,6 +83,21 @@ column_name(PlannerInfo *root, const Var *column)
 					strVal(list_nth(rte->eref->colnames, column->varattno - 1)));
 }
 
+/* The equalities of a pair. */
+static const char *
+condition_of(PlannerInfo *root, const JoinPair *pair)
+{
+	StringInfoData out;
+	int			i;
+
+	initStringInfo(&out);
+	for (i = 0; i < pair->ncolumns; i++)
+		appendStringInfo(&out, "%s%s = %s", i > 0 ? " AND " : "",
+						 column_name(root, pair->columns[i].probe),
+						 column_name(root, pair->columns[i].searched));
+	return out.data;
+}
+
 /* A new entry for what is told of a pair. */
 static JoinSampled *
 new_sampled(PlannerInfo *root, const JoinPair *pair)
@@ -90,9 +107,8 @@ new_sampled(PlannerInfo *root, const JoinPair *pair)
 	sampled->used = -1;
 	sampled->probe = alias_of(root, pair->probe);
 	sampled->searched = alias_of(root, pair->searched);
-	if (pair->clauses != NIL)
-		sampled->condition = psprintf("%s = %s", column_name(root, pair->probe_column),
-									  column_name(root, pair->searched_column));
+	if (pair->ncolumns > 0)
+		sampled->condition = condition_of(root, pair);
 	current->sampled = lappend(current->sampled, sampled);
 	return sampled;
 }
@@ -106,12 +122,74 @@ describe(PlannerInfo *root, const JoinPair *pair, bool unique, int most_blocks)
 	const RangeTblEntry *probe = planner_rt_fetch(pair->probe->relid, root);
 	const RangeTblEntry *searched = planner_rt_fetch(pair->searched->relid, root);
 
-	return psprintf("%u %d %d %u %d %u %u %u %u %d %d %d %u %s", probe->relid, probe->inh,
-					pair->probe_column->varattno, searched->relid,
-					pair->searched_column->varattno, pair->comparison.family,
-					pair->comparison.collation, pair->comparison.left, pair->comparison.right,
-					pair->value_column, unique, most_blocks, pair->searched->relid,
-					nodeToString(extract_actual_clauses(pair->conditions, false)));
+	StringInfoData out;
+	int			i;
+
+	initStringInfo(&out);
+	appendStringInfo(&out, "%u %d %u %u %d %d %d", probe->relid, probe->inh, searched->relid,
+					 pair->searched->relid, pair->value_column, unique, most_blocks);
+	for (i = 0; i < pair->ncolumns; i++)
+	{
+		const JoinPairColumn *column = &pair->columns[i];
+
+		appendStringInfo(&out, " %d %d %u %u %u %u", column->probe->varattno,
+						 column->searched->varattno, column->comparison.family,
+						 column->comparison.collation, column->comparison.left,
+						 column->comparison.right);
+	}
+	appendStringInfo(&out, " %s",
+					 nodeToString(extract_actual_clauses(pair->conditions, false)));
+	return out.data;
+}
+
+/* Searches for the keys of the statistics. */
+static const char *
+search_keys(PlannerInfo *root, const JoinPair *pair, Relation relation, bool unique,
+			int most_blocks, JoinMatchShare *share)
+{
+	const JoinPairColumn *column = &pair->columns[0];
+	const char *reason;
+	JoinKeySample sample;
+	JoinFound	found;
+	JoinSearch	plan = {
+		.rel = pair->searched,
+		.relation = relation,
+		.column = column->searched->varattno,
+		.unique = unique,
+		.conditions = pair->conditions,
+		.value_column = pair->value_column,
+		.comparison = column->comparison,
+		.sample = &sample,
+		.most_blocks = most_blocks
+	};
+
+	if (!bloomfam_join_key_sample(root, column->probe, column->comparison.family,
+								  column->comparison.left, column->comparison.collation, &sample))
+		return "there are no statistics";
+	reason = bloomfam_join_search(&plan, &found);
+	share->nblocks = found.nblocks;
+	if (reason == NULL && !bloomfam_join_match_share(&sample, &found, share))
+		reason = "the statistics have too few keys";
+	bloomfam_join_key_sample_free(&sample);
+	return reason;
+}
+
+/* Searches for rows of the table itself. */
+static const char *
+search_rows(PlannerInfo *root, const JoinPair *pair, Relation relation, bool unique,
+			int most_blocks, JoinMatchShare *share)
+{
+	Relation	probe = table_open(planner_rt_fetch(pair->probe->relid, root)->relid, NoLock);
+	const char *reason = bloomfam_join_search_forbidden(root, pair->probe, probe);
+	JoinRowSearch plan = {
+		.pair = pair, .probe = probe, .searched = relation, .unique = unique,
+		.most_blocks = most_blocks
+	};
+
+	if (reason == NULL)
+		reason = bloomfam_join_row_search(root, &plan, share);
+	table_close(probe, NoLock);
+	return reason;
 }
 
 /* Searches; returns NULL, or why it could not.  All in a context of its own. */
@@ -119,44 +197,25 @@ static const char *
 search(PlannerInfo *root, const JoinPair *pair, Relation relation, bool unique, int most_blocks,
 	   JoinMatchShare *share)
 {
-	JoinKeySample sample;
-	JoinFound	found;
-	JoinSearch	plan = {
-		.rel = pair->searched,
-		.relation = relation,
-		.column = pair->searched_column->varattno,
-		.unique = unique,
-		.conditions = pair->conditions,
-		.value_column = pair->value_column,
-		.comparison = pair->comparison,
-		.sample = &sample,
-		.most_blocks = most_blocks
-	};
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "join sample", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	const char *reason = NULL;
 
-	if (!bloomfam_join_key_sample(root, pair->probe_column, pair->comparison.family,
-								  pair->comparison.left, pair->comparison.collation, &sample))
-		reason = "there are no statistics";
-	else
+	memset(share, 0, sizeof(*share));
+	searching = true;
+	PG_TRY();
 	{
-		searching = true;
-		PG_TRY();
-		{
-			reason = bloomfam_join_search(&plan, &found);
-		}
-		PG_FINALLY();
-		{
-			searching = false;
-		}
-		PG_END_TRY();
-		current->nblocks -= found.nblocks;
-		if (reason == NULL && !bloomfam_join_match_share(&sample, &found, share))
-			reason = "the statistics have too few keys";
-		bloomfam_join_key_sample_free(&sample);
+		reason = pair->ncolumns == 1
+			? search_keys(root, pair, relation, unique, most_blocks, share)
+			: search_rows(root, pair, relation, unique, most_blocks, share);
 	}
+	PG_FINALLY();
+	{
+		searching = false;
+	}
+	PG_END_TRY();
+	current->nblocks -= share->nblocks;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	return reason;
@@ -198,18 +257,25 @@ find_share(PlannerInfo *root, const JoinPair *pair, bool unique, int most_blocks
 static const char *
 check_columns(PlannerInfo *root, const JoinPair *pair)
 {
-	Bitmapset  *probe = bms_make_singleton(pair->probe_column->varattno);
-	Bitmapset  *searched = bms_make_singleton(pair->searched_column->varattno);
+	Bitmapset  *probe = NULL;
+	Bitmapset  *searched = NULL;
 	Bitmapset  *used = NULL;
-	const char *reason = bloomfam_join_columns_forbidden(root, pair->probe, probe);
+	const char *reason;
 	int			member = -1;
+	int			i;
 
+	for (i = 0; i < pair->ncolumns; i++)
+	{
+		probe = bms_add_member(probe, pair->columns[i].probe->varattno);
+		searched = bms_add_member(searched, pair->columns[i].searched->varattno);
+	}
 	if (pair->value_column != 0)
 		searched = bms_add_member(searched, pair->value_column);
 	pull_varattnos((Node *) extract_actual_clauses(pair->conditions, false),
 				   pair->searched->relid, &used);
 	while ((member = bms_next_member(used, member)) >= 0)
 		searched = bms_add_member(searched, member + FirstLowInvalidHeapAttributeNumber);
+	reason = bloomfam_join_columns_forbidden(root, pair->probe, probe);
 	return reason != NULL ? reason
 						  : bloomfam_join_columns_forbidden(root, pair->searched, searched);
 }
@@ -219,10 +285,15 @@ static bool
 limits_its_keys(const JoinPair *pair)
 {
 	Bitmapset  *used = NULL;
+	int			i;
 
 	pull_varattnos((Node *) extract_actual_clauses(pair->probe->baserestrictinfo, false),
 				   pair->probe->relid, &used);
-	return bms_is_member(pair->probe_column->varattno - FirstLowInvalidHeapAttributeNumber, used);
+	for (i = 0; i < pair->ncolumns; i++)
+		if (bms_is_member(pair->columns[i].probe->varattno - FirstLowInvalidHeapAttributeNumber,
+						  used))
+			return true;
+	return false;
 }
 
 /* How many rows a match is expected to be of: all rows by all keys that meet the conditions. */
@@ -230,7 +301,8 @@ static double
 rows_per_match(PlannerInfo *root, const JoinPair *pair, double rows)
 {
 	double		all = Max(pair->searched->tuples, 1);
-	double		keys = bloomfam_join_ndistinct(root, pair->searched_column);
+	double		keys =
+		pair->ncolumns == 1 ? bloomfam_join_ndistinct(root, pair->columns[0].searched) : 0;
 
 	if (keys < 1)
 		return 1;
@@ -264,6 +336,7 @@ use_sample(PlannerInfo *root, const JoinPair *pair, bool unique, JoinSampled *sa
 	double		rows = pair->searched->rows;
 	double		per_match = sampled->share.rows_per_match;
 	double		ratio = parameter_ratio(root, pair, sampled);
+	bool		anti = pair->type == JOIN_ANTI;
 	double		share;
 
 	/* conditions that were not evaluated keep the server's selectivity */
@@ -277,8 +350,10 @@ use_sample(PlannerInfo *root, const JoinPair *pair, bool unique, JoinSampled *sa
 		Min(bloomfam_join_pair_selectivity(root, pair) * rows / per_match, 1);
 	if (share >= sampled->share.low && share <= sampled->share.high)
 		sampled->unused = "the difference may be chance";
+	else if (bloomfam_join_share_is_near(&sampled->share, share, anti))
+		sampled->unused = "the difference is small";
 	else
-		share = sampled->used = bloomfam_join_share_beside(&sampled->share, share);
+		share = sampled->used = bloomfam_join_share_beside(&sampled->share, share, anti);
 	if (sampled->unused == NULL || ratio != 1)
 		bloomfam_join_pair_set(root, pair, Min(share * ratio * per_match / rows, 1),
 							   Min(share * ratio * pair->searched->rows / rows, 1));
@@ -292,16 +367,37 @@ static bool
 is_unique_in_all_rows(const JoinPair *pair)
 {
 	ListCell   *lc;
+	int			i;
+	int			k;
 
 	foreach(lc, pair->searched->indexlist)
 	{
 		const IndexOptInfo *index = lfirst(lc);
+		int			found = 0;
 
-		if (index->unique && index->indpred == NIL && index->nkeycolumns == 1 &&
-			index->indexkeys[0] == pair->searched_column->varattno)
+		for (i = 0; i < index->nkeycolumns; i++)
+			for (k = 0; k < pair->ncolumns; k++)
+				if (index->indexkeys[i] == pair->columns[k].searched->varattno)
+				{
+					found++;
+					break;
+				}
+		if (index->unique && index->indpred == NIL && found == index->nkeycolumns)
 			return true;
 	}
 	return false;
+}
+
+/* The most keys that a column of the pair's probe has; 0 if that is not known. */
+static double
+most_keys(PlannerInfo *root, const JoinPair *pair)
+{
+	double		most = 0;
+	int			i;
+
+	for (i = 0; i < pair->ncolumns; i++)
+		most = Max(most, bloomfam_join_ndistinct(root, pair->columns[i].probe));
+	return most;
 }
 
 /* Samples a pair, unless there is a reason not to. */
@@ -313,19 +409,24 @@ sample_pair(PlannerInfo *root, JoinPair *pair, int most_blocks, const char *reas
 
 	if (reason == NULL)
 		reason = bloomfam_join_pair_init(root, pair);
+	if (reason == NULL && pair->conditions == NIL && pair->parameter == NULL &&
+		pair->ncolumns == 1)
+		reason = "no condition of the table to be searched can be evaluated";
 	if (reason == NULL && limits_its_keys(pair))
 		reason = "a condition depends on the key";
 	if (reason == NULL)
 		reason = check_columns(root, pair);
 	if (reason == NULL &&
-		pair->searched->tuples < LEAST_SHARE * bloomfam_join_ndistinct(root, pair->probe_column))
+		pair->searched->tuples < LEAST_SHARE * most_keys(root, pair))
 		reason = "too few rows can have a match";
 	sampled = new_sampled(root, pair);
 	if (reason == NULL)
 	{
-		unique = bloomfam_join_is_unique(root, pair->searched_column);
-		reason = find_share(root, pair, is_unique_in_all_rows(pair), most_blocks,
-							&sampled->share);
+		bool		in_all_rows = is_unique_in_all_rows(pair);
+
+		unique = in_all_rows || (pair->ncolumns == 1 &&
+								 bloomfam_join_is_unique(root, pair->columns[0].searched));
+		reason = find_share(root, pair, in_all_rows, most_blocks, &sampled->share);
 	}
 	sampled->reason = reason;
 	if (reason != NULL)
@@ -337,12 +438,17 @@ sample_pair(PlannerInfo *root, JoinPair *pair, int most_blocks, const char *reas
 
 /* ---- all pairs ---- */
 
-/* Does the gate let a pair pass, before anything is known that takes time? */
+/*
+ * Does the gate let a pair pass, before anything is known that takes time?  The server expects that
+ * all keys match, unless there are conditions; but of several columns that each do so by itself.
+ */
 static bool
 may_pay(PlannerInfo *root, RelOptInfo *probe, RelOptInfo *searched)
 {
-	return probe->rows >= FEWEST_ROWS && searched->baserestrictinfo != NIL &&
-		   searched->tuples > 0 && bloomfam_join_are_joined(root, probe, searched);
+	return probe->rows >= FEWEST_ROWS && searched->tuples > 0 &&
+		   bloomfam_join_are_joined(root, probe, searched) &&
+		   (searched->baserestrictinfo != NIL ||
+			bloomfam_join_have_several(root, probe, searched));
 }
 
 /* Adds a pair of base relations, if it pays; the larger one is the probe. */
@@ -433,11 +539,8 @@ bloomfam_join_sample(PlannerInfo *root, List *initial_rels)
 			pair->conditions = bloomfam_join_safe_conditions(pair->searched);
 			pair->parameter =
 				bloomfam_join_parameter_condition(pair->searched, &pair->value_column);
-			if (pair->conditions == NIL && pair->parameter == NULL)
-				why = "no condition of the table to be searched can be evaluated";
-		}
-		if (why == NULL)
 			why = bloomfam_join_probe_forbidden(root, pair->probe);
+		}
 		sample_pair(root, pair, current->nblocks / left--, why);
 	}
 }

@@ -8,35 +8,22 @@
  * index is searched for each key.  From a bound on, further keys of the table are taken as long as
  * they lie on the same block: they are a sample of the range that the bound begins.
  *
- * Blocks are counted here, as the search needs them: the server's own counters would tell of
- * catalogs, too, which are read once in a session, and plans must not depend on that.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/detoast.h"
-#include "access/genam.h"
-#include "access/heapam.h"
 #include "access/nbtree.h"
-#include "access/relscan.h"
 #include "access/tableam.h"
-#include "catalog/index.h"
-#include "catalog/pg_am_d.h"
-#include "executor/executor.h"
+#include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
-#include "optimizer/restrictinfo.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/sortsupport.h"
 #include "utils/typcache.h"
 
+#include "join/sampling/reader.h"
 #include "join/sampling/search.h"
-#include "pg/compat.h"
 
 /* A range is judged by no more keys, and a key by no more rows. */
 #define MOST_KEYS_OF_RANGE	8
@@ -45,24 +32,17 @@
 /* With fewer keys nothing is said. */
 #define FEWEST_KEYS			40
 
-/* A row that is stored elsewhere in part counts as so many blocks more. */
-#define BLOCKS_OF_LONG_ROW	8
-
-/* Statistics have no keys of more bytes. */
-#define WIDEST_KEY			1024
-
 /* A search that is going on. */
 typedef struct Search
 {
 	const JoinSearch *plan;
 	JoinFound  *found;
+	JoinReader	reader;
 	FmgrInfo	compare;		/* a key of the sample with one of the table */
-	EState	   *estate;
-	ExprState  *conditions;
-	TupleTableSlot *slot;
+	FmgrInfo	equal;			/* a key of the table with one of the sample */
+	FmgrInfo	not_less;
 	FmgrInfo	hash;			/* of the other column's values */
 	Oid			hash_collation;
-	Bitmapset  *long_columns;	/* that are evaluated and may be stored elsewhere */
 } Search;
 
 /* A key of the table, when all of it is read. */
@@ -74,26 +54,6 @@ typedef struct TableKey
 	bool		common;			/* it is one of the sample's common keys */
 } TableKey;
 
-/* Does the row in the slot meet the conditions? */
-static bool
-row_matches(Search *search)
-{
-	ExprContext *context = GetPerTupleExprContext(search->estate);
-	int			column = -1;
-
-	while ((column = bms_next_member(search->long_columns, column)) >= 0)
-	{
-		bool		isnull;
-		Datum		value = slot_getattr(search->slot, column, &isnull);
-
-		if (!isnull && VARATT_IS_EXTERNAL(DatumGetPointer(value)))
-			search->found->nblocks += BLOCKS_OF_LONG_ROW;
-	}
-	ResetExprContext(context);
-	context->ecxt_scantuple = search->slot;
-	return ExecQual(search->conditions, context);
-}
-
 /* Takes the value of the row in the slot, which matches, in the other column, if one is wanted. */
 static void
 take_value(Search *search, JoinFoundKey *key)
@@ -103,7 +63,7 @@ take_value(Search *search, JoinFoundKey *key)
 
 	if (search->plan->value_column == 0)
 		return;
-	value = slot_getattr(search->slot, search->plan->value_column, &isnull);
+	value = slot_getattr(search->reader.slot, search->plan->value_column, &isnull);
 	key->has_value = !isnull;
 	if (!isnull)
 		key->value =
@@ -120,7 +80,7 @@ compare(Search *search, Datum sampled, Datum of_table)
 static bool
 is_over_budget(const Search *search)
 {
-	return search->found->nblocks > search->plan->most_blocks;
+	return bloomfam_join_reader_is_over(&search->reader);
 }
 
 /* ---- all of the table ---- */
@@ -130,26 +90,6 @@ compare_table_keys(const void *a, const void *b, void *arg)
 {
 	return ApplySortComparator(((const TableKey *) a)->value, false,
 							   ((const TableKey *) b)->value, false, arg);
-}
-
-/*
- * A copy of a key, which is not compressed nor stored elsewhere: it is compared many times.  False:
- * it is wider than any key of the sample.
- */
-static bool
-copy_key(Search *search, Form_pg_attribute attribute, Datum value, Datum *copy)
-{
-	if (attribute->attlen != -1)
-		*copy = datumCopy(value, attribute->attbyval, attribute->attlen);
-	else if (toast_raw_datum_size(value) > WIDEST_KEY)
-		return false;
-	else
-	{
-		if (VARATT_IS_EXTERNAL(DatumGetPointer(value)))
-			search->found->nblocks += BLOCKS_OF_LONG_ROW;
-		*copy = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
-	}
-	return true;
 }
 
 /* The keys of a table, in their order, each once; sets their number. */
@@ -170,10 +110,10 @@ read_table(Search *search, int *nkeys)
 	int			i;
 
 	while (!is_over_budget(search) &&
-		   table_scan_getnextslot(scan, ForwardScanDirection, search->slot))
+		   table_scan_getnextslot(scan, ForwardScanDirection, search->reader.slot))
 	{
 		bool		isnull;
-		Datum		value = slot_getattr(search->slot, plan->column, &isnull);
+		Datum		value = slot_getattr(search->reader.slot, plan->column, &isnull);
 
 		CHECK_FOR_INTERRUPTS();
 		if (isnull)
@@ -183,11 +123,11 @@ read_table(Search *search, int *nkeys)
 			most *= 2;
 			keys = repalloc_huge(keys, most * sizeof(TableKey));
 		}
-		if (!copy_key(search, attribute, value, &keys[n].value))
+		if (!bloomfam_join_reader_copy_key(&search->reader, attribute, value, &keys[n].value))
 			continue;
 		keys[n].common = false;
 		keys[n].of_row = (JoinFoundKey) {0};
-		keys[n].nrows = row_matches(search);
+		keys[n].nrows = bloomfam_join_reader_matches(&search->reader);
 		if (keys[n].nrows > 0)
 			take_value(search, &keys[n].of_row);
 		n++;
@@ -315,8 +255,8 @@ search_by_reading(Search *search)
 	TableKey   *keys;
 	int			nkeys;
 
-	search->found->nblocks = RelationGetNumberOfBlocks(search->plan->relation);
-	if (is_over_budget(search) || search->found->nblocks > JOIN_READ_MOST_BLOCKS)
+	search->reader.nblocks = RelationGetNumberOfBlocks(search->plan->relation);
+	if (is_over_budget(search) || search->reader.nblocks > JOIN_READ_MOST_BLOCKS)
 		return "it would access too many blocks";
 	keys = read_table(search, &nkeys);
 	if (is_over_budget(search))
@@ -329,81 +269,32 @@ search_by_reading(Search *search)
 
 /* ---- by an index ---- */
 
-/* A scan of the index, from one key of the sample on. */
-typedef struct IndexSearch
-{
-	IndexScanDesc scan;
-	ScanDirection direction;	/* to greater keys */
-	FmgrInfo	equal;
-	FmgrInfo	not_less;
-	int			height;
-	int			nentries;		/* since the last key */
-	BlockNumber block;			/* of the last row; none yet: invalid */
-} IndexSearch;
-
 /* Begins with rows whose key is this one, or with all from it on. */
 static void
-begin_key(Search *search, IndexSearch *index, Datum key, bool from_it_on)
+seek_key(Search *search, Datum key, bool from_it_on)
 {
 	ScanKeyData scan_key;
 
 	ScanKeyEntryInitializeWithInfo(
 		&scan_key, 0, 1, from_it_on ? BTGreaterEqualStrategyNumber : BTEqualStrategyNumber,
 		search->plan->comparison.left, search->plan->comparison.collation,
-		from_it_on ? &index->not_less : &index->equal, key);
-	index_rescan(index->scan, &scan_key, 1, NULL, 0);
-	index->nentries = 0;
-	index->block = InvalidBlockNumber;
-	search->found->nblocks += index->height + 1;
-}
-
-/*
- * The next row; false: there is none, or not on the same block, if it is to be there, or the search
- * is over its budget.
- */
-static bool
-next_row(Search *search, IndexSearch *index, bool same_block)
-{
-	for (;;)
-	{
-		if (!index->scan->xs_heap_continue)
-		{
-			ItemPointer tid = index_getnext_tid(index->scan, index->direction);
-
-			CHECK_FOR_INTERRUPTS();
-			if (tid == NULL)
-				return false;
-			/* another leaf of the index, now and then */
-			if (++index->nentries % 64 == 0)
-				search->found->nblocks++;
-			if (ItemPointerGetBlockNumber(tid) != index->block)
-			{
-				if (same_block && index->block != InvalidBlockNumber)
-					return false;
-				index->block = ItemPointerGetBlockNumber(tid);
-				search->found->nblocks++;
-			}
-		}
-		if (index_fetch_heap(index->scan, search->slot))
-			return true;
-		if (is_over_budget(search))
-			return false;
-	}
+		from_it_on ? &search->not_less : &search->equal, key);
+	bloomfam_join_reader_seek(&search->reader, &scan_key, 1);
 }
 
 /* Looks a key up. */
 static void
-search_key(Search *search, IndexSearch *index, Datum key, JoinFoundKey *found)
+search_key(Search *search, Datum key, JoinFoundKey *found)
 {
 	int			most = search->plan->unique ? 1 : JOIN_MOST_MATCHES;
 	int			nrows = 0;
 
-	begin_key(search, index, key, false);
+	seek_key(search, key, false);
 	while (found->nrows < most && nrows++ < MOST_ROWS_OF_KEY && !is_over_budget(search) &&
-		   next_row(search, index, false))
+		   bloomfam_join_reader_next(&search->reader, false))
 	{
 		found->exists = true;
-		if (!row_matches(search))
+		if (!bloomfam_join_reader_matches(&search->reader))
 			continue;
 		if (found->nrows++ == 0)
 			take_value(search, found);
@@ -413,30 +304,31 @@ search_key(Search *search, IndexSearch *index, Datum key, JoinFoundKey *found)
 
 /* Looks a bound up, and further keys of its range; end: where that ends, or NULL. */
 static void
-search_range(Search *search, IndexSearch *index, Datum bound, const Datum *end,
-			 JoinFoundKey *found, JoinFoundRange *range)
+search_range(Search *search, Datum bound, const Datum *end, JoinFoundKey *found,
+			 JoinFoundRange *range)
 {
 	int			nmatching = 0;
 	bool		isnull;
 
 	if (!search->plan->unique)
 	{
-		search_key(search, index, bound, found);
+		search_key(search, bound, found);
 		range->nkeys = 1;
 		range->matching = found->matches;
 		return;
 	}
-	begin_key(search, index, bound, true);
-	while (range->nkeys < MOST_KEYS_OF_RANGE && next_row(search, index, range->nkeys > 0))
+	seek_key(search, bound, true);
+	while (range->nkeys < MOST_KEYS_OF_RANGE &&
+		   bloomfam_join_reader_next(&search->reader, range->nkeys > 0))
 	{
-		Datum		value = slot_getattr(search->slot, search->plan->column, &isnull);
+		Datum		value = slot_getattr(search->reader.slot, search->plan->column, &isnull);
 		bool		matches;
 
 		if (range->nkeys == 0 && compare(search, bound, value) != 0)
 			return;				/* no such key */
 		if (range->nkeys > 0 && end != NULL && compare(search, *end, value) <= 0)
 			break;
-		matches = row_matches(search);
+		matches = bloomfam_join_reader_matches(&search->reader);
 		if (range->nkeys++ == 0)
 		{
 			found->exists = true;
@@ -455,11 +347,9 @@ search_range(Search *search, IndexSearch *index, Datum bound, const Datum *end,
 static bool
 is_suitable(const IndexOptInfo *index, const JoinSearch *search)
 {
-	return index->relam == BTREE_AM_OID && !index->hypothetical && index->indpred == NIL &&
-		   index->nkeycolumns >= 1 && index->indexkeys[0] == search->column &&
-		   index->opfamily[0] == search->comparison.family && index->tree_height >= 0 &&
-		   index->indexcollations[0] == search->comparison.collation &&
-		   !ReindexIsProcessingIndex(index->indexoid);
+	return bloomfam_join_reader_can_search(index) && index->indexkeys[0] == search->column &&
+		   index->opfamily[0] == search->comparison.family &&
+		   index->indexcollations[0] == search->comparison.collation;
 }
 
 /* The smallest index that can; NULL if there is none. */
@@ -499,7 +389,7 @@ choose_keys(const JoinSearch *search, int height, int *ncommon, int *stride)
 }
 
 static void
-search_keys(Search *search, IndexSearch *index, int ncommon, int stride)
+search_keys(Search *search, int ncommon, int stride)
 {
 	const JoinKeySample *sample = search->plan->sample;
 	JoinFound  *found = search->found;
@@ -511,14 +401,14 @@ search_keys(Search *search, IndexSearch *index, int ncommon, int stride)
 		JoinFoundKey *key = &found->keys[found->nkeys];
 		JoinFoundRange *range = &found->ranges[found->nkeys++];
 
-		search_range(search, index, sample->bounds[i], i < last ? &sample->bounds[i + 1] : NULL,
+		search_range(search, sample->bounds[i], i < last ? &sample->bounds[i + 1] : NULL,
 					 key, range);
 		key->weight = range->weight = weight_of_bound(sample, i);
 	}
 	found->nranges = found->nkeys;
 	for (i = 0; i < ncommon && !is_over_budget(search); i++)
 	{
-		search_key(search, index, sample->common[i], &found->common[i]);
+		search_key(search, sample->common[i], &found->common[i]);
 		found->common[i].weight = sample->frequencies[i];
 		found->ncommon++;
 	}
@@ -528,58 +418,24 @@ static const char *
 search_by_index(Search *search, const IndexOptInfo *info)
 {
 	const JoinKeyComparison *comparison = &search->plan->comparison;
-	IndexSearch index = {
-		.height = info->tree_height,
-		.direction = info->reverse_sort[0] ? BackwardScanDirection : ForwardScanDirection
-	};
-	Relation	relation;
 	int			ncommon;
 	int			stride;
 
-	if (!choose_keys(search->plan, index.height, &ncommon, &stride))
+	if (!choose_keys(search->plan, info->tree_height, &ncommon, &stride))
 		return "it would access too many blocks";
 	fmgr_info(get_opcode(get_opfamily_member(comparison->family, comparison->right,
 											 comparison->left, BTEqualStrategyNumber)),
-			  &index.equal);
+			  &search->equal);
 	fmgr_info(get_opcode(get_opfamily_member(comparison->family, comparison->right,
 											 comparison->left, BTGreaterEqualStrategyNumber)),
-			  &index.not_less);
-	/* locked when the planner has read of it */
-	relation = index_open(info->indexoid, NoLock);
-	index.scan =
-		bloomfam_index_beginscan(search->plan->relation, relation, GetActiveSnapshot(), 1);
+			  &search->not_less);
+	bloomfam_join_reader_open(&search->reader, info, 1);
 	search->found->index = info->indexoid;
-	search->found->nblocks = 1;	/* where the index begins */
-	search_keys(search, &index, ncommon, stride);
-	index_endscan(index.scan);
-	index_close(relation, NoLock);
+	search_keys(search, ncommon, stride);
 	return is_over_budget(search) ? "it would access too many blocks" : NULL;
 }
 
 /* ---- either ---- */
-
-/* The columns that are evaluated and may be stored elsewhere. */
-static Bitmapset *
-find_long_columns(const JoinSearch *search, List *conditions)
-{
-	TupleDesc	desc = RelationGetDescr(search->relation);
-	Bitmapset  *used = NULL;
-	Bitmapset  *result = NULL;
-	int			member = -1;
-
-	pull_varattnos((Node *) conditions, search->rel->relid, &used);
-	if (search->value_column != 0)
-		used = bms_add_member(used, search->value_column - FirstLowInvalidHeapAttributeNumber);
-	while ((member = bms_next_member(used, member)) >= 0)
-	{
-		int			column = member + FirstLowInvalidHeapAttributeNumber;
-
-		Assert(column > 0);
-		if (TupleDescAttr(desc, column - 1)->attlen == -1)
-			result = bms_add_member(result, column);
-	}
-	return result;
-}
 
 const char *
 bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
@@ -587,7 +443,6 @@ bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
 	const JoinKeySample *sample = plan->sample;
 	const JoinKeyComparison *comparison = &plan->comparison;
 	const IndexOptInfo *index = find_index(plan);
-	List	   *conditions = extract_actual_clauses(plan->conditions, false);
 	Search		search = {.plan = plan, .found = found};
 	const char *reason;
 
@@ -600,9 +455,8 @@ bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
 	fmgr_info(get_opfamily_proc(comparison->family, comparison->left, comparison->right,
 								BTORDER_PROC),
 			  &search.compare);
-	search.estate = CreateExecutorState();
-	search.conditions = ExecPrepareQual(conditions, search.estate);
-	search.long_columns = find_long_columns(plan, conditions);
+	bloomfam_join_reader_begin(&search.reader, plan->rel, plan->relation, plan->conditions,
+							   plan->value_column, plan->most_blocks);
 	if (plan->value_column != 0)
 	{
 		Form_pg_attribute attribute =
@@ -612,13 +466,12 @@ bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
 				  &search.hash);
 		search.hash_collation = attribute->attcollation;
 	}
-	search.slot = table_slot_create(plan->relation, NULL);
 	if (index != NULL &&
 		(plan->rel->pages > JOIN_READ_MOST_BLOCKS || plan->rel->tuples > JOIN_READ_FEW_ROWS))
 		reason = search_by_index(&search, index);
 	else
 		reason = search_by_reading(&search);
-	ExecDropSingleTupleTableSlot(search.slot);
-	FreeExecutorState(search.estate);
+	found->nblocks = search.reader.nblocks;
+	bloomfam_join_reader_end(&search.reader);
 	return reason;
 }

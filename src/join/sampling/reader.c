@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * reader.c
+ *	  Reads rows of a table while a query is planned: under conditions, and within a budget.
+ *
+ * Blocks are counted here, as a search needs them: the server's own counters would tell of
+ * catalogs, too, which are read once in a session, and plans must not depend on that.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/genam.h"
+#include "access/relscan.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "catalog/pg_am_d.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/datum.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "join/sampling/reader.h"
+#include "pg/compat.h"
+
+/* The columns that are evaluated and may be stored elsewhere. */
+static Bitmapset *
+find_long_columns(const RelOptInfo *rel, Relation relation, List *conditions, AttrNumber column)
+{
+	TupleDesc	desc = RelationGetDescr(relation);
+	Bitmapset  *used = NULL;
+	Bitmapset  *result = NULL;
+	int			member = -1;
+
+	pull_varattnos((Node *) conditions, rel->relid, &used);
+	if (column != 0)
+		used = bms_add_member(used, column - FirstLowInvalidHeapAttributeNumber);
+	while ((member = bms_next_member(used, member)) >= 0)
+	{
+		column = member + FirstLowInvalidHeapAttributeNumber;
+		Assert(column > 0);
+		if (TupleDescAttr(desc, column - 1)->attlen == -1)
+			result = bms_add_member(result, column);
+	}
+	return result;
+}
+
+void
+bloomfam_join_reader_begin(JoinReader *reader, RelOptInfo *rel, Relation relation,
+						   List *conditions, AttrNumber used, int most_blocks)
+{
+	List	   *clauses = extract_actual_clauses(conditions, false);
+
+	memset(reader, 0, sizeof(*reader));
+	reader->relation = relation;
+	reader->estate = CreateExecutorState();
+	reader->conditions = ExecPrepareQual(clauses, reader->estate);
+	reader->long_columns = find_long_columns(rel, relation, clauses, used);
+	reader->slot = table_slot_create(relation, NULL);
+	reader->most_blocks = most_blocks;
+}
+
+void
+bloomfam_join_reader_end(JoinReader *reader)
+{
+	if (reader->scan != NULL)
+	{
+		index_endscan(reader->scan);
+		index_close(reader->index, NoLock);
+	}
+	ExecDropSingleTupleTableSlot(reader->slot);
+	FreeExecutorState(reader->estate);
+}
+
+bool
+bloomfam_join_reader_matches(JoinReader *reader)
+{
+	ExprContext *context = GetPerTupleExprContext(reader->estate);
+	int			column = -1;
+
+	while ((column = bms_next_member(reader->long_columns, column)) >= 0)
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(reader->slot, column, &isnull);
+
+		if (!isnull && VARATT_IS_EXTERNAL(DatumGetPointer(value)))
+			reader->nblocks += JOIN_BLOCKS_OF_LONG_ROW;
+	}
+	ResetExprContext(context);
+	context->ecxt_scantuple = reader->slot;
+	return ExecQual(reader->conditions, context);
+}
+
+bool
+bloomfam_join_reader_can_search(const IndexOptInfo *index)
+{
+	return index->relam == BTREE_AM_OID && !index->hypothetical && index->indpred == NIL &&
+		   index->nkeycolumns >= 1 && index->tree_height >= 0 &&
+		   !ReindexIsProcessingIndex(index->indexoid);
+}
+
+void
+bloomfam_join_reader_open(JoinReader *reader, const IndexOptInfo *index, int nkeys)
+{
+	reader->height = index->tree_height;
+	reader->direction =
+		index->reverse_sort[0] ? BackwardScanDirection : ForwardScanDirection;
+	/* locked when the planner has read of it */
+	reader->index = index_open(index->indexoid, NoLock);
+	reader->scan = bloomfam_index_beginscan(reader->relation, reader->index,
+											GetActiveSnapshot(), nkeys);
+	reader->nblocks++;			/* where the index begins */
+}
+
+void
+bloomfam_join_reader_seek(JoinReader *reader, ScanKey keys, int nkeys)
+{
+	index_rescan(reader->scan, keys, nkeys, NULL, 0);
+	reader->nentries = 0;
+	reader->block = InvalidBlockNumber;
+	reader->nblocks += reader->height + 1;
+}
+
+bool
+bloomfam_join_reader_next(JoinReader *reader, bool same_block)
+{
+	for (;;)
+	{
+		if (!reader->scan->xs_heap_continue)
+		{
+			ItemPointer tid = index_getnext_tid(reader->scan, reader->direction);
+
+			CHECK_FOR_INTERRUPTS();
+			if (tid == NULL)
+				return false;
+			/* another leaf of the index, now and then */
+			if (++reader->nentries % 64 == 0)
+				reader->nblocks++;
+			if (ItemPointerGetBlockNumber(tid) != reader->block)
+			{
+				if (same_block && reader->block != InvalidBlockNumber)
+					return false;
+				reader->block = ItemPointerGetBlockNumber(tid);
+				reader->nblocks++;
+			}
+		}
+		if (index_fetch_heap(reader->scan, reader->slot))
+			return true;
+		if (bloomfam_join_reader_is_over(reader))
+			return false;
+	}
+}
+
+bool
+bloomfam_join_reader_copy_key(JoinReader *reader, Form_pg_attribute attribute, Datum value,
+							  Datum *copy)
+{
+	if (attribute->attlen != -1)
+		*copy = datumCopy(value, attribute->attbyval, attribute->attlen);
+	else if (toast_raw_datum_size(value) > JOIN_WIDEST_KEY)
+		return false;
+	else
+	{
+		if (VARATT_IS_EXTERNAL(DatumGetPointer(value)))
+			reader->nblocks += JOIN_BLOCKS_OF_LONG_ROW;
+		*copy = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+	}
+	return true;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * reader.h
+ *	  Reads rows of a table while a query is planned: under conditions, and within a budget.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_READER_H
+#define BLOOMFAM_JOIN_READER_H
+
+#include "access/genam.h"
+#include "access/relscan.h"
+#include "access/sdir.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+#include "storage/block.h"
+#include "utils/relcache.h"
+
+/* A row that is stored elsewhere in part counts as so many blocks more. */
+#define JOIN_BLOCKS_OF_LONG_ROW	8
+
+/* Statistics have no keys of more bytes, and longer ones are not sampled either. */
+#define JOIN_WIDEST_KEY			1024
+
+typedef struct JoinReader
+{
+	Relation	relation;
+	TupleTableSlot *slot;		/* the row that was read last */
+	EState	   *estate;
+	ExprState  *conditions;
+	Bitmapset  *long_columns;	/* that are evaluated and may be stored elsewhere */
+	int			nblocks;		/* accessed, whether or not they were cached */
+	int			most_blocks;	/* that may be */
+	Relation	index;			/* by which rows are searched */
+	IndexScanDesc scan;
+	ScanDirection direction;	/* to greater keys */
+	int			height;
+	int			nentries;		/* since a search began */
+	BlockNumber block;			/* of the last row; none yet: invalid */
+} JoinReader;
+
+/* Begins to read a table with the active snapshot; used: a column that is read beside, or 0. */
+extern void bloomfam_join_reader_begin(JoinReader *reader, RelOptInfo *rel, Relation relation,
+									   List *conditions, AttrNumber used, int most_blocks);
+extern void bloomfam_join_reader_end(JoinReader *reader);
+
+/* Does the row in the slot meet the conditions? */
+extern bool bloomfam_join_reader_matches(JoinReader *reader);
+
+/* May this index of the planner's be searched? */
+extern bool bloomfam_join_reader_can_search(const IndexOptInfo *index);
+
+/* Opens an index, to be searched by its first columns; then each search begins anew. */
+extern void bloomfam_join_reader_open(JoinReader *reader, const IndexOptInfo *index, int nkeys);
+extern void bloomfam_join_reader_seek(JoinReader *reader, ScanKey keys, int nkeys);
+
+/*
+ * The next row; false: there is none, or not on the same block, if it is to be there, or the reader
+ * is over its budget.
+ */
+extern bool bloomfam_join_reader_next(JoinReader *reader, bool same_block);
+
+static inline bool
+bloomfam_join_reader_is_over(const JoinReader *reader)
+{
+	return reader->nblocks > reader->most_blocks;
+}
+
+/*
+ * A copy of a key, which is not compressed nor stored elsewhere: it is compared many times.  False:
+ * it is wider than any key of statistics.
+ */
+extern bool bloomfam_join_reader_copy_key(JoinReader *reader, Form_pg_attribute attribute,
+										  Datum value, Datum *copy);
+
+#endif							/* BLOOMFAM_JOIN_READER_H */

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * row_search.c
+ *	  A table is searched for rows of another, which are sampled, by several columns at once.
+ *
+ * Statistics have keys of one column.  How several columns go together only rows tell, so some are
+ * read: one row of a block each, where the blocks lie evenly over the table as it was when it was
+ * last vacuumed or analyzed.  So the same rows are read again while the table grows.  Where a block
+ * lies in its stratum, and a row in its block, follows from a hash: tables are often made in order,
+ * and each fourth row may be of one kind.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/nbtree.h"
+#include "access/tableam.h"
+#include "common/hashfn.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "join/sampling/key_sample.h"
+#include "join/sampling/reader.h"
+#include "join/sampling/row_search.h"
+
+/* Rows of the sample; with fewer nothing is said. */
+#define MOST_ROWS			200
+#define FEWEST_ROWS			40
+
+/* Blocks that a row may take beside those of the index: its own, and some of rows alike. */
+#define BLOCKS_OF_ROW		4
+
+/* A row is looked for on so many places of its block, and a key in so many rows. */
+#define MOST_PLACES			4
+#define MOST_ROWS_OF_KEY	32
+
+/* A search that is going on. */
+typedef struct Search
+{
+	const JoinRowSearch *plan;
+	const JoinPair *pair;
+	JoinReader	reader;			/* of the table that is searched */
+	TupleTableSlot *row;		/* of the other one */
+	int			nsearched;		/* columns that the index is searched by, in its order */
+	int			searched[JOIN_MOST_COLUMNS]; /* which of the pair's these are */
+	bool		compared[JOIN_MOST_COLUMNS]; /* the others */
+	FmgrInfo	equal[JOIN_MOST_COLUMNS];
+	Datum		values[JOIN_MOST_COLUMNS]; /* the row's key */
+} Search;
+
+/* By which columns of the pair, from its first column on, can an index be searched? */
+static int
+count_columns(const IndexOptInfo *index, const JoinPair *pair, int *columns)
+{
+	int			n;
+	int			i;
+
+	for (n = 0; n < Min(index->nkeycolumns, pair->ncolumns); n++)
+	{
+		for (i = 0; i < pair->ncolumns; i++)
+		{
+			const JoinPairColumn *column = &pair->columns[i];
+
+			if (index->indexkeys[n] == column->searched->varattno &&
+				index->opfamily[n] == column->comparison.family &&
+				index->indexcollations[n] == column->comparison.collation)
+				break;
+		}
+		if (i == pair->ncolumns)
+			break;
+		columns[n] = i;
+	}
+	return n;
+}
+
+/* The index that finds the fewest rows of a key; NULL if there is none. */
+static const IndexOptInfo *
+find_index(PlannerInfo *root, Search *search)
+{
+	const IndexOptInfo *best = NULL;
+	double		most_keys = 0;
+	ListCell   *lc;
+	int			i;
+
+	foreach(lc, search->pair->searched->indexlist)
+	{
+		const IndexOptInfo *index = lfirst(lc);
+		int			columns[JOIN_MOST_COLUMNS];
+		double		keys = 1;
+		int			n;
+
+		if (!bloomfam_join_reader_can_search(index))
+			continue;
+		n = count_columns(index, search->pair, columns);
+		for (i = 0; i < n; i++)
+			keys *= Max(bloomfam_join_ndistinct(root, search->pair->columns[columns[i]].searched),
+						1);
+		if (n == 0 || keys <= most_keys)
+			continue;
+		best = index;
+		most_keys = keys;
+		search->nsearched = n;
+		memcpy(search->searched, columns, sizeof(columns));
+	}
+	return best;
+}
+
+/* Prepares comparisons: of columns of the index as it has them, of others after that. */
+static void
+prepare(Search *search)
+{
+	int			i;
+
+	for (i = 0; i < search->pair->ncolumns; i++)
+		search->compared[i] = true;
+	for (i = 0; i < search->nsearched; i++)
+		search->compared[search->searched[i]] = false;
+	for (i = 0; i < search->pair->ncolumns; i++)
+	{
+		const JoinKeyComparison *comparison = &search->pair->columns[i].comparison;
+
+		fmgr_info(get_opcode(get_opfamily_member(comparison->family, comparison->right,
+												 comparison->left, BTEqualStrategyNumber)),
+				  &search->equal[i]);
+	}
+}
+
+/* Takes the key of the row; false: a column is NULL, or too long. */
+static bool
+take_key(Search *search)
+{
+	TupleDesc	desc = search->row->tts_tupleDescriptor;
+	int			i;
+
+	for (i = 0; i < search->pair->ncolumns; i++)
+	{
+		AttrNumber	attribute = search->pair->columns[i].probe->varattno;
+		bool		isnull;
+		Datum		value = slot_getattr(search->row, attribute, &isnull);
+
+		if (isnull || !bloomfam_join_reader_copy_key(&search->reader,
+													 TupleDescAttr(desc, attribute - 1), value,
+													 &search->values[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Has the row that was found this key, and does it meet the conditions? */
+static bool
+matches(Search *search)
+{
+	int			i;
+
+	for (i = 0; i < search->pair->ncolumns; i++)
+	{
+		const JoinPairColumn *column = &search->pair->columns[i];
+		bool		isnull;
+		Datum		value;
+
+		if (!search->compared[i])
+			continue;
+		value = slot_getattr(search->reader.slot, column->searched->varattno, &isnull);
+		if (isnull || !DatumGetBool(FunctionCall2Coll(&search->equal[i],
+													  column->comparison.collation, value,
+													  search->values[i])))
+			return false;
+	}
+	return bloomfam_join_reader_matches(&search->reader);
+}
+
+/* How many rows have the key, as far as it matters; -1: too many were read for none. */
+static int
+search_row(Search *search)
+{
+	int			most = search->plan->unique ? 1 : JOIN_MOST_MATCHES;
+	ScanKeyData keys[JOIN_MOST_COLUMNS];
+	int			nrows = 0;
+	int			nmatching = 0;
+	int			i;
+
+	if (!take_key(search))
+		return 0;
+	for (i = 0; i < search->nsearched; i++)
+	{
+		const JoinKeyComparison *comparison =
+			&search->pair->columns[search->searched[i]].comparison;
+
+		ScanKeyEntryInitializeWithInfo(
+			&keys[i], 0, i + 1, BTEqualStrategyNumber, comparison->left, comparison->collation,
+			&search->equal[search->searched[i]], search->values[search->searched[i]]);
+	}
+	bloomfam_join_reader_seek(&search->reader, keys, search->nsearched);
+	while (nmatching < most && nrows < MOST_ROWS_OF_KEY &&
+		   !bloomfam_join_reader_is_over(&search->reader) &&
+		   bloomfam_join_reader_next(&search->reader, false))
+	{
+		nmatching += matches(search);
+		nrows++;
+	}
+	return nmatching == 0 && nrows == MOST_ROWS_OF_KEY ? -1 : nmatching;
+}
+
+/* Takes a row of a block, if there is one on some of its places, from this one on. */
+static bool
+take_row(Search *search, BlockNumber block, uint32 first, int places)
+{
+	int			i;
+
+	search->reader.nblocks++;
+	for (i = 0; i < MOST_PLACES; i++)
+	{
+		ItemPointerData tid;
+
+		ItemPointerSet(&tid, block, 1 + (first + i * places / MOST_PLACES) % places);
+		if (table_tuple_fetch_row_version(search->plan->probe, &tid, GetActiveSnapshot(),
+										  search->row))
+			return true;
+	}
+	return false;
+}
+
+/* Takes rows, as many as the budget is enough for, and searches their keys. */
+static const char *
+search_rows(Search *search, JoinMatchShare *share)
+{
+	const RelOptInfo *rel = search->pair->probe;
+	Relation	probe = search->plan->probe;
+	BlockNumber blocks = Min(RelationGetNumberOfBlocks(probe),
+							 (BlockNumber) Max(probe->rd_rel->relpages, 0));
+	int			most = search->plan->most_blocks / (search->reader.height + 1 + BLOCKS_OF_ROW);
+	int			strata = Min(Min(most, MOST_ROWS), blocks);
+	int			places = Min(Max(rel->tuples / Max(blocks, 1), 1), MaxHeapTuplesPerPage / 2);
+	JoinRowCounts counts = {0};
+	int			i;
+
+	if (strata < FEWEST_ROWS)
+		return "it would access too many blocks";
+	for (i = 0; i < strata && !bloomfam_join_reader_is_over(&search->reader); i++)
+	{
+		uint32		hash = murmurhash32(i + 1);
+		BlockNumber block = (i + hash / (PG_UINT32_MAX + 1.0)) * blocks / strata;
+		int			nmatching;
+
+		if (!take_row(search, Min(block, blocks - 1), murmurhash32(hash), places))
+			continue;
+		nmatching = search_row(search);
+		if (nmatching < 0)
+			return "too many rows are alike in the columns of an index";
+		counts.nrows++;
+		counts.nmatching += nmatching > 0;
+		counts.nmatches += nmatching;
+		counts.more |= !search->plan->unique && nmatching == JOIN_MOST_MATCHES;
+	}
+	if (bloomfam_join_reader_is_over(&search->reader))
+		return "it would access too many blocks";
+	if (counts.nrows < FEWEST_ROWS)
+		return "too few rows were found";
+	counts.nblocks = search->reader.nblocks;
+	bloomfam_join_match_share_of_rows(&counts, share);
+	return NULL;
+}
+
+const char *
+bloomfam_join_row_search(PlannerInfo *root, const JoinRowSearch *plan, JoinMatchShare *share)
+{
+	Search		search = {.plan = plan, .pair = plan->pair};
+	const IndexOptInfo *index = find_index(root, &search);
+	const char *reason;
+
+	if (index == NULL)
+		return "there is no btree index";
+	prepare(&search);
+	bloomfam_join_reader_begin(&search.reader, plan->pair->searched, plan->searched,
+							   plan->pair->conditions, 0, plan->most_blocks);
+	bloomfam_join_reader_open(&search.reader, index, search.nsearched);
+	search.row = table_slot_create(plan->probe, NULL);
+	reason = search_rows(&search, share);
+	share->index = index->indexoid;
+	share->nblocks = search.reader.nblocks;
+	ExecDropSingleTupleTableSlot(search.row);
+	bloomfam_join_reader_end(&search.reader);
+	return reason;
+}
