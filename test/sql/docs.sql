@@ -1020,6 +1020,14 @@ WITH loaded AS (
 INSERT INTO event_filter SELECT day, bloom_agg(id) FROM loaded GROUP BY day;
 
 -- docs/stored.md, example 7
+CREATE TABLE event_21 PARTITION OF event FOR VALUES IN (21);
+INSERT INTO event_filter VALUES (21, bloom_create(1000000, key_type => 'bigint'));
+WITH loaded AS (
+    INSERT INTO event SELECT 21, x * 7919, 'click' FROM generate_series(20001, 21000) x RETURNING day, id),
+keys AS (SELECT day, array_agg(id) AS ids FROM loaded GROUP BY day)
+UPDATE event_filter f SET ids = bloom_add_all(f.ids, k.ids) FROM keys k WHERE f.day = k.day;
+
+-- docs/stored.md, example 8
 CREATE FUNCTION events_with(key bigint) RETURNS SETOF event LANGUAGE sql STABLE AS $$
     SELECT e.* FROM event_filter f, LATERAL (SELECT * FROM event WHERE day = f.day AND id = key OFFSET 0) e
     WHERE bloom_may_contain(f.ids, key)
@@ -1028,7 +1036,7 @@ $$;
 SELECT * FROM events_with(7919 * 500);
 SELECT count(*) AS partitions_to_read FROM event_filter WHERE bloom_may_contain(ids, 5::bigint);
 
--- docs/stored.md, example 8
+-- docs/stored.md, example 9
 CREATE FUNCTION events_of_days_with(key bigint) RETURNS SETOF event LANGUAGE plpgsql STABLE AS $$
 DECLARE
     d int;
@@ -1040,7 +1048,7 @@ END $$;
 
 SELECT * FROM events_of_days_with(7919 * 500);
 
--- docs/stored.md, example 9
+-- docs/stored.md, example 10
 CREATE TABLE session (token uuid, at timestamptz DEFAULT now());
 CREATE TABLE session_filter (filter bloomfilter NOT NULL);
 INSERT INTO session_filter VALUES (bloom_create(1000000, 0.01, 'blocked', 'uuid'));
@@ -1060,7 +1068,7 @@ INSERT INTO session SELECT ('00000000-0000-0000-0000-' || lpad(i::text, 12, '0')
 
 SELECT bool_and(filter @~ token) AS all_are_there FROM session, session_filter;
 
--- docs/stored.md, example 10
+-- docs/stored.md, example 11
 CREATE TABLE payment (id bigint);
 CREATE TABLE payment_pending (id bigint NOT NULL);
 CREATE TABLE payment_filter (filter bloomfilter NOT NULL);
@@ -1093,7 +1101,7 @@ SELECT payment_may_have(7) AS before_folding, payment_fold() AS folded;
 INSERT INTO payment SELECT generate_series(501, 600);
 SELECT payment_may_have(7) AS after_folding, payment_may_have(555) AS pending;
 
--- docs/stored.md, example 11
+-- docs/stored.md, example 12
 CREATE FUNCTION visitor_shard(key bigint) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN bloom_shard(key, 8);
 
 CREATE TABLE visit AS SELECT x AS visitor FROM generate_series(1, 40000) x;
@@ -1106,26 +1114,26 @@ SELECT visitor_shard(visitor) AS shard, bloom_agg(visitor, 0.001) AS keys FROM v
 SELECT x, bloom_may_contain(keys, x) AS maybe
 FROM unnest('{7,77777,39999}'::int[]) x JOIN seen ON shard = visitor_shard(x) ORDER BY x;
 
--- docs/stored.md, example 12
+-- docs/stored.md, example 13
 SELECT bloom_shard(7, 8) AS stored, bloom_shard(7.0, 8) AS a_numeric, bloom_shard('7'::text, 8) AS a_text;
 
--- docs/stored.md, example 13
+-- docs/stored.md, example 14
 \o /dev/null
 \set VERBOSITY terse
 SELECT visitor_shard(7.0);
 \o
 \set VERBOSITY default
 
--- docs/stored.md, example 14
+-- docs/stored.md, example 15
 CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE FUNCTION name_shard(key text) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN bloom_shard(key COLLATE ignore_case, 1000);
 SELECT name_shard('Smith') = name_shard('SMITH' COLLATE "C") AS function, bloom_shard('Smith'::text, 1000) = bloom_shard('SMITH'::text, 1000) AS expression;
 
--- docs/stored.md, example 15
+-- docs/stored.md, example 16
 SELECT added, (bloom_info(filter)).keys_added FROM bloom_add_new(bloom_create(1000, 1e-9, 'standard'), '{5,7,5,9}'::bigint[]);
 
--- docs/stored.md, example 16
+-- docs/stored.md, example 17
 CREATE TABLE shard (shard int PRIMARY KEY);
 INSERT INTO shard SELECT generate_series(0, 15);
 CREATE TABLE seen_hour (shard int REFERENCES shard, hour timestamptz, ids bloomfilter NOT NULL, PRIMARY KEY (shard, hour));
@@ -1162,7 +1170,7 @@ INSERT INTO click SELECT id, '2026-11-21 10:30' FROM unnest(take_new('2026-11-21
 INSERT INTO click SELECT id, '2026-11-21 11:05' FROM unnest(take_new('2026-11-21 11:05', '{3,4,4,1}')) id;
 SELECT * FROM click ORDER BY id;
 
--- docs/stored.md, example 17
+-- docs/stored.md, example 18
 ALTER TABLE seen_hour SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50, autovacuum_vacuum_cost_delay = 0,
     toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
 -- end
