@@ -228,6 +228,8 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	result->rows_per_match = rows_per_match(found, rest);
 	result->alike = alike(found, rest);
 	result->nkeys = found->ncommon + found->nkeys;
+	result->of_one_key = sample->ncommon > 0 ? sample->frequencies[0]
+											 : 1 / Max(sample->ndistinct, 1);
 	result->index = found->index;
 	result->nblocks = found->nblocks;
 	return true;

@@ -41,6 +41,9 @@
 /* ... and such a fraction of them may have a match: less cannot be seen in some 200 keys. */
 #define LEAST_SHARE		0.01
 
+/* Rows of a table may be so many times more than the server expects. */
+#define NEAR_ROWS		2.0
+
 /* All searches of a query may access so many blocks. */
 #define MOST_BLOCKS		2000
 
@@ -352,6 +355,10 @@ use_sample(PlannerInfo *root, const JoinPair *pair, bool unique, JoinSampled *sa
 		sampled->unused = "the difference may be chance";
 	else if (bloomfam_join_share_is_near(&sampled->share, share, anti))
 		sampled->unused = "the difference is small";
+	/* a table that is larger than it seems makes each nested loop over it look cheap */
+	else if (rows * sampled->share.of_one_key * NEAR_ROWS < sampled->share.share &&
+			 sampled->share.of_one_key > 0)
+		sampled->unused = "more rows of the table must match than the server expects of it at all";
 	else
 		share = sampled->used = bloomfam_join_share_beside(&sampled->share, share, anti);
 	if (sampled->unused == NULL || ratio != 1)
