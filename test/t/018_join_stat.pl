@@ -203,7 +203,7 @@ my $page = slurp_file("$FindBin::Bin/../../docs/operate.md");
 my @queries = $page =~ /^    (SELECT .*\n(?:    .*\n)*    FROM bloomfam_stat_join_filters.*\n(?:    .*\n)*)/mg;
 is(scalar @queries, 3, 'queries of the page');
 counted($join, "SET bloomfam.join_filter = on; SELECT count(*) FROM fact JOIN same USING (k) WHERE v % 1 = 0");
-like(sql($queries[0]), qr/^postgres\|-?\d+\|1\|0\|1\|0\.0$/, 'the page finds a filter that does not pay, and no other');
+like(sql($queries[0]), qr/^postgres\|postgres\|-?\d+\|1\|0\|1\|0\.0$/, 'the page finds a filter that does not pay, and no other');
 my ($first, $second) = split /\n/, sql($queries[1]);
 is((split /\|/, $first)[3], int($once->{rows_removed}), 'the page tells how many rows a query was spared');
 like($first, qr/^postgres\|-?\d+\|1\|\d+\|9\d\.\d\|\d+$/, '... and what fraction');
