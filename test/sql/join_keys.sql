@@ -59,7 +59,7 @@ RESET max_parallel_workers_per_gather;
 SELECT format('CREATE TABLE nulls AS SELECT CASE WHEN g & 1 = 0 THEN 1::int2 END AS a, CASE WHEN g & 2 = 0 THEN 1::int8 END AS b, CASE WHEN g & 4 = 0 THEN true END AS c,
 	CASE WHEN g & 8 = 0 THEN 1 END AS d, g %% 3000 AS k1, CASE WHEN g & 16 = 0 THEN 1::int2 END AS e, CASE WHEN g & 32 = 0 THEN g %% 3000 END AS k2,
 	(g %% 3000)::int2 AS k3, (g %% 3000)::text AS t, (g %% 3000)::int8 AS k4, %s, g %% 3000 AS k5, g AS v FROM generate_series(1, 20000) g',
-	(SELECT string_agg(format('CASE WHEN g %% %s > 0 THEN g END AS x%s', n + 2, n), ', ') FROM generate_series(1, 60) n)) \gexec
+	(SELECT string_agg(format('CASE WHEN g %% %s > 0 THEN g END AS x%s', n + 2, n), E',\n\t') FROM generate_series(1, 60) n)) \gexec
 CREATE TABLE wanted AS SELECT g * 7 AS i, (g * 7)::text AS t FROM generate_series(1, 100) g;
 ANALYZE nulls, wanted;
 SELECT k, r.rows, r.same, r.filtered FROM unnest('{k1,k2,k3,k4,k5}'::text[]) k, join_compare(format('SELECT f.v, d.i AS w FROM nulls f JOIN wanted d ON f.%I = d.i', k)) r;
