@@ -1079,7 +1079,9 @@ BEGIN
     INSERT INTO payment_pending SELECT id FROM new_rows WHERE id IS NOT NULL;
     RETURN NULL;
 END $$;
-CREATE TRIGGER follow AFTER INSERT ON payment REFERENCING NEW TABLE AS new_rows
+CREATE TRIGGER follow_insert AFTER INSERT ON payment REFERENCING NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION payment_follow();
+CREATE TRIGGER follow_update AFTER UPDATE ON payment REFERENCING NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION payment_follow();
 
 CREATE FUNCTION payment_fold() RETURNS int LANGUAGE plpgsql AS $$
@@ -1102,6 +1104,44 @@ INSERT INTO payment SELECT generate_series(501, 600);
 SELECT payment_may_have(7) AS after_folding, payment_may_have(555) AS pending;
 
 -- docs/stored.md, example 12
+CREATE TABLE seat (id bigint);
+CREATE TABLE seat_filter (filter bloomfilter NOT NULL);
+INSERT INTO seat_filter VALUES (bloom_create(100000, 0.01, 'counting', 'bigint'));
+
+CREATE FUNCTION seat_gain() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE seat_filter SET filter = bloom_add_all(filter, keys)
+    FROM (SELECT array_agg(id) AS keys FROM new_rows) s WHERE keys IS NOT NULL;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION seat_loss() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE seat_filter SET filter = bloom_remove_all(filter, keys)
+    FROM (SELECT array_agg(id) AS keys FROM old_rows) s WHERE keys IS NOT NULL;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION seat_none() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE seat_filter SET filter = bloom_create(100000, 0.01, 'counting', 'bigint');
+    RETURN NULL;
+END $$;
+CREATE TRIGGER a_insert AFTER INSERT ON seat REFERENCING NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION seat_gain();
+CREATE TRIGGER a_update AFTER UPDATE ON seat REFERENCING NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION seat_gain();
+CREATE TRIGGER b_update AFTER UPDATE ON seat REFERENCING OLD TABLE AS old_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION seat_loss();
+CREATE TRIGGER b_delete AFTER DELETE ON seat REFERENCING OLD TABLE AS old_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION seat_loss();
+CREATE TRIGGER b_truncate AFTER TRUNCATE ON seat FOR EACH STATEMENT EXECUTE FUNCTION seat_none();
+
+INSERT INTO seat SELECT generate_series(1, 1000);
+UPDATE seat SET id = id + 5000 WHERE id <= 500;
+DELETE FROM seat WHERE id BETWEEN 501 AND 900;
+SELECT count(*) AS rows, count(*) FILTER (WHERE filter @~ id) AS found FROM seat, seat_filter;
+SELECT count(*) FILTER (WHERE filter @~ id) < 30 AS the_others_are_gone FROM generate_series(1::bigint, 900) id, seat_filter;
+
+-- docs/stored.md, example 13
 CREATE FUNCTION visitor_shard(key bigint) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN bloom_shard(key, 8);
 
 CREATE TABLE visit AS SELECT x AS visitor FROM generate_series(1, 40000) x;
@@ -1114,26 +1154,26 @@ SELECT visitor_shard(visitor) AS shard, bloom_agg(visitor, 0.001) AS keys FROM v
 SELECT x, bloom_may_contain(keys, x) AS maybe
 FROM unnest('{7,77777,39999}'::int[]) x JOIN seen ON shard = visitor_shard(x) ORDER BY x;
 
--- docs/stored.md, example 13
+-- docs/stored.md, example 14
 SELECT bloom_shard(7, 8) AS stored, bloom_shard(7.0, 8) AS a_numeric, bloom_shard('7'::text, 8) AS a_text;
 
--- docs/stored.md, example 14
+-- docs/stored.md, example 15
 \o /dev/null
 \set VERBOSITY terse
 SELECT visitor_shard(7.0);
 \o
 \set VERBOSITY default
 
--- docs/stored.md, example 15
+-- docs/stored.md, example 16
 CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE FUNCTION name_shard(key text) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN bloom_shard(key COLLATE ignore_case, 1000);
 SELECT name_shard('Smith') = name_shard('SMITH' COLLATE "C") AS function, bloom_shard('Smith'::text, 1000) = bloom_shard('SMITH'::text, 1000) AS expression;
 
--- docs/stored.md, example 16
+-- docs/stored.md, example 17
 SELECT added, (bloom_info(filter)).keys_added FROM bloom_add_new(bloom_create(1000, 1e-9, 'standard'), '{5,7,5,9}'::bigint[]);
 
--- docs/stored.md, example 17
+-- docs/stored.md, example 18
 CREATE TABLE shard (shard int PRIMARY KEY);
 INSERT INTO shard SELECT generate_series(0, 15);
 CREATE TABLE seen_hour (shard int REFERENCES shard, hour timestamptz, ids bloomfilter NOT NULL, PRIMARY KEY (shard, hour));
@@ -1170,7 +1210,7 @@ INSERT INTO click SELECT id, '2026-11-21 10:30' FROM unnest(take_new('2026-11-21
 INSERT INTO click SELECT id, '2026-11-21 11:05' FROM unnest(take_new('2026-11-21 11:05', '{3,4,4,1}')) id;
 SELECT * FROM click ORDER BY id;
 
--- docs/stored.md, example 18
+-- docs/stored.md, example 19
 ALTER TABLE seen_hour SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50, autovacuum_vacuum_cost_delay = 0,
     toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
 -- end
