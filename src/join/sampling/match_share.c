@@ -38,6 +38,9 @@
 /* Rows that ANALYZE reads at its default target. */
 #define ANALYZED_ROWS	30000
 
+/* None of these rows has it: 95 % of what has so large a share would be seen (1 - 0.05^(1/n)). */
+#define LEAST_SEEN	(3.0 / ANALYZED_ROWS)
+
 typedef struct Estimate
 {
 	double		share;
@@ -224,7 +227,8 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	deviation = sqrt(rest * rest * others.variance +
 					 result->share * (1 - Min(result->share, 1)) / ANALYZED_ROWS);
 	result->low = Max(result->share - DEVIATIONS * deviation, 0);
-	result->high = Min(result->share + DEVIATIONS * deviation, 1);
+	result->high = Min(Max(result->share + DEVIATIONS * deviation, LEAST_SEEN), 1);
+	result->by_bounds = rest > 0 ? rest / (rest + common) : 0;
 	result->rows_per_match = rows_per_match(found, rest);
 	result->alike = alike(found, rest);
 	result->nkeys = found->ncommon + found->nkeys;
@@ -249,43 +253,32 @@ bloomfam_join_match_share_of_rows(const JoinRowCounts *counts, JoinMatchShare *r
 	if (counts->nmatching > 0 && !counts->more)
 		result->rows_per_match = (double) counts->nmatches / counts->nmatching;
 	result->nkeys = counts->nrows;
+	result->by_bounds = 1;
 	result->of_rows = true;
 	result->nblocks = counts->nblocks;
 }
 
-/*
- * What is as good as the estimate: it may be so by chance, or is near.  Of an anti join, the rows
- * without a match are near, too.
- */
-static double
-nearest(const JoinMatchShare *share, double expected, bool anti)
+double
+bloomfam_join_share_beside(const JoinMatchShare *share, double expected)
 {
-	double		low = share->share / NEAR_BY;
-	double		high = share->share * NEAR_BY;
+	double		prior = share->by_bounds * PRIOR_KEYS / (share->nkeys + PRIOR_KEYS);
+	double		posterior = share->share + (expected - share->share) * prior;
 
-	if (anti)
-	{
-		low = Max(low, 1 - (1 - share->share) * NEAR_BY);
-		high = Min(high, 1 - (1 - share->share) / NEAR_BY);
-	}
-	return Min(Max(expected, Min(share->low, low)), Max(share->high, high));
+	/* where nothing was found there may be less than can be seen */
+	return Min(Max(posterior, share->high / 2), 1);
+}
+
+/* Do two sizes differ by so little that the costs of plans are no more exact? */
+static bool
+is_near(double size, double other)
+{
+	return size <= other * NEAR_BY && other <= size * NEAR_BY;
 }
 
 bool
 bloomfam_join_share_is_near(const JoinMatchShare *share, double expected, bool anti)
 {
-	return nearest(share, expected, anti) == expected;
-}
+	double		used = bloomfam_join_share_beside(share, expected);
 
-double
-bloomfam_join_share_beside(const JoinMatchShare *share, double expected, bool anti)
-{
-	double		edge = nearest(share, expected, anti);
-	double		beyond = fabs(expected - edge) / Max((share->high - share->low) / 2, 1e-9);
-	double		posterior =
-		(share->share * share->nkeys + expected * PRIOR_KEYS) / (share->nkeys + PRIOR_KEYS);
-
-	/* where nothing was found there may be less than can be seen */
-	posterior = Min(Max(posterior, share->high / 2), 1);
-	return edge + (posterior - edge) * Min(beyond, 1);
+	return is_near(used, expected) && (!anti || is_near(1 - used, 1 - expected));
 }

@@ -20,6 +20,7 @@ typedef struct JoinMatchShare
 	double		of_one_key;		/* of all rows, those of the most frequent key; 0: not known */
 	double		alike;			/* two of the rows have one value in the other column, with this
 								 * probability; 0: not known */
+	double		by_bounds;		/* of the rows with a key, those that are not of a common one */
 	int			nkeys;			/* of the sample that were searched; at least one */
 	bool		of_rows;		/* ... which was one of rows, not of the statistics' keys */
 	Oid			index;			/* ... by which; 0: all of the table was read */
@@ -44,15 +45,15 @@ typedef struct JoinRowCounts
 extern void bloomfam_join_match_share_of_rows(const JoinRowCounts *counts, JoinMatchShare *result);
 
 /*
- * Does what the server expects differ so little that plans are not made better by the estimate?
+ * What to plan with, where the server expects another share: of the keys that bounds stand for, a
+ * few count as the server has it; common keys are as frequent as ANALYZE has seen them.
+ */
+extern double bloomfam_join_share_beside(const JoinMatchShare *share, double expected);
+
+/*
+ * Does that differ so little from what the server expects that plans are not made better by it?
  * anti: the rows without a match are those that count.
  */
 extern bool bloomfam_join_share_is_near(const JoinMatchShare *share, double expected, bool anti);
-
-/*
- * The estimate beside what the server expects: that itself, if the difference is small or may be
- * chance; the estimate, if it is far from it; and between them nothing jumps.
- */
-extern double bloomfam_join_share_beside(const JoinMatchShare *share, double expected, bool anti);
 
 #endif							/* BLOOMFAM_JOIN_MATCH_SHARE_H */

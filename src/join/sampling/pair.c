@@ -483,3 +483,27 @@ bloomfam_join_comes_back(PlannerInfo *root)
 			}
 	return false;
 }
+
+bool
+bloomfam_join_has_third(PlannerInfo *root, const JoinPair *pair)
+{
+	ListCell   *lc;
+	int			i;
+
+	foreach(lc, root->eq_classes)
+	{
+		const EquivalenceClass *class = lfirst(lc);
+
+		if (!class_joins(class, pair->probe, pair->searched))
+			continue;
+		for (i = -1; (i = bms_next_member(class->ec_relids, i)) >= 0;)
+		{
+			const RelOptInfo *rel = root->simple_rel_array[i];
+
+			if (rel != NULL && rel != pair->probe && rel != pair->searched &&
+				rel->reloptkind == RELOPT_BASEREL && rel->baserestrictinfo != NIL)
+				return true;
+		}
+	}
+	return false;
+}

@@ -360,7 +360,7 @@ use_sample(PlannerInfo *root, const JoinPair *pair, bool unique, JoinSampled *sa
 			 sampled->share.of_one_key > 0)
 		sampled->unused = "more rows of the table must match than the server expects of it at all";
 	else
-		share = sampled->used = bloomfam_join_share_beside(&sampled->share, share, anti);
+		share = sampled->used = bloomfam_join_share_beside(&sampled->share, share);
 	if (sampled->unused == NULL || ratio != 1)
 		bloomfam_join_pair_set(root, pair, Min(share * ratio * per_match / rows, 1),
 							   Min(share * ratio * pair->searched->rows / rows, 1));
@@ -419,6 +419,8 @@ sample_pair(PlannerInfo *root, JoinPair *pair, int most_blocks, const char *reas
 	if (reason == NULL && pair->conditions == NIL && pair->parameter == NULL &&
 		pair->ncolumns == 1)
 		reason = "no condition of the table to be searched can be evaluated";
+	if (reason == NULL && bloomfam_join_has_third(root, pair))
+		reason = "a third table with conditions has the same key";
 	if (reason == NULL && limits_its_keys(pair))
 		reason = "a condition depends on the key";
 	if (reason == NULL)
