@@ -123,6 +123,13 @@ ALTER TABLE moved_lines ADD FOREIGN KEY (id, lot) REFERENCES lines (id, lot);
 VACUUM ANALYZE moved_lines;
 SELECT * FROM sized('moved_lines f JOIN lines l ON l.id = f.id AND l.lot = f.lot');
 SELECT * FROM sized('moved_lines f JOIN lines l ON l.id = f.id AND l.lot = f.lot WHERE l.id <= 8000');
+-- that of a pair which is not sampled is not given up for a pair that is
+CREATE TABLE lots AS SELECT g AS id, g < 200 AS early, repeat('a line ', 5) AS line FROM generate_series(0, 1200) g;
+ALTER TABLE lots ADD PRIMARY KEY (id);
+VACUUM ANALYZE lots;
+SELECT how FROM sampled('moved_lines f JOIN lines l ON l.id = f.id AND l.lot = f.lot JOIN lots t ON t.id = f.lot WHERE t.early AND f.id > 0');
+SELECT expected > seen / 4 AS not_far_fewer FROM rows_of('SELECT 1 FROM moved_lines f JOIN lines l ON l.id = f.id AND l.lot = f.lot JOIN lots t ON t.id = f.lot
+	WHERE t.early AND f.id > 0', 'on');
 -- a declared foreign key hides nothing
 ALTER TABLE facts ADD FOREIGN KEY (day) REFERENCES days;
 SELECT * FROM sized('facts f JOIN days d ON d.id = f.day WHERE d.year = 100');

@@ -322,6 +322,19 @@ count_shared(const ForeignKeyOptInfo *key, const JoinPair *pair)
 	return n;
 }
 
+/*
+ * Would a foreign key take a clause of the pair out of what is estimated?  One of several columns
+ * to another table is the only thing that is known of these together: it stays.
+ */
+static bool
+overrides(const ForeignKeyOptInfo *key, const JoinPair *pair)
+{
+	bool		elsewhere =
+		key->con_relid != pair->searched->relid && key->ref_relid != pair->searched->relid;
+
+	return count_shared(key, pair) > 0 && !(elsewhere && key->nkeys > 1);
+}
+
 static double
 column_selectivity(PlannerInfo *root, const JoinPair *pair, const JoinPairColumn *column)
 {
@@ -405,9 +418,8 @@ bloomfam_join_pair_set(PlannerInfo *root, const JoinPair *pair, double selectivi
 
 		set_column(pair, &pair->columns[i], pow(selectivity, part), pow(share, part));
 	}
-	/* a foreign key would take the clause out of what is estimated */
 	foreach(lc, root->fkey_list)
-		if (count_shared(lfirst(lc), pair) == 0)
+		if (!overrides(lfirst(lc), pair))
 			keys = lappend(keys, lfirst(lc));
 	root->fkey_list = keys;
 }
@@ -490,6 +502,8 @@ bloomfam_join_has_third(PlannerInfo *root, const JoinPair *pair)
 	ListCell   *lc;
 	int			i;
 
+	if (pair->searched->baserestrictinfo == NIL)
+		return false;
 	foreach(lc, root->eq_classes)
 	{
 		const EquivalenceClass *class = lfirst(lc);

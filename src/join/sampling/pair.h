@@ -69,8 +69,8 @@ extern void bloomfam_join_pair_set(PlannerInfo *root, const JoinPair *pair, doub
 extern bool bloomfam_join_comes_back(PlannerInfo *root);
 
 /*
- * Is the pair's key a third relation's, too, which has conditions?  What the sample tells of one of
- * them, under its conditions, says nothing of both: they may keep the same keys, or none.
+ * Is the pair's key a third relation's, too, and have that and the searched one conditions?  What
+ * is found of one says nothing of both: they may keep the same keys, or none.
  */
 extern bool bloomfam_join_has_third(PlannerInfo *root, const JoinPair *pair);
 
