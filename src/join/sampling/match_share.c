@@ -33,7 +33,7 @@
 #define PRIOR_KEYS	4
 
 /* A difference by so many times is small: costs are no more exact than that. */
-#define NEAR_BY		1.5
+#define NEAR_BY		2.0
 
 /* Rows that ANALYZE reads at its default target. */
 #define ANALYZED_ROWS	30000
