@@ -32,8 +32,12 @@
 /* How many keys the server's value counts as. */
 #define PRIOR_KEYS	4
 
-/* A difference by so many times is small: costs are no more exact than that. */
-#define NEAR_BY		2.0
+/*
+ * A difference by less than that is small: costs are no more exact.  A size that is too small leads
+ * to nested loops, which cost more than a size that is too large.
+ */
+#define NEAR_ABOVE		1.5		/* what is planned with, beside what the server expects */
+#define NEAR_BELOW		2.5
 
 /* Rows that ANALYZE reads at its default target. */
 #define ANALYZED_ROWS	30000
@@ -268,11 +272,11 @@ bloomfam_join_share_beside(const JoinMatchShare *share, double expected)
 	return Min(Max(posterior, share->high / 2), 1);
 }
 
-/* Do two sizes differ by so little that the costs of plans are no more exact? */
+/* Does a size differ so little from another that this may stay? */
 static bool
 is_near(double size, double other)
 {
-	return size <= other * NEAR_BY && other <= size * NEAR_BY;
+	return size > other ? size <= other * NEAR_ABOVE : size * NEAR_BELOW >= other;
 }
 
 bool
