@@ -202,18 +202,22 @@ extern char *get_collation_actual_version(char collprovider, const char *collcol
 #define bloomfam_index_beginscan_bitmap(index, snapshot, nkeys) \
 	index_beginscan_bitmap(index, snapshot, NULL, nkeys)
 #define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL, 0)
+#define bloomfam_beginscan_tidrange(table, snapshot, first, last) \
+	table_beginscan_tidrange(table, snapshot, first, last, SO_NONE)
 #elif PG_VERSION_NUM >= 180000
 #define bloomfam_index_beginscan(table, index, snapshot, nkeys) \
 	index_beginscan(table, index, snapshot, NULL, nkeys, 0)
 #define bloomfam_index_beginscan_bitmap(index, snapshot, nkeys) \
 	index_beginscan_bitmap(index, snapshot, NULL, nkeys)
 #define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL)
+#define bloomfam_beginscan_tidrange	table_beginscan_tidrange
 #else
 #define bloomfam_index_beginscan(table, index, snapshot, nkeys) \
 	index_beginscan(table, index, snapshot, nkeys, 0)
 #define bloomfam_index_beginscan_bitmap(index, snapshot, nkeys) \
 	index_beginscan_bitmap(index, snapshot, nkeys)
 #define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL)
+#define bloomfam_beginscan_tidrange	table_beginscan_tidrange
 #endif
 
 static inline Snapshot

@@ -125,6 +125,44 @@ ALTER TABLE moved_lines ADD FOREIGN KEY (id, lot) REFERENCES lines (id, lot);
 VACUUM ANALYZE moved_lines;
 SELECT * FROM sized('moved_lines f JOIN lines l ON l.id = f.id AND l.lot = f.lot');
 SELECT * FROM sized('moved_lines f JOIN lines l ON l.id = f.id AND l.lot = f.lot WHERE l.id <= 8000');
+-- rows that were updated count as others, and wide ones no more than those of which more are in a block
+CREATE TABLE shipments (id int, lot int, open boolean, old boolean, PRIMARY KEY (id, lot));
+INSERT INTO shipments SELECT g, g / 100, g % 2 = 0, g < 75000 FROM generate_series(1, 150000) g;
+CREATE TABLE changed (id int, lot int, n int, FOREIGN KEY (id, lot) REFERENCES shipments) WITH (fillfactor = 50, autovacuum_enabled = off);
+INSERT INTO changed SELECT id, lot, 0 FROM shipments;
+VACUUM ANALYZE shipments, changed;
+UPDATE changed SET n = n + 1 WHERE id % 2 = 0;
+VACUUM ANALYZE changed;
+CREATE TABLE padded AS SELECT id, lot, CASE WHEN old THEN repeat('x', 400) END AS pad FROM shipments;
+ANALYZE padded;
+SELECT t AS sampled, abs(share - 0.5) < 0.15 AS near FROM unnest('{changed, padded}'::text[]) t, LATERAL (SELECT s.share
+	FROM sampled(format('%s f JOIN shipments p USING (id, lot) WHERE p.%s', t, CASE t WHEN 'padded' THEN 'old' ELSE 'open' END)) s) s;
+-- columns of two collations cannot be compared: which is an error where rows are, and nowhere else
+CREATE TABLE posix AS SELECT id, lot, (id || 'x') COLLATE "POSIX" AS k FROM shipments WHERE id % 4 = 1;
+CREATE INDEX ON posix (id);
+CREATE TABLE c_names AS SELECT id, lot, (id || 'x') COLLATE "C" AS k FROM shipments;
+ALTER TABLE posix ALTER k SET STATISTICS 0;
+ALTER TABLE c_names ALTER k SET STATISTICS 0;
+ANALYZE posix, c_names;
+SELECT how FROM sampled('c_names f JOIN posix p ON p.id = f.id AND p.k = f.k WHERE p.lot < -1');
+-- long values are not compared: neither of the rows' own nor of those that are found
+CREATE TABLE long_names AS SELECT id, lot, CASE WHEN id % 5 > 0 THEN repeat(id || '.', 300) ELSE id || '.' END AS name FROM shipments WHERE id <= 120000;
+CREATE TABLE long_found (id int, j jsonb);
+ALTER TABLE long_found ALTER j SET STORAGE EXTERNAL;
+INSERT INTO long_found SELECT g % 5, jsonb_build_object('a', repeat(md5(g::text), 1000)) FROM generate_series(1, 30) g;
+INSERT INTO long_found SELECT g, '{"a": 3}' FROM generate_series(5, 10000) g;
+CREATE INDEX ON long_found (id);
+CREATE INDEX ON long_names (id);
+CREATE TABLE objects AS SELECT id % 5 AS id, '{"a": 1}'::jsonb AS j FROM shipments;
+ANALYZE long_names, long_found, objects;
+SELECT how FROM sampled('long_names f JOIN long_names p USING (id, name) WHERE p.lot < 100');
+SELECT how FROM sampled('objects f JOIN long_found l USING (id, j)');
+-- a table that has grown many times since it was analyzed is another one
+CREATE TABLE grown (id int, lot int, note text) WITH (autovacuum_enabled = off);
+INSERT INTO grown SELECT id, lot, repeat('.', 30) FROM shipments WHERE id <= 4000;
+VACUUM ANALYZE grown;
+INSERT INTO grown SELECT id, lot, repeat('.', 30) FROM shipments WHERE id > 4000;
+SELECT how, abs(share - 0.25) < 0.12 AS near FROM sampled('grown f JOIN posix p USING (id, lot)');
 -- that of a pair which is not sampled is not given up for a pair that is
 CREATE TABLE lots AS SELECT g AS id, g < 200 AS early, repeat('a line ', 5) AS line FROM generate_series(0, 1200) g;
 ALTER TABLE lots ADD PRIMARY KEY (id);

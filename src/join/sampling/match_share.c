@@ -246,16 +246,17 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 void
 bloomfam_join_match_share_of_rows(const JoinRowCounts *counts, JoinMatchShare *result)
 {
-	double		n = counts->nrows;
-	double		share = counts->nmatching / n;
+	/* as many equal weights would leave as much open (Kish, "Survey Sampling", 1965, 8.2) */
+	double		n = counts->weights * counts->weights / counts->squares;
+	double		share = counts->matching / counts->weights;
 	double		deviation = sqrt(share * (1 - share) / n + least_variance(n));
 
 	memset(result, 0, sizeof(*result));
 	result->share = share;
 	result->low = Max(share - DEVIATIONS * deviation, 0);
 	result->high = Min(share + DEVIATIONS * deviation, 1);
-	if (counts->nmatching > 0 && !counts->more)
-		result->rows_per_match = (double) counts->nmatches / counts->nmatching;
+	if (counts->matching > 0 && !counts->more)
+		result->rows_per_match = counts->matches / counts->matching;
 	result->nkeys = counts->nrows;
 	result->by_bounds = 1;
 	result->of_rows = true;

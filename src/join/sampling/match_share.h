@@ -31,12 +31,14 @@ typedef struct JoinMatchShare
 extern bool bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 									  JoinMatchShare *result);
 
-/* What was found of a sample of rows. */
+/* What was found of a sample of rows, each of which stands for as many as its block has. */
 typedef struct JoinRowCounts
 {
 	int			nrows;			/* of the sample */
-	int			nmatching;		/* ... with a match */
-	int			nmatches;		/* rows that these match, as many as were read */
+	double		weights;		/* the rows that these stand for */
+	double		squares;		/* ... the sum of the squares of each one's */
+	double		matching;		/* ... those with a match */
+	double		matches;		/* rows that these match, as many as were read */
 	bool		more;			/* ... there may be more */
 	int			nblocks;
 } JoinRowCounts;

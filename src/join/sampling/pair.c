@@ -182,6 +182,11 @@ choose_comparison(const RestrictInfo *info, Oid operator, JoinKeyComparison *com
 
 	comparison->collation = ((const OpExpr *) info->clause)->inputcollid;
 	op_input_types(operator, &comparison->left, &comparison->right);
+
+	/* columns of two collations have none in common: to compare them is an error */
+	if (!OidIsValid(comparison->collation) &&
+		(type_is_collatable(comparison->left) || type_is_collatable(comparison->right)))
+		return false;
 	foreach(lc, info->mergeopfamilies)
 	{
 		comparison->family = lfirst_oid(lc);

@@ -157,18 +157,26 @@ bloomfam_join_reader_next(JoinReader *reader, bool same_block)
 }
 
 bool
+bloomfam_join_reader_is_short(JoinReader *reader, Form_pg_attribute attribute, Datum value)
+{
+	if (attribute->attlen != -1)
+		return true;
+	if (toast_raw_datum_size(value) > JOIN_WIDEST_KEY)
+		return false;
+	if (VARATT_IS_EXTERNAL(DatumGetPointer(value)))
+		reader->nblocks += JOIN_BLOCKS_OF_LONG_ROW;
+	return true;
+}
+
+bool
 bloomfam_join_reader_copy_key(JoinReader *reader, Form_pg_attribute attribute, Datum value,
 							  Datum *copy)
 {
+	if (!bloomfam_join_reader_is_short(reader, attribute, value))
+		return false;
 	if (attribute->attlen != -1)
 		*copy = datumCopy(value, attribute->attbyval, attribute->attlen);
-	else if (toast_raw_datum_size(value) > JOIN_WIDEST_KEY)
-		return false;
 	else
-	{
-		if (VARATT_IS_EXTERNAL(DatumGetPointer(value)))
-			reader->nblocks += JOIN_BLOCKS_OF_LONG_ROW;
 		*copy = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
-	}
 	return true;
 }

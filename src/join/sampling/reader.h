@@ -67,6 +67,10 @@ bloomfam_join_reader_is_over(const JoinReader *reader)
 	return reader->nblocks > reader->most_blocks;
 }
 
+/* Is a value as short as a key of statistics may be?  It counts the blocks that it is read of. */
+extern bool bloomfam_join_reader_is_short(JoinReader *reader, Form_pg_attribute attribute,
+										  Datum value);
+
 /*
  * A copy of a key, which is not compressed nor stored elsewhere: it is compared many times.  False:
  * it is wider than any key of statistics.

@@ -6,9 +6,10 @@
  *
  * Statistics have keys of one column.  How several columns go together only rows tell, so some are
  * read: one row of a block each, where the blocks lie evenly over the table as it was when it was
- * last vacuumed or analyzed.  So the same rows are read again while the table grows.  Where a block
- * lies in its stratum, and a row in its block, follows from a hash: tables are often made in order,
- * and each fourth row may be of one kind.
+ * last vacuumed or analyzed.  So the same rows are read again while the table grows.  Where a
+ * block lies in its stratum, and a row among those of its block, follows from a hash: tables are
+ * often made in order, and each fourth row may be of one kind.  A row stands for all of its block,
+ * so that wide rows count no more than others.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +27,7 @@
 #include "join/sampling/key_sample.h"
 #include "join/sampling/reader.h"
 #include "join/sampling/row_search.h"
+#include "pg/compat.h"
 
 /* Rows of the sample; with fewer nothing is said. */
 #define MOST_ROWS			200
@@ -34,9 +36,10 @@
 /* Blocks that a row may take beside those of the index: its own, and some of rows alike. */
 #define BLOCKS_OF_ROW		4
 
-/* A row is looked for on so many places of its block, and a key in so many rows. */
-#define MOST_PLACES			4
+/* A key is looked for in so many rows. */
 #define MOST_ROWS_OF_KEY	32
+
+#define TOO_LONG	"a value of the key is longer than 1 kB"
 
 /* A search that is going on. */
 typedef struct Search
@@ -44,7 +47,9 @@ typedef struct Search
 	const JoinRowSearch *plan;
 	const JoinPair *pair;
 	JoinReader	reader;			/* of the table that is searched */
-	TupleTableSlot *row;		/* of the other one */
+	TableScanDesc scan;			/* of the other one */
+	TupleTableSlot *next;		/* a row of a block */
+	TupleTableSlot *row;		/* the one that is taken */
 	int			nsearched;		/* columns that the index is searched by, in its order */
 	int			searched[JOIN_MOST_COLUMNS]; /* which of the pair's these are */
 	bool		compared[JOIN_MOST_COLUMNS]; /* the others */
@@ -129,62 +134,81 @@ prepare(Search *search)
 	}
 }
 
-/* Takes the key of the row; false: a column is NULL, or too long. */
-static bool
-take_key(Search *search)
+/*
+ * Takes the key of the row; *complete: no column is NULL.  Returns NULL, or why it cannot be
+ * searched.
+ */
+static const char *
+take_key(Search *search, bool *complete)
 {
 	TupleDesc	desc = search->row->tts_tupleDescriptor;
 	int			i;
 
+	*complete = false;
 	for (i = 0; i < search->pair->ncolumns; i++)
 	{
 		AttrNumber	attribute = search->pair->columns[i].probe->varattno;
 		bool		isnull;
 		Datum		value = slot_getattr(search->row, attribute, &isnull);
 
-		if (isnull || !bloomfam_join_reader_copy_key(&search->reader,
-													 TupleDescAttr(desc, attribute - 1), value,
-													 &search->values[i]))
-			return false;
+		if (isnull)
+			return NULL;
+		if (!bloomfam_join_reader_copy_key(&search->reader, TupleDescAttr(desc, attribute - 1),
+										   value, &search->values[i]))
+			return TOO_LONG;
 	}
-	return true;
+	*complete = true;
+	return NULL;
 }
 
-/* Has the row that was found this key, and does it meet the conditions? */
-static bool
-matches(Search *search)
+/* Has the row that was found this key?  Returns NULL, or why that is not known. */
+static const char *
+compare(Search *search, bool *equal)
 {
+	TupleDesc	desc = search->reader.slot->tts_tupleDescriptor;
 	int			i;
 
+	*equal = false;
 	for (i = 0; i < search->pair->ncolumns; i++)
 	{
 		const JoinPairColumn *column = &search->pair->columns[i];
+		AttrNumber	attribute = column->searched->varattno;
 		bool		isnull;
 		Datum		value;
 
 		if (!search->compared[i])
 			continue;
-		value = slot_getattr(search->reader.slot, column->searched->varattno, &isnull);
-		if (isnull || !DatumGetBool(FunctionCall2Coll(&search->equal[i],
-													  column->comparison.collation, value,
-													  search->values[i])))
-			return false;
+		value = slot_getattr(search->reader.slot, attribute, &isnull);
+		if (isnull)
+			return NULL;
+
+		/* what is long takes long to read, and may be equal to what is short */
+		if (!bloomfam_join_reader_is_short(&search->reader, TupleDescAttr(desc, attribute - 1),
+										   value))
+			return TOO_LONG;
+		if (!DatumGetBool(FunctionCall2Coll(&search->equal[i], column->comparison.collation,
+											value, search->values[i])))
+			return NULL;
 	}
-	return bloomfam_join_reader_matches(&search->reader);
+	*equal = true;
+	return NULL;
 }
 
-/* How many rows have the key, as far as it matters; -1: too many were read for none. */
-static int
-search_row(Search *search)
+/* How many rows have the key, as far as it matters?  Returns NULL, or why that is not known. */
+static const char *
+search_row(Search *search, int *nmatching)
 {
 	int			most = search->plan->unique ? 1 : JOIN_MOST_MATCHES;
 	ScanKeyData keys[JOIN_MOST_COLUMNS];
+	const char *reason;
+	bool		complete;
 	int			nrows = 0;
-	int			nmatching = 0;
 	int			i;
 
-	if (!take_key(search))
-		return 0;
+	*nmatching = 0;
+	reason = take_key(search, &complete);
+	if (reason != NULL || !complete)
+		return reason;
 	for (i = 0; i < search->nsearched; i++)
 	{
 		const JoinKeyComparison *comparison =
@@ -195,65 +219,93 @@ search_row(Search *search)
 			&search->equal[search->searched[i]], search->values[search->searched[i]]);
 	}
 	bloomfam_join_reader_seek(&search->reader, keys, search->nsearched);
-	while (nmatching < most && nrows < MOST_ROWS_OF_KEY &&
+	while (*nmatching < most && nrows < MOST_ROWS_OF_KEY &&
 		   !bloomfam_join_reader_is_over(&search->reader) &&
 		   bloomfam_join_reader_next(&search->reader, false))
 	{
-		nmatching += matches(search);
+		bool		equal;
+
+		reason = compare(search, &equal);
+		if (reason != NULL)
+			return reason;
+		if (equal)
+			*nmatching += bloomfam_join_reader_matches(&search->reader);
 		nrows++;
 	}
-	return nmatching == 0 && nrows == MOST_ROWS_OF_KEY ? -1 : nmatching;
+	return *nmatching == 0 && nrows == MOST_ROWS_OF_KEY
+			   ? "too many rows are alike in the columns of an index"
+			   : NULL;
 }
 
-/* Takes a row of a block, if there is one on some of its places, from this one on. */
-static bool
-take_row(Search *search, BlockNumber block, uint32 first, int places)
+/* Takes a row of a block, each with the same probability; returns of how many. */
+static int
+take_row(Search *search, BlockNumber block, uint32 hash)
 {
-	int			i;
+	ItemPointerData first;
+	ItemPointerData last;
+	int			n = 0;
 
 	search->reader.nblocks++;
-	for (i = 0; i < MOST_PLACES; i++)
+	ItemPointerSet(&first, block, FirstOffsetNumber);
+	ItemPointerSet(&last, block, MaxOffsetNumber);
+	if (search->scan == NULL)
+		search->scan = bloomfam_beginscan_tidrange(search->plan->probe, GetActiveSnapshot(),
+												   &first, &last);
+	else
+		table_rescan_tidrange(search->scan, &first, &last);
+	while (table_scan_getnextslot_tidrange(search->scan, ForwardScanDirection, search->next))
 	{
-		ItemPointerData tid;
-
-		ItemPointerSet(&tid, block, 1 + (first + i * places / MOST_PLACES) % places);
-		if (table_tuple_fetch_row_version(search->plan->probe, &tid, GetActiveSnapshot(),
-										  search->row))
-			return true;
+		hash = murmurhash32(hash + 1);
+		if (hash % ++n == 0)
+			ExecCopySlot(search->row, search->next);
 	}
-	return false;
+	return n;
+}
+
+/*
+ * The blocks that rows are taken of: as many as the table had when it was last vacuumed or
+ * analyzed, unless it has become another one since.
+ */
+static BlockNumber
+blocks_of(Relation probe)
+{
+	BlockNumber blocks = RelationGetNumberOfBlocks(probe);
+	BlockNumber known = Max(probe->rd_rel->relpages, 0);
+
+	return known <= blocks && known >= blocks / 2 ? known : blocks;
 }
 
 /* Takes rows, as many as the budget is enough for, and searches their keys. */
 static const char *
 search_rows(Search *search, JoinMatchShare *share)
 {
-	const RelOptInfo *rel = search->pair->probe;
-	Relation	probe = search->plan->probe;
-	BlockNumber blocks = Min(RelationGetNumberOfBlocks(probe),
-							 (BlockNumber) Max(probe->rd_rel->relpages, 0));
+	BlockNumber blocks = blocks_of(search->plan->probe);
 	int			most = search->plan->most_blocks / (search->reader.height + 1 + BLOCKS_OF_ROW);
 	int			strata = Min(Min(most, MOST_ROWS), blocks);
-	int			places = Min(Max(rel->tuples / Max(blocks, 1), 1), MaxHeapTuplesPerPage / 2);
 	JoinRowCounts counts = {0};
 	int			i;
 
-	if (strata < FEWEST_ROWS)
+	if (most < FEWEST_ROWS)
 		return "it would access too many blocks";
 	for (i = 0; i < strata && !bloomfam_join_reader_is_over(&search->reader); i++)
 	{
 		uint32		hash = murmurhash32(i + 1);
 		BlockNumber block = (i + hash / (PG_UINT32_MAX + 1.0)) * blocks / strata;
+		double		weight = take_row(search, Min(block, blocks - 1), hash);
+		const char *reason;
 		int			nmatching;
 
-		if (!take_row(search, Min(block, blocks - 1), murmurhash32(hash), places))
+		if (weight == 0)
 			continue;
-		nmatching = search_row(search);
-		if (nmatching < 0)
-			return "too many rows are alike in the columns of an index";
+		reason = search_row(search, &nmatching);
+		if (reason != NULL)
+			return reason;
 		counts.nrows++;
-		counts.nmatching += nmatching > 0;
-		counts.nmatches += nmatching;
+		counts.weights += weight;
+		counts.squares += weight * weight;
+		if (nmatching > 0)
+			counts.matching += weight;
+		counts.matches += weight * nmatching;
 		counts.more |= !search->plan->unique && nmatching == JOIN_MOST_MATCHES;
 	}
 	if (bloomfam_join_reader_is_over(&search->reader))
@@ -274,15 +326,21 @@ bloomfam_join_row_search(PlannerInfo *root, const JoinRowSearch *plan, JoinMatch
 
 	if (index == NULL)
 		return "there is no btree index";
+	if (plan->probe->rd_tableam->scan_set_tidrange == NULL)
+		return "the table to be sampled is not a heap";
 	prepare(&search);
 	bloomfam_join_reader_begin(&search.reader, plan->pair->searched, plan->searched,
 							   plan->pair->conditions, 0, plan->most_blocks);
 	bloomfam_join_reader_open(&search.reader, index, search.nsearched);
+	search.next = table_slot_create(plan->probe, NULL);
 	search.row = table_slot_create(plan->probe, NULL);
 	reason = search_rows(&search, share);
 	share->index = index->indexoid;
 	share->nblocks = search.reader.nblocks;
 	ExecDropSingleTupleTableSlot(search.row);
+	ExecDropSingleTupleTableSlot(search.next);
+	if (search.scan != NULL)
+		table_endscan(search.scan);
 	bloomfam_join_reader_end(&search.reader);
 	return reason;
 }
