@@ -246,7 +246,7 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 void
 bloomfam_join_match_share_of_rows(const JoinRowCounts *counts, JoinMatchShare *result)
 {
-	/* as many equal weights would leave as much open (Kish, "Survey Sampling", 1965, 8.2) */
+	/* as many equal weights would leave as much open (Kish, "Survey Sampling", 1965) */
 	double		n = counts->weights * counts->weights / counts->squares;
 	double		share = counts->matching / counts->weights;
 	double		deviation = sqrt(share * (1 - share) / n + least_variance(n));
