@@ -435,6 +435,19 @@ EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM deliveries d JOIN complaints c ON c.i
 \set VERBOSITY default
 
 -- docs/join_sizes.md, example 7
+CREATE TABLE holidays AS SELECT day, year, day % 7 AS weekday FROM days WHERE year BETWEEN 1990 AND 2010;
+VACUUM ANALYZE holidays;
+SELECT rows_expected BETWEEN rows_seen / 1.5 AND rows_seen * 1.5 AS near
+	FROM expected('SELECT * FROM orders JOIN days d USING (day) JOIN holidays h USING (day) WHERE d.year = 2001 AND h.year = 2001');
+
+-- docs/join_sizes.md, example 8
+\o /dev/null
+\set VERBOSITY terse
+EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM orders o JOIN days d USING (day) JOIN holidays h USING (day) WHERE d.year = 2001 AND h.year = 2001;
+\o
+\set VERBOSITY default
+
+-- docs/join_sizes.md, example 9
 CREATE FUNCTION why(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;

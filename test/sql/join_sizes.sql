@@ -39,10 +39,42 @@ SELECT * FROM sized('facts f JOIN days d ON d.id = f.day JOIN people p ON p.id =
 -- either order of the clause, of the tables, and more than one table in a class
 SELECT * FROM sized('days d JOIN facts f ON f.day = d.id WHERE d.year = 100');
 SELECT * FROM sized('facts f, days d, days e WHERE d.id = f.day AND e.id = d.id AND d.year = 100');
--- but not if two of them have conditions, which may keep the same keys, or none
-CREATE TABLE weekdays AS SELECT id, weekday FROM days;
+-- two of them with conditions, which may keep the same keys, or none, are searched together
+CREATE TABLE weekdays AS SELECT id, year, weekday FROM days;
 CALL analyze_all_rows('weekdays');
 SELECT how FROM sampled('facts f, days d, weekdays e WHERE d.id = f.day AND e.id = d.id AND d.year = 100 AND e.weekday = 1');
+CREATE INDEX ON weekdays (id);
+VACUUM weekdays;
+SELECT how FROM sampled('facts f, days d, weekdays e WHERE d.id = f.day AND e.id = d.id AND d.year = 100 AND e.weekday = 1');
+CREATE TABLE near_days AS SELECT id, year, weekday FROM days WHERE id BETWEEN 36000 AND 39000;
+CREATE TABLE near_often AS SELECT near_days.* FROM near_days, generate_series(1, 3);
+CREATE TABLE near_facts AS SELECT f.* FROM facts f JOIN near_days d ON d.id = f.day;
+ALTER TABLE near_days ADD PRIMARY KEY (id);
+ALTER TABLE near_facts ADD FOREIGN KEY (day) REFERENCES near_days;
+CALL analyze_all_rows('near_days', 'near_often', 'near_facts');
+-- in any order; by an index and by reading; with a foreign key; more than one row for a key
+SELECT bool_and(near) AS near, bool_and(same_rows) AS same_rows, f FROM unnest('{"facts f, days d, weekdays e", "weekdays e, facts f, days d",
+		"days d, weekdays e, facts f", "facts f, near_days d, weekdays e", "near_days d, near_often e, facts f", "near_facts f, near_days d, weekdays e",
+		"weekdays e, near_facts f, near_days d", "weekdays e, near_days d, near_facts f", "near_facts f, near_days d, near_often e"}'::text[]) WITH ORDINALITY f (f, n),
+	unnest('{"= 1", "< 4"}'::text[]) c, unnest('{f.day, d.id}'::text[]) key,
+	LATERAL sized(format('%s WHERE d.id = f.day AND e.id = %s AND d.weekday %s AND e.weekday %s', f, key, c, c)) GROUP BY f, n ORDER BY n;
+SELECT bool_and(near) AS near, bool_and(same_rows) AS same_rows FROM unnest('{"facts f, days d, weekdays e", "weekdays e, near_facts f, near_days d",
+		"near_days d, near_often e, facts f"}'::text[]) f,
+	LATERAL sized(f || ' WHERE d.id = f.day AND e.id = d.id AND d.weekday < 3 AND e.weekday >= 3', 10000);
+-- nothing matches in one of them, whose rows for a key are not known then
+SELECT share = 0 AS none FROM sampled('facts f, near_often d, weekdays e WHERE d.id = f.day AND e.id = d.id AND d.weekday = 9 AND e.weekday = 1') WHERE how LIKE '% AND %';
+-- with what else is joined
+SELECT * FROM sized('facts f, days d, weekdays e, people p WHERE d.id = f.day AND e.id = f.day AND d.weekday = 1 AND e.weekday = 1 AND p.id = f.person AND p.state = 7');
+-- what was found is kept until either is analyzed
+SELECT share = 0 AS none FROM sampled('facts f, days d, weekdays e WHERE d.id = f.day AND e.id = d.id AND d.weekday < 3 AND e.weekday >= 3') WHERE how LIKE '% AND %';
+UPDATE weekdays SET weekday = 6 - weekday;
+SELECT share = 0 AS none FROM sampled('facts f, days d, weekdays e WHERE d.id = f.day AND e.id = d.id AND d.weekday < 3 AND e.weekday >= 3') WHERE how LIKE '% AND %';
+CALL analyze_all_rows('weekdays');
+SELECT share = 0 AS none FROM sampled('facts f, days d, weekdays e WHERE d.id = f.day AND e.id = d.id AND d.weekday < 3 AND e.weekday >= 3') WHERE how LIKE '% AND %';
+-- not three, nor what is not an inner join of both, nor where one cannot be searched
+SELECT how FROM sampled('facts f, days d, weekdays e, near_days n WHERE d.id = f.day AND e.id = f.day AND n.id = f.day AND d.year = 100 AND e.weekday = 1 AND n.weekday = 1');
+SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day LEFT JOIN weekdays e ON e.id = f.day AND e.weekday = 1 WHERE d.year = 100');
+SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day JOIN weekdays e ON e.id = f.day AND random() < e.weekday WHERE d.year = 100');
 -- types of joins
 SELECT * FROM sized('facts f LEFT JOIN days d ON d.id = f.day AND d.year = 100 WHERE d.id IS NULL');
 SELECT * FROM sized('days d LEFT JOIN facts f ON d.id = f.day WHERE d.year = 100');

@@ -30,7 +30,8 @@ typedef struct CacheEntry
 	uint32		hash;
 	Oid			probe;
 	Oid			searched;
-	JoinMatchShare share;
+	Oid			searched_too;
+	JoinMatchShares shares;
 } CacheEntry;
 
 static CacheEntry *entries = NULL;
@@ -56,7 +57,7 @@ drop_of_relation(Datum arg, Oid relation)
 	changes++;
 	for (i = 0; i < MOST_ENTRIES; i++)
 		if (!OidIsValid(relation) || entries[i].probe == relation ||
-			entries[i].searched == relation)
+			entries[i].searched == relation || entries[i].searched_too == relation)
 			drop(&entries[i]);
 }
 
@@ -66,7 +67,7 @@ drop_all(Datum arg, int cache, uint32 hash)
 	drop_of_relation(arg, InvalidOid);
 }
 
-const JoinMatchShare *
+const JoinMatchShares *
 bloomfam_join_cache_find(const char *text)
 {
 	uint32		hash = string_hash(text, LONGEST_TEXT);
@@ -84,12 +85,13 @@ bloomfam_join_cache_find(const char *text)
 	for (i = 0; i < MOST_ENTRIES; i++)
 		if (entries[i].text != NULL && entries[i].hash == hash &&
 			strcmp(entries[i].text, text) == 0)
-			return &entries[i].share;
+			return &entries[i].shares;
 	return NULL;
 }
 
 void
-bloomfam_join_cache_keep(const char *text, Oid probe, Oid searched, const JoinMatchShare *share)
+bloomfam_join_cache_keep(const char *text, Oid probe, Oid searched, Oid searched_too,
+						 const JoinMatchShares *shares)
 {
 	CacheEntry *entry;
 	char	   *copy;
@@ -106,5 +108,6 @@ bloomfam_join_cache_keep(const char *text, Oid probe, Oid searched, const JoinMa
 	entry->hash = string_hash(text, LONGEST_TEXT);
 	entry->probe = probe;
 	entry->searched = searched;
-	entry->share = *share;
+	entry->searched_too = searched_too;
+	entry->shares = *shares;
 }

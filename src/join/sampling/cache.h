@@ -15,13 +15,14 @@
  * What was found for this text, which says all that it depends on; NULL: nothing, or it was dropped
  * since.  To be copied before anything else is done.
  */
-extern const JoinMatchShare *bloomfam_join_cache_find(const char *text);
+extern const JoinMatchShares *bloomfam_join_cache_find(const char *text);
 
 /*
- * Keeps what was found since nothing was found for this text, until either table, or anybody's
- * statistics, are said to have changed; not at all if they were meanwhile.
+ * Keeps what was found since nothing was found for this text, until any of the tables, or
+ * anybody's statistics, are said to have changed; not at all if they were meanwhile.  searched,
+ * too: the tables that were searched, or twice the same.
  */
-extern void bloomfam_join_cache_keep(const char *text, Oid probe, Oid searched,
-									 const JoinMatchShare *share);
+extern void bloomfam_join_cache_keep(const char *text, Oid probe, Oid searched, Oid searched_too,
+									 const JoinMatchShares *shares);
 
 #endif							/* BLOOMFAM_JOIN_SAMPLE_CACHE_H */

@@ -67,6 +67,7 @@ bloomfam_join_key_sample_free(JoinKeySample *sample)
 {
 	free_attstatsslot(&sample->common_slot);
 	free_attstatsslot(&sample->bounds_slot);
+	memset(sample, 0, sizeof(*sample));
 }
 
 double

@@ -216,11 +216,14 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	rest = Max(1 - sample->null_fraction - common, 0);
 	if (found->nkeys > 0)
 	{
-		Estimate	ranges = by_ranges(found);
-
 		others = by_keys(found);
-		if (fabs(ranges.share - others.share) <= AGREEING * sqrt(others.variance))
-			others = ranges;
+		if (found->nranges > 0)
+		{
+			Estimate	ranges = by_ranges(found);
+
+			if (fabs(ranges.share - others.share) <= AGREEING * sqrt(others.variance))
+				others = ranges;
+		}
 	}
 	else if (common <= rest)
 		return false;
@@ -241,6 +244,44 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	result->index = found->index;
 	result->nblocks = found->nblocks;
 	return true;
+}
+
+/* What two tables have of a key: a match if both have one. */
+static JoinFoundKey
+found_in_both(const JoinFoundKey *a, const JoinFoundKey *b)
+{
+	JoinFoundKey both = {.weight = a->weight};
+
+	both.exists = a->exists && b->exists;
+	both.matches = a->matches && b->matches;
+	both.nrows = a->nrows * b->nrows;
+	return both;
+}
+
+/* Of ranges nothing is known: which of their keys match in both was not seen. */
+bool
+bloomfam_join_match_share_of_both(const JoinKeySample *sample, const JoinFound *a,
+								  const JoinFound *b, JoinMatchShare *result)
+{
+	JoinFound	both = {0};
+	int			i;
+
+	/* by an index not all rows of a key were counted, perhaps */
+	both.index = OidIsValid(a->index) ? a->index : b->index;
+	both.ncommon = Min(a->ncommon, b->ncommon);
+	both.common = palloc((both.ncommon + 1) * sizeof(JoinFoundKey));
+	both.keys = palloc((a->nkeys + 1) * sizeof(JoinFoundKey));
+	for (i = 0; i < both.ncommon; i++)
+		both.common[i] = found_in_both(&a->common[i], &b->common[i]);
+	/* bounds that both were searched for */
+	for (i = 0; i < a->nkeys; i++)
+	{
+		int			bound = i * a->stride;
+
+		if (bound % b->stride == 0 && bound / b->stride < b->nkeys)
+			both.keys[both.nkeys++] = found_in_both(&a->keys[i], &b->keys[bound / b->stride]);
+	}
+	return bloomfam_join_match_share(sample, &both, result);
 }
 
 void

@@ -27,9 +27,20 @@ typedef struct JoinMatchShare
 	int			nblocks;		/* accessed for that */
 } JoinMatchShare;
 
+/* What was found of a pair of relations, or of two pairs with one key of the same probe. */
+typedef struct JoinMatchShares
+{
+	JoinMatchShare of[2];		/* of each pair */
+	JoinMatchShare both;		/* the rows that have a match in both tables */
+} JoinMatchShares;
+
 /* Estimates it.  false: the keys that were searched stand for too few rows. */
 extern bool bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 									  JoinMatchShare *result);
+
+/* The same for the keys that match in both tables. */
+extern bool bloomfam_join_match_share_of_both(const JoinKeySample *sample, const JoinFound *a,
+											  const JoinFound *b, JoinMatchShare *result);
 
 /* What was found of a sample of rows, each of which stands for as many as its block has. */
 typedef struct JoinRowCounts

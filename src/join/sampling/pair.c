@@ -501,14 +501,15 @@ bloomfam_join_comes_back(PlannerInfo *root)
 	return false;
 }
 
-bool
-bloomfam_join_has_third(PlannerInfo *root, const JoinPair *pair)
+Relids
+bloomfam_join_thirds(PlannerInfo *root, const JoinPair *pair)
 {
+	Relids		thirds = NULL;
 	ListCell   *lc;
 	int			i;
 
 	if (pair->searched->baserestrictinfo == NIL)
-		return false;
+		return NULL;
 	foreach(lc, root->eq_classes)
 	{
 		const EquivalenceClass *class = lfirst(lc);
@@ -521,8 +522,8 @@ bloomfam_join_has_third(PlannerInfo *root, const JoinPair *pair)
 
 			if (rel != NULL && rel != pair->probe && rel != pair->searched &&
 				rel->reloptkind == RELOPT_BASEREL && rel->baserestrictinfo != NIL)
-				return true;
+				thirds = bms_add_member(thirds, i);
 		}
 	}
-	return false;
+	return thirds;
 }

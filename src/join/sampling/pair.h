@@ -36,6 +36,9 @@ typedef struct JoinPair
 	RestrictInfo *parameter;	/* ... one by which a column equals a parameter, or NULL */
 	AttrNumber	value_column;	/* that column; else 0 */
 	JoinType	type;			/* of the join: INNER, LEFT, FULL; SEMI, ANTI: the probe is left */
+	bool		unique;			/* no two rows that are searched have one key */
+	bool		unique_in_all;	/* ... nor two of all rows of that table */
+	const char *reason;			/* why it is not sampled; NULL: it is */
 } JoinPair;
 
 /* Is there any condition between two base relations? */
@@ -68,10 +71,7 @@ extern void bloomfam_join_pair_set(PlannerInfo *root, const JoinPair *pair, doub
  */
 extern bool bloomfam_join_comes_back(PlannerInfo *root);
 
-/*
- * Is the pair's key a third relation's, too, and have that and the searched one conditions?  What
- * is found of one says nothing of both: they may keep the same keys, or none.
- */
-extern bool bloomfam_join_has_third(PlannerInfo *root, const JoinPair *pair);
+/* Other relations with conditions that have the pair's key, too, if the searched one has some. */
+extern Relids bloomfam_join_thirds(PlannerInfo *root, const JoinPair *pair);
 
 #endif							/* BLOOMFAM_JOIN_PAIR_H */

@@ -29,6 +29,7 @@
 
 #include "join/base/gucs.h"
 #include "join/sampling/cache.h"
+#include "join/sampling/couple.h"
 #include "join/sampling/pair.h"
 #include "join/sampling/permission.h"
 #include "join/sampling/row_search.h"
@@ -118,74 +119,67 @@ new_sampled(PlannerInfo *root, const JoinPair *pair)
 
 /* ---- one pair ---- */
 
-/* What a search depends on beside the tables and their statistics. */
-static char *
-describe(PlannerInfo *root, const JoinPair *pair, bool unique, int most_blocks)
+/* Appends what a search depends on beside the tables and their statistics. */
+static void
+describe(PlannerInfo *root, const JoinPair *pair, int most_blocks, StringInfo out)
 {
 	const RangeTblEntry *probe = planner_rt_fetch(pair->probe->relid, root);
 	const RangeTblEntry *searched = planner_rt_fetch(pair->searched->relid, root);
-
-	StringInfoData out;
 	int			i;
 
-	initStringInfo(&out);
-	appendStringInfo(&out, "%u %d %u %u %d %d %d", probe->relid, probe->inh, searched->relid,
-					 pair->searched->relid, pair->value_column, unique, most_blocks);
+	appendStringInfo(out, "%u %d %u %u %d %d %d", probe->relid, probe->inh, searched->relid,
+					 pair->searched->relid, pair->value_column, pair->unique_in_all, most_blocks);
 	for (i = 0; i < pair->ncolumns; i++)
 	{
 		const JoinPairColumn *column = &pair->columns[i];
 
-		appendStringInfo(&out, " %d %d %u %u %u %u", column->probe->varattno,
+		appendStringInfo(out, " %d %d %u %u %u %u", column->probe->varattno,
 						 column->searched->varattno, column->comparison.family,
 						 column->comparison.collation, column->comparison.left,
 						 column->comparison.right);
 	}
-	appendStringInfo(&out, " %s",
+	appendStringInfo(out, " %s ",
 					 nodeToString(extract_actual_clauses(pair->conditions, false)));
-	return out.data;
 }
 
 /* Searches for the keys of the statistics. */
 static const char *
-search_keys(PlannerInfo *root, const JoinPair *pair, Relation relation, bool unique,
-			int most_blocks, JoinMatchShare *share)
+search_keys(PlannerInfo *root, const JoinPair *pair, Relation relation, int most_blocks,
+			JoinKeySample *sample, JoinFound *found, JoinMatchShare *share)
 {
 	const JoinPairColumn *column = &pair->columns[0];
 	const char *reason;
-	JoinKeySample sample;
-	JoinFound	found;
 	JoinSearch	plan = {
 		.rel = pair->searched,
 		.relation = relation,
 		.column = column->searched->varattno,
-		.unique = unique,
+		.unique = pair->unique_in_all,
 		.conditions = pair->conditions,
 		.value_column = pair->value_column,
 		.comparison = column->comparison,
-		.sample = &sample,
+		.sample = sample,
 		.most_blocks = most_blocks
 	};
 
 	if (!bloomfam_join_key_sample(root, column->probe, column->comparison.family,
-								  column->comparison.left, column->comparison.collation, &sample))
+								  column->comparison.left, column->comparison.collation, sample))
 		return "there are no statistics";
-	reason = bloomfam_join_search(&plan, &found);
-	share->nblocks = found.nblocks;
-	if (reason == NULL && !bloomfam_join_match_share(&sample, &found, share))
+	reason = bloomfam_join_search(&plan, found);
+	share->nblocks = found->nblocks;
+	if (reason == NULL && !bloomfam_join_match_share(sample, found, share))
 		reason = "the statistics have too few keys";
-	bloomfam_join_key_sample_free(&sample);
 	return reason;
 }
 
 /* Searches for rows of the table itself. */
 static const char *
-search_rows(PlannerInfo *root, const JoinPair *pair, Relation relation, bool unique,
-			int most_blocks, JoinMatchShare *share)
+search_rows(PlannerInfo *root, const JoinPair *pair, Relation relation, int most_blocks,
+			JoinMatchShare *share)
 {
 	Relation	probe = table_open(planner_rt_fetch(pair->probe->relid, root)->relid, NoLock);
 	const char *reason = bloomfam_join_search_forbidden(root, pair->probe, probe);
 	JoinRowSearch plan = {
-		.pair = pair, .probe = probe, .searched = relation, .unique = unique,
+		.pair = pair, .probe = probe, .searched = relation, .unique = pair->unique_in_all,
 		.most_blocks = most_blocks
 	};
 
@@ -195,64 +189,93 @@ search_rows(PlannerInfo *root, const JoinPair *pair, Relation relation, bool uni
 	return reason;
 }
 
+/* Searches for what these pairs have in common with their tables, and with both. */
+static const char *
+search_pairs(PlannerInfo *root, JoinPair *const *pairs, int npairs, int most_blocks,
+			 JoinMatchShares *shares)
+{
+	JoinKeySample samples[2] = {{0}};
+	JoinFound	found[2];
+	const char *reason = NULL;
+	int			i;
+
+	for (i = 0; i < npairs && reason == NULL; i++)
+	{
+		Relation	relation =
+			table_open(planner_rt_fetch(pairs[i]->searched->relid, root)->relid, NoLock);
+
+		reason = pairs[i]->ncolumns == 1
+			? search_keys(root, pairs[i], relation, most_blocks, &samples[i], &found[i],
+						  &shares->of[i])
+			: search_rows(root, pairs[i], relation, most_blocks, &shares->of[i]);
+		table_close(relation, NoLock);
+	}
+	if (reason == NULL && npairs == 2 &&
+		!bloomfam_join_match_share_of_both(&samples[0], &found[0], &found[1], &shares->both))
+		reason = "the statistics have too few keys";
+	for (i = 0; i < npairs; i++)
+		bloomfam_join_key_sample_free(&samples[i]);
+	return reason;
+}
+
 /* Searches; returns NULL, or why it could not.  All in a context of its own. */
 static const char *
-search(PlannerInfo *root, const JoinPair *pair, Relation relation, bool unique, int most_blocks,
-	   JoinMatchShare *share)
+search(PlannerInfo *root, JoinPair *const *pairs, int npairs, int most_blocks,
+	   JoinMatchShares *shares)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "join sample", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	const char *reason = NULL;
 
-	memset(share, 0, sizeof(*share));
+	memset(shares, 0, sizeof(*shares));
 	searching = true;
 	PG_TRY();
 	{
-		reason = pair->ncolumns == 1
-			? search_keys(root, pair, relation, unique, most_blocks, share)
-			: search_rows(root, pair, relation, unique, most_blocks, share);
+		reason = search_pairs(root, pairs, npairs, most_blocks, shares);
 	}
 	PG_FINALLY();
 	{
 		searching = false;
 	}
 	PG_END_TRY();
-	current->nblocks -= share->nblocks;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	return reason;
 }
 
-/* Finds the share of a pair, as it was found before, or by a search. */
+/*
+ * Finds the shares of a pair, or of two pairs with the same key of the same relation, as they were
+ * found before, or by a search.
+ */
 static const char *
-find_share(PlannerInfo *root, const JoinPair *pair, bool unique, int most_blocks,
-		   JoinMatchShare *share)
+find_shares(PlannerInfo *root, JoinPair *const *pairs, int npairs, int most_blocks,
+			JoinMatchShares *shares)
 {
-	Oid			probe = planner_rt_fetch(pair->probe->relid, root)->relid;
-	Oid			searched = planner_rt_fetch(pair->searched->relid, root)->relid;
-	Relation	relation = table_open(searched, NoLock);
-	const char *reason = bloomfam_join_search_forbidden(root, pair->searched, relation);
+	const JoinMatchShares *cached;
+	const char *reason = NULL;
+	StringInfoData text;
+	int			i;
 
-	if (reason == NULL)
+	Assert(npairs == 1 || (npairs == 2 && pairs[0]->probe == pairs[1]->probe));
+	initStringInfo(&text);
+	for (i = 0; i < npairs; i++)
+		describe(root, pairs[i], most_blocks, &text);
+	cached = bloomfam_join_cache_find(text.data);
+	if (cached != NULL)
+		*shares = *cached;
+	else
 	{
-		char	   *text = describe(root, pair, unique, most_blocks);
-		const JoinMatchShare *cached = bloomfam_join_cache_find(text);
-
-		if (cached != NULL)
-		{
-			*share = *cached;
-			current->nblocks -= share->nblocks;
-		}
-		else
-		{
-			reason = search(root, pair, relation, unique, most_blocks, share);
-			if (reason == NULL)
-				bloomfam_join_cache_keep(text, probe, searched, share);
-		}
-		pfree(text);
+		reason = search(root, pairs, npairs, most_blocks, shares);
+		if (reason == NULL)
+			bloomfam_join_cache_keep(
+				text.data, planner_rt_fetch(pairs[0]->probe->relid, root)->relid,
+				planner_rt_fetch(pairs[0]->searched->relid, root)->relid,
+				planner_rt_fetch(pairs[npairs - 1]->searched->relid, root)->relid, shares);
 	}
-	table_close(relation, NoLock);
+	for (i = 0; i < npairs; i++)
+		current->nblocks -= shares->of[i].nblocks;
+	pfree(text.data);
 	return reason;
 }
 
@@ -332,38 +355,96 @@ parameter_ratio(PlannerInfo *root, const JoinPair *pair, JoinSampled *sampled)
 	return sampled->alike / Max(expected, 1e-9);
 }
 
+/* Chooses between what the server expects and what was found; true: the latter is planned with. */
+static bool
+choose_share(JoinSampled *sampled, double expected, bool anti)
+{
+	const JoinMatchShare *share = &sampled->share;
+
+	sampled->expected = expected;
+	if (expected >= share->low && expected <= share->high)
+		sampled->unused = "the difference may be chance";
+	else if (bloomfam_join_share_is_near(share, expected, anti))
+		sampled->unused = "the difference is small";
+	else
+		sampled->used = bloomfam_join_share_beside(share, expected);
+	return sampled->unused == NULL;
+}
+
+/* How many rows of the searched table the conditions leave that were evaluated. */
+static double
+evaluated_rows(PlannerInfo *root, const JoinPair *pair)
+{
+	/* those that were not keep the server's selectivity */
+	if (list_length(pair->conditions) == list_length(pair->searched->baserestrictinfo))
+		return pair->searched->rows;
+	return clamp_row_est(
+		pair->searched->tuples *
+		clauselist_selectivity(root, pair->conditions, 0, JOIN_INNER, NULL));
+}
+
+/* How many rows a match is of: as many as were found, or as the server lets expect. */
+static double
+found_rows_per_match(PlannerInfo *root, const JoinPair *pair, const JoinMatchShare *share)
+{
+	if (pair->unique)
+		return 1;
+	return share->rows_per_match > 0 ? share->rows_per_match
+									 : rows_per_match(root, pair, evaluated_rows(root, pair));
+}
+
 /* Gives the clauses of a pair the selectivity that comes of its sample. */
 static void
-use_sample(PlannerInfo *root, const JoinPair *pair, bool unique, JoinSampled *sampled)
+use_sample(PlannerInfo *root, const JoinPair *pair, JoinSampled *sampled)
 {
-	double		rows = pair->searched->rows;
-	double		per_match = sampled->share.rows_per_match;
+	double		rows = evaluated_rows(root, pair);
+	double		per_match = found_rows_per_match(root, pair, &sampled->share);
 	double		ratio = parameter_ratio(root, pair, sampled);
-	bool		anti = pair->type == JOIN_ANTI;
 	double		share;
 
-	/* conditions that were not evaluated keep the server's selectivity */
-	if (list_length(pair->conditions) < list_length(pair->searched->baserestrictinfo))
-		rows = clamp_row_est(
-			pair->searched->tuples *
-			clauselist_selectivity(root, pair->conditions, 0, JOIN_INNER, NULL));
-	if (unique || per_match <= 0)
-		per_match = unique ? 1 : rows_per_match(root, pair, rows);
-	share = sampled->expected =
-		Min(bloomfam_join_pair_selectivity(root, pair) * rows / per_match, 1);
-	if (share >= sampled->share.low && share <= sampled->share.high)
-		sampled->unused = "the difference may be chance";
-	else if (bloomfam_join_share_is_near(&sampled->share, share, anti))
-		sampled->unused = "the difference is small";
-	/* a table that is larger than it seems makes each nested loop over it look cheap */
-	else if (rows * sampled->share.of_one_key * NEAR_ROWS < sampled->share.share &&
-			 sampled->share.of_one_key > 0)
-		sampled->unused = "more rows of the table must match than the server expects of it at all";
-	else
-		share = sampled->used = bloomfam_join_share_beside(&sampled->share, share);
+	share = Min(bloomfam_join_pair_selectivity(root, pair) * rows / per_match, 1);
+	if (choose_share(sampled, share, pair->type == JOIN_ANTI))
+	{
+		/* a table that is larger than it seems makes each nested loop over it look cheap */
+		if (rows * sampled->share.of_one_key * NEAR_ROWS < sampled->share.share &&
+			sampled->share.of_one_key > 0)
+		{
+			sampled->used = -1;
+			sampled->unused =
+				"more rows of the table must match than the server expects of it at all";
+		}
+		else
+			share = sampled->used;
+	}
 	if (sampled->unused == NULL || ratio != 1)
 		bloomfam_join_pair_set(root, pair, Min(share * ratio * per_match / rows, 1),
 							   Min(share * ratio * pair->searched->rows / rows, 1));
+}
+
+/* Gives the third relation's clause what is left, after the first two, of what both leave. */
+static void
+use_both(PlannerInfo *root, const JoinCouple *couple, const JoinMatchShares *shares)
+{
+	const JoinMatchShare *share = &shares->both;
+	JoinSampled *sampled = new_sampled(root, couple->pairs[0]);
+	double		matches = 1;
+	double		per_match = 1;
+	int			i;
+
+	for (i = 0; i < 2; i++)
+	{
+		matches *= evaluated_rows(root, couple->pairs[i]);
+		per_match *= found_rows_per_match(root, couple->pairs[i], &shares->of[i]);
+	}
+	matches /= share->rows_per_match > 0 ? share->rows_per_match : per_match;
+	sampled->condition = psprintf("%s AND %s", sampled->condition,
+								  condition_of(root, couple->pairs[1]));
+	sampled->searched = psprintf("%s and %s", sampled->searched,
+								 alias_of(root, couple->pairs[1]->searched));
+	sampled->share = *share;
+	if (choose_share(sampled, Min(bloomfam_join_couple_selectivity(root, couple) * matches, 1),
+					 false))
+		bloomfam_join_couple_set(root, couple, Min(sampled->used / matches, 1));
 }
 
 /*
@@ -407,42 +488,80 @@ most_keys(PlannerInfo *root, const JoinPair *pair)
 	return most;
 }
 
-/* Samples a pair, unless there is a reason not to. */
-static void
-sample_pair(PlannerInfo *root, JoinPair *pair, int most_blocks, const char *reason)
+/* Why a pair is not sampled, whatever may be found; NULL: it is. */
+static const char *
+check_pair(PlannerInfo *root, JoinPair *pair)
 {
-	bool		unique;
-	JoinSampled *sampled;
+	const char *reason;
+	Relation	searched;
 
+	pair->conditions = bloomfam_join_safe_conditions(pair->searched);
+	pair->parameter = bloomfam_join_parameter_condition(pair->searched, &pair->value_column);
+	reason = bloomfam_join_probe_forbidden(root, pair->probe);
 	if (reason == NULL)
 		reason = bloomfam_join_pair_init(root, pair);
-	if (reason == NULL && pair->conditions == NIL && pair->parameter == NULL &&
-		pair->ncolumns == 1)
-		reason = "no condition of the table to be searched can be evaluated";
-	if (reason == NULL && bloomfam_join_has_third(root, pair))
-		reason = "a third table with conditions has the same key";
-	if (reason == NULL && limits_its_keys(pair))
-		reason = "a condition depends on the key";
-	if (reason == NULL)
-		reason = check_columns(root, pair);
-	if (reason == NULL &&
-		pair->searched->tuples < LEAST_SHARE * most_keys(root, pair))
-		reason = "too few rows can have a match";
-	sampled = new_sampled(root, pair);
-	if (reason == NULL)
-	{
-		bool		in_all_rows = is_unique_in_all_rows(pair);
+	if (reason != NULL)
+		return reason;
+	if (pair->conditions == NIL && pair->parameter == NULL && pair->ncolumns == 1)
+		return "no condition of the table to be searched can be evaluated";
+	if (limits_its_keys(pair))
+		return "a condition depends on the key";
+	reason = check_columns(root, pair);
+	if (reason != NULL)
+		return reason;
+	if (pair->searched->tuples < LEAST_SHARE * most_keys(root, pair))
+		return "too few rows can have a match";
+	pair->unique_in_all = is_unique_in_all_rows(pair);
+	pair->unique = pair->unique_in_all;
+	if (!pair->unique && pair->ncolumns == 1)
+		pair->unique = bloomfam_join_is_unique(root, pair->columns[0].searched);
+	searched = table_open(planner_rt_fetch(pair->searched->relid, root)->relid, NoLock);
+	reason = bloomfam_join_search_forbidden(root, pair->searched, searched);
+	table_close(searched, NoLock);
+	return reason;
+}
 
-		unique = in_all_rows || (pair->ncolumns == 1 &&
-								 bloomfam_join_is_unique(root, pair->columns[0].searched));
-		reason = find_share(root, pair, in_all_rows, most_blocks, &sampled->share);
-	}
+/* Tells of a pair what came of it, and uses that. */
+static void
+take_share(PlannerInfo *root, const JoinPair *pair, const char *reason,
+		   const JoinMatchShare *share)
+{
+	JoinSampled *sampled = new_sampled(root, pair);
+
 	sampled->reason = reason;
 	if (reason != NULL)
 		return;
-	if (OidIsValid(sampled->share.index))
-		sampled->index = get_rel_name(sampled->share.index);
-	use_sample(root, pair, unique, sampled);
+	sampled->share = *share;
+	if (OidIsValid(share->index))
+		sampled->index = get_rel_name(share->index);
+	use_sample(root, pair, sampled);
+}
+
+/* Samples a pair, unless there is a reason not to. */
+static void
+sample_pair(PlannerInfo *root, JoinPair *pair, int most_blocks)
+{
+	JoinMatchShares shares = {0};
+
+	if (pair->reason == NULL && bloomfam_join_thirds(root, pair) != NULL)
+		pair->reason = "a third table with conditions has the same key";
+	if (pair->reason == NULL)
+		pair->reason = find_shares(root, &pair, 1, most_blocks, &shares);
+	take_share(root, pair, pair->reason, &shares.of[0]);
+}
+
+/* Samples two pairs with one key.  What is found of one of them alone says nothing of both. */
+static void
+sample_couple(PlannerInfo *root, const JoinCouple *couple, int most_blocks)
+{
+	JoinMatchShares shares;
+	const char *reason = find_shares(root, couple->pairs, 2, most_blocks, &shares);
+	int			i;
+
+	for (i = 0; i < 2; i++)
+		take_share(root, couple->pairs[i], reason, &shares.of[i]);
+	if (reason == NULL)
+		use_both(root, couple, &shares);
 }
 
 /* ---- all pairs ---- */
@@ -537,19 +656,23 @@ bloomfam_join_sample(PlannerInfo *root, List *initial_rels)
 	if (reason == NULL && bloomfam_join_comes_back(root))
 		reason = "a relation without conditions is joined to two others, and reaches far beyond "
 				 "one";
-	left = list_length(pairs);
 	foreach(lc, pairs)
 	{
 		JoinPair   *pair = lfirst(lc);
-		const char *why = reason;
 
-		if (why == NULL)
-		{
-			pair->conditions = bloomfam_join_safe_conditions(pair->searched);
-			pair->parameter =
-				bloomfam_join_parameter_condition(pair->searched, &pair->value_column);
-			why = bloomfam_join_probe_forbidden(root, pair->probe);
-		}
-		sample_pair(root, pair, current->nblocks / left--, why);
+		pair->reason = reason != NULL ? reason : check_pair(root, pair);
 	}
+	left = list_length(pairs);
+	foreach(lc, pairs)
+	{
+		JoinCouple	couple;
+
+		/* a couple when its first pair's turn comes, which the other's may be before */
+		if (!bloomfam_join_couple_init(root, initial_rels, pairs, lfirst(lc), &couple))
+			sample_pair(root, lfirst(lc), current->nblocks / left);
+		else if (couple.pairs[0] == lfirst(lc))
+			sample_couple(root, &couple, current->nblocks / Max(left, 2));
+		left--;
+	}
+	Assert(left == 0);
 }

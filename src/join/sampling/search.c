@@ -431,6 +431,7 @@ search_by_index(Search *search, const IndexOptInfo *info)
 			  &search->not_less);
 	bloomfam_join_reader_open(&search->reader, info, 1);
 	search->found->index = info->indexoid;
+	search->found->stride = stride;
 	search_keys(search, ncommon, stride);
 	return is_over_budget(search) ? "it would access too many blocks" : NULL;
 }
@@ -447,6 +448,7 @@ bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
 	const char *reason;
 
 	memset(found, 0, sizeof(*found));
+	found->stride = 1;
 	found->common = palloc0((sample->ncommon + 1) * sizeof(JoinFoundKey));
 	found->keys = palloc0((sample->nbounds + 1) * sizeof(JoinFoundKey));
 	found->ranges = palloc0((sample->nbounds + 1) * sizeof(JoinFoundRange));

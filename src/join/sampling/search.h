@@ -69,6 +69,7 @@ typedef struct JoinFound
 	int			ncommon;		/* the most frequent ones, as many as were searched */
 	JoinFoundKey *common;		/* weight: the fraction of all rows */
 	int			nkeys;			/* of the bounds */
+	int			stride;			/* ... which are every so many-th of the sample's */
 	JoinFoundKey *keys;			/* in their order */
 	int			nranges;
 	JoinFoundRange *ranges;
