@@ -3,14 +3,16 @@
 # dimension, and of three to nine relations, over a schema that is hard to size (bench/data/sizes.pl): how far expected rows are from those that come
 # (max(expected / seen, seen / expected)), with samples and without; and times in four ways: join filters off and on, samples off and on.
 #
+# Last, which plans of the Star Schema Benchmark and of TPC-H are others with samples than with filters alone, and what that gives.
+#
 # ROWS (1000000), STAR_ROWS (3000000), SEED (1), PAIRS (1000), CHAINS (200), ROUNDS (5), RANDOM_PAGE_COST (4), KEYS (off): declares foreign keys
-# PARTS (star pairs chains): which of them
+# SCALE (0.3) of the two suites; PARTS (star pairs chains suites): which of them
 . ./join_filter.sh
 
 rows=${ROWS:-1000000}
 seed=${SEED:-1}
 rounds=${ROUNDS:-5}
-parts=" ${PARTS:-star pairs chains} "
+parts=" ${PARTS:-star pairs chains suites} "
 settings="SET jit = off; SET max_parallel_workers_per_gather = 0; SET work_mem = '64MB'; SET random_page_cost = ${RANDOM_PAGE_COST:-4}; SET statement_timeout = '60s';"
 ways="off,off on,off off,on on,on"
 
@@ -182,4 +184,47 @@ if [[ $parts == *" chains "* ]]; then
 	four_ways "$(sql -c "SELECT count(DISTINCT query) FROM times") queries, random_page_cost ${RANDOM_PAGE_COST:-4}${KEYS:+, foreign keys}" ">= 1.5 x"
 	row "queries that were cancelled after a minute" "$(grep -c 'canceling statement' "$work/errors" || true)" ""
 	grep -v 'canceling statement' "$work/errors" | grep ERROR | sort | uniq -c | head -n 5 || true
+fi
+
+# other_plans SUITE TITLE: the queries of ../SUITE whose plans are others with samples, by turns with filters alone
+other_plans()
+{
+	local name=$1 title=$2 file query queries=() statements=()
+
+	printf '%s\n' "\\set scale ${SCALE:-0.3}" "SET jit = off;" "SET max_parallel_workers_per_gather = 0;" "SET random_page_cost = ${RANDOM_PAGE_COST:-4};" > "$work/setup.sql"
+	for file in "../$name"/q*.sql; do
+		[ -z "$(plan_note "$file")" ] || continue
+		query=$(basename "$file" .sql)
+		queries+=("$query")
+		statements+=("${query}_off" "${query}_on")
+		both "$query" "" "$(cat "$file")"
+	done
+	heading "$title, scale factor ${SCALE:-0.3}: how many times faster with samples" "this" "filters"
+	row "queries whose plan is another with samples, of $(printf '%s\n' "../$name"/q*.sql | wc -l)" "${#queries[@]}" ""
+	[ ${#queries[@]} -gt 0 ] || return 0
+	compare_rows "${queries[@]}"
+	echo '\o /dev/null' >> "$work/setup.sql"
+	measure "$rounds" "${statements[@]}"
+	for query in "${queries[@]}"; do
+		faster "${query}_on" "${query}_off" ">= 0.97 x" "$query"
+	done
+	report_rows
+}
+
+if [[ $parts == *" suites "* ]]; then
+	off='on; SET bloomfam.join_samples = off'
+	on='on; SET bloomfam.join_samples = on'
+	new_database
+	load_suite ssb "${SCALE:-0.3}" date customer supplier part lineorder
+	other_plans ssb "Star Schema Benchmark"
+	sql -f ../ssb/foreign_keys.sql
+	other_plans ssb "Star Schema Benchmark, indexes on foreign keys"
+	new_database
+	load_suite tpch "${SCALE:-0.3}" region nation supplier part partsupp customer orders lineitem
+	other_plans tpch "TPC-H, foreign keys declared"
+	sql -f ../tpch/foreign_keys.sql
+	other_plans tpch "TPC-H, indexes on them, too"
+	sql -c "DO \$\$ DECLARE r record; BEGIN FOR r IN SELECT conrelid::regclass AS t, conname FROM pg_constraint WHERE contype = 'f' AND conparentid = 0 LOOP
+		EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', r.t, r.conname); END LOOP; END \$\$"
+	other_plans tpch "TPC-H, indexes without declared foreign keys"
 fi
