@@ -90,6 +90,10 @@ sub outcome
 		$wire->query($sql) // die "SQLSTATE $wire->{sqlstate}: $sql\n";
 	}
 	$wire->query("SET bloomfam.join_filter = $mode") // die "SQLSTATE $wire->{sqlstate}: bloomfam.join_filter\n";
+	if ($ENV{JOIN_SAMPLES} && $mode ne 'off')
+	{
+		$wire->query('SET bloomfam.join_samples = on') // die "SQLSTATE $wire->{sqlstate}: bloomfam.join_samples\n";
+	}
 	if ($mode eq 'force')
 	{
 		foreach my $plan ($item->{plan}, map { $_->{plan} } grep { ($_->{plan} // 'EXECUTE') !~ /^EXECUTE/ } @{ $item->{steps} })
@@ -172,6 +176,8 @@ sub look_at_plan
 	$tally->{plans}++;
 	$self->{foreign_joins}++ if $plan =~ /Foreign Scan/ && $plan =~ /->  .*(?:Join|Nested Loop)|^(?:.*Join|Nested Loop)/m;
 	$tally->{"plans $item->{kind}"}++;
+	$tally->{sampled}++ if $plan =~ /% of the rows of/;
+	$tally->{'planned with samples'}++ if $plan =~ /; planned with/;
 	if ($plan =~ /Bloom Filter Probe/)
 	{
 		$tally->{filtered}++;
@@ -352,7 +358,7 @@ sub report
 	return join("\n",
 		"-- DIFFERENCE: seed $self->{seed}, item $item->{id} ($item->{kind}), join_filter = $mode, step $found->[0]; "
 		  . ($again ? 'seen again' : 'NOT seen again'),
-		map({ "--   $_" } split /\n/, $found->[1]), (map { "$_;" } @{ $item->{settings} }), "SET bloomfam.join_filter = $mode;",
+		map({ "--   $_" } split /\n/, $found->[1]), (map { "$_;" } @{ $item->{settings} }), "SET bloomfam.join_filter = $mode;", ($ENV{JOIN_SAMPLES} ? 'SET bloomfam.join_samples = on;' : ()),
 		($item->{table} ? "-- another session: $item->{table}; $item->{change}; then, while the next waits, COMMIT" : ()),
 		(map { $_->{switch} ? "SET bloomfam.join_filter = $_->{switch};" : "$_->{sql};" } @{ $item->{steps} }), @plans, '');
 }

@@ -36,8 +36,10 @@
 #include "join/sampling/sampling.h"
 #include "pg/compat.h"
 
-/* A pair is sampled if so many rows are to be joined ... */
-#define FEWEST_ROWS		100000.0
+/* A pair is sampled if so many rows are to be joined (tests of small tables have another limit) ... */
+#ifndef JOIN_SAMPLED_FEWEST_ROWS
+#define JOIN_SAMPLED_FEWEST_ROWS	100000.0
+#endif
 
 /* ... and such a fraction of them may have a match: less cannot be seen in some 200 keys. */
 #define LEAST_SHARE		0.01
@@ -573,7 +575,7 @@ sample_couple(PlannerInfo *root, const JoinCouple *couple, int most_blocks)
 static bool
 may_pay(PlannerInfo *root, RelOptInfo *probe, RelOptInfo *searched)
 {
-	return probe->rows >= FEWEST_ROWS && searched->tuples > 0 &&
+	return probe->rows >= JOIN_SAMPLED_FEWEST_ROWS && searched->tuples > 0 &&
 		   bloomfam_join_are_joined(root, probe, searched) &&
 		   (searched->baserestrictinfo != NIL ||
 			bloomfam_join_have_several(root, probe, searched));
@@ -630,7 +632,7 @@ has_large(PlannerInfo *root)
 	for (i = 1; i < root->simple_rel_array_size; i++)
 		if (root->simple_rel_array[i] != NULL &&
 			root->simple_rel_array[i]->reloptkind == RELOPT_BASEREL &&
-			root->simple_rel_array[i]->rows >= FEWEST_ROWS)
+			root->simple_rel_array[i]->rows >= JOIN_SAMPLED_FEWEST_ROWS)
 			return true;
 	return false;
 }
