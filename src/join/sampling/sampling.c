@@ -36,7 +36,7 @@
 #include "join/sampling/sampling.h"
 #include "pg/compat.h"
 
-/* A pair is sampled if so many rows are to be joined (tests of small tables have another limit) ... */
+/* A pair is sampled if so many rows are to be joined (fewer in a test of small tables) ... */
 #ifndef JOIN_SAMPLED_FEWEST_ROWS
 #define JOIN_SAMPLED_FEWEST_ROWS	100000.0
 #endif
