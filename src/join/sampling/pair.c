@@ -207,12 +207,17 @@ choose_type(PlannerInfo *root, JoinPair *pair)
 	ListCell   *lc;
 
 	pair->type = JOIN_INNER;
+	pair->right_of_semi = false;
 	foreach(lc, root->join_info_list)
 	{
 		const SpecialJoinInfo *join = lfirst(lc);
 		bool		probe_left = bms_is_member(pair->probe->relid, join->syn_lefthand);
 		bool		probe_right = bms_is_member(pair->probe->relid, join->syn_righthand);
 
+		if (join->jointype == JOIN_SEMI && probe_right &&
+			bms_is_member(pair->searched->relid, join->syn_righthand) &&
+			bms_membership(join->syn_lefthand) == BMS_MULTIPLE)
+			pair->right_of_semi = true;
 		if (!(probe_left && bms_is_member(pair->searched->relid, join->syn_righthand)) &&
 			!(probe_right && bms_is_member(pair->searched->relid, join->syn_lefthand)))
 			continue;

@@ -36,6 +36,7 @@ typedef struct JoinPair
 	RestrictInfo *parameter;	/* ... one by which a column equals a parameter, or NULL */
 	AttrNumber	value_column;	/* that column; else 0 */
 	JoinType	type;			/* of the join: INNER, LEFT, FULL; SEMI, ANTI: the probe is left */
+	bool		right_of_semi;	/* both are on the right of a semi join, with several on its left */
 	bool		unique;			/* no two rows that are searched have one key */
 	bool		unique_in_all;	/* ... nor two of all rows of that table */
 	const char *reason;			/* why it is not sampled; NULL: it is */

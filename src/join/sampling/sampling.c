@@ -410,13 +410,16 @@ use_sample(PlannerInfo *root, const JoinPair *pair, JoinSampled *sampled)
 		/* a table that is larger than it seems makes each nested loop over it look cheap */
 		if (rows * sampled->share.of_one_key * NEAR_ROWS < sampled->share.share &&
 			sampled->share.of_one_key > 0)
-		{
-			sampled->used = -1;
 			sampled->unused =
 				"more rows of the table must match than the server expects of it at all";
-		}
-		else
+		else if (pair->right_of_semi && sampled->used > share)
+			/* it is sized as no more rows than those others have, whatever it has itself */
+			sampled->unused = "the server counts too few rows where the right side of a semi join "
+							  "is joined to others first";
+		if (sampled->unused == NULL)
 			share = sampled->used;
+		else
+			sampled->used = -1;
 	}
 	if (sampled->unused == NULL || ratio != 1)
 		bloomfam_join_pair_set(root, pair, Min(share * ratio * per_match / rows, 1),
