@@ -99,7 +99,7 @@ GRANT UPDATE, DELETE ON days TO regress_bloomfam_sizes_reader;
 SELECT planned_as_reader('facts f JOIN days d ON d.id = f.day WHERE d.weekday = 1');
 DEALLOCATE hidden;
 
--- a view's owner has the right, its user need not; a barrier hides rows
+-- a view's owner has the right; its user needs it, too, as conditions of the view may hide rows, and not be evaluated; a barrier hides rows
 CREATE VIEW plain AS SELECT id, year FROM days WHERE weekday < 7;
 CREATE VIEW barrier WITH (security_barrier) AS SELECT id, year FROM days WHERE weekday < 3;
 CREATE VIEW barrier_join WITH (security_barrier) AS SELECT f.id, d.year FROM facts f JOIN days d ON d.id = f.day WHERE d.year = 10 OFFSET 0;
@@ -109,6 +109,9 @@ GRANT SELECT ON plain, barrier, barrier_join, of_owner, facts TO regress_bloomfa
 REVOKE ALL ON days FROM regress_bloomfam_sizes_reader;
 REVOKE SELECT (id, year) ON days FROM regress_bloomfam_sizes_reader;
 SELECT * FROM as_reader('facts f JOIN plain d ON d.id = f.day WHERE d.year = 10');
+GRANT SELECT (id, year, weekday) ON days TO regress_bloomfam_sizes_reader;
+SELECT * FROM as_reader('facts f JOIN plain d ON d.id = f.day WHERE d.year = 10');
+REVOKE SELECT (id, year, weekday) ON days FROM regress_bloomfam_sizes_reader;
 SELECT * FROM as_reader('facts f JOIN barrier d ON d.id = f.day WHERE d.year = 10');
 SELECT * FROM as_reader('barrier_join');
 SELECT planned_as_reader('facts f JOIN of_owner d ON d.id = f.day WHERE d.year = 10');

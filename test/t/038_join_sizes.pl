@@ -68,6 +68,15 @@ ok(share($stays) < 5, 'facts were changed and analyzed: none has');
 is(ask($stays, 'BEGIN; UPDATE days SET year = 50'), '', 'a transaction changes days');
 ok(share($stays) > 90, 'it sees them');
 ok(ask($stays, "ROLLBACK; $explain") =~ /f\.day = d\.id: ([0-9.]+)%/ && $1 < 5, 'it was undone');
+# what an old snapshot sees is not kept beyond its transaction
+$node->safe_psql('postgres', 'UPDATE facts SET day = day + 17000; ANALYZE facts');
+my $old = session($node);
+ask($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM people WHERE id < 0');
+$node->safe_psql('postgres', 'UPDATE days SET year = 51 WHERE id >= 18000; ANALYZE days');
+ok(share($old) > 90, 'an old snapshot sees the days as they were');
+ask($old, 'COMMIT');
+ok(share($old) < 5, '... and afterwards those that are there now');
+$node->safe_psql('postgres', 'UPDATE days SET year = 50 WHERE id >= 18000; UPDATE facts SET day = day - 17000; ANALYZE days, facts');
 # beside DDL: an index that is there no more, a table that has another column, a table that was dropped
 $node->safe_psql('postgres', 'ALTER TABLE days DROP CONSTRAINT days_pkey');
 like(ask($stays, $explain), qr/f\.day = d\.id: Not sampled: there is no btree index/, 'the index was dropped');

@@ -78,6 +78,7 @@ bloomfam_join_cache_find(const char *text)
 		entries = MemoryContextAllocZero(TopMemoryContext, MOST_ENTRIES * sizeof(CacheEntry));
 		CacheRegisterRelcacheCallback(drop_of_relation, (Datum) 0);
 		CacheRegisterSyscacheCallback(STATRELATTINH, drop_all, (Datum) 0);
+		CacheRegisterSyscacheCallback(PROCOID, drop_all, (Datum) 0);	/* conditions call them */
 	}
 	changes_at_find = changes;
 	if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
@@ -97,8 +98,9 @@ bloomfam_join_cache_keep(const char *text, Oid probe, Oid searched, Oid searched
 	char	   *copy;
 
 	Assert(entries != NULL);
+	/* a snapshot that is kept may be older than the last change which was told */
 	if (strlen(text) >= LONGEST_TEXT || changes != changes_at_find ||
-		TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		TransactionIdIsValid(GetTopTransactionIdIfAny()) || IsolationUsesXactSnapshot())
 		return;
 	copy = MemoryContextStrdup(TopMemoryContext, text);
 	entry = &entries[oldest];

@@ -16,6 +16,9 @@
  */
 #include "postgres.h"
 
+#include "optimizer/geqo.h"
+#include "optimizer/paths.h"
+
 #include "join/sampling/couple.h"
 
 /* The place of a relation's member of the list; -1: there is none. */
@@ -113,7 +116,8 @@ bloomfam_join_couple_init(PlannerInfo *root, List *initial_rels, List *pairs, Jo
 	const RelOptInfo *rels[3];
 	int			i;
 
-	if (partner == NULL)
+	/* GEQO joins in orders of its own */
+	if (partner == NULL || (enable_geqo && list_length(initial_rels) >= geqo_threshold))
 		return false;
 	rels[0] = pair->probe;
 	rels[1] = pair->searched;
@@ -155,12 +159,17 @@ bloomfam_join_couple_selectivity(PlannerInfo *root, const JoinCouple *couple)
 		   bloomfam_join_pair_selectivity(root, couple->last);
 }
 
-void
+bool
 bloomfam_join_couple_set(PlannerInfo *root, const JoinCouple *couple, double selectivity)
 {
-	double		first = bloomfam_join_pair_selectivity(root, couple->first);
+	double		last =
+		Min(selectivity / bloomfam_join_pair_selectivity(root, couple->first), 1);
 	int			i;
 
+	/* a join of the probe and one table has that clause, too, and must not seem to lose its rows */
+	if (couple->last != &couple->between &&
+		last < bloomfam_join_pair_selectivity(root, couple->last))
+		return false;
 	/* a foreign key of either would take the place of the class's clauses */
 	for (i = 0; i < 2; i++)
 	{
@@ -168,6 +177,6 @@ bloomfam_join_couple_set(PlannerInfo *root, const JoinCouple *couple, double sel
 
 		bloomfam_join_pair_set(root, couple->pairs[i], own, own);
 	}
-	selectivity = Min(selectivity / first, 1);
-	bloomfam_join_pair_set(root, couple->last, selectivity, selectivity);
+	bloomfam_join_pair_set(root, couple->last, last, last);
+	return true;
 }

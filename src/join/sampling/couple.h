@@ -33,8 +33,11 @@ extern bool bloomfam_join_couple_init(PlannerInfo *root, List *initial_rels, Lis
 /* The selectivity of the clauses that join all three, as the server has it now. */
 extern double bloomfam_join_couple_selectivity(PlannerInfo *root, const JoinCouple *couple);
 
-/* Gives them this one, in that the last clause gets another. */
-extern void bloomfam_join_couple_set(PlannerInfo *root, const JoinCouple *couple,
+/*
+ * Gives them this one, in that the last clause gets another; false: it does not, as a join of the
+ * probe and one of the tables would look smaller than it is.
+ */
+extern bool bloomfam_join_couple_set(PlannerInfo *root, const JoinCouple *couple,
 									 double selectivity);
 
 #endif							/* BLOOMFAM_JOIN_COUPLE_H */

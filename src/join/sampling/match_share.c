@@ -26,8 +26,9 @@
 /* Two estimates agree if they differ by no more of them. */
 #define AGREEING	4
 
-/* Values of a column are compared if so many keys have a match. */
+/* Values of a column are compared, each with each, if so many keys have a match. */
 #define FEWEST_ALIKE	30
+#define MOST_ALIKE		1000
 
 /* How many keys the server's value counts as. */
 #define PRIOR_KEYS	4
@@ -130,9 +131,9 @@ by_ranges(const JoinFound *found)
 	return estimate;
 }
 
-/* How many rows a match is of, on average; 0: of a key there may be more than were counted. */
-static double
-rows_per_match(const JoinFound *found, double rest)
+/* How many rows a match is of, on average, if all of a key were counted, and at least. */
+static void
+set_rows_per_match(const JoinFound *found, double rest, JoinMatchShare *result)
 {
 	double		rows = 0;
 	double		matches = 0;
@@ -152,7 +153,27 @@ rows_per_match(const JoinFound *found, double rest)
 		matches += weight * key->matches;
 		all &= !OidIsValid(found->index) || key->nrows < JOIN_MOST_MATCHES;
 	}
-	return all && matches > 0 ? rows / matches : 0;
+	result->least_per_match = matches > 0 ? rows / matches : 0;
+	result->rows_per_match = all ? result->least_per_match : 0;
+}
+
+/* The fraction of the table's keys that match, of those of the sample; 0: it has none of them. */
+static double
+matching_of_existing(const JoinFound *found)
+{
+	int			nexisting = 0;
+	int			nmatching = 0;
+	int			i;
+
+	for (i = 0; i < found->ncommon + found->nkeys; i++)
+	{
+		const JoinFoundKey *key =
+			i < found->ncommon ? &found->common[i] : &found->keys[i - found->ncommon];
+
+		nexisting += key->exists;
+		nmatching += key->matches;
+	}
+	return nexisting > 0 ? (double) nmatching / nexisting : 0;
 }
 
 /*
@@ -163,8 +184,8 @@ static double
 alike(const JoinFound *found, double rest)
 {
 	int			n = found->ncommon + found->nkeys;
-	double	   *weights = palloc(n * sizeof(double));
-	const JoinFoundKey **keys = palloc(n * sizeof(JoinFoundKey *));
+	double	   *weights;
+	const JoinFoundKey **keys;
 	double		sum = 0;
 	double		all = 0;
 	double		equal = 0;
@@ -173,6 +194,10 @@ alike(const JoinFound *found, double rest)
 	int			i;
 	int			k;
 
+	if (!found->has_values || n > MOST_ALIKE)
+		return 0;
+	weights = palloc(n * sizeof(double));
+	keys = palloc(n * sizeof(JoinFoundKey *));
 	for (i = 0; i < found->nkeys; i++)
 		sum += found->keys[i].weight;
 	for (i = 0; i < n; i++)
@@ -236,7 +261,8 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	result->low = Max(result->share - DEVIATIONS * deviation, 0);
 	result->high = Min(Max(result->share + DEVIATIONS * deviation, LEAST_SEEN), 1);
 	result->by_bounds = rest > 0 ? rest / (rest + common) : 0;
-	result->rows_per_match = rows_per_match(found, rest);
+	set_rows_per_match(found, rest, result);
+	result->of_existing = matching_of_existing(found);
 	result->alike = alike(found, rest);
 	result->nkeys = found->ncommon + found->nkeys;
 	result->of_one_key = sample->ncommon > 0 ? sample->frequencies[0]

@@ -17,6 +17,8 @@ typedef struct JoinMatchShare
 	double		low;			/* where it lies with a probability of 95 % */
 	double		high;
 	double		rows_per_match; /* of the table that was searched; 0: not known */
+	double		least_per_match;	/* ... but so many, as not all were counted; 0: no match */
+	double		of_existing;	/* of the keys that the table has, so many match; 0: not known */
 	double		of_one_key;		/* of all rows, those of the most frequent key; 0: not known */
 	double		alike;			/* two of the rows have one value in the other column, with this
 								 * probability; 0: not known */

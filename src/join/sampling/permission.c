@@ -37,6 +37,9 @@
 /* Longer constants, as lists of them, are not evaluated. */
 #define LONGEST_CONSTANT	8192
 
+/* Nor are conditions that have more columns, constants, operators and lists than these. */
+#define MOST_NODES			200
+
 /*
  * Is this query, or one that it is part of, planned as a subplan of an expression?  These are
  * planned before the query around them has an array of relations.  So are CTEs, but in order,
@@ -89,22 +92,36 @@ bloomfam_join_sampling_forbidden(PlannerInfo *root)
 	return NULL;
 }
 
-/* What the server itself checks before it estimates by the values of other rows. */
+/* May the user select these columns? */
+static bool
+may_select(Oid table, const Bitmapset *columns, Oid user)
+{
+	int			column = -1;
+
+	if (pg_class_aclcheck(table, user, ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	while ((column = bms_next_member(columns, column)) >= 0)
+		if (pg_attribute_aclcheck(table, column, user, ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	return columns != NULL;
+}
+
+/*
+ * What the server itself checks before it estimates by the values of other rows; and more: rows of
+ * a view's owner are not sampled for who may not select them himself.  The view's conditions may
+ * hide them, and be none that are evaluated.
+ */
 const char *
 bloomfam_join_columns_forbidden(PlannerInfo *root, RelOptInfo *rel, Bitmapset *columns)
 {
 	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
-	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
-	int			column = -1;
 
 	if (rte->securityQuals != NIL)
 		return "a policy or a security barrier hides rows";
-	if (pg_class_aclcheck(rte->relid, user, ACL_SELECT) == ACLCHECK_OK)
-		return NULL;
-	while ((column = bms_next_member(columns, column)) >= 0)
-		if (pg_attribute_aclcheck(rte->relid, column, user, ACL_SELECT) != ACLCHECK_OK)
-			return "there is no right to select";
-	return columns != NULL ? NULL : "there is no right to select";
+	if (!may_select(rte->relid, columns, GetUserId()) ||
+		(OidIsValid(rel->userid) && !may_select(rte->relid, columns, rel->userid)))
+		return "there is no right to select";
+	return NULL;
 }
 
 const char *
@@ -194,6 +211,13 @@ is_long(const Const *value)
 		   toast_raw_datum_size(value->constvalue) > LONGEST_CONSTANT;
 }
 
+/* A function that an operator does not name: that of a list which is looked up by hashes. */
+static bool
+is_unsafe_hash(Oid function)
+{
+	return OidIsValid(function) && function >= FirstNormalObjectId;
+}
+
 /* context: the index of the relation that columns may be of */
 static bool
 is_unsafe(Node *node, void *context)
@@ -223,7 +247,8 @@ is_unsafe(Node *node, void *context)
 				return true;
 			break;
 		case T_ScalarArrayOpExpr:
-			if (is_unsafe_collation(node, ((ScalarArrayOpExpr *) node)->args))
+			if (is_unsafe_collation(node, ((ScalarArrayOpExpr *) node)->args) ||
+				is_unsafe_hash(((ScalarArrayOpExpr *) node)->hashfuncid))
 				return true;
 			break;
 		case T_OpExpr:
@@ -237,10 +262,22 @@ is_unsafe(Node *node, void *context)
 		   expression_tree_walker(node, is_unsafe, context);
 }
 
+static bool
+count_nodes(Node *node, void *context)
+{
+	int		   *n = context;
+
+	if (node == NULL)
+		return false;
+	(*n)++;
+	return expression_tree_walker(node, count_nodes, context);
+}
+
 List *
 bloomfam_join_safe_conditions(RelOptInfo *rel)
 {
 	List	   *safe = NIL;
+	int			n = 0;
 	ListCell   *lc;
 
 	foreach(lc, rel->baserestrictinfo)
@@ -249,7 +286,12 @@ bloomfam_join_safe_conditions(RelOptInfo *rel)
 
 		if (!info->pseudoconstant && info->security_level == 0 &&
 			!is_unsafe((Node *) info->clause, &rel->relid))
+		{
+			count_nodes((Node *) info->clause, &n);
+			if (n > MOST_NODES)
+				break;
 			safe = lappend(safe, info);
+		}
 	}
 	return safe;
 }

@@ -12,12 +12,14 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "access/heaptoast.h"
 #include "access/genam.h"
 #include "access/relscan.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
 #include "catalog/pg_am_d.h"
 #include "executor/executor.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
@@ -77,6 +79,19 @@ bloomfam_join_reader_end(JoinReader *reader)
 	FreeExecutorState(reader->estate);
 }
 
+/* How many blocks a value counts as: where it is stored, and what it takes to evaluate it. */
+static int
+blocks_of_value(struct varlena *value)
+{
+	Size		length = toast_raw_datum_size(PointerGetDatum(value));
+	int			nblocks = length / BLCKSZ;
+
+	if (VARATT_IS_EXTERNAL_ONDISK(value))
+		nblocks += Max(JOIN_BLOCKS_OF_LONG_ROW,
+					   toast_datum_size(PointerGetDatum(value)) / TOAST_MAX_CHUNK_SIZE);
+	return nblocks;
+}
+
 bool
 bloomfam_join_reader_matches(JoinReader *reader)
 {
@@ -88,9 +103,12 @@ bloomfam_join_reader_matches(JoinReader *reader)
 		bool		isnull;
 		Datum		value = slot_getattr(reader->slot, column, &isnull);
 
-		if (!isnull && VARATT_IS_EXTERNAL(DatumGetPointer(value)))
-			reader->nblocks += JOIN_BLOCKS_OF_LONG_ROW;
+		if (!isnull)
+			reader->nblocks += blocks_of_value((struct varlena *) DatumGetPointer(value));
 	}
+	/* its values may be of any length */
+	if (bloomfam_join_reader_is_over(reader))
+		return false;
 	ResetExprContext(context);
 	context->ecxt_scantuple = reader->slot;
 	return ExecQual(reader->conditions, context);
@@ -126,6 +144,29 @@ bloomfam_join_reader_seek(JoinReader *reader, ScanKey keys, int nkeys)
 	reader->nblocks += reader->height + 1;
 }
 
+static int64
+all_accesses(void)
+{
+	return pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read +
+		   pgBufferUsage.local_blks_hit + pgBufferUsage.local_blks_read;
+}
+
+/*
+ * The next entry of the index.  The blocks on the way down are counted already; but between two
+ * entries there may be leaves full of dead ones, which are passed over.
+ */
+static ItemPointer
+next_entry(JoinReader *reader)
+{
+	int64		before = all_accesses();
+	ItemPointer tid = index_getnext_tid(reader->scan, reader->direction);
+	int64		surplus = all_accesses() - before - (reader->height + 2);
+
+	if (surplus > 0)
+		reader->nblocks += Min(surplus, reader->most_blocks + 1);
+	return tid;
+}
+
 bool
 bloomfam_join_reader_next(JoinReader *reader, bool same_block)
 {
@@ -133,7 +174,7 @@ bloomfam_join_reader_next(JoinReader *reader, bool same_block)
 	{
 		if (!reader->scan->xs_heap_continue)
 		{
-			ItemPointer tid = index_getnext_tid(reader->scan, reader->direction);
+			ItemPointer tid = next_entry(reader);
 
 			CHECK_FOR_INTERRUPTS();
 			if (tid == NULL)

@@ -44,6 +44,9 @@
 /* ... and such a fraction of them may have a match: less cannot be seen in some 200 keys. */
 #define LEAST_SHARE		0.01
 
+/* A query of more relations is left alone: pairs and classes are looked at, each with each. */
+#define MOST_RELATIONS	32
+
 /* Rows of a table may be so many times more than the server expects. */
 #define NEAR_ROWS		2.0
 
@@ -324,19 +327,27 @@ limits_its_keys(const JoinPair *pair)
 	return false;
 }
 
-/* How many rows a match is expected to be of: all rows by all keys that meet the conditions. */
+/*
+ * How many rows a match is expected to be of: all that meet the conditions, by the keys that do.
+ * These are more the less the conditions follow the key: as many as if rows met them by chance, or
+ * as large a part as of the sample's.  And no fewer than were counted.
+ */
 static double
-rows_per_match(PlannerInfo *root, const JoinPair *pair, double rows)
+rows_per_match(PlannerInfo *root, const JoinPair *pair, double rows, const JoinMatchShare *share)
 {
 	double		all = Max(pair->searched->tuples, 1);
+	double		least = Max(share->least_per_match, 1);
 	double		keys =
 		pair->ncolumns == 1 ? bloomfam_join_ndistinct(root, pair->columns[0].searched) : 0;
+	double		by_chance;
 
 	if (keys < 1)
-		return 1;
-	/* so many of the keys have such a row, if these are spread evenly */
-	keys *= 1 - pow(Max(1 - rows / all, 0), all / keys);
-	return Max(rows / Max(keys, 1), 1);
+		return least;
+	by_chance = keys * (1 - pow(Max(1 - rows / all, 0), all / keys));
+	least = Max(least, rows / Max(by_chance, 1));
+	if (share->of_existing > 0)
+		least = Max(least, Min(rows / Max(keys * share->of_existing, 1), all / keys));
+	return least;
 }
 
 /*
@@ -391,8 +402,9 @@ found_rows_per_match(PlannerInfo *root, const JoinPair *pair, const JoinMatchSha
 {
 	if (pair->unique)
 		return 1;
-	return share->rows_per_match > 0 ? share->rows_per_match
-									 : rows_per_match(root, pair, evaluated_rows(root, pair));
+	return share->rows_per_match > 0
+			   ? share->rows_per_match
+			   : rows_per_match(root, pair, evaluated_rows(root, pair), share);
 }
 
 /* Gives the clauses of a pair the selectivity that comes of its sample. */
@@ -447,9 +459,17 @@ use_both(PlannerInfo *root, const JoinCouple *couple, const JoinMatchShares *sha
 	sampled->searched = psprintf("%s and %s", sampled->searched,
 								 alias_of(root, couple->pairs[1]->searched));
 	sampled->share = *share;
+	/* each is an estimate of its own; but no more rows match in both than in one */
+	for (i = 0; i < 2; i++)
+		sampled->share.share = Min(sampled->share.share, shares->of[i].share);
+	sampled->share.low = Min(sampled->share.low, sampled->share.share);
 	if (choose_share(sampled, Min(bloomfam_join_couple_selectivity(root, couple) * matches, 1),
-					 false))
-		bloomfam_join_couple_set(root, couple, Min(sampled->used / matches, 1));
+					 false) &&
+		!bloomfam_join_couple_set(root, couple, Min(sampled->used / matches, 1)))
+	{
+		sampled->used = -1;
+		sampled->unused = "a join with one of the two would look too small";
+	}
 }
 
 /*
@@ -658,6 +678,8 @@ bloomfam_join_sample(PlannerInfo *root, List *initial_rels)
 		return;
 
 	reason = bloomfam_join_sampling_forbidden(root);
+	if (reason == NULL && bms_num_members(root->all_baserels) > MOST_RELATIONS)
+		reason = "the query has too many relations";
 	if (reason == NULL && bloomfam_join_comes_back(root))
 		reason = "a relation without conditions is joined to two others, and reaches far beyond "
 				 "one";

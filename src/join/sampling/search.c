@@ -449,6 +449,7 @@ bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
 
 	memset(found, 0, sizeof(*found));
 	found->stride = 1;
+	found->has_values = plan->value_column != 0;
 	found->common = palloc0((sample->ncommon + 1) * sizeof(JoinFoundKey));
 	found->keys = palloc0((sample->nbounds + 1) * sizeof(JoinFoundKey));
 	found->ranges = palloc0((sample->nbounds + 1) * sizeof(JoinFoundRange));

@@ -66,6 +66,7 @@ typedef struct JoinFound
 {
 	Oid			index;			/* by which they were searched; 0: all of the table was read */
 	int			nblocks;		/* accessed, whether or not they were cached */
+	bool		has_values;		/* values of the other column were taken */
 	int			ncommon;		/* the most frequent ones, as many as were searched */
 	JoinFoundKey *common;		/* weight: the fraction of all rows */
 	int			nkeys;			/* of the bounds */
