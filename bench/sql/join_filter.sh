@@ -29,7 +29,7 @@ repeat() { echo "DO \$\$ DECLARE x text; BEGIN FOR i IN 1..$1 LOOP $2; END LOOP;
 # three NAME SETTINGS QUERY: NAME_off without filters, NAME_read with filters that skip nothing, NAME_on
 three()
 {
-	statement "$1_off" "$off" "$2" "$3"
+	statement "$1_off" "$off" "$2; SET bloomfam.join_filter_skip = on" "$3"
 	statement "$1_read" "$on" "$2; SET bloomfam.join_filter_skip = off" "$3"
 	statement "$1_on" "$on" "$2; SET bloomfam.join_filter_skip = on" "$3"
 }
