@@ -346,7 +346,7 @@ SELECT how FROM sampled('facts f, days d, weekdays e WHERE d.id = f.day AND e.id
 RESET geqo_threshold;
 -- more conditions than are evaluated, more relations than are looked at
 SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day WHERE ' || (SELECT string_agg('d.year < 1000' || g, ' OR ') FROM generate_series(1, 70) g));
-SELECT DISTINCT regexp_replace(how, '.*: ', '') AS how FROM sampled('facts f' || (SELECT string_agg(format(' JOIN days d%s ON d%s.id = f.day', g, g), '') FROM generate_series(1, 32) g) || ' WHERE d1.year = 100');
+SELECT DISTINCT regexp_replace(how, '.*: ', '') AS how FROM sampled('facts f' || (SELECT string_agg(format(' JOIN weekdays d%s ON d%s.id = f.day', g, g), '') FROM generate_series(1, 32) g) || ' WHERE d1.year = 100');
 
 CREATE FUNCTION many(n int) RETURNS text LANGUAGE sql AS $$
 	SELECT 'facts f ' || string_agg(format('JOIN days d%1$s ON d%1$s.id8 = f.%2$I', g, c), ' ') || ' WHERE ' || string_agg(format('d%s.year = 100', g), ' AND ')
