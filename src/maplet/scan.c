@@ -26,7 +26,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
-#include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
@@ -38,6 +37,7 @@
 #include "maplet/lookup.h"
 #include "maplet/maplet.h"
 #include "maplet/verify.h"
+#include "pg/compat.h"
 
 #define ST_SORT sort_u64
 #define ST_ELEMENT_TYPE uint64
@@ -233,7 +233,7 @@ prepare(IndexScanDesc scan, Relation table, const uint64 **hashes)
 	Size		n;
 	MemoryContext old;
 
-	pgstat_count_index_scan(scan->indexRelation);
+	bloomfam_count_index_search(scan);
 	if (key == NULL)
 		return 0;
 	bloomfam_maplet_meta_refresh(scan->indexRelation, &state->view);

@@ -269,6 +269,21 @@ ANALYZE maplet_few;
 EXPLAIN (COSTS OFF) SELECT n FROM maplet_plan JOIN maplet_few USING (id);
 -- most of the table: not by an index
 EXPLAIN (COSTS OFF) SELECT count(n) FROM maplet_plan a JOIN (SELECT id FROM maplet_plan) b USING (id);
+-- EXPLAIN ANALYZE counts searches since 18: one for each look-up
+CREATE FUNCTION maplet_searches(query text) RETURNS TABLE (node text, loops int, right_count boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT JSON) ' || query INTO plan;
+	RETURN QUERY SELECT n->>'Node Type', (n->>'Actual Loops')::int,
+		current_setting('server_version_num')::int < 180000 AND NOT n ? 'Index Searches' OR (n->'Index Searches' = n->'Actual Loops') IS TRUE
+	FROM jsonb_path_query(plan, 'strict $.**?(@.type() == "object" && exists(@."Index Name"))') n;
+END $$;
+SET enable_bitmapscan = off;
+SELECT * FROM maplet_searches('SELECT n FROM maplet_plan JOIN maplet_few USING (id)');
+SELECT * FROM maplet_searches('SELECT n FROM maplet_plan WHERE id = md5(''7'')::uuid');
+RESET enable_bitmapscan;
+SELECT * FROM maplet_searches('SELECT n FROM maplet_plan WHERE id IN (md5(''7'')::uuid, md5(''8'')::uuid)');
 -- ranges and orders are for a B-tree
 CREATE INDEX maplet_plan_btree ON maplet_plan (id);
 EXPLAIN (COSTS OFF) SELECT n FROM maplet_plan WHERE id > md5('7')::uuid ORDER BY id LIMIT 3;
