@@ -254,9 +254,20 @@ bloomfam_family_difference(const char *a, uint32 a_len, const char *b, uint32 b_
 {
 	NameParts	one;
 	NameParts	other;
+	StringInfoData here;
 
-	if (a == NULL || b == NULL)
+	if (a == NULL && b == NULL)
 		return FAMILY_DIFFERS_IN_TYPE;
+	if (a == NULL || b == NULL)
+	{
+		take_apart(a != NULL ? a : b, a != NULL ? a_len : b_len, &one);
+		if (one.server == NULL)
+			return FAMILY_DIFFERS_IN_TYPE;
+		initStringInfo(&here);
+		bloomfam_family_append_server(&here);
+		return strcmp(one.server, here.data) == 0 ? FAMILY_MAY_DIFFER_IN_SERVER
+			: FAMILY_DIFFERS_IN_SERVER;
+	}
 	take_apart(a, a_len, &one);
 	take_apart(b, b_len, &other);
 	if (strcmp(one.type.data, other.type.data) != 0)

@@ -33,7 +33,8 @@ typedef enum FamilyDifference
 {
 	FAMILY_DIFFERS_IN_TYPE,
 	FAMILY_DIFFERS_IN_COLLATION,	/* of one type: COLLATE makes them one */
-	FAMILY_DIFFERS_IN_SERVER	/* of one type, hashed by different major versions of the server */
+	FAMILY_DIFFERS_IN_SERVER,	/* of one type, hashed by different major versions of the server */
+	FAMILY_MAY_DIFFER_IN_SERVER /* one is of this server, and the other has no name */
 } FamilyDifference;
 
 /* For a hint: the names may come from anywhere, and may be NULL. */

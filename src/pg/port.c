@@ -200,6 +200,9 @@ hint_to_build_alike(const BfHeader *a, const BfHeader *b)
 		case FAMILY_DIFFERS_IN_SERVER:
 			return errhint("Build both on one major version of the server: each hashes such keys "
 						   "in a way of its own.");
+		case FAMILY_MAY_DIFFER_IN_SERVER:
+			return errhint("Build both of keys of one type, and on one major version of the "
+						   "server: each hashes such keys in a way of its own.");
 		case FAMILY_DIFFERS_IN_TYPE:
 			break;
 	}
@@ -331,6 +334,12 @@ bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key
 				 : difference == FAMILY_DIFFERS_IN_SERVER
 				 ? errhint("Build the filter again: each major version of the server hashes such "
 						   "keys in a way of its own.")
+				 : difference == FAMILY_MAY_DIFFER_IN_SERVER
+				 ? (filter->family_len > 0
+					? errhint("Make the bloomkey again, on this server, from a key of the filter's "
+							  "type: each major version hashes such keys in a way of its own.")
+					: errhint("Build the filter again, on this server, from keys of the key's "
+							  "type: each major version hashes such keys in a way of its own."))
 				 : strcmp(is, psprintf("%s[]", holds)) == 0
 				 ? errhint("For the elements of an array there are \"filter @~ ANY (keys)\", "
 						   "bloom_may_contain_any and bloom_add_all.")

@@ -57,6 +57,11 @@ SELECT what, hint_of(format('SELECT of_another_server(bloom_agg(%1$s)) @~ %1$s',
 	hint_of(format('SELECT of_another_server(bloom_agg(%1$s)) | bloom_agg(%1$s)', what)) AS union
 FROM (VALUES ($$'a'::citext$$), ('to_jsonb(5)'), ($$'a'::text COLLATE ci$$), ($$ROW(1, 'a'::citext)$$)) v(what);
 SELECT hint_of($$SELECT of_another_server(bloom_agg(to_jsonb(5))) @~ 'a'::citext$$) AS of_another_type;
+-- A bloomkey does not say what it is of: it, or the filter that was built from such, may be of another server.
+SELECT f, key, hint_of(format('SELECT %s @~ %s', f, key)) AS probe FROM (VALUES
+	('of_another_server(bloom_agg(to_jsonb(5)))', 'bloom_key(to_jsonb(5))'), ('bloom_agg(to_jsonb(5))', $$'0000000000000bad:0000000000000001'::bloomkey$$),
+	($$bloom_agg('0000000000000bad:0000000000000001'::bloomkey)$$, 'to_jsonb(5)'), ('bloom_agg(5)', $$'0000000000000bad:0000000000000001'::bloomkey$$)) v(f, key);
+SELECT hint_of($$SELECT bloom_agg(to_jsonb(5)) | bloom_agg('0000000000000bad:0000000000000001'::bloomkey)$$) AS union;
 -- what the hint says helps
 SELECT hint_of($$SELECT bloom_agg('a'::text COLLATE ci) @~ ('a'::text COLLATE ci)$$);
 
