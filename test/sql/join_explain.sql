@@ -240,6 +240,9 @@ EXPLAIN (VERBOSE, COSTS OFF) SELECT u.id FROM dim d JOIN looked_up u ON u.id = d
 EXPLAIN (VERBOSE, COSTS OFF) SELECT 1 FROM dim d JOIN dim e ON d.few = e.few AND d.a < e.a;
 -- by a volatile condition the planner makes no other join
 EXPLAIN (VERBOSE, COSTS OFF) SELECT 1 FROM dim d JOIN dim e ON d.few = e.few + (random() * 0)::int;
+-- nor by conditions that compare no value of one side with one of the other
+EXPLAIN (VERBOSE, COSTS OFF) SELECT 1 FROM dim d JOIN dim e ON d.few + e.few = 5 AND d.few - e.few = e.n;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT 1 FROM dim d LEFT JOIN dim e ON d.few = 5 AND e.few = d.few + e.n;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT 1 FROM dim d JOIN dim e ON d.a < e.a;
 SET enable_nestloop = off;
 SET enable_mergejoin = on;

@@ -289,6 +289,40 @@ is_equality(const Node *condition)
 		   op_hashjoinable(op->opno, exprType(linitial(op->args)));
 }
 
+/* Which sides of a join an expression refers to, as the plan has their columns. */
+typedef struct JoinSides
+{
+	bool		outer;
+	bool		inner;
+} JoinSides;
+
+static bool
+note_sides(Node *node, void *context)
+{
+	JoinSides  *sides = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		sides->outer |= ((Var *) node)->varno == OUTER_VAR;
+		sides->inner |= ((Var *) node)->varno == INNER_VAR;
+	}
+	return expression_tree_walker(node, note_sides, context);
+}
+
+/* Does it compare one side of its join with the other, as a hash join's keys have to? */
+static bool
+is_between_sides(const OpExpr *op)
+{
+	JoinSides	left = {false, false};
+	JoinSides	right = {false, false};
+
+	note_sides(linitial(op->args), &left);
+	note_sides(lsecond(op->args), &right);
+	return left.outer != left.inner && right.outer != right.inner && left.outer != right.outer;
+}
+
 /* Is it a value that a nested loop hands to its inner side, of those above? */
 static bool
 is_of_outer_row(const Node *node, List *ancestors)
@@ -316,7 +350,8 @@ typedef struct OtherJoin
 {
 	NodeTag		node;
 	size_t		conditions;		/* offset of their list */
-	bool		looks_up;		/* only conditions with a value of a nested loop's outer row */
+	bool		looks_up;		/* conditions with a value of a nested loop's outer row; else those
+								 * between the node's own sides */
 	const char *label;
 	const char *decision;
 } OtherJoin;
@@ -347,8 +382,10 @@ explain_other_join(ExplainContext *explain, Plan *plan, const OtherJoin *other)
 		const OpExpr *op = lfirst(lc);
 
 		if (is_equality((const Node *) op) &&
-			(!other->looks_up || is_of_outer_row(linitial(op->args), explain->ancestors) ||
-			 is_of_outer_row(lsecond(op->args), explain->ancestors)))
+			(other->looks_up
+				 ? is_of_outer_row(linitial(op->args), explain->ancestors) ||
+				 is_of_outer_row(lsecond(op->args), explain->ancestors)
+				 : is_between_sides(op)))
 			explain_decision(explain, other->label, lfirst(lc), context,
 							 contain_volatile_functions(lfirst(lc)) ? VOLATILE : other->decision);
 	}
