@@ -724,6 +724,25 @@ INSERT INTO visit SELECT DISTINCT ON (id) id, day FROM incoming JOIN new USING (
 SELECT count(*) FROM visit;
 
 -- docs/maplet.md, example 9
+CREATE INDEX visit_by_id ON visit USING maplet (id);
+
+CREATE FUNCTION visits_with(key uuid) RETURNS SETOF visit LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    part regclass;
+    part_index regclass;
+BEGIN
+    FOR part, part_index IN
+        SELECT i.indrelid, i.indexrelid FROM pg_inherits h JOIN pg_index i ON i.indexrelid = h.inhrelid WHERE h.inhparent = 'visit_by_id'::regclass
+    LOOP
+        IF maplet_may_contain(part_index, key) THEN
+            RETURN QUERY EXECUTE format('SELECT id, day FROM %s WHERE id = $1', part) USING key;
+        END IF;
+    END LOOP;
+END $$;
+
+SELECT count(*) FROM visits_with(md5('7')::uuid);
+
+-- docs/maplet.md, example 10
 SELECT c.oid::regclass AS index, i.entries, i.runs, i.pages, i.live_pages, i.false_places < 0.05 AS few_false_places, i.outgrown
 FROM pg_class c JOIN pg_am a ON a.oid = c.relam, maplet_info(c.oid) i
 WHERE a.amname = 'maplet' AND c.relkind = 'i' AND c.relpersistence <> 't'
@@ -1292,6 +1311,7 @@ CREATE EXTENSION bloomfam;
 -- docs/upgrade.md, example 1
 CREATE TABLE catalogue AS
 SELECT g % 3 AS shop, bloom_agg(to_jsonb(g)) AS items, bloom_agg(g) AS numbers FROM generate_series(1, 1000) g GROUP BY 1;
+CREATE TABLE visited AS SELECT bloom_key(to_jsonb(g)) AS item FROM generate_series(1, 1000) g;
 
 -- docs/upgrade.md, example 2
 \o /dev/null
@@ -1314,6 +1334,23 @@ WHERE a.amname = 'maplet' AND c.relkind = 'i' AND c.relpersistence <> 't' AND i.
 
 -- docs/upgrade.md, example 4
 SELECT indexrelid::regclass AS index FROM pg_index WHERE pg_get_indexdef(indexrelid) ~ '\mbloom_(key|hash|shard)\(';
+
+-- docs/upgrade.md, example 5
+\o /dev/null
+\set VERBOSITY terse
+SELECT string_agg(format($$SELECT %L AS "table", %L AS "column", left(t.%2$I::text, 16) AS family, count(*) AS keys
+  FROM %1$s t WHERE t.%2$I IS NOT NULL GROUP BY 3$$, a.attrelid::regclass, a.attname), ' UNION ALL ')
+FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type y ON y.oid = a.atttypid
+WHERE 'bloomkey'::regtype IN (y.oid, y.typbasetype) AND c.relkind IN ('r', 'm') AND c.relpersistence <> 't' AND NOT a.attisdropped \gexec
+\o
+\set VERBOSITY default
+
+-- docs/upgrade.md, example 6
+\o /dev/null
+\set VERBOSITY terse
+SELECT left(bloom_key(to_jsonb(1))::text, 16) AS jsonb, left(bloom_key(1)::text, 16) AS numbers;
+\o
+\set VERBOSITY default
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;

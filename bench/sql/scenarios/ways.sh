@@ -162,7 +162,7 @@ in_partitions()
 				EXECUTE format('CREATE TABLE event_%s (day int, id uuid, v int) PARTITION BY LIST (day)', kind);
 				FOR d IN 1..$parts LOOP EXECUTE format('CREATE TABLE event_%1\$s_%2\$s PARTITION OF event_%1\$s FOR VALUES IN (%2\$s)', kind, d); END LOOP;
 				EXECUTE format('INSERT INTO event_%s SELECT x %% $parts + 1, key(x), x FROM generate_series(1, $rows) x', kind);
-				EXECUTE format('CREATE INDEX ON event_%1\$s USING %1\$s (id)', kind);
+				EXECUTE format('CREATE INDEX event_%1\$s_by_id ON event_%1\$s USING %1\$s (id)', kind);
 			END LOOP;
 		END \$\$;
 		CREATE TABLE event_filter (day int PRIMARY KEY, ids bloomfilter);
@@ -179,15 +179,26 @@ in_partitions()
 				RETURN QUERY EXECUTE format('SELECT * FROM event_maplet WHERE day = %L AND id = \$1', d) USING key;
 			END LOOP;
 		END \$\$;
+		CREATE FUNCTION events_of_indexes(key uuid) RETURNS SETOF event_maplet LANGUAGE plpgsql STABLE AS \$\$
+		DECLARE
+			part regclass;
+			part_index regclass;
+		BEGIN
+			FOR part, part_index IN SELECT i.indrelid, i.indexrelid FROM pg_inherits h JOIN pg_index i ON i.indexrelid = h.inhrelid WHERE h.inhparent = 'event_maplet_by_id'::regclass LOOP
+				IF maplet_may_contain(part_index, key) THEN
+					RETURN QUERY EXECUTE format('SELECT day, id, v FROM %s WHERE id = \$1', part) USING key;
+				END IF;
+			END LOOP;
+		END \$\$;
 	SQL
-	declare -A from=([maplet]="event_maplet WHERE id = \$1" [btree]="event_btree WHERE id = \$1" [filter]="events_with(\$1)" [days]="events_of_days(\$1)")
+	declare -A from=([maplet]="event_maplet WHERE id = \$1" [btree]="event_btree WHERE id = \$1" [filter]="events_with(\$1)" [days]="events_of_days(\$1)" [indexes]="events_of_indexes(\$1)")
 	declare -A planned=([custom]="planned each time" [generic]=prepared)
-	declare -A named=([maplet]="maplet indexes" [filter]="a filter for each, and maplet indexes" [days]="the same, a statement for each that may")
-	for way in maplet btree filter days; do
+	declare -A named=([maplet]="maplet indexes" [filter]="a filter for each, and maplet indexes" [days]="the same, a statement for each that may" [indexes]="a statement for each whose index may")
+	for way in maplet btree filter days indexes; do
 		echo "PREPARE $way(uuid) AS SELECT * FROM ${from[$way]};"
 	done > "$work/setup.sql"
 	for when in custom generic; do
-		for way in maplet btree filter days; do
+		for way in maplet btree filter days indexes; do
 			{
 				echo "SET plan_cache_mode = force_${when}_plan;"
 				for i in $(seq $lookups_each); do
@@ -196,10 +207,10 @@ in_partitions()
 			} > "$work/${when}_$way.sql"
 		done
 	done
-	measure_processor "$rounds" {custom,generic}_{maplet,btree,filter,days}
+	measure_processor "$rounds" {custom,generic}_{maplet,btree,filter,days,indexes}
 	heading "A key that is in one of $parts partitions, $(thousands "$rows") rows in all" this B-trees
 	for when in custom generic; do
-		for way in maplet filter days; do
+		for way in maplet filter days indexes; do
 			row "${named[$way]}, ${planned[$when]}" "$(calc "$(median "${when}_$way") / $lookups_each")" ms "$(calc "$(median "${when}_btree") / $lookups_each")" \
 				"$(calc "$(median "${when}_$way") / $(median "${when}_btree")")"
 		done
