@@ -42,6 +42,7 @@
 #include "join/planner/plan.h"
 #include "join/report/decisions.h"
 #include "join/report/stat.h"
+#include "join/sampling/join_order.h"
 #include "join/sampling/report.h"
 #include "join/sampling/sampling.h"
 #include "pg/compat.h"
@@ -86,19 +87,26 @@ add_paths_with_filters(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer
 		previous_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 	if (bloomfam_join_filter != JOIN_FILTER_OFF && bloomfam_join_filter_plans)
 		bloomfam_join_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);
+	bloomfam_join_order_take_paths(joinrel, outerrel);
 }
 
-/* The search for a join order, once it is known which sizes joins have. */
+/* The search for a join order, as it would be without this module. */
 static RelOptInfo *
 search_join_order(PlannerInfo *root, int levels, List *initial_rels)
 {
-	if (bloomfam_join_samples)
-		bloomfam_join_sample(root, initial_rels);
 	if (previous_join_search != NULL)
 		return previous_join_search(root, levels, initial_rels);
 	if (enable_geqo && levels >= geqo_threshold)
 		return geqo(root, levels, initial_rels);
 	return standard_join_search(root, levels, initial_rels);
+}
+
+static RelOptInfo *
+search_with_samples(PlannerInfo *root, int levels, List *initial_rels)
+{
+	return bloomfam_join_samples
+			   ? bloomfam_join_sampled_search(root, levels, initial_rels, search_join_order)
+			   : search_join_order(root, levels, initial_rels);
 }
 
 /* Plans, and keeps what was sampled for that. */
@@ -248,7 +256,7 @@ bloomfam_join_init(void)
 	previous_join_paths = set_join_pathlist_hook;
 	set_join_pathlist_hook = add_paths_with_filters;
 	previous_join_search = join_search_hook;
-	join_search_hook = search_join_order;
+	join_search_hook = search_with_samples;
 	previous_executor_start =
 		ExecutorStart_hook != NULL ? ExecutorStart_hook : standard_ExecutorStart;
 	ExecutorStart_hook = start_with_filters;

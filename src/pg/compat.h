@@ -620,6 +620,84 @@ bloomfam_add_partial_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *cos
 #define BLOOMFAM_BASE_REL_ARGS		root, table, inhparent, rel
 #endif
 
+/*
+ * The methods that joins may be planned with.  15 to 18 look at the settings whenever they cost a
+ * join; 19 keeps for each query what it made of them.
+ */
+#include "optimizer/cost.h"
+typedef struct BloomfamJoinMethods
+{
+	bool		nestloop;
+	bool		mergejoin;
+	bool		hashjoin;
+	uint64		strategies;		/* from 19 on */
+} BloomfamJoinMethods;
+
+static inline BloomfamJoinMethods
+bloomfam_join_methods(const PlannerInfo *root)
+{
+	return (BloomfamJoinMethods) {
+		.nestloop = enable_nestloop, .mergejoin = enable_mergejoin, .hashjoin = enable_hashjoin,
+#if PG_VERSION_NUM >= 190000
+		.strategies = root->glob->default_pgs_mask
+#endif
+	};
+}
+
+static inline void
+bloomfam_set_join_methods(PlannerInfo *root, BloomfamJoinMethods methods)
+{
+	enable_nestloop = methods.nestloop;
+	enable_mergejoin = methods.mergejoin;
+	enable_hashjoin = methods.hashjoin;
+#if PG_VERSION_NUM >= 190000
+	root->glob->default_pgs_mask = methods.strategies;
+#endif
+}
+
+/* Of these methods, the one of a plan node: T_NestLoop, T_MergeJoin or T_HashJoin. */
+static inline BloomfamJoinMethods
+bloomfam_only_join_method(BloomfamJoinMethods methods, NodeTag method)
+{
+	methods.nestloop &= method == T_NestLoop;
+	methods.mergejoin &= method == T_MergeJoin;
+	methods.hashjoin &= method == T_HashJoin;
+#if PG_VERSION_NUM >= 190000
+	methods.strategies &= ~(uint64) PGS_JOIN_ANY |
+		(method == T_NestLoop ? PGS_NESTLOOP_ANY
+		 : method == T_MergeJoin ? PGS_MERGEJOIN_ANY : PGS_HASHJOIN);
+#endif
+	return methods;
+}
+
+/* Forgets how a relation could be planned; its size and all else stay. */
+#include "nodes/pathnodes.h"
+static inline void
+bloomfam_forget_paths(RelOptInfo *rel)
+{
+	rel->pathlist = NIL;
+	rel->partial_pathlist = NIL;
+	rel->cheapest_startup_path = NULL;
+	rel->cheapest_total_path = NULL;
+	rel->cheapest_parameterized_paths = NIL;
+#if PG_VERSION_NUM >= 190000
+	rel->unique_rel = NULL;
+#else
+	rel->cheapest_unique_path = NULL;
+#endif
+}
+
+/* How many nodes of a path are disabled by settings; before 18 they cost so much. */
+static inline int
+bloomfam_disabled_nodes(const Path *path)
+{
+#if PG_VERSION_NUM >= 180000
+	return path->disabled_nodes;
+#else
+	return 0;
+#endif
+}
+
 /* The name of a tranche of locks: each process says it; from 19 on, who makes the tranche. */
 #include "storage/lwlock.h"
 static inline int

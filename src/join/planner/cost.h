@@ -92,6 +92,16 @@ typedef struct JoinEstimate
 	double		saved;
 } JoinEstimate;
 
+/*
+ * The fraction of a probe side's rows that match none.  The planner rounds rows to whole ones: of
+ * few, half a row more may match.
+ */
+static inline double
+bloomfam_join_drop(double joined, double probed)
+{
+	return 1 - Min((joined + (probed < 100 ? 0.5 : 0)) / Max(probed, 1), 1);
+}
+
 /* The trust in hashing all columns of a key. */
 extern JoinHashTrust bloomfam_join_trust(const JoinKeyColumn *columns, int ncolumns);
 

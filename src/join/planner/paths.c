@@ -568,7 +568,7 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		return;
 	offer = (Offer) {
 		.root = root, .joinrel = joinrel, .innerrel = innerrel, .jointype = jointype,
-		.extra = extra, .candidate.drop = 1 - joinrel->rows / outerrel->rows,
+		.extra = extra, .candidate.drop = bloomfam_join_drop(joinrel->rows, outerrel->rows),
 		.filters = filters, .discounted = cost_of_discounted(root, outer), .fraction = -1
 	};
 	if (!find_clauses(&offer, outerrel))

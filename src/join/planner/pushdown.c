@@ -460,7 +460,7 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, HashJoin
 
 	pushdown->not_to_foreign = foreign_refusal(pushdown, workers, repeatable);
 	pushdown->trust = bloomfam_join_trust(columns, ncolumns);
-	pushdown->drop = 1 - Min(join->join.plan.plan_rows / Max(outerPlan(join)->plan_rows, 1), 1);
+	pushdown->drop = bloomfam_join_drop(join->join.plan.plan_rows, outerPlan(join)->plan_rows);
 	follow(pushdown, &outerPlan(join), attributes);
 	return pushdown;
 }

@@ -160,7 +160,8 @@ bloomfam_join_couple_selectivity(PlannerInfo *root, const JoinCouple *couple)
 }
 
 bool
-bloomfam_join_couple_set(PlannerInfo *root, const JoinCouple *couple, double selectivity)
+bloomfam_join_couple_set(PlannerInfo *root, JoinSizes *sizes, const JoinCouple *couple,
+						 double selectivity)
 {
 	double		last =
 		Min(selectivity / bloomfam_join_pair_selectivity(root, couple->first), 1);
@@ -175,8 +176,8 @@ bloomfam_join_couple_set(PlannerInfo *root, const JoinCouple *couple, double sel
 	{
 		double		own = bloomfam_join_pair_selectivity(root, couple->pairs[i]);
 
-		bloomfam_join_pair_set(root, couple->pairs[i], own, own);
+		bloomfam_join_pair_set(root, sizes, couple->pairs[i], own, own);
 	}
-	bloomfam_join_pair_set(root, couple->last, last, last);
+	bloomfam_join_pair_set(root, sizes, couple->last, last, last);
 	return true;
 }

@@ -37,7 +37,7 @@ extern double bloomfam_join_couple_selectivity(PlannerInfo *root, const JoinCoup
  * Gives them this one, in that the last clause gets another; false: it does not, as a join of the
  * probe and one of the tables would look smaller than it is.
  */
-extern bool bloomfam_join_couple_set(PlannerInfo *root, const JoinCouple *couple,
-									 double selectivity);
+extern bool bloomfam_join_couple_set(PlannerInfo *root, JoinSizes *sizes,
+									 const JoinCouple *couple, double selectivity);
 
 #endif							/* BLOOMFAM_JOIN_COUPLE_H */

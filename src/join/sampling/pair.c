@@ -200,6 +200,30 @@ choose_comparison(const RestrictInfo *info, Oid operator, JoinKeyComparison *com
 	return false;
 }
 
+/*
+ * May the right side of a semi join be made unique and joined to others before those that it
+ * selects from?  So it is where its condition is about several relations, or where another one has
+ * the same constant as a relation there: the planner takes that for a reason to join the two.
+ */
+static bool
+may_be_joined_to_others(PlannerInfo *root, const SpecialJoinInfo *join)
+{
+	Relids		others = bms_difference(join->syn_lefthand, join->min_lefthand);
+	ListCell   *lc;
+
+	if (bms_membership(join->min_lefthand) == BMS_MULTIPLE)
+		return true;
+	foreach(lc, root->eq_classes)
+	{
+		const EquivalenceClass *class = lfirst(lc);
+
+		if (class->ec_has_const && bms_overlap(class->ec_relids, others) &&
+			bms_overlap(class->ec_relids, join->syn_righthand))
+			return true;
+	}
+	return false;
+}
+
 /* The type of the join between the two, as it is for sizes. */
 static const char *
 choose_type(PlannerInfo *root, JoinPair *pair)
@@ -216,7 +240,7 @@ choose_type(PlannerInfo *root, JoinPair *pair)
 
 		if (join->jointype == JOIN_SEMI && probe_right &&
 			bms_is_member(pair->searched->relid, join->syn_righthand) &&
-			bms_membership(join->syn_lefthand) == BMS_MULTIPLE)
+			may_be_joined_to_others(root, join))
 			pair->right_of_semi = true;
 		if (!(probe_left && bms_is_member(pair->searched->relid, join->syn_righthand)) &&
 			!(probe_right && bms_is_member(pair->searched->relid, join->syn_lefthand)))
@@ -385,7 +409,8 @@ bloomfam_join_pair_selectivity(PlannerInfo *root, const JoinPair *pair)
  * inner side of any other join is unique, as the server has it: it is then the same as the first.
  */
 static void
-set_column(const JoinPair *pair, const JoinPairColumn *column, double selectivity, double share)
+set_column(PlannerInfo *root, JoinSizes *sizes, const JoinPair *pair, const JoinPairColumn *column,
+		   double selectivity, double share)
 {
 	ListCell   *lc;
 
@@ -396,9 +421,9 @@ set_column(const JoinPair *pair, const JoinPairColumn *column, double selectivit
 		/* more than 1 says that it is redundant */
 		if (info->norm_selec > 1)
 			continue;
-		info->norm_selec = selectivity;
-		info->outer_selec =
-			pair->type == JOIN_SEMI || pair->type == JOIN_ANTI ? share : selectivity;
+		bloomfam_join_sizes_set(
+			root, sizes, info, selectivity,
+			pair->type == JOIN_SEMI || pair->type == JOIN_ANTI ? share : selectivity);
 	}
 }
 
@@ -408,7 +433,8 @@ set_column(const JoinPair *pair, const JoinPairColumn *column, double selectivit
  * its clause may be left out.
  */
 void
-bloomfam_join_pair_set(PlannerInfo *root, const JoinPair *pair, double selectivity, double share)
+bloomfam_join_pair_set(PlannerInfo *root, JoinSizes *sizes, const JoinPair *pair,
+					   double selectivity, double share)
 {
 	double		logs[JOIN_MOST_COLUMNS];
 	double		sum = 0;
@@ -426,12 +452,12 @@ bloomfam_join_pair_set(PlannerInfo *root, const JoinPair *pair, double selectivi
 	{
 		double		part = sum > 0 ? logs[i] / sum : 1.0 / pair->ncolumns;
 
-		set_column(pair, &pair->columns[i], pow(selectivity, part), pow(share, part));
+		set_column(root, sizes, pair, &pair->columns[i], pow(selectivity, part), pow(share, part));
 	}
 	foreach(lc, root->fkey_list)
 		if (!overrides(lfirst(lc), pair))
 			keys = lappend(keys, lfirst(lc));
-	root->fkey_list = keys;
+	bloomfam_join_sizes_set_keys(root, sizes, keys);
 }
 
 /* The column that a class has of this relation; NULL if it has none. */

@@ -12,6 +12,7 @@
 #include "nodes/pathnodes.h"
 
 #include "join/sampling/search.h"
+#include "join/sampling/sizes.h"
 
 /* A key has no more columns. */
 #define JOIN_MOST_COLUMNS	4
@@ -58,8 +59,8 @@ extern bool bloomfam_join_have_several(PlannerInfo *root, RelOptInfo *a, RelOptI
 extern double bloomfam_join_pair_selectivity(PlannerInfo *root, const JoinPair *pair);
 
 /* Gives its equalities another selectivity than the server's; share: for semi and anti joins. */
-extern void bloomfam_join_pair_set(PlannerInfo *root, const JoinPair *pair, double selectivity,
-								   double share);
+extern void bloomfam_join_pair_set(PlannerInfo *root, JoinSizes *sizes, const JoinPair *pair,
+								   double selectivity, double share);
 
 /*
  * Does a query have a relation that makes one right size among wrong ones worse than none?  Its

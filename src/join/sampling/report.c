@@ -19,8 +19,23 @@
 static const char *
 name_of(const JoinSampled *sampled)
 {
+	if (sampled->kind == JOIN_SAMPLED_ORDER)
+		return "All joins";
 	return sampled->condition != NULL ? sampled->condition
 									  : psprintf("%s, %s", sampled->probe, sampled->searched);
+}
+
+/* Whether the joins are others. */
+static char *
+text_of_order(const JoinReorder *order)
+{
+	if (order->choice == JOIN_REORDER_CHANGED)
+		return psprintf("Others than without samples, which are expected to be %.1f%% cheaper.",
+						order->saving * 100);
+	if (order->saving < 0.0005)
+		return pstrdup("The same as without samples.");
+	return psprintf("The same as without samples: others are expected to be %.1f%% cheaper, which "
+					"is less than %.0f%%.", order->saving * 100, JOIN_REORDER_MARGIN * 100);
 }
 
 /* What came of it, in sentences. */
@@ -30,6 +45,8 @@ text_of(const JoinSampled *sampled)
 	const JoinMatchShare *share = &sampled->share;
 	StringInfoData out;
 
+	if (sampled->kind == JOIN_SAMPLED_ORDER)
+		return text_of_order(&sampled->order);
 	if (sampled->reason != NULL)
 		return psprintf("Not sampled: %s.", sampled->reason);
 	initStringInfo(&out);
@@ -98,6 +115,15 @@ explain_sampled(const JoinSampled *sampled, ExplainState *es)
 	ExplainCloseGroup("Join Sample", NULL, true, es);
 }
 
+static void
+explain_order(const JoinReorder *order, ExplainState *es)
+{
+	ExplainOpenGroup("Joins", NULL, true, es);
+	ExplainPropertyBool("Changed", order->choice == JOIN_REORDER_CHANGED, es);
+	ExplainPropertyFloat("Expected Saving", NULL, order->saving, 6, es);
+	ExplainCloseGroup("Joins", NULL, true, es);
+}
+
 void
 bloomfam_join_sampling_explain(List *sampled, ExplainState *es)
 {
@@ -113,8 +139,18 @@ bloomfam_join_sampling_explain(List *sampled, ExplainState *es)
 		es->indent++;
 	}
 	foreach(lc, sampled)
-		explain_sampled(lfirst(lc), es);
+		if (is_text(es) || ((JoinSampled *) lfirst(lc))->kind == JOIN_SAMPLED_PAIR)
+			explain_sampled(lfirst(lc), es);
 	if (is_text(es))
 		es->indent--;
 	ExplainCloseGroup("Join Samples", "Join Samples", false, es);
+	if (is_text(es))
+		return;
+
+	/* a list of its own, so that all members of each are alike */
+	ExplainOpenGroup("Joins With Samples", "Joins With Samples", false, es);
+	foreach(lc, sampled)
+		if (((JoinSampled *) lfirst(lc))->kind == JOIN_SAMPLED_ORDER)
+			explain_order(&((JoinSampled *) lfirst(lc))->order, es);
+	ExplainCloseGroup("Joins With Samples", "Joins With Samples", false, es);
 }

@@ -30,6 +30,7 @@
 #include "join/base/gucs.h"
 #include "join/sampling/cache.h"
 #include "join/sampling/couple.h"
+#include "join/sampling/join_order.h"
 #include "join/sampling/pair.h"
 #include "join/sampling/permission.h"
 #include "join/sampling/row_search.h"
@@ -434,7 +435,8 @@ use_sample(PlannerInfo *root, const JoinPair *pair, JoinSampled *sampled)
 			sampled->used = -1;
 	}
 	if (sampled->unused == NULL || ratio != 1)
-		bloomfam_join_pair_set(root, pair, Min(share * ratio * per_match / rows, 1),
+		bloomfam_join_pair_set(root, &current->sizes, pair,
+							   Min(share * ratio * per_match / rows, 1),
 							   Min(share * ratio * pair->searched->rows / rows, 1));
 }
 
@@ -465,7 +467,7 @@ use_both(PlannerInfo *root, const JoinCouple *couple, const JoinMatchShares *sha
 	sampled->share.low = Min(sampled->share.low, sampled->share.share);
 	if (choose_share(sampled, Min(bloomfam_join_couple_selectivity(root, couple) * matches, 1),
 					 false) &&
-		!bloomfam_join_couple_set(root, couple, Min(sampled->used / matches, 1)))
+		!bloomfam_join_couple_set(root, &current->sizes, couple, Min(sampled->used / matches, 1)))
 	{
 		sampled->used = -1;
 		sampled->unused = "a join with one of the two would look too small";
@@ -660,8 +662,8 @@ has_large(PlannerInfo *root)
 	return false;
 }
 
-void
-bloomfam_join_sample(PlannerInfo *root, List *initial_rels)
+static void
+sample_all(PlannerInfo *root, List *initial_rels)
 {
 	List	   *pairs = NIL;
 	const char *reason;
@@ -669,8 +671,6 @@ bloomfam_join_sample(PlannerInfo *root, List *initial_rels)
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	if (!BLOOMFAM_KNOWN_MAJOR || current == NULL || searching || !has_large(root))
-		return;
 	foreach(lc, initial_rels)
 		for_each_cell(lc2, initial_rels, lnext(initial_rels, lc))
 			pairs = add_pairs(root, lfirst(lc), lfirst(lc2), pairs);
@@ -702,4 +702,27 @@ bloomfam_join_sample(PlannerInfo *root, List *initial_rels)
 		left--;
 	}
 	Assert(left == 0);
+}
+
+RelOptInfo *
+bloomfam_join_sampled_search(PlannerInfo *root, int levels, List *initial_rels,
+							 join_search_hook_type search)
+{
+	JoinReorder	order;
+	RelOptInfo *rel;
+
+	if (!BLOOMFAM_KNOWN_MAJOR || current == NULL || searching || !has_large(root))
+		return search(root, levels, initial_rels);
+	memset(&current->sizes, 0, sizeof(JoinSizes));
+	sample_all(root, initial_rels);
+	rel = bloomfam_join_order_search(root, levels, initial_rels, &current->sizes, search, &order);
+	if (order.choice != JOIN_REORDER_NOT_COMPARED)
+	{
+		JoinSampled *sampled = palloc0(sizeof(JoinSampled));
+
+		sampled->kind = JOIN_SAMPLED_ORDER;
+		sampled->order = order;
+		current->sampled = lappend(current->sampled, sampled);
+	}
+	return rel;
 }

@@ -9,13 +9,24 @@
 #ifndef BLOOMFAM_JOIN_SAMPLING_H
 #define BLOOMFAM_JOIN_SAMPLING_H
 
-#include "nodes/pathnodes.h"
+#include "optimizer/paths.h"
 
+#include "join/sampling/join_order.h"
 #include "join/sampling/match_share.h"
+#include "join/sampling/sizes.h"
 
-/* What came of a pair of relations; strings and lists live as long as the planner's own. */
+/* What is told of. */
+typedef enum JoinSampledKind
+{
+	JOIN_SAMPLED_PAIR,			/* a pair of relations, or two pairs with one key */
+	JOIN_SAMPLED_ORDER			/* whether the joins are others than without samples */
+} JoinSampledKind;
+
+/* What came of it; strings and lists live as long as the planner's own. */
 typedef struct JoinSampled
 {
+	JoinSampledKind kind;
+	JoinReorder	order;			/* of an order; all else is of pairs */
 	const char *condition;		/* the equality, by aliases */
 	const char *probe;			/* the relation whose rows have a match, by its alias */
 	const char *searched;
@@ -33,6 +44,7 @@ typedef struct JoinSampling
 {
 	List	   *sampled;		/* what came of its pairs: JoinSampled */
 	int			nblocks;		/* that searches may still access */
+	JoinSizes	sizes;			/* what they changed, for the present search for a join order */
 	struct JoinSampling *outer;	/* in whose planning it is planned */
 } JoinSampling;
 
@@ -40,7 +52,12 @@ typedef struct JoinSampling
 extern void bloomfam_join_sampling_begin(JoinSampling *sampling);
 extern void bloomfam_join_sampling_end(JoinSampling *sampling);
 
-/* Before the search for a join order: sizes of what these relations are joined to. */
-extern void bloomfam_join_sample(PlannerInfo *root, List *initial_rels);
+/*
+ * Searches for a join order by the function that would do it anyway, with sizes of what these
+ * relations are joined to.
+ */
+extern RelOptInfo *bloomfam_join_sampled_search(PlannerInfo *root, int levels,
+												List *initial_rels,
+												join_search_hook_type search);
 
 #endif							/* BLOOMFAM_JOIN_SAMPLING_H */

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * join_order.c
+ *	  Whether another join order is worth it.
+ *
+ * Costs are no more exact than sizes.  Where right sizes make another plan look slightly cheaper
+ * than the one that the server has without them, it is as often slower.  So the server's own plan
+ * is looked for first: by its sizes.  Its joins, in their order and by their methods, are then
+ * costed by the changed sizes, and another plan must be cheaper by a margin.  Either way the
+ * planner goes on with the changed sizes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "optimizer/cost.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/planner.h"
+
+#include "join/sampling/join_order.h"
+#include "pg/compat.h"
+
+/* Queries of more relations are not searched several times. */
+#define MOST_LEVELS		11
+
+/* A join of the server's plan. */
+typedef struct JoinStep
+{
+	Relids		outer;
+	Relids		inner;
+	Relids		joined;
+	NodeTag		method;			/* T_NestLoop, T_MergeJoin or T_HashJoin */
+} JoinStep;
+
+/* A relation of several, and what was found for it. */
+typedef struct JoinSaved
+{
+	RelOptInfo *rel;
+	RelOptInfo	was;
+} JoinSaved;
+
+/* What is planned for one. */
+typedef struct JoinTaken
+{
+	const JoinStep *step;
+	List	   *paths;
+	List	   *partial_paths;
+} JoinTaken;
+
+/* The join that is planned anew; NULL: joins are planned as always. */
+static JoinTaken *current = NULL;
+
+/* ---- the joins of a plan ---- */
+
+static RelOptInfo *
+find_rel(List *rels, Relids relids)
+{
+	ListCell   *lc;
+
+	foreach(lc, rels)
+		if (bms_equal(((RelOptInfo *) lfirst(lc))->relids, relids))
+			return lfirst(lc);
+	return NULL;
+}
+
+/*
+ * Adds the joins of a path, those below first; false: it has something that is neither a join nor
+ * known to stand above one.
+ */
+static bool
+add_steps(const Path *path, List *initial_rels, List **steps)
+{
+	const JoinPath *join = (const JoinPath *) path;
+	JoinStep   *step;
+
+	if (find_rel(initial_rels, path->parent->relids) != NULL)
+		return true;
+	switch (nodeTag(path))
+	{
+		case T_NestPath:
+		case T_MergePath:
+		case T_HashPath:
+			break;
+		case T_MaterialPath:
+			return add_steps(((const MaterialPath *) path)->subpath, initial_rels, steps);
+		case T_MemoizePath:
+			return add_steps(((const MemoizePath *) path)->subpath, initial_rels, steps);
+		case T_GatherPath:
+			return add_steps(((const GatherPath *) path)->subpath, initial_rels, steps);
+		case T_GatherMergePath:
+			return add_steps(((const GatherMergePath *) path)->subpath, initial_rels, steps);
+		case T_SortPath:
+		case T_IncrementalSortPath:
+			return add_steps(((const SortPath *) path)->subpath, initial_rels, steps);
+		case T_UniquePath:
+			return add_steps(((const UniquePath *) path)->subpath, initial_rels, steps);
+		default:
+			return false;
+	}
+	/* the server fails where a full join has no path, and it may have none by that method */
+	if (join->jointype == JOIN_FULL || !add_steps(join->outerjoinpath, initial_rels, steps) ||
+		!add_steps(join->innerjoinpath, initial_rels, steps))
+		return false;
+	step = palloc(sizeof(JoinStep));
+	*step = (JoinStep) {join->outerjoinpath->parent->relids,
+						join->innerjoinpath->parent->relids, path->parent->relids,
+						path->pathtype};
+	*steps = lappend(*steps, step);
+	return true;
+}
+
+/* ---- their cost ---- */
+
+/* The path of a join that the query would be planned with. */
+static Path *
+best_path(PlannerInfo *root, RelOptInfo *rel)
+{
+	return get_cheapest_fractional_path(rel, root->tuple_fraction);
+}
+
+static Cost
+cost_of(PlannerInfo *root, const Path *path)
+{
+	double		fraction = root->tuple_fraction;
+
+	if (fraction >= 1)
+		fraction = path->rows > 0 ? fraction / path->rows : 1;
+	if (fraction <= 0 || fraction > 1)
+		fraction = 1;
+	return path->startup_cost + fraction * (path->total_cost - path->startup_cost);
+}
+
+void
+bloomfam_join_order_take_paths(RelOptInfo *joinrel, const RelOptInfo *outerrel)
+{
+	if (current == NULL)
+		return;
+	if (bms_equal(outerrel->relids, current->step->outer))
+	{
+		current->paths = list_concat(current->paths, joinrel->pathlist);
+		current->partial_paths = list_concat(current->partial_paths, joinrel->partial_pathlist);
+	}
+	joinrel->pathlist = NIL;
+	joinrel->partial_pathlist = NIL;
+}
+
+/* Plans a join anew by its method and with its outer side; false: it cannot be. */
+static bool
+plan_join(PlannerInfo *root, const JoinStep *step, RelOptInfo *rel, RelOptInfo *outer,
+		  RelOptInfo *inner)
+{
+	JoinTaken	taken = {.step = step};
+	ListCell   *lc;
+
+	bloomfam_forget_paths(rel);
+	current = &taken;
+	if (make_join_rel(root, outer, inner) != rel || taken.paths == NIL)
+		return false;
+	foreach(lc, taken.paths)
+		add_path(rel, lfirst(lc));
+	foreach(lc, taken.partial_paths)
+		add_partial_path(rel, lfirst(lc));
+	return true;
+}
+
+/*
+ * Plans the joins of the steps anew, with the sizes that they have from the search; false: it
+ * cannot.  The relations are saved as they are before.
+ */
+static bool
+plan_joins(PlannerInfo *root, List *steps, List *initial_rels, BloomfamJoinMethods methods,
+		   List **saved)
+{
+	List	   *rels = list_copy(initial_rels);
+	ListCell   *lc;
+
+	foreach(lc, steps)
+	{
+		const JoinStep *step = lfirst(lc);
+		RelOptInfo *outer = find_rel(rels, step->outer);
+		RelOptInfo *inner = find_rel(rels, step->inner);
+		RelOptInfo *rel = find_join_rel(root, step->joined);
+		JoinSaved  *before;
+
+		if (outer == NULL || inner == NULL || rel == NULL)
+			return false;
+		before = palloc(sizeof(JoinSaved));
+		*before = (JoinSaved) {rel, *rel};
+		*saved = lappend(*saved, before);
+		bloomfam_set_join_methods(root, bloomfam_only_join_method(methods, step->method));
+		if (!plan_join(root, step, rel, outer, inner))
+			return false;
+		/* as the server does it after a level of its search */
+		if (lnext(steps, lc) != NULL)
+			generate_useful_gather_paths(root, rel, false);
+		set_cheapest(rel);
+		rels = lappend(rels, rel);
+	}
+	return true;
+}
+
+/* The same, without leaving anything changed of how joins are planned. */
+static bool
+plan_joins_by_methods(PlannerInfo *root, List *steps, List *initial_rels, List **saved)
+{
+	BloomfamJoinMethods methods = bloomfam_join_methods(root);
+	JoinTaken  *outer = current;
+	bool		done = false;
+
+	PG_TRY();
+	{
+		done = plan_joins(root, steps, initial_rels, methods, saved);
+	}
+	PG_FINALLY();
+	{
+		bloomfam_set_join_methods(root, methods);
+		current = outer;
+	}
+	PG_END_TRY();
+	return done;
+}
+
+/* ---- the search ---- */
+
+/* Does anything depend on an order of rows that another path has, and not this one? */
+static bool
+order_matters(PlannerInfo *root, const RelOptInfo *rel, const Path *path)
+{
+	ListCell   *lc;
+
+	if (root->query_pathkeys == NIL || pathkeys_contained_in(root->query_pathkeys, path->pathkeys))
+		return false;
+	foreach(lc, rel->pathlist)
+		if (pathkeys_contained_in(root->query_pathkeys, ((Path *) lfirst(lc))->pathkeys))
+			return true;
+	return false;
+}
+
+/* The joins that the server finds by its own sizes, those below first; NIL: they are not known. */
+static List *
+find_own_steps(PlannerInfo *root, int levels, List *initial_rels, JoinSizes *sizes,
+			   join_search_hook_type search)
+{
+	int			before = list_length(root->join_rel_list);
+	List	   *steps = NIL;
+	RelOptInfo *rel;
+	const Path *path;
+
+	bloomfam_join_sizes_swap(root, sizes);
+	rel = search(root, levels, initial_rels);
+	path = best_path(root, rel);
+	if (order_matters(root, rel, path) || !add_steps(path, initial_rels, &steps))
+		steps = NIL;
+	root->join_rel_list = list_truncate(root->join_rel_list, before);
+	root->join_rel_hash = NULL;	/* it is made anew from the list */
+	bloomfam_join_sizes_swap(root, sizes);
+	return steps;
+}
+
+/* Leaves the relation with paths of these joins, unless the others are cheaper by the margin. */
+static JoinReorder
+choose_joins(PlannerInfo *root, RelOptInfo *rel, List *steps, List *initial_rels)
+{
+	const Path *others = best_path(root, rel);
+	JoinReorder	order = {JOIN_REORDER_NOT_COMPARED, 0};
+	List	   *saved = NIL;
+	ListCell   *lc;
+
+	if (plan_joins_by_methods(root, steps, initial_rels, &saved))
+	{
+		const Path *own = best_path(root, rel);
+		Cost		cost = cost_of(root, own);
+
+		order.saving = cost > 0 ? Max(1 - cost_of(root, others) / cost, 0) : 0;
+		if (bloomfam_disabled_nodes(others) >= bloomfam_disabled_nodes(own) &&
+			order.saving < JOIN_REORDER_MARGIN)
+		{
+			order.choice = JOIN_REORDER_KEPT;
+			return order;
+		}
+		order.choice = JOIN_REORDER_CHANGED;
+	}
+	foreach(lc, saved)
+	{
+		const JoinSaved *before = lfirst(lc);
+
+		*before->rel = before->was;
+	}
+	return order;
+}
+
+RelOptInfo *
+bloomfam_join_order_search(PlannerInfo *root, int levels, List *initial_rels, JoinSizes *sizes,
+						   join_search_hook_type search, JoinReorder *order)
+{
+	List	   *steps = NIL;
+	RelOptInfo *rel;
+
+	*order = (JoinReorder) {JOIN_REORDER_NOT_COMPARED, 0};
+	if (bloomfam_join_sizes_differ(sizes) && levels <= MOST_LEVELS && !enable_partitionwise_join)
+		steps = find_own_steps(root, levels, initial_rels, sizes, search);
+	rel = search(root, levels, initial_rels);
+	if (steps != NIL)
+		*order = choose_joins(root, rel, steps, initial_rels);
+	return rel;
+}
