@@ -621,8 +621,8 @@ bloomfam_add_partial_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *cos
 #endif
 
 /*
- * The methods that joins may be planned with.  15 to 18 look at the settings whenever they cost a
- * join; 19 keeps for each query what it made of them.
+ * The methods that a relation's joins may be planned with.  15 to 18 look at the settings whenever
+ * they cost a join; 19 keeps with each relation what it made of them.
  */
 #include "optimizer/cost.h"
 typedef struct BloomfamJoinMethods
@@ -634,24 +634,24 @@ typedef struct BloomfamJoinMethods
 } BloomfamJoinMethods;
 
 static inline BloomfamJoinMethods
-bloomfam_join_methods(const PlannerInfo *root)
+bloomfam_join_methods(const RelOptInfo *rel)
 {
 	return (BloomfamJoinMethods) {
 		.nestloop = enable_nestloop, .mergejoin = enable_mergejoin, .hashjoin = enable_hashjoin,
 #if PG_VERSION_NUM >= 190000
-		.strategies = root->glob->default_pgs_mask
+		.strategies = rel->pgs_mask
 #endif
 	};
 }
 
 static inline void
-bloomfam_set_join_methods(PlannerInfo *root, BloomfamJoinMethods methods)
+bloomfam_set_join_methods(RelOptInfo *rel, BloomfamJoinMethods methods)
 {
 	enable_nestloop = methods.nestloop;
 	enable_mergejoin = methods.mergejoin;
 	enable_hashjoin = methods.hashjoin;
 #if PG_VERSION_NUM >= 190000
-	root->glob->default_pgs_mask = methods.strategies;
+	rel->pgs_mask = methods.strategies;
 #endif
 }
 

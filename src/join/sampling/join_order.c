@@ -44,6 +44,7 @@ typedef struct JoinSaved
 typedef struct JoinTaken
 {
 	const JoinStep *step;
+	const RelOptInfo *rel;
 	List	   *paths;
 	List	   *partial_paths;
 } JoinTaken;
@@ -134,7 +135,8 @@ cost_of(PlannerInfo *root, const Path *path)
 void
 bloomfam_join_order_take_paths(RelOptInfo *joinrel, const RelOptInfo *outerrel)
 {
-	if (current == NULL)
+	/* functions that are called meanwhile may plan, too */
+	if (current == NULL || current->rel != joinrel)
 		return;
 	if (bms_equal(outerrel->relids, current->step->outer))
 	{
@@ -150,12 +152,26 @@ static bool
 plan_join(PlannerInfo *root, const JoinStep *step, RelOptInfo *rel, RelOptInfo *outer,
 		  RelOptInfo *inner)
 {
-	JoinTaken	taken = {.step = step};
+	BloomfamJoinMethods methods = bloomfam_join_methods(rel);
+	JoinTaken	taken = {.step = step, .rel = rel};
+	JoinTaken  *before = current;
+	RelOptInfo *made = NULL;
 	ListCell   *lc;
 
 	bloomfam_forget_paths(rel);
-	current = &taken;
-	if (make_join_rel(root, outer, inner) != rel || taken.paths == NIL)
+	PG_TRY();
+	{
+		current = &taken;
+		bloomfam_set_join_methods(rel, bloomfam_only_join_method(methods, step->method));
+		made = make_join_rel(root, outer, inner);
+	}
+	PG_FINALLY();
+	{
+		current = before;
+		bloomfam_set_join_methods(rel, methods);
+	}
+	PG_END_TRY();
+	if (made != rel || taken.paths == NIL)
 		return false;
 	foreach(lc, taken.paths)
 		add_path(rel, lfirst(lc));
@@ -169,8 +185,7 @@ plan_join(PlannerInfo *root, const JoinStep *step, RelOptInfo *rel, RelOptInfo *
  * cannot.  The relations are saved as they are before.
  */
 static bool
-plan_joins(PlannerInfo *root, List *steps, List *initial_rels, BloomfamJoinMethods methods,
-		   List **saved)
+plan_joins(PlannerInfo *root, List *steps, List *initial_rels, List **saved)
 {
 	List	   *rels = list_copy(initial_rels);
 	ListCell   *lc;
@@ -188,7 +203,6 @@ plan_joins(PlannerInfo *root, List *steps, List *initial_rels, BloomfamJoinMetho
 		before = palloc(sizeof(JoinSaved));
 		*before = (JoinSaved) {rel, *rel};
 		*saved = lappend(*saved, before);
-		bloomfam_set_join_methods(root, bloomfam_only_join_method(methods, step->method));
 		if (!plan_join(root, step, rel, outer, inner))
 			return false;
 		/* as the server does it after a level of its search */
@@ -198,27 +212,6 @@ plan_joins(PlannerInfo *root, List *steps, List *initial_rels, BloomfamJoinMetho
 		rels = lappend(rels, rel);
 	}
 	return true;
-}
-
-/* The same, without leaving anything changed of how joins are planned. */
-static bool
-plan_joins_by_methods(PlannerInfo *root, List *steps, List *initial_rels, List **saved)
-{
-	BloomfamJoinMethods methods = bloomfam_join_methods(root);
-	JoinTaken  *outer = current;
-	bool		done = false;
-
-	PG_TRY();
-	{
-		done = plan_joins(root, steps, initial_rels, methods, saved);
-	}
-	PG_FINALLY();
-	{
-		bloomfam_set_join_methods(root, methods);
-		current = outer;
-	}
-	PG_END_TRY();
-	return done;
 }
 
 /* ---- the search ---- */
@@ -267,7 +260,7 @@ choose_joins(PlannerInfo *root, RelOptInfo *rel, List *steps, List *initial_rels
 	List	   *saved = NIL;
 	ListCell   *lc;
 
-	if (plan_joins_by_methods(root, steps, initial_rels, &saved))
+	if (plan_joins(root, steps, initial_rels, &saved))
 	{
 		const Path *own = best_path(root, rel);
 		Cost		cost = cost_of(root, own);
