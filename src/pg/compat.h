@@ -687,6 +687,20 @@ bloomfam_forget_paths(RelOptInfo *rel)
 #endif
 }
 
+/*
+ * May rows be aggregated below joins?  19 then keeps a second relation beside each, whose paths are
+ * freed where others are added later.
+ */
+static inline bool
+bloomfam_may_aggregate_below_joins(const PlannerInfo *root)
+{
+#if PG_VERSION_NUM >= 190000
+	return root->agg_clause_list != NIL;
+#else
+	return false;
+#endif
+}
+
 /* How many nodes of a path are disabled by settings; before 18 they cost so much. */
 static inline int
 bloomfam_disabled_nodes(const Path *path)

@@ -291,7 +291,8 @@ bloomfam_join_order_search(PlannerInfo *root, int levels, List *initial_rels, Jo
 	RelOptInfo *rel;
 
 	*order = (JoinReorder) {JOIN_REORDER_NOT_COMPARED, 0};
-	if (bloomfam_join_sizes_differ(sizes) && levels <= MOST_LEVELS && !enable_partitionwise_join)
+	if (bloomfam_join_sizes_differ(sizes) && levels <= MOST_LEVELS &&
+		!enable_partitionwise_join && !bloomfam_may_aggregate_below_joins(root))
 		steps = find_own_steps(root, levels, initial_rels, sizes, search);
 	rel = search(root, levels, initial_rels);
 	if (steps != NIL)
