@@ -687,6 +687,17 @@ bloomfam_forget_paths(RelOptInfo *rel)
 #endif
 }
 
+/* Is this the relation of all joins, whose workers are gathered when its columns are known? */
+static inline bool
+bloomfam_is_topmost_join(const PlannerInfo *root, const RelOptInfo *rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return bms_equal(rel->relids, root->all_query_rels);
+#else
+	return bms_equal(rel->relids, root->all_baserels);
+#endif
+}
+
 /*
  * May rows be aggregated below joins?  19 then keeps a second relation beside each, whose paths are
  * freed where others are added later.

@@ -345,6 +345,16 @@ SELECT q, joins(q) FROM unnest('{
 SELECT n AS tables, joins('facts f JOIN days d ON d.id = f.day' ||
 	(SELECT string_agg(format(' JOIN people p%s ON p%1$s.id = f.person', k), '') FROM generate_series(3, n) k) || ' WHERE d.year = 100') <> 'not compared' AS compared
 	FROM generate_series(7, 8) n;
+-- workers are gathered where these joins are not all of the query's
+SET max_parallel_workers_per_gather = 2;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 10;
+SET parallel_tuple_cost = 0.01;
+SELECT joins('(SELECT f.person FROM facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7) x FULL JOIN people z ON z.id = x.person');
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+SET max_parallel_workers_per_gather = 0;
 
 -- ---- the budget, and what is kept ----
 -- each key of the table has many rows, and the conditions follow the key: of a match more rows come than an index search counts

@@ -206,7 +206,7 @@ plan_joins(PlannerInfo *root, List *steps, List *initial_rels, List **saved)
 		if (!plan_join(root, step, rel, outer, inner))
 			return false;
 		/* as the server does it after a level of its search */
-		if (lnext(steps, lc) != NULL)
+		if (!bloomfam_is_topmost_join(root, rel))
 			generate_useful_gather_paths(root, rel, false);
 		set_cheapest(rel);
 		rels = lappend(rels, rel);
