@@ -355,6 +355,9 @@ RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 SET max_parallel_workers_per_gather = 0;
+-- what is ordered at once is told together
+SELECT j ->> 'Relations' AS relations, j ->> 'Changed' AS changed FROM planned('(SELECT f.person FROM facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person
+	WHERE d.year = 100 AND p.state = 7 OFFSET 0) x JOIN facts g ON g.person = x.person JOIN days d ON d.id = g.day WHERE d.year = 100') p, json_array_elements(p -> 0 -> 'Joins With Samples') j;
 
 -- ---- the budget, and what is kept ----
 -- each key of the table has many rows, and the conditions follow the key: of a match more rows come than an index search counts

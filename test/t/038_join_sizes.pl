@@ -96,6 +96,7 @@ like(ask($stays, "EXPLAIN (VERBOSE) SELECT 1 FROM facts f JOIN $schema.mine p ON
 my $start = -s $node->logfile;
 $node->safe_psql('postgres', "SET bloomfam.join_filter_log = on; $query LIMIT 0");
 like(substr(slurp_file($node->logfile), $start), qr/LOG: .*size of the join on f\.person = p\.id\n.*DETAIL: .*% of the rows of f have a match/, 'the log tells');
+like(substr(slurp_file($node->logfile), $start), qr/LOG: .*joins of [f, dp]+\n.*DETAIL: .*(?:The same as|Others than) without samples/, '... and of which joins');
 
 # rights are asked each time: of either side's key, of conditions, and where the same was found before
 $node->safe_psql('postgres', q{

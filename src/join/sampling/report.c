@@ -15,14 +15,21 @@
 #include "join/sampling/sampling.h"
 #include "pg/compat.h"
 
-/* Which join it is about. */
+/* Which join it is about, or the relations of which joins. */
 static const char *
 name_of(const JoinSampled *sampled)
 {
-	if (sampled->kind == JOIN_SAMPLED_ORDER)
-		return "All joins";
-	return sampled->condition != NULL ? sampled->condition
-									  : psprintf("%s, %s", sampled->probe, sampled->searched);
+	StringInfoData out;
+	ListCell   *lc;
+
+	if (sampled->kind == JOIN_SAMPLED_PAIR)
+		return sampled->condition != NULL
+			? sampled->condition : psprintf("%s, %s", sampled->probe, sampled->searched);
+	initStringInfo(&out);
+	foreach(lc, sampled->relations)
+		appendStringInfo(&out, foreach_current_index(lc) > 0 ? ", %s" : "%s",
+						 (char *) lfirst(lc));
+	return out.data;
 }
 
 /* Whether the joins are others. */
@@ -75,9 +82,15 @@ bloomfam_join_sampling_log(List *sampled)
 
 	/* not to the client, who may run a function of somebody who may read more */
 	foreach(lc, sampled)
+	{
+		const JoinSampled *one = lfirst(lc);
+
 		ereport(LOG_SERVER_ONLY,
-				errmsg("size of the join on %s", name_of(lfirst(lc))),
-				errdetail_internal("%s", text_of(lfirst(lc))));
+				one->kind == JOIN_SAMPLED_ORDER
+				? errmsg("joins of %s", name_of(one))
+				: errmsg("size of the join on %s", name_of(one)),
+				errdetail_internal("%s", text_of(one)));
+	}
 }
 
 static void
@@ -88,7 +101,9 @@ explain_sampled(const JoinSampled *sampled, ExplainState *es)
 	if (is_text(es))
 	{
 		indent(es);
-		appendStringInfo(es->str, "%s: %s\n", name_of(sampled), text_of(sampled));
+		appendStringInfo(es->str, "%s%s: %s\n",
+						 sampled->kind == JOIN_SAMPLED_ORDER ? "Joins of " : "", name_of(sampled),
+						 text_of(sampled));
 		return;
 	}
 	ExplainOpenGroup("Join Sample", NULL, true, es);
@@ -116,9 +131,12 @@ explain_sampled(const JoinSampled *sampled, ExplainState *es)
 }
 
 static void
-explain_order(const JoinReorder *order, ExplainState *es)
+explain_order(const JoinSampled *sampled, ExplainState *es)
 {
+	const JoinReorder *order = &sampled->order;
+
 	ExplainOpenGroup("Joins", NULL, true, es);
+	ExplainPropertyList("Relations", sampled->relations, es);
 	ExplainPropertyBool("Changed", order->choice == JOIN_REORDER_CHANGED, es);
 	ExplainPropertyFloat("Expected Saving", NULL, order->saving, 6, es);
 	ExplainCloseGroup("Joins", NULL, true, es);
@@ -151,6 +169,6 @@ bloomfam_join_sampling_explain(List *sampled, ExplainState *es)
 	ExplainOpenGroup("Joins With Samples", "Joins With Samples", false, es);
 	foreach(lc, sampled)
 		if (((JoinSampled *) lfirst(lc))->kind == JOIN_SAMPLED_ORDER)
-			explain_order(&((JoinSampled *) lfirst(lc))->order, es);
+			explain_order(lfirst(lc), es);
 	ExplainCloseGroup("Joins With Samples", "Joins With Samples", false, es);
 }

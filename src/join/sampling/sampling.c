@@ -78,10 +78,23 @@ bloomfam_join_sampling_end(JoinSampling *sampling)
 
 /* ---- what is told ---- */
 
-static const char *
+static char *
 alias_of(PlannerInfo *root, const RelOptInfo *rel)
 {
 	return pstrdup(planner_rt_fetch(rel->relid, root)->eref->aliasname);
+}
+
+/* The aliases of these relations, a list of strings. */
+static List *
+aliases_of(PlannerInfo *root, Relids relids)
+{
+	List	   *aliases = NIL;
+	int			i = -1;
+
+	while ((i = bms_next_member(relids, i)) >= 0)
+		if (root->simple_rel_array[i] != NULL)
+			aliases = lappend(aliases, alias_of(root, root->simple_rel_array[i]));
+	return aliases;
 }
 
 static const char *
@@ -722,6 +735,7 @@ bloomfam_join_sampled_search(PlannerInfo *root, int levels, List *initial_rels,
 
 		sampled->kind = JOIN_SAMPLED_ORDER;
 		sampled->order = order;
+		sampled->relations = aliases_of(root, rel->relids);
 		current->sampled = lappend(current->sampled, sampled);
 	}
 	return rel;

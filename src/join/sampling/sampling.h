@@ -26,7 +26,9 @@ typedef enum JoinSampledKind
 typedef struct JoinSampled
 {
 	JoinSampledKind kind;
-	JoinReorder	order;			/* of an order; all else is of pairs */
+	JoinReorder	order;			/* of an order, with the aliases of its relations */
+	List	   *relations;
+	/* all else is of pairs */
 	const char *condition;		/* the equality, by aliases */
 	const char *probe;			/* the relation whose rows have a match, by its alias */
 	const char *searched;
