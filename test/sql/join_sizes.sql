@@ -351,6 +351,8 @@ SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 10;
 SET parallel_tuple_cost = 0.01;
 SELECT joins('(SELECT f.person FROM facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7) x FULL JOIN people z ON z.id = x.person');
+-- ... and of all of them after the search, where the joins are those of a process of several
+SELECT joins('(SELECT count(*) FROM facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year IN (100, 101) AND p.state <> 7) x');
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;

@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
 
@@ -39,6 +40,13 @@ typedef struct JoinSaved
 	RelOptInfo *rel;
 	RelOptInfo	was;
 } JoinSaved;
+
+/* How all would be joined. */
+typedef struct JoinPlan
+{
+	const Path *path;
+	Cost		cost;
+} JoinPlan;
 
 /* What is planned for one. */
 typedef struct JoinTaken
@@ -113,23 +121,49 @@ add_steps(const Path *path, List *initial_rels, List **steps)
 
 /* ---- their cost ---- */
 
-/* The path of a join that the query would be planned with. */
-static Path *
-best_path(PlannerInfo *root, RelOptInfo *rel)
+/* Does the query return few rows of its joins: are they aggregated before workers send them? */
+static bool
+are_aggregated(const PlannerInfo *root)
 {
-	return get_cheapest_fractional_path(rel, root->tuple_fraction);
+	return root->parse->hasAggs && !root->hasNonPartialAggs &&
+		root->parse->groupingSets == NIL;
 }
 
 static Cost
-cost_of(PlannerInfo *root, const Path *path)
+cost_of(PlannerInfo *root, Cost startup, Cost total, double rows)
 {
 	double		fraction = root->tuple_fraction;
 
 	if (fraction >= 1)
-		fraction = path->rows > 0 ? fraction / path->rows : 1;
+		fraction = rows > 0 ? fraction / rows : 1;
 	if (fraction <= 0 || fraction > 1)
 		fraction = 1;
-	return path->startup_cost + fraction * (path->total_cost - path->startup_cost);
+	return startup + fraction * (total - startup);
+}
+
+/*
+ * The path of a join that the query would be planned with, and what it costs.  Of the topmost
+ * join, workers are gathered only after the search.
+ */
+static JoinPlan
+best_plan(PlannerInfo *root, const RelOptInfo *rel)
+{
+	const Path *path = get_cheapest_fractional_path(unconstify(RelOptInfo *, rel),
+													root->tuple_fraction);
+	JoinPlan	plan = {path, cost_of(root, path->startup_cost, path->total_cost, path->rows)};
+
+	if (bloomfam_is_topmost_join(root, rel) && rel->partial_pathlist != NIL)
+	{
+		const Path *partial = linitial(rel->partial_pathlist);
+		Cost		sent = are_aggregated(root) ? 0 : parallel_tuple_cost * rel->rows;
+		Cost		cost = cost_of(root, partial->startup_cost + parallel_setup_cost,
+								   partial->total_cost + parallel_setup_cost + sent, rel->rows);
+		int			more = bloomfam_disabled_nodes(partial) - bloomfam_disabled_nodes(path);
+
+		if (more < 0 || (more == 0 && cost < plan.cost))
+			plan = (JoinPlan) {partial, cost};
+	}
+	return plan;
 }
 
 void
@@ -220,11 +254,12 @@ plan_joins(PlannerInfo *root, List *steps, List *initial_rels, List **saved)
 static bool
 order_matters(PlannerInfo *root, const RelOptInfo *rel, const Path *path)
 {
+	List	   *paths = list_concat_copy(rel->pathlist, rel->partial_pathlist);
 	ListCell   *lc;
 
 	if (root->query_pathkeys == NIL || pathkeys_contained_in(root->query_pathkeys, path->pathkeys))
 		return false;
-	foreach(lc, rel->pathlist)
+	foreach(lc, paths)
 		if (pathkeys_contained_in(root->query_pathkeys, ((Path *) lfirst(lc))->pathkeys))
 			return true;
 	return false;
@@ -242,7 +277,7 @@ find_own_steps(PlannerInfo *root, int levels, List *initial_rels, JoinSizes *siz
 
 	bloomfam_join_sizes_swap(root, sizes);
 	rel = search(root, levels, initial_rels);
-	path = best_path(root, rel);
+	path = best_plan(root, rel).path;
 	if (order_matters(root, rel, path) || !add_steps(path, initial_rels, &steps))
 		steps = NIL;
 	root->join_rel_list = list_truncate(root->join_rel_list, before);
@@ -255,18 +290,17 @@ find_own_steps(PlannerInfo *root, int levels, List *initial_rels, JoinSizes *siz
 static JoinReorder
 choose_joins(PlannerInfo *root, RelOptInfo *rel, List *steps, List *initial_rels)
 {
-	const Path *others = best_path(root, rel);
+	JoinPlan	others = best_plan(root, rel);
 	JoinReorder	order = {JOIN_REORDER_NOT_COMPARED, 0};
 	List	   *saved = NIL;
 	ListCell   *lc;
 
 	if (plan_joins(root, steps, initial_rels, &saved))
 	{
-		const Path *own = best_path(root, rel);
-		Cost		cost = cost_of(root, own);
+		JoinPlan	own = best_plan(root, rel);
 
-		order.saving = cost > 0 ? Max(1 - cost_of(root, others) / cost, 0) : 0;
-		if (bloomfam_disabled_nodes(others) >= bloomfam_disabled_nodes(own) &&
+		order.saving = own.cost > 0 ? Max(1 - others.cost / own.cost, 0) : 0;
+		if (bloomfam_disabled_nodes(others.path) >= bloomfam_disabled_nodes(own.path) &&
 			order.saving < JOIN_REORDER_MARGIN)
 		{
 			order.choice = JOIN_REORDER_KEPT;
