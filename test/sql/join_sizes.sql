@@ -374,6 +374,16 @@ CREATE TABLE texts AS SELECT g AS id, repeat('x', 3000000) AS text FROM generate
 CREATE TABLE text_facts AS SELECT 1 + g % 60 AS id FROM generate_series(1, 100000) g;
 ANALYZE texts, text_facts;
 SELECT how FROM sampled($$text_facts f JOIN texts d ON d.id = f.id WHERE d.text LIKE '%y%'$$);
+-- ... also where each is shorter than a block, but takes more than it seems to; not those of rows that another condition drops
+CREATE TABLE packed AS SELECT g AS id, repeat('x', 8000) AS text FROM generate_series(1, 4000) g;
+CREATE TABLE packed_facts AS SELECT 1 + g % 4000 AS id FROM generate_series(1, 100000) g;
+ANALYZE packed, packed_facts;
+SELECT relpages < 250 AS small FROM pg_class WHERE oid = 'packed'::regclass;
+SELECT c, how, share > 0 AS found FROM unnest(ARRAY[$$d.text LIKE '%y%'$$, $$d.text LIKE '%x%' AND d.id <= 400$$]) c, sampled('packed_facts f JOIN packed d ON d.id = f.id WHERE ' || c);
+-- a pattern is compared with all of a value, byte by byte
+SELECT length, how FROM unnest('{63,64}'::int[]) length, sampled(format('packed_facts f JOIN packed d ON d.id = f.id WHERE d.id <= 400 AND d.text LIKE %L', '%' || repeat('x', length)));
+SELECT length, how FROM unnest('{63,64}'::int[]) length, sampled(format('facts f JOIN days d ON d.id = f.day WHERE d.name LIKE %L', '%' || repeat('1', length)));
+DROP TABLE packed, packed_facts;
 DROP TABLE texts, text_facts;
 -- dead entries of an index, which it passes over, count as the blocks that they are on
 CREATE TABLE dead_entries AS SELECT g AS id, g % 10 AS kind FROM generate_series(1, 200000) g;

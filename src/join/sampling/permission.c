@@ -37,6 +37,9 @@
 /* Longer constants, as lists of them, are not evaluated. */
 #define LONGEST_CONSTANT	8192
 
+/* Nor are longer patterns: each of their bytes may be compared with each one of a value. */
+#define LONGEST_PATTERN		64
+
 /* Nor are conditions that have more columns, constants, operators and lists than these. */
 #define MOST_NODES			200
 
@@ -171,7 +174,8 @@ is_safe_like(const OpExpr *expr, Oid function)
 	if (pattern == NULL || !IsA(pattern, Const) || ((const Const *) pattern)->constisnull)
 		return false;
 	string = DatumGetTextPP(((const Const *) pattern)->constvalue);
-	return memchr(VARDATA_ANY(string), '\\', VARSIZE_ANY_EXHDR(string)) == NULL;
+	return VARSIZE_ANY_EXHDR(string) <= LONGEST_PATTERN &&
+		   memchr(VARDATA_ANY(string), '\\', VARSIZE_ANY_EXHDR(string)) == NULL;
 }
 
 /* Its result may differ, it may fail or tell of its arguments, or it may not be called. */

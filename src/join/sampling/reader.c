@@ -30,39 +30,62 @@
 #include "join/sampling/reader.h"
 #include "pg/compat.h"
 
-/* The columns that are evaluated and may be stored elsewhere. */
+/* Of these columns of the relation, those whose values may be long. */
 static Bitmapset *
-find_long_columns(const RelOptInfo *rel, Relation relation, List *conditions, AttrNumber column)
+find_long_columns(Relation relation, const Bitmapset *columns)
 {
-	TupleDesc	desc = RelationGetDescr(relation);
-	Bitmapset  *used = NULL;
 	Bitmapset  *result = NULL;
 	int			member = -1;
 
-	pull_varattnos((Node *) conditions, rel->relid, &used);
-	if (column != 0)
-		used = bms_add_member(used, column - FirstLowInvalidHeapAttributeNumber);
-	while ((member = bms_next_member(used, member)) >= 0)
+	while ((member = bms_next_member(columns, member)) >= 0)
 	{
-		column = member + FirstLowInvalidHeapAttributeNumber;
+		AttrNumber	column = member + FirstLowInvalidHeapAttributeNumber;
+
 		Assert(column > 0);
-		if (TupleDescAttr(desc, column - 1)->attlen == -1)
+		if (TupleDescAttr(RelationGetDescr(relation), column - 1)->attlen == -1)
 			result = bms_add_member(result, column);
 	}
 	return result;
+}
+
+/*
+ * Parts conditions into those that are evaluated first and those about long values, which take
+ * time.  The columns of the latter are added to the reader's.
+ */
+static void
+prepare_conditions(JoinReader *reader, Index relid, List *clauses)
+{
+	List	   *first = NIL;
+	List	   *about_long = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		Bitmapset  *columns = NULL;
+
+		pull_varattnos(lfirst(lc), relid, &columns);
+		columns = find_long_columns(reader->relation, columns);
+		if (columns == NULL)
+			first = lappend(first, lfirst(lc));
+		else
+			about_long = lappend(about_long, lfirst(lc));
+		reader->long_columns = bms_join(reader->long_columns, columns);
+	}
+	reader->conditions = ExecPrepareQual(first, reader->estate);
+	reader->conditions_about_long = ExecPrepareQual(about_long, reader->estate);
 }
 
 void
 bloomfam_join_reader_begin(JoinReader *reader, RelOptInfo *rel, Relation relation,
 						   List *conditions, AttrNumber used, int most_blocks)
 {
-	List	   *clauses = extract_actual_clauses(conditions, false);
-
 	memset(reader, 0, sizeof(*reader));
 	reader->relation = relation;
 	reader->estate = CreateExecutorState();
-	reader->conditions = ExecPrepareQual(clauses, reader->estate);
-	reader->long_columns = find_long_columns(rel, relation, clauses, used);
+	if (used != 0)
+		reader->long_columns = find_long_columns(
+			relation, bms_make_singleton(used - FirstLowInvalidHeapAttributeNumber));
+	prepare_conditions(reader, rel->relid, extract_actual_clauses(conditions, false));
 	reader->slot = table_slot_create(relation, NULL);
 	reader->most_blocks = most_blocks;
 }
@@ -79,17 +102,19 @@ bloomfam_join_reader_end(JoinReader *reader)
 	FreeExecutorState(reader->estate);
 }
 
-/* How many blocks a value counts as: where it is stored, and what it takes to evaluate it. */
-static int
-blocks_of_value(struct varlena *value)
+/* Counts the blocks of a value beside the row's own: where it is stored, and what it takes up. */
+static void
+count_value(JoinReader *reader, struct varlena *value)
 {
-	Size		length = toast_raw_datum_size(PointerGetDatum(value));
-	int			nblocks = length / BLCKSZ;
-
 	if (VARATT_IS_EXTERNAL_ONDISK(value))
-		nblocks += Max(JOIN_BLOCKS_OF_LONG_ROW,
-					   toast_datum_size(PointerGetDatum(value)) / TOAST_MAX_CHUNK_SIZE);
-	return nblocks;
+		reader->nblocks += Max(JOIN_BLOCKS_OF_LONG_ROW,
+							   toast_datum_size(PointerGetDatum(value)) / TOAST_MAX_CHUNK_SIZE);
+	if (VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value))
+	{
+		reader->nunpacked += toast_raw_datum_size(PointerGetDatum(value));
+		reader->nblocks += reader->nunpacked / BLCKSZ;
+		reader->nunpacked %= BLCKSZ;
+	}
 }
 
 bool
@@ -98,20 +123,20 @@ bloomfam_join_reader_matches(JoinReader *reader)
 	ExprContext *context = GetPerTupleExprContext(reader->estate);
 	int			column = -1;
 
+	ResetExprContext(context);
+	context->ecxt_scantuple = reader->slot;
+	if (!ExecQual(reader->conditions, context))
+		return false;
 	while ((column = bms_next_member(reader->long_columns, column)) >= 0)
 	{
 		bool		isnull;
 		Datum		value = slot_getattr(reader->slot, column, &isnull);
 
 		if (!isnull)
-			reader->nblocks += blocks_of_value((struct varlena *) DatumGetPointer(value));
+			count_value(reader, (struct varlena *) DatumGetPointer(value));
 	}
-	/* its values may be of any length */
-	if (bloomfam_join_reader_is_over(reader))
-		return false;
-	ResetExprContext(context);
-	context->ecxt_scantuple = reader->slot;
-	return ExecQual(reader->conditions, context);
+	return !bloomfam_join_reader_is_over(reader) &&
+		   ExecQual(reader->conditions_about_long, context);
 }
 
 bool

@@ -28,8 +28,10 @@ typedef struct JoinReader
 	Relation	relation;
 	TupleTableSlot *slot;		/* the row that was read last */
 	EState	   *estate;
-	ExprState  *conditions;
-	Bitmapset  *long_columns;	/* that are evaluated and may be stored elsewhere */
+	ExprState  *conditions;		/* that are evaluated first */
+	ExprState  *conditions_about_long;
+	Bitmapset  *long_columns;	/* of these, and others whose values are read and may be long */
+	Size		nunpacked;		/* bytes of values not stored as they are, less than a block */
 	int			nblocks;		/* accessed, whether or not they were cached */
 	int			most_blocks;	/* that may be */
 	Relation	index;			/* by which rows are searched */
