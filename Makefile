@@ -2,7 +2,7 @@
 # bloomfam: make, make install, make installcheck, as with any extension.
 #
 #   PG_CONFIG=...      which PostgreSQL to build for
-#   install-plugin     in addition, lets any user load it: docs/join_filter.md
+#   install-plugin     after install, lets any user load it: docs/troubleshooting.md
 #   prove_installcheck the TAP tests (not as root: they run initdb)
 #   check-core check-client check-fuzz fuzz bench-core bench-client
 #                      without PostgreSQL: test/standalone.mk
@@ -110,14 +110,17 @@ check-core check-client check-fuzz fuzz bench-core bench-client:
 	$(MAKE) -C $(top) -f test/standalone.mk BUILD='$(CURDIR)/build' $@
 
 # Lets any user load the module when a session begins, by local_preload_libraries: a link in the only folder that may name.  Relative, so that
-# it holds in a package's folders, too; the server takes both names for one file.
+# it holds in a package's folders, too; the server takes both names for one file.  It builds and installs nothing else.
+installed = $(DESTDIR)$(pkglibdir)/$(MODULE_big)$(DLSUFFIX)
+plugin = $(DESTDIR)$(pkglibdir)/plugins/$(MODULE_big)$(DLSUFFIX)
 .PHONY: install-plugin uninstall-plugin
-install-plugin: install
+install-plugin:
+	@[ -e '$(installed)' ] || { echo 'there is no $(installed): make install first' >&2; exit 1; }
 	$(MKDIR_P) '$(DESTDIR)$(pkglibdir)/plugins'
-	ln -sf ../$(MODULE_big)$(DLSUFFIX) '$(DESTDIR)$(pkglibdir)/plugins/$(MODULE_big)$(DLSUFFIX)'
+	ln -sf '../$(MODULE_big)$(DLSUFFIX)' '$(plugin)'
 
 uninstall-plugin:
-	rm -f '$(DESTDIR)$(pkglibdir)/plugins/$(MODULE_big)$(DLSUFFIX)'
+	rm -f '$(plugin)'
 
 # The archive for PGXN; .distignore says what it leaves out.  And all of the
 # tree, which is what a distribution's source package begins with.

@@ -8,12 +8,14 @@
  */
 #include "postgres.h"
 
+#include "access/amapi.h"
 #include "access/genam.h"
 #include "access/table.h"
 #include "catalog/index.h"
 #include "catalog/pg_authid.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "maplet/maplet.h"
@@ -25,6 +27,23 @@ may_open(Oid index, MapletUser user)
 	return user == MAPLET_USER_CHECKED_LATER || bloomfam_owns_relation(index) ||
 		(user == MAPLET_USER_MONITOR &&
 		 has_privs_of_role(GetUserId(), ROLE_PG_STAT_SCAN_TABLES));
+}
+
+/* An index over partitions has no pages: those of the partitions have them. */
+static void
+refuse_partitioned(Relation rel)
+{
+	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_INDEX &&
+		GetIndexAmRoutineByAmId(rel->rd_rel->relam, false)->ambuild == bloomfam_maplet_build)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a partitioned index", RelationGetRelationName(rel)),
+				 errdetail("Each partition has a maplet index of its own."),
+				 errhint("Ask each of these: SELECT relid FROM pg_partition_tree('%s') WHERE "
+						 "isleaf.",
+						 quote_qualified_identifier(
+							 get_namespace_name(RelationGetNamespace(rel)),
+							 RelationGetRelationName(rel)))));
 }
 
 void
@@ -50,6 +69,7 @@ bloomfam_maplet_open(Oid index, LOCKMODE lockmode, MapletUser user, MapletOpened
 	opened->lockmode = lockmode;
 	opened->table = table_open(table, lockmode);
 	opened->index = rel = index_open(index, lockmode);
+	refuse_partitioned(rel);
 	if (rel->rd_rel->relkind != RELKIND_INDEX ||
 		rel->rd_indam->ambuild != bloomfam_maplet_build ||
 		rel->rd_index->indrelid != table)

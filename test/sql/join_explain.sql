@@ -237,6 +237,12 @@ ANALYZE looked_up;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT u.a FROM dim d JOIN looked_up u ON u.id = d.a;
 SET enable_bitmapscan = off;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT u.id FROM dim d JOIN looked_up u ON u.id = d.a;
+-- ... with a key that is computed of the outer row, of several of them, and beside another condition
+EXPLAIN (VERBOSE, COSTS OFF) SELECT u.a FROM dim d JOIN looked_up u ON u.id = d.a - 1;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT u.a FROM dim d JOIN looked_up u ON u.id = d.n::int AND u.a = d.few;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT u.a FROM (dim d1 CROSS JOIN dim d2) JOIN looked_up u ON u.id = d1.a + d2.a;
+-- ... but not one that is computed of both sides, which no hash join could have had
+EXPLAIN (VERBOSE, COSTS OFF) SELECT u.a FROM dim d JOIN looked_up u ON u.id = d.a + 1 AND u.a = d.few + u.id;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT 1 FROM dim d JOIN dim e ON d.few = e.few AND d.a < e.a;
 -- by a volatile condition the planner makes no other join
 EXPLAIN (VERBOSE, COSTS OFF) SELECT 1 FROM dim d JOIN dim e ON d.few = e.few + (random() * 0)::int;
@@ -251,6 +257,31 @@ EXPLAIN (VERBOSE, COSTS OFF, FORMAT json) SELECT 1 FROM dim d JOIN dim e USING (
 RESET enable_bitmapscan;
 SET enable_hashjoin = on;
 SET enable_mergejoin = off;
+-- the casts that the server makes of two types: docs/join_filter_reference.md has this as a table
+CREATE TABLE many AS
+	SELECT g AS i4, g::bigint AS i8, (g % 1000)::smallint AS i2, g::numeric AS n, g::float8 AS f8, g::float4 AS f4, g::oid AS o,
+		g::text AS t, g::text::varchar AS v, g::text::char(8) AS c, g::text::name AS nm,
+		date '2000-01-01' + g AS d, timestamp '2000-01-01' + g * interval '1 day' AS ts, timestamptz '2000-01-01' + g * interval '1 day' AS tz
+	FROM generate_series(1, 20000) g;
+CREATE TABLE few AS SELECT * FROM many WHERE i4 % 100 = 0;
+CREATE STATISTICS few_i4_n ON (i4::numeric) FROM few;
+CREATE STATISTICS few_i4_f8 ON (i4::float8) FROM few;
+CREATE STATISTICS few_n_f8 ON (n::float8) FROM few;
+CREATE STATISTICS few_c_t ON (c::text) FROM few;
+CREATE STATISTICS few_i8_o ON (i8::oid) FROM few;
+CREATE STATISTICS few_ts_d ON (ts::date) FROM few;
+ANALYZE many;
+ANALYZE few;
+CREATE FUNCTION decided(many text, few text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE format('EXPLAIN (VERBOSE, FORMAT JSON) SELECT count(*) FROM many JOIN few ON many.%s = few.%s', many, few) INTO plan;
+	RETURN (SELECT string_agg(decision ->> 'Decision', '') FROM json_array_elements(plan -> 0 -> 'Join Filters') decision);
+END $$;
+SELECT a || ' = ' || b AS types, decided(a, b) AS a_of_many, CASE WHEN b !~ '::' THEN decided(b, a) END AS b_of_many
+FROM (VALUES ('i2', 'i4'), ('i4', 'i8'), ('f4', 'f8'), ('nm', 't'), ('v', 't'), ('v', 'v'), ('c', 'v'), ('i4', 'o'),
+	('i4', 'n'), ('i4', 'f8'), ('n', 'f8'), ('c', 't'), ('i8', 'o'), ('d', 'ts'), ('ts', 'tz'), ('d', 'tz'), ('d', 'ts::date')) pair (a, b);
 -- probe nodes show the rows that are expected to pass
 SELECT rows FROM (SELECT plan -> 0 #> '{Plan,Plans,0,Plans,0}' ->> 'Plan Rows' AS rows FROM explained('SELECT count(*) FROM fact f JOIN dim d USING (a)') plan) s;
 SET client_min_messages = log;

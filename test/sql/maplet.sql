@@ -227,6 +227,7 @@ VACUUM maplet_temp;
 SELECT maplet_check('maplet_temp_n', true);
 SELECT count(*) FROM maplet_temp WHERE n IN (1, 2, 3, 20000);
 DROP TABLE maplet_temp;
+CREATE ROLE regress_bloomfam_maplet_parts;
 CREATE TABLE maplet_parts (n int, k int) PARTITION BY HASH (k);
 CREATE TABLE maplet_parts_0 PARTITION OF maplet_parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE maplet_parts_1 PARTITION OF maplet_parts FOR VALUES WITH (MODULUS 2, REMAINDER 1);
@@ -234,7 +235,20 @@ CREATE INDEX maplet_parts_n ON maplet_parts USING maplet (n);
 INSERT INTO maplet_parts SELECT g, g FROM generate_series(1, 1000) g;
 EXPLAIN (COSTS OFF) SELECT * FROM maplet_parts WHERE n = 5;
 SELECT * FROM maplet_parts WHERE n = 5;
+-- the index over partitions has no pages
 SELECT maplet_check('maplet_parts_n');
+SELECT * FROM maplet_info('maplet_parts_n');
+SELECT * FROM maplet_runs('maplet_parts_n');
+SELECT maplet_merge('maplet_parts_n');
+SELECT maplet_may_contain('maplet_parts_n', 5);
+SELECT relid, maplet_check(relid), maplet_may_contain(relid, 5), (maplet_info(relid)).entries > 400 AS half
+FROM pg_partition_tree('maplet_parts_n') WHERE isleaf ORDER BY relid::regclass::text;
+CREATE INDEX maplet_parts_k ON maplet_parts (k);
+SELECT maplet_check('maplet_parts_k');
+SET ROLE regress_bloomfam_maplet_parts;
+SELECT maplet_info('maplet_parts_n');
+RESET ROLE;
+DROP ROLE regress_bloomfam_maplet_parts;
 DROP TABLE maplet_parts;
 
 --

@@ -56,6 +56,17 @@ like(said("SET bloomfam.join_filter = force; SET max_parallel_workers_per_gather
 is(said("SET bloomfam.join_filter = on; SELECT bloom_agg(k) \@~ 7 FROM dim; SHOW bloomfam.join_filter; $query", $preloaded), "t\non\n500", 'it is one module under both names');
 is(said(q{SELECT bloom_agg(k) @~ 7 FROM dim; LOAD '$libdir/plugins/bloomfam'; SELECT bloom_agg(k) @~ 8 FROM dim}), "t\nt", '... in the other order, too');
 
+# the counters of all sessions: a server that can have shared memory later needs no setting of a superuser's
+my $counted = said("SET bloomfam.join_filter = on; $query; SELECT sum(executions) > 0, sum(rows_removed) > 0 FROM bloomfam_stat_join_filters", $preloaded);
+if ($node->safe_psql('postgres', 'SHOW server_version_num') >= 170000)
+{
+	is($counted, "500\nt|t", 'filters are counted where any user has loaded the module');
+}
+else
+{
+	like($counted, qr/^500\n.*shared_preload_libraries/s, 'filters are counted only where a superuser has loaded the module, which is said');
+}
+
 # for all sessions of a role, which it says for itself: what the module's settings are is known once it is loaded
 is(said(q{ALTER ROLE plain SET local_preload_libraries = 'bloomfam'}), '', 'a role may set it for itself');
 is(said('ALTER ROLE plain SET bloomfam.join_filter = on'), '', '... and switch filters on, in a later session');

@@ -44,7 +44,8 @@ check_mode(int *mode, void **extra, GucSource source)
 				errmsg("\"bloomfam.join_filter\" has no effect in this session"),
 				errdetail("The module was loaded after the session had begun."),
 				errhint("Add bloomfam to session_preload_libraries, by ALTER DATABASE or ALTER "
-						"ROLE for instance, and connect again."));
+						"ROLE for instance, and connect again. Where $libdir/plugins has "
+						"bloomfam, any user may add it to local_preload_libraries instead."));
 	return true;
 }
 

@@ -20,7 +20,7 @@ const char *const bloomfam_join_reasons[] = {
 							 "domain.",
 	[JOIN_HAS_NO_TARGET] = "All of the probe side is scanned asynchronously.",
 	[JOIN_BUILDS_TOO_LATE] = "The probe side is read before there is a filter: %b.",
-	[JOIN_HAS_TOO_MANY_KEYS] = "It would have %k keys, and is discarded beyond %K by "
+	[JOIN_HAS_TOO_MANY_KEYS] = "It would have %k keys, and is discarded beyond %K keys by "
 							   "bloomfam.join_filter_max_size and work_mem.",
 	[JOIN_PROBES_FEW_ROWS] = "It would probe %r, fewer than bloomfam.join_filter_min_rows (%R).",
 	[JOIN_DROPS_FEW_ROWS] = "It would drop %d of %r, less than bloomfam.join_filter_min_drop (%D).",

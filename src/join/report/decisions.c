@@ -323,26 +323,57 @@ is_between_sides(const OpExpr *op)
 	return left.outer != left.inner && right.outer != right.inner && left.outer != right.outer;
 }
 
-/* Is it a value that a nested loop hands to its inner side, of those above? */
+/* Does a nested loop hand this value to its inner side, one of those above? */
 static bool
-is_of_outer_row(const Node *node, List *ancestors)
+is_of_outer_row(const Param *param, List *ancestors)
 {
 	ListCell   *la;
 	ListCell   *lp;
 
-	while (IsA(node, RelabelType))
-		node = (const Node *) ((const RelabelType *) node)->arg;
-	if (!IsA(node, Param) || ((const Param *) node)->paramkind != PARAM_EXEC)
+	if (param->paramkind != PARAM_EXEC)
 		return false;
 	foreach(la, ancestors)
 	{
 		if (!IsA(lfirst(la), NestLoop))
 			continue;
 		foreach(lp, ((NestLoop *) lfirst(la))->nestParams)
-			if (((NestLoopParam *) lfirst(lp))->paramno == ((const Param *) node)->paramid)
+			if (((NestLoopParam *) lfirst(lp))->paramno == param->paramid)
 				return true;
 	}
 	return false;
+}
+
+/* What an expression below a nested loop is computed from. */
+typedef struct LoopSides
+{
+	List	   *ancestors;
+	bool		outer;			/* values of an outer row */
+	bool		inner;			/* columns of the row in hand */
+} LoopSides;
+
+static bool
+note_loop_sides(Node *node, void *context)
+{
+	LoopSides  *sides = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		sides->outer |= is_of_outer_row((const Param *) node, sides->ancestors);
+	sides->inner |= IsA(node, Var);
+	return expression_tree_walker(node, note_loop_sides, context);
+}
+
+/* Does it compare rows of a nested loop's outer side with those that are looked up for them? */
+static bool
+is_of_loop(const OpExpr *op, List *ancestors)
+{
+	LoopSides	left = {.ancestors = ancestors};
+	LoopSides	right = {.ancestors = ancestors};
+
+	note_loop_sides(linitial(op->args), &left);
+	note_loop_sides(lsecond(op->args), &right);
+	return left.outer != left.inner && right.outer != right.inner && left.outer != right.outer;
 }
 
 /* The plan nodes that meet conditions which a hash join could have met, too. */
@@ -350,8 +381,8 @@ typedef struct OtherJoin
 {
 	NodeTag		node;
 	size_t		conditions;		/* offset of their list */
-	bool		looks_up;		/* conditions with a value of a nested loop's outer row; else those
-								 * between the node's own sides */
+	bool		looks_up;		/* conditions between a nested loop's outer row and the node's; else
+								 * those between the node's own sides */
 	const char *label;
 	const char *decision;
 } OtherJoin;
@@ -368,6 +399,10 @@ static const OtherJoin other_joins[] = {
 	{T_BitmapHeapScan, offsetof(BitmapHeapScan, bitmapqualorig), true, "Index Cond", BY_INDEX},
 	/* its condition is on the index's columns, which EXPLAIN knows */
 	{T_IndexOnlyScan, offsetof(IndexOnlyScan, indexqual), true, "Index Cond", BY_INDEX},
+	/* what else is asked of the rows found */
+	{T_IndexScan, offsetof(IndexScan, scan.plan.qual), true, "Filter", BY_INDEX},
+	{T_BitmapHeapScan, offsetof(BitmapHeapScan, scan.plan.qual), true, "Filter", BY_INDEX},
+	{T_IndexOnlyScan, offsetof(IndexOnlyScan, scan.plan.qual), true, "Filter", BY_INDEX},
 };
 
 static void
@@ -382,10 +417,7 @@ explain_other_join(ExplainContext *explain, Plan *plan, const OtherJoin *other)
 		const OpExpr *op = lfirst(lc);
 
 		if (is_equality((const Node *) op) &&
-			(other->looks_up
-				 ? is_of_outer_row(linitial(op->args), explain->ancestors) ||
-				 is_of_outer_row(lsecond(op->args), explain->ancestors)
-				 : is_between_sides(op)))
+			(other->looks_up ? is_of_loop(op, explain->ancestors) : is_between_sides(op)))
 			explain_decision(explain, other->label, lfirst(lc), context,
 							 contain_volatile_functions(lfirst(lc)) ? VOLATILE : other->decision);
 	}
