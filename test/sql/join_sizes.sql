@@ -350,13 +350,15 @@ SET max_parallel_workers_per_gather = 2;
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 10;
 SET parallel_tuple_cost = 0.01;
-SELECT joins('(SELECT f.person FROM facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7) x FULL JOIN people z ON z.id = x.person');
+SELECT joins('(SELECT f.person + d.year AS n FROM facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7) x FULL JOIN people z ON z.id = x.n');
 -- ... and of all of them after the search, where the joins are those of a process of several
 SELECT joins('(SELECT count(*) FROM facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year IN (100, 101) AND p.state <> 7) x');
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 SET max_parallel_workers_per_gather = 0;
+-- not where these may be merged with the rest by an order of rows that they would lose
+SELECT joins('(SELECT f.person FROM facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year IN (100, 101) AND p.state = 7) x FULL JOIN people z ON z.id = x.person');
 -- what is ordered at once is told together
 SELECT j ->> 'Relations' AS relations, j ->> 'Changed' AS changed FROM planned('(SELECT f.person FROM facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person
 	WHERE d.year = 100 AND p.state = 7 OFFSET 0) x JOIN facts g ON g.person = x.person JOIN days d ON d.id = g.day WHERE d.year = 100') p, json_array_elements(p -> 0 -> 'Joins With Samples') j;

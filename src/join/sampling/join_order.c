@@ -250,18 +250,26 @@ plan_joins(PlannerInfo *root, List *steps, List *initial_rels, List **saved)
 
 /* ---- the search ---- */
 
-/* Does anything depend on an order of rows that another path has, and not this one? */
+/*
+ * Does another path have an order of rows that may matter, and this one has not?  Of all joins it
+ * is the query's own; of a part of them each, as it may be merged with others.
+ */
 static bool
 order_matters(PlannerInfo *root, const RelOptInfo *rel, const Path *path)
 {
+	bool		topmost = bloomfam_is_topmost_join(root, rel);
 	List	   *paths = list_concat_copy(rel->pathlist, rel->partial_pathlist);
 	ListCell   *lc;
 
-	if (root->query_pathkeys == NIL || pathkeys_contained_in(root->query_pathkeys, path->pathkeys))
-		return false;
 	foreach(lc, paths)
-		if (pathkeys_contained_in(root->query_pathkeys, ((Path *) lfirst(lc))->pathkeys))
+	{
+		const Path *other = lfirst(lc);
+		List	   *order = topmost ? root->query_pathkeys : other->pathkeys;
+
+		if (pathkeys_contained_in(order, other->pathkeys) &&
+			!pathkeys_contained_in(order, path->pathkeys))
 			return true;
+	}
 	return false;
 }
 
