@@ -382,6 +382,13 @@ CREATE TABLE packed_facts AS SELECT 1 + g % 4000 AS id FROM generate_series(1, 1
 ANALYZE packed, packed_facts;
 SELECT relpages < 250 AS small FROM pg_class WHERE oid = 'packed'::regclass;
 SELECT c, how, share > 0 AS found FROM unnest(ARRAY[$$d.text LIKE '%y%'$$, $$d.text LIKE '%x%' AND d.id <= 400$$]) c, sampled('packed_facts f JOIN packed d ON d.id = f.id WHERE ' || c);
+-- nor is it tried again and again
+BEGIN;
+SELECT how FROM sampled($$packed_facts f JOIN packed d ON d.id = f.id WHERE d.text LIKE '%z%'$$);
+SELECT pg_stat_get_xact_numscans('packed'::regclass) AS scans \gset once_
+SELECT how FROM sampled($$packed_facts f JOIN packed d ON d.id = f.id WHERE d.text LIKE '%z%'$$);
+SELECT :once_scans > 0 AS scanned, pg_stat_get_xact_numscans('packed'::regclass) - :once_scans AS again;
+COMMIT;
 -- a pattern is compared with all of a value, byte by byte
 SELECT length, how FROM unnest('{63,64}'::int[]) length, sampled(format('packed_facts f JOIN packed d ON d.id = f.id WHERE d.id <= 400 AND d.text LIKE %L', '%' || repeat('x', length)));
 SELECT length, how FROM unnest('{63,64}'::int[]) length, sampled(format('facts f JOIN days d ON d.id = f.day WHERE d.name LIKE %L', '%' || repeat('1', length)));

@@ -34,6 +34,7 @@ typedef struct JoinMatchShares
 {
 	JoinMatchShare of[2];		/* of each pair */
 	JoinMatchShare both;		/* the rows that have a match in both tables */
+	bool		over_budget;	/* nothing was, as it would access too many blocks */
 } JoinMatchShares;
 
 /* Estimates it.  false: the keys that were searched stand for too few rows. */

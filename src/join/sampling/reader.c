@@ -30,6 +30,8 @@
 #include "join/sampling/reader.h"
 #include "pg/compat.h"
 
+const char	bloomfam_join_over_budget[] = "it would access too many blocks";
+
 /* Of these columns of the relation, those whose values may be long. */
 static Bitmapset *
 find_long_columns(Relation relation, const Bitmapset *columns)

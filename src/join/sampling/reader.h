@@ -42,6 +42,9 @@ typedef struct JoinReader
 	BlockNumber block;			/* of the last row; none yet: invalid */
 } JoinReader;
 
+/* Why nothing was found where a reader is over its budget. */
+extern const char bloomfam_join_over_budget[];
+
 /* Begins to read a table with the active snapshot; used: a column that is read beside, or 0. */
 extern void bloomfam_join_reader_begin(JoinReader *reader, RelOptInfo *rel, Relation relation,
 									   List *conditions, AttrNumber used, int most_blocks);

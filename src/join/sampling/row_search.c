@@ -286,7 +286,7 @@ search_rows(Search *search, JoinMatchShare *share)
 	int			i;
 
 	if (most < FEWEST_ROWS)
-		return "it would access too many blocks";
+		return bloomfam_join_over_budget;
 	for (i = 0; i < strata && !bloomfam_join_reader_is_over(&search->reader); i++)
 	{
 		uint32		hash = murmurhash32(i + 1);
@@ -309,7 +309,7 @@ search_rows(Search *search, JoinMatchShare *share)
 		counts.more |= !search->plan->unique && nmatching == JOIN_MOST_MATCHES;
 	}
 	if (bloomfam_join_reader_is_over(&search->reader))
-		return "it would access too many blocks";
+		return bloomfam_join_over_budget;
 	if (counts.nrows < FEWEST_ROWS)
 		return "too few rows were found";
 	counts.nblocks = search->reader.nblocks;

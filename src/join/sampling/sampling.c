@@ -33,6 +33,7 @@
 #include "join/sampling/join_order.h"
 #include "join/sampling/pair.h"
 #include "join/sampling/permission.h"
+#include "join/sampling/reader.h"
 #include "join/sampling/row_search.h"
 #include "join/sampling/sampling.h"
 #include "pg/compat.h"
@@ -282,11 +283,15 @@ find_shares(PlannerInfo *root, JoinPair *const *pairs, int npairs, int most_bloc
 		describe(root, pairs[i], most_blocks, &text);
 	cached = bloomfam_join_cache_find(text.data);
 	if (cached != NULL)
+	{
 		*shares = *cached;
+		reason = shares->over_budget ? bloomfam_join_over_budget : NULL;
+	}
 	else
 	{
 		reason = search(root, pairs, npairs, most_blocks, shares);
-		if (reason == NULL)
+		shares->over_budget = reason == bloomfam_join_over_budget;
+		if (reason == NULL || shares->over_budget)
 			bloomfam_join_cache_keep(
 				text.data, planner_rt_fetch(pairs[0]->probe->relid, root)->relid,
 				planner_rt_fetch(pairs[0]->searched->relid, root)->relid,

@@ -257,10 +257,10 @@ search_by_reading(Search *search)
 
 	search->reader.nblocks = RelationGetNumberOfBlocks(search->plan->relation);
 	if (is_over_budget(search) || search->reader.nblocks > JOIN_READ_MOST_BLOCKS)
-		return "it would access too many blocks";
+		return bloomfam_join_over_budget;
 	keys = read_table(search, &nkeys);
 	if (is_over_budget(search))
-		return "it would access too many blocks";
+		return bloomfam_join_over_budget;
 	find_common(search, keys, nkeys);
 	if (search->plan->sample->nbounds > 0)
 		merge_bounds(search, keys, nkeys);
@@ -422,7 +422,7 @@ search_by_index(Search *search, const IndexOptInfo *info)
 	int			stride;
 
 	if (!choose_keys(search->plan, info->tree_height, &ncommon, &stride))
-		return "it would access too many blocks";
+		return bloomfam_join_over_budget;
 	fmgr_info(get_opcode(get_opfamily_member(comparison->family, comparison->right,
 											 comparison->left, BTEqualStrategyNumber)),
 			  &search->equal);
@@ -433,7 +433,7 @@ search_by_index(Search *search, const IndexOptInfo *info)
 	search->found->index = info->indexoid;
 	search->found->stride = stride;
 	search_keys(search, ncommon, stride);
-	return is_over_budget(search) ? "it would access too many blocks" : NULL;
+	return is_over_budget(search) ? bloomfam_join_over_budget : NULL;
 }
 
 /* ---- either ---- */
