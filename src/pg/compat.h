@@ -723,6 +723,20 @@ bloomfam_disabled_nodes(const Path *path)
 #endif
 }
 
+/*
+ * Does a path cost so much for what is disabled that nothing else tells in its cost?  From 18 on
+ * that is counted apart.
+ */
+static inline bool
+bloomfam_has_disable_cost(const Path *path)
+{
+#if PG_VERSION_NUM >= 180000
+	return false;
+#else
+	return path->total_cost >= disable_cost;
+#endif
+}
+
 /* The name of a tranche of locks: each process says it; from 19 on, who makes the tranche. */
 #include "storage/lwlock.h"
 static inline int

@@ -34,7 +34,7 @@ typedef struct JoinStep
 	NodeTag		method;			/* T_NestLoop, T_MergeJoin or T_HashJoin */
 } JoinStep;
 
-/* A relation of several, and what was found for it. */
+/* A relation of joined ones, and what it was before. */
 typedef struct JoinSaved
 {
 	RelOptInfo *rel;
@@ -48,7 +48,7 @@ typedef struct JoinPlan
 	Cost		cost;
 } JoinPlan;
 
-/* What is planned for one. */
+/* The paths that are made for a step. */
 typedef struct JoinTaken
 {
 	const JoinStep *step;
@@ -107,7 +107,7 @@ add_steps(const Path *path, List *initial_rels, List **steps)
 		default:
 			return false;
 	}
-	/* the server fails where a full join has no path, and it may have none by that method */
+	/* its paths are taken as they are made, and the server fails where a full join has none */
 	if (join->jointype == JOIN_FULL || !add_steps(join->outerjoinpath, initial_rels, steps) ||
 		!add_steps(join->innerjoinpath, initial_rels, steps))
 		return false;
@@ -121,19 +121,34 @@ add_steps(const Path *path, List *initial_rels, List **steps)
 
 /* ---- their cost ---- */
 
-/* Does the query return few rows of its joins: are they aggregated before workers send them? */
+/* Do workers aggregate their rows, and send but the results? */
 static bool
-are_aggregated(const PlannerInfo *root)
+workers_aggregate(const PlannerInfo *root)
 {
-	return root->parse->hasAggs && !root->hasNonPartialAggs &&
-		root->parse->groupingSets == NIL;
+	return (root->parse->hasAggs || root->parse->groupClause != NIL) &&
+		   root->parse->groupingSets == NIL && !root->hasNonPartialAggs &&
+		   !root->hasNonSerialAggs;
+}
+
+/*
+ * Which part of the relation's rows is read, as the server counts it: below 1 a fraction, above 1 a
+ * number, 0 all.  A LIMIT or a cursor leaves rows out only where nothing else needs them all.
+ */
+static double
+fraction_of(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	const Query *parse = root->parse;
+
+	if (!bloomfam_is_topmost_join(root, rel) || parse->hasAggs || parse->groupClause != NIL ||
+		parse->groupingSets != NIL || root->hasHavingQual || parse->distinctClause != NIL ||
+		parse->sortClause != NIL || parse->hasWindowFuncs || root->query_pathkeys != NIL)
+		return 0;
+	return root->tuple_fraction;
 }
 
 static Cost
-cost_of(PlannerInfo *root, Cost startup, Cost total, double rows)
+cost_of(Cost startup, Cost total, double rows, double fraction)
 {
-	double		fraction = root->tuple_fraction;
-
 	if (fraction >= 1)
 		fraction = rows > 0 ? fraction / rows : 1;
 	if (fraction <= 0 || fraction > 1)
@@ -142,22 +157,23 @@ cost_of(PlannerInfo *root, Cost startup, Cost total, double rows)
 }
 
 /*
- * The path of a join that the query would be planned with, and what it costs.  Of the topmost
- * join, workers are gathered only after the search.
+ * The cheapest way to join all, with workers or without.  Of the topmost join, the server gathers
+ * workers only after the search.
  */
 static JoinPlan
-best_plan(PlannerInfo *root, const RelOptInfo *rel)
+best_plan(PlannerInfo *root, RelOptInfo *rel)
 {
-	const Path *path = get_cheapest_fractional_path(unconstify(RelOptInfo *, rel),
-													root->tuple_fraction);
-	JoinPlan	plan = {path, cost_of(root, path->startup_cost, path->total_cost, path->rows)};
+	double		fraction = fraction_of(root, rel);
+	const Path *path = get_cheapest_fractional_path(rel, fraction);
+	JoinPlan	plan = {path, cost_of(path->startup_cost, path->total_cost, path->rows, fraction)};
 
 	if (bloomfam_is_topmost_join(root, rel) && rel->partial_pathlist != NIL)
 	{
 		const Path *partial = linitial(rel->partial_pathlist);
-		Cost		sent = are_aggregated(root) ? 0 : parallel_tuple_cost * rel->rows;
-		Cost		cost = cost_of(root, partial->startup_cost + parallel_setup_cost,
-								   partial->total_cost + parallel_setup_cost + sent, rel->rows);
+		Cost		sent = workers_aggregate(root) ? 0 : parallel_tuple_cost * rel->rows;
+		Cost		cost = cost_of(partial->startup_cost + parallel_setup_cost,
+								   partial->total_cost + parallel_setup_cost + sent, rel->rows,
+								   fraction);
 		int			more = bloomfam_disabled_nodes(partial) - bloomfam_disabled_nodes(path);
 
 		if (more < 0 || (more == 0 && cost < plan.cost))
@@ -205,8 +221,12 @@ plan_join(PlannerInfo *root, const JoinStep *step, RelOptInfo *rel, RelOptInfo *
 		bloomfam_set_join_methods(rel, methods);
 	}
 	PG_END_TRY();
+	/* 15 and 16 have no hook where a condition is a constant, and all fails where it is false */
 	if (made != rel || taken.paths == NIL)
 		return false;
+	/* what was added after that, by another module's hook, may be for the other outer side */
+	rel->pathlist = NIL;
+	rel->partial_pathlist = NIL;
 	foreach(lc, taken.paths)
 		add_path(rel, lfirst(lc));
 	foreach(lc, taken.partial_paths)
@@ -286,7 +306,7 @@ find_own_steps(PlannerInfo *root, int levels, List *initial_rels, JoinSizes *siz
 	bloomfam_join_sizes_swap(root, sizes);
 	rel = search(root, levels, initial_rels);
 	path = best_plan(root, rel).path;
-	if (order_matters(root, rel, path) || !add_steps(path, initial_rels, &steps))
+	if (bloomfam_has_disable_cost(path) || order_matters(root, rel, path) || !add_steps(path, initial_rels, &steps))
 		steps = NIL;
 	root->join_rel_list = list_truncate(root->join_rel_list, before);
 	root->join_rel_hash = NULL;	/* it is made anew from the list */
@@ -306,10 +326,10 @@ choose_joins(PlannerInfo *root, RelOptInfo *rel, List *steps, List *initial_rels
 	if (plan_joins(root, steps, initial_rels, &saved))
 	{
 		JoinPlan	own = best_plan(root, rel);
+		int			more = bloomfam_disabled_nodes(others.path) - bloomfam_disabled_nodes(own.path);
 
 		order.saving = own.cost > 0 ? Max(1 - others.cost / own.cost, 0) : 0;
-		if (bloomfam_disabled_nodes(others.path) >= bloomfam_disabled_nodes(own.path) &&
-			order.saving < JOIN_REORDER_MARGIN)
+		if (more > 0 || (more == 0 && order.saving < JOIN_REORDER_MARGIN))
 		{
 			order.choice = JOIN_REORDER_KEPT;
 			return order;

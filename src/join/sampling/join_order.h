@@ -31,7 +31,7 @@ typedef struct JoinReorder
 
 /*
  * Searches for a join order, by the function that would do that anyway.  If samples have changed
- * sizes, the joins that the server finds by its own sizes are costed by the changed ones.  They are
+ * sizes, that is called twice: the joins that the server finds by its own sizes are costed by the changed ones.  They are
  * kept, in their order and by their methods, unless others are cheaper by the margin.
  */
 extern RelOptInfo *bloomfam_join_order_search(PlannerInfo *root, int levels, List *initial_rels,

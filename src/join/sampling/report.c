@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "lib/stringinfo.h"
 
 #include "join/base/explain_text.h"
@@ -36,13 +38,18 @@ name_of(const JoinSampled *sampled)
 static char *
 text_of_order(const JoinReorder *order)
 {
+	/* rounded down, as it is compared */
+	double		percent = floor(order->saving * 1000) / 10;
+
+	if (order->choice == JOIN_REORDER_CHANGED && order->saving < JOIN_REORDER_MARGIN)
+		return pstrdup("Others than without samples, as fewer of them are disabled.");
 	if (order->choice == JOIN_REORDER_CHANGED)
 		return psprintf("Others than without samples, which are expected to be %.1f%% cheaper.",
-						order->saving * 100);
-	if (order->saving < 0.0005)
+						percent);
+	if (percent == 0)
 		return pstrdup("The same as without samples.");
 	return psprintf("The same as without samples: others are expected to be %.1f%% cheaper, which "
-					"is less than %.0f%%.", order->saving * 100, JOIN_REORDER_MARGIN * 100);
+					"is less than %.0f%%.", percent, JOIN_REORDER_MARGIN * 100);
 }
 
 /* What came of it, in sentences. */

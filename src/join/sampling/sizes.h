@@ -11,7 +11,10 @@
 
 #include "nodes/pathnodes.h"
 
-/* The changes for one search for a join order; all in the planner's memory. */
+/*
+ * The changes for one search for a join order; all in the planner's memory.  Those of a search for a
+ * part of the joins stay: the search for the rest takes them for the server's own.
+ */
 typedef struct JoinSizes
 {
 	List	   *clauses;		/* what stood in each changed clause: JoinSizeOfClause */
