@@ -306,7 +306,8 @@ find_own_steps(PlannerInfo *root, int levels, List *initial_rels, JoinSizes *siz
 	bloomfam_join_sizes_swap(root, sizes);
 	rel = search(root, levels, initial_rels);
 	path = best_plan(root, rel).path;
-	if (bloomfam_has_disable_cost(path) || order_matters(root, rel, path) || !add_steps(path, initial_rels, &steps))
+	if (bloomfam_has_disable_cost(path) || order_matters(root, rel, path) ||
+		!add_steps(path, initial_rels, &steps))
 		steps = NIL;
 	root->join_rel_list = list_truncate(root->join_rel_list, before);
 	root->join_rel_hash = NULL;	/* it is made anew from the list */
@@ -326,7 +327,8 @@ choose_joins(PlannerInfo *root, RelOptInfo *rel, List *steps, List *initial_rels
 	if (plan_joins(root, steps, initial_rels, &saved))
 	{
 		JoinPlan	own = best_plan(root, rel);
-		int			more = bloomfam_disabled_nodes(others.path) - bloomfam_disabled_nodes(own.path);
+		int			more = bloomfam_disabled_nodes(others.path) -
+			bloomfam_disabled_nodes(own.path);
 
 		order.saving = own.cost > 0 ? Max(1 - others.cost / own.cost, 0) : 0;
 		if (more > 0 || (more == 0 && order.saving < JOIN_REORDER_MARGIN))

@@ -31,8 +31,9 @@ typedef struct JoinReorder
 
 /*
  * Searches for a join order, by the function that would do that anyway.  If samples have changed
- * sizes, that is called twice: the joins that the server finds by its own sizes are costed by the changed ones.  They are
- * kept, in their order and by their methods, unless others are cheaper by the margin.
+ * sizes, that is called twice: the joins that the server finds by its own sizes are costed by the
+ * changed ones.  They are kept, in their order and by their methods, unless others are cheaper by
+ * the margin.
  */
 extern RelOptInfo *bloomfam_join_order_search(PlannerInfo *root, int levels, List *initial_rels,
 											  JoinSizes *sizes, join_search_hook_type search,

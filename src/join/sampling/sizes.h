@@ -12,8 +12,8 @@
 #include "nodes/pathnodes.h"
 
 /*
- * The changes for one search for a join order; all in the planner's memory.  Those of a search for a
- * part of the joins stay: the search for the rest takes them for the server's own.
+ * The changes for one search for a join order; all in the planner's memory.  Those of a search
+ * for a part of the joins stay: the search for the rest takes them for the server's own.
  */
 typedef struct JoinSizes
 {
