@@ -19,6 +19,7 @@ ways="off,off on,off off,on on,on"
 sql <<'SQL'
 CREATE TABLE sizes (query int, form text, samples boolean, expected float8, seen float8, relations int);
 CREATE TABLE times (query int, form text, way text, ms float8);
+CREATE TABLE plans (query int, way text, plan text);
 -- joins of a plan that run once: expected and seen
 CREATE FUNCTION joins_of(plan json) RETURNS TABLE (expected float8, seen float8, relations int) LANGUAGE plpgsql AS $$
 DECLARE
@@ -51,12 +52,19 @@ BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ' || query INTO plan;
 	INSERT INTO sizes SELECT n, form, with_samples, j.expected, j.seen, j.relations FROM joins_of(plan -> 0 -> 'Plan') j WHERE j.expected IS NOT NULL;
 END $$;
--- runs a query in one of the ways, warms up if told so
+-- runs a query in one of the ways; warms up if told so, and keeps how it is planned
 CREATE FUNCTION run(n int, form text, query text, way text, warm boolean) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-	started timestamptz := clock_timestamp();
+	started timestamptz;
+	line text;
 BEGIN
 	PERFORM set_config('bloomfam.join_filter', split_part(way, ',', 1), true), set_config('bloomfam.join_samples', split_part(way, ',', 2), true);
+	IF warm THEN
+		FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+			INSERT INTO plans VALUES (n, way, line);
+		END LOOP;
+	END IF;
+	started := clock_timestamp();
 	EXECUTE query;
 	IF NOT warm THEN
 		INSERT INTO times VALUES (n, form, way, 1000 * extract(epoch FROM clock_timestamp() - started));
@@ -66,6 +74,9 @@ CREATE VIEW errors AS SELECT *, greatest(greatest(expected, 1) / greatest(seen, 
 CREATE VIEW medians AS SELECT n.query, n.form, w.way, coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY t.ms), 60000) AS ms
 	FROM (SELECT DISTINCT query, form FROM times) n CROSS JOIN unnest('{"off,off","on,off","off,on","on,on"}'::text[]) w(way)
 	LEFT JOIN times t ON t.query = n.query AND t.way = w.way GROUP BY n.query, n.form, w.way;
+-- with filters, is the plan another with samples?  Where it is not, only planning differs, and what else the machine has to do.
+CREATE VIEW replanned AS SELECT query, (array_agg(plan) FILTER (WHERE way = 'on,off')) <> (array_agg(plan) FILTER (WHERE way = 'on,on')) AS other
+	FROM plans GROUP BY query;
 SQL
 preload
 
@@ -115,9 +126,12 @@ four_ways()
 			"$(sql -c "SELECT exp(avg(ln(b.ms / a.ms))) FROM medians a JOIN medians b USING (query) WHERE a.way = 'on,on' AND b.way = '$base'")" "$([ "$base" != on,off ] || echo "${2-}")"
 	done
 	row "the worst of both, beside filters alone" "" "" "" "$(sql -c "SELECT min(b.ms / a.ms) FROM medians a JOIN medians b USING (query) WHERE a.way = 'on,on' AND b.way = 'on,off'")" ">= 0.7 x"
+	row "... of those with another plan" "" "" "" "$(sql -c "SELECT coalesce(min(b.ms / a.ms), 1) FROM medians a JOIN medians b USING (query) JOIN replanned USING (query) WHERE other AND a.way = 'on,on' AND b.way = 'on,off'")" ""
+	row "queries with another plan" "$(sql -c "SELECT count(*) FROM replanned WHERE other")" ""
 	row "the worst of samples, beside all off" "" "" "" "$(sql -c "SELECT min(b.ms / a.ms) FROM medians a JOIN medians b USING (query) WHERE a.way = 'off,on' AND b.way = 'off,off'")" ">= 0.7 x"
-	echo "  Slower than 0.9 of filters alone (query, form, then ms: off, filters, samples, both):"
-	tell "SELECT query, form, string_agg(round(ms)::text, ' ' ORDER BY CASE way WHEN 'off,off' THEN 1 WHEN 'on,off' THEN 2 WHEN 'off,on' THEN 3 ELSE 4 END) FROM medians
+	echo "  Slower than 0.9 of filters alone (query, form, then ms: off, filters, samples, both; is the plan another than with filters alone?):"
+	tell "SELECT query, form, string_agg(round(ms::numeric, 1)::text, ' ' ORDER BY CASE way WHEN 'off,off' THEN 1 WHEN 'on,off' THEN 2 WHEN 'off,on' THEN 3 ELSE 4 END),
+		CASE WHEN bool_or(other) THEN 'another plan' ELSE 'the same plan' END FROM medians JOIN replanned USING (query)
 		GROUP BY 1, 2 HAVING max(ms) FILTER (WHERE way = 'on,off') / max(ms) FILTER (WHERE way = 'on,on') < 0.9 ORDER BY 1"
 }
 
@@ -149,7 +163,7 @@ if [[ $parts == *" star "* ]]; then
 		done
 		row "both, beside the better one alone" "" "" "" "$(sql -c "SELECT min(ms) FILTER (WHERE way IN ('on,off', 'off,on')) / max(ms) FILTER (WHERE way = 'on,on') FROM medians WHERE query = $n")" ">= 0.9 x"
 	done
-	sql -c "TRUNCATE sizes, times; DROP TABLE days, people, goods, orders"
+	sql -c "TRUNCATE sizes, times, plans; DROP TABLE days, people, goods, orders"
 fi
 
 if [[ $parts == *" pairs "* || $parts == *" chains "* ]]; then
@@ -170,7 +184,7 @@ if [[ $parts == *" pairs "* ]]; then
 	row "... so many by more than 1.5" "$(sql -c "SELECT count(*) $worse AND a.q > 1.5 * b.q")" ""
 	# for bench/sql/plot: rows that come, that are expected with samples, and by the server
 	sql -c "SELECT format('sizes,point,%s,rows,%s,%s,,', a.seen, a.expected, b.expected) $worse" >> "$csv"
-	sql -c "TRUNCATE sizes, times"
+	sql -c "TRUNCATE sizes, times, plans"
 fi
 if [[ $parts == *" chains "* ]]; then
 	../data/sizes.pl chains "$seed" "$rows" "${CHAINS:-200}" | sed 's/\t/\tSELECT sum(f.amount) /' > "$work/chains"
