@@ -687,6 +687,17 @@ bloomfam_forget_paths(RelOptInfo *rel)
 #endif
 }
 
+/* The clauses that the planner has made of an equivalence class; each stays there. */
+static inline List *
+bloomfam_derived_clauses(const EquivalenceClass *class)
+{
+#if PG_VERSION_NUM >= 180000
+	return class->ec_derives_list;
+#else
+	return class->ec_derives;
+#endif
+}
+
 /* Is this the relation of all joins, whose workers are gathered when its columns are known? */
 static inline bool
 bloomfam_is_topmost_join(const PlannerInfo *root, const RelOptInfo *rel)

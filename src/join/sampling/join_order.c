@@ -311,6 +311,7 @@ find_own_steps(PlannerInfo *root, int levels, List *initial_rels, JoinSizes *siz
 		steps = NIL;
 	root->join_rel_list = list_truncate(root->join_rel_list, before);
 	root->join_rel_hash = NULL;	/* it is made anew from the list */
+	bloomfam_join_sizes_forget_outer(root);
 	bloomfam_join_sizes_swap(root, sizes);
 	return steps;
 }

@@ -11,7 +11,10 @@
  */
 #include "postgres.h"
 
+#include "nodes/nodeFuncs.h"
+
 #include "join/sampling/sizes.h"
+#include "pg/compat.h"
 
 /* A clause, and the selectivities that it does not have now. */
 typedef struct JoinSizeOfClause
@@ -80,4 +83,34 @@ bloomfam_join_sizes_swap(PlannerInfo *root, JoinSizes *sizes)
 	}
 	root->fkey_list = sizes->keys;
 	sizes->keys = keys;
+}
+
+/* Forgets that of a clause, and of those that it is made of by OR and AND. */
+static bool
+forget_outer(Node *node, void *context)
+{
+	RestrictInfo *info = (RestrictInfo *) node;
+
+	if (node == NULL || !IsA(node, RestrictInfo))
+		return node != NULL && expression_tree_walker(node, forget_outer, context);
+	info->outer_selec = -1;
+	return forget_outer((Node *) info->orclause, context);
+}
+
+void
+bloomfam_join_sizes_forget_outer(PlannerInfo *root)
+{
+	ListCell   *lc;
+	int			i;
+
+	for (i = 1; i < root->simple_rel_array_size; i++)
+		if (root->simple_rel_array[i] != NULL)
+			forget_outer((Node *) root->simple_rel_array[i]->joininfo, NULL);
+	foreach(lc, root->eq_classes)
+	{
+		const EquivalenceClass *class = lfirst(lc);
+
+		forget_outer((Node *) class->ec_sources, NULL);
+		forget_outer((Node *) bloomfam_derived_clauses(class), NULL);
+	}
 }

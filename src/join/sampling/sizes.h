@@ -34,4 +34,10 @@ extern bool bloomfam_join_sizes_differ(const JoinSizes *sizes);
 /* Exchanges what is there with what was there: the server's own sizes are back, or the others. */
 extern void bloomfam_join_sizes_swap(PlannerInfo *root, JoinSizes *sizes);
 
+/*
+ * Forgets the selectivities that a search has estimated for joins that are no inner ones: those of
+ * semi joins depend on the sizes of the joins within them.
+ */
+extern void bloomfam_join_sizes_forget_outer(PlannerInfo *root);
+
 #endif							/* BLOOMFAM_JOIN_SIZES_H */
