@@ -195,6 +195,7 @@ if [[ $parts == *" chains "* ]]; then
 	error "95th percentile" "true" "" 0.95
 	error "95th percentile, of 100 rows and more" "seen >= 100" "" 0.95
 	error "95th percentile of joins of up to five, no snowflakes, of 100 rows" "seen >= 100 AND relations <= 5 AND form NOT IN ('snowflake', 'back')" "<= 4 x" 0.95
+	error "... nor OR of EXISTS, in which nothing is sampled" "seen >= 100 AND relations <= 5 AND form NOT IN ('snowflake', 'back', 'or_exists')" "<= 4 x" 0.95
 	four_ways "$(sql -c "SELECT count(DISTINCT query) FROM times") queries, random_page_cost ${RANDOM_PAGE_COST:-4}${KEYS:+, foreign keys}" ">= 1.5 x"
 	row "queries that were cancelled after a minute" "$(grep -c 'canceling statement' "$work/errors" || true)" ""
 	grep -v 'canceling statement' "$work/errors" | grep ERROR | sort | uniq -c | head -n 5 || true
