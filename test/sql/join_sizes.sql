@@ -353,7 +353,9 @@ SET max_parallel_workers_per_gather = 2;
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 10;
 SET parallel_tuple_cost = 0.01;
+SET enable_parallel_hash = off;
 SELECT joins('(SELECT f.person + d.year AS n FROM facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7) x FULL JOIN people z ON z.id = x.n');
+RESET enable_parallel_hash;
 -- ... and of all of them after the search, where the joins are those of a process of several
 SELECT joins('(SELECT count(*) FROM facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year IN (100, 101) AND p.state <> 7) x');
 RESET min_parallel_table_scan_size;
