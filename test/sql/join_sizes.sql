@@ -365,7 +365,6 @@ SET max_parallel_workers_per_gather = 0;
 -- a LIMIT leaves rows of the joins out only where they are neither aggregated nor sorted
 SELECT q, joins('(SELECT ' || q || ') x') FROM unnest('{
 	"count(*) FROM facts f JOIN days d ON d.id = f.day WHERE d.year = 100 LIMIT 1",
-	"p.state, count(*) FROM facts f JOIN days d ON d.id = f.day JOIN copies c ON c.id = f.id JOIN people p ON p.id = f.person WHERE d.year = 100 GROUP BY p.state ORDER BY 2 DESC LIMIT 1",
 	"p.state, f.id FROM facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year IN (100, 101) AND p.state <> 7 ORDER BY p.state + d.id LIMIT 1",
 	"f.id FROM facts f JOIN days d ON d.id = f.day WHERE d.year = 100 LIMIT 5"}'::text[]) q;
 -- not where these may be merged with the rest by an order of rows that they would lose
