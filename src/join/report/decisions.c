@@ -289,40 +289,6 @@ is_equality(const Node *condition)
 		   op_hashjoinable(op->opno, exprType(linitial(op->args)));
 }
 
-/* Which sides of a join an expression refers to, as the plan has their columns. */
-typedef struct JoinSides
-{
-	bool		outer;
-	bool		inner;
-} JoinSides;
-
-static bool
-note_sides(Node *node, void *context)
-{
-	JoinSides  *sides = context;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		sides->outer |= ((Var *) node)->varno == OUTER_VAR;
-		sides->inner |= ((Var *) node)->varno == INNER_VAR;
-	}
-	return expression_tree_walker(node, note_sides, context);
-}
-
-/* Does it compare one side of its join with the other, as a hash join's keys have to? */
-static bool
-is_between_sides(const OpExpr *op)
-{
-	JoinSides	left = {false, false};
-	JoinSides	right = {false, false};
-
-	note_sides(linitial(op->args), &left);
-	note_sides(lsecond(op->args), &right);
-	return left.outer != left.inner && right.outer != right.inner && left.outer != right.outer;
-}
-
 /* Does a nested loop hand this value to its inner side, one of those above? */
 static bool
 is_of_outer_row(const Param *param, List *ancestors)
@@ -343,36 +309,43 @@ is_of_outer_row(const Param *param, List *ancestors)
 	return false;
 }
 
-/* What an expression below a nested loop is computed from. */
-typedef struct LoopSides
+/*
+ * Which sides of a join an expression refers to: as the plan has the columns of a join, or on the
+ * inner side of nested loops, to which the values of outer rows are handed.
+ */
+typedef struct JoinSides
 {
-	List	   *ancestors;
-	bool		outer;			/* values of an outer row */
-	bool		inner;			/* columns of the row in hand */
-} LoopSides;
+	List	   *loops;			/* nodes above, of which those loops are; NIL: a join's own sides */
+	bool		outer;
+	bool		inner;
+} JoinSides;
 
 static bool
-note_loop_sides(Node *node, void *context)
+note_sides(Node *node, void *context)
 {
-	LoopSides  *sides = context;
+	JoinSides  *sides = context;
 
 	if (node == NULL)
 		return false;
 	if (IsA(node, Param))
-		sides->outer |= is_of_outer_row((const Param *) node, sides->ancestors);
-	sides->inner |= IsA(node, Var);
-	return expression_tree_walker(node, note_loop_sides, context);
+		sides->outer |= is_of_outer_row((const Param *) node, sides->loops);
+	if (IsA(node, Var))
+	{
+		sides->outer |= ((Var *) node)->varno == OUTER_VAR;
+		sides->inner |= ((Var *) node)->varno != OUTER_VAR;
+	}
+	return expression_tree_walker(node, note_sides, context);
 }
 
-/* Does it compare rows of a nested loop's outer side with those that are looked up for them? */
+/* Does it compare one side of a join with the other, as a hash join's keys have to? */
 static bool
-is_of_loop(const OpExpr *op, List *ancestors)
+is_between_sides(const OpExpr *op, List *loops)
 {
-	LoopSides	left = {.ancestors = ancestors};
-	LoopSides	right = {.ancestors = ancestors};
+	JoinSides	left = {.loops = loops};
+	JoinSides	right = {.loops = loops};
 
-	note_loop_sides(linitial(op->args), &left);
-	note_loop_sides(lsecond(op->args), &right);
+	note_sides(linitial(op->args), &left);
+	note_sides(lsecond(op->args), &right);
 	return left.outer != left.inner && right.outer != right.inner && left.outer != right.outer;
 }
 
@@ -417,7 +390,7 @@ explain_other_join(ExplainContext *explain, Plan *plan, const OtherJoin *other)
 		const OpExpr *op = lfirst(lc);
 
 		if (is_equality((const Node *) op) &&
-			(other->looks_up ? is_of_loop(op, explain->ancestors) : is_between_sides(op)))
+			is_between_sides(op, other->looks_up ? explain->ancestors : NIL))
 			explain_decision(explain, other->label, lfirst(lc), context,
 							 contain_volatile_functions(lfirst(lc)) ? VOLATILE : other->decision);
 	}
