@@ -36,6 +36,26 @@ SELECT * FROM sized('facts f JOIN days d ON d.id = f.day WHERE d.year = 100');
 SELECT * FROM sized('facts f JOIN people p ON p.id = f.person WHERE p.state = 7');
 SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7');
 SELECT * FROM sized('facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7');
+-- rows beside that of a key tell more of its range, whether they are in the order of the keys or in the reverse
+CREATE TABLE days_up WITH (autovacuum_enabled = off) AS SELECT id, hashint4(id / 7) & 1 AS half FROM days ORDER BY id;
+CREATE TABLE days_down WITH (autovacuum_enabled = off) AS SELECT * FROM days_up ORDER BY id DESC;
+CREATE TABLE days_any WITH (autovacuum_enabled = off) AS SELECT * FROM days_up ORDER BY hashint4(id);
+ALTER TABLE days_up ADD PRIMARY KEY (id);
+ALTER TABLE days_down ADD PRIMARY KEY (id);
+ALTER TABLE days_any ADD PRIMARY KEY (id);
+CALL analyze_all_rows('days_up', 'days_down', 'days_any');
+CREATE FUNCTION margin(days regclass, OUT margin float8) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	SET LOCAL bloomfam.join_samples = on;
+	EXECUTE format('EXPLAIN (VERBOSE, FORMAT JSON) SELECT FROM facts f JOIN %s d ON d.id = f.day WHERE d.half = 1', days) INTO plan;
+	plan := plan -> 0 -> 'Join Samples' -> 0;
+	margin := (plan ->> 'Share To')::float8 - (plan ->> 'Share From')::float8;
+END $$;
+SELECT margin('days_up') < 0.85 * margin('days_any') AS up, margin('days_down') < 0.85 * margin('days_any') AS down;
+DROP FUNCTION margin;
+DROP TABLE days_up, days_down, days_any;
 -- either order of the clause, of the tables, and more than one table in a class
 SELECT * FROM sized('days d JOIN facts f ON f.day = d.id WHERE d.year = 100');
 SELECT * FROM sized('facts f, days d, days e WHERE d.id = f.day AND e.id = d.id AND d.year = 100');
@@ -405,16 +425,18 @@ SELECT length, how FROM unnest('{63,64}'::int[]) length, sampled(format('facts f
 DROP TABLE packed, packed_facts;
 DROP TABLE texts, text_facts;
 -- dead entries of an index, which it passes over, count as the blocks that they are on
-CREATE TABLE dead_entries AS SELECT g AS id, g % 10 AS kind FROM generate_series(1, 200000) g;
-ALTER TABLE dead_entries ADD PRIMARY KEY (id);
-CREATE TABLE live_facts AS SELECT 1 + (hashint8(g) & 1073741823) % 200000 AS id FROM generate_series(1, 100000::bigint) g;
+CREATE TABLE dead_entries AS SELECT g % 100 AS id, g AS n, g % 10 AS kind FROM generate_series(1, 80000) g;
+CREATE INDEX ON dead_entries (id) WITH (fillfactor = 10, deduplicate_items = off);
+CREATE TABLE live_facts AS SELECT (hashint8(g) & 1073741823) % 100 AS id FROM generate_series(1, 100000::bigint) g;
 VACUUM ANALYZE dead_entries, live_facts;
-DELETE FROM dead_entries WHERE id <= 190000;
+DELETE FROM dead_entries WHERE n <= 79000;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
-SELECT count(kind) FROM dead_entries WHERE id > 0;
+SELECT count(kind) FROM dead_entries WHERE id >= 0;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
+SELECT how FROM sampled('live_facts f JOIN dead_entries d ON d.id = f.id WHERE d.kind = 4');
+VACUUM dead_entries;
 SELECT how FROM sampled('live_facts f JOIN dead_entries d ON d.id = f.id WHERE d.kind = 4');
 DROP TABLE dead_entries, live_facts;
 -- what a function says is kept no longer than the function

@@ -169,7 +169,7 @@ is_complete(const JoinKeyComparison *comparison)
 
 	return OidIsValid(function) && func_volatile(function) == PROVOLATILE_IMMUTABLE &&
 		   OidIsValid(get_opfamily_member(comparison->family, comparison->right,
-										  comparison->left, BTGreaterEqualStrategyNumber)) &&
+										  comparison->left, BTEqualStrategyNumber)) &&
 		   OidIsValid(get_opfamily_member(comparison->family, comparison->right,
 										  comparison->right, BTLessStrategyNumber));
 }

@@ -153,8 +153,6 @@ void
 bloomfam_join_reader_open(JoinReader *reader, const IndexOptInfo *index, int nkeys)
 {
 	reader->height = index->tree_height;
-	reader->direction =
-		index->reverse_sort[0] ? BackwardScanDirection : ForwardScanDirection;
 	/* locked when the planner has read of it */
 	reader->index = index_open(index->indexoid, NoLock);
 	reader->scan = bloomfam_index_beginscan(reader->relation, reader->index,
@@ -186,7 +184,7 @@ static ItemPointer
 next_entry(JoinReader *reader)
 {
 	int64		before = all_accesses();
-	ItemPointer tid = index_getnext_tid(reader->scan, reader->direction);
+	ItemPointer tid = index_getnext_tid(reader->scan, ForwardScanDirection);
 	int64		surplus = all_accesses() - before - (reader->height + 2);
 
 	if (surplus > 0)
@@ -195,7 +193,7 @@ next_entry(JoinReader *reader)
 }
 
 bool
-bloomfam_join_reader_next(JoinReader *reader, bool same_block)
+bloomfam_join_reader_next(JoinReader *reader)
 {
 	for (;;)
 	{
@@ -211,8 +209,6 @@ bloomfam_join_reader_next(JoinReader *reader, bool same_block)
 				reader->nblocks++;
 			if (ItemPointerGetBlockNumber(tid) != reader->block)
 			{
-				if (same_block && reader->block != InvalidBlockNumber)
-					return false;
 				reader->block = ItemPointerGetBlockNumber(tid);
 				reader->nblocks++;
 			}
@@ -222,6 +218,13 @@ bloomfam_join_reader_next(JoinReader *reader, bool same_block)
 		if (bloomfam_join_reader_is_over(reader))
 			return false;
 	}
+}
+
+bool
+bloomfam_join_reader_read(JoinReader *reader, ItemPointer tid)
+{
+	return OffsetNumberIsValid(ItemPointerGetOffsetNumberNoCheck(tid)) &&
+		table_tuple_fetch_row_version(reader->relation, tid, GetActiveSnapshot(), reader->slot);
 }
 
 bool

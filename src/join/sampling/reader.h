@@ -11,7 +11,6 @@
 
 #include "access/genam.h"
 #include "access/relscan.h"
-#include "access/sdir.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 #include "storage/block.h"
@@ -36,7 +35,6 @@ typedef struct JoinReader
 	int			most_blocks;	/* that may be */
 	Relation	index;			/* by which rows are searched */
 	IndexScanDesc scan;
-	ScanDirection direction;	/* to greater keys */
 	int			height;
 	int			nentries;		/* since a search began */
 	BlockNumber block;			/* of the last row; none yet: invalid */
@@ -60,11 +58,11 @@ extern bool bloomfam_join_reader_can_search(const IndexOptInfo *index);
 extern void bloomfam_join_reader_open(JoinReader *reader, const IndexOptInfo *index, int nkeys);
 extern void bloomfam_join_reader_seek(JoinReader *reader, ScanKey keys, int nkeys);
 
-/*
- * The next row; false: there is none, or not on the same block, if it is to be there, or the reader
- * is over its budget.
- */
-extern bool bloomfam_join_reader_next(JoinReader *reader, bool same_block);
+/* The next row; false: there is none, or the reader is over its budget. */
+extern bool bloomfam_join_reader_next(JoinReader *reader);
+
+/* The row that lies there, on the block of the last one; false: none does, or it is not visible. */
+extern bool bloomfam_join_reader_read(JoinReader *reader, ItemPointer tid);
 
 static inline bool
 bloomfam_join_reader_is_over(const JoinReader *reader)

@@ -221,7 +221,7 @@ search_row(Search *search, int *nmatching)
 	bloomfam_join_reader_seek(&search->reader, keys, search->nsearched);
 	while (*nmatching < most && nrows < MOST_ROWS_OF_KEY &&
 		   !bloomfam_join_reader_is_over(&search->reader) &&
-		   bloomfam_join_reader_next(&search->reader, false))
+		   bloomfam_join_reader_next(&search->reader))
 	{
 		bool		equal;
 

@@ -5,8 +5,8 @@
  *	  A table is searched for a sample of keys, under its conditions, while a query is planned.
  *
  * A small table is read once, and its keys are merged with the sample.  Of a larger one a btree
- * index is searched for each key.  From a bound on, further keys of the table are taken as long as
- * they lie on the same block: they are a sample of the range that the bound begins.
+ * index is searched for each key.  Beside a bound's row, on the same block, are keys of the range
+ * that the bound begins, where rows lie in the order of their keys: they are a sample of it.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,7 +40,6 @@ typedef struct Search
 	JoinReader	reader;
 	FmgrInfo	compare;		/* a key of the sample with one of the table */
 	FmgrInfo	equal;			/* a key of the table with one of the sample */
-	FmgrInfo	not_less;
 	FmgrInfo	hash;			/* of the other column's values */
 	Oid			hash_collation;
 } Search;
@@ -269,17 +268,27 @@ search_by_reading(Search *search)
 
 /* ---- by an index ---- */
 
-/* Begins with rows whose key is this one, or with all from it on. */
 static void
-seek_key(Search *search, Datum key, bool from_it_on)
+seek_key(Search *search, Datum key)
 {
 	ScanKeyData scan_key;
 
-	ScanKeyEntryInitializeWithInfo(
-		&scan_key, 0, 1, from_it_on ? BTGreaterEqualStrategyNumber : BTEqualStrategyNumber,
-		search->plan->comparison.left, search->plan->comparison.collation,
-		from_it_on ? &search->not_less : &search->equal, key);
+	ScanKeyEntryInitializeWithInfo(&scan_key, 0, 1, BTEqualStrategyNumber,
+								   search->plan->comparison.left,
+								   search->plan->comparison.collation, &search->equal, key);
 	bloomfam_join_reader_seek(&search->reader, &scan_key, 1);
+}
+
+/* Takes what the row in the slot says of its key. */
+static void
+take_row(Search *search, JoinFoundKey *found)
+{
+	found->exists = true;
+	if (!bloomfam_join_reader_matches(&search->reader))
+		return;
+	if (found->nrows++ == 0)
+		take_value(search, found);
+	found->matches = true;
 }
 
 /* Looks a key up. */
@@ -289,17 +298,47 @@ search_key(Search *search, Datum key, JoinFoundKey *found)
 	int			most = search->plan->unique ? 1 : JOIN_MOST_MATCHES;
 	int			nrows = 0;
 
-	seek_key(search, key, false);
+	seek_key(search, key);
 	while (found->nrows < most && nrows++ < MOST_ROWS_OF_KEY && !is_over_budget(search) &&
-		   bloomfam_join_reader_next(&search->reader, false))
+		   bloomfam_join_reader_next(&search->reader))
+		take_row(search, found);
+}
+
+/* Is the key of the row in the slot between two bounds, or behind the last one? */
+static bool
+is_between(Search *search, Datum bound, const Datum *end)
+{
+	bool		isnull;
+	Datum		value = slot_getattr(search->reader.slot, search->plan->column, &isnull);
+
+	return !isnull && compare(search, bound, value) < 0 &&
+		(end == NULL || compare(search, *end, value) > 0);
+}
+
+/* Of the rows beside this one, those of the range: after it, and before it.  Counts the matches. */
+static int
+search_beside(Search *search, ItemPointer row, Datum bound, const Datum *end,
+			  JoinFoundRange *range)
+{
+	int			nmatching = 0;
+	int			step;
+
+	for (step = 1; step >= -1; step -= 2)
 	{
-		found->exists = true;
-		if (!bloomfam_join_reader_matches(&search->reader))
-			continue;
-		if (found->nrows++ == 0)
-			take_value(search, found);
+		ItemPointerData beside = *row;
+
+		while (range->nkeys < MOST_KEYS_OF_RANGE)
+		{
+			ItemPointerSetOffsetNumber(
+				&beside, ItemPointerGetOffsetNumberNoCheck(&beside) + step);
+			if (!bloomfam_join_reader_read(&search->reader, &beside) ||
+				!is_between(search, bound, end))
+				break;
+			range->nkeys++;
+			nmatching += bloomfam_join_reader_matches(&search->reader);
+		}
 	}
-	found->matches = found->nrows > 0;
+	return nmatching;
 }
 
 /* Looks a bound up, and further keys of its range; end: where that ends, or NULL. */
@@ -307,8 +346,8 @@ static void
 search_range(Search *search, Datum bound, const Datum *end, JoinFoundKey *found,
 			 JoinFoundRange *range)
 {
-	int			nmatching = 0;
-	bool		isnull;
+	ItemPointerData row;
+	int			nmatching;
 
 	if (!search->plan->unique)
 	{
@@ -317,30 +356,14 @@ search_range(Search *search, Datum bound, const Datum *end, JoinFoundKey *found,
 		range->matching = found->matches;
 		return;
 	}
-	seek_key(search, bound, true);
-	while (range->nkeys < MOST_KEYS_OF_RANGE &&
-		   bloomfam_join_reader_next(&search->reader, range->nkeys > 0))
-	{
-		Datum		value = slot_getattr(search->reader.slot, search->plan->column, &isnull);
-		bool		matches;
-
-		if (range->nkeys == 0 && compare(search, bound, value) != 0)
-			return;				/* no such key */
-		if (range->nkeys > 0 && end != NULL && compare(search, *end, value) <= 0)
-			break;
-		matches = bloomfam_join_reader_matches(&search->reader);
-		if (range->nkeys++ == 0)
-		{
-			found->exists = true;
-			found->matches = matches;
-			found->nrows = matches;
-			if (matches)
-				take_value(search, found);
-		}
-		nmatching += matches;
-	}
-	if (range->nkeys > 0)
-		range->matching = (double) nmatching / range->nkeys;
+	seek_key(search, bound);
+	if (!bloomfam_join_reader_next(&search->reader))
+		return;					/* no such key */
+	row = search->reader.slot->tts_tid;
+	take_row(search, found);
+	range->nkeys = 1;
+	nmatching = found->matches + search_beside(search, &row, bound, end, range);
+	range->matching = (double) nmatching / range->nkeys;
 }
 
 /* Can this index of the planner's be searched by the key? */
@@ -426,9 +449,6 @@ search_by_index(Search *search, const IndexOptInfo *info)
 	fmgr_info(get_opcode(get_opfamily_member(comparison->family, comparison->right,
 											 comparison->left, BTEqualStrategyNumber)),
 			  &search->equal);
-	fmgr_info(get_opcode(get_opfamily_member(comparison->family, comparison->right,
-											 comparison->left, BTGreaterEqualStrategyNumber)),
-			  &search->not_less);
 	bloomfam_join_reader_open(&search->reader, info, 1);
 	search->found->index = info->indexoid;
 	search->found->stride = stride;
