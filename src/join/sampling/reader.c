@@ -223,6 +223,8 @@ bloomfam_join_reader_next(JoinReader *reader)
 bool
 bloomfam_join_reader_read(JoinReader *reader, ItemPointer tid)
 {
+	/* so it is counted already */
+	Assert(ItemPointerGetBlockNumberNoCheck(tid) == reader->block);
 	return OffsetNumberIsValid(ItemPointerGetOffsetNumberNoCheck(tid)) &&
 		table_tuple_fetch_row_version(reader->relation, tid, GetActiveSnapshot(), reader->slot);
 }

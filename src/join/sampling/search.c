@@ -268,6 +268,7 @@ search_by_reading(Search *search)
 
 /* ---- by an index ---- */
 
+/* Begins with the rows whose key is this one. */
 static void
 seek_key(Search *search, Datum key)
 {
