@@ -56,6 +56,17 @@ END $$;
 SELECT margin('days_up') < 0.85 * margin('days_any') AS up, margin('days_down') < 0.85 * margin('days_any') AS down;
 DROP FUNCTION margin;
 DROP TABLE days_up, days_down, days_any;
+-- a deferrable index has two rows of a key for a time
+CREATE TABLE deferred AS SELECT g AS id, (g % 20 <> 0)::int AS kind, repeat('.', 70) AS line FROM generate_series(36000, 60000) g;
+ALTER TABLE deferred ADD UNIQUE (id) DEFERRABLE INITIALLY DEFERRED;
+VACUUM ANALYZE deferred;
+BEGIN;
+INSERT INTO deferred SELECT id, 2, line FROM deferred;
+UPDATE deferred SET kind = 0 WHERE kind = 1;
+UPDATE deferred SET kind = 1 WHERE kind = 2;
+SELECT how, share > 0.9 AS all FROM sampled('facts f JOIN deferred d ON d.id = f.day WHERE d.kind = 1');
+ROLLBACK;
+DROP TABLE deferred;
 -- either order of the clause, of the tables, and more than one table in a class
 SELECT * FROM sized('days d JOIN facts f ON f.day = d.id WHERE d.year = 100');
 SELECT * FROM sized('facts f, days d, days e WHERE d.id = f.day AND e.id = d.id AND d.year = 100');

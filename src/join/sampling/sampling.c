@@ -494,7 +494,7 @@ use_both(PlannerInfo *root, const JoinCouple *couple, const JoinMatchShares *sha
 
 /*
  * Have no two rows of the table that is searched the same key?  A unique index with a predicate
- * says it of the query's rows alone.
+ * says it of the query's rows alone, and a deferrable one not before a transaction ends.
  */
 static bool
 is_unique_in_all_rows(const JoinPair *pair)
@@ -515,7 +515,8 @@ is_unique_in_all_rows(const JoinPair *pair)
 					found++;
 					break;
 				}
-		if (index->unique && index->indpred == NIL && found == index->nkeycolumns)
+		if (index->unique && index->immediate && index->indpred == NIL &&
+			found == index->nkeycolumns)
 			return true;
 	}
 	return false;
