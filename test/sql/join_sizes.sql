@@ -37,25 +37,49 @@ SELECT * FROM sized('facts f JOIN people p ON p.id = f.person WHERE p.state = 7'
 SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7');
 SELECT * FROM sized('facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7');
 -- rows beside that of a key tell more of its range, whether they are in the order of the keys or in the reverse
-CREATE TABLE days_up WITH (autovacuum_enabled = off) AS SELECT id, hashint4(id / 7) & 1 AS half FROM days ORDER BY id;
+CREATE TABLE days_up WITH (autovacuum_enabled = off) AS SELECT id, hashint4(id) & 15 AS kind FROM days ORDER BY id;
 CREATE TABLE days_down WITH (autovacuum_enabled = off) AS SELECT * FROM days_up ORDER BY id DESC;
 CREATE TABLE days_any WITH (autovacuum_enabled = off) AS SELECT * FROM days_up ORDER BY hashint4(id);
 ALTER TABLE days_up ADD PRIMARY KEY (id);
 ALTER TABLE days_down ADD PRIMARY KEY (id);
 ALTER TABLE days_any ADD PRIMARY KEY (id);
 CALL analyze_all_rows('days_up', 'days_down', 'days_any');
-CREATE FUNCTION margin(days regclass, OUT margin float8) LANGUAGE plpgsql AS $$
+CREATE FUNCTION told(query text, OUT share float8, OUT low float8, OUT high float8) LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
 BEGIN
 	SET LOCAL bloomfam.join_samples = on;
-	EXECUTE format('EXPLAIN (VERBOSE, FORMAT JSON) SELECT FROM facts f JOIN %s d ON d.id = f.day WHERE d.half = 1', days) INTO plan;
+	EXECUTE 'EXPLAIN (VERBOSE, FORMAT JSON) SELECT FROM ' || query INTO plan;
 	plan := plan -> 0 -> 'Join Samples' -> 0;
-	margin := (plan ->> 'Share To')::float8 - (plan ->> 'Share From')::float8;
+	share := plan ->> 'Share';
+	low := plan ->> 'Share From';
+	high := plan ->> 'Share To';
 END $$;
-SELECT margin('days_up') < 0.85 * margin('days_any') AS up, margin('days_down') < 0.85 * margin('days_any') AS down;
-DROP FUNCTION margin;
+CREATE FUNCTION deviation(days regclass) RETURNS float8 LANGUAGE sql AS $$
+	SELECT avg(abs((told(format('facts f JOIN %s d ON d.id = f.day WHERE d.kind = %s', days, kind))).share - truth))
+		FROM (SELECT kind, count(*)::float8 / (SELECT count(*) FROM facts) AS truth FROM facts f JOIN days_up d ON d.id = f.day GROUP BY kind) k
+$$;
+SELECT deviation('days_up') < 0.8 * deviation('days_any') AS up, deviation('days_down') < 0.8 * deviation('days_any') AS down;
+DROP FUNCTION deviation;
 DROP TABLE days_up, days_down, days_any;
+-- but conditions may go with how often a key occurs: then the keys of a range have another fraction than its rows, and what is told has both
+CREATE TABLE buyers WITH (autovacuum_enabled = off) AS SELECT g AS id, 1 + (hashint4(g) & 15) AS often, repeat('a line ', 20) AS line FROM generate_series(1, 20000) g;
+CREATE TABLE buyers_any WITH (autovacuum_enabled = off) AS SELECT * FROM buyers ORDER BY hashint4(id);
+CREATE TABLE buyers_twice WITH (autovacuum_enabled = off) AS SELECT * FROM buyers;
+CREATE TABLE buyers_read WITH (autovacuum_enabled = off) AS SELECT id, often FROM buyers;
+CREATE TABLE bought WITH (autovacuum_enabled = off) AS SELECT id, often FROM buyers, generate_series(1, often) ORDER BY hashint4(id);
+ALTER TABLE buyers ADD PRIMARY KEY (id);
+ALTER TABLE buyers_any ADD PRIMARY KEY (id);
+CREATE INDEX ON buyers_twice (id);
+VACUUM buyers, buyers_any, buyers_twice, buyers_read, bought;
+CALL analyze_all_rows('buyers', 'buyers_any', 'buyers_twice', 'buyers_read', 'bought');
+SELECT d AS searched, count(*) FILTER (WHERE t.low <= truth AND t.high >= truth) AS told_right, count(*) AS of
+	FROM unnest('{buyers, buyers_any, buyers_twice, buyers_read}'::text[]) WITH ORDINALITY d (d, n), generate_series(1, 3) least, generate_series(4, 16, 3) most,
+	LATERAL (SELECT count(*) FILTER (WHERE often BETWEEN least * most / 4 AND most)::float8 / count(*) AS truth FROM bought) b,
+	LATERAL told(format('bought f JOIN %s d ON d.id = f.id WHERE d.often BETWEEN %s AND %s', d, least * most / 4, most)) t
+	GROUP BY d, n ORDER BY n;
+DROP FUNCTION told;
+DROP TABLE buyers, buyers_any, buyers_twice, buyers_read, bought;
 -- a deferrable index has two rows of a key for a time
 CREATE TABLE deferred AS SELECT g AS id, (g % 20 <> 0)::int AS kind, repeat('.', 70) AS line FROM generate_series(36000, 60000) g;
 ALTER TABLE deferred ADD UNIQUE (id) DEFERRABLE INITIALLY DEFERRED;

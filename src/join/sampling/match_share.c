@@ -6,8 +6,9 @@
  *
  * Common keys count as their frequencies.  Of the others there are two estimates.  The bounds are
  * keys of rows, every n-th in order: right on average, whatever the conditions, but few.  The
- * ranges between them have many keys of the table that was searched; these may differ from the
- * rows' own, as working days do from all days.  So they are taken if the bounds agree.
+ * ranges between them have many keys of the table that was searched.  These may differ from the
+ * rows' own: working days from all days, customers who buy much from all customers.  So it is
+ * weighed how likely that is, by what the two differ by.
  *
  * The variance of a systematic sample is estimated by the differences of neighbours.  So it is
  * small where the conditions follow the order of the keys.
@@ -23,8 +24,14 @@
 /* The normal distribution has 95 % within so many standard deviations. */
 #define DEVIATIONS	1.96
 
-/* Two estimates agree if they differ by no more of them. */
-#define AGREEING	4
+/* Of two cases one is so likely that the other counts for nothing in an interval. */
+#define MOST_LIKELY	0.95
+
+/*
+ * Conditions may go with how often a key occurs.  Then they hold for a key of a row with other odds
+ * than for a key of the table, by a factor whose logarithm deviates from 0 by so much.
+ */
+#define DEVIATION_OF_ODDS	1.0
 
 /* Values of a column are compared, each with each, if so many keys have a match. */
 #define FEWEST_ALIKE	30
@@ -51,6 +58,14 @@ typedef struct Estimate
 	double		share;
 	double		variance;
 } Estimate;
+
+/* ... and where it lies with a probability of 95 %. */
+typedef struct Interval
+{
+	double		share;
+	double		low;
+	double		high;
+} Interval;
 
 /* Sums over a sample in order. */
 typedef struct Sums
@@ -92,6 +107,14 @@ estimate_of(const Sums *sums, double nkeys)
 	return estimate;
 }
 
+static Interval
+interval_of(const Estimate *estimate)
+{
+	double		reach = DEVIATIONS * sqrt(estimate->variance);
+
+	return (Interval) {estimate->share, estimate->share - reach, estimate->share + reach};
+}
+
 static Estimate
 by_keys(const JoinFound *found)
 {
@@ -108,7 +131,7 @@ by_ranges(const JoinFound *found)
 {
 	Estimate	estimate;
 	Sums		sums = {0};
-	double		nkeys = found->nkeys;
+	double		nkeys = 0;
 	double		within = 0;
 	int			i;
 
@@ -129,6 +152,54 @@ by_ranges(const JoinFound *found)
 	else
 		estimate.variance = within / (sums.weights * sums.weights) + least_variance(nkeys);
 	return estimate;
+}
+
+/* How likely a difference is, beside other variances, in the normal distribution. */
+static double
+likelihood(double difference, double variance)
+{
+	return exp(-difference * difference / (2 * variance)) / sqrt(variance);
+}
+
+/*
+ * Weighs what bounds and ranges say.  Beforehand it is as likely as not that the conditions go with
+ * how often a key occurs.  If not, the ranges are right, as they have more keys.  If so, the bounds
+ * are, but no further from the ranges than odds deviate.
+ */
+static Interval
+weigh(const JoinFound *found, const Estimate *bounds, const Estimate *ranges)
+{
+	double		difference = bounds->share - ranges->share;
+	double		variance = bounds->variance + ranges->variance;
+	double		least = 0.5 / found->nkeys;
+	double		mean =
+		Min(Max((bounds->share + ranges->share) / 2, least), Max(1 - least, least));
+	double		bias = Max(DEVIATION_OF_ODDS * mean * (1 - mean), least * least);
+	double		with_bias;
+	double		probability;
+	double		weight;
+	Estimate	biased;
+	Interval	without;
+	Interval	with;
+	Interval	result;
+
+	bias *= bias;
+	with_bias = likelihood(difference, variance + bias);
+	probability = with_bias / (with_bias + likelihood(difference, variance));
+	weight = (ranges->variance + bias) / (variance + bias);
+	biased.share = ranges->share + weight * difference;
+	biased.variance = weight * bounds->variance;
+	with = interval_of(&biased);
+	without = interval_of(ranges);
+
+	result.share = without.share + probability * (with.share - without.share);
+	if (probability > MOST_LIKELY)
+		without = with;
+	else if (probability < 1 - MOST_LIKELY)
+		with = without;
+	result.low = Min(without.low, with.low);
+	result.high = Max(without.high, with.high);
+	return result;
 }
 
 /* How many rows a match is of, on average, if all of a key were counted, and at least. */
@@ -229,8 +300,8 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	double		common = 0;
 	double		matching = 0;
 	double		rest;
-	Estimate	others = {0, 0};
-	double		deviation;
+	Interval	others = {0, 0, 0};
+	double		reach;
 	int			i;
 
 	for (i = 0; i < found->ncommon; i++)
@@ -241,25 +312,26 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	rest = Max(1 - sample->null_fraction - common, 0);
 	if (found->nkeys > 0)
 	{
-		others = by_keys(found);
+		Estimate	bounds = by_keys(found);
+
+		others = interval_of(&bounds);
 		if (found->nranges > 0)
 		{
 			Estimate	ranges = by_ranges(found);
 
-			if (fabs(ranges.share - others.share) <= AGREEING * sqrt(others.variance))
-				others = ranges;
+			others = weigh(found, &bounds, &ranges);
 		}
 	}
 	else if (common <= rest)
 		return false;
 	else
-		others.share = matching / common;
+		others.share = others.low = others.high = matching / common;
 
 	result->share = matching + rest * others.share;
-	deviation = sqrt(rest * rest * others.variance +
-					 result->share * (1 - Min(result->share, 1)) / ANALYZED_ROWS);
-	result->low = Max(result->share - DEVIATIONS * deviation, 0);
-	result->high = Min(Max(result->share + DEVIATIONS * deviation, LEAST_SEEN), 1);
+	reach = DEVIATIONS * sqrt(result->share * (1 - Min(result->share, 1)) / ANALYZED_ROWS);
+	result->low = Max(result->share - hypot(rest * (others.share - others.low), reach), 0);
+	result->high = Min(
+		Max(result->share + hypot(rest * (others.high - others.share), reach), LEAST_SEEN), 1);
 	result->by_bounds = rest > 0 ? rest / (rest + common) : 0;
 	set_rows_per_match(found, rest, result);
 	result->of_existing = matching_of_existing(found);

@@ -26,7 +26,7 @@
 #include "join/sampling/search.h"
 
 /* A range is judged by no more keys, and a key by no more rows. */
-#define MOST_KEYS_OF_RANGE	8
+#define MOST_KEYS_OF_RANGE	4
 #define MOST_ROWS_OF_KEY	32
 
 /* With fewer keys nothing is said. */
@@ -350,13 +350,6 @@ search_range(Search *search, Datum bound, const Datum *end, JoinFoundKey *found,
 	ItemPointerData row;
 	int			nmatching;
 
-	if (!search->plan->unique)
-	{
-		search_key(search, bound, found);
-		range->nkeys = 1;
-		range->matching = found->matches;
-		return;
-	}
 	seek_key(search, bound);
 	if (!bloomfam_join_reader_next(&search->reader))
 		return;					/* no such key */
@@ -422,14 +415,20 @@ search_keys(Search *search, int ncommon, int stride)
 
 	for (i = 0; i < sample->nbounds && !is_over_budget(search); i += stride)
 	{
-		JoinFoundKey *key = &found->keys[found->nkeys];
-		JoinFoundRange *range = &found->ranges[found->nkeys++];
+		JoinFoundKey *key = &found->keys[found->nkeys++];
+		Datum		bound = sample->bounds[i];
 
-		search_range(search, sample->bounds[i], i < last ? &sample->bounds[i + 1] : NULL,
-					 key, range);
-		key->weight = range->weight = weight_of_bound(sample, i);
+		if (search->plan->unique)
+		{
+			JoinFoundRange *range = &found->ranges[found->nranges++];
+
+			search_range(search, bound, i < last ? &sample->bounds[i + 1] : NULL, key, range);
+			range->weight = weight_of_bound(sample, i);
+		}
+		else
+			search_key(search, bound, key);
+		key->weight = weight_of_bound(sample, i);
 	}
-	found->nranges = found->nkeys;
 	for (i = 0; i < ncommon && !is_over_budget(search); i++)
 	{
 		search_key(search, sample->common[i], &found->common[i]);
