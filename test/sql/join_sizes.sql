@@ -78,8 +78,36 @@ SELECT d AS searched, count(*) FILTER (WHERE t.low <= truth AND t.high >= truth)
 	LATERAL (SELECT count(*) FILTER (WHERE often BETWEEN least * most / 4 AND most)::float8 / count(*) AS truth FROM bought) b,
 	LATERAL told(format('bought f JOIN %s d ON d.id = f.id WHERE d.often BETWEEN %s AND %s', d, least * most / 4, most)) t
 	GROUP BY d, n ORDER BY n;
+-- nor do keys that no row has tell of rows
+CREATE TABLE made WITH (autovacuum_enabled = off) AS SELECT g AS id, (g % 10 = 0 AND hashint4(g) & 7 = 0)::int AS kind, repeat('a line ', 10) AS line FROM generate_series(1, 60000) g;
+CREATE TABLE made_read WITH (autovacuum_enabled = off) AS SELECT id, kind FROM made WHERE id <= 40000;
+CREATE TABLE sold WITH (autovacuum_enabled = off) AS SELECT g AS id, 10 * (1 + (hashint4(g) & 1073741823) % 6000) AS article, 5000000 + g AS other, 10 * (1 + (hashint4(g) & 1073741823) % 4000) AS old
+	FROM generate_series(1, 120000) g;
+ALTER TABLE made ADD PRIMARY KEY (id);
+VACUUM made, made_read, sold;
+CALL analyze_all_rows('made', 'made_read', 'sold');
+SELECT t.low <= truth AND t.high >= truth AS told_right, t.share > 0.4 * truth AS near, searched
+	FROM (VALUES ('made', 'article'), ('made_read', 'old')) s (searched, key),
+	LATERAL (SELECT count(*) FILTER (WHERE kind = 1)::float8 / count(*) AS truth FROM sold JOIN made d ON d.id = CASE key WHEN 'article' THEN article ELSE old END) b,
+	LATERAL told(format('sold f JOIN %s d ON d.id = f.%s WHERE d.kind = 1', searched, key)) t;
+-- none of the keys is there; with few that are, the range is as wide as by all that were looked up
+SELECT * FROM sized('sold f JOIN made d ON d.id = f.other WHERE d.kind = 1', 2000);
+SELECT share = 0 AS none, high < 0.04 AS sure FROM told('sold f JOIN made d ON d.id = f.other WHERE d.kind = 1');
+UPDATE sold SET other = article WHERE id % 50 = 0;
+VACUUM sold;
+CALL analyze_all_rows('sold');
+SELECT share BETWEEN 0.001 AND 0.04 AS few, high < 0.08 AS sure FROM told('sold f JOIN made d ON d.id = f.other WHERE d.kind = 0');
+-- more common keys than the blocks are enough for: one stands for others that are about as frequent
+CREATE TABLE common WITH (autovacuum_enabled = off) AS SELECT (1 + 900 * pow((hashint4(g) & 1073741823) / 1073741824.0, 1.5))::int AS id FROM generate_series(1, 120000) g;
+ALTER TABLE common ALTER id SET STATISTICS 1000;
+CALL analyze_all_rows('common');
+SELECT least, t.low <= truth AND t.high >= truth AS told_right, t.high - t.low < 0.2 * truth AS narrow
+	FROM unnest('{20, 100, 400, 600, 800}'::int[]) least, LATERAL (SELECT count(*) FILTER (WHERE id > least) / 120000.0 AS truth FROM common) b,
+	LATERAL told(format('common f JOIN made d ON d.id = f.id WHERE d.id > %s', least)) t;
+SELECT blocks <= 2000 AS few_blocks, how FROM sampled('common f JOIN made d ON d.id = f.id WHERE d.id > 400');
+SELECT how, share > 0 AS some FROM sampled('common f JOIN made d ON d.id = f.id JOIN made e ON e.id = f.id WHERE d.id > 400 AND e.id < 800');
 DROP FUNCTION told;
-DROP TABLE buyers, buyers_any, buyers_twice, buyers_read, bought;
+DROP TABLE buyers, buyers_any, buyers_twice, buyers_read, bought, made, made_read, sold, common;
 -- a deferrable index has two rows of a key for a time
 CREATE TABLE deferred AS SELECT g AS id, (g % 20 <> 0)::int AS kind, repeat('.', 70) AS line FROM generate_series(36000, 60000) g;
 ALTER TABLE deferred ADD UNIQUE (id) DEFERRABLE INITIALLY DEFERRED;

@@ -29,9 +29,11 @@
 
 /*
  * Conditions may go with how often a key occurs.  Then they hold for a key of a row with other odds
- * than for a key of the table, by a factor whose logarithm deviates from 0 by so much.
+ * than for a key of the table, by a factor whose logarithm deviates from 0 by so much.  It does by
+ * more the fewer of the table's keys have rows: then it is about those that have none.
  */
 #define DEVIATION_OF_ODDS	1.0
+#define MOST_DEVIATION		3.0
 
 /* Values of a column are compared, each with each, if so many keys have a match. */
 #define FEWEST_ALIKE	30
@@ -131,7 +133,7 @@ by_ranges(const JoinFound *found)
 {
 	Estimate	estimate;
 	Sums		sums = {0};
-	double		nkeys = 0;
+	double		nkeys = 0;		/* that were looked at; of a bound that is missing, that one */
 	double		within = 0;
 	int			i;
 
@@ -140,7 +142,7 @@ by_ranges(const JoinFound *found)
 		const JoinFoundRange *range = &found->ranges[i];
 
 		add_value(&sums, range->weight, range->matching);
-		nkeys += range->nkeys;
+		nkeys += Max(range->nkeys, 1);
 		within += range->weight * range->weight * range->matching * (1 - range->matching) /
 				  Max(range->nkeys / 2.0, 1);
 	}
@@ -162,9 +164,10 @@ likelihood(double difference, double variance)
 }
 
 /*
- * Weighs what bounds and ranges say.  Beforehand it is as likely as not that the conditions go with
- * how often a key occurs.  If not, the ranges are right, as they have more keys.  If so, the bounds
- * are, but no further from the ranges than odds deviate.
+ * Weighs what bounds and ranges say.  If all of the table's keys have rows, it is as likely as not
+ * beforehand that the conditions go with how many; it is more likely the fewer have.  If not, the
+ * ranges are right, as they have more keys.  If so, the bounds are, but no further from the ranges
+ * than odds deviate.
  */
 static Interval
 weigh(const JoinFound *found, const Estimate *bounds, const Estimate *ranges)
@@ -174,7 +177,9 @@ weigh(const JoinFound *found, const Estimate *bounds, const Estimate *ranges)
 	double		least = 0.5 / found->nkeys;
 	double		mean =
 		Min(Max((bounds->share + ranges->share) / 2, least), Max(1 - least, least));
-	double		bias = Max(DEVIATION_OF_ODDS * mean * (1 - mean), least * least);
+	double		deviation = Min(DEVIATION_OF_ODDS / found->occurring, MOST_DEVIATION);
+	double		bias = Max(deviation * mean * (1 - mean), least * least);
+	double		likely_biased = 1 - found->occurring / 2;
 	double		with_bias;
 	double		probability;
 	double		weight;
@@ -184,8 +189,9 @@ weigh(const JoinFound *found, const Estimate *bounds, const Estimate *ranges)
 	Interval	result;
 
 	bias *= bias;
-	with_bias = likelihood(difference, variance + bias);
-	probability = with_bias / (with_bias + likelihood(difference, variance));
+	with_bias = likely_biased * likelihood(difference, variance + bias);
+	probability =
+		with_bias / (with_bias + (1 - likely_biased) * likelihood(difference, variance));
 	weight = (ranges->variance + bias) / (variance + bias);
 	biased.share = ranges->share + weight * difference;
 	biased.variance = weight * bounds->variance;
@@ -299,15 +305,21 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 {
 	double		common = 0;
 	double		matching = 0;
+	double		unsearched = 0; /* squares of what keys stand for beside themselves */
 	double		rest;
 	Interval	others = {0, 0, 0};
+	double		variance;
 	double		reach;
 	int			i;
 
 	for (i = 0; i < found->ncommon; i++)
 	{
-		common += found->common[i].weight;
-		matching += found->common[i].weight * found->common[i].matches;
+		const JoinFoundKey *key = &found->common[i];
+		double		others_of_key = key->weight - sample->frequencies[key->number];
+
+		common += key->weight;
+		matching += key->weight * key->matches;
+		unsearched += others_of_key * others_of_key;
 	}
 	rest = Max(1 - sample->null_fraction - common, 0);
 	if (found->nkeys > 0)
@@ -315,7 +327,7 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 		Estimate	bounds = by_keys(found);
 
 		others = interval_of(&bounds);
-		if (found->nranges > 0)
+		if (found->nranges > 0 && found->occurring >= JOIN_FEWEST_OCCURRING)
 		{
 			Estimate	ranges = by_ranges(found);
 
@@ -327,11 +339,15 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	else
 		others.share = others.low = others.high = matching / common;
 
-	result->share = matching + rest * others.share;
-	reach = DEVIATIONS * sqrt(result->share * (1 - Min(result->share, 1)) / ANALYZED_ROWS);
+	result->share = Min(matching + rest * others.share, 1);
+	variance = result->share * (1 - result->share) / ANALYZED_ROWS;
+	if (common > 0)
+		variance += unsearched * (matching / common) * (1 - Min(matching / common, 1));
+	reach = DEVIATIONS * sqrt(variance);
 	result->low = Max(result->share - hypot(rest * (others.share - others.low), reach), 0);
 	result->high = Min(
 		Max(result->share + hypot(rest * (others.high - others.share), reach), LEAST_SEEN), 1);
+	Assert(result->low <= result->share && result->share <= result->high);
 	result->by_bounds = rest > 0 ? rest / (rest + common) : 0;
 	set_rows_per_match(found, rest, result);
 	result->of_existing = matching_of_existing(found);
@@ -348,7 +364,7 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 static JoinFoundKey
 found_in_both(const JoinFoundKey *a, const JoinFoundKey *b)
 {
-	JoinFoundKey both = {.weight = a->weight};
+	JoinFoundKey both = {.number = a->number, .weight = a->weight};
 
 	both.exists = a->exists && b->exists;
 	both.matches = a->matches && b->matches;
@@ -363,15 +379,23 @@ bloomfam_join_match_share_of_both(const JoinKeySample *sample, const JoinFound *
 {
 	JoinFound	both = {0};
 	int			i;
+	int			k = 0;
 
 	/* by an index not all rows of a key were counted, perhaps */
 	both.index = OidIsValid(a->index) ? a->index : b->index;
-	both.ncommon = Min(a->ncommon, b->ncommon);
-	both.common = palloc((both.ncommon + 1) * sizeof(JoinFoundKey));
+	both.common = palloc((a->ncommon + 1) * sizeof(JoinFoundKey));
 	both.keys = palloc((a->nkeys + 1) * sizeof(JoinFoundKey));
-	for (i = 0; i < both.ncommon; i++)
-		both.common[i] = found_in_both(&a->common[i], &b->common[i]);
-	/* bounds that both were searched for */
+	/* keys that both were searched for */
+	for (i = 0; i < a->ncommon; i++)
+	{
+		while (k < b->ncommon && b->common[k].number < a->common[i].number)
+			k++;
+		if (k < b->ncommon && b->common[k].number == a->common[i].number)
+			both.common[both.ncommon++] = found_in_both(&a->common[i], &b->common[k]);
+	}
+	if (both.ncommon == 0 && sample->ncommon > 0)
+		return false;
+	bloomfam_join_found_weigh(sample, &both);
 	for (i = 0; i < a->nkeys; i++)
 	{
 		int			bound = i * a->stride;

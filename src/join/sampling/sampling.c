@@ -168,7 +168,9 @@ search_keys(PlannerInfo *root, const JoinPair *pair, Relation relation, int most
 			JoinKeySample *sample, JoinFound *found, JoinMatchShare *share)
 {
 	const JoinPairColumn *column = &pair->columns[0];
+	const JoinKeyComparison *comparison = &column->comparison;
 	const char *reason;
+	JoinKeySample own;
 	JoinSearch	plan = {
 		.rel = pair->searched,
 		.relation = relation,
@@ -176,15 +178,19 @@ search_keys(PlannerInfo *root, const JoinPair *pair, Relation relation, int most
 		.unique = pair->unique_in_all,
 		.conditions = pair->conditions,
 		.value_column = pair->value_column,
-		.comparison = column->comparison,
+		.comparison = *comparison,
 		.sample = sample,
+		.own = &own,
 		.most_blocks = most_blocks
 	};
 
-	if (!bloomfam_join_key_sample(root, column->probe, column->comparison.family,
-								  column->comparison.left, column->comparison.collation, sample))
+	if (!bloomfam_join_key_sample(root, column->probe, comparison->family, comparison->left,
+								  comparison->collation, sample))
 		return "there are no statistics";
+	bloomfam_join_key_sample(root, column->searched, comparison->family, comparison->right,
+							 comparison->collation, &own);
 	reason = bloomfam_join_search(&plan, found);
+	bloomfam_join_key_sample_free(&own);
 	share->nblocks = found->nblocks;
 	if (reason == NULL && !bloomfam_join_match_share(sample, found, share))
 		reason = "the statistics have too few keys";

@@ -82,6 +82,33 @@ is_over_budget(const Search *search)
 	return bloomfam_join_reader_is_over(&search->reader);
 }
 
+void
+bloomfam_join_found_weigh(const JoinKeySample *sample, JoinFound *found)
+{
+	int			next = 0;
+	int			i;
+
+	for (i = 0; i < found->ncommon; i++)
+	{
+		JoinFoundKey *key = &found->common[i];
+		int			last = i < found->ncommon - 1 ? key->number : sample->ncommon - 1;
+
+		Assert(key->number >= next && key->number < sample->ncommon);
+		for (key->weight = 0; next <= last; next++)
+			key->weight += sample->frequencies[next];
+	}
+}
+
+/*
+ * Which fraction of so many keys of the table, between the bounds, can have rows that the sample is
+ * of: these have no more keys than the column, less the common ones.
+ */
+static double
+occurring(const JoinKeySample *sample, double nkeys)
+{
+	return nkeys > 0 ? Min(Max(sample->ndistinct - sample->ncommon, 0) / nkeys, 1) : 0;
+}
+
 /* ---- all of the table ---- */
 
 static int
@@ -194,8 +221,9 @@ find_common(Search *search, TableKey *keys, int nkeys)
 			keys[low].common = true;
 			found->common[i] = found_in_table(&keys[low]);
 		}
-		found->common[i].weight = sample->frequencies[i];
+		found->common[i].number = i;
 	}
+	bloomfam_join_found_weigh(sample, found);
 }
 
 /* The outermost bounds stand for half as many keys as others do. */
@@ -211,6 +239,7 @@ merge_bounds(Search *search, const TableKey *keys, int nkeys)
 {
 	const JoinKeySample *sample = search->plan->sample;
 	JoinFound  *found = search->found;
+	double		nwithin = 0;
 	int			k = 0;
 	int			i;
 
@@ -244,8 +273,10 @@ merge_bounds(Search *search, const TableKey *keys, int nkeys)
 							  (found->keys[i].exists + found->keys[i + 1].exists) / 2;
 		else
 			range->matching = found->keys[i].matches;
+		nwithin += range->nkeys;
 	}
 	found->nranges = sample->nbounds - 1;
+	found->occurring = occurring(sample, nwithin);
 }
 
 static const char *
@@ -405,6 +436,47 @@ choose_keys(const JoinSearch *search, int height, int *ncommon, int *stride)
 	return true;
 }
 
+/* About how many keys of the table lie between the bounds, by its own statistics; 0: not known. */
+static double
+keys_between_bounds(Search *search)
+{
+	const JoinKeySample *sample = search->plan->sample;
+	const JoinKeySample *own = search->plan->own;
+	double		within = 0.5;	/* more than none, if all of them lie between two of its own */
+	int			i;
+
+	if (sample->nbounds == 0 || own->nbounds == 0)
+		return 0;
+	for (i = 0; i < own->nbounds; i++)
+		within += compare(search, sample->bounds[0], own->bounds[i]) <= 0 &&
+				  compare(search, sample->bounds[sample->nbounds - 1], own->bounds[i]) >= 0;
+	return search->plan->rel->tuples * Min(within / (own->nbounds - 1), 1);
+}
+
+/* So many common keys are searched, which stand for about the same fraction of the rows each. */
+static void
+search_common(Search *search, int ncommon)
+{
+	const JoinKeySample *sample = search->plan->sample;
+	JoinFound  *found = search->found;
+	double		step = 0;
+	double		rows = 0;
+	int			i;
+
+	for (i = 0; i < sample->ncommon && ncommon < sample->ncommon; i++)
+		step += sample->frequencies[i] / ncommon;
+	for (i = 0; i < sample->ncommon && !is_over_budget(search); i++)
+	{
+		rows += sample->frequencies[i];
+		if (rows < step)
+			continue;
+		rows = 0;
+		found->common[found->ncommon].number = i;
+		search_key(search, sample->common[i], &found->common[found->ncommon++]);
+	}
+	bloomfam_join_found_weigh(sample, found);
+}
+
 static void
 search_keys(Search *search, int ncommon, int stride)
 {
@@ -413,12 +485,15 @@ search_keys(Search *search, int ncommon, int stride)
 	int			last = sample->nbounds - 1;
 	int			i;
 
+	if (search->plan->unique)
+		found->occurring = occurring(sample, keys_between_bounds(search));
+
 	for (i = 0; i < sample->nbounds && !is_over_budget(search); i += stride)
 	{
 		JoinFoundKey *key = &found->keys[found->nkeys++];
 		Datum		bound = sample->bounds[i];
 
-		if (search->plan->unique)
+		if (found->occurring >= JOIN_FEWEST_OCCURRING)
 		{
 			JoinFoundRange *range = &found->ranges[found->nranges++];
 
@@ -429,12 +504,7 @@ search_keys(Search *search, int ncommon, int stride)
 			search_key(search, bound, key);
 		key->weight = weight_of_bound(sample, i);
 	}
-	for (i = 0; i < ncommon && !is_over_budget(search); i++)
-	{
-		search_key(search, sample->common[i], &found->common[i]);
-		found->common[i].weight = sample->frequencies[i];
-		found->ncommon++;
-	}
+	search_common(search, ncommon);
 }
 
 static const char *

@@ -40,12 +40,14 @@ typedef struct JoinSearch
 	AttrNumber	value_column;	/* of which values are wanted; 0: none */
 	JoinKeyComparison comparison;
 	const JoinKeySample *sample;
+	const JoinKeySample *own;	/* the table's own keys, in its type; empty: not known */
 	int			most_blocks;	/* it may access */
 } JoinSearch;
 
 /* What was found of a key of the sample. */
 typedef struct JoinFoundKey
 {
+	int			number;			/* of a common key: which of the sample's */
 	double		weight;			/* how many keys it stands for, beside others */
 	bool		exists;			/* there is a row with it */
 	bool		matches;		/* ... that meets the conditions */
@@ -67,19 +69,30 @@ typedef struct JoinFound
 	Oid			index;			/* by which they were searched; 0: all of the table was read */
 	int			nblocks;		/* accessed, whether or not they were cached */
 	bool		has_values;		/* values of the other column were taken */
-	int			ncommon;		/* the most frequent ones, as many as were searched */
-	JoinFoundKey *common;		/* weight: the fraction of all rows */
+	int			ncommon;		/* the common keys that were searched, by their numbers */
+	JoinFoundKey *common;		/* weight: the fraction of all rows, with those not searched */
 	int			nkeys;			/* of the bounds */
 	int			stride;			/* ... which are every so many-th of the sample's */
 	JoinFoundKey *keys;			/* in their order */
 	int			nranges;
 	JoinFoundRange *ranges;
+	double		occurring;		/* of the table's keys between the bounds, about this fraction has
+								 * rows that the sample is of; 0: not known */
 } JoinFound;
+
+/* If so few of them have rows, ranges tell nothing of these. */
+#define JOIN_FEWEST_OCCURRING	0.1
 
 /*
  * Searches, with the active snapshot.  Returns NULL, or why it cannot be done.  What is found lives
  * in the current context, with other memory that it took.  It fails only as reading rows would.
  */
 extern const char *bloomfam_join_search(const JoinSearch *search, JoinFound *found);
+
+/*
+ * Weighs the common keys that were searched: each stands for those before it, too, that were not,
+ * and the last one for those behind it.
+ */
+extern void bloomfam_join_found_weigh(const JoinKeySample *sample, JoinFound *found);
 
 #endif							/* BLOOMFAM_JOIN_SEARCH_H */
