@@ -32,6 +32,9 @@
 /* After so many rows it is checked again whether all can be probed. */
 #define LOOK_AGAIN	64
 
+/* Nanoseconds or so to reach a number behind columns of any length: some, and a wrong guess. */
+#define COST_OF_WALK	25.0
+
 /* One is put before another if its rank is so many times higher: what they drop varies. */
 #define BETTER		1.1
 
@@ -57,9 +60,12 @@ bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 removed)
 
 /* ---- order ---- */
 
-/* What the probe of a row costs, in nanoseconds or so. */
+/*
+ * What the probe of a row costs, in nanoseconds or so, where so many numbers of its key are reached
+ * by way of the columns before them: these have NULLs, or values of any length.
+ */
 static double
-cost_of(const JoinProbe *probe)
+cost_of(const JoinProbe *probe, double walked)
 {
 	static const double costs[] = {
 		[JOIN_FORM_BLOOM] = 2.5,
@@ -67,7 +73,8 @@ cost_of(const JoinProbe *probe)
 		[JOIN_FORM_RANGE] = 0.5,
 	};
 	const JoinDesign *design = &probe->filter->probe.design;
-	double		cost = costs[design->form] * bloomfam_join_waiting(design->size);
+	double		cost =
+		costs[design->form] * bloomfam_join_waiting(design->size) + COST_OF_WALK * walked;
 	int			i;
 
 	for (i = 0; i < probe->ncolumns; i++)
@@ -131,6 +138,7 @@ begin_turn(JoinOrder *order, const JoinProbe *probes, int turn)
 
 	order->tested = probes[turn].counts.tested;
 	order->removed = probes[turn].counts.removed;
+	order->walked = probes[turn].walked;
 	order->turn = turn;
 	order->left = TURN_ROWS;
 	order->filters[0] = turn;
@@ -151,7 +159,10 @@ end_turn(JoinOrder *order, const JoinProbe *probes)
 	Assert(probe->counts.tested >= order->tested && probe->counts.removed >= order->removed);
 
 	/* none if it was disabled by the gate, or never ready */
-	order->ranks[order->turn] = tested > 0 ? removed / (tested * cost_of(probe)) : 0;
+	order->ranks[order->turn] = 0;
+	if (tested > 0)
+		order->ranks[order->turn] =
+			removed / (tested * cost_of(probe, (double) (probe->walked - order->walked) / tested));
 }
 
 /* By ranks; where they are about the same, as before. */

@@ -52,6 +52,7 @@ typedef struct JoinProbe
 	const JoinKey *keys;
 	AttrNumber *attributes;		/* ROW_BY_ROW: of the child's rows; else columns of its table */
 	struct JoinBatchColumn *batch_columns;	/* heap_batch.c's; NULL: ROW_BY_ROW */
+	uint64		walked;			/* numbers in batches that were not at a fixed place in their row */
 	uint64		sample_tested;	/* in the present sample */
 	uint64		sample_removed;
 	uint64		pause;			/* while disabled: rows before the next sample; else 0 */
@@ -97,6 +98,7 @@ typedef struct JoinOrder
 								 * one's index; else -1 */
 	uint64		tested;			/* ... its counts before */
 	uint64		removed;
+	uint64		walked;
 	uint64		left;			/* rows until the turn changes, or to the next trial */
 } JoinOrder;
 

@@ -235,9 +235,10 @@ read_attribute(HeapTupleHeader row, JoinBatchColumn *column, TupleDesc desc, boo
  * Hashes one column of all rows in the scratch: first or combined with what is there.  numbers: it
  * is the only one, and its numbers are wanted instead.  spare_long: rows whose key is not at hand,
  * but compressed or in another table, are noted instead.  Of those and of NULLs the hash may be
- * any: what a filter says of it does not matter.
+ * any: what a filter says of it does not matter.  Returns how many numbers were not at a fixed
+ * place in their row.
  */
-static void
+static int
 hash_column(JoinHeapBatch *batch, const JoinKey *key, JoinBatchColumn *column, TupleDesc desc,
 			int n, bool first, bool numbers, bool spare_long)
 {
@@ -289,6 +290,7 @@ hash_column(JoinHeapBatch *batch, const JoinKey *key, JoinBatchColumn *column, T
 	if (!first)
 		for (i = 0; i < n; i++)
 			scratch->hashes[i] = bloomfam_join_hash_combine(scratch->hashes[i], hashes[i]);
+	return key->integer ? nslow_rows : 0;
 }
 
 /*
@@ -377,7 +379,7 @@ find_rows(JoinHeapBatch *batch, HeapScanDesc scan, int count)
 
 /* Probes a filter with so many rows: what it says of their keys is in the scratch's pass. */
 static void
-probe_filter(JoinHeapBatch *batch, const JoinProbe *probe, TupleDesc desc, int n)
+probe_filter(JoinHeapBatch *batch, JoinProbe *probe, TupleDesc desc, int n)
 {
 	JoinBatchScratch *scratch = batch->scratch;
 	const JoinStored *stored = probe->stored;
@@ -385,8 +387,9 @@ probe_filter(JoinHeapBatch *batch, const JoinProbe *probe, TupleDesc desc, int n
 	int			c;
 
 	for (c = 0; c < probe->ncolumns; c++)
-		hash_column(batch, &probe->keys[c], &probe->batch_columns[c], desc, n, c == 0, numbers,
-					probe->access == JOIN_PAGE_BATCHES_SPARING && !probe->all_or_none);
+		probe->walked +=
+			hash_column(batch, &probe->keys[c], &probe->batch_columns[c], desc, n, c == 0, numbers,
+						probe->access == JOIN_PAGE_BATCHES_SPARING && !probe->all_or_none);
 	if (stored == NULL)
 		bloomfam_join_may_contain_many(&probe->filter->probe, scratch->hashes, n, scratch->pass);
 	else if (stored->answer == JOIN_ANSWER_PROBE)
