@@ -134,13 +134,27 @@ by_keys(const JoinFound *found)
 	return estimate_of(&sums, found->nkeys);
 }
 
+/* Which fraction of the bounds the table has, whether or not they match. */
+static Estimate
+by_existence(const JoinFound *found)
+{
+	Sums		sums = {0};
+	int			i;
+
+	for (i = 0; i < found->nkeys; i++)
+		add_value(&sums, found->keys[i].weight, found->keys[i].exists);
+	return estimate_of(&sums, found->nkeys);
+}
+
 static Estimate
 by_ranges(const JoinFound *found)
 {
 	Estimate	estimate;
+	Estimate	existing;
 	Sums		sums = {0};
 	double		nkeys = 0;		/* that were looked at; of a bound that is missing, that one */
 	double		within = 0;
+	double		ratio;
 	int			i;
 
 	for (i = 0; i < found->nranges; i++)
@@ -155,10 +169,19 @@ by_ranges(const JoinFound *found)
 	estimate = estimate_of(&sums, nkeys);
 	/* what matches may lie within a range, behind the keys that were seen of it */
 	if (OidIsValid(found->index))
+	{
 		estimate.variance += 0.25 / ((double) found->nranges * found->nranges);
-	/* but of a table that was read each range is known as a whole */
-	else
-		estimate.variance = within / (sums.weights * sums.weights) + least_variance(nkeys);
+		return estimate;
+	}
+
+	/*
+	 * But of a table that was read each range is known as a whole.  Which of the rows' keys it has
+	 * is not: that is known of bounds alone.
+	 */
+	existing = by_existence(found);
+	ratio = existing.share > 0 ? Min(estimate.share / existing.share, 1) : 1;
+	estimate.variance = within / (sums.weights * sums.weights) + least_variance(nkeys) +
+						ratio * ratio * existing.variance;
 	return estimate;
 }
 
@@ -311,7 +334,7 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 {
 	double		common = 0;
 	double		matching = 0;
-	double		unsearched = 0; /* squares of what keys stand for beside themselves */
+	double		unsearched = 0; /* variance of a key's weight beside what it itself has */
 	double		rest;
 	Interval	others = {0, 0, 0};
 	double		variance;
@@ -321,11 +344,11 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	for (i = 0; i < found->ncommon; i++)
 	{
 		const JoinFoundKey *key = &found->common[i];
-		double		others_of_key = key->weight - sample->frequencies[key->number];
 
 		common += key->weight;
 		matching += key->weight * key->matches;
-		unsearched += others_of_key * others_of_key;
+		/* it differs from each other that it stands for, and these from each other */
+		unsearched += key->weight * (key->weight - sample->frequencies[key->number]);
 	}
 	rest = Max(1 - sample->null_fraction - common, 0);
 	if (found->nkeys > 0)

@@ -162,47 +162,58 @@ describe(PlannerInfo *root, const JoinPair *pair, int most_blocks, StringInfo ou
 					 nodeToString(extract_actual_clauses(pair->conditions, false)));
 }
 
-/* Searches for the keys of the statistics. */
+/*
+ * Gets the keys of the statistics that a pair's table can be searched for, and its own.  Returns
+ * NULL, or why there are none.  To be freed, in any case.
+ */
 static const char *
-search_keys(PlannerInfo *root, const JoinPair *pair, Relation relation, int most_blocks,
-			JoinKeySample *sample, JoinFound *found, JoinMatchShare *share)
+plan_search(PlannerInfo *root, const JoinPair *pair, int most_blocks, JoinKeySample samples[2],
+			JoinSearch *plan)
 {
 	const JoinPairColumn *column = &pair->columns[0];
 	const JoinKeyComparison *comparison = &column->comparison;
-	const char *reason;
-	JoinKeySample own;
-	JoinSearch	plan = {
+
+	*plan = (JoinSearch) {
 		.rel = pair->searched,
-		.relation = relation,
 		.column = column->searched->varattno,
 		.unique = pair->unique_in_all,
 		.conditions = pair->conditions,
 		.value_column = pair->value_column,
 		.comparison = *comparison,
-		.sample = sample,
-		.own = &own,
+		.sample = &samples[0],
+		.own = &samples[1],
 		.most_blocks = most_blocks
 	};
-
 	if (!bloomfam_join_key_sample(root, column->probe, comparison->family, comparison->left,
-								  comparison->collation, sample))
+								  comparison->collation, &samples[0]))
 		return "there are no statistics";
 	bloomfam_join_key_sample(root, column->searched, comparison->family, comparison->right,
-							 comparison->collation, &own);
-	reason = bloomfam_join_search(&plan, found);
-	bloomfam_join_key_sample_free(&own);
+							 comparison->collation, &samples[1]);
+	plan->most_keys = bloomfam_join_search_most(plan);
+	return NULL;
+}
+
+/* Searches for the keys of the statistics. */
+static const char *
+search_keys(PlannerInfo *root, JoinSearch *plan, JoinFound *found, JoinMatchShare *share)
+{
+	const char *reason;
+
+	plan->relation = table_open(planner_rt_fetch(plan->rel->relid, root)->relid, NoLock);
+	reason = bloomfam_join_search(plan, found);
+	table_close(plan->relation, NoLock);
 	share->nblocks = found->nblocks;
-	if (reason == NULL && !bloomfam_join_match_share(sample, found, share))
+	if (reason == NULL && !bloomfam_join_match_share(plan->sample, found, share))
 		reason = "the statistics have too few keys";
 	return reason;
 }
 
 /* Searches for rows of the table itself. */
 static const char *
-search_rows(PlannerInfo *root, const JoinPair *pair, Relation relation, int most_blocks,
-			JoinMatchShare *share)
+search_rows(PlannerInfo *root, const JoinPair *pair, int most_blocks, JoinMatchShare *share)
 {
 	Relation	probe = table_open(planner_rt_fetch(pair->probe->relid, root)->relid, NoLock);
+	Relation	relation = table_open(planner_rt_fetch(pair->searched->relid, root)->relid, NoLock);
 	const char *reason = bloomfam_join_search_forbidden(root, pair->probe, probe);
 	JoinRowSearch plan = {
 		.pair = pair, .probe = probe, .searched = relation, .unique = pair->unique_in_all,
@@ -211,36 +222,42 @@ search_rows(PlannerInfo *root, const JoinPair *pair, Relation relation, int most
 
 	if (reason == NULL)
 		reason = bloomfam_join_row_search(root, &plan, share);
+	table_close(relation, NoLock);
 	table_close(probe, NoLock);
 	return reason;
 }
 
-/* Searches for what these pairs have in common with their tables, and with both. */
+/* Searches for the keys of each pair, the same ones, and for what they have in common. */
 static const char *
 search_pairs(PlannerInfo *root, JoinPair *const *pairs, int npairs, int most_blocks,
 			 JoinMatchShares *shares)
 {
-	JoinKeySample samples[2] = {{0}};
+	JoinKeySample samples[2][2] = {{{0}}};
+	JoinSearch	plans[2];
 	JoinFound	found[2];
 	const char *reason = NULL;
+	int			most_keys = INT_MAX;
 	int			i;
 
 	for (i = 0; i < npairs && reason == NULL; i++)
 	{
-		Relation	relation =
-			table_open(planner_rt_fetch(pairs[i]->searched->relid, root)->relid, NoLock);
-
-		reason = pairs[i]->ncolumns == 1
-			? search_keys(root, pairs[i], relation, most_blocks, &samples[i], &found[i],
-						  &shares->of[i])
-			: search_rows(root, pairs[i], relation, most_blocks, &shares->of[i]);
-		table_close(relation, NoLock);
+		reason = plan_search(root, pairs[i], most_blocks, samples[i], &plans[i]);
+		if (reason == NULL)
+			most_keys = Min(most_keys, plans[i].most_keys);
+	}
+	for (i = 0; i < npairs && reason == NULL; i++)
+	{
+		plans[i].most_keys = most_keys;
+		reason = search_keys(root, &plans[i], &found[i], &shares->of[i]);
 	}
 	if (reason == NULL && npairs == 2 &&
-		!bloomfam_join_match_share_of_both(&samples[0], &found[0], &found[1], &shares->both))
+		!bloomfam_join_match_share_of_both(&samples[0][0], &found[0], &found[1], &shares->both))
 		reason = "the statistics have too few keys";
 	for (i = 0; i < npairs; i++)
-		bloomfam_join_key_sample_free(&samples[i]);
+	{
+		bloomfam_join_key_sample_free(&samples[i][0]);
+		bloomfam_join_key_sample_free(&samples[i][1]);
+	}
 	return reason;
 }
 
@@ -258,7 +275,10 @@ search(PlannerInfo *root, JoinPair *const *pairs, int npairs, int most_blocks,
 	searching = true;
 	PG_TRY();
 	{
-		reason = search_pairs(root, pairs, npairs, most_blocks, shares);
+		if (npairs == 1 && pairs[0]->ncolumns > 1)
+			reason = search_rows(root, pairs[0], most_blocks, &shares->of[0]);
+		else
+			reason = search_pairs(root, pairs, npairs, most_blocks, shares);
 	}
 	PG_FINALLY();
 	{

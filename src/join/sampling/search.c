@@ -417,15 +417,34 @@ find_index(const JoinSearch *search)
 	return best;
 }
 
+/* Is the table searched by an index, which is this one?  NULL: it is read. */
+static const IndexOptInfo *
+choose_index(const JoinSearch *search)
+{
+	if (search->rel->pages <= JOIN_READ_MOST_BLOCKS && search->rel->tuples <= JOIN_READ_FEW_ROWS)
+		return NULL;
+	return find_index(search);
+}
+
+int
+bloomfam_join_search_most(const JoinSearch *search)
+{
+	const IndexOptInfo *index = choose_index(search);
+
+	return index == NULL
+			   ? INT_MAX
+			   : search->most_blocks / (index->tree_height + 2 + (search->unique ? 0 : 2));
+}
+
 /*
- * How many keys of the sample are searched: as many as the budget is enough for, in halves of
- * common ones and bounds if not for all.  Every stride-th bound is.
+ * How many keys of the sample are searched: in halves of common ones and bounds, if not all can be.
+ * Every stride-th bound is.
  */
 static bool
-choose_keys(const JoinSearch *search, int height, int *ncommon, int *stride)
+choose_keys(const JoinSearch *search, int *ncommon, int *stride)
 {
 	const JoinKeySample *sample = search->sample;
-	int			most = search->most_blocks / (height + 2 + (search->unique ? 0 : 2));
+	int			most = search->most_keys;
 	int			nbounds;
 
 	if (most < Min(FEWEST_KEYS, sample->ncommon + sample->nbounds))
@@ -514,7 +533,7 @@ search_by_index(Search *search, const IndexOptInfo *info)
 	int			ncommon;
 	int			stride;
 
-	if (!choose_keys(search->plan, info->tree_height, &ncommon, &stride))
+	if (!choose_keys(search->plan, &ncommon, &stride))
 		return bloomfam_join_over_budget;
 	fmgr_info(get_opcode(get_opfamily_member(comparison->family, comparison->right,
 											 comparison->left, BTEqualStrategyNumber)),
@@ -533,7 +552,7 @@ bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
 {
 	const JoinKeySample *sample = plan->sample;
 	const JoinKeyComparison *comparison = &plan->comparison;
-	const IndexOptInfo *index = find_index(plan);
+	const IndexOptInfo *index = choose_index(plan);
 	Search		search = {.plan = plan, .found = found};
 	const char *reason;
 
@@ -559,8 +578,7 @@ bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
 				  &search.hash);
 		search.hash_collation = attribute->attcollation;
 	}
-	if (index != NULL &&
-		(plan->rel->pages > JOIN_READ_MOST_BLOCKS || plan->rel->tuples > JOIN_READ_FEW_ROWS))
+	if (index != NULL)
 		reason = search_by_index(&search, index);
 	else
 		reason = search_by_reading(&search);

@@ -42,6 +42,7 @@ typedef struct JoinSearch
 	const JoinKeySample *sample;
 	const JoinKeySample *own;	/* the table's own keys, in its type; empty: not known */
 	int			most_blocks;	/* it may access */
+	int			most_keys;		/* it may search: at most what bloomfam_join_search_most() says */
 } JoinSearch;
 
 /* What was found of a key of the sample. */
@@ -82,6 +83,12 @@ typedef struct JoinFound
 
 /* If so few of them have rows, ranges tell nothing of these. */
 #define JOIN_FEWEST_OCCURRING	0.1
+
+/*
+ * How many keys of the sample can be searched with so many blocks; INT_MAX: all of the table is
+ * read.  Searches with the same number are for the same keys.
+ */
+extern int	bloomfam_join_search_most(const JoinSearch *search);
 
 /*
  * Searches, with the active snapshot.  Returns NULL, or why it cannot be done.  What is found lives
