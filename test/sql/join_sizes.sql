@@ -105,7 +105,7 @@ SELECT least, t.low <= truth AND t.high >= truth AS told_right, t.high - t.low <
 	FROM unnest('{20, 100, 400, 600, 800}'::int[]) least, LATERAL (SELECT count(*) FILTER (WHERE id > least) / 120000.0 AS truth FROM common) b,
 	LATERAL told(format('common f JOIN made d ON d.id = f.id WHERE d.id > %s', least)) t;
 SELECT blocks <= 2000 AS few_blocks, how FROM sampled('common f JOIN made d ON d.id = f.id WHERE d.id > 400');
-SELECT how, share > 0 AS some FROM sampled('common f JOIN made d ON d.id = f.id JOIN made e ON e.id = f.id WHERE d.id > 400 AND e.id < 800');
+SELECT how, share > 0 AS some FROM sampled('common f JOIN made d ON d.id = f.id JOIN made_read e ON e.id = f.id WHERE d.id > 400 AND e.id < 800');
 -- two tables are searched for the same ones, whatever either would allow
 CREATE TABLE made_once WITH (autovacuum_enabled = off) AS SELECT id, hashint4(id) & 3 AS four, line FROM made;
 CREATE TABLE made_twice WITH (autovacuum_enabled = off) AS SELECT * FROM made_once;
