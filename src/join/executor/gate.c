@@ -32,7 +32,7 @@
 /* After so many rows it is checked again whether all can be probed. */
 #define LOOK_AGAIN	64
 
-/* Nanoseconds or so to reach a number behind columns of any length: some, and a wrong guess. */
+/* Nanoseconds or so to reach a number by way of the columns before it. */
 #define COST_OF_WALK	25.0
 
 /* One is put before another if its rank is so many times higher: what they drop varies. */

@@ -123,26 +123,19 @@ interval_of(const Estimate *estimate)
 	return (Interval) {estimate->share, estimate->share - reach, estimate->share + reach};
 }
 
+/* Which fraction of the bounds match, or exist at all. */
 static Estimate
-by_keys(const JoinFound *found)
+by_keys(const JoinFound *found, bool exist)
 {
 	Sums		sums = {0};
 	int			i;
 
 	for (i = 0; i < found->nkeys; i++)
-		add_value(&sums, found->keys[i].weight, found->keys[i].matches);
-	return estimate_of(&sums, found->nkeys);
-}
+	{
+		const JoinFoundKey *key = &found->keys[i];
 
-/* Which fraction of the bounds the table has, whether or not they match. */
-static Estimate
-by_existence(const JoinFound *found)
-{
-	Sums		sums = {0};
-	int			i;
-
-	for (i = 0; i < found->nkeys; i++)
-		add_value(&sums, found->keys[i].weight, found->keys[i].exists);
+		add_value(&sums, key->weight, exist ? key->exists : key->matches);
+	}
 	return estimate_of(&sums, found->nkeys);
 }
 
@@ -178,7 +171,7 @@ by_ranges(const JoinFound *found)
 	 * But of a table that was read each range is known as a whole.  Which of the rows' keys it has
 	 * is not: that is known of bounds alone.
 	 */
-	existing = by_existence(found);
+	existing = by_keys(found, true);
 	ratio = existing.share > 0 ? Min(estimate.share / existing.share, 1) : 1;
 	estimate.variance = within / (sums.weights * sums.weights) + least_variance(nkeys) +
 						ratio * ratio * existing.variance;
@@ -353,10 +346,10 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	rest = Max(1 - sample->null_fraction - common, 0);
 	if (found->nkeys > 0)
 	{
-		Estimate	bounds = by_keys(found);
+		Estimate	bounds = by_keys(found, false);
 
 		others = interval_of(&bounds);
-		if (found->nranges > 0 && found->occurring >= JOIN_FEWEST_OCCURRING)
+		if (found->nranges > 0)
 		{
 			Estimate	ranges = by_ranges(found);
 

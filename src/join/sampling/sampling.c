@@ -163,12 +163,12 @@ describe(PlannerInfo *root, const JoinPair *pair, int most_blocks, StringInfo ou
 }
 
 /*
- * Gets the keys of the statistics that a pair's table can be searched for, and its own.  Returns
- * NULL, or why there are none.  To be freed, in any case.
+ * Gets the keys of the statistics that a pair's table can be searched for, and its own, where rows
+ * beside those may be read.  Returns NULL, or why there are none.  Both to be freed, in any case.
  */
 static const char *
-plan_search(PlannerInfo *root, const JoinPair *pair, int most_blocks, JoinKeySample samples[2],
-			JoinSearch *plan)
+plan_search(PlannerInfo *root, const JoinPair *pair, int most_blocks, JoinKeySample *sample,
+			JoinKeySample *own, JoinSearch *plan)
 {
 	const JoinPairColumn *column = &pair->columns[0];
 	const JoinKeyComparison *comparison = &column->comparison;
@@ -180,16 +180,17 @@ plan_search(PlannerInfo *root, const JoinPair *pair, int most_blocks, JoinKeySam
 		.conditions = pair->conditions,
 		.value_column = pair->value_column,
 		.comparison = *comparison,
-		.sample = &samples[0],
-		.own = &samples[1],
+		.sample = sample,
+		.own = own,
 		.most_blocks = most_blocks
 	};
 	if (!bloomfam_join_key_sample(root, column->probe, comparison->family, comparison->left,
-								  comparison->collation, &samples[0]))
+								  comparison->collation, sample))
 		return "there are no statistics";
-	bloomfam_join_key_sample(root, column->searched, comparison->family, comparison->right,
-							 comparison->collation, &samples[1]);
-	plan->most_keys = bloomfam_join_search_most(plan);
+	bloomfam_join_search_choose(plan);
+	if (plan->index != NULL && plan->unique)
+		bloomfam_join_key_sample(root, column->searched, comparison->family, comparison->right,
+								 comparison->collation, own);
 	return NULL;
 }
 
@@ -232,7 +233,8 @@ static const char *
 search_pairs(PlannerInfo *root, JoinPair *const *pairs, int npairs, int most_blocks,
 			 JoinMatchShares *shares)
 {
-	JoinKeySample samples[2][2] = {{{0}}};
+	JoinKeySample samples[2] = {{0}};
+	JoinKeySample own[2] = {{0}};
 	JoinSearch	plans[2];
 	JoinFound	found[2];
 	const char *reason = NULL;
@@ -241,7 +243,7 @@ search_pairs(PlannerInfo *root, JoinPair *const *pairs, int npairs, int most_blo
 
 	for (i = 0; i < npairs && reason == NULL; i++)
 	{
-		reason = plan_search(root, pairs[i], most_blocks, samples[i], &plans[i]);
+		reason = plan_search(root, pairs[i], most_blocks, &samples[i], &own[i], &plans[i]);
 		if (reason == NULL)
 			most_keys = Min(most_keys, plans[i].most_keys);
 	}
@@ -251,12 +253,12 @@ search_pairs(PlannerInfo *root, JoinPair *const *pairs, int npairs, int most_blo
 		reason = search_keys(root, &plans[i], &found[i], &shares->of[i]);
 	}
 	if (reason == NULL && npairs == 2 &&
-		!bloomfam_join_match_share_of_both(&samples[0][0], &found[0], &found[1], &shares->both))
+		!bloomfam_join_match_share_of_both(&samples[0], &found[0], &found[1], &shares->both))
 		reason = "the statistics have too few keys";
 	for (i = 0; i < npairs; i++)
 	{
-		bloomfam_join_key_sample_free(&samples[i][0]);
-		bloomfam_join_key_sample_free(&samples[i][1]);
+		bloomfam_join_key_sample_free(&samples[i]);
+		bloomfam_join_key_sample_free(&own[i]);
 	}
 	return reason;
 }

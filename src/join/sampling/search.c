@@ -32,6 +32,9 @@
 /* With fewer keys nothing is said. */
 #define FEWEST_KEYS			40
 
+/* If so few of the table's keys have rows that the sample is of, ranges tell nothing of these. */
+#define FEWEST_OCCURRING	0.1
+
 /* A search that is going on. */
 typedef struct Search
 {
@@ -275,8 +278,8 @@ merge_bounds(Search *search, const TableKey *keys, int nkeys)
 			range->matching = found->keys[i].matches;
 		nwithin += range->nkeys;
 	}
-	found->nranges = sample->nbounds - 1;
 	found->occurring = occurring(sample, nwithin);
+	found->nranges = found->occurring >= FEWEST_OCCURRING ? sample->nbounds - 1 : 0;
 }
 
 static const char *
@@ -417,23 +420,15 @@ find_index(const JoinSearch *search)
 	return best;
 }
 
-/* Is the table searched by an index, which is this one?  NULL: it is read. */
-static const IndexOptInfo *
-choose_index(const JoinSearch *search)
+void
+bloomfam_join_search_choose(JoinSearch *search)
 {
-	if (search->rel->pages <= JOIN_READ_MOST_BLOCKS && search->rel->tuples <= JOIN_READ_FEW_ROWS)
-		return NULL;
-	return find_index(search);
-}
-
-int
-bloomfam_join_search_most(const JoinSearch *search)
-{
-	const IndexOptInfo *index = choose_index(search);
-
-	return index == NULL
-			   ? INT_MAX
-			   : search->most_blocks / (index->tree_height + 2 + (search->unique ? 0 : 2));
+	if (search->rel->pages > JOIN_READ_MOST_BLOCKS || search->rel->tuples > JOIN_READ_FEW_ROWS)
+		search->index = find_index(search);
+	search->most_keys =
+		search->index == NULL
+			? INT_MAX
+			: search->most_blocks / (search->index->tree_height + 2 + (search->unique ? 0 : 2));
 }
 
 /*
@@ -512,22 +507,22 @@ search_keys(Search *search, int ncommon, int stride)
 		JoinFoundKey *key = &found->keys[found->nkeys++];
 		Datum		bound = sample->bounds[i];
 
-		if (found->occurring >= JOIN_FEWEST_OCCURRING)
+		key->weight = weight_of_bound(sample, i);
+		if (found->occurring >= FEWEST_OCCURRING)
 		{
 			JoinFoundRange *range = &found->ranges[found->nranges++];
 
+			range->weight = key->weight;
 			search_range(search, bound, i < last ? &sample->bounds[i + 1] : NULL, key, range);
-			range->weight = weight_of_bound(sample, i);
 		}
 		else
 			search_key(search, bound, key);
-		key->weight = weight_of_bound(sample, i);
 	}
 	search_common(search, ncommon);
 }
 
 static const char *
-search_by_index(Search *search, const IndexOptInfo *info)
+search_by_index(Search *search)
 {
 	const JoinKeyComparison *comparison = &search->plan->comparison;
 	int			ncommon;
@@ -538,8 +533,8 @@ search_by_index(Search *search, const IndexOptInfo *info)
 	fmgr_info(get_opcode(get_opfamily_member(comparison->family, comparison->right,
 											 comparison->left, BTEqualStrategyNumber)),
 			  &search->equal);
-	bloomfam_join_reader_open(&search->reader, info, 1);
-	search->found->index = info->indexoid;
+	bloomfam_join_reader_open(&search->reader, search->plan->index, 1);
+	search->found->index = search->plan->index->indexoid;
 	search->found->stride = stride;
 	search_keys(search, ncommon, stride);
 	return is_over_budget(search) ? bloomfam_join_over_budget : NULL;
@@ -552,7 +547,6 @@ bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
 {
 	const JoinKeySample *sample = plan->sample;
 	const JoinKeyComparison *comparison = &plan->comparison;
-	const IndexOptInfo *index = choose_index(plan);
 	Search		search = {.plan = plan, .found = found};
 	const char *reason;
 
@@ -562,7 +556,7 @@ bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
 	found->common = palloc0((sample->ncommon + 1) * sizeof(JoinFoundKey));
 	found->keys = palloc0((sample->nbounds + 1) * sizeof(JoinFoundKey));
 	found->ranges = palloc0((sample->nbounds + 1) * sizeof(JoinFoundRange));
-	if (plan->rel->pages > JOIN_READ_MOST_BLOCKS && index == NULL)
+	if (plan->rel->pages > JOIN_READ_MOST_BLOCKS && plan->index == NULL)
 		return "there is no btree index";
 	fmgr_info(get_opfamily_proc(comparison->family, comparison->left, comparison->right,
 								BTORDER_PROC),
@@ -578,8 +572,8 @@ bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
 				  &search.hash);
 		search.hash_collation = attribute->attcollation;
 	}
-	if (index != NULL)
-		reason = search_by_index(&search, index);
+	if (plan->index != NULL)
+		reason = search_by_index(&search);
 	else
 		reason = search_by_reading(&search);
 	found->nblocks = search.reader.nblocks;

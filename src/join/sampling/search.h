@@ -42,7 +42,8 @@ typedef struct JoinSearch
 	const JoinKeySample *sample;
 	const JoinKeySample *own;	/* the table's own keys, in its type; empty: not known */
 	int			most_blocks;	/* it may access */
-	int			most_keys;		/* it may search: at most what bloomfam_join_search_most() says */
+	const IndexOptInfo *index;	/* by which it is searched; NULL: all of it is read */
+	int			most_keys;		/* it may search */
 } JoinSearch;
 
 /* What was found of a key of the sample. */
@@ -75,24 +76,23 @@ typedef struct JoinFound
 	int			nkeys;			/* of the bounds */
 	int			stride;			/* ... which are every so many-th of the sample's */
 	JoinFoundKey *keys;			/* in their order */
-	int			nranges;
+	int			nranges;		/* 0: they tell nothing of the rows that the sample is of */
 	JoinFoundRange *ranges;
 	double		occurring;		/* of the table's keys between the bounds, about this fraction has
-								 * rows that the sample is of; 0: not known */
+								 * such rows; 0: not known */
 } JoinFound;
 
-/* If so few of them have rows, ranges tell nothing of these. */
-#define JOIN_FEWEST_OCCURRING	0.1
-
 /*
- * How many keys of the sample can be searched with so many blocks; INT_MAX: all of the table is
- * read.  Searches with the same number are for the same keys.
+ * Chooses the index, and the most keys: as many as the blocks are enough for; INT_MAX where the
+ * table is read.  Searches with the same number are for the same keys: two of one sample may have
+ * the lower one.
  */
-extern int	bloomfam_join_search_most(const JoinSearch *search);
+extern void bloomfam_join_search_choose(JoinSearch *search);
 
 /*
- * Searches, with the active snapshot.  Returns NULL, or why it cannot be done.  What is found lives
- * in the current context, with other memory that it took.  It fails only as reading rows would.
+ * Searches as chosen, with the active snapshot.  Returns NULL, or why it cannot be done.  What is
+ * found lives in the current context, with other memory that it took.  It fails only as reading
+ * rows would.
  */
 extern const char *bloomfam_join_search(const JoinSearch *search, JoinFound *found);
 
