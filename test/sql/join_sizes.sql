@@ -126,7 +126,8 @@ DROP TABLE buyers, buyers_any, buyers_twice, buyers_read, bought, made, made_rea
 -- a deferrable index has two rows of a key for a time
 CREATE TABLE deferred AS SELECT g AS id, (g % 20 <> 0)::int AS kind, repeat('.', 70) AS line FROM generate_series(36000, 60000) g;
 ALTER TABLE deferred ADD UNIQUE (id) DEFERRABLE INITIALLY DEFERRED;
-VACUUM ANALYZE deferred;
+VACUUM deferred;
+CALL analyze_all_rows('deferred');
 BEGIN;
 INSERT INTO deferred SELECT id, 2, line FROM deferred;
 UPDATE deferred SET kind = 0 WHERE kind = 1;
@@ -482,12 +483,12 @@ SELECT * FROM sized('repeated_facts f JOIN repeated d ON d.id = f.id WHERE d.kin
 -- values of conditions count as the blocks that they would be, compressed or not
 CREATE TABLE texts AS SELECT g AS id, repeat('x', 3000000) AS text FROM generate_series(1, 60) g;
 CREATE TABLE text_facts AS SELECT 1 + g % 60 AS id FROM generate_series(1, 100000) g;
-ANALYZE texts, text_facts;
+CALL analyze_all_rows('texts', 'text_facts');
 SELECT how FROM sampled($$text_facts f JOIN texts d ON d.id = f.id WHERE d.text LIKE '%y%'$$);
 -- ... also where each is shorter than a block, but takes more than it seems to; not those of rows that another condition drops
 CREATE TABLE packed AS SELECT g AS id, repeat('x', 8000) AS text FROM generate_series(1, 4000) g;
 CREATE TABLE packed_facts AS SELECT 1 + g % 4000 AS id FROM generate_series(1, 100000) g;
-ANALYZE packed, packed_facts;
+CALL analyze_all_rows('packed', 'packed_facts');
 SELECT relpages < 250 AS small FROM pg_class WHERE oid = 'packed'::regclass;
 SELECT c, how, share > 0 AS found FROM unnest(ARRAY[$$d.text LIKE '%y%'$$, $$d.text LIKE '%x%' AND d.id <= 400$$]) c, sampled('packed_facts f JOIN packed d ON d.id = f.id WHERE ' || c);
 -- nor is it tried again and again
@@ -506,7 +507,8 @@ DROP TABLE texts, text_facts;
 CREATE TABLE dead_entries AS SELECT g % 100 AS id, g AS n, g % 10 AS kind FROM generate_series(1, 80000) g;
 CREATE INDEX ON dead_entries (id) WITH (fillfactor = 10, deduplicate_items = off);
 CREATE TABLE live_facts AS SELECT (hashint8(g) & 1073741823) % 100 AS id FROM generate_series(1, 100000::bigint) g;
-VACUUM ANALYZE dead_entries, live_facts;
+VACUUM dead_entries, live_facts;
+CALL analyze_all_rows('dead_entries', 'live_facts');
 DELETE FROM dead_entries WHERE n <= 79000;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;

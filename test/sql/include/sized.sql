@@ -36,7 +36,8 @@ CREATE FUNCTION sized(query text, at_most int DEFAULT 0, OUT near boolean, OUT s
 	SELECT a.expected BETWEEN a.seen / 1.5 AND a.seen * 1.5 OR a.expected <= at_most, b.expected BETWEEN b.seen / 10 AND b.seen * 10, a.seen = b.seen
 	FROM rows_of('SELECT 1 FROM ' || query, 'on') a, rows_of('SELECT 1 FROM ' || query, 'off') b
 $$;
--- Statistics of all rows, so that they are the same in each run: ANALYZE reads 300 rows for each value that some column's may have.
+-- Statistics of all rows, so that they are the same in each run: ANALYZE reads 300 rows for each value that some column's may have.  No autovacuum changes them, nor
+-- which rows are dead, nor ends what is kept of a table.
 CREATE PROCEDURE analyze_all_rows(VARIADIC tables regclass[]) LANGUAGE plpgsql AS $$
 DECLARE
 	t regclass;
@@ -44,6 +45,9 @@ BEGIN
 	FOREACH t IN ARRAY tables LOOP
 		IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = t AND attname = 'all_rows') THEN
 			EXECUTE format('ALTER TABLE %s ADD all_rows boolean', t);
+		END IF;
+		IF (SELECT relkind = 'r' FROM pg_class WHERE oid = t) THEN
+			EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', t);
 		END IF;
 		EXECUTE format('ALTER TABLE %s ALTER all_rows SET STATISTICS 1000', t);
 		EXECUTE format('ANALYZE %s', t);
