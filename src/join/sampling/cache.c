@@ -28,9 +28,8 @@ typedef struct CacheEntry
 {
 	char	   *text;			/* NULL: none */
 	uint32		hash;
-	Oid			probe;
-	Oid			searched;
-	Oid			searched_too;
+	Oid			relations[JOIN_CACHE_SOURCES];
+	uint32		statistics[JOIN_CACHE_SOURCES];	/* what syscache calls those of the columns */
 	JoinMatchShares shares;
 } CacheEntry;
 
@@ -53,12 +52,27 @@ static void
 drop_of_relation(Datum arg, Oid relation)
 {
 	int			i;
+	int			k;
 
 	changes++;
 	for (i = 0; i < MOST_ENTRIES; i++)
-		if (!OidIsValid(relation) || entries[i].probe == relation ||
-			entries[i].searched == relation || entries[i].searched_too == relation)
-			drop(&entries[i]);
+		for (k = 0; k < JOIN_CACHE_SOURCES; k++)
+			if (!OidIsValid(relation) || entries[i].relations[k] == relation)
+				drop(&entries[i]);
+}
+
+/* Tables are analyzed now and then: what was found of others stays. */
+static void
+drop_of_statistics(Datum arg, int cache, uint32 hash)
+{
+	int			i;
+	int			k;
+
+	changes++;
+	for (i = 0; i < MOST_ENTRIES; i++)
+		for (k = 0; k < JOIN_CACHE_SOURCES; k++)
+			if (hash == 0 || entries[i].statistics[k] == hash)
+				drop(&entries[i]);
 }
 
 static void
@@ -77,7 +91,7 @@ bloomfam_join_cache_find(const char *text)
 	{
 		entries = MemoryContextAllocZero(TopMemoryContext, MOST_ENTRIES * sizeof(CacheEntry));
 		CacheRegisterRelcacheCallback(drop_of_relation, (Datum) 0);
-		CacheRegisterSyscacheCallback(STATRELATTINH, drop_all, (Datum) 0);
+		CacheRegisterSyscacheCallback(STATRELATTINH, drop_of_statistics, (Datum) 0);
 		CacheRegisterSyscacheCallback(PROCOID, drop_all, (Datum) 0);	/* conditions call them */
 	}
 	changes_at_find = changes;
@@ -91,11 +105,12 @@ bloomfam_join_cache_find(const char *text)
 }
 
 void
-bloomfam_join_cache_keep(const char *text, Oid probe, Oid searched, Oid searched_too,
+bloomfam_join_cache_keep(const char *text, const JoinCacheSource sources[JOIN_CACHE_SOURCES],
 						 const JoinMatchShares *shares)
 {
 	CacheEntry *entry;
 	char	   *copy;
+	int			i;
 
 	Assert(entries != NULL);
 	/* a snapshot that is kept may be older than the last change which was told */
@@ -108,8 +123,12 @@ bloomfam_join_cache_keep(const char *text, Oid probe, Oid searched, Oid searched
 	drop(entry);
 	entry->text = copy;
 	entry->hash = string_hash(text, LONGEST_TEXT);
-	entry->probe = probe;
-	entry->searched = searched;
-	entry->searched_too = searched_too;
+	for (i = 0; i < JOIN_CACHE_SOURCES; i++)
+	{
+		entry->relations[i] = sources[i].relation;
+		entry->statistics[i] = GetSysCacheHashValue3(
+			STATRELATTINH, ObjectIdGetDatum(sources[i].relation),
+			Int16GetDatum(sources[i].column), BoolGetDatum(sources[i].inherited));
+	}
 	entry->shares = *shares;
 }

@@ -17,12 +17,23 @@
  */
 extern const JoinMatchShares *bloomfam_join_cache_find(const char *text);
 
+/* A table that was read of, with a column of which statistics may have been, too. */
+typedef struct JoinCacheSource
+{
+	Oid			relation;
+	AttrNumber	column;
+	bool		inherited;		/* statistics of its children's rows, too */
+} JoinCacheSource;
+
+#define JOIN_CACHE_SOURCES	3
+
 /*
  * Keeps what was found since nothing was found for this text, until any of the tables, or
- * anybody's statistics, are said to have changed; not at all if they were meanwhile.  searched,
- * too: the tables that were searched, or twice the same.
+ * statistics of any of the columns, are said to have changed; not at all if they were meanwhile, or
+ * others.
  */
-extern void bloomfam_join_cache_keep(const char *text, Oid probe, Oid searched, Oid searched_too,
+extern void bloomfam_join_cache_keep(const char *text,
+									 const JoinCacheSource sources[JOIN_CACHE_SOURCES],
 									 const JoinMatchShares *shares);
 
 #endif							/* BLOOMFAM_JOIN_SAMPLE_CACHE_H */

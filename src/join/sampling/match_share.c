@@ -186,10 +186,9 @@ likelihood(double difference, double variance)
 }
 
 /*
- * Weighs what bounds and ranges say.  If all of the table's keys have rows, it is as likely as not
- * beforehand that the conditions go with how many; it is more likely the fewer have.  If not, the
- * ranges are right, as they have more keys.  If so, the bounds are, but no further from the ranges
- * than odds deviate.
+ * Weighs what bounds and ranges say.  Beforehand it is as likely as not that the conditions go with
+ * how many rows a key has.  If not, the ranges are right, as they have more keys.  If so, the bounds
+ * are, but no further from the ranges than odds deviate.
  */
 static Interval
 weigh(const JoinFound *found, const Estimate *bounds, const Estimate *ranges)
@@ -201,7 +200,6 @@ weigh(const JoinFound *found, const Estimate *bounds, const Estimate *ranges)
 		Min(Max((bounds->share + ranges->share) / 2, least), Max(1 - least, least));
 	double		deviation = Min(DEVIATION_OF_ODDS / found->occurring, MOST_DEVIATION);
 	double		bias = Max(deviation * mean * (1 - mean), least * least);
-	double		likely_biased = 1 - found->occurring / 2;
 	double		with_bias;
 	double		probability;
 	double		weight;
@@ -211,9 +209,8 @@ weigh(const JoinFound *found, const Estimate *bounds, const Estimate *ranges)
 	Interval	result;
 
 	bias *= bias;
-	with_bias = likely_biased * likelihood(difference, variance + bias);
-	probability =
-		with_bias / (with_bias + (1 - likely_biased) * likelihood(difference, variance));
+	with_bias = likelihood(difference, variance + bias);
+	probability = with_bias / (with_bias + likelihood(difference, variance));
 	weight = (ranges->variance + bias) / (variance + bias);
 	biased.share = ranges->share + weight * difference;
 	biased.variance = weight * bounds->variance;

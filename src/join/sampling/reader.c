@@ -14,6 +14,7 @@
 #include "access/detoast.h"
 #include "access/heaptoast.h"
 #include "access/genam.h"
+#include "access/heapam.h"
 #include "access/relscan.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
@@ -220,13 +221,47 @@ bloomfam_join_reader_next(JoinReader *reader)
 	}
 }
 
-bool
-bloomfam_join_reader_read(JoinReader *reader, ItemPointer tid)
+int
+bloomfam_join_reader_beside(JoinReader *reader, OffsetNumber row, int step, int most)
 {
-	/* so it is counted already */
-	Assert(ItemPointerGetBlockNumberNoCheck(tid) == reader->block);
-	return OffsetNumberIsValid(ItemPointerGetOffsetNumberNoCheck(tid)) &&
-		table_tuple_fetch_row_version(reader->relation, tid, GetActiveSnapshot(), reader->slot);
+	Buffer		buffer;
+	Page		page;
+	OffsetNumber offset;
+	int			n = 0;
+
+	if (reader->relation->rd_tableam != GetHeapamTableAmRoutine())
+		return 0;
+	/* the slot has it pinned */
+	Assert(TTS_IS_BUFFERTUPLE(reader->slot) && most <= JOIN_MOST_BESIDE);
+	buffer = ((BufferHeapTupleTableSlot *) reader->slot)->buffer;
+	page = BufferGetPage(buffer);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	for (offset = row + step;
+		 n < most && offset >= FirstOffsetNumber && offset <= PageGetMaxOffsetNumber(page);
+		 offset += step)
+	{
+		ItemId		item = PageGetItemId(page, offset);
+		HeapTuple	tuple = &reader->beside[n];
+
+		if (!ItemIdIsNormal(item))
+			break;
+		tuple->t_len = ItemIdGetLength(item);
+		tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple->t_tableOid = RelationGetRelid(reader->relation);
+		ItemPointerSet(&tuple->t_self, BufferGetBlockNumber(buffer), offset);
+		if (!HeapTupleSatisfiesVisibility(tuple, GetActiveSnapshot(), buffer))
+			break;
+		n++;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return n;
+}
+
+void
+bloomfam_join_reader_show(JoinReader *reader, int number)
+{
+	ExecStoreBufferHeapTuple(&reader->beside[number], reader->slot,
+							 ((BufferHeapTupleTableSlot *) reader->slot)->buffer);
 }
 
 bool

@@ -22,6 +22,9 @@
 /* Statistics have no keys of more bytes, and longer ones are not sampled either. */
 #define JOIN_WIDEST_KEY			1024
 
+/* So many rows are read at once that are next to another one. */
+#define JOIN_MOST_BESIDE		16
+
 typedef struct JoinReader
 {
 	Relation	relation;
@@ -38,6 +41,7 @@ typedef struct JoinReader
 	int			height;
 	int			nentries;		/* since a search began */
 	BlockNumber block;			/* of the last row; none yet: invalid */
+	HeapTupleData beside[JOIN_MOST_BESIDE]; /* rows next to that one, which it was asked for */
 } JoinReader;
 
 /* Why nothing was found where a reader is over its budget. */
@@ -61,8 +65,14 @@ extern void bloomfam_join_reader_seek(JoinReader *reader, ScanKey keys, int nkey
 /* The next row; false: there is none, or the reader is over its budget. */
 extern bool bloomfam_join_reader_next(JoinReader *reader);
 
-/* The row that lies there, on the block of the last one; false: none does, or it is not visible. */
-extern bool bloomfam_join_reader_read(JoinReader *reader, ItemPointer tid);
+/*
+ * Reads visible rows of the block that the row in the slot is on: those next to this one of its
+ * rows, after it (step 1) or before it (-1), until one that is not visible.  Returns how many;
+ * show() puts one of them into the slot.  No block is accessed again.  None, if rows are not those
+ * of the server's own tables.
+ */
+extern int	bloomfam_join_reader_beside(JoinReader *reader, OffsetNumber row, int step, int most);
+extern void bloomfam_join_reader_show(JoinReader *reader, int number);
 
 static inline bool
 bloomfam_join_reader_is_over(const JoinReader *reader)

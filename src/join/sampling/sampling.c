@@ -52,6 +52,9 @@
 /* Rows of a table may be so many times more than the server expects. */
 #define NEAR_ROWS		2.0
 
+/* A range has no sharp end: what the server expects stays if it is no further beyond. */
+#define BEYOND_HIGH		1.1
+
 /* All searches of a query may access so many blocks. */
 #define MOST_BLOCKS		2000
 
@@ -292,6 +295,28 @@ search(PlannerInfo *root, JoinPair *const *pairs, int npairs, int most_blocks,
 	return reason;
 }
 
+static JoinCacheSource
+source_of(PlannerInfo *root, const Var *column)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(column->varno, root);
+
+	return (JoinCacheSource) {rte->relid, column->varattno, rte->inh};
+}
+
+/* Keeps what was found.  Of a key of several columns no statistics are read. */
+static void
+keep_shares(PlannerInfo *root, JoinPair *const *pairs, int npairs, const char *text,
+			const JoinMatchShares *shares)
+{
+	const JoinCacheSource sources[JOIN_CACHE_SOURCES] = {
+		source_of(root, pairs[0]->columns[0].probe),
+		source_of(root, pairs[0]->columns[0].searched),
+		source_of(root, pairs[npairs - 1]->columns[0].searched),
+	};
+
+	bloomfam_join_cache_keep(text, sources, shares);
+}
+
 /*
  * Finds the shares of a pair, or of two pairs with the same key of the same relation, as they were
  * found before, or by a search.
@@ -320,10 +345,7 @@ find_shares(PlannerInfo *root, JoinPair *const *pairs, int npairs, int most_bloc
 		reason = search(root, pairs, npairs, most_blocks, shares);
 		shares->over_budget = reason == bloomfam_join_over_budget;
 		if (reason == NULL || shares->over_budget)
-			bloomfam_join_cache_keep(
-				text.data, planner_rt_fetch(pairs[0]->probe->relid, root)->relid,
-				planner_rt_fetch(pairs[0]->searched->relid, root)->relid,
-				planner_rt_fetch(pairs[npairs - 1]->searched->relid, root)->relid, shares);
+			keep_shares(root, pairs, npairs, text.data, shares);
 	}
 	for (i = 0; i < npairs; i++)
 		current->nblocks -= shares->of[i].nblocks;
@@ -422,7 +444,7 @@ choose_share(JoinSampled *sampled, double expected, bool anti)
 	const JoinMatchShare *share = &sampled->share;
 
 	sampled->expected = expected;
-	if (expected >= share->low && expected <= share->high)
+	if (expected >= share->low && expected <= share->high * BEYOND_HIGH)
 		sampled->unused = "the difference may be chance";
 	else if (bloomfam_join_share_is_near(share, expected, anti))
 		sampled->unused = "the difference is small";

@@ -25,8 +25,12 @@
 #include "join/sampling/reader.h"
 #include "join/sampling/search.h"
 
-/* A range is judged by no more keys, and a key by no more rows. */
-#define MOST_KEYS_OF_RANGE	4
+/* A range is judged by no more keys; by more as long as so few matched that these may be rare. */
+#define KEYS_OF_RANGE		4
+#define MOST_KEYS_OF_RANGE	JOIN_MOST_BESIDE
+#define FEW_MATCHING		8
+
+/* A key is judged by no more rows. */
 #define MOST_ROWS_OF_KEY	32
 
 /* With fewer keys nothing is said. */
@@ -45,6 +49,7 @@ typedef struct Search
 	FmgrInfo	equal;			/* a key of the table with one of the sample */
 	FmgrInfo	hash;			/* of the other column's values */
 	Oid			hash_collation;
+	int			nmatching;		/* keys of ranges that did */
 } Search;
 
 /* A key of the table, when all of it is read. */
@@ -352,22 +357,25 @@ is_between(Search *search, Datum bound, const Datum *end)
 
 /* Of the rows beside this one, those of the range: after it, and before it.  Counts the matches. */
 static int
-search_beside(Search *search, ItemPointer row, Datum bound, const Datum *end,
+search_beside(Search *search, OffsetNumber row, Datum bound, const Datum *end,
 			  JoinFoundRange *range)
 {
+	/* by what was seen of other ranges, not of this one, whose fraction would be biased */
+	int			most =
+		search->nmatching < FEW_MATCHING ? MOST_KEYS_OF_RANGE : KEYS_OF_RANGE;
 	int			nmatching = 0;
 	int			step;
 
 	for (step = 1; step >= -1; step -= 2)
 	{
-		ItemPointerData beside = *row;
+		int			n = bloomfam_join_reader_beside(&search->reader, row, step,
+													most - range->nkeys);
+		int			i;
 
-		while (range->nkeys < MOST_KEYS_OF_RANGE)
+		for (i = 0; i < n; i++)
 		{
-			ItemPointerSetOffsetNumber(
-				&beside, ItemPointerGetOffsetNumberNoCheck(&beside) + step);
-			if (!bloomfam_join_reader_read(&search->reader, &beside) ||
-				!is_between(search, bound, end))
+			bloomfam_join_reader_show(&search->reader, i);
+			if (!is_between(search, bound, end))
 				break;
 			range->nkeys++;
 			nmatching += bloomfam_join_reader_matches(&search->reader);
@@ -381,17 +389,18 @@ static void
 search_range(Search *search, Datum bound, const Datum *end, JoinFoundKey *found,
 			 JoinFoundRange *range)
 {
-	ItemPointerData row;
+	OffsetNumber row;
 	int			nmatching;
 
 	seek_key(search, bound);
 	if (!bloomfam_join_reader_next(&search->reader))
 		return;					/* no such key */
-	row = search->reader.slot->tts_tid;
+	row = ItemPointerGetOffsetNumber(&search->reader.slot->tts_tid);
 	take_row(search, found);
 	range->nkeys = 1;
-	nmatching = found->matches + search_beside(search, &row, bound, end, range);
+	nmatching = found->matches + search_beside(search, row, bound, end, range);
 	range->matching = (double) nmatching / range->nkeys;
+	search->nmatching += nmatching;
 }
 
 /* Can this index of the planner's be searched by the key? */
