@@ -187,8 +187,8 @@ likelihood(double difference, double variance)
 
 /*
  * Weighs what bounds and ranges say.  Beforehand it is as likely as not that the conditions go with
- * how many rows a key has.  If not, the ranges are right, as they have more keys.  If so, the bounds
- * are, but no further from the ranges than odds deviate.
+ * how many rows a key has.  If not, the ranges are right, as they have more keys.  If so, the
+ * bounds are, but no further from the ranges than odds deviate.
  */
 static Interval
 weigh(const JoinFound *found, const Estimate *bounds, const Estimate *ranges)
