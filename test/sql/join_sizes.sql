@@ -601,6 +601,12 @@ BEGIN
 	RETURN plan -> 0 -> 'Planning' ->> 'Shared Hit Blocks';
 END $$;
 SELECT planning_accesses('facts f JOIN wide d ON d.id = f.name WHERE d.state = 1') < 2000 AS few;
+-- all accesses are told, but for those of catalogs
+BEGIN;
+CREATE TABLE written ();
+SELECT q, planning_accesses('facts f JOIN ' || q) - (SELECT sum(blocks) FROM sampled('facts f JOIN ' || q)) BETWEEN -100 AND 100 AS told
+	FROM unnest('{often d ON d.id = f.day WHERE d.year = 100, descending d ON d.id = f.day WHERE d.year = 100}'::text[]) q;
+ROLLBACK;
 SELECT how, share BETWEEN 0.05 AND 0.4 AS near FROM sampled('facts f JOIN wide d ON d.id = f.name WHERE d.state = 1');
 -- a long list is not evaluated
 SELECT how FROM unnest('{1000, 100000}'::int[]) n, sampled(format('facts f JOIN days d ON d.id = f.day WHERE d.year = ANY (%L::int[])', (SELECT array_agg(g) FROM generate_series(1, n) g)));
