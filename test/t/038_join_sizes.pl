@@ -48,7 +48,7 @@ foreach my $i (1 .. $sessions)
 is($other, 0, "$sessions new sessions plan the same");
 
 # the fraction of the facts that the plan says have a match
-sub share
+sub share_of
 {
 	my ($session) = @_;
 
@@ -57,31 +57,31 @@ sub share
 
 # what is kept: the same as before, until the table is known to have changed
 my $stays = session($node);
-my $before = share($stays);
+my $before = share_of($stays);
 ok($before > 10 && $before < 30, "a fifth has a match: $before");
-is(share($stays), $before, 'kept: the same');
+is(share_of($stays), $before, 'kept: the same');
 $node->safe_psql('postgres', 'UPDATE days SET year = 50 WHERE id >= 18000; ANALYZE days');
-ok(share($stays) > 90, 'days were changed and analyzed: all have a match');
+ok(share_of($stays) > 90, 'days were changed and analyzed: all have a match');
 $node->safe_psql('postgres', 'UPDATE facts SET day = day - 17000; ANALYZE facts');
-ok(share($stays) < 5, 'facts were changed and analyzed: none has');
+ok(share_of($stays) < 5, 'facts were changed and analyzed: none has');
 # a change of a session's own is seen, and nobody else's plans by it
 is(ask($stays, 'BEGIN; UPDATE days SET year = 50'), '', 'a transaction changes days');
-ok(share($stays) > 90, 'it sees them');
+ok(share_of($stays) > 90, 'it sees them');
 ok(ask($stays, "ROLLBACK; $explain") =~ /f\.day = d\.id: ([0-9.]+)%/ && $1 < 5, 'it was undone');
 # what an old snapshot sees is not kept beyond its transaction
 $node->safe_psql('postgres', 'UPDATE facts SET day = day + 17000; ANALYZE facts');
 my $old = session($node);
 ask($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM people WHERE id < 0');
 $node->safe_psql('postgres', 'UPDATE days SET year = 51 WHERE id >= 18000; ANALYZE days');
-ok(share($old) > 90, 'an old snapshot sees the days as they were');
+ok(share_of($old) > 90, 'an old snapshot sees the days as they were');
 ask($old, 'COMMIT');
-ok(share($old) < 5, '... and afterwards those that are there now');
+ok(share_of($old) < 5, '... and afterwards those that are there now');
 $node->safe_psql('postgres', 'UPDATE days SET year = 50 WHERE id >= 18000; UPDATE facts SET day = day - 17000; ANALYZE days, facts');
 # beside DDL: an index that is there no more, a table that has another column, a table that was dropped
 $node->safe_psql('postgres', 'ALTER TABLE days DROP CONSTRAINT days_pkey');
 like(ask($stays, $explain), qr/f\.day = d\.id: Not sampled: there is no btree index/, 'the index was dropped');
 $node->safe_psql('postgres', 'ALTER TABLE days ALTER id TYPE bigint; ALTER TABLE days ADD PRIMARY KEY (id); ANALYZE days');
-ok(share($stays) < 5, 'another type of key, and another index');
+ok(share_of($stays) < 5, 'another type of key, and another index');
 # a prepared statement goes on when its plan is made anew
 ask($stays, "PREPARE p(int) AS SELECT count(*) FROM facts f JOIN days d ON d.id = f.day WHERE d.year < \$1");
 is(ask($stays, 'EXECUTE p(3)'), ask($stays, 'EXECUTE p(3)'), 'a prepared statement') for 1 .. 4;
