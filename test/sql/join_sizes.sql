@@ -520,6 +520,23 @@ SELECT how FROM sampled('live_facts f JOIN dead_entries d ON d.id = f.id WHERE d
 VACUUM dead_entries;
 SELECT how FROM sampled('live_facts f JOIN dead_entries d ON d.id = f.id WHERE d.kind = 4');
 DROP TABLE dead_entries, live_facts;
+-- what is kept ends with new statistics of a condition's column, or of any of a key's, also where the table has no more rows and blocks than before
+CREATE TABLE hot (id int PRIMARY KEY, lot int, kind int, line text) WITH (fillfactor = 40);
+INSERT INTO hot SELECT g, g % 50, g % 10, repeat('x', 100) FROM generate_series(30000, 70000) g;
+CREATE INDEX ON hot (lot);
+CALL analyze_all_rows('hot');
+SELECT share < 0.3 AS few FROM sampled('facts f JOIN hot d ON d.id = f.day WHERE d.kind = 3');
+UPDATE hot SET kind = 3 WHERE id BETWEEN 36000 AND 38500;
+ANALYZE hot (kind);
+SELECT share > 0.9 AS all FROM sampled('facts f JOIN hot d ON d.id = f.day WHERE d.kind = 3');
+DROP TABLE hot;
+-- as many common keys are searched as the blocks are enough for, also where they are about as common: 666
+CREATE TABLE even AS SELECT 1 + g % 700 AS id, 1 + g % 700 + (g % 2) * (g % 40000) AS half FROM generate_series(1, 120000) g;
+ALTER TABLE even ALTER id SET STATISTICS 1000, ALTER half SET STATISTICS 400;
+CALL analyze_all_rows('even');
+SELECT key, (pair ->> 'Keys')::int BETWEEN 600 AND 666 AS many FROM unnest('{id, half}'::text[]) key,
+	planned(format('even f JOIN days d ON d.id = f.%s WHERE d.weekday = 3', key)) p, json_array_elements(p -> 0 -> 'Join Samples') pair;
+DROP TABLE even;
 -- what a function says is kept no longer than the function
 CREATE FUNCTION is_seven(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE LEAKPROOF AS 'BEGIN RETURN $1 = 7; END';
 SELECT share < 0.2 AS few FROM sampled('facts f JOIN people p ON p.id = f.person WHERE is_seven(p.state)');

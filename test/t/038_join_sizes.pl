@@ -77,6 +77,15 @@ ok(share_of($old) > 90, 'an old snapshot sees the days as they were');
 ask($old, 'COMMIT');
 ok(share_of($old) < 5, '... and afterwards those that are there now');
 $node->safe_psql('postgres', 'UPDATE days SET year = 50 WHERE id >= 18000; UPDATE facts SET day = day - 17000; ANALYZE days, facts');
+# nor what a statement sees whose snapshot is older than the change that let it go on
+my $changes = session($node);
+ask($changes, 'BEGIN; LOCK TABLE days IN ACCESS EXCLUSIVE MODE');
+$stays->{in} .= "$query LIMIT 0;\n";
+IPC::Run::pump_nb($stays->{run}) while length $stays->{in};
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'}), 'a query waits for the days');
+ask($changes, 'UPDATE days SET year = 50 WHERE id < 3000; ANALYZE days; COMMIT');
+ok(share_of($stays) > 90, 'it is not kept what it found of the days as they were');
+$node->safe_psql('postgres', 'UPDATE days SET year = id / 366 WHERE id < 3000; ANALYZE days');
 # beside DDL: an index that is there no more, a table that has another column, a table that was dropped
 $node->safe_psql('postgres', 'ALTER TABLE days DROP CONSTRAINT days_pkey');
 like(ask($stays, $explain), qr/f\.day = d\.id: Not sampled: there is no btree index/, 'the index was dropped');

@@ -11,10 +11,13 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "access/xact.h"
 #include "common/hashfn.h"
+#include "storage/procarray.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "join/sampling/cache.h"
@@ -24,12 +27,18 @@
 /* Longer texts, as of long lists of constants, are not kept. */
 #define LONGEST_TEXT	8192
 
+typedef struct CacheSource
+{
+	Oid			relation;
+	uint32		statistics;		/* as syscache calls those of the column */
+} CacheSource;
+
 typedef struct CacheEntry
 {
 	char	   *text;			/* NULL: none */
 	uint32		hash;
-	Oid			relations[JOIN_CACHE_SOURCES];
-	uint32		statistics[JOIN_CACHE_SOURCES];	/* what syscache calls those of the columns */
+	CacheSource *sources;
+	int			nsources;
 	JoinMatchShares shares;
 } CacheEntry;
 
@@ -40,12 +49,18 @@ static int	oldest = 0;
 static uint64 changes = 0;
 static uint64 changes_at_find = 0;
 
+/* Transactions that had made these changes were older. */
+static TransactionId changed_before = InvalidTransactionId;
+
 static void
 drop(CacheEntry *entry)
 {
-	if (entry->text != NULL)
-		pfree(entry->text);
+	if (entry->text == NULL)
+		return;
+	pfree(entry->text);
+	pfree(entry->sources);
 	entry->text = NULL;
+	entry->nsources = 0;
 }
 
 static void
@@ -56,8 +71,8 @@ drop_of_relation(Datum arg, Oid relation)
 
 	changes++;
 	for (i = 0; i < MOST_ENTRIES; i++)
-		for (k = 0; k < JOIN_CACHE_SOURCES; k++)
-			if (!OidIsValid(relation) || entries[i].relations[k] == relation)
+		for (k = 0; k < entries[i].nsources; k++)
+			if (!OidIsValid(relation) || entries[i].sources[k].relation == relation)
 				drop(&entries[i]);
 }
 
@@ -70,8 +85,8 @@ drop_of_statistics(Datum arg, int cache, uint32 hash)
 
 	changes++;
 	for (i = 0; i < MOST_ENTRIES; i++)
-		for (k = 0; k < JOIN_CACHE_SOURCES; k++)
-			if (hash == 0 || entries[i].statistics[k] == hash)
+		for (k = 0; k < entries[i].nsources; k++)
+			if (hash == 0 || entries[i].sources[k].statistics == hash)
 				drop(&entries[i]);
 }
 
@@ -94,6 +109,8 @@ bloomfam_join_cache_find(const char *text)
 		CacheRegisterSyscacheCallback(STATRELATTINH, drop_of_statistics, (Datum) 0);
 		CacheRegisterSyscacheCallback(PROCOID, drop_all, (Datum) 0);	/* conditions call them */
 	}
+	if (changes_at_find != changes || !TransactionIdIsValid(changed_before))
+		changed_before = ReadNextTransactionId();
 	changes_at_find = changes;
 	if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
 		return NULL;
@@ -104,31 +121,55 @@ bloomfam_join_cache_find(const char *text)
 	return NULL;
 }
 
+/*
+ * May a transaction that made a change be one which this snapshot does not see?  One that is still
+ * running made none that was told.
+ */
+static bool
+may_be_older_than_changes(Snapshot snapshot)
+{
+	uint32		i;
+
+	if (TransactionIdFollowsOrEquals(snapshot->xmin, changed_before))
+		return false;
+	if (TransactionIdPrecedes(snapshot->xmax, changed_before) || snapshot->takenDuringRecovery)
+		return true;
+	for (i = 0; i < snapshot->xcnt; i++)
+		if (TransactionIdPrecedes(snapshot->xip[i], changed_before) &&
+			!TransactionIdIsInProgress(snapshot->xip[i]))
+			return true;
+	return false;
+}
+
 void
-bloomfam_join_cache_keep(const char *text, const JoinCacheSource sources[JOIN_CACHE_SOURCES],
+bloomfam_join_cache_keep(const char *text, const JoinCacheSource *sources, int nsources,
 						 const JoinMatchShares *shares)
 {
 	CacheEntry *entry;
 	char	   *copy;
+	CacheSource *copies;
 	int			i;
 
 	Assert(entries != NULL);
-	/* a snapshot that is kept may be older than the last change which was told */
 	if (strlen(text) >= LONGEST_TEXT || changes != changes_at_find ||
-		TransactionIdIsValid(GetTopTransactionIdIfAny()) || IsolationUsesXactSnapshot())
+		TransactionIdIsValid(GetTopTransactionIdIfAny()) ||
+		may_be_older_than_changes(GetActiveSnapshot()))
 		return;
 	copy = MemoryContextStrdup(TopMemoryContext, text);
+	copies = MemoryContextAlloc(TopMemoryContext, nsources * sizeof(CacheSource));
+	for (i = 0; i < nsources; i++)
+	{
+		copies[i].relation = sources[i].relation;
+		copies[i].statistics = GetSysCacheHashValue3(
+			STATRELATTINH, ObjectIdGetDatum(sources[i].relation),
+			Int16GetDatum(sources[i].column), BoolGetDatum(sources[i].inherited));
+	}
 	entry = &entries[oldest];
 	oldest = (oldest + 1) % MOST_ENTRIES;
 	drop(entry);
 	entry->text = copy;
 	entry->hash = string_hash(text, LONGEST_TEXT);
-	for (i = 0; i < JOIN_CACHE_SOURCES; i++)
-	{
-		entry->relations[i] = sources[i].relation;
-		entry->statistics[i] = GetSysCacheHashValue3(
-			STATRELATTINH, ObjectIdGetDatum(sources[i].relation),
-			Int16GetDatum(sources[i].column), BoolGetDatum(sources[i].inherited));
-	}
+	entry->sources = copies;
+	entry->nsources = nsources;
 	entry->shares = *shares;
 }

@@ -17,7 +17,7 @@
  */
 extern const JoinMatchShares *bloomfam_join_cache_find(const char *text);
 
-/* A table that was read of, with a column of which statistics may have been, too. */
+/* A column that was read, whose statistics may have been, too. */
 typedef struct JoinCacheSource
 {
 	Oid			relation;
@@ -25,15 +25,12 @@ typedef struct JoinCacheSource
 	bool		inherited;		/* statistics of its children's rows, too */
 } JoinCacheSource;
 
-#define JOIN_CACHE_SOURCES	3
-
 /*
  * Keeps what was found since nothing was found for this text, until any of the tables, or
- * statistics of any of the columns, are said to have changed; not at all if they were meanwhile, or
- * others.
+ * statistics of any of the columns, are said to have changed.  Not at all if anything was
+ * meanwhile, or the active snapshot may be older than the last change that was told.
  */
-extern void bloomfam_join_cache_keep(const char *text,
-									 const JoinCacheSource sources[JOIN_CACHE_SOURCES],
-									 const JoinMatchShares *shares);
+extern void bloomfam_join_cache_keep(const char *text, const JoinCacheSource *sources,
+									 int nsources, const JoinMatchShares *shares);
 
 #endif							/* BLOOMFAM_JOIN_SAMPLE_CACHE_H */

@@ -379,16 +379,31 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	return true;
 }
 
-/* What two tables have of a key: a match if both have one. */
-static JoinFoundKey
-found_in_both(const JoinFoundKey *a, const JoinFoundKey *b)
+/*
+ * What two tables have of keys that both were searched for: a match if both have one.  Returns how
+ * many there are.
+ */
+static int
+find_in_both(const JoinFoundKey *a, int na, const JoinFoundKey *b, int nb, JoinFoundKey *both)
 {
-	JoinFoundKey both = {.number = a->number, .weight = a->weight};
+	int			n = 0;
+	int			i;
+	int			k = 0;
 
-	both.exists = a->exists && b->exists;
-	both.matches = a->matches && b->matches;
-	both.nrows = a->nrows * b->nrows;
-	return both;
+	for (i = 0; i < na; i++)
+	{
+		while (k < nb && b[k].number < a[i].number)
+			k++;
+		if (k < nb && b[k].number == a[i].number)
+			both[n++] = (JoinFoundKey) {
+				.number = a[i].number,
+				.weight = a[i].weight,
+				.exists = a[i].exists && b[k].exists,
+				.matches = a[i].matches && b[k].matches,
+				.nrows = a[i].nrows * b[k].nrows
+			};
+	}
+	return n;
 }
 
 /* Of ranges nothing is known: which of their keys match in both was not seen. */
@@ -397,31 +412,16 @@ bloomfam_join_match_share_of_both(const JoinKeySample *sample, const JoinFound *
 								  const JoinFound *b, JoinMatchShare *result)
 {
 	JoinFound	both = {0};
-	int			i;
-	int			k = 0;
 
 	/* by an index not all rows of a key were counted, perhaps */
 	both.index = OidIsValid(a->index) ? a->index : b->index;
 	both.common = palloc((a->ncommon + 1) * sizeof(JoinFoundKey));
 	both.keys = palloc((a->nkeys + 1) * sizeof(JoinFoundKey));
-	/* keys that both were searched for */
-	for (i = 0; i < a->ncommon; i++)
-	{
-		while (k < b->ncommon && b->common[k].number < a->common[i].number)
-			k++;
-		if (k < b->ncommon && b->common[k].number == a->common[i].number)
-			both.common[both.ncommon++] = found_in_both(&a->common[i], &b->common[k]);
-	}
+	both.ncommon = find_in_both(a->common, a->ncommon, b->common, b->ncommon, both.common);
 	if (both.ncommon == 0 && sample->ncommon > 0)
 		return false;
 	bloomfam_join_found_weigh(sample, &both);
-	for (i = 0; i < a->nkeys; i++)
-	{
-		int			bound = i * a->stride;
-
-		if (bound % b->stride == 0 && bound / b->stride < b->nkeys)
-			both.keys[both.nkeys++] = found_in_both(&a->keys[i], &b->keys[bound / b->stride]);
-	}
+	both.nkeys = find_in_both(a->keys, a->nkeys, b->keys, b->nkeys, both.keys);
 	return bloomfam_join_match_share(sample, &both, result);
 }
 

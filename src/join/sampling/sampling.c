@@ -142,6 +142,23 @@ new_sampled(PlannerInfo *root, const JoinPair *pair)
 
 /* ---- one pair ---- */
 
+/* Appends nodes, but not where the query's text has them, as before 17 it has one more place. */
+static void
+append_without_locations(StringInfo out, const char *nodes)
+{
+	static const char field[] = ":location ";
+	const char *location;
+
+	appendStringInfoChar(out, ' ');
+	while ((location = strstr(nodes, field)) != NULL)
+	{
+		appendBinaryStringInfo(out, nodes, location - nodes);
+		nodes = location + strlen(field);
+		nodes += strspn(nodes, "-0123456789");
+	}
+	appendStringInfo(out, "%s ", nodes);
+}
+
 /* Appends what a search depends on beside the tables and their statistics. */
 static void
 describe(PlannerInfo *root, const JoinPair *pair, int most_blocks, StringInfo out)
@@ -161,8 +178,7 @@ describe(PlannerInfo *root, const JoinPair *pair, int most_blocks, StringInfo ou
 						 column->comparison.collation, column->comparison.left,
 						 column->comparison.right);
 	}
-	appendStringInfo(out, " %s ",
-					 nodeToString(extract_actual_clauses(pair->conditions, false)));
+	append_without_locations(out, nodeToString(extract_actual_clauses(pair->conditions, false)));
 }
 
 /*
@@ -296,25 +312,46 @@ search(PlannerInfo *root, JoinPair *const *pairs, int npairs, int most_blocks,
 }
 
 static JoinCacheSource
-source_of(PlannerInfo *root, const Var *column)
+source_of(PlannerInfo *root, Index relid, AttrNumber column)
 {
-	const RangeTblEntry *rte = planner_rt_fetch(column->varno, root);
+	const RangeTblEntry *rte = planner_rt_fetch(relid, root);
 
-	return (JoinCacheSource) {rte->relid, column->varattno, rte->inh};
+	return (JoinCacheSource) {rte->relid, column, rte->inh};
 }
 
-/* Keeps what was found.  Of a key of several columns no statistics are read. */
+/* Keeps what was found, until a table is analyzed: then any column of these has new statistics. */
 static void
 keep_shares(PlannerInfo *root, JoinPair *const *pairs, int npairs, const char *text,
 			const JoinMatchShares *shares)
 {
-	const JoinCacheSource sources[JOIN_CACHE_SOURCES] = {
-		source_of(root, pairs[0]->columns[0].probe),
-		source_of(root, pairs[0]->columns[0].searched),
-		source_of(root, pairs[npairs - 1]->columns[0].searched),
-	};
+	JoinCacheSource *sources = palloc(sizeof(JoinCacheSource));
+	int			n = 0;
+	int			i;
+	int			k;
 
-	bloomfam_join_cache_keep(text, sources, shares);
+	for (i = 0; i < npairs; i++)
+	{
+		const JoinPair *pair = pairs[i];
+		Bitmapset  *columns = NULL;
+		int			member = -1;
+
+		pull_varattnos((Node *) extract_actual_clauses(pair->conditions, false),
+					   pair->searched->relid, &columns);
+		sources = repalloc(sources, (n + 2 * pair->ncolumns + bms_num_members(columns)) *
+									sizeof(JoinCacheSource));
+		for (k = 0; k < pair->ncolumns; k++)
+		{
+			sources[n++] =
+				source_of(root, pair->probe->relid, pair->columns[k].probe->varattno);
+			sources[n++] =
+				source_of(root, pair->searched->relid, pair->columns[k].searched->varattno);
+		}
+		while ((member = bms_next_member(columns, member)) >= 0)
+			sources[n++] = source_of(root, pair->searched->relid,
+									 member + FirstLowInvalidHeapAttributeNumber);
+	}
+	bloomfam_join_cache_keep(text, sources, n, shares);
+	pfree(sources);
 }
 
 /*

@@ -259,6 +259,7 @@ merge_bounds(Search *search, const TableKey *keys, int nkeys)
 			k++;
 		if (k < nkeys && compare(search, sample->bounds[i], keys[k].value) == 0)
 			*key = found_in_table(&keys[k]);
+		key->number = i;
 		key->weight = weight_of_bound(sample, i);
 	}
 	found->nkeys = sample->nbounds;
@@ -442,20 +443,17 @@ bloomfam_join_search_choose(JoinSearch *search)
 
 /*
  * How many keys of the sample are searched: in halves of common ones and bounds, if not all can be.
- * Every stride-th bound is.
  */
 static bool
-choose_keys(const JoinSearch *search, int *ncommon, int *stride)
+choose_keys(const JoinSearch *search, int *ncommon, int *nbounds)
 {
 	const JoinKeySample *sample = search->sample;
 	int			most = search->most_keys;
-	int			nbounds;
 
 	if (most < Min(FEWEST_KEYS, sample->ncommon + sample->nbounds))
 		return false;
-	nbounds = Min(sample->nbounds, Max(most / 2, most - sample->ncommon));
-	*stride = nbounds > 0 ? (sample->nbounds + nbounds - 1) / nbounds : 1;
-	*ncommon = Min(sample->ncommon, most - nbounds);
+	*nbounds = Min(sample->nbounds, Max(most / 2, most - sample->ncommon));
+	*ncommon = Min(sample->ncommon, most - *nbounds);
 	return true;
 }
 
@@ -493,7 +491,7 @@ search_common(Search *search, int ncommon)
 		rows += sample->frequencies[i];
 		if (rows < step)
 			continue;
-		rows = 0;
+		rows -= step;
 		found->common[found->ncommon].number = i;
 		search_key(search, sample->common[i], &found->common[found->ncommon++]);
 	}
@@ -501,7 +499,7 @@ search_common(Search *search, int ncommon)
 }
 
 static void
-search_keys(Search *search, int ncommon, int stride)
+search_keys(Search *search, int ncommon, int nbounds)
 {
 	const JoinKeySample *sample = search->plan->sample;
 	JoinFound  *found = search->found;
@@ -511,18 +509,22 @@ search_keys(Search *search, int ncommon, int stride)
 	if (search->plan->unique)
 		found->occurring = occurring(sample, keys_between_bounds(search));
 
-	for (i = 0; i < sample->nbounds && !is_over_budget(search); i += stride)
+	for (i = 0; i < nbounds && !is_over_budget(search); i++)
 	{
 		JoinFoundKey *key = &found->keys[found->nkeys++];
-		Datum		bound = sample->bounds[i];
+		/* the first one and the last one are among them, and others evenly between */
+		int			number = nbounds > 1 ? (int64) i * last / (nbounds - 1) : 0;
+		Datum		bound = sample->bounds[number];
 
-		key->weight = weight_of_bound(sample, i);
+		key->number = number;
+		key->weight = weight_of_bound(sample, number);
 		if (found->occurring >= FEWEST_OCCURRING)
 		{
 			JoinFoundRange *range = &found->ranges[found->nranges++];
 
 			range->weight = key->weight;
-			search_range(search, bound, i < last ? &sample->bounds[i + 1] : NULL, key, range);
+			search_range(search, bound, number < last ? &sample->bounds[number + 1] : NULL, key,
+						 range);
 		}
 		else
 			search_key(search, bound, key);
@@ -535,17 +537,16 @@ search_by_index(Search *search)
 {
 	const JoinKeyComparison *comparison = &search->plan->comparison;
 	int			ncommon;
-	int			stride;
+	int			nbounds;
 
-	if (!choose_keys(search->plan, &ncommon, &stride))
+	if (!choose_keys(search->plan, &ncommon, &nbounds))
 		return bloomfam_join_over_budget;
 	fmgr_info(get_opcode(get_opfamily_member(comparison->family, comparison->right,
 											 comparison->left, BTEqualStrategyNumber)),
 			  &search->equal);
 	bloomfam_join_reader_open(&search->reader, search->plan->index, 1);
 	search->found->index = search->plan->index->indexoid;
-	search->found->stride = stride;
-	search_keys(search, ncommon, stride);
+	search_keys(search, ncommon, nbounds);
 	return is_over_budget(search) ? bloomfam_join_over_budget : NULL;
 }
 
@@ -560,7 +561,6 @@ bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
 	const char *reason;
 
 	memset(found, 0, sizeof(*found));
-	found->stride = 1;
 	found->has_values = plan->value_column != 0;
 	found->common = palloc0((sample->ncommon + 1) * sizeof(JoinFoundKey));
 	found->keys = palloc0((sample->nbounds + 1) * sizeof(JoinFoundKey));

@@ -49,7 +49,7 @@ typedef struct JoinSearch
 /* What was found of a key of the sample. */
 typedef struct JoinFoundKey
 {
-	int			number;			/* of a common key: which of the sample's */
+	int			number;			/* which of the sample's common keys it is, or bounds */
 	double		weight;			/* how many keys it stands for, beside others */
 	bool		exists;			/* there is a row with it */
 	bool		matches;		/* ... that meets the conditions */
@@ -73,8 +73,7 @@ typedef struct JoinFound
 	bool		has_values;		/* values of the other column were taken */
 	int			ncommon;		/* the common keys that were searched, by their numbers */
 	JoinFoundKey *common;		/* weight: the fraction of all rows, with those not searched */
-	int			nkeys;			/* of the bounds */
-	int			stride;			/* ... which are every so many-th of the sample's */
+	int			nkeys;			/* of the bounds that were searched */
 	JoinFoundKey *keys;			/* in their order */
 	int			nranges;		/* 0: they tell nothing of the rows that the sample is of */
 	JoinFoundRange *ranges;
