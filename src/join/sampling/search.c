@@ -33,6 +33,9 @@
 /* A key is judged by no more rows. */
 #define MOST_ROWS_OF_KEY	32
 
+/* Of the blocks, as dead entries and rows cost some, too. */
+#define FOR_KEYS			0.875
+
 /* With fewer keys nothing is said. */
 #define FEWEST_KEYS			40
 
@@ -438,7 +441,8 @@ bloomfam_join_search_choose(JoinSearch *search)
 	search->most_keys =
 		search->index == NULL
 			? INT_MAX
-			: search->most_blocks / (search->index->tree_height + 2 + (search->unique ? 0 : 2));
+			: (int) (search->most_blocks * FOR_KEYS) /
+				  (search->index->tree_height + 2 + (search->unique ? 0 : 2));
 }
 
 /*
