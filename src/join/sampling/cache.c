@@ -63,8 +63,9 @@ drop(CacheEntry *entry)
 	entry->nsources = 0;
 }
 
+/* Drops what was found of this table, or by statistics that are called so; or all. */
 static void
-drop_of_relation(Datum arg, Oid relation)
+drop_of(Oid relation, uint32 statistics, bool all)
 {
 	int			i;
 	int			k;
@@ -72,28 +73,28 @@ drop_of_relation(Datum arg, Oid relation)
 	changes++;
 	for (i = 0; i < MOST_ENTRIES; i++)
 		for (k = 0; k < entries[i].nsources; k++)
-			if (!OidIsValid(relation) || entries[i].sources[k].relation == relation)
+			if (all || entries[i].sources[k].relation == relation ||
+				entries[i].sources[k].statistics == statistics)
 				drop(&entries[i]);
+}
+
+static void
+relation_changed(Datum arg, Oid relation)
+{
+	drop_of(relation, 0, !OidIsValid(relation));
 }
 
 /* Tables are analyzed now and then: what was found of others stays. */
 static void
-drop_of_statistics(Datum arg, int cache, uint32 hash)
+statistics_changed(Datum arg, int cache, uint32 hash)
 {
-	int			i;
-	int			k;
-
-	changes++;
-	for (i = 0; i < MOST_ENTRIES; i++)
-		for (k = 0; k < entries[i].nsources; k++)
-			if (hash == 0 || entries[i].sources[k].statistics == hash)
-				drop(&entries[i]);
+	drop_of(InvalidOid, hash, hash == 0);
 }
 
 static void
-drop_all(Datum arg, int cache, uint32 hash)
+function_changed(Datum arg, int cache, uint32 hash)
 {
-	drop_of_relation(arg, InvalidOid);
+	drop_of(InvalidOid, 0, true);
 }
 
 const JoinMatchShares *
@@ -105,9 +106,10 @@ bloomfam_join_cache_find(const char *text)
 	if (entries == NULL)
 	{
 		entries = MemoryContextAllocZero(TopMemoryContext, MOST_ENTRIES * sizeof(CacheEntry));
-		CacheRegisterRelcacheCallback(drop_of_relation, (Datum) 0);
-		CacheRegisterSyscacheCallback(STATRELATTINH, drop_of_statistics, (Datum) 0);
-		CacheRegisterSyscacheCallback(PROCOID, drop_all, (Datum) 0);	/* conditions call them */
+		CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
+		CacheRegisterSyscacheCallback(STATRELATTINH, statistics_changed, (Datum) 0);
+		/* conditions call them */
+		CacheRegisterSyscacheCallback(PROCOID, function_changed, (Datum) 0);
 	}
 	if (changes_at_find != changes || !TransactionIdIsValid(changed_before))
 		changed_before = ReadNextTransactionId();
