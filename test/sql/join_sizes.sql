@@ -626,10 +626,10 @@ BEGIN
 	RETURN plan -> 0 -> 'Planning' ->> 'Shared Hit Blocks';
 END $$;
 SELECT planning_accesses('facts f JOIN wide d ON d.id = f.name WHERE d.state = 1') < 2000 AS few;
--- all accesses are told, but for those of catalogs; not yet looked at on 19, which counts others
+-- all accesses are told, but for those of catalogs; on 19 there are fewer than are told
 BEGIN;
 CREATE TABLE written ();
-SELECT q, current_setting('server_version_num')::int >= 190000 OR planning_accesses('facts f JOIN ' || q) - (SELECT sum(blocks) FROM sampled('facts f JOIN ' || q)) BETWEEN -100 AND 100 AS told
+SELECT q, planning_accesses('facts f JOIN ' || q) - (SELECT sum(blocks) FROM sampled('facts f JOIN ' || q)) BETWEEN CASE WHEN current_setting('server_version_num')::int < 190000 THEN -100 ELSE -200 END AND 100 AS told
 	FROM unnest('{often d ON d.id = f.day WHERE d.year = 100, descending d ON d.id = f.day WHERE d.year = 100}'::text[]) q;
 ROLLBACK;
 SELECT how, share BETWEEN 0.05 AND 0.4 AS near FROM sampled('facts f JOIN wide d ON d.id = f.name WHERE d.state = 1');
