@@ -22,6 +22,7 @@ sub share
 
 # A running server, with the extension in its database postgres.  conf is appended to postgresql.conf; other arguments go to init().
 #
+# Nothing holds a page that VACUUM would clean, which passes over it then: neither autovacuum nor the writer of dirty pages.
 # SERVER_PRELOAD in the environment: libraries that the server shall load, but none of the clients.
 sub start_node
 {
@@ -29,7 +30,7 @@ sub start_node
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
 	$node->init(%init);
-	$node->append_conf('postgresql.conf', "autovacuum = off\njit = off\n" . ($conf // ''));
+	$node->append_conf('postgresql.conf', "autovacuum = off\nbgwriter_lru_maxpages = 0\njit = off\n" . ($conf // ''));
 	{
 		local $ENV{LD_PRELOAD} = $ENV{SERVER_PRELOAD} // '';
 
