@@ -120,7 +120,14 @@ SELECT count(*), count(DISTINCT share) AS shares FROM sampled('sold f JOIN made_
 CREATE TABLE rare WITH (autovacuum_enabled = off) AS SELECT id, 1 AS kind FROM sold WHERE hashint4(id + 2) % 80 = 0;
 CALL analyze_all_rows('rare');
 SELECT share = 0 AS none, high > 0.02 AS maybe_more FROM told('sold f JOIN rare d ON d.id = f.id WHERE d.kind = 1');
-DROP FUNCTION told;
+-- two or three matches in a hundred are no chance where the server expects next to none: of 60 months, in 60 of which its size was kept
+CREATE TABLE months WITH (autovacuum_enabled = off) AS SELECT id, id / 30 AS month, repeat('a line ', 5) AS line FROM days;
+ALTER TABLE months ADD PRIMARY KEY (id);
+VACUUM months;
+CALL analyze_all_rows('months');
+SELECT count(*) > 45 AS most FROM generate_series(36240 / 30, 36240 / 30 + 59) m, rows_of('SELECT 1 FROM facts f JOIN months d ON d.id = f.day WHERE d.month = ' || m, 'on') r
+	WHERE r.expected BETWEEN r.seen / 3 AND r.seen * 3;
+DROP TABLE months;
 DROP TABLE made_once, made_twice, rare;
 DROP TABLE buyers, buyers_any, buyers_twice, buyers_read, bought, made, made_read, sold, common;
 -- a deferrable index has two rows of a key for a time
@@ -135,6 +142,25 @@ UPDATE deferred SET kind = 1 WHERE kind = 2;
 SELECT how, share > 0.9 AS all FROM sampled('facts f JOIN deferred d ON d.id = f.day WHERE d.kind = 1');
 ROLLBACK;
 DROP TABLE deferred;
+-- what is unique in one collation has several rows of a key in another
+CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE by_name AS SELECT ('k' || (hashint8(g) & 1073741823) % 5000) COLLATE ignore_case AS name FROM generate_series(1, 100000::bigint) g;
+CREATE TABLE names (name text COLLATE ignore_case, kind int);
+INSERT INTO names SELECT letter || g, (letter = 'K')::int FROM generate_series(0, 4999) g, unnest('{k, K}'::text[]) letter;
+CREATE UNIQUE INDEX ON names (name COLLATE "C");
+CREATE INDEX ON names (name);
+CALL analyze_all_rows('by_name', 'names');
+SELECT how, share > 0.9 AS all FROM sampled('by_name f JOIN names d ON d.name = f.name WHERE d.kind = 1');
+DROP TABLE by_name, names;
+DROP COLLATION ignore_case;
+-- of keys that statistics have neither as common ones nor in a histogram nothing is known
+CREATE TABLE wide_keys AS SELECT CASE WHEN g % 5 < 3 THEN 'a' ELSE g || repeat('z', 1100) END AS key FROM generate_series(1, 100000) g;
+CREATE TABLE one_key AS SELECT 'a' AS key, 1 AS kind UNION ALL SELECT 'b' || g, g % 10 FROM generate_series(1, 5000) g;
+CREATE INDEX ON one_key (key);
+ANALYZE wide_keys, one_key;
+SELECT how, low BETWEEN 0.55 AND 0.65 AS low, high = 1 AS high FROM sampled('wide_keys f JOIN one_key d ON d.key = f.key WHERE d.kind = 1'), told('wide_keys f JOIN one_key d ON d.key = f.key WHERE d.kind = 1');
+DROP TABLE wide_keys, one_key;
+DROP FUNCTION told;
 -- either order of the clause, of the tables, and more than one table in a class
 SELECT * FROM sized('days d JOIN facts f ON f.day = d.id WHERE d.year = 100');
 SELECT * FROM sized('facts f, days d, days e WHERE d.id = f.day AND e.id = d.id AND d.year = 100');
@@ -277,6 +303,14 @@ CREATE TABLE padded AS SELECT id, lot, CASE WHEN old THEN repeat('x', 400) END A
 CALL analyze_all_rows('padded');
 SELECT t AS sampled, abs(share - 0.5) < 0.15 AS near FROM unnest('{changed, padded}'::text[]) t, LATERAL (SELECT s.share
 	FROM sampled(format('%s f JOIN shipments p USING (id, lot) WHERE p.%s', t, CASE t WHEN 'padded' THEN 'old' ELSE 'open' END)) s) s;
+-- a few matches of 200 rows tell that there are some
+CREATE TABLE parcels AS SELECT g AS id, g / 100 AS lot, repeat('.', 30) AS note FROM generate_series(1, 150000) g;
+CREATE TABLE lost_parcels AS SELECT id, lot FROM parcels WHERE id % 60 = 7;
+CREATE INDEX ON lost_parcels (id);
+VACUUM parcels;
+CALL analyze_all_rows('parcels', 'lost_parcels');
+SELECT * FROM sized('parcels f JOIN lost_parcels l USING (id, lot)');
+DROP TABLE parcels, lost_parcels;
 -- columns of two collations cannot be compared: which is an error where rows are, and nowhere else
 CREATE TABLE posix AS SELECT id, lot, (id || 'x') COLLATE "POSIX" AS k FROM shipments WHERE id % 4 = 1;
 CREATE INDEX ON posix (id);
@@ -481,6 +515,14 @@ CREATE TABLE repeated_facts AS SELECT 1 + (hashint8(g) & 1073741823) % 2000 AS i
 VACUUM repeated;
 CALL analyze_all_rows('repeated', 'repeated_facts');
 SELECT * FROM sized('repeated_facts f JOIN repeated d ON d.id = f.id WHERE d.kind = 3');
+CREATE FUNCTION planning_accesses(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	SET LOCAL bloomfam.join_samples = on;
+	EXECUTE 'EXPLAIN (BUFFERS, FORMAT JSON) SELECT 1 FROM ' || query INTO plan;
+	RETURN plan -> 0 -> 'Planning' ->> 'Shared Hit Blocks';
+END $$;
 -- values of conditions count as the blocks that they would be, compressed or not
 CREATE TABLE texts AS SELECT g AS id, repeat('x', 3000000) AS text FROM generate_series(1, 60) g;
 CREATE TABLE text_facts AS SELECT 1 + g % 60 AS id FROM generate_series(1, 100000) g;
@@ -502,6 +544,22 @@ COMMIT;
 -- a pattern is compared with all of a value, byte by byte
 SELECT length, how FROM unnest('{63,64}'::int[]) length, sampled(format('packed_facts f JOIN packed d ON d.id = f.id WHERE d.id <= 400 AND d.text LIKE %L', '%' || repeat('x', length)));
 SELECT length, how FROM unnest('{63,64}'::int[]) length, sampled(format('facts f JOIN days d ON d.id = f.day WHERE d.name LIKE %L', '%' || repeat('1', length)));
+-- ... and so it counts; a shorter one does, too, for a value that is long
+SELECT how, share > 0.05 AS found FROM unnest('{20,63}'::int[]) length, sampled(format('facts f JOIN days d ON d.id = f.day WHERE d.weekday = 3 AND d.line NOT LIKE %L', '%' || repeat('x', length)));
+-- each condition reads a value anew
+CREATE TABLE apart (id int PRIMARY KEY, kind int, text text);
+ALTER TABLE apart ALTER text SET STORAGE EXTERNAL;
+INSERT INTO apart SELECT g, g % 64, repeat('x', 6000) FROM generate_series(1, 4000) g;
+VACUUM apart;
+CALL analyze_all_rows('apart');
+SELECT n, how, accesses <= coalesce(blocks, 2000) + 150 AS told FROM unnest('{1, 3, 30}'::int[]) n,
+	format($$packed_facts f JOIN apart d ON d.id = f.id WHERE d.kind = 1 AND %s$$, (SELECT string_agg(format('d.text >= %L', i), ' AND ') FROM generate_series(1, n) i)) q,
+	sampled(q), planning_accesses(q) accesses;
+SELECT n, how, accesses <= coalesce(blocks, 2000) + 150 AS told FROM unnest('{1, 3, 8}'::int[]) n,
+	format($$packed_facts f JOIN apart d ON d.id = f.id WHERE d.kind = 1 AND d.text >= ALL (%L)$$, (SELECT array_agg(i::text) FROM generate_series(1, n) i)) q, sampled(q), planning_accesses(q) accesses;
+-- but not if it only asks whether there is one
+SELECT how, blocks < 700 AS few FROM sampled('packed_facts f JOIN apart d ON d.id = f.id WHERE d.kind <= 32 AND d.text IS NOT NULL');
+DROP TABLE apart;
 DROP TABLE packed, packed_facts;
 DROP TABLE texts, text_facts;
 -- dead entries of an index, which it passes over, count as the blocks that they are on
@@ -617,14 +675,6 @@ CREATE TABLE wide (id text, state int);
 ALTER TABLE wide ALTER id SET STORAGE EXTERNAL;
 INSERT INTO wide SELECT CASE WHEN id % 2 = 0 THEN id || '.' ELSE repeat(id || '.', 1000) END, id % 3 FROM generate_series(36000, 38500) id;
 CALL analyze_all_rows('wide');
-CREATE FUNCTION planning_accesses(query text) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	SET LOCAL bloomfam.join_samples = on;
-	EXECUTE 'EXPLAIN (BUFFERS, FORMAT JSON) SELECT 1 FROM ' || query INTO plan;
-	RETURN plan -> 0 -> 'Planning' ->> 'Shared Hit Blocks';
-END $$;
 SELECT planning_accesses('facts f JOIN wide d ON d.id = f.name WHERE d.state = 1') < 2000 AS few;
 -- all accesses are told, but for those of catalogs; on 19 there are fewer than are told
 BEGIN;

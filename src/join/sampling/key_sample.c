@@ -82,15 +82,3 @@ bloomfam_join_ndistinct(PlannerInfo *root, const Var *column)
 	ReleaseVariableStats(stats);
 	return isdefault ? 0 : ndistinct;
 }
-
-bool
-bloomfam_join_is_unique(PlannerInfo *root, const Var *column)
-{
-	VariableStatData stats;
-	bool		unique;
-
-	examine_variable(root, (Node *) column, 0, &stats);
-	unique = stats.isunique;
-	ReleaseVariableStats(stats);
-	return unique;
-}

@@ -40,7 +40,4 @@ extern void bloomfam_join_key_sample_free(JoinKeySample *sample);
 /* The number of distinct values of a column; 0 if it is not known. */
 extern double bloomfam_join_ndistinct(PlannerInfo *root, const Var *column);
 
-/* Has a table no two rows with one value of the column, by a unique index? */
-extern bool bloomfam_join_is_unique(PlannerInfo *root, const Var *column);
-
 #endif							/* BLOOMFAM_JOIN_KEY_SAMPLE_H */

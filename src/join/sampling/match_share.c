@@ -118,12 +118,21 @@ estimate_of(const Sums *sums, double nkeys)
 	return estimate;
 }
 
+/*
+ * Few matches are not spread normally: below them the bound is that of so many events of Poisson's
+ * distribution as would leave as much open (Byar's approximation; Breslow and Day, "Statistical
+ * Methods in Cancer Research", volume II, 1987).  So two matches tell that there are some.
+ */
 static Interval
 interval_of(const Estimate *estimate)
 {
 	double		reach = DEVIATIONS * sqrt(estimate->variance);
+	double		events = estimate->share * estimate->share / estimate->variance;
+	double		part = events > 0 ? 1 - 1 / (9 * events) - DEVIATIONS / (3 * sqrt(events)) : 0;
 
-	return (Interval) {estimate->share, estimate->share - reach, estimate->share + reach};
+	return (Interval) {.share = estimate->share,
+					  .low = Max(estimate->share - reach, estimate->share * pow(Max(part, 0), 3)),
+					  .high = estimate->share + reach};
 }
 
 /* Which fraction of the bounds match, or exist at all. */
@@ -360,7 +369,7 @@ bloomfam_join_match_share(const JoinKeySample *sample, const JoinFound *found,
 	else if (common <= rest)
 		return false;
 	else
-		others.share = others.low = others.high = matching / common;
+		others = (Interval) {.share = matching / common, .low = 0, .high = 1};
 
 	result->share = Min(matching + rest * others.share, 1);
 	variance = result->share * (1 - result->share) / ANALYZED_ROWS;
@@ -435,12 +444,13 @@ bloomfam_join_match_share_of_rows(const JoinRowCounts *counts, JoinMatchShare *r
 	/* as many equal weights would leave as much open (Kish, "Survey Sampling", 1965) */
 	double		n = counts->weights * counts->weights / counts->squares;
 	double		share = counts->matching / counts->weights;
-	double		deviation = sqrt(share * (1 - share) / n + least_variance(n));
+	Estimate	estimate = {share, share * (1 - share) / n + least_variance(n)};
+	Interval	interval = interval_of(&estimate);
 
 	memset(result, 0, sizeof(*result));
 	result->share = share;
-	result->low = Max(share - DEVIATIONS * deviation, 0);
-	result->high = Min(share + DEVIATIONS * deviation, 1);
+	result->low = interval.low;
+	result->high = Min(interval.high, 1);
 	if (counts->matching > 0 && !counts->more)
 		result->rows_per_match = counts->matches / counts->matching;
 	result->nkeys = counts->nrows;

@@ -158,6 +158,19 @@ bloomfam_join_search_forbidden(PlannerInfo *root, RelOptInfo *rel, Relation rela
 	return NULL;
 }
 
+const text *
+bloomfam_join_like_pattern(const OpExpr *expr, Oid function)
+{
+	const Node *pattern = list_length(expr->args) == 2 ? lsecond(expr->args) : NULL;
+
+	if (function != F_TEXTLIKE && function != F_TEXTNLIKE && function != F_BPCHARLIKE &&
+		function != F_BPCHARNLIKE)
+		return NULL;
+	if (pattern == NULL || !IsA(pattern, Const) || ((const Const *) pattern)->constisnull)
+		return NULL;
+	return DatumGetTextPP(((const Const *) pattern)->constvalue);
+}
+
 /*
  * LIKE can fail by its pattern's last backslash, and by nothing else.  A pattern with a backslash
  * anywhere is refused: whether it is the last depends on the encoding.
@@ -165,17 +178,10 @@ bloomfam_join_search_forbidden(PlannerInfo *root, RelOptInfo *rel, Relation rela
 static bool
 is_safe_like(const OpExpr *expr, Oid function)
 {
-	const Node *pattern = list_length(expr->args) == 2 ? lsecond(expr->args) : NULL;
-	text	   *string;
+	const text *pattern = bloomfam_join_like_pattern(expr, function);
 
-	if (function != F_TEXTLIKE && function != F_TEXTNLIKE && function != F_BPCHARLIKE &&
-		function != F_BPCHARNLIKE)
-		return false;
-	if (pattern == NULL || !IsA(pattern, Const) || ((const Const *) pattern)->constisnull)
-		return false;
-	string = DatumGetTextPP(((const Const *) pattern)->constvalue);
-	return VARSIZE_ANY_EXHDR(string) <= LONGEST_PATTERN &&
-		   memchr(VARDATA_ANY(string), '\\', VARSIZE_ANY_EXHDR(string)) == NULL;
+	return pattern != NULL && VARSIZE_ANY_EXHDR(pattern) <= LONGEST_PATTERN &&
+		   memchr(VARDATA_ANY(pattern), '\\', VARSIZE_ANY_EXHDR(pattern)) == NULL;
 }
 
 /* Its result may differ, it may fail or tell of its arguments, or it may not be called. */

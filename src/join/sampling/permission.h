@@ -38,6 +38,9 @@ extern const char *bloomfam_join_search_forbidden(PlannerInfo *root, RelOptInfo 
  */
 extern List *bloomfam_join_safe_conditions(RelOptInfo *rel);
 
+/* The constant pattern, if it is LIKE or NOT LIKE by this function, or NULL. */
+extern const text *bloomfam_join_like_pattern(const OpExpr *expr, Oid function);
+
 /*
  * The first of its conditions by which a column equals a parameter, and that column; NULL if there
  * is none.  The equality is the server's own, and the column's type has a hash function.

@@ -22,41 +22,103 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
+#include "utils/array.h"
 #include "utils/datum.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "join/sampling/permission.h"
 #include "join/sampling/reader.h"
 #include "pg/compat.h"
 
 const char	bloomfam_join_over_budget[] = "it would access too many blocks";
 
-/* Of these columns of the relation, those whose values may be long. */
-static Bitmapset *
-find_long_columns(Relation relation, const Bitmapset *columns)
+/*
+ * A column that a condition reads, or the search does, and whose values may be long.  Each mention
+ * is one, as each operator unpacks its arguments anew.
+ */
+typedef struct LongValue
 {
-	Bitmapset  *result = NULL;
-	int			member = -1;
+	AttrNumber	column;
+	int			nreads;			/* of the value, for a row */
+	int			npasses;		/* each of its bytes is looked at so often */
+} LongValue;
 
-	while ((member = bms_next_member(columns, member)) >= 0)
+/* Columns are looked for in a condition. */
+typedef struct LongValueContext
+{
+	TupleDesc	desc;			/* of the table */
+	List	   *values;			/* LongValue */
+	int			nreads;			/* by the operator that is an ancestor */
+	int			npasses;
+} LongValueContext;
+
+static List *
+add_long_value(List *values, TupleDesc desc, AttrNumber column, int nreads, int npasses)
+{
+	LongValue  *value;
+
+	Assert(column > 0);
+	if (TupleDescAttr(desc, column - 1)->attlen != -1)
+		return values;
+	value = palloc(sizeof(LongValue));
+	*value = (LongValue) {column, nreads, npasses};
+	return lappend(values, value);
+}
+
+/* How often a list's operator reads its left side: for each element, unless it is hashed. */
+static int
+reads_of_list(const ScalarArrayOpExpr *expr)
+{
+	const Const *list = lsecond(expr->args);
+
+	if (OidIsValid(expr->hashfuncid) || !IsA(list, Const) || list->constisnull)
+		return 1;
+	return Max(ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(list->constvalue)),
+							  ARR_DIMS(DatumGetArrayTypeP(list->constvalue))),
+			   1);
+}
+
+static bool
+find_long_values(Node *node, void *arg)
+{
+	LongValueContext *context = arg;
+	LongValueContext inner = *context;
+	const text *pattern = NULL;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
 	{
-		AttrNumber	column = member + FirstLowInvalidHeapAttributeNumber;
-
-		Assert(column > 0);
-		if (TupleDescAttr(RelationGetDescr(relation), column - 1)->attlen == -1)
-			result = bms_add_member(result, column);
+		context->values = add_long_value(context->values, context->desc, ((Var *) node)->varattno,
+										 context->nreads, context->npasses);
+		return false;
 	}
-	return result;
+	/* not read, to tell that */
+	if (IsA(node, NullTest) && IsA(((NullTest *) node)->arg, Var))
+		return false;
+	if (IsA(node, OpExpr) || IsA(node, FuncExpr))
+		inner.nreads = 1;
+	else if (IsA(node, ScalarArrayOpExpr))
+		inner.nreads = reads_of_list((ScalarArrayOpExpr *) node);
+	if (IsA(node, OpExpr))
+		pattern = bloomfam_join_like_pattern((OpExpr *) node, ((OpExpr *) node)->opfuncid);
+	if (pattern != NULL)
+		inner.npasses = Max(VARSIZE_ANY_EXHDR(pattern), 1);
+	expression_tree_walker(node, find_long_values, &inner);
+	context->values = inner.values;
+	return false;
 }
 
 /*
  * Parts conditions into those that are evaluated first and those about long values, which take
- * time.  The columns of the latter are added to the reader's.
+ * time.  What the latter read is added to the reader's.
  */
 static void
-prepare_conditions(JoinReader *reader, Index relid, List *clauses)
+prepare_conditions(JoinReader *reader, List *clauses)
 {
 	List	   *first = NIL;
 	List	   *about_long = NIL;
@@ -64,31 +126,30 @@ prepare_conditions(JoinReader *reader, Index relid, List *clauses)
 
 	foreach(lc, clauses)
 	{
-		Bitmapset  *columns = NULL;
+		LongValueContext context = {
+			.desc = RelationGetDescr(reader->relation), .nreads = 1, .npasses = 1};
 
-		pull_varattnos(lfirst(lc), relid, &columns);
-		columns = find_long_columns(reader->relation, columns);
-		if (columns == NULL)
+		find_long_values(lfirst(lc), &context);
+		if (context.values == NIL)
 			first = lappend(first, lfirst(lc));
 		else
 			about_long = lappend(about_long, lfirst(lc));
-		reader->long_columns = bms_join(reader->long_columns, columns);
+		reader->long_values = list_concat(reader->long_values, context.values);
 	}
 	reader->conditions = ExecPrepareQual(first, reader->estate);
 	reader->conditions_about_long = ExecPrepareQual(about_long, reader->estate);
 }
 
 void
-bloomfam_join_reader_begin(JoinReader *reader, RelOptInfo *rel, Relation relation,
-						   List *conditions, AttrNumber used, int most_blocks)
+bloomfam_join_reader_begin(JoinReader *reader, Relation relation, List *conditions, AttrNumber used,
+						   int most_blocks)
 {
 	memset(reader, 0, sizeof(*reader));
 	reader->relation = relation;
 	reader->estate = CreateExecutorState();
 	if (used != 0)
-		reader->long_columns = find_long_columns(
-			relation, bms_make_singleton(used - FirstLowInvalidHeapAttributeNumber));
-	prepare_conditions(reader, rel->relid, extract_actual_clauses(conditions, false));
+		reader->long_values = add_long_value(NIL, RelationGetDescr(relation), used, 1, 1);
+	prepare_conditions(reader, extract_actual_clauses(conditions, false));
 	reader->slot = table_slot_create(relation, NULL);
 	reader->most_blocks = most_blocks;
 }
@@ -105,38 +166,47 @@ bloomfam_join_reader_end(JoinReader *reader)
 	FreeExecutorState(reader->estate);
 }
 
-/* Counts the blocks of a value beside the row's own: where it is stored, and what it takes up. */
+/*
+ * Counts a value of the row in the slot as blocks, beside the row's own: where it is stored, what
+ * it takes up, and how often LIKE looks at its bytes, which takes time as reading does.
+ */
 static void
-count_value(JoinReader *reader, struct varlena *value)
+count_value(JoinReader *reader, const LongValue *value)
 {
-	if (VARATT_IS_EXTERNAL_ONDISK(value))
-		reader->nblocks += Max(JOIN_BLOCKS_OF_LONG_ROW,
-							   toast_datum_size(PointerGetDatum(value)) / TOAST_MAX_CHUNK_SIZE);
-	if (VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value))
+	bool		isnull;
+	Datum		datum = slot_getattr(reader->slot, value->column, &isnull);
+	struct varlena *stored = (struct varlena *) DatumGetPointer(datum);
+	int64		nblocks = 0;
+
+	if (isnull)
+		return;
+	if (VARATT_IS_EXTERNAL_ONDISK(stored))
+		nblocks = Max(JOIN_BLOCKS_OF_LONG_ROW, toast_datum_size(datum) / TOAST_MAX_CHUNK_SIZE) *
+				  value->nreads;
+	if (VARATT_IS_EXTERNAL(stored) || VARATT_IS_COMPRESSED(stored) || value->npasses > 1)
 	{
-		reader->nunpacked += toast_raw_datum_size(PointerGetDatum(value));
-		reader->nblocks += reader->nunpacked / BLCKSZ;
-		reader->nunpacked %= BLCKSZ;
+		reader->nbytes += toast_raw_datum_size(datum) * Max(value->nreads, value->npasses);
+		nblocks += reader->nbytes / BLCKSZ;
+		reader->nbytes %= BLCKSZ;
 	}
+	reader->nblocks += Min(nblocks, reader->most_blocks + 1);
 }
 
 bool
 bloomfam_join_reader_matches(JoinReader *reader)
 {
 	ExprContext *context = GetPerTupleExprContext(reader->estate);
-	int			column = -1;
+	ListCell   *lc;
 
 	ResetExprContext(context);
 	context->ecxt_scantuple = reader->slot;
 	if (!ExecQual(reader->conditions, context))
 		return false;
-	while ((column = bms_next_member(reader->long_columns, column)) >= 0)
+	foreach(lc, reader->long_values)
 	{
-		bool		isnull;
-		Datum		value = slot_getattr(reader->slot, column, &isnull);
-
-		if (!isnull)
-			count_value(reader, (struct varlena *) DatumGetPointer(value));
+		if (bloomfam_join_reader_is_over(reader))
+			break;
+		count_value(reader, lfirst(lc));
 	}
 	return !bloomfam_join_reader_is_over(reader) &&
 		   ExecQual(reader->conditions_about_long, context);

@@ -32,8 +32,8 @@ typedef struct JoinReader
 	EState	   *estate;
 	ExprState  *conditions;		/* that are evaluated first */
 	ExprState  *conditions_about_long;
-	Bitmapset  *long_columns;	/* of these, and others whose values are read and may be long */
-	Size		nunpacked;		/* bytes of values not stored as they are, less than a block */
+	List	   *long_values;	/* that these read, or the search does */
+	Size		nbytes;			/* of such values, less than a block: not counted yet */
 	int			nblocks;		/* accessed, whether or not they were cached */
 	int			most_blocks;	/* that may be */
 	Relation	index;			/* by which rows are searched */
@@ -48,8 +48,8 @@ typedef struct JoinReader
 extern const char bloomfam_join_over_budget[];
 
 /* Begins to read a table with the active snapshot; used: a column that is read beside, or 0. */
-extern void bloomfam_join_reader_begin(JoinReader *reader, RelOptInfo *rel, Relation relation,
-									   List *conditions, AttrNumber used, int most_blocks);
+extern void bloomfam_join_reader_begin(JoinReader *reader, Relation relation, List *conditions,
+									   AttrNumber used, int most_blocks);
 extern void bloomfam_join_reader_end(JoinReader *reader);
 
 /* Does the row in the slot meet the conditions? */

@@ -329,8 +329,8 @@ bloomfam_join_row_search(PlannerInfo *root, const JoinRowSearch *plan, JoinMatch
 	if (plan->probe->rd_tableam->scan_set_tidrange == NULL)
 		return "the table to be sampled is not a heap";
 	prepare(&search);
-	bloomfam_join_reader_begin(&search.reader, plan->pair->searched, plan->searched,
-							   plan->pair->conditions, 0, plan->most_blocks);
+	bloomfam_join_reader_begin(&search.reader, plan->searched, plan->pair->conditions, 0,
+							   plan->most_blocks);
 	bloomfam_join_reader_open(&search.reader, index, search.nsearched);
 	search.next = table_slot_create(plan->probe, NULL);
 	search.row = table_slot_create(plan->probe, NULL);

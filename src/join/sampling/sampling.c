@@ -579,31 +579,42 @@ use_both(PlannerInfo *root, const JoinCouple *couple, const JoinMatchShares *sha
 	}
 }
 
+/* Does an index compare one of its columns as a column of the pair's key is? */
+static bool
+has_column(const JoinPair *pair, const IndexOptInfo *index, int column)
+{
+	int			i;
+
+	for (i = 0; i < pair->ncolumns; i++)
+		if (index->indexkeys[column] == pair->columns[i].searched->varattno &&
+			index->opfamily[column] == pair->columns[i].comparison.family &&
+			index->indexcollations[column] == pair->columns[i].comparison.collation)
+			return true;
+	return false;
+}
+
 /*
- * Have no two rows of the table that is searched the same key?  A unique index with a predicate
- * says it of the query's rows alone, and a deferrable one not before a transaction ends.
+ * Have no two rows of the table that is searched the same key, or if not of all, of those of the
+ * query?  A unique index with a predicate says it of the latter alone, and a deferrable one not
+ * before a transaction ends.  What is equal may differ in another collation.
  */
 static bool
-is_unique_in_all_rows(const JoinPair *pair)
+is_unique(const JoinPair *pair, bool of_all)
 {
 	ListCell   *lc;
-	int			i;
-	int			k;
 
 	foreach(lc, pair->searched->indexlist)
 	{
 		const IndexOptInfo *index = lfirst(lc);
-		int			found = 0;
+		int			i;
 
+		if (!index->unique || !index->immediate ||
+			!(index->indpred == NIL || (index->predOK && !of_all)))
+			continue;
 		for (i = 0; i < index->nkeycolumns; i++)
-			for (k = 0; k < pair->ncolumns; k++)
-				if (index->indexkeys[i] == pair->columns[k].searched->varattno)
-				{
-					found++;
-					break;
-				}
-		if (index->unique && index->immediate && index->indpred == NIL &&
-			found == index->nkeycolumns)
+			if (!has_column(pair, index, i))
+				break;
+		if (i == index->nkeycolumns)
 			return true;
 	}
 	return false;
@@ -644,10 +655,8 @@ check_pair(PlannerInfo *root, JoinPair *pair)
 		return reason;
 	if (pair->searched->tuples < LEAST_SHARE * most_keys(root, pair))
 		return "too few rows can have a match";
-	pair->unique_in_all = is_unique_in_all_rows(pair);
-	pair->unique = pair->unique_in_all;
-	if (!pair->unique && pair->ncolumns == 1)
-		pair->unique = bloomfam_join_is_unique(root, pair->columns[0].searched);
+	pair->unique_in_all = is_unique(pair, true);
+	pair->unique = is_unique(pair, false);
 	searched = table_open(planner_rt_fetch(pair->searched->relid, root)->relid, NoLock);
 	reason = bloomfam_join_search_forbidden(root, pair->searched, searched);
 	table_close(searched, NoLock);

@@ -574,8 +574,8 @@ bloomfam_join_search(const JoinSearch *plan, JoinFound *found)
 	fmgr_info(get_opfamily_proc(comparison->family, comparison->left, comparison->right,
 								BTORDER_PROC),
 			  &search.compare);
-	bloomfam_join_reader_begin(&search.reader, plan->rel, plan->relation, plan->conditions,
-							   plan->value_column, plan->most_blocks);
+	bloomfam_join_reader_begin(&search.reader, plan->relation, plan->conditions, plan->value_column,
+							   plan->most_blocks);
 	if (plan->value_column != 0)
 	{
 		Form_pg_attribute attribute =
