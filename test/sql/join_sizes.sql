@@ -208,6 +208,13 @@ SELECT * FROM sized('(SELECT * FROM days WHERE year = 100) d FULL JOIN facts f O
 SELECT * FROM sized('facts f WHERE EXISTS (SELECT 1 FROM days d WHERE d.id = f.day AND d.year = 100)');
 SELECT * FROM sized('facts f WHERE f.day IN (SELECT id FROM days WHERE year = 100)');
 SELECT * FROM sized('facts f WHERE NOT EXISTS (SELECT 1 FROM days d WHERE d.id = f.day AND d.year <> 100)');
+-- ... also where nearly all have: what the server expects is beyond the range by less than a tenth, which is all of the rows that come
+CREATE TABLE members AS SELECT g AS id, (g > 200)::int AS paid FROM generate_series(1, 20000) g;
+ALTER TABLE members ADD PRIMARY KEY (id);
+VACUUM members;
+CALL analyze_all_rows('members');
+SELECT expected BETWEEN seen / 2 AND seen * 2 AS near FROM rows_of('SELECT 1 FROM facts f WHERE NOT EXISTS (SELECT FROM members m WHERE m.id = f.person AND m.paid = 1)', 'on');
+DROP TABLE members;
 SELECT how FROM sampled('days d WHERE d.year = 100 AND EXISTS (SELECT 1 FROM facts f WHERE d.id = f.day)');
 -- NULL is no match, and orphans have none; common values count as what they are
 SELECT * FROM sized('facts f JOIN days d ON d.id = f.sparse WHERE d.year < 102');

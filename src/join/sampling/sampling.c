@@ -474,14 +474,17 @@ parameter_ratio(PlannerInfo *root, const JoinPair *pair, JoinSampled *sampled)
 	return sampled->alike / Max(expected, 1e-9);
 }
 
-/* Chooses between what the server expects and what was found; true: the latter is planned with. */
+/*
+ * Chooses between what the server expects and what was found; true: the latter is planned with.
+ * anti: what is beyond the range by a tenth may be all of the rows that do not match.
+ */
 static bool
 choose_share(JoinSampled *sampled, double expected, bool anti)
 {
 	const JoinMatchShare *share = &sampled->share;
 
 	sampled->expected = expected;
-	if (expected >= share->low && expected <= share->high * BEYOND_HIGH)
+	if (expected >= share->low && expected <= share->high * (anti ? 1 : BEYOND_HIGH))
 		sampled->unused = "the difference may be chance";
 	else if (bloomfam_join_share_is_near(share, expected, anti))
 		sampled->unused = "the difference is small";
