@@ -425,12 +425,12 @@ SELECT how FROM sampled('people p WHERE EXISTS (SELECT 1 FROM facts f JOIN days 
 SELECT how FROM sampled('people p WHERE p.id > (SELECT count(*) FROM facts f JOIN days d ON d.id = f.day WHERE d.year = 100)');
 SELECT how FROM sampled('people p WHERE p.id > (WITH s AS MATERIALIZED (SELECT f.id FROM facts f JOIN days d ON d.id = f.day WHERE d.year = 100) SELECT count(*) FROM s)');
 -- a snowflake that comes back
-CREATE FUNCTION planned(query text) RETURNS json LANGUAGE plpgsql AS $$
+CREATE FUNCTION planned(query text, option text DEFAULT 'VERBOSE') RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
 BEGIN
 	SET LOCAL bloomfam.join_samples = on;
-	EXECUTE 'EXPLAIN (VERBOSE, FORMAT JSON) SELECT 1 FROM ' || query INTO plan;
+	EXECUTE format('EXPLAIN (%s, FORMAT JSON) SELECT 1 FROM %s', option, query) INTO plan;
 	RETURN plan;
 END $$;
 CREATE TABLE stock AS SELECT 36234 + g % 1830 AS day, g AS amount FROM generate_series(1, 20000) g;
@@ -522,14 +522,9 @@ CREATE TABLE repeated_facts AS SELECT 1 + (hashint8(g) & 1073741823) % 2000 AS i
 VACUUM repeated;
 CALL analyze_all_rows('repeated', 'repeated_facts');
 SELECT * FROM sized('repeated_facts f JOIN repeated d ON d.id = f.id WHERE d.kind = 3');
-CREATE FUNCTION planning_accesses(query text) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	SET LOCAL bloomfam.join_samples = on;
-	EXECUTE 'EXPLAIN (BUFFERS, FORMAT JSON) SELECT 1 FROM ' || query INTO plan;
-	RETURN plan -> 0 -> 'Planning' ->> 'Shared Hit Blocks';
-END $$;
+CREATE FUNCTION planning_accesses(query text) RETURNS int LANGUAGE sql AS $$
+	SELECT (planned(query, 'BUFFERS') -> 0 -> 'Planning' ->> 'Shared Hit Blocks')::int
+$$;
 -- values of conditions count as the blocks that they would be, compressed or not
 CREATE TABLE texts AS SELECT g AS id, repeat('x', 3000000) AS text FROM generate_series(1, 60) g;
 CREATE TABLE text_facts AS SELECT 1 + g % 60 AS id FROM generate_series(1, 100000) g;
@@ -551,7 +546,7 @@ COMMIT;
 -- a pattern is compared with all of a value, byte by byte
 SELECT length, how FROM unnest('{63,64}'::int[]) length, sampled(format('packed_facts f JOIN packed d ON d.id = f.id WHERE d.id <= 400 AND d.text LIKE %L', '%' || repeat('x', length)));
 SELECT length, how FROM unnest('{63,64}'::int[]) length, sampled(format('facts f JOIN days d ON d.id = f.day WHERE d.name LIKE %L', '%' || repeat('1', length)));
--- ... and so it counts; a shorter one does, too, for a value that is long
+-- ... and so it counts, which takes nothing away where values are short
 SELECT how, share > 0.05 AS found FROM unnest('{20,63}'::int[]) length, sampled(format('facts f JOIN days d ON d.id = f.day WHERE d.weekday = 3 AND d.line NOT LIKE %L', '%' || repeat('x', length)));
 -- each condition reads a value anew
 CREATE TABLE apart (id int PRIMARY KEY, kind int, text text);

@@ -51,6 +51,18 @@ class_joins(const EquivalenceClass *class, const RelOptInfo *a, const RelOptInfo
 		   bms_is_member(a->relid, class->ec_relids) && bms_is_member(b->relid, class->ec_relids);
 }
 
+int
+bloomfam_join_pair_column(const JoinPair *pair, const IndexOptInfo *index, int number)
+{
+	int			i;
+
+	for (i = 0; i < pair->ncolumns; i++)
+		if (bloomfam_join_index_compares(index, number, pair->columns[i].searched->varattno,
+										 &pair->columns[i].comparison))
+			return i;
+	return -1;
+}
+
 bool
 bloomfam_join_have_several(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b)
 {

@@ -52,6 +52,9 @@ extern bool bloomfam_join_are_joined(PlannerInfo *root, RelOptInfo *a, RelOptInf
  */
 extern const char *bloomfam_join_pair_init(PlannerInfo *root, JoinPair *pair);
 
+/* Which of a pair's columns has an index as this one, compared in the same way?  -1: none. */
+extern int	bloomfam_join_pair_column(const JoinPair *pair, const IndexOptInfo *index, int number);
+
 /* Has a query two conditions and more between these?  Some may not be equalities. */
 extern bool bloomfam_join_have_several(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b);
 

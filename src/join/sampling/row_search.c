@@ -62,22 +62,12 @@ static int
 count_columns(const IndexOptInfo *index, const JoinPair *pair, int *columns)
 {
 	int			n;
-	int			i;
 
 	for (n = 0; n < Min(index->nkeycolumns, pair->ncolumns); n++)
 	{
-		for (i = 0; i < pair->ncolumns; i++)
-		{
-			const JoinPairColumn *column = &pair->columns[i];
-
-			if (index->indexkeys[n] == column->searched->varattno &&
-				index->opfamily[n] == column->comparison.family &&
-				index->indexcollations[n] == column->comparison.collation)
-				break;
-		}
-		if (i == pair->ncolumns)
+		columns[n] = bloomfam_join_pair_column(pair, index, n);
+		if (columns[n] < 0)
 			break;
-		columns[n] = i;
 	}
 	return n;
 }

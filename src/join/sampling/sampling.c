@@ -582,20 +582,6 @@ use_both(PlannerInfo *root, const JoinCouple *couple, const JoinMatchShares *sha
 	}
 }
 
-/* Does an index compare one of its columns as a column of the pair's key is? */
-static bool
-has_column(const JoinPair *pair, const IndexOptInfo *index, int column)
-{
-	int			i;
-
-	for (i = 0; i < pair->ncolumns; i++)
-		if (index->indexkeys[column] == pair->columns[i].searched->varattno &&
-			index->opfamily[column] == pair->columns[i].comparison.family &&
-			index->indexcollations[column] == pair->columns[i].comparison.collation)
-			return true;
-	return false;
-}
-
 /*
  * Have no two rows of the table that is searched the same key, or if not of all, of those of the
  * query?  A unique index with a predicate says it of the latter alone, and a deferrable one not
@@ -615,7 +601,7 @@ is_unique(const JoinPair *pair, bool of_all)
 			!(index->indpred == NIL || (index->predOK && !of_all)))
 			continue;
 		for (i = 0; i < index->nkeycolumns; i++)
-			if (!has_column(pair, index, i))
+			if (bloomfam_join_pair_column(pair, index, i) < 0)
 				break;
 		if (i == index->nkeycolumns)
 			return true;

@@ -411,9 +411,8 @@ search_range(Search *search, Datum bound, const Datum *end, JoinFoundKey *found,
 static bool
 is_suitable(const IndexOptInfo *index, const JoinSearch *search)
 {
-	return bloomfam_join_reader_can_search(index) && index->indexkeys[0] == search->column &&
-		   index->opfamily[0] == search->comparison.family &&
-		   index->indexcollations[0] == search->comparison.collation;
+	return bloomfam_join_reader_can_search(index) &&
+		   bloomfam_join_index_compares(index, 0, search->column, &search->comparison);
 }
 
 /* The smallest index that can; NULL if there is none. */

@@ -30,6 +30,15 @@ typedef struct JoinKeyComparison
 	Oid			right;			/* the table's column */
 } JoinKeyComparison;
 
+/* Does an index compare this one of its columns so, and is it this one of the table? */
+static inline bool
+bloomfam_join_index_compares(const IndexOptInfo *index, int number, AttrNumber column,
+							 const JoinKeyComparison *comparison)
+{
+	return index->indexkeys[number] == column && index->opfamily[number] == comparison->family &&
+		   index->indexcollations[number] == comparison->collation;
+}
+
 typedef struct JoinSearch
 {
 	RelOptInfo *rel;			/* of the table */
