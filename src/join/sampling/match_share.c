@@ -52,6 +52,15 @@
 #define LEAST_OF_HIGH	3
 
 /*
+ * A range has no sharp end, and of 1,000 joins 50 lie beyond theirs.  So what the server expects
+ * stays if so many standard deviations reach it, but not if it differs by more than so many times:
+ * of conditions that leave what has most rows or none the server knows nothing.
+ */
+#define MOST_DEVIATIONS	3.0
+#define MOST_TIMES		5
+#define BEYOND_HIGH		1.1		/* of the range, however much it differs */
+
+/*
  * A difference by less than that is small: costs are no more exact.  A size that is too small leads
  * to nested loops, which cost more than a size that is too large.
  */
@@ -460,6 +469,27 @@ bloomfam_join_match_share_of_rows(const JoinRowCounts *counts, JoinMatchShare *r
 	result->by_bounds = 1;
 	result->of_rows = true;
 	result->nblocks = counts->nblocks;
+}
+
+bool
+bloomfam_join_share_may_be(const JoinMatchShare *share, double expected, bool anti)
+{
+	double		found = share->share;
+	double		low = share->low;
+	double		high = share->high;
+
+	if (!anti)
+		high *= BEYOND_HIGH;
+	if (expected > found / MOST_TIMES && expected < found * MOST_TIMES)
+	{
+		double		power = MOST_DEVIATIONS / DEVIATIONS;
+
+		/* a factor of the range taken to a power is that of as many deviations in logarithms */
+		low = found * pow(low / found, power);
+		if (!anti)
+			high = Max(high, found * pow(share->high / found, power));
+	}
+	return expected >= low && expected <= high;
 }
 
 double

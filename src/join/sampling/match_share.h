@@ -61,6 +61,12 @@ typedef struct JoinRowCounts
 extern void bloomfam_join_match_share_of_rows(const JoinRowCounts *counts, JoinMatchShare *result);
 
 /*
+ * May the share be what the server expects, as the difference may be chance?  anti: what is a
+ * little above the range may be all of the rows without a match.
+ */
+extern bool bloomfam_join_share_may_be(const JoinMatchShare *share, double expected, bool anti);
+
+/*
  * What to plan with, where the server expects another share: of the keys that bounds stand for, a
  * few count as the server has it; common keys are as frequent as ANALYZE has seen them.
  */

@@ -52,9 +52,6 @@
 /* Rows of a table may be so many times more than the server expects. */
 #define NEAR_ROWS		2.0
 
-/* A range has no sharp end: what the server expects stays if it is no further beyond. */
-#define BEYOND_HIGH		1.1
-
 /* All searches of a query may access so many blocks. */
 #define MOST_BLOCKS		2000
 
@@ -476,7 +473,7 @@ parameter_ratio(PlannerInfo *root, const JoinPair *pair, JoinSampled *sampled)
 
 /*
  * Chooses between what the server expects and what was found; true: the latter is planned with.
- * anti: what is beyond the range by a tenth may be all of the rows that do not match.
+ * anti: the rows without a match are those that come.
  */
 static bool
 choose_share(JoinSampled *sampled, double expected, bool anti)
@@ -484,7 +481,7 @@ choose_share(JoinSampled *sampled, double expected, bool anti)
 	const JoinMatchShare *share = &sampled->share;
 
 	sampled->expected = expected;
-	if (expected >= share->low && expected <= share->high * (anti ? 1 : BEYOND_HIGH))
+	if (bloomfam_join_share_may_be(share, expected, anti))
 		sampled->unused = "the difference may be chance";
 	else if (bloomfam_join_share_is_near(share, expected, anti))
 		sampled->unused = "the difference is small";
