@@ -587,6 +587,38 @@ SELECT how, blocks < 700 AS few FROM sampled('packed_facts f JOIN apart d ON d.i
 DROP TABLE apart;
 DROP TABLE packed, packed_facts;
 DROP TABLE texts, text_facts;
+-- keys that are stored elsewhere count where they are compared with a range
+CREATE TABLE keys_apart (name text, kind int, line text);
+ALTER TABLE keys_apart ALTER name SET STORAGE external, ALTER line SET STORAGE external, SET (toast_tuple_target = 128);
+INSERT INTO keys_apart SELECT (SELECT string_agg(md5((31 * g + i)::text), '' ORDER BY i) FROM generate_series(1, 25) i), g % 50, repeat('.', 1400) FROM generate_series(0, 19999) g ORDER BY 1;
+CREATE UNIQUE INDEX ON keys_apart (name);
+CREATE TABLE facts_apart AS SELECT name FROM keys_apart, generate_series(1, 6);
+VACUUM keys_apart, facts_apart;
+CALL analyze_all_rows('keys_apart', 'facts_apart');
+SELECT condition, accesses <= coalesce(blocks, 2000) + 150 AS told FROM unnest(ARRAY['d.kind = 3', $$d.kind = 7 AND d.name LIKE '%zz%'$$]) condition,
+	format('facts_apart f JOIN keys_apart d ON d.name = f.name WHERE %s', condition) q, sampled(q), planning_accesses(q) accesses;
+DROP TABLE keys_apart, facts_apart;
+-- lists that are compared one by one, and functions, take time: so they count, beyond a few
+CREATE TABLE narrow AS SELECT g % 20000 AS id, g AS n, chr(97 + g % 26) AS t FROM generate_series(1, 38000) g;
+CREATE TABLE narrow_facts AS SELECT g % 20000 AS id FROM generate_series(1, 100000) g;
+CALL analyze_all_rows('narrow', 'narrow_facts');
+SELECT n, how FROM unnest('{10, 900}'::int[]) n, sampled(format('narrow_facts f JOIN narrow d ON d.id = f.id WHERE d.n > ANY (%L::int[])', (SELECT array_agg(g) FROM generate_series(1, n) g)));
+SELECT n, how FROM unnest('{10, 190}'::int[]) n, sampled(format('narrow_facts f JOIN narrow d ON d.id = f.id WHERE %s d.t %s < ''8''', repeat('md5(', n), repeat(')', n)));
+DROP TABLE narrow, narrow_facts;
+-- what a session reads of catalogs at its first search counts for nothing
+CREATE TABLE wider (id bigint, kind int);
+INSERT INTO wider SELECT g, g % 20 FROM generate_series(36000, 76000) g;
+CREATE INDEX ON wider (id);
+VACUUM wider;
+CALL analyze_all_rows('wider');
+\c -
+SET search_path = join_sizes, public;
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+SELECT blocks AS first_blocks FROM sampled('facts f JOIN wider d ON d.id = f.day WHERE d.kind < 2') \gset
+ALTER TABLE wider SET (fillfactor = 100);
+SELECT blocks = :first_blocks AS same FROM sampled('facts f JOIN wider d ON d.id = f.day WHERE d.kind < 2');
+DROP TABLE wider;
 -- dead entries of an index, which it passes over, count as the blocks that they are on
 CREATE TABLE dead_entries AS SELECT g % 100 AS id, g AS n, g % 10 AS kind FROM generate_series(1, 80000) g;
 CREATE INDEX ON dead_entries (id) WITH (fillfactor = 10, deduplicate_items = off);

@@ -425,7 +425,7 @@ find_in_both(const JoinFoundKey *a, int na, const JoinFoundKey *b, int nb, JoinF
 				.weight = a[i].weight,
 				.exists = a[i].exists && b[k].exists,
 				.matches = a[i].matches && b[k].matches,
-				.nrows = a[i].nrows * b[k].nrows
+				.nrows = Min((int64) a[i].nrows * b[k].nrows, PG_INT32_MAX)
 			};
 	}
 	return n;

@@ -4,8 +4,8 @@
  * reader.c
  *	  Reads rows of a table while a query is planned: under conditions, and within a budget.
  *
- * Blocks are counted here, as a search needs them: the server's own counters would tell of
- * catalogs, too, which are read once in a session, and plans must not depend on that.
+ * Blocks are counted here, as a search needs them: the server's own counters tell of catalogs, too,
+ * which are read once in a session, and plans must not depend on that.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,6 +33,10 @@
 #include "join/sampling/permission.h"
 #include "join/sampling/reader.h"
 #include "pg/compat.h"
+
+/* Operators count, too, beyond a few for each row: so many take the time that a block does. */
+#define OPERATORS_OF_ROW	16
+#define OPERATORS_OF_BLOCK	400
 
 const char	bloomfam_join_over_budget[] = "it would access too many blocks";
 
@@ -113,6 +117,21 @@ find_long_values(Node *node, void *arg)
 	return false;
 }
 
+/* How many operators and functions are evaluated for a row: of a list, for each element. */
+static bool
+count_operators(Node *node, void *arg)
+{
+	int		   *n = arg;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, ScalarArrayOpExpr))
+		*n += reads_of_list((ScalarArrayOpExpr *) node);
+	else if (!IsA(node, Var) && !IsA(node, Const) && !IsA(node, List))
+		(*n)++;
+	return expression_tree_walker(node, count_operators, arg);
+}
+
 /*
  * Parts conditions into those that are evaluated first and those about long values, which take
  * time.  What the latter read is added to the reader's.
@@ -122,8 +141,11 @@ prepare_conditions(JoinReader *reader, List *clauses)
 {
 	List	   *first = NIL;
 	List	   *about_long = NIL;
+	int			noperators = 0;
 	ListCell   *lc;
 
+	count_operators((Node *) clauses, &noperators);
+	reader->noperators = Max(noperators - OPERATORS_OF_ROW, 0);
 	foreach(lc, clauses)
 	{
 		LongValueContext context = {
@@ -198,9 +220,12 @@ bloomfam_join_reader_matches(JoinReader *reader)
 	ExprContext *context = GetPerTupleExprContext(reader->estate);
 	ListCell   *lc;
 
+	reader->noperations += reader->noperators;
+	reader->nblocks += reader->noperations / OPERATORS_OF_BLOCK;
+	reader->noperations %= OPERATORS_OF_BLOCK;
 	ResetExprContext(context);
 	context->ecxt_scantuple = reader->slot;
-	if (!ExecQual(reader->conditions, context))
+	if (bloomfam_join_reader_is_over(reader) || !ExecQual(reader->conditions, context))
 		return false;
 	foreach(lc, reader->long_values)
 	{
@@ -247,17 +272,34 @@ all_accesses(void)
 		   pgBufferUsage.local_blks_hit + pgBufferUsage.local_blks_read;
 }
 
+/* The next entry of the index; surplus: how many blocks were accessed beside those counted. */
+static ItemPointer
+accessed_entry(JoinReader *reader, int64 *surplus)
+{
+	int64		before = all_accesses();
+	ItemPointer tid = index_getnext_tid(reader->scan, ForwardScanDirection);
+
+	/* those on the way down to the first one are counted already */
+	*surplus = all_accesses() - before - (reader->nentries == 0 ? reader->height + 1 : 0);
+	return tid;
+}
+
 /*
- * The next entry of the index.  The blocks on the way down are counted already; but between two
- * entries there may be leaves full of dead ones, which are passed over.
+ * The next entry of the index.  Between two entries are leaves that end, and others full of dead
+ * ones, which are passed over.  But a session's first search reads catalogs, too.  So a search
+ * that began with more accesses than expected is begun again: then it has what it needs.
  */
 static ItemPointer
 next_entry(JoinReader *reader)
 {
-	int64		before = all_accesses();
-	ItemPointer tid = index_getnext_tid(reader->scan, ForwardScanDirection);
-	int64		surplus = all_accesses() - before - (reader->height + 2);
+	int64		surplus;
+	ItemPointer tid = accessed_entry(reader, &surplus);
 
+	if (surplus > 0 && reader->nentries == 0)
+	{
+		index_rescan(reader->scan, NULL, reader->scan->numberOfKeys, NULL, 0);
+		tid = accessed_entry(reader, &surplus);
+	}
 	if (surplus > 0)
 		reader->nblocks += Min(surplus, reader->most_blocks + 1);
 	return tid;
@@ -275,9 +317,7 @@ bloomfam_join_reader_next(JoinReader *reader)
 			CHECK_FOR_INTERRUPTS();
 			if (tid == NULL)
 				return false;
-			/* another leaf of the index, now and then */
-			if (++reader->nentries % 64 == 0)
-				reader->nblocks++;
+			reader->nentries++;
 			if (ItemPointerGetBlockNumber(tid) != reader->block)
 			{
 				reader->block = ItemPointerGetBlockNumber(tid);

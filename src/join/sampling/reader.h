@@ -34,6 +34,8 @@ typedef struct JoinReader
 	ExprState  *conditions_about_long;
 	List	   *long_values;	/* that these read, or the search does */
 	Size		nbytes;			/* of such values, less than a block: not counted yet */
+	int			noperators;		/* for a row, beyond those that a row has for nothing */
+	int			noperations;	/* less than a block's: not counted yet */
 	int			nblocks;		/* accessed, whether or not they were cached */
 	int			most_blocks;	/* that may be */
 	Relation	index;			/* by which rows are searched */

@@ -352,11 +352,19 @@ search_key(Search *search, Datum key, JoinFoundKey *found)
 static bool
 is_between(Search *search, Datum bound, const Datum *end)
 {
+	const JoinSearch *plan = search->plan;
+	Form_pg_attribute attribute =
+		TupleDescAttr(RelationGetDescr(plan->relation), plan->column - 1);
 	bool		isnull;
-	Datum		value = slot_getattr(search->reader.slot, search->plan->column, &isnull);
+	Datum		value = slot_getattr(search->reader.slot, plan->column, &isnull);
 
-	return !isnull && compare(search, bound, value) < 0 &&
-		(end == NULL || compare(search, *end, value) > 0);
+	if (isnull || !bloomfam_join_reader_is_short(&search->reader, attribute, value))
+		return false;
+	/* read once, though it is compared twice */
+	if (attribute->attlen == -1)
+		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+	return compare(search, bound, value) < 0 &&
+		   (end == NULL || compare(search, *end, value) > 0);
 }
 
 /* Of the rows beside this one, those of the range: after it, and before it.  Counts the matches. */
@@ -376,7 +384,7 @@ search_beside(Search *search, OffsetNumber row, Datum bound, const Datum *end,
 													most - range->nkeys);
 		int			i;
 
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n && !is_over_budget(search); i++)
 		{
 			bloomfam_join_reader_show(&search->reader, i);
 			if (!is_between(search, bound, end))
