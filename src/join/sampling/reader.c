@@ -117,7 +117,7 @@ find_long_values(Node *node, void *arg)
 	return false;
 }
 
-/* How many operators and functions are evaluated for a row: of a list, for each element. */
+/* Counts what is evaluated for a row, operators and all else: of a list, for each element. */
 static bool
 count_operators(Node *node, void *arg)
 {
