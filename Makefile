@@ -19,7 +19,7 @@ DISTVERSION = $(shell sed -n 's/^   "version": *"\(.*\)".*/\1/p' $(top)/META.jso
 MODULE_big = bloomfam
 PGFILEDESC = "bloomfam - filters for hash joins, an index, and a datatype"
 
-OBJS = $(patsubst %.c,%.o,$(call files,src/*.c src/core/*.c src/keys/*.c src/pg/*.c src/join/*.c src/join/*/*.c src/maplet/*.c))
+OBJS = $(patsubst %.c,%.o,$(call files,src/*.c src/core/*.c src/keys/*.c src/pg/*.c src/join/*/*.c src/sampling/*.c src/maplet/*.c))
 DATA = $(call files,sql/bloomfam--*.sql)
 
 PG_CPPFLAGS = -I$(top)/src

@@ -13,7 +13,7 @@
 #include "miscadmin.h"
 #include "utils/guc.h"
 
-#include "join/hooks.h"
+#include "hooks.h"
 #include "maplet/maplet.h"
 
 BLOOMFAM_MODULE_MAGIC("bloomfam", "1.0.0");

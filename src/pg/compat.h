@@ -202,22 +202,18 @@ extern char *get_collation_actual_version(char collprovider, const char *collcol
 #define bloomfam_index_beginscan_bitmap(index, snapshot, nkeys) \
 	index_beginscan_bitmap(index, snapshot, NULL, nkeys)
 #define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL, 0)
-#define bloomfam_beginscan_tidrange(table, snapshot, first, last) \
-	table_beginscan_tidrange(table, snapshot, first, last, SO_NONE)
 #elif PG_VERSION_NUM >= 180000
 #define bloomfam_index_beginscan(table, index, snapshot, nkeys) \
 	index_beginscan(table, index, snapshot, NULL, nkeys, 0)
 #define bloomfam_index_beginscan_bitmap(index, snapshot, nkeys) \
 	index_beginscan_bitmap(index, snapshot, NULL, nkeys)
 #define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL)
-#define bloomfam_beginscan_tidrange	table_beginscan_tidrange
 #else
 #define bloomfam_index_beginscan(table, index, snapshot, nkeys) \
 	index_beginscan(table, index, snapshot, nkeys, 0)
 #define bloomfam_index_beginscan_bitmap(index, snapshot, nkeys) \
 	index_beginscan_bitmap(index, snapshot, nkeys)
 #define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL)
-#define bloomfam_beginscan_tidrange	table_beginscan_tidrange
 #endif
 
 /* One more search of an index scan, for EXPLAIN ANALYZE of 18; and for statistics, as ever. */
@@ -619,134 +615,6 @@ bloomfam_add_partial_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *cos
 #define BLOOMFAM_BASE_REL_PARAMS	PlannerInfo *root, Oid table, bool inhparent, RelOptInfo *rel
 #define BLOOMFAM_BASE_REL_ARGS		root, table, inhparent, rel
 #endif
-
-/*
- * The methods that a relation's joins may be planned with.  15 to 18 look at the settings whenever
- * they cost a join; 19 keeps with each relation what it made of them.
- */
-#include "optimizer/cost.h"
-typedef struct BloomfamJoinMethods
-{
-	bool		nestloop;
-	bool		mergejoin;
-	bool		hashjoin;
-	uint64		strategies;		/* from 19 on */
-} BloomfamJoinMethods;
-
-static inline BloomfamJoinMethods
-bloomfam_join_methods(const RelOptInfo *rel)
-{
-	return (BloomfamJoinMethods) {
-		.nestloop = enable_nestloop, .mergejoin = enable_mergejoin, .hashjoin = enable_hashjoin,
-#if PG_VERSION_NUM >= 190000
-		.strategies = rel->pgs_mask
-#endif
-	};
-}
-
-static inline void
-bloomfam_set_join_methods(RelOptInfo *rel, BloomfamJoinMethods methods)
-{
-	enable_nestloop = methods.nestloop;
-	enable_mergejoin = methods.mergejoin;
-	enable_hashjoin = methods.hashjoin;
-#if PG_VERSION_NUM >= 190000
-	rel->pgs_mask = methods.strategies;
-#endif
-}
-
-/* Of these methods, the one of a plan node: T_NestLoop, T_MergeJoin or T_HashJoin. */
-static inline BloomfamJoinMethods
-bloomfam_only_join_method(BloomfamJoinMethods methods, NodeTag method)
-{
-	methods.nestloop &= method == T_NestLoop;
-	methods.mergejoin &= method == T_MergeJoin;
-	methods.hashjoin &= method == T_HashJoin;
-#if PG_VERSION_NUM >= 190000
-	methods.strategies &= ~(uint64) PGS_JOIN_ANY |
-		(method == T_NestLoop ? PGS_NESTLOOP_ANY
-		 : method == T_MergeJoin ? PGS_MERGEJOIN_ANY : PGS_HASHJOIN);
-#endif
-	return methods;
-}
-
-/* Forgets how a relation could be planned; its size and all else stay. */
-#include "nodes/pathnodes.h"
-static inline void
-bloomfam_forget_paths(RelOptInfo *rel)
-{
-	rel->pathlist = NIL;
-	rel->partial_pathlist = NIL;
-	rel->cheapest_startup_path = NULL;
-	rel->cheapest_total_path = NULL;
-	rel->cheapest_parameterized_paths = NIL;
-#if PG_VERSION_NUM >= 190000
-	rel->unique_rel = NULL;
-#else
-	rel->cheapest_unique_path = NULL;
-#endif
-}
-
-/* The clauses that the planner has made of an equivalence class; each stays there. */
-static inline List *
-bloomfam_derived_clauses(const EquivalenceClass *class)
-{
-#if PG_VERSION_NUM >= 180000
-	return class->ec_derives_list;
-#else
-	return class->ec_derives;
-#endif
-}
-
-/* Is this the relation of all joins, whose workers are gathered when its columns are known? */
-static inline bool
-bloomfam_is_topmost_join(const PlannerInfo *root, const RelOptInfo *rel)
-{
-#if PG_VERSION_NUM >= 160000
-	return bms_equal(rel->relids, root->all_query_rels);
-#else
-	return bms_equal(rel->relids, root->all_baserels);
-#endif
-}
-
-/*
- * May rows be aggregated below joins?  19 then keeps a second relation beside each, whose paths are
- * freed where others are added later.
- */
-static inline bool
-bloomfam_may_aggregate_below_joins(const PlannerInfo *root)
-{
-#if PG_VERSION_NUM >= 190000
-	return root->agg_clause_list != NIL;
-#else
-	return false;
-#endif
-}
-
-/* How many nodes of a path are disabled by settings; before 18 they cost so much. */
-static inline int
-bloomfam_disabled_nodes(const Path *path)
-{
-#if PG_VERSION_NUM >= 180000
-	return path->disabled_nodes;
-#else
-	return 0;
-#endif
-}
-
-/*
- * Does a path cost so much for what is disabled that nothing else tells in its cost?  From 18 on
- * that is counted apart.
- */
-static inline bool
-bloomfam_has_disable_cost(const Path *path)
-{
-#if PG_VERSION_NUM >= 180000
-	return false;
-#else
-	return path->total_cost >= disable_cost;
-#endif
-}
 
 /* The name of a tranche of locks: each process says it; from 19 on, who makes the tranche. */
 #include "storage/lwlock.h"

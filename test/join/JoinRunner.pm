@@ -90,10 +90,8 @@ sub outcome
 		$wire->query($sql) // die "SQLSTATE $wire->{sqlstate}: $sql\n";
 	}
 	$wire->query("SET bloomfam.join_filter = $mode") // die "SQLSTATE $wire->{sqlstate}: bloomfam.join_filter\n";
-	if ($ENV{JOIN_SAMPLES} && $mode ne 'off')
-	{
-		$wire->query('SET bloomfam.join_samples = on') // die "SQLSTATE $wire->{sqlstate}: bloomfam.join_samples\n";
-	}
+	my $samples = $mode eq 'off' ? 'off' : 'on';
+	$wire->query("SET bloomfam.join_samples = $samples") // die "SQLSTATE $wire->{sqlstate}: bloomfam.join_samples\n";
 	if ($mode eq 'force')
 	{
 		foreach my $plan ($item->{plan}, map { $_->{plan} } grep { ($_->{plan} // 'EXECUTE') !~ /^EXECUTE/ } @{ $item->{steps} })

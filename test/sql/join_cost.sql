@@ -6,6 +6,8 @@ ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
 CREATE SCHEMA join_cost;
 SET search_path = join_cost, public;
 SET bloomfam.join_filter = on;
+-- what is compared is the cost model, with the sizes that the server expects
+SET bloomfam.join_samples = off;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 SET work_mem = '4MB';
@@ -62,6 +64,8 @@ SELECT total_cost(:'query') = :plain AS same;
 RESET enable_nestloop;
 SELECT joins(:'query');
 SET bloomfam.join_filter = on;
+-- what is compared is the cost model, with the sizes that the server expects
+SET bloomfam.join_samples = off;
 
 -- no filter would save that: few rows to look for; all rows match; the first row only
 SELECT joins('SELECT sum(fact.v) FROM fact JOIN few USING (k)');
@@ -114,6 +118,8 @@ SELECT joins(:'less');
 SET bloomfam.join_filter = force;
 SELECT joins(:'less');
 SET bloomfam.join_filter = on;
+-- what is compared is the cost model, with the sizes that the server expects
+SET bloomfam.join_samples = off;
 -- an anti-join, which keeps rows without a match; and below an outer join
 \set anti 'SELECT sum(v) FROM fact WHERE NOT EXISTS (SELECT FROM many WHERE many.k = fact.k AND many.k < 199000)'
 SELECT joins(:'anti');

@@ -12,20 +12,13 @@
 #include "nodes/nodeFuncs.h"
 
 #include "join/base/column.h"
+#include "pg/expression.h"
 #include "pg/probe.h"
-
-const Var *
-bloomfam_join_var(const Expr *expr)
-{
-	while (IsA(expr, RelabelType))
-		expr = ((const RelabelType *) expr)->arg;
-	return IsA(expr, Var) && ((const Var *) expr)->varattno > 0 ? (const Var *) expr : NULL;
-}
 
 AttrNumber
 bloomfam_join_column(const Expr *expr, int varno)
 {
-	const Var  *column = bloomfam_join_var(expr);
+	const Var  *column = bloomfam_expression_var(expr);
 
 	return column != NULL && column->varno == varno ? column->varattno : 0;
 }

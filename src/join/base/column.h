@@ -13,12 +13,9 @@
 #include "nodes/plannodes.h"
 
 /*
- * The column that an expression is, as it stands or relabelled, and no system column; NULL if it
- * is none.
+ * The number of the column that an expression is, if it is one of the table or child that varno
+ * says; else 0.
  */
-extern const Var *bloomfam_join_var(const Expr *expr);
-
-/* The number of that column: of the table or child that varno says.  0 if it is none. */
 extern AttrNumber bloomfam_join_column(const Expr *expr, int varno);
 
 /* The same of an output column of a plan. */

@@ -24,7 +24,7 @@ double bloomfam_join_filter_fpr = 0.005;
 bool		bloomfam_join_filter_log = false;
 bool		bloomfam_join_filter_plans = true;
 bool		bloomfam_join_filter_skip = true;
-bool		bloomfam_join_samples = false;
+bool		bloomfam_join_samples = true;
 
 static const struct config_enum_entry mode_options[] = {
 	{"off", JOIN_FILTER_OFF, false},
@@ -106,8 +106,8 @@ bloomfam_join_gucs_define(bool loaded_in_time)
 		NULL, &bloomfam_join_filter_skip, true, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"bloomfam.join_samples",
-		"Lets the planner search tables for a sample of the keys that they are joined by, to know "
-		"how many rows of a join have a match.",
+		"Lets the planner sample rows of large tables, to know how many of them have a match in "
+		"the tables that they are joined to.",
 		"It is of use without join filters, too. Needs bloomfam in session_preload_libraries.",
-		&bloomfam_join_samples, false, PGC_USERSET, 0, NULL, NULL, NULL);
+		&bloomfam_join_samples, true, PGC_USERSET, 0, NULL, NULL, NULL);
 }

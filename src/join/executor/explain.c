@@ -15,7 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "join/base/explain_text.h"
+#include "pg/explain_text.h"
 #include "join/executor/node.h"
 
 /* ---- names ---- */

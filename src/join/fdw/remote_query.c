@@ -43,10 +43,10 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "join/base/column.h"
 #include "join/fdw/remote_query.h"
 #include "join/fdw/remote_table.h"
 #include "join/fdw/remote_types.h"
+#include "pg/expression.h"
 #include "pg/server_structs.h"
 
 const Var *
@@ -54,7 +54,7 @@ bloomfam_join_remote_scan_column(const ForeignScan *scan, AttrNumber attribute)
 {
 	const TargetEntry *output = list_nth(scan->scan.plan.targetlist, attribute - 1);
 	int			varno = scan->scan.scanrelid > 0 ? (int) scan->scan.scanrelid : INDEX_VAR;
-	const Var  *var = bloomfam_join_var(output->expr);
+	const Var  *var = bloomfam_expression_var(output->expr);
 
 	return var != NULL && (int) var->varno == varno ? var : NULL;
 }

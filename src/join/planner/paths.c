@@ -30,7 +30,6 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "join/base/column.h"
 #include "join/base/column_stats.h"
 #include "join/base/gucs.h"
 #include "join/filter/form.h"
@@ -40,6 +39,7 @@
 #include "join/planner/prune_cost.h"
 #include "join/planner/volatility.h"
 #include "pg/compat.h"
+#include "pg/expression.h"
 
 /*
  * So many rows are scanned in page batches in the time that one is fetched by an index, or that
@@ -129,7 +129,7 @@ find_clauses(Offer *offer, const RelOptInfo *outerrel)
 						   outerrel->relids) ||
 			(!turned && !bms_is_subset(clause->right_relids, innerrel->relids)))
 			continue;
-		column = bloomfam_join_var(turned ? lsecond(equal->args) : linitial(equal->args));
+		column = bloomfam_expression_var(turned ? lsecond(equal->args) : linitial(equal->args));
 		key->inner = turned ? linitial(equal->args) : lsecond(equal->args);
 
 		/* without a commutator, the server could not turn it round either */
@@ -287,7 +287,7 @@ describe_build_side(Offer *offer, const Path *inner, bool parallel_hash)
 {
 	JoinCandidate *candidate = &offer->candidate;
 	const RelOptInfo *rel = offer->innerrel;
-	const Var  *column = bloomfam_join_var(candidate->columns[0].inner);
+	const Var  *column = bloomfam_expression_var(candidate->columns[0].inner);
 
 	candidate->keys = inner->rows;
 	candidate->keys_are_sure = true;	/* no path is offered for a filter in doubt */

@@ -28,13 +28,13 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
-#include "join/base/column.h"
 #include "join/base/column_stats.h"
 #include "join/base/gucs.h"
 #include "join/base/index.h"
 #include "join/filter/keys.h"
 #include "join/planner/partition_ancestors.h"
 #include "join/planner/prune_cost.h"
+#include "pg/expression.h"
 
 /* So many times more keys than expected. */
 #define KEYS_IN_DOUBT	2.0
@@ -61,11 +61,11 @@ takes_range(const Expr *condition, Oid table)
 
 	if (!is_opclause(condition) || list_length(operator->args) != 2)
 		return false;
-	column = bloomfam_join_var(linitial(operator->args));
+	column = bloomfam_expression_var(linitial(operator->args));
 	bound = lsecond(operator->args);
 	if (column == NULL)
 	{
-		column = bloomfam_join_var(lsecond(operator->args));
+		column = bloomfam_expression_var(lsecond(operator->args));
 		bound = linitial(operator->args);
 	}
 	if (column == NULL || !is_pseudo_constant_clause((Node *) bound))
@@ -78,7 +78,7 @@ takes_range(const Expr *condition, Oid table)
 static bool
 lie_together(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *column)
 {
-	const Var  *key = bloomfam_join_var(column->inner);
+	const Var  *key = bloomfam_expression_var(column->inner);
 	Oid			table;
 	ListCell   *lc;
 

@@ -1,5 +1,5 @@
--- What came of each pair of relations when a statement was planned with samples: where its keys were searched, or why they were not.
-CREATE FUNCTION sampled_of(statement text, OUT how text, OUT share float8, OUT blocks int, OUT expected float8) RETURNS SETOF record LANGUAGE plpgsql AS $$
+-- What came of each pair of relations when a statement was planned with samples: how its keys were looked up, or why they were not.
+CREATE FUNCTION sampled_of(statement text, OUT how text, OUT fraction float8, OUT blocks int, OUT expected float8) RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
 	pair json;
@@ -8,17 +8,17 @@ BEGIN
 	EXECUTE 'EXPLAIN (VERBOSE, FORMAT JSON) ' || statement INTO plan;
 	FOR pair IN SELECT json_array_elements(plan -> 0 -> 'Join Samples')
 	LOOP
-		IF (pair ->> 'Share')::float8 NOT BETWEEN (pair ->> 'Share From')::float8 AND (pair ->> 'Share To')::float8 THEN
+		IF (pair ->> 'Fraction')::float8 NOT BETWEEN (pair ->> 'Fraction From')::float8 AND (pair ->> 'Fraction To')::float8 THEN
 			RAISE EXCEPTION '%', pair;
 		END IF;
-		how := (pair ->> 'Join') || ': ' || coalesce('not sampled: ' || (pair ->> 'Not Sampled'), 'index ' || (pair ->> 'Index'), 'read');
-		share := pair ->> 'Share';
-		blocks := pair ->> 'Blocks';
-		expected := pair ->> 'Expected Share';
+		how := (pair ->> 'Join') || ': ' || coalesce('not sampled: ' || (pair ->> 'Not Sampled'), 'index ' || (pair ->> 'Index'), 'read') || coalesce(', given ' || (pair ->> 'Given Relation'), '');
+		fraction := pair ->> 'Fraction';
+		blocks := (pair ->> 'Blocks')::int + (pair ->> 'Sample Blocks')::int;
+		expected := pair ->> 'Expected Fraction';
 		RETURN NEXT;
 	END LOOP;
 END $$;
-CREATE FUNCTION sampled(query text, OUT how text, OUT share float8, OUT blocks int, OUT expected float8) RETURNS SETOF record LANGUAGE sql AS $$
+CREATE FUNCTION sampled(query text, OUT how text, OUT fraction float8, OUT blocks int, OUT expected float8) RETURNS SETOF record LANGUAGE sql AS $$
 	SELECT * FROM sampled_of('SELECT 1 FROM ' || query)
 $$;
 -- The rows that the planner expects of a query, and those that come.

@@ -2,12 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * explain_text.h
- *	  What EXPLAIN's text has in common, of nodes and of decisions.
+ *	  What the texts of EXPLAIN have in common.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOMFAM_JOIN_EXPLAIN_TEXT_H
-#define BLOOMFAM_JOIN_EXPLAIN_TEXT_H
+#ifndef BLOOMFAM_EXPLAIN_TEXT_H
+#define BLOOMFAM_EXPLAIN_TEXT_H
 
 #include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
@@ -37,4 +37,4 @@ indent(ExplainState *es)
 	appendStringInfoSpaces(es->str, es->indent * 2);
 }
 
-#endif							/* BLOOMFAM_JOIN_EXPLAIN_TEXT_H */
+#endif							/* BLOOMFAM_EXPLAIN_TEXT_H */

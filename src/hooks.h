@@ -2,14 +2,14 @@
 /*-------------------------------------------------------------------------
  *
  * hooks.h
- *	  Where the join filter meets the server.
+ *	  Where join filters and samples meet the server.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOMFAM_JOIN_HOOKS_H
-#define BLOOMFAM_JOIN_HOOKS_H
+#ifndef BLOOMFAM_HOOKS_H
+#define BLOOMFAM_HOOKS_H
 
 /* To be called by _PG_init(). */
 extern void bloomfam_join_init(void);
 
-#endif							/* BLOOMFAM_JOIN_HOOKS_H */
+#endif							/* BLOOMFAM_HOOKS_H */

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * hooks.c
- *	  Where the join filter meets the server.
+ *	  Where join filters and samples meet the server.
  *
  * While the planner works, a hook tells it what filters would save in the joins that it
  * considers; when it has finished, another adds nodes to its plan.  The executor's ties the nodes
@@ -34,18 +34,17 @@
 #include "tcop/tcopprot.h"
 #include "utils/snapmgr.h"
 
+#include "hooks.h"
 #include "join/base/gucs.h"
 #include "join/executor/node.h"
 #include "join/fdw/foreign.h"
-#include "join/hooks.h"
 #include "join/planner/paths.h"
 #include "join/planner/plan.h"
 #include "join/report/decisions.h"
 #include "join/report/stat.h"
-#include "join/sampling/join_order.h"
-#include "join/sampling/report.h"
-#include "join/sampling/sampling.h"
 #include "pg/compat.h"
+#include "sampling/report.h"
+#include "sampling/sampling.h"
 
 /* What was there before, or the server's own; of paths there is none. */
 static planner_hook_type previous_planner;
@@ -69,6 +68,9 @@ typedef struct Explained
 /* The one that is being done; NULL: none. */
 static Explained *explained = NULL;
 
+/* The samples of the query that is being planned; NULL if none is. */
+static Sampling *sampling = NULL;
+
 /* A relation of the query, before its rows are estimated. */
 static void
 size_base_rel(BLOOMFAM_BASE_REL_PARAMS)
@@ -87,13 +89,14 @@ add_paths_with_filters(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer
 		previous_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 	if (bloomfam_join_filter != JOIN_FILTER_OFF && bloomfam_join_filter_plans)
 		bloomfam_join_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);
-	bloomfam_join_order_take_paths(joinrel, outerrel);
 }
 
-/* The search for a join order, as it would be without this module. */
+/* Sizes joins by samples, and then searches for their order as it would be without this module. */
 static RelOptInfo *
 search_join_order(PlannerInfo *root, int levels, List *initial_rels)
 {
+	if (bloomfam_join_samples && sampling != NULL)
+		bloomfam_sampling_size_joins(root, initial_rels, sampling);
 	if (previous_join_search != NULL)
 		return previous_join_search(root, levels, initial_rels);
 	if (enable_geqo && levels >= geqo_threshold)
@@ -101,33 +104,26 @@ search_join_order(PlannerInfo *root, int levels, List *initial_rels)
 	return standard_join_search(root, levels, initial_rels);
 }
 
-static RelOptInfo *
-search_with_samples(PlannerInfo *root, int levels, List *initial_rels)
-{
-	return bloomfam_join_samples
-			   ? bloomfam_join_sampled_search(root, levels, initial_rels, search_join_order)
-			   : search_join_order(root, levels, initial_rels);
-}
-
-/* Plans, and keeps what was sampled for that. */
+/* Plans, and tells what samples were taken for that. */
 static PlannedStmt *
-plan_with_samples(BLOOMFAM_PLANNER_PARAMS, List **sampled)
+plan_with_samples(BLOOMFAM_PLANNER_PARAMS, List **told)
 {
-	JoinSampling sampling;
-	PlannedStmt *volatile stmt;	/* as it is set between PG_TRY and its end */
+	Sampling	own = SAMPLING_INIT;
+	Sampling   *outer = sampling;
+	PlannedStmt *volatile stmt; /* as it is set between PG_TRY and its end */
 
 	/* always: a function that is called meanwhile may switch samples on or off */
-	bloomfam_join_sampling_begin(&sampling);
+	sampling = &own;
 	PG_TRY();
 	{
 		stmt = previous_planner(BLOOMFAM_PLANNER_ARGS);
 	}
 	PG_FINALLY();
 	{
-		bloomfam_join_sampling_end(&sampling);
+		sampling = outer;
 	}
 	PG_END_TRY();
-	*sampled = sampling.sampled;
+	*told = own.told;
 	return stmt;
 }
 
@@ -145,7 +141,7 @@ plan_with_filters(BLOOMFAM_PLANNER_PARAMS)
 		explained = NULL;
 	stmt = plan_with_samples(BLOOMFAM_PLANNER_ARGS, &sampled);
 	if (bloomfam_join_filter_log && sampled != NIL)
-		bloomfam_join_sampling_log(sampled);
+		bloomfam_sample_log(sampled);
 	if (bloomfam_join_filter != JOIN_FILTER_OFF)
 		decisions = bloomfam_join_plan(stmt, row_security || stmt->dependsOnRole);
 	if (bloomfam_join_filter_log && decisions != NIL)
@@ -208,7 +204,7 @@ end_with_counts(QueryDesc *query)
 	{
 		if (explained->with_filters)
 			bloomfam_join_explain_decisions(explained->stmt, explained->decisions, explained->es);
-		bloomfam_join_sampling_explain(explained->sampled, explained->es);
+		bloomfam_sample_explain(explained->sampled, explained->es);
 	}
 	previous_executor_end(query);
 }
@@ -256,7 +252,7 @@ bloomfam_join_init(void)
 	previous_join_paths = set_join_pathlist_hook;
 	set_join_pathlist_hook = add_paths_with_filters;
 	previous_join_search = join_search_hook;
-	join_search_hook = search_with_samples;
+	join_search_hook = search_join_order;
 	previous_executor_start =
 		ExecutorStart_hook != NULL ? ExecutorStart_hook : standard_ExecutorStart;
 	ExecutorStart_hook = start_with_filters;

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * conditions.c
+ *	  Which conditions of a table the planner may evaluate while it samples.
+ *
+ * A condition is evaluated for rows that the query itself may never come to, as another condition
+ * drops them first.  So it must not have effects, must not tell anybody of what it saw, and must
+ * not end the planning with an error.  Only the server's own functions are called.  Those that are
+ * immutable and leakproof do nothing of that.  Most of what people write is not marked so:
+ * comparing a date with a timestamp, arithmetic, extract().  For these there is a list, by names
+ * and by the types of arguments.  All that the listed functions can do is to raise an error of bad
+ * data, which is caught (reader.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_language_d.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_coerce.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "pg/compat.h"
+#include "sampling/conditions.h"
+
+/*
+ * A condition with a longer constant, such as a list of thousands of numbers, is left to the
+ * server, as it takes time to prepare such a list for each sample.
+ */
+#define LONGEST_CONSTANT	8192
+
+/* The listed functions take and return booleans, numbers, texts, dates and times, and intervals. */
+#define LISTED_CATEGORIES	"BNSDT"
+
+/* Operators, by their names. */
+static const char *const listed_operators[] = {
+	"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "||", "^@", NULL
+};
+
+/* Operators whose right side is a pattern, which has to be a constant. */
+static const char *const listed_patterns[] = {"~~", "!~~", "~~*", "!~~*", NULL};
+
+/* Functions, by their names; those that are named as a type convert to it. */
+static const char *const listed_functions[] = {
+	"abs", "bool", "bpchar", "btrim", "ceil", "ceiling", "char_length", "date", "date_part",
+	"date_trunc", "extract", "float4", "float8", "floor", "int2", "int4", "int8", "left",
+	"length", "lower", "ltrim", "mod", "now", "numeric", "right", "round", "rtrim",
+	"starts_with", "statement_timestamp", "strpos", "substr", "substring", "text", "time",
+	"timestamp", "timestamptz", "transaction_timestamp", "trunc", "upper", "varchar", NULL
+};
+
+/* What is known of the condition that is_unsafe() looks at. */
+typedef struct Context
+{
+	const RelOptInfo *rel;
+	const Node *node;			/* the node whose functions are looked at */
+	int			noperators;		/* as in SampleConditions, so far */
+	int			npasses;
+	Bitmapset  *columns;
+} Context;
+
+static bool
+is_among(const char *name, const char *const *names)
+{
+	for (; *names != NULL; names++)
+		if (strcmp(name, *names) == 0)
+			return true;
+	return false;
+}
+
+/* Returns the operator that a node calls, or InvalidOid if it calls none. */
+static Oid
+operator_of(const Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+			return ((const OpExpr *) node)->opno;
+		case T_ScalarArrayOpExpr:
+			return ((const ScalarArrayOpExpr *) node)->opno;
+		default:
+			return InvalidOid;
+	}
+}
+
+/* Returns the constant pattern of an operator such as LIKE, or NULL if the node is none. */
+static const Const *
+pattern_of(const Node *node)
+{
+	const OpExpr *expr = (const OpExpr *) node;
+	const Const *pattern = IsA(node, OpExpr) ? llast(expr->args) : NULL;
+
+	return pattern != NULL && IsA(pattern, Const) && !pattern->constisnull &&
+				   is_among(get_opname(expr->opno), listed_patterns)
+			   ? pattern
+			   : NULL;
+}
+
+/* Is a function one of the listed ones, when this node calls it? */
+static bool
+is_listed(Form_pg_proc proc, const Node *node)
+{
+	Oid			operator = operator_of(node);
+	int			i;
+
+	if (proc->prolang != INTERNALlanguageId || proc->proretset ||
+		proc->provolatile == PROVOLATILE_VOLATILE ||
+		strchr(LISTED_CATEGORIES, TypeCategory(proc->prorettype)) == NULL)
+		return false;
+	for (i = 0; i < proc->pronargs; i++)
+		if (strchr(LISTED_CATEGORIES, TypeCategory(proc->proargtypes.values[i])) == NULL)
+			return false;
+	if (!OidIsValid(operator))
+		return is_among(NameStr(proc->proname), listed_functions);
+	/* somebody's own operator may have a listed name, and call any function */
+	return operator < FirstNormalObjectId &&
+		   (pattern_of(node) != NULL || is_among(get_opname(operator), listed_operators));
+}
+
+/*
+ * Some functions take no collation that is not deterministic, and columns of different collations
+ * have none in common, which is an error where they are compared.
+ */
+static bool
+has_safe_collation(Form_pg_proc proc, Oid collation)
+{
+	int			i;
+
+	if (OidIsValid(collation))
+		return get_collation_isdeterministic(collation);
+	for (i = 0; i < proc->pronargs; i++)
+		if (type_is_collatable(proc->proargtypes.values[i]))
+			return false;
+	return true;
+}
+
+/* May a function not be called by the node that is looked at? */
+static bool
+is_unsafe_function(Oid function, void *arg)
+{
+	const Node *node = ((Context *) arg)->node;
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Form_pg_proc proc;
+	bool		is_safe;
+
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	proc = (Form_pg_proc) GETSTRUCT(tuple);
+	is_safe = function < FirstNormalObjectId && bloomfam_may_execute(function) &&
+		has_safe_collation(proc, exprInputCollation(node)) &&
+		((proc->provolatile == PROVOLATILE_IMMUTABLE && proc->proleakproof) ||
+		 is_listed(proc, node));
+	ReleaseSysCache(tuple);
+	return !is_safe;
+}
+
+/* Has a condition anything that is not known to do no harm?  Notes what it takes to evaluate it. */
+static bool
+is_unsafe(Node *node, void *arg)
+{
+	Context    *context = arg;
+	const Var  *column = (const Var *) node;
+	const Const *constant;
+
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Var:
+			if (column->varno != context->rel->relid || column->varlevelsup != 0 ||
+				column->varattno <= 0)
+				return true;
+			context->columns = bms_add_member(context->columns, column->varattno);
+			return false;
+		case T_Const:
+			return !((Const *) node)->constisnull && ((Const *) node)->constlen == -1 &&
+				   toast_raw_datum_size(((Const *) node)->constvalue) > LONGEST_CONSTANT;
+		case T_SQLValueFunction:
+			/* dates and times; the others tell who asks */
+			if (TypeCategory(((SQLValueFunction *) node)->type) != TYPCATEGORY_DATETIME)
+				return true;
+			break;
+		case T_List:
+		case T_FuncExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+		case T_BoolExpr:
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_RelabelType:
+		case T_CoalesceExpr:
+		case T_CaseExpr:
+		case T_CaseWhen:
+		case T_CaseTestExpr:
+			break;
+		case T_ScalarArrayOpExpr:
+			/* a list that is looked up by hashes has one more function */
+			if (((ScalarArrayOpExpr *) node)->hashfuncid >= FirstNormalObjectId)
+				return true;
+			/* each element of another list is compared, and they take some bytes each */
+			constant = lsecond(((ScalarArrayOpExpr *) node)->args);
+			if (!IsA(constant, Const))
+				return true;
+			if (!OidIsValid(((ScalarArrayOpExpr *) node)->hashfuncid) && !constant->constisnull)
+				context->noperators += toast_raw_datum_size(constant->constvalue) / 8;
+			break;
+		case T_OpExpr:
+			/* at worst each byte of a pattern is compared with each byte of a value */
+			constant = pattern_of(node);
+			if (constant != NULL)
+				context->npasses =
+					Max(context->npasses, (int) toast_raw_datum_size(constant->constvalue));
+			break;
+		default:
+			return true;
+	}
+	context->node = node;
+	context->noperators++;
+	return check_functions_in_node(node, is_unsafe_function, context) ||
+		   expression_tree_walker(node, is_unsafe, context);
+}
+
+void
+bloomfam_sample_conditions(RelOptInfo *rel, SampleConditions *conditions)
+{
+	ListCell   *lc;
+
+	memset(conditions, 0, sizeof(*conditions));
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *info = lfirst_node(RestrictInfo, lc);
+		Context		context = {.rel = rel, .npasses = 1};
+
+		if (info->pseudoconstant || info->security_level > 0 ||
+			is_unsafe((Node *) info->clause, &context))
+		{
+			conditions->nleft++;
+			continue;
+		}
+		conditions->evaluated = lappend(conditions->evaluated, info);
+		conditions->noperators += context.noperators;
+		conditions->npasses = Max(conditions->npasses, context.npasses);
+		conditions->columns = bms_add_members(conditions->columns, context.columns);
+	}
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * estimate.c
+ *	  Which fraction of a large relation's rows has a match, as estimated from a sample.
+ *
+ * Intervals are Wilson's (E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical
+ * Inference", 1927): of a few matches they tell that there are some, and of none that there may be
+ * some.  Rows of one block tend to be alike, so the sample counts as one of blocks, and blocks that
+ * stand for more rows than others make it less sure (L. Kish, "Survey Sampling", 1965).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "sampling/estimate.h"
+
+/* In the normal distribution 95 % are within so many standard deviations of the mean. */
+#define DEVIATIONS	1.96
+
+/* What the rows of a sample with a match in both of two pairs, or all with NULL, stand for. */
+typedef struct Sums
+{
+	double		weights;		/* rows */
+	double		matches;		/* rows that match these in the first pair */
+	double		effective;		/* rows of equal weight, each of its own block, that tell as much */
+	int			nrows;			/* of the sample */
+} Sums;
+
+static Sums
+sum_up(const SampleRows *sample, const SampleMatches *a, const SampleMatches *b)
+{
+	double		of_block[SAMPLE_MOST_ROWS] = {0};
+	double		squares = 0;
+	Sums		sums = {0};
+	int			i;
+
+	for (i = 0; i < sample->nrows; i++)
+	{
+		const SampleRow *row = &sample->rows[i];
+
+		if ((a != NULL && a->of_row[i] == 0) || (b != NULL && b->of_row[i] == 0))
+			continue;
+		sums.nrows++;
+		sums.weights += row->weight;
+		sums.matches += a != NULL ? row->weight * a->of_row[i] : 0;
+		of_block[row->block] += row->weight;
+	}
+	for (i = 0; i < SAMPLE_MOST_ROWS; i++)
+		squares += of_block[i] * of_block[i];
+	sums.effective = squares > 0 ? sums.weights * sums.weights / squares : 0;
+	return sums;
+}
+
+SampleFraction
+bloomfam_sample_fraction(const SampleRows *sample, const SampleMatches *matches,
+						 const SampleMatches *given)
+{
+	Sums		all = sum_up(sample, NULL, given);
+	Sums		matching = sum_up(sample, matches, given);
+	SampleFraction result = {.per_match = 1, .nrows = all.nrows};
+	double		z = matching.nrows > 0 ? DEVIATIONS : SAMPLE_SURE_DEVIATIONS;
+	double		n = all.effective;
+	double		p;
+	double		middle;
+	double		reach;
+
+	Assert(n > 0);
+	p = Min(matching.weights / all.weights, 1);
+	middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+	reach = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+	result.fraction = p;
+	result.low = Max(Min(middle - reach, p), 0);
+	result.high = Min(Max(middle + reach, p), 1);
+	if (matching.nrows > 0)
+		result.per_match = Max(matching.matches / matching.weights, 1);
+	return result;
+}
+
+double
+bloomfam_sample_dependence(const SampleRows *sample, const SampleMatches *a,
+						   const SampleMatches *b)
+{
+	Sums		all = sum_up(sample, NULL, NULL);
+	double		in_a = sum_up(sample, a, NULL).weights / all.weights;
+	double		in_b = sum_up(sample, b, NULL).weights / all.weights;
+	double		in_both = sum_up(sample, a, b).weights / all.weights;
+	double		variance = in_a * (1 - in_a) * in_b * (1 - in_b) / all.effective;
+
+	return variance > 0 ? (in_both - in_a * in_b) / sqrt(variance) : 0;
+}

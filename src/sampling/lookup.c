@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * lookup.c
+ *	  How many rows of the searched relation match each row of a sample.
+ *
+ * The sample's keys are sorted first, and each is looked up once, however many rows have it.  A
+ * small table is read as a whole: each of its rows is searched among the sorted keys.  In others an
+ * index finds the rows of a key, and those columns of the key that the index does not have are
+ * compared.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/nbtree.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "catalog/pg_am_d.h"
+#include "commands/defrem.h"
+#include "executor/instrument.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/selfuncs.h"
+#include "utils/snapmgr.h"
+
+#include "pg/compat.h"
+#include "sampling/lookup.h"
+
+/*
+ * A table of more rows is searched by an index, if it has one: to read it would take longer than
+ * the half of a millisecond that a search takes.  Without an index one of five times as many is
+ * read.
+ */
+#define READ_MOST_ROWS		4000
+
+/* No more rows of a key are looked at by an index, as each may be on a block of its own. */
+#define MOST_ROWS_OF_KEY	32
+
+/* A key of the sample; rows with a NULL in it have none. */
+typedef struct Key
+{
+	Datum	   *values;			/* of each column */
+	int			row;			/* of the sample */
+	uint32		nmatches;
+} Key;
+
+/* A lookup that is going on. */
+typedef struct Search
+{
+	const SamplePair *pair;
+	const SampleLookup *lookup;
+	SampleReader reader;		/* of the searched table */
+	FmgrInfo	compare[INDEX_MAX_KEYS]; /* a key of the sample with the key below */
+	FmgrInfo	compare_keys[INDEX_MAX_KEYS]; /* two keys of the sample */
+	Datum		values[INDEX_MAX_KEYS]; /* the key of the row in the reader's slot */
+	Key		   *keys;			/* in their order */
+	int			nkeys;
+} Search;
+
+/* ---- how to look up ---- */
+
+/*
+ * The number that an index's kind gives to equality; 0 if it is none that is known to find all
+ * rows.
+ */
+static StrategyNumber
+equality_of(const IndexOptInfo *index)
+{
+	if (index->relam == BTREE_AM_OID)
+		return BTEqualStrategyNumber;
+	return index->relam == HASH_AM_OID || index->relam == get_am_oid("maplet", true)
+			   ? HTEqualStrategyNumber
+			   : InvalidStrategy;
+}
+
+/* Which of the pair's columns can this column of an index search?  -1 if it can none. */
+static int
+find_column(const IndexOptInfo *index, int number, const SamplePair *pair)
+{
+	int			i;
+
+	for (i = 0; i < pair->ncolumns; i++)
+		if (index->indexkeys[number] == pair->columns[i].searched->varattno &&
+			index->indexcollations[number] == pair->columns[i].collation &&
+			get_op_opfamily_strategy(pair->columns[i].search_operator, index->opfamily[number]) ==
+				equality_of(index))
+			return i;
+	return -1;
+}
+
+/* Takes an index if it has fewer rows of a key than others have, of which one has most_keys. */
+static void
+try_index(PlannerInfo *root, const SamplePair *pair, const IndexOptInfo *index,
+		  SampleLookup *lookup, double *most_keys)
+{
+	SampleLookup other = {.index = index};
+	const RelOptInfo *rel = pair->searched;
+	List	   *vars = NIL;
+	double		keys;
+	int			n;
+
+	if (index->hypothetical || index->indpred != NIL ||
+		equality_of(index) == InvalidStrategy || ReindexIsProcessingIndex(index->indexoid))
+		return;
+	for (n = 0; n < index->nkeycolumns; n++)
+	{
+		other.columns[n] = find_column(index, n, pair);
+		if (other.columns[n] < 0)
+			break;
+		vars = lappend(vars, (void *) pair->columns[other.columns[n]].searched);
+	}
+	keys = n > 0 ? estimate_num_groups(root, vars, rel->rows, NULL, NULL) : 0;
+	if (keys <= *most_keys)
+		return;
+	other.nkeys = n;
+	/* a hash index and a maplet have no height, and two pages for a key, most often */
+	other.blocks_of_row =
+		Max(index->tree_height + 1, 2) + Min(Max(rel->rows / keys, 1), MOST_ROWS_OF_KEY);
+	*lookup = other;
+	*most_keys = keys;
+}
+
+const char *
+bloomfam_sample_lookup_init(PlannerInfo *root, const SamplePair *pair, SampleLookup *lookup)
+{
+	const RelOptInfo *rel = pair->searched;
+	double		most_keys = 0;
+	ListCell   *lc;
+
+	*lookup = (SampleLookup) {.blocks_once = rel->pages};
+	if (rel->tuples <= READ_MOST_ROWS)
+		return NULL;
+	foreach(lc, rel->indexlist)
+		try_index(root, pair, lfirst(lc), lookup, &most_keys);
+	return lookup->index == NULL && rel->tuples > 5 * READ_MOST_ROWS
+			   ? "the searched table is not small, and has no index on the key"
+			   : NULL;
+}
+
+/* ---- keys ---- */
+
+/* Compares a key of the sample with values by these functions, column by column. */
+static int
+compare_values(Search *search, FmgrInfo *functions, const Key *key, const Datum *values)
+{
+	int			order = 0;
+	int			i;
+
+	for (i = 0; i < search->pair->ncolumns && order == 0; i++)
+		order =
+			DatumGetInt32(FunctionCall2Coll(&functions[i], search->pair->columns[i].collation,
+											key->values[i], values[i]));
+	return order;
+}
+
+static int
+compare_keys(const void *a, const void *b, void *arg)
+{
+	Search	   *search = arg;
+
+	return compare_values(search, search->compare_keys, a, ((const Key *) b)->values);
+}
+
+/* Gets the key of a row of either relation; false if it has a NULL, or a value that is not read. */
+static bool
+get_key(Search *search, TupleTableSlot *slot, bool is_large, Datum *values)
+{
+	int			i;
+
+	for (i = 0; i < search->pair->ncolumns; i++)
+	{
+		const SampleColumn *column = &search->pair->columns[i];
+		AttrNumber	number = (is_large ? column->large : column->searched)->varattno;
+		bool		isnull;
+
+		values[i] = slot_getattr(slot, number, &isnull);
+		if (isnull || !bloomfam_sample_is_short(
+						  &search->reader,
+						  TupleDescAttr(slot->tts_tupleDescriptor, number - 1)->attlen, values[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Takes the keys of the sampled rows, and sorts them. */
+static void
+take_keys(Search *search, const SampleRows *sample)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(sample->desc, &TTSOpsHeapTuple);
+	Datum	   *values = palloc(sample->nrows * search->pair->ncolumns * sizeof(Datum));
+	int			row;
+
+	search->keys = palloc(sample->nrows * sizeof(Key));
+	for (row = 0; row < sample->nrows; row++)
+	{
+		Key		   *key = &search->keys[search->nkeys];
+
+		*key = (Key) {&values[row * search->pair->ncolumns], row, 0};
+		ExecStoreHeapTuple(sample->rows[row].tuple, slot, false);
+		search->nkeys += get_key(search, slot, true, key->values);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	qsort_arg(search->keys, search->nkeys, sizeof(Key), compare_keys, search);
+}
+
+/* ---- all of the table ---- */
+
+/* Counts the row in the reader's slot for the first of the sample's keys that are its own. */
+static void
+count_row(Search *search)
+{
+	int			low = 0;
+	int			high = search->nkeys;
+
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+
+		if (compare_values(search, search->compare, &search->keys[middle], search->values) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < search->nkeys &&
+		compare_values(search, search->compare, &search->keys[low], search->values) == 0)
+		search->keys[low].nmatches++;
+}
+
+static void
+read_table(Search *search, Relation relation)
+{
+	/* not synchronized with other scans, so that rows come in one order */
+	TableScanDesc scan =
+		table_beginscan_strat(relation, GetActiveSnapshot(), 0, NULL, true, false);
+
+	/* it may have grown since the planner asked for its size */
+	bloomfam_sample_spend(search->reader.budget, RelationGetNumberOfBlocks(relation), 0);
+	while (bloomfam_sample_may_go_on(&search->reader) &&
+		   table_scan_getnextslot(scan, ForwardScanDirection, search->reader.slot))
+		if (bloomfam_sample_meets_conditions(&search->reader) &&
+			get_key(search, search->reader.slot, false, search->values))
+			count_row(search);
+	table_endscan(scan);
+}
+
+/* ---- by an index ---- */
+
+static int64
+all_accesses(void)
+{
+	return pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read +
+		   pgBufferUsage.local_blks_hit + pgBufferUsage.local_blks_read;
+}
+
+/* Reads the next row of an index search; false if there is none, or the reader may not go on. */
+static bool
+next_row(SampleReader *reader, IndexScanDesc scan)
+{
+	bool		found = false;
+	bool		is_end = false;
+
+	while (!found && !is_end && bloomfam_sample_may_go_on(reader))
+	{
+		int64		before = all_accesses();
+
+		is_end = !scan->xs_heap_continue && index_getnext_tid(scan, ForwardScanDirection) == NULL;
+		if (!is_end)
+			found = index_fetch_heap(scan, reader->slot);
+		bloomfam_sample_spend(reader->budget, all_accesses() - before, 0);
+	}
+	return found;
+}
+
+/* Counts the rows that have a key; true if there may be more. */
+static bool
+look_up(Search *search, IndexScanDesc scan, ScanKey scan_keys, Key *key)
+{
+	SampleReader *reader = &search->reader;
+	int			nrows = 0;
+	int			i;
+
+	for (i = 0; i < search->lookup->nkeys; i++)
+		scan_keys[i].sk_argument = key->values[search->lookup->columns[i]];
+	index_rescan(scan, scan_keys, search->lookup->nkeys, NULL, 0);
+	key->nmatches = 0;
+	for (; nrows < MOST_ROWS_OF_KEY && next_row(reader, scan); nrows++)
+		/* the index may be lossy, or lack columns of the key */
+		key->nmatches += get_key(search, reader->slot, false, search->values) &&
+			compare_values(search, search->compare, key, search->values) == 0 &&
+			bloomfam_sample_meets_conditions(reader);
+	return nrows == MOST_ROWS_OF_KEY;
+}
+
+/* Looks each key up; are_more says then whether some may have more matches than were counted. */
+static void
+search_index(Search *search, Relation relation, bool *are_more)
+{
+	const SampleLookup *lookup = search->lookup;
+	SampleReader *reader = &search->reader;
+	int			spent = reader->budget->spent;
+	ScanKeyData scan_keys[INDEX_MAX_KEYS];
+	/* the planner has locked it when it read of it */
+	Relation	index = index_open(lookup->index->indexoid, NoLock);
+	IndexScanDesc scan =
+		bloomfam_index_beginscan(relation, index, GetActiveSnapshot(), lookup->nkeys);
+	int			i;
+
+	for (i = 0; i < lookup->nkeys; i++)
+	{
+		const SampleColumn *column = &search->pair->columns[lookup->columns[i]];
+
+		ScanKeyEntryInitialize(&scan_keys[i], 0, i + 1, equality_of(lookup->index),
+							   column->large_type, column->collation,
+							   get_opcode(column->search_operator), (Datum) 0);
+	}
+	/* a session's first search accesses catalogs, too; so one goes before those that count */
+	if (search->nkeys > 0)
+		look_up(search, scan, scan_keys, &search->keys[0]);
+	if (reader->reason == NULL)
+		reader->budget->spent = spent;
+	for (i = 0; i < search->nkeys && reader->reason == NULL; i++)
+		/* a row's key may be that of the row before */
+		if ((i == 0 || compare_keys(&search->keys[i - 1], &search->keys[i], search) != 0) &&
+			look_up(search, scan, scan_keys, &search->keys[i]))
+		{
+			*are_more = true;
+			if (search->keys[i].nmatches == 0)
+				reader->reason = bloomfam_sample_overspent;
+		}
+	index_endscan(scan);
+	index_close(index, NoLock);
+}
+
+/* ---- either ---- */
+
+const char *
+bloomfam_sample_lookup(PlannerInfo *root, const SamplePair *pair, const SampleLookup *lookup,
+					   const SampleRows *sample, SampleBudget *budget, SampleMatches *matches)
+{
+	Relation	relation =
+		table_open(planner_rt_fetch(pair->searched->relid, root)->relid, NoLock);
+	Search		search = {.pair = pair, .lookup = lookup};
+	int			before = budget->spent;
+	int			first = 0;
+	int			i;
+
+	for (i = 0; i < pair->ncolumns; i++)
+	{
+		const SampleColumn *column = &pair->columns[i];
+
+		fmgr_info(get_opfamily_proc(column->family, column->large_type, column->searched_type,
+									BTORDER_PROC),
+				  &search.compare[i]);
+		fmgr_info(get_opfamily_proc(column->family, column->large_type, column->large_type,
+									BTORDER_PROC),
+				  &search.compare_keys[i]);
+	}
+	bloomfam_sample_reader_begin(&search.reader, table_slot_create(relation, NULL),
+								 &pair->conditions, budget);
+	take_keys(&search, sample);
+	if (lookup->index == NULL)
+		read_table(&search, relation);
+	else
+		search_index(&search, relation, &matches->are_more);
+	bloomfam_sample_reader_end(&search.reader);
+	table_close(relation, NoLock);
+
+	/* rows with the same key have the matches of the first of them */
+	for (i = 0; i < search.nkeys && search.reader.reason == NULL; i++)
+	{
+		if (compare_keys(&search.keys[first], &search.keys[i], &search) != 0)
+			first = i;
+		matches->of_row[search.keys[i].row] = search.keys[first].nmatches;
+	}
+	matches->nblocks = budget->spent - before;
+	return search.reader.reason;
+}

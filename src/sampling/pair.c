@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * pair.c
+ *	  Pairs of base relations that are joined by equalities of their columns.
+ *
+ * An equality is either implied by an equivalence class, or a clause of its own, as most equalities
+ * of outer joins are.  The server keeps the clauses that it makes of a class, and finds them again.
+ * Up to 15 it finds a clause again only for the same left and right side, so both are made here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/joininfo.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+
+#include "pg/compat.h"
+#include "pg/expression.h"
+#include "sampling/pair.h"
+
+bool
+bloomfam_sample_are_joined(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b)
+{
+	return (a->has_eclass_joins && b->has_eclass_joins &&
+			have_relevant_eclass_joinclause(root, a, b)) ||
+		   have_relevant_joinclause(root, a, b);
+}
+
+/* Reads a clause as an equality of a column of each relation; false if it is none. */
+static bool
+read_equality(const RestrictInfo *info, const SamplePair *pair, SampleColumn *column)
+{
+	const OpExpr *expr = (const OpExpr *) info->clause;
+	Oid			operator = expr->opno;
+	ListCell   *lc;
+
+	if (!is_opclause(expr) || list_length(expr->args) != 2 || info->mergeopfamilies == NIL)
+		return false;
+	column->large = bloomfam_expression_var(linitial(expr->args));
+	column->searched = bloomfam_expression_var(lsecond(expr->args));
+	if (column->large == NULL || column->searched == NULL ||
+		bloomfam_var_is_nulled(column->large) || bloomfam_var_is_nulled(column->searched))
+		return false;
+	if (column->large->varno == pair->searched->relid)
+	{
+		const Var  *other = column->large;
+
+		column->large = column->searched;
+		column->searched = other;
+		operator = get_commutator(operator);
+	}
+	if (!OidIsValid(operator) || column->large->varno != pair->large->relid ||
+		column->searched->varno != pair->searched->relid)
+		return false;
+
+	/* columns of two collations have none in common: to compare them is an error */
+	column->collation = expr->inputcollid;
+	op_input_types(operator, &column->large_type, &column->searched_type);
+	if (!OidIsValid(column->collation) &&
+		(type_is_collatable(column->large_type) || type_is_collatable(column->searched_type)))
+		return false;
+
+	/* arrays, rows and the like may call functions of their elements' types */
+	column->search_operator = get_commutator(operator);
+	if (!OidIsValid(column->search_operator) || operator >= FirstNormalObjectId ||
+		IsPolymorphicType(column->large_type) || column->large_type == RECORDOID)
+		return false;
+	foreach(lc, info->mergeopfamilies)
+	{
+		column->family = lfirst_oid(lc);
+		if (column->family < FirstNormalObjectId &&
+			get_op_opfamily_strategy(operator, column->family) == BTEqualStrategyNumber)
+			return true;
+	}
+	return false;
+}
+
+/* Adds a clause to the pair's columns; false if it is no equality that can be searched by. */
+static bool
+add_clause(SamplePair *pair, RestrictInfo *info)
+{
+	SampleColumn column = {0};
+	int			i;
+
+	if (!read_equality(info, pair, &column))
+		return false;
+	for (i = 0; i < pair->ncolumns; i++)
+		if (column.large->varattno == pair->columns[i].large->varattno &&
+			column.searched->varattno == pair->columns[i].searched->varattno)
+			break;
+	if (i == pair->ncolumns)
+	{
+		if (i == INDEX_MAX_KEYS)
+			return false;
+		pair->columns[pair->ncolumns++] = column;
+	}
+	pair->columns[i].clauses = lappend(pair->columns[i].clauses, info);
+	return true;
+}
+
+/* Finds the type of the join between the two, as it matters to sizes. */
+static const char *
+find_type(PlannerInfo *root, SamplePair *pair, Relids both)
+{
+	ListCell   *lc;
+
+	pair->type = JOIN_INNER;
+	foreach(lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *join = lfirst(lc);
+		bool		is_semi = join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI;
+		bool		large_left = bms_is_member(pair->large->relid, join->syn_lefthand);
+
+		if (join->jointype == JOIN_SEMI && bms_is_subset(both, join->syn_righthand))
+			pair->right_of_semi = true;
+		if (!bms_overlap(both, join->syn_lefthand) || !bms_overlap(both, join->syn_righthand))
+			continue;
+		if (is_semi && !large_left)
+			return "the semi join or anti join selects rows of the smaller relation";
+		if (is_semi || pair->type == JOIN_INNER)
+			pair->type = join->jointype;
+	}
+	return NULL;
+}
+
+const char *
+bloomfam_sample_pair_init(PlannerInfo *root, SamplePair *pair)
+{
+	const char *no_equality = "there are other conditions between the two, or none that is known";
+	Relids		both = bms_union(pair->large->relids, pair->searched->relids);
+	List	   *clauses =
+		list_concat(bloomfam_implied_equalities(root, pair->large, pair->searched),
+					bloomfam_implied_equalities(root, pair->searched, pair->large));
+	ListCell   *lc;
+
+	foreach(lc, pair->large->joininfo)
+		if (bms_equal(lfirst_node(RestrictInfo, lc)->clause_relids, both))
+			clauses = lappend(clauses, lfirst(lc));
+	foreach(lc, clauses)
+		if (!add_clause(pair, lfirst(lc)))
+			return no_equality;
+	return pair->ncolumns == 0 ? no_equality : find_type(root, pair, both);
+}
+
+/* Would the server size a join by a foreign key in place of a clause of the pair? */
+static bool
+replaces_clause(const ForeignKeyOptInfo *key, const SamplePair *pair)
+{
+	ListCell   *lc;
+	int			i;
+	int			k;
+
+	/* a key of several columns to another table is all that is known of these together */
+	if (key->nkeys > 1 && key->con_relid != pair->searched->relid &&
+		key->ref_relid != pair->searched->relid)
+		return false;
+	for (i = 0; i < pair->ncolumns; i++)
+		foreach(lc, pair->columns[i].clauses)
+			for (k = 0; k < key->nkeys; k++)
+				if (list_member_ptr(key->rinfos[k], lfirst(lc)) ||
+					(key->eclass[k] != NULL &&
+					 key->eclass[k] == ((RestrictInfo *) lfirst(lc))->parent_ec))
+					return true;
+	return false;
+}
+
+/* The selectivity of one column's equality, as the server estimates it. */
+static double
+column_selectivity(PlannerInfo *root, const SamplePair *pair, const SampleColumn *column)
+{
+	SpecialJoinInfo *join = makeNode(SpecialJoinInfo);
+
+	join->min_lefthand = join->syn_lefthand = pair->large->relids;
+	join->min_righthand = join->syn_righthand = pair->searched->relids;
+	join->jointype = JOIN_INNER;
+	return clause_selectivity(root, linitial(column->clauses), 0, JOIN_INNER, join);
+}
+
+double
+bloomfam_sample_pair_selectivity(PlannerInfo *root, const SamplePair *pair)
+{
+	double		selectivity = 1;
+	int			i;
+
+	for (i = 0; i < pair->ncolumns; i++)
+		selectivity *= column_selectivity(root, pair, &pair->columns[i]);
+	return selectivity;
+}
+
+/*
+ * Sets both fields of a clause: the type of a join alone decides which of them is read.  The second
+ * one is also read where the inner side of any other join is unique; there the server has the same
+ * in both.  A selectivity above 1 says that the clause is redundant, and stays.
+ */
+static void
+set_clauses(List *clauses, double norm, double outer)
+{
+	ListCell   *lc;
+
+	Assert(norm >= 0 && norm <= 1 && outer >= 0 && outer <= 1);
+	foreach(lc, clauses)
+	{
+		RestrictInfo *info = lfirst(lc);
+
+		if (info->norm_selec <= 1)
+		{
+			info->norm_selec = norm;
+			info->outer_selec = outer;
+		}
+	}
+}
+
+/* The logarithm of a selectivity, which is not 0 nor infinite. */
+static double
+log_of(double selectivity)
+{
+	return log(Min(Max(selectivity, 1e-200), 1 - 1e-9));
+}
+
+/*
+ * The server multiplies the selectivities of several columns.  Each column gets as large a part of
+ * what they make together as it has of the server's own: where a third relation has one of the
+ * columns, the server may leave that column's clause out.
+ */
+void
+bloomfam_sample_pair_set(PlannerInfo *root, const SamplePair *pair, double selectivity,
+						 double fraction)
+{
+	bool		is_semi = pair->type == JOIN_SEMI || pair->type == JOIN_ANTI;
+	double		all = log_of(bloomfam_sample_pair_selectivity(root, pair));
+	List	   *keys = NIL;
+	ListCell   *lc;
+	int			i;
+
+	for (i = 0; i < pair->ncolumns; i++)
+	{
+		double		part = log_of(column_selectivity(root, pair, &pair->columns[i])) / all;
+		double		norm = pow(selectivity, part);
+
+		set_clauses(pair->columns[i].clauses, norm, is_semi ? pow(fraction, part) : norm);
+	}
+	foreach(lc, root->fkey_list)
+		if (!replaces_clause(lfirst(lc), pair))
+			keys = lappend(keys, lfirst(lc));
+	root->fkey_list = keys;
+}
+
+void
+bloomfam_sample_set_between(PlannerInfo *root, const SamplePair *other, const SamplePair *pair,
+							double selectivity)
+{
+	int			i;
+
+	for (i = 0; i < other->ncolumns && other != pair && pair->ncolumns == 1; i++)
+		if (other->columns[i].large->varattno == pair->columns[0].large->varattno)
+			set_clauses(list_concat(
+							bloomfam_implied_equalities(root, other->searched, pair->searched),
+							bloomfam_implied_equalities(root, pair->searched, other->searched)),
+						selectivity, selectivity);
+}
+
+char *
+bloomfam_sample_alias(PlannerInfo *root, const RelOptInfo *rel)
+{
+	return pstrdup(planner_rt_fetch(rel->relid, root)->eref->aliasname);
+}
+
+static const char *
+column_text(PlannerInfo *root, const Var *column)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(column->varno, root);
+
+	return psprintf("%s.%s", rte->eref->aliasname,
+					strVal(list_nth(rte->eref->colnames, column->varattno - 1)));
+}
+
+char *
+bloomfam_sample_pair_text(PlannerInfo *root, const SamplePair *pair)
+{
+	StringInfoData out;
+	int			i;
+
+	initStringInfo(&out);
+	for (i = 0; i < pair->ncolumns; i++)
+		appendStringInfo(&out, "%s%s = %s", i > 0 ? " AND " : "",
+						 column_text(root, pair->columns[i].large),
+						 column_text(root, pair->columns[i].searched));
+	if (pair->ncolumns == 0)
+		appendStringInfo(&out, "%s, %s", bloomfam_sample_alias(root, pair->large),
+						 bloomfam_sample_alias(root, pair->searched));
+	return out.data;
+}

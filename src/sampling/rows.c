@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * rows.c
+ *	  A sample of a large relation's rows.
+ *
+ * A table of N blocks is parted into as many strata as rows are wanted, and one block of each is
+ * read.  Which block of its stratum that is, and which of its rows are taken, follows from a hash:
+ * tables are often made in some order, and each fourth row may be of one kind.  All blocks are
+ * prefetched together, so that a table which is not cached costs a few round trips.
+ *
+ * Wide rows are fewer to a block than narrow ones.  So a row stands for as many as its block has
+ * that meet the conditions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/heapam.h"
+#include "access/tupconvert.h"
+#include "common/hashfn.h"
+#include "parser/parsetree.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "sampling/permission.h"
+#include "sampling/rows.h"
+
+/*
+ * More rows of a block are taken only where other blocks had none, or the tables have few blocks.
+ */
+#define MOST_ROWS_OF_BLOCK	4
+
+/* A block that is read. */
+typedef struct Stratum
+{
+	const RelOptInfo *table;
+	BlockNumber block;
+} Stratum;
+
+/* Adds the tables that a relation's rows are in; a table that cannot be read gives the reason. */
+static List *
+add_tables(PlannerInfo *root, const RelOptInfo *rel, List *tables, const char **reason)
+{
+	ListCell   *lc;
+
+	if (!planner_rt_fetch(rel->relid, root)->inh)
+	{
+		*reason = bloomfam_sample_forbidden(root, rel, NULL, false);
+		return lappend(tables, (void *) rel);
+	}
+	foreach(lc, root->append_rel_list)
+	{
+		const AppendRelInfo *child = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *child_rel = root->simple_rel_array[child->child_relid];
+
+		if (*reason == NULL && child->parent_relid == rel->relid && child_rel != NULL &&
+			!IS_DUMMY_REL(child_rel))
+			tables = add_tables(root, child_rel, tables, reason);
+	}
+	return tables;
+}
+
+/* Chooses blocks of the tables, as if these were one; returns how many there are. */
+static int
+choose_blocks(List *tables, int n, Stratum *strata)
+{
+	double		total = 0;
+	double		before = 0;		/* blocks of the tables before the present one */
+	int			i = 0;
+	ListCell   *lc;
+
+	foreach(lc, tables)
+		total += ((const RelOptInfo *) lfirst(lc))->pages;
+	n = (int) Min(n, total);
+	foreach(lc, tables)
+	{
+		const RelOptInfo *table = lfirst(lc);
+
+		for (; i < n; i++)
+		{
+			double		within = murmurhash32(i + 1) / (PG_UINT32_MAX + 1.0);
+			double		block = floor((i + within) * total / n);
+
+			if (block >= before + table->pages)
+				break;
+			strata[i] = (Stratum) {table, (BlockNumber) (block - before)};
+		}
+		before += table->pages;
+	}
+	return i;
+}
+
+/* Fills in a row of a block that is pinned; false if there is none of this number. */
+static inline bool
+get_tuple(Relation relation, Buffer buffer, OffsetNumber offset, HeapTuple tuple)
+{
+	ItemId		item = PageGetItemId(BufferGetPage(buffer), offset);
+
+	if (!ItemIdIsNormal(item))
+		return false;
+	tuple->t_len = ItemIdGetLength(item);
+	tuple->t_data = (HeapTupleHeader) PageGetItem(BufferGetPage(buffer), item);
+	tuple->t_tableOid = RelationGetRelid(relation);
+	ItemPointerSet(&tuple->t_self, BufferGetBlockNumber(buffer), offset);
+	return true;
+}
+
+/* Finds the rows of a block that the active snapshot sees; returns how many there are. */
+static int
+find_visible(Relation relation, Buffer buffer, OffsetNumber *offsets)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+	Page		page = BufferGetPage(buffer);
+	HeapTupleData tuple;
+	bool		all_visible;
+	OffsetNumber offset;
+	int			n = 0;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	/* a standby's snapshot may be older than what the page says of itself */
+	all_visible = PageIsAllVisible(page) && !snapshot->takenDuringRecovery;
+	for (offset = FirstOffsetNumber; offset <= PageGetMaxOffsetNumber(page); offset++)
+		if (get_tuple(relation, buffer, offset, &tuple) &&
+			(all_visible || HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer)))
+			offsets[n++] = offset;
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return n;
+}
+
+/*
+ * Takes up to most rows of a block that meet the conditions, in random order; map makes them rows
+ * of the sampled relation.  It looks for one row more than it takes: how long that takes says
+ * without bias how many there are (J.  B.  S.  Haldane, "On a method of estimating frequencies",
+ * 1945).
+ */
+static void
+take_rows(SampleReader *reader, Relation relation, TupleConversionMap *map, BlockNumber block,
+		  int most, SampleRows *sample)
+{
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	Buffer		buffer = ReadBuffer(relation, block);
+	uint32		hash = block;
+	int			n = find_visible(relation, buffer, offsets);
+	int			first = sample->nrows;
+	int			nread = 0;
+	int			nfound = 0;
+	double		npassing;
+
+	while (nread < n && nfound <= most && bloomfam_sample_may_go_on(reader))
+	{
+		HeapTupleData tuple;
+		int			other;
+
+		hash = murmurhash32(hash + 1);
+		other = nread + hash % (n - nread);
+		get_tuple(relation, buffer, offsets[other], &tuple);
+		offsets[other] = offsets[nread++];
+		ExecStoreHeapTuple(map != NULL ? execute_attr_map_tuple(&tuple, map) : &tuple,
+						   reader->slot, map != NULL);
+		if (bloomfam_sample_meets_conditions(reader) && nfound++ < most)
+			sample->rows[sample->nrows++] =
+				(SampleRow) {ExecCopySlotHeapTuple(reader->slot), 0, sample->nblocks};
+		ExecClearTuple(reader->slot);
+	}
+	ReleaseBuffer(buffer);
+	npassing = nfound > most ? (double) n * most / (nread - 1) : nfound;
+	for (; first < sample->nrows; first++)
+		sample->rows[first].weight = npassing / Min(nfound, most);
+}
+
+/*
+ * Takes rows of the first n strata of nleft, which are of one table, and are prefetched together.
+ */
+static void
+read_table(PlannerInfo *root, SampleReader *reader, const Stratum *strata, int n, int nleft,
+		   int nrows, SampleRows *sample)
+{
+	Relation	relation =
+		table_open(planner_rt_fetch(strata[0].table->relid, root)->relid, NoLock);
+	TupleConversionMap *map =
+		convert_tuples_by_name(RelationGetDescr(relation), sample->desc);
+	BlockNumber nblocks = RelationGetNumberOfBlocks(relation);
+	int			i;
+
+	/* the planner takes a table that was never vacuumed for one of some blocks */
+	for (i = 0; i < n; i++)
+		if (strata[i].block < nblocks)
+			PrefetchBuffer(relation, MAIN_FORKNUM, strata[i].block);
+	for (i = 0; i < n; i++)
+	{
+		/* as many as are missing, if the other blocks have as many, too */
+		int			most = (nrows - sample->nrows + nleft - i - 1) / (nleft - i);
+
+		if (strata[i].block >= nblocks || most == 0 || !bloomfam_sample_may_go_on(reader))
+			continue;
+		bloomfam_sample_spend(reader->budget, 1, 0);
+		take_rows(reader, relation, map, strata[i].block, Min(most, MOST_ROWS_OF_BLOCK), sample);
+		sample->nblocks++;
+	}
+	table_close(relation, NoLock);
+}
+
+const char *
+bloomfam_sample_rows(PlannerInfo *root, const RelOptInfo *rel,
+					 const SampleConditions *conditions, int nrows, SampleBudget *budget,
+					 SampleRows *sample)
+{
+	Relation	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
+	Stratum		strata[SAMPLE_MOST_ROWS];
+	const char *reason = NULL;
+	List	   *tables = add_tables(root, rel, NIL, &reason);
+	int			n = choose_blocks(tables, nrows, strata);
+	SampleReader reader;
+	int			i;
+	int			end;
+
+	Assert(nrows > 0 && nrows <= SAMPLE_MOST_ROWS);
+	sample->desc = CreateTupleDescCopy(RelationGetDescr(relation));
+	table_close(relation, NoLock);
+	if (reason != NULL)
+		return reason;
+	bloomfam_sample_reader_begin(&reader,
+								 MakeSingleTupleTableSlot(sample->desc, &TTSOpsHeapTuple),
+								 conditions, budget);
+	for (i = 0; i < n; i = end)
+	{
+		for (end = i; end < n && strata[end].table == strata[i].table;)
+			end++;
+		read_table(root, &reader, &strata[i], end - i, n - i, nrows, sample);
+	}
+	bloomfam_sample_reader_end(&reader);
+	return reader.reason == NULL && sample->nrows == 0
+			   ? "no row was found that meets the conditions"
+			   : reader.reason;
+}
