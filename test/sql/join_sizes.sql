@@ -149,14 +149,16 @@ DELETE FROM emptied;
 SELECT how FROM sampled('emptied f JOIN shipments p USING (id, lot)');
 DROP TABLE changed, padded, emptied, shipments;
 -- partitioned facts: of all their tables, also where these have their columns in another order, but not of those that the query leaves out
-CREATE TABLE parts (LIKE facts) PARTITION BY RANGE (person);
+CREATE TABLE part_rows AS SELECT id, day, person, fifth FROM facts, generate_series(1, 2);
+CREATE TABLE parts (LIKE part_rows) PARTITION BY RANGE (person);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (1) TO (1000) PARTITION BY RANGE (fifth);
 CREATE TABLE parts_1a PARTITION OF parts_1 FOR VALUES FROM (0) TO (3);
-CREATE TABLE parts_1b AS SELECT fifth, 0 AS gone, all_rows, year, common, id8, uuid, number, name, date, orphan, sparse, person, day, id FROM facts LIMIT 0;
+CREATE TABLE parts_1b AS SELECT fifth, 0 AS gone, person, day, id FROM facts LIMIT 0;
 ALTER TABLE parts_1b DROP gone;
 ALTER TABLE parts_1 ATTACH PARTITION parts_1b FOR VALUES FROM (3) TO (5);
 CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (1000) TO (2001);
-INSERT INTO parts SELECT * FROM facts UNION ALL SELECT * FROM facts;
+INSERT INTO parts SELECT * FROM part_rows;
+DROP TABLE part_rows;
 VACUUM parts;
 CALL analyze_all_rows('parts');
 SELECT q, s.*, how FROM unnest('{parts f JOIN days d ON d.id = f.day WHERE d.year = 100, parts f JOIN days d ON d.id = f.day WHERE d.year = 100 AND f.person < 1000,
@@ -234,7 +236,7 @@ SELECT * FROM sized('(SELECT f.id FROM facts f JOIN days d ON d.id = f.day WHERE
 SELECT how FROM sampled_of('WITH s AS MATERIALIZED (SELECT f.id FROM facts f JOIN days d ON d.id = f.day WHERE d.year = 100) SELECT 1 FROM s');
 -- what a transaction has done is seen, and what it has undone is not
 BEGIN;
-UPDATE days SET year = 101;
+UPDATE days SET year = 101 WHERE id BETWEEN 36000 AND 38200;
 SELECT how, fraction > 0.9 AS changed FROM sampled('facts f JOIN days d ON d.id = f.day WHERE d.year = 101');
 ROLLBACK;
 SELECT how, fraction > 0.9 AS changed FROM sampled('facts f JOIN days d ON d.id = f.day WHERE d.year = 101');
