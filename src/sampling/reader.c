@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "optimizer/restrictinfo.h"
 
+#include "pg/compat.h"
 #include "sampling/reader.h"
 
 /* Longer values are not read: long ones take time to compare, and may be stored elsewhere. */
