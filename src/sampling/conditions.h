@@ -18,7 +18,8 @@ typedef struct SampleConditions
 	int			nleft;			/* how many others are left to the server's estimate */
 	int			noperators;		/* operators and functions that are called for each row */
 	int			npasses;		/* how often each byte of a long value is looked at, at most */
-	Bitmapset  *columns;		/* attribute numbers of the columns that are read, all above 0 */
+	Bitmapset  *columns;		/* attribute numbers of the columns that are read, all above 0;
+								 * of a searched relation those of its key, too */
 } SampleConditions;
 
 /*

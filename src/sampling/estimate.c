@@ -20,7 +20,9 @@
 /* In the normal distribution 95 % are within so many standard deviations of the mean. */
 #define DEVIATIONS	1.96
 
-/* What the rows of a sample with a match in both of two pairs, or all with NULL, stand for. */
+/*
+ * What the rows of a sample stand for that have a match in both of two pairs; NULL excludes none.
+ */
 typedef struct Sums
 {
 	double		weights;		/* rows */

@@ -12,9 +12,9 @@
 #include "sampling/lookup.h"
 
 /*
- * What differs by so many standard deviations is taken for no chance, in 999 of 1,000 cases: that
- * pairs go together, as many pairs of pairs are looked at, and that there is more than the nothing
- * that a sample has found, as the server may know that there is little.
+ * Evidence of so many standard deviations arises by chance in one of 1,000 cases.  It is required
+ * to take two pairs for dependent, as many combinations are tested, and to plan with another
+ * fraction than the server's where no row of the sample has a match.
  */
 #define SAMPLE_SURE_DEVIATIONS	3.0
 

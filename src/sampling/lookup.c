@@ -30,9 +30,9 @@
 #include "sampling/lookup.h"
 
 /*
- * A table of more rows is searched by an index, if it has one: to read it would take longer than
- * the half of a millisecond that a search takes.  Without an index one of five times as many is
- * read.
+ * A table of more rows, or of more blocks than a sample has, is searched by an index if it has one:
+ * to read it would take longer than the half of a millisecond that a search takes.  Without an
+ * index a table of five times as many is read.
  */
 #define READ_MOST_ROWS		4000
 
@@ -91,15 +91,26 @@ find_column(const IndexOptInfo *index, int number, const SamplePair *pair)
 	return -1;
 }
 
-/* Takes an index if it has fewer rows of a key than others have, of which one has most_keys. */
+/* The number of distinct values of a column; 1 if it is not known. */
+static double
+distinct_values(PlannerInfo *root, const Var *column)
+{
+	VariableStatData stats;
+	bool		isdefault;
+	double		n;
+
+	examine_variable(root, (Node *) column, 0, &stats);
+	n = get_variable_numdistinct(&stats, &isdefault);
+	ReleaseVariableStats(stats);
+	return isdefault ? 1 : Max(n, 1);
+}
+
+/* Takes an index if its columns have more distinct keys than those of the best index so far. */
 static void
 try_index(PlannerInfo *root, const SamplePair *pair, const IndexOptInfo *index,
-		  SampleLookup *lookup, double *most_keys)
+		  SampleLookup *best)
 {
-	SampleLookup other = {.index = index};
-	const RelOptInfo *rel = pair->searched;
-	List	   *vars = NIL;
-	double		keys;
+	SampleLookup other = {.index = index, .keys = 1};
 	int			n;
 
 	if (index->hypothetical || index->indpred != NIL ||
@@ -110,32 +121,30 @@ try_index(PlannerInfo *root, const SamplePair *pair, const IndexOptInfo *index,
 		other.columns[n] = find_column(index, n, pair);
 		if (other.columns[n] < 0)
 			break;
-		vars = lappend(vars, (void *) pair->columns[other.columns[n]].searched);
+		other.keys *= distinct_values(root, pair->columns[other.columns[n]].searched);
 	}
-	keys = n > 0 ? estimate_num_groups(root, vars, rel->rows, NULL, NULL) : 0;
-	if (keys <= *most_keys)
+	if (n == 0 || other.keys <= best->keys)
 		return;
 	other.nkeys = n;
 	/* a hash index and a maplet have no height, and two pages for a key, most often */
-	other.blocks_of_row =
-		Max(index->tree_height + 1, 2) + Min(Max(rel->rows / keys, 1), MOST_ROWS_OF_KEY);
-	*lookup = other;
-	*most_keys = keys;
+	other.blocks_of_row = Max(index->tree_height + 1, 2) +
+		Min(Max(pair->searched->tuples / other.keys, 1), MOST_ROWS_OF_KEY);
+	*best = other;
 }
 
 const char *
 bloomfam_sample_lookup_init(PlannerInfo *root, const SamplePair *pair, SampleLookup *lookup)
 {
 	const RelOptInfo *rel = pair->searched;
-	double		most_keys = 0;
+	double		size = Max(rel->tuples / READ_MOST_ROWS, (double) rel->pages / SAMPLE_MOST_ROWS);
 	ListCell   *lc;
 
 	*lookup = (SampleLookup) {.blocks_once = rel->pages};
-	if (rel->tuples <= READ_MOST_ROWS)
+	if (size <= 1)
 		return NULL;
 	foreach(lc, rel->indexlist)
-		try_index(root, pair, lfirst(lc), lookup, &most_keys);
-	return lookup->index == NULL && rel->tuples > 5 * READ_MOST_ROWS
+		try_index(root, pair, lfirst(lc), lookup);
+	return lookup->index == NULL && size > 5
 			   ? "the searched table is not small, and has no index on the key"
 			   : NULL;
 }
@@ -236,7 +245,6 @@ read_table(Search *search, Relation relation)
 	TableScanDesc scan =
 		table_beginscan_strat(relation, GetActiveSnapshot(), 0, NULL, true, false);
 
-	/* it may have grown since the planner asked for its size */
 	bloomfam_sample_spend(search->reader.budget, RelationGetNumberOfBlocks(relation), 0);
 	while (bloomfam_sample_may_go_on(&search->reader) &&
 		   table_scan_getnextslot(scan, ForwardScanDirection, search->reader.slot))
@@ -294,7 +302,7 @@ look_up(Search *search, IndexScanDesc scan, ScanKey scan_keys, Key *key)
 	return nrows == MOST_ROWS_OF_KEY;
 }
 
-/* Looks each key up; are_more says then whether some may have more matches than were counted. */
+/* Looks each key up.  Sets *are_more if some may have more matches than were counted. */
 static void
 search_index(Search *search, Relation relation, bool *are_more)
 {
@@ -316,7 +324,10 @@ search_index(Search *search, Relation relation, bool *are_more)
 							   column->large_type, column->collation,
 							   get_opcode(column->search_operator), (Datum) 0);
 	}
-	/* a session's first search accesses catalogs, too; so one goes before those that count */
+	/*
+	 * a session's first search accesses catalogs, too, which must not count: so the first key is
+	 * looked up twice
+	 */
 	if (search->nkeys > 0)
 		look_up(search, scan, scan_keys, &search->keys[0]);
 	if (reader->reason == NULL)
@@ -328,7 +339,7 @@ search_index(Search *search, Relation relation, bool *are_more)
 		{
 			*are_more = true;
 			if (search->keys[i].nmatches == 0)
-				reader->reason = bloomfam_sample_overspent;
+				reader->reason = "a key has many rows, and none of the first ones matches";
 		}
 	index_endscan(scan);
 	index_close(index, NoLock);

@@ -18,6 +18,7 @@ typedef struct SampleLookup
 	const IndexOptInfo *index;	/* NULL if the searched table is read as a whole */
 	int			nkeys;			/* columns that the index is searched by, from its first one on */
 	int			columns[INDEX_MAX_KEYS]; /* which of the pair's columns these are */
+	double		keys;			/* about how many distinct keys these have in the table */
 	double		blocks_once;	/* about how many blocks a lookup accesses, whatever the sample */
 	double		blocks_of_row;	/* ... and for each row of the sample */
 } SampleLookup;

@@ -42,11 +42,12 @@ static bool
 read_equality(const RestrictInfo *info, const SamplePair *pair, SampleColumn *column)
 {
 	const OpExpr *expr = (const OpExpr *) info->clause;
-	Oid			operator = expr->opno;
+	Oid			operator;
 	ListCell   *lc;
 
 	if (!is_opclause(expr) || list_length(expr->args) != 2 || info->mergeopfamilies == NIL)
 		return false;
+	operator = expr->opno;
 	column->large = bloomfam_expression_var(linitial(expr->args));
 	column->searched = bloomfam_expression_var(lsecond(expr->args));
 	if (column->large == NULL || column->searched == NULL ||
@@ -153,7 +154,7 @@ bloomfam_sample_pair_init(PlannerInfo *root, SamplePair *pair)
 	return pair->ncolumns == 0 ? no_equality : find_type(root, pair, both);
 }
 
-/* Would the server size a join by a foreign key in place of a clause of the pair? */
+/* Would a foreign key make the server ignore the selectivity of one of the pair's clauses? */
 static bool
 replaces_clause(const ForeignKeyOptInfo *key, const SamplePair *pair)
 {
@@ -161,7 +162,7 @@ replaces_clause(const ForeignKeyOptInfo *key, const SamplePair *pair)
 	int			i;
 	int			k;
 
-	/* a key of several columns to another table is all that is known of these together */
+	/* a key of several columns to another table stays: it alone tells how these go together */
 	if (key->nkeys > 1 && key->con_relid != pair->searched->relid &&
 		key->ref_relid != pair->searched->relid)
 		return false;
@@ -175,16 +176,26 @@ replaces_clause(const ForeignKeyOptInfo *key, const SamplePair *pair)
 	return false;
 }
 
-/* The selectivity of one column's equality, as the server estimates it. */
+/*
+ * The selectivity of one column's equality, as the server estimates it without foreign keys.  The
+ * planner keeps what it estimates in the clause; for other joins than inner ones that may depend on
+ * more than the two relations, so what the clause has is put back.
+ */
 static double
 column_selectivity(PlannerInfo *root, const SamplePair *pair, const SampleColumn *column)
 {
 	SpecialJoinInfo *join = makeNode(SpecialJoinInfo);
+	RestrictInfo *info = linitial(column->clauses);
+	Selectivity outer = info->outer_selec;
+	double		result;
 
 	join->min_lefthand = join->syn_lefthand = pair->large->relids;
 	join->min_righthand = join->syn_righthand = pair->searched->relids;
-	join->jointype = JOIN_INNER;
-	return clause_selectivity(root, linitial(column->clauses), 0, JOIN_INNER, join);
+	join->jointype = bloomfam_sample_is_semi(pair) ? JOIN_SEMI : JOIN_INNER;
+	info->outer_selec = -1;
+	result = clause_selectivity(root, (Node *) info, 0, join->jointype, join);
+	info->outer_selec = outer;
+	return result;
 }
 
 double
@@ -200,8 +211,9 @@ bloomfam_sample_pair_selectivity(PlannerInfo *root, const SamplePair *pair)
 
 /*
  * Sets both fields of a clause: the type of a join alone decides which of them is read.  The second
- * one is also read where the inner side of any other join is unique; there the server has the same
- * in both.  A selectivity above 1 says that the clause is redundant, and stays.
+ * one is also read where the inner side of any other join is unique
+ * (compute_semi_anti_join_factors()), where it is taken for the same as the first.  A selectivity
+ * above 1 says that the clause is redundant, and stays.
  */
 static void
 set_clauses(List *clauses, double norm, double outer)
@@ -237,8 +249,8 @@ void
 bloomfam_sample_pair_set(PlannerInfo *root, const SamplePair *pair, double selectivity,
 						 double fraction)
 {
-	bool		is_semi = pair->type == JOIN_SEMI || pair->type == JOIN_ANTI;
-	double		all = log_of(bloomfam_sample_pair_selectivity(root, pair));
+	double		all = Min(log_of(bloomfam_sample_pair_selectivity(root, pair)),
+						  log_of(1) * pair->ncolumns);
 	List	   *keys = NIL;
 	ListCell   *lc;
 	int			i;
@@ -248,7 +260,8 @@ bloomfam_sample_pair_set(PlannerInfo *root, const SamplePair *pair, double selec
 		double		part = log_of(column_selectivity(root, pair, &pair->columns[i])) / all;
 		double		norm = pow(selectivity, part);
 
-		set_clauses(pair->columns[i].clauses, norm, is_semi ? pow(fraction, part) : norm);
+		set_clauses(pair->columns[i].clauses, norm,
+					bloomfam_sample_is_semi(pair) ? pow(fraction, part) : norm);
 	}
 	foreach(lc, root->fkey_list)
 		if (!replaces_clause(lfirst(lc), pair))

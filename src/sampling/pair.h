@@ -32,7 +32,7 @@ typedef struct SamplePair
 	RelOptInfo *large;
 	RelOptInfo *searched;
 	JoinType	type;			/* of their join; large is on the left of JOIN_SEMI and JOIN_ANTI */
-	bool		right_of_semi;	/* both are on the right of a semi join */
+	bool		right_of_semi;	/* both are on the right of a semi join, as in EXISTS */
 	int			ncolumns;		/* of the key */
 	SampleColumn columns[INDEX_MAX_KEYS];
 	SampleConditions conditions;	/* of the searched relation */
@@ -47,7 +47,18 @@ extern bool bloomfam_sample_are_joined(PlannerInfo *root, RelOptInfo *a, RelOptI
  */
 extern const char *bloomfam_sample_pair_init(PlannerInfo *root, SamplePair *pair);
 
-/* The selectivity of the pair's equalities, as the server estimates it without foreign keys. */
+/* Do semi joins or anti joins select rows of the large relation by the searched one? */
+static inline bool
+bloomfam_sample_is_semi(const SamplePair *pair)
+{
+	return pair->type == JOIN_SEMI || pair->type == JOIN_ANTI;
+}
+
+/*
+ * The selectivity of the pair's equalities, as the server estimates it without foreign keys.  If
+ * the pair's join is a semi join or an anti join, it is the fraction of the large relation's rows
+ * that have a match.
+ */
 extern double bloomfam_sample_pair_selectivity(PlannerInfo *root, const SamplePair *pair);
 
 /*

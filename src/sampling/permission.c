@@ -107,11 +107,10 @@ bloomfam_sample_forbidden(PlannerInfo *root, const RelOptInfo *rel, const Bitmap
 		(!may_select(rte->relid, columns, GetUserId()) ||
 		 (OidIsValid(rel->userid) && !may_select(rte->relid, columns, rel->userid))))
 		return "there is no right to select";
-	if (rte->tablesample != NULL || (rte->inh && !partitioned))
-		return no_table;
-	if (rte->inh)
+	if (rte->tablesample == NULL && rte->inh && partitioned)
 		return NULL;
-	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW)
+	if (rte->tablesample != NULL || rte->inh ||
+		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW))
 		return no_table;
 	relation = table_open(rte->relid, NoLock);
 	readable = relation->rd_rel->relam == HEAP_TABLE_AM_OID && !RELATION_IS_OTHER_TEMP(relation) &&

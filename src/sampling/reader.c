@@ -92,8 +92,8 @@ spend_evaluation(SampleReader *reader)
 
 /*
  * An error of bad data means that the row is none of the query's result, or that the query itself
- * will fail.  The functions are the server's own, which hold nothing that a subtransaction would
- * have to release.
+ * will fail.  So does a unit that extract() or date_trunc() do not support.  The functions are the
+ * server's own, which hold nothing that a subtransaction would have to release.
  */
 bool
 bloomfam_sample_meets_conditions(SampleReader *reader)
@@ -113,7 +113,8 @@ bloomfam_sample_meets_conditions(SampleReader *reader)
 	PG_CATCH();
 	{
 		MemoryContextSwitchTo(old);
-		if (ERRCODE_TO_CATEGORY(geterrcode()) != ERRCODE_DATA_EXCEPTION)
+		if (ERRCODE_TO_CATEGORY(geterrcode()) != ERRCODE_DATA_EXCEPTION &&
+			geterrcode() != ERRCODE_FEATURE_NOT_SUPPORTED)
 			PG_RE_THROW();
 		FlushErrorState();
 	}

@@ -134,7 +134,7 @@ find_visible(Relation relation, Buffer buffer, OffsetNumber *offsets)
 /*
  * Takes up to most rows of a block that meet the conditions, in random order; map makes them rows
  * of the sampled relation.  It looks for one row more than it takes: how long that takes says
- * without bias how many there are (J.  B.  S.  Haldane, "On a method of estimating frequencies",
+ * without bias how many there are (J. B. S. Haldane, "On a method of estimating frequencies",
  * 1945).
  */
 static void
@@ -218,7 +218,6 @@ bloomfam_sample_rows(PlannerInfo *root, const RelOptInfo *rel,
 	int			i;
 	int			end;
 
-	Assert(nrows > 0 && nrows <= SAMPLE_MOST_ROWS);
 	sample->desc = CreateTupleDescCopy(RelationGetDescr(relation));
 	table_close(relation, NoLock);
 	if (reason != NULL)

@@ -4,9 +4,9 @@
  * sampling.c
  *	  Sizes of joins by samples of rows: bloomfam.join_samples.
  *
- * The server expects of an equality that all keys of both sides are alike.  Here rows of a large
- * relation are sampled, under its own conditions, and their keys are looked up in the relations
- * that it is joined to, under theirs.  The fraction of rows that have a match becomes the
+ * The server assumes that each key of one side is as likely as another to have a match.  Here rows
+ * of a large relation are sampled, under its own conditions, and their keys are looked up in the
+ * relations that it is joined to, under theirs.  The fraction of rows that have a match becomes the
  * selectivity of the join's clauses, where the server's own lies outside of the sample's interval.
  *
  * This is index-based join sampling (V.  Leis, B.  Radke, A.  Gubichev, A.  Kemper, T.  Neumann:
@@ -20,7 +20,6 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/selfuncs.h"
 
 #include "pg/compat.h"
 #include "sampling/estimate.h"
@@ -37,8 +36,8 @@
 #endif
 
 /*
- * A sample has no fewer rows, however many pairs there are, unless no more are found: of fewer a
- * fraction of a tenth could not be told from nothing.
+ * A sample has no fewer rows, however many pairs there are, unless no more are found: with fewer, a
+ * fraction of a tenth could not be distinguished from 0.
  */
 #define FEWEST_ROWS			40
 
@@ -50,6 +49,7 @@ typedef struct PairState
 	SampleLookup lookup;
 	SampleMatches matches;
 	SampleFraction fraction;	/* of all rows of the sample that have a match */
+	double		order;			/* the smallest fraction of the pairs with the same column */
 } PairState;
 
 /* A large relation. */
@@ -143,51 +143,26 @@ check_pair(PlannerInfo *root, const LargeState *large, PairState *state)
 {
 	SamplePair *pair = &state->pair;
 	Bitmapset  *of_large = bms_copy(large->conditions.columns);
-	Bitmapset  *of_searched;
+	Bitmapset **of_searched = &pair->conditions.columns;
 	const char *reason = bloomfam_sample_pair_init(root, pair);
 	int			i;
 
 	bloomfam_sample_conditions(pair->searched, &pair->conditions);
 	if (reason == NULL && pair->ncolumns == 1 && pair->conditions.evaluated == NIL)
 		reason = "no condition of the searched table can be evaluated";
-	of_searched = bms_copy(pair->conditions.columns);
 	for (i = 0; i < pair->ncolumns; i++)
 	{
 		of_large = bms_add_member(of_large, pair->columns[i].large->varattno);
-		of_searched = bms_add_member(of_searched, pair->columns[i].searched->varattno);
+		*of_searched = bms_add_member(*of_searched, pair->columns[i].searched->varattno);
 	}
 	if (reason == NULL)
 		reason = bloomfam_sample_forbidden(root, pair->large, of_large, true);
 	if (reason == NULL)
-		reason = bloomfam_sample_forbidden(root, pair->searched, of_searched, false);
+		reason = bloomfam_sample_forbidden(root, pair->searched, *of_searched, false);
 	return reason != NULL ? reason : bloomfam_sample_lookup_init(root, pair, &state->lookup);
 }
 
 /* ---- the search ---- */
-
-/*
- * Of how many rows can the keys be looked up in all pairs, for about so many blocks?  0 if there is
- * no pair that can be sampled.
- */
-static int
-affordable_rows(const LargeState *large, double nblocks)
-{
-	double		of_row = 1;		/* its own block */
-	int			npairs = 0;
-	ListCell   *lc;
-
-	foreach(lc, large->pairs)
-	{
-		const PairState *state = lfirst(lc);
-
-		if (state->reason != NULL)
-			continue;
-		npairs++;
-		nblocks -= state->lookup.blocks_once;
-		of_row += state->lookup.blocks_of_row;
-	}
-	return npairs > 0 ? (int) Max(Min(nblocks / of_row, SAMPLE_MOST_ROWS), FEWEST_ROWS) : 0;
-}
 
 /* Takes a sample of a large relation, and looks its keys up in each pair's relation. */
 static void
@@ -197,6 +172,7 @@ search(PlannerInfo *root, const LargeState *large, int nrows, SampleBudget *budg
 	const char *reason =
 		bloomfam_sample_rows(root, large->rel, &large->conditions, nrows, budget, sample);
 	ListCell   *lc;
+	ListCell   *lc2;
 
 	foreach(lc, large->pairs)
 	{
@@ -209,6 +185,17 @@ search(PlannerInfo *root, const LargeState *large, int nrows, SampleBudget *budg
 												   budget, &state->matches);
 		if (state->reason == NULL)
 			state->fraction = bloomfam_sample_fraction(sample, &state->matches, NULL);
+		state->order = state->fraction.fraction;
+		foreach(lc2, large->pairs)
+		{
+			PairState  *other = lfirst(lc2);
+
+			if (other == state || state->reason != NULL)
+				break;
+			if (other->reason == NULL &&
+				state->pair.columns[0].large->varattno == other->pair.columns[0].large->varattno)
+				state->order = other->order = Min(state->order, other->order);
+		}
 	}
 }
 
@@ -224,40 +211,22 @@ evaluated_rows(PlannerInfo *root, const SamplePair *pair)
 }
 
 /*
- * How many rows match a row of the large relation that has a match?  If not all were counted, as
- * many as the server expects, but no fewer than were counted.
- */
-static double
-rows_per_match(PlannerInfo *root, const PairState *state, double rows, double counted)
-{
-	List	   *vars = NIL;
-	int			i;
-
-	if (!state->matches.are_more)
-		return counted;
-	for (i = 0; i < state->pair.ncolumns; i++)
-		vars = lappend(vars, (void *) state->pair.columns[i].searched);
-	return Max(counted, rows / estimate_num_groups(root, vars, rows, NULL, NULL));
-}
-
-/*
- * Is a pair joined before another one, most likely, as fewer rows match in it?  Of pairs with the
- * same column of the large relation the order in FROM decides, by which the server chooses the
- * clauses.
+ * Is a pair before another one, in the order in which the server will most likely join them?  The
+ * pairs that fewer rows match come first.  Pairs with the same column are together, and in the
+ * order of FROM, by which the server chooses the clauses of their joins.
  */
 static bool
 is_before(const PairState *a, const PairState *b)
 {
-	if (a->fraction.fraction == b->fraction.fraction ||
-		a->pair.columns[0].large->varattno == b->pair.columns[0].large->varattno)
-		return a->pair.searched->relid < b->pair.searched->relid;
-	return a->fraction.fraction < b->fraction.fraction;
+	if (a->order != b->order)
+		return a->order < b->order;
+	return a->pair.searched->relid < b->pair.searched->relid;
 }
 
 /*
  * Finds the pair whose matches go together most with those of this one, of the pairs before it;
- * NULL if there is none.  Only inner joins and semi joins keep matches alone.  Pairs that exclude
- * each other are left: each join by itself would look smaller than it is.
+ * NULL if there is none.  Only inner joins and semi joins discard rows without a match.  Pairs that
+ * exclude each other are left: each join by itself would look smaller than it is.
  */
 static const PairState *
 find_given(const LargeState *large, const PairState *state, const SampleRows *sample)
@@ -308,9 +277,14 @@ use_pair(PlannerInfo *root, const LargeState *large, const PairState *state,
 	told->sample_blocks = sample->nblocks;
 	told->nblocks = state->matches.nblocks;
 	told->nleft = pair->conditions.nleft + large->conditions.nleft;
-	per_match = rows_per_match(root, state, rows, told->fraction.per_match);
-	told->expected = Min(bloomfam_sample_pair_selectivity(root, pair) * rows / per_match, 1);
-	/* this is the one rule: what the server expects stays if the difference may be chance */
+	/* where counting was cut off it is the server's estimate, but at least what was counted */
+	per_match = told->fraction.per_match;
+	if (state->matches.are_more)
+		per_match = Max(per_match, rows / state->lookup.keys);
+	told->expected = bloomfam_sample_pair_selectivity(root, pair);
+	if (!bloomfam_sample_is_semi(pair))
+		told->expected = Min(told->expected * rows / per_match, 1);
+	/* the rule of the choice: what the server expects stays if the difference may be chance */
 	if (told->expected >= told->fraction.low && told->expected <= told->fraction.high)
 		return;
 
@@ -321,14 +295,18 @@ use_pair(PlannerInfo *root, const LargeState *large, const PairState *state,
 	 */
 	if (pair->right_of_semi && told->fraction.low > told->expected)
 		return;
-	/* of what no row of the sample has, there may be as much as one row stands for */
+	/* if no row of the sample has a match, plan as if one had; in anti joins likewise */
 	told->planned = Max(told->fraction.fraction, 1.0 / told->fraction.nrows);
 	if (pair->type == JOIN_ANTI)
 		told->planned = Min(told->planned, 1 - 1.0 / told->fraction.nrows);
 	selectivity = Min(told->planned * per_match / rows, 1);
 	bloomfam_sample_pair_set(root, pair, selectivity,
 							 Min(told->planned * pair->searched->rows / rows, 1));
-	/* the server may compare the searched relation with another one that has the same key */
+	/*
+	 * The server may join the searched relation by its key to another one that has the same key,
+	 * and was joined before.  One with more columns is joined before most often, as it has more
+	 * clauses.
+	 */
 	foreach(lc, large->pairs)
 	{
 		const PairState *other = lfirst(lc);
@@ -343,8 +321,9 @@ static void
 sample_large(PlannerInfo *root, LargeState *large, const char *reason, double nblocks,
 			 Sampling *sampling)
 {
-	SampleRows *sample = palloc0(sizeof(SampleRows));
-	int			nrows;
+	SampleRows *sample = palloc0(sizeof(SampleRows));	/* its tuples go with the context below */
+	double		of_row = 1;		/* blocks: its own, and those of its lookups */
+	int			npairs = 0;		/* that can be sampled */
 	ListCell   *lc;
 
 	bloomfam_sample_conditions(large->rel, &large->conditions);
@@ -353,10 +332,15 @@ sample_large(PlannerInfo *root, LargeState *large, const char *reason, double nb
 		PairState  *state = lfirst(lc);
 
 		state->reason = reason != NULL ? reason : check_pair(root, large, state);
+		if (state->reason != NULL)
+			continue;
+		npairs++;
+		nblocks -= state->lookup.blocks_once;
+		of_row += state->lookup.blocks_of_row;
 	}
-	nrows = affordable_rows(large, nblocks);
-	if (nrows > 0)
+	if (npairs > 0)
 	{
+		int			nrows = (int) Max(Min(nblocks / of_row, SAMPLE_MOST_ROWS), FEWEST_ROWS);
 		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "join sample",
 													  ALLOCSET_DEFAULT_SIZES);
 		MemoryContext old = MemoryContextSwitchTo(context);
@@ -370,16 +354,15 @@ sample_large(PlannerInfo *root, LargeState *large, const char *reason, double nb
 		const PairState *state = lfirst(lc);
 		SampleTold *told;
 
-		/* of what no sample could tell anything, nothing is said */
+		/* pairs that were never candidates are not reported */
 		if (state->reason != NULL && state->pair.searched->baserestrictinfo == NIL &&
 			state->pair.ncolumns <= 1)
 			continue;
-		told = palloc0(sizeof(SampleTold));
-		told->join = bloomfam_sample_pair_text(root, &state->pair);
-		told->large = bloomfam_sample_alias(root, large->rel);
-		told->searched = bloomfam_sample_alias(root, state->pair.searched);
-		told->planned = -1;
-		told->reason = state->reason;
+		told = palloc(sizeof(SampleTold));
+		*told = (SampleTold) {.join = bloomfam_sample_pair_text(root, &state->pair),
+							  .large = bloomfam_sample_alias(root, large->rel),
+							  .searched = bloomfam_sample_alias(root, state->pair.searched),
+							  .reason = state->reason, .planned = -1};
 		if (state->reason == NULL)
 			use_pair(root, large, state, sample, told);
 		sampling->told = lappend(sampling->told, told);
