@@ -31,9 +31,9 @@ BEGIN
 	expected := plan -> 0 -> 'Plan' ->> 'Plan Rows';
 	seen := plan -> 0 -> 'Plan' ->> 'Actual Rows';
 END $$;
--- Are the expected rows near those that come: within a factor of 1.5, or at most so many?  Were they without samples, within 10?  Do the same come?
+-- Are the expected rows near those that come: within a factor of 2.5, or at most so many?  Were they without samples, within 10?  Do the same come?
 CREATE FUNCTION sized(query text, at_most int DEFAULT 0, OUT near boolean, OUT server_near boolean, OUT same_rows boolean) LANGUAGE sql AS $$
-	SELECT a.expected BETWEEN a.seen / 1.5 AND a.seen * 1.5 OR a.expected <= at_most, b.expected BETWEEN b.seen / 10 AND b.seen * 10, a.seen = b.seen
+	SELECT a.expected BETWEEN a.seen / 2.5 AND a.seen * 2.5 OR a.expected <= at_most, b.expected BETWEEN b.seen / 10 AND b.seen * 10, a.seen = b.seen
 	FROM rows_of('SELECT 1 FROM ' || query, 'on') a, rows_of('SELECT 1 FROM ' || query, 'off') b
 $$;
 -- Statistics of all rows, so that they are the same in each run: ANALYZE reads 300 rows for each value that some column's may have.  No autovacuum changes them, nor
