@@ -9,8 +9,8 @@
  * not end the planning with an error.  Only the server's own functions are called.  Those that are
  * immutable and leakproof do nothing of that.  Most of what people write is not marked so:
  * comparing a date with a timestamp, arithmetic, extract().  For these there is a list, by names
- * and by the types of arguments.  All that the listed functions can do is to raise an error of bad
- * data, which is caught (reader.c).
+ * and by the types of arguments.  All that the listed functions can do is to raise an error for
+ * some values, which is caught (reader.c).  None of them makes a long value of a short one.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +41,7 @@
 
 /* Operators, by their names. */
 static const char *const listed_operators[] = {
-	"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "||", "^@", NULL
+	"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "^@", NULL
 };
 
 /* Operators whose right side is a pattern, which has to be a constant. */
@@ -49,11 +49,11 @@ static const char *const listed_patterns[] = {"~~", "!~~", "~~*", "!~~*", NULL};
 
 /* Functions, by their names; those that are named as a type convert to it. */
 static const char *const listed_functions[] = {
-	"abs", "bool", "bpchar", "btrim", "ceil", "ceiling", "char_length", "date", "date_part",
+	"abs", "bool", "btrim", "ceil", "ceiling", "char_length", "date", "date_part",
 	"date_trunc", "extract", "float4", "float8", "floor", "int2", "int4", "int8", "left",
 	"length", "lower", "ltrim", "mod", "now", "numeric", "right", "round", "rtrim",
-	"starts_with", "statement_timestamp", "strpos", "substr", "substring", "text", "time",
-	"timestamp", "timestamptz", "transaction_timestamp", "trunc", "upper", "varchar", NULL
+	"starts_with", "statement_timestamp", "strpos", "substr", "text", "time",
+	"timestamp", "timestamptz", "transaction_timestamp", "trunc", "upper", NULL
 };
 
 /* What is known of the condition that is_unsafe() looks at. */
@@ -75,23 +75,6 @@ is_among(const char *name, const char *const *names)
 	return false;
 }
 
-/* Returns the operator that a node calls, or InvalidOid if it calls none. */
-static Oid
-operator_of(const Node *node)
-{
-	switch (nodeTag(node))
-	{
-		case T_OpExpr:
-		case T_DistinctExpr:
-		case T_NullIfExpr:
-			return ((const OpExpr *) node)->opno;
-		case T_ScalarArrayOpExpr:
-			return ((const ScalarArrayOpExpr *) node)->opno;
-		default:
-			return InvalidOid;
-	}
-}
-
 /* Returns the constant pattern of an operator such as LIKE, or NULL if the node is none. */
 static const Const *
 pattern_of(const Node *node)
@@ -109,38 +92,27 @@ pattern_of(const Node *node)
 static bool
 is_listed(Form_pg_proc proc, const Node *node)
 {
-	Oid			operator = operator_of(node);
+	Oid			operator = IsA(node, ScalarArrayOpExpr) ? ((const ScalarArrayOpExpr *) node)->opno
+														: ((const OpExpr *) node)->opno;
+	const char *name;
 	int			i;
 
-	if (proc->prolang != INTERNALlanguageId || proc->proretset ||
-		proc->provolatile == PROVOLATILE_VOLATILE ||
+	if (proc->prolang != INTERNALlanguageId || proc->provolatile == PROVOLATILE_VOLATILE ||
 		strchr(LISTED_CATEGORIES, TypeCategory(proc->prorettype)) == NULL)
 		return false;
 	for (i = 0; i < proc->pronargs; i++)
 		if (strchr(LISTED_CATEGORIES, TypeCategory(proc->proargtypes.values[i])) == NULL)
 			return false;
-	if (!OidIsValid(operator))
+	if (IsA(node, FuncExpr))
 		return is_among(NameStr(proc->proname), listed_functions);
 	/* somebody's own operator may have a listed name, and call any function */
-	return operator < FirstNormalObjectId &&
-		   (pattern_of(node) != NULL || is_among(get_opname(operator), listed_operators));
-}
-
-/*
- * Some functions take no collation that is not deterministic, and columns of different collations
- * have none in common, which is an error where they are compared.
- */
-static bool
-has_safe_collation(Form_pg_proc proc, Oid collation)
-{
-	int			i;
-
-	if (OidIsValid(collation))
-		return get_collation_isdeterministic(collation);
-	for (i = 0; i < proc->pronargs; i++)
-		if (type_is_collatable(proc->proargtypes.values[i]))
-			return false;
-	return true;
+	if (operator >= FirstNormalObjectId)
+		return false;
+	/* products and quotients of numeric may have 100,000 digits */
+	name = get_opname(operator);
+	return pattern_of(node) != NULL ||
+		   (is_among(name, listed_operators) &&
+			(proc->prorettype != NUMERICOID || strpbrk(name, "*/%") == NULL));
 }
 
 /* May a function not be called by the node that is looked at? */
@@ -156,7 +128,6 @@ is_unsafe_function(Oid function, void *arg)
 		return true;
 	proc = (Form_pg_proc) GETSTRUCT(tuple);
 	is_safe = function < FirstNormalObjectId && bloomfam_may_execute(function) &&
-		has_safe_collation(proc, exprInputCollation(node)) &&
 		((proc->provolatile == PROVOLATILE_IMMUTABLE && proc->proleakproof) ||
 		 is_listed(proc, node));
 	ReleaseSysCache(tuple);

@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "access/nbtree.h"
+#include "access/transam.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
@@ -83,7 +84,10 @@ find_column(const IndexOptInfo *index, int number, const SamplePair *pair)
 	int			i;
 
 	for (i = 0; i < pair->ncolumns; i++)
+		/* a family of somebody's own may have functions of theirs; those of maplets have none */
 		if (index->indexkeys[number] == pair->columns[i].searched->varattno &&
+			(index->opfamily[number] < FirstNormalObjectId ||
+			 index->relam >= FirstNormalObjectId) &&
 			index->indexcollations[number] == pair->columns[i].collation &&
 			get_op_opfamily_strategy(pair->columns[i].search_operator, index->opfamily[number]) ==
 				equality_of(index))
@@ -277,6 +281,8 @@ next_row(SampleReader *reader, IndexScanDesc scan)
 		is_end = !scan->xs_heap_continue && index_getnext_tid(scan, ForwardScanDirection) == NULL;
 		if (!is_end)
 			found = index_fetch_heap(scan, reader->slot);
+		/* no entry is marked as dead, or the next planning would access fewer blocks */
+		scan->kill_prior_tuple = false;
 		bloomfam_sample_spend(reader->budget, all_accesses() - before, 0);
 	}
 	return found;
@@ -330,7 +336,7 @@ search_index(Search *search, Relation relation, bool *are_more)
 	 */
 	if (search->nkeys > 0)
 		look_up(search, scan, scan_keys, &search->keys[0]);
-	if (reader->reason == NULL)
+	if (bloomfam_sample_may_go_on(reader))
 		reader->budget->spent = spent;
 	for (i = 0; i < search->nkeys && reader->reason == NULL; i++)
 		/* a row's key may be that of the row before */

@@ -20,6 +20,7 @@
 #include "parser/parsetree.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
+#include "utils/rls.h"
 #include "utils/snapmgr.h"
 
 #include "sampling/permission.h"
@@ -89,7 +90,7 @@ may_select(Oid table, const Bitmapset *columns, Oid user)
 
 /*
  * The server checks the same rights before it estimates by the values of other rows.  Here is one
- * check more: rows of a view's owner are not sampled for a user who may not select them, as
+ * check more: rows of a view's owner are not sampled for a user who may not select all of them, as
  * conditions of the view may hide rows, and be none that are evaluated.
  */
 const char *
@@ -101,7 +102,8 @@ bloomfam_sample_forbidden(PlannerInfo *root, const RelOptInfo *rel, const Bitmap
 	Relation	relation;
 	bool		readable;
 
-	if (rte->securityQuals != NIL)
+	if (rte->securityQuals != NIL ||
+		check_enable_rls(rte->relid, GetUserId(), true) == RLS_ENABLED)
 		return hidden;
 	if (columns != NULL &&
 		(!may_select(rte->relid, columns, GetUserId()) ||

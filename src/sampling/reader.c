@@ -35,14 +35,27 @@ bloomfam_sample_reader_begin(SampleReader *reader, TupleTableSlot *slot,
 	reader->slot = slot;
 	reader->budget = budget;
 	reader->conditions = conditions;
+	reader->owner = ResourceOwnerCreate(CurrentResourceOwner, "join sample");
 	reader->estate = CreateExecutorState();
 	reader->qual =
 		ExecPrepareQual(extract_actual_clauses(conditions->evaluated, false), reader->estate);
 }
 
+/* Releases what evaluating the conditions has left, as at the end of a transaction that failed. */
+static void
+release(SampleReader *reader)
+{
+	int			phase;
+
+	for (phase = RESOURCE_RELEASE_BEFORE_LOCKS; phase <= RESOURCE_RELEASE_AFTER_LOCKS; phase++)
+		ResourceOwnerRelease(reader->owner, phase, false, false);
+}
+
 void
 bloomfam_sample_reader_end(SampleReader *reader)
 {
+	release(reader);
+	ResourceOwnerDelete(reader->owner);
 	ExecDropSingleTupleTableSlot(reader->slot);
 	FreeExecutorState(reader->estate);
 }
@@ -91,15 +104,16 @@ spend_evaluation(SampleReader *reader)
 }
 
 /*
- * An error of bad data means that the row is none of the query's result, or that the query itself
- * will fail.  So does a unit that extract() or date_trunc() do not support.  The functions are the
- * server's own, which hold nothing that a subtransaction would have to release.
+ * Such an error means that the row is none of the query's result, or that the query itself will
+ * fail.  What the function held belongs to a resource owner, which releases it without a
+ * subtransaction.
  */
 bool
 bloomfam_sample_meets_conditions(SampleReader *reader)
 {
 	ExprContext *context = GetPerTupleExprContext(reader->estate);
 	MemoryContext old = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
 	volatile bool meets = false;
 
 	if (!spend_evaluation(reader))
@@ -108,16 +122,25 @@ bloomfam_sample_meets_conditions(SampleReader *reader)
 	context->ecxt_scantuple = reader->slot;
 	PG_TRY();
 	{
+		CurrentResourceOwner = reader->owner;
 		meets = ExecQual(reader->qual, context);
 	}
 	PG_CATCH();
 	{
+		int			category = ERRCODE_TO_CATEGORY(geterrcode());
+
 		MemoryContextSwitchTo(old);
-		if (ERRCODE_TO_CATEGORY(geterrcode()) != ERRCODE_DATA_EXCEPTION &&
-			geterrcode() != ERRCODE_FEATURE_NOT_SUPPORTED)
+		CurrentResourceOwner = owner;
+		if (category != ERRCODE_DATA_EXCEPTION && category != ERRCODE_FEATURE_NOT_SUPPORTED &&
+			category != ERRCODE_PROGRAM_LIMIT_EXCEEDED &&
+			geterrcode() != ERRCODE_INDETERMINATE_COLLATION)
 			PG_RE_THROW();
 		FlushErrorState();
+		release(reader);
+		/* an error takes time */
+		bloomfam_sample_spend(reader->budget, 1, 0);
 	}
 	PG_END_TRY();
+	CurrentResourceOwner = owner;
 	return meets;
 }

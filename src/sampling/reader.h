@@ -10,6 +10,7 @@
 #define BLOOMFAM_SAMPLE_READER_H
 
 #include "nodes/execnodes.h"
+#include "utils/resowner.h"
 
 #include "sampling/conditions.h"
 
@@ -42,6 +43,7 @@ typedef struct SampleReader
 	const char *reason;			/* why nothing more can be read; NULL while it can */
 	SampleBudget *budget;		/* the caller's */
 	const SampleConditions *conditions; /* the caller's */
+	ResourceOwner owner;		/* of what evaluating the conditions holds */
 	EState	   *estate;
 	ExprState  *qual;			/* the conditions; NULL if there are none */
 } SampleReader;

@@ -94,28 +94,12 @@ choose_blocks(List *tables, int n, Stratum *strata)
 	return i;
 }
 
-/* Fills in a row of a block that is pinned; false if there is none of this number. */
-static inline bool
-get_tuple(Relation relation, Buffer buffer, OffsetNumber offset, HeapTuple tuple)
-{
-	ItemId		item = PageGetItemId(BufferGetPage(buffer), offset);
-
-	if (!ItemIdIsNormal(item))
-		return false;
-	tuple->t_len = ItemIdGetLength(item);
-	tuple->t_data = (HeapTupleHeader) PageGetItem(BufferGetPage(buffer), item);
-	tuple->t_tableOid = RelationGetRelid(relation);
-	ItemPointerSet(&tuple->t_self, BufferGetBlockNumber(buffer), offset);
-	return true;
-}
-
 /* Finds the rows of a block that the active snapshot sees; returns how many there are. */
 static int
-find_visible(Relation relation, Buffer buffer, OffsetNumber *offsets)
+find_visible(Relation relation, Buffer buffer, HeapTupleData *rows)
 {
 	Snapshot	snapshot = GetActiveSnapshot();
 	Page		page = BufferGetPage(buffer);
-	HeapTupleData tuple;
 	bool		all_visible;
 	OffsetNumber offset;
 	int			n = 0;
@@ -123,10 +107,19 @@ find_visible(Relation relation, Buffer buffer, OffsetNumber *offsets)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	/* a standby's snapshot may be older than what the page says of itself */
 	all_visible = PageIsAllVisible(page) && !snapshot->takenDuringRecovery;
-	for (offset = FirstOffsetNumber; offset <= PageGetMaxOffsetNumber(page); offset++)
-		if (get_tuple(relation, buffer, offset, &tuple) &&
-			(all_visible || HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer)))
-			offsets[n++] = offset;
+	for (offset = FirstOffsetNumber;
+		 offset <= PageGetMaxOffsetNumber(page) && n < MaxHeapTuplesPerPage; offset++)
+	{
+		ItemId		item = PageGetItemId(page, offset);
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		rows[n].t_len = ItemIdGetLength(item);
+		rows[n].t_data = (HeapTupleHeader) PageGetItem(page, item);
+		rows[n].t_tableOid = RelationGetRelid(relation);
+		ItemPointerSet(&rows[n].t_self, BufferGetBlockNumber(buffer), offset);
+		n += all_visible || HeapTupleSatisfiesVisibility(&rows[n], snapshot, buffer);
+	}
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	return n;
 }
@@ -141,10 +134,10 @@ static void
 take_rows(SampleReader *reader, Relation relation, TupleConversionMap *map, BlockNumber block,
 		  int most, SampleRows *sample)
 {
-	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	HeapTupleData rows[MaxHeapTuplesPerPage];
 	Buffer		buffer = ReadBuffer(relation, block);
 	uint32		hash = block;
-	int			n = find_visible(relation, buffer, offsets);
+	int			n = find_visible(relation, buffer, rows);
 	int			first = sample->nrows;
 	int			nread = 0;
 	int			nfound = 0;
@@ -157,8 +150,8 @@ take_rows(SampleReader *reader, Relation relation, TupleConversionMap *map, Bloc
 
 		hash = murmurhash32(hash + 1);
 		other = nread + hash % (n - nread);
-		get_tuple(relation, buffer, offsets[other], &tuple);
-		offsets[other] = offsets[nread++];
+		tuple = rows[other];
+		rows[other] = rows[nread++];
 		ExecStoreHeapTuple(map != NULL ? execute_attr_map_tuple(&tuple, map) : &tuple,
 						   reader->slot, map != NULL);
 		if (bloomfam_sample_meets_conditions(reader) && nfound++ < most)

@@ -228,12 +228,12 @@ SET timezone = 'Europe/Berlin';
 SELECT c AS condition, t.* FROM unnest(ARRAY[$$d.day BETWEEN date '2001-01-08' AND date '2001-01-08' + interval '300 days'$$, $$d.day >= '2000-01-01'::timestamptz$$, $$d.at < date '2001-06-01'$$, $$d.at >= timestamptz '2001-01-01'$$,
 	$$d.day > current_date - 12000$$, $$d.day < now() - interval '1 year'$$, $$d.day <= localtimestamp$$, $$extract(year FROM d.day) = 2001$$, $$date_part('month', d.at) IN (1, 2, 3)$$, $$date_trunc('month', d.at) = '2001-05-01'$$,
 	$$date_trunc('year', d.day) = date '2001-01-01'$$, $$d.at::date = '2001-05-03'$$, $$d.day + 30 < date '2001-01-01'$$, $$d.day - date '2000-01-01' < 365$$, $$d.number > 37000$$, $$d.number = 36600 OR d.number > 37500.5$$, $$d.id > 37000.5$$, $$d.id IN (1, 2, 37000)$$,
-	$$d.year NOT IN (100, 101)$$, $$d.year = ANY ('{100,101}')$$, $$d.year % 2 = 0$$, $$d.year / 2 = 50$$, $$d.id * 2.5 < 92000$$, $$d.name LIKE '36%'$$, $$d.name NOT LIKE '%1.'$$, $$d.name ILIKE '36%'$$, $$d.line IS NULL$$, $$d.line IS NOT NULL$$, $$d.year = 100 IS TRUE$$,
-	$$lower(d.name) = '36600.'$$, $$substr(d.name, 1, 2) = '36'$$, $$left(d.name, 3) = '366'$$, $$d.name || 'x' = '36600.x'$$, $$length(d.name) = 6$$, $$coalesce(d.year, 0) = 101$$, $$nullif(d.year, 100) IS NULL$$, $$d.year IS DISTINCT FROM 100$$,
+	$$d.year NOT IN (100, 101)$$, $$d.year = ANY ('{100,101}')$$, $$d.year % 2 = 0$$, $$d.year / 2 = 50$$, $$d.id * 2.5::float8 < 92000$$, $$d.number + 1 > 37000$$, $$d.name LIKE '36%'$$, $$d.name NOT LIKE '%1.'$$, $$d.name ILIKE '36%'$$, $$d.line IS NULL$$, $$d.line IS NOT NULL$$, $$d.year = 100 IS TRUE$$,
+	$$lower(d.name) = '36600.'$$, $$substr(d.name, 1, 2) = '36'$$, $$left(d.name, 3) = '366'$$, $$length(d.name) = 6$$, $$coalesce(d.year, 0) = 101$$, $$nullif(d.year, 100) IS NULL$$, $$d.year IS DISTINCT FROM 100$$,
 	$$CASE WHEN d.year = 100 THEN d.weekday = 1 ELSE d.weekday < 4 END$$, $$CASE d.year WHEN 100 THEN 1 WHEN 101 THEN 2 END = 2$$, $$d.uuid = lpad(to_hex(36600), 32, '0')::uuid$$, $$1000 / (d.year - 90) > 90$$]) c, told_right(c) t;
 RESET timezone;
 -- what cannot be evaluated is told, and is left to the server
-SELECT c AS condition, how, conditions FROM unnest(ARRAY[$$d.name ~ '^36'$$, $$d.year = 100 AND d.name ~ '^36'$$, $$d.year = 100 AND random() < 2$$, $$repeat(d.name, 2) = 'x'$$, $$d.id = (SELECT 36600)$$, $$d.year = 100 AND d.id <> f.person$$, $$d.name LIKE d.name$$,
+SELECT c AS condition, how, conditions FROM unnest(ARRAY[$$d.name ~ '^36'$$, $$d.year = 100 AND d.name ~ '^36'$$, $$d.year = 100 AND random() < 2$$, $$repeat(d.name, 2) = 'x'$$, $$d.name || 'x' = '36600.x'$$, $$d.name::char(1000000) = '36600.'$$, $$d.number * 2.5 < 92000$$, $$substring(d.name FROM '6+') = '66'$$, $$d.id = (SELECT 36600)$$, $$d.year = 100 AND d.id <> f.person$$, $$d.name LIKE d.name$$,
 	$$d.ctid < '(5,1)'$$, $$d IS NOT NULL$$, $$d.year = ANY (ARRAY[d.weekday, 100])$$, $$current_user = d.name$$]) c, LATERAL (SELECT how, (pair ->> 'Conditions Not Evaluated')::int AS conditions
 	FROM sampled('facts f JOIN days d ON d.id = f.day WHERE ' || c), json_array_elements(planned('facts f JOIN days d ON d.id = f.day WHERE ' || c) -> 0 -> 'Join Samples') pair) s;
 -- a list of thousands is not evaluated; others are compared one by one, unless they are hashed
@@ -245,6 +245,23 @@ SELECT c AS condition, how, fraction BETWEEN 0.35 AND 0.8 AS told_right FROM unn
 SELECT how FROM sampled('facts f JOIN errors d ON d.id = f.day WHERE date_part(CASE d.divisor WHEN 0 THEN ''timezone'' ELSE ''hour'' END, d.at) >= 0');
 SELECT count(*) FROM facts f JOIN errors d ON d.id = f.day WHERE 1 / d.divisor = 1;
 SELECT count(*) FROM facts f JOIN errors d ON d.id = f.day WHERE d.divisor <> 0 AND CASE WHEN d.divisor <> 0 THEN 1 / d.divisor = 1 END;
+
+-- ... also where another condition prevents it that is not evaluated
+CREATE TABLE not_numbers AS SELECT id, CASE WHEN id % 9 = 0 THEN 'NaN'::numeric ELSE id END AS n, id || 'x' AS t FROM days WHERE id BETWEEN 36000 AND 38200;
+CALL analyze_all_rows('not_numbers');
+SELECT how, s.same_rows FROM unnest('{facts f JOIN not_numbers d ON d.id = f.day WHERE d.t ~ ''^3700[1-5]x$'' AND d.n::int > 37002}'::text[]) q, sampled(q), sized(q) s;
+-- what evaluating held when it failed is released: here a catalog's row, as a collation's locale is not there any more
+CREATE COLLATION lost (provider = libc, locale = 'C.UTF-8');
+CREATE TABLE lost_names AS SELECT id, (id || '.') COLLATE lost AS name FROM days WHERE id BETWEEN 36000 AND 38200;
+CALL analyze_all_rows('lost_names');
+UPDATE pg_collation SET collcollate = 'xx_YY', collctype = 'xx_YY' WHERE collname = 'lost';
+\c -
+SET search_path = join_sizes, public;
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+SELECT how FROM sampled('facts f JOIN lost_names d ON d.id = f.day WHERE lower(d.name) = ''37000.''');
+DROP TABLE lost_names;
+DROP COLLATION lost;
 
 -- ---- statements ----
 
@@ -276,12 +293,17 @@ CREATE INDEX ON unindexed ((id + 0));
 CREATE INDEX ON unindexed (year, id);
 CREATE INDEX ON unindexed (name COLLATE "POSIX");
 CREATE INDEX ON unindexed USING brin (id);
+CREATE FUNCTION tells(int, int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE NOTICE 'compared'; RETURN btint4cmp($1, $2); END $$;
+CREATE OPERATOR CLASS told_ops FOR TYPE int4 USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 tells(int, int);
+SET client_min_messages = warning;
+CREATE INDEX ON unindexed (id told_ops);
 CREATE TABLE inherited AS SELECT * FROM days;
 CREATE TABLE inheriting () INHERITS (inherited);
 CALL analyze_all_rows('unindexed', 'inherited');
 SELECT q, how FROM unnest('{facts f JOIN unindexed d ON d.id = f.day WHERE d.year = 100, facts f JOIN unindexed d ON d.name = f.name WHERE d.year = 100, facts f JOIN inherited d ON d.id = f.day WHERE d.year = 100,
 	facts f JOIN days d ON d.id = f.day AND d.id8 < f.id WHERE d.year = 100, facts f JOIN days d TABLESAMPLE system (10) ON d.id = f.day WHERE d.year = 100, facts f TABLESAMPLE system (90) JOIN days d ON d.id = f.day WHERE d.year = 100,
 	"facts f JOIN days d ON d.id = f.day, LATERAL (SELECT f.id OFFSET 0) s WHERE d.year = 100", facts f JOIN days d ON d.id = f.day + 0 WHERE d.year = 100}'::text[]) q, sampled(q);
+RESET client_min_messages;
 -- an index that failed, and one that is dropped
 CREATE TABLE twice AS SELECT * FROM days UNION ALL SELECT * FROM days;
 CALL analyze_all_rows('twice');
@@ -353,12 +375,8 @@ CREATE TABLE live_facts AS SELECT (hashint8(g) & 1073741823) % 100 AS id FROM ge
 VACUUM dead_entries, live_facts;
 CALL analyze_all_rows('dead_entries', 'live_facts');
 DELETE FROM dead_entries WHERE n <= 79000;
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SELECT count(kind) FROM dead_entries WHERE id >= 0;
-RESET enable_seqscan;
-RESET enable_bitmapscan;
-SELECT planning_accesses(q) - blocks BETWEEN -10 AND 150 AS told, blocks > 700 AS many FROM unnest('{live_facts f JOIN dead_entries d ON d.id = f.id WHERE d.kind = 4}'::text[]) q, sampled(q);
+-- ... and are not marked as dead, so that the next planning is the same
+SELECT a.how, a.how = b.how AS same FROM sampled('live_facts f JOIN dead_entries d ON d.id = f.id WHERE d.kind = 4') a, sampled('live_facts f JOIN dead_entries d ON d.id = f.id WHERE d.kind = 4') b;
 -- not before those have gone whose snapshots are older, such as autovacuum: they would keep the dead ones from VACUUM
 DO $$
 BEGIN
