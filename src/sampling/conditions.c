@@ -49,11 +49,10 @@ static const char *const listed_patterns[] = {"~~", "!~~", "~~*", "!~~*", NULL};
 
 /* Functions, by their names; those that are named as a type convert to it. */
 static const char *const listed_functions[] = {
-	"abs", "bool", "btrim", "ceil", "ceiling", "char_length", "date", "date_part",
-	"date_trunc", "extract", "float4", "float8", "floor", "int2", "int4", "int8", "left",
-	"length", "lower", "ltrim", "mod", "now", "numeric", "right", "round", "rtrim",
-	"starts_with", "statement_timestamp", "strpos", "substr", "text", "time",
-	"timestamp", "timestamptz", "transaction_timestamp", "trunc", "upper", NULL
+	"abs", "btrim", "ceil", "ceiling", "char_length", "date", "date_part", "date_trunc",
+	"extract", "float4", "float8", "floor", "int2", "int4", "int8", "left", "length", "lower",
+	"ltrim", "now", "numeric", "right", "round", "rtrim", "starts_with", "strpos", "substr",
+	"text", "time", "timestamp", "timestamptz", "trunc", "upper", NULL
 };
 
 /* What is known of the condition that is_unsafe() looks at. */

@@ -62,23 +62,18 @@ bloomfam_sample_fraction(const SampleRows *sample, const SampleMatches *matches,
 {
 	Sums		all = sum_up(sample, NULL, given);
 	Sums		matching = sum_up(sample, matches, given);
-	SampleFraction result = {.per_match = 1, .nrows = all.nrows};
 	double		z = matching.nrows > 0 ? DEVIATIONS : SAMPLE_SURE_DEVIATIONS;
 	double		n = all.effective;
-	double		p;
-	double		middle;
-	double		reach;
+	double		p = Min(matching.weights / all.weights, 1);
+	double		middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+	double		reach = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
 
-	Assert(n > 0);
-	p = Min(matching.weights / all.weights, 1);
-	middle = (p + z * z / (2 * n)) / (1 + z * z / n);
-	reach = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-	result.fraction = p;
-	result.low = Max(Min(middle - reach, p), 0);
-	result.high = Min(Max(middle + reach, p), 1);
-	if (matching.nrows > 0)
-		result.per_match = Max(matching.matches / matching.weights, 1);
-	return result;
+	return (SampleFraction) {
+		.fraction = p,
+		.low = Max(Min(middle - reach, p), 0), .high = Min(Max(middle + reach, p), 1),
+		.per_match = matching.nrows > 0 ? Max(matching.matches / matching.weights, 1) : 1,
+		.nrows = all.nrows
+	};
 }
 
 double

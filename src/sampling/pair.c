@@ -202,8 +202,18 @@ double
 bloomfam_sample_pair_selectivity(PlannerInfo *root, const SamplePair *pair)
 {
 	double		selectivity = 1;
+	ListCell   *lc;
 	int			i;
 
+	foreach(lc, root->fkey_list)
+	{
+		const ForeignKeyOptInfo *key = lfirst(lc);
+
+		/* the server expects one row for each of the large relation */
+		if (key->con_relid == pair->large->relid && key->ref_relid == pair->searched->relid &&
+			key->nkeys == pair->ncolumns && !bloomfam_sample_is_semi(pair))
+			return 1 / Max(pair->searched->tuples, 1);
+	}
 	for (i = 0; i < pair->ncolumns; i++)
 		selectivity *= column_selectivity(root, pair, &pair->columns[i]);
 	return selectivity;
@@ -220,7 +230,6 @@ set_clauses(List *clauses, double norm, double outer)
 {
 	ListCell   *lc;
 
-	Assert(norm >= 0 && norm <= 1 && outer >= 0 && outer <= 1);
 	foreach(lc, clauses)
 	{
 		RestrictInfo *info = lfirst(lc);

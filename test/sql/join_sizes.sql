@@ -131,6 +131,9 @@ CALL analyze_all_rows('lots', 'moved_lines');
 SELECT q, near FROM unnest('{moved_lines f JOIN lines l ON l.id = f.id AND l.lot = f.lot WHERE l.id <= 8000, facts f JOIN days d ON d.id = f.day WHERE d.year = 100,
 	"facts f, days d, days e WHERE d.id = f.day AND e.id = d.id AND d.year = 100", moved_lines f JOIN lines l ON l.id = f.id AND l.lot = f.lot JOIN lots t ON t.id = f.lot WHERE t.early}'::text[]) q, sized(q);
 
+-- ... nor what they say of these where it is right
+SELECT (pair ->> 'Expected Fraction')::float8 > 0.9 AS expected, pair ->> 'Planned Fraction' IS NULL AS kept FROM json_array_elements(planned('moved_lines f JOIN lines l ON l.id = f.id AND l.lot = f.lot') -> 0 -> 'Join Samples') pair;
+
 -- ---- the large table's own conditions ----
 
 -- its rows are sampled under them: a fifth, nearly all and none of these match, where the server expects the same of each
