@@ -262,7 +262,7 @@ UPDATE pg_collation SET collcollate = 'xx_YY', collctype = 'xx_YY' WHERE collnam
 SET search_path = join_sizes, public;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
-SELECT how FROM sampled('facts f JOIN lost_names d ON d.id = f.day WHERE lower(d.name) = ''37000.''');
+SELECT count(*) AS told FROM sampled('facts f JOIN lost_names d ON d.id = f.day WHERE lower(d.name) = ''37000.''');
 DROP TABLE lost_names;
 DROP COLLATION lost;
 

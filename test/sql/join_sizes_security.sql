@@ -44,7 +44,7 @@ SELECT c AS condition, how, fraction > 0.9 AS all_match FROM unnest('{d.year = 1
 -- LIKE fails where the pattern ends in a backslash, which is the query's own error alone; a regular expression may take long
 CREATE TABLE named AS SELECT id, year, 'name ' || year AS name FROM days;
 ANALYZE named;
-SELECT c AS condition, how FROM unnest(ARRAY['d.name LIKE ''name 1%''', 'd.name NOT LIKE ''name 1%''', 'd.name LIKE ''name\''', 'd.name LIKE d.name', 'd.name ~ ''1''', 'd.name LIKE NULL::text']) c
+SELECT c AS condition, regexp_replace(how, 'not sampled: it would access too many blocks', 'read') AS how FROM unnest(ARRAY['d.name LIKE ''name 1%''', 'd.name NOT LIKE ''name 1%''', 'd.name LIKE ''name\''', 'd.name LIKE d.name', 'd.name ~ ''1''', 'd.name LIKE NULL::text']) c
 	LEFT JOIN LATERAL sampled('facts f JOIN named d ON d.id = f.day WHERE ' || c) ON true;
 -- nor may a function be called that the user has no right to; the query's own error is its own
 REVOKE EXECUTE ON FUNCTION int4mod(int, int) FROM PUBLIC;
@@ -197,7 +197,7 @@ SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day WHERE d.year = swit
 
 CREATE TABLE collated AS SELECT id, name COLLATE "C" AS c, name COLLATE "POSIX" AS p FROM named;
 ANALYZE collated;
-SELECT c AS condition, how FROM unnest('{d.c = d.p, d.c < d.p, d.c = d.c, d.c ^@ ''name''}'::text[]) c
+SELECT c AS condition, regexp_replace(how, 'not sampled: it would access too many blocks', 'read') AS how FROM unnest('{d.c = d.p, d.c < d.p, d.c = d.c, d.c ^@ ''name''}'::text[]) c
 	LEFT JOIN LATERAL sampled('facts f JOIN collated d ON d.id = f.day WHERE ' || c) ON true;
 -- rows as keys: their columns may have other types, and comparisons of their own
 CREATE TYPE of_int AS (a int);
