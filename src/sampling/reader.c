@@ -41,7 +41,10 @@ bloomfam_sample_reader_begin(SampleReader *reader, TupleTableSlot *slot,
 		ExecPrepareQual(extract_actual_clauses(conditions->evaluated, false), reader->estate);
 }
 
-/* Releases what evaluating the conditions has left, as at the end of a transaction that failed. */
+/*
+ * Releases what evaluating the conditions has left, as at the end of a transaction that failed, and
+ * the resource owner with it: since PostgreSQL 17 an owner that was released takes nothing more.
+ */
 static void
 release(SampleReader *reader)
 {
@@ -49,13 +52,14 @@ release(SampleReader *reader)
 
 	for (phase = RESOURCE_RELEASE_BEFORE_LOCKS; phase <= RESOURCE_RELEASE_AFTER_LOCKS; phase++)
 		ResourceOwnerRelease(reader->owner, phase, false, false);
+	ResourceOwnerDelete(reader->owner);
+	reader->owner = NULL;
 }
 
 void
 bloomfam_sample_reader_end(SampleReader *reader)
 {
 	release(reader);
-	ResourceOwnerDelete(reader->owner);
 	ExecDropSingleTupleTableSlot(reader->slot);
 	FreeExecutorState(reader->estate);
 }
@@ -137,6 +141,7 @@ bloomfam_sample_meets_conditions(SampleReader *reader)
 			PG_RE_THROW();
 		FlushErrorState();
 		release(reader);
+		reader->owner = ResourceOwnerCreate(owner, "join sample");
 		/* an error takes time */
 		bloomfam_sample_spend(reader->budget, 1, 0);
 	}
