@@ -75,7 +75,10 @@ extern void bloomfam_sample_pair_set(PlannerInfo *root, const SamplePair *pair,
 extern void bloomfam_sample_set_between(PlannerInfo *root, const SamplePair *other,
 										const SamplePair *pair, double selectivity);
 
-/* The text of a column, and that of the pair's equalities, by the aliases of the query. */
+/*
+ * The alias of a relation in the query, and the text of the pair's equalities by such aliases.
+ * Both are in the current memory context.
+ */
 extern char *bloomfam_sample_alias(PlannerInfo *root, const RelOptInfo *rel);
 extern char *bloomfam_sample_pair_text(PlannerInfo *root, const SamplePair *pair);
 

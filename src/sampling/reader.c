@@ -48,12 +48,9 @@ bloomfam_sample_reader_begin(SampleReader *reader, TupleTableSlot *slot,
 static void
 release(SampleReader *reader)
 {
-	int			phase;
-
-	for (phase = RESOURCE_RELEASE_BEFORE_LOCKS; phase <= RESOURCE_RELEASE_AFTER_LOCKS; phase++)
+	for (int phase = RESOURCE_RELEASE_BEFORE_LOCKS; phase <= RESOURCE_RELEASE_AFTER_LOCKS; phase++)
 		ResourceOwnerRelease(reader->owner, phase, false, false);
 	ResourceOwnerDelete(reader->owner);
-	reader->owner = NULL;
 }
 
 void
