@@ -34,6 +34,7 @@
 #include "catalog/dependency.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
@@ -49,6 +50,13 @@
 
 /* ---- all that is sent ---- */
 
+/* The type on the build side. */
+static Oid
+build_type(const JoinForeignKey *key)
+{
+	return exprType((Node *) key->column->inner);
+}
+
 /*
  * Is the operator the server's ordinary equality of this type, perhaps with another of its types?
  * One of somebody else's type may have been put into the same family.
@@ -60,6 +68,14 @@ is_equality_of(Oid operator, Oid type)
 
 	return operator < FirstNormalObjectId && OidIsValid(entry->hash_opf) &&
 		   get_op_opfamily_strategy(operator, entry->hash_opf) == HTEqualStrategyNumber;
+}
+
+/* Is the operator that of the types of both sides? */
+static bool
+is_equality(const JoinForeignKey *key)
+{
+	return is_equality_of(key->column->operator, key->type) &&
+		   is_equality_of(key->column->operator, build_type(key));
 }
 
 /* Why nothing at all can be sent; NULL: something may be. */
@@ -77,15 +93,15 @@ refusal(const JoinForeignKey *key)
 
 /* Why nothing can be sent to a scan of postgres_fdw; NULL: something may be. */
 static const char *
-scan_refusal(const JoinForeignScanKey *key, const Var *column)
+scan_refusal(const ForeignScan *scan, bool volatile_free, const Var *column)
 {
-	if (!bloomfam_join_remote_is_plain(key->scan))
+	if (!bloomfam_join_remote_is_plain(scan))
 		return "the remote query locks or sorts its rows";
-	if (!key->volatile_free)
+	if (!volatile_free)
 		return "the foreign scan has a volatile condition or column";
 	if (column == NULL)
 		return "the key is no column of the foreign scan";
-	if (bloomfam_join_remote_place(key->scan, column) == 0)
+	if (bloomfam_join_remote_place(scan, column) == 0)
 		return "the key is no column of the remote query";
 	return NULL;
 }
@@ -145,14 +161,14 @@ filter_refusal(const JoinForeignKey *key)
 	if (!server_knows_us(GetForeignServer(key->server)))
 		return "the foreign server has no bloomfam among its extensions";
 	if (bloomfam_join_remote_types_of_filter(key->type) == NULL ||
-		bloomfam_join_remote_types_of_filter(key->build_type) == NULL ||
-		!is_equality_of(key->operator, key->type) ||
-		!is_equality_of(key->operator, key->build_type))
+		bloomfam_join_remote_types_of_filter(build_type(key)) == NULL ||
+		!is_equality(key))
 		return "keys of this type are not hashed alike by all servers";
 	if (key->reads_as_others)
 		return "the query reads other tables with the rights of others";
-	if (OidIsValid(key->collation) &&
-		(!get_collation_isdeterministic(key->collation) || GetDatabaseEncoding() != PG_UTF8))
+	if (OidIsValid(key->column->collation) &&
+		(!get_collation_isdeterministic(key->column->collation) ||
+		 GetDatabaseEncoding() != PG_UTF8))
 		return "the keys' collation or encoding may differ on the foreign server";
 	if (bloomfam_join_filter_type(&filter_type) == NULL)
 		return "this database does not have the extension";
@@ -169,11 +185,11 @@ clear_refusal(const JoinForeignKey *key)
 		return "bloomfam.join_foreign_keys is 0";
 	if (!OidIsValid(key->table))
 		return "the foreign scan is not of one table";
-	if (bloomfam_join_remote_clear(key->type, key->build_type) == JOIN_CLEAR_NOTHING ||
-		!is_equality_of(key->operator, key->type) ||
-		!is_equality_of(key->operator, key->build_type))
+	if (bloomfam_join_remote_clear(key->type, build_type(key)) == JOIN_CLEAR_NOTHING ||
+		!is_equality(key))
 		return "keys of this type are not sent in clear";
-	if (OidIsValid(key->collation) && !get_collation_isdeterministic(key->collation))
+	if (OidIsValid(key->column->collation) &&
+		!get_collation_isdeterministic(key->column->collation))
 		return "the keys' collation is not deterministic";
 	if (OidIsValid(key->user) && key->user != GetUserId())
 		return "the foreign table is not read with the rights of the present user";
@@ -184,55 +200,41 @@ clear_refusal(const JoinForeignKey *key)
 
 /* ---- both ---- */
 
-/* The key of a scan: of its column, which is not NULL. */
-static JoinForeignKey
-key_of_scan(const JoinForeignScanKey *key, const Var *column)
-{
-	const ForeignScan *scan = key->scan;
-	JoinForeignKey result = {
-		.server = scan->fs_server, .attribute = column->varattno, .type = column->vartype,
-		.operator = key->operator, .collation = key->collation, .build_type = key->build_type
-	};
-
-	if (scan->scan.scanrelid > 0)
-	{
-		Assert(rt_fetch(column->varno, key->stmt->rtable)->rtekind == RTE_RELATION);
-		result.table = rt_fetch(column->varno, key->stmt->rtable)->relid;
-		result.user = bloomfam_foreign_scan_user(key->stmt, scan);
-	}
-	result.reads_as_others = bloomfam_reads_as_others(
-		key->stmt, OidIsValid(result.user) ? result.user : GetUserId());
-	return result;
-}
-
 JoinSendings
-bloomfam_join_sendings(const JoinForeignScanKey *scan_key)
+bloomfam_join_sendings(const PlannedStmt *stmt, const ForeignScan *scan, bool volatile_free,
+					   AttrNumber attribute, const JoinKeyColumn *key_column)
 {
-	JoinForeignKey key = {.server = scan_key->scan->fs_server};
+	JoinForeignKey key = {.column = key_column, .server = scan->fs_server};
 	JoinSendings sendings = {.table = InvalidOid};
 	const char *reason = refusal(&key);
+	const Var  *column;
 
 	if (reason == NULL)
 	{
-		const Var  *column =
-			bloomfam_join_remote_scan_column(scan_key->scan, scan_key->attribute);
-
-		reason = scan_refusal(scan_key, column);
-		if (reason == NULL)
-			key = key_of_scan(scan_key, column);
+		column = bloomfam_join_remote_scan_column(scan, attribute);
+		reason = scan_refusal(scan, volatile_free, column);
 	}
 	if (reason != NULL)
 	{
 		bloomfam_join_sendings_refuse(&sendings, reason);
 		return sendings;
 	}
+	key.type = column->vartype;
+	if (scan->scan.scanrelid > 0)
+	{
+		Assert(rt_fetch(column->varno, stmt->rtable)->rtekind == RTE_RELATION);
+		key.table = rt_fetch(column->varno, stmt->rtable)->relid;
+		key.user = bloomfam_foreign_scan_user(stmt, scan);
+	}
+	key.reads_as_others =
+		bloomfam_reads_as_others(stmt, OidIsValid(key.user) ? key.user : GetUserId());
 	sendings.reasons[JOIN_SEND_FILTER] = filter_refusal(&key);
 	reason = clear_refusal(&key);
 	sendings.reasons[JOIN_SEND_KEYS] = sendings.reasons[JOIN_SEND_BOUNDS] = reason;
 	if (reason != NULL)
 		return sendings;
 	sendings.table = key.table;
-	if (bloomfam_join_remote_clear(key.type, key.build_type) == JOIN_CLEAR_KEYS)
+	if (bloomfam_join_remote_clear(key.type, build_type(&key)) == JOIN_CLEAR_KEYS)
 		sendings.reasons[JOIN_SEND_BOUNDS] = "keys of this type have no bounds that are sent";
 	return sendings;
 }
@@ -249,9 +251,10 @@ bloomfam_join_sendings_refuse(JoinSendings *sendings, const char *reason)
 }
 
 void
-bloomfam_join_sendings_settle(JoinSendings *sendings, const JoinForeignScanKey *key)
+bloomfam_join_sendings_settle(JoinSendings *sendings, const ForeignScan *scan,
+							  AttrNumber attribute)
 {
-	const Var  *column = bloomfam_join_remote_scan_column(key->scan, key->attribute);
+	const Var  *column = bloomfam_join_remote_scan_column(scan, attribute);
 	const char *reason;
 
 	Assert(bloomfam_join_sendings_are_open(sendings));

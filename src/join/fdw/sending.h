@@ -12,6 +12,7 @@
 #include "nodes/plannodes.h"
 
 #include "join/fdw/remote_table.h"
+#include "join/filter/hash.h"
 
 /* What may be sent. */
 typedef enum JoinSending
@@ -31,33 +32,17 @@ typedef struct JoinSendings
 	JoinRemoteColumn remote;	/* ... the key's there, once it was asked for */
 } JoinSendings;
 
-/* A join's key on a column of a foreign server's. */
+/* A join's key on a column of a foreign table, or of what else a foreign server scans. */
 typedef struct JoinForeignKey
 {
+	const JoinKeyColumn *column; /* how the join compares it */
 	Oid			server;
 	Oid			table;			/* the foreign table; 0: the column is of more than one */
 	Oid			user;			/* that reads it; 0: the present one */
 	bool		reads_as_others;	/* the query reads something as others, whose privileges that
 									 * one has not */
-	AttrNumber	attribute;		/* of the table */
 	Oid			type;			/* of the column, as it is declared here */
-	Oid			operator;		/* of the join */
-	Oid			collation;
-	Oid			build_type;		/* that it is compared with */
 } JoinForeignKey;
-
-/* ... on an output column of a scan. */
-typedef struct JoinForeignScanKey
-{
-	const PlannedStmt *stmt;
-	const ForeignScan *scan;
-	bool		volatile_free;	/* it is not noticed how often the scan's conditions and columns are
-								 * evaluated */
-	AttrNumber	attribute;		/* the output column */
-	Oid			operator;
-	Oid			collation;
-	Oid			build_type;
-} JoinForeignScanKey;
 
 /* May anything be sent? */
 static inline bool
@@ -69,11 +54,15 @@ bloomfam_join_sends(const JoinSendings *sendings)
 }
 
 /*
- * What may be sent to a scan, as far as is known without asking its server.  The caller knows that
- * rows without a partner may be dropped below the scan's conditions, and that the build side
- * depends on no outer parameter.
+ * What may be sent to a scan by an output column of it that is compared as a column of a join's key
+ * is, as far as is known without asking its server.  volatile_free: it cannot be noticed how often
+ * the scan's conditions and columns are evaluated.  The caller knows that rows without a partner
+ * may be dropped below the scan's conditions, and that the build side depends on no outer
+ * parameter.
  */
-extern JoinSendings bloomfam_join_sendings(const JoinForeignScanKey *key);
+extern JoinSendings bloomfam_join_sendings(const PlannedStmt *stmt, const ForeignScan *scan,
+										   bool volatile_free, AttrNumber attribute,
+										   const JoinKeyColumn *column);
 
 /*
  * May so many keys be sent, or a filter of them, which is of most keys at the most?  As far as is
@@ -88,8 +77,9 @@ bloomfam_join_sendings_are_open(const JoinSendings *sendings)
 	return OidIsValid(sendings->table) && !OidIsValid(sendings->remote.type);
 }
 
-/* Takes back what the remote column's type forbids, as its server told. */
-extern void bloomfam_join_sendings_settle(JoinSendings *sendings, const JoinForeignScanKey *key);
+/* Takes back what the type of the scan's remote column forbids, as its server told. */
+extern void bloomfam_join_sendings_settle(JoinSendings *sendings, const ForeignScan *scan,
+										  AttrNumber attribute);
 
 /* Takes back all, for this reason, but where there is one already. */
 extern void bloomfam_join_sendings_refuse(JoinSendings *sendings, const char *reason);

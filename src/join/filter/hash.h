@@ -9,7 +9,9 @@
 #ifndef BLOOMFAM_JOIN_HASH_H
 #define BLOOMFAM_JOIN_HASH_H
 
+#include "access/attnum.h"
 #include "fmgr.h"
+#include "nodes/primnodes.h"
 
 #include "core/bf_hash.h"
 
@@ -52,6 +54,17 @@ typedef struct JoinHashing
  * says "equal" of a NULL either.
  */
 extern bool bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result);
+
+/* A column of a join's key, while the join is planned. */
+typedef struct JoinKeyColumn
+{
+	Oid			operator;		/* compares it; the probe's side is on its left */
+	Oid			collation;		/* is what the operator compares by; 0: none */
+	AttrNumber	attribute;		/* of the outer relation that is scanned, or the outer child */
+	Expr	   *inner;			/* over the inner relations, or the Hash's child */
+	int			hash_key;		/* which of the join's hash keys it is, from 0; for paths 0 */
+	JoinHashing hashing;
+} JoinKeyColumn;
 
 /* One column of a join's key, on one of its sides, while the plan is executed. */
 typedef struct JoinKey JoinKey;

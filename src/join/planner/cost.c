@@ -4,9 +4,9 @@
  * cost.c
  *	  A filter that could be made, and the one model of what it costs and saves.
  *
- * It serves the paths that the planner considers (paths.c) and the finished plan (decision.c). Both
- * describe the filter as a JoinCandidate.  Which rows are probed at a site, in page batches or row
- * by row, is decided here, and the plan carries it to heap_batch.c.
+ * It serves the paths that the planner considers (paths.c) and the finished plan (decision.c).
+ * Both describe the filter as a JoinCandidate (candidate.c).  docs/design.md has the table of the
+ * terms below, and .ci/checks/costs compares it.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,17 +23,17 @@
 #include "pg/compat.h"
 
 /*
- * What a filter costs and saves, in cpu_operator_cost, as measured (docs/design.md): a key
- * of the build side; a row that is probed in a page batch, or by itself; a row that is dropped
- * before it becomes a tuple, and what it then does not cost in each node that it would have passed.
+ * The terms, in cpu_operator_cost, as measured: a key of the build side; a row that is probed in a
+ * page batch, or by itself; what a row that is dropped does not cost in each node that it would
+ * have passed, and at a foreign server that does not send it; and a long key, which the filter
+ * fetches and hashes, and the join once more.  That a row becomes a tuple costs cpu_tuple_cost.
  */
 #define COST_OF_KEY			2.0
 #define COST_OF_PAGED_ROW	0.4
 #define COST_OF_ROW			1.0
-#define SAVED_AT_SCAN		2.0
-#define SAVED_PER_NODE		4.0
-#define SAVED_PER_PUSHED_ROW	40.0 /* of a row that a foreign server does not send */
-#define COST_OF_LONG_KEY	150.0	/* to fetch and hash it: the filter, and the join once more */
+#define COST_OF_NODE		4.0
+#define COST_OF_SENT_ROW	40.0
+#define COST_OF_LONG_KEY	150.0
 
 /*
  * The fraction of rows that a filter must drop to be worth probing, in thousandths: in page
@@ -52,19 +52,13 @@
 /* Numbers may lie so many times further apart than statistics tell. */
 #define SPAN_IN_DOUBT		2.0
 
-double
-bloomfam_join_cost_of_keys(double keys)
-{
-	return keys * COST_OF_KEY * cpu_operator_cost;
-}
-
-double
+Cost
 bloomfam_join_cost_of_passing(double rows)
 {
-	return rows * SAVED_PER_NODE * cpu_operator_cost;
+	return rows * COST_OF_NODE * cpu_operator_cost;
 }
 
-double
+Cost
 bloomfam_join_spilling(double keys, int inner_width, int outer_width)
 {
 	double		table = keys * (inner_width + MAXALIGN(SizeofHeapTupleHeader));
@@ -77,45 +71,20 @@ bloomfam_join_spilling(double keys, int inner_width, int outer_width)
 }
 
 JoinHashTrust
-bloomfam_join_trust(const JoinKeyColumn *columns, int ncolumns)
+bloomfam_join_trust(const JoinCandidate *candidate)
 {
 	JoinHashTrust trust = JOIN_HASH_LEAKPROOF;
 	int			i;
 
-	Assert(ncolumns > 0);
-	for (i = 0; i < ncolumns; i++)
-		trust = Min(trust, columns[i].hashing.trust);
+	Assert(candidate->ncolumns > 0);
+	for (i = 0; i < candidate->ncolumns; i++)
+		trust = Min(trust, candidate->columns[i].hashing.trust);
 	return trust;
 }
 
-bool
-bloomfam_join_scans_table(NodeTag scan)
-{
-	return scan == T_SeqScan || scan == T_IndexScan || scan == T_BitmapHeapScan;
-}
-
 /*
- * In page batches, keys are hashed of rows that the join may never come to, as below a LIMIT.  So
- * hashing must not fail.  And it is done before the scan's conditions are evaluated.  So hashing
- * must give away nothing of rows that they would hide.  A long key would be fetched for each row,
- * most of which may not come to the join: it is probed after them, or not by the filter at all.
- * Scans of a major version that is not known are left alone, and those with volatile conditions:
- * these come first, and so see all rows, as without a filter.
- */
-static JoinAccess
-decide_access(JoinHashTrust trust, const JoinFilterSite *site)
-{
-	if (!BLOOMFAM_KNOWN_MAJOR || !site->is_batch_scan || trust == JOIN_HASH_MAY_FAIL)
-		return JOIN_ROW_BY_ROW;
-	if (!site->conditions)
-		return JOIN_PAGE_BATCHES;
-	return trust == JOIN_HASH_LEAKPROOF && !site->long_keys ? JOIN_PAGE_BATCHES_SPARING
-															: JOIN_ROW_BY_ROW;
-}
-
-/*
- * How far apart the keys are; -1 if they are no single column of integers, or statistics do not
- * tell.
+ * Returns how far apart the keys are; -1 if they are no single column of integers, or statistics do
+ * not tell.
  */
 static double
 span_of_keys(const JoinCandidate *candidate)
@@ -128,84 +97,86 @@ span_of_keys(const JoinCandidate *candidate)
 	return bloomfam_join_column_span(candidate->table, candidate->attribute, bloomfam_join_number);
 }
 
+/* Adds what building costs. */
 static void
 add_keys(JoinEstimate *estimate, const JoinCandidate *candidate)
 {
-	estimate->keys = candidate->keys;
 	estimate->most =
 		bloomfam_join_design_most() * (candidate->keys_are_sure ? 1.0 : KEYS_IN_DOUBT);
 	estimate->waiting = bloomfam_join_waiting(bloomfam_join_design_bytes(candidate->keys));
-	estimate->cost = bloomfam_join_cost_of_keys(candidate->keys);
-	if (estimate->keys > estimate->most)
+	estimate->cost = candidate->keys * COST_OF_KEY * cpu_operator_cost;
+	if (candidate->keys > estimate->most)
 	{
 		double		span = span_of_keys(candidate);
 
 		/* a bitmap has room for any number of keys; statistics are a sample, and of yesterday */
 		if (span >= 0 && bloomfam_join_design_has_bits(SPAN_IN_DOUBT * span))
 		{
-			estimate->most = estimate->keys;
+			estimate->most = candidate->keys;
 			estimate->waiting = bloomfam_join_waiting(span / 8);
 		}
 	}
 }
 
-/* Decides how rows of a site are probed, and adds what that costs and saves. */
+/* Adds what probing costs at a site, and what the rows that are dropped there do not. */
 static void
 add_site(JoinEstimate *estimate, const JoinCandidate *candidate, JoinFilterSite *site)
 {
-	double		per_row =
-		site->nodes * SAVED_PER_NODE * cpu_operator_cost + candidate->spilling;
-	double		per_probe;
-	double		rows;
+	/* all rows that match are in the part that is read, so fewer are dropped of that */
+	double		dropped = Max(site->read - (1 - candidate->drop), 0);
+	bool		in_batches = site->access != JOIN_ROW_BY_ROW;
+	double		rows = in_batches ? site->rows_before : site->rows_after;
+	double		per_probe = (in_batches ? COST_OF_PAGED_ROW : COST_OF_ROW) * estimate->waiting;
 
 	Assert(site->rows_before >= site->rows_after);
-	Assert(site->nodes > 0);
+	Assert(site->read >= 0 && site->read <= 1);
 	Assert(estimate->waiting >= 1);
-	site->access =
-		decide_access(bloomfam_join_trust(candidate->columns, candidate->ncolumns), site);
-	if (site->access == JOIN_ROW_BY_ROW)
-	{
-		rows = site->rows_after;
-		per_probe = COST_OF_ROW * estimate->waiting;
-		site->min_drop = MIN_DROP_OF_ROWS;
-	}
-	else
-	{
-		rows = site->rows_before;
-		per_probe = COST_OF_PAGED_ROW * estimate->waiting;
-		site->min_drop = MIN_DROP_OF_PAGES;
-		estimate->saved +=
-			rows * estimate->dropped * (SAVED_AT_SCAN * cpu_operator_cost + site->condition_cost);
-	}
+	site->min_drop = in_batches ? MIN_DROP_OF_PAGES : MIN_DROP_OF_ROWS;
 	if (site->long_keys)
 	{
-		per_row += COST_OF_LONG_KEY * cpu_operator_cost;
 		per_probe += COST_OF_LONG_KEY;
+		estimate->saved += site->rows_after * candidate->left * candidate->drop *
+			COST_OF_LONG_KEY * cpu_operator_cost;
 		site->min_drop = MIN_DROP_OF_LONG_KEYS;
 	}
-	site->probing = rows * per_probe * cpu_operator_cost;
+	/* in page batches, nothing is done for a row that is dropped, not even its conditions */
+	if (in_batches)
+		estimate->saved +=
+			rows * candidate->left * dropped * (cpu_tuple_cost + site->condition_cost);
 	estimate->probed += rows;
-	estimate->cost += site->probing;
-	estimate->saved += site->rows_after * estimate->dropped * per_row;
+	estimate->cost += rows * candidate->left * site->read * per_probe * cpu_operator_cost;
+	estimate->saved += site->passing * candidate->drop;
+
+	/* joins below may leave out the same blocks: of what they read, the rows left are as many */
+	estimate->saved += site->scanning * candidate->left * (1 - site->read);
 }
 
+/* Adds what it costs and saves that a foreign server judges its rows, and sends fewer. */
 static void
-add_foreign(JoinEstimate *estimate, const JoinForeignSite *site)
+add_foreign(JoinEstimate *estimate, const JoinCandidate *candidate, const JoinForeignSite *site)
 {
+	double		rows = site->rows * candidate->left;
+	Cost		saved;
+
 	if (site->is_async)			/* else a JoinFilterSite has counted them */
 		estimate->probed += site->rows;
 	estimate->guess = Max(estimate->guess, site->guess);
-	estimate->cost += site->rows * COST_OF_ROW * cpu_operator_cost;
-	estimate->saved += site->rows * estimate->dropped * SAVED_PER_PUSHED_ROW * cpu_operator_cost;
+	estimate->cost += rows * COST_OF_ROW * cpu_operator_cost;
+	saved = rows * candidate->drop * COST_OF_SENT_ROW * cpu_operator_cost;
+	if (site->charged > 0)
+		saved = Min(saved, site->charged * candidate->left * candidate->drop);
+	estimate->saved += saved;
 }
 
-/* Of the reasons against a filter, the first that applies. */
+/* Returns the first reason against a filter that applies, or JOIN_HAS_FILTER. */
 static JoinReason
-decide(const JoinEstimate *estimate)
+decide(const JoinCandidate *candidate)
 {
+	const JoinEstimate *estimate = &candidate->estimate;
+
 	if (bloomfam_join_filter == JOIN_FILTER_FORCE)
 		return JOIN_HAS_FILTER;
-	if (estimate->keys > estimate->most)
+	if (candidate->keys > estimate->most)
 		return JOIN_HAS_TOO_MANY_KEYS;
 	if (estimate->probed < bloomfam_join_filter_min_rows && estimate->guess < JOIN_GUESSES_ROWS)
 		return JOIN_PROBES_FEW_ROWS;
@@ -213,24 +184,24 @@ decide(const JoinEstimate *estimate)
 	/* a figure that means nothing is no reason against it */
 	if (estimate->guess != JOIN_GUESSES_NOTHING)
 		return JOIN_HAS_FILTER;
-	if (estimate->dropped < bloomfam_join_filter_min_drop)
+	if (candidate->drop < bloomfam_join_filter_min_drop)
 		return JOIN_DROPS_FEW_ROWS;
 	return estimate->saved < estimate->cost ? JOIN_COSTS_MORE : JOIN_HAS_FILTER;
 }
 
 JoinReason
-bloomfam_join_estimate(JoinCandidate *candidate, JoinEstimate *estimate)
+bloomfam_join_estimate(JoinCandidate *candidate)
 {
-	int			i;
+	JoinEstimate *estimate = &candidate->estimate;
+	ListCell   *lc;
 
 	Assert(candidate->drop >= 0 && candidate->drop <= 1);
 	Assert((candidate->attribute != 0) == OidIsValid(candidate->table));
 	memset(estimate, 0, sizeof(*estimate));
-	estimate->dropped = candidate->drop;
 	add_keys(estimate, candidate);
-	for (i = 0; i < candidate->nsites; i++)
-		add_site(estimate, candidate, &candidate->sites[i]);
-	for (i = 0; i < candidate->nforeign; i++)
-		add_foreign(estimate, &candidate->foreign[i]);
-	return decide(estimate);
+	foreach(lc, candidate->sites)
+		add_site(estimate, candidate, lfirst(lc));
+	foreach(lc, candidate->foreign)
+		add_foreign(estimate, candidate, lfirst(lc));
+	return decide(candidate);
 }

@@ -10,57 +10,54 @@
 #define BLOOMFAM_JOIN_COST_H
 
 #include "access/attnum.h"
-#include "nodes/nodes.h"
-#include "nodes/primnodes.h"
+#include "nodes/pg_list.h"
 
 #include "join/base/filter_info.h"
 #include "join/fdw/foreign.h"
 #include "join/filter/hash.h"
 #include "join/planner/reasons.h"
 
-/* A column of a join's key. */
-typedef struct JoinKeyColumn
-{
-	Oid			operator;
-	Oid			collation;
-	AttrNumber	attribute;		/* of the join's outer child */
-	Expr	   *inner;			/* over the Hash's child */
-	bool		computed;		/* ... and no plain column of it */
-	int			hash_key;		/* of the join, from 0 */
-	JoinHashing hashing;
-} JoinKeyColumn;
-
-/* Where rows would be probed: a target of the plan, or a path's scan. */
+/* A place where rows would be probed: a scan, or some other node of the plan. */
 typedef struct JoinFilterSite
 {
-	bool		is_batch_scan;	/* a sequential scan of a table that has the key's columns, and all
-								 * of it is volatile-free: rows can be probed before they leave
-								 * their page */
-	bool		conditions;		/* the scan has some */
-	bool		long_keys;		/* it takes time to fetch them */
-	double		rows_before;	/* rows before the conditions, of one process */
-	double		rows_after;
-	Cost		condition_cost;	/* of one row */
-	int			nodes;			/* that a row passes from here up to the join, with that */
-
-	/* set by bloomfam_join_estimate() */
 	JoinAccess	access;			/* which rows are probed */
-	int			min_drop;		/* the fraction of them, in thousandths, that the filter must drop
-								 * to be worth probing */
-	Cost		probing;		/* what that costs, in the planner's units */
+	bool		long_keys;		/* it takes time to fetch the keys */
+	double		rows_before;	/* rows before the scan's conditions, of one process */
+	double		rows_after;		/* rows after them */
+	Cost		condition_cost;	/* of evaluating the conditions for one row */
+	Cost		passing;		/* what all rows cost above the site, up to the join and in it */
+	Cost		scanning;		/* what reading the rows costs; 0 if that is not known */
+	double		read;			/* the fraction of the scan that is read where partitions or blocks
+								 * are pruned; 1 if nothing is known of that */
+	int			min_drop;		/* the fraction of the rows probed, in thousandths, that the filter
+								 * must drop to be worth probing: set by bloomfam_join_estimate() */
 } JoinFilterSite;
 
-/* A scan of a foreign table that the filter would be pushed to. */
+/* A scan of a foreign table whose server would be sent the keys, or a filter of them. */
 typedef struct JoinForeignSite
 {
-	double		rows;
-	bool		is_async;		/* it has no JoinFilterSite on top of it */
-	JoinGuess	guess;
+	double		rows;			/* rows that the server would send without the filter */
+	Cost		charged;		/* what the server charges for fetching them: no more than that can
+								 * be taken from a path's cost; 0 in a finished plan */
+	bool		is_async;		/* no row is probed above the scan: it has no JoinFilterSite */
+	JoinGuess	guess;			/* which figures of the scan are guesses */
 } JoinForeignSite;
 
+/* What the cost model expects of a candidate. */
+typedef struct JoinEstimate
+{
+	double		probed;			/* rows; in page batches, before the conditions */
+	JoinGuess	guess;			/* whether the rows, and the fraction dropped, mean nothing */
+	double		most;			/* keys with which it may be tried */
+	double		waiting;		/* how many times longer a probe takes than one of a filter in the
+								 * cache */
+	Cost		cost;			/* of building and probing */
+	Cost		saved;			/* what the rows that are dropped would have cost */
+} JoinEstimate;
+
 /*
- * A filter that could be made: all that the cost model must know of it.  It is described by paths.c
- * while the planner considers paths, and by decision.c once the plan is finished.
+ * A filter that could be made, as the cost model sees it.  While the planner considers paths, it is
+ * part of a JoinPathCandidate, and of a JoinPushdown once the plan is finished.
  */
 typedef struct JoinCandidate
 {
@@ -68,33 +65,29 @@ typedef struct JoinCandidate
 	int			ncolumns;
 	double		keys;			/* rows of the build side, of all processes */
 	bool		keys_are_sure;	/* they are those of a table, which statistics count */
-	Oid			table;			/* a table that the build side scans, if the key is its column */
-	AttrNumber	attribute;		/* ... this one; 0: it is none, or the hash table is shared */
-	double		drop;			/* the fraction of the rows probed that match none */
-	double		spilling;		/* bloomfam_join_spilling() */
-	JoinFilterSite *sites;
-	int			nsites;
-	JoinForeignSite *foreign;
-	int			nforeign;
+	Oid			table;			/* the table of the build side whose column the key is; 0 if it is
+								 * none, or the hash table is shared */
+	AttrNumber	attribute;		/* that column; 0 if table is 0 */
+	double		drop;			/* the fraction of the rows probed that match no key */
+	double		left;			/* the fraction of the sites' rows that other filters leave; 1 if
+								 * nothing is known of that */
+	List	   *sites;			/* of JoinFilterSite */
+	List	   *foreign;		/* of JoinForeignSite */
+	JoinEstimate estimate;		/* set by bloomfam_join_estimate() */
 } JoinCandidate;
 
-/* What is expected of a filter. */
-typedef struct JoinEstimate
-{
-	double		keys;			/* as the candidate has them */
-	double		probed;			/* rows; in page batches, before the conditions */
-	double		dropped;		/* the fraction of them */
-	JoinGuess	guess;			/* which of these two mean nothing */
-	double		most;			/* keys with which it may be tried */
-	double		waiting;		/* how many times longer a probe takes than one of a filter in the
-								 * cache */
-	double		cost;			/* of building and probing, in the planner's units */
-	double		saved;
-} JoinEstimate;
+/* The trust in hashing all columns of a candidate's key. */
+extern JoinHashTrust bloomfam_join_trust(const JoinCandidate *candidate);
 
 /*
- * The fraction of a probe side's rows that match none.  The planner rounds rows to whole ones: of
- * few, half a row more may match.
+ * Estimates what a candidate costs and saves, into its estimate.  Is it expected to pay?  Returns
+ * JOIN_HAS_FILTER if so, else why not.
+ */
+extern JoinReason bloomfam_join_estimate(JoinCandidate *candidate);
+
+/*
+ * Returns the fraction of a probe side's rows that match no key.  The planner rounds rows to whole
+ * ones: of few, half a row more may match.
  */
 static inline double
 bloomfam_join_drop(double joined, double probed)
@@ -102,31 +95,13 @@ bloomfam_join_drop(double joined, double probed)
 	return 1 - Min((joined + (probed < 100 ? 0.5 : 0)) / Max(probed, 1), 1);
 }
 
-/* The trust in hashing all columns of a key. */
-extern JoinHashTrust bloomfam_join_trust(const JoinKeyColumn *columns, int ncolumns);
+/* Returns what so many rows cost at most in a node that they pass. */
+extern Cost bloomfam_join_cost_of_passing(double rows);
 
 /*
- * Does a scan of this type (a node's, or a path's pathtype) read one table, whose columns its
- * target list has by their numbers?
+ * Returns what a row of the outer side costs that is written to a file and read again, as the hash
+ * table does not fit memory; on average.
  */
-extern bool bloomfam_join_scans_table(NodeTag scan);
-
-/*
- * Estimates what a filter costs and saves, and decides of each of its sites how rows are probed.
- * Is it expected to pay?  JOIN_HAS_FILTER if so, else why not.
- */
-extern JoinReason bloomfam_join_estimate(JoinCandidate *candidate, JoinEstimate *estimate);
-
-/* What it costs, in the planner's units, to add so many keys. */
-extern double bloomfam_join_cost_of_keys(double keys);
-
-/* What so many rows cost at most in a node that they pass. */
-extern double bloomfam_join_cost_of_passing(double rows);
-
-/*
- * What a row of the outer side costs that is written to a file and read again, as the hash table
- * does not fit memory; on average.
- */
-extern double bloomfam_join_spilling(double keys, int inner_width, int outer_width);
+extern Cost bloomfam_join_spilling(double keys, int inner_width, int outer_width);
 
 #endif							/* BLOOMFAM_JOIN_COST_H */

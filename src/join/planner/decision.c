@@ -8,19 +8,9 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "optimizer/cost.h"
-#include "optimizer/optimizer.h"
-#include "optimizer/plancat.h"
-#include "parser/parsetree.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
-
 #include "join/base/column.h"
-#include "join/base/column_stats.h"
-#include "join/base/filter_info.h"
 #include "join/base/gucs.h"
-#include "join/filter/hash.h"
+#include "join/planner/candidate.h"
 #include "join/planner/decision.h"
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
@@ -31,90 +21,6 @@ may_drop_outer(JoinType type)
 {
 	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT ||
 		   BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
-}
-
-/* The rows of a table, as the planner counts them. */
-static double
-count_rows(Oid table)
-{
-	Relation	relation = table_open(table, NoLock);
-	BlockNumber pages;
-	double		rows;
-	double		visible;
-
-	estimate_rel_size(relation, NULL, &pages, &rows, &visible);
-	table_close(relation, NoLock);
-	return rows;
-}
-
-/* By how much one process's part of the rows is smaller than all, as costsize.c expects. */
-static double
-count_processes(int workers)
-{
-	/* the leader is busy with the rows of the workers, too */
-	double		leader = parallel_leader_participation ? 1 - 0.3 * workers : 0;
-
-	return workers + Max(leader, 0);
-}
-
-/* Describes a target. */
-static JoinFilterSite
-describe_target(const JoinPushdown *pushdown, const JoinTarget *target)
-{
-	const Plan *plan = bloomfam_join_below_own(*target->slot);
-	double		rows = (*target->slot)->plan_rows;
-	JoinFilterSite site = {
-		.nodes = target->crossed.nodes, .rows_before = rows, .rows_after = rows
-	};
-	Oid			table;
-	QualCost	condition_cost;
-	int			i;
-
-	if (!IsA(plan, SeqScan))
-		return site;
-	table = rt_fetch(((const Scan *) plan)->scanrelid, pushdown->plan_info->stmt->rtable)->relid;
-	site.is_batch_scan =
-		bloomfam_join_node_is_volatile_free(pushdown->plan_info, unconstify(Plan *, plan));
-	site.conditions = plan->qual != NIL;
-	for (i = 0; i < pushdown->ncolumns; i++)
-	{
-		AttrNumber	column = bloomfam_join_column_behind(plan, target->attributes[i],
-														 ((const Scan *) plan)->scanrelid);
-
-		site.is_batch_scan &= column != 0;
-		site.long_keys |= column != 0 &&
-						  get_typlen(pushdown->columns[i].hashing.outer.type) == -1 &&
-						  bloomfam_join_column_is_long(table, column, false);
-	}
-	if (!site.conditions)
-		return site;
-	cost_qual_eval(&condition_cost, plan->qual, NULL);
-	site.condition_cost = condition_cost.per_tuple;
-	site.rows_before = count_rows(table);
-	if (plan->parallel_aware)
-		site.rows_before /= count_processes(target->crossed.workers);
-	site.rows_before = Max(site.rows_before, site.rows_after);
-	return site;
-}
-
-/* Describes the build side: all rows of a table, or a table whose column the key is? */
-static void
-describe_build_side(JoinCandidate *candidate, const JoinPushdown *pushdown)
-{
-	const Plan *hash = innerPlan(pushdown->join);
-	const Plan *scan = bloomfam_join_below_own(outerPlan(hash));
-	const JoinKeyColumn *key = &pushdown->columns[0];
-
-	candidate->keys = hash->plan_rows;
-	candidate->keys_are_sure = IsA(scan, SeqScan) && scan->qual == NIL;
-	if (hash->parallel_aware || key->computed || !bloomfam_join_scans_table(nodeTag(scan)))
-		return;
-	candidate->attribute =
-		bloomfam_join_column_behind(scan, bloomfam_join_column(key->inner, OUTER_VAR),
-									((const Scan *) scan)->scanrelid);
-	if (candidate->attribute != 0)
-		candidate->table =
-			rt_fetch(((const Scan *) scan)->scanrelid, pushdown->plan_info->stmt->rtable)->relid;
 }
 
 /* Does the server itself build the join before it reads the outer side? */
@@ -204,80 +110,36 @@ leave_late_targets(JoinPushdown *pushdown)
 	}
 }
 
-/* Describes the foreign scans that the filter would be pushed to; of the rest, notes why not. */
-static void
-describe_foreign(JoinCandidate *candidate, const JoinPushdown *pushdown, JoinKeyDecision *decision)
-{
-	ListCell   *lc;
-	int			i;
-
-	candidate->foreign = palloc(list_length(pushdown->foreign) * sizeof(JoinForeignSite));
-	candidate->nforeign = 0;
-	decision->foreign = list_length(pushdown->foreign);
-	memset(decision->sent, 0, sizeof(decision->sent));
-	foreach(lc, pushdown->foreign)
-	{
-		const JoinForeignTarget *target = lfirst(lc);
-		const Plan *scan = &target->scan->scan.plan;
-
-		for (i = 0; i < JOIN_SENDINGS; i++)
-		{
-			if (target->sendings.reasons[i] == NULL)
-				decision->sent[i]++;
-			else
-				decision->not_sent[i] = target->sendings.reasons[i];
-		}
-		if (!bloomfam_join_sends(&target->sendings))
-			continue;
-		candidate->foreign[candidate->nforeign++] = (JoinForeignSite) {
-			.rows = scan->plan_rows, .is_async = scan->async_capable,
-			.guess = bloomfam_join_foreign_guess(pushdown->plan_info->stmt, target->scan,
-												 target->key.attribute, candidate->keys)
-		};
-	}
-}
-
 /* Is the filter expected to pay?  Targets that it comes too late for are removed. */
-static JoinKeyDecision
-decide_pushdown(JoinPushdown *pushdown, int workers)
+static JoinReason
+decide_pushdown(JoinPushdown *pushdown)
 {
+	const JoinCandidate *candidate = &pushdown->candidate;
 	bool		has_targets = pushdown->targets != NIL;
-	const Plan *hash = innerPlan(pushdown->join);
-	JoinCandidate candidate = {
-		.columns = pushdown->columns, .ncolumns = pushdown->ncolumns, .drop = pushdown->drop
-	};
-	JoinKeyDecision decision = {.per_process = workers > 0};
-	ListCell   *lc;
+	JoinReason	reason;
 
-	decision.build_first = pushdown->build_first = may_build_first(pushdown);
+	pushdown->build_first = may_build_first(pushdown);
 	leave_late_targets(pushdown);
-	candidate.spilling = bloomfam_join_spilling(hash->plan_rows, hash->plan_width,
-												outerPlan(pushdown->join)->plan_width);
-	describe_build_side(&candidate, pushdown);
-	candidate.sites = palloc(list_length(pushdown->targets) * sizeof(JoinFilterSite));
-	foreach(lc, pushdown->targets)
-	{
-		const JoinTarget *target = lfirst(lc);
-
-		candidate.sites[candidate.nsites++] = describe_target(pushdown, target);
-		decision.per_process |= target->crossed.below_gather;
-	}
-	describe_foreign(&candidate, pushdown, &decision);
-	decision.reason = bloomfam_join_estimate(&candidate, &decision.estimate);
+	bloomfam_join_candidate_plan(pushdown);
+	reason = bloomfam_join_estimate(&pushdown->candidate);
 
 	/* other servers are asked only for a filter that is made if they say what is hoped for */
-	if (decision.reason == JOIN_HAS_FILTER && bloomfam_join_pushdown_ask(pushdown))
+	if (reason == JOIN_HAS_FILTER && bloomfam_join_pushdown_ask(pushdown))
 	{
-		describe_foreign(&candidate, pushdown, &decision);
-		decision.reason = bloomfam_join_estimate(&candidate, &decision.estimate);
+		bloomfam_join_candidate_foreign(pushdown);
+		reason = bloomfam_join_estimate(&pushdown->candidate);
 	}
-	foreach(lc, pushdown->targets)
-		((JoinTarget *) lfirst(lc))->site = candidate.sites[foreach_current_index(lc)];
-	if (candidate.nsites == 0 && candidate.nforeign == 0)
-		decision.reason = has_targets ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_TARGET;
-	Assert((bloomfam_join_reasons[decision.reason] == NULL) ==
-		   (decision.reason == JOIN_HAS_FILTER));
-	return decision;
+	if (candidate->sites == NIL && candidate->foreign == NIL)
+		reason = has_targets ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_TARGET;
+	Assert((bloomfam_join_reasons[reason] == NULL) == (reason == JOIN_HAS_FILTER));
+	return reason;
+}
+
+/* Does the build side compute a column of the key? */
+static bool
+is_computed(const JoinKeyColumn *column)
+{
+	return bloomfam_join_column(column->inner, OUTER_VAR) == 0;
 }
 
 /*
@@ -298,21 +160,16 @@ find_key_columns(const JoinPlanInfo *plan_info, HashJoin *join, JoinKeyColumn *c
 
 	for (i = 0; i < list_length(join->hashkeys); i++)
 	{
-		JoinKeyColumn  *column = &columns[n];
+		JoinReason	reason = bloomfam_join_describe_key(
+			 &columns[n], bloomfam_join_column(list_nth(join->hashkeys, i), OUTER_VAR),
+			 list_nth_oid(join->hashoperators, i), list_nth_oid(join->hashcollations, i),
+			 list_nth(hash->hashkeys, i), plan_info);
 
-		column->attribute = bloomfam_join_column(list_nth(join->hashkeys, i), OUTER_VAR);
-		column->operator = list_nth_oid(join->hashoperators, i);
-		column->collation = list_nth_oid(join->hashcollations, i);
-		column->inner = list_nth(hash->hashkeys, i);
-		column->hash_key = i;
-		column->computed = bloomfam_join_column(column->inner, OUTER_VAR) == 0;
-		if (column->attribute == 0 ||
-			!bloomfam_join_is_volatile_free(column->inner, plan_info) ||
-			(column->computed && n < i))
-			key_decisions[i].reason = JOIN_KEY_IS_COMPUTED;
-		else if (!bloomfam_join_hashing(column->operator, column->collation, &column->hashing))
-			key_decisions[i].reason = JOIN_KEY_HAS_NO_HASH;
-		else
+		columns[n].hash_key = i;
+		if (reason == JOIN_HAS_FILTER && n < i && is_computed(&columns[n]))
+			reason = JOIN_KEY_IS_COMPUTED;
+		key_decisions[i].reason = reason;
+		if (reason == JOIN_HAS_FILTER)
 			n++;
 	}
 	return n;
@@ -373,19 +230,20 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 		together &= have_same_targets(all, one);
 		pushdowns = lappend(pushdowns, one);
 	}
-	Assert(!columns[0].computed || columns[0].hash_key == 0);
+	Assert(!is_computed(&columns[0]) || columns[0].hash_key == 0);
 	if (together)
 		pushdowns = list_make1(all);
 	foreach(lc, pushdowns)
 	{
 		JoinPushdown *pushdown = lfirst(lc);
-		const JoinKeyColumn *first = &pushdown->columns[0];
+		const JoinCandidate *candidate = &pushdown->candidate;
+		const JoinKeyColumn *first = &candidate->columns[0];
 		JoinKeyDecision decision = {.reason = JOIN_KEY_IS_COMPUTED};
 
-		if (!first->computed || first->hash_key == 0)
-			decision = decide_pushdown(pushdown, workers);
-		for (i = 0; i < pushdown->ncolumns; i++)
-			key_decisions[pushdown->columns[i].hash_key] = decision;
+		if (!is_computed(first) || first->hash_key == 0)
+			decision = (JoinKeyDecision) {decide_pushdown(pushdown), pushdown};
+		for (i = 0; i < candidate->ncolumns; i++)
+			key_decisions[candidate->columns[i].hash_key] = decision;
 		if (decision.reason != JOIN_HAS_FILTER)
 			pushdowns = foreach_delete_current(pushdowns, lc);
 	}

@@ -9,20 +9,13 @@
 #ifndef BLOOMFAM_JOIN_DECISION_H
 #define BLOOMFAM_JOIN_DECISION_H
 
-#include "join/planner/cost.h"
 #include "join/planner/pushdown.h"
 
 /* What became of a hash key of a join. */
 typedef struct JoinKeyDecision
 {
-	JoinReason	reason;
-	int			filter;			/* its number, if it has one */
-	JoinEstimate estimate;
-	bool		per_process;	/* its rows are those of one of several processes */
-	int			foreign;		/* foreign scans that it could be pushed to */
-	int			sent[JOIN_SENDINGS];	/* those of them that this may be sent to */
-	const char *not_sent[JOIN_SENDINGS]; /* ... why not to the last of the others */
-	JoinBuildFirst build_first;	/* why the join may not build first, or that it may */
+	JoinReason	reason;			/* why the key has no filter, or JOIN_HAS_FILTER */
+	const JoinPushdown *pushdown; /* the filter that was considered; NULL: none was */
 } JoinKeyDecision;
 
 /* What became of a hash join. */
@@ -35,8 +28,7 @@ typedef struct JoinDecision
 
 /*
  * Decides about a hash join in a part of the plan that so many workers run: returns a list of
- * JoinPushdown, one for each filter that it is to get, and fills the decisions on its hash keys but
- * for the filters' numbers.
+ * JoinPushdown, one for each filter that it is to get, and fills the decisions on its hash keys.
  */
 extern List *bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 								  JoinKeyDecision *key_decisions);

@@ -105,7 +105,7 @@ static const Parent *
 find_parent(JoinPartitionAncestors *ancestors, Index rti, Oid table, const AttrNumber *attributes)
 {
 	const JoinPushdown *pushdown = ancestors->pushdown;
-	Size		size = pushdown->ncolumns * sizeof(AttrNumber);
+	Size		size = pushdown->candidate.ncolumns * sizeof(AttrNumber);
 	JoinSkip	skip;
 	Parent	   *parent;
 	ListCell   *lc;
@@ -119,8 +119,9 @@ find_parent(JoinPartitionAncestors *ancestors, Index rti, Oid table, const AttrN
 	parent = palloc(sizeof(Parent));
 	parent->rti = rti;
 	parent->attributes = memcpy(palloc(size), attributes, size);
-	parent->columns = bloomfam_join_partition_columns(table, pushdown->columns,
-													  pushdown->ncolumns, attributes, &skip);
+	parent->columns = bloomfam_join_partition_columns(table, pushdown->candidate.columns,
+													  pushdown->candidate.ncolumns, attributes,
+													  &skip);
 	if (ancestors->skip != JOIN_SKIP_PARTITIONS)
 		ancestors->skip = skip;
 	ancestors->parents = lcons(parent, ancestors->parents);
@@ -158,7 +159,7 @@ bloomfam_join_partition_ancestors(JoinPartitionAncestors *ancestors, const Plan 
 								  const AttrNumber *attributes)
 {
 	const PlannedStmt *stmt = ancestors->pushdown->plan_info->stmt;
-	int			n = ancestors->pushdown->ncolumns;
+	int			n = ancestors->pushdown->candidate.ncolumns;
 	AttrNumber *columns;
 	AppendRelInfo *up;
 	List	   *found = NIL;

@@ -20,26 +20,16 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "parser/parsetree.h"
-#include "utils/lsyscache.h"
-#include "utils/selfuncs.h"
 
-#include "join/base/column_stats.h"
 #include "join/base/gucs.h"
 #include "join/filter/form.h"
-#include "join/filter/hash.h"
-#include "join/planner/cost.h"
+#include "join/planner/candidate.h"
 #include "join/planner/paths.h"
-#include "join/planner/prune_cost.h"
-#include "join/planner/volatility.h"
 #include "pg/compat.h"
-#include "pg/expression.h"
 
 /*
  * So many rows are scanned in page batches in the time that one is fetched by an index, or that
@@ -69,90 +59,20 @@
 #define SAFER				0.02
 
 /*
- * A row that is dropped is not compared with those of its bucket either.  So many comparisons the
- * server counts at the least (final_cost_hashjoin); the second where it expects one match at
- * most, and knows that this row has none.  They are cheap, but where a key is a subquery.
- */
-#define COMPARED			0.5
-#define COMPARED_IN_VAIN	0.05
-
-/*
  * A hash join of two relations that is offered to the planner, and what its filter is expected to
  * save, in the planner's units.
  */
 typedef struct Offer
 {
+	JoinPathCandidate filter;
 	PlannerInfo *root;
 	RelOptInfo *joinrel;
-	const RelOptInfo *innerrel;
 	JoinType	jointype;
 	JoinPathExtraData *extra;
-	JoinCandidate candidate;	/* its filter */
 	bool		filters;		/* if not, it is offered for the sake of joins below alone */
 	Cost		discounted;		/* what a join below costs that was offered for less, or 0 */
-	List	   *clauses;		/* of RestrictInfo, those that it hashes by, as the server would
-								 * choose them */
-	Index		relid;			/* the base relation whose columns all their outer sides are */
-	bool		long_keys;		/* it takes time to fetch them */
-	double		fraction;		/* of what scanning that relation costs, what remains if nothing is
-								 * read in which keys cannot be; -1: not known yet */
-	double		left;			/* the fraction of its rows that filters of joins below leave */
-	Cost		comparing;		/* an outer row with the inner ones of its bucket */
-	int			nodes;			/* from its scan up to the join, and that one */
-	double		scanned;		/* rows of that relation, by all processes together */
-	double		saved;
+	Cost		saved;			/* by the filter, less what it costs */
 } Offer;
-
-/*
- * Finds the clauses to hash by; false if there are none, or decision.c would make no single filter
- * of them all.
- */
-static bool
-find_clauses(Offer *offer, const RelOptInfo *outerrel)
-{
-	const RelOptInfo *innerrel = offer->innerrel;
-	const List *restrictlist = offer->extra->restrictlist;
-	JoinKeyColumn *columns = palloc(list_length(restrictlist) * sizeof(JoinKeyColumn));
-	const ListCell *lc;
-
-	foreach(lc, restrictlist)
-	{
-		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
-		const OpExpr *equal = (const OpExpr *) clause->clause;
-		JoinKeyColumn *key = &columns[list_length(offer->clauses)];
-		bool		turned = bms_is_subset(clause->left_relids, innerrel->relids);
-		const Var  *column;
-		const RangeTblEntry *rte;
-
-		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator) ||
-			!bms_is_subset(turned ? clause->right_relids : clause->left_relids,
-						   outerrel->relids) ||
-			(!turned && !bms_is_subset(clause->right_relids, innerrel->relids)))
-			continue;
-		column = bloomfam_expression_var(turned ? lsecond(equal->args) : linitial(equal->args));
-		key->inner = turned ? linitial(equal->args) : lsecond(equal->args);
-
-		/* without a commutator, the server could not turn it round either */
-		key->operator = turned ? get_commutator(equal->opno) : equal->opno;
-		if (!OidIsValid(key->operator))
-			return false;
-		if (column == NULL || (offer->clauses != NIL && column->varno != offer->relid) ||
-			!bloomfam_join_hashing(key->operator, equal->inputcollid, &key->hashing))
-			return false;
-		key->collation = equal->inputcollid;
-		key->attribute = column->varattno;
-		offer->relid = column->varno;
-		rte = planner_rt_fetch(column->varno, offer->root);
-		offer->long_keys |= rte->rtekind == RTE_RELATION &&
-			bloomfam_join_column_is_long(rte->relid, column->varattno, rte->inh);
-		offer->clauses = lappend(offer->clauses, clause);
-	}
-	if (offer->clauses == NIL)
-		return false;
-	offer->candidate.columns = columns;
-	offer->candidate.ncolumns = list_length(offer->clauses);
-	return true;
-}
 
 /*
  * Was this join offered for less than its inputs cost?  Only discount() does that.  Where it took
@@ -165,28 +85,6 @@ is_discounted(const Path *path)
 
 	return IsA(path, HashPath) &&
 		   path->total_cost < join->outerjoinpath->total_cost + join->innerjoinpath->total_cost;
-}
-
-/* The outer side, or only one, of a node that a filter may go down through; else NULL. */
-static const Path *
-down(const Path *path)
-{
-	switch (nodeTag(path))
-	{
-		case T_ProjectionPath:
-			return ((const ProjectionPath *) path)->subpath;
-		case T_MaterialPath:
-			return ((const MaterialPath *) path)->subpath;
-		case T_SortPath:
-		case T_IncrementalSortPath:
-			return ((const SortPath *) path)->subpath;
-		case T_HashPath:
-		case T_MergePath:
-		case T_NestPath:
-			return ((const JoinPath *) path)->outerjoinpath;
-		default:
-			return NULL;
-	}
 }
 
 /*
@@ -203,183 +101,8 @@ cost_of_discounted(const PlannerInfo *root, const Path *path)
 	if (root->glob != discounting)
 		return 0;
 	while (path != NULL && !is_discounted(path))
-		path = down(path);
+		path = bloomfam_join_path_below(path);
 	return path != NULL ? path->total_cost : 0;
-}
-
-/*
- * From a path down to the scan of the candidate's relation, or to the Append of its partitions;
- * NULL if some inner side is between. A filter may be pushed down inner sides, too, see
- * pushdown.c; but what it then saves is something else.  Counts the nodes in between, and what
- * is saved there, of what they cost themselves.
- */
-static const Path *
-follow(Offer *offer, const Path *path)
-{
-	for (;;)
-	{
-		const Path *child = down(path);
-		double		own = path->total_cost;
-
-		if (child == NULL)
-			return path->parent->relid == offer->relid ? path : NULL;
-		if (!bms_is_member(offer->relid, child->parent->relids))
-			return NULL;
-		own -= child->total_cost;
-		if (IsA(path, HashPath) || IsA(path, MergePath) || IsA(path, NestPath))
-		{
-			const JoinPath *join = (const JoinPath *) path;
-			JoinType	type = join->jointype;
-
-			if (type != JOIN_INNER && type != JOIN_LEFT && type != JOIN_SEMI && type != JOIN_ANTI)
-				return NULL;
-			own -= join->innerjoinpath->total_cost;
-		}
-		offer->nodes++;
-		offer->saved +=
-			Max(Min(own, bloomfam_join_cost_of_passing(child->rows)), 0) * offer->candidate.drop;
-		path = child;
-	}
-}
-
-/* Describes a scan where rows would be probed, of whose rows one process sees this fraction. */
-static JoinFilterSite
-describe_scan(const Offer *offer, const Path *scan, double scale)
-{
-	const RelOptInfo *rel = scan->parent;
-	double		rows = scan->rows * scale;
-	JoinFilterSite site = {.nodes = offer->nodes, .rows_before = rows, .rows_after = rows};
-	ListCell   *lc;
-
-	if (scan->pathtype != T_SeqScan)
-		return site;
-	site.is_batch_scan = bloomfam_join_is_volatile_free(scan->pathtarget->exprs, NULL);
-	foreach(lc, rel->baserestrictinfo)
-		site.is_batch_scan &=
-			bloomfam_join_is_volatile_free(lfirst_node(RestrictInfo, lc)->clause, NULL);
-	site.conditions = rel->baserestrictinfo != NIL;
-	site.long_keys = offer->long_keys;
-	site.rows_before = Max(rows, rows * rel->tuples / Max(rel->rows, 1));
-	site.condition_cost = rel->baserestrictcost.per_tuple;
-	return site;
-}
-
-/* Describes scans: the only one, or those of an Append, which has these rows. */
-static void
-describe_scans(Offer *offer, const List *scans, double rows_of_all)
-{
-	JoinCandidate *candidate = &offer->candidate;
-	double		rows = 0;
-	ListCell   *lc;
-
-	candidate->nsites = list_length(scans);
-	candidate->sites = palloc(candidate->nsites * sizeof(JoinFilterSite));
-	foreach(lc, scans)
-		rows += ((const Path *) lfirst(lc))->rows;
-	foreach(lc, scans)
-		candidate->sites[foreach_current_index(lc)] =
-			describe_scan(offer, lfirst(lc), rows_of_all / Max(rows, 1));
-}
-
-/* Describes the build side: a table whose column the key is? */
-static void
-describe_build_side(Offer *offer, const Path *inner, bool parallel_hash)
-{
-	JoinCandidate *candidate = &offer->candidate;
-	const RelOptInfo *rel = offer->innerrel;
-	const Var  *column = bloomfam_expression_var(candidate->columns[0].inner);
-
-	candidate->keys = inner->rows;
-	candidate->keys_are_sure = true;	/* no path is offered for a filter in doubt */
-	candidate->table = InvalidOid;
-	candidate->attribute = 0;
-	if (parallel_hash || column == NULL || column->varno != rel->relid ||
-		rel->rtekind != RTE_RELATION || !bloomfam_join_scans_table(inner->pathtype))
-		return;
-	candidate->table = planner_rt_fetch(rel->relid, offer->root)->relid;
-	candidate->attribute = column->varattno;
-}
-
-/* Adds what is saved at a scan, of whose rows this fraction is read, by what is done for each. */
-static void
-add_rows(Offer *offer, const Path *scan, const JoinFilterSite *site, double fraction)
-{
-	/* all that match are in what is read, so less is dropped there */
-	double		dropped = Max(fraction - (1 - offer->candidate.drop), 0);
-
-	/* in page batches, nothing is done for a row that is dropped, not even its conditions */
-	if (site->access != JOIN_ROW_BY_ROW)
-		offer->saved +=
-			site->rows_before * offer->left * dropped * (cpu_tuple_cost + site->condition_cost);
-	offer->saved -= site->probing * offer->left * fraction;
-	offer->scanned += scan->parent->tuples * fraction;
-}
-
-/* Adds what is saved at scans that were described: the only one, or those of an Append. */
-static void
-add_scans(Offer *offer, const Path *scan, const List *scans)
-{
-	const JoinCandidate *candidate = &offer->candidate;
-	const JoinFilterSite *sites = candidate->sites;
-	double		fraction = 1;
-	ListCell   *lc;
-
-	if (IsA(scan, AppendPath) || sites[0].access != JOIN_ROW_BY_ROW)
-	{
-		/* the same for all paths of the two relations */
-		if (offer->fraction < 0)
-			offer->fraction = bloomfam_join_read_fraction(offer->root, scan->parent, candidate,
-														  offer->innerrel);
-		fraction = offer->fraction;
-		Assert(fraction >= 0 && fraction <= 1);
-	}
-
-	/*
-	 * Joins below may leave out the same pages: of what they read, at least so much is left as
-	 * there are rows left of it.
-	 */
-	offer->saved += (scan->total_cost - scan->startup_cost) * (1 - fraction) * offer->left;
-	foreach(lc, scans)
-		add_rows(offer, lfirst(lc), &sites[foreach_current_index(lc)], fraction);
-}
-
-/* Is the scan one of a foreign server that is expected to be sent the keys, or a filter of them? */
-static bool
-is_sent(const Offer *offer, const Path *scan)
-{
-	const JoinKeyColumn *column = &offer->candidate.columns[0];
-	const RelOptInfo *rel = scan->parent;
-	const PlannerInfo *root;
-	JoinForeignKey key;
-
-	if (scan->pathtype != T_ForeignScan)
-		return false;
-	Assert(rel->relid == offer->relid);
-	key = (JoinForeignKey) {
-		.server = rel->serverid, .table = planner_rt_fetch(rel->relid, offer->root)->relid,
-		.user = rel->userid, .attribute = column->attribute, .operator = column->operator,
-		.collation = column->collation, .build_type = exprType((Node *) column->inner)
-	};
-	key.type = get_atttype(key.table, key.attribute);
-	for (root = offer->root; root != NULL; root = root->parent_root)
-		key.reads_as_others |= bloomfam_query_reads_as_others(
-			root->parse, OidIsValid(rel->userid) ? rel->userid : GetUserId());
-
-	/* each key is sent once */
-	return bloomfam_join_foreign_expected(
-		&key, estimate_num_groups(offer->root, list_make1(column->inner), offer->candidate.keys,
-								  NULL, NULL));
-}
-
-/*
- * Adds what is saved where another server does not send rows.  How it finds the others is not
- * known; but it scans no more than it would without.
- */
-static void
-add_foreign(Offer *offer, const Path *scan)
-{
-	offer->saved += (scan->total_cost - scan->startup_cost) * offer->candidate.drop * offer->left;
-	offer->scanned += scan->rows;
 }
 
 /*
@@ -411,8 +134,8 @@ cost_of_index_fetch(PlannerInfo *root, const Path *path)
 static bool
 is_faster_fetched_by_index(const Offer *offer, const RelOptInfo *rel)
 {
-	const Relids others = offer->innerrel->relids;
-	double		lookups = offer->innerrel->rows;
+	const Relids others = offer->filter.innerrel->relids;
+	double		lookups = offer->filter.innerrel->rows;
 	ListCell   *lc;
 
 	foreach(lc, rel->cheapest_parameterized_paths)
@@ -425,7 +148,7 @@ is_faster_fetched_by_index(const Offer *offer, const RelOptInfo *rel)
 			continue;
 		cost = cost_of_index_fetch(offer->root, path);
 		if (lookups * cost < rel->cheapest_total_path->total_cost &&
-			lookups * Max(cost / random_page_cost, 1) * ROWS_PER_LOOKUP < offer->scanned)
+			lookups * Max(cost / random_page_cost, 1) * ROWS_PER_LOOKUP < offer->filter.scanned)
 			return true;
 	}
 	return false;
@@ -435,44 +158,14 @@ is_faster_fetched_by_index(const Offer *offer, const RelOptInfo *rel)
 static bool
 saves(Offer *offer, const Path *outer, const Path *inner, bool parallel_hash)
 {
-	JoinCandidate *candidate = &offer->candidate;
-	JoinEstimate estimate;
-	JoinForeignSite site;
-	JoinReason	reason;
-	const Path *scan;
-	const List *scans;
-	bool		sent;
+	JoinCandidate *candidate = &offer->filter.candidate;
+	const Path *scan = bloomfam_join_candidate_paths(&offer->filter, outer, inner, parallel_hash);
 
-	candidate->spilling =
-		bloomfam_join_spilling(inner->rows, inner->pathtarget->width, outer->pathtarget->width);
-	offer->nodes = 1;
-	offer->scanned = 0;
-	offer->saved = outer->rows * candidate->drop *
-					   (list_length(offer->clauses) * cpu_operator_cost + offer->comparing +
-						candidate->spilling) -
-				   bloomfam_join_cost_of_keys(inner->rows);
-	scan = follow(offer, outer);
-	if (scan == NULL)
+	if (scan == NULL || bloomfam_join_estimate(candidate) != JOIN_HAS_FILTER)
 		return false;
-	if (IsA(scan, AppendPath))
-		offer->nodes++;
-	scans = IsA(scan, AppendPath) ? ((const AppendPath *) scan)->subpaths
-								  : list_make1(unconstify(Path *, scan));
-	offer->left = Min(outer->rows / Max(scan->rows, 1), 1);
-	describe_build_side(offer, inner, parallel_hash);
-	describe_scans(offer, scans, scan->rows);
-	sent = is_sent(offer, scan);
-	site = (JoinForeignSite) {.rows = scan->rows, .guess = JOIN_GUESSES_NOTHING};
-	candidate->foreign = &site;
-	candidate->nforeign = sent ? 1 : 0;
-	reason = bloomfam_join_estimate(candidate, &estimate);
-	if (reason == JOIN_HAS_FILTER && sent)
-		add_foreign(offer, scan);
-	else if (reason == JOIN_HAS_FILTER)
-		add_scans(offer, scan, scans);
-	pfree(candidate->sites);
-	return reason == JOIN_HAS_FILTER && offer->saved > 0 &&
-		   (sent || !is_faster_fetched_by_index(offer, scan->parent));
+	offer->saved = candidate->estimate.saved - candidate->estimate.cost;
+	return offer->saved > 0 &&
+		   (candidate->foreign != NIL || !is_faster_fetched_by_index(offer, scan->parent));
 }
 
 /*
@@ -512,7 +205,7 @@ consider(Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_has
 			return;
 		offer->saved = 0;
 	}
-	initial_cost_hashjoin(offer->root, &costs, offer->jointype, offer->clauses, outer, inner,
+	initial_cost_hashjoin(offer->root, &costs, offer->jointype, offer->filter.clauses, outer, inner,
 						  offer->extra, parallel_hash);
 	saved = discount(offer, costs.total_cost);
 	if (saved <= 0 ||
@@ -521,7 +214,7 @@ consider(Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_has
 		return;
 	path = (Path *) create_hashjoin_path(offer->root, joinrel, offer->jointype, &costs,
 										 offer->extra, outer, inner, parallel_hash,
-										 offer->extra->restrictlist, NULL, offer->clauses);
+										 offer->extra->restrictlist, NULL, offer->filter.clauses);
 	saved = discount(offer, path->total_cost);
 	path->total_cost = Max(path->total_cost - saved, path->startup_cost);
 	if (is_discounted(path))
@@ -556,7 +249,6 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 {
 	bool		filters = may_filter(joinrel, outerrel, innerrel);
 	Offer		offer;
-	QualCost	comparing;
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
 
@@ -567,16 +259,15 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		inner->param_info != NULL)
 		return;
 	offer = (Offer) {
-		.root = root, .joinrel = joinrel, .innerrel = innerrel, .jointype = jointype,
-		.extra = extra, .candidate.drop = bloomfam_join_drop(joinrel->rows, outerrel->rows),
-		.filters = filters, .discounted = cost_of_discounted(root, outer), .fraction = -1
+		.root = root, .joinrel = joinrel, .jointype = jointype, .extra = extra, .filters = filters,
+		.discounted = cost_of_discounted(root, outer),
+		.filter = {
+			.root = root, .innerrel = innerrel, .read = -1,
+			.candidate.drop = bloomfam_join_drop(joinrel->rows, outerrel->rows)
+		}
 	};
-	if (!find_clauses(&offer, outerrel))
+	if (!bloomfam_join_candidate_keys(&offer.filter, outerrel, extra, jointype))
 		return;
-	cost_qual_eval(&comparing, offer.clauses, root);
-	offer.comparing = comparing.per_tuple * (jointype == JOIN_INNER && !extra->inner_unique
-												 ? COMPARED
-												 : COMPARED_IN_VAIN);
 
 	consider(&offer, outer, inner, false, false);
 	if (!joinrel->consider_parallel || outerrel->partial_pathlist == NIL)

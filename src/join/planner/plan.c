@@ -89,14 +89,15 @@ make_info(const JoinPushdown *pushdown, const AttrNumber *attributes)
 {
 	JoinFilterInfo info = {
 		.kind = JOIN_INFO_JOIN, .param = pushdown->param, .number = pushdown->number,
-		.drop = (int) (pushdown->drop * 1000), .condition = -1, .ncolumns = pushdown->ncolumns
+		.drop = (int) (pushdown->candidate.drop * 1000), .condition = -1,
+		.ncolumns = pushdown->candidate.ncolumns
 	};
 	int			i;
 
-	info.columns = palloc(pushdown->ncolumns * sizeof(JoinColumnInfo));
-	for (i = 0; i < pushdown->ncolumns; i++)
+	info.columns = palloc(pushdown->candidate.ncolumns * sizeof(JoinColumnInfo));
+	for (i = 0; i < pushdown->candidate.ncolumns; i++)
 	{
-		const JoinKeyColumn *column = &pushdown->columns[i];
+		const JoinKeyColumn *column = &pushdown->candidate.columns[i];
 		const JoinHashing *hashing = &column->hashing;
 		const JoinHashSide *side = attributes != NULL ? &hashing->outer : &hashing->inner;
 
@@ -124,8 +125,10 @@ add_foreign(PlanContext *context, const JoinPushdown *pushdown, JoinFilterInfo *
 
 		if (bloomfam_join_sends(&target->sendings))
 			target->infos = bloomfam_join_foreign_plan(
-				context->plan_info.stmt, target->scan, target->key.attribute, &target->sendings,
-				target->column, target->key.build_type, &build->foreign);
+				context->plan_info.stmt, target->scan, target->attributes[target->column],
+				&target->sendings, target->column,
+				exprType((Node *) pushdown->candidate.columns[target->column].inner),
+				&build->foreign);
 	}
 }
 
@@ -140,9 +143,9 @@ indexed_columns(PlanContext *context, const JoinPushdown *pushdown, const JoinTa
 	Bitmapset  *columns = NULL;
 	int			i;
 
-	for (i = 0; i < pushdown->ncolumns; i++)
+	for (i = 0; i < pushdown->candidate.ncolumns; i++)
 	{
-		const JoinKeyColumn *column = &pushdown->columns[i];
+		const JoinKeyColumn *column = &pushdown->candidate.columns[i];
 		JoinIndexed indexed = {
 			.attribute =
 				bloomfam_join_column_behind(&scan->plan, target->attributes[i], scan->scanrelid),
@@ -289,13 +292,14 @@ add_build(PlanContext *context, const JoinPushdown *pushdown, const Bitmapset *k
 	info.parallel_hash = hash->parallel_aware;
 	info.build_first = builds_first(pushdown);
 	info.skip = context->partitions.skip;
-	for (i = 0; i < pushdown->ncolumns; i++)
+	for (i = 0; i < pushdown->candidate.ncolumns; i++)
 	{
 		info.columns[i].kept = bms_is_member(i, kept);
 		if (info.columns[i].attribute != 0)
 			continue;
 		info.columns[i].expression = list_length(node->custom_exprs);
-		node->custom_exprs = lappend(node->custom_exprs, copyObject(pushdown->columns[i].inner));
+		node->custom_exprs =
+			lappend(node->custom_exprs, copyObject(pushdown->candidate.columns[i].inner));
 	}
 	add_foreign(context, pushdown, &info);
 	bloomfam_join_filter_info_add(node, &info);
@@ -336,9 +340,9 @@ add_filter(PlanContext *context, JoinPushdown *pushdown)
 
 		if (target->foreign != NULL)
 			info.foreign = target->foreign->infos;
-		for (i = 0; i < pushdown->ncolumns; i++)
+		for (i = 0; i < pushdown->candidate.ncolumns; i++)
 			if (bms_is_member(i, target->indexed))
-				info.columns[i].indexed = pushdown->columns[i].hashing.inner.type;
+				info.columns[i].indexed = pushdown->candidate.columns[i].hashing.inner.type;
 		info.build_first = build.build_first;
 		info.from_leader = crossed->below_gather;
 		info.access = target->site.access;
@@ -483,20 +487,13 @@ plan_join(PlanContext *context, HashJoin *join)
 {
 	JoinDecision *decision = palloc(sizeof(JoinDecision));
 	ListCell   *lc;
-	int			i;
 
 	decision->join = join;
 	decision->ancestors = list_copy(context->ancestors);
 	decision->key_decisions = palloc0(list_length(join->hashkeys) * sizeof(JoinKeyDecision));
 	foreach(lc, bloomfam_join_decide(&context->plan_info, context->workers, join,
 									  decision->key_decisions))
-	{
-		JoinPushdown *pushdown = lfirst(lc);
-
-		add_filter(context, pushdown);
-		for (i = 0; i < pushdown->ncolumns; i++)
-			decision->key_decisions[pushdown->columns[i].hash_key].filter = pushdown->number;
-	}
+		add_filter(context, lfirst(lc));
 	context->decisions = lappend(context->decisions, decision);
 }
 

@@ -39,6 +39,7 @@
 
 #include "join/base/column.h"
 #include "join/base/filter_info.h"
+#include "join/planner/cost.h"
 #include "join/planner/pushdown.h"
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
@@ -59,10 +60,10 @@ static void follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attrib
 static AttrNumber *
 columns_behind(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, int varno)
 {
-	AttrNumber *behind = palloc(pushdown->ncolumns * sizeof(AttrNumber));
+	AttrNumber *behind = palloc(pushdown->candidate.ncolumns * sizeof(AttrNumber));
 	int			i;
 
-	for (i = 0; i < pushdown->ncolumns; i++)
+	for (i = 0; i < pushdown->candidate.ncolumns; i++)
 	{
 		behind[i] = bloomfam_join_column_behind(plan, attributes[i], varno);
 		if (behind[i] == 0)
@@ -82,10 +83,10 @@ groups_by_key(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 	Oid			collation;
 	int			i;
 
-	for (i = 0; i < pushdown->ncolumns; i++)
+	for (i = 0; i < pushdown->candidate.ncolumns; i++)
 		if (!bloomfam_plan_groups_by(plan, behind[i], &operator, &collation) ||
-			collation != pushdown->columns[i].collation ||
-			!equality_ops_are_compatible(operator, pushdown->columns[i].operator))
+			collation != pushdown->candidate.columns[i].collation ||
+			!equality_ops_are_compatible(operator, pushdown->candidate.columns[i].operator))
 			return false;
 	return true;
 }
@@ -96,18 +97,12 @@ find_sendings(const JoinPushdown *pushdown, JoinForeignTarget *target, int from)
 {
 	int			i;
 
-	for (i = from; i < pushdown->ncolumns; i++)
+	for (i = from; i < pushdown->candidate.ncolumns; i++)
 	{
-		const JoinKeyColumn *column = &pushdown->columns[i];
-
 		target->column = i;
-		target->key = (JoinForeignScanKey) {
-			.stmt = pushdown->plan_info->stmt, .scan = target->scan,
-			.volatile_free = target->volatile_free, .attribute = target->attributes[i],
-			.operator = column->operator, .collation = column->collation,
-			.build_type = exprType((Node *) column->inner)
-		};
-		target->sendings = bloomfam_join_sendings(&target->key);
+		target->sendings = bloomfam_join_sendings(pushdown->plan_info->stmt, target->scan,
+												  target->volatile_free, target->attributes[i],
+												  &pushdown->candidate.columns[i]);
 		if (bloomfam_join_sends(&target->sendings))
 			return;
 	}
@@ -187,8 +182,7 @@ side_of_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, A
 	JoinType	type = ((Join *) plan)->jointype;
 
 	*behind = columns_behind(pushdown, plan, attributes, OUTER_VAR);
-	if (*behind != NULL &&
-		(type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI))
+	if (*behind != NULL && bloomfam_join_may_pass_outer(type))
 		return &plan->lefttree;
 	if ((type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
 		(!IsA(plan, HashJoin) ||
@@ -211,11 +205,11 @@ side_of_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, A
 static AttrNumber
 column_across(const JoinPushdown *pushdown, Plan *plan, bool from_inner, AttrNumber attribute)
 {
-	const JoinKeyColumn *key = &pushdown->columns[0];
+	const JoinKeyColumn *key = &pushdown->candidate.columns[0];
 	JoinType	type = ((Join *) plan)->jointype;
 	ListCell   *lc;
 
-	if (!IsA(plan, HashJoin) || pushdown->ncolumns != 1 ||
+	if (!IsA(plan, HashJoin) || pushdown->candidate.ncolumns != 1 ||
 		(type != JOIN_INNER && (type != JOIN_SEMI || from_inner)) ||
 		(!from_inner &&
 		 (!pushdown->crosses_materialization ||
@@ -273,8 +267,8 @@ static bool
 is_passable(const JoinPushdown *pushdown, Plan *plan)
 {
 	return bloomfam_join_node_is_volatile_free(pushdown->plan_info, plan) &&
-		   (pushdown->trust == JOIN_HASH_LEAKPROOF || !pushdown->plan_info->has_barrier ||
-			!hides_rows(plan));
+		   (bloomfam_join_trust(&pushdown->candidate) == JOIN_HASH_LEAKPROOF ||
+			!pushdown->plan_info->has_barrier || !hides_rows(plan));
 }
 
 /* Notes that the filter is pushed through a node. */
@@ -450,8 +444,10 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, HashJoin
 	}
 	pushdown->plan_info = plan_info;
 	pushdown->join = join;
-	pushdown->columns = columns;
-	pushdown->ncolumns = ncolumns;
+	pushdown->candidate.columns = columns;
+	pushdown->candidate.ncolumns = ncolumns;
+	pushdown->candidate.drop =
+		bloomfam_join_drop(join->join.plan.plan_rows, outerPlan(join)->plan_rows);
 	pushdown->crossed.workers = workers;
 	/* the Hash's parameters are those of its keys, too */
 	pushdown->crosses_materialization = bms_is_empty(innerPlan(join)->extParam) &&
@@ -459,8 +455,6 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, HashJoin
 										bloomfam_join_expressions_are_repeatable(build, keys);
 
 	pushdown->not_to_foreign = foreign_refusal(pushdown, workers, repeatable);
-	pushdown->trust = bloomfam_join_trust(columns, ncolumns);
-	pushdown->drop = bloomfam_join_drop(join->join.plan.plan_rows, outerPlan(join)->plan_rows);
 	follow(pushdown, &outerPlan(join), attributes);
 	return pushdown;
 }
@@ -487,7 +481,8 @@ bloomfam_join_pushdown_ask(JoinPushdown *pushdown)
 		while (bloomfam_join_sendings_are_open(&target->sendings))
 		{
 			was_open = true;
-			bloomfam_join_sendings_settle(&target->sendings, &target->key);
+			bloomfam_join_sendings_settle(&target->sendings, target->scan,
+										  target->attributes[target->column]);
 			if (!bloomfam_join_sends(&target->sendings))
 				find_sendings(pushdown, target, target->column + 1);
 		}

@@ -32,47 +32,57 @@ typedef struct JoinCrossed
 /* A foreign scan at a target, or an asynchronous one, which cannot have a target on top. */
 typedef struct JoinForeignTarget
 {
+	JoinForeignSite site;
 	ForeignScan *scan;
-	bool		volatile_free;
-	const AttrNumber *attributes;	/* of the key's columns, among the scan's output columns */
-	JoinForeignScanKey key;		/* an output column of the scan, with the first column of the key
-								 * by which the filter can be pushed there */
-	int			column;			/* ... the number of that in the key */
-	JoinSendings sendings;		/* what may be sent there, and why not the rest */
-	List	   *infos;			/* planned in plan.c: of JoinForeignInfo, what it is sent */
+	bool		volatile_free;	/* whether it can be noticed how often the scan's conditions and
+								 * columns are evaluated: then it is false */
+	const AttrNumber *attributes;	/* of the key's columns, among the scan's output columns; NULL
+									 * if nothing may be sent */
+	int			column;			/* the first column of the key by which anything may be sent */
+	JoinSendings sendings;		/* what may be sent by it, and why not the rest */
+	List	   *infos;			/* of JoinForeignInfo, what the scan is sent: planned in plan.c */
 } JoinForeignTarget;
 
 /* Where a filter is to drop rows: on top of *slot, whose columns these are. */
 typedef struct JoinTarget
 {
+	JoinFilterSite site;
 	Plan	  **slot;
 	const AttrNumber *attributes;
 	JoinCrossed	crossed;		/* from the join, with it, to here */
 	JoinForeignTarget *foreign;	/* the scan there, if it is one that the filter may be pushed to */
-	JoinFilterSite site;		/* described in decision.c */
-	List	   *ancestors;		/* found in plan.c: of JoinAncestorInfo, if keys tell
-								 * whether the partition scanned here can match; else NIL */
-	Bitmapset  *indexed;		/* ... columns of the key by which an index tells where keys are */
+	List	   *ancestors;		/* of JoinAncestorInfo, if keys tell whether the partition scanned
+								 * here can match, else NIL: found in plan.c */
+	Bitmapset  *indexed;		/* columns of the key by which an index tells where keys are: found
+								 * in plan.c */
 } JoinTarget;
 
-/* How one filter is pushed down the plan. */
+/* A filter of a hash join of a finished plan, and how it is pushed down there. */
 typedef struct JoinPushdown
 {
+	JoinCandidate candidate;	/* its sites are those of the targets */
 	const JoinPlanInfo *plan_info;
 	HashJoin   *join;
-	int			ncolumns;
-	const JoinKeyColumn *columns;
 	bool		crosses_materialization; /* may it pass nodes that keep rows? */
 	const char *not_to_foreign;	/* why nothing can be sent to foreign scans; NULL: it may be */
-	JoinHashTrust trust;		/* in hashing all columns */
 	JoinCrossed	crossed;		/* while targets are looked for: so far, without the join */
 	List	   *targets;		/* of JoinTarget */
-	double		drop;			/* the fraction of the targets' rows that it is expected to drop */
 	List	   *foreign;		/* of JoinForeignTarget */
-	JoinBuildFirst build_first;	/* decided in decision.c */
-	int			number;			/* in the plan, from 1: given in plan.c */
-	int			param;			/* ... the executor's parameter by which its nodes find it */
+	bool		per_process;	/* the rows probed are those of one of several processes */
+	JoinBuildFirst build_first;	/* why the join may not build first, or that it may */
+	int			number;			/* in the plan, from 1, given in plan.c; 0 if it is not made */
+	int			param;			/* the executor's parameter by which its nodes find it */
 } JoinPushdown;
+
+/*
+ * May rows of the outer side of a join of this type be dropped for which the joins above have no
+ * use?
+ */
+static inline bool
+bloomfam_join_may_pass_outer(JoinType type)
+{
+	return type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI;
+}
 
 /*
  * Follows the key of a hash join down its probe side, and finds the targets of its filter.  The

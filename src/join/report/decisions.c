@@ -23,71 +23,75 @@
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
 
-/* Does one reason forbid to send anything to any foreign scan? */
-static bool
-has_one_reason(const JoinKeyDecision *key_decision)
-{
-	const char *reason = key_decision->not_sent[0];
-	int			i;
-
-	for (i = 0; i < JOIN_SENDINGS; i++)
-		if (key_decision->sent[i] > 0 || strcmp(key_decision->not_sent[i], reason) != 0)
-			return false;
-	return true;
-}
-
 /* Says what foreign scans may be sent, and why not the rest. */
 static void
-append_sent(StringInfo out, const JoinKeyDecision *key_decision)
+append_sent(StringInfo out, const JoinPushdown *pushdown)
 {
 	static const char *const names[JOIN_SENDINGS] = {
 		[JOIN_SEND_KEYS] = "keys", [JOIN_SEND_BOUNDS] = "bounds", [JOIN_SEND_FILTER] = "filter"
 	};
-	int			n = key_decision->foreign;
+	int			n = list_length(pushdown->foreign);
+	int			sent[JOIN_SENDINGS] = {0};	/* scans that may be sent this */
+	const char *reasons[JOIN_SENDINGS];	/* why the last one may not that may not */
+	bool		one_reason = true;	/* nothing may be sent anywhere, for one reason */
+	ListCell   *lc;
 	int			i;
 
 	if (n == 0)
 		return;
-	if (has_one_reason(key_decision))
+	for (i = 0; i < JOIN_SENDINGS; i++)
+	{
+		foreach(lc, pushdown->foreign)
+		{
+			const char *reason = ((JoinForeignTarget *) lfirst(lc))->sendings.reasons[i];
+
+			if (reason == NULL)
+				sent[i]++;
+			else
+				reasons[i] = reason;
+		}
+		one_reason = one_reason && sent[i] == 0 && strcmp(reasons[i], reasons[0]) == 0;
+	}
+	if (one_reason)
 	{
 		appendStringInfo(out, " Nothing of it is sent to %d of %d foreign scans: %s.", n, n,
-						 key_decision->not_sent[0]);
+						 reasons[0]);
 		return;
 	}
 	appendStringInfoString(out, " Foreign scans may be sent");
 	for (i = 0; i < JOIN_SENDINGS; i++)
 	{
-		appendStringInfo(out, "%s %s: %d of %d", i > 0 ? "," : "", names[i],
-						 key_decision->sent[i], n);
-		if (key_decision->sent[i] < n)
-			appendStringInfo(out, " (%s)", key_decision->not_sent[i]);
+		appendStringInfo(out, "%s %s: %d of %d", i > 0 ? "," : "", names[i], sent[i], n);
+		if (sent[i] < n)
+			appendStringInfo(out, " (%s)", reasons[i]);
 	}
 	appendStringInfoChar(out, '.');
 }
 
-/* How many rows would be probed. */
-static char *
-rows_probed(const JoinKeyDecision *key_decision)
+/* Says how many rows would be probed. */
+static void
+append_rows(StringInfo out, const JoinPushdown *pushdown)
 {
-	return psprintf("%.0f rows%s", key_decision->estimate.probed,
-					key_decision->per_process ? " per process" : "");
+	appendStringInfo(out, "%.0f rows%s", pushdown->candidate.estimate.probed,
+					 pushdown->per_process ? " per process" : "");
 }
 
 /* Says what a filter is expected to drop; of figures that are guesses, that they are. */
 static void
-append_expected(StringInfo out, const JoinKeyDecision *key_decision)
+append_expected(StringInfo out, const JoinPushdown *pushdown)
 {
-	switch (key_decision->estimate.guess)
+	switch (pushdown->candidate.estimate.guess)
 	{
 		case JOIN_GUESSES_NOTHING:
-			appendStringInfo(out, " is expected to drop %.1f%% of %s.",
-							 key_decision->estimate.dropped * 100, rows_probed(key_decision));
+			appendStringInfo(out, " is expected to drop %.1f%% of ",
+							 pushdown->candidate.drop * 100);
+			append_rows(out, pushdown);
+			appendStringInfoChar(out, '.');
 			break;
 		case JOIN_GUESSES_FRACTION:
-			appendStringInfo(out,
-							 " may drop any share of %s: nothing is known of the key of a foreign "
-							 "table.",
-							 rows_probed(key_decision));
+			appendStringInfoString(out, " may drop any share of ");
+			append_rows(out, pushdown);
+			appendStringInfoString(out, ": nothing is known of the key of a foreign table.");
 			break;
 		case JOIN_GUESSES_ROWS:
 			appendStringInfoString(out, " may drop any share of rows of unknown number: a foreign "
@@ -96,41 +100,73 @@ append_expected(StringInfo out, const JoinKeyDecision *key_decision)
 	}
 }
 
-/* Says why a key has no filter, with the figures that its text has letters for (reasons.h). */
+/* Says the figure of a filter that a letter stands for in the text of a reason (reasons.h). */
+static void
+append_figure(StringInfo out, char letter, const JoinPushdown *pushdown)
+{
+	const JoinCandidate *candidate = &pushdown->candidate;
+
+	switch (letter)
+	{
+		case 'b':
+			appendStringInfoString(out, bloomfam_join_build_first_reasons[pushdown->build_first]);
+			break;
+		case 'k':
+			appendStringInfo(out, "%.0f", candidate->keys);
+			break;
+		case 'K':
+			appendStringInfo(out, "%.0f", (double) bloomfam_join_design_most());
+			break;
+		case 'r':
+			append_rows(out, pushdown);
+			break;
+		case 'R':
+			appendStringInfo(out, "%d", bloomfam_join_filter_min_rows);
+			break;
+		case 'd':
+			appendStringInfo(out, "%.1f%%", candidate->drop * 100);
+			break;
+		case 'D':
+			appendStringInfo(out, "%g", bloomfam_join_filter_min_drop);
+			break;
+		case 's':
+			appendStringInfo(out, "%.0f", candidate->estimate.saved);
+			break;
+		case 'c':
+			appendStringInfo(out, "%.0f", candidate->estimate.cost);
+			break;
+		default:
+			elog(ERROR, "a reason has a figure of no name: %c", letter);
+	}
+}
+
+/* Says why a key has no filter. */
 static void
 append_reason(StringInfo out, const JoinKeyDecision *key_decision)
 {
-	const JoinEstimate *estimate = &key_decision->estimate;
 	const char *text = bloomfam_join_reasons[key_decision->reason];
-	const char *figures[UCHAR_MAX + 1] = {
-		['b'] = bloomfam_join_build_first_reasons[key_decision->build_first],
-		['k'] = psprintf("%.0f", estimate->keys),
-		['K'] = psprintf("%.0f", (double) bloomfam_join_design_most()),
-		['r'] = rows_probed(key_decision),
-		['R'] = psprintf("%d", bloomfam_join_filter_min_rows),
-		['d'] = psprintf("%.1f%%", estimate->dropped * 100),
-		['D'] = psprintf("%g", bloomfam_join_filter_min_drop),
-		['s'] = psprintf("%.0f", estimate->saved),
-		['c'] = psprintf("%.0f", estimate->cost),
-	};
 
 	for (; *text != '\0'; text++)
 		if (*text == '%')
-		{
-			Assert(figures[(unsigned char) text[1]] != NULL);
-			appendStringInfoString(out, figures[(unsigned char) *++text]);
-		}
+			append_figure(out, *++text, key_decision->pushdown);
 		else
 			appendStringInfoChar(out, *text);
 	if (key_decision->reason == JOIN_HAS_NO_TARGET)
-		append_sent(out, key_decision);
+		append_sent(out, key_decision->pushdown);
+}
+
+/* The number of a key's filter, from 1; 0: it has none. */
+static int
+filter_number(const JoinKeyDecision *key_decision)
+{
+	return key_decision->pushdown != NULL ? key_decision->pushdown->number : 0;
 }
 
 /* Are two keys of one filter, or without one for one reason? */
 static bool
 same_decision(const JoinKeyDecision *a, const JoinKeyDecision *b)
 {
-	return a->reason == b->reason && a->filter == b->filter;
+	return a->reason == b->reason && filter_number(a) == filter_number(b);
 }
 
 /* Says what was decided about one key, or several that are named. */
@@ -140,7 +176,7 @@ append_key_decision(StringInfo out, const JoinKeyDecision *key_decision, List *n
 	bool		filtered = key_decision->reason == JOIN_HAS_FILTER;
 
 	if (filtered)
-		appendStringInfo(out, "Filter %d", key_decision->filter);
+		appendStringInfo(out, "Filter %d", filter_number(key_decision));
 	else
 		appendStringInfoString(out, "No filter");
 	if (names != NIL)
@@ -151,8 +187,8 @@ append_key_decision(StringInfo out, const JoinKeyDecision *key_decision, List *n
 	}
 	if (filtered)
 	{
-		append_expected(out, key_decision);
-		append_sent(out, key_decision);
+		append_expected(out, key_decision->pushdown);
+		append_sent(out, key_decision->pushdown);
 	}
 	else
 	{
@@ -196,7 +232,8 @@ log_decision(const JoinDecision *decision, List *context)
 		if (detail.len > 0)
 			appendStringInfoChar(&detail, ' ');
 		if (key_decisions[i].reason == JOIN_HAS_FILTER)
-			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "", key_decisions[i].filter);
+			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "",
+							 filter_number(&key_decisions[i]));
 		if (key_decisions[i].reason != JOIN_HAS_FILTER && list_length(keys) == nkeys)
 			append_reason(&detail, &key_decisions[i]);
 		else

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * candidate.c
+ *	  A filter that could be made: what the planner knows of it.
+ *
+ * A candidate is described twice.  While the planner considers paths, a filter's saving is taken
+ * from the cost of a hash join (paths.c).  Once the plan is finished, it is decided whether the
+ * filter is made (decision.c).  Both descriptions stand here side by side, and one model estimates
+ * what either costs and saves (cost.c).
+ *
+ * A finished plan tells more: where exactly rows are probed, and what was pushed down elsewhere.
+ * Paths tell what the server charges for each node, and what statistics say of a table's blocks.
+ * A figure that a description does not have is neutral in the model.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/plancat.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/selfuncs.h"
+
+#include "join/base/column.h"
+#include "join/base/column_stats.h"
+#include "join/planner/candidate.h"
+#include "join/planner/cost.h"
+#include "join/planner/prune_cost.h"
+#include "pg/compat.h"
+#include "pg/expression.h"
+
+/* ---- of both ---- */
+
+JoinReason
+bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid operator, Oid collation,
+						   Expr *inner, const JoinPlanInfo *plan_info)
+{
+	*key = (JoinKeyColumn) {
+		.operator = operator, .collation = collation, .attribute = attribute, .inner = inner
+	};
+	if (attribute == 0 || !bloomfam_join_is_volatile_free(inner, plan_info))
+		return JOIN_KEY_IS_COMPUTED;
+	return bloomfam_join_hashing(operator, collation, &key->hashing) ? JOIN_HAS_FILTER
+																	 : JOIN_KEY_HAS_NO_HASH;
+}
+
+/*
+ * Decides which rows of a sequential scan are probed, all of which is volatile-free, and of whose
+ * table the key's columns are.
+ *
+ * In page batches, keys are hashed of rows that the join may never come to, as below a LIMIT.  So
+ * hashing must not fail.  And it is done before the scan's conditions are evaluated.  So hashing
+ * must give away nothing of rows that they would hide.  A long key would be fetched for each row,
+ * most of which may not come to the join: it is probed after them, or not by the filter at all.
+ * Scans of a major version that is not known are left alone.
+ */
+static JoinAccess
+decide_access(const JoinCandidate *candidate, bool has_conditions, bool long_keys)
+{
+	JoinHashTrust trust = bloomfam_join_trust(candidate);
+
+	if (!BLOOMFAM_KNOWN_MAJOR || trust == JOIN_HASH_MAY_FAIL)
+		return JOIN_ROW_BY_ROW;
+	if (!has_conditions)
+		return JOIN_PAGE_BATCHES;
+	return trust == JOIN_HASH_LEAKPROOF && !long_keys ? JOIN_PAGE_BATCHES_SPARING
+													  : JOIN_ROW_BY_ROW;
+}
+
+/*
+ * Does a scan of this type, a node's or a path's pathtype, read one table, whose columns its target
+ * list has by their numbers?
+ */
+static bool
+scans_table(NodeTag scan)
+{
+	return scan == T_SeqScan || scan == T_IndexScan || scan == T_BitmapHeapScan;
+}
+
+/* ---- from paths ---- */
+
+/*
+ * The number of comparisons with rows of its bucket that the server counts for a row at the least
+ * (final_cost_hashjoin): where all matches are looked for, and where one at most is, of which a row
+ * that is dropped has none.  Comparisons are cheap, but where a key is a subquery.
+ */
+#define COMPARED			0.5
+#define COMPARED_IN_VAIN	0.05
+
+bool
+bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo *outerrel,
+							 const JoinPathExtraData *extra, JoinType jointype)
+{
+	PlannerInfo *root = path_candidate->root;
+	const RelOptInfo *innerrel = path_candidate->innerrel;
+	JoinKeyColumn *columns = palloc(list_length(extra->restrictlist) * sizeof(JoinKeyColumn));
+	int			ncolumns = 0;
+	QualCost	comparing;
+	const ListCell *lc;
+
+	foreach(lc, extra->restrictlist)
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
+		const OpExpr *equal = (const OpExpr *) clause->clause;
+		bool		turned = bms_is_subset(clause->left_relids, innerrel->relids);
+		const Var  *column;
+		const RangeTblEntry *rte;
+		Oid			operator;
+
+		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator) ||
+			!bms_is_subset(turned ? clause->right_relids : clause->left_relids,
+						   outerrel->relids) ||
+			(!turned && !bms_is_subset(clause->right_relids, innerrel->relids)))
+			continue;
+		column = bloomfam_expression_var(turned ? lsecond(equal->args) : linitial(equal->args));
+
+		/* without a commutator, the server could not turn it round either */
+		operator = turned ? get_commutator(equal->opno) : equal->opno;
+		if (column == NULL || !OidIsValid(operator) ||
+			(path_candidate->clauses != NIL && column->varno != path_candidate->relid))
+			return false;
+		path_candidate->relid = column->varno;
+		path_candidate->clauses = lappend(path_candidate->clauses, clause);
+		if (bloomfam_join_describe_key(&columns[ncolumns], column->varattno, operator,
+									   equal->inputcollid,
+									   turned ? linitial(equal->args) : lsecond(equal->args),
+									   NULL) != JOIN_HAS_FILTER)
+			continue;
+		ncolumns++;
+		rte = planner_rt_fetch(column->varno, root);
+		path_candidate->long_keys |= rte->rtekind == RTE_RELATION &&
+			bloomfam_join_column_is_long(rte->relid, column->varattno, rte->inh);
+	}
+	if (ncolumns == 0)
+		return false;
+	path_candidate->candidate.columns = columns;
+	path_candidate->candidate.ncolumns = ncolumns;
+	cost_qual_eval(&comparing, path_candidate->clauses, root);
+	path_candidate->comparing =
+		comparing.per_tuple *
+		(jointype == JOIN_INNER && !extra->inner_unique ? COMPARED : COMPARED_IN_VAIN);
+	return true;
+}
+
+const Path *
+bloomfam_join_path_below(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_ProjectionPath:
+			return ((const ProjectionPath *) path)->subpath;
+		case T_MaterialPath:
+			return ((const MaterialPath *) path)->subpath;
+		case T_SortPath:
+		case T_IncrementalSortPath:
+			return ((const SortPath *) path)->subpath;
+		case T_HashPath:
+		case T_MergePath:
+		case T_NestPath:
+			return ((const JoinPath *) path)->outerjoinpath;
+		default:
+			return NULL;
+	}
+}
+
+/*
+ * Follows a path down to the scan of the candidate's relation, or to the Append of its partitions.
+ * Returns NULL if it is on the inner side of some join.  A filter may be pushed down inner sides,
+ * too (pushdown.c); but what it then saves is something else.  Adds what the nodes in between cost
+ * the rows that pass them, but never more than the server charges.
+ */
+static const Path *
+follow(const JoinPathCandidate *path_candidate, const Path *path, Cost *passing)
+{
+	for (;;)
+	{
+		const Path *child = bloomfam_join_path_below(path);
+		Cost		own = path->total_cost;
+
+		if (child == NULL)
+			return path->parent->relid == path_candidate->relid ? path : NULL;
+		if (!bms_is_member(path_candidate->relid, child->parent->relids))
+			return NULL;
+		own -= child->total_cost;
+		if (IsA(path, HashPath) || IsA(path, MergePath) || IsA(path, NestPath))
+		{
+			const JoinPath *join = (const JoinPath *) path;
+
+			if (!bloomfam_join_may_pass_outer(join->jointype))
+				return NULL;
+			own -= join->innerjoinpath->total_cost;
+		}
+		*passing += Max(Min(own, bloomfam_join_cost_of_passing(child->rows)), 0);
+		path = child;
+	}
+}
+
+/* Describes a scan where so many rows would be probed by one process. */
+static JoinFilterSite *
+describe_scan(const JoinPathCandidate *path_candidate, const Path *scan, double rows, Cost passing)
+{
+	const RelOptInfo *rel = scan->parent;
+	JoinFilterSite *site = palloc0(sizeof(JoinFilterSite));
+	bool		volatile_free = bloomfam_join_is_volatile_free(scan->pathtarget->exprs, NULL);
+	ListCell   *lc;
+
+	site->access = JOIN_ROW_BY_ROW;
+	site->rows_before = site->rows_after = rows;
+	site->passing = passing;
+	site->read = 1;
+	if (scan->pathtype != T_SeqScan)
+		return site;
+	foreach(lc, rel->baserestrictinfo)
+		volatile_free &=
+			bloomfam_join_is_volatile_free(lfirst_node(RestrictInfo, lc)->clause, NULL);
+	site->long_keys = path_candidate->long_keys;
+	if (volatile_free)
+		site->access = decide_access(&path_candidate->candidate, rel->baserestrictinfo != NIL,
+									 site->long_keys);
+	site->rows_before = Max(rows, rows * rel->tuples / Max(rel->rows, 1));
+	site->condition_cost = rel->baserestrictcost.per_tuple;
+	return site;
+}
+
+/* Describes the scan of the relation, or the scans of its partitions. */
+static void
+describe_scans(JoinPathCandidate *path_candidate, const Path *scan, Cost passing)
+{
+	JoinCandidate *candidate = &path_candidate->candidate;
+	bool		is_append = IsA(scan, AppendPath);
+	const List *scans = is_append ? ((const AppendPath *) scan)->subpaths
+								  : list_make1(unconstify(Path *, scan));
+	double		rows = 0;
+	ListCell   *lc;
+
+	list_free_deep(candidate->sites);
+	candidate->sites = NIL;
+	path_candidate->scanned = 0;
+	foreach(lc, scans)
+		rows += ((const Path *) lfirst(lc))->rows;
+	foreach(lc, scans)
+	{
+		const Path *child = lfirst(lc);
+		double		fraction = child->rows / Max(rows, 1);
+		JoinFilterSite *site =
+			describe_scan(path_candidate, child, scan->rows * fraction, passing * fraction);
+
+		site->scanning = (scan->total_cost - scan->startup_cost) * fraction;
+		candidate->sites = lappend(candidate->sites, site);
+		if (is_append || site->access != JOIN_ROW_BY_ROW)
+		{
+			/* the same for all paths of the two relations */
+			if (path_candidate->read < 0)
+				path_candidate->read = bloomfam_join_read_fraction(
+					path_candidate->root, scan->parent, candidate, path_candidate->innerrel);
+			site->read = path_candidate->read;
+		}
+		path_candidate->scanned += child->parent->tuples * site->read;
+	}
+}
+
+/*
+ * Describes the scan of a foreign server that is expected to be sent the keys, or a filter of them;
+ * any other is none.
+ */
+static void
+describe_foreign_scan(JoinPathCandidate *path_candidate, const Path *scan)
+{
+	JoinCandidate *candidate = &path_candidate->candidate;
+	const JoinKeyColumn *column = &candidate->columns[0];
+	const RelOptInfo *rel = scan->parent;
+	const PlannerInfo *root;
+	JoinForeignSite *site;
+	JoinForeignKey key;
+
+	candidate->foreign = NIL;
+	if (scan->pathtype != T_ForeignScan)
+		return;
+	Assert(rel->relid == path_candidate->relid);
+	key = (JoinForeignKey) {
+		.column = column, .server = rel->serverid, .user = rel->userid,
+		.table = planner_rt_fetch(rel->relid, path_candidate->root)->relid
+	};
+	key.type = get_atttype(key.table, column->attribute);
+	for (root = path_candidate->root; root != NULL; root = root->parent_root)
+		key.reads_as_others |= bloomfam_query_reads_as_others(
+			root->parse, OidIsValid(rel->userid) ? rel->userid : GetUserId());
+
+	/* each key is sent once */
+	if (!bloomfam_join_foreign_expected(
+			&key, estimate_num_groups(path_candidate->root, list_make1(column->inner),
+									  candidate->keys, NULL, NULL)))
+		return;
+	site = palloc(sizeof(JoinForeignSite));
+	*site = (JoinForeignSite) {
+		.rows = scan->rows, .charged = scan->total_cost - scan->startup_cost,
+		.guess = JOIN_GUESSES_NOTHING
+	};
+	candidate->foreign = list_make1(site);
+	/* how the server finds the rows is not known; but it scans no more than it would without */
+	path_candidate->scanned = scan->rows;
+}
+
+const Path *
+bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *outer,
+							  const Path *inner, bool parallel_hash)
+{
+	JoinCandidate *candidate = &path_candidate->candidate;
+	const RelOptInfo *innerrel = path_candidate->innerrel;
+	const Var  *column = bloomfam_expression_var(candidate->columns[0].inner);
+	Cost		passing =
+		outer->rows *
+		(list_length(path_candidate->clauses) * cpu_operator_cost + path_candidate->comparing +
+		 bloomfam_join_spilling(inner->rows, inner->pathtarget->width, outer->pathtarget->width));
+	const Path *scan = follow(path_candidate, outer, &passing);
+
+	if (scan == NULL)
+		return NULL;
+	candidate->keys = inner->rows;
+	candidate->keys_are_sure = true;	/* no path is offered for a filter in doubt */
+	candidate->left = Min(outer->rows / Max(scan->rows, 1), 1);
+	candidate->table = InvalidOid;
+	candidate->attribute = 0;
+	if (!parallel_hash && column != NULL && column->varno == innerrel->relid &&
+		innerrel->rtekind == RTE_RELATION && scans_table(inner->pathtype))
+	{
+		candidate->table = planner_rt_fetch(innerrel->relid, path_candidate->root)->relid;
+		candidate->attribute = column->varattno;
+	}
+	describe_scans(path_candidate, scan, passing);
+	describe_foreign_scan(path_candidate, scan);
+	return scan;
+}
+
+/* ---- from a finished plan ---- */
+
+/* The rows of a table, as the planner counts them. */
+static double
+count_rows(Oid table)
+{
+	Relation	relation = table_open(table, NoLock);
+	BlockNumber pages;
+	double		rows;
+	double		visible;
+
+	estimate_rel_size(relation, NULL, &pages, &rows, &visible);
+	table_close(relation, NoLock);
+	return rows;
+}
+
+/* By how much one process's part of the rows is smaller than all, as costsize.c expects. */
+static double
+count_processes(int workers)
+{
+	/* the leader is busy with the rows of the workers, too */
+	double		leader = parallel_leader_participation ? 1 - 0.3 * workers : 0;
+
+	return workers + Max(leader, 0);
+}
+
+/* Describes a target's site.  spilling is bloomfam_join_spilling() of the join. */
+static void
+describe_target(const JoinPushdown *pushdown, JoinTarget *target, Cost spilling)
+{
+	const JoinCandidate *candidate = &pushdown->candidate;
+	const Plan *plan = bloomfam_join_below_own(*target->slot);
+	JoinFilterSite *site = &target->site;
+	bool		is_batch_scan;
+	double		rows = (*target->slot)->plan_rows;
+	Oid			table;
+	QualCost	condition_cost;
+	int			i;
+
+	*site = (JoinFilterSite) {
+		.access = JOIN_ROW_BY_ROW, .rows_before = rows, .rows_after = rows, .read = 1,
+		.passing = target->crossed.nodes * bloomfam_join_cost_of_passing(rows) + rows * spilling
+	};
+	if (!IsA(plan, SeqScan))
+		return;
+	table = rt_fetch(((const Scan *) plan)->scanrelid, pushdown->plan_info->stmt->rtable)->relid;
+	is_batch_scan =
+		bloomfam_join_node_is_volatile_free(pushdown->plan_info, unconstify(Plan *, plan));
+	for (i = 0; i < candidate->ncolumns; i++)
+	{
+		AttrNumber	column = bloomfam_join_column_behind(plan, target->attributes[i],
+														 ((const Scan *) plan)->scanrelid);
+
+		is_batch_scan &= column != 0;
+		site->long_keys |= column != 0 &&
+			get_typlen(candidate->columns[i].hashing.outer.type) == -1 &&
+			bloomfam_join_column_is_long(table, column, false);
+	}
+	if (is_batch_scan)
+		site->access = decide_access(candidate, plan->qual != NIL, site->long_keys);
+	if (plan->qual == NIL)
+		return;
+	cost_qual_eval(&condition_cost, plan->qual, NULL);
+	site->condition_cost = condition_cost.per_tuple;
+	site->rows_before = count_rows(table);
+	if (plan->parallel_aware)
+		site->rows_before /= count_processes(target->crossed.workers);
+	site->rows_before = Max(site->rows_before, site->rows_after);
+}
+
+void
+bloomfam_join_candidate_foreign(JoinPushdown *pushdown)
+{
+	JoinCandidate *candidate = &pushdown->candidate;
+	ListCell   *lc;
+
+	candidate->foreign = NIL;
+	foreach(lc, pushdown->foreign)
+	{
+		JoinForeignTarget *target = lfirst(lc);
+		const Plan *scan = &target->scan->scan.plan;
+
+		if (!bloomfam_join_sends(&target->sendings))
+			continue;
+		target->site = (JoinForeignSite) {
+			.rows = scan->plan_rows, .is_async = scan->async_capable,
+			.guess = bloomfam_join_foreign_guess(pushdown->plan_info->stmt, target->scan,
+												 target->attributes[target->column],
+												 candidate->keys)
+		};
+		candidate->foreign = lappend(candidate->foreign, &target->site);
+	}
+}
+
+void
+bloomfam_join_candidate_plan(JoinPushdown *pushdown)
+{
+	JoinCandidate *candidate = &pushdown->candidate;
+	const Plan *hash = innerPlan(pushdown->join);
+	const Plan *build = bloomfam_join_below_own(outerPlan(hash));
+	AttrNumber	key = bloomfam_join_column(candidate->columns[0].inner, OUTER_VAR);
+	Cost		spilling = bloomfam_join_spilling(hash->plan_rows, hash->plan_width,
+												  outerPlan(pushdown->join)->plan_width);
+	ListCell   *lc;
+
+	candidate->keys = hash->plan_rows;
+	candidate->keys_are_sure = IsA(build, SeqScan) && build->qual == NIL;
+	candidate->left = 1;
+	candidate->sites = NIL;
+	if (!hash->parallel_aware && key != 0 && scans_table(nodeTag(build)))
+	{
+		Index		rti = ((const Scan *) build)->scanrelid;
+
+		candidate->attribute = bloomfam_join_column_behind(build, key, rti);
+		if (candidate->attribute != 0)
+			candidate->table = rt_fetch(rti, pushdown->plan_info->stmt->rtable)->relid;
+	}
+	pushdown->per_process = pushdown->crossed.workers > 0;
+	foreach(lc, pushdown->targets)
+	{
+		JoinTarget *target = lfirst(lc);
+
+		describe_target(pushdown, target, spilling);
+		candidate->sites = lappend(candidate->sites, &target->site);
+		pushdown->per_process |= target->crossed.below_gather;
+	}
+	bloomfam_join_candidate_foreign(pushdown);
+}
