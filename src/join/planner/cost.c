@@ -204,7 +204,7 @@ static JoinReason
 decide(const JoinEstimate *estimate)
 {
 	if (bloomfam_join_filter == JOIN_FILTER_FORCE)
-		return JOIN_HAS_FILTER;
+		return JOIN_NO_REASON;
 	if (estimate->keys > estimate->most)
 		return JOIN_HAS_TOO_MANY_KEYS;
 	if (estimate->probed < bloomfam_join_filter_min_rows && estimate->guess < JOIN_GUESSES_ROWS)
@@ -212,10 +212,10 @@ decide(const JoinEstimate *estimate)
 
 	/* a figure that means nothing is no reason against it */
 	if (estimate->guess != JOIN_GUESSES_NOTHING)
-		return JOIN_HAS_FILTER;
+		return JOIN_NO_REASON;
 	if (estimate->dropped < bloomfam_join_filter_min_drop)
 		return JOIN_DROPS_FEW_ROWS;
-	return estimate->saved < estimate->cost ? JOIN_COSTS_MORE : JOIN_HAS_FILTER;
+	return estimate->saved < estimate->cost ? JOIN_COSTS_MORE : JOIN_NO_REASON;
 }
 
 JoinReason

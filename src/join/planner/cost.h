@@ -16,7 +16,7 @@
 #include "join/base/filter_info.h"
 #include "join/fdw/foreign.h"
 #include "join/filter/hash.h"
-#include "join/planner/reasons.h"
+#include "join/base/reasons.h"
 
 /* A column of a join's key. */
 typedef struct JoinKeyColumn
@@ -113,7 +113,7 @@ extern bool bloomfam_join_scans_table(NodeTag scan);
 
 /*
  * Estimates what a filter costs and saves, and decides of each of its sites how rows are probed.
- * Is it expected to pay?  JOIN_HAS_FILTER if so, else why not.
+ * Is it expected to pay?  JOIN_NO_REASON if so, else why not.
  */
 extern JoinReason bloomfam_join_estimate(JoinCandidate *candidate, JoinEstimate *estimate);
 

@@ -156,24 +156,25 @@ may_cost_more(PlannedStmt *stmt, Plan *hash, Plan *outer)
 }
 
 /*
- * A join that builds first reads its build side though there may be no row to probe, and does
- * not read its outer side if it has built nothing: neither may be seen.
+ * Returns why the join may not build first; JOIN_NO_REASON if it may.  Then it reads its build side
+ * though there may be no row to probe, and does not read its outer side if it has built nothing:
+ * neither may be seen.
  */
-static JoinBuildFirst
-may_build_first(const JoinPushdown *pushdown)
+static JoinReason
+build_first_refusal(const JoinPushdown *pushdown)
 {
 	Plan	   *outer = outerPlan(pushdown->join);
 	Plan	   *hash = innerPlan(pushdown->join);
 
 	if (server_builds_first(pushdown->join))
-		return JOIN_MAY_BUILD_FIRST;
+		return JOIN_NO_REASON;
 	if (!bloomfam_join_tree_is_volatile_free(pushdown->plan_info, outer) ||
 		!bloomfam_join_tree_is_volatile_free(pushdown->plan_info, hash))
 		return JOIN_BUILD_WOULD_BE_SEEN;
 	if (bloomfam_join_filter != JOIN_FILTER_FORCE &&
 		may_cost_more(pushdown->plan_info->stmt, hash, outer))
 		return JOIN_BUILD_COSTS_MORE;
-	return JOIN_MAY_BUILD_FIRST;
+	return JOIN_NO_REASON;
 }
 
 /*
@@ -184,7 +185,7 @@ may_build_first(const JoinPushdown *pushdown)
 static void
 leave_late_targets(JoinPushdown *pushdown)
 {
-	const char *reason = bloomfam_join_build_first_reasons[pushdown->build_first];
+	const char *reason = bloomfam_join_reason_texts[pushdown->not_first];
 	ListCell   *lc;
 
 	if (reason == NULL)
@@ -249,7 +250,7 @@ decide_pushdown(JoinPushdown *pushdown, int workers)
 	JoinKeyDecision decision = {.per_process = workers > 0};
 	ListCell   *lc;
 
-	decision.build_first = pushdown->build_first = may_build_first(pushdown);
+	decision.not_first = pushdown->not_first = build_first_refusal(pushdown);
 	leave_late_targets(pushdown);
 	candidate.spilling = bloomfam_join_spilling(hash->plan_rows, hash->plan_width,
 												outerPlan(pushdown->join)->plan_width);
@@ -266,7 +267,7 @@ decide_pushdown(JoinPushdown *pushdown, int workers)
 	decision.reason = bloomfam_join_estimate(&candidate, &decision.estimate);
 
 	/* other servers are asked only for a filter that is made if they say what is hoped for */
-	if (decision.reason == JOIN_HAS_FILTER && bloomfam_join_pushdown_ask(pushdown))
+	if (decision.reason == JOIN_NO_REASON && bloomfam_join_pushdown_ask(pushdown))
 	{
 		describe_foreign(&candidate, pushdown, &decision);
 		decision.reason = bloomfam_join_estimate(&candidate, &decision.estimate);
@@ -275,8 +276,6 @@ decide_pushdown(JoinPushdown *pushdown, int workers)
 		((JoinTarget *) lfirst(lc))->site = candidate.sites[foreach_current_index(lc)];
 	if (candidate.nsites == 0 && candidate.nforeign == 0)
 		decision.reason = has_targets ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_TARGET;
-	Assert((bloomfam_join_reasons[decision.reason] == NULL) ==
-		   (decision.reason == JOIN_HAS_FILTER));
 	return decision;
 }
 
@@ -339,7 +338,7 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 {
 	int			nkeys = list_length(join->hashkeys);
 	JoinKeyColumn *columns = palloc(nkeys * sizeof(JoinKeyColumn));
-	JoinReason	reason = JOIN_HAS_FILTER;
+	JoinReason	reason = JOIN_NO_REASON;
 	JoinPushdown *all;
 	List	   *pushdowns = NIL;
 	bool		together = true;
@@ -354,7 +353,7 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 		reason = JOIN_KEY_IS_VOLATILE;
 	for (i = 0; i < nkeys; i++)
 		key_decisions[i].reason = reason;
-	if (reason != JOIN_HAS_FILTER)
+	if (reason != JOIN_NO_REASON)
 		return NIL;
 	n = find_key_columns(plan_info, join, columns, key_decisions);
 	if (n == 0)
@@ -386,7 +385,7 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 			decision = decide_pushdown(pushdown, workers);
 		for (i = 0; i < pushdown->ncolumns; i++)
 			key_decisions[pushdown->columns[i].hash_key] = decision;
-		if (decision.reason != JOIN_HAS_FILTER)
+		if (decision.reason != JOIN_NO_REASON)
 			pushdowns = foreach_delete_current(pushdowns, lc);
 	}
 	return pushdowns;

@@ -15,14 +15,14 @@
 /* What became of a hash key of a join. */
 typedef struct JoinKeyDecision
 {
-	JoinReason	reason;
+	JoinReason	reason;			/* why it has no filter; JOIN_NO_REASON: it has one */
 	int			filter;			/* its number, if it has one */
 	JoinEstimate estimate;
 	bool		per_process;	/* its rows are those of one of several processes */
 	int			foreign;		/* foreign scans that it could be pushed to */
 	int			sent[JOIN_SENDINGS];	/* those of them that this may be sent to */
 	const char *not_sent[JOIN_SENDINGS]; /* ... why not to the last of the others */
-	JoinBuildFirst build_first;	/* why the join may not build first, or that it may */
+	JoinReason	not_first;		/* why the join may not build first; JOIN_NO_REASON: it may */
 } JoinKeyDecision;
 
 /* What became of a hash join. */

@@ -466,12 +466,12 @@ saves(Offer *offer, const Path *outer, const Path *inner, bool parallel_hash)
 	candidate->foreign = &site;
 	candidate->nforeign = sent ? 1 : 0;
 	reason = bloomfam_join_estimate(candidate, &estimate);
-	if (reason == JOIN_HAS_FILTER && sent)
+	if (reason == JOIN_NO_REASON && sent)
 		add_foreign(offer, scan);
-	else if (reason == JOIN_HAS_FILTER)
+	else if (reason == JOIN_NO_REASON)
 		add_scans(offer, scan, scans);
 	pfree(candidate->sites);
-	return reason == JOIN_HAS_FILTER && offer->saved > 0 &&
+	return reason == JOIN_NO_REASON && offer->saved > 0 &&
 		   (sent || !is_faster_fetched_by_index(offer, scan->parent));
 }
 

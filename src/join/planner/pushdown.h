@@ -69,7 +69,8 @@ typedef struct JoinPushdown
 	List	   *targets;		/* of JoinTarget */
 	double		drop;			/* the fraction of the targets' rows that it is expected to drop */
 	List	   *foreign;		/* of JoinForeignTarget */
-	JoinBuildFirst build_first;	/* decided in decision.c */
+	JoinReason	not_first;		/* why the join may not build first: decided in decision.c;
+								 * JOIN_NO_REASON: it may */
 	int			number;			/* in the plan, from 1: given in plan.c */
 	int			param;			/* ... the executor's parameter by which its nodes find it */
 } JoinPushdown;

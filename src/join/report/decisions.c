@@ -101,9 +101,9 @@ static void
 append_reason(StringInfo out, const JoinKeyDecision *key_decision)
 {
 	const JoinEstimate *estimate = &key_decision->estimate;
-	const char *text = bloomfam_join_reasons[key_decision->reason];
+	const char *text = bloomfam_join_reason_texts[key_decision->reason];
 	const char *figures[UCHAR_MAX + 1] = {
-		['b'] = bloomfam_join_build_first_reasons[key_decision->build_first],
+		['b'] = bloomfam_join_reason_texts[key_decision->not_first],
 		['k'] = psprintf("%.0f", estimate->keys),
 		['K'] = psprintf("%.0f", (double) bloomfam_join_design_most()),
 		['r'] = rows_probed(key_decision),
@@ -137,7 +137,7 @@ same_decision(const JoinKeyDecision *a, const JoinKeyDecision *b)
 static void
 append_key_decision(StringInfo out, const JoinKeyDecision *key_decision, List *names)
 {
-	bool		filtered = key_decision->reason == JOIN_HAS_FILTER;
+	bool		filtered = key_decision->reason == JOIN_NO_REASON;
 
 	if (filtered)
 		appendStringInfo(out, "Filter %d", key_decision->filter);
@@ -195,9 +195,9 @@ log_decision(const JoinDecision *decision, List *context)
 			}
 		if (detail.len > 0)
 			appendStringInfoChar(&detail, ' ');
-		if (key_decisions[i].reason == JOIN_HAS_FILTER)
+		if (key_decisions[i].reason == JOIN_NO_REASON)
 			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "", key_decisions[i].filter);
-		if (key_decisions[i].reason != JOIN_HAS_FILTER && list_length(keys) == nkeys)
+		if (key_decisions[i].reason != JOIN_NO_REASON && list_length(keys) == nkeys)
 			append_reason(&detail, &key_decisions[i]);
 		else
 			append_key_decision(&detail, &key_decisions[i], keys);

@@ -2,20 +2,22 @@
 /*-------------------------------------------------------------------------
  *
  * reasons.h
- *	  Why a key of a hash join has no filter: the reasons, and the text of each.
+ *	  Why something was not done: the reasons, and the text of each.
  *
- * EXPLAIN VERBOSE and the log take their words from here.  .ci/checks/reasons compares the table of
- * docs/join_filter_reference.md.
+ * EXPLAIN and the log take their words from here.  .ci/checks/reasons compares the tables of
+ * docs/join_filter_reference.md and docs/foreign_scans.md.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef BLOOMFAM_JOIN_REASONS_H
 #define BLOOMFAM_JOIN_REASONS_H
 
-/* Whether a filter is made: of the reasons against one, the first that applies. */
+/* The check knows by the beginning of a reason's name which table of the docs must have its text. */
 typedef enum JoinReason
 {
-	JOIN_HAS_FILTER,
+	JOIN_NO_REASON,				/* it is done, or may be done */
+
+	/* Why a key has no filter (planner/decision.c, planner/cost.c): the first that applies. */
 	JOIN_KEEPS_ROWS,			/* rows without a match are in its result */
 	JOIN_KEY_IS_COMPUTED,		/* on the probe side; or on the build side by a subquery */
 	JOIN_KEY_HAS_NO_HASH,
@@ -25,27 +27,22 @@ typedef enum JoinReason
 	JOIN_HAS_TOO_MANY_KEYS,		/* it would be discarded */
 	JOIN_PROBES_FEW_ROWS,
 	JOIN_DROPS_FEW_ROWS,
-	JOIN_COSTS_MORE				/* than it saves */
-} JoinReason;
+	JOIN_COSTS_MORE,			/* than it saves */
 
-/* May the join build before it reads its outer side, where the server would not? */
-typedef enum JoinBuildFirst
-{
-	JOIN_MAY_BUILD_FIRST,
+	/* Why a join may not build before it reads its outer side (planner/decision.c). */
 	JOIN_BUILD_WOULD_BE_SEEN,	/* by volatile functions or row locks of either side */
 	JOIN_BUILD_COSTS_MORE		/* than all of the outer side, which may turn out to be empty */
-} JoinBuildFirst;
+} JoinReason;
+
+#define JOIN_REASONS	(JOIN_BUILD_COSTS_MORE + 1)
 
 /*
- * The texts of the reasons, NULL for JOIN_HAS_FILTER.  A % and a letter after it stand for a
- * figure: %k the keys, %K how many there may be, %r the rows that would be probed, %R
- * bloomfam.join_filter_min_rows, %d the percentage that would be dropped, %D
+ * The texts of the reasons; NULL for JOIN_NO_REASON.  A % and a letter after it stand for a figure
+ * of the decision on a key: %k the keys, %K how many there may be, %r the rows that would be
+ * probed, %R bloomfam.join_filter_min_rows, %d the percentage that would be dropped, %D
  * bloomfam.join_filter_min_drop, %s what that saves, %c what it costs, and %b for why the join may
  * not build first.
  */
-extern const char *const bloomfam_join_reasons[JOIN_COSTS_MORE + 1];
-
-/* Why the join may not build first, as %b has it and of foreign scans; NULL if it may. */
-extern const char *const bloomfam_join_build_first_reasons[JOIN_BUILD_COSTS_MORE + 1];
+extern const char *const bloomfam_join_reason_texts[JOIN_REASONS];
 
 #endif							/* BLOOMFAM_JOIN_REASONS_H */

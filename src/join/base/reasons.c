@@ -2,15 +2,15 @@
 /*-------------------------------------------------------------------------
  *
  * reasons.c
- *	  Why a key of a hash join has no filter: the reasons, and the text of each.
+ *	  Why something was not done: the reasons, and the text of each.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "join/planner/reasons.h"
+#include "join/base/reasons.h"
 
-const char *const bloomfam_join_reasons[] = {
+const char *const bloomfam_join_reason_texts[JOIN_REASONS] = {
 	[JOIN_KEEPS_ROWS] = "Rows of the probe side that match none are in the join's result.",
 	[JOIN_KEY_IS_COMPUTED] = "The key is no plain column of the probe side, or computed by a "
 							 "subquery on the build side.",
@@ -25,9 +25,7 @@ const char *const bloomfam_join_reasons[] = {
 	[JOIN_PROBES_FEW_ROWS] = "It would probe %r, fewer than bloomfam.join_filter_min_rows (%R).",
 	[JOIN_DROPS_FEW_ROWS] = "It would drop %d of %r, less than bloomfam.join_filter_min_drop (%D).",
 	[JOIN_COSTS_MORE] = "It would drop %d of %r, which saves %s, and cost %c.",
-};
 
-const char *const bloomfam_join_build_first_reasons[] = {
 	[JOIN_BUILD_WOULD_BE_SEEN] = "with the build side first, volatile functions or row locks would "
 								 "differ",
 	[JOIN_BUILD_COSTS_MORE] = "the build side costs more, and first it would be read for an empty "
