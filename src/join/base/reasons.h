@@ -31,10 +31,48 @@ typedef enum JoinReason
 
 	/* Why a join may not build before it reads its outer side (planner/decision.c). */
 	JOIN_BUILD_WOULD_BE_SEEN,	/* by volatile functions or row locks of either side */
-	JOIN_BUILD_COSTS_MORE		/* than all of the outer side, which may turn out to be empty */
+	JOIN_BUILD_COSTS_MORE,		/* than all of the outer side, which may turn out to be empty */
+
+	/*
+	 * Why a foreign scan is sent nothing (planner/pushdown.c, fdw/sending.c).  It is sent nothing
+	 * either if the join may not build first.
+	 */
+	JOIN_FOREIGN_UNKNOWN_MAJOR,
+	JOIN_FOREIGN_SIZE_IS_0,
+	JOIN_FOREIGN_OTHER_WRAPPER,
+	JOIN_FOREIGN_IN_WORKERS,
+	JOIN_FOREIGN_BUILD_DEPENDS, /* on a row outside of the join */
+	JOIN_FOREIGN_BUILD_VARIES,	/* and EvalPlanQual may build anew, with rows locked or changed */
+	JOIN_FOREIGN_BEGINS_ANEW,
+	JOIN_FOREIGN_LOCKS_OR_SORTS,
+	JOIN_FOREIGN_IS_VOLATILE,
+	JOIN_FOREIGN_NOT_IN_SCAN,	/* the key is not among the scan's columns */
+	JOIN_FOREIGN_NOT_IN_QUERY,	/* the key is not among the remote query's columns */
+	JOIN_FOREIGN_RIGHTS_OF_OTHERS,
+
+	/* Why a foreign scan is sent no filter (fdw/sending.c). */
+	JOIN_FOREIGN_NO_EXTENSION,
+	JOIN_FOREIGN_NO_EXTENSION_HERE,
+	JOIN_FOREIGN_OTHER_HASH,
+	JOIN_FOREIGN_OTHER_TEXT,	/* collation or encoding */
+
+	/* Why a foreign scan is sent no keys or bounds (fdw/sending.c). */
+	JOIN_FOREIGN_KEYS_ARE_0,
+	JOIN_FOREIGN_NO_TABLE,
+	JOIN_FOREIGN_TYPE,
+	JOIN_FOREIGN_TYPE_OF_BOUNDS,
+	JOIN_FOREIGN_COLLATION,
+	JOIN_FOREIGN_OTHER_USER,
+
+	/* The same, by what its server told of the remote table (fdw/remote_table.c, fdw/sending.c). */
+	JOIN_FOREIGN_NOT_TOLD,
+	JOIN_FOREIGN_NO_REMOTE_TABLE,
+	JOIN_FOREIGN_TOO_OLD,
+	JOIN_FOREIGN_REMOTE_TYPE,
+	JOIN_FOREIGN_REMOTE_TYPMOD
 } JoinReason;
 
-#define JOIN_REASONS	(JOIN_BUILD_COSTS_MORE + 1)
+#define JOIN_REASONS	(JOIN_FOREIGN_REMOTE_TYPMOD + 1)
 
 /*
  * The texts of the reasons; NULL for JOIN_NO_REASON.  A % and a letter after it stand for a figure

@@ -275,8 +275,8 @@ List *
 bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute,
 						   const JoinSendings *sendings, int column, Oid key_type, List **infos)
 {
-	bool		keys = sendings->reasons[JOIN_SEND_KEYS] == NULL;
-	bool		bounds = sendings->reasons[JOIN_SEND_BOUNDS] == NULL;
+	bool		keys = sendings->reasons[JOIN_SEND_KEYS] == JOIN_NO_REASON;
+	bool		bounds = sendings->reasons[JOIN_SEND_BOUNDS] == JOIN_NO_REASON;
 	JoinRemoteCondition condition = {
 		.key = bloomfam_join_remote_scan_column(scan, attribute), .table = sendings->table,
 		.filter = -1, .keys = -1, .least = -1, .greatest = -1, .type = sendings->remote.type
@@ -301,7 +301,7 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 		bloomfam_join_remote_depend(stmt, condition.table);
 		own = lappend(own, info);
 	}
-	if (sendings->reasons[JOIN_SEND_FILTER] == NULL)
+	if (sendings->reasons[JOIN_SEND_FILTER] == JOIN_NO_REASON)
 	{
 		JoinForeignInfo *info = find_info(infos, column, key_type, InvalidOid);
 		Oid			type;

@@ -536,7 +536,7 @@ bloomfam_join_remote_ask(List *tables)
 	}
 }
 
-const char *
+JoinReason
 bloomfam_join_remote_column(Oid table, AttrNumber attribute, JoinRemoteColumn *column)
 {
 	const RemoteTable *remote = find(table);
@@ -545,19 +545,19 @@ bloomfam_join_remote_column(Oid table, AttrNumber attribute, JoinRemoteColumn *c
 	{
 		case REMOTE_NOT_ASKED:
 		case REMOTE_UNKNOWN:
-			return "the foreign server did not tell the type of the remote column";
+			return JOIN_FOREIGN_NOT_TOLD;
 		case REMOTE_MISSING:
-			return "the foreign server has no such table in its catalogs";
+			return JOIN_FOREIGN_NO_REMOTE_TABLE;
 		case REMOTE_TOO_OLD:
-			return "the foreign server is older than PostgreSQL 14";
+			return JOIN_FOREIGN_TOO_OLD;
 		case REMOTE_KNOWN:
 			break;
 	}
 	Assert(attribute > 0);
 	if (attribute > remote->natts)
-		return "the foreign server did not tell the type of the remote column";
+		return JOIN_FOREIGN_NOT_TOLD;
 	*column = remote->columns[attribute - 1];
-	return NULL;
+	return JOIN_NO_REASON;
 }
 
 /* ---- size ---- */

@@ -185,10 +185,9 @@ build_first_refusal(const JoinPushdown *pushdown)
 static void
 leave_late_targets(JoinPushdown *pushdown)
 {
-	const char *reason = bloomfam_join_reason_texts[pushdown->not_first];
 	ListCell   *lc;
 
-	if (reason == NULL)
+	if (pushdown->not_first == JOIN_NO_REASON)
 		return;
 	foreach(lc, pushdown->targets)
 	{
@@ -201,7 +200,7 @@ leave_late_targets(JoinPushdown *pushdown)
 	{
 		JoinForeignTarget *target = lfirst(lc);
 
-		bloomfam_join_sendings_refuse(&target->sendings, reason);
+		bloomfam_join_sendings_refuse(&target->sendings, pushdown->not_first);
 	}
 }
 
@@ -223,7 +222,7 @@ describe_foreign(JoinCandidate *candidate, const JoinPushdown *pushdown, JoinKey
 
 		for (i = 0; i < JOIN_SENDINGS; i++)
 		{
-			if (target->sendings.reasons[i] == NULL)
+			if (target->sendings.reasons[i] == JOIN_NO_REASON)
 				decision->sent[i]++;
 			else
 				decision->not_sent[i] = target->sendings.reasons[i];

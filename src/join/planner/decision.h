@@ -21,7 +21,7 @@ typedef struct JoinKeyDecision
 	bool		per_process;	/* its rows are those of one of several processes */
 	int			foreign;		/* foreign scans that it could be pushed to */
 	int			sent[JOIN_SENDINGS];	/* those of them that this may be sent to */
-	const char *not_sent[JOIN_SENDINGS]; /* ... why not to the last of the others */
+	JoinReason	not_sent[JOIN_SENDINGS]; /* why the last refused scan may not be sent this */
 	JoinReason	not_first;		/* why the join may not build first; JOIN_NO_REASON: it may */
 } JoinKeyDecision;
 

@@ -63,7 +63,8 @@ typedef struct JoinPushdown
 	int			ncolumns;
 	const JoinKeyColumn *columns;
 	bool		crosses_materialization; /* may it pass nodes that keep rows? */
-	const char *not_to_foreign;	/* why nothing can be sent to foreign scans; NULL: it may be */
+	JoinReason	not_to_foreign; /* why nothing can be sent to foreign scans; JOIN_NO_REASON: it may
+								 * be */
 	JoinHashTrust trust;		/* in hashing all columns */
 	JoinCrossed	crossed;		/* while targets are looked for: so far, without the join */
 	List	   *targets;		/* of JoinTarget */

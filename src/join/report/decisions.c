@@ -27,11 +27,10 @@
 static bool
 has_one_reason(const JoinKeyDecision *key_decision)
 {
-	const char *reason = key_decision->not_sent[0];
 	int			i;
 
 	for (i = 0; i < JOIN_SENDINGS; i++)
-		if (key_decision->sent[i] > 0 || strcmp(key_decision->not_sent[i], reason) != 0)
+		if (key_decision->sent[i] > 0 || key_decision->not_sent[i] != key_decision->not_sent[0])
 			return false;
 	return true;
 }
@@ -51,7 +50,7 @@ append_sent(StringInfo out, const JoinKeyDecision *key_decision)
 	if (has_one_reason(key_decision))
 	{
 		appendStringInfo(out, " Nothing of it is sent to %d of %d foreign scans: %s.", n, n,
-						 key_decision->not_sent[0]);
+						 bloomfam_join_reason_texts[key_decision->not_sent[0]]);
 		return;
 	}
 	appendStringInfoString(out, " Foreign scans may be sent");
@@ -60,7 +59,8 @@ append_sent(StringInfo out, const JoinKeyDecision *key_decision)
 		appendStringInfo(out, "%s %s: %d of %d", i > 0 ? "," : "", names[i],
 						 key_decision->sent[i], n);
 		if (key_decision->sent[i] < n)
-			appendStringInfo(out, " (%s)", key_decision->not_sent[i]);
+			appendStringInfo(out, " (%s)",
+							 bloomfam_join_reason_texts[key_decision->not_sent[i]]);
 	}
 	appendStringInfoChar(out, '.');
 }
