@@ -59,4 +59,21 @@ const char *const bloomfam_join_reason_texts[JOIN_REASONS] = {
 	[JOIN_FOREIGN_TOO_OLD] = "the foreign server is older than PostgreSQL 14",
 	[JOIN_FOREIGN_REMOTE_TYPE] = "the remote column is of another type",
 	[JOIN_FOREIGN_REMOTE_TYPMOD] = "the column has a type modifier that the remote one has not",
+
+	[JOIN_PARTITION_OTHER_KEY] = "they are not made by a column of the key",
+	[JOIN_PARTITION_OTHER_EQUALITY] = "they are not made by the equality of the join",
+	[JOIN_PARTITION_OTHER_TYPE] = "keys of this type are not kept",
+	[JOIN_PARTITION_PART_OF_HASH] = "they are made by hashes of more columns than the key has",
+	[JOIN_PARTITION_IS_VOLATILE] = "volatile functions would be called less often",
+
+	[JOIN_BLOCKS_NOT_YET] = NULL,
+	[JOIN_SKIP_TOO_LATE] = "the keys were not known in time",
+	[JOIN_PARTITION_CAN_MATCH] = NULL,
+	[JOIN_SKIP_KEYS_UNKNOWN] = "the keys are not known",
+	[JOIN_PARTITION_MANY_KEYS] = "there are too many keys to look up each",
+	[JOIN_PARTITION_NEW] = "it is newer than the query's snapshot",
+	[JOIN_SKIP_ALL_OR_NONE] = "below an aggregate only a bitmap skips any",
+	[JOIN_BLOCKS_NO_INDEX] = "no index can be used now",
+	[JOIN_BLOCKS_COSTLY] = "looking for them would take too long",
+	[JOIN_BLOCKS_MANY] = "too many can match",
 };

@@ -12,7 +12,7 @@
 #ifndef BLOOMFAM_JOIN_REASONS_H
 #define BLOOMFAM_JOIN_REASONS_H
 
-/* The check knows by the beginning of a reason's name which table of the docs must have its text. */
+/* The check knows by the beginning of a reason's name which table of the docs has its text. */
 typedef enum JoinReason
 {
 	JOIN_NO_REASON,				/* it is done, or may be done */
@@ -69,17 +69,40 @@ typedef enum JoinReason
 	JOIN_FOREIGN_NO_REMOTE_TABLE,
 	JOIN_FOREIGN_TOO_OLD,
 	JOIN_FOREIGN_REMOTE_TYPE,
-	JOIN_FOREIGN_REMOTE_TYPMOD
+	JOIN_FOREIGN_REMOTE_TYPMOD,
+
+	/* Why no partition is skipped (planner/partition_ancestors.c). */
+	JOIN_PARTITION_OTHER_KEY,
+	JOIN_PARTITION_OTHER_EQUALITY,
+	JOIN_PARTITION_OTHER_TYPE,
+	JOIN_PARTITION_PART_OF_HASH,
+	JOIN_PARTITION_IS_VOLATILE,
+
+	/*
+	 * Why a partition is read (executor/partition_pruning.c, executor/probe.c), or all blocks of a
+	 * table are (executor/block_pruning.c, executor/heap_batch.c).  What JOIN_SKIP_ begins is said
+	 * of both.  Of the reasons of several processes, the last one here is shown.
+	 */
+	JOIN_BLOCKS_NOT_YET,		/* the keys may become known while the table is read: not shown */
+	JOIN_SKIP_TOO_LATE,			/* it was begun before the keys were known */
+	JOIN_PARTITION_CAN_MATCH,	/* as far as its bounds tell: not shown */
+	JOIN_SKIP_KEYS_UNKNOWN,		/* the keys were not kept */
+	JOIN_PARTITION_MANY_KEYS,	/* too many to look up, and bounds are not in the keys' order */
+	JOIN_PARTITION_NEW,			/* the snapshot may see rows outside its bounds */
+	JOIN_SKIP_ALL_OR_NONE,		/* an all-or-none target whose filter lets rows pass by accident */
+	JOIN_BLOCKS_NO_INDEX,		/* no index has all that the snapshot sees */
+	JOIN_BLOCKS_COSTLY,			/* searching the index takes too long beside the scan */
+	JOIN_BLOCKS_MANY			/* those that can match are too many, or too scattered */
 } JoinReason;
 
-#define JOIN_REASONS	(JOIN_FOREIGN_REMOTE_TYPMOD + 1)
+#define JOIN_REASONS	(JOIN_BLOCKS_MANY + 1)
 
 /*
- * The texts of the reasons; NULL for JOIN_NO_REASON.  A % and a letter after it stand for a figure
- * of the decision on a key: %k the keys, %K how many there may be, %r the rows that would be
- * probed, %R bloomfam.join_filter_min_rows, %d the percentage that would be dropped, %D
- * bloomfam.join_filter_min_drop, %s what that saves, %c what it costs, and %b for why the join may
- * not build first.
+ * The texts of the reasons; NULL for JOIN_NO_REASON, and for those that are not shown.  A % and a
+ * letter after it stand for a figure of the decision on a key: %k the keys, %K how many there may
+ * be, %r the rows that would be probed, %R bloomfam.join_filter_min_rows, %d the percentage that
+ * would be dropped, %D bloomfam.join_filter_min_drop, %s what that saves, %c what it costs, and %b
+ * for why the join may not build first.
  */
 extern const char *const bloomfam_join_reason_texts[JOIN_REASONS];
 

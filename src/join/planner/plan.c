@@ -288,7 +288,7 @@ add_build(PlanContext *context, const JoinPushdown *pushdown, const Bitmapset *k
 
 	info.parallel_hash = hash->parallel_aware;
 	info.build_first = builds_first(pushdown);
-	info.skip = context->partitions.skip;
+	info.not_skipped = context->partitions.not_skipped;
 	for (i = 0; i < pushdown->ncolumns; i++)
 	{
 		info.columns[i].kept = bms_is_member(i, kept);
