@@ -76,4 +76,8 @@ const char *const bloomfam_join_reason_texts[JOIN_REASONS] = {
 	[JOIN_BLOCKS_NO_INDEX] = "no index can be used now",
 	[JOIN_BLOCKS_COSTLY] = "looking for them would take too long",
 	[JOIN_BLOCKS_MANY] = "too many can match",
+
+	[JOIN_KEY_LIST_TOO_MANY] = "more keys than bloomfam.join_foreign_keys",
+	[JOIN_KEY_LIST_TOO_LARGE] = "keys larger than bloomfam.join_filter_foreign_max_size",
+	[JOIN_KEY_LIST_NOT_ASCII] = "a key that is not all ASCII",
 };

@@ -92,10 +92,15 @@ typedef enum JoinReason
 	JOIN_SKIP_ALL_OR_NONE,		/* an all-or-none target whose filter lets rows pass by accident */
 	JOIN_BLOCKS_NO_INDEX,		/* no index has all that the snapshot sees */
 	JOIN_BLOCKS_COSTLY,			/* searching the index takes too long beside the scan */
-	JOIN_BLOCKS_MANY			/* those that can match are too many, or too scattered */
+	JOIN_BLOCKS_MANY,			/* those that can match are too many, or too scattered */
+
+	/* Why no list of keys was sent to a foreign server (fdw/key_list.c). */
+	JOIN_KEY_LIST_TOO_MANY,
+	JOIN_KEY_LIST_TOO_LARGE,
+	JOIN_KEY_LIST_NOT_ASCII		/* other encodings may not have the text */
 } JoinReason;
 
-#define JOIN_REASONS	(JOIN_BLOCKS_MANY + 1)
+#define JOIN_REASONS	(JOIN_KEY_LIST_NOT_ASCII + 1)
 
 /*
  * The texts of the reasons; NULL for JOIN_NO_REASON, and for those that are not shown.  A % and a

@@ -331,13 +331,6 @@ explain_pages(ExplainState *es, const JoinProbeCounts *counts)
 
 /* ---- foreign servers ---- */
 
-/* Why no list of keys was sent. */
-static const char *const reasons_against_list[] = {
-	[JOIN_KEY_LIST_TOO_MANY] = "more keys than bloomfam.join_foreign_keys",
-	[JOIN_KEY_LIST_TOO_LARGE] = "keys larger than bloomfam.join_filter_foreign_max_size",
-	[JOIN_KEY_LIST_NOT_ASCII] = "a key that is not all ASCII",
-};
-
 /* What the foreign scans of a filter were sent, in the last build. */
 static void
 explain_sent(ExplainState *es, const JoinForeign *foreign)
@@ -348,7 +341,7 @@ explain_sent(ExplainState *es, const JoinForeign *foreign)
 	StringInfoData text;
 
 	if (bloomfam_join_foreign_may_send(foreign, JOIN_SEND_KEYS) && !sent.keys)
-		reason = reasons_against_list[sent.list];
+		reason = bloomfam_join_reason_texts[sent.no_list];
 	if (!is_text(es))
 	{
 		ExplainPropertyBool("Foreign Keys Sent", sent.keys, es);
