@@ -26,6 +26,11 @@ const char *const bloomfam_join_reason_texts[JOIN_REASONS] = {
 	[JOIN_DROPS_FEW_ROWS] = "It would drop %d of %r, less than bloomfam.join_filter_min_drop (%D).",
 	[JOIN_COSTS_MORE] = "It would drop %d of %r, which saves %s, and cost %c.",
 
+	[JOIN_BY_MERGE] = "The planner preferred a merge join to a hash join.",
+	[JOIN_BY_LOOP] = "The planner preferred a nested loop to a hash join.",
+	[JOIN_BY_INDEX] = "The planner preferred index lookups to a hash join.",
+	[JOIN_IS_VOLATILE] = "The condition is volatile, which allows no hash join.",
+
 	[JOIN_BUILD_WOULD_BE_SEEN] = "with the build side first, volatile functions or row locks would "
 								 "differ",
 	[JOIN_BUILD_COSTS_MORE] = "the build side costs more, and first it would be read for an empty "

@@ -29,6 +29,12 @@ typedef enum JoinReason
 	JOIN_DROPS_FEW_ROWS,
 	JOIN_COSTS_MORE,			/* than it saves */
 
+	/* Why a join has no filter that is no hash join (report/decisions.c). */
+	JOIN_BY_MERGE,
+	JOIN_BY_LOOP,
+	JOIN_BY_INDEX,
+	JOIN_IS_VOLATILE,
+
 	/* Why a join may not build before it reads its outer side (planner/decision.c). */
 	JOIN_BUILD_WOULD_BE_SEEN,	/* by volatile functions or row locks of either side */
 	JOIN_BUILD_COSTS_MORE,		/* than all of the outer side, which may turn out to be empty */

@@ -357,25 +357,20 @@ typedef struct OtherJoin
 	bool		looks_up;		/* conditions between a nested loop's outer row and the node's; else
 								 * those between the node's own sides */
 	const char *label;
-	const char *decision;
+	JoinReason	reason;			/* why there is no hash join, unless the condition is volatile */
 } OtherJoin;
 
-#define BY_MERGE	"No filter. The planner preferred a merge join to a hash join."
-#define BY_LOOP		"No filter. The planner preferred a nested loop to a hash join."
-#define BY_INDEX	"No filter. The planner preferred index lookups to a hash join."
-#define VOLATILE	"No filter. The condition is volatile, which allows no hash join."
-
 static const OtherJoin other_joins[] = {
-	{T_MergeJoin, offsetof(MergeJoin, mergeclauses), false, "Merge Cond", BY_MERGE},
-	{T_NestLoop, offsetof(NestLoop, join.joinqual), false, "Join Cond", BY_LOOP},
-	{T_IndexScan, offsetof(IndexScan, indexqualorig), true, "Index Cond", BY_INDEX},
-	{T_BitmapHeapScan, offsetof(BitmapHeapScan, bitmapqualorig), true, "Index Cond", BY_INDEX},
+	{T_MergeJoin, offsetof(MergeJoin, mergeclauses), false, "Merge Cond", JOIN_BY_MERGE},
+	{T_NestLoop, offsetof(NestLoop, join.joinqual), false, "Join Cond", JOIN_BY_LOOP},
+	{T_IndexScan, offsetof(IndexScan, indexqualorig), true, "Index Cond", JOIN_BY_INDEX},
+	{T_BitmapHeapScan, offsetof(BitmapHeapScan, bitmapqualorig), true, "Index Cond", JOIN_BY_INDEX},
 	/* its condition is on the index's columns, which EXPLAIN knows */
-	{T_IndexOnlyScan, offsetof(IndexOnlyScan, indexqual), true, "Index Cond", BY_INDEX},
+	{T_IndexOnlyScan, offsetof(IndexOnlyScan, indexqual), true, "Index Cond", JOIN_BY_INDEX},
 	/* what else is asked of the rows found */
-	{T_IndexScan, offsetof(IndexScan, scan.plan.qual), true, "Filter", BY_INDEX},
-	{T_BitmapHeapScan, offsetof(BitmapHeapScan, scan.plan.qual), true, "Filter", BY_INDEX},
-	{T_IndexOnlyScan, offsetof(IndexOnlyScan, scan.plan.qual), true, "Filter", BY_INDEX},
+	{T_IndexScan, offsetof(IndexScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
+	{T_BitmapHeapScan, offsetof(BitmapHeapScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
+	{T_IndexOnlyScan, offsetof(IndexOnlyScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
 };
 
 static void
@@ -388,11 +383,13 @@ explain_other_join(ExplainContext *explain, Plan *plan, const OtherJoin *other)
 	foreach(lc, *(List **) ((char *) plan + other->conditions))
 	{
 		const OpExpr *op = lfirst(lc);
+		JoinReason	reason =
+			contain_volatile_functions(lfirst(lc)) ? JOIN_IS_VOLATILE : other->reason;
 
 		if (is_equality((const Node *) op) &&
 			is_between_sides(op, other->looks_up ? explain->ancestors : NIL))
 			explain_decision(explain, other->label, lfirst(lc), context,
-							 contain_volatile_functions(lfirst(lc)) ? VOLATILE : other->decision);
+							 psprintf("No filter. %s", bloomfam_join_reason_texts[reason]));
 	}
 }
 
