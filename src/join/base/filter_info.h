@@ -80,18 +80,6 @@ typedef struct JoinAncestorInfo
 								 * partition key that must be known to prune; NIL: not all are */
 } JoinAncestorInfo;
 
-/* Whether partitions are skipped. */
-typedef enum JoinSkip
-{
-	JOIN_SKIP_NOTHING,			/* there are none */
-	JOIN_SKIP_PARTITIONS,		/* of some partitioned table at least */
-	JOIN_SKIP_OTHER_KEY,		/* else why not, for the last table that was considered */
-	JOIN_SKIP_OTHER_EQUALITY,
-	JOIN_SKIP_OTHER_TYPE,
-	JOIN_SKIP_PART_OF_HASH,
-	JOIN_SKIP_VOLATILE
-} JoinSkip;
-
 /* One filter of a node.  Its fields up to ncolumns are ints, as filter_info.c writes them. */
 typedef struct JoinFilterInfo
 {
@@ -106,7 +94,8 @@ typedef struct JoinFilterInfo
 	int			parallel_hash;	/* built by all participants, as the hash table (build nodes) */
 	int			from_leader;	/* its join is above the Gather that this node is below (probe nodes
 								 * only) */
-	int			skip;			/* a JoinSkip (build nodes only) */
+	int			not_skipped;	/* a JoinReason: why no partition is skipped; JOIN_NO_REASON: some
+								 * are, or there are none (build nodes only) */
 
 	/* of probe nodes */
 	int			access;			/* a JoinAccess */

@@ -63,7 +63,7 @@ bloomfam_join_block_pruning_forget(JoinBlockPruning *blocks)
 {
 	if (blocks->words != NULL)
 		pfree(blocks->words);
-	blocks->phase = JOIN_BLOCKS_NOT_YET;
+	blocks->reason = JOIN_BLOCKS_NOT_YET;
 	blocks->words = NULL;
 }
 
@@ -134,7 +134,7 @@ set_key(ScanKey key, const JoinIndexUse *use, const JoinIndexOperator *operator,
 						   bloomfam_join_keys_datum(search->keys, value));
 }
 
-static JoinBlocksPhase
+static JoinReason
 search_by_key(Search *search, Relation index, const JoinIndexUse *use)
 {
 	const JoinKeys *keys = search->keys;
@@ -164,7 +164,7 @@ search_by_key(Search *search, Relation index, const JoinIndexUse *use)
 		}
 	}
 	index_endscan(scan);
-	return within ? JOIN_BLOCKS_FOUND : JOIN_BLOCKS_COSTLY;
+	return within ? JOIN_NO_REASON : JOIN_BLOCKS_COSTLY;
 }
 
 /*
@@ -192,7 +192,7 @@ add_unsure_blocks(Search *search)
 		ReleaseBuffer(map);
 }
 
-static JoinBlocksPhase
+static JoinReason
 search_by_range(Search *search, Relation index, const JoinIndexUse *use)
 {
 	JoinKeysRange ranges[JOIN_INDEX_MOST_RANGES];
@@ -230,15 +230,18 @@ search_by_range(Search *search, Relation index, const JoinIndexUse *use)
 	index_endscan(scan);
 	if (BLOOMFAM_BRIN_LACKS_OLD_VALUES && i == n)
 		add_unsure_blocks(search);
-	return i == n ? JOIN_BLOCKS_FOUND : JOIN_BLOCKS_MANY;
+	return i == n ? JOIN_NO_REASON : JOIN_BLOCKS_MANY;
 }
 
-/* Asks one index, if it can be used now; what it says is in search->words. */
-static JoinBlocksPhase
+/*
+ * Asks one index, if it can be used now; what it says is in search->words.  Returns why all blocks
+ * must be read; JOIN_NO_REASON if it is enough to read those.
+ */
+static JoinReason
 search_index(Search *search, Oid oid)
 {
 	Relation	index = bloomfam_join_index_open(oid, search->snapshot);
-	JoinBlocksPhase phase = JOIN_BLOCKS_NO_INDEX;
+	JoinReason	reason = JOIN_BLOCKS_NO_INDEX;
 	JoinIndexUse use;
 
 	if (index == NULL)
@@ -251,11 +254,11 @@ search_index(Search *search, Oid oid)
 	{
 		spend(search, JOIN_ROWS_PER_INDEX);
 		search->blocks->index = oid;
-		phase = use.search == JOIN_INDEX_BY_KEY ? search_by_key(search, index, &use)
-												: search_by_range(search, index, &use);
+		reason = use.search == JOIN_INDEX_BY_KEY ? search_by_key(search, index, &use)
+												 : search_by_range(search, index, &use);
 	}
 	index_close(index, AccessShareLock);
-	return phase == JOIN_BLOCKS_FOUND && !pays(search) ? JOIN_BLOCKS_MANY : phase;
+	return reason == JOIN_NO_REASON && !pays(search) ? JOIN_BLOCKS_MANY : reason;
 }
 
 /* ---- all that can be asked ---- */
@@ -295,32 +298,32 @@ begin_column(Search *search, int i, Oid type)
  * Asks the indexes of one column, until one says enough; keeps what the columns have in common.
  * What a search has found until it was given up is thrown away: it knows only some of the blocks.
  */
-static JoinBlocksPhase
+static JoinReason
 search_by_column(Search *search)
 {
 	JoinBlockPruning *blocks = search->blocks;
-	JoinBlocksPhase phase = JOIN_BLOCKS_NO_INDEX;
+	JoinReason	reason = JOIN_BLOCKS_NO_INDEX;
 	ListCell   *lc;
 	uint64		i;
 
 	foreach(lc, bloomfam_join_indexes(search->table, &search->column, search->snapshot))
 	{
-		phase = search_index(search, lfirst_oid(lc));
-		if (phase != JOIN_BLOCKS_FOUND)
+		reason = search_index(search, lfirst_oid(lc));
+		if (reason != JOIN_NO_REASON)
 			continue;
 		for (i = 0; i <= blocks->nbits / 64; i++)
 			blocks->words[i] &= search->words[i];
 		break;
 	}
-	return phase;
+	return reason;
 }
 
 /* The same for all columns. */
-static JoinBlocksPhase
+static JoinReason
 search_by_columns(Search *search, const JoinKeys *keys)
 {
 	JoinBlockPruning *blocks = search->blocks;
-	JoinBlocksPhase result = JOIN_BLOCKS_UNKNOWN;
+	JoinReason	result = JOIN_SKIP_KEYS_UNKNOWN;
 	Oid			searched = InvalidOid;
 	int			i;
 
@@ -336,18 +339,18 @@ search_by_columns(Search *search, const JoinKeys *keys)
 	search->words = palloc(size_of_words(blocks));
 	for (i = 0; i < blocks->info->ncolumns; i++)
 	{
-		JoinBlocksPhase phase = JOIN_BLOCKS_COSTLY;
+		JoinReason	reason = JOIN_BLOCKS_COSTLY;
 
 		if (!OidIsValid(blocks->info->columns[i].indexed) ||
 			!bloomfam_join_keys_are_known(&keys[i]))
 			continue;
 		search->keys = &keys[i];
 		if (begin_column(search, i, keys[i].type))
-			phase = search_by_column(search);
-		if (phase == JOIN_BLOCKS_FOUND)
+			reason = search_by_column(search);
+		if (reason == JOIN_NO_REASON)
 			searched = blocks->index;
-		if (result != JOIN_BLOCKS_FOUND)
-			result = phase;
+		if (result != JOIN_NO_REASON)
+			result = reason;
 	}
 	if (OidIsValid(searched))
 		blocks->index = searched;
@@ -358,7 +361,7 @@ void
 bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, BlockNumber nblocks, bool parallel)
 {
 	const JoinKeys *keys =
-		blocks->phase == JOIN_BLOCKS_NOT_YET ? bloomfam_join_filter_keys(blocks->filter) : NULL;
+		blocks->reason == JOIN_BLOCKS_NOT_YET ? bloomfam_join_filter_keys(blocks->filter) : NULL;
 	MemoryContext scratch;
 	MemoryContext old;
 	Search		search;
@@ -368,17 +371,17 @@ bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, BlockNumber nblocks
 	search = begin_search(blocks, nblocks);
 	if (parallel)
 		search.rows /= PARALLEL_FRACTION;
-	blocks->phase = JOIN_BLOCKS_COSTLY;
+	blocks->reason = JOIN_BLOCKS_COSTLY;
 	if (nblocks == 0 || !bloomfam_join_index_may_pay(search.rows))
 		return;
 	scratch = AllocSetContextCreate(CurrentMemoryContext, "bloomfam index", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(scratch);
-	blocks->phase = search_by_columns(&search, keys);
+	blocks->reason = search_by_columns(&search, keys);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 
 	/* once and for all: until the next rescan nobody searches again */
-	Assert(blocks->phase != JOIN_BLOCKS_NOT_YET);
+	Assert(blocks->reason != JOIN_BLOCKS_NOT_YET);
 }
 
 List *

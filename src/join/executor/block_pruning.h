@@ -12,25 +12,14 @@
 #include "storage/block.h"
 
 #include "join/base/filter_info.h"
+#include "join/base/reasons.h"
 #include "join/filter/filter.h"
 
-typedef enum JoinBlocksPhase
-{
-	JOIN_BLOCKS_NOT_YET,		/* the keys are not known so far */
-	JOIN_BLOCKS_FOUND,			/* the others need not be read */
-	/* all are read, because */
-	JOIN_BLOCKS_LATE,			/* ... the scan had begun when the keys became known */
-	JOIN_BLOCKS_IN_PART,		/* ... some are read of rows that must all be dropped, or none */
-	JOIN_BLOCKS_UNKNOWN,		/* ... the keys were not kept */
-	JOIN_BLOCKS_NO_INDEX,		/* ... there is no index now that has all that the snapshot sees */
-	JOIN_BLOCKS_COSTLY,			/* ... asking the index takes too long beside the scan */
-	JOIN_BLOCKS_MANY			/* ... those that can match are too many, or too scattered */
-} JoinBlocksPhase;
-
-/* What is known of them for one filter of a scan: since the scan began. */
+/* Which blocks can match, as far as one filter of a scan tells, since the scan began. */
 typedef struct JoinBlockPruning
 {
-	JoinBlocksPhase phase;
+	JoinReason	reason;			/* why all blocks are read; JOIN_NO_REASON: those that can match are
+								 * found */
 	JoinFilter *filter;
 	const JoinFilterInfo *info; /* some of its columns are indexed */
 	const AttrNumber *attributes;	/* ... which these are, of the table */
@@ -45,8 +34,8 @@ typedef struct JoinBlockPruning
 
 /*
  * Finds them if the keys are known, for a scan that has begun, of a table that has so many blocks
- * to it; a parallel one is this process's share.  Each phase but the first one stays until the
- * scan begins anew.
+ * to it; a parallel one is this process's share.  The reason stays until the scan begins
+ * anew, unless it is JOIN_BLOCKS_NOT_YET.
  */
 extern void bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, BlockNumber nblocks,
 											   bool parallel);

@@ -274,27 +274,6 @@ explain_skipped(ExplainState *es, const char *what, uint64 skipped, uint64 all, 
 
 /* ---- partitions ---- */
 
-/* Why no partition can be skipped; NULL: there are none, or some can be. */
-static const char *const reasons_against_skipping[] = {
-	[JOIN_SKIP_OTHER_KEY] = "they are not made by a column of the key",
-	[JOIN_SKIP_OTHER_EQUALITY] = "they are not made by the equality of the join",
-	[JOIN_SKIP_OTHER_TYPE] = "keys of this type are not kept",
-	[JOIN_SKIP_PART_OF_HASH] = "they are made by hashes of more columns than the key has",
-	[JOIN_SKIP_VOLATILE] = "volatile functions would be called less often",
-};
-
-/* Why a partition is read, or pages, that are known not to match. */
-#define IN_PART		"below an aggregate only a bitmap skips any"
-
-/* Why a partition was read; NULL: it has keys of the build side, as far as its bounds tell. */
-static const char *const reasons_for_reading[] = {
-	[JOIN_PARTITION_NOT_YET] = "the keys were not known in time",
-	[JOIN_PARTITION_UNKNOWN] = "the keys are not known",
-	[JOIN_PARTITION_MANY_KEYS] = "there are too many keys to look up each",
-	[JOIN_PARTITION_NEW] = "it is newer than the query's snapshot",
-	[JOIN_PARTITION_IN_PART] = IN_PART,
-};
-
 /*
  * How many partitions were not read.  Each that was begun nowhere counts once; of several builds,
  * each time that one could have been begun.  And why others were, if not for their keys: without
@@ -306,7 +285,7 @@ explain_partitions(ExplainState *es, const JoinFilter *filter, const JoinBuildCo
 	bool		several_builds = built->builds > 1;
 	uint64		partitions = 0;
 	uint64		skipped = 0;
-	int			read[lengthof(reasons_for_reading)] = {0};
+	int			read[JOIN_REASONS] = {0};
 	StringInfoData reasons;
 	ListCell   *lc;
 	int			i;
@@ -324,25 +303,15 @@ explain_partitions(ExplainState *es, const JoinFilter *filter, const JoinBuildCo
 		return;
 	explain_skipped(es, "Partitions", skipped, partitions, "");
 	initStringInfo(&reasons);
-	for (i = 0; i < lengthof(read) && es->verbose && built->keys > 0; i++)
-		if (read[i] > 0 && reasons_for_reading[i] != NULL)
+	for (i = 0; i < JOIN_REASONS && es->verbose && built->keys > 0; i++)
+		if (read[i] > 0 && bloomfam_join_reason_texts[i] != NULL)
 			appendStringInfo(&reasons, "%s%s (%d)", reasons.len > 0 ? ", " : "",
-							 reasons_for_reading[i], read[i]);
+							 bloomfam_join_reason_texts[i], read[i]);
 	if (reasons.len > 0)
 		ExplainPropertyText("Partitions Not Skipped", reasons.data, es);
 }
 
 /* ---- pages ---- */
-
-/* Why all pages are read; NULL: not all are. */
-static const char *const reasons_against_pruning[] = {
-	[JOIN_BLOCKS_LATE] = "the keys were not known in time",
-	[JOIN_BLOCKS_IN_PART] = IN_PART,
-	[JOIN_BLOCKS_UNKNOWN] = "the keys are not known",
-	[JOIN_BLOCKS_NO_INDEX] = "no index can be used now",
-	[JOIN_BLOCKS_COSTLY] = "looking for them would take too long",
-	[JOIN_BLOCKS_MANY] = "too many can match",
-};
 
 /* How many pages were not read, of those that an index was asked for, or why none. */
 static void
@@ -350,7 +319,7 @@ explain_pages(ExplainState *es, const JoinProbeCounts *counts)
 {
 	const char *index = OidIsValid(counts->index) ? get_rel_name(counts->index) : NULL;
 	const char *more = is_text(es) && index != NULL ? psprintf("  (%s)", index) : "";
-	const char *reason = reasons_against_pruning[counts->blocks];
+	const char *reason = bloomfam_join_reason_texts[counts->blocks];
 
 	if (!is_text(es) && index != NULL)
 		ExplainPropertyText("Index Searched", index, es);
@@ -362,13 +331,6 @@ explain_pages(ExplainState *es, const JoinProbeCounts *counts)
 
 /* ---- foreign servers ---- */
 
-/* Why no list of keys was sent. */
-static const char *const reasons_against_list[] = {
-	[JOIN_KEY_LIST_TOO_MANY] = "more keys than bloomfam.join_foreign_keys",
-	[JOIN_KEY_LIST_TOO_LARGE] = "keys larger than bloomfam.join_filter_foreign_max_size",
-	[JOIN_KEY_LIST_NOT_ASCII] = "a key that is not all ASCII",
-};
-
 /* What the foreign scans of a filter were sent, in the last build. */
 static void
 explain_sent(ExplainState *es, const JoinForeign *foreign)
@@ -379,7 +341,7 @@ explain_sent(ExplainState *es, const JoinForeign *foreign)
 	StringInfoData text;
 
 	if (bloomfam_join_foreign_may_send(foreign, JOIN_SEND_KEYS) && !sent.keys)
-		reason = reasons_against_list[sent.list];
+		reason = bloomfam_join_reason_texts[sent.no_list];
 	if (!is_text(es))
 	{
 		ExplainPropertyBool("Foreign Keys Sent", sent.keys, es);
@@ -412,7 +374,7 @@ void
 bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	JoinBuildState *state = (JoinBuildState *) node;
-	const char *reason = reasons_against_skipping[state->info->skip];
+	const char *reason = bloomfam_join_reason_texts[state->info->not_skipped];
 	int			i;
 
 	ExplainOpenGroup("Bloom Filters", "Bloom Filters", false, es);

@@ -25,11 +25,12 @@ typedef struct JoinProbeCounts
 	uint64		not_checked;
 	uint64		scans;			/* of a partition: how often it was begun, or skipped */
 	uint64		skipped;		/* ... it could not match */
-	JoinPartitionAnswer partition;	/* ... the last one */
+	JoinReason	partition;		/* why it was read the last time; JOIN_NO_REASON: it was skipped */
 	uint64		pages;			/* of a table with block pruning: pages reached */
 	uint64		pages_skipped;	/* ... that were not read */
 	Oid			index;			/* ... the index searched last; 0: none */
-	JoinBlocksPhase blocks;		/* ... the outcome */
+	JoinReason	blocks;			/* why all pages were read the last time; JOIN_NO_REASON: not
+								 * all were */
 	bool		disabled;		/* by the gate, at the end */
 	double		fpr;			/* by the filter's fill; 0: not known */
 } JoinProbeCounts;

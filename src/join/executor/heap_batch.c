@@ -664,13 +664,13 @@ prune_blocks(JoinProbeState *state, HeapScanDesc scan)
 			continue;
 		if (state->probes[f].all_or_none &&
 			!bloomfam_join_filter_may_skip_all_or_none(state->probes[f].filter))
-			blocks->phase = JOIN_BLOCKS_IN_PART;
+			blocks->reason = JOIN_SKIP_ALL_OR_NONE;
 		bloomfam_join_block_pruning_search(blocks, bloomfam_heap_scan_nblocks(scan), parallel);
-		if (blocks->phase == JOIN_BLOCKS_NOT_YET && parallel)
-			blocks->phase = JOIN_BLOCKS_LATE;
-		batch->undecided |= blocks->phase == JOIN_BLOCKS_NOT_YET;
-		found |= blocks->phase == JOIN_BLOCKS_FOUND;
-		state->probes[f].counts.blocks = blocks->phase;
+		if (blocks->reason == JOIN_BLOCKS_NOT_YET && parallel)
+			blocks->reason = JOIN_SKIP_TOO_LATE;
+		batch->undecided |= blocks->reason == JOIN_BLOCKS_NOT_YET;
+		found |= blocks->reason == JOIN_NO_REASON;
+		state->probes[f].counts.blocks = blocks->reason;
 		state->probes[f].counts.index = blocks->index;
 	}
 	if (found && !batch->pruned_scan.active)
@@ -844,7 +844,7 @@ prepare_columns(JoinProbeState *state, JoinProbe *probe, TupleDesc desc)
 	bloomfam_join_filter_keep(probe->filter, probe->ncolumns);
 	probe->blocks = palloc(sizeof(JoinBlockPruning));
 	*probe->blocks = (JoinBlockPruning) {
-		.phase = JOIN_BLOCKS_NOT_YET, .filter = probe->filter, .info = probe->info,
+		.reason = JOIN_BLOCKS_NOT_YET, .filter = probe->filter, .info = probe->info,
 		.attributes = probe->attributes, .scan = (ScanState *) outerPlanState(state)
 	};
 }

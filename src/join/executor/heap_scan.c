@@ -59,7 +59,7 @@ can_match(JoinPrunedScan *pruned_scan, BlockNumber block)
 		JoinProbe  *probe = &pruned_scan->probes[i];
 		bool		can;
 
-		if (probe->blocks == NULL || probe->blocks->phase != JOIN_BLOCKS_FOUND)
+		if (probe->blocks == NULL || probe->blocks->reason != JOIN_NO_REASON)
 			continue;
 		can = bloomfam_join_blocks_can_match(probe->blocks, block);
 		probe->counts.pages++;

@@ -81,11 +81,8 @@ add_counts(JoinCounts *sum, const JoinCounts *counts)
 	sum->probe.partition = Max(sum->probe.partition, counts->probe.partition);
 	sum->probe.pages += counts->probe.pages;
 	sum->probe.pages_skipped += counts->probe.pages_skipped;
-	if (counts->probe.blocks != JOIN_BLOCKS_NOT_YET)
-	{
-		sum->probe.index = counts->probe.index;
-		sum->probe.blocks = counts->probe.blocks;
-	}
+	sum->probe.index = Max(sum->probe.index, counts->probe.index);
+	sum->probe.blocks = Max(sum->probe.blocks, counts->probe.blocks);
 	sum->probe.disabled |= counts->probe.disabled;
 	sum->probe.fpr = Max(sum->probe.fpr, counts->probe.fpr);
 }

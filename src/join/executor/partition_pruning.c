@@ -49,7 +49,7 @@ typedef struct Parent
 	int			last_found;		/* children are mostly executed in the order of their bounds */
 	int			nsettled;		/* so many partitions, from the first on, have settled bounds */
 	uint64		build;			/* whose keys the following is for; 0: none yet */
-	JoinPartitionAnswer all;	/* _CAN_MATCH: see live; else why nothing is known of any */
+	JoinReason	unknown;		/* why nothing is known of any partition; JOIN_NO_REASON: it is */
 	Bitmapset  *live;			/* indexes of partitions that can match */
 } Parent;
 
@@ -292,9 +292,9 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 								parent->desc, MOST_STEPS);
 	parent->build = filter->keys_build;
 	parent->live = NULL;
-	parent->all = JOIN_PARTITION_CAN_MATCH;
+	parent->unknown = JOIN_NO_REASON;
 	if (!known)
-		parent->all = JOIN_PARTITION_UNKNOWN;
+		parent->unknown = JOIN_SKIP_KEYS_UNKNOWN;
 	else if (listed)
 	{
 		filter->lookups += combinations;
@@ -304,7 +304,7 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 	else if (parent->key->strategy == PARTITION_STRATEGY_HASH ||
 			 lookup_type_cache(parent->key->partopcintype[0],
 							   TYPECACHE_BTREE_OPFAMILY)->btree_opf != parent->key->partopfamily[0])
-		parent->all = JOIN_PARTITION_MANY_KEYS;
+		parent->unknown = JOIN_PARTITION_MANY_KEYS;
 	else
 		find_by_range(parent, &keys[linitial_int(parent->columns)], &pruning);
 	Assert(bms_num_members(parent->live) <= parent->desc->nparts);
@@ -314,16 +314,16 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 	MemoryContextDelete(scratch);
 }
 
-JoinPartitionAnswer
+JoinReason
 bloomfam_join_partition_prune(JoinPartition *partition)
 {
 	JoinFilter *filter = partition->filter;
 	const JoinKeys *keys = bloomfam_join_filter_keys(filter);
-	JoinPartitionAnswer answer = JOIN_PARTITION_CAN_MATCH;
+	JoinReason	answer = JOIN_PARTITION_CAN_MATCH;
 	int			i;
 
 	if (keys == NULL)
-		return JOIN_PARTITION_NOT_YET;
+		return JOIN_SKIP_TOO_LATE;
 	for (i = 0; i < partition->nancestors; i++)
 	{
 		const Ancestor *ancestor = &partition->ancestors[i];
@@ -335,16 +335,16 @@ bloomfam_join_partition_prune(JoinPartition *partition)
 		if (parent->build != filter->keys_build)
 			find_live(parent, filter, keys);
 		Assert(parent->build > 0 && parent->build == filter->keys_build);
-		if (parent->all != JOIN_PARTITION_CAN_MATCH)
+		if (parent->unknown != JOIN_NO_REASON)
 		{
-			answer = parent->all;
+			answer = parent->unknown;
 			continue;
 		}
 		index = find_child(parent, ancestor->child);
 		if (index >= 0 && bms_is_member(index, parent->live))
 			continue;
 		if (index >= 0 && bounds_hold(partition, i, index))
-			return JOIN_PARTITION_CANNOT_MATCH;
+			return JOIN_NO_REASON;
 		answer = JOIN_PARTITION_NEW;
 	}
 	return answer;

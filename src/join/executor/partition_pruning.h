@@ -10,20 +10,8 @@
 #define BLOOMFAM_JOIN_PARTITION_PRUNING_H
 
 #include "join/base/filter_info.h"
+#include "join/base/reasons.h"
 #include "join/filter/filter.h"
-
-typedef enum JoinPartitionAnswer
-{
-	JOIN_PARTITION_NOT_YET,		/* the keys are not known, or not known any more */
-	JOIN_PARTITION_CANNOT_MATCH,
-	JOIN_PARTITION_CAN_MATCH,	/* as far as its bounds tell */
-	/* nothing is known, so it is read: */
-	JOIN_PARTITION_UNKNOWN,		/* the keys were not kept */
-	JOIN_PARTITION_MANY_KEYS,	/* too many to look up, and bounds are not in the keys' order */
-	JOIN_PARTITION_NEW,			/* the snapshot may see rows outside its bounds */
-	JOIN_PARTITION_IN_PART		/* an all-or-none target whose filter lets rows pass by accident:
-								 * set by probe.c */
-} JoinPartitionAnswer;
 
 /* The partition that a node's rows are of, for one of its filters. */
 typedef struct JoinPartition JoinPartition;
@@ -36,10 +24,11 @@ extern JoinPartition *bloomfam_join_partition_begin(EState *estate, const JoinFi
 													JoinFilter *filter);
 
 /*
- * Can rows of it match the keys of the build side?  False negatives: none; where it is not known,
- * they can.  The answer holds until the join begins another build.  Once for each build and
- * partitioned table it takes a look-up for each key, up to a limit; else little.
+ * Returns why the partition must be read; JOIN_NO_REASON if no row of it can match the keys of the
+ * build side.  JOIN_SKIP_TOO_LATE says that the keys are not known so far; any other answer holds
+ * until the join begins another build.  Once for each build and partitioned table it takes a
+ * look-up for each key, up to a limit; else little.
  */
-extern JoinPartitionAnswer bloomfam_join_partition_prune(JoinPartition *partition);
+extern JoinReason bloomfam_join_partition_prune(JoinPartition *partition);
 
 #endif							/* BLOOMFAM_JOIN_PARTITION_PRUNING_H */

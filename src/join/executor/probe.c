@@ -102,23 +102,23 @@ exec_partition(PlanState *node)
 	for (i = 0; i < state->nprobes; i++)
 	{
 		JoinProbe  *probe = &state->probes[i];
-		JoinPartitionAnswer answer;
+		JoinReason	answer;
 
 		if (probe->partition == NULL)
 			continue;
 		answer = bloomfam_join_partition_prune(probe->partition);
-		if (answer == JOIN_PARTITION_CANNOT_MATCH && probe->all_or_none &&
+		if (answer == JOIN_NO_REASON && probe->all_or_none &&
 			!bloomfam_join_filter_may_skip_all_or_none(probe->filter))
-			answer = JOIN_PARTITION_IN_PART;
+			answer = JOIN_SKIP_ALL_OR_NONE;
 		probe->counts.scans += !state->begun;
 		probe->counts.partition = answer;
-		if (answer == JOIN_PARTITION_CANNOT_MATCH)
+		if (answer == JOIN_NO_REASON)
 		{
 			probe->counts.skipped++;
 			state->begun = true;
 			return NULL;
 		}
-		undecided |= answer == JOIN_PARTITION_NOT_YET;
+		undecided |= answer == JOIN_SKIP_TOO_LATE;
 	}
 	state->begun = true;
 	if (!undecided)

@@ -275,8 +275,8 @@ List *
 bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute,
 						   const JoinSendings *sendings, int column, Oid key_type, List **infos)
 {
-	bool		keys = sendings->reasons[JOIN_SEND_KEYS] == NULL;
-	bool		bounds = sendings->reasons[JOIN_SEND_BOUNDS] == NULL;
+	bool		keys = sendings->reasons[JOIN_SEND_KEYS] == JOIN_NO_REASON;
+	bool		bounds = sendings->reasons[JOIN_SEND_BOUNDS] == JOIN_NO_REASON;
 	JoinRemoteCondition condition = {
 		.key = bloomfam_join_remote_scan_column(scan, attribute), .table = sendings->table,
 		.filter = -1, .keys = -1, .least = -1, .greatest = -1, .type = sendings->remote.type
@@ -301,7 +301,7 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 		bloomfam_join_remote_depend(stmt, condition.table);
 		own = lappend(own, info);
 	}
-	if (sendings->reasons[JOIN_SEND_FILTER] == NULL)
+	if (sendings->reasons[JOIN_SEND_FILTER] == JOIN_NO_REASON)
 	{
 		JoinForeignInfo *info = find_info(infos, column, key_type, InvalidOid);
 		Oid			type;
@@ -484,7 +484,7 @@ bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side)
 static bool
 list_is_enough(const JoinForeign *foreign)
 {
-	return foreign->list != NULL && foreign->list->phase == JOIN_KEY_LIST_COMPLETE &&
+	return foreign->list != NULL && foreign->list->reason == JOIN_NO_REASON &&
 		   !foreign->filter_alone;
 }
 
@@ -508,7 +508,7 @@ send_clear(JoinForeign *foreign, const JoinForeignInfo *info)
 	Datum		least;
 	Datum		greatest;
 
-	if (info->keys >= 0 && list->phase == JOIN_KEY_LIST_COMPLETE)
+	if (info->keys >= 0 && list->reason == JOIN_NO_REASON)
 	{
 		set_param(estate, info->keys, bloomfam_join_key_list_array(list, info->type));
 		foreign->sent.keys = true;
@@ -557,7 +557,7 @@ bloomfam_join_foreign_finish(JoinForeign *foreign)
 	if (foreign->has_filter && !list_is_enough(foreign))
 		filter = finish_filter(foreign);
 	if (foreign->list != NULL)
-		foreign->sent.list = foreign->list->phase;
+		foreign->sent.no_list = foreign->list->reason;
 	foreach(lc, foreign->infos)
 	{
 		const JoinForeignInfo *info = lfirst(lc);

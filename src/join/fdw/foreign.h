@@ -32,7 +32,8 @@ typedef struct JoinSent
 {
 	bool		keys;			/* a list of keys */
 	int			nkeys;			/* ... so many */
-	JoinKeyListPhase list;		/* else why not, where keys may be sent */
+	JoinReason	no_list;		/* why the list of keys was dropped; JOIN_NO_REASON: it was not, or
+								 * there was none */
 	bool		bounds;
 	Size		filter;			/* the bytes of a filter; 0: none */
 } JoinSent;

@@ -89,20 +89,20 @@ void
 bloomfam_join_key_list_reset(JoinKeyList *list)
 {
 	MemoryContextReset(list->context);
-	list->phase = JOIN_KEY_LIST_COMPLETE;
+	list->reason = JOIN_NO_REASON;
 	list->distinct = keylist_create(list->context, FIRST_ROOM, list);
 	list->any = false;
 	list->bytes = 0;
 }
 
-/* Calls a function with each key of a COMPLETE list. */
+/* Calls a function with each key of a list that was not dropped. */
 static void
 for_each_key(const JoinKeyList *list, void (*action) (void *arg, Datum key), void *arg)
 {
 	keylist_iterator iterator;
 	KeyListEntry *entry;
 
-	Assert(list->phase == JOIN_KEY_LIST_COMPLETE);
+	Assert(list->reason == JOIN_NO_REASON);
 	keylist_start_iterate(list->distinct, &iterator);
 	while ((entry = keylist_iterate(list->distinct, &iterator)) != NULL)
 		action(arg, entry->key);
@@ -110,14 +110,14 @@ for_each_key(const JoinKeyList *list, void (*action) (void *arg, Datum key), voi
 
 /* Goes on without a list, of which nothing is left. */
 static void
-stop_listing(JoinKeyList *list, JoinKeyListPhase phase)
+stop_listing(JoinKeyList *list, JoinReason reason)
 {
-	Assert(phase != JOIN_KEY_LIST_COMPLETE);
+	Assert(reason != JOIN_NO_REASON);
 	if (list->unlisted != NULL)
 		for_each_key(list, list->unlisted, list->arg);
 	keylist_destroy(list->distinct);
 	list->distinct = NULL;
-	list->phase = phase;
+	list->reason = reason;
 }
 
 static bool
@@ -167,7 +167,7 @@ copy_key(const JoinKeyList *list, Datum key)
 	return copy;
 }
 
-/* Adds a key to a COMPLETE list, which may have no room for it. */
+/* Adds a key to a list that was not dropped, and drops it if the key may not be in it. */
 static void
 list_key(JoinKeyList *list, Datum key)
 {
@@ -208,11 +208,11 @@ bloomfam_join_key_list_add(JoinKeyList *list, Datum key)
 	bool		has_bounds = OidIsValid(list->compare.fn_oid);
 
 	list->any = true;
-	if (list->phase != JOIN_KEY_LIST_COMPLETE && !has_bounds)
+	if (list->reason != JOIN_NO_REASON && !has_bounds)
 		return;
 	if (list->typlen == -1)
 		key = PointerGetDatum(PG_DETOAST_DATUM(key));
-	if (list->phase == JOIN_KEY_LIST_COMPLETE)
+	if (list->reason == JOIN_NO_REASON)
 		list_key(list, key);
 	if (!has_bounds)
 		return;
@@ -225,7 +225,7 @@ bloomfam_join_key_list_add(JoinKeyList *list, Datum key)
 int
 bloomfam_join_key_list_length(const JoinKeyList *list)
 {
-	Assert(list->phase == JOIN_KEY_LIST_COMPLETE);
+	Assert(list->reason == JOIN_NO_REASON);
 	return (int) list->distinct->members;
 }
 

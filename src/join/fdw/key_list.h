@@ -11,22 +11,15 @@
 
 #include "fmgr.h"
 
-/* What is known of the keys. */
-typedef enum JoinKeyListPhase
-{
-	JOIN_KEY_LIST_COMPLETE,		/* all of them are listed */
-	JOIN_KEY_LIST_TOO_MANY,		/* they were more than bloomfam.join_foreign_keys */
-	JOIN_KEY_LIST_TOO_LARGE,	/* ... or than bloomfam.join_filter_foreign_max_size has room for */
-	JOIN_KEY_LIST_NOT_ASCII		/* one is a text that other encodings may not have */
-} JoinKeyListPhase;
+#include "join/base/reasons.h"
 
 struct keylist_hash;
 
 /* The distinct keys that were added, all of one type, and their bounds. */
 typedef struct JoinKeyList
 {
-	JoinKeyListPhase phase;
-	struct keylist_hash *distinct;	/* COMPLETE */
+	JoinReason	reason;			/* why the list was dropped; JOIN_NO_REASON: it was not */
+	struct keylist_hash *distinct;	/* the keys; NULL: the list was dropped */
 	bool		any;			/* there is a key: of a type with bounds, these are set */
 	Datum		least;
 	Datum		greatest;
@@ -58,7 +51,7 @@ extern void bloomfam_join_key_list_reset(JoinKeyList *list);
 /* Adds a key that is not NULL. */
 extern void bloomfam_join_key_list_add(JoinKeyList *list, Datum key);
 
-/* How many keys are listed; only of a COMPLETE list. */
+/* How many keys are listed; only of a list that was not dropped. */
 extern int	bloomfam_join_key_list_length(const JoinKeyList *list);
 
 /*

@@ -60,23 +60,14 @@
  */
 #define VIEW_OF_14	"pg_backend_memory_contexts"
 
-typedef enum RemoteState
-{
-	REMOTE_NOT_ASKED,
-	REMOTE_UNKNOWN,				/* there was an error */
-	REMOTE_MISSING,				/* the server has no such table */
-	REMOTE_TOO_OLD,				/* the server is none of 14 or later */
-	REMOTE_KNOWN
-} RemoteState;
-
 typedef struct RemoteTable
 {
 	Oid			table;			/* the foreign one; the hash key */
 	Oid			row_type;		/* its, by which plans depend on it */
-	RemoteState state;
-	int			natts;			/* of the foreign table; 0 unless KNOWN */
+	JoinReason	reason;			/* why its types are not known; JOIN_NO_REASON: they are */
+	int			natts;			/* of the foreign table; 0: not known */
 	JoinRemoteColumn *columns;	/* of its attributes, from the first on */
-	int32		width;			/* of a row there; 0 unless KNOWN */
+	int32		width;			/* of a row there; 0: not known */
 	bool		size_asked;
 	JoinRemoteSize size;
 } RemoteTable;
@@ -156,7 +147,7 @@ find(Oid table)
 		MemSet(remote, 0, sizeof(RemoteTable));
 		remote->table = table;
 		remote->row_type = get_rel_type_id(table);
-		remote->state = REMOTE_NOT_ASKED;
+		remote->reason = JOIN_FOREIGN_NOT_TOLD;
 	}
 	return remote;
 }
@@ -478,11 +469,11 @@ ask(Question *question)
 
 		if (!done || question->is_too_old)
 		{
-			remote->state = done ? REMOTE_TOO_OLD : REMOTE_UNKNOWN;
+			remote->reason = done ? JOIN_FOREIGN_TOO_OLD : JOIN_FOREIGN_NOT_TOLD;
 			continue;
 		}
 		answer = list_nth(question->answers, foreach_current_index(lc));
-		remote->state = answer != NULL ? REMOTE_KNOWN : REMOTE_MISSING;
+		remote->reason = answer != NULL ? JOIN_NO_REASON : JOIN_FOREIGN_NO_REMOTE_TABLE;
 		if (answer == NULL || remote->columns != NULL)
 			continue;
 		remote->columns =
@@ -497,9 +488,7 @@ ask(Question *question)
 static bool
 is_open(Oid table)
 {
-	RemoteTable *remote = find(table);
-
-	return remote->state == REMOTE_NOT_ASKED || remote->state == REMOTE_UNKNOWN;
+	return find(table)->reason == JOIN_FOREIGN_NOT_TOLD;
 }
 
 void
@@ -536,28 +525,18 @@ bloomfam_join_remote_ask(List *tables)
 	}
 }
 
-const char *
+JoinReason
 bloomfam_join_remote_column(Oid table, AttrNumber attribute, JoinRemoteColumn *column)
 {
 	const RemoteTable *remote = find(table);
 
-	switch (remote->state)
-	{
-		case REMOTE_NOT_ASKED:
-		case REMOTE_UNKNOWN:
-			return "the foreign server did not tell the type of the remote column";
-		case REMOTE_MISSING:
-			return "the foreign server has no such table in its catalogs";
-		case REMOTE_TOO_OLD:
-			return "the foreign server is older than PostgreSQL 14";
-		case REMOTE_KNOWN:
-			break;
-	}
+	if (remote->reason != JOIN_NO_REASON)
+		return remote->reason;
 	Assert(attribute > 0);
 	if (attribute > remote->natts)
-		return "the foreign server did not tell the type of the remote column";
+		return JOIN_FOREIGN_NOT_TOLD;
 	*column = remote->columns[attribute - 1];
-	return NULL;
+	return JOIN_NO_REASON;
 }
 
 /* ---- size ---- */
@@ -618,7 +597,7 @@ bloomfam_join_remote_size(Relation table)
 		{
 			remote->size.pages = question.pages;
 			remote->size.rows = rows_in_pages(
-				question.pages, remote->state == REMOTE_KNOWN
+				question.pages, remote->reason == JOIN_NO_REASON
 									? remote->width : get_relation_data_width(id, NULL));
 		}
 	}
@@ -651,7 +630,7 @@ bloomfam_join_remote_forget(void)
 	/* only this session's plans: others find out by themselves, or have not made the mistake */
 	hash_seq_init(&status, remote_tables);
 	while ((remote = hash_seq_search(&status)) != NULL)
-		if (remote->state == REMOTE_KNOWN)
+		if (remote->reason == JOIN_NO_REASON)
 			CallSyscacheCallbacks(
 				TYPEOID, GetSysCacheHashValue1(TYPEOID, ObjectIdGetDatum(remote->row_type)));
 	drop_all();

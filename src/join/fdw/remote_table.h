@@ -14,6 +14,8 @@
 #include "nodes/pg_list.h"
 #include "utils/relcache.h"
 
+#include "join/base/reasons.h"
+
 /* The type that a column has on the other server. */
 typedef struct JoinRemoteColumn
 {
@@ -45,11 +47,11 @@ extern const char *bloomfam_join_remote_column_name(Oid table, AttrNumber attrib
 extern void bloomfam_join_remote_ask(List *tables);
 
 /*
- * What is known of a column; NULL, or why nothing is: a constant.  Of a table for which the last
- * bloomfam_join_remote_ask() was.
+ * Fills in what is known of a column of a table for which the last bloomfam_join_remote_ask() was.
+ * Returns JOIN_NO_REASON, or why nothing is known.
  */
-extern const char *bloomfam_join_remote_column(Oid table, AttrNumber attribute,
-											   JoinRemoteColumn *column);
+extern JoinReason bloomfam_join_remote_column(Oid table, AttrNumber attribute,
+											  JoinRemoteColumn *column);
 
 /*
  * The size of a foreign table that is open, which is asked for once in a session as above, with the

@@ -78,32 +78,32 @@ is_equality(const JoinForeignKey *key)
 		   is_equality_of(key->column->operator, build_type(key));
 }
 
-/* Why nothing at all can be sent; NULL: something may be. */
-static const char *
+/* Returns why nothing at all can be sent; JOIN_NO_REASON if something may be. */
+static JoinReason
 refusal(const JoinForeignKey *key)
 {
 	if (!BLOOMFAM_KNOWN_MAJOR)
-		return "this version of PostgreSQL is not known to bloomfam";
+		return JOIN_FOREIGN_UNKNOWN_MAJOR;
 	if (bloomfam_join_filter_foreign_max_size == 0)
-		return "bloomfam.join_filter_foreign_max_size is 0";
+		return JOIN_FOREIGN_SIZE_IS_0;
 	if (!bloomfam_join_is_postgres_fdw(GetForeignServer(key->server)))
-		return "the foreign server is none of postgres_fdw";
-	return NULL;
+		return JOIN_FOREIGN_OTHER_WRAPPER;
+	return JOIN_NO_REASON;
 }
 
-/* Why nothing can be sent to a scan of postgres_fdw; NULL: something may be. */
-static const char *
+/* Returns why nothing can be sent to a scan of postgres_fdw; JOIN_NO_REASON if something may be. */
+static JoinReason
 scan_refusal(const ForeignScan *scan, bool volatile_free, const Var *column)
 {
 	if (!bloomfam_join_remote_is_plain(scan))
-		return "the remote query locks or sorts its rows";
+		return JOIN_FOREIGN_LOCKS_OR_SORTS;
 	if (!volatile_free)
-		return "the foreign scan has a volatile condition or column";
+		return JOIN_FOREIGN_IS_VOLATILE;
 	if (column == NULL)
-		return "the key is no column of the foreign scan";
+		return JOIN_FOREIGN_NOT_IN_SCAN;
 	if (bloomfam_join_remote_place(scan, column) == 0)
-		return "the key is no column of the remote query";
-	return NULL;
+		return JOIN_FOREIGN_NOT_IN_QUERY;
+	return JOIN_NO_REASON;
 }
 
 /* ---- filters ---- */
@@ -152,50 +152,53 @@ bloomfam_join_filter_type(Oid *type)
 	return schema;
 }
 
-/* Why no filter can be sent; NULL: it can. */
-static const char *
+/* Returns why no filter can be sent; JOIN_NO_REASON if one can. */
+static JoinReason
 filter_refusal(const JoinForeignKey *key)
 {
 	Oid			filter_type;
 
 	if (!server_knows_us(GetForeignServer(key->server)))
-		return "the foreign server has no bloomfam among its extensions";
+		return JOIN_FOREIGN_NO_EXTENSION;
 	if (bloomfam_join_remote_types_of_filter(key->type) == NULL ||
 		bloomfam_join_remote_types_of_filter(build_type(key)) == NULL ||
 		!is_equality(key))
-		return "keys of this type are not hashed alike by all servers";
+		return JOIN_FOREIGN_OTHER_HASH;
 	if (key->reads_as_others)
-		return "the query reads other tables with the rights of others";
+		return JOIN_FOREIGN_RIGHTS_OF_OTHERS;
 	if (OidIsValid(key->column->collation) &&
 		(!get_collation_isdeterministic(key->column->collation) ||
 		 GetDatabaseEncoding() != PG_UTF8))
-		return "the keys' collation or encoding may differ on the foreign server";
+		return JOIN_FOREIGN_OTHER_TEXT;
 	if (bloomfam_join_filter_type(&filter_type) == NULL)
-		return "this database does not have the extension";
-	return NULL;
+		return JOIN_FOREIGN_NO_EXTENSION_HERE;
+	return JOIN_NO_REASON;
 }
 
 /* ---- keys and bounds ---- */
 
-/* Why no keys can be sent, nor bounds, as far as is known without asking; NULL: they may. */
-static const char *
+/*
+ * Returns why neither keys nor bounds can be sent, as far as is known without asking;
+ * JOIN_NO_REASON if they may be.
+ */
+static JoinReason
 clear_refusal(const JoinForeignKey *key)
 {
 	if (bloomfam_join_foreign_keys == 0)
-		return "bloomfam.join_foreign_keys is 0";
+		return JOIN_FOREIGN_KEYS_ARE_0;
 	if (!OidIsValid(key->table))
-		return "the foreign scan is not of one table";
+		return JOIN_FOREIGN_NO_TABLE;
 	if (bloomfam_join_remote_clear(key->type, build_type(key)) == JOIN_CLEAR_NOTHING ||
 		!is_equality(key))
-		return "keys of this type are not sent in clear";
+		return JOIN_FOREIGN_TYPE;
 	if (OidIsValid(key->column->collation) &&
 		!get_collation_isdeterministic(key->column->collation))
-		return "the keys' collation is not deterministic";
+		return JOIN_FOREIGN_COLLATION;
 	if (OidIsValid(key->user) && key->user != GetUserId())
-		return "the foreign table is not read with the rights of the present user";
+		return JOIN_FOREIGN_OTHER_USER;
 	if (key->reads_as_others)
-		return "the query reads other tables with the rights of others";
-	return NULL;
+		return JOIN_FOREIGN_RIGHTS_OF_OTHERS;
+	return JOIN_NO_REASON;
 }
 
 /* ---- both ---- */
@@ -206,15 +209,15 @@ bloomfam_join_sendings(const PlannedStmt *stmt, const ForeignScan *scan, bool vo
 {
 	JoinForeignKey key = {.column = key_column, .server = scan->fs_server};
 	JoinSendings sendings = {.table = InvalidOid};
-	const char *reason = refusal(&key);
+	JoinReason	reason = refusal(&key);
 	const Var  *column;
 
-	if (reason == NULL)
+	if (reason == JOIN_NO_REASON)
 	{
 		column = bloomfam_join_remote_scan_column(scan, attribute);
 		reason = scan_refusal(scan, volatile_free, column);
 	}
-	if (reason != NULL)
+	if (reason != JOIN_NO_REASON)
 	{
 		bloomfam_join_sendings_refuse(&sendings, reason);
 		return sendings;
@@ -231,21 +234,21 @@ bloomfam_join_sendings(const PlannedStmt *stmt, const ForeignScan *scan, bool vo
 	sendings.reasons[JOIN_SEND_FILTER] = filter_refusal(&key);
 	reason = clear_refusal(&key);
 	sendings.reasons[JOIN_SEND_KEYS] = sendings.reasons[JOIN_SEND_BOUNDS] = reason;
-	if (reason != NULL)
+	if (reason != JOIN_NO_REASON)
 		return sendings;
 	sendings.table = key.table;
 	if (bloomfam_join_remote_clear(key.type, build_type(&key)) == JOIN_CLEAR_KEYS)
-		sendings.reasons[JOIN_SEND_BOUNDS] = "keys of this type have no bounds that are sent";
+		sendings.reasons[JOIN_SEND_BOUNDS] = JOIN_FOREIGN_TYPE_OF_BOUNDS;
 	return sendings;
 }
 
 void
-bloomfam_join_sendings_refuse(JoinSendings *sendings, const char *reason)
+bloomfam_join_sendings_refuse(JoinSendings *sendings, JoinReason reason)
 {
 	int			i;
 
 	for (i = 0; i < JOIN_SENDINGS; i++)
-		if (sendings->reasons[i] == NULL)
+		if (sendings->reasons[i] == JOIN_NO_REASON)
 			sendings->reasons[i] = reason;
 	sendings->table = InvalidOid;
 }
@@ -255,27 +258,29 @@ bloomfam_join_sendings_settle(JoinSendings *sendings, const ForeignScan *scan,
 							  AttrNumber attribute)
 {
 	const Var  *column = bloomfam_join_remote_scan_column(scan, attribute);
-	const char *reason;
+	JoinReason	reason;
 
 	Assert(bloomfam_join_sendings_are_open(sendings));
 	reason = bloomfam_join_remote_column(sendings->table, column->varattno, &sendings->remote);
-	if (reason == NULL && !bloomfam_join_remote_agrees(column->vartype, sendings->remote.type))
-		reason = "the remote column is of another type";
-	if (reason == NULL && column->vartypmod >= 0 && column->vartypmod != sendings->remote.typmod)
-		reason = "the column has a type modifier that the remote one has not";
-	if (reason == NULL)
+	if (reason == JOIN_NO_REASON &&
+		!bloomfam_join_remote_agrees(column->vartype, sendings->remote.type))
+		reason = JOIN_FOREIGN_REMOTE_TYPE;
+	if (reason == JOIN_NO_REASON && column->vartypmod >= 0 &&
+		column->vartypmod != sendings->remote.typmod)
+		reason = JOIN_FOREIGN_REMOTE_TYPMOD;
+	if (reason == JOIN_NO_REASON)
 		return;
 	sendings->table = InvalidOid;
-	if (sendings->reasons[JOIN_SEND_KEYS] == NULL)
+	if (sendings->reasons[JOIN_SEND_KEYS] == JOIN_NO_REASON)
 		sendings->reasons[JOIN_SEND_KEYS] = reason;
-	if (sendings->reasons[JOIN_SEND_BOUNDS] == NULL)
+	if (sendings->reasons[JOIN_SEND_BOUNDS] == JOIN_NO_REASON)
 		sendings->reasons[JOIN_SEND_BOUNDS] = reason;
 }
 
 bool
 bloomfam_join_may_be_sent(const JoinForeignKey *key, double keys, double most)
 {
-	return refusal(key) == NULL &&
-		   ((keys <= bloomfam_join_foreign_keys && clear_refusal(key) == NULL) ||
-			(keys <= most && filter_refusal(key) == NULL));
+	return refusal(key) == JOIN_NO_REASON &&
+		   ((keys <= bloomfam_join_foreign_keys && clear_refusal(key) == JOIN_NO_REASON) ||
+			(keys <= most && filter_refusal(key) == JOIN_NO_REASON));
 }

@@ -11,6 +11,7 @@
 
 #include "nodes/plannodes.h"
 
+#include "join/base/reasons.h"
 #include "join/fdw/remote_table.h"
 #include "join/filter/hash.h"
 
@@ -27,7 +28,7 @@ typedef enum JoinSending
 /* ... to a foreign scan. */
 typedef struct JoinSendings
 {
-	const char *reasons[JOIN_SENDINGS]; /* NULL: it may be sent; or why not, a constant */
+	JoinReason	reasons[JOIN_SENDINGS]; /* why each may not be sent; JOIN_NO_REASON: it may */
 	Oid			table;			/* of the scan, where keys or bounds may be sent; else 0 */
 	JoinRemoteColumn remote;	/* ... the key's there, once it was asked for */
 } JoinSendings;
@@ -48,9 +49,9 @@ typedef struct JoinForeignKey
 static inline bool
 bloomfam_join_sends(const JoinSendings *sendings)
 {
-	return sendings->reasons[JOIN_SEND_KEYS] == NULL ||
-		   sendings->reasons[JOIN_SEND_BOUNDS] == NULL ||
-		   sendings->reasons[JOIN_SEND_FILTER] == NULL;
+	return sendings->reasons[JOIN_SEND_KEYS] == JOIN_NO_REASON ||
+		   sendings->reasons[JOIN_SEND_BOUNDS] == JOIN_NO_REASON ||
+		   sendings->reasons[JOIN_SEND_FILTER] == JOIN_NO_REASON;
 }
 
 /*
@@ -82,7 +83,7 @@ extern void bloomfam_join_sendings_settle(JoinSendings *sendings, const ForeignS
 										  AttrNumber attribute);
 
 /* Takes back all, for this reason, but where there is one already. */
-extern void bloomfam_join_sendings_refuse(JoinSendings *sendings, const char *reason);
+extern void bloomfam_join_sendings_refuse(JoinSendings *sendings, JoinReason reason);
 
 /* The schema of the type bloomfilter in this database, and the type; NULL and 0: there is none. */
 extern char *bloomfam_join_filter_type(Oid *type);

@@ -47,7 +47,7 @@ bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid operato
 	};
 	if (attribute == 0 || !bloomfam_join_is_volatile_free(inner, plan_info))
 		return JOIN_KEY_IS_COMPUTED;
-	return bloomfam_join_hashing(operator, collation, &key->hashing) ? JOIN_HAS_FILTER
+	return bloomfam_join_hashing(operator, collation, &key->hashing) ? JOIN_NO_REASON
 																	 : JOIN_KEY_HAS_NO_HASH;
 }
 
@@ -131,7 +131,7 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 		if (bloomfam_join_describe_key(&columns[ncolumns], column->varattno, operator,
 									   equal->inputcollid,
 									   turned ? linitial(equal->args) : lsecond(equal->args),
-									   NULL) != JOIN_HAS_FILTER)
+									   NULL) != JOIN_NO_REASON)
 			continue;
 		ncolumns++;
 		rte = planner_rt_fetch(column->varno, root);

@@ -17,7 +17,7 @@
 /*
  * Describes a key of a hash join: the operator that compares it, its column of the outer child (0:
  * it is none) and its expression over the Hash's child.  plan_info is NULL while there is no plan.
- * Returns JOIN_HAS_FILTER if a filter can be of this key, else why not.
+ * Returns JOIN_NO_REASON if a filter can be of this key, else why not.
  */
 extern JoinReason bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute,
 											 Oid operator, Oid collation, Expr *inner,

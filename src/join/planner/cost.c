@@ -168,14 +168,14 @@ add_foreign(JoinEstimate *estimate, const JoinCandidate *candidate, const JoinFo
 	estimate->saved += saved;
 }
 
-/* Returns the first reason against a filter that applies, or JOIN_HAS_FILTER. */
+/* Returns the first reason against a filter that applies, or JOIN_NO_REASON. */
 static JoinReason
 decide(const JoinCandidate *candidate)
 {
 	const JoinEstimate *estimate = &candidate->estimate;
 
 	if (bloomfam_join_filter == JOIN_FILTER_FORCE)
-		return JOIN_HAS_FILTER;
+		return JOIN_NO_REASON;
 	if (candidate->keys > estimate->most)
 		return JOIN_HAS_TOO_MANY_KEYS;
 	if (estimate->probed < bloomfam_join_filter_min_rows && estimate->guess < JOIN_GUESSES_ROWS)
@@ -183,10 +183,10 @@ decide(const JoinCandidate *candidate)
 
 	/* a figure that means nothing is no reason against it */
 	if (estimate->guess != JOIN_GUESSES_NOTHING)
-		return JOIN_HAS_FILTER;
+		return JOIN_NO_REASON;
 	if (candidate->drop < bloomfam_join_filter_min_drop)
 		return JOIN_DROPS_FEW_ROWS;
-	return estimate->saved < estimate->cost ? JOIN_COSTS_MORE : JOIN_HAS_FILTER;
+	return estimate->saved < estimate->cost ? JOIN_COSTS_MORE : JOIN_NO_REASON;
 }
 
 JoinReason

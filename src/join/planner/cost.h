@@ -15,7 +15,7 @@
 #include "join/base/filter_info.h"
 #include "join/fdw/foreign.h"
 #include "join/filter/hash.h"
-#include "join/planner/reasons.h"
+#include "join/base/reasons.h"
 
 /* A place where rows would be probed: a scan, or some other node of the plan. */
 typedef struct JoinFilterSite
@@ -81,7 +81,7 @@ extern JoinHashTrust bloomfam_join_trust(const JoinCandidate *candidate);
 
 /*
  * Estimates what a candidate costs and saves, into its estimate.  Is it expected to pay?  Returns
- * JOIN_HAS_FILTER if so, else why not.
+ * JOIN_NO_REASON if so, else why not.
  */
 extern JoinReason bloomfam_join_estimate(JoinCandidate *candidate);
 

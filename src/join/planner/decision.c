@@ -62,24 +62,25 @@ may_cost_more(PlannedStmt *stmt, Plan *hash, Plan *outer)
 }
 
 /*
- * A join that builds first reads its build side though there may be no row to probe, and does
- * not read its outer side if it has built nothing: neither may be seen.
+ * Returns why the join may not build first; JOIN_NO_REASON if it may.  Then it reads its build side
+ * though there may be no row to probe, and does not read its outer side if it has built nothing:
+ * neither may be seen.
  */
-static JoinBuildFirst
-may_build_first(const JoinPushdown *pushdown)
+static JoinReason
+build_first_refusal(const JoinPushdown *pushdown)
 {
 	Plan	   *outer = outerPlan(pushdown->join);
 	Plan	   *hash = innerPlan(pushdown->join);
 
 	if (server_builds_first(pushdown->join))
-		return JOIN_MAY_BUILD_FIRST;
+		return JOIN_NO_REASON;
 	if (!bloomfam_join_tree_is_volatile_free(pushdown->plan_info, outer) ||
 		!bloomfam_join_tree_is_volatile_free(pushdown->plan_info, hash))
 		return JOIN_BUILD_WOULD_BE_SEEN;
 	if (bloomfam_join_filter != JOIN_FILTER_FORCE &&
 		may_cost_more(pushdown->plan_info->stmt, hash, outer))
 		return JOIN_BUILD_COSTS_MORE;
-	return JOIN_MAY_BUILD_FIRST;
+	return JOIN_NO_REASON;
 }
 
 /*
@@ -90,10 +91,9 @@ may_build_first(const JoinPushdown *pushdown)
 static void
 leave_late_targets(JoinPushdown *pushdown)
 {
-	const char *reason = bloomfam_join_build_first_reasons[pushdown->build_first];
 	ListCell   *lc;
 
-	if (reason == NULL)
+	if (pushdown->not_first == JOIN_NO_REASON)
 		return;
 	foreach(lc, pushdown->targets)
 	{
@@ -106,7 +106,7 @@ leave_late_targets(JoinPushdown *pushdown)
 	{
 		JoinForeignTarget *target = lfirst(lc);
 
-		bloomfam_join_sendings_refuse(&target->sendings, reason);
+		bloomfam_join_sendings_refuse(&target->sendings, pushdown->not_first);
 	}
 }
 
@@ -118,20 +118,19 @@ decide_pushdown(JoinPushdown *pushdown)
 	bool		has_targets = pushdown->targets != NIL;
 	JoinReason	reason;
 
-	pushdown->build_first = may_build_first(pushdown);
+	pushdown->not_first = build_first_refusal(pushdown);
 	leave_late_targets(pushdown);
 	bloomfam_join_candidate_plan(pushdown);
 	reason = bloomfam_join_estimate(&pushdown->candidate);
 
 	/* other servers are asked only for a filter that is made if they say what is hoped for */
-	if (reason == JOIN_HAS_FILTER && bloomfam_join_pushdown_ask(pushdown))
+	if (reason == JOIN_NO_REASON && bloomfam_join_pushdown_ask(pushdown))
 	{
 		bloomfam_join_candidate_foreign(pushdown);
 		reason = bloomfam_join_estimate(&pushdown->candidate);
 	}
 	if (candidate->sites == NIL && candidate->foreign == NIL)
 		reason = has_targets ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_TARGET;
-	Assert((bloomfam_join_reasons[reason] == NULL) == (reason == JOIN_HAS_FILTER));
 	return reason;
 }
 
@@ -166,10 +165,10 @@ find_key_columns(const JoinPlanInfo *plan_info, HashJoin *join, JoinKeyColumn *c
 			 list_nth(hash->hashkeys, i), plan_info);
 
 		columns[n].hash_key = i;
-		if (reason == JOIN_HAS_FILTER && n < i && is_computed(&columns[n]))
+		if (reason == JOIN_NO_REASON && n < i && is_computed(&columns[n]))
 			reason = JOIN_KEY_IS_COMPUTED;
 		key_decisions[i].reason = reason;
-		if (reason == JOIN_HAS_FILTER)
+		if (reason == JOIN_NO_REASON)
 			n++;
 	}
 	return n;
@@ -196,7 +195,7 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 {
 	int			nkeys = list_length(join->hashkeys);
 	JoinKeyColumn *columns = palloc(nkeys * sizeof(JoinKeyColumn));
-	JoinReason	reason = JOIN_HAS_FILTER;
+	JoinReason	reason = JOIN_NO_REASON;
 	JoinPushdown *all;
 	List	   *pushdowns = NIL;
 	bool		together = true;
@@ -211,7 +210,7 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 		reason = JOIN_KEY_IS_VOLATILE;
 	for (i = 0; i < nkeys; i++)
 		key_decisions[i].reason = reason;
-	if (reason != JOIN_HAS_FILTER)
+	if (reason != JOIN_NO_REASON)
 		return NIL;
 	n = find_key_columns(plan_info, join, columns, key_decisions);
 	if (n == 0)
@@ -244,7 +243,7 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 			decision = (JoinKeyDecision) {decide_pushdown(pushdown), pushdown};
 		for (i = 0; i < candidate->ncolumns; i++)
 			key_decisions[candidate->columns[i].hash_key] = decision;
-		if (decision.reason != JOIN_HAS_FILTER)
+		if (decision.reason != JOIN_NO_REASON)
 			pushdowns = foreach_delete_current(pushdowns, lc);
 	}
 	return pushdowns;

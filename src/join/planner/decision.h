@@ -14,7 +14,7 @@
 /* What became of a hash key of a join. */
 typedef struct JoinKeyDecision
 {
-	JoinReason	reason;			/* why the key has no filter, or JOIN_HAS_FILTER */
+	JoinReason	reason;			/* why the key has no filter; JOIN_NO_REASON: it has one */
 	const JoinPushdown *pushdown; /* the filter that was considered; NULL: none was */
 } JoinKeyDecision;
 

@@ -55,9 +55,12 @@ parent_of(JoinPartitionAncestors *ancestors, Index child)
 	return ancestors->of_child[child];
 }
 
-/* Can keys of a column of the join be given to pruning, as values of one of a partition key? */
-static JoinSkip
-skip_by(const JoinKeyColumn *column, PartitionKey key, int number)
+/*
+ * Returns why keys of a column of the join cannot be given to pruning, as values of a column of a
+ * partition key; JOIN_NO_REASON if they can.
+ */
+static JoinReason
+column_refusal(const JoinKeyColumn *column, PartitionKey key, int number)
 {
 	Oid			type = column->hashing.inner.type;
 	Oid			collation = key->partcollation[number];
@@ -68,14 +71,14 @@ skip_by(const JoinKeyColumn *column, PartitionKey key, int number)
 							strategy) != column->operator ||
 		(OidIsValid(collation) && collation != column->collation) ||
 		!OidIsValid(bloomfam_join_partition_support(key, number, type)))
-		return JOIN_SKIP_OTHER_EQUALITY;
-	return bloomfam_join_keys_can_keep(column->hashing.kind, type) ? JOIN_SKIP_PARTITIONS
-																   : JOIN_SKIP_OTHER_TYPE;
+		return JOIN_PARTITION_OTHER_EQUALITY;
+	return bloomfam_join_keys_can_keep(column->hashing.kind, type) ? JOIN_NO_REASON
+																   : JOIN_PARTITION_OTHER_TYPE;
 }
 
 List *
 bloomfam_join_partition_columns(Oid table, const JoinKeyColumn *columns, int ncolumns,
-								const AttrNumber *attributes, JoinSkip *skip)
+								const AttrNumber *attributes, JoinReason *reason)
 {
 	Relation	relation = table_open(table, NoLock);
 	PartitionKey key = RelationGetPartitionKey(relation);
@@ -83,21 +86,21 @@ bloomfam_join_partition_columns(Oid table, const JoinKeyColumn *columns, int nco
 	int			number;
 	int			i;
 
-	*skip = JOIN_SKIP_PARTITIONS;
+	*reason = JOIN_NO_REASON;
 	for (number = 0;
-		 number < bloomfam_join_partition_needed(key) && *skip == JOIN_SKIP_PARTITIONS; number++)
+		 number < bloomfam_join_partition_needed(key) && *reason == JOIN_NO_REASON; number++)
 	{
 		for (i = 0; i < ncolumns; i++)
 			if (attributes[i] != 0 && attributes[i] == key->partattrs[number])
 				break;
 		if (i == ncolumns)
-			*skip = number == 0 ? JOIN_SKIP_OTHER_KEY : JOIN_SKIP_PART_OF_HASH;
+			*reason = number == 0 ? JOIN_PARTITION_OTHER_KEY : JOIN_PARTITION_PART_OF_HASH;
 		else
-			*skip = skip_by(&columns[i], key, number);
+			*reason = column_refusal(&columns[i], key, number);
 		found = lappend_int(found, i);
 	}
 	table_close(relation, NoLock);
-	return *skip == JOIN_SKIP_PARTITIONS ? found : NIL;
+	return *reason == JOIN_NO_REASON ? found : NIL;
 }
 
 /* What is known of a partitioned table; found out at the first of its partitions. */
@@ -106,7 +109,7 @@ find_parent(JoinPartitionAncestors *ancestors, Index rti, Oid table, const AttrN
 {
 	const JoinPushdown *pushdown = ancestors->pushdown;
 	Size		size = pushdown->candidate.ncolumns * sizeof(AttrNumber);
-	JoinSkip	skip;
+	JoinReason	reason;
 	Parent	   *parent;
 	ListCell   *lc;
 
@@ -121,9 +124,9 @@ find_parent(JoinPartitionAncestors *ancestors, Index rti, Oid table, const AttrN
 	parent->attributes = memcpy(palloc(size), attributes, size);
 	parent->columns = bloomfam_join_partition_columns(table, pushdown->candidate.columns,
 													  pushdown->candidate.ncolumns, attributes,
-													  &skip);
-	if (ancestors->skip != JOIN_SKIP_PARTITIONS)
-		ancestors->skip = skip;
+													  &reason);
+	if (!ancestors->some)
+		ancestors->not_skipped = reason;
 	ancestors->parents = lcons(parent, ancestors->parents);
 	return parent;
 }
@@ -201,11 +204,11 @@ bloomfam_join_partition_ancestors(JoinPartitionAncestors *ancestors, const Plan 
 											 unconstify(Plan *, plan)))
 	{
 		if (!ancestors->some)
-			ancestors->skip = JOIN_SKIP_VOLATILE;
+			ancestors->not_skipped = JOIN_PARTITION_IS_VOLATILE;
 		return NIL;
 	}
 	Assert(((JoinAncestorInfo *) llast(found))->child == ((const Scan *) plan)->scanrelid);
 	ancestors->some = true;
-	ancestors->skip = JOIN_SKIP_PARTITIONS;
+	ancestors->not_skipped = JOIN_NO_REASON;
 	return found;
 }

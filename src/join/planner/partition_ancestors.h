@@ -18,18 +18,18 @@ typedef struct JoinPartitionAncestors
 	const JoinPushdown *pushdown; /* the filter's */
 	AppendRelInfo **of_child;	/* by range table index; NULL: not needed yet; for all filters */
 	List	   *parents;		/* partitioned tables, and what prunes them: for this filter */
-	JoinSkip	skip;			/* whether partitions are skipped, of all targets together */
-	bool		some;			/* ... some partition can be skipped */
+	JoinReason	not_skipped;	/* why no partition of any target is skipped, as was found last;
+								 * JOIN_NO_REASON: some are, or there are none */
+	bool		some;			/* some partition can be skipped */
 } JoinPartitionAncestors;
 
 /*
  * Which columns of a join's key, whose attributes in a partitioned table these are (0: not there),
  * are those of its partition key that must be known to prune its partitions?  A list of their
- * numbers, from 0; NIL if keys cannot tell which partitions can match: *skip says whether, or why
- * not.
+ * numbers, from 0; NIL if keys cannot tell which partitions can match: *reason says why not.
  */
 extern List *bloomfam_join_partition_columns(Oid table, const JoinKeyColumn *columns, int ncolumns,
-											 const AttrNumber *attributes, JoinSkip *skip);
+											 const AttrNumber *attributes, JoinReason *reason);
 
 /*
  * The partition ancestors of a scan, from the uppermost one on that the filter's keys can prune; a

@@ -161,7 +161,7 @@ saves(Offer *offer, const Path *outer, const Path *inner, bool parallel_hash)
 	JoinCandidate *candidate = &offer->filter.candidate;
 	const Path *scan = bloomfam_join_candidate_paths(&offer->filter, outer, inner, parallel_hash);
 
-	if (scan == NULL || bloomfam_join_estimate(candidate) != JOIN_HAS_FILTER)
+	if (scan == NULL || bloomfam_join_estimate(candidate) != JOIN_NO_REASON)
 		return false;
 	offer->saved = candidate->estimate.saved - candidate->estimate.cost;
 	return offer->saved > 0 &&

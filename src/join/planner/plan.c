@@ -191,7 +191,7 @@ find_what_keys_tell(PlanContext *context, const JoinPushdown *pushdown)
 			foreach(li, ((JoinAncestorInfo *) lfirst(ll))->columns)
 				kept = bms_add_member(kept, lfirst_int(li));
 		if (IsA(plan, SeqScan) && bloomfam_join_index_may_pay(target->site.rows_before) &&
-			(!plan->parallel_aware || pushdown->build_first == JOIN_MAY_BUILD_FIRST) &&
+			(!plan->parallel_aware || pushdown->not_first == JOIN_NO_REASON) &&
 			target->site.access != JOIN_ROW_BY_ROW)
 			target->indexed = indexed_columns(context, pushdown, target, (const Scan *) plan);
 		kept = bms_add_members(kept, target->indexed);
@@ -258,7 +258,7 @@ builds_first(const JoinPushdown *pushdown)
 	double		left = 1;
 	ListCell   *lc;
 
-	if (pushdown->build_first != JOIN_MAY_BUILD_FIRST)
+	if (pushdown->not_first != JOIN_NO_REASON)
 		return false;
 	foreach(lc, pushdown->foreign)
 		if (bloomfam_join_sends(&((JoinForeignTarget *) lfirst(lc))->sendings))
@@ -291,7 +291,7 @@ add_build(PlanContext *context, const JoinPushdown *pushdown, const Bitmapset *k
 
 	info.parallel_hash = hash->parallel_aware;
 	info.build_first = builds_first(pushdown);
-	info.skip = context->partitions.skip;
+	info.not_skipped = context->partitions.not_skipped;
 	for (i = 0; i < pushdown->candidate.ncolumns; i++)
 	{
 		info.columns[i].kept = bms_is_member(i, kept);

@@ -111,7 +111,7 @@ fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinCandi
 	const JoinKeyColumn *columns = candidate->columns;
 	AttrNumber *attributes = palloc(candidate->ncolumns * sizeof(AttrNumber));
 	List	   *pruning;
-	JoinSkip	skip;
+	JoinReason	reason;
 	double		keys = 1;
 	double		rows = 0;
 	double		fraction = 0;
@@ -123,7 +123,7 @@ fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinCandi
 	for (i = 0; i < candidate->ncolumns; i++)
 		attributes[i] = columns[i].attribute;
 	pruning = bloomfam_join_partition_columns(planner_rt_fetch(rel->relid, root)->relid, columns,
-											  candidate->ncolumns, attributes, &skip);
+											  candidate->ncolumns, attributes, &reason);
 	if (pruning == NIL)
 		return 1;
 	foreach(lc, pruning)

@@ -112,13 +112,13 @@ static JoinForeignTarget *
 foreign_target(JoinPushdown *pushdown, ForeignScan *scan, const AttrNumber *attributes)
 {
 	JoinForeignTarget *target = palloc0(sizeof(JoinForeignTarget));
-	const char *reason = pushdown->not_to_foreign;
+	JoinReason	reason = pushdown->not_to_foreign;
 
 	/* the scan would be sent it anew for each value of a parameter of its own */
-	if (reason == NULL && !is_on_its_own(pushdown->plan_info, &scan->scan.plan))
-		reason = "the foreign scan begins anew with other parameters";
+	if (reason == JOIN_NO_REASON && !is_on_its_own(pushdown->plan_info, &scan->scan.plan))
+		reason = JOIN_FOREIGN_BEGINS_ANEW;
 	target->scan = scan;
-	if (reason != NULL)
+	if (reason != JOIN_NO_REASON)
 	{
 		bloomfam_join_sendings_refuse(&target->sendings, reason);
 		return target;
@@ -151,8 +151,8 @@ stop_here(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	}
 }
 
-/* Why nothing can be sent to foreign scans, wherever they are; NULL: it may be. */
-static const char *
+/* Returns why nothing can be sent to foreign scans anywhere; JOIN_NO_REASON if it may be. */
+static JoinReason
 foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
 {
 	const JoinPlanInfo *plan_info = pushdown->plan_info;
@@ -160,15 +160,15 @@ foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
 	const Plan *hash = innerPlan(pushdown->join);
 
 	if (workers > 0)
-		return "the foreign scan is done by parallel workers";
+		return JOIN_FOREIGN_IN_WORKERS;
 	if (!is_on_its_own(plan_info, hash) || !is_on_its_own(plan_info, outerPlan(hash)))
-		return "the build side depends on a row outside of the join";
+		return JOIN_FOREIGN_BUILD_DEPENDS;
 
 	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
 	if (!repeatable && (stmt->commandType != CMD_SELECT || stmt->rowMarks != NIL ||
 						stmt->hasModifyingCTE))
-		return "rows are changed or locked, by a build side that may come out otherwise each time";
-	return NULL;
+		return JOIN_FOREIGN_BUILD_VARIES;
+	return JOIN_NO_REASON;
 }
 
 /*

@@ -64,12 +64,13 @@ typedef struct JoinPushdown
 	const JoinPlanInfo *plan_info;
 	HashJoin   *join;
 	bool		crosses_materialization; /* may it pass nodes that keep rows? */
-	const char *not_to_foreign;	/* why nothing can be sent to foreign scans; NULL: it may be */
+	JoinReason	not_to_foreign; /* why nothing can be sent to foreign scans; JOIN_NO_REASON: it may
+								 * be */
 	JoinCrossed	crossed;		/* while targets are looked for: so far, without the join */
 	List	   *targets;		/* of JoinTarget */
 	List	   *foreign;		/* of JoinForeignTarget */
 	bool		per_process;	/* the rows probed are those of one of several processes */
-	JoinBuildFirst build_first;	/* why the join may not build first, or that it may */
+	JoinReason	not_first;		/* why the join may not build first; JOIN_NO_REASON: it may */
 	int			number;			/* in the plan, from 1, given in plan.c; 0 if it is not made */
 	int			param;			/* the executor's parameter by which its nodes find it */
 } JoinPushdown;

@@ -32,7 +32,7 @@ append_sent(StringInfo out, const JoinPushdown *pushdown)
 	};
 	int			n = list_length(pushdown->foreign);
 	int			sent[JOIN_SENDINGS] = {0};	/* scans that may be sent this */
-	const char *reasons[JOIN_SENDINGS];	/* why the last one may not that may not */
+	JoinReason	reasons[JOIN_SENDINGS];	/* why the last refused scan may not be sent this */
 	bool		one_reason = true;	/* nothing may be sent anywhere, for one reason */
 	ListCell   *lc;
 	int			i;
@@ -43,19 +43,19 @@ append_sent(StringInfo out, const JoinPushdown *pushdown)
 	{
 		foreach(lc, pushdown->foreign)
 		{
-			const char *reason = ((JoinForeignTarget *) lfirst(lc))->sendings.reasons[i];
+			JoinReason	reason = ((JoinForeignTarget *) lfirst(lc))->sendings.reasons[i];
 
-			if (reason == NULL)
+			if (reason == JOIN_NO_REASON)
 				sent[i]++;
 			else
 				reasons[i] = reason;
 		}
-		one_reason = one_reason && sent[i] == 0 && strcmp(reasons[i], reasons[0]) == 0;
+		one_reason = one_reason && sent[i] == 0 && reasons[i] == reasons[0];
 	}
 	if (one_reason)
 	{
 		appendStringInfo(out, " Nothing of it is sent to %d of %d foreign scans: %s.", n, n,
-						 reasons[0]);
+						 bloomfam_join_reason_texts[reasons[0]]);
 		return;
 	}
 	appendStringInfoString(out, " Foreign scans may be sent");
@@ -63,7 +63,7 @@ append_sent(StringInfo out, const JoinPushdown *pushdown)
 	{
 		appendStringInfo(out, "%s %s: %d of %d", i > 0 ? "," : "", names[i], sent[i], n);
 		if (sent[i] < n)
-			appendStringInfo(out, " (%s)", reasons[i]);
+			appendStringInfo(out, " (%s)", bloomfam_join_reason_texts[reasons[i]]);
 	}
 	appendStringInfoChar(out, '.');
 }
@@ -109,7 +109,7 @@ append_figure(StringInfo out, char letter, const JoinPushdown *pushdown)
 	switch (letter)
 	{
 		case 'b':
-			appendStringInfoString(out, bloomfam_join_build_first_reasons[pushdown->build_first]);
+			appendStringInfoString(out, bloomfam_join_reason_texts[pushdown->not_first]);
 			break;
 		case 'k':
 			appendStringInfo(out, "%.0f", candidate->keys);
@@ -144,7 +144,7 @@ append_figure(StringInfo out, char letter, const JoinPushdown *pushdown)
 static void
 append_reason(StringInfo out, const JoinKeyDecision *key_decision)
 {
-	const char *text = bloomfam_join_reasons[key_decision->reason];
+	const char *text = bloomfam_join_reason_texts[key_decision->reason];
 
 	for (; *text != '\0'; text++)
 		if (*text == '%')
@@ -173,7 +173,7 @@ same_decision(const JoinKeyDecision *a, const JoinKeyDecision *b)
 static void
 append_key_decision(StringInfo out, const JoinKeyDecision *key_decision, List *names)
 {
-	bool		filtered = key_decision->reason == JOIN_HAS_FILTER;
+	bool		filtered = key_decision->reason == JOIN_NO_REASON;
 
 	if (filtered)
 		appendStringInfo(out, "Filter %d", filter_number(key_decision));
@@ -231,10 +231,10 @@ log_decision(const JoinDecision *decision, List *context)
 			}
 		if (detail.len > 0)
 			appendStringInfoChar(&detail, ' ');
-		if (key_decisions[i].reason == JOIN_HAS_FILTER)
+		if (key_decisions[i].reason == JOIN_NO_REASON)
 			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "",
 							 filter_number(&key_decisions[i]));
-		if (key_decisions[i].reason != JOIN_HAS_FILTER && list_length(keys) == nkeys)
+		if (key_decisions[i].reason != JOIN_NO_REASON && list_length(keys) == nkeys)
 			append_reason(&detail, &key_decisions[i]);
 		else
 			append_key_decision(&detail, &key_decisions[i], keys);
@@ -394,25 +394,20 @@ typedef struct OtherJoin
 	bool		looks_up;		/* conditions between a nested loop's outer row and the node's; else
 								 * those between the node's own sides */
 	const char *label;
-	const char *decision;
+	JoinReason	reason;			/* why there is no hash join, unless the condition is volatile */
 } OtherJoin;
 
-#define BY_MERGE	"No filter. The planner preferred a merge join to a hash join."
-#define BY_LOOP		"No filter. The planner preferred a nested loop to a hash join."
-#define BY_INDEX	"No filter. The planner preferred index lookups to a hash join."
-#define VOLATILE	"No filter. The condition is volatile, which allows no hash join."
-
 static const OtherJoin other_joins[] = {
-	{T_MergeJoin, offsetof(MergeJoin, mergeclauses), false, "Merge Cond", BY_MERGE},
-	{T_NestLoop, offsetof(NestLoop, join.joinqual), false, "Join Cond", BY_LOOP},
-	{T_IndexScan, offsetof(IndexScan, indexqualorig), true, "Index Cond", BY_INDEX},
-	{T_BitmapHeapScan, offsetof(BitmapHeapScan, bitmapqualorig), true, "Index Cond", BY_INDEX},
+	{T_MergeJoin, offsetof(MergeJoin, mergeclauses), false, "Merge Cond", JOIN_BY_MERGE},
+	{T_NestLoop, offsetof(NestLoop, join.joinqual), false, "Join Cond", JOIN_BY_LOOP},
+	{T_IndexScan, offsetof(IndexScan, indexqualorig), true, "Index Cond", JOIN_BY_INDEX},
+	{T_BitmapHeapScan, offsetof(BitmapHeapScan, bitmapqualorig), true, "Index Cond", JOIN_BY_INDEX},
 	/* its condition is on the index's columns, which EXPLAIN knows */
-	{T_IndexOnlyScan, offsetof(IndexOnlyScan, indexqual), true, "Index Cond", BY_INDEX},
+	{T_IndexOnlyScan, offsetof(IndexOnlyScan, indexqual), true, "Index Cond", JOIN_BY_INDEX},
 	/* what else is asked of the rows found */
-	{T_IndexScan, offsetof(IndexScan, scan.plan.qual), true, "Filter", BY_INDEX},
-	{T_BitmapHeapScan, offsetof(BitmapHeapScan, scan.plan.qual), true, "Filter", BY_INDEX},
-	{T_IndexOnlyScan, offsetof(IndexOnlyScan, scan.plan.qual), true, "Filter", BY_INDEX},
+	{T_IndexScan, offsetof(IndexScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
+	{T_BitmapHeapScan, offsetof(BitmapHeapScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
+	{T_IndexOnlyScan, offsetof(IndexOnlyScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
 };
 
 static void
@@ -425,11 +420,13 @@ explain_other_join(ExplainContext *explain, Plan *plan, const OtherJoin *other)
 	foreach(lc, *(List **) ((char *) plan + other->conditions))
 	{
 		const OpExpr *op = lfirst(lc);
+		JoinReason	reason =
+			contain_volatile_functions(lfirst(lc)) ? JOIN_IS_VOLATILE : other->reason;
 
 		if (is_equality((const Node *) op) &&
 			is_between_sides(op, other->looks_up ? explain->ancestors : NIL))
 			explain_decision(explain, other->label, lfirst(lc), context,
-							 contain_volatile_functions(lfirst(lc)) ? VOLATILE : other->decision);
+							 psprintf("No filter. %s", bloomfam_join_reason_texts[reason]));
 	}
 }
 

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * reason_list.h
+ *	  All reasons why something is not done, and the text of each.
+ *
+ * Whoever includes it defines JOIN_REASON(name, text) before: reasons.h makes the enum of it, and
+ * reasons.c the table of texts.  So it has no guard, as the server's kwlist.h has none.
+ *
+ * A text is NULL if the reason is not shown.  A % and a letter after it stand for a figure of the
+ * decision on a key: %k the keys, %K how many there may be, %r the rows that would be probed, %R
+ * bloomfam.join_filter_min_rows, %d the percentage that would be dropped, %D
+ * bloomfam.join_filter_min_drop, %s what that saves, %c what it costs, and %b for why the join may
+ * not build first.
+ *
+ * .ci/checks/reasons compares the texts with the tables of docs/join_filter_reference.md and
+ * docs/foreign_scans.md.  It knows by the beginning of a reason's name in which table it belongs.
+ *
+ *-------------------------------------------------------------------------
+ */
+
+/* Why a key has no filter (planner/decision.c, planner/cost.c): the first that applies. */
+JOIN_REASON(JOIN_KEEPS_ROWS, "Rows of the probe side that match none are in the join's result.")
+JOIN_REASON(JOIN_KEY_IS_COMPUTED,
+			"The key is no plain column of the probe side, or computed by a subquery on the build "
+			"side.")
+JOIN_REASON(JOIN_KEY_HAS_NO_HASH,
+			"The operator is not strict, or its family does not hash both of its types.")
+JOIN_REASON(JOIN_KEY_IS_VOLATILE,
+			"A key of the probe side calls volatile functions, in a subquery or a domain.")
+JOIN_REASON(JOIN_HAS_NO_TARGET, "All of the probe side is scanned asynchronously.")
+JOIN_REASON(JOIN_BUILDS_TOO_LATE, "The probe side is read before there is a filter: %b.")
+JOIN_REASON(JOIN_HAS_TOO_MANY_KEYS,
+			"It would have %k keys, and is discarded beyond %K keys by "
+			"bloomfam.join_filter_max_size and work_mem.")
+JOIN_REASON(JOIN_PROBES_FEW_ROWS,
+			"It would probe %r, fewer than bloomfam.join_filter_min_rows (%R).")
+JOIN_REASON(JOIN_DROPS_FEW_ROWS,
+			"It would drop %d of %r, less than bloomfam.join_filter_min_drop (%D).")
+JOIN_REASON(JOIN_COSTS_MORE, "It would drop %d of %r, which saves %s, and cost %c.")
+
+/* Why a join has no filter that is no hash join (report/decisions.c). */
+JOIN_REASON(JOIN_BY_MERGE, "The planner preferred a merge join to a hash join.")
+JOIN_REASON(JOIN_BY_LOOP, "The planner preferred a nested loop to a hash join.")
+JOIN_REASON(JOIN_BY_INDEX, "The planner preferred index lookups to a hash join.")
+JOIN_REASON(JOIN_IS_VOLATILE, "The condition is volatile, which allows no hash join.")
+
+/* Why a join may not build before it reads its outer side (planner/decision.c). */
+JOIN_REASON(JOIN_BUILD_WOULD_BE_SEEN,
+			"with the build side first, volatile functions or row locks would differ")
+JOIN_REASON(JOIN_BUILD_COSTS_MORE,
+			"the build side costs more, and first it would be read for an empty probe side, too")
+
+/*
+ * Why a foreign scan is sent nothing (planner/pushdown.c, fdw/sending.c).  It is sent nothing
+ * either if the join may not build first.
+ */
+JOIN_REASON(JOIN_FOREIGN_UNKNOWN_MAJOR, "this version of PostgreSQL is not known to bloomfam")
+JOIN_REASON(JOIN_FOREIGN_SIZE_IS_0, "bloomfam.join_filter_foreign_max_size is 0")
+JOIN_REASON(JOIN_FOREIGN_OTHER_WRAPPER, "the foreign server is none of postgres_fdw")
+JOIN_REASON(JOIN_FOREIGN_IN_WORKERS, "the foreign scan is done by parallel workers")
+JOIN_REASON(JOIN_FOREIGN_BUILD_DEPENDS, "the build side depends on a row outside of the join")
+JOIN_REASON(JOIN_FOREIGN_BUILD_VARIES,
+			"rows are changed or locked, by a build side that may come out otherwise each time")
+JOIN_REASON(JOIN_FOREIGN_BEGINS_ANEW, "the foreign scan begins anew with other parameters")
+JOIN_REASON(JOIN_FOREIGN_LOCKS_OR_SORTS, "the remote query locks or sorts its rows")
+JOIN_REASON(JOIN_FOREIGN_IS_VOLATILE, "the foreign scan has a volatile condition or column")
+JOIN_REASON(JOIN_FOREIGN_NOT_IN_SCAN, "the key is no column of the foreign scan")
+JOIN_REASON(JOIN_FOREIGN_NOT_IN_QUERY, "the key is no column of the remote query")
+JOIN_REASON(JOIN_FOREIGN_RIGHTS_OF_OTHERS, "the query reads other tables with the rights of others")
+
+/* Why a foreign scan is sent no filter (fdw/sending.c). */
+JOIN_REASON(JOIN_FOREIGN_NO_EXTENSION, "the foreign server has no bloomfam among its extensions")
+JOIN_REASON(JOIN_FOREIGN_NO_EXTENSION_HERE, "this database does not have the extension")
+JOIN_REASON(JOIN_FOREIGN_OTHER_HASH, "keys of this type are not hashed alike by all servers")
+JOIN_REASON(JOIN_FOREIGN_OTHER_TEXT,
+			"the keys' collation or encoding may differ on the foreign server")
+
+/* Why a foreign scan is sent no keys or bounds (fdw/sending.c). */
+JOIN_REASON(JOIN_FOREIGN_KEYS_ARE_0, "bloomfam.join_foreign_keys is 0")
+JOIN_REASON(JOIN_FOREIGN_NO_TABLE, "the foreign scan is not of one table")
+JOIN_REASON(JOIN_FOREIGN_TYPE, "keys of this type are not sent in clear")
+JOIN_REASON(JOIN_FOREIGN_TYPE_OF_BOUNDS, "keys of this type have no bounds that are sent")
+JOIN_REASON(JOIN_FOREIGN_COLLATION, "the keys' collation is not deterministic")
+JOIN_REASON(JOIN_FOREIGN_OTHER_USER,
+			"the foreign table is not read with the rights of the present user")
+
+/* The same, by what its server told of the remote table (fdw/remote_table.c, fdw/sending.c). */
+JOIN_REASON(JOIN_FOREIGN_NOT_TOLD, "the foreign server did not tell the type of the remote column")
+JOIN_REASON(JOIN_FOREIGN_NO_REMOTE_TABLE, "the foreign server has no such table in its catalogs")
+JOIN_REASON(JOIN_FOREIGN_TOO_OLD, "the foreign server is older than PostgreSQL 14")
+JOIN_REASON(JOIN_FOREIGN_REMOTE_TYPE, "the remote column is of another type")
+JOIN_REASON(JOIN_FOREIGN_REMOTE_TYPMOD,
+			"the column has a type modifier that the remote one has not")
+
+/* Why no partition is skipped (planner/partition_ancestors.c). */
+JOIN_REASON(JOIN_PARTITION_OTHER_KEY, "they are not made by a column of the key")
+JOIN_REASON(JOIN_PARTITION_OTHER_EQUALITY, "they are not made by the equality of the join")
+JOIN_REASON(JOIN_PARTITION_OTHER_TYPE, "keys of this type are not kept")
+JOIN_REASON(JOIN_PARTITION_PART_OF_HASH, "they are made by hashes of more columns than the key has")
+JOIN_REASON(JOIN_PARTITION_IS_VOLATILE, "volatile functions would be called less often")
+
+/*
+ * Why a partition is read (executor/partition_pruning.c, executor/probe.c), or all blocks of a
+ * table are (executor/block_pruning.c, executor/heap_batch.c).  What JOIN_SKIP_ begins is said
+ * of both.  Of the reasons of several processes, the last one here is shown.
+ *
+ * Two are not shown.  JOIN_BLOCKS_NOT_YET: the keys may become known while the table is read.
+ * JOIN_PARTITION_CAN_MATCH: by its bounds the partition can have rows with the keys.
+ */
+JOIN_REASON(JOIN_BLOCKS_NOT_YET, NULL)
+JOIN_REASON(JOIN_SKIP_TOO_LATE, "the keys were not known in time")
+JOIN_REASON(JOIN_PARTITION_CAN_MATCH, NULL)
+JOIN_REASON(JOIN_SKIP_KEYS_UNKNOWN, "the keys are not known")
+JOIN_REASON(JOIN_PARTITION_MANY_KEYS, "there are too many keys to look up each")
+JOIN_REASON(JOIN_PARTITION_NEW, "it is newer than the query's snapshot")
+JOIN_REASON(JOIN_SKIP_ALL_OR_NONE, "below an aggregate only a bitmap skips any")
+JOIN_REASON(JOIN_BLOCKS_NO_INDEX, "no index can be used now")
+JOIN_REASON(JOIN_BLOCKS_COSTLY, "looking for them would take too long")
+JOIN_REASON(JOIN_BLOCKS_MANY, "too many can match")
+
+/* Why no list of keys was sent to a foreign server (fdw/key_list.c). */
+JOIN_REASON(JOIN_KEY_LIST_TOO_MANY, "more keys than bloomfam.join_foreign_keys")
+JOIN_REASON(JOIN_KEY_LIST_TOO_LARGE, "keys larger than bloomfam.join_filter_foreign_max_size")
+JOIN_REASON(JOIN_KEY_LIST_NOT_ASCII, "a key that is not all ASCII")

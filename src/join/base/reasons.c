@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * reasons.c
+ *	  The texts of the reasons why something is not done.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "join/base/reasons.h"
+
+const char *const bloomfam_join_reason_texts[JOIN_REASONS] = {
+#define JOIN_REASON(name, text)	[name] = text,
+#include "join/base/reason_list.h"
+#undef JOIN_REASON
+};
