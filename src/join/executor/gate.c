@@ -123,7 +123,7 @@ all_are_ready(const JoinOrder *order, const JoinProbe *probes)
 	{
 		JoinFilter *filter = probes[i].filter;
 
-		if (filter->phase != JOIN_FILTER_ABANDONED && !bloomfam_join_filter_ready(filter))
+		if (filter->state != JOIN_FILTER_DISCARDED && !bloomfam_join_filter_ready(filter))
 			return false;
 	}
 	return true;

@@ -82,7 +82,7 @@ bloomfam_join_probe_awake(JoinProbe *probe, uint64 rows)
 static inline void
 bloomfam_join_probe_note_fpr(JoinProbe *probe)
 {
-	if (probe->filter != NULL && probe->filter->phase == JOIN_FILTER_COMPLETE)
+	if (probe->filter != NULL && probe->filter->state == JOIN_FILTER_READY)
 		probe->counts.fpr = bloomfam_join_fpr(&probe->filter->probe);
 }
 

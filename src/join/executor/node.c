@@ -135,7 +135,7 @@ bloomfam_join_node_estimate(CustomScanState *css, ParallelContext *pcxt)
 
 void
 bloomfam_join_node_share(JoinParallel *parallel, CustomScanState *css, ParallelContext *pcxt,
-						 void *coordinate, JoinSharedState state,
+						 void *coordinate, JoinFilterState state,
 						 void (*left) (CustomScanState *, JoinNodeDsm *))
 {
 	JoinNodeDsm *dsm = coordinate;

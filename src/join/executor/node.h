@@ -131,7 +131,7 @@ extern Size bloomfam_join_node_estimate(CustomScanState *css, ParallelContext *p
  */
 extern void bloomfam_join_node_share(JoinParallel *parallel, CustomScanState *css,
 									 ParallelContext *pcxt, void *coordinate,
-									 JoinSharedState state,
+									 JoinFilterState state,
 									 void (*left) (CustomScanState *, JoinNodeDsm *));
 
 /* In a worker, at its end: leaves the leader what it has counted of one of the node's filters. */

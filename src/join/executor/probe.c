@@ -313,7 +313,7 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
 	JoinProbeState *state = (JoinProbeState *) css;
 
-	bloomfam_join_node_share(&state->parallel, css, pcxt, coordinate, JOIN_SHARED_NO_COPY,
+	bloomfam_join_node_share(&state->parallel, css, pcxt, coordinate, JOIN_FILTER_NO_COPY,
 							 state->nprobes > 0 ? forget_copies : NULL);
 	leave_copies(state, coordinate);
 }

@@ -18,32 +18,55 @@
 #include "pg/server_structs.h"
 
 /*
- * Of a filter that a Parallel Hash's participants build: COLLECTING to DISCARDED.  Of a copy that
- * the leader leaves its workers: NO_COPY, READY, KEYS_ONLY.
+ * The states of a filter: of what one process has of it (JoinFilter.state), and of what is in
+ * shared memory (JoinShared.state).  That is the filter that the participants of a Parallel Hash
+ * build, or a copy that the leader leaves its workers: JoinFilter.role says which.
  */
-typedef enum JoinSharedState
+typedef enum JoinFilterState
 {
-	JOIN_SHARED_COLLECTING,		/* participants hand over keys */
-	JOIN_SHARED_TOO_MANY,		/* of numbers: only their bounds are handed over any more */
-	JOIN_SHARED_BUILDING,		/* all was handed over, and a process makes the filter */
-	JOIN_SHARED_READY,			/* design and payload are there */
-	JOIN_SHARED_DISCARDED,		/* there is none: too many keys, or no memory */
-	JOIN_SHARED_NO_COPY,		/* the leader has left nothing (yet) */
-	JOIN_SHARED_KEYS_ONLY		/* ... it has left what is known of the keys, but no filter */
-} JoinSharedState;
+	/*
+	 * In a process, in a Parallel Hash: keys are being collected, or will be.  Set by who makes the
+	 * filter, or empties it for another build.  Not ready.
+	 */
+	JOIN_FILTER_COLLECTING,
 
-typedef struct JoinShared
-{
-	pg_atomic_uint32 state;		/* a JoinSharedState */
-	pg_atomic_uint64 nkeys;		/* in all chunks */
-	dsa_pointer_atomic chunks;	/* list of JoinChunk: keys for the filter */
-	dsa_pointer payload;		/* unaligned; invalid: the filter has none */
-	JoinDesign	design;			/* READY */
-	dsa_pointer_atomic pieces;	/* list of JoinKeysPiece: JoinKeys of each process */
-	pg_atomic_uint32 piece_lost;	/* a process could not add its piece, or will not */
-} JoinShared;
+	/*
+	 * In a Parallel Hash: there are more numbers than are collected, so only their bounds are
+	 * handed over.  Set by the participant that has no room for more.  Not ready.
+	 */
+	JOIN_FILTER_TOO_MANY,
 
-/* Who builds it. */
+	/*
+	 * In a Parallel Hash: all participants have handed over their keys, and one process makes the
+	 * filter.  Set by that one, the first to probe.  Not ready.
+	 */
+	JOIN_FILTER_BUILDING,
+
+	/*
+	 * Everywhere: the filter has all keys of the build side.  Set by who has made it or its copy,
+	 * and in another process when it finds that.  Ready; a process's own filter only as long as
+	 * its join has the hash table that it was built along with (bloomfam_join_filter_ready()).
+	 */
+	JOIN_FILTER_READY,
+
+	/*
+	 * In a process, in a Parallel Hash: this build makes no filter, as there are too many keys, or
+	 * there is no memory.  Set by who notices, and in another process when it finds that, or
+	 * KEYS_ONLY.  Never ready.
+	 */
+	JOIN_FILTER_DISCARDED,
+
+	/* In a copy: the leader has left nothing, or not yet.  Set by the leader.  Not ready. */
+	JOIN_FILTER_NO_COPY,
+
+	/*
+	 * In a copy: the leader has left what is known of the keys, but no filter.  Set by the leader.
+	 * Never ready.
+	 */
+	JOIN_FILTER_KEYS_ONLY
+} JoinFilterState;
+
+/* Who builds a filter. */
 typedef enum JoinFilterRole
 {
 	JOIN_FILTER_PRIVATE,		/* this process, for itself */
@@ -51,12 +74,16 @@ typedef enum JoinFilterRole
 	JOIN_FILTER_COPY			/* the leader, whose join is above the Gather; this is a worker */
 } JoinFilterRole;
 
-typedef enum JoinFilterPhase
+typedef struct JoinShared
 {
-	JOIN_FILTER_BUILDING,		/* or not begun */
-	JOIN_FILTER_COMPLETE,		/* all keys of the build side are in probe */
-	JOIN_FILTER_ABANDONED		/* too many hashes, or no memory: no filter of this build */
-} JoinFilterPhase;
+	pg_atomic_uint32 state;		/* a JoinFilterState */
+	pg_atomic_uint64 nkeys;		/* in all chunks */
+	dsa_pointer_atomic chunks;	/* list of keys for the filter */
+	dsa_pointer payload;		/* unaligned; invalid: the filter has none */
+	JoinDesign	design;			/* READY */
+	dsa_pointer_atomic pieces;	/* list of each process's JoinKeys */
+	pg_atomic_uint32 piece_lost;	/* a process could not add its piece, or will not */
+} JoinShared;
 
 /* What the nodes of a filter share while they look at a page: heap_batch.c's. */
 typedef struct JoinBatchScratch JoinBatchScratch;
@@ -70,20 +97,20 @@ typedef struct JoinBucketHash JoinBucketHash;
  */
 typedef struct JoinFilter
 {
-	JoinFilterRole role;
-	JoinFilterPhase phase;
+	JoinFilterRole role;		/* which of the members marked PRIVATE, PARTICIPANT, COPY are set */
+	JoinFilterState state;		/* COLLECTING, READY or DISCARDED */
 	HashJoinState *join;		/* NULL: not tied to it (yet), so nothing is made; always of COPY */
-	HashJoinTable table;		/* COMPLETE: the hash table that it was built along with */
+	HashJoinTable table;		/* READY: the hash table that it was built along with */
 	bool		of_numbers;		/* its key is one column of integers, keys[0] */
-	JoinCollected collected;	/* BUILDING: the keys */
+	JoinCollected collected;	/* COLLECTING: the keys */
 	MemoryContext context;		/* PRIVATE: of collected and payload; reset for each build */
 	JoinShared *shared;			/* PARTICIPANT, COPY */
 	dsa_area   *area;			/* ... that it is in */
 	dsa_pointer chunk;			/* PARTICIPANT: of collected; invalid: none */
-	List	   *copies;			/* PRIVATE: of JoinCopy, at most one for each Gather */
-	JoinFilterProbe probe;		/* COMPLETE */
+	List	   *copies;			/* PRIVATE: filter_copies.c's, at most one for each Gather */
+	JoinFilterProbe probe;		/* READY */
 
-	/* what is known of the key's columns, also if the filter is abandoned */
+	/* what is known of the key's columns, also if the filter is discarded */
 	int			ncolumns;		/* 0: no column is collected or used for pruning */
 	JoinKeys   *keys;			/* of each column */
 	MemoryContext keys_context; /* of their lists, and partition_pruning.c's; reset by a build */
@@ -102,14 +129,24 @@ typedef struct JoinFilter
 	JoinBuildCounts counts;
 } JoinFilter;
 
+/* ---- a filter in shared memory (filter_shared.c) ---- */
+
 /* Initializes new memory. */
-extern void bloomfam_join_shared_init(JoinShared *shared, JoinSharedState state);
+extern void bloomfam_join_shared_init(JoinShared *shared, JoinFilterState state);
 
 /* Frees all that is there, and initializes it again.  No other process may be using it. */
-extern void bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinSharedState state);
+extern void bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinFilterState state);
 
 /* This process cannot build its part: there is no filter, unless one was made already. */
 extern void bloomfam_join_shared_refuse(JoinShared *shared);
+
+/*
+ * Tries to get a filter from shared memory: when the join of this process probes, or when the
+ * leader has left a copy.  Returns whether rows may be dropped by it.
+ */
+extern bool bloomfam_join_filter_attach(JoinFilter *filter);
+
+/* ---- the filter of a process (filter.c) ---- */
 
 /* The filter in this parameter slot: a private one, made by the first call. */
 extern JoinFilter *bloomfam_join_filter_get(EState *estate, int param);
@@ -134,7 +171,7 @@ extern void bloomfam_join_filter_keep(JoinFilter *filter, int ncolumns);
 /* The build side is rescanned: empties the filter, as what is there belongs to the last build. */
 extern void bloomfam_join_filter_restart(JoinFilter *filter);
 
-/* Makes room in collected; or collects less, or abandons the filter: then there is no room. */
+/* Makes room in collected; or collects less, or discards the filter: then there is no room. */
 extern void bloomfam_join_filter_more(JoinFilter *filter);
 
 /*
@@ -144,10 +181,12 @@ extern void bloomfam_join_filter_more(JoinFilter *filter);
 extern void bloomfam_join_filter_finish(JoinFilter *filter);
 
 /*
- * Tries to get a filter from shared memory: when the join of this process probes, or when the
- * leader has left a copy.  Returns whether rows may be dropped by it.
+ * The finished columns of the keys that the join of this process is probing with.  NULL: not known
+ * (yet), also later, as the build side may be rescanned.
  */
-extern bool bloomfam_join_filter_attach(JoinFilter *filter);
+extern const JoinKeys *bloomfam_join_filter_keys(JoinFilter *filter);
+
+/* ---- copies for workers (filter_copies.c) ---- */
 
 /*
  * Leaves a copy for the workers that are about to start in this area: of the filter, if it is
@@ -161,25 +200,65 @@ extern void bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shar
 /* The memory of shared goes away, and the copy that was left there with it. */
 extern void bloomfam_join_filter_forget_copy(JoinFilter *filter, const JoinShared *shared);
 
-/*
- * The finished columns of the keys that the join of this process is probing with.  NULL: not known
- * (yet), also later, as the build side may be rescanned.
- */
-extern const JoinKeys *bloomfam_join_filter_keys(JoinFilter *filter);
+/* ---- among these three files: nobody else calls these ---- */
 
-static inline JoinSharedState
+/*
+ * The filter is finished: it holds as long as the join has the hash table that it now has.  Another
+ * process may have filled the payload, which must stay; NULL: the form has none.
+ */
+extern void bloomfam_join_filter_use(JoinFilter *filter, const JoinDesign *design,
+									 const uint8 *payload);
+
+/* Counts a finished filter; memory: all that making it took, in bytes. */
+extern void bloomfam_join_filter_count(JoinFilter *filter, const JoinDesign *design, Size memory);
+
+/*
+ * Returns the bounds of all numbers of the build, in all processes, once it has ended; all int64 if
+ * a participant's piece was lost.  They do not matter of hashes.
+ */
+extern JoinKeysRange bloomfam_join_filter_bounds(JoinFilter *filter);
+
+/*
+ * Makes room for more keys of this participant.  Returns false if there is none for the filter's
+ * keys, of any process: there are more than the filter of one process may have, and a chunk each;
+ * or there is no memory.
+ */
+extern bool bloomfam_join_shared_more(JoinFilter *filter);
+
+/* Hands over what this participant has collected, as its part of the build is over. */
+extern void bloomfam_join_shared_hand_over(JoinFilter *filter);
+
+/* Adds a process's columns, finished; without columns nothing is known of any. */
+extern void bloomfam_join_shared_put_keys(JoinShared *shared, dsa_area *area, const JoinKeys *keys,
+										  int ncolumns);
+
+/*
+ * Merges the columns of all processes.  Returns false if a piece is missing: the filter's are
+ * undefined then, else finished.
+ */
+extern bool bloomfam_join_shared_get_keys(JoinFilter *filter);
+
+/* Gets memory for a payload of so many bytes, which may be 0; false: there is no memory. */
+extern bool bloomfam_join_shared_allocate(JoinShared *shared, dsa_area *area, Size size);
+
+/* Returns the payload, aligned; NULL: the form has none. */
+extern uint8 *bloomfam_join_shared_payload(const JoinShared *shared, dsa_area *area);
+
+/* ---- what is inlined ---- */
+
+static inline JoinFilterState
 bloomfam_join_shared_state(const JoinShared *shared)
 {
-	return (JoinSharedState) pg_atomic_read_u32(unconstify(pg_atomic_uint32 *, &shared->state));
+	return (JoinFilterState) pg_atomic_read_u32(unconstify(pg_atomic_uint32 *, &shared->state));
 }
 
 /* Has the leader left anything there? */
 static inline bool
 bloomfam_join_shared_has_copy(const JoinShared *shared)
 {
-	JoinSharedState state = bloomfam_join_shared_state(shared);
+	JoinFilterState state = bloomfam_join_shared_state(shared);
 
-	return state == JOIN_SHARED_READY || state == JOIN_SHARED_KEYS_ONLY;
+	return state == JOIN_FILTER_READY || state == JOIN_FILTER_KEYS_ONLY;
 }
 
 /*
@@ -195,7 +274,7 @@ bloomfam_join_filter_add(JoinFilter *filter, uint64 key, const int64 *numbers)
 	for (i = 0; i < filter->ncolumns; i++)
 		if (filter->keys[i].phase != JOIN_KEYS_UNKNOWN)
 			bloomfam_join_keys_add(&filter->keys[i], numbers[i], filter->keys_context);
-	if (collected->what == JOIN_COLLECTS_BOUNDS || filter->phase == JOIN_FILTER_ABANDONED)
+	if (collected->what == JOIN_COLLECTS_BOUNDS || filter->state == JOIN_FILTER_DISCARDED)
 		return;
 	if (unlikely(collected->n == collected->room))
 	{
@@ -211,23 +290,23 @@ bloomfam_join_filter_add(JoinFilter *filter, uint64 key, const int64 *numbers)
 static inline bool
 bloomfam_join_filter_ready(JoinFilter *filter)
 {
-	if (likely(filter->phase == JOIN_FILTER_COMPLETE))
+	if (likely(filter->state == JOIN_FILTER_READY))
 		return filter->role == JOIN_FILTER_COPY ||
 			   (filter->table != NULL && bloomfam_hash_join_table(filter->join) == filter->table);
-	return filter->role != JOIN_FILTER_PRIVATE && filter->phase != JOIN_FILTER_ABANDONED &&
+	return filter->role != JOIN_FILTER_PRIVATE && filter->state != JOIN_FILTER_DISCARDED &&
 		   bloomfam_join_filter_attach(filter);
 }
 
 /*
  * The same for an all-or-none target, below an aggregate: once a row of a key has passed, every
- * later row of that key must.  Of an abandoned filter all pass.
+ * later row of that key must.  Of a discarded filter all pass.
  */
 static inline bool
 bloomfam_join_filter_ready_for_all_or_none(JoinFilter *filter)
 {
 	bool		ready = bloomfam_join_filter_ready(filter);
 
-	filter->passed_unfiltered |= !ready && filter->phase != JOIN_FILTER_ABANDONED;
+	filter->passed_unfiltered |= !ready && filter->state != JOIN_FILTER_DISCARDED;
 	return ready && !filter->passed_unfiltered;
 }
 
@@ -247,7 +326,7 @@ static inline bool
 bloomfam_join_filter_awaited(JoinFilter *filter)
 {
 	return filter->role == JOIN_FILTER_PRIVATE && filter->join != NULL &&
-		   filter->phase != JOIN_FILTER_ABANDONED && !bloomfam_join_filter_ready(filter);
+		   filter->state != JOIN_FILTER_DISCARDED && !bloomfam_join_filter_ready(filter);
 }
 
 #endif							/* BLOOMFAM_JOIN_FILTER_H */
