@@ -311,7 +311,7 @@ explain_partitions(ExplainState *es, const JoinFilter *filter, const JoinBuildCo
 	ListCell   *lc;
 	int			i;
 
-	foreach(lc, filter->probes)
+	foreach(lc, filter->group != NULL ? filter->group->probes : NIL)
 	{
 		JoinProbeCounts sum = bloomfam_join_probe_sum(lfirst(lc));
 

@@ -51,7 +51,7 @@ typedef struct JoinProbe
 	int			ncolumns;
 	const JoinKey *keys;
 	AttrNumber *attributes;		/* ROW_BY_ROW: of the child's rows; else columns of its table */
-	struct JoinBatchColumn *batch_columns;	/* heap_batch.c's; NULL: ROW_BY_ROW */
+	struct JoinBatchColumn *batch_columns;	/* NULL: ROW_BY_ROW */
 	uint64		walked;			/* numbers in batches that were not at a fixed place in their row */
 	uint64		sample_tested;	/* in the present sample */
 	uint64		sample_removed;

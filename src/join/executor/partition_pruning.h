@@ -10,7 +10,7 @@
 #define BLOOMFAM_JOIN_PARTITION_PRUNING_H
 
 #include "join/base/filter_info.h"
-#include "join/filter/filter.h"
+#include "join/executor/probe_group.h"
 
 typedef enum JoinPartitionAnswer
 {

@@ -133,7 +133,6 @@ use_keys(JoinFilter *filter)
 		filter->keys_table = bloomfam_hash_join_table(filter->join);
 	filter->keys_complete = true;
 	filter->keys_build++;
-	filter->lookups = 0;
 }
 
 const JoinKeys *

@@ -85,12 +85,6 @@ typedef struct JoinShared
 	pg_atomic_uint32 piece_lost;	/* a process could not add its piece, or will not */
 } JoinShared;
 
-/* What the nodes of a filter share while they look at a page: heap_batch.c's. */
-typedef struct JoinBatchScratch JoinBatchScratch;
-
-/* How the join finds the bucket of a key. */
-typedef struct JoinBucketHash JoinBucketHash;
-
 /*
  * It lives as long as the query's state; build and probe nodes find it through a parameter slot
  * of the executor (es_param_exec_vals), as a plan's nodes may not know each other.
@@ -113,19 +107,14 @@ typedef struct JoinFilter
 	/* what is known of the key's columns, also if the filter is discarded */
 	int			ncolumns;		/* 0: no column is collected or used for pruning */
 	JoinKeys   *keys;			/* of each column */
-	MemoryContext keys_context; /* of their lists, and partition_pruning.c's; reset by a build */
+	MemoryContext keys_context; /* of their lists, and of what is found by them; reset by a
+								 * build */
 	bool		keys_complete;	/* of the last build; then no column is LISTING */
 	HashJoinTable keys_table;	/* ... the hash table that they were collected along with */
 	uint64		keys_build;		/* ... changes with each build */
-	List	   *parents;		/* tables whose partitions they prune: partition_pruning.c's */
-	uint64		lookups;		/* ... so many keys were looked up there for this build */
 	bool		passed_unfiltered;	/* an all-or-none target let rows pass before the filter was
 									 * ready: it stays off for this execution */
-	JoinKey    *probe_keys;		/* how all probe nodes hash; NULL: there is none yet */
-	JoinBatchScratch *batch_scratch;	/* NULL: no page was looked at yet */
-	ExprContext *probe_context; /* in which they hash; NULL: there is none yet */
-	List	   *probes;			/* JoinProbes of this process's nodes that may prune partitions */
-	JoinBucketHash *bucket_hash;	/* heap_batch.c's; NULL: not looked for yet */
+	struct JoinProbeGroup *group;	/* the executor's; NULL: no node probes it yet */
 	JoinBuildCounts counts;
 } JoinFilter;
 
