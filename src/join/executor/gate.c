@@ -72,7 +72,7 @@ cost_of(const JoinProbe *probe, double walked)
 		[JOIN_FORM_BITMAP] = 1.0,
 		[JOIN_FORM_RANGE] = 0.5,
 	};
-	const JoinDesign *design = &probe->filter->probe.design;
+	const JoinFilterProbe *design = &probe->filter->probe;
 	double		cost =
 		costs[design->form] * bloomfam_join_waiting(design->size) + COST_OF_WALK * walked;
 	int			i;

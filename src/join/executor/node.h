@@ -52,6 +52,7 @@ typedef struct JoinParallel
 	 * what the node has itself are the leader's counts
 	 */
 	int			nworkers;
+	int			nfilters;
 	JoinCounts *counts;
 } JoinParallel;
 

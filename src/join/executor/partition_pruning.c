@@ -248,8 +248,8 @@ find_by_key(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruning
 static void
 find_by_range(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruning)
 {
-	List	   *smallest = list_make1(make_key(keys, keys->smallest));
-	List	   *largest = list_make1(make_key(keys, keys->largest));
+	List	   *smallest = list_make1(make_key(keys, keys->bounds.smallest));
+	List	   *largest = list_make1(make_key(keys, keys->bounds.largest));
 	Oid			compare = bloomfam_join_partition_support(parent->key, 0, keys->type);
 	List	   *functions = list_make1_oid(compare);
 	PartitionPruneStepCombine *both = makeNode(PartitionPruneStepCombine);

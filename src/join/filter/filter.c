@@ -85,21 +85,6 @@ bloomfam_join_filter_collect(JoinFilter *filter, int ncolumns, int column, const
 	bloomfam_join_keys_begin(keys, keys->wanted);
 }
 
-/* Empties the columns: this process begins to collect those that it wants. */
-static void
-restart_keys(JoinFilter *filter)
-{
-	int			i;
-
-	filter->keys_complete = false;
-	filter->keys_table = NULL;
-	if (filter->ncolumns == 0)
-		return;
-	MemoryContextReset(filter->keys_context);
-	for (i = 0; i < filter->ncolumns; i++)
-		bloomfam_join_keys_begin(&filter->keys[i], filter->keys[i].wanted);
-}
-
 void
 bloomfam_join_filter_tie(JoinFilter *filter, JoinFilterRole role, JoinShared *shared,
 						 dsa_area *area)
@@ -116,11 +101,20 @@ bloomfam_join_filter_tie(JoinFilter *filter, JoinFilterRole role, JoinShared *sh
 void
 bloomfam_join_filter_restart(JoinFilter *filter)
 {
+	int			i;
+
 	MemoryContextReset(filter->context);
 	filter->state = JOIN_FILTER_COLLECTING;
 	filter->table = NULL;
 	restart_collecting(filter);
-	restart_keys(filter);
+
+	/* this process begins to collect the columns that it wants */
+	filter->keys_complete = false;
+	filter->keys_table = NULL;
+	if (filter->keys_context != NULL)
+		MemoryContextReset(filter->keys_context);
+	for (i = 0; i < filter->ncolumns; i++)
+		bloomfam_join_keys_begin(&filter->keys[i], filter->keys[i].wanted);
 }
 
 /* ---- the keys of pruning ---- */
@@ -164,7 +158,7 @@ bloomfam_join_filter_bounds(JoinFilter *filter)
 		keys = bloomfam_join_filter_keys(filter);
 	if (!filter->of_numbers || keys == NULL || keys->phase == JOIN_KEYS_UNKNOWN)
 		return (JoinKeysRange) {PG_INT64_MIN, PG_INT64_MAX};
-	return (JoinKeysRange) {keys->smallest, keys->largest};
+	return keys->bounds;
 }
 
 /* ---- collecting ---- */
@@ -216,7 +210,7 @@ bloomfam_join_filter_more(JoinFilter *filter)
 /* ---- the end of a build ---- */
 
 void
-bloomfam_join_filter_count(JoinFilter *filter, const JoinDesign *design, Size memory)
+bloomfam_join_filter_count(JoinFilter *filter, const JoinFilterProbe *design, Size memory)
 {
 	JoinBuildCounts *counts = &filter->counts;
 
@@ -228,21 +222,19 @@ bloomfam_join_filter_count(JoinFilter *filter, const JoinDesign *design, Size me
 }
 
 void
-bloomfam_join_filter_use(JoinFilter *filter, const JoinDesign *design, const uint8 *payload)
+bloomfam_join_filter_use(JoinFilter *filter, const JoinFilterProbe *design, const uint8 *payload)
 {
 	JoinFilterProbe *probe = &filter->probe;
 
 	Assert((filter->join == NULL) == (filter->role == JOIN_FILTER_COPY));
 	Assert((payload == NULL) == (design->size == 0));
 	Assert(payload == (const uint8 *) MAXALIGN(payload));
-	probe->design = *design;
-	probe->payload = payload;
-	if (design->form == JOIN_FORM_BLOOM)
+	*probe = *design;
+	probe->view.payload = payload;
+	if (probe->form == JOIN_FORM_BLOOM)
 	{
 		/* the module need not lie at the same address in the process that designed the filter */
-		probe->design.head.kind = bf_kind_by_id(JOIN_FILTER_KIND);
-		probe->view.head = probe->design.head;
-		probe->view.payload = payload;
+		probe->view.head.kind = bf_kind_by_id(JOIN_FILTER_KIND);
 		probe->probe = probe->view.head.kind->prober(&probe->view);
 	}
 	if (filter->join != NULL)
@@ -255,7 +247,7 @@ static void
 finish_private(JoinFilter *filter)
 {
 	JoinCollected *collected = &filter->collected;
-	JoinDesign	design;
+	JoinFilterProbe	design;
 	uint8	   *payload;
 	Size		size;
 	bool		made;

@@ -80,9 +80,13 @@ typedef struct JoinShared
 	pg_atomic_uint64 nkeys;		/* in all chunks */
 	dsa_pointer_atomic chunks;	/* list of keys for the filter */
 	dsa_pointer payload;		/* unaligned; invalid: the filter has none */
-	JoinDesign	design;			/* READY */
+	JoinFilterProbe	design;			/* READY */
 	dsa_pointer_atomic pieces;	/* list of each process's JoinKeys */
 	pg_atomic_uint32 piece_lost;	/* a process could not add its piece, or will not */
+
+	/* of a copy, for the leader alone */
+	dsa_area   *area;			/* that it is in; NULL: nothing was left there */
+	uint64		build;			/* counts.builds when it was left: a later build outdates it */
 } JoinShared;
 
 /*
@@ -101,7 +105,7 @@ typedef struct JoinFilter
 	JoinShared *shared;			/* PARTICIPANT, COPY */
 	dsa_area   *area;			/* ... that it is in */
 	dsa_pointer chunk;			/* PARTICIPANT: of collected; invalid: none */
-	List	   *copies;			/* PRIVATE: filter_copies.c's, at most one for each Gather */
+	List	   *copies;			/* PRIVATE: JoinShareds, at most one for each Gather */
 	JoinFilterProbe probe;		/* READY */
 
 	/* what is known of the key's columns, also if the filter is discarded */
@@ -187,7 +191,7 @@ extern void bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shar
 											bool all_or_none);
 
 /* The memory of shared goes away, and the copy that was left there with it. */
-extern void bloomfam_join_filter_forget_copy(JoinFilter *filter, const JoinShared *shared);
+extern void bloomfam_join_filter_forget_copy(JoinFilter *filter, JoinShared *shared);
 
 /* ---- among these three files: nobody else calls these ---- */
 
@@ -195,11 +199,12 @@ extern void bloomfam_join_filter_forget_copy(JoinFilter *filter, const JoinShare
  * The filter is finished: it holds as long as the join has the hash table that it now has.  Another
  * process may have filled the payload, which must stay; NULL: the form has none.
  */
-extern void bloomfam_join_filter_use(JoinFilter *filter, const JoinDesign *design,
+extern void bloomfam_join_filter_use(JoinFilter *filter, const JoinFilterProbe *design,
 									 const uint8 *payload);
 
 /* Counts a finished filter; memory: all that making it took, in bytes. */
-extern void bloomfam_join_filter_count(JoinFilter *filter, const JoinDesign *design, Size memory);
+extern void bloomfam_join_filter_count(JoinFilter *filter, const JoinFilterProbe *design,
+									   Size memory);
 
 /*
  * Returns the bounds of all numbers of the build, in all processes, once it has ended; all int64 if
@@ -307,7 +312,7 @@ static inline bool
 bloomfam_join_filter_may_skip_all_or_none(JoinFilter *filter)
 {
 	return bloomfam_join_filter_ready_for_all_or_none(filter) &&
-		   filter->probe.design.form == JOIN_FORM_BITMAP;
+		   filter->probe.form == JOIN_FORM_BITMAP;
 }
 
 /* Will this process alone build it, as soon as its join wants to probe? */

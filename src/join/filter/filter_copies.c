@@ -16,14 +16,6 @@
 #include "join/base/gucs.h"
 #include "join/filter/filter.h"
 
-/* A copy that the leader has left the workers of one Gather. */
-typedef struct Copy
-{
-	dsa_area   *area;			/* of that Gather */
-	JoinShared *shared;
-	uint64		build;			/* counts.builds at that time: it is outdated by a later build */
-} Copy;
-
 /* Turns NO_COPY into a copy of the filter, if it is ready, and of these keys (NULL: none known). */
 static bool
 fill_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area, bool ready, const JoinKeys *keys)
@@ -34,34 +26,25 @@ fill_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area, bool ready, co
 	Assert(!DsaPointerIsValid(shared->payload));
 	if (ready)
 	{
-		if (!bloomfam_join_shared_allocate(shared, area, probe->design.size))
+		if (!bloomfam_join_shared_allocate(shared, area, probe->size))
 			return false;
-		if (probe->design.size > 0)
-			memcpy(bloomfam_join_shared_payload(shared, area), probe->payload, probe->design.size);
-		shared->design = probe->design;
+		if (probe->size > 0)
+			memcpy(bloomfam_join_shared_payload(shared, area), probe->view.payload, probe->size);
+		shared->design = *probe;
 	}
 	if (keys != NULL)
 		bloomfam_join_shared_put_keys(shared, area, keys, filter->ncolumns);
+	shared->area = area;
+	shared->build = filter->counts.builds;
 	pg_write_barrier();
 	pg_atomic_write_u32(&shared->state, ready ? JOIN_FILTER_READY : JOIN_FILTER_KEYS_ONLY);
 	return true;
 }
 
 void
-bloomfam_join_filter_forget_copy(JoinFilter *filter, const JoinShared *shared)
+bloomfam_join_filter_forget_copy(JoinFilter *filter, JoinShared *shared)
 {
-	ListCell   *lc;
-
-	foreach(lc, filter->copies)
-	{
-		Copy   *copy = lfirst(lc);
-
-		if (copy->shared == shared)
-		{
-			filter->copies = foreach_delete_current(filter->copies, lc);
-			pfree(copy);
-		}
-	}
+	filter->copies = list_delete_ptr(filter->copies, shared);
 }
 
 /* As bloomfam_join_filter_leave_copy(); false: there is no copy. */
@@ -71,17 +54,17 @@ leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 	const JoinKeys *keys = bloomfam_join_filter_keys(filter);
 	bool		ready = bloomfam_join_filter_ready(filter);
 	bool		known = (ready || keys != NULL) && !filter->passed_unfiltered;
-	Copy   *copy = NULL;	/* that was left for the workers in this area */
+	MemoryContext old;
 	ListCell   *lc;
 
+	/* one node's copy does for all in this area */
 	foreach(lc, filter->copies)
-		if (((Copy *) lfirst(lc))->area == area)
-			copy = lfirst(lc);
-	if (copy != NULL)
+		if (((JoinShared *) lfirst(lc))->area == area)
+			shared = lfirst(lc);
+	if (shared->area == area)
 	{
-		if (known && copy->build == filter->counts.builds)
+		if (known && shared->build == filter->counts.builds)
 			return true;
-		shared = copy->shared;
 		bloomfam_join_shared_reset(shared, area, JOIN_FILTER_NO_COPY);
 	}
 	if (!known || !fill_copy(filter, shared, area, ready, keys))
@@ -89,17 +72,9 @@ leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 		bloomfam_join_filter_forget_copy(filter, shared);
 		return false;
 	}
-	if (copy == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(filter));
-
-		copy = palloc(sizeof(Copy));
-		copy->area = area;
-		copy->shared = shared;
-		filter->copies = lappend(filter->copies, copy);
-		MemoryContextSwitchTo(old);
-	}
-	copy->build = filter->counts.builds;
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(filter));
+	filter->copies = list_append_unique_ptr(filter->copies, shared);
+	MemoryContextSwitchTo(old);
 	return true;
 }
 

@@ -63,6 +63,7 @@ bloomfam_join_shared_init(JoinShared *shared, JoinFilterState state)
 	dsa_pointer_atomic_init(&shared->chunks, InvalidDsaPointer);
 	shared->payload = InvalidDsaPointer;
 	dsa_pointer_atomic_init(&shared->pieces, InvalidDsaPointer);
+	shared->area = NULL;
 
 	/* the leader has no filter: it will not hand over the keys of its own part */
 	pg_atomic_init_u32(&shared->piece_lost, state == JOIN_FILTER_DISCARDED ? 1 : 0);
@@ -269,7 +270,7 @@ static void
 make_shared(JoinFilter *filter, JoinCollects what)
 {
 	JoinShared *shared = filter->shared;
-	JoinDesign *design = &shared->design;
+	JoinFilterProbe *design = &shared->design;
 	JoinKeysRange bounds = bloomfam_join_filter_bounds(filter);
 	uint64		nkeys = pg_atomic_read_u64(&shared->nkeys);
 	uint64		filled PG_USED_FOR_ASSERTS_ONLY = 0;
