@@ -86,9 +86,9 @@ prefetch_lines(const char *from, const char *end, int most)
 }
 
 /*
- * The page after the one that the scan is on; NULL: it is not known to be in a buffer.  Of a page
- * that has not been looked at lately, each row costs a wait for memory, unless it was asked for
- * some time before: here its line pointers, then its rows, of which most pages of a table have
+ * Returns the page after the one that the scan is on; NULL: it is not known to be in a buffer.  Of
+ * a page that has not been looked at lately, each row costs a wait for memory, unless it was asked
+ * for some time before: here its line pointers, then its rows, of which most pages of a table have
  * about as many as the last one.  Not pinned, it may be another page any time: it is never read,
  * but only asked for.
  */
@@ -195,9 +195,9 @@ keep_passing(JoinHeapBatch *batch, int n)
  * could raise an error that they would not after them: until the first key has been hashed, and
  * always if hashing any may fail.
  *
- * Is the present row to be looked at alone?  If a join above has asked for its first row, and will
- * build then: the rows after that one are for the filter to see.  And if hashing a key could fail,
- * for a condition: then no row is looked at before it is asked for.
+ * Returns whether the present row is to be looked at alone.  It is if a join above has asked for
+ * its first row, and will build then: the rows after that one are for the filter to see.  And it is
+ * if hashing a key could fail, for a condition: then no row is looked at before it is asked for.
  */
 static bool
 note_waiting(JoinProbeState *state)
@@ -228,8 +228,9 @@ note_waiting(JoinProbeState *state)
 /* ---- the rows of a page ---- */
 
 /*
- * The scratch of a node is that of its first filter.  A filter that the query names may be computed
- * by a subplan while rows are hashed, and scans in there need another one: such a node has its own.
+ * Returns the scratch of a node: that of its first filter.  A filter that the query names may be
+ * computed by a subplan while rows are hashed, and scans in there need another one: such a node has
+ * its own.
  */
 static JoinBatchScratch *
 get_scratch(const JoinProbeState *state)
@@ -299,8 +300,8 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 }
 
 /*
- * Does the row in the scan's slot pass the filters of conditions?  Those that wait for so many of
- * the scan's conditions, 0 for those that wait for none.
+ * Tells whether the row in the scan's slot passes the filters of conditions that wait for so many
+ * of the scan's conditions, 0 for those that wait for none.
  */
 static bool
 row_passes(JoinProbeState *state, TupleTableSlot *slot, int conditions)
@@ -363,7 +364,7 @@ prune_blocks(JoinProbeState *state, HeapScanDesc scan)
 		bloomfam_join_pruned_scan_begin(&batch->pruned_scan, scan, state->probes, state->nprobes);
 }
 
-/* The next row of the scan, whether it passes or not: on the next page once one is done with. */
+/* Goes to the next row of the scan, whether it passes or not; false at the end. */
 static bool
 next_unseen_row(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 {
@@ -383,7 +384,7 @@ next_unseen_row(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	return false;
 }
 
-/* The next row of the child's scan that passes all filters, in the child's slot; or none. */
+/* Puts the next row of the child's scan that passes all filters into its slot; false at the end. */
 static bool
 next_row(JoinProbeState *state, ScanState *child)
 {
@@ -442,7 +443,7 @@ next_row(JoinProbeState *state, ScanState *child)
 	return true;
 }
 
-/* Does the row pass the scan's conditions, and the filters that wait at their places among them? */
+/* Tells whether a row passes the scan's conditions, and the filters that wait among them. */
 static bool
 row_qualifies(JoinProbeState *state, ScanState *child, ExprContext *econtext)
 {
@@ -464,7 +465,7 @@ row_qualifies(JoinProbeState *state, ScanState *child, ExprContext *econtext)
 	return pass;
 }
 
-/* In place of the child's own: its conditions and its target list, on the rows that pass. */
+/* Executes the child's scan in its place: conditions and target list, on the rows that pass. */
 static TupleTableSlot *
 scan_child(JoinProbeState *state, ScanState *child)
 {
@@ -504,8 +505,8 @@ bloomfam_join_heap_batch_exec(PlanState *node)
 }
 
 /*
- * The columns of a filter's key in the table; and an index of theirs, if there is one, for a scan
- * that goes by pages.
+ * Prepares the columns of a filter's key in the table; and block pruning, if an index has some of
+ * them and the scan goes by pages.
  */
 static void
 prepare_columns(JoinProbeState *state, JoinProbe *probe, TupleDesc desc)

@@ -18,8 +18,8 @@
 extern void bloomfam_join_heap_batch_init(JoinProbeState *state);
 
 /*
- * The next row of the scan that was taken over: by ExecProcNode()'s rules, as if the child had
- * returned it.
+ * Returns the next row of the scan that was taken over: by ExecProcNode()'s rules, as if the child
+ * had returned it.
  */
 extern TupleTableSlot *bloomfam_join_heap_batch_exec(PlanState *node);
 

@@ -47,7 +47,7 @@ struct JoinBatchColumn
 	NullPattern patterns[NULL_PATTERNS];
 };
 
-/* The last attribute that always lies at the same place, up to this one. */
+/* Finds the last attribute, up to this one, that always lies at the same place. */
 static void
 find_column(JoinBatchColumn *column, TupleDesc desc, AttrNumber attribute)
 {
@@ -79,7 +79,7 @@ bloomfam_join_batch_columns(TupleDesc desc, const AttrNumber *attributes, int nc
 	return columns;
 }
 
-/* The attributes up to this one that a row with NULLs has, a bit each. */
+/* Returns which attributes up to this one a row with NULLs has, a bit each. */
 static inline uint64
 present_up_to(HeapTupleHeader row, AttrNumber attribute)
 {
@@ -92,7 +92,7 @@ present_up_to(HeapTupleHeader row, AttrNumber attribute)
 	return present & (PG_UINT64_MAX >> (MOST_PRESENT - attribute));
 }
 
-/* Has the row this attribute, and none up to it that is NULL? */
+/* Tells whether a row has this attribute, and none up to it that is NULL. */
 static inline bool
 is_at_fixed_offset(HeapTupleHeader row, AttrNumber attribute)
 {

@@ -43,7 +43,7 @@ bloomfam_join_filter_get(EState *estate, int param)
 	return (JoinFilter *) DatumGetPointer(slot->value);
 }
 
-/* Nothing is collected yet. */
+/* Empties what is collected, and begins with hashes or numbers. */
 static void
 restart_collecting(JoinFilter *filter)
 {
@@ -119,7 +119,7 @@ bloomfam_join_filter_restart(JoinFilter *filter)
 
 /* ---- the keys of pruning ---- */
 
-/* The columns are finished: they hold as long as the join has the hash table that it now has. */
+/* Completes the columns: they hold as long as the join has the hash table that it now has. */
 static void
 use_keys(JoinFilter *filter)
 {
@@ -163,7 +163,7 @@ bloomfam_join_filter_bounds(JoinFilter *filter)
 
 /* ---- collecting ---- */
 
-/* There are too many keys to collect them: of numbers the bounds are left, of hashes nothing. */
+/* Collects less, as there are too many keys: of numbers their bounds, of hashes nothing. */
 static void
 collect_less(JoinFilter *filter)
 {

@@ -74,24 +74,28 @@ typedef enum JoinFilterRole
 	JOIN_FILTER_COPY			/* the leader, whose join is above the Gather; this is a worker */
 } JoinFilterRole;
 
+/* What processes share of a filter, in the dynamic shared memory of a node. */
 typedef struct JoinShared
 {
-	pg_atomic_uint32 state;		/* a JoinFilterState */
-	pg_atomic_uint64 nkeys;		/* in all chunks */
+	pg_atomic_uint32 state;		/* a JoinFilterState; JoinFilter.role says of what */
+	JoinFilterProbe design;		/* the filter, if READY, without its pointers */
+	dsa_pointer payload;		/* the filter's, unaligned; invalid: it has none */
+	dsa_pointer_atomic pieces;	/* list of what is known of the columns, from each process */
+	pg_atomic_uint32 piece_lost;	/* 1: a process could not add its piece, or will not; else 0 */
+
+	/* of the filter of a Parallel Hash */
 	dsa_pointer_atomic chunks;	/* list of keys for the filter */
-	dsa_pointer payload;		/* unaligned; invalid: the filter has none */
-	JoinFilterProbe	design;			/* READY */
-	dsa_pointer_atomic pieces;	/* list of each process's JoinKeys */
-	pg_atomic_uint32 piece_lost;	/* a process could not add its piece, or will not */
+	pg_atomic_uint64 nkeys;		/* how many keys are in all chunks */
 
 	/* of a copy, for the leader alone */
-	dsa_area   *area;			/* that it is in; NULL: nothing was left there */
+	dsa_area   *area;			/* the area that it is in; NULL: nothing was left there */
 	uint64		build;			/* counts.builds when it was left: a later build outdates it */
 } JoinShared;
 
 /*
- * It lives as long as the query's state; build and probe nodes find it through a parameter slot
- * of the executor (es_param_exec_vals), as a plan's nodes may not know each other.
+ * What one process has of a filter.  It lives as long as the query's state; build and probe nodes
+ * find it through a parameter slot of the executor (es_param_exec_vals), as a plan's nodes may not
+ * know each other.
  */
 typedef struct JoinFilter
 {
@@ -100,26 +104,32 @@ typedef struct JoinFilter
 	HashJoinState *join;		/* NULL: not tied to it (yet), so nothing is made; always of COPY */
 	HashJoinTable table;		/* READY: the hash table that it was built along with */
 	bool		of_numbers;		/* its key is one column of integers, keys[0] */
-	JoinCollected collected;	/* COLLECTING: the keys */
-	MemoryContext context;		/* PRIVATE: of collected and payload; reset for each build */
-	JoinShared *shared;			/* PARTICIPANT, COPY */
-	dsa_area   *area;			/* ... that it is in */
-	dsa_pointer chunk;			/* PARTICIPANT: of collected; invalid: none */
-	List	   *copies;			/* PRIVATE: JoinShareds, at most one for each Gather */
-	JoinFilterProbe probe;		/* READY */
+	JoinCollected collected;	/* COLLECTING: the keys so far */
+	JoinFilterProbe probe;		/* READY: the filter, to be probed */
+
+	/* PRIVATE */
+	MemoryContext context;		/* has collected and the payload; reset for each build */
+	List	   *copies;			/* JoinShareds that were left to workers, one for each Gather */
+
+	/* PARTICIPANT, COPY */
+	JoinShared *shared;			/* what other processes have of it */
+	dsa_area   *area;			/* the area that shared's pointers are of */
+	dsa_pointer chunk;			/* PARTICIPANT: what collected is in; invalid: it is empty */
 
 	/* what is known of the key's columns, also if the filter is discarded */
 	int			ncolumns;		/* 0: no column is collected or used for pruning */
-	JoinKeys   *keys;			/* of each column */
-	MemoryContext keys_context; /* of their lists, and of what is found by them; reset by a
-								 * build */
-	bool		keys_complete;	/* of the last build; then no column is LISTING */
-	HashJoinTable keys_table;	/* ... the hash table that they were collected along with */
-	uint64		keys_build;		/* ... changes with each build */
+	JoinKeys   *keys;			/* what is known of each column */
+	MemoryContext keys_context; /* has their lists, and what was found by them; reset for each
+								 * build; NULL: ncolumns is 0 */
+	bool		keys_complete;	/* they are all of the last build; then no column is LISTING */
+	HashJoinTable keys_table;	/* the hash table that they were collected along with; NULL: none,
+								 * or of COPY */
+	uint64		keys_build;		/* number of complete builds, by which users know a new one */
+
 	bool		passed_unfiltered;	/* an all-or-none target let rows pass before the filter was
 									 * ready: it stays off for this execution */
 	struct JoinProbeGroup *group;	/* the executor's; NULL: no node probes it yet */
-	JoinBuildCounts counts;
+	JoinBuildCounts counts;		/* what this process did to build it */
 } JoinFilter;
 
 /* ---- a filter in shared memory (filter_shared.c) ---- */
@@ -130,7 +140,7 @@ extern void bloomfam_join_shared_init(JoinShared *shared, JoinFilterState state)
 /* Frees all that is there, and initializes it again.  No other process may be using it. */
 extern void bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinFilterState state);
 
-/* This process cannot build its part: there is no filter, unless one was made already. */
+/* Says that this process cannot build its part: no filter is made, unless there is one already. */
 extern void bloomfam_join_shared_refuse(JoinShared *shared);
 
 /*
@@ -141,30 +151,30 @@ extern bool bloomfam_join_filter_attach(JoinFilter *filter);
 
 /* ---- the filter of a process (filter.c) ---- */
 
-/* The filter in this parameter slot: a private one, made by the first call. */
+/* Returns the filter in this parameter slot; the first call makes it, a private one. */
 extern JoinFilter *bloomfam_join_filter_get(EState *estate, int param);
 
 /*
- * Gives it another role, and empties it.  With another role than PRIVATE, shared is in this area;
- * area NULL: there is none, so the role is PRIVATE.
+ * Gives a filter another role, and empties it.  With another role than PRIVATE, shared's pointers
+ * are of this area; area NULL: there is none, so the role is PRIVATE.
  */
 extern void bloomfam_join_filter_tie(JoinFilter *filter, JoinFilterRole role, JoinShared *shared,
 									 dsa_area *area);
 
 /*
- * The build node collects this column of so many, of this type and hashed so; list: it is used for
- * pruning, from the next build on.
+ * Has the build node collect this column of so many, of this type and hashed so; list: it is used
+ * for pruning, from the next build on.
  */
 extern void bloomfam_join_filter_collect(JoinFilter *filter, int ncolumns, int column,
 										 const JoinKey *key, Oid type, bool list);
 
-/* A probe node prunes by some of so many columns. */
+/* Prepares a filter for probe nodes that prune by some of so many columns. */
 extern void bloomfam_join_filter_keep(JoinFilter *filter, int ncolumns);
 
-/* The build side is rescanned: empties the filter, as what is there belongs to the last build. */
+/* Empties a filter whose build side is rescanned, as what is there belongs to the last build. */
 extern void bloomfam_join_filter_restart(JoinFilter *filter);
 
-/* Makes room in collected; or collects less, or discards the filter: then there is no room. */
+/* Makes room in collected; or has less collected, or none: then there is no room. */
 extern void bloomfam_join_filter_more(JoinFilter *filter);
 
 /*
@@ -174,8 +184,8 @@ extern void bloomfam_join_filter_more(JoinFilter *filter);
 extern void bloomfam_join_filter_finish(JoinFilter *filter);
 
 /*
- * The finished columns of the keys that the join of this process is probing with.  NULL: not known
- * (yet), also later, as the build side may be rescanned.
+ * Returns the finished columns of the keys that the join of this process is probing with.  NULL:
+ * they are not known (yet), also later, as the build side may be rescanned.
  */
 extern const JoinKeys *bloomfam_join_filter_keys(JoinFilter *filter);
 
@@ -190,25 +200,25 @@ extern const JoinKeys *bloomfam_join_filter_keys(JoinFilter *filter);
 extern void bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area,
 											bool all_or_none);
 
-/* The memory of shared goes away, and the copy that was left there with it. */
+/* Forgets the copy that was left there, as the memory of shared goes away. */
 extern void bloomfam_join_filter_forget_copy(JoinFilter *filter, JoinShared *shared);
 
 /* ---- among these three files: nobody else calls these ---- */
 
 /*
- * The filter is finished: it holds as long as the join has the hash table that it now has.  Another
+ * Makes a filter READY: it holds as long as the join has the hash table that it now has.  Another
  * process may have filled the payload, which must stay; NULL: the form has none.
  */
 extern void bloomfam_join_filter_use(JoinFilter *filter, const JoinFilterProbe *design,
 									 const uint8 *payload);
 
-/* Counts a finished filter; memory: all that making it took, in bytes. */
+/* Counts a filter that was made; memory: all that making it took, in bytes. */
 extern void bloomfam_join_filter_count(JoinFilter *filter, const JoinFilterProbe *design,
 									   Size memory);
 
 /*
- * Returns the bounds of all numbers of the build, in all processes, once it has ended; all int64 if
- * a participant's piece was lost.  They do not matter of hashes.
+ * Returns the bounds of all numbers of a build that has ended, in all processes.  They are those of
+ * int64 if a participant's piece was lost, or of hashes, where they do not matter.
  */
 extern JoinKeysRange bloomfam_join_filter_bounds(JoinFilter *filter);
 
@@ -232,7 +242,7 @@ extern void bloomfam_join_shared_put_keys(JoinShared *shared, dsa_area *area, co
  */
 extern bool bloomfam_join_shared_get_keys(JoinFilter *filter);
 
-/* Gets memory for a payload of so many bytes, which may be 0; false: there is no memory. */
+/* Gets memory for a payload of so many bytes, which may be 0.  False: there is no memory. */
 extern bool bloomfam_join_shared_allocate(JoinShared *shared, dsa_area *area, Size size);
 
 /* Returns the payload, aligned; NULL: the form has none. */
@@ -240,13 +250,14 @@ extern uint8 *bloomfam_join_shared_payload(const JoinShared *shared, dsa_area *a
 
 /* ---- what is inlined ---- */
 
+/* Returns the state of what is in shared memory. */
 static inline JoinFilterState
 bloomfam_join_shared_state(const JoinShared *shared)
 {
 	return (JoinFilterState) pg_atomic_read_u32(unconstify(pg_atomic_uint32 *, &shared->state));
 }
 
-/* Has the leader left anything there? */
+/* Tells whether the leader has left anything there. */
 static inline bool
 bloomfam_join_shared_has_copy(const JoinShared *shared)
 {
@@ -256,8 +267,8 @@ bloomfam_join_shared_has_copy(const JoinShared *shared)
 }
 
 /*
- * Adds a row's key: the number if it is of_numbers, else the hash of all columns.  numbers: those
- * of the columns that are integers.
+ * Adds a row's key: the number if the filter is of_numbers, else the hash of all columns.  numbers:
+ * those of the columns that are integers.
  */
 static inline void
 bloomfam_join_filter_add(JoinFilter *filter, uint64 key, const int64 *numbers)
@@ -280,7 +291,7 @@ bloomfam_join_filter_add(JoinFilter *filter, uint64 key, const int64 *numbers)
 	collected->values[collected->n++] = key;
 }
 
-/* May rows be dropped by it now? */
+/* Tells whether rows may be dropped by a filter now. */
 static inline bool
 bloomfam_join_filter_ready(JoinFilter *filter)
 {
@@ -292,8 +303,8 @@ bloomfam_join_filter_ready(JoinFilter *filter)
 }
 
 /*
- * The same for an all-or-none target, below an aggregate: once a row of a key has passed, every
- * later row of that key must.  Of a discarded filter all pass.
+ * Tells the same to an all-or-none target, below an aggregate: once a row of a key has passed,
+ * every later row of that key must.  Of a discarded filter all pass.
  */
 static inline bool
 bloomfam_join_filter_ready_for_all_or_none(JoinFilter *filter)
@@ -305,8 +316,8 @@ bloomfam_join_filter_ready_for_all_or_none(JoinFilter *filter)
 }
 
 /*
- * May an all-or-none target prune partitions and blocks?  Rows of the same keys elsewhere must be
- * dropped as well, so the filter must be exact.
+ * Tells whether an all-or-none target may prune partitions and blocks.  Rows of the same keys
+ * elsewhere must be dropped as well, so the filter must be exact.
  */
 static inline bool
 bloomfam_join_filter_may_skip_all_or_none(JoinFilter *filter)
@@ -315,7 +326,7 @@ bloomfam_join_filter_may_skip_all_or_none(JoinFilter *filter)
 		   filter->probe.form == JOIN_FORM_BITMAP;
 }
 
-/* Will this process alone build it, as soon as its join wants to probe? */
+/* Tells whether this process alone will build a filter, as soon as its join wants to probe. */
 static inline bool
 bloomfam_join_filter_awaited(JoinFilter *filter)
 {

@@ -47,7 +47,7 @@ bloomfam_join_filter_forget_copy(JoinFilter *filter, JoinShared *shared)
 	filter->copies = list_delete_ptr(filter->copies, shared);
 }
 
-/* As bloomfam_join_filter_leave_copy(); false: there is no copy. */
+/* Leaves a copy as bloomfam_join_filter_leave_copy() does; returns whether there is one. */
 static bool
 leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 {

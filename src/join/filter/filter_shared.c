@@ -32,8 +32,8 @@
 #include "pg/port.h"
 
 /*
- * What the processes hand over is in lists, whose items begin with the next one.  Here, keys of one
- * participant.
+ * Keys of one participant.  What the processes hand over is in lists, whose items begin with the
+ * next one.
  */
 typedef struct Chunk
 {
@@ -69,7 +69,7 @@ bloomfam_join_shared_init(JoinShared *shared, JoinFilterState state)
 	pg_atomic_init_u32(&shared->piece_lost, state == JOIN_FILTER_DISCARDED ? 1 : 0);
 }
 
-/* Of all processes that try it, one moves the state on; it gets true. */
+/* Moves the state on; returns true to one of all processes that try it. */
 static bool
 move_state(JoinShared *shared, JoinFilterState from, JoinFilterState to)
 {
