@@ -26,7 +26,7 @@ read_written(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 					reason);
 }
 
-/* Characters: what a text type makes of its own values, which is not what it makes of literals. */
+/* Reads what a text type makes of its own values, which is not what it makes of literals. */
 static BloomfamAnswer
 read_text(const BfColumnReader *reader, size_t i, BfKey *key, const char **reason)
 {
@@ -71,7 +71,7 @@ read_bytes(const BfColumnReader *reader, size_t i, BfKey *key, const char **reas
 	return BLOOMFAM_ABSENT;
 }
 
-/* An integer, or a decimal, as its type has it. */
+/* Sets a key to an integer or a decimal, as its type has it. */
 static BloomfamAnswer
 set_decimal(const BfColumnReader *reader, __int128 integer, int32_t scale, BfKey *key,
 			const char **reason)
@@ -245,7 +245,7 @@ read_duration(const BfColumnReader *reader, size_t i, BfKey *key, const char **r
 #define FLOATS			(BIT(BLOOMFAM_TYPE_FLOAT) | BIT(BLOOMFAM_TYPE_REAL) | \
 						 BIT(BLOOMFAM_TYPE_DOUBLE))
 
-/* What goes together. */
+/* Which layouts and types a meaning goes together with. */
 typedef struct MeaningRow
 {
 	const char *name;			/* for messages */
@@ -297,7 +297,7 @@ no_column(BloomfamError *error, const char *why)
 	return BLOOMFAM_BAD_ARGUMENT;
 }
 
-/* Are the members of a column those of its layout?  NULL, or what is wrong. */
+/* Checks that the members of a column are those of its layout; returns what is wrong, or NULL. */
 static const char *
 check_column(const BloomfamColumn *column, bool is_dictionary)
 {
@@ -338,7 +338,7 @@ check_column(const BloomfamColumn *column, bool is_dictionary)
 	return NULL;
 }
 
-/* How batches of a column are hashed. */
+/* Tells how batches of a column are hashed. */
 static BfBatchWay
 batch_way(const BfColumnReader *reader)
 {
@@ -362,7 +362,7 @@ batch_way(const BfColumnReader *reader)
 	return BF_BATCH_BY_KEY;
 }
 
-/* The last offset: nothing is read beyond what the column itself says to be its end. */
+/* Returns the last offset: nothing is read beyond what the column itself says to be its end. */
 static int64_t
 end_of_values(const BloomfamColumn *values)
 {

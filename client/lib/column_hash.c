@@ -24,7 +24,7 @@ bf_column_index(const BloomfamColumn *column, size_t i)
 	return index;
 }
 
-/* Where a key's value is among those that are read; false if its index is none. */
+/* Finds where a key's value is among those that are read; false if its index is none. */
 static bool
 locate(const BfColumnReader *reader, size_t i, size_t *at)
 {
@@ -102,7 +102,7 @@ hash_by_key(const BfColumnReader *reader, size_t first, BfBatch *batch)
 	batch->odd |= batch->has_second;
 }
 
-/* May one of these keys be NULL?  Looks at eight bits, or bytes, at a time. */
+/* Tells whether one of these keys may be NULL: looks at eight bits, or bytes, at a time. */
 static bool
 any_null(const BloomfamColumn *column, size_t at, size_t n)
 {
@@ -154,7 +154,7 @@ mark_nulls(const BfColumnReader *reader, size_t first, BfBatch *batch)
 	batch->odd = true;
 }
 
-/* Integers and floats: all are hashed, those under a NULL too, whatever is there. */
+/* Hashes integers and floats: all of them, those under a NULL too, whatever is there. */
 static void
 hash_numbers(const BfColumnReader *reader, size_t first, BfBatch *batch)
 {
@@ -182,7 +182,7 @@ hash_numbers(const BfColumnReader *reader, size_t first, BfBatch *batch)
 #define HIGH_BITS	UINT64_C(0x8080808080808080)
 #define LOW_BITS	UINT64_C(0x0101010101010101)
 
-/* Are all of these bytes characters of ASCII, and none zero? */
+/* Tells whether all of these bytes are characters of ASCII, and none is zero. */
 static bool
 is_plain_ascii(const char *bytes, size_t len)
 {
@@ -240,7 +240,7 @@ find_plain(const BfColumnReader *reader, size_t first, size_t n, uintptr_t *begi
 	*end = (uintptr_t) ((const char *) column->values + to);
 }
 
-/* The other reading of texts that a name would cut, where there are such. */
+/* Hashes the other reading of texts that a name would cut, where there are such. */
 static void
 hash_names(const BfColumnReader *reader, size_t first, BfBatch *batch)
 {
@@ -264,7 +264,7 @@ hash_names(const BfColumnReader *reader, size_t first, BfBatch *batch)
 	}
 }
 
-/* Texts and bytes as they are, in a loop of their own for each hash. */
+/* Hashes texts and bytes as they are, in a loop of their own for each hash. */
 static inline __attribute__((always_inline)) void
 hash_strings_by(const BfColumnReader *reader, size_t first, BfBatch *batch,
 				uint64_t (*hash) (const char *bytes, size_t len))

@@ -30,23 +30,24 @@ typedef struct BfBatch
 /* Hashes keys first to first + n - 1, counted from the column's first one; n fits the batch. */
 extern void bf_column_hash(const BfColumnReader *reader, size_t first, size_t n, BfBatch *batch);
 
-/* One key: its answer, hashes and reason, as of bf_key_hash(). */
+/* Hashes one key: returns its answer, hashes and reason, as bf_key_hash() does. */
 extern BloomfamAnswer bf_column_hash_one(const BfColumnReader *reader, size_t i,
 										 uint64_t hashes[2], int *n, const char **reason);
 
-/* What key i of a column with a dictionary refers to. */
+/* What a key of a column with a dictionary refers to. */
 typedef struct BfIndex
 {
 	bool		is_null;
 	uint64_t	at;				/* UINT64_MAX: nowhere */
 } BfIndex;
 
+/* Returns what key i of a column with a dictionary refers to. */
 extern BfIndex bf_column_index(const BloomfamColumn *column, size_t i);
 
-/* The text of a key that is written, for messages; false: it is none. */
+/* Gets the text of a key that is written, for messages; false: it is none. */
 extern bool bf_column_text(const BfColumnReader *reader, size_t i, BfString *text);
 
-/* The hash of characters, for a type of texts. */
+/* Returns the hash of characters, for a type of texts. */
 extern uint64_t bf_column_hash_text(const BfColumnReader *reader, const char *bytes, size_t len);
 
 #endif							/* BF_LIB_COLUMN_HASH_H */

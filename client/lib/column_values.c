@@ -47,7 +47,10 @@ bf_load_integer(const BloomfamColumn *column, size_t i, int64_t *value, const ch
 	}
 }
 
-/* Arrow's view: of up to 12 bytes, these; of more, the first four of them, a buffer, an offset. */
+/*
+ * A view of up to 12 bytes has these; one of more has the first four of them, a buffer, and an
+ * offset in it.
+ */
 bool
 bf_load_view(const BloomfamColumn *column, size_t i, BfString *string)
 {

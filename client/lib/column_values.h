@@ -25,7 +25,7 @@ bf_bit_is_set(const uint8_t *bits, size_t i)
 	return bits[i / 8] >> (i % 8) & 1;
 }
 
-/* Is value i of a column, counted from the arrays' beginning, NULL? */
+/* Tells whether value i of a column, counted from the arrays' beginning, is NULL. */
 static inline bool
 bf_is_null(const BloomfamColumn *column, size_t i)
 {
@@ -36,7 +36,7 @@ bf_is_null(const BloomfamColumn *column, size_t i)
 			BF_LOAD(BloomfamPiece, column->values, i).bytes == NULL);
 }
 
-/* Loads an integer of any layout; BLOOMFAM_IMPOSSIBLE, and a reason, if it is out of bigint. */
+/* Loads an integer of any layout; BLOOMFAM_IMPOSSIBLE, with a reason, if it is out of bigint. */
 extern BloomfamAnswer bf_load_integer(const BloomfamColumn *column, size_t i, int64_t *value,
 									  const char **reason);
 
