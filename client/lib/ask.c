@@ -7,6 +7,7 @@
  *-------------------------------------------------------------------------
  */
 #include "client/lib/column.h"
+#include "client/lib/column_hash.h"
 #include "client/lib/filter.h"
 
 /* ---- the type of keys, and that of the filter's ---- */

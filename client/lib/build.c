@@ -6,7 +6,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "client/lib/column.h"
+#include "client/lib/column_hash.h"
 #include "client/lib/filter.h"
 #include "client/lib/room.h"
 #include "core/bf_hash.h"

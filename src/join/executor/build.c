@@ -96,7 +96,7 @@ exec_build(PlanState *node)
 			bloomfam_join_foreign_finish(lfirst(lc));
 		state->ended = true;
 	}
-	else if (state->filter->phase != JOIN_FILTER_ABANDONED || state->foreign != NIL ||
+	else if (state->filter->state != JOIN_FILTER_DISCARDED || state->foreign != NIL ||
 			 state->filter->ncolumns > 0)
 		add_row(state, slot);
 	return slot;
@@ -177,10 +177,10 @@ rescan_build(CustomScanState *css)
 /* ---- below a Parallel Hash ---- */
 
 /* Where the leader has no filter, nobody is to make one. */
-static JoinSharedState
+static JoinFilterState
 state_to_begin(const JoinBuildState *state)
 {
-	return state->filter != NULL ? JOIN_SHARED_COLLECTING : JOIN_SHARED_DISCARDED;
+	return state->filter != NULL ? JOIN_FILTER_COLLECTING : JOIN_FILTER_DISCARDED;
 }
 
 /* Prepares a participant, in the leader each time that workers are about to start. */

@@ -192,9 +192,11 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 
 /* What a filter did on the probe side. */
 static void
-explain_probed(ExplainState *es, const JoinProbeCounts *counts, const char *how,
-			   JoinForeignGot foreign)
+explain_probed(ExplainState *es, const JoinProbeCounts *counts, const JoinProbe *probe)
 {
+	const char *how = probe->access == JOIN_ROW_BY_ROW ? "row by row" : "in page batches";
+	JoinForeignGot foreign = bloomfam_join_node_foreign_got(probe);
+
 	if (!is_text(es))
 		ExplainPropertyText("Probed", how, es);
 	explain_count(es, "Rows Probed", counts->tested, true);
@@ -222,14 +224,11 @@ explain_probed(ExplainState *es, const JoinProbeCounts *counts, const char *how,
 	appendStringInfoChar(es->str, '\n');
 }
 
-/*
- * With VERBOSE, what each worker counted of a node's filter, the filter-th.  how NULL: it is a
- * build node.
- */
+/* With VERBOSE, what each worker counted of a build node's filter, or of one of a probe node's. */
 static void
-explain_workers(ExplainState *es, const JoinParallel *parallel, int nfilters, int filter,
-				const char *how, JoinForeignGot foreign)
+explain_workers(ExplainState *es, const JoinParallel *parallel, const JoinProbe *probe)
 {
+	int			filter = probe != NULL ? probe - probe->node->probes : 0;
 	int			i;
 
 	if (!es->verbose || es->hide_workers || parallel->nworkers == 0)
@@ -237,7 +236,7 @@ explain_workers(ExplainState *es, const JoinParallel *parallel, int nfilters, in
 	ExplainOpenGroup("Workers", "Workers", false, es);
 	for (i = 0; i < parallel->nworkers; i++)
 	{
-		const JoinCounts *counts = &parallel->counts[i * nfilters + filter];
+		const JoinCounts *counts = &parallel->counts[i * parallel->nfilters + filter];
 
 		ExplainOpenGroup("Worker", NULL, true, es);
 		if (is_text(es))
@@ -247,10 +246,10 @@ explain_workers(ExplainState *es, const JoinParallel *parallel, int nfilters, in
 		}
 		else
 			ExplainPropertyInteger("Worker Number", NULL, i, es);
-		if (how == NULL)
+		if (probe == NULL)
 			explain_built(es, &counts->build);
 		else
-			explain_probed(es, &counts->probe, how, foreign);
+			explain_probed(es, &counts->probe, probe);
 		ExplainCloseGroup("Worker", NULL, true, es);
 	}
 	ExplainCloseGroup("Workers", "Workers", false, es);
@@ -290,7 +289,7 @@ explain_partitions(ExplainState *es, const JoinFilter *filter, const JoinBuildCo
 	ListCell   *lc;
 	int			i;
 
-	foreach(lc, filter->probes)
+	foreach(lc, filter->group != NULL ? filter->group->probes : NIL)
 	{
 		JoinProbeCounts sum = bloomfam_join_probe_sum(lfirst(lc));
 
@@ -389,7 +388,7 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 				indent(es);
 			explain_built(es, &sum);
 		}
-		explain_workers(es, &state->parallel, 1, 0, NULL, JOIN_FOREIGN_GOT_NOTHING);
+		explain_workers(es, &state->parallel, NULL);
 		for (i = 0; i < state->info->ncolumns; i++)
 			if (state->foreign_of[i] != NULL)
 				explain_sent(es, state->foreign_of[i]);
@@ -405,9 +404,6 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 static void
 explain_probe(ExplainState *es, JoinProbe *probe)
 {
-	const JoinProbeState *state = probe->node;
-	const char *how = probe->access == JOIN_ROW_BY_ROW ? "row by row" : "in page batches";
-	JoinForeignGot foreign = bloomfam_join_node_foreign_got(probe);
 	JoinProbeCounts sum;
 
 	bloomfam_join_probe_note_fpr(probe);
@@ -416,10 +412,10 @@ explain_probe(ExplainState *es, JoinProbe *probe)
 	{
 		if (is_text(es))
 			indent(es);
-		explain_probed(es, &sum, how, foreign);
+		explain_probed(es, &sum, probe);
 	}
 	explain_pages(es, &sum);
-	explain_workers(es, &state->parallel, state->nprobes, probe - state->probes, how, foreign);
+	explain_workers(es, &probe->node->parallel, probe);
 }
 
 void

@@ -72,7 +72,7 @@ cost_of(const JoinProbe *probe, double walked)
 		[JOIN_FORM_BITMAP] = 1.0,
 		[JOIN_FORM_RANGE] = 0.5,
 	};
-	const JoinDesign *design = &probe->filter->probe.design;
+	const JoinFilterProbe *design = &probe->filter->probe;
 	double		cost =
 		costs[design->form] * bloomfam_join_waiting(design->size) + COST_OF_WALK * walked;
 	int			i;
@@ -123,7 +123,7 @@ all_are_ready(const JoinOrder *order, const JoinProbe *probes)
 	{
 		JoinFilter *filter = probes[i].filter;
 
-		if (filter->phase != JOIN_FILTER_ABANDONED && !bloomfam_join_filter_ready(filter))
+		if (filter->state != JOIN_FILTER_DISCARDED && !bloomfam_join_filter_ready(filter))
 			return false;
 	}
 	return true;

@@ -52,7 +52,7 @@ typedef struct JoinProbe
 	int			ncolumns;
 	const JoinKey *keys;
 	AttrNumber *attributes;		/* ROW_BY_ROW: of the child's rows; else columns of its table */
-	struct JoinBatchColumn *batch_columns;	/* heap_batch.c's; NULL: ROW_BY_ROW */
+	struct JoinBatchColumn *batch_columns;	/* NULL: ROW_BY_ROW */
 	uint64		walked;			/* numbers in batches that were not at a fixed place in their row */
 	uint64		sample_tested;	/* in the present sample */
 	uint64		sample_removed;
@@ -83,7 +83,7 @@ bloomfam_join_probe_awake(JoinProbe *probe, uint64 rows)
 static inline void
 bloomfam_join_probe_note_fpr(JoinProbe *probe)
 {
-	if (probe->filter != NULL && probe->filter->phase == JOIN_FILTER_COMPLETE)
+	if (probe->filter != NULL && probe->filter->state == JOIN_FILTER_READY)
 		probe->counts.fpr = bloomfam_join_fpr(&probe->filter->probe);
 }
 

@@ -10,8 +10,9 @@
  * executor, which costs several times what the filter does.
  *
  * This reaches into the heap's scan descriptor.  Scans of other table access methods, and those
- * that do not go by pages, are left to probe.c; what cannot be read here the short way is read
- * the long way; nothing is skipped that was not looked at.
+ * that do not go by pages, are left to probe.c.  Nothing is skipped that was not looked at.  Keys
+ * are read from the page by heap_batch_columns.c.  What the joins will need of the rows that pass
+ * is prefetched (bucket_prefetch.c).
  *
  * Where an index tells in which blocks rows can match (block_pruning.c), the others are not read
  * at all (heap_scan.c), from when the filter's keys are known.
@@ -23,20 +24,18 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/tableam.h"
-#include "access/transam.h"
-#include "access/tupmacs.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "join/base/column.h"
 #include "join/base/gucs.h"
+#include "join/executor/bucket_prefetch.h"
+#include "join/executor/heap_batch.h"
+#include "join/executor/heap_batch_columns.h"
 #include "join/executor/heap_scan.h"
-#include "join/executor/node.h"
 #include "pg/port.h"
 #include "pg/server_structs.h"
 
@@ -45,61 +44,6 @@
 
 /* How many lines of the cache are asked for at most where a row is expected. */
 #define LINES_PER_ROW		4
-
-/* Of the rows of one page, so many buckets are asked for at most, of all joins together. */
-#define BUCKETS_PREFETCHED	512
-
-/* A hash table of so many bytes is near the processor anyway: half of a small first cache. */
-#define NEAR_TABLE			(16 * 1024)
-
-/* Which attributes up to one a row has, a bit each: rows alike in that have it at one place. */
-typedef struct JoinNullPattern
-{
-	uint64		present;		/* 0: none yet */
-	Size		offset;
-} JoinNullPattern;
-
-#define NULL_PATTERN_BITS	4
-#define NULL_PATTERNS		(1 << NULL_PATTERN_BITS)
-
-/* That has room for so many attributes. */
-#define MOST_PRESENT		64
-
-/* Spreads what is multiplied by it over the upper bits: 2^64 / the golden ratio. */
-#define GOLDEN				UINT64CONST(0x9E3779B97F4A7C15)
-
-/* A column of a filter's key in the heap. */
-typedef struct JoinBatchColumn
-{
-	AttrNumber	attribute;		/* of the table */
-
-	/*
-	 * in rows without NULLs: where to begin to look for it, and that attribute's offset from the
-	 * start of the row's data
-	 */
-	AttrNumber	first;
-	Size		offset;
-
-	/* ... and its own offset in rows with these NULLs, if none before it varies in length */
-	JoinNullPattern patterns[NULL_PATTERNS];
-} JoinBatchColumn;
-
-/*
- * Scratch for the rows of one page, shared by the nodes of a filter: of a thousand partitions with
- * few rows, each would have to bring its own into the processor's caches.  See get_scratch() for
- * which nodes share one.
- */
-struct JoinBatchScratch
-{
-	HeapTupleHeader rows[MaxHeapTuplesPerPage];
-	uint64		hashes[MaxHeapTuplesPerPage];
-	uint64		column[MaxHeapTuplesPerPage];	/* the hashes of one more column of the key */
-	uint16		slow_rows[MaxHeapTuplesPerPage]; /* rows whose column is read the long way */
-	bool		null[MaxHeapTuplesPerPage];
-	bool		spared[MaxHeapTuplesPerPage];	/* its key was not fetched: it passes */
-	bool		pass[MaxHeapTuplesPerPage];
-	HashJoinTuple *buckets[BUCKETS_PREFETCHED]; /* heads of buckets that were asked for */
-};
 
 struct JoinHeapBatch
 {
@@ -125,174 +69,6 @@ struct JoinHeapBatch
 	uint16		passing[MaxHeapTuplesPerPage];	/* the numbers of rows of the page */
 };
 
-/* The last attribute that always lies at the same place, up to this one. */
-static void
-find_column(JoinBatchColumn *column, TupleDesc desc, AttrNumber attribute)
-{
-	Size		end = 0;
-
-	column->attribute = attribute;
-	for (column->first = 1;; column->first++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, column->first - 1);
-
-		column->offset = end;
-		if (att->attlen <= 0)
-			break;
-		column->offset = att_align_nominal(end, att->attalign);
-		if (column->first == attribute)
-			break;
-		end = column->offset + att->attlen;
-	}
-}
-
-/* The attributes up to this one that a row with NULLs has, a bit each. */
-static inline uint64
-present_up_to(HeapTupleHeader row, AttrNumber attribute)
-{
-	uint64		present = 0;
-	int			i;
-
-	Assert(attribute <= MOST_PRESENT);
-	for (i = 0; i < (attribute + 7) / 8; i++)
-		present |= (uint64) row->t_bits[i] << (8 * i);
-	return present & (PG_UINT64_MAX >> (MOST_PRESENT - attribute));
-}
-
-/* Has the row this attribute, and none up to it that is NULL? */
-static inline bool
-is_at_fixed_offset(HeapTupleHeader row, AttrNumber attribute)
-{
-	if (unlikely(HeapTupleHeaderGetNatts(row) < attribute))
-		return false;
-	if (likely((row->t_infomask & HEAP_HASNULL) == 0))
-		return true;
-	return attribute <= MOST_PRESENT &&
-		   present_up_to(row, attribute) == PG_UINT64_MAX >> (MOST_PRESENT - attribute);
-}
-
-/*
- * Reads an attribute of a row, wherever it lies: what heap_getattr() does, but beginning as far
- * on as it can.
- */
-static Datum
-read_attribute(HeapTupleHeader row, JoinBatchColumn *column, TupleDesc desc, bool *isnull)
-{
-	JoinNullPattern *pattern = NULL;
-	const char *data = (const char *) row + row->t_hoff;
-	const uint8 *nulls = (row->t_infomask & HEAP_HASNULL) != 0 ? row->t_bits : NULL;
-	Form_pg_attribute att = TupleDescAttr(desc, column->attribute - 1);
-	Size		offset = nulls == NULL ? column->offset : 0;
-	int			i = nulls == NULL ? column->first - 1 : 0;
-
-	if (unlikely(HeapTupleHeaderGetNatts(row) < column->attribute))
-		return getmissingattr(desc, column->attribute, isnull);
-	*isnull = nulls != NULL && att_isnull(column->attribute - 1, nulls);
-	if (*isnull)
-		return (Datum) 0;
-	if (nulls != NULL && column->first == column->attribute && att->attlen > 0 &&
-		column->attribute <= MOST_PRESENT)
-	{
-		uint64		present = present_up_to(row, column->attribute);
-
-		pattern = &column->patterns[(present * GOLDEN) >> (64 - NULL_PATTERN_BITS)];
-		if (likely(pattern->present == present))
-			return fetch_att(data + pattern->offset, att->attbyval, att->attlen);
-		pattern->present = present;
-	}
-	for (;; i++)
-	{
-		if (nulls != NULL && att_isnull(i, nulls))
-			continue;
-		att = TupleDescAttr(desc, i);
-		offset = att_align_pointer(offset, att->attalign, att->attlen, data + offset);
-		if (i == column->attribute - 1)
-			break;
-		offset = att_addlength_pointer(offset, att->attlen, data + offset);
-	}
-	if (pattern != NULL)
-		pattern->offset = offset;
-	return fetch_att(data + offset, att->attbyval, att->attlen);
-}
-
-/* Takes the column of all rows that have it at its fixed offset, and notes the others. */
-#define READ_INTEGERS(type) \
-	for (i = 0; i < n; i++) \
-	{ \
-		HeapTupleHeader row = scratch->rows[i]; \
-		type		value; \
-		\
-		if (likely(is_at_fixed_offset(row, column->attribute))) \
-		{ \
-			memcpy(&value, (const char *) row + row->t_hoff + column->offset, sizeof(value)); \
-			hashes[i] = (uint64) (int64) value; \
-		} \
-		else \
-			scratch->slow_rows[nslow_rows++] = i; \
-	}
-
-/*
- * Hashes one column of all rows in the scratch: first or combined with what is there.  numbers: it
- * is the only one, and its numbers are wanted instead.  spare_long: rows whose key is not at hand,
- * but compressed or in another table, are noted instead.  Of those and of NULLs the hash may be
- * any: what a filter says of it does not matter.  Returns how many numbers were not at a fixed
- * place in their row.
- */
-static int
-hash_column(JoinHeapBatch *batch, const JoinKey *key, JoinBatchColumn *column, TupleDesc desc,
-			int n, bool first, bool numbers, bool spare_long)
-{
-	JoinBatchScratch *scratch = batch->scratch;
-	uint64	   *hashes = first ? scratch->hashes : scratch->column;
-	bool		integers = key->integer && column->first == column->attribute;
-	int			nslow_rows = 0;
-	int			i;
-
-	Assert(n >= 0 && n <= MaxHeapTuplesPerPage && column->attribute > 0);
-	Assert(column->attribute <= desc->natts);
-	Assert(!integers || TupleDescAttr(desc, column->attribute - 1)->attlen == key->typlen);
-
-	/* an integer at a fixed offset, which is what most keys are, without a call */
-	if (integers && key->typlen == 8)
-		READ_INTEGERS(int64)
-	else if (integers && key->typlen == 4)
-		READ_INTEGERS(int32)
-	else if (integers && key->typlen == 2)
-		READ_INTEGERS(int16)
-	else
-		for (i = 0; i < n; i++)
-			scratch->slow_rows[nslow_rows++] = i;
-	if (nslow_rows < n && !numbers)
-		bf_hash_u64_many(hashes, n);
-
-	spare_long &= TupleDescAttr(desc, column->attribute - 1)->attlen == -1;
-	if (first)
-	{
-		memset(scratch->null, false, n);
-		memset(scratch->spared, false, n);
-	}
-	for (i = 0; i < nslow_rows; i++)
-	{
-		int			slow_row = scratch->slow_rows[i];
-		bool		isnull;
-		Datum		value = read_attribute(scratch->rows[slow_row], column, desc, &isnull);
-
-		scratch->null[slow_row] |= isnull;
-		if (isnull)
-			continue;
-		if (spare_long && VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
-			!VARATT_IS_SHORT(DatumGetPointer(value)))
-			scratch->spared[slow_row] = true;
-		else
-			hashes[slow_row] = numbers ? (uint64) bloomfam_join_number(key->typlen, value)
-									   : key->hash(key, value);
-	}
-	if (!first)
-		for (i = 0; i < n; i++)
-			scratch->hashes[i] = bloomfam_join_hash_combine(scratch->hashes[i], hashes[i]);
-	return key->integer ? nslow_rows : 0;
-}
-
 /*
  * Asks for the lines of the cache from one address up to the line of another, but not for too
  * many.  Returns the first of them.
@@ -310,9 +86,9 @@ prefetch_lines(const char *from, const char *end, int most)
 }
 
 /*
- * The page after the one that the scan is on; NULL: it is not known to be in a buffer.  Of a page
- * that has not been looked at lately, each row costs a wait for memory, unless it was asked for
- * some time before: here its line pointers, then its rows, of which most pages of a table have
+ * Returns the page after the one that the scan is on; NULL: it is not known to be in a buffer.  Of
+ * a page that has not been looked at lately, each row costs a wait for memory, unless it was asked
+ * for some time before: here its line pointers, then its rows, of which most pages of a table have
  * about as many as the last one.  Not pinned, it may be another page any time: it is never read,
  * but only asked for.
  */
@@ -384,12 +160,10 @@ probe_filter(JoinHeapBatch *batch, JoinProbe *probe, TupleDesc desc, int n)
 	JoinBatchScratch *scratch = batch->scratch;
 	const JoinStored *stored = probe->stored;
 	bool		numbers = stored == NULL && bloomfam_join_takes_numbers(&probe->filter->probe);
-	int			c;
 
-	for (c = 0; c < probe->ncolumns; c++)
-		probe->walked +=
-			hash_column(batch, &probe->keys[c], &probe->batch_columns[c], desc, n, c == 0, numbers,
-						probe->access == JOIN_PAGE_BATCHES_SPARING && !probe->all_or_none);
+	probe->walked += bloomfam_join_batch_hash(
+		scratch, probe->keys, probe->batch_columns, probe->ncolumns, desc, n, numbers,
+		probe->access == JOIN_PAGE_BATCHES_SPARING && !probe->all_or_none);
 	if (stored == NULL)
 		bloomfam_join_may_contain_many(&probe->filter->probe, scratch->hashes, n, scratch->pass);
 	else if (stored->answer == JOIN_ANSWER_PROBE)
@@ -421,9 +195,9 @@ keep_passing(JoinHeapBatch *batch, int n)
  * could raise an error that they would not after them: until the first key has been hashed, and
  * always if hashing any may fail.
  *
- * Is the present row to be looked at alone?  If a join above has asked for its first row, and will
- * build then: the rows after that one are for the filter to see.  And if hashing a key could fail,
- * for a condition: then no row is looked at before it is asked for.
+ * Returns whether the present row is to be looked at alone.  It is if a join above has asked for
+ * its first row, and will build then: the rows after that one are for the filter to see.  And it is
+ * if hashing a key could fail, for a condition: then no row is looked at before it is asked for.
  */
 static bool
 note_waiting(JoinProbeState *state)
@@ -451,106 +225,19 @@ note_waiting(JoinProbeState *state)
 	return singly;
 }
 
-/* ---- buckets of joins' hash tables ---- */
-
-/* How the join hashes the key of its outer side. */
-struct JoinBucketHash
-{
-	FmgrInfo	function;		/* fn_oid 0: none that costs little, and never fails */
-	Oid			collation;
-};
-
-/* Finds it when it is first asked for; it lives as long as the filter. */
-static const JoinBucketHash *
-find_hash(JoinFilter *filter, const JoinKey *key)
-{
-	const HashJoin *join = (const HashJoin *) filter->join->js.ps.plan;
-	MemoryContext context = filter->join->js.ps.state->es_query_cxt;
-	JoinBucketHash *hash;
-	Oid			outer;
-	Oid			inner;
-
-	if (filter->bucket_hash != NULL)
-		return filter->bucket_hash;
-	hash = MemoryContextAllocZero(context, sizeof(JoinBucketHash));
-	if (key->integer && list_length(join->hashkeys) == 1 &&
-		get_op_hash_functions(linitial_oid(join->hashoperators), &outer, &inner) &&
-		outer < FirstNormalObjectId)
-	{
-		fmgr_info_cxt(outer, &hash->function, context);
-		hash->collation = linitial_oid(join->hashcollations);
-	}
-	filter->bucket_hash = hash;
-	return hash;
-}
-
-/*
- * Asks for what the joins will need of these rows, which go on to them.  A join waits for memory
- * twice for each row that it is given: for the bucket, then for the first row in there.  Between
- * two rows that pass a filter, a scan reads much that is not needed again, and drives both out of
- * the caches.  Nothing depends on it: a wrong bucket would only be of no use.
- */
-static void
-prefetch_buckets(JoinProbeState *state, TupleDesc desc, int n)
-{
-	JoinBatchScratch *scratch = state->batch->scratch;
-	int			nbuckets = 0;
-	int			f;
-	int			i;
-
-	for (f = 0; f < state->nprobes; f++)
-	{
-		JoinProbe  *probe = &state->probes[f];
-		JoinFilter *filter = probe->filter;
-		const JoinBucketHash *hash;
-
-		if (filter == NULL || probe->access == JOIN_ROW_BY_ROW || !probe->info->unbuffered ||
-			probe->ncolumns != 1 || !bloomfam_join_filter_ready(filter))
-			continue;
-
-		/*
-		 * The hash table must be in this process alone, all of it in memory, and too large for the
-		 * cache next to the processor.
-		 */
-		if (!BLOOMFAM_KNOWN_MAJOR || filter->role != JOIN_FILTER_PRIVATE ||
-			!bloomfam_hash_table_is_private(filter->table) ||
-			bloomfam_hash_table_size(filter->table) <= NEAR_TABLE)
-			continue;
-
-		/* ready filters are of the table that the join has now; it may not grow meanwhile */
-		Assert(bloomfam_hash_join_table(filter->join) == filter->table);
-		hash = find_hash(filter, probe->keys);
-		if (!OidIsValid(hash->function.fn_oid))
-			continue;
-		hash_column(state->batch, probe->keys, probe->batch_columns, desc, n, true, true, false);
-		for (i = 0; i < n && nbuckets < BUCKETS_PREFETCHED; i++)
-		{
-			int64		number = (int64) scratch->hashes[i];
-			Datum		hashed = FunctionCall1Coll(
-				unconstify(FmgrInfo *, &hash->function), hash->collation,
-				bloomfam_join_number_datum(probe->keys[0].typlen, number));
-			HashJoinTuple *bucket =
-				bloomfam_hash_table_bucket(filter->table, DatumGetUInt32(hashed));
-
-			__builtin_prefetch(bucket);
-			scratch->buckets[nbuckets++] = bucket;
-		}
-	}
-	for (i = 0; i < nbuckets; i++)
-		__builtin_prefetch(*scratch->buckets[i]);
-}
-
 /* ---- the rows of a page ---- */
 
 /*
- * The scratch of a node is that of its first filter.  A filter that the query names may be computed
- * by a subplan while rows are hashed, and scans in there need another one: such a node has its own.
+ * Returns the scratch of a node: that of its first filter.  A filter that the query names may be
+ * computed by a subplan while rows are hashed, and scans in there need another one: such a node has
+ * its own.
  */
 static JoinBatchScratch *
 get_scratch(const JoinProbeState *state)
 {
 	JoinBatchScratch *own = NULL;
-	JoinBatchScratch **scratch = state->has_stored ? &own : &state->probes[0].filter->batch_scratch;
+	JoinBatchScratch **scratch =
+		state->has_stored ? &own : &state->probes[0].filter->group->scratch;
 
 	if (*scratch == NULL)
 		*scratch = MemoryContextAllocZero(state->css.ss.ps.state->es_query_cxt, sizeof(**scratch));
@@ -605,7 +292,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	for (i = 0; i < n && !looked; i++)
 		batch->passing[i] = bloomfam_heap_scan_row(scan) + i;
 	if (looked && !singly && n > 0)
-		prefetch_buckets(state, desc, n);
+		bloomfam_join_prefetch_buckets(state, batch->scratch, desc, n);
 	MemoryContextSwitchTo(old);
 	batch->selected = !singly;
 	batch->npassing = n;
@@ -613,8 +300,8 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 }
 
 /*
- * Does the row in the scan's slot pass the filters of conditions?  Those that wait for so many of
- * the scan's conditions, 0 for those that wait for none.
+ * Tells whether the row in the scan's slot passes the filters of conditions that wait for so many
+ * of the scan's conditions, 0 for those that wait for none.
  */
 static bool
 row_passes(JoinProbeState *state, TupleTableSlot *slot, int conditions)
@@ -677,7 +364,7 @@ prune_blocks(JoinProbeState *state, HeapScanDesc scan)
 		bloomfam_join_pruned_scan_begin(&batch->pruned_scan, scan, state->probes, state->nprobes);
 }
 
-/* The next row of the scan, whether it passes or not: on the next page once one is done with. */
+/* Goes to the next row of the scan, whether it passes or not; false at the end. */
 static bool
 next_unseen_row(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 {
@@ -697,7 +384,7 @@ next_unseen_row(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	return false;
 }
 
-/* The next row of the child's scan that passes all filters, in the child's slot; or none. */
+/* Puts the next row of the child's scan that passes all filters into its slot; false at the end. */
 static bool
 next_row(JoinProbeState *state, ScanState *child)
 {
@@ -756,7 +443,7 @@ next_row(JoinProbeState *state, ScanState *child)
 	return true;
 }
 
-/* Does the row pass the scan's conditions, and the filters that wait at their places among them? */
+/* Tells whether a row passes the scan's conditions, and the filters that wait among them. */
 static bool
 row_qualifies(JoinProbeState *state, ScanState *child, ExprContext *econtext)
 {
@@ -778,7 +465,7 @@ row_qualifies(JoinProbeState *state, ScanState *child, ExprContext *econtext)
 	return pass;
 }
 
-/* In place of the child's own: its conditions and its target list, on the rows that pass. */
+/* Executes the child's scan in its place: conditions and target list, on the rows that pass. */
 static TupleTableSlot *
 scan_child(JoinProbeState *state, ScanState *child)
 {
@@ -818,8 +505,8 @@ bloomfam_join_heap_batch_exec(PlanState *node)
 }
 
 /*
- * The columns of a filter's key in the table; and an index of theirs, if there is one, for a scan
- * that goes by pages.
+ * Prepares the columns of a filter's key in the table; and block pruning, if an index has some of
+ * them and the scan goes by pages.
  */
 static void
 prepare_columns(JoinProbeState *state, JoinProbe *probe, TupleDesc desc)
@@ -828,17 +515,13 @@ prepare_columns(JoinProbeState *state, JoinProbe *probe, TupleDesc desc)
 	bool		indexed = false;
 	int			c;
 
-	probe->batch_columns = palloc0(probe->ncolumns * sizeof(JoinBatchColumn));
-	for (c = 0; c < probe->ncolumns; c++)
+	for (c = 0; c < probe->ncolumns && probe->filter != NULL; c++)
 	{
-		if (probe->filter != NULL)
-		{
-			probe->attributes[c] =
-				bloomfam_join_column_behind(&plan->plan, probe->attributes[c], plan->scanrelid);
-			indexed |= OidIsValid(probe->info->columns[c].indexed);
-		}
-		find_column(&probe->batch_columns[c], desc, probe->attributes[c]);
+		probe->attributes[c] =
+			bloomfam_join_column_behind(&plan->plan, probe->attributes[c], plan->scanrelid);
+		indexed |= OidIsValid(probe->info->columns[c].indexed);
 	}
+	probe->batch_columns = bloomfam_join_batch_columns(desc, probe->attributes, probe->ncolumns);
 	if (!indexed || !state->batch->in_batches || !bloomfam_join_may_skip())
 		return;
 	bloomfam_join_filter_keep(probe->filter, probe->ncolumns);

@@ -100,6 +100,7 @@ leave_segment(dsm_segment *segment, Datum arg)
 	if (parallel->counts == NULL)
 	{
 		parallel->nworkers = dsm->nworkers;
+		parallel->nfilters = dsm->nfilters;
 		parallel->counts =
 			MemoryContextAllocZero(parallel->node->ss.ps.state->es_query_cxt,
 								   dsm->nworkers * dsm->nfilters * sizeof(JoinCounts));
@@ -132,7 +133,7 @@ bloomfam_join_node_estimate(CustomScanState *css, ParallelContext *pcxt)
 
 void
 bloomfam_join_node_share(JoinParallel *parallel, CustomScanState *css, ParallelContext *pcxt,
-						 void *coordinate, JoinSharedState state,
+						 void *coordinate, JoinFilterState state,
 						 void (*left) (CustomScanState *, JoinNodeDsm *))
 {
 	JoinNodeDsm *dsm = coordinate;
@@ -167,25 +168,28 @@ bloomfam_join_node_leave_counts(const JoinParallel *parallel, int filter, JoinCo
 		add_counts(counts_of_worker(parallel->dsm, ParallelWorkerNumber) + filter, &counts);
 }
 
+/* What is to be counted of a node's filter, by its number in the node: its own and its workers'. */
+static JoinCounts
+sum_counts(const JoinParallel *parallel, int filter, JoinCounts counts)
+{
+	int			i;
+
+	for (i = 0; i < parallel->nworkers; i++)
+		add_counts(&counts, &parallel->counts[i * parallel->nfilters + filter]);
+	return counts;
+}
+
 JoinBuildCounts
 bloomfam_join_build_sum(const JoinBuildState *state)
 {
-	JoinCounts	sum = {.build = state->filter->counts};
-	int			i;
-
-	for (i = 0; i < state->parallel.nworkers; i++)
-		add_counts(&sum, &state->parallel.counts[i]);
-	return sum.build;
+	return sum_counts(&state->parallel, 0, (JoinCounts) {.build = state->filter->counts}).build;
 }
 
 JoinProbeCounts
 bloomfam_join_probe_sum(const JoinProbe *probe)
 {
 	const JoinProbeState *node = probe->node;
-	JoinCounts	sum = {.probe = probe->counts};
-	int			i;
 
-	for (i = probe - node->probes; i < node->parallel.nworkers * node->nprobes; i += node->nprobes)
-		add_counts(&sum, &node->parallel.counts[i]);
-	return sum.probe;
+	return sum_counts(&node->parallel, probe - node->probes,
+					  (JoinCounts) {.probe = probe->counts}).probe;
 }

@@ -52,6 +52,7 @@ typedef struct JoinParallel
 	 * what the node has itself are the leader's counts
 	 */
 	int			nworkers;
+	int			nfilters;
 	JoinCounts *counts;
 } JoinParallel;
 
@@ -97,18 +98,6 @@ extern void bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join);
 extern void bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 extern void bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
-/*
- * Takes over the scan of a probe node's child, if it is one of a heap: sets batch, and exec if no
- * filter is probed row by row.
- */
-extern void bloomfam_join_heap_batch_init(JoinProbeState *state);
-
-/*
- * The next row of the scan that was taken over: by ExecProcNode()'s rules, as if the child had
- * returned it.
- */
-extern TupleTableSlot *bloomfam_join_heap_batch_exec(PlanState *node);
-
 /* Begins a node and its child. */
 extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags);
 
@@ -131,7 +120,7 @@ extern Size bloomfam_join_node_estimate(CustomScanState *css, ParallelContext *p
  */
 extern void bloomfam_join_node_share(JoinParallel *parallel, CustomScanState *css,
 									 ParallelContext *pcxt, void *coordinate,
-									 JoinSharedState state,
+									 JoinFilterState state,
 									 void (*left) (CustomScanState *, JoinNodeDsm *));
 
 /* In a worker, at its end: leaves the leader what it has counted of one of the node's filters. */

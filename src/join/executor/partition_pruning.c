@@ -76,7 +76,7 @@ get_parent(EState *estate, JoinFilter *filter, const JoinAncestorInfo *ancestor)
 	Parent	   *parent;
 	ListCell   *lc;
 
-	foreach(lc, filter->parents)
+	foreach(lc, filter->group->parents)
 	{
 		parent = lfirst(lc);
 		if (parent->rti == ancestor->parent && equal(parent->columns, ancestor->columns))
@@ -92,7 +92,7 @@ get_parent(EState *estate, JoinFilter *filter, const JoinAncestorInfo *ancestor)
 	parent->columns = ancestor->columns;
 	parent->key = RelationGetPartitionKey(relation);
 	parent->desc = PartitionDirectoryLookup(estate->es_partition_directory, relation);
-	filter->parents = lcons(parent, filter->parents);
+	filter->group->parents = lcons(parent, filter->group->parents);
 	return parent;
 }
 
@@ -248,8 +248,8 @@ find_by_key(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruning
 static void
 find_by_range(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruning)
 {
-	List	   *smallest = list_make1(make_key(keys, keys->smallest));
-	List	   *largest = list_make1(make_key(keys, keys->largest));
+	List	   *smallest = list_make1(make_key(keys, keys->bounds.smallest));
+	List	   *largest = list_make1(make_key(keys, keys->bounds.largest));
 	Oid			compare = bloomfam_join_partition_support(parent->key, 0, keys->type);
 	List	   *functions = list_make1_oid(compare);
 	PartitionPruneStepCombine *both = makeNode(PartitionPruneStepCombine);
@@ -271,12 +271,16 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 	MemoryContext scratch =
 		AllocSetContextCreate(CurrentMemoryContext, "bloomfam partitions", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
+	JoinProbeGroup *group = filter->group;
 	uint64		combinations = 1;
 	bool		known = true;
 	bool		listed = true;
 	PartitionPruneContext pruning;
 	ListCell   *lc;
 
+	if (group->lookups_build != filter->keys_build)
+		group->lookups = 0;
+	group->lookups_build = filter->keys_build;
 	foreach(lc, parent->columns)
 	{
 		const JoinKeys *column = &keys[lfirst_int(lc)];
@@ -286,7 +290,7 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 		if (combinations <= JOIN_KEYS_FEW)
 			combinations *= column->nvalues;
 	}
-	listed &= combinations <= JOIN_KEYS_FEW && filter->lookups + combinations <= MOST_LOOKUPS;
+	listed &= combinations <= JOIN_KEYS_FEW && group->lookups + combinations <= MOST_LOOKUPS;
 	bloomfam_prune_context_init(&pruning, parent->key->strategy, parent->key->partnatts,
 								parent->key->partcollation, parent->key->partsupfunc,
 								parent->desc, MOST_STEPS);
@@ -297,7 +301,7 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 		parent->unknown = JOIN_SKIP_KEYS_UNKNOWN;
 	else if (listed)
 	{
-		filter->lookups += combinations;
+		group->lookups += combinations;
 		find_by_key(parent, keys, &pruning);
 	}
 	/* are the bounds of the first column in the order of its type, and not hashes? */

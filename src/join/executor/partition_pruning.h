@@ -11,7 +11,7 @@
 
 #include "join/base/filter_info.h"
 #include "join/base/reasons.h"
-#include "join/filter/filter.h"
+#include "join/executor/probe_group.h"
 
 /* The partition that a node's rows are of, for one of its filters. */
 typedef struct JoinPartition JoinPartition;

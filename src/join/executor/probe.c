@@ -23,7 +23,7 @@
 #include "utils/lsyscache.h"
 
 #include "join/base/gucs.h"
-#include "join/executor/node.h"
+#include "join/executor/heap_batch.h"
 
 /* May this row join, as far as one filter knows? */
 static inline bool
@@ -126,6 +126,16 @@ exec_partition(PlanState *node)
 	return state->exec(node);
 }
 
+/* Returns what the probe nodes of a filter share; the first call makes it. */
+static JoinProbeGroup *
+get_group(JoinFilter *filter)
+{
+	if (filter->group == NULL)
+		filter->group =
+			MemoryContextAllocZero(GetMemoryChunkContext(filter), sizeof(JoinProbeGroup));
+	return filter->group;
+}
+
 /* Prepares one filter. */
 static void
 begin_filter(JoinProbeState *state, const JoinFilterInfo *info, JoinProbe *probe)
@@ -150,11 +160,12 @@ begin_filter(JoinProbeState *state, const JoinFilterInfo *info, JoinProbe *probe
 	else
 	{
 		JoinFilter *filter = probe->filter = bloomfam_join_filter_get(estate, info->param);
+		JoinProbeGroup *group = get_group(filter);
 
 		/* once, as all of its probe nodes agree */
-		if (filter->probe_keys == NULL)
-			filter->probe_keys = bloomfam_join_node_keys(info);
-		probe->keys = filter->probe_keys;
+		if (group->keys == NULL)
+			group->keys = bloomfam_join_node_keys(info);
+		probe->keys = group->keys;
 		for (i = 0; i < info->ncolumns; i++)
 		{
 			Assert(probe->keys[i].collation == info->columns[i].collation);
@@ -165,7 +176,7 @@ begin_filter(JoinProbeState *state, const JoinFilterInfo *info, JoinProbe *probe
 		{
 			bloomfam_join_filter_keep(filter, info->ncolumns);
 			probe->partition = bloomfam_join_partition_begin(estate, info, filter);
-			filter->probes = lappend(filter->probes, probe);
+			group->probes = lappend(group->probes, probe);
 			state->may_skip = true;
 		}
 	}
@@ -176,18 +187,18 @@ begin_filter(JoinProbeState *state, const JoinFilterInfo *info, JoinProbe *probe
  * the memory of a node.  Where the query names a filter, that is computed in the node's own.
  */
 static void
-share_context(CustomScanState *css, JoinFilter *filter)
+share_context(CustomScanState *css, JoinProbeGroup *group)
 {
 	PlanState  *node = &css->ss.ps;
 
 	Assert(node->ps_ProjInfo == NULL && node->qual == NULL);
 	Assert(node->state->es_epq_active == NULL);
-	if (filter->probe_context == NULL)
-		filter->probe_context = node->ps_ExprContext;
-	if (filter->probe_context == node->ps_ExprContext)
+	if (group->context == NULL)
+		group->context = node->ps_ExprContext;
+	if (group->context == node->ps_ExprContext)
 		return;
 	FreeExprContext(node->ps_ExprContext, false);
-	node->ps_ExprContext = filter->probe_context;
+	node->ps_ExprContext = group->context;
 }
 
 static void
@@ -211,7 +222,7 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	idle = !state->has_stored &&
 		   (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF);
 	if (!state->has_stored && !idle)
-		share_context(css, bloomfam_join_filter_get(estate, state->infos[0].param));
+		share_context(css, get_group(bloomfam_join_filter_get(estate, state->infos[0].param)));
 	bloomfam_join_node_begin(css, estate, eflags);
 	if (idle)
 		return;
@@ -313,7 +324,7 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
 	JoinProbeState *state = (JoinProbeState *) css;
 
-	bloomfam_join_node_share(&state->parallel, css, pcxt, coordinate, JOIN_SHARED_NO_COPY,
+	bloomfam_join_node_share(&state->parallel, css, pcxt, coordinate, JOIN_FILTER_NO_COPY,
 							 state->nprobes > 0 ? forget_copies : NULL);
 	leave_copies(state, coordinate);
 }

@@ -71,19 +71,16 @@ hash_first(const JoinKey *key, Datum value)
 	Datum  datum = ExecEvalExprSwitchContext(stored->expression, stored->econtext, &isnull);
 	uint64 hash;
 
-	if (isnull)
+	if (!isnull)
 	{
-		stored->key.hash = hash_nothing;
-		stored->answer = JOIN_ANSWER_YES;
-		return 0;
+		bloomfam_filter_open(&stored->filter, datum);
+		stored->hasher = bloomfam_hasher_for(&stored->hashers, head->hash_id);
+		bloomfam_hasher_fit(stored->hasher, head);
 	}
-	bloomfam_filter_open(&stored->filter, datum);
-	stored->hasher = bloomfam_hasher_for(&stored->hashers, head->hash_id);
-	bloomfam_hasher_fit(stored->hasher, head);
-	if (head->family_id == 0)
+	if (isnull || head->family_id == 0)
 	{
 		stored->key.hash = hash_nothing;
-		stored->answer = JOIN_ANSWER_NO;
+		stored->answer = isnull ? JOIN_ANSWER_YES : JOIN_ANSWER_NO;
 		return 0;
 	}
 	hash = hash_stored(key, value);

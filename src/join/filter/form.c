@@ -152,7 +152,7 @@ bloomfam_join_design_most(void)
 
 bool
 bloomfam_join_design_plan(JoinCollects what, JoinKeysRange bounds, uint64 nkeys,
-						  JoinDesign *design)
+						  JoinFilterProbe *design)
 {
 	memset(design, 0, sizeof(*design));
 	if (what == JOIN_COLLECTS_BITMAP)
@@ -178,24 +178,24 @@ bloomfam_join_design_plan(JoinCollects what, JoinKeysRange bounds, uint64 nkeys,
 	}
 	/* without keys, the smallest one: it contains nothing */
 	design->form = JOIN_FORM_BLOOM;
-	if (bf_plan(current_design(), Max(nkeys, 1), &design->head) != BF_OK)
+	if (bf_plan(current_design(), Max(nkeys, 1), &design->view.head) != BF_OK)
 		return false;
-	design->size = design->head.payload_len;
+	design->size = design->view.head.payload_len;
 	return true;
 }
 
 void
-bloomfam_join_design_clear(const JoinDesign *design, uint8 *payload)
+bloomfam_join_design_clear(const JoinFilterProbe *design, uint8 *payload)
 {
 	Assert(design->form != JOIN_FORM_RANGE && design->size > 0);
 	Assert(payload == (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, payload));
 	memset(payload, 0, design->size);
 	if (design->form == JOIN_FORM_BLOOM)
-		bf_init(&design->head, payload);
+		bf_init(&design->view.head, payload);
 }
 
 void
-bloomfam_join_design_fill(const JoinDesign *design, JoinCollects what, uint8 *payload,
+bloomfam_join_design_fill(const JoinFilterProbe *design, JoinCollects what, uint8 *payload,
 						  uint64 *values, uint64 n)
 {
 	uint64		done;
@@ -214,7 +214,7 @@ bloomfam_join_design_fill(const JoinDesign *design, JoinCollects what, uint8 *pa
 		{
 			if (what == JOIN_COLLECTS_NUMBERS)
 				bf_hash_u64_many(next, count);
-			design->head.kind->add(&design->head, payload, next, count);
+			design->view.head.kind->add(&design->view.head, payload, next, count);
 		}
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -223,9 +223,9 @@ bloomfam_join_design_fill(const JoinDesign *design, JoinCollects what, uint8 *pa
 static void
 bitmap_has_many(const JoinFilterProbe *probe, const uint64 *numbers, int n, bool *result)
 {
-	uint64		first = (uint64) probe->design.first;
-	uint64		span = probe->design.span;
-	const uint64 *words = (const uint64 *) probe->payload;
+	uint64		first = (uint64) probe->first;
+	uint64		span = probe->span;
+	const uint64 *words = (const uint64 *) probe->view.payload;
 	int			i;
 
 	for (i = 0; i < n; i++)
@@ -242,8 +242,8 @@ bitmap_has_many(const JoinFilterProbe *probe, const uint64 *numbers, int n, bool
 static void
 range_has_many(const JoinFilterProbe *probe, const uint64 *numbers, int n, bool *result)
 {
-	uint64		first = (uint64) probe->design.first;
-	uint64		span = probe->design.span;
+	uint64		first = (uint64) probe->first;
+	uint64		span = probe->span;
 	int			i;
 
 	for (i = 0; i < n; i++)
@@ -254,7 +254,7 @@ void
 bloomfam_join_may_contain_many(const JoinFilterProbe *probe, const uint64 *keys, int n,
 							   bool *result)
 {
-	switch (probe->design.form)
+	switch (probe->form)
 	{
 		case JOIN_FORM_BLOOM:
 			probe->view.head.kind->probe_many(&probe->view, keys, n, result);
@@ -273,7 +273,7 @@ bloomfam_join_fpr(const JoinFilterProbe *probe)
 {
 	BfStats		stats;
 
-	if (probe->design.form != JOIN_FORM_BLOOM)
+	if (probe->form != JOIN_FORM_BLOOM)
 		return 0;
 	bf_stats(&bloomfam_port, &probe->view, &stats);
 	return stats.fpr;

@@ -52,28 +52,21 @@ typedef enum JoinForm
 } JoinForm;
 
 /*
- * A finished filter but for its payload.  It goes through shared memory, and kind in head, a
- * pointer, is set anew by each process.
- */
-typedef struct JoinDesign
-{
-	JoinForm	form;
-	Size		size;			/* of the payload, in bytes; 0 of a range */
-	BfHeader	head;			/* BLOOM */
-	int64		first;			/* BITMAP, RANGE: smallest number of the range */
-	uint64		span;			/* ... largest, less first */
-} JoinDesign;
-
-/*
  * A finished filter, whatever its form.  It never denies a key that was added.  A Bloom filter is
  * probed with hashes, the other forms with numbers.
+ *
+ * It goes through shared memory without its pointers: view.head.kind, view.payload and probe are
+ * set anew by each process (bloomfam_join_filter_use()).
  */
 typedef struct JoinFilterProbe
 {
-	JoinDesign	design;
-	const uint8 *payload;		/* of a bitmap: words of 64 bits, that of first is the lowest */
-	BfView		view;			/* BLOOM */
-	BfProbe		probe;
+	JoinForm	form;
+	Size		size;			/* of the payload, in bytes; 0 of a range */
+	int64		first;			/* BITMAP, RANGE: smallest number of the range */
+	uint64		span;			/* ... largest, less first */
+	BfView		view;			/* BLOOM: its head; BLOOM, BITMAP: its payload, of a bitmap words of
+								 * 64 bits, that of first is the lowest */
+	BfProbe		probe;			/* BLOOM */
 } JoinFilterProbe;
 
 /* What a process did to build a filter, over all rescans. */
@@ -111,17 +104,17 @@ extern bool bloomfam_join_fold(JoinCollected *collected, JoinKeysRange bounds,
  * not matter of hashes.  False: there is no such filter.
  */
 extern bool bloomfam_join_design_plan(JoinCollects what, JoinKeysRange bounds, uint64 nkeys,
-									  JoinDesign *design);
+									  JoinFilterProbe *design);
 
 /* Begins a payload of the design's size, which contains nothing then. */
-extern void bloomfam_join_design_clear(const JoinDesign *design, uint8 *payload);
+extern void bloomfam_join_design_clear(const JoinFilterProbe *design, uint8 *payload);
 
 /*
  * Adds HASHES or NUMBERS to a payload.  Numbers are hashed in place if the filter is a Bloom
  * filter.  Answers interrupts.
  */
-extern void bloomfam_join_design_fill(const JoinDesign *design, JoinCollects what, uint8 *payload,
-									  uint64 *values, uint64 n);
+extern void bloomfam_join_design_fill(const JoinFilterProbe *design, JoinCollects what,
+									  uint8 *payload, uint64 *values, uint64 n);
 
 /* Probes for n keys: hashes or numbers. */
 extern void bloomfam_join_may_contain_many(const JoinFilterProbe *probe, const uint64 *keys, int n,
@@ -144,24 +137,24 @@ bloomfam_join_waiting(double bytes)
 static inline bool
 bloomfam_join_takes_numbers(const JoinFilterProbe *probe)
 {
-	return probe->design.form != JOIN_FORM_BLOOM;
+	return probe->form != JOIN_FORM_BLOOM;
 }
 
 /* Probes for one key: a hash or a number. */
 static inline bool
 bloomfam_join_may_contain(const JoinFilterProbe *probe, uint64 key)
 {
-	const uint64 *words = (const uint64 *) probe->payload;
-	uint64		bit = key - (uint64) probe->design.first;
+	const uint64 *words = (const uint64 *) probe->view.payload;
+	uint64		bit = key - (uint64) probe->first;
 
-	switch (probe->design.form)
+	switch (probe->form)
 	{
 		case JOIN_FORM_BLOOM:
 			return probe->probe(&probe->view, key);
 		case JOIN_FORM_BITMAP:
-			return bit <= probe->design.span && (words[bit / 64] >> bit % 64 & 1) != 0;
+			return bit <= probe->span && (words[bit / 64] >> bit % 64 & 1) != 0;
 		case JOIN_FORM_RANGE:
-			return bit <= probe->design.span;
+			return bit <= probe->span;
 	}
 	pg_unreachable();
 }

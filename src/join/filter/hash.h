@@ -67,20 +67,16 @@ typedef struct JoinKeyColumn
 } JoinKeyColumn;
 
 /* One column of a join's key, on one of its sides, while the plan is executed. */
-typedef struct JoinKey JoinKey;
-
-/* The value is not NULL; may allocate in the current memory context. */
-typedef uint64 (*JoinHashRoutine) (const JoinKey *key, Datum value);
-
-struct JoinKey
+typedef struct JoinKey
 {
-	JoinHashRoutine hash;
+	/* hashes a value that is not NULL; may allocate in the current memory context */
+	uint64		(*hash) (const struct JoinKey *key, Datum value);
 	int16		typlen;			/* of the type that is hashed */
 	bool		integer;		/* passed by value, so that bloomfam_join_number() tells what it is:
 								 * integers, dates, oids; the same on both sides */
 	Oid			collation;
 	FmgrInfo	function;		/* where one is called */
-};
+} JoinKey;
 
 /* Prepares the hashing of one side, as it was decided, in the current memory context. */
 extern void bloomfam_join_key_init(JoinKey *key, JoinHashKind kind, const JoinHashSide *side,

@@ -17,15 +17,15 @@
 
 #include "join/filter/keys.h"
 
-typedef struct JoinKeysEntry
+typedef struct Entry
 {
 	int64		value;
 	char		status;
-} JoinKeysEntry;
+} Entry;
 
 /* the last multiplication of MurmurHash3's 64-bit finaliser: numbers in a row lie apart */
 #define SH_PREFIX		joinkeys
-#define SH_ELEMENT_TYPE	JoinKeysEntry
+#define SH_ELEMENT_TYPE	Entry
 #define SH_KEY_TYPE		int64
 #define SH_KEY			value
 #define SH_HASH_KEY(table, key)	\
@@ -55,8 +55,7 @@ bloomfam_join_keys_begin(JoinKeys *keys, JoinKeysPhase phase)
 {
 	Assert(phase != JOIN_KEYS_LISTED);
 	keys->phase = phase;
-	keys->smallest = PG_INT64_MAX;
-	keys->largest = PG_INT64_MIN;
+	keys->bounds = (JoinKeysRange) {PG_INT64_MAX, PG_INT64_MIN};
 	keys->distinct = NULL;
 	keys->values = NULL;
 	keys->nvalues = 0;
@@ -101,7 +100,7 @@ static void
 sort_distinct(JoinKeys *keys, MemoryContext context)
 {
 	joinkeys_iterator iterator;
-	JoinKeysEntry *entry;
+	Entry *entry;
 
 	keys->values = MemoryContextAlloc(context, keys->distinct->members * sizeof(int64));
 	joinkeys_start_iterate(keys->distinct, &iterator);
@@ -110,8 +109,8 @@ sort_distinct(JoinKeys *keys, MemoryContext context)
 	joinkeys_destroy(keys->distinct);
 	keys->distinct = NULL;
 	qsort(keys->values, keys->nvalues, sizeof(int64), compare_numbers);
-	Assert(keys->values[0] == keys->smallest);
-	Assert(keys->values[keys->nvalues - 1] == keys->largest);
+	Assert(keys->values[0] == keys->bounds.smallest);
+	Assert(keys->values[keys->nvalues - 1] == keys->bounds.largest);
 }
 
 void
@@ -122,7 +121,7 @@ bloomfam_join_keys_finish(JoinKeys *keys, MemoryContext context)
 	if (keys->distinct != NULL)
 		sort_distinct(keys, context);
 	keys->phase = JOIN_KEYS_LISTED;
-	Assert((keys->nvalues == 0) == (keys->smallest > keys->largest));
+	Assert((keys->nvalues == 0) == (keys->bounds.smallest > keys->bounds.largest));
 }
 
 /* The gap between two neighbours in values. */
@@ -151,9 +150,9 @@ bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most)
 	int			i;
 
 	Assert(bloomfam_join_keys_are_known(keys) && most >= 1);
-	if (keys->smallest > keys->largest)
+	if (keys->bounds.smallest > keys->bounds.largest)
 		return 0;
-	ranges[0] = (JoinKeysRange) {keys->smallest, keys->largest};
+	ranges[0] = keys->bounds;
 	if (keys->phase != JOIN_KEYS_LISTED || most == 1)
 		return 1;
 	gaps = palloc(keys->nvalues * sizeof(Gap));
@@ -170,7 +169,7 @@ bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most)
 	for (i = -1; (i = bms_next_member(chosen, i)) >= 0; n++)
 	{
 		ranges[n].largest = keys->values[i];
-		ranges[n + 1] = (JoinKeysRange) {keys->values[i + 1], keys->largest};
+		ranges[n + 1] = (JoinKeysRange) {keys->values[i + 1], keys->bounds.largest};
 		Assert(ranges[n].smallest <= ranges[n].largest);
 		Assert(ranges[n].largest < ranges[n + 1].smallest);
 	}
@@ -195,6 +194,6 @@ bloomfam_join_keys_merge(JoinKeys *keys, const JoinKeys *other, const int64 *val
 		bloomfam_join_keys_add(keys, values[i], context);
 	if (other->phase == JOIN_KEYS_BOUNDED)
 		stop_listing(keys, JOIN_KEYS_BOUNDED);
-	keys->smallest = Min(keys->smallest, other->smallest);
-	keys->largest = Max(keys->largest, other->largest);
+	keys->bounds.smallest = Min(keys->bounds.smallest, other->bounds.smallest);
+	keys->bounds.largest = Max(keys->bounds.largest, other->bounds.largest);
 }

@@ -42,8 +42,7 @@ typedef struct JoinKeys
 	Oid			type;			/* on the build side; an integer type (JoinKey) */
 	int16		typlen;
 	JoinKeysPhase phase;
-	int64		smallest;		/* as in JoinKeysRange; not of UNKNOWN */
-	int64		largest;
+	JoinKeysRange bounds;		/* not of UNKNOWN */
 
 	/* LISTING */
 	struct joinkeys_hash *distinct; /* NULL: none yet */
@@ -104,8 +103,8 @@ static inline void
 bloomfam_join_keys_add(JoinKeys *keys, int64 number, MemoryContext context)
 {
 	Assert(keys->phase == JOIN_KEYS_LISTING || keys->phase == JOIN_KEYS_BOUNDED);
-	keys->smallest = Min(keys->smallest, number);
-	keys->largest = Max(keys->largest, number);
+	keys->bounds.smallest = Min(keys->bounds.smallest, number);
+	keys->bounds.largest = Max(keys->bounds.largest, number);
 	if (keys->phase == JOIN_KEYS_LISTING && (keys->distinct == NULL || keys->last != number))
 		bloomfam_join_keys_list(keys, number, context);
 }

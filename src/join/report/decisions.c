@@ -162,13 +162,6 @@ filter_number(const JoinKeyDecision *key_decision)
 	return key_decision->pushdown != NULL ? key_decision->pushdown->number : 0;
 }
 
-/* Are two keys of one filter, or without one for one reason? */
-static bool
-same_decision(const JoinKeyDecision *a, const JoinKeyDecision *b)
-{
-	return a->reason == b->reason && filter_number(a) == filter_number(b);
-}
-
 /* Says what was decided about one key, or several that are named. */
 static void
 append_key_decision(StringInfo out, const JoinKeyDecision *key_decision, List *names)
@@ -223,7 +216,9 @@ log_decision(const JoinDecision *decision, List *context)
 		if (bms_is_member(i, done))
 			continue;
 		for (k = i; k < nkeys; k++)
-			if (same_decision(&key_decisions[k], &key_decisions[i]))
+			/* of one filter, or without one for one reason */
+			if (key_decisions[k].reason == key_decisions[i].reason &&
+				filter_number(&key_decisions[k]) == filter_number(&key_decisions[i]))
 			{
 				done = bms_add_member(done, k);
 				keys = lappend(
@@ -316,16 +311,6 @@ explain_hash_join(ExplainContext *explain, const JoinDecision *decision)
 	}
 }
 
-/* Is it an equality that a hash join could have? */
-static bool
-is_equality(const Node *condition)
-{
-	const OpExpr *op = (const OpExpr *) condition;
-
-	return IsA(condition, OpExpr) && list_length(op->args) == 2 &&
-		   op_hashjoinable(op->opno, exprType(linitial(op->args)));
-}
-
 /* Does a nested loop hand this value to its inner side, one of those above? */
 static bool
 is_of_outer_row(const Param *param, List *ancestors)
@@ -350,17 +335,17 @@ is_of_outer_row(const Param *param, List *ancestors)
  * Which sides of a join an expression refers to: as the plan has the columns of a join, or on the
  * inner side of nested loops, to which the values of outer rows are handed.
  */
-typedef struct JoinSides
+typedef struct Sides
 {
 	List	   *loops;			/* nodes above, of which those loops are; NIL: a join's own sides */
 	bool		outer;
 	bool		inner;
-} JoinSides;
+} Sides;
 
 static bool
 note_sides(Node *node, void *context)
 {
-	JoinSides  *sides = context;
+	Sides  *sides = context;
 
 	if (node == NULL)
 		return false;
@@ -374,13 +359,17 @@ note_sides(Node *node, void *context)
 	return expression_tree_walker(node, note_sides, context);
 }
 
-/* Does it compare one side of a join with the other, as a hash join's keys have to? */
+/* Could it be a key of a hash join: an equality between one side of a join and the other? */
 static bool
-is_between_sides(const OpExpr *op, List *loops)
+could_be_hashed(const Node *condition, List *loops)
 {
-	JoinSides	left = {.loops = loops};
-	JoinSides	right = {.loops = loops};
+	const OpExpr *op = (const OpExpr *) condition;
+	Sides		left = {.loops = loops};
+	Sides		right = {.loops = loops};
 
+	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 ||
+		!op_hashjoinable(op->opno, exprType(linitial(op->args))))
+		return false;
 	note_sides(linitial(op->args), &left);
 	note_sides(lsecond(op->args), &right);
 	return left.outer != left.inner && right.outer != right.inner && left.outer != right.outer;
@@ -419,12 +408,10 @@ explain_other_join(ExplainContext *explain, Plan *plan, const OtherJoin *other)
 
 	foreach(lc, *(List **) ((char *) plan + other->conditions))
 	{
-		const OpExpr *op = lfirst(lc);
 		JoinReason	reason =
 			contain_volatile_functions(lfirst(lc)) ? JOIN_IS_VOLATILE : other->reason;
 
-		if (is_equality((const Node *) op) &&
-			is_between_sides(op, other->looks_up ? explain->ancestors : NIL))
+		if (could_be_hashed(lfirst(lc), other->looks_up ? explain->ancestors : NIL))
 			explain_decision(explain, other->label, lfirst(lc), context,
 							 psprintf("No filter. %s", bloomfam_join_reason_texts[reason]));
 	}

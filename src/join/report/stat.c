@@ -142,7 +142,7 @@ bucket_of(StatTable *table, const StatKey *key)
 	return &table->entries[hash % table->most].first;
 }
 
-/* Frees an entry. */
+/* Frees an entry, whose uses are undefined then. */
 static int
 evict(StatTable *table)
 {
@@ -150,15 +150,12 @@ evict(StatTable *table)
 	int		   *link;
 	int			i;
 
-	for (;;)
+	do
 	{
 		i = table->hand;
 		table->hand = (i + 1) % table->most;
 		entry = &table->entries[i];
-		if (entry->uses == 0)
-			break;
-		entry->uses--;
-	}
+	} while (entry->uses-- > 0);
 	for (link = bucket_of(table, &entry->row.key); *link != i;)
 		link = &table->entries[*link].next;
 	*link = entry->next;

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * bucket_prefetch.c
+ *	  Prefetches the buckets of joins' hash tables that rows of a page will need.
+ *
+ * A join waits for memory twice for each row that it is given: for the bucket, then for the first
+ * row in there.  Between two rows that pass a filter, a scan reads much that is not needed again,
+ * and drives both out of the caches.  Nothing depends on the prefetch: a wrong bucket would only be
+ * of no use.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "utils/lsyscache.h"
+
+#include "join/executor/bucket_prefetch.h"
+#include "pg/server_structs.h"
+
+/* A hash table of so many bytes is near the processor anyway: half of a small first cache. */
+#define NEAR_TABLE			(16 * 1024)
+
+/*
+ * Returns how the join hashes its outer key; it is found when it is first asked for, and lives as
+ * long as the filter.  fn_oid 0: there is no function that costs little, and never fails.
+ */
+static FmgrInfo *
+find_hash(const JoinFilter *filter, const JoinKey *key)
+{
+	const HashJoin *join = (const HashJoin *) filter->join->js.ps.plan;
+	MemoryContext context = filter->join->js.ps.state->es_query_cxt;
+	FmgrInfo   *hash = filter->group->bucket_hash;
+	Oid			outer;
+	Oid			inner;
+
+	if (hash != NULL)
+		return hash;
+	hash = filter->group->bucket_hash = MemoryContextAllocZero(context, sizeof(FmgrInfo));
+	if (key->integer && list_length(join->hashkeys) == 1 &&
+		get_op_hash_functions(linitial_oid(join->hashoperators), &outer, &inner) &&
+		outer < FirstNormalObjectId)
+		fmgr_info_cxt(outer, hash, context);
+	return hash;
+}
+
+void
+bloomfam_join_prefetch_buckets(JoinProbeState *state, JoinBatchScratch *scratch, TupleDesc desc,
+							   int n)
+{
+	int			nbuckets = 0;
+	int			f;
+	int			i;
+
+	for (f = 0; f < state->nprobes; f++)
+	{
+		JoinProbe  *probe = &state->probes[f];
+		JoinFilter *filter = probe->filter;
+		FmgrInfo   *hash;
+
+		if (filter == NULL || probe->access == JOIN_ROW_BY_ROW || !probe->info->unbuffered ||
+			probe->ncolumns != 1 || !bloomfam_join_filter_ready(filter))
+			continue;
+
+		/*
+		 * The hash table must be in this process alone, all of it in memory, and too large for the
+		 * cache next to the processor.
+		 */
+		if (!BLOOMFAM_KNOWN_MAJOR || filter->role != JOIN_FILTER_PRIVATE ||
+			!bloomfam_hash_table_is_private(filter->table) ||
+			bloomfam_hash_table_size(filter->table) <= NEAR_TABLE)
+			continue;
+
+		/* ready filters are of the table that the join has now; it may not grow meanwhile */
+		Assert(bloomfam_hash_join_table(filter->join) == filter->table);
+		hash = find_hash(filter, probe->keys);
+		if (!OidIsValid(hash->fn_oid))
+			continue;
+		bloomfam_join_batch_hash(scratch, probe->keys, probe->batch_columns, 1, desc, n, true,
+								 false);
+		for (i = 0; i < n && nbuckets < JOIN_BUCKETS_PREFETCHED; i++)
+		{
+			int64		number = (int64) scratch->hashes[i];
+			Datum		hashed =
+				FunctionCall1Coll(hash, probe->keys->collation,
+								  bloomfam_join_number_datum(probe->keys->typlen, number));
+			HashJoinTuple *bucket =
+				bloomfam_hash_table_bucket(filter->table, DatumGetUInt32(hashed));
+
+			__builtin_prefetch(bucket);
+			scratch->buckets[nbuckets++] = bucket;
+		}
+	}
+	for (i = 0; i < nbuckets; i++)
+		__builtin_prefetch(*scratch->buckets[i]);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * filter_copies.c
+ *	  The copies of a filter that the leader leaves its workers.
+ *
+ * A join above a Gather has its filter in the leader alone, when the Gather starts its workers.
+ * The leader leaves them a copy of it, or if it was discarded, of what is known of its columns: a
+ * JoinShared goes from NO_COPY to READY or KEYS_ONLY.  The workers read that as they read a filter
+ * of a Parallel Hash (filter_shared.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "join/base/gucs.h"
+#include "join/filter/filter.h"
+
+/* Turns NO_COPY into a copy of the filter, if it is ready, and of these keys (NULL: none known). */
+static bool
+fill_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area, bool ready, const JoinKeys *keys)
+{
+	const JoinFilterProbe *probe = &filter->probe;
+
+	Assert(bloomfam_join_shared_state(shared) == JOIN_FILTER_NO_COPY);
+	Assert(!DsaPointerIsValid(shared->payload));
+	if (ready)
+	{
+		if (!bloomfam_join_shared_allocate(shared, area, probe->size))
+			return false;
+		if (probe->size > 0)
+			memcpy(bloomfam_join_shared_payload(shared, area), probe->view.payload, probe->size);
+		shared->design = *probe;
+	}
+	if (keys != NULL)
+		bloomfam_join_shared_put_keys(shared, area, keys, filter->ncolumns);
+	shared->area = area;
+	shared->build = filter->counts.builds;
+	pg_write_barrier();
+	pg_atomic_write_u32(&shared->state, ready ? JOIN_FILTER_READY : JOIN_FILTER_KEYS_ONLY);
+	return true;
+}
+
+void
+bloomfam_join_filter_forget_copy(JoinFilter *filter, JoinShared *shared)
+{
+	filter->copies = list_delete_ptr(filter->copies, shared);
+}
+
+/* Leaves a copy as bloomfam_join_filter_leave_copy() does; returns whether there is one. */
+static bool
+leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
+{
+	const JoinKeys *keys = bloomfam_join_filter_keys(filter);
+	bool		ready = bloomfam_join_filter_ready(filter);
+	bool		known = (ready || keys != NULL) && !filter->passed_unfiltered;
+	MemoryContext old;
+	ListCell   *lc;
+
+	/* one node's copy does for all in this area */
+	foreach(lc, filter->copies)
+		if (((JoinShared *) lfirst(lc))->area == area)
+			shared = lfirst(lc);
+	if (shared->area == area)
+	{
+		if (known && shared->build == filter->counts.builds)
+			return true;
+		bloomfam_join_shared_reset(shared, area, JOIN_FILTER_NO_COPY);
+	}
+	if (!known || !fill_copy(filter, shared, area, ready, keys))
+	{
+		bloomfam_join_filter_forget_copy(filter, shared);
+		return false;
+	}
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(filter));
+	filter->copies = list_append_unique_ptr(filter->copies, shared);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+void
+bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area,
+								bool all_or_none)
+{
+	/* workers begin with the leader's present GUCs, by which they may use no filter */
+	if (area != NULL && !(leave_copy(filter, shared, area) &&
+						  bloomfam_join_filter != JOIN_FILTER_OFF))
+		filter->passed_unfiltered |= all_or_none;
+}

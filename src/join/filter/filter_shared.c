@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * filter_shared.c
+ *	  The filter that the participants of a Parallel Hash build together.
+ *
+ * Each participant reads a part of the build side.  It collects its keys in chunks, and hands them
+ * over, with pieces of what is known of its columns (keys.c), before its build node returns the end
+ * of the rows.  The server's barrier lets nobody probe before all participants have seen that end.
+ * So whoever probes finds all keys there, even if it attached after the build.  The first process
+ * that probes makes the filter.  The others do not wait for it: their rows pass unfiltered
+ * meanwhile.
+ *
+ * The pieces are complete even where the filter is discarded, or its chunks were freed because
+ * there are too many numbers: merged, they have the bounds of a range filter.  Nothing is known of
+ * the columns if one piece is missing.
+ *
+ *		COLLECTING ------+--> BUILDING -> READY
+ *		  |              |        |
+ *		  +-> TOO_MANY --+        |
+ *		  |       |               |
+ *		  +-------+---------------+--> DISCARDED
+ *
+ * Nothing waits and nothing is locked.  After an error nothing needs to be cleaned up, as the DSA
+ * goes with the query.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "join/filter/filter.h"
+#include "pg/port.h"
+
+/*
+ * Keys of one participant.  What the processes hand over is in lists, whose items begin with the
+ * next one.
+ */
+typedef struct Chunk
+{
+	dsa_pointer next;
+	uint64		nkeys;
+	uint64		keys[FLEXIBLE_ARRAY_MEMBER];
+} Chunk;
+
+/* A column of one participant, finished. */
+typedef struct Piece
+{
+	dsa_pointer next;
+	int			column;
+	JoinKeys	keys;			/* but for its list, which is at values */
+	int64		values[FLEXIBLE_ARRAY_MEMBER];
+} Piece;
+
+/* From 4 kB to 1 MB */
+#define CHUNK_FIRST_KEYS	510
+#define CHUNK_MOST_KEYS	(128 * 1024 - 2)
+
+void
+bloomfam_join_shared_init(JoinShared *shared, JoinFilterState state)
+{
+	pg_atomic_init_u32(&shared->state, state);
+	pg_atomic_init_u64(&shared->nkeys, 0);
+	dsa_pointer_atomic_init(&shared->chunks, InvalidDsaPointer);
+	shared->payload = InvalidDsaPointer;
+	dsa_pointer_atomic_init(&shared->pieces, InvalidDsaPointer);
+	shared->area = NULL;
+
+	/* the leader has no filter: it will not hand over the keys of its own part */
+	pg_atomic_init_u32(&shared->piece_lost, state == JOIN_FILTER_DISCARDED ? 1 : 0);
+}
+
+/* Moves the state on; returns true to one of all processes that try it. */
+static bool
+move_state(JoinShared *shared, JoinFilterState from, JoinFilterState to)
+{
+	uint32		expected = from;
+
+	return pg_atomic_compare_exchange_u32(&shared->state, &expected, to);
+}
+
+/* Adds an item to a list; next is its first member. */
+static void
+push(dsa_pointer_atomic *list, dsa_pointer item, dsa_pointer *next)
+{
+	*next = dsa_pointer_atomic_read(list);
+	while (!dsa_pointer_atomic_compare_exchange(list, next, item))
+		;
+}
+
+/* Frees the items that are in a list so far. */
+static void
+free_list(dsa_pointer_atomic *list, dsa_area *area)
+{
+	dsa_pointer item = dsa_pointer_atomic_read(list);
+
+	while (!dsa_pointer_atomic_compare_exchange(list, &item, InvalidDsaPointer))
+		;
+	while (DsaPointerIsValid(item))
+	{
+		dsa_pointer next = *(dsa_pointer *) dsa_get_address(area, item);
+
+		dsa_free(area, item);
+		item = next;
+	}
+}
+
+void
+bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinFilterState state)
+{
+	free_list(&shared->chunks, area);
+	free_list(&shared->pieces, area);
+	if (DsaPointerIsValid(shared->payload))
+		dsa_free(area, shared->payload);
+	bloomfam_join_shared_init(shared, state);
+}
+
+void
+bloomfam_join_shared_refuse(JoinShared *shared)
+{
+	pg_atomic_write_u32(&shared->piece_lost, 1);
+	if (!move_state(shared, JOIN_FILTER_COLLECTING, JOIN_FILTER_DISCARDED))
+		move_state(shared, JOIN_FILTER_TOO_MANY, JOIN_FILTER_DISCARDED);
+}
+
+/* ---- what a process hands over ---- */
+
+/* Hands over the chunk that keys were collected in, if there is one. */
+static void
+put_chunk(JoinFilter *filter)
+{
+	JoinCollected *collected = &filter->collected;
+	Chunk	   *chunk;
+
+	Assert(DsaPointerIsValid(filter->chunk) == (collected->values != NULL));
+	Assert(collected->n <= collected->room);
+	if (!DsaPointerIsValid(filter->chunk))
+		return;
+	chunk = dsa_get_address(filter->area, filter->chunk);
+	Assert(collected->values == chunk->keys);
+	chunk->nkeys = collected->n;
+	push(&filter->shared->chunks, filter->chunk, &chunk->next);
+	pg_atomic_fetch_add_u64(&filter->shared->nkeys, collected->n);
+
+	filter->counts.keys += collected->n;
+	filter->chunk = InvalidDsaPointer;
+	collected->values = NULL;
+	collected->n = collected->room = 0;
+}
+
+bool
+bloomfam_join_shared_more(JoinFilter *filter)
+{
+	JoinShared *shared = filter->shared;
+	JoinCollected *collected = &filter->collected;
+	uint64		room =
+		collected->room == 0 ? CHUNK_FIRST_KEYS : Min(collected->room * 2, CHUNK_MOST_KEYS);
+
+	put_chunk(filter);
+	Assert(!DsaPointerIsValid(filter->chunk));
+	if (bloomfam_join_shared_state(shared) == JOIN_FILTER_COLLECTING &&
+		pg_atomic_read_u64(&shared->nkeys) < bloomfam_join_design_most())
+		filter->chunk = dsa_allocate_extended(
+			filter->area, offsetof(Chunk, keys) + room * sizeof(uint64), DSA_ALLOC_NO_OOM);
+	if (DsaPointerIsValid(filter->chunk))
+	{
+		collected->values = ((Chunk *) dsa_get_address(filter->area, filter->chunk))->keys;
+		collected->room = room;
+		return true;
+	}
+	if (move_state(shared, JOIN_FILTER_COLLECTING,
+				   filter->of_numbers ? JOIN_FILTER_TOO_MANY : JOIN_FILTER_DISCARDED))
+	{
+		free_list(&shared->chunks, filter->area);
+		filter->counts.builds++;
+		filter->counts.discarded++;
+	}
+	return false;
+}
+
+void
+bloomfam_join_shared_put_keys(JoinShared *shared, dsa_area *area, const JoinKeys *keys,
+							  int ncolumns)
+{
+	bool		lost = ncolumns == 0;
+	int			i;
+
+	for (i = 0; i < ncolumns && !lost; i++)
+	{
+		Size		length = keys[i].nvalues * sizeof(int64);
+		dsa_pointer own = dsa_allocate_extended(area, offsetof(Piece, values) + length,
+												DSA_ALLOC_NO_OOM);
+
+		Assert(keys[i].phase != JOIN_KEYS_LISTING && keys[i].nvalues <= JOIN_KEYS_FEW);
+		lost = !DsaPointerIsValid(own);
+		if (!lost)
+		{
+			Piece	   *piece = dsa_get_address(area, own);
+
+			piece->column = i;
+			piece->keys = keys[i];
+			if (length > 0)
+				memcpy(piece->values, keys[i].values, length);
+			push(&shared->pieces, own, &piece->next);
+		}
+	}
+	if (lost)
+		pg_atomic_write_u32(&shared->piece_lost, 1);
+}
+
+void
+bloomfam_join_shared_hand_over(JoinFilter *filter)
+{
+	Assert(bloomfam_join_shared_state(filter->shared) != JOIN_FILTER_BUILDING);
+	Assert(bloomfam_join_shared_state(filter->shared) != JOIN_FILTER_READY);
+	put_chunk(filter);
+	bloomfam_join_shared_put_keys(filter->shared, filter->area, filter->keys, filter->ncolumns);
+}
+
+bool
+bloomfam_join_shared_get_keys(JoinFilter *filter)
+{
+	JoinShared *shared = filter->shared;
+	dsa_pointer next;
+	int			i;
+
+	pg_read_barrier();
+	next = dsa_pointer_atomic_read(&shared->pieces);
+	if (!DsaPointerIsValid(next) || pg_atomic_read_u32(&shared->piece_lost) != 0)
+		return false;
+	for (i = 0; i < filter->ncolumns; i++)
+		bloomfam_join_keys_begin(&filter->keys[i], JOIN_KEYS_LISTING);
+	while (DsaPointerIsValid(next))
+	{
+		const Piece *piece = dsa_get_address(filter->area, next);
+
+		Assert(piece->column < filter->ncolumns);
+		bloomfam_join_keys_merge(&filter->keys[piece->column], &piece->keys, piece->values,
+								 filter->keys_context);
+		next = piece->next;
+	}
+	for (i = 0; i < filter->ncolumns; i++)
+		bloomfam_join_keys_finish(&filter->keys[i], filter->keys_context);
+	return true;
+}
+
+/* ---- the filter of all that ---- */
+
+bool
+bloomfam_join_shared_allocate(JoinShared *shared, dsa_area *area, Size size)
+{
+	if (size > 0)
+		shared->payload = dsa_allocate_extended(area, size + BLOOMFAM_CACHE_LINE,
+												DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
+	return size == 0 || DsaPointerIsValid(shared->payload);
+}
+
+uint8 *
+bloomfam_join_shared_payload(const JoinShared *shared, dsa_area *area)
+{
+	if (!DsaPointerIsValid(shared->payload))
+		return NULL;
+	return (uint8 *) TYPEALIGN(BLOOMFAM_CACHE_LINE, dsa_get_address(area, shared->payload));
+}
+
+/*
+ * Makes the filter of all that was handed over, or the range of numbers where that cannot be.
+ * Called by the one process that has moved the state to BUILDING.
+ */
+static void
+make_shared(JoinFilter *filter, JoinCollects what)
+{
+	JoinShared *shared = filter->shared;
+	JoinFilterProbe *design = &shared->design;
+	JoinKeysRange bounds = bloomfam_join_filter_bounds(filter);
+	uint64		nkeys = pg_atomic_read_u64(&shared->nkeys);
+	uint64		filled PG_USED_FOR_ASSERTS_ONLY = 0;
+	dsa_pointer next = dsa_pointer_atomic_read(&shared->chunks);
+	uint8	   *payload;
+	bool		made = false;
+
+	Assert(bloomfam_join_shared_state(shared) == JOIN_FILTER_BUILDING);
+	if (what != JOIN_COLLECTS_BOUNDS)
+	{
+		made = nkeys <= bloomfam_join_design_most() &&
+			   bloomfam_join_design_plan(what, bounds, nkeys, design) &&
+			   bloomfam_join_shared_allocate(shared, filter->area, design->size);
+		filter->counts.builds++;
+		filter->counts.discarded += !made;
+	}
+	if (!made && what != JOIN_COLLECTS_HASHES)
+		made = bloomfam_join_design_plan(JOIN_COLLECTS_BOUNDS, bounds, nkeys, design);
+	payload = bloomfam_join_shared_payload(shared, filter->area);
+	if (payload != NULL)
+	{
+		bloomfam_join_design_clear(design, payload);
+		while (DsaPointerIsValid(next))
+		{
+			Chunk	   *chunk = dsa_get_address(filter->area, next);
+
+			filled += chunk->nkeys;
+			bloomfam_join_design_fill(design, what, payload, chunk->keys, chunk->nkeys);
+			next = chunk->next;
+		}
+		Assert(filled == nkeys);
+	}
+	if (made)
+		bloomfam_join_filter_count(filter, design, design->size + nkeys * sizeof(uint64));
+	free_list(&shared->chunks, filter->area);
+	pg_write_barrier();
+	pg_atomic_write_u32(&shared->state, made ? JOIN_FILTER_READY : JOIN_FILTER_DISCARDED);
+}
+
+bool
+bloomfam_join_filter_attach(JoinFilter *filter)
+{
+	JoinShared *shared = filter->shared;
+	JoinFilterState state;
+
+	Assert(filter->role != JOIN_FILTER_PRIVATE && filter->state == JOIN_FILTER_COLLECTING);
+
+	/* once the join has a table and asks the probe side for rows, all have handed over */
+	if (filter->role == JOIN_FILTER_PARTICIPANT &&
+		(filter->join == NULL || bloomfam_hash_join_table(filter->join) == NULL))
+		return false;
+	state = bloomfam_join_shared_state(shared);
+	if ((state == JOIN_FILTER_COLLECTING || state == JOIN_FILTER_TOO_MANY) &&
+		move_state(shared, state, JOIN_FILTER_BUILDING))
+		make_shared(filter, state == JOIN_FILTER_TOO_MANY ? JOIN_COLLECTS_BOUNDS
+					: filter->of_numbers				  ? JOIN_COLLECTS_NUMBERS
+														  : JOIN_COLLECTS_HASHES);
+	state = bloomfam_join_shared_state(shared);
+	if (state == JOIN_FILTER_DISCARDED || state == JOIN_FILTER_KEYS_ONLY)
+		filter->state = JOIN_FILTER_DISCARDED;
+	if (state != JOIN_FILTER_READY)
+		return false;
+	pg_read_barrier();
+	bloomfam_join_filter_use(filter, &shared->design,
+							 bloomfam_join_shared_payload(shared, filter->area));
+	return true;
+}
