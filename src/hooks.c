@@ -40,6 +40,7 @@
 #include "join/fdw/foreign.h"
 #include "join/planner/paths.h"
 #include "join/planner/plan.h"
+#include "join/planner/subquery_stats.h"
 #include "join/report/decisions.h"
 #include "join/report/stat.h"
 #include "pg/compat.h"
@@ -49,6 +50,7 @@
 /* What was there before, or the server's own; of paths there is none. */
 static planner_hook_type previous_planner;
 static bloomfam_base_rel_hook_type previous_base_rel;
+static get_relation_stats_hook_type previous_column_stats;
 static set_join_pathlist_hook_type previous_join_paths;
 static join_search_hook_type previous_join_search;
 static ExecutorStart_hook_type previous_executor_start;
@@ -79,6 +81,17 @@ size_base_rel(BLOOMFAM_BASE_REL_PARAMS)
 		previous_base_rel(BLOOMFAM_BASE_REL_ARGS);
 	if (bloomfam_join_filter != JOIN_FILTER_OFF && bloomfam_join_filter_plans)
 		bloomfam_join_foreign_size(root, rel);
+}
+
+/* Statistics of a column, before the planner looks for them itself. */
+static bool
+find_column_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attribute,
+				  VariableStatData *vardata)
+{
+	if (previous_column_stats != NULL && previous_column_stats(root, rte, attribute, vardata))
+		return true;
+	return bloomfam_join_filter != JOIN_FILTER_OFF && bloomfam_join_filter_plans &&
+		   bloomfam_join_subquery_stats(root, rte, attribute, vardata);
 }
 
 static void
@@ -157,21 +170,23 @@ plan_with_filters(BLOOMFAM_PLANNER_PARAMS)
 	return stmt;
 }
 
-/* Ties the filters of hash joins to them. */
+/* Ties the filters of joins to them. */
 static bool
 tie_filters(PlanState *node, void *context)
 {
+	PlanState  *build = NULL;
+
 	if (node == NULL)
 		return false;
 	if (IsA(node, HashJoinState))
-	{
-		PlanState  *build = outerPlanState(innerPlanState(node));
+		build = outerPlanState(innerPlanState(node));
+	else if (IsA(node, MergeJoinState))
+		build = outerPlanState(outerPlanState(node));
 
-		/* one on the other, where columns of the key have filters of their own */
-		for (; build != NULL && bloomfam_join_node_kind(build->plan) == JOIN_NODE_BUILD;
-			 build = outerPlanState(build))
-			bloomfam_join_build_tie((JoinBuildState *) build, (HashJoinState *) node);
-	}
+	/* one on the other, where columns of the key have filters of their own */
+	for (; build != NULL && bloomfam_join_node_kind(build->plan) == JOIN_NODE_BUILD;
+		 build = outerPlanState(build))
+		bloomfam_join_build_tie((JoinBuildState *) build, node);
 	return planstate_tree_walker(node, tie_filters, context);
 }
 
@@ -249,6 +264,8 @@ bloomfam_join_init(void)
 	planner_hook = plan_with_filters;
 	previous_base_rel = bloomfam_base_rel_hook;
 	bloomfam_base_rel_hook = size_base_rel;
+	previous_column_stats = get_relation_stats_hook;
+	get_relation_stats_hook = find_column_stats;
 	previous_join_paths = set_join_pathlist_hook;
 	set_join_pathlist_hook = add_paths_with_filters;
 	previous_join_search = join_search_hook;

@@ -545,6 +545,22 @@ bloomfam_count_rows_read(Relation table, int rows)
 #endif
 }
 
+/* A merge join of two paths that are sorted as it needs them.  18 may sort the rest of an order. */
+#include "optimizer/cost.h"
+#if PG_VERSION_NUM >= 180000
+#define bloomfam_initial_cost_mergejoin(root, costs, type, clauses, outer, inner, extra) \
+	initial_cost_mergejoin(root, costs, type, clauses, outer, inner, NIL, NIL, 0, extra)
+#define bloomfam_create_mergejoin_path(root, rel, type, costs, extra, outer, inner, keys, clauses) \
+	create_mergejoin_path(root, rel, type, costs, extra, outer, inner, (extra)->restrictlist, \
+						  keys, NULL, clauses, NIL, NIL, 0)
+#else
+#define bloomfam_initial_cost_mergejoin(root, costs, type, clauses, outer, inner, extra) \
+	initial_cost_mergejoin(root, costs, type, clauses, outer, inner, NIL, NIL, extra)
+#define bloomfam_create_mergejoin_path(root, rel, type, costs, extra, outer, inner, keys, clauses) \
+	create_mergejoin_path(root, rel, type, costs, extra, outer, inner, (extra)->restrictlist, \
+						  keys, NULL, clauses, NIL, NIL)
+#endif
+
 /*
  * Is a path without order or parameters worth making, whose total cost is at least this?  18
  * counts what is disabled, too; 19 asks for the startup cost of partial paths.
@@ -710,6 +726,28 @@ bloomfam_tbm_for_each_block(TIDBitmap *bitmap, void (*action) (void *arg, BlockN
  * a range that is summarised later lacks what older snapshots see of it?  16 has such updates.
  */
 #define BLOOMFAM_BRIN_LACKS_OLD_VALUES	(PG_VERSION_NUM >= 160000)
+
+/*
+ * The members of a SetOp that say which columns it compares.  Until 17 it has one child, with the
+ * rows of both inputs, and from then on two.
+ */
+#if PG_VERSION_NUM >= 180000
+#define BLOOMFAM_SET_OPERATION_GROUPING(grouping)	grouping(SetOp, cmp)
+#else
+#define BLOOMFAM_SET_OPERATION_GROUPING(grouping)	grouping(SetOp, dup)
+#endif
+
+/* The path of SELECT DISTINCT; 19 renamed it, as that of IN is gone. */
+#if PG_VERSION_NUM >= 190000
+#define BLOOMFAM_DISTINCT_PATH	T_UniquePath
+#define BloomfamDistinctPath	UniquePath
+#else
+#define BLOOMFAM_DISTINCT_PATH	T_UpperUniquePath
+#define BloomfamDistinctPath	UpperUniquePath
+#endif
+
+/* 17 looks through a CTE that groups nothing for statistics of its columns. */
+#define BLOOMFAM_KNOWS_COLUMNS_OF_CTES	(PG_VERSION_NUM >= 170000)
 
 /* Scans of heaps: 17 gave them streams, which read ahead; 19 lets them be of a part of a table. */
 #define BLOOMFAM_HEAP_SCAN_HAS_STREAM	(PG_VERSION_NUM >= 170000)

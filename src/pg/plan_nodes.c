@@ -21,14 +21,14 @@
 #include "pg/plan_nodes.h"
 
 #define AT(type, member)	offsetof(type, member)
-#define GROUPING(type, by) \
-	{AT(type, numCols), AT(type, by##ColIdx), AT(type, by##Operators), AT(type, by##Collations)}
+#define GROUPING(type, by) GROUPING_OF(type, numCols, by)
+#define GROUPING_OF(type, n, by) \
+	{AT(type, n), AT(type, by##ColIdx), AT(type, by##Operators), AT(type, by##Collations)}
 
 static const BloomfamPlanNode known_types[] = {
 	/* what has no expressions but its columns and conditions */
 	[T_ProjectSet] = {.is_known = true},
 	[T_RecursiveUnion] = {.is_known = true},
-	[T_SetOp] = {.is_known = true},
 	[T_CteScan] = {.is_known = true},
 	[T_NamedTuplestoreScan] = {.is_known = true},
 	[T_WorkTableScan] = {.is_known = true},
@@ -48,6 +48,11 @@ static const BloomfamPlanNode known_types[] = {
 		.is_known = true, .repeatable = true, .keeps_rows = true, .grouping = GROUPING(Agg, grp)
 	},
 
+	[T_SetOp] =
+	{
+		.is_known = true, .keeps_rows = true, .grouping = BLOOMFAM_SET_OPERATION_GROUPING(GROUPING)
+	},
+
 	/* several children */
 	[T_Append] = {.is_known = true, .repeatable = true, .children = AT(Append, appendplans)},
 	[T_MergeAppend] =
@@ -61,76 +66,79 @@ static const BloomfamPlanNode known_types[] = {
 	/* expressions of their own */
 	[T_Result] =
 	{
-		.is_known = true, .repeatable = true, .conditions = {AT(Result, resconstantqual)}
+		.is_known = true, .repeatable = true, .exprs = {AT(Result, resconstantqual)}
 	},
-	[T_SampleScan] = {.is_known = true, .scans_table = true, .keys = {AT(SampleScan, tablesample)}},
+	[T_SampleScan] =
+	{
+		.is_known = true, .scans_table = true, .exprs = {AT(SampleScan, tablesample)}
+	},
 	[T_IndexScan] =
 	{
 		.is_known = true, .repeatable = true, .scans_table = true,
-		.keys = {AT(IndexScan, indexqual), AT(IndexScan, indexqualorig),
-				 AT(IndexScan, indexorderby), AT(IndexScan, indexorderbyorig)}
+		.exprs = {AT(IndexScan, indexqual), AT(IndexScan, indexqualorig),
+				  AT(IndexScan, indexorderby), AT(IndexScan, indexorderbyorig)}
 	},
 	[T_IndexOnlyScan] =
 	{
 		.is_known = true, .repeatable = true, .scans_table = true,
-		.keys = {AT(IndexOnlyScan, indexqual), AT(IndexOnlyScan, recheckqual),
-				 AT(IndexOnlyScan, indexorderby)}
+		.exprs = {AT(IndexOnlyScan, indexqual), AT(IndexOnlyScan, recheckqual),
+				  AT(IndexOnlyScan, indexorderby)}
 	},
 	[T_BitmapIndexScan] =
 	{
 		.is_known = true, .repeatable = true,
-		.keys = {AT(BitmapIndexScan, indexqual), AT(BitmapIndexScan, indexqualorig)}
+		.exprs = {AT(BitmapIndexScan, indexqual), AT(BitmapIndexScan, indexqualorig)}
 	},
 	[T_BitmapHeapScan] =
 	{
 		.is_known = true, .repeatable = true, .scans_table = true,
-		.keys = {AT(BitmapHeapScan, bitmapqualorig)}
+		.exprs = {AT(BitmapHeapScan, bitmapqualorig)}
 	},
-	[T_TidScan] = {.is_known = true, .scans_table = true, .keys = {AT(TidScan, tidquals)}},
+	[T_TidScan] = {.is_known = true, .scans_table = true, .exprs = {AT(TidScan, tidquals)}},
 	[T_TidRangeScan] =
 	{
-		.is_known = true, .scans_table = true, .keys = {AT(TidRangeScan, tidrangequals)}
+		.is_known = true, .scans_table = true, .exprs = {AT(TidRangeScan, tidrangequals)}
 	},
-	[T_FunctionScan] = {.is_known = true, .keys = {AT(FunctionScan, functions)}},
-	[T_ValuesScan] = {.is_known = true, .keys = {AT(ValuesScan, values_lists)}},
-	[T_TableFuncScan] = {.is_known = true, .keys = {AT(TableFuncScan, tablefunc)}},
+	[T_FunctionScan] = {.is_known = true, .exprs = {AT(FunctionScan, functions)}},
+	[T_ValuesScan] = {.is_known = true, .exprs = {AT(ValuesScan, values_lists)}},
+	[T_TableFuncScan] = {.is_known = true, .exprs = {AT(TableFuncScan, tablefunc)}},
 	[T_ForeignScan] =
 	{
 		.is_known = true, .scans_table = true,
-		.keys = {AT(ForeignScan, fdw_exprs), AT(ForeignScan, fdw_recheck_quals)}
+		.exprs = {AT(ForeignScan, fdw_exprs), AT(ForeignScan, fdw_recheck_quals)}
 	},
 	[T_NestLoop] =
 	{
-		.is_known = true, .repeatable = true, .conditions = {AT(NestLoop, join.joinqual)}
+		.is_known = true, .repeatable = true, .exprs = {AT(NestLoop, join.joinqual)}
 	},
 	[T_MergeJoin] =
 	{
-		.is_known = true, .repeatable = true, .conditions = {AT(MergeJoin, join.joinqual)},
-		.keys = {AT(MergeJoin, mergeclauses)}
+		.is_known = true, .repeatable = true,
+		.exprs = {AT(MergeJoin, join.joinqual), AT(MergeJoin, mergeclauses)}
 	},
 	[T_HashJoin] =
 	{
-		.is_known = true, .repeatable = true, .conditions = {AT(HashJoin, join.joinqual)},
-		.keys = {AT(HashJoin, hashclauses), AT(HashJoin, hashkeys)}
+		.is_known = true, .repeatable = true,
+		.exprs = {AT(HashJoin, join.joinqual), AT(HashJoin, hashclauses), AT(HashJoin, hashkeys)}
 	},
 	[T_Hash] =
 	{
-		.is_known = true, .repeatable = true, .keeps_rows = true, .keys = {AT(Hash, hashkeys)}
+		.is_known = true, .repeatable = true, .keeps_rows = true, .exprs = {AT(Hash, hashkeys)}
 	},
 	[T_Memoize] =
 	{
 		.is_known = true, .repeatable = true, .keeps_rows = true,
-		.keys = {AT(Memoize, param_exprs)}
+		.exprs = {AT(Memoize, param_exprs)}
 	},
 	[T_WindowAgg] =
 	{
-		.is_known = true, .conditions = {AT(WindowAgg, endOffset)},
-		.keys = {AT(WindowAgg, startOffset), AT(WindowAgg, runCondition),
-				 AT(WindowAgg, runConditionOrig)}
+		.is_known = true, .grouping = GROUPING_OF(WindowAgg, partNumCols, part),
+		.exprs = {AT(WindowAgg, startOffset), AT(WindowAgg, endOffset),
+				  AT(WindowAgg, runCondition), AT(WindowAgg, runConditionOrig)}
 	},
 	[T_Limit] =
 	{
-		.is_known = true, .conditions = {AT(Limit, limitOffset)}, .keys = {AT(Limit, limitCount)}
+		.is_known = true, .exprs = {AT(Limit, limitOffset), AT(Limit, limitCount)}
 	},
 
 	/* not known, as others' evaluate what they like; but so far their children are */
@@ -221,13 +229,12 @@ add_members(List *list, Plan *plan, const uint16 *members, size_t n)
 }
 
 List *
-bloomfam_plan_expressions(Plan *plan, bool with_keys)
+bloomfam_plan_expressions(Plan *plan)
 {
 	const BloomfamPlanNode *node = bloomfam_plan_node(plan);
 	List	   *list = list_make2(plan->targetlist, plan->qual);
 
-	list = add_members(list, plan, node->conditions, lengthof(node->conditions));
-	return with_keys ? add_members(list, plan, node->keys, lengthof(node->keys)) : list;
+	return add_members(list, plan, node->exprs, lengthof(node->exprs));
 }
 
 bool

@@ -27,9 +27,8 @@ typedef struct BloomfamPlanNode
 								 * 0 or it has a target list of its own */
 	uint16		child;			/* a plan that is neither the left nor the right child */
 	uint16		children;		/* ... a list of such plans */
-	uint16		conditions[2];	/* its own expressions, ended by 0: those that are evaluated for
-								 * rows which have been found */
-	uint16		keys[5];		/* ... those by which rows are found */
+	uint16		exprs[5];		/* its own expressions besides its columns and conditions, ended by
+								 * 0 */
 	uint16		grouping[4];	/* if it groups rows: how many columns it groups by, the arrays of
 								 * their numbers, operators and collations */
 } BloomfamPlanNode;
@@ -58,10 +57,10 @@ extern bool bloomfam_plan_stmt_walker(PlannedStmt *stmt, BloomfamPlanWalker walk
 extern void bloomfam_plan_depends_on(PlannedStmt *stmt, int cache, Oid object);
 
 /*
- * A node's own expressions, as a new list of these or of lists: its columns, conditions and, unless
- * they are not wanted, keys.  Of a node whose type is not known not all are there.
+ * Returns a node's own expressions, as a new list of these or of lists.  Of a node whose type is
+ * not known not all are there.
  */
-extern List *bloomfam_plan_expressions(Plan *plan, bool with_keys);
+extern List *bloomfam_plan_expressions(Plan *plan);
 
 /* Does a node group rows? */
 extern bool bloomfam_plan_groups(Plan *plan);

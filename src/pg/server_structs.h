@@ -217,20 +217,25 @@ bloomfam_heap_scan_next_parallel(HeapScanDesc scan)
 /* ---- hash joins (HashJoinState, nodes/execnodes.h; HashJoinTable, executor/hashjoin.h) ---- */
 
 /*
- * The hash table of a join, NULL while it has none: which one, not what is in it.  On every major,
- * as no filter can do without; where it has another name nothing compiles.
+ * Where a join keeps what it has read of its build side: a hash join its hash table, and a merge
+ * join, whose outer side is a Sort, the sorted rows.  That is NULL while it has none.  Which one it
+ * is matters, not what is in it.  On every major, as no filter can do without; where it has another
+ * name nothing compiles.
  */
-static inline HashJoinTable
-bloomfam_hash_join_table(const HashJoinState *join)
+static inline void **
+bloomfam_join_build_kept(PlanState *join)
 {
-	return join->hj_HashTable;
+	if (IsA(join, HashJoinState))
+		return (void **) &((HashJoinState *) join)->hj_HashTable;
+	Assert(IsA(join, MergeJoinState) && IsA(outerPlanState(join), SortState));
+	return &((SortState *) outerPlanState(join))->tuplesortstate;
 }
 
 /*
  * Lets it build before it asks the outer side for a row, as it does after a rescan of an outer side
  * that had some.  Before its first row, and only of a join for which the planner has decided that
- * nobody can see the difference (planner/decision.c, may_build_first()).  On a major that is not
- * known it does nothing: rows then pass until the filter is ready.
+ * nobody can see the difference (planner/decision.c, build_first_refusal()).  On a major that is
+ * not known it does nothing: rows then pass until the filter is ready.
  */
 static inline void
 bloomfam_hash_join_build_first(HashJoinState *join)

@@ -29,8 +29,8 @@
 static FmgrInfo *
 find_hash(const JoinFilter *filter, const JoinKey *key)
 {
-	const HashJoin *join = (const HashJoin *) filter->join->js.ps.plan;
-	MemoryContext context = filter->join->js.ps.state->es_query_cxt;
+	const HashJoin *join = (const HashJoin *) filter->join->plan;
+	MemoryContext context = filter->join->state->es_query_cxt;
 	FmgrInfo   *hash = filter->group->bucket_hash;
 	Oid			outer;
 	Oid			inner;
@@ -68,12 +68,13 @@ bloomfam_join_prefetch_buckets(JoinProbeState *state, JoinBatchScratch *scratch,
 		 * cache next to the processor.
 		 */
 		if (!BLOOMFAM_KNOWN_MAJOR || filter->role != JOIN_FILTER_PRIVATE ||
+			!IsA(filter->join, HashJoinState) ||
 			!bloomfam_hash_table_is_private(filter->table) ||
 			bloomfam_hash_table_size(filter->table) <= NEAR_TABLE)
 			continue;
 
 		/* ready filters are of the table that the join has now; it may not grow meanwhile */
-		Assert(bloomfam_hash_join_table(filter->join) == filter->table);
+		Assert(*filter->kept == filter->table);
 		hash = find_hash(filter, probe->keys);
 		if (!OidIsValid(hash->fn_oid))
 			continue;

@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * build.c
- *	  The node on top of a hash join's build side: collects the keys of the rows that pass.
+ *	  The node on top of a join's build side: collects the keys of the rows that pass.
  *
  * It returns its child's rows unchanged.  At their end the filter is made, and tied to the hash
- * table that the join is about to probe.
+ * table that the join is about to probe, or to the sorted rows that it is about to merge.
  *
  *-------------------------------------------------------------------------
  */
@@ -62,8 +62,9 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 }
 
 void
-bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join)
+bloomfam_join_build_tie(JoinBuildState *state, PlanState *join)
 {
+	bool		is_hash_join = IsA(join, HashJoinState);
 	ListCell   *lc;
 
 	/* the plan of a subquery is found once for each expression that refers to it */
@@ -71,12 +72,14 @@ bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join)
 		return;
 	Assert(state->filter->join == NULL);
 	state->filter->join = join;
+	state->filter->kept = bloomfam_join_build_kept(join);
 	foreach(lc, state->foreign)
-		bloomfam_join_foreign_tie(lfirst(lc), outerPlanState(join));
+		bloomfam_join_foreign_tie(lfirst(lc),
+								  is_hash_join ? outerPlanState(join) : innerPlanState(join));
 
 	/* else the join fetches a row of the probe side first, to save the build if there is none */
-	if (state->info->build_first)
-		bloomfam_hash_join_build_first(join);
+	if (is_hash_join && state->info->build_first)
+		bloomfam_hash_join_build_first((HashJoinState *) join);
 }
 
 static TupleTableSlot *

@@ -24,15 +24,19 @@
  * The join whose build side a filter is made from, and what is above it: some ancestor of each of
  * its nodes.
  */
-static HashJoin *
+static Join *
 join_of_filter(List *ancestors, int number, List **above)
 {
 	ListCell   *lc;
 
 	foreach(lc, ancestors)
 	{
-		Plan	   *plan = IsA(lfirst(lc), HashJoin) ? outerPlan(innerPlan(lfirst(lc))) : NULL;
+		Plan	   *plan = NULL;
 
+		if (IsA(lfirst(lc), HashJoin))
+			plan = outerPlan(innerPlan(lfirst(lc)));
+		else if (IsA(lfirst(lc), MergeJoin))
+			plan = outerPlan(outerPlan(lfirst(lc)));
 		/* there may be several build nodes, one on top of the other */
 		for (; plan != NULL && bloomfam_join_node_kind(plan) == JOIN_NODE_BUILD;
 			 plan = outerPlan(plan))
@@ -47,10 +51,11 @@ join_of_filter(List *ancestors, int number, List **above)
 
 /*
  * The columns of a filter's key, a list of strings, as they are called at its join, at the Hash
- * below that, or at a probe node.
+ * below that, or at a probe node.  A merge join has those of both sides: built says which.
  */
 static List *
-names_at(Plan *plan, List *ancestors, const JoinFilterInfo *info, const ExplainState *es)
+names_at(Plan *plan, List *ancestors, const JoinFilterInfo *info, bool built,
+		 const ExplainState *es)
 {
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
 	List	   *names = NIL;
@@ -65,6 +70,9 @@ names_at(Plan *plan, List *ancestors, const JoinFilterInfo *info, const ExplainS
 			key = list_nth(((HashJoin *) plan)->hashkeys, column->hash_key);
 		else if (IsA(plan, Hash))
 			key = list_nth(((Hash *) plan)->hashkeys, column->hash_key);
+		else if (IsA(plan, MergeJoin))
+			key = list_nth(((OpExpr *) list_nth(((MergeJoin *) plan)->mergeclauses,
+												column->hash_key))->args, built ? 0 : 1);
 		else
 			key = list_nth(((CustomScan *) plan)->custom_scan_tlist, column->attribute - 1);
 		if (IsA(key, TargetEntry))
@@ -81,11 +89,13 @@ static void
 explain_key(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilterInfo *info)
 {
 	List	   *above;
-	HashJoin   *join = join_of_filter(ancestors, info->number, &above);
-	List	   *at_hash = names_at(innerPlan(join), lcons(join, list_copy(above)), info, es);
+	Join	   *join = join_of_filter(ancestors, info->number, &above);
+	Plan	   *keeper = IsA(join, HashJoin) ? innerPlan(join) : &join->plan;
+	List	   *at_keeper = IsA(join, HashJoin) ? lcons(join, list_copy(above)) : above;
+	List	   *built = names_at(keeper, at_keeper, info, true, es);
 	bool		building = bloomfam_join_node_kind(&node->scan.plan) == JOIN_NODE_BUILD;
-	List	   *own = building ? at_hash : names_at(&node->scan.plan, ancestors, info, es);
-	List	   *other = building ? names_at(&join->join.plan, above, info, es) : at_hash;
+	List	   *own = building ? built : names_at(&node->scan.plan, ancestors, info, false, es);
+	List	   *other = building ? names_at(&join->plan, above, info, false, es) : built;
 
 	if (!is_text(es))
 	{

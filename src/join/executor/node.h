@@ -92,7 +92,7 @@ extern Node *bloomfam_join_build_create(CustomScan *plan);
 extern Node *bloomfam_join_probe_create(CustomScan *plan);
 
 /* Ties a build node's filter, if it has one, to the hash join that it is the build side of. */
-extern void bloomfam_join_build_tie(JoinBuildState *state, HashJoinState *join);
+extern void bloomfam_join_build_tie(JoinBuildState *state, PlanState *join);
 
 /* As ExplainCustomScan of the nodes' methods. */
 extern void bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState *es);

@@ -124,7 +124,7 @@ static void
 use_keys(JoinFilter *filter)
 {
 	if (filter->join != NULL)
-		filter->keys_table = bloomfam_hash_join_table(filter->join);
+		filter->keys_table = *filter->kept;
 	filter->keys_complete = true;
 	filter->keys_build++;
 }
@@ -132,7 +132,7 @@ use_keys(JoinFilter *filter)
 const JoinKeys *
 bloomfam_join_filter_keys(JoinFilter *filter)
 {
-	HashJoinTable table = filter->join != NULL ? bloomfam_hash_join_table(filter->join) : NULL;
+	void	   *table = filter->join != NULL ? *filter->kept : NULL;
 
 	if (filter->ncolumns == 0)
 		return NULL;
@@ -238,7 +238,7 @@ bloomfam_join_filter_use(JoinFilter *filter, const JoinFilterProbe *design, cons
 		probe->probe = probe->view.head.kind->prober(&probe->view);
 	}
 	if (filter->join != NULL)
-		filter->table = bloomfam_hash_join_table(filter->join);
+		filter->table = *filter->kept;
 	filter->state = JOIN_FILTER_READY;
 }
 

@@ -9,7 +9,6 @@
 #ifndef BLOOMFAM_JOIN_FILTER_H
 #define BLOOMFAM_JOIN_FILTER_H
 
-#include "executor/hashjoin.h"
 #include "nodes/execnodes.h"
 #include "port/atomics.h"
 #include "utils/dsa.h"
@@ -45,7 +44,8 @@ typedef enum JoinFilterState
 	/*
 	 * Everywhere: the filter has all keys of the build side.  Set by who has made it or its copy,
 	 * and in another process when it finds that.  Ready; a process's own filter only as long as
-	 * its join has the hash table that it was built along with (bloomfam_join_filter_ready()).
+	 * its join has the hash table, or the sorted rows, that it was built along with
+	 * (bloomfam_join_filter_ready()).
 	 */
 	JOIN_FILTER_READY,
 
@@ -101,8 +101,11 @@ typedef struct JoinFilter
 {
 	JoinFilterRole role;		/* which of the members marked PRIVATE, PARTICIPANT, COPY are set */
 	JoinFilterState state;		/* COLLECTING, READY or DISCARDED */
-	HashJoinState *join;		/* NULL: not tied to it (yet), so nothing is made; always of COPY */
-	HashJoinTable table;		/* READY: the hash table that it was built along with */
+	PlanState  *join;			/* a hash join or merge join; NULL: not tied to it (yet), so nothing
+								 * is made; always of COPY */
+	void	  **kept;			/* bloomfam_join_build_kept() of the join; NULL if join is */
+	void	   *table;			/* READY: the hash table, or the sorted rows, that it was built
+								 * along with */
 	bool		of_numbers;		/* its key is one column of integers, keys[0] */
 	JoinCollected collected;	/* COLLECTING: the keys so far */
 	JoinFilterProbe probe;		/* READY: the filter, to be probed */
@@ -122,8 +125,8 @@ typedef struct JoinFilter
 	MemoryContext keys_context; /* has their lists, and what was found by them; reset for each
 								 * build; NULL: ncolumns is 0 */
 	bool		keys_complete;	/* they are all of the last build; then no column is LISTING */
-	HashJoinTable keys_table;	/* the hash table that they were collected along with; NULL: none,
-								 * or of COPY */
+	void	   *keys_table;		/* the hash table, or the sorted rows, that they were collected
+								 * along with; NULL: none, or of COPY */
 	uint64		keys_build;		/* number of complete builds, by which users know a new one */
 
 	bool		passed_unfiltered;	/* an all-or-none target let rows pass before the filter was
@@ -297,7 +300,7 @@ bloomfam_join_filter_ready(JoinFilter *filter)
 {
 	if (likely(filter->state == JOIN_FILTER_READY))
 		return filter->role == JOIN_FILTER_COPY ||
-			   (filter->table != NULL && bloomfam_hash_join_table(filter->join) == filter->table);
+			   (filter->table != NULL && *filter->kept == filter->table);
 	return filter->role != JOIN_FILTER_PRIVATE && filter->state != JOIN_FILTER_DISCARDED &&
 		   bloomfam_join_filter_attach(filter);
 }

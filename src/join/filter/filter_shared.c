@@ -320,7 +320,7 @@ bloomfam_join_filter_attach(JoinFilter *filter)
 
 	/* once the join has a table and asks the probe side for rows, all have handed over */
 	if (filter->role == JOIN_FILTER_PARTICIPANT &&
-		(filter->join == NULL || bloomfam_hash_join_table(filter->join) == NULL))
+		(filter->join == NULL || *filter->kept == NULL))
 		return false;
 	state = bloomfam_join_shared_state(shared);
 	if ((state == JOIN_FILTER_COLLECTING || state == JOIN_FILTER_TOO_MANY) &&

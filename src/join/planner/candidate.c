@@ -20,9 +20,11 @@
 #include "access/table.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/plancat.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -45,7 +47,9 @@ bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid operato
 	*key = (JoinKeyColumn) {
 		.operator = operator, .collation = collation, .attribute = attribute, .inner = inner
 	};
-	if (attribute == 0 || !bloomfam_join_is_volatile_free(inner, plan_info))
+	/* the build node evaluates a copy of the expression: there is no copy of a subquery's plan */
+	if (attribute == 0 || bloomfam_join_is_volatile(inner, plan_info) ||
+		contain_subplans((Node *) inner))
 		return JOIN_KEY_IS_COMPUTED;
 	return bloomfam_join_hashing(operator, collation, &key->hashing) ? JOIN_NO_REASON
 																	 : JOIN_KEY_HAS_NO_HASH;
@@ -95,12 +99,13 @@ scans_table(NodeTag scan)
 #define COMPARED_IN_VAIN	0.05
 
 bool
-bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo *outerrel,
+bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo *probed,
 							 const JoinPathExtraData *extra, JoinType jointype)
 {
 	PlannerInfo *root = path_candidate->root;
-	const RelOptInfo *innerrel = path_candidate->innerrel;
+	const RelOptInfo *built = path_candidate->built;
 	JoinKeyColumn *columns = palloc(list_length(extra->restrictlist) * sizeof(JoinKeyColumn));
+	Relids		both = bms_union(probed->relids, built->relids);
 	int			ncolumns = 0;
 	QualCost	comparing;
 	const ListCell *lc;
@@ -109,15 +114,16 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
 		const OpExpr *equal = (const OpExpr *) clause->clause;
-		bool		turned = bms_is_subset(clause->left_relids, innerrel->relids);
+		bool		turned = bms_is_subset(clause->left_relids, built->relids);
 		const Var  *column;
 		const RangeTblEntry *rte;
 		Oid			operator;
 
 		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator) ||
+			(jointype == JOIN_ANTI && RINFO_IS_PUSHED_DOWN(clause, both)) ||
 			!bms_is_subset(turned ? clause->right_relids : clause->left_relids,
-						   outerrel->relids) ||
-			(!turned && !bms_is_subset(clause->right_relids, innerrel->relids)))
+						   probed->relids) ||
+			(!turned && !bms_is_subset(clause->right_relids, built->relids)))
 			continue;
 		column = bloomfam_expression_var(turned ? lsecond(equal->args) : linitial(equal->args));
 
@@ -161,6 +167,14 @@ bloomfam_join_path_below(const Path *path)
 		case T_SortPath:
 		case T_IncrementalSortPath:
 			return ((const SortPath *) path)->subpath;
+		case T_AggPath:
+			return ((const AggPath *) path)->subpath;
+		case T_GroupPath:
+			return ((const GroupPath *) path)->subpath;
+		case T_WindowAggPath:
+			return ((const WindowAggPath *) path)->subpath;
+		case BLOOMFAM_DISTINCT_PATH:
+			return ((const BloomfamDistinctPath *) path)->subpath;
 		case T_HashPath:
 		case T_MergePath:
 		case T_NestPath:
@@ -171,13 +185,13 @@ bloomfam_join_path_below(const Path *path)
 }
 
 /*
- * Follows a path down to the scan of the candidate's relation, or to the Append of its partitions.
- * Returns NULL if it is on the inner side of some join.  A filter may be pushed down inner sides,
- * too (pushdown.c); but what it then saves is something else.  Adds what the nodes in between cost
- * the rows that pass them, but never more than the server charges.
+ * Follows a path down to the scan of a relation, or to the Append of its partitions.  Returns NULL
+ * if it is on the inner side of some join.  A filter may be pushed down inner sides, too
+ * (pushdown.c); but what it then saves is something else.  Adds what the nodes in between cost the
+ * rows that pass them, but never more than the server charges.
  */
 static const Path *
-follow(const JoinPathCandidate *path_candidate, const Path *path, Cost *passing)
+follow(const Path *path, Index relid, Cost *passing)
 {
 	for (;;)
 	{
@@ -185,8 +199,9 @@ follow(const JoinPathCandidate *path_candidate, const Path *path, Cost *passing)
 		Cost		own = path->total_cost;
 
 		if (child == NULL)
-			return path->parent->relid == path_candidate->relid ? path : NULL;
-		if (!bms_is_member(path_candidate->relid, child->parent->relids))
+			return path->parent->relid == relid ? path : NULL;
+		if (child->parent->reloptkind != RELOPT_UPPER_REL &&
+			!bms_is_member(relid, child->parent->relids))
 			return NULL;
 		own -= child->total_cost;
 		if (IsA(path, HashPath) || IsA(path, MergePath) || IsA(path, NestPath))
@@ -197,9 +212,81 @@ follow(const JoinPathCandidate *path_candidate, const Path *path, Cost *passing)
 				return NULL;
 			own -= join->innerjoinpath->total_cost;
 		}
-		*passing += Max(Min(own, bloomfam_join_cost_of_passing(child->rows)), 0);
+		/* what a sort charges, each of its rows costs: the more there are, the more for each */
+		if (!IsA(path, SortPath))
+			own = Min(own, bloomfam_join_cost_of_passing(child->rows));
+		*passing += Max(own, 0);
 		path = child;
 	}
+}
+
+/* Is a column of a query's result among those of such a clause? */
+static bool
+is_among(const List *clauses, const TargetEntry *entry)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+		if (entry->ressortgroupref != 0 &&
+			lfirst_node(SortGroupClause, lc)->tleSortGroupRef == entry->ressortgroupref)
+			return true;
+	return false;
+}
+
+/*
+ * The base relation of a subquery that all columns of the key are of; 0: there is none, or the
+ * subquery does something with its rows that no filter can be pushed through.
+ */
+static Index
+relation_within(const JoinCandidate *candidate, const Query *query)
+{
+	Index		relid = 0;
+	ListCell   *lc;
+	int			i;
+
+	if (query->setOperations != NULL || query->groupingSets != NIL || query->hasTargetSRFs ||
+		query->limitCount != NULL || query->limitOffset != NULL)
+		return 0;
+	for (i = 0; i < candidate->ncolumns; i++)
+	{
+		const TargetEntry *entry =
+			get_tle_by_resno(query->targetList, candidate->columns[i].attribute);
+		const Var  *column = entry != NULL ? bloomfam_expression_var(entry->expr) : NULL;
+
+		if (column == NULL || column->varlevelsup != 0 ||
+			(i > 0 && (Index) column->varno != relid) ||
+			(query->groupClause != NIL && !is_among(query->groupClause, entry)) ||
+			(query->distinctClause != NIL && !is_among(query->distinctClause, entry)))
+			return 0;
+		foreach(lc, query->windowClause)
+			if (!is_among(lfirst_node(WindowClause, lc)->partitionClause, entry))
+				return 0;
+		relid = column->varno;
+	}
+	return relid;
+}
+
+/*
+ * Follows a path that is the scan of a subquery down within that.  Returns the path itself if no
+ * filter can be pushed there.
+ */
+static const Path *
+follow_within(const JoinCandidate *candidate, const Path *scan, Cost *passing)
+{
+	const PlannerInfo *subroot = scan->parent->subroot;
+	Cost		within = 0;
+	const Path *found = NULL;
+	Index		relid;
+
+	if (!IsA(scan, SubqueryScanPath) || subroot == NULL)
+		return scan;
+	relid = relation_within(candidate, subroot->parse);
+	if (relid != 0)
+		found = follow(((const SubqueryScanPath *) scan)->subpath, relid, &within);
+	if (found == NULL)
+		return scan;
+	*passing += within;
+	return found;
 }
 
 /* Describes a scan where so many rows would be probed by one process. */
@@ -208,7 +295,7 @@ describe_scan(const JoinPathCandidate *path_candidate, const Path *scan, double 
 {
 	const RelOptInfo *rel = scan->parent;
 	JoinFilterSite *site = palloc0(sizeof(JoinFilterSite));
-	bool		volatile_free = bloomfam_join_is_volatile_free(scan->pathtarget->exprs, NULL);
+	bool		is_volatile = bloomfam_join_is_volatile(scan->pathtarget->exprs, NULL);
 	ListCell   *lc;
 
 	site->access = JOIN_ROW_BY_ROW;
@@ -218,10 +305,9 @@ describe_scan(const JoinPathCandidate *path_candidate, const Path *scan, double 
 	if (scan->pathtype != T_SeqScan)
 		return site;
 	foreach(lc, rel->baserestrictinfo)
-		volatile_free &=
-			bloomfam_join_is_volatile_free(lfirst_node(RestrictInfo, lc)->clause, NULL);
+		is_volatile |= bloomfam_join_is_volatile(lfirst_node(RestrictInfo, lc)->clause, NULL);
 	site->long_keys = path_candidate->long_keys;
-	if (volatile_free)
+	if (!is_volatile)
 		site->access = decide_access(&path_candidate->candidate, rel->baserestrictinfo != NIL,
 									 site->long_keys);
 	site->rows_before = Max(rows, rows * rel->tuples / Max(rel->rows, 1));
@@ -229,9 +315,12 @@ describe_scan(const JoinPathCandidate *path_candidate, const Path *scan, double 
 	return site;
 }
 
-/* Describes the scan of the relation, or the scans of its partitions. */
+/*
+ * Describes the scan of the relation, or the scans of its partitions; is_within: they are within a
+ * subquery.
+ */
 static void
-describe_scans(JoinPathCandidate *path_candidate, const Path *scan, Cost passing)
+describe_scans(JoinPathCandidate *path_candidate, const Path *scan, bool is_within, Cost passing)
 {
 	JoinCandidate *candidate = &path_candidate->candidate;
 	bool		is_append = IsA(scan, AppendPath);
@@ -254,12 +343,12 @@ describe_scans(JoinPathCandidate *path_candidate, const Path *scan, Cost passing
 
 		site->scanning = (scan->total_cost - scan->startup_cost) * fraction;
 		candidate->sites = lappend(candidate->sites, site);
-		if (is_append || site->access != JOIN_ROW_BY_ROW)
+		if ((is_append || site->access != JOIN_ROW_BY_ROW) && !is_within)
 		{
 			/* the same for all paths of the two relations */
 			if (path_candidate->read < 0)
 				path_candidate->read = bloomfam_join_read_fraction(
-					path_candidate->root, scan->parent, candidate, path_candidate->innerrel);
+					path_candidate->root, scan->parent, candidate, path_candidate->built);
 			site->read = path_candidate->read;
 		}
 		path_candidate->scanned += child->parent->tuples * site->read;
@@ -308,35 +397,65 @@ describe_foreign_scan(JoinPathCandidate *path_candidate, const Path *scan)
 	path_candidate->scanned = scan->rows;
 }
 
-const Path *
-bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *outer,
-							  const Path *inner, bool parallel_hash)
+double
+bloomfam_join_candidate_rows_per_key(const JoinPathCandidate *path_candidate)
+{
+	double		fewest = 0;
+	ListCell   *lc;
+
+	foreach(lc, path_candidate->clauses)
+	{
+		const RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
+		const OpExpr *equal = (const OpExpr *) clause->clause;
+		bool		turned = bms_is_subset(clause->left_relids, path_candidate->built->relids);
+		VariableStatData vardata;
+		bool		is_default;
+		double		rows;
+
+		examine_variable(path_candidate->root,
+						 turned ? lsecond(equal->args) : linitial(equal->args), 0, &vardata);
+		rows = get_variable_numdistinct(&vardata, &is_default);
+		rows = is_default || vardata.rel == NULL ? 1 : vardata.rel->tuples / Max(rows, 1);
+		fewest = fewest == 0 ? rows : Min(fewest, rows);
+		ReleaseVariableStats(vardata);
+	}
+	return Max(fewest, 1);
+}
+
+bool
+bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *probed,
+							  const Path *built, bool parallel_hash)
 {
 	JoinCandidate *candidate = &path_candidate->candidate;
-	const RelOptInfo *innerrel = path_candidate->innerrel;
+	const RelOptInfo *builtrel = path_candidate->built;
 	const Var  *column = bloomfam_expression_var(candidate->columns[0].inner);
 	Cost		passing =
-		outer->rows *
+		probed->rows *
 		(list_length(path_candidate->clauses) * cpu_operator_cost + path_candidate->comparing +
-		 bloomfam_join_spilling(inner->rows, inner->pathtarget->width, outer->pathtarget->width));
-	const Path *scan = follow(path_candidate, outer, &passing);
+		 (IsA(built, SortPath) ? 0
+							   : bloomfam_join_spilling(built->rows, built->pathtarget->width,
+														probed->pathtarget->width)));
+	const Path *outermost = follow(probed, path_candidate->relid, &passing);
+	const Path *scan;
 
-	if (scan == NULL)
-		return NULL;
-	candidate->keys = inner->rows;
+	if (outermost == NULL)
+		return false;
+	scan = follow_within(candidate, outermost, &passing);
+	candidate->keys = built->rows;
 	candidate->keys_are_sure = true;	/* no path is offered for a filter in doubt */
-	candidate->left = Min(outer->rows / Max(scan->rows, 1), 1);
+	candidate->left = Min(probed->rows / Max(outermost->rows, 1), 1);
 	candidate->table = InvalidOid;
 	candidate->attribute = 0;
-	if (!parallel_hash && column != NULL && column->varno == innerrel->relid &&
-		innerrel->rtekind == RTE_RELATION && scans_table(inner->pathtype))
+	if (!parallel_hash && column != NULL && column->varno == builtrel->relid &&
+		builtrel->rtekind == RTE_RELATION && scans_table(built->pathtype))
 	{
-		candidate->table = planner_rt_fetch(innerrel->relid, path_candidate->root)->relid;
+		candidate->table = planner_rt_fetch(builtrel->relid, path_candidate->root)->relid;
 		candidate->attribute = column->varattno;
 	}
-	describe_scans(path_candidate, scan, passing);
-	describe_foreign_scan(path_candidate, scan);
-	return scan;
+	describe_scans(path_candidate, scan, scan != outermost, passing);
+	if (scan == outermost)
+		describe_foreign_scan(path_candidate, scan);
+	return true;
 }
 
 /* ---- from a finished plan ---- */
@@ -433,22 +552,68 @@ bloomfam_join_candidate_foreign(JoinPushdown *pushdown)
 	}
 }
 
+/* How many rows of the probe side have one key, as far as statistics tell; else 1. */
+static double
+count_rows_per_key(const JoinPushdown *pushdown)
+{
+	const JoinTarget *target = pushdown->targets != NIL ? linitial(pushdown->targets) : NULL;
+	double		fewest = 0;
+	const Plan *scan;
+	Oid			table;
+	int			i;
+
+	if (target == NULL)
+		return 1;
+	scan = bloomfam_join_below_own(*target->slot);
+	if (!scans_table(nodeTag(scan)))
+		return 1;
+	table = rt_fetch(((const Scan *) scan)->scanrelid, pushdown->plan_info->stmt->rtable)->relid;
+	for (i = 0; i < pushdown->candidate.ncolumns; i++)
+	{
+		AttrNumber	column = bloomfam_join_column_behind(scan, target->attributes[i],
+														 ((const Scan *) scan)->scanrelid);
+		double		rows =
+			column != 0 ? bloomfam_join_column_rows_per_value(table, column, scan->plan_rows) : 0;
+
+		if (fewest == 0 || (rows > 0 && rows < fewest))
+			fewest = rows;
+	}
+	return Max(fewest, 1);
+}
+
+/* The fraction of the probe side's rows that are expected to match no key. */
+static double
+estimate_drop(const JoinPushdown *pushdown)
+{
+	double		joined = pushdown->join->plan.plan_rows;
+	double		probed = (*pushdown->probe_side)->plan_rows;
+
+	if (IsA(pushdown->join, HashJoin))
+		return bloomfam_join_drop(joined, probed);
+	return bloomfam_join_drop_of_inner(pushdown->join->jointype, joined,
+									   pushdown->keeper->plan_rows, probed,
+									   count_rows_per_key(pushdown));
+}
+
 void
 bloomfam_join_candidate_plan(JoinPushdown *pushdown)
 {
 	JoinCandidate *candidate = &pushdown->candidate;
-	const Plan *hash = innerPlan(pushdown->join);
-	const Plan *build = bloomfam_join_below_own(outerPlan(hash));
+	const Plan *keeper = pushdown->keeper;
+	const Plan *build = bloomfam_join_below_own(outerPlan(keeper));
 	AttrNumber	key = bloomfam_join_column(candidate->columns[0].inner, OUTER_VAR);
-	Cost		spilling = bloomfam_join_spilling(hash->plan_rows, hash->plan_width,
-												  outerPlan(pushdown->join)->plan_width);
+	Cost		spilling = 0;
 	ListCell   *lc;
 
-	candidate->keys = hash->plan_rows;
+	if (IsA(keeper, Hash))
+		spilling = bloomfam_join_spilling(keeper->plan_rows, keeper->plan_width,
+										  (*pushdown->probe_side)->plan_width);
+	candidate->keys = keeper->plan_rows;
 	candidate->keys_are_sure = IsA(build, SeqScan) && build->qual == NIL;
+	candidate->drop = estimate_drop(pushdown);
 	candidate->left = 1;
 	candidate->sites = NIL;
-	if (!hash->parallel_aware && key != 0 && scans_table(nodeTag(build)))
+	if (!keeper->parallel_aware && key != 0 && scans_table(nodeTag(build)))
 	{
 		Index		rti = ((const Scan *) build)->scanrelid;
 

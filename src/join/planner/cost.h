@@ -95,6 +95,25 @@ bloomfam_join_drop(double joined, double probed)
 	return 1 - Min((joined + (probed < 100 ? 0.5 : 0)) / Max(probed, 1), 1);
 }
 
+/*
+ * Returns the same of the inner side of a join whose outer side is built from, and is kept.
+ * per_key: the rows of the inner side that one key has.
+ */
+static inline double
+bloomfam_join_drop_of_inner(JoinType type, double joined, double built, double probed,
+							double per_key)
+{
+	double		matched = built;
+
+	if (type == JOIN_INNER)
+		return bloomfam_join_drop(joined, probed);
+	if (type == JOIN_SEMI)
+		matched = Min(joined, built);
+	else if (type == JOIN_ANTI)
+		matched = Max(built - joined, 0);
+	return bloomfam_join_drop(matched * Max(per_key, 1), probed);
+}
+
 /* Returns what so many rows cost at most in a node that they pass. */
 extern Cost bloomfam_join_cost_of_passing(double rows);
 

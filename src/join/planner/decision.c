@@ -2,36 +2,56 @@
 /*-------------------------------------------------------------------------
  *
  * decision.c
- *	  Whether a hash join gets filters, and why not.
+ *	  Whether a join gets filters, and why not.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
 
 #include "join/base/column.h"
 #include "join/base/gucs.h"
 #include "join/planner/candidate.h"
 #include "join/planner/decision.h"
 #include "pg/compat.h"
+#include "pg/expression.h"
 #include "pg/plan_nodes.h"
 
-/* Do rows of a hash join's outer side that match no row of the inner side add nothing to it? */
+/* Do rows of a join's probe side that match no row of the build side add nothing to it? */
 static bool
-may_drop_outer(JoinType type)
+may_drop(const Join *join)
 {
+	JoinType	type = join->jointype;
+
+	/* the probe side is the inner one, and rows of the outer one stay in any case */
+	if (IsA(join, MergeJoin))
+		return bloomfam_join_may_pass_outer(type);
 	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT ||
 		   BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
 }
 
+List *
+bloomfam_join_conditions(const Join *join)
+{
+	return IsA(join, HashJoin) ? ((const HashJoin *) join)->hashclauses
+							   : ((const MergeJoin *) join)->mergeclauses;
+}
+
 /* Does the server itself build the join before it reads the outer side? */
 static bool
-server_builds_first(const HashJoin *join)
+server_builds_first(const Join *join)
 {
 	const Plan *hash = innerPlan(join);
 
+	/* nodeMergejoin.c fetches the first outer row first, and the Sort then reads all others */
+	if (IsA(join, MergeJoin))
+		return true;
+
 	/* nodeHashjoin.c: rows of the inner side without a match are needed, or all build together */
-	return join->join.jointype == JOIN_RIGHT || join->join.jointype == JOIN_FULL ||
-		   BLOOMFAM_IS_RIGHT_ANTI(join->join.jointype) || hash->parallel_aware ||
+	return join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL ||
+		   BLOOMFAM_IS_RIGHT_ANTI(join->jointype) || hash->parallel_aware ||
 		   outerPlan(join)->startup_cost >= hash->total_cost;
 }
 
@@ -69,8 +89,8 @@ may_cost_more(PlannedStmt *stmt, Plan *hash, Plan *outer)
 static JoinReason
 build_first_refusal(const JoinPushdown *pushdown)
 {
-	Plan	   *outer = outerPlan(pushdown->join);
-	Plan	   *hash = innerPlan(pushdown->join);
+	Plan	   *outer = *pushdown->probe_side;
+	Plan	   *hash = pushdown->keeper;
 
 	if (server_builds_first(pushdown->join))
 		return JOIN_NO_REASON;
@@ -141,6 +161,43 @@ is_computed(const JoinKeyColumn *column)
 	return bloomfam_join_column(column->inner, OUTER_VAR) == 0;
 }
 
+static JoinReason
+describe_hash_key(const HashJoin *join, int number, JoinKeyColumn *key,
+				  const JoinPlanInfo *plan_info)
+{
+	return bloomfam_join_describe_key(
+		key, bloomfam_join_column(list_nth(join->hashkeys, number), OUTER_VAR),
+		list_nth_oid(join->hashoperators, number), list_nth_oid(join->hashcollations, number),
+		list_nth(((Hash *) innerPlan(join))->hashkeys, number), plan_info);
+}
+
+/*
+ * A merge clause has the outer side, from which the filter is built, on its left.  Below the Sort
+ * its column is one of the child's.
+ */
+static JoinReason
+describe_merge_clause(const MergeJoin *join, int number, JoinKeyColumn *key,
+					  const JoinPlanInfo *plan_info)
+{
+	const OpExpr *clause = list_nth_node(OpExpr, join->mergeclauses, number);
+	const Var  *outer = bloomfam_expression_var(linitial(clause->args));
+	AttrNumber	inner = bloomfam_join_column(lsecond(clause->args), INNER_VAR);
+	Oid			operator = get_commutator(clause->opno);
+	AttrNumber	below = 0;
+	Var		   *column;
+
+	if (outer != NULL && outer->varno == OUTER_VAR)
+		below = bloomfam_join_column_behind(outerPlan(join), outer->varattno, OUTER_VAR);
+	if (below == 0)
+		return JOIN_KEY_IS_COMPUTED;
+	if (!OidIsValid(operator))
+		return JOIN_KEY_HAS_NO_HASH;
+	column = copyObject(unconstify(Var *, outer));
+	column->varattno = below;
+	return bloomfam_join_describe_key(key, inner, operator, clause->inputcollid, (Expr *) column,
+									  plan_info);
+}
+
 /*
  * The columns of a join's key that a filter can use; returns their number, and notes the reasons
  * why not of the other ones.
@@ -150,19 +207,18 @@ is_computed(const JoinKeyColumn *column)
  * all keys before it: the build node then stops where the Hash does.
  */
 static int
-find_key_columns(const JoinPlanInfo *plan_info, HashJoin *join, JoinKeyColumn *columns,
+find_key_columns(const JoinPlanInfo *plan_info, Join *join, JoinKeyColumn *columns,
 				 JoinKeyDecision *key_decisions)
 {
-	Hash	   *hash = (Hash *) innerPlan(join);
 	int			n = 0;
 	int			i;
 
-	for (i = 0; i < list_length(join->hashkeys); i++)
+	for (i = 0; i < list_length(bloomfam_join_conditions(join)); i++)
 	{
-		JoinReason	reason = bloomfam_join_describe_key(
-			 &columns[n], bloomfam_join_column(list_nth(join->hashkeys, i), OUTER_VAR),
-			 list_nth_oid(join->hashoperators, i), list_nth_oid(join->hashcollations, i),
-			 list_nth(hash->hashkeys, i), plan_info);
+		JoinReason	reason =
+			IsA(join, HashJoin)
+				? describe_hash_key((HashJoin *) join, i, &columns[n], plan_info)
+				: describe_merge_clause((MergeJoin *) join, i, &columns[n], plan_info);
 
 		columns[n].hash_key = i;
 		if (reason == JOIN_NO_REASON && n < i && is_computed(&columns[n]))
@@ -190,10 +246,10 @@ have_same_targets(const JoinPushdown *a, const JoinPushdown *b)
 }
 
 List *
-bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
+bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, Join *join,
 					 JoinKeyDecision *key_decisions)
 {
-	int			nkeys = list_length(join->hashkeys);
+	int			nkeys = list_length(bloomfam_join_conditions(join));
 	JoinKeyColumn *columns = palloc(nkeys * sizeof(JoinKeyColumn));
 	JoinReason	reason = JOIN_NO_REASON;
 	JoinPushdown *all;
@@ -203,10 +259,10 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
 	int			n;
 	int			i;
 
-	if (!may_drop_outer(join->join.jointype))
+	if (!may_drop(join))
 		reason = JOIN_KEEPS_ROWS;
 	/* of each row of the probe side all keys are computed */
-	else if (bloomfam_join_is_volatile(join->hashkeys, plan_info))
+	else if (bloomfam_join_is_volatile(bloomfam_join_conditions(join), plan_info))
 		reason = JOIN_KEY_IS_VOLATILE;
 	for (i = 0; i < nkeys; i++)
 		key_decisions[i].reason = reason;

@@ -83,7 +83,7 @@ is_discounted(const Path *path)
 {
 	const JoinPath *join = (const JoinPath *) path;
 
-	return IsA(path, HashPath) &&
+	return (IsA(path, HashPath) || IsA(path, MergePath)) &&
 		   path->total_cost < join->outerjoinpath->total_cost + join->innerjoinpath->total_cost;
 }
 
@@ -134,8 +134,8 @@ cost_of_index_fetch(PlannerInfo *root, const Path *path)
 static bool
 is_faster_fetched_by_index(const Offer *offer, const RelOptInfo *rel)
 {
-	const Relids others = offer->filter.innerrel->relids;
-	double		lookups = offer->filter.innerrel->rows;
+	const Relids others = offer->filter.built->relids;
+	double		lookups = offer->filter.built->rows;
 	ListCell   *lc;
 
 	foreach(lc, rel->cheapest_parameterized_paths)
@@ -154,18 +154,19 @@ is_faster_fetched_by_index(const Offer *offer, const RelOptInfo *rel)
 	return false;
 }
 
-/* Is a filter expected to save anything in a hash join of these paths?  Then tells how much. */
+/* Is a filter expected to save anything in a join of these paths?  Then tells how much. */
 static bool
-saves(Offer *offer, const Path *outer, const Path *inner, bool parallel_hash)
+saves(Offer *offer, const Path *probed, const Path *built, bool parallel_hash)
 {
 	JoinCandidate *candidate = &offer->filter.candidate;
-	const Path *scan = bloomfam_join_candidate_paths(&offer->filter, outer, inner, parallel_hash);
 
-	if (scan == NULL || bloomfam_join_estimate(candidate) != JOIN_NO_REASON)
+	if (!bloomfam_join_candidate_paths(&offer->filter, probed, built, parallel_hash) ||
+		bloomfam_join_estimate(candidate) != JOIN_NO_REASON)
 		return false;
 	offer->saved = candidate->estimate.saved - candidate->estimate.cost;
 	return offer->saved > 0 &&
-		   (candidate->foreign != NIL || !is_faster_fetched_by_index(offer, scan->parent));
+		   (candidate->foreign != NIL || !is_faster_fetched_by_index(
+			   offer, offer->root->simple_rel_array[offer->filter.relid]));
 }
 
 /*
@@ -225,6 +226,88 @@ consider(Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_has
 		add_path(joinrel, path);
 }
 
+/* Finds the clauses that a merge join can merge by, as the server does. */
+static List *
+find_merge_clauses(const Offer *offer, const RelOptInfo *outerrel, const RelOptInfo *innerrel)
+{
+	List	   *clauses = NIL;
+	ListCell   *lc;
+
+	foreach(lc, offer->extra->restrictlist)
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
+		bool		outer_is_left = bms_is_subset(clause->left_relids, outerrel->relids);
+
+		if (!clause->can_join || clause->mergeopfamilies == NIL ||
+			(IS_OUTER_JOIN(offer->jointype) &&
+			 RINFO_IS_PUSHED_DOWN(clause, offer->joinrel->relids)) ||
+			!bms_is_subset(outer_is_left ? clause->right_relids : clause->left_relids,
+						   innerrel->relids) ||
+			(!outer_is_left && !bms_is_subset(clause->right_relids, outerrel->relids)))
+			continue;
+		clause->outer_is_left = outer_is_left;
+		update_mergeclause_eclasses(offer->root, clause);
+		if (!EC_MUST_BE_REDUNDANT(clause->left_ec) && !EC_MUST_BE_REDUNDANT(clause->right_ec))
+			clauses = lappend(clauses, clause);
+	}
+	return clauses;
+}
+
+/*
+ * Offers the planner a merge join of two sorted sides, if it keeps rows of the outer one by whether
+ * they have a match, and there are many more inner ones.  The outer side is sorted before the inner
+ * one is read, so a filter of its keys can drop most of what the inner side would sort.  A hash
+ * join of that kind hashes the inner side: the server has one that hashes the outer side from 16 on
+ * for anti joins, from 18 on for semi joins.
+ */
+static void
+offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
+{
+	PlannerInfo *root = offer->root;
+	RelOptInfo *joinrel = offer->joinrel;
+	Path	   *outer = outerrel->cheapest_total_path;
+	Path	   *inner = innerrel->cheapest_total_path;
+	List	   *clauses;
+	List	   *outer_keys;
+	JoinCostWorkspace costs;
+	Path	   *path;
+	Cost		saved;
+
+	if ((offer->jointype != JOIN_SEMI && offer->jointype != JOIN_ANTI) || !enable_mergejoin ||
+		outer->rows >= inner->rows ||
+		(bloomfam_join_filter != JOIN_FILTER_FORCE &&
+		 inner->rows < Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR)))
+		return;
+	clauses = find_merge_clauses(offer, outerrel, innerrel);
+	if (clauses == NIL ||
+		!bloomfam_join_candidate_keys(&offer->filter, innerrel, offer->extra, offer->jointype))
+		return;
+	offer->filter.candidate.drop = bloomfam_join_drop_of_inner(
+		offer->jointype, joinrel->rows, outerrel->rows, innerrel->rows,
+		bloomfam_join_candidate_rows_per_key(&offer->filter));
+	outer_keys = select_outer_pathkeys_for_merge(root, clauses, joinrel);
+	clauses = find_mergeclauses_for_outer_pathkeys(root, outer_keys, clauses);
+	outer = (Path *) create_sort_path(root, outerrel, outer, outer_keys, -1);
+	inner = (Path *) create_sort_path(root, innerrel, inner,
+									  make_inner_pathkeys_for_merge(root, clauses, outer_keys), -1);
+	if (!saves(offer, inner, outer, false))
+		return;
+	bloomfam_initial_cost_mergejoin(root, &costs, offer->jointype, clauses, outer, inner,
+									offer->extra);
+	path = (Path *) bloomfam_create_mergejoin_path(
+		root, joinrel, offer->jointype, &costs, offer->extra, outer, inner,
+		build_join_pathkeys(root, joinrel, offer->jointype, outer_keys), clauses);
+	saved = discount(offer, path->total_cost);
+
+	/* most is saved while the inner side is sorted, before the first row */
+	path->startup_cost =
+		Max(path->startup_cost - saved, Min(path->startup_cost, outer->total_cost));
+	path->total_cost = Max(path->total_cost - saved, path->startup_cost);
+	if (is_discounted(path))
+		discounting = root->glob;
+	add_path(joinrel, path);
+}
+
 /*
  * May a join of these be worth a filter?  Most are not: of few rows, or without a condition that
  * drops any.  Too many rows of a table may have keys that a bitmap has room for.
@@ -233,16 +316,20 @@ static inline bool
 may_filter(const RelOptInfo *joinrel, const RelOptInfo *outerrel, const RelOptInfo *innerrel)
 {
 	double		dropped = outerrel->rows - joinrel->rows;
+	/* within a subquery, rows are dropped before the conditions on its result */
+	double		probed = outerrel->rtekind == RTE_SUBQUERY && outerrel->relid != 0
+							 ? Max(outerrel->tuples, outerrel->rows)
+							 : outerrel->rows;
 
 	if (bloomfam_join_filter != JOIN_FILTER_FORCE &&
-		(outerrel->rows < Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR) ||
+		(probed < Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR) ||
 		 dropped < outerrel->rows * bloomfam_join_filter_min_drop))
 		return false;
 	return dropped > 0 &&
 		   (innerrel->relid != 0 || innerrel->rows <= bloomfam_join_design_most());
 }
 
-/* Of as many paths as hash_inner_and_outer() makes joins of. */
+/* Offers hash joins of as many paths as hash_inner_and_outer() makes joins of. */
 void
 bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 						RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
@@ -252,17 +339,27 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
 
+	if (!bms_is_empty(joinrel->lateral_relids) || outer->param_info != NULL ||
+		inner->param_info != NULL)
+		return;
+	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
+	{
+		offer = (Offer) {
+			.root = root, .joinrel = joinrel, .jointype = jointype, .extra = extra,
+			.filter = {.root = root, .built = outerrel, .read = -1}
+		};
+		offer_merge_join(&offer, outerrel, innerrel);
+	}
+
 	/* most pairs end here, of which there are thousands */
 	if ((!filters && cost_of_discounted(root, outer) <= 0) ||
-		(jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin ||
-		!bms_is_empty(joinrel->lateral_relids) || outer->param_info != NULL ||
-		inner->param_info != NULL)
+		(jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin)
 		return;
 	offer = (Offer) {
 		.root = root, .joinrel = joinrel, .jointype = jointype, .extra = extra, .filters = filters,
 		.discounted = cost_of_discounted(root, outer),
 		.filter = {
-			.root = root, .innerrel = innerrel, .read = -1,
+			.root = root, .built = innerrel, .read = -1,
 			.candidate.drop = bloomfam_join_drop(joinrel->rows, outerrel->rows)
 		}
 	};

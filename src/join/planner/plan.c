@@ -15,6 +15,7 @@
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/snapmgr.h"
@@ -254,7 +255,7 @@ fraction_passing(const CustomScan *probe, bool before_first_row)
 static bool
 builds_first(const JoinPushdown *pushdown)
 {
-	const Plan *outer = outerPlan(pushdown->join);
+	const Plan *outer = *pushdown->probe_side;
 	double		left = 1;
 	ListCell   *lc;
 
@@ -277,19 +278,21 @@ builds_first(const JoinPushdown *pushdown)
 			bloomfam_join_node_kind(*target->slot) == JOIN_NODE_PROBE)
 			left = fraction_passing((const CustomScan *) *target->slot, true);
 	}
-	return is_worth_building_first(outer, left, innerPlan(pushdown->join)->total_cost);
+	return IsA(pushdown->join, MergeJoin) ||
+		   is_worth_building_first(outer, left, pushdown->keeper->total_cost);
 }
 
 /* Puts the node on top of the join's build side; returns what it carries. */
 static JoinFilterInfo
 add_build(PlanContext *context, const JoinPushdown *pushdown, const Bitmapset *kept)
 {
-	Plan	   *hash = innerPlan(pushdown->join);
-	CustomScan *node = put_on_top(context, &outerPlan(hash), JOIN_NODE_BUILD, context->workers > 0);
+	Plan	   *keeper = pushdown->keeper;
+	CustomScan *node =
+		put_on_top(context, &outerPlan(keeper), JOIN_NODE_BUILD, context->workers > 0);
 	JoinFilterInfo info = make_info(pushdown, NULL);
 	int			i;
 
-	info.parallel_hash = hash->parallel_aware;
+	info.parallel_hash = IsA(keeper, Hash) && keeper->parallel_aware;
 	info.build_first = builds_first(pushdown);
 	info.not_skipped = context->partitions.not_skipped;
 	for (i = 0; i < pushdown->candidate.ncolumns; i++)
@@ -397,7 +400,8 @@ can_be_taken(Node *condition, Index relid, const JoinPlanInfo *plan_info)
 	if (args == NIL || bloomfam_join_column(list_nth(args, 1 - filter_arg), relid) == 0)
 		return false;
 	filter = list_nth(args, filter_arg);
-	return !contain_var_clause(filter) && bloomfam_join_is_volatile_free(filter, plan_info);
+	return !contain_var_clause(filter) && !contain_subplans(filter) &&
+		   !bloomfam_join_is_volatile(filter, plan_info);
 }
 
 /*
@@ -472,7 +476,7 @@ take_stored(PlanContext *context, Plan **slot)
 		else
 			left = lappend(left, lfirst(lc));
 	}
-	if (taken == NIL || !bloomfam_join_is_volatile_free(left, &context->plan_info) ||
+	if (taken == NIL || bloomfam_join_is_volatile(left, &context->plan_info) ||
 		!is_worthwhile(rt_fetch(scan->scanrelid, stmt->rtable)->relid))
 		return;
 	scan->plan.qual = left;
@@ -483,14 +487,15 @@ take_stored(PlanContext *context, Plan **slot)
 /* ---- the plan ---- */
 
 static void
-plan_join(PlanContext *context, HashJoin *join)
+plan_join(PlanContext *context, Join *join)
 {
 	JoinDecision *decision = palloc(sizeof(JoinDecision));
 	ListCell   *lc;
 
 	decision->join = join;
 	decision->ancestors = list_copy(context->ancestors);
-	decision->key_decisions = palloc0(list_length(join->hashkeys) * sizeof(JoinKeyDecision));
+	decision->key_decisions =
+		palloc0(list_length(bloomfam_join_conditions(join)) * sizeof(JoinKeyDecision));
 	foreach(lc, bloomfam_join_decide(&context->plan_info, context->workers, join,
 									  decision->key_decisions))
 		add_filter(context, lfirst(lc));
@@ -505,8 +510,8 @@ plan_tree(Plan **slot, void *plan_context)
 	Plan	   *plan = *slot;
 	int			workers = context->workers;
 
-	if (IsA(plan, HashJoin))
-		plan_join(context, (HashJoin *) plan);
+	if (bloomfam_join_keeper(plan) != NULL)
+		plan_join(context, (Join *) plan);
 	context->workers = bloomfam_join_workers(plan, workers);
 	context->ancestors = lcons(plan, context->ancestors);
 	bloomfam_plan_walker(plan, plan_tree, context);

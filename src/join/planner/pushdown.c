@@ -5,7 +5,7 @@
  *	  Where a filter can drop rows: the columns of a join's key, followed down a finished plan.
  *
  * The planner has finished: join order and methods stay as they are, and only rows that the join
- * would drop anyway may be dropped earlier.  So the columns of the key of a hash join whose kind
+ * would drop anyway may be dropped earlier.  So the columns of the key of a join whose kind
  * allows that are followed down its probe side, as far as a row that is missing there is just a
  * row that the join does not get.  Where that ends is a target, where rows are probed.
  *
@@ -17,10 +17,10 @@
  *
  *	- the node is volatile-free, and so are both sides of a join;
  *	- a row less in the child is a row less in the result: not the nullable side of an outer join,
- *	  no limit, no window, no set operation; an aggregate or DISTINCT only by columns of the key
- *	  that it groups by in the same sense of equality.  What is computed of a part of a group may
- *	  fail, by a division by zero for instance, where that of all of it does not: so a target
- *	  below is all-or-none;
+ *	  no limit; an aggregate, DISTINCT, a window or a set operation only by columns of the key that
+ *	  it groups by, partitions by or compares in the same sense of equality.  What is computed of a
+ *	  part of a group may fail, by a division by zero for instance, where that of all of it does
+ *	  not: so a target below is all-or-none;
  *	- the rows that the node drops may be hashed: with a security barrier somewhere in the query,
  *	  only by what is leakproof;
  *	- what the node keeps for a rescan stays right then.  Sort, Material, Memoize, the hash table
@@ -157,11 +157,11 @@ foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
 {
 	const JoinPlanInfo *plan_info = pushdown->plan_info;
 	const PlannedStmt *stmt = plan_info->stmt;
-	const Plan *hash = innerPlan(pushdown->join);
+	const Plan *keeper = pushdown->keeper;
 
 	if (workers > 0)
 		return JOIN_FOREIGN_IN_WORKERS;
-	if (!is_on_its_own(plan_info, hash) || !is_on_its_own(plan_info, outerPlan(hash)))
+	if (!is_on_its_own(plan_info, keeper) || !is_on_its_own(plan_info, outerPlan(keeper)))
 		return JOIN_FOREIGN_BUILD_DEPENDS;
 
 	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
@@ -240,7 +240,8 @@ computes_groups(const Plan *plan)
 	if (IsA(plan, Agg))
 		return contain_agg_clause((Node *) plan->targetlist) ||
 			   contain_agg_clause((Node *) plan->qual);
-	return IsA(plan, Unique) && ((const Unique *) plan)->numCols < list_length(plan->targetlist);
+	return IsA(plan, WindowAgg) ||
+		   (IsA(plan, Unique) && ((const Unique *) plan)->numCols < list_length(plan->targetlist));
 }
 
 static bool
@@ -277,7 +278,8 @@ pass_through(JoinPushdown *pushdown, const Plan *plan)
 {
 	pushdown->crossed.below_gather |= IsA(plan, Gather) || IsA(plan, GatherMerge);
 	pushdown->crossed.workers = bloomfam_join_workers(plan, pushdown->crossed.workers);
-	pushdown->crossed.below_hash |= IsA(plan, Hash);
+	pushdown->crossed.below_hash |= IsA(plan, Hash) ||
+		(IsA(plan, SetOp) && ((const SetOp *) plan)->strategy == SETOP_HASHED);
 	pushdown->crossed.materialized |= bloomfam_plan_node(plan)->keeps_rows;
 	pushdown->crossed.all_or_none |= computes_groups(plan);
 	pushdown->crossed.nodes++;
@@ -358,8 +360,13 @@ may_follow_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 				   (((Agg *) plan)->aggstrategy == AGG_SORTED ||
 					pushdown->crosses_materialization) &&
 				   groups_by_key(pushdown, plan, behind);
+		case T_SetOp:
+			return (((SetOp *) plan)->strategy == SETOP_SORTED ||
+					pushdown->crosses_materialization) &&
+				   groups_by_key(pushdown, plan, behind);
 		case T_Group:
 		case T_Unique:
+		case T_WindowAgg:
 			return groups_by_key(pushdown, plan, behind);
 		case T_SubqueryScan:
 			return true;
@@ -379,6 +386,9 @@ follow_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 		return false;
 	pass_through(pushdown, plan);
 	follow(pushdown, is_subquery ? &((SubqueryScan *) plan)->subplan : &plan->lefttree, behind);
+	/* from 18 on a set operation has two inputs, whose columns are in the same places */
+	if (plan->righttree != NULL)
+		follow(pushdown, &plan->righttree, behind);
 	return true;
 }
 
@@ -427,11 +437,12 @@ follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 }
 
 JoinPushdown *
-bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, HashJoin *join,
+bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *join,
 							const JoinKeyColumn *columns, int ncolumns)
 {
 	JoinPushdown *pushdown = palloc0(sizeof(JoinPushdown));
-	Plan	   *build = outerPlan(innerPlan(join));
+	Plan	   *keeper = bloomfam_join_keeper(&join->plan);
+	Plan	   *build = outerPlan(keeper);
 	bool		repeatable = bloomfam_join_is_repeatable(plan_info, build);
 	AttrNumber *attributes = palloc(ncolumns * sizeof(AttrNumber));
 	List	   *keys = NIL;
@@ -444,18 +455,18 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, HashJoin
 	}
 	pushdown->plan_info = plan_info;
 	pushdown->join = join;
+	pushdown->keeper = keeper;
+	pushdown->probe_side = IsA(join, HashJoin) ? &outerPlan(join) : &innerPlan(join);
 	pushdown->candidate.columns = columns;
 	pushdown->candidate.ncolumns = ncolumns;
-	pushdown->candidate.drop =
-		bloomfam_join_drop(join->join.plan.plan_rows, outerPlan(join)->plan_rows);
 	pushdown->crossed.workers = workers;
 	/* the Hash's parameters are those of its keys, too */
-	pushdown->crosses_materialization = bms_is_empty(innerPlan(join)->extParam) &&
+	pushdown->crosses_materialization = bms_is_empty(keeper->extParam) &&
 										bms_is_empty(build->extParam) && repeatable &&
 										bloomfam_join_expressions_are_repeatable(build, keys);
 
 	pushdown->not_to_foreign = foreign_refusal(pushdown, workers, repeatable);
-	follow(pushdown, &outerPlan(join), attributes);
+	follow(pushdown, pushdown->probe_side, attributes);
 	return pushdown;
 }
 

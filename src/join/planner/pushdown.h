@@ -19,7 +19,8 @@
 typedef struct JoinCrossed
 {
 	bool		below_gather;	/* a Gather, which the join is above */
-	bool		below_hash;		/* the Hash of a join further down */
+	bool		below_hash;		/* the Hash of a join further down, or a set operation that hashes:
+								 * it reads all rows for the first one */
 	bool		materialized;	/* a node that keeps rows, and hands them on later */
 	bool		all_or_none;	/* an aggregate: once a row of a key has passed, every later row of
 								 * that key must */
@@ -57,12 +58,15 @@ typedef struct JoinTarget
 								 * in plan.c */
 } JoinTarget;
 
-/* A filter of a hash join of a finished plan, and how it is pushed down there. */
+/* A filter of a join of a finished plan, and how it is pushed down there. */
 typedef struct JoinPushdown
 {
 	JoinCandidate candidate;	/* its sites are those of the targets */
 	const JoinPlanInfo *plan_info;
-	HashJoin   *join;
+	Join	   *join;			/* a HashJoin, or a MergeJoin whose outer side is a Sort */
+	Plan	   *keeper;			/* the Hash, or that Sort: it reads the build side to its end before
+								 * the join asks for a row of the probe side, or may be made to */
+	Plan	  **probe_side;		/* the join's other side */
 	bool		crosses_materialization; /* may it pass nodes that keep rows? */
 	JoinReason	not_to_foreign; /* why nothing can be sent to foreign scans; JOIN_NO_REASON: it may
 								 * be */
@@ -75,6 +79,15 @@ typedef struct JoinPushdown
 	int			param;			/* the executor's parameter by which its nodes find it */
 } JoinPushdown;
 
+/* Returns the node that keeps a join's build side; NULL if the join has none. */
+static inline Plan *
+bloomfam_join_keeper(const Plan *join)
+{
+	if (IsA(join, HashJoin))
+		return innerPlan(join);
+	return IsA(join, MergeJoin) && IsA(outerPlan(join), Sort) ? outerPlan(join) : NULL;
+}
+
 /*
  * May rows of the outer side of a join of this type be dropped for which the joins above have no
  * use?
@@ -86,12 +99,12 @@ bloomfam_join_may_pass_outer(JoinType type)
 }
 
 /*
- * Follows the key of a hash join down its probe side, and finds the targets of its filter.  The
+ * Follows the key of a join down its probe side, and finds the targets of its filter.  The
  * join is in a part of the plan that so many workers run; 0: the leader alone does.  The columns
  * must stay.
  */
 extern JoinPushdown *bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers,
-												 HashJoin *join, const JoinKeyColumn *columns,
+												 Join *join, const JoinKeyColumn *columns,
 												 int ncolumns);
 
 /*

@@ -298,13 +298,6 @@ bloomfam_join_is_volatile(const void *expression, const JoinPlanInfo *plan_info)
 	return is_volatile(unconstify(Node *, (const Node *) expression), &walker);
 }
 
-bool
-bloomfam_join_is_volatile_free(void *expression, const JoinPlanInfo *plan_info)
-{
-	return expression == NULL ||
-		   (!bloomfam_join_is_volatile(expression, plan_info) && !contain_subplans(expression));
-}
-
 /* ---- plans ---- */
 
 int
@@ -318,7 +311,7 @@ bloomfam_join_workers(const Plan *plan, int workers)
 /*
  * Adds the parameters by which EvalPlanQual tells scans to begin anew, and those of volatile
  * subplans that are evaluated when their result is first needed (initPlans).  Notes the highest
- * number of a node, and whether there is a hash join.
+ * number of a node, and whether there is a join that may get a filter.
  */
 static bool
 find_params(Plan **slot, void *context)
@@ -328,7 +321,7 @@ find_params(Plan **slot, void *context)
 	ListCell   *lc;
 	ListCell   *lp;
 
-	plan_info->has_hash_join |= IsA(plan, HashJoin);
+	plan_info->has_join |= IsA(plan, HashJoin) || IsA(plan, MergeJoin);
 	plan_info->highest_node_id = Max(plan_info->highest_node_id, plan->plan_node_id);
 	if (IsA(plan, ModifyTable))
 		plan_info->epq_params =
@@ -424,7 +417,7 @@ plan_node_is_volatile(const JoinPlanInfo *plan_info, Plan *plan)
 	const BloomfamPlanNode *node = bloomfam_plan_node(plan);
 
 	if (!node->is_known || node->locks_rows ||
-		bloomfam_join_is_volatile(bloomfam_plan_expressions(plan, true), plan_info))
+		bloomfam_join_is_volatile(bloomfam_plan_expressions(plan), plan_info))
 		return true;
 	switch (nodeTag(plan))
 	{
@@ -456,12 +449,12 @@ is_in_set(Plan **slot, void *set)
 	return bms_is_member(member_of(*slot), set);
 }
 
-/* Have a node's own expressions subplans, those of its keys included or not? */
+/* Have a node's own expressions subplans? */
 static bool
-has_subplans(const JoinPlanInfo *plan_info, Plan *plan, bool in_keys)
+has_subplans(const JoinPlanInfo *plan_info, Plan *plan)
 {
 	return plan_info->stmt->subplans != NIL &&
-		   contain_subplans((Node *) bloomfam_plan_expressions(plan, in_keys));
+		   contain_subplans((Node *) bloomfam_plan_expressions(plan));
 }
 
 /* Finds the members of all three sets in a plan, from the bottom up. */
@@ -474,12 +467,12 @@ fill_sets(Plan **slot, void *plan_info)
 	bool		is_volatile = plan_node_is_volatile(info, plan);
 
 	bloomfam_plan_walker(plan, fill_sets, info);
-	if (is_volatile || has_subplans(info, plan, false))
+	if (is_volatile)
 		info->volatile_nodes = bms_add_member(info->volatile_nodes, member);
 	if (is_volatile || bloomfam_join_is_volatile(plan->initPlan, info) ||
 		bloomfam_plan_walker(plan, is_in_set, info->volatile_trees))
 		info->volatile_trees = bms_add_member(info->volatile_trees, member);
-	if (is_volatile || has_subplans(info, plan, true) || !bloomfam_plan_node(plan)->repeatable ||
+	if (is_volatile || has_subplans(info, plan) || !bloomfam_plan_node(plan)->repeatable ||
 		bloomfam_plan_walker(plan, is_in_set, info->unrepeatable_trees))
 		info->unrepeatable_trees = bms_add_member(info->unrepeatable_trees, member);
 	return false;
@@ -584,7 +577,7 @@ bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt)
 	}
 	find_params(&stmt->planTree, plan_info);
 
-	/* once more, as all volatile parameters are known; without a hash join nobody asks */
-	if (plan_info->has_hash_join)
+	/* once more, as all volatile parameters are known; without such a join nobody asks */
+	if (plan_info->has_join)
 		bloomfam_plan_stmt_walker(stmt, fill_sets, plan_info);
 }

@@ -20,7 +20,8 @@ typedef struct JoinPlanInfo
 {
 	PlannedStmt *stmt;
 	int			highest_node_id;
-	bool		has_hash_join;	/* else what is said of its nodes below is not known */
+	bool		has_join;		/* there is a hash join or merge join; else what is said of its
+								 * nodes below is not known */
 	bool		has_barrier;	/* some view or subquery in it hides rows from those who query it */
 	Bitmapset  *epq_params;		/* what EvalPlanQual tells scans by; it never changes in the plan
 								 * itself */
@@ -28,8 +29,7 @@ typedef struct JoinPlanInfo
 									* locks: dropping rows changes how often they run */
 	Bitmapset  *volatile_params; /* the parameters that are set by running them, when these are
 								  * first needed (initPlans) */
-	Bitmapset  *volatile_nodes; /* nodes whose own expressions are not volatile-free; but keys may
-								 * have subplans */
+	Bitmapset  *volatile_nodes; /* nodes with an expression of their own that is volatile */
 	Bitmapset  *volatile_trees; /* ... in which or below which something is volatile */
 	Bitmapset  *unrepeatable_trees; /* ... that may give other rows each time */
 } JoinPlanInfo;
@@ -45,12 +45,6 @@ typedef struct JoinPlanInfo
  */
 extern bool bloomfam_join_is_volatile(const void *expression, const JoinPlanInfo *plan_info);
 
-/*
- * Is an expression, or a list of them, neither volatile nor has it subplans?  So rows may be
- * dropped before it is evaluated.
- */
-extern bool bloomfam_join_is_volatile_free(void *expression, const JoinPlanInfo *plan_info);
-
 /* How many workers run the part of a plan below a node, which so many run. */
 extern int	bloomfam_join_workers(const Plan *plan, int workers);
 
@@ -59,7 +53,7 @@ extern void bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *s
 
 /*
  * What follows is asked of the plan as it was then; of nodes of ours, as of what is below them.
- * Are a node's own expressions volatile-free: neither volatile, nor with subplans?
+ * Is none of a node's own expressions volatile?
  */
 extern bool bloomfam_join_node_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan);
 

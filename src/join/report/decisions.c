@@ -190,12 +190,23 @@ append_key_decision(StringInfo out, const JoinKeyDecision *key_decision, List *n
 	}
 }
 
+/* A key of a join, as its probe side has it. */
+static Node *
+probe_key(const Join *join, int number)
+{
+	if (IsA(join, HashJoin))
+		return list_nth(((const HashJoin *) join)->hashkeys, number);
+	return lsecond(list_nth_node(OpExpr, ((const MergeJoin *) join)->mergeclauses, number)->args);
+}
+
 static void
 log_decision(const JoinDecision *decision, List *context)
 {
-	HashJoin   *join = decision->join;
+	Join	   *join = decision->join;
+	List	   *conditions = bloomfam_join_conditions(join);
+	const char *kind = IsA(join, HashJoin) ? "hash join" : "merge join";
 	const JoinKeyDecision *key_decisions = decision->key_decisions;
-	int			nkeys = list_length(join->hashkeys);
+	int			nkeys = list_length(conditions);
 	char	   *condition;
 	StringInfoData filters;
 	StringInfoData detail;
@@ -204,9 +215,9 @@ log_decision(const JoinDecision *decision, List *context)
 	int			i;
 	int			k;
 
-	context = set_deparse_context_plan(context, &join->join.plan, decision->ancestors);
+	context = set_deparse_context_plan(context, &join->plan, decision->ancestors);
 	condition =
-		deparse_expression((Node *) make_ands_explicit(join->hashclauses), context, true, false);
+		deparse_expression((Node *) make_ands_explicit(conditions), context, true, false);
 	initStringInfo(&filters);
 	initStringInfo(&detail);
 	for (i = 0; i < nkeys; i++)
@@ -221,8 +232,7 @@ log_decision(const JoinDecision *decision, List *context)
 				filter_number(&key_decisions[k]) == filter_number(&key_decisions[i]))
 			{
 				done = bms_add_member(done, k);
-				keys = lappend(
-					keys, deparse_expression(list_nth(join->hashkeys, k), context, true, false));
+				keys = lappend(keys, deparse_expression(probe_key(join, k), context, true, false));
 			}
 		if (detail.len > 0)
 			appendStringInfoChar(&detail, ' ');
@@ -236,10 +246,11 @@ log_decision(const JoinDecision *decision, List *context)
 	}
 
 	ereport(LOG,
-			nfilters > 0 ? errmsg_plural("bloom filter %s for the hash join on %s",
-										 "bloom filters %s for the hash join on %s", nfilters,
-										 filters.data, condition)
-						 : errmsg("no bloom filter for the hash join on %s", condition),
+			nfilters > 0
+				? errmsg_plural("bloom filter %s for the %s on %s",
+								"bloom filters %s for the %s on %s", nfilters, filters.data, kind,
+								condition)
+				: errmsg("no bloom filter for the %s on %s", kind, condition),
 			errdetail_internal("%s", detail.data));
 }
 
@@ -294,20 +305,21 @@ explain_decision(ExplainContext *explain, const char *label, Node *condition, Li
 }
 
 static void
-explain_hash_join(ExplainContext *explain, const JoinDecision *decision)
+explain_join(ExplainContext *explain, const JoinDecision *decision)
 {
 	List	   *context = set_deparse_context_plan(explain->es->deparse_cxt,
-												   &decision->join->join.plan, decision->ancestors);
+												   &decision->join->plan, decision->ancestors);
 	ListCell   *lc;
 
 	/* a condition for each key, in their order */
-	foreach(lc, decision->join->hashclauses)
+	foreach(lc, bloomfam_join_conditions(decision->join))
 	{
 		StringInfoData text;
 
 		initStringInfo(&text);
 		append_key_decision(&text, &decision->key_decisions[foreach_current_index(lc)], NIL);
-		explain_decision(explain, "Hash Cond", lfirst(lc), context, text.data);
+		explain_decision(explain, IsA(decision->join, HashJoin) ? "Hash Cond" : "Merge Cond",
+						 lfirst(lc), context, text.data);
 	}
 }
 
@@ -425,7 +437,7 @@ explain_other_joins(Plan **slot, void *context)
 	size_t		i;
 
 	for (i = 0; i < lengthof(other_joins); i++)
-		if (other_joins[i].node == nodeTag(*slot))
+		if (other_joins[i].node == nodeTag(*slot) && bloomfam_join_keeper(*slot) == NULL)
 			explain_other_join(explain, *slot, &other_joins[i]);
 	explain->ancestors = lcons(*slot, explain->ancestors);
 	bloomfam_plan_walker(*slot, explain_other_joins, explain);
@@ -440,7 +452,7 @@ bloomfam_join_explain_decisions(PlannedStmt *stmt, List *decisions, ExplainState
 	ListCell   *lc;
 
 	foreach(lc, decisions)
-		explain_hash_join(&explain, lfirst(lc));
+		explain_join(&explain, lfirst(lc));
 	bloomfam_plan_stmt_walker(stmt, explain_other_joins, &explain);
 	if (!explain.begun)
 		return;

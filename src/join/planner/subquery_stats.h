@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * subquery_stats.h
+ *	  Statistics of a subquery's columns, where the server has none.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_SUBQUERY_STATS_H
+#define BLOOMFAM_JOIN_SUBQUERY_STATS_H
+
+#include "utils/selfuncs.h"
+
+/*
+ * Gives the planner statistics of a column of a subquery or a CTE that groups its rows, or is a set
+ * operation: how many distinct values the column has.  To be called as get_relation_stats_hook.
+ * Returns false, and leaves vardata alone, if the server knows as much by itself.
+ */
+extern bool bloomfam_join_subquery_stats(PlannerInfo *root, const RangeTblEntry *rte,
+										 AttrNumber attribute, VariableStatData *vardata);
+
+#endif							/* BLOOMFAM_JOIN_SUBQUERY_STATS_H */
