@@ -63,6 +63,7 @@ JOIN_REASON(JOIN_FOREIGN_BUILD_DEPENDS, "the build side depends on a row outside
 JOIN_REASON(JOIN_FOREIGN_BUILD_VARIES,
 			"rows are changed or locked, by a build side that may come out otherwise each time")
 JOIN_REASON(JOIN_FOREIGN_BEGINS_ANEW, "the foreign scan begins anew with other parameters")
+JOIN_REASON(JOIN_FOREIGN_IN_CTE, "the foreign scan is in a CTE that is read several times")
 JOIN_REASON(JOIN_FOREIGN_LOCKS_OR_SORTS, "the remote query locks or sorts its rows")
 JOIN_REASON(JOIN_FOREIGN_IS_VOLATILE, "the foreign scan has a volatile condition or column")
 JOIN_REASON(JOIN_FOREIGN_NOT_IN_SCAN, "the key is no column of the foreign scan")

@@ -17,12 +17,13 @@
 
 #include "pg/explain_text.h"
 #include "join/executor/node.h"
+#include "pg/plan_nodes.h"
 
 /* ---- names ---- */
 
 /*
  * The join whose build side a filter is made from, and what is above it: some ancestor of each of
- * its nodes.
+ * its nodes, unless these are in a CTE; then NULL.
  */
 static Join *
 join_of_filter(List *ancestors, int number, List **above)
@@ -46,7 +47,41 @@ join_of_filter(List *ancestors, int number, List **above)
 				return lfirst(lc);
 			}
 	}
-	elog(ERROR, "join of filter %d not found", number);
+	return NULL;
+}
+
+/* A search for the join of a filter in a whole plan. */
+typedef struct JoinSearch
+{
+	int			number;			/* the filter's */
+	List	   *ancestors;		/* plan nodes above the one in hand, nearest first */
+	Join	   *found;
+	List	   *above;			/* what is above that */
+} JoinSearch;
+
+static bool
+search_join(Plan **slot, void *context)
+{
+	JoinSearch *search = context;
+	bool		found;
+
+	search->ancestors = lcons(*slot, search->ancestors);
+	search->found = join_of_filter(search->ancestors, search->number, &search->above);
+	found = search->found != NULL || bloomfam_plan_walker(*slot, search_join, search);
+	search->ancestors = list_delete_first(search->ancestors);
+	return found;
+}
+
+/* The join of a filter that a node in a CTE probes: it is none of the node's ancestors. */
+static Join *
+join_in_plan(PlannedStmt *stmt, int number, List **above)
+{
+	JoinSearch	search = {.number = number};
+
+	if (!bloomfam_plan_stmt_walker(stmt, search_join, &search))
+		elog(ERROR, "join of filter %d not found", number);
+	*above = search.above;
+	return search.found;
 }
 
 /*
@@ -90,12 +125,20 @@ explain_key(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilte
 {
 	List	   *above;
 	Join	   *join = join_of_filter(ancestors, info->number, &above);
-	Plan	   *keeper = IsA(join, HashJoin) ? innerPlan(join) : &join->plan;
-	List	   *at_keeper = IsA(join, HashJoin) ? lcons(join, list_copy(above)) : above;
-	List	   *built = names_at(keeper, at_keeper, info, true, es);
 	bool		building = bloomfam_join_node_kind(&node->scan.plan) == JOIN_NODE_BUILD;
-	List	   *own = building ? built : names_at(&node->scan.plan, ancestors, info, false, es);
-	List	   *other = building ? names_at(&join->plan, above, info, false, es) : built;
+	Plan	   *keeper;
+	List	   *at_keeper;
+	List	   *built;
+	List	   *own;
+	List	   *other;
+
+	if (join == NULL)
+		join = join_in_plan(es->pstmt, info->number, &above);
+	keeper = IsA(join, HashJoin) ? innerPlan(join) : &join->plan;
+	at_keeper = IsA(join, HashJoin) ? lcons(join, list_copy(above)) : above;
+	built = names_at(keeper, at_keeper, info, true, es);
+	own = building ? built : names_at(&node->scan.plan, ancestors, info, false, es);
+	other = building ? names_at(&join->plan, above, info, false, es) : built;
 
 	if (!is_text(es))
 	{

@@ -70,11 +70,36 @@ cost_is_guessed(Plan **slot, void *stmt)
 		   bloomfam_plan_walker(*slot, cost_is_guessed, stmt);
 }
 
+/* What scans of CTEs cost beyond what their nodes say: the CTEs' own plans. */
+typedef struct CteCosts
+{
+	PlannedStmt *stmt;
+	Cost		cost;
+} CteCosts;
+
+static bool
+add_cte_costs(Plan **slot, void *context)
+{
+	CteCosts   *costs = context;
+
+	if (IsA(*slot, CteScan))
+	{
+		const Plan *cte = list_nth(costs->stmt->subplans, ((CteScan *) *slot)->ctePlanId - 1);
+
+		costs->cost += cte->total_cost;
+	}
+	return bloomfam_plan_walker(*slot, add_cte_costs, costs);
+}
+
 /* Can building cost more than all of the outer side, as far as is known? */
 static bool
 may_cost_more(PlannedStmt *stmt, Plan *hash, Plan *outer)
 {
+	CteCosts	ctes = {.stmt = stmt};
 	Cost		most = outer->total_cost;
+
+	add_cte_costs(&outer, &ctes);
+	most += ctes.cost;
 
 	if (hash->total_cost > most && cost_is_guessed(&outer, stmt))
 		most *= GUESSED_SCAN;

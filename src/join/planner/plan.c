@@ -268,8 +268,9 @@ builds_first(const JoinPushdown *pushdown)
 	{
 		const JoinTarget *target = lfirst(lc);
 
+		/* the cost of a CTE's first row is not among those of its scan */
 		if (target->crossed.below_gather || target->crossed.below_hash ||
-			target->crossed.all_or_none ||
+			target->crossed.all_or_none || IsA(bloomfam_join_below_own(*target->slot), CteScan) ||
 			(target->indexed != NULL && bloomfam_join_below_own(*target->slot)->parallel_aware))
 			return true;
 
@@ -330,6 +331,7 @@ add_filter(PlanContext *context, JoinPushdown *pushdown)
 	int			i;
 
 	pushdown->number = ++context->nfilters;
+	context->plan_info.filters = lappend(context->plan_info.filters, pushdown);
 	pushdown->param = list_length(stmt->paramExecTypes);
 	stmt->paramExecTypes = lappend_oid(stmt->paramExecTypes, INTERNALOID);
 	build = add_build(context, pushdown, find_what_keys_tell(context, pushdown));

@@ -21,6 +21,7 @@
  *	  it groups by, partitions by or compares in the same sense of equality.  What is computed of a
  *	  part of a group may fail, by a division by zero for instance, where that of all of it does
  *	  not: so a target below is all-or-none;
+ *	- a CTE is read by nobody but by scans that the same filter was pushed down to;
  *	- the rows that the node drops may be hashed: with a security barrier somewhere in the query,
  *	  only by what is leakproof;
  *	- what the node keeps for a rescan stays right then.  Sort, Material, Memoize, the hash table
@@ -436,6 +437,200 @@ follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	pushdown->crossed = crossed;
 }
 
+/* ---- CTEs ---- */
+
+/* A CTE, and how many scans of it there are in a plan. */
+typedef struct CteScans
+{
+	int			plan_id;
+	int			n;
+} CteScans;
+
+static bool
+count_cte_scans(Plan **slot, void *context)
+{
+	CteScans   *scans = context;
+
+	if (IsA(*slot, CteScan) && ((CteScan *) *slot)->ctePlanId == scans->plan_id)
+		scans->n++;
+	return bloomfam_plan_walker(*slot, count_cte_scans, scans);
+}
+
+/* The scan of a CTE that a target is on top of; NULL if it is on top of something else. */
+static CteScan *
+cte_scan_of(const JoinTarget *target)
+{
+	Plan	   *plan = bloomfam_join_below_own(*target->slot);
+
+	return IsA(plan, CteScan) ? (CteScan *) plan : NULL;
+}
+
+/* Notes that the filter is pushed through what another target was pushed through. */
+static void
+merge_crossed(JoinCrossed *crossed, const JoinCrossed *other)
+{
+	crossed->below_gather |= other->below_gather;
+	crossed->below_hash |= other->below_hash;
+	crossed->all_or_none |= other->all_or_none;
+	crossed->nodes = Min(crossed->nodes, other->nodes);
+}
+
+/*
+ * Is a column of a plan one of a node below, whose rows it passes on?  Then it has no value, but
+ * NULL, that the node's column has not.
+ */
+static bool
+comes_from(Plan *plan, AttrNumber attribute, const Plan *node, AttrNumber of_node)
+{
+	AttrNumber	behind;
+
+	check_stack_depth();
+	plan = bloomfam_join_below_own(plan);
+	if (plan == node)
+		return attribute == of_node;
+	if (plan->lefttree == NULL || bloomfam_plan_groups(plan))
+		return false;
+	behind = bloomfam_join_column_behind(plan, attribute, OUTER_VAR);
+	if (behind != 0)
+		return comes_from(plan->lefttree, behind, node, of_node);
+	behind = plan->righttree != NULL ? bloomfam_join_column_behind(plan, attribute, INNER_VAR) : 0;
+	return behind != 0 && comes_from(plan->righttree, behind, node, of_node);
+}
+
+/*
+ * Has another filter only keys that this one has as well?  So it is where the build side of its
+ * join is made of this join's rows, and both compare alike.
+ */
+static bool
+has_keys_of(const JoinPushdown *other, const JoinPushdown *pushdown)
+{
+	const JoinKeyColumn *key = &pushdown->candidate.columns[0];
+	const JoinKeyColumn *other_key = &other->candidate.columns[0];
+	AttrNumber	column = bloomfam_join_column(key->inner, OUTER_VAR);
+	AttrNumber	other_column = bloomfam_join_column(other_key->inner, OUTER_VAR);
+
+	return pushdown->candidate.ncolumns == 1 && other->candidate.ncolumns == 1 && column != 0 &&
+		   other_column != 0 && key->operator == other_key->operator &&
+		   key->collation == other_key->collation &&
+		   comes_from(outerPlan(other->keeper), other_column,
+					  bloomfam_join_below_own(outerPlan(pushdown->keeper)), column);
+}
+
+/*
+ * Counts the scans of a CTE that other filters were pushed down to, by the same column, all of
+ * whose keys this one has: they have no use either for rows that this one drops.  Notes what these
+ * were pushed through.
+ */
+static int
+count_covered_scans(JoinPushdown *pushdown, int plan_id, const AttrNumber *behind,
+					JoinCrossed *crossed)
+{
+	List	   *covered = NIL;
+	ListCell   *lf;
+	ListCell   *lc;
+
+	foreach(lf, pushdown->plan_info->filters)
+	{
+		const JoinPushdown *other = lfirst(lf);
+
+		if (!has_keys_of(other, pushdown))
+			continue;
+		foreach(lc, other->targets)
+		{
+			const JoinTarget *target = lfirst(lc);
+			CteScan    *scan = cte_scan_of(target);
+
+			if (scan != NULL && scan->ctePlanId == plan_id &&
+				bloomfam_join_column_behind(&scan->scan.plan, target->attributes[0],
+											scan->scan.scanrelid) == behind[0] &&
+				is_passable(pushdown, &scan->scan.plan))
+			{
+				covered = list_append_unique_ptr(covered, scan);
+				merge_crossed(crossed, &target->crossed);
+			}
+		}
+	}
+	return list_length(covered);
+}
+
+/*
+ * Pushes the filter into the plan of a CTE, if each scan of it in the whole plan is a target, or
+ * another filter's that has no other keys: then nobody has any use for the rows that it drops.  The
+ * targets on top of the scans are removed.  The CTE keeps its rows.  Returns whether it was pushed
+ * there.
+ */
+static bool
+enter_cte(JoinPushdown *pushdown, CteScan *cte, const AttrNumber *behind)
+{
+	PlannedStmt *stmt = pushdown->plan_info->stmt;
+	Plan	  **plan = (Plan **) &lfirst(list_nth_cell(stmt->subplans, cte->ctePlanId - 1));
+	Size		size = pushdown->candidate.ncolumns * sizeof(AttrNumber);
+	CteScans	scans = {.plan_id = cte->ctePlanId};
+	JoinCrossed	crossed = {.nodes = INT_MAX};
+	List	   *others = NIL;
+	JoinReason	not_to_foreign = pushdown->not_to_foreign;
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, pushdown->targets)
+	{
+		const JoinTarget *target = lfirst(lc);
+		CteScan    *scan = cte_scan_of(target);
+		const AttrNumber *columns;
+
+		if (scan == NULL || scan->ctePlanId != cte->ctePlanId)
+		{
+			others = lappend(others, lfirst(lc));
+			continue;
+		}
+		columns = columns_behind(pushdown, &scan->scan.plan, target->attributes,
+								 scan->scan.scanrelid);
+		if (columns == NULL || memcmp(columns, behind, size) != 0 ||
+			!is_passable(pushdown, &scan->scan.plan))
+			return false;
+		merge_crossed(&crossed, &target->crossed);
+		n++;
+	}
+	bloomfam_plan_stmt_walker(stmt, count_cte_scans, &scans);
+	n += count_covered_scans(pushdown, cte->ctePlanId, behind, &crossed);
+	Assert(n <= scans.n);
+	if (n < scans.n || !bloomfam_join_tree_is_volatile_free(pushdown->plan_info, *plan))
+		return false;
+	pushdown->targets = others;
+	pushdown->crossed = crossed;
+	pushdown->crossed.materialized = true;
+	/* a foreign scan there is not below the join, which could not tell it to begin anew */
+	if (not_to_foreign == JOIN_NO_REASON)
+		pushdown->not_to_foreign = JOIN_FOREIGN_IN_CTE;
+	follow(pushdown, plan, behind);
+	pushdown->not_to_foreign = not_to_foreign;
+	return true;
+}
+
+/* Pushes the filter into CTEs, where it can be, and from there into others. */
+static void
+enter_ctes(JoinPushdown *pushdown)
+{
+	ListCell   *lc;
+
+	foreach(lc, pushdown->targets)
+	{
+		const JoinTarget *target = lfirst(lc);
+		CteScan    *scan = cte_scan_of(target);
+		const AttrNumber *behind;
+
+		if (scan == NULL)
+			continue;
+		behind = columns_behind(pushdown, &scan->scan.plan, target->attributes,
+								scan->scan.scanrelid);
+		if (behind != NULL && enter_cte(pushdown, scan, behind))
+		{
+			enter_ctes(pushdown);
+			return;
+		}
+	}
+}
+
 JoinPushdown *
 bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *join,
 							const JoinKeyColumn *columns, int ncolumns)
@@ -467,6 +662,8 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *jo
 
 	pushdown->not_to_foreign = foreign_refusal(pushdown, workers, repeatable);
 	follow(pushdown, pushdown->probe_side, attributes);
+	if (pushdown->crosses_materialization && pushdown->plan_info->stmt->subplans != NIL)
+		enter_ctes(pushdown);
 	return pushdown;
 }
 

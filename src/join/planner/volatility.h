@@ -32,6 +32,7 @@ typedef struct JoinPlanInfo
 	Bitmapset  *volatile_nodes; /* nodes with an expression of their own that is volatile */
 	Bitmapset  *volatile_trees; /* ... in which or below which something is volatile */
 	Bitmapset  *unrepeatable_trees; /* ... that may give other rows each time */
+	List	   *filters;		/* of JoinPushdown: those that were put into the plan so far */
 } JoinPlanInfo;
 
 /*
