@@ -39,11 +39,13 @@ JOIN_REASON(JOIN_DROPS_FEW_ROWS,
 			"It would drop %d of %r, less than bloomfam.join_filter_min_drop (%D).")
 JOIN_REASON(JOIN_COSTS_MORE, "It would drop %d of %r, which saves %s, and cost %c.")
 
-/* Why a join has no filter that is no hash join (report/decisions.c). */
+/* Why a condition has no filter that is met by no hash join (report/decisions.c). */
 JOIN_REASON(JOIN_BY_MERGE, "The planner preferred a merge join to a hash join.")
 JOIN_REASON(JOIN_BY_LOOP, "The planner preferred a nested loop to a hash join.")
 JOIN_REASON(JOIN_BY_INDEX, "The planner preferred index lookups to a hash join.")
 JOIN_REASON(JOIN_IS_VOLATILE, "The condition is volatile, which allows no hash join.")
+JOIN_REASON(JOIN_HAS_NO_EQUALITY, "It is no equality between two tables that can be hashed.")
+JOIN_REASON(JOIN_IS_SUBQUERY, "A subquery in a condition is no join.")
 
 /* Why a join may not build before it reads its outer side (planner/decision.c). */
 JOIN_REASON(JOIN_BUILD_WOULD_BE_SEEN,

@@ -387,6 +387,24 @@ could_be_hashed(const Node *condition, List *loops)
 	return left.outer != left.inner && right.outer != right.inner && left.outer != right.outer;
 }
 
+/* Has a condition a subquery, or compares it with the elements of an array that one makes? */
+static bool
+has_subquery(Node *node, void *unused)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+		return true;
+	if (IsA(node, ScalarArrayOpExpr))
+	{
+		const Node *array = lsecond(((ScalarArrayOpExpr *) node)->args);
+
+		if (IsA(array, Param) && ((const Param *) array)->paramkind == PARAM_EXEC)
+			return true;
+	}
+	return expression_tree_walker(node, has_subquery, NULL);
+}
+
 /* The plan nodes that meet conditions which a hash join could have met, too. */
 typedef struct OtherJoin
 {
@@ -395,7 +413,7 @@ typedef struct OtherJoin
 	bool		looks_up;		/* conditions between a nested loop's outer row and the node's; else
 								 * those between the node's own sides */
 	const char *label;
-	JoinReason	reason;			/* why there is no hash join, unless the condition is volatile */
+	JoinReason	reason;			/* why there is no hash join, unless find_reason() knows better */
 } OtherJoin;
 
 static const OtherJoin other_joins[] = {
@@ -409,7 +427,33 @@ static const OtherJoin other_joins[] = {
 	{T_IndexScan, offsetof(IndexScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
 	{T_BitmapHeapScan, offsetof(BitmapHeapScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
 	{T_IndexOnlyScan, offsetof(IndexOnlyScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
+	{T_SeqScan, offsetof(SeqScan, scan.plan.qual), true, "Filter", JOIN_BY_LOOP},
+	/* hash joins have these, too */
+	{T_HashJoin, offsetof(HashJoin, join.joinqual), false, "Join Filter", JOIN_HAS_NO_EQUALITY},
 };
+
+/* Finds why a condition has no filter; JOIN_NO_REASON: it is none between tables. */
+static JoinReason
+find_reason(const Plan *plan, const OtherJoin *other, Node *condition, List *loops)
+{
+	Sides		sides = {.loops = loops};
+
+	if (!could_be_hashed(condition, loops))
+	{
+		if (has_subquery(condition, NULL))
+			return JOIN_IS_SUBQUERY;
+		note_sides(condition, &sides);
+		return sides.outer && sides.inner ? JOIN_HAS_NO_EQUALITY : JOIN_NO_REASON;
+	}
+	if (contain_volatile_functions(condition))
+		return JOIN_IS_VOLATILE;
+
+	/* a hash join of that kind would have none either */
+	if (!other->looks_up && (((const Join *) plan)->jointype == JOIN_ANTI ||
+							 ((const Join *) plan)->jointype == JOIN_FULL))
+		return JOIN_KEEPS_ROWS;
+	return other->reason;
+}
 
 static void
 explain_other_join(ExplainContext *explain, Plan *plan, const OtherJoin *other)
@@ -421,15 +465,15 @@ explain_other_join(ExplainContext *explain, Plan *plan, const OtherJoin *other)
 	foreach(lc, *(List **) ((char *) plan + other->conditions))
 	{
 		JoinReason	reason =
-			contain_volatile_functions(lfirst(lc)) ? JOIN_IS_VOLATILE : other->reason;
+			find_reason(plan, other, lfirst(lc), other->looks_up ? explain->ancestors : NIL);
 
-		if (could_be_hashed(lfirst(lc), other->looks_up ? explain->ancestors : NIL))
+		if (reason != JOIN_NO_REASON)
 			explain_decision(explain, other->label, lfirst(lc), context,
 							 psprintf("No filter. %s", bloomfam_join_reason_texts[reason]));
 	}
 }
 
-/* Shows the joins that are no hash joins, and so have no filters. */
+/* Shows the conditions that are no keys of hash joins, and so have no filters. */
 static bool
 explain_other_joins(Plan **slot, void *context)
 {
@@ -437,7 +481,8 @@ explain_other_joins(Plan **slot, void *context)
 	size_t		i;
 
 	for (i = 0; i < lengthof(other_joins); i++)
-		if (other_joins[i].node == nodeTag(*slot) && bloomfam_join_keeper(*slot) == NULL)
+		if (other_joins[i].node == nodeTag(*slot) &&
+			(IsA(*slot, HashJoin) || bloomfam_join_keeper(*slot) == NULL))
 			explain_other_join(explain, *slot, &other_joins[i]);
 	explain->ancestors = lcons(*slot, explain->ancestors);
 	bloomfam_plan_walker(*slot, explain_other_joins, explain);
