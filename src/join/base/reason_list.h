@@ -30,6 +30,8 @@ JOIN_REASON(JOIN_KEY_IS_VOLATILE,
 			"A key of the probe side calls volatile functions, in a subquery or a domain.")
 JOIN_REASON(JOIN_HAS_NO_TARGET, "All of the probe side is scanned asynchronously.")
 JOIN_REASON(JOIN_BUILDS_TOO_LATE, "The probe side is read before there is a filter: %b.")
+JOIN_REASON(JOIN_READS_IN_PART,
+			"The merge join reads its inner side only as far as there are outer rows.")
 JOIN_REASON(JOIN_HAS_TOO_MANY_KEYS,
 			"It would have %k keys, and is discarded beyond %K keys by "
 			"bloomfam.join_filter_max_size and work_mem.")
@@ -65,6 +67,7 @@ JOIN_REASON(JOIN_FOREIGN_BUILD_DEPENDS, "the build side depends on a row outside
 JOIN_REASON(JOIN_FOREIGN_BUILD_VARIES,
 			"rows are changed or locked, by a build side that may come out otherwise each time")
 JOIN_REASON(JOIN_FOREIGN_BEGINS_ANEW, "the foreign scan begins anew with other parameters")
+JOIN_REASON(JOIN_FOREIGN_READ_IN_PART, "a merge join may read the foreign scan only in part")
 JOIN_REASON(JOIN_FOREIGN_IN_CTE, "the foreign scan is in a CTE that is read several times")
 JOIN_REASON(JOIN_FOREIGN_LOCKS_OR_SORTS, "the remote query locks or sorts its rows")
 JOIN_REASON(JOIN_FOREIGN_IS_VOLATILE, "the foreign scan has a volatile condition or column")

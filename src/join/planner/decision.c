@@ -155,6 +155,27 @@ leave_late_targets(JoinPushdown *pushdown)
 	}
 }
 
+/*
+ * A merge join reads its inner side as far as there are outer rows.  A filter there would have more
+ * read, to find a row that passes: unless the rows are all read in any case.
+ */
+static void
+leave_targets_read_in_part(JoinPushdown *pushdown)
+{
+	ListCell   *lc;
+
+	foreach(lc, pushdown->targets)
+	{
+		JoinTarget *target = lfirst(lc);
+
+		if (target->crossed.read_to_end)
+			continue;
+		if (target->foreign != NULL)
+			bloomfam_join_sendings_refuse(&target->foreign->sendings, JOIN_FOREIGN_READ_IN_PART);
+		pushdown->targets = foreach_delete_current(pushdown->targets, lc);
+	}
+}
+
 /* Is the filter expected to pay?  Targets that it comes too late for are removed. */
 static JoinReason
 decide_pushdown(JoinPushdown *pushdown)
@@ -165,6 +186,8 @@ decide_pushdown(JoinPushdown *pushdown)
 
 	pushdown->not_first = build_first_refusal(pushdown);
 	leave_late_targets(pushdown);
+	if (IsA(pushdown->join, MergeJoin))
+		leave_targets_read_in_part(pushdown);
 	bloomfam_join_candidate_plan(pushdown);
 	reason = bloomfam_join_estimate(&pushdown->candidate);
 
@@ -175,7 +198,9 @@ decide_pushdown(JoinPushdown *pushdown)
 		reason = bloomfam_join_estimate(&pushdown->candidate);
 	}
 	if (candidate->sites == NIL && candidate->foreign == NIL)
-		reason = has_targets ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_TARGET;
+		reason = !has_targets					   ? JOIN_HAS_NO_TARGET
+				 : IsA(pushdown->join, MergeJoin) ? JOIN_READS_IN_PART
+												  : JOIN_BUILDS_TOO_LATE;
 	return reason;
 }
 

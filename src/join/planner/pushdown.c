@@ -281,6 +281,8 @@ pass_through(JoinPushdown *pushdown, const Plan *plan)
 	pushdown->crossed.workers = bloomfam_join_workers(plan, pushdown->crossed.workers);
 	pushdown->crossed.below_hash |= IsA(plan, Hash) ||
 		(IsA(plan, SetOp) && ((const SetOp *) plan)->strategy == SETOP_HASHED);
+	pushdown->crossed.read_to_end |= pushdown->crossed.below_hash || IsA(plan, Sort) ||
+		(IsA(plan, Agg) && ((const Agg *) plan)->aggstrategy == AGG_HASHED);
 	pushdown->crossed.materialized |= bloomfam_plan_node(plan)->keeps_rows;
 	pushdown->crossed.all_or_none |= computes_groups(plan);
 	pushdown->crossed.nodes++;
@@ -471,6 +473,7 @@ merge_crossed(JoinCrossed *crossed, const JoinCrossed *other)
 {
 	crossed->below_gather |= other->below_gather;
 	crossed->below_hash |= other->below_hash;
+	crossed->read_to_end &= other->read_to_end;
 	crossed->all_or_none |= other->all_or_none;
 	crossed->nodes = Min(crossed->nodes, other->nodes);
 }
@@ -566,7 +569,7 @@ enter_cte(JoinPushdown *pushdown, CteScan *cte, const AttrNumber *behind)
 	Plan	  **plan = (Plan **) &lfirst(list_nth_cell(stmt->subplans, cte->ctePlanId - 1));
 	Size		size = pushdown->candidate.ncolumns * sizeof(AttrNumber);
 	CteScans	scans = {.plan_id = cte->ctePlanId};
-	JoinCrossed	crossed = {.nodes = INT_MAX};
+	JoinCrossed	crossed = {.read_to_end = true, .nodes = INT_MAX};
 	List	   *others = NIL;
 	JoinReason	not_to_foreign = pushdown->not_to_foreign;
 	int			n = 0;

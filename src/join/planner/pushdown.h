@@ -19,8 +19,9 @@
 typedef struct JoinCrossed
 {
 	bool		below_gather;	/* a Gather, which the join is above */
-	bool		below_hash;		/* the Hash of a join further down, or a set operation that hashes:
-								 * it reads all rows for the first one */
+	bool		below_hash;		/* the Hash of a join further down, or a set operation that
+								 * hashes */
+	bool		read_to_end;	/* a node that reads all rows before it returns the first */
 	bool		materialized;	/* a node that keeps rows, and hands them on later */
 	bool		all_or_none;	/* an aggregate: once a row of a key has passed, every later row of
 								 * that key must */
