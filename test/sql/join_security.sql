@@ -55,6 +55,25 @@ SELECT count(*) FROM barrier_union JOIN picks USING (k);
 SELECT count(*) FROM barrier_scan JOIN picks USING (k);
 SELECT count(*) FROM (SELECT * FROM barrier OFFSET 0) s JOIN picks USING (k);
 SELECT count(*) FROM picks WHERE k IN (SELECT k FROM barrier);
+-- a window hides rows by the condition that ends it, and a set operation by what it takes away
+CREATE FUNCTION loud_lt(loud, loud) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4lt';
+CREATE FUNCTION loud_le(loud, loud) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4le';
+CREATE FUNCTION loud_gt(loud, loud) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4gt';
+CREATE FUNCTION loud_ge(loud, loud) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4ge';
+CREATE FUNCTION loud_cmp(loud, loud) RETURNS integer LANGUAGE internal IMMUTABLE STRICT AS 'btint4cmp';
+CREATE OPERATOR < (LEFTARG = loud, RIGHTARG = loud, FUNCTION = loud_lt, COMMUTATOR = >);
+CREATE OPERATOR <= (LEFTARG = loud, RIGHTARG = loud, FUNCTION = loud_le, COMMUTATOR = >=);
+CREATE OPERATOR > (LEFTARG = loud, RIGHTARG = loud, FUNCTION = loud_gt, COMMUTATOR = <);
+CREATE OPERATOR >= (LEFTARG = loud, RIGHTARG = loud, FUNCTION = loud_ge, COMMUTATOR = <=);
+CREATE OPERATOR CLASS loud_order DEFAULT FOR TYPE loud USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 loud_cmp(loud, loud);
+CREATE TABLE twice AS SELECT k, n FROM fact UNION ALL SELECT k, n FROM fact WHERE n % 2 = 0;
+ANALYZE twice;
+CREATE VIEW barrier_window WITH (security_barrier) AS SELECT k, n FROM (SELECT k, n, count(*) OVER (PARTITION BY k) AS c FROM twice) x WHERE c >= 2;
+CREATE VIEW barrier_except WITH (security_barrier) AS SELECT k FROM fact EXCEPT SELECT k FROM fact WHERE n % 2 = 1;
+SET enable_hashagg = off;
+SELECT count(*) FROM barrier_window JOIN picks USING (k);
+SELECT count(*) FROM barrier_except JOIN picks USING (k);
+RESET enable_hashagg;
 -- a hash that can neither tell nor fail may go there
 EXPLAIN (COSTS OFF) SELECT count(*) FROM barrier JOIN picks USING (n);
 SELECT count(*) FROM barrier JOIN picks USING (n);

@@ -140,6 +140,24 @@ SET enable_sort = off;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SELECT replace(line, 'No filter. ', '') AS why FROM why('SELECT s.v FROM staging s LEFT JOIN ordered t ON t.id = s.id AND t.n < s.v') line;
+-- what is read further would be seen: by an error, for instance; the same of a merge join below another join
+CREATE FUNCTION at_most(x int, most int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	IF x > most THEN
+		RAISE 'read as far as %', x;
+	END IF;
+	RETURN true;
+END $$;
+CREATE TABLE first AS SELECT * FROM ordered WHERE id <= 50;
+CREATE INDEX ON first (id);
+CREATE TABLE third AS SELECT g * 3 AS n FROM generate_series(1, 10) g;
+VACUUM ANALYZE first, third;
+SET enable_material = off;
+SELECT r.* FROM join_compare('SELECT s.n FROM first s JOIN ordered t USING (id) WHERE at_most(t.id, 100)') r;
+SET enable_hashjoin = on;
+SELECT r.* FROM join_compare('SELECT x.n FROM (SELECT t.id, t.n FROM first s JOIN ordered t USING (id) WHERE at_most(t.id, 100) OFFSET 0) x JOIN third ON third.n = x.n') r;
+SET enable_hashjoin = off;
+RESET enable_material;
 RESET enable_sort;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
@@ -199,6 +217,12 @@ BEGIN
 	END LOOP;
 	RETURN found;
 END $$;
+CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE 'EXPLAIN ' || query;
+END $$;
+CREATE TABLE groups AS SELECT g AS part, g % 3 AS kind FROM generate_series(0, 9) g;
+ANALYZE groups;
 CREATE TABLE ctes AS SELECT row_number() OVER () AS i, 'WITH c AS MATERIALIZED (SELECT id, max(n) AS m FROM target GROUP BY id) ' || q AS q FROM (VALUES
 	('SELECT s.v, a.m FROM staging s JOIN c a USING (id) JOIN c b USING (id)'),
 	('SELECT s.v, a.m FROM (SELECT a.id, a.m FROM c a JOIN c b USING (id) OFFSET 0) a JOIN staging s USING (id)'),
@@ -224,6 +248,9 @@ SET LOCAL bloomfam.join_filter = force;
 WITH c AS (UPDATE target SET part = part + 1 RETURNING id, n) SELECT count(*), sum(a.n) FROM staging s JOIN c a USING (id) JOIN c b USING (id);
 SELECT sum(part) FROM target;
 ROLLBACK;
+-- its columns are those of RETURNING
+CREATE TABLE copied (id int, part int);
+SELECT substring(line FROM 'rows=(\d+)')::int > 1000 AS many FROM (SELECT * FROM explained('WITH c AS (INSERT INTO copied (id, part) SELECT id, part FROM target RETURNING part) SELECT 1 FROM c JOIN groups USING (part)') line LIMIT 1) x;
 
 -- ---- what the planner chooses ----
 CREATE TABLE large AS SELECT g / 2 AS id, g AS n FROM generate_series(0, 199999) g;
@@ -239,7 +266,6 @@ SELECT left(q, 100) AS q, joins(q) ~ 'Bloom Filter 1: \(large.id\)|Bloom Filter 
 	('SELECT v FROM staging s JOIN (SELECT id FROM large UNION SELECT id FROM staging) t USING (id)')) v(q);
 
 -- ---- conditions with subqueries ----
-CREATE TABLE groups AS SELECT g AS part, g % 3 AS kind FROM generate_series(0, 9) g;
 CREATE TABLE conditions AS SELECT row_number() OVER () AS i, 'SELECT s.v, t.n FROM staging s JOIN target t USING (id) WHERE ' || w AS q FROM (VALUES
 	('t.part IN (1, 2) OR t.part IN (SELECT part FROM groups WHERE kind = 2)'), ('t.n > (SELECT count(*) FROM groups g WHERE g.part <= t.part)'),
 	('t.n > 8000 OR NOT EXISTS (SELECT FROM groups g WHERE g.part = t.part + 5)'), ('t.part NOT IN (SELECT part FROM groups WHERE kind = 1)'),

@@ -172,6 +172,31 @@ foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
 	return JOIN_NO_REASON;
 }
 
+/* Does a plan read all rows below before it returns the first, or what it has below does? */
+static bool
+reads_to_end(const Plan *plan)
+{
+	plan = bloomfam_join_below_own(unconstify(Plan *, plan));
+	switch (nodeTag(plan))
+	{
+		case T_Sort:
+		case T_Hash:
+			return true;
+		case T_Agg:
+			return ((const Agg *) plan)->aggstrategy == AGG_HASHED ||
+				   reads_to_end(plan->lefttree);
+		case T_Material:
+		case T_Group:
+		case T_Unique:
+		case T_WindowAgg:
+			return reads_to_end(plan->lefttree);
+		case T_SubqueryScan:
+			return reads_to_end(((const SubqueryScan *) plan)->subplan);
+		default:
+			return false;
+	}
+}
+
 /*
  * The child of a join that the key's columns come from, if rows of it may be dropped; else NULL.
  * There must be nothing between a hash join and its Hash, so the filter must be able to pass that.
@@ -181,11 +206,14 @@ static Plan **
 side_of_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, AttrNumber **behind)
 {
 	JoinType	type = ((Join *) plan)->jointype;
+	bool		is_merge = IsA(plan, MergeJoin);
 
 	*behind = columns_behind(pushdown, plan, attributes, OUTER_VAR);
-	if (*behind != NULL && bloomfam_join_may_pass_outer(type))
+	if (*behind != NULL && bloomfam_join_may_pass_outer(type) &&
+		(!is_merge || reads_to_end(plan->lefttree)))
 		return &plan->lefttree;
-	if ((type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
+	if ((!is_merge || reads_to_end(plan->righttree)) &&
+		(type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
 		(!IsA(plan, HashJoin) ||
 		 (pushdown->crosses_materialization &&
 		  bloomfam_join_node_is_volatile_free(pushdown->plan_info, plan->righttree))))
@@ -255,7 +283,8 @@ is_join(const Plan *plan)
 static bool
 hides_rows(const Plan *plan)
 {
-	return plan->qual != NIL ||
+	return plan->qual != NIL || IsA(plan, SetOp) ||
+		   (IsA(plan, WindowAgg) && ((const WindowAgg *) plan)->runCondition != NIL) ||
 		   (is_join(plan) && ((const Join *) plan)->jointype != JOIN_LEFT) ||
 		   (IsA(plan, Result) && ((const Result *) plan)->resconstantqual != NULL);
 }

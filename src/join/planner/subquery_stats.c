@@ -58,7 +58,10 @@ find_set_stats(PlannerInfo *root, const Node *set, AttrNumber attribute, ColumnS
 		!find_set_stats(root, operation->rarg, attribute, &right))
 		return false;
 	if (operation->op == SETOP_UNION)
+	{
 		stats->distinct += right.distinct;
+		stats->nulls = 0;
+	}
 	else if (operation->op == SETOP_INTERSECT)
 		stats->distinct = Min(stats->distinct, right.distinct);
 	return true;
@@ -177,6 +180,9 @@ bloomfam_join_subquery_stats(PlannerInfo *root, const RangeTblEntry *rte, AttrNu
 	if (subroot == NULL)
 		return false;
 	query = subroot->parse;
+	/* the columns of a CTE that changes rows are those of its RETURNING */
+	if (query->commandType != CMD_SELECT)
+		return false;
 	if (query->setOperations == NULL && query->groupClause == NIL &&
 		query->distinctClause == NIL &&
 		(rte->rtekind != RTE_CTE || BLOOMFAM_KNOWS_COLUMNS_OF_CTES))
