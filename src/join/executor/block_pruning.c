@@ -9,7 +9,7 @@
  * never less: each row that the snapshot sees has an entry, or its block is one that is not
  * summarised.  (What PostgreSQL's own BRIN scans miss since 16 is added, see below.)
  *
- * Asking is not to cost more than a small share of what reading all of the table would.  That is
+ * Asking is not to cost more than a small fraction of what reading all of the table would.  That is
  * counted, in rows of the scan, while the index is asked; once it is used up, all is read.
  *
  *-------------------------------------------------------------------------
@@ -37,10 +37,10 @@
 #include "join/executor/block_pruning.h"
 #include "pg/compat.h"
 
-/* The share of the scan that reading the others must save. */
+/* The fraction of the scan that reading the others must save. */
 #define LEAST_SAVING		0.05
 
-/* Of a scan in parallel, one process's share is about this; each asks the index. */
+/* Of a scan in parallel, one process's part is about this; each asks the index. */
 #define PARALLEL_FRACTION		3.0
 
 /* One search for blocks. */
@@ -50,7 +50,7 @@ typedef struct Search
 	Relation	table;
 	Snapshot	snapshot;
 	BlockNumber nblocks;
-	double		rows;			/* that are expected in the table, or in this process's share */
+	double		rows;			/* that are expected in the table, or in this process's part */
 	double		budget;			/* rows that it may take, of what is left */
 	const JoinKeys *keys;
 	JoinIndexed column;

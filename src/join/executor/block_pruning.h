@@ -34,7 +34,7 @@ typedef struct JoinBlockPruning
 
 /*
  * Finds them if the keys are known, for a scan that has begun, of a table that has so many blocks
- * to it; a parallel one is this process's share.  The reason stays until the scan begins
+ * to it; a parallel one is this process's part.  The reason stays until the scan begins
  * anew, unless it is JOIN_BLOCKS_NOT_YET.
  */
 extern void bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, BlockNumber nblocks,

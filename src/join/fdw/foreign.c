@@ -62,7 +62,7 @@
 #include "pg/server_structs.h"
 
 /*
- * The share of rows without a match that are sent all the same.  Less than for filters that stay
+ * The fraction of rows without a match that are sent all the same.  Less than for filters that stay
  * here: a row on its way costs far more than the two bits a key that it takes to halve it.
  */
 #define FOREIGN_FPR 0.001
