@@ -90,11 +90,12 @@ cost_of(const JoinProbe *probe, double walked)
 	return cost;
 }
 
-JoinOrder *
-bloomfam_join_order_make(const JoinProbe *probes, int nprobes)
+JoinProbeOrder *
+bloomfam_join_probe_order_make(const JoinProbe *probes, int nprobes)
 {
 	/* one piece of memory, as a thousand partitions have one each */
-	JoinOrder  *order = palloc0(sizeof(JoinOrder) + nprobes * (sizeof(double) + 2 * sizeof(int)));
+	JoinProbeOrder *order =
+		palloc0(sizeof(JoinProbeOrder) + nprobes * (sizeof(double) + 2 * sizeof(int)));
 	bool		is_fixed = nprobes < 2;
 	int			i;
 
@@ -115,7 +116,7 @@ bloomfam_join_order_make(const JoinProbe *probes, int nprobes)
 
 /* Can all be probed, but for those that never will be? */
 static bool
-all_are_ready(const JoinOrder *order, const JoinProbe *probes)
+all_are_ready(const JoinProbeOrder *order, const JoinProbe *probes)
 {
 	int			i;
 
@@ -131,7 +132,7 @@ all_are_ready(const JoinOrder *order, const JoinProbe *probes)
 
 /* The next turn: this filter is first, the others follow as was decided. */
 static void
-begin_turn(JoinOrder *order, const JoinProbe *probes, int turn)
+begin_turn(JoinProbeOrder *order, const JoinProbe *probes, int turn)
 {
 	int			next = 1;
 	int			i;
@@ -150,7 +151,7 @@ begin_turn(JoinOrder *order, const JoinProbe *probes, int turn)
 
 /* Ranks the filter whose turn it was. */
 static void
-end_turn(JoinOrder *order, const JoinProbe *probes)
+end_turn(JoinProbeOrder *order, const JoinProbe *probes)
 {
 	const JoinProbe *probe = &probes[order->turn];
 	uint64		tested = probe->counts.tested - order->tested;
@@ -167,7 +168,7 @@ end_turn(JoinOrder *order, const JoinProbe *probes)
 
 /* By ranks; where they are about the same, as before. */
 static void
-decide(JoinOrder *order)
+decide(JoinProbeOrder *order)
 {
 	int			i;
 	int			j;
@@ -187,7 +188,7 @@ decide(JoinOrder *order)
 }
 
 void
-bloomfam_join_order_change(JoinOrder *order, const JoinProbe *probes)
+bloomfam_join_probe_order_change(JoinProbeOrder *order, const JoinProbe *probes)
 {
 	if (order->turn >= 0)
 		end_turn(order, probes);

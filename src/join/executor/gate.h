@@ -88,7 +88,7 @@ bloomfam_join_probe_note_fpr(JoinProbe *probe)
 }
 
 /* Adaptive filter order: which of a node's filters is probed first. */
-typedef struct JoinOrder
+typedef struct JoinProbeOrder
 {
 	int		   *filters;		/* indexes of all in the node, in the order to probe them */
 	int			n;
@@ -101,20 +101,20 @@ typedef struct JoinOrder
 	uint64		removed;
 	uint64		walked;
 	uint64		left;			/* rows until the turn changes, or to the next trial */
-} JoinOrder;
+} JoinProbeOrder;
 
 /* The order of a node's filters, as the plan has them; in the current memory context. */
-extern JoinOrder *bloomfam_join_order_make(const JoinProbe *probes, int nprobes);
+extern JoinProbeOrder *bloomfam_join_probe_order_make(const JoinProbe *probes, int nprobes);
 
 /* Ends the turn or the phase, and begins the next one by what they did so far. */
-extern void bloomfam_join_order_change(JoinOrder *order, const JoinProbe *probes);
+extern void bloomfam_join_probe_order_change(JoinProbeOrder *order, const JoinProbe *probes);
 
 /* To be called before so many rows are probed. */
 static inline void
-bloomfam_join_order_next(JoinOrder *order, const JoinProbe *probes, uint64 rows)
+bloomfam_join_probe_order_next(JoinProbeOrder *order, const JoinProbe *probes, uint64 rows)
 {
 	if (unlikely(order->left <= rows))
-		bloomfam_join_order_change(order, probes);
+		bloomfam_join_probe_order_change(order, probes);
 	else
 		order->left -= rows;
 }

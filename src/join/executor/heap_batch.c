@@ -269,7 +269,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 
 	/* the present row was counted by the scan */
 	bloomfam_count_rows_read(child->ss_currentRelation, n - 1);
-	bloomfam_join_order_next(state->order, state->probes, n);
+	bloomfam_join_probe_order_next(state->order, state->probes, n);
 	ResetExprContext(econtext);
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (i = 0; i < state->nprobes; i++)

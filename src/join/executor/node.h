@@ -79,7 +79,7 @@ typedef struct JoinProbeState
 	bool		has_stored;		/* the query names some of the filters */
 	int			nprobes;		/* 0: this node does nothing; else one for each info */
 	JoinProbe  *probes;
-	JoinOrder  *order;			/* in which they are probed */
+	JoinProbeOrder  *order;			/* in which they are probed */
 	JoinHeapBatch *batch;		/* NULL: the child scans by itself */
 	ExecProcNodeMtd exec;		/* returns the next row */
 	bool		may_skip;		/* rows are of a partition that some filter may skip */

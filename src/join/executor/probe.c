@@ -70,7 +70,7 @@ exec_rows(PlanState *node)
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 		/* heap_batch.c has been here before, for all rows of the page */
 		if (state->batch == NULL)
-			bloomfam_join_order_next(state->order, state->probes, 1);
+			bloomfam_join_probe_order_next(state->order, state->probes, 1);
 		for (i = 0; i < state->nprobes && pass; i++)
 		{
 			JoinProbe  *probe = &state->probes[state->order->filters[i]];
@@ -231,7 +231,7 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 	state->nprobes = n;
 	for (i = 0; i < n; i++)
 		begin_filter(state, &state->infos[i], &state->probes[i]);
-	state->order = bloomfam_join_order_make(state->probes, n);
+	state->order = bloomfam_join_probe_order_make(state->probes, n);
 	state->exec = exec_rows;
 	bloomfam_join_heap_batch_init(state);
 	css->ss.ps.ExecProcNode = state->may_skip ? exec_partition : state->exec;

@@ -153,7 +153,8 @@ add_site(JoinEstimate *estimate, const JoinCandidate *candidate, JoinFilterSite 
 
 /* Adds what it costs and saves that a foreign server judges its rows, and sends fewer. */
 static void
-add_foreign(JoinEstimate *estimate, const JoinCandidate *candidate, const JoinForeignSite *site)
+add_foreign_site(JoinEstimate *estimate, const JoinCandidate *candidate,
+				 const JoinForeignSite *site)
 {
 	double		rows = site->rows * candidate->left;
 	Cost		saved;
@@ -202,6 +203,6 @@ bloomfam_join_estimate(JoinCandidate *candidate)
 	foreach(lc, candidate->sites)
 		add_site(estimate, candidate, lfirst(lc));
 	foreach(lc, candidate->foreign)
-		add_foreign(estimate, candidate, lfirst(lc));
+		add_foreign_site(estimate, candidate, lfirst(lc));
 	return decide(candidate);
 }

@@ -116,7 +116,7 @@ make_info(const JoinPushdown *pushdown, const AttrNumber *attributes)
 
 /* Has the foreign scans sent what they may be. */
 static void
-add_foreign(PlanContext *context, const JoinPushdown *pushdown, JoinFilterInfo *build)
+send_to_foreign(PlanContext *context, const JoinPushdown *pushdown, JoinFilterInfo *build)
 {
 	ListCell   *lc;
 
@@ -305,7 +305,7 @@ add_build(PlanContext *context, const JoinPushdown *pushdown, const Bitmapset *k
 		node->custom_exprs =
 			lappend(node->custom_exprs, copyObject(pushdown->candidate.columns[i].inner));
 	}
-	add_foreign(context, pushdown, &info);
+	send_to_foreign(context, pushdown, &info);
 	bloomfam_join_filter_info_add(node, &info);
 	return info;
 }
