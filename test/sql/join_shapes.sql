@@ -198,6 +198,25 @@ EXECUTE p(100);
 RESET enable_hashjoin;
 RESET enable_nestloop;
 
+-- ---- keys of other types, and of two columns ----
+CREATE TABLE typed AS SELECT n, md5(id::text)::uuid AS u, name AS t, id::numeric / 4 AS m, id % 100 AS a, id / 100 AS b FROM target;
+CREATE TABLE typed_staging AS SELECT v, md5(id::text)::uuid AS u, name AS t, id::numeric / 4 AS m, id % 100 AS a, id / 100 AS b FROM staging;
+VACUUM ANALYZE typed, typed_staging;
+CREATE TABLE shapes AS SELECT * FROM (VALUES
+	('GROUP BY', 'SELECT s.v, t.n FROM typed_staging s JOIN (SELECT KEY, max(n) AS n FROM typed GROUP BY KEY) t USING (KEY)'),
+	('left', 'SELECT s.v, t.n FROM typed_staging s LEFT JOIN (SELECT KEY, max(n) AS n FROM typed GROUP BY KEY) t USING (KEY)'),
+	('window', 'SELECT s.v, t.n FROM typed_staging s JOIN (SELECT KEY, n, row_number() OVER (PARTITION BY KEY ORDER BY n) AS r FROM typed) t USING (KEY) WHERE r = 1'),
+	('DISTINCT ON', 'SELECT s.v, t.n FROM typed_staging s JOIN (SELECT DISTINCT ON (KEY) KEY, n FROM typed ORDER BY KEY, n DESC) t USING (KEY)'),
+	('UNION', 'SELECT s.v FROM typed_staging s JOIN (SELECT KEY FROM typed UNION SELECT KEY FROM typed WHERE n < 100) t USING (KEY)'),
+	('EXCEPT', 'SELECT s.v FROM typed_staging s JOIN (SELECT KEY FROM typed EXCEPT SELECT KEY FROM typed WHERE n < 100) t USING (KEY)'),
+	('CTE', 'WITH c AS MATERIALIZED (SELECT KEY, max(n) AS n FROM typed GROUP BY KEY) SELECT s.v, x.n FROM typed_staging s JOIN c x USING (KEY) JOIN c y USING (KEY)'),
+	('EXISTS', 'SELECT v FROM typed_staging s WHERE EXISTS (SELECT FROM typed t WHERE (SAME))'),
+	('NOT EXISTS', 'SELECT v FROM typed_staging s WHERE NOT EXISTS (SELECT FROM typed t WHERE (SAME))'),
+	('IS NULL', 'SELECT v FROM typed_staging s LEFT JOIN typed t ON SAME WHERE t.FIRST IS NULL')) v(shape, q);
+CREATE TABLE typed_results AS SELECT shape, k AS key, r.* FROM shapes,
+	(VALUES ('u', 't.u = s.u'), ('t', 't.t = s.t'), ('m', 't.m = s.m'), ('a, b', 't.a = s.a AND t.b = s.b')) v(k, same_key), join_compare(replace(replace(replace(q, 'KEY', k), 'SAME', same_key), 'FIRST', left(k, 1))) r;
+SELECT shape, min(rows) AS least, max(rows) AS most, bool_and(same) AS same, string_agg(key, '; ' ORDER BY key) FILTER (WHERE NOT filtered) AS unfiltered FROM typed_results GROUP BY shape ORDER BY shape;
+
 -- ---- CTEs that are read several times ----
 -- where the filter's probe node is: in the CTE, or on top of its scans
 CREATE FUNCTION places(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -120,7 +120,7 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 		Oid			operator;
 
 		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator) ||
-			(jointype == JOIN_ANTI && RINFO_IS_PUSHED_DOWN(clause, both)) ||
+			(IS_OUTER_JOIN(jointype) && RINFO_IS_PUSHED_DOWN(clause, both)) ||
 			!bms_is_subset(turned ? clause->right_relids : clause->left_relids,
 						   probed->relids) ||
 			(!turned && !bms_is_subset(clause->right_relids, built->relids)))
@@ -400,7 +400,8 @@ describe_foreign_scan(JoinPathCandidate *path_candidate, const Path *scan)
 double
 bloomfam_join_candidate_rows_per_key(const JoinPathCandidate *path_candidate)
 {
-	double		fewest = 0;
+	double		tuples = 1;
+	double		distinct = 1;	/* combinations of the columns' values, if these are independent */
 	ListCell   *lc;
 
 	foreach(lc, path_candidate->clauses)
@@ -410,16 +411,19 @@ bloomfam_join_candidate_rows_per_key(const JoinPathCandidate *path_candidate)
 		bool		turned = bms_is_subset(clause->left_relids, path_candidate->built->relids);
 		VariableStatData vardata;
 		bool		is_default;
-		double		rows;
+		double		values;
 
 		examine_variable(path_candidate->root,
 						 turned ? lsecond(equal->args) : linitial(equal->args), 0, &vardata);
-		rows = get_variable_numdistinct(&vardata, &is_default);
-		rows = is_default || vardata.rel == NULL ? 1 : vardata.rel->tuples / Max(rows, 1);
-		fewest = fewest == 0 ? rows : Min(fewest, rows);
+		values = get_variable_numdistinct(&vardata, &is_default);
+		if (!is_default && vardata.rel != NULL)
+		{
+			tuples = vardata.rel->tuples;
+			distinct *= Max(values, 1);
+		}
 		ReleaseVariableStats(vardata);
 	}
-	return Max(fewest, 1);
+	return Max(tuples / distinct, 1);
 }
 
 bool
@@ -557,7 +561,7 @@ static double
 count_rows_per_key(const JoinPushdown *pushdown)
 {
 	const JoinTarget *target = pushdown->targets != NIL ? linitial(pushdown->targets) : NULL;
-	double		fewest = 0;
+	double		distinct = 1;	/* combinations of the columns' values, if these are independent */
 	const Plan *scan;
 	Oid			table;
 	int			i;
@@ -575,10 +579,10 @@ count_rows_per_key(const JoinPushdown *pushdown)
 		double		rows =
 			column != 0 ? bloomfam_join_column_rows_per_value(table, column, scan->plan_rows) : 0;
 
-		if (fewest == 0 || (rows > 0 && rows < fewest))
-			fewest = rows;
+		if (rows > 0)
+			distinct *= Max(scan->plan_rows / rows, 1);
 	}
-	return Max(fewest, 1);
+	return distinct > 1 ? Max(scan->plan_rows / distinct, 1) : 1;
 }
 
 /* The fraction of the probe side's rows that are expected to match no key. */

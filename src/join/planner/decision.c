@@ -28,8 +28,7 @@ may_drop(const Join *join)
 	/* the probe side is the inner one, and rows of the outer one stay in any case */
 	if (IsA(join, MergeJoin))
 		return bloomfam_join_may_pass_outer(type);
-	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT ||
-		   BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
+	return bloomfam_join_drops_outer(type);
 }
 
 List *

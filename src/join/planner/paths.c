@@ -353,7 +353,7 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 
 	/* most pairs end here, of which there are thousands */
 	if ((!filters && cost_of_discounted(root, outer) <= 0) ||
-		(jointype != JOIN_INNER && jointype != JOIN_SEMI) || !enable_hashjoin)
+		!bloomfam_join_drops_outer(jointype) || !enable_hashjoin)
 		return;
 	offer = (Offer) {
 		.root = root, .joinrel = joinrel, .jointype = jointype, .extra = extra, .filters = filters,

@@ -14,6 +14,7 @@
 #include "join/fdw/sending.h"
 #include "join/planner/cost.h"
 #include "join/planner/volatility.h"
+#include "pg/compat.h"
 
 /* What a filter was pushed down through, from its join. */
 typedef struct JoinCrossed
@@ -87,6 +88,14 @@ bloomfam_join_keeper(const Plan *join)
 	if (IsA(join, HashJoin))
 		return innerPlan(join);
 	return IsA(join, MergeJoin) && IsA(outerPlan(join), Sort) ? outerPlan(join) : NULL;
+}
+
+/* Do rows of a hash join's outer side that match no row of the inner side add nothing to it? */
+static inline bool
+bloomfam_join_drops_outer(JoinType type)
+{
+	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT ||
+		   BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
 }
 
 /*
