@@ -367,7 +367,9 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		return;
 
 	consider(&offer, outer, inner, false, false);
-	if (!joinrel->consider_parallel || outerrel->partial_pathlist == NIL)
+	/* each process would return rows of the inner side that match none of its own outer rows */
+	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) || !joinrel->consider_parallel ||
+		outerrel->partial_pathlist == NIL)
 		return;
 	outer = linitial(outerrel->partial_pathlist);
 	offer.discounted = cost_of_discounted(root, outer);
