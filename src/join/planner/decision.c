@@ -210,6 +210,7 @@ is_computed(const JoinKeyColumn *column)
 	return bloomfam_join_column(column->inner, OUTER_VAR) == 0;
 }
 
+/* Describes a hash key, of which both the join and its Hash have an expression. */
 static JoinReason
 describe_hash_key(const HashJoin *join, int number, JoinKeyColumn *key,
 				  const JoinPlanInfo *plan_info)
@@ -221,8 +222,8 @@ describe_hash_key(const HashJoin *join, int number, JoinKeyColumn *key,
 }
 
 /*
- * A merge clause has the outer side, from which the filter is built, on its left.  Below the Sort
- * its column is one of the child's.
+ * Describes a merge clause.  It has the outer side, from which the filter is built, on its left.
+ * Below the Sort its column is one of the child's.
  */
 static JoinReason
 describe_merge_clause(const MergeJoin *join, int number, JoinKeyColumn *key,

@@ -172,19 +172,25 @@ foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
 	return JOIN_NO_REASON;
 }
 
-/* Does a plan read all rows below before it returns the first, or what it has below does? */
+/* Does a node read all rows of its child before it returns the first one? */
+static bool
+reads_all_first(const Plan *plan)
+{
+	return IsA(plan, Sort) || IsA(plan, Hash) ||
+		   (IsA(plan, Agg) && ((const Agg *) plan)->aggstrategy == AGG_HASHED) ||
+		   (IsA(plan, SetOp) && ((const SetOp *) plan)->strategy == SETOP_HASHED);
+}
+
+/* Does a plan return rows of a node that reads all of its own before it returns the first one? */
 static bool
 reads_to_end(const Plan *plan)
 {
 	plan = bloomfam_join_below_own(unconstify(Plan *, plan));
+	if (reads_all_first(plan))
+		return true;
 	switch (nodeTag(plan))
 	{
-		case T_Sort:
-		case T_Hash:
-			return true;
 		case T_Agg:
-			return ((const Agg *) plan)->aggstrategy == AGG_HASHED ||
-				   reads_to_end(plan->lefttree);
 		case T_Material:
 		case T_Group:
 		case T_Unique:
@@ -310,8 +316,7 @@ pass_through(JoinPushdown *pushdown, const Plan *plan)
 	pushdown->crossed.workers = bloomfam_join_workers(plan, pushdown->crossed.workers);
 	pushdown->crossed.below_hash |= IsA(plan, Hash) ||
 		(IsA(plan, SetOp) && ((const SetOp *) plan)->strategy == SETOP_HASHED);
-	pushdown->crossed.read_to_end |= pushdown->crossed.below_hash || IsA(plan, Sort) ||
-		(IsA(plan, Agg) && ((const Agg *) plan)->aggstrategy == AGG_HASHED);
+	pushdown->crossed.read_to_end |= reads_all_first(plan);
 	pushdown->crossed.materialized |= bloomfam_plan_node(plan)->keeps_rows;
 	pushdown->crossed.all_or_none |= computes_groups(plan);
 	pushdown->crossed.nodes++;

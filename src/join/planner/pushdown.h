@@ -37,8 +37,7 @@ typedef struct JoinForeignTarget
 {
 	JoinForeignSite site;
 	ForeignScan *scan;
-	bool		volatile_free;	/* whether it can be noticed how often the scan's conditions and
-								 * columns are evaluated: then it is false */
+	bool		volatile_free;	/* none of the scan's conditions and columns is volatile */
 	const AttrNumber *attributes;	/* of the key's columns, among the scan's output columns; NULL
 									 * if nothing may be sent */
 	int			column;			/* the first column of the key by which anything may be sent */
