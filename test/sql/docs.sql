@@ -290,8 +290,6 @@ CREATE TABLE shops AS SELECT g AS shop, 'town ' || g % 400 AS town FROM generate
 CREATE TABLE days AS SELECT g AS day, g % 7 = 0 AS sunday FROM generate_series(0, 89) g;
 VACUUM ANALYZE sales, shops, days;
 
-SET bloomfam.join_filter = on;
-
 -- docs/join_filter.md, example 2
 SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS OFF)

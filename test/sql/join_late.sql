@@ -17,16 +17,37 @@ SHOW bloomfam.join_filter_fpr;
 SELECT bloom_create(10::bigint) IS NULL AS loaded;
 SET bloomfam.join_filter = on;
 SHOW bloomfam.join_filter_fpr;
+SHOW bloomfam.join_filter;
+RESET bloomfam.join_filter;
+SHOW bloomfam.join_filter;
 SET bloomfam.join_filter = off;
 \c -
 SET bloomfam.join_filter = on;
 SELECT bloom_create(10::bigint) IS NULL AS loaded;
+-- ... and a session for which somebody has switched them on
+ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" SET bloomfam.join_filter = on;
+\c -
+SELECT bloom_create(10::bigint) IS NULL AS loaded;
+ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" RESET bloomfam.join_filter;
 -- nothing is said where filters are in time
 ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
 \c -
 SHOW bloomfam.join_filter_fpr;
+SELECT boot_val, reset_val, enumvals FROM pg_settings WHERE name = 'bloomfam.join_filter';
+-- what a boolean setting takes is taken here, too
 SET bloomfam.join_filter = off;
 SHOW bloomfam.join_filter;
-SET bloomfam.join_filter = on;
+SET bloomfam.join_filter = true;
 SHOW bloomfam.join_filter;
+SET bloomfam.join_filter = 0;
+SHOW bloomfam.join_filter;
+SET bloomfam.join_filter = 'yes';
+SHOW bloomfam.join_filter;
+SET bloomfam.join_filter = no;
+SHOW bloomfam.join_filter;
+SET bloomfam.join_filter = 1;
+SHOW bloomfam.join_filter;
+SET bloomfam.join_filter = false;
+SHOW bloomfam.join_filter;
+SET bloomfam.join_filter = maybe;
 ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" RESET session_preload_libraries;

@@ -10,6 +10,7 @@
 
 #include <limits.h>
 
+#include "access/xact.h"
 #include "utils/guc.h"
 
 #include "join/base/gucs.h"
@@ -30,16 +31,26 @@ static const struct config_enum_entry mode_options[] = {
 	{"off", JOIN_FILTER_OFF, false},
 	{"on", JOIN_FILTER_ON, false},
 	{"force", JOIN_FILTER_FORCE, false},
+	/* what a boolean setting takes, too */
+	{"true", JOIN_FILTER_ON, true},
+	{"yes", JOIN_FILTER_ON, true},
+	{"1", JOIN_FILTER_ON, true},
+	{"false", JOIN_FILTER_OFF, true},
+	{"no", JOIN_FILTER_OFF, true},
+	{"0", JOIN_FILTER_OFF, true},
 	{NULL, 0, false}
 };
 
 static bool in_time;
 
-/* Says to whom sets it that nothing comes of it. */
+/* Warns whoever switches filters on in a session that the module was loaded into too late. */
 static bool
 check_mode(int *mode, void **extra, GucSource source)
 {
-	if (*mode != JOIN_FILTER_OFF && source == PGC_S_SESSION && !in_time)
+	bool		set_for_sessions = source == PGC_S_DATABASE || source == PGC_S_USER ||
+								   source == PGC_S_DATABASE_USER;
+
+	if (*mode != JOIN_FILTER_OFF && (source == PGC_S_SESSION || set_for_sessions) && !in_time)
 		ereport(WARNING,
 				errmsg("\"bloomfam.join_filter\" has no effect in this session"),
 				errdetail("The module was loaded after the session had begun."),
@@ -58,9 +69,17 @@ bloomfam_join_gucs_define(bool loaded_in_time)
 		"Lets hash joins drop rows of their probe side at the scan, by a Bloom filter of their "
 		"build side.",
 		"\"force\" does so wherever it is right, whether or not it is expected to pay. "
-		"Needs bloomfam in session_preload_libraries.",
-		&bloomfam_join_filter, JOIN_FILTER_OFF, mode_options, PGC_USERSET, 0, check_mode, NULL,
-		NULL);
+		"It is on by default where bloomfam is in session_preload_libraries, and has no effect "
+		"elsewhere.",
+		&bloomfam_join_filter, loaded_in_time ? JOIN_FILTER_ON : JOIN_FILTER_OFF, mode_options,
+		PGC_USERSET, 0, check_mode, NULL, NULL);
+
+	/*
+	 * A parallel worker always loads the module before its first command.  It is sent the values
+	 * that are not the leader's defaults, so this one must not be a default.
+	 */
+	if (!loaded_in_time && !IsInParallelMode())
+		SetConfigOption("bloomfam.join_filter", "off", PGC_USERSET, PGC_S_DYNAMIC_DEFAULT);
 	DefineCustomIntVariable(
 		"bloomfam.join_filter_min_rows",
 		"Sets the number of probe-side rows from which on a join gets a filter.", NULL,
