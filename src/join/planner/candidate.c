@@ -342,6 +342,8 @@ describe_scans(JoinPathCandidate *path_candidate, const Path *scan, bool is_with
 			describe_scan(path_candidate, child, scan->rows * fraction, passing * fraction);
 
 		site->scanning = (scan->total_cost - scan->startup_cost) * fraction;
+		if (scan->parallel_workers > 0 && child->pathtype == T_SeqScan)
+			site->shared_pages = child->parent->pages;
 		candidate->sites = lappend(candidate->sites, site);
 		if ((is_append || site->access != JOIN_ROW_BY_ROW) && !is_within)
 		{

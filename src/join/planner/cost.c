@@ -27,6 +27,9 @@
  * page batch, or by itself; what a row that is dropped does not cost in each node that it would
  * have passed, and at a foreign server that does not send it; and a long key, which the filter
  * fetches and hashes, and the join once more.  That a row becomes a tuple costs cpu_tuple_cost.
+ * A page that a parallel worker reads costs it more than a session that lasts, as the worker has to
+ * map each page of shared memory that it touches.  The server does not count that; but where a
+ * filter leaves little else to do, it is what workers take longer for than they save.
  */
 #define COST_OF_KEY			2.0
 #define COST_OF_PAGED_ROW	0.4
@@ -34,6 +37,7 @@
 #define COST_OF_NODE		4.0
 #define COST_OF_SENT_ROW	40.0
 #define COST_OF_LONG_KEY	150.0
+#define COST_OF_SHARED_PAGE	20.0
 
 /*
  * The fraction of rows that a filter must drop to be worth probing, in thousandths: in page
@@ -145,6 +149,7 @@ add_site(JoinEstimate *estimate, const JoinCandidate *candidate, JoinFilterSite 
 			rows * candidate->left * dropped * (cpu_tuple_cost + site->condition_cost);
 	estimate->probed += rows;
 	estimate->cost += rows * candidate->left * site->read * per_probe * cpu_operator_cost;
+	estimate->cost += site->shared_pages * site->read * COST_OF_SHARED_PAGE * cpu_operator_cost;
 	estimate->saved += site->passing * candidate->drop;
 
 	/* joins below may leave out the same blocks: of what they read, the rows left are as many */

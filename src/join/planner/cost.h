@@ -27,6 +27,8 @@ typedef struct JoinFilterSite
 	Cost		condition_cost;	/* of evaluating the conditions for one row */
 	Cost		passing;		/* what all rows cost above the site, up to the join and in it */
 	Cost		scanning;		/* what reading the rows costs; 0 if that is not known */
+	double		shared_pages;	/* pages that parallel workers read; 0 in a serial plan, and in a
+								 * finished one */
 	double		read;			/* the fraction of the scan that is read where partitions or blocks
 								 * are pruned; 1 if nothing is known of that */
 	int			min_drop;		/* the fraction of the rows probed, in thousandths, that the filter

@@ -28,14 +28,9 @@
 #include "join/base/gucs.h"
 #include "join/filter/form.h"
 #include "join/planner/candidate.h"
+#include "join/planner/lookups.h"
 #include "join/planner/paths.h"
 #include "pg/compat.h"
-
-/*
- * So many rows are scanned in page batches in the time that one is fetched by an index, or that
- * another page takes of which it has rows: 60 to 100.
- */
-#define ROWS_PER_LOOKUP		64.0
 
 /*
  * Joins of fewer rows are planned as ever: they take no longer than looking for a better plan
@@ -72,6 +67,7 @@ typedef struct Offer
 	bool		filters;		/* if not, it is offered for the sake of joins below alone */
 	Cost		discounted;		/* what a join below costs that was offered for less, or 0 */
 	Cost		saved;			/* by the filter, less what it costs */
+	JoinLookups lookups;		/* the nested loop in the place of which it is offered */
 } Offer;
 
 /*
@@ -105,55 +101,6 @@ cost_of_discounted(const PlannerInfo *root, const Path *path)
 	return path != NULL ? path->total_cost : 0;
 }
 
-/*
- * What one lookup costs, without the conditions that the join would evaluate as well for the rows
- * that it finds: one with a subquery may cost more than all else.
- */
-static Cost
-cost_of_index_fetch(PlannerInfo *root, const Path *path)
-{
-	const Path *index = path;
-	QualCost	conditions;
-
-	if (IsA(path, BitmapHeapPath))
-		index = ((const BitmapHeapPath *) path)->bitmapqual;
-	if (!IsA(index, IndexPath))
-		return path->total_cost;
-	cost_qual_eval(&conditions, path->param_info->ppi_clauses, root);
-	return Max(path->total_cost - conditions.per_tuple * path->parent->tuples *
-									  ((const IndexPath *) index)->indexselectivity,
-			   ((const IndexPath *) index)->indextotalcost);
-}
-
-/*
- * Would a nested loop be faster that looks up rows of the scanned relation for those of the inner
- * side, and has the planner a cost for it that is lower than that of the scan?  It counts the
- * time of a disk for each lookup; if all is in memory, it takes less by far, and a lower cost of
- * the hash join would make the planner choose the slower one.
- */
-static bool
-is_faster_fetched_by_index(const Offer *offer, const RelOptInfo *rel)
-{
-	const Relids others = offer->filter.built->relids;
-	double		lookups = offer->filter.built->rows;
-	ListCell   *lc;
-
-	foreach(lc, rel->cheapest_parameterized_paths)
-	{
-		const Path *path = lfirst(lc);
-		const Relids needed = PATH_REQ_OUTER(path);
-		Cost		cost;
-
-		if (needed == NULL || !bms_is_subset(needed, others))
-			continue;
-		cost = cost_of_index_fetch(offer->root, path);
-		if (lookups * cost < rel->cheapest_total_path->total_cost &&
-			lookups * Max(cost / random_page_cost, 1) * ROWS_PER_LOOKUP < offer->filter.scanned)
-			return true;
-	}
-	return false;
-}
-
 /* Is a filter expected to save anything in a join of these paths?  Then tells how much. */
 static bool
 saves(Offer *offer, const Path *probed, const Path *built, bool parallel_hash)
@@ -165,13 +112,13 @@ saves(Offer *offer, const Path *probed, const Path *built, bool parallel_hash)
 		return false;
 	offer->saved = candidate->estimate.saved - candidate->estimate.cost;
 	return offer->saved > 0 &&
-		   (candidate->foreign != NIL || !is_faster_fetched_by_index(
-			   offer, offer->root->simple_rel_array[offer->filter.relid]));
+		   (candidate->foreign != NIL || !bloomfam_join_lookups_are_faster(&offer->filter));
 }
 
 /*
  * What a join of this cost is offered for less: what its filter saves, without the near tie, of
- * all but a join below that was offered so.
+ * all but a join below that was offered so.  Where it takes the place of a nested loop whose
+ * lookups read the same pages, it is offered for a little less than that.
  */
 static Cost
 discount(const Offer *offer, Cost total)
@@ -179,13 +126,19 @@ discount(const Offer *offer, Cost total)
 	const RelOptInfo *joinrel = offer->joinrel;
 	Cost		settled = offer->discounted;
 	Cost		margin = NEAR_TIE * Max(total - settled - offer->saved, 0);
+	Cost		saved;
+	Cost		dearer;
 
 	/* are there more relations to join to these? */
 	if (!bms_is_subset(offer->root->all_baserels, joinrel->top_parent_relids != NULL
 													  ? joinrel->top_parent_relids
 													  : joinrel->relids))
 		margin += NEAR_TIE * (total - settled);
-	return Max(offer->saved - margin, 0) + SAFER * settled;
+	saved = Max(offer->saved - margin, 0) + SAFER * settled;
+	if (offer->lookups.cost <= 0)
+		return saved;
+	dearer = total - saved - (1 - SAFER) * offer->lookups.cost;
+	return saved + Max(Min(dearer, offer->lookups.pages), 0);
 }
 
 /*
@@ -206,6 +159,9 @@ consider(Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_has
 			return;
 		offer->saved = 0;
 	}
+	offer->lookups = (JoinLookups) {0};
+	if (offer->saved > 0 && enable_nestloop && outer->parent->relid == offer->filter.relid)
+		offer->lookups = bloomfam_join_lookups(&offer->filter, partial);
 	initial_cost_hashjoin(offer->root, &costs, offer->jointype, offer->filter.clauses, outer, inner,
 						  offer->extra, parallel_hash);
 	saved = discount(offer, costs.total_cost);
