@@ -35,7 +35,7 @@ three()
 }
 
 # rows_of NAME: a hash of the rows, in whatever order
-rows_of() { { echo "SET jit = off;"; cat "$work/setup.sql" "$work/$1.sql"; } | sql | grep -v '^Time: ' | LC_ALL=C sort | md5sum; }
+rows_of() { { settings; cat "$work/setup.sql" "$work/$1.sql"; } | sql | grep -v '^Time: ' | LC_ALL=C sort | md5sum; }
 
 # compare_rows NAME...: are the rows of NAME_off those of NAME_on?
 compare_rows()
@@ -55,7 +55,7 @@ report_rows()
 }
 
 # plan_of QUERY [MODE]: its plan with the filters on, or in that mode
-plan_of() { { cat "$work/setup.sql"; printf '%s\n' '\o' "SET bloomfam.join_filter = ${2:-$on};" "EXPLAIN (COSTS OFF)"; cat "$1"; } | sql; }
+plan_of() { { settings; cat "$work/setup.sql"; printf '%s\n' '\o' "SET bloomfam.join_filter = ${2:-$on};" "EXPLAIN (COSTS OFF)"; cat "$1"; } | sql; }
 
 # bare_plan QUERY MODE: its nodes without those of the filters, as they follow each other
 bare_plan() { plan_of "$1" "$2" | grep -v 'Bloom Filter' | sed -E 's/^ *(-> *)?//'; }
@@ -100,7 +100,7 @@ run_queries()
 	queries=()
 	[ -n "$memory" ] || memory=$(sql -c "SHOW work_mem")
 
-	printf '%s\n' "\\set scale ${SCALE:-1}" "SET work_mem = '$memory';" "SET max_parallel_workers_per_gather = ${WORKERS:-0};" "$settings" > "$work/setup.sql"
+	printf '%s\n' "\\set scale ${SCALE:-1}" "$(settings "$memory")" "$settings" > "$work/setup.sql"
 	for file in "../$name"/q*.sql; do
 		query=$(basename "$file" .sql)
 		queries+=("$query")
@@ -111,7 +111,7 @@ run_queries()
 		notes[$query]=$(plan_note "$file")
 		[ -n "${notes[$query]}" ] || filtered+=("$query")
 	done
-	heading "$title, scale factor ${SCALE:-1}, work_mem = $memory, ${WORKERS:-0} workers$(temperature): how many times faster" "$on" "$off"
+	heading "$title, scale factor ${SCALE:-1}, at $at$(temperature): how many times faster" "$on" "$off"
 	compare_rows "${queries[@]}"
 	echo '\o /dev/null' >> "$work/setup.sql"
 	measure "${ROUNDS:-3}" "${statements[@]}"

@@ -29,6 +29,18 @@ cleanup()
 	rm -rf "$work"
 }
 
+# settings [WORK_MEM [RANDOM_PAGE_COST]]: SQL that makes those that the scenario is measured at; without workers, work_mem and random_page_cost are these, or the server's
+at=serial
+settings()
+{
+	case $at in
+		serial) echo "SET max_parallel_workers_per_gather = ${WORKERS:-0}; SET jit = off;${1:+ SET work_mem = '$1';}${2:+ SET random_page_cost = $2;}" ;;
+		defaults) echo "SET max_parallel_workers_per_gather = 2; SET jit = on; SET work_mem = '4MB'; SET random_page_cost = 4;" ;;
+		ssd) echo "SET max_parallel_workers_per_gather = 2; SET jit = off; SET work_mem = '64MB'; SET random_page_cost = 1.1;" ;;
+		*) echo "no such settings: $at" >&2; exit 2 ;;
+	esac
+}
+
 # how many times a statement runs in each round, where that is not once
 declare -A repeats=()
 
@@ -42,7 +54,7 @@ session()
 	local names=("$@")
 
 	{
-		echo "SET max_parallel_workers_per_gather = 0; SET jit = off;"
+		settings
 		cat "$work/setup.sql"
 		echo "\\timing on"
 		for ((round = 0; round <= rounds; round++)); do

@@ -28,7 +28,7 @@ many="$facts JOIN small s1 ON s1.id = o.n % 100 JOIN small s2 ON s2.id = p.n % 1
 	JOIN small s4 ON s4.id = o.n % 99 JOIN small s5 ON s5.id = p.n % 99 JOIN customers c USING (customer)"
 sums="sum(o.n), sum(p.n), sum(v.n), count(*)"
 asked="bloom_may_contain((SELECT filter FROM wanted), "
-set="SET work_mem = '$memory'"
+set=$(settings "$memory")
 
 three natural "$set" "SELECT $sums FROM $few WHERE class = 42;"
 three last "$set; SET join_collapse_limit = 1" "SELECT $sums FROM $few WHERE class = 42;"

@@ -24,7 +24,7 @@ VACUUM ANALYZE;
 SQL
 preload
 
-set="SET work_mem = '${WORK_MEM:-64MB}'; SET max_parallel_workers_per_gather = 0"
+set=$(settings "${WORK_MEM:-64MB}")
 grouped="SELECT id, max(n) AS n FROM target GROUP BY id"
 names=()
 titles=()

@@ -20,7 +20,7 @@ rows=${ROWS:-1000000}
 seed=${SEED:-1}
 rounds=${ROUNDS:-5}
 parts=" ${PARTS:-star pairs own together parts chains suites} "
-settings="SET jit = off; SET max_parallel_workers_per_gather = 0; SET work_mem = '64MB'; SET random_page_cost = ${RANDOM_PAGE_COST:-4}; SET statement_timeout = '60s';"
+settings="$(settings 64MB "${RANDOM_PAGE_COST:-4}") SET statement_timeout = '60s';"
 ways="off,off on,off off,on on,on"
 
 sql <<'SQL'
@@ -271,7 +271,7 @@ other_plans()
 {
 	local name=$1 title=$2 file query queries=() statements=()
 
-	printf '%s\n' "\\set scale ${SCALE:-0.3}" "SET jit = off;" "SET max_parallel_workers_per_gather = 0;" "SET random_page_cost = ${RANDOM_PAGE_COST:-4};" > "$work/setup.sql"
+	printf '%s\n' "\\set scale ${SCALE:-0.3}" "$(settings "" "${RANDOM_PAGE_COST:-4}")" > "$work/setup.sql"
 	for file in "../$name"/q*.sql; do
 		[ -z "$(plan_note "$file")" ] || continue
 		query=$(basename "$file" .sql)

@@ -21,7 +21,7 @@ CREATE TABLE shops AS SELECT g AS shop, g % 75 AS kind FROM generate_series(0, 2
 VACUUM ANALYZE;
 SQL
 preload
-plain="SET max_parallel_workers_per_gather = 0; SET random_page_cost = ${RANDOM_PAGE_COST:-1.1}"
+plain=$(settings "" "${RANDOM_PAGE_COST:-1.1}")
 
 # star NAME TABLE CONDITIONS
 star() { three "$1" "$plain" "SELECT sum(amount) FROM $2 JOIN days USING (day) JOIN shops USING (shop) WHERE $3 AND kind = 3;"; }

@@ -18,7 +18,7 @@
  * at all (heap_scan.c), from when the filter's keys are known.
  *
  * The scan's own conditions come after the filter, not before.  Which filters of joins may be asked
- * so the plan says (cost.c).
+ * so the plan says (decide_access() in planner/candidate.c).
  *
  *-------------------------------------------------------------------------
  */

@@ -40,8 +40,9 @@
 #define COST_OF_SHARED_PAGE	20.0
 
 /*
- * The fraction of rows that a filter must drop to be worth probing, in thousandths: in page
- * batches; row by row; and where the join then fetches a long key again.
+ * The fraction of rows that a filter must drop to stay enabled, in thousandths: in page batches; row
+ * by row; and where the join then fetches a long key again.  The executor holds samples of the rows
+ * against it (executor/gate.c); no plan depends on it.
  */
 #define MIN_DROP_OF_PAGES		80
 #define MIN_DROP_OF_ROWS		250
