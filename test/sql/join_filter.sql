@@ -8,7 +8,7 @@ ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
 SET client_min_messages = error;
 SET bloomfam.join_filter = force;
 SET max_parallel_workers_per_gather = 0;
-CREATE TABLE jf_plain AS SELECT i AS k FROM generate_series(1, 100) i;
+CREATE TABLE jf_plain AS SELECT i AS k FROM generate_series(1, 1000) i;
 ANALYZE jf_plain;
 -- not here, and not where the server's settings preload the module, with its filters off
 SELECT count(*) > 0 AS preloaded FROM pg_settings WHERE name = 'bloomfam.join_filter_fpr'

@@ -29,7 +29,8 @@
  * fetches and hashes, and the join once more.  That a row becomes a tuple costs cpu_tuple_cost.
  * A page that a parallel worker reads costs it more than a session that lasts, as the worker has to
  * map each page of shared memory that it touches.  The server does not count that; but where a
- * filter leaves little else to do, it is what workers take longer for than they save.
+ * filter leaves little else to do, it is what workers take longer for than they save.  A site takes
+ * its time to be planned, and to begin and end its node: much, where partitions have few rows.
  */
 #define COST_OF_KEY			2.0
 #define COST_OF_PAGED_ROW	0.4
@@ -38,11 +39,12 @@
 #define COST_OF_SENT_ROW	40.0
 #define COST_OF_LONG_KEY	150.0
 #define COST_OF_SHARED_PAGE	20.0
+#define COST_OF_SITE		800.0
 
 /*
- * The fraction of rows that a filter must drop to stay enabled, in thousandths: in page batches; row
- * by row; and where the join then fetches a long key again.  The executor holds samples of the rows
- * against it (executor/gate.c); no plan depends on it.
+ * The fraction of rows that a filter must drop to stay enabled, in thousandths: in page batches;
+ * row by row; and where the join then fetches a long key again.  The executor holds samples of the
+ * rows against it (executor/gate.c); no plan depends on it.
  */
 #define MIN_DROP_OF_PAGES		80
 #define MIN_DROP_OF_ROWS		250
@@ -149,6 +151,7 @@ add_site(JoinEstimate *estimate, const JoinCandidate *candidate, JoinFilterSite 
 		estimate->saved +=
 			rows * candidate->left * dropped * (cpu_tuple_cost + site->condition_cost);
 	estimate->probed += rows;
+	estimate->cost += COST_OF_SITE * cpu_operator_cost;
 	estimate->cost += rows * candidate->left * site->read * per_probe * cpu_operator_cost;
 	estimate->cost += site->shared_pages * site->read * COST_OF_SHARED_PAGE * cpu_operator_cost;
 	estimate->saved += site->passing * candidate->drop;
