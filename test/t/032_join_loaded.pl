@@ -8,6 +8,7 @@ use BloomfamTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
 my $node = start_node('join_loaded', 'max_parallel_workers_per_gather = 0');
 $node->safe_psql('postgres', 'CREATE TABLE t AS SELECT g FROM generate_series(1, 1000) g; ANALYZE t');
@@ -30,7 +31,8 @@ my @states = (
 	[ 'loaded too late', '', $use, '.XXX', 0 ],
 	[ 'loaded too late, and set before', '', "$set $use", '..XX', 0 ],
 	[ 'loaded too late, and set for the session', '-c bloomfam.join_filter=on', $use, '..XX', 0 ],
-	[ 'loaded, and off', $preloaded, '', '.X.X', 1 ],
+	[ 'loaded, and off', "$preloaded -c bloomfam.join_filter=off", '', '.X.X', 1 ],
+	[ 'loaded, and on by default', $preloaded, '', '...X', 1 ],
 	[ 'loaded, and on', "$preloaded -c bloomfam.join_filter=on", '', '...X', 1 ],
 	[ 'loaded, and set', $preloaded, $set, '...X', 1 ]);
 
@@ -52,6 +54,53 @@ foreach my $state (@states)
 
 	is($got, $fits, "$name: the rows of the table that fit") || diag($out);
 	is($explain =~ /Bloom Filter Probe/ ? 1 : 0, $filters, "$name: " . ($filters ? '' : 'no ') . 'filters');
+}
+
+# A parallel worker, which always loads the module before its first command, has the default of its leader.
+my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
+my $parallel = 'SET ' . ($version >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode') . ' = on;';
+foreach my $case ([ '', $use, 'off' ], [ $preloaded, '', 'on' ], [ $preloaded, 'SET bloomfam.join_filter = off;', 'off' ])
+{
+	my ($options, $before, $value) = @$case;
+	local $ENV{PGOPTIONS} = $options;
+
+	like($node->safe_psql('postgres', "$before SET max_parallel_workers_per_gather = 1; $parallel EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
+		SELECT FROM t WHERE current_setting('bloomfam.join_filter') || g = '$value' || g"),
+		qr/Gather \(actual rows=1000[. ].*Workers Launched: 1\n.*Single Copy: true/s, "a worker of a leader in which filters are $value, loaded " . ($options ? 'in time' : 'too late'));
+}
+
+# Waits until a reload has reached a session.
+sub wait_for
+{
+	my ($session, $value) = @_;
+
+	foreach (1 .. 300)
+	{
+		return if $session->query('SHOW bloomfam.join_filter') eq $value;
+		usleep(100_000);
+	}
+	return;
+}
+
+# The emergency switch reaches sessions that run, but not those for which something nearer says otherwise.
+{
+	local $ENV{PGOPTIONS} = $preloaded;
+	my $plain = $node->background_psql('postgres');
+
+	is($plain->query('SHOW bloomfam.join_filter'), 'on', 'filters are on in a session');
+	$node->safe_psql('postgres', "CREATE ROLE insistent LOGIN SUPERUSER; ALTER ROLE insistent SET bloomfam.join_filter = on");
+	my $insistent = $node->background_psql('postgres', extra_params => [ '-U', 'insistent' ]);
+	is($insistent->query('SHOW bloomfam.join_filter'), 'on', 'and where a role has them on');
+	$node->safe_psql('postgres', 'ALTER SYSTEM SET bloomfam.join_filter = off');
+	$node->reload;
+	wait_for($plain, 'off');
+	is($plain->query('SHOW bloomfam.join_filter'), 'off', 'ALTER SYSTEM and a reload switch them off');
+	is($insistent->query('SHOW bloomfam.join_filter'), 'on', 'but not for the role');
+	$node->safe_psql('postgres', 'ALTER SYSTEM RESET bloomfam.join_filter');
+	$node->reload;
+	wait_for($plain, 'on');
+	is($plain->query('SHOW bloomfam.join_filter'), 'on', 'and on again');
+	$_->quit foreach $plain, $insistent;
 }
 no_crash($node);
 done_testing();
