@@ -272,6 +272,21 @@ ANALYZE jf_types, jf_types2;
 SELECT c, r.* FROM unnest(ARRAY['s', 'n', 'l', 'd', 'f', 'r', 'b', 'c', 'u', 'm', 'vc', 'id', 'da', 'ts', 'bo', 'ar', 'ro', 'iv', 'ip', 'bi', 'by', 'j', 'ra', 'ch', 'o']) c,
 	LATERAL join_compare(format('SELECT a.i, b.i AS k FROM jf_types a JOIN jf_types2 b ON a.%1$I = b.%1$I', c)) r;
 SELECT r.* FROM join_compare('SELECT a.i, b.i AS k FROM jf_types a JOIN jf_types2 b ON a.da = b.ts') r;
+-- names are compared by a collation, and hashed by the server without it: a merge join finds those that are equal, and no filter may drop them
+CREATE TYPE jf_named AS (n int, m name COLLATE jf_ignore_case);
+CREATE DOMAIN jf_named_too AS jf_named;
+CREATE TABLE jf_names AS SELECT i, ('X' || i)::name COLLATE jf_ignore_case AS m, ARRAY[('X' || i)::name] COLLATE jf_ignore_case AS ms, ROW(1, 'X' || i)::jf_named AS r,
+	ARRAY[ROW(1, 'X' || i)::jf_named_too] AS rs, ('X' || i)::name COLLATE "C" AS c FROM generate_series(1, 500) i;
+CREATE TABLE jf_names2 AS SELECT i, ('x' || i)::name COLLATE jf_ignore_case AS m, ARRAY[('x' || i)::name] COLLATE jf_ignore_case AS ms, ROW(1, 'x' || i)::jf_named AS r,
+	ARRAY[ROW(1, 'x' || i)::jf_named_too] AS rs, ('X' || i)::name COLLATE "C" AS c FROM generate_series(1, 1000, 3) i;
+ANALYZE jf_names, jf_names2;
+SET enable_mergejoin = on;
+SET enable_hashjoin = off;
+SELECT c, r.* FROM unnest('{m,ms,r,rs,c}'::text[]) c, LATERAL join_compare(format('SELECT a.i, b.i AS k FROM jf_names a JOIN jf_names2 b ON a.%1$I = b.%1$I', c)) r;
+RESET enable_hashjoin;
+SET enable_mergejoin = off;
+DROP TABLE jf_names, jf_names2;
+DROP TYPE jf_named CASCADE;
 SELECT r.* FROM join_compare('SELECT a.i, b.i AS k FROM jf_types a JOIN jf_types2 b ON (a.n, a.d) = (b.n, b.d)') r;
 -- domains, rows
 CREATE DOMAIN jf_domain AS int CHECK (VALUE > 0);

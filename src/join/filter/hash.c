@@ -22,6 +22,7 @@
 
 #include "access/transam.h"
 #include "catalog/pg_type_d.h"
+#include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -159,6 +160,53 @@ bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result)
 		result->trust = result->kind == JOIN_HASH_FAMILY_EXTENDED ? JOIN_HASH_CANNOT_FAIL
 																  : JOIN_HASH_MAY_FAIL;
 	return true;
+}
+
+/*
+ * Are there equal values of this type that the server's hash functions tell apart?  Names under a
+ * collation that is not deterministic are compared by it, but hashed by their bytes (hashname()),
+ * and so are values that contain some.  The server's own hash joins lose rows of them; a merge join
+ * or a nested loop does not, nor may a filter.
+ */
+static bool
+has_names_hashed_apart(Oid type, Oid collation)
+{
+	TypeCacheEntry *entry;
+	TupleDesc	columns;
+	bool		found = false;
+	int			i;
+
+	check_stack_depth();
+	type = getBaseType(type);
+	if (type == NAMEOID)
+		return !OidIsValid(collation) || !get_collation_isdeterministic(collation);
+	if (OidIsValid(get_base_element_type(type)))
+		return has_names_hashed_apart(get_base_element_type(type), collation);
+	if (type_is_multirange(type))
+		type = get_multirange_range(type);
+	if (type_is_range(type))
+	{
+		entry = lookup_type_cache(type, TYPECACHE_RANGE_INFO);
+		return has_names_hashed_apart(entry->rngelemtype->type_id, entry->rng_collation);
+	}
+	/* the columns of a record without a name are not known */
+	if (type == RECORDOID || type == RECORDARRAYOID)
+		return true;
+	if (get_typtype(type) != TYPTYPE_COMPOSITE)
+		return false;
+	columns = lookup_rowtype_tupdesc_copy(type, -1);
+	for (i = 0; i < columns->natts && !found; i++)
+		found = !TupleDescAttr(columns, i)->attisdropped &&
+			has_names_hashed_apart(TupleDescAttr(columns, i)->atttypid,
+								   TupleDescAttr(columns, i)->attcollation);
+	FreeTupleDesc(columns);
+	return found;
+}
+
+bool
+bloomfam_join_can_hash(Oid type, Oid collation)
+{
+	return !has_names_hashed_apart(type, collation);
 }
 
 void

@@ -55,6 +55,12 @@ typedef struct JoinHashing
  */
 extern bool bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result);
 
+/*
+ * Do the server's hash functions agree with equality under the collation, for values of this type?
+ * Those of some types do not, and so a filter would lose rows.
+ */
+extern bool bloomfam_join_can_hash(Oid type, Oid collation);
+
 /* A column of a join's key, while the join is planned. */
 typedef struct JoinKeyColumn
 {

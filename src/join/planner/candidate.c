@@ -51,8 +51,10 @@ bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid operato
 	if (attribute == 0 || bloomfam_join_is_volatile(inner, plan_info) ||
 		contain_subplans((Node *) inner))
 		return JOIN_KEY_IS_COMPUTED;
-	return bloomfam_join_hashing(operator, collation, &key->hashing) ? JOIN_NO_REASON
-																	 : JOIN_KEY_HAS_NO_HASH;
+	if (!bloomfam_join_hashing(operator, collation, &key->hashing) ||
+		!bloomfam_join_can_hash(exprType((Node *) inner), collation))
+		return JOIN_KEY_HAS_NO_HASH;
+	return JOIN_NO_REASON;
 }
 
 /*
