@@ -46,8 +46,8 @@ my $preloaded = '-c local_preload_libraries=bloomfam';
 like(said("SET bloomfam.join_filter = on; $plan", $preloaded), qr/Bloom Filter Probe/, 'a session that asks for it has filters');
 unlike(said("SET bloomfam.join_filter = on; $plan", $preloaded), qr/WARNING/, '... and no warning that it is too late');
 is(said("SET bloomfam.join_filter = on; $query", $preloaded), said($query), '... with the same rows');
-like(said($plan, "$preloaded -c bloomfam.join_filter=on"), qr/Bloom Filter Probe/, '... switched on as it begins');
-unlike(said($plan, $preloaded), qr/Bloom Filter/, '... and off until it is');
+like(said($plan, $preloaded), qr/Bloom Filter Probe/, '... by default');
+unlike(said($plan, "$preloaded -c bloomfam.join_filter=off"), qr/Bloom Filter/, '... unless they are switched off as it begins');
 like(said("SET bloomfam.join_filter = force; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
 	SET min_parallel_table_scan_size = 0; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query", $preloaded), qr/Workers Launched: [12](?s:.*)Bloom Filter Probe/,
 	'parallel workers load it, too');

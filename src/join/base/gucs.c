@@ -31,7 +31,7 @@ static const struct config_enum_entry mode_options[] = {
 	{"off", JOIN_FILTER_OFF, false},
 	{"on", JOIN_FILTER_ON, false},
 	{"force", JOIN_FILTER_FORCE, false},
-	/* what a boolean setting takes, too */
+	/* words for the same that a boolean setting takes */
 	{"true", JOIN_FILTER_ON, true},
 	{"yes", JOIN_FILTER_ON, true},
 	{"1", JOIN_FILTER_ON, true},

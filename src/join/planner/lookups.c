@@ -22,8 +22,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
@@ -38,8 +36,14 @@
  */
 #define ROWS_PER_LOOKUP		64.0
 
-/* Lookups may find so many times fewer rows than the planner expects. */
-#define LOOKUPS_IN_DOUBT	2.0
+/*
+ * What a scan in page batches, and lookups, take for tables in memory, in nanoseconds as measured:
+ * a row and a page of the scan; a lookup, and a row that it fetches.  Only their ratios count.
+ */
+#define TIME_OF_ROW			7.0
+#define TIME_OF_PAGE		1400.0
+#define TIME_OF_LOOKUP		700.0
+#define TIME_OF_FETCH		1200.0
 
 static const RelOptInfo *
 scanned_relation(const JoinPathCandidate *path_candidate)
@@ -82,34 +86,29 @@ cost_of_lookup(PlannerInfo *root, const Path *path)
 			   index->indextotalcost);
 }
 
-/*
- * Returns how many rows are scanned in page batches in the time that lookups take for all rows of
- * the build side.  The planner counts the time of a disk for each lookup; if all is in memory, it
- * takes less by far.
- */
-static double
-rows_scanned_meanwhile(const JoinPathCandidate *path_candidate, const Path *path)
-{
-	Cost		cost = cost_of_lookup(path_candidate->root, path);
-
-	return path_candidate->built->rows * Max(cost / random_page_cost, 1) * ROWS_PER_LOOKUP;
-}
-
 bool
-bloomfam_join_lookups_are_faster(const JoinPathCandidate *path_candidate)
+bloomfam_join_lookups_are_faster(const JoinPathCandidate *path_candidate, Cost hash_join)
 {
 	const RelOptInfo *rel = scanned_relation(path_candidate);
+	double		lookups = path_candidate->built->rows;
 	ListCell   *lc;
 
 	foreach(lc, rel->cheapest_parameterized_paths)
 	{
 		const Path *path = lfirst(lc);
+		Cost		cost;
 
-		/* a lower cost of the hash join would make the planner choose the slower one */
-		if (is_lookup(path_candidate, path) &&
-			path_candidate->built->rows * cost_of_lookup(path_candidate->root, path) <
-				rel->cheapest_total_path->total_cost &&
-			rows_scanned_meanwhile(path_candidate, path) < path_candidate->scanned)
+		if (!is_lookup(path_candidate, path))
+			continue;
+
+		/*
+		 * The planner counts the time of a disk for each lookup.  If all is in memory, it takes
+		 * less by far, and a lower cost of the hash join would make the planner choose the slower
+		 * one.
+		 */
+		cost = cost_of_lookup(path_candidate->root, path);
+		if (lookups * cost < hash_join &&
+			lookups * Max(cost / random_page_cost, 1) * ROWS_PER_LOOKUP < path_candidate->scanned)
 			return true;
 	}
 	return false;
@@ -117,8 +116,9 @@ bloomfam_join_lookups_are_faster(const JoinPathCandidate *path_candidate)
 
 /*
  * Returns how many pages of the table so many lookups fetch.  The server's estimate is one of rows
- * that lie anywhere; those in the order of the index lie together.  As in cost_index(), the square
- * of the correlation tells how much of both is true.
+ * that lie anywhere.  Those in the order of the index lie together, and so do those of neighbouring
+ * keys, which the keys may be.  As in cost_index(), the square of the correlation tells how much of
+ * both is true.
  */
 static double
 fetched_pages(const JoinPathCandidate *path_candidate, const IndexPath *index, double lookups)
@@ -130,7 +130,7 @@ fetched_pages(const JoinPathCandidate *path_candidate, const IndexPath *index, d
 	double		anywhere = index_pages_fetched(lookups * rel->tuples * index->indexselectivity,
 											   rel->pages, index->indexinfo->pages,
 											   path_candidate->root);
-	double		together = lookups * ceil(rel->pages * index->indexselectivity);
+	double		together = lookups * rel->pages * index->indexselectivity;
 
 	return Min(order * order * together + (1 - order * order) * anywhere, rel->pages);
 }
@@ -162,8 +162,9 @@ bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial)
 		outer = built->partial_pathlist != NIL ? linitial(built->partial_pathlist) : NULL;
 	if (cheapest == NULL || outer == NULL)
 		return (JoinLookups) {0};
-	fetched = built->rows * Max(rel->tuples * index_of(cheapest)->indexselectivity, 1);
-	if (fetched * ROWS_PER_LOOKUP < LOOKUPS_IN_DOUBT * path_candidate->scanned)
+	fetched = Max(rel->tuples * index_of(cheapest)->indexselectivity, 1);
+	if (built->rows * (TIME_OF_LOOKUP + fetched * TIME_OF_FETCH) <
+		path_candidate->scanned * TIME_OF_ROW + rel->pages * read * TIME_OF_PAGE)
 		return (JoinLookups) {0};
 	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
 	return (JoinLookups) {

@@ -20,9 +20,10 @@ typedef struct JoinLookups
 
 /*
  * Would a nested loop be faster that looks up rows of the relation for those of the build side, and
- * has the planner a cost for it that is lower than that of the scan?
+ * has the planner a cost for it that is lower than this one, of the hash join without a filter?
  */
-extern bool bloomfam_join_lookups_are_faster(const JoinPathCandidate *path_candidate);
+extern bool bloomfam_join_lookups_are_faster(const JoinPathCandidate *path_candidate,
+											 Cost hash_join);
 
 /*
  * Returns the cheapest nested loop that looks up rows of the relation for those of the build side;

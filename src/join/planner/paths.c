@@ -101,9 +101,12 @@ cost_of_discounted(const PlannerInfo *root, const Path *path)
 	return path != NULL ? path->total_cost : 0;
 }
 
-/* Is a filter expected to save anything in a join of these paths?  Then tells how much. */
+/*
+ * Is a filter expected to save anything in a join of these paths, which costs so much without?
+ * Then tells how much.
+ */
 static bool
-saves(Offer *offer, const Path *probed, const Path *built, bool parallel_hash)
+saves(Offer *offer, const Path *probed, const Path *built, bool parallel_hash, Cost unfiltered)
 {
 	JoinCandidate *candidate = &offer->filter.candidate;
 
@@ -112,7 +115,8 @@ saves(Offer *offer, const Path *probed, const Path *built, bool parallel_hash)
 		return false;
 	offer->saved = candidate->estimate.saved - candidate->estimate.cost;
 	return offer->saved > 0 &&
-		   (candidate->foreign != NIL || !bloomfam_join_lookups_are_faster(&offer->filter));
+		   (candidate->foreign != NIL ||
+			!bloomfam_join_lookups_are_faster(&offer->filter, unfiltered));
 }
 
 /*
@@ -153,7 +157,9 @@ consider(Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_has
 	Path	   *path;
 	Cost		saved;
 
-	if (!offer->filters || !saves(offer, outer, inner, parallel_hash))
+	initial_cost_hashjoin(offer->root, &costs, offer->jointype, offer->filter.clauses, outer, inner,
+						  offer->extra, parallel_hash);
+	if (!offer->filters || !saves(offer, outer, inner, parallel_hash, costs.total_cost))
 	{
 		if (offer->discounted == 0)
 			return;
@@ -162,8 +168,6 @@ consider(Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_has
 	offer->lookups = (JoinLookups) {0};
 	if (offer->saved > 0 && enable_nestloop && outer->parent->relid == offer->filter.relid)
 		offer->lookups = bloomfam_join_lookups(&offer->filter, partial);
-	initial_cost_hashjoin(offer->root, &costs, offer->jointype, offer->filter.clauses, outer, inner,
-						  offer->extra, parallel_hash);
 	saved = discount(offer, costs.total_cost);
 	if (saved <= 0 ||
 		(partial ? !bloomfam_add_partial_path_precheck(joinrel, &costs, costs.total_cost - saved)
@@ -246,7 +250,7 @@ offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 	outer = (Path *) create_sort_path(root, outerrel, outer, outer_keys, -1);
 	inner = (Path *) create_sort_path(root, innerrel, inner,
 									  make_inner_pathkeys_for_merge(root, clauses, outer_keys), -1);
-	if (!saves(offer, inner, outer, false))
+	if (!saves(offer, inner, outer, false, inner->total_cost))
 		return;
 	bloomfam_initial_cost_mergejoin(root, &costs, offer->jointype, clauses, outer, inner,
 									offer->extra);
