@@ -283,6 +283,8 @@ ANALYZE jf_names, jf_names2;
 SET enable_mergejoin = on;
 SET enable_hashjoin = off;
 SELECT c, r.* FROM unnest('{m,ms,r,rs,c}'::text[]) c, LATERAL join_compare(format('SELECT a.i, b.i AS k FROM jf_names a JOIN jf_names2 b ON a.%1$I = b.%1$I', c)) r;
+SELECT r.* FROM join_compare('SELECT a.i, b.i AS k FROM jf_names a JOIN jf_types2 b ON a.m = b.u') r;
+SELECT r.* FROM join_compare('SELECT a.i, b.i AS k FROM jf_types a JOIN jf_names2 b ON a.u = b.m') r;
 RESET enable_hashjoin;
 SET enable_mergejoin = off;
 DROP TABLE jf_names, jf_names2;
