@@ -1090,9 +1090,9 @@ sub random_settings
 	$set{jit} = chance(0.01) ? 'on' : 'off';
 	$set{jit_above_cost} = 0;
 	$set{cursor_tuple_fraction} = pick(0, 1) if chance(0.2);
-	# part of the rows is the same only if the plan is; and so are plans that filters had no part in
 	# a sort whose input has lost rows puts those of one key in another order
 	$set{enable_mergejoin} = 'off' if $item->{same_order};
+	# part of the rows is the same only if the plan is; and so are plans that filters had no part in
 	$set{'bloomfam.join_filter_plans'} = 'off' if $item->{same_order} || chance(0.2);
 	if (!$item->{serial} && chance(0.25))
 	{

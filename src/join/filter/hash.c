@@ -132,36 +132,6 @@ take_long_functions(Oid operator, JoinHashing *result)
 	result->inner.function = inner->hash_extended_proc;
 }
 
-bool
-bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result)
-{
-	JoinHashSide *outer = &result->outer;
-	JoinHashSide *inner = &result->inner;
-
-	memset(result, 0, sizeof(*result));
-	if (!op_strict(operator) ||
-		!get_op_hash_functions(operator, &outer->function, &inner->function))
-		return false;
-	op_input_types(operator, &outer->type, &inner->type);
-	if (operator < FirstNormalObjectId && is_integer(outer->type) && is_integer(inner->type))
-		result->kind = JOIN_HASH_NUMBER;
-	else if (operator < FirstNormalObjectId && outer->type == inner->type &&
-			 equality_is_of_bytes(outer->type, collation))
-		result->kind = JOIN_HASH_BYTES;
-	else
-	{
-		result->kind = JOIN_HASH_FAMILY;
-		take_long_functions(operator, result);
-	}
-	if (result->kind == JOIN_HASH_NUMBER || result->kind == JOIN_HASH_BYTES)
-		outer->function = inner->function = InvalidOid;
-	result->trust = JOIN_HASH_LEAKPROOF;
-	if (OidIsValid(outer->function) && !get_func_leakproof(outer->function))
-		result->trust = result->kind == JOIN_HASH_FAMILY_EXTENDED ? JOIN_HASH_CANNOT_FAIL
-																  : JOIN_HASH_MAY_FAIL;
-	return true;
-}
-
 /*
  * Are there equal values of this type that the server's hash functions tell apart?  Names under a
  * collation that is not deterministic are compared by it, but hashed by their bytes (hashname()),
@@ -204,9 +174,38 @@ has_names_hashed_apart(Oid type, Oid collation)
 }
 
 bool
-bloomfam_join_can_hash(Oid type, Oid collation)
+bloomfam_join_hashing(Oid operator, Oid collation, Oid inner_type, JoinHashing *result)
 {
-	return !has_names_hashed_apart(type, collation);
+	JoinHashSide *outer = &result->outer;
+	JoinHashSide *inner = &result->inner;
+
+	memset(result, 0, sizeof(*result));
+	if (!op_strict(operator) ||
+		!get_op_hash_functions(operator, &outer->function, &inner->function))
+		return false;
+	op_input_types(operator, &outer->type, &inner->type);
+
+	/* an operator of arrays or records does not say what they are made of: both sides are alike */
+	if (has_names_hashed_apart(inner_type, collation) ||
+		(outer->type == NAMEOID && has_names_hashed_apart(NAMEOID, collation)))
+		return false;
+	if (operator < FirstNormalObjectId && is_integer(outer->type) && is_integer(inner->type))
+		result->kind = JOIN_HASH_NUMBER;
+	else if (operator < FirstNormalObjectId && outer->type == inner->type &&
+			 equality_is_of_bytes(outer->type, collation))
+		result->kind = JOIN_HASH_BYTES;
+	else
+	{
+		result->kind = JOIN_HASH_FAMILY;
+		take_long_functions(operator, result);
+	}
+	if (result->kind == JOIN_HASH_NUMBER || result->kind == JOIN_HASH_BYTES)
+		outer->function = inner->function = InvalidOid;
+	result->trust = JOIN_HASH_LEAKPROOF;
+	if (OidIsValid(outer->function) && !get_func_leakproof(outer->function))
+		result->trust = result->kind == JOIN_HASH_FAMILY_EXTENDED ? JOIN_HASH_CANNOT_FAIL
+																  : JOIN_HASH_MAY_FAIL;
+	return true;
 }
 
 void

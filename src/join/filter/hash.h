@@ -50,16 +50,12 @@ typedef struct JoinHashing
 } JoinHashing;
 
 /*
- * Decides how both sides of an operator are hashed.  Returns whether they can be: then it never
- * says "equal" of a NULL either.
+ * Decides how both sides of an operator are hashed.  inner_type is the type of the inner side's
+ * expression, which says what an array or a record is made of.  Returns whether they can be: then
+ * it never says "equal" of a NULL either, and equal keys have equal hashes.
  */
-extern bool bloomfam_join_hashing(Oid operator, Oid collation, JoinHashing *result);
-
-/*
- * Do the server's hash functions agree with equality under the collation, for values of this type?
- * Those of some types do not, and so a filter would lose rows.
- */
-extern bool bloomfam_join_can_hash(Oid type, Oid collation);
+extern bool bloomfam_join_hashing(Oid operator, Oid collation, Oid inner_type,
+								  JoinHashing *result);
 
 /* A column of a join's key, while the join is planned. */
 typedef struct JoinKeyColumn

@@ -18,7 +18,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -52,9 +51,7 @@ bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid operato
 	if (attribute == 0 || bloomfam_join_is_volatile(inner, plan_info) ||
 		contain_subplans((Node *) inner))
 		return JOIN_KEY_IS_COMPUTED;
-	if (!bloomfam_join_hashing(operator, collation, &key->hashing) ||
-		!bloomfam_join_can_hash(exprType((Node *) inner), collation) ||
-		(key->hashing.outer.type == NAMEOID && !bloomfam_join_can_hash(NAMEOID, collation)))
+	if (!bloomfam_join_hashing(operator, collation, exprType((Node *) inner), &key->hashing))
 		return JOIN_KEY_HAS_NO_HASH;
 	return JOIN_NO_REASON;
 }
