@@ -252,8 +252,12 @@ typedef enum BloomfamTypeId
 	BLOOMFAM_TYPE_MACADDR8,
 	BLOOMFAM_TYPE_PG_LSN,
 	BLOOMFAM_TYPE_BIT,			/* bit, varbit */
-	BLOOMFAM_TYPE_ENUM			/* of any enum type: the label */
+	BLOOMFAM_TYPE_ENUM,			/* of any enum type: the label */
+	BLOOMFAM_TYPE_ROW			/* rows of several columns, each of one of the types above */
 } BloomfamTypeId;
+
+/* The most columns that a key of several can have, as for indexes in SQL. */
+#define BLOOMFAM_MAX_COLUMNS	32
 
 /*
  * A type, and the family of its keys.  Made by the functions below, copied at will, not changed by
@@ -276,6 +280,10 @@ typedef struct BloomfamType
 	uint8_t		plain_bytes;
 	uint8_t		plain_precision;
 	uint8_t		plain_scale;
+
+	/* of BLOOMFAM_TYPE_ROW; for the library only */
+	uint8_t		ncolumns;
+	uint8_t		columns[BLOOMFAM_MAX_COLUMNS];	/* each a BloomfamTypeId */
 } BloomfamType;
 
 /*
@@ -290,6 +298,9 @@ typedef struct BloomfamType
  * of character types and bits; numeric(p,s) with kind parquet only, whose columns have both.
  * Others: enum "schema"."type", and "parquet int64" and its like.  A name always says one reading:
  * FLOAT and ANY_TEXT only bloomfam_filter_type() gives.
+ *
+ * Names with a comma between them, such as "int, date", or "row(int, date)", are those of a key of
+ * several columns: see bloomfam_row_type().
  *
  * kind is the kind of filter that is meant, or NULL.  "parquet" has families of its own: columns'
  * types of Parquet are names then, such as int32 or decimal(9,2) fixed(5), and another SQL name
@@ -309,6 +320,27 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_type_by_name(const char *name, const
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_filter_type(const BloomfamFilter *filter,
 														BloomfamType *type, BloomfamError *error);
+
+/*
+ * bloomfam_row_type: the type of keys that have n columns of these types, as SQL's
+ * bloom_agg((a, b)) has them.
+ *
+ * The types are those of single columns, and none of kind parquet.  Fails with
+ * BLOOMFAM_BAD_ARGUMENT: there are none, more than BLOOMFAM_MAX_COLUMNS, or the name of the family
+ * would have more than 255 bytes.
+ */
+BLOOMFAM_API extern BloomfamStatus bloomfam_row_type(const BloomfamType *types, size_t n,
+													 BloomfamType *type, BloomfamError *error);
+
+/* How many columns a key of the type has: 1, unless it is BLOOMFAM_TYPE_ROW. */
+BLOOMFAM_API extern size_t bloomfam_type_columns(const BloomfamType *type);
+
+/*
+ * bloomfam_type_column: the type of the i-th column, from 0, of a key of several; of others the
+ * type itself.  i is below bloomfam_type_columns().
+ */
+BLOOMFAM_API extern void bloomfam_type_column(const BloomfamType *type, size_t i,
+											  BloomfamType *column);
 
 /* The i-th SQL name, one for each type; the i-th kind that can be built; NULL after the last. */
 BLOOMFAM_API extern const char *bloomfam_type_name(size_t i);
@@ -330,7 +362,8 @@ typedef enum BloomfamMeaning
 	BLOOMFAM_TIME,				/* since midnight, in the unit told */
 	BLOOMFAM_TIMESTAMP,			/* since 1970-01-01 00:00, no time zone, in the unit told */
 	BLOOMFAM_TIMESTAMPTZ,		/* the same in UTC */
-	BLOOMFAM_DURATION			/* in the unit told */
+	BLOOMFAM_DURATION,			/* in the unit told */
+	BLOOMFAM_ROW				/* rows of several columns */
 } BloomfamMeaning;
 
 /*
@@ -348,7 +381,8 @@ typedef enum BloomfamLayout
 	BLOOMFAM_OFFSETS32,			/* bytes from int32_t offsets[i] up to offsets[i + 1] of values */
 	BLOOMFAM_OFFSETS64,			/* the same with int64_t */
 	BLOOMFAM_VIEWS,				/* Arrow's views of 16 bytes */
-	BLOOMFAM_PIECES				/* an array of BloomfamPiece */
+	BLOOMFAM_PIECES,			/* an array of BloomfamPiece */
+	BLOOMFAM_COLUMNS			/* an array of BloomfamColumn, one for each column of the rows */
 } BloomfamLayout;
 
 typedef struct BloomfamPiece
@@ -374,8 +408,15 @@ typedef struct BloomfamPiece
  *	TIMESTAMP	INT64 in a unit			timestamp
  *	TIMESTAMPTZ	INT64 in a unit			timestamptz
  *	DURATION	INT64 in a unit			interval
+ *	ROW			COLUMNS					rows of as many columns
  *
  * "Those of bytes" are FIXED to PIECES.  Anything else is BLOOMFAM_WRONG_TYPE, never "absent".
+ *
+ * Key i of a column of rows is made of key i of each of its columns, which have as many keys or
+ * more, each counted from its own first one.  A NULL in one of them is a part of the key, as it is
+ * for SQL's = of two values of a composite type: (1, NULL) is asked for, and found where it was
+ * added.  (A join's a = c AND b = d finds no such row.)  A key of which a column is BLOOMFAM_BAD is
+ * bad; if none is, and one is BLOOMFAM_IMPOSSIBLE, it is impossible.
  *
  * Of dates and timestamps the largest number (INT32_MAX, INT64_MAX) is infinity, its negative
  * -infinity, as DuckDB has them.  To others it is a moment; where the server has that moment (of
@@ -385,7 +426,7 @@ typedef struct BloomfamColumn
 {
 	BloomfamMeaning meaning;
 	BloomfamLayout layout;
-	int32_t		width;			/* FIXED: bytes of a value */
+	int32_t		width;			/* FIXED: bytes of a value; COLUMNS: how many there are */
 	int32_t		scale;			/* DECIMAL: digits after the point, may be negative; of times the
 								 * unit: 0 seconds, 3, 6, 9 milli-, micro-, nanoseconds */
 	bool		any_bytes;		/* WRITTEN and TEXT: take bytes that are no UTF-8 as they are, as a
@@ -452,6 +493,21 @@ bloomfam_pieces(BloomfamMeaning meaning, const BloomfamPiece *pieces, size_t n)
 	return column;
 }
 
+/* n keys of several columns, each of which has n keys. */
+static inline BloomfamColumn
+bloomfam_rows(const BloomfamColumn *columns, size_t ncolumns, size_t n)
+{
+	BloomfamColumn column;
+
+	memset(&column, 0, sizeof(column));
+	column.meaning = BLOOMFAM_ROW;
+	column.layout = BLOOMFAM_COLUMNS;
+	column.values = columns;
+	column.width = ncolumns <= BLOOMFAM_MAX_COLUMNS ? (int32_t) ncolumns : INT32_MAX;
+	column.n = n;
+	return column;
+}
+
 /* ---- asking ---- */
 
 /*
@@ -513,6 +569,17 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_hash(const BloomfamType *type,
 												 const BloomfamColumn *column, uint64_t *hashes,
 												 uint8_t *answers, BloomfamCounts *counts,
 												 BloomfamError *error);
+
+/*
+ * bloomfam_row_hashes: the hashes of n keys of several columns, of those of their columns.
+ *
+ * hashes[c] and answers[c] are what bloomfam_hash() gave for column c.  Stores a hash, and an
+ * answer as bloomfam_hash() does, for each key; both may be the arrays of column 0.  For whoever
+ * has columns in pieces of different lengths; bloomfam_hash() of a column of rows is the same.
+ */
+BLOOMFAM_API extern void bloomfam_row_hashes(const uint64_t *const *hashes,
+											 const uint8_t *const *answers, size_t ncolumns,
+											 size_t n, uint64_t *row_hashes, uint8_t *row_answers);
 
 /*
  * bloomfam_ask_hashes: the same as bloomfam_ask(), of hashes that bloomfam_hash() gave for a type

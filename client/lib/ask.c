@@ -6,9 +6,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "client/lib/column.h"
-#include "client/lib/column_hash.h"
 #include "client/lib/filter.h"
+#include "client/lib/keys.h"
+
+#include <stdio.h>
 
 /* ---- the type of keys, and that of the filter's ---- */
 
@@ -108,9 +109,9 @@ BloomfamStatus
 bloomfam_hash(const BloomfamType *type, const BloomfamColumn *column, uint64_t *hashes,
 			  uint8_t *answers, BloomfamCounts *counts, BloomfamError *error)
 {
-	BfColumnReader reader;
+	BfKeys		keys;
 	BloomfamCounts counted;
-	BloomfamStatus status = bf_column_open(&reader, type, column, error);
+	BloomfamStatus status = bf_keys_open(&keys, type, column, error);
 	size_t		at;
 	size_t		i;
 
@@ -121,7 +122,7 @@ bloomfam_hash(const BloomfamType *type, const BloomfamColumn *column, uint64_t *
 	{
 		BfBatch		batch;
 
-		bf_column_hash(&reader, at, BF_MIN_KEYS(column->n - at), &batch);
+		bf_keys_hash(&keys, at, BF_MIN_KEYS(column->n - at), &batch);
 		if (!batch.odd)
 			memset(batch.answers, BLOOMFAM_ABSENT, batch.n);
 		for (i = 0; batch.has_second && i < batch.n; i++)
@@ -168,25 +169,20 @@ key_error(const BfColumnReader *reader, size_t i, const char *reason, BloomfamEr
 	return BLOOMFAM_BAD_KEY;
 }
 
-BloomfamStatus
-bloomfam_column_error(const BloomfamType *type, const BloomfamColumn *column, size_t i,
-					  BloomfamError *error)
+/* Says what is wrong with key i of a single column. */
+static BloomfamStatus
+column_error(const BfColumnReader *reader, size_t i, BloomfamError *error)
 {
-	BfColumnReader reader;
-	BloomfamStatus status = bf_column_open(&reader, type, column, error);
+	BloomfamStatus status;
 	uint64_t	hashes[2];
 	const char *reason;
 	int			n = 1;
 
-	if (status != BLOOMFAM_OK)
-		return status;
-	if (i >= column->n)
-		return bf_fail(error, BLOOMFAM_BAD_ARGUMENT, "the column has no such key");
-	switch (bf_column_hash_one(&reader, i, hashes, &n, &reason))
+	switch (bf_column_hash_one(reader, i, hashes, &n, &reason))
 	{
 		case BLOOMFAM_BAD:
 		case BLOOMFAM_IMPOSSIBLE:
-			return key_error(&reader, i, reason, error);
+			return key_error(reader, i, reason, error);
 		case BLOOMFAM_NULL:
 			return BLOOMFAM_OK;
 		default:
@@ -194,15 +190,40 @@ bloomfam_column_error(const BloomfamType *type, const BloomfamColumn *column, si
 	}
 	if (n == 1)
 		return BLOOMFAM_OK;
-	if (reader.values->meaning >= BLOOMFAM_DATE)
+	if (reader->values->meaning >= BLOOMFAM_DATE)
 	{
-		status = key_error(&reader, i, "this number is infinity to some, and a moment to others",
+		status = key_error(reader, i, "this number is infinity to some, and a moment to others",
 						   error);
 		bf_hint(error, "Give the key as text.");
 		return status;
 	}
-	status = key_error(&reader, i, "it is not the same key for all types of the family", error);
+	status = key_error(reader, i, "it is not the same key for all types of the family", error);
 	bf_hint(error, "Say the type of the key.");
+	return status;
+}
+
+BloomfamStatus
+bloomfam_column_error(const BloomfamType *type, const BloomfamColumn *column, size_t i,
+					  BloomfamError *error)
+{
+	BfKeys		keys;
+	BloomfamStatus status = bf_keys_open(&keys, type, column, error);
+	size_t		c;
+
+	if (status != BLOOMFAM_OK)
+		return status;
+	if (i >= column->n)
+		return bf_fail(error, BLOOMFAM_BAD_ARGUMENT, "the column has no such key");
+	for (c = 0; status == BLOOMFAM_OK && c < keys.ncolumns; c++)
+		status = column_error(&keys.columns[c], bf_keys_row(&keys, i), error);
+	if (status != BLOOMFAM_OK && keys.is_row && error != NULL)
+	{
+		size_t		used = strlen(error->detail);
+
+		error->row = i;
+		snprintf(error->detail + used, sizeof(error->detail) - used,
+				 " It is column %d of the key.", (int) c);
+	}
 	return status;
 }
 
@@ -220,46 +241,38 @@ probe(const BloomfamFilter *filter, const uint64_t *hashes, size_t n, uint8_t *a
 		filter->view.head.kind->probe_many(&filter->view, hashes, n, (bool *) answers);
 }
 
-/* Is a text there as one of the names that it may have been cut to, in any encoding? */
+/* Tells whether one of a key's readings may be there. */
 static bool
-may_be_cut(const BloomfamFilter *filter, const BfColumnReader *reader, size_t i)
+may_be_another(const BloomfamFilter *filter, const BfKeys *keys, size_t i)
 {
-	uint64_t	hashes[BF_NAME_MAX_CHARS - BF_NAME_MIN_CHARS + 2];
-	bool		maybe[BF_NAME_MAX_CHARS - BF_NAME_MIN_CHARS + 2];
-	bool		any = false;
-	size_t		n = 0;
-	size_t		chars = 0;
-	size_t		at = 0;
-	BfString	text;
+	uint64_t	hashes[BF_KEYS_PER_BATCH];
+	uint8_t		answers[BF_KEYS_PER_BATCH];
+	BfReadings	readings;
+	size_t		n;
 
-	if (!bf_column_text(reader, i, &text) || bf_name_is_sure(text.bytes, text.len))
-		return false;
-
-	/* within a character, where those of a database are bytes */
-	hashes[n++] = bf_column_hash_text(reader, text.bytes, BF_NAME_BYTES);
-	while (at < text.len && chars < BF_NAME_MAX_CHARS)
+	if (!bf_readings_begin(&readings, keys, i))
+		return true;
+	while ((n = bf_readings_next(&readings, hashes, BF_KEYS_PER_BATCH)) > 0)
 	{
-		size_t		next = bf_utf8_length(text.bytes + at, text.len - at);
-
-		at += next > 0 ? next : 1;
-		if (++chars >= BF_NAME_MIN_CHARS)
-			hashes[n++] = bf_column_hash_text(reader, text.bytes, at);
+		probe(filter, hashes, n, answers);
+		if (memchr(answers, BLOOMFAM_MAYBE, n) != NULL)
+			return true;
 	}
-	filter->view.head.kind->probe_many(&filter->view, hashes, n, maybe);
-	for (at = 0; at < n; at++)
-		any |= maybe[at];
-	return any;
+	return false;
 }
 
 /* Answers for a batch, from key first on, in which some keys are not as others. */
 static void
-answer_odd(const BloomfamFilter *filter, const BfColumnReader *reader, size_t first,
-		   const BfBatch *batch, uint8_t *answers)
+answer_odd(const BloomfamFilter *filter, const BfKeys *keys, size_t first, const BfBatch *batch,
+		   uint8_t *answers)
 {
 	uint8_t		second[BF_KEYS_PER_BATCH];
+	bool		may_be_more = keys->is_row || keys->columns[0].is_any_text;
 	size_t		i;
 
-	if (batch->has_second)
+	/* the second of a row is no hash of it */
+	memset(second, BLOOMFAM_ABSENT, batch->n);
+	if (batch->has_second && !keys->is_row)
 		probe(filter, batch->second, batch->n, second);
 	for (i = 0; i < batch->n; i++)
 	{
@@ -268,19 +281,19 @@ answer_odd(const BloomfamFilter *filter, const BfColumnReader *reader, size_t fi
 		else if (batch->has_second)
 		{
 			answers[i] |= second[i];
-			if (answers[i] == BLOOMFAM_ABSENT && reader->is_any_text &&
+			if (answers[i] == BLOOMFAM_ABSENT && may_be_more &&
 				batch->hashes[i] != batch->second[i] && filter->view.head.family_id != 0)
-				answers[i] = may_be_cut(filter, reader, first + i);
+				answers[i] = may_be_another(filter, keys, first + i);
 		}
 	}
 }
 
 /* Asks for a column without a dictionary. */
 static BloomfamStatus
-ask_column(const BloomfamFilter *filter, const BfColumnReader *reader, uint8_t *answers,
+ask_column(const BloomfamFilter *filter, const BfKeys *keys, uint8_t *answers,
 		   BloomfamCounts *counts, BloomfamError *error)
 {
-	size_t		n = reader->column->n;
+	size_t		n = keys->column->n;
 	size_t		at;
 
 	for (at = 0; at < n; at += BF_KEYS_PER_BATCH)
@@ -289,11 +302,11 @@ ask_column(const BloomfamFilter *filter, const BfColumnReader *reader, uint8_t *
 
 		if (at % (128 * BF_KEYS_PER_BATCH) == 0 && bf_host_stops(&filter->host))
 			return bf_fail(error, BLOOMFAM_STOPPED, "stopped");
-		bf_column_hash(reader, at, BF_MIN_KEYS(n - at), &batch);
+		bf_keys_hash(keys, at, BF_MIN_KEYS(n - at), &batch);
 		probe(filter, batch.hashes, batch.n, answers + at);
 		if (batch.odd)
 		{
-			answer_odd(filter, reader, at, &batch, answers + at);
+			answer_odd(filter, keys, at, &batch, answers + at);
 			count_odd(counts, answers + at, at, batch.n);
 		}
 		else
@@ -311,17 +324,17 @@ ask_dictionary(const BloomfamFilter *filter, const BloomfamType *type,
 	const BloomfamHost *host = &filter->host;
 	const BloomfamColumn *values = column->dictionary;
 	uint8_t    *of_values = host->alloc(host->arg, values->n > 0 ? values->n : 1);
-	BfColumnReader reader;
+	BfKeys		keys;
 	BloomfamCounts unused;
 	BloomfamStatus status;
 	size_t		i;
 
 	if (of_values == NULL)
 		return bf_no_memory(error);
-	status = bf_column_open(&reader, type, values, error);
+	status = bf_keys_open(&keys, type, values, error);
 	count_begin(&unused);
 	if (status == BLOOMFAM_OK)
-		status = ask_column(filter, &reader, of_values, &unused, error);
+		status = ask_column(filter, &keys, of_values, &unused, error);
 	for (i = 0; status == BLOOMFAM_OK && i < column->n; i++)
 	{
 		BfIndex		index = bf_column_index(column, i);
@@ -340,7 +353,7 @@ BloomfamStatus
 bloomfam_ask(const BloomfamFilter *filter, const BloomfamType *type, const BloomfamColumn *column,
 			 uint8_t *answers, BloomfamCounts *counts, BloomfamError *error)
 {
-	BfColumnReader reader;
+	BfKeys		keys;
 	BloomfamCounts counted;
 	BloomfamType fitted;
 	BloomfamStatus status = bf_filter_check_askable(filter, error);
@@ -348,7 +361,7 @@ bloomfam_ask(const BloomfamFilter *filter, const BloomfamType *type, const Bloom
 	if (status == BLOOMFAM_OK)
 		status = fit_type(filter, type, &fitted, error);
 	if (status == BLOOMFAM_OK)
-		status = bf_column_open(&reader, &fitted, column, error);
+		status = bf_keys_open(&keys, &fitted, column, error);
 	if (status != BLOOMFAM_OK)
 		return status;
 	count_begin(&counted);
@@ -357,7 +370,7 @@ bloomfam_ask(const BloomfamFilter *filter, const BloomfamType *type, const Bloom
 	if (column->dictionary != NULL && column->dictionary->n <= column->n)
 		status = ask_dictionary(filter, &fitted, column, answers, &counted, error);
 	else
-		status = ask_column(filter, &reader, answers, &counted, error);
+		status = ask_column(filter, &keys, answers, &counted, error);
 	if (status == BLOOMFAM_OK && counts != NULL)
 		*counts = counted;
 	return status;

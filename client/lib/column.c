@@ -255,7 +255,7 @@ typedef struct MeaningRow
 } MeaningRow;
 
 static const MeaningRow meanings[] = {
-	[BLOOMFAM_WRITTEN] = {"text forms", STRINGS, UINT32_MAX, read_written},
+	[BLOOMFAM_WRITTEN] = {"text forms", STRINGS, ~BIT(BLOOMFAM_TYPE_ROW), read_written},
 	[BLOOMFAM_INTEGER] = {"integers", INTEGERS,
 						  BIT(BLOOMFAM_TYPE_INT) | BIT(BLOOMFAM_TYPE_NUMERIC) |
 							  BIT(BLOOMFAM_TYPE_OID),
@@ -282,6 +282,8 @@ static const MeaningRow meanings[] = {
 							  BIT(BLOOMFAM_TYPE_TIMESTAMPTZ), read_instant},
 	[BLOOMFAM_DURATION] = {"durations", BIT(BLOOMFAM_INT64), BIT(BLOOMFAM_TYPE_INTERVAL),
 						   read_duration},
+	/* their columns are opened by row.c */
+	[BLOOMFAM_ROW] = {"rows", BIT(BLOOMFAM_COLUMNS), BIT(BLOOMFAM_TYPE_ROW), NULL},
 };
 
 #define MEANINGS	(sizeof(meanings) / sizeof(meanings[0]))
@@ -308,13 +310,15 @@ check_column(const BloomfamColumn *column, bool is_dictionary)
 	{
 		if (is_dictionary)
 			return "a dictionary has a dictionary";
+		if (dictionary->meaning == BLOOMFAM_ROW)
+			return "a dictionary has rows";
 		layouts = INTEGERS;
 	}
 	else if ((size_t) column->meaning >= MEANINGS)
 		return "its meaning is unknown";
 	else
 		layouts = meanings[column->meaning].layouts;
-	if ((size_t) column->layout > BLOOMFAM_PIECES || !(layouts & BIT(column->layout)))
+	if ((size_t) column->layout > BLOOMFAM_COLUMNS || !(layouts & BIT(column->layout)))
 		return "its layout does not go with its meaning";
 	if (column->n == 0 || column->all_null)
 		return NULL;
@@ -332,8 +336,8 @@ check_column(const BloomfamColumn *column, bool is_dictionary)
 	if (column->meaning == BLOOMFAM_DECIMAL &&
 		(column->scale < -MAX_SCALE || column->scale > MAX_SCALE))
 		return "the scale of its decimals is out of range";
-	if (column->meaning >= BLOOMFAM_DATE && column->scale != 0 && column->scale != 3 &&
-		column->scale != 6 && column->scale != 9)
+	if (column->meaning >= BLOOMFAM_DATE && column->meaning <= BLOOMFAM_DURATION &&
+		column->scale != 0 && column->scale != 3 && column->scale != 6 && column->scale != 9)
 		return "the unit of its times is none of 0, 3, 6 and 9";
 	return NULL;
 }
@@ -397,7 +401,10 @@ bf_column_open(BfColumnReader *reader, const BloomfamType *type, const BloomfamC
 	{
 		(void) bf_fail(error, BLOOMFAM_WRONG_TYPE, "%s are no keys of type %s", row->name,
 					   bf_type_sql_name(type->id));
-		bf_hint(error, "Convert the keys, or give them as texts that the server would write.");
+		bf_hint(error, type->id == BLOOMFAM_TYPE_ROW
+						   ? "Give a column for each of the type's."
+						   : "Convert the keys, or give them as texts that the server would "
+							 "write.");
 		return BLOOMFAM_WRONG_TYPE;
 	}
 	reader->way = batch_way(reader);

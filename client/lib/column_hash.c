@@ -70,11 +70,48 @@ bf_column_text(const BfColumnReader *reader, size_t i, BfString *text)
 		   bf_load_string(reader->values, reader->end, at, text);
 }
 
-uint64_t
-bf_column_hash_text(const BfColumnReader *reader, const char *bytes, size_t len)
+/* Returns the hash of characters, for a type of texts. */
+static uint64_t
+hash_text(const BfColumnReader *reader, const char *bytes, size_t len)
 {
 	return bf_type_is_plain(&reader->type) ? bf_plain_bytes(bytes, len)
 										   : bf_key_text(0, bytes, len);
+}
+
+/* Gives the hashes of what a name may keep of a text, in whatever encoding; returns how many. */
+static size_t
+hash_cuts(const BfColumnReader *reader, const BfString *text, uint64_t *hashes)
+{
+	size_t		n = 0;
+	size_t		chars = 0;
+	size_t		at = 0;
+
+	/* within a character, where those of a database are bytes */
+	hashes[n++] = hash_text(reader, text->bytes, BF_NAME_BYTES);
+	while (at < text->len && chars < BF_NAME_MAX_CHARS)
+	{
+		size_t		next = bf_utf8_length(text->bytes + at, text->len - at);
+
+		at += next > 0 ? next : 1;
+		if (++chars >= BF_NAME_MIN_CHARS)
+			hashes[n++] = hash_text(reader, text->bytes, at);
+	}
+	return n;
+}
+
+size_t
+bf_column_readings(const BfColumnReader *reader, size_t i, uint64_t hashes[BF_MAX_READINGS])
+{
+	const char *reason;
+	BfString	text;
+	int			n = 1;
+
+	if (bf_column_hash_one(reader, i, hashes, &n, &reason) != BLOOMFAM_ABSENT)
+		return 0;
+	if (n == 1 || !reader->is_any_text || !bf_column_text(reader, i, &text) ||
+		bf_name_is_sure(text.bytes, text.len))
+		return (size_t) n;
+	return (size_t) n + hash_cuts(reader, &text, hashes + n);
 }
 
 static void
@@ -260,7 +297,7 @@ hash_names(const BfColumnReader *reader, size_t first, BfBatch *batch)
 			continue;
 		len = bf_name_length(string.bytes, string.len);
 		if (len < string.len)
-			batch->second[i] = bf_column_hash_text(reader, string.bytes, len);
+			batch->second[i] = hash_text(reader, string.bytes, len);
 	}
 }
 

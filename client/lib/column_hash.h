@@ -34,6 +34,16 @@ extern void bf_column_hash(const BfColumnReader *reader, size_t first, size_t n,
 extern BloomfamAnswer bf_column_hash_one(const BfColumnReader *reader, size_t i,
 										 uint64_t hashes[2], int *n, const char **reason);
 
+/* The most readings that one key can have: a text that a name may have cut anywhere has most. */
+#define BF_MAX_READINGS	(BF_NAME_MAX_CHARS - BF_NAME_MIN_CHARS + 4)
+
+/*
+ * Gives the hashes of all readings of a key, and returns how many they are; 0 for what has no hash,
+ * such as NULL.
+ */
+extern size_t bf_column_readings(const BfColumnReader *reader, size_t i,
+								 uint64_t hashes[BF_MAX_READINGS]);
+
 /* What a key of a column with a dictionary refers to. */
 typedef struct BfIndex
 {
@@ -46,8 +56,5 @@ extern BfIndex bf_column_index(const BloomfamColumn *column, size_t i);
 
 /* Gets the text of a key that is written, for messages; false: it is none. */
 extern bool bf_column_text(const BfColumnReader *reader, size_t i, BfString *text);
-
-/* Returns the hash of characters, for a type of texts. */
-extern uint64_t bf_column_hash_text(const BfColumnReader *reader, const char *bytes, size_t len);
 
 #endif							/* BF_LIB_COLUMN_HASH_H */

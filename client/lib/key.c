@@ -464,6 +464,8 @@ bf_key_hash(const BloomfamType *type, const BfKey *key, uint64_t hashes[2], int 
 		case BLOOMFAM_TYPE_ENUM:
 			hashes[0] = bf_key_bytes(0, string->bytes, string->len);
 			return BLOOMFAM_ABSENT;
+		case BLOOMFAM_TYPE_ROW:
+			break;
 	}
 	return impossible("its type is unknown", reason);
 }

@@ -50,6 +50,7 @@ static const TypeRow rows[] = {
 	[BLOOMFAM_TYPE_PG_LSN] = {"pg_lsn", BF_FAMILY_PG_LSN, 0, false},
 	[BLOOMFAM_TYPE_BIT] = {"bit varying", BF_FAMILY_BIT, 0, false},
 	[BLOOMFAM_TYPE_ENUM] = {"enum", BF_FAMILY_OTHER, 0, false},
+	[BLOOMFAM_TYPE_ROW] = {"row", BF_FAMILY_OTHER, 0, false},
 };
 
 #define TYPES	(sizeof(rows) / sizeof(rows[0]))
@@ -181,7 +182,7 @@ const char *
 bloomfam_type_name(size_t i)
 {
 	static const BloomfamTypeId unnamed[] = {BLOOMFAM_TYPE_FLOAT, BLOOMFAM_TYPE_ANY_TEXT,
-											 BLOOMFAM_TYPE_ENUM};
+											 BLOOMFAM_TYPE_ENUM, BLOOMFAM_TYPE_ROW};
 	size_t		j;
 
 	/* the i-th of those that have a name in SQL */
@@ -277,6 +278,147 @@ is_enum(const char *name, size_t len)
 	return past_quoted(p + 1, end) == end;
 }
 
+/* ---- keys of several columns ---- */
+
+/*
+ * Goes to the end of the name that begins at p in a list of names: to a comma that is neither in
+ * quotes nor in parentheses, or to the list's end.
+ */
+static const char *
+past_name(const char *p, const char *end)
+{
+	int			depth = 0;
+	bool		quoted = false;
+
+	for (; p < end && (quoted || depth > 0 || *p != ','); p++)
+	{
+		if (*p == '"')
+			quoted = !quoted;
+		else if (!quoted)
+			depth += (*p == '(') - (*p == ')');
+	}
+	return p;
+}
+
+/* Sets the type of a key of several columns, whose families are in its name. */
+static void
+set_row(BloomfamType *type, const char *name, size_t len, const BloomfamTypeId *ids, size_t n)
+{
+	size_t		i;
+
+	set_family(type, BLOOMFAM_TYPE_ROW, name, len);
+	type->ncolumns = (uint8_t) n;
+	for (i = 0; i < n; i++)
+		type->columns[i] = (uint8_t) ids[i];
+}
+
+/* Finds the type of a family that is neither of a row nor of a column of Parquet. */
+static bool
+single_family(const char *name, size_t len, BloomfamTypeId *id)
+{
+	BfFamily	family = bf_family_by_id(bf_family_id(name, len));
+	size_t		i;
+
+	for (i = 0; i < FAMILIES; i++)
+	{
+		if (family == types_of_families[i].family)
+		{
+			*id = types_of_families[i].id;
+			return true;
+		}
+	}
+	*id = BLOOMFAM_TYPE_ENUM;
+	return is_enum(name, len);
+}
+
+#define ROW_PREFIX	"row("
+
+/* Reads the name of a family of rows; false unless each of its columns can be hashed here. */
+static bool
+row_family(const char *name, size_t len, BloomfamType *type)
+{
+	BloomfamTypeId ids[BLOOMFAM_MAX_COLUMNS];
+	const char *end = name + len - 1;
+	const char *p = name + strlen(ROW_PREFIX);
+	size_t		n = 0;
+
+	if (len <= strlen(ROW_PREFIX) || memcmp(name, ROW_PREFIX, strlen(ROW_PREFIX)) != 0 ||
+		*end != ')')
+		return false;
+	for (;;)
+	{
+		const char *stop = past_name(p, end);
+
+		if (n == BLOOMFAM_MAX_COLUMNS || !single_family(p, (size_t) (stop - p), &ids[n++]))
+			return false;
+		if (stop == end)
+			break;
+		p = stop + 1;
+	}
+	set_row(type, name, len, ids, n);
+	return true;
+}
+
+BloomfamStatus
+bloomfam_row_type(const BloomfamType *types, size_t n, BloomfamType *type, BloomfamError *error)
+{
+	BloomfamTypeId ids[BLOOMFAM_MAX_COLUMNS];
+	char		name[BF_MAX_FAMILY_LEN + 1] = ROW_PREFIX;
+	size_t		i;
+
+	if (n == 0 || n > BLOOMFAM_MAX_COLUMNS)
+		return bf_fail(error, BLOOMFAM_BAD_ARGUMENT, "a key has from 1 to %d columns",
+					   BLOOMFAM_MAX_COLUMNS);
+	for (i = 0; i < n; i++)
+	{
+		size_t		used = strlen(name);
+
+		if (bf_type_is_plain(&types[i]))
+			return bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
+						   "keys of several columns cannot be those of kind \"parquet\"");
+		if (types[i].id == BLOOMFAM_TYPE_ROW)
+			return bf_fail(error, BLOOMFAM_NOT_ASKABLE, "a column of a key has rows");
+		/* with a comma or the closing parenthesis behind it */
+		if (used + strlen(types[i].family) + 1 >= sizeof(name))
+		{
+			(void) bf_fail(error, BLOOMFAM_NOT_ASKABLE,
+						   "the names of the types of the key's columns are too long");
+			bf_detail(error, "Together they have more than %d bytes.", BF_MAX_FAMILY_LEN);
+			return BLOOMFAM_NOT_ASKABLE;
+		}
+		ids[i] = types[i].id;
+		strcat(name, types[i].family);
+		strcat(name, i + 1 < n ? "," : ")");
+	}
+	set_row(type, name, strlen(name), ids, n);
+	return BLOOMFAM_OK;
+}
+
+size_t
+bloomfam_type_columns(const BloomfamType *type)
+{
+	return type->id == BLOOMFAM_TYPE_ROW ? type->ncolumns : 1;
+}
+
+void
+bloomfam_type_column(const BloomfamType *type, size_t i, BloomfamType *column)
+{
+	const char *p = type->family + strlen(ROW_PREFIX);
+	const char *end = type->family + strlen(type->family) - 1;
+	BloomfamType result = *type;
+
+	if (type->id == BLOOMFAM_TYPE_ROW)
+	{
+		size_t		c;
+
+		for (c = 0; c < i; c++)
+			p = past_name(p, end) + 1;
+		set_family(&result, (BloomfamTypeId) type->columns[i], p,
+				   (size_t) (past_name(p, end) - p));
+	}
+	*column = result;
+}
+
 /* What a name says that is of none of the families known here. */
 static BfTypeStatus
 other_family(const char *name, size_t len)
@@ -334,6 +476,8 @@ bf_type_of_family(const BfHeader *head, BloomfamType *type)
 		set_family(type, BLOOMFAM_TYPE_ENUM, name, len);
 		return BF_TYPE_OK;
 	}
+	if (row_family(name, len, type))
+		return BF_TYPE_OK;
 	if (len == 0 && (name = bf_family_name(head->family_id)) != NULL)
 		len = strlen(name);
 	return other_family(name, len);
@@ -542,6 +686,81 @@ named_type(const BfPlainColumn *column)
 										  : id;
 }
 
+/* Tells whether a name begins as that of a row does, in upper or lower case. */
+static bool
+is_row_prefix(const char *p)
+{
+	static const char lower[] = ROW_PREFIX;
+	size_t		i;
+
+	for (i = 0; lower[i] != '\0'; i++)
+	{
+		char		c = p[i] >= 'A' && p[i] <= 'Z' ? (char) (p[i] + 'a' - 'A') : p[i];
+
+		if (c != lower[i])
+			return false;
+	}
+	return true;
+}
+
+/* Finds the list in a name of several types, such as "int, date" or "row(int, date)". */
+static bool
+is_list(const char *name, const char **list, size_t *len)
+{
+	const char *end = name + strlen(name);
+	const char *p = name + strspn(name, " ");
+
+	while (end > p && end[-1] == ' ')
+		end--;
+	if (is_row_prefix(p) && end[-1] == ')' && past_name(p, end) == end)
+	{
+		*list = p + strlen(ROW_PREFIX);
+		*len = (size_t) (end - 1 - *list);
+		return true;
+	}
+	*list = p;
+	*len = (size_t) (end - p);
+	return past_name(p, end) < end;
+}
+
+/* Sets the type of a key of several columns by a list of names. */
+static BloomfamStatus
+by_list(const char *given, const char *list, size_t len, bool is_parquet, BloomfamType *type,
+		BloomfamError *error)
+{
+	BloomfamType types[BLOOMFAM_MAX_COLUMNS];
+	const char *end = list + len;
+	const char *p;
+	const char *stop;
+	size_t		n = 0;
+
+	if (is_parquet)
+		return bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
+					   "keys of several columns cannot be those of kind \"parquet\"");
+	for (p = list; p <= end; p = stop + 1)
+	{
+		char		name[NAME_ROOM];
+		const char *nested;
+		size_t		nested_len;
+		BloomfamStatus status;
+
+		stop = past_name(p, end);
+		p += strspn(p, " ");
+		if (p >= stop || (size_t) (stop - p) >= sizeof(name))
+			return unknown_type(given, error);
+		if (n == BLOOMFAM_MAX_COLUMNS)
+			return bloomfam_row_type(types, n + 1, type, error);
+		memcpy(name, p, (size_t) (stop - p));
+		name[stop - p] = '\0';
+		if (is_list(name, &nested, &nested_len))
+			return bf_fail(error, BLOOMFAM_NOT_ASKABLE, "a column of a key has rows");
+		status = bloomfam_type_by_name(name, NULL, &types[n++], error);
+		if (status != BLOOMFAM_OK)
+			return status;
+	}
+	return bloomfam_row_type(types, n, type, error);
+}
+
 BloomfamStatus
 bloomfam_type_by_name(const char *name, const char *kind, BloomfamType *type, BloomfamError *error)
 {
@@ -549,9 +768,13 @@ bloomfam_type_by_name(const char *name, const char *kind, BloomfamType *type, Bl
 	bool		is_parquet = of != NULL && of->hash_id == BF_HASH_XXH64_PLAIN;
 	bool		is_family = strncmp(name, BF_PLAIN_PREFIX, strlen(BF_PLAIN_PREFIX)) == 0;
 	BfPlainColumn column;
+	const char *list;
+	size_t		len;
 
 	if (kind != NULL && of == NULL)
 		return bf_kind_error(kind, error);
+	if (is_list(name, &list, &len))
+		return by_list(name, list, len, is_parquet, type, error);
 	if (bf_plain_of_family(name, strlen(name), &column))
 	{
 		if (kind != NULL && !is_parquet)

@@ -4,8 +4,9 @@
  * ask.c
  *	  split, keep and drop: each row goes one of two ways, by what a filter says of its key.
  *
- * Only a filter's "certainly absent" sends a row to those that are new.  All else goes the other
- * way: what may be known, what has no key, and what cannot be read.
+ * Only a filter's "certainly absent" calls a key new.  What may be known and what cannot be read go
+ * the other way.  A row with a NULL in its key equals no row: split leaves it to whoever looks at
+ * the rows that may be known, and keep and drop pass it on, unless --nulls says otherwise.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,6 +15,7 @@
 #include "filter.h"
 #include "output.h"
 #include "rows.h"
+#include "seen.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,8 +41,12 @@ typedef struct Asking
 	bool		open[NOUTPUTS]; /* does anybody want it? */
 	Output		outputs[NOUTPUTS];
 	uint64_t	passed[NWAYS];
-	uint64_t	null;
+	uint64_t	null;			/* rows with a NULL in their key */
 	uint64_t	bad;
+	uint64_t	repeated;		/* rows whose key was new in an earlier row */
+	Seen		seen;			/* keys that were new; with --once */
+	uint64_t	hashes[ROWS_BATCH];
+	uint8_t		hashed[ROWS_BATCH];
 	uint8_t		answers[ROWS_BATCH];
 } Asking;
 
@@ -48,15 +54,15 @@ typedef struct Asking
 static Asking the_asking;
 
 /*
- * Writes a row's key to the file of keys, as it stands in the row, quotes and all.  What would not
- * be the only field of its line there, or would end the data of COPY, is quoted.
+ * Writes a field to the file of keys, as it stands in the row, quotes and all, and a byte behind
+ * it.  What would be several fields there, or would end the data of COPY, is quoted.
  */
 static void
-write_key(Output *output, const CsvRecord *record)
+write_field(Output *output, const CsvRecord *field, char behind)
 {
-	const char *key = record->key;
-	size_t		length = record->key_length;
-	bool		quoted = key > record->start && key[-1] == '"';
+	const char *key = field->key;
+	size_t		length = field->key_length;
+	bool		quoted = key > field->start && key[-1] == '"';
 
 	if (quoted)
 	{
@@ -68,15 +74,33 @@ write_key(Output *output, const CsvRecord *record)
 	if (!quoted)
 		output_write(output, "\"", 1);
 	output_write(output, key, length);
-	output_write(output, quoted ? "\n" : "\"\n", quoted ? 1 : 2);
+	if (!quoted)
+		output_write(output, "\"", 1);
+	output_write(output, &behind, 1);
 }
 
-/* The line of names: all of them for rows, the key's own for keys. */
+/* Writes a row's key to the file of keys. */
+static void
+write_key(Asking *asking, const CsvRecord *record)
+{
+	const Rows *rows = &asking->rows;
+	CsvRecord	fields[BLOOMFAM_MAX_COLUMNS];
+	size_t		i;
+
+	if (rows->ncolumns == 1)
+		fields[0] = *record;
+	else
+		rows_fields(rows, record, fields);
+	for (i = 0; i < rows->ncolumns; i++)
+		write_field(&asking->outputs[KEYS], &fields[i], i + 1 < rows->ncolumns ? ',' : '\n');
+}
+
+/* Writes the line of names: all of them for rows, those of the key for keys. */
 static void
 write_heads(Asking *asking)
 {
 	const Rows *rows = &asking->rows;
-	int			i;
+	size_t		i;
 
 	if (rows->head == NULL)
 		return;
@@ -85,8 +109,9 @@ write_heads(Asking *asking)
 		if (asking->open[i])
 			output_write(&asking->outputs[i], rows->head, rows->head_length);
 	}
-	if (asking->open[KEYS])
-		write_key(&asking->outputs[KEYS], &rows->key_name);
+	for (i = 0; asking->open[KEYS] && i < rows->ncolumns; i++)
+		write_field(&asking->outputs[KEYS], &rows->columns[i].name,
+					i + 1 < rows->ncolumns ? ',' : '\n');
 }
 
 static void
@@ -152,7 +177,7 @@ write_batch(Asking *asking)
 			for (; first < i; first++)
 			{
 				if (asking->answers[first] == BLOOMFAM_MAYBE)
-					write_key(&asking->outputs[KEYS], &rows->records[first]);
+					write_key(asking, &rows->records[first]);
 			}
 		}
 		if (asking->open[way])
@@ -165,11 +190,55 @@ write_batch(Asking *asking)
 	}
 }
 
+/* Sends rows with a NULL in their key the way that they go, by the answers that go there. */
+static void
+place_nulls(Asking *asking)
+{
+	const Rows *rows = &asking->rows;
+	const Options *options = asking->options;
+	bool		is_drop = options->command == COMMAND_DROP;
+	bool		is_new = options->command != COMMAND_SPLIT &&
+		is_drop == (options->nulls == NULLS_KEEP);
+	size_t		i;
+
+	for (i = 0; i < rows->n; i++)
+	{
+		if (rows->lacks_key[i])
+			asking->answers[i] = is_new ? BLOOMFAM_ABSENT : BLOOMFAM_NULL;
+	}
+}
+
+/*
+ * Sends rows whose key was new in an earlier one to those that may be known.  Keys with one hash of
+ * 64 bits are taken for the same, and so are those that no one hash stands for.
+ */
+static void
+place_repeated(Asking *asking, const BloomfamColumn *column)
+{
+	const Rows *rows = &asking->rows;
+	BloomfamError error;
+	size_t		i;
+
+	if (bloomfam_hash(&asking->type, column, asking->hashes, asking->hashed, NULL, &error) !=
+		BLOOMFAM_OK)
+		fail_library(asking->options->filter, &error);
+	for (i = 0; i < rows->n; i++)
+	{
+		if (asking->answers[i] != BLOOMFAM_ABSENT || rows->lacks_key[i] ||
+			rows->records[i].fault != CSV_SOUND)
+			continue;
+		if (asking->hashed[i] == BLOOMFAM_ABSENT && seen_add(&asking->seen, asking->hashes[i]))
+			continue;
+		asking->answers[i] = BLOOMFAM_MAYBE;
+		asking->repeated++;
+	}
+}
+
 static void
 ask_batch(Asking *asking)
 {
 	Rows	   *rows = &asking->rows;
-	BloomfamColumn column = rows_column(rows);
+	BloomfamColumn column = rows_column(rows, &asking->type);
 	BloomfamCounts counts;
 	BloomfamError error;
 
@@ -177,11 +246,14 @@ ask_batch(Asking *asking)
 		BLOOMFAM_OK)
 		fail_library(asking->options->filter, &error);
 
-	/* A record with a fault was handed over as a NULL. */
-	asking->null += counts.null - rows->faults;
+	asking->null += rows->lacking;
 	asking->bad += counts.bad + counts.impossible + rows->faults;
 	if (counts.bad + counts.impossible + rows->faults > 0)
 		rows_tell(rows, &asking->type, asking->answers);
+	if (rows->lacking > 0)
+		place_nulls(asking);
+	if (asking->options->once)
+		place_repeated(asking, &column);
 	write_batch(asking);
 }
 
@@ -198,23 +270,28 @@ current_fpr(const BloomfamFilter *filter)
 	return stats.fpr;
 }
 
-/* The closing line: how many rows went where, and what that may have cost. */
+/* Tells by the closing lines how many rows went where, and what that may have cost. */
 static void
 tell_result(const Asking *asking)
 {
+	const Options *options = asking->options;
 	uint64_t	new_rows = asking->passed[WAY_NEW];
 	uint64_t	maybe_rows = asking->passed[WAY_MAYBE];
-	char		odd[128] = "";
+	bool		keeps_nulls = options->nulls == NULLS_KEEP;
+	char		odd[160] = "";
+	char		repeated[64] = "";
 	double		fpr;
 
 	if (asking->null + asking->bad > 0)
 		snprintf(odd, sizeof(odd), " (%s without a key, %s bad)", grouped(asking->null),
 				 grouped(asking->bad));
-	switch (asking->options->command)
+	if (asking->repeated > 0)
+		snprintf(repeated, sizeof(repeated), ", %s of them repeated", grouped(asking->repeated));
+	switch (options->command)
 	{
 		case COMMAND_SPLIT:
-			note("%s rows: %s certainly new, %s maybe known%s", grouped(new_rows + maybe_rows),
-				 grouped(new_rows), grouped(maybe_rows), odd);
+			note("%s rows: %s certainly new, %s maybe known%s%s", grouped(new_rows + maybe_rows),
+				 grouped(new_rows), grouped(maybe_rows), repeated, odd);
 			break;
 		case COMMAND_KEEP:
 			note("%s rows: %s kept%s, %s certainly without a match", grouped(new_rows + maybe_rows),
@@ -222,10 +299,19 @@ tell_result(const Asking *asking)
 			break;
 		default:
 			fpr = current_fpr(asking->filter);
-			note("%s rows: %s certainly new, %s dropped%s", grouped(new_rows + maybe_rows),
-				 grouped(new_rows), grouped(maybe_rows), odd);
+			if (keeps_nulls)
+				new_rows -= asking->null;
+			note("%s rows: %s certainly new, %s dropped%s%s",
+				 grouped(asking->passed[WAY_NEW] + maybe_rows), grouped(new_rows),
+				 grouped(maybe_rows), repeated, odd);
 			note("expected loss: %.2g new rows (%s x %.2g)", (double) new_rows * fpr,
 				 grouped(new_rows), fpr);
+			if (asking->null > 0)
+				note(keeps_nulls ? "%s rows without a key: kept, as NULL equals nothing"
+								 : "%s rows without a key: lost, by --nulls drop",
+					 grouped(asking->null));
+			if (asking->bad > 0)
+				note("%s bad rows: lost, whether they are new or not", grouped(asking->bad));
 			break;
 	}
 }
@@ -236,13 +322,19 @@ command_ask(const Options *options)
 {
 	Asking	   *asking = &the_asking;
 	Output	   *finished[NOUTPUTS];
+	bool		is_known;
 	int			n = 0;
 	int			i;
 
 	asking->options = options;
 	asking->filter = filter_open(options->filter);
-	asking->type = filter_key_type(asking->filter, options);
-	rows_begin(&asking->rows, options);
+	asking->type = filter_key_type(asking->filter, options, &is_known);
+	if (options->once && !is_known)
+		fail("the filter has no keys, and does not know their type: --once needs --type");
+	rows_begin(&asking->rows, options,
+			   is_known ? bloomfam_type_columns(&asking->type) : ROWS_ANY_COLUMNS);
+	if (!is_known && asking->rows.ncolumns > 1)
+		asking->type = row_of_texts(asking->rows.ncolumns);
 	open_outputs(asking);
 	while (rows_next(&asking->rows))
 		ask_batch(asking);
@@ -256,6 +348,7 @@ command_ask(const Options *options)
 	}
 	output_publish(finished, n);
 	tell_result(asking);
+	seen_free(&asking->seen);
 	bloomfam_close(asking->filter);
 	if (asking->bad > 0)
 		return EXIT_BAD_LINES;

@@ -26,7 +26,8 @@ write_piece(void *arg, const void *bytes, size_t length)
 }
 
 /*
- * Adds the keys of all rows; returns how many were NULL.  One that cannot be read ends the program:
+ * Adds the keys of all rows; returns how many were NULL, and so no key.  A key of several columns
+ * may have NULLs in it, as in SQL.  One that cannot be read ends the program:
  * a filter that lacks a key would deny it for ever.
  */
 static uint64_t
@@ -37,7 +38,7 @@ add_rows(Rows *rows, BloomfamBuilder *builder, const BloomfamType *type)
 
 	while (rows_next(rows))
 	{
-		BloomfamColumn column = rows_column(rows);
+		BloomfamColumn column = rows_column(rows, type);
 		BloomfamCounts counts;
 		BloomfamError error;
 
@@ -48,7 +49,7 @@ add_rows(Rows *rows, BloomfamBuilder *builder, const BloomfamType *type)
 			rows_tell(rows, type, answers);
 			fail("no filter is written, as it would lack a key");
 		}
-		null += counts.null;
+		null += rows->ncolumns == 1 ? counts.null : 0;
 	}
 	return null;
 }
@@ -70,7 +71,7 @@ command_build(const Options *options)
 	if (bloomfam_builder_make(NULL, &type, options->kind, options->fpr, options->expected, &builder,
 							  &error) != BLOOMFAM_OK)
 		fail_library("build", &error);
-	rows_begin(rows, options);
+	rows_begin(rows, options, bloomfam_type_columns(&type));
 	output_open(&output, options->output != NULL ? options->output : "-");
 	null = add_rows(rows, builder, &type);
 	rows_end(rows);

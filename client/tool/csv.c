@@ -363,6 +363,8 @@ csv_field(const CsvRecord *record, char delimiter, size_t at, CsvRecord *field)
 			next = stop;
 		field->key = start;
 		field->key_length = (size_t) (next - start);
+		if (field->key_length == 0)
+			field->form = CSV_KEY_NULL;
 	}
 	return next < stop ? (size_t) (next - record->start) + 1 : record->length + 1;
 }

@@ -104,13 +104,25 @@ int
 command_key(const Options *options)
 {
 	BloomfamType type = type_of_name(options->type, options->kind);
-	BloomfamPiece piece = {options->value, strlen(options->value)};
-	BloomfamColumn column = bloomfam_pieces(BLOOMFAM_WRITTEN, &piece, 1);
+	BloomfamPiece pieces[BLOOMFAM_MAX_COLUMNS];
+	BloomfamColumn columns[BLOOMFAM_MAX_COLUMNS];
+	BloomfamColumn column;
+	size_t		n = bloomfam_type_columns(&type);
+	size_t		i;
 	BloomfamError error;
 	uint64_t	hash;
 	uint8_t		answer;
 
-	column.any_bytes = options->any_bytes;
+	if ((size_t) options->nvalues != n)
+		usage_error("a key of type %s has %zu values", options->type, n);
+	for (i = 0; i < n; i++)
+	{
+		pieces[i].bytes = options->values[i];
+		pieces[i].len = strlen(options->values[i]);
+		columns[i] = bloomfam_pieces(BLOOMFAM_WRITTEN, &pieces[i], 1);
+		columns[i].any_bytes = options->any_bytes;
+	}
+	column = type.id == BLOOMFAM_TYPE_ROW ? bloomfam_rows(columns, n, 1) : columns[0];
 	if (bloomfam_hash(&type, &column, &hash, &answer, NULL, &error) != BLOOMFAM_OK)
 		fail_library(options->type, &error);
 	if (answer != BLOOMFAM_ABSENT)

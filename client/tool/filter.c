@@ -49,12 +49,29 @@ type_of_name(const char *name, const char *kind)
 	return type;
 }
 
+/* Returns the type of keys that have so many columns of texts. */
+BloomfamType
+row_of_texts(size_t ncolumns)
+{
+	BloomfamType types[BLOOMFAM_MAX_COLUMNS];
+	BloomfamType type;
+	BloomfamError error;
+	size_t		i;
+
+	for (i = 0; i < ncolumns; i++)
+		types[i] = type_of_name("text", NULL);
+	if (bloomfam_row_type(types, ncolumns, &type, &error) != BLOOMFAM_OK)
+		fail_library("text", &error);
+	return type;
+}
+
 /*
- * What the keys of rows are that shall be asked for: as --type says, or else as the filter knows.
- * Ends the program if the filter cannot be asked for such keys.
+ * Returns what the keys of rows are that shall be asked for: as --type says, or else as the filter
+ * knows.  A filter without keys does not know, and any will do: *is_known is false then.  Ends the
+ * program if the filter cannot be asked for such keys.
  */
 BloomfamType
-filter_key_type(const BloomfamFilter *filter, const Options *options)
+filter_key_type(const BloomfamFilter *filter, const Options *options, bool *is_known)
 {
 	BloomfamColumn none = bloomfam_pieces(BLOOMFAM_WRITTEN, NULL, 0);
 	BloomfamInfo info;
@@ -63,12 +80,15 @@ filter_key_type(const BloomfamFilter *filter, const Options *options)
 	uint8_t		answer;
 
 	bloomfam_info(filter, &info);
+	*is_known = options->type != NULL || !info.empty;
 	if (options->type != NULL)
 		type = type_of_name(options->type, info.kind);
 	else if (info.empty)
 		type = type_of_name("text", NULL);
 	else if (bloomfam_filter_type(filter, &type, &error) != BLOOMFAM_OK)
 		fail_library(options->filter, &error);
+	if (type.id == BLOOMFAM_TYPE_ROW)
+		none = bloomfam_rows(NULL, bloomfam_type_columns(&type), 0);
 	if (bloomfam_ask(filter, &type, &none, &answer, NULL, &error) != BLOOMFAM_OK)
 		fail_library(options->filter, &error);
 	return type;

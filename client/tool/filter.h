@@ -15,7 +15,9 @@
 
 extern void fail_library(const char *what, const BloomfamError *error) __attribute__((noreturn));
 extern BloomfamFilter *filter_open(const char *path);
-extern BloomfamType filter_key_type(const BloomfamFilter *filter, const Options *options);
+extern BloomfamType filter_key_type(const BloomfamFilter *filter, const Options *options,
+									bool *is_known);
+extern BloomfamType row_of_texts(size_t ncolumns);
 extern BloomfamType type_of_name(const char *name, const char *kind);
 
 #endif							/* FILTER_H */

@@ -31,24 +31,28 @@ static const char help[] =
 "                                      rows whose key is certainly new: a few new ones are lost\n"
 "  bloomfam build -c COLUMN -t TYPE -o FILE < in.csv\n"
 "                                      a filter of a column\n"
-"  bloomfam key TYPE VALUE             the family and the hash of a key\n"
+"  bloomfam key TYPE VALUE...          the family and the hash of a key\n"
 "\n"
 "  -f, --filter FILE       the filter: bytes, text (\\x...), or what COPY wrote of one value\n"
-"  -c, --column NAME|N     the key's column: its name in the header, or its number, from 1\n"
-"  -t, --type TYPE         SQL type of the keys; the filter's, if not given\n"
+"  -c, --column NAME|N     the key's column: its name in the header, or its number, from 1;\n"
+"                          of keys of several columns all of them: shop,day\n"
+"  -t, --type TYPE         SQL type of the keys; the filter's, if not given; several: int,date\n"
 "  -d, --delimiter C       one byte between fields, or \\t; a comma, if not given\n"
 "      --no-header         the first line is a row, too\n"
 "  -o, --output FILE       keep, drop, build: where to, in the place of standard output\n"
 "      --new FILE, --maybe FILE   split: where to; - is standard output\n"
 "      --keys FILE         split: where the keys of the maybe rows go, a column of CSV\n"
 "      --bytes             keys are bytes in any encoding, as in a database in SQL_ASCII\n"
+"      --once              split, drop: a row is new only if no earlier row has its key\n"
 "      --accept-loss       drop: some new rows may be lost, and their expected number is told\n"
+"      --nulls keep|drop   keep, drop: what becomes of rows with a NULL in their key (keep)\n"
 "      --exit-status       split, keep, drop: 1 if no row was certainly new, or was kept\n"
 "      --fpr RATE, --kind KIND, --expected N   build: as the arguments of bloom_agg\n"
 "      --help, --version\n"
 "\n"
-"Rows are passed on byte for byte. Rows without a key, and those whose key cannot be read, are\n"
-"never called new. Exit code: 0 done; 2 an error; 3 done, but some keys could not be read.\n";
+"Rows are passed on byte for byte. Rows whose key cannot be read are never called new, and those\n"
+"with a NULL in it only by drop, as NULL equals nothing.\n"
+"Exit code: 0 done; 2 an error; 3 done, but some keys could not be read.\n";
 
 /* Options without a short form. */
 enum
@@ -63,6 +67,8 @@ enum
 	OPTION_FPR,
 	OPTION_KIND,
 	OPTION_EXPECTED,
+	OPTION_NULLS,
+	OPTION_ONCE,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -83,6 +89,8 @@ static const struct option names[] = {
 	{"fpr", required_argument, NULL, OPTION_FPR},
 	{"kind", required_argument, NULL, OPTION_KIND},
 	{"expected", required_argument, NULL, OPTION_EXPECTED},
+	{"nulls", required_argument, NULL, OPTION_NULLS},
+	{"once", no_argument, NULL, OPTION_ONCE},
 	{"help", no_argument, NULL, OPTION_HELP},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{NULL, 0, NULL, 0}
@@ -116,6 +124,10 @@ takers(int option)
 			return AS_BIT(COMMAND_SPLIT);
 		case OPTION_ACCEPT_LOSS:
 			return AS_BIT(COMMAND_DROP);
+		case OPTION_NULLS:
+			return AS_BIT(COMMAND_KEEP) | AS_BIT(COMMAND_DROP);
+		case OPTION_ONCE:
+			return AS_BIT(COMMAND_SPLIT) | AS_BIT(COMMAND_DROP);
 		case OPTION_KIND:
 			return AS_BIT(COMMAND_BUILD) | AS_BIT(COMMAND_KEY);
 		case OPTION_FPR:
@@ -195,6 +207,16 @@ read_expected(const char *text)
 	return value;
 }
 
+static NullRows
+read_nulls(const char *text)
+{
+	if (strcmp(text, "keep") == 0)
+		return NULLS_KEEP;
+	if (strcmp(text, "drop") == 0)
+		return NULLS_DROP;
+	usage_error("--nulls must be keep or drop: \"%s\"", text);
+}
+
 static void
 take_option(Options *options, int option, const char *value)
 {
@@ -235,6 +257,12 @@ take_option(Options *options, int option, const char *value)
 			break;
 		case OPTION_EXIT_STATUS:
 			options->exit_status = true;
+			break;
+		case OPTION_NULLS:
+			options->nulls = read_nulls(value);
+			break;
+		case OPTION_ONCE:
+			options->once = true;
 			break;
 		case OPTION_FPR:
 			options->fpr = read_fpr(value);
@@ -277,7 +305,7 @@ check_options(const Options *options, int operands)
 		usage_error("build needs --type");
 	if (options->command == COMMAND_INFO && operands != 1)
 		usage_error("info needs a FILTER");
-	if (options->command == COMMAND_KEY && operands != 2)
+	if (options->command == COMMAND_KEY && operands < 2)
 		usage_error("key needs a TYPE and a VALUE");
 }
 
@@ -330,6 +358,7 @@ options_read(Options *options, int argc, char **argv)
 	if (options->command == COMMAND_KEY)
 	{
 		options->type = argv[0];
-		options->value = argv[1];
+		options->values = argv + 1;
+		options->nvalues = argc - 1;
 	}
 }

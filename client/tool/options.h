@@ -22,6 +22,13 @@ typedef enum Command
 	COMMAND_KEY
 } Command;
 
+/* What becomes of rows that have a NULL in their key. */
+typedef enum NullRows
+{
+	NULLS_KEEP,
+	NULLS_DROP
+} NullRows;
+
 /* Texts are those of the command line; NULL where an option was not given. */
 typedef struct Options
 {
@@ -41,7 +48,10 @@ typedef struct Options
 	bool		any_bytes;
 	bool		accept_loss;
 	bool		exit_status;
-	const char *value;			/* key: the one to hash */
+	NullRows	nulls;			/* keep, drop */
+	bool		once;			/* a new key is new in its first row only */
+	char	  **values;			/* key: what is to be hashed, one for each column */
+	int			nvalues;
 } Options;
 
 extern void options_read(Options *options, int argc, char **argv);

@@ -34,7 +34,10 @@ column_number(const char *text)
 	return number;
 }
 
-/* Is a field's text, with quotes undoubled, that name?  There is room for it at text. */
+/*
+ * Tells whether a field's text, with quotes undoubled, is that name.  There is room for it at
+ * text.
+ */
 static bool
 is_name(const CsvRecord *field, const char *name, char *text)
 {
@@ -50,34 +53,34 @@ is_name(const CsvRecord *field, const char *name, char *text)
 }
 
 /*
- * The key's column, from 0, by the line of names.  Ends the program where it is not there, or could
- * be another: keys of a wrong column would be denied.  Sets *key_name.
+ * Finds a column of the key by the line of names.  Ends the program where it is not there, or could
+ * be another: keys of a wrong column would be denied.
  */
-static size_t
-find_column(const CsvRecord *head, char delimiter, const char *name, CsvRecord *key_name)
+static KeyColumn
+find_column(const CsvRecord *head, char delimiter, const char *name)
 {
+	KeyColumn	column;
 	size_t		number = column_number(name);
 	size_t		found = SIZE_MAX;
 	char	   *text = need_memory(malloc(head->length), head->length);
 	size_t		columns = 0;
 	size_t		at = 0;
 
-	if (head->fault != CSV_SOUND)
-		fail("the line of column names cannot be read: %s", csv_fault_text(head->fault));
+	column.name = *head;
 	for (; at <= head->length; columns++)
 	{
 		CsvRecord	field = *head;
 
 		at = csv_field(head, delimiter, at, &field);
 		if (columns + 1 == number)
-			*key_name = field;
+			column.name = field;
 		if (!is_name(&field, name, text))
 			continue;
 		if (found != SIZE_MAX)
 			fail("two columns are called \"%s\"; --column also takes a number", name);
 		found = columns;
 		if (number == 0)
-			*key_name = field;
+			column.name = field;
 	}
 	free(text);
 	if (number == 0 && found == SIZE_MAX)
@@ -86,12 +89,116 @@ find_column(const CsvRecord *head, char delimiter, const char *name, CsvRecord *
 		fail("there is no column %zu: the first line has %zu", number, columns);
 	if (number > 0 && found != SIZE_MAX && found != number - 1)
 		fail("\"%s\" is the number of one column and the name of another", name);
-	return number > 0 ? number - 1 : found;
+	column.at = number > 0 ? number - 1 : found;
+	return column;
 }
 
-/* Reads the line of names, and finds the column in it. */
+/* Tells whether a line of names has that one. */
+static bool
+has_name(const CsvRecord *head, char delimiter, const char *name)
+{
+	char	   *text = need_memory(malloc(head->length), head->length);
+	bool		found = false;
+	size_t		at = 0;
+
+	while (at <= head->length && !found)
+	{
+		CsvRecord	field = *head;
+
+		at = csv_field(head, delimiter, at, &field);
+		found = is_name(&field, name, text);
+	}
+	free(text);
+	return found;
+}
+
+/*
+ * Takes the text of --column apart, which is a line of CSV where a key has several columns; returns
+ * how many names it has.  names has room for BLOOMFAM_MAX_COLUMNS, and the caller frees each.
+ */
+static size_t
+take_names(const char *text, char **names)
+{
+	CsvRecord	line = {.start = text, .length = strlen(text)};
+	CsvRecord	field = line;
+	size_t		n = 0;
+	size_t		at = 0;
+
+	while (at <= line.length)
+	{
+		char	   *name;
+		size_t		length;
+
+		at = csv_field(&line, ',', at, &field);
+		length = field.key_length;
+		name = need_memory(malloc(length + 1), length + 1);
+		if (field.form == CSV_KEY_DOUBLED)
+			length = csv_undouble(name, field.key, length);
+		else
+			memcpy(name, field.key, length);
+		name[length] = '\0';
+		if (length == 0)
+			usage_error("--column has an empty name: \"%s\"", text);
+		if (n == BLOOMFAM_MAX_COLUMNS)
+			usage_error("a key has at most %d columns", BLOOMFAM_MAX_COLUMNS);
+		names[n++] = name;
+	}
+	return n;
+}
+
+/*
+ * Finds the columns of the key, as many as it has; ROWS_ANY_COLUMNS: as many as are named.  head is
+ * NULL if there is no line of names.
+ */
 static void
-read_head(Rows *rows, const Options *options, size_t mark)
+find_columns(Rows *rows, const CsvRecord *head, const char *text, size_t ncolumns)
+{
+	char	   *names[BLOOMFAM_MAX_COLUMNS];
+	size_t		n = 1;
+	size_t		i;
+	size_t		j;
+
+	if (head != NULL && head->fault != CSV_SOUND)
+		fail("the line of column names cannot be read: %s", csv_fault_text(head->fault));
+
+	/* the name of a single column may have a comma in it */
+	if (ncolumns == 1 || (ncolumns == ROWS_ANY_COLUMNS && head != NULL &&
+						  has_name(head, rows->scanner.delimiter, text)))
+		names[0] = need_memory(strdup(text), strlen(text));
+	else
+		n = take_names(text, names);
+	if (ncolumns != ROWS_ANY_COLUMNS && n != ncolumns)
+		usage_error("the keys have %zu columns, and --column names %zu", ncolumns, n);
+	rows->scanner.column = 0;
+	for (i = 0; i < n; i++)
+	{
+		KeyColumn  *column = &rows->columns[i];
+		size_t		number;
+
+		if (head != NULL)
+			*column = find_column(head, rows->scanner.delimiter, names[i]);
+		else
+		{
+			number = column_number(names[i]);
+			if (number == 0)
+				usage_error("without a header, --column must be a number: \"%s\"", names[i]);
+			column->at = number - 1;
+		}
+		for (j = 0; j < i; j++)
+		{
+			if (rows->columns[j].at == column->at)
+				usage_error("--column names the same column twice: \"%s\"", text);
+		}
+		if (column->at > rows->scanner.column)
+			rows->scanner.column = column->at;
+		free(names[i]);
+	}
+	rows->ncolumns = n;
+}
+
+/* Reads the line of names, and finds the columns of the key in it. */
+static void
+read_head(Rows *rows, const Options *options, size_t ncolumns, size_t mark)
 {
 	Input	   *input = &rows->input;
 	CsvRecord	record;
@@ -116,21 +223,22 @@ read_head(Rows *rows, const Options *options, size_t mark)
 	input_use(input, rows->head_length);
 	rows->line += record.lines;
 	record.start = rows->head + mark;
-	rows->scanner.column =
-		find_column(&record, rows->scanner.delimiter, options->column, &rows->key_name);
+	find_columns(rows, &record, options->column, ncolumns);
 }
 
 /*
- * Begins to read standard input.  Ends the program if it has no such column.
+ * Begins to read standard input.  Ends the program if it has no such columns.
  */
 void
-rows_begin(Rows *rows, const Options *options)
+rows_begin(Rows *rows, const Options *options, size_t ncolumns)
 {
 	Input	   *input = &rows->input;
 	size_t		mark = 0;
+	size_t		size;
+	size_t		i;
 
 	memset(rows, 0, offsetof(Rows, records));
-	rows->rows = rows->told = rows->faults = 0;
+	rows->rows = rows->told = rows->faults = rows->lacking = 0;
 	rows->line = 1;
 	rows->any_bytes = options->any_bytes;
 	rows->scanner.delimiter = options->delimiter;
@@ -141,18 +249,35 @@ rows_begin(Rows *rows, const Options *options)
 		memcmp(input->buffer, byte_order_mark, sizeof(byte_order_mark)) == 0)
 		mark = sizeof(byte_order_mark);
 	if (options->header)
-		read_head(rows, options, mark);
+		read_head(rows, options, ncolumns, mark);
 	else
 	{
-		size_t		number = column_number(options->column);
-
-		if (number == 0)
-			usage_error("without a header, --column must be a number: \"%s\"", options->column);
-		rows->scanner.column = number - 1;
+		find_columns(rows, NULL, options->column, ncolumns);
 		rows->marked = mark > 0;
+	}
+	size = rows->ncolumns * ROWS_BATCH * sizeof(*rows->keys);
+	rows->keys = need_memory(malloc(size), size);
+	for (i = 0; i < rows->ncolumns; i++)
+	{
+		rows->key_columns[i] = bloomfam_pieces(BLOOMFAM_WRITTEN, rows->keys + i * ROWS_BATCH, 0);
+		rows->key_columns[i].any_bytes = rows->any_bytes;
 	}
 	rows->unread = true;
 	progress_begin(&rows->progress);
+}
+
+/* Tells whether the column at a place in a line, from 0, is one of the key's. */
+static bool
+is_in_key(const Rows *rows, size_t at)
+{
+	size_t		i;
+
+	for (i = 0; i < rows->ncolumns; i++)
+	{
+		if (rows->columns[i].at == at)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -164,7 +289,8 @@ take_mark(Rows *rows, CsvRecord *record)
 {
 	record->start -= sizeof(byte_order_mark);
 	record->length += sizeof(byte_order_mark);
-	if (rows->scanner.column == 0 && record->fault == CSV_SOUND)
+	rows->marked_record = record->start;
+	if (is_in_key(rows, 0) && record->fault == CSV_SOUND)
 	{
 		record->form = CSV_KEY_NONE;
 		record->fault = CSV_MARKED_KEY;
@@ -193,6 +319,80 @@ undouble(Rows *rows, const CsvRecord *record, char **to, size_t *length)
 	*length = csv_undouble(start, record->key, record->key_length);
 	*to += *length;
 	return start;
+}
+
+/*
+ * Sets the piece of a key that a record has in some column, and returns whether it is there: it is
+ * none where the record has NULL, or no key.
+ */
+static inline bool
+take_piece(Rows *rows, const CsvRecord *record, char **undoubled, BloomfamPiece *piece)
+{
+	piece->bytes = NULL;
+	piece->len = 0;
+	if (record->form == CSV_KEY_PLAIN)
+	{
+		piece->bytes = record->key;
+		piece->len = record->key_length;
+	}
+	else if (record->form == CSV_KEY_DOUBLED)
+		piece->bytes = undouble(rows, record, undoubled, &piece->len);
+	return piece->bytes != NULL;
+}
+
+/*
+ * Finds the fields of a record without a fault that are its key, in the order of the key.  A field
+ * that is not there, as in an empty line, is a NULL.
+ */
+void
+rows_fields(const Rows *rows, const CsvRecord *record, CsvRecord *fields)
+{
+	CsvRecord	line = *record;
+	CsvRecord	field;
+	size_t		place;
+	size_t		at = 0;
+	size_t		i;
+
+	if (record->start == rows->marked_record)
+	{
+		line.start += sizeof(byte_order_mark);
+		line.length -= sizeof(byte_order_mark);
+	}
+	line.key = line.start;
+	line.key_length = 0;
+	line.form = CSV_KEY_NULL;
+	for (i = 0; i < rows->ncolumns; i++)
+		fields[i] = line;
+	field = line;
+	for (place = 0; place <= rows->scanner.column && at <= line.length; place++)
+	{
+		at = csv_field(&line, rows->scanner.delimiter, at, &field);
+		for (i = 0; i < rows->ncolumns; i++)
+		{
+			if (rows->columns[i].at == place)
+				fields[i] = field;
+		}
+	}
+}
+
+/* Sets the pieces of a key of several columns, and returns whether all of them are there. */
+static bool
+take_pieces(Rows *rows, const CsvRecord *record, char **undoubled)
+{
+	CsvRecord	fields[BLOOMFAM_MAX_COLUMNS];
+	bool		found = true;
+	size_t		i;
+
+	if (record->fault == CSV_SOUND)
+		rows_fields(rows, record, fields);
+	for (i = 0; i < rows->ncolumns; i++)
+	{
+		if (record->fault != CSV_SOUND)
+			fields[i].form = CSV_KEY_NONE;
+		found &= take_piece(rows, &fields[i], undoubled,
+							&rows->keys[i * ROWS_BATCH + rows->n]);
+	}
+	return found;
 }
 
 /* Begins to look for records in what is not used yet of the input, after reading more of it. */
@@ -238,10 +438,12 @@ rows_next(Rows *rows)
 		rows->line += rows->records[i].lines;
 	rows->n = 0;
 	rows->faults = 0;
+	rows->lacking = 0;
+	rows->marked_record = NULL;
 	while (rows->n < ROWS_BATCH)
 	{
 		CsvRecord  *record = &rows->records[rows->n];
-		BloomfamPiece *key = &rows->keys[rows->n];
+		bool		lacks;
 
 		if (!rows->scanning)
 		{
@@ -263,23 +465,13 @@ rows_next(Rows *rows)
 		else if (rows->marked)
 			take_mark(rows, record);
 		used += record->length;
-		key->bytes = NULL;
-		key->len = 0;
-		switch (record->form)
-		{
-			case CSV_KEY_NULL:
-				break;
-			case CSV_KEY_PLAIN:
-				key->bytes = record->key;
-				key->len = record->key_length;
-				break;
-			case CSV_KEY_DOUBLED:
-				key->bytes = undouble(rows, record, &undoubled, &key->len);
-				break;
-			case CSV_KEY_NONE:
-				rows->faults++;
-				break;
-		}
+		lacks = rows->ncolumns == 1
+					? !take_piece(rows, record, &undoubled, &rows->keys[rows->n])
+					: !take_pieces(rows, record, &undoubled);
+		rows->faults += record->fault != CSV_SOUND;
+		lacks = lacks && record->fault == CSV_SOUND;
+		rows->lacks_key[rows->n] = lacks;
+		rows->lacking += lacks;
 		rows->n++;
 	}
 	rows->rows += rows->n;
@@ -288,14 +480,17 @@ rows_next(Rows *rows)
 	return rows->n > 0;
 }
 
-/* The batch's keys, for the library. */
+/* Returns the batch's keys of a type for the library, which stay until the next batch is taken. */
 BloomfamColumn
-rows_column(const Rows *rows)
+rows_column(Rows *rows, const BloomfamType *type)
 {
-	BloomfamColumn column = bloomfam_pieces(BLOOMFAM_WRITTEN, rows->keys, rows->n);
+	size_t		i;
 
-	column.any_bytes = rows->any_bytes;
-	return column;
+	for (i = 0; i < rows->ncolumns; i++)
+		rows->key_columns[i].n = rows->n;
+	return type->id == BLOOMFAM_TYPE_ROW
+			   ? bloomfam_rows(rows->key_columns, rows->ncolumns, rows->n)
+			   : rows->key_columns[0];
 }
 
 /*
@@ -305,7 +500,7 @@ rows_column(const Rows *rows)
 void
 rows_tell(Rows *rows, const BloomfamType *type, const uint8_t *answers)
 {
-	BloomfamColumn column = rows_column(rows);
+	BloomfamColumn column = rows_column(rows, type);
 	uint64_t	line = rows->line;
 	size_t		i;
 
@@ -337,5 +532,7 @@ rows_end(Rows *rows)
 	input_close(&rows->input);
 	free(rows->head);
 	free(rows->undoubled);
+	free(rows->keys);
 	rows->head = rows->undoubled = NULL;
+	rows->keys = NULL;
 }

@@ -35,6 +35,7 @@
  *	pg_lsn			8 bytes
  *	bit				bit, varbit: number of bits, 4 bytes; the hash of the bytes that hold them,
  *					8 bytes
+ *	row(x,y)		an item for each column: see bf_key_put_item()
  *
  * Every function takes the seed, which is 0 for filters, and a value, allocates nothing and cannot
  * fail.  Keys that SQL's = calls equal get equal hashes, if they are values of one family and, for
@@ -72,6 +73,19 @@ bf_key_put_le(uint8_t *bytes, uint64_t value, size_t len)
 	value = __builtin_bswap64(value);
 #endif
 	memcpy(bytes, &value, len);
+}
+
+/* ---- parts of keys that are made of others ---- */
+
+/* The bytes of an item: one column of a row, or one element of an array. */
+#define BF_KEY_ITEM_SIZE	9
+
+/* Writes the item of a part: 1 and the hash of its value; of a NULL, 0 and 8 zeros. */
+static inline void
+bf_key_put_item(uint8_t *bytes, bool is_null, uint64_t hash)
+{
+	bytes[0] = is_null ? 0 : 1;
+	bf_key_put_le(bytes + 1, is_null ? 0 : hash, 8);
 }
 
 /* ---- numbers of 8 and of 4 bytes ---- */

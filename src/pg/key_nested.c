@@ -4,8 +4,8 @@
  * key_nested.c
  *	  Keys that are made of others: arrays, ranges, multiranges and rows.
  *
- * Canonical bytes are made of items.  An item is 9 bytes: 1 and the value's hash; or, for a null,
- * 0 and 8 zeros.  The family's name has the families of the parts in it.
+ * Canonical bytes are made of items, as bf_key_put_item() writes them: 1 and the value's hash; or,
+ * for a null, 0 and 8 zeros.  The family's name has the families of the parts in it.
  *
  *	x[]				number of dimensions, 4 bytes; for each its length and its lower bound, 4
  *					bytes each; the elements' items
@@ -37,8 +37,7 @@
 #include "pg/key_family.h"
 #include "pg/key_nested.h"
 
-/* One item, and one range, in canonical bytes. */
-#define ITEM_SIZE			(1 + sizeof(uint64))
+/* One range in canonical bytes. */
 #define RANGE_SIZE			(1 + 2 * sizeof(uint64))
 
 /* Work buffers beyond this are not kept from key to key. */
@@ -134,9 +133,8 @@ buffer_release(WorkBuffer *buffer)
 static inline uint8 *
 put_item(uint8 *bytes, BloomfamHasher *hasher, Datum value, bool isnull)
 {
-	bytes[0] = isnull ? 0 : 1;
-	bf_key_put_le(bytes + 1, isnull ? 0 : hasher->hash(hasher, value), sizeof(uint64));
-	return bytes + ITEM_SIZE;
+	bf_key_put_item(bytes, isnull, isnull ? 0 : hasher->hash(hasher, value));
+	return bytes + BF_KEY_ITEM_SIZE;
 }
 
 /* ---- parts whose family varies ---- */
@@ -189,7 +187,7 @@ key_array(BloomfamHasher *hasher, Datum key)
 	int		   *dims = AARR_DIMS(array);
 	int		   *bounds = AARR_LBOUND(array);
 	int			nitems = ArrayGetNItems(ndim, dims);
-	Size		size = 4 + (Size) ndim * 8 + (Size) nitems * ITEM_SIZE;
+	Size		size = 4 + (Size) ndim * 8 + (Size) nitems * BF_KEY_ITEM_SIZE;
 	uint8	   *bytes = buffer_reserve(&self->buffer, size);
 	uint8	   *p = bytes;
 	array_iter	iter;
@@ -504,7 +502,7 @@ bloomfam_row_hasher(Oid type, int32 typmod, TupleDesc desc, BloomfamHasher **col
 	self->context = CurrentMemoryContext;
 	self->values = (Datum *) palloc0(desc->natts * sizeof(Datum));
 	self->nulls = (bool *) palloc0(desc->natts * sizeof(bool));
-	self->bytes = (uint8 *) palloc(desc->natts * ITEM_SIZE);
+	self->bytes = (uint8 *) palloc(desc->natts * BF_KEY_ITEM_SIZE);
 
 	for (i = 0; i < desc->natts; i++)
 		self->base.varies |= columns[i] != NULL && columns[i]->varies;

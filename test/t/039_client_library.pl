@@ -376,7 +376,7 @@ if ($wanted{others})
 	is($node->safe_psql('postgres', "SELECT pg_read_file('$folder/united')::bloomfilter::bytea = (bloom_agg(x, 0.01, 'blocked', 1000) FILTER (WHERE x <= 800) | bloom_agg(x, 0.01, 'blocked', 3000) FILTER (WHERE x >= 700))::bytea FROM generate_series(1, 2000) x"),
 		't', 'a union has the bytes of SQL\'s');
 
-	foreach my $case ([ 'int[]', 'ARRAY[x]' ], [ 'row(int,text)', "ROW(x, 'a'::text)" ], [ 'range(int)', 'int4range(x, x + 1)' ], [ '"public"."citext"@', 'x::text::citext' ])
+	foreach my $case ([ 'int[]', 'ARRAY[x]' ], [ 'row(int,text[])', "ROW(x, ARRAY['a'])" ], [ 'row(row(int),text)', "ROW(ROW(x), 'a'::text)" ], [ 'range(int)', 'int4range(x, x + 1)' ], [ '"public"."citext"@', 'x::text::citext' ])
 	{
 		my ($family, $expression) = @$case;
 

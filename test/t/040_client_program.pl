@@ -194,6 +194,53 @@ for (['a name that is not there', ['-c', 'idx'], "id\n1\n", qr/there is no colum
 	like($err, $expected, '... that says why');
 	ok(!defined $new && !defined $maybe, '... and no file');
 }
+# ---- keys of several columns ----
+
+is((tool([ 'build', '-c', 'shop,day', '-t', 'int,date', '--fpr', '1e-5', '-o', 'pairs.filter' ], "day,x,shop\n2024-01-01,a,1\n2024-01-02,\"b,c\",2\n,d,3\n"))[0], 0, 'a filter of two columns');
+like((tool([ 'info', 'pairs.filter' ]))[1], qr/^family: row\(int,date\)\nkeys added: 3$/m, '... whose rows may have NULLs in them');
+my @pairs = ('-f', 'pairs.filter', '-c', 'shop,day');
+
+for (['names in another order than the columns', \@pairs, "day,x,shop\n2024-01-01,,1\n2024-01-01,,2\n", "day,x,shop\n2024-01-01,,2\n", "day,x,shop\n2024-01-01,,1\n", 0],
+	['fields with quotes, and carriage returns', \@pairs, qq{"shop",x,"day"\r\n"1","a ""b"", c\n",2024-01-01\r\n1,"",\"2024-01-03\"\r\n02,,"2024-01-02"\r\n}, qq{"shop",x,"day"\r\n1,"",\"2024-01-03\"\r\n},
+		qq{"shop",x,"day"\r\n"1","a ""b"", c\n",2024-01-01\r\n02,,"2024-01-02"\r\n}, 0],
+	['NULLs in either column', \@pairs, "shop,day\n,2024-01-01\n9,\n,\n\n3,\n9,2024-01-01\n", "shop,day\n9,2024-01-01\n", "shop,day\n,2024-01-01\n9,\n,\n\n3,\n", 0],
+	['keys that cannot be read, or cannot be', \@pairs, "shop,day\n1,no\nx,2024-01-01\n99999999999999999999,2024-01-01\n1\n9,2024-01-09\n", "shop,day\n9,2024-01-09\n", "shop,day\n1,no\nx,2024-01-01\n99999999999999999999,2024-01-01\n1\n", 3],
+	['numbers, and no header', ['-f', 'pairs.filter', '-c', '3,1', '--no-header'], "2024-01-01,x,1\n2024-01-09,x,1", '2024-01-09,x,1', "2024-01-01,x,1\n", 0],
+	['a byte order mark before a field that is no key', ['-f', 'pairs.filter', '-c', '3,2', '--no-header'], qq{\xef\xbb\xbf"a,b",2024-01-01,1\nx,2024-01-09,1\n}, "x,2024-01-09,1\n", qq{\xef\xbb\xbf"a,b",2024-01-01,1\n}, 0],
+	['a byte order mark before a key', ['-f', 'pairs.filter', '-c', '2,1', '--no-header'], qq{\xef\xbb\xbf2024-01-09,1\n2024-01-09,1\n}, "2024-01-09,1\n", qq{\xef\xbb\xbf2024-01-09,1\n}, 3],
+	['a byte order mark before a header', \@pairs, qq{\xef\xbb\xbfshop,day\n1,2024-01-01\n1,2024-01-09\n}, qq{\xef\xbb\xbfshop,day\n1,2024-01-09\n}, qq{\xef\xbb\xbfshop,day\n1,2024-01-01\n}, 0],
+	['names with commas and quotes', ['-f', 'pairs.filter', '-c', '"a,""b""",day'], qq{"a,""b""",day\n1,2024-01-01\n2,2024-01-01\n}, qq{"a,""b""",day\n2,2024-01-01\n}, qq{"a,""b""",day\n1,2024-01-01\n}, 0],
+	['a single column whose name has a comma', ['-f', 'ids.filter', '-c', 'a,b'], qq{"a,b",day\n1,x\n5000,x\n}, qq{"a,b",day\n5000,x\n}, qq{"a,b",day\n1,x\n}, 0],
+	['the types by --type', [@pairs, '-t', 'row(bigint, date)'], "shop,day\n1,2024-01-01\n1,2024-01-09\n", "shop,day\n1,2024-01-09\n", "shop,day\n1,2024-01-01\n", 0],
+  )
+{
+	my ($name, $options, $input, $new, $maybe, $expected) = @$_;
+	my ($status, @rows) = split_rows($options, $input);
+
+	is_deeply([ $status, @rows[0, 1] ], [ $expected, $new, $maybe ], $name) or diag($rows[2]);
+}
+split_rows([ '-f', 'pairs.filter', '-c', 'shop,day', '--keys', 'keys' ], qq{day,x,"shop"\n2024-01-01,,1\n2024-01-01,,2\n"2024-01-02",,2\n,,3\n});
+is(content('keys'), qq{"shop",day\n1,2024-01-01\n2,"2024-01-02"\n}, 'the keys of rows that may be known, in the order of the key');
+is((tool([ 'drop', @pairs, '--accept-loss' ], "shop,day\n1,2024-01-01\n3,\n,\n9,2024-01-01\n"))[1], "shop,day\n3,\n,\n9,2024-01-01\n", 'drop keeps rows with a NULL in their key, even of one that the filter has');
+is((tool([ 'keep', @pairs, '--nulls', 'drop' ], "shop,day\n1,2024-01-01\n3,\n,\n9,2024-01-01\n"))[1], "shop,day\n1,2024-01-01\n", 'keep drops them if it is told to');
+like((tool([ 'key', 'int, text', '1', 'a' ]))[1], qr/^family: row\(int,text\)\nkey: ad1bcd082f66caaf:f3793e98577af2ec$/, 'a key of two columns');
+for ([ [ 'key', 'int,text', '1' ], qr/a key of type int,text has 2 values/ ], [ [ 'key', 'int,date', '1', 'x' ], qr/invalid key of type date: "x"\n.*column 2 of the key/ ],
+	[ [ 'split', '-f', 'pairs.filter', '-c', 'shop', '--new', 'a', '--maybe', 'b' ], qr/the keys have 2 columns, and --column names 1/ ],
+	[ [ 'split', '-f', 'pairs.filter', '-c', 'shop,', '--new', 'a', '--maybe', 'b' ], qr/--column has an empty name/ ],
+	[ [ 'split', '-f', 'pairs.filter', '-c', 'shop,nothing', '--new', 'a', '--maybe', 'b' ], qr/there is no column "nothing"/ ],
+	[ [ 'split', '-f', 'pairs.filter', '-c', 'shop,1', '--new', 'a', '--maybe', 'b' ], qr/--column names the same column twice: "shop,1"/ ],
+	[ [ 'split', '-f', 'ids.filter', '-c', 'shop,day', '-t', 'int,date', '--new', 'a', '--maybe', 'b' ], qr/keys of type int, and the key is of type row\(int,date\)/ ],
+	[ [ 'split', '-f', 'ids.filter', '-c', 'shop', '--nulls', 'drop', '--new', 'a', '--maybe', 'b' ], qr/split has no option --nulls/ ],
+	[ [ 'keep', '-f', 'ids.filter', '-c', 'shop', '--nulls', 'no' ], qr/--nulls must be keep or drop: "no"/ ],
+	[ [ 'build', '-c', 'shop,day', '-t', 'int,date', '--kind', 'parquet', '-o', 'a' ], qr/keys of several columns cannot be those of kind "parquet"/ ])
+{
+	my ($arguments, $expected) = @$_;
+	my ($status, $out, $err) = tool($arguments, "shop,day\n1,2024-01-01\n");
+
+	is($status, 2, "bloomfam @$arguments: an error");
+	like($err, $expected, '... that says why');
+}
+unlink 'a', 'b';
 is((split_rows([ '-f', 'ids.filter', '-c', "a \"b\"\n" ], qq{x,"a ""b""\n"\nx,1\ny,5000\n}))[1], qq{x,"a ""b""\n"\ny,5000\n}, 'a name with quotes and a newline');
 
 # ---- keys, keep, drop ----
@@ -216,11 +263,31 @@ is((split_rows([ '-f', 'ids.filter', '-c', "a \"b\"\n" ], qq{x,"a ""b""\n"\nx,1\
 	like($err, qr/^bloomfam: 4 rows: 3 kept \(1 without a key, 0 bad\), 1 certainly without a match$/m, '... says what it did');
 	($status, $out, $err) = tool([ 'drop', @ids, '--accept-loss', '-o', 'dropped' ], "id\n1\n5000\n\n2\n");
 	is($out, '', 'drop into a file');
-	is(content('dropped'), "id\n5000\n", '... the rows that are certainly new');
-	like($err, qr/^bloomfam: 4 rows: 1 certainly new, 3 dropped \(1 without a key, 0 bad\)\nbloomfam: expected loss: \S+ new rows \(1 x (\S+)\)$/m, '... and tells its loss');
+	is(content('dropped'), "id\n5000\n\n", '... the rows that are certainly new, and those without a key');
+	like($err, qr/^bloomfam: 4 rows: 1 certainly new, 2 dropped \(1 without a key, 0 bad\)\nbloomfam: expected loss: \S+ new rows \(1 x (\S+)\)\nbloomfam: 1 rows without a key: kept, as NULL equals nothing$/m, '... and tells its loss');
 	$err =~ /1 x (\S+)\)/ or die;
 	cmp_ok($1, '<', 2e-4, '... by the rate of the filter');
 	cmp_ok($1, '>', 1e-6, '... which is not 0');
+
+	{
+		my ($dropped, $rest, $said) = tool([ 'drop', @ids, '--accept-loss', '--nulls', 'drop' ], "id\n1\n5000\n\nx\n");
+
+		is($rest, "id\n5000\n", '--nulls drop: drop loses rows without a key');
+		like($said, qr/: 4 rows: 1 certainly new, 3 dropped \(1 without a key, 1 bad\)\n.*\nbloomfam: 1 rows without a key: lost, by --nulls drop\nbloomfam: 1 bad rows: lost, whether they are new or not$/, '... and says so, and that of bad ones');
+		is((tool([ 'keep', @ids, '--nulls', 'drop' ], "id\n1\n5000\n\n2\n"))[1], "id\n1\n2\n", '... and keep drops them, as they match nothing');
+		is((tool([ 'keep', @ids, '--nulls', 'keep' ], "id\n1\n5000\n\n2\n"))[1], "id\n1\n\n2\n", '--nulls keep is what keep does');
+	}
+	{
+		# more new keys than the set has room for at first; the hash 0 is nobody's here
+		my @new = split /\n/, (split_rows([ @ids, '--no-header', '-c', 1 ], join('', map { 100_000 + $_ . "\n" } 1 .. 20_000)))[1];
+		my $n = scalar(@new) =~ s/(\d{3})$/,$1/r;
+		my ($code, $new, $maybe, $said) = split_rows([ @ids, '--once' ], join("\n", 'id', @new, 1, @new[ 5, 7 ], '', '', 2) . "\n");
+
+		is($new, join("\n", 'id', @new) . "\n", '--once: a key is new in its first row');
+		is($maybe, "id\n1\n$new[5]\n$new[7]\n\n\n2\n", '... and may be known in the next ones');
+		like($said, qr/: \d+,\d+ rows: $n certainly new, 6 maybe known, 2 of them repeated \(2 without a key, 0 bad\)$/m, '... which are counted');
+		is((tool([ 'drop', @ids, '--accept-loss', '--once' ], "id\n5000\n1\n5000\n\n\n"))[1], "id\n5000\n\n\n", '... and drop drops them, but none without a key');
+	}
 
 	is((tool([ 'keep', @ids, '--exit-status' ], "id\n5000\n"))[0], 1, '--exit-status: keep kept nothing');
 	is((tool([ 'keep', @ids ], "id\n5000\n"))[0], 0, '... which is 0 without');
@@ -542,9 +609,15 @@ for my $kind (qw(blocked standard partitioned counting cuckoo xor xor_plus binar
 {
 	my ($status, $out, $err);
 
-	$node->safe_psql('postgres', "COPY (SELECT bloom_agg((id, device)) FROM events) TO '$dir/rows.filter' WITH (FORMAT binary)");
+	$node->safe_psql('postgres', "COPY (SELECT bloom_agg((id, ARRAY[device])) FROM events) TO '$dir/rows.filter' WITH (FORMAT binary)");
 	($status, $out, $err) = tool([ 'keep', '-f', 'rows.filter', '-c', 'id' ], "id\n1\n");
-	is($status, 2, 'a filter of rows cannot be asked outside the server');
+	put('empty.filter', $node->safe_psql('postgres', 'SELECT bloom_agg((id, device)) FROM events WHERE false'));
+	is_deeply([ (split_rows([ '-f', 'empty.filter', '-c', 'shop,day' ], "shop,day\n1,x\n,y\n"))[ 0 .. 2 ] ], [ 0, "shop,day\n1,x\n", "shop,day\n,y\n" ], 'a filter of nothing, two columns');
+	is_deeply([ (split_rows([ '-f', 'empty.filter', '-c', 'a,b' ], qq{"a,b",a,b\n1,,\n,2,3\n}))[ 0 .. 2 ] ], [ 0, qq{"a,b",a,b\n1,,\n}, qq{"a,b",a,b\n,2,3\n} ], '... and one whose name has a comma');
+	is_deeply([ (split_rows([ '-f', 'empty.filter', '-c', 'shop,day', '-t', 'int,text', '--once' ], "shop,day\n1,x\n01,x\n2,x\n"))[ 0 .. 2 ] ], [ 0, "shop,day\n1,x\n2,x\n", "shop,day\n01,x\n" ], '... once');
+	like((split_rows([ '-f', 'empty.filter', '-c', 'shop,day', '--once' ], "shop,day\n1,x\n"))[3], qr/--once needs --type/, '... which must know what keys are the same');
+	like((split_rows([ '-f', 'empty.filter', '-c', join(',', 1 .. 33) ], "shop,day\n1,x\n"))[3], qr/a key has at most 32 columns/, '... more columns than there can be');
+	is($status, 2, 'a filter of rows with arrays cannot be asked outside the server');
 	like($err, qr/rows\.filter: ./, '... which is said');
 	($status, $out, $err) = tool([ 'info', 'rows.filter' ]);
 	is($status, 0, '... but info tells what it is');
