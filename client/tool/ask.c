@@ -282,7 +282,12 @@ tell_result(const Asking *asking)
 	char		repeated[64] = "";
 	double		fpr;
 
-	if (asking->null + asking->bad > 0)
+	if (options->command == COMMAND_DROP && keeps_nulls)
+	{
+		if (asking->bad > 0)
+			snprintf(odd, sizeof(odd), " (%s bad)", grouped(asking->bad));
+	}
+	else if (asking->null + asking->bad > 0)
 		snprintf(odd, sizeof(odd), " (%s without a key, %s bad)", grouped(asking->null),
 				 grouped(asking->bad));
 	if (asking->repeated > 0)
@@ -307,11 +312,11 @@ tell_result(const Asking *asking)
 			note("expected loss: %.2g new rows (%s x %.2g)", (double) new_rows * fpr,
 				 grouped(new_rows), fpr);
 			if (asking->null > 0)
-				note(keeps_nulls ? "%s rows without a key: kept, as NULL equals nothing"
-								 : "%s rows without a key: lost, by --nulls drop",
+				note(keeps_nulls ? "without a key: %s rows, kept as NULL equals nothing"
+								 : "without a key: %s rows, lost by --nulls drop",
 					 grouped(asking->null));
 			if (asking->bad > 0)
-				note("%s bad rows: lost, whether they are new or not", grouped(asking->bad));
+				note("bad: %s rows, lost whether they are new or not", grouped(asking->bad));
 			break;
 	}
 }

@@ -592,6 +592,40 @@ SELECT may_share(reads, other_writes) AS disjoint, may_share(reads, same_writes)
 \c :original
 DROP DATABASE regression_bloomfam_docs;
 
+-- ==================== docs/load.md
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
+SET lc_messages = 'C';
+SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '4MB';
+SET default_statistics_target = 100;
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/load.md, example 1
+CREATE TABLE article (id bigint UNIQUE, title text);
+INSERT INTO article SELECT g, 'article ' || g FROM generate_series(1, 10000) g;
+CREATE TABLE article_filter AS SELECT bloom_agg(id) AS keys FROM article;
+CREATE TABLE article_staging (LIKE article);
+INSERT INTO article_staging SELECT g, 'article ' || g FROM generate_series(9001, 12000) g UNION ALL SELECT NULL, 'no id';
+
+INSERT INTO article SELECT * FROM article_staging
+WHERE ((SELECT keys FROM article_filter) @~ id) IS NOT TRUE
+ON CONFLICT DO NOTHING;
+
+INSERT INTO article SELECT s.* FROM article_staging s
+WHERE (SELECT keys FROM article_filter) @~ s.id AND NOT EXISTS (SELECT FROM article a WHERE a.id = s.id)
+ON CONFLICT DO NOTHING;
+
+SELECT count(*), count(id) AS with_an_id FROM article;
+-- end
+\c :original
+DROP DATABASE regression_bloomfam_docs;
+
 -- ==================== docs/maplet.md
 CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
 \c regression_bloomfam_docs
@@ -1064,6 +1098,34 @@ INSERT INTO session SELECT ('00000000-0000-0000-0000-' || lpad(i::text, 12, '0')
 SELECT bool_and(filter @~ token) AS all_are_there FROM session, session_filter;
 
 -- docs/stored.md, example 11
+CREATE TABLE mail (tenant int NOT NULL, address text);
+CREATE TABLE mail_filter (tenant int PRIMARY KEY, addresses bloomfilter NOT NULL);
+
+CREATE FUNCTION mail_follow() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO mail_filter AS f
+    SELECT tenant, bloom_add_all(bloom_create(100, 0.01, 'scalable', 'text'), array_agg(DISTINCT address))
+    FROM new_rows WHERE address IS NOT NULL GROUP BY tenant ORDER BY tenant
+    ON CONFLICT (tenant) DO UPDATE SET addresses = (bloom_add_new(f.addresses,
+        ARRAY(SELECT DISTINCT address FROM new_rows n WHERE n.tenant = f.tenant AND address IS NOT NULL))).filter;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER follow_insert AFTER INSERT ON mail REFERENCING NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION mail_follow();
+CREATE TRIGGER follow_update AFTER UPDATE ON mail REFERENCING NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION mail_follow();
+
+INSERT INTO mail SELECT i % 50, 'user' || i || '@example.com' FROM generate_series(1, 20000) i;
+INSERT INTO mail SELECT i % 51, 'user' || i || '@example.org' FROM generate_series(1, 20000) i;
+UPDATE mail SET tenant = 77 WHERE address = 'user50@example.com';
+INSERT INTO mail SELECT tenant, address FROM mail;
+
+SELECT count(*) AS tenants, min(bloom_cardinality(addresses)) > 700 AND max(bloom_cardinality(addresses)) < 900 AS of_800_mails_each,
+    max((bloom_info(addresses)).estimated_fpr) < 0.011 AS the_rate_stays FROM mail_filter WHERE tenant < 50;
+SELECT count(*) AS rows, count(*) FILTER (WHERE addresses @~ address) AS found FROM mail LEFT JOIN mail_filter USING (tenant);
+SELECT tenant FROM mail_filter WHERE addresses @~ 'user50@example.com' ORDER BY tenant;
+
+-- docs/stored.md, example 12
 CREATE TABLE payment (id bigint);
 CREATE TABLE payment_pending (id bigint NOT NULL);
 CREATE TABLE payment_filter (filter bloomfilter NOT NULL);
@@ -1098,7 +1160,7 @@ SELECT payment_may_have(7) AS before_folding, payment_fold() AS folded;
 INSERT INTO payment SELECT generate_series(501, 600);
 SELECT payment_may_have(7) AS after_folding, payment_may_have(555) AS pending;
 
--- docs/stored.md, example 12
+-- docs/stored.md, example 13
 CREATE TABLE seat (id bigint);
 CREATE TABLE seat_filter (filter bloomfilter NOT NULL);
 INSERT INTO seat_filter VALUES (bloom_create(100000, 0.01, 'counting', 'bigint'));
@@ -1136,7 +1198,7 @@ DELETE FROM seat WHERE id BETWEEN 501 AND 900;
 SELECT count(*) AS rows, count(*) FILTER (WHERE filter @~ id) AS found FROM seat, seat_filter;
 SELECT count(*) FILTER (WHERE filter @~ id) < 30 AS the_others_are_gone FROM generate_series(1::bigint, 900) id, seat_filter;
 
--- docs/stored.md, example 13
+-- docs/stored.md, example 14
 CREATE FUNCTION visitor_shard(key bigint) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN bloom_shard(key, 8);
 
 CREATE TABLE visit AS SELECT x AS visitor FROM generate_series(1, 40000) x;
@@ -1149,26 +1211,26 @@ SELECT visitor_shard(visitor) AS shard, bloom_agg(visitor, 0.001) AS keys FROM v
 SELECT x, bloom_may_contain(keys, x) AS maybe
 FROM unnest('{7,77777,39999}'::int[]) x JOIN seen ON shard = visitor_shard(x) ORDER BY x;
 
--- docs/stored.md, example 14
+-- docs/stored.md, example 15
 SELECT bloom_shard(7, 8) AS stored, bloom_shard(7.0, 8) AS a_numeric, bloom_shard('7'::text, 8) AS a_text;
 
--- docs/stored.md, example 15
+-- docs/stored.md, example 16
 \o /dev/null
 \set VERBOSITY terse
 SELECT visitor_shard(7.0);
 \o
 \set VERBOSITY default
 
--- docs/stored.md, example 16
+-- docs/stored.md, example 17
 CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE FUNCTION name_shard(key text) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN bloom_shard(key COLLATE ignore_case, 1000);
 SELECT name_shard('Smith') = name_shard('SMITH' COLLATE "C") AS function, bloom_shard('Smith'::text, 1000) = bloom_shard('SMITH'::text, 1000) AS expression;
 
--- docs/stored.md, example 17
+-- docs/stored.md, example 18
 SELECT added, (bloom_info(filter)).keys_added FROM bloom_add_new(bloom_create(1000, 1e-9, 'standard'), '{5,7,5,9}'::bigint[]);
 
--- docs/stored.md, example 18
+-- docs/stored.md, example 19
 CREATE TABLE shard (shard int PRIMARY KEY);
 INSERT INTO shard SELECT generate_series(0, 15);
 CREATE TABLE seen_hour (shard int REFERENCES shard, hour timestamptz, ids bloomfilter NOT NULL, PRIMARY KEY (shard, hour));
@@ -1205,7 +1267,7 @@ INSERT INTO click SELECT id, '2026-11-21 10:30' FROM unnest(take_new('2026-11-21
 INSERT INTO click SELECT id, '2026-11-21 11:05' FROM unnest(take_new('2026-11-21 11:05', '{3,4,4,1}')) id;
 SELECT * FROM click ORDER BY id;
 
--- docs/stored.md, example 19
+-- docs/stored.md, example 20
 ALTER TABLE seen_hour SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50, autovacuum_vacuum_cost_delay = 0,
     toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
 -- end

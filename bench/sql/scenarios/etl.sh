@@ -54,7 +54,7 @@ event()
 # ---- ways to load $work/in.csv into $run ----
 
 declare -A names=([not_exists]="COPY, NOT EXISTS" [temporary]="COPY into a temporary table, ON CONFLICT" [filter]="the same, with a stored filter in SQL"
-	[stages]="split, in two stages" [split]="split --once, new rows by COPY" [drop]="drop --once, FPR 1e-9, by COPY")
+	[stages]="split, an older filter, all staged" [split]="split --once, new rows by COPY" [drop]="drop --once, FPR 1e-9, by COPY")
 
 # COPY into a staging table, and ON CONFLICT
 way_conflict()
@@ -107,12 +107,9 @@ way_filter()
 # fetch NAME: a filter, from the table where it is kept
 fetch() { into -c "COPY (SELECT keys FROM filters WHERE name = '$1') TO STDOUT (FORMAT binary)" > "$work/keys.filter"; }
 
-# rows that are certainly new at once; of the others the keys, and then those rows that the server lacks
-way_stages()
+# load_rest: of the rows that may be known, those whose keys the server lacks
+load_rest()
 {
-	fetch old
-	"$program" split -f "$work/keys.filter" -c "$key" --new "$work/new.csv" --maybe "$work/maybe.csv" --keys "$work/keys.csv" < "$work/in.csv" 2> "$work/said"
-	load "$work/new.csv"
 	into <<-SQL
 		CREATE TEMP TABLE asked AS SELECT $key FROM events WHERE false;
 		\\copy asked FROM '$work/keys.csv' (FORMAT csv, HEADER)
@@ -124,15 +121,26 @@ way_stages()
 	load "$work/rest.csv"
 }
 
+# split ARGUMENT...: the file, with the keys of rows that may be known
+split() { "$program" split "$@" -f "$work/keys.filter" -c "$key" --new "$work/new.csv" --maybe "$work/maybe.csv" --keys "$work/keys.csv" < "$work/in.csv" 2> "$work/said"; }
+
+way_stages()
+{
+	fetch old
+	split
+	load "$work/new.csv"
+	load_rest
+}
+
 # copy FILE: rows that are all new, directly
 copy() { into -c "\copy events FROM '$1' (FORMAT csv, HEADER)"; }
 
 way_split()
 {
 	fetch small
-	"$program" split --once -f "$work/keys.filter" -c "$key" --new "$work/new.csv" --maybe "$work/maybe.csv" < "$work/in.csv" 2> "$work/said"
+	split --once
 	copy "$work/new.csv"
-	load "$work/maybe.csv"
+	load_rest
 }
 
 # rows that are certainly new, by a filter that is seldom wrong; all others are dropped
