@@ -69,6 +69,21 @@ integers(size_t n, size_t distinct, bool all)
 	return keys;
 }
 
+/* Keys of two columns, of which one alone tells them apart. */
+static Keys
+pairs(size_t n, size_t distinct, bool all)
+{
+	Keys		keys = integers(n, distinct, all);
+	BloomfamColumn *parts = allocate(2 * sizeof(*parts));
+
+	parts[0] = parts[1] = keys.column;
+	keys.type = "bigint,bigint";
+	keys.name = "two int64";
+	keys.column = bloomfam_rows(parts, 2, n);
+	keys.offsets = parts;
+	return keys;
+}
+
 /* Texts of some 10 to 14 characters: in Arrow's layout; as pieces; as written integers. */
 static Keys
 texts(size_t n, size_t distinct, bool all, const char *format, const char *type, BloomfamMeaning meaning)
@@ -107,6 +122,8 @@ make_keys(int which, size_t n, size_t distinct, bool all)
 			keys = texts(n, distinct, all, "%lld", "bigint", BLOOMFAM_WRITTEN);
 			keys.name = "written integers";
 			return keys;
+		case 3:
+			return pairs(n, distinct, all);
 		default:
 			keys = texts(n, distinct, all, "%lld.25", "numeric", BLOOMFAM_WRITTEN);
 			keys.name = "written numerics";

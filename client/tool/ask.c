@@ -203,7 +203,7 @@ place_nulls(Asking *asking)
 
 	for (i = 0; i < rows->n; i++)
 	{
-		if (rows->lacks_key[i])
+		if (rows->records[i].form == CSV_KEY_NULL)
 			asking->answers[i] = is_new ? BLOOMFAM_ABSENT : BLOOMFAM_NULL;
 	}
 }
@@ -224,8 +224,8 @@ place_repeated(Asking *asking, const BloomfamColumn *column)
 		fail_library(asking->options->filter, &error);
 	for (i = 0; i < rows->n; i++)
 	{
-		if (asking->answers[i] != BLOOMFAM_ABSENT || rows->lacks_key[i] ||
-			rows->records[i].fault != CSV_SOUND)
+		if (asking->answers[i] != BLOOMFAM_ABSENT || rows->records[i].fault != CSV_SOUND ||
+			rows->records[i].form == CSV_KEY_NULL)
 			continue;
 		if (asking->hashed[i] == BLOOMFAM_ABSENT && seen_add(&asking->seen, asking->hashes[i]))
 			continue;

@@ -321,23 +321,25 @@ undouble(Rows *rows, const CsvRecord *record, char **to, size_t *length)
 	return start;
 }
 
-/*
- * Sets the piece of a key that a record has in some column, and returns whether it is there: it is
- * none where the record has NULL, or no key.
- */
-static inline bool
+/* Sets the piece of a key that a record has in some column: none for NULL, or no key. */
+static inline void
 take_piece(Rows *rows, const CsvRecord *record, char **undoubled, BloomfamPiece *piece)
 {
 	piece->bytes = NULL;
 	piece->len = 0;
-	if (record->form == CSV_KEY_PLAIN)
+	switch (record->form)
 	{
-		piece->bytes = record->key;
-		piece->len = record->key_length;
+		case CSV_KEY_NULL:
+		case CSV_KEY_NONE:
+			break;
+		case CSV_KEY_PLAIN:
+			piece->bytes = record->key;
+			piece->len = record->key_length;
+			break;
+		case CSV_KEY_DOUBLED:
+			piece->bytes = undouble(rows, record, undoubled, &piece->len);
+			break;
 	}
-	else if (record->form == CSV_KEY_DOUBLED)
-		piece->bytes = undouble(rows, record, undoubled, &piece->len);
-	return piece->bytes != NULL;
 }
 
 /*
@@ -375,24 +377,24 @@ rows_fields(const Rows *rows, const CsvRecord *record, CsvRecord *fields)
 	}
 }
 
-/* Sets the pieces of a key of several columns, and returns whether all of them are there. */
-static bool
-take_pieces(Rows *rows, const CsvRecord *record, char **undoubled)
+/* Sets the pieces of a key of several columns; one that is NULL makes the record's key so. */
+static void
+take_pieces(Rows *rows, CsvRecord *record, char **undoubled)
 {
 	CsvRecord	fields[BLOOMFAM_MAX_COLUMNS];
-	bool		found = true;
+	bool		is_sound = record->fault == CSV_SOUND;
 	size_t		i;
 
-	if (record->fault == CSV_SOUND)
+	if (is_sound)
 		rows_fields(rows, record, fields);
 	for (i = 0; i < rows->ncolumns; i++)
 	{
-		if (record->fault != CSV_SOUND)
+		if (!is_sound)
 			fields[i].form = CSV_KEY_NONE;
-		found &= take_piece(rows, &fields[i], undoubled,
-							&rows->keys[i * ROWS_BATCH + rows->n]);
+		take_piece(rows, &fields[i], undoubled, &rows->keys[i * ROWS_BATCH + rows->n]);
+		if (fields[i].form == CSV_KEY_NULL)
+			record->form = CSV_KEY_NULL;
 	}
-	return found;
 }
 
 /* Begins to look for records in what is not used yet of the input, after reading more of it. */
@@ -443,7 +445,6 @@ rows_next(Rows *rows)
 	while (rows->n < ROWS_BATCH)
 	{
 		CsvRecord  *record = &rows->records[rows->n];
-		bool		lacks;
 
 		if (!rows->scanning)
 		{
@@ -465,13 +466,14 @@ rows_next(Rows *rows)
 		else if (rows->marked)
 			take_mark(rows, record);
 		used += record->length;
-		lacks = rows->ncolumns == 1
-					? !take_piece(rows, record, &undoubled, &rows->keys[rows->n])
-					: !take_pieces(rows, record, &undoubled);
-		rows->faults += record->fault != CSV_SOUND;
-		lacks = lacks && record->fault == CSV_SOUND;
-		rows->lacks_key[rows->n] = lacks;
-		rows->lacking += lacks;
+		if (rows->ncolumns == 1)
+			take_piece(rows, record, &undoubled, &rows->keys[rows->n]);
+		else
+			take_pieces(rows, record, &undoubled);
+		if (record->form == CSV_KEY_NULL)
+			rows->lacking++;
+		else if (record->form == CSV_KEY_NONE)
+			rows->faults++;
 		rows->n++;
 	}
 	rows->rows += rows->n;

@@ -51,12 +51,12 @@ typedef struct Rows
 
 	/* the batch */
 	size_t		n;
-	CsvRecord	records[ROWS_BATCH];	/* key is of the one column, or of the last one in a line */
+	CsvRecord	records[ROWS_BATCH];	/* of keys of several columns, form tells of NULLs in any, and
+										 * key is the last one's in a line */
 	BloomfamPiece *keys;		/* ROWS_BATCH for each column; NULL: a NULL, or a record with a
 								 * fault */
 	BloomfamColumn key_columns[BLOOMFAM_MAX_COLUMNS];	/* of keys */
-	bool		lacks_key[ROWS_BATCH];	/* some column of its key is NULL */
-	size_t		lacking;		/* rows of which that is true */
+	size_t		lacking;		/* records of form CSV_KEY_NULL */
 	size_t		faults;			/* records with one, which are no such rows */
 	uint64_t	line;			/* the first record's, from 1 */
 
