@@ -19,6 +19,8 @@ class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 _Keys: TypeAlias = Iterable[Any] | _Buffer | _ArrowArray | _ArrowStream
+# a name for each column of a key, or one for all
+_Type: TypeAlias = str | list[str] | tuple[str, ...]
 
 class InvalidFilterError(ValueError): ...
 class NotAskableError(TypeError): ...
@@ -33,7 +35,7 @@ class Filter:
         cls,
         keys: _Keys,
         /,
-        type: str,
+        type: _Type,
         fpr: float = 0.01,
         kind: str = "blocked",
         expected: int | None = None,
@@ -50,6 +52,7 @@ class Filter:
     def capacity(self) -> int: ...
     @property
     def size(self) -> int: ...
+    # keys of several columns are a list of columns, or a table of pandas' or pyarrow's;
     # an array of numpy's of bools if numpy is loaded, else a memoryview of bools
     def may_contain(self, keys: _Keys, /, nulls: Literal["raise"] | bool = "raise") -> Any: ...
     def validate(self) -> None: ...
@@ -67,7 +70,7 @@ class Filter:
 @final
 class Builder:
     def __new__(
-        cls, type: str, fpr: float = 0.01, kind: str = "blocked", expected: int | None = None
+        cls, type: _Type, fpr: float = 0.01, kind: str = "blocked", expected: int | None = None
     ) -> Builder: ...
     def add(self, keys: _Keys, /) -> None: ...
     def finish(self) -> Filter: ...

@@ -46,6 +46,17 @@ def column(keys):
     return "buffer", keys, None, None, None
 
 
+def table(keys):
+    """The columns of a table, for keys of several columns, or raises a TypeError."""
+    pandas = _loaded("pandas", "DataFrame")
+    if pandas is not None and isinstance(keys, pandas.DataFrame):
+        return tuple(keys.iloc[:, i] for i in range(keys.shape[1]))
+    pyarrow = _loaded("pyarrow", "Table", "RecordBatch")
+    if pyarrow is not None and isinstance(keys, (pyarrow.Table, pyarrow.RecordBatch)):
+        return tuple(keys.columns)
+    raise TypeError("keys of several columns are a list of columns, or a DataFrame, not a %s" % _name(keys))
+
+
 def scalar(key):
     """One key, of a type that the extension does not know, as a column of it; None for no such."""
     pandas = _loaded("pandas", "NA", "NaT", "Timestamp", "Timedelta")

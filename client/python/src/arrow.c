@@ -52,10 +52,7 @@ pass_array(Sink *sink, const struct ArrowSchema *schema, const struct ArrowArray
 	BloomfamError error;
 
 	if (bloomfam_arrow(schema, array, columns, &error) != BLOOMFAM_OK)
-	{
-		raise_error(sink->state, &error);
-		return false;
-	}
+		return refuse_column(sink, &error);
 	return sink_column(sink, &columns[0], true);
 }
 

@@ -16,15 +16,26 @@ sink_reserve(Sink *sink, size_t n)
 	size_t		wanted = sink->done + n;
 	size_t		room;
 	uint8_t    *answers;
+	uint64_t   *hashes;
 
 	if (sink->does == SINK_BUILDS || (wanted >= n && wanted <= sink->room))
 		return true;
-	if (wanted < n || wanted > PY_SSIZE_T_MAX / 2)
+	if (wanted < n || wanted > PY_SSIZE_T_MAX / (2 * sizeof(*hashes)))
 	{
 		PyErr_NoMemory();
 		return false;
 	}
 	room = sink->room * 2 > wanted ? sink->room * 2 : wanted;
+	if (sink->does == SINK_HASHES)
+	{
+		hashes = (uint64_t *) PyMem_Realloc(sink->hashes, room * sizeof(*hashes));
+		if (hashes == NULL)
+		{
+			PyErr_NoMemory();
+			return false;
+		}
+		sink->hashes = hashes;
+	}
 	answers = (uint8_t *) PyMem_Realloc(sink->answers, room);
 	if (answers == NULL)
 	{
@@ -36,27 +47,79 @@ sink_reserve(Sink *sink, size_t n)
 	return true;
 }
 
-static bool
-null_refused(size_t row)
+/* ---- errors ---- */
+
+bool
+refuse_key(const Sink *sink, size_t row, PyObject *exception, const char *format, ...)
 {
-	PyErr_Format(PyExc_ValueError,
-				 "key %zu is NULL, which equals nothing; pass nulls=False or nulls=True", row);
+	PyObject   *what;
+	va_list		args;
+
+	va_start(args, format);
+	what = PyUnicode_FromFormatV(format, args);
+	va_end(args);
+	if (what == NULL)
+		return false;
+	if (sink->column > 0)
+		PyErr_Format(exception, "column %zu, key %zu%U", sink->column, row, what);
+	else
+		PyErr_Format(exception, "key %zu%U", row, what);
+	Py_DECREF(what);
+	return false;
+}
+
+bool
+refuse_column(const Sink *sink, const BloomfamError *error)
+{
+	BloomfamError named = *error;
+
+	if (sink->column > 0)
+		PyOS_snprintf(named.message, sizeof(named.message), "column %zu: %s", sink->column,
+					  error->message);
+	raise_error(sink->state, &named);
+	return false;
+}
+
+bool
+refuse_adding(Sink *sink, const BloomfamError *error)
+{
+	if (error->status == BLOOMFAM_NO_MEMORY || error->status == BLOOMFAM_STOPPED)
+		sink->builder->broken = true;
+	raise_error(sink->state, error);
 	return false;
 }
 
 static bool
-bad_key(Sink *sink, const BloomfamError *error, size_t row)
+null_refused(const Sink *sink, size_t row)
+{
+	return refuse_key(sink, row, PyExc_ValueError,
+					  " is NULL, which equals nothing; pass nulls=False or nulls=True");
+}
+
+static bool
+bad_key(const Sink *sink, const BloomfamError *error, size_t row)
 {
 	bool		is_integer = sink->type != NULL && (sink->type->id == BLOOMFAM_TYPE_INT ||
 													sink->type->id == BLOOMFAM_TYPE_OID);
 
 	if (error->status != BLOOMFAM_BAD_KEY)
-		raise_error(sink->state, error);
-	else
-		PyErr_Format(is_integer ? PyExc_OverflowError : PyExc_ValueError, "key %zu: %s%s%s", row,
-					 error->message, error->detail[0] != '\0' ? ". " : "", error->detail);
-	return false;
+		return refuse_column(sink, error);
+	return refuse_key(sink, row, is_integer ? PyExc_OverflowError : PyExc_ValueError, ": %s%s%s",
+					  error->message, error->detail[0] != '\0' ? ". " : "", error->detail);
 }
+
+/* Raises what is wrong with key i of a column that is bad or impossible. */
+static bool
+wrong_key(const Sink *sink, const BloomfamType *type, const BloomfamColumn *column, size_t i)
+{
+	BloomfamError error;
+
+	if (bloomfam_column_error(type, column, i, &error) == BLOOMFAM_OK)
+		return refuse_key(sink, sink->done + i, PyExc_ValueError, " cannot be read");
+	return bad_key(sink, &error, sink->done + i);
+}
+
+/* ---- from the library's answers ---- */
 
 /*
  * From the library's answers to True and False.  states, if not NULL, says which of the NULLs are
@@ -66,7 +129,6 @@ static bool
 settle(Sink *sink, const BloomfamType *type, const BloomfamColumn *column,
 	   const uint8_t *states, uint8_t *answers)
 {
-	BloomfamError error;
 	size_t		i;
 
 	for (i = 0; i < column->n; i++)
@@ -83,17 +145,40 @@ settle(Sink *sink, const BloomfamType *type, const BloomfamColumn *column,
 				if (states != NULL && states[i] == KEY_IMPOSSIBLE)
 					answers[i] = 0;
 				else if (sink->nulls == NULLS_RAISE)
-					return null_refused(sink->done + i);
+					return null_refused(sink, sink->done + i);
 				else
 					answers[i] = sink->nulls == NULLS_MAYBE;
 				break;
 			default:
-				if (bloomfam_column_error(type, column, i, &error) == BLOOMFAM_OK)
-				{
-					PyErr_Format(PyExc_ValueError, "key %zu cannot be read", sink->done + i);
-					return false;
-				}
-				return bad_key(sink, &error, sink->done + i);
+				return wrong_key(sink, type, column, i);
+		}
+	}
+	return true;
+}
+
+/* The same of one column of several: NULLs and impossible keys stay what they are. */
+static bool
+settle_hashes(Sink *sink, const BloomfamColumn *column, const uint8_t *states, uint8_t *answers)
+{
+	size_t		i;
+
+	for (i = 0; i < column->n; i++)
+	{
+		switch ((BloomfamAnswer) answers[i])
+		{
+			case BLOOMFAM_ABSENT:
+			case BLOOMFAM_MAYBE:
+				break;
+			case BLOOMFAM_NULL:
+				if (states != NULL && states[i] == KEY_IMPOSSIBLE)
+					answers[i] = BLOOMFAM_IMPOSSIBLE;
+				break;
+			case BLOOMFAM_IMPOSSIBLE:
+				if (!sink->is_strict)
+					break;
+				/* FALLTHROUGH */
+			default:
+				return wrong_key(sink, sink->type, column, i);
 		}
 	}
 	return true;
@@ -207,41 +292,54 @@ add_column(Sink *sink, const BloomfamColumn *column, bool without_gil)
 	}
 	if (status == BLOOMFAM_BAD_KEY && error.row != BLOOMFAM_NO_ROW)
 		return bad_key(sink, &error, sink->done + error.row);
-	if (status == BLOOMFAM_NO_MEMORY || status == BLOOMFAM_STOPPED)
-		object->broken = true;
-	raise_error(sink->state, &error);
-	return false;
+	return refuse_adding(sink, &error);
+}
+
+static bool
+hash_column(Sink *sink, const BloomfamColumn *column, const uint8_t *states, bool without_gil)
+{
+	uint64_t   *hashes;
+	uint8_t    *answers;
+	BloomfamCounts counts;
+	BloomfamError error;
+	BloomfamStatus status;
+
+	if (!sink_reserve(sink, column->n))
+		return false;
+	hashes = sink->hashes + sink->done;
+	answers = sink->answers + sink->done;
+	if (without_gil)
+		begin_without_gil();
+	status = bloomfam_hash(sink->type, column, hashes, answers, &counts, &error);
+	if (without_gil)
+		end_without_gil();
+	if (status != BLOOMFAM_OK)
+		return refuse_column(sink, &error);
+	if (counts.first_odd != BLOOMFAM_NO_ROW && !settle_hashes(sink, column, states, answers))
+		return false;
+	sink->done += column->n;
+	return true;
 }
 
 static bool
 pass_column(Sink *sink, const BloomfamColumn *column, const uint8_t *states, bool without_gil)
 {
 	without_gil = without_gil && column->n >= WITHOUT_GIL_FROM;
-	return sink->does == SINK_ASKS ? ask_column(sink, column, states, without_gil)
-								   : add_column(sink, column, without_gil);
+	switch (sink->does)
+	{
+		case SINK_ASKS:
+			return ask_column(sink, column, states, without_gil);
+		case SINK_BUILDS:
+			return add_column(sink, column, without_gil);
+		default:
+			return hash_column(sink, column, states, without_gil);
+	}
 }
 
 bool
 sink_column(Sink *sink, const BloomfamColumn *column, bool without_gil)
 {
 	return pass_column(sink, column, NULL, without_gil);
-}
-
-bool
-sink_nulls(Sink *sink, size_t n)
-{
-	if (n == 0)
-		return true;
-	if (sink->does == SINK_ASKS)
-	{
-		if (sink->nulls == NULLS_RAISE)
-			return null_refused(sink->done);
-		if (!sink_reserve(sink, n))
-			return false;
-		memset(sink->answers + sink->done, sink->nulls == NULLS_MAYBE, n);
-	}
-	sink->done += n;
-	return true;
 }
 
 /* ---- batches ---- */
@@ -343,10 +441,7 @@ batch_null(Batch *batch)
 bool
 batch_impossible(Batch *batch, PyObject *exception, const char *why)
 {
-	if (batch->sink->does == SINK_BUILDS)
-	{
-		PyErr_Format(exception, "key %zu: %s", batch_row(batch), why);
-		return false;
-	}
+	if (batch->sink->is_strict)
+		return batch_refuse(batch, exception, ": %s", why);
 	return batch_odd(batch, KEY_IMPOSSIBLE);
 }

@@ -33,14 +33,19 @@ typedef struct Sink
 	enum
 	{
 		SINK_ASKS,
-		SINK_BUILDS
+		SINK_BUILDS,
+		SINK_HASHES				/* one column of keys of several, for rows.c */
 	}			does;
+	bool		is_strict;		/* what no key can equal is an error, as keys are added */
 	BloomfamFilter *filter;		/* asks */
 	BuilderObject *builder;		/* builds */
+	size_t		column;			/* hashes: which column it is, from 1; else 0 */
 
+	/* of PyMem_Realloc(); the caller frees them */
 	Nulls		nulls;
-	uint8_t    *answers;		/* asks: 0 or 1 each; of PyMem_Realloc(), the caller frees them */
-	size_t		room;			/* of answers */
+	uint8_t    *answers;		/* asks: 0 or 1 each; hashes: a BloomfamAnswer each */
+	uint64_t   *hashes;			/* hashes */
+	size_t		room;			/* of both */
 	size_t		done;			/* keys that have passed */
 } Sink;
 
@@ -53,8 +58,17 @@ extern bool sink_reserve(Sink *sink, size_t n);
  */
 extern bool sink_column(Sink *sink, const BloomfamColumn *column, bool without_gil);
 
-/* n keys that are all NULL. */
-extern bool sink_nulls(Sink *sink, size_t n);
+/*
+ * Raises an exception for the key with this index in its column, which the message begins with; a
+ * format as of PyErr_Format() goes on.  Always returns false.
+ */
+extern bool refuse_key(const Sink *sink, size_t row, PyObject *exception, const char *format, ...);
+
+/* Raises the library's error about a column as a whole.  Always returns false. */
+extern bool refuse_column(const Sink *sink, const BloomfamError *error);
+
+/* Raises what comes of a builder's failure to add.  Always returns false. */
+extern bool refuse_adding(Sink *sink, const BloomfamError *error);
 
 #define BATCH_SIZE		512
 
@@ -120,12 +134,9 @@ extern bool batch_flush(Batch *batch);
 /* Gives back what the batch holds. */
 extern void batch_end(Batch *batch);
 
-/* The next key's index in its column, for messages. */
-static inline size_t
-batch_row(const Batch *batch)
-{
-	return batch->sink->done + batch->n;
-}
+/* The same as refuse_key(), for the next key of a batch. */
+#define batch_refuse(batch, ...)	\
+	refuse_key((batch)->sink, (batch)->sink->done + (batch)->n, __VA_ARGS__)
 
 extern bool batch_make_room(Batch *batch, BloomfamMeaning meaning, BloomfamLayout layout,
 							int32_t scale);

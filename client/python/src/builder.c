@@ -41,13 +41,76 @@ read_expected(PyObject *object, uint64_t *expected)
 	return true;
 }
 
+/* Reads the name of a type; false with an exception. */
+static bool
+read_name(ModuleState *state, PyObject *object, const char *kind, BloomfamType *type)
+{
+	const char *name;
+	Py_ssize_t	len;
+	BloomfamError error;
+
+	if (!PyUnicode_Check(object))
+	{
+		PyErr_Format(PyExc_TypeError, "a type is a str, or a list of one for each column, not %R",
+					 (PyObject *) Py_TYPE(object));
+		return false;
+	}
+	name = PyUnicode_AsUTF8AndSize(object, &len);
+	if (name == NULL)
+		return false;
+	if (strlen(name) != (size_t) len)
+	{
+		PyErr_SetString(PyExc_ValueError, "the name of a type has a zero character");
+		return false;
+	}
+	if (bloomfam_type_by_name(name, kind, type, &error) == BLOOMFAM_OK)
+		return true;
+	raise_error(state, &error);
+	return false;
+}
+
+/* Reads the names of the types of a key's columns. */
+static bool
+read_names(ModuleState *state, PyObject *names, const char *kind, BloomfamType *type)
+{
+	size_t		n = (size_t) PyTuple_Size(names);
+	BloomfamType types[BLOOMFAM_MAX_COLUMNS];
+	BloomfamError error;
+	size_t		i;
+
+	for (i = 0; i < n && i < BLOOMFAM_MAX_COLUMNS; i++)
+	{
+		if (!read_name(state, PyTuple_GetItem(names, (Py_ssize_t) i), kind, &types[i]))
+			return false;
+	}
+	if (bloomfam_row_type(types, n, type, &error) == BLOOMFAM_OK)
+		return true;
+	raise_error(state, &error);
+	return false;
+}
+
+/* Reads a type: a name, or a list or tuple of names, one for each column of a key. */
+static bool
+read_type(ModuleState *state, PyObject *object, const char *kind, BloomfamType *type)
+{
+	PyObject   *names;
+	bool		fine;
+
+	if (!PyList_Check(object) && !PyTuple_Check(object))
+		return read_name(state, object, kind, type);
+	names = PySequence_Tuple(object);
+	fine = names != NULL && read_names(state, names, kind, type);
+	Py_XDECREF(names);
+	return fine;
+}
+
 static PyObject *
 builder_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = {"type", "fpr", "kind", "expected", NULL};
 	ModuleState *state = (ModuleState *) PyType_GetModuleState(cls);
 	allocfunc	alloc = (allocfunc) PyType_GetSlot(cls, Py_tp_alloc);
-	const char *type_name;
+	PyObject   *type_object;
 	double		fpr = 0.01;
 	const char *kind = "blocked";
 	PyObject   *expected_object = Py_None;
@@ -58,8 +121,8 @@ builder_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
 	BloomfamStatus status;
 	BuilderObject *self;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s|dsO:Builder", names, &type_name, &fpr, &kind,
-									 &expected_object) ||
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|dsO:Builder", names, &type_object, &fpr,
+									 &kind, &expected_object) ||
 		!read_expected(expected_object, &expected))
 		return NULL;
 	/* 0 would be taken for the default */
@@ -68,9 +131,9 @@ builder_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
 		PyErr_SetString(PyExc_ValueError, "fpr must be between 0 and 1");
 		return NULL;
 	}
-	status = bloomfam_type_by_name(type_name, kind, &type, &error);
-	if (status == BLOOMFAM_OK)
-		status = bloomfam_builder_make(&python_host, &type, kind, fpr, expected, &builder, &error);
+	if (!read_type(state, type_object, kind, &type))
+		return NULL;
+	status = bloomfam_builder_make(&python_host, &type, kind, fpr, expected, &builder, &error);
 	if (status != BLOOMFAM_OK)
 		return raise_error(state, &error);
 
@@ -137,6 +200,7 @@ builder_add(PyObject *object, PyObject *keys)
 	sink.state = state_of(object);
 	sink.type = &self->type;
 	sink.does = SINK_BUILDS;
+	sink.is_strict = true;
 	sink.builder = self;
 	added = pass_keys(&sink, keys);
 	end_call(self, false);
@@ -168,7 +232,9 @@ builder_finish(PyObject *object, PyObject *unused)
 static PyMethodDef builder_methods[] = {
 	{"add", builder_add, METH_O,
 	 "add(keys)\n--\n\n"
-	 "Adds a column of keys; NULLs are passed over.  After an error keys before it may be added."},
+	 "Adds a column of keys; NULLs are passed over.  After an error keys before it may be added.\n"
+	 "Keys of several columns are a list of columns, or a DataFrame; a NULL in one is part of the\n"
+	 "key, and after an error none is added."},
 	{"finish", builder_finish, METH_NOARGS,
 	 "finish()\n--\n\n"
 	 "Gives the filter of all keys.  The builder cannot be used after it."},
@@ -177,7 +243,8 @@ static PyMethodDef builder_methods[] = {
 
 static PyType_Slot builder_slots[] = {
 	{Py_tp_doc, "Builder(type, fpr=0.01, kind='blocked', expected=None)\n--\n\n"
-				"Makes a filter of keys of an SQL type, the same as SQL's bloom_agg."},
+				"Makes a filter of keys of an SQL type, the same as SQL's bloom_agg.  The type of "
+				"keys of\nseveral columns is a list of names, or 'int, date'."},
 	{Py_tp_new, builder_new},
 	{Py_tp_dealloc, builder_dealloc},
 	{Py_tp_methods, builder_methods},

@@ -575,6 +575,8 @@ pass_keys(Sink *sink, PyObject *keys)
 	PyObject   *column;
 	bool		fine;
 
+	if (takes_rows(sink))
+		return pass_rows(sink, keys);
 	batch_begin(&batch, sink);
 	batch.read = reader_of(sink->type);
 	if (PyList_CheckExact(keys))
@@ -598,6 +600,8 @@ pass_key(Sink *sink, PyObject *key)
 	Batch		batch;
 	bool		fine;
 
+	if (takes_rows(sink))
+		return pass_row(sink, key);
 	batch_begin(&batch, sink);
 	batch.read = reader_of(sink->type);
 	fine = batch.read(&batch, key) && batch_flush(&batch);

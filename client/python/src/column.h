@@ -11,11 +11,31 @@
 
 #include "batch.h"
 
-/* Passes all of keys, whatever column of keys they are, to a sink; false with an exception. */
+/*
+ * Passes all of keys, whatever column of keys they are, to a sink; false with an exception.  Keys
+ * of several columns are passed to the functions of rows.c.
+ */
 extern bool pass_keys(Sink *sink, PyObject *keys);
 
 /* Passes one key. */
 extern bool pass_key(Sink *sink, PyObject *key);
+
+/* ---- rows.c ---- */
+
+/* Does the sink take keys of several columns? */
+static inline bool
+takes_rows(const Sink *sink)
+{
+	return sink->type != NULL && sink->type->id == BLOOMFAM_TYPE_ROW;
+}
+
+/* Passes keys of several columns: a list or tuple of columns, or a table of another library. */
+extern bool pass_rows(Sink *sink, PyObject *columns);
+
+/* Passes one key of several columns: a list or tuple of values. */
+extern bool pass_row(Sink *sink, PyObject *values);
+
+/* ---- column.c, for its kind ---- */
 
 /*
  * Appends the column that bloomfam/_columns.py describes by a tuple to a batch, and passes it on

@@ -57,9 +57,8 @@ get_timedelta(Batch *batch, PyObject *object, long *days, int64_t *usecs)
 		return false;
 	if (is_timedelta == 0)
 	{
-		PyErr_Format(PyExc_TypeError, "key %zu: %R is no timedelta", batch_row(batch),
-					 (PyObject *) Py_TYPE(object));
-		return false;
+		return batch_refuse(batch, PyExc_TypeError, ": %R is no timedelta",
+							(PyObject *) Py_TYPE(object));
 	}
 	if (!get_number(batch, object, NAME_DAYS, -999999999, 999999999, days) ||
 		!get_number(batch, object, NAME_SECONDS, 0, 86399, &seconds) ||
@@ -156,10 +155,9 @@ get_time(const Batch *batch, PyObject *object, int64_t *usecs)
 static bool
 refuse_zone(Batch *batch, bool aware)
 {
-	PyErr_Format(PyExc_TypeError, "key %zu is %s, and no key of the family %s", batch_row(batch),
-				 aware ? "aware of a time zone" : "without a time zone",
-				 batch->sink->type->family);
-	return false;
+	return batch_refuse(batch, PyExc_TypeError, " is %s, and no key of the family %s",
+						aware ? "aware of a time zone" : "without a time zone",
+						batch->sink->type->family);
 }
 
 static bool
@@ -346,8 +344,7 @@ read_datetime_object(Batch *batch, PyObject *object, bool aware)
 	/* 9999 years at most, by the class that this comes from; a subclass of it may lie */
 	if (fine && (days < -4000000 || days > 4000000))
 	{
-		PyErr_Format(PyExc_ValueError, "key %zu is out of range", batch_row(batch));
-		fine = false;
+		fine = batch_refuse(batch, PyExc_ValueError, " is out of range");
 	}
 	return fine && batch_number(batch, aware ? BLOOMFAM_TIMESTAMPTZ : BLOOMFAM_TIMESTAMP, 6,
 								days * USECS_PER_DAY + usecs);

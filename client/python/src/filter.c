@@ -501,10 +501,11 @@ static PyMethodDef filter_methods[] = {
 	 "Opens the filter in a file.  The file is mapped, not read, and must not be changed."},
 	{"build", WITH_KEYWORDS(filter_build), METH_VARARGS | METH_KEYWORDS | METH_CLASS,
 	 "build(keys, type, fpr=0.01, kind='blocked', expected=None)\n--\n\n"
-	 "Builds a filter of a column of keys."},
+	 "Builds a filter of a column of keys, or of a list of columns with a list of types."},
 	{"may_contain", WITH_KEYWORDS(filter_may_contain), METH_VARARGS | METH_KEYWORDS,
 	 "may_contain(keys, nulls='raise')\n--\n\n"
-	 "Asks for each key of a column: False is certain, True is a maybe."},
+	 "Asks for each key of a column: False is certain, True is a maybe.  Keys of several columns\n"
+	 "are a list of columns, or a DataFrame; a NULL in one is part of the key, whatever nulls says."},
 	{"validate", filter_validate, METH_NOARGS,
 	 "validate()\n--\n\n"
 	 "Reads all of the filter, and raises InvalidFilterError where the server would refuse it."},

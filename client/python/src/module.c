@@ -218,10 +218,14 @@ module_exec(PyObject *module)
 	if (columns == NULL)
 		return -1;
 	state->column = PyObject_GetAttrString(columns, "column");
+	state->table = PyObject_GetAttrString(columns, "table");
 	state->scalar = PyObject_GetAttrString(columns, "scalar");
 	state->answers = PyObject_GetAttrString(columns, "answers");
 	Py_DECREF(columns);
-	return state->column != NULL && state->scalar != NULL && state->answers != NULL ? 0 : -1;
+	return state->column != NULL && state->table != NULL && state->scalar != NULL &&
+				   state->answers != NULL
+			   ? 0
+			   : -1;
 }
 
 static int
@@ -236,6 +240,7 @@ module_traverse(PyObject *module, visitproc visit, void *arg)
 	Py_VISIT(state->invalid_filter);
 	Py_VISIT(state->not_askable);
 	Py_VISIT(state->column);
+	Py_VISIT(state->table);
 	Py_VISIT(state->scalar);
 	Py_VISIT(state->answers);
 	return 0;
@@ -254,6 +259,7 @@ module_clear(PyObject *module)
 	Py_CLEAR(state->invalid_filter);
 	Py_CLEAR(state->not_askable);
 	Py_CLEAR(state->column);
+	Py_CLEAR(state->table);
 	Py_CLEAR(state->scalar);
 	Py_CLEAR(state->answers);
 	for (i = 0; i < NAME_COUNT; i++)

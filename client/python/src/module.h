@@ -11,6 +11,7 @@
  *	decimal.c	decimal.Decimal and large int as texts of digits
  *	column.c	lists, buffers, and what bloomfam/_columns.py finds in columns of other libraries
  *	arrow.c		Arrow's capsules
+ *	rows.c		keys of several columns
  *	batch.c		keys on their way to a filter or a builder, and the answers
  *
  * Only CPython's limited API of 3.11 is used, so that one build serves all later versions.  Objects
@@ -76,6 +77,7 @@ typedef struct ModuleState
 
 	/* functions of bloomfam/_columns.py */
 	PyObject   *column;
+	PyObject   *table;
 	PyObject   *scalar;
 	PyObject   *answers;
 

@@ -53,9 +53,8 @@ refuse_type(Batch *batch, PyObject *object)
 {
 	const char *family = batch->sink->type->family;
 
-	PyErr_Format(PyExc_TypeError, "key %zu is of %R, and no key of the family %s",
-				 batch_row(batch), (PyObject *) Py_TYPE(object), family);
-	return false;
+	return batch_refuse(batch, PyExc_TypeError, " is of %R, and no key of the family %s",
+						(PyObject *) Py_TYPE(object), family);
 }
 
 bool
@@ -102,9 +101,8 @@ impossible_integer(Batch *batch)
 	if (batch->sink->type->id == BLOOMFAM_TYPE_OID)
 	{
 		/* the server takes a negative one for another number: so nobody knows */
-		PyErr_Format(PyExc_OverflowError, "key %zu: the integer is out of the range of oid",
-					 batch_row(batch));
-		return false;
+		return batch_refuse(batch, PyExc_OverflowError,
+							": the integer is out of the range of oid");
 	}
 	return batch_impossible(batch, PyExc_OverflowError,
 							"the integer is out of the range of bigint");
@@ -193,8 +191,7 @@ read_decimal(Batch *batch, PyObject *decimal_class, PyObject *object)
 		case DECIMAL_NONE:
 			break;
 	}
-	PyErr_Format(PyExc_ValueError, "key %zu: %R is no number", batch_row(batch), object);
-	return false;
+	return batch_refuse(batch, PyExc_ValueError, ": %R is no number", object);
 }
 
 /* More bits than this no numeric has: log2(10^131072). */
@@ -354,8 +351,7 @@ read_no_utf8(Batch *batch, BloomfamMeaning meaning)
 	if (meaning == BLOOMFAM_TEXT)
 		return batch_impossible(batch, PyExc_ValueError,
 								"the str has a lone surrogate, which no text has");
-	PyErr_Format(PyExc_ValueError, "key %zu: the str has a lone surrogate", batch_row(batch));
-	return false;
+	return batch_refuse(batch, PyExc_ValueError, ": the str has a lone surrogate");
 }
 
 static inline bool
@@ -456,8 +452,7 @@ read_uuid_like(Batch *batch, PyObject *object)
 	if (!PyBytes_Check(bytes) || PyBytes_Size(bytes) != 16)
 	{
 		Py_DECREF(bytes);
-		PyErr_Format(PyExc_ValueError, "key %zu: a UUID without 16 bytes", batch_row(batch));
-		return false;
+		return batch_refuse(batch, PyExc_ValueError, ": a UUID without 16 bytes");
 	}
 	return batch_piece(batch, BLOOMFAM_BYTES, bytes, PyBytes_AsString(bytes), 16);
 }
@@ -604,6 +599,9 @@ reader_of(const BloomfamType *type)
 		case BLOOMFAM_TYPE_MACADDR8:
 		case BLOOMFAM_TYPE_PG_LSN:
 		case BLOOMFAM_TYPE_BIT:
+			break;
+		case BLOOMFAM_TYPE_ROW:
+			/* whose columns are read one by one */
 			break;
 	}
 	return read_written_only;

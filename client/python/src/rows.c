@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * rows.c
+ *	  Keys of several columns.
+ *
+ * Columns come in pieces of different lengths.  So each is hashed by itself, and the hashes of the
+ * columns become those of the keys once all have been read.  The list of columns is copied before
+ * any of them is: what a column does while it is read cannot take away another one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "column.h"
+
+/* ---- from columns to keys ---- */
+
+/* Begins the sink of a column, whose type is stored. */
+static void
+begin_column(Sink *column, const Sink *sink, size_t i, BloomfamType *type)
+{
+	bloomfam_type_column(sink->type, i, type);
+	memset(column, 0, sizeof(*column));
+	column->state = sink->state;
+	column->type = type;
+	column->does = SINK_HASHES;
+	column->is_strict = sink->is_strict;
+	column->column = i + 1;
+}
+
+/* Asks for keys with these hashes, and answers. */
+static bool
+ask_hashes(Sink *sink, const uint64_t *hashes, const uint8_t *row_answers, size_t n,
+		   bool without_gil)
+{
+	BloomfamError error;
+	BloomfamStatus status;
+	size_t		i;
+
+	if (!sink_reserve(sink, n))
+		return false;
+	if (without_gil)
+		begin_without_gil();
+	status = bloomfam_ask_hashes(sink->filter, sink->type, hashes, n, sink->answers, &error);
+	/* what is impossible has no hash */
+	for (i = 0; status == BLOOMFAM_OK && i < n; i++)
+	{
+		if (row_answers[i] != BLOOMFAM_ABSENT)
+			sink->answers[i] = 0;
+	}
+	if (without_gil)
+		end_without_gil();
+	if (status == BLOOMFAM_OK)
+		return true;
+	raise_error(sink->state, &error);
+	return false;
+}
+
+/* Adds keys with these hashes; as the columns were strict, there are no others. */
+static bool
+add_hashes(Sink *sink, const uint64_t *hashes, size_t n, bool without_gil)
+{
+	BloomfamError error;
+	BloomfamStatus status;
+
+	if (without_gil)
+		begin_without_gil();
+	status = bloomfam_builder_add_hashes(sink->builder->builder, hashes, n, &error);
+	if (without_gil)
+		end_without_gil();
+	return status == BLOOMFAM_OK || refuse_adding(sink, &error);
+}
+
+/* Passes the keys whose columns have been hashed; their hashes take the place of the first's. */
+static bool
+pass_hashes(Sink *sink, const Sink *columns, size_t ncolumns)
+{
+	const uint64_t *hashes[BLOOMFAM_MAX_COLUMNS];
+	const uint8_t *answers[BLOOMFAM_MAX_COLUMNS];
+	size_t		n = columns[0].done;
+	bool		without_gil = n >= WITHOUT_GIL_FROM;
+	size_t		i;
+
+	for (i = 0; i < ncolumns; i++)
+	{
+		hashes[i] = columns[i].hashes;
+		answers[i] = columns[i].answers;
+	}
+	if (without_gil)
+		begin_without_gil();
+	bloomfam_row_hashes(hashes, answers, ncolumns, n, columns[0].hashes, columns[0].answers);
+	if (without_gil)
+		end_without_gil();
+	if (!(sink->does == SINK_ASKS
+		  ? ask_hashes(sink, columns[0].hashes, columns[0].answers, n, without_gil)
+		  : add_hashes(sink, columns[0].hashes, n, without_gil)))
+		return false;
+	sink->done = n;
+	return true;
+}
+
+/* ---- reading ---- */
+
+/* Tells whether a column has as many keys as those before it; false with an exception. */
+static bool
+same_length(const Sink *columns, size_t i)
+{
+	if (columns[i].done == columns[0].done)
+		return true;
+	PyErr_Format(PyExc_ValueError,
+				 "columns of different lengths: column 1 has %zu keys, column %zu has %zu",
+				 columns[0].done, i + 1, columns[i].done);
+	return false;
+}
+
+/*
+ * Passes keys of the columns in a tuple, or one key of the values in it.  pass is pass_keys() or
+ * pass_key(), and reads an item.
+ */
+static bool
+pass_tuple(Sink *sink, PyObject *tuple, bool (*pass) (Sink *column, PyObject *item))
+{
+	size_t		ncolumns = bloomfam_type_columns(sink->type);
+	size_t		given = (size_t) PyTuple_Size(tuple);
+	BloomfamType types[BLOOMFAM_MAX_COLUMNS];
+	Sink		columns[BLOOMFAM_MAX_COLUMNS];
+	bool		fine = true;
+	size_t		n;
+	size_t		i;
+
+	if (given != ncolumns)
+	{
+		PyErr_Format(PyExc_ValueError, "keys of the family %s have %zu columns, and %zu are given",
+					 sink->type->family, ncolumns, given);
+		return false;
+	}
+	for (n = 0; fine && n < ncolumns; n++)
+	{
+		begin_column(&columns[n], sink, n, &types[n]);
+		fine = pass(&columns[n], PyTuple_GetItem(tuple, (Py_ssize_t) n)) &&
+			same_length(columns, n);
+	}
+	fine = fine && pass_hashes(sink, columns, ncolumns);
+	for (i = 0; i < n; i++)
+	{
+		PyMem_Free(columns[i].hashes);
+		PyMem_Free(columns[i].answers);
+	}
+	return fine;
+}
+
+bool
+pass_rows(Sink *sink, PyObject *columns)
+{
+	PyObject   *tuple;
+	bool		fine = false;
+
+	if (PyList_Check(columns) || PyTuple_Check(columns))
+		tuple = PySequence_Tuple(columns);
+	else
+		tuple = PyObject_CallFunctionObjArgs(sink->state->table, columns, NULL);
+	if (tuple == NULL)
+		return false;
+	if (PyTuple_Check(tuple))
+		fine = pass_tuple(sink, tuple, pass_keys);
+	else
+		PyErr_SetString(PyExc_TypeError, "the columns are no tuple");
+	Py_DECREF(tuple);
+	return fine;
+}
+
+bool
+pass_row(Sink *sink, PyObject *values)
+{
+	PyObject   *tuple;
+	bool		fine;
+
+	if (!PyList_Check(values) && !PyTuple_Check(values))
+	{
+		PyErr_Format(PyExc_TypeError,
+					 "a key of the family %s is a tuple of %zu values, not of %R",
+					 sink->type->family, bloomfam_type_columns(sink->type),
+					 (PyObject *) Py_TYPE(values));
+		return false;
+	}
+	tuple = PySequence_Tuple(values);
+	fine = tuple != NULL && pass_tuple(sink, tuple, pass_key);
+	Py_XDECREF(tuple);
+	return fine;
+}
