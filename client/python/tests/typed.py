@@ -23,6 +23,10 @@ def build(texts: list[str | None]) -> Filter:
     builder = Builder("text", 0.001, kind="ribbon", expected=None)
     builder.add(texts)
     more: Filter = Filter.build((i for i in range(5)), "bigint", 0.01, expected=100)
+    rows = Filter.build([[1, 2], texts], ["int", "text"], 0.001)
+    if (1, "a") in rows and [2, None] in rows:
+        rows.may_contain((range(2), texts))
+    Builder(("int", "text")).add([[1], ["a"]])
     opened = Filter.open(Path("x"), validate=True) | more
     data: bytes = bytes(opened)
     text: str | None = opened.family
@@ -43,3 +47,4 @@ Filter(b"").may_contain([1], nulls="drop")  # type: ignore[arg-type]
 Filter(b"").kind = "x"  # type: ignore[misc]
 Filter(b"") | 5  # type: ignore[operator]
 Builder(5)  # type: ignore[arg-type]
+Builder({"int", "date"})  # type: ignore[arg-type]
