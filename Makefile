@@ -6,7 +6,7 @@
 #   prove_installcheck the TAP tests (not as root: they run initdb)
 #   check-core check-client check-fuzz fuzz bench-core bench-client
 #                      without PostgreSQL: test/standalone.mk
-#   client install-client   the client library: client/Makefile
+#   client install-client uninstall-client   the client library: client/Makefile
 
 # The folder of the sources, as srcdir, which only PGXS sets: another than the
 # current one in a VPATH build (mkdir b; cd b; make -f ../Makefile).
@@ -99,10 +99,11 @@ prove_installcheck:
 	prove -I '$(top_srcdir)/src/test/perl' -I test/perl $(PROVE_FLAGS) $(or $(PROVE_TESTS),test/t/*.pl)
 
 # What works without the server: client/Makefile.  The server's flags are not its.
-.PHONY: client install-client
+.PHONY: client install-client uninstall-client
 client: client-target = all
 install-client: client-target = install
-client install-client:
+uninstall-client: client-target = uninstall
+client install-client uninstall-client:
 	$(MAKE) -C $(top)/client BUILD='$(CURDIR)/build/client' $(client-target)
 
 .PHONY: check-core check-client check-fuzz fuzz bench-core bench-client
