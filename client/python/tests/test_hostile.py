@@ -306,6 +306,11 @@ class TestLeaks(unittest.TestCase):
             bloomfam.Filter.build(keys, "int", 0.01, "xor")
             bloomfam.Filter.build(texts, "text", 0.01, "blocked", 100000)
             builder_of("int", 0.01, "xor").add(keys)
+            bloomfam.Filter.build([keys, keys], "int,int").may_contain([keys, keys])
+            try:
+                builder_of("int,int").add([keys, texts])
+            except TypeError:
+                pass
 
         for _ in range(4):
             once()
