@@ -5,6 +5,7 @@
     key in known                                    # False is certain, True is a maybe
     known.may_contain(keys)                         # for each of a list, an array, a column
     bloomfam.Filter.build(keys, "bigint", 0.001)    # the same as SQL's bloom_agg
+    known.may_contain([shops, days])                # for keys of several columns: bloom_agg((shop, day))
 """
 
 from ._bloomfam import (
