@@ -41,8 +41,9 @@ typedef struct Sink
 	BuilderObject *builder;		/* builds */
 	size_t		column;			/* hashes: which column it is, from 1; else 0 */
 
-	/* of PyMem_Realloc(); the caller frees them */
 	Nulls		nulls;
+
+	/* of PyMem_Realloc(), the caller frees them */
 	uint8_t    *answers;		/* asks: 0 or 1 each; hashes: a BloomfamAnswer each */
 	uint64_t   *hashes;			/* hashes */
 	size_t		room;			/* of both */
@@ -53,8 +54,8 @@ typedef struct Sink
 extern bool sink_reserve(Sink *sink, size_t n);
 
 /*
- * Asks for, or adds, the keys of a column; false with an exception.  without_gil: nothing that the
- * column points to can go away meanwhile.
+ * Asks for, adds or hashes the keys of a column; false with an exception.  without_gil: nothing
+ * that the column points to can go away meanwhile.
  */
 extern bool sink_column(Sink *sink, const BloomfamColumn *column, bool without_gil);
 
