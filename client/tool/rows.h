@@ -51,8 +51,8 @@ typedef struct Rows
 
 	/* the batch */
 	size_t		n;
-	CsvRecord	records[ROWS_BATCH];	/* of keys of several columns, form tells of NULLs in any, and
-										 * key is the last one's in a line */
+	CsvRecord	records[ROWS_BATCH];	/* of keys of several columns, form tells of NULLs in any,
+										 * and key is the last one's in a line */
 	BloomfamPiece *keys;		/* ROWS_BATCH for each column; NULL: a NULL, or a record with a
 								 * fault */
 	BloomfamColumn key_columns[BLOOMFAM_MAX_COLUMNS];	/* of keys */

@@ -505,7 +505,7 @@ static PyMethodDef filter_methods[] = {
 	{"may_contain", WITH_KEYWORDS(filter_may_contain), METH_VARARGS | METH_KEYWORDS,
 	 "may_contain(keys, nulls='raise')\n--\n\n"
 	 "Asks for each key of a column: False is certain, True is a maybe.  Keys of several columns\n"
-	 "are a list of columns, or a DataFrame; a NULL in one is part of the key, whatever nulls says."},
+	 "are a list of columns, or a DataFrame; a NULL in one is part of the key."},
 	{"validate", filter_validate, METH_NOARGS,
 	 "validate()\n--\n\n"
 	 "Reads all of the filter, and raises InvalidFilterError where the server would refuse it."},
