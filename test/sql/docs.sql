@@ -648,16 +648,45 @@ INSERT INTO trace SELECT md5(g::text)::uuid, g, '2026-01-01' FROM generate_serie
 SELECT span FROM trace WHERE id = md5('4711')::uuid;
 
 -- docs/maplet.md, example 2
+CREATE TABLE receipt (id uuid PRIMARY KEY, at timestamptz, customer text, code text);
+CREATE INDEX receipt_at ON receipt (at);
+CREATE INDEX receipt_customer ON receipt (customer);
+CREATE INDEX receipt_code ON receipt (code);
+INSERT INTO receipt SELECT md5(g::text)::uuid, timestamptz '2026-01-01' + g * interval '1 s', 'customer ' || g * 7919 % 100, md5('code ' || g)
+FROM generate_series(1, 20000) g;
+ANALYZE receipt;
+
+-- docs/maplet.md, example 3
+\o /dev/null
+\set VERBOSITY terse
+SELECT i.indexrelid::regclass AS index, c.size / 1024 AS kb, (c.reltuples * 7)::bigint / 1024 AS maplet_kb,
+    CASE WHEN EXISTS (SELECT FROM pg_constraint f WHERE f.confrelid = i.indrelid AND f.contype = 'f') THEN 'no: foreign keys refer to it'
+         WHEN i.indisprimary THEN 'no: a primary key' WHEN i.indisunique THEN 'as EXCLUDE USING maplet' ELSE 'yes' END AS could_be_one
+FROM pg_index i
+CROSS JOIN LATERAL (SELECT relam, reltuples, pg_relation_size(oid) AS size FROM pg_class WHERE oid = i.indexrelid) c
+JOIN pg_am am ON am.oid = c.relam AND am.amname = 'btree'
+JOIN pg_class t ON t.oid = i.indrelid AND t.reltuples > 10000
+JOIN pg_namespace n ON n.oid = t.relnamespace AND n.nspname NOT LIKE 'pg\_%'
+JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+JOIN pg_stats s ON (s.schemaname, s.tablename, s.attname) = (n.nspname, t.relname, a.attname)
+JOIN pg_opclass o ON o.oid = i.indclass[0]
+WHERE i.indnatts = 1 AND abs(s.correlation) < 0.1 AND (s.n_distinct < -0.5 OR s.n_distinct > t.reltuples / 2)
+    AND EXISTS (SELECT FROM pg_opclass m JOIN pg_am mam ON mam.oid = m.opcmethod AND mam.amname = 'maplet' WHERE m.opcintype = o.opcintype)
+ORDER BY c.size DESC;
+\o
+\set VERBOSITY default
+
+-- docs/maplet.md, example 4
 CREATE TABLE event (id text, payload text, EXCLUDE USING maplet (id WITH =));
 INSERT INTO event VALUES ('a', 'first'), ('b', 'second') ON CONFLICT DO NOTHING;
 INSERT INTO event VALUES ('a', 'again'), ('c', 'third') ON CONFLICT DO NOTHING;
 
 SELECT id, payload FROM event ORDER BY id;
 
--- docs/maplet.md, example 3
+-- docs/maplet.md, example 5
 SELECT maplet_may_contain('trace_id', md5('4711')::uuid) AS there, maplet_may_contain('trace_id', md5('nobody')::uuid) AS not_there;
 
--- docs/maplet.md, example 4
+-- docs/maplet.md, example 6
 CREATE UNIQUE INDEX ON trace USING maplet (id);
 CREATE INDEX ON trace USING maplet (id, span);
 INSERT INTO event VALUES ('a', 'again') ON CONFLICT (id) DO NOTHING;
@@ -665,14 +694,14 @@ INSERT INTO event VALUES ('a', 'again') ON CONFLICT ON CONSTRAINT event_id_excl 
 CREATE TABLE detail (event text REFERENCES event (id));
 ALTER TABLE trace REPLICA IDENTITY USING INDEX trace_id;
 
--- docs/maplet.md, example 5
+-- docs/maplet.md, example 7
 MERGE INTO event e USING (VALUES ('a', 'changed'), ('d', 'new')) AS v (id, payload) ON e.id = v.id
 WHEN MATCHED THEN UPDATE SET payload = v.payload
 WHEN NOT MATCHED THEN INSERT VALUES (v.id, v.payload);
 
 SELECT id, payload FROM event ORDER BY id;
 
--- docs/maplet.md, example 6
+-- docs/maplet.md, example 8
 CREATE TABLE price (shop int, article bigint, cents int);
 CREATE FUNCTION price_key(shop int, article bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN bloom_hash(bloom_key((shop, article)));
@@ -683,7 +712,7 @@ ANALYZE price;
 EXPLAIN (COSTS OFF) SELECT cents FROM price WHERE price_key(shop, article) = price_key(7, 100) AND shop = 7 AND article = 100;
 SELECT cents FROM price WHERE price_key(shop, article) = price_key(7, 100) AND shop = 7 AND article = 100;
 
--- docs/maplet.md, example 7
+-- docs/maplet.md, example 9
 CREATE TABLE click (id uuid, day int) PARTITION BY HASH (id);
 CREATE TABLE click_0 PARTITION OF click FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE click_1 PARTITION OF click FOR VALUES WITH (MODULUS 2, REMAINDER 1);
@@ -693,7 +722,7 @@ INSERT INTO click SELECT md5((g % 50)::text)::uuid, g % 7 FROM generate_series(1
 
 SELECT count(*) FROM click;
 
--- docs/maplet.md, example 8
+-- docs/maplet.md, example 10
 CREATE TABLE visit (id uuid, day int) PARTITION BY LIST (day);
 CREATE TABLE visit_0 PARTITION OF visit FOR VALUES IN (0);
 CREATE TABLE visit_1 PARTITION OF visit FOR VALUES IN (1);
@@ -705,7 +734,7 @@ INSERT INTO visit SELECT DISTINCT ON (id) id, day FROM incoming JOIN new USING (
 
 SELECT count(*) FROM visit;
 
--- docs/maplet.md, example 9
+-- docs/maplet.md, example 11
 CREATE INDEX visit_by_id ON visit USING maplet (id);
 
 CREATE FUNCTION visits_with(key uuid) RETURNS SETOF visit LANGUAGE plpgsql STABLE AS $$
@@ -724,7 +753,7 @@ END $$;
 
 SELECT count(*) FROM visits_with(md5('7')::uuid);
 
--- docs/maplet.md, example 10
+-- docs/maplet.md, example 12
 CREATE TABLE document (doc jsonb);
 CREATE INDEX document_id ON document USING maplet ((doc ->> 'id'));
 CREATE INDEX document_trace ON document USING maplet (((doc ->> 'trace')::uuid));
@@ -735,7 +764,7 @@ EXPLAIN (COSTS OFF) SELECT doc FROM document WHERE doc ->> 'id' = 'e4711';
 SELECT doc ->> 'id' AS id FROM document WHERE (doc ->> 'trace')::uuid = md5('4711')::uuid;
 SELECT maplet_may_contain('document_id', 'e4711') AS there, maplet_may_contain('document_id', 'nobody') AS not_there;
 
--- docs/maplet.md, example 11
+-- docs/maplet.md, example 13
 SELECT c.oid::regclass AS index, t.reltuples::bigint AS rows, i.entries, i.runs, i.pages, i.live_pages, i.bytes_per_entry::int AS bytes,
     CASE WHEN i.false_places > 0.05 OR i.pages > 2 * i.live_pages + 256
              THEN format('REINDEX INDEX %s%s', CASE WHEN NOT x.indisexclusion THEN 'CONCURRENTLY ' END, c.oid::regclass)
