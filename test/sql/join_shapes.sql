@@ -110,6 +110,7 @@ CREATE TABLE checks AS SELECT row_number() OVER () AS i, q FROM (VALUES
 	('SELECT v FROM staging s WHERE NOT EXISTS (SELECT FROM target t WHERE t.id = s.id AND t.part = 4)'),
 	('SELECT v FROM staging s WHERE NOT EXISTS (SELECT FROM target t WHERE t.id = s.id AND t.n > s.v * 40)'),
 	('SELECT v FROM staging s WHERE NOT EXISTS (SELECT FROM target t WHERE t.name = s.name)'),
+	('SELECT v FROM staging s WHERE s.v > (SELECT 10) AND NOT EXISTS (SELECT FROM target t WHERE t.id = s.id)'),
 	('SELECT v FROM staging s WHERE EXISTS (SELECT FROM target t WHERE t.name = s.name AND t.id = s.id)'),
 	('SELECT v FROM staging s WHERE NOT EXISTS (SELECT FROM target t WHERE t.id::numeric = s.id)'),
 	('SELECT v FROM staging s WHERE NOT EXISTS (SELECT FROM target t WHERE t.id = s.id + 1)'),
@@ -167,6 +168,9 @@ CREATE TABLE reruns AS SELECT row_number() OVER () AS i, q FROM (VALUES
 	('SELECT a, x.* FROM generate_series(1, 3) a, LATERAL (SELECT s.id, t.n FROM staging s JOIN target t ON t.id = s.id WHERE s.v % 3 = a - 1 OFFSET 0) x'),
 	('SELECT a, x.* FROM generate_series(1, 3) a, LATERAL (SELECT s.id, t.n FROM staging s JOIN target t ON t.id = s.id AND t.part > a OFFSET 0) x'),
 	('SELECT a, (SELECT count(*) FROM staging s WHERE s.v < a * 200 AND NOT EXISTS (SELECT FROM target t WHERE t.id = s.id)) FROM generate_series(1, 4) a'),
+	('SELECT a, (SELECT count(*) FROM staging s WHERE s.v < a * 200 AND s.v > (SELECT 10) AND NOT EXISTS (SELECT FROM target t WHERE t.id = s.id)) FROM generate_series(1, 4) a'),
+	('SELECT a, (SELECT count(*) FROM staging s WHERE s.v > (SELECT 10) AND NOT EXISTS (SELECT FROM target t WHERE t.id = s.id) AND s.v <> a) FROM generate_series(1, 4) a'),
+	('SELECT a, (SELECT count(*) FROM staging s WHERE s.v > (SELECT a * 100) AND NOT EXISTS (SELECT FROM target t WHERE t.id = s.id)) FROM generate_series(1, 4) a'),
 	('SELECT a, (SELECT count(*) FROM staging s WHERE NOT EXISTS (SELECT FROM target t WHERE t.id = s.id AND t.part < a)) FROM generate_series(1, 4) a')) v(q);
 SELECT i, r.* FROM reruns, join_compare(q) r ORDER BY i;
 -- a cursor that goes back, and one that ends early

@@ -20,6 +20,7 @@
  */
 #include "postgres.h"
 
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -213,6 +214,49 @@ find_merge_clauses(const Offer *offer, const RelOptInfo *outerrel, const RelOptI
 	return clauses;
 }
 
+/* Tells whether a subquery is planned that depends on rows of the query around it. */
+static bool
+is_correlated(const PlannerInfo *root)
+{
+	for (root = root->parent_root; root != NULL; root = root->parent_root)
+		if (root->plan_params != NIL)
+			return true;
+	return false;
+}
+
+/*
+ * Tells whether a filter of a relation's keys may be pushed through a node that keeps rows: whether
+ * the relation has the same rows whenever it is read (see bloomfam_join_pushdown_find()).
+ */
+static bool
+is_repeatable(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	int			relid = -1;
+	ListCell   *lc;
+
+	if (is_correlated(root))
+		return false;
+	while ((relid = bms_next_member(rel->relids, relid)) >= 0)
+	{
+		const RelOptInfo *base = root->simple_rel_array[relid];
+		const RangeTblEntry *rte = root->simple_rte_array[relid];
+
+		/* outer joins have numbers, too, and no relation */
+		if (base == NULL)
+			continue;
+		if (rte->subquery != NULL && contain_volatile_functions((Node *) rte->subquery))
+			return false;
+		foreach(lc, base->baserestrictinfo)
+		{
+			Node	   *clause = (Node *) lfirst_node(RestrictInfo, lc)->clause;
+
+			if (contain_subplans(clause) || contain_volatile_functions(clause))
+				return false;
+		}
+	}
+	return true;
+}
+
 /*
  * Offers the planner a merge join of two sorted sides, if it keeps rows of the outer one by whether
  * they have a match, and there are many more inner ones.  The outer side is sorted before the inner
@@ -236,7 +280,8 @@ offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 	if ((offer->jointype != JOIN_SEMI && offer->jointype != JOIN_ANTI) || !enable_mergejoin ||
 		outer->rows >= inner->rows ||
 		(bloomfam_join_filter != JOIN_FILTER_FORCE &&
-		 inner->rows < Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR)))
+		 inner->rows < Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR)) ||
+		!is_repeatable(root, outerrel))
 		return;
 	clauses = find_merge_clauses(offer, outerrel, innerrel);
 	if (clauses == NIL ||

@@ -693,9 +693,10 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *jo
 	pushdown->candidate.ncolumns = ncolumns;
 	pushdown->crossed.workers = workers;
 	/* the Hash's parameters are those of its keys, too */
-	pushdown->crosses_materialization = bms_is_empty(keeper->extParam) &&
-										bms_is_empty(build->extParam) && repeatable &&
-										bloomfam_join_expressions_are_repeatable(build, keys);
+	pushdown->crosses_materialization =
+		bms_is_subset(keeper->extParam, plan_info->fixed_params) &&
+		bms_is_subset(build->extParam, plan_info->fixed_params) && repeatable &&
+		bloomfam_join_expressions_are_repeatable(build, keys);
 
 	pushdown->not_to_foreign = foreign_refusal(pushdown, workers, repeatable);
 	follow(pushdown, pushdown->probe_side, attributes);

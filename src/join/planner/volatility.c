@@ -309,9 +309,9 @@ bloomfam_join_workers(const Plan *plan, int workers)
 }
 
 /*
- * Adds the parameters by which EvalPlanQual tells scans to begin anew, and those of volatile
- * subplans that are evaluated when their result is first needed (initPlans).  Notes the highest
- * number of a node, and whether there is a join that may get a filter.
+ * Adds the parameters by which EvalPlanQual tells scans to begin anew, and those of subplans that
+ * are evaluated when their result is first needed (initPlans), which are volatile or never change.
+ * Notes the highest number of a node, and whether there is a join that may get a filter.
  */
 static bool
 find_params(Plan **slot, void *context)
@@ -332,11 +332,17 @@ find_params(Plan **slot, void *context)
 	foreach(lc, plan->initPlan)
 	{
 		const SubPlan *subplan = lfirst_node(SubPlan, lc);
+		const Plan *own = list_nth(plan_info->stmt->subplans, subplan->plan_id - 1);
 
-		if (bms_is_member(subplan->plan_id, plan_info->volatile_subplans))
-			foreach(lp, subplan->setParam)
+		foreach(lp, subplan->setParam)
+		{
+			if (bms_is_member(subplan->plan_id, plan_info->volatile_subplans))
 				plan_info->volatile_params =
 					bms_add_member(plan_info->volatile_params, lfirst_int(lp));
+			else if (bms_is_empty(own->extParam))
+				plan_info->fixed_params =
+					bms_add_member(plan_info->fixed_params, lfirst_int(lp));
+		}
 	}
 	return bloomfam_plan_walker(plan, find_params, plan_info);
 }

@@ -29,6 +29,8 @@ typedef struct JoinPlanInfo
 									* locks: dropping rows changes how often they run */
 	Bitmapset  *volatile_params; /* the parameters that are set by running them, when these are
 								  * first needed (initPlans) */
+	Bitmapset  *fixed_params;	/* those that are set once in the plan, by initPlans that depend on
+								 * nothing */
 	Bitmapset  *volatile_nodes; /* nodes with an expression of their own that is volatile */
 	Bitmapset  *volatile_trees; /* ... in which or below which something is volatile */
 	Bitmapset  *unrepeatable_trees; /* ... that may give other rows each time */
