@@ -315,8 +315,8 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_type_by_name(const char *name, const
  * bloomfam_filter_type: the type of a filter's own keys, as far as it knows.
  *
  * Fails with BLOOMFAM_NOT_ASKABLE if its keys cannot be hashed here, and says why and what to do:
- * families that depend on the server (a name with "@"), arrays, rows, ranges, a partial.  Also if
- * it has no family yet; such a filter holds no keys, and may be asked with any type.
+ * families that depend on the server (a name with "@"), arrays, ranges, rows of these, a partial.
+ * Also if it has no family yet; such a filter holds no keys, and may be asked with any type.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_filter_type(const BloomfamFilter *filter,
 														BloomfamType *type, BloomfamError *error);
@@ -326,8 +326,8 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_filter_type(const BloomfamFilter *fi
  * bloom_agg((a, b)) has them.
  *
  * The types are those of single columns, and none of kind parquet.  Fails with
- * BLOOMFAM_BAD_ARGUMENT: there are none, more than BLOOMFAM_MAX_COLUMNS, or the name of the family
- * would have more than 255 bytes.
+ * BLOOMFAM_BAD_ARGUMENT: there are none, or more than BLOOMFAM_MAX_COLUMNS; BLOOMFAM_NOT_ASKABLE: a
+ * type is one of rows, or the name of the family would have more than 255 bytes.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_row_type(const BloomfamType *types, size_t n,
 													 BloomfamType *type, BloomfamError *error);

@@ -740,18 +740,22 @@ by_list(const char *given, const char *list, size_t len, bool is_parquet, Bloomf
 	for (p = list; p <= end; p = stop + 1)
 	{
 		char		name[NAME_ROOM];
+		size_t		name_len;
 		const char *nested;
 		size_t		nested_len;
 		BloomfamStatus status;
 
 		stop = past_name(p, end);
 		p += strspn(p, " ");
-		if (p >= stop || (size_t) (stop - p) >= sizeof(name))
+		name_len = p < stop ? (size_t) (stop - p) : 0;
+		while (name_len > 0 && p[name_len - 1] == ' ')
+			name_len--;
+		if (name_len == 0 || name_len >= sizeof(name))
 			return unknown_type(given, error);
 		if (n == BLOOMFAM_MAX_COLUMNS)
 			return bloomfam_row_type(types, n + 1, type, error);
-		memcpy(name, p, (size_t) (stop - p));
-		name[stop - p] = '\0';
+		memcpy(name, p, name_len);
+		name[name_len] = '\0';
 		if (is_list(name, &nested, &nested_len))
 			return bf_fail(error, BLOOMFAM_NOT_ASKABLE, "a column of a key has rows");
 		status = bloomfam_type_by_name(name, NULL, &types[n++], error);

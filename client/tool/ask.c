@@ -45,6 +45,7 @@ typedef struct Asking
 	uint64_t	bad;
 	uint64_t	repeated;		/* rows whose key was new in an earlier row */
 	Seen		seen;			/* keys that were new; with --once */
+	bool		must_be_sure;	/* drop: a key of several readings is an error */
 	uint64_t	hashes[ROWS_BATCH];
 	uint8_t		hashed[ROWS_BATCH];
 	uint8_t		answers[ROWS_BATCH];
@@ -190,8 +191,11 @@ write_batch(Asking *asking)
 	}
 }
 
-/* Sends rows with a NULL in their key the way that they go, by the answers that go there. */
-static void
+/*
+ * Sends rows with a NULL in their key the way that they go, by the answers that go there.  Such a
+ * row equals none, whatever its other columns hold: returns in how many one cannot be read.
+ */
+static uint64_t
 place_nulls(Asking *asking)
 {
 	const Rows *rows = &asking->rows;
@@ -199,18 +203,59 @@ place_nulls(Asking *asking)
 	bool		is_drop = options->command == COMMAND_DROP;
 	bool		is_new = options->command != COMMAND_SPLIT &&
 		is_drop == (options->nulls == NULLS_KEEP);
+	uint64_t	bad = 0;
 	size_t		i;
 
 	for (i = 0; i < rows->n; i++)
 	{
-		if (rows->records[i].form == CSV_KEY_NULL)
-			asking->answers[i] = is_new ? BLOOMFAM_ABSENT : BLOOMFAM_NULL;
+		if (rows->records[i].form != CSV_KEY_NULL)
+			continue;
+		bad += asking->answers[i] == BLOOMFAM_BAD || asking->answers[i] == BLOOMFAM_IMPOSSIBLE;
+		asking->answers[i] = is_new ? BLOOMFAM_ABSENT : BLOOMFAM_NULL;
+	}
+	return bad;
+}
+
+/* Makes bad answers of those for records with a fault, whose keys were handed over as NULLs. */
+static void
+place_faults(Asking *asking)
+{
+	size_t		i;
+
+	for (i = 0; i < asking->rows.n; i++)
+	{
+		if (asking->rows.records[i].fault != CSV_SOUND)
+			asking->answers[i] = BLOOMFAM_BAD;
+	}
+}
+
+/*
+ * Ends the program at a key that its filter may have in several readings, such as a text of more
+ * than 63 bytes that may be a name: drop would lose it if any of them were there.
+ */
+static void
+refuse_readings(Asking *asking, const BloomfamColumn *column)
+{
+	const Rows *rows = &asking->rows;
+	BloomfamError error;
+	size_t		i;
+
+	if (bloomfam_hash(&asking->type, column, asking->hashes, asking->hashed, NULL, &error) !=
+		BLOOMFAM_OK)
+		fail_library(asking->options->filter, &error);
+	for (i = 0; i < rows->n; i++)
+	{
+		if (asking->hashed[i] == BLOOMFAM_BAD &&
+			(asking->answers[i] == BLOOMFAM_ABSENT || asking->answers[i] == BLOOMFAM_MAYBE) &&
+			rows->records[i].form != CSV_KEY_NULL)
+			fail("line %s: the filter does not say of which type its keys are, and this one may be "
+				 "several: --type says it", grouped(rows_line(rows, i)));
 	}
 }
 
 /*
  * Sends rows whose key was new in an earlier one to those that may be known.  Keys with one hash of
- * 64 bits are taken for the same, and so are those that no one hash stands for.
+ * 64 bits are taken for the same.  Those that have several go there, too.
  */
 static void
 place_repeated(Asking *asking, const BloomfamColumn *column)
@@ -230,7 +275,7 @@ place_repeated(Asking *asking, const BloomfamColumn *column)
 		if (asking->hashed[i] == BLOOMFAM_ABSENT && seen_add(&asking->seen, asking->hashes[i]))
 			continue;
 		asking->answers[i] = BLOOMFAM_MAYBE;
-		asking->repeated++;
+		asking->repeated += asking->hashed[i] == BLOOMFAM_ABSENT;
 	}
 }
 
@@ -241,17 +286,23 @@ ask_batch(Asking *asking)
 	BloomfamColumn column = rows_column(rows, &asking->type);
 	BloomfamCounts counts;
 	BloomfamError error;
+	uint64_t	bad;
 
 	if (bloomfam_ask(asking->filter, &asking->type, &column, asking->answers, &counts, &error) !=
 		BLOOMFAM_OK)
 		fail_library(asking->options->filter, &error);
 
+	bad = counts.bad + counts.impossible + rows->faults;
 	asking->null += rows->lacking;
-	asking->bad += counts.bad + counts.impossible + rows->faults;
-	if (counts.bad + counts.impossible + rows->faults > 0)
-		rows_tell(rows, &asking->type, asking->answers);
+	if (rows->faults > 0)
+		place_faults(asking);
+	if (asking->must_be_sure)
+		refuse_readings(asking, &column);
 	if (rows->lacking > 0)
-		place_nulls(asking);
+		bad -= place_nulls(asking);
+	asking->bad += bad;
+	if (bad > 0)
+		rows_tell(rows, &asking->type, asking->answers);
 	if (asking->options->once)
 		place_repeated(asking, &column);
 	write_batch(asking);
@@ -334,12 +385,12 @@ command_ask(const Options *options)
 	asking->options = options;
 	asking->filter = filter_open(options->filter);
 	asking->type = filter_key_type(asking->filter, options, &is_known);
-	if (options->once && !is_known)
-		fail("the filter has no keys, and does not know their type: --once needs --type");
 	rows_begin(&asking->rows, options,
 			   is_known ? bloomfam_type_columns(&asking->type) : ROWS_ANY_COLUMNS);
 	if (!is_known && asking->rows.ncolumns > 1)
 		asking->type = row_of_texts(asking->rows.ncolumns);
+	asking->must_be_sure = options->command == COMMAND_DROP && is_known &&
+		has_readings(&asking->type);
 	open_outputs(asking);
 	while (rows_next(&asking->rows))
 		ask_batch(asking);

@@ -65,6 +65,23 @@ row_of_texts(size_t ncolumns)
 	return type;
 }
 
+/* Tells whether keys of a type may have several readings, as the type is one or another. */
+bool
+has_readings(const BloomfamType *type)
+{
+	size_t		i;
+
+	for (i = 0; i < bloomfam_type_columns(type); i++)
+	{
+		BloomfamType column;
+
+		bloomfam_type_column(type, i, &column);
+		if (column.id == BLOOMFAM_TYPE_FLOAT || column.id == BLOOMFAM_TYPE_ANY_TEXT)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Returns what the keys of rows are that shall be asked for: as --type says, or else as the filter
  * knows.  A filter without keys does not know, and any will do: *is_known is false then.  Ends the

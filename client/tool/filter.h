@@ -18,6 +18,7 @@ extern BloomfamFilter *filter_open(const char *path);
 extern BloomfamType filter_key_type(const BloomfamFilter *filter, const Options *options,
 									bool *is_known);
 extern BloomfamType row_of_texts(size_t ncolumns);
+extern bool has_readings(const BloomfamType *type);
 extern BloomfamType type_of_name(const char *name, const char *kind);
 
 #endif							/* FILTER_H */

@@ -139,6 +139,10 @@ take_names(const char *text, char **names)
 		name[length] = '\0';
 		if (length == 0)
 			usage_error("--column has an empty name: \"%s\"", text);
+		if (field.key > text && field.key[-1] == '"' &&
+			(field.key[field.key_length] != '"' ||
+			 strchr(",", field.key[field.key_length + 1]) == NULL))
+			usage_error("--column has a quote where none belongs: \"%s\"", text);
 		if (n == BLOOMFAM_MAX_COLUMNS)
 			usage_error("a key has at most %d columns", BLOOMFAM_MAX_COLUMNS);
 		names[n++] = name;
@@ -493,6 +497,18 @@ rows_column(Rows *rows, const BloomfamType *type)
 	return type->id == BLOOMFAM_TYPE_ROW
 			   ? bloomfam_rows(rows->key_columns, rows->ncolumns, rows->n)
 			   : rows->key_columns[0];
+}
+
+/* Returns the number of the line, from 1, at which row i of the batch begins. */
+uint64_t
+rows_line(const Rows *rows, size_t i)
+{
+	uint64_t	line = rows->line;
+	size_t		j;
+
+	for (j = 0; j < i; j++)
+		line += rows->records[j].lines;
+	return line;
 }
 
 /*

@@ -68,6 +68,7 @@ typedef struct Rows
 extern void rows_begin(Rows *rows, const Options *options, size_t ncolumns);
 extern bool rows_next(Rows *rows);
 extern BloomfamColumn rows_column(Rows *rows, const BloomfamType *type);
+extern uint64_t rows_line(const Rows *rows, size_t i);
 extern void rows_fields(const Rows *rows, const CsvRecord *record, CsvRecord *fields);
 extern void rows_tell(Rows *rows, const BloomfamType *type, const uint8_t *answers);
 extern void rows_end(Rows *rows);

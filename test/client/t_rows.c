@@ -73,6 +73,7 @@ types(void)
 	check_name("int,date", "row(int,date)", 2);
 	check_name(" ROW( bigint , timestamp with time zone,char(3)) ", "row(int,timestamptz,text)", 3);
 	check_name("row(int)", "row(int)", 1);
+	check_name("enum \"a\".\"b\" , int", "row(enum \"a\".\"b\",int)", 2);
 	check_name("int", "int", 1);
 	CHECK(bloomfam_type_columns(&type) == 5);
 	for (i = 0; i < LENGTH(ids); i++)

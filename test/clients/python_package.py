@@ -192,6 +192,18 @@ for types in ROWS:
         ok(all(answers[N:2 * N]) and not all(answers), "%s, %s: all keys, and not all that was asked" % (what, kind))
         ok(all((key in theirs) == answer for key, answer in zip(found[:200], answers)), "%s, %s: one by one" % (what, kind))
 
+# a filter of no rows knows no type: whatever has the shape of columns is asked for as rows
+nothing = value("SELECT bloom_agg((1, 2)) WHERE false")
+ok(nothing.family is None, "a filter of no rows has no family", nothing)
+for columns in ([[1, 2, 3], ["a", None, "b"]], ([], []), [range(4), [None] * 4]):
+    ok([bool(answer) for answer in nothing.may_contain(columns)] == [False] * len(columns[0]), "a filter of no rows has none of %s" % (columns,))
+ok([bool(answer) for answer in nothing.may_contain([1, "a", b"b"])] == [False] * 3, "... nor of single keys")
+try:
+    nothing.may_contain([[1], [1, 2]])
+    ok(False, "columns of different lengths are asked of a filter of no rows")
+except ValueError as raised:
+    ok("different lengths" in str(raised), "columns of different lengths", raised)
+
 # ---- what is asked where it cannot be ----
 
 for query, error in (("SELECT bloom_agg(ARRAY[1])", bloomfam.NotAskableError), ("SELECT bloom_agg(ROW(ROW(1, 2), 3))", bloomfam.NotAskableError),

@@ -227,6 +227,8 @@ like((tool([ 'key', 'int, text', '1', 'a' ]))[1], qr/^family: row\(int,text\)\nk
 for ([ [ 'key', 'int,text', '1' ], qr/a key of type int,text has 2 values/ ], [ [ 'key', 'int,date', '1', 'x' ], qr/invalid key of type date: "x"\n.*column 2 of the key/ ],
 	[ [ 'split', '-f', 'pairs.filter', '-c', 'shop', '--new', 'a', '--maybe', 'b' ], qr/the keys have 2 columns, and --column names 1/ ],
 	[ [ 'split', '-f', 'pairs.filter', '-c', 'shop,', '--new', 'a', '--maybe', 'b' ], qr/--column has an empty name/ ],
+	[ [ 'split', '-f', 'pairs.filter', '-c', '"shop"x,day', '--new', 'a', '--maybe', 'b' ], qr/--column has a quote where none belongs/ ],
+	[ [ 'split', '-f', 'pairs.filter', '-c', 'shop,"day', '--new', 'a', '--maybe', 'b' ], qr/--column has a quote where none belongs/ ],
 	[ [ 'split', '-f', 'pairs.filter', '-c', 'shop,nothing', '--new', 'a', '--maybe', 'b' ], qr/there is no column "nothing"/ ],
 	[ [ 'split', '-f', 'pairs.filter', '-c', 'shop,1', '--new', 'a', '--maybe', 'b' ], qr/--column names the same column twice: "shop,1"/ ],
 	[ [ 'split', '-f', 'ids.filter', '-c', 'shop,day', '-t', 'int,date', '--new', 'a', '--maybe', 'b' ], qr/keys of type int, and the key is of type row\(int,date\)/ ],
@@ -241,6 +243,28 @@ for ([ [ 'key', 'int,text', '1' ], qr/a key of type int,text has 2 values/ ], [ 
 	like($err, $expected, '... that says why');
 }
 unlink 'a', 'b';
+{
+	# a filter that has the key of NULLs alone: records with a fault are not asked for that
+	is((tool([ 'build', '-c', 'a,b', '-t', 'int,int', '-o', 'nulls.filter' ], "a,b\n1,1\n,\n"))[0], 0, 'a filter with a key of NULLs alone');
+	split_rows([ '-f', 'nulls.filter', '-c', 'b,a', '--keys', 'keys' ], qq{a,b\n6,7\n1,1\nx"y,1\n8,"9\n10,11\n});
+	is(content('keys'), "b,a\n1,1\n", '... records with a fault have no key to be written');
+	my ($code, $kept, $said) = tool([ 'drop', '-f', 'nulls.filter', '-c', 'a,b', '--accept-loss' ], "a,b\nx,\n2,2\n");
+	is($code, 0, 'a row with a NULL in its key, and no number beside it, is not bad');
+	like($said, qr/2 rows: 1 certainly new, 0 dropped\n.*\nbloomfam: without a key: 1 rows, kept/, '... and kept as one without a key');
+}
+{
+	# keys that may be of one type or another: drop asks which
+	my @several = ('-f', 'several.filter', '-c', 'x,y', '--accept-loss');
+
+	is((tool([ 'build', '-c', 'x,y', '-t', 'float8,int', '-o', 'several.filter' ], "x,y\n1.5,1\n"))[0], 0, 'a filter of floats');
+	my ($code, $kept, $said) = tool([ 'drop', @several ], "x,y\n2.5,1\n0.1,1\n");
+	is($code, 2, 'a key of several readings ends drop');
+	like($said, qr/line 3: the filter does not say of which type its keys are, and this one may be several: --type says it/, '... which says what to do');
+	is((tool([ 'drop', @several, '-t', 'float8,int', '--once' ], "x,y\n0.1,1\n0.2,1\n0.1,1\n1.5,1\n"))[1], "x,y\n0.1,1\n0.2,1\n", '... and no row is lost');
+	my @rows = split_rows([ @several[ 0 .. 3 ], '--once' ], "x,y\n2.5,1\n0.1,1\n0.2,1\n");
+	is_deeply([ @rows[ 0 .. 2 ] ], [ 0, "x,y\n2.5,1\n", "x,y\n0.1,1\n0.2,1\n" ], 'split --once leaves them to the rows that may be known');
+	unlike($rows[3], qr/repeated/, '... and calls them no repeated ones');
+}
 is((split_rows([ '-f', 'ids.filter', '-c', "a \"b\"\n" ], qq{x,"a ""b""\n"\nx,1\ny,5000\n}))[1], qq{x,"a ""b""\n"\ny,5000\n}, 'a name with quotes and a newline');
 
 # ---- keys, keep, drop ----
@@ -615,7 +639,7 @@ for my $kind (qw(blocked standard partitioned counting cuckoo xor xor_plus binar
 	is_deeply([ (split_rows([ '-f', 'empty.filter', '-c', 'shop,day' ], "shop,day\n1,x\n,y\n"))[ 0 .. 2 ] ], [ 0, "shop,day\n1,x\n", "shop,day\n,y\n" ], 'a filter of nothing, two columns');
 	is_deeply([ (split_rows([ '-f', 'empty.filter', '-c', 'a,b' ], qq{"a,b",a,b\n1,,\n,2,3\n}))[ 0 .. 2 ] ], [ 0, qq{"a,b",a,b\n1,,\n}, qq{"a,b",a,b\n,2,3\n} ], '... and one whose name has a comma');
 	is_deeply([ (split_rows([ '-f', 'empty.filter', '-c', 'shop,day', '-t', 'int,text', '--once' ], "shop,day\n1,x\n01,x\n2,x\n"))[ 0 .. 2 ] ], [ 0, "shop,day\n1,x\n2,x\n", "shop,day\n01,x\n" ], '... once');
-	like((split_rows([ '-f', 'empty.filter', '-c', 'shop,day', '--once' ], "shop,day\n1,x\n"))[3], qr/--once needs --type/, '... which must know what keys are the same');
+	is((split_rows([ '-f', 'empty.filter', '-c', 'shop,day', '--once' ], "shop,day\n1,x\n1,x\n01,x\n"))[1], "shop,day\n1,x\n01,x\n", '... which compares texts where it knows no type');
 	like((split_rows([ '-f', 'empty.filter', '-c', join(',', 1 .. 33) ], "shop,day\n1,x\n"))[3], qr/a key has at most 32 columns/, '... more columns than there can be');
 	is($status, 2, 'a filter of rows with arrays cannot be asked outside the server');
 	like($err, qr/rows\.filter: ./, '... which is said');

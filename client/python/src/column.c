@@ -574,9 +574,17 @@ pass_keys(Sink *sink, PyObject *keys)
 	Batch		batch;
 	PyObject   *column;
 	bool		fine;
+	bool		passed;
 
 	if (takes_rows(sink))
 		return pass_rows(sink, keys);
+	if (sink->type == NULL)
+	{
+		if (!pass_rows_of_any(sink, keys, &passed))
+			return false;
+		if (passed)
+			return true;
+	}
 	batch_begin(&batch, sink);
 	batch.read = reader_of(sink->type);
 	if (PyList_CheckExact(keys))

@@ -32,6 +32,13 @@ takes_rows(const Sink *sink)
 /* Passes keys of several columns: a list or tuple of columns, or a table of another library. */
 extern bool pass_rows(Sink *sink, PyObject *columns);
 
+/*
+ * Passes keys of several columns to a filter without keys, which does not know how many they have.
+ * *passed is false, and nothing has been done, if they look like keys of one; false with an
+ * exception.
+ */
+extern bool pass_rows_of_any(Sink *sink, PyObject *columns, bool *passed);
+
 /* Passes one key of several columns: a list or tuple of values. */
 extern bool pass_row(Sink *sink, PyObject *values);
 

@@ -148,12 +148,36 @@ pass_tuple(Sink *sink, PyObject *tuple, bool (*pass) (Sink *column, PyObject *it
 	return fine;
 }
 
+/*
+ * Refuses a list of tuples, as a cursor's fetchall() gives it: it has a tuple for each row, and as
+ * many rows as the key has columns would be taken for these.
+ */
+static bool
+refuse_list_of_rows(PyObject *list)
+{
+	Py_ssize_t	n = PyList_Size(list);
+	Py_ssize_t	i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (!PyTuple_Check(PyList_GetItem(list, i)))
+			return true;
+	}
+	if (n == 0)
+		return true;
+	PyErr_SetString(PyExc_TypeError, "a list of tuples may be one of rows; pass columns: lists, or "
+					"tuple(zip(*rows))");
+	return false;
+}
+
 bool
 pass_rows(Sink *sink, PyObject *columns)
 {
 	PyObject   *tuple;
 	bool		fine = false;
 
+	if (PyList_Check(columns) && !refuse_list_of_rows(columns))
+		return false;
 	if (PyList_Check(columns) || PyTuple_Check(columns))
 		tuple = PySequence_Tuple(columns);
 	else
@@ -166,6 +190,53 @@ pass_rows(Sink *sink, PyObject *columns)
 		PyErr_SetString(PyExc_TypeError, "the columns are no tuple");
 	Py_DECREF(tuple);
 	return fine;
+}
+
+/* Tells whether an object is a column of keys, not a key that has a length. */
+static bool
+is_column(PyObject *object)
+{
+	return PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) &&
+		   !PyByteArray_Check(object) && !PyMemoryView_Check(object);
+}
+
+bool
+pass_rows_of_any(Sink *sink, PyObject *columns, bool *passed)
+{
+	Py_ssize_t	ncolumns;
+	Py_ssize_t	n = 0;
+	Py_ssize_t	i;
+	bool		fine = true;
+
+	*passed = false;
+	if (!PyList_Check(columns) && !PyTuple_Check(columns))
+		return true;
+	columns = PySequence_Tuple(columns);
+	if (columns == NULL)
+		return false;
+	ncolumns = PyTuple_Size(columns);
+	for (i = 0; fine && i < ncolumns && is_column(PyTuple_GetItem(columns, i)); i++)
+	{
+		Py_ssize_t	length = PySequence_Size(PyTuple_GetItem(columns, i));
+
+		fine = length >= 0;
+		if (fine && i > 0 && length != n)
+		{
+			PyErr_SetString(PyExc_ValueError, "columns of different lengths");
+			fine = false;
+		}
+		n = length;
+	}
+	*passed = fine && ncolumns > 0 && i == ncolumns;
+	Py_DECREF(columns);
+	if (!*passed)
+		return fine;
+	if (!sink_reserve(sink, (size_t) n))
+		return false;
+	if (n > 0)
+		memset(sink->answers, 0, (size_t) n);
+	sink->done = (size_t) n;
+	return true;
 }
 
 bool

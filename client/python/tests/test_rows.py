@@ -379,6 +379,17 @@ class TestObjectsThatAct(unittest.TestCase):
         with self.assertRaises(ValueError):
             known.may_contain([keys, keys])
 
+    def test_a_list_of_rows(self):
+        """As fetchall() gives it: two rows of two columns would be two columns of two keys."""
+        rows = [(7, 1), (9, 1)]
+        known = ribbon(tuple(zip(*rows)), "int,int")
+        self.assertEqual(answers(known, tuple(zip(*rows))), [True, True])
+        self.assertEqual(answers(known, [[7, 9], (1, 1)]), [True, True])
+        with self.assertRaisesRegex(TypeError, "a list of tuples may be one of rows"):
+            known.may_contain(rows)
+        with self.assertRaisesRegex(TypeError, "a list of tuples may be one of rows"):
+            bloomfam.Builder("int,int").add(rows)
+
     def test_lists_of_a_class(self):
         class Odd(list):
             def __iter__(self):
