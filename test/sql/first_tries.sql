@@ -181,5 +181,12 @@ SELECT bloom_info(f).kind FROM kept;
 SELECT (bloom_info(f)).kind FROM kept;
 SELECT i.kind, i.keys_added FROM kept, bloom_info(f) i;
 
+-- 25: a key of two columns
+:parser
+SELECT bloom_agg(day, at::date) FROM visit;
+:ours
+SELECT bloom_agg(id, day) FROM visit;
+SELECT bloom_agg((day, at::date)) @~ (1, date '2024-01-01') AS one_of_them, bloom_agg((day, at::date)) @~ (9, date '2024-01-01') AS none FROM visit;
+
 SET client_min_messages = warning;
 DROP SCHEMA first_tries CASCADE;
