@@ -47,7 +47,7 @@ $node->safe_psql('postgres', q{CREATE TYPE mood AS ENUM ('sad', 'ok', 'very, "ha
 # ---- sets of columns: the type to the program, and an expression of a random value (i is the row's number) ----
 
 my %values = (
-	int => '(i * 7919) % 100000',
+	int => '(i * 7919::bigint % 1000003)::int',
 	bigint => '(random() * 1e15)::bigint',
 	text => q{i || repeat(chr(97 + i % 20), i % 9) || CASE WHEN i % 50 = 0 THEN repeat(' a long "text", é', 6) ELSE '' END},
 	date => q{date '2024-01-01' + (random() * 1000)::int},
@@ -96,6 +96,8 @@ foreach my $set (@sets)
 	foreach my $asked ([ '-t', $type ], [])
 	{
 		my $how = @$asked ? '' : ', of what type the filter says';
+		# a text that may be a name is asked for as each that it may have been cut to, of which one may be there by mistake
+		my $as_many = @$asked ? '=' : '<=';
 
 		($code, $said) = program("$files/asked.csv", 'split', '-f', "$files/server.filter", '-c', join(',', @names), @$asked, '--new', "$files/new.csv", '--maybe', "$files/maybe.csv");
 		is($code, 0, "$type: every key is read$how") or diag($said);
@@ -104,7 +106,7 @@ foreach my $set (@sets)
 			COPY new FROM '$files/new.csv' (FORMAT csv, HEADER);
 			WITH f AS (SELECT bloom_agg($row, 1e-6, 'ribbon') AS filter FROM known)
 			SELECT count(*) FILTER (WHERE i <= $keys), count(*) > $keys / 4,
-				count(*) = (SELECT count(*) FROM asked WHERE NOT (SELECT filter FROM f) @~ $row AND num_nulls($list) = 0)
+				count(*) $as_many (SELECT count(*) FROM asked WHERE NOT (SELECT filter FROM f) @~ $row AND num_nulls($list) = 0)
 			FROM new}), '0|t|t', "... new are those that the server calls absent, without a NULL, and none that is there$how");
 	}
 }
