@@ -282,7 +282,7 @@ static const MeaningRow meanings[] = {
 							  BIT(BLOOMFAM_TYPE_TIMESTAMPTZ), read_instant},
 	[BLOOMFAM_DURATION] = {"durations", BIT(BLOOMFAM_INT64), BIT(BLOOMFAM_TYPE_INTERVAL),
 						   read_duration},
-	/* their columns are opened by row.c */
+	/* their columns are opened by keys.c */
 	[BLOOMFAM_ROW] = {"rows", BIT(BLOOMFAM_COLUMNS), BIT(BLOOMFAM_TYPE_ROW), NULL},
 };
 

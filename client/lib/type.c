@@ -314,9 +314,9 @@ set_row(BloomfamType *type, const char *name, size_t len, const BloomfamTypeId *
 
 /* Finds the type of a family that is neither of a row nor of a column of Parquet. */
 static bool
-single_family(const char *name, size_t len, BloomfamTypeId *id)
+single_family(uint64_t family_id, const char *name, size_t len, BloomfamTypeId *id)
 {
-	BfFamily	family = bf_family_by_id(bf_family_id(name, len));
+	BfFamily	family = bf_family_by_id(family_id);
 	size_t		i;
 
 	for (i = 0; i < FAMILIES; i++)
@@ -349,7 +349,10 @@ row_family(const char *name, size_t len, BloomfamType *type)
 	{
 		const char *stop = past_name(p, end);
 
-		if (n == BLOOMFAM_MAX_COLUMNS || !single_family(p, (size_t) (stop - p), &ids[n++]))
+		size_t		part = (size_t) (stop - p);
+
+		if (n == BLOOMFAM_MAX_COLUMNS ||
+			!single_family(bf_family_id(p, part), p, part, &ids[n++]))
 			return false;
 		if (stop == end)
 			break;
@@ -445,9 +448,8 @@ bf_type_of_family(const BfHeader *head, BloomfamType *type)
 	bool		is_identity = head->kind->id == BF_KIND_IDENTITY;
 	const char *name = head->family;
 	size_t		len = head->family_len;
-	BfFamily	family;
+	BloomfamTypeId id;
 	BfPlainColumn column;
-	size_t		i;
 
 	memset(type, 0, sizeof(*type));
 	if (head->family_id == 0)
@@ -462,18 +464,12 @@ bf_type_of_family(const BfHeader *head, BloomfamType *type)
 	}
 	if (head->hash_id != BF_HASH_XXH3)
 		return BF_TYPE_UNKNOWN;
-	family = bf_family_by_id(head->family_id);
-	for (i = 0; i < FAMILIES; i++)
+	if (single_family(head->family_id, name, len, &id))
 	{
-		if (family != types_of_families[i].family)
-			continue;
-		name = bf_family_label(family);
-		set_family(type, types_of_families[i].id, name, strlen(name));
-		return BF_TYPE_OK;
-	}
-	if (is_enum(name, len))
-	{
-		set_family(type, BLOOMFAM_TYPE_ENUM, name, len);
+		/* the name of an enum's family is in the header, that of another may be missing there */
+		if (id != BLOOMFAM_TYPE_ENUM)
+			name = bf_type_sql_family(id);
+		set_family(type, id, name, id != BLOOMFAM_TYPE_ENUM ? strlen(name) : len);
 		return BF_TYPE_OK;
 	}
 	if (row_family(name, len, type))

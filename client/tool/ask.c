@@ -46,8 +46,8 @@ typedef struct Asking
 	uint64_t	repeated;		/* rows whose key was new in an earlier row */
 	Seen		seen;			/* keys that were new; with --once */
 	bool		must_be_sure;	/* drop: a key of several readings is an error */
-	uint64_t	hashes[ROWS_BATCH];
-	uint8_t		hashed[ROWS_BATCH];
+	uint64_t	hashes[ROWS_BATCH]; /* of the batch; with --once, or if must_be_sure */
+	uint8_t		hashed[ROWS_BATCH]; /* what bloomfam_hash() answers for them */
 	uint8_t		answers[ROWS_BATCH];
 } Asking;
 
@@ -149,11 +149,11 @@ open_outputs(Asking *asking)
 	write_heads(asking);
 }
 
-/* Where a row goes. */
+/* Returns where a row with this answer goes. */
 static inline Way
-way_of(const CsvRecord *record, uint8_t answer)
+way_of(uint8_t answer)
 {
-	return answer == BLOOMFAM_ABSENT && record->fault == CSV_SOUND ? WAY_NEW : WAY_MAYBE;
+	return answer == BLOOMFAM_ABSENT ? WAY_NEW : WAY_MAYBE;
 }
 
 /* Writes the rows of a batch; neighbours that go the same way are one piece. */
@@ -165,13 +165,13 @@ write_batch(Asking *asking)
 
 	while (i < rows->n)
 	{
-		Way			way = way_of(&rows->records[i], asking->answers[i]);
+		Way			way = way_of(asking->answers[i]);
 		const char *start = rows->records[i].start;
 		size_t		first = i;
 
 		do
 			i++;
-		while (i < rows->n && way_of(&rows->records[i], asking->answers[i]) == way);
+		while (i < rows->n && way_of(asking->answers[i]) == way);
 		asking->passed[way] += i - first;
 		if (way == WAY_MAYBE && asking->open[KEYS])
 		{
@@ -234,15 +234,11 @@ place_faults(Asking *asking)
  * than 63 bytes that may be a name: drop would lose it if any of them were there.
  */
 static void
-refuse_readings(Asking *asking, const BloomfamColumn *column)
+refuse_readings(const Asking *asking)
 {
 	const Rows *rows = &asking->rows;
-	BloomfamError error;
 	size_t		i;
 
-	if (bloomfam_hash(&asking->type, column, asking->hashes, asking->hashed, NULL, &error) !=
-		BLOOMFAM_OK)
-		fail_library(asking->options->filter, &error);
 	for (i = 0; i < rows->n; i++)
 	{
 		if (asking->hashed[i] == BLOOMFAM_BAD &&
@@ -258,19 +254,14 @@ refuse_readings(Asking *asking, const BloomfamColumn *column)
  * 64 bits are taken for the same.  Those that have several go there, too.
  */
 static void
-place_repeated(Asking *asking, const BloomfamColumn *column)
+place_repeated(Asking *asking)
 {
 	const Rows *rows = &asking->rows;
-	BloomfamError error;
 	size_t		i;
 
-	if (bloomfam_hash(&asking->type, column, asking->hashes, asking->hashed, NULL, &error) !=
-		BLOOMFAM_OK)
-		fail_library(asking->options->filter, &error);
 	for (i = 0; i < rows->n; i++)
 	{
-		if (asking->answers[i] != BLOOMFAM_ABSENT || rows->records[i].fault != CSV_SOUND ||
-			rows->records[i].form == CSV_KEY_NULL)
+		if (asking->answers[i] != BLOOMFAM_ABSENT || rows->records[i].form == CSV_KEY_NULL)
 			continue;
 		if (asking->hashed[i] == BLOOMFAM_ABSENT && seen_add(&asking->seen, asking->hashes[i]))
 			continue;
@@ -296,15 +287,19 @@ ask_batch(Asking *asking)
 	asking->null += rows->lacking;
 	if (rows->faults > 0)
 		place_faults(asking);
+	if ((asking->must_be_sure || asking->options->once) &&
+		bloomfam_hash(&asking->type, &column, asking->hashes, asking->hashed, NULL, &error) !=
+			BLOOMFAM_OK)
+		fail_library(asking->options->filter, &error);
 	if (asking->must_be_sure)
-		refuse_readings(asking, &column);
+		refuse_readings(asking);
 	if (rows->lacking > 0)
 		bad -= place_nulls(asking);
 	asking->bad += bad;
 	if (bad > 0)
 		rows_tell(rows, &asking->type, asking->answers);
 	if (asking->options->once)
-		place_repeated(asking, &column);
+		place_repeated(asking);
 	write_batch(asking);
 }
 
