@@ -16,6 +16,9 @@ SET jit = off;
 \getenv folder PG_ABS_SRCDIR
 \set file :folder '/sql/include/analyzed.sql'
 \i :file
+-- since 16 a BRIN index is not believed of pages that are not all-visible
+\set file :folder '/sql/include/alone.sql'
+\i :file
 
 -- A query with filters off and in this mode: the rows, whether they are the same, and what EXPLAIN says of pages, filter by filter; the share of
 -- those skipped in tens of percent.
@@ -52,6 +55,7 @@ ALTER TABLE facts SET (autovacuum_enabled = off);
 INSERT INTO facts SELECT g, CASE WHEN g % 11 > 0 THEN g / 500 END, date '2020-01-01' + g / 500, timestamptz '2020-01-01 00:00+00' + g / 500 * interval '1 day', g / 500,
 	g / 500, g / 500, (g::bigint * 7919 % 50021)::int, 'n' || g % 5, repeat('x', g % 50)
 	FROM generate_series(0, 49999) g;
+CALL wait_until_alone();
 VACUUM ANALYZE facts, days;
 CREATE TABLE ids AS SELECT g * 1000 AS far, g::int8 * 1000 AS big, g AS v FROM generate_series(0, 49) g;
 ANALYZE ids;
@@ -81,6 +85,7 @@ SELECT * FROM pages('SELECT f.day, n FROM (SELECT day, count(*) AS n FROM facts 
 CREATE TABLE little AS SELECT g AS k, g * 7919::bigint % 30000 AS far FROM generate_series(0, 29999) g;
 CREATE INDEX little_k ON little (k);
 CREATE INDEX little_far ON little (far);
+CALL wait_until_alone();
 VACUUM ANALYZE little;
 SET bloomfam.join_filter = on;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM little JOIN ids ON ids.far = little.k;
@@ -220,6 +225,7 @@ ALTER TABLE parted ATTACH PARTITION parted_1 FOR VALUES WITH (MODULUS 2, REMAIND
 INSERT INTO parted SELECT id / 500, id FROM facts;
 CREATE INDEX ON parted USING brin (day) WITH (pages_per_range = 2);
 CREATE INDEX ON parted_1 (day);
+CALL wait_until_alone();
 VACUUM ANALYZE parted;
 SELECT pages('SELECT f.* FROM parted f JOIN days d USING (day) WHERE d.month = 1 AND d.big < 40');
 CREATE TEMP TABLE temp_facts AS SELECT * FROM facts ORDER BY id LIMIT 20000;
@@ -239,6 +245,7 @@ COMMIT;
 SELECT rows, same FROM pages('SELECT f.* FROM chains f JOIN days d ON f.k = d.day WHERE d.big = 21');
 
 -- in parallel: the hash table of all, of each, and of the leader alone
+CALL wait_until_alone();
 VACUUM facts;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
@@ -262,6 +269,7 @@ CREATE INDEX many_day ON many USING brin (day) WITH (pages_per_range = 16);
 CREATE INDEX many_far ON many (far);
 CREATE INDEX many_few ON many (few);
 CREATE TABLE fars AS SELECT g * 4 AS far, g AS v FROM generate_series(0, 9999) g;
+CALL wait_until_alone();
 VACUUM ANALYZE many, fars;
 SELECT p.*, q FROM (VALUES
 	(1, 'SELECT f.* FROM many f JOIN days d USING (day) WHERE d.big = 70'),

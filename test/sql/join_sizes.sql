@@ -380,14 +380,9 @@ CALL analyze_all_rows('dead_entries', 'live_facts');
 DELETE FROM dead_entries WHERE n <= 79000;
 -- ... and are not marked as dead, so that the next planning is the same
 SELECT a.how, a.how = b.how AS same FROM sampled('live_facts f JOIN dead_entries d ON d.id = f.id WHERE d.kind = 4') a, sampled('live_facts f JOIN dead_entries d ON d.id = f.id WHERE d.kind = 4') b;
--- not before those have gone whose snapshots are older, such as autovacuum: they would keep the dead ones from VACUUM
-DO $$
-BEGIN
-	WHILE EXISTS (SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database() AND backend_xmin IS NOT NULL) LOOP
-		PERFORM pg_sleep(0.1);
-		COMMIT;
-	END LOOP;
-END $$;
+\set file :folder '/sql/include/alone.sql'
+\i :file
+CALL wait_until_alone();
 VACUUM dead_entries;
 SELECT how FROM sampled('live_facts f JOIN dead_entries d ON d.id = f.id WHERE d.kind = 4');
 DROP TABLE dead_entries, live_facts;
