@@ -23,6 +23,8 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "maplet/gather.h"
 #include "maplet/hash.h"
@@ -31,12 +33,16 @@
 #include "maplet/run.h"
 #include "maplet/sort.h"
 #include "maplet/tail.h"
+#include "maplet/unique.h"
 
 typedef struct BuildState
 {
+	Relation	table;
+	Relation	index;
 	Size		memory;			/* of a collector */
 	uint64		done;			/* entries written */
 	MapletRunWriter *writer;
+	MapletDuplicates *duplicates;	/* of a unique index; NULL: it is none */
 } BuildState;
 
 /* ---- writing ---- */
@@ -71,6 +77,24 @@ collect_entries(void *arg, const MapletTailEntry *entries, uint32 n)
 		bloomfam_maplet_collect(collector, &entries[i], maplet_tail_hash(&entries[i]));
 }
 
+static void
+write_entry(BuildState *state, const BfRunEntry *entry)
+{
+	const char *key = NULL;
+
+	if (state->duplicates != NULL)
+		key = bloomfam_maplet_duplicates_add(state->duplicates, entry->hash, entry->place);
+	if (key != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("could not create unique index \"%s\"",
+						RelationGetRelationName(state->index)),
+				 *key != '\0' ? errdetail("Key %s is duplicated.", key) :
+				 errdetail("Duplicate keys exist."),
+				 errtableconstraint(state->table, RelationGetRelationName(state->index))));
+	bloomfam_maplet_write(state->writer, entry);
+}
+
 /* Those of one hash. */
 static void
 write_entries(void *arg, const MapletTailEntry *entries, uint32 n)
@@ -83,7 +107,7 @@ write_entries(void *arg, const MapletTailEntry *entries, uint32 n)
 	{
 		entry.hash = maplet_tail_hash(&entries[i]);
 		entry.place = maplet_tid_place(&entries[i].tid);
-		bloomfam_maplet_write(state->writer, &entry);
+		write_entry(state, &entry);
 	}
 	state->done += n;
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, (int64) state->done);
@@ -121,7 +145,7 @@ write_collector(BuildState *state, MapletCollector *collector, int first_bits)
 			bloomfam_maplet_part_read(collector, i, load_entries, &loaded);
 			loaded.entries = bloomfam_maplet_sort(loaded.entries, loaded.n);
 			for (j = 0; j < loaded.n; j++)
-				bloomfam_maplet_write(state->writer, &loaded.entries[j]);
+				write_entry(state, &loaded.entries[j]);
 			pfree(loaded.entries);
 			state->done += loaded.n;
 			pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, (int64) state->done);
@@ -148,7 +172,15 @@ bloomfam_maplet_build(Relation table, Relation index, IndexInfo *info)
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 
+	if (info->ii_Unique && info->ii_NullsNotDistinct)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a maplet index cannot be unique with NULLS NOT DISTINCT"),
+				 errdetail("It has no entries for NULLs.")));
+
 	memset(&state, 0, sizeof(state));
+	state.table = table;
+	state.index = index;
 	bloomfam_maplet_hasher_make(&hasher, CurrentMemoryContext, index, InvalidOid);
 	bloomfam_maplet_meta_init(page.data, options->rows, options->remainder_bits, tail_pages,
 							  hasher.family_id, hasher.hasher->family, hasher.hasher->family_len);
@@ -188,7 +220,16 @@ bloomfam_maplet_build(Relation table, Relation index, IndexInfo *info)
 		state.writer = (MapletRunWriter *) palloc(sizeof(MapletRunWriter));
 		bloomfam_maplet_write_begin(state.writer, index, MAPLET_FLUSH_OUTPUT,
 									&meta->outputs[MAPLET_FLUSH_OUTPUT], meta);
+
+		/*
+		 * What counts are rows as they are now: of those that were gathered, one may have been
+		 * deleted since by a transaction that CREATE INDEX CONCURRENTLY lets run.
+		 */
+		if (info->ii_Unique)
+			state.duplicates = bloomfam_maplet_duplicates_make(table, index, SnapshotSelf);
 		write_collector(&state, gathered.collector, 0);
+		if (info->ii_Unique)
+			bloomfam_maplet_duplicates_end(state.duplicates);
 		bloomfam_maplet_write_until(state.writer, state.writer->run.shape.pages);
 		meta->outputs[MAPLET_FLUSH_OUTPUT] = state.writer->output;
 		bloomfam_maplet_install_run(meta, MAPLET_FLUSH_OUTPUT);

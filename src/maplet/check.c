@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * check.c
- *	  maplet_check(): is an index whole, and is every row of its table in it?
+ *	  maplet_check(): is an index whole, is every row of its table in it, and no key twice in a
+ *	  unique one?
  *
  * Runs beside everything else: a run that is merged meanwhile is left, and its entries are in
  * another one.
@@ -26,6 +27,7 @@
 #include "maplet/open.h"
 #include "maplet/run.h"
 #include "maplet/tail.h"
+#include "maplet/unique.h"
 #include "pg/index.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_maplet_check);
@@ -200,12 +202,17 @@ typedef struct CheckedRow
 
 typedef struct RowCheck
 {
+	Relation	table;
 	Relation	index;
 	MapletHasher hasher;
 	MapletView *view;
 	CheckedRow *rows;
 	uint64	   *hashes;
 	int			n;
+	bool		unique;
+	CheckedRow *entries;		/* of a unique index: all that have the rows' hashes */
+	Size		nentries;
+	Size		room;			/* of entries */
 } RowCheck;
 
 #define ST_SORT sort_rows
@@ -218,6 +225,20 @@ typedef struct RowCheck
 #include "lib/sort_template.h"
 
 static void
+add_entry(RowCheck *check, uint64 hash, uint64 place)
+{
+	CheckedRow	entry = {hash, place, false};
+
+	if (check->nentries == check->room)
+	{
+		check->room *= 2;
+		check->entries = (CheckedRow *)
+			repalloc_huge(check->entries, check->room * sizeof(CheckedRow));
+	}
+	check->entries[check->nentries++] = entry;
+}
+
+static void
 found_row(void *arg, uint64 hash, const uint64 *places, uint32 n)
 {
 	RowCheck   *check = (RowCheck *) arg;
@@ -227,6 +248,9 @@ found_row(void *arg, uint64 hash, const uint64 *places, uint32 n)
 	{
 		int			low = 0;
 		int			high = check->n;
+
+		if (check->unique)
+			add_entry(check, hash, places[i]);
 
 		while (low < high)
 		{
@@ -242,6 +266,34 @@ found_row(void *arg, uint64 hash, const uint64 *places, uint32 n)
 			check->rows[low].place == places[i])
 			check->rows[low].found = true;
 	}
+}
+
+/* Raises an error if two of the rows in entries have one key. */
+static void
+check_duplicates(RowCheck *check)
+{
+	MapletDuplicates *duplicates = bloomfam_maplet_duplicates_make(check->table, check->index,
+																   GetTransactionSnapshot());
+	Size		i;
+
+	sort_rows(check->entries, check->nentries);
+	for (i = 0; i < check->nentries; i++)
+	{
+		const CheckedRow *entry = &check->entries[i];
+		const char *key = NULL;
+
+		if (i == 0 || entry->hash != entry[-1].hash || entry->place != entry[-1].place)
+			key = bloomfam_maplet_duplicates_add(duplicates, entry->hash, entry->place);
+		if (key != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INDEX_CORRUPTED),
+					 errmsg("unique maplet index \"%s\" has a key twice",
+							RelationGetRelationName(check->index)),
+					 *key != '\0' ? errdetail("Key %s is duplicated.", key) : 0,
+					 errhint("Please delete all rows of the key but one, and REINDEX it.")));
+	}
+	bloomfam_maplet_duplicates_end(duplicates);
+	check->nentries = 0;
 }
 
 static void
@@ -265,6 +317,8 @@ look_rows_up(RowCheck *check)
 					 errdetail("The row is at (%u,%u).", BF_RUN_BLOCK(check->rows[i].place),
 							   BF_RUN_OFFSET(check->rows[i].place)),
 					 errhint("Please REINDEX it.")));
+	if (check->unique)
+		check_duplicates(check);
 	check->n = 0;
 }
 
@@ -313,7 +367,13 @@ check_rows(MapletOpened *opened, MapletView *view)
 	info->ii_ExclusionProcs = NULL;
 	info->ii_ExclusionStrats = NULL;
 
+	check.table = opened->table;
 	check.index = opened->index;
+	check.unique = opened->index->rd_index->indisunique;
+	check.nentries = 0;
+	check.room = CHECK_ROWS;
+	check.entries = check.unique ?
+		(CheckedRow *) palloc(check.room * sizeof(CheckedRow)) : NULL;
 	check.view = view;
 	check.n = 0;
 	check.rows = (CheckedRow *) palloc(CHECK_ROWS * sizeof(CheckedRow));

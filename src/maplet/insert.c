@@ -2,26 +2,38 @@
 /*-------------------------------------------------------------------------
  *
  * insert.c
- *	  Inserting a row's entry.
+ *	  Inserting a row's entry, and refusing a key that a unique index has.
  *
  * The metapage is held in SHARE mode until the entry's page is held in EXCLUSIVE mode, so that
  * the tail cannot be switched between: the flush would have read the page already.
+ *
+ * For a unique index the key's lock is held from before the search for other rows with the key
+ * until the entry is there.  So of two sessions that insert a key, the second finds the first's
+ * entry.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/tableam.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "maplet/hash.h"
 #include "maplet/maplet.h"
 #include "maplet/tail.h"
+#include "maplet/unique.h"
 #include "maplet/wal.h"
 
 /* What inserts of one statement keep. */
 typedef struct InsertState
 {
 	MapletHasher hasher;
+	MapletView *view;			/* for searches of a unique index; NULL: none yet */
+	MapletKeys *keys;			/* the same */
 } InsertState;
 
 static InsertState *
@@ -34,7 +46,7 @@ insert_state(Relation index, IndexInfo *info)
 		return (InsertState *) info->ii_AmCache;
 
 	view = (MapletView *) palloc(sizeof(MapletView));
-	state = (InsertState *) MemoryContextAlloc(info->ii_Context, sizeof(InsertState));
+	state = (InsertState *) MemoryContextAllocZero(info->ii_Context, sizeof(InsertState));
 	bloomfam_maplet_hasher_make(&state->hasher, info->ii_Context, index, InvalidOid);
 	bloomfam_maplet_meta_read(index, view);
 	bloomfam_maplet_hasher_fit(&state->hasher, index, &view->meta);
@@ -108,6 +120,103 @@ insert_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, MapletTa
 	return INSERT_TAIL_IS_FULL;
 }
 
+/* Adds the entry, making room first if there is none.  Returns whether a step is due, of *tail. */
+static bool
+add_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, MapletTail *tail)
+{
+	for (;;)
+	{
+		InsertResult result = insert_entry(index, hash, tid, seed, tail);
+
+		if (result != INSERT_TAIL_IS_FULL)
+			return result == INSERT_STEP_IS_DUE;
+		bloomfam_maplet_make_room(index, tail->generation);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* ---- unique indexes ---- */
+
+static void
+prepare_search(InsertState *state, Relation table, Relation index, IndexInfo *info)
+{
+	MemoryContext old;
+
+	if (state->keys != NULL)
+		return;
+	old = MemoryContextSwitchTo(info->ii_Context);
+	state->view = (MapletView *) palloc0(sizeof(MapletView));
+	state->keys = bloomfam_maplet_keys_make(table, index);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+wait_for(const MapletKeySearch *search, Relation table, ItemPointer tid)
+{
+	if (search->token != 0)
+		SpeculativeInsertionWait(search->transaction, search->token);
+	else
+		XactLockTableWait(search->transaction, table, tid, XLTW_InsertIndex);
+}
+
+/*
+ * Does a snapshot of now see the row that is to be inserted?  CREATE INDEX CONCURRENTLY may insert
+ * one that was deleted meanwhile, and is in nobody's way.
+ */
+static bool
+row_is_alive(Relation table, const ItemPointerData *tid)
+{
+	ItemPointerData at = *tid;
+
+	return table_index_fetch_tuple_check(table, &at, SnapshotSelf, NULL);
+}
+
+/* Raises the server's own error for a unique index. */
+static void pg_attribute_noreturn()
+raise_duplicate(Relation table, Relation index, Datum *values, bool *isnull)
+{
+	char	   *key = BuildIndexValueDescription(index, values, isnull);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNIQUE_VIOLATION),
+			 errmsg("duplicate key value violates unique constraint \"%s\"",
+					RelationGetRelationName(index)),
+			 key != NULL ? errdetail("Key %s already exists.", key) : 0,
+			 errtableconstraint(table, RelationGetRelationName(index))));
+}
+
+/*
+ * Takes the key's lock, and searches for other rows with the key, waiting for transactions without
+ * the lock.  Returns whether there are none; the lock is then held.  With UNIQUE_CHECK_PARTIAL it
+ * is held in either case, nobody is waited for, and false says that there may be one.
+ */
+static bool
+lock_unique_key(InsertState *state, Relation table, Relation index, uint64 hash, Datum *values,
+				bool *isnull, ItemPointer tid, IndexUniqueCheck unique)
+{
+	for (;;)
+	{
+		MapletKeySearch search;
+
+		bloomfam_maplet_lock_key(index, hash);
+		search = bloomfam_maplet_search_key(state->keys, state->view, hash, values[0], tid);
+		if (unique == UNIQUE_CHECK_PARTIAL)
+			return search.conflict == MAPLET_NO_CONFLICT;
+		if (unique == UNIQUE_CHECK_EXISTING && search.conflict == MAPLET_NO_CONFLICT &&
+			!search.found_self)
+			bloomfam_maplet_corrupted(index, 0, "a row that is to be checked again is missing");
+		if (search.conflict == MAPLET_NO_CONFLICT ||
+			(search.conflict == MAPLET_CONFLICT && !row_is_alive(table, tid)))
+			return true;
+		bloomfam_maplet_unlock_key(index, hash);
+		if (search.conflict == MAPLET_CONFLICT)
+			raise_duplicate(table, index, values, isnull);
+		wait_for(&search, table, tid);
+	}
+}
+
+/* ---- the entry point ---- */
+
 bool
 bloomfam_maplet_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 					   Relation table, IndexUniqueCheck unique, bool unchanged, IndexInfo *info)
@@ -115,22 +224,25 @@ bloomfam_maplet_insert(Relation index, Datum *values, bool *isnull, ItemPointer 
 	InsertState *state;
 	uint64		hash;
 	MapletTail	tail;
-	InsertResult result;
+	bool		step_is_due = false;
+	bool		result = true;
 
+	/* NULLs are different from each other */
 	if (isnull[0])
-		return false;
+		return true;
 	state = insert_state(index, info);
 	hash = maplet_hash(&state->hasher, values[0]);
-	for (;;)
+	if (unique != UNIQUE_CHECK_NO)
 	{
-		result = insert_entry(index, hash, tid, state->hasher.seed, &tail);
-		if (result != INSERT_TAIL_IS_FULL)
-			break;
-		bloomfam_maplet_make_room(index, tail.generation);
-		CHECK_FOR_INTERRUPTS();
+		prepare_search(state, table, index, info);
+		result = lock_unique_key(state, table, index, hash, values, isnull, tid, unique);
 	}
-	if (result == INSERT_STEP_IS_DUE)
+	if (unique != UNIQUE_CHECK_EXISTING)
+		step_is_due = add_entry(index, hash, tid, state->hasher.seed, &tail);
+	if (unique != UNIQUE_CHECK_NO)
+		bloomfam_maplet_unlock_key(index, hash);
+	if (step_is_due)
 		bloomfam_maplet_step(index, (uint64) maplet_pages_per_step(tail.extent.len) *
 							 MAPLET_TAIL_CAPACITY);
-	return false;
+	return result;
 }

@@ -165,10 +165,25 @@ maplet_validate(Oid opclass)
 	return result;
 }
 
+/* What a strategy compares, and the strategy that compares so: there is one, equality. */
+pg_attribute_unused()
+static CompareType
+compared_by(StrategyNumber strategy, Oid family)
+{
+	return strategy == HTEqualStrategyNumber ? COMPARE_EQ : COMPARE_INVALID;
+}
+
+pg_attribute_unused()
+static StrategyNumber
+strategy_of(CompareType type, Oid family)
+{
+	return type == COMPARE_EQ ? HTEqualStrategyNumber : InvalidStrategy;
+}
+
 /*
- * What is not set is false or NULL in every version.  amcanhash and amcanunique among it: with the
- * one, 18 wants support functions of its own kind; with the other, ON CONFLICT would break on
- * tables with such an index before 18.
+ * What is not set is false or NULL in every version.  amcanhash is among it, as 18 wants support
+ * functions of its own kind with it.  amcanunique is set from 18 on: before, any ON CONFLICT on a
+ * table with a unique index that is no B-tree fails.
  */
 static const IndexAmRoutine maplet_am = {
 	.type = T_IndexAmRoutine,
@@ -176,6 +191,7 @@ static const IndexAmRoutine maplet_am = {
 	.amsupport = 0,
 	.amsearcharray = true,
 	BLOOMFAM_AM_BUILDS_IN_PARALLEL
+	BLOOMFAM_AM_IS_UNIQUE(compared_by, strategy_of)
 	.amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL,
 	.amkeytype = InvalidOid,
 

@@ -58,6 +58,25 @@ bloomfam_maplet_unlock(Relation index, MapletLock lock)
 	UnlockPage(index, (BlockNumber) lock, ExclusiveLock);
 }
 
+static inline BlockNumber
+lock_of_key(uint64 hash)
+{
+	return MAPLET_LOCK_FIRST_KEY + (BlockNumber) (hash >> 48);
+}
+
+void
+bloomfam_maplet_lock_key(Relation index, uint64 hash)
+{
+	Assert(!has_any_lock(index));
+	LockPage(index, lock_of_key(hash), ExclusiveLock);
+}
+
+void
+bloomfam_maplet_unlock_key(Relation index, uint64 hash)
+{
+	UnlockPage(index, lock_of_key(hash), ExclusiveLock);
+}
+
 int
 bloomfam_maplet_bits(double rows, int remainder_bits)
 {

@@ -123,7 +123,8 @@ typedef enum MapletLock
 {
 	MAPLET_LOCK_SWITCH = 0,		/* the switch of tails */
 	MAPLET_LOCK_FLUSH = 1,		/* the tail that is to be flushed, MAPLET_FLUSH_OUTPUT */
-	MAPLET_LOCK_MERGE = 2		/* all other outputs */
+	MAPLET_LOCK_MERGE = 2,		/* all other outputs */
+	MAPLET_LOCK_FIRST_KEY = 3	/* this one and those after it: keys (bloomfam_maplet_lock_key()) */
 } MapletLock;
 
 extern void bloomfam_maplet_lock(Relation index, MapletLock lock);
@@ -132,6 +133,14 @@ extern void bloomfam_maplet_unlock(Relation index, MapletLock lock);
 
 /* Only for assertions. */
 extern bool bloomfam_maplet_has_lock(Relation index, MapletLock lock);
+
+/*
+ * The lock of a key, which who inserts into a unique index holds while it looks for the key and
+ * adds its entry.  It is one of 65,536 page locks, by the high bits of the key's hash.  It is
+ * taken before the locks above and before any buffer lock, and its holder waits for no transaction.
+ */
+extern void bloomfam_maplet_lock_key(Relation index, uint64 hash);
+extern void bloomfam_maplet_unlock_key(Relation index, uint64 hash);
 
 /* The metapage of an index without entries, in memory.  The first tail follows it in the file. */
 extern void bloomfam_maplet_meta_init(Page page, double rows, int remainder_bits,

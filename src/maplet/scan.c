@@ -69,7 +69,7 @@ typedef struct MapletScan
 	Oid			key_type;		/* that hasher is for */
 	bool		hasher_made;
 
-	uint64		hash;			/* of a key that is no array */
+	MapletElement element;		/* a key that is no array */
 	MemoryContext array;		/* what is kept of one; NULL: nothing */
 	MapletVerifier *verifier;	/* rows are rechecked by it; NULL: by the executor */
 
@@ -240,8 +240,13 @@ prepare(IndexScanDesc scan, Relation table, const uint64 **hashes)
 	fit_hasher(scan, state, key->sk_subtype);
 	if (!(key->sk_flags & SK_SEARCHARRAY))
 	{
-		state->hash = maplet_hash(&state->hasher, key->sk_argument);
-		*hashes = &state->hash;
+		state->element.hash = maplet_hash(&state->hasher, key->sk_argument);
+		state->element.value = key->sk_argument;
+		old = MemoryContextSwitchTo(state->context);
+		state->verifier = bloomfam_maplet_verifier_make(scan, table, key, &state->view.meta,
+														&state->element, 1);
+		MemoryContextSwitchTo(old);
+		*hashes = &state->element.hash;
 		return 1;
 	}
 
@@ -254,25 +259,6 @@ prepare(IndexScanDesc scan, Relation table, const uint64 **hashes)
 	MemoryContextSwitchTo(old);
 	*hashes = different;
 	return n;
-}
-
-/*
- * Of places that a damaged page has made, those that no row of a heap can have are errors, and
- * those that no bitmap can take.
- */
-static void
-place_to_tid(IndexScanDesc scan, Relation table, bool for_bitmap, uint64 place, ItemPointer tid)
-{
-	if (unlikely(BF_RUN_OFFSET(place) > MaxHeapTuplesPerPage) &&
-		(for_bitmap || table->rd_tableam == GetHeapamTableAmRoutine()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("maplet index \"%s\" is damaged",
-						RelationGetRelationName(scan->indexRelation)),
-				 errdetail("It has a row at (%u,%u), where none can be.", BF_RUN_BLOCK(place),
-						   BF_RUN_OFFSET(place)),
-				 errhint("Please REINDEX it.")));
-	ItemPointerSet(tid, BF_RUN_BLOCK(place), BF_RUN_OFFSET(place));
 }
 
 /* ---- bitmap ---- */
@@ -301,7 +287,8 @@ found_for_bitmap(void *arg, uint64 hash, const uint64 *places, uint32 n)
 			target->table_end = RelationGetNumberOfBlocks(target->table);
 		if (BF_RUN_BLOCK(places[i]) >= target->table_end)
 			continue;
-		place_to_tid(target->scan, target->table, true, places[i], &tid);
+		bloomfam_maplet_place_to_tid(target->scan->indexRelation, target->table, true, places[i],
+									 &tid);
 		tbm_add_tuples(target->bitmap, &tid, 1, true);
 		target->n++;
 	}
@@ -404,7 +391,7 @@ next_tid(IndexScanDesc scan, Relation table, bool for_bitmap, ItemPointer tid)
 			if (BF_RUN_BLOCK(place) >= state->table_end)
 				return false;
 		}
-		place_to_tid(scan, table, for_bitmap, place, tid);
+		bloomfam_maplet_place_to_tid(scan->indexRelation, table, for_bitmap, place, tid);
 		if (state->verifier == NULL || bloomfam_maplet_verify(state->verifier, tid))
 			return true;
 		CHECK_FOR_INTERRUPTS();

@@ -9,10 +9,15 @@
  * row is fetched, its key hashed, and only elements of that hash are compared.  The executor then
  * fetches the row again, from a page that is at hand.
  *
+ * The apply worker of logical replication does not recheck rows that it finds by the replica
+ * identity at all.  So they are compared here, and the row's page stays pinned until the worker has
+ * fetched the row: nothing can be pruned from it, so that no other row comes to its place.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/tableam.h"
 #include "executor/tuptable.h"
 #include "fmgr.h"
@@ -25,6 +30,22 @@
 /* With fewer elements the executor's way is no slower. */
 #define WORTHWHILE_ELEMENTS		100
 
+void
+bloomfam_maplet_place_to_tid(Relation index, Relation table, bool for_bitmap, uint64 place,
+							 ItemPointer tid)
+{
+	if (unlikely(BF_RUN_OFFSET(place) > MaxHeapTuplesPerPage) &&
+		(for_bitmap || table->rd_tableam == GetHeapamTableAmRoutine()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("maplet index \"%s\" is damaged",
+						RelationGetRelationName(index)),
+				 errdetail("It has a row at (%u,%u), where none can be.", BF_RUN_BLOCK(place),
+						   BF_RUN_OFFSET(place)),
+				 errhint("Please REINDEX it.")));
+	ItemPointerSet(tid, BF_RUN_BLOCK(place), BF_RUN_OFFSET(place));
+}
+
 struct MapletVerifier
 {
 	const MapletElement *elements;
@@ -34,6 +55,7 @@ struct MapletVerifier
 	MapletHasher hasher;		/* of the column's own type */
 	AttrNumber	column;
 	Snapshot	snapshot;
+	SnapshotData dirty;			/* snapshot, for a replica identity */
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
 	MemoryContext scratch;		/* what comparisons leave behind */
@@ -45,11 +67,16 @@ bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table, ScanKey key,
 {
 	Relation	index = scan->indexRelation;
 	AttrNumber	column = index->rd_index->indkey.values[0];
+	bool		is_mvcc = scan->xs_snapshot != NULL && IsMVCCSnapshot(scan->xs_snapshot);
+	bool		for_identity = scan->xs_snapshot != NULL && !is_mvcc &&
+		index->rd_index->indisreplident;
 	MapletVerifier *verifier;
 
-	/* another condition would have to be rechecked, too; what other snapshots see may change */
-	if (n < WORTHWHILE_ELEMENTS || scan->numberOfKeys != 1 || column <= 0 ||
-		scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot))
+	/* another condition would have to be rechecked, too */
+	if (scan->numberOfKeys != 1 || column <= 0)
+		return NULL;
+	/* what other snapshots than MVCC's see may change */
+	if (!for_identity && (n < WORTHWHILE_ELEMENTS || !is_mvcc))
 		return NULL;
 
 	verifier = (MapletVerifier *) palloc(sizeof(MapletVerifier));
@@ -60,7 +87,8 @@ bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table, ScanKey key,
 	bloomfam_maplet_hasher_make(&verifier->hasher, CurrentMemoryContext, index, InvalidOid);
 	bloomfam_maplet_hasher_fit(&verifier->hasher, index, meta);
 	verifier->column = column;
-	verifier->snapshot = scan->xs_snapshot;
+	InitDirtySnapshot(verifier->dirty);
+	verifier->snapshot = for_identity ? &verifier->dirty : scan->xs_snapshot;
 	verifier->fetch = bloomfam_table_index_fetch_begin(table);
 	verifier->slot = table_slot_create(table, NULL);
 	verifier->scratch = AllocSetContextCreate(CurrentMemoryContext, "maplet comparison",
@@ -102,7 +130,10 @@ bloomfam_maplet_verify(MapletVerifier *verifier, ItemPointer tid)
 	Datum		value;
 	MemoryContext old;
 
-	/* an MVCC snapshot sees at most one version of those that an update has chained here */
+	/*
+	 * An MVCC snapshot sees at most one version of those that an update has chained here.  Another
+	 * one sees several of one key, and the first will do.
+	 */
 	if (!table_index_fetch_tuple(verifier->fetch, &at, verifier->snapshot, verifier->slot, &again,
 								 &all_dead))
 		return false;

@@ -14,6 +14,13 @@
 
 #include "maplet/meta.h"
 
+/*
+ * Makes a TID of a place (BF_RUN_PLACE).  Raises an error for one that a damaged page has made: one
+ * that no row of a heap can have, or that no bitmap can take.
+ */
+extern void bloomfam_maplet_place_to_tid(Relation index, Relation table, bool for_bitmap,
+										 uint64 place, ItemPointer tid);
+
 /* One of the keys: an element of an array, not NULL. */
 typedef struct MapletElement
 {
@@ -24,9 +31,9 @@ typedef struct MapletElement
 typedef struct MapletVerifier MapletVerifier;
 
 /*
- * For a scan by `= ANY (array)` whose elements, in the order of their hashes, stay as they are.
- * In the current memory context; holds a pin, so that it is to be ended.  NULL: it cannot be done
- * for this scan, or does not pay.
+ * For a scan by `= ANY (array)` whose elements, in the order of their hashes, stay as they are, or
+ * by one key, the only element.  In the current memory context; holds a pin, so that it is to be
+ * ended.  NULL: it cannot be done for this scan, or does not pay, and need not be done.
  */
 extern MapletVerifier *bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table,
 													 ScanKey key, const MapletMeta *meta,
@@ -34,7 +41,8 @@ extern MapletVerifier *bloomfam_maplet_verifier_make(IndexScanDesc scan, Relatio
 
 /*
  * Is there at this TID a row, that the scan's snapshot sees, whose key equals an element?  Exact:
- * neither answer needs a recheck.
+ * neither answer needs a recheck.  With a snapshot other than MVCC's that holds until the next
+ * call, as the row's page stays pinned.
  */
 extern bool bloomfam_maplet_verify(MapletVerifier *verifier, ItemPointer tid);
 

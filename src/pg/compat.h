@@ -426,6 +426,23 @@ bloomfam_implied_equalities(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *in
 #endif
 
 /*
+ * An index access method other than B-tree can have unique indexes from 18 on, which asks it what
+ * its strategies compare.
+ */
+#if PG_VERSION_NUM >= 180000
+#include "access/cmptype.h"
+#define BLOOMFAM_AM_IS_UNIQUE(compared_by, strategy_of) \
+	.amcanunique = true, .amtranslatestrategy = (compared_by), .amtranslatecmptype = (strategy_of),
+#else
+typedef enum CompareType
+{
+	COMPARE_INVALID = 0,
+	COMPARE_EQ = 3
+} CompareType;
+#define BLOOMFAM_AM_IS_UNIQUE(compared_by, strategy_of)
+#endif
+
+/*
  * What a handler of an index access method returns: up to 18 the caller frees it, from 19 on it
  * keeps it.
  */

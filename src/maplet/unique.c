@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * unique.c
+ *	  Whether other rows of a table have a key.
+ *
+ * An index names the rows whose hashes agree with a key's.  Which of them have the key is seen in
+ * the table: a row is fetched, its key is formed as the index forms it, and compared by the
+ * operator class's equality.
+ *
+ * How a unique index keeps two sessions from inserting one key is told in README, "Unique
+ * indexes".
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "maplet/lookup.h"
+#include "maplet/tail.h"
+#include "maplet/unique.h"
+#include "maplet/verify.h"
+
+struct MapletKeys
+{
+	MemoryContext context;		/* its own */
+	Relation	table;
+	Relation	index;
+	IndexInfo  *info;			/* its own: expressions are prepared in estate */
+	EState	   *estate;
+	TupleTableSlot *slot;
+	FmgrInfo	equal;
+	BlockNumber table_end;		/* blocks of the table, when it was last looked at */
+	uint64	   *places;			/* that a search has found; room for so many */
+	Size		room;
+	Size		n;
+};
+
+MapletKeys *
+bloomfam_maplet_keys_make(Relation table, Relation index)
+{
+	MapletKeys *keys = (MapletKeys *) palloc0(sizeof(MapletKeys));
+	Oid			type = index->rd_opcintype[0];
+	Oid			operator = get_opfamily_member(index->rd_opfamily[0], type, type,
+											   HTEqualStrategyNumber);
+
+	if (!OidIsValid(operator))
+		elog(ERROR, "index \"%s\" has no equality", RelationGetRelationName(index));
+	keys->context = CurrentMemoryContext;
+	keys->table = table;
+	keys->index = index;
+	keys->info = BuildIndexInfo(index);
+	keys->estate = CreateExecutorState();
+	/* a copy of the descriptor has no count of references, which would have to be given back */
+	keys->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(RelationGetDescr(table)),
+										  table_slot_callbacks(table));
+	fmgr_info_cxt(get_opcode(operator), &keys->equal, CurrentMemoryContext);
+	return keys;
+}
+
+/*
+ * Fetches the row at a place that the snapshot sees, and forms its key, which lives until the next
+ * call.  false: the snapshot sees no row there.
+ */
+static bool
+fetch_key(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot snapshot,
+		  Datum *key)
+{
+	ExprContext *context = GetPerTupleExprContext(keys->estate);
+	ItemPointerData tid;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	bool		again = false;
+
+	/*
+	 * Entries may be left of rows that went with the table's last pages.  VACUUM removes no more
+	 * pages as long as the caller has a lock on the table.
+	 */
+	if (BF_RUN_BLOCK(place) >= keys->table_end)
+		keys->table_end = RelationGetNumberOfBlocks(keys->table);
+	if (BF_RUN_BLOCK(place) >= keys->table_end)
+		return false;
+	ResetExprContext(context);
+	bloomfam_maplet_place_to_tid(keys->index, keys->table, false, place, &tid);
+
+	/*
+	 * Of versions that updates have chained at this place the first will do: they have one key, and
+	 * the snapshot says of the first whether the row is there.
+	 */
+	if (!table_index_fetch_tuple(fetch, &tid, snapshot, keys->slot, &again, NULL))
+		return false;
+	context->ecxt_scantuple = keys->slot;
+	FormIndexDatum(keys->info, keys->slot, keys->estate, values, isnull);
+	*key = values[0];
+	return !isnull[0];
+}
+
+/* Are two keys equal?  What the comparison leaves goes with the next fetch_key(). */
+static bool
+keys_are_equal(MapletKeys *keys, Datum left, Datum right)
+{
+	MemoryContext old =
+		MemoryContextSwitchTo(GetPerTupleMemoryContext(keys->estate));
+	bool		result = DatumGetBool(FunctionCall2Coll(&keys->equal,
+														keys->index->rd_indcollation[0], left,
+														right));
+
+	MemoryContextSwitchTo(old);
+	return result;
+}
+
+/* ---- one key ---- */
+
+static void
+found_places(void *arg, uint64 hash, const uint64 *places, uint32 n)
+{
+	MapletKeys *keys = (MapletKeys *) arg;
+
+	if (keys->n + n > keys->room)
+	{
+		Size		room = Max(Max(keys->room * 2, 64), keys->n + n);
+
+		keys->places = keys->places == NULL ?
+			(uint64 *) MemoryContextAlloc(keys->context, room * sizeof(uint64)) :
+			(uint64 *) repalloc_huge(keys->places, room * sizeof(uint64));
+		keys->room = room;
+	}
+	memcpy(&keys->places[keys->n], places, n * sizeof(uint64));
+	keys->n += n;
+}
+
+MapletKeySearch
+bloomfam_maplet_search_key(MapletKeys *keys, MapletView *view, uint64 hash, Datum key,
+						   ItemPointer self)
+{
+	MapletKeySearch result = {MAPLET_NO_CONFLICT, InvalidTransactionId, 0, false};
+	uint64		own = maplet_tid_place(self);
+	IndexFetchTableData *fetch;
+	SnapshotData dirty;
+	Size		i;
+
+	bloomfam_maplet_meta_refresh(keys->index, view);
+	keys->n = 0;
+	bloomfam_maplet_lookup(keys->index, view, &hash, 1, found_places, keys);
+	if (keys->n == 0)
+		return result;
+
+	InitDirtySnapshot(dirty);
+	fetch = bloomfam_table_index_fetch_begin(keys->table);
+	for (i = 0; i < keys->n; i++)
+	{
+		Datum		other;
+
+		CHECK_FOR_INTERRUPTS();
+		if (keys->places[i] == own)
+		{
+			result.found_self = true;
+			continue;
+		}
+		if (result.conflict != MAPLET_NO_CONFLICT ||
+			!fetch_key(keys, fetch, keys->places[i], &dirty, &other) ||
+			!keys_are_equal(keys, other, key))
+			continue;
+		result.transaction = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
+		result.token = dirty.speculativeToken;
+		result.conflict = TransactionIdIsValid(result.transaction) ? MAPLET_CONFLICT_IN_DOUBT :
+			MAPLET_CONFLICT;
+	}
+	ExecClearTuple(keys->slot);
+	table_index_fetch_end(fetch);
+	return result;
+}
+
+/* ---- many rows ---- */
+
+struct MapletDuplicates
+{
+	MapletKeys *keys;
+	IndexFetchTableData *fetch;
+	Snapshot	snapshot;
+	uint64		hash;			/* of the last row that was added */
+	uint64		first;			/* place of this hash's first row while it is alone, else 0 */
+	List	   *different;		/* keys of rows of this hash that the snapshot sees: Datum * */
+	MemoryContext scratch;		/* they are here */
+	int16		typlen;
+	bool		typbyval;
+};
+
+MapletDuplicates *
+bloomfam_maplet_duplicates_make(Relation table, Relation index, Snapshot snapshot)
+{
+	MapletDuplicates *duplicates = (MapletDuplicates *) palloc0(sizeof(MapletDuplicates));
+
+	duplicates->keys = bloomfam_maplet_keys_make(table, index);
+	duplicates->fetch = bloomfam_table_index_fetch_begin(table);
+	duplicates->snapshot = snapshot;
+	duplicates->scratch = AllocSetContextCreate(CurrentMemoryContext, "maplet duplicates",
+												ALLOCSET_SMALL_SIZES);
+	get_typlenbyval(TupleDescAttr(RelationGetDescr(index), 0)->atttypid, &duplicates->typlen,
+					&duplicates->typbyval);
+	return duplicates;
+}
+
+/* The same as bloomfam_maplet_duplicates_add() does with a row that is to be read. */
+static const char *
+compare_row(MapletDuplicates *duplicates, uint64 place)
+{
+	MapletKeys *keys = duplicates->keys;
+	MemoryContext old;
+	Datum		key;
+	Datum	   *kept;
+	ListCell   *lc;
+
+	if (!fetch_key(keys, duplicates->fetch, place, duplicates->snapshot, &key))
+		return NULL;
+	foreach(lc, duplicates->different)
+		if (keys_are_equal(keys, *(Datum *) lfirst(lc), key))
+		{
+			bool		isnull = false;
+			const char *text = BuildIndexValueDescription(keys->index, &key, &isnull);
+
+			return text != NULL ? text : "";
+		}
+	old = MemoryContextSwitchTo(duplicates->scratch);
+	kept = (Datum *) palloc(sizeof(Datum));
+	*kept = datumCopy(key, duplicates->typbyval, duplicates->typlen);
+	duplicates->different = lappend(duplicates->different, kept);
+	MemoryContextSwitchTo(old);
+	return NULL;
+}
+
+const char *
+bloomfam_maplet_duplicates_add(MapletDuplicates *duplicates, uint64 hash, uint64 place)
+{
+	const char *result = NULL;
+
+	CHECK_FOR_INTERRUPTS();
+	if (hash != duplicates->hash)
+	{
+		if (duplicates->different != NIL)
+			MemoryContextReset(duplicates->scratch);
+		duplicates->different = NIL;
+		duplicates->hash = hash;
+		duplicates->first = place;
+		return NULL;
+	}
+	if (duplicates->first != 0)
+		result = compare_row(duplicates, duplicates->first);
+	duplicates->first = 0;
+	return result != NULL ? result : compare_row(duplicates, place);
+}
+
+void
+bloomfam_maplet_duplicates_end(MapletDuplicates *duplicates)
+{
+	ExecDropSingleTupleTableSlot(duplicates->keys->slot);
+	table_index_fetch_end(duplicates->fetch);
+	FreeExecutorState(duplicates->keys->estate);
+	MemoryContextDelete(duplicates->scratch);
+}
