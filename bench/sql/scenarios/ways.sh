@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: PostgreSQL
-# What docs/maplet.md says to do where a maplet index cannot: two columns, an upsert, ids that are unique over partitions, one key in many partitions.  Each
-# beside what a B-tree does.  Times are the processor's.
+# What docs/maplet.md says to do where a maplet index cannot: two columns, an upsert, ids that are unique over partitions, one key in many partitions; and from 18
+# on what unique indexes cost.  Each beside what a B-tree does.  Times are the processor's, but those of unique indexes, which may wait for pages: with
+# pg_virtualenv -o shared_buffers=16MB their B-tree is several times as large.
 #
-# ROWS (1000000), PARTS (columns upsert ids partitions), LOOKUPS (10000), PARTITIONS (200), BATCHES (100) of 1,000 ids, ROUNDS (5)
+# ROWS (1000000), PARTS (columns upsert ids partitions unique), LOOKUPS (10000), PARTITIONS (200), BATCHES (100) of 1,000 ids, ROUNDS (5)
 rows=${ROWS:-1000000}
 lookups=${LOOKUPS:-10000}
 parts=${PARTITIONS:-200}
 batches=${BATCHES:-100}
 rounds=${ROUNDS:-5}
-wanted=" ${PARTS:-columns upsert ids partitions} "
+wanted=" ${PARTS:-columns upsert ids partitions unique} "
 
 # measure_processor ROUNDS NAME...: as measure does, but of the processor time of the server's process, which other work on the machine does not lengthen
 measure_processor()
@@ -217,12 +218,76 @@ in_partitions()
 	done
 }
 
+# ---- unique indexes ----
+unique_indexes()
+{
+	local kind what batch=$((batches * 1000)) shared wal=() bytes=()
+
+	if [ "$(sql -c 'SHOW server_version_num')" -lt 180000 ]; then
+		echo "unique: a maplet index is unique from PostgreSQL 18 on"
+		return
+	fi
+	sql <<-SQL
+		DO \$\$ DECLARE kind text; BEGIN
+			FOR kind IN SELECT unnest('{btree,maplet}'::text[]) LOOP
+				EXECUTE format('CREATE TABLE once_%s (id uuid, n int) WITH (fillfactor = 70)', kind);
+				EXECUTE format('CREATE UNIQUE INDEX once_%1\$s_id ON once_%1\$s USING %1\$s (id)', kind);
+				EXECUTE format('INSERT INTO once_%s SELECT key(2 * g), 1 FROM generate_series(1, $rows) g', kind);
+				EXECUTE format('CREATE SEQUENCE once_round_%s_new', kind);
+				EXECUTE format('CREATE SEQUENCE once_round_%s_half', kind);
+			END LOOP;
+		END \$\$;
+		VACUUM ANALYZE once_btree, once_maplet;
+		-- new: ids that are in none; half: every second one is there
+		CREATE PROCEDURE once_more(kind text, what text) LANGUAGE plpgsql AS \$\$
+		DECLARE
+			round bigint := nextval(format('once_round_%s_%s', kind, what)) - 1;
+			first bigint := CASE what WHEN 'new' THEN 10 * $rows::bigint ELSE 0 END + round * $batch;
+		BEGIN
+			FOR batch IN 0..$batches - 1 LOOP
+				EXECUTE format('INSERT INTO once_%s AS c SELECT key(x), 1 FROM generate_series(\$1, \$1 + 999) x%s', kind,
+					CASE what WHEN 'half' THEN ' ON CONFLICT (id) DO UPDATE SET n = c.n + 1' ELSE '' END) USING first + batch * 1000;
+				COMMIT;
+			END LOOP;
+		END \$\$;
+	SQL
+	: > "$work/setup.sql"
+	for kind in btree maplet; do
+		for what in new half; do
+			echo "CALL once_more('$kind', '$what');" > "$work/${what}_$kind.sql"
+		done
+		echo "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;
+			DO 'DECLARE k uuid; BEGIN FOR g IN 1..$lookups LOOP k := key((g * 7919::bigint) % $rows * 2); PERFORM n FROM once_$kind WHERE id = k; END LOOP; END';" > "$work/look_$kind.sql"
+	done
+	measure "$rounds" new_btree new_maplet half_btree half_maplet look_btree look_maplet
+	shared=$(sql -c 'SHOW shared_buffers')
+	heading "A unique index on $(thousands "$rows") uuids, shared_buffers = $shared, 1,000 ids a statement" maplet B-tree
+	faster new_maplet new_btree "" "$(thousands "$batch") new ids: times faster"
+	faster half_maplet half_btree "" "$(thousands "$batch") ids by DO UPDATE, half of them there: times faster"
+	slower look_maplet look_btree "<= 1.4 x" "$(thousands "$lookups") look-ups, after these inserts: times slower"
+	sql -c "CHECKPOINT" >/dev/null
+	for kind in btree maplet; do
+		wal+=("$(sql <<-SQL | tail -n 1
+			SELECT pg_current_wal_insert_lsn() AS before \gset
+			CALL once_more('$kind', 'new');
+			SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), :'before') / $batch;
+		SQL
+		)")
+	done
+	row "bytes of WAL a new row, with its row, after a checkpoint" "${wal[1]}" B "${wal[0]}" "$(calc "${wal[1]} / ${wal[0]}")"
+	for kind in btree maplet; do
+		bytes+=("$(size_of "pg_relation_size('once_${kind}_id')" "$(sql -c "SELECT count(*) FROM once_$kind")")")
+	done
+	row "bytes of the index a row, after these inserts" "${bytes[1]}" B "${bytes[0]}" "$(calc "${bytes[1]} / ${bytes[0]}")"
+}
+
 for part in $wanted; do
 	case $part in
 		columns) two_columns ;;
 		upsert) upsert ;;
 		ids) unique_ids ;;
 		partitions) in_partitions ;;
+		unique) unique_indexes ;;
 		*) echo "no such part: $part" >&2; exit 2 ;;
 	esac
 done
