@@ -42,25 +42,21 @@
 #define LEVEL_ENTRIES		5000.0
 #endif
 
-/* How levels grow. */
-#define LOW_FANOUT			8
-#define HIGH_FANOUT			4
-#define HIGH_FANOUT_ENTRIES	1e6
+/* So many runs of a level become one of the next. */
+#define FANOUT				4
 
 static int
-level_of(uint64 entries, int *fanout)
+level_of(uint64 entries)
 {
 	double		limit = LEVEL_ENTRIES;
 	int			level = 0;
 
-	for (;;)
+	while ((double) entries >= limit && level < MAPLET_OUTPUTS - 2)
 	{
-		*fanout = limit <= HIGH_FANOUT_ENTRIES ? LOW_FANOUT : HIGH_FANOUT;
-		if ((double) entries < limit || level == MAPLET_OUTPUTS - 2)
-			return level;
-		limit *= limit * LOW_FANOUT <= HIGH_FANOUT_ENTRIES ? LOW_FANOUT : HIGH_FANOUT;
+		limit *= FANOUT;
 		level++;
 	}
+	return level;
 }
 
 /* ---- which ---- */
@@ -102,19 +98,18 @@ choose_runs(const MapletMeta *meta, const MapletRun *first, int level, bool ever
 			bool *chosen)
 {
 	bool		any_level = everything || first->shape.p != meta->p;
-	int			fanout;
+	int			fanout = FANOUT;
 	int			n = 0;
 	uint32		i;
 
-	if (first->output != 0 || level_of(first->entries, &fanout) != level)
+	if (first->output != 0 || level_of(first->entries) != level)
 		return false;
 	if (any_level)
 		fanout = 2;
 	for (i = 0; i < meta->nruns; i++)
 	{
 		const MapletRun *run = &meta->runs[i];
-		int			unused;
-		int			its_level = level_of(run->entries, &unused);
+		int			its_level = level_of(run->entries);
 
 		chosen[i] = run->output == 0 && run->shape.p == first->shape.p &&
 			(any_level || its_level == level);
