@@ -38,7 +38,7 @@ REGRESS_OPTS = --inputdir=$(top)/test
 isolation_names = $(patsubst test/isolation/specs/%.spec,%,$(call files,test/isolation/specs/*.spec))
 ifneq (,$(isolation_names))
 # Unique maplet indexes are from PostgreSQL 18 on.
-ISOLATION = $(if $(filter 15 16 17,$(MAJORVERSION)),$(filter-out maplet_ids,$(isolation_names)),$(isolation_names))
+ISOLATION = $(if $(filter 15 16 17,$(MAJORVERSION)),$(filter-out maplet_ids maplet_places,$(isolation_names)),$(isolation_names))
 # bloomfam.join_filter is for sessions that had the module from their start on.
 ISOLATION_OPTS = --inputdir=$(top)/test/isolation --launcher="env PGOPTIONS='-c session_preload_libraries=bloomfam'"
 endif

@@ -178,6 +178,9 @@ bloomfam_maplet_build(Relation table, Relation index, IndexInfo *info)
 				 errmsg("a maplet index cannot be unique with NULLS NOT DISTINCT"),
 				 errdetail("It has no entries for NULLs.")));
 
+	if (info->ii_Unique)
+		bloomfam_maplet_check_equality(index);
+
 	memset(&state, 0, sizeof(state));
 	state.table = table;
 	state.index = index;

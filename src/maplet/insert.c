@@ -19,6 +19,7 @@
 #include "access/tableam.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "storage/predicate.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -171,12 +172,18 @@ row_is_alive(Relation table, const ItemPointerData *tid)
 	return table_index_fetch_tuple_check(table, &at, SnapshotSelf, NULL);
 }
 
-/* Raises the server's own error for a unique index. */
+/*
+ * Raises the server's own error for a unique index; or, as a B-tree does, that of a serialization
+ * failure, if the transaction has read what another one has written since: then it is to be tried
+ * again.
+ */
 static void pg_attribute_noreturn()
 raise_duplicate(Relation table, Relation index, Datum *values, bool *isnull)
 {
-	char	   *key = BuildIndexValueDescription(index, values, isnull);
+	char	   *key;
 
+	CheckForSerializableConflictIn(index, NULL, InvalidBlockNumber);
+	key = BuildIndexValueDescription(index, values, isnull);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNIQUE_VIOLATION),
 			 errmsg("duplicate key value violates unique constraint \"%s\"",

@@ -36,6 +36,7 @@
 #include "maplet/hash.h"
 #include "maplet/lookup.h"
 #include "maplet/maplet.h"
+#include "maplet/unique.h"
 #include "maplet/verify.h"
 #include "pg/compat.h"
 
@@ -69,9 +70,10 @@ typedef struct MapletScan
 	Oid			key_type;		/* that hasher is for */
 	bool		hasher_made;
 
-	MapletElement element;		/* a key that is no array */
+	uint64		hash;			/* of a key that is no array */
 	MemoryContext array;		/* what is kept of one; NULL: nothing */
 	MapletVerifier *verifier;	/* rows are rechecked by it; NULL: by the executor */
+	MapletExact *exact;			/* rows of a key that is no array are; NULL: the same */
 
 	ScanPhase	phase;
 	uint64	   *places;
@@ -103,6 +105,9 @@ forget_places(MapletScan *state)
 	if (state->verifier != NULL)
 		bloomfam_maplet_verifier_end(state->verifier);
 	state->verifier = NULL;
+	if (state->exact != NULL)
+		bloomfam_maplet_exact_end(state->exact);
+	state->exact = NULL;
 	if (state->array != NULL)
 		MemoryContextDelete(state->array);
 	state->array = NULL;
@@ -240,13 +245,16 @@ prepare(IndexScanDesc scan, Relation table, const uint64 **hashes)
 	fit_hasher(scan, state, key->sk_subtype);
 	if (!(key->sk_flags & SK_SEARCHARRAY))
 	{
-		state->element.hash = maplet_hash(&state->hasher, key->sk_argument);
-		state->element.value = key->sk_argument;
-		old = MemoryContextSwitchTo(state->context);
-		state->verifier = bloomfam_maplet_verifier_make(scan, table, key, &state->view.meta,
-														&state->element, 1);
-		MemoryContextSwitchTo(old);
-		*hashes = &state->element.hash;
+		if (bloomfam_maplet_must_be_exact(scan->indexRelation, scan->xs_snapshot) &&
+			scan->numberOfKeys == 1 && !OidIsValid(key->sk_subtype))
+		{
+			old = MemoryContextSwitchTo(state->context);
+			state->exact = bloomfam_maplet_exact_make(table, scan->indexRelation,
+													  scan->xs_snapshot, key->sk_argument);
+			MemoryContextSwitchTo(old);
+		}
+		state->hash = maplet_hash(&state->hasher, key->sk_argument);
+		*hashes = &state->hash;
 		return 1;
 	}
 
@@ -392,7 +400,8 @@ next_tid(IndexScanDesc scan, Relation table, bool for_bitmap, ItemPointer tid)
 				return false;
 		}
 		bloomfam_maplet_place_to_tid(scan->indexRelation, table, for_bitmap, place, tid);
-		if (state->verifier == NULL || bloomfam_maplet_verify(state->verifier, tid))
+		if ((state->verifier == NULL || bloomfam_maplet_verify(state->verifier, tid)) &&
+			(state->exact == NULL || bloomfam_maplet_exact_has(state->exact, place)))
 			return true;
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -413,7 +422,7 @@ bloomfam_maplet_gettuple(IndexScanDesc scan, ScanDirection direction)
 		n = prepare(scan, scan->heapRelation, &hashes);
 		collect_places(scan, hashes, n);
 	}
-	scan->xs_recheck = state->verifier == NULL;
+	scan->xs_recheck = state->verifier == NULL && state->exact == NULL;
 	return next_tid(scan, scan->heapRelation, false, &scan->xs_heaptid);
 }
 

@@ -15,15 +15,20 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
+#include "catalog/pg_index.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/regproc.h"
 #include "utils/snapmgr.h"
+#include "utils/typcache.h"
 
 #include "maplet/lookup.h"
 #include "maplet/tail.h"
@@ -38,6 +43,7 @@ struct MapletKeys
 	IndexInfo  *info;			/* its own: expressions are prepared in estate */
 	EState	   *estate;
 	TupleTableSlot *slot;
+	ExprState  *predicate;		/* of a partial index, else NULL */
 	FmgrInfo	equal;
 	BlockNumber table_end;		/* blocks of the table, when it was last looked at */
 	uint64	   *places;			/* that a search has found; room for so many */
@@ -64,12 +70,34 @@ bloomfam_maplet_keys_make(Relation table, Relation index)
 	keys->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(RelationGetDescr(table)),
 										  table_slot_callbacks(table));
 	fmgr_info_cxt(get_opcode(operator), &keys->equal, CurrentMemoryContext);
+	if (keys->info->ii_Predicate != NIL)
+		keys->predicate = ExecPrepareQual(keys->info->ii_Predicate, keys->estate);
 	return keys;
+}
+
+void
+bloomfam_maplet_check_equality(Relation index)
+{
+	Oid			type = TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
+	Oid			own = index->rd_opcintype[0];
+	Oid			operator = get_opfamily_member(index->rd_opfamily[0], own, own,
+											   HTEqualStrategyNumber);
+	Oid			equality = lookup_type_cache(getBaseType(type), TYPECACHE_EQ_OPR)->eq_opr;
+
+	if (operator != equality)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("a maplet index of type %s cannot be unique", format_type_be(type)),
+				 errdetail("Its operator class compares by %s, the type itself by %s.",
+						   format_operator_qualified(operator),
+						   OidIsValid(equality) ? format_operator_qualified(equality) : "none"),
+				 errhint("Create the index on an expression of another type.")));
 }
 
 /*
  * Fetches the row at a place that the snapshot sees, and forms its key, which lives until the next
- * call.  false: the snapshot sees no row there.
+ * call.  false: the snapshot sees no row there, or one that has come there since the place was
+ * looked up, and does not belong into a partial index.
  */
 static bool
 fetch_key(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot snapshot,
@@ -99,6 +127,8 @@ fetch_key(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot s
 	if (!table_index_fetch_tuple(fetch, &tid, snapshot, keys->slot, &again, NULL))
 		return false;
 	context->ecxt_scantuple = keys->slot;
+	if (keys->predicate != NULL && !ExecQual(keys->predicate, context))
+		return false;
 	FormIndexDatum(keys->info, keys->slot, keys->estate, values, isnull);
 	*key = values[0];
 	return !isnull[0];
@@ -178,6 +208,57 @@ bloomfam_maplet_search_key(MapletKeys *keys, MapletView *view, uint64 hash, Datu
 	ExecClearTuple(keys->slot);
 	table_index_fetch_end(fetch);
 	return result;
+}
+
+/* ---- the rows of a key ---- */
+
+struct MapletExact
+{
+	MapletKeys *keys;
+	IndexFetchTableData *fetch;
+	SnapshotData dirty;
+	Snapshot	snapshot;
+	Datum		key;
+};
+
+bool
+bloomfam_maplet_must_be_exact(Relation index, Snapshot snapshot)
+{
+	return snapshot != NULL && !IsMVCCSnapshot(snapshot) &&
+		(index->rd_index->indisreplident ||
+		 !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL));
+}
+
+MapletExact *
+bloomfam_maplet_exact_make(Relation table, Relation index, Snapshot snapshot, Datum key)
+{
+	MapletExact *exact = (MapletExact *) palloc(sizeof(MapletExact));
+
+	exact->keys = bloomfam_maplet_keys_make(table, index);
+	exact->fetch = bloomfam_table_index_fetch_begin(table);
+	/* a dirty snapshot says more than it is asked, and the caller's is not to be written to */
+	InitDirtySnapshot(exact->dirty);
+	exact->snapshot = snapshot->snapshot_type == SNAPSHOT_DIRTY ? &exact->dirty : snapshot;
+	exact->key = key;
+	return exact;
+}
+
+bool
+bloomfam_maplet_exact_has(MapletExact *exact, uint64 place)
+{
+	Datum		other;
+
+	return fetch_key(exact->keys, exact->fetch, place, exact->snapshot, &other) &&
+		keys_are_equal(exact->keys, other, exact->key);
+}
+
+void
+bloomfam_maplet_exact_end(MapletExact *exact)
+{
+	ExecDropSingleTupleTableSlot(exact->keys->slot);
+	table_index_fetch_end(exact->fetch);
+	FreeExecutorState(exact->keys->estate);
+	pfree(exact);
 }
 
 /* ---- many rows ---- */

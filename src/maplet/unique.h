@@ -18,6 +18,12 @@
 typedef struct MapletKeys MapletKeys;
 
 /*
+ * Raises an error if a unique index's operator is not the equality of its column's type: rows that
+ * the type takes for equal would not be refused (citext by text_ops).
+ */
+extern void bloomfam_maplet_check_equality(Relation index);
+
+/*
  * Makes it for an index, in the current memory context.  The relations stay open as long as it
  * lives.  Between calls of the functions below it holds no pin, so that it can be forgotten with
  * its context.
@@ -51,6 +57,32 @@ typedef struct MapletKeySearch
  */
 extern MapletKeySearch bloomfam_maplet_search_key(MapletKeys *keys, MapletView *view, uint64 hash,
 												  Datum key, ItemPointer self);
+
+/*
+ * The rows of a key for a scan that must be exact, as whoever scans does not recheck enough: the
+ * apply worker of logical replication takes each row that it finds by the replica identity, and ON
+ * CONFLICT does not look at a partial index's predicate.
+ */
+typedef struct MapletExact MapletExact;
+
+/*
+ * Does a scan with this snapshot, which is none of MVCC's, have to be exact?  With one of MVCC's a
+ * recheck of the key suffices: a row that has come to another's place meanwhile is too new for it.
+ */
+extern bool bloomfam_maplet_must_be_exact(Relation index, Snapshot snapshot);
+
+/* Makes it, in the current memory context.  It holds a pin, so that it is to be ended. */
+extern MapletExact *bloomfam_maplet_exact_make(Relation table, Relation index, Snapshot snapshot,
+											   Datum key);
+
+/*
+ * Does the snapshot see a row at this place that belongs into the index and has the key?  The
+ * row's page stays pinned until the next call, so that nothing is pruned from it and no other row
+ * comes to the place.
+ */
+extern bool bloomfam_maplet_exact_has(MapletExact *exact, uint64 place);
+
+extern void bloomfam_maplet_exact_end(MapletExact *exact);
 
 /*
  * Two rows of a key, among those that are added, those of one hash one after the other.  A row

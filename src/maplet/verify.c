@@ -9,10 +9,6 @@
  * row is fetched, its key hashed, and only elements of that hash are compared.  The executor then
  * fetches the row again, from a page that is at hand.
  *
- * The apply worker of logical replication does not recheck rows that it finds by the replica
- * identity at all.  So they are compared here, and the row's page stays pinned until the worker has
- * fetched the row: nothing can be pruned from it, so that no other row comes to its place.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -55,7 +51,6 @@ struct MapletVerifier
 	MapletHasher hasher;		/* of the column's own type */
 	AttrNumber	column;
 	Snapshot	snapshot;
-	SnapshotData dirty;			/* snapshot, for a replica identity */
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
 	MemoryContext scratch;		/* what comparisons leave behind */
@@ -67,16 +62,11 @@ bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table, ScanKey key,
 {
 	Relation	index = scan->indexRelation;
 	AttrNumber	column = index->rd_index->indkey.values[0];
-	bool		is_mvcc = scan->xs_snapshot != NULL && IsMVCCSnapshot(scan->xs_snapshot);
-	bool		for_identity = scan->xs_snapshot != NULL && !is_mvcc &&
-		index->rd_index->indisreplident;
 	MapletVerifier *verifier;
 
-	/* another condition would have to be rechecked, too */
-	if (scan->numberOfKeys != 1 || column <= 0)
-		return NULL;
-	/* what other snapshots than MVCC's see may change */
-	if (!for_identity && (n < WORTHWHILE_ELEMENTS || !is_mvcc))
+	/* another condition would have to be rechecked, too; what other snapshots see may change */
+	if (n < WORTHWHILE_ELEMENTS || scan->numberOfKeys != 1 || column <= 0 ||
+		scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot))
 		return NULL;
 
 	verifier = (MapletVerifier *) palloc(sizeof(MapletVerifier));
@@ -87,8 +77,7 @@ bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table, ScanKey key,
 	bloomfam_maplet_hasher_make(&verifier->hasher, CurrentMemoryContext, index, InvalidOid);
 	bloomfam_maplet_hasher_fit(&verifier->hasher, index, meta);
 	verifier->column = column;
-	InitDirtySnapshot(verifier->dirty);
-	verifier->snapshot = for_identity ? &verifier->dirty : scan->xs_snapshot;
+	verifier->snapshot = scan->xs_snapshot;
 	verifier->fetch = bloomfam_table_index_fetch_begin(table);
 	verifier->slot = table_slot_create(table, NULL);
 	verifier->scratch = AllocSetContextCreate(CurrentMemoryContext, "maplet comparison",
@@ -130,10 +119,7 @@ bloomfam_maplet_verify(MapletVerifier *verifier, ItemPointer tid)
 	Datum		value;
 	MemoryContext old;
 
-	/*
-	 * An MVCC snapshot sees at most one version of those that an update has chained here.  Another
-	 * one sees several of one key, and the first will do.
-	 */
+	/* an MVCC snapshot sees at most one version of those that an update has chained here */
 	if (!table_index_fetch_tuple(verifier->fetch, &at, verifier->snapshot, verifier->slot, &again,
 								 &all_dead))
 		return false;

@@ -31,9 +31,9 @@ typedef struct MapletElement
 typedef struct MapletVerifier MapletVerifier;
 
 /*
- * For a scan by `= ANY (array)` whose elements, in the order of their hashes, stay as they are, or
- * by one key, the only element.  In the current memory context; holds a pin, so that it is to be
- * ended.  NULL: it cannot be done for this scan, or does not pay, and need not be done.
+ * For a scan by `= ANY (array)` whose elements, in the order of their hashes, stay as they are.
+ * In the current memory context; holds a pin, so that it is to be ended.  NULL: it cannot be done
+ * for this scan, or does not pay.
  */
 extern MapletVerifier *bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table,
 													 ScanKey key, const MapletMeta *meta,
@@ -41,8 +41,7 @@ extern MapletVerifier *bloomfam_maplet_verifier_make(IndexScanDesc scan, Relatio
 
 /*
  * Is there at this TID a row, that the scan's snapshot sees, whose key equals an element?  Exact:
- * neither answer needs a recheck.  With a snapshot other than MVCC's that holds until the next
- * call, as the row's page stays pinned.
+ * neither answer needs a recheck.
  */
 extern bool bloomfam_maplet_verify(MapletVerifier *verifier, ItemPointer tid);
 

@@ -657,7 +657,7 @@ ANALYZE receipt;
 \set VERBOSITY terse
 SELECT i.indexrelid::regclass AS index, c.size / 1024 AS kb, (c.reltuples * 7)::bigint / 1024 AS maplet_kb,
     CASE WHEN EXISTS (SELECT FROM pg_constraint f WHERE f.confrelid = i.indrelid AND f.contype = 'f') THEN 'no: foreign keys refer to it'
-         WHEN i.indisprimary THEN 'no: a primary key' WHEN i.indisunique THEN 'as EXCLUDE USING maplet' ELSE 'yes' END AS could_be_one
+         WHEN i.indisprimary THEN 'no: a primary key' WHEN i.indisunique THEN 'UNIQUE from 18 on' ELSE 'yes' END AS could_be_one
 FROM pg_index i
 CROSS JOIN LATERAL (SELECT relam, reltuples, pg_relation_size(oid) AS size FROM pg_class WHERE oid = i.indexrelid) c
 JOIN pg_am am ON am.oid = c.relam AND am.amname = 'btree'
@@ -683,7 +683,6 @@ SELECT id, payload FROM event ORDER BY id;
 SELECT maplet_may_contain('trace_id', md5('4711')::uuid) AS there, maplet_may_contain('trace_id', md5('nobody')::uuid) AS not_there;
 
 -- docs/maplet.md, example 6
-CREATE UNIQUE INDEX ON trace USING maplet (id);
 CREATE INDEX ON trace USING maplet (id, span);
 INSERT INTO event VALUES ('a', 'again') ON CONFLICT (id) DO NOTHING;
 INSERT INTO event VALUES ('a', 'again') ON CONFLICT ON CONSTRAINT event_id_excl DO UPDATE SET payload = EXCLUDED.payload;

@@ -10,6 +10,15 @@ CREATE TABLE mu (id int, v text);
 CREATE UNIQUE INDEX mu_id ON mu USING maplet (id);
 SET max_parallel_workers_per_gather = 0;
 
+-- docs/maplet.md has these lines
+CREATE TABLE payment (id uuid, note text);
+CREATE UNIQUE INDEX payment_id ON payment USING maplet (id);
+INSERT INTO payment SELECT md5(g::text)::uuid, 'first' FROM generate_series(1, 1000) g;
+
+INSERT INTO payment VALUES (md5('7')::uuid, 'again') ON CONFLICT (id) DO UPDATE SET note = excluded.note RETURNING note;
+INSERT INTO payment VALUES (md5('7')::uuid, 'once more');
+DROP TABLE payment;
+
 --
 -- Rows one by one
 --
@@ -182,6 +191,14 @@ UPDATE partial SET gone = false;
 --
 CREATE UNIQUE INDEX ON mu USING maplet (id) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX ON mu USING maplet (id, v);
+-- a type with another equality than its operator class: rows that it takes for equal would not be refused
+CREATE EXTENSION citext;
+CREATE TABLE mu_folded (c citext);
+CREATE UNIQUE INDEX ON mu_folded USING maplet (c);
+CREATE UNIQUE INDEX ON mu_folded USING maplet (lower(c));
+INSERT INTO mu_folded VALUES ('A'), ('a');
+DROP TABLE mu_folded;
+DROP EXTENSION citext;
 ALTER TABLE mu ADD CONSTRAINT mu_unique UNIQUE USING INDEX mu_id;
 ALTER TABLE mu ADD CONSTRAINT mu_primary PRIMARY KEY USING INDEX mu_id;
 CLUSTER mu USING mu_id;
