@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: PostgreSQL
-# Property: the file of a maplet index that grows stays near its pages in use, and its runs stay few, without any VACUUM; and VACUUM counts right
+# Property: the file of a maplet index that grows stays within half as much again as its pages in use, and its runs stay few, without any VACUUM; and VACUUM counts right
 # what it removes beside a merge.
 
 use strict;
@@ -27,7 +27,8 @@ foreach my $more (700_000, 700_000, 700_000, 700_000)
 	$most_runs = $runs if $runs > $most_runs;
 }
 my ($pages, $live) = split /\|/, $node->safe_psql('postgres', $info);
-cmp_ok($pages, '<=', 1.25 * $live, "$rows rows: a file of $pages pages for $live");
+# a merge's output is written before its inputs' pages are free: of four runs of the largest level, as much as they have
+cmp_ok($pages, '<=', 1.5 * $live, "$rows rows: a file of $pages pages for $live");
 cmp_ok($most_runs, '<=', 24, "at most $most_runs runs");
 is($node->safe_psql('postgres', q{SELECT maplet_check('grown_n', true)}), '', 'the index is whole, in pieces as it is');
 
