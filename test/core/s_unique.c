@@ -10,7 +10,7 @@
  * src/maplet; it is about the order of steps.
  *
  * Each program is what three transactions do: inserts of two keys, inserts that skip a conflict, deletions, and whether
- * they commit.  With LONG=1 all programs of one statement each are tried, and every 17th of those with transactions of
+ * they commit.  With LONG=1 all programs of one statement each are tried, and every 61st of those with transactions of
  * two; otherwise a part of them.  A state that was seen is not followed again, which is told by 64 bits of its hash.  At the end the model itself is tried: with a step left out, or two in
  * another order, it has to find a fault.
  *
@@ -842,7 +842,7 @@ one_statement(void)
 static void
 two_statements(void)
 {
-	programs(SINGLE, 2 * SINGLE, test_is_long() ? 17 : test_is_everyday() ? 1009 : 401, "transactions of two statements");
+	programs(SINGLE, 2 * SINGLE, test_is_long() ? 61 : test_is_everyday() ? 1009 : 401, "transactions of two statements");
 }
 
 /* The model finds what is wrong with another order of steps, by some program. */
