@@ -54,6 +54,9 @@ struct MapletKeys
 MapletKeys *
 bloomfam_maplet_keys_make(Relation table, Relation index)
 {
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "maplet rows",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
 	MapletKeys *keys = (MapletKeys *) palloc0(sizeof(MapletKeys));
 	Oid			type = index->rd_opcintype[0];
 	Oid			operator = get_opfamily_member(index->rd_opfamily[0], type, type,
@@ -61,7 +64,7 @@ bloomfam_maplet_keys_make(Relation table, Relation index)
 
 	if (!OidIsValid(operator))
 		elog(ERROR, "index \"%s\" has no equality", RelationGetRelationName(index));
-	keys->context = CurrentMemoryContext;
+	keys->context = context;
 	keys->table = table;
 	keys->index = index;
 	keys->info = BuildIndexInfo(index);
@@ -72,7 +75,18 @@ bloomfam_maplet_keys_make(Relation table, Relation index)
 	fmgr_info_cxt(get_opcode(operator), &keys->equal, CurrentMemoryContext);
 	if (keys->info->ii_Predicate != NIL)
 		keys->predicate = ExecPrepareQual(keys->info->ii_Predicate, keys->estate);
+	MemoryContextSwitchTo(old);
 	return keys;
+}
+
+/* Frees it, with what was begun to fetch its rows. */
+static void
+keys_end(MapletKeys *keys, IndexFetchTableData *fetch)
+{
+	ExecDropSingleTupleTableSlot(keys->slot);
+	table_index_fetch_end(fetch);
+	FreeExecutorState(keys->estate);
+	MemoryContextDelete(keys->context);
 }
 
 void
@@ -255,9 +269,7 @@ bloomfam_maplet_exact_has(MapletExact *exact, uint64 place)
 void
 bloomfam_maplet_exact_end(MapletExact *exact)
 {
-	ExecDropSingleTupleTableSlot(exact->keys->slot);
-	table_index_fetch_end(exact->fetch);
-	FreeExecutorState(exact->keys->estate);
+	keys_end(exact->keys, exact->fetch);
 	pfree(exact);
 }
 
@@ -343,8 +355,6 @@ bloomfam_maplet_duplicates_add(MapletDuplicates *duplicates, uint64 hash, uint64
 void
 bloomfam_maplet_duplicates_end(MapletDuplicates *duplicates)
 {
-	ExecDropSingleTupleTableSlot(duplicates->keys->slot);
-	table_index_fetch_end(duplicates->fetch);
-	FreeExecutorState(duplicates->keys->estate);
+	keys_end(duplicates->keys, duplicates->fetch);
 	MemoryContextDelete(duplicates->scratch);
 }
