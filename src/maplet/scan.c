@@ -91,7 +91,9 @@ bloomfam_maplet_beginscan(Relation index, int nkeys, int norderbys)
 	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
 	MapletScan  *state = (MapletScan *) palloc0(sizeof(MapletScan));
 
-	state->context = CurrentMemoryContext;
+	/* ON CONFLICT begins a scan for each row, in memory that lives as long as the statement */
+	state->context = AllocSetContextCreate(CurrentMemoryContext, "maplet scan",
+										   ALLOCSET_SMALL_SIZES);
 	scan->opaque = state;
 	return scan;
 }
@@ -132,8 +134,7 @@ bloomfam_maplet_endscan(IndexScanDesc scan)
 	MapletScan  *state = (MapletScan *) scan->opaque;
 
 	forget_places(state);
-	if (state->places != NULL)
-		pfree(state->places);
+	MemoryContextDelete(state->context);
 	pfree(state);
 }
 
