@@ -8,30 +8,35 @@
  */
 #include "postgres.h"
 
+#include "lib/stringinfo.h"
 
 #include "pg/explain_text.h"
 #include "sampling/report.h"
 
-/* Says in sentences what came of a pair. */
+/* Returns what came of a pair as text: labels and values, named as the properties of EXPLAIN. */
 static char *
 text_of(const SampleTold *told)
 {
 	const SampleFraction *fraction = &told->fraction;
-	const char *given = told->given != NULL ? psprintf(" that match %s", told->given) : "";
-	const char *kept = ", which is kept";
+	StringInfoData text;
 
 	if (told->reason != NULL)
-		return psprintf("Not sampled: %s.", told->reason);
+		return psprintf("Not Sampled: %s", told->reason);
+	initStringInfo(&text);
+	appendStringInfo(&text, "Fraction: %.1f%% (%.1f%% to %.1f%%)  Expected Fraction: %.1f%%",
+					 fraction->fraction * 100, fraction->low * 100, fraction->high * 100,
+					 told->expected * 100);
 	if (told->planned >= 0)
-		kept = psprintf("; planned with %.1f%%", told->planned * 100);
-	return psprintf("%.1f%% of the rows of %s%s have a match (%.1f%% to %.1f%%), by %d of them (%d "
-					"blocks) in %s%s (%d blocks). The server expects %.1f%%%s.%s",
-					fraction->fraction * 100, told->large, given, fraction->low * 100,
-					fraction->high * 100, fraction->nrows, told->sample_blocks,
-					told->index != NULL ? "index " : "",
-					told->index != NULL ? told->index : told->searched, told->nblocks,
-					told->expected * 100, kept,
-					told->nleft > 0 ? psprintf(" Conditions not evaluated: %d.", told->nleft) : "");
+		appendStringInfo(&text, "  Planned Fraction: %.1f%%", told->planned * 100);
+	if (told->given != NULL)
+		appendStringInfo(&text, "  Given Relation: %s", told->given);
+	appendStringInfo(&text, "  Rows: %d  Blocks Read: %d", fraction->nrows,
+					 told->sample_blocks + told->nblocks);
+	if (told->index != NULL)
+		appendStringInfo(&text, "  Index: %s", told->index);
+	if (told->nleft > 0)
+		appendStringInfo(&text, "  Conditions Not Evaluated: %d", told->nleft);
+	return text.data;
 }
 
 void
@@ -57,8 +62,6 @@ explain_pair(const SampleTold *told, ExplainState *es)
 	}
 	ExplainOpenGroup("Join Sample", NULL, true, es);
 	ExplainPropertyText("Join", told->join, es);
-	ExplainPropertyText("Large Relation", told->large, es);
-	ExplainPropertyText("Searched Relation", told->searched, es);
 	if (told->reason != NULL)
 		ExplainPropertyText("Not Sampled", told->reason, es);
 	else
@@ -68,8 +71,7 @@ explain_pair(const SampleTold *told, ExplainState *es)
 		if (told->given != NULL)
 			ExplainPropertyText("Given Relation", told->given, es);
 		ExplainPropertyInteger("Rows", NULL, told->fraction.nrows, es);
-		ExplainPropertyInteger("Sample Blocks", NULL, told->sample_blocks, es);
-		ExplainPropertyInteger("Blocks", NULL, told->nblocks, es);
+		ExplainPropertyInteger("Blocks Read", NULL, told->sample_blocks + told->nblocks, es);
 		ExplainPropertyInteger("Conditions Not Evaluated", NULL, told->nleft, es);
 		ExplainPropertyFloat("Fraction", NULL, told->fraction.fraction, 6, es);
 		ExplainPropertyFloat("Fraction From", NULL, told->fraction.low, 6, es);

@@ -18,8 +18,6 @@
 typedef struct SampleTold
 {
 	const char *join;			/* the equalities, by aliases */
-	const char *large;			/* aliases of the two relations */
-	const char *searched;
 	const char *reason;			/* why it was not sampled; NULL if it was, and all else is set */
 	const char *index;			/* its name; NULL if the searched table was read */
 	const char *given;			/* alias: of rows that match there; NULL if of all rows */

@@ -360,8 +360,6 @@ sample_large(PlannerInfo *root, LargeState *large, const char *reason, double nb
 			continue;
 		told = palloc(sizeof(SampleTold));
 		*told = (SampleTold) {.join = bloomfam_sample_pair_text(root, &state->pair),
-							  .large = bloomfam_sample_alias(root, large->rel),
-							  .searched = bloomfam_sample_alias(root, state->pair.searched),
 							  .reason = state->reason, .planned = -1};
 		if (state->reason == NULL)
 			use_pair(root, large, state, sample, told);

@@ -11,7 +11,7 @@ use Exporter 'import';
 
 our @EXPORT = qw(run_shape);
 
-my @always = ('bloomfam.join_filter_min_rows = 0', 'bloomfam.join_filter_min_drop = 0', 'plan_cache_mode = force_generic_plan', 'enable_nestloop = on', 'enable_mergejoin = on', "track_functions = 'pl'");
+my @always = ('plan_cache_mode = force_generic_plan', 'enable_nestloop = on', 'enable_mergejoin = on', "track_functions = 'pl'");
 my $calls = q{SELECT 'calls', coalesce(pg_stat_get_xact_function_calls('vf(int)'::regprocedure), 0)};
 my $locks = join(' UNION ALL ', map { "SELECT 1 FROM $_ WHERE xmax = pg_current_xact_id()::xid" } qw(f b o c d d_one d_none d_empty f_pt c_pt));
 my $written = join(' UNION ALL ', map { "SELECT '$_', count(*), sum(v), count(*) FILTER (WHERE xmin = pg_current_xact_id()::xid) FROM $_" } qw(log full_log f_up));

@@ -1086,8 +1086,8 @@ sub random_settings
 	{
 		@set{qw(join_collapse_limit from_collapse_limit)} = (1, 1);
 	}
-	$set{'bloomfam.join_foreign_keys'} = pick(0, 1, 10, 100) if chance(0.3);
-	$set{'bloomfam.join_filter_foreign_max_size'} = pick(0, 1, 64) if chance(0.1);
+	$set{'bloomfam.join_foreign_keys'} = pick(-1, 0, 1, 10, 100) if chance(0.3);
+	$set{'bloomfam.join_filter_max_size'} = pick(1, 64) if chance(0.1);
 	$set{geqo_threshold} = 2 if chance(0.05);
 	$set{jit} = chance(0.01) ? 'on' : 'off';
 	$set{jit_above_cost} = 0;

@@ -175,7 +175,7 @@ sub look_at_plan
 	$self->{foreign_joins}++ if $plan =~ /Foreign Scan/ && $plan =~ /->  .*(?:Join|Nested Loop)|^(?:.*Join|Nested Loop)/m;
 	$tally->{"plans $item->{kind}"}++;
 	$tally->{sampled}++ if $plan =~ /% of the rows of/;
-	$tally->{'planned with samples'}++ if $plan =~ /; planned with/;
+	$tally->{'planned with samples'}++ if $plan =~ /Planned Fraction/;
 	if ($plan =~ /Bloom Filter Probe/)
 	{
 		$tally->{filtered}++;

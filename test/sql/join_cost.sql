@@ -112,13 +112,6 @@ SET bloomfam.join_filter_plans = off;
 SELECT total_cost('SELECT sum(fact.v) FROM fact JOIN many USING (k)') = :cost AS same;
 SET bloomfam.join_filter_plans = on;
 SELECT joins('SELECT fact.v FROM fact JOIN picks USING (k) LIMIT 1');
--- no filter by its settings
-SET bloomfam.join_filter_min_rows = 200001;
-SELECT joins(:'query');
-RESET bloomfam.join_filter_min_rows;
-SET bloomfam.join_filter_min_drop = 0.999;
-SELECT joins(:'query');
-RESET bloomfam.join_filter_min_drop;
 -- (more keys than a filter may have)
 \set many 'SELECT sum(id) FROM fact JOIN many USING (k) WHERE many.k < 5000'
 SET bloomfam.join_filter_plans = off;

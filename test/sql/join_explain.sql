@@ -214,10 +214,8 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM fact f JOIN dim d ON f.a === d.a AND f.
 -- what it would cost and win
 EXPLAIN (COSTS OFF) SELECT count(*) FROM dim d1 JOIN dim d2 USING (a);
 EXPLAIN (COSTS OFF) SELECT count(*) FROM fact f JOIN dim d USING (few);
-SET bloomfam.join_filter_min_rows = 50;
 SET join_collapse_limit = 1;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM (dim d JOIN fact f1 USING (few)) JOIN (SELECT id FROM fact WHERE id <= 1000) f2 ON f2.id = d.a;
-RESET bloomfam.join_filter_min_rows;
 -- several filters for one join; several joins; joins in subqueries, and below a recursive union
 EXPLAIN (COSTS OFF)
 SELECT count(*) FROM (fact f1 JOIN fact f2 ON f1.id = f2.id) JOIN dim d ON f1.n = d.n AND f2.t = d.t;
@@ -277,7 +275,7 @@ DECLARE
 	plan json;
 BEGIN
 	EXECUTE format('EXPLAIN (VERBOSE, FORMAT JSON) SELECT count(*) FROM many JOIN few ON many.%s = few.%s', many, few) INTO plan;
-	RETURN (SELECT string_agg(decision ->> 'Decision', '') FROM json_array_elements(plan -> 0 -> 'Join Filters') decision);
+	RETURN (SELECT string_agg(coalesce(decision ->> 'Reason', format('filter %s of %s rows removes %s', decision ->> 'Filter', decision ->> 'Expected Rows Probed', decision ->> 'Expected Rows Removed')), '') FROM json_array_elements(plan -> 0 -> 'Join Filters') decision);
 END $$;
 SELECT a || ' = ' || b AS types, decided(a, b) AS a_of_many, CASE WHEN b !~ '::' THEN decided(b, a) END AS b_of_many
 FROM (VALUES ('i2', 'i4'), ('i4', 'i8'), ('f4', 'f8'), ('nm', 't'), ('v', 't'), ('v', 'v'), ('c', 'v'), ('i4', 'o'),

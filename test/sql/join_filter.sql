@@ -11,7 +11,7 @@ SET max_parallel_workers_per_gather = 0;
 CREATE TABLE jf_plain AS SELECT i AS k FROM generate_series(1, 1000) i;
 ANALYZE jf_plain;
 -- not here, and not where the server's settings preload the module, with its filters off
-SELECT count(*) > 0 AS preloaded FROM pg_settings WHERE name = 'bloomfam.join_filter_fpr'
+SELECT count(*) > 0 AS preloaded FROM pg_settings WHERE name = 'bloomfam.join_filter_max_size'
 \gset
 \if :preloaded
 SET bloomfam.join_filter = off;
@@ -27,17 +27,13 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM jf_plain a JOIN jf_plain b USING (k);
 SET bloomfam.join_filter = on;
 -- too few rows to be worth it
 EXPLAIN (COSTS OFF) SELECT count(*) FROM jf_plain a JOIN jf_plain b USING (k) WHERE b.k < 10;
-SET bloomfam.join_filter_min_rows = 10;
-EXPLAIN (COSTS OFF) SELECT count(*) FROM jf_plain a JOIN jf_plain b USING (k) WHERE b.k < 10;
 -- all rows are expected to match
 EXPLAIN (COSTS OFF) SELECT count(*) FROM jf_plain a JOIN jf_plain b USING (k);
-RESET bloomfam.join_filter_min_rows;
 
 -- settings
 SET bloomfam.join_filter = maybe;
-SET bloomfam.join_filter_fpr = 0.6;
-SET bloomfam.join_filter_min_drop = 2;
-SET bloomfam.join_filter_min_rows = -1;
+SET bloomfam.join_filter_max_size = 0;
+SET bloomfam.join_foreign_keys = -2;
 SHOW bloomfam.join_filter_max_size;
 
 -- makes join_compare()
@@ -238,7 +234,6 @@ RESET enable_hashagg;
 RESET enable_sort;
 RESET enable_material;
 SET bloomfam.join_filter = on;
-SET bloomfam.join_filter_min_drop = 0.01;
 CREATE TABLE jf_groups AS SELECT g % 5000 AS k, (g < 5000)::int AS first FROM generate_series(0, 19999) g;
 CREATE TABLE jf_most AS SELECT g AS k FROM generate_series(0, 4999) g WHERE g % 20 <> 7;
 ANALYZE jf_groups, jf_most;
@@ -246,7 +241,6 @@ EXPLAIN (COSTS OFF)
 SELECT count(*), sum(r) FROM (SELECT k, 10 / sum(first) AS r FROM jf_groups GROUP BY k OFFSET 0) g WHERE k IN (SELECT k FROM jf_most WHERE k % 5 < 10);
 SELECT count(*), sum(r) FROM (SELECT k, 10 / sum(first) AS r FROM jf_groups GROUP BY k OFFSET 0) g WHERE k IN (SELECT k FROM jf_most WHERE k % 5 < 10);
 DROP TABLE jf_groups, jf_most;
-RESET bloomfam.join_filter_min_drop;
 RESET enable_nestloop;
 SET enable_hashjoin = off;
 SELECT r.* FROM join_compare('SELECT a.v, b.v AS w FROM jf_a a JOIN jf_b b USING (k)') r;

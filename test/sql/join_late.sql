@@ -3,7 +3,7 @@
 ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" SET session_preload_libraries = 'plpgsql';
 \c -
 -- Where all sessions have the module, none loads it too late.
-SELECT count(*) > 0 AS skip FROM pg_settings WHERE name = 'bloomfam.join_filter_fpr' \gset
+SELECT count(*) > 0 AS skip FROM pg_settings WHERE name = 'bloomfam.join_filter_max_size' \gset
 \if :skip
 ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" RESET session_preload_libraries;
 \quit
@@ -11,12 +11,12 @@ ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" RESET session_preload_libraries;
 
 -- not loaded: a setting is a name that nobody looks at
 SET bloomfam.join_filter = on;
-SHOW bloomfam.join_filter_fpr;
+SHOW bloomfam.join_filter_max_size;
 -- a session that loads the module too late is told so
 \c -
 SELECT bloom_create(10::bigint) IS NULL AS loaded;
 SET bloomfam.join_filter = on;
-SHOW bloomfam.join_filter_fpr;
+SHOW bloomfam.join_filter_max_size;
 SHOW bloomfam.join_filter;
 RESET bloomfam.join_filter;
 SHOW bloomfam.join_filter;
@@ -32,7 +32,7 @@ ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" RESET bloomfam.join_filter;
 -- nothing is said where filters are in time
 ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" SET session_preload_libraries = 'bloomfam';
 \c -
-SHOW bloomfam.join_filter_fpr;
+SHOW bloomfam.join_filter_max_size;
 SELECT boot_val, reset_val, enumvals FROM pg_settings WHERE name = 'bloomfam.join_filter';
 -- what a boolean setting takes is taken here, too
 SET bloomfam.join_filter = off;

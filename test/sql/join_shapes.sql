@@ -7,7 +7,6 @@ CREATE SCHEMA join_shapes;
 SET search_path = join_shapes, public;
 SET bloomfam.join_filter = on;
 SET bloomfam.join_samples = off;
-SET bloomfam.join_filter_min_rows = 1000;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 SET work_mem = '16MB';
@@ -95,7 +94,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
-		IF line ~ 'ilter' AND line ~ ': (No filter|Filter)' THEN
+		IF line ~ 'ilter' AND line ~ ': (No filter|Filter \d)' THEN
 			RETURN NEXT line;
 		END IF;
 	END LOOP;
@@ -126,7 +125,7 @@ CREATE TABLE kinds AS SELECT kind, 'SELECT s.v, t.n FROM staging s ' || kind || 
 SELECT kind, r.* FROM kinds, join_compare(q) r;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT s.v, t.n FROM staging s LEFT JOIN target t ON t.id = s.id;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT s.v, t.n FROM staging s FULL JOIN target t ON t.id = s.id;
-EXPLAIN (VERBOSE, COSTS OFF, FORMAT json) SELECT s.v FROM staging s JOIN target t ON t.id = s.id \g | grep -E '"(Node Type|Number|Key|Joined With|Merge Cond|Decision)"|^ +"[(]|"t.id"|"s.id"'
+EXPLAIN (VERBOSE, COSTS OFF, FORMAT json) SELECT s.v FROM staging s JOIN target t ON t.id = s.id \g | grep -E '"(Node Type|Number|Key|Joined With|Merge Cond|Filter|Reason)"|^ +"[(]|"t.id"|"s.id"'
 SET bloomfam.join_filter_log = on;
 SET client_min_messages = log;
 EXPLAIN (COSTS OFF) SELECT s.v, t.n FROM staging s LEFT JOIN target t ON t.id = s.id;
@@ -140,7 +139,7 @@ VACUUM ANALYZE ordered;
 SET enable_sort = off;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
-SELECT replace(line, 'No filter. ', '') AS why FROM why('SELECT s.v FROM staging s LEFT JOIN ordered t ON t.id = s.id AND t.n < s.v') line;
+SELECT replace(line, 'No filter: ', '') AS why FROM why('SELECT s.v FROM staging s LEFT JOIN ordered t ON t.id = s.id AND t.n < s.v') line;
 -- what is read further would be seen: by an error, for instance; the same of a merge join below another join
 CREATE FUNCTION at_most(x int, most int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN

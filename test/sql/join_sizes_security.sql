@@ -172,7 +172,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE format('EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, FORMAT %s) SELECT drops() FROM facts f JOIN large d ON d.id = f.day WHERE d.year = 10 LIMIT 1', format) LOOP
-		RETURN QUERY SELECT (regexp_match(line, 'index large_id_idx|"Index": "large_id_idx"'))[1] WHERE line ~ 'large_id_idx';
+		RETURN QUERY SELECT (regexp_match(line, 'Index: large_id_idx|"Index": "large_id_idx"'))[1] WHERE line ~ 'large_id_idx';
 	END LOOP;
 END $$;
 BEGIN;

@@ -10,7 +10,6 @@ SET enable_nestloop = off;
 SET enable_mergejoin = off;
 SET enable_memoize = off;
 SET bloomfam.join_filter_plans = off;
-SET bloomfam.join_filter_min_rows = 0;
 SET compute_query_id = off;
 SET jit = off;
 SET work_mem = '16MB';

@@ -22,7 +22,6 @@ my $node = start_node('main', q{
 	parallel_tuple_cost = 0
 	enable_nestloop = off
 	enable_mergejoin = off
-	bloomfam.join_filter_min_rows = 1
 });
 
 # 3 in 100 keys of fact are in dim, and every 50th is NULL

@@ -27,8 +27,9 @@ foreach my $more (700_000, 700_000, 700_000, 700_000)
 	$most_runs = $runs if $runs > $most_runs;
 }
 my ($pages, $live) = split /\|/, $node->safe_psql('postgres', $info);
-# a merge's output is written before its inputs' pages are free: of four runs of the largest level, as much as they have
-cmp_ok($pages, '<=', 1.5 * $live, "$rows rows: a file of $pages pages for $live");
+# A merge writes its output before the pages of its inputs are free.  A merge of the largest level therefore needs as many pages as are live, unless
+# pages that earlier merges freed can be reused by then, which depends on the snapshots that other processes hold meanwhile.
+cmp_ok($pages, '<=', 2 * $live, "$rows rows: a file of $pages pages for $live");
 cmp_ok($most_runs, '<=', 24, "at most $most_runs runs");
 is($node->safe_psql('postgres', q{SELECT maplet_check('grown_n', true)}), '', 'the index is whole, in pieces as it is');
 

@@ -16,12 +16,8 @@
 #include "join/base/gucs.h"
 
 int			bloomfam_join_filter = JOIN_FILTER_OFF;
-int			bloomfam_join_filter_min_rows = 10000;
 int			bloomfam_join_filter_max_size = 64 * 1024;
-int			bloomfam_join_filter_foreign_max_size = 1024;
 int			bloomfam_join_foreign_keys = 1000;
-double bloomfam_join_filter_min_drop = 0.1;
-double bloomfam_join_filter_fpr = 0.005;
 bool		bloomfam_join_filter_log = false;
 bool		bloomfam_join_filter_plans = true;
 bool		bloomfam_join_filter_skip = true;
@@ -80,35 +76,16 @@ bloomfam_join_gucs_define(bool loaded_in_time)
 	 */
 	if (!loaded_in_time && !IsInParallelMode())
 		SetConfigOption("bloomfam.join_filter", "off", PGC_USERSET, PGC_S_DYNAMIC_DEFAULT);
-	DefineCustomIntVariable(
-		"bloomfam.join_filter_min_rows",
-		"Sets the number of probe-side rows from which on a join gets a filter.", NULL,
-		&bloomfam_join_filter_min_rows, 10000, 0, INT_MAX, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomRealVariable(
-		"bloomfam.join_filter_min_drop",
-		"Sets the share of probe-side rows that a filter must be expected to drop.", NULL,
-		&bloomfam_join_filter_min_drop, 0.1, 0.0, 1.0, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomRealVariable("bloomfam.join_filter_fpr",
-							 "Sets the share of rows without a match that a filter lets pass.",
-							 NULL, &bloomfam_join_filter_fpr, 0.005, 0.0001, 0.5, PGC_USERSET, 0,
-							 NULL, NULL, NULL);
 	DefineCustomIntVariable("bloomfam.join_filter_max_size",
 							"Sets the size from which on a join's filter is discarded.", NULL,
 							&bloomfam_join_filter_max_size, 64 * 1024, 1, 1024 * 1024, PGC_USERSET,
 							GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable(
-		"bloomfam.join_filter_foreign_max_size",
-		"Sets the size from which on a join's filter, or a list of its keys, is not pushed to a "
-		"foreign server.",
-		"A filter travels with the query as a text of twice its size. 0 sends nothing.",
-		&bloomfam_join_filter_foreign_max_size, 1024, 0, 64 * 1024, PGC_USERSET, GUC_UNIT_KB, NULL,
-		NULL, NULL);
-	DefineCustomIntVariable(
 		"bloomfam.join_foreign_keys",
-		"Sets the number of keys up to which a join's keys are sent to a foreign server in clear.",
-		"Beyond it, the smallest and the largest are. They may appear in the foreign server's "
-		"log. 0 sends none.",
-		&bloomfam_join_foreign_keys, 1000, 0, 100000, PGC_USERSET, 0, NULL, NULL, NULL);
+		"Sets the number of a join's keys that may be sent to a foreign server as plain values.",
+		"If there are more, the smallest and the largest are sent. They may appear in the foreign "
+		"server's log. 0 sends filters only, and -1 nothing at all.",
+		&bloomfam_join_foreign_keys, 1000, -1, 100000, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"bloomfam.join_filter_log",
 		"Logs for each hash join that is planned which filters it gets, or why it gets none.", NULL,
@@ -122,7 +99,7 @@ bloomfam_join_gucs_define(bool loaded_in_time)
 		"bloomfam.join_filter_skip",
 		"Lets hash joins with filters not read partitions of their probe side in which no row can "
 		"match.",
-		NULL, &bloomfam_join_filter_skip, true, PGC_USERSET, 0, NULL, NULL, NULL);
+		NULL, &bloomfam_join_filter_skip, true, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"bloomfam.join_samples",
 		"Lets the planner sample rows of large tables, to know how many of them have a match in "

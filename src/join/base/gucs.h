@@ -18,23 +18,34 @@ typedef enum JoinFilterMode
 	JOIN_FILTER_FORCE
 } JoinFilterMode;
 
-extern int	  bloomfam_join_filter; /* a JoinFilterMode */
-extern int	  bloomfam_join_filter_min_rows;
-extern int	  bloomfam_join_filter_max_size;		 /* kB */
-extern int	  bloomfam_join_filter_foreign_max_size; /* kB; 0: none */
-extern int	  bloomfam_join_foreign_keys;			 /* 0: none */
-extern double bloomfam_join_filter_min_drop;
-extern double bloomfam_join_filter_fpr;
-extern bool	  bloomfam_join_filter_log;
-extern bool	  bloomfam_join_filter_plans;
-extern bool	  bloomfam_join_filter_skip;
-extern bool	  bloomfam_join_samples;
+extern int	bloomfam_join_filter;	/* a JoinFilterMode */
+extern int	bloomfam_join_filter_max_size;	/* kB; never 0 */
+extern int	bloomfam_join_foreign_keys; /* 0: filters, but no keys; -1: nothing is sent */
+extern bool bloomfam_join_filter_log;
+extern bool bloomfam_join_filter_plans;
+extern bool bloomfam_join_filter_skip;
+extern bool bloomfam_join_samples;
+
+/* The size in kB beyond which neither a filter nor a list of keys is sent to a foreign server. */
+#define JOIN_FOREIGN_MAX_SIZE	1024
 
 /* May partitions and blocks be skipped that cannot match? */
 static inline bool
 bloomfam_join_may_skip(void)
 {
 	return BLOOMFAM_KNOWN_MAJOR && bloomfam_join_filter_skip;
+}
+
+/*
+ * Returns the bytes that a filter, or a list of keys, may have that a foreign server is sent; 0 if
+ * nothing may be sent.
+ */
+static inline Size
+bloomfam_join_foreign_max_bytes(void)
+{
+	if (bloomfam_join_foreign_keys < 0)
+		return 0;
+	return (Size) Min(bloomfam_join_filter_max_size, JOIN_FOREIGN_MAX_SIZE) * 1024;
 }
 
 /*

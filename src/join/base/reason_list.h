@@ -7,11 +7,8 @@
  * Whoever includes it defines JOIN_REASON(name, text) before: reasons.h makes the enum of it, and
  * reasons.c the table of texts.  So it has no guard, as the server's kwlist.h has none.
  *
- * A text is NULL if the reason is not shown.  A % and a letter after it stand for a figure of the
- * decision on a key: %k the keys, %K how many there may be, %r the rows that would be probed, %R
- * bloomfam.join_filter_min_rows, %d the percentage that would be dropped, %D
- * bloomfam.join_filter_min_drop, %s what that saves, %c what it costs, and %b for why the join may
- * not build first.
+ * A text has at most 12 words, and no figures: report/decisions.c shows those beside it.  It is
+ * NULL if the reason is not shown.
  *
  * .ci/checks/reasons compares the texts with the tables of docs/join_filter_reference.md and
  * docs/foreign_scans.md.  It knows by the beginning of a reason's name in which table it belongs.
@@ -19,53 +16,44 @@
  *-------------------------------------------------------------------------
  */
 
-/* Why a key has no filter (planner/decision.c, planner/cost.c): the first that applies. */
-JOIN_REASON(JOIN_KEEPS_ROWS, "Rows of the probe side that match none are in the join's result.")
-JOIN_REASON(JOIN_KEY_IS_COMPUTED,
-			"The key is no plain column of the probe side, or computed by a subquery on the build "
-			"side.")
-JOIN_REASON(JOIN_KEY_HAS_NO_HASH,
-			"The operator is not strict, or its family does not hash both of its types.")
-JOIN_REASON(JOIN_KEY_IS_VOLATILE,
-			"A key of the probe side calls volatile functions, in a subquery or a domain.")
-JOIN_REASON(JOIN_HAS_NO_TARGET, "All of the probe side is scanned asynchronously.")
-JOIN_REASON(JOIN_BUILDS_TOO_LATE, "The probe side is read before there is a filter: %b.")
-JOIN_REASON(JOIN_READS_IN_PART,
-			"The merge join reads its inner side only as far as there are outer rows.")
-JOIN_REASON(JOIN_HAS_TOO_MANY_KEYS,
-			"It would have %k keys, and is discarded beyond %K keys by "
-			"bloomfam.join_filter_max_size and work_mem.")
-JOIN_REASON(JOIN_PROBES_FEW_ROWS,
-			"It would probe %r, fewer than bloomfam.join_filter_min_rows (%R).")
-JOIN_REASON(JOIN_DROPS_FEW_ROWS,
-			"It would drop %d of %r, less than bloomfam.join_filter_min_drop (%D).")
-JOIN_REASON(JOIN_COSTS_MORE, "It would drop %d of %r, which saves %s, and cost %c.")
+/*
+ * Why a key has no filter (planner/decision.c, planner/cost.c): the first that applies.  In place
+ * of JOIN_BUILDS_TOO_LATE the reason is shown why the join may not build first.
+ */
+JOIN_REASON(JOIN_KEEPS_ROWS, "an outer or anti join must return unmatched rows")
+JOIN_REASON(JOIN_KEY_IS_COMPUTED, "the key is computed on the probe side, or by a subquery")
+JOIN_REASON(JOIN_KEY_HAS_NO_HASH, "the operator is not strict, or not hashed by its family")
+JOIN_REASON(JOIN_KEY_IS_VOLATILE, "a key of the probe side calls volatile functions")
+JOIN_REASON(JOIN_HAS_NO_TARGET, "the probe side is scanned asynchronously")
+JOIN_REASON(JOIN_BUILDS_TOO_LATE, NULL)
+JOIN_REASON(JOIN_READS_IN_PART, "the merge join may read its inner side only in part")
+JOIN_REASON(JOIN_HAS_TOO_MANY_KEYS, "too many keys for bloomfam.join_filter_max_size and work_mem")
+JOIN_REASON(JOIN_PROBES_FEW_ROWS, "too few rows to probe")
+JOIN_REASON(JOIN_DROPS_FEW_ROWS, "too few rows to remove")
+JOIN_REASON(JOIN_COSTS_MORE, "the filter would cost more than it saves")
 
 /* Why a condition has no filter that is met by no hash join (report/decisions.c). */
-JOIN_REASON(JOIN_BY_MERGE, "The planner preferred a merge join to a hash join.")
-JOIN_REASON(JOIN_BY_LOOP, "The planner preferred a nested loop to a hash join.")
-JOIN_REASON(JOIN_BY_INDEX, "The planner preferred index lookups to a hash join.")
-JOIN_REASON(JOIN_IS_VOLATILE, "The condition is volatile, which allows no hash join.")
-JOIN_REASON(JOIN_HAS_NO_EQUALITY, "It is no equality between two tables that can be hashed.")
-JOIN_REASON(JOIN_IS_SUBQUERY, "A subquery in a condition is no join.")
+JOIN_REASON(JOIN_BY_MERGE, "the planner preferred a merge join")
+JOIN_REASON(JOIN_BY_LOOP, "the planner preferred a nested loop")
+JOIN_REASON(JOIN_BY_INDEX, "the planner preferred index lookups")
+JOIN_REASON(JOIN_IS_VOLATILE, "the condition is volatile, which allows no hash join")
+JOIN_REASON(JOIN_HAS_NO_EQUALITY, "no hashable equality between two tables")
+JOIN_REASON(JOIN_IS_SUBQUERY, "a subquery in a condition is no join")
 
 /* Why a join may not build before it reads its outer side (planner/decision.c). */
-JOIN_REASON(JOIN_BUILD_WOULD_BE_SEEN,
-			"with the build side first, volatile functions or row locks would differ")
-JOIN_REASON(JOIN_BUILD_COSTS_MORE,
-			"the build side costs more, and first it would be read for an empty probe side, too")
+JOIN_REASON(JOIN_BUILD_WOULD_BE_SEEN, "building first would change volatile calls or row locks")
+JOIN_REASON(JOIN_BUILD_COSTS_MORE, "building first costs more where the probe side may be empty")
 
 /*
  * Why a foreign scan is sent nothing (planner/pushdown.c, fdw/sending.c).  It is sent nothing
  * either if the join may not build first.
  */
 JOIN_REASON(JOIN_FOREIGN_UNKNOWN_MAJOR, "this version of PostgreSQL is not known to bloomfam")
-JOIN_REASON(JOIN_FOREIGN_SIZE_IS_0, "bloomfam.join_filter_foreign_max_size is 0")
+JOIN_REASON(JOIN_FOREIGN_IS_OFF, "bloomfam.join_foreign_keys is -1")
 JOIN_REASON(JOIN_FOREIGN_OTHER_WRAPPER, "the foreign server is none of postgres_fdw")
 JOIN_REASON(JOIN_FOREIGN_IN_WORKERS, "the foreign scan is done by parallel workers")
 JOIN_REASON(JOIN_FOREIGN_BUILD_DEPENDS, "the build side depends on a row outside of the join")
-JOIN_REASON(JOIN_FOREIGN_BUILD_VARIES,
-			"rows are changed or locked, by a build side that may come out otherwise each time")
+JOIN_REASON(JOIN_FOREIGN_BUILD_VARIES, "rows are changed or locked, and the build side may vary")
 JOIN_REASON(JOIN_FOREIGN_BEGINS_ANEW, "the foreign scan begins anew with other parameters")
 JOIN_REASON(JOIN_FOREIGN_READ_IN_PART, "a merge join may read the foreign scan only in part")
 JOIN_REASON(JOIN_FOREIGN_IN_CTE, "the foreign scan is in a CTE that is read several times")
@@ -85,11 +73,11 @@ JOIN_REASON(JOIN_FOREIGN_OTHER_TEXT,
 /* Why a foreign scan is sent no keys or bounds (fdw/sending.c). */
 JOIN_REASON(JOIN_FOREIGN_KEYS_ARE_0, "bloomfam.join_foreign_keys is 0")
 JOIN_REASON(JOIN_FOREIGN_NO_TABLE, "the foreign scan is not of one table")
-JOIN_REASON(JOIN_FOREIGN_TYPE, "keys of this type are not sent in clear")
+JOIN_REASON(JOIN_FOREIGN_TYPE, "keys of this type are not sent as plain values")
 JOIN_REASON(JOIN_FOREIGN_TYPE_OF_BOUNDS, "keys of this type have no bounds that are sent")
 JOIN_REASON(JOIN_FOREIGN_COLLATION, "the keys' collation is not deterministic")
 JOIN_REASON(JOIN_FOREIGN_OTHER_USER,
-			"the foreign table is not read with the rights of the present user")
+			"the foreign table is read with another user's rights")
 
 /* The same, by what its server told of the remote table (fdw/remote_table.c, fdw/sending.c). */
 JOIN_REASON(JOIN_FOREIGN_NOT_TOLD, "the foreign server did not tell the type of the remote column")
@@ -127,5 +115,5 @@ JOIN_REASON(JOIN_BLOCKS_MANY, "too many can match")
 
 /* Why no list of keys was sent to a foreign server (fdw/key_list.c). */
 JOIN_REASON(JOIN_KEY_LIST_TOO_MANY, "more keys than bloomfam.join_foreign_keys")
-JOIN_REASON(JOIN_KEY_LIST_TOO_LARGE, "keys larger than bloomfam.join_filter_foreign_max_size")
+JOIN_REASON(JOIN_KEY_LIST_TOO_LARGE, "keys too large to send")
 JOIN_REASON(JOIN_KEY_LIST_NOT_ASCII, "a key that is not all ASCII")

@@ -221,8 +221,6 @@ explain_count(ExplainState *es, const char *label, uint64 count, bool in_text)
 static void
 explain_built(ExplainState *es, const JoinBuildCounts *counts)
 {
-	double		bits_per_key = counts->keys == 0 ? 0 : counts->bytes * 8.0 / counts->keys;
-
 	explain_count(es, "Builds", counts->builds, counts->builds > 1 || counts->discarded > 0);
 	explain_count(es, "Discarded", counts->discarded, counts->discarded > 0);
 	explain_count(es, "Bitmaps", counts->bitmaps, counts->bitmaps > 0);
@@ -230,13 +228,10 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 	explain_count(es, "Keys", counts->keys, true);
 	if (!is_text(es))
 	{
-		ExplainPropertyFloat("Bits per Key", NULL, bits_per_key, 1, es);
 		ExplainPropertyInteger("Size", "kB", in_kilobytes(counts->largest), es);
 		ExplainPropertyInteger("Peak Memory Usage", "kB", in_kilobytes(counts->memory), es);
 		return;
 	}
-	if (counts->bytes > 0 && counts->keys > 0)
-		appendStringInfo(es->str, "  Bits per Key: %.1f", bits_per_key);
 	if (counts->largest > 0)
 		appendStringInfo(es->str, "  Size: " INT64_FORMAT "kB  Memory Usage: " INT64_FORMAT "kB",
 						 in_kilobytes(counts->largest), in_kilobytes(counts->memory));
@@ -259,15 +254,11 @@ explain_probed(ExplainState *es, const JoinProbeCounts *counts, const JoinProbe 
 	explain_count(es, "Rows Not Checked", counts->not_checked, true);
 	if (!is_text(es))
 	{
-		if (counts->fpr > 0)
-			ExplainPropertyFloat("Expected FPR", NULL, counts->fpr, 6, es);
 		ExplainPropertyBool("Disabled", counts->disabled, es);
 		if (foreign != JOIN_FOREIGN_GOT_NOTHING)
 			ExplainPropertyBool("Filtered by Foreign Server", true, es);
 		return;
 	}
-	if (counts->fpr > 0)
-		appendStringInfo(es->str, "  Expected FPR: %.2f%%", counts->fpr * 100);
 	if (foreign == JOIN_FOREIGN_GOT_KEYS)
 		appendStringInfoString(es->str, "  (filtered by the foreign server)");
 	else if (foreign == JOIN_FOREIGN_GOT_BOUNDS)
@@ -396,8 +387,8 @@ explain_sent(ExplainState *es, const JoinForeign *foreign)
 		reason = bloomfam_join_reason_texts[sent.no_list];
 	if (!is_text(es))
 	{
-		ExplainPropertyBool("Foreign Keys Sent", sent.keys, es);
-		ExplainPropertyInteger("Foreign Keys", NULL, sent.nkeys, es);
+		if (sent.keys)
+			ExplainPropertyInteger("Foreign Keys Sent", NULL, sent.nkeys, es);
 		ExplainPropertyBool("Foreign Bounds Sent", sent.bounds, es);
 		ExplainPropertyInteger("Foreign Filter Size", "kB", in_kilobytes(sent.filter), es);
 		if (reason != NULL)
@@ -457,10 +448,8 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 static void
 explain_probe(ExplainState *es, JoinProbe *probe)
 {
-	JoinProbeCounts sum;
+	JoinProbeCounts sum = bloomfam_join_probe_sum(probe);
 
-	bloomfam_join_probe_note_fpr(probe);
-	sum = bloomfam_join_probe_sum(probe);
 	if (!is_text(es) || sum.tested > 0 || sum.not_checked > 0)
 	{
 		if (is_text(es))

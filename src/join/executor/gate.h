@@ -32,7 +32,6 @@ typedef struct JoinProbeCounts
 	JoinReason	blocks;			/* why all pages were read the last time; JOIN_NO_REASON: not
 								 * all were */
 	bool		disabled;		/* by the gate, at the end */
-	double		fpr;			/* by the filter's fill; 0: not known */
 } JoinProbeCounts;
 
 /*
@@ -58,7 +57,7 @@ typedef struct JoinProbe
 	uint64		sample_removed;
 	uint64		pause;			/* while disabled: rows before the next sample; else 0 */
 	uint64		last_pause;		/* 0: the last sample did not disable it */
-	JoinProbeCounts counts;		/* fpr: see bloomfam_join_probe_note_fpr() */
+	JoinProbeCounts counts;
 } JoinProbe;
 
 /* Counts rows that a filter was probed with; at the end of a sample, may disable it. */
@@ -77,14 +76,6 @@ bloomfam_join_probe_awake(JoinProbe *probe, uint64 rows)
 	if (ready)
 		probe->pause -= Min(probe->pause, rows);
 	return false;
-}
-
-/* Notes the rate of false positives by its filter's fill now; reads all of the filter. */
-static inline void
-bloomfam_join_probe_note_fpr(JoinProbe *probe)
-{
-	if (probe->filter != NULL && probe->filter->state == JOIN_FILTER_READY)
-		probe->counts.fpr = bloomfam_join_fpr(&probe->filter->probe);
 }
 
 /* Adaptive filter order: which of a node's filters is probed first. */

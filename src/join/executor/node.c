@@ -84,7 +84,6 @@ add_counts(JoinCounts *sum, const JoinCounts *counts)
 	sum->probe.index = Max(sum->probe.index, counts->probe.index);
 	sum->probe.blocks = Max(sum->probe.blocks, counts->probe.blocks);
 	sum->probe.disabled |= counts->probe.disabled;
-	sum->probe.fpr = Max(sum->probe.fpr, counts->probe.fpr);
 }
 
 static void

@@ -281,17 +281,6 @@ restore_probe(CustomScanState *css)
 	ExecRestrPos(outerPlanState(css));
 }
 
-/* A shared filter goes away with the query's shared memory, before EXPLAIN can read it. */
-static void
-shutdown_probe(CustomScanState *css)
-{
-	JoinProbeState *state = (JoinProbeState *) css;
-	int			i;
-
-	for (i = 0; i < state->nprobes && css->ss.ps.instrument != NULL; i++)
-		bloomfam_join_probe_note_fpr(&state->probes[i]);
-}
-
 /* ---- below a Gather ---- */
 
 /* Copies the filters of joins above it for the workers that are about to start. */
@@ -363,7 +352,6 @@ static const CustomExecMethods probe_exec_methods = {
 	.InitializeDSMCustomScan = initialize_dsm,
 	.ReInitializeDSMCustomScan = reinitialize_dsm,
 	.InitializeWorkerCustomScan = initialize_worker,
-	.ShutdownCustomScan = shutdown_probe,
 	.ExplainCustomScan = bloomfam_join_probe_explain,
 };
 

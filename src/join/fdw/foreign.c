@@ -169,7 +169,7 @@ bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel)
 	if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_FOREIGN_TABLE ||
 		rel->tuples >= 0 ||
 		(list_length(root->parse->rtable) < 2 && root->parent_root == NULL) ||
-		bloomfam_join_filter_foreign_max_size == 0 || !BLOOMFAM_KNOWN_MAJOR ||
+		bloomfam_join_foreign_keys < 0 || !BLOOMFAM_KNOWN_MAJOR ||
 		!bloomfam_join_is_postgres_fdw(GetForeignServer(GetForeignTable(table)->serverid)) ||
 		uses_remote_estimates(table) || !is_read_by_user(root, rel))
 		return;
@@ -197,7 +197,7 @@ foreign_design(void)
 static double
 most_keys(void)
 {
-	return bloomfam_join_filter_foreign_max_size * 1024.0 * 8 * 1000 / foreign_design()->millibits;
+	return bloomfam_join_foreign_max_bytes() * 8.0 * 1000 / foreign_design()->millibits;
 }
 
 bool
@@ -452,7 +452,8 @@ bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid c
 		 * whose rights they are sent by was decided for the user that it was planned for, who may
 		 * have lost privileges of others since
 		 */
-		foreign->has_filter |= info->filter >= 0 && (info->user == user || !as_others);
+		foreign->has_filter |= info->filter >= 0 && bloomfam_join_foreign_keys >= 0 &&
+							   (info->user == user || !as_others);
 		clear |= OidIsValid(info->type) && info->user == user && !as_others;
 		bounds |= info->least >= 0;
 	}
@@ -461,7 +462,7 @@ bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid c
 											ALLOCSET_SMALL_SIZES);
 
 	/* the settings may be others than those that it was planned with */
-	if (clear && bloomfam_join_foreign_keys > 0 && bloomfam_join_filter_foreign_max_size > 0)
+	if (clear && bloomfam_join_foreign_keys > 0)
 		foreign->list =
 			bloomfam_join_key_list_make(context, foreign->type, bounds,
 										foreign->has_filter ? add_to_filter : NULL, foreign);

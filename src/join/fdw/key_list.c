@@ -151,12 +151,6 @@ sent_size(const JoinKeyList *list, Datum key)
 	return size;
 }
 
-static inline Size
-most_sent(void)
-{
-	return (Size) bloomfam_join_filter_foreign_max_size * 1024;
-}
-
 static Datum
 copy_key(const JoinKeyList *list, Datum key)
 {
@@ -180,7 +174,7 @@ list_key(JoinKeyList *list, Datum key)
 		stop_listing(list, JOIN_KEY_LIST_NOT_ASCII);
 	else if (list->distinct->members >= bloomfam_join_foreign_keys)
 		stop_listing(list, JOIN_KEY_LIST_TOO_MANY);
-	else if (list->bytes > most_sent())
+	else if (list->bytes > bloomfam_join_foreign_max_bytes())
 		stop_listing(list, JOIN_KEY_LIST_TOO_LARGE);
 	else
 		keylist_insert(list->distinct, copy_key(list, key), &found);
@@ -309,8 +303,8 @@ bloomfam_join_key_list_bounds(const JoinKeyList *list, Oid remote, Datum *least,
 		*greatest = bloomfam_join_number_datum(length, Min(to, last));
 		return true;
 	}
-	if (sent_size(list, list->least) > most_sent() ||
-		sent_size(list, list->greatest) > most_sent())
+	if (sent_size(list, list->least) > bloomfam_join_foreign_max_bytes() ||
+		sent_size(list, list->greatest) > bloomfam_join_foreign_max_bytes())
 		return false;
 	*least = datumCopy(list->least, list->typbyval, list->typlen);
 	*greatest = datumCopy(list->greatest, list->typbyval, list->typlen);

@@ -84,8 +84,8 @@ refusal(const JoinForeignKey *key)
 {
 	if (!BLOOMFAM_KNOWN_MAJOR)
 		return JOIN_FOREIGN_UNKNOWN_MAJOR;
-	if (bloomfam_join_filter_foreign_max_size == 0)
-		return JOIN_FOREIGN_SIZE_IS_0;
+	if (bloomfam_join_foreign_keys < 0)
+		return JOIN_FOREIGN_IS_OFF;
 	if (!bloomfam_join_is_postgres_fdw(GetForeignServer(key->server)))
 		return JOIN_FOREIGN_OTHER_WRAPPER;
 	return JOIN_NO_REASON;

@@ -36,18 +36,24 @@
 #define BITMAP_TIMES	2
 #define BITMAP_SMALL	(32 * 1024)
 
-/* The design for bloomfam.join_filter_fpr, cached: it takes longer than a small query. */
+/*
+ * The fraction of rows without a match that a Bloom filter lets pass.  A smaller one makes filters
+ * that fit the caches less often, and drops hardly more rows.
+ */
+#define FILTER_FPR	0.005
+
+/* Returns the design of all Bloom filters; making it takes longer than a small query, so once. */
 static const BfDesign *
 current_design(void)
 {
 	static BfDesign design;
 
-	if (design.kind == NULL || design.fpr != bloomfam_join_filter_fpr)
+	if (design.kind == NULL)
 	{
 		const BfKind *kind = bf_kind_by_id(JOIN_FILTER_KIND);
 
-		if (bf_design(kind, bloomfam_join_filter_fpr, &design) != BF_OK)
-			elog(ERROR, "no filter has a false positive rate of %g", bloomfam_join_filter_fpr);
+		if (bf_design(kind, FILTER_FPR, &design) != BF_OK)
+			elog(ERROR, "no filter has a false positive rate of %g", FILTER_FPR);
 	}
 	return &design;
 }
@@ -266,15 +272,4 @@ bloomfam_join_may_contain_many(const JoinFilterProbe *probe, const uint64 *keys,
 			range_has_many(probe, keys, n, result);
 			break;
 	}
-}
-
-double
-bloomfam_join_fpr(const JoinFilterProbe *probe)
-{
-	BfStats		stats;
-
-	if (probe->form != JOIN_FORM_BLOOM)
-		return 0;
-	bf_stats(&bloomfam_port, &probe->view, &stats);
-	return stats.fpr;
 }

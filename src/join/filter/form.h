@@ -46,7 +46,7 @@ typedef struct JoinCollected
 
 typedef enum JoinForm
 {
-	JOIN_FORM_BLOOM,			/* of hashes; false positives as bloomfam.join_filter_fpr says */
+	JOIN_FORM_BLOOM,			/* of hashes; one in 200 keys is a false positive */
 	JOIN_FORM_BITMAP,			/* a bit for each number of a range; exact */
 	JOIN_FORM_RANGE				/* all numbers of the range pass: there were too many keys */
 } JoinForm;
@@ -119,9 +119,6 @@ extern void bloomfam_join_design_fill(const JoinFilterProbe *design, JoinCollect
 /* Probes for n keys: hashes or numbers. */
 extern void bloomfam_join_may_contain_many(const JoinFilterProbe *probe, const uint64 *keys, int n,
 										   bool *result);
-
-/* The fraction of keys without a match that pass; reads all of a Bloom filter, 0 of other forms. */
-extern double bloomfam_join_fpr(const JoinFilterProbe *probe);
 
 /*
  * How many times longer a probe of a filter of so many bytes takes than one in the cache: it waits

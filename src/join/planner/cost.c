@@ -188,13 +188,13 @@ decide(const JoinCandidate *candidate)
 		return JOIN_NO_REASON;
 	if (candidate->keys > estimate->most)
 		return JOIN_HAS_TOO_MANY_KEYS;
-	if (estimate->probed < bloomfam_join_filter_min_rows && estimate->guess < JOIN_GUESSES_ROWS)
+	if (estimate->probed < JOIN_MIN_ROWS && estimate->guess < JOIN_GUESSES_ROWS)
 		return JOIN_PROBES_FEW_ROWS;
 
 	/* a figure that means nothing is no reason against it */
 	if (estimate->guess != JOIN_GUESSES_NOTHING)
 		return JOIN_NO_REASON;
-	if (candidate->drop < bloomfam_join_filter_min_drop)
+	if (candidate->drop < JOIN_MIN_DROP)
 		return JOIN_DROPS_FEW_ROWS;
 	return estimate->saved < estimate->cost ? JOIN_COSTS_MORE : JOIN_NO_REASON;
 }

@@ -17,6 +17,12 @@
 #include "join/filter/hash.h"
 #include "join/base/reasons.h"
 
+/* A filter is not made if fewer rows are expected on the probe side. */
+#define JOIN_MIN_ROWS	10000
+
+/* Nor if it is expected to drop a smaller fraction of them. */
+#define JOIN_MIN_DROP	0.1
+
 /* A place where rows would be probed: a scan, or some other node of the plan. */
 typedef struct JoinFilterSite
 {

@@ -280,7 +280,7 @@ offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 	if ((offer->jointype != JOIN_SEMI && offer->jointype != JOIN_ANTI) || !enable_mergejoin ||
 		outer->rows >= inner->rows ||
 		(bloomfam_join_filter != JOIN_FILTER_FORCE &&
-		 inner->rows < Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR)) ||
+		 inner->rows < ROWS_TO_PLAN_FOR) ||
 		!is_repeatable(root, outerrel))
 		return;
 	clauses = find_merge_clauses(offer, outerrel, innerrel);
@@ -327,8 +327,8 @@ may_filter(const RelOptInfo *joinrel, const RelOptInfo *outerrel, const RelOptIn
 							 : outerrel->rows;
 
 	if (bloomfam_join_filter != JOIN_FILTER_FORCE &&
-		(probed < Max(bloomfam_join_filter_min_rows, ROWS_TO_PLAN_FOR) ||
-		 dropped < outerrel->rows * bloomfam_join_filter_min_drop))
+		(probed < ROWS_TO_PLAN_FOR ||
+		 dropped < outerrel->rows * JOIN_MIN_DROP))
 		return false;
 	return dropped > 0 &&
 		   (innerrel->relid != 0 || innerrel->rows <= bloomfam_join_design_most());

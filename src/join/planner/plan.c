@@ -416,7 +416,7 @@ is_worthwhile(Oid relation)
 	Relation	table = table_open(relation, NoLock);
 	bool		result = table->rd_tableam == GetHeapamTableAmRoutine() &&
 		(bloomfam_join_filter == JOIN_FILTER_FORCE || table->rd_rel->reltuples < 0 ||
-		 table->rd_rel->reltuples >= bloomfam_join_filter_min_rows);
+		 table->rd_rel->reltuples >= JOIN_MIN_ROWS);
 
 	table_close(table, NoLock);
 	return result;

@@ -23,9 +23,42 @@
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
 
-/* Says what foreign scans may be sent, and why not the rest. */
-static void
-append_sent(StringInfo out, const JoinPushdown *pushdown)
+/* The label of the list of what foreign scans may be sent. */
+#define SENT_LABEL	"Sent to Foreign Scans"
+
+/* A figure that a decision rests on. */
+typedef struct Figure
+{
+	const char *label;
+	double		value;			/* < 0: unknown */
+} Figure;
+
+/* The most figures that one decision shows. */
+#define MAX_FIGURES	4
+
+/* The decision on a key, as EXPLAIN and the log show it. */
+typedef struct KeyReport
+{
+	int			filter;			/* the filter's number; 0: the key has none, for that reason */
+	const char *reason;			/* NULL: it has one */
+	Figure		figures[MAX_FIGURES];
+	int			nfigures;
+	const char *sent;			/* what foreign scans may be sent; NULL: there are none */
+} KeyReport;
+
+/* Returns the number of a key's filter, from 1; 0 if it has none. */
+static int
+filter_number(const JoinKeyDecision *key_decision)
+{
+	return key_decision->pushdown != NULL ? key_decision->pushdown->number : 0;
+}
+
+/*
+ * Returns what the filter's foreign scans may be sent, and why not the rest; NULL if it has no
+ * foreign scans.
+ */
+static const char *
+sent_to_foreign_scans(const JoinPushdown *pushdown)
 {
 	static const char *const names[JOIN_SENDINGS] = {
 		[JOIN_SEND_KEYS] = "keys", [JOIN_SEND_BOUNDS] = "bounds", [JOIN_SEND_FILTER] = "filter"
@@ -34,11 +67,12 @@ append_sent(StringInfo out, const JoinPushdown *pushdown)
 	int			sent[JOIN_SENDINGS] = {0};	/* scans that may be sent this */
 	JoinReason	reasons[JOIN_SENDINGS];	/* why the last refused scan may not be sent this */
 	bool		one_reason = true;	/* nothing may be sent anywhere, for one reason */
+	StringInfoData text;
 	ListCell   *lc;
 	int			i;
 
 	if (n == 0)
-		return;
+		return NULL;
 	for (i = 0; i < JOIN_SENDINGS; i++)
 	{
 		foreach(lc, pushdown->foreign)
@@ -53,123 +87,82 @@ append_sent(StringInfo out, const JoinPushdown *pushdown)
 		one_reason = one_reason && sent[i] == 0 && reasons[i] == reasons[0];
 	}
 	if (one_reason)
-	{
-		appendStringInfo(out, " Nothing of it is sent to %d of %d foreign scans: %s.", n, n,
-						 bloomfam_join_reason_texts[reasons[0]]);
-		return;
-	}
-	appendStringInfoString(out, " Foreign scans may be sent");
+		return psprintf("0 of %d (%s)", n, bloomfam_join_reason_texts[reasons[0]]);
+	initStringInfo(&text);
 	for (i = 0; i < JOIN_SENDINGS; i++)
 	{
-		appendStringInfo(out, "%s %s: %d of %d", i > 0 ? "," : "", names[i], sent[i], n);
+		appendStringInfo(&text, "%s%s %d of %d", i > 0 ? ", " : "", names[i], sent[i], n);
 		if (sent[i] < n)
-			appendStringInfo(out, " (%s)", bloomfam_join_reason_texts[reasons[i]]);
+			appendStringInfo(&text, " (%s)", bloomfam_join_reason_texts[reasons[i]]);
 	}
-	appendStringInfoChar(out, '.');
+	return text.data;
 }
 
-/* Says how many rows would be probed. */
-static void
-append_rows(StringInfo out, const JoinPushdown *pushdown)
+static inline void
+add_figure(KeyReport *report, const char *label, double value)
 {
-	appendStringInfo(out, "%.0f rows%s", pushdown->candidate.estimate.probed,
-					 pushdown->per_process ? " per process" : "");
+	Assert(report->nfigures < MAX_FIGURES);
+	report->figures[report->nfigures++] = (Figure) {label, value};
 }
 
-/* Says what a filter is expected to drop; of figures that are guesses, that they are. */
+/* Adds the rows that are expected on the probe side, and how many of them the filter removes. */
 static void
-append_expected(StringInfo out, const JoinPushdown *pushdown)
-{
-	switch (pushdown->candidate.estimate.guess)
-	{
-		case JOIN_GUESSES_NOTHING:
-			appendStringInfo(out, " is expected to drop %.1f%% of ",
-							 pushdown->candidate.drop * 100);
-			append_rows(out, pushdown);
-			appendStringInfoChar(out, '.');
-			break;
-		case JOIN_GUESSES_FRACTION:
-			appendStringInfoString(out, " may drop any share of ");
-			append_rows(out, pushdown);
-			appendStringInfoString(out, ": nothing is known of the key of a foreign table.");
-			break;
-		case JOIN_GUESSES_ROWS:
-			appendStringInfoString(out, " may drop any share of rows of unknown number: a foreign "
-										"table was never analyzed.");
-			break;
-	}
-}
-
-/* Says the figure of a filter that a letter stands for in the text of a reason (reasons.h). */
-static void
-append_figure(StringInfo out, char letter, const JoinPushdown *pushdown)
+add_expected(KeyReport *report, const JoinPushdown *pushdown)
 {
 	const JoinCandidate *candidate = &pushdown->candidate;
+	const JoinEstimate *estimate = &candidate->estimate;
 
-	switch (letter)
+	add_figure(report, pushdown->per_process ? "Expected Rows Probed per Process"
+											 : "Expected Rows Probed",
+			   estimate->guess == JOIN_GUESSES_ROWS ? -1 : estimate->probed);
+	add_figure(report, "Expected Rows Removed",
+			   estimate->guess == JOIN_GUESSES_NOTHING ? estimate->probed * candidate->drop : -1);
+}
+
+/* Fills the report on a key. */
+static void
+report_key(KeyReport *report, const JoinKeyDecision *key_decision)
+{
+	const JoinPushdown *pushdown = key_decision->pushdown;
+
+	memset(report, 0, sizeof(*report));
+	if (key_decision->reason == JOIN_NO_REASON)
+		report->filter = filter_number(key_decision);
+	else if (key_decision->reason == JOIN_BUILDS_TOO_LATE)
+		report->reason = bloomfam_join_reason_texts[pushdown->not_first];
+	else
+		report->reason = bloomfam_join_reason_texts[key_decision->reason];
+	switch (key_decision->reason)
 	{
-		case 'b':
-			appendStringInfoString(out, bloomfam_join_reason_texts[pushdown->not_first]);
+		case JOIN_HAS_TOO_MANY_KEYS:
+			add_figure(report, "Expected Keys", pushdown->candidate.keys);
+			add_figure(report, "Maximum Keys", bloomfam_join_design_most());
 			break;
-		case 'k':
-			appendStringInfo(out, "%.0f", candidate->keys);
+		case JOIN_NO_REASON:
+		case JOIN_PROBES_FEW_ROWS:
+		case JOIN_DROPS_FEW_ROWS:
+			add_expected(report, pushdown);
 			break;
-		case 'K':
-			appendStringInfo(out, "%.0f", (double) bloomfam_join_design_most());
-			break;
-		case 'r':
-			append_rows(out, pushdown);
-			break;
-		case 'R':
-			appendStringInfo(out, "%d", bloomfam_join_filter_min_rows);
-			break;
-		case 'd':
-			appendStringInfo(out, "%.1f%%", candidate->drop * 100);
-			break;
-		case 'D':
-			appendStringInfo(out, "%g", bloomfam_join_filter_min_drop);
-			break;
-		case 's':
-			appendStringInfo(out, "%.0f", candidate->estimate.saved);
-			break;
-		case 'c':
-			appendStringInfo(out, "%.0f", candidate->estimate.cost);
+		case JOIN_COSTS_MORE:
+			add_expected(report, pushdown);
+			add_figure(report, "Saved Cost", pushdown->candidate.estimate.saved);
+			add_figure(report, "Filter Cost", pushdown->candidate.estimate.cost);
 			break;
 		default:
-			elog(ERROR, "a reason has a figure of no name: %c", letter);
+			break;
 	}
+	if (key_decision->reason == JOIN_NO_REASON || key_decision->reason == JOIN_HAS_NO_TARGET)
+		report->sent = sent_to_foreign_scans(pushdown);
 }
 
-/* Says why a key has no filter. */
+/* Appends a report as text; names are the keys that it is about, or NIL if that is clear. */
 static void
-append_reason(StringInfo out, const JoinKeyDecision *key_decision)
+append_report(StringInfo out, const KeyReport *report, List *names)
 {
-	const char *text = bloomfam_join_reason_texts[key_decision->reason];
+	int			i;
 
-	for (; *text != '\0'; text++)
-		if (*text == '%')
-			append_figure(out, *++text, key_decision->pushdown);
-		else
-			appendStringInfoChar(out, *text);
-	if (key_decision->reason == JOIN_HAS_NO_TARGET)
-		append_sent(out, key_decision->pushdown);
-}
-
-/* The number of a key's filter, from 1; 0: it has none. */
-static int
-filter_number(const JoinKeyDecision *key_decision)
-{
-	return key_decision->pushdown != NULL ? key_decision->pushdown->number : 0;
-}
-
-/* Says what was decided about one key, or several that are named. */
-static void
-append_key_decision(StringInfo out, const JoinKeyDecision *key_decision, List *names)
-{
-	bool		filtered = key_decision->reason == JOIN_NO_REASON;
-
-	if (filtered)
-		appendStringInfo(out, "Filter %d", filter_number(key_decision));
+	if (report->filter > 0)
+		appendStringInfo(out, "Filter %d", report->filter);
 	else
 		appendStringInfoString(out, "No filter");
 	if (names != NIL)
@@ -178,16 +171,18 @@ append_key_decision(StringInfo out, const JoinKeyDecision *key_decision, List *n
 		append_names(out, names);
 		appendStringInfoChar(out, ')');
 	}
-	if (filtered)
+	if (report->reason != NULL)
+		appendStringInfo(out, ": %s", report->reason);
+	for (i = 0; i < report->nfigures; i++)
 	{
-		append_expected(out, key_decision->pushdown);
-		append_sent(out, key_decision->pushdown);
+		appendStringInfo(out, "  %s: ", report->figures[i].label);
+		if (report->figures[i].value < 0)
+			appendStringInfoString(out, "unknown");
+		else
+			appendStringInfo(out, "%.0f", report->figures[i].value);
 	}
-	else
-	{
-		appendStringInfoString(out, ". ");
-		append_reason(out, key_decision);
-	}
+	if (report->sent != NULL)
+		appendStringInfo(out, "  " SENT_LABEL ": %s", report->sent);
 }
 
 /* A key of a join, as its probe side has it. */
@@ -223,6 +218,7 @@ log_decision(const JoinDecision *decision, List *context)
 	for (i = 0; i < nkeys; i++)
 	{
 		List	   *keys = NIL;
+		KeyReport	report;
 
 		if (bms_is_member(i, done))
 			continue;
@@ -235,14 +231,12 @@ log_decision(const JoinDecision *decision, List *context)
 				keys = lappend(keys, deparse_expression(probe_key(join, k), context, true, false));
 			}
 		if (detail.len > 0)
-			appendStringInfoChar(&detail, ' ');
+			appendStringInfoChar(&detail, '\n');
 		if (key_decisions[i].reason == JOIN_NO_REASON)
 			appendStringInfo(&filters, "%s%d", nfilters++ > 0 ? ", " : "",
 							 filter_number(&key_decisions[i]));
-		if (key_decisions[i].reason != JOIN_NO_REASON && list_length(keys) == nkeys)
-			append_reason(&detail, &key_decisions[i]);
-		else
-			append_key_decision(&detail, &key_decisions[i], keys);
+		report_key(&report, &key_decisions[i]);
+		append_report(&detail, &report, keys);
 	}
 
 	ereport(LOG,
@@ -274,13 +268,14 @@ typedef struct ExplainContext
 	List	   *ancestors;		/* of the plan node in hand, nearest first */
 } ExplainContext;
 
-/* Says what was decided about one condition; label is what it is called there. */
+/* Shows the decision about one condition; label is what the plan calls the condition. */
 static void
 explain_decision(ExplainContext *explain, const char *label, Node *condition, List *context,
-				 const char *decision)
+				 const KeyReport *report)
 {
 	ExplainState *es = explain->es;
 	const char *text = deparse_expression(condition, context, true, false);
+	int			i;
 
 	if (!explain->begun)
 	{
@@ -295,11 +290,29 @@ explain_decision(ExplainContext *explain, const char *label, Node *condition, Li
 	}
 	ExplainOpenGroup("Join Filter", NULL, true, es);
 	if (is_text(es))
-		ExplainPropertyText(text, decision, es);
+	{
+		StringInfoData decision;
+
+		initStringInfo(&decision);
+		append_report(&decision, report, NIL);
+		ExplainPropertyText(text, decision.data, es);
+	}
 	else
 	{
 		ExplainPropertyText(label, text, es);
-		ExplainPropertyText("Decision", decision, es);
+		if (report->filter > 0)
+			ExplainPropertyInteger("Filter", NULL, report->filter, es);
+		if (report->reason != NULL)
+			ExplainPropertyText("Reason", report->reason, es);
+		for (i = 0; i < report->nfigures; i++)
+		{
+			const Figure *figure = &report->figures[i];
+
+			if (figure->value >= 0)
+				ExplainPropertyFloat(figure->label, NULL, figure->value, 0, es);
+		}
+		if (report->sent != NULL)
+			ExplainPropertyText(SENT_LABEL, report->sent, es);
 	}
 	ExplainCloseGroup("Join Filter", NULL, true, es);
 }
@@ -314,12 +327,11 @@ explain_join(ExplainContext *explain, const JoinDecision *decision)
 	/* a condition for each key, in their order */
 	foreach(lc, bloomfam_join_conditions(decision->join))
 	{
-		StringInfoData text;
+		KeyReport	report;
 
-		initStringInfo(&text);
-		append_key_decision(&text, &decision->key_decisions[foreach_current_index(lc)], NIL);
+		report_key(&report, &decision->key_decisions[foreach_current_index(lc)]);
 		explain_decision(explain, IsA(decision->join, HashJoin) ? "Hash Cond" : "Merge Cond",
-						 lfirst(lc), context, text.data);
+						 lfirst(lc), context, &report);
 	}
 }
 
@@ -468,8 +480,11 @@ explain_other_join(ExplainContext *explain, Plan *plan, const OtherJoin *other)
 			find_reason(plan, other, lfirst(lc), other->looks_up ? explain->ancestors : NIL);
 
 		if (reason != JOIN_NO_REASON)
-			explain_decision(explain, other->label, lfirst(lc), context,
-							 psprintf("No filter. %s", bloomfam_join_reason_texts[reason]));
+		{
+			KeyReport	report = {.reason = bloomfam_join_reason_texts[reason]};
+
+			explain_decision(explain, other->label, lfirst(lc), context, &report);
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ BEGIN
 		END IF;
 		how := (pair ->> 'Join') || ': ' || coalesce('not sampled: ' || (pair ->> 'Not Sampled'), 'index ' || (pair ->> 'Index'), 'read') || coalesce(', given ' || (pair ->> 'Given Relation'), '');
 		fraction := pair ->> 'Fraction';
-		blocks := (pair ->> 'Blocks')::int + (pair ->> 'Sample Blocks')::int;
+		blocks := (pair ->> 'Blocks Read')::int;
 		expected := pair ->> 'Expected Fraction';
 		RETURN NEXT;
 	END LOOP;
