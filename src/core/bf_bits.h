@@ -2,23 +2,24 @@
 /*-------------------------------------------------------------------------
  *
  * bf_bits.h
- *	  Probes of single bits, each of which can be anywhere in its range: what the kinds standard and
- *	  partitioned share.
+ *	  Probes of single bits that may lie anywhere in a range of words: the code that the kinds
+ *	  standard and partitioned share.
  *
- * A range consists of 64-bit words.  Probe i uses a remix g of the hash: its high bits choose the
- * word, bits from its middle the bit within the word.  So when a filter is folded, the index of the
- * word scales (bf_cells.h), and the bit stays the same:
+ * A range consists of 64-bit words.  Probe i computes a remix g of the hash: the high bits of g
+ * choose the word, and bits from the middle of g choose the bit within the word.  So when a filter
+ * is folded, the index of the word scales (bf_cells.h), and the bit stays the same:
  *
  *		g = remix i of h (bf_hash.h)
  *		word = floor(g * words / 2^64)
  *		bit = bits 31..26 of g
  *
- * With 2^26 words, the most there can be, 2^38 consecutive values of g belong to one word.  The bit
- * has to come from well below that: bits 37..32 would not be evenly distributed within the values
- * of one word, if the number of words is not a power of two.
+ * With 2^26 words, the most that a range can have, 2^38 consecutive values of g belong to one word.
+ * The bit has to come from well below the bits that choose the word: if the number of words is not
+ * a power of two, bits 37..32 are not evenly distributed among the values of g that belong to one
+ * word.
  *
- * The range of probe i begins i * stride words from the payload's beginning: stride is 0 where
- * all probes have one range, and words where each has its own.
+ * The range of probe i begins i * stride words after the payload's beginning. stride is 0 where all
+ * probes share one range, and equals words where each probe has a range of its own.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,8 +34,9 @@
 #define BF_WORD_BITS	64
 
 /*
- * The byte of probe i, and the bit in it as a mask.  By bytes, not words, so that the layout is the
- * same on machines of either byte order.
+ * Returns the offset in the payload of the byte that probe i of hash h reads, and sets *mask to the
+ * bit within that byte.  The position is given in bytes, not words, so that the layout is the same
+ * on machines of either byte order.
  */
 static inline uint64_t
 bf_bit_position(uint64_t h, unsigned i, uint64_t words, uint64_t stride, uint8_t *mask)
@@ -46,8 +48,8 @@ bf_bit_position(uint64_t h, unsigned i, uint64_t words, uint64_t stride, uint8_t
 }
 
 /*
- * Are all k bits of a key set?  Stops at the first clear one: as half of the bits are clear, an
- * absent key costs two probes on average, each of which may be a cache miss.
+ * Returns whether all k bits of a key are set.  Stops at the first clear bit: as half of a filter's
+ * bits are clear, an absent key costs two probes on average, each of which may be a cache miss.
  */
 static inline bool
 bf_bits_probe(const uint8_t *payload, uint64_t hash, unsigned k, uint64_t words, uint64_t stride)
@@ -65,7 +67,10 @@ bf_bits_probe(const uint8_t *payload, uint64_t hash, unsigned k, uint64_t words,
 	return true;
 }
 
-/* The same for a filter of which single bytes are fetched: BfKind.probe_sliced. */
+/*
+ * Returns whether all bits of a key are set in a filter whose payload is not in memory: each byte
+ * is read by fetch (see BfKind.probe_sliced).
+ */
 static inline bool
 bf_bits_probe_sliced(const BfHeader *head, uint64_t hash, uint64_t words, uint64_t stride,
 					 BfFetch fetch, void *arg)
@@ -84,8 +89,8 @@ bf_bits_probe_sliced(const BfHeader *head, uint64_t hash, uint64_t words, uint64
 }
 
 /*
- * Fetches the first two bits of each key ahead, which decide three of four probes of absent keys.
- * Not inlined, as this loop and that of the probes would compete for registers.
+ * Prefetches the first two bits of each of n keys, which decide three of four lookups of absent
+ * keys.  Not inlined, because this loop and the loop that probes would compete for registers.
  */
 static __attribute__((noinline)) void
 bf_bits_prefetch(const BfView *view, const uint64_t *hashes, size_t n, uint64_t words,

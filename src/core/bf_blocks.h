@@ -2,14 +2,14 @@
 /*-------------------------------------------------------------------------
  *
  * bf_blocks.h
- *	  Adding and probing many keys of which each has all its bits in one block: what the kinds
- *	  blocked and parquet share.
+ *	  Adding and probing many keys whose bits lie in one block each: the code that the kinds blocked
+ *	  and parquet share.
  *
- * The blocks of a batch are fetched ahead, so that their cache misses overlap.  Both functions are
- * inlined together with the functions that they are given, which makes one loop for each kind and
- * instruction set:
+ * The blocks of a batch of keys are prefetched, so that their cache misses overlap.
+ * bf_blocks_probe_many() and bf_blocks_add() are inlined together with the functions that are
+ * passed to them, which makes one loop for each kind and instruction set:
  *
- *	- offset_of returns where a hash's block begins, in a payload of so many blocks;
+ *	- offset_of returns the offset of a hash's block, in a payload of the given number of blocks;
  *	- test and set test or set a key's bits in its block; x is the low half of the hash, k the
  *	  number of probes (param[0]).
  *
@@ -47,7 +47,7 @@ bf_blocks_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool 
 	}
 }
 
-/* BfKind.add: there is always room for all n keys. */
+/* Implements BfKind.add: adds all n keys, since a filter of blocks always has room.  Returns n. */
 static inline __attribute__((always_inline)) size_t
 bf_blocks_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n,
 			  uint64_t (*offset_of) (uint64_t hash, uint64_t blocks),

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_cells.c
- *	  Arrays of cells; see bf_cells.h.
+ *	  Folding, uniting and intersecting of arrays of cells; see bf_cells.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,15 +15,19 @@
 #define MAX_CELL_WORDS	8
 
 /*
- * No number of cells that occurs has more divisors: the least with more than 720, 73513440, is more
- * than a value has room for, even with cells of 8 bytes.
+ * An upper bound on the number of divisors that a number of cells can have.  The least number with
+ * more than 720 divisors, 73513440, is more cells than a value has room for, even with cells of 8
+ * bytes.
  */
 #define MAX_DIVISORS	768
 
-/* The largest payload of a power-of-two size that a value can hold. */
+/* The largest payload in bytes, of a power-of-two size, that a value can hold. */
 #define MAX_POWER_PAYLOAD	((uint64_t) 256 * 1024 * 1024)
 
-/* Loads a word in the machine's byte order, which bits and half bytes combine alike in. */
+/*
+ * Loads a word in the machine's byte order.  Operations on bits and on half bytes give the same
+ * bytes in either byte order.
+ */
 static inline uint64_t
 load_word(const uint8_t *p)
 {
@@ -55,7 +59,7 @@ apply_word(BfCellOp op, uint64_t a, uint64_t b)
 	}
 }
 
-/* Sets acc to the OR, or for counters to the sum, of n neighbouring cells. */
+/* Sets acc to the OR of n neighbouring cells, or for counters to their sum. */
 static inline void
 gather(const BfPort *port, BfCellOp join, uint64_t *acc, const uint8_t *cells, uint64_t n,
 	   unsigned words)
@@ -74,7 +78,7 @@ gather(const BfPort *port, BfCellOp join, uint64_t *acc, const uint8_t *cells, u
 	}
 }
 
-/* Sets one cell of out to "out op acc", and returns the next cell. */
+/* Sets one cell of out to "out op acc", and returns the address of the next cell. */
 static inline uint8_t *
 apply(BfCellOp op, uint8_t *out, const uint64_t *acc, unsigned words)
 {
@@ -89,8 +93,8 @@ apply(BfCellOp op, uint8_t *out, const uint64_t *acc, unsigned words)
 }
 
 /*
- * Combines arrays of different sizes: src, redrawn with via_cells, into out, each cell of it
- * out_cells / via_cells times.
+ * Combines arrays of different sizes: redraws src with via_cells cells, and joins each cell of the
+ * result into out_cells / via_cells neighbouring cells of out.
  */
 static inline __attribute__((always_inline)) void
 combine_unlike(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells,
@@ -99,9 +103,10 @@ combine_unlike(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells
 	BfCellOp	join = op == BF_CELL_OR || op == BF_CELL_AND ? BF_CELL_OR : BF_CELL_ADD;
 	unsigned	words = cell_size / 8;
 	uint64_t	repeat = out_cells / via_cells;
-	uint64_t	first = 0;		/* floor(via * src_cells / via_cells) ... */
-	uint64_t	rest = 0;		/* ... and the remainder */
-	uint64_t	since = 0;		/* cells joined since the last check for interrupts */
+	/* The quotient floor(via * src_cells / via_cells): the first source cell of this range. */
+	uint64_t	first = 0;
+	uint64_t	rest = 0;		/* The remainder of via * src_cells / via_cells. */
+	uint64_t	since = 0;		/* Number of cells handled since the last check for interrupts. */
 	uint64_t	via;
 
 	for (via = 0; via < via_cells; via++)
@@ -116,7 +121,7 @@ combine_unlike(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells
 			next++;
 			next_rest -= via_cells;
 		}
-		/* the cells from first to the last one that begins before the next range */
+		/* Gather the cells from first to the last one that begins before the next range does. */
 		gather(port, join, acc, src + first * cell_size, next - first + (next_rest > 0), words);
 		for (r = 0; r < repeat; r++)
 			out = apply(op, out, acc, words);
@@ -171,7 +176,10 @@ combine_by(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells, ui
 		combine_unlike(port, op, out, out_cells, via_cells, src, src_cells, cell_size);
 }
 
-/* op is a constant in each call below, so that every operation gets a loop of its own. */
+/*
+ * Implements the function described in bf_cells.h. op is a constant in each call of combine_by(),
+ * so that the compiler makes a separate loop for every operation.
+ */
 void
 bf_cells_combine(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells,
 				 uint64_t via_cells, const uint8_t *src, uint64_t src_cells, uint32_t cell_size)
@@ -233,7 +241,7 @@ bf_cells_intersect(const BfPort *port, const BfHeader *head, uint8_t *out, const
 	combine_view(port, BF_CELL_AND, head, out, view);
 }
 
-/* Fills divisor[] with the divisors of n, ascending, and returns how many there are. */
+/* Fills divisor[] with the divisors of n in ascending order, and returns how many there are. */
 static unsigned
 divisors(uint64_t n, uint64_t *divisor)
 {
@@ -245,7 +253,7 @@ divisors(uint64_t n, uint64_t *divisor)
 		if (n % d == 0)
 			divisor[count++] = d;
 
-	/* the divisors above the square root: n divided by those below it */
+	/* The divisors above the square root of n are n divided by the divisors below it. */
 	for (i = count; i-- > 0;)
 		if (n / divisor[i] != divisor[i])
 			divisor[count++] = n / divisor[i];
@@ -264,11 +272,11 @@ bf_cells_fold_plan_each(const BfPort *port, const BfView *view, uint64_t cells, 
 
 	bf_stats(port, view, &stats);
 	if (stats.fpr > fpr)
-		return;					/* any fold would only be worse */
+		return;					/* A fold would only raise the FPR further. */
 	head->target_fpr = fpr;
 	head->capacity = (uint64_t) fmin(fmax(1, ceil(stats.keys)), 9e18);
 
-	/* the FPR rises with the divisor: search for the largest one that still meets it */
+	/* The FPR rises with the divisor: search for the largest divisor whose FPR is at most fpr. */
 	n = divisors(cells, divisor);
 	low = 0;
 	high = n;

@@ -2,12 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * bf_cells.h
- *	  Arrays of cells: folding, uniting and intersecting, for every kind whose payload is one.
+ *	  Arrays of cells: folding, uniting and intersecting, for every kind whose payload is such an
+ *	  array.
  *
  * A cell is what one probe reads together: a word of a standard filter, a block of a blocked one.
- * Which cell a hash falls into is decided by its high bits (bf_cell()): of z cells, cell i stands
+ * The high bits of a hash decide into which cell it falls (bf_cell()): of z cells, cell i stands
  * for the hashes from i/z to (i+1)/z of their range.  So filters of different sizes are like maps
- * of the same range at different scales, and one can be redrawn at the scale of another:
+ * of the same range at different scales, and a filter can be redrawn at the scale of another:
  *
  *	- To fewer cells, by a divisor d: each new cell is the OR of d old ones.  This is exactly what
  *	  building with fewer cells would have given.
@@ -17,14 +18,15 @@
  *	  twice as many new cells as old ones, twice the bits with about as many.
  *
  * Two filters of the same size are combined cell by cell.  Filters of different sizes are first
- * redrawn with a power of two of cells each: their own number, if it is one, or else the next power
- * of two above twice their number.  Then the smaller one is repeated.  In this way the result does
- * not depend on the order in which many filters are combined, as parallel aggregates need it:
- * powers of two divide each other, and what a filter is redrawn to depends on that filter alone.
+ * each redrawn with a power of two of cells: a filter's own number of cells, if it is a power of
+ * two, or else the next power of two above twice that number.  Then the cells of the smaller filter
+ * are repeated.  In this way the result does not depend on the order in which many filters are
+ * combined, as parallel aggregates require: powers of two divide each other, and the size to which
+ * a filter is redrawn depends on that filter alone.
  *
- * With counters, 16 of 4 bits in a word, OR becomes addition, and AND the lesser of two.  A counter
- * that has reached 15 stays there.  Cutting sums off at 15 does not disturb this: the result is the
- * same as if the whole sum were cut off at the end.
+ * For counters, sixteen of 4 bits in a word, addition takes the place of OR, and the minimum that
+ * of AND.  A counter that has reached 15 stays at 15.  Cutting sums off at 15 keeps the operations
+ * independent of their order: the result is the same as if the whole sum were cut off at the end.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,16 +39,16 @@ typedef enum BfCellOp
 {
 	BF_CELL_OR,
 	BF_CELL_AND,
-	BF_CELL_ADD,				/* of counters, at most 15 */
-	BF_CELL_MIN					/* of counters */
+	BF_CELL_ADD,				/* The sum of counters, cut off at 15. */
+	BF_CELL_MIN					/* The minimum of counters. */
 } BfCellOp;
 
 #define BF_EVEN_NIBBLES		UINT64_C(0x0f0f0f0f0f0f0f0f)
 #define BF_FIFTH_BITS		UINT64_C(0x1010101010101010)
 
 /*
- * Adds sixteen counters to sixteen others, each sum cut off at 15.  Every second counter at a time,
- * so that a byte has room for the carry.
+ * Adds sixteen counters of 4 bits to sixteen others, each sum cut off at 15.  Handles every second
+ * counter at a time, so that each has a byte with room for the carry.
  */
 static inline uint64_t
 bf_counters_add(uint64_t a, uint64_t b)
@@ -61,11 +63,11 @@ bf_counters_add(uint64_t a, uint64_t b)
 	return even | odd << 4;
 }
 
-/* The lesser of each two of sixteen counters. */
+/* Returns the lesser of each two of sixteen pairs of 4-bit counters. */
 static inline uint64_t
 bf_counters_min(uint64_t a, uint64_t b)
 {
-	/* the fifth bit is still set where a is at least b */
+	/* The fifth bit remains set after the subtraction where a's counter is at least b's. */
 	uint64_t even =
 		(((a & BF_EVEN_NIBBLES) | BF_FIFTH_BITS) - (b & BF_EVEN_NIBBLES)) & BF_FIFTH_BITS;
 	uint64_t	odd =
@@ -82,9 +84,9 @@ bf_cells_count(const BfHeader *head)
 }
 
 /*
- * The members of BfKind that all these kinds share.  param[0] is the number of probes: a union or
- * an intersection has the smaller of the two numbers, since a filter with the bits of k probes has
- * those of the first k - 1 as well.
+ * Members of BfKind that all kinds whose payload is an array of cells share. param[0] is the number
+ * of probes: a union or an intersection has the smaller of the two numbers, since a filter that
+ * holds the bits of k probes holds those of the first k - 1 probes as well.
  */
 extern bool bf_cells_combined_head(const BfView *a, const BfView *b, BfHeader *head);
 extern void bf_cells_unite(const BfPort *port, const BfHeader *head, uint8_t *out,
@@ -93,37 +95,40 @@ extern void bf_cells_intersect(const BfPort *port, const BfHeader *head, uint8_t
 							   const BfView *view);
 
 /*
- * Folding, by any divisor of the number of cells.  The plan takes the largest divisor for which
- * stats() promises the wanted FPR.
+ * Plan and perform the folding of an array of cells, by any divisor of the number of cells.  The
+ * plan takes the largest divisor for which BfKind.stats estimates an FPR of at most fpr.
  */
 extern void bf_cells_fold_plan(const BfPort *port, const BfView *view, double fpr, BfHeader *head);
 extern void bf_cells_fold(const BfPort *port, const BfHeader *head, uint8_t *out,
 						  const BfView *view);
 
-/* The same plan, for a payload that consists of several arrays of so many cells each. */
+/*
+ * Plans the folding of a payload that consists of several arrays of the given number of cells each.
+ */
 extern void bf_cells_fold_plan_each(const BfPort *port, const BfView *view, uint64_t cells,
 									double fpr, BfHeader *head);
 
 /*
- * Sets acc to the OR of n neighbouring cells, at least 1, each of so many words of 8 bytes, in the
- * byte order of the payload.
+ * Sets acc to the OR of n neighbouring cells, at least 1, each of the given number of 8-byte words.
+ * acc has the byte order of the payload.
  */
 extern void bf_cells_gather(const BfPort *port, uint64_t *acc, const uint8_t *cells, uint64_t n,
 							unsigned words);
 
 /*
- * Unions and intersections of arrays that are only part of a payload, or consist of counters.
- * bf_cells_combine joins src into out: cell by cell if both have the same number of cells,
- * otherwise after redrawing src with via_cells, of which out_cells is a multiple.  bf_cells_via
- * gives the number of cells that an array is redrawn with on its way to any other size; cell_size
- * there is what one cell adds to the length of the whole payload.
+ * Unite and intersect arrays of cells that are only part of a payload, or consist of counters.
+ * bf_cells_combine() joins src into out: cell by cell if both have the same number of cells,
+ * otherwise after redrawing src with via_cells cells; out_cells must be a multiple of via_cells.
+ * bf_cells_via() returns the number of cells with which an array is redrawn before it is combined
+ * with an array of any other size; its cell_size is the number of bytes that one cell adds to the
+ * length of the whole payload.
  */
 extern uint64_t bf_cells_via(uint64_t cells, uint64_t cell_size);
 extern void bf_cells_combine(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells,
 								 uint64_t via_cells, const uint8_t *src, uint64_t src_cells,
 								 uint32_t cell_size);
 
-/* The number of bits set in the OR of n neighbouring cells, at least 1. */
+/* Returns the number of bits that are set in the OR of n neighbouring cells; n is at least 1. */
 extern unsigned bf_cells_popcount(const BfPort *port, const uint8_t *cells, uint64_t n,
 								  uint32_t cell_size);
 

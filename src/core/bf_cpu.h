@@ -5,9 +5,9 @@
  *	  Private to the core: which instructions this processor has beyond those of its architecture's
  *	  baseline.
  *
- * A kernel that needs such instructions is compiled whenever the compiler can (#ifdef BF_HAVE_...),
- * and is called only after the function of the same name has said, at run time, that this
- * processor has them.  There is always a way in plain C beside it, with the same results.
+ * A function that needs such instructions is compiled whenever the compiler can do so (#ifdef
+ * BF_HAVE_...).  It is called only after the matching function bf_have_...() has returned true at
+ * run time.  Beside it there is always an implementation in plain C, with the same results.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-/* For tests: all is done as if the processor had no AVX-512. */
+/* For tests: if true, bf_have_wide() returns false, as if the processor had no AVX-512. */
 extern bool bf_wide_off;
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -27,7 +27,10 @@ extern bool bf_wide_off;
 #define BF_HAVE_BMI2
 #define BF_HAVE_WIDE
 
-/* 256-bit vectors, and the instructions for single bits that came with them. */
+/*
+ * Returns whether the processor has 256-bit vectors (AVX2), and the instructions for single bits
+ * that came with them.
+ */
 static inline bool
 bf_have_avx2(void)
 {
@@ -35,14 +38,17 @@ bf_have_avx2(void)
 		   __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
 
-/* Bit deposit and extract, and counting of bits. */
+/*
+ * Returns whether the processor has the instructions for bit deposit and extract (BMI2), and for
+ * counting bits.
+ */
 static inline bool
 bf_have_bmi2(void)
 {
 	return __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
 
-/* AVX-512 with the extensions that bf_wide.h uses. */
+/* Returns whether the processor has AVX-512 with the extensions that bf_wide.h uses. */
 static inline bool
 bf_have_wide(void)
 {
@@ -57,7 +63,9 @@ bf_have_wide(void)
 
 #include <arm_neon.h>
 
-/* 128-bit vectors, part of the baseline: nothing to ask at run time. */
+/*
+ * NEON's 128-bit vectors are part of the architecture's baseline: no check at run time is needed.
+ */
 #define BF_HAVE_NEON
 
 #endif

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * bf_filter.c
- *	  What works on every kind: design, plan, set operations, folding, statistics; see bf.h.
+ *	  Operations on filters of every kind: design, plan, set operations, folding, statistics; see
+ *	  bf.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +16,7 @@ bf_design(const BfKind *kind, double fpr, BfDesign *design)
 {
 	if (kind->design == NULL)
 		return BF_UNSUPPORTED;
-	/* written so that a NaN fails */
+	/* The condition is written so that a NaN fails it. */
 	if (!(fpr > 0 && fpr < 1))
 		return BF_FPR_OUT_OF_RANGE;
 	if (fpr < kind->min_fpr)
@@ -40,7 +41,7 @@ bf_plan(const BfDesign *design, uint64_t keys, BfHeader *head)
 	memcpy(head->param, design->param, sizeof(head->param));
 	head->payload_len = design->kind->size(design, keys);
 
-	/* room for any family's name, so that taking one later cannot fail */
+	/* Leave room for the name of any key family, so that setting the family later cannot fail. */
 	if (head->payload_len > BF_MAX_VALUE_SIZE - BF_MAX_HEADER_SIZE)
 		return BF_TOO_LARGE;
 	return BF_OK;
@@ -54,9 +55,10 @@ bf_init(const BfHeader *head, uint8_t *payload)
 }
 
 /*
- * Decides on the family of a combination: that of whichever filter has one, with its name if one of
- * them knows it.  If the hash functions differ, one filter is the aggregate of no keys, which does
- * not know which kind it would have been; the head is then already the other's, family included.
+ * Sets the key family of a union or intersection: that of whichever filter has one, with its name
+ * if one of the filters knows it.  If the hash functions differ, one of the filters is an aggregate
+ * of no keys (kind "identity"), which does not know of which kind it would have been; head is then
+ * already a copy of the other filter's header, including the family.
  */
 static BfStatus
 combine_family(const BfHeader *a, const BfHeader *b, BfHeader *head)
@@ -104,7 +106,7 @@ bf_union_plan(const BfView *a, const BfView *b, BfHeader *head)
 void
 bf_union(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *a, const BfView *b)
 {
-	/* out has no keys yet: the first union is a copy, of the combination's size */
+	/* out has no keys yet: the first union copies a filter into out, at the combination's size. */
 	if (!is_identity(a))
 		head->kind->unite(port, head, out, a);
 	if (!is_identity(b))
@@ -131,10 +133,14 @@ void
 bf_intersect(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *a,
 			 const BfView *b)
 {
-	/* no key is in both, and the result is the identity again, which has no payload */
+	/*
+	 * With the identity, no key is in both: the result is the identity again, which has no payload.
+	 */
 	if (is_identity(a) || is_identity(b))
 		return;
-	/* out has no keys yet: it gets those of a, and keeps those that b has, too */
+	/*
+	 * out has no keys yet: first it gets the keys of a, then it keeps only those that b has, too.
+	 */
 	head->kind->unite(port, head, out, a);
 	head->kind->intersect(port, head, out, b);
 }
@@ -156,7 +162,7 @@ bf_fold_plan(const BfPort *port, const BfView *view, double fpr, BfHeader *head)
 void
 bf_fold(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	/* the identity's payload: there is none */
+	/* The identity has no payload to fold. */
 	if (head->payload_len != 0)
 		head->kind->fold(port, head, out, view);
 }
@@ -183,9 +189,10 @@ bf_stats(const BfPort *port, const BfView *view, BfStats *stats)
 }
 
 /*
- * Hashes are spread evenly over the cells, so that the first of them are those of a smaller filter,
- * of as large a part of the keys (bf_cells.h).  In kind "partitioned", where a cell has a word of
- * each slice, they are not; but its slices are all as full.
+ * Implements the function described in bf.h.  Hashes are spread evenly over the cells, so that the
+ * first cells form a smaller filter of the same share of the keys (bf_cells.h).  In kind
+ * "partitioned", where a cell has a word of each slice, the first cells of the payload are not the
+ * first of each slice; but all its slices are equally full.
  */
 bool
 bf_stats_sampled(const BfPort *port, const BfView *view, uint64_t max_bytes, BfStats *stats)

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_format.c
- *	  The stored form; see bf_format.h for the layout.
+ *	  Reading, checking and writing of a filter's stored form; see bf_format.h for the layout.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +31,10 @@ bits_double(uint64_t bits)
 	return d;
 }
 
-/* Reads the fields of a header, without checking them, except that the kind must be known. */
+/*
+ * Reads the fields of a header into *head.  Checks only that the kind is known: returns NULL, or
+ * what is wrong.
+ */
 static const char *
 parse(const uint8_t *p, BfHeader *head)
 {
@@ -53,7 +56,7 @@ parse(const uint8_t *p, BfHeader *head)
 	return NULL;
 }
 
-/* Checks what holds for the header of any kind.  NULL, or what is wrong. */
+/* Checks what must hold for the header of any kind.  Returns NULL, or what is wrong. */
 static const char *
 check_header(const uint8_t *p, const BfHeader *head, size_t total)
 {
@@ -70,7 +73,7 @@ check_header(const uint8_t *p, const BfHeader *head, size_t total)
 		return "the key family's name does not match its number";
 	if (sized)
 	{
-		/* written so that a NaN fails */
+		/* The condition is written so that a NaN fails it. */
 		if (!(head->target_fpr > 0 && head->target_fpr < 1))
 			return "the target false positive rate is not between 0 and 1";
 		if (head->capacity == 0 || head->capacity > INT64_MAX)
@@ -110,10 +113,16 @@ bf_open(const void *data, size_t avail, size_t total, BfView *view, const char *
 	return *reason == NULL ? BF_OK : BF_CORRUPT;
 }
 
-/* How many bytes go into a checksum between two checks for interrupts: less than a millisecond. */
+/*
+ * The number of bytes that are added to a checksum between two checks for interrupts: less than a
+ * millisecond of work.
+ */
 #define SUMMED_BYTES	((size_t) 1024 * 1024)
 
-/* The low half of XXH3 over the value, with the bytes of the checksum taken as zeros. */
+/*
+ * Returns the low half of XXH3 over the value, with the 4 bytes of the stored checksum taken as
+ * zeros.
+ */
 static uint32_t
 checksum(const BfPort *port, const uint8_t *p, size_t len)
 {
@@ -162,7 +171,7 @@ bf_write_header(void *data, const BfHeader *head)
 	uint8_t    *p = data;
 	int			i;
 
-	/* the name comes first, because it may lie where the header is going to be */
+	/* The name is moved first, because it may lie where the header is about to be written. */
 	if (head->family_len != 0)
 		memmove(p + BF_FIXED_HEADER_SIZE, head->family, head->family_len);
 	memset(p + BF_FIXED_HEADER_SIZE + head->family_len, 0,

@@ -2,12 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * bf_format.h
- *	  The stored form: a header that every kind shares, then the payload.
+ *	  The stored form of a filter: a header that all kinds share, followed by the payload.
  *
- * docs/format.md describes it byte by byte.  All integers are little-endian whatever the machine,
- * there is no padding by a compiler, and reserved bytes are zero.  "data" here is what follows
- * the 4 bytes of length that PostgreSQL puts before any such value; the payload starts at a
- * multiple of 8 from the beginning of those 4 bytes.
+ * docs/format.md describes the form byte by byte.  All integers are little-endian on every machine,
+ * no compiler adds padding, and reserved bytes are zero.  In this file, "data" is what follows the
+ * 4 bytes of length that PostgreSQL puts before any value of variable length; the payload starts at
+ * a multiple of 8 from the beginning of those 4 bytes.
  *
  *	offset	size
  *	0		4		magic "bfam"
@@ -37,7 +37,7 @@
 #define BF_FORMAT_VERSION		1
 #define BF_FIXED_HEADER_SIZE	80
 
-/* Where the fields are. */
+/* Offsets of the header's fields within data, in bytes. */
 #define BF_OFF_VERSION		4
 #define BF_OFF_KIND			5
 #define BF_OFF_HASH			6
@@ -54,20 +54,20 @@
 #define BF_OFF_PARAM		64
 
 /*
- * No header, family name and padding included, is longer than this: a prefix of so many bytes can
- * always be opened.
+ * The largest length of a header in bytes, including the family's name and padding.  A prefix of a
+ * value that has this length can always be opened.
  */
 #define BF_MAX_HEADER_SIZE		344
 
-/* Where the payload starts within data, for a family name of so many bytes. */
+/* Returns the offset of the payload within data, for a family's name of family_len bytes. */
 static inline uint64_t
 bf_payload_offset(uint32_t family_len)
 {
-	/* data itself starts at 4 (mod 8) */
+	/* data itself starts at 4 (mod 8), after PostgreSQL's 4 bytes of length. */
 	return (((uint64_t) 4 + BF_FIXED_HEADER_SIZE + family_len + 7) & ~(uint64_t) 7) - 4;
 }
 
-/* The length of data for a value with this header. */
+/* Returns the length of data for a value with this header. */
 static inline uint64_t
 bf_data_size(const BfHeader *head)
 {
@@ -75,31 +75,33 @@ bf_data_size(const BfHeader *head)
 }
 
 /*
- * bf_open: reads and checks the header of untrusted bytes, in constant time.
+ * Reads and checks the header of untrusted bytes, in constant time.
  *
- * Of a value of total bytes, the first avail are given.  They must include the header, for which
- * BF_MAX_HEADER_SIZE always suffices; if they are all, the view also gets the payload.  Returns
- * BF_OK, or BF_CORRUPT with *reason, a constant string.  The checksum is not verified.
+ * data holds the first avail bytes of a value of total bytes.  They must include the header, for
+ * which BF_MAX_HEADER_SIZE bytes always suffice; if avail equals total, the view also gets the
+ * payload.  Returns BF_OK, or BF_CORRUPT with *reason set to a constant string.  The checksum is
+ * not verified.
  */
 extern BfStatus bf_open(const void *data, size_t avail, size_t total, BfView *view,
 						const char **reason);
 
 /*
- * bf_validate: checks all of a value that came from outside, its checksum included.
+ * Checks all of a value that came from outside, including its checksum.
  *
- * BF_OK means that the value is well formed, and can be probed, changed, combined, folded and
- * measured in safety.  Time: about that of reading it twice.
+ * Returns BF_OK if the value is well formed, and can be probed, changed, combined, folded and
+ * measured in safety; else BF_CORRUPT with *reason set.  Takes about the time of reading the value
+ * twice.
  */
 extern BfStatus bf_validate(const BfPort *port, const void *data, size_t len, BfView *view,
 							const char **reason);
 
 /*
- * bf_write_header: writes the header into data, zeroing the padding; the payload, at
+ * Writes the header into data, and zeroes the padding after the family's name.  The payload, at
  * bf_payload_offset(), is left alone.
  */
 extern void bf_write_header(void *data, const BfHeader *head);
 
-/* bf_seal: computes the checksum of a finished value and stores it. */
+/* Computes the checksum of a finished value and stores it in the value's header. */
 extern void bf_seal(const BfPort *port, void *data, size_t len);
 
 #endif							/* BF_FORMAT_H */

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_hash.c
- *	  The hashes of many integers at once.
+ *	  The hashing of many integers at once.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,13 +13,14 @@
 #ifdef BF_HAVE_WIDE
 
 /*
- * XXH3 of 8 bytes with seed 0, as xxHash 0.8 specifies it (doc/xxhash_spec.md, "Small inputs", 4 to
- * 8 bytes), one value in each lane: the halves of the value change places, two words of the secret
- * are XORed to them, and the rest is the mixer "rrmxmx" (Evensen 2018) with the length added.
+ * Constants for XXH3 of 8 bytes with seed 0, as xxHash 0.8 specifies it (doc/xxhash_spec.md, "Small
+ * inputs", 4 to 8 bytes). hash_wide() computes it for one value in each lane: the halves of the
+ * value are swapped, two words of the secret are XORed to it, and the rest is the mixer "rrmxmx"
+ * (Evensen 2018) with the length added.
  */
 #define XXH3_MX2		UINT64_C(0x9fb21c651e98df25)
-#define XXH3_SECRET		UINT64_C(0xc73ab174c5ecd5a2)	/* bytes 8 to 15 of the default secret,
-														 * xor bytes 16 to 23 */
+/* Bytes 8 to 15 of the default secret, XORed with bytes 16 to 23. */
+#define XXH3_SECRET		UINT64_C(0xc73ab174c5ecd5a2)
 
 BF_WIDE static void
 hash_wide(uint64_t *values, size_t n)
@@ -34,7 +35,7 @@ hash_wide(uint64_t *values, size_t n)
 		__m512i		h = _mm512_maskz_loadu_epi64(lanes, values + i);
 
 		h = _mm512_xor_si512(_mm512_rol_epi64(h, 32), secret);
-		/* 0x96: the XOR of all three */
+		/* Truth table 0x96 is the XOR of all three operands. */
 		h = _mm512_ternarylogic_epi64(h, _mm512_rol_epi64(h, 49), _mm512_rol_epi64(h, 24), 0x96);
 		h = _mm512_mullo_epi64(h, multiplier);
 		h = _mm512_xor_si512(

@@ -2,10 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * bf_int.h
- *	  Private to the core: loads and stores at any address, little-endian numbers, small helpers.
+ *	  Private helpers of the core: loads and stores of little-endian numbers at any address,
+ *	  interrupts, memory.
  *
- * Stored bytes may have any alignment, as a PostgreSQL datum has.  They are read and written
- * through memcpy only, which compilers turn into plain moves.
+ * A stored value may have any alignment, as a PostgreSQL datum may.  Its numbers are therefore read
+ * and written only through memcpy, which compilers turn into plain moves.
  *
  *-------------------------------------------------------------------------
  */
@@ -77,7 +78,10 @@ bf_store64(uint8_t *p, uint64_t v)
 #define BF_MIN(a, b)	((a) < (b) ? (a) : (b))
 #define BF_MAX(a, b)	((a) > (b) ? (a) : (b))
 
-/* How many cells a loop may handle between two checks for interrupts: some tens of microseconds. */
+/*
+ * The number of cells that a loop may handle between two checks for interrupts, minus 1: some tens
+ * of microseconds of work.  It is a power of two minus 1, so that it can serve as a mask.
+ */
 #define BF_INTERRUPT_MASK	0xffff
 
 static inline void
@@ -87,7 +91,10 @@ bf_check_interrupts(const BfPort *port)
 		port->check_interrupts(port->arg);
 }
 
-/* Memory from the caller's environment, and back. */
+/*
+ * Allocates size bytes through the caller's BfPort; if size is 0, a byte. bf_release() frees the
+ * memory.
+ */
 static inline void *
 bf_alloc(const BfPort *port, size_t size)
 {
@@ -101,12 +108,12 @@ bf_release(const BfPort *port, void *memory)
 }
 
 /*
- * How many keys are handled together where memory is the bottleneck: enough for as many cache
- * misses as a processor core can have under way.
+ * The number of keys that are handled together where memory latency is the bottleneck.  It is large
+ * enough for as many cache misses as a processor core can have outstanding.
  */
 #define BF_BATCH	32
 
-/* The kinds' tables, each from the file of its kind. */
+/* The table of each kind; each is defined in the file of its kind, kind_*.c. */
 extern const BfKind bf_kind_standard;
 extern const BfKind bf_kind_partitioned;
 extern const BfKind bf_kind_blocked;
@@ -121,17 +128,26 @@ extern const BfKind bf_kind_ribbon;
 extern const BfKind bf_kind_identity;
 extern const BfKind bf_kind_partial;
 
-/* For tests: a blocked and a parquet filter's probe without SIMD, and the latter's add. */
+/*
+ * For tests: return the probe functions of the kinds blocked and parquet that use no SIMD
+ * instructions, and add hashes to a filter of kind parquet without them.
+ */
 extern BfProbe bf_blocked_scalar_twin(void);
 extern BfProbe bf_parquet_scalar_twin(void);
 extern size_t  bf_parquet_scalar_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes,
 									 size_t n);
 
-/* For tests: a counting filter's pack and loosen without the processor's instructions for it. */
+/*
+ * For tests: pack and loosen a counting filter without the processor's bit deposit and extract
+ * instructions (BMI2).
+ */
 extern void bf_counting_portable_pack(const BfHeader *packed, uint8_t *out, const BfView *loose);
 extern void bf_counting_portable_loosen(uint8_t *out, const BfView *packed);
 
-/* For tests: a ribbon filter's probe without the processor's instruction for counting bits. */
+/*
+ * For tests: returns the probe function of the kind ribbon that does not use the processor's
+ * instruction for counting bits.
+ */
 extern BfProbe bf_ribbon_scalar_twin(void);
 
 #endif							/* BF_INT_H */

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_kinds.c
- *	  The registry: the one place that knows which kinds there are.
+ *	  The registry of kinds: the only file that knows which kinds there are.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,7 +54,7 @@ bf_kind_by_name(const char *name)
 	return NULL;
 }
 
-/* Is this member there exactly if the table has one of these capabilities? */
+/* Checks that a table has a member if and only if it has one of the given capabilities. */
 #define GOES_WITH(cap, member) \
 	if (((kind->caps & (cap)) != 0) != (kind->member != NULL)) \
 		return #member " does not go with " #cap

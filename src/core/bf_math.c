@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_math.c
- *	  Every sizing and FPR formula; see bf_math.h.
+ *	  The formulas for sizes and false positive rates; see bf_math.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,16 +11,16 @@
 #include <math.h>
 
 /*
- * The most keys that a block can have in the sums below: 22 standard deviations above the highest
- * mean, which is BF_BLOCK_BITS.
+ * The most keys that a block is assumed to have in the sums over the number of keys in a block: 22
+ * standard deviations above the highest mean, which is BF_BLOCK_BITS.
  */
 #define MAX_BLOCK_KEYS	1024
 
 double
 bf_math_occupancy_fpr(double throws, double m, unsigned k)
 {
-	double		one_free;		/* probability that a given bit is still clear ... */
-	double		two_free;		/* ... and that two given bits are */
+	double		one_free;		/* The probability that a given bit is still clear. */
+	double		two_free;		/* The probability that two given bits are both still clear. */
 	double		mean;
 	double		variance;
 	double		ratio;
@@ -49,7 +49,7 @@ bf_math_partitioned_fpr(double keys, double slice_bits, unsigned k)
 	return pow(-expm1(keys * log1p(-1 / slice_bits)), k);
 }
 
-/* Fills fpr_of[i], the FPR of a block with i keys, for i below n. */
+/* Sets fpr_of[i] to the FPR of a block with i keys, for each i below n. */
 static void
 block_table(unsigned k, double *fpr_of, int n)
 {
@@ -59,13 +59,16 @@ block_table(unsigned k, double *fpr_of, int n)
 		fpr_of[i] = fmin(1, bf_math_occupancy_fpr((double) i * k, BF_BLOCK_BITS, k));
 }
 
-/* The mean of fpr_of[] under a Poisson distribution; beyond the table, the FPR is taken as 1. */
+/*
+ * Returns the mean of fpr_of[] under a Poisson distribution of mean load; beyond the table's n
+ * entries, the FPR is taken as 1.
+ */
 static double
 poisson_mean(const double *fpr_of, int n, double load)
 {
 	double		sum = 0;
 	double		rest = 1;
-	double		p = exp(-load);	/* no less than 1e-223 */
+	double		p = exp(-load);	/* At least 1e-223, so that it does not underflow. */
 	int			i;
 
 	for (i = 0; i < n; i++)
@@ -77,7 +80,7 @@ poisson_mean(const double *fpr_of, int n, double load)
 	return sum + fmax(rest, 0);
 }
 
-/* The highest load, up to a bound, whose mean FPR is at most fpr. */
+/* Returns the highest load, at most bound, whose mean FPR is at most fpr. */
 static double
 highest_load(const double *fpr_of, int n, double bound, double fpr)
 {
@@ -97,7 +100,10 @@ highest_load(const double *fpr_of, int n, double bound, double fpr)
 	return low;
 }
 
-/* How many table entries a load needs: 12 deviations above the mean, and some for small means. */
+/*
+ * Returns how many table entries a load needs: up to 12 standard deviations above the mean, plus 24
+ * for small means; at most MAX_BLOCK_KEYS.
+ */
 static int
 table_size(double load)
 {
@@ -119,8 +125,8 @@ bf_math_blocked_fpr(double load, unsigned k)
 }
 
 /*
- * Bits per key, rounded up to a thousandth.  The subtraction makes sure that a result which is a
- * whole thousandth stays that one, whatever the rounding errors.
+ * Converts bits per key to thousandths, rounded up.  The subtraction makes sure that a number of
+ * whole thousandths is not rounded up to the next because of rounding errors.
  */
 static uint32_t
 millibits(double bits)
@@ -128,7 +134,7 @@ millibits(double bits)
 	return (uint32_t) ceil(fmax(bits, 1) * 1000 - 1e-6);
 }
 
-/* The fewest bits per key that k probes need: from fpr = (1 - e^(-k/bits))^k. */
+/* Returns the fewest bits per key that k probes need for fpr, from fpr = (1 - e^(-k/bits))^k. */
 static double
 standard_bits(double fpr, unsigned k)
 {
@@ -146,7 +152,7 @@ bf_math_standard_design(double fpr, unsigned *k)
 	{
 		double		bits;
 
-		/* the best whole k is a neighbour of log2(1/fpr) */
+		/* The best whole k is a neighbour of log2(1/fpr). */
 		if (fabs(i - ideal) > 2 && i != 1)
 			continue;
 		bits = standard_bits(fpr, i);
@@ -163,8 +169,8 @@ uint32_t
 bf_math_blocked_design(double fpr, unsigned *k)
 {
 	/*
-	 * An upper bound for the search: no filter of independent bits holds more keys per block than a
-	 * standard filter with fractional k would.
+	 * The upper bound of the search for the load: no filter of independent bits holds more keys per
+	 * block than a standard filter with fractional k would.
 	 */
 	double		bound = fmin(BF_BLOCK_BITS, BF_BLOCK_BITS * log(2) * log(2) / -log(fpr));
 	double		fpr_of[MAX_BLOCK_KEYS];
@@ -177,7 +183,10 @@ bf_math_blocked_design(double fpr, unsigned *k)
 	{
 		double		load;
 
-		/* the best k is at most about log2(1/fpr), and the further below that the lower fpr is */
+		/*
+		 * The best k is at most about log2(1/fpr), and it is the further below that value the lower
+		 * fpr is.
+		 */
 		if ((i > ideal + 2 && i > 1) || (i < ideal * 0.6 - 1 && i < BF_MAX_BLOCK_PROBES))
 			continue;
 		block_table(i, fpr_of, n);
@@ -191,7 +200,7 @@ bf_math_blocked_design(double fpr, unsigned *k)
 	return millibits(BF_BLOCK_BITS / best);
 }
 
-/* Fills fpr_of[i], the FPR of a split block with i keys, for i below n. */
+/* Sets fpr_of[i] to the FPR of a split block with i keys, for each i below n. */
 static void
 split_table(double *fpr_of, int n)
 {
@@ -217,7 +226,8 @@ uint32_t
 bf_math_split_design(double fpr)
 {
 	double		fpr_of[MAX_BLOCK_KEYS];
-	double		bound = BF_SPLIT_BITS;	/* one key per bit: fewer bits are never given */
+	/* One key per bit, because a filter is never given fewer bits than keys. */
+	double		bound = BF_SPLIT_BITS;
 	int			n = table_size(bound);
 
 	split_table(fpr_of, n);
@@ -235,7 +245,7 @@ bf_math_keys(double bits_set, double m, unsigned k)
 uint64_t
 bf_math_round_cells(uint64_t cells)
 {
-	/* each a multiple of the next, so that more cells are never rounded to fewer */
+	/* Each number is a multiple of the next, so that more cells are never rounded to fewer. */
 	static const uint32_t composite[] = {720720, 55440, 5040, 2520, 840, 120, 60, 12, 6, 2};
 	unsigned	i;
 

@@ -2,8 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * bf_partial.h
- *	  What the glue must know of the internal kind "partial" (kind_partial.c): it writes such
- *	  values.
+ *	  The flag of the internal kind "partial" (kind_partial.c) that src/pg must know, as it writes
+ *	  values of that kind.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,8 +11,8 @@
 #define BF_PARTIAL_H
 
 /*
- * The state of a union in which a NULL took part: it may contain every key, and its result is
- * NULL.
+ * Marks the state of a union in which a NULL took part: the union may contain every key, and its
+ * result is NULL.
  */
 #define BF_PARTIAL_UNKNOWN	0x01
 

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_sort.c
- *	  Hashes in the order of bf_order(); see bf.h.
+ *	  Sorting of hashes in the order of bf_order(); see bf.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,13 +10,16 @@
 
 #include "bf_hash.h"
 
-/* Fewer values than this are sorted by insertion, which is faster then. */
+/* Fewer values than this are sorted by insertion, which is then faster than a radix sort. */
 #define SMALL	48
 
-/* Up to so many values are sorted by copying them to a spare array and back, within the caches. */
+/*
+ * Up to this many values are sorted by copying them to a spare array and back, within the
+ * processor's caches.
+ */
 #define NEAR	((uint64_t) 1 << 14)
 
-#define DIGIT	8				/* bits */
+#define DIGIT	8				/* The number of bits in a digit of the radix sort. */
 #define PARTS	(1 << DIGIT)
 
 static inline unsigned
@@ -41,7 +44,10 @@ insertion_sort(uint64_t *v, uint64_t n)
 	}
 }
 
-/* Copies values in the order of one digit; values with the same digit keep their order. */
+/*
+ * Copies values from one array to another, sorted by one digit.  Values with the same digit keep
+ * their order.
+ */
 static void
 scatter(const uint64_t *from, uint64_t *to, uint64_t n, int shift, const uint32_t *count)
 {
@@ -61,8 +67,9 @@ scatter(const uint64_t *from, uint64_t *to, uint64_t n, int shift, const uint32_
 static void radix_sort(const BfPort *port, uint64_t *v, uint64_t n, int shift, uint64_t *spare);
 
 /*
- * Sorts at most NEAR values by two digits, of which the higher is at shift: first by the lower one,
- * then by the higher.  Few of so many hashes agree in both digits; those are then sorted on.
+ * Sorts at most NEAR values by two digits, the higher of which begins at bit shift: first by the
+ * lower digit, then by the higher.  Few of at most NEAR hashes agree in both digits; each group
+ * that does is then sorted by the remaining digits.
  */
 static void
 sort_near(const BfPort *port, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
@@ -90,10 +97,11 @@ sort_near(const BfPort *port, uint64_t *v, uint64_t n, int shift, uint64_t *spar
 }
 
 /*
- * Sorts by the digit at shift, and then each part, of values with the same digit, by the next
- * digit:  in place ("American flag sort", McIlroy, Bostic, McIlroy 1993), at most eight levels
- * deep.  A value is exchanged with the one that lies in the next place of its part.  To carry on
- * what was found there to its own part, and so on, would make each step wait for the one before.
+ * Sorts values by the digit at bit shift, and then each part of values with the same digit by the
+ * next digit.  It works in place ("American flag sort", McIlroy, Bostic, McIlroy 1993), at most
+ * eight levels deep.  A value is exchanged with the one that lies in the next place of its part.
+ * Following the displaced value to its own part, and so on, would make each step wait for the one
+ * before.
  */
 static void
 radix_sort(const BfPort *port, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
@@ -139,7 +147,7 @@ radix_sort(const BfPort *port, uint64_t *v, uint64_t n, int shift, uint64_t *spa
 			radix_sort(port, v + i, end[part] - i, shift - DIGIT, spare);
 }
 
-/* Sorts the images of hashes under bf_order(), which it puts in their place. */
+/* Replaces hashes by their images under bf_order(), and sorts the images. */
 static void
 sort_ordered(const BfPort *port, uint64_t *hashes, uint64_t n)
 {
@@ -185,7 +193,10 @@ bf_sort_multiset(const BfPort *port, uint64_t *hashes, uint64_t n, uint64_t *dis
 	*distinct = 0;
 	for (i = 0; i < n; i++)
 	{
-		/* kept values are in order: enough of them are there if one that far back is the same */
+		/*
+		 * Kept values are sorted, so the last BF_MAX_TIMES are all equal to this value if the first
+		 * of them is.
+		 */
 		if (kept >= BF_MAX_TIMES && hashes[i] == hashes[kept - BF_MAX_TIMES])
 			continue;
 		*distinct += kept == 0 || hashes[i] != hashes[kept - 1];

@@ -2,14 +2,16 @@
 /*-------------------------------------------------------------------------
  *
  * bf_wide.h
- *	  Private to the core: AVX-512, with one key in each of eight lanes of 64 bits.
+ *	  Private to the core: helpers for AVX-512 code that handles one key in each of eight 64-bit
+ *	  lanes.
  *
- * Probes and hashes of many keys are computed for eight keys at a time, and a batch has 64 keys:
- * as many as a word has bits, so that a set of them is a word.  Results are those of the plain
- * code.  Who uses this asks bf_have_wide() (bf_cpu.h) first.
+ * Probes and hashes of many keys are computed for eight keys at a time.  A batch has 64 keys, as
+ * many as a word has bits, so that a set of keys of the batch is a 64-bit word.  The results are
+ * the same as those of the plain C code.  Callers must first check that bf_have_wide() (bf_cpu.h)
+ * returns true.
  *
- * The sanitizers do not see what a gather reads.  So its offsets may only come from tables that
- * have been found to lie within the payload.
+ * The sanitizers do not see what a gather instruction reads.  The offsets of a gather may therefore
+ * only come from tables that have been checked to lie within the payload.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,18 +28,20 @@
 #define BF_WIDE_INLINE	static inline __attribute__((always_inline, target(BF_WIDE_TARGET)))
 
 #define BF_WIDE_LANES	8
-#define BF_WIDE_BATCH	64		/* keys */
+#define BF_WIDE_BATCH	64		/* The number of keys in a batch. */
 
 /* ---- lanes and sets of keys ---- */
 
-/* Of the lanes for keys i to i + 7, those that hold a key if there are n in all. */
+/*
+ * Returns the mask of those lanes for keys i to i + 7 that hold a key, if there are n keys in all.
+ */
 BF_WIDE_INLINE __mmask8
 bf_wide_lanes(size_t i, size_t n)
 {
 	return (__mmask8) (n - i >= BF_WIDE_LANES ? 0xff : (1 << (n - i)) - 1);
 }
 
-/* bf_cell() in each lane, for less than 2^32 cells. */
+/* Computes bf_cell() in each lane.  The number of cells must be less than 2^32. */
 BF_WIDE_INLINE __m512i
 bf_wide_cell(__m512i h, __m512i cells)
 {
@@ -47,14 +51,14 @@ bf_wide_cell(__m512i h, __m512i cells)
 	return _mm512_srli_epi64(_mm512_add_epi64(high, _mm512_srli_epi64(low, 32)), 32);
 }
 
-/* The set of the first n keys. */
+/* Returns the set of the first n keys of a batch. */
 static inline uint64_t
 bf_wide_all(size_t n)
 {
 	return n < BF_WIDE_BATCH ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
 }
 
-/* Stores a set as n bools: is key i in it? */
+/* Stores a set of keys as n bools: result[i] is true if key i is in the set. */
 BF_WIDE_INLINE void
 bf_wide_store(bool *result, uint64_t set, size_t n)
 {
@@ -64,8 +68,9 @@ bf_wide_store(bool *result, uint64_t set, size_t n)
 /* ---- loads from a payload ---- */
 
 /*
- * For each lane in lanes, the 64 bits that begin at an offset in bits: eight bytes are loaded, and
- * the bits before the offset are shifted out, so that only the low 57 are certain.
+ * For each lane in the mask lanes, returns the 64 bits that begin at the lane's offset, which is in
+ * bits.  Eight bytes are loaded, and the bits before the offset are shifted out, so that only the
+ * low 57 bits of a result are certain to be valid.
  */
 BF_WIDE_INLINE __m512i
 bf_wide_gather_bits(const uint8_t *bytes, __m512i bit, __mmask8 lanes)
@@ -77,13 +82,15 @@ bf_wide_gather_bits(const uint8_t *bytes, __m512i bit, __mmask8 lanes)
 }
 
 /*
- * The same for a batch, in three steps: bf_wide_set_bits() takes the offsets, bf_wide_load()
- * replaces them by the words that are there, bf_wide_get_bits() shifts.  The second step consists
- * of loads alone, so that the processor has as many cache misses under way as it can.
+ * Reads up to 64 bits at a bit offset for each key of a batch, in three steps: bf_wide_set_bits()
+ * stores the offsets, bf_wide_load() replaces each offset by the word that begins at it, and
+ * bf_wide_get_bits() shifts the words.  The second step consists of loads alone, so that the
+ * processor can have as many cache misses outstanding as possible.
  */
 typedef struct BfWideBits
 {
-	uint64_t	word[BF_WIDE_BATCH] __attribute__((aligned(64)));	/* or its offset in bytes */
+	/* The word that was loaded for each key; before bf_wide_load(), the word's offset in bytes. */
+	uint64_t	word[BF_WIDE_BATCH] __attribute__((aligned(64)));
 	uint64_t	shift[BF_WIDE_BATCH] __attribute__((aligned(64)));
 } BfWideBits;
 
