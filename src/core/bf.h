@@ -78,11 +78,11 @@ typedef struct BfPort
 } BfPort;
 
 /*
- * An input of n hashes for kinds whose filters are built from all hashes at once.  The hashes come
- * ascending in the order of bf_order() (bf_hash.h), in which src/pg/collect.c keeps them.  They are
- * distinct, except that for a kind with BF_MULTISET each hash comes as often as it is to be
- * counted. read() stores the next hashes, at most max, and returns their number, which is 0 at the
- * end.
+ * The hashes for kinds whose filters are built from all hashes at once.  n is the number of
+ * distinct hashes.  The hashes come in the ascending order of bf_order() (bf_hash.h), in which
+ * src/pg/collect.c keeps them: each once, or, for a kind with BF_MULTISET, as often as it is to be
+ * counted.  read() stores the next hashes, at most max, and returns how many it has stored: 0 at
+ * the end.
  */
 typedef struct BfSource BfSource;
 

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_build.c
- *	  From hashes to a finished filter; see bf_build.h.
+ *	  Making of finished filters from hashes; see bf_build.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,10 +10,13 @@
 
 #include "bf_build.h"
 
-/* How many hashes are moved at once from a source to a filter. */
+/* The number of hashes that are moved at once from a source to a filter. */
 #define MOVE_HASHES		1024
 
-/* How many bytes are written between two checks for interrupts: less than a millisecond. */
+/*
+ * The number of bytes that are written between two checks for interrupts: less than a millisecond
+ * of work.
+ */
 #define WRITTEN_BYTES	((uint64_t) 1024 * 1024)
 
 static void
@@ -40,7 +43,7 @@ copy_bytes(const BfPort *port, uint8_t *to, const uint8_t *from, uint64_t len)
 	}
 }
 
-/* ---- what is planned ---- */
+/* ---- planning ---- */
 
 bool
 bf_build_is_direct(const BfKind *kind, uint64_t expected)
@@ -55,7 +58,10 @@ bf_build_plan(const BfDesign *design, uint64_t expected, uint64_t distinct, BfHe
 
 	if (!bf_build_is_direct(design->kind, expected))
 	{
-		/* who is built at once takes no keys later on; an aggregate's state may count none */
+		/*
+		 * A filter that is built at once takes no keys later, so the expected number does not
+		 * matter.  An aggregate's state may expect no keys at all.
+		 */
 		if (design->kind->build != NULL || keys == 0)
 			keys = 1;
 		keys = BF_MAX(keys, distinct);
@@ -117,9 +123,9 @@ bf_build_stored(const BfPort *port, BfRoom *room, const BfView *image, BfHeader 
 	seal(port, *data, head);
 }
 
-/* ---- by adding ---- */
+/* ---- filters that are built by adding keys ---- */
 
-/* Memory for a value with this header, its payload zeroed. */
+/* Allocates memory for a value with this header, and zeroes its payload. */
 static uint8_t *
 alloc_zeroed(const BfPort *port, BfRoom *room, const BfHeader *head)
 {
@@ -129,7 +135,10 @@ alloc_zeroed(const BfPort *port, BfRoom *room, const BfHeader *head)
 	return data;
 }
 
-/* Puts the next larger filter in the place of one that is full. */
+/*
+ * Replaces a full filter by the next larger one.  Returns BF_FULL, or the status of grow_plan, if
+ * there is none; *head and *data are then unchanged.
+ */
 static BfStatus
 grow(const BfPort *port, BfRoom *room, BfHeader *head, uint8_t **data)
 {
@@ -152,7 +161,7 @@ grow(const BfPort *port, BfRoom *room, BfHeader *head, uint8_t **data)
 	return BF_OK;
 }
 
-/* The hashes of a source, added one after the other. */
+/* Makes a filter by adding the hashes of a source one after the other. */
 static BfStatus
 build_by_adding(const BfPort *port, BfRoom *room, BfHeader *head, BfSource *source, uint8_t **data)
 {
@@ -191,9 +200,9 @@ build_by_adding(const BfPort *port, BfRoom *room, BfHeader *head, BfSource *sour
 	return BF_OK;
 }
 
-/* ---- at once ---- */
+/* ---- filters that are built at once ---- */
 
-/* A value that grows, as the sink; its payload begins behind room for the header. */
+/* A sink that writes into a value that grows; the payload begins after room for the header. */
 typedef struct ValueSink
 {
 	BfSink		sink;
@@ -201,10 +210,13 @@ typedef struct ValueSink
 	BfRoom	   *room;
 	uint8_t    *data;
 	uint64_t	offset;
-	uint64_t	size;			/* that data has */
+	uint64_t	size;			/* The size of data in bytes. */
 } ValueSink;
 
-/* A kind checks the size of a value before it extends it. */
+/*
+ * Extends the value.  Need not check the limit of its size: a kind's build function does so before
+ * it extends the sink.
+ */
 static void
 extend_value(BfSink *sink, uint64_t more)
 {
@@ -221,7 +233,7 @@ extend_value(BfSink *sink, uint64_t more)
 	sink->len += more;
 }
 
-/* Built in the place where it stays. */
+/* Builds a filter at once, with its payload at its final place in the value. */
 static BfStatus
 build_at_once(const BfPort *port, BfRoom *room, BfHeader *head, BfSource *source, uint8_t **data)
 {
@@ -238,7 +250,7 @@ build_at_once(const BfPort *port, BfRoom *room, BfHeader *head, BfSource *source
 	if (status != BF_OK)
 		return status;
 
-	/* the plan is a guess: what it was too high by goes back */
+	/* The planned size is only a guess: give unused memory back if it is much. */
 	size = sink.offset + head->payload_len;
 	if (sink.size - size > size / 8)
 		*data = room->resize(room, *data, size);
@@ -246,7 +258,7 @@ build_at_once(const BfPort *port, BfRoom *room, BfHeader *head, BfSource *source
 	return BF_OK;
 }
 
-/* ---- of a set ---- */
+/* ---- filters of a set of keys ---- */
 
 BfStatus
 bf_build_set(const BfPort *port, BfRoom *room, BfHeader *head, BfSource *source, uint8_t **data)

@@ -2,15 +2,16 @@
 /*-------------------------------------------------------------------------
  *
  * bf_graph.h
- *	  Private to the core: which cells of the table a key has in binary_fuse, xor and xor_plus.
+ *	  Private to the core: which cells of the table belong to a key in the kinds binary_fuse, xor
+ *	  and xor_plus.
  *
  * The table of these kinds is an array of cells of w bits.  A key has 3 to 5 cells, its
- * *positions*, and a *fingerprint* of w bits; the filter may contain it if its cells, XORed,
- * equal the fingerprint.  For a key that was not added they do so by chance, with probability
- * 2^-w.  bf_peel.h computes the cells, bf_lookup.h probes them.
+ * *positions*, and a *fingerprint* of w bits; the filter may contain the key if the XOR of its
+ * cells equals the fingerprint.  For a key that was not added they are equal by chance, with
+ * probability 2^-w. bf_peel.h computes the cells, bf_lookup.h probes them.
  *
- * Keys and cells make a hypergraph: a cell is a vertex, a key an edge that joins its cells.  How
- * the positions are chosen decides how few cells suffice:
+ * Keys and cells make a hypergraph: a cell is a vertex, and a key is an edge that joins its cells.
+ * How the positions are chosen decides how few cells suffice:
  *
  *		blocks		One position in each of 3 blocks of equal size: 1.23 cells a key (Graf, Lemire
  *					2020, "Xor filters").
@@ -21,8 +22,9 @@
  *					"Dense peelable random uniform hypergraphs"; Graf, Lemire 2022, "Binary fuse
  *					filters").
  *
- * place is the key's place in its shard (bf_static.h).  With g = bf_static_mix(h), of which g_j
- * are bits 16 j to 16 j + 15, g_lo the low 32 bits and g_hi the high ones:
+ * In the following formulas, place is the key's place in its shard (bf_static.h), and g =
+ * bf_static_mix(h); g_j are bits 16 j to 16 j + 15 of g, g_lo its low 32 bits, and g_hi its high 32
+ * bits:
  *
  *		blocks		p_0 = floor(place * len / 2^64)
  *					p_1 = len + floor(g_lo * len / 2^32)
@@ -40,21 +42,30 @@
 #include "bf_static_wide.h"
 
 #define BF_GRAPH_MAX_ARITY	5
-#define BF_GRAPH_MAX_LG		16	/* each g_j has 16 bits */
+/* Not more, because 16 bits of the mix choose a cell within its segment. */
+#define BF_GRAPH_MAX_LG		16
 
-/* What decides which cells a key has; see above for fuse and blocks. */
+/*
+ * A graph, which determines the cells of each key.  The comment at the head of bf_graph.h describes
+ * the two types of graphs, fuse and blocks.
+ */
 typedef struct BfGraph
 {
 	bool		fuse;
-	unsigned	arity;			/* fuse: 3 to 5; blocks: 3 */
-	unsigned	lg;				/* fuse: a segment has 2^lg cells */
-	uint64_t	len;			/* fuse: cells where a first position can be, a multiple of 2^lg;
-								 * blocks: cells in each block */
-	uint64_t	deferred;		/* the solver sets cells from this one on only where it must; those
-								 * that it does not set stay 0 */
+	unsigned	arity;			/* The number of positions of a key.  Fuse: 3 to 5; blocks: 3. */
+	unsigned	lg;				/* Fuse only: a segment has 2^lg cells. */
+	/*
+	 * Fuse: the number of cells where a first position can be, a multiple of 2^lg.  Blocks: the
+	 * number of cells in each block.
+	 */
+	uint64_t	len;
+	/*
+	 * The solver sets cells from this one on only where it must; cells that it does not set stay 0.
+	 */
+	uint64_t	deferred;
 } BfGraph;
 
-/* The number of cells of the whole table. */
+/* Returns the number of cells of the whole table. */
 static inline uint64_t
 bf_graph_cells(const BfGraph *graph)
 {
@@ -64,8 +75,8 @@ bf_graph_cells(const BfGraph *graph)
 }
 
 /*
- * Cells in each of the three blocks for n keys: 1.23 cells a key in all, which is where peeling
- * begins to succeed for random keys.
+ * Returns the number of cells in each of the three blocks for n keys.  It makes 1.23 cells per key
+ * in all, which is where peeling begins to succeed for random keys.
  */
 static inline uint64_t
 bf_block_len(uint64_t n)
@@ -74,8 +85,9 @@ bf_block_len(uint64_t n)
 }
 
 /*
- * The two ways to find a key's positions, of type BfPositions.  They are passed as constants to
- * functions that are always inlined, as is the arity: so each pair of them gets a loop of its own.
+ * bf_fuse_positions() and bf_block_positions() compute a key's positions in graphs of type fuse and
+ * of type blocks; both are of type BfPositions.  They and the arity are passed as constants to
+ * functions that are always inlined, so that the compiler makes separate code for each combination.
  */
 static inline __attribute__((always_inline)) void
 bf_fuse_positions(const BfGraph *graph, unsigned arity, uint64_t place, uint64_t mix,
@@ -102,7 +114,7 @@ bf_block_positions(const BfGraph *graph, unsigned arity, uint64_t place, uint64_
 	position[2] = 2 * len + (((mix >> 32) * len) >> 32);
 }
 
-/* Odd, without structure: makes the fingerprint independent of the positions. */
+/* An odd number without structure, which makes the fingerprint independent of the positions. */
 #define BF_FINGERPRINT_MULTIPLIER	UINT64_C(0xd1342543de82ef95)
 
 static inline uint32_t
@@ -115,14 +127,14 @@ typedef void (*BfPositions) (const BfGraph *graph, unsigned arity, uint64_t plac
 							uint64_t *position);
 
 /*
- * A kind's translation of a stored geometry, whatever its value is, to a graph.  One with len 0
- * says that there is no table.
+ * Translates a stored geometry, whatever its value is, to a graph; each kind has a function of this
+ * type.  A graph with len 0 says that there is no table.
  */
 typedef void (*BfGraphOf) (const BfHeader *head, uint32_t geometry, BfGraph *graph);
 
 #ifdef BF_HAVE_WIDE
 
-/* bf_fingerprint() and bf_block_positions() in each lane (bf_wide.h). */
+/* Compute bf_fingerprint() and bf_block_positions() in each lane (bf_wide.h). */
 BF_WIDE_INLINE __m512i
 bf_wide_fingerprint(__m512i mix, unsigned width)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_lookup.c
- *	  Probing many keys of a binary_fuse or xor filter; see bf_lookup.h.
+ *	  Probing of many keys of a binary_fuse or xor filter; see bf_lookup.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,22 +11,26 @@
 #ifdef BF_HAVE_WIDE
 
 /*
- * What a probe needs of all shards, an element for each.  Offsets are in bits from the beginning
- * of the payload; those of a straggler list are used only if there is one.
+ * All that a probe needs to know of the filter's shards: each array has an element for each shard.
+ * Offsets are in bits from the beginning of the payload.  The offset of a straggler list is used
+ * only if the shard has stragglers.
  */
 typedef struct OpenShards
 {
-	uint64_t	table[BF_WIDE_SHARDS];	/* where it begins */
-	uint64_t	len[BF_WIDE_SHARDS];	/* of the graph */
-	uint64_t	lg[BF_WIDE_SHARDS];		/* of the graph */
-	uint64_t	gate[BF_WIDE_SHARDS];	/* where it begins */
+	uint64_t	table[BF_WIDE_SHARDS];	/* Offset of the shard's table. */
+	uint64_t	len[BF_WIDE_SHARDS];	/* BfGraph.len of the shard's graph. */
+	uint64_t	lg[BF_WIDE_SHARDS];		/* BfGraph.lg of the shard's graph. */
+	uint64_t	gate[BF_WIDE_SHARDS];	/* Offset of the gate of the straggler list. */
 	uint64_t	gate_bits[BF_WIDE_SHARDS];
-	uint64_t	list[BF_WIDE_SHARDS];	/* where it begins */
-	uint64_t	list_bits[BF_WIDE_SHARDS];	/* of an entry */
+	uint64_t	list[BF_WIDE_SHARDS];	/* Offset of the straggler list. */
+	uint64_t	list_bits[BF_WIDE_SHARDS];	/* Bits of an entry of the list. */
 	uint64_t	stragglers[BF_WIDE_SHARDS];
-	uint64_t	odd;			/* the shards that have no table, or do not lie within the payload:
-								 * their keys are probed one by one */
-	bool		gated;			/* some shard has stragglers */
+	/*
+	 * The set of shards, a bit for each, that have no table, or whose table or list does not lie
+	 * within the payload.  Their keys are probed one by one.
+	 */
+	uint64_t	odd;
+	bool		gated;			/* True if any shard has stragglers. */
 } OpenShards;
 
 static void
@@ -69,7 +73,7 @@ open_shards(const BfView *view, BfGraphOf graph_of, OpenShards *open)
 	}
 }
 
-/* The positions of eight keys, as offsets in bits from the beginning of the payload. */
+/* Computes the positions of eight keys, as offsets in bits from the beginning of the payload. */
 BF_WIDE_INLINE void
 wide_positions(const BfView *view, const OpenShards *open, bool fuse, unsigned arity, __m512i shard,
 			   BfWideShards shards, __m512i place, __m512i mix, __m512i *bit)
@@ -100,7 +104,10 @@ wide_positions(const BfView *view, const OpenShards *open, bool fuse, unsigned a
 		bit[j] = _mm512_add_epi64(table, _mm512_mul_epu32(bit[j], width));
 }
 
-/* Keys that the gate has let through, which are searched in the lists when there are eight. */
+/*
+ * Keys that the gate of their shard's straggler list has let through.  The lists are searched for
+ * eight such keys at a time.
+ */
 typedef struct Asked
 {
 	size_t		n;
@@ -108,7 +115,10 @@ typedef struct Asked
 	bool	   *result[BF_WIDE_BATCH + BF_WIDE_LANES];
 } Asked;
 
-/* bf_static_search() for the last eight of these keys, or as many as there are. */
+/*
+ * Searches the straggler lists, as bf_static_search() does, for the last eight keys of *asked, or
+ * for all if there are fewer; sets their results and removes them from *asked.
+ */
 BF_WIDE_INLINE void
 wide_search(const BfView *view, const OpenShards *open, Asked *asked, BfWideShards shards)
 {
@@ -123,7 +133,7 @@ wide_search(const BfView *view, const OpenShards *open, Asked *asked, BfWideShar
 	__m512i		mask =
 		_mm512_sub_epi64(_mm512_sllv_epi64(_mm512_set1_epi64(1), bits), _mm512_set1_epi64(1));
 	__m512i		wanted = _mm512_srlv_epi64(place, _mm512_sub_epi64(_mm512_set1_epi64(64), bits));
-	__m512i		at = list;		/* where the entries that are left begin */
+	__m512i		at = list;		/* The offset at which the remaining entries of the list begin. */
 	__mmask8	more;
 
 	while ((more = _mm512_mask_cmpgt_epu64_mask(lanes, left, _mm512_set1_epi64(1))) != 0)
@@ -144,8 +154,9 @@ wide_search(const BfView *view, const OpenShards *open, Asked *asked, BfWideShar
 }
 
 /*
- * Probes a batch: positions and fingerprints of all keys, then the loads of all cells, then the
- * sums; and for keys whose sum differs from the fingerprint, the gate of their shard's stragglers.
+ * Probes a batch of keys: computes the positions and fingerprints of all keys, loads all cells, and
+ * XORs each key's cells with its fingerprint.  A key for which the result is not zero is looked up
+ * in the gate of its shard's stragglers.
  */
 BF_WIDE_INLINE void
 wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, size_t n,

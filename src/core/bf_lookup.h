@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_lookup.h
- *	  Private to the core: probes the table of binary_fuse and xor (bf_graph.h).
+ *	  Private to the core: probing the table of the kinds binary_fuse and xor (bf_graph.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -11,18 +11,18 @@
 
 #include "bf_graph.h"
 
-/* A key between the two halves of its probe. */
+/* The state of one key's probe between bf_lookup_begin() and bf_lookup_end(). */
 typedef struct BfLookup
 {
 	BfShard		shard;
-	bool		usable;			/* there is a table, and it lies within the payload */
+	bool		usable;			/* True if the shard has a table that lies within the payload. */
 	uint32_t	fingerprint;
 	uint64_t	position[BF_GRAPH_MAX_ARITY];
 } BfLookup;
 
 /*
- * The first half of a probe: where the key's cells are.  Reads the shard's directory entry, not the
- * table.
+ * Performs the first half of a probe: finds out where the key's cells are.  Reads the shard's
+ * directory entry, but not the table.
  */
 static inline __attribute__((always_inline)) void
 bf_lookup_begin(const BfView *view, uint64_t hash, unsigned arity, BfGraphOf graph_of,
@@ -40,7 +40,7 @@ bf_lookup_begin(const BfView *view, uint64_t hash, unsigned arity, BfGraphOf gra
 	positions(&graph, arity, lookup->shard.place, mix, lookup->position);
 }
 
-/* Between the halves: asks the processor to fetch these cells. */
+/* Prefetches a key's cells, between the two halves of its probe. */
 static inline __attribute__((always_inline)) void
 bf_lookup_prefetch(const BfView *view, unsigned arity, const BfLookup *lookup)
 {
@@ -52,8 +52,9 @@ bf_lookup_prefetch(const BfView *view, unsigned arity, const BfLookup *lookup)
 }
 
 /*
- * The second half: is the key contained?  Yes if its table does not lie within the payload, which
- * only a hostile value can bring about: an answer that is never a false negative.
+ * Performs the second half of a probe: returns whether the key may be contained.  Returns true if
+ * the shard's table does not lie within the payload, which only a maliciously crafted value can
+ * bring about: so there is never a false negative.
  */
 static inline __attribute__((always_inline)) bool
 bf_lookup_end(const BfView *view, unsigned arity, const BfLookup *lookup)
@@ -75,7 +76,10 @@ bf_lookup_end(const BfView *view, unsigned arity, const BfLookup *lookup)
 	return bf_static_listed(view, &lookup->shard);
 }
 
-/* Both halves for one key: what BfKind.prober returns. */
+/*
+ * Probes one key: performs both halves of a probe.  Functions that BfKind.prober returns consist of
+ * a call of this function.
+ */
 static inline __attribute__((always_inline)) bool
 bf_lookup_one(const BfView *view, uint64_t hash, unsigned arity, BfGraphOf graph_of,
 			  BfPositions positions)
@@ -86,7 +90,7 @@ bf_lookup_one(const BfView *view, uint64_t hash, unsigned arity, BfGraphOf graph
 	return bf_lookup_end(view, arity, &lookup);
 }
 
-/* A batch at a time, so that the cache misses of its keys overlap. */
+/* Probes n keys in batches, so that the cache misses of a batch's keys overlap. */
 static inline __attribute__((always_inline)) void
 bf_lookup_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result, unsigned arity,
 			   BfGraphOf graph_of, BfPositions positions)
@@ -111,8 +115,8 @@ bf_lookup_many(const BfView *view, const uint64_t *hashes, size_t n, bool *resul
 }
 
 /*
- * BfKind.probe_many of binary_fuse and xor, for any number of shards, 0 included.  With AVX-512
- * where the processor has it, which takes half the time or less.
+ * Implements BfKind.probe_many of the kinds binary_fuse and xor, for any number of shards,
+ * including 0.  Uses AVX-512 where the processor has it, which takes half the time or less.
  */
 extern void bf_lookup_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *result,
 							   BfGraphOf graph_of);

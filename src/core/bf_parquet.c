@@ -2,9 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * bf_parquet.c
- *	  The header of Parquet's Bloom filters; see bf_parquet.h.
+ *	  Reading and writing of the header of Parquet's Bloom filters; see bf_parquet.h.
  *
- * Apache Parquet, parquet.thrift and BloomFilter.md; Apache Thrift, thrift-compact-protocol.md.
+ * Sources: Apache Parquet, parquet.thrift and BloomFilter.md; Apache Thrift,
+ * thrift-compact-protocol.md.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,19 +13,19 @@
 
 #include "bf_int.h"
 
-/* Types of fields in the compact protocol, and the byte that ends a struct. */
+/* Types of fields in Thrift's compact protocol, and the byte that ends a struct. */
 #define TYPE_I32		5
 #define TYPE_STRUCT		12
 #define STOP			0
 
-#define NUM_BYTES		1		/* field */
+#define NUM_BYTES		1		/* The number of the field numBytes. */
 #define LAST_FIELD		4
 
 static const char too_short[] = "the header is incomplete";
 static const char not_a_header[] =
 	"the bytes do not begin with the header of a Parquet Bloom filter";
 
-/* What is still to read.  The first fault is kept, and zeros are read from then on. */
+/* The bytes that are still to be read.  The first fault is kept; after it, reads return zeros. */
 typedef struct Reader
 {
 	const uint8_t *next;
@@ -41,9 +42,9 @@ read_byte(Reader *reader)
 }
 
 /*
- * A signed number of 32 bits, as the compact protocol writes it: 7 bits a byte, the lowest first,
- * and the high bit of a byte says that another one follows.  What is cut up so has the sign as its
- * lowest bit: 0, -1, 1, -2 are 0, 1, 2, 3.
+ * Reads a signed 32-bit number, as the compact protocol writes it: 7 bits per byte, the lowest bits
+ * first, and the high bit of a byte is set if another byte follows.  The encoded number has its
+ * sign in the lowest bit (zigzag): 0, -1, 1, -2 are encoded as 0, 1, 2, 3.
  */
 static int32_t
 read_i32(Reader *reader)
@@ -62,7 +63,7 @@ read_i32(Reader *reader)
 	return (int32_t) ((uint32_t) value >> 1 ^ -((uint32_t) value & 1));
 }
 
-/* The number and the type of the next field; false at the end of the struct. */
+/* Reads the number and the type of the next field; returns false at the end of the struct. */
 static bool
 read_field(Reader *reader, int32_t *field, unsigned *type)
 {
@@ -76,8 +77,8 @@ read_field(Reader *reader, int32_t *field, unsigned *type)
 }
 
 /*
- * A union of which only the first member is known, an empty struct; other is what to say of
- * others.
+ * Reads a union whose first member, an empty struct, is the only one that is supported.  If the
+ * union has another member, other becomes the reader's fault.
  */
 static void
 read_union(Reader *reader, const char *other)
@@ -104,7 +105,7 @@ bf_parquet_read_header(const uint8_t *bytes, size_t len, size_t *offset)
 	};
 	Reader		reader = {bytes, bytes + len, NULL};
 	int32_t		num_bytes = 0;
-	unsigned	seen = 0;		/* fields, a bit each */
+	unsigned	seen = 0;		/* The fields that have been read, a bit for each. */
 	int32_t		field = 0;
 	unsigned	type;
 
@@ -124,7 +125,7 @@ bf_parquet_read_header(const uint8_t *bytes, size_t len, size_t *offset)
 	}
 	if (reader.fault != NULL)
 		return reader.fault;
-	/* fields 1 to 4, all of them */
+	/* All of the fields 1 to 4 must have been read. */
 	if (seen != (1u << (LAST_FIELD + 1)) - 2)
 		return not_a_header;
 	if (num_bytes <= 0 || num_bytes % BF_PARQUET_BLOCK != 0)
@@ -139,8 +140,9 @@ size_t
 bf_parquet_write_header(uint8_t *header, uint32_t bitset_len)
 {
 	/*
-	 * Fields 2 to 4.  Each is a struct (0x1c: the next number, TYPE_STRUCT), the union, whose first
-	 * member is another struct, of no fields; a STOP ends either.
+	 * The bytes of fields 2 to 4.  Each field is a union, which is written as a struct (0x1c: the
+	 * next field number, TYPE_STRUCT).  Its first member is a struct without fields.  A STOP byte
+	 * ends each of the two.
 	 */
 	static const uint8_t unions[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, STOP};
 	uint32_t	zigzag = bitset_len << 1;

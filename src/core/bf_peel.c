@@ -2,17 +2,18 @@
 /*-------------------------------------------------------------------------
  *
  * bf_peel.c
- *	  Solving by peeling; see bf_peel.h.
+ *	  Computing of tables by peeling; see bf_peel.h.
  *
  *-------------------------------------------------------------------------
  */
 #include "bf_peel.h"
 
 /*
- * What is known of a cell while peeling, in 32 bits: the number of keys that have it, in the high
- * bits, and the indexes of these keys XORed, which is the index itself when one key is left.  With
- * random hashes a cell has fewer than a dozen keys; a key whose cell has as many as can be counted
- * is given up at once.
+ * The 32 bits that are kept for a cell during peeling: the high bits hold the number of keys that
+ * have the cell, and the low INDEX_BITS bits the XOR of the indexes of these keys, which is the
+ * index itself when one key is left.  With random hashes a cell has fewer than a dozen keys.  A key
+ * is given up at once if one of its cells has MANY_KEYS set, that is, has as many keys as can be
+ * counted.
  */
 #define INDEX_BITS	22
 #define INDEX_MASK	((UINT32_C(1) << INDEX_BITS) - 1)
@@ -21,13 +22,15 @@
 
 _Static_assert(BF_SHARD_MAX_KEYS <= INDEX_MASK, "an index must fit");
 
-/* Cells that are scanned for single keys before these are peeled. */
+/*
+ * The number of cells that are scanned for single keys before the keys that were found are peeled.
+ */
 #define SCAN		4096
 
-/* Keys that are handled together, so that their cache misses overlap. */
+/* The number of keys that are handled together, so that their cache misses overlap. */
 #define GROUP		16
 
-/* The states of a key in build->straggler; 0: not yet peeled. */
+/* The states of a key in build->straggler; 0 means that the key has not been peeled yet. */
 #define STRAGGLER	1
 #define PEELED		2
 
@@ -37,7 +40,10 @@ bf_peel_scratch_len(uint64_t cells, uint32_t n)
 	return (cells * 2 + 2 + n) * sizeof(uint32_t);
 }
 
-/* Cells that came down to one key, in that order.  None gets here twice, so it never wraps. */
+/*
+ * A queue of cells that were left with one key, in the order in which that happened.  No cell is
+ * queued twice, so the queue never wraps around.
+ */
 typedef struct Queue
 {
 	uint32_t   *cells;
@@ -52,14 +58,17 @@ typedef struct Peel
 	BfShardBuild *build;
 	const BfGraph *graph;
 	uint32_t   *cell;
-	uint32_t   *order;			/* the keys in the order in which they were peeled, each with the
-								 * number of the position that it was peeled by, from bit
-								 * INDEX_BITS on */
+	/*
+	 * The peeled keys, in the order in which they were peeled.  The bits from INDEX_BITS on hold
+	 * the number of the key's position by which it was peeled.
+	 */
+	uint32_t   *order;
 	uint32_t	peeled;
 	Queue		waiting;
-	Queue		deferred;		/* cells that are taken only while nothing else waits */
-	uint32_t	scanned;		/* cells before this one have been scanned */
-	uint32_t	front;			/* keys before this one are peeled or given up */
+	/* Cells from graph->deferred on, which are peeled only while no other cell waits. */
+	Queue		deferred;
+	uint32_t	scanned;		/* All cells before this one have been scanned for single keys. */
+	uint32_t	front;			/* All keys before this one have been peeled or given up. */
 } Peel;
 
 static inline __attribute__((always_inline)) void
@@ -73,9 +82,9 @@ positions_of(const Peel *peel, uint32_t key, unsigned arity, BfPositions positio
 }
 
 /*
- * Counts each cell's keys.  First computes the positions of a group, so that all its cells are
- * being fetched while the first ones are counted.  A key's first position needs no fetching: keys
- * come in the order of these.
+ * Counts the keys of each cell.  Computes the positions of a group of keys first, so that all its
+ * cells are being fetched while the first ones are counted.  A key's first position needs no
+ * prefetch, because keys come in the order of their first positions.
  */
 static inline __attribute__((always_inline)) void
 count_keys(Peel *peel, unsigned arity, BfPositions positions)
@@ -113,8 +122,8 @@ count_keys(Peel *peel, unsigned arity, BfPositions positions)
 }
 
 /*
- * Puts a cell into its queue if it has one key.  The store is made in any case, and counts only if
- * so: a branch on this could not be predicted.
+ * Puts a cell into its queue if one_key is true.  The store is made in any case, but counts only if
+ * one_key is true, because a branch on it could not be predicted.
  */
 static inline __attribute__((always_inline)) void
 wait_if(Peel *peel, bool defers, uint64_t cell, bool one_key)
@@ -126,8 +135,9 @@ wait_if(Peel *peel, bool defers, uint64_t cell, bool one_key)
 }
 
 /*
- * Takes a key off its cells.  A deferred cell that comes down to one key before it was scanned is
- * not queued here: the scan will find it, and a cell must not be queued twice.
+ * Removes a key from its cells, and queues the cells that are left with one key.  A deferred cell
+ * that is left with one key before it was scanned is not queued: the scan will find it, and no cell
+ * may be queued twice.
  */
 static inline __attribute__((always_inline)) void
 take_away(Peel *peel, bool defers, uint32_t key, unsigned arity, const uint64_t *position)
@@ -146,9 +156,9 @@ take_away(Peel *peel, bool defers, uint32_t key, unsigned arity, const uint64_t 
 }
 
 /*
- * Peels the keys of the next cells in a queue, as far as these still have one.  First computes the
- * positions of the whole group, so that its cells are being fetched, and no load has to wait until
- * the address of an earlier store is known.
+ * Peels the keys of the next cells in a queue, except for cells that have lost their key since.
+ * Computes the positions of the whole group first, so that its cells are being fetched, and no load
+ * has to wait until the address of an earlier store is known.
  */
 static inline __attribute__((always_inline)) void
 peel_next(Peel *peel, Queue *queue, bool defers, unsigned arity, BfPositions positions)
@@ -174,7 +184,7 @@ peel_next(Peel *peel, Queue *queue, bool defers, unsigned arity, BfPositions pos
 		unsigned	slot = 0;
 
 		if (peel->cell[cell[i]] >> INDEX_BITS != 1)
-			continue;			/* the key was peeled by another of its cells */
+			continue;			/* The key was already peeled by another of its cells. */
 		for (j = 1; j < arity; j++)
 			slot += position[i][j] == cell[i] ? j : 0;
 		peel->order[peel->peeled++] = key | slot << INDEX_BITS;
@@ -186,9 +196,9 @@ peel_next(Peel *peel, Queue *queue, bool defers, unsigned arity, BfPositions pos
 }
 
 /*
- * Peels as long as there is a cell with one key.  The cells that have one from the start are
- * searched for some thousands at a time: few enough that the work stays within the caches, and
- * enough to work on several at once.
+ * Peels as long as there is a cell with one key.  Cells that have one key from the start are
+ * searched for SCAN cells at a time: few enough that the work stays within the processor's caches,
+ * and enough to work on several keys at once.
  */
 static inline __attribute__((always_inline)) void
 peel_off(Peel *peel, bool defers, unsigned arity, BfPositions positions, uint32_t cells)
@@ -212,9 +222,9 @@ peel_off(Peel *peel, bool defers, unsigned arity, BfPositions positions, uint32_
 }
 
 /*
- * Gives up the first key that is left; false if there is none.  To choose among several, by the
- * number of keys in their cells, saves no stragglers: what matters in fuse graphs is that peeling
- * goes on at the place where it stopped.
+ * Gives up the first key that is left; returns false if there is none.  Choosing among the
+ * remaining keys by the number of keys in their cells would save no stragglers: in fuse graphs it
+ * matters only that peeling goes on at the place where it stopped.
  */
 static inline __attribute__((always_inline)) bool
 give_up(Peel *peel, bool defers, unsigned arity, BfPositions positions)
@@ -234,9 +244,9 @@ give_up(Peel *peel, bool defers, unsigned arity, BfPositions positions)
 }
 
 /*
- * Gives the cells their values, last peeled key first.  When a key's turn comes, the cell that it
- * was peeled by is still zero, and no later key changes any of its cells.  The values take the
- * place of what peeling kept for each cell, which is zero as no key is left.
+ * Computes the values of the cells, for the last peeled key first.  When a key's turn comes, the
+ * cell by which it was peeled is still zero, and no later step changes any of the key's cells.  The
+ * values replace what peeling kept for each cell, which is zero as no key is left.
  */
 static inline __attribute__((always_inline)) void
 set_cells(Peel *peel, unsigned arity, BfPositions positions)
@@ -278,7 +288,10 @@ set_cells(Peel *peel, unsigned arity, BfPositions positions)
 	}
 }
 
-/* All of it; the last three arguments are constants, so that each graph has code of its own. */
+/*
+ * Peels a whole graph and computes its cells.  The last three parameters are constants in each
+ * call, so that the compiler makes separate code for each graph.
+ */
 static inline __attribute__((always_inline)) void
 peel_graph(Peel *peel, bool defers, unsigned arity, BfPositions positions)
 {
@@ -300,7 +313,10 @@ bf_peel(const BfPort *port, BfShardBuild *build, const BfGraph *graph)
 	uint64_t	cells = bf_graph_cells(graph);
 	Peel		peel = {.port = port, .build = build, .graph = graph};
 
-	/* each queue has room for one more than it can hold: wait_if() always stores */
+	/*
+	 * Each queue has room for one cell more than it can hold, because wait_if() stores a cell in
+	 * any case.
+	 */
 	peel.cell = build->scratch;
 	peel.waiting.cells = peel.cell + cells;
 	peel.deferred.cells = peel.waiting.cells + BF_MIN(graph->deferred, cells) + 1;
@@ -322,7 +338,7 @@ bf_peel(const BfPort *port, BfShardBuild *build, const BfGraph *graph)
 void
 bf_peel_pack(const BfPort *port, uint8_t *out, const uint32_t *values, uint64_t n, unsigned width)
 {
-	uint64_t	left = 0;		/* bits that do not yet fill a byte */
+	uint64_t	left = 0;		/* Bits of values that do not fill a byte yet. */
 	unsigned	nleft = 0;
 	uint64_t	i;
 

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_static.c
- *	  The frame of the kinds that are built at once; see bf_static.h for the layout.
+ *	  The frame of the kinds whose filters are built at once; see bf_static.h for the layout.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,10 +12,13 @@
 
 #include <math.h>
 
-/* Hashes read from the source at a time. */
+/* The number of hashes that are read from the source at a time. */
 #define CHUNK	((uint64_t) 1 << 16)
 
-/* The bytes that a list of stragglers takes, its gate included if there is a table. */
+/*
+ * Returns the number of bytes that a list of stragglers takes, including its gate if there is a
+ * table.
+ */
 static uint64_t
 list_len(unsigned width, uint32_t stragglers, bool with_table)
 {
@@ -47,7 +50,7 @@ bf_static_size(const BfDesign *design, uint64_t keys,
 	uint64_t	n;
 	uint64_t	each;
 
-	/* a key takes at least a bit */
+	/* A key takes at least a bit. */
 	if (keys / 8 > BF_MAX_VALUE_SIZE)
 		return UINT64_MAX;
 	if (keys == 0)
@@ -66,7 +69,7 @@ bf_static_check(const BfHeader *head)
 	if (head->payload_len <
 		(uint64_t) head->param[BF_STATIC_SHARDS] * BF_STATIC_ENTRY + BF_STATIC_PADDING)
 		return "the payload is shorter than its directory";
-	/* so is one that has only been planned */
+	/* A filter that has been planned, but not built, has no shards either. */
 	if (head->param[BF_STATIC_SHARDS] == 0 && head->keys_added != 0)
 		return "a filter without shards holds keys";
 	return NULL;
@@ -74,14 +77,17 @@ bf_static_check(const BfHeader *head)
 
 /* ---- building ---- */
 
-/* Hashes that have been read: those of one shard, and some of the next. */
+/* Hashes that have been read from a source: those of one shard, and some of the next shards. */
 typedef struct Input
 {
 	BfSource   *source;
 	uint64_t   *hashes;
-	uint64_t	n;				/* how many there are */
-	uint64_t	room;			/* for how many there is memory; grows only if a shard has more keys
-								 * than chance can give it */
+	uint64_t	n;				/* The number of hashes in the array. */
+	/*
+	 * The number of hashes that the array has room for; grows only if a shard has more keys than
+	 * chance can give it.
+	 */
+	uint64_t	room;
 } Input;
 
 static inline uint64_t
@@ -90,7 +96,7 @@ shard_of(uint64_t hash, uint64_t shards)
 	return bf_cell(bf_order(hash), shards);
 }
 
-/* Makes room for another chunk. */
+/* Enlarges the array so that another chunk of hashes fits. */
 static void
 grow_input(const BfPort *port, Input *input)
 {
@@ -102,7 +108,10 @@ grow_input(const BfPort *port, Input *input)
 	input->room = input->room * 2 + CHUNK;
 }
 
-/* Reads until all hashes of the shard are there, and returns how many these are. */
+/*
+ * Reads from the source until all hashes of a shard are in the array, and returns how many of them
+ * there are.
+ */
 static uint64_t
 read_shard(const BfPort *port, Input *input, uint64_t shard, uint64_t shards)
 {
@@ -123,7 +132,10 @@ read_shard(const BfPort *port, Input *input, uint64_t shard, uint64_t shards)
 		bf_check_interrupts(port);
 	}
 
-	/* those before low belong to the shard, the last one does not: find the border */
+	/*
+	 * The hashes before low belong to the shard, the last one does not: find the border by
+	 * bisection.
+	 */
 	high = input->n - 1;
 	while (low < high)
 	{
@@ -145,8 +157,8 @@ drop_shard(Input *input, uint64_t n)
 }
 
 /*
- * Writes the list of those of n keys that are marked, and the gate after it; the list of all keys,
- * without a gate, if marked is NULL.
+ * Writes the list of those of n keys that are marked, and the gate after it.  If marked is NULL,
+ * writes the list of all n keys, without a gate.
  */
 static void
 write_list(uint8_t *out, unsigned width, const uint64_t *hashes, uint32_t n, uint64_t shards,
@@ -175,8 +187,8 @@ write_list(uint8_t *out, unsigned width, const uint64_t *hashes, uint32_t n, uin
 }
 
 /*
- * Appends a shard to the payload, with a table if the solver has run; false if the value would
- * become too large.
+ * Appends a shard to the payload, with its table if the solver has run and the table saves space.
+ * Returns false if the value would become too large.
  */
 static bool
 append_shard(BfSink *sink, uint64_t shard, const BfShardBuild *build, bool with_table)
@@ -205,7 +217,10 @@ append_shard(BfSink *sink, uint64_t shard, const BfShardBuild *build, bool with_
 	if (more > 0)
 		sink->extend(sink, more);
 
-	/* the list comes first: its last store reaches beyond it, though not beyond the padding */
+	/*
+	 * Write the list before the table: the last 8-byte store of the list reaches beyond its end,
+	 * though not beyond the payload's padding.
+	 */
 	write_list(sink->bytes + at, width, build->hashes, build->n, build->shards,
 			   with_table ? build->straggler : NULL, stragglers);
 	if (with_table)
@@ -256,7 +271,10 @@ bf_static_build(const BfPort *port, BfHeader *head, BfSource *source, BfSink *si
 		bf_check_interrupts(port);
 		build.hashes = input.hashes;
 		build.n = (uint32_t) n;
-		/* more keys than chance would put there: a list is all that the shard is */
+		/*
+		 * A shard that has more keys than chance would give it is not solved: it consists of a list
+		 * alone.
+		 */
 		if (n > 0 && n <= most)
 		{
 			memset(build.straggler, 0, n);
@@ -279,8 +297,8 @@ bf_static_build(const BfPort *port, BfHeader *head, BfSource *source, BfSink *si
 /* ---- reading ---- */
 
 /*
- * Where the list of a shard begins, and how many bits its entries have; false if it does not lie
- * within the payload.
+ * Finds a shard's list of stragglers and the number of bits of its entries; returns false if the
+ * list does not lie within the payload.
  */
 static bool
 find_list(const BfView *view, const BfShard *shard, const uint8_t **list, unsigned *bits)
@@ -303,9 +321,10 @@ bf_static_probe_none(const BfView *view, uint64_t hash)
 }
 
 /*
- * Binary search.  A list that does not lie within the payload is taken to hold every key.  No
- * branch depends on the comparisons, so that the processor can go on to other keys meanwhile:
- * nearly all keys that come here are not found.
+ * Searches a shard's list by bisection for the place in *shard, and returns whether it is there.  A
+ * list that does not lie within the payload is taken to hold every key.  No branch depends on the
+ * comparisons, so that the processor can meanwhile go on with other keys: nearly all keys that are
+ * searched for are not found.
  */
 bool
 bf_static_search(const BfView *view, const BfShard *shard)
@@ -325,9 +344,10 @@ bf_static_search(const BfView *view, const BfShard *shard)
 }
 
 /*
- * Is the list ascending, with zeros after it, and does the gate have a bit for each entry and no
- * other?  The list has only the high bits of a place, which may not tell which of two neighbouring
- * bits of the gate belongs to it: then either of them will do.
+ * Checks that a shard's list is ascending, with zeros in its padding, and that the gate has a bit
+ * for each entry and no others.  The list has only the high bits of a place, which may not tell
+ * which of some neighbouring bits of the gate belongs to the entry: then any of them is accepted.
+ * Returns NULL, or what is wrong.
  */
 static const char *
 validate_list(const BfView *view, const BfShard *shard)
@@ -336,7 +356,7 @@ validate_list(const BfView *view, const BfShard *shard)
 	unsigned	bits;
 	uint64_t	gate_len = shard->geometry != 0 ? (uint64_t) shard->stragglers * BF_STATIC_GATE : 0;
 	const uint8_t *gate = shard->table - gate_len;
-	uint64_t	next_bit = 0;	/* of the gate, not yet counted */
+	uint64_t	next_bit = 0;	/* The first bit of the gate that has not been counted yet. */
 	uint64_t	last = 0;
 	uint64_t	set = 0;
 	uint64_t	i;
@@ -369,7 +389,7 @@ validate_list(const BfView *view, const BfShard *shard)
 	return set == 0 ? NULL : "the gate of a list of stragglers does not match it";
 }
 
-/* A shard whose entry in the directory has been found to be right. */
+/* Fills in *shard from an entry in the directory that has been found to be valid. */
 static void
 shard_at(const BfView *view, uint64_t i, BfShard *shard)
 {

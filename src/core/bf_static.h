@@ -2,32 +2,34 @@
 /*-------------------------------------------------------------------------
  *
  * bf_static.h
- *	  Private to the core: the frame of the kinds that are built at once, from all their keys.
+ *	  Private to the core: the frame of the kinds whose filters are built at once, from all their
+ *	  keys.
  *
- * Such a kind sets up an equation for each key and solves all of them; the solution is its table.
- * To bound the memory that this takes beside the filter, and to stay within the processor's caches,
- * the keys are divided into *shards*, which are solved one after the other.  With o = bf_order(h):
+ * Such a kind sets up an equation for each key and solves all equations; the solution is the
+ * filter's table.  To bound the memory that solving takes beside the filter, and to stay within the
+ * processor's caches, the keys are divided into *shards*, which are solved one after the other.
+ * With o = bf_order(h):
  *
  *		shard = floor(o * shards / 2^64)
  *		place = o * shards mod 2^64			where the key is within its shard
  *
- * A builder gets the hashes in the order of o, therefore shard by shard, and within a shard in the
- * order of their places, which are spread as evenly as the hashes.  If a kind's first position is
- * floor(place * cells / 2^64), then its keys come sorted by that position without any sorting.
- * Whatever else a kind wants to know of a key comes from bf_static_mix(h).
+ * A builder gets the hashes in the order of o, and therefore shard by shard, and within a shard in
+ * the order of their places, which are spread as evenly as the hashes.  If a kind's first position
+ * is floor(place * cells / 2^64), its keys come sorted by that position without any sorting.  All
+ * other bits that a kind needs of a key come from bf_static_mix(h).
  *
- * A solver may give up some keys, so that no build ever fails or starts again.  These *stragglers*
- * are listed beside the table: of each, the high bits of its place, as many as keep the false
- * positives of the list rare:
+ * A solver may give up some keys, so that no build ever fails or starts again.  The keys that were
+ * given up, the *stragglers*, are listed beside the table.  The list has the high bits of each
+ * straggler's place, as many as keep false positives of the list rare:
  *
  *		bits = min(57, w + 10 + ceil(log2(stragglers)))
  *				beside a table: the list adds 2^-10 of the table's FPR, which is 2^-w
  *		bits = min(57, w + ceil(log2(stragglers)))
  *				if there is no table: the list's FPR is at most 2^-w
  *
- * A shard is such a list alone, without a table, where that takes no more space: if it has few keys
- * (some tens), or if hashes were crafted so that nearly all keys are stragglers.  Shards that have
- * far more keys than chance can give them are not even given to the solver.
+ * A shard consists of such a list alone, without a table, where that takes no more space: if the
+ * shard has few keys (some tens), or if hashes were crafted so that nearly all keys are stragglers.
+ * Shards with far more keys than chance can give them are not even passed to the solver.
  *
  *		payload		directory, shards, 8 zero bytes, so that 8 bytes can be loaded anywhere in a
  *					table
@@ -56,25 +58,25 @@
 #include "bf_int.h"
 
 /*
- * How many keys a shard has on average, at most.  Building one takes some 50 MB of memory, 75 for a
- * ribbon, of which only a few neighbouring MB are worked on at a time.  Shards of half that size
- * would cost binary_fuse 0.6 % more space, and would be built no faster.
+ * The largest average number of keys per shard.  Building a shard takes some 50 MB of memory, 75 MB
+ * for a ribbon, of which only a few neighbouring MB are worked on at a time.  Shards of half that
+ * size would cost binary_fuse 0.6 % more space, and would be built no faster.
  */
 #define BF_SHARD_KEYS		((uint64_t) 1 << 21)
 
 /*
- * How many keys a shard that is solved can have.  By chance a shard stays below this by more than
- * 100 standard deviations.
+ * The largest number of keys that a shard can have and still be solved.  By chance a shard stays
+ * below this by more than 100 standard deviations.
  */
 #define BF_SHARD_MAX_KEYS	(BF_SHARD_KEYS + BF_SHARD_KEYS / 8)
 
-#define BF_STATIC_WIDTH		0	/* param[] */
+#define BF_STATIC_WIDTH		0	/* The index in param[] of the width of a fingerprint, w. */
 #define BF_STATIC_SHARDS	3
 
 #define BF_STATIC_MAX_WIDTH	32
-#define BF_STATIC_ENTRY		16	/* bytes of a directory entry */
+#define BF_STATIC_ENTRY		16	/* The size of a directory entry in bytes. */
 #define BF_STATIC_PADDING	8
-#define BF_STATIC_GATE		2	/* bytes of gate a straggler */
+#define BF_STATIC_GATE		2	/* The size of the gate in bytes per straggler. */
 
 /* ---- hashes ---- */
 
@@ -87,8 +89,8 @@ bf_static_place(uint64_t hash, uint64_t shards)
 #define BF_MIX_MULTIPLIER	UINT64_C(0xd6e8feb86659fd93)
 
 /*
- * 64 bits that are independent of the shard and of the place.  A bijection; its shifts make sure
- * that no later multiplication cancels the one here.
+ * Returns 64 bits that are independent of the key's shard and place.  The function is a bijection;
+ * its shifts make sure that no later multiplication cancels its own.
  */
 static inline uint64_t
 bf_static_mix(uint64_t hash)
@@ -99,7 +101,10 @@ bf_static_mix(uint64_t hash)
 
 /* ---- packed integers of 1 to 57 bits ---- */
 
-/* The i-th integer.  Loads 8 bytes from where it begins. */
+/*
+ * Returns the i-th integer of a packed array.  Loads 8 bytes from the byte where the integer
+ * begins.
+ */
 static inline uint64_t
 bf_packed_get(const uint8_t *cells, uint64_t i, unsigned width)
 {
@@ -108,7 +113,10 @@ bf_packed_get(const uint8_t *cells, uint64_t i, unsigned width)
 	return (bf_load64(cells + (bit >> 3)) >> (bit & 7)) & ((UINT64_C(1) << width) - 1);
 }
 
-/* Sets the i-th integer, which is zero, to value. */
+/*
+ * Sets the i-th integer of a packed array, which must be zero, to value.  Stores 8 bytes from the
+ * byte where the integer begins.
+ */
 static inline void
 bf_packed_put(uint8_t *cells, uint64_t i, unsigned width, uint64_t value)
 {
@@ -118,14 +126,17 @@ bf_packed_put(uint8_t *cells, uint64_t i, unsigned width, uint64_t value)
 	bf_store64(p, bf_load64(p) | value << (bit & 7));
 }
 
-/* The bytes that n of them take. */
+/* Returns the number of bytes that a packed array of n integers takes. */
 static inline uint64_t
 bf_packed_len(uint64_t n, unsigned width)
 {
 	return (n * width + 7) / 8;
 }
 
-/* Are the bits between the last one and the end of its byte zero? */
+/*
+ * Returns whether the bits between the last integer of a packed array and the end of its byte are
+ * zero.
+ */
 static inline bool
 bf_packed_padding_ok(const uint8_t *cells, uint64_t n, unsigned width)
 {
@@ -135,23 +146,26 @@ bf_packed_padding_ok(const uint8_t *cells, uint64_t n, unsigned width)
 /* ---- probing ---- */
 
 /*
- * A key's shard, as its entry in the directory has it.  The entry is not trusted: whatever it says,
- * these fields lead to nothing outside of the payload.
+ * The shard of a key, as described by its entry in the directory.  The entry is not trusted:
+ * whatever it says, these fields lead to nothing outside of the payload.
  */
 typedef struct BfShard
 {
-	const uint8_t *table;		/* within the payload */
-	uint64_t	before;			/* bytes of payload before the table */
-	uint64_t	after;			/* bytes of payload from the table on, without the padding: its
-								 * length must not exceed this */
-	uint64_t	place;			/* of the key */
-	uint32_t	geometry;		/* 0: no table */
+	const uint8_t *table;		/* The shard's table, which begins within the payload. */
+	uint64_t	before;			/* Number of bytes of the payload before the table. */
+	/*
+	 * Number of bytes of the payload from the table on, without the padding at the end.  The
+	 * table's length must not exceed it.
+	 */
+	uint64_t	after;
+	uint64_t	place;			/* The key's place in the shard. */
+	uint32_t	geometry;		/* Describes the table's shape; 0 if there is no table. */
 	uint32_t	stragglers;
 } BfShard;
 
 /*
- * The number of a key's shard, and its place there.  The filter has shards, that is
- * param[BF_STATIC_SHARDS] is not 0.
+ * Returns the number of a key's shard, and sets *place to the key's place in it.  The filter must
+ * have shards, that is, param[BF_STATIC_SHARDS] must not be 0.
  */
 static inline uint64_t
 bf_static_locate(const BfView *view, uint64_t hash, uint64_t *place)
@@ -164,8 +178,8 @@ bf_static_locate(const BfView *view, uint64_t hash, uint64_t *place)
 }
 
 /*
- * Reads a shard's entry in the directory; sets all but the place.  The header has passed
- * bf_static_check().
+ * Reads a shard's entry in the directory, and sets all fields of *shard but the place.  The
+ * filter's header must have passed bf_static_check().
  */
 static inline void
 bf_static_open(const BfView *view, uint64_t number, BfShard *shard)
@@ -180,17 +194,20 @@ bf_static_open(const BfView *view, uint64_t number, BfShard *shard)
 	shard->stragglers = bf_load32(entry + 12);
 }
 
-/* Finds a key's shard, and its place there. */
+/* Finds a key's shard, and the key's place in it. */
 static inline void
 bf_static_find(const BfView *view, uint64_t hash, BfShard *shard)
 {
 	bf_static_open(view, bf_static_locate(view, hash, &shard->place), shard);
 }
 
-/* The search of bf_static_listed(), which is not inlined. */
+/* Searches the list of stragglers for a key; called by bf_static_listed() only.  Not inlined. */
 extern bool bf_static_search(const BfView *view, const BfShard *shard);
 
-/* How many high bits of a straggler's place are listed; see above. */
+/*
+ * Returns how many high bits of each straggler's place the list holds; the comment at the head of
+ * bf_static.h has the formula.
+ */
 static inline unsigned
 bf_static_list_bits(unsigned width, uint32_t stragglers, bool with_table)
 {
@@ -201,7 +218,8 @@ bf_static_list_bits(unsigned width, uint32_t stragglers, bool with_table)
 }
 
 /*
- * Is the key in the list?  To be asked if the table does not contain it, or if there is no table.
+ * Returns whether the key is in its shard's list of stragglers.  To be called if the table does not
+ * contain the key, or if there is no table.
  */
 static inline bool
 bf_static_listed(const BfView *view, const BfShard *shard)
@@ -222,78 +240,95 @@ bf_static_listed(const BfView *view, const BfShard *shard)
 
 /* ---- what a kind provides ---- */
 
-/* A shard that is being built. */
+/* A shard that is being built.  The solver sets the members from straggler on. */
 typedef struct BfShardBuild
 {
 	const BfHeader *head;
-	const uint64_t *hashes;		/* distinct, in ascending order of their places */
-	uint32_t	n;				/* 1 to BF_SHARD_MAX_KEYS */
-	uint32_t	shards;			/* for bf_static_place() */
-	void	   *scratch;		/* scratch_len() bytes, aligned for any type, with what the shard
-								 * before has left there */
+	/* The shard's hashes, distinct and in ascending order of their places. */
+	const uint64_t *hashes;
+	/* The number of hashes.  When the solver is called: 1 to BF_SHARD_MAX_KEYS. */
+	uint32_t	n;
+	uint32_t	shards;			/* The number of shards, for bf_static_place(). */
+	/*
+	 * Memory of scratch_len() bytes, aligned for any type.  It still holds what the previous shard
+	 * has left there.
+	 */
+	void	   *scratch;
 
-	/* set by the solver */
-	uint8_t    *straggler;		/* n bytes, zeroed: set to 1 for each key that it gives up */
-	uint32_t	geometry;		/* not 0 */
-	uint8_t    *table;			/* max_table_len() + 8 bytes, zeroed */
-	uint64_t	table_len;		/* how many of these bytes are used; the others stay zero */
+	/* The solver sets the members that follow. */
+	/*
+	 * An array of n bytes, zeroed before the solver is called; the solver sets the byte of each key
+	 * that it gives up to 1.
+	 */
+	uint8_t    *straggler;
+	uint32_t	geometry;		/* Describes the table's shape; not 0. */
+	uint8_t    *table;			/* The table: max_table_len() + 8 bytes, zeroed before. */
+	/* How many bytes of table are used; the remaining bytes stay zero. */
+	uint64_t	table_len;
 } BfShardBuild;
 
 typedef struct BfStaticKind
 {
 	/*
-	 * How many bytes of scratch, and of table, a shard of 1 to n keys needs at most.  n is at most
-	 * BF_SHARD_MAX_KEYS, for which nothing may overflow.
+	 * Return how many bytes of scratch memory, and of table, a shard of 1 to n keys needs at most.
+	 * n is at most BF_SHARD_MAX_KEYS, for which no computation may overflow.
 	 */
 	uint64_t	(*scratch_len) (const BfHeader *head, uint32_t n);
 	uint64_t	(*max_table_len) (const BfHeader *head, uint32_t n);
 
-	/* Builds the table of a shard.  The same keys give the same bytes. */
+	/* Builds the table of a shard.  The same keys must give the same bytes. */
 	void		(*solve) (const BfPort *port, BfShardBuild *build);
 
 	/*
-	 * Checks a table of which the geometry is known, padding included, and sets its length, which
-	 * is at most avail.  Returns NULL, or what is wrong.  8 bytes after avail can be read.
+	 * Checks a table with the given geometry, including its padding, and sets *len to its length,
+	 * which is at most avail.  Returns NULL, or what is wrong.  The 8 bytes after avail can be
+	 * read.
 	 */
 	const char	*(*validate) (const BfHeader *head, uint32_t geometry, const uint8_t *table,
 							uint64_t avail, uint64_t *len);
 } BfStaticKind;
 
-/* The probe of a filter without shards: contains nothing. */
+/* Probes a filter without shards: always returns false, as the filter contains no keys. */
 extern bool bf_static_probe_none(const BfView *view, uint64_t hash);
 
-/* The least w with 2^-w at most fpr, which is at least 2^-32. */
+/* Returns the least w with 2^-w at most fpr; fpr must be at least 2^-32. */
 extern unsigned bf_static_width(double fpr);
 
 /*
- * BfKind.build.  Tests set param[BF_STATIC_SHARDS] before, to choose the number of shards; 0 leaves
- * the choice to the function.
+ * Implements BfKind.build.  Tests set param[BF_STATIC_SHARDS] before, to choose the number of
+ * shards; if it is 0, this function chooses the number.
  */
 extern BfStatus bf_static_build(const BfPort *port, BfHeader *head, BfSource *source, BfSink *sink,
 								const BfStaticKind *kind);
 
-/*
- * BfKind.size, for a kind whose table of n keys has about table_len(param, n) bytes.
- */
+/* Implements BfKind.size, for a kind whose table of n keys has about table_len(param, n) bytes. */
 extern uint64_t bf_static_size(const BfDesign *design, uint64_t keys,
 							   uint64_t (*table_len)(const uint32_t *param, uint64_t n));
 
-/* BfKind.check for what belongs to the frame: param[0], param[3] and the length. */
+/*
+ * Implements the part of BfKind.check that is common to all kinds built at once: checks param[0],
+ * param[3] and the length.
+ */
 extern const char *bf_static_check(const BfHeader *head);
 
-/* BfKind.validate. */
+/*
+ * Implements BfKind.validate: checks the directory, the lists and the gates, and each table by
+ * kind->validate.
+ */
 extern const char *bf_static_validate(const BfPort *port, const BfView *view,
 									  const BfStaticKind *kind);
 
 /*
- * BfKind.stats, except for hashes, which the kind sets.  table_fpr(head, geometry) is the FPR of a
- * table, and must be defined for any geometry.
+ * Implements BfKind.stats, except for the member hashes, which the kind must set. table_fpr(head,
+ * geometry) returns the FPR of a table, and must be defined for any geometry.
  */
 extern void bf_static_stats(const BfPort *port, const BfView *view,
 							double (*table_fpr)(const BfHeader *head, uint32_t geometry),
 							BfStats *stats);
 
-/* 2^-w, as the table_fpr of kinds without fractions of a bit. */
+/*
+ * Returns 2^-w, whatever the geometry: serves as the table_fpr of kinds without fractions of a bit.
+ */
 extern double bf_static_fpr(const BfHeader *head, uint32_t geometry);
 
 #endif							/* BF_STATIC_H */

@@ -2,11 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * bf_static_wide.h
- *	  Private to the core: bf_static.h for eight keys at a time, with AVX-512 (bf_wide.h).
+ *	  Private to the core: the functions of bf_static.h for eight keys at a time, with AVX-512
+ *	  (bf_wide.h).
  *
  * A probe of many keys opens all shards of the filter first, and keeps what it needs of them in
- * arrays with one element for each shard.  Per key an element is then picked by the number of the
- * key's shard.
+ * arrays with one element for each shard.  For each key, an element is then picked by the number of
+ * the key's shard.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,10 +19,12 @@
 
 #ifdef BF_HAVE_WIDE
 
-#define BF_WIDE_SHARDS	64		/* at most, of a filter that is probed this way */
+/* The most shards that a filter can have and be probed with AVX-512. */
+#define BF_WIDE_SHARDS	64
 
 /*
- * Is this the way to probe n keys?  Not if opening the shards would take longer than probing.
+ * Returns whether n keys should be probed with AVX-512.  That is not so if opening the shards would
+ * take longer than probing.
  */
 static inline bool
 bf_wide_probes(const BfView *view, size_t n)
@@ -31,16 +34,16 @@ bf_wide_probes(const BfView *view, size_t n)
 }
 
 /*
- * What picking an element costs depends on the number of shards: with one shard it is a constant,
- * with up to eight a permutation of one register, with more a gather.  The choice is made once for
- * a call, here for all kinds, and not for each key: BF_WIDE_BY_SHARDS calls function, which is
- * always inlined, with the count as its last argument, a constant, so that the compiler makes
- * three versions of it.
+ * A class of filters by their number of shards, which decides how an element is picked for each
+ * key: with one shard the element is a constant, with up to eight it is picked by a permutation of
+ * one register, with more by a gather.  The choice is made once per call of probe_many, not for
+ * each key: BF_WIDE_BY_SHARDS calls a function, which is always inlined, with the class as its last
+ * argument, a constant, so that the compiler makes three versions of the function.
  */
 typedef enum BfWideShards
 {
 	BF_WIDE_ONE,
-	BF_WIDE_FEW,				/* at most BF_WIDE_LANES */
+	BF_WIDE_FEW,				/* At most BF_WIDE_LANES shards. */
 	BF_WIDE_MANY
 } BfWideShards;
 
@@ -54,7 +57,10 @@ typedef enum BfWideShards
 			function(view, __VA_ARGS__, BF_WIDE_MANY); \
 	} while (0)
 
-/* bf_static_locate() in each lane: the shards' numbers, and the places. */
+/*
+ * Computes bf_static_locate() in each lane: returns the numbers of the shards, and sets *place to
+ * the places.
+ */
 BF_WIDE_INLINE __m512i
 bf_wide_locate(const BfView *view, __m512i hash, BfWideShards shards, __m512i *place)
 {
@@ -65,7 +71,7 @@ bf_wide_locate(const BfView *view, __m512i hash, BfWideShards shards, __m512i *p
 	return shards == BF_WIDE_ONE ? _mm512_setzero_si512() : bf_wide_cell(order, number);
 }
 
-/* bf_static_mix() in each lane. */
+/* Computes bf_static_mix() in each lane. */
 BF_WIDE_INLINE __m512i
 bf_wide_mix(__m512i hash)
 {
@@ -74,7 +80,7 @@ bf_wide_mix(__m512i hash)
 	return _mm512_xor_si512(hash, _mm512_srli_epi64(hash, 32));
 }
 
-/* In each lane, the element of an array that belongs to the shard in that lane. */
+/* Returns, in each lane, the element of an array that belongs to the shard in that lane. */
 BF_WIDE_INLINE __m512i
 bf_wide_pick(const uint64_t *array, __m512i shard, BfWideShards shards)
 {
@@ -85,7 +91,7 @@ bf_wide_pick(const uint64_t *array, __m512i shard, BfWideShards shards)
 	return _mm512_i64gather_epi64(shard, array, sizeof(uint64_t));
 }
 
-/* The lanes whose shard is in a set, which has a bit for each shard. */
+/* Returns the lanes whose shard is in a set, which has a bit for each shard. */
 BF_WIDE_INLINE __mmask8
 bf_wide_among(__m512i shard, uint64_t set)
 {
