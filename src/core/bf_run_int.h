@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_run_int.h
- *	  Private to bf_run*.c: where things are in a page's body, and its fields of bits.
+ *	  Private to bf_run*.c: the layout of a page's body, and access to its bit fields.
  *
  *		 0	2	entries
  *		 2	1	kind
@@ -17,8 +17,8 @@
  *		..	..	records: of w + s bits, rest * places + place and then low, the lowest bit first
  *		..	..	zeros, 8 bytes at least: every field can be reached by a load of 8 bytes
  *
- * All numbers are little-endian.  The places of the parts depend on the shape alone, so that
- * entries are written as they come; nothing moves when a page is done.
+ * All numbers are little-endian.  The offsets of the parts depend on the shape alone, so that
+ * entries are written as they come, and nothing has to be moved when a page is complete.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,10 +32,13 @@
 #define BF_RUN_HEAD		24
 #define BF_RUN_SPARE	8
 
-/* Records and low are at most so wide: with 7 bits before them they fit a load. */
+/*
+ * The largest number of bits of a record without low, and of low.  With up to 7 bits before it,
+ * such a field fits into one load of 8 bytes.
+ */
 #define BF_RUN_FIELD	56
 
-/* Buckets between two numbers of the directory. */
+/* The number of buckets per entry of the directory. */
 #define BF_RUN_SAMPLE	256
 
 static inline uint64_t
@@ -44,7 +47,10 @@ bf_run_mask(unsigned bits)
 	return (UINT64_C(1) << bits) - 1;
 }
 
-/* floor(a / b), for a below 2^56 and by = floor((2^64 - 1) / b): the product is at most 1 less. */
+/*
+ * Returns floor(a / b), for a below 2^56 and by = floor((2^64 - 1) / b).  The product of a and by
+ * gives the quotient or 1 less.
+ */
 static inline uint64_t
 bf_run_divide(uint64_t a, uint64_t b, uint64_t by)
 {
@@ -53,7 +59,7 @@ bf_run_divide(uint64_t a, uint64_t b, uint64_t by)
 	return q + (a - q * b >= b);
 }
 
-/* The first kept bits of interval i, or 2^p for i = pages. */
+/* Returns the first kept bits of interval i, or 2^p for i = pages. */
 static inline uint64_t
 bf_run_begin(const BfRunShape *shape, uint32_t i)
 {
@@ -62,7 +68,7 @@ bf_run_begin(const BfRunShape *shape, uint32_t i)
 	return (uint64_t) ((at + shape->pages - 1) / shape->pages);
 }
 
-/* Numbers in the directory: none for bucket 0. */
+/* Returns the number of entries of a page's directory; bucket 0 has none. */
 static inline uint32_t
 bf_run_samples(const BfRun *run)
 {
@@ -75,29 +81,29 @@ bf_run_words(const BfRun *run)
 	return (run->records_at - run->unary_at) / 8;
 }
 
-/* A field of at most BF_RUN_FIELD bits, so many bits behind p. */
+/* Reads a field of at most BF_RUN_FIELD bits that begins the given number of bits after p. */
 static inline uint64_t
 bf_run_get(const uint8_t *p, uint64_t bit, unsigned bits)
 {
 	return (bf_load64(p + bit / 8) >> (bit % 8)) & bf_run_mask(bits);
 }
 
-/* The same written, where there are zeros. */
+/* Writes a field that begins the given number of bits after p.  Its bits must be zero before. */
 static inline void
 bf_run_put(uint8_t *p, uint64_t bit, uint64_t value)
 {
 	bf_store64(p + bit / 8, bf_load64(p + bit / 8) | value << (bit % 8));
 }
 
-/* An entry as it is stored. */
+/* An entry in its stored form. */
 typedef struct BfRunRecord
 {
-	uint64_t	record;			/* rest * places + place */
+	uint64_t	record;			/* The stored number, rest * places + place. */
 	uint64_t	low;
 	uint32_t	bucket;
 } BfRunRecord;
 
-/* The place outside of one within a run. */
+/* Converts a place relative to the run to one outside of it, block * 2^16 + offset. */
 static inline uint64_t
 bf_run_place(const BfRun *run, uint64_t place)
 {
@@ -107,7 +113,7 @@ bf_run_place(const BfRun *run, uint64_t place)
 						place - block * run->shape.offsets + 1);
 }
 
-/* The next record of a page; false at its end. */
+/* Reads the next record of a page; returns false at the page's end. */
 static inline bool
 bf_run_next(const BfRunPage *page, BfRunCursor *cursor, BfRunRecord *record)
 {
@@ -132,11 +138,11 @@ bf_run_next(const BfRunPage *page, BfRunCursor *cursor, BfRunRecord *record)
 	return true;
 }
 
-/* A page that is filled, from nothing on, in the order of buckets (bf_run_write.c). */
+/* Begin and end the filling of an empty page, in the order of buckets (bf_run_write.c). */
 extern void bf_run_fill_begin(const BfRun *run, BfRunFill *fill);
 extern void bf_run_fill_end(BfRunFill *fill, const BfRunPage *page);
 
-/* Needs room for one more entry. */
+/* Adds an entry to a page that is being filled, which must have room for it. */
 static inline void
 bf_run_fill_add(const BfRun *run, BfRunFill *fill, const BfRunRecord *record)
 {

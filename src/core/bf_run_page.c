@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_run_page.c
- *	  Reading the pages of runs; see bf_run.h, and bf_run_int.h for the layout.
+ *	  Reading of the pages of runs; see bf_run.h, and bf_run_int.h for the layout.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,7 +55,7 @@ all_zero(const uint8_t *from, const uint8_t *to)
 	return any == 0;
 }
 
-/* The ones of the unary part, as many as entries. */
+/* Counts the ones of the unary part; a valid page has as many ones as entries. */
 static uint32_t
 count_ones(const BfRunPage *page)
 {
@@ -68,7 +68,7 @@ count_ones(const BfRunPage *page)
 	return ones;
 }
 
-/* What is behind the directory, and behind the last record. */
+/* Checks that the bytes after the directory, and all bits after the last record, are zero. */
 static bool
 padding_is_zero(const BfRunPage *page)
 {
@@ -129,11 +129,11 @@ bf_run_check_page(const BfRun *run, const uint8_t *body, const char **reason)
 }
 
 /*
- * Finds the bit behind the zero number z from bit `at` of the unary part on, counted from 1;
- * false if there is none.
+ * Finds the z-th zero of the unary part, counted from 1, at or after bit *at, and sets *at to the
+ * bit after it; returns false if there is none.
  *
- * The sums of bytes come as a by-product of counting a word's bits; in the first byte whose sum
- * is large enough is the bit (Vigna 2008, "Broadword implementation of rank/select queries").
+ * The sums of bytes are a by-product of counting a word's bits; the zero lies in the first byte
+ * whose sum is large enough (Vigna 2008, "Broadword implementation of rank/select queries").
  */
 static bool
 behind_zero(const BfRunPage *page, uint32_t z, uint32_t *at)
@@ -167,7 +167,7 @@ behind_zero(const BfRunPage *page, uint32_t z, uint32_t *at)
 	return false;
 }
 
-/* How many ones there are from a bit of the unary part on. */
+/* Returns the number of consecutive ones of the unary part that begin at bit `at`. */
 static uint32_t
 ones_from(const BfRunPage *page, uint32_t at)
 {
@@ -188,7 +188,10 @@ ones_from(const BfRunPage *page, uint32_t at)
 	return ones;
 }
 
-/* The entries of a bucket: from begin to end, at most page->n. */
+/*
+ * Finds the entries of a bucket: those from *begin up to, but not including, *end, which is at most
+ * page->n.
+ */
 static void
 bucket_entries(const BfRunPage *page, uint32_t bucket, uint32_t *begin, uint32_t *end)
 {
@@ -221,7 +224,10 @@ bf_run_find(const BfRunPage *page, const BfRunAim *aim, uint32_t *from, uint64_t
 		uint64_t	at = (uint64_t) i * run->width;
 		uint64_t	place = bf_run_get(records, at, run->w) - aim->record;
 
-		/* another rest is either below, which wraps around, or beyond */
+		/*
+		 * An entry with another rest gives a difference that either is negative, and so wraps
+		 * around, or is too large.
+		 */
 		if (place < run->places &&
 			(run->shape.s == 0 || bf_run_get(records, at + run->w, run->shape.s) == aim->low))
 			places[found++] = bf_run_place(run, place);
@@ -263,7 +269,9 @@ bf_run_search_next(BfRunSearch *search, uint32_t *number)
 		*number = middle(search);
 		return true;
 	}
-	/* the page before may end with the aim's entries */
+	/*
+	 * The page before the first that does not begin below the aim may end with the aim's entries.
+	 */
 	*number = search->low - (search->low > search->begin);
 	return false;
 }

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_run_shape.c
- *	  The geometry of runs: how wide what is, how many pages; see bf_run.h.
+ *	  The geometry of runs: the widths of fields and the number of pages; see bf_run.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,17 +10,18 @@
 
 #include <math.h>
 
-/* Thousandths, in which bits and shares are counted. */
+/* Fixed-point unit: numbers of bits and shares are counted in thousandths. */
 #define MILLI			1000
 
 /*
- * Room that is left for chance, in standard deviations of a page's number of entries, which is
- * Poisson, times MILLI.  Half a page more or less to overflow into costs as much as 2.0 to 2.6 of
- * them at all sizes of pages: 1 / (1 - z / sqrt(c)) * (1 + Q(z)) is flat there.
+ * The room that is left in a page for chance, in standard deviations of its number of entries,
+ * which has a Poisson distribution; times MILLI.  The total space hardly depends on the room z
+ * between 2.0 and 2.6 deviations, at all sizes of pages: 1 / (1 - z / sqrt(c)) * (1 + Q(z)) is flat
+ * there.
  */
 #define SLACK			2300
 
-/* Of a page's capacity it fills at least this. */
+/* The smallest share of a page's capacity that is planned to be filled, in thousandths. */
 #define MIN_FILL		250
 
 static unsigned
@@ -42,22 +43,23 @@ square_root(uint64_t x)
 }
 
 /*
- * An entry's share of the zeros and of the directory, in thousandths of a bit: 17/16 buckets, of
- * which there are 2^p / (n d 2^s) an entry.
+ * Returns an entry's share of the zeros and of the directory, in thousandths of a bit.  A bucket
+ * takes 17/16 bits (its zero, and 16 bits of directory per 256 buckets), and there are 2^p / (n d
+ * 2^s) buckets per entry.
  */
 static uint64_t
 zeros_share(uint64_t n, const BfRunShape *shape)
 {
-	/* 17/16 in units of 1/128, with which 2^p fits 64 bits */
+	/* The factor 17/16 is in units of 1/128, with which 2^p still fits 64 bits. */
 	uint64_t	share = (UINT64_C(136) << shape->p >> shape->s) / n / shape->d;
 
 	return BF_MIN(share, UINT32_MAX) * MILLI / 128;
 }
 
 /*
- * Sets d and s, and returns the thousandths of a bit that an entry takes but for its zeros, in
- * *fixed, and for those.  The best width of a record is where one bit more would save less than a
- * bit of zeros.
+ * Sets shape->d and shape->s, and returns how many thousandths of a bit an entry takes for its
+ * share of the zeros; sets *fixed to the thousandths of a bit that it takes otherwise.  The best
+ * width of a record is where one more bit would save less than a bit of zeros.
  */
 static uint64_t
 split(uint64_t n, BfRunShape *shape, uint64_t places, uint64_t *fixed)
@@ -66,7 +68,10 @@ split(uint64_t n, BfRunShape *shape, uint64_t places, uint64_t *fixed)
 	unsigned	w = bits_of(places - 1);
 	uint64_t	zeros;
 
-	/* d 2^s is to be about the gap between two hashes, and d * places to fit */
+	/*
+	 * The product d 2^s should be about the gap between two hashes, and d * places must fit the
+	 * field.
+	 */
 	shape->s = gap + w > BF_RUN_FIELD - 1 ? (uint8_t) (gap + w - (BF_RUN_FIELD - 1)) : 0;
 	for (;; w++)
 	{
@@ -85,7 +90,7 @@ bf_run_plan(uint64_t n, unsigned p, uint32_t first_block, uint64_t blocks, unsig
 {
 	BfRunShape	plan = {.p = (uint8_t) p, .first_block = first_block};
 	uint64_t	room = ((uint64_t) body - BF_RUN_HEAD - BF_RUN_SPARE) * 8;
-	uint64_t	lost = 64 + 2 * 64; /* by rounding to words */
+	uint64_t	lost = 64 + 2 * 64; /* The bits of a page that are lost by rounding to words. */
 	uint64_t	fixed;
 	uint64_t	zeros;
 	uint64_t	fill;
@@ -103,7 +108,7 @@ bf_run_plan(uint64_t n, unsigned p, uint32_t first_block, uint64_t blocks, unsig
 	plan.offsets = (uint16_t) offsets;
 	zeros = split(n, &plan, blocks * offsets, &fixed);
 
-	/* the share of the capacity to fill, and the entries that are, both times MILLI */
+	/* The share of the capacity to fill, and the number of entries that gives; both times MILLI. */
 	fill = MILLI - BF_MIN(MILLI - MIN_FILL,
 						  SLACK * 100 / square_root(10000 * room * MILLI / (fixed + zeros)));
 	mean = (room - lost) * MILLI * fill / (fixed + zeros * fill / MILLI);
@@ -155,7 +160,7 @@ bf_run_open(const BfRunShape *shape, uint32_t body, BfRun *run, const char **rea
 	run->by_places = UINT64_MAX / run->places;
 	run->by_offsets = UINT64_MAX / shape->offsets;
 
-	/* the longest interval's, less 1 */
+	/* The number of hashes in the longest interval, minus 1. */
 	longest = ((UINT64_C(1) << shape->p) - 1) / shape->pages;
 	buckets = (longest >> shape->s) / shape->d + 1;
 	if (buckets > body * 8)
@@ -220,8 +225,8 @@ bf_run_page_begin(const BfRun *run, uint32_t i)
 }
 
 /*
- * With kept * pages = page * 2^p + part, kept is floor(part / pages) behind the first of its
- * page, which spares a long division.
+ * Implements the function described in bf_run.h.  With kept * pages = page * 2^p + part, kept is
+ * floor(part / pages) after the first hash of its page, which saves a long division.
  */
 void
 bf_run_aim(const BfRun *run, uint64_t hash, BfRunAim *aim)

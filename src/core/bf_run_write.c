@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bf_run_write.c
- *	  Writing the pages of runs; see bf_run.h, and bf_run_int.h for the layout.
+ *	  Writing of the pages of runs; see bf_run.h, and bf_run_int.h for the layout.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,10 @@ bf_run_fill_begin(const BfRun *run, BfRunFill *fill)
 	fill->samples = 0;
 }
 
-/* Completes the directory and writes the head, of which n is the fill's. */
+/*
+ * Completes the directory of a page and writes its head.  The number of entries is taken from fill,
+ * the other fields from *page.
+ */
 void
 bf_run_fill_end(BfRunFill *fill, const BfRunPage *page)
 {
@@ -56,7 +59,10 @@ bf_run_remove(const BfRunPage *page, bool (*dead) (void *arg, uint64_t place), v
 	return removed;
 }
 
-/* Hands out a page, whose n, body and run are set here. */
+/*
+ * Completes a page and passes it to w->emit.  Sets the fields n, body, run and interval of *page;
+ * the caller must have set the others.
+ */
 static void
 emit(BfRunWriter *w, BfRunFill *fill, uint32_t number, BfRunPage *page)
 {
@@ -131,7 +137,10 @@ bf_run_write_until(BfRunWriter *w, uint32_t interval)
 	return BF_RUN_OK;
 }
 
-/* Where the next entry of the interval goes, which is one with these kept bits. */
+/*
+ * Sets *fill to the page that the next entry of the interval goes to; kept are the entry's kept
+ * bits.  Emits a full overflow page, and begins a new one if needed.
+ */
 static BfRunStatus
 room_for_one(BfRunWriter *w, uint64_t kept, BfRunFill **fill)
 {

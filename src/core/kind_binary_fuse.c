@@ -2,15 +2,15 @@
 /*-------------------------------------------------------------------------
  *
  * kind_binary_fuse.c
- *	  The binary fuse filter: the smallest that a probe can read in a few independent loads.
+ *	  The binary fuse filter: the smallest filter that a probe can read in a few independent loads.
  *
  * The table has cells of w bits, any w from 1 to 32.  A key's cells lie in 3, 4 or 5 neighbouring
  * segments (bf_graph.h), and XOR to its fingerprint; the table is computed by peeling (bf_peel.h).
- * The FPR is 2^-w.  With more positions the table can be fuller, but each costs a load in every
- * probe.  This is one run of test/core/s_static.c with 10^7 keys and w = 8, on a machine with three
- * times as much to do as it has cores: bits per key divided by w; ns a key for building, and for
- * probing keys that are contained and keys that are not; and ns for one random read of 64 bytes at
- * the same time:
+ * The FPR is 2^-w.  With more positions the table can be fuller, but each position costs a load in
+ * every probe.  The following table is from one run of test/core/s_static.c with 10^7 keys and w =
+ * 8, on a machine with three times as much to do as it has cores.  It shows bits per key divided by
+ * w; nanoseconds per key for building, and for probing keys that are contained and keys that are
+ * not; and nanoseconds for one random read of 64 bytes at the same time:
  *
  *		arity	size	build	probe		read
  *		3		1.107	78		39, 44		10.4
@@ -18,13 +18,13 @@
  *		5		1.031	81		40, 58		6.0
  *
  * So filters get four positions: three are hardly faster, and a fifth saves 1.3 % of space for a
- * fifth more time to build.  The others exist for tests and measurements.
+ * fifth more time to build.  Three and five positions exist for tests and measurements.
  *
  * A shard gets slightly fewer cells (fuse_geometry()) than would let all keys be peeled: one
- * straggler in a thousand keys takes less space than the cells that would avoid it.  The published
+ * straggler per thousand keys takes less space than the cells that would avoid it.  The published
  * rule (Graf, Lemire 2022), by which no attempt fails, has longer segments, and 1.125 w and 1.075 w
- * bits a key with 3 and 4 positions.  These figures are for large shards.  Small ones need more:
- * 1.08 w for 10^5 keys, 1.15 w for 10^4, 1.3 w for 10^3.
+ * bits a key with 3 and 4 positions.  All these figures are for large shards.  Small shards need
+ * more: 1.08 w for 10^5 keys, 1.15 w for 10^4, 1.3 w for 10^3.
  *
  *		table		packed cells of w bits: (segments + arity - 1) << lg of them
  *		geometry	segments << 5 | lg
@@ -44,7 +44,7 @@
 #include "bf_lookup.h"
 #include "bf_peel.h"
 
-#define ARITY			1		/* param[] */
+#define ARITY			1		/* The index in param[] of the number of positions. */
 #define DEFAULT_ARITY	4
 
 #define LG_BITS			5
@@ -61,28 +61,29 @@ fuse_graph(const BfHeader *head, uint32_t geometry, BfGraph *graph)
 }
 
 /*
- * The geometry for n keys.  An infinitely long table can be peeled with 1.089, 1.0236, 1.0076 cells
- * a key for 3, 4, 5 positions.  The shorter the segments are, the more cells must be added to keep
- * peeling from stalling, by measurement about in proportion to 2^(-lg / 2); the longer they are,
- * the more is lost at the ends of the table, which are arity - 1 segments.  Integer arithmetic
- * only, because this determines stored bytes.
+ * Returns the geometry for n keys.  An infinitely long table can be peeled with 1.089, 1.0236,
+ * 1.0076 cells per key for 3, 4, 5 positions.  The shorter the segments are, the more cells must be
+ * added to keep peeling from stalling, by measurement about in proportion to 2^(-lg / 2).  The
+ * longer they are, the more is lost at the ends of the table, which are arity - 1 segments.
+ * Integer arithmetic only, because the geometry determines stored bytes.
  */
 static uint32_t
 fuse_geometry(unsigned arity, uint64_t n)
 {
-	static const uint32_t least[] = {10894, 10236, 10076};	/* of 10,000 */
+	/* Cells per 10,000 keys in an infinitely long table. */
+	static const uint32_t least[] = {10894, 10236, 10076};
 	static const uint32_t more[] = {4000, 6500, 6000};
 	int			bits = n > 0 ? 64 - __builtin_clzll(n) : 0;
 	int			lg = (5 * bits - 7) / 8 + (arity == 3);
 	uint64_t	slack;
 	uint64_t	cells;
 
-	/* segments of about n^(5/8) cells; bits is the length of n in binary */
+	/* A segment has about n^(5/8) cells; bits is the length of n in binary. */
 	lg = lg > 1 ? lg : 1;
-	/* more * 2^(-lg / 2), in which 0.707 is 2^(-1/2) */
+	/* slack is more * 2^(-lg / 2), where 0.707 is 2^(-1/2). */
 	slack = (lg % 2 == 0 ? 1000 : 707) * (uint64_t) more[arity - 3] / 1000 >> (lg / 2);
 	cells = n * (least[arity - 3] + slack) / 10000;
-	/* the nearest number of segments, and one more if the cells would not fill one */
+	/* Take the nearest number of segments, and one more if the cells would not fill one. */
 	return (uint32_t) (((cells + (UINT64_C(1) << lg) / 2) >> lg) + (cells >> lg == 0)) << LG_BITS |
 		   (uint32_t) lg;
 }
@@ -131,8 +132,8 @@ fuse_check(const BfHeader *head)
 /* ---- building ---- */
 
 /*
- * The most cells that a shard of at most n keys can get.  More keys get more cells, except where
- * the length of segments changes.
+ * Returns the most cells that a shard of at most n keys can get.  More keys get more cells, except
+ * where the length of segments changes.
  */
 static uint64_t
 most_cells(const BfHeader *head, uint32_t n)

@@ -5,17 +5,17 @@
  *	  A Bloom filter that has all bits of a key in one cache line.
  *
  * The hash chooses a block of 64 bytes, and the block is a small Bloom filter of 512 bits.  So a
- * probe costs at most one cache miss, and of a stored filter only one slice has to be read.  It
- * takes 4 % more space than a standard filter at an FPR of 1 %, 8 % at 0.1 %, 15 % at 0.01 %,
- * because the number of keys in a block varies: crowded blocks raise the FPR by more than sparse
+ * probe costs at most one cache miss, and only one slice of a stored filter has to be read.  The
+ * filter takes 4 % more space than a standard filter at an FPR of 1 %, 8 % at 0.1 %, 15 % at 0.01
+ * %, because the number of keys in a block varies: crowded blocks raise the FPR by more than sparse
  * ones lower it.
  *
  *		block = floor(h * blocks / 2^64)	bits 63..40 decide, as there are at most 2^23 blocks
  *		x = bits 31..0 of h
  *		bit i of k = the 9 high bits of x * multiplier[i] mod 2^32
  *
- * The bits in a block must not be an arithmetic progression (a, a + b, a + 2b, ...): its FPR would
- * be several times that of the formula, and 15 % at any size if b were a constant.
+ * The bits in a block must not be an arithmetic progression (a, a + b, a + 2b, ...): the FPR would
+ * then be several times that of the formula, and 15 % at any size if b were a constant.
  *
  *		param[0]	k, the number of probes
  *
@@ -36,7 +36,7 @@
 #include <math.h>
 
 #define BLOCK_BYTES		(BF_BLOCK_BITS / 8)
-#define BIT_SHIFT		(32 - 9)	/* 2^9 bits in a block */
+#define BIT_SHIFT		(32 - 9)	/* A block has 2^9 bits. */
 
 /* The powers 1 to 16 of 0x9e3779b9, 2^32 over the golden ratio, modulo 2^32. */
 static const uint32_t multiplier[BF_MAX_BLOCK_PROBES] __attribute__((aligned(64))) = {
@@ -44,7 +44,7 @@ static const uint32_t multiplier[BF_MAX_BLOCK_PROBES] __attribute__((aligned(64)
 	0x52941879, 0x9c95e071, 0xf5ab9aa9, 0x2d6ba521, 0x8bededd9, 0x9bfb72d1, 0x3ae1c209, 0x7fca7981,
 };
 
-/* Where a hash's block is, in bytes. */
+/* Returns the offset in bytes of a hash's block. */
 static inline uint64_t
 block_offset(uint64_t hash, uint64_t blocks)
 {
@@ -87,8 +87,8 @@ blocked_check(const BfHeader *head)
 }
 
 /*
- * Tests k bits of a block.  Without a branch, because half of the bits are set and each branch
- * would be unpredictable.
+ * Returns whether all k bits of a key are set in a block.  Has no branch on the bits, because half
+ * of the bits are set and such branches would be unpredictable.
  */
 static inline bool
 test_bits_scalar(const uint8_t *block, uint32_t x, unsigned k)
@@ -121,13 +121,14 @@ blocked_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *a
 
 #ifdef BF_HAVE_AVX2
 
-/* From element 8 - k on: k ones, then zeros. */
+/* Read from element 8 - k on, the array gives k ones, then zeros. */
 static const uint32_t lane_ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
 
 /*
- * Tests the bits that belong to multipliers first to first + 7, where ones has a 1.  The block is
- * 16 words of 32 bits, and the 4 high bits of a product choose the word: the low 3 of these by
- * permuting each half of the block, the highest by choosing between the halves.
+ * Tests the bits that belong to the multipliers first to first + 7, as far as ones has a 1 in their
+ * lane.  The block is 16 words of 32 bits, and the 4 high bits of a product choose the word: the
+ * low 3 of those bits by permuting each half of the block, the highest by choosing between the
+ * halves.
  */
 __attribute__((target("avx2")))
 static inline bool
@@ -187,15 +188,16 @@ probe_avx2_many(const BfView *view, uint64_t hash)
 #ifdef BF_HAVE_NEON
 
 /*
- * Tests all bits at once: a table look-up over the 64 bytes of the block fetches the bytes of
- * sixteen bits, of which those from k on count as set.
+ * Tests all bits of a key at once: a table lookup over the 64 bytes of the block fetches the bytes
+ * of sixteen bits.  The bits from number k on count as set.
  */
 static inline bool
 test_bits_neon(const uint8_t *block, uint32_t x, unsigned k)
 {
 	static const uint8_t number[BF_MAX_BLOCK_PROBES] = {0, 1, 2,  3,  4,  5,  6,  7,
 														8, 9, 10, 11, 12, 13, 14, 15};
-	uint16x4_t	high[4];		/* of each product: 6 bits for the byte, 3 for the bit in it */
+	/* The high half of each product: 6 bits for the byte, 3 for the bit in it. */
+	uint16x4_t	high[4];
 	uint16x8_t	first;
 	uint16x8_t	last;
 	uint8x16_t	byte;
@@ -238,7 +240,10 @@ blocked_prober(const BfView *view)
 #endif
 }
 
-/* The scalar twin of whatever blocked_prober() chooses, for the test that holds the two equal. */
+/*
+ * For the test that compares implementations: returns the probe in plain C, whose results must
+ * equal those of the probe that blocked_prober() chooses.
+ */
 BfProbe
 bf_blocked_scalar_twin(void)
 {
@@ -276,7 +281,7 @@ blocked_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *r
 #endif
 }
 
-/* Sets k bits of a block. */
+/* Sets the k bits of a key in a block. */
 static inline void
 set_bits_scalar(uint8_t *block, uint32_t x, unsigned k)
 {
@@ -292,7 +297,10 @@ set_bits_scalar(uint8_t *block, uint32_t x, unsigned k)
 
 #ifdef BF_HAVE_AVX2
 
-/* set_bits_scalar() with the positions of eight bits computed at a time. */
+/*
+ * Sets the k bits of a key in a block, as set_bits_scalar() does, but computes the positions of
+ * eight bits at a time.
+ */
 __attribute__((target("avx2")))
 static inline void
 set_bits_avx2(uint8_t *block, uint32_t x, unsigned k)
@@ -320,10 +328,11 @@ set_bits_avx2(uint8_t *block, uint32_t x, unsigned k)
 #ifdef BF_HAVE_WIDE
 
 /*
- * set_bits_scalar() on the whole block in one register.  For each bit, every word gets 1 shifted by
- * the bit's position minus the word's own: in all words but one that is not between 0 and 31, and
- * such a shift gives 0.  Positions are stored negated, so that one broadcast from memory and one
- * subtraction do.
+ * Sets the k bits of a key in a block, as set_bits_scalar() does, but in one register that holds
+ * the whole block.  For each bit, every word gets 1 shifted by the bit's position minus the word's
+ * own position.  In all words but one that difference is not between 0 and 31, and such a shift
+ * gives 0.  Positions are stored negated, so that one broadcast from memory and one subtraction
+ * suffice.
  */
 BF_WIDE_INLINE void
 set_bits_wide(uint8_t *block, uint32_t x, unsigned k)
@@ -395,8 +404,8 @@ blocked_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *st
 	}
 
 	/*
-	 * The mean of the blocks' FPRs, not the FPR of the mean block: crowded blocks have more than
-	 * their share of the false positives.
+	 * Compute the mean of the blocks' FPRs, not the FPR of the mean block, because crowded blocks
+	 * have more than their share of the false positives.
 	 */
 	stats->bits = blocks * BF_BLOCK_BITS;
 	stats->hashes = k;
@@ -417,7 +426,10 @@ const BfKind bf_kind_blocked = {
 	.name = "blocked",
 	.caps = BF_CAN_ADD | BF_CAN_UNION | BF_CAN_INTERSECT | BF_CAN_FOLD,
 	.hash_id = BF_HASH_XXH3,
-	.min_fpr = 1e-5,			/* below, the 32 bits that choose a pattern begin to show */
+	/*
+	 * At a lower FPR, the effect of choosing a key's pattern by 32 bits only would begin to show.
+	 */
+	.min_fpr = 1e-5,
 	.better_kind = "standard",
 	.when = "the default: one cache line a probe",
 	.cell_size = BLOCK_BYTES,

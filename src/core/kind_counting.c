@@ -11,13 +11,14 @@
  *		counter = floor(g * words / 2^64) * 16 + bits 29..26 of g
  *
  * Adding a key adds 1 for each of its probes; if two of them fall on the same counter, that counter
- * gets 2.  Removing takes the same away.  So each counter is the plain sum of what its keys have
- * put there.  Adding, uniting and folding are all additions, and give the same bytes in any order.
+ * gets 2.  Removing a key subtracts the same amounts.  So each counter is the plain sum of what its
+ * keys have added.  Adding, uniting and folding are all additions, and give the same bytes in any
+ * order.
  *
  * A counter that has reached 15 is *saturated*: it no longer knows the true sum, and stays at 15
  * for ever.  That can only lead to false positives.  There are no false negatives, provided that
- * only keys are removed that have been added and not yet removed; removing a key of which the
- * filter itself can tell that it is not there is refused.
+ * only keys are removed that have been added and not yet removed.  The filter refuses to remove a
+ * key if it can tell by itself that the key is not contained.
  *
  *	- count: the least of the key's counters that are not saturated, each divided by the number of
  *	  the key's probes that fall on it.  Because of other keys it may be larger than the truth, but
@@ -29,14 +30,16 @@
  *	- fold: the sum of neighbouring counters.  Between other sizes (bf_cells.h) a counter is
  *	  repeated, or added to each new counter whose range it overlaps.
  *
- * This is the *loose* form, in which the filter is worked on.  It is stored in the *packed* form.
- * At the usual load most counters are 0 or 1, and their entropy is 1.59 bits.  Plane 1 has a bit
- * for each counter: is it 1 or more?  Plane 2 has a bit for each counter that is: is it 2 or more?
- * And so on, up to some plane t.  If there are counters above t, there is a tail with the values, 4
- * bits each, of the counters that have their bit set in plane t; with t = 0, of all counters.
- * Stored is the shortest of these forms, and among equals the one with the least t.  At the usual
- * load there is no tail, and planes take 1 + 0.5 + 0.15 + 0.03 + ... = 1.69 bits a counter.  As
- * plane 1 is a standard filter's array of bits, a packed filter is probed like one.
+ * An array of counters is the *loose* form of the filter, in which it is changed.  It is stored in
+ * the *packed* form.  At the usual load most counters are 0 or 1, and their entropy is 1.59 bits.
+ * Plane 1 has a bit for each counter, which is set if the counter is 1 or more.  Plane 2 has a bit
+ * for each counter whose bit is set in plane 1; the bit is set if the counter is 2 or more.
+ * Further planes follow in the same way, up to some plane t.  If there are counters above t, there
+ * is a tail with the values, 4 bits each, of the counters that have their bit set in plane t; with
+ * t = 0, of all counters.  The shortest of these forms is stored, and among equally short ones that
+ * with the least t.  At the usual load there is no tail, and planes take 1 + 0.5 + 0.15 + 0.03 +
+ * ... = 1.69 bits a counter.  As plane 1 is a standard filter's array of bits, a packed filter is
+ * probed like one.
  *
  *	plane j, 1 to t		words of 64 bits, zeros at the end;
  *						its ranks: for each 2048 bits begun, 4 bytes: how many bits of the plane
@@ -50,7 +53,7 @@
  *
  * FPR: that of a standard filter with as many bits as there are counters.
  *
- * kind_counting_packed.c has the packed form; this file the rest.
+ * kind_counting_packed.c implements the packed form, this file all else.
  *
  * Fan, Cao, Almeida, Broder 2000, "Summary cache: a scalable wide-area web cache sharing protocol".
  * The counts: Cohen, Matias 2003, "Spectral Bloom filters" (minimum selection).
@@ -69,8 +72,9 @@
 /* ---- parameters and size ---- */
 
 /*
- * As many counters as a standard filter has bits.  The size as stored is that of the planes and
- * their ranks, with counters that have a Poisson distribution of mean k * keys / counters.
+ * Implements BfKind.design.  A filter has as many counters as a standard filter has bits.  Its
+ * stored size is that of the planes and their ranks, for counters that have a Poisson distribution
+ * of mean k * keys / counters.
  */
 static void
 counting_design(BfDesign *design)
@@ -78,8 +82,9 @@ counting_design(BfDesign *design)
 	unsigned	k = 0;
 	uint32_t	millicounters = bf_math_standard_design(design->fpr, &k);
 	double		mean = 1000.0 * k / millicounters;
-	double		p = exp(-mean);	/* that a counter is j */
-	double		reached = 1;	/* that it is j or more: the share of counters in plane j + 1 */
+	double		p = exp(-mean);	/* The probability that a counter is j. */
+	/* The probability that a counter is j or more: the share of counters in plane j + 1. */
+	double		reached = 1;
 	double		bits = 0;
 	unsigned	j;
 
@@ -94,7 +99,10 @@ counting_design(BfDesign *design)
 	design->param[PARAM_PROBES] = k;
 }
 
-/* The size of the loose form; as standard_size(), with counters in place of bits. */
+/*
+ * Returns the size of the loose form.  Computed as by standard_size(), with counters in place of
+ * bits.
+ */
 static uint64_t
 counting_size(const BfDesign *design, uint64_t keys)
 {
@@ -177,7 +185,10 @@ counting_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 		size_t		j;
 		unsigned	i;
 
-		/* the first two decide three times out of four: fetch those of the whole batch ahead */
+		/*
+		 * A key's first two counters decide three of four lookups: prefetch those of the whole
+		 * batch.
+		 */
 		for (j = 0; j < batch; j++)
 			for (i = 0; i < early; i++)
 				__builtin_prefetch(view->payload + position(hashes[j], i, words) / per_byte);
@@ -189,7 +200,10 @@ counting_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 	}
 }
 
-/* How often a key was added: see the head of the file. */
+/*
+ * Returns an upper bound of the number of times that a key was added and not removed.  The comment
+ * at the head of kind_counting.c describes how it is computed.
+ */
 static uint64_t
 counting_count(const BfView *view, uint64_t hash)
 {
@@ -213,7 +227,7 @@ counting_count(const BfView *view, uint64_t hash)
 
 		if (counter == SATURATED)
 			continue;
-		/* the key has put as many there as it has probes that meet */
+		/* The key has added as much to this counter as it has probes that fall on it. */
 		for (j = 0; j < k; j++)
 			probes += at[j] == at[i];
 		least = BF_MIN(least, counter / probes);
@@ -223,7 +237,7 @@ counting_count(const BfView *view, uint64_t hash)
 
 /* ---- adding and removing ---- */
 
-/* A key's counters are fetched that many keys before they are changed. */
+/* The number of keys by which the prefetching of counters is ahead of their change. */
 #define AHEAD	4
 
 static inline void
@@ -261,9 +275,9 @@ counting_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, siz
 }
 
 /*
- * Takes one away for each probe.  If it meets a counter that is 0, it gives back what it took.  The
- * counters that it changed are then 13 at most, so those at 15 are saturated ones, which it had
- * left alone.
+ * Implements BfKind.remove: subtracts 1 for each probe of a key.  If a counter is 0, restores the
+ * counters that it has changed for the key.  These are then 13 at most, so counters at 15 are
+ * saturated ones, which it had left alone.
  */
 static size_t
 counting_remove(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
@@ -304,7 +318,7 @@ counting_remove(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, 
 	return n;
 }
 
-/* ---- what is stored ---- */
+/* ---- checking and statistics ---- */
 
 static const char *
 counting_check(const BfHeader *head)
@@ -320,22 +334,25 @@ counting_check(const BfHeader *head)
 			   : NULL;
 }
 
-/* Any loose payload is well formed. */
+/* Implements BfKind.validate.  Any loose payload is well formed. */
 static const char *
 counting_validate(const BfPort *port, const BfView *view)
 {
 	return is_packed(&view->head) ? bf_counting_validate_packed(port, view) : NULL;
 }
 
-/* By the first words, so many or a few more: of a whole filter all, which fold divides. */
+/*
+ * Computes statistics from the first words of the loose form, the given number or a few more.  For
+ * a whole filter, pass the number of all its words, which fold divides.
+ */
 static void
 stats_of_words(const BfPort *port, const BfView *view, uint64_t fold, uint64_t words,
 			   BfStats *stats)
 {
 	unsigned	k = view->head.param[PARAM_PROBES];
 	Reader		reader;
-	uint64_t	sum = 0;		/* of the words that a fold joins ... */
-	uint64_t	joined = 0;		/* ... so far */
+	uint64_t	sum = 0;		/* The sum of the words that a fold joins into one. */
+	uint64_t	joined = 0;		/* The number of words in that sum so far. */
 
 	bf_counting_open_reader(&reader, view);
 	while (reader.done < words)
@@ -361,7 +378,7 @@ stats_of_words(const BfPort *port, const BfView *view, uint64_t fold, uint64_t w
 	stats->fill = (double) stats->bits_set / (double) stats->bits;
 	stats->hashes = k;
 	stats->keys = bf_math_keys((double) stats->bits_set, (double) stats->bits, k);
-	/* the k probes are independent and uniform: exact, given the counters */
+	/* The k probes are independent and uniform, so the result is exact for the given counters. */
 	stats->fpr = pow(stats->fill, k);
 }
 
@@ -377,7 +394,10 @@ counting_stats_sampled(const BfPort *port, const BfView *view, uint64_t max_byte
 	uint64_t	all = loose_words(&view->head);
 	double		part = (double) max_bytes / (double) view->head.payload_len;
 
-	/* the planes of a packed filter are read side by side: as large a part of each */
+	/*
+	 * The planes of a packed filter are read in parallel, so that an equally large part of each is
+	 * read.
+	 */
 	stats_of_words(port, view, 1, BF_MAX((uint64_t) (part * (double) all), 1), stats);
 	stats->keys *= (double) (all * WORD_COUNTERS) / (double) stats->bits;
 }
@@ -422,7 +442,7 @@ const BfKind bf_kind_counting = {
 	.hash_id = BF_HASH_XXH3,
 	.min_fpr = 1e-15,
 	.when = "keys are removed again, or how often each was added matters",
-	.cell_size = WORD_BYTES, /* of the loose form */
+	.cell_size = WORD_BYTES, /* The size of a word of the loose form. */
 	.design = counting_design,
 	.size = counting_size,
 	.check = counting_check,

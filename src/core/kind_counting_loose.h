@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * kind_counting_loose.h
- *	  Private to the counting filter: counters as they lie in the loose form.
+ *	  Private to the counting filter: access to the counters of the loose form.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,18 +16,19 @@
 #define WORD_BYTES		8
 #define WORD_COUNTERS	16
 #define COUNTER_BITS	4
-#define SATURATED		15		/* a counter that counts no further */
+#define SATURATED		15		/* A counter that has reached this value no longer changes. */
 
 /* The lowest bit of each counter of a word. */
 #define LANES			UINT64_C(0x1111111111111111)
 
-/* Of BfHeader.param. */
-#define PARAM_PROBES	0		/* k */
-#define PARAM_PACKED	1		/* 1: packed; 0: loose, and the others are 0 */
-#define PARAM_WORDS		2		/* the number of words of the loose form */
-#define PARAM_PLANES	3		/* t */
+/* Indexes in BfHeader.param. */
+#define PARAM_PROBES	0		/* The number of probes, k. */
+/* 1 if the filter is packed.  0 if it is loose; param[2] and param[3] are then 0. */
+#define PARAM_PACKED	1
+#define PARAM_WORDS		2		/* The number of words of the loose form. */
+#define PARAM_PLANES	3		/* The number of planes, t. */
 
-/* The counter of a key's i-th probe. */
+/* Returns the number of the counter that a key's i-th probe falls on. */
 static inline uint64_t
 position(uint64_t h, unsigned i, uint64_t words)
 {
@@ -36,14 +37,17 @@ position(uint64_t h, unsigned i, uint64_t words)
 	return bf_cell(g, words) * WORD_COUNTERS + (g >> 26 & (WORD_COUNTERS - 1));
 }
 
-/* Of counters that lie one after another, the one with this number. */
+/* Returns the counter with number `at` of an array of counters. */
 static inline unsigned
 get_counter(const uint8_t *counters, uint64_t at)
 {
 	return counters[at / 2] >> (at & 1) * 4 & 15;
 }
 
-/* Adds to a counter, or takes away; the caller makes sure that it stays within 0 to 15. */
+/*
+ * Adds `by`, which may be negative, to a counter; the caller makes sure that the result is within 0
+ * to 15.
+ */
 static inline void
 change_counter(uint8_t *counters, uint64_t at, int by)
 {
@@ -56,21 +60,21 @@ is_packed(const BfHeader *head)
 	return head->param[PARAM_PACKED] != 0;
 }
 
-/* The number of words of the loose form, whichever form this is. */
+/* Returns the number of words of the filter's loose form, whichever form head describes. */
 static inline uint64_t
 loose_words(const BfHeader *head)
 {
 	return is_packed(head) ? head->param[PARAM_WORDS] : head->payload_len / WORD_BYTES;
 }
 
-/* Does it have planes?  A packed form may also consist of a tail alone. */
+/* Returns whether a filter has planes: it is packed, and does not consist of a tail alone. */
 static inline bool
 has_planes(const BfHeader *head)
 {
 	return is_packed(head) && head->param[PARAM_PLANES] > 0;
 }
 
-/* A word with 1 for each counter that is not 0. */
+/* Returns a word that has a 1 in the lowest bit of each counter that is not 0. */
 static inline uint64_t
 nonzero_lanes(uint64_t counters)
 {
@@ -79,7 +83,7 @@ nonzero_lanes(uint64_t counters)
 	return counters & LANES;
 }
 
-/* A word with 1 for each counter that is 15. */
+/* Returns a word that has a 1 in the lowest bit of each counter that is 15. */
 static inline uint64_t
 saturated_lanes(uint64_t counters)
 {
@@ -88,13 +92,13 @@ saturated_lanes(uint64_t counters)
 	return counters & LANES;
 }
 
-/* The sum of a word's 16 counters. */
+/* Returns the sum of a word's 16 counters. */
 static inline unsigned
 sum_lanes(uint64_t lanes)
 {
 	uint64_t	bytes = (lanes & BF_EVEN_NIBBLES) + (lanes >> 4 & BF_EVEN_NIBBLES);
 
-	/* of 8 bytes, each at most 30, into the highest */
+	/* The multiplication adds the 8 bytes, each at most 30, into the highest byte. */
 	return (unsigned) (bytes * UINT64_C(0x0101010101010101) >> 56);
 }
 

@@ -2,12 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * kind_counting_packed.c
- *	  The form in which a counting filter is stored; see kind_counting.c.
+ *	  The packed form, in which a counting filter is stored; see kind_counting.c.
  *
- * Both directions go through the counters in groups of four words, 64 counters, for which plane 1
- * has one word.  A mask says which of them have reached plane j; the bits of plane j + 1 are those
- * of the ones in the mask, in order.  Moving bits between "all 64" and "the ones in the mask" is
- * what the processor's deposit and extract instructions do; without them it is done bit by bit.
+ * Packing and loosening go through the counters in groups of four words, 64 counters, for which
+ * plane 1 has one word.  A mask has a 1 for each counter of the group that has reached j; the bits
+ * of plane j + 1 are those of the counters with a 1 in the mask, in order.  The processor's deposit
+ * and extract instructions move bits between "all 64 counters" and "the counters in the mask";
+ * without them, bits are moved one by one.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +18,7 @@
 #include "bf_format.h"
 #include "kind_counting_loose.h"
 
-/* ---- where the parts are ---- */
+/* ---- the parts of a packed payload ---- */
 
 static inline uint64_t
 round_words(uint64_t bytes)
@@ -37,7 +38,7 @@ plane_runs(uint64_t nbits)
 	return (nbits + RUN_BITS - 1) / RUN_BITS;
 }
 
-/* A plane with its ranks. */
+/* Returns the size in bytes of a plane with its ranks. */
 static inline uint64_t
 plane_size(uint64_t nbits)
 {
@@ -50,7 +51,7 @@ tail_size(uint64_t counters)
 	return round_words((counters + 1) / 2);
 }
 
-/* The number of bits set in the first so many runs of a plane, or in all of it. */
+/* Returns the number of bits that are set in the first `runs` runs of RUN_BITS bits of a plane. */
 static inline uint64_t
 rank_of(const Plane *plane, uint64_t runs)
 {
@@ -67,7 +68,8 @@ bf_counting_find_planes(const BfView *view, Planes *planes)
 
 	memset(planes, 0, sizeof(*planes));
 	planes->n = view->head.param[PARAM_PLANES];
-	planes->has_tail = true;	/* an empty one, as long as all is not found */
+	/* Until all planes are found, there is a tail, though an empty one. */
+	planes->has_tail = true;
 	for (j = 0; j < planes->n; j++)
 	{
 		Plane	   *plane = &planes->plane[j];
@@ -88,8 +90,9 @@ bf_counting_find_planes(const BfView *view, Planes *planes)
 }
 
 /*
- * The next n bits of a plane, at most 64.  If the plane does not have so many, which is possible
- * only in a hostile payload, all ones: too high a counter says "maybe".
+ * Returns the next n bits of a plane, at most 64.  If the plane has fewer, which is possible only
+ * in a maliciously crafted payload, returns all ones: a counter that is too high can only cause
+ * false positives.
  */
 static inline uint64_t
 read_bits(const Plane *plane, uint64_t at, unsigned n)
@@ -99,7 +102,7 @@ read_bits(const Plane *plane, uint64_t at, unsigned n)
 	const uint8_t *p;
 	uint64_t	bits;
 
-	/* nothing to read is no reason to look beyond the end either */
+	/* With n = 0, return before the load, which might be beyond the end of the plane. */
 	if (n == 0 || at + n > plane->nbits)
 		return mask;
 	p = plane->bits + at / 64 * WORD_BYTES;
@@ -109,7 +112,10 @@ read_bits(const Plane *plane, uint64_t at, unsigned n)
 	return bits & mask;
 }
 
-/* A counter of the tail.  It is no less than what the planes have said. */
+/*
+ * Returns a counter of the tail; at least the number of planes, as the counter's bit is set in all
+ * of them.
+ */
 static inline unsigned
 read_tail(const Planes *planes, uint64_t at)
 {
@@ -132,7 +138,10 @@ bf_counting_packed_counter(const Planes *planes, uint64_t at)
 		if (!(plane->bits[at / 8] >> (at & 7) & 1))
 			return j;
 
-		/* its place in the next plane: how many are set before it here */
+		/*
+		 * The counter's place in the next plane is the number of bits that are set before it in
+		 * this one.
+		 */
 		i = run * RUN_BITS;
 		run = rank_of(plane, run);
 		for (; i + 64 <= at; i += 64)
@@ -146,7 +155,8 @@ bf_counting_packed_counter(const Planes *planes, uint64_t at)
 /* ---- operations on bits ---- */
 
 /*
- * What the loops below are made of, each in plain C and as an instruction:
+ * The operations on bits that packing and loosening consist of.  Each has an implementation in
+ * plain C, and one that uses the processor's instruction:
  *
  *	deposit		the low bits of x, in order, at the positions where mask has ones
  *	extract		the bits of x where mask has ones, in order, at the low end: the inverse
@@ -239,14 +249,14 @@ popcount_bmi2(uint64_t x)
 
 /* ---- reading ---- */
 
-/* Reader.read, inlined with one set of these operations. */
+/* Implements Reader.read; inlined with one set of the operations on bits. */
 static inline __attribute__((always_inline)) unsigned
 read_group_with(Reader *reader, uint64_t *counters, uint64_t (*deposit) (uint64_t x, uint64_t mask),
 				uint64_t (*spread) (uint64_t x), unsigned (*popcount) (uint64_t x))
 {
 	const Planes *planes = &reader->planes;
 	unsigned	n = (unsigned) BF_MIN(reader->words - reader->done, GROUP);
-	uint64_t	mask = UINT64_MAX;	/* those that have reached j; before plane 1, all */
+	uint64_t	mask = UINT64_MAX;	/* The counters that have reached j; before plane 1, all. */
 	unsigned	j;
 	unsigned	w;
 
@@ -350,7 +360,10 @@ bf_counting_loosen(const BfPort *port, const BfHeader *loose, uint8_t *out, cons
 
 /* ---- writing ---- */
 
-/* reached[j]: how many counters of a loose payload are at least j. */
+/*
+ * Sets reached[j] to the number of counters of a loose payload that are at least j, for each j up
+ * to 15.
+ */
 static void
 count_reached(const BfPort *port, const BfView *view, uint64_t *reached)
 {
@@ -370,7 +383,7 @@ count_reached(const BfPort *port, const BfView *view, uint64_t *reached)
 			left[w] = bf_load64(view->payload + (i + w) * WORD_BYTES);
 		for (j = 1; (left[0] | left[1] | left[2] | left[3]) != 0; j++)
 		{
-			uint64_t	sum = 0;	/* in each lane */
+			uint64_t	sum = 0;	/* The sum of the words' bits in each lane. */
 
 			for (w = 0; w < GROUP; w++)
 			{
@@ -386,14 +399,17 @@ count_reached(const BfPort *port, const BfView *view, uint64_t *reached)
 	}
 }
 
-/* Does a form with t planes need a tail? */
+/* Returns whether a packed form with t planes needs a tail. */
 static inline bool
 wants_tail(const uint64_t *reached, unsigned t)
 {
 	return t < SATURATED && reached[t + 1] > 0;
 }
 
-/* The number of planes of the shortest packed form, and its length. */
+/*
+ * Returns the number of planes of the shortest packed form, and sets *length to its length in
+ * bytes.
+ */
 static unsigned
 shortest_form(const uint64_t *reached, uint64_t *length)
 {
@@ -401,7 +417,10 @@ shortest_form(const uint64_t *reached, uint64_t *length)
 	unsigned	best = 0;
 	unsigned	t;
 
-	/* no planes and all tail: the length of the loose form, which no other may exceed */
+	/*
+	 * With no planes, all counters are in the tail: this has the length of the loose form, which no
+	 * other form may exceed.
+	 */
 	*length = tail_size(reached[0]);
 	for (t = 1; t <= MAX_PLANES && reached[t - 1] > 0; t++)
 	{
@@ -429,12 +448,12 @@ bf_counting_pack_plan(const BfPort *port, const BfView *loose, BfHeader *packed)
 	packed->param[PARAM_PLANES] = shortest_form(reached, &packed->payload_len);
 }
 
-/* Appends bits to a plane. */
+/* A writer that appends bits to a plane, or to the tail. */
 typedef struct Writer
 {
 	uint8_t    *next;
-	uint64_t	word;			/* the one that is not yet full */
-	unsigned	nbits;			/* how many bits it has, below 64 */
+	uint64_t	word;			/* The word that is not full yet. */
+	unsigned	nbits;			/* The number of bits in word, below 64. */
 } Writer;
 
 static inline void
@@ -457,7 +476,7 @@ end_bits(Writer *writer)
 		bf_store64(writer->next, writer->word);
 }
 
-/* Computes a plane's ranks. */
+/* Computes a plane's ranks, and writes them after its bits. */
 static void
 write_ranks(const BfPort *port, uint8_t *bits, uint64_t nbits)
 {
@@ -475,7 +494,7 @@ write_ranks(const BfPort *port, uint8_t *bits, uint64_t nbits)
 	}
 }
 
-/* The planes that are being written, and after them the tail. */
+/* The writers of the planes, and after them that of the tail. */
 typedef struct Packer
 {
 	unsigned	t;
@@ -483,7 +502,7 @@ typedef struct Packer
 	Writer		writer[MAX_PLANES + 1];
 } Packer;
 
-/* Packs n words of counters: GROUP of them, or fewer at the end. */
+/* Packs n words of counters: GROUP words, or fewer at the end. */
 static inline __attribute__((always_inline)) void
 write_group_with(Packer *packer, const uint8_t *words, unsigned n,
 				 uint64_t (*extract)(uint64_t x, uint64_t mask), uint64_t (*squeeze)(uint64_t x),
@@ -492,7 +511,7 @@ write_group_with(Packer *packer, const uint8_t *words, unsigned n,
 	unsigned	t = packer->t;
 	uint64_t	counters[GROUP] = {0};
 	uint64_t	left[GROUP];
-	uint64_t	mask = UINT64_MAX;	/* those that have reached j; before plane 1, all */
+	uint64_t	mask = UINT64_MAX;	/* The counters that have reached j; before plane 1, all. */
 	unsigned	width = n * WORD_COUNTERS;
 	unsigned	j;
 	unsigned	w;
@@ -593,7 +612,10 @@ bf_counting_pack(const BfPort *port, const BfHeader *packed, uint8_t *out, const
 	pack_by(port, write_group_portable, packed->param[PARAM_PLANES], out, loose);
 }
 
-/* pack() and loosen() without the processor's instructions, for the test that holds them equal. */
+/*
+ * For the test that compares implementations: pack and loosen without the processor's bit deposit
+ * and extract instructions.
+ */
 void
 bf_counting_portable_pack(const BfHeader *packed, uint8_t *out, const BfView *loose)
 {
@@ -610,7 +632,7 @@ bf_counting_portable_loosen(uint8_t *out, const BfView *packed)
 	loosen_by(NULL, &reader, out);
 }
 
-/* ---- what may be stored ---- */
+/* ---- checking ---- */
 
 const char *
 bf_counting_check_packed(const BfHeader *head)
@@ -626,8 +648,8 @@ bf_counting_check_packed(const BfHeader *head)
 		return "the number of planes is out of range";
 
 	/*
-	 * The payload has at least plane 1: so a loose form is at most four times as long, and a short
-	 * value cannot ask for much memory.
+	 * The payload has at least plane 1, so the loose form is at most four times as long, and a
+	 * short value cannot ask for much memory.
 	 */
 	if (t == 0 ? head->payload_len != loose_len
 			   : head->payload_len >= loose_len ||
@@ -636,7 +658,10 @@ bf_counting_check_packed(const BfHeader *head)
 	return NULL;
 }
 
-/* Are the bits beyond the end of a plane clear, and its ranks right? */
+/*
+ * Checks that the bits beyond the end of a plane are clear, and that its ranks are right.  Returns
+ * NULL, or what is wrong.
+ */
 static const char *
 validate_plane(const BfPort *port, const Plane *plane)
 {
@@ -662,7 +687,10 @@ validate_plane(const BfPort *port, const Plane *plane)
 	return NULL;
 }
 
-/* Is the payload what pack() would write for these counters? */
+/*
+ * Checks that the payload is exactly what bf_counting_pack() would write for its counters.  Returns
+ * NULL, or what is wrong.
+ */
 const char *
 bf_counting_validate_packed(const BfPort *port, const BfView *view)
 {

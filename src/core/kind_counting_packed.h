@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * kind_counting_packed.h
- *	  Private to the counting filter: the form in which it is stored; see kind_counting.c.
+ *	  Private to the counting filter: the packed form, in which it is stored; see kind_counting.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,17 +12,23 @@
 #include "bf.h"
 
 #define MAX_PLANES		15
-#define RUN_BITS		2048	/* bits of a plane for each rank: ranks take 1/64 of the plane, and
-								 * counting up to a bit looks at 32 words at most */
+/*
+ * The number of bits of a plane for which one rank is stored.  Ranks take 1/64 of the plane's size,
+ * and counting the set bits before a given bit reads 32 words at most.
+ */
+#define RUN_BITS		2048
 #define RANK_BYTES		4
 
-/* ---- where the parts of a packed payload are ---- */
+/* ---- the parts of a packed payload ---- */
 
 typedef struct Plane
 {
 	const uint8_t *bits;
 	const uint8_t *ranks;
-	uint64_t	nbits;			/* 0: the plane does not exist, or not within the payload */
+	/*
+	 * The number of bits of the plane; 0 if it does not exist, or does not lie within the payload.
+	 */
+	uint64_t	nbits;
 } Plane;
 
 typedef struct Planes
@@ -31,42 +37,47 @@ typedef struct Planes
 	unsigned	n;
 	bool		has_tail;
 	const uint8_t *tail;
-	uint64_t	ntail;			/* counters that fit into it */
+	uint64_t	ntail;			/* The number of counters that fit into the tail. */
 } Planes;
 
 /*
- * Finds the planes and the tail of a packed payload, which may be anything; false if they do not
- * fit it, and then the planes are those that do.
+ * Finds the planes and the tail of a packed payload, which may hold any bytes.  Returns false if
+ * they do not fit the payload exactly; *planes then has only those planes that fit.
  */
 extern bool bf_counting_find_planes(const BfView *view, Planes *planes);
 
 /*
- * One counter of a packed filter that has planes.  SATURATED where the payload does not have it:
- * too high a counter says "maybe".
+ * Returns one counter of a packed filter that has planes.  Returns SATURATED where the payload does
+ * not contain the counter: a counter that is too high can only cause false positives.
  */
 extern unsigned bf_counting_packed_counter(const Planes *planes, uint64_t at);
 
 /* ---- reading either form ---- */
 
-/* Words of counters that are read or written together: as many as a word of plane 1 stands for. */
+/*
+ * The number of words of counters that are read or written together: the counters for which one
+ * word of plane 1 has a bit each.
+ */
 #define GROUP	4
 
-/* Goes through the counters of a filter, in order. */
+/* A reader of a filter's counters, in order, in words of the loose form. */
 typedef struct Reader Reader;
 
 struct Reader
 {
 	const BfView *view;
-	uint64_t	words;			/* of the loose form */
-	uint64_t	done;			/* of these, how many have been read */
+	uint64_t	words;			/* The number of words of the loose form. */
+	uint64_t	done;			/* The number of words that have been read. */
 
-	/* Reads the next words, GROUP of them or what is left, and returns how many. */
+	/*
+	 * Reads the next words: GROUP, or those that are left if fewer.  Returns how many it has read.
+	 */
 	unsigned	(*read) (Reader *reader, uint64_t *counters);
 
-	/* for the packed form */
+	/* The members that follow are for the packed form only. */
 	Planes		planes;
-	uint64_t	at[MAX_PLANES];	/* the next bit of each plane */
-	uint64_t	at_tail;		/* the next counter of the tail */
+	uint64_t	at[MAX_PLANES];	/* The number of the next bit of each plane. */
+	uint64_t	at_tail;		/* The number of the next counter of the tail. */
 };
 
 extern void bf_counting_open_reader(Reader *reader, const BfView *view);
@@ -80,7 +91,7 @@ extern void bf_counting_pack_plan(const BfPort *port, const BfView *loose, BfHea
 extern void bf_counting_pack(const BfPort *port, const BfHeader *packed, uint8_t *out,
 							 const BfView *loose);
 
-/* BfKind.check for what is special to a packed filter's header, and BfKind.validate for it. */
+/* Implement the parts of BfKind.check and BfKind.validate that are special to packed filters. */
 extern const char *bf_counting_check_packed(const BfHeader *head);
 extern const char *bf_counting_validate_packed(const BfPort *port, const BfView *view);
 
