@@ -4,24 +4,24 @@
  * kind_cuckoo.c
  *	  The cuckoo filter: a hash table of tags, from which keys can be removed.
  *
- * Of a key, only a tag of f bits is stored, in one of two buckets of 4 slots.  From either bucket
- * and the tag the other bucket can be computed, so that a tag can be moved there to make room,
- * although its key is not known:
+ * The table stores only a tag of f bits for a key, in one of two buckets of 4 slots.  From either
+ * bucket and the tag the other bucket can be computed, so that a tag can be moved there to make
+ * room, although its key is not known:
  *
  *		left = floor(h * pairs / 2^64)			bits 63..37 decide: pairs is less than 2^27
  *		tag = 1 + floor(x * (2^f - 1) / 2^32)	x = bits 31..0 of h; 0 marks an empty slot
  *		right = left + shift(tag) modulo pairs
  *
- * Left buckets are the first half of the table, right ones the second half, "pairs" of each, which
- * need not be a power of two.  The two buckets of a key always differ, so that there is room for
- * exactly 2 * 4 = 8 equal keys, each of which takes a slot.  A key is contained if and only if a
- * key with the same left bucket and the same tag is there, in whichever of its buckets.  So the FPR
- * with n keys is
+ * Left buckets are the first half of the table, right ones the second half.  There are "pairs" of
+ * each, which need not be a power of two.  The two buckets of a key always differ, so that there is
+ * room for exactly 2 * 4 = 8 equal keys, each of which takes a slot.  A key is contained if and
+ * only if a key with the same left bucket and the same tag is stored, in whichever of its buckets.
+ * So the FPR with n keys is
  *
  *		1 - (1 - 1 / (pairs * (2^f - 1)))^n  <=  1 - (1 - 1 / (2^f - 1))^(8 * load)
  *
  * where the right side is the paper's formula.  Up to a load of 0.95, room is found by moving a few
- * tags.  The rare key in a small table for which there is none goes to a stash of 4 keys.
+ * tags.  The rare key in a small table for which no room is found goes to a stash of 4 keys.
  *
  * Payload: the slots, f bits each from the lowest bit of the first byte on, left buckets first;
  * then the stash, 4 times 8 bytes: left * (2^f - 1) + tag, or 0.  So loads of 8 bytes that begin in
@@ -46,16 +46,16 @@
 #define MIN_TAG_BITS	4
 #define MAX_TAG_BITS	32
 
-/* Up to this many bits, the 4 tags of a bucket are read by one load. */
+/* Up to this many bits per tag, the 4 tags of a bucket are read by one load. */
 #define NARROW_TAG_BITS	16
 
 #define MAX_LOAD		0.95
 
 /*
- * Every table gets so many pairs more, for the sake of small ones, in which the number of keys in a
- * bucket varies more than MAX_LOAD allows for.  With them, one of 10^5 tables of 30 keys needs the
- * stash at all, larger and smaller tables more seldom, and each further key in it is five times
- * rarer.
+ * The number of pairs of buckets by which every table is enlarged, for the sake of small tables, in
+ * which the number of keys in a bucket varies more than MAX_LOAD allows for.  With these pairs, one
+ * of 10^5 tables of 30 keys needs the stash at all, larger and smaller tables more rarely, and each
+ * further key in the stash is five times rarer.
  */
 #define SPARE_PAIRS		2
 
@@ -63,29 +63,33 @@
 #define STASH_BYTES		(STASH_KEYS * 8)
 
 /*
- * How many buckets the search for room looks into: enough for six moves, which are hardly ever
- * needed at a load of 0.95.
+ * The number of buckets that the search for room examines: enough for six moves, which are hardly
+ * ever needed at a load of 0.95.
  */
 #define MAX_SEARCH		4096
 
-/* The table in a payload.  Only adding and removing write through slots. */
+/* The hash table in a payload.  Only the functions that add and remove keys write through slots. */
 typedef struct Table
 {
 	uint8_t    *slots;
 	uint64_t	pairs;
-	unsigned	bits;			/* f */
-	uint64_t	tags;			/* 2^f - 1: the number of different tags, and the mask of one */
+	unsigned	bits;			/* The number of bits of a tag, f. */
+	/* The number of different tags, 2^f - 1; also the mask of a tag's bits. */
+	uint64_t	tags;
 } Table;
 
-/* Where a key belongs. */
+/* A key's two buckets and its tag. */
 typedef struct Place
 {
 	uint64_t	bucket[2];
 	uint64_t	tag;
-	uint64_t	key;			/* the form that it has in the stash */
+	uint64_t	key;			/* The key's form in the stash. */
 } Place;
 
-/* The 4 slots of a bucket, the first one lowest; the bits above them belong to others. */
+/*
+ * The 4 slots of a bucket, the first one in the lowest bits.  The bits above the slots belong to
+ * other buckets.
+ */
 typedef unsigned __int128 Bucket;
 
 static inline Table
@@ -95,7 +99,7 @@ table_of(const BfHeader *head, const uint8_t *payload)
 
 	table.slots = (uint8_t *) (uintptr_t) payload;
 	table.bits = head->param[0];
-	/* a division of 32 bits is faster, and any value's length fits */
+	/* A 32-bit division is faster than one of 64 bits, and the length of any value fits. */
 	table.pairs = (uint32_t) (head->payload_len - STASH_BYTES) / table.bits;
 	table.tags = UINT64_MAX >> (64 - table.bits);
 	return table;
@@ -104,11 +108,11 @@ table_of(const BfHeader *head, const uint8_t *payload)
 static inline uint8_t *
 stash_of(const Table *table)
 {
-	/* 8 slots of f bits a pair */
+	/* A pair of buckets has 8 slots of f bits, that is, f bytes. */
 	return table->slots + table->pairs * table->bits;
 }
 
-/* Where a tag that is in this bucket could be instead. */
+/* Returns the other bucket in which a tag that is in the given bucket could be. */
 static inline uint64_t
 partner(const Table *table, uint64_t bucket, uint64_t tag)
 {
@@ -137,7 +141,10 @@ place_of(const Table *table, uint64_t hash)
 	return place;
 }
 
-/* The byte in which a bucket begins, and how many bits of that byte to skip: 0 or 4. */
+/*
+ * Returns the byte in which a bucket begins, and sets *skip to how many bits of that byte precede
+ * it: 0 or 4.
+ */
 static inline const uint8_t *
 bucket_start(const Table *table, uint64_t bucket, unsigned *skip)
 {
@@ -173,8 +180,8 @@ store_tag(const Table *table, uint64_t bucket, unsigned slot, uint64_t tag)
 }
 
 /*
- * The first slot of a bucket that holds this tag, or BUCKET_SLOTS if none does.  Tag 0 finds a free
- * slot.
+ * Returns the first slot of a bucket that holds the given tag, or BUCKET_SLOTS if none does.  With
+ * tag 0, finds a free slot.
  */
 static inline unsigned
 find_slot(const Table *table, uint64_t bucket, uint64_t tag)
@@ -187,7 +194,7 @@ find_slot(const Table *table, uint64_t bucket, uint64_t tag)
 	return slot;
 }
 
-/* How many keys the stash holds; they are its first entries. */
+/* Returns how many keys the stash holds; they are its first entries. */
 static inline unsigned
 stash_count(const uint8_t *stash)
 {
@@ -201,8 +208,8 @@ stash_count(const uint8_t *stash)
 /* ---- design ---- */
 
 /*
- * The highest load, up to MAX_LOAD, at which tags of so many bits meet fpr: the paper's formula
- * above, solved for the load.
+ * Returns the highest load, up to MAX_LOAD, at which tags of the given number of bits meet fpr.  It
+ * is the paper's formula, fpr = 1 - (1 - 1 / (2^bits - 1))^(8 * load), solved for the load.
  */
 static double
 load_for(double fpr, unsigned bits)
@@ -216,7 +223,7 @@ cuckoo_design(BfDesign *design)
 	double		best = HUGE_VAL;
 	unsigned	bits;
 
-	/* shorter tags at a lower load may take less space than longer ones at a high load */
+	/* Shorter tags at a lower load may take less space than longer tags at a high load. */
 	for (bits = MIN_TAG_BITS; bits <= MAX_TAG_BITS; bits++)
 	{
 		double		per_key = bits / load_for(design->fpr, bits);
@@ -239,7 +246,7 @@ cuckoo_size(const BfDesign *design, uint64_t keys)
 	unsigned	bits = design->param[0];
 	uint64_t	pairs = bf_math_cells(keys, design->millibits, PAIR_SLOTS * bits);
 
-	/* a single pair has no need: any key fits any of its 8 slots */
+	/* A table with a single pair needs no spare pairs, because any key fits any of its 8 slots. */
 	if (pairs > 1 && pairs < UINT64_MAX - SPARE_PAIRS)
 		pairs += SPARE_PAIRS;
 	return pairs > BF_MAX_VALUE_SIZE / bits ? UINT64_MAX : pairs * bits + STASH_BYTES;
@@ -281,8 +288,9 @@ cuckoo_validate(const BfPort *port, const BfView *view)
 /* ---- probing ---- */
 
 /*
- * Does one of the 4 slots hold the tag?  That is, is any lane of x zero?  This test (Mycroft 1987)
- * is exact about whether there is one, though not about which.
+ * Returns whether one of a bucket's 4 slots holds the tag, for tags of up to NARROW_TAG_BITS bits.
+ * It tests whether any lane of x is zero (Mycroft 1987), which is exact about whether there is one,
+ * though not about which.
  */
 static inline bool
 bucket_has_narrow(const Table *table, uint64_t bucket, uint64_t tag)
@@ -296,7 +304,7 @@ bucket_has_narrow(const Table *table, uint64_t bucket, uint64_t tag)
 	return ((x - ones) & ~x & ones << (bits - 1)) != 0;
 }
 
-/* The same slot by slot, for longer tags. */
+/* Returns whether one of a bucket's 4 slots holds the tag, slot by slot, for tags of any length. */
 static inline bool
 bucket_has_wide(const Table *table, uint64_t bucket, uint64_t tag)
 {
@@ -320,7 +328,10 @@ stash_has(const uint8_t *stash, uint64_t key)
 	return false;
 }
 
-/* Looks into both buckets without a branch, as it is unpredictable which one has the key. */
+/*
+ * Returns whether the table or its stash contains a key.  Reads both buckets without a branch
+ * between them, as it is unpredictable which one has the key.
+ */
 static inline bool
 has(const Table *table, const Place *place, bool narrow)
 {
@@ -360,7 +371,7 @@ cuckoo_prober(const BfView *view)
 	return view->head.param[0] <= NARROW_TAG_BITS ? probe_narrow : probe_wide;
 }
 
-/* Computes the places of a batch of keys, and fetches their buckets ahead. */
+/* Computes the places of a batch of keys, and prefetches their buckets. */
 static inline void
 fetch(const Table *table, const uint64_t *hashes, size_t n, Place *place, int for_write)
 {
@@ -406,23 +417,24 @@ cuckoo_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *re
 /* ---- adding and removing ---- */
 
 /*
- * A bucket that the search for room has reached: it is the other bucket of the tag that lies in a
+ * A bucket that the search for room has reached.  It is the other bucket of the tag that lies in a
  * certain slot of an earlier step's bucket.
  */
 typedef struct Step
 {
 	uint32_t	bucket;
-	uint16_t	from;			/* the earlier step */
-	uint16_t	slot;			/* in its bucket */
+	uint16_t	from;			/* The earlier step; MAX_SEARCH for a bucket of the key itself. */
+	uint16_t	slot;			/* The slot in the earlier step's bucket. */
 } Step;
 
 /*
- * Makes room for a key whose two buckets are full, by moving a tag to its other bucket, for which
- * that bucket's tag may have to move first, and so on.  Returns true and the slot that has become
- * free in one of the key's buckets; false, with nothing changed, if no room was found.
+ * Makes room for a key whose two buckets are full, by moving a tag to its other bucket, in which a
+ * tag may have to be moved first, and so on.  Returns true, and sets *bucket and *slot to the slot
+ * that has become free in one of the key's buckets; returns false, with nothing changed, if no room
+ * was found.
  *
  * Searches breadth first for the shortest chain of moves.  That chain visits no bucket twice, so
- * its moves do not disturb each other.
+ * that its moves do not disturb each other.
  */
 static bool
 make_room(const Table *table, const Place *place, uint64_t *bucket, unsigned *slot)
@@ -447,8 +459,8 @@ make_room(const Table *table, const Place *place, uint64_t *bucket, unsigned *sl
 			if (tag == 0)
 			{
 				/*
-				 * From the end of the chain: each tag moves into the slot that the one before has
-				 * left.
+				 * Move tags from the end of the chain on: each moves into the slot that the
+				 * previous one has left.
 				 */
 				while (step[at].from != MAX_SEARCH)
 				{
@@ -476,7 +488,9 @@ make_room(const Table *table, const Place *place, uint64_t *bucket, unsigned *sl
 	return false;
 }
 
-/* The number of keys with the same buckets and the same tag. */
+/*
+ * Returns the number of stored keys that have the same buckets and the same tag as the given one.
+ */
 static unsigned
 copies(const Table *table, const Place *place)
 {
@@ -511,9 +525,9 @@ put_in_bucket(const Table *table, const Place *place)
 }
 
 /*
- * Adds a key; false if there is no room, or if there are 8 equal keys already.  Equal keys need to
- * be counted only when both buckets are full: before that there cannot be 8, as a key goes to the
- * stash only while both its buckets are full.
+ * Adds a key; returns false if there is no room, or if there are 8 equal keys already.  Equal keys
+ * need to be counted only when both buckets are full: before that there cannot be 8, as a key goes
+ * to the stash only while both its buckets are full.
  */
 static bool
 add_one(const Table *table, const Place *place)
@@ -555,7 +569,7 @@ cuckoo_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_
 	return added;
 }
 
-/* Takes the i-th key out of the stash. */
+/* Removes the i-th key from the stash. */
 static void
 drop_from_stash(uint8_t *stash, unsigned i)
 {
@@ -563,7 +577,7 @@ drop_from_stash(uint8_t *stash, unsigned i)
 	bf_store64(stash + (STASH_KEYS - 1) * 8, 0);
 }
 
-/* Moves keys from the stash into their buckets, where there is room now. */
+/* Moves keys from the stash into their buckets, as far as there is room now. */
 static void
 drain_stash(const Table *table)
 {
@@ -575,7 +589,7 @@ drain_stash(const Table *table)
 		uint64_t	key = bf_load64(stash + i * 8);
 		Place		place;
 
-		/* the payload may not have been validated */
+		/* Check the key, as the payload may not have been validated. */
 		if (key > table->pairs * table->tags)
 			return;
 		place.tag = (key - 1) % table->tags + 1;
@@ -631,7 +645,10 @@ cuckoo_remove(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, si
 	return removed;
 }
 
-/* By the first so many pairs; the two buckets of a number need not be alike, others are. */
+/*
+ * Computes statistics from the first `pairs` pairs of buckets.  The left and right buckets with one
+ * number may be filled differently, so both are read; buckets with other numbers are filled alike.
+ */
 static void
 stats_of_pairs(const BfPort *port, const BfView *view, uint64_t pairs, BfStats *stats)
 {
@@ -672,7 +689,8 @@ static void
 cuckoo_stats_sampled(const BfPort *port, const BfView *view, uint64_t max_bytes, BfStats *stats)
 {
 	Table		table = table_of(&view->head, view->payload);
-	uint64_t	pairs = max_bytes / table.bits; /* a pair is 8 slots of so many bits */
+	/* A pair is 8 slots of table.bits bits, that is, table.bits bytes. */
+	uint64_t	pairs = max_bytes / table.bits;
 
 	stats_of_pairs(port, view, BF_MIN(BF_MAX(pairs, 1), table.pairs), stats);
 }
@@ -682,7 +700,7 @@ const BfKind bf_kind_cuckoo = {
 	.name = "cuckoo",
 	.caps = BF_CAN_ADD | BF_CAN_REMOVE | BF_FROM_SET,
 	.hash_id = BF_HASH_XXH3,
-	.min_fpr = 2e-9, /* 32 bits at the highest load */
+	.min_fpr = 2e-9, /* The FPR of tags of 32 bits at the highest load. */
 	.better_kind = "standard",
 	.advice =
 		"Cuckoo filters can neither be combined nor folded: build the filter of all keys, or use "

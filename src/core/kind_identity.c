@@ -2,11 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * kind_identity.c
- *	  The filter of no keys and no parameters: what an aggregate over no rows gives.
+ *	  The filter of no keys and no parameters, which is the result of an aggregate over no rows.
  *
- * It contains nothing and unites with any filter of its family, which stays as it was.  It has no
- * size, kind or FPR because a parallel plan whose workers saw no rows does not know what was
- * asked for.  bf_filter.c treats it as the neutral element, of kinds with another hash, too.
+ * It contains no key, and its union with any filter of its family is that filter, unchanged.  It
+ * has no size, kind or FPR, because a parallel plan whose workers saw no rows does not know which
+ * were requested. bf_filter.c treats it as the neutral element, even for kinds with another hash.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,7 +53,7 @@ identity_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 static void
 identity_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
-	/* all is zero already, and right so */
+	/* All statistics are zero already, which is right for this filter. */
 	(void) port;
 	(void) view;
 	(void) fold;

@@ -4,25 +4,26 @@
  * kind_parquet.c
  *	  The split block Bloom filter of the Parquet file format, bit for bit.
  *
- * The payload is the bitset as a Parquet file has it; bf_parquet.h has the header that goes
- * before it there.  A block is 8 words of 32 bits, little-endian, and a key sets one bit in each:
+ * The payload is the bitset in the form that a Parquet file contains; bf_parquet.h describes the
+ * header that precedes it in a file.  A block is 8 words of 32 bits, little-endian, and a key sets
+ * one bit in each word:
  *
  *		block = floor((h >> 32) * blocks / 2^32)	fewer than 2^31
  *		x = bits 31..0 of h
  *		bit in word i = the 5 high bits of x * salt[i] mod 2^32
  *
  * h is XXH64, not the hash of the other kinds.  As with bf_cell(), which rounds differently, the
- * block grows with the hash, and floor(block / d) is the block in a filter with a d-th as many: so
- * bf_cells.h applies to this kind as well.
+ * block grows with the hash, and floor(block / d) is the block in a filter with a d-th as many
+ * blocks: so bf_cells.h applies to this kind as well.
  *
- * Eight probes are right for an FPR of about 0.5 %.  For others, and because the number of keys
- * varies more in a smaller block, it takes more space than a blocked filter: 10.53 bits a key at
- * 1 %, 16.9 at 0.1 %.
+ * Eight probes are right for an FPR of about 0.5 %.  For other rates, and because the number of
+ * keys varies more in a smaller block, this kind takes more space than a blocked filter: 10.53 bits
+ * a key at 1 %, 16.9 at 0.1 %.
  *
- * The specification allows any number of blocks, and so does this file.  But several readers (Arrow
- * C++, Velox, Impala) refuse numbers that are not powers of two, and one chooses this kind so that
- * others can read it.  Filters are therefore given a power of two, up to twice what they need;
- * folds and unions keep it.
+ * The specification allows any number of blocks, and so do the checks of this file.  But several
+ * readers (Arrow C++, Velox, Impala) refuse numbers that are not powers of two, and users choose
+ * this kind so that other programs can read the filter.  Filters are therefore given a power of
+ * two, up to twice what they need; folds and unions keep it.
  *
  *		param[0]	8, the number of probes
  *
@@ -40,14 +41,14 @@
 #include "bf_math.h"
 
 #define BLOCK_BYTES		(BF_SPLIT_BITS / 8)
-#define BIT_SHIFT		(32 - 5)	/* 2^5 bits in a word */
+#define BIT_SHIFT		(32 - 5)	/* A word has 2^5 bits. */
 
-/* The specification's constants, one for each word. */
+/* The constants of Parquet's specification, one for each word of a block. */
 static const uint32_t salt[BF_SPLIT_WORDS] __attribute__((aligned(32))) = {
 	0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31
 };
 
-/* Where a hash's block is, in bytes. */
+/* Returns the offset in bytes of a hash's block. */
 static inline uint64_t
 block_offset(uint64_t hash, uint64_t blocks)
 {
@@ -85,7 +86,7 @@ parquet_size(const BfDesign *design, uint64_t keys)
 static const char *
 parquet_check(const BfHeader *head)
 {
-	/* BF_MAX_VALUE_SIZE keeps the blocks far below 2^31 */
+	/* BF_MAX_VALUE_SIZE keeps the number of blocks far below 2^31. */
 	if (head->payload_len == 0 || head->payload_len % BLOCK_BYTES != 0)
 		return "the payload is not a whole number of blocks";
 	if (head->param[0] != BF_SPLIT_WORDS)
@@ -95,7 +96,10 @@ parquet_check(const BfHeader *head)
 	return NULL;
 }
 
-/* Tests a key's bits in a block.  k, here and below, is always BF_SPLIT_WORDS. */
+/*
+ * Returns whether all of a key's bits are set in a block.  The parameter k, in this and in the
+ * related functions, is always BF_SPLIT_WORDS.
+ */
 static inline bool
 test_bits_scalar(const uint8_t *block, uint32_t x, unsigned k)
 {
@@ -122,7 +126,10 @@ parquet_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *a
 	return test_bits_scalar(fetch(arg, offset, BLOCK_BYTES), (uint32_t) hash, BF_SPLIT_WORDS);
 }
 
-/* The scalar twin of whatever parquet_prober() chooses, for the test that holds the two equal. */
+/*
+ * For the test that compares implementations: returns the probe in plain C, whose results must
+ * equal those of the probe that parquet_prober() chooses.
+ */
 BfProbe
 bf_parquet_scalar_twin(void)
 {
@@ -142,7 +149,7 @@ set_bits_scalar(uint8_t *block, uint32_t x, unsigned k)
 
 #ifdef BF_HAVE_AVX2
 
-/* The bit that a key has in each word. */
+/* Returns a mask of the bit that a key has in each word of its block. */
 __attribute__((target("avx2")))
 static inline __m256i
 mask_of(uint32_t x)
@@ -196,7 +203,7 @@ add_avx2(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t 
 
 #ifdef BF_HAVE_NEON
 
-/* Four words at a time: are the bits of the mask set? */
+/* Returns whether all of a key's bits are set in a block; handles four words at a time. */
 static inline bool
 test_bits_neon(const uint8_t *block, uint32_t x, unsigned k)
 {
@@ -279,8 +286,11 @@ parquet_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *st
 	for (i = 0; i < blocks; i++)
 	{
 		uint64_t	block[BLOCK_BYTES / 8];
-		uint64_t	passed = 1; /* of the 2^40 ways to choose a bit in each word, in how many all
-								 * are set */
+		/*
+		 * Of the 2^40 ways to choose one bit in each word, the number in which all eight chosen
+		 * bits are set.
+		 */
+		uint64_t	passed = 1;
 		unsigned	j;
 
 		bf_cells_gather(port, block, view->payload + i * fold * BLOCK_BYTES, fold, BLOCK_BYTES / 8);
@@ -299,7 +309,7 @@ parquet_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *st
 
 	/*
 	 * The FPR is the mean over the blocks, as for kind blocked.  The number of keys needs no mean:
-	 * the words i of all blocks are one array, in which each key sets one bit.
+	 * word i of all blocks together forms one array, in which each key sets one bit.
 	 */
 	stats->bits = blocks * BF_SPLIT_BITS;
 	stats->hashes = BF_SPLIT_WORDS;
@@ -313,7 +323,7 @@ const BfKind bf_kind_parquet = {
 	.name = "parquet",
 	.caps = BF_CAN_ADD | BF_CAN_UNION | BF_CAN_INTERSECT | BF_CAN_FOLD,
 	.hash_id = BF_HASH_XXH64_PLAIN,
-	.min_fpr = 1e-5,			/* as blocked */
+	.min_fpr = 1e-5,			/* The same limit as for kind blocked. */
 	.better_kind = "standard",
 	.when = "the filter comes from a Parquet file, or goes into one",
 	.cell_size = BLOCK_BYTES,

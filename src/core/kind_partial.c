@@ -2,19 +2,19 @@
 /*-------------------------------------------------------------------------
  *
  * kind_partial.c
- *	  An aggregate's state on its way from one process or node to another: the hashes that it has
- *	  collected.
+ *	  The state of an aggregate on its way from one process or node to another: the hashes that it
+ *	  has collected.
  *
- * A value that can be validated, probed (slowly) and measured, so that one that strays into a table
- * does no harm; the glue takes it for a state and for nothing else.  The payload is an array of
- * hashes, in no order; one may be there several times, which counts where the finished filter does.
- * What that shall be is in the header.
+ * The value can be validated, probed (slowly) and measured, so that one that is stored in a table
+ * by mistake does no harm; the code in src/pg takes it for a state and for nothing else.  The
+ * payload is an array of hashes, in no order.  A hash may occur several times, which counts if
+ * repeated keys count in the finished filter.  The header describes the finished filter.
  *
  *	param[0]	kind of the finished filter (BfKindId); 0 where only BF_PARTIAL_UNKNOWN is told
  *	param[1]	BF_PARTIAL_* flags
  *	capacity	keys to size for; 0: the number of distinct hashes
  *
- * The hash is that of the finished filter's kind.
+ * The hash function is that of the finished filter's kind.
  *
  *-------------------------------------------------------------------------
  */

@@ -6,10 +6,10 @@
  *
  * The i-th bit of a key lies in slice i.  This takes a little more space than a standard filter,
  * because a key always sets k different bits, whereas k bits chosen in one array sometimes
- * coincide: with m bits in all, the share of bits set is 1 - (1 - k/m)^n instead of
- * 1 - (1 - 1/m)^(kn).  In return the slices are independent, each a filter with one probe.  The FPR
- * is exactly the product of the slices' fills, and slices can be left out, which is what a union
- * with a filter of fewer probes does.
+ * coincide: with m bits in all, the share of bits set is 1 - (1 - k/m)^n instead of 1 - (1 -
+ * 1/m)^(kn).  In return the slices are independent, each a filter with one probe.  The FPR is
+ * exactly the product of the slices' fills, and slices can be left out, which a union with a filter
+ * of fewer probes makes use of.
  *
  * The slices follow each other, W words of 64 bits each.  Within a slice, a bit is chosen and
  * folded as in a standard filter (bf_bits.h).
@@ -33,8 +33,8 @@
 #include <math.h>
 
 /*
- * The words of a slice.  Computed in 32 bits, enough for the length of any value: every probe
- * begins with this division, and one of 64 bits takes three times as long.
+ * Returns the number of words of a slice.  Computed in 32 bits, which suffice for the length of any
+ * value: every probe begins with this division, and one of 64 bits takes three times as long.
  */
 static inline uint64_t
 slice_words(const BfHeader *head)
@@ -42,7 +42,10 @@ slice_words(const BfHeader *head)
 	return (uint32_t) (head->payload_len / BF_WORD_BYTES) / head->param[0];
 }
 
-/* In the limit the same as a standard filter; partitioned_size() corrects it for small ones. */
+/*
+ * Implements BfKind.design.  Uses the design of a standard filter, which is right in the limit of
+ * large filters; partitioned_size() corrects it for small ones.
+ */
 static void
 partitioned_design(BfDesign *design)
 {
@@ -58,7 +61,10 @@ partitioned_size(const BfDesign *design, uint64_t keys)
 	unsigned	k = design->param[0];
 	uint64_t	words = bf_math_cells(keys, design->millibits, k * BF_WORD_BITS);
 
-	/* the limit is too low by half a bit a slice, which matters until rounding exceeds it */
+	/*
+	 * The bits per key of the limit are too few by half a bit per slice, which matters only where
+	 * it exceeds the effect of rounding.
+	 */
 	while (words < 65536 &&
 		   bf_math_partitioned_fpr((double) keys, (double) words * BF_WORD_BITS, k) > design->fpr)
 		words++;
@@ -110,8 +116,9 @@ partitioned_probe_many(const BfView *view, const uint64_t *hashes, size_t n, boo
 }
 
 /*
- * Adds a batch slice by slice: so there are as many loads under way as keys in the batch, and they
- * all fall into one k-th of the filter, which may fit a cache where the whole does not.
+ * Implements BfKind.add.  Adds a batch of keys slice by slice: so there are as many loads
+ * outstanding as keys in the batch, and they all fall into one k-th of the filter, which may fit a
+ * cache where the whole filter does not.
  */
 static size_t
 partitioned_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
@@ -151,7 +158,7 @@ partitioned_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats
 	uint64_t	words = slice_words(&view->head) / fold;
 	unsigned	k = view->head.param[0];
 	const uint8_t *p = view->payload;
-	uint64_t	since = 0;		/* words read since the last check for interrupts */
+	uint64_t	since = 0;		/* The number of words read since the last check for interrupts. */
 	unsigned	i;
 
 	stats->bits = words * k * BF_WORD_BITS;
@@ -174,7 +181,10 @@ partitioned_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats
 			}
 		}
 		stats->bits_set += set;
-		/* exact for these bits, as the probes of the slices are independent and uniform */
+		/*
+		 * The result is exact for these bits, as the probes of the slices are independent and
+		 * uniform.
+		 */
 		stats->fpr *= (double) set / (double) (words * BF_WORD_BITS);
 	}
 	stats->fill = (double) stats->bits_set / (double) stats->bits;
@@ -182,9 +192,10 @@ partitioned_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats
 }
 
 /*
- * bf_cells_combined_head() for cells that consist of a word of every slice.  The largest size that
- * a filter may be brought to depends on k here.  Therefore the union of several filters beyond 64
- * MB that differ both in size and in k may depend on the order in which they are united.
+ * Implements BfKind.combined_head as bf_cells_combined_head() does, but for cells that consist of a
+ * word of every slice.  Here the largest size to which a filter may be redrawn depends on k.
+ * Therefore the union of several filters beyond 64 MB that differ both in size and in k may depend
+ * on the order in which they are united.
  */
 static bool
 partitioned_combined_head(const BfView *a, const BfView *b, BfHeader *head)
@@ -204,7 +215,10 @@ partitioned_combined_head(const BfView *a, const BfView *b, BfHeader *head)
 	return true;
 }
 
-/* Combines slice by slice: as many of the view's slices as the result has, the first ones. */
+/*
+ * Combines a view into out slice by slice: uses the first of the view's slices, as many as the
+ * result has.
+ */
 static void
 combine_slices(const BfPort *port, BfCellOp op, const BfHeader *head, uint8_t *out,
 			   const BfView *view, uint64_t via)

@@ -2,21 +2,22 @@
 /*-------------------------------------------------------------------------
  *
  * kind_scalable.c
- *	  A filter that grows: a series of Bloom filters, each larger than the one before, of which the
- *	  last one takes new keys.
+ *	  A filter that grows: a series of Bloom filters, each larger than the one before; the last one
+ *	  takes new keys.
  *
  * The members of the series are called stages.  A stage is a filter of another kind: "blocked" if
- * that kind can have the stage's FPR, otherwise "standard".  It is used through the registry only,
- * and all stages are probed with the same hash.  A key is contained if any stage contains it, so
- * the FPR is at most the sum of the stages' FPRs.  To bound that sum for any number of keys, each
- * stage gets a share of the target FPR, in the mean over sets of keys, and the shares add up to 1:
+ * that kind can have the stage's FPR, otherwise "standard".  Stages are used through the registry
+ * of kinds only, and all are probed with the same hash.  A key is contained if any stage contains
+ * it, so the FPR is at most the sum of the stages' FPRs.  To bound that sum for any number of keys,
+ * each stage gets a share of the target FPR, in the mean over sets of keys, and the shares add up
+ * to 1:
  *
  *		5/8, and then 3/8 * 1/4 * (3/4)^(i - 1) for i = 1, 2, ...
  *
  * The first share is the largest, so that a filter which gets no more keys than it was made for
  * costs little: 11 bits per key at 1 %, where "blocked" has 9.9.  Each further stage is made for 4
  * times the keys of the one before.  A larger factor would leave more of the last stage empty; a
- * smaller one would make more stages, with smaller shares and longer probes.  Not to know the
+ * smaller one would make more stages, with smaller shares and longer probes.  Not knowing the
  * number of keys has a price in any filter, about log2(log2(n)) bits a key (Pagh, Segev, Wieder
  * 2013); folding gives back what the last stage does not use.
  *
@@ -26,8 +27,8 @@
  * A key that the filter contains already is not added again, so repeated keys take no space.  That
  * is safe, because no stage ever loses a key: folding and uniting only set bits.  A stage is full
  * when its FPR, measured from its bits, comes near its share.  Measuring means reading the whole
- * stage.  So it is done for the first time when as many new keys have come as the stage was made
- * for, and then again when the room that was found should be used up.
+ * stage.  So a stage is measured for the first time when it has taken as many new keys as it was
+ * made for, and then again when the room that was found should be used up.
  *
  * Payload: an entry of 64 bytes for each stage, then the stages without gaps.  The blocked ones
  * come first and consist of whole blocks of 64 bytes.
@@ -48,8 +49,8 @@
  *		param[2,3]	once there is a second stage: the number of keys that the first was made for,
  *					low and high half
  *
- * Almeida, Baquero, Preguica, Hutchison 2007, "Scalable Bloom filters"; on the choice of the
- * shares Apple 2022, "Stretching your data with Taffy filters".
+ * Almeida, Baquero, Preguica, Hutchison 2007, "Scalable Bloom filters"; on the choice of the shares
+ * Apple 2022, "Stretching your data with Taffy filters".
  *
  *-------------------------------------------------------------------------
  */
@@ -70,18 +71,27 @@
 #define OFF_COUNTDOWN	40
 #define OFF_RESERVED	48
 
-/* From one key to a value's limit of size the stages are fewer. */
+/*
+ * The most stages that a filter may have.  A filter that grows from one key to the largest size of
+ * a value has fewer.
+ */
 #define MAX_STAGES		16
 
 #define GROWTH			4
 
-/* A second stage is not smaller than this: its entry would be larger than its bits. */
+/*
+ * The least number of keys that a second stage is made for.  The entry of a smaller stage would be
+ * larger than its bits.
+ */
 #define MIN_GROWN_KEYS	256
 
-/* A stage that has room for less than this part of its keys is full. */
+/*
+ * A stage is full if it has room for less than this fraction (1/LITTLE_ROOM) of the keys that it
+ * was made for.
+ */
 #define LITTLE_ROOM		128
 
-/* How many keys probe_many() takes through all stages together. */
+/* The number of keys that probe_many() takes through all stages together. */
 #define CHUNK			256
 
 static double
@@ -117,14 +127,17 @@ is_folded(const BfHeader *head)
 	return head->param[1] == 0;
 }
 
-/* How many keys the first stage of a filter that is not folded was made for. */
+/* Returns how many keys the first stage of a filter that is not folded was made for. */
 static uint64_t
 first_capacity(const BfHeader *head)
 {
 	return stages_of(head) == 1 ? head->capacity : (uint64_t) head->param[3] << 32 | head->param[2];
 }
 
-/* Of the filter's FPR, what stage i may have.  Exact, but for the last rounding. */
+/*
+ * Returns the share of the filter's FPR that stage i may have.  It is exact, except for the last
+ * rounding.
+ */
 static double
 share(unsigned i)
 {
@@ -147,7 +160,7 @@ stage_kind(double fpr)
 	return kind;
 }
 
-/* The header of an empty stage. */
+/* Fills in the header of an empty stage. */
 static BfStatus
 plan_stage(double fpr, uint64_t keys, BfHeader *head)
 {
@@ -158,9 +171,9 @@ plan_stage(double fpr, uint64_t keys, BfHeader *head)
 }
 
 /*
- * Opens stage i of a filter; false if its entry is none.  Who asks a stage that cannot be opened
- * must take it to contain everything: bytes that nobody has validated may lie, but must not say
- * no.
+ * Opens stage i of a filter; returns false if its entry is not valid.  Callers must then assume
+ * that the stage contains every key: bytes that have not been validated may give false positives,
+ * but no false negatives.
  */
 static bool
 open_stage(const BfHeader *head, const uint8_t *payload, unsigned i, BfView *stage)
@@ -175,8 +188,8 @@ open_stage(const BfHeader *head, const uint8_t *payload, unsigned i, BfView *sta
 		length > room - begin)
 		return false;
 	/*
-	 * field by field: this is in the way of each probe, and clearing the whole first takes as
-	 * long as all the rest
+	 * Set each field separately: this code runs in each probe, and clearing the whole struct first
+	 * would take as long as all the rest.
 	 */
 	stage->head.kind = bf_kind_by_id(kind);
 	stage->head.hash_id = head->hash_id;
@@ -193,7 +206,9 @@ open_stage(const BfHeader *head, const uint8_t *payload, unsigned i, BfView *sta
 	return stage->head.kind->check(&stage->head) == NULL;
 }
 
-/* The payload of a stage, for writing; the stage must be one that can be opened. */
+/*
+ * Returns the payload of a stage, for writing.  The stage must be one that open_stage() can open.
+ */
 static uint8_t *
 stage_payload(const BfHeader *head, uint8_t *payload, unsigned i)
 {
@@ -222,7 +237,7 @@ scalable_design(BfDesign *design)
 	BfDesign	stage;
 
 	if (bf_design(stage_kind(fpr), fpr, &stage) != BF_OK)
-		return;					/* cannot happen, as fpr is at least min_fpr */
+		return;					/* This cannot happen, as fpr is at least min_fpr. */
 	design->millibits = stage.millibits;
 	design->expected_fpr = stage.expected_fpr;
 	design->param[0] = 1;
@@ -251,7 +266,7 @@ scalable_init(const BfHeader *head, uint8_t *payload)
 						 .target_fpr = fpr,
 						 .param = {head->param[1]}};
 
-	/* with more stages, or folded, the caller is going to write the payload itself */
+	/* If there are more stages, or the filter is folded, the caller writes the payload itself. */
 	if (stages_of(head) != 1 || is_folded(head))
 		return;
 	stage.payload_len = head->payload_len - ENTRY_BYTES;
@@ -297,7 +312,7 @@ scalable_validate(const BfPort *port, const BfView *view)
 		if (stage.head.capacity == 0 || stage.head.capacity > INT64_MAX - capacity ||
 			bf_load64(entry + OFF_COUNTDOWN) > stage.head.capacity)
 			return "a stage's capacity is out of range";
-		/* written so that a NaN fails */
+		/* The condition is written so that a NaN fails it. */
 		if (!(stage.head.target_fpr > 0 && stage.head.target_fpr < 1))
 			return "a stage's false positive rate is not between 0 and 1";
 		if (!is_folded(head) && (stage.head.target_fpr != head->target_fpr * share(i) ||
@@ -345,13 +360,13 @@ scalable_prober(const BfView *view)
 	return scalable_probe;
 }
 
-/* Probes the first n stages of a filter, the last of these first, for up to CHUNK hashes. */
+/* Probes the first n stages of a filter for up to CHUNK hashes, the last of these stages first. */
 static void
 probe_stages(const BfHeader *head, const uint8_t *payload, unsigned n, const uint64_t *hashes,
 			 size_t count, bool *result)
 {
-	uint64_t	left[CHUNK];	/* hashes that no stage so far contains ... */
-	uint16_t	where[CHUNK];	/* ... and which results are theirs */
+	uint64_t	left[CHUNK];	/* The hashes that no stage so far contains. */
+	uint16_t	where[CHUNK];	/* The index in result[] of each hash in left[]. */
 	bool		found[CHUNK];
 	size_t		j;
 
@@ -413,7 +428,7 @@ room_left(const BfView *stage)
 	if (stats.bits_set == 0)
 		return BF_MAX(stage->head.capacity, 1);
 	room = stats.keys * (pow(stage->head.target_fpr / stats.fpr, 1.0 / stats.hashes) - 1);
-	/* written so that a NaN is no room */
+	/* The condition is written so that a NaN means no room. */
 	if (!(room >= 1 && room > (double) stage->head.capacity / LITTLE_ROOM))
 		return 0;
 	return room < (double) stage->head.capacity ? (uint64_t) room : stage->head.capacity;
@@ -445,7 +460,10 @@ scalable_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, siz
 		{
 			uint64_t	hash = hashes[done + j];
 
-			/* the stage is probed again, for the keys that this batch has added */
+			/*
+			 * The newest stage is probed again, because it may contain keys that were added in this
+			 * batch.
+			 */
 			if (known[j] || probe(&stage, hash))
 				continue;
 			if (countdown == 0 && (countdown = room_left(&stage)) == 0)
@@ -474,14 +492,17 @@ scalable_grow_plan(const BfView *view, BfHeader *head)
 	*head = view->head;
 	if (is_folded(head) || n == MAX_STAGES)
 		return BF_FULL;
-	/* a stage that cannot be opened contains everything, and must not become one that can */
+	/*
+	 * A stage that cannot be opened is taken to contain everything, and must not become one that
+	 * can be opened.
+	 */
 	for (i = 0; i < n; i++)
 		if (!open_stage(head, view->payload, i, &newest))
 			return BF_FULL;
 	if (newest.head.capacity > BF_MAX_VALUE_SIZE * 8 || head->capacity > INT64_MAX / 2)
 		return BF_TOO_LARGE;
 
-	/* near the largest size of a value, for fewer keys than usual */
+	/* Near the largest size of a value, plan a stage for fewer keys than usual. */
 	for (keys = BF_MAX(newest.head.capacity * GROWTH, MIN_GROWN_KEYS);
 		 keys > newest.head.capacity / GROWTH; keys /= 2)
 	{
@@ -516,7 +537,7 @@ scalable_grow(const BfHeader *head, uint8_t *out, const BfView *view)
 
 	memcpy(out, view->payload, entries);
 	memcpy(body, view->payload + entries, end);
-	/* grow_plan() has planned the same, so it cannot fail */
+	/* Cannot fail, as scalable_grow_plan() has planned the same stage. */
 	if (plan_stage(head->target_fpr * share(n), head->capacity - view->head.capacity, &stage) !=
 		BF_OK)
 		return;
@@ -526,13 +547,19 @@ scalable_grow(const BfHeader *head, uint8_t *out, const BfView *view)
 
 /* ---- statistics ---- */
 
-/* Of each stage, at most so large a share of the bytes is read, or a thousand of them. */
+/*
+ * Fills in the statistics from at most the given part of each stage's bytes, but at least a
+ * thousand bytes.
+ */
 static void
 stats_of_stages(const BfPort *port, const BfView *view, double part, BfStats *stats)
 {
-	double		no = 1;			/* probability that no stage contains an absent key */
-	double		passed = 1;		/* the share of new keys that reached this stage: those that were
-								 * not false positives of the stages before */
+	double		no = 1;			/* The probability that no stage contains an absent key. */
+	/*
+	 * The share of new keys that reached this stage, because they were not false positives of an
+	 * earlier one.
+	 */
+	double		passed = 1;
 	unsigned	i;
 
 	stats->stages = stages_of(&view->head);
@@ -574,17 +601,20 @@ scalable_stats_sampled(const BfPort *port, const BfView *view, uint64_t max_byte
 /* ---- union ---- */
 
 /*
- * A united stage holds the keys of both, and may be above its share: the target FPR bounds that of
- * a filter which grew by itself.  Such a stage is full when it is measured, so keys that are added
- * to the union go to later stages, and cost no more than the shares of these.
+ * Implements BfKind.combined_head.  A united stage holds the keys of both filters, and may be above
+ * its share of the FPR: the target FPR bounds only that of a filter which grew by itself.  Such a
+ * stage is full when it is measured, so keys that are added to the union go to later stages, and
+ * cost no more than the shares of these stages.
  *
  * The sizes of all stages of a filter that is not folded follow from its FPR, from the capacity of
  * its first stage, and from the number of stages.  So if two filters agree in the FPR and the first
- * stage, the one with fewer stages has the first stages of the other, and they can be united stage
- * by stage.  Filters that differ there cannot be united.
+ * stage, the one with fewer stages has the same stages as the first ones of the other, and the
+ * filters can be united stage by stage.  Filters that differ in the FPR or the first stage cannot
+ * be united.
  *
- * That holds for filters that have grown by themselves.  Values from outside may each be well
- * formed, and have other stages: so the entries are compared, all but their countdowns.
+ * This holds for filters that have grown by themselves.  Two values from outside may each be well
+ * formed, and still differ in their stages: so their entries are compared, except for the
+ * countdowns.
  */
 static bool
 scalable_combined_head(const BfView *a, const BfView *b, BfHeader *head)
@@ -606,7 +636,7 @@ scalable_combined_head(const BfView *a, const BfView *b, BfHeader *head)
 	return true;
 }
 
-/* How many bytes are compared between two checks for interrupts. */
+/* The number of bytes that are compared between two checks for interrupts. */
 #define COMPARED_BYTES	((uint64_t) 1024 * 1024)
 
 static bool
@@ -626,15 +656,15 @@ same_bytes(const BfPort *port, const uint8_t *a, const uint8_t *b, uint64_t len)
 static bool
 all_zero(const BfPort *port, const uint8_t *p, uint64_t len)
 {
-	/* the first byte is zero, and each equals the next */
+	/* All bytes are zero if the first one is, and each equals the next. */
 	return len == 0 || (p[0] == 0 && same_bytes(port, p, p + 1, len - 1));
 }
 
 /*
- * The countdown of a united stage.  If only one of the two stages holds keys, it is that one's; if
- * both are equal, the lower of both; otherwise it is 0, that is, the stage is measured before the
- * next key.  Like the union of the bits this is commutative, idempotent and associative, with empty
- * stages as neutral elements.
+ * Returns the countdown of a united stage.  If only one of the two stages holds keys, it is that
+ * stage's countdown; if the bits of both are equal, the lower of the two; otherwise 0, that is, the
+ * stage is measured before the next key.  Like the union of the bits this is commutative,
+ * idempotent and associative, with empty stages as neutral elements.
  */
 static uint64_t
 united_countdown(const BfPort *port, uint64_t a, const uint8_t *a_bits, uint64_t b,
@@ -665,7 +695,10 @@ scalable_unite(const BfPort *port, const BfHeader *head, uint8_t *out, const BfV
 		if (memcmp(entry, from_entry, OFF_COUNTDOWN) != 0 ||
 			!open_stage(&view->head, view->payload, i, &from) || !open_stage(head, out, i, &to))
 		{
-			/* the payloads are not as their headers say: leave a stage that contains everything */
+			/*
+			 * The payloads are not as their headers say: leave a stage that cannot be opened, and
+			 * so contains everything.
+			 */
 			memset(entry, 0xff, ENTRY_BYTES);
 			continue;
 		}
@@ -681,10 +714,10 @@ scalable_unite(const BfPort *port, const BfHeader *head, uint8_t *out, const BfV
 
 /* ---- folding ---- */
 
-/* What a fold makes of a filter's stages. */
+/* The stages that a fold makes of a filter's stages. */
 typedef struct FoldPlan
 {
-	BfView		from[MAX_STAGES];	/* the stages that stay, in their order */
+	BfView		from[MAX_STAGES];	/* The stages that are kept, in their order. */
 	BfHeader	to[MAX_STAGES];
 	unsigned	n;
 	uint64_t	payload_len;
@@ -692,9 +725,9 @@ typedef struct FoldPlan
 } FoldPlan;
 
 /*
- * Plans a fold: empty stages are dropped, and whatever the measured FPRs of the others leave of fpr
- * is spent on folding them.  The newest comes first, as it is the largest and may be far from full.
- * False if nothing is left to spend.
+ * Plans a fold.  Empty stages are dropped, and what the measured FPRs of the remaining stages leave
+ * of fpr is spent on folding them.  The newest stage is folded first, as it is the largest and may
+ * be far from full.  Returns false if nothing is left to spend.
  */
 static bool
 plan_fold(const BfPort *port, const BfView *view, double fpr, FoldPlan *plan)
@@ -731,12 +764,15 @@ plan_fold(const BfPort *port, const BfView *view, double fpr, FoldPlan *plan)
 		to->kind->fold_plan(port, from, rest, to);
 		bf_stats_folded(port, from, from->head.payload_len / to->payload_len, &stats);
 		to->capacity = (uint64_t) fmin(fmax(1, ceil(stats.keys)), 9e17);
-		/* so many probes of so few bits may have one that is too small for a number */
+		/*
+		 * With many probes and few bits set, the FPR may underflow to zero: use the least normal
+		 * number then.
+		 */
 		to->target_fpr = fmax(stats.fpr, DBL_MIN);
 		rest -= stats.fpr;
 		plan->payload_len += to->payload_len;
 	}
-	/* what is still left lets the newest stage take some more keys */
+	/* What is left of fpr lets the newest stage take some more keys. */
 	plan->to[plan->n - 1].target_fpr += rest;
 	return true;
 }
@@ -783,7 +819,7 @@ const BfKind bf_kind_scalable = {
 	.name = "scalable",
 	.caps = BF_CAN_ADD | BF_CAN_UNION | BF_CAN_FOLD | BF_FROM_SET,
 	.hash_id = BF_HASH_XXH3,
-	.min_fpr = 1e-12, /* "standard" must be able to have the last stage's share of it */
+	.min_fpr = 1e-12, /* Kind "standard" must be able to have the last stage's share of this FPR. */
 	.better_kind = "standard",
 	.advice =
 		"Scalable filters unite with those of the same expected number of keys and false positive "

@@ -5,11 +5,11 @@
  *	  The Bloom filter as Bloom described it: one array of bits, k independent probes.
  *
  * Adding a key sets k bits of the array; the filter may contain a key if all of its k bits are set.
- * Of the kinds to which keys can be added at any time it is the smallest.  Its price is that, once
- * it is larger than the processor's caches, each of the k probes may be a cache miss.  This is the
- * kind to read first.
+ * Among the kinds to which keys can be added at any time, this one is the smallest.  Its price is
+ * that, once a filter is larger than the processor's caches, each of the k probes may be a cache
+ * miss.  This is the kind to read first.
  *
- * Each of the k bits is chosen by its own remix of the hash; bf_bits.h says how.
+ * Each of the k bits is chosen by its own remix of the hash, as bf_bits.h describes.
  *
  *		param[0]	k, the number of probes
  *
@@ -49,8 +49,9 @@ standard_size(const BfDesign *design, uint64_t keys)
 	unsigned	k = design->param[0];
 
 	/*
-	 * The design used the limit for large arrays, which is too low for small ones: add words until
-	 * the formula for this size agrees.  From some size on the two differ by less than rounding.
+	 * The design was computed for the limit of large arrays, which gives small arrays too few bits.
+	 * Add words until the formula for this size gives the wanted FPR.  From some size on, the limit
+	 * and the formula differ by less than rounding.
 	 */
 	while (words < 65536 &&
 		   bf_math_occupancy_fpr((double) keys * k, (double) words * BF_WORD_BITS, k) > design->fpr)
@@ -110,7 +111,10 @@ standard_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, siz
 		unsigned	i;
 		uint8_t		mask;
 
-		/* only a few keys ahead: a key has k cache lines, and a core some tens of loads at once */
+		/*
+		 * Prefetch only a few keys ahead: a key has k cache lines, and a core can have some tens of
+		 * loads outstanding.
+		 */
 		for (j = 0; j < BF_MIN(batch, 4); j++)
 			for (i = 0; i < k; i++)
 				__builtin_prefetch(payload + bf_bit_position(hashes[j], i, words, 0, &mask), 1);
@@ -153,7 +157,7 @@ standard_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *s
 	stats->fill = (double) set / (double) stats->bits;
 	stats->hashes = k;
 	stats->keys = bf_math_keys((double) set, (double) stats->bits, k);
-	/* exact for these bits, as the k probes are independent and uniform */
+	/* The result is exact for these bits, as the k probes are independent and uniform. */
 	stats->fpr = pow((double) set / (double) stats->bits, k);
 }
 

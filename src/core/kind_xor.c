@@ -5,9 +5,10 @@
  *	  The xor filter: fingerprints in a table of three blocks.
  *
  * A key has one cell in each block; its three cells XOR to its fingerprint of w bits (bf_graph.h).
- * The FPR is 2^-w, the size 1.23 w bits a key, which is about the least with which random keys can
- * nearly always be peeled (bf_peel.h).  It is the simplest of its family, by which the others are
- * measured: binary_fuse takes less space and less time.
+ * The FPR is 2^-w, and the size 1.23 w bits per key, which is about the least with which random
+ * keys can nearly always be peeled (bf_peel.h).  This is the simplest of the kinds that are built
+ * at once, and the one with which the others are compared: binary_fuse takes less space and less
+ * time.
  *
  *		table		packed cells of w bits: three blocks of len each
  *		geometry	len

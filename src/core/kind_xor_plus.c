@@ -4,9 +4,9 @@
  * kind_xor_plus.c
  *	  The xor filter with its third block stored sparsely.
  *
- * An xor filter (kind_xor.c) in which peeling sets cells of the third block only where it must.
- * 36 % of these then remain zero, and zeros are not stored: a bitmap says which cells of the block
- * are not zero, and only those follow.
+ * This is an xor filter (kind_xor.c) in which peeling sets cells of the third block only where it
+ * must.  36 % of the third block's cells then remain zero, and zeros are not stored: a bitmap tells
+ * which cells of the block are not zero, and only those cells follow.
  *
  *		table		packed cells of w bits: the first two blocks, of len cells each;
  *					lines of 32 bytes, each for 224 cells of the third block: u32 number of cells
@@ -19,7 +19,8 @@
  *
  * The FPR is 2^-w.  The size is 1.081 w + 0.469 bits a key: 0.82 w for two blocks, 0.41 * 32 * 8 /
  * 224 for the lines, 0.41 * 0.636 w for the third block.  A probe has a fourth load, which has to
- * wait for the third, the line.  binary_fuse is smaller for any w, and faster for single probes.
+ * wait for the third, that of the line. binary_fuse is smaller for any w, and faster for single
+ * probes.
  *
  * Graf, Lemire 2020, "Xor filters: faster and smaller than Bloom and cuckoo filters", section 3.3,
  * where ranks have two levels and the size is 1.0824 w + 0.5125 bits a key.
@@ -31,15 +32,15 @@
 #include "bf_peel.h"
 
 #define LINE_BYTES	32
-#define LINE_RANK	4			/* bytes of the rank, which a line begins with */
+#define LINE_RANK	4			/* The size in bytes of the rank with which a line begins. */
 #define LINE_CELLS	((LINE_BYTES - LINE_RANK) * 8)
 
-/* Where the parts of a table begin, in bytes. */
+/* The number of lines of a table, and the offsets in bytes of the table's parts. */
 typedef struct Parts
 {
 	uint64_t	nlines;
 	uint64_t	lines;
-	uint64_t	cells;			/* of the third block */
+	uint64_t	cells;			/* The offset of the stored cells of the third block. */
 } Parts;
 
 static inline Parts
@@ -63,7 +64,10 @@ xor_plus_design(BfDesign *design)
 	design->expected_fpr = 1.0 / (double) (UINT64_C(1) << width);
 }
 
-/* Expects 636 of 1000 cells of the third block not to be zero. */
+/*
+ * Returns the expected length of a table for n keys, in bytes.  It expects 636 of 1000 cells of the
+ * third block not to be zero.
+ */
 static uint64_t
 xor_plus_table_len(const uint32_t *param, uint64_t n)
 {
@@ -200,17 +204,20 @@ xor_plus_validate(const BfPort *port, const BfView *view)
 
 /* ---- probing ---- */
 
-/* A key on its way. */
+/* The state of one key's probe between begin() and end(). */
 typedef struct Lookup
 {
 	BfShard		shard;
-	bool		usable;			/* there is a table, and it lies within the payload */
+	bool		usable;			/* True if the shard has a table that lies within the payload. */
 	uint32_t	fingerprint;
-	uint64_t	bit[2];			/* where the key's cells in the first two blocks begin, in bits from
-								 * the beginning of the table */
-	uint64_t	line;			/* where the line of its third cell begins, in bytes */
-	unsigned	line_bit;		/* which bit of that line's bitmap is the cell's */
-	uint64_t	cells;			/* where the stored cells of the third block begin, in bytes */
+	/*
+	 * The offsets of the key's cells in the first two blocks, in bits from the beginning of the
+	 * table.
+	 */
+	uint64_t	bit[2];
+	uint64_t	line;			/* The offset of the line of the key's third cell, in bytes. */
+	unsigned	line_bit;		/* The bit of that line's bitmap that belongs to the cell. */
+	uint64_t	cells;			/* The offset of the stored cells of the third block, in bytes. */
 } Lookup;
 
 static inline __attribute__((always_inline)) void
@@ -237,7 +244,10 @@ begin(const BfView *view, uint64_t hash, Lookup *lookup)
 	lookup->line_bit = third % LINE_CELLS;
 }
 
-/* The number of bits set in x, without the instruction for it, which not every x86-64 has. */
+/*
+ * Returns the number of bits set in x.  Does not use the instruction for it, which not every x86-64
+ * processor has.
+ */
 static inline unsigned
 popcount(uint64_t x)
 {
@@ -247,7 +257,10 @@ popcount(uint64_t x)
 	return (unsigned) ((x * UINT64_C(0x0101010101010101)) >> 56);
 }
 
-/* The number of the third cell among those that are stored; false if it is zero, so not stored. */
+/*
+ * Sets *index to the number of the key's third cell among the stored ones; returns false if the
+ * cell is zero, and therefore not stored.
+ */
 static inline __attribute__((always_inline)) bool
 find_third(const Lookup *lookup, uint64_t *index)
 {
@@ -261,13 +274,16 @@ find_third(const Lookup *lookup, uint64_t *index)
 	*index = bf_load32(line);
 	for (; bit >= 64; bit -= 64, word += 8)
 		*index += popcount(bf_load64(word));
-	/* the bitmap ends with half a word */
+	/* The bitmap ends with half a word of 64 bits. */
 	last = word - line + 8 > LINE_BYTES ? bf_load32(word) : bf_load64(word);
 	*index += popcount(last & ((UINT64_C(1) << bit) - 1));
 	return true;
 }
 
-/* Is the key contained?  Yes if its table does not lie within the payload. */
+/*
+ * Returns whether the key may be contained; true if the shard's table does not lie within the
+ * payload, as there must be no false negatives.
+ */
 static inline __attribute__((always_inline)) bool
 end(const BfView *view, const Lookup *lookup)
 {
@@ -308,15 +324,20 @@ xor_plus_prober(const BfView *view)
 
 #ifdef BF_HAVE_WIDE
 
-/* What a probe needs of all shards, an element for each; from the beginning of the payload. */
+/*
+ * All that a probe needs to know of the filter's shards: each array has an element for each shard.
+ * Offsets are from the beginning of the payload.
+ */
 typedef struct OpenShards
 {
-	uint64_t	table[BF_WIDE_SHARDS];	/* where it begins, in bits */
-	uint64_t	len[BF_WIDE_SHARDS];	/* of a block */
-	uint64_t	lines[BF_WIDE_SHARDS];	/* where they begin, in bytes */
-	uint64_t	cells[BF_WIDE_SHARDS];	/* where the third block's cells begin, in bits */
-	uint64_t	odd;			/* the shards that have no table, or not within the payload */
-	bool		stragglers;		/* some shard has stragglers */
+	uint64_t	table[BF_WIDE_SHARDS];	/* Offset of the shard's table, in bits. */
+	uint64_t	len[BF_WIDE_SHARDS];	/* Number of cells of a block. */
+	uint64_t	lines[BF_WIDE_SHARDS];	/* Offset of the table's lines, in bytes. */
+	/* Offset of the stored cells of the third block, in bits. */
+	uint64_t	cells[BF_WIDE_SHARDS];
+	/* The set of shards that have no table, or whose table does not lie within the payload. */
+	uint64_t	odd;
+	bool		stragglers;		/* True if any shard has stragglers. */
 } OpenShards;
 
 static void
@@ -345,7 +366,7 @@ open_shards(const BfView *view, OpenShards *open)
 	}
 }
 
-/* Transposes the lines of eight keys: word[q] becomes the q-th words of all eight. */
+/* Transposes the lines of eight keys: word[q] becomes the q-th words of all eight lines. */
 BF_WIDE_INLINE void
 wide_words(const uint64_t (*line)[LINE_BYTES / 8], __m512i *word)
 {
@@ -367,16 +388,16 @@ wide_words(const uint64_t (*line)[LINE_BYTES / 8], __m512i *word)
 }
 
 /*
- * find_third() for eight keys: which of them have a third cell that is not zero, and its number
- * among those that are stored.  bit counts from the beginning of the line, whose first 32 bits are
- * the rank.
+ * Performs find_third() for eight keys: returns which of them have a third cell that is not zero,
+ * and sets *index to the cells' numbers among the stored ones. bit counts from the beginning of the
+ * line, whose first 32 bits are the rank.
  */
 BF_WIDE_INLINE __mmask8
 wide_third(const uint64_t (*line)[LINE_BYTES / 8], __m512i bit, __m512i *index)
 {
 	const __m512i rank = _mm512_set1_epi64(UINT32_MAX);
 	__m512i		word[LINE_BYTES / 8];
-	__m512i		mine;			/* the word that the bit is in */
+	__m512i		mine;			/* The word that contains the bit. */
 	int			q;
 
 	wide_words(line, word);
@@ -411,8 +432,8 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 	__m512i		end =
 		_mm512_set1_epi64((long long) ((view->head.payload_len - BF_STATIC_PADDING) * 8 - width));
 	uint64_t	odd = 0;
-	uint64_t	out = 0;			/* keys whose third cell would lie beyond the payload */
-	uint64_t	zero = 0;		/* the third cell is */
+	uint64_t	out = 0;			/* The keys whose third cell would lie beyond the payload. */
+	uint64_t	zero = 0;		/* The keys whose third cell is zero. */
 	uint64_t	found = 0;
 	size_t		i;
 	unsigned	j;
@@ -426,7 +447,7 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 		__m512i		table = bf_wide_pick(open->table, shard, shards);
 		__m512i		len = bf_wide_pick(open->len, shard, shards);
 		__m512i		position[3];
-		__m512i		number;			/* of the line */
+		__m512i		number;			/* The number of the line. */
 
 		bf_wide_block_positions(len, place, mix, position);
 		for (j = 0; j < 2; j++)
@@ -435,7 +456,7 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 				_mm512_add_epi64(table, _mm512_mul_epu32(position[j], _mm512_set1_epi64(width))));
 		position[2] = _mm512_sub_epi64(position[2], _mm512_add_epi64(len, len));
 
-		/* division by 224 = 32 * 7; the reciprocal of 7 is exact for what is less than 2^27 */
+		/* Divide by 224 = 32 * 7; the reciprocal of 7 is exact for numbers below 2^27. */
 		number = _mm512_srli_epi64(
 			_mm512_mul_epu32(_mm512_srli_epi64(position[2], 5), _mm512_set1_epi64(0x24924925)), 32);
 		_mm512_store_si512(
@@ -530,7 +551,7 @@ xor_plus_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 #ifdef BF_HAVE_WIDE
 	/*
 	 * In a shard without a table, lines are read from the beginning of the payload, which must be
-	 * long enough for that.
+	 * long enough for such a read.
 	 */
 	if (view->head.payload_len >= LINE_BYTES && bf_wide_probes(view, n))
 	{
@@ -551,7 +572,7 @@ xor_plus_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 			__builtin_prefetch(lookup[i].shard.table + (lookup[i].bit[1] >> 3));
 			__builtin_prefetch(lookup[i].shard.table + lookup[i].line);
 		}
-		/* the lines have arrived: they say where the third cells are */
+		/* The lines have arrived by now, and tell where the third cells are. */
 		for (i = 0; i < batch; i++)
 		{
 			uint64_t	third;
