@@ -2,34 +2,35 @@
 /*-------------------------------------------------------------------------
  *
  * kind_ribbon.c
- *	  The smallest of the kinds that are built at once: a few thousandths above the lower bound.
+ *	  The ribbon filter, the smallest of the kinds that are built at once: a few thousandths above
+ *	  the lower bound of size.
  *
  * The filter is the solution of a system of equations, one for each key.  It is a table of *slots*,
  * each with one bit in each of w *columns*.  A key's *row* covers 64 slots, from the key's *start*
- * on; the row's coefficients, 64 bits, choose some of these slots, and the equation is that in each
- * column the bits of the chosen slots XOR to a bit of the key's fingerprint.  For a key that was
- * not added, the sums have nothing to do with the fingerprint: w columns let 2^-w of such keys
- * pass.
+ * on.  The row has 64 coefficients, one bit each, which choose some of these slots.  The equation
+ * is that in each column the bits of the chosen slots XOR to a bit of the key's fingerprint.  For a
+ * key that was not added, the sums have nothing to do with the fingerprint: w columns let 2^-w of
+ * such keys pass.
  *
  * Sorted by their starts, the rows form a matrix whose coefficients lie in a narrow band along the
- * diagonal, a *ribbon*, so that Gaussian elimination is fast: a new row has the row that stands at
- * its first coefficient subtracted, thereby starts later, and so on until it comes to a slot where
- * no row stands.
+ * diagonal, a *ribbon*, so that Gaussian elimination is fast: if a slot's row stands at the first
+ * coefficient of a new row, it is subtracted from the new row, which thereby starts later, and so
+ * on until the new row comes to a slot where no row stands.
  *
- * That works as long as no stretch of the table has more keys than slots.  To have slots to spare
+ * That works as long as no stretch of the table has more keys than slots.  To have spare slots
  * everywhere would cost space.  So the table has fewer slots than keys, and keys for which there is
  * no room are *bumped* to the next *layer*: another such table, where they have other starts.  To
- * tell which keys those are, slots are divided into *buckets* of 128, and each bucket has a
- * *threshold*, 2 bits: keys that start below its 0th, 12th, 36th or 128th slot are not in this
- * layer.  Keys are added from a bucket's high starts down, because its low starts are where rows
- * of the bucket before reach in and take room.  A twentieth of the keys is bumped; those that the
+ * tell which keys were bumped, slots are divided into *buckets* of 128, and each bucket has a
+ * *threshold* of 2 bits: keys that start below its 0th, 12th, 36th or 128th slot are not in this
+ * layer.  Keys are added from a bucket's high starts down, because rows of the previous bucket
+ * reach into its low starts and take room there.  A twentieth of the keys is bumped; keys that the
  * last layer bumps become stragglers (bf_static.h).  So nothing is tried twice and no seed is
  * searched for.  One slot in 1500 remains empty, and thresholds take 2/128 bits a key.
  *
- * With columns of one bit, the FPR is a power of two.  For others, the slots are divided into a
- * *binary part*, with columns of one bit, and after it a *ternary part*, which has one column of
- * digits 0, 1 and 2 in place of one or two of these; a row adds up in it modulo 3.  With s the
- * share of the ternary part, the FPR is (formula: rate_of())
+ * With columns of one bit, the FPR is a power of two.  For other rates, the slots are divided into
+ * a *binary part*, with columns of one bit, and after it a *ternary part*, in which one column of
+ * digits 0, 1 and 2 replaces one or two columns of one bit; in it, a row's digits are added modulo
+ * 3.  With s the share of the ternary part, the FPR is (formula: rate_of())
  *
  *		param[2] = 0:	binary w bits;		ternary w - 2 bits and a digit;	2^-w (1 + s/3)
  *		param[2] = 1:	binary w - 1 bits;	ternary w - 2 bits and a digit;	2^-(w-1) (1 - s/3)
@@ -54,12 +55,12 @@
  *
  *		param[0]	w
  *		param[1]	s, in 65536ths
- *		param[2]	0 or 1, as above
+ *		param[2]	0 or 1, as in the table of FPRs
  *		param[3]	number of shards (bf_static.h)
  *
- * No row starts in the last block of a part; rows of the block before reach into it.  A probe reads
- * the front of two neighbouring blocks, 64 bytes, and the rest only if the front agrees, which for
- * other keys it does once in 16 times.
+ * No row starts in the last block of a part; rows of the block before it reach into it.  A probe
+ * reads the front of two neighbouring blocks, 64 bytes, and the rest only if the front agrees,
+ * which for keys that were not added it does once in 16 times.
  *
  * kind_ribbon_geometry.h has the layout and the equations, kind_ribbon_table.h opens a stored
  * table, kind_ribbon_probe.c and kind_ribbon_wide.c probe it, kind_ribbon_fill.c,
@@ -67,8 +68,8 @@
  *
  * Dietzfelbinger, Walzer 2019, "Efficient Gauss elimination for near-quadratic matrices with one
  * short random block per row"; Dillinger, Walzer 2021, "Ribbon filter: practically smaller than
- * Bloom and Xor"; Dillinger, Hübschle-Schneider, Sanders, Walzer 2022, "Fast succinct retrieval
- * and approximate membership using ribbon", where the bumping comes from.
+ * Bloom and Xor"; Dillinger, Hübschle-Schneider, Sanders, Walzer 2022, "Fast succinct retrieval and
+ * approximate membership using ribbon", where the bumping comes from.
  *
  *-------------------------------------------------------------------------
  */
@@ -82,7 +83,7 @@
 
 /* ---- parameters and size ---- */
 
-/* The FPR of a layer in which this share of the starts is in the ternary part. */
+/* Returns the FPR of a layer in which the given share of the starts is in the ternary part. */
 static double
 rate_of(const uint32_t *param, double ternary)
 {
@@ -90,7 +91,7 @@ rate_of(const uint32_t *param, double ternary)
 				 (int) param[PARAM_LESS] - (int) param[BF_STATIC_WIDTH]);
 }
 
-/* The FPR of a table, taken as that of its first layer, which has 19 of 20 keys. */
+/* Returns the FPR of a table, taken as that of its first layer, which has 19 of 20 keys. */
 static double
 table_fpr(const BfHeader *head, uint32_t geometry)
 {
@@ -104,18 +105,19 @@ table_fpr(const BfHeader *head, uint32_t geometry)
 }
 
 /*
- * Chooses w, param[2] and the share of the ternary part.  Powers of two come out exactly: no
- * logarithm is involved, whose rounding could differ.
+ * Chooses w, param[2] and the share of the ternary part.  The result for powers of two is exact: no
+ * logarithm is involved, whose rounding could differ between machines.
  */
 static void
 ribbon_design(BfDesign *design)
 {
 	unsigned	width = bf_static_width(design->fpr);
-	double		over = ldexp(design->fpr, (int) width) - 1; /* fpr is 2^-w (1 + over) */
+	/* The excess of fpr over 2^-w: fpr is 2^-w (1 + over). */
+	double		over = ldexp(design->fpr, (int) width) - 1;
 
 	design->param[BF_STATIC_WIDTH] = width;
 	if (width == 1)
-		over = 0;				/* there is nothing less than a column */
+		over = 0;				/* The filter must have at least one whole column. */
 	design->param[PARAM_LESS] = over > 1.0 / 3;
 	design->param[PARAM_TERNARY] =
 		(uint32_t) (over > 1.0 / 3 ? ceil((1 - over) * 1.5 * TERNARY_ONE) : over * 3 * TERNARY_ONE);
@@ -123,8 +125,8 @@ ribbon_design(BfDesign *design)
 		rate_of(design->param, (double) design->param[PARAM_TERNARY] / TERNARY_ONE);
 
 	/*
-	 * a ternary column counts for 1.6 bits; 1/1000 for slots that remain empty, 17 for thresholds
-	 * and later layers
+	 * A ternary column counts for 1.6 bits.  1/1000 is added for slots that remain empty, and 17
+	 * thousandths of a bit for thresholds and later layers.
 	 */
 	design->millibits =
 		(uint32_t) (((width - design->param[PARAM_LESS]) * UINT64_C(1000) * TERNARY_ONE +
@@ -140,11 +142,11 @@ ribbon_size(const BfDesign *design, uint64_t keys)
 	return bf_static_size(design, keys, bf_ribbon_table_len);
 }
 
-/* ---- what is stored ---- */
+/* ---- checking ---- */
 
 /*
- * Is each byte of the groups one that a builder writes?  The digits of blocks that the last group
- * lacks are zeros.
+ * Checks that each byte of the groups is one that a builder writes.  The digits of the blocks by
+ * which the last group is incomplete must be zeros.
  */
 static bool
 groups_ok(const Layer *layer, const uint8_t *bytes)
@@ -169,7 +171,10 @@ groups_ok(const Layer *layer, const uint8_t *bytes)
 	return true;
 }
 
-/* BfStaticKind.validate: the layers follow each other, and all padding is zero. */
+/*
+ * Implements BfStaticKind.validate: checks that the layers follow each other, and that all padding
+ * is zero.
+ */
 static const char *
 ribbon_table_validate(const BfHeader *head, uint32_t geometry, const uint8_t *table, uint64_t avail,
 					  uint64_t *len)

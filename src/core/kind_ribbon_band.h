@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * kind_ribbon_band.h
- *	  Private to the ribbon filter: a layer that is being built.
+ *	  Private to the ribbon filter: the state of a layer that is being built.
  *
- * Gaussian elimination keeps its rows in a band: each slot has room for one row, the one whose
- * first coefficient is at that slot, stored from there on.
+ * Gaussian elimination keeps its rows in a band: each slot has room for one row, whose first
+ * coefficient is at that slot, and whose coefficients are stored from there on.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,20 +16,36 @@
 
 typedef struct Band
 {
-	uint64_t   *row;			/* of each slot: coefficients, the slot's own in the lowest bit;
-								 * 0: no row */
-	uint32_t   *value;			/* what the row adds up to, a bit for each column */
-	Planes	   *ternary_row;	/* the same for the ternary column, from the ternary part's first
-								 * slot on; a row's first coefficient is 1 */
+	/*
+	 * The row of each slot: its coefficients, the slot's own in the lowest bit; 0 if the slot has
+	 * no row.
+	 */
+	uint64_t   *row;
+	/* The sums that each slot's row must have, a bit for each column. */
+	uint32_t   *value;
+	/*
+	 * The row of each slot in the ternary column, from the first slot of the ternary part on.  A
+	 * row's first coefficient is 1.
+	 */
+	Planes	   *ternary_row;
 	uint8_t    *ternary_value;
-	unsigned	number;			/* of the layer */
-	uint32_t   *key;			/* the layer's keys, as indexes of the shard's; not for the first
-								 * layer, which begins with all keys, in order */
-	uint32_t   *start;			/* the slots where their rows start, ascending; as above */
-	uint32_t   *bumped;			/* indexes of the keys that this layer does not take */
+	unsigned	number;			/* The number of the layer. */
+	/*
+	 * The layer's keys, as indexes into the shard's hashes.  Not used for the first layer, which
+	 * begins with all keys, in order.
+	 */
+	uint32_t   *key;
+	/*
+	 * The slots where the rows of the layer's keys start, ascending.  Not used for the first layer.
+	 */
+	uint32_t   *start;
+	uint32_t   *bumped;			/* The indexes of the keys that this layer does not take. */
 } Band;
 
-/* The index of the layer's i-th key among the shard's, and the slot where its row starts. */
+/*
+ * key_of() returns the index of the layer's i-th key among the shard's keys, start_of() the slot
+ * where that key's row starts.
+ */
 static inline uint32_t
 key_of(const Band *band, uint32_t i)
 {
@@ -44,31 +60,35 @@ start_of(const BfShardBuild *build, const Layer *layer, const Band *band, uint32
 			   : band->start[i];
 }
 
-/* Keys whose equations are to be added to a band: numbers next to last - 1 of the layer's. */
+/*
+ * The keys whose equations are to be added to a band: those with the numbers next to last - 1 among
+ * the layer's keys.
+ */
 typedef struct Adding
 {
 	const BfShardBuild *build;
 	const Layer *layer;
-	uint32_t	next;			/* the first that is not yet added */
+	uint32_t	next;			/* The first key that has not been added yet. */
 	uint32_t	last;
-	uint32_t	first_slot;		/* in the ternary column: of the ternary part */
-	unsigned	nadded;			/* rows that were put into the band ... */
-	uint32_t   *added;			/* ... and their slots */
+	uint32_t	first_slot;		/* For the ternary column: the first slot of the ternary part. */
+	unsigned	nadded;			/* The number of rows that were put into the band. */
+	uint32_t   *added;			/* The slots of the rows that were put into the band. */
 } Adding;
 
-/* The slots that the rows of one bucket's keys can come to stand in. */
+/* The number of slots in which the rows of one bucket's keys can end up. */
 #define MAX_ADDED		(BUCKET_SLOTS + BLOCK_SLOTS)
 
 /*
- * Adds the equations of all these keys; false if one contradicts the others, with the rows that
- * were added until then left in the band.  The columns of one bit and the ternary column have one
- * each.
+ * Adds the equations of all keys of *adding to a band.  Returns false if one of them contradicts
+ * the equations already there; the rows that were added before it are then left in the band.  The
+ * columns of one bit have one such function, the ternary column another.
  */
 typedef bool (*AddRows) (Adding *adding, Band *band);
 
 /*
- * Adds the equations of some keys of one bucket, all or none.  Rows that were there before do not
- * change, so the new ones can simply be taken out again.
+ * Adds the equations of some keys of one bucket, either all or none; returns whether it has added
+ * them.  Adding does not change rows that were there before, so the new ones can simply be removed
+ * again.
  */
 static inline __attribute__((always_inline)) bool
 add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t first, uint32_t last,
@@ -103,9 +123,10 @@ add_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t fir
 
 /*
  * Fills the band bucket by bucket.  Within a bucket, the keys that start between two thresholds are
- * added together, the highest starts first: where the bucket before reaches into this one, it is
- * the low starts that lack room.  If they cannot all be added, the bucket's threshold is set so
- * that they and all below are bumped.  Returns the number of bumped keys.
+ * added together, the highest starts first: where the previous bucket's rows reach into this one,
+ * the low starts lack room.  If the keys between two thresholds cannot all be added, the bucket's
+ * threshold is set so that they and all keys below them are bumped.  Returns the number of bumped
+ * keys.
  */
 static inline __attribute__((always_inline)) uint32_t
 fill_with(const BfPort *port, const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n,
@@ -117,7 +138,8 @@ fill_with(const BfPort *port, const BfShardBuild *build, const Layer *layer, Ban
 
 	for (bucket = 0; bucket * BUCKET_SLOTS < layer->blocks * BLOCK_SLOTS; bucket++)
 	{
-		uint32_t	group[4];	/* where the starts from each threshold on begin */
+		/* The numbers of the first keys that start from each threshold on. */
+		uint32_t	group[4];
 		uint32_t	k;
 		unsigned	t;
 

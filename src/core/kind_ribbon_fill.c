@@ -5,9 +5,9 @@
  *	  Gaussian elimination of a layer's equations, one key after the other.
  *
  * A new row moves through the band: where a row stands already at its first coefficient, that row
- * is subtracted, which cancels this coefficient, and the new row goes on to its next one.  It stays
- * at the first slot that is free.  If no coefficient remains, the equation follows from others, or
- * contradicts them.
+ * is subtracted, which cancels this coefficient, and the new row goes on to its next coefficient.
+ * It stays at the first slot that is free.  If no coefficient remains, the equation follows from
+ * other equations, or contradicts them.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,21 +19,21 @@
 /* A row that moves through the band. */
 typedef struct Moving
 {
-	uint64_t	row;			/* coefficients from slot at on */
+	uint64_t	row;			/* The coefficients, from slot `at` on. */
 	uint32_t	at;
-	uint32_t	value;			/* what it adds up to, a bit for each column */
+	uint32_t	value;			/* The sums that the row must have, a bit for each column. */
 } Moving;
 
 typedef struct TernaryMoving
 {
 	Planes		row;
-	uint32_t	at;				/* from the ternary part's first slot on */
-	int32_t		value;			/* modulo 3, not reduced */
+	uint32_t	at;				/* The slot, counted from the first slot of the ternary part. */
+	int32_t		value;			/* The sum that the row must have, modulo 3, but not reduced. */
 } TernaryMoving;
 
 /*
- * Subtracts the row that stands where this one is, and takes it on to its next coefficient; false
- * if none remains.
+ * Subtracts the band's row at the slot of a moving row from it, and moves it on to its next
+ * coefficient; returns false if no coefficient remains.
  */
 static inline bool
 move_on(const Band *band, Moving *moving)
@@ -51,7 +51,8 @@ move_on(const Band *band, Moving *moving)
 }
 
 /*
- * a - b, digit by digit modulo 3.  A search over functions of three bits each found these two.
+ * Returns a - b, digit by digit modulo 3.  The two functions of three bits were each found by a
+ * search.
  */
 static inline Planes
 planes_minus(Planes a, Planes b)
@@ -63,8 +64,9 @@ planes_minus(Planes a, Planes b)
 }
 
 /*
- * move_on() modulo 3.  The first coefficient is kept at 1, so that subtracting once cancels it:
- * where it came out as 2, the row is doubled, which exchanges ones and twos.
+ * Moves a row of the ternary column on, as move_on() does for the columns of one bit.  The first
+ * coefficient of a row is always 1, so that subtracting a row once cancels it: where it comes out
+ * as 2, the row is doubled, which exchanges ones and twos.
  */
 static inline bool
 ternary_move_on(const Band *band, TernaryMoving *moving)
@@ -90,7 +92,7 @@ ternary_move_on(const Band *band, TernaryMoving *moving)
 	return true;
 }
 
-/* The row of the next key; false if there is none. */
+/* Sets *moving to the row of the next key; returns false if there is none. */
 static inline __attribute__((always_inline)) bool
 next_row(Adding *adding, const Band *band, Moving *moving)
 {
@@ -126,8 +128,8 @@ next_ternary_row(Adding *adding, const Band *band, TernaryMoving *moving)
 }
 
 /*
- * Ends a row's way: leaves it in the slot where it is, or, if no coefficient remains, says whether
- * the equation agrees with the others.
+ * Ends the movement of a row: stores it in the slot where it is, and returns true; or, if no
+ * coefficient remains, returns whether the equation agrees with the other ones.
  */
 static inline bool
 settle(Adding *adding, Band *band, const Moving *moving)
@@ -152,10 +154,10 @@ settle_ternary(Adding *adding, Band *band, const TernaryMoving *moving)
 }
 
 /*
- * Adds the rows of all keys; false if one contradicts others.  Two rows move alternately, because
- * each has to wait for what it reads.  Which of them reaches a free slot first makes no difference:
- * which slots are taken in the end, the solution, and whether there is a contradiction follow from
- * the equations alone.
+ * Defines a function that adds the rows of all keys, and returns false if one contradicts others.
+ * Two rows move alternately, because each has to wait for what it reads.  It makes no difference
+ * which of them reaches a free slot first: the slots that are taken in the end, the solution, and
+ * whether there is a contradiction follow from the equations alone.
  */
 #define ADD_ROWS(name, Row, next, is_free, move, settle) \
 	static inline __attribute__((always_inline)) bool \

@@ -4,10 +4,10 @@
  * kind_ribbon_fill_wide.c
  *	  Gaussian elimination of a ribbon layer's equations with AVX-512, sixteen keys at a time.
  *
- * kind_ribbon_fill.c takes one row after the other through the slots.  Here sixteen rows that start
- * in the same block go through the slots together: at each slot, from all rows that have a
- * coefficient there, the row that stands in the slot is subtracted; if the slot is free, the first
- * of these rows is put there and subtracted from the others.  The outcome is the same.
+ * kind_ribbon_fill.c takes one row after the other through the slots.  This file takes sixteen rows
+ * that start in the same block through the slots together: at each slot, the row that stands in the
+ * slot is subtracted from all rows that have a coefficient there; if the slot is free, the first of
+ * these rows is put there and subtracted from the others.  The result is the same.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,9 +19,9 @@
 
 /*
  * The rows of eight keys that start in one block: coefficients over that block (low) and the next
- * one (high), digits as in Planes, and what the rows add up to.  No row reaches the last slot of
- * the next block.  In the ternary column, the value has that place, as one more coefficient, and so
- * is subtracted along with the others.
+ * one (high), digits as in Planes, and the sums that the rows must have.  No row reaches the last
+ * slot of the next block.  In the ternary column that slot's bits hold the sum, as one more
+ * coefficient, so that it is subtracted along with the coefficients.
  */
 typedef struct WideRows
 {
@@ -29,13 +29,17 @@ typedef struct WideRows
 	__m512i		low_two;
 	__m512i		high_some;
 	__m512i		high_two;
-	__m512i		value;			/* of the columns of one bit */
+	__m512i		value;			/* The sums for the columns of one bit. */
 } WideRows;
 
-#define COEFFICIENTS	((long long) (UINT64_MAX >> 1)) /* of the next block, without the value */
+/* The bits of coefficients in the high block, without that of the value. */
+#define COEFFICIENTS	((long long) (UINT64_MAX >> 1))
 #define VALUE_BIT		63
 
-/* The rows of the next keys that start in this block, up to eight; the others come as zeros. */
+/*
+ * Returns the rows of the next keys that start in the given block, up to eight; lanes without a key
+ * are zero.
+ */
 BF_WIDE_INLINE WideRows
 wide_next_rows(Adding *adding, const Band *band, uint32_t block, bool ternary)
 {
@@ -94,7 +98,7 @@ wide_next_rows(Adding *adding, const Band *band, uint32_t block, bool ternary)
 	return rows;
 }
 
-/* The row that stands in a slot, in all lanes. */
+/* Returns the row that stands in a slot, in all lanes. */
 BF_WIDE_INLINE WideRows
 wide_row(const Band *band, uint32_t at, bool ternary)
 {
@@ -121,14 +125,17 @@ wide_row(const Band *band, uint32_t at, bool ternary)
 	return row;
 }
 
-/* Copies the first of these lanes to all. */
+/* Copies the first of the given lanes to all lanes. */
 BF_WIDE_INLINE __m512i
 wide_first(__m512i x, __mmask8 lanes)
 {
 	return _mm512_broadcastq_epi64(_mm512_castsi512_si128(_mm512_maskz_compress_epi64(lanes, x)));
 }
 
-/* Copies the first row of these lanes to all; modulo 3, doubled if its coefficient here is 2. */
+/*
+ * Copies the first row of the given lanes to all lanes; in the ternary column, doubled if its
+ * coefficient in the current slot is 2.
+ */
 BF_WIDE_INLINE WideRows
 wide_first_row(const WideRows *rows, __mmask8 lanes, __m512i here, bool ternary)
 {
@@ -156,7 +163,7 @@ wide_word(__m512i x)
 	return (uint64_t) _mm_cvtsi128_si64(_mm512_castsi512_si128(x));
 }
 
-/* Puts such a row into a free slot. */
+/* Puts a row that is the same in all lanes into a free slot. */
 BF_WIDE_INLINE void
 wide_put(Band *band, uint32_t at, const WideRows *rows, bool ternary)
 {
@@ -180,8 +187,8 @@ wide_put(Band *band, uint32_t at, const WideRows *rows, bool ternary)
 }
 
 /*
- * planes_minus() of kind_ribbon_fill.c, in some of the lanes; where twice is set, b is doubled.
- * The numbers are the truth tables of its functions of three bits.
+ * Computes planes_minus() of kind_ribbon_fill.c in the given lanes; in lanes where twice is set, b
+ * is doubled.  The constants are the truth tables of the function's terms of three bits.
  */
 BF_WIDE_INLINE void
 wide_minus(__m512i *a_some, __m512i *a_two, __m512i b_some, __m512i b_two, __mmask8 lanes,
@@ -194,7 +201,7 @@ wide_minus(__m512i *a_some, __m512i *a_two, __m512i b_some, __m512i b_two, __mma
 	*a_two = _mm512_mask_ternarylogic_epi64(*a_two, lanes, b_some, t, 0x34);
 }
 
-/* Subtracts b from the rows in some of the lanes. */
+/* Subtracts b from the rows in the given lanes; in lanes where twice is set, b is doubled. */
 BF_WIDE_INLINE void
 wide_subtract(WideRows *a, const WideRows *b, __mmask8 lanes, __mmask8 twice, bool ternary)
 {
@@ -211,7 +218,7 @@ wide_subtract(WideRows *a, const WideRows *b, __mmask8 lanes, __mmask8 twice, bo
 	}
 }
 
-/* Goes on to the next block, when the slots of the low one are done. */
+/* Moves rows on to the next block, when all slots of the low block are done. */
 BF_WIDE_INLINE void
 wide_next_block(WideRows *a)
 {
@@ -223,7 +230,7 @@ wide_next_block(WideRows *a)
 	a->high_two = _mm512_andnot_si512(coefficients, a->high_two);
 }
 
-/* Is there a coefficient left in any row? */
+/* Returns whether any row has a coefficient left. */
 BF_WIDE_INLINE bool
 wide_left(const WideRows *a, const WideRows *b)
 {
@@ -234,7 +241,10 @@ wide_left(const WideRows *a, const WideRows *b)
 	return _mm512_test_epi64_mask(all, all) != 0;
 }
 
-/* AddRows for the columns of one bit, or for the ternary column: a constant argument. */
+/*
+ * Implements AddRows for the columns of one bit or, if ternary is true, for the ternary column.
+ * ternary is a constant in each call.
+ */
 BF_WIDE_INLINE bool
 wide_add(Adding *adding, Band *band, bool ternary)
 {

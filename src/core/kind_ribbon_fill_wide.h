@@ -14,7 +14,10 @@
 
 #ifdef BF_HAVE_WIDE
 
-/* As bf_ribbon_fill() (kind_ribbon_fill.h), on a processor for which bf_have_wide() is true. */
+/*
+ * Does the same as bf_ribbon_fill() (kind_ribbon_fill.h), on a processor for which bf_have_wide()
+ * is true.
+ */
 extern uint32_t bf_ribbon_fill_wide(const BfPort *port, const BfShardBuild *build,
 									const Layer *layer, Band *band, uint32_t n,
 									uint8_t *thresholds);

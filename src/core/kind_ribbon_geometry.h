@@ -2,9 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * kind_ribbon_geometry.h
- *	  Private to the ribbon filter: where everything lies in a layer, and which equations a key has.
+ *	  Private to the ribbon filter: the layout of a layer, and the equations of a key.
  *
- * See kind_ribbon.c for what slots, columns, blocks, buckets, layers and the two parts are.
+ * The comment at the head of kind_ribbon.c explains slots, columns, blocks, buckets, layers and the
+ * two parts.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,75 +14,90 @@
 
 #include "bf_static.h"
 
-/* Of BfHeader.param. */
-#define PARAM_TERNARY	1		/* the share of slots in the ternary part, in 65536ths */
-#define PARAM_LESS		2		/* by how many columns the binary part is narrower than w: 0 or 1 */
+/* Indexes in BfHeader.param. */
+#define PARAM_TERNARY	1		/* The share of slots in the ternary part, in 65536ths. */
+/* The number of columns by which the binary part is narrower than w: 0 or 1. */
+#define PARAM_LESS		2
 
-#define TERNARY_ONE		65536	/* the share 1 */
-#define BLOCK_SLOTS		64		/* as many as a word has bits: a row spans two blocks at most */
-#define BUCKET_SLOTS	128		/* slots that share a threshold */
-#define WORD_BYTES		8		/* a column of a block */
-#define GROUP_BLOCKS	5		/* blocks whose ternary columns are stored together: 3^5 < 256 */
+#define TERNARY_ONE		65536	/* The value of param[PARAM_TERNARY] for a share of 1. */
+/* Slots of a block: as many as a word has bits, so that a row spans two blocks at most. */
+#define BLOCK_SLOTS		64
+#define BUCKET_SLOTS	128		/* The number of slots that share a threshold. */
+#define WORD_BYTES		8		/* The size of one column of a block in bytes. */
+/* The number of blocks whose ternary columns are stored together: 3^5 < 256. */
+#define GROUP_BLOCKS	5
 #define GROUP_BYTES		64
-#define NEXT_BYTES		4		/* at the beginning of a layer: the blocks of the next one */
+/* Bytes at the beginning of a layer that hold the number of blocks of the next one. */
+#define NEXT_BYTES		4
 #define MAX_LAYERS		4
-#define FRONT			4		/* columns that a probe reads first */
+#define FRONT			4		/* The most columns that a probe reads first. */
 
 /*
- * The four thresholds a bucket can have: keys whose start lies below it, counted in slots from the
- * beginning of the bucket, are bumped to the next layer.  Found by trying, for this width of rows
- * and load of the table; moving one by a few slots changes next to nothing.
+ * The four thresholds that a bucket can have: keys whose start lies below the threshold, counted in
+ * slots from the beginning of the bucket, are bumped to the next layer.  The values were found by
+ * trying, for this width of rows and load of the table; moving one of them by a few slots changes
+ * next to nothing.
  */
 static const uint8_t threshold[4] = {0, 12, 36, BUCKET_SLOTS};
 
 /*
- * A layer with fewer blocks than this is not divided into two parts: all of it is the part with the
- * lower FPR.
+ * The least number of blocks for which a layer is divided into two parts.  A smaller layer consists
+ * of one part only, the one with the lower FPR.
  */
 #define MIN_PARTED		24
 
 /*
  * Odd numbers without structure.  Multiplied with a key's mix, they give numbers that are
- * independent of it and of each other: the fingerprint, and the key's place in each layer but the
- * first.
+ * independent of the mix and of each other: the fingerprint, and the key's place in each layer but
+ * the first.
  */
 #define FINGERPRINT		UINT64_C(0xa0761d6478bd642f)
 static const uint64_t place_multiplier[MAX_LAYERS] = {
 	0, UINT64_C(0xe7037ed1a0b428db), UINT64_C(0x8ebc6af09c88c6e3), UINT64_C(0x589965cc75374cc3),
 };
 
-/* ---- where everything lies in a layer ---- */
+/* ---- the layout of a layer ---- */
 
-/* Offsets are in bytes from the beginning of the layer. */
+/* The layout of a layer.  Offsets are in bytes from the beginning of the layer. */
 typedef struct Layer
 {
-	const uint8_t *bytes;		/* the layer itself, when it is read */
+	const uint8_t *bytes;		/* The layer itself, when it is read. */
 	uint64_t	blocks;
-	uint64_t	binary_blocks;	/* the binary part; the other blocks are the ternary part */
-	uint64_t	starts;			/* slots where the row of a key can start; 0: the layer does not lie
-								 * within the payload */
-	uint64_t	gap_at;			/* rows may not start in the last block of the binary part, from
-								 * which they would reach into the other: these slots are left out
-								 * when starts are numbered, so the numbers from gap_at on ... */
-	uint64_t	gap;			/* ... are this many slots further on */
-	unsigned	front_width;	/* columns of the front */
-	unsigned	rest_width;		/* columns of the rest in the ternary part ... */
-	unsigned	extra_width;	/* ... and how many more the binary part has */
-	uint64_t	front;			/* where the front begins */
-	uint64_t	rest;			/* where the rest begins */
-	uint64_t	groups;			/* where the groups of ternary columns begin */
+	/* The number of blocks of the binary part; the remaining blocks are the ternary part. */
+	uint64_t	binary_blocks;
+	/*
+	 * The number of slots where the row of a key can start; 0 if the layer does not lie within the
+	 * payload.
+	 */
+	uint64_t	starts;
+	/*
+	 * Rows may not start in the last block of the binary part, from which they would reach into the
+	 * ternary part.  The slots of that block are left out when starts are numbered; the numbers
+	 * from gap_at on belong to slots after it.
+	 */
+	uint64_t	gap_at;
+	/* The number of slots by which starts with numbers from gap_at on are moved. */
+	uint64_t	gap;
+	unsigned	front_width;	/* The number of columns of the front. */
+	unsigned	rest_width;		/* The number of columns of the rest in the ternary part. */
+	/* The number of columns of the rest that only the binary part has. */
+	unsigned	extra_width;
+	uint64_t	front;			/* The offset of the front. */
+	uint64_t	rest;			/* The offset of the rest. */
+	uint64_t	groups;			/* The offset of the groups of ternary columns. */
 	uint64_t	len;
 } Layer;
 
 /*
- * The number of ternary blocks among so many: a multiple of a group or all of them, and such that
- * the FPR is at most what was asked for.  Neither part ends up with a single block, in which no row
- * could start.
+ * Returns the number of ternary blocks of a layer with the given number of blocks.  It is a
+ * multiple of a group, or all blocks, and such that the FPR is at most the requested one.  Neither
+ * part is left with a single block, in which no row could start.
  */
 static inline uint64_t
 ternary_blocks(const BfHeader *head, uint64_t blocks)
 {
-	bool		lower = head->param[PARAM_LESS] != 0;	/* has the ternary part the lower FPR? */
+	/* True if the ternary part has the lower FPR. */
+	bool		lower = head->param[PARAM_LESS] != 0;
 	uint64_t	share = head->param[PARAM_TERNARY];
 	uint64_t	groups;
 
@@ -90,21 +106,21 @@ ternary_blocks(const BfHeader *head, uint64_t blocks)
 	if (blocks < MIN_PARTED)
 		return lower ? blocks : 0;
 
-	/* the share is one of starts, and the last block of each part has none */
+	/* The share is one of starts, and the last block of each part has none. */
 	groups = ((blocks - 2) * share / TERNARY_ONE + (lower ? GROUP_BLOCKS + 1 : 0)) / GROUP_BLOCKS;
 	if (groups * GROUP_BLOCKS + 2 > blocks)
 		return lower ? blocks : (groups - 1) * GROUP_BLOCKS;
 	return groups * GROUP_BLOCKS;
 }
 
-/* The columns of one bit that both parts have. */
+/* Returns the number of columns of one bit that both parts have. */
 static inline unsigned
 common_width(const BfHeader *head)
 {
 	return BF_MAX(head->param[BF_STATIC_WIDTH], 2) - 2;
 }
 
-/* Computes the layout of a layer from its number of blocks, at least 2. */
+/* Computes the layout of a layer from its number of blocks, which is at least 2. */
 static inline void
 layer_shape(const BfHeader *head, uint32_t blocks, Layer *layer)
 {
@@ -119,7 +135,8 @@ layer_shape(const BfHeader *head, uint32_t blocks, Layer *layer)
 	layer->gap = ternary > 0 && ternary < blocks ? BLOCK_SLOTS : 0;
 	layer->starts = (layer->blocks - 1) * BLOCK_SLOTS - layer->gap;
 	layer->gap_at = layer->gap > 0 ? (layer->binary_blocks - 1) * BLOCK_SLOTS : 0;
-	layer->front = NEXT_BYTES + (layer->blocks + 7) / 8; /* 2 blocks a bucket, 4 buckets a byte */
+	/* A bucket has 2 blocks, and a byte has the thresholds of 4 buckets. */
+	layer->front = NEXT_BYTES + (layer->blocks + 7) / 8;
 	layer->rest = layer->front + layer->blocks * layer->front_width * WORD_BYTES;
 	layer->groups = layer->rest + (layer->blocks * layer->rest_width +
 								   layer->binary_blocks * layer->extra_width) *
@@ -127,7 +144,7 @@ layer_shape(const BfHeader *head, uint32_t blocks, Layer *layer)
 	layer->len = layer->groups + (ternary + GROUP_BLOCKS - 1) / GROUP_BLOCKS * GROUP_BYTES;
 }
 
-/* Where a block's columns of the front and of the rest begin. */
+/* Return the offsets at which a block's columns of the front and of the rest begin. */
 static inline uint64_t
 front_offset(const Layer *layer, uint64_t block)
 {
@@ -143,8 +160,8 @@ rest_offset(const Layer *layer, uint64_t block)
 }
 
 /*
- * Where the group of a ternary block begins.  The block's digits in it are number
- * (block - binary_blocks) % GROUP_BLOCKS.
+ * Returns the offset of the group that a ternary block belongs to.  The block's digits in the group
+ * have the number (block - binary_blocks) % GROUP_BLOCKS.
  */
 static inline uint64_t
 group_offset(const Layer *layer, uint64_t block)
@@ -152,7 +169,7 @@ group_offset(const Layer *layer, uint64_t block)
 	return layer->groups + (block - layer->binary_blocks) / GROUP_BLOCKS * GROUP_BYTES;
 }
 
-/* The slot where the row of a key with this place starts. */
+/* Returns the slot where the row of a key with the given place starts. */
 static inline uint64_t
 start_at(const Layer *layer, uint64_t place)
 {
@@ -164,8 +181,8 @@ start_at(const Layer *layer, uint64_t place)
 /* ---- the equations of a key ---- */
 
 /*
- * The 64 coefficients of a key's row, the lowest bit that of its start.  That one is always 1, so
- * that the row does begin there.
+ * Returns the 64 coefficients of a key's row; the lowest bit is that of the row's start.  That bit
+ * is always 1, so that the row does begin there.
  */
 static inline uint64_t
 coefficients_of(uint64_t mix)
@@ -174,8 +191,9 @@ coefficients_of(uint64_t mix)
 }
 
 /*
- * What the key's row must add up to: as many high bits as there are columns, column 0 being the
- * lowest of these bits; what follows them decides the ternary column.
+ * Returns the fingerprint that a key's row must add up to: as many of its high bits as there are
+ * columns, column 0 being the lowest of them.  The bits below them decide the digit of the ternary
+ * column.
  */
 static inline uint64_t
 fingerprint_of(uint64_t mix)
@@ -201,19 +219,22 @@ parity(uint64_t x)
 	return (uint64_t) __builtin_parityll(x);
 }
 
-/* Where the row of a key lies. */
+/* The location of a key's row. */
 typedef struct Window
 {
-	const uint8_t *front;		/* the front of the block that it starts in, which that of the next
-								 * block follows; NULL: the layer is not within the payload */
-	uint64_t	mix;			/* the key's */
-	uint64_t	start;			/* slot */
-	unsigned	layer;			/* number of the layer */
+	/*
+	 * The front of the block in which the row starts; the front of the next block follows it.  NULL
+	 * if the layer is not within the payload.
+	 */
+	const uint8_t *front;
+	uint64_t	mix;			/* The key's mix, from bf_static_mix(). */
+	uint64_t	start;			/* The slot where the row starts. */
+	unsigned	layer;			/* The number of the layer. */
 } Window;
 
 /*
- * A row reaches over two blocks.  Instead of cutting 64 slots out of their words, the coefficients
- * are shifted to where the slots are.
+ * The coefficients of a row, shifted to the two blocks over which it reaches.  This avoids cutting
+ * the row's 64 slots out of the words of two blocks.
  */
 typedef struct Coefficients
 {
@@ -230,7 +251,10 @@ shifted_coefficients(const Window *window)
 	return (Coefficients){.in_low = all << shift, .in_high = all >> 1 >> (BLOCK_SLOTS - 1 - shift)};
 }
 
-/* What a row adds up to in one column, whose words in the two blocks are at low and high. */
+/*
+ * Returns the sum (XOR) of a row in one column, whose words in the row's two blocks are at low and
+ * high.
+ */
 static inline uint64_t
 sum(const uint8_t *low, const uint8_t *high, Coefficients in)
 {
@@ -240,11 +264,11 @@ sum(const uint8_t *low, const uint8_t *high, Coefficients in)
 /* 64 digits of 0, 1 or 2, in two bits each. */
 typedef struct Planes
 {
-	uint64_t	some;			/* which are 1 or 2 */
-	uint64_t	two;			/* which are 2 */
+	uint64_t	some;			/* The set of digits that are 1 or 2. */
+	uint64_t	two;			/* The set of digits that are 2. */
 } Planes;
 
-/* What a row adds up to in the ternary column, modulo 3. */
+/* Returns the sum of a row in the ternary column, modulo 3. */
 static inline unsigned
 ternary_sum(Planes low, Planes high, Coefficients in)
 {
@@ -255,10 +279,10 @@ ternary_sum(Planes low, Planes high, Coefficients in)
 		   3;
 }
 
-/* Powers of 3. */
+/* The powers of 3 from 3^0 to 3^4. */
 static const uint8_t power[GROUP_BLOCKS] = {1, 3, 9, 27, 81};
 
-/* The byte that stores five digits, the digits of n = 0 to 242 to the base 3. */
+/* Returns the byte that stores five digits, which are the digits of n = 0 to 242 to the base 3. */
 static inline uint8_t
 group_byte(unsigned n)
 {

@@ -7,7 +7,8 @@
  * A probe finds the layer that holds the key, and the 64 slots from the key's start on.  In each
  * column, the slots that the key's coefficients choose are added up and compared with a bit of the
  * fingerprint.  The first four columns, the *front*, lie together and are compared first: they
- * refute 15 of 16 keys that were not added, and only the others cost the cache misses of the rest.
+ * refute 15 of 16 keys that were not added, and only the remaining keys cost the cache misses of
+ * the rest.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,8 +21,8 @@
 /* ---- the comparison ---- */
 
 /*
- * The two operations that processors have their own ways to do: what a row adds up to in four
- * columns, a bit for each; and the k-th digit of each byte of a group.
+ * The two operations for which processors have special instructions: SumFour returns the sums of a
+ * row in four columns, a bit for each; Digits returns the k-th digit of each byte of a group.
  */
 typedef uint64_t (*SumFour) (const uint8_t *low, const uint8_t *high, Coefficients in);
 typedef Planes (*Digits) (const uint8_t *group, unsigned k);
@@ -43,14 +44,16 @@ front_holds(const Window *window, unsigned width, unsigned front_width, SumFour 
 	return (differ & ((UINT64_C(1) << front_width) - 1)) == 0;
 }
 
-/* Where the columns of a row that are not in the front lie. */
+/* The location of the columns of a row that are not in the front. */
 typedef struct Rest
 {
-	const uint8_t *words;		/* of the first block; those of the second block follow */
-	const uint8_t *group;		/* of the first block; NULL: the row is in the binary part */
-	const uint8_t *next_group;	/* of the second block */
-	unsigned	k;				/* number of the first block's digits in its group */
-	unsigned	columns;		/* of one bit */
+	/* The words of the first block; those of the second block follow. */
+	const uint8_t *words;
+	/* The group of the first block; NULL if the row is in the binary part. */
+	const uint8_t *group;
+	const uint8_t *next_group;	/* The group of the second block. */
+	unsigned	k;				/* The number of the first block's digits in its group. */
+	unsigned	columns;		/* The number of columns of one bit. */
 } Rest;
 
 static inline __attribute__((always_inline)) void
@@ -70,7 +73,10 @@ find_rest(const Layer *layer, const Window *window, Rest *rest)
 	}
 }
 
-/* The ternary column comes last, as it takes longest. */
+/*
+ * Returns whether the columns of a row that are not in the front agree with the key's fingerprint.
+ * Compares the ternary column last, as it takes longest.
+ */
 static inline __attribute__((always_inline)) bool
 rest_holds(const Rest *rest, const Window *window, unsigned width, unsigned front_width,
 		   Digits digits)
@@ -123,12 +129,12 @@ probe_with(const BfView *view, uint64_t hash, SumFour sum_four, Digits digits)
 
 /* ---- many keys ---- */
 
-/* Keys in a batch: as many as a word has bits, so that a set of them is a word. */
+/* The number of keys in a batch: as many as a word has bits, so that a set of keys is a word. */
 #define BATCH			64
 
 /*
- * Tables that stay open for a call, so that they need not be opened again for each key: all those
- * of a filter of 2^25 keys, or else the ones used last.
+ * The number of tables that stay open during a call, so that they need not be opened again for each
+ * key: all tables of a filter of 2^25 keys, or else those used last.
  */
 #define OPEN_TABLES		16
 
@@ -142,7 +148,10 @@ table_number(const BfView *view, Table *tables, uint64_t number)
 	return table;
 }
 
-/* The front of a row is two neighbouring blocks, of 64 bytes at most: two cache lines. */
+/*
+ * Prefetches the front of a row.  It is in two neighbouring blocks and has 64 bytes at most, and so
+ * lies in at most two cache lines.
+ */
 static inline void
 prefetch_front(const Window *window, unsigned front_width)
 {
@@ -151,10 +160,10 @@ prefetch_front(const Window *window, unsigned front_width)
 }
 
 /*
- * Probes a batch in rounds, each of which asks for the memory that the next one reads: the first
- * layer's front of all keys; the later layers' for the keys that are not in the first; then the
- * rest for those whose front agrees.  Within a round no branch depends on what is found, as that
- * could not be predicted.
+ * Probes a batch of keys in rounds, each of which prefetches the memory that the next one reads:
+ * first the front in the first layer, for all keys; then the front in later layers, for keys that
+ * are not in the first; then the rest, for keys whose front agrees.  Within a round no branch
+ * depends on what is found, as it could not be predicted.
  */
 static inline __attribute__((always_inline)) void
 probe_batch(const BfView *view, Table *tables, const uint64_t *hashes, unsigned n, bool *result,
@@ -165,10 +174,10 @@ probe_batch(const BfView *view, Table *tables, const uint64_t *hashes, unsigned 
 	Window		window[BATCH];
 	Rest		rest[BATCH];
 	unsigned	nrest = 0;
-	uint64_t	odd = 0;			/* keys that the first layer does not hold */
-	uint64_t	absent = 0;			/* keys that no layer holds */
-	uint64_t	any = 0;			/* keys in a layer that cannot be read */
-	uint64_t	passed = 0;			/* keys that have agreed so far */
+	uint64_t	odd = 0;			/* The keys that the first layer does not hold. */
+	uint64_t	absent = 0;			/* The keys that no layer holds. */
+	uint64_t	any = 0;			/* The keys in a layer that cannot be read. */
+	uint64_t	passed = 0;			/* The keys that have agreed so far. */
 	uint32_t	stragglers = 0;
 	uint64_t	set;
 	uint64_t	place;
@@ -238,7 +247,7 @@ probe_batch(const BfView *view, Table *tables, const uint64_t *hashes, unsigned 
 		}
 }
 
-/* ---- the operations, and what is made of them ---- */
+/* ---- the operations, and the probes that use them ---- */
 
 static inline uint64_t
 sum_four_scalar(const uint8_t *low, const uint8_t *high, Coefficients in)
@@ -249,17 +258,18 @@ sum_four_scalar(const uint8_t *low, const uint8_t *high, Coefficients in)
 }
 
 /*
- * Eight bytes at a time, in lanes of 16 bits.  With the byte read as a fraction of 256, digit k is
- * the integer part of three times the fractional part of 3^k times that; so it is not 0 from 256 /
- * 3 on, and 2 from 512 / 3 on.
+ * Returns the k-th digit of each byte of a group.  Handles eight bytes at a time, in lanes of 16
+ * bits.  If a byte is read as a fraction of 256, digit k is the integer part of three times the
+ * fractional part of 3^k times the byte.  So the digit is not 0 if that fractional part, in 256ths,
+ * is at least 256 / 3, and it is 2 from 512 / 3 on.
  */
 static inline Planes
 digits_scalar(const uint8_t *group, unsigned k)
 {
 	const uint64_t lanes = UINT64_C(0x00ff00ff00ff00ff);
 	const uint64_t ones = UINT64_C(0x0001000100010001);
-	const uint64_t gather = UINT64_C(0x0102040810204080);	/* takes the lowest bit of each byte
-															 * to the highest byte */
+	/* A multiplier that moves the lowest bit of each byte to the highest byte. */
+	const uint64_t gather = UINT64_C(0x0102040810204080);
 	Planes		planes = {0, 0};
 	unsigned	i;
 
@@ -300,8 +310,9 @@ probe_batch_scalar(const BfView *view, Table *tables, const uint64_t *hashes, un
 #define AVX2	__attribute__((target("avx2,bmi,bmi2,popcnt")))
 
 /*
- * Four words at once.  Each byte is folded to four bits, whose parity a table of 16 gives; then the
- * parities of each word's bytes are added up.
+ * Returns the sums of a row in four columns, all four words at once.  Each byte is folded to four
+ * bits, whose parity is looked up in a table of 16; then the parities of each word's bytes are
+ * added up.
  */
 AVX2 static inline uint64_t
 sum_four_avx2(const uint8_t *low, const uint8_t *high, Coefficients in)
@@ -319,7 +330,10 @@ sum_four_avx2(const uint8_t *low, const uint8_t *high, Coefficients in)
 	return (uint64_t) (unsigned) _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_slli_epi64(x, 63)));
 }
 
-/* digits_scalar(), 32 bytes at a time. */
+/*
+ * Returns the k-th digit of each byte of a group, as digits_scalar() does, but for 32 bytes at a
+ * time.
+ */
 AVX2 static inline Planes
 digits_avx2(const uint8_t *group, unsigned k)
 {
@@ -379,7 +393,10 @@ bf_ribbon_prober(const BfView *view)
 	return probe_scalar;
 }
 
-/* The scalar twin of whatever ribbon_prober() chooses, for the test that holds the two equal. */
+/*
+ * For the test that compares implementations: returns the probe in plain C, whose results must
+ * equal those of the probe that bf_ribbon_prober() chooses.
+ */
 BfProbe
 bf_ribbon_scalar_twin(void)
 {

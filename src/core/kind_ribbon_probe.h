@@ -11,7 +11,7 @@
 
 #include "bf.h"
 
-/* BfKind.prober and BfKind.probe_many. */
+/* Implement BfKind.prober and BfKind.probe_many for kind ribbon. */
 extern BfProbe bf_ribbon_prober(const BfView *view);
 extern void bf_ribbon_probe_many(const BfView *view, const uint64_t *hashes, size_t n,
 								 bool *result);

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * kind_ribbon_solve.c
- *	  Builds the table of a shard: layer by layer, elimination and then back substitution.
+ *	  Builds the table of a shard: for each layer, elimination and then back substitution.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,24 +12,25 @@
 #include "kind_ribbon_fill.h"
 
 /*
- * A layer of many keys has fewer slots than keys, by this many 1024ths, and bumps a few more keys
- * than that.  More bumping would cost time and layers, less would leave slots empty.
+ * The number of 1024ths by which a layer of many keys has fewer slots than keys; it bumps a few
+ * more keys than that.  More bumping would cost time and layers, less would leave slots empty.
  */
 #define OVERLOAD		51
 
 /*
- * A layer of few keys has as many slots more than keys instead, and bumps next to none of them: a
- * further layer would not be worth its own overhead.
+ * A layer with fewer keys than FEW_KEYS has more slots than keys, by OVERLOAD 1024ths and
+ * SLACK_SLOTS and a block; it bumps next to no keys, as a further layer would not be worth its own
+ * overhead.
  */
 #define FEW_KEYS		1500
 #define SLACK_SLOTS		16
 
-/* Up to so many bumped keys, the list of stragglers takes no more space than a further layer. */
+/* Up to this many bumped keys, the list of stragglers takes no more space than a further layer. */
 #define LIST_KEYS		12
 
 /* ---- sizes ---- */
 
-/* The blocks of a layer of so many keys. */
+/* Returns the number of blocks of a layer of the given number of keys. */
 static uint32_t
 blocks_for(uint32_t keys)
 {
@@ -39,7 +40,10 @@ blocks_for(uint32_t keys)
 	return (uint32_t) BF_MAX(slots / BLOCK_SLOTS, 2);
 }
 
-/* The most blocks of any layer with at most so many keys: FEW_KEYS makes the size jump. */
+/*
+ * Returns the most blocks that a layer of at most the given number of keys can have.  The number of
+ * blocks does not only grow with the keys: it drops at FEW_KEYS.
+ */
 static uint32_t
 max_blocks(uint32_t keys)
 {
@@ -58,8 +62,9 @@ max_ternary_blocks(const BfHeader *head, uint32_t keys)
 }
 
 /*
- * How many bumped keys a further layer may have.  If there are more, then not by chance: hashes
- * were made to crowd in this layer and would crowd in the next.  They all become stragglers.
+ * Returns the most bumped keys that a further layer may have.  If more keys were bumped, that was
+ * not by chance: hashes were crafted to crowd in this layer and would crowd in the next.  All
+ * bumped keys then become stragglers.
  */
 static uint32_t
 max_next_keys(uint32_t keys)
@@ -77,7 +82,10 @@ bf_ribbon_scratch_len(const BfHeader *head, uint32_t n)
 		   ((uint64_t) n + 2 * max_next_keys(n)) * sizeof(uint32_t);
 }
 
-/* No block takes more than one with w columns of one bit, a ternary block included. */
+/*
+ * Implements BfStaticKind.max_table_len.  No block takes more space than one with w columns of one
+ * bit, not even a ternary block.
+ */
 uint64_t
 bf_ribbon_max_table_len(const BfHeader *head, uint32_t n)
 {
@@ -90,7 +98,10 @@ bf_ribbon_max_table_len(const BfHeader *head, uint32_t n)
 	return len;
 }
 
-/* Expects a twentieth of a layer's keys to be bumped, and none of a layer of few keys. */
+/*
+ * Returns the approximate length of a table of n keys.  Expects a twentieth of a layer's keys to be
+ * bumped, and none of a layer of few keys.
+ */
 uint64_t
 bf_ribbon_table_len(const uint32_t *param, uint64_t n)
 {
@@ -120,8 +131,8 @@ start_of_bumped(const BfShardBuild *build, const Layer *layer, const Band *band,
 }
 
 /*
- * Sorts the keys that the layer before has bumped by where their rows start in this one.  It is a
- * counting sort, with its counters in the memory that the rows take later.
+ * Sorts the keys that the previous layer has bumped by where their rows start in this layer.  It is
+ * a counting sort, with its counters in the memory that the rows take later.
  */
 static void
 sort_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n)
@@ -152,9 +163,10 @@ sort_keys(const BfShardBuild *build, const Layer *layer, Band *band, uint32_t n)
 }
 
 /*
- * Back substitution in four columns of a block, from its last slot to its first.  A slot's bit
- * follows from the 63 slots after it, by the row that stands there.  window has 64 slots of each
- * column, the present one in its lowest bit; at the block's first slot it is the block's word.
+ * Performs back substitution in four columns of a block, from its last slot to its first.  A slot's
+ * bit follows from the 63 slots after it, by the row that stands in the slot. window has 64 slots
+ * of each column, the current one in the lowest bit; when the block's first slot is done, it is the
+ * block's word.
  */
 static inline __attribute__((always_inline)) void
 solve_four(const uint64_t *row, const uint32_t *value, unsigned column, uint64_t *window)
@@ -185,8 +197,9 @@ solve_four(const uint64_t *row, const uint32_t *value, unsigned column, uint64_t
 }
 
 /*
- * The same in the ternary column.  Each slot's digit is added to its byte n with the weight that
- * the block has in its group.
+ * Performs back substitution in the ternary column of a block, from its last slot to its first.
+ * Each slot's digit is added to the slot's byte in n with the weight that the block has in its
+ * group.
  */
 static inline __attribute__((always_inline)) void
 solve_ternary(const Planes *row, const uint8_t *value, Planes *window, uint8_t *n, unsigned weight)
@@ -213,9 +226,9 @@ solve_ternary(const Planes *row, const uint8_t *value, Planes *window, uint8_t *
 }
 
 /*
- * Back substitution in all columns, from the last block to the first.  Slots without a row become
- * 0.  No row of the binary part reaches into the ternary one, so it does not matter what the
- * windows hold where the parts meet.
+ * Performs back substitution in all columns, from the last block to the first.  Slots without a row
+ * become 0.  No row of the binary part reaches into the ternary one, so the contents of the windows
+ * do not matter where the parts meet.
  */
 static inline __attribute__((always_inline)) void
 solve_with(const BfPort *port, const Layer *layer, const Band *band, uint8_t *out)

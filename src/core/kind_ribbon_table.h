@@ -4,8 +4,8 @@
  * kind_ribbon_table.h
  *	  Private to the ribbon filter: opens the layers of a stored table, and finds a key's layer.
  *
- * The table is not trusted.  A layer that does not lie within the payload holds every key, so that
- * nothing outside is read and no key is denied for it.
+ * The table is not trusted.  A layer that does not lie within the payload is taken to hold every
+ * key, so that nothing outside of the payload is read, and there is no false negative.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,19 +14,20 @@
 
 #include "kind_ribbon_geometry.h"
 
-/* The table of one shard; layers are opened when a key first needs them. */
+/* The table of one shard.  Its layers are opened when a key first needs them. */
 typedef struct Table
 {
-	BfShard		shard;			/* all but the place, which is a key's */
-	uint64_t	number;			/* of the shard */
-	const uint8_t *bytes;		/* where the next layer to be opened begins */
-	uint64_t	avail;			/* bytes of payload from there on */
-	uint32_t	blocks;			/* of that layer; 0: there is none */
-	unsigned	nlayers;		/* that are open */
+	/* The shard's directory entry.  The member place is not used, as it belongs to a key. */
+	BfShard		shard;
+	uint64_t	number;			/* The number of the shard. */
+	const uint8_t *bytes;		/* The beginning of the next layer to be opened. */
+	uint64_t	avail;			/* The number of bytes of the payload from there on. */
+	uint32_t	blocks;			/* The number of blocks of the next layer; 0 if there is none. */
+	unsigned	nlayers;		/* The number of layers that are open. */
 	Layer		layer[MAX_LAYERS];
 } Table;
 
-/* Stands for the bytes of a layer that is not within the payload. */
+/* Takes the place of the bytes of a layer that is not within the payload. */
 static const uint8_t nothing[2 * FRONT * WORD_BYTES] = {0};
 
 static inline void
@@ -63,7 +64,10 @@ open_table(const BfView *view, uint64_t number, Table *table)
 	open_layer(&view->head, table);
 }
 
-/* The layer of this number, 0 to MAX_LAYERS - 1; it has no starts if it cannot be read. */
+/*
+ * Returns the layer with the given number, 0 to MAX_LAYERS - 1.  Its member starts is 0 if it
+ * cannot be read or does not exist.
+ */
 static inline const Layer *
 layer_number(const BfHeader *head, Table *table, unsigned number)
 {
@@ -73,9 +77,9 @@ layer_number(const BfHeader *head, Table *table, unsigned number)
 }
 
 /*
- * Finds the row of a key in a layer; false if the layer does not hold the key, because it was
- * bumped or because the layer cannot be read.  No branch: one in twenty keys is bumped,
- * unpredictably.
+ * Finds the row of a key in a layer; returns false if the layer does not hold the key, because the
+ * key was bumped or the layer cannot be read.  Has no branch: one key in twenty is bumped, which
+ * cannot be predicted.
  */
 static inline __attribute__((always_inline)) bool
 find_in_layer(const Layer *layer, uint64_t place, unsigned front_width, Window *window)
@@ -90,8 +94,9 @@ find_in_layer(const Layer *layer, uint64_t place, unsigned front_width, Window *
 }
 
 /*
- * Finds the row of a key, whose mix is in the window, in the first of the layers that holds it;
- * false if none does.  A layer that is not within the payload holds all keys.
+ * Finds the row of a key in the first layer that holds it; window->mix must hold the key's mix.
+ * Returns false if no layer holds the key.  If a layer is not within the payload, it is taken to
+ * hold all keys, and window->front is set to NULL.
  */
 static inline bool
 find_window(const BfHeader *head, Table *table, uint64_t place, Window *window)
@@ -118,8 +123,8 @@ find_window(const BfHeader *head, Table *table, uint64_t place, Window *window)
 }
 
 /*
- * Asks for memory ahead of time.  Into the second-level cache: the lines of a batch would fill most
- * of the first one, and more such loads can be under way at a time.
+ * Prefetches memory into the second-level cache.  The cache lines of a batch would fill most of the
+ * first-level cache, and more loads into the second level can be outstanding at a time.
  */
 static inline void
 fetch_ahead(const uint8_t *bytes)

@@ -4,8 +4,8 @@
  * kind_ribbon_wide.c
  *	  Probes of many keys of a ribbon filter with AVX-512.
  *
- * The steps are those of kind_ribbon_probe.c, with eight keys at a time where something is computed
- * for each key, and one key at a time, all of its columns together, where memory is read.
+ * The steps are those of kind_ribbon_probe.c.  Values that are computed for each key are computed
+ * for eight keys at a time.  Memory is read for one key at a time, all of its columns together.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,18 +16,18 @@
 
 #ifdef BF_HAVE_WIDE
 
-/* Columns of the rest, at most, rounded up to whole bytes of bits. */
+/* The most columns of the rest, rounded up to a multiple of 8. */
 #define MAX_REST		32
 
 /*
- * A filter up to this size is in the second-level cache, or will be soon.  Asking ahead for what is
- * there takes longer than waiting for it.
+ * The largest payload in bytes for which nothing is prefetched.  A filter up to this size is in the
+ * second-level cache, or will be soon.  Prefetching what is there takes longer than waiting for it.
  */
 #define WIDE_NEAR		((uint64_t) 1 << 20)
 
 /*
- * One layer of all shards, an element for each shard; see Layer.  Offsets are in bytes from the
- * beginning of the payload.
+ * One layer of all shards, with an element for each shard; the members are as in Layer.  Offsets
+ * are in bytes from the beginning of the payload.
  */
 typedef struct WideLayer
 {
@@ -35,19 +35,19 @@ typedef struct WideLayer
 	uint64_t	gap_at[BF_WIDE_SHARDS];
 	uint64_t	gap[BF_WIDE_SHARDS];
 	uint64_t	binary_blocks[BF_WIDE_SHARDS];
-	uint64_t	thresholds[BF_WIDE_SHARDS]; /* where they begin */
+	uint64_t	thresholds[BF_WIDE_SHARDS]; /* Offset of the thresholds. */
 	uint64_t	front[BF_WIDE_SHARDS];
 	uint64_t	rest[BF_WIDE_SHARDS];
 	uint64_t	groups[BF_WIDE_SHARDS];
-	uint64_t	odd;			/* the shards that do not have this layer, or where it cannot be
-								 * read ... */
-	uint64_t	any;			/* ... those where it cannot be read */
-	bool		stragglers;		/* some shard has stragglers */
+	/* The set of shards that do not have this layer, or where it cannot be read. */
+	uint64_t	odd;
+	uint64_t	any;			/* The set of shards where this layer cannot be read. */
+	bool		stragglers;		/* True if any shard has stragglers. */
 } WideLayer;
 
 /*
- * Opens a layer.  Sets the elements of shards that exist and no others: to clear them all would
- * take a large part of a call with a few keys.
+ * Opens a layer of all shards.  Sets only the elements of shards that exist, because clearing all
+ * elements would take a large part of a call with a few keys.
  */
 static void
 open_wide_layer(const BfView *view, unsigned number, WideLayer *open)
@@ -80,38 +80,48 @@ open_wide_layer(const BfView *view, unsigned number, WideLayer *open)
 }
 
 /*
- * A batch of keys on its way through a layer.  Offsets are in bytes from the beginning of the
- * payload.
+ * The state of a batch of keys while a layer is probed.  Offsets are in bytes from the beginning of
+ * the payload.
  */
 typedef struct Batch
 {
 	uint64_t	mix[BF_WIDE_BATCH] __attribute__((aligned(64)));
 	uint64_t	start[BF_WIDE_BATCH];
-	uint64_t	in_low[BF_WIDE_BATCH];	/* coefficients, shifted to the two blocks of the row */
+	/* The coefficients, shifted to the two blocks of the row. */
+	uint64_t	in_low[BF_WIDE_BATCH];
 	uint64_t	in_high[BF_WIDE_BATCH];
 	uint64_t	shard[BF_WIDE_BATCH];
-	uint64_t	code[BF_WIDE_BATCH];	/* where the byte with the threshold is; then the word that
-										 * begins with it */
-	uint64_t	front[BF_WIDE_BATCH];	/* where the row's columns of the front are */
-	uint64_t	words[BF_WIDE_BATCH];	/* ... and those of the rest */
-	uint64_t	group[BF_WIDE_BATCH];	/* where the 64 bytes with the row's digits begin */
-	uint64_t	digit[BF_WIDE_BATCH];	/* the number of the first block's digits in their bytes */
-	uint64_t	digits_first[BF_WIDE_BATCH];	/* which of the bytes are the first block's */
-	uint64_t	digits_in[BF_WIDE_BATCH];	/* which of them have the coefficient 1 */
-	uint8_t		front_wanted[BF_WIDE_BATCH];	/* fingerprint: a bit for each column */
-	uint8_t		front_sums[BF_WIDE_BATCH];	/* what the columns add up to in the first block, and
-											 * from bit FRONT on in the second */
-	uint8_t		rest_wanted[MAX_REST / 8][BF_WIDE_BATCH];	/* the same for the rest, eight columns
-															 * a byte */
+	/*
+	 * The offset of the byte with the bucket's threshold; later the word that begins with that
+	 * byte.
+	 */
+	uint64_t	code[BF_WIDE_BATCH];
+	uint64_t	front[BF_WIDE_BATCH];	/* The offset of the row's columns of the front. */
+	uint64_t	words[BF_WIDE_BATCH];	/* The offset of the row's columns of the rest. */
+	uint64_t	group[BF_WIDE_BATCH];	/* The offset of the 64 bytes with the row's digits. */
+	uint64_t	digit[BF_WIDE_BATCH];	/* The number of the first block's digits in their bytes. */
+	/* The set of those 64 bytes that hold digits of the first block. */
+	uint64_t	digits_first[BF_WIDE_BATCH];
+	uint64_t	digits_in[BF_WIDE_BATCH];	/* The set of those 64 bytes whose coefficient is 1. */
+	/* The fingerprint's bits for the front, a bit for each column. */
+	uint8_t		front_wanted[BF_WIDE_BATCH];
+	/*
+	 * The sums of the front's columns in the first block, and from bit FRONT on those in the second
+	 * block.
+	 */
+	uint8_t		front_sums[BF_WIDE_BATCH];
+	/* The fingerprint's bits for the rest, eight columns in a byte. */
+	uint8_t		rest_wanted[MAX_REST / 8][BF_WIDE_BATCH];
 	uint8_t		rest_sums[MAX_REST / 8][BF_WIDE_BATCH];
 	uint8_t		digit_wanted[BF_WIDE_BATCH];
-	uint8_t		digit_sums[BF_WIDE_BATCH];	/* not yet modulo 3 */
+	uint8_t		digit_sums[BF_WIDE_BATCH];	/* The ternary sum, not reduced modulo 3. */
 
-	/* sets of keys */
-	uint64_t	odd;			/* the layer cannot be read, or does not exist */
-	uint64_t	any;			/* the layer cannot be read, so the key may be there */
-	uint64_t	late;			/* bumped to the next layer */
-	uint64_t	ternary;		/* in the ternary part */
+	/* The members that follow are sets of keys. */
+	uint64_t	odd;			/* The keys whose layer cannot be read, or does not exist. */
+	/* The keys whose layer cannot be read, so that they may be contained. */
+	uint64_t	any;
+	uint64_t	late;			/* The keys that were bumped to the next layer. */
+	uint64_t	ternary;		/* The keys in the ternary part. */
 } Batch;
 
 /* Stores the lowest byte of each of the eight lanes. */
@@ -122,8 +132,8 @@ store_bytes(uint8_t *to, __m512i x)
 }
 
 /*
- * Finds the rows of all keys, and asks for their fronts.  First where they start, then, when the
- * thresholds are loaded, which keys were bumped.
+ * Finds the rows of all keys of a batch, and prefetches their fronts.  First finds where the rows
+ * start and then, when the thresholds are loaded, which keys were bumped.
  */
 BF_WIDE_INLINE void
 wide_windows(const BfView *view, const WideLayer *open, unsigned number, const uint64_t *hashes,
@@ -203,8 +213,8 @@ wide_windows(const BfView *view, const WideLayer *open, unsigned number, const u
 }
 
 /*
- * What a key's row adds up to in the front, a bit for each column: in the first block, and from bit
- * FRONT on in the second one.
+ * Returns the sums of a key's row in the front, a bit for each column: the sums in the first block,
+ * and from bit FRONT on those in the second block.
  */
 BF_WIDE_INLINE unsigned
 wide_front(const BfView *view, const Batch *batch, size_t i)
@@ -216,7 +226,9 @@ wide_front(const BfView *view, const Batch *batch, size_t i)
 	return _mm512_test_epi64_mask(_mm512_popcnt_epi64(x), _mm512_set1_epi64(1));
 }
 
-/* Compares the fronts: the set of keys that agree. */
+/*
+ * Compares the fronts of all keys with their fingerprints, and returns the set of keys that agree.
+ */
 BF_WIDE_INLINE uint64_t
 wide_fronts(const BfView *view, Batch *batch, size_t n)
 {
@@ -232,25 +244,27 @@ wide_fronts(const BfView *view, Batch *batch, size_t n)
 }
 
 /*
- * find_rest() of kind_ribbon_probe.c for eight keys, and the fingerprint's bits for these columns.
+ * Finds the rest of eight keys' rows, as find_rest() of kind_ribbon_probe.c does for one key, and
+ * stores the fingerprint's bits for these columns.
  */
 BF_WIDE_INLINE void
 wide_find_rest(const BfView *view, const WideLayer *open, size_t i, unsigned rest_width,
 			   unsigned extra_width, BfWideShards shards, Batch *batch)
 {
-	/* 2^34 / GROUP_BLOCKS, rounded up: the quotient is exact for 32 bits */
+	/* 2^34 / GROUP_BLOCKS, rounded up: with it the quotient is exact for numbers of 32 bits. */
 	const __m512i reciprocal = _mm512_set1_epi64(0xcccccccd);
 	unsigned	width = view->head.param[BF_STATIC_WIDTH];
 	__m512i		shard = _mm512_load_si512(batch->shard + i);
 	__m512i		binary_blocks = bf_wide_pick(open->binary_blocks, shard, shards);
 	__m512i		block = _mm512_srli_epi64(_mm512_load_si512(batch->start + i), 6);
-	__m512i		number = _mm512_sub_epi64(block, binary_blocks);	/* of the ternary block */
+	/* The number of the ternary block. */
+	__m512i		number = _mm512_sub_epi64(block, binary_blocks);
 	__m512i		group = _mm512_srli_epi64(_mm512_mul_epu32(number, reciprocal), 34);
 	__m512i		digit =
 		_mm512_sub_epi64(number, _mm512_mul_epu32(group, _mm512_set1_epi64(GROUP_BLOCKS)));
 	__m512i		fingerprint = _mm512_mullo_epi64(_mm512_load_si512(batch->mix + i),
 												 _mm512_set1_epi64((long long) FINGERPRINT));
-	/* rows that reach into the next group */
+	/* The rows that reach into the next group. */
 	__mmask8	crossing = _mm512_cmpeq_epi64_mask(digit, _mm512_set1_epi64(GROUP_BLOCKS - 1));
 	__m512i		shift =
 		_mm512_and_si512(_mm512_load_si512(batch->start + i), _mm512_set1_epi64(BLOCK_SLOTS - 1));
@@ -285,8 +299,8 @@ wide_find_rest(const BfView *view, const WideLayer *open, size_t i, unsigned res
 }
 
 /*
- * What a key's row adds up to in the rest, of which its part has so many columns.  Sums of further
- * columns are left as they are.
+ * Computes the sums of a key's row in the rest; the part that the row lies in has the given number
+ * of columns there.  Sums of further columns are left unchanged.
  */
 BF_WIDE_INLINE void
 wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
@@ -304,7 +318,7 @@ wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
 	}
 	if (columns <= BF_WIDE_LANES / 2)
 	{
-		/* both words of all columns at once */
+		/* Load both words of all columns at once. */
 		__m512i in =
 			_mm512_mask_set1_epi64(_mm512_set1_epi64((long long) batch->in_low[i]),
 								   (__mmask8) (0xff << columns), (long long) batch->in_high[i]);
@@ -329,11 +343,11 @@ wide_columns(const uint8_t *payload, Batch *batch, size_t i, unsigned columns)
 }
 
 /*
- * What a key's row adds up to in the ternary column.  Of the two digits with the same number in the
- * row's two blocks, the row has at most one: the first block's from the start on, the second
- * block's before that.  Where both blocks are in the same group, the digits are the group's bytes,
- * read as a circle from the start on; where the second block is in the next group, they are 64
- * bytes in a row.  In either case batch->group says where the 64 bytes begin.
+ * Computes the sum of a key's row in the ternary column.  Of the two digits with the same number in
+ * the row's two blocks, the row has at most one: the first block's from the start on, the second
+ * block's before that.  If both blocks are in the same group, the digits are the group's bytes,
+ * read as a circle from the start on; if the second block is in the next group, they are 64
+ * consecutive bytes.  In either case batch->group is the offset of the 64 bytes.
  */
 BF_WIDE_INLINE void
 wide_digits(const uint8_t *payload, Batch *batch, size_t i)
@@ -354,13 +368,14 @@ wide_digits(const uint8_t *payload, Batch *batch, size_t i)
 }
 
 /*
- * Which keys' ternary sums are not as wanted, modulo 3?  A byte x is a multiple of 3 if and only if
- * x / 3 modulo 256, which is x * 171, is at most 255 / 3.
+ * Returns the set of keys whose ternary sums are not the wanted ones, modulo 3.  A byte x is a
+ * multiple of 3 if and only if x / 3 modulo 256, which is x * 171, is at most 255 / 3.
  */
 BF_WIDE_INLINE uint64_t
 wide_digits_differ(const Batch *batch)
 {
-	const __m512i third = _mm512_set1_epi16(171);	/* 3 * 171 = 1 modulo 256 */
+	/* The inverse of 3 modulo 256: 3 * 171 = 1 modulo 256. */
+	const __m512i third = _mm512_set1_epi16(171);
 	__m512i		x = _mm512_add_epi8(_mm512_load_si512(batch->digit_sums), _mm512_set1_epi8(3));
 
 	x = _mm512_sub_epi8(x, _mm512_load_si512(batch->digit_wanted));
@@ -370,7 +385,10 @@ wide_digits_differ(const Batch *batch)
 	return _mm512_cmpgt_epu8_mask(x, _mm512_set1_epi8(85));
 }
 
-/* Compares the rest of the keys in a set: those that agree as well. */
+/*
+ * Compares the rest of the rows of a set of keys with their fingerprints, and returns the set of
+ * keys that agree in it.
+ */
 BF_WIDE_INLINE uint64_t
 wide_rests(const BfView *view, const WideLayer *open, uint64_t set, BfWideShards shards,
 		   Batch *batch)
@@ -418,7 +436,10 @@ wide_rests(const BfView *view, const WideLayer *open, uint64_t set, BfWideShards
 	return set & ~differ & ~(wide_digits_differ(batch) & batch->ternary);
 }
 
-/* Probes a layer: the set of keys that it contains; and of those that are late, if anywhere. */
+/*
+ * Probes a layer for a batch of keys.  Returns the set of keys that the layer contains or, if it
+ * cannot be read, may contain; sets *late to the keys that were bumped to a later layer.
+ */
 BF_WIDE_INLINE uint64_t
 wide_batch(const BfView *view, const WideLayer *open, unsigned number, const uint64_t *hashes,
 		   size_t n, BfWideShards shards, uint64_t *late)
@@ -433,8 +454,8 @@ wide_batch(const BfView *view, const WideLayer *open, unsigned number, const uin
 }
 
 /*
- * Keys that are asked for in one layer before the bumped ones among them are asked for in the next:
- * enough of them to fill a batch there.
+ * The number of keys that are probed in one layer before the bumped ones among them are probed in
+ * the next: enough to fill a batch there.
  */
 #define WIDE_CHUNK		1024
 
@@ -442,8 +463,8 @@ BF_WIDE_INLINE void
 wide_chunk(const BfView *view, WideLayer *layer, unsigned *nlayers, const uint64_t *hashes,
 		   size_t n, bool *result, BfWideShards shards)
 {
-	uint64_t	late[WIDE_CHUNK];	/* keys that go on to the next layer */
-	uint16_t	at[WIDE_CHUNK];		/* which results are theirs */
+	uint64_t	late[WIDE_CHUNK];	/* The hashes of the keys that go on to the next layer. */
+	uint16_t	at[WIDE_CHUNK];		/* The index in result[] of each hash in late[]. */
 	size_t		left = n;
 	unsigned	number;
 
@@ -511,7 +532,7 @@ bf_ribbon_wide_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 #ifdef BF_HAVE_WIDE
 	/*
 	 * In a shard without the layer, fronts are read from the beginning of the payload, which must
-	 * be long enough for that.
+	 * be long enough for such a read.
 	 */
 	if (common_width(&view->head) >= FRONT && view->head.payload_len >= 2 * FRONT * WORD_BYTES &&
 		bf_wide_probes(view, n))

@@ -12,8 +12,8 @@
 #include "bf.h"
 
 /*
- * bf_ribbon_wide_many: probes n keys; or returns false, having done nothing, if this processor or
- * this filter does not allow it, or there are too few keys.
+ * Probes n keys with AVX-512, and returns true.  Returns false, having done nothing, if this
+ * processor or this filter does not allow it, or if there are too few keys.
  */
 extern bool bf_ribbon_wide_many(const BfView *view, const uint64_t *hashes, size_t n,
 								bool *result);

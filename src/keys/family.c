@@ -2,16 +2,19 @@
 /*-------------------------------------------------------------------------
  *
  * family.c
- *	  The well-known families of keys: their names and numbers; see family.h.
+ *	  The table of the well-known key families, and searches in it; see family.h.
  *
- * The ids are the hashes of the names.  They stand here, and are not computed when first needed,
- * so that nothing is shared by threads; test/core/t_keys.c compares them.
+ * The ids are the hashes of the names.  They are constants, and are not computed when first needed,
+ * so that threads share no variable; test/core/t_keys.c compares them with the hashes.
  *
  *-------------------------------------------------------------------------
  */
 #include "keys/family.h"
 
-/* A name is that of single values, of arrays, of ranges, of multiranges. */
+/*
+ * The number of names in a row of the table: those of single values, of arrays, of ranges, and of
+ * multiranges.
+ */
 #define NAMES	4
 
 typedef struct FamilyRow

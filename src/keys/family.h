@@ -2,11 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * family.h
- *	  The well-known families of keys: their names and numbers.
+ *	  The well-known key families: their names and ids.
  *
- * A family is a set of types whose equal values are one key.  Filters carry its name, and the hash
- * of the name as its id (bf_family_id()).  The families here depend on nothing but the value, and
- * have no user's names in them, so that their ids are the same everywhere, for ever.
+ * A key family is a set of types whose equal values are one key.  Filters carry the family's name,
+ * and the hash of the name as its id (bf_family_id()).  The families of this file depend on nothing
+ * but the value, and their names contain no names that users have chosen, so that their ids are the
+ * same everywhere, for ever.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,10 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The families of single values; the numbers are not stored. */
+/* The key families of single values.  The numbers are not stored. */
 typedef enum BfFamily
 {
-	BF_FAMILY_OTHER = 0,		/* none of these */
+	BF_FAMILY_OTHER = 0,		/* None of the well-known families. */
 	BF_FAMILY_INT,
 	BF_FAMILY_FLOAT,
 	BF_FAMILY_TEXT,
@@ -44,20 +45,21 @@ typedef enum BfFamily
 } BfFamily;
 
 /*
- * bf_family_by_id: which of these a family's id stands for.
+ * Returns the well-known family that an id stands for.  The id may come from anywhere.
  *
- * BF_FAMILY_OTHER for the families of Parquet's columns (plain.h), of arrays, ranges, rows and
- * enums, and for those that depend on a server.  The id may come from anywhere.
+ * Returns BF_FAMILY_OTHER for the families of Parquet's columns (plain.h), of arrays, ranges, rows
+ * and enums, and for families that depend on a server.
  */
 extern BfFamily bf_family_by_id(uint64_t id);
 
-/* The name and the id of one of these; NULL and 0 for BF_FAMILY_OTHER. */
+/* Return the name and the id of a well-known family; NULL and 0 for BF_FAMILY_OTHER. */
 extern const char *bf_family_label(BfFamily family);
 extern uint64_t bf_family_number(BfFamily family);
 
 /*
- * bf_family_name: the name that an id stands for, if it is that of one of these, or of their
- * arrays, ranges or multiranges; else NULL.  A constant string, terminated.
+ * Returns the name that an id stands for, if it is the id of a well-known family, or of the family
+ * of its arrays, ranges or multiranges; else NULL.  The name is a constant string, terminated by a
+ * zero byte.
  */
 extern const char *bf_family_name(uint64_t id);
 

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_hash.c
- *	  The hash of numbers that are too long for the stack; see key_hash.h.
+ *	  The hash of numbers whose canonical bytes are too long for the stack; see key_hash.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,10 @@ bf_key_long_numeric(uint64_t seed, const BfNumeric *number)
 	size_t		len = 5;
 	size_t		i;
 
-	/* a seed that the state seems to have already would not be set */
+	/*
+	 * Clear the state first: XXH3_64bits_reset_withSeed() does not set a seed that the state seems
+	 * to have already.
+	 */
 	memset(&state, 0, sizeof(state));
 	XXH3_64bits_reset_withSeed(&state, seed);
 	bytes[0] = (uint8_t) number->sign;

@@ -4,12 +4,12 @@
  * key_hash.h
  *	  From a key to 64 bits: the canonical bytes of a C value, hashed.
  *
- * One implementation of "equal keys have equal bytes" for the server and for all who hash keys
- * outside it.  Nothing here knows of PostgreSQL: the server's types are read by src/pg, text forms
- * and the layouts of others by clients.
+ * This is the only implementation of "equal keys have equal bytes", for the server and for all
+ * programs that hash keys outside of it.  This folder knows nothing of PostgreSQL: the server's
+ * types are read by src/pg, text forms and the layouts of other systems by clients.
  *
- * Canonical bytes are little-endian whatever the machine, and the hash is
- * bf_hash_bytes_seeded() of them.  They are stored in filters for ever.  By family:
+ * Canonical bytes are little-endian on every machine, and the hash is bf_hash_bytes_seeded() of
+ * them.  The hashes are stored in filters for ever.  The canonical bytes by family:
  *
  *	int				int2, int4, int8: the value, sign-extended to 8 bytes
  *	float			float4, float8: IEEE 754 binary64, 8 bytes; -0 as 0, every NaN as
@@ -37,9 +37,9 @@
  *					8 bytes
  *	row(x,y)		an item for each column: see bf_key_put_item()
  *
- * Every function takes the seed, which is 0 for filters, and a value, allocates nothing and cannot
- * fail.  Keys that SQL's = calls equal get equal hashes, if they are values of one family and, for
- * texts, equal under a deterministic collation.
+ * Every function that hashes takes the seed, which is 0 for filters, and a value, allocates nothing
+ * and cannot fail.  Keys that SQL's = calls equal get equal hashes, if they are values of one
+ * family and, for texts, equal under a deterministic collation.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,18 +54,20 @@
 #include "core/bf_hash.h"
 #include "keys/numeric.h"
 
-/* From 1970-01-01, where Unix begins to count, to 2000-01-01, where keys do. */
+/*
+ * The time from 1970-01-01, where Unix begins to count, to 2000-01-01, where keys begin to count.
+ */
 #define BF_KEY_EPOCH_DAYS		10957
 #define BF_KEY_DAY_USECS		INT64_C(86400000000)
 #define BF_KEY_EPOCH_USECS		(BF_KEY_EPOCH_DAYS * BF_KEY_DAY_USECS)
 
-/* Infinite dates, and infinite timestamps of both sorts. */
+/* The values of infinite dates, and of infinite timestamps with and without time zone. */
 #define BF_KEY_DATE_INFINITY			INT32_MAX
 #define BF_KEY_DATE_MINUS_INFINITY		INT32_MIN
 #define BF_KEY_TIMESTAMP_INFINITY		INT64_MAX
 #define BF_KEY_TIMESTAMP_MINUS_INFINITY INT64_MIN
 
-/* Writes the low len bytes of a number, at most 8, the lowest first. */
+/* Writes the low len bytes of a number, at most 8, the lowest byte first. */
 static inline void
 bf_key_put_le(uint8_t *bytes, uint64_t value, size_t len)
 {
@@ -75,12 +77,15 @@ bf_key_put_le(uint8_t *bytes, uint64_t value, size_t len)
 	memcpy(bytes, &value, len);
 }
 
-/* ---- parts of keys that are made of others ---- */
+/* ---- parts of composite keys ---- */
 
-/* The bytes of an item: one column of a row, or one element of an array. */
+/* The size in bytes of an item: one column of a row, or one element of an array. */
 #define BF_KEY_ITEM_SIZE	9
 
-/* Writes the item of a part: 1 and the hash of its value; of a NULL, 0 and 8 zeros. */
+/*
+ * Writes the item of a part of a composite key: the byte 1 and the hash of the part's value; for a
+ * NULL, 0 and 8 zeros.
+ */
 static inline void
 bf_key_put_item(uint8_t *bytes, bool is_null, uint64_t hash)
 {
@@ -90,21 +95,21 @@ bf_key_put_item(uint8_t *bytes, bool is_null, uint64_t hash)
 
 /* ---- numbers of 8 and of 4 bytes ---- */
 
-/* int */
+/* Hashes a key of family int. */
 static inline uint64_t
 bf_key_int(uint64_t seed, int64_t value)
 {
 	return bf_hash_u64_seeded(seed, (uint64_t) value);
 }
 
-/* time, timestamp, timestamptz, pg_lsn */
+/* Hashes a key of family time, timestamp, timestamptz or pg_lsn. */
 static inline uint64_t
 bf_key_8_bytes(uint64_t seed, uint64_t value)
 {
 	return bf_hash_u64_seeded(seed, value);
 }
 
-/* date, oid */
+/* Hashes a key of family date or oid. */
 static inline uint64_t
 bf_key_4_bytes(uint64_t seed, uint32_t value)
 {
@@ -114,7 +119,9 @@ bf_key_4_bytes(uint64_t seed, uint32_t value)
 	return bf_hash_bytes_seeded(seed, bytes, sizeof(bytes));
 }
 
-/* The 8 bytes of a float; a binary32 is widened, which is exact. */
+/*
+ * Returns the 8 canonical bytes of a float.  A binary32 is widened by the caller, which is exact.
+ */
 static inline uint64_t
 bf_key_double_bits(double value)
 {
@@ -128,19 +135,23 @@ bf_key_double_bits(double value)
 	return bits;
 }
 
-/* float */
+/* Hashes a key of family float. */
 static inline uint64_t
 bf_key_double(uint64_t seed, double value)
 {
 	return bf_hash_u64_seeded(seed, bf_key_double_bits(value));
 }
 
-/* The same as below for a number without zeros around it: piece by piece. */
+/*
+ * Hashes a key of family numeric that has no zeros before or after its other digits, as
+ * bf_key_numeric() does, but piece by piece, for numbers with many digits.
+ */
 extern uint64_t bf_key_long_numeric(uint64_t seed, const BfNumeric *number);
 
-#define BF_KEY_NUMERIC_LOCAL	64	/* digits on the stack: up to 256 decimal ones */
+/* The number of digits for which there is room on the stack: up to 256 decimal ones. */
+#define BF_KEY_NUMERIC_LOCAL	64
 
-/* numeric */
+/* Hashes a key of family numeric. */
 static inline uint64_t
 bf_key_numeric(uint64_t seed, const BfNumeric *number)
 {
@@ -169,13 +180,13 @@ bf_key_numeric(uint64_t seed, const BfNumeric *number)
 		len = 5 + 2 * stripped.ndigits;
 	}
 	else if (stripped.sign == BF_NUMERIC_NEGATIVE)
-		bytes[0] = BF_NUMERIC_POSITIVE; /* of zeros, only one is a key */
+		bytes[0] = BF_NUMERIC_POSITIVE; /* A zero with a minus sign is the same key as zero. */
 	return bf_hash_bytes_seeded(seed, bytes, len);
 }
 
 /* ---- single bytes ---- */
 
-/* bool */
+/* Hashes a key of family bool. */
 static inline uint64_t
 bf_key_bool(uint64_t seed, bool value)
 {
@@ -184,7 +195,7 @@ bf_key_bool(uint64_t seed, bool value)
 	return bf_hash_bytes_seeded(seed, &byte, 1);
 }
 
-/* "char" */
+/* Hashes a key of family char, that is, of type "char". */
 static inline uint64_t
 bf_key_char(uint64_t seed, char value)
 {
@@ -193,7 +204,7 @@ bf_key_char(uint64_t seed, char value)
 
 /* ---- strings ---- */
 
-/* bytea */
+/* Hashes a key of family bytea. */
 static inline uint64_t
 bf_key_bytes(uint64_t seed, const void *bytes, size_t len)
 {
@@ -201,8 +212,8 @@ bf_key_bytes(uint64_t seed, const void *bytes, size_t len)
 }
 
 /*
- * The length of a text without blanks at its end.  Blanks are U+0020 alone, and one byte in UTF-8
- * as in each encoding of a server.
+ * Returns the length of a text without blanks at its end.  Blanks are U+0020 alone, which is one
+ * byte in UTF-8 as in each server encoding.
  */
 static inline size_t
 bf_key_text_len(const char *text, size_t len)
@@ -212,37 +223,40 @@ bf_key_text_len(const char *text, size_t len)
 	return len;
 }
 
-/* text, in UTF-8, which is not checked */
+/* Hashes a key of family text.  The text is in UTF-8, which is not checked. */
 static inline uint64_t
 bf_key_text(uint64_t seed, const char *text, size_t len)
 {
 	return bf_hash_bytes_seeded(seed, text, bf_key_text_len(text, len));
 }
 
-/* ---- others ---- */
+/* ---- other types ---- */
 
-/* uuid: 16 bytes */
+/* Hashes a key of family uuid: 16 bytes. */
 static inline uint64_t
 bf_key_uuid(uint64_t seed, const void *bytes)
 {
 	return bf_hash_bytes_seeded(seed, bytes, 16);
 }
 
-/* macaddr: 6 bytes */
+/* Hashes a key of family macaddr: 6 bytes. */
 static inline uint64_t
 bf_key_macaddr(uint64_t seed, const void *bytes)
 {
 	return bf_hash_bytes_seeded(seed, bytes, 6);
 }
 
-/* macaddr8: 8 bytes */
+/* Hashes a key of family macaddr8: 8 bytes. */
 static inline uint64_t
 bf_key_macaddr8(uint64_t seed, const void *bytes)
 {
 	return bf_hash_bytes_seeded(seed, bytes, 8);
 }
 
-/* timetz: microseconds since midnight, 24:00 included; seconds west of UTC */
+/*
+ * Hashes a key of family timetz: microseconds since midnight, up to and including 24:00, and
+ * seconds west of UTC.
+ */
 static inline uint64_t
 bf_key_timetz(uint64_t seed, int64_t usecs, int32_t zone)
 {
@@ -253,7 +267,7 @@ bf_key_timetz(uint64_t seed, int64_t usecs, int32_t zone)
 	return bf_hash_bytes_seeded(seed, bytes, sizeof(bytes));
 }
 
-/* interval, of its length in microseconds */
+/* Hashes a key of family interval, given its length in microseconds. */
 static inline uint64_t
 bf_key_interval_span(uint64_t seed, __int128 usecs)
 {
@@ -265,8 +279,9 @@ bf_key_interval_span(uint64_t seed, __int128 usecs)
 }
 
 /*
- * interval, as the server compares it.  Infinite ones (17 and later) have the largest, or the
- * smallest, number in each of the three.
+ * Hashes a key of family interval.  Equal intervals are those that the server's comparison calls
+ * equal.  Infinite intervals (PostgreSQL 17 and later) have the largest, or the smallest, number in
+ * each of the three parameters.
  */
 static inline uint64_t
 bf_key_interval(uint64_t seed, int32_t months, int32_t days, int64_t usecs)
@@ -276,7 +291,10 @@ bf_key_interval(uint64_t seed, int32_t months, int32_t days, int64_t usecs)
 									usecs);
 }
 
-/* inet, cidr: version 4 with 4 bytes of address, version 6 with 16; bits of netmask */
+/*
+ * Hashes a key of family inet, of type inet or cidr: version 4 with 4 bytes of address, or version
+ * 6 with 16; bits is the length of the netmask.
+ */
 static inline uint64_t
 bf_key_inet(uint64_t seed, int version, uint8_t bits, const void *address)
 {
@@ -294,8 +312,8 @@ bf_key_inet(uint64_t seed, int version, uint8_t bits, const void *address)
 }
 
 /*
- * bit, varbit: the number of bits, and the len bytes that hold them, (nbits + 7) / 8.  The first
- * bit is the highest of its byte; bits behind the last are 0.
+ * Hashes a key of family bit, of type bit or varbit: the number of bits, and the len bytes that
+ * hold them, (nbits + 7) / 8.  The first bit is the highest of its byte; bits after the last are 0.
  */
 static inline uint64_t
 bf_key_bit(uint64_t seed, uint32_t nbits, const void *bits, size_t len)

@@ -2,18 +2,18 @@
 /*-------------------------------------------------------------------------
  *
  * numeric.c
- *	  Decimal numbers as keys; see numeric.h.
+ *	  Conversions of decimal numbers that are keys; see numeric.h.
  *
  *-------------------------------------------------------------------------
  */
 #include "keys/numeric.h"
 
-/* The digits of a number in base 10000 have so many decimal ones. */
+/* The number of decimal digits in a digit of base 10000. */
 #define DECIMALS	4
 
 static const uint16_t powers[] = {1, 10, 100, 1000};
 
-/* Rounds down, as C does not. */
+/* Divides and rounds down, whereas C's division rounds towards zero. */
 static inline int64_t
 floor_div(int64_t a, int64_t b)
 {
@@ -26,7 +26,7 @@ bf_numeric_of_text(BfNumeric *number, bool negative, const char *text, size_t n,
 {
 	const char *point = n > 0 ? memchr(text, '.', n) : NULL;
 	const char *end = text + n;
-	int64_t		lowest = exponent;	/* power of ten of the last decimal digit */
+	int64_t		lowest = exponent;	/* The power of ten of the last decimal digit. */
 	int64_t		power;
 	int64_t		decimals = (int64_t) n;
 
@@ -62,8 +62,10 @@ void
 bf_numeric_of_int128(BfNumeric *number, __int128 value, int32_t scale, uint16_t *room)
 {
 	unsigned __int128 rest = value < 0 ? -(unsigned __int128) value : (unsigned __int128) value;
-	int64_t		lowest = floor_div(-(int64_t) scale, DECIMALS); /* weight of the last digit */
-	unsigned	zeros = powers[-(int64_t) scale - lowest * DECIMALS];	/* that it ends in */
+	/* The power of 10000 of the last digit. */
+	int64_t		lowest = floor_div(-(int64_t) scale, DECIMALS);
+	/* The power of ten of the zeros that the last digit ends in. */
+	unsigned	zeros = powers[-(int64_t) scale - lowest * DECIMALS];
 	uint16_t   *next = room + BF_NUMERIC_INT128_ROOM;
 
 	if (rest != 0)
@@ -85,7 +87,7 @@ bf_numeric_of_int128(BfNumeric *number, __int128 value, int32_t scale, uint16_t 
 	number->weight = (int32_t) (lowest + (int64_t) number->ndigits - 1);
 }
 
-/* 10^n, n <= 38 */
+/* Returns 10^n; n is at most 38. */
 static unsigned __int128
 power_of_ten(int n)
 {
@@ -114,7 +116,7 @@ bf_numeric_unscaled(const BfNumeric *number, int precision, int scale, __int128 
 			continue;
 		if (exponent < 0)
 		{
-			/* the rest after the point must be zeros */
+			/* All decimal digits beyond the scale must be zeros. */
 			unsigned	divisor = exponent > -4 ? powers[-exponent] : 10000;
 
 			if (digit % divisor != 0)
@@ -123,7 +125,7 @@ bf_numeric_unscaled(const BfNumeric *number, int precision, int scale, __int128 
 		}
 		else
 		{
-			/* neither product nor sum exceeds twice the limit */
+			/* Neither the product nor the sum exceeds twice the limit. */
 			if (exponent > precision || digit > limit / power_of_ten((int) exponent))
 				return false;
 			sum += digit * power_of_ten((int) exponent);

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * plain.c
- *	  Keys as Parquet has them; see plain.h.
+ *	  Keys in Parquet's form: names of column types, and hashes of decimals; see plain.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +24,10 @@ bf_plain_compatible(BfPlainType a, BfPlainType b)
 	return a == b;
 }
 
-/* The least number of bytes that holds every decimal of so many digits, with its sign. */
+/*
+ * Returns the least number of bytes that holds every decimal of the given number of digits, with
+ * its sign.
+ */
 static int
 decimal_bytes(int precision)
 {
@@ -53,14 +56,17 @@ bf_plain_set_decimal(BfPlainColumn *column, int precision, int scale)
 
 /* ---- reading and writing names ---- */
 
-/* Skips what C calls white space. */
+/* Skips white space as C's isspace() defines it. */
 static const char *
 skip_space(const char *text)
 {
 	return text + strspn(text, " \t\n\v\f\r");
 }
 
-/* Goes past a mark, or a word, and the space before it; NULL if something else stands there. */
+/*
+ * Skips white space, and then the given word or mark, and returns the text after it; NULL if
+ * something else stands there, or if text is NULL.
+ */
 static const char *
 past(const char *text, const char *mark)
 {
@@ -72,7 +78,10 @@ past(const char *text, const char *mark)
 	return strncmp(text, mark, len) == 0 ? text + len : NULL;
 }
 
-/* Reads a number of at most four digits; NULL if there is none. */
+/*
+ * Reads a number of at most four digits, after white space, and returns the text after it; NULL if
+ * there is no number, or if text is NULL.
+ */
 static const char *
 read_number(const char *text, int *number)
 {
@@ -87,14 +96,17 @@ read_number(const char *text, int *number)
 	return digits > 0 ? text + digits : NULL;
 }
 
-/* Is nothing left? */
+/* Returns whether nothing but white space is left of the text; false if text is NULL. */
 static inline bool
 at_end(const char *text)
 {
 	return text != NULL && *skip_space(text) == '\0';
 }
 
-/* Reads what follows "decimal": its digits, and how it is stored if that is not as usual. */
+/*
+ * Reads the part of a type after "decimal": its precision and scale, and how it is stored if that
+ * is not the usual form.
+ */
 static bool
 parse_decimal(const char *text, BfPlainColumn *column)
 {
@@ -142,7 +154,10 @@ bf_plain_parse(const char *text, BfPlainColumn *column)
 			return parse_decimal(rest, column);
 		if (bf_plain_is_time(column->type))
 		{
-			/* "time" begins "timestamp", and that begins "timestamptz" */
+			/*
+			 * "time" is a prefix of "timestamp", which is a prefix of "timestamptz": so go on with
+			 * the next type.
+			 */
 			if (at_end(past(read_number(past(rest, "("), &column->precision), ")")))
 				return column->precision == 3 || column->precision == 6 || column->precision == 9;
 		}
@@ -164,12 +179,12 @@ bf_plain_of_family(const char *name, size_t len, BfPlainColumn *column)
 	memcpy(copy, name, len);
 	copy[len] = '\0';
 
-	/* of the ways to write it, one is the name */
+	/* A type can be written in several ways, but only one of them is the family's name. */
 	return bf_plain_parse(copy + prefix, column) &&
 		   bf_plain_write_name(column, again) == len && memcmp(again, copy, len) == 0;
 }
 
-/* Appends to a name, which has room. */
+/* Appends a string to a name, which must have room for it; returns the new end. */
 static char *
 append(char *end, const char *str)
 {
@@ -179,7 +194,9 @@ append(char *end, const char *str)
 	return end + len;
 }
 
-/* ... a number that is not negative and has at most two digits */
+/*
+ * Appends a number that is not negative and has at most two digits to a name; returns the new end.
+ */
 static char *
 append_number(char *end, int number)
 {

@@ -2,11 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * plain.h
- *	  Keys as Parquet has them: XXH64 of a value in plain encoding.
+ *	  Keys in Parquet's form: XXH64 of a value in plain encoding.
  *
- * What a key's bytes are depends on the type of the column in the Parquet file, which therefore
- * is the key's family: the name is "parquet ", and the column's type as below.  What
- * parquet.thrift calls it:
+ * The bytes of a key depend on the type of the column in the Parquet file, so the key family is
+ * that type: the family's name is "parquet ", followed by the column's type as in the following
+ * list.  The second column has the names in parquet.thrift, the third the types of PostgreSQL:
  *
  *	int32			INT32: 4 bytes					smallint, integer
  *	int64			INT64: 8 bytes					bigint
@@ -27,13 +27,13 @@
  *	decimal(P,S) int64, decimal(P,S) fixed(N)
  *					the same in INT64, or in FIXED_LEN_BYTE_ARRAY(N), where that is not as above
  *
- * All but byte arrays are little-endian.
+ * All values but byte arrays are little-endian.
  *
- * No false negatives, as SQL's = sees it: -0 is hashed as 0 and every NaN as one.  An integer may
- * be asked of int32 and of int64, a float of float and of double: what the column cannot hold
- * equals none of its values.  The same holds of a number with more digits than a decimal, and of a
- * time between two units.  For such a key a function here returns false: it is in no filter of the
- * column, and cannot be added to one.
+ * There are no false negatives in the sense of SQL's =: -0 is hashed as 0, and every NaN as one
+ * NaN.  An integer may be looked up in int32 and in int64, a float in float and in double: a value
+ * that the column cannot hold equals none of its values.  The same is true of a number with more
+ * digits than a decimal has, and of a time between two units.  For such a key the functions of this
+ * file return false: it is in no filter of the column, and cannot be added to one.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,11 +42,17 @@
 
 #include "keys/key_hash.h"
 
-/* What every name of these families begins with, and how long one is at most, terminated. */
+/*
+ * The prefix of the name of every family of Parquet's columns, and the longest such name in bytes,
+ * including the terminating zero.
+ */
 #define BF_PLAIN_PREFIX			"parquet "
 #define BF_PLAIN_MAX_NAME		64
 
-/* Digits of a decimal: what fits 16 bytes, and what all programs that read Parquet can hold. */
+/*
+ * The most digits of a decimal: as many as fit 16 bytes, and as all programs that read Parquet can
+ * hold.
+ */
 #define BF_PLAIN_MAX_PRECISION	38
 
 typedef enum BfPlainType
@@ -65,27 +71,31 @@ typedef enum BfPlainType
 	BF_PLAIN_DECIMAL
 } BfPlainType;
 
-/* The type of a column. */
+/* The type of a column of a Parquet file. */
 typedef struct BfPlainColumn
 {
 	BfPlainType type;
-	int			precision;		/* of a decimal; of times, 3, 6 or 9; 0: not known yet, or has
-								 * none */
-	int			scale;			/* of a decimal */
-	int			bytes;			/* that a decimal has */
-	bool		fixed;			/* in a byte array, not in an integer */
+	/*
+	 * The number of digits of a decimal; for times and timestamps, 3, 6 or 9.  0 if it is not known
+	 * yet, or if the type has none.
+	 */
+	int			precision;
+	int			scale;			/* The scale of a decimal. */
+	int			bytes;			/* The number of bytes of a stored decimal. */
+	/* True if a decimal is stored in a byte array, false if in an integer. */
+	bool		fixed;
 } BfPlainColumn;
 
 /* ---- columns and their names ---- */
 
-/* Is it one of the types that have a unit? */
+/* Returns whether a type has a unit of time. */
 static inline bool
 bf_plain_is_time(BfPlainType type)
 {
 	return type == BF_PLAIN_TIME || type == BF_PLAIN_TIMESTAMP || type == BF_PLAIN_TIMESTAMPTZ;
 }
 
-/* The size of the floats that a column has; 0 if it has none. */
+/* Returns the size of a column's floats in bytes; 0 if its type is not float or double. */
 static inline size_t
 bf_plain_float_size(const BfPlainColumn *column)
 {
@@ -94,38 +104,42 @@ bf_plain_float_size(const BfPlainColumn *column)
 											 : 0;
 }
 
-/* May keys that are written as the one be asked of a column of the other? */
+/* Returns whether keys that are hashed for type a may be looked up in a column of type b. */
 extern bool bf_plain_compatible(BfPlainType a, BfPlainType b);
 
 /*
- * bf_plain_set_decimal: makes it the column that decimal(precision,scale) is written to.
+ * Makes *column the type of the column to which decimal(precision,scale) is written.
  *
- * False, and nothing is changed, if Parquet has no such decimal.
+ * Returns false, and changes nothing, if Parquet has no such decimal.
  */
 extern bool bf_plain_set_decimal(BfPlainColumn *column, int precision, int scale);
 
 /*
- * bf_plain_parse: reads the type of a column, as above, with blanks between its parts.
+ * Reads the type of a column from its name, in the form described at the head of plain.h; there may
+ * be blanks between the parts.
  *
- * False if it is none; the text may come from anywhere.
+ * Returns false if the text is not the name of a type.  The text may come from anywhere.
  */
 extern bool bf_plain_parse(const char *text, BfPlainColumn *column);
 
 /*
- * bf_plain_of_family: the column that a family's name of len bytes stands for, which need not be
- * terminated, or be trusted.  False if it is that of another family.
+ * Finds the type of the column that a family's name stands for.  The name has len bytes, and need
+ * neither be terminated nor trusted.  Returns false if it is the name of another family.
  */
 extern bool bf_plain_of_family(const char *name, size_t len, BfPlainColumn *column);
 
 /*
- * bf_plain_write_name: writes the name of a column's family, terminated, and returns its length.
- * name has BF_PLAIN_MAX_NAME bytes; a decimal's precision is known.
+ * Writes the name of a column's family, terminated by a zero byte, and returns its length. name has
+ * room for BF_PLAIN_MAX_NAME bytes; the precision of a decimal must be known.
  */
 extern size_t bf_plain_write_name(const BfPlainColumn *column, char *name);
 
-/* ---- hashes: of values that the column's type is for; false: it cannot hold this one ---- */
+/*
+ * ---- hashes of values for a column; functions return false if the column cannot hold the value
+ * ----
+ */
 
-/* The low len bytes of a number, at most 8. */
+/* Hashes the low len bytes of a number, at most 8, the lowest byte first. */
 static inline uint64_t
 bf_plain_hash_le(uint64_t value, size_t len)
 {
@@ -135,7 +149,10 @@ bf_plain_hash_le(uint64_t value, size_t len)
 	return bf_hash_plain(bytes, len);
 }
 
-/* int32, int64 */
+/*
+ * Hashes an integer for a column of type int32 or int64; returns false if the column cannot hold
+ * it.
+ */
 static inline bool
 bf_plain_int(const BfPlainColumn *column, int64_t value, uint64_t *hash)
 {
@@ -148,7 +165,9 @@ bf_plain_int(const BfPlainColumn *column, int64_t value, uint64_t *hash)
 	return true;
 }
 
-/* float, double */
+/*
+ * Hashes a float for a column of type float or double; returns false if the column cannot hold it.
+ */
 static inline bool
 bf_plain_double(const BfPlainColumn *column, double value, uint64_t *hash)
 {
@@ -172,7 +191,10 @@ bf_plain_double(const BfPlainColumn *column, double value, uint64_t *hash)
 	return true;
 }
 
-/* date: days since 2000-01-01; infinite ones as DuckDB has them, as the format has none */
+/*
+ * Hashes a date, in days since 2000-01-01.  Infinite dates are hashed in the form in which DuckDB
+ * stores them, as Parquet has none.
+ */
 static inline uint64_t
 bf_plain_date(int32_t days)
 {
@@ -185,7 +207,10 @@ bf_plain_date(int32_t days)
 	return bf_plain_hash_le(since_1970, 4);
 }
 
-/* Microseconds in the column's unit; false if that is too coarse, or too fine for 64 bits. */
+/*
+ * Converts microseconds to the unit of a column; returns false if the unit is too coarse for the
+ * value, or so fine that the value does not fit 64 bits.
+ */
 static inline bool
 bf_plain_in_unit(const BfPlainColumn *column, int64_t usecs, int64_t *value)
 {
@@ -202,7 +227,10 @@ bf_plain_in_unit(const BfPlainColumn *column, int64_t usecs, int64_t *value)
 	}
 }
 
-/* time(N): microseconds since midnight */
+/*
+ * Hashes a time of day, in microseconds since midnight, for a column of type time(N); returns false
+ * if the column cannot hold it.
+ */
 static inline bool
 bf_plain_time(const BfPlainColumn *column, int64_t usecs, uint64_t *hash)
 {
@@ -214,7 +242,11 @@ bf_plain_time(const BfPlainColumn *column, int64_t usecs, uint64_t *hash)
 	return true;
 }
 
-/* timestamp(N), timestamptz(N): microseconds since 2000-01-01; infinite ones as DuckDB has them */
+/*
+ * Hashes a timestamp, in microseconds since 2000-01-01, for a column of type timestamp(N) or
+ * timestamptz(N); returns false if the column cannot hold it.  Infinite timestamps are hashed in
+ * the form in which DuckDB stores them.
+ */
 static inline bool
 bf_plain_timestamp(const BfPlainColumn *column, int64_t usecs, uint64_t *hash)
 {
@@ -232,9 +264,9 @@ bf_plain_timestamp(const BfPlainColumn *column, int64_t usecs, uint64_t *hash)
 }
 
 /*
- * text, bytea, uuid: the bytes.  A text is as it is, in UTF-8: Parquet tells texts apart that
- * differ in blanks at the end, so a char(n), to which these are one key, is no key of such a
- * column.
+ * Hashes the bytes of a value for a column of type text, bytea or uuid.  A text is hashed
+ * unchanged, in UTF-8: Parquet distinguishes texts that differ in blanks at the end.  A char(n)
+ * does not, so it cannot be a key of such a column.
  */
 static inline uint64_t
 bf_plain_bytes(const void *bytes, size_t len)
@@ -242,7 +274,10 @@ bf_plain_bytes(const void *bytes, size_t len)
 	return bf_hash_plain(bytes, len);
 }
 
-/* decimal, whose precision is known */
+/*
+ * Hashes a number for a column of type decimal, whose precision must be known; returns false if the
+ * column cannot hold it.
+ */
 extern bool bf_plain_numeric(const BfPlainColumn *column, const BfNumeric *number, uint64_t *hash);
 
 #endif							/* BF_PLAIN_H */
