@@ -421,7 +421,7 @@ struct BfKind
 	void (*fold)(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view);
 };
 
-/* ---- registry (bf_kinds.c) ---- */
+/* ---- the registry of kinds (bf_kinds.c) ---- */
 
 /* Return the kind with the given number or name; NULL if there is none. */
 extern const BfKind *bf_kind_by_id(unsigned id);

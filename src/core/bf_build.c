@@ -77,7 +77,7 @@ bf_build_identity(BfHeader *head)
 	head->hash_id = BF_HASH_XXH3;
 }
 
-/* ---- the stored form ---- */
+/* ---- making the stored form of a filter ---- */
 
 void
 bf_build_stored_plan(const BfPort *port, const BfView *image, BfHeader *head)

@@ -163,7 +163,7 @@ extern double bf_run_false_places(uint64_t n, unsigned p);
 extern double bf_run_entry_bytes(const BfRun *run, uint64_t n, uint32_t page);
 
 /*-------------------------------------------------------------------------
- * Where a key's entries are.
+ * Locating a key's entries in a run.
  *-------------------------------------------------------------------------
  */
 
@@ -189,7 +189,7 @@ extern uint32_t bf_run_page_of(const BfRun *run, uint64_t hash);
 extern uint64_t bf_run_page_begin(const BfRun *run, uint32_t i);
 
 /*-------------------------------------------------------------------------
- * Pages.
+ * The pages of a run.
  *-------------------------------------------------------------------------
  */
 

@@ -75,7 +75,7 @@ bf_static_check(const BfHeader *head)
 	return NULL;
 }
 
-/* ---- building ---- */
+/* ---- building a filter shard by shard ---- */
 
 /* Hashes that have been read from a source: those of one shard, and some of the next shards. */
 typedef struct Input
@@ -294,7 +294,7 @@ bf_static_build(const BfPort *port, BfHeader *head, BfSource *source, BfSink *si
 	return status;
 }
 
-/* ---- reading ---- */
+/* ---- reading a filter ---- */
 
 /*
  * Finds a shard's list of stragglers and the number of bits of its entries; returns false if the

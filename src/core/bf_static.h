@@ -78,7 +78,7 @@
 #define BF_STATIC_PADDING	8
 #define BF_STATIC_GATE		2	/* The size of the gate in bytes per straggler. */
 
-/* ---- hashes ---- */
+/* ---- what is derived from a key's hash ---- */
 
 static inline uint64_t
 bf_static_place(uint64_t hash, uint64_t shards)
@@ -99,7 +99,7 @@ bf_static_mix(uint64_t hash)
 	return hash ^ (hash >> 32);
 }
 
-/* ---- packed integers of 1 to 57 bits ---- */
+/* ---- arrays of packed integers of 1 to 57 bits ---- */
 
 /*
  * Returns the i-th integer of a packed array.  Loads 8 bytes from the byte where the integer
@@ -143,7 +143,7 @@ bf_packed_padding_ok(const uint8_t *cells, uint64_t n, unsigned width)
 	return (n * width & 7) == 0 || cells[n * width / 8] >> (n * width & 7) == 0;
 }
 
-/* ---- probing ---- */
+/* ---- finding a key's shard, and its list of stragglers ---- */
 
 /*
  * The shard of a key, as described by its entry in the directory.  The entry is not trusted:
@@ -238,7 +238,7 @@ bf_static_listed(const BfView *view, const BfShard *shard)
 	return bf_static_search(view, shard);
 }
 
-/* ---- what a kind provides ---- */
+/* ---- what each kind that is built at once provides ---- */
 
 /* A shard that is being built.  The solver sets the members from straggler on. */
 typedef struct BfShardBuild

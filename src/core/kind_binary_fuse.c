@@ -129,7 +129,7 @@ fuse_check(const BfHeader *head)
 	return bf_static_check(head);
 }
 
-/* ---- building ---- */
+/* ---- building a binary fuse filter ---- */
 
 /*
  * Returns the most cells that a shard of at most n keys can get.  More keys get more cells, except
@@ -207,7 +207,7 @@ fuse_validate(const BfPort *port, const BfView *view)
 	return bf_static_validate(port, view, &frame);
 }
 
-/* ---- probing ---- */
+/* ---- probing a binary fuse filter ---- */
 
 static bool
 probe_3(const BfView *view, uint64_t hash)

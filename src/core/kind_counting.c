@@ -69,7 +69,7 @@
 
 #include <math.h>
 
-/* ---- parameters and size ---- */
+/* ---- parameters and size of a counting filter ---- */
 
 /*
  * Implements BfKind.design.  A filter has as many counters as a standard filter has bits.  Its
@@ -116,7 +116,7 @@ counting_size(const BfDesign *design, uint64_t keys)
 	return words > BF_MAX_VALUE_SIZE / WORD_BYTES ? UINT64_MAX : words * WORD_BYTES;
 }
 
-/* ---- probing ---- */
+/* ---- probing a counting filter ---- */
 
 static bool
 probe_counters(const BfView *view, uint64_t hash)
@@ -235,7 +235,7 @@ counting_count(const BfView *view, uint64_t hash)
 	return least;
 }
 
-/* ---- adding and removing ---- */
+/* ---- adding and removing keys ---- */
 
 /* The number of keys by which the prefetching of counters is ahead of their change. */
 #define AHEAD	4
@@ -318,7 +318,7 @@ counting_remove(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, 
 	return n;
 }
 
-/* ---- checking and statistics ---- */
+/* ---- checks and statistics of a counting filter ---- */
 
 static const char *
 counting_check(const BfHeader *head)

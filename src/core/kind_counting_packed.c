@@ -152,7 +152,7 @@ bf_counting_packed_counter(const Planes *planes, uint64_t at)
 	return planes->has_tail ? read_tail(planes, at) : planes->n;
 }
 
-/* ---- operations on bits ---- */
+/* ---- operations on the bits of a word ---- */
 
 /*
  * The operations on bits that packing and loosening consist of.  Each has an implementation in
@@ -247,7 +247,7 @@ popcount_bmi2(uint64_t x)
 
 #endif							/* BF_HAVE_BMI2 */
 
-/* ---- reading ---- */
+/* ---- reading counters, and loosening ---- */
 
 /* Implements Reader.read; inlined with one set of the operations on bits. */
 static inline __attribute__((always_inline)) unsigned
@@ -358,7 +358,7 @@ bf_counting_loosen(const BfPort *port, const BfHeader *loose, uint8_t *out, cons
 	loosen_by(port, &reader, out);
 }
 
-/* ---- writing ---- */
+/* ---- packing counters ---- */
 
 /*
  * Sets reached[j] to the number of counters of a loose payload that are at least j, for each j up
@@ -632,7 +632,7 @@ bf_counting_portable_loosen(uint8_t *out, const BfView *packed)
 	loosen_by(NULL, &reader, out);
 }
 
-/* ---- checking ---- */
+/* ---- checking a packed filter ---- */
 
 const char *
 bf_counting_check_packed(const BfHeader *head)

@@ -52,7 +52,7 @@ extern bool bf_counting_find_planes(const BfView *view, Planes *planes);
  */
 extern unsigned bf_counting_packed_counter(const Planes *planes, uint64_t at);
 
-/* ---- reading either form ---- */
+/* ---- reading the counters of either form ---- */
 
 /*
  * The number of words of counters that are read or written together: the counters for which one
@@ -82,7 +82,7 @@ struct Reader
 
 extern void bf_counting_open_reader(Reader *reader, const BfView *view);
 
-/* ---- members of BfKind ---- */
+/* ---- implementations of members of BfKind ---- */
 
 extern void bf_counting_loosen_plan(const BfHeader *packed, BfHeader *loose);
 extern void bf_counting_loosen(const BfPort *port, const BfHeader *loose, uint8_t *out,

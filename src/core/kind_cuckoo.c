@@ -205,7 +205,7 @@ stash_count(const uint8_t *stash)
 	return n;
 }
 
-/* ---- design ---- */
+/* ---- design of a cuckoo filter ---- */
 
 /*
  * Returns the highest load, up to MAX_LOAD, at which tags of the given number of bits meet fpr.  It
@@ -285,7 +285,7 @@ cuckoo_validate(const BfPort *port, const BfView *view)
 	return NULL;
 }
 
-/* ---- probing ---- */
+/* ---- probing a cuckoo filter ---- */
 
 /*
  * Returns whether one of a bucket's 4 slots holds the tag, for tags of up to NARROW_TAG_BITS bits.
@@ -414,7 +414,7 @@ cuckoo_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *re
 	}
 }
 
-/* ---- adding and removing ---- */
+/* ---- adding and removing keys ---- */
 
 /*
  * A bucket that the search for room has reached.  It is the other bucket of the tag that lies in a

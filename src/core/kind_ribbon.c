@@ -81,7 +81,7 @@
 
 #include <math.h>
 
-/* ---- parameters and size ---- */
+/* ---- parameters and size of a ribbon filter ---- */
 
 /* Returns the FPR of a layer in which the given share of the starts is in the ternary part. */
 static double
@@ -142,7 +142,7 @@ ribbon_size(const BfDesign *design, uint64_t keys)
 	return bf_static_size(design, keys, bf_ribbon_table_len);
 }
 
-/* ---- checking ---- */
+/* ---- checking a ribbon filter ---- */
 
 /*
  * Checks that each byte of the groups is one that a builder writes.  The digits of the blocks by
@@ -219,7 +219,7 @@ ribbon_check(const BfHeader *head)
 	return NULL;
 }
 
-/* ---- the kind ---- */
+/* ---- the table of the kind ---- */
 
 static const BfStaticKind ribbon = {
 	.scratch_len = bf_ribbon_scratch_len,

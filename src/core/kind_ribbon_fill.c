@@ -16,7 +16,7 @@
 #include "bf_cpu.h"
 #include "kind_ribbon_fill_wide.h"
 
-/* A row that moves through the band. */
+/* A row that moves through the band during Gaussian elimination. */
 typedef struct Moving
 {
 	uint64_t	row;			/* The coefficients, from slot `at` on. */

@@ -18,7 +18,7 @@
 #include "kind_ribbon_table.h"
 #include "kind_ribbon_wide.h"
 
-/* ---- the comparison ---- */
+/* ---- comparing a key's row with its fingerprint ---- */
 
 /*
  * The two operations for which processors have special instructions: SumFour returns the sums of a
@@ -98,7 +98,7 @@ rest_holds(const Rest *rest, const Window *window, unsigned width, unsigned fron
 					   in) == fingerprint_trit(fingerprint, width);
 }
 
-/* ---- one key ---- */
+/* ---- probing one key ---- */
 
 static inline __attribute__((always_inline)) bool
 probe_with(const BfView *view, uint64_t hash, SumFour sum_four, Digits digits)
@@ -127,7 +127,7 @@ probe_with(const BfView *view, uint64_t hash, SumFour sum_four, Digits digits)
 	return bf_static_listed(view, &table.shard);
 }
 
-/* ---- many keys ---- */
+/* ---- probing many keys ---- */
 
 /* The number of keys in a batch: as many as a word has bits, so that a set of keys is a word. */
 #define BATCH			64

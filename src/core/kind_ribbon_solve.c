@@ -28,7 +28,7 @@
 /* Up to this many bumped keys, the list of stragglers takes no more space than a further layer. */
 #define LIST_KEYS		12
 
-/* ---- sizes ---- */
+/* ---- sizes of layers and tables ---- */
 
 /* Returns the number of blocks of a layer of the given number of keys. */
 static uint32_t
@@ -120,7 +120,7 @@ bf_ribbon_table_len(const uint32_t *param, uint64_t n)
 	return len;
 }
 
-/* ---- a layer ---- */
+/* ---- building a layer ---- */
 
 static inline uint64_t
 start_of_bumped(const BfShardBuild *build, const Layer *layer, const Band *band, uint32_t i)

@@ -113,7 +113,7 @@ store_double(uint8_t *p, double d)
 	bf_store64(p, bits);
 }
 
-/* ---- stages ---- */
+/* ---- the stages of a filter ---- */
 
 static inline unsigned
 stages_of(const BfHeader *head)
@@ -228,7 +228,7 @@ write_entry(uint8_t *entry, const BfHeader *stage, uint64_t begin, uint64_t coun
 	bf_store64(entry + OFF_COUNTDOWN, countdown);
 }
 
-/* ---- design ---- */
+/* ---- design of a scalable filter ---- */
 
 static void
 scalable_design(BfDesign *design)
@@ -335,7 +335,7 @@ scalable_validate(const BfPort *port, const BfView *view)
 	return NULL;
 }
 
-/* ---- probing ---- */
+/* ---- probing a scalable filter ---- */
 
 static bool
 scalable_probe(const BfView *view, uint64_t hash)
@@ -410,7 +410,7 @@ scalable_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 	}
 }
 
-/* ---- adding and growing ---- */
+/* ---- adding keys, and growing ---- */
 
 /*
  * Measures a stage.  Returns how many more keys it can take before it should be measured again; 0
@@ -545,7 +545,7 @@ scalable_grow(const BfHeader *head, uint8_t *out, const BfView *view)
 	bf_init(&stage, body + end);
 }
 
-/* ---- statistics ---- */
+/* ---- statistics of a scalable filter ---- */
 
 /*
  * Fills in the statistics from at most the given part of each stage's bytes, but at least a
@@ -598,7 +598,7 @@ scalable_stats_sampled(const BfPort *port, const BfView *view, uint64_t max_byte
 	stats_of_stages(port, view, (double) max_bytes / (double) view->head.payload_len, stats);
 }
 
-/* ---- union ---- */
+/* ---- union of scalable filters ---- */
 
 /*
  * Implements BfKind.combined_head.  A united stage holds the keys of both filters, and may be above
@@ -712,7 +712,7 @@ scalable_unite(const BfPort *port, const BfHeader *head, uint8_t *out, const BfV
 	}
 }
 
-/* ---- folding ---- */
+/* ---- folding a scalable filter ---- */
 
 /* The stages that a fold makes of a filter's stages. */
 typedef struct FoldPlan

@@ -67,7 +67,7 @@ xor_check(const BfHeader *head)
 	return bf_static_check(head);
 }
 
-/* ---- building ---- */
+/* ---- building an xor filter ---- */
 
 static uint64_t
 xor_scratch_len(const BfHeader *head, uint32_t n)
@@ -130,7 +130,7 @@ xor_validate(const BfPort *port, const BfView *view)
 	return bf_static_validate(port, view, &frame);
 }
 
-/* ---- probing ---- */
+/* ---- probing an xor filter ---- */
 
 static bool
 xor_probe(const BfView *view, uint64_t hash)

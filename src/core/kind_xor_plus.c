@@ -91,7 +91,7 @@ xor_plus_check(const BfHeader *head)
 	return bf_static_check(head);
 }
 
-/* ---- building ---- */
+/* ---- building an xor_plus filter ---- */
 
 static uint64_t
 xor_plus_scratch_len(const BfHeader *head, uint32_t n)
@@ -202,7 +202,7 @@ xor_plus_validate(const BfPort *port, const BfView *view)
 	return bf_static_validate(port, view, &frame);
 }
 
-/* ---- probing ---- */
+/* ---- probing an xor_plus filter ---- */
 
 /* The state of one key's probe between begin() and end(). */
 typedef struct Lookup

@@ -93,7 +93,7 @@ bf_key_put_item(uint8_t *bytes, bool is_null, uint64_t hash)
 	bf_key_put_le(bytes + 1, is_null ? 0 : hash, 8);
 }
 
-/* ---- numbers of 8 and of 4 bytes ---- */
+/* ---- keys that are numbers of 8 or 4 bytes ---- */
 
 /* Hashes a key of family int. */
 static inline uint64_t
@@ -184,7 +184,7 @@ bf_key_numeric(uint64_t seed, const BfNumeric *number)
 	return bf_hash_bytes_seeded(seed, bytes, len);
 }
 
-/* ---- single bytes ---- */
+/* ---- keys of a single byte ---- */
 
 /* Hashes a key of family bool. */
 static inline uint64_t
@@ -202,7 +202,7 @@ bf_key_char(uint64_t seed, char value)
 	return bf_hash_bytes_seeded(seed, &value, 1);
 }
 
-/* ---- strings ---- */
+/* ---- keys that are strings of bytes ---- */
 
 /* Hashes a key of family bytea. */
 static inline uint64_t
@@ -230,7 +230,7 @@ bf_key_text(uint64_t seed, const char *text, size_t len)
 	return bf_hash_bytes_seeded(seed, text, bf_key_text_len(text, len));
 }
 
-/* ---- other types ---- */
+/* ---- keys of other types ---- */
 
 /* Hashes a key of family uuid: 16 bytes. */
 static inline uint64_t

@@ -54,7 +54,7 @@ bf_plain_set_decimal(BfPlainColumn *column, int precision, int scale)
 	return true;
 }
 
-/* ---- reading and writing names ---- */
+/* ---- reading and writing names of column types ---- */
 
 /* Skips white space as C's isspace() defines it. */
 static const char *
@@ -229,7 +229,7 @@ bf_plain_write_name(const BfPlainColumn *column, char *name)
 	return (size_t) (end - name);
 }
 
-/* ---- hashes ---- */
+/* ---- hashes of decimals ---- */
 
 bool
 bf_plain_numeric(const BfPlainColumn *column, const BfNumeric *number, uint64_t *hash)

@@ -86,7 +86,7 @@ typedef struct BfPlainColumn
 	bool		fixed;
 } BfPlainColumn;
 
-/* ---- columns and their names ---- */
+/* ---- column types and their names ---- */
 
 /* Returns whether a type has a unit of time. */
 static inline bool
