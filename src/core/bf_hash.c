@@ -19,7 +19,7 @@
  * (Evensen 2018) with the length added.
  */
 #define XXH3_MX2		UINT64_C(0x9fb21c651e98df25)
-/* Bytes 8 to 15 of the default secret, XORed with bytes 16 to 23. */
+/* Bytes 8 to 15 of XXH3's default secret, XORed with bytes 16 to 23. */
 #define XXH3_SECRET		UINT64_C(0xc73ab174c5ecd5a2)
 
 BF_WIDE static void

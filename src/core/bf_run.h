@@ -103,8 +103,8 @@ typedef struct BfRun
 	uint32_t	w;
 	uint64_t	places;			/* The number of different places, blocks * offsets. */
 	/*
-	 * For division by d: floor((2^64 - 1) / d). by_places and by_offsets are the same for their
-	 * divisors.
+	 * floor((2^64 - 1) / x) for x = d, for the division by d (bf_run_divide()). by_places and
+	 * by_offsets are the corresponding values for places and offsets.
 	 */
 	uint64_t	by_d;
 	uint64_t	by_places;
@@ -285,8 +285,8 @@ typedef struct BfRunSearch
 {
 	uint32_t	begin;			/* The number in the run of the interval's first overflow page. */
 	uint32_t	end;			/* The number after that of the interval's last overflow page. */
-	uint32_t	low;			/* All pages before low begin below the aim. */
-	uint32_t	high;			/* No page from high on begins below the aim. */
+	uint32_t	low;			/* All pages before low begin below the aim's kept bits. */
+	uint32_t	high;			/* No page from high on begins below the aim's kept bits. */
 } BfRunSearch;
 
 extern void bf_run_search_begin(BfRunSearch *search, const BfRunPage *main_page);

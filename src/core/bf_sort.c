@@ -67,9 +67,9 @@ scatter(const uint64_t *from, uint64_t *to, uint64_t n, int shift, const uint32_
 static void radix_sort(const BfPort *port, uint64_t *v, uint64_t n, int shift, uint64_t *spare);
 
 /*
- * Sorts at most NEAR values by two digits, the higher of which begins at bit shift: first by the
- * lower digit, then by the higher.  Few of at most NEAR hashes agree in both digits; each group
- * that does is then sorted by the remaining digits.
+ * Sorts at most NEAR values by two digits, the higher of which begins at bit `shift`: first by the
+ * lower digit, then by the higher.  Few of at most NEAR hashes agree in both digits; each group of
+ * values that do is then sorted by the remaining digits.
  */
 static void
 sort_near(const BfPort *port, uint64_t *v, uint64_t n, int shift, uint64_t *spare)
@@ -97,11 +97,11 @@ sort_near(const BfPort *port, uint64_t *v, uint64_t n, int shift, uint64_t *spar
 }
 
 /*
- * Sorts values by the digit at bit shift, and then each part of values with the same digit by the
- * next digit.  It works in place ("American flag sort", McIlroy, Bostic, McIlroy 1993), at most
- * eight levels deep.  A value is exchanged with the one that lies in the next place of its part.
- * Following the displaced value to its own part, and so on, would make each step wait for the one
- * before.
+ * Sorts values by the digit that begins at bit `shift`, and then each part of values with the same
+ * digit by the next digit.  It works in place ("American flag sort", McIlroy, Bostic, McIlroy
+ * 1993), at most eight levels deep.  A value is exchanged with the one that lies in the next place
+ * of its part.  Following the displaced value to its own part, and so on, would make each step wait
+ * for the one before.
  */
 static void
 radix_sort(const BfPort *port, uint64_t *v, uint64_t n, int shift, uint64_t *spare)

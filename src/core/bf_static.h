@@ -255,7 +255,7 @@ typedef struct BfShardBuild
 	 */
 	void	   *scratch;
 
-	/* The solver sets the members that follow. */
+	/* The members of BfShardBuild from here on are set by the kind's solver. */
 	/*
 	 * An array of n bytes, zeroed before the solver is called; the solver sets the byte of each key
 	 * that it gives up to 1.

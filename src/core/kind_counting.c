@@ -352,7 +352,7 @@ stats_of_words(const BfPort *port, const BfView *view, uint64_t fold, uint64_t w
 	unsigned	k = view->head.param[PARAM_PROBES];
 	Reader		reader;
 	uint64_t	sum = 0;		/* The sum of the words that a fold joins into one. */
-	uint64_t	joined = 0;		/* The number of words in that sum so far. */
+	uint64_t	joined = 0;		/* The number of words that a fold has joined so far. */
 
 	bf_counting_open_reader(&reader, view);
 	while (reader.done < words)

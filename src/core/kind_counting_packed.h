@@ -74,7 +74,7 @@ struct Reader
 	 */
 	unsigned	(*read) (Reader *reader, uint64_t *counters);
 
-	/* The members that follow are for the packed form only. */
+	/* The members of Reader from here on are used for the packed form only. */
 	Planes		planes;
 	uint64_t	at[MAX_PLANES];	/* The number of the next bit of each plane. */
 	uint64_t	at_tail;		/* The number of the next counter of the tail. */

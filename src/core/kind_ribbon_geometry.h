@@ -82,8 +82,8 @@ typedef struct Layer
 	unsigned	rest_width;		/* The number of columns of the rest in the ternary part. */
 	/* The number of columns of the rest that only the binary part has. */
 	unsigned	extra_width;
-	uint64_t	front;			/* The offset of the front. */
-	uint64_t	rest;			/* The offset of the rest. */
+	uint64_t	front;			/* The offset of the layer's front columns. */
+	uint64_t	rest;			/* The offset of the layer's remaining columns of one bit. */
 	uint64_t	groups;			/* The offset of the groups of ternary columns. */
 	uint64_t	len;
 } Layer;

@@ -21,7 +21,7 @@ typedef struct Table
 	BfShard		shard;
 	uint64_t	number;			/* The number of the shard. */
 	const uint8_t *bytes;		/* The beginning of the next layer to be opened. */
-	uint64_t	avail;			/* The number of bytes of the payload from there on. */
+	uint64_t	avail;			/* The number of bytes of the payload from the next layer on. */
 	uint32_t	blocks;			/* The number of blocks of the next layer; 0 if there is none. */
 	unsigned	nlayers;		/* The number of layers that are open. */
 	Layer		layer[MAX_LAYERS];

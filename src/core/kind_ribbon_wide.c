@@ -100,9 +100,10 @@ typedef struct Batch
 	uint64_t	words[BF_WIDE_BATCH];	/* The offset of the row's columns of the rest. */
 	uint64_t	group[BF_WIDE_BATCH];	/* The offset of the 64 bytes with the row's digits. */
 	uint64_t	digit[BF_WIDE_BATCH];	/* The number of the first block's digits in their bytes. */
-	/* The set of those 64 bytes that hold digits of the first block. */
+	/* Which of the 64 bytes with the row's digits belong to the first block, as a set of bits. */
 	uint64_t	digits_first[BF_WIDE_BATCH];
-	uint64_t	digits_in[BF_WIDE_BATCH];	/* The set of those 64 bytes whose coefficient is 1. */
+	/* Which of the 64 bytes with the row's digits have the coefficient 1, as a set of bits. */
+	uint64_t	digits_in[BF_WIDE_BATCH];
 	/* The fingerprint's bits for the front, a bit for each column. */
 	uint8_t		front_wanted[BF_WIDE_BATCH];
 	/*
@@ -116,7 +117,7 @@ typedef struct Batch
 	uint8_t		digit_wanted[BF_WIDE_BATCH];
 	uint8_t		digit_sums[BF_WIDE_BATCH];	/* The ternary sum, not reduced modulo 3. */
 
-	/* The members that follow are sets of keys. */
+	/* The members of Batch from here on are sets of keys, with a bit for each key. */
 	uint64_t	odd;			/* The keys whose layer cannot be read, or does not exist. */
 	/* The keys whose layer cannot be read, so that they may be contained. */
 	uint64_t	any;

@@ -727,7 +727,8 @@ typedef struct FoldPlan
 /*
  * Plans a fold.  Empty stages are dropped, and what the measured FPRs of the remaining stages leave
  * of fpr is spent on folding them.  The newest stage is folded first, as it is the largest and may
- * be far from full.  Returns false if nothing is left to spend.
+ * be far from full.  Returns false if the stages' FPRs exceed fpr already, or if a stage cannot be
+ * opened.
  */
 static bool
 plan_fold(const BfPort *port, const BfView *view, double fpr, FoldPlan *plan)

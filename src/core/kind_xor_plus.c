@@ -447,7 +447,7 @@ wide_batch(const BfView *view, const OpenShards *open, const uint64_t *hashes, s
 		__m512i		table = bf_wide_pick(open->table, shard, shards);
 		__m512i		len = bf_wide_pick(open->len, shard, shards);
 		__m512i		position[3];
-		__m512i		number;			/* The number of the line. */
+		__m512i		number;			/* The number of the line that the third cell belongs to. */
 
 		bf_wide_block_positions(len, place, mix, position);
 		for (j = 0; j < 2; j++)
