@@ -2,15 +2,16 @@
 /*-------------------------------------------------------------------------
  *
  * build.c
- *	  Building an index of a table's rows.
+ *	  Builds a maplet index from a table's rows.
  *
- * The rows' entries are gathered (gather.c) and collected by the high bits of their hashes, in 256
- * parts, as tails keep them (collect.c); beyond maintenance_work_mem the parts go to temporary
- * files.  Then each part is sorted by itself and written: all of it becomes one run, and nothing is
- * logged before the end, when the whole file is.
+ * The rows' entries are gathered (gather.c) and collected in 256 parts by the high bits of their
+ * hashes (collect.c), in the format that entries have in a tail.  Entries that exceed
+ * maintenance_work_mem go to temporary files.  Then each part is sorted by itself and written, so
+ * that all parts become one run.  Nothing is logged before the end, when the whole file is logged.
  *
- * A part that exceeds the memory by itself is divided again by its next bits.  Entries of one
- * hash need no order, so that a hot key's part ends there.
+ * A part that is too large to be sorted in memory is divided again by the next bits of the hashes.
+ * When all the bits that a tail keeps are used up, all entries of a part have the same hash and
+ * need no order.  So the entries of a hot key end the division.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,13 +40,13 @@ typedef struct BuildState
 {
 	Relation	table;
 	Relation	index;
-	Size		memory;			/* of a collector */
-	uint64		done;			/* entries written */
+	Size		memory;			/* The memory limit of one collector, in bytes. */
+	uint64		done;			/* The number of entries written so far. */
 	MapletRunWriter *writer;
-	MapletDuplicates *duplicates;	/* of a unique index; NULL: it is none */
+	MapletDuplicates *duplicates;	/* Detects duplicate keys; NULL if the index is not unique. */
 } BuildState;
 
-/* ---- writing ---- */
+/* ---- writing the gathered entries as a run ---- */
 
 typedef struct Loaded
 {
@@ -95,7 +96,7 @@ write_entry(BuildState *state, const BfRunEntry *entry)
 	bloomfam_maplet_write(state->writer, entry);
 }
 
-/* Those of one hash. */
+/* Writes entries that all have the same hash. */
 static void
 write_entries(void *arg, const MapletTailEntry *entries, uint32 n)
 {
@@ -113,7 +114,10 @@ write_entries(void *arg, const MapletTailEntry *entries, uint32 n)
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, (int64) state->done);
 }
 
-/* Writes a collector's entries in order, part by part, and frees it. */
+/*
+ * Writes all entries of a collector in the order of their hashes, part by part, and frees the
+ * collector.  All hashes in the collector have their first first_bits bits in common.
+ */
 static void
 write_collector(BuildState *state, MapletCollector *collector, int first_bits)
 {
@@ -154,7 +158,7 @@ write_collector(BuildState *state, MapletCollector *collector, int first_bits)
 	bloomfam_maplet_collector_free(collector);
 }
 
-/* ---- entry points ---- */
+/* ---- entry points of the access method ---- */
 
 IndexBuildResult *
 bloomfam_maplet_build(Relation table, Relation index, IndexInfo *info)
@@ -204,7 +208,9 @@ bloomfam_maplet_build(Relation table, Relation index, IndexInfo *info)
 			meta->p = Max(meta->p, bloomfam_maplet_bits(MAPLET_MIN_ROWS,
 														options->remainder_bits));
 
-		/* as if it had grown to this size */
+		/*
+		 * Give the tail the size that it would have if the index had grown to this size by inserts.
+		 */
 		while (tail_pages < MAPLET_MAX_TAIL_PAGES &&
 			   facts->entries >=
 			   (uint64) MAPLET_TAIL_SHARE * tail_pages * MAPLET_TAIL_CAPACITY)
@@ -225,8 +231,8 @@ bloomfam_maplet_build(Relation table, Relation index, IndexInfo *info)
 									&meta->outputs[MAPLET_FLUSH_OUTPUT], meta);
 
 		/*
-		 * What counts are rows as they are now: of those that were gathered, one may have been
-		 * deleted since by a transaction that CREATE INDEX CONCURRENTLY lets run.
+		 * The rows of a unique index are compared as they are now.  A row that was gathered may
+		 * have been deleted since by a transaction that CREATE INDEX CONCURRENTLY lets run.
 		 */
 		if (info->ii_Unique)
 			state.duplicates = bloomfam_maplet_duplicates_make(table, index, SnapshotSelf);
@@ -240,7 +246,7 @@ bloomfam_maplet_build(Relation table, Relation index, IndexInfo *info)
 
 	bloomfam_maplet_gather_end(&gathered);
 
-	/* the metapage last: before, the file is no index */
+	/* Write the metapage last: the file is not a valid index before that. */
 	bloomfam_maplet_page_write(index, MAIN_FORKNUM, 0, page.data, false);
 	if (RelationNeedsWAL(index))
 		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);

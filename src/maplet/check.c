@@ -2,11 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * check.c
- *	  maplet_check(): is an index whole, is every row of its table in it, and no key twice in a
- *	  unique one?
+ *	  Implements maplet_check(), which checks that an index is intact, that each row of its table
+ *	  has an entry, and that a unique index has no key twice.
  *
- * Runs beside everything else: a run that is merged meanwhile is left, and its entries are in
- * another one.
+ * The check runs concurrently with all other work on the index.  When a merge or a flush drops a
+ * run or a tail while it is being checked, the rest of it is skipped, as its entries are in another
+ * run.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,9 +33,14 @@
 
 PG_FUNCTION_INFO_V1(bloomfam_maplet_check);
 
-/* ---- structure ---- */
+/* ---- checking the index's structure ---- */
 
-/* The page of this run or tail was of another: an error if the metapage still has it. */
+/*
+ * Is called when a page of a run or tail bears another owner's id.  Rereads the metapage, and
+ * raises an error if it still lists the run or tail: then the page is damaged.  Returns if it does
+ * not, as the run or tail was dropped and its page reused.  The parameter owner is the id of the
+ * run or the generation of the tail.
+ */
 static void
 expect_gone(Relation index, BlockNumber block, uint64 owner)
 {
@@ -49,7 +55,11 @@ expect_gone(Relation index, BlockNumber block, uint64 owner)
 	pfree(view);
 }
 
-/* farthest: for each page, how many pages beyond it an entry of its hashes was found */
+/*
+ * Checks one page of a tail, given as a copy.  Raises an error if the page is damaged.  For each
+ * page of the tail, farthest[] says how many pages beyond it an entry was found whose hash belongs
+ * on that page; the function increases these numbers.
+ */
 static void
 check_tail_page(Relation index, const MapletTail *tail, uint32 number, Page page,
 				uint32 *farthest)
@@ -84,7 +94,9 @@ check_tail(Relation index, const MapletTail *tail)
 	uint32		i;
 
 	/*
-	 * Entries first, marks afterwards: an entry's way is marked before it is written.
+	 * The first pass reads the entries, the second one the overflow marks.  An insert marks all
+	 * pages that it goes past before it writes its entry, so the marks of every entry found are set
+	 * by the second pass.
 	 */
 	for (pass = 0; pass < 2; pass++)
 		for (i = 0; i < tail->extent.len; i++)
@@ -171,7 +183,7 @@ check_run(Relation index, const MapletRun *run, const BfRun *open)
 								  "a run with more or less than it should have");
 }
 
-/* No two of runs, tails and outputs may have a block in common. */
+/* Checks that no two of the runs, tails and outputs have a block in common. */
 static void
 check_extents(Relation index, const MapletMeta *meta)
 {
@@ -188,9 +200,9 @@ check_extents(Relation index, const MapletMeta *meta)
 	pfree(room);
 }
 
-/* ---- rows ---- */
+/* ---- checking that the table's rows are in the index ---- */
 
-/* Rows are looked up so many at a time. */
+/* The table's rows are looked up in batches of this many rows. */
 #define CHECK_ROWS		65536
 
 typedef struct CheckedRow
@@ -210,9 +222,13 @@ typedef struct RowCheck
 	uint64	   *hashes;
 	int			n;
 	bool		unique;
-	CheckedRow *entries;		/* of a unique index: all that have the rows' hashes */
+	/*
+	 * All entries of the index that have the hash of one of the rows; NULL if the index is not
+	 * unique.
+	 */
+	CheckedRow *entries;
 	Size		nentries;
-	Size		room;			/* of entries */
+	Size		room;			/* The number of elements that the array "entries" has room for. */
 } RowCheck;
 
 #define ST_SORT sort_rows
@@ -268,7 +284,9 @@ found_row(void *arg, uint64 hash, const uint64 *places, uint32 n)
 	}
 }
 
-/* Raises an error if two of the rows in entries have one key. */
+/*
+ * Raises an error if two of the rows in check->entries have the same key.  Empties check->entries.
+ */
 static void
 check_duplicates(RowCheck *check)
 {
@@ -338,7 +356,11 @@ check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool ali
 		look_rows_up(check);
 }
 
-/* Expressions and predicates are the owner's code: it runs as the owner, whoever calls. */
+/*
+ * Checks that each row of the table has an entry in the index, and that a unique index has no key
+ * twice.  The index's expressions and its predicate are the owner's code, so they are run as the
+ * table's owner, whoever calls.
+ */
 static void
 check_rows(MapletOpened *opened, MapletView *view)
 {
@@ -354,7 +376,11 @@ check_rows(MapletOpened *opened, MapletView *view)
 	nest_level = NewGUCNestLevel();
 	bloomfam_restrict_search_path();
 
-	/* as for CREATE INDEX CONCURRENTLY: rows that a snapshot sees, which all must be there */
+	/*
+	 * As in CREATE INDEX CONCURRENTLY, the scan reads the rows that a snapshot sees, and all of
+	 * them must be in the index.  An index that is too new for the snapshot may lack some, so it is
+	 * refused.
+	 */
 	if (!bloomfam_index_is_complete(opened->index, GetTransactionSnapshot()))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -389,8 +415,9 @@ check_rows(MapletOpened *opened, MapletView *view)
 }
 
 /*
- * maplet_check(index regclass, heapallindexed boolean) RETURNS void: raises an error unless the
- * index is whole.
+ * Implements maplet_check(index regclass, heapallindexed boolean) RETURNS void.  Raises an error
+ * unless the index is intact, and with heapallindexed also if it lacks a row of its table or, being
+ * unique, has a key twice.
  */
 Datum
 bloomfam_maplet_check(PG_FUNCTION_ARGS)

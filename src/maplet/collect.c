@@ -2,10 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * collect.c
- *	  The entries of a build, collected by the high bits of their hashes.
+ *	  Collects the entries of a build in parts, by the high bits of their hashes.
  *
- * A part's entries are in chunks; when there are too many, all full ones go to temporary files,
- * one for each part.  The workers of a parallel build share theirs, in files of known names.
+ * A part's entries are kept in chunks.  When the chunks of all parts exceed the memory limit, all
+ * entries in memory are written to temporary files, one for each part.  The workers of a parallel
+ * build share their files with the process that builds, which opens them by their known names.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,17 +18,18 @@
 
 #include "maplet/collect.h"
 
-#define CHUNK_ENTRIES	682		/* 8 kB */
+#define CHUNK_ENTRIES	682		/* A chunk of this many entries takes about 8 kB. */
 
-/* A part's entries: those in memory are later than those in the file. */
+/* The entries of one part.  All entries in memory were collected later than those in the file. */
 typedef struct Part
 {
-	BufFile    *file;			/* NULL: none yet */
+	BufFile    *file;			/* NULL until entries of the part are written to a file. */
 	uint64		in_file;
-	MapletTailEntry *chunk;		/* room for CHUNK_ENTRIES; NULL: none yet */
+	/* The chunk being filled, with room for CHUNK_ENTRIES entries; NULL if none is allocated. */
+	MapletTailEntry *chunk;
 	uint32		in_chunk;
-	List	   *full;			/* chunks that are full */
-	uint64		n;				/* in all, those of shares included */
+	List	   *full;			/* List of MapletTailEntry *: the chunks that are full, in order. */
+	uint64		n;				/* The number of all entries, including those of added shares. */
 } Part;
 
 struct MapletCollector
@@ -36,8 +38,8 @@ struct MapletCollector
 	Size		memory;
 	Size		max_memory;
 	MemoryContext context;
-	const MapletShare *share;	/* NULL: files are its own */
-	List	   *added;			/* the workers' shares */
+	const MapletShare *share;	/* The worker's shared files; NULL if the files are private. */
+	List	   *added;			/* List of MapletShare *: the workers' shares that were added. */
 	Part		parts[MAPLET_PARTS];
 };
 
@@ -62,7 +64,7 @@ bloomfam_maplet_collector_free(MapletCollector *collector)
 	MemoryContextDelete(collector->context);
 }
 
-/* ---- files ---- */
+/* ---- temporary files ---- */
 
 static void
 name_file(char *name, int worker, int i)
@@ -88,7 +90,7 @@ write_chunk(Part *part, const MapletTailEntry *chunk, uint32 n)
 	part->in_file += n;
 }
 
-/* Moves all that is in memory to files. */
+/* Moves all entries that are in memory to temporary files. */
 static void
 spill(MapletCollector *collector)
 {
@@ -135,7 +137,7 @@ read_file(BufFile *file, uint64 n, MapletTakeEntries take, void *arg)
 	pfree(entries);
 }
 
-/* ---- collecting ---- */
+/* ---- collecting entries ---- */
 
 void
 bloomfam_maplet_collect(MapletCollector *collector, const MapletTailEntry *entry, uint64 hash)
@@ -198,7 +200,7 @@ bloomfam_maplet_collector_add(MapletCollector *collector, const MapletShare *sha
 	MemoryContextSwitchTo(old);
 }
 
-/* ---- reading ---- */
+/* ---- reading the parts ---- */
 
 uint64
 bloomfam_maplet_part_entries(const MapletCollector *collector, int i)

@@ -2,12 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * cost.c
- *	  What the planner is told.
+ *	  Estimates the cost of a maplet index scan for the planner.
  *
- * A look-up reads a page of each run; the metapage, the tails and the small runs stay in memory,
- * as the upper pages of a B-tree do, for which the server counts processor time only.  The keys of
- * an array are looked up in the order of their hashes, so that each page is visited once.  All is
- * looked up before the first row is returned, so that it is the cost of starting.
+ * A lookup reads one page of each run.  The metapage, the tails and the small runs are expected to
+ * stay in memory, as the upper pages of a B-tree do, for which the server counts CPU time only.
+ * The keys of an array are looked up in the order of their hashes, so that each page is visited
+ * once.  All keys are looked up before the first row is returned, so the lookups are startup cost.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,16 +28,25 @@
 #include "maplet/maplet.h"
 #include "maplet/meta.h"
 
-/* What the server takes for a page that is in memory (selfuncs.c: btcostestimate()). */
+/*
+ * The CPU cost of a page that is in memory, in operator calls, as the server has it for B-trees
+ * (btcostestimate() in selfuncs.c).
+ */
 #define PAGE_OPERATORS	50.0
 
-/* To find one key in a page that is at hand, and to hash and sort it. */
+/*
+ * The CPU cost, in operator calls, of finding a key in a page that is in memory, and that of
+ * hashing and sorting a key.
+ */
 #define KEY_OPERATORS	8.0
 
-/* Of a run of so many pages, half of them are thought to be in memory. */
+/* Half of a run of this many pages is assumed to be in memory, unless it is the largest run. */
 #define HALF_CACHED_PAGES	1024.0
 
-/* Does the planner know how often the index's keys repeat? */
+/*
+ * Returns whether the planner has statistics on the index's keys, and so knows how often keys
+ * repeat.
+ */
 static bool
 has_statistics(PlannerInfo *root, const IndexOptInfo *index)
 {
@@ -49,7 +58,10 @@ has_statistics(PlannerInfo *root, const IndexOptInfo *index)
 								 Int16GetDatum(attribute), BoolGetDatum(false));
 }
 
-/* Pages read from disk by a look-up, of many that share a cache. */
+/*
+ * Estimates how many pages one lookup reads from disk, given the number of lookups that share the
+ * cache.
+ */
 static double
 pages_read(PlannerInfo *root, const MapletMeta *meta, double index_pages, double lookups)
 {
@@ -70,7 +82,10 @@ pages_read(PlannerInfo *root, const MapletMeta *meta, double index_pages, double
 	return read;
 }
 
-/* Operators that so many keys of one scan take: for each page, and for each key in each. */
+/*
+ * Estimates how many operator calls a scan for this number of keys takes: a cost for each page
+ * visited, and a cost for each key in each run.
+ */
 static double
 operators(const MapletMeta *meta, double keys)
 {

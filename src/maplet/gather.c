@@ -2,10 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * gather.c
- *	  Gathering the entries of a table's rows for a build, alone or with parallel workers.
+ *	  Gathers the entries of a table's rows for a build, in one process or with parallel workers.
  *
- * Reading and hashing rows is most of a build's work.  Workers do their share of it as the process
- * that builds does, and leave what they have collected in files, part by part.
+ * Most of a build's time goes into reading rows and hashing their keys.  Parallel workers and the
+ * process that builds share this work.  The workers leave the entries that they have collected in
+ * shared files, one for each part.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,30 +31,34 @@
 #define KEY_SHARED		UINT64CONST(0x4d50000000000001)
 #define KEY_SCAN		UINT64CONST(0x4d50000000000002)
 
-/* Different hashes are counted by so many registers, of 6 bits in a byte each: to 3 % or so. */
+/*
+ * Different hashes are counted by a HyperLogLog sketch of 2^SKETCH_BITS registers, each of 6 bits
+ * in a byte of its own.  The count is off by about 3 %.
+ */
 #define SKETCH_BITS		10
 #define SKETCH_SIZE		(1 << SKETCH_BITS)
 
-/* What a process has found. */
+/* What one process has found in its share of the table. */
 typedef struct Found
 {
 	MapletRunFacts facts;
 	uint8		sketch[SKETCH_SIZE];
 	double		heap_tuples;
 	bool		broken_hot_chain;
-	uint64		counts[MAPLET_PARTS];	/* workers: entries in its files */
+	/* The number of entries in each part's file; set by workers only. */
+	uint64		counts[MAPLET_PARTS];
 } Found;
 
-/* In shared memory. */
+/* What the building process and its parallel workers have in shared memory. */
 typedef struct GatherShared
 {
 	Oid			table;
 	Oid			index;
 	bool		concurrent;
-	Size		memory;			/* of each process */
+	Size		memory;			/* The memory limit of each process's collector, in bytes. */
 	SharedFileSet files;
 	MapletMeta	meta;
-	Found		found[FLEXIBLE_ARRAY_MEMBER];	/* by each worker */
+	Found		found[FLEXIBLE_ARRAY_MEMBER];	/* What each worker has found, by its number. */
 } GatherShared;
 
 typedef struct Gathering
@@ -81,7 +86,10 @@ take_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool aliv
 	addHyperLogLog(&state->sketch, (uint32) (hash >> 32));
 }
 
-/* One process's share, or all with scan = NULL. */
+/*
+ * Scans one process's share of the table, as the parallel scan gives it, or the whole table if scan
+ * is NULL.  Adds the rows' entries to the collector, and fills *found except for its counts.
+ */
 static void
 scan_table(Relation table, Relation index, IndexInfo *info, const MapletMeta *meta,
 		   MapletCollector *collector, bool progress, TableScanDesc scan, Found *found)
@@ -97,7 +105,10 @@ scan_table(Relation table, Relation index, IndexInfo *info, const MapletMeta *me
 	initHyperLogLog(&state.sketch, SKETCH_BITS);
 	Assert(state.sketch.nRegisters == SKETCH_SIZE);
 
-	/* alone not in step with other scans: a hot key's entries shall come in the table's order */
+	/*
+	 * Without workers, the scan is not synchronized with other sequential scans, so that a hot
+	 * key's entries are collected in the table's order.
+	 */
 	found->heap_tuples = table_index_build_scan(table, index, info, scan != NULL, progress,
 												take_row, &state, scan);
 	found->broken_hot_chain = info->ii_BrokenHotChain;
@@ -106,11 +117,11 @@ scan_table(Relation table, Relation index, IndexInfo *info, const MapletMeta *me
 	freeHyperLogLog(&state.sketch);
 }
 
-/* ---- workers ---- */
+/* ---- parallel workers ---- */
 
 extern PGDLLEXPORT void bloomfam_maplet_build_worker(dsm_segment *segment, shm_toc *toc);
 
-/* The server calls it by its name. */
+/* Runs as a parallel worker of a build.  The server calls this function by its name. */
 void
 bloomfam_maplet_build_worker(dsm_segment *segment, shm_toc *toc)
 {
@@ -143,9 +154,9 @@ bloomfam_maplet_build_worker(dsm_segment *segment, shm_toc *toc)
 /* ---- the process that builds ---- */
 
 /*
- * How many workers to request.  A worker has a file for each part, whose making and reading takes
- * as long as some two million rows: with less than WORKER_PAGES for each it would only delay the
- * build.
+ * Returns how many parallel workers to request.  A worker makes one file for each part, and making
+ * and reading these files takes as long as about two million rows.  So a worker with less than
+ * WORKER_PAGES pages of the table would only delay the build.
  */
 static int
 worthwhile_workers(Relation table, Relation index)
@@ -155,15 +166,21 @@ worthwhile_workers(Relation table, Relation index)
 
 	if (pages == 0)
 		return 0;
-	/* by size, settings, and whether expressions are safe; 15 and 16 do not look by themselves */
+	/*
+	 * plan_create_index_workers() goes by the table's size, by settings, and by whether the index's
+	 * expressions are parallel safe.  PostgreSQL 15 and 16 call it for B-trees only.
+	 */
 	nworkers = plan_create_index_workers(RelationGetRelid(table), RelationGetRelid(index));
-	/* who has said how many gets them */
+	/* Do not reduce the number of workers if the table's option parallel_workers is set. */
 	if (RelationGetParallelWorkers(table, -1) != -1)
 		return nworkers;
 	return (int) Min((BlockNumber) nworkers, pages / WORKER_PAGES);
 }
 
-/* Starts workers: what they share, or NULL if there are none. */
+/*
+ * Starts parallel workers.  Returns the state that is shared with them, or NULL if no worker could
+ * be started.
+ */
 static GatherShared *
 start_workers(Relation table, Relation index, IndexInfo *info, const MapletMeta *meta,
 			  int nworkers, MapletGathered *gathered)
@@ -213,7 +230,10 @@ start_workers(Relation table, Relation index, IndexInfo *info, const MapletMeta 
 	return shared;
 }
 
-/* Waits for the workers, and adds what they have found; to *own, what this process has. */
+/*
+ * Waits for the workers to finish, and adds what they have found to *gathered.  Their sketches are
+ * merged into that of *own, which holds what this process has found.
+ */
 static void
 add_workers(GatherShared *shared, IndexInfo *info, MapletGathered *gathered, Found *own)
 {
@@ -242,7 +262,7 @@ add_workers(GatherShared *shared, IndexInfo *info, MapletGathered *gathered, Fou
 	}
 }
 
-/* How many different hashes there are, about. */
+/* Estimates from the sketch how many different hashes there are.  The result is at most entries. */
 static uint64
 count_hashes(const Found *found, uint64 entries)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * gather.h
- *	  Gathering the entries of a table's rows for a build, alone or with parallel workers.
+ *	  Gathers the entries of a table's rows for a build, in one process or with parallel workers.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,17 +19,19 @@
 typedef struct MapletGathered
 {
 	MapletCollector *collector;
-	Size		memory;			/* what it and the like of it may take, in bytes */
+	Size		memory;			/* The memory limit of each collector, in bytes. */
 	MapletRunFacts facts;
 	double		heap_tuples;
-	int			workers;		/* that took part, beside this process */
-	ParallelContext *parallel;	/* NULL: there were none */
+	/* The number of parallel workers that took part, not counting this process. */
+	int			workers;
+	ParallelContext *parallel;	/* NULL if there are no parallel workers. */
 	Snapshot	snapshot;
 } MapletGathered;
 
 /*
- * Scans the table.  meta: of the index to be built, which says how keys are hashed.  The collector
- * has all entries until the end is called, after which it is not to be used.
+ * Scans the table and fills *gathered with the entries of its rows. meta is the metapage's contents
+ * of the index to be built, which say how keys are hashed.  The collector holds all entries until
+ * bloomfam_maplet_gather_end() is called, and must not be used afterwards.
  */
 extern void bloomfam_maplet_gather(Relation table, Relation index, IndexInfo *info,
 								   const MapletMeta *meta, MapletGathered *gathered);

@@ -2,13 +2,14 @@
 /*-------------------------------------------------------------------------
  *
  * hash.c
- *	  From a key to the hash that a maplet index stores.
+ *	  Computes the hash of a key that a maplet index stores.
  *
- * Keys are hashed as filters hash them, by families of types (src/pg/hasher.h).  An index lives
- * as long as its table, so two things are different.  A family whose hash depends on the server's
- * version or a collation's is recorded in the metapage, and an index of another version is refused.
- * And a label of an enum may be renamed, which a hash of labels would not survive: an enum is
- * hashed as the OID that it is, and what has enums inside cannot be indexed.
+ * Keys are hashed as filters hash them, by families of types (src/pg/hasher.h).  Two things are
+ * different, because an index lives as long as its table.  First, the metapage records the family
+ * of the keys; if a family's hash depends on the version of the server or of a collation, an index
+ * that was built with another version is refused.  Second, a label of an enum may be renamed, which
+ * would change a hash of labels.  So an enum is hashed by its OID, and types that contain enums
+ * cannot be indexed.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,8 +26,10 @@
 #include "maplet/hash.h"
 
 /*
- * The equality of a type's default operator class, B-tree or else hash; InvalidOid: none.  Its
- * family, and the number it has there.  As the type cache knows it, but of anyarray, too.
+ * Returns the equality operator of a type's default operator class, that of B-trees or else that of
+ * hash indexes; InvalidOid if the type has neither.  Sets *family to the class's operator family,
+ * and *strategy to the operator's number in it.  Returns what the type cache has as the type's
+ * equality, but finds the one of anyarray, too.
  */
 static Oid
 default_equality(Oid type, Oid *family, StrategyNumber *strategy)
@@ -60,8 +63,9 @@ bloomfam_maplet_is_equality(Oid operator, Oid left, Oid right)
 }
 
 /*
- * A superuser can make an operator class of any operator, or add some to one, and is told only by
- * amvalidate().  Keys that another one takes for equal would not be found.
+ * Raises an error if the index's operator for keys of this type is not the equality that hashes
+ * agree with.  A superuser can make an operator class of any operator, or add operators to one, and
+ * only amvalidate() reports that.  Keys that such an operator takes for equal would not be found.
  */
 static void
 check_operator(Relation index, Oid type)
@@ -93,8 +97,9 @@ bloomfam_maplet_hasher_make(MapletHasher *hasher, MemoryContext context, Relatio
 	check_operator(index, type);
 
 	/*
-	 * The operator class says what equality is.  Its type can be another one than the column's,
-	 * whose values then are values of it just as they are.
+	 * The operator class defines which keys are equal, so its input type decides how keys are
+	 * hashed.  It can differ from the column's type, whose values are then binary compatible with
+	 * it.
 	 */
 	if (!OidIsValid(type))
 		type = index->rd_opcintype[0];

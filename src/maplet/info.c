@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * info.c
- *	  maplet_info(), maplet_runs(), maplet_merge() and maplet_may_contain().
+ *	  Implements maplet_info(), maplet_runs(), maplet_merge() and maplet_may_contain().
  *
  *-------------------------------------------------------------------------
  */
@@ -44,9 +44,12 @@ PG_FUNCTION_INFO_V1(bloomfam_maplet_runs);
 PG_FUNCTION_INFO_V1(bloomfam_maplet_merge);
 PG_FUNCTION_INFO_V1(bloomfam_maplet_may_contain);
 
-/* ---- figures ---- */
+/* ---- maplet_info(), maplet_runs() and maplet_merge() ---- */
 
-/* Entries of a tail.  One that has changed hands has none. */
+/*
+ * Counts the entries of a tail.  Pages that have been reused for another tail or a run do not
+ * count.
+ */
 static uint64
 count_tail(Relation index, const MapletTail *tail)
 {
@@ -80,7 +83,7 @@ live_pages(const MapletMeta *meta)
 	return pages;
 }
 
-/* maplet_info(index regclass) RETURNS record: see the install script for its columns. */
+/* Implements maplet_info(index regclass) RETURNS record.  The install script has the columns. */
 Datum
 bloomfam_maplet_info(PG_FUNCTION_ARGS)
 {
@@ -127,7 +130,10 @@ bloomfam_maplet_info(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
-/* maplet_runs(index regclass) RETURNS SETOF record: a row for each run, the oldest first. */
+/*
+ * Implements maplet_runs(index regclass) RETURNS SETOF record: returns a row for each run, the
+ * oldest run first.
+ */
 Datum
 bloomfam_maplet_runs(PG_FUNCTION_ARGS)
 {
@@ -158,7 +164,10 @@ bloomfam_maplet_runs(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* maplet_merge(index regclass) RETURNS void: see bloomfam_maplet_merge_all(). */
+/*
+ * Implements maplet_merge(index regclass) RETURNS void: flushes both tails, and merges all runs
+ * with the same number of kept bits into one (bloomfam_maplet_merge_all()).
+ */
 Datum
 bloomfam_maplet_merge(PG_FUNCTION_ARGS)
 {
@@ -172,9 +181,12 @@ bloomfam_maplet_merge(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* ---- a filter that is always current ---- */
+/* ---- maplet_may_contain(), a filter that is always current ---- */
 
-/* The user must be allowed to read all columns that keys are made of, by any rows. */
+/*
+ * Raises an error unless the user may read all columns that the index's keys are made of, in all
+ * rows of the table.
+ */
 static void
 check_privileges(MapletOpened *opened, const IndexInfo *info)
 {
@@ -193,7 +205,7 @@ check_privileges(MapletOpened *opened, const IndexInfo *info)
 		{
 			AttrNumber	attribute = column + FirstLowInvalidHeapAttributeNumber;
 
-			/* a whole row is all columns */
+			/* A reference to the whole row needs the privilege to read the whole table. */
 			if (attribute == InvalidAttrNumber ||
 				pg_attribute_aclcheck(table, attribute, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 				aclcheck_error(result, OBJECT_TABLE, RelationGetRelationName(opened->table));
@@ -208,7 +220,9 @@ check_privileges(MapletOpened *opened, const IndexInfo *info)
 						RelationGetRelationName(opened->table))));
 }
 
-/* Is what values of this type have by default as their equality that of the index? */
+/*
+ * Returns whether the default equality of this type is an operator of the index's operator family.
+ */
 static bool
 has_equality_of(Relation index, Oid type)
 {
@@ -224,9 +238,10 @@ note_found(void *arg, uint64 hash, const uint64 *places, uint32 n)
 }
 
 /*
- * maplet_may_contain(index regclass, key "any") RETURNS boolean.  false: no row has the key, not
- * one that is deleted and not yet vacuumed, nor one that is not committed.  true throughout a
- * transaction for which the index is too new.  NULL for a NULL key.
+ * Implements maplet_may_contain(index regclass, key "any") RETURNS boolean.  Returns false if no
+ * row has the key, not even a deleted row that is not vacuumed yet, or an uncommitted row.  Returns
+ * true in a transaction whose snapshot is too old for the index, whatever the key.  Returns NULL
+ * for a NULL key.
  */
 Datum
 bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
@@ -289,7 +304,7 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 	bloomfam_maplet_hasher_make(&hasher, CurrentMemoryContext, index,
 								IsBinaryCoercible(type, own) ? InvalidOid : type);
 
-	/* a serializable transaction relies on the answer as on a scan's */
+	/* A serializable transaction relies on the answer as it would on a scan's result. */
 	if (IsolationIsSerializable())
 		PredicateLockRelation(index, GetTransactionSnapshot());
 	bloomfam_maplet_meta_read(index, view);
@@ -297,7 +312,10 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 	hash = maplet_hash(&hasher, key);
 	bloomfam_maplet_lookup(index, view, &hash, 1, note_found, &found);
 
-	/* rows that it lacks are seen by old snapshots, by which the planner does not use it either */
+	/*
+	 * An old snapshot may see rows that the index lacks, so the answer must be true.  The planner
+	 * does not use the index with such a snapshot either.
+	 */
 	if (!bloomfam_index_is_complete(index, GetActiveSnapshot()))
 		found = true;
 	bloomfam_maplet_close(&opened);

@@ -2,14 +2,15 @@
 /*-------------------------------------------------------------------------
  *
  * insert.c
- *	  Inserting a row's entry, and refusing a key that a unique index has.
+ *	  Inserts a row's entry, and refuses a key that a unique index already has.
  *
- * The metapage is held in SHARE mode until the entry's page is held in EXCLUSIVE mode, so that
- * the tail cannot be switched between: the flush would have read the page already.
+ * The metapage stays locked in SHARE mode until the entry's page is locked in EXCLUSIVE mode.
+ * Otherwise the tail could be switched between the two, and the flush might already have read the
+ * page.
  *
- * For a unique index the key's lock is held from before the search for other rows with the key
- * until the entry is there.  So of two sessions that insert a key, the second finds the first's
- * entry.
+ * For a unique index, the key's lock is held from before the search for other rows with the key
+ * until the entry is in the index.  So if two sessions insert the same key, the second one finds
+ * the first one's entry.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,12 +30,14 @@
 #include "maplet/unique.h"
 #include "maplet/wal.h"
 
-/* What inserts of one statement keep. */
+/* What the inserts of one statement keep in IndexInfo.ii_AmCache. */
 typedef struct InsertState
 {
 	MapletHasher hasher;
-	MapletView *view;			/* for searches of a unique index; NULL: none yet */
-	MapletKeys *keys;			/* the same */
+	/* A copy of the metapage for searches in a unique index; NULL before the first search. */
+	MapletView *view;
+	/* Reads and compares keys for searches in a unique index; NULL before the first search. */
+	MapletKeys *keys;
 } InsertState;
 
 static InsertState *
@@ -59,11 +62,15 @@ insert_state(Relation index, IndexInfo *info)
 typedef enum InsertResult
 {
 	INSERT_DONE,
-	INSERT_STEP_IS_DUE,			/* done, and it is time for a step of flushing and merging */
+	/* The entry was inserted, and a step of flushing and merging is due. */
+	INSERT_STEP_IS_DUE,
 	INSERT_TAIL_IS_FULL
 } InsertResult;
 
-/* Adds an entry to the active tail, which *tail then is. */
+/*
+ * Adds an entry to the active tail, unless all pages for the entry are full.  Sets *tail to the
+ * active tail in either case.
+ */
 static InsertResult
 insert_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, MapletTail *tail)
 {
@@ -98,7 +105,10 @@ insert_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, MapletTa
 			maplet_stamp(page)->number != number)
 			bloomfam_maplet_corrupted(index, block, "a page of a tail is missing");
 
-		/* a page that has sent entries on takes no more, so that readers need not wonder */
+		/*
+		 * A page that has sent entries on to the next one takes no more entries, even if VACUUM has
+		 * made room in it, so that readers can rely on the page's mark.
+		 */
 		if (!maplet_stamp(page)->overflowed)
 		{
 			count = bloomfam_maplet_tail_count(page);
@@ -121,7 +131,10 @@ insert_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, MapletTa
 	return INSERT_TAIL_IS_FULL;
 }
 
-/* Adds the entry, making room first if there is none.  Returns whether a step is due, of *tail. */
+/*
+ * Adds the entry to the active tail, after making room if all pages for it are full.  Sets *tail to
+ * the tail that took the entry, and returns whether a step of flushing and merging is due.
+ */
 static bool
 add_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, MapletTail *tail)
 {
@@ -136,7 +149,7 @@ add_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, MapletTail 
 	}
 }
 
-/* ---- unique indexes ---- */
+/* ---- keys of unique indexes ---- */
 
 static void
 prepare_search(InsertState *state, Relation table, Relation index, IndexInfo *info)
@@ -161,8 +174,9 @@ wait_for(const MapletKeySearch *search, Relation table, ItemPointer tid)
 }
 
 /*
- * Does a snapshot of now see the row that is to be inserted?  CREATE INDEX CONCURRENTLY may insert
- * one that was deleted meanwhile, and is in nobody's way.
+ * Returns whether a snapshot of this moment sees the row that is to be inserted.  CREATE INDEX
+ * CONCURRENTLY may insert an entry of a row that was deleted meanwhile, which conflicts with
+ * nothing.
  */
 static bool
 row_is_alive(Relation table, const ItemPointerData *tid)
@@ -173,9 +187,9 @@ row_is_alive(Relation table, const ItemPointerData *tid)
 }
 
 /*
- * Raises the server's own error for a unique index; or, as a B-tree does, that of a serialization
- * failure, if the transaction has read what another one has written since: then it is to be tried
- * again.
+ * Raises the server's own error for a duplicate key in a unique index.  If a serializable
+ * transaction has read what another transaction has written since, raises a serialization failure
+ * instead, as a B-tree does, so that the transaction is tried again.
  */
 static void pg_attribute_noreturn()
 raise_duplicate(Relation table, Relation index, Datum *values, bool *isnull)
@@ -193,9 +207,10 @@ raise_duplicate(Relation table, Relation index, Datum *values, bool *isnull)
 }
 
 /*
- * Takes the key's lock, and searches for other rows with the key, waiting for transactions without
- * the lock.  Returns whether there are none; the lock is then held.  With UNIQUE_CHECK_PARTIAL it
- * is held in either case, nobody is waited for, and false says that there may be one.
+ * Takes the key's lock, and searches for other rows with the key.  If a row is in doubt, releases
+ * the lock, waits for the row's transaction, and begins again.  Raises an error if another row has
+ * the key.  Otherwise returns true, with the lock held.  With UNIQUE_CHECK_PARTIAL it neither waits
+ * nor raises that error: it returns with the lock held, and false if another row may have the key.
  */
 static bool
 lock_unique_key(InsertState *state, Relation table, Relation index, uint64 hash, Datum *values,
@@ -222,7 +237,7 @@ lock_unique_key(InsertState *state, Relation table, Relation index, uint64 hash,
 	}
 }
 
-/* ---- the entry point ---- */
+/* ---- the entry point of the access method ---- */
 
 bool
 bloomfam_maplet_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
@@ -234,7 +249,7 @@ bloomfam_maplet_insert(Relation index, Datum *values, bool *isnull, ItemPointer 
 	bool		step_is_due = false;
 	bool		result = true;
 
-	/* NULLs are different from each other */
+	/* NULLs are distinct from each other, and the index has no entries for them. */
 	if (isnull[0])
 		return true;
 	state = insert_state(index, info);

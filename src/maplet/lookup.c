@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * lookup.c
- *	  Looking keys up: from hashes to places.
+ *	  Looks up hashes of keys, to find the places of their rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,15 +15,16 @@
 #include "maplet/tail.h"
 
 /*
- * Hashes that are judged by one copy of the metapage.  Few enough that the index seldom changes
- * meanwhile; after each change half as many, so that an end comes.
+ * The number of hashes that are looked up by one copy of the metapage.  It is small, so that the
+ * index seldom changes meanwhile.  Each time the index has changed, the number is halved, so that
+ * the lookup comes to an end.
  */
 #define BATCH			512
 
-/* Runs of so many pages may well not be in memory: their pages are prefetched together. */
+/* A run with this many main pages may not be in memory, so its pages are prefetched. */
 #define LARGE_RUN_PAGES	256
 
-/* Places that are handed out together. */
+/* The maximum number of places that are passed to the caller at once. */
 #define PLACES			64
 
 typedef struct Lookup
@@ -34,7 +35,11 @@ typedef struct Lookup
 	Size		n;
 	MapletFound found;
 	void	   *arg;
-	BlockNumber missed;			/* the page that was not as the copy says */
+	/*
+	 * The block of a page that does not belong to the run or tail that the copy of the metapage
+	 * says.
+	 */
+	BlockNumber missed;
 } Lookup;
 
 static void
@@ -64,7 +69,10 @@ search_tail_page(Lookup *lookup, BlockNumber block, Page page, Size begin, Size 
 	}
 }
 
-/* false: a page is not the tail's */
+/*
+ * Searches a tail for all hashes.  Returns false, and sets lookup->missed, if a page does not
+ * belong to the tail any more.
+ */
 static bool
 search_tail(Lookup *lookup, const MapletTail *tail)
 {
@@ -119,7 +127,10 @@ find_in_page(Lookup *lookup, uint64 hash, const BfRunPage *page, const BfRunAim 
 	} while (n == PLACES);
 }
 
-/* The overflow pages of an interval.  false: a page is not the run's */
+/*
+ * Searches the overflow pages that follow a main page for a hash.  Returns false, and sets
+ * lookup->missed, if a page does not belong to the run any more.
+ */
 static bool
 search_overflow(Lookup *lookup, const MapletRun *run, const BfRun *open,
 				const BfRunPage *main_page, uint64 hash, const BfRunAim *aim)
@@ -157,7 +168,10 @@ missed:
 	return false;
 }
 
-/* false: a page is not the run's */
+/*
+ * Searches a run for all hashes.  Returns false, and sets lookup->missed, if a page does not belong
+ * to the run any more.
+ */
 static bool
 search_run(Lookup *lookup, const MapletRun *run, const BfRun *open)
 {
@@ -188,7 +202,7 @@ search_run(Lookup *lookup, const MapletRun *run, const BfRun *open)
 		find_in_page(lookup, lookup->hashes[i], &page, &aim);
 		if (page.overflow > 0 && bf_run_more(&page, &aim))
 		{
-			/* the main page is not held meanwhile */
+			/* Release the main page while its overflow pages are read. */
 			BfRunPage	main_page = page;
 
 			UnlockReleaseBuffer(buffer);
@@ -202,7 +216,10 @@ search_run(Lookup *lookup, const MapletRun *run, const BfRun *open)
 	return true;
 }
 
-/* Prefetches the pages of a single key in large runs, so that they are read together. */
+/*
+ * Prefetches the pages that a single hash has in the large runs, so that they are read at the same
+ * time.  Does nothing unless there are at least two large runs.
+ */
 static void
 prefetch(Lookup *lookup)
 {
@@ -232,8 +249,9 @@ search_all(Lookup *lookup)
 	uint32		i;
 
 	/*
-	 * Entries go from a tail to a run, from runs to a run, and then have another id: by one copy
-	 * of the metapage all are found in any order.
+	 * An entry that moves from a tail to a run, or from runs to another run, gets a page with
+	 * another owner's id.  So one copy of the metapage finds all entries, whatever the order in
+	 * which tails and runs are searched.
 	 */
 	if (lookup->n == 1)
 		prefetch(lookup);

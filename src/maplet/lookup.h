@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * lookup.h
- *	  Looking keys up: from hashes to places.
+ *	  Looks up hashes of keys, to find the places of their rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,17 +11,21 @@
 
 #include "maplet/meta.h"
 
-/* Takes places (BF_RUN_PLACE) of a hash as they are found; may not touch the index. */
+/*
+ * Takes n places (BF_RUN_PLACE) of a hash as they are found.  The function must not access the
+ * index.
+ */
 typedef void (*MapletFound) (void *arg, uint64 hash, const uint64 *places, uint32 n);
 
 /*
- * Finds all places of the hashes (hash.h), which are ascending and different.  A place may be
- * found more than once.
+ * Looks up n hashes (hash.h), which must be ascending and different from each other, and passes all
+ * of their places to found().  A place may be passed more than once.
  *
- * view is the caller's copy of the metapage, which is refreshed when need be.  Every entry that was
- * inserted before the caller made or refreshed it is found: each hash is judged by one copy, and a
- * page that has changed hands since begins its hashes again.  Raises an error if the index is
- * damaged.  Each page is read once for neighbouring hashes.
+ * view is the caller's copy of the metapage, which is refreshed when necessary.  Every entry is
+ * found that was inserted before the caller made the copy or last refreshed it.  Each hash is
+ * looked up by one copy.  If a page turns out to belong to another run or tail by now, its hashes
+ * are looked up again by a newer copy.  Raises an error if the index is damaged.  Each page is read
+ * once for neighbouring hashes.
  */
 extern void bloomfam_maplet_lookup(Relation index, MapletView *view, const uint64 *hashes,
 								   Size n, MapletFound found, void *arg);

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * maplet.c
- *	  The access method's table of functions, its options, and its operator classes' rules.
+ *	  Defines the index access method "maplet": its table of functions, its storage options, and the
+ *	  rules for its operator classes.
  *
  *-------------------------------------------------------------------------
  */
@@ -82,7 +83,10 @@ build_phase_name(int64 phase)
 	}
 }
 
-/* Are keys of both types hashed alike, so that those of one can be looked up by the other's? */
+/*
+ * Returns whether keys of both types are hashed alike, so that keys of one type can be looked up by
+ * values of the other.
+ */
 static bool
 hashed_alike(Oid left, Oid right)
 {
@@ -105,8 +109,9 @@ operator_is_sane(const FormData_pg_amop *amop)
 }
 
 /*
- * An operator class has one operator, the equality of the types' default B-tree or hash operator
- * class: that is what hashes of keys agree with.  Its family has such of other types, too.
+ * Validates an operator class.  It must have one operator, the equality of its type's default
+ * B-tree or hash operator class, as that is the equality that hashes of keys agree with.  All
+ * operators of its family, including those for other types, must be such equalities.
  */
 static bool
 maplet_validate(Oid opclass)
@@ -165,7 +170,10 @@ maplet_validate(Oid opclass)
 	return result;
 }
 
-/* What a strategy compares, and the strategy that compares so: there is one, equality. */
+/*
+ * compared_by() returns what a strategy compares, and strategy_of() returns the strategy for a kind
+ * of comparison.  The only strategy is equality.
+ */
 pg_attribute_unused()
 static CompareType
 compared_by(StrategyNumber strategy, Oid family)
@@ -181,9 +189,10 @@ strategy_of(CompareType type, Oid family)
 }
 
 /*
- * What is not set is false or NULL in every version.  amcanhash is among it, as 18 wants support
- * functions of its own kind with it.  amcanunique is set from 18 on: before, any ON CONFLICT on a
- * table with a unique index that is no B-tree fails.
+ * Fields that are not set are false or NULL in every version of the server. amcanhash is not set,
+ * because PostgreSQL 18 requires its own kind of support functions with it. amcanunique is set from
+ * PostgreSQL 18 on: in earlier versions, any ON CONFLICT fails on a table with a unique index that
+ * is not a B-tree.
  */
 static const IndexAmRoutine maplet_am = {
 	.type = T_IndexAmRoutine,

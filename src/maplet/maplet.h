@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * maplet.h
- *	  The index access method "maplet": what it is, and the entry points of the server.
+ *	  The entry points of the index access method "maplet", which the server calls.
  *
- * README in this folder has the life of an entry, the locks, the invariants, and the files in their
- * order.
+ * The README in this folder describes the life of an entry, the locks, the invariants, and the
+ * files in their order.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,19 +19,19 @@
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 
-/* maplet.c; called when the module is loaded */
+/* Defined in maplet.c, and called when the module is loaded. */
 extern void bloomfam_maplet_init(void);
 
-/* build.c */
+/* Defined in build.c. */
 extern IndexBuildResult *bloomfam_maplet_build(Relation table, Relation index, IndexInfo *info);
 extern void bloomfam_maplet_buildempty(Relation index);
 
-/* insert.c */
+/* Defined in insert.c. */
 extern bool bloomfam_maplet_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 								   Relation table, IndexUniqueCheck unique, bool unchanged,
 								   IndexInfo *info);
 
-/* scan.c */
+/* Defined in scan.c. */
 extern IndexScanDesc bloomfam_maplet_beginscan(Relation index, int nkeys, int norderbys);
 extern void bloomfam_maplet_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys,
 								   int norderbys);
@@ -39,7 +39,7 @@ extern bool bloomfam_maplet_gettuple(IndexScanDesc scan, ScanDirection direction
 extern int64 bloomfam_maplet_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void bloomfam_maplet_endscan(IndexScanDesc scan);
 
-/* vacuum.c */
+/* Defined in vacuum.c. */
 extern IndexBulkDeleteResult *bloomfam_maplet_bulkdelete(IndexVacuumInfo *info,
 														 IndexBulkDeleteResult *stats,
 														 IndexBulkDeleteCallback callback,
@@ -47,7 +47,7 @@ extern IndexBulkDeleteResult *bloomfam_maplet_bulkdelete(IndexVacuumInfo *info,
 extern IndexBulkDeleteResult *bloomfam_maplet_vacuumcleanup(IndexVacuumInfo *info,
 															IndexBulkDeleteResult *stats);
 
-/* cost.c */
+/* Defined in cost.c. */
 extern void bloomfam_maplet_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 										 Cost *startup_cost, Cost *total_cost,
 										 Selectivity *selectivity, double *correlation,

@@ -2,23 +2,27 @@
 /*-------------------------------------------------------------------------
  *
  * merge.c
- *	  Merging runs, a little at a time.
+ *	  Merges runs, a little at a time.
  *
- * Which: runs with equal kept bits and of one level, by their number of entries, as soon as
- * there are 8 of a level (4 beyond the lowest level: each large run is a random read for a
- * look-up, and a merge needs the space of its inputs once more).  Runs with fewer kept bits than
- * new ones get are never joined by others, so that all of them become one as soon as there are two,
- * as a merge of the largest's level: that of the lowest goes on with what is flushed meanwhile.
+ * Which runs are merged: a run has a level by its number of entries.  Runs of the same level, with
+ * the same number of kept bits, are merged as soon as there are 4 of them (FANOUT).  Each large run
+ * costs a lookup a random read, and a merge needs the space of its inputs once more.  Runs with
+ * fewer kept bits than new runs get are never joined by new ones.  So all runs with the same
+ * smaller number of bits become one as soon as there are two, whatever their levels.  That is done
+ * as a merge of the largest run's level, so that merges of the lowest level go on for runs that are
+ * flushed meanwhile.
  *
- * How: a merge is resumable.  The metapage says which runs it reads (MapletRun.output), which one
- * it writes, and how many main pages of that are done; as all runs are in the order of hashes,
- * that one number places every input.  A step writes some pages and stores the number.  There is
- * a merge of its own for each level, and inserts do steps of all of them while a tail fills: twice
- * as many entries of each as were inserted since the last step, while a level gets on average as
- * many as were inserted.  So merges end before their next inputs are complete, and the number
- * of runs is bounded without a VACUUM.  Steps are many and small, as an insert waits for each.
+ * How a merge works: it can be left and resumed by any process.  The metapage says which runs it
+ * reads (MapletRun.output), which output it writes, and how many main pages of the output are
+ * written.  All runs are in the order of hashes, so that one number gives the position in each
+ * input.  A step writes some pages and stores the number.  Each level has a merge of its own, and
+ * inserts do steps of all of them while a tail fills.  A step merges twice as many entries of each
+ * level as were inserted since the last step, while a level gets on average as many as were
+ * inserted.  So a merge ends before its next inputs are complete, and the number of runs is bounded
+ * without VACUUM.  Steps are many and small, as an insert waits for each.
  *
- * Inputs stay as they are until the output is installed, but for entries that VACUUM removes.
+ * Inputs of a merge do not change until its output is installed, except that VACUUM removes
+ * entries.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +37,10 @@
 
 #define STEP_MS				50
 
-/* Entries between looks at the clock, about 1 ms; those of a run of the lowest level at most. */
+/*
+ * CLOCK_ENTRIES is how many entries are merged between two looks at the clock, about 1 ms.  A run
+ * of the lowest level has fewer than LEVEL_ENTRIES entries.
+ */
 #ifndef MAPLET_SMALL_MERGES
 #define CLOCK_ENTRIES		16384
 #define LEVEL_ENTRIES		320000.0
@@ -42,7 +49,7 @@
 #define LEVEL_ENTRIES		5000.0
 #endif
 
-/* So many runs of a level become one of the next. */
+/* This many runs of a level are merged into one run of the next level. */
 #define FANOUT				4
 
 static int
@@ -59,9 +66,12 @@ level_of(uint64 entries)
 	return level;
 }
 
-/* ---- which ---- */
+/* ---- choosing the runs to merge ---- */
 
-/* Begins a merge of those runs that the array says, of which there are at least two. */
+/*
+ * Begins a merge of the runs that are marked in chosen[], at least two: reserves its output, and
+ * marks the runs as its inputs.
+ */
 static void
 begin_merge(Relation index, MapletMeta *meta, int output, const bool *chosen)
 {
@@ -90,8 +100,9 @@ begin_merge(Relation index, MapletMeta *meta, int output, const bool *chosen)
 }
 
 /*
- * Is a merge due, of this level, of a run with others like it?  If so, the array says which runs
- * it joins.  everything: see merge_all.
+ * Returns whether a merge of this level is due that includes the run "first".  If so, chosen[]
+ * marks the runs to merge.  If everything is true, runs with the same number of kept bits are
+ * merged whatever their levels.
  */
 static bool
 choose_runs(const MapletMeta *meta, const MapletRun *first, int level, bool everything,
@@ -116,13 +127,16 @@ choose_runs(const MapletMeta *meta, const MapletRun *first, int level, bool ever
 		if (!chosen[i])
 			continue;
 		if (its_level > level)
-			return false;		/* a merge of that level */
+			return false;		/* The merge is one of the larger run's level. */
 		n++;
 	}
 	return n >= fanout;
 }
 
-/* Begins merges that are due, as far as outputs are free.  Returns whether any began. */
+/*
+ * Begins the merges that are due, as far as their levels' outputs are free.  Returns whether any
+ * merge has begun.
+ */
 static bool
 begin_due_merges(Relation index, MapletMeta *meta, bool everything)
 {
@@ -146,18 +160,18 @@ begin_due_merges(Relation index, MapletMeta *meta, bool everything)
 	return began;
 }
 
-/* ---- how ---- */
+/* ---- merging the chosen runs ---- */
 
 typedef struct MergeInput
 {
 	MapletRunReader reader;
-	const BfRunEntry *next;		/* NULL: at the end */
+	const BfRunEntry *next;		/* The next entry to merge; NULL at the end of the input. */
 } MergeInput;
 
 typedef struct MergeStep
 {
 	instr_time	begin;
-	uint64		entries;		/* of each output, at most */
+	uint64		entries;		/* The maximum number of entries to merge into each output. */
 } MergeStep;
 
 static bool
@@ -170,7 +184,10 @@ time_is_over(const MergeStep *step)
 	return INSTR_TIME_GET_MILLISEC(now) > STEP_MS;
 }
 
-/* Moves the input at 0 down to where it belongs in the heap. */
+/*
+ * Restores the order of a heap of inputs by moving its first one down to where it belongs.  The
+ * input whose next entry has the smallest hash comes first.
+ */
 static void
 sift_down(MergeInput **heap, int n)
 {
@@ -193,7 +210,10 @@ sift_down(MergeInput **heap, int n)
 	heap[at] = moved;
 }
 
-/* A step of one merge; the output as it is then. */
+/*
+ * Does a step of the merge that writes the output of this number.  Returns the output as it is
+ * after the step, for the caller to store in the metapage.
+ */
 static MapletOutput
 merge_pages(Relation index, const MapletView *view, int number, const MergeStep *step)
 {
@@ -230,7 +250,7 @@ merge_pages(Relation index, const MapletView *view, int number, const MergeStep 
 			if (input->next == NULL)
 				continue;
 
-			/* up to where it belongs */
+			/* Move the input up in the heap to where it belongs. */
 			heap[n] = input;
 			for (at = n++; at > 0 && heap[(at - 1) / 2]->next->hash > input->next->hash;
 				 at = (at - 1) / 2)
@@ -243,7 +263,7 @@ merge_pages(Relation index, const MapletView *view, int number, const MergeStep 
 	{
 		MergeInput *input = heap[0];
 
-		/* only between main pages can it be gone on with */
+		/* A step ends only between main pages, as a merge can be resumed only there. */
 		if (unlikely(done >= next_look))
 		{
 			uint32		at = bf_run_page_of(&w->run, input->next->hash);
@@ -272,7 +292,10 @@ merge_pages(Relation index, const MapletView *view, int number, const MergeStep 
 	return w->output;
 }
 
-/* Stores how far a merge has come; at its end puts the output in its inputs' place. */
+/*
+ * Stores in the metapage how far a merge has come.  At the merge's end, replaces its inputs by its
+ * output in the same change.
+ */
 static void
 store_progress(Relation index, int number, const MapletOutput *output)
 {
@@ -299,9 +322,9 @@ store_progress(Relation index, int number, const MapletOutput *output)
 }
 
 /*
- * One step of each merge that is under way or due: at most so many entries of each, and about
- * STEP_MS in all.  Returns whether any was found to do.  The caller holds
- * MAPLET_LOCK_MERGE.
+ * Does one step of each merge that is under way or due: at most this number of entries of each, and
+ * about STEP_MS milliseconds in all.  Returns whether there was a merge to do.  The caller must
+ * hold MAPLET_LOCK_MERGE.
  */
 static bool
 merge_step(Relation index, uint64 entries, bool everything)
@@ -319,7 +342,7 @@ merge_step(Relation index, uint64 entries, bool everything)
 	step.entries = entries;
 	INSTR_TIME_SET_CURRENT(step.begin);
 
-	/* most often nothing is due, which the copy can tell */
+	/* Try on a copy of the metapage whether a merge is due, as most often none is. */
 	bloomfam_maplet_meta_read(index, view);
 	{
 		MapletMeta *trial = (MapletMeta *) palloc(sizeof(MapletMeta));
@@ -360,8 +383,8 @@ merge_step(Relation index, uint64 entries, bool everything)
 }
 
 /*
- * A step of as many entries as its time allows, after whoever is at it.  The caller holds no
- * lock.
+ * Waits for MAPLET_LOCK_MERGE, and does a step of as many entries as its time allows.  Returns
+ * whether there was a merge to do.  The caller must hold none of the locks SWITCH, FLUSH and MERGE.
  */
 static bool
 merge_in_turn(Relation index, bool everything)
@@ -392,7 +415,10 @@ bloomfam_maplet_limit_runs(Relation index)
 {
 	while (has_many_runs(index))
 	{
-		/* others may have merged them meanwhile; so many runs always have some that are due */
+		/*
+		 * If no merge was due, other processes must have merged runs meanwhile: more than
+		 * MAPLET_MANY_RUNS runs always include some that are due.
+		 */
 		if (!merge_in_turn(index, false) && has_many_runs(index))
 			elog(ERROR, "too many runs in a maplet index");
 	}

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * merge.h
- *	  Merging runs, a little at a time.
+ *	  Merges runs, a little at a time.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,24 +11,26 @@
 
 #include "maplet/meta.h"
 
-/* With more runs than this no tail is flushed before some are merged. */
+/* While the index has more runs than this, no tail is flushed before some runs are merged. */
 #define MAPLET_MANY_RUNS		(MAPLET_MAX_RUNS - 12)
 
 /*
- * Merges while the runs are more, as they are if many steps were cancelled.  The caller holds no
- * lock.
+ * Merges runs while there are more than MAPLET_MANY_RUNS, which happens if many steps were
+ * cancelled.  The caller must hold none of the locks SWITCH, FLUSH and MERGE.
  */
 extern void bloomfam_maplet_limit_runs(Relation index);
 
 /*
- * A step, after so many entries were inserted, unless somebody else is at it; several, if the runs
- * are too many.  The caller holds no lock.
+ * Does a step of merging, after this number of entries were inserted, unless another process is
+ * merging.  Does more steps if there are more than MAPLET_MANY_RUNS runs.  The caller must hold
+ * none of the locks SWITCH, FLUSH and MERGE.
  */
 extern void bloomfam_maplet_merge_some(Relation index, uint64 inserted);
 
 /*
- * All merges that are under way or due, to the end, step by step.  everything: all runs of
- * equal bits become one.  The caller holds no lock.
+ * Does all merges that are under way or due, step by step, to their end.  If everything is true,
+ * all runs with the same number of kept bits become one.  The caller must hold none of the locks
+ * SWITCH, FLUSH and MERGE.
  */
 extern void bloomfam_maplet_merge_all(Relation index, bool everything);
 

@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * meta.c
- *	  The metapage: reading and changing it, locks, free space.
+ *	  Reads and changes the metapage, takes the index's locks, and finds free space.
  *
- * Free space is what the metapage does not list: it is computed from the extents of tails, runs
- * and outputs whenever some is needed, so that it cannot be lost, by a crash or otherwise.
+ * Free space is what the metapage does not list.  It is computed from the extents of tails, runs
+ * and outputs whenever space is needed, so it cannot be lost, neither by a crash nor otherwise.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +27,10 @@ bloomfam_maplet_has_lock(Relation index, MapletLock lock)
 	return bloomfam_lock_is_held(&tag, ExclusiveLock);
 }
 
-/* Each is taken when none of the others is held. */
+/*
+ * Returns whether this process holds MAPLET_LOCK_SWITCH, MAPLET_LOCK_FLUSH or MAPLET_LOCK_MERGE.
+ * None of the index's locks may be taken while it does.
+ */
 pg_attribute_unused()
 static bool
 has_any_lock(Relation index)
@@ -98,7 +101,7 @@ bloomfam_maplet_meta_init(Page page, double rows, int remainder_bits, uint32 tai
 	meta = maplet_meta(page);
 	meta->format = MAPLET_FORMAT;
 	meta->hash_id = BF_HASH_XXH3;
-	/* ids must differ from those of an earlier index in the same file */
+	/* Ids must differ from those of an earlier index in the same file. */
 	if (!pg_strong_random(&meta->next_id, sizeof(meta->next_id)) ||
 		!pg_strong_random(&meta->seed, sizeof(meta->seed)))
 		ereport(ERROR,
@@ -118,7 +121,7 @@ bloomfam_maplet_meta_init(Page page, double rows, int remainder_bits, uint32 tai
 	meta->end = 1 + tail_pages;
 }
 
-/* ---- reading ---- */
+/* ---- reading the metapage ---- */
 
 static bool
 extent_is_sane(const MapletMeta *meta, const MapletExtent *extent)
@@ -153,7 +156,10 @@ check_run(const MapletMeta *meta, const MapletRun *run, BfRun *open)
 	return NULL;
 }
 
-/* Why this is no metapage, or NULL. */
+/*
+ * Returns why the contents are not those of a valid metapage, or NULL if they are.  Opens all runs
+ * into the array.
+ */
 static const char *
 check_meta(const MapletMeta *meta, BfRun *runs)
 {
@@ -163,7 +169,10 @@ check_meta(const MapletMeta *meta, BfRun *runs)
 
 	if (meta->format != MAPLET_FORMAT)
 		return "unknown format";
-	/* ids begin below 2^62, and each is the next one: what is far above was never given out */
+	/*
+	 * Ids begin below 2^62, and each is one more than the last, so a much larger id was never given
+	 * out.
+	 */
 	if (meta->next_id >= UINT64CONST(1) << 63 || meta->end > MaxBlockNumber)
 		return "a number is out of range";
 	if (meta->nruns > MAPLET_MAX_RUNS || meta->active > 1 || meta->pending > 1 ||
@@ -204,7 +213,7 @@ copy_meta(Relation index, Page page, MapletView *view)
 {
 	const char *reason;
 
-	/* a page that is not checked again may still change only under an exclusive lock */
+	/* The caller has locked the page, so it does not change between this check and the copy. */
 	if (!maplet_page_is(page, MAPLET_PAGE_META, 0))
 		bloomfam_maplet_corrupted(index, 0, "not a metapage");
 	memcpy(&view->meta, maplet_meta(page), sizeof(MapletMeta));
@@ -251,7 +260,7 @@ bloomfam_maplet_meta_expect_change(Relation index, MapletView *view, BlockNumber
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* ---- changing ---- */
+/* ---- changing the metapage ---- */
 
 void
 bloomfam_maplet_change_begin(Relation index, MapletChange *change)
@@ -279,7 +288,10 @@ bloomfam_maplet_change_commit(MapletChange *change)
 	BfRun		runs[MAPLET_MAX_RUNS];
 	const char *reason = check_meta(change->meta, runs);
 
-	/* of a damaged page that passed at first, a step may be one too many: it is not written */
+	/*
+	 * A damaged metapage may have passed the check at first, and have become invalid by the change.
+	 * Then the change is not written.
+	 */
 	if (reason != NULL)
 	{
 		GenericXLogAbort(change->xlog);
@@ -297,7 +309,7 @@ bloomfam_maplet_change_abandon(MapletChange *change)
 	UnlockReleaseBuffer(change->buffer);
 }
 
-/* ---- contents ---- */
+/* ---- the metapage's contents, in memory ---- */
 
 #define ST_SORT sort_extents
 #define ST_ELEMENT_TYPE MapletExtent
@@ -340,8 +352,10 @@ bloomfam_maplet_extents(const MapletMeta *meta, MapletExtent *extents)
 }
 
 /*
- * The gap to take next for so many blocks: the smallest that has room for all, else the largest;
- * with only one piece left, or without a gap, the file's end, which is the last of the gaps.
+ * Chooses the gap from which the next extent is taken, when len blocks are to be reserved in at
+ * most npieces extents.  That is the smallest gap with room for all blocks, or else the largest
+ * gap.  If there is no gap, or only one extent is left, it is the space at the file's end, which is
+ * the last element of gaps[].  Returns the gap's index in gaps[].
  */
 static int
 choose_gap(const MapletExtent *gaps, int n, uint32 len, int npieces)
@@ -408,7 +422,7 @@ bloomfam_maplet_allocate(MapletMeta *meta, uint32 len, MapletExtent *pieces, int
 		gap->len -= pieces[i].len;
 		meta->end = Max(meta->end, pieces[i].start + pieces[i].len);
 
-		/* never the metapage, and no block of somebody else's */
+		/* The new extent has neither the metapage nor a block that is in use or reserved. */
 		Assert(pieces[i].len == 0 || extent_is_free(used, nused, &pieces[i]));
 	}
 	if (len > 0)

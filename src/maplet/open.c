@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * open.c
- *	  A maplet index that a function is given.
+ *	  Opens the maplet index that is a function's argument.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +29,10 @@ may_open(Oid index, MapletUser user)
 		 has_privs_of_role(GetUserId(), ROLE_PG_STAT_SCAN_TABLES));
 }
 
-/* An index over partitions has no pages: those of the partitions have them. */
+/*
+ * Raises an error for a maplet index of a partitioned table.  It has no pages of its own; only the
+ * indexes of the partitions have.
+ */
 static void
 refuse_partitioned(Relation rel)
 {
@@ -65,7 +68,7 @@ bloomfam_maplet_open(Oid index, LOCKMODE lockmode, MapletUser user, MapletOpened
 				 ? errhint("Members of the role pg_stat_scan_tables may read it as well.")
 				 : 0));
 
-	/* the table first, as everybody */
+	/* Lock the table before the index, as the server does. */
 	opened->lockmode = lockmode;
 	opened->table = table_open(table, lockmode);
 	opened->index = rel = index_open(index, lockmode);

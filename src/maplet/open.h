@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * open.h
- *	  A maplet index that a function is given.
+ *	  Opens the maplet index that is a function's argument.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,17 +20,18 @@ typedef struct MapletOpened
 	LOCKMODE	lockmode;
 } MapletOpened;
 
-/* Who may open it. */
+/* Who may open an index by bloomfam_maplet_open(). */
 typedef enum MapletUser
 {
-	MAPLET_USER_OWNER,			/* its owner */
-	MAPLET_USER_MONITOR,		/* members of pg_stat_scan_tables, too */
-	MAPLET_USER_CHECKED_LATER	/* the caller sees to it */
+	MAPLET_USER_OWNER,			/* Only the index's owner may open it. */
+	MAPLET_USER_MONITOR,		/* Members of pg_stat_scan_tables may open it, too. */
+	MAPLET_USER_CHECKED_LATER	/* Anybody may open it: the caller checks privileges itself. */
 } MapletUser;
 
 /*
- * Locks and opens the table and then the index.  Raises an error if it is no maplet index, or not
- * to be read by this session, or not to be opened by the user.
+ * Opens and locks the index's table, and then the index.  Raises an error if it is not a maplet
+ * index that this session can read, if the index is not valid, or if the user may not open it.
+ * bloomfam_maplet_close() closes and unlocks both.
  */
 extern void bloomfam_maplet_open(Oid index, LOCKMODE lockmode, MapletUser user,
 								 MapletOpened *opened);

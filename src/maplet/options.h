@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * options.h
- *	  What CREATE INDEX ... WITH (...) can say.
+ *	  The storage options of a maplet index: CREATE INDEX ...  WITH (...).
  *
  *-------------------------------------------------------------------------
  */
@@ -16,14 +16,19 @@
 typedef struct MapletOptions
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
-	double		rows;			/* that the table will have, as far as known; 0: not */
-	int			remainder_bits; /* kept beyond log2 of the rows: false places are 2^-this */
+	/* The number of rows that the table is expected to have; 0 if it is not known. */
+	double		rows;
+	/*
+	 * The bits of a hash that are kept beyond log2 of the rows: a lookup finds about 2^-this false
+	 * places.
+	 */
+	int			remainder_bits;
 } MapletOptions;
 
-/* Those of an index; the defaults if it has none. */
+/* Returns the options of an index, or the defaults if none is set. */
 extern const MapletOptions *bloomfam_maplet_options_of(Relation index);
 
-/* Subphases of a build, for pg_stat_progress_create_index. */
+/* The phase of a build that writes the run, for pg_stat_progress_create_index. */
 #define MAPLET_BUILD_WRITING	2
 
 #endif							/* BLOOMFAM_MAPLET_OPTIONS_H */

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * page.c
- *	  Pages of a maplet index, written whole.
+ *	  Writes whole pages of a maplet index.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,7 +58,10 @@ bloomfam_maplet_page_write(Relation index, ForkNumber fork, BlockNumber block, P
 	UnlockReleaseBuffer(buffer);
 }
 
-/* So many blocks are appended one by one; where it is more, others have reserved most of them. */
+/*
+ * Up to this many missing blocks are appended one by one.  If more are missing, most of them are
+ * reserved for other outputs, and the file is extended in large steps.
+ */
 #define FAR_BLOCKS		128
 
 void

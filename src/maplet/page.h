@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * page.h
- *	  Pages of a maplet index: whose they are, and how a whole one is written.
+ *	  Pages of a maplet index: their owners, and the writing of whole pages.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,19 +22,21 @@ typedef enum MapletPageKind
 	MAPLET_PAGE_RUN = 3
 } MapletPageKind;
 
-/* The special space of every page. */
+/* The special space of every page, which says what the page is and whose. */
 typedef struct MapletStamp
 {
-	uint64		owner;			/* the run's id, the tail's generation, 0 for the metapage */
-	uint32		number;			/* tail: which of its pages; else 0 */
-	uint8		overflowed;		/* tail: entries of this page went on to its neighbour */
-	uint8		kind;			/* MapletPageKind */
-	uint16		magic;			/* MAPLET_MAGIC */
+	uint64		owner;			/* The run's id or the tail's generation; 0 for the metapage. */
+	/* The page's number in its tail; 0 for a page that is not a tail's. */
+	uint32		number;
+	/* 1 if entries of this page of a tail went on to the next page, else 0. */
+	uint8		overflowed;
+	uint8		kind;			/* The page's kind, a MapletPageKind. */
+	uint16		magic;			/* Always MAPLET_MAGIC. */
 } MapletStamp;
 
 #define MAPLET_MAGIC	0x4d50
 
-/* What a page holds between header and stamp. */
+/* The number of bytes that a page has for its contents, between its header and its stamp. */
 #define MAPLET_BODY		(BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(MapletStamp)))
 
 static inline MapletStamp *
@@ -50,8 +52,8 @@ maplet_body(Page page)
 }
 
 /*
- * Is this page of that kind and owner?  Any bytes will do.  false: it is of somebody else, or
- * damaged; only the metapage can tell which.
+ * Returns whether the page is of this kind and has this owner.  The page may have any bytes.  If
+ * the result is false, the page has another owner, or is damaged; only the metapage can tell which.
  */
 static inline bool
 maplet_page_is(Page page, MapletPageKind kind, uint64 owner)
@@ -62,25 +64,26 @@ maplet_page_is(Page page, MapletPageKind kind, uint64 owner)
 		((PageHeader) page)->pd_special == BLCKSZ - MAXALIGN(sizeof(MapletStamp));
 }
 
-/* Raises the error for a page that is not what the metapage says. */
+/* Raises the error that a page is damaged, for a page that is not what the metapage says. */
 extern void bloomfam_maplet_corrupted(Relation index, BlockNumber block, const char *reason)
 	pg_attribute_noreturn();
 
-/* Makes an empty page in memory, with as many bytes of the body in use. */
+/* Initializes an empty page in memory; the first "used" bytes of its body count as in use. */
 extern void bloomfam_maplet_page_init(Page page, MapletPageKind kind, uint64 owner, uint32 number,
 									  Size used);
 
 /*
- * Writes a page whole, whatever was there, and logs it unless not wanted (the caller will log the
- * file as a whole).  The block must exist.
+ * Overwrites a whole page, whatever was there.  Logs it as a full page image if log is true;
+ * otherwise the caller must log the whole file.  The block must exist.
  */
 extern void bloomfam_maplet_page_write(Relation index, ForkNumber fork, BlockNumber block,
 									   Page image, bool log);
 
 /*
- * Makes the file at least so many blocks long.  To be called before blocks of reserved space are
- * written, also when that was done before: after a crash the file may be shorter again.  Takes no
- * longer where a whole large run was reserved before them, which its merge is still to write.
+ * Extends the file to at least this number of blocks.  It must be called before blocks of reserved
+ * space are written, even if that was done before, because the file may be shorter again after a
+ * crash.  It takes no longer if the missing blocks include a large run's, which were reserved for a
+ * merge that is still to write them.
  */
 extern void bloomfam_maplet_extend(Relation index, ForkNumber fork, BlockNumber nblocks);
 

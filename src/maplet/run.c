@@ -4,9 +4,9 @@
  * run.c
  *	  Runs in the index's file: planning, writing and reading them.
  *
- * A run's main pages are in few pieces, so that a look-up computes its block.  How many overflow
- * pages there will be is not known before: some are reserved at once, and if they do not suffice,
- * as many as there can be at worst.  What is not used is given back when the run is installed.
+ * A run's main pages are in a few extents, so that a lookup can compute a page's block.  The number
+ * of overflow pages is not known in advance.  Some are reserved at first, and if these do not
+ * suffice, as many as there can be at worst.  Unused ones are given back when the run is installed.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,14 +16,18 @@
 
 #include "maplet/run.h"
 
-/* The file grows by so many blocks at a time. */
+/*
+ * When the file has to be extended for a run's main page, up to this many of the run's next main
+ * pages are included.
+ */
 #define EXTEND_BY		32
 
 /*
- * With more entries than this for each fingerprint, hot keys fill overflow pages anyway, and main
- * pages are made for the fingerprints.  But for one entry in INTERVAL_PAGES at least, as a merge
- * stops only between intervals: so they have that many pages on average, whatever the keys, and
- * the main pages that no key comes to are a small share.
+ * If a run has more than HOT_KEY_ENTRIES entries for each fingerprint, hot keys fill overflow pages
+ * anyway, so there are only as many main pages as the fingerprints need.  But there are enough for
+ * one in INTERVAL_PAGES entries, as a merge stops only between intervals, each of a main page and
+ * its overflow pages.  So intervals have no more than that many pages on average, whatever the
+ * keys, and main pages that no key belongs to are a small share.
  */
 #define HOT_KEY_ENTRIES	64
 #define INTERVAL_PAGES	16
@@ -62,7 +66,10 @@ bloomfam_maplet_install_run(MapletMeta *meta, int number)
 	MapletOutput *output = &meta->outputs[number];
 	MapletRun  *run = &output->run;
 
-	/* all of it is written; without an id there is none, whatever else the metapage says of it */
+	/*
+	 * The output must be complete.  Without an id there is no output, whatever its other fields
+	 * say.
+	 */
 	Assert(run->id == 0 || output->interval == run->shape.pages);
 	if (run->id != 0 && run->entries > 0)
 	{
@@ -76,9 +83,9 @@ bloomfam_maplet_install_run(MapletMeta *meta, int number)
 	meta->version = maplet_new_id(meta);
 }
 
-/* ---- writing ---- */
+/* ---- writing a run ---- */
 
-/* Reserves all overflow pages that there can still be. */
+/* Reserves all overflow pages that the run can still need at worst. */
 static void
 reserve_overflow(MapletRunWriter *w)
 {
@@ -113,7 +120,10 @@ emit_page(void *arg, BfRunPageKind kind, uint32_t number, const uint8_t *body, u
 		reserve_overflow(w);
 		block = maplet_run_block(&w->output.run, kind, number, &neighbours);
 
-		/* overflow pages come one after the other, and now there is room for at least one more */
+		/*
+		 * Overflow pages are written one after the other, and now there is room for at least one
+		 * more.
+		 */
 		Assert(kind == BF_RUN_OVERFLOW && block != InvalidBlockNumber);
 	}
 	if (block >= w->nblocks)
@@ -178,7 +188,7 @@ bloomfam_maplet_write_until(MapletRunWriter *w, uint32 number)
 	w->writer.fingerprints = 0;
 }
 
-/* ---- reading ---- */
+/* ---- reading a run ---- */
 
 BlockNumber
 bloomfam_maplet_page_block(Relation index, const MapletRun *run, BfRunPageKind kind,

@@ -11,17 +11,20 @@
 
 #include "maplet/meta.h"
 
-/* What the entries of a run to be written are like. */
+/*
+ * What the entries of a run are like that is to be written.  Its size and format are planned by
+ * this.
+ */
 typedef struct MapletRunFacts
 {
-	uint64		entries;		/* at most; above 0 */
-	uint64		fingerprints;	/* about */
+	uint64		entries;		/* The maximum number of entries, at least 1. */
+	uint64		fingerprints;	/* The approximate number of different fingerprints. */
 	BlockNumber first_block;
 	BlockNumber last_block;
-	uint32		offsets;		/* the largest */
+	uint32		offsets;		/* The largest offset number of a row. */
 } MapletRunFacts;
 
-/* Takes a place into account. */
+/* Extends the facts' ranges of blocks and offset numbers to include a place. */
 static inline void
 maplet_facts_add(MapletRunFacts *facts, uint64 place)
 {
@@ -30,84 +33,99 @@ maplet_facts_add(MapletRunFacts *facts, uint64 place)
 	facts->offsets = Max(facts->offsets, BF_RUN_OFFSET(place));
 }
 
-/* Reserves pages for a run of p kept bits: fills meta->outputs[output], whatever it held. */
+/*
+ * Reserves pages for a run that keeps p bits of each hash.  Fills meta->outputs[output], whatever
+ * it held before.
+ */
 extern void bloomfam_maplet_plan_run(Relation index, MapletMeta *meta, int output, int p,
 									 const MapletRunFacts *facts);
 
 /*
- * Makes an output that is written whole a run of the index, in the metapage's contents; drops it
- * if it has no entries.
+ * Makes an output that is completely written a run of the index, in the metapage's contents.  An
+ * output without entries is dropped.
  */
 extern void bloomfam_maplet_install_run(MapletMeta *meta, int output);
 
-/* ---- writing ---- */
+/* ---- writing a run ---- */
 
 typedef struct MapletRunWriter
 {
 	Relation	index;
-	int			number;			/* of the output */
-	MapletMeta *local;			/* build: the metapage's contents; else NULL, it is the file's */
-	MapletOutput output;		/* as far as it is written */
+	int			number;			/* The output's number. */
+	/* In a build, the metapage's contents in memory; NULL if the metapage is in the file. */
+	MapletMeta *local;
+	MapletOutput output;		/* The output, as far as it is written. */
 	BfRun		run;
 	BfRunWriter writer;
-	BlockNumber nblocks;		/* of the file, at least */
-	uint32		pages;			/* written by this writer */
+	BlockNumber nblocks;		/* The file has at least this many blocks. */
+	uint32		pages;			/* The number of pages that this writer has written. */
 	PGAlignedBlock page;
 	uint8		bodies[2 * MAPLET_BODY];
 } MapletRunWriter;
 
-/* Begins, or goes on, where the output says. */
+/*
+ * Begins to write an output, or resumes it after the main pages that *output says are written.
+ * local is the metapage's contents in a build, and otherwise NULL.
+ */
 extern void bloomfam_maplet_write_begin(MapletRunWriter *w, Relation index, int number,
 										const MapletOutput *output, MapletMeta *local);
 
-/* The next entry in order; writes what that completes. */
+/* Adds the next entry in the order of hashes.  Writes the pages that are complete then. */
 extern void bloomfam_maplet_write(MapletRunWriter *w, const BfRunEntry *entry);
 
 /*
- * Writes all main pages before that of this number, and brings w->output up to date: what the
- * caller then stores in the metapage.  number: the run's number of main pages, or above that of
- * the last entry.
+ * Writes all main pages before the one with this number, and updates w->output, which the caller
+ * then stores in the metapage.  The number must be the run's number of main pages, or be above that
+ * of the last entry's page.
  */
 extern void bloomfam_maplet_write_until(MapletRunWriter *w, uint32 number);
 
-/* ---- reading ---- */
+/* ---- reading a run ---- */
 
 /*
- * Locks and opens a page of a run.  false: the page is of somebody else, nothing is locked; the
- * caller looks at the metapage.  Raises an error for a page of this run that is damaged.
+ * Locks and opens a page of a run.  Returns false, with nothing locked, if the page belongs to
+ * another run or tail by now; the caller must then look at the metapage.  Raises an error if the
+ * page belongs to this run and is damaged.
  */
 extern bool bloomfam_maplet_open_page(Relation index, const MapletRun *run, const BfRun *open,
 									  BfRunPageKind kind, uint32 number, int lockmode,
 									  BufferAccessStrategy strategy, Buffer *buffer,
 									  BfRunPage *page);
 
-/* The block of that page. */
+/*
+ * Returns the block of a run's main or overflow page.  Raises an error if the run has no such page.
+ */
 extern BlockNumber bloomfam_maplet_page_block(Relation index, const MapletRun *run,
 											  BfRunPageKind kind, uint32 number);
 
-/* Reads a run's entries in order, from a main page on. */
+/* Reads a run's entries in order, from a given main page on. */
 typedef struct MapletRunReader
 {
 	Relation	index;
 	const MapletRun *run;
 	const BfRun *open;
 	BufferAccessStrategy strategy;
-	uint32		interval;		/* the next main page */
-	uint32		overflow_at;	/* the next overflow page, ... */
-	uint32		overflow_end;	/* ... of the interval before */
-	BfRunEntry *entries;		/* of the page read last; palloc'd */
+	uint32		interval;		/* The number of the next main page to read. */
+	/* The number of the next overflow page to read, of the last main page. */
+	uint32		overflow_at;
+	/* The number after that of the last main page's last overflow page. */
+	uint32		overflow_end;
+	BfRunEntry *entries;		/* The entries of the page that was read last; palloc'd. */
 	uint32		n;
-	uint32		at;				/* entries handed out */
+	uint32		at;				/* The number of these entries that maplet_read() has returned. */
 } MapletRunReader;
 
 extern void bloomfam_maplet_read_begin(MapletRunReader *reader, Relation index,
 									   const MapletRun *run, const BfRun *open, uint32 interval,
 									   BufferAccessStrategy strategy);
 
-/* The next page's entries, as reader->n says; false at the end.  For maplet_read(). */
+/*
+ * Reads the entries of the run's next page, and sets reader->n to their number.  Returns false at
+ * the end of the run.  Is called by maplet_read().
+ */
 extern bool bloomfam_maplet_read_page(MapletRunReader *reader);
 
-/* The next entry; NULL at the end.  Raises an error if a page is not the run's. */
+/* Returns the run's next entry, or NULL at the end.  Raises an error if a page is not the run's. */
 static inline const BfRunEntry *
 maplet_read(MapletRunReader *reader)
 {

@@ -2,16 +2,17 @@
 /*-------------------------------------------------------------------------
  *
  * scan.c
- *	  Index scans.
+ *	  Scans a maplet index.
  *
- * A scan first collects all places of all its keys, then hands them out in the order of TIDs,
- * each once: a false place of one key can be a row of another, which the recheck would let pass
- * twice; and a cursor that stays open for hours has no position in an index that changes.
- * Everything is rechecked, by the executor or, for many keys at once, here (verify.h).
+ * A scan first collects all places of all its keys, and then returns them in the order of TIDs,
+ * each of them once.  There are two reasons.  A false place of one key can be a row of another,
+ * which would pass the recheck twice.  And a cursor that stays open for hours cannot keep a
+ * position in an index that changes.  All rows are rechecked, by the executor or, for many keys at
+ * once, by the scan itself (verify.h).
  *
- * Places beyond the table's end are dropped: entries of rows that were vacuumed with the table's
- * last pages may still be here, and the pages would not be there to read.  The size is read
- * after the places are known, so that no row of theirs is too new for it.
+ * Places beyond the table's end are dropped.  The index may still have entries of rows that were
+ * removed together with the table's last pages, and these pages cannot be read.  The table's size
+ * is read after the places are known, so that no row at one of these places is beyond it.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,34 +55,39 @@
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* What a scan holds. */
+/* Where the places are that a scan is to return. */
 typedef enum ScanPhase
 {
-	SCAN_NEW,					/* nothing was looked up yet */
-	SCAN_IN_MEMORY,				/* places, from at on, are to be handed out */
-	SCAN_IN_SORT,				/* those of sort are */
+	SCAN_NEW,					/* Nothing has been looked up yet. */
+	SCAN_IN_MEMORY,				/* The places are in the array "places", from index "at" on. */
+	SCAN_IN_SORT,				/* The places are in the Tuplesortstate "sort". */
 } ScanPhase;
 
 typedef struct MapletScan
 {
-	MemoryContext context;		/* of the scan */
+	MemoryContext context;		/* The scan's memory context. */
 	MapletView	view;
 	MapletHasher hasher;
-	Oid			key_type;		/* that hasher is for */
+	Oid			key_type;		/* The type of keys that the hasher is for, as in sk_subtype. */
 	bool		hasher_made;
 
-	uint64		hash;			/* of a key that is no array */
-	MemoryContext array;		/* what is kept of one; NULL: nothing */
-	MapletVerifier *verifier;	/* rows are rechecked by it; NULL: by the executor */
-	MapletExact *exact;			/* rows of a key that is no array are; NULL: the same */
+	uint64		hash;			/* The hash of a key that is not an array. */
+	/* The memory context of an array's elements and hashes; NULL if there are none. */
+	MemoryContext array;
+	/* Rechecks rows for a key that is an array; NULL if the executor does. */
+	MapletVerifier *verifier;
+	/* Rechecks rows for a key that is not an array; NULL if the executor does. */
+	MapletExact *exact;
 
 	ScanPhase	phase;
 	uint64	   *places;
 	Size		n;
 	Size		room;
 	Size		at;
-	Tuplesortstate *sort;		/* takes over when places would exceed work_mem */
-	uint64		last;			/* handed out last; no place is 0 */
+	/* Takes the places when they would exceed work_mem; NULL before that. */
+	Tuplesortstate *sort;
+	/* The place that was returned last; 0 if none was, as no place is 0. */
+	uint64		last;
 	BlockNumber table_end;
 } MapletScan;
 
@@ -91,7 +97,10 @@ bloomfam_maplet_beginscan(Relation index, int nkeys, int norderbys)
 	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
 	MapletScan  *state = (MapletScan *) palloc0(sizeof(MapletScan));
 
-	/* ON CONFLICT begins a scan for each row, in memory that lives as long as the statement */
+	/*
+	 * The scan's own memory context is freed at its end: ON CONFLICT begins a scan for each row, in
+	 * a context that lives as long as the statement.
+	 */
 	state->context = AllocSetContextCreate(CurrentMemoryContext, "maplet scan",
 										   ALLOCSET_SMALL_SIZES);
 	scan->opaque = state;
@@ -138,7 +147,7 @@ bloomfam_maplet_endscan(IndexScanDesc scan)
 	pfree(state);
 }
 
-/* ---- keys ---- */
+/* ---- the keys to look up ---- */
 
 static void
 fit_hasher(IndexScanDesc scan, MapletScan *state, Oid type)
@@ -153,7 +162,10 @@ fit_hasher(IndexScanDesc scan, MapletScan *state, Oid type)
 	bloomfam_maplet_hasher_fit(&state->hasher, scan->indexRelation, &state->view.meta);
 }
 
-/* An array's elements in the order of their hashes; palloc'd. */
+/*
+ * Makes a palloc'd array of an array's elements that are not NULL, in the order of their hashes,
+ * and returns their number.
+ */
 static Size
 hash_elements(MapletScan *state, Datum value, MapletElement **elements)
 {
@@ -186,7 +198,10 @@ hash_elements(MapletScan *state, Datum value, MapletElement **elements)
 	return n;
 }
 
-/* Their different hashes, ascending; palloc'd. */
+/*
+ * Makes a palloc'd array of the different hashes of the elements, which are in the order of their
+ * hashes, and returns the number of hashes.
+ */
 static Size
 different_hashes(const MapletElement *elements, Size n, uint64 **hashes)
 {
@@ -201,8 +216,9 @@ different_hashes(const MapletElement *elements, Size n, uint64 **hashes)
 }
 
 /*
- * The key to look up.  All conditions are on the one column, and everything is rechecked, so one
- * of them suffices: rather one value than an array.  NULL: no row can pass.
+ * Returns the condition whose key is to be looked up, or NULL if no row can satisfy all conditions.
+ * All conditions are on the index's only column, and all are rechecked, so one of them suffices.  A
+ * single value is preferred to an array.
  */
 static ScanKey
 choose_key(IndexScanDesc scan)
@@ -227,7 +243,8 @@ choose_key(IndexScanDesc scan)
 }
 
 /*
- * The hashes to look up; they live until forget_places().  Decides who rechecks.
+ * Sets *hashes to the hashes to look up, which live until forget_places(), and returns their
+ * number.  Decides whether the executor or the scan itself rechecks rows.
  */
 static Size
 prepare(IndexScanDesc scan, Relation table, const uint64 **hashes)
@@ -270,7 +287,7 @@ prepare(IndexScanDesc scan, Relation table, const uint64 **hashes)
 	return n;
 }
 
-/* ---- bitmap ---- */
+/* ---- collecting places into a bitmap ---- */
 
 typedef struct BitmapTarget
 {
@@ -291,7 +308,7 @@ found_for_bitmap(void *arg, uint64 hash, const uint64 *places, uint32 n)
 	{
 		ItemPointerData tid;
 
-		/* the table may have grown since its size was read */
+		/* Read the table's size again, as the table may have grown. */
 		if (BF_RUN_BLOCK(places[i]) >= target->table_end)
 			target->table_end = RelationGetNumberOfBlocks(target->table);
 		if (BF_RUN_BLOCK(places[i]) >= target->table_end)
@@ -303,7 +320,7 @@ found_for_bitmap(void *arg, uint64 hash, const uint64 *places, uint32 n)
 	}
 }
 
-/* ---- one by one ---- */
+/* ---- returning places one by one ---- */
 
 static void
 found_for_scan(void *arg, uint64 hash, const uint64 *places, uint32 n)
@@ -343,7 +360,7 @@ found_for_scan(void *arg, uint64 hash, const uint64 *places, uint32 n)
 	state->n += n;
 }
 
-/* The next place in order, or 0. */
+/* Returns the next place in order, or 0 at the end.  The same place can come several times. */
 static uint64
 next_place(MapletScan *state)
 {
@@ -357,7 +374,7 @@ next_place(MapletScan *state)
 	return (uint64) DatumGetInt64(value);
 }
 
-/* Looks all up, to be handed out. */
+/* Looks up all hashes, and prepares the places for next_place(). */
 static void
 collect_places(IndexScanDesc scan, const uint64 *hashes, Size n)
 {
@@ -378,7 +395,10 @@ collect_places(IndexScanDesc scan, const uint64 *hashes, Size n)
 	}
 }
 
-/* The next place to look at, each once; false: there are no more. */
+/*
+ * Sets *tid to the next place that passes the scan's own recheck, each place once.  Returns false
+ * if there are no more.
+ */
 static bool
 next_tid(IndexScanDesc scan, Relation table, bool for_bitmap, ItemPointer tid)
 {
@@ -387,7 +407,9 @@ next_tid(IndexScanDesc scan, Relation table, bool for_bitmap, ItemPointer tid)
 
 	while ((place = next_place(state)) != 0)
 	{
-		/* in order, so that each is handed out once */
+		/*
+		 * Equal places follow each other, so comparing with the last one returns each place once.
+		 */
 		Assert(place >= state->last);
 		if (place == state->last)
 			continue;
@@ -395,7 +417,8 @@ next_tid(IndexScanDesc scan, Relation table, bool for_bitmap, ItemPointer tid)
 		if (BF_RUN_BLOCK(place) >= state->table_end)
 		{
 			if (state->table_end != 0)
-				return false;	/* in order: so are all that follow */
+				/* All further places are beyond the table's end, too, as they come in order. */
+				return false;
 			state->table_end = RelationGetNumberOfBlocks(table);
 			if (BF_RUN_BLOCK(place) >= state->table_end)
 				return false;
@@ -436,7 +459,7 @@ bloomfam_maplet_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	Size		n;
 	ItemPointerData tid;
 
-	/* the executor has it locked; an index scan for a bitmap is not told of it */
+	/* The executor has the table locked, but does not pass it to an index scan for a bitmap. */
 	target.table = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
 	n = prepare(scan, target.table, &hashes);
 	if (state->verifier == NULL)

@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * sort.c
- *	  Entries in the order that runs want.
+ *	  Sorts entries into the order that runs need.
  *
- * Hashes are spread evenly, so that most of the work can be done by counting: entries go to cells
- * of equal ranges of hashes, few in each, which then are sorted one by one.
+ * Hashes are spread evenly, so most of the work is done by counting: entries are distributed to
+ * cells of equal ranges of hashes.  Each cell gets few entries, and is then sorted by itself.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,10 @@
 
 #include "maplet/sort.h"
 
-/* Cells at most: more places to write to than caches have room for would be slower. */
+/*
+ * The maximum number of cells is 2^MAX_CELL_BITS.  More would be slower, as caches have no room for
+ * so many places to write to.
+ */
 #define MAX_CELL_BITS	16
 
 #define ST_SORT sort_entries
@@ -51,7 +54,10 @@ bloomfam_maplet_sort(BfRunEntry *entries, uint64 n)
 	while (n > 0 && (most - least) >> shift >> cell_bits > 0)
 		shift++;
 
-	/* entries of each cell, then where each cell begins, then where it ends */
+	/*
+	 * For each cell, ends[] first has its number of entries, then its beginning, and at last its
+	 * end.
+	 */
 	ncells = UINT64CONST(1) << cell_bits;
 	ends = (uint64 *) palloc0(ncells * sizeof(uint64));
 	for (i = 0; i < n; i++)

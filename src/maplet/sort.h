@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * sort.h
- *	  Entries in the order that runs want.
+ *	  Sorts entries into the order that runs need.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,9 +14,9 @@
 #include "core/bf_run.h"
 
 /*
- * Sorts by hash, then by place.  Takes a palloc'd array and returns another one in its stead, so
- * that there are two meanwhile.  Linear for hashes that are spread evenly over their range,
- * whatever that is; n log n at worst.
+ * Sorts entries by hash, then by place.  Frees the palloc'd array and returns a new one, so there
+ * are two arrays meanwhile.  Takes linear time for hashes that are spread evenly over their range,
+ * whatever the range is, and n log n at worst.
  */
 extern BfRunEntry *bloomfam_maplet_sort(BfRunEntry *entries, uint64 n);
 

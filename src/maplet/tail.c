@@ -4,14 +4,15 @@
  * tail.c
  *	  Tails: the hash tables that take new entries; their switch and their flush.
  *
- * The switch prepares the idle tail's pages before it makes that the active one, so that every
- * page of a tail in use has its generation, and one that does not is damaged or the metapage has
- * changed.  Then the old one is flushed: its entries become a run.
+ * A switch writes the idle tail's pages before it makes that tail the active one.  So each page of
+ * a tail in use has the tail's generation; a page that does not is damaged, or the metapage has
+ * changed.  Then the old tail is flushed: its entries become a run.
  *
- * A flush is resumable as a merge is (merge.c): both the tail and the run are in the order of
- * hashes, so the number of main pages that are written says which of the tail's pages come next.
- * Inserts do it in steps while the other tail fills; look-ups search the old tail until
- * the whole run is there.  Who finds both tails full, and VACUUM, end the flush.
+ * A flush can be left and resumed, like a merge (merge.c).  The tail and the run are in the order
+ * of hashes, so the number of main pages that are written says which pages of the tail come next.
+ * Inserts do the flush in steps while the other tail fills.  Lookups search the old tail until the
+ * whole run is there.  An insert that finds both tails full ends the flush itself, and so does
+ * VACUUM.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,7 +41,10 @@ bloomfam_maplet_tail_count(Page page)
 		else
 			high = middle;
 	}
-	/* of any bytes: the last one that counts is an entry, and the next one is free */
+	/*
+	 * Whatever bytes the page has, the last entry that counts is in use, and the next one is
+	 * unused.
+	 */
 	Assert(low == 0 ||
 		   ItemPointerGetOffsetNumberNoCheck(&entries[low - 1].tid) != InvalidOffsetNumber);
 	Assert(low == MAPLET_TAIL_CAPACITY ||
@@ -75,14 +79,15 @@ bloomfam_maplet_tail_format(Relation index, ForkNumber fork, const MapletTail *t
 	}
 }
 
-/* ---- flush ---- */
+/* ---- flushing a tail ---- */
 
-/* Entries that are flushed before others get the lock. */
+/* bloomfam_maplet_flush() releases the lock after about this many entries, for other processes. */
 #define FLUSH_ENTRIES		8192
 
 /*
- * A copy of a page's entries, their number, and whether some went on to its neighbour.  Nobody adds
- * to the tail any more; VACUUM may remove some.
+ * Copies the entries of a tail's page, and returns their number.  Sets *overflowed to whether
+ * entries of the page went on to the next page.  The tail waits for its flush, so nobody adds
+ * entries to it any more, but VACUUM may remove some.
  */
 static int
 read_page(Relation index, const MapletTail *tail, uint32 number, MapletTailEntry *entries,
@@ -104,7 +109,10 @@ read_page(Relation index, const MapletTail *tail, uint32 number, MapletTailEntry
 	return count;
 }
 
-/* Reserves a run for all entries of the tail; without any, the output stays none. */
+/*
+ * Reserves a run for all entries of the tail as the flush's output.  If the tail has no entries,
+ * the output's id stays 0.
+ */
 static void
 plan_flush(Relation index, const MapletTail *tail, MapletOutput *output)
 {
@@ -139,8 +147,9 @@ plan_flush(Relation index, const MapletTail *tail, MapletOutput *output)
 }
 
 /*
- * The tail's entries from hash begin to hash last, in order; *n says how many.  They are on the
- * pages of these hashes, and on those after them that entries went on to.
+ * Returns the tail's entries from hash "begin" to hash "last", in order, in a palloc'd array, and
+ * sets *n to their number.  They are on the pages of these hashes, and on the pages after them that
+ * entries went on to.
  */
 static BfRunEntry *
 read_hashes(Relation index, const MapletTail *tail, uint64 begin, uint64 last, uint64 *n)
@@ -175,7 +184,7 @@ read_hashes(Relation index, const MapletTail *tail, uint64 begin, uint64 last, u
 	return bloomfam_maplet_sort(entries, *n);
 }
 
-/* Writes the next pages of the output, for about so many entries. */
+/* Writes the next main pages of the output, for about this number of entries. */
 static void
 flush_pages(Relation index, const MapletTail *tail, MapletOutput *output, uint64 entries)
 {
@@ -202,9 +211,10 @@ flush_pages(Relation index, const MapletTail *tail, MapletOutput *output, uint64
 }
 
 /*
- * A step of the flush of the tail of this generation, or of whichever waits for it (0): about so
- * many entries; nothing while there are many runs, so that there is always room for its own.
- * Returns whether anything is left to do of it.  The caller holds MAPLET_LOCK_FLUSH.
+ * Does a step of about this number of entries of the flush of the tail with this generation; if it
+ * is 0, of whichever tail waits for its flush.  Does nothing while there are more than
+ * MAPLET_MANY_RUNS runs, so that there is always room for the flush's run.  Returns whether
+ * anything of the flush is left to do.  The caller must hold MAPLET_LOCK_FLUSH.
  */
 static bool
 flush_step(Relation index, uint64 generation, uint64 entries)
@@ -281,11 +291,11 @@ bloomfam_maplet_step(Relation index, uint64 inserted)
 	bloomfam_maplet_merge_some(index, inserted);
 }
 
-/* ---- switch ---- */
+/* ---- switching tails ---- */
 
 /*
- * Makes the idle tail the active one, larger than the other if it may be.  The caller holds
- * MAPLET_LOCK_SWITCH, and knows that no tail waits to be flushed.
+ * Makes the idle tail the active one, and doubles its size if the runs have grown enough.  The
+ * caller must hold MAPLET_LOCK_SWITCH, and know that no tail waits for its flush.
  */
 static void
 switch_tails(Relation index)
@@ -336,7 +346,7 @@ bloomfam_maplet_make_room(Relation index, uint64 generation)
 			break;
 		if (view->meta.pending)
 		{
-			/* both are full: all who wait take turns */
+			/* Both tails are full.  All processes that wait for room take turns in flushing. */
 			bloomfam_maplet_flush(index);
 			continue;
 		}

@@ -15,12 +15,13 @@
 #include "maplet/meta.h"
 
 /*
- * An entry.  A page's entries are appended, and its unused ones are zero, so that the first whose
- * TID has offset 0 is the end.  pd_lower is that of a full page, but for a page without any.
+ * An entry of a tail.  Entries are appended to a page, and unused ones are zero, so the first entry
+ * whose TID has offset number 0 is the end.  The first entry sets the page's pd_lower to that of a
+ * full page.
  */
 typedef struct MapletTailEntry
 {
-	uint16		hash[3];		/* the high bits of the hash, the highest first */
+	uint16		hash[3];		/* The high 48 bits of the hash, the highest 16 first. */
 	ItemPointerData tid;
 } MapletTailEntry;
 
@@ -29,7 +30,10 @@ StaticAssertDecl(sizeof(MapletTailEntry) == 12, "no padding in tails");
 #define MAPLET_TAIL_CAPACITY	((int) (MAPLET_BODY / sizeof(MapletTailEntry)))
 #define MAPLET_TAIL_USED		(MAPLET_TAIL_CAPACITY * sizeof(MapletTailEntry))
 
-/* A full page sends entries to so many pages after it, at most; then the tail is full. */
+/*
+ * An entry is put on the page of its hash, or if that is full, on one of the next pages.  At most
+ * this many pages are tried, the first one included.  If all are full, the tail counts as full.
+ */
 #define MAPLET_TAIL_WALK		16
 
 static inline MapletTailEntry *
@@ -54,7 +58,7 @@ maplet_tail_hash(const MapletTailEntry *entry)
 		(uint64) entry->hash[2] << 16;
 }
 
-/* The page of a hash among so many, a power of two. */
+/* Returns the page of a hash in a tail with npages pages, a power of two. */
 static inline uint32
 maplet_tail_page(uint64 hash, uint32 npages)
 {
@@ -68,12 +72,15 @@ maplet_tid_place(const ItemPointerData *tid)
 						ItemPointerGetOffsetNumberNoCheck(tid));
 }
 
-/* A tail is doubled when the runs have so many times the entries that it has room for. */
+/*
+ * A new active tail is doubled if the runs have this many times the entries that a tail has room
+ * for.
+ */
 #define MAPLET_TAIL_SHARE		4
 
 /*
- * Steps of flushing and merging while a tail fills.  Chosen pages trigger one each, at staggered
- * fill counts, so that steps spread evenly over that time.
+ * The maximum number of steps of flushing and merging while a tail fills.  Certain pages trigger
+ * one step each, at staggered fill counts, so that the steps are spread evenly over that time.
  */
 #define MAPLET_TAIL_STEPS		32
 
@@ -83,7 +90,10 @@ maplet_pages_per_step(uint32 npages)
 	return Max(npages / MAPLET_TAIL_STEPS, 1);
 }
 
-/* Is a step due, as page number has got its count-th entry? */
+/*
+ * Returns whether a step is due, when the page of this number has got its count-th entry, in a tail
+ * of npages pages.
+ */
 static inline bool
 maplet_step_is_due(uint32 number, int count, uint32 npages)
 {
@@ -93,39 +103,41 @@ maplet_step_is_due(uint32 number, int count, uint32 npages)
 		count == (int) (MAPLET_TAIL_CAPACITY * (number + pages) / (npages + pages));
 }
 
-/* How many entries a page has.  Any bytes will do. */
+/* Returns how many entries a page of a tail has.  The page may have any bytes. */
 extern int	bloomfam_maplet_tail_count(Page page);
 
 /*
- * The same for who is to write them anew, so that entries behind one without a place would be lost.
- * Raises an error if there is such a gap.  Reads all of the page.
+ * Returns how many entries a page of a tail has, and raises an error if there are entries behind
+ * the first unused one.  Is for callers that write the entries anew, as those behind the gap would
+ * be lost.  Reads the whole page.
  */
 extern int	bloomfam_maplet_tail_count_checked(Relation index, BlockNumber block, Page page);
 
-/* Writes the empty pages of a tail. */
+/* Writes the pages of a tail, without entries; logs them if log is true. */
 extern void bloomfam_maplet_tail_format(Relation index, ForkNumber fork, const MapletTail *tail,
 										bool log);
 
 /*
- * A step, after so many entries were inserted: twice as many are flushed of the tail that waits for
- * it, if one does and nobody else is at it, so that it is done when the other one is half full;
- * and a step of merging.  The caller holds no lock.
+ * Does a step of flushing and merging, after this number of entries were inserted.  Flushes twice
+ * as many entries of the tail that waits for its flush, if one does, so that its flush is done when
+ * the active tail is half full.  Then does a step of merging.  Each of both is left out if another
+ * process is doing it.  The caller must hold none of the locks SWITCH, FLUSH and MERGE.
  */
 extern void bloomfam_maplet_step(Relation index, uint64 inserted);
 
 /*
- * Ends the flush of the tail that waits for it at the call, if one does.  The caller holds no
- * lock.
+ * Ends the flush of the tail that waits for it at the time of the call, if one does.  The caller
+ * must hold none of the locks SWITCH, FLUSH and MERGE.
  */
 extern void bloomfam_maplet_flush(Relation index);
 
 /*
- * Makes room for inserts: switches tails unless the active one is not of this generation any
- * more; before, ends a flush under way.
+ * Makes room for inserts: switches tails, unless the active tail has another generation than the
+ * given one by now.  If the other tail still waits for its flush, ends the flush first.
  */
 extern void bloomfam_maplet_make_room(Relation index, uint64 generation);
 
-/* Flushes both tails, so that all entries there are at the call are in runs. */
+/* Flushes both tails, so that all entries that exist at the time of the call are in runs. */
 extern void bloomfam_maplet_flush_all(Relation index);
 
 #endif							/* BLOOMFAM_MAPLET_TAIL_H */

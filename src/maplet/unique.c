@@ -2,14 +2,14 @@
 /*-------------------------------------------------------------------------
  *
  * unique.c
- *	  Whether other rows of a table have a key.
+ *	  Finds out whether other rows of a table have a key.
  *
- * An index names the rows whose hashes agree with a key's.  Which of them have the key is seen in
- * the table: a row is fetched, its key is formed as the index forms it, and compared by the
- * operator class's equality.
+ * An index gives the rows whose hashes agree with a key's.  Whether such a row has the key is found
+ * out in the table: the row is fetched, its key is formed as the index forms it, and compared by
+ * the operator class's equality.
  *
- * How a unique index keeps two sessions from inserting one key is told in README, "Unique
- * indexes".
+ * The README in this folder ("Unique indexes") says how a unique index keeps two sessions from
+ * inserting the same key.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,16 +37,18 @@
 
 struct MapletKeys
 {
-	MemoryContext context;		/* its own */
+	MemoryContext context;		/* The memory context that has everything in this struct. */
 	Relation	table;
 	Relation	index;
-	IndexInfo  *info;			/* its own: expressions are prepared in estate */
+	IndexInfo  *info;			/* A private IndexInfo, whose expressions are prepared in estate. */
 	EState	   *estate;
 	TupleTableSlot *slot;
-	ExprState  *predicate;		/* of a partial index, else NULL */
+	/* The predicate of a partial index; NULL if the index is not partial. */
+	ExprState  *predicate;
 	FmgrInfo	equal;
-	BlockNumber table_end;		/* blocks of the table, when it was last looked at */
-	uint64	   *places;			/* that a search has found; room for so many */
+	BlockNumber table_end;		/* The table's number of blocks, when it was last read. */
+	/* The n places that a search has found; the array has room for "room" places. */
+	uint64	   *places;
 	Size		room;
 	Size		n;
 };
@@ -69,7 +71,10 @@ bloomfam_maplet_keys_make(Relation table, Relation index)
 	keys->index = index;
 	keys->info = BuildIndexInfo(index);
 	keys->estate = CreateExecutorState();
-	/* a copy of the descriptor has no count of references, which would have to be given back */
+	/*
+	 * The slot gets a copy of the tuple descriptor, as a copy has no reference count to be
+	 * released.
+	 */
 	keys->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(RelationGetDescr(table)),
 										  table_slot_callbacks(table));
 	fmgr_info_cxt(get_opcode(operator), &keys->equal, CurrentMemoryContext);
@@ -79,7 +84,7 @@ bloomfam_maplet_keys_make(Relation table, Relation index)
 	return keys;
 }
 
-/* Frees it, with what was begun to fetch its rows. */
+/* Frees the MapletKeys, and ends the fetch of its rows. */
 static void
 keys_end(MapletKeys *keys, IndexFetchTableData *fetch)
 {
@@ -109,9 +114,9 @@ bloomfam_maplet_check_equality(Relation index)
 }
 
 /*
- * Fetches the row at a place that the snapshot sees, and forms its key, which lives until the next
- * call.  false: the snapshot sees no row there, or one that has come there since the place was
- * looked up, and does not belong into a partial index.
+ * Fetches the row at a place that the snapshot sees, and forms its key, which stays valid until the
+ * next call.  Returns false if the snapshot sees no row there, if the key is NULL, or if a row has
+ * come there since the lookup that does not belong in a partial index.
  */
 static bool
 fetch_key(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot snapshot,
@@ -124,8 +129,8 @@ fetch_key(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot s
 	bool		again = false;
 
 	/*
-	 * Entries may be left of rows that went with the table's last pages.  VACUUM removes no more
-	 * pages as long as the caller has a lock on the table.
+	 * Entries may be left of rows that were removed together with the table's last pages.  VACUUM
+	 * removes no further pages as long as the caller has a lock on the table.
 	 */
 	if (BF_RUN_BLOCK(place) >= keys->table_end)
 		keys->table_end = RelationGetNumberOfBlocks(keys->table);
@@ -135,8 +140,8 @@ fetch_key(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot s
 	bloomfam_maplet_place_to_tid(keys->index, keys->table, false, place, &tid);
 
 	/*
-	 * Of versions that updates have chained at this place the first will do: they have one key, and
-	 * the snapshot says of the first whether the row is there.
+	 * If updates have chained several versions at this place, the first one will do.  All versions
+	 * have the same key, and the snapshot says of the first one whether the row is there.
 	 */
 	if (!table_index_fetch_tuple(fetch, &tid, snapshot, keys->slot, &again, NULL))
 		return false;
@@ -148,7 +153,10 @@ fetch_key(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot s
 	return !isnull[0];
 }
 
-/* Are two keys equal?  What the comparison leaves goes with the next fetch_key(). */
+/*
+ * Returns whether two keys are equal.  The next fetch_key() frees what the comparison has
+ * allocated.
+ */
 static bool
 keys_are_equal(MapletKeys *keys, Datum left, Datum right)
 {
@@ -162,7 +170,7 @@ keys_are_equal(MapletKeys *keys, Datum left, Datum right)
 	return result;
 }
 
-/* ---- one key ---- */
+/* ---- searching for one key ---- */
 
 static void
 found_places(void *arg, uint64 hash, const uint64 *places, uint32 n)
@@ -224,7 +232,7 @@ bloomfam_maplet_search_key(MapletKeys *keys, MapletView *view, uint64 hash, Datu
 	return result;
 }
 
-/* ---- the rows of a key ---- */
+/* ---- finding the rows of a key exactly ---- */
 
 struct MapletExact
 {
@@ -250,7 +258,9 @@ bloomfam_maplet_exact_make(Relation table, Relation index, Snapshot snapshot, Da
 
 	exact->keys = bloomfam_maplet_keys_make(table, index);
 	exact->fetch = bloomfam_table_index_fetch_begin(table);
-	/* a dirty snapshot says more than it is asked, and the caller's is not to be written to */
+	/*
+	 * The server writes to a dirty snapshot what it finds out, and must not write to the caller's.
+	 */
 	InitDirtySnapshot(exact->dirty);
 	exact->snapshot = snapshot->snapshot_type == SNAPSHOT_DIRTY ? &exact->dirty : snapshot;
 	exact->key = key;
@@ -273,17 +283,19 @@ bloomfam_maplet_exact_end(MapletExact *exact)
 	pfree(exact);
 }
 
-/* ---- many rows ---- */
+/* ---- finding duplicates among many rows ---- */
 
 struct MapletDuplicates
 {
 	MapletKeys *keys;
 	IndexFetchTableData *fetch;
 	Snapshot	snapshot;
-	uint64		hash;			/* of the last row that was added */
-	uint64		first;			/* place of this hash's first row while it is alone, else 0 */
-	List	   *different;		/* keys of rows of this hash that the snapshot sees: Datum * */
-	MemoryContext scratch;		/* they are here */
+	uint64		hash;			/* The hash of the last row that was added. */
+	/* The place of the first row with this hash while it is the only one; otherwise 0. */
+	uint64		first;
+	/* List of Datum *: the different keys of the rows with this hash that the snapshot sees. */
+	List	   *different;
+	MemoryContext scratch;		/* The memory context of the list "different" and its keys. */
 	int16		typlen;
 	bool		typbyval;
 };
@@ -303,7 +315,11 @@ bloomfam_maplet_duplicates_make(Relation table, Relation index, Snapshot snapsho
 	return duplicates;
 }
 
-/* The same as bloomfam_maplet_duplicates_add() does with a row that is to be read. */
+/*
+ * Reads a row, and compares its key with those of earlier rows with the same hash.  If one is
+ * equal, returns the key's text, or "" if the user may not see it.  Otherwise keeps the key and
+ * returns NULL.
+ */
 static const char *
 compare_row(MapletDuplicates *duplicates, uint64 place)
 {

@@ -2,25 +2,26 @@
 /*-------------------------------------------------------------------------
  *
  * vacuum.c
- *	  VACUUM: removing the places of dead rows.
+ *	  VACUUM: removes the entries of dead rows.
  *
- * VACUUM works beside inserts, flushes and merges, and holds no heavyweight lock while it reads:
- * autovacuum is cancelled when it blocks somebody on one.  An entry only ever moves from a tail to
- * a run, and from runs to a run with a larger id.  So:
+ * VACUUM works while inserts, flushes and merges go on.  It holds no heavyweight lock while it
+ * reads, because autovacuum is cancelled when it blocks another process on one.  An entry only ever
+ * moves from a tail to a run, and from runs to a run with a larger id.  So VACUUM proceeds in these
+ * steps:
  *
- *	1. both tails are cleaned in place;
- *	2. the flush under way is ended, as it may have read a page of its tail before that was clean:
- *	   its run is one of those to clean, and all later flushes read a clean tail;
- *	3. runs are cleaned in place, each known by its id: a page of another id means that the run
- *	   was merged into one that is still to come.  Then the metapage is read again, until all
- *	   runs are clean;
- *	4. what merges under way have written until then is cleaned likewise: what they go on to
- *	   write comes from clean runs, as the metapage was read with the merge lock held, when none
- *	   had an unclean page in its hands.  Then again from 3, until nothing was found to do: a
- *	   merge may have ended and begun another one meanwhile.
+ *	1. Both tails are cleaned in place.
+ *	2. The flush under way is ended, as it may have read a page of its tail before that was clean.
+ *	   Its run is one of those to clean, and all later flushes read a clean tail.
+ *	3. Runs are cleaned in place, each known by its id.  A page of another id means that the run
+ *	   was merged into one that is still to be cleaned.  Then the metapage is read again, until all
+ *	   runs are clean.
+ *	4. What merges under way have written until then is cleaned likewise.  What they write later
+ *	   comes from clean runs: the metapage was read with the merge lock held, when no merge had the
+ *	   entries of an unclean page in memory.  Then VACUUM goes on from step 3 until there is nothing
+ *	   left to clean, as a merge may have ended and another one begun meanwhile.
  *
- * The callback is called for every entry, whether any is dead or not: CREATE INDEX CONCURRENTLY
- * collects them all that way.
+ * The callback is called for every entry, even if no row is dead: CREATE INDEX CONCURRENTLY
+ * collects the TIDs of all entries that way.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +44,7 @@ typedef struct Vacuum
 	IndexBulkDeleteResult *stats;
 	IndexBulkDeleteCallback callback;
 	void	   *callback_state;
-	uint8	   *body;			/* room for a page's */
+	uint8	   *body;			/* Room for the body of one page. */
 } Vacuum;
 
 static bool
@@ -56,7 +57,7 @@ is_dead(void *arg, uint64_t place)
 	return vacuum->callback(&tid, vacuum->callback_state);
 }
 
-/* ---- tails ---- */
+/* ---- cleaning tails ---- */
 
 static void
 clean_tail(Vacuum *vacuum, const MapletTail *tail)
@@ -81,7 +82,9 @@ clean_tail(Vacuum *vacuum, const MapletTail *tail)
 		page = BufferGetPage(buffer);
 		if (!maplet_page_is(page, MAPLET_PAGE_TAIL, tail->generation))
 		{
-			/* flushed since: its entries are in a run that is still to come */
+			/*
+			 * The tail was flushed since, so its entries are in a run that is still to be cleaned.
+			 */
 			UnlockReleaseBuffer(buffer);
 			break;
 		}
@@ -99,11 +102,12 @@ clean_tail(Vacuum *vacuum, const MapletTail *tail)
 	pfree(kept);
 }
 
-/* ---- runs ---- */
+/* ---- cleaning runs ---- */
 
 /*
- * Cleans a page of a run; says how many entries are left, and for a main page how many overflow
- * pages there are.  false: it is of another run.
+ * Cleans a page of a run.  Adds the number of entries that are left to *left.  Opens the page into
+ * *page, which says for a main page how many overflow pages it has.  Returns false if the page
+ * belongs to another run.
  */
 static bool
 clean_page(Vacuum *vacuum, const MapletRun *run, const BfRun *open, BfRunPageKind kind,
@@ -123,7 +127,9 @@ clean_page(Vacuum *vacuum, const MapletRun *run, const BfRun *open, BfRunPageKin
 		BfRunPage	cleaned;
 		const char *reason = "a page could not be cleaned";
 
-		/* of a damaged page, entries would be lost without a trace */
+		/*
+		 * Check the page first: if it is damaged, cleaning it would lose entries without a trace.
+		 */
 		if (!bf_run_check_page(open, page->body, &reason) ||
 			!bf_run_open_page(open, vacuum->body, &cleaned, &reason))
 			bloomfam_maplet_corrupted(index, BufferGetBlockNumber(buffer), reason);
@@ -136,8 +142,8 @@ clean_page(Vacuum *vacuum, const MapletRun *run, const BfRun *open, BfRunPageKin
 }
 
 /*
- * Cleans a run's main pages before this one, and their overflow pages.  false: the run is not
- * there any more.
+ * Cleans a run's main pages before page number "end", and their overflow pages.  Sets *left to the
+ * number of entries that are left.  Returns false if the run does not exist any more.
  */
 static bool
 clean_run(Vacuum *vacuum, const MapletRun *run, const BfRun *open, uint32 end, uint64 *left)
@@ -162,8 +168,9 @@ clean_run(Vacuum *vacuum, const MapletRun *run, const BfRun *open, uint32 end, u
 }
 
 /*
- * Stores how many entries a run has; drops it if none.  Where a merge reads it, it stays with the
- * count that it has: the merge drops it at its end, with its other inputs.
+ * Stores how many entries a run has left, and drops the run if it has none.  A run without entries
+ * that a merge reads is kept with the count that it has: the merge drops it at its end, with its
+ * other inputs.
  */
 static void
 store_left(Relation index, uint64 id, uint64 left)
@@ -190,8 +197,9 @@ store_left(Relation index, uint64 id, uint64 left)
 }
 
 /*
- * Stores that an output, which may be a run by this time, has so many entries less.  Under the
- * lock: a step of merging stores what it has counted on from its beginning.
+ * Stores that an output, which may have become a run by now, has lost this number of entries.  It
+ * takes MAPLET_LOCK_MERGE, because a step of merging stores the count that it had at its beginning
+ * plus what it has added.
  */
 static void
 store_removed(Relation index, uint64 id, uint64 removed)
@@ -212,7 +220,10 @@ store_removed(Relation index, uint64 id, uint64 removed)
 	bloomfam_maplet_unlock(index, MAPLET_LOCK_MERGE);
 }
 
-/* What is clean: ids of runs, and of outputs, all of whose pages are or will be written clean. */
+/*
+ * The ids of clean runs and outputs: all of their pages are clean, or will be when they are
+ * written.
+ */
 typedef struct CleanIds
 {
 	uint64		ids[MAPLET_MAX_RUNS + MAPLET_OUTPUTS];
@@ -230,7 +241,10 @@ is_clean(const CleanIds *clean, uint64 id)
 	return false;
 }
 
-/* Forgets ids that the copy of the metapage does not have any more: they do not come back. */
+/*
+ * Forgets the ids that the copy of the metapage does not have any more, as ids are never used
+ * again.
+ */
 static void
 forget_gone(CleanIds *clean, const MapletMeta *meta)
 {
@@ -247,7 +261,10 @@ forget_gone(CleanIds *clean, const MapletMeta *meta)
 	*clean = kept;
 }
 
-/* A page of this run or output was of another one: an error if the metapage still has it. */
+/*
+ * Is called when a page of this run or output bears another owner's id.  Raises an error if the
+ * metapage still lists the run or output, as then the page is damaged.
+ */
 static void
 expect_gone(Relation index, const MapletRun *run)
 {
@@ -264,7 +281,9 @@ expect_gone(Relation index, const MapletRun *run)
 	pfree(view);
 }
 
-/* Cleans all runs of the copy that are not; whether there were any. */
+/*
+ * Cleans all runs of the metapage's copy that are not clean yet.  Returns whether there were any.
+ */
 static bool
 clean_runs(Vacuum *vacuum, const MapletView *view, CleanIds *clean)
 {
@@ -293,9 +312,9 @@ clean_runs(Vacuum *vacuum, const MapletView *view, CleanIds *clean)
 }
 
 /*
- * Cleans what outputs of the copy have so far; whether there were any that were not clean.  All
- * runs must be clean, and no step of merging may have been under way when the copy was made:
- * then what is written later comes from clean runs.
+ * Cleans what the merges' outputs in the metapage's copy have so far.  Returns whether there were
+ * any that were not clean.  All runs must be clean, and no step of merging may have been under way
+ * when the copy was made: then what is written later comes from clean runs.
  */
 static bool
 clean_outputs(Vacuum *vacuum, const MapletView *view, CleanIds *clean)
@@ -351,7 +370,7 @@ bloomfam_maplet_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vacuum.body = (uint8 *) palloc(MAPLET_BODY);
 	stats->num_index_tuples = 0;
 
-	/* most often there is one tail to clean after this */
+	/* End the flush under way first: then most often only one tail has to be cleaned. */
 	bloomfam_maplet_flush(index);
 	bloomfam_maplet_meta_read(index, view);
 	if (view->meta.pending)

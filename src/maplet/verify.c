@@ -2,12 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * verify.c
- *	  Whether rows have one of many keys.
+ *	  Checks whether rows have one of many keys.
  *
- * The executor rechecks `= ANY (array)` by comparing a row with one element after the other,
- * unless the planner knew the array.  With 10^5 elements that is 10^5 comparisons a row.  Here the
- * row is fetched, its key hashed, and only elements of that hash are compared.  The executor then
- * fetches the row again, from a page that is at hand.
+ * The executor rechecks `= ANY (array)` by comparing a row with one element after the other, unless
+ * the planner knew the array.  With 10^5 elements that takes 10^5 comparisons for each row.  The
+ * verifier fetches the row, hashes its key, and compares it only with elements of that hash.  The
+ * executor then fetches the row again, from a page that is already in a buffer.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,7 @@
 #include "maplet/hash.h"
 #include "maplet/verify.h"
 
-/* With fewer elements the executor's way is no slower. */
+/* With fewer elements than this, the executor's recheck is no slower. */
 #define WORTHWHILE_ELEMENTS		100
 
 void
@@ -46,14 +46,15 @@ struct MapletVerifier
 {
 	const MapletElement *elements;
 	Size		n;
-	FmgrInfo   *equal;			/* (key, element) */
+	FmgrInfo   *equal;			/* The equality, called with a row's key and an element. */
 	Oid			collation;
-	MapletHasher hasher;		/* of the column's own type */
+	MapletHasher hasher;		/* The hasher for keys of the column's own type. */
 	AttrNumber	column;
 	Snapshot	snapshot;
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
-	MemoryContext scratch;		/* what comparisons leave behind */
+	/* The memory context that comparisons use; it is reset after each row. */
+	MemoryContext scratch;
 };
 
 MapletVerifier *
@@ -64,7 +65,10 @@ bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table, ScanKey key,
 	AttrNumber	column = index->rd_index->indkey.values[0];
 	MapletVerifier *verifier;
 
-	/* another condition would have to be rechecked, too; what other snapshots see may change */
+	/*
+	 * Another condition would have to be rechecked, too.  And what a snapshot that is not an MVCC
+	 * snapshot sees may change until the executor fetches the row.
+	 */
 	if (n < WORTHWHILE_ELEMENTS || scan->numberOfKeys != 1 || column <= 0 ||
 		scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot))
 		return NULL;
@@ -119,7 +123,7 @@ bloomfam_maplet_verify(MapletVerifier *verifier, ItemPointer tid)
 	Datum		value;
 	MemoryContext old;
 
-	/* an MVCC snapshot sees at most one version of those that an update has chained here */
+	/* An MVCC snapshot sees at most one of the versions that updates have chained at this TID. */
 	if (!table_index_fetch_tuple(verifier->fetch, &at, verifier->snapshot, verifier->slot, &again,
 								 &all_dead))
 		return false;

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * verify.h
- *	  Whether rows have one of many keys.
+ *	  Checks whether rows have one of many keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,13 +15,13 @@
 #include "maplet/meta.h"
 
 /*
- * Makes a TID of a place (BF_RUN_PLACE).  Raises an error for one that a damaged page has made: one
- * that no row of a heap can have, or that no bitmap can take.
+ * Makes a TID of a place (BF_RUN_PLACE).  Raises an error if no row of a heap can have the TID, or
+ * no bitmap can take it: such a place comes from a damaged page.
  */
 extern void bloomfam_maplet_place_to_tid(Relation index, Relation table, bool for_bitmap,
 										 uint64 place, ItemPointer tid);
 
-/* One of the keys: an element of an array, not NULL. */
+/* One of the keys: an element of an array, which is not NULL. */
 typedef struct MapletElement
 {
 	uint64		hash;
@@ -31,17 +31,18 @@ typedef struct MapletElement
 typedef struct MapletVerifier MapletVerifier;
 
 /*
- * For a scan by `= ANY (array)` whose elements, in the order of their hashes, stay as they are.
- * In the current memory context; holds a pin, so that it is to be ended.  NULL: it cannot be done
- * for this scan, or does not pay.
+ * Makes a verifier for a scan by `= ANY (array)`, in the current memory context.  The elements must
+ * be in the order of their hashes, and stay unchanged as long as the verifier is used.  The
+ * verifier holds a pin, so it must be ended.  Returns NULL if the scan's rows cannot be verified,
+ * or if it does not pay.
  */
 extern MapletVerifier *bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table,
 													 ScanKey key, const MapletMeta *meta,
 													 const MapletElement *elements, Size n);
 
 /*
- * Is there at this TID a row, that the scan's snapshot sees, whose key equals an element?  Exact:
- * neither answer needs a recheck.
+ * Returns whether there is a row at this TID that the scan's snapshot sees and whose key equals an
+ * element of the array.  Both answers are exact and need no recheck.
  */
 extern bool bloomfam_maplet_verify(MapletVerifier *verifier, ItemPointer tid);
 

@@ -2,12 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * wal.c
- *	  Changes of pages, logged.
+ *	  Changes pages of a maplet index, and logs the changes.
  *
- * An insert changes 12 bytes of a page.  GenericXLog would copy the page, compare all of it and
- * copy it back, which takes longer than the rest of the insert; so its record is made here, for
- * the same redo routine.  That layout is internal to the server, and has been the same since 9.6:
- * compat.h says for which versions that is known, and the others do without.
+ * An insert changes 12 bytes of a page.  GenericXLog would copy the page, compare all of it, and
+ * copy it back, which takes longer than the rest of the insert.  So the record of an insert is made
+ * here by hand, for GenericXLog's redo routine.  The layout of these records is internal to the
+ * server, and has been the same since PostgreSQL 9.6.  BLOOMFAM_KNOWN_MAJOR in compat.h says for
+ * which versions it is known; in other versions GenericXLog makes the record.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,8 +24,8 @@
 #if BLOOMFAM_KNOWN_MAJOR
 
 /*
- * One fragment of a record of the generic resource manager: its place in the page, its length,
- * and its bytes (access/transam/generic_xlog.c: applyPageRedo()).
+ * One fragment of a record of the generic resource manager: its offset in the page, its length, and
+ * its bytes (applyPageRedo() in access/transam/generic_xlog.c).
  */
 typedef struct Fragment
 {
@@ -74,7 +75,7 @@ bloomfam_maplet_log_entry(Relation index, Buffer buffer, int count, const Maplet
 	Assert(ItemPointerGetOffsetNumberNoCheck(&entry->tid) != InvalidOffsetNumber);
 
 #if BLOOMFAM_KNOWN_MAJOR
-	/* the first entry of a page changes pd_lower, too */
+	/* The first entry of a page changes pd_lower, too, so GenericXLog logs it. */
 	if (count > 0)
 	{
 		log_entry_delta(index, buffer, count, entry);
