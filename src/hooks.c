@@ -2,20 +2,20 @@
 /*-------------------------------------------------------------------------
  *
  * hooks.c
- *	  Where join filters and samples meet the server.
+ *	  Connects join filters and samples with the server's hooks.
  *
- * While the planner works, a hook tells it what filters would save in the joins that it
- * considers; when it has finished, another adds nodes to its plan.  The executor's ties the nodes
- * of a plan that has some to the hash joins that they serve: an executor node knows its children,
- * not its parent.
+ * While the planner works, a hook tells it what filters would save in the joins that it considers.
+ * When the planner has finished, another hook adds nodes to its plan.  When the executor starts a
+ * plan with such nodes, a hook ties them to the joins that they serve, because an executor node
+ * knows its children and not its parent.
  *
- * What was decided about joins without a filter is in no node.  EXPLAIN VERBOSE shows it
- * after the plan, when the executor ends: until 18 no hook is nearer.  EXPLAIN EXECUTE, which
- * plans elsewhere or not at all, does not show it.
+ * What was decided about joins without a filter is in no node.  EXPLAIN VERBOSE shows it after the
+ * plan, when the executor ends, as before PostgreSQL 18 there is no hook that is nearer.  EXPLAIN
+ * EXECUTE, which plans elsewhere or not at all, does not show it.
  *
- * The hooks are there only if the module was loaded before the session's first command (by
- * session_preload_libraries or its like), or for the session of a parallel worker: that somebody
- * has used a filter in some query must not change how later queries are planned.
+ * The hooks are installed only if the module is loaded before the session's first command (by
+ * session_preload_libraries or a similar setting), or for the session of a parallel worker.
+ * Otherwise the use of a filter in some query would change how later queries are planned.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,7 +47,10 @@
 #include "sampling/report.h"
 #include "sampling/sampling.h"
 
-/* What was there before, or the server's own; of paths there is none. */
+/*
+ * What the hooks were before.  If a hook was not set, this is the server's own function for the
+ * planner, the executor and EXPLAIN, and NULL for the other hooks.
+ */
 static planner_hook_type previous_planner;
 static bloomfam_base_rel_hook_type previous_base_rel;
 static get_relation_stats_hook_type previous_column_stats;
@@ -57,23 +60,23 @@ static ExecutorStart_hook_type previous_executor_start;
 static ExecutorEnd_hook_type previous_executor_end;
 static ExplainOneQuery_hook_type previous_explain;
 
-/* An EXPLAIN VERBOSE, and what was decided when its query was planned. */
+/* An EXPLAIN VERBOSE that is being done, and what was decided when its query was planned. */
 typedef struct Explained
 {
 	ExplainState *es;
-	PlannedStmt *stmt;			/* NULL: not planned yet */
+	PlannedStmt *stmt;			/* The query's plan; NULL if it is not planned yet. */
 	List	   *decisions;
-	bool		with_filters;	/* it was planned with join filters on */
+	bool		with_filters;	/* True if the query was planned with join filters switched on. */
 	List	   *sampled;
 } Explained;
 
-/* The one that is being done; NULL: none. */
+/* The EXPLAIN VERBOSE that is being done; NULL if there is none. */
 static Explained *explained = NULL;
 
-/* The samples of the query that is being planned; NULL if none is. */
+/* The samples of the query that is being planned; NULL if no query is. */
 static Sampling *sampling = NULL;
 
-/* A relation of the query, before its rows are estimated. */
+/* Is called for each base relation of a query, before its rows are estimated. */
 static void
 size_base_rel(BLOOMFAM_BASE_REL_PARAMS)
 {
@@ -83,7 +86,10 @@ size_base_rel(BLOOMFAM_BASE_REL_PARAMS)
 		bloomfam_join_foreign_size(root, rel);
 }
 
-/* Statistics of a column, before the planner looks for them itself. */
+/*
+ * Provides statistics of a column, before the planner looks for them itself.  Returns whether it
+ * has any.
+ */
 static bool
 find_column_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attribute,
 				  VariableStatData *vardata)
@@ -104,7 +110,10 @@ add_paths_with_filters(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer
 		bloomfam_join_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 }
 
-/* Sizes joins by samples, and then searches for their order as it would be without this module. */
+/*
+ * Sizes joins by samples, and then searches for a join order as the server would without this
+ * module.
+ */
 static RelOptInfo *
 search_join_order(PlannerInfo *root, int levels, List *initial_rels)
 {
@@ -117,15 +126,18 @@ search_join_order(PlannerInfo *root, int levels, List *initial_rels)
 	return standard_join_search(root, levels, initial_rels);
 }
 
-/* Plans, and tells what samples were taken for that. */
+/* Plans a query, and sets *told to what came of the samples that were taken for it. */
 static PlannedStmt *
 plan_with_samples(BLOOMFAM_PLANNER_PARAMS, List **told)
 {
 	Sampling	own = SAMPLING_INIT;
 	Sampling   *outer = sampling;
-	PlannedStmt *volatile stmt; /* as it is set between PG_TRY and its end */
+	PlannedStmt *volatile stmt; /* This is volatile because it is set within PG_TRY. */
 
-	/* always: a function that is called meanwhile may switch samples on or off */
+	/*
+	 * Set it even if samples are off: a function that is called during planning may switch them on
+	 * or off.
+	 */
 	sampling = &own;
 	PG_TRY();
 	{
@@ -149,7 +161,10 @@ plan_with_filters(BLOOMFAM_PLANNER_PARAMS)
 	List	   *sampled = NIL;
 	PlannedStmt *stmt;
 
-	/* functions that are called meanwhile may plan, too */
+	/*
+	 * Functions that are called during planning may plan queries, too, which are not the explained
+	 * one.
+	 */
 	if (awaited != NULL)
 		explained = NULL;
 	stmt = plan_with_samples(BLOOMFAM_PLANNER_ARGS, &sampled);
@@ -170,7 +185,7 @@ plan_with_filters(BLOOMFAM_PLANNER_PARAMS)
 	return stmt;
 }
 
-/* Ties the filters of joins to them. */
+/* Ties filters to the joins that they serve. */
 static bool
 tie_filters(PlanState *node, void *context)
 {
@@ -183,14 +198,17 @@ tie_filters(PlanState *node, void *context)
 	else if (IsA(node, MergeJoinState))
 		build = outerPlanState(outerPlanState(node));
 
-	/* one on the other, where columns of the key have filters of their own */
+	/* Nodes are stacked on each other if columns of the key have filters of their own. */
 	for (; build != NULL && bloomfam_join_node_kind(build->plan) == JOIN_NODE_BUILD;
 		 build = outerPlanState(build))
 		bloomfam_join_build_tie((JoinBuildState *) build, node);
 	return planstate_tree_walker(node, tie_filters, context);
 }
 
-/* Has a plan filters of joins?  Each has a parameter of a type that no other has. */
+/*
+ * Returns whether a plan has join filters.  Each filter has a parameter of a type that no other
+ * parameter has.
+ */
 static inline bool
 has_filters(const PlannedStmt *stmt)
 {
@@ -206,8 +224,8 @@ start_with_filters(QueryDesc *query, int eflags)
 }
 
 /*
- * The counters get what the filters did.  An EXPLAIN has shown the plan, and ends the executor
- * before it ends what it says of the query.
+ * Counts what the filters did.  For the plan that an EXPLAIN VERBOSE has just shown, also shows
+ * what was decided about joins: EXPLAIN ends the executor before it ends its output for the query.
  */
 static void
 end_with_counts(QueryDesc *query)
@@ -224,7 +242,7 @@ end_with_counts(QueryDesc *query)
 	previous_executor_end(query);
 }
 
-/* Plans, runs and shows one query. */
+/* Plans, runs and shows one query of an EXPLAIN. */
 static void
 explain_with_decisions(Query *query, int cursor_options, IntoClause *into, ExplainState *es,
 					   const char *query_string, ParamListInfo params,
@@ -248,7 +266,7 @@ explain_with_decisions(Query *query, int cursor_options, IntoClause *into, Expla
 void
 bloomfam_join_init(void)
 {
-	/* is the module being loaded before the session's first command? */
+	/* True if the module is loaded before the session's first command, or in a parallel worker. */
 	bool		in_time =
 		process_shared_preload_libraries_in_progress || InitializingParallelWorker ||
 		(debug_query_string == NULL && ActivePortal == NULL && !ActiveSnapshotSet());

@@ -2,14 +2,14 @@
 /*-------------------------------------------------------------------------
  *
  * hooks.h
- *	  Where join filters and samples meet the server.
+ *	  Connects join filters and samples with the server's hooks.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef BLOOMFAM_HOOKS_H
 #define BLOOMFAM_HOOKS_H
 
-/* To be called by _PG_init(). */
+/* Defines the settings and installs the hooks; is called by _PG_init(). */
 extern void bloomfam_join_init(void);
 
 #endif							/* BLOOMFAM_HOOKS_H */

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * module.c
- *	  What makes this a loadable module.
+ *	  Initializes this loadable module.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,10 +21,12 @@ BLOOMFAM_MODULE_MAGIC("bloomfam", "1.0.0");
 extern PGDLLEXPORT void _PG_init(void);
 
 /*
- * The server loads a library twice where two names lead to two files: that of plugins/ before the
- * files are replaced, and the other one after that, or the other way round.  The second one must
- * not define the settings again, nor work without them.  While a session begins it stays unused, as
- * its functions are called by the first one's name; later somebody calls them.
+ * Initializes the module when the server loads it.  The server loads a library twice if two names
+ * lead to two files: for example, the name in plugins/ before the files are replaced by an upgrade,
+ * and the other name after that.  The second library must not define the settings again, and must
+ * not work without them.  If it is loaded while a session begins, it stays unused, as its functions
+ * are called by the first one's name.  If it is loaded later, somebody calls its functions, so that
+ * is an error.
  */
 void
 _PG_init(void)

@@ -2,15 +2,16 @@
 /*-------------------------------------------------------------------------
  *
  * conditions.c
- *	  Which conditions of a table the planner may evaluate while it samples.
+ *	  Finds out which conditions of a table the planner may evaluate while it samples.
  *
  * A condition is evaluated for rows that the query itself may never come to, as another condition
- * drops them first.  So it must not have effects, must not tell anybody of what it saw, and must
+ * drops them first.  So it must not have effects, must not tell anybody what it has seen, and must
  * not end the planning with an error.  Only the server's own functions are called.  Those that are
- * immutable and leakproof do nothing of that.  Most of what people write is not marked so:
- * comparing a date with a timestamp, arithmetic, extract().  For these there is a list, by names
- * and by the types of arguments.  All that the listed functions can do is to raise an error for
- * some values, which is caught (reader.c).  None of them makes a long value of a short one.
+ * immutable and leakproof are safe.  Most of what people write is not marked so: comparing a date
+ * with a timestamp, arithmetic, extract().  Further functions are allowed by lists of their names
+ * and by the types of their arguments.  The only harm that a listed function can do is to raise an
+ * error for some values, which is caught (reader.c).  No listed function makes a long value of a
+ * short one.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,23 +32,26 @@
 #include "sampling/conditions.h"
 
 /*
- * A condition with a longer constant, such as a list of thousands of numbers, is left to the
- * server, as it takes time to prepare such a list for each sample.
+ * A condition with a constant of more bytes, such as a list of thousands of numbers, is left to the
+ * server's estimate, as it takes time to prepare such a list for each sample.
  */
 #define LONGEST_CONSTANT	8192
 
-/* The listed functions take and return booleans, numbers, texts, dates and times, and intervals. */
+/*
+ * The type categories that listed functions take and return: booleans, numbers, strings, dates and
+ * times, and intervals.
+ */
 #define LISTED_CATEGORIES	"BNSDT"
 
-/* Operators, by their names. */
+/* The names of operators that conditions may call. */
 static const char *const listed_operators[] = {
 	"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "^@", NULL
 };
 
-/* Operators whose right side is a pattern, which has to be a constant. */
+/* The names of operators that conditions may call if their right side, a pattern, is a constant. */
 static const char *const listed_patterns[] = {"~~", "!~~", "~~*", "!~~*", NULL};
 
-/* Functions, by their names; those that are named as a type convert to it. */
+/* The names of functions that conditions may call; one with a type's name converts to the type. */
 static const char *const listed_functions[] = {
 	"abs", "btrim", "ceil", "ceiling", "char_length", "date", "date_part", "date_trunc",
 	"extract", "float4", "float8", "floor", "int2", "int4", "int8", "left", "length", "lower",
@@ -55,12 +59,12 @@ static const char *const listed_functions[] = {
 	"text", "time", "timestamp", "timestamptz", "trunc", "upper", NULL
 };
 
-/* What is known of the condition that is_unsafe() looks at. */
+/* What is_unsafe() knows of the condition that it examines. */
 typedef struct Context
 {
 	const RelOptInfo *rel;
-	const Node *node;			/* the node whose functions are looked at */
-	int			noperators;		/* as in SampleConditions, so far */
+	const Node *node;			/* The node whose functions are being examined. */
+	int			noperators;		/* As in SampleConditions, so far; npasses and columns, too. */
 	int			npasses;
 	Bitmapset  *columns;
 } Context;
@@ -74,7 +78,10 @@ is_among(const char *name, const char *const *names)
 	return false;
 }
 
-/* Returns the constant pattern of an operator such as LIKE, or NULL if the node is none. */
+/*
+ * Returns the constant pattern of an operator such as LIKE, or NULL if the node has no such
+ * pattern.
+ */
 static const Const *
 pattern_of(const Node *node)
 {
@@ -87,7 +94,7 @@ pattern_of(const Node *node)
 			   : NULL;
 }
 
-/* Is a function one of the listed ones, when this node calls it? */
+/* Returns whether a function is a listed one when it is called by this node. */
 static bool
 is_listed(Form_pg_proc proc, const Node *node)
 {
@@ -104,17 +111,17 @@ is_listed(Form_pg_proc proc, const Node *node)
 			return false;
 	if (IsA(node, FuncExpr))
 		return is_among(NameStr(proc->proname), listed_functions);
-	/* somebody's own operator may have a listed name, and call any function */
+	/* An operator that a user has made may have a listed name, and call any function. */
 	if (operator >= FirstNormalObjectId)
 		return false;
-	/* products and quotients of numeric may have 100,000 digits */
+	/* Products and quotients of numeric may have 100,000 digits, so they are not allowed. */
 	name = get_opname(operator);
 	return pattern_of(node) != NULL ||
 		   (is_among(name, listed_operators) &&
 			(proc->prorettype != NUMERICOID || strpbrk(name, "*/%") == NULL));
 }
 
-/* May a function not be called by the node that is looked at? */
+/* Returns whether the node that is being examined must not call a function. */
 static bool
 is_unsafe_function(Oid function, void *arg)
 {
@@ -133,7 +140,10 @@ is_unsafe_function(Oid function, void *arg)
 	return !is_safe;
 }
 
-/* Has a condition anything that is not known to do no harm?  Notes what it takes to evaluate it. */
+/*
+ * Returns whether a condition has anything that is not known to do no harm.  Counts in the context
+ * what it takes to evaluate the condition.
+ */
 static bool
 is_unsafe(Node *node, void *arg)
 {
@@ -155,7 +165,10 @@ is_unsafe(Node *node, void *arg)
 			return !((Const *) node)->constisnull && ((Const *) node)->constlen == -1 &&
 				   toast_raw_datum_size(((Const *) node)->constvalue) > LONGEST_CONSTANT;
 		case T_SQLValueFunction:
-			/* dates and times; the others tell who asks */
+			/*
+			 * Only dates and times are allowed: other values, such as CURRENT_USER, tell who runs
+			 * the query.
+			 */
 			if (TypeCategory(((SQLValueFunction *) node)->type) != TYPCATEGORY_DATETIME)
 				return true;
 			break;
@@ -173,10 +186,13 @@ is_unsafe(Node *node, void *arg)
 		case T_CaseTestExpr:
 			break;
 		case T_ScalarArrayOpExpr:
-			/* a list that is looked up by hashes has one more function */
+			/* A list that is searched by hashing has a hash function, too. */
 			if (((ScalarArrayOpExpr *) node)->hashfuncid >= FirstNormalObjectId)
 				return true;
-			/* each element of another list is compared, and they take some bytes each */
+			/*
+			 * A value is compared with each element of a list that is not hashed; 8 bytes count as
+			 * an element.
+			 */
 			constant = lsecond(((ScalarArrayOpExpr *) node)->args);
 			if (!IsA(constant, Const))
 				return true;
@@ -184,7 +200,7 @@ is_unsafe(Node *node, void *arg)
 				context->noperators += toast_raw_datum_size(constant->constvalue) / 8;
 			break;
 		case T_OpExpr:
-			/* at worst each byte of a pattern is compared with each byte of a value */
+			/* At worst, each byte of the pattern is compared with each byte of the value. */
 			constant = pattern_of(node);
 			if (constant != NULL)
 				context->npasses =

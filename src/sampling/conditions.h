@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * conditions.h
- *	  Which conditions of a table the planner may evaluate while it samples.
+ *	  Finds out which conditions of a table the planner may evaluate while it samples.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,21 +11,28 @@
 
 #include "nodes/pathnodes.h"
 
-/* The conditions of a base relation. */
+/* The conditions of a base relation, and what it takes to evaluate them. */
 typedef struct SampleConditions
 {
-	List	   *evaluated;		/* RestrictInfo: the conditions that are evaluated */
-	int			nleft;			/* how many others are left to the server's estimate */
-	int			noperators;		/* operators and functions that are called for each row */
-	int			npasses;		/* how often each byte of a long value is looked at, at most */
-	Bitmapset  *columns;		/* attribute numbers of the columns that are read, all above 0;
-								 * of a searched relation those of its key, too */
+	List	   *evaluated;		/* List of RestrictInfo: the conditions that are evaluated. */
+	/* The number of conditions that are left to the server's estimate. */
+	int			nleft;
+	/* The number of operators and functions that are called for each row. */
+	int			noperators;
+	/* The maximum number of times that each byte of a long value is looked at. */
+	int			npasses;
+	/*
+	 * The attribute numbers, all above 0, of the columns that are read.  For a searched relation,
+	 * they include the columns of its key.
+	 */
+	Bitmapset  *columns;
 } SampleConditions;
 
 /*
- * Finds out which conditions of a base relation can be evaluated for any of its rows.  These read
- * columns of the relation and constants only, by functions of the server that are known to do no
- * harm.  They can raise errors of bad data, which the caller has to catch.
+ * Finds out which conditions of a base relation can be evaluated for any of its rows, and fills
+ * *conditions.  Such a condition reads only columns of the relation and constants, and calls only
+ * functions of the server that are known to do no harm.  It can raise an error of bad data, which
+ * the caller must catch.
  */
 extern void bloomfam_sample_conditions(RelOptInfo *rel, SampleConditions *conditions);
 

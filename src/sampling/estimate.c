@@ -2,12 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * estimate.c
- *	  Which fraction of a large relation's rows has a match, as estimated from a sample.
+ *	  Estimates from a sample which fraction of a large relation's rows has a match.
  *
- * Intervals are Wilson's (E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical
- * Inference", 1927): of a few matches they tell that there are some, and of none that there may be
- * some.  Rows of one block tend to be alike, so the sample counts as one of blocks, and blocks that
- * stand for more rows than others make it less sure (L. Kish, "Survey Sampling", 1965).
+ * Intervals are Wilson's (E. B. Wilson, "Probable Inference, the Law of Succession, and
+ * Statistical Inference", 1927).  From a few matches they tell that there are some, and from none
+ * that there may be some.  Rows of one block tend to be alike, so the sample counts as a sample of
+ * blocks.  Blocks that stand for more rows than other blocks make the estimate less sure (L. Kish,
+ * "Survey Sampling", 1965).
  *
  *-------------------------------------------------------------------------
  */
@@ -17,18 +18,24 @@
 
 #include "sampling/estimate.h"
 
-/* In the normal distribution 95 % are within so many standard deviations of the mean. */
+/*
+ * In the normal distribution, 95 % of the values are within this many standard deviations of the
+ * mean.
+ */
 #define DEVIATIONS	1.96
 
 /*
- * What the rows of a sample stand for that have a match in both of two pairs; NULL excludes none.
+ * Sums over the rows of a sample that have a match in both of two pairs.  A pair that is NULL
+ * excludes no row.
  */
 typedef struct Sums
 {
-	double		weights;		/* rows */
-	double		matches;		/* rows that match these in the first pair */
-	double		effective;		/* rows of equal weight, each of its own block, that tell as much */
-	int			nrows;			/* of the sample */
+	double		weights;		/* The sum of the rows' weights. */
+	/* The weighted number of searched rows that match these rows in the first pair. */
+	double		matches;
+	/* How many rows of equal weight, each of a block of its own, would tell as much. */
+	double		effective;
+	int			nrows;			/* The number of the sample's rows. */
 } Sums;
 
 static Sums

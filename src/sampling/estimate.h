@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * estimate.h
- *	  Which fraction of a large relation's rows has a match, as estimated from a sample.
+ *	  Estimates from a sample which fraction of a large relation's rows has a match.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,33 +12,37 @@
 #include "sampling/lookup.h"
 
 /*
- * Evidence of so many standard deviations arises by chance in one of 1,000 cases.  It is required
- * to take two pairs for dependent, as many combinations are tested, and to plan with another
- * fraction than the server's where no row of the sample has a match.
+ * Evidence of this many standard deviations arises by chance in one of 1,000 cases.  It is required
+ * to take two pairs for dependent, as many combinations are tested.  It is also required to plan
+ * with another fraction than the server's if no row of the sample has a match.
  */
 #define SAMPLE_SURE_DEVIATIONS	3.0
 
-/* A fraction of the large relation's rows. */
+/* A fraction of the large relation's rows, estimated from a sample. */
 typedef struct SampleFraction
 {
-	double		fraction;		/* with a match */
-	double		low;			/* the true fraction is between these, with 95 % probability */
+	double		fraction;		/* The estimated fraction of rows that have a match. */
+	/* The true fraction is between low and high with a probability of 95 %. */
+	double		low;
 	double		high;
-	double		per_match;		/* searched rows that match such a row, on average */
-	int			nrows;			/* of the sample that it is estimated from */
+	/* How many searched rows match a row that has a match, on average. */
+	double		per_match;
+	/* The number of the sample's rows that the fraction is estimated from. */
+	int			nrows;
 } SampleFraction;
 
 /*
- * Estimates the fraction of rows that have these matches: of all rows if given is NULL, else of the
- * rows that have a match there, of which the sample must have some.
+ * Estimates the fraction of rows that have a match in "matches".  It is that of all rows if given
+ * is NULL, and otherwise that of the rows that have a match in "given"; the sample must have such
+ * rows.
  */
 extern SampleFraction bloomfam_sample_fraction(const SampleRows *sample,
 											   const SampleMatches *matches,
 											   const SampleMatches *given);
 
 /*
- * By how many standard deviations do rows with a match in one pair have one in the other more often
- * than others do?  Negative if they have it less often.
+ * Returns by how many standard deviations rows with a match in pair a have one in pair b more often
+ * than other rows do.  The result is negative if they have one less often.
  */
 extern double bloomfam_sample_dependence(const SampleRows *sample, const SampleMatches *a,
 										 const SampleMatches *b);

@@ -2,12 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * lookup.c
- *	  How many rows of the searched relation match each row of a sample.
+ *	  Counts the rows of the searched relation that match each row of a sample.
  *
- * The sample's keys are sorted first, and each is looked up once, however many rows have it.  A
- * small table is read as a whole: each of its rows is searched among the sorted keys.  In others an
- * index finds the rows of a key, and those columns of the key that the index does not have are
- * compared.
+ * The sample's keys are sorted first, and each different key is looked up once, however many rows
+ * have it.  A small table is read as a whole, and each of its rows is searched among the sorted
+ * keys.  In a larger table, an index finds the rows of a key, and columns of the key that the index
+ * lacks are compared.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,41 +31,43 @@
 #include "sampling/lookup.h"
 
 /*
- * A table of more rows, or of more blocks than a sample has, is searched by an index if it has one:
- * to read it would take longer than the half of a millisecond that a search takes.  Without an
- * index a table of five times as many is read.
+ * A table with more rows than this, or with more blocks than a sample has, is searched by an index
+ * if it has one.  To read it would take longer than the half of a millisecond that a search takes.
+ * Without an index, a table of up to five times this size is read.
  */
 #define READ_MOST_ROWS		4000
 
-/* No more rows of a key are looked at by an index, as each may be on a block of its own. */
+/* An index search looks at no more rows of a key, as each row may be on a block of its own. */
 #define MOST_ROWS_OF_KEY	32
 
-/* A key of the sample; rows with a NULL in it have none. */
+/* A key of the sample.  A row with a NULL in its key is left out. */
 typedef struct Key
 {
-	Datum	   *values;			/* of each column */
-	int			row;			/* of the sample */
+	Datum	   *values;			/* The key's value in each of the pair's columns. */
+	int			row;			/* The number of the key's row in the sample. */
 	uint32		nmatches;
 } Key;
 
-/* A lookup that is going on. */
+/* The state of a lookup. */
 typedef struct Search
 {
 	const SamplePair *pair;
 	const SampleLookup *lookup;
-	SampleReader reader;		/* of the searched table */
-	FmgrInfo	compare[INDEX_MAX_KEYS]; /* a key of the sample with the key below */
-	FmgrInfo	compare_keys[INDEX_MAX_KEYS]; /* two keys of the sample */
-	Datum		values[INDEX_MAX_KEYS]; /* the key of the row in the reader's slot */
-	Key		   *keys;			/* in their order */
+	SampleReader reader;		/* The reader of the searched table. */
+	/* For each column, compares a key of the sample with a searched row's key. */
+	FmgrInfo	compare[INDEX_MAX_KEYS];
+	/* For each column, compares two keys of the sample. */
+	FmgrInfo	compare_keys[INDEX_MAX_KEYS];
+	Datum		values[INDEX_MAX_KEYS]; /* The key of the row in the reader's slot. */
+	Key		   *keys;			/* The sample's keys, in ascending order. */
 	int			nkeys;
 } Search;
 
-/* ---- how to look up ---- */
+/* ---- choosing how to look up ---- */
 
 /*
- * The number that an index's kind gives to equality; 0 if it is none that is known to find all
- * rows.
+ * Returns the strategy number of equality in this kind of index, or InvalidStrategy if it is not a
+ * kind that is known to find all rows.
  */
 static StrategyNumber
 equality_of(const IndexOptInfo *index)
@@ -77,14 +79,19 @@ equality_of(const IndexOptInfo *index)
 			   : InvalidStrategy;
 }
 
-/* Which of the pair's columns can this column of an index search?  -1 if it can none. */
+/*
+ * Returns which of the pair's columns this column of the index can be searched by, or -1 if none.
+ */
 static int
 find_column(const IndexOptInfo *index, int number, const SamplePair *pair)
 {
 	int			i;
 
 	for (i = 0; i < pair->ncolumns; i++)
-		/* a family of somebody's own may have functions of theirs; those of maplets have none */
+		/*
+		 * A family that a user has made may have functions of the user, except those of maplet
+		 * indexes.
+		 */
 		if (index->indexkeys[number] == pair->columns[i].searched->varattno &&
 			(index->opfamily[number] < FirstNormalObjectId ||
 			 index->relam >= FirstNormalObjectId) &&
@@ -95,7 +102,7 @@ find_column(const IndexOptInfo *index, int number, const SamplePair *pair)
 	return -1;
 }
 
-/* The number of distinct values of a column; 1 if it is not known. */
+/* Returns the number of distinct values of a column, or 1 if it is not known. */
 static double
 distinct_values(PlannerInfo *root, const Var *column)
 {
@@ -130,7 +137,9 @@ try_index(PlannerInfo *root, const SamplePair *pair, const IndexOptInfo *index,
 	if (n == 0 || other.keys <= best->keys)
 		return;
 	other.nkeys = n;
-	/* a hash index and a maplet have no height, and two pages for a key, most often */
+	/*
+	 * A hash index and a maplet index have no height; they access two pages for a key, most often.
+	 */
 	other.blocks_of_row = Max(index->tree_height + 1, 2) +
 		Min(Max(pair->searched->tuples / other.keys, 1), MOST_ROWS_OF_KEY);
 	*best = other;
@@ -153,9 +162,9 @@ bloomfam_sample_lookup_init(PlannerInfo *root, const SamplePair *pair, SampleLoo
 			   : NULL;
 }
 
-/* ---- keys ---- */
+/* ---- the sample's keys ---- */
 
-/* Compares a key of the sample with values by these functions, column by column. */
+/* Compares a key of the sample with other values by the given functions, column by column. */
 static int
 compare_values(Search *search, FmgrInfo *functions, const Key *key, const Datum *values)
 {
@@ -177,7 +186,10 @@ compare_keys(const void *a, const void *b, void *arg)
 	return compare_values(search, search->compare_keys, a, ((const Key *) b)->values);
 }
 
-/* Gets the key of a row of either relation; false if it has a NULL, or a value that is not read. */
+/*
+ * Gets the key of a row of the large relation (is_large) or the searched one.  Returns false if the
+ * key has a NULL, or a value that is too long to be read.
+ */
 static bool
 get_key(Search *search, TupleTableSlot *slot, bool is_large, Datum *values)
 {
@@ -219,9 +231,12 @@ take_keys(Search *search, const SampleRows *sample)
 	qsort_arg(search->keys, search->nkeys, sizeof(Key), compare_keys, search);
 }
 
-/* ---- all of the table ---- */
+/* ---- reading the whole table ---- */
 
-/* Counts the row in the reader's slot for the first of the sample's keys that are its own. */
+/*
+ * Counts the row in the reader's slot as a match of the first of the sample's keys that equal its
+ * own.
+ */
 static void
 count_row(Search *search)
 {
@@ -245,7 +260,7 @@ count_row(Search *search)
 static void
 read_table(Search *search, Relation relation)
 {
-	/* not synchronized with other scans, so that rows come in one order */
+	/* The scan is not synchronized with other scans, so that rows always come in the same order. */
 	TableScanDesc scan =
 		table_beginscan_strat(relation, GetActiveSnapshot(), 0, NULL, true, false);
 
@@ -258,7 +273,7 @@ read_table(Search *search, Relation relation)
 	table_endscan(scan);
 }
 
-/* ---- by an index ---- */
+/* ---- searching an index ---- */
 
 static int64
 all_accesses(void)
@@ -267,7 +282,10 @@ all_accesses(void)
 		   pgBufferUsage.local_blks_hit + pgBufferUsage.local_blks_read;
 }
 
-/* Reads the next row of an index search; false if there is none, or the reader may not go on. */
+/*
+ * Reads the next row of an index search.  Returns false if there is none, or if the reader may not
+ * go on.
+ */
 static bool
 next_row(SampleReader *reader, IndexScanDesc scan)
 {
@@ -281,14 +299,17 @@ next_row(SampleReader *reader, IndexScanDesc scan)
 		is_end = !scan->xs_heap_continue && index_getnext_tid(scan, ForwardScanDirection) == NULL;
 		if (!is_end)
 			found = index_fetch_heap(scan, reader->slot);
-		/* no entry is marked as dead, or the next planning would access fewer blocks */
+		/*
+		 * Do not let the index mark entries as dead, or the next planning would access fewer
+		 * blocks.
+		 */
 		scan->kill_prior_tuple = false;
 		bloomfam_sample_spend(reader->budget, all_accesses() - before, 0);
 	}
 	return found;
 }
 
-/* Counts the rows that have a key; true if there may be more. */
+/* Counts the rows that have a key.  Returns true if there may be more rows than it looked at. */
 static bool
 look_up(Search *search, IndexScanDesc scan, ScanKey scan_keys, Key *key)
 {
@@ -301,14 +322,16 @@ look_up(Search *search, IndexScanDesc scan, ScanKey scan_keys, Key *key)
 	index_rescan(scan, scan_keys, search->lookup->nkeys, NULL, 0);
 	key->nmatches = 0;
 	for (; nrows < MOST_ROWS_OF_KEY && next_row(reader, scan); nrows++)
-		/* the index may be lossy, or lack columns of the key */
+		/* Compare the whole key, as the index may be lossy, or lack columns of the key. */
 		key->nmatches += get_key(search, reader->slot, false, search->values) &&
 			compare_values(search, search->compare, key, search->values) == 0 &&
 			bloomfam_sample_meets_conditions(reader);
 	return nrows == MOST_ROWS_OF_KEY;
 }
 
-/* Looks each key up.  Sets *are_more if some may have more matches than were counted. */
+/*
+ * Looks up each key in the index.  Sets *are_more if a key may have more matches than were counted.
+ */
 static void
 search_index(Search *search, Relation relation, bool *are_more)
 {
@@ -316,7 +339,7 @@ search_index(Search *search, Relation relation, bool *are_more)
 	SampleReader *reader = &search->reader;
 	int			spent = reader->budget->spent;
 	ScanKeyData scan_keys[INDEX_MAX_KEYS];
-	/* the planner has locked it when it read of it */
+	/* The planner has locked the index when it read its properties. */
 	Relation	index = index_open(lookup->index->indexoid, NoLock);
 	IndexScanDesc scan =
 		bloomfam_index_beginscan(relation, index, GetActiveSnapshot(), lookup->nkeys);
@@ -331,15 +354,15 @@ search_index(Search *search, Relation relation, bool *are_more)
 							   get_opcode(column->search_operator), (Datum) 0);
 	}
 	/*
-	 * a session's first search accesses catalogs, too, which must not count: so the first key is
-	 * looked up twice
+	 * A session's first search accesses catalogs, too, which must not be charged to the budget.  So
+	 * the first key is looked up twice, and only the second time counts.
 	 */
 	if (search->nkeys > 0)
 		look_up(search, scan, scan_keys, &search->keys[0]);
 	if (bloomfam_sample_may_go_on(reader))
 		reader->budget->spent = spent;
 	for (i = 0; i < search->nkeys && reader->reason == NULL; i++)
-		/* a row's key may be that of the row before */
+		/* Rows with equal keys follow each other, and only the first of them is looked up. */
 		if ((i == 0 || compare_keys(&search->keys[i - 1], &search->keys[i], search) != 0) &&
 			look_up(search, scan, scan_keys, &search->keys[i]))
 		{
@@ -351,7 +374,7 @@ search_index(Search *search, Relation relation, bool *are_more)
 	index_close(index, NoLock);
 }
 
-/* ---- either ---- */
+/* ---- looking up, with or without an index ---- */
 
 const char *
 bloomfam_sample_lookup(PlannerInfo *root, const SamplePair *pair, const SampleLookup *lookup,
@@ -385,7 +408,7 @@ bloomfam_sample_lookup(PlannerInfo *root, const SamplePair *pair, const SampleLo
 	bloomfam_sample_reader_end(&search.reader);
 	table_close(relation, NoLock);
 
-	/* rows with the same key have the matches of the first of them */
+	/* Rows with equal keys have the matches that were counted for the first of them. */
 	for (i = 0; i < search.nkeys && search.reader.reason == NULL; i++)
 	{
 		if (compare_keys(&search.keys[first], &search.keys[i], &search) != 0)

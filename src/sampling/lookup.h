@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * lookup.h
- *	  How many rows of the searched relation match each row of a sample.
+ *	  Counts the rows of the searched relation that match each row of a sample.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,32 +12,43 @@
 #include "sampling/pair.h"
 #include "sampling/rows.h"
 
-/* How a pair's keys are looked up. */
+/* How a pair's keys are looked up in the searched relation. */
 typedef struct SampleLookup
 {
-	const IndexOptInfo *index;	/* NULL if the searched table is read as a whole */
-	int			nkeys;			/* columns that the index is searched by, from its first one on */
-	int			columns[INDEX_MAX_KEYS]; /* which of the pair's columns these are */
-	double		keys;			/* about how many distinct keys these have in the table */
-	double		blocks_once;	/* about how many blocks a lookup accesses, whatever the sample */
-	double		blocks_of_row;	/* ... and for each row of the sample */
+	/* The index that is searched; NULL if the searched table is read as a whole. */
+	const IndexOptInfo *index;
+	/* The number of the index's leading columns that it is searched by. */
+	int			nkeys;
+	/* For each of these index columns, the number of the pair's column. */
+	int			columns[INDEX_MAX_KEYS];
+	/* The approximate number of distinct keys that these columns have in the table. */
+	double		keys;
+	/* The approximate number of blocks that a lookup accesses, whatever the sample. */
+	double		blocks_once;
+	/* The approximate number of further blocks for each row of the sample. */
+	double		blocks_of_row;
 } SampleLookup;
 
-/* What was found. */
+/* The result of looking up a sample's keys. */
 typedef struct SampleMatches
 {
-	int			nblocks;		/* that were accessed */
-	bool		are_more;		/* rows may match more rows than were counted */
-	uint32		of_row[SAMPLE_MOST_ROWS]; /* how many rows match each row of the sample */
+	int			nblocks;		/* The number of blocks that were accessed. */
+	/* True if a row of the sample may match more rows than were counted. */
+	bool		are_more;
+	/* For each row of the sample, the number of rows that match it. */
+	uint32		of_row[SAMPLE_MOST_ROWS];
 } SampleMatches;
 
-/* Chooses how to look a pair's keys up.  Returns NULL, or the reason why that cannot be done. */
+/*
+ * Chooses how to look up a pair's keys, and fills *lookup.  Returns NULL, or the reason why the
+ * keys cannot be looked up.
+ */
 extern const char *bloomfam_sample_lookup_init(PlannerInfo *root, const SamplePair *pair,
 											   SampleLookup *lookup);
 
 /*
- * Looks the keys of the sampled rows up.  Returns NULL, or the reason why that could not be done.
- * Memory that it takes is of the current context.
+ * Looks up the keys of the sampled rows, and fills *matches.  Returns NULL, or the reason why the
+ * keys could not be looked up.  Allocates memory in the current context.
  */
 extern const char *bloomfam_sample_lookup(PlannerInfo *root, const SamplePair *pair,
 										  const SampleLookup *lookup, const SampleRows *sample,

@@ -6,7 +6,8 @@
  *
  * An equality is either implied by an equivalence class, or a clause of its own, as most equalities
  * of outer joins are.  The server keeps the clauses that it makes of a class, and finds them again.
- * Up to 15 it finds a clause again only for the same left and right side, so both are made here.
+ * PostgreSQL 15 finds a clause again only for the same left and right side, so this code makes the
+ * clauses with either side on the left.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,7 +38,10 @@ bloomfam_sample_are_joined(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b)
 		   have_relevant_joinclause(root, a, b);
 }
 
-/* Reads a clause as an equality of a column of each relation; false if it is none. */
+/*
+ * Reads a clause as an equality between a column of each relation.  Returns false if it is no such
+ * equality.
+ */
 static bool
 read_equality(const RestrictInfo *info, const SamplePair *pair, SampleColumn *column)
 {
@@ -65,14 +69,17 @@ read_equality(const RestrictInfo *info, const SamplePair *pair, SampleColumn *co
 		column->searched->varno != pair->searched->relid)
 		return false;
 
-	/* columns of two collations have none in common: to compare them is an error */
+	/*
+	 * Columns of two different collations have no collation in common, and comparing them is an
+	 * error.
+	 */
 	column->collation = expr->inputcollid;
 	op_input_types(operator, &column->large_type, &column->searched_type);
 	if (!OidIsValid(column->collation) &&
 		(type_is_collatable(column->large_type) || type_is_collatable(column->searched_type)))
 		return false;
 
-	/* arrays, rows and the like may call functions of their elements' types */
+	/* The equality of arrays, rows and the like may call functions of their elements' types. */
 	column->search_operator = get_commutator(operator);
 	if (!OidIsValid(column->search_operator) || operator >= FirstNormalObjectId ||
 		IsPolymorphicType(column->large_type) || column->large_type == RECORDOID)
@@ -87,7 +94,10 @@ read_equality(const RestrictInfo *info, const SamplePair *pair, SampleColumn *co
 	return false;
 }
 
-/* Adds a clause to the pair's columns; false if it is no equality that can be searched by. */
+/*
+ * Adds a clause to the pair's columns.  Returns false if it is not an equality that can be searched
+ * by.
+ */
 static bool
 add_clause(SamplePair *pair, RestrictInfo *info)
 {
@@ -110,7 +120,10 @@ add_clause(SamplePair *pair, RestrictInfo *info)
 	return true;
 }
 
-/* Finds the type of the join between the two, as it matters to sizes. */
+/*
+ * Finds the type of the join between the pair's relations, as far as it matters to sizes.  Returns
+ * NULL, or the reason why the pair cannot be sampled.
+ */
 static const char *
 find_type(PlannerInfo *root, SamplePair *pair, Relids both)
 {
@@ -154,7 +167,10 @@ bloomfam_sample_pair_init(PlannerInfo *root, SamplePair *pair)
 	return pair->ncolumns == 0 ? no_equality : find_type(root, pair, both);
 }
 
-/* Would a foreign key make the server ignore the selectivity of one of the pair's clauses? */
+/*
+ * Returns whether a foreign key would make the server ignore the selectivity of one of the pair's
+ * clauses.
+ */
 static bool
 replaces_clause(const ForeignKeyOptInfo *key, const SamplePair *pair)
 {
@@ -162,7 +178,10 @@ replaces_clause(const ForeignKeyOptInfo *key, const SamplePair *pair)
 	int			i;
 	int			k;
 
-	/* a key of several columns to another table stays: it alone tells how these go together */
+	/*
+	 * Keep a foreign key of several columns to another table, as it alone tells how the columns go
+	 * together.
+	 */
 	if (key->nkeys > 1 && key->con_relid != pair->searched->relid &&
 		key->ref_relid != pair->searched->relid)
 		return false;
@@ -177,9 +196,9 @@ replaces_clause(const ForeignKeyOptInfo *key, const SamplePair *pair)
 }
 
 /*
- * The selectivity of one column's equality, as the server estimates it without foreign keys.  The
- * planner keeps what it estimates in the clause; for other joins than inner ones that may depend on
- * more than the two relations, so what the clause has is put back.
+ * Returns the selectivity of one column's equality, as the server estimates it without foreign
+ * keys.  The planner keeps its estimate in the clause.  For joins other than inner joins, the
+ * estimate may depend on more than the two relations, so the clause's own value is restored.
  */
 static double
 column_selectivity(PlannerInfo *root, const SamplePair *pair, const SampleColumn *column)
@@ -209,7 +228,10 @@ bloomfam_sample_pair_selectivity(PlannerInfo *root, const SamplePair *pair)
 	{
 		const ForeignKeyOptInfo *key = lfirst(lc);
 
-		/* the server expects one row for each of the large relation */
+		/*
+		 * With this foreign key the server expects one searched row for each row of the large
+		 * relation.
+		 */
 		if (key->con_relid == pair->large->relid && key->ref_relid == pair->searched->relid &&
 			key->nkeys == pair->ncolumns && !bloomfam_sample_is_semi(pair))
 			return 1 / Max(pair->searched->tuples, 1);
@@ -220,10 +242,10 @@ bloomfam_sample_pair_selectivity(PlannerInfo *root, const SamplePair *pair)
 }
 
 /*
- * Sets both fields of a clause: the type of a join alone decides which of them is read.  The second
- * one is also read where the inner side of any other join is unique
- * (compute_semi_anti_join_factors()), where it is taken for the same as the first.  A selectivity
- * above 1 says that the clause is redundant, and stays.
+ * Sets both selectivities of clauses.  Which of them the server reads depends on the type of the
+ * join alone.  But it also reads outer_selec if the inner side of a join of another type is unique
+ * (compute_semi_anti_join_factors()), and takes it for the same as norm_selec.  A norm_selec above
+ * 1 says that the clause is redundant, and is not changed.
  */
 static void
 set_clauses(List *clauses, double norm, double outer)
@@ -242,7 +264,7 @@ set_clauses(List *clauses, double norm, double outer)
 	}
 }
 
-/* The logarithm of a selectivity, which is not 0 nor infinite. */
+/* Returns the logarithm of a selectivity, limited so that it is neither 0 nor infinite. */
 static double
 log_of(double selectivity)
 {
@@ -250,9 +272,10 @@ log_of(double selectivity)
 }
 
 /*
- * The server multiplies the selectivities of several columns.  Each column gets as large a part of
- * what they make together as it has of the server's own: where a third relation has one of the
- * columns, the server may leave that column's clause out.
+ * The server multiplies the selectivities of several columns.  So the logarithm of the new
+ * selectivity is divided among the columns in the proportions of the server's own estimates.  Each
+ * column needs its own part, as the server may leave a column's clause out if a third relation has
+ * the column.
  */
 void
 bloomfam_sample_pair_set(PlannerInfo *root, const SamplePair *pair, double selectivity,

@@ -13,41 +13,55 @@
 
 #include "sampling/conditions.h"
 
-/* A column of either relation; the two are compared with each other. */
+/*
+ * A column of the large relation, and the column of the searched relation that it is compared with.
+ */
 typedef struct SampleColumn
 {
 	const Var  *large;
 	const Var  *searched;
-	Oid			family;			/* of btree, the server's own: the operators that compare them */
+	/* A B-tree operator family of the server's own, whose operators compare the columns. */
+	Oid			family;
 	Oid			collation;
-	Oid			search_operator;	/* searched = large */
-	Oid			large_type;		/* as the operators take it */
+	Oid			search_operator;	/* The operator of "searched = large". */
+	/* The type that the operators take for the large relation's column. */
+	Oid			large_type;
 	Oid			searched_type;
-	List	   *clauses;		/* RestrictInfo: the equality, in each form that the planner has */
+	/* List of RestrictInfo: the equality, in each form that the planner has. */
+	List	   *clauses;
 } SampleColumn;
 
-/* Rows of one relation are sampled, and their keys are searched in the other one. */
+/*
+ * Two relations: rows of the large one are sampled, and their keys are looked up in the searched
+ * one.
+ */
 typedef struct SamplePair
 {
 	RelOptInfo *large;
 	RelOptInfo *searched;
-	JoinType	type;			/* of their join; large is on the left of JOIN_SEMI and JOIN_ANTI */
-	bool		right_of_semi;	/* both are on the right of a semi join, as in EXISTS */
-	int			ncolumns;		/* of the key */
+	/* The type of their join; the large relation is on the left of JOIN_SEMI and JOIN_ANTI. */
+	JoinType	type;
+	/* True if both relations are on the right side of a semi join, as in EXISTS. */
+	bool		right_of_semi;
+	int			ncolumns;		/* The number of columns of the key. */
 	SampleColumn columns[INDEX_MAX_KEYS];
-	SampleConditions conditions;	/* of the searched relation */
+	SampleConditions conditions;	/* The conditions of the searched relation. */
 } SamplePair;
 
-/* Is there any condition between two base relations? */
+/* Returns whether there is any condition between two base relations. */
 extern bool bloomfam_sample_are_joined(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b);
 
 /*
  * Fills in the columns and the type of a pair whose relations are set.  Returns NULL, or the reason
- * why it cannot be sampled.  It makes the clauses that the search for a join order will find.
+ * why the pair cannot be sampled.  Makes the clauses that the planner will find again when it
+ * searches for a join order.
  */
 extern const char *bloomfam_sample_pair_init(PlannerInfo *root, SamplePair *pair);
 
-/* Do semi joins or anti joins select rows of the large relation by the searched one? */
+/*
+ * Returns whether a semi join or an anti join selects rows of the large relation by the searched
+ * one.
+ */
 static inline bool
 bloomfam_sample_is_semi(const SamplePair *pair)
 {
@@ -55,29 +69,33 @@ bloomfam_sample_is_semi(const SamplePair *pair)
 }
 
 /*
- * The selectivity of the pair's equalities, as the server estimates it without foreign keys.  If
- * the pair's join is a semi join or an anti join, it is the fraction of the large relation's rows
- * that have a match.
+ * Returns the selectivity of the pair's equalities, as the server estimates it.  A foreign key
+ * counts only if it is one from the large relation to the searched one, with as many columns as the
+ * pair.  If the pair's join is a semi join or an anti join, the result is the fraction of the large
+ * relation's rows that have a match, estimated without foreign keys.
  */
 extern double bloomfam_sample_pair_selectivity(PlannerInfo *root, const SamplePair *pair);
 
 /*
- * Gives the pair's equalities another selectivity.  fraction is the fraction of the large
- * relation's rows that have a match, which semi joins and anti joins are sized by.
+ * Gives the pair's equalities another selectivity, and removes foreign keys that would make the
+ * server ignore it. fraction is the fraction of the large relation's rows that have a match, by
+ * which semi joins and anti joins are sized.
  */
 extern void bloomfam_sample_pair_set(PlannerInfo *root, const SamplePair *pair,
 									 double selectivity, double fraction);
 
 /*
  * Gives the selectivity of a pair to the clauses that compare its searched relation with that of
- * another pair, if its one column of the large relation is one of the other's.
+ * another pair.  Does so only if the pair has one column, and the large relation's column is also
+ * one of the other pair's.
  */
 extern void bloomfam_sample_set_between(PlannerInfo *root, const SamplePair *other,
 										const SamplePair *pair, double selectivity);
 
 /*
- * The alias of a relation in the query, and the text of the pair's equalities by such aliases.
- * Both are in the current memory context.
+ * bloomfam_sample_alias() returns the alias of a relation in the query, and
+ * bloomfam_sample_pair_text() the text of a pair's equalities with such aliases.  Both texts are in
+ * the current memory context.
  */
 extern char *bloomfam_sample_alias(PlannerInfo *root, const RelOptInfo *rel);
 extern char *bloomfam_sample_pair_text(PlannerInfo *root, const SamplePair *pair);

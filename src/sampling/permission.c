@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * permission.c
- *	  What the planner may read to sample a join.
+ *	  Checks what the planner may read to sample a join.
  *
- * Reading may neither tell anybody what they may not see, nor leave anything behind that reading in
- * the query would not.
+ * Sampling must not tell anybody what they may not see, and must not leave anything behind that the
+ * query's own reading would not.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,11 +28,12 @@
 static const char hidden[] = "a policy or a security barrier hides rows";
 
 /*
- * Is this query, or one that it is part of, planned as a subplan of an expression?  The server
- * compares alternatives of such subplans by counting without the loops around them, so that a size
- * which is right makes it take the worse one.  It plans them before the query around them has an
- * array of relations.  So it does with CTEs, but in order, before all others: while one is planned
- * the list of their plans is shorter than the list of CTEs.
+ * Returns whether this query, or one that it is part of, is planned as the subplan of an
+ * expression.  The server compares alternatives of such subplans without counting the loops around
+ * them, so that a size which is right makes it take the worse alternative.  It plans the subplans
+ * before the query around them has an array of relations.  It also plans CTEs before that, but in
+ * order and before all subplans: while a CTE is planned, the list of the CTEs' plans is shorter
+ * than the list of CTEs.
  */
 static bool
 is_of_expression(const PlannerInfo *root)
@@ -45,7 +46,7 @@ is_of_expression(const PlannerInfo *root)
 	return false;
 }
 
-/* Is this query, or may it be, behind a security barrier? */
+/* Returns whether this query is, or may be, behind a security barrier. */
 static bool
 is_behind_barrier(const PlannerInfo *root)
 {
@@ -62,7 +63,7 @@ is_behind_barrier(const PlannerInfo *root)
 const char *
 bloomfam_sample_query_forbidden(PlannerInfo *root)
 {
-	/* in a serializable transaction reading would leave predicate locks */
+	/* In a serializable transaction, reading would leave predicate locks. */
 	if (!ActiveSnapshotSet() || TransactionIdIsValid(CheckXidAlive) || HistoricSnapshotActive() ||
 		!IsMVCCSnapshot(GetActiveSnapshot()) || IsParallelWorker() || IsInParallelMode() ||
 		IsolationIsSerializable())
@@ -74,7 +75,7 @@ bloomfam_sample_query_forbidden(PlannerInfo *root)
 	return NULL;
 }
 
-/* May a user select these columns? */
+/* Returns whether a user may select these columns. */
 static bool
 may_select(Oid table, const Bitmapset *columns, Oid user)
 {
@@ -89,9 +90,10 @@ may_select(Oid table, const Bitmapset *columns, Oid user)
 }
 
 /*
- * The server checks the same rights before it estimates by the values of other rows.  Here is one
- * check more: rows of a view's owner are not sampled for a user who may not select all of them, as
- * conditions of the view may hide rows, and be none that are evaluated.
+ * The server checks the same rights before it uses the values of other rows for an estimate.  One
+ * check is added: rows that are read with the rights of a view's owner are not sampled for a user
+ * who may not select all of them.  Conditions of the view may hide rows, and may not be among those
+ * evaluated.
  */
 const char *
 bloomfam_sample_forbidden(PlannerInfo *root, const RelOptInfo *rel, const Bitmapset *columns,

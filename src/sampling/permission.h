@@ -2,9 +2,9 @@
 /*-------------------------------------------------------------------------
  *
  * permission.h
- *	  What the planner may read to sample a join.
+ *	  Checks what the planner may read to sample a join.
  *
- * Each function returns NULL if reading is allowed, else the reason why it is not.
+ * Each function returns NULL if reading is allowed, or else the reason why it is not.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,14 +13,15 @@
 
 #include "nodes/pathnodes.h"
 
-/* May rows be read at all while this query is planned? */
+/* Checks whether rows may be read at all while this query is planned. */
 extern const char *bloomfam_sample_query_forbidden(PlannerInfo *root);
 
 /*
- * May the planner read these columns (attribute numbers, all above 0) of all rows of a base
- * relation, which is locked?  It must be a table whose rows can be read block by block, or, if
- * partitioned is true, one that has such tables below it.  columns is NULL for these: as the query
- * does, they are read with the rights on the table above them.
+ * Checks whether the planner may read these columns (attribute numbers, all above 0) of all rows of
+ * a base relation, which must be locked.  The relation must be a table whose rows can be read block
+ * by block.  If partitioned is true, it may also be one that has such tables below it.  These are
+ * checked with NULL for columns: they are read with the rights on the table above them, as the
+ * query does.
  */
 extern const char *bloomfam_sample_forbidden(PlannerInfo *root, const RelOptInfo *rel,
 											 const Bitmapset *columns, bool partitioned);

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * reader.c
- *	  Reads rows of a table while a query is planned: under conditions, and within a budget.
+ *	  Reads rows of a table while a query is planned, under conditions and within a budget.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,10 @@
 #include "pg/compat.h"
 #include "sampling/reader.h"
 
-/* Longer values are not read: long ones take time to compare, and may be stored elsewhere. */
+/*
+ * Values of more bytes are not read: they take time to compare, and may be stored outside of the
+ * row.
+ */
 #define LONGEST_VALUE		1024
 
 /*
@@ -42,8 +45,8 @@ bloomfam_sample_reader_begin(SampleReader *reader, TupleTableSlot *slot,
 }
 
 /*
- * Releases what evaluating the conditions has left, as at the end of a transaction that failed, and
- * the resource owner with it: since PostgreSQL 17 an owner that was released takes nothing more.
+ * Releases what evaluating the conditions has left, as at the end of a failed transaction.  Deletes
+ * the resource owner, too, as since PostgreSQL 17 an owner that was released takes nothing more.
  */
 static void
 release(SampleReader *reader)
@@ -79,7 +82,10 @@ bloomfam_sample_may_go_on(SampleReader *reader)
 	return reader->reason == NULL;
 }
 
-/* Spends what it takes to evaluate the conditions for the row in the slot, if they can be. */
+/*
+ * Spends what it costs to evaluate the conditions for the row in the slot.  Returns whether they
+ * can be evaluated.
+ */
 static bool
 spend_evaluation(SampleReader *reader)
 {
@@ -105,9 +111,9 @@ spend_evaluation(SampleReader *reader)
 }
 
 /*
- * Such an error means that the row is none of the query's result, or that the query itself will
- * fail.  What the function held belongs to a resource owner, which releases it without a
- * subtransaction.
+ * An error of bad data means that the row is not in the query's result, or that the query itself
+ * will fail.  It is caught without a subtransaction: what the function held belongs to a resource
+ * owner of the reader, which releases it.
  */
 bool
 bloomfam_sample_meets_conditions(SampleReader *reader)
@@ -139,7 +145,7 @@ bloomfam_sample_meets_conditions(SampleReader *reader)
 		FlushErrorState();
 		release(reader);
 		reader->owner = ResourceOwnerCreate(owner, "join sample");
-		/* an error takes time */
+		/* An error takes time, so it is charged one block. */
 		bloomfam_sample_spend(reader->budget, 1, 0);
 	}
 	PG_END_TRY();

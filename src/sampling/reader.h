@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * reader.h
- *	  Reads rows of a table while a query is planned: under conditions, and within a budget.
+ *	  Reads rows of a table while a query is planned, under conditions and within a budget.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,19 +15,20 @@
 #include "sampling/conditions.h"
 
 /*
- * What the planner may spend on sampling, in blocks.  Plans must not depend on the clock, nor on
- * what is cached.  So time is never measured: each access to a block counts as one, whether or not
- * it is cached, and evaluating conditions counts as reading as many bytes as take about the same
- * time.
+ * What the planner may spend on sampling, in blocks.  Plans must depend neither on the clock nor on
+ * what is cached, so time is never measured.  Each access to a block counts as one block, whether
+ * or not it is cached.  Evaluating conditions counts as the number of bytes that can be read in
+ * about the same time.
  */
 typedef struct SampleBudget
 {
-	int			most;			/* blocks that may be spent */
-	int			spent;			/* blocks that were spent; if more than most, it is overspent */
-	int			nbytes;			/* bytes of evaluating that do not make up a block yet */
+	int			most;			/* The number of blocks that may be spent. */
+	/* The number of blocks spent so far; above "most", the budget is overspent. */
+	int			spent;
+	int			nbytes;			/* Bytes counted for evaluating that do not make up a block yet. */
 } SampleBudget;
 
-/* Spends blocks and bytes. */
+/* Spends blocks, and bytes counted for evaluating, from the budget. */
 static inline void
 bloomfam_sample_spend(SampleBudget *budget, int64 nblocks, int64 nbytes)
 {
@@ -39,38 +40,42 @@ bloomfam_sample_spend(SampleBudget *budget, int64 nblocks, int64 nbytes)
 
 typedef struct SampleReader
 {
-	TupleTableSlot *slot;		/* the row that was read last */
-	const char *reason;			/* why nothing more can be read; NULL while it can */
-	SampleBudget *budget;		/* the caller's */
-	const SampleConditions *conditions; /* the caller's */
-	ResourceOwner owner;		/* of what evaluating the conditions holds */
+	TupleTableSlot *slot;		/* The slot of the row that was read last. */
+	const char *reason;			/* Why nothing more can be read; NULL while the reader can go on. */
+	SampleBudget *budget;		/* The caller's budget. */
+	const SampleConditions *conditions; /* The caller's conditions of the table. */
+	ResourceOwner owner;		/* The resource owner of what evaluating the conditions holds. */
 	EState	   *estate;
-	ExprState  *qual;			/* the conditions; NULL if there are none */
+	ExprState  *qual;			/* The conditions, ready to be evaluated; NULL if there are none. */
 } SampleReader;
 
 /* The reason of a reader whose budget is overspent. */
 extern const char bloomfam_sample_overspent[];
 
 /*
- * Begins to read rows with the active snapshot.  slot holds the row that is read, and belongs to
- * the reader from now on.
+ * Begins to read rows with the active snapshot.  The slot is for the row that is read, and belongs
+ * to the reader from now on.
  */
 extern void bloomfam_sample_reader_begin(SampleReader *reader, TupleTableSlot *slot,
 										 const SampleConditions *conditions, SampleBudget *budget);
 extern void bloomfam_sample_reader_end(SampleReader *reader);
 
-/* May the reader go on?  Sets its reason if the budget is overspent; answers interrupts. */
+/*
+ * Returns whether the reader may go on, and sets its reason if the budget is overspent.  Answers
+ * interrupts.
+ */
 extern bool bloomfam_sample_may_go_on(SampleReader *reader);
 
 /*
- * Does the row in the slot meet the conditions?  Also false if that cannot be found out; then the
- * reader has a reason.
+ * Returns whether the row in the slot meets the conditions.  It does not if a condition raises an
+ * error of bad data.  Also returns false, and sets the reader's reason, if the conditions may not
+ * be evaluated.
  */
 extern bool bloomfam_sample_meets_conditions(SampleReader *reader);
 
 /*
- * Is a value of a type of this length short enough to be read?  If it is not, the reader has a
- * reason.  No value that is stored outside of its row is ever read.
+ * Returns whether a value of a type with this typlen is short enough to be read, and sets the
+ * reader's reason if it is not.  No value that is stored outside of its row is ever read.
  */
 extern bool bloomfam_sample_is_short(SampleReader *reader, int16 typlen, Datum value);
 

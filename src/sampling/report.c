@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * report.c
- *	  What EXPLAIN and the log say of joins that were sampled.
+ *	  Reports on sampled joins in EXPLAIN and in the server's log.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,7 +44,10 @@ bloomfam_sample_log(List *told)
 {
 	ListCell   *lc;
 
-	/* not to the client, who may run a function of somebody who may read more */
+	/*
+	 * The client does not get these messages, as it may be running a function of a user who may
+	 * read more.
+	 */
 	foreach(lc, told)
 		ereport(LOG_SERVER_ONLY,
 				errmsg("size of the join on %s", ((SampleTold *) lfirst(lc))->join),

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * report.h
- *	  What EXPLAIN and the log say of joins that were sampled.
+ *	  Reports on sampled joins in EXPLAIN and in the server's log.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,25 +14,34 @@
 #include "pg/compat.h"
 #include "sampling/estimate.h"
 
-/* What came of a pair.  An index may be dropped before this is told, so its name is copied. */
+/* What came of a pair.  An index may be dropped before it is reported, so its name is copied. */
 typedef struct SampleTold
 {
-	const char *join;			/* the equalities, by aliases */
-	const char *reason;			/* why it was not sampled; NULL if it was, and all else is set */
-	const char *index;			/* its name; NULL if the searched table was read */
-	const char *given;			/* alias: of rows that match there; NULL if of all rows */
+	const char *join;			/* The pair's equalities, with the relations' aliases. */
+	/* Why the pair was not sampled; NULL if it was, and then all other fields are set. */
+	const char *reason;
+	/* The index's name; NULL if the searched table was read as a whole. */
+	const char *index;
+	/*
+	 * The alias of the relation that all rows of the fraction match; NULL if the fraction is of all
+	 * rows.
+	 */
+	const char *given;
 	SampleFraction fraction;
-	int			sample_blocks;	/* accessed for the sample, which several pairs may share */
-	int			nblocks;		/* accessed for the pair */
-	int			nleft;			/* conditions of both that were left to the server's estimate */
-	double		expected;		/* the fraction that the server expects */
-	double		planned;		/* the fraction that the query is planned with; < 0: the server's */
+	/* The number of blocks accessed for the sample, which several pairs may share. */
+	int			sample_blocks;
+	int			nblocks;		/* The number of blocks accessed to look up the pair's keys. */
+	/* The number of both relations' conditions that were left to the server's estimate. */
+	int			nleft;
+	double		expected;		/* The fraction that the server expects. */
+	/* The fraction that the query is planned with; below 0 if it is the server's. */
+	double		planned;
 } SampleTold;
 
-/* Logs what came of pairs: a list of SampleTold. */
+/* Logs what came of pairs; told is a list of SampleTold. */
 extern void bloomfam_sample_log(List *told);
 
-/* Shows it in an EXPLAIN, after the plan itself. */
+/* Shows what came of pairs in an EXPLAIN, after the plan; told is a list of SampleTold. */
 extern void bloomfam_sample_explain(List *told, ExplainState *es);
 
 #endif							/* BLOOMFAM_SAMPLE_REPORT_H */

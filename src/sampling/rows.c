@@ -2,15 +2,16 @@
 /*-------------------------------------------------------------------------
  *
  * rows.c
- *	  A sample of a large relation's rows.
+ *	  Takes a sample of a large relation's rows.
  *
- * A table of N blocks is parted into as many strata as rows are wanted, and one block of each is
- * read.  Which block of its stratum that is, and which of its rows are taken, follows from a hash:
- * tables are often made in some order, and each fourth row may be of one kind.  All blocks are
- * prefetched together, so that a table which is not cached costs a few round trips.
+ * A table of N blocks is divided into as many strata as rows are wanted, and one block of each
+ * stratum is read.  A hash decides which block of its stratum that is, and which rows of the block
+ * are taken.  A regular choice could be biased: tables are often made in some order, and each
+ * fourth row may be of one kind.  The blocks of a table are prefetched together, so that a table
+ * which is not cached costs a few round trips.
  *
- * Wide rows are fewer to a block than narrow ones.  So a row stands for as many as its block has
- * that meet the conditions.
+ * A block has fewer wide rows than narrow ones.  So rows have weights: the rows taken from a block
+ * stand for all rows of the block that meet the conditions.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,18 +31,21 @@
 #include "sampling/rows.h"
 
 /*
- * More rows of a block are taken only where other blocks had none, or the tables have few blocks.
+ * The maximum number of rows that are taken from a block.  More than one is taken only if other
+ * blocks had none, or if the tables have few blocks.
  */
 #define MOST_ROWS_OF_BLOCK	4
 
-/* A block that is read. */
+/* The block of a stratum that is read. */
 typedef struct Stratum
 {
 	const RelOptInfo *table;
 	BlockNumber block;
 } Stratum;
 
-/* Adds the tables that a relation's rows are in; a table that cannot be read gives the reason. */
+/*
+ * Adds the tables that have a relation's rows to the list.  Sets *reason if a table cannot be read.
+ */
 static List *
 add_tables(PlannerInfo *root, const RelOptInfo *rel, List *tables, const char **reason)
 {
@@ -64,12 +68,15 @@ add_tables(PlannerInfo *root, const RelOptInfo *rel, List *tables, const char **
 	return tables;
 }
 
-/* Chooses blocks of the tables, as if these were one; returns how many there are. */
+/*
+ * Chooses at most n blocks of the tables, as if these were one table.  Returns the number of
+ * blocks.
+ */
 static int
 choose_blocks(List *tables, int n, Stratum *strata)
 {
 	double		total = 0;
-	double		before = 0;		/* blocks of the tables before the present one */
+	double		before = 0;		/* The number of blocks of the tables before the current one. */
 	int			i = 0;
 	ListCell   *lc;
 
@@ -94,7 +101,7 @@ choose_blocks(List *tables, int n, Stratum *strata)
 	return i;
 }
 
-/* Finds the rows of a block that the active snapshot sees; returns how many there are. */
+/* Finds the rows of a block that the active snapshot sees, and returns their number. */
 static int
 find_visible(Relation relation, Buffer buffer, HeapTupleData *rows)
 {
@@ -105,7 +112,7 @@ find_visible(Relation relation, Buffer buffer, HeapTupleData *rows)
 	int			n = 0;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	/* a standby's snapshot may be older than what the page says of itself */
+	/* A standby's snapshot may be older than the page's mark that all rows are visible. */
 	all_visible = PageIsAllVisible(page) && !snapshot->takenDuringRecovery;
 	for (offset = FirstOffsetNumber;
 		 offset <= PageGetMaxOffsetNumber(page) && n < MaxHeapTuplesPerPage; offset++)
@@ -125,10 +132,10 @@ find_visible(Relation relation, Buffer buffer, HeapTupleData *rows)
 }
 
 /*
- * Takes up to most rows of a block that meet the conditions, in random order; map makes them rows
- * of the sampled relation.  It looks for one row more than it takes: how long that takes says
- * without bias how many there are (J. B. S. Haldane, "On a method of estimating frequencies",
- * 1945).
+ * Takes at most "most" rows of a block that meet the conditions, in random order.  If map is not
+ * NULL, it turns them into rows of the sampled relation.  The search goes on to find one row more
+ * than it takes: how many rows it looks at until then gives an unbiased estimate of how many rows
+ * meet the conditions (J. B. S. Haldane, "On a method of estimating frequencies", 1945).
  */
 static void
 take_rows(SampleReader *reader, Relation relation, TupleConversionMap *map, BlockNumber block,
@@ -166,7 +173,8 @@ take_rows(SampleReader *reader, Relation relation, TupleConversionMap *map, Bloc
 }
 
 /*
- * Takes rows of the first n strata of nleft, which are of one table, and are prefetched together.
+ * Takes rows of the first n strata, which are of one table and are prefetched together. nleft is
+ * the number of all strata that are left.
  */
 static void
 read_table(PlannerInfo *root, SampleReader *reader, const Stratum *strata, int n, int nleft,
@@ -179,13 +187,16 @@ read_table(PlannerInfo *root, SampleReader *reader, const Stratum *strata, int n
 	BlockNumber nblocks = RelationGetNumberOfBlocks(relation);
 	int			i;
 
-	/* the planner takes a table that was never vacuumed for one of some blocks */
+	/*
+	 * The planner assumes some blocks for a table that was never vacuumed, so a block may not
+	 * exist.
+	 */
 	for (i = 0; i < n; i++)
 		if (strata[i].block < nblocks)
 			PrefetchBuffer(relation, MAIN_FORKNUM, strata[i].block);
 	for (i = 0; i < n; i++)
 	{
-		/* as many as are missing, if the other blocks have as many, too */
+		/* Take as many rows as are missing, if all other blocks have as many, too. */
 		int			most = (nrows - sample->nrows + nleft - i - 1) / (nleft - i);
 
 		if (strata[i].block >= nblocks || most == 0 || !bloomfam_sample_may_go_on(reader))

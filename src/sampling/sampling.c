@@ -2,16 +2,17 @@
 /*-------------------------------------------------------------------------
  *
  * sampling.c
- *	  Sizes of joins by samples of rows: bloomfam.join_samples.
+ *	  Estimates sizes of joins by samples of rows: the setting bloomfam.join_samples.
  *
- * The server assumes that each key of one side is as likely as another to have a match.  Here rows
- * of a large relation are sampled, under its own conditions, and their keys are looked up in the
- * relations that it is joined to, under theirs.  The fraction of rows that have a match becomes the
- * selectivity of the join's clauses, where the server's own lies outside of the sample's interval.
+ * The server assumes that each key of one side of a join is as likely as another to have a match.
+ * This code samples rows of a large relation, under its own conditions, and looks up their keys in
+ * the relations that it is joined to, under theirs.  If the fraction that the server expects is
+ * outside of the sample's interval, the fraction of rows that have a match becomes the selectivity
+ * of the join's clauses.
  *
- * This is index-based join sampling (V.  Leis, B.  Radke, A.  Gubichev, A.  Kemper, T.  Neumann:
+ * This is index-based join sampling (V. Leis, B. Radke, A. Gubichev, A. Kemper, T. Neumann:
  * "Cardinality Estimation Done Right", CIDR 2017), of one step.  All joins of a large relation
- * share one sample.  So it also shows which two of them select the same rows.
+ * share one sample, so it also shows which joins select the same rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,41 +29,46 @@
 #include "sampling/sampling.h"
 
 /*
- * A relation is large if so many of its rows are expected: to join these takes ten times as long as
- * to sample them.  A test of small tables sets fewer.
+ * A relation is large if at least this many of its rows are expected: to join them takes ten times
+ * as long as to sample them.  A test of small tables sets a smaller number.
  */
 #ifndef SAMPLE_FEWEST_LARGE_ROWS
 #define SAMPLE_FEWEST_LARGE_ROWS	100000.0
 #endif
 
 /*
- * A sample has no fewer rows, however many pairs there are, unless no more are found: with fewer, a
- * fraction of a tenth could not be distinguished from 0.
+ * A sample has at least this many rows, however many pairs there are, unless fewer are found.  With
+ * fewer rows, a fraction of a tenth could not be distinguished from 0.
  */
 #define FEWEST_ROWS			40
 
-/* A pair, and what is found of it. */
+/* A pair, and what is found out about it. */
 typedef struct PairState
 {
 	SamplePair	pair;
-	const char *reason;			/* why it is not sampled; NULL if it is, and all else is set */
+	/* Why the pair is not sampled; NULL if it is, and then all other fields are set. */
+	const char *reason;
 	SampleLookup lookup;
 	SampleMatches matches;
-	SampleFraction fraction;	/* of all rows of the sample that have a match */
-	double		order;			/* the smallest fraction of the pairs with the same column */
+	SampleFraction fraction;	/* The fraction of all rows of the sample that have a match. */
+	/* The smallest fraction of the pairs with the same column of the large relation. */
+	double		order;
 } PairState;
 
-/* A large relation. */
+/* A large relation, its conditions and its pairs. */
 typedef struct LargeState
 {
 	RelOptInfo *rel;
 	SampleConditions conditions;
-	List	   *pairs;			/* PairState, of those that it is the large relation of */
+	List	   *pairs;			/* List of PairState: the pairs whose large relation this is. */
 } LargeState;
 
-/* ---- which pairs ---- */
+/* ---- choosing pairs ---- */
 
-/* Is this a table, or several as one, in the query's own list of relations? */
+/*
+ * Returns whether this is a table, or a table with children as a whole, in the query's own list of
+ * relations.
+ */
 static bool
 is_table(const RelOptInfo *rel)
 {
@@ -76,8 +82,8 @@ is_large(const RelOptInfo *rel)
 }
 
 /*
- * Finds the large relation's pairs with the relations in others; of two large ones the larger
- * counts.
+ * Finds the pairs of a large relation with the relations in others.  If both relations of a pair
+ * are large, the one with more rows is the large relation of the pair.
  */
 static void
 find_pairs(PlannerInfo *root, const RelOptInfo *others, LargeState *large)
@@ -89,7 +95,7 @@ find_pairs(PlannerInfo *root, const RelOptInfo *others, LargeState *large)
 		RelOptInfo *searched = root->simple_rel_array[i];
 		PairState  *state;
 
-		/* outer joins have numbers among the relations, too */
+		/* Outer joins have numbers among the relids, too. */
 		if (!is_table(searched) || !bloomfam_sample_are_joined(root, large->rel, searched) ||
 			(is_large(searched) && (searched->tuples > large->rel->tuples ||
 									(searched->tuples == large->rel->tuples &&
@@ -102,7 +108,7 @@ find_pairs(PlannerInfo *root, const RelOptInfo *others, LargeState *large)
 	}
 }
 
-/* Finds the large relations that have pairs. */
+/* Returns a list of LargeState: the large relations that have pairs. */
 static List *
 find_larges(PlannerInfo *root, List *initial_rels)
 {
@@ -134,9 +140,10 @@ find_larges(PlannerInfo *root, List *initial_rels)
 }
 
 /*
- * Prepares to sample a pair.  Returns NULL, or the reason why that cannot be done.  Without
- * conditions of the searched relation the server expects that all keys have a match, and a sample
- * would tell nothing else; but of several columns the server expects that each has one by itself.
+ * Prepares to sample a pair.  Returns NULL, or the reason why the pair cannot be sampled.  If the
+ * searched relation has no conditions, the server expects that all keys have a match, and a sample
+ * would say the same.  But a key of several columns is sampled even then, as the server expects a
+ * match for each column by itself.
  */
 static const char *
 check_pair(PlannerInfo *root, const LargeState *large, PairState *state)
@@ -162,9 +169,11 @@ check_pair(PlannerInfo *root, const LargeState *large, PairState *state)
 	return reason != NULL ? reason : bloomfam_sample_lookup_init(root, pair, &state->lookup);
 }
 
-/* ---- the search ---- */
+/* ---- sampling and looking up ---- */
 
-/* Takes a sample of a large relation, and looks its keys up in each pair's relation. */
+/*
+ * Takes a sample of a large relation, and looks up its keys in the searched relation of each pair.
+ */
 static void
 search(PlannerInfo *root, const LargeState *large, int nrows, SampleBudget *budget,
 	   SampleRows *sample)
@@ -199,9 +208,9 @@ search(PlannerInfo *root, const LargeState *large, int nrows, SampleBudget *budg
 	}
 }
 
-/* ---- what comes of it ---- */
+/* ---- using what was found ---- */
 
-/* How many rows of the searched relation meet the conditions that were evaluated? */
+/* Estimates how many rows of the searched relation meet the conditions that were evaluated. */
 static double
 evaluated_rows(PlannerInfo *root, const SamplePair *pair)
 {
@@ -211,9 +220,9 @@ evaluated_rows(PlannerInfo *root, const SamplePair *pair)
 }
 
 /*
- * Is a pair before another one, in the order in which the server will most likely join them?  The
- * pairs that fewer rows match come first.  Pairs with the same column are together, and in the
- * order of FROM, by which the server chooses the clauses of their joins.
+ * Returns whether pair a is before pair b in the order in which the server will most likely join
+ * them.  The pairs that fewer rows match come first.  Pairs with the same column are next to each
+ * other, in the order of FROM, by which the server chooses the clauses of their joins.
  */
 static bool
 is_before(const PairState *a, const PairState *b)
@@ -224,9 +233,10 @@ is_before(const PairState *a, const PairState *b)
 }
 
 /*
- * Finds the pair whose matches go together most with those of this one, of the pairs before it;
- * NULL if there is none.  Only inner joins and semi joins discard rows without a match.  Pairs that
- * exclude each other are left: each join by itself would look smaller than it is.
+ * Returns the pair, of those before this one, whose matches go together most with those of this
+ * one; NULL if no matches go together.  Only inner joins and semi joins discard rows without a
+ * match, so others do not count.  Pairs that exclude each other do not count either: each join by
+ * itself would look smaller than it is.
  */
 static const PairState *
 find_given(const LargeState *large, const PairState *state, const SampleRows *sample)
@@ -254,7 +264,10 @@ find_given(const LargeState *large, const PairState *state, const SampleRows *sa
 	return given;
 }
 
-/* Plans with the fraction of a pair, unless the server's own may be right, and tells of it. */
+/*
+ * Plans with the sample's fraction of a pair, unless the server's own may be right, and fills
+ * *told.
+ */
 static void
 use_pair(PlannerInfo *root, const LargeState *large, const PairState *state,
 		 const SampleRows *sample, SampleTold *told)
@@ -277,25 +290,35 @@ use_pair(PlannerInfo *root, const LargeState *large, const PairState *state,
 	told->sample_blocks = sample->nblocks;
 	told->nblocks = state->matches.nblocks;
 	told->nleft = pair->conditions.nleft + large->conditions.nleft;
-	/* where counting was cut off it is the server's estimate, but at least what was counted */
+	/*
+	 * If counting was cut off, use the server's estimate of the matches, but at least what was
+	 * counted.
+	 */
 	per_match = told->fraction.per_match;
 	if (state->matches.are_more)
 		per_match = Max(per_match, rows / state->lookup.keys);
 	told->expected = bloomfam_sample_pair_selectivity(root, pair);
 	if (!bloomfam_sample_is_semi(pair))
 		told->expected = Min(told->expected * rows / per_match, 1);
-	/* the rule of the choice: what the server expects stays if the difference may be chance */
+	/*
+	 * The rule of the choice: the fraction that the server expects stays if the difference may be
+	 * chance.
+	 */
 	if (told->expected >= told->fraction.low && told->expected <= told->fraction.high)
 		return;
 
 	/*
 	 * The server may join the right side of a semi join to other relations first, and then expects
-	 * no more rows than these have, whatever the right side has.  A size that is right beside that
-	 * one made query 25 of bench/sql/run sizes take 30 times as long.
+	 * no more rows than these have, whatever the right side has.  So an estimate is not raised
+	 * there: a correct size beside a wrong one made query 25 of bench/sql/run sizes take 30 times
+	 * as long.
 	 */
 	if (pair->right_of_semi && told->fraction.low > told->expected)
 		return;
-	/* if no row of the sample has a match, plan as if one had; in anti joins likewise */
+	/*
+	 * If no row of the sample has a match, plan as if one had.  In an anti join, if all rows have a
+	 * match, plan as if one had none.
+	 */
 	told->planned = Max(told->fraction.fraction, 1.0 / told->fraction.nrows);
 	if (pair->type == JOIN_ANTI)
 		told->planned = Min(told->planned, 1 - 1.0 / told->fraction.nrows);
@@ -303,9 +326,9 @@ use_pair(PlannerInfo *root, const LargeState *large, const PairState *state,
 	bloomfam_sample_pair_set(root, pair, selectivity,
 							 Min(told->planned * pair->searched->rows / rows, 1));
 	/*
-	 * The server may join the searched relation by its key to another one that has the same key,
-	 * and was joined before.  One with more columns is joined before most often, as it has more
-	 * clauses.
+	 * The server may join the searched relation by its key to another relation that has the same
+	 * key and was joined before.  The relation of a pair with more columns was joined before most
+	 * often, as it has more clauses.
 	 */
 	foreach(lc, large->pairs)
 	{
@@ -316,14 +339,19 @@ use_pair(PlannerInfo *root, const LargeState *large, const PairState *state,
 	}
 }
 
-/* Samples a large relation, for about so many blocks, unless there is a reason not to. */
+/*
+ * Samples a large relation for about nblocks blocks, unless reason says why it must not be sampled.
+ * Uses the results, and adds what came of each pair to sampling->told.
+ */
 static void
 sample_large(PlannerInfo *root, LargeState *large, const char *reason, double nblocks,
 			 Sampling *sampling)
 {
-	SampleRows *sample = palloc0(sizeof(SampleRows));	/* its tuples go with the context below */
-	double		of_row = 1;		/* blocks: its own, and those of its lookups */
-	int			npairs = 0;		/* that can be sampled */
+	/* The tuples of the sample are freed with the memory context below. */
+	SampleRows *sample = palloc0(sizeof(SampleRows));
+	/* The blocks that a row of the sample costs: its own, and those of its lookups. */
+	double		of_row = 1;
+	int			npairs = 0;		/* The number of pairs that can be sampled. */
 	ListCell   *lc;
 
 	bloomfam_sample_conditions(large->rel, &large->conditions);
@@ -354,7 +382,7 @@ sample_large(PlannerInfo *root, LargeState *large, const char *reason, double nb
 		const PairState *state = lfirst(lc);
 		SampleTold *told;
 
-		/* pairs that were never candidates are not reported */
+		/* Pairs that were never candidates are not reported. */
 		if (state->reason != NULL && state->pair.searched->baserestrictinfo == NIL &&
 			state->pair.ncolumns <= 1)
 			continue;

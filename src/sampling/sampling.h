@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * sampling.h
- *	  Sizes of joins by samples of rows: bloomfam.join_samples.
+ *	  Estimates sizes of joins by samples of rows: the setting bloomfam.join_samples.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,22 +12,24 @@
 #include "sampling/reader.h"
 
 /*
- * All samples of a query access at most so many blocks, which takes some 3 ms if they are cached.
+ * All samples of a query together access at most this many blocks.  That takes about 3 ms if the
+ * blocks are cached.
  */
 #define SAMPLING_MOST_BLOCKS	2000
 
-/* What sampling keeps of a query while it is planned; it begins with SAMPLING_INIT. */
+/* The state of sampling while a query is planned, which begins as SAMPLING_INIT. */
 typedef struct Sampling
 {
-	List	   *told;			/* what came of its pairs: SampleTold, in the planner's memory */
-	SampleBudget budget;		/* of all its samples */
+	/* List of SampleTold, in the planner's memory: what came of the pairs. */
+	List	   *told;
+	SampleBudget budget;		/* The budget of all samples of the query. */
 } Sampling;
 
 #define SAMPLING_INIT	{NIL, {.most = SAMPLING_MOST_BLOCKS}}
 
 /*
- * Samples the joins of these relations, before the planner searches for their order, and gives
- * their clauses the selectivities that the samples say.
+ * Samples the joins of these relations before the planner searches for their order.  Gives the
+ * joins' clauses the selectivities that the samples say.
  */
 extern void bloomfam_sampling_size_joins(PlannerInfo *root, List *initial_rels,
 										 Sampling *sampling);
