@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * aggregate.h
- *	  The transition functions of bloom_agg, which the planner's support knows the aggregate by.
+ *	  Declares the transition functions of bloom_agg, by which the planner's support function knows
+ *	  the aggregate.
  *
  *-------------------------------------------------------------------------
  */

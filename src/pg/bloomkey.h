@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bloomkey.h
- *	  The type of hashed keys.
+ *	  The SQL type bloomkey: keys that are already hashed.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,8 +20,8 @@ typedef struct BloomfamKey
 #define DatumGetBloomkeyP(d)	((BloomfamKey *) DatumGetPointer(d))
 
 /*
- * Is this the type bloomkey of this extension?  (By its input function: extensions are
- * relocatable.)
+ * Returns whether this is the type bloomkey of this extension.  Extensions are relocatable, so the
+ * type is known by its input function.
  */
 extern bool bloomfam_is_bloomkey(Oid type);
 

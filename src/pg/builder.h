@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * builder.h
- *	  The state of bloom_agg: hashes on their way to a filter.
+ *	  The builder: the state of bloom_agg, which collects hashes and makes a filter of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,57 +15,73 @@
 #include "pg/collect.h"
 #include "pg/compat.h"
 
-/* Hashes that wait to be added together, so that their cache misses overlap. */
+/* The number of hashes that wait to be added together, so that their cache misses overlap. */
 #define BUILDER_PENDING		64
 
 /*
- * A builder is the state of bloom_agg: a pointer of type internal, or an expanded object of type
- * bloomfilter.  What it holds:
+ * What a builder holds.  A builder is the state of bloom_agg: a pointer of type internal, or an
+ * expanded object of type bloomfilter.
  */
 typedef enum BuilderContent
 {
-	BUILDER_NOTHING,			/* nothing was asked for, and there are no keys */
+	BUILDER_NOTHING,			/* No filter was asked for, and there are no keys. */
 
 	/*
-	 * A set of hashes, a multiset where the kind counts: to the end if the filter's size is not
-	 * known, or the kind is built from all its keys; or until the hashes take more room than the
-	 * filter would.  If that lasts, in a state that is sent, the set is followed by a log of
-	 * hashes that may repeat.
+	 * A set of hashes, or a multiset if the filter's kind counts keys.  The builder holds it to the
+	 * end if the filter's size is not known, or if the kind is built from all of its keys at once.
+	 * Otherwise it holds it until the hashes take more room than the filter would.  In a state that
+	 * will be sent, a set that has become large takes no more hashes: later ones go to a log, in
+	 * which they may repeat.
 	 */
 	BUILDER_HASHES,
 
-	/* A filter's header and payload in its loose form, payload on a cache line's boundary. */
+	/*
+	 * A filter's header, and its payload in its loose form, which begins on a cache line's
+	 * boundary.
+	 */
 	BUILDER_IMAGE
 } BuilderContent;
 
-/* Flattened, it is a value of kind "identity", "partial", or the image's own. */
+/*
+ * The state of bloom_agg.  Flattened, it is a value of kind "identity" or "partial", or of the
+ * image's own kind.
+ */
 typedef struct Builder
 {
 	ExpandedObjectHeader eoh;
-	MemoryContext context;		/* all below lives here */
+	MemoryContext context;		/* The memory context of everything that the builder holds. */
 	BuilderContent content;
 
-	BfDesign	design;			/* what was asked for; unless BUILDER_NOTHING */
-	uint64		expected;		/* keys to size for; 0: as many as come */
-	bool		direct;			/* keys may be added to the filter as they come: its size is
-								 * known, and parts of it unite */
-	bool		is_partial;		/* the state shall be flattened, not finished: keep it small */
-	bool		args_checked;	/* the arguments of the transition function ask for this design, and
-								 * will in each row */
+	/* The design of the filter that was asked for; not set for BUILDER_NOTHING. */
+	BfDesign	design;
+	uint64		expected;		/* The number of keys to size the filter for; 0: as many as come. */
+	/*
+	 * Keys may be added to the filter as they come, as its size is known and parts of it can be
+	 * united.
+	 */
+	bool		direct;
+	/* The state will be flattened, not finished, so it should be kept small. */
+	bool		is_partial;
+	/* The transition function's arguments ask for this design, and will do so in each row. */
+	bool		args_checked;
 
-	uint64		family_id;		/* 0: not known yet */
+	uint64		family_id;		/* The id of the keys' family; 0 if it is not known yet. */
 	uint32		family_len;
 	char		family[BF_MAX_FAMILY_LEN + 1];
-	uint64		keys_added;		/* but for those pending */
+	uint64		keys_added;		/* The number of keys added, without the pending ones. */
 
-	BloomfamSet set;			/* BUILDER_HASHES */
-	BloomfamBudget own_budget;	/* of sets that are never large */
-	uint64	   *log;			/* hashes that the set did not take, as they came and as they are
-								 * stored; NULL: none */
+	BloomfamSet set;			/* The hashes, for BUILDER_HASHES. */
+	BloomfamBudget own_budget;	/* The budget of sets that are never large. */
+	/*
+	 * The hashes that the set did not take, in the order in which they came, as they are stored;
+	 * NULL if there are none.
+	 */
+	uint64	   *log;
 	uint64		nlog;
 	uint64		max_log;
 
-	BfHeader	head;			/* BUILDER_IMAGE; its family is the builder's */
+	/* The filter's header, for BUILDER_IMAGE; its family is the builder's. */
+	BfHeader	head;
 	uint8	   *image;
 
 	int			npending;
@@ -73,20 +89,20 @@ typedef struct Builder
 } Builder;
 
 /*
- * Makes an empty builder in a context of its own below parent.  budget may be NULL: unbounded
- * memory.
+ * Makes an empty builder in a memory context of its own, a child of parent.  If budget is NULL,
+ * memory is not limited.
  */
 extern Builder *bloomfam_builder_make(MemoryContext parent, BloomfamBudget *budget);
 
-/* Says what filter it shall become.  Once, and before anything is added. */
+/* Says what filter the builder is to become.  It must be called once, before anything is added. */
 extern void bloomfam_builder_probe(Builder *builder, const BfDesign *design, uint64 expected);
 
-/* Notes the family of a key; an error if it differs from that of earlier ones. */
+/* Notes the family of a key.  Raises an error if it differs from the family of earlier keys. */
 extern void bloomfam_builder_set_family(Builder *builder, uint64 id, const char *name, uint32 len);
 
 extern void bloomfam_builder_flush(Builder *builder);
 
-/* Adds a key's hash: some ns. */
+/* Adds a key's hash, which takes some ns. */
 static inline void
 bloomfam_builder_add(Builder *builder, uint64 hash)
 {
@@ -96,16 +112,18 @@ bloomfam_builder_add(Builder *builder, uint64 hash)
 }
 
 /*
- * Adds what another builder, flattened, has collected: a value of any kind, in its loose form,
- * whose payload need not be trusted.  An error if it was asked for something else, or is no such
- * state.
+ * Adds what another builder has collected, which was flattened: a value of any kind in its loose
+ * form.  Its payload need not be trusted.  Raises an error if the other builder was asked for
+ * another filter, or if the value is not a builder's state.
  */
 extern void bloomfam_builder_absorb(Builder *builder, const BfView *view);
 
-/* The finished filter, in the current memory context.  The builder stays as it is. */
+/* Returns the finished filter, in the current memory context.  Does not change the builder. */
 extern Datum bloomfam_builder_finish(Builder *builder);
 
-/* The builder behind a datum of type bloomfilter; NULL if it is something else. */
+/*
+ * Returns the builder behind a datum of type bloomfilter, or NULL if the datum is something else.
+ */
 extern Builder *bloomfam_builder_from_datum(Datum datum);
 
 #endif							/* BLOOMFAM_BUILDER_H */

@@ -2,8 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * collect.h
- *	  A set of 64-bit hashes that is built in bounded memory: how a filter learns the number of
- *	  its distinct keys.
+ *	  A set of 64-bit hashes that is built in bounded memory, by which a filter learns how many
+ *	  distinct keys it has.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,87 +18,100 @@
 #include "pg/compat.h"
 
 /*
- * What all sets of one aggregate node share: how much memory they may use together, and the file
- * that takes what does not fit.
+ * What all sets of one aggregate node share: a limit of memory, and the file for what exceeds it.
  */
 typedef struct BloomfamBudget
 {
-	Size		limit;			/* bytes for all tables together */
+	Size		limit;			/* The memory limit of all tables together, in bytes. */
 	Size		used;
-	bool		may_spill;		/* false: tables grow past the limit instead */
-	BufFile    *file;			/* made when first needed */
+	/* True if values may go to the file; otherwise tables grow beyond the limit. */
+	bool		may_spill;
+	BufFile    *file;			/* The temporary file; NULL until it is needed. */
 	off_t		file_end;
 } BloomfamBudget;
 
-/* A sorted run of values in the file, different ones unless they are a multiset's. */
+/*
+ * A sorted run of values in the file.  The values of a set are distinct; those of a multiset may
+ * repeat.
+ */
 typedef struct BloomfamRun
 {
-	off_t		start;			/* of the first value, in bytes */
-	uint64		count;			/* values */
-	uint64		distinct;		/* different ones among them */
-	uint64		position;		/* values read, while merging */
-	uint64		mark;			/* ... when the range began that is being gathered */
+	off_t		start;			/* The place of the first value in the file, in bytes. */
+	uint64		count;			/* The number of values. */
+	uint64		distinct;		/* The number of distinct values. */
+	uint64		position;		/* The number of values that a merge has read. */
+	/* The number of values that were read when the range began that is being gathered. */
+	uint64		mark;
 } BloomfamRun;
 
 typedef struct BloomfamSet
 {
 	BloomfamBudget *budget;
 	MemoryContext context;
-	bool		multiset;		/* values are kept as often as they came, up to BF_MAX_TIMES */
-	uint64	   *slots;			/* open addressing, 0 is free; NULL before the first value */
-	uint8	   *repeats;		/* of a multiset, behind the slots: how often the value of each
-								 * came again; else NULL */
+	/* True if values are kept as often as they came, up to BF_MAX_TIMES. */
+	bool		multiset;
+	/* The hash table, with open addressing and 0 for a free slot; NULL before the first value. */
+	uint64	   *slots;
+	/*
+	 * In a multiset, how often each slot's value came again, in memory behind the slots; otherwise
+	 * NULL.
+	 */
+	uint8	   *repeats;
 	int			log2_size;
-	uint64		count;			/* values in slots and in the pile */
-	BloomfamPile pile;			/* what would pile up in the table */
-	bool		sorted;			/* slots are an array of count values in order, not a table */
-	int			zeros;			/* how often the value 0 came, which slots cannot hold; of a set
-								 * at most once */
+	uint64		count;			/* The number of values in the slots and in the pile. */
+	/* The values that would lie too far from their slots in the table. */
+	BloomfamPile pile;
+	/* True if slots is an array of count values in order, and not a hash table. */
+	bool		sorted;
+	/* How often the value 0 came, which slots cannot hold; at most once in a set. */
+	int			zeros;
 	BloomfamRun *runs;
 	int			nruns;
 	int			max_runs;
-	uint64		spilled;		/* values in all runs, repeated ones counted */
+	uint64		spilled;		/* The number of values in all runs, with repeated ones. */
 } BloomfamSet;
 
-/* Sets up an empty set, or multiset, whose memory comes from context. */
+/* Initializes an empty set or multiset, whose memory comes from the context. */
 extern void bloomfam_set_init(BloomfamSet *set, MemoryContext context, BloomfamBudget *budget,
 							  bool multiset);
 
 /*
- * Adds hashes that come in any order but a set's own.  Some ns each while the table is in the
- * caches; at most half a microsecond, whatever they were chosen for.
+ * Adds hashes that come in any order except that in which a set is read.  A hash takes some ns
+ * while the table is in the caches, and at most half a microsecond, even if somebody has chosen the
+ * hashes.
  */
 extern void bloomfam_set_add(BloomfamSet *set, const uint64 *hashes, int n);
 
 /*
- * Adds the hashes of another set, as bloomfam_set_read() gave them: an array of n little-endian
- * numbers at any address, which need not be trusted to be in order.
+ * Adds the hashes of another set as bloomfam_set_read() gave them: an array of n little-endian
+ * numbers at any address.  The array need not be in order.
  */
 extern void bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n);
 
-/* Bytes that the set takes in memory. */
+/* Returns how many bytes of memory the set takes. */
 extern Size bloomfam_set_memory(const BloomfamSet *set);
 
-/* Forgets all hashes and releases the table. */
+/* Removes all hashes, and releases the table. */
 extern void bloomfam_set_clear(BloomfamSet *set);
 
 /*
- * Reading a set: the number of distinct hashes, then each of them, as often as it is kept, in the
- * ascending order of bf_order().  Afterwards the set is as it was, and may be read again.
+ * Reads a set: first the number of distinct hashes, then each of them as often as it is kept, in
+ * the ascending order of bf_order().  The set is not changed, and may be read again.
  */
 typedef struct BloomfamSetReader
 {
 	BloomfamSet *set;
-	uint64		distinct;		/* hashes, each counted once */
-	uint64		total;			/* hashes that will be read */
-	int			zeros;			/* how many zeros have been read */
-	uint64		at;				/* the next value, among those in order or in the file */
-	int			again;			/* how often it has been read */
+	uint64		distinct;		/* The number of distinct hashes. */
+	uint64		total;			/* The number of hashes that will be read, with repeated ones. */
+	int			zeros;			/* The number of zeros that have been read. */
+	/* The index of the next value, among the values in order or in the file. */
+	uint64		at;
+	int			again;			/* How often the next value has been read. */
 } BloomfamSetReader;
 
 extern void bloomfam_set_read_begin(BloomfamSetReader *reader, BloomfamSet *set);
 
-/* Returns how many hashes were read, at most max; 0 at the end. */
+/* Reads at most max hashes, and returns their number; 0 at the end. */
 extern int bloomfam_set_read(BloomfamSetReader *reader, uint64 *hashes, int max);
 
 /* Turns hashes into little-endian numbers, as they are stored, or back. */

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * collect_pile.h
- *	  The values of a set that its table has no place for, in a hash table with a secret seed.
+ *	  The pile: a hash table with a secret seed, for values of a set that have no place in its
+ *	  table.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,25 +12,26 @@
 
 #include "core/bf.h"
 
-/* What a value in the pile is counted as, in bytes. */
+/* The memory that a value in the pile counts as, in bytes. */
 #define BLOOMFAM_PILE_BYTES		48
 
 struct pile_hash;
 
 typedef struct BloomfamPile
 {
-	struct pile_hash *hash;		/* NULL: the pile is empty */
-	uint64		count;			/* values in it */
+	struct pile_hash *hash;		/* The hash table; NULL if the pile is empty. */
+	uint64		count;			/* The number of values in the pile. */
 } BloomfamPile;
 
 typedef struct BloomfamPileEntry
 {
 	uint64		value;
-	uint8		repeats;		/* how often it came again, up to BF_MAX_TIMES - 1 */
-	char		status;			/* the hash table's */
+	/* How often the value came again after the first time, up to BF_MAX_TIMES - 1. */
+	uint8		repeats;
+	char		status;			/* Used by the hash table. */
 } BloomfamPileEntry;
 
-/* Counts a value that came more times where it came before. */
+/* Counts that a value came "more" times again. */
 static inline void
 bloomfam_add_repeats(uint8 *repeats, int more)
 {
@@ -37,15 +39,15 @@ bloomfam_add_repeats(uint8 *repeats, int more)
 }
 
 /*
- * Adds a value that came repeats + 1 times; returns whether it is a new one.  The pile's memory
- * comes from context.  Constant time on average, whoever chose the values.
+ * Adds a value that came repeats + 1 times.  Returns whether the value is new.  The pile's memory
+ * comes from the context.  Takes constant time on average, even if somebody has chosen the values.
  */
 extern bool bloomfam_pile_add(BloomfamPile *pile, MemoryContext context, uint64 value,
 							  uint8 repeats);
 
 /*
- * Returns the values, in order, as an array that the caller frees with pfree(), and empties the
- * pile, which has some.
+ * Returns the values of the pile in order, as an array that the caller frees by pfree(), and
+ * empties the pile.  The pile must have values.
  */
 extern BloomfamPileEntry *bloomfam_pile_take(BloomfamPile *pile, MemoryContext context);
 

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * combiner.h
- *	  The state of bloom_union_agg and bloom_intersect_agg: filters combined into one.
+ *	  The combiner: the state of bloom_union_agg and bloom_intersect_agg, which combines filters
+ *	  into one.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,52 +22,61 @@ typedef enum CombinerVerb
 	COMBINER_INTERSECT
 } CombinerVerb;
 
-/* What a combiner holds. */
+/* What a combiner has combined so far. */
 typedef enum CombinerContent
 {
-	COMBINER_NOTHING,			/* no filter has come */
-	COMBINER_IMAGE,				/* a filter in its loose form, on a cache line's boundary */
-	COMBINER_ANYTHING			/* of a union: a NULL took part, so that it may contain any key */
+	COMBINER_NOTHING,			/* No filter has come. */
+	/* A filter in its loose form, which begins on a cache line's boundary. */
+	COMBINER_IMAGE,
+	/* In a union, a NULL took part, so the result may contain any key. */
+	COMBINER_ANYTHING
 } CombinerContent;
 
 /*
- * A combiner is an expanded object of type bloomfilter.  Flattened, it is a value of kind
- * "identity", the image's, or "partial" with BF_PARTIAL_UNKNOWN.
+ * The state of bloom_union_agg and bloom_intersect_agg, an expanded object of type bloomfilter.
+ * Flattened, it is a value of kind "identity", or of the image's kind, or of kind "partial" with
+ * BF_PARTIAL_UNKNOWN.
  */
 typedef struct Combiner
 {
 	ExpandedObjectHeader eoh;
-	MemoryContext context;		/* all below lives here */
+	MemoryContext context;		/* The memory context of everything that the combiner holds. */
 	CombinerVerb verb;
 	CombinerContent content;
-	BfHeader	head;			/* COMBINER_IMAGE; its family is the array */
+	/* The filter's header, for COMBINER_IMAGE; its family's name is in "family". */
+	BfHeader	head;
 	char		family[BF_MAX_FAMILY_LEN + 1];
 	uint8	   *image;
-	void	   *chunk;			/* what was allocated for the image */
+	void	   *chunk;			/* The chunk of memory that was allocated for the image. */
 } Combiner;
 
-/* Makes an empty one in a context of its own below parent. */
+/* Makes an empty combiner in a memory context of its own, a child of parent. */
 extern Combiner *bloomfam_combiner_make(MemoryContext parent, CombinerVerb verb);
 
 /*
- * Takes a filter, in its loose form, whose payload need not be trusted.  An error if it cannot be
- * combined with those before.
+ * Combines with a filter in its loose form, whose payload need not be trusted.  Raises an error if
+ * it cannot be combined with the filters before.
  */
 extern void bloomfam_combiner_take(Combiner *combiner, const BfView *view);
 
-/* Takes another combiner of the same verb, flattened; an error if the value cannot be one. */
+/*
+ * Combines with another combiner of the same verb, which was flattened.  Raises an error if the
+ * value cannot be a combiner's state.
+ */
 extern void bloomfam_combiner_absorb(Combiner *combiner, const BfView *view);
 
-/* Of a union: notes that a filter took part that may contain any key. */
+/* Notes that a filter took part in a union that may contain any key. */
 extern void bloomfam_combiner_take_null(Combiner *combiner);
 
 /*
- * The combined filter, in the current memory context; false if it may contain any key.  The
- * combiner stays as it is.
+ * Sets *result to the combined filter, in the current memory context.  Returns false if the filter
+ * may contain any key.  Does not change the combiner.
  */
 extern bool bloomfam_combiner_finish(Combiner *combiner, Datum *result);
 
-/* The combiner behind a datum of type bloomfilter; NULL if it is something else. */
+/*
+ * Returns the combiner behind a datum of type bloomfilter, or NULL if the datum is something else.
+ */
 extern Combiner *bloomfam_combiner_from_datum(Datum datum);
 
 #endif							/* BLOOMFAM_COMBINER_H */

@@ -16,9 +16,9 @@
 #endif
 
 /*
- * Is this a major version whose own structures were looked at?  On others nothing is done that
- * depends on these (server_structs.h): it is slower, and not wrong.  To be tested, any is made such
- * a one by make COPT=-DBLOOMFAM_UNKNOWN_MAJOR.
+ * True if this is a major version whose own structures were looked at.  On other versions, nothing
+ * is done that depends on them (server_structs.h), which makes queries slower, and not wrong.  To
+ * test that, make COPT=-DBLOOMFAM_UNKNOWN_MAJOR makes any version an unknown one.
  */
 #ifdef BLOOMFAM_UNKNOWN_MAJOR
 #define BLOOMFAM_KNOWN_MAJOR	0
@@ -36,12 +36,12 @@
 #include "utils/fmgrprotos.h"
 #include "utils/rel.h"
 
-/* 16 moved the varlena macros out of postgres.h */
+/* PostgreSQL 16 moved the varlena macros out of postgres.h. */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
 
-/* 16 lets input functions report bad input softly */
+/* PostgreSQL 16 lets input functions report bad input as soft errors. */
 #if PG_VERSION_NUM >= 160000
 #include "nodes/miscnodes.h"
 #define bloomfam_ereturn(escontext, result, ...)	ereturn(escontext, result, __VA_ARGS__)
@@ -50,8 +50,8 @@
 #endif
 
 /*
- * Bytes of hex digits, in pairs, with blanks between these; softly from 16 on: false means that
- * escontext holds the error
+ * Decodes pairs of hex digits, with blanks between pairs, into bytes.  From PostgreSQL 16 on, bad
+ * digits are a soft error: then the result is false, and escontext holds the error.
  */
 static inline bool
 bloomfam_hex_decode(const char *digits, Size len, char *bytes, Node *escontext, Size *nbytes)
@@ -66,18 +66,19 @@ bloomfam_hex_decode(const char *digits, Size len, char *bytes, Node *escontext, 
 }
 
 /*
- * Makes a file of this many blocks one of nblocks, of zeroes: the file system is asked for the
- * room, which takes little time, and a full one is the caller's error.  The caller holds the lock
- * for extending it.  In steps of 64 MB, so that it answers interrupts where the room has to be
- * written.  Before 16 the server cannot ask, so that it is done here, but for a step's last
- * block: by that the server comes to know of the step, or makes a segment's file.
+ * bloomfam_extend_far() extends a file from this number of blocks to nblocks, with zeroes.  It asks
+ * the file system for the room, which takes little time; a full file system is an error.  The
+ * caller must hold the lock for extending the relation.  It works in steps of 64 MB, to answer
+ * interrupts if the room has to be written.  Before PostgreSQL 16, the server cannot ask the file
+ * system, so that is done here for all but a step's last block.  The server writes the last one, by
+ * which it learns of the step, or makes a segment's file.
  */
 #include "miscadmin.h"
 #if PG_VERSION_NUM < 160000
 #include <fcntl.h>
 #include "storage/fd.h"
 #ifdef HAVE_POSIX_FALLOCATE
-/* Returns whether the file system can give room without that it is written. */
+/* Returns whether the file system can give room without writing it. */
 static inline bool
 bloomfam_allocate_blocks(Relation relation, ForkNumber fork, BlockNumber from, BlockNumber n)
 {
@@ -148,31 +149,35 @@ bloomfam_extend_far(Relation relation, ForkNumber fork, BlockNumber from, BlockN
 	}
 }
 
-/* 17 moved the local transaction id into a struct */
+/* PostgreSQL 17 moved the local transaction id into a struct. */
 #if PG_VERSION_NUM >= 170000
 #define BLOOMFAM_MY_LXID	(MyProc->vxid.lxid)
 #else
 #define BLOOMFAM_MY_LXID	(MyProc->lxid)
 #endif
 
-/* 17 has a search path for what runs as another user */
+/* PostgreSQL 17 has a restricted search path for code that runs as another user. */
 #if PG_VERSION_NUM >= 170000
 #define bloomfam_restrict_search_path()	RestrictSearchPath()
 #else
 #define bloomfam_restrict_search_path()	((void) 0)
 #endif
 
-/* 18 has pg_noreturn, which goes before a declaration, in place of this, which goes after it */
+/*
+ * PostgreSQL 18 replaced this macro, which follows a declaration, by pg_noreturn, which precedes
+ * one.
+ */
 #ifndef pg_attribute_noreturn
 #define pg_attribute_noreturn()	__attribute__((noreturn))
 #endif
 
-/* utils/pg_locale.h declares it, but needs ICU's headers, which users need not have */
+/* This is declared in utils/pg_locale.h, which needs ICU's headers; these may not be installed. */
 extern char *get_collation_actual_version(char collprovider, const char *collcollate);
 
 /*
- * The locale of a collation and of the database.  17 named the columns for every provider, not
- * for ICU alone; 16 added rules, which tailor an ICU collation.
+ * The columns of a collation's and a database's locale and rules.  PostgreSQL 17 renamed those of
+ * locales, which are for every provider and not for ICU alone.  PostgreSQL 16 added rules, which
+ * tailor an ICU collation.
  */
 #include "catalog/pg_collation.h"
 #include "catalog/pg_database.h"
@@ -192,8 +197,8 @@ extern char *get_collation_actual_version(char collprovider, const char *collcol
 #endif
 
 /*
- * 18 passes instrumentation to index scans, 19 flags to all scans.  18 hands out the snapshot that
- * TOAST tables are read with instead of filling one.
+ * PostgreSQL 18 passes instrumentation to index scans, and PostgreSQL 19 passes flags to all scans.
+ * PostgreSQL 18 returns the snapshot for reading TOAST tables, instead of filling one.
  */
 #include "access/toast_internals.h"
 #if PG_VERSION_NUM >= 190000
@@ -216,7 +221,10 @@ extern char *get_collation_actual_version(char collprovider, const char *collcol
 #define bloomfam_table_beginscan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL)
 #endif
 
-/* One more search of an index scan, for EXPLAIN ANALYZE of 18; and for statistics, as ever. */
+/*
+ * Counts one more search of an index scan in the statistics, and from PostgreSQL 18 on for EXPLAIN
+ * ANALYZE.
+ */
 #include "access/genam.h"
 #include "access/relscan.h"
 #include "pgstat.h"
@@ -242,13 +250,16 @@ bloomfam_toast_snapshot(SnapshotData *room)
 }
 
 /*
- * 18 lets PL/pgSQL hand a variable to the function that its new value comes from, to be modified
- * in place; see support.c.  Before, an expanded object would be copied for every step as a plain
- * value is, and flattened on top.
+ * PostgreSQL 18 lets PL/pgSQL pass a variable to the function that returns its new value, to be
+ * modified in place; see support.c.  Before, an expanded object would be copied for every step,
+ * like a plain value, and be flattened in addition.
  */
 #define BLOOMFAM_MODIFIES_IN_PLACE	(PG_VERSION_NUM >= 180000)
 
-/* 16 lets tuplesort_getdatum() copy or not, and BufFileRead() read exactly so many bytes. */
+/*
+ * PostgreSQL 16 gave tuplesort_getdatum() an argument to copy or not, and has a function that reads
+ * exactly the wanted number of bytes from a BufFile.
+ */
 #include "storage/buffile.h"
 #include "utils/tuplesort.h"
 static inline bool
@@ -261,7 +272,7 @@ bloomfam_tuplesort_getdatum(Tuplesortstate *state, Datum *value, bool *isnull)
 #endif
 }
 
-/* 19 wants flags of a scan. */
+/* PostgreSQL 19 has flags for a scan. */
 #include "access/tableam.h"
 static inline IndexFetchTableData *
 bloomfam_table_index_fetch_begin(Relation table)
@@ -286,7 +297,7 @@ bloomfam_buffile_read(BufFile *file, void *bytes, size_t size)
 #endif
 }
 
-/* 19 wants the options of a scan that parallel workers share. */
+/* PostgreSQL 19 has options for a scan that parallel workers share. */
 static inline TableScanDesc
 bloomfam_beginscan_parallel(Relation table, ParallelTableScanDesc scan)
 {
@@ -297,7 +308,7 @@ bloomfam_beginscan_parallel(Relation table, ParallelTableScanDesc scan)
 #endif
 }
 
-/* 18 tells whether VACUUM is an ANALYZE. */
+/* PostgreSQL 18 has an argument that tells whether VACUUM is an ANALYZE. */
 #include "commands/vacuum.h"
 static inline void
 bloomfam_vacuum_delay_point(void)
@@ -309,7 +320,7 @@ bloomfam_vacuum_delay_point(void)
 #endif
 }
 
-/* 16 has one function for owners of anything. */
+/* PostgreSQL 16 has one function for owners of all sorts of objects. */
 #include "catalog/pg_class.h"
 #include "utils/acl.h"
 static inline bool
@@ -322,7 +333,7 @@ bloomfam_owns_relation(Oid relation)
 #endif
 }
 
-/* ... and one for rights on anything. */
+/* PostgreSQL 16 has one function for privileges on all sorts of objects. */
 #include "catalog/pg_proc.h"
 static inline bool
 bloomfam_may_execute(Oid function)
@@ -335,8 +346,8 @@ bloomfam_may_execute(Oid function)
 }
 
 /*
- * The user with whose rights a foreign scan of one table reads, 0: the present one; and does a
- * statement read anything with the rights of another?  16 keeps rights apart from relations.
+ * Returns the user with whose privileges a foreign scan of one table reads; 0 is the current user.
+ * PostgreSQL 16 separated privileges from range table entries.
  */
 #include "parser/parsetree.h"
 static inline Oid
@@ -350,8 +361,9 @@ bloomfam_foreign_scan_user(const PlannedStmt *stmt, const ForeignScan *scan)
 }
 
 /*
- * Is any of these, RTEPermissionInfo or up to 15 RangeTblEntry, checked as another user, who may
- * have privileges that this one has not?
+ * Returns whether any of these list members is checked as another user, who may have privileges
+ * that this user does not have.  The members are RTEPermissionInfo, or RangeTblEntry up to
+ * PostgreSQL 15.
  */
 #include "utils/acl.h"
 static inline bool
@@ -382,7 +394,10 @@ bloomfam_reads_as_others(const PlannedStmt *stmt, Oid user)
 #endif
 }
 
-/* The same of a query that is being planned, without its subqueries. */
+/*
+ * Returns whether a query that is being planned reads anything with the privileges of another user,
+ * not counting its subqueries.
+ */
 static inline bool
 bloomfam_query_reads_as_others(const Query *query, Oid user)
 {
@@ -393,7 +408,10 @@ bloomfam_query_reads_as_others(const Query *query, Oid user)
 #endif
 }
 
-/* 16 has outer joins among relations: a column may be that of a row which one of these made up. */
+/*
+ * Returns whether a column may be of a row that an outer join has filled with NULLs.  PostgreSQL 16
+ * has outer joins among the relations.
+ */
 static inline bool
 bloomfam_var_is_nulled(const Var *var)
 {
@@ -404,7 +422,10 @@ bloomfam_var_is_nulled(const Var *var)
 #endif
 }
 
-/* The equalities that classes imply between two base relations; 16 has one more argument. */
+/*
+ * Returns the equalities that equivalence classes imply between two base relations.  PostgreSQL 16
+ * has one more argument.
+ */
 #include "optimizer/paths.h"
 static inline List *
 bloomfam_implied_equalities(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *inner)
@@ -418,7 +439,10 @@ bloomfam_implied_equalities(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *in
 #endif
 }
 
-/* 17 lets an access method say that it can build with workers, which it then plans. */
+/*
+ * PostgreSQL 17 lets an access method say that it can build with workers, which the server then
+ * plans.
+ */
 #if PG_VERSION_NUM >= 170000
 #define BLOOMFAM_AM_BUILDS_IN_PARALLEL	.amcanbuildparallel = true,
 #else
@@ -426,8 +450,8 @@ bloomfam_implied_equalities(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *in
 #endif
 
 /*
- * An index access method other than B-tree can have unique indexes from 18 on, which asks it what
- * its strategies compare.
+ * From PostgreSQL 18 on, index access methods other than B-tree can have unique indexes.  They must
+ * say what their strategies compare.
  */
 #if PG_VERSION_NUM >= 180000
 #include "access/cmptype.h"
@@ -443,8 +467,8 @@ typedef enum CompareType
 #endif
 
 /*
- * What a handler of an index access method returns: up to 18 the caller frees it, from 19 on it
- * keeps it.
+ * Returns what an index access method's handler must return.  Up to PostgreSQL 18 the server frees
+ * it, so it is a copy; from PostgreSQL 19 on the server keeps it.
  */
 #include "access/amapi.h"
 static inline Datum
@@ -460,7 +484,10 @@ bloomfam_index_am(const IndexAmRoutine *am)
 #endif
 }
 
-/* Joins that give rows of the inner side only: 16 has one of them, 18 the other. */
+/*
+ * Tells the joins that return rows of the inner side only.  PostgreSQL 16 added the right anti
+ * join, and PostgreSQL 18 the right semi join.
+ */
 #if PG_VERSION_NUM >= 160000
 #define BLOOMFAM_IS_RIGHT_ANTI(jointype)	((jointype) == JOIN_RIGHT_ANTI)
 #else
@@ -474,8 +501,8 @@ bloomfam_index_am(const IndexAmRoutine *am)
 #endif
 
 /*
- * Expression nodes that 15 has not, most of them of SQL/JSON, as rows of the table in plan_nodes.c:
- * those that make no value of a type that is asked for, and those that do.
+ * Expression nodes that PostgreSQL 15 does not have, most of them of SQL/JSON, as rows of the table
+ * in plan_nodes.c: those that make no value of a type that is asked for (plain), and those that do.
  */
 #if PG_VERSION_NUM >= 170000
 #define BLOOMFAM_EXPRESSIONS(plain, makes_value) \
@@ -489,7 +516,10 @@ bloomfam_index_am(const IndexAmRoutine *am)
 #define BLOOMFAM_EXPRESSIONS(plain, makes_value)
 #endif
 
-/* Does a statement change one of these relations?  19 has their numbers as a set. */
+/*
+ * Returns whether a statement changes one of these relations.  PostgreSQL 19 has their numbers as a
+ * set.
+ */
 static inline bool
 bloomfam_changes_relation(const PlannedStmt *stmt, const Bitmapset *relations)
 {
@@ -505,7 +535,10 @@ bloomfam_changes_relation(const PlannedStmt *stmt, const Bitmapset *relations)
 #endif
 }
 
-/* How an Append's partitions are pruned while it runs; NULL: they are not.  18 has it elsewhere. */
+/*
+ * Returns how an Append's partitions are pruned while it runs; NULL if they are not.  PostgreSQL 18
+ * moved it.
+ */
 #if PG_VERSION_NUM >= 180000
 #define BLOOMFAM_PRUNING_OF(stmt, append) \
 	((append)->part_prune_index < 0 ? NULL \
@@ -514,7 +547,7 @@ bloomfam_changes_relation(const PlannedStmt *stmt, const Bitmapset *relations)
 #define BLOOMFAM_PRUNING_OF(stmt, append)	((append)->part_prune_info)
 #endif
 
-/* What an EXPLAIN of a custom node calls; 18 divided the header. */
+/* These headers declare what a custom node's EXPLAIN calls.  PostgreSQL 18 divided the header. */
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
@@ -522,7 +555,9 @@ bloomfam_changes_relation(const PlannedStmt *stmt, const Bitmapset *relations)
 #include "commands/explain.h"
 #endif
 
-/* What EXPLAIN does for a query that no hook takes over; 17 has it as a function. */
+/*
+ * Does what EXPLAIN does for a query that no hook takes over.  PostgreSQL 17 has a function for it.
+ */
 #if PG_VERSION_NUM >= 170000
 #define bloomfam_standard_explain	standard_ExplainOneQuery
 #else
@@ -548,7 +583,10 @@ bloomfam_standard_explain(Query *query, int cursor_options, IntoClause *into, Ex
 }
 #endif
 
-/* What pgstat_count_heap_getnext() counts, for several rows at once; 16 named it anew. */
+/*
+ * Counts several rows at once as pgstat_count_heap_getnext() counts one.  PostgreSQL 16 renamed the
+ * counter.
+ */
 #include "pgstat.h"
 #include "utils/rel.h"
 static inline void
@@ -562,7 +600,10 @@ bloomfam_count_rows_read(Relation table, int rows)
 #endif
 }
 
-/* A merge join of two paths that are sorted as it needs them.  18 may sort the rest of an order. */
+/*
+ * Costs and makes a merge join of two paths that are sorted as it needs them.  PostgreSQL 18 may
+ * sort a path that is sorted by the first columns only.
+ */
 #include "optimizer/cost.h"
 #if PG_VERSION_NUM >= 180000
 #define bloomfam_initial_cost_mergejoin(root, costs, type, clauses, outer, inner, extra) \
@@ -579,8 +620,9 @@ bloomfam_count_rows_read(Relation table, int rows)
 #endif
 
 /*
- * Is a path without order or parameters worth making, whose total cost is at least this?  18
- * counts what is disabled, too; 19 asks for the startup cost of partial paths.
+ * Returns whether a path without order and parameters is worth making, if its total cost is at
+ * least this.  PostgreSQL 18 counts disabled nodes, too, and PostgreSQL 19 asks for the startup
+ * cost of partial paths.
  */
 #include "optimizer/pathnode.h"
 static inline bool
@@ -606,7 +648,8 @@ bloomfam_add_partial_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *cos
 }
 
 /*
- * The steps through an array: 19 is told the elements' type at the beginning, before at each step.
+ * Steps through an array.  PostgreSQL 19 is told the elements' type at the beginning, and earlier
+ * versions at each step.
  */
 #include "utils/arrayaccess.h"
 #if PG_VERSION_NUM >= 190000
@@ -620,7 +663,10 @@ bloomfam_add_partial_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *cos
 	array_iter_next(iter, isnull, i, len, byval, align)
 #endif
 
-/* What a hook of the planner is given, and hands on; 19 adds the EXPLAIN that it plans for. */
+/*
+ * The parameters of the planner's hook, and the arguments to pass on.  PostgreSQL 19 adds the
+ * EXPLAIN for which a query is planned.
+ */
 #include "optimizer/planner.h"
 #if PG_VERSION_NUM >= 190000
 #define BLOOMFAM_PLANNER_PARAMS	Query *parse, const char *query_string, int cursor_options, \
@@ -633,8 +679,8 @@ bloomfam_add_partial_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *cos
 #endif
 
 /*
- * The hook that sees a relation of a query after its size was looked up, and before its rows are
- * estimated; 19 has another.
+ * The hook that is called for a relation of a query after its size was looked up, and before its
+ * rows are estimated.  PostgreSQL 19 has another hook for that.
  */
 #include "optimizer/plancat.h"
 #if PG_VERSION_NUM >= 190000
@@ -649,7 +695,10 @@ bloomfam_add_partial_path_precheck(RelOptInfo *rel, const JoinCostWorkspace *cos
 #define BLOOMFAM_BASE_REL_ARGS		root, table, inhparent, rel
 #endif
 
-/* The name of a tranche of locks: each process says it; from 19 on, who makes the tranche. */
+/*
+ * Names a tranche of LWLocks.  Up to PostgreSQL 18 each process registers the name, and from
+ * PostgreSQL 19 on only the one that makes the tranche.
+ */
 #include "storage/lwlock.h"
 static inline int
 bloomfam_new_lwlock_tranche(const char *name)
@@ -670,8 +719,9 @@ bloomfam_name_lwlock_tranche(int tranche, const char *name)
 }
 
 /*
- * The piece of shared memory that all sessions know by this name, made by the first of them; init
- * fills it.  NULL before 17, which has them.  19 hands the function an argument.
+ * Returns the piece of shared memory that all sessions know by this name.  The first session makes
+ * it, and init() fills it.  Returns NULL before PostgreSQL 17, which introduced such segments.
+ * PostgreSQL 19 passes an argument to the function.
  */
 #if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
@@ -700,7 +750,10 @@ bloomfam_named_segment(const char *name, Size size, void (*init) (void *segment)
 #endif
 }
 
-/* A table of a query's range table, opened for as long as the query runs; 18 asks what for. */
+/*
+ * Returns a table of a query's range table, opened for as long as the query runs.  PostgreSQL 18
+ * has an argument that tells whether it is a result relation.
+ */
 #include "executor/executor.h"
 static inline Relation
 bloomfam_range_table_relation(EState *estate, Index rti)
@@ -713,8 +766,8 @@ bloomfam_range_table_relation(EState *estate, Index rti)
 }
 
 /*
- * Calls a function with each block that a bitmap has rows of, in their order; 18 has iterators for
- * several processes beside those for one.
+ * Calls a function with each block that a bitmap has rows of, in the blocks' order.  PostgreSQL 18
+ * has separate iterators for several processes and for one.
  */
 #include "nodes/tidbitmap.h"
 static inline void
@@ -739,14 +792,14 @@ bloomfam_tbm_for_each_block(TIDBitmap *bitmap, void (*action) (void *arg, BlockN
 }
 
 /*
- * Does an update of a BRIN index's column alone make no new entries in other indexes (HOT), so that
- * a range that is summarised later lacks what older snapshots see of it?  16 has such updates.
+ * From PostgreSQL 16 on, an update of nothing but a BRIN index's column makes no new entries in
+ * other indexes (HOT).  So a range that is summarized later lacks values that older snapshots see.
  */
 #define BLOOMFAM_BRIN_LACKS_OLD_VALUES	(PG_VERSION_NUM >= 160000)
 
 /*
- * The members of a SetOp that say which columns it compares.  Until 17 it has one child, with the
- * rows of both inputs, and from then on two.
+ * The members of a SetOp that say which columns it compares.  Until PostgreSQL 17 a SetOp has one
+ * child, which returns the rows of both inputs, and from PostgreSQL 18 on it has two.
  */
 #if PG_VERSION_NUM >= 180000
 #define BLOOMFAM_SET_OPERATION_GROUPING(grouping)	grouping(SetOp, cmp)
@@ -754,7 +807,7 @@ bloomfam_tbm_for_each_block(TIDBitmap *bitmap, void (*action) (void *arg, BlockN
 #define BLOOMFAM_SET_OPERATION_GROUPING(grouping)	grouping(SetOp, dup)
 #endif
 
-/* The path of SELECT DISTINCT; 19 renamed it, as that of IN is gone. */
+/* The path of SELECT DISTINCT.  PostgreSQL 19 removed that of IN, and renamed this one. */
 #if PG_VERSION_NUM >= 190000
 #define BLOOMFAM_DISTINCT_PATH	T_UniquePath
 #define BloomfamDistinctPath	UniquePath
@@ -763,16 +816,21 @@ bloomfam_tbm_for_each_block(TIDBitmap *bitmap, void (*action) (void *arg, BlockN
 #define BloomfamDistinctPath	UpperUniquePath
 #endif
 
-/* 17 looks through a CTE that groups nothing for statistics of its columns. */
+/*
+ * From PostgreSQL 17 on, the planner finds statistics of columns through a CTE that groups nothing.
+ */
 #define BLOOMFAM_KNOWS_COLUMNS_OF_CTES	(PG_VERSION_NUM >= 170000)
 
-/* Scans of heaps: 17 gave them streams, which read ahead; 19 lets them be of a part of a table. */
+/*
+ * PostgreSQL 17 gave heap scans streams, which read ahead, and PostgreSQL 19 lets them scan a part
+ * of a table.
+ */
 #define BLOOMFAM_HEAP_SCAN_HAS_STREAM	(PG_VERSION_NUM >= 170000)
 #define BLOOMFAM_HEAP_SCAN_HAS_PART		(PG_VERSION_NUM >= 190000)
 
 /*
- * Only for assertions.  Has this process the page locked, in EXCLUSIVE mode?  17 has a function;
- * true before, where the buffer is pinned.
+ * Returns whether this process has the page locked in EXCLUSIVE mode.  Is only for assertions.
+ * Before PostgreSQL 17, which has a function for it, returns true if the buffer is valid.
  */
 static inline bool
 bloomfam_buffer_is_exclusive(Buffer buffer)
@@ -786,7 +844,7 @@ bloomfam_buffer_is_exclusive(Buffer buffer)
 #endif
 }
 
-/* Only for assertions.  Has this process this lock? */
+/* Returns whether this process holds this lock.  Is only for assertions. */
 #include "storage/lock.h"
 static inline bool
 bloomfam_lock_is_held(const LOCKTAG *tag, LOCKMODE mode)
@@ -798,7 +856,7 @@ bloomfam_lock_is_held(const LOCKTAG *tag, LOCKMODE mode)
 #endif
 }
 
-/* 18 shows a module's name and version, by pg_get_loaded_modules(). */
+/* PostgreSQL 18 shows a module's name and version, by pg_get_loaded_modules(). */
 #if PG_VERSION_NUM >= 180000
 #define BLOOMFAM_MODULE_MAGIC(module, release) \
 	PG_MODULE_MAGIC_EXT(.name = (module), .version = (release))
@@ -806,7 +864,7 @@ bloomfam_lock_is_held(const LOCKTAG *tag, LOCKMODE mode)
 #define BLOOMFAM_MODULE_MAGIC(module, release)	PG_MODULE_MAGIC
 #endif
 
-/* The major version, for key families that the server's own hash functions have a part in. */
+/* The major version, for key families whose hashes depend on the server's own hash functions. */
 #define BLOOMFAM_PG_MAJOR	(PG_VERSION_NUM / 10000)
 
 #endif							/* BLOOMFAM_COMPAT_H */

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * datum.h
- *	  Filters as datums: opened, and known again.
+ *	  Filters as datums: opening them, and recognizing them from call to call.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,55 +12,69 @@
 #include "core/bf_format.h"
 #include "pg/compat.h"
 
-/*
- * A TOASTed filter of which only the header has been read, since so far few keys were looked for
- * in it: a probe then reads what it needs, and not the whole value.
- */
+/* What is open while one TOASTed filter is probed without fetching all of it (slice.c). */
 typedef struct BloomfamSliceScan BloomfamSliceScan;
 
 typedef struct BloomfamSlice
 {
-	BfView		view;			/* no payload */
-	uint64		toast_pointer[2];	/* which filter, as below; zeros: none */
+	BfView		view;			/* The filter's header, without a payload. */
+	/* The filter's TOAST pointer, a struct varatt_external; zeros if there is no filter. */
+	uint64		toast_pointer[2];
 	uint32		lxid;
-	uint32		reads;			/* chunks of this filter that were read */
-	uint32		misplaced;		/* chunks, of any filter, that did not lie where they should, in a
-								 * row */
-	BloomfamSliceScan *scan;		/* from bloomfam_slice_open() to bloomfam_slice_close() */
+	uint32		reads;			/* The number of this filter's chunks that were read. */
+	/* How many chunks in a row, of any filter, were not at their expected place. */
+	uint32		misplaced;
+	/* The open scan, from bloomfam_slice_open() to bloomfam_slice_close(). */
+	BloomfamSliceScan *scan;
 	uint8		header[BF_MAX_HEADER_SIZE];
-	uint8		bytes[BF_MAX_HEADER_SIZE];	/* what was read last */
+	uint8		bytes[BF_MAX_HEADER_SIZE];	/* The bytes that were read last. */
 } BloomfamSlice;
 
 /*
- * An opened filter that is kept from call to call.  What is opened stays open while the datum is
- * the same value: a plain one is used where it lies, a TOASTed one is fetched once.  See datum.c
- * for how a value is known again.  What each row looks at comes first.
+ * A filter that is kept open from call to call, as long as the datum is the same value.  A plain
+ * value is used where it lies; a TOASTed one is fetched once. datum.c says how a value is
+ * recognized.  The fields that each row looks at come first.
  */
 typedef struct BloomfamFilter
 {
 	BfView		view;
-	BfProbe		probe;			/* for this view */
+	BfProbe		probe;			/* The probe for this view. */
 
-	/* what the opened value is known again by: at most one of three */
-	uint32		plain_word;		/* the first word of a plain value, which is its length; and its
-								 * header, below */
-	uint32		lxid;			/* the transaction that toast_pointer holds in */
-	uint64		toast_pointer[2];	/* a struct varatt_external; zeros match none */
-	Size		compressed_len; /* of a copy of the datum, compressed in its row; 0: none */
+	/*
+	 * What the opened value is recognized by: at most one of plain_word, toast_pointer and
+	 * compressed.
+	 */
+	/*
+	 * The first word of a plain value, which is its length; a plain value is also recognized by its
+	 * header.
+	 */
+	uint32		plain_word;
+	uint32		lxid;			/* The transaction in which toast_pointer is valid. */
+	/* The TOAST pointer, a struct varatt_external; zeros match no value. */
+	uint64		toast_pointer[2];
+	/*
+	 * The length of "compressed", a copy of a datum that is compressed in its row; 0 if there is
+	 * none.
+	 */
+	Size		compressed_len;
 	char	   *compressed;
 
-	uint8		header[BF_MAX_HEADER_SIZE]; /* that view was made from */
+	uint8		header[BF_MAX_HEADER_SIZE]; /* The header that view was made from. */
 	Size		header_len;
-	char	   *copy;			/* of a value that does not lie plainly in memory */
+	/* A copy of a value that does not lie plainly in memory; NULL if there is none. */
+	char	   *copy;
 	MemoryContext context;
 
-	BloomfamSlice slice;		/* beside all that */
+	/*
+	 * The state of probing a TOASTed filter by slices, which does not depend on the opened value.
+	 */
+	BloomfamSlice slice;
 } BloomfamFilter;
 
-/* Makes an empty one; what it fetches goes into this context. */
+/* Makes an empty BloomfamFilter.  What it fetches goes into this memory context. */
 extern void bloomfam_filter_init(BloomfamFilter *filter, MemoryContext context);
 
-/* Opens the datum.  The view is good until the next call or the datum's end. */
+/* Opens the datum.  The view is valid until the next call or the end of the datum. */
 extern void bloomfam_filter_open(BloomfamFilter *filter, Datum datum);
 
 static inline uint64
@@ -79,9 +93,9 @@ bloomfam_same_word(const uint8 *a, const uint8 *b, int offset)
 }
 
 /*
- * Are two headers of values of one length the same, but for counts and checksum?  Then what was
- * made of one is good for the other: kind, family, geometry and probe, though not the counts in
- * view.head.  The family's name follows from its id.
+ * Returns whether two headers are the same except for counts and checksum; both values must have
+ * the same length.  If so, what was made of one header is valid for the other: kind, family,
+ * geometry and probe, but not the counts in view.head.  The family's name follows from its id.
  */
 static inline bool
 bloomfam_same_filter_shape(const uint8 *a, const uint8 *b)
@@ -93,7 +107,7 @@ bloomfam_same_filter_shape(const uint8 *a, const uint8 *b)
 		   likely(bloomfam_same_word(a, b, BF_OFF_PARAM + 8));
 }
 
-/* Is the datum the TOAST pointer that was opened last? */
+/* Returns whether the datum is the TOAST pointer that was opened last. */
 static inline bool
 bloomfam_filter_is_fetched(const BloomfamFilter *filter, Datum datum)
 {
@@ -108,9 +122,9 @@ bloomfam_filter_is_fetched(const BloomfamFilter *filter, Datum datum)
 }
 
 /*
- * Is the datum what was opened last, or a plain value of the same shape as that?  Then the view
- * is good for it from now on, and whatever else was made of the header still is.  A few
- * comparisons; false where more are needed.
+ * Returns whether the datum is the value that was opened last, or a plain value of the same shape.
+ * Then the view is valid for it from now on, and so is everything made of the header.  Makes only a
+ * few comparisons, and returns false if more would be needed.
  */
 static inline bool
 bloomfam_filter_is_open(BloomfamFilter *filter, Datum datum)
@@ -132,34 +146,39 @@ bloomfam_filter_is_open(BloomfamFilter *filter, Datum datum)
 }
 
 /*
- * Opens the datum for one probe of one key, if that is worth it: slice->view then has its header.
- * False: open it whole.  After true, and after bloomfam_slice_probe(), comes
- * bloomfam_slice_close().
+ * Opens the datum for one probe of one key, if that is worthwhile: then slice->view has its header.
+ * Otherwise returns false, and the datum must be opened as a whole.  If it returns true,
+ * bloomfam_slice_close() must follow, after bloomfam_slice_probe() if that is called.
  */
 extern bool bloomfam_slice_open(BloomfamFilter *filter, Datum datum);
 extern bool bloomfam_slice_probe(BloomfamSlice *slice, uint64 hash);
 extern void bloomfam_slice_close(BloomfamSlice *slice);
 
 /*
- * bf_open(), or an error that says that the stored value is corrupt, or no filter but the state
- * of an aggregate (kind "partial").
+ * Opens a header by bf_open().  Raises an error if the stored value is corrupt, or if it is not a
+ * filter but the state of an aggregate (kind "partial").
  */
 extern void bloomfam_header_open(const void *data, Size avail, Size total, BfView *view);
 
-/* Opens an argument for one look, in the current memory context; the view borrows it. */
+/* Opens an argument for one use, in the current memory context.  The view points into it. */
 extern void bloomfam_view_open(Datum datum, BfView *view);
 
-/* The same, and in the form that set operations work on; see loosen() in bf.h. */
+/*
+ * Opens an argument like bloomfam_view_open(), in the loose form that set operations need (loosen()
+ * in bf.h).
+ */
 extern void bloomfam_view_open_loose(Datum datum, BfView *view);
 
-/* The same two where a state is welcome, too. */
+/*
+ * Like bloomfam_view_open() and bloomfam_view_open_loose(), but accept an aggregate's state, too.
+ */
 extern void bloomfam_state_open(Datum datum, BfView *view);
 extern void bloomfam_state_open_loose(Datum datum, BfView *view);
 
-/* Raises the error for a state in the place of a filter. */
+/* Raises the error that an argument is an aggregate's state and not a filter. */
 extern void bloomfam_not_a_filter_error(void) pg_attribute_noreturn();
 
-/* Raises the error for a state that functions of another aggregate, made_by, have made. */
+/* Raises the error that a state was made by functions of another aggregate, made_by. */
 extern void bloomfam_wrong_state_error(const char *made_by) pg_attribute_noreturn();
 
 #endif							/* BLOOMFAM_DATUM_H */

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * edit.h
- *	  A filter that keys are added to or removed from, one call at a time.
+ *	  Adds keys to a filter or removes keys from it, one call at a time.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,25 +13,31 @@
 #include "pg/hasher.h"
 
 /*
- * The filter of an argument, to be changed: itself if the caller lets it be changed in place,
- * otherwise a copy.
+ * Returns the filter of an argument to be changed: the filter itself if the caller may change it in
+ * place, and otherwise a copy.
  */
 extern BloomfamEdit *bloomfam_edit_begin(Datum datum);
 
 /*
- * Raises an error if the filter has another key family than a hasher; takes it over if it has
- * none.
+ * Both functions raise an error if the filter has another key family than the hasher.  If the
+ * filter has none, bloomfam_edit_take_family() gives it the hasher's.
  */
 extern void bloomfam_edit_check_family(const BloomfamEdit *edit, const BloomfamHasher *hasher);
 extern void bloomfam_edit_take_family(BloomfamEdit *edit, const BloomfamHasher *hasher);
 
-/* Adds hashes; an error if the filter is full: those that it had room for are then in it. */
+/*
+ * Adds hashes.  Raises an error if the filter is full; the hashes that it had room for are in it
+ * then.
+ */
 extern void bloomfam_edit_add(BloomfamEdit *edit, const uint64 *hashes, int n);
 
-/* Removes hashes; an error if one is certainly not there: those before it are then gone. */
+/*
+ * Removes hashes.  Raises an error if one is certainly not in the filter; those before it are gone
+ * then.
+ */
 extern void bloomfam_edit_remove(BloomfamEdit *edit, const uint64 *hashes, int n);
 
-/* The changed filter. */
+/* Returns the changed filter. */
 extern Datum bloomfam_edit_end(BloomfamEdit *edit);
 
 #endif							/* BLOOMFAM_EDIT_H */

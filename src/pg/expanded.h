@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * expanded.h
- *	  The filter that is being edited (edit.h), as an expanded object: known, viewed and flattened.
+ *	  The filter that is being edited (edit.h) as an expanded object: recognized, viewed and
+ *	  flattened.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,26 +16,27 @@
 #include "pg/compat.h"
 
 /*
- * A copy of a filter, in the form that its kind is worked on.  From PostgreSQL 18 on it is handed
- * on as an expanded object, which a PL/pgSQL variable keeps: the next step then works in place,
- * where a plain value is copied for each.
+ * A copy of a filter that is being edited, in the form in which its kind is changed.  From
+ * PostgreSQL 18 on it is returned as an expanded object, which a PL/pgSQL variable keeps.  Then the
+ * next step changes it in place, while a plain value is copied for each step.
  */
 typedef struct BloomfamEdit
 {
 	ExpandedObjectHeader eoh;
-	MemoryContext context;		/* all below lives here */
-	BfHeader	head;			/* its family is in the array */
+	MemoryContext context;		/* The memory context of everything in this struct. */
+	BfHeader	head;			/* The filter's header; its family's name is in "family". */
 	char		family[BF_MAX_FAMILY_LEN + 1];
-	struct varlena *value; /* the payload lies in a value that is complete but for the header */
+	/* The value that has the payload; it is complete except for the header. */
+	struct varlena *value;
 	uint8	   *payload;
 } BloomfamEdit;
 
 extern const ExpandedObjectMethods bloomfam_edit_methods;
 
-/* The filter behind a datum that is edited; NULL if the datum is no such object. */
+/* Returns the edited filter behind a datum, or NULL if the datum is not such an object. */
 extern BloomfamEdit *bloomfam_edit_from_datum(Datum datum);
 
-/* A view of it as it is. */
+/* Makes a view of the edited filter in its present state. */
 extern void bloomfam_edit_view(BloomfamEdit *edit, BfView *view);
 
 #endif							/* BLOOMFAM_EXPANDED_H */

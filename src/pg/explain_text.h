@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * explain_text.h
- *	  What the texts of EXPLAIN have in common.
+ *	  Functions for EXPLAIN's text format.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 
 #include "pg/compat.h"
 
-/* Appends strings with commas between them. */
+/* Appends a list of strings, with commas between them. */
 static inline void
 append_names(StringInfo out, const List *names)
 {
@@ -30,7 +30,7 @@ is_text(const ExplainState *es)
 	return es->format == EXPLAIN_FORMAT_TEXT;
 }
 
-/* Begins a line. */
+/* Begins a line with EXPLAIN's indentation. */
 static inline void
 indent(ExplainState *es)
 {

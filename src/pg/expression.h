@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * expression.h
- *	  Expressions of the planner that are columns.
+ *	  Recognizes expressions of the planner that are columns.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,8 +12,8 @@
 #include "nodes/primnodes.h"
 
 /*
- * Returns the column that an expression is, as it stands or relabelled, if that is no system
- * column; else NULL.
+ * Returns the column that an expression is, directly or relabelled, unless it is a system column or
+ * a whole row.  Returns NULL for any other expression.
  */
 static inline const Var *
 bloomfam_expression_var(const Expr *expr)

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * hasher.h
- *	  The hashers of a type, and of an argument.
+ *	  Makes the hashers of a type, and those of a function's argument.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,37 +14,44 @@
 #include "pg/key.h"
 
 /*
- * Makes a hasher for keys of filters, of an SQL type under a collation, in the memory context
- * given.  Such keys are compared by what = stands for, and outlive their database.
+ * Makes a hasher for a filter's keys of an SQL type under a collation, in the given memory context.
+ * These keys are compared by what "=" means for the type, and a filter outlives its database.
  *
- * Errors: 42883 for a type without hash function, 42P22 for one that needs a collation when there
- * is none, 0A000 for one with an equality that hashes do not follow, one whose values another
- * database has not, or one that Parquet does not have.
+ * Raises the error 42883 for a type without a hash function, and 42P22 for a type that needs a
+ * collation if there is none.  Raises 0A000 for a type with an equality that hashes do not follow,
+ * a type whose values another database does not have, and a type that Parquet does not have.
  *
- * The hashers of rows look at each row's type, and make themselves anew when it is another than
- * the last, or was altered; family then changes too, and the old name is gone.
+ * A hasher of rows looks at each row's type.  It makes itself anew if the type is another than the
+ * last row's, or was altered.  Then its family changes, too, and the old family's name is freed.
  */
 extern BloomfamHasher *bloomfam_hasher_make(MemoryContext context, Oid type, Oid collation,
 											BfHashId hash_id);
 
 /*
- * The same, with our own hash, for keys that stay in their database and are compared by an
- * operator that the caller knows: the default equality of the type, or the server's own.
+ * Makes a hasher like bloomfam_hasher_make(), with this module's own hash, for keys that stay in
+ * their database.  The caller must know the operator that compares them: the default equality of
+ * the type, or the server's own.
  */
 extern BloomfamHasher *bloomfam_hasher_make_local(MemoryContext context, Oid type, Oid collation);
 
-/* The hashers of one argument, one for each hash that filters may want, made when first needed. */
-#define BLOOMFAM_NHASHES	3		/* numbers of hashes are below this */
+/*
+ * The hashers of one argument: one for each hash function that filters may have, made when needed.
+ */
+#define BLOOMFAM_NHASHES	3		/* The numbers of all hash functions are below this. */
 
 typedef struct BloomfamHashers
 {
 	MemoryContext context;
-	Oid			type;			/* of the keys; with each_array that of the last array's */
+	/* The type of the keys; if each_array is set, the element type of the last array. */
+	Oid			type;
 	int32		typmod;
 	Oid			collation;
-	bool		probing;		/* see BloomfamHasher */
-	bool		each_array;		/* the argument is an anyarray, as in pg_stats: each array says what
-								 * its elements are, and the context holds nothing else */
+	bool		probing;		/* Keys are only probed for; see BloomfamHasher. */
+	/*
+	 * The argument is an anyarray, as in pg_stats: each array says what its elements' type is.  The
+	 * memory context holds nothing but the hashers then.
+	 */
+	bool		each_array;
 	BloomfamHasher *by_id[BLOOMFAM_NHASHES];
 } BloomfamHashers;
 
@@ -59,22 +66,23 @@ bloomfam_hasher_for(BloomfamHashers *hashers, BfHashId hash_id)
 }
 
 /*
- * Fills them for argument argno, whose keys are its value, or the elements of the array that it
- * is.  Raises an error if the call site does not tell the type.
+ * Initializes the hashers of argument argno.  The keys are the argument's value, or the elements of
+ * the array that it is.  Raises an error if the call site does not tell the type.
  */
 extern void bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int argno,
 								  bool keys_are_array);
 
 /*
- * The same, made on the first call and kept in fn_extra, for functions that keep nothing else
- * there.
+ * Returns the hashers of an argument like bloomfam_hashers_init(), made in the first call and kept
+ * in fn_extra.  It is for functions that keep nothing else there.
  */
 extern BloomfamHashers *bloomfam_hashers_get(FunctionCallInfo fcinfo, int argno,
 											 bool keys_are_array);
 
 /*
- * To be called with each array of keys before they are hashed.  Returns whether the hashers made so
- * far, if any, are gone, as the keys have another type now.
+ * Forgets all hashers, and changes the type of the keys; returns true.  It is called by
+ * bloomfam_hashers_see_array(), which must be called with each array of keys before they are
+ * hashed.
  */
 extern bool bloomfam_hashers_retype(BloomfamHashers *hashers, Oid type);
 
@@ -86,8 +94,8 @@ bloomfam_hashers_see_array(BloomfamHashers *hashers, const ArrayType *array)
 }
 
 /*
- * The type of an argument that is a key, or an array of keys.  Raises an error if the call site
- * does not tell.
+ * Returns the type of an argument that is a key or an array of keys.  Raises an error if the call
+ * site does not tell it.
  */
 extern Oid bloomfam_key_type(FunctionCallInfo fcinfo, int argno);
 

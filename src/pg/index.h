@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * index.h
- *	  Which rows an index is known to have.
+ *	  Finds out whether an index has all rows that a snapshot sees.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,13 +13,13 @@
 #include "utils/snapshot.h"
 
 /*
- * Has a valid index an entry for each row that a snapshot of this transaction sees?  false: it
- * cannot be known.
+ * Returns whether a valid index has an entry for each row that a snapshot of this transaction sees.
+ * The index must be open.  Returns false if that cannot be known.
  *
- * After CREATE INDEX it may lack older versions of rows that were updated within their page before,
- * and rows that were deleted before and that only a standby's snapshot sees.  The index is open.
- * What says that a key is nowhere in a table by an index must ask this first: where this said true
- * wrongly, rows would be lost.
+ * After CREATE INDEX, an index may lack older versions of rows that were updated within their page
+ * before, and rows that were deleted before and that only a standby's snapshot sees.  Code that
+ * concludes from an index that a key is nowhere in its table must call this function first.  A
+ * wrong result of true would lose rows.
  */
 extern bool bloomfam_index_is_complete(Relation index, Snapshot snapshot);
 

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * io.h
- *	  The type bloomfilter, known again.
+ *	  Recognizes the SQL type bloomfilter.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,8 +12,8 @@
 #include "pg/compat.h"
 
 /*
- * Is this the type bloomfilter of this extension, or a domain over it?  (By its input function:
- * extensions are relocatable.)
+ * Returns whether this is the type bloomfilter of this extension, or a domain over it.  Extensions
+ * are relocatable, so the type is known by its input function.
  */
 extern bool bloomfam_is_filter_type(Oid type);
 

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * key.h
- *	  From an SQL value to 64 bits: what a hasher is.
+ *	  Defines the hasher, which makes a 64-bit hash of an SQL value.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,49 +15,52 @@
 
 /*
  * A hasher turns the keys of one argument into hashes.  The caller makes it once and keeps it (in
- * fn_extra); a key then costs one indirect call, with nothing allocated or looked up.
+ * fn_extra).  A key then costs one indirect call, with nothing allocated or looked up.
  *
- * family and family_id say which family the last hashed key was of.  They are fixed when the
- * hasher is made, unless it varies: types whose values carry their own family (bloomkey,
- * anonymous rows, and what holds such) have NULL and 0 there until the first key, and each key
- * may change them.  A bloomkey has an id only; its name is filled in where the id is that of a
- * well-known family.
+ * family and family_id say which family the last hashed key was of.  They are fixed when the hasher
+ * is made, unless "varies" is set.  Values of some types carry their own family: bloomkey,
+ * anonymous rows, and types that contain such values.  Their hashers have NULL and 0 until the
+ * first key, and each key may change the family.  A bloomkey has an id only; its family's name is
+ * set if the id is that of a well-known family.
  */
 typedef struct BloomfamHasher BloomfamHasher;
 
 struct BloomfamHasher
 {
-	uint64		(*hash) (BloomfamHasher *self, Datum key);	/* key is not NULL */
-	uint64		family_id;		/* 0: not known yet */
-	const char *family;			/* UTF-8, at most BF_MAX_FAMILY_LEN bytes; NULL: not known */
+	/* Returns the hash of a key that is not NULL. */
+	uint64		(*hash) (BloomfamHasher *self, Datum key);
+	uint64		family_id;		/* The id of the family; 0 if it is not known yet. */
+	/* The family's name in UTF-8, of at most BF_MAX_FAMILY_LEN bytes; NULL if it is not known. */
+	const char *family;
 	uint32		family_len;
 	BfHashId	hash_id;
-	bool		varies;			/* family and family_id are each key's own */
+	bool		varies;			/* True if family and family_id are those of the last key. */
 
 	/*
-	 * For hashers that can turn to several families: turns to the filter's if that is one of
-	 * them, or to the hasher's own for a filter without keys.  NULL for others.
+	 * Makes a hasher that can have several families take the filter's family if that is one of
+	 * them, and the hasher's own family for a filter without keys.  NULL for a hasher that has one
+	 * family only.
 	 */
 	void		(*fit) (BloomfamHasher *self, const BfHeader *filter);
 
 	/*
-	 * Keys are only probed for, not added.  One that the filter's family cannot represent then has
-	 * any hash, as it equals no key of the filter; otherwise it is an error.
+	 * Keys are only probed for, not added.  Then a key that the filter's family cannot represent
+	 * gets any hash, as it equals no key of the filter; if keys are added, it is an error.
 	 */
 	bool		probing;
 
 	/*
-	 * Hashed along with the bytes of numbers, texts, uuids and their like; 0 for filters, whose
-	 * hashes everybody computes alike.  The caller's to set.
+	 * A seed that is hashed along with the bytes of numbers, texts, uuids and the like.  It is 0
+	 * for filters, whose hashes must be the same everywhere.  The caller sets it.
 	 */
 	uint64		seed;
 
-	/* what the routine needs follows in the files' own structs */
+	/* Each file's own struct begins with this one, and has what its routine needs after it. */
 };
 
 /*
- * To be called before keys are hashed for a filter, which has the hasher's hash.  Returns whether
- * keys may now have other hashes.
+ * Fits a hasher to a filter, which must have the hasher's hash function.  It must be called before
+ * keys are hashed for the filter.  Returns whether keys may have other hashes from now on.
  */
 static inline bool
 bloomfam_hasher_fit(BloomfamHasher *hasher, const BfHeader *filter)

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_bytes.h
- *	  What hashers of variable-length keys leave behind.
+ *	  Frees what hashers of variable-length keys have allocated.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +11,7 @@
 
 #include "postgres.h"
 
-/* Frees what detoasting a key has allocated, if it has. */
+/* Frees the copy that detoasting a key has allocated, if it has made one. */
 static inline void
 free_copy(void *value, Datum key)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_enum.h
- *	  Keys that are of an enum.
+ *	  The hasher of keys that are enum values.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +11,7 @@
 
 #include "pg/key.h"
 
-/* The hasher of an enum, in the current memory context. */
+/* Makes the hasher of an enum type, in the current memory context. */
 extern BloomfamHasher *bloomfam_enum_hasher(Oid type);
 
 #endif							/* BLOOMFAM_KEY_ENUM_H */

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_equality.h
- *	  Whether a type's equality is the one that hashes of its keys follow.
+ *	  Checks whether a type's equality is the one that hashes of its keys follow.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,16 +10,16 @@
 #define BLOOMFAM_KEY_EQUALITY_H
 
 /*
- * Raises an error unless what "=" stands for with keys of a type is the equality that they are
- * hashed by: for the keys of filters, and for the columns of anonymous rows.  Of a type that has
- * no equality at all nothing is said.  Catalog look-ups: to be asked once for a call site.
- *
- * Errors: 0A000.
+ * Raises the error 0A000 unless the operator that "=" stands for with keys of this type is the
+ * equality that their hashes follow.  It is for the keys of filters, and for the columns of
+ * anonymous rows.  A type that has no equality at all is not an error.  Takes catalog lookups, so
+ * it should be called once for a call site.
  */
 extern void bloomfam_equality_check_named(Oid type);
 
 /*
- * The same of the type's default equality, by which arrays, rows and ranges compare their parts.
+ * Raises the error 0A000 unless the type's default equality, by which arrays, rows and ranges
+ * compare their parts, is the equality that hashes follow.
  */
 extern void bloomfam_equality_check_default(Oid type);
 

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_function.h
- *	  Keys that are hashed by a function of the server or of an extension.
+ *	  The hasher of keys that are hashed by a function of the server or of an extension.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,30 +12,34 @@
 #include "pg/key.h"
 
 /*
- * Makes a hasher of an extended hash function, which is called with the seed 0, in the current
- * memory context.  It has no family yet.
+ * Makes a hasher that calls an extended hash function with the seed 0, in the current memory
+ * context.  The hasher has no family yet.
  */
 extern BloomfamHasher *bloomfam_function_hasher(Oid function, Oid collation);
 
-/* A hasher's routine: calls the function.  And the same of a string, as text. */
+/*
+ * bloomfam_hash_by_function() is the hasher's routine, which calls the function with a key.
+ * bloomfam_hash_string_by_function() calls it with a string, as text.
+ */
 extern uint64 bloomfam_hash_by_function(BloomfamHasher *hasher, Datum key);
 extern uint64 bloomfam_hash_string_by_function(BloomfamHasher *hasher, const char *str, Size len);
 
 /*
- * The hasher of a type that nothing is known of but its default hash operator class, in the
- * current memory context.  42883 if it has none.
+ * Makes the hasher of a type of which only its default hash operator class is known, in the current
+ * memory context.  Raises the error 42883 if the type has none.
  */
 extern BloomfamHasher *bloomfam_other_hasher(Oid type, Oid collation);
 
-/* The type that this one is a relabelling of, equality and all; else itself. */
+/*
+ * Returns the type that this type relabels, if it has that type's equality, too; otherwise this
+ * type.
+ */
 extern Oid bloomfam_key_relabelled(Oid type);
 
 /*
- * Raises an error for a type whose keys may not be found in another database after dump and
- * restore: those of regclass and its like are there other numbers, for the same names.  Of an
- * extension's hash function it is taken for granted that it looks at no more than the text tells.
- *
- * Errors: 0A000.
+ * Raises the error 0A000 for a type whose keys may not be found in another database after dump and
+ * restore.  For example, values of regclass are other numbers there, for the same names.  It is
+ * assumed that an extension's hash function depends only on what the value's text says.
  */
 extern void bloomfam_key_check_lasting(Oid type);
 

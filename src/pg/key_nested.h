@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_nested.h
- *	  Keys that are made of others: arrays, ranges, multiranges and rows.
+ *	  The hashers of keys that consist of other values: arrays, ranges, multiranges and rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,23 +16,23 @@
 #include "pg/key.h"
 
 /*
- * Their hashers, in the current memory context, each made of those of its parts, which have to
- * live as long.
+ * Make the hashers of arrays, ranges, multiranges and rows, in the current memory context.  Each is
+ * made of the hashers of its parts, which must live as long.
  */
 extern BloomfamHasher *bloomfam_array_hasher(Oid type, Oid element_type, BloomfamHasher *element);
 
-/* 0A000 if the range type has another equality than its subtype */
+/* Raises the error 0A000 if the range type has another equality than its subtype. */
 extern BloomfamHasher *bloomfam_range_hasher(TypeCacheEntry *range, BloomfamHasher *bound);
 extern BloomfamHasher *bloomfam_multirange_hasher(TypeCacheEntry *range, BloomfamHasher *bound);
 
 /*
- * type and typmod are those that rows have to have, of bloomfam_row_type(); desc is kept, and
- * columns has NULL for each dropped one.
+ * Makes the hasher of rows, which must have this type and typmod (bloomfam_row_type()). desc is
+ * kept, and columns[] has NULL for each dropped column.
  */
 extern BloomfamHasher *bloomfam_row_hasher(Oid type, int32 typmod, TupleDesc desc,
 										   BloomfamHasher **columns);
 
-/* The type of a row, as it says itself; typmod is -1 unless it is anonymous. */
+/* Gets the type of a row, as the row itself says. typmod is -1 unless the row is anonymous. */
 static inline void
 bloomfam_row_type(HeapTupleHeader row, Oid *type, int32 *typmod)
 {

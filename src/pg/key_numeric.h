@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_numeric.h
- *	  A numeric as it is stored.
+ *	  Reads a numeric from its stored form.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,16 +17,16 @@ get_u16(const char *bytes)
 {
 	uint16		value;
 
-	memcpy(&value, bytes, sizeof(value));	/* a packed varlena's data have no alignment */
+	memcpy(&value, bytes, sizeof(value));	/* The data of a packed varlena are not aligned. */
 	return value;
 }
 
 /*
- * The stored form of a numeric is private to numeric.c, but frozen: pg_upgrade keeps tables as
- * they are.  It is 16-bit words. The highest bits of the first tell three forms apart: 11 a
- * special value; 10 a short one, with sign, scale and weight all in that word; else a long one,
- * whose weight is the second word.  Then come the digits.  The scale for display is not part of
- * the value.
+ * The stored form of a numeric is private to numeric.c, but cannot change, as pg_upgrade keeps
+ * tables as they are.  It consists of 16-bit words.  The highest bits of the first word tell three
+ * forms apart: 11 is a special value; 10 is a short form, which has sign, scale and weight in that
+ * word; anything else is a long form, whose weight is the second word.  Then come the digits.  The
+ * scale is for display, and is not part of the value.
  */
 #define NUM_FORM_MASK			0xC000
 #define NUM_FORM_SPECIAL		0xC000
@@ -40,8 +40,8 @@ get_u16(const char *bytes)
 #define NUM_SHORT_WEIGHT_MASK	0x003F
 
 /*
- * Reads a stored numeric, whose digits stay where they are.  numeric.c strips zero digits itself,
- * but does not rely on it when it compares; nor does keys/numeric.h.
+ * Reads a stored numeric into *number, which points to the stored digits. numeric.c strips zero
+ * digits, but does not rely on that when it compares, and neither does keys/numeric.h.
  */
 static inline void
 read_numeric(const struct varlena *value, BfNumeric *number)

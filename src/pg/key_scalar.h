@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_scalar.h
- *	  Keys of built-in types with bytes of their own.
+ *	  The hashers of keys of built-in types that are hashed by bytes of this module's own.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,17 +11,26 @@
 
 #include "pg/key.h"
 
-/* The hasher of such a type, in the current memory context; NULL for other types. */
+/*
+ * Makes the hasher of a scalar built-in type, in the current memory context.  Returns NULL for
+ * other types.
+ */
 extern BloomfamHasher *bloomfam_scalar_hasher(Oid type);
 
-/* The family of such a type; NULL for other types. */
+/* Returns the family of a scalar built-in type, or NULL for other types. */
 extern const char *bloomfam_scalar_family(Oid type);
 
-/* Of bloomkeys: as values within another key, or each for the key that it is the hash of. */
+/*
+ * bloomfam_inner_bloomkey_hasher() makes the hasher of bloomkeys as values within another key.
+ * bloomfam_bloomkey_hasher() makes that of bloomkeys as hashes, each of the key that it was made
+ * of.
+ */
 extern BloomfamHasher *bloomfam_inner_bloomkey_hasher(void);
 extern BloomfamHasher *bloomfam_bloomkey_hasher(void);
 
-/* Is its hash bf_hash_u64() of the key as an integer, of which the type has 2, 4 or 8 bytes? */
+/*
+ * Returns whether the hasher's hash is bf_hash_u64() of the key as an integer of 2, 4 or 8 bytes.
+ */
 extern bool bloomfam_hasher_is_integer(const BloomfamHasher *hasher);
 
 #endif							/* BLOOMFAM_KEY_SCALAR_H */

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_text.h
- *	  Keys that are texts.
+ *	  The hasher of keys that are texts.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,10 +11,10 @@
 
 #include "pg/key.h"
 
-/* Is this text, varchar, bpchar, name, or an untyped literal? */
+/* Returns whether this is the type text, varchar, bpchar or name, or that of an untyped literal. */
 extern bool bloomfam_is_text(Oid type);
 
-/* The hasher of such a type under a collation, in the current memory context. */
+/* Makes the hasher of a type of texts under a collation, in the current memory context. */
 extern BloomfamHasher *bloomfam_text_hasher(Oid type, Oid collation);
 
 #endif							/* BLOOMFAM_KEY_TEXT_H */

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_utf8.h
- *	  Texts of the database in UTF-8.
+ *	  Converts texts of the database to UTF-8.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,19 +13,26 @@
 
 #include "pg/compat.h"
 
-/* Are the database's bytes to be hashed as they are?  SQL_ASCII does not say what they mean. */
+/*
+ * Returns whether the database's bytes are hashed without conversion.  They are in UTF-8, and also
+ * in SQL_ASCII, which does not say what the bytes mean.
+ */
 static inline bool
 bloomfam_utf8_is_plain(void)
 {
 	return GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII;
 }
 
-/* Has the server a conversion from the database's encoding, or no need of one? */
+/*
+ * Returns whether texts of the database can be had in UTF-8: the server has a conversion, or none
+ * is needed.
+ */
 extern bool bloomfam_utf8_exists(void);
 
 /*
- * A text in UTF-8, and its length there: the text itself if it is that already, else palloc'd and
- * with a zero at its end.  22P05 if a character has no such form; the message does not show it.
+ * Returns a text in UTF-8, and its length there.  Returns the text itself if it is in UTF-8
+ * already, and otherwise a palloc'd string with a zero at its end.  Raises the error 22P05 if a
+ * character has no such form; the message does not show the character.
  */
 extern char *bloomfam_utf8_from_server(const char *str, int len, size_t *utf8_len);
 

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * literal.h
- *	  Keys without a type: untyped literals and parameters.
+ *	  Reads keys without a type: untyped literals and parameters.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,61 +12,65 @@
 #include "core/bf_format.h"
 #include "pg/compat.h"
 
-/* No family reads a literal in more ways that differ. */
+/* The maximum number of different readings that a family can have of a literal. */
 #define BLOOMFAM_MAX_READINGS	3
 
-/* The hashes of a literal, one for each way to read it that gives another key. */
+/* The hashes of a literal: one for each way to read it that gives another key. */
 typedef struct BloomfamReadings
 {
-	int			n;				/* at least 1 */
+	int			n;				/* The number of hashes, at least 1. */
 	uint64		hashes[BLOOMFAM_MAX_READINGS];
 } BloomfamReadings;
 
-/* What one call site keeps of its literals, in fn_extra or what that holds. */
+/* What a call site keeps of its literals, in fn_extra or in what that holds. */
 typedef struct BloomfamLiteral BloomfamLiteral;
 
 /*
- * Makes one in the memory context given, for literals under a collation.  constant: each call
- * brings the same value.  probing: keys are probed for, not added; see BloomfamHasher.
+ * Makes a BloomfamLiteral in the given memory context, for literals under a collation. constant
+ * says that each call has the same value. probing says that keys are probed for, not added; see
+ * BloomfamHasher.
  */
 extern BloomfamLiteral *bloomfam_literal_make(MemoryContext context, Oid collation, bool constant,
 											  bool probing);
 
 /*
- * Reads a bloomliteral (not NULL) as a key of the family of this filter.  The result is good until
- * the next call.  The same literal for the same family is read once.
+ * Reads a bloomliteral, which is not NULL, as a key of this filter's family.  The result is valid
+ * until the next call.  The same literal is read only once for the same family.
  *
- * Errors: those of the family's input function; 42P18 if the filter has no family, or one whose
- * input depends on settings or is not known.
+ * Raises the errors of the family's input function.  Raises 42P18 if the filter has no family, or
+ * one that is not known or whose input depends on settings.
  */
 extern const BloomfamReadings *bloomfam_literal_read(BloomfamLiteral *literal, Datum key,
 													 const BfHeader *filter);
 
-/*
- * Raises an error if there are several readings: for functions that cannot do with all of them.
- */
+/* Raises an error if there are several readings.  It is for functions that need a single key. */
 extern void bloomfam_literal_check_one(const BloomfamReadings *readings, const BfHeader *filter);
 
-/* An array literal: keys is an array of text, of any dimensions, taken apart. */
+/* An array literal, taken apart: keys is an array of text, of any dimensions. */
 typedef struct BloomfamLiterals
 {
 	int			n;
-	Datum	   *keys;			/* text */
+	Datum	   *keys;			/* The keys, of type text. */
 	bool	   *nulls;
-	BloomfamReadings *readings; /* of keys that are not null; NULL: not read yet */
+	/* The readings of the keys that are not null; NULL if they have not been read yet. */
+	BloomfamReadings *readings;
 } BloomfamLiterals;
 
 /*
- * Takes a bloomliteral (not NULL) for an array literal.  Without a filter that has a family, keys
- * are taken apart, but not read.  As above, the same is done once.
+ * Reads a bloomliteral, which is not NULL, as an array literal.  If filter is NULL or has no
+ * family, the array is taken apart, but its keys are not read.  The result is valid until the next
+ * call.  The same literal is read only once for the same family.
  */
 extern const BloomfamLiterals *bloomfam_literal_read_array(BloomfamLiteral *literal, Datum keys,
 														   const BfHeader *filter);
 
-/* Raises the error for an untyped key where no filter tells how to read it. */
+/* Raises the error for an untyped key if no filter tells how to read it. */
 extern void bloomfam_literal_untyped_error(void) pg_attribute_noreturn();
 
-/* Is this the type bloomliteral of this extension?  (By its input function, as bloomkey.) */
+/*
+ * Returns whether this is the type bloomliteral of this extension.  Extensions are relocatable, so
+ * the type is known by its input function.
+ */
 extern bool bloomfam_is_literal(Oid type);
 
 #endif							/* BLOOMFAM_LITERAL_H */

@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * plan_nodes.h
- *	  The server's types of plan nodes and of expressions, and what there is to know of each.
+ *	  The server's types of plan nodes and expressions, and what is known of each.
  *
- * Like server_structs.h this is knowledge of the server's structures, which changes with a major
- * version, and of nothing else.
+ * Like server_structs.h, this has only knowledge of the server's structures, which changes with
+ * major versions.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,72 +16,95 @@
 
 #include "nodes/plannodes.h"
 
-/* A type of plan node.  Members of its struct are named by their offsets; 0: it has none. */
+/*
+ * What is known of a type of plan node.  Members of its struct are given by their offsets; 0 if it
+ * has no such member.
+ */
 typedef struct BloomfamPlanNode
 {
-	bool		is_known;		/* all fields with expressions are named here */
-	bool		repeatable;		/* from the same rows it makes the same rows each time */
-	bool		keeps_rows;		/* it reads rows, and hands on what it makes of them later */
+	bool		is_known;		/* All fields with expressions are given here. */
+	/* Given the same input rows, the node returns the same rows each time. */
+	bool		repeatable;
+	bool		keeps_rows;		/* The node reads rows, and returns later what it makes of them. */
 	bool		locks_rows;
-	bool		scans_table;	/* one, whose number is scanrelid; of a ForeignScan, unless that is
-								 * 0 or it has a target list of its own */
-	uint16		child;			/* a plan that is neither the left nor the right child */
-	uint16		children;		/* ... a list of such plans */
-	uint16		exprs[5];		/* its own expressions besides its columns and conditions, ended by
-								 * 0 */
-	uint16		grouping[4];	/* if it groups rows: how many columns it groups by, the arrays of
-								 * their numbers, operators and collations */
+	/*
+	 * The node scans one table, that of scanrelid.  A ForeignScan does not if scanrelid is 0, or if
+	 * it has a target list of its own.
+	 */
+	bool		scans_table;
+	/* The member for a child plan that is neither the left nor the right one. */
+	uint16		child;
+	uint16		children;		/* The member for a list of child plans. */
+	/* The members for expressions besides the node's columns and conditions; ended by 0. */
+	uint16		exprs[5];
+	/*
+	 * For a node that groups rows, the members for the number of columns that it groups by, and for
+	 * the arrays of their numbers, operators and collations.
+	 */
+	uint16		grouping[4];
 } BloomfamPlanNode;
 
-/* What is known of a node's type; never NULL. */
+/* Returns what is known of a node's type; never NULL. */
 extern const BloomfamPlanNode *bloomfam_plan_node(const Plan *plan);
 
-/* The list of children of a node that has one, as Append: its own; else NIL. */
+/*
+ * Returns the list of children of a node such as Append, which is the node's own list, or NIL if it
+ * has no list.
+ */
 extern List *bloomfam_plan_children(Plan *plan);
 
 /*
- * Calls a function for each child of a node, the left one first, until one returns true: then
- * returns true itself.  It may put another plan in the child's slot, and calls this again to go
- * further down.  Of a node whose type is not known only the left and the right child are known.
+ * Calls a function for each child of a node, the left one first, until it returns true; then
+ * returns true, too.  The function may put another plan in the child's slot.  To go further down,
+ * it calls bloomfam_plan_walker() again.  If a node's type is not known, only its left and right
+ * child are visited.
  */
 typedef bool (*BloomfamPlanWalker) (Plan **slot, void *context);
 extern bool bloomfam_plan_walker(Plan *plan, BloomfamPlanWalker walker, void *context);
 
-/* The same for the plan of a statement, and then those of its subqueries. */
+/*
+ * Calls a function for a statement's plan, and then for the plans of its subqueries, until it
+ * returns true; then returns true, too.
+ */
 extern bool bloomfam_plan_stmt_walker(PlannedStmt *stmt, BloomfamPlanWalker walker, void *context);
 
 /*
- * Lets a plan be made anew when an object changes, by a syscache whose only key is its OID, that
- * was looked into for it, and that the server does not know of.
+ * Makes the server plan a statement anew when an object changes that was looked up for its plan.
+ * The server does not know of that lookup. cache is a syscache whose only key is the object's OID.
  */
 extern void bloomfam_plan_depends_on(PlannedStmt *stmt, int cache, Oid object);
 
 /*
- * Returns a node's own expressions, as a new list of these or of lists.  Of a node whose type is
- * not known not all are there.
+ * Returns a node's own expressions, as a new list of expressions or of lists of them.  If the
+ * node's type is not known, some may be missing.
  */
 extern List *bloomfam_plan_expressions(Plan *plan);
 
-/* Does a node group rows? */
+/* Returns whether a node groups rows. */
 extern bool bloomfam_plan_groups(Plan *plan);
 
 /*
- * Does it group them by this column of its child?  In the sense of equality of that operator, with
- * that collation.  Of several grouping sets, the column must be in some.
+ * Returns whether a node groups rows by this column of its child.  Sets *operator and *collation to
+ * the equality by which it does.  If the node has several grouping sets, the column must be in one
+ * of them.
  */
 extern bool bloomfam_plan_groups_by(Plan *plan, AttrNumber column, Oid *operator, Oid *collation);
 
-/* What an expression calls, apart from those below it. */
+/* What an expression itself calls, apart from the expressions below it. */
 typedef enum BloomfamExpression
 {
-	BLOOMFAM_EXPRESSION_UNKNOWN,	/* not known, or not without a look at it */
-	BLOOMFAM_EXPRESSION_PLAIN,	/* no function, or only those that it names, which make no value of
-								 * a domain */
-	BLOOMFAM_EXPRESSION_MAKES_VALUE	/* these, and what a value of its type goes through, which
-									 * nothing else in it may tell */
+	/* It is not known what the expression calls, or not without looking at it more closely. */
+	BLOOMFAM_EXPRESSION_UNKNOWN,
+	/* It calls no function, or only those that it names, which make no value of a domain. */
+	BLOOMFAM_EXPRESSION_PLAIN,
+	/*
+	 * It calls the functions that it names, and in addition whatever a value of its type goes
+	 * through, even if nothing else in it tells.
+	 */
+	BLOOMFAM_EXPRESSION_MAKES_VALUE
 } BloomfamExpression;
 
-/* What is known of an expression's type, or of that of what expressions consist of, as lists. */
+/* Returns what is known of an expression's type, or of a part of an expression, such as a list. */
 extern BloomfamExpression bloomfam_expression(const Node *node);
 
 #endif							/* BLOOMFAM_PLAN_NODES_H */

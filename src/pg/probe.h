@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * probe.h
- *	  Probing: the functions that join filters know conditions by.
+ *	  Declares the functions that probe filters, by which join filters recognize such conditions.
  *
  *-------------------------------------------------------------------------
  */

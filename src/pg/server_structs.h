@@ -2,15 +2,16 @@
 /*-------------------------------------------------------------------------
  *
  * server_structs.h
- *	  What is read and written inside the server's own structures: the only file that knows their
+ *	  Reads and writes members of the server's own structures; the only file that knows these
  *	  members.
  *
- * These structures are nobody's interface.  A major version may change what a member means, and
- * the compiler would not tell.  So all but one of these functions are for majors that were looked
- * at, BLOOMFAM_KNOWN_MAJOR; on others they are errors, and their callers do without: filters work
- * row by row, nothing is skipped, prefetched or pushed to foreign servers.  The exceptions are
- * bloomfam_hash_join_table(), by which a filter knows that it belongs to the join's hash table, and
- * bloomfam_hash_join_build_first(), which then does nothing.
+ * These structures are not an interface.  A major version may change what a member means, and the
+ * compiler would not tell.  So all but two of these functions work only on major versions whose
+ * structures were looked at (BLOOMFAM_KNOWN_MAJOR).  On other versions they raise errors, and their
+ * callers do without: filters work row by row, and nothing is skipped, prefetched or pushed to
+ * foreign servers.  The exceptions are bloomfam_join_build_kept(), by which a filter knows that it
+ * belongs to the rows that a join keeps, and bloomfam_hash_join_build_first(), which does nothing
+ * on other versions.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +37,10 @@
 #include "storage/read_stream.h"
 #endif
 
-/* On other majors the compiler does not even see the code: its members may not be there. */
+/*
+ * On versions that are not known, the compiler does not see this code, as its members may not
+ * exist.
+ */
 #if BLOOMFAM_KNOWN_MAJOR
 #define BLOOMFAM_IF_KNOWN(...)	__VA_ARGS__
 #else
@@ -52,35 +56,38 @@ bloomfam_heap_scan_relation(HeapScanDesc scan)
 	BLOOMFAM_IF_KNOWN(return scan->rs_base.rs_rd);
 }
 
-/* Does it take its blocks from those that several processes share? */
+/* Returns whether the scan takes its blocks from those that several processes share. */
 static inline bool
 bloomfam_heap_scan_is_parallel(HeapScanDesc scan)
 {
 	BLOOMFAM_IF_KNOWN(return scan->rs_base.rs_parallel != NULL);
 }
 
-/* Is it on a block?  Not before the first row, and not after the last one. */
+/* Returns whether the scan is on a block: it is not before its first row and after its last one. */
 static inline bool
 bloomfam_heap_scan_has_begun(HeapScanDesc scan)
 {
 	BLOOMFAM_IF_KNOWN(return scan->rs_inited);
 }
 
-/* The number of blocks of the table when the scan began. */
+/* Returns the number of blocks that the table had when the scan began. */
 static inline BlockNumber
 bloomfam_heap_scan_nblocks(HeapScanDesc scan)
 {
 	BLOOMFAM_IF_KNOWN(return scan->rs_nblocks);
 }
 
-/* The block that it begins at: others come in a circle. */
+/* Returns the block at which the scan begins.  The other blocks follow in a circle. */
 static inline BlockNumber
 bloomfam_heap_scan_start_block(HeapScanDesc scan)
 {
 	BLOOMFAM_IF_KNOWN(return scan->rs_startblock);
 }
 
-/* The block that it is on, and its page, pinned and not locked; once it has begun. */
+/*
+ * bloomfam_heap_scan_block() returns the block that the scan is on, and bloomfam_heap_scan_page()
+ * its page, which is pinned and not locked.  The scan must have begun.
+ */
 static inline BlockNumber
 bloomfam_heap_scan_block(HeapScanDesc scan)
 {
@@ -94,8 +101,10 @@ bloomfam_heap_scan_page(HeapScanDesc scan)
 }
 
 /*
- * How many rows of that block the snapshot sees, the present one among these, and the line pointer
- * of each.  Only of scans that go by pages; at most MaxHeapTuplesPerPage.
+ * These functions are for scans that work page by page. bloomfam_heap_scan_nrows() returns how many
+ * rows of the scan's block its snapshot sees, at most MaxHeapTuplesPerPage;
+ * bloomfam_heap_scan_row() returns which of them is the current one, and
+ * bloomfam_heap_scan_set_row() sets that. bloomfam_heap_scan_line() returns a row's line pointer.
  */
 static inline int
 bloomfam_heap_scan_nrows(HeapScanDesc scan)
@@ -121,7 +130,7 @@ bloomfam_heap_scan_line(HeapScanDesc scan, int row)
 	BLOOMFAM_IF_KNOWN(return scan->rs_vistuples[row]);
 }
 
-/* Makes one of these rows the present one, and puts it into the slot, which pins the page. */
+/* Makes one of the block's rows the current one, and puts it into the slot, which pins the page. */
 static inline void
 bloomfam_heap_scan_give_row(HeapScanDesc scan, int row, TupleTableSlot *slot)
 {
@@ -141,8 +150,8 @@ bloomfam_heap_scan_give_row(HeapScanDesc scan, int row, TupleTableSlot *slot)
 }
 
 /*
- * Takes the scan, which goes by pages, to a block, and finds the rows there that its snapshot
- * sees: what its own steps do for the next block.  17 divided that.
+ * Takes a scan that works page by page to a block, and finds the rows there that its snapshot sees.
+ * The scan's own steps do that for the next block.  PostgreSQL 17 divided that function.
  */
 static inline void
 bloomfam_heap_scan_read_block(HeapScanDesc scan, BlockNumber block)
@@ -162,7 +171,10 @@ bloomfam_heap_scan_read_block(HeapScanDesc scan, BlockNumber block)
 	BLOOMFAM_IF_KNOWN(scan->rs_inited = true);
 }
 
-/* Others read the blocks from now on: what a stream of 17 has read ahead is let go. */
+/*
+ * Drops what the scan's read stream (PostgreSQL 17 and later) has read ahead, as other code will
+ * read the blocks from now on.
+ */
 static inline void
 bloomfam_heap_scan_leave_stream(HeapScanDesc scan)
 {
@@ -173,7 +185,7 @@ bloomfam_heap_scan_leave_stream(HeapScanDesc scan)
 #endif
 }
 
-/* As after the last block: it can begin anew. */
+/* Ends the scan as after its last block.  It can begin anew. */
 static inline void
 bloomfam_heap_scan_end(HeapScanDesc scan)
 {
@@ -189,7 +201,9 @@ bloomfam_heap_scan_end(HeapScanDesc scan)
 #endif
 }
 
-/* Begins to take blocks that several processes share; 19 could scan a part of the table. */
+/*
+ * Begins to take blocks that several processes share.  PostgreSQL 19 can scan a part of the table.
+ */
 static inline void
 bloomfam_heap_scan_begin_parallel(HeapScanDesc scan)
 {
@@ -205,7 +219,10 @@ bloomfam_heap_scan_begin_parallel(HeapScanDesc scan)
 #endif
 }
 
-/* The next of them; InvalidBlockNumber after the last one. */
+/*
+ * Returns the next of the blocks that several processes share; InvalidBlockNumber after the last
+ * one.
+ */
 static inline BlockNumber
 bloomfam_heap_scan_next_parallel(HeapScanDesc scan)
 {
@@ -217,10 +234,11 @@ bloomfam_heap_scan_next_parallel(HeapScanDesc scan)
 /* ---- hash joins (HashJoinState, nodes/execnodes.h; HashJoinTable, executor/hashjoin.h) ---- */
 
 /*
- * Where a join keeps what it has read of its build side: a hash join its hash table, and a merge
- * join, whose outer side is a Sort, the sorted rows.  That is NULL while it has none.  Which one it
- * is matters, not what is in it.  On every major, as no filter can do without; where it has another
- * name nothing compiles.
+ * Returns where a join keeps what it has read of its build side: a hash join its hash table, and a
+ * merge join, whose outer side is a Sort, the sorted rows.  The pointer there is NULL while the
+ * join has none.  Callers compare the pointer, and do not use what it points to.  This function
+ * works on every major version, as no filter can do without it.  If a member has another name, it
+ * does not compile.
  */
 static inline void **
 bloomfam_join_build_kept(PlanState *join)
@@ -232,10 +250,11 @@ bloomfam_join_build_kept(PlanState *join)
 }
 
 /*
- * Lets it build before it asks the outer side for a row, as it does after a rescan of an outer side
- * that had some.  Before its first row, and only of a join for which the planner has decided that
- * nobody can see the difference (planner/decision.c, build_first_refusal()).  On a major that is
- * not known it does nothing: rows then pass until the filter is ready.
+ * Lets a hash join build its hash table before it asks the outer side for a row, as it does after a
+ * rescan of an outer side that had rows.  It must be called before the join's first row, and only
+ * for a join for which the planner has decided that nobody can see the difference
+ * (planner/decision.c, build_first_refusal()).  On major versions that are not known it does
+ * nothing, so that rows pass until the filter is ready.
  */
 static inline void
 bloomfam_hash_join_build_first(HashJoinState *join)
@@ -245,21 +264,21 @@ bloomfam_hash_join_build_first(HashJoinState *join)
 #endif
 }
 
-/* Is all of it in the memory of this process alone? */
+/* Returns whether the whole hash table is in the memory of this process alone. */
 static inline bool
 bloomfam_hash_table_is_private(HashJoinTable table)
 {
 	BLOOMFAM_IF_KNOWN(return table->parallel_state == NULL && table->nbatch == 1);
 }
 
-/* The bytes of its rows and buckets. */
+/* Returns the size of the hash table's rows and buckets, in bytes. */
 static inline Size
 bloomfam_hash_table_size(HashJoinTable table)
 {
 	BLOOMFAM_IF_KNOWN(return table->spaceUsed);
 }
 
-/* Where the first row with such a hash would be; of a table that is private. */
+/* Returns where the first row with this hash would be, in a hash table that is private. */
 static inline HashJoinTuple *
 bloomfam_hash_table_bucket(HashJoinTable table, uint32 hash)
 {
@@ -272,9 +291,9 @@ bloomfam_hash_table_bucket(HashJoinTable table, uint32 hash)
 /* ---- pruning of partitions (PartitionPruneContext, partitioning/partprune.h) ---- */
 
 /*
- * Prepares for get_matching_partitions() by a partition key of this strategy and so many columns,
- * with their collations and support functions, which must stay; with so many steps, whose
- * expressions are constants.  What it needs lives in the current context.
+ * Prepares for get_matching_partitions() with a partition key of this strategy and number of
+ * columns, and with nsteps steps, whose expressions are constants.  The columns' collations and
+ * support functions must stay valid.  Allocates memory in the current context.
  */
 static inline void
 bloomfam_prune_context_init(PartitionPruneContext *context, char strategy, int ncolumns,
@@ -294,7 +313,7 @@ bloomfam_prune_context_init(PartitionPruneContext *context, char strategy, int n
 
 /* ---- a scan of postgres_fdw (contrib/postgres_fdw, enum FdwScanPrivateIndex) ---- */
 
-/* The remote query, text; NULL: it is not where it should be. */
+/* Returns the text of the remote query, or NULL if it is not where it should be. */
 static inline const char *
 bloomfam_postgres_fdw_query(const ForeignScan *scan)
 {
@@ -310,21 +329,24 @@ bloomfam_postgres_fdw_set_query(ForeignScan *scan, char *query)
 	BLOOMFAM_IF_KNOWN(linitial(scan->fdw_private) = makeString(query));
 }
 
-/* The attribute numbers of the columns that it returns, as integers; of a scan with a query. */
+/*
+ * Returns the attribute numbers, as an integer list, of the columns that a scan with a query
+ * returns.
+ */
 static inline List *
 bloomfam_postgres_fdw_columns(const ForeignScan *scan)
 {
 	BLOOMFAM_IF_KNOWN(return lsecond(scan->fdw_private));
 }
 
-/* The expressions of its parameters $1, $2, ... */
+/* Returns the expressions of the remote query's parameters $1, $2, ... */
 static inline List *
 bloomfam_postgres_fdw_params(const ForeignScan *scan)
 {
 	BLOOMFAM_IF_KNOWN(return scan->fdw_exprs);
 }
 
-/* One more of them; returns its number. */
+/* Adds a parameter to those of the remote query, and returns its number. */
 static inline int
 bloomfam_postgres_fdw_add_param(ForeignScan *scan, Param *param)
 {

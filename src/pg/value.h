@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * value.h
- *	  New values of filters: allocated, filled and finished.
+ *	  Allocates, fills and finishes new values of filters.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,39 +14,43 @@
 #include "pg/compat.h"
 
 /*
- * Allocates room for a payload of so many bytes, zeroed and on a cache line's boundary; *chunk is
- * what to free.
+ * Allocates room for a payload of this size in bytes, zeroed and on a cache line's boundary.  Sets
+ * *chunk to what is to be freed.
  */
 extern uint8 *bloomfam_payload_alloc(MemoryContext context, Size size, void **chunk);
 
 /*
- * The size of a value with this header; 54000 if it is too large, as that of a value from outside
- * may become by the name of another one's family.
+ * Returns the size of a value with this header.  Raises the error 54000 if it is too large: the
+ * name of another value's family can make a value that comes from outside too large.
  */
 extern Size bloomfam_value_size(const BfHeader *head);
 
-/* Allocates a value for this header, payload zeroed; *payload is where it goes.  Not sealed. */
+/*
+ * Allocates a value for this header, with its payload zeroed, and sets *payload to the payload's
+ * place.  The value is not sealed.
+ */
 extern struct varlena *bloomfam_value_alloc(const BfHeader *head, uint8 **payload);
 
 /*
- * Writes the header, seals, and returns the value as a datum: packed, if its kind is stored so
- * and the value is not, which is then freed.
+ * Writes the header, seals the value, and returns it as a datum.  If its kind is stored packed and
+ * the value is not packed, returns a packed value and frees this one.
  */
 extern Datum bloomfam_value_finish(struct varlena *value, const BfHeader *head);
 
 /*
- * The same for memory of the right size that others have allocated: says where the payload goes,
- * and at last writes the header and seals.
+ * For a value in memory that the caller has allocated in the right size, bloomfam_value_place()
+ * returns the payload's place, and bloomfam_value_seal() at last writes the header and seals the
+ * value.
  */
 extern uint8 *bloomfam_value_place(struct varlena *value, const BfHeader *head);
 extern void bloomfam_value_seal(struct varlena *value, const BfHeader *head);
 
-/* From a filter in its loose form to one as it is stored, in a new value. */
+/* Makes a new value, as it is stored, of a filter in its loose form. */
 extern Datum bloomfam_stored_value(const BfView *loose);
 
 /*
- * Room for the values that bf_build.c makes, in the current memory context; and such a value, which
- * it has sealed, as a datum.
+ * bloomfam_value_room is room in the current memory context for the values that bf_build.c makes.
+ * bloomfam_value_of_room() returns such a value as a datum, after bf_build.c has sealed it.
  */
 extern const BfRoom bloomfam_value_room;
 extern Datum bloomfam_value_of_room(uint8 *data, const BfHeader *head);
