@@ -2,29 +2,29 @@
 /*-------------------------------------------------------------------------
  *
  * aggregate.c
- *	  bloom_agg, bloom_union_agg, bloom_intersect_agg.
+ *	  The aggregates bloom_agg, bloom_union_agg and bloom_intersect_agg.
  *
- * Two states of bloom_agg, a builder each (builder.c):
+ * bloom_agg has two sorts of states, each a builder (builder.c):
  *
- *	- bloom_agg("any") has one of type internal, with functions that serialise, deserialise and
- *	  combine it: PostgreSQL's parallel plans need no more.
- *	- bloom_agg(bloomkey) has one of type bloomfilter, with a function that combines: engines that
- *	  split aggregates over nodes (Citus) push down those only whose state is a real type, which
- *	  travels as text or binary, and whose arguments have concrete types, because they call the
- *	  functions without the expression that would tell.  Within a process the state is an expanded
+ *	- bloom_agg("any") has a state of type internal, with functions that serialize, deserialize and
+ *	  combine it.  PostgreSQL's parallel plans need no more.
+ *	- bloom_agg(bloomkey) has a state of type bloomfilter, with a function that combines.  Engines
+ *	  that split aggregates over nodes (Citus) push down only aggregates whose state is a real type,
+ *	  which is sent as text or binary.  They call the functions without an expression that tells
+ *	  types, so arguments must have concrete types.  Within a process the state is an expanded
  *	  object, so that a row does not copy it.
  *
  * The aggregates over filters have a state of the latter sort, a combiner (combiner.c).
  *
- * Functions with a state of type bloomfilter can be called by anybody, in an aggregate of his
- * own, with any value: a state that another protocol's functions made is an error, and a plain
- * value is a state that was sent, checked as such.
+ * Anybody can call functions with a state of type bloomfilter, in an aggregate of his own, with any
+ * value.  A state made by functions of another protocol is an error.  A plain value is taken for a
+ * state that was sent, and checked as such.
  *
- * What belongs to a state lives in the aggregate's memory context, and nothing there points to
- * what a call site keeps in fn_extra: a caller may make each call through a new FmgrInfo, whose
- * fn_mcxt does not outlive the row (Citus does).
+ * What belongs to a state is in the aggregate's memory context, and does not point to what a call
+ * site keeps in fn_extra.  A caller may make each call through a new FmgrInfo, whose fn_mcxt does
+ * not outlive the row (Citus does).
  *
- * The result's bytes do not depend on how the rows were divided among workers.
+ * The bytes of the result do not depend on how the rows were divided among workers.
  *
  *-------------------------------------------------------------------------
  */
@@ -67,38 +67,46 @@ PG_FUNCTION_INFO_V1(bloomfam_intersect_trans);
 PG_FUNCTION_INFO_V1(bloomfam_intersect_final);
 
 /*
- * The least that an aggregate may use, whatever work_mem says: smaller tables would make too many
- * runs.
+ * The least memory that an aggregate may use, whatever work_mem says, in bytes.  Smaller tables
+ * would make too many runs.
  */
 #define MIN_BUDGET		((Size) 1024 * 1024)
 
 /*
- * What the states of one aggregate share that live in one memory context, and live there, too: a
- * node has such a context for each grouping set that is computed at a time, and resets it between
+ * What the states of one aggregate in one memory context share; it is in that context, too.  A node
+ * has such a context for each grouping set that is computed at a time, and resets it between
  * groups.
  */
 typedef struct AggShared
 {
-	BloomfamBudget budget;		/* first: its chunk's context is where the file's buffer goes */
-	MemoryContext context;		/* whose states it is for */
-	Aggref	   *aggref;			/* and which aggregate's; NULL: not known */
+	/*
+	 * The states' budget.  It comes first, as its chunk's context is where the file's buffer goes.
+	 */
+	BloomfamBudget budget;
+	MemoryContext context;		/* The memory context of the states. */
+	Aggref	   *aggref;			/* The aggregate of the states; NULL if it is not known. */
 	MemoryContextCallback forget;
 	struct AggShared *next;
 } AggShared;
 
-/* All of them, the one that was used last first. */
+/* The list of all AggShared, with the one that was used last first. */
 static AggShared *all_shared = NULL;
 
-/* What a call site of bloom_agg_trans keeps.  Lives in fn_extra. */
+/* What a call site of bloom_agg_trans keeps in fn_extra. */
 typedef struct AggSite
 {
-	BloomfamHasher *hasher;		/* for the rows of the state that was given last, and of all
-								 * states if args_constant */
-	BloomfamHashers hashers;	/* once there is a hasher */
-	uint64		int_family;		/* of that hasher, if keys are int4 or int8 and nothing else is to
-								 * be looked at; else 0 */
+	/*
+	 * The hasher for the rows of the state that was given last; if args_constant is set, for all
+	 * states.
+	 */
+	BloomfamHasher *hasher;
+	BloomfamHashers hashers;	/* The hashers of the keys; valid if hasher is not NULL. */
+	/*
+	 * The hasher's family, if keys are int4 or int8 and a row needs no further checks; otherwise 0.
+	 */
+	uint64		int_family;
 	bool		key_is_int4;
-	bool		args_constant;	/* fpr, kind and expected are the same for every row */
+	bool		args_constant;	/* True if fpr, kind and expected are the same for every row. */
 } AggSite;
 
 static MemoryContext
@@ -112,9 +120,9 @@ agg_context(FunctionCallInfo fcinfo, int *how)
 	return context;
 }
 
-/* ---- what states share ---- */
+/* ---- what the states of an aggregate share ---- */
 
-/* The states are about to go: so does their file. */
+/* Closes the file of the states, which are about to be freed. */
 static void
 close_file(Datum arg)
 {
@@ -126,8 +134,8 @@ close_file(Datum arg)
 }
 
 /*
- * The context of the states is reset, be it by an error, where their file has been closed
- * already.
+ * Removes an AggShared from the list when the context of the states is reset.  If an error resets
+ * it, the file has been closed already.
  */
 static void
 forget_shared(void *arg)
@@ -139,7 +147,7 @@ forget_shared(void *arg)
 	*link = (*link)->next;
 }
 
-/* Finds what the states of this call's aggregate share, or makes it. */
+/* Returns what the states of this call's aggregate share; makes it if there is none. */
 static AggShared *
 get_shared(FunctionCallInfo fcinfo, MemoryContext context)
 {
@@ -176,7 +184,9 @@ make_builder(FunctionCallInfo fcinfo)
 	MemoryContext context = agg_context(fcinfo, &how);
 	Builder    *builder;
 
-	/* a window has no moment at which a file could be closed: its states stay in memory */
+	/*
+	 * A window's states stay in memory, as a window has no moment at which a file could be closed.
+	 */
 	if (how != AGG_CONTEXT_AGGREGATE)
 		return bloomfam_builder_make(context, NULL);
 
@@ -186,16 +196,17 @@ make_builder(FunctionCallInfo fcinfo)
 	return builder;
 }
 
-/* ---- what is asked for ---- */
+/* ---- the arguments: what filter is asked for ---- */
 
-/* What the arguments of a transition function are, after state and key. */
+/* The arguments of a transition function after state and key. */
 typedef enum AggForm
 {
-	AGG_FORM_FULL,				/* [float8 [, text [, bigint]]]: fpr, kind, expected */
-	AGG_FORM_TEXT				/* text: kind or, if it reads as a number, fpr */
+	/* The arguments fpr, kind and expected: [float8 [, text [, bigint]]]. */
+	AGG_FORM_FULL,
+	AGG_FORM_TEXT				/* A text that is a kind or, if it reads as a number, fpr. */
 } AggForm;
 
-/* What they ask for.  NULL is as good as left out. */
+/* The filter that the arguments ask for.  A NULL argument is the same as one that is left out. */
 typedef struct AggArgs
 {
 	double		fpr;
@@ -203,7 +214,10 @@ typedef struct AggArgs
 	uint64		expected;
 } AggArgs;
 
-/* Leaves no memory behind, as it is called for each row where nothing is known of the call. */
+/*
+ * Reads the arguments of a call.  Leaves no memory allocated, as it is called for each row if
+ * nothing is known of the call.
+ */
 static AggArgs
 get_args(FunctionCallInfo fcinfo, AggForm form)
 {
@@ -230,14 +244,19 @@ get_args(FunctionCallInfo fcinfo, AggForm form)
 	return args;
 }
 
-/* How the executor calls a transition function, as far as that matters. */
+/* What is known of how the executor calls a transition function. */
 typedef struct AggCall
 {
-	bool		args_constant;	/* fpr, kind and expected have one value for the whole query */
-	bool		finishes;		/* its aggregate has a final function, which gets the states */
+	/* True if fpr, kind and expected each have one value for the whole query. */
+	bool		args_constant;
+	/* True if the aggregate has a final function, which gets the states. */
+	bool		finishes;
 } AggCall;
 
-/* Has an argument one value as long as a query runs: a constant's, or that of its parameter? */
+/*
+ * Returns whether an argument has one value as long as a query runs: a constant or an external
+ * parameter.
+ */
 static bool
 is_constant(const Expr *expr)
 {
@@ -248,8 +267,8 @@ is_constant(const Expr *expr)
 }
 
 /*
- * Finds out about a call.  Only if the function is that of the aggregate that the executor is at
- * can anything be told; others (Citus) call it on behalf of an aggregate of their own.
+ * Finds out about a call.  Something is known only if the function is that of the aggregate that
+ * the executor is computing; others (Citus) call it for an aggregate of their own.
  */
 static AggCall
 examine_call(FunctionCallInfo fcinfo)
@@ -283,7 +302,7 @@ examine_call(FunctionCallInfo fcinfo)
 	return call;
 }
 
-/* Makes a state that has nothing yet the one that arguments ask for. */
+/* Makes an empty state ask for the filter of the arguments. */
 static void
 ask(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 {
@@ -292,7 +311,7 @@ ask(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 
 	bloomfam_design(args.kind, args.fpr, &design);
 
-	/* too large is too large before the first row, too */
+	/* Raise the error for a filter that is too large before the first row. */
 	if (args.expected != 0 && args.kind->build == NULL)
 	{
 		BfHeader	head;
@@ -302,7 +321,7 @@ ask(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 	bloomfam_builder_probe(builder, &design, args.expected);
 }
 
-/* The filter is one: what it shall be cannot change from row to row. */
+/* Raises an error if a row's arguments ask for another filter than the rows before. */
 static void
 check_args(FunctionCallInfo fcinfo, AggForm form, const Builder *builder)
 {
@@ -320,7 +339,7 @@ check_args(FunctionCallInfo fcinfo, AggForm form, const Builder *builder)
 
 /* ---- bloom_agg over keys of any type ---- */
 
-/* Raises an error if keys are literals without a type: no filter tells how to read them. */
+/* Raises an error if keys are literals without a type, as no filter tells how to read them. */
 static void
 check_typed(Oid type)
 {
@@ -328,7 +347,7 @@ check_typed(Oid type)
 		bloomfam_literal_untyped_error();
 }
 
-/* What the call site keeps, made on its first call. */
+/* Returns what the call site keeps, which its first call makes. */
 static AggSite *
 get_site(FunctionCallInfo fcinfo)
 {
@@ -344,8 +363,8 @@ get_site(FunctionCallInfo fcinfo)
 }
 
 /*
- * What a row calls for before its key can be added: a state if it is a group's first, a look at
- * its arguments if they may change, and the hasher of the state's kind.
+ * Prepares the state for a row's key: makes a state for a group's first row, checks the arguments
+ * if they may change, and finds the hasher for the state's kind.
  */
 static pg_noinline Builder *
 prepare_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
@@ -375,7 +394,7 @@ prepare_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 	return builder;
 }
 
-/* A row that add_key has no short way for. */
+/* Adds a row's key, if add_key() has no fast path for it. */
 static pg_noinline Datum
 add_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 {
@@ -383,7 +402,7 @@ add_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 	BloomfamHasher *hasher;
 	uint64		hash;
 
-	/* a group of NULLs is as good as one of no rows */
+	/* A group of NULLs counts as one without rows. */
 	if (PG_ARGISNULL(1))
 	{
 		if (builder == NULL)
@@ -404,7 +423,10 @@ add_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 	PG_RETURN_POINTER(builder);
 }
 
-/* Integers take a short way: their hash is some ns, about what calls and looks would cost. */
+/*
+ * Adds a row's key, with a fast path for integers: their hash takes some ns, about as long as the
+ * calls and checks that are left out.
+ */
 static pg_attribute_always_inline Datum
 add_key(FunctionCallInfo fcinfo, AggForm form)
 {
@@ -460,7 +482,7 @@ bloomfam_agg_serial(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_agg_deserial(bytea, internal) -> internal: strict.  Hands the bytes on to
+ * bloom_agg_deserial(bytea, internal) -> internal: strict.  Returns the bytes for
  * bloom_agg_combine, which reads them.
  */
 Datum
@@ -473,8 +495,8 @@ bloomfam_agg_deserial(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_agg_combine(internal, internal) -> internal: not strict.  The second is what
- * bloom_agg_deserial gave.
+ * bloom_agg_combine(internal, internal) -> internal: not strict.  The second argument is what
+ * bloom_agg_deserial returned.
  */
 Datum
 bloomfam_agg_combine(PG_FUNCTION_ARGS)
@@ -483,8 +505,8 @@ bloomfam_agg_combine(PG_FUNCTION_ARGS)
 	BfView		view;
 
 	/*
-	 * two states of no rows make one of no rows: a builder would forget that nothing was asked
-	 * for
+	 * Two states without rows make one without rows.  A builder would not keep that no filter was
+	 * asked for.
 	 */
 	if (PG_ARGISNULL(1))
 	{
@@ -501,7 +523,7 @@ bloomfam_agg_combine(PG_FUNCTION_ARGS)
 
 /*
  * bloom_agg_final(internal, "any" [, float8 [, text [, bigint]]]) -> bloomfilter,
- * bloom_agg_final(internal, "any", text) -> bloomfilter: not strict; the arguments after the first
+ * bloom_agg_final(internal, "any", text) -> bloomfilter: not strict.  The arguments after the first
  * are there for their types.
  */
 Datum
@@ -525,7 +547,7 @@ bloomfam_agg_final(PG_FUNCTION_ARGS)
 	return bloomfam_builder_finish((Builder *) PG_GETARG_POINTER(0));
 }
 
-/* ---- states of type bloomfilter ---- */
+/* ---- aggregates whose state is of type bloomfilter ---- */
 
 static const char *
 combiner_name(const Combiner *combiner)
@@ -534,8 +556,8 @@ combiner_name(const Combiner *combiner)
 }
 
 /*
- * The builder that a datum is, or NULL for a plain value, which is a state that was sent; an
- * error for the state of another aggregate.
+ * Returns the builder behind a datum, or NULL for a plain value, which is a state that was sent.
+ * Raises an error for the state of another aggregate.
  */
 static inline Builder *
 datum_builder(Datum state)
@@ -563,7 +585,9 @@ datum_combiner(Datum state, CombinerVerb verb)
 	return combiner;
 }
 
-/* May a state be changed in place?  Who has it read-only does not own it. */
+/*
+ * Returns whether a state may be changed in place.  A caller that has it read-only does not own it.
+ */
 static inline bool
 is_ours_to_change(Datum state)
 {
@@ -588,7 +612,7 @@ absorb_into_combiner(Combiner *combiner, Datum state)
 	bloomfam_combiner_absorb(combiner, &view);
 }
 
-/* The builder behind argument 0, which a row or a state shall be added to. */
+/* Returns the builder of argument 0, to which a row or a state is to be added. */
 static Builder *
 state_builder(FunctionCallInfo fcinfo)
 {
@@ -603,7 +627,7 @@ state_builder(FunctionCallInfo fcinfo)
 	return builder;
 }
 
-/* The combiner behind argument 0, which a filter or a state shall be added to. */
+/* Returns the combiner of argument 0, to which a filter or a state is to be added. */
 static Combiner *
 state_combiner(FunctionCallInfo fcinfo, CombinerVerb verb)
 {
@@ -620,7 +644,7 @@ state_combiner(FunctionCallInfo fcinfo, CombinerVerb verb)
 	return combiner;
 }
 
-/* The state as it is, for a row that adds nothing. */
+/* Returns the unchanged state, for a row that adds nothing. */
 static Datum
 unchanged_state(FunctionCallInfo fcinfo)
 {
@@ -629,7 +653,10 @@ unchanged_state(FunctionCallInfo fcinfo)
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
-/* Hashed keys went through the hash of most kinds, not through that of all. */
+/*
+ * Raises an error for a kind that cannot take hashed keys, as its keys go through another hash
+ * function.
+ */
 static void
 check_hashed(const Builder *builder)
 {
@@ -643,7 +670,10 @@ check_hashed(const Builder *builder)
 				 errhint("Pass the keys themselves.")));
 }
 
-/* Compares what a row's arguments ask for with its state, which may have nothing yet. */
+/*
+ * Compares what a row's arguments ask for with the state; gives that to a state that has nothing
+ * yet.
+ */
 static pg_noinline void
 prepare_key_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 {
@@ -656,7 +686,7 @@ prepare_key_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 		ask(fcinfo, form, builder);
 		builder->args_checked = PG_NARGS() <= 2 || call.args_constant;
 
-		/* of a call that nothing is known of, the state may be sent anywhere */
+		/* If nothing is known of the call, the state may be sent anywhere. */
 		if (!call.finishes && AggGetAggref(fcinfo) != NULL)
 			builder->is_partial = true;
 	}
@@ -721,7 +751,8 @@ bloomfam_agg_key_combine(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_agg_key_final(bloomfilter) -> bloomfilter: not strict.  Of no keys the family is not known.
+ * bloom_agg_key_final(bloomfilter) -> bloomfilter: not strict.  Without keys, the family is not
+ * known.
  */
 Datum
 bloomfam_agg_key_final(PG_FUNCTION_ARGS)
@@ -739,7 +770,7 @@ bloomfam_agg_key_final(PG_FUNCTION_ARGS)
 	return bloomfam_builder_finish(builder);
 }
 
-/* Lets the state take argument 1, a filter. */
+/* Combines the state with argument 1, a filter. */
 static Datum
 take_filter(FunctionCallInfo fcinfo, CombinerVerb verb)
 {
@@ -751,7 +782,7 @@ take_filter(FunctionCallInfo fcinfo, CombinerVerb verb)
 	return EOHPGetRWDatum(&combiner->eoh);
 }
 
-/* The combiner behind argument 0 of a final function. */
+/* Returns the combiner of argument 0, for a final function. */
 static Combiner *
 final_combiner(FunctionCallInfo fcinfo, CombinerVerb verb)
 {
@@ -781,8 +812,7 @@ finish_combiner(FunctionCallInfo fcinfo, CombinerVerb verb)
 /*
  * bloom_union_trans(bloomfilter, bloomfilter) -> bloomfilter: not strict.
  *
- * A NULL filter may contain every key, and so may any union that it takes part in: the result is
- * NULL.
+ * A NULL filter may contain every key, and so may any union with it: the result is NULL then.
  */
 Datum
 bloomfam_union_trans(PG_FUNCTION_ARGS)
@@ -797,8 +827,8 @@ bloomfam_union_trans(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_union_combine(bloomfilter, bloomfilter) -> bloomfilter: not strict.  Here a NULL is the
- * state of no rows.
+ * bloom_union_combine(bloomfilter, bloomfilter) -> bloomfilter: not strict.  A NULL is the state of
+ * no rows.
  */
 Datum
 bloomfam_union_combine(PG_FUNCTION_ARGS)
@@ -822,9 +852,10 @@ bloomfam_union_final(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_intersect_trans(bloomfilter, bloomfilter) -> bloomfilter: not strict; also combines.
+ * bloom_intersect_trans(bloomfilter, bloomfilter) -> bloomfilter: not strict.  Also combines
+ * states.
  *
- * A NULL filter, which may contain every key, takes nothing away.
+ * A NULL filter, which may contain every key, does not change the intersection.
  */
 Datum
 bloomfam_intersect_trans(PG_FUNCTION_ARGS)
@@ -835,8 +866,8 @@ bloomfam_intersect_trans(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_intersect_final(bloomfilter) -> bloomfilter: strict.  Of no filters: NULL, which may
- * contain every key.
+ * bloom_intersect_final(bloomfilter) -> bloomfilter: strict.  For no filters the result is NULL,
+ * which may contain every key.
  */
 Datum
 bloomfam_intersect_final(PG_FUNCTION_ARGS)

@@ -2,12 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * bloomkey.c
- *	  The type of hashed keys: hash once, probe many filters.
+ *	  The SQL type bloomkey, a hashed key: it is hashed once, to probe many filters.
  *
- * A bloomkey is 16 bytes, passed by reference, aligned as double: the key's hash, and the id of
- * its family, which is what keeps sharing a hash safe.  Its text form is the family id and the
- * hash, 16 hexadecimal digits each, with a colon between; its binary form is the same two as
- * int8.  No key has the family id 0.
+ * A bloomkey has 16 bytes, is passed by reference, and aligned as double.  It has the key's hash
+ * and the id of the key's family; the id is what makes it safe to share a hash.  Its text form is
+ * the family id and the hash, 16 hexadecimal digits each, with a colon between them.  Its binary
+ * form is both as int8.  No key has the family id 0.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#define HEX_DIGITS		16		/* of 64 bits */
+#define HEX_DIGITS		16		/* The number of hexadecimal digits of 64 bits. */
 #define TEXT_LEN		(HEX_DIGITS + 1 + HEX_DIGITS)
 
 PG_FUNCTION_INFO_V1(bloomfam_key_in);
@@ -41,10 +41,10 @@ PG_FUNCTION_INFO_V1(bloomfam_key_hash64_any);
 PG_FUNCTION_INFO_V1(bloomfam_key_hash64_literal);
 
 /*
- * Is this the type bloomkey of this extension?
+ * Returns whether this is the type bloomkey of this extension.
  *
- * The type is known by its input function, which is in this library whatever the schema is.  What
- * cannot be it for its size is told without loading a function.
+ * The type is known by its input function, which is in this library whatever the schema is.  A type
+ * that has another size is refused without loading a function.
  */
 bool
 bloomfam_is_bloomkey(Oid type)
@@ -75,7 +75,7 @@ make_key(uint64 hash, uint64 family_id)
 	return key;
 }
 
-/* Reads 16 hexadecimal digits of either case; false if any is not one. */
+/* Reads 16 hexadecimal digits of either case.  Returns false if any character is not one. */
 static bool
 parse_hex(const char *digits, uint64 *value)
 {
@@ -100,8 +100,8 @@ parse_hex(const char *digits, uint64 *value)
 }
 
 /*
- * bloomkey_in(cstring) -> bloomkey.  Strict, immutable.  22P02 on anything but the text form;
- * soft where the server has soft errors.
+ * bloomkey_in(cstring) -> bloomkey: strict, immutable.  Raises 22P02 for anything but the text
+ * form, as a soft error where the server has soft errors.
  */
 Datum
 bloomfam_key_in(PG_FUNCTION_ARGS)
@@ -121,7 +121,7 @@ bloomfam_key_in(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(make_key(hash, family_id));
 }
 
-/* bloomkey_out(bloomkey) -> cstring.  Strict, immutable. */
+/* bloomkey_out(bloomkey) -> cstring: strict, immutable. */
 Datum
 bloomfam_key_out(PG_FUNCTION_ARGS)
 {
@@ -132,7 +132,8 @@ bloomfam_key_out(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloomkey_recv(internal) -> bloomkey.  Strict, immutable.  22P03 on a family id that no key has.
+ * bloomkey_recv(internal) -> bloomkey: strict, immutable.  Raises 22P03 for a family id that no key
+ * has.
  */
 Datum
 bloomfam_key_recv(PG_FUNCTION_ARGS)
@@ -150,7 +151,7 @@ bloomfam_key_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(make_key(hash, family_id));
 }
 
-/* bloomkey_send(bloomkey) -> bytea.  Strict, immutable. */
+/* bloomkey_send(bloomkey) -> bytea: strict, immutable. */
 Datum
 bloomfam_key_send(PG_FUNCTION_ARGS)
 {
@@ -163,7 +164,7 @@ bloomfam_key_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-/* The order of bloomkeys: by family, then by hash, both unsigned. */
+/* Compares two bloomkeys by family, then by hash, both unsigned. */
 static int
 compare_keys(FunctionCallInfo fcinfo)
 {
@@ -178,8 +179,8 @@ compare_keys(FunctionCallInfo fcinfo)
 }
 
 /*
- * bloomkey_eq, _ne, _lt, _le, _gt, _ge (bloomkey, bloomkey) -> boolean; _cmp -> integer.  Strict,
- * immutable.
+ * bloomkey_eq, _ne, _lt, _le, _gt, _ge (bloomkey, bloomkey) -> boolean, and bloomkey_cmp ->
+ * integer: strict, immutable.
  */
 Datum
 bloomfam_key_eq(PG_FUNCTION_ARGS)
@@ -224,8 +225,8 @@ bloomfam_key_cmp(PG_FUNCTION_ARGS)
 }
 
 /*
- * The hash by which the server groups bloomkeys; not the one that is in them, lest a hash join
- * and a filter share its bits.
+ * Returns the hash by which the server groups bloomkeys.  It is not the hash in them, so that a
+ * hash join and a filter do not share its bits.
  */
 static uint64
 hash_of_key(const BloomfamKey *key)
@@ -233,7 +234,7 @@ hash_of_key(const BloomfamKey *key)
 	return bf_hash_u64(key->hash ^ bf_hash_u64(key->family_id));
 }
 
-/* bloomkey_hash(bloomkey) -> integer.  Strict, immutable. */
+/* bloomkey_hash(bloomkey) -> integer: strict, immutable. */
 Datum
 bloomfam_key_hash(PG_FUNCTION_ARGS)
 {
@@ -241,8 +242,8 @@ bloomfam_key_hash(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloomkey_hash_extended(bloomkey, bigint) -> bigint.  Strict, immutable.  With the seed 0 its
- * low half is bloomkey_hash, as the server demands of such a pair.
+ * bloomkey_hash_extended(bloomkey, bigint) -> bigint: strict, immutable.  With the seed 0 its low
+ * half is bloomkey_hash, as the server demands of a hash operator class.
  */
 Datum
 bloomfam_key_hash_extended(PG_FUNCTION_ARGS)
@@ -256,7 +257,8 @@ bloomfam_key_hash_extended(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_hash(bloomkey) -> bigint: the hash alone, for use outside of filters.  Strict, immutable.
+ * bloom_hash(bloomkey) -> bigint: strict, immutable.  Returns the hash alone, for use outside of
+ * filters.
  */
 Datum
 bloomfam_key_hash64(PG_FUNCTION_ARGS)
@@ -265,10 +267,12 @@ bloomfam_key_hash64(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_hash("any") -> bigint: an error with the line to type.  Strict, immutable.  42804.
+ * bloom_hash("any") -> bigint: strict, immutable.  Raises 42804, with a hint that says what to
+ * write.
  *
- * Not the hash: who knows filters that take hashes would give these to bloom_agg.  The filter would
- * be one of bigint keys, and deny the keys themselves where they are integers.
+ * It does not return the hash: people who know filters that take hashes would give the hash to
+ * bloom_agg.  That filter would be one of bigint keys, and deny the keys themselves if they are
+ * integers.
  */
 Datum
 bloomfam_key_hash64_any(PG_FUNCTION_ARGS)
@@ -282,8 +286,8 @@ bloomfam_key_hash64_any(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_hash(bloomliteral) -> bigint: the same of a bloomkey that was written as an untyped literal
- * or parameter.  Strict, immutable.  22P02.
+ * bloom_hash(bloomliteral) -> bigint: strict, immutable.  Returns the hash of a bloomkey that is an
+ * untyped literal or parameter.  Raises 22P02 if it is not in a bloomkey's text form.
  */
 Datum
 bloomfam_key_hash64_literal(PG_FUNCTION_ARGS)

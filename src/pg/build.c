@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * build.c
- *	  From keys to filters: bloom_create, bloom_add, bloom_add_all, bloom_add_new; and back:
+ *	  Makes filters and changes their keys: bloom_create, bloom_add, bloom_add_all, bloom_add_new,
  *	  bloom_remove, bloom_remove_all.
  *
  *-------------------------------------------------------------------------
@@ -48,7 +48,7 @@ null_argument_error(void)
 	pg_unreachable();
 }
 
-/* The header of an empty filter, of no family. */
+/* Plans an empty filter without a family, and fills its header. */
 static void
 plan_empty(int64 expected, double fpr, const BfKind *kind, BfHeader *head)
 {
@@ -71,10 +71,11 @@ make_empty(BfHeader *head)
 }
 
 /*
- * bloom_create(expected bigint, fpr float8, kind text, key_type regtype) -> bloomfilter: not
- * strict (key_type may be NULL), immutable.
+ * bloom_create(expected bigint, fpr float8, kind text, key_type regtype) -> bloomfilter: not strict
+ * (key_type may be NULL), immutable.
  *
- * An empty filter.  22023 for what is out of range, 54000 for one that would be too large.
+ * Returns an empty filter.  Raises 22023 for arguments out of range, and 54000 for a filter that
+ * would be too large.
  */
 Datum
 bloomfam_create(PG_FUNCTION_ARGS)
@@ -90,7 +91,7 @@ bloomfam_create(PG_FUNCTION_ARGS)
 		Oid			type = PG_GETARG_OID(3);
 		BloomfamHasher *hasher;
 
-		/* a regtype may be a number, or the hyphen that stands for none */
+		/* A regtype may be any number, or "-", which stands for no type. */
 		if (!get_typisdefined(type))
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -112,8 +113,8 @@ bloomfam_create(PG_FUNCTION_ARGS)
 /*
  * bloom_create(bigint, text) -> bloomfilter: not strict, immutable.
  *
- * The same with a kind or, if the text is a number, a rate, as bloom_agg reads it.  22004 for a
- * NULL.
+ * Returns an empty filter.  The text is a kind or, if it is a number, a false positive rate, as
+ * bloom_agg reads it.  Raises 22004 for a NULL.
  */
 Datum
 bloomfam_create_text(PG_FUNCTION_ARGS)
@@ -133,8 +134,8 @@ bloomfam_create_text(PG_FUNCTION_ARGS)
 }
 
 /*
- * The hasher of argument 1, or of the elements of the array that it is, for the hash and the family
- * that a filter wants, kept in fn_extra.
+ * Returns the hasher of argument 1, or of its elements if it is an array, for a filter's hash and
+ * family.  The hashers are kept in fn_extra.
  */
 static BloomfamHasher *
 get_hasher(FunctionCallInfo fcinfo, const ArrayType *array, const BfHeader *filter)
@@ -149,12 +150,14 @@ get_hasher(FunctionCallInfo fcinfo, const ArrayType *array, const BfHeader *filt
 	return hasher;
 }
 
-/* What the functions that change a filter have in common, and how they differ. */
+/* How a function that changes a filter differs from the other ones. */
 typedef struct Change
 {
 	uint32		needed_cap;
-	bool		takes_readings; /* all of a key without a type, where they are several keys */
-	const char *what;			/* for "cannot ... a bloom filter of kind ..." */
+	/* If a key without a type can be read as several keys, true to change all of them. */
+	bool		takes_readings;
+	/* The change as a text, for "cannot ... a bloom filter of kind ...". */
+	const char *what;
 	void		(*apply) (BloomfamEdit *edit, const uint64 *hashes, int n);
 } Change;
 
@@ -163,7 +166,7 @@ static const Change adding_new = {BF_CAN_ADD, false, "add keys to", bloomfam_edi
 static const Change removing = {BF_CAN_REMOVE, false, "remove keys from",
 								bloomfam_edit_remove};
 
-/* Begins to change argument 0, if its kind allows that. */
+/* Begins to change argument 0.  Raises an error if its kind does not allow the change. */
 static BloomfamEdit *
 begin_change(FunctionCallInfo fcinfo, const Change *change)
 {
@@ -205,9 +208,9 @@ get_literal(FunctionCallInfo fcinfo)
 }
 
 /*
- * The same for a key without a type.  What is added by all its readings is denied to none of the
- * types that a column may have; but each of them would have to have been added for it to be
- * removed, or to be told from one that is new.
+ * Changes a filter by one key without a type.  A key that is added in all its readings is found for
+ * each type that the column may have.  But it can be removed, or be called new, only if all
+ * readings had been added.  So these changes require a single reading.
  */
 static Datum
 change_one_literal(FunctionCallInfo fcinfo, const Change *change)
@@ -229,8 +232,8 @@ change_one_literal(FunctionCallInfo fcinfo, const Change *change)
 }
 
 /*
- * The keys of an array, NULLs passed over, and their hashes; of keys without a type the hashes
- * may be more.
+ * The keys of an array without its NULLs, and their hashes.  Keys without a type may have more
+ * hashes than keys.
  */
 typedef struct HashedKeys
 {
@@ -244,8 +247,8 @@ typedef struct HashedKeys
 } HashedKeys;
 
 /*
- * Hashes the array that is argument 1, for a filter to be changed, whose family the keys must
- * have, or give it.
+ * Hashes the array that is argument 1, for a filter to be changed.  The keys must have the filter's
+ * family, or give it theirs.
  */
 typedef void (*HashKeys) (FunctionCallInfo fcinfo, BloomfamEdit *edit, const Change *change,
 						  HashedKeys *hashed);
@@ -276,7 +279,7 @@ hash_keys(FunctionCallInfo fcinfo, BloomfamEdit *edit, const Change *change, Has
 	}
 }
 
-/* The same for an array literal. */
+/* Hashes the keys of an array literal. */
 static void
 hash_keys_literal(FunctionCallInfo fcinfo, BloomfamEdit *edit, const Change *change,
 				  HashedKeys *hashed)
@@ -335,10 +338,10 @@ change_all(FunctionCallInfo fcinfo, const Change *change, HashKeys hash)
 /*
  * bloom_add(bloomfilter, "any") -> bloomfilter: not strict, immutable.
  *
- * A NULL key changes nothing; a NULL filter, which may contain every key, stays NULL.  42804 for
- * a key of another type, 0A000 for kinds that cannot be added to, 54000 for a filter that is full
- * and does not grow.  Copies the filter, but for a PL/pgSQL variable of PostgreSQL 18 that it is
- * assigned to (support.c).
+ * A NULL key changes nothing.  A NULL filter, which may contain every key, stays NULL.  Raises
+ * 42804 for a key of another type, 0A000 for a kind to which no keys can be added, and 54000 for a
+ * filter that is full and does not grow.  Copies the filter, except for a PL/pgSQL variable that
+ * the result is assigned to in PostgreSQL 18 (support.c).
  */
 Datum
 bloomfam_add(PG_FUNCTION_ARGS)
@@ -349,8 +352,8 @@ bloomfam_add(PG_FUNCTION_ARGS)
 /*
  * bloom_add_all(bloomfilter, anyarray) -> bloomfilter: not strict, immutable.
  *
- * The same with the elements of an array, of any number of dimensions; NULLs among them are
- * passed over.
+ * Adds the elements of an array of any number of dimensions, as bloom_add does; NULL elements are
+ * skipped.
  */
 Datum
 bloomfam_add_all(PG_FUNCTION_ARGS)
@@ -358,7 +361,7 @@ bloomfam_add_all(PG_FUNCTION_ARGS)
 	return change_all(fcinfo, &adding, hash_keys);
 }
 
-/* How many keys are tested and added at a time. */
+/* The number of keys that are tested and added at a time. */
 #define NEW_BATCH		256
 
 static Datum
@@ -396,8 +399,8 @@ add_new(FunctionCallInfo fcinfo, HashKeys hash)
 		int			i;
 
 		/*
-		 * all at once first, which fetches their places; then those that seem new, one after the
-		 * other, as they may repeat
+		 * Test all keys at once first, which fetches their places in the filter.  Then test those
+		 * that seem new one after the other, as they may repeat.
 		 */
 		CHECK_FOR_INTERRUPTS();
 		bloomfam_edit_view(edit, &view);
@@ -424,11 +427,11 @@ add_new(FunctionCallInfo fcinfo, HashKeys hash)
  * bloom_add_new(bloomfilter, anyarray, OUT filter bloomfilter, OUT added anyarray) -> record: not
  * strict, immutable.
  *
- * Adds those keys of the array that the filter, with what was added before them, does not
- * contain, and returns them in their order beside the new filter.  A key that was never added is
- * left out with the filter's FPR, and no other is ever returned: none is new twice.  NULL keys
- * are passed over; a NULL array gives the filter as it is, and NULL.  22004 for a NULL filter:
- * nothing is known of what is new then.  Other errors as bloom_add.
+ * Adds those keys of the array that the filter, with the keys added before them, does not contain.
+ * Returns them in their order beside the new filter.  A key that was never added is left out with
+ * the filter's false positive rate, and a key that was added before is never returned.  NULL keys
+ * are skipped.  A NULL array gives the unchanged filter and NULL.  Raises 22004 for a NULL filter,
+ * as it does not tell which keys are new.  Other errors are those of bloom_add.
  */
 Datum
 bloomfam_add_new(PG_FUNCTION_ARGS)
@@ -439,9 +442,10 @@ bloomfam_add_new(PG_FUNCTION_ARGS)
 /*
  * bloom_remove(bloomfilter, "any") -> bloomfilter: not strict, immutable.
  *
- * Takes away one addition of the key.  NULLs as in bloom_add.  22023 for a key that is certainly
- * not there; removing one that was never added and that the filter may contain takes other keys
- * away, and cannot be noticed.  42804, 0A000 as above.
+ * Takes away one addition of the key.  NULLs are treated as by bloom_add.  Raises 22023 for a key
+ * that is certainly not in the filter.  Removing a key that was never added, but that the filter
+ * may contain, takes other keys away and cannot be detected.  Raises 42804 and 0A000 as bloom_add
+ * does.
  */
 Datum
 bloomfam_remove(PG_FUNCTION_ARGS)
@@ -452,7 +456,7 @@ bloomfam_remove(PG_FUNCTION_ARGS)
 /*
  * bloom_remove_all(bloomfilter, anyarray) -> bloomfilter: not strict, immutable.
  *
- * The same with the elements of an array: all of them, or an error.
+ * Removes the elements of an array as bloom_remove does: either all of them, or raises an error.
  */
 Datum
 bloomfam_remove_all(PG_FUNCTION_ARGS)
@@ -461,11 +465,13 @@ bloomfam_remove_all(PG_FUNCTION_ARGS)
 }
 
 /*
- * The same with a bloomliteral for the key, or for the array of keys: not strict, immutable.
+ * The functions of this name with a bloomliteral for the key, or for the array of keys: not strict,
+ * immutable.
  *
- * Keys are read as the filter's family would: 42P18 for a filter that has none yet, or whose
- * family cannot read literals.  bloom_add and bloom_add_all add a key in all its readings; for the
- * others it is 42P18 if there are several.  The new keys are text, as they are written.
+ * Keys are read as the filter's family would read them.  Raises 42P18 for a filter that has no
+ * family yet, or one that cannot read literals. bloom_add and bloom_add_all add a key in all its
+ * readings; the other functions raise 42P18 if there are several.  New keys are returned as text,
+ * as they were written.
  */
 Datum
 bloomfam_add_literal(PG_FUNCTION_ARGS)

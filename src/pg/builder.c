@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * builder.c
- *	  The state of bloom_agg; see builder.h.
+ *	  The builder, which is the state of bloom_agg; see builder.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,20 +19,20 @@
 #include "pg/port.h"
 #include "pg/value.h"
 
-/* How many hashes are moved at once from a set to a filter. */
+/* The number of hashes that are moved at once from a set to a filter. */
 #define MOVE_HASHES		1024
 
 /*
- * A filter whose size is known is filled directly, once the hashes that came have earned their
- * filter this much of a table.  Below, groups that get few keys do not pay for the many that were
- * expected.
+ * A filter whose size is known is filled directly as soon as the table of hashes takes more than
+ * this number of bytes, or half the filter's size.  Before that, a group that gets few keys does
+ * not pay for the many that were expected.
  */
 #define MAX_WAITING_TABLE	(64 * 1024)
 
 /*
- * Beyond this, the set of a state that is sent and whose filter's size is known takes no more:
- * repeated hashes would have shown by now, and a table that is larger than the caches costs more
- * to fill than hashes cost to send.
+ * A state that will be sent, and whose filter's size is known, adds no more hashes to its set when
+ * the set takes more bytes than this.  Repeated hashes would have shown by now, and a table that is
+ * larger than the caches costs more to fill than hashes cost to send.
  */
 #define MAX_PARTIAL_TABLE	(1024 * 1024)
 
@@ -78,7 +78,9 @@ bloomfam_builder_probe(Builder *builder, const BfDesign *design, uint64 expected
 	builder->direct = bf_build_is_direct(design->kind, expected);
 	builder->set.multiset = (design->kind->caps & BF_MULTISET) != 0;
 
-	/* it turns into an image before it can grow large */
+	/*
+	 * The set becomes an image before it can grow large, so it has no share in the common budget.
+	 */
 	if (builder->direct)
 		builder->set.budget = &builder->own_budget;
 }
@@ -102,7 +104,7 @@ bloomfam_builder_set_family(Builder *builder, uint64 id, const char *name, uint3
 	}
 }
 
-/* Gives the family to a header. */
+/* Gives a header the builder's family. */
 static void
 put_family(Builder *builder, BfHeader *head)
 {
@@ -111,7 +113,7 @@ put_family(Builder *builder, BfHeader *head)
 	head->family = builder->family;
 }
 
-/* Adds hashes that are stored as little-endian numbers at any address to a payload. */
+/* Adds hashes to a payload that are stored as little-endian numbers at any address. */
 static void
 add_stored(const BfHeader *head, uint8_t *payload, const uint8 *stored, uint64 n)
 {
@@ -141,7 +143,7 @@ add_set(BloomfamSetReader *reader, const BfHeader *head, uint8 *payload)
 		head->kind->add(head, payload, hashes, n);
 }
 
-/* From a set of hashes to an image of the size asked for, if it is direct. */
+/* Makes an image of the size asked for out of the set of hashes.  The builder must be direct. */
 static void
 build_image(Builder *builder)
 {
@@ -165,7 +167,7 @@ build_image(Builder *builder)
 	builder->content = BUILDER_IMAGE;
 }
 
-/* Appends to the log, in stored form. */
+/* Appends hashes to the log, in their stored form. */
 static void
 add_to_log(Builder *builder, const uint64 *hashes, int n)
 {
@@ -184,8 +186,9 @@ add_to_log(Builder *builder, const uint64 *hashes, int n)
 }
 
 /*
- * Have hashes that take so many bytes earned their filter?  Soon, if it may be added to as they
- * come; a state that is sent stays a set for as long as that is the smaller.
+ * Returns whether hashes that take this number of bytes are to become an image.  That is soon if
+ * keys may be added to the filter as they come.  A state that will be sent stays a set as long as
+ * the set is smaller than the filter.
  */
 static bool
 earns_image(const Builder *builder, Size bytes)
@@ -241,7 +244,10 @@ parameters_error(void)
 			 "rows of an aggregate.")));
 }
 
-/* Takes over what a flattened state was asked for, which must be what this one was. */
+/*
+ * Makes the builder ask for what a flattened state was asked for.  Raises an error if the builder
+ * already asks for something else.
+ */
 static void
 agree_on_design(Builder *builder, const BfKind *kind, double fpr, uint64 expected)
 {
@@ -257,7 +263,7 @@ agree_on_design(Builder *builder, const BfKind *kind, double fpr, uint64 expecte
 		parameters_error();
 }
 
-/* Takes the hashes of a state that had not become a filter. */
+/* Adds the hashes of a state that had not become a filter. */
 static void
 absorb_hashes(Builder *builder, const BfView *view)
 {
@@ -277,7 +283,7 @@ absorb_hashes(Builder *builder, const BfView *view)
 		bloomfam_set_add_set(&builder->set, view->payload, n);
 }
 
-/* Unites the image with one of the same design. */
+/* Unites the image with an image of the same design. */
 static void
 absorb_image(Builder *builder, const BfView *view)
 {
@@ -310,7 +316,7 @@ bloomfam_builder_absorb(Builder *builder, const BfView *view)
 	builder->keys_added = bf_count_keys(builder->keys_added, head->keys_added);
 }
 
-/* The image as a view of its own. */
+/* Makes a view of the image. */
 static void
 image_view(Builder *builder, BfView *view)
 {
@@ -320,7 +326,7 @@ image_view(Builder *builder, BfView *view)
 	view->payload = builder->image;
 }
 
-/* The header of the empty aggregate. */
+/* Makes the header of an aggregate without keys. */
 static void
 identity_head(Builder *builder, BfHeader *head)
 {
@@ -328,7 +334,7 @@ identity_head(Builder *builder, BfHeader *head)
 	put_family(builder, head);
 }
 
-/* A set as the source of a filter. */
+/* The set of hashes as a source from which the core builds a filter. */
 typedef struct SetSource
 {
 	BfSource	source;
@@ -342,7 +348,7 @@ read_source(BfSource *source, uint64_t *hashes, size_t max)
 							 (int) Min(max, PG_INT32_MAX));
 }
 
-/* The filter of the set, which is asked for but has no image yet. */
+/* Returns the filter of the set, for a builder that has no image. */
 static Datum
 finish_set(Builder *builder)
 {
@@ -390,7 +396,10 @@ bloomfam_builder_finish(Builder *builder)
 	return bloomfam_value_finish(value, &head);
 }
 
-/* The header of the hashes, flattened.  Settles the set, whose distinct ones are then known. */
+/*
+ * Makes the header of the flattened hashes.  Sorts and merges the set, so that its number of
+ * distinct hashes is known.
+ */
 static void
 hashes_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
 {
@@ -418,12 +427,12 @@ hashes_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
 					   "max_parallel_workers_per_gather to 0.")));
 }
 
-/* What a flattened builder is written from. */
+/* The state of flattening a builder. */
 typedef struct FlatBuilder
 {
 	BfHeader	head;
-	BuilderContent payload;		/* what it is made of */
-	BloomfamSetReader reader;	/* BUILDER_HASHES */
+	BuilderContent payload;		/* What the payload is made of. */
+	BloomfamSetReader reader;	/* Reads the set, for BUILDER_HASHES. */
 } FlatBuilder;
 
 static void
@@ -446,8 +455,9 @@ begin_flat(Builder *builder, FlatBuilder *flat)
 }
 
 /*
- * Methods of the expanded object.  Whoever calls them may have chosen a memory context that only
- * grows (tuplesort has): what is allocated on the way, and freed, comes from ours.
+ * The methods of the expanded object.  The caller may have chosen a memory context that only grows
+ * (as tuplesort does), so memory that is allocated and freed on the way comes from the builder's
+ * context.
  */
 static Size
 flat_size(ExpandedObjectHeader *eohptr)

@@ -4,24 +4,24 @@
  * collect.c
  *	  A set or multiset of 64-bit hashes that is built in bounded memory.
  *
- * An aggregate that shall size its filter has to know how many distinct keys there are, so it
- * keeps their hashes: in a hash table while they fit, beyond that in sorted runs in a temporary
- * file, of which it merges range by range in the end.
+ * An aggregate that is to size its filter has to know how many distinct keys there are, so it keeps
+ * their hashes.  It keeps them in a hash table while they fit, and beyond that in sorted runs in a
+ * temporary file, which are merged range by range in the end.
  *
- * Values are kept scrambled, v = bf_order(h), which is undone when they are read.  The slot of a
- * value is its high bits, so that a table is nearly sorted by value, and a run costs little more
- * than writing it.  Tables are not sorted by hash on purpose: input that comes in the order of a
- * table's slots fills it from one end, where linear probing piles it up at quadratic cost, and
- * hashes might well come in order.  Those read from another set always do: bloomfam_set_add_set()
- * takes care of them.
+ * Values are kept scrambled, v = bf_order(h), which is undone when they are read.  A value's slot
+ * is its high bits, so a table is nearly sorted by value, and a run costs little more than writing
+ * it.  Tables are not sorted by hash on purpose.  Input in the order of a table's slots fills it
+ * from one end, where linear probing piles values up at quadratic cost, and hashes might well come
+ * in order.  Hashes that are read from another set always do: bloomfam_set_add_set() takes care of
+ * that.
  *
  * Hashes may also be chosen by somebody: a hashed key is a value that anyone can write, and so is
  * an aggregate's state.  No value lies further than MAX_DISPLACEMENT slots behind its own, which
- * for hashes of keys does not happen; what would is kept aside, in the set's pile
+ * does not happen with hashes of keys.  A value that would is kept in the set's pile
  * (collect_pile.h).  So adding takes linear time for any input, and sorting n log n at worst.
  *
  * A multiset has a byte beside each slot that tells how often the value came again.  In the file,
- * and to who reads it, such a value is there as many times.
+ * and for readers, such a value is repeated as often.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,33 +36,38 @@
 #define MIN_LOG2_SIZE	6
 
 /*
- * A table is kept, over the budget or not, until it has so many slots: its runs would be too
- * short.
+ * A table is kept, even over the budget, until it has this many slots (as a logarithm).  Runs of
+ * smaller tables would be too short.
  */
 #define MIN_SPILL_LOG2_SIZE		9
 
-/* Full beyond 11/16. */
+/* A table is full when more than 11/16 of its slots are taken. */
 #define CAPACITY(log2_size)		((UINT64CONST(1) << (log2_size)) / 16 * 11)
 
 /*
- * How far behind its own slot a value may lie.  In a table of 2^27 slots that is full to 11/16,
- * random values come to some 300 (the chance of a row of k taken slots is below exp(-0.062 k)).
+ * How many slots behind its own slot a value may lie.  In a table of 2^27 slots that is full to
+ * 11/16, random values lie up to about 300 slots behind (the chance of a row of k taken slots is
+ * below exp(-0.062 k)).
  */
 #define MAX_DISPLACEMENT	512
 #define NO_SLOT				PG_UINT64_MAX
 
-#define SLOTS_PER_CHECK		((uint64) 64 * 1024)	/* after so many, interrupts are answered */
+/* Interrupts are answered after this many slots. */
+#define SLOTS_PER_CHECK		((uint64) 64 * 1024)
 
-/* How many values are handled together.  The smallest table has room for them. */
+/* The number of values that are handled together.  The smallest table has room for them. */
 #define BATCH			32
 
-/* How many values are read from a run at once. */
+/* The number of values that are read from a run at once. */
 #define READ_VALUES		512
 
-/* The table that ranges are merged in has at least so many slots: 64 kB. */
+/*
+ * The table in which ranges are merged has at least this many slots (as a logarithm), which are 64
+ * kB.
+ */
 #define MIN_MERGE_LOG2_SIZE		13
 
-/* Bytes that a table of so many slots takes. */
+/* Returns the number of bytes of a table of this size. */
 static inline Size
 table_bytes(const BloomfamSet *set, int log2_size)
 {
@@ -78,7 +83,7 @@ bloomfam_set_init(BloomfamSet *set, MemoryContext context, BloomfamBudget *budge
 	set->multiset = multiset;
 }
 
-/* ---- the table ---- */
+/* ---- the hash table ---- */
 
 static void
 free_pile(BloomfamSet *set)
@@ -109,8 +114,8 @@ free_table(BloomfamSet *set)
 }
 
 /*
- * The slot of a value that is not 0, in a table that has room: where it is, or a free one; or
- * NO_SLOT if it belongs to the pile.
+ * Returns the slot of a value that is not 0, in a table that has room: the slot that has it, or a
+ * free one.  Returns NO_SLOT if the value belongs in the pile.
  */
 static inline uint64
 find_slot(const uint64 *slots, int log2_size, uint64 value)
@@ -128,7 +133,7 @@ find_slot(const uint64 *slots, int log2_size, uint64 value)
 	return i;
 }
 
-/* Puts a value that has no slot aside. */
+/* Adds a value that has no slot to the pile. */
 static pg_noinline void
 add_to_pile(BloomfamSet *set, uint64 value, uint8 repeats)
 {
@@ -158,7 +163,7 @@ add_value(BloomfamSet *set, uint64 value, uint8 repeats)
 		bloomfam_add_repeats(&set->repeats[slot], repeats + 1);
 }
 
-/* Moves the values, if any, to a new table. */
+/* Makes a new table of this size, and moves the values to it. */
 static void
 set_table_size(BloomfamSet *set, int log2_size)
 {
@@ -182,7 +187,7 @@ set_table_size(BloomfamSet *set, int log2_size)
 	memset(&set->pile, 0, sizeof(set->pile));
 	set->count = 0;
 
-	/* in order, but into a table of the right size: no piling up */
+	/* Values are added in order, but do not pile up, as the new table has the right size. */
 	for (i = 0; i < old_end; i++)
 	{
 		if (i % SLOTS_PER_CHECK == 0)
@@ -207,7 +212,7 @@ set_table_size(BloomfamSet *set, int log2_size)
 		pfree(old);
 }
 
-/* Makes the table one without values. */
+/* Removes all values from the table. */
 static void
 empty_table(BloomfamSet *set)
 {
@@ -227,7 +232,7 @@ merge_pile(BloomfamSet *set, uint64 n)
 
 	set->budget->used -= m * BLOOMFAM_PILE_BYTES;
 
-	/* from the back: the array has room for all */
+	/* Merge from the back, as the array has room for all values. */
 	for (i = n + m; m > 0; i--)
 	{
 		if (i % SLOTS_PER_CHECK == 0)
@@ -251,9 +256,9 @@ merge_pile(BloomfamSet *set, uint64 n)
 }
 
 /*
- * Turns the table into an array of its values, in order, at its front.  They nearly are: linear
- * probing has moved each only a few places, except those that it carried over the end to the
- * beginning.
+ * Turns the table into an array of its values, in order, at its beginning.  They are nearly in
+ * order: linear probing has moved each value only a few slots, except those that it carried over
+ * the end to the beginning.
  */
 static void
 sort_table(BloomfamSet *set)
@@ -270,7 +275,7 @@ sort_table(BloomfamSet *set)
 	if (slots == NULL || set->sorted)
 		return;
 
-	/* what was carried over stands before its own slot, and before the first free one */
+	/* Values that were carried over lie before their own slots, and before the first free slot. */
 	for (i = 0; slots[i] != 0; i++)
 		ncarried += (slots[i] >> (64 - set->log2_size)) > i;
 	carried = palloc(Max(ncarried, 1) * (sizeof(uint64) + 1));
@@ -301,7 +306,10 @@ sort_table(BloomfamSet *set)
 	n += ncarried;
 	pfree(carried);
 
-	/* insertion sort: linear, as no value is further than MAX_DISPLACEMENT from its place */
+	/*
+	 * Insertion sort takes linear time, as no value is further than MAX_DISPLACEMENT from its
+	 * place.
+	 */
 	for (i = 1; i < n; i++)
 	{
 		uint64		value = slots[i];
@@ -326,9 +334,9 @@ sort_table(BloomfamSet *set)
 }
 
 /*
- * Copies values out of the array that sort_table() made, a multiset's as often as they came,
- * until there are max of them.  *at is the next, which was copied *again times already.  Returns
- * how many.
+ * Copies at most max values out of the array that sort_table() has made; a value of a multiset as
+ * often as it came. *at is the index of the next value, which was copied *again times already.
+ * Returns the number of values copied.
  */
 static uint64
 copy_values(const BloomfamSet *set, uint64 *at, int *again, uint64 *values, uint64 max)
@@ -355,7 +363,7 @@ copy_values(const BloomfamSet *set, uint64 *at, int *again, uint64 *values, uint
 	return n;
 }
 
-/* ---- the file ---- */
+/* ---- the temporary file ---- */
 
 static void
 file_seek(BloomfamBudget *budget, off_t at)
@@ -366,7 +374,7 @@ file_seek(BloomfamBudget *budget, off_t at)
 				 errmsg("could not seek in temporary file: %m")));
 }
 
-/* Appends values. */
+/* Appends values to the file, which is made if there is none. */
 static void
 file_write(BloomfamBudget *budget, uint64 *values, uint64 n)
 {
@@ -441,7 +449,7 @@ append_table(BloomfamBudget *budget, BloomfamRun *run, BloomfamSet *table)
 	empty_table(table);
 }
 
-/* Makes the table a run of its own. */
+/* Writes the table as a new run, and empties it. */
 static void
 spill(BloomfamSet *set)
 {
@@ -455,9 +463,9 @@ spill(BloomfamSet *set)
 	set->spilled += run->count;
 }
 
-/* ---- adding ---- */
+/* ---- adding hashes ---- */
 
-/* May the table be given so many slots, next to the one that it has now? */
+/* Returns whether the budget allows a table of this size in addition to the present one. */
 static inline bool
 fits_budget(const BloomfamSet *set, int log2_size)
 {
@@ -465,7 +473,7 @@ fits_budget(const BloomfamSet *set, int log2_size)
 		   set->budget->used + table_bytes(set, log2_size) <= set->budget->limit;
 }
 
-/* Makes room for another batch. */
+/* Makes room in the table for another batch of values. */
 static pg_noinline void
 make_room(BloomfamSet *set)
 {
@@ -480,7 +488,7 @@ make_room(BloomfamSet *set)
 		spill(set);
 }
 
-/* Notes that the value 0 came. */
+/* Counts that the value 0 came. */
 static void
 add_zero(BloomfamSet *set)
 {
@@ -535,8 +543,8 @@ load_values(uint64 *values, const uint8 *hashes, uint64 n)
 }
 
 /*
- * Are the values that the hashes stand for in order, none of them 0, and in a set none twice?
- * Then *distinct is the number of different ones.
+ * Returns whether the values of the hashes are in order, without 0, and in a set without repeated
+ * ones.  If so, sets *distinct to the number of distinct values.
  */
 static bool
 in_order(const BloomfamSet *set, const uint8 *hashes, uint64 n, uint64 *distinct)
@@ -569,7 +577,7 @@ bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n)
 	uint64		distinct;
 	uint64		done;
 
-	/* zeros would be first */
+	/* Zeros come first in a set that is in order. */
 	for (; n > 0; n--)
 	{
 		load_values(values, hashes, 1);
@@ -582,8 +590,8 @@ bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n)
 	}
 
 	/*
-	 * a table with room for all of them takes them in order without piling up; otherwise they are
-	 * a run already
+	 * A table with room for all hashes takes them in order without piling up.  If there is no such
+	 * table, the hashes are written as a run, as they are in order.
 	 */
 	while (set->count + n + BATCH > CAPACITY(log2_size))
 		log2_size++;
@@ -629,13 +637,13 @@ bloomfam_set_clear(BloomfamSet *set)
 	bloomfam_set_init(set, set->context, set->budget, set->multiset);
 }
 
-/* ---- reading ---- */
+/* ---- reading the set ---- */
 
 /*
- * Adds to a table all values of one range from all runs, which stand at its beginning.  A range
- * is the values that share their high bits; in the table, these are shifted out, so that the
- * range fills it evenly.  Returns whether the table had room for them; if not, the runs stand
- * where they did, and the table is empty again.
+ * Adds to a table all values of one range from all runs, whose positions are at the range's
+ * beginning.  A range has the values with the same high bits.  These are shifted out in the table,
+ * so that the range fills it evenly.  Returns whether the table had room for the values.  If it had
+ * not, the runs' positions are restored, and the table is empty.
  */
 static bool
 gather_range(BloomfamSet *set, BloomfamSet *table, uint64 range, int bits)
@@ -681,9 +689,9 @@ gather_range(BloomfamSet *set, BloomfamSet *table, uint64 range, int bits)
 }
 
 /*
- * Appends the values of one range of all runs to another run, in order and without repeated ones,
- * unless they are a multiset's.  A range that does not fit the table, which takes crafted input,
- * is halved.
+ * Appends the values of one range of all runs to another run, in order, and without repeated values
+ * unless the set is a multiset.  A range that does not fit in the table is halved, which takes
+ * crafted input.
  */
 static void
 merge_range(BloomfamSet *set, BloomfamSet *table, BloomfamRun *merged, uint64 range, int bits)
@@ -701,7 +709,7 @@ merge_range(BloomfamSet *set, BloomfamSet *table, BloomfamRun *merged, uint64 ra
 	for (i = 0; i < table->count; i++)
 		table->slots[i] = (table->slots[i] >> bits) | high_bits;
 
-	/* what became 0 by the shift is the range's first value */
+	/* A value that became 0 by the shift is the range's first value. */
 	merged->distinct += table->zeros > 0;
 	for (; table->zeros > 0; table->zeros--)
 	{
@@ -712,11 +720,11 @@ merge_range(BloomfamSet *set, BloomfamSet *table, BloomfamRun *merged, uint64 ra
 }
 
 /*
- * Merges the runs, and what is still in the table, into one run, which has no repeated values
- * unless it is a multiset's.
+ * Merges the runs, and what is still in the table, into one run, without repeated values unless the
+ * set is a multiset.
  *
- * Range by range, as many as make each fit a table of half the budget: hashes are spread evenly,
- * so that ranges of equal width hold about equally many.
+ * It merges range by range, so that each range fits in a table of half the budget.  Hashes are
+ * spread evenly, so ranges of equal width have about the same number of values.
  */
 static void
 merge_runs(BloomfamSet *set)
@@ -755,7 +763,7 @@ merge_runs(BloomfamSet *set)
 	set->spilled = merged.count;
 }
 
-/* The number of values that are read from the table, which is sorted. */
+/* Returns the number of values that will be read from the table, which is sorted. */
 static uint64
 total_in_table(const BloomfamSet *set)
 {

@@ -2,11 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * collect_pile.c
- *	  The values of a set that its table has no place for; see collect_pile.h.
+ *	  The pile of values that have no place in a set's table; see collect_pile.h.
  *
- * In the table of a set, a value's slot is its high bits: somebody who chooses the values can have
- * them all belong to one slot.  Here the slot hangs on a seed that nobody outside the process
- * knows.
+ * In a set's table, a value's slot is its high bits, so somebody who chooses the values can make
+ * all of them belong in one slot.  In the pile, the slot depends on a seed that nobody outside of
+ * the process knows.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,11 +19,12 @@
 #include "pg/collect_pile.h"
 #include "pg/compat.h"
 
-#define VALUES_PER_CHECK	((uint64) 64 * 1024)	/* after so many, interrupts are answered */
+/* Interrupts are answered after this many values. */
+#define VALUES_PER_CHECK	((uint64) 64 * 1024)
 
 static uint64 pile_seed;
 
-/* The finalizer of MurmurHash3, of a value and the seed. */
+/* Hashes a value and the seed by the finalizer of MurmurHash3. */
 static inline uint32
 pile_hash_value(uint64 value)
 {

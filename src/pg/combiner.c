@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * combiner.c
- *	  The state of bloom_union_agg and bloom_intersect_agg; see combiner.h.
+ *	  The combiner, which is the state of bloom_union_agg and bloom_intersect_agg; see combiner.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,7 +49,7 @@ bloomfam_combiner_from_datum(Datum datum)
 	return eoh->eoh_methods == &combiner_methods ? (Combiner *) eoh : NULL;
 }
 
-/* The image as a view of its own. */
+/* Makes a view of the image. */
 static void
 image_view(Combiner *combiner, BfView *view)
 {
@@ -57,7 +57,7 @@ image_view(Combiner *combiner, BfView *view)
 	view->payload = combiner->image;
 }
 
-/* Makes a header the combiner's; its family, which may be what the combiner has, is copied. */
+/* Gives the combiner a header.  The family's name is copied; it may be the combiner's own. */
 static void
 set_head(Combiner *combiner, const BfHeader *head)
 {
@@ -68,7 +68,7 @@ set_head(Combiner *combiner, const BfHeader *head)
 	combiner->head.keys_added = bf_count_keys(head->keys_added, 0);
 }
 
-/* Makes room for the payload of the combiner's header. */
+/* Allocates an image for the payload of the combiner's header. */
 static void
 make_image(Combiner *combiner)
 {
@@ -77,7 +77,7 @@ make_image(Combiner *combiner)
 	combiner->content = COMBINER_IMAGE;
 }
 
-/* What differs between the two verbs; into() is the kind's, for filters of one size. */
+/* The core's functions for a verb: plan() the combination, and combine both() filters. */
 typedef struct Combination
 {
 	BfStatus	(*plan) (const BfView *a, const BfView *b, BfHeader *head);
@@ -90,7 +90,10 @@ static const Combination combinations[] = {
 	[COMBINER_INTERSECT] = {bf_intersect_plan, bf_intersect},
 };
 
-/* Combines the image with a filter: in place if it keeps its size, otherwise into a new image. */
+/*
+ * Combines the image with a filter: in place if the image keeps its size, otherwise into a new
+ * image.
+ */
 static void
 combine(Combiner *combiner, const BfView *view)
 {
@@ -158,7 +161,7 @@ bloomfam_combiner_absorb(Combiner *combiner, const BfView *view)
 		bloomfam_combiner_take(combiner, view);
 }
 
-/* The header that the combiner has when flattened. */
+/* Makes the header that the combiner has when it is flattened. */
 static void
 flat_head(Combiner *combiner, BfHeader *head)
 {
@@ -191,7 +194,7 @@ bloomfam_combiner_finish(Combiner *combiner, Datum *result)
 	return true;
 }
 
-/* Methods of the expanded object. */
+/* The methods of the expanded object. */
 static Size
 flat_size(ExpandedObjectHeader *eohptr)
 {

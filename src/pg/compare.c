@@ -2,10 +2,9 @@
 /*-------------------------------------------------------------------------
  *
  * compare.c
- *	  Equality, order and hash of filters, so that GROUP BY, DISTINCT, UNION and indexes work on
- *	  them.
+ *	  Equality, order and hash of filters, for GROUP BY, DISTINCT, UNION and indexes.
  *
- * Filters are equal when their bytes are.  The order has no meaning.
+ * Filters are equal if their bytes are.  The order has no meaning.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,10 +26,12 @@ PG_FUNCTION_INFO_V1(bloomfam_cmp);
 PG_FUNCTION_INFO_V1(bloomfam_hash);
 PG_FUNCTION_INFO_V1(bloomfam_hash_extended);
 
-/* How many bytes are compared between two answers to interrupts: less than a millisecond. */
+/*
+ * The number of bytes that are compared between two answers to interrupts: less than a millisecond.
+ */
 #define BYTES_PER_CHECK	((Size) 1024 * 1024)
 
-/* memcmp() that answers interrupts. */
+/* Does what memcmp() does, and answers interrupts. */
 static int
 compare_bytes(const char *a, const char *b, Size size)
 {
@@ -45,7 +46,7 @@ compare_bytes(const char *a, const char *b, Size size)
 	return result;
 }
 
-/* Less than, equal to or greater than 0. */
+/* Compares two filters; the result is less than, equal to or greater than 0. */
 static int
 compare(FunctionCallInfo fcinfo)
 {
@@ -58,13 +59,13 @@ compare(FunctionCallInfo fcinfo)
 	if (result == 0 && a_len != b_len)
 		result = a_len < b_len ? -1 : 1;
 
-	/* btree comparisons must not leak */
+	/* Free detoasted copies, as a B-tree's comparisons must not leak memory. */
 	PG_FREE_IF_COPY(a, 0);
 	PG_FREE_IF_COPY(b, 1);
 	return result;
 }
 
-/* Equality alone need not fetch values of different lengths. */
+/* Returns whether two filters have the same bytes.  Values of different lengths are not fetched. */
 static bool
 same_bytes(FunctionCallInfo fcinfo)
 {
@@ -72,7 +73,9 @@ same_bytes(FunctionCallInfo fcinfo)
 		compare(fcinfo) == 0;
 }
 
-/* bloomfilter = bloomfilter, and so on: strict, immutable. */
+/*
+ * The operators of (bloomfilter, bloomfilter) -> boolean: =, <>, <, <=, >, >=.  Strict, immutable.
+ */
 Datum
 bloomfam_eq(PG_FUNCTION_ARGS)
 {
@@ -109,14 +112,14 @@ bloomfam_ge(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(compare(fcinfo) >= 0);
 }
 
-/* bloom_cmp(bloomfilter, bloomfilter) -> integer: btree support function 1. */
+/* bloom_cmp(bloomfilter, bloomfilter) -> integer: the B-tree support function 1. */
 Datum
 bloomfam_cmp(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT32(compare(fcinfo));
 }
 
-/* Hash support functions 1 and 2. */
+/* The hash support functions 1 and 2 of bloomfilter. */
 Datum
 bloomfam_hash(PG_FUNCTION_ARGS)
 {

@@ -4,25 +4,25 @@
  * datum.c
  *	  Filters as datums: opening them, and keeping them open.
  *
- * A probe must not detoast, validate or allocate per row, and must never take one filter for
- * another.  A function is told only the datum, and its address proves nothing: per-tuple memory
- * is used again and again, so that another row's filter may lie where the last one lay.  A value
- * is known again by these rules:
+ * A probe must not detoast, validate or allocate for each row, and must never take one filter for
+ * another.  A function gets only the datum, and its address proves nothing: per-tuple memory is
+ * used again and again, so another row's filter may lie where the last one lay.  A value is
+ * recognized by these rules:
  *
- *	- A plain value (from a constant, a parameter, an aggregate) is used where it lies, whatever
- *	  its address.  Only the parsed header is kept, together with the bytes that it was parsed
- *	  from; if those are the same, so is what was made of them.
- *	- A TOASTed value is fetched into memory of ours and known by its TOAST pointer, all of it
- *	  (sizes, value id, relation).  Within a transaction a value id is not used again while a
- *	  snapshot can see it; the pointer therefore counts only in the transaction that it was seen
- *	  in, since fn_extra may outlive that (PL/pgSQL's simple expressions, index expressions).
- *	- A value compressed in its row is small, and known by its compressed bytes.
- *	- A filter that is being edited (edit.c) is used where it lies, and opened anew each time: it
+ *	- A plain value (of a constant, a parameter, an aggregate) is used where it lies, whatever
+ *	  its address.  Only the parsed header is kept, with the bytes that it was parsed from.  If
+ *	  these are the same, what was made of them is still valid.
+ *	- A TOASTed value is fetched into memory of this module and recognized by its whole TOAST
+ *	  pointer (sizes, value id, relation).  Within a transaction, a value id is not used again
+ *	  while a snapshot can see it.  So the pointer is valid only in the transaction in which it was
+ *	  seen, as fn_extra may outlive that (PL/pgSQL's simple expressions, index expressions).
+ *	- A value that is compressed in its row is small, and recognized by its compressed bytes.
+ *	- A filter that is being edited (edit.c) is used where it lies, and opened anew each time, as it
  *	  may have been changed.
- *	- Other expanded and indirect values are flattened anew each time: all that their datum has is
- *	  an address.
+ *	- Other expanded and indirect values are flattened anew each time, as their datum has only an
+ *	  address.
  *
- * Our copies have their payload on a cache line's boundary, so that a block is one line.
+ * The payload of a fetched copy begins on a cache line's boundary, so that a block is one line.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,10 +36,12 @@
 #include "pg/expanded.h"
 #include "pg/port.h"
 
-/* How much of a TOASTed value is fetched at once: its chunks go straight to where they shall be. */
+/*
+ * The number of bytes of a TOASTed value that are fetched at a time, directly to their final place.
+ */
 #define FETCH_BYTES		(1024 * 1024)
 
-/* First word of no plain value: these have two bits of it clear. */
+/* A value that no plain value has as its first word, as these have two bits of it clear. */
 #define NOTHING_PLAIN	PG_UINT32_MAX
 
 static void
@@ -116,7 +118,7 @@ bloomfam_view_open(Datum datum, BfView *view)
 		bloomfam_not_a_filter_error();
 }
 
-/* Brings what has been opened into its loose form. */
+/* Converts the opened filter to its loose form. */
 static void
 loosen(BfView *view)
 {
@@ -155,7 +157,7 @@ bloomfam_filter_init(BloomfamFilter *filter, MemoryContext context)
 	filter->plain_word = NOTHING_PLAIN;
 }
 
-/* Nothing is known again from here on. */
+/* Makes the filter recognize no value any more. */
 static void
 forget(BloomfamFilter *filter)
 {
@@ -171,7 +173,7 @@ open_plain(BloomfamFilter *filter, const uint8 *data, Size len)
 	bloomfam_header_open(data, len, len, &filter->view);
 	filter->header_len = filter->view.payload - data;
 
-	/* both follow from what was just validated */
+	/* The header's length was validated when it was opened. */
 	Assert(filter->header_len <= sizeof(filter->header) && filter->header_len <= len);
 	Assert(filter->header_len == bf_payload_offset(filter->view.head.family_len));
 	memcpy(filter->header, data, filter->header_len);
@@ -180,8 +182,8 @@ open_plain(BloomfamFilter *filter, const uint8 *data, Size len)
 }
 
 /*
- * Fetches a value that does not lie plainly in memory into filter->copy, payload aligned.
- * Returns its length.
+ * Fetches a value that does not lie plainly in memory into filter->copy, with its payload aligned.
+ * Returns the value's first byte, and sets *len to its length.
  */
 static const uint8 *
 fetch(BloomfamFilter *filter, struct varlena *value, Size *len)
@@ -213,7 +215,7 @@ fetch(BloomfamFilter *filter, struct varlena *value, Size *len)
 		bloomfam_header_open(VARDATA_ANY(whole), *len, *len, &view);
 	}
 
-	/* the header said how much there is: no more than a value may have */
+	/* The length that the header says is at most the maximum of a value. */
 	if (filter->copy != NULL)
 		pfree(filter->copy);
 	filter->copy = NULL;
@@ -268,7 +270,7 @@ bloomfam_filter_open(BloomfamFilter *filter, Datum datum)
 		return;
 	}
 
-	/* a TOAST pointer looks short, too */
+	/* A TOAST pointer looks like a short value, too. */
 	if (VARATT_IS_4B_U(value) || (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value)))
 	{
 		open_plain(filter, (uint8 *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * edit.c
- *	  A filter that keys are added to or removed from; see edit.h.
+ *	  Adds keys to a filter or removes keys from it; see edit.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 #include "pg/port.h"
 #include "pg/value.h"
 
-/* Makes a header the edit's, with the family that it has. */
+/* Gives the edit a header, with the family's name that the edit has. */
 static void
 set_head(BloomfamEdit *edit, const BfHeader *head)
 {
@@ -24,7 +24,7 @@ set_head(BloomfamEdit *edit, const BfHeader *head)
 	edit->head.family = edit->family;
 }
 
-/* A value under this header, for the edit, which it does not have yet. */
+/* Allocates a value with this header for the edit, which does not use it yet. */
 static struct varlena *
 new_value(BloomfamEdit *edit, const BfHeader *head, uint8 **payload)
 {
@@ -36,8 +36,8 @@ new_value(BloomfamEdit *edit, const BfHeader *head, uint8 **payload)
 }
 
 /*
- * Makes a value the edit's.  It must be complete: the edit may be a variable that outlives an
- * error, and a cancel is one that may come anywhere before.
+ * Makes the edit use a value.  The value must be complete: the edit may be a variable that outlives
+ * an error, and a cancel is an error that may come anywhere before.
  */
 static void
 set_value(BloomfamEdit *edit, struct varlena *value, uint8 *payload)
@@ -109,7 +109,7 @@ bloomfam_edit_take_family(BloomfamEdit *edit, const BloomfamHasher *hasher)
 	if (likely(head.family_id == hasher->family_id))
 		return;
 
-	/* the family's name goes before the payload */
+	/* The family's name comes before the payload, so a new value is needed. */
 	head.family_id = hasher->family_id;
 	head.family_len = hasher->family != NULL ? hasher->family_len : 0;
 	value = new_value(edit, &head, &payload);
@@ -120,7 +120,7 @@ bloomfam_edit_take_family(BloomfamEdit *edit, const BloomfamHasher *hasher)
 	set_head(edit, &head);
 }
 
-/* Makes a filter that is full larger. */
+/* Enlarges a filter that is full. */
 static void
 grow(BloomfamEdit *edit)
 {
@@ -142,7 +142,7 @@ grow(BloomfamEdit *edit)
 	set_head(edit, &head);
 }
 
-/* How many keys are added or removed between two answers to interrupts: some ms. */
+/* The number of keys that are added or removed between two answers to interrupts: some ms. */
 #define KEYS_PER_CHECK	65536
 
 void

@@ -15,8 +15,8 @@
 #include "pg/value.h"
 
 /*
- * Methods of the expanded object.  Whoever calls them may have chosen a memory context that only
- * grows: what is allocated on the way, and freed, comes from ours.
+ * The methods of the expanded object.  The caller may have chosen a memory context that only grows,
+ * so memory that is allocated and freed on the way comes from the edit's context.
  */
 static Size
 flat_size(ExpandedObjectHeader *eohptr)

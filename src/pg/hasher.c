@@ -2,15 +2,15 @@
 /*-------------------------------------------------------------------------
  *
  * hasher.c
- *	  The hashers of a type, and of an argument.
+ *	  Makes the hashers of a type, and those of a function's argument.
  *
- * What must hold: two values that SQL's = calls equal hash equally.  The files below follow the
- * server's equality type by type (key_scalar.c and key_text.c, by the bytes of keys/key_hash.h;
- * key_enum.c and key_nested.c, each with the bytes that it hashes); where a type's equality is not
- * known, the type's own hash function decides (key_function.c), and what it depends on becomes part
- * of the family.
+ * Two values that SQL's = calls equal must have the same hash.  The files for types follow the
+ * server's equality type by type: key_scalar.c and key_text.c hash the bytes of keys/key_hash.h,
+ * and key_enum.c and key_nested.c bytes of their own.  If a type's equality is not known, the
+ * type's own hash function is used (key_function.c), and what it depends on becomes part of the
+ * family.
  *
- * Filters of kind parquet hash other bytes, by another hash (key_plain.c).
+ * Filters of kind parquet hash other bytes, by another hash function (key_plain.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -42,7 +42,7 @@
 #include "pg/key_scalar.h"
 #include "pg/key_text.h"
 
-/* A row type that a hasher was made from, and the state that it was in. */
+/* A row type that a hasher was made from, and the type's state at that time. */
 typedef struct Watched
 {
 	TypeCacheEntry *entry;
@@ -50,8 +50,8 @@ typedef struct Watched
 } Watched;
 
 /*
- * A hasher that may have to be made anew: because a row type within it was altered, or because
- * each row brings its own type.
+ * A hasher that may have to be made anew, because a row type within it was altered, or because each
+ * row brings its own type.
  */
 typedef struct TreeHasher
 {
@@ -59,23 +59,25 @@ typedef struct TreeHasher
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
-	bool		lasting;		/* see Build */
-	bool		rows;			/* type and typmod are each key's own */
-	BloomfamHasher *root;		/* NULL: not made yet */
-	List	   *watched;		/* of Watched */
-	MemoryContext context;		/* holds root, watched and nothing else */
+	bool		lasting;		/* True if keys are a filter's; see Build. */
+	/* True if type and typmod are those of the last key, which is a row. */
+	bool		rows;
+	BloomfamHasher *root;		/* The hasher that hashes keys; NULL if it is not made yet. */
+	List	   *watched;		/* List of Watched: the row types that root was made from. */
+	MemoryContext context;		/* The memory context of root and watched, and of nothing else. */
 } TreeHasher;
 
-/* What making a hasher has to know, and collects, on its way down. */
+/* What making a hasher passes down to its parts, and what it collects from them. */
 typedef struct Build
 {
-	bool		lasting;		/* keys are a filter's, not an operator's within this database */
-	List	   *watched;		/* of Watched */
+	/* True if keys are a filter's; false if an operator within this database compares them. */
+	bool		lasting;
+	List	   *watched;		/* List of Watched: the row types that were found. */
 } Build;
 
 static BloomfamHasher *make_hasher(Build *build, Oid type, Oid collation);
 
-/* The hasher of a part, which is compared by its type's default equality. */
+/* Makes the hasher of a part of a key.  Parts are compared by their type's default equality. */
 static BloomfamHasher *
 make_part(Build *build, Oid type, Oid collation)
 {
@@ -83,7 +85,7 @@ make_part(Build *build, Oid type, Oid collation)
 	return make_hasher(build, type, collation);
 }
 
-/* ---- composites: the hashers of their parts, and then theirs ---- */
+/* ---- hashers of composite keys, made of the hashers of their parts ---- */
 
 static BloomfamHasher *
 make_array(Build *build, Oid type, Oid element_type, Oid collation)
@@ -122,7 +124,7 @@ make_row(Build *build, Oid type, int32 typmod)
 	{
 		TupleDesc	shared = lookup_rowtype_tupdesc(type, typmod);
 
-		/* an anonymous row type never changes; the copy keeps us free of reference counts */
+		/* An anonymous row type never changes.  A copy needs no reference count. */
 		desc = CreateTupleDescCopyConstr(shared);
 		ReleaseTupleDesc(shared);
 	}
@@ -149,7 +151,7 @@ make_row(Build *build, Oid type, int32 typmod)
 		if (column->attisdropped)
 			continue;
 
-		/* ROW(a, b) = ROW(c, d) is a = c AND b = d, by what = stands for there */
+		/* ROW(a, b) = ROW(c, d) means a = c AND b = d, with what "=" means for these types. */
 		if (type == RECORDOID && build->lasting)
 			bloomfam_equality_check_named(column->atttypid);
 		columns[i] = make_part(build, column->atttypid, column->attcollation);
@@ -157,9 +159,9 @@ make_row(Build *build, Oid type, int32 typmod)
 	return bloomfam_row_hasher(type, typmod, desc, columns);
 }
 
-/* ---- hashers that are made anew ---- */
+/* ---- hashers that may be made anew ---- */
 
-/* Takes over the family of what was made. */
+/* Takes over the family of the root hasher. */
 static inline void
 take_family(TreeHasher *tree)
 {
@@ -168,7 +170,10 @@ take_family(TreeHasher *tree)
 	tree->base.family_id = tree->root->family_id;
 }
 
-/* Was a row type altered since?  The type cache changes the identifier then, or clears it. */
+/*
+ * Returns whether a row type was altered since the hasher was made.  The type cache then changes or
+ * clears the type's identifier.
+ */
 static inline bool
 tree_is_stale(const TreeHasher *tree)
 {
@@ -191,7 +196,7 @@ tree_make(TreeHasher *tree, Oid type, int32 typmod)
 	Build		build = {tree->lasting, NIL};
 	BloomfamHasher *root;
 
-	/* an error half way must not leave a tree behind */
+	/* An error must not leave a part of a tree behind. */
 	tree->root = NULL;
 	tree->watched = NIL;
 	tree->base.family = NULL;
@@ -244,7 +249,8 @@ key_tree(BloomfamHasher *hasher, Datum key)
 }
 
 /*
- * Makes an empty tree in the current memory context; type is RECORDOID if only the rows tell it.
+ * Makes an empty TreeHasher in the current memory context. type is RECORDOID if only the rows tell
+ * their type.
  */
 static TreeHasher *
 make_tree(Oid type, Oid collation, bool lasting)
@@ -263,9 +269,11 @@ make_tree(Oid type, Oid collation, bool lasting)
 	return self;
 }
 
-/* ---- from a type to its hasher ---- */
+/* ---- the hasher of a type ---- */
 
-/* The hasher of a type with own bytes; NULL for others. */
+/*
+ * Makes the hasher of a type that is hashed by bytes of this module's own; returns NULL for others.
+ */
 static BloomfamHasher *
 make_own(Oid type, Oid collation)
 {
@@ -273,7 +281,7 @@ make_own(Oid type, Oid collation)
 		: bloomfam_scalar_hasher(type);
 }
 
-/* Of another base type. */
+/* Makes the hasher of any other base type. */
 static BloomfamHasher *
 make_base(Build *build, Oid type, Oid collation)
 {
@@ -287,7 +295,7 @@ make_base(Build *build, Oid type, Oid collation)
 	return hasher != NULL ? hasher : bloomfam_other_hasher(type, collation);
 }
 
-/* Makes the hasher of a type, which may be part of a key's, in the current memory context. */
+/* Makes the hasher of a type, which may be a part of a key, in the current memory context. */
 static BloomfamHasher *
 make_hasher(Build *build, Oid type, Oid collation)
 {
@@ -321,12 +329,15 @@ make_hasher(Build *build, Oid type, Oid collation)
 		case TYPTYPE_COMPOSITE:
 			return make_row(build, type, -1);
 		default:
-			bloomfam_no_hash_error(type);	/* pseudo-types */
+			bloomfam_no_hash_error(type);	/* Pseudo-types have no hash. */
 	}
 	return NULL;				/* keep compiler quiet */
 }
 
-/* Are there rows of a named type at the bottom of an array, a range or a multirange? */
+/*
+ * Returns whether there are rows of a named type at the bottom of an array, a range or a
+ * multirange.
+ */
 static bool
 holds_rows(Oid type)
 {
@@ -346,7 +357,7 @@ holds_rows(Oid type)
 	}
 }
 
-/* Makes one with our own hash, in the current memory context. */
+/* Makes a hasher of any type with this module's own hash, in the current memory context. */
 static BloomfamHasher *
 make_any(Oid type, Oid collation, bool lasting)
 {
@@ -400,14 +411,14 @@ bloomfam_hasher_make_local(MemoryContext context, Oid type, Oid collation)
 	return hasher;
 }
 
-/* ---- the keys of an argument ---- */
+/* ---- the hashers of an argument ---- */
 
 /*
- * The type of an argument that is a key.
+ * Returns the type of an argument that is a key.
  *
- * That of the expression, whatever it was relabelled from: a cast is what SQL's = would see, too.
- * No argument arrives relabelled behind the user's back, as keys are declared "any"; an untyped
- * literal is a bloomliteral, which is not hashed here.
+ * It is the type of the expression, whatever that was relabelled from: SQL's = would see a cast,
+ * too.  No argument comes relabelled without the user's knowledge, as keys are declared "any".  An
+ * untyped literal is a bloomliteral, which is not hashed here.
  */
 Oid
 bloomfam_key_type(FunctionCallInfo fcinfo, int argno)
@@ -422,11 +433,11 @@ bloomfam_key_type(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * The expressions of a call's arguments; NIL where they are not known, or say nothing.
+ * Returns the expressions of a call's arguments, or NIL if they are not known or tell nothing.
  *
- * An aggregate's functions are told the types of their arguments, and no typmods; but the rows
- * that its transition function gets are what the aggregate was called with.  Argument 0, the
- * state, has no expression: here it is a NULL.
+ * An aggregate's functions are told the types of their arguments, and no typmods.  But the rows
+ * that its transition function gets are those that the aggregate was called with.  Argument 0, the
+ * state, has no expression, so it is NULL in the list.
  */
 static List *
 argument_exprs(FunctionCallInfo fcinfo)
@@ -459,7 +470,7 @@ argument_exprs(FunctionCallInfo fcinfo)
 	return args;
 }
 
-/* The typmod of an argument that is a key, where its expression tells; else -1. */
+/* Returns the typmod of an argument that is a key, if its expression tells it, and otherwise -1. */
 static int32
 key_typmod(FunctionCallInfo fcinfo, int argno)
 {
@@ -486,13 +497,13 @@ bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int arg
 }
 
 /*
- * The arrays of anyarray have no collation: they are compared under that of the type, as they would
- * be after a cast, which is the only way to their elements that SQL has.
+ * The arrays of an anyarray have no collation.  They are compared under their type's collation, as
+ * they would be after a cast, which is the only way to their elements that SQL has.
  */
 bool
 bloomfam_hashers_retype(BloomfamHashers *hashers, Oid type)
 {
-	/* an error half way must leave none behind */
+	/* An error must not leave old hashers behind. */
 	memset(hashers->by_id, 0, sizeof(hashers->by_id));
 	hashers->type = InvalidOid;
 	MemoryContextReset(hashers->context);
@@ -515,7 +526,7 @@ bloomfam_hashers_get(FunctionCallInfo fcinfo, int argno, bool keys_are_array)
 	return hashers;
 }
 
-/* Makes the one for this hash. */
+/* Makes the hasher of an argument for this hash function. */
 BloomfamHasher *
 bloomfam_hashers_make(BloomfamHashers *hashers, BfHashId hash_id)
 {
