@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * index.c
- *	  Which rows an index is known to have.
+ *	  Finds out whether an index has all rows that a snapshot sees.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,8 +17,8 @@
 #include "pg/index.h"
 
 /*
- * Had the transaction that made this row of a catalog ended when a snapshot was taken, or is it the
- * snapshot's own?
+ * Returns whether the transaction that made this row of a catalog had ended when the snapshot was
+ * taken, or is the snapshot's own.
  */
 static bool
 row_precedes(HeapTuple row, Snapshot snapshot)
@@ -29,14 +29,15 @@ row_precedes(HeapTuple row, Snapshot snapshot)
 }
 
 /*
- * A build leaves out rows that are dead to all snapshots that its server knows of.  A standby's are
- * older, and see such rows; they stay what they are after a promotion, and where they are exported.
- * With a snapshot that was taken when the build had been committed it is whole: what that sees was
- * not deleted then.  Of versions that were updated within their page the server's own indcheckxmin
- * tells, and asks for all snapshots of the transaction; ALTER TABLE forgets it where it keeps the
- * index's file, and is then younger than the old snapshots itself.
+ * A build leaves out rows that are dead to all snapshots that its server knows of.  A standby's
+ * snapshots are older, and see such rows; they stay so after a promotion, and where they are
+ * exported.  If a snapshot was taken after the build was committed, the index is complete for it:
+ * no row that the snapshot sees was deleted before.  The server's own indcheckxmin tells about
+ * versions that were updated within their page, and must be asked for all snapshots of the
+ * transaction.  ALTER TABLE resets it when it keeps the index's file, and makes a row that is
+ * younger than the old snapshots.
  *
- * The row of pg_index is as old as CREATE INDEX or younger, that of pg_class as REINDEX or
+ * The row of pg_index is as old as CREATE INDEX or younger, and that of pg_class as REINDEX or
  * TRUNCATE.
  */
 bool

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * inspect.c
- *	  What can be known of a filter.
+ *	  Functions that tell what is known of a filter, and what filters of each kind would take.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,10 @@ PG_FUNCTION_INFO_V1(bloomfam_cardinality);
 PG_FUNCTION_INFO_V1(bloomfam_fpr);
 PG_FUNCTION_INFO_V1(bloomfam_kinds);
 
-/* Steps of a bisection from 1 to 1e-15 that leave a rate known to 1e-10 of itself. */
+/*
+ * The number of steps of a bisection from 1 to 1e-15 after which a rate is known to 1e-10 of
+ * itself.
+ */
 #define RATE_STEPS		45
 
 static void
@@ -64,7 +67,8 @@ bloomfam_fpr(PG_FUNCTION_ARGS)
 /*
  * bloom_info(bloomfilter) -> record: strict, immutable.  Reads the whole filter.
  *
- * What a filter does not have is NULL: the empty aggregate has neither capacity nor target.
+ * A property that a filter does not have is NULL: the empty aggregate has neither capacity nor
+ * target.
  */
 Datum
 bloomfam_info(PG_FUNCTION_ARGS)
@@ -83,7 +87,7 @@ bloomfam_info(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != NCOLUMNS)
 		elog(ERROR, "return type must be the row type of bloom_info");
 
-	/* what an aggregate's state is may be asked, too */
+	/* Unlike other functions, this one accepts an aggregate's state, too. */
 	bloomfam_state_open(PG_GETARG_DATUM(0), &view);
 	bf_stats(&bloomfam_port, &view, &stats);
 
@@ -114,7 +118,8 @@ bloomfam_info(PG_FUNCTION_ARGS)
 }
 
 /*
- * A filter of a kind for so many keys, as it would be stored; false if there is none.
+ * Plans a filter of a kind for this number of keys, as it would be stored.  Returns false if there
+ * is no such filter.
  */
 static bool
 plan_filter(const BfKind *kind, uint64 keys, double fpr, BfDesign *design, double *bytes,
@@ -134,8 +139,8 @@ plan_filter(const BfKind *kind, uint64 keys, double fpr, BfDesign *design, doubl
 }
 
 /*
- * The lowest rate at which a filter takes at most so many bits per key, by bisection of its
- * logarithm; 1 if none does.
+ * Returns the lowest rate at which a filter takes at most this number of bits per key, by bisection
+ * of the rate's logarithm.  Returns 1 if no filter does.
  */
 static double
 affordable_fpr(const BfKind *kind, uint64 keys, double bits_per_key)
@@ -165,11 +170,11 @@ affordable_fpr(const BfKind *kind, uint64 keys, double bits_per_key)
 
 /*
  * bloom_kinds(expected bigint, fpr float8, max_bits_per_key float8) -> setof record: not strict
- * (the last may be NULL), immutable.
+ * (the last argument may be NULL), immutable.
  *
- * What each kind takes for so many keys: at a false positive rate, or, if bits per key are given,
- * at the lowest rate that these buy.  What a kind cannot meet is NULL.  22023 for what is out of
- * range.
+ * Returns what a filter of each kind takes for this number of keys: at a false positive rate or, if
+ * bits per key are given, at the lowest rate that they allow.  What a kind cannot reach is NULL.
+ * Raises 22023 for arguments out of range.
  */
 Datum
 bloomfam_kinds(PG_FUNCTION_ARGS)

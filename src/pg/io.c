@@ -2,13 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * io.c
- *	  Ways in and out of the type bloomfilter: text, binary, bytea.
+ *	  Input and output of the type bloomfilter: text, binary, bytea.
  *
- * Every way in reads the whole value and checks it, checksum included; nothing else does, later.
- * All kinds come in, states of aggregates (kind "partial") among them: between the nodes of an
- * engine that splits aggregates they travel as any value does, and a way in cannot tell whose they
- * are.  What they are good for is decided where a value is opened (datum.h).  The text form is
- * bytea's hex form, whatever bytea_output says.
+ * Every input function reads the whole value and checks it, with its checksum; nothing checks it
+ * later.  Values of all kinds are accepted, including states of aggregates (kind "partial").  These
+ * are sent like any value between the nodes of an engine that splits aggregates, and an input
+ * function cannot tell where a value comes from.  What a value may be used for is decided when it
+ * is opened (datum.h).  The text form is bytea's hex form, whatever bytea_output says.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +24,10 @@
 #include "pg/io.h"
 #include "pg/port.h"
 
-/* Bytes that are written as text or read from it between two answers to interrupts: some ms. */
+/*
+ * The number of bytes that are written as text or read from it between two answers to interrupts,
+ * which takes some ms.
+ */
 #define BYTES_PER_CHECK		((Size) 1024 * 1024)
 
 PG_FUNCTION_INFO_V1(bloomfam_in);
@@ -34,7 +37,7 @@ PG_FUNCTION_INFO_V1(bloomfam_send);
 PG_FUNCTION_INFO_V1(bloomfam_from_bytea);
 PG_FUNCTION_INFO_V1(bloomfam_to_bytea);
 
-/* What cannot be it for its size or alignment is told without loading a function. */
+/* A type with another size or alignment is refused without loading a function. */
 bool
 bloomfam_is_filter_type(Oid type)
 {
@@ -54,7 +57,7 @@ bloomfam_is_filter_type(Oid type)
 	return finfo.fn_addr == bloomfam_in;
 }
 
-/* Returns NULL if the bytes are a filter, else the reason why they are not. */
+/* Returns NULL if the bytes are a filter, and otherwise the reason why they are not. */
 static const char *
 invalid_reason(const void *data, Size len)
 {
@@ -64,7 +67,7 @@ invalid_reason(const void *data, Size len)
 	return bf_validate(&bloomfam_port, data, len, &view, &reason) == BF_OK ? NULL : reason;
 }
 
-/* A value that came as bytes: an error, 22P03, if they are no filter. */
+/* Raises the error 22P03 if a value that came as bytes is not a filter. */
 static void
 check_value(struct varlena *value)
 {
@@ -77,7 +80,10 @@ check_value(struct varlena *value)
 				 errdetail("Reason: %s.", reason)));
 }
 
-/* The end of so many hex digits, or of the text: blanks may be between pairs of them. */
+/*
+ * Returns the end of this number of hex digits, or of the text.  Blanks may be between pairs of
+ * digits.
+ */
 static const char *
 end_of_digits(const char *text, Size ndigits)
 {
@@ -89,7 +95,8 @@ end_of_digits(const char *text, Size ndigits)
 /*
  * bloomfilter_in(cstring) -> bloomfilter: strict, immutable.
  *
- * 22P02 for anything but \x and the hex digits of a valid filter; softly from PostgreSQL 16 on.
+ * Raises 22P02 for anything but \x and the hex digits of a valid filter, as a soft error from
+ * PostgreSQL 16 on.
  */
 Datum
 bloomfam_in(PG_FUNCTION_ARGS)
@@ -156,7 +163,7 @@ bloomfam_out(PG_FUNCTION_ARGS)
 
 /*
  * bloomfilter_recv(internal) -> bloomfilter: strict, immutable.  The binary form is the value's
- * bytes.  22P03.
+ * bytes.  Raises 22P03 if they are not a filter.
  */
 Datum
 bloomfam_recv(PG_FUNCTION_ARGS)
@@ -181,7 +188,8 @@ bloomfam_send(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloomfilter(bytea) -> bloomfilter: strict, immutable; the cast from bytea.  22P03.
+ * bloomfilter(bytea) -> bloomfilter: strict, immutable.  This is the cast from bytea.  Raises 22P03
+ * if the bytes are not a filter.
  */
 Datum
 bloomfam_from_bytea(PG_FUNCTION_ARGS)
@@ -192,9 +200,7 @@ bloomfam_from_bytea(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(bytes);
 }
 
-/*
- * bytea(bloomfilter) -> bytea: strict, immutable; the cast to bytea.
- */
+/* bytea(bloomfilter) -> bytea: strict, immutable.  This is the cast to bytea. */
 Datum
 bloomfam_to_bytea(PG_FUNCTION_ARGS)
 {

@@ -2,9 +2,9 @@
 /*-------------------------------------------------------------------------
  *
  * key_enum.c
- *	  Keys that are of an enum.
+ *	  The hasher of keys that are enum values.
  *
- * Canonical bytes of the family enum "schema"."type": the label in UTF-8.
+ * The canonical bytes of the family enum "schema"."type" are the label in UTF-8.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +24,7 @@
 typedef struct EnumLabel
 {
 	Oid			value;
-	char		status;			/* simplehash's own */
+	char		status;			/* Used by simplehash. */
 	uint64		hash;
 } EnumLabel;
 
@@ -42,11 +42,11 @@ typedef struct EnumLabel
 typedef struct EnumHasher
 {
 	BloomfamHasher base;
-	enumlabels_hash *labels;	/* of the values seen so far */
-	uint64		generation;		/* of pg_enum, when labels was empty */
+	enumlabels_hash *labels;	/* The labels' hashes of the values that were hashed so far. */
+	uint64		generation;		/* The value of enum_generation when labels was emptied. */
 } EnumHasher;
 
-/* Counts the changes of pg_enum that this backend hears of. */
+/* The number of changes of pg_enum that this backend has heard of. */
 static uint64 enum_generation = 0;
 
 static void
@@ -75,7 +75,7 @@ hash_enum_label(Oid value)
 	return hash;
 }
 
-/* By label: values of an enum are OIDs, which differ from database to database. */
+/* Hashes an enum value by its label: values are OIDs, which differ from database to database. */
 static uint64
 key_enum(BloomfamHasher *hasher, Datum key)
 {

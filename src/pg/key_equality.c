@@ -2,23 +2,24 @@
 /*-------------------------------------------------------------------------
  *
  * key_equality.c
- *	  Whether a type's equality is the one that hashes of its keys follow.
+ *	  Checks whether a type's equality is the one that hashes of its keys follow.
  *
- * Two operators are harmless.  One is the server's own =: the hashes of what it is for spell it
- * out.  The other is the equality of a base type's default operator class, whose hash function
- * goes with it.  Any other operator = that a query may mean makes the keys an error.
+ * Two operators = are harmless.  One is the server's own, whose meaning is built into the hashes of
+ * its types.  The other is the equality of a base type's default operator class, whose hash
+ * function goes with it.  Any other operator = that a query may mean makes the keys an error.
  *
- * Which one a query means depends on its search_path.  The one in effect when keys are hashed need
- * not be that of the query: a view or a function may have another.  So there also count, wherever
- * they are, the operators of those whose word has weight: the owner of the keys' type, a superuser,
- * and the user; and those in that type's own schema.  What others have in their schemas does not,
- * whatever else it compares: it would deny keys to everybody.
+ * Which operator a query means depends on its search_path.  The path in effect when keys are hashed
+ * need not be the query's: a view or a function may have another.  So operators of some owners
+ * count wherever they are: those of the owner of the keys' type, of a superuser, and of the user.
+ * Operators in the type's own schema count, too.  Those that other users have in their schemas do
+ * not count, whatever they compare: they would deny keys to everybody.
  *
- * Base types of the server have operators for all types of their family, which the parser prefers
- * to all that do not take a key's type exactly.  Other keys may be coerced to an operator's types,
- * so that all count that they can be coerced to: polymorphic ones, and domains of any level.
+ * Base types of the server have operators for all types of their family.  The parser prefers these
+ * to all operators that do not take a key's type exactly.  Other keys may be coerced to an
+ * operator's types.  So all operators count that they can be coerced to: polymorphic ones, and
+ * those of domains of any level.
  *
- * All operators of the name are looked at, which others may have made many: so the answer is kept.
+ * All operators of the name are examined, and users may have made many, so the answer is kept.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,19 +49,23 @@
 #include "pg/key_scalar.h"
 #include "pg/key_text.h"
 
-/* With a search path of more schemas no answers are kept. */
+/* No answers are kept if the search path has more schemas than this. */
 #define MAX_PATH 16
 
-/* Of so many questions the answers are kept in a session. */
+/* The maximum number of answers that are kept in a session. */
 #define MAX_ANSWERS 1024
 
-/* All that an answer depends on, but for what catalogs say; compared byte by byte. */
+/*
+ * All that an answer depends on, except for the contents of catalogs.  Questions are compared byte
+ * by byte.
+ */
 typedef struct EqualityQuestion
 {
 	Oid			type;
 	Oid			user;
-	int			path_len;		/* at most MAX_PATH */
-	Oid			path[MAX_PATH];	/* without the temporary schema; the rest is 0 */
+	int			path_len;		/* The number of schemas in path, at most MAX_PATH. */
+	/* The search path without the temporary schema; unused elements are 0. */
+	Oid			path[MAX_PATH];
 } EqualityQuestion;
 
 static inline bool
@@ -76,8 +81,9 @@ equality_name(void)
 }
 
 /*
- * Does the server give the type, which is no domain, the equality of its kind: of arrays, rows,
- * ranges, enums?  Else a base type, with an operator class for itself, or one that it takes.
+ * Returns whether the server gives the type, which is not a domain, the equality of arrays, rows,
+ * ranges or enums.  Otherwise it is a base type with an operator class for itself, or one that it
+ * takes.
  */
 static bool
 has_equality_of_kind(Oid type)
@@ -85,7 +91,7 @@ has_equality_of_kind(Oid type)
 	return get_typtype(type) != TYPTYPE_BASE || OidIsValid(get_element_type(type));
 }
 
-/* ---- what two types have in common ---- */
+/* ---- types that may be of one family ---- */
 
 static bool
 is_row(Oid type)
@@ -93,7 +99,9 @@ is_row(Oid type)
 	return type == RECORDOID || get_typtype(type) == TYPTYPE_COMPOSITE;
 }
 
-/* The type that an array, a range or a multirange is made of; 0 for others. */
+/*
+ * Returns the type that an array, a range or a multirange is made of; InvalidOid for other types.
+ */
 static Oid
 inner_type(Oid type)
 {
@@ -104,7 +112,7 @@ inner_type(Oid type)
 	return OidIsValid(inner) ? inner : get_multirange_range(type);
 }
 
-/* May keys of these types be of one family?  Where that is not known they may. */
+/* Returns whether keys of these types may be of one family.  Returns true if that is not known. */
 static bool
 may_share_family(Oid a, Oid b)
 {
@@ -129,25 +137,29 @@ may_share_family(Oid a, Oid b)
 	family_a = bloomfam_is_text(a) ? "text" : bloomfam_scalar_family(a);
 	family_b = bloomfam_is_text(b) ? "text" : bloomfam_scalar_family(b);
 	if (family_a == NULL || family_b == NULL)
-		return a == b;			/* the name of such a family is the type's */
+		return a == b;			/* The name of a family of another type is the type's. */
 	return strcmp(family_a, family_b) == 0;
 }
 
-/* ---- which operators count ---- */
+/* ---- operators that count ---- */
 
 /*
- * Do keys of a base type of the server have operators of the server for all of their family?  The
- * exceptions, varchar and cidr, have them for the preferred type that they are a form of.
+ * Returns whether keys of a type of the server have operators of the server for all of their
+ * family.  The exceptions, varchar and cidr, have them for the preferred type that they are a form
+ * of.
  */
 static bool
 has_servers_operators(Oid base)
 {
-	/* anonymous rows and literals within them, too: what those are coerced to is refused itself */
+	/*
+	 * Anonymous rows, and literals within them, count as well: what they are coerced to is refused
+	 * itself.
+	 */
 	return is_servers_own(base) &&
 		(get_typtype(base) == TYPTYPE_PSEUDO || !has_equality_of_kind(base));
 }
 
-/* Does an operator take keys of exactly this type, and others of their family? */
+/* Returns whether an operator takes keys of exactly this type, and others of their family. */
 static bool
 takes_exactly(Form_pg_operator operator, Oid type)
 {
@@ -162,11 +174,14 @@ takes_exactly(Form_pg_operator operator, Oid type)
 	if (other == type)
 		return true;
 
-	/* of keys of the server's type and of somebody's, it is enough to refuse the latter */
+	/* Of keys of the server's type and keys of a user's type, it is enough to refuse the latter. */
 	return (!is_servers_own(type) || is_servers_own(other)) && may_share_family(type, other);
 }
 
-/* May the parser coerce a key of a type, which is no domain, to an operator's type? */
+/*
+ * Returns whether the parser may coerce a key of a type, which is not a domain, to an operator's
+ * type.
+ */
 static bool
 reaches(Oid base, Oid operand)
 {
@@ -174,7 +189,10 @@ reaches(Oid base, Oid operand)
 		(has_equality_of_kind(base) || may_share_family(base, operand));
 }
 
-/* May an operator compare keys of a type with each other, or with others of their family? */
+/*
+ * Returns whether an operator may compare keys of a type with each other, or with others of their
+ * family.
+ */
 static bool
 compares(Form_pg_operator operator, Oid type, Oid base)
 {
@@ -194,7 +212,7 @@ compares(Form_pg_operator operator, Oid type, Oid base)
 		(right_reached && may_share_family(base, left));
 }
 
-/* Is an operator's schema one of those that operators are looked for in? */
+/* Returns whether an operator's schema is one of those in which operators are looked up. */
 static bool
 is_on_path(const EqualityQuestion *question, Form_pg_operator operator)
 {
@@ -206,7 +224,10 @@ is_on_path(const EqualityQuestion *question, Form_pg_operator operator)
 	return question->path_len == MAX_PATH && OperatorIsVisible(operator->oid);
 }
 
-/* Is the operator the type's owner's, or where the type is?  So of each level of a domain. */
+/*
+ * Returns whether the operator has the type's owner or is in the type's schema.  For a domain, the
+ * types at each level count.
+ */
 static bool
 belongs_to(Form_pg_operator operator, Oid type)
 {
@@ -228,7 +249,7 @@ belongs_to(Form_pg_operator operator, Oid type)
 	return result;
 }
 
-/* Has the one who made an operator a say in what = stands for? */
+/* Returns whether an operator counts because of its owner or its schema. */
 static bool
 has_weight(const EqualityQuestion *question, Form_pg_operator operator)
 {
@@ -238,8 +259,8 @@ has_weight(const EqualityQuestion *question, Form_pg_operator operator)
 }
 
 /*
- * Does pg_catalog have an operator for the same types, and the search path finds it first?  It
- * comes first on all search paths but those that name it.
+ * Returns whether pg_catalog has an operator for the same types that the search path finds before
+ * this one. pg_catalog comes first on all search paths except those that name it.
  */
 static bool
 is_behind_catalog(Form_pg_operator operator)
@@ -253,7 +274,10 @@ is_behind_catalog(Form_pg_operator operator)
 		OpernameGetOprid(equality_name(), left, right) != operator->oid;
 }
 
-/* What the parser takes "=" for between two keys of a type: 0 if there is no operator. */
+/*
+ * Returns the operator that the parser takes "=" for between two keys of a type; InvalidOid if
+ * there is none.
+ */
 static Oid
 resolve_equality(Oid type)
 {
@@ -269,9 +293,9 @@ resolve_equality(Oid type)
 }
 
 /*
- * An operator = of somebody's own, other than this one, that a query may mean; 0 if none.  An
- * unqualified name finds none in temporary schemas.  What costs most is asked last: others may have
- * made many operators.
+ * Returns a user's operator =, other than this one, that a query may mean; InvalidOid if there is
+ * none.  An unqualified name finds no operator in temporary schemas.  The most expensive conditions
+ * come last, as users may have made many operators.
  */
 static Oid
 find_other_equality(const EqualityQuestion *question, Oid equality)
@@ -301,11 +325,11 @@ find_other_equality(const EqualityQuestion *question, Oid equality)
 
 /* ---- answers that are kept ---- */
 
-/* The questions whose answer was "none".  Of the others, which are errors, nothing is kept. */
+/* The questions whose answer was "none".  Other answers are errors, and are not kept. */
 static HTAB *answers = NULL;
 static uint64 answers_age;
 
-/* Counts what may change an answer. */
+/* Counts changes of catalogs that may change an answer. */
 static uint64 catalog_age = 0;
 
 static void
@@ -314,11 +338,11 @@ catalog_changed(Datum arg, int cache_id, uint32 hash_value)
 	catalog_age++;
 }
 
-/* Makes the table anew where it is too old or too full. */
+/* Makes the table of answers anew if it is too old or too full. */
 static void
 prepare_answers(void)
 {
-	/* of columns because whether a row type inherits another is nowhere else to be seen */
+	/* pg_attribute is included, as nothing else shows that a row type inherits another. */
 	static const int caches[] = {OPEROID, TYPEOID, AUTHOID, NAMESPACEOID, CASTSOURCETARGET, CLAOID,
 	AMOPOPID, ATTNUM};
 	static bool watching = false;
@@ -343,7 +367,7 @@ prepare_answers(void)
 	answers_age = catalog_age;
 }
 
-/* ---- the questions ---- */
+/* ---- checking a type's equality ---- */
 
 static void equality_error(Oid type, Oid operator) pg_attribute_noreturn();
 
@@ -401,7 +425,10 @@ bloomfam_equality_check_named(Oid type)
 	if (OidIsValid(other))
 		equality_error(type, other);
 
-	/* not where the path may be a longer one, or a change was heard of too late for the answer */
+	/*
+	 * Keep no answer if the path may be longer, or if a change was heard of while the answer was
+	 * found.
+	 */
 	if (question.path_len < MAX_PATH && answers_age == catalog_age)
 		(void) hash_search(answers, &question, HASH_ENTER, NULL);
 }

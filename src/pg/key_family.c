@@ -2,11 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * key_family.c
- *	  The names of key families.
+ *	  Makes and compares the names of key families.
  *
  * Two keys whose families have the same name are hashed the same way, on any server, for ever.  So
- * a name tells all that the hash depends on: nothing more for types with own bytes, a qualified
- * name for a user's types, and after "@" the server and the collation where these have a part.
+ * a name tells all that the hash depends on.  Types that are hashed by this module's own bytes need
+ * nothing more.  A user's type has its qualified name, and after "@" come the server and the
+ * collation, if the hash depends on them.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,8 +26,8 @@
 #include "pg/key_utf8.h"
 
 /*
- * Gives a hasher its family.  A name that is too long for a filter's header keeps its beginning,
- * and a hash of all of it, so that different families still differ.
+ * Gives a hasher its family.  A name that is too long for a filter's header is cut, and gets a hash
+ * of the whole name at its end, so that different families still differ.
  */
 void
 bloomfam_family_set(BloomfamHasher *hasher, const char *name)
@@ -63,7 +64,7 @@ bloomfam_family_change(BloomfamHasher *hasher, MemoryContext context, const char
 	MemoryContextSwitchTo(old_context);
 }
 
-/* Appends a string of the database in UTF-8 and double quotes; NULL as nothing in quotes. */
+/* Appends a string of the database in UTF-8 and in double quotes; NULL gives two quotes. */
 static void
 append_quoted(StringInfo buf, const char *str)
 {
@@ -99,7 +100,7 @@ bloomfam_family_append_type(StringInfo buf, Oid type)
 	ReleaseSysCache(tuple);
 }
 
-/* Appends what every hash function of the server depends on. */
+/* Appends what every hash function of the server depends on: its major version and byte order. */
 void
 bloomfam_family_append_server(StringInfo buf)
 {
@@ -112,7 +113,7 @@ bloomfam_family_append_server(StringInfo buf)
 	appendStringInfo(buf, "pg%d:%s", BLOOMFAM_PG_MAJOR, byte_order);
 }
 
-/* A catalog with locales, and its columns; those that this major version has not are 0. */
+/* A catalog with locales, and its columns; columns that this major version does not have are 0. */
 typedef struct LocaleCatalog
 {
 	const char *object;
@@ -144,7 +145,10 @@ static const LocaleCatalog collations = {
 	.rules = BLOOMFAM_ANUM_COLL_RULES,
 };
 
-/* A text column of a catalog's row as a string; NULL for a null, or if there is no such column. */
+/*
+ * Returns a text column of a catalog's row as a string; NULL if it is null or there is no such
+ * column.
+ */
 static char *
 catalog_string(const LocaleCatalog *catalog, HeapTuple tuple, AttrNumber column)
 {
@@ -159,8 +163,8 @@ catalog_string(const LocaleCatalog *catalog, HeapTuple tuple, AttrNumber column)
 
 /*
  * Appends what a collation's comparisons depend on: its provider, its locale, the version of that
- * locale that the library at hand has, and its rules if there are any.  Not its name: two
- * collations with the same of all this compare the same.
+ * locale in the installed library, and its rules if there are any.  Its name does not matter: two
+ * collations that have all of this in common compare alike.
  */
 void
 bloomfam_family_append_collation(StringInfo buf, Oid collation)
@@ -191,7 +195,10 @@ bloomfam_family_append_collation(StringInfo buf, Oid collation)
 	append_quoted(buf, main_locale);
 	if (collate != NULL || ctype != NULL)
 	{
-		/* the classes of characters; a database has these whatever its provider */
+		/*
+		 * Append what decides about classes of characters; a database has these columns for any
+		 * provider.
+		 */
 		appendStringInfoChar(buf, ':');
 		append_quoted(buf, collate);
 		appendStringInfoChar(buf, ':');
@@ -207,11 +214,14 @@ bloomfam_family_append_collation(StringInfo buf, Oid collation)
 	}
 }
 
-/* A family's name taken apart: what it is without the parts that begin with "@", and these. */
+/*
+ * A family's name taken apart: the name without the parts that begin with "@", and what these say.
+ */
 typedef struct NameParts
 {
 	StringInfoData type;
-	char	   *server;			/* of the first such part, "pg15:le"; NULL: there is none */
+	/* The server of the first part with "@", such as "pg15:le"; NULL if there is no such part. */
+	char	   *server;
 	bool		has_collation;
 } NameParts;
 
@@ -228,7 +238,7 @@ take_apart(const char *name, uint32 len, NameParts *parts)
 		bool		quoted = false;
 		const char *end = p;
 
-		/* up to what ends a type or such a part, which in quotes is nothing */
+		/* Find the end of a type or of a part with "@".  Within quotes, no character ends it. */
 		for (; *end != '\0' && (quoted || end == p || strchr("@,)[", *end) == NULL); end++)
 			quoted ^= *end == '"';
 		if (*p == '@')

@@ -2,11 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * key_function.c
- *	  Keys that are hashed by a function of the server or of an extension.
+ *	  The hasher of keys that are hashed by a function of the server or of an extension.
  *
- * For types whose equality is not known here.  What the function depends on is in the family's
- * name after "@": the server's major version and byte order, the encoding, and for a type with
- * collations the database's collation and the key's.
+ * It is for types whose equality this module does not know.  The family's name has what the
+ * function depends on after "@": the server's major version and byte order, the encoding, and for a
+ * type with collations the database's collation and the key's.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,18 +25,22 @@
 #include "pg/key_family.h"
 #include "pg/key_function.h"
 
-/* Hashes by an extended hash function of the server. */
+/* A hasher that calls an extended hash function of the server. */
 typedef struct FunctionHasher
 {
 	BloomfamHasher base;
 	FmgrInfo	function;
 	FunctionCallInfo call;
-	text	   *text;			/* room for a key of another type as text */
+	/* Room for a key of another type as text; NULL if none is allocated. */
+	text	   *text;
 	Size		text_size;
 	MemoryContext context;
 } FunctionHasher;
 
-/* The server's hash functions leave some bits worse than others: mix. */
+/*
+ * Hashes a key by the function.  The result is mixed, as some bits of the server's hash functions
+ * are worse than others.
+ */
 uint64
 bloomfam_hash_by_function(BloomfamHasher *hasher, Datum key)
 {
@@ -51,7 +55,7 @@ bloomfam_hash_by_function(BloomfamHasher *hasher, Datum key)
 	return bf_hash_u64(DatumGetUInt64(result));
 }
 
-/* A string by text's function. */
+/* Hashes a string as text, by the function for text. */
 uint64
 bloomfam_hash_string_by_function(BloomfamHasher *hasher, const char *str, Size len)
 {
@@ -98,7 +102,10 @@ bloomfam_no_hash_error(Oid type)
 			 errhint("Cast the key to a type that has one, such as text.")));
 }
 
-/* The type that this one is a relabelling of, equality and all; else itself. */
+/*
+ * Returns the type that this type relabels, if it has that type's equality, too; otherwise this
+ * type.
+ */
 Oid
 bloomfam_key_relabelled(Oid type)
 {
@@ -110,8 +117,8 @@ bloomfam_key_relabelled(Oid type)
 /* ---- keys that outlive their database ---- */
 
 /*
- * Types of the server that have a hash function of their own which looks at nothing but what the
- * text of a value tells.
+ * Returns whether this is a type of the server with its own hash function, whose hash depends only
+ * on what the text of a value says.
  */
 static bool
 is_hashed_by_text(Oid type)
@@ -123,7 +130,7 @@ is_hashed_by_text(Oid type)
 		case CIDOID:
 		case TIDOID:
 		case JSONBOID:
-#ifdef OID8OID					/* since 19 */
+#ifdef OID8OID					/* The type oid8 exists since PostgreSQL 19. */
 		case OID8OID:
 #endif
 			return true;
@@ -141,7 +148,7 @@ routine_of(Oid function)
 	return info.fn_addr;
 }
 
-/* Are values of two types made text of by the same routine? */
+/* Returns whether the same routine makes the texts of values of both types. */
 static bool
 are_written_alike(Oid type, Oid other)
 {
@@ -162,7 +169,8 @@ bloomfam_key_check_lasting(Oid type)
 	Oid			other = entry->hash_opintype;
 
 	if (!OidIsValid(function))
-		return;					/* no keys at all */
+		/* Return without an error, as a type without a hash function has no keys. */
+		return;
 
 	if (other == type && type < FirstNormalObjectId)
 	{
@@ -176,8 +184,8 @@ bloomfam_key_check_lasting(Oid type)
 	}
 
 	/*
-	 * A few bytes may stand for something that has a name in this database, as a regclass's do.
-	 * What is longer has all in it.
+	 * A value of a few bytes may stand for something that has a name in this database, as a
+	 * regclass does.  A longer value is complete by itself.
 	 */
 	if (other == type && routine_of(function) == hashoidextended)
 		other = OIDOID;
@@ -192,7 +200,10 @@ bloomfam_key_check_lasting(Oid type)
 						 format_type_be(other))));
 }
 
-/* A key under no collation might be hashed by another one than it is compared by. */
+/*
+ * Raises an error if there is no collation: the key might be hashed under another one than it is
+ * compared under.
+ */
 void
 bloomfam_key_check_collation(Oid collation)
 {
@@ -203,11 +214,11 @@ bloomfam_key_check_collation(Oid collation)
 				 errhint("Use the COLLATE clause to set the collation explicitly.")));
 }
 
-/* A type that we know nothing of: what its default hash operator class says. */
+/* Makes the hasher of a type that this module does not know, by its default hash operator class. */
 BloomfamHasher *
 bloomfam_other_hasher(Oid type, Oid collation)
 {
-	/* the type cache finds no hash function that does not go with the type's equality */
+	/* The type cache finds only a hash function that goes with the type's equality. */
 	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 	BloomfamHasher *hasher;
 	StringInfoData name;

@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * key_nested.c
- *	  Keys that are made of others: arrays, ranges, multiranges and rows.
+ *	  The hashers of keys that consist of other values: arrays, ranges, multiranges and rows.
  *
- * Canonical bytes are made of items, as bf_key_put_item() writes them: 1 and the value's hash; or,
- * for a null, 0 and 8 zeros.  The family's name has the families of the parts in it.
+ * The canonical bytes consist of items, as bf_key_put_item() writes them: 1 and the value's hash,
+ * or for a null 0 and 8 zeros.  The family's name has the families of the parts in it.
  *
  *	x[]				number of dimensions, 4 bytes; for each its length and its lower bound, 4
  *					bytes each; the elements' items
@@ -37,10 +37,10 @@
 #include "pg/key_family.h"
 #include "pg/key_nested.h"
 
-/* One range in canonical bytes. */
+/* The number of canonical bytes of one range. */
 #define RANGE_SIZE			(1 + 2 * sizeof(uint64))
 
-/* Work buffers beyond this are not kept from key to key. */
+/* A work buffer of more bytes is not kept from key to key. */
 #define BUFFER_KEEP_SIZE	((Size) 1024 * 1024)
 
 /* A work buffer that is reused from key to key. */
@@ -55,40 +55,43 @@ typedef struct ArrayHasher
 {
 	BloomfamHasher base;
 	BloomfamHasher *element;
-	int16		typlen;			/* of the element */
+	int16		typlen;			/* The typlen of the elements' type. */
 	bool		typbyval;
 	char		typalign;
-	bool		ignore_bounds;	/* = does not look at lower bounds */
-	uint64		named_for;		/* the element's family that ours is named for */
+	bool		ignore_bounds;	/* True for a type whose = does not look at lower bounds. */
+	/* The id of the elements' family for which the array's family is named. */
+	uint64		named_for;
 	MemoryContext context;
 	WorkBuffer	buffer;
 } ArrayHasher;
 
-/* Ranges and multiranges. */
+/* The hasher of a range or a multirange. */
 typedef struct RangeHasher
 {
 	BloomfamHasher base;
 	BloomfamHasher *bound;
 	TypeCacheEntry *range;
-	WorkBuffer	buffer;			/* of a multirange */
+	WorkBuffer	buffer;			/* The work buffer for a multirange's bytes. */
 } RangeHasher;
 
-/* Rows of one type. */
+/* The hasher of rows of one type. */
 typedef struct RowHasher
 {
 	BloomfamHasher base;
 	Oid			type;
-	int32		typmod;			/* tells anonymous row types apart; -1 for others */
+	/* The typmod, which tells anonymous row types apart; -1 for other row types. */
+	int32		typmod;
 	TupleDesc	desc;
-	BloomfamHasher **columns;	/* NULL for a dropped one */
-	uint64	   *named_for;		/* the columns' families that ours is named for */
+	BloomfamHasher **columns;	/* The columns' hashers; NULL for a dropped column. */
+	/* The ids of the columns' families for which the row's family is named. */
+	uint64	   *named_for;
 	MemoryContext context;
 	Datum	   *values;
 	bool	   *nulls;
 	uint8	   *bytes;
 } RowHasher;
 
-/* ---- bytes ---- */
+/* ---- work buffers and items ---- */
 
 static void
 buffer_init(WorkBuffer *buffer)
@@ -98,7 +101,7 @@ buffer_init(WorkBuffer *buffer)
 	buffer->size = 0;
 }
 
-/* Room for so many bytes; what was there before is lost. */
+/* Makes room for this number of bytes.  The buffer's contents are lost. */
 static uint8 *
 buffer_reserve(WorkBuffer *buffer, Size size)
 {
@@ -117,7 +120,7 @@ buffer_reserve(WorkBuffer *buffer, Size size)
 	return buffer->data;
 }
 
-/* Gives an uncommonly large buffer back. */
+/* Frees the buffer if it is uncommonly large. */
 static void
 buffer_release(WorkBuffer *buffer)
 {
@@ -129,7 +132,7 @@ buffer_release(WorkBuffer *buffer)
 	}
 }
 
-/* Writes the item of a value, and returns where the next one goes. */
+/* Writes the item of a value, and returns where the next item goes. */
 static inline uint8 *
 put_item(uint8 *bytes, BloomfamHasher *hasher, Datum value, bool isnull)
 {
@@ -139,7 +142,10 @@ put_item(uint8 *bytes, BloomfamHasher *hasher, Datum value, bool isnull)
 
 /* ---- parts whose family varies ---- */
 
-/* Where such a part is NULL, nothing says what it would be, and so which keys may equal this. */
+/*
+ * Raises the error for a NULL part whose family varies: nothing says what type it has, and so which
+ * keys may equal this one.
+ */
 static void unknown_part_error(void) pg_attribute_noreturn();
 
 static void
@@ -153,7 +159,10 @@ unknown_part_error(void)
 			 errhint("Cast anonymous rows to a named composite type.")));
 }
 
-/* Takes note of the family of an array's next element that is not NULL; 0: there was none yet. */
+/*
+ * Notes the family of an array's next element that is not NULL. *family_id is 0 before the first
+ * one.  Raises an error if the family differs from that of the elements before.
+ */
 static inline void
 note_element(uint64 *family_id, const BloomfamHasher *element)
 {
@@ -165,9 +174,9 @@ note_element(uint64 *family_id, const BloomfamHasher *element)
 	*family_id = element->family_id;
 }
 
-/* ---- arrays ---- */
+/* ---- hashers of arrays ---- */
 
-/* Names the array's family for what its elements are. */
+/* Names the array's family for its elements' family. */
 static void
 name_array(ArrayHasher *self)
 {
@@ -244,7 +253,7 @@ bloomfam_array_hasher(Oid type, Oid element_type, BloomfamHasher *element)
 	self->context = CurrentMemoryContext;
 	buffer_init(&self->buffer);
 
-	/* int2vector has no = of its own, and takes that of arrays */
+	/* int2vector has no = of its own, and is compared by that of arrays. */
 	self->ignore_bounds = type == OIDVECTOROID;
 	if (self->ignore_bounds)
 		bloomfam_family_set(&self->base, "oidvector");
@@ -253,7 +262,7 @@ bloomfam_array_hasher(Oid type, Oid element_type, BloomfamHasher *element)
 	return &self->base;
 }
 
-/* ---- ranges and multiranges ---- */
+/* ---- hashers of ranges and multiranges ---- */
 
 static void
 put_range(uint8 *bytes, BloomfamHasher *bound, const RangeBound *lower, const RangeBound *upper,
@@ -266,7 +275,7 @@ put_range(uint8 *bytes, BloomfamHasher *bound, const RangeBound *lower, const Ra
 		return;
 	}
 
-	/* whether an infinite bound is inclusive has no meaning */
+	/* It has no meaning whether an infinite bound is inclusive. */
 	if (lower->infinite)
 		bytes[0] |= 2;
 	else
@@ -330,8 +339,9 @@ key_multirange(BloomfamHasher *hasher, Datum key)
 }
 
 /*
- * Ranges compare their bounds by an operator class of their own.  Unless that has the subtype's
- * equality, what the subtype's hasher tells apart may be one and the same to the range.
+ * Raises an error if a range type's operator class has another equality than its subtype.  Ranges
+ * compare their bounds by that operator class, so values that the subtype's hasher tells apart
+ * might be equal to the range.
  */
 static void
 check_range_equality(TypeCacheEntry *range)
@@ -398,9 +408,9 @@ bloomfam_multirange_hasher(TypeCacheEntry *range, BloomfamHasher *bound)
 	return make_ranges("multirange", key_multirange, range, bound);
 }
 
-/* ---- rows ---- */
+/* ---- hashers of rows ---- */
 
-/* Names the rows' family for what their columns are. */
+/* Names the row's family for its columns' families. */
 static void
 name_row(RowHasher *self)
 {
@@ -428,7 +438,7 @@ name_row(RowHasher *self)
 	}
 }
 
-/* Sees to it that the family is that of the row that was hashed. */
+/* Makes sure that the family is that of the row that was hashed. */
 static void
 check_name(RowHasher *self)
 {

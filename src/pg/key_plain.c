@@ -2,15 +2,15 @@
 /*-------------------------------------------------------------------------
  *
  * key_plain.c
- *	  From an SQL value to 64 bits, as Parquet has it: XXH64 of the value in plain encoding.
+ *	  The hasher of keys as Parquet has them: XXH64 of the value in plain encoding.
  *
- * Here the server's values are read; what the types of Parquet's columns are, what they can hold
- * and what is hashed then stands in keys/plain.h.
+ * This file reads the server's values. keys/plain.h has the types of Parquet's columns, what these
+ * can hold, and what is hashed.
  *
- * No false negatives, as SQL's = sees it: a key that the column cannot hold is not in the filter,
- * and may be given any hash; adding it is an error.  parquet.c sees to filters that others wrote.
- * A char(n) is no key at all: SQL calls it equal to each varchar that differs in trailing blanks,
- * and Parquet tells these apart.
+ * There are no false negatives, by SQL's =.  A key that the column cannot hold is not in the
+ * filter, so it may get any hash; adding it is an error. parquet.c adapts filters that other
+ * programs wrote.  A char(n) cannot be a key: SQL calls it equal to each varchar that differs in
+ * trailing blanks, and Parquet tells these apart.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
-/* What the server's numbers stand for, and what they are hashed as. */
+/* The server's constants must be those with which keys/plain.h hashes values. */
 StaticAssertDecl(BF_KEY_EPOCH_DAYS == POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE, "epoch");
 StaticAssertDecl(BF_KEY_DATE_MINUS_INFINITY == DATEVAL_NOBEGIN &&
 				 BF_KEY_DATE_INFINITY == DATEVAL_NOEND, "infinite dates");
@@ -44,14 +44,17 @@ StaticAssertDecl(BF_KEY_TIMESTAMP_MINUS_INFINITY == DT_NOBEGIN &&
 typedef struct PlainHasher
 {
 	BloomfamHasher base;
-	BfPlainColumn own;			/* what keys of this type are written as */
-	BfPlainColumn column;		/* what they are hashed as now */
+	BfPlainColumn own;			/* The column that keys of this type are written as. */
+	BfPlainColumn column;		/* The column that keys are hashed for now. */
 	char		name[BF_PLAIN_MAX_NAME];
 } PlainHasher;
 
-/* ---- hashing ---- */
+/* ---- hashing values ---- */
 
-/* The column cannot hold the key. */
+/*
+ * Raises an error for a key that the column cannot hold, or returns any hash if keys are only
+ * probed for.
+ */
 static uint64
 no_such_value(const PlainHasher *self)
 {
@@ -126,7 +129,7 @@ plain_time(BloomfamHasher *hasher, Datum key)
 	return bf_plain_time(&self->column, DatumGetTimeADT(key), &hash) ? hash : no_such_value(self);
 }
 
-/* timestamp and timestamptz */
+/* Hashes a timestamp or a timestamptz. */
 static uint64
 plain_timestamp(BloomfamHasher *hasher, Datum key)
 {
@@ -175,7 +178,7 @@ plain_text(BloomfamHasher *hasher, Datum key)
 	return hash;
 }
 
-/* name, and literals of type unknown */
+/* Hashes a name, or a literal of type unknown. */
 static uint64
 plain_cstring(BloomfamHasher *hasher, Datum key)
 {
@@ -195,7 +198,7 @@ plain_numeric(BloomfamHasher *hasher, Datum key)
 
 	if (self->column.precision == 0)
 	{
-		/* a filter without keys has none that this one could equal */
+		/* Return any hash: a filter without keys has none that this key could equal. */
 		if (self->base.probing)
 			return 0;
 		ereport(ERROR,
@@ -212,12 +215,12 @@ plain_numeric(BloomfamHasher *hasher, Datum key)
 	return fits ? hash : no_such_value(self);
 }
 
-/* ---- hashers ---- */
+/* ---- making hashers ---- */
 
 typedef struct KeyType
 {
 	Oid			type;
-	BfPlainType column;			/* that it is written as */
+	BfPlainType column;			/* The type of column that keys are written as. */
 	uint64		(*hash) (BloomfamHasher *hasher, Datum key);
 } KeyType;
 
@@ -240,7 +243,7 @@ static const KeyType key_types[] = {
 	{BYTEAOID, BF_PLAIN_BYTEA, plain_bytea}
 };
 
-/* Hashes as this column has it from now on. */
+/* Makes the hasher hash keys for this column from now on. */
 static void
 turn_to(PlainHasher *self, const BfPlainColumn *column)
 {
@@ -270,7 +273,9 @@ plain_fit(BloomfamHasher *hasher, const BfHeader *filter)
 		turn_to(self, &column);
 	else
 	{
-		/* a mismatch that the caller will find; but a numeric has no family to tell */
+		/*
+		 * The caller will find the mismatch, except for a numeric, which has no family to compare.
+		 */
 		if (self->own.type == BF_PLAIN_DECIMAL)
 			bloomfam_family_error(filter, BF_PLAIN_PREFIX "decimal",
 								  strlen(BF_PLAIN_PREFIX "decimal"), 1);
@@ -307,8 +312,8 @@ type_error(Oid type)
 }
 
 /*
- * Makes a hasher for the plain encoding.  Errors: 0A000 for types that Parquet does not have, and
- * for collations under which unlike bytes may be equal; 42P22 where there is no collation.
+ * Makes a hasher for the plain encoding.  Raises 0A000 for types that Parquet does not have, and
+ * for collations under which different bytes may be equal.  Raises 42P22 if there is no collation.
  */
 BloomfamHasher *
 bloomfam_plain_hasher_make(Oid type, Oid collation)
@@ -324,7 +329,7 @@ bloomfam_plain_hasher_make(Oid type, Oid collation)
 		base = bloomfam_key_relabelled(base);
 	}
 	for (i = 0; i < lengthof(key_types) && key_types[i].type != base; i++)
-		 /* look for it */ ;
+		 /* Search the type's entry. */ ;
 	if (i == lengthof(key_types))
 		type_error(type);
 
@@ -366,7 +371,7 @@ bloomfam_hasher_typmod(BloomfamHasher *hasher, int32 typmod)
 	if (hasher->hash != plain_numeric || typmod < (int32) VARHDRSZ)
 		return;
 
-	/* as numeric.c packs them: the scale may be negative from 15 on */
+	/* The typmod is packed as in numeric.c: the scale may be negative from PostgreSQL 15 on. */
 	precision = ((typmod - VARHDRSZ) >> 16) & 0xffff;
 	scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
 	if (bf_plain_set_decimal(&self->own, precision, scale))
@@ -374,8 +379,8 @@ bloomfam_hasher_typmod(BloomfamHasher *hasher, int32 typmod)
 }
 
 /*
- * Errors: those of bloomfam_plain_hasher_make(); 22023 for a type of a column that is none, or
- * that goes with other keys.
+ * Raises the errors of bloomfam_plain_hasher_make().  Raises 22023 if column is not the type of a
+ * Parquet column, or if it is for other keys.
  */
 void
 bloomfam_plain_family(Oid type, const char *column, BfHeader *head)

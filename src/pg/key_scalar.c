@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * key_scalar.c
- *	  Keys of built-in types with bytes of their own.
+ *	  The hashers of keys of built-in types that are hashed by bytes of this module's own.
  *
- * Here the server's values are read.  The canonical bytes that they stand for, and their hash, are
- * those of keys/key_hash.h, where each family's are listed.  One is the server's own:
+ * This file reads the server's values. keys/key_hash.h has the canonical bytes of each family, and
+ * their hash.  One family exists only in the server:
  *
  *	bloomkey(ID)	within another key, ID being the family id as 16 hexadecimal digits: the
  *					family id, 8 bytes, and the hash, 8 bytes; by itself a bloomkey is its hash
@@ -14,7 +14,7 @@
  */
 #include "postgres.h"
 
-#include <sys/socket.h>			/* AF_INET, for inet.h */
+#include <sys/socket.h>			/* sys/socket.h defines AF_INET, which inet.h needs. */
 
 #include "catalog/pg_type.h"
 #include "utils/date.h"
@@ -31,11 +31,11 @@
 #include "pg/key_numeric.h"
 #include "pg/key_scalar.h"
 
-/* What keys/key_hash.h takes for granted of the server's types. */
+/* What keys/key_hash.h assumes of the server's types. */
 StaticAssertDecl(DAYS_PER_MONTH == 30 && USECS_PER_DAY == BF_KEY_DAY_USECS, "interval");
 StaticAssertDecl(UUID_LEN == 16 && sizeof(macaddr) == 6 && sizeof(macaddr8) == 8, "uuid, macaddr");
 
-/* ---- of fixed size ---- */
+/* ---- types of fixed size ---- */
 
 static uint64
 key_int2(BloomfamHasher *hasher, Datum key)
@@ -49,7 +49,7 @@ key_int4(BloomfamHasher *hasher, Datum key)
 	return bf_key_int(hasher->seed, DatumGetInt32(key));
 }
 
-/* int8, and the types that are counts of something since a fixed point: of all the same bytes */
+/* Hashes an int8, or a type that counts something since a fixed point: all have the same bytes. */
 static uint64
 key_int8(BloomfamHasher *hasher, Datum key)
 {
@@ -80,7 +80,7 @@ key_char(BloomfamHasher *hasher, Datum key)
 	return bf_key_char(hasher->seed, DatumGetChar(key));
 }
 
-/* oid and date */
+/* Hashes an oid or a date. */
 static uint64
 key_4_bytes(BloomfamHasher *hasher, Datum key)
 {
@@ -95,7 +95,10 @@ key_timetz(BloomfamHasher *hasher, Datum key)
 	return bf_key_timetz(hasher->seed, value->time, value->zone);
 }
 
-/* As interval_cmp() sees it, infinite ones (17 and later) and all. */
+/*
+ * Hashes an interval as interval_cmp() compares it, including infinite ones (PostgreSQL 17 and
+ * later).
+ */
 static uint64
 key_interval(BloomfamHasher *hasher, Datum key)
 {
@@ -124,11 +127,11 @@ key_macaddr8(BloomfamHasher *hasher, Datum key)
 
 /* ---- bloomkeys ---- */
 
-/* A bloomkey within another key, whose family then tells what it was made of. */
+/* The hasher of a bloomkey within another key, whose family tells what the bloomkey was made of. */
 typedef struct InnerHasher
 {
 	BloomfamHasher base;
-	uint64		family_id;		/* of the last one */
+	uint64		family_id;		/* The family id of the last bloomkey that was hashed. */
 	MemoryContext context;
 } InnerHasher;
 
@@ -153,7 +156,7 @@ key_inner_bloomkey(BloomfamHasher *hasher, Datum key)
 	return bf_hash_bytes_seeded(hasher->seed, bytes, sizeof(bytes));
 }
 
-/* A bloomkey by itself: a key of another type that has been hashed before. */
+/* Hashes a bloomkey by itself, which is a key of another type that has been hashed before. */
 static uint64
 key_bloomkey(BloomfamHasher *hasher, Datum key)
 {
@@ -168,7 +171,7 @@ key_bloomkey(BloomfamHasher *hasher, Datum key)
 	return value->hash;
 }
 
-/* ---- of variable size ---- */
+/* ---- types of variable size ---- */
 
 static uint64
 key_bytea(BloomfamHasher *hasher, Datum key)
@@ -221,7 +224,7 @@ key_numeric(BloomfamHasher *hasher, Datum key)
 	return hash;
 }
 
-/* ---- from a type to its hasher ---- */
+/* ---- the hasher of a type ---- */
 
 typedef struct ScalarType
 {
@@ -280,7 +283,7 @@ find_scalar(Oid type)
 	return NULL;
 }
 
-/* The hasher of a type with own bytes; NULL for others. */
+/* Makes the hasher of a scalar built-in type; returns NULL for other types. */
 BloomfamHasher *
 bloomfam_scalar_hasher(Oid type)
 {

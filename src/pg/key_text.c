@@ -2,17 +2,17 @@
 /*-------------------------------------------------------------------------
  *
  * key_text.c
- *	  Keys that are texts.
+ *	  The hasher of keys that are texts.
  *
- * Canonical bytes of the family "text": the characters in UTF-8, without blanks at the end.  SQL
- * compares varchar with char(n) as if both were char(n), to which such blanks are nothing; so what
- * has them equals what has none, if not as text.  In an encoding from which there is no way to
- * UTF-8 (MULE_INTERNAL) the bytes are hashed as they are, under a family with the encoding in its
- * name.
+ * The canonical bytes of the family "text" are the characters in UTF-8, without blanks at the end.
+ * SQL compares varchar with char(n) as if both were char(n), which ignores such blanks.  So a text
+ * with trailing blanks equals one without, though not by the equality of text.  In an encoding that
+ * cannot be converted to UTF-8 (MULE_INTERNAL), the bytes are hashed unchanged, under a family with
+ * the encoding in its name.
  *
- * Under a collation that calls unlike bytes equal, texts are hashed by the server's function for
- * text, and the family is another one, with the collation in its name.  Blanks are not dropped
- * there: the collation may call them equal to something else.  So char(n) is a family apart.
+ * Under a collation that calls different bytes equal, texts are hashed by the server's function for
+ * text, and the family has the collation in its name.  Blanks are kept there, as the collation may
+ * call them equal to something else.  So char(n) is a family of its own.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +32,7 @@
 #include "pg/key_text.h"
 #include "pg/key_utf8.h"
 
-/* Hashes characters of the database in UTF-8, or as they are if they have no such form. */
+/* Hashes characters of the database in UTF-8, or unchanged if they cannot be converted. */
 static uint64
 hash_string(const BloomfamHasher *hasher, const char *str, int len)
 {
@@ -49,7 +49,7 @@ hash_string(const BloomfamHasher *hasher, const char *str, int len)
 	return hash;
 }
 
-/* text, varchar and bpchar where the database's bytes are hashed as they are */
+/* Hashes a text, varchar or bpchar if the database's bytes are hashed unchanged. */
 static uint64
 key_text_plain(BloomfamHasher *hasher, Datum key)
 {
@@ -78,7 +78,10 @@ key_cstring(BloomfamHasher *hasher, Datum key)
 	return hash_string(hasher, str, (int) strlen(str));
 }
 
-/* name; its own hash function does not look at the collation, though its = does. */
+/*
+ * Hashes a name by the function for text: name's own hash function ignores the collation, which its
+ * = does not.
+ */
 static uint64
 key_cstring_by_function(BloomfamHasher *hasher, Datum key)
 {
@@ -88,8 +91,8 @@ key_cstring_by_function(BloomfamHasher *hasher, Datum key)
 }
 
 /*
- * bpchar; its own hash function, in 15, does not drop trailing blanks under such collations,
- * though its = does.
+ * Hashes a bpchar by the function for text: in PostgreSQL 15, bpchar's own hash function keeps
+ * trailing blanks under such collations, which its = ignores.
  */
 static uint64
 key_bpchar_by_function(BloomfamHasher *hasher, Datum key)
@@ -105,8 +108,8 @@ key_bpchar_by_function(BloomfamHasher *hasher, Datum key)
 }
 
 /*
- * A literal of type unknown, which is a C string: part of an anonymous row.  Where the types of
- * text would not all read it as the same key, nobody can say which one it is.
+ * Checks a literal of type unknown, a C string that is part of an anonymous row.  Raises an error
+ * if the types of text would not all read it as the same key.
  */
 static void
 check_unknown(const char *str)
@@ -144,8 +147,9 @@ bloomfam_is_text(Oid type)
 }
 
 /*
- * Text under a collation: by its bytes if equality is that of bytes, else by the server's hash
- * function for text, which sees what is equal under the collation.
+ * Makes the hasher of texts under a collation: by their bytes if equality is that of bytes, and
+ * otherwise by the server's hash function for text, which gives texts that the collation calls
+ * equal the same hash.
  */
 BloomfamHasher *
 bloomfam_text_hasher(Oid type, Oid collation)
@@ -153,7 +157,7 @@ bloomfam_text_hasher(Oid type, Oid collation)
 	BloomfamHasher *hasher;
 	StringInfoData name;
 
-	/* a literal has no collation of its own */
+	/* A literal has no collation of its own. */
 	if (type == UNKNOWNOID && !OidIsValid(collation))
 		collation = DEFAULT_COLLATION_OID;
 	bloomfam_key_check_collation(collation);

@@ -2,9 +2,9 @@
 /*-------------------------------------------------------------------------
  *
  * key_utf8.c
- *	  Texts of the database in UTF-8.
+ *	  Converts texts of the database to UTF-8.
  *
- * The server's own routines for this are not used: they take the default conversion that the
+ * The server's own routines for this are not used.  They take the default conversion that the
  * search path finds, which anybody may make, and show the bytes that they cannot convert.
  *
  *-------------------------------------------------------------------------
@@ -17,14 +17,17 @@
 
 #include "pg/key_utf8.h"
 
-/* The server's function that converts the database's encoding to UTF-8; InvalidOid: none. */
+/*
+ * Returns the server's function that converts the database's encoding to UTF-8; InvalidOid if there
+ * is none.
+ */
 static Oid
 conversion(void)
 {
 	static Oid	function = InvalidOid;
 	static bool known = false;
 
-	/* the encoding of a database does not change */
+	/* The encoding of a database does not change, so the function is looked up once. */
 	if (!known)
 		function = FindDefaultConversion(PG_CATALOG_NAMESPACE, GetDatabaseEncoding(), PG_UTF8);
 	known = true;
@@ -37,7 +40,7 @@ bloomfam_utf8_exists(void)
 	return bloomfam_utf8_is_plain() || OidIsValid(conversion());
 }
 
-/* Every encoding of a database has ASCII as it is. */
+/* Returns whether a string is ASCII, which is the same in every encoding of a database. */
 static bool
 is_ascii(const char *str, int len)
 {
@@ -64,7 +67,7 @@ bloomfam_utf8_from_server(const char *str, int len, size_t *utf8_len)
 
 	if (OidIsValid(conversion()))
 	{
-		/* as many bytes as the server itself provides for */
+		/* The server itself allocates this number of bytes for a conversion. */
 		utf8 = (char *) MemoryContextAllocHuge(CurrentMemoryContext,
 											   (Size) len * MAX_CONVERSION_GROWTH + 1);
 		if (DatumGetInt32(OidFunctionCall6(conversion(), Int32GetDatum(GetDatabaseEncoding()),

@@ -2,17 +2,18 @@
 /*-------------------------------------------------------------------------
  *
  * literal.c
- *	  Keys without a type: untyped literals, and parameters that a driver gives no type.
+ *	  Reads keys without a type: untyped literals, and parameters that a driver gives no type.
  *
- * They arrive as text, of the type bloomliteral, and are read as the filter's own key family would
- * read them, as in column = '...'.  The family may be of several types, which read a literal
- * differently: a real reads '0.1' as another number than a double precision, a name cuts off what
- * is longer than 63 bytes, which a text keeps.  The filter does not know which of them its column
- * was.  So a literal has as many readings as there are different keys among these.  A probe tests
- * for all, and one yes is yes: then no reading that the column has can be denied.
+ * Such keys arrive as text, of the type bloomliteral.  They are read as the filter's own key family
+ * would read them, as in column = '...'.  The family may be that of several types, which read a
+ * literal differently: a real reads '0.1' as another number than a double precision, and a name
+ * cuts off what is longer than 63 bytes, which a text keeps.  The filter does not know which of
+ * these types its column had.  So a literal has as many readings as these types make different keys
+ * of it.  A probe tests all readings, and the answer is yes if it is for one of them, so that the
+ * column's own reading cannot be denied.
  *
- * Only families are read whose input functions are immutable, as probes are.  The input functions
- * are the server's own, known by OID: no function that somebody has made is called.
+ * Only families whose input functions are immutable are read, as probes are immutable.  The input
+ * functions are the server's own, known by OID, so no function that a user has made is called.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +39,7 @@
 PG_FUNCTION_INFO_V1(bloomfam_literal_in);
 PG_FUNCTION_INFO_V1(bloomfam_literal_recv);
 
-/* Literals beyond this are not kept to be compared with the next. */
+/* A literal of more bytes is not kept to be compared with the next one. */
 #define KEEP_SIZE		((Size) 1024 * 1024)
 
 /* One way to read a literal. */
@@ -46,7 +47,8 @@ typedef struct Reader
 {
 	FmgrInfo	input;
 	Oid			type;
-	bool		(*applies) (const char *str);	/* else it is left out; NULL: never */
+	/* Returns whether the reader applies to a literal; NULL if it applies to all. */
+	bool		(*applies) (const char *str);
 	BloomfamHasher *hasher;
 } Reader;
 
@@ -57,18 +59,23 @@ struct BloomfamLiteral
 	bool		constant;
 	bool		probing;
 
-	/* how literals are read */
-	MemoryContext readers_context;	/* holds what follows, and nothing else */
-	uint64		family_id;		/* of a filter; 0: not known yet */
+	/* These fields say how literals are read. */
+	/* The memory context of the readers and of their keys' readings, and of nothing else. */
+	MemoryContext readers_context;
+	/* The id of the family that the readers are for; 0 if there are no readers. */
+	uint64		family_id;
 	BfHashId	hash_id;
 	int			nreaders;
 	Reader		readers[BLOOMFAM_MAX_READINGS];
 
-	/* the literal that came last */
-	MemoryContext last_context; /* holds what follows, and nothing else */
-	struct varlena *last;		/* NULL: none */
-	BloomfamReadings readings;	/* n is 0 if not read by these readers */
-	bool		is_array;		/* ... and these are its keys */
+	/* These fields have the literal that came last. */
+	/* The memory context of the last literal and its keys, and of nothing else. */
+	MemoryContext last_context;
+	struct varlena *last;		/* The last literal; NULL if there is none. */
+	/* The readings of the last literal; n is 0 if these readers have not read it. */
+	BloomfamReadings readings;
+	/* True if the last literal was taken apart as an array into "keys". */
+	bool		is_array;
 	BloomfamLiterals keys;
 };
 
@@ -79,7 +86,7 @@ fits_float4(const char *str)
 {
 	float		value;
 
-	/* what float4in() would find out of range is no real */
+	/* A number that float4in() would find out of range is not a real. */
 	errno = 0;
 	value = strtof(str, NULL);
 	return errno != ERANGE || (value != 0 && !isinf(value));
@@ -92,12 +99,12 @@ exceeds_name(const char *str)
 }
 
 /*
- * The readings of each family.  The first of a family takes all that one of its types takes, and
- * gives the errors.
+ * One reading of a family.  The first reading of a family accepts all that any of the family's
+ * types accepts, and raises the errors.
  *
- * These are the types of operators =.  A smallint or integer column compares with a number that
- * only a bigint holds by being not equal; varchar has no = but that of text, nor cidr but that of
- * inet.
+ * The types are those of operators =.  A smallint or integer column compares with a number that
+ * only a bigint can hold, and is not equal to it. varchar is compared by the = of text, and cidr by
+ * that of inet.
  */
 typedef struct Reading
 {
@@ -138,8 +145,8 @@ static const Reading known_readings[] = {
 };
 
 /*
- * Is this the name of the family, but for what it says of precision or of a collation: "parquet
- * decimal(9,2)", "text@..."?
+ * Returns whether a name is that of the family, possibly followed by a precision or a collation, as
+ * in "parquet decimal(9,2)" or "text@...".
  */
 static bool
 is_family(const char *name, const char *family)
@@ -149,7 +156,7 @@ is_family(const char *name, const char *family)
 	return strncmp(name, family, len) == 0 && strchr("(@", name[len]) != NULL;
 }
 
-/* Takes a name in double quotes off the beginning of a string; NULL if there is none. */
+/* Takes a name in double quotes off the beginning of a string.  Returns NULL if there is none. */
 static char *
 take_quoted(const char **str)
 {
@@ -171,7 +178,10 @@ take_quoted(const char **str)
 	return name.data;
 }
 
-/* The enum whose values are the family with this name, in the server's encoding. */
+/*
+ * Returns the enum type whose family has this name, given in the server's encoding; InvalidOid if
+ * there is none.
+ */
 static Oid
 find_enum(const char *family)
 {
@@ -193,8 +203,8 @@ find_enum(const char *family)
 }
 
 /*
- * Types whose keys go into a family that is read as another type.  The filter does not tell them
- * apart, so that = has to be the one that is hashed for each.
+ * Types whose keys go into a family that is read as another type.  The filter does not tell the
+ * types apart, so the = of each must be the one that hashes follow.
  */
 static const struct
 {
@@ -209,7 +219,7 @@ static const struct
 	{VARBITOID, BITOID}
 };
 
-/* Adds one more reader, in the current memory context. */
+/* Adds a reader, in the current memory context. */
 static void
 add_reader(BloomfamLiteral *literal, Oid type, Oid input, bool (*applies) (const char *str),
 		   const BfHeader *filter)
@@ -233,8 +243,9 @@ add_reader(BloomfamLiteral *literal, Oid type, Oid input, bool (*applies) (const
 }
 
 /*
- * The type to write before a literal of a family that is not read without; NULL where the family's
- * name does not say it.  A name in the family is quoted as SQL quotes it.
+ * Returns the type to write before a literal of a family that cannot be read without a type.
+ * Returns NULL if the family's name does not say it.  A name in the family is quoted as SQL quotes
+ * it.
  */
 static char *
 type_of_family(const char *family)
@@ -247,7 +258,7 @@ type_of_family(const char *family)
 	if (take_quoted(&p) != NULL && *p++ == '.' && take_quoted(&p) != NULL && *p == '@')
 		return pnstrdup(family, p - family);
 
-	/* of a Parquet column: "parquet timestamptz(3)" */
+	/* Skip the prefix of a Parquet column's type, such as "parquet timestamptz(3)". */
 	if (strncmp(family, "parquet ", strlen("parquet ")) == 0)
 		family += strlen("parquet ");
 	for (i = 0; i < lengthof(types); i++)
@@ -259,7 +270,9 @@ type_of_family(const char *family)
 
 static void unreadable_error(const char *family, bool is_array) pg_attribute_noreturn();
 
-/* Raises the error for a family whose literals are not read, with the line to type. */
+/*
+ * Raises the error for a family whose literals cannot be read, with a hint that says what to write.
+ */
 static void
 unreadable_error(const char *family, bool is_array)
 {
@@ -277,7 +290,7 @@ unreadable_error(const char *family, bool is_array)
 	pg_unreachable();
 }
 
-/* Makes the readers for the family of a filter; is_array is for messages. */
+/* Makes the readers for a filter's family; is_array is for messages. */
 static pg_noinline void
 make_readers(BloomfamLiteral *literal, const BfHeader *filter, bool is_array)
 {
@@ -285,7 +298,7 @@ make_readers(BloomfamLiteral *literal, const BfHeader *filter, bool is_array)
 	char	   *family;
 	size_t		i;
 
-	/* an error half way must not leave readers behind */
+	/* An error must not leave some of the readers behind. */
 	literal->family_id = 0;
 	literal->nreaders = 0;
 	literal->readings.n = 0;
@@ -325,7 +338,7 @@ match_readers(BloomfamLiteral *literal, const BfHeader *filter, bool is_array)
 		make_readers(literal, filter, is_array);
 }
 
-/* Reads a literal in all ways. */
+/* Reads a literal in all ways, and stores the different hashes. */
 static void
 read_all(BloomfamLiteral *literal, Datum key, const BfHeader *filter, BloomfamReadings *readings)
 {
@@ -333,7 +346,7 @@ read_all(BloomfamLiteral *literal, Datum key, const BfHeader *filter, BloomfamRe
 	int			n = 0;
 	int			i;
 
-	/* an error half way must not leave some of them behind */
+	/* An error must not leave some of the readings behind. */
 	readings->n = 0;
 	for (i = 0; i < literal->nreaders; i++)
 	{
@@ -359,8 +372,8 @@ read_all(BloomfamLiteral *literal, Datum key, const BfHeader *filter, BloomfamRe
 /* ---- literals that come again ---- */
 
 /*
- * Is this the literal that came last?  If not it is the last one now, of which nothing is known.
- * Very long ones are not kept.
+ * Returns whether this is the literal that came last.  If not, makes it the last one, of which
+ * nothing is known yet.  Very long literals are not kept.
  */
 static bool
 is_last(BloomfamLiteral *literal, Datum key)
@@ -435,7 +448,8 @@ bloomfam_literal_check_one(const BloomfamReadings *readings, const BfHeader *fil
 /* ---- array literals ---- */
 
 /*
- * Reads an array of text.  Whether NULL is null in it must not depend on a setting.
+ * Reads an array of text.  It sets array_nulls, as the meaning of NULL must not depend on a
+ * setting.
  */
 static ArrayType *
 read_array(Datum literal)
@@ -462,7 +476,8 @@ static void
 take_apart(BloomfamLiteral *literal, Datum keys)
 {
 	BloomfamLiterals *result = &literal->keys;
-	ArrayType  *array = read_array(keys);	/* of the caller's memory, as it may fail */
+	/* Read the array into the caller's memory, as that may fail. */
+	ArrayType  *array = read_array(keys);
 	MemoryContext old = MemoryContextSwitchTo(literal->last_context);
 
 	array = DatumGetArrayTypePCopy(PointerGetDatum(array));
@@ -506,11 +521,9 @@ bloomfam_literal_read_array(BloomfamLiteral *literal, Datum keys, const BfHeader
 	return &literal->keys;
 }
 
-/* ---- the type ---- */
+/* ---- the type bloomliteral ---- */
 
-/*
- * bloomliteral_in(cstring) -> bloomliteral: strict, immutable.  The text as it is.
- */
+/* bloomliteral_in(cstring) -> bloomliteral: strict, immutable.  Returns the text unchanged. */
 Datum
 bloomfam_literal_in(PG_FUNCTION_ARGS)
 {
@@ -518,10 +531,10 @@ bloomfam_literal_in(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloomliteral_recv(internal) -> bloomliteral: an error.
+ * bloomliteral_recv(internal) -> bloomliteral: raises an error.
  *
- * A driver that sends bytes has a type in mind that it does not tell: bytes of a bytea could be
- * taken for the text of one, and be another key.
+ * A driver that sends bytes has a type in mind that it does not tell.  The bytes of a bytea could
+ * be taken for the text form of one, and be another key.
  */
 Datum
 bloomfam_literal_recv(PG_FUNCTION_ARGS)

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * params.c
- *	  What a user asks for, as a design and a plan, or an error that says what is wrong with it.
+ *	  Turns what a user asks for into a design and a plan, or raises an error that says what is
+ *	  wrong.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +16,10 @@
 #include "pg/params.h"
 #include "pg/port.h"
 
-/* The kind of this name, in letters of either case, that users may ask for; NULL: none. */
+/*
+ * Returns the kind of this name, in letters of either case, if users may ask for it; otherwise
+ * NULL.
+ */
 static const BfKind *
 find_kind(const char *name)
 {
@@ -29,7 +33,7 @@ find_kind(const char *name)
 static void kind_error(const char *name, const char *detail, const char *advice)
 	pg_attribute_noreturn();
 
-/* Raises the error for a text that is no kind; detail and advice may be NULL. */
+/* Raises the error for a text that is not a kind; detail and advice may be NULL. */
 static void
 kind_error(const char *name, const char *detail, const char *advice)
 {
@@ -63,8 +67,8 @@ bloomfam_kind_arg(text *name)
 }
 
 /*
- * strtod decides only whether it is a number, by the syntax that float8in shares with it; what
- * number, and whether it is in range, is float8in's to say.
+ * strtod() decides only whether the text is a number, as its syntax is that of float8in().  The
+ * number's value, and whether it is in range, is decided by float8in().
  */
 void
 bloomfam_kind_or_fpr_arg(text *arg, const char *advice, const BfKind **kind, double *fpr)
@@ -85,13 +89,13 @@ bloomfam_kind_or_fpr_arg(text *arg, const char *advice, const BfKind **kind, dou
 }
 
 /*
- * A design takes up to 0.1 ms, and follows from kind and rate alone: the last one is kept, for
- * those who make many filters and have no place to keep it.
+ * Making a design takes up to 0.1 ms, and it depends only on kind and rate.  The last one is kept,
+ * for callers that make many filters and cannot keep it themselves.
  */
 void
 bloomfam_design(const BfKind *kind, double fpr, BfDesign *design)
 {
-	static BfDesign last;		/* kind NULL: none */
+	static BfDesign last;		/* The last design; its kind is NULL if there is none. */
 	BfStatus	status;
 
 	if (last.kind != kind || last.fpr != fpr)

@@ -2,17 +2,17 @@
 /*-------------------------------------------------------------------------
  *
  * parquet.c
- *	  Filters of Parquet files, from there and to there.
+ *	  Reads and writes the filters of Parquet files.
  *
  * The bytes are those that a file has from a column's bloom_filter_offset on: the header of
- * bf_parquet.h, and the bitset, which is the payload of kind parquet as it is.  The file does not
- * say in the filter what the keys are; that is to be told, and told rightly: a column of INT64
- * that is taken for one of INT32 answers "no" to everything.
+ * bf_parquet.h, and the bitset, which is the payload of kind parquet unchanged.  The filter in the
+ * file does not say what its keys are, so the user must, and correctly: a column of INT64 that is
+ * taken for one of INT32 answers "no" to everything.
  *
- * To SQL -0 equals 0, and every NaN every other, while Parquet hashes what is stored.  So a
- * filter that comes from there and may contain -0 gets 0, too, and each gets the NaN that is
- * asked for here, as nobody can tell which others there are.  On the way back 0 brings -0 with
- * it, and the NaN the one that x86 makes.
+ * To SQL, -0 equals 0, and all NaNs are equal, while Parquet hashes what is stored.  So a filter
+ * that comes from a file and may contain -0 gets 0, too.  Each filter of floats gets the NaN that
+ * is probed for here, as nobody can tell which other NaNs there are.  On the way back, 0 adds -0,
+ * and the NaN adds the one that x86 makes.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,10 +33,10 @@
 PG_FUNCTION_INFO_V1(bloomfam_from_parquet);
 PG_FUNCTION_INFO_V1(bloomfam_to_parquet);
 
-/* What a filter that does not say what it was sized for is taken to be sized for. */
+/* The false positive rate that a filter from a file is assumed to be sized for. */
 #define ASSUMED_FPR		0.01
 
-/* The hash of a float of this size, of which only the highest bits are not zero. */
+/* Returns the hash of a float of this size of which only the highest 16 bits are not zero. */
 static uint64
 float_hash(int size, uint16 high)
 {
@@ -73,10 +73,10 @@ may_contain(const BfHeader *head, const uint8 *payload, uint64 hash)
  * bloom_from_parquet(data bytea, key_type regtype [, column_type text]) -> bloomfilter: strict,
  * immutable.
  *
- * Capacity and target FPR are not in the file: what the size is good for at 1 % stands for them,
- * and the estimated number of keys for those added.  22P03 for bytes that are no such filter;
- * 22023, 0A000 for types that do not go together (key_plain.c); 54000 for a filter that is too
- * large.
+ * The file has neither capacity nor target false positive rate.  The capacity is what the size is
+ * good for at 1 %, and the estimated number of keys stands for the number added.  Raises 22P03 for
+ * bytes that are not such a filter, 22023 and 0A000 for types that do not go together
+ * (key_plain.c), and 54000 for a filter that is too large.
  */
 Datum
 bloomfam_from_parquet(PG_FUNCTION_ARGS)
@@ -129,8 +129,8 @@ bloomfam_from_parquet(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_to_parquet(filter bloomfilter) -> bytea: strict, immutable.  0A000 for filters of other
- * kinds.
+ * bloom_to_parquet(filter bloomfilter) -> bytea: strict, immutable.  Raises 0A000 for filters of
+ * other kinds.
  */
 Datum
 bloomfam_to_parquet(PG_FUNCTION_ARGS)

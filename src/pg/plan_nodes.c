@@ -2,13 +2,15 @@
 /*-------------------------------------------------------------------------
  *
  * plan_nodes.c
- *	  The server's types of plan nodes and of expressions, and what there is to know of each.
+ *	  The server's types of plan nodes and expressions, and what is known of each.
  *
- * Two tables.  A type that is in none is known for nothing: who asks takes it for volatile and not
- * repeatable, and sends no filter through it.  So are the nodes of extensions (CustomScan), and
- * those that change tables (ModifyTable).
- * .ci/checks/plan-nodes compares them with the server's plannodes.h and primnodes.h: each member
- * there that can have expressions must be named here, or there with the reason why it need not be.
+ * There are two tables.  Nothing is known of a type that is in neither: callers take it for
+ * volatile and not repeatable, and send no filter through it.  That includes nodes of extensions
+ * (CustomScan) and nodes that change tables (ModifyTable).
+ *
+ * .ci/checks/plan-nodes compares the tables with the server's plannodes.h and primnodes.h.  Each
+ * member there that can have expressions must be named here, or be named in that check with the
+ * reason why it need not be.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +28,7 @@
 	{AT(type, n), AT(type, by##ColIdx), AT(type, by##Operators), AT(type, by##Collations)}
 
 static const BloomfamPlanNode known_types[] = {
-	/* what has no expressions but its columns and conditions */
+	/* These nodes have no expressions besides their columns and conditions. */
 	[T_ProjectSet] = {.is_known = true},
 	[T_RecursiveUnion] = {.is_known = true},
 	[T_CteScan] = {.is_known = true},
@@ -40,7 +42,7 @@ static const BloomfamPlanNode known_types[] = {
 	[T_GatherMerge] = {.is_known = true, .repeatable = true, .keeps_rows = true},
 	[T_LockRows] = {.is_known = true, .locks_rows = true},
 
-	/* what groups rows */
+	/* These nodes group rows. */
 	[T_Group] = {.is_known = true, .repeatable = true, .grouping = GROUPING(Group, grp)},
 	[T_Unique] = {.is_known = true, .repeatable = true, .grouping = GROUPING(Unique, uniq)},
 	[T_Agg] =
@@ -53,7 +55,7 @@ static const BloomfamPlanNode known_types[] = {
 		.is_known = true, .keeps_rows = true, .grouping = BLOOMFAM_SET_OPERATION_GROUPING(GROUPING)
 	},
 
-	/* several children */
+	/* These nodes have several children, or one that is neither the left nor the right child. */
 	[T_Append] = {.is_known = true, .repeatable = true, .children = AT(Append, appendplans)},
 	[T_MergeAppend] =
 	{
@@ -63,7 +65,7 @@ static const BloomfamPlanNode known_types[] = {
 	[T_BitmapOr] = {.is_known = true, .repeatable = true, .children = AT(BitmapOr, bitmapplans)},
 	[T_SubqueryScan] = {.is_known = true, .repeatable = true, .child = AT(SubqueryScan, subplan)},
 
-	/* expressions of their own */
+	/* These nodes have expressions of their own. */
 	[T_Result] =
 	{
 		.is_known = true, .repeatable = true, .exprs = {AT(Result, resconstantqual)}
@@ -141,7 +143,7 @@ static const BloomfamPlanNode known_types[] = {
 		.is_known = true, .exprs = {AT(Limit, limitOffset), AT(Limit, limitCount)}
 	},
 
-	/* not known, as others' evaluate what they like; but so far their children are */
+	/* A node of an extension is not known, as it may evaluate anything, but its children are. */
 	[T_CustomScan] = {.children = AT(CustomScan, custom_plans)},
 };
 
@@ -153,7 +155,7 @@ bloomfam_plan_node(const Plan *plan)
 	return nodeTag(plan) < lengthof(known_types) ? &known_types[nodeTag(plan)] : &unknown_type;
 }
 
-/* The member of a node that is so many bytes from its beginning. */
+/* Returns the member of a node that is this number of bytes from its beginning. */
 static void *
 member_of(Plan *plan, uint16 at)
 {
@@ -217,7 +219,7 @@ bloomfam_plan_depends_on(PlannedStmt *stmt, int cache, Oid object)
 	stmt->invalItems = lappend(stmt->invalItems, item);
 }
 
-/* Adds those of a node's members at these offsets, which end with 0. */
+/* Appends a node's members at these offsets to a list; the offsets end with 0. */
 static List *
 add_members(List *list, Plan *plan, const uint16 *members, size_t n)
 {

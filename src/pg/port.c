@@ -2,9 +2,9 @@
 /*-------------------------------------------------------------------------
  *
  * port.c
- *	  What the core needs from PostgreSQL, and its status codes as errors.
+ *	  Provides what the core needs from PostgreSQL, and raises errors for the core's status codes.
  *
- * The only file that chooses an SQLSTATE for a status of the core.
+ * This is the only file that chooses an SQLSTATE for a status of the core.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,13 +24,12 @@
 
 #define HUGE_PAGE		((Size) 2 * 1024 * 1024)
 
-/*
- * Smaller memory may be given back and handed out again by the allocator, which is not ours to
- * advise.
- */
+/* The allocator may give smaller memory back and hand it out again, so it must not be advised. */
 #define MIN_HUGE_SIZE	((Size) 8 * 1024 * 1024)
 
-/* How many bytes are written between two answers to interrupts: less than a millisecond. */
+/*
+ * The number of bytes that are written between two answers to interrupts: less than a millisecond.
+ */
 #define BYTES_PER_CHECK	((Size) 1024 * 1024)
 
 static void
@@ -40,9 +39,9 @@ check_interrupts(void *arg)
 }
 
 /*
- * Asks for huge pages for memory that was allocated and not touched yet.  A filter larger than
- * the caches is read and written at random, and most of the time of that goes into the page
- * tables otherwise.  No harm where it cannot be had.
+ * Asks for huge pages for memory that was allocated and not touched yet.  A filter that is larger
+ * than the caches is read and written at random, which would spend most of its time on page tables.
+ * It does no harm if huge pages cannot be had.
  */
 void
 bloomfam_advise_huge_pages(void *memory, Size size)
@@ -96,16 +95,14 @@ env_release(void *arg, void *memory)
 		pfree(memory);
 }
 
-/* Memory comes from the current context: an error leaves it to that. */
+/* The core's memory comes from the current memory context, which frees it after an error. */
 const BfPort bloomfam_port = {
 	.check_interrupts = check_interrupts,
 	.alloc = env_alloc,
 	.release = env_release,
 };
 
-/*
- * Bad arguments of bf_design() and bf_plan().
- */
+/* Raises the error for bad arguments of bf_design() and bf_plan(). */
 void
 bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 keys)
 {
@@ -143,7 +140,10 @@ bloomfam_params_error(BfStatus status, const BfKind *kind, double fpr, uint64 ke
 	pg_unreachable();
 }
 
-/* The first kind that users may ask for and that can do this. */
+/*
+ * Returns the first kind that users may ask for and that has this capability; NULL if there is
+ * none.
+ */
 static const BfKind *
 able_kind(uint32 cap)
 {
@@ -156,7 +156,7 @@ able_kind(uint32 cap)
 	return kind;
 }
 
-/* What two filters are, as the detail of an error. */
+/* Makes an error's detail that describes two filters. */
 static int
 detail_of_both(const BfHeader *a, const BfHeader *b)
 {
@@ -169,8 +169,8 @@ detail_of_both(const BfHeader *a, const BfHeader *b)
 }
 
 /*
- * What differs between the families of two filters, or of a filter and a key?  A well-known name
- * may not be in a value.
+ * Returns what differs between the families of two filters, or of a filter and a key.  A value may
+ * lack the name of a well-known family.
  */
 static FamilyDifference
 difference_of(const char *a, uint32 a_len, uint64 a_id, const char *b, uint32 b_len, uint64 b_id)
@@ -210,8 +210,9 @@ hint_to_build_alike(const BfHeader *a, const BfHeader *b)
 }
 
 /*
- * What to do about two filters that cannot be united, or intersected.  A kind's own advice tells
- * which of its filters can be, or why none can.  Others can be asked one after the other.
+ * Makes a hint for two filters that cannot be united or intersected.  A kind's own advice tells
+ * which of its filters can be, or why none can.  For other kinds, the hint is to probe one filter
+ * after the other.
  */
 static int
 hint_to_combine(const BfKind *kind, bool unite)
@@ -230,16 +231,14 @@ hint_to_combine(const BfKind *kind, bool unite)
 				   able_kind(wanted)->name);
 }
 
-/*
- * Two filters that cannot be combined.
- */
+/* Raises the error for two filters that cannot be combined. */
 void
 bloomfam_combine_error(BfStatus status, bool unite, const BfView *a, const BfView *b)
 {
 	const char *verb = unite ? "unite" : "intersect";
 	const BfKind *kind = a->head.kind;
 
-	/* the filter of no rows unites with any, but for kinds that unite with none */
+	/* The filter of no rows unites with any filter, except with kinds that do not unite at all. */
 	if (kind->caps & BF_INTERNAL)
 		kind = b->head.kind;
 	switch (status)
@@ -275,8 +274,8 @@ bloomfam_combine_error(BfStatus status, bool unite, const BfView *a, const BfVie
 }
 
 /*
- * What a kind cannot do.  The hint is the kind's own, or names the first kind that can; for what
- * few kinds can, always that.
+ * Raises the error for what a kind cannot do.  The hint is the kind's own advice, or names the
+ * first kind that can.  For a capability that few kinds have, it always names a kind.
  */
 void
 bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_cap)
@@ -292,9 +291,7 @@ bloomfam_unsupported_error(const BfKind *kind, const char *what, uint32 needed_c
 	pg_unreachable();
 }
 
-/*
- * A filter that is full.
- */
+/* Raises the error for a filter that is full. */
 void
 bloomfam_full_error(const BfHeader *head, BfStatus status)
 {
@@ -311,9 +308,7 @@ bloomfam_full_error(const BfHeader *head, BfStatus status)
 	pg_unreachable();
 }
 
-/*
- * A key of one family, a filter of another.
- */
+/* Raises the error for a key of one family and a filter of another. */
 void
 bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key_family_len,
 					  uint64 key_family_id)
@@ -351,8 +346,8 @@ bloomfam_family_error(const BfHeader *filter, const char *key_family, uint32 key
 }
 
 /*
- * Converts a name from UTF-8 to the server's encoding; NULL if it is not UTF-8, or has characters
- * that the encoding has not.
+ * Converts a name from UTF-8 to the server's encoding.  Returns NULL if it is not valid UTF-8, or
+ * has characters that the encoding does not have.
  */
 static char *
 name_to_server(const char *name, int len)
@@ -362,7 +357,7 @@ name_to_server(const char *name, int len)
 	Size		size;
 	Oid			proc;
 
-	/* the bytes may have come from anywhere */
+	/* The name's bytes may have come from anywhere, so they are verified. */
 	if (!pg_verify_mbstr(PG_UTF8, copy, len, true))
 		return NULL;
 	if (GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII ||

@@ -2,17 +2,18 @@
 /*-------------------------------------------------------------------------
  *
  * probe.c
- *	  May a filter contain a key?
+ *	  Probes filters: may a filter contain a key?
  *
- * NULLs: of a NULL key nothing is known, so the answer is NULL; a NULL filter is "no filter
- * known", which may contain every key, so the answer is true.  These functions are therefore not
- * strict.  With many keys, each is answered so, and the answers are joined by SQL's OR or AND.
+ * Nothing is known of a NULL key, so the answer is NULL.  A NULL filter means that no filter is
+ * known, so it may contain every key, and the answer is true.  Therefore these functions are not
+ * strict.  With many keys, each is answered in this way, and the answers are combined by SQL's OR
+ * or AND.
  *
  * What a call needs is made on the first row and kept in fn_extra: the key's hash routine, the
  * opened filter, and the routine that probes it.  A row then costs one hash and one probe.
  *
- * Each function has a twin for keys without a type, which are read as the filter would read them
- * (literal.c); the answer is yes where any reading of a key may be in the filter.
+ * Each function has a variant for keys without a type, which are read as the filter would read them
+ * (literal.c).  Its answer is yes if any reading of a key may be in the filter.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,17 +49,18 @@ PG_FUNCTION_INFO_V1(bloomfam_which_literal);
 typedef struct ProbeState
 {
 	BloomfamFilter filter;
-	BloomfamHasher *hasher;		/* for the filter looked at */
-	bool		constant;		/* the filter is a constant, and open */
-	bool		fits;			/* hasher is for the filter that is open */
-	bool		key_constant;	/* the key is a constant */
-	bool		key_hashed;		/* ... and this is its hash */
+	BloomfamHasher *hasher;		/* The hasher for the filter that was probed last. */
+	bool		constant;		/* True if the filter is a constant, which is open. */
+	bool		fits;			/* True if hasher is the one for the open filter. */
+	bool		key_constant;	/* True if the key is a constant. */
+	bool		key_hashed;		/* True if key_hash is the hash of the constant key. */
 	uint64		key_hash;
 	BloomfamHashers hashers;
-	BloomfamLiteral *literal;	/* in place of hashers, for keys without a type */
+	/* Used instead of hashers for keys without a type; otherwise NULL. */
+	BloomfamLiteral *literal;
 } ProbeState;
 
-/* Is an argument a constant of the expression that the call belongs to? */
+/* Returns whether an argument is a constant of the expression that the call belongs to. */
 static bool
 arg_is_constant(FunctionCallInfo fcinfo, int argno)
 {
@@ -72,7 +74,7 @@ arg_is_constant(FunctionCallInfo fcinfo, int argno)
 	else if (IsA(expr, OpExpr))
 		args = ((OpExpr *) expr)->args;
 	else
-		return false;			/* ScalarArrayOpExpr: the argument is an element */
+		return false;			/* In a ScalarArrayOpExpr, the argument is an element. */
 	return argno < list_length(args) && IsA(list_nth(args, argno), Const);
 }
 
@@ -117,7 +119,7 @@ get_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
 	return likely(state != NULL) ? state : make_state(fcinfo, key_arg, keys_are_array);
 }
 
-/* Sees to it that keys are hashed as this filter wants. */
+/* Makes the hasher hash keys as this filter needs. */
 static inline void
 match_hasher(ProbeState *state, const BfView *view)
 {
@@ -130,7 +132,9 @@ match_hasher(ProbeState *state, const BfView *view)
 		state->key_hashed = false;
 }
 
-/* Is the filter open, and all set for a probe?  Then the view is good for this datum. */
+/*
+ * Returns whether the filter is open and ready for a probe.  Then the view is valid for this datum.
+ */
 static inline bool
 is_open(ProbeState *state, Datum filter)
 {
@@ -138,8 +142,8 @@ is_open(ProbeState *state, Datum filter)
 }
 
 /*
- * Opens the filter; a constant, whose value lies in the expression and stays there, for the last
- * time.
+ * Opens the filter.  A constant filter is opened only once, as its value stays where it is in the
+ * expression.
  */
 static pg_noinline void
 open_filter(FunctionCallInfo fcinfo, int filter_arg, ProbeState *state)
@@ -155,7 +159,7 @@ open_filter(FunctionCallInfo fcinfo, int filter_arg, ProbeState *state)
 		state->constant = arg_is_constant(fcinfo, filter_arg);
 }
 
-/* The hash of a key; of a constant, which may be long, once. */
+/* Returns the hash of a key.  A constant key, which may be long, is hashed only once. */
 static inline uint64
 hash_key(FunctionCallInfo fcinfo, int key_arg, ProbeState *state)
 {
@@ -170,8 +174,8 @@ hash_key(FunctionCallInfo fcinfo, int key_arg, ProbeState *state)
 }
 
 /*
- * Raises an error unless the filter holds keys of the hasher's family, or none yet, which is then
- * the answer: returns whether it may hold any.
+ * Raises an error if the filter holds keys of another family than the hasher's.  Returns false if
+ * the filter has no family, and so no keys, and true otherwise.
  */
 static inline bool
 check_family(const BfView *view, const BloomfamHasher *hasher)
@@ -183,7 +187,7 @@ check_family(const BfView *view, const BloomfamHasher *hasher)
 	bloomfam_family_error(&view->head, hasher->family, hasher->family_len, hasher->family_id);
 }
 
-/* The same for a filter that is not fetched. */
+/* Returns whether a filter that is read by slices may contain the key. */
 static pg_noinline bool
 slice_may_contain(FunctionCallInfo fcinfo, int key_arg, ProbeState *state)
 {
@@ -227,8 +231,8 @@ may_contain(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
 /*
  * bloom_may_contain(bloomfilter, anyelement) -> boolean, also @~: not strict, immutable.
  *
- * False is certain; true is wrong with the filter's FPR.  42804 if the filter holds keys of
- * another type.
+ * False is certain; true is wrong with the filter's false positive rate.  Raises 42804 if the
+ * filter holds keys of another type.
  */
 Datum
 bloomfam_may_contain(PG_FUNCTION_ARGS)
@@ -237,7 +241,8 @@ bloomfam_may_contain(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_may_be_in(anyelement, bloomfilter) -> boolean, only as ~@: the same the other way round.
+ * bloom_may_be_in(anyelement, bloomfilter) -> boolean, only as ~@: bloom_may_contain() with its
+ * arguments the other way round.
  */
 Datum
 bloomfam_may_be_in(PG_FUNCTION_ARGS)
@@ -245,7 +250,7 @@ bloomfam_may_be_in(PG_FUNCTION_ARGS)
 	return may_contain(fcinfo, 1, 0);
 }
 
-/* May any reading of a key be in the filter?  One without a family has no keys. */
+/* Returns whether any reading of a key may be in the filter. */
 static bool
 any_may_be_in(const BfView *view, BfProbe probe, const BloomfamReadings *readings)
 {
@@ -311,7 +316,7 @@ may_contain_literal(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
  * bloom_may_contain(bloomfilter, bloomliteral) -> boolean, also @~; bloom_may_be_in(bloomliteral,
  * bloomfilter), as ~@: not strict, immutable.
  *
- * The same for a key without a type.  Errors as bloomfam_literal_read().
+ * Probe for a key without a type.  Raise the errors of bloomfam_literal_read().
  */
 Datum
 bloomfam_may_contain_literal(PG_FUNCTION_ARGS)
@@ -325,7 +330,7 @@ bloomfam_may_be_in_literal(PG_FUNCTION_ARGS)
 	return may_contain_literal(fcinfo, 1, 0);
 }
 
-/* Opens argument 0, which must be of a kind that counts. */
+/* Opens the filter of argument 0.  Raises an error if its kind cannot count. */
 static const BfView *
 open_to_count(FunctionCallInfo fcinfo, ProbeState *state)
 {
@@ -338,7 +343,7 @@ open_to_count(FunctionCallInfo fcinfo, ProbeState *state)
 	return view;
 }
 
-/* The largest number stands for one that is not known. */
+/* Returns a count as an SQL value: the largest number stands for a count that is not known. */
 static Datum
 count_result(FunctionCallInfo fcinfo, uint64 count)
 {
@@ -350,9 +355,10 @@ count_result(FunctionCallInfo fcinfo, uint64 count)
 /*
  * bloom_count(bloomfilter, "any") -> bigint: not strict, immutable.
  *
- * How often the key was added, and not removed, or more: an upper bound, never less.  NULL where
- * that is not known any more, because the key's counters are at their highest; and for a NULL key
- * or filter.  0A000 for kinds that do not count, 42804 for a key of another type.
+ * Returns an upper bound of how often the key was added and not removed; the true number is never
+ * larger.  Returns NULL if that is not known any more, because the key's counters are at their
+ * highest, and for a NULL key or filter.  Raises 0A000 for kinds that do not count, and 42804 for a
+ * key of another type.
  */
 Datum
 bloomfam_count(PG_FUNCTION_ARGS)
@@ -374,7 +380,7 @@ bloomfam_count(PG_FUNCTION_ARGS)
 /*
  * bloom_count(bloomfilter, bloomliteral) -> bigint: not strict, immutable.
  *
- * The largest count of the key's readings, an upper bound for each.
+ * Returns the largest count of the key's readings, which is an upper bound for each.
  */
 Datum
 bloomfam_count_literal(PG_FUNCTION_ARGS)
@@ -397,7 +403,7 @@ bloomfam_count_literal(PG_FUNCTION_ARGS)
 	return count_result(fcinfo, most);
 }
 
-/* An array of keys, and the answer to each that is not NULL. */
+/* An array of keys, and the answer for each that is not NULL. */
 typedef struct KeyArray
 {
 	Oid			type;
@@ -410,10 +416,10 @@ typedef struct KeyArray
 	bool	   *answers;
 } KeyArray;
 
-/* How many keys are probed between two looks whether the query has been cancelled. */
+/* The number of keys that are probed between two checks for interrupts. */
 #define PROBE_BATCH		65536
 
-/* Probes the array that is argument 1: with the keys' type, or as an array literal. */
+/* Probes the array that is argument 1: an array of the keys' type, or an array literal. */
 typedef void (*ProbeArray) (FunctionCallInfo fcinfo, KeyArray *array);
 
 static void
@@ -504,7 +510,10 @@ probe_array_literal(FunctionCallInfo fcinfo, KeyArray *array)
 	}
 }
 
-/* The OR (if true decides) or the AND (if false does) of the answers for an array of keys. */
+/*
+ * Returns the OR of the answers for an array of keys if decisive is true, and their AND if it is
+ * false.
+ */
 static Datum
 may_contain_quantified(FunctionCallInfo fcinfo, ProbeArray probe, bool decisive)
 {
@@ -530,7 +539,7 @@ may_contain_quantified(FunctionCallInfo fcinfo, ProbeArray probe, bool decisive)
 /*
  * bloom_may_contain_any(bloomfilter, anyarray) -> boolean: not strict, immutable.
  *
- * False, which is certain, if the filter contains none of the keys.
+ * Returns false, which is certain, if the filter contains none of the keys.
  */
 Datum
 bloomfam_may_contain_any(PG_FUNCTION_ARGS)
@@ -541,7 +550,7 @@ bloomfam_may_contain_any(PG_FUNCTION_ARGS)
 /*
  * bloom_may_contain_all(bloomfilter, anyarray) -> boolean: not strict, immutable.
  *
- * False, which is certain, if some key is not in the filter.
+ * Returns false, which is certain, if some key is not in the filter.
  */
 Datum
 bloomfam_may_contain_all(PG_FUNCTION_ARGS)
@@ -550,7 +559,8 @@ bloomfam_may_contain_all(PG_FUNCTION_ARGS)
 }
 
 /*
- * The same two for an array literal, whose keys have no type.
+ * bloom_may_contain_any() and bloom_may_contain_all() for an array literal, whose keys have no
+ * type.
  */
 Datum
 bloomfam_may_contain_any_literal(PG_FUNCTION_ARGS)
@@ -586,8 +596,8 @@ filter_keys(FunctionCallInfo fcinfo, ProbeArray probe)
 /*
  * bloom_filter_keys(bloomfilter, anyarray) -> anyarray: not strict, immutable.
  *
- * Those keys that the filter may contain, in their order, in an array of one dimension.  A NULL
- * is not known to be in the filter and is left out.
+ * Returns the keys that the filter may contain, in their order, in an array of one dimension.  A
+ * NULL is not known to be in the filter, and is left out.
  */
 Datum
 bloomfam_filter_keys(PG_FUNCTION_ARGS)
@@ -598,7 +608,7 @@ bloomfam_filter_keys(PG_FUNCTION_ARGS)
 /*
  * bloom_filter_keys(bloomfilter, bloomliteral) -> text[]: not strict, immutable.
  *
- * The same for an array literal; the keys as they are written there.
+ * Returns the keys of an array literal that the filter may contain, as they are written there.
  */
 Datum
 bloomfam_filter_keys_literal(PG_FUNCTION_ARGS)
@@ -606,7 +616,7 @@ bloomfam_filter_keys_literal(PG_FUNCTION_ARGS)
 	return filter_keys(fcinfo, probe_array_literal);
 }
 
-/* May a filter of those that bloom_which looks at contain the key, argument 1? */
+/* Returns whether one of the filters of bloom_which() may contain the key, argument 1. */
 typedef bool (*AskFilter) (FunctionCallInfo fcinfo, ProbeState *state, const BfView *view);
 
 static bool
@@ -661,9 +671,9 @@ which(FunctionCallInfo fcinfo, ProbeState *state, AskFilter ask)
 /*
  * bloom_which(bloomfilter[], "any") -> integer[]: not strict, immutable.
  *
- * The positions, from 1 on, of those filters that may contain the key; that of a NULL filter is
- * among them.  The key is hashed once.  NULL for a NULL array or key.  42804 if a filter holds
- * keys of another type.
+ * Returns the positions, from 1 on, of the filters that may contain the key, including NULL
+ * filters.  The key is hashed once.  Returns NULL for a NULL array or key.  Raises 42804 if a
+ * filter holds keys of another type.
  */
 Datum
 bloomfam_which(PG_FUNCTION_ARGS)
@@ -676,7 +686,7 @@ bloomfam_which(PG_FUNCTION_ARGS)
 /*
  * bloom_which(bloomfilter[], bloomliteral) -> integer[]: not strict, immutable.
  *
- * The same for a key without a type: each filter reads it as its own family would.
+ * Probes for a key without a type.  Each filter reads it as its own family would.
  */
 Datum
 bloomfam_which_literal(PG_FUNCTION_ARGS)

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * setops.c
- *	  From filters to filters: union, intersection, folding.  Arguments are never changed.
+ *	  Makes filters of filters: union, intersection, folding.  Arguments are never changed.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,8 +17,8 @@ PG_FUNCTION_INFO_V1(bloomfam_intersect);
 PG_FUNCTION_INFO_V1(bloomfam_fold);
 
 /*
- * The two arguments combined: plan says by what header, apply fills the payload; unite, or else
- * intersect, is for messages.
+ * Combines the two arguments: plan() makes the header, and apply() fills the payload. unite is for
+ * messages: true for a union, false for an intersection.
  */
 static Datum
 combine(FunctionCallInfo fcinfo, bool unite,
@@ -46,8 +46,9 @@ combine(FunctionCallInfo fcinfo, bool unite,
 /*
  * bloom_union(bloomfilter, bloomfilter) -> bloomfilter, also |: strict, immutable.
  *
- * May contain whatever either may contain.  42804 for keys of different types, 22023 for
- * different kinds, 0A000 for kinds that do not unite.  Time and memory: the result's size.
+ * The result may contain whatever one of the filters may contain.  Raises 42804 for keys of
+ * different types, 22023 for different kinds, and 0A000 for kinds that do not unite.  Time and
+ * memory are proportional to the result's size.
  */
 Datum
 bloomfam_union(PG_FUNCTION_ARGS)
@@ -58,7 +59,9 @@ bloomfam_union(PG_FUNCTION_ARGS)
 /*
  * bloom_intersect(bloomfilter, bloomfilter) -> bloomfilter, also &: strict, immutable.
  *
- * May contain whatever both contain.  Errors, time and memory as above.
+ * The result may contain whatever both filters may contain.  Raises 42804 for keys of different
+ * types, 22023 for different kinds, and 0A000 for kinds that do not intersect.  Time and memory are
+ * proportional to the result's size.
  */
 Datum
 bloomfam_intersect(PG_FUNCTION_ARGS)
@@ -69,8 +72,9 @@ bloomfam_intersect(PG_FUNCTION_ARGS)
 /*
  * bloom_fold(bloomfilter, float8) -> bloomfilter: strict, immutable.
  *
- * The smallest fold whose estimated FPR is at most the second argument; the filter as it is if
- * there is none.  22023 for a rate that is none, 0A000 for kinds that do not fold.
+ * Returns the smallest fold whose estimated false positive rate is at most the second argument, or
+ * the unchanged filter if there is none.  Raises 22023 for a number that is not a rate, and 0A000
+ * for kinds that do not fold.
  */
 Datum
 bloomfam_fold(PG_FUNCTION_ARGS)

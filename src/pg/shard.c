@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * shard.c
- *	  What is made of a key without a filter: its hash, and its shard.
+ *	  Functions of a key without a filter: its hash and its shard.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,8 +18,8 @@ PG_FUNCTION_INFO_V1(bloomfam_shard);
 PG_FUNCTION_INFO_V1(bloomfam_shard_literal);
 
 /*
- * bloom_key(key "any") -> bloomkey: the key, hashed.  Strict, immutable.  Errors: those of
- * bloomfam_hasher_make() for a type that cannot be hashed.  fn_extra holds the hasher.
+ * bloom_key(key "any") -> bloomkey: strict, immutable.  Returns the key, hashed.  Raises the errors
+ * of bloomfam_hasher_make() for a type that cannot be hashed. fn_extra holds the hasher.
  */
 Datum
 bloomfam_key(PG_FUNCTION_ARGS)
@@ -34,7 +34,8 @@ bloomfam_key(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_key(bloomliteral): strict, immutable.  42P18, as no filter tells how to read it.
+ * bloom_key(bloomliteral): strict, immutable.  Raises 42P18, as no filter tells how to read the
+ * key.
  */
 Datum
 bloomfam_key_literal(PG_FUNCTION_ARGS)
@@ -45,8 +46,8 @@ bloomfam_key_literal(PG_FUNCTION_ARGS)
 /*
  * bloom_shard("any", integer) -> integer: strict, immutable.
  *
- * Which of so many shards, 0 to shards - 1, a key belongs to; see bf_shard().  22023 for less
- * than one shard, and the errors of a type that cannot be hashed.
+ * Returns which shard a key belongs to, from 0 to the number of shards less 1; see bf_shard().
+ * Raises 22023 for less than one shard, and the errors of a type that cannot be hashed.
  */
 Datum
 bloomfam_shard(PG_FUNCTION_ARGS)
@@ -63,8 +64,8 @@ bloomfam_shard(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_shard(bloomliteral, integer): strict, immutable.  42P18: as text, a number would be in
- * another shard.
+ * bloom_shard(bloomliteral, integer): strict, immutable.  Raises 42P18: a number that is read as
+ * text would be in another shard.
  */
 Datum
 bloomfam_shard_literal(PG_FUNCTION_ARGS)

@@ -2,12 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * slice.c
- *	  Probing a TOASTed filter without fetching it.
+ *	  Probes a TOASTed filter without fetching all of it.
  *
- * One key probed in many stored filters needs from each the header and one block or a few words:
- * two chunks out of hundreds.  Whether a filter will be probed for one key or for a million is not
- * known beforehand; so it is read by slices until those have cost about what fetching it does,
- * and fetched then.  That is never more than about twice the better of the two.
+ * Probing many stored filters for one key needs of each the header and one block or a few words:
+ * two chunks out of hundreds.  It is not known in advance whether a filter will be probed for one
+ * key or for a million.  So it is read by slices until these have cost about as much as fetching it
+ * would, and is then fetched.  That never costs more than about twice the better way.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,20 +29,22 @@
 #include "pg/datum.h"
 
 /*
- * Reading a chunk for a slice costs about as much as this many bytes of fetching all.  So a value
- * is fetched whole after one read for each such part of it, that of the header included.
+ * Reading a chunk for a slice costs about as much as fetching this many bytes of the whole value.
+ * So a value is fetched after one read for each part of this size, including the read of the
+ * header.
  */
 #define BYTES_PER_SLICE		(8 * 1024)
 
 /*
- * After so many chunks in a row that lay elsewhere, they are no longer looked for by their place.
+ * After this many chunks in a row that were not at their expected place, chunks are looked up by
+ * the index only.
  */
 #define MAX_MISPLACED		8
 
-/* The most that a kind fetches at a time. */
+/* The maximum number of bytes that a kind reads at a time. */
 #define MAX_SLICE			BF_MAX_HEADER_SIZE
 
-/* Columns of a TOAST table. */
+/* The attribute numbers of a TOAST table. */
 enum
 {
 	CHUNK_ID = 1, CHUNK_SEQ, CHUNK_DATA
@@ -58,8 +60,9 @@ struct BloomfamSliceScan
 	SnapshotData room;
 	Snapshot	snapshot;
 	TupleTableSlot *slot;
-	ScanKeyData key[2];			/* of the index: value id, number of the chunk */
-	int32		last_seq;		/* the last chunk that was read, and where it lies; -1: none */
+	ScanKeyData key[2];			/* The index's scan keys: the value id and the chunk's number. */
+	/* The number of the chunk that was read last, which is at last_tid; -1 if none was read. */
+	int32		last_seq;
 	ItemPointerData last_tid;
 };
 
@@ -93,9 +96,10 @@ end_scan(BloomfamSliceScan *scan)
 }
 
 /*
- * Has the table this block?  Asking the file system costs a tenth of a slice, so what the server
- * knew of it last is believed: tables grow, and the backend that makes one shorter takes that
- * knowledge from all others before they can lock it again, as begin_scan() has.
+ * Returns whether the table has this block.  Asking the file system costs a tenth of a slice, so
+ * the size that the server has cached is used first.  Tables grow; and a backend that shortens one
+ * clears the cached size in all others before they can lock the table again, as begin_scan() has
+ * done.
  */
 static bool
 has_block(Relation table, int64 block)
@@ -107,9 +111,9 @@ has_block(Relation table, int64 block)
 }
 
 /*
- * Puts a chunk into the slot if it lies where it should, seen from the last one that was read:
- * the second look is for a page that has one chunk more than the others, as the rest of another
- * value was short.
+ * Puts a chunk into the slot if it is at its expected place, as seen from the last chunk that was
+ * read.  The second look is for a page that has one chunk more than other pages, because the last
+ * chunk of another value was short.
  */
 static bool
 find_by_place(BloomfamSliceScan *scan, int32 seq)
@@ -158,7 +162,7 @@ find_by_index(BloomfamSliceScan *scan, int32 seq)
 	return true;
 }
 
-/* The data of a chunk, good until the next one is read. */
+/* Returns the data of a chunk, which are valid until the next chunk is read. */
 static struct varlena *
 read_chunk(BloomfamSlice *slice, int32 seq)
 {
@@ -197,7 +201,8 @@ read_slice(BloomfamSlice *slice, uint64 offset, uint64 len)
 		uint64		size = VARSIZE_ANY_EXHDR(chunk);
 
 		if (at >= size)
-			bloomfam_header_open(NULL, 0, 0, &slice->view); /* raises an error: too short */
+			/* Raise the error for a value that is too short. */
+			bloomfam_header_open(NULL, 0, 0, &slice->view);
 		size = Min(size - at, len - done);
 		memcpy(slice->bytes + done, VARDATA_ANY(chunk) + at, size);
 		done += size;
@@ -228,7 +233,8 @@ bloomfam_slice_open(BloomfamFilter *filter, Datum datum)
 	if (!again)
 	{
 		slice->reads = 0;
-		slice->toast_pointer[0] = 0;	/* if this fails half-way */
+		/* If reading the header fails, the slice must not be recognized. */
+		slice->toast_pointer[0] = 0;
 	}
 	slice->scan = begin_scan(pointer.va_toastrelid, pointer.va_valueid);
 	if (!again)
@@ -248,7 +254,7 @@ bloomfam_slice_open(BloomfamFilter *filter, Datum datum)
 	return true;
 }
 
-/* For the kind's routine: a part of the payload. */
+/* Reads a part of the payload, for the kind's probe routine. */
 static const uint8_t *
 fetch_payload(void *arg, uint64_t offset, uint64_t len)
 {

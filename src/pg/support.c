@@ -2,19 +2,19 @@
 /*-------------------------------------------------------------------------
  *
  * support.c
- *	  What the planner and PL/pgSQL are told of our functions and operators.
+ *	  Tells the planner and PL/pgSQL about this module's functions and operators.
  *
- * A probe passes the rows whose key is in the filter, and FPR of the others.  Where the filter is
- * known when the query is planned, its keys and FPR are read off it, and the column's most common
- * values are simply looked up in it.  Of the other values, as many are taken to be in the filter
- * as it has keys left, out of the column's distinct values: filters are mostly built of keys that
- * refer to the column.  Where these are whole numbers, the histogram tells how many rows they
- * have.  All that is checked against the values of the histogram, which are a sample: where these
- * say otherwise beyond chance, they are believed.
+ * A probe passes the rows whose key is in the filter, and a share of the others, the false positive
+ * rate.  If the filter is known when the query is planned, its number of keys and its rate are
+ * taken from it, and the column's most common values are probed for in it.  The filter's remaining
+ * keys are assumed to be among the column's other distinct values, as filters are mostly built of
+ * keys that refer to the column.  If these values are whole numbers, the histogram tells how many
+ * rows they have.  The result is checked against the values of the histogram, which are a sample:
+ * if these say otherwise beyond chance, they are believed.
  *
- * A filter that an InitPlan is going to build of the rows of a query has as many keys as the
- * planner expects distinct ones among them.  Of one that is a column, or comes from elsewhere,
- * nothing is known: see the constants below.
+ * A filter that an InitPlan will build of a query's rows has as many keys as the planner expects
+ * distinct ones among them.  Nothing is known of a filter that is a column, or that comes from
+ * elsewhere: the constants below are used.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,27 +53,29 @@ PG_FUNCTION_INFO_V1(bloomfam_may_contain_sel);
 PG_FUNCTION_INFO_V1(bloomfam_may_be_in_sel);
 PG_FUNCTION_INFO_V1(bloomfam_joinsel);
 
-/* The share of rows that an unknown filter passes: it was made to be selective. */
+/* The share of rows that an unknown filter passes; it was made to be selective. */
 #define DEFAULT_SELECTIVITY			0.1
 
-/* The share of many stored filters that may contain a key: hardly more than err. */
+/*
+ * The share of many stored filters that may contain a key; it is hardly more than false positives.
+ */
 #define DEFAULT_STORED_SELECTIVITY	0.02
 
-/* The FPR of a filter that is still to be built. */
+/* The assumed false positive rate of a filter that is still to be built. */
 #define DEFAULT_FPR					0.01
 
-/* No more of a filter is read to plan a query. */
+/* The maximum number of bytes of a filter that are read to plan a query. */
 #define MAX_BYTES_READ				(16 * 1024 * 1024)
 
 /*
- * So many numbers, at most, are looked up to find out where a filter's keys lie: about as long as
- * parsing a small query takes.
+ * The maximum number of numbers that are probed for to find out where a filter's keys lie.  That
+ * takes about as long as parsing a small query.
  */
 #define MAX_NUMBERS_TRIED			16384
 
 /*
- * What a probe costs, in units of cpu_operator_cost: of a filter that fits the caches, that does
- * not, or that is stored in each row.
+ * The cost of a probe, in units of cpu_operator_cost: of a filter that fits in the caches, of a
+ * medium or large one that does not, and of one that is stored in each row.
  */
 #define PROBE_COST					1.0
 #define PROBE_COST_MEDIUM			3.0
@@ -85,16 +87,16 @@ PG_FUNCTION_INFO_V1(bloomfam_joinsel);
 /* What is known of a filter when a query is planned. */
 typedef struct FilterEstimate
 {
-	bool		known;			/* the filter is at hand, opened */
+	bool		known;			/* True if the filter is at hand, and opened in view. */
 	BfView		view;
-	double		keys;			/* negative: nothing is known */
+	double		keys;			/* The number of keys; negative if it is not known. */
 	double		fpr;
 } FilterEstimate;
 
 /*
- * The filter and the key among the two arguments of a probe; false if it is something else: the
- * functions below may be attached to operators and functions of any types, with any number of
- * arguments, so a datum is looked into only where its type says what it is.
+ * Finds the filter and the key among the two arguments of a probe.  Returns false if the call is
+ * not a probe: the functions below may be attached to operators and functions of any types, with
+ * any number of arguments.  So a datum is looked into only if its type says what it is.
  */
 static bool
 probe_args(List *args, int filter_arg, Node **filter, Node **key)
@@ -107,10 +109,11 @@ probe_args(List *args, int filter_arg, Node **filter, Node **key)
 }
 
 /*
- * bloom_add_support(internal) -> internal: strict, immutable; of bloom_add and bloom_remove.
+ * bloom_add_support(internal) -> internal: strict, immutable.  It is the support function of
+ * bloom_add and bloom_remove.
  *
- * In PL/pgSQL's f := bloom_add(f, key) the variable may be changed in place: both functions
- * change nothing if they fail, and a key never lies in the filter.
+ * In PL/pgSQL's f := bloom_add(f, key) the variable may be changed in place: both functions change
+ * nothing if they fail, and a key is never a part of the filter.
  */
 Datum
 bloomfam_add_support(PG_FUNCTION_ARGS)
@@ -132,7 +135,9 @@ bloomfam_add_support(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(result);
 }
 
-/* Is this an aggregate that makes a filter of keys, which are its first argument? */
+/*
+ * Returns whether this is an aggregate that makes a filter of keys, which are its first argument.
+ */
 static bool
 makes_filter(const Aggref *aggref)
 {
@@ -142,14 +147,14 @@ makes_filter(const Aggref *aggref)
 	if (!HeapTupleIsValid(tuple))
 		return false;
 
-	/* by its C function: extensions are relocatable */
+	/* The aggregate is known by its C function, as extensions are relocatable. */
 	fmgr_info(((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn, &trans);
 	ReleaseSysCache(tuple);
 	return trans.fn_addr == bloomfam_agg_trans || trans.fn_addr == bloomfam_agg_text_trans ||
 		trans.fn_addr == bloomfam_agg_key_trans || trans.fn_addr == bloomfam_agg_key_text_trans;
 }
 
-/* Finds the first such aggregate of an expression. */
+/* Finds the first aggregate in an expression that makes a filter of keys. */
 static bool
 find_filter_maker(Node *node, void *context)
 {
@@ -165,7 +170,7 @@ find_filter_maker(Node *node, void *context)
 	return expression_tree_walker(node, find_filter_maker, context);
 }
 
-/* The number of rows that an aggregate of a finished plan gets. */
+/* Returns the number of rows that the aggregate of a finished plan gets. */
 static double
 rows_aggregated(const Plan *plan)
 {
@@ -178,7 +183,10 @@ rows_aggregated(const Plan *plan)
 			: IsA(plan, GatherMerge)			? ((const GatherMerge *) plan)->num_workers
 												: 0;
 
-		/* below, rows are those of one process; the planner's estimate of the leader's share */
+		/*
+		 * Nodes below a Gather have the rows of one process.  The leader's share is estimated as
+		 * the planner does.
+		 */
 		if (workers > 0)
 			processes = workers + (parallel_leader_participation ? Max(0, 1 - 0.3 * workers) : 0);
 		plan = plan->lefttree;
@@ -187,8 +195,8 @@ rows_aggregated(const Plan *plan)
 }
 
 /*
- * The number of distinct keys of the filter that an InitPlan makes, as the planner would estimate
- * the number of groups; negative if this is no such parameter.
+ * Returns the number of distinct keys of the filter that an InitPlan makes, as the planner would
+ * estimate the number of groups.  Returns a negative number if the parameter is not such a filter.
  */
 static double
 keys_aggregated(PlannerInfo *root, Param *param)
@@ -226,7 +234,10 @@ keys_aggregated(PlannerInfo *root, Param *param)
 	return -1;
 }
 
-/* Finds out what can be known of a filter; false: it is NULL, and passes every key. */
+/*
+ * Finds out what can be known of a filter.  Returns false if the filter is NULL, and so passes
+ * every key.
+ */
 static bool
 estimate_filter(PlannerInfo *root, Node *filter, FilterEstimate *estimate)
 {
@@ -243,7 +254,9 @@ estimate_filter(PlannerInfo *root, Node *filter, FilterEstimate *estimate)
 		if (value->constisnull)
 			return false;
 
-		/* a state in its place is an error when the probe runs, if it does */
+		/*
+		 * A state of an aggregate instead of a filter is an error when the probe runs, if it does.
+		 */
 		if (!bloomfam_is_filter_type(value->consttype))
 			return true;
 		bloomfam_state_open(value->constvalue, &estimate->view);
@@ -268,8 +281,8 @@ estimate_filter(PlannerInfo *root, Node *filter, FilterEstimate *estimate)
 }
 
 /*
- * Gets values of a column's statistics, which must be of the type that its keys are hashed as:
- * what is gathered of a column of a user's type may be anything.
+ * Gets values of a column's statistics.  Returns false unless they are of the type that the
+ * column's keys are hashed as: statistics of a column of a user's type may have values of any type.
  */
 static bool
 get_keys_slot(AttStatsSlot *slot, const VariableStatData *column, int kind, int flags)
@@ -292,8 +305,8 @@ filter_has(const FilterEstimate *filter, BloomfamHasher *hasher, BfProbe probe, 
 }
 
 /*
- * How many of some values of a column the filter may contain; their frequencies, if there are
- * any, are summed up.
+ * Returns how many of a column's values in the slot the filter may contain.  If the values have
+ * frequencies, sums up those of all values in *all, and those of the values found in *hit.
  */
 static int
 count_hits(const FilterEstimate *filter, BloomfamHasher *hasher, const AttStatsSlot *slot,
@@ -318,8 +331,8 @@ count_hits(const FilterEstimate *filter, BloomfamHasher *hasher, const AttStatsS
 }
 
 /*
- * Is it a type of whole numbers?  Then Int64GetDatum() makes a datum of any; and so the number is
- * got from a slot of values.
+ * Returns whether this is a type of whole numbers.  Int64GetDatum() makes a datum of any such type,
+ * and whole_number() gets the number from a slot of values.
  */
 static bool
 is_whole_number(Oid type)
@@ -334,15 +347,17 @@ whole_number(const AttStatsSlot *slot, int i)
 				   : slot->valuetype == INT2OID ? DatumGetInt16(slot->values[i])
 												: DatumGetInt32(slot->values[i]);
 
-	return (uint64) number;		/* modulo 2^64: for differences */
+	/* The number is taken modulo 2^64, as it is used for differences. */
+	return (uint64) number;
 }
 
 /*
- * How many rows a key of the filter has, next to the average value of the histogram: 1 if that
- * cannot be told.
+ * Returns how many rows a key of the filter has, relative to the average value of the histogram.
+ * Returns 1 if that cannot be told.
  *
- * In a skewed column some ranges have many rows to a value, and others few.  Whole numbers of a
- * range are not too many to find out by trial which ranges the filter's keys lie in.
+ * In a skewed column, some ranges have many rows for each value, and others few.  If the whole
+ * numbers of the range are not too many, numbers are probed for to find out in which ranges the
+ * filter's keys lie.
  */
 static double
 relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher,
@@ -352,7 +367,7 @@ relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher,
 	int			nranges = histogram->nvalues - 1;
 	double		tried = 0;
 	double		hits = 0;
-	double		frequency = 0;	/* sum of those of the hits */
+	double		frequency = 0;	/* The sum of the relative frequencies of the hits. */
 	double		chance;
 	uint64		first;
 	uint64		range;
@@ -365,7 +380,7 @@ relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher,
 	first = whole_number(histogram, 0);
 	range = whole_number(histogram, nranges) - first;
 	if (range > (uint64) MAX_NUMBERS_TRIED * MAX_NUMBERS_TRIED)
-		return 1;				/* nearly all would be tried in vain */
+		return 1;				/* Give up, as nearly all numbers would be probed for in vain. */
 	step = range / MAX_NUMBERS_TRIED + 1;
 	for (i = 1; i <= nranges; i++)
 	{
@@ -373,7 +388,8 @@ relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher,
 		uint64		width = end + first - whole_number(histogram, i - 1);
 
 		if (end > range)
-			return 1;			/* no histogram: whoever owns a table may set its statistics */
+			/* This is not a histogram: whoever owns a table may set its statistics. */
+			return 1;
 		for (; at < end; at += step)
 		{
 			CHECK_FOR_INTERRUPTS();
@@ -385,24 +401,28 @@ relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher,
 		}
 	}
 
-	/* hits by chance are of average frequency; where these may be all, nothing is known */
+	/*
+	 * Hits by chance have the average frequency.  If all hits may be by chance, nothing is known.
+	 */
 	chance = filter->fpr * tried;
 	return hits - chance > 2 * sqrt(hits) ? Max(0, frequency - chance) / (hits - chance) : 1;
 }
 
-/* The share of rows whose key passes the filter, by the statistics of the key's column. */
+/* Returns the share of rows whose key passes the filter, by the statistics of the key's column. */
 static double
 passing_share(const FilterEstimate *filter, VariableStatData *column, Oid function, Oid collation)
 {
 	double		nulls = 0;
-	double		common = 0;		/* share of rows with the most common values, */
-	double		common_hit = 0; /* ... of those that pass, */
-	int			ncommon = 0;	/* ... and the numbers of both */
+	double		common = 0;		/* The share of rows with the most common values. */
+	double		common_hit = 0; /* The share of rows with those most common values that pass. */
+	/* The number of most common values; ncommon_hit is the number of those that pass. */
+	int			ncommon = 0;
 	int			ncommon_hit = 0;
 	double		distinct;
 	double		low = 0;
 	double		high = 1;
-	double		frequency = 1;	/* of the filter's keys, next to that of other values */
+	/* The frequency of the filter's keys, relative to that of other values. */
+	double		frequency = 1;
 	double		rest;
 	bool		is_default;
 
@@ -435,7 +455,10 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
 				double		unused;
 				double		hits = count_hits(filter, hasher, &slot, &unused, &unused);
 
-				/* three deviations of the number of hits, as if that were Poisson */
+				/*
+				 * The limits are three standard deviations of the number of hits, as if that were a
+				 * Poisson variable.
+				 */
 				low = (hits - 3 * sqrt(hits)) / slot.nvalues;
 				high = (hits + 3 * sqrt(hits) + 3) / slot.nvalues;
 				if (is_whole_number(slot.valuetype))
@@ -453,9 +476,7 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
 	return common_hit + Max(0, 1 - nulls - common) * Min(1, rest);
 }
 
-/*
- * The selectivity of a probe, as a restriction of one relation.
- */
+/* Estimates the selectivity of a probe that is a restriction of one relation. */
 static Selectivity
 probe_selectivity(PlannerInfo *root, Node *filter, Node *key, int varRelid, Oid function,
 				  Oid collation)
@@ -464,7 +485,7 @@ probe_selectivity(PlannerInfo *root, Node *filter, Node *key, int varRelid, Oid 
 	VariableStatData column;
 	double		selectivity;
 
-	/* a key for many filters */
+	/* The probe is for one key in many stored filters. */
 	if (contain_var_clause(filter) && !contain_var_clause(key))
 		return DEFAULT_STORED_SELECTIVITY;
 
@@ -480,8 +501,8 @@ probe_selectivity(PlannerInfo *root, Node *filter, Node *key, int varRelid, Oid 
 }
 
 /*
- * Estimators of the operators @~ and ~@: (internal, oid, internal, integer) -> float8, strict,
- * stable.  They read statistics and, where it is a constant, the filter.
+ * The selectivity estimators of the operators @~ and ~@: (internal, oid, internal, integer) ->
+ * float8, strict, stable.  They read statistics and, if it is a constant, the filter.
  */
 static Datum
 operator_sel(FunctionCallInfo fcinfo, int filter_arg)
@@ -511,8 +532,9 @@ bloomfam_may_be_in_sel(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_joinsel(internal, oid, internal, smallint, internal) -> float8: strict, stable.  Of both
- * as joins, of a column of filters with a column of keys.
+ * bloom_joinsel(internal, oid, internal, smallint, internal) -> float8: strict, stable.  It is the
+ * join selectivity estimator of both operators, for a column of filters joined with a column of
+ * keys.
  */
 Datum
 bloomfam_joinsel(PG_FUNCTION_ARGS)
@@ -520,7 +542,7 @@ bloomfam_joinsel(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(DEFAULT_STORED_SELECTIVITY);
 }
 
-/* What a probe of this filter costs. */
+/* Returns what a probe of this filter costs. */
 static Cost
 probe_cost(Node *filter)
 {
@@ -544,7 +566,7 @@ probe_cost(Node *filter)
 
 /*
  * bloom_may_contain_support(internal) -> internal, bloom_may_be_in_support(internal) -> internal:
- * strict, immutable.  Selectivity and cost.
+ * strict, immutable.  They tell the selectivity and the cost of a probe.
  */
 static Datum
 probe_support(FunctionCallInfo fcinfo, int filter_arg)

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * value.c
- *	  New values of filters; see value.h.
+ *	  Allocates, fills and finishes new values of filters; see value.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,13 +29,16 @@ bloomfam_payload_alloc(MemoryContext context, Size size, void **chunk)
 uint8 *
 bloomfam_value_place(struct varlena *value, const BfHeader *head)
 {
-	/* of values and of partial states, whose limits differ (bf_format.c) */
+	/* The limit is that of partial states; finished filters have a lower one (bf_format.c). */
 	Assert(VARHDRSZ + bf_data_size(head) <= VARHDRSZ + BF_MAX_PARTIAL_SIZE);
 	SET_VARSIZE(value, VARHDRSZ + bf_data_size(head));
 	return (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);
 }
 
-/* Would the type's own input take the value?  If not, it could be dumped, and not restored. */
+/*
+ * Returns whether the type's own input function would accept the value.  If it would not, the value
+ * could be dumped and not restored.
+ */
 pg_attribute_unused()
 static bool
 is_accepted(const struct varlena *value)
@@ -48,9 +51,9 @@ is_accepted(const struct varlena *value)
 }
 
 /*
- * All values that a function returns, and all states that are sent, come through here.  A build
- * with assertions stops at one that is not valid: it was made of a stored value that is corrupt, or
- * by an operation that is wrong.
+ * Writes the header and seals the value.  All values that functions return, and all states that are
+ * sent, come through here.  A build with assertions stops at an invalid value: it was made from a
+ * stored value that is corrupt, or by an operation that is wrong.
  */
 void
 bloomfam_value_seal(struct varlena *value, const BfHeader *head)
@@ -113,7 +116,7 @@ bloomfam_value_finish(struct varlena *value, const BfHeader *head)
 	return PointerGetDatum(value);
 }
 
-/* ---- what the core makes as a whole ---- */
+/* ---- room for values that the core makes as a whole ---- */
 
 static struct varlena *
 value_of(uint8_t *data)
