@@ -132,11 +132,12 @@ plan_with_samples(BLOOMFAM_PLANNER_PARAMS, List **told)
 {
 	Sampling	own = SAMPLING_INIT;
 	Sampling   *outer = sampling;
-	PlannedStmt *volatile stmt; /* This is volatile because it is set within PG_TRY. */
+	/* The variable stmt is volatile because it is set within PG_TRY and read after it. */
+	PlannedStmt *volatile stmt;
 
 	/*
-	 * Set it even if samples are off: a function that is called during planning may switch them on
-	 * or off.
+	 * Set the variable sampling even if samples are off: a function that is called during planning
+	 * may switch them on or off.
 	 */
 	sampling = &own;
 	PG_TRY();

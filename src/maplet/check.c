@@ -223,8 +223,8 @@ typedef struct RowCheck
 	int			n;
 	bool		unique;
 	/*
-	 * All entries of the index that have the hash of one of the rows; NULL if the index is not
-	 * unique.
+	 * For a unique index, all of its entries that have the hash of a row in rows; NULL if the index
+	 * is not unique.
 	 */
 	CheckedRow *entries;
 	Size		nentries;

@@ -49,7 +49,7 @@
 #define LEVEL_ENTRIES		5000.0
 #endif
 
-/* This many runs of a level are merged into one run of the next level. */
+/* The number of runs of one level that are merged into one run of the next level. */
 #define FANOUT				4
 
 static int

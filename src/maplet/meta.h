@@ -90,7 +90,8 @@ typedef struct MapletOutput
 	/* The run, with its extents reserved; its entries are those written so far. */
 	MapletRun	run;
 	uint64		expected;		/* The maximum number of entries that the whole run will have. */
-	uint32		interval;		/* All main pages before the one with this number are written. */
+	/* The number of main pages that are written: all pages with smaller numbers are. */
+	uint32		interval;
 	uint32		unused;
 } MapletOutput;
 
@@ -111,7 +112,8 @@ typedef struct MapletMeta
 	double		rows_hint;		/* The option rows; 0 if it is not set. */
 	uint32		remainder_bits;
 	uint32		p;				/* The number of bits of a hash that the next run keeps. */
-	BlockNumber end;			/* Blocks from this number on have never been used. */
+	/* The number of the first block that has never been used, and none after it has. */
+	BlockNumber end;
 	uint16		active;			/* The number of the tail that takes new entries: 0 or 1. */
 	uint16		pending;		/* 1 if the tail that is not active waits for its flush, else 0. */
 	MapletTail	tails[2];

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * run.h
- *	  Runs in the index's file: planning, writing and reading them.
+ *	  Plans, writes and reads runs in the file of a maplet index.
  *
  *-------------------------------------------------------------------------
  */

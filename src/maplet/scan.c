@@ -417,7 +417,9 @@ next_tid(IndexScanDesc scan, Relation table, bool for_bitmap, ItemPointer tid)
 		if (BF_RUN_BLOCK(place) >= state->table_end)
 		{
 			if (state->table_end != 0)
-				/* All further places are beyond the table's end, too, as they come in order. */
+				/*
+				 * Stop: places come in order, so all further ones are beyond the table's end, too.
+				 */
 				return false;
 			state->table_end = RelationGetNumberOfBlocks(table);
 			if (BF_RUN_BLOCK(place) >= state->table_end)

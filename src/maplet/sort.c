@@ -17,8 +17,8 @@
 #include "maplet/sort.h"
 
 /*
- * The maximum number of cells is 2^MAX_CELL_BITS.  More would be slower, as caches have no room for
- * so many places to write to.
+ * The binary logarithm of the maximum number of cells that hashes are sorted into.  More cells
+ * would be slower: caches would not have room for all the places written to.
  */
 #define MAX_CELL_BITS	16
 

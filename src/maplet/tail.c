@@ -184,7 +184,9 @@ read_hashes(Relation index, const MapletTail *tail, uint64 begin, uint64 last, u
 	return bloomfam_maplet_sort(entries, *n);
 }
 
-/* Writes the next main pages of the output, for about this number of entries. */
+/*
+ * Writes the next main pages of the flush's output, enough for about the given number of entries.
+ */
 static void
 flush_pages(Relation index, const MapletTail *tail, MapletOutput *output, uint64 entries)
 {
@@ -211,10 +213,10 @@ flush_pages(Relation index, const MapletTail *tail, MapletOutput *output, uint64
 }
 
 /*
- * Does a step of about this number of entries of the flush of the tail with this generation; if it
- * is 0, of whichever tail waits for its flush.  Does nothing while there are more than
- * MAPLET_MANY_RUNS runs, so that there is always room for the flush's run.  Returns whether
- * anything of the flush is left to do.  The caller must hold MAPLET_LOCK_FLUSH.
+ * Does a step of a flush, for about the given number of entries.  Flushes the tail of the given
+ * generation, or if that is 0, whichever tail waits for its flush.  Does nothing while there are
+ * more than MAPLET_MANY_RUNS runs, so that there is always room for the flush's run.  Returns
+ * whether anything of the flush is left to do.  The caller must hold MAPLET_LOCK_FLUSH.
  */
 static bool
 flush_step(Relation index, uint64 generation, uint64 entries)

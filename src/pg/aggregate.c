@@ -446,7 +446,8 @@ add_key(FunctionCallInfo fcinfo, AggForm form)
 }
 
 /*
- * bloom_agg_trans(internal, "any" [, float8 [, text [, bigint]]]) -> internal: not strict.
+ * bloom_agg_trans(internal, "any" [, float8 [, text [, bigint]]]) -> internal: not strict.  Adds a
+ * key to the state.
  */
 Datum
 bloomfam_agg_trans(PG_FUNCTION_ARGS)
@@ -454,18 +455,14 @@ bloomfam_agg_trans(PG_FUNCTION_ARGS)
 	return add_key(fcinfo, AGG_FORM_FULL);
 }
 
-/*
- * bloom_agg_trans(internal, "any", text) -> internal: not strict.
- */
+/* bloom_agg_trans(internal, "any", text) -> internal: not strict.  Adds a key to the state. */
 Datum
 bloomfam_agg_text_trans(PG_FUNCTION_ARGS)
 {
 	return add_key(fcinfo, AGG_FORM_TEXT);
 }
 
-/*
- * bloom_agg_serial(internal) -> bytea: strict.
- */
+/* bloom_agg_serial(internal) -> bytea: strict.  Flattens the state for another process. */
 Datum
 bloomfam_agg_serial(PG_FUNCTION_ARGS)
 {
@@ -718,7 +715,7 @@ add_hashed_key(FunctionCallInfo fcinfo, AggForm form)
 
 /*
  * bloom_agg_key_trans(bloomfilter, bloomkey [, float8 [, text [, bigint]]]) -> bloomfilter: not
- * strict.
+ * strict.  Adds a hashed key to the state.
  */
 Datum
 bloomfam_agg_key_trans(PG_FUNCTION_ARGS)
@@ -727,7 +724,8 @@ bloomfam_agg_key_trans(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_agg_key_trans(bloomfilter, bloomkey, text) -> bloomfilter: not strict.
+ * bloom_agg_key_trans(bloomfilter, bloomkey, text) -> bloomfilter: not strict.  Adds a hashed key
+ * to the state.
  */
 Datum
 bloomfam_agg_key_text_trans(PG_FUNCTION_ARGS)
@@ -736,7 +734,8 @@ bloomfam_agg_key_text_trans(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_agg_key_combine(bloomfilter, bloomfilter) -> bloomfilter: not strict.
+ * bloom_agg_key_combine(bloomfilter, bloomfilter) -> bloomfilter: not strict.  Adds the second
+ * state to the first.
  */
 Datum
 bloomfam_agg_key_combine(PG_FUNCTION_ARGS)
@@ -843,7 +842,8 @@ bloomfam_union_combine(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_union_final(bloomfilter) -> bloomfilter: not strict.
+ * bloom_union_final(bloomfilter) -> bloomfilter: not strict.  Returns the union, or NULL if it may
+ * contain every key.
  */
 Datum
 bloomfam_union_final(PG_FUNCTION_ARGS)

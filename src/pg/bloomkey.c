@@ -121,7 +121,7 @@ bloomfam_key_in(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(make_key(hash, family_id));
 }
 
-/* bloomkey_out(bloomkey) -> cstring: strict, immutable. */
+/* bloomkey_out(bloomkey) -> cstring: strict, immutable.  Returns the text form. */
 Datum
 bloomfam_key_out(PG_FUNCTION_ARGS)
 {
@@ -151,7 +151,7 @@ bloomfam_key_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(make_key(hash, family_id));
 }
 
-/* bloomkey_send(bloomkey) -> bytea: strict, immutable. */
+/* bloomkey_send(bloomkey) -> bytea: strict, immutable.  Returns the binary form. */
 Datum
 bloomfam_key_send(PG_FUNCTION_ARGS)
 {
@@ -180,7 +180,7 @@ compare_keys(FunctionCallInfo fcinfo)
 
 /*
  * bloomkey_eq, _ne, _lt, _le, _gt, _ge (bloomkey, bloomkey) -> boolean, and bloomkey_cmp ->
- * integer: strict, immutable.
+ * integer: strict, immutable.  They compare by family, then by hash.
  */
 Datum
 bloomfam_key_eq(PG_FUNCTION_ARGS)
@@ -234,7 +234,10 @@ hash_of_key(const BloomfamKey *key)
 	return bf_hash_u64(key->hash ^ bf_hash_u64(key->family_id));
 }
 
-/* bloomkey_hash(bloomkey) -> integer: strict, immutable. */
+/*
+ * bloomkey_hash(bloomkey) -> integer: strict, immutable.  Returns the hash for hash joins and the
+ * like.
+ */
 Datum
 bloomfam_key_hash(PG_FUNCTION_ARGS)
 {

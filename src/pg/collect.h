@@ -114,7 +114,7 @@ extern void bloomfam_set_read_begin(BloomfamSetReader *reader, BloomfamSet *set)
 /* Reads at most max hashes, and returns their number; 0 at the end. */
 extern int bloomfam_set_read(BloomfamSetReader *reader, uint64 *hashes, int max);
 
-/* Turns hashes into little-endian numbers, as they are stored, or back. */
+/* Converts hashes to little-endian numbers, as which they are stored, or back. */
 static inline void
 bloomfam_swap_hashes(uint64 *hashes, uint64 n)
 {

@@ -171,7 +171,10 @@ bloomfam_extend_far(Relation relation, ForkNumber fork, BlockNumber from, BlockN
 #define pg_attribute_noreturn()	__attribute__((noreturn))
 #endif
 
-/* This is declared in utils/pg_locale.h, which needs ICU's headers; these may not be installed. */
+/*
+ * Declares get_collation_actual_version() again: utils/pg_locale.h, which declares it, needs the
+ * headers of ICU, which may not be installed.
+ */
 extern char *get_collation_actual_version(char collprovider, const char *collcollate);
 
 /*
@@ -547,7 +550,7 @@ bloomfam_changes_relation(const PlannedStmt *stmt, const Bitmapset *relations)
 #define BLOOMFAM_PRUNING_OF(stmt, append)	((append)->part_prune_info)
 #endif
 
-/* These headers declare what a custom node's EXPLAIN calls.  PostgreSQL 18 divided the header. */
+/* Include what a custom node's EXPLAIN needs.  PostgreSQL 18 divided commands/explain.h. */
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
@@ -844,7 +847,7 @@ bloomfam_buffer_is_exclusive(Buffer buffer)
 #endif
 }
 
-/* Returns whether this process holds this lock.  Is only for assertions. */
+/* Returns whether this process holds a heavyweight lock.  Is only for assertions. */
 #include "storage/lock.h"
 static inline bool
 bloomfam_lock_is_held(const LOCKTAG *tag, LOCKMODE mode)

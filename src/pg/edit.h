@@ -19,8 +19,9 @@
 extern BloomfamEdit *bloomfam_edit_begin(Datum datum);
 
 /*
- * Both functions raise an error if the filter has another key family than the hasher.  If the
- * filter has none, bloomfam_edit_take_family() gives it the hasher's.
+ * bloomfam_edit_check_family() and bloomfam_edit_take_family() raise an error if the filter has
+ * another key family than the hasher.  If the filter has none, bloomfam_edit_take_family() gives it
+ * that of the hasher.
  */
 extern void bloomfam_edit_check_family(const BloomfamEdit *edit, const BloomfamHasher *hasher);
 extern void bloomfam_edit_take_family(BloomfamEdit *edit, const BloomfamHasher *hasher);

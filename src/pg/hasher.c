@@ -526,7 +526,7 @@ bloomfam_hashers_get(FunctionCallInfo fcinfo, int argno, bool keys_are_array)
 	return hashers;
 }
 
-/* Makes the hasher of an argument for this hash function. */
+/* Makes the hasher of an argument's keys for one of the hash functions that filters may have. */
 BloomfamHasher *
 bloomfam_hashers_make(BloomfamHashers *hashers, BfHashId hash_id)
 {

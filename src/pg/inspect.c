@@ -39,7 +39,8 @@ read_stats(Datum datum, BfView *view, BfStats *stats)
 }
 
 /*
- * bloom_cardinality(bloomfilter) -> float8: strict, immutable.  Reads the whole filter.
+ * bloom_cardinality(bloomfilter) -> float8: strict, immutable.  Estimates the number of keys from
+ * the whole filter.
  */
 Datum
 bloomfam_cardinality(PG_FUNCTION_ARGS)
@@ -52,7 +53,8 @@ bloomfam_cardinality(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_fpr(bloomfilter) -> float8: strict, immutable.  Reads the whole filter.
+ * bloom_fpr(bloomfilter) -> float8: strict, immutable.  Estimates the false positive rate from the
+ * whole filter.
  */
 Datum
 bloomfam_fpr(PG_FUNCTION_ARGS)
@@ -87,7 +89,7 @@ bloomfam_info(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != NCOLUMNS)
 		elog(ERROR, "return type must be the row type of bloom_info");
 
-	/* Unlike other functions, this one accepts an aggregate's state, too. */
+	/* bloom_info() accepts an aggregate's state (kind "partial"), too. */
 	bloomfam_state_open(PG_GETARG_DATUM(0), &view);
 	bf_stats(&bloomfam_port, &view, &stats);
 

@@ -139,7 +139,8 @@ bloomfam_in(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloomfilter_out(bloomfilter) -> cstring: strict, immutable.
+ * bloomfilter_out(bloomfilter) -> cstring: strict, immutable.  Returns the text form, "\x" and hex
+ * digits.
  */
 Datum
 bloomfam_out(PG_FUNCTION_ARGS)
@@ -179,7 +180,8 @@ bloomfam_recv(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloomfilter_send(bloomfilter) -> bytea: strict, immutable.
+ * bloomfilter_send(bloomfilter) -> bytea: strict, immutable.  Returns the binary form, the value's
+ * bytes.
  */
 Datum
 bloomfam_send(PG_FUNCTION_ARGS)

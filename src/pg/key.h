@@ -55,7 +55,10 @@ struct BloomfamHasher
 	 */
 	uint64		seed;
 
-	/* Each file's own struct begins with this one, and has what its routine needs after it. */
+	/*
+	 * The structs of particular hashers begin with a BloomfamHasher, followed by what their
+	 * routines need.
+	 */
 };
 
 /*

@@ -43,7 +43,7 @@ extern Oid bloomfam_key_relabelled(Oid type);
  */
 extern void bloomfam_key_check_lasting(Oid type);
 
-/* Raises an error if there is no collation. */
+/* Raises the error 42P22 if a key that needs a collation has none. */
 extern void bloomfam_key_check_collation(Oid collation);
 
 /* Raises the error for a type that cannot be hashed. */

@@ -275,7 +275,7 @@ put_range(uint8 *bytes, BloomfamHasher *bound, const RangeBound *lower, const Ra
 		return;
 	}
 
-	/* It has no meaning whether an infinite bound is inclusive. */
+	/* Leave out whether an infinite bound of a range is inclusive, as that has no meaning. */
 	if (lower->infinite)
 		bytes[0] |= 2;
 	else

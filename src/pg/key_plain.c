@@ -44,8 +44,8 @@ StaticAssertDecl(BF_KEY_TIMESTAMP_MINUS_INFINITY == DT_NOBEGIN &&
 typedef struct PlainHasher
 {
 	BloomfamHasher base;
-	BfPlainColumn own;			/* The column that keys of this type are written as. */
-	BfPlainColumn column;		/* The column that keys are hashed for now. */
+	BfPlainColumn own;			/* The Parquet column as which keys of the SQL type are written. */
+	BfPlainColumn column;		/* The Parquet column for which keys are hashed at present. */
 	char		name[BF_PLAIN_MAX_NAME];
 } PlainHasher;
 
@@ -220,7 +220,8 @@ plain_numeric(BloomfamHasher *hasher, Datum key)
 typedef struct KeyType
 {
 	Oid			type;
-	BfPlainType column;			/* The type of column that keys are written as. */
+	/* The type of Parquet column as which keys of the SQL type are written. */
+	BfPlainType column;
 	uint64		(*hash) (BloomfamHasher *hasher, Datum key);
 } KeyType;
 
@@ -329,7 +330,7 @@ bloomfam_plain_hasher_make(Oid type, Oid collation)
 		base = bloomfam_key_relabelled(base);
 	}
 	for (i = 0; i < lengthof(key_types) && key_types[i].type != base; i++)
-		 /* Search the type's entry. */ ;
+		 /* Find the entry of the SQL type. */ ;
 	if (i == lengthof(key_types))
 		type_error(type);
 

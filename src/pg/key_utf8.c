@@ -67,7 +67,7 @@ bloomfam_utf8_from_server(const char *str, int len, size_t *utf8_len)
 
 	if (OidIsValid(conversion()))
 	{
-		/* The server itself allocates this number of bytes for a conversion. */
+		/* Allocate as many bytes as the server itself does for a conversion. */
 		utf8 = (char *) MemoryContextAllocHuge(CurrentMemoryContext,
 											   (Size) len * MAX_CONVERSION_GROWTH + 1);
 		if (DatumGetInt32(OidFunctionCall6(conversion(), Int32GetDatum(GetDatabaseEncoding()),

@@ -59,7 +59,7 @@ struct BloomfamLiteral
 	bool		constant;
 	bool		probing;
 
-	/* These fields say how literals are read. */
+	/* The following fields say how literals are read. */
 	/* The memory context of the readers and of their keys' readings, and of nothing else. */
 	MemoryContext readers_context;
 	/* The id of the family that the readers are for; 0 if there are no readers. */
@@ -68,7 +68,7 @@ struct BloomfamLiteral
 	int			nreaders;
 	Reader		readers[BLOOMFAM_MAX_READINGS];
 
-	/* These fields have the literal that came last. */
+	/* The following fields have the literal that came last, and its readings. */
 	/* The memory context of the last literal and its keys, and of nothing else. */
 	MemoryContext last_context;
 	struct varlena *last;		/* The last literal; NULL if there is none. */

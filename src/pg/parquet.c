@@ -36,7 +36,10 @@ PG_FUNCTION_INFO_V1(bloomfam_to_parquet);
 /* The false positive rate that a filter from a file is assumed to be sized for. */
 #define ASSUMED_FPR		0.01
 
-/* Returns the hash of a float of this size of which only the highest 16 bits are not zero. */
+/*
+ * Returns Parquet's hash of a float of "size" bytes whose highest 16 bits are "high", and whose
+ * other bits are zero.
+ */
 static uint64
 float_hash(int size, uint16 high)
 {

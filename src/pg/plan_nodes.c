@@ -28,7 +28,7 @@
 	{AT(type, n), AT(type, by##ColIdx), AT(type, by##Operators), AT(type, by##Collations)}
 
 static const BloomfamPlanNode known_types[] = {
-	/* These nodes have no expressions besides their columns and conditions. */
+	/* Plan nodes without expressions other than their columns and conditions. */
 	[T_ProjectSet] = {.is_known = true},
 	[T_RecursiveUnion] = {.is_known = true},
 	[T_CteScan] = {.is_known = true},
@@ -42,7 +42,7 @@ static const BloomfamPlanNode known_types[] = {
 	[T_GatherMerge] = {.is_known = true, .repeatable = true, .keeps_rows = true},
 	[T_LockRows] = {.is_known = true, .locks_rows = true},
 
-	/* These nodes group rows. */
+	/* Plan nodes that group rows. */
 	[T_Group] = {.is_known = true, .repeatable = true, .grouping = GROUPING(Group, grp)},
 	[T_Unique] = {.is_known = true, .repeatable = true, .grouping = GROUPING(Unique, uniq)},
 	[T_Agg] =
@@ -55,7 +55,9 @@ static const BloomfamPlanNode known_types[] = {
 		.is_known = true, .keeps_rows = true, .grouping = BLOOMFAM_SET_OPERATION_GROUPING(GROUPING)
 	},
 
-	/* These nodes have several children, or one that is neither the left nor the right child. */
+	/*
+	 * Plan nodes with several children, or with one that is neither the left nor the right child.
+	 */
 	[T_Append] = {.is_known = true, .repeatable = true, .children = AT(Append, appendplans)},
 	[T_MergeAppend] =
 	{
@@ -65,7 +67,7 @@ static const BloomfamPlanNode known_types[] = {
 	[T_BitmapOr] = {.is_known = true, .repeatable = true, .children = AT(BitmapOr, bitmapplans)},
 	[T_SubqueryScan] = {.is_known = true, .repeatable = true, .child = AT(SubqueryScan, subplan)},
 
-	/* These nodes have expressions of their own. */
+	/* Plan nodes with expressions of their own. */
 	[T_Result] =
 	{
 		.is_known = true, .repeatable = true, .exprs = {AT(Result, resconstantqual)}

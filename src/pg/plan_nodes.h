@@ -22,7 +22,8 @@
  */
 typedef struct BloomfamPlanNode
 {
-	bool		is_known;		/* All fields with expressions are given here. */
+	/* True if BloomfamPlanNode names all members of the node that have expressions. */
+	bool		is_known;
 	/* Given the same input rows, the node returns the same rows each time. */
 	bool		repeatable;
 	bool		keeps_rows;		/* The node reads rows, and returns later what it makes of them. */
@@ -93,13 +94,16 @@ extern bool bloomfam_plan_groups_by(Plan *plan, AttrNumber column, Oid *operator
 /* What an expression itself calls, apart from the expressions below it. */
 typedef enum BloomfamExpression
 {
-	/* It is not known what the expression calls, or not without looking at it more closely. */
+	/* It is not known what the expression calls, or only a closer look at it would tell. */
 	BLOOMFAM_EXPRESSION_UNKNOWN,
-	/* It calls no function, or only those that it names, which make no value of a domain. */
+	/*
+	 * The expression calls no function, or only those that it names, which make no value of a
+	 * domain.
+	 */
 	BLOOMFAM_EXPRESSION_PLAIN,
 	/*
-	 * It calls the functions that it names, and in addition whatever a value of its type goes
-	 * through, even if nothing else in it tells.
+	 * The expression calls the functions that it names, and whatever a value of its type goes
+	 * through, which nothing else in the expression may tell.
 	 */
 	BLOOMFAM_EXPRESSION_MAKES_VALUE
 } BloomfamExpression;

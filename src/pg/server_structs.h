@@ -101,8 +101,8 @@ bloomfam_heap_scan_page(HeapScanDesc scan)
 }
 
 /*
- * These functions are for scans that work page by page. bloomfam_heap_scan_nrows() returns how many
- * rows of the scan's block its snapshot sees, at most MaxHeapTuplesPerPage;
+ * The next functions are for heap scans that work page by page. bloomfam_heap_scan_nrows() returns
+ * how many rows of the scan's block its snapshot sees, at most MaxHeapTuplesPerPage.
  * bloomfam_heap_scan_row() returns which of them is the current one, and
  * bloomfam_heap_scan_set_row() sets that. bloomfam_heap_scan_line() returns a row's line pointer.
  */
@@ -130,7 +130,10 @@ bloomfam_heap_scan_line(HeapScanDesc scan, int row)
 	BLOOMFAM_IF_KNOWN(return scan->rs_vistuples[row]);
 }
 
-/* Makes one of the block's rows the current one, and puts it into the slot, which pins the page. */
+/*
+ * Makes a row of the heap scan's block the current one, and puts it into the slot, which pins the
+ * page.
+ */
 static inline void
 bloomfam_heap_scan_give_row(HeapScanDesc scan, int row, TupleTableSlot *slot)
 {
@@ -185,7 +188,7 @@ bloomfam_heap_scan_leave_stream(HeapScanDesc scan)
 #endif
 }
 
-/* Ends the scan as after its last block.  It can begin anew. */
+/* Ends a heap scan as after its last block, so that it can begin anew. */
 static inline void
 bloomfam_heap_scan_end(HeapScanDesc scan)
 {

@@ -347,7 +347,7 @@ whole_number(const AttStatsSlot *slot, int i)
 				   : slot->valuetype == INT2OID ? DatumGetInt16(slot->values[i])
 												: DatumGetInt32(slot->values[i]);
 
-	/* The number is taken modulo 2^64, as it is used for differences. */
+	/* The result is modulo 2^64, as callers use it only for differences. */
 	return (uint64) number;
 }
 
@@ -388,7 +388,10 @@ relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher,
 		uint64		width = end + first - whole_number(histogram, i - 1);
 
 		if (end > range)
-			/* This is not a histogram: whoever owns a table may set its statistics. */
+			/*
+			 * The values are not in order, so they are not a histogram: whoever owns a table may
+			 * set its statistics.
+			 */
 			return 1;
 		for (; at < end; at += step)
 		{

@@ -45,7 +45,9 @@ extern Datum bloomfam_value_finish(struct varlena *value, const BfHeader *head);
 extern uint8 *bloomfam_value_place(struct varlena *value, const BfHeader *head);
 extern void bloomfam_value_seal(struct varlena *value, const BfHeader *head);
 
-/* Makes a new value, as it is stored, of a filter in its loose form. */
+/*
+ * Makes a new value of a filter that is in its loose form, in the form in which filters are stored.
+ */
 extern Datum bloomfam_stored_value(const BfView *loose);
 
 /*

@@ -116,7 +116,10 @@ distinct_values(PlannerInfo *root, const Var *column)
 	return isdefault ? 1 : Max(n, 1);
 }
 
-/* Takes an index if its columns have more distinct keys than those of the best index so far. */
+/*
+ * Takes an index for the lookup if its columns have more distinct keys than those of the best index
+ * so far.
+ */
 static void
 try_index(PlannerInfo *root, const SamplePair *pair, const IndexOptInfo *index,
 		  SampleLookup *best)

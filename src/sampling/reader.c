@@ -23,8 +23,8 @@
 #define LONGEST_VALUE		1024
 
 /*
- * Calling an operator takes about as long as reading this many bytes: 400 operators take as long as
- * a cached block of a table does.
+ * Calling an operator is charged as reading this many bytes, which takes about as long: 400
+ * operators take as long as a cached block of a table does.
  */
 #define BYTES_OF_OPERATOR	20
 
