@@ -140,9 +140,9 @@ sub check_reasons
 {
 	my ($plan) = @_;
 
-	foreach my $line (grep { /Foreign scans may be sent/ } split /\n/, $plan)
+	foreach my $line (grep { /Sent to Foreign Scans: keys/ } split /\n/, $plan)
 	{
-		while ($line =~ /: (\d++) of (\d++)( \(\w)?/g)
+		while ($line =~ / (\d++) of (\d++)( \(\w)?/g)
 		{
 			die "no reason for what is not sent: $line\n" if $1 < $2 && !$3;
 		}
@@ -151,7 +151,7 @@ sub check_reasons
 	return if $plan !~ /^ *Join Filters:/m;
 	while ($plan =~ /Bloom Filter Probe\).*\n((?:(?! *->).*\n)*) *->  (?:Async )?Foreign Scan/g)
 	{
-		die "nothing is said of a foreign scan below a filter\n" if $1 =~ /Bloom Filter \d/ && $plan !~ /Foreign scans may be sent|Nothing of it is sent to/;
+		die "nothing is said of a foreign scan below a filter\n" if $1 =~ /Bloom Filter \d/ && $plan !~ /Sent to Foreign Scans: /;
 	}
 	return;
 }

@@ -57,6 +57,16 @@ SELECT * FROM sized('facts f JOIN days d ON d.id = f.day WHERE d.year = 100');
 SELECT * FROM sized('facts f JOIN people p ON p.id = f.person WHERE p.state = 7');
 SELECT how FROM sampled('facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7');
 SELECT * FROM sized('facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7');
+-- Two dimensions whose conditions have nothing to do with each other, each met by one row in 30 to 75: a single row of the sample that happens to match
+-- both does not make the planner believe that all such rows match both.
+CREATE TABLE few_facts AS SELECT (g * 100::bigint / 120000)::int AS day, (g * 104729::bigint % 3000)::int AS shop FROM generate_series(0, 119999) g;
+CREATE TABLE few_days AS SELECT g AS day, g / 3 AS w FROM generate_series(0, 99) g;
+CREATE TABLE few_shops AS SELECT g AS shop, g % 75 AS kind FROM generate_series(0, 2999) g;
+VACUUM few_facts, few_days, few_shops;
+CALL analyze_all_rows('few_facts', 'few_days', 'few_shops');
+SELECT count(*) < 6 AS few FROM generate_series(0, 74) kind, generate_series(3, 30, 9) w,
+	sampled(format('few_facts f JOIN few_days d ON d.day = f.day JOIN few_shops s ON s.shop = f.shop WHERE s.kind = %s AND d.w = %s', kind, w)) WHERE how ~ ', given ';
+DROP TABLE few_facts, few_days, few_shops;
 -- a fraction is told with an interval, and what was planned with
 SELECT regexp_replace(line, '[0-9.]+', 'N', 'g') AS line FROM explained('facts f JOIN days d ON d.id = f.day JOIN people p ON p.id = f.person WHERE d.year = 100 AND p.state = 7 AND p.id <> f.fifth + 0')
 	line WHERE line ~ 'Fraction|Not Sampled';

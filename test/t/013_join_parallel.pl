@@ -130,6 +130,20 @@ sub counts_add_up
 
 my $few = 50000;
 
+# ---- Parallel Hash below: the filter of the upper join goes into the hash table of the lower one ----
+
+{
+	$node->safe_psql('postgres', 'CREATE TABLE fact2 AS SELECT id, k FROM fact; ANALYZE fact2');
+	my $three = 'SELECT count(*), sum(f.id), sum(g.id), sum(d.v) FROM fact f JOIN fact2 g USING (k) JOIN dim d USING (k)';
+	my @plan = filtered('two facts', $three, 'SET join_collapse_limit = 1', 2 * $few);
+
+	ok(is_shared(@plan), '... under a Parallel Hash');
+	is(scalar(grep { is_probe($_) } @plan), 2, '... both have the filter');
+	# begun anew by each row of an outer query, with the same build side and with another one each time
+	filtered('... in a loop', "SELECT x, c, s FROM generate_series(1, 3) x, LATERAL (SELECT count(*) + x * 0 AS c, sum(f.id) AS s FROM fact f JOIN fact2 g USING (k) JOIN dim d USING (k)
+		OFFSET 0) y", 'SET join_collapse_limit = 1; SET enable_material = off; SET enable_memoize = off', 6 * $few);
+}
+
 # ---- Parallel Hash: one filter of all shares ----
 
 foreach my $leader (qw(on off))

@@ -30,9 +30,9 @@ sums="sum(o.n), sum(p.n), sum(v.n), count(*)"
 asked="bloom_may_contain((SELECT filter FROM wanted), "
 set=$(settings "$memory")
 
-three natural "$set" "SELECT $sums FROM $few WHERE class = 42;"
+three natural "$set; SET join_collapse_limit = 8" "SELECT $sums FROM $few WHERE class = 42;"
 three last "$set; SET join_collapse_limit = 1" "SELECT $sums FROM $few WHERE class = 42;"
-three of_ten "$set" "SELECT $sums, count(s1.name), count(s2.name), count(s3.name), count(s4.name), count(s5.name) FROM $many WHERE class = 42;"
+three of_ten "$set; SET join_collapse_limit = 8" "SELECT $sums, count(s1.name), count(s2.name), count(s3.name), count(s4.name), count(s5.name) FROM $many WHERE class = 42;"
 statement last_each "$on" "$set; SET join_collapse_limit = 1" "SELECT $sums FROM $few WHERE class = 42 AND $asked p.customer) AND $asked v.customer);"
 statement of_ten_each "$on" "$set; SET join_collapse_limit = 8" "SELECT $sums, count(s1.name), count(s2.name), count(s3.name), count(s4.name), count(s5.name) FROM $many
 	WHERE class = 42 AND $asked p.customer) AND $asked v.customer);"

@@ -309,6 +309,21 @@ bloomfam_join_workers(const Plan *plan, int workers)
 }
 
 /*
+ * Returns the parameter by which a Gather or Gather Merge tells the parallel scans below it that
+ * they begin again; -1 if the node is none, or has none.  The parameter never has a value, and all
+ * that depends on it begins again together: it changes no row.
+ */
+static int
+gather_rescan_param(const Plan *plan)
+{
+	if (IsA(plan, Gather))
+		return ((const Gather *) plan)->rescan_param;
+	if (IsA(plan, GatherMerge))
+		return ((const GatherMerge *) plan)->rescan_param;
+	return -1;
+}
+
+/*
  * Adds the parameters by which EvalPlanQual tells scans to begin anew, and those of subplans that
  * are evaluated when their result is first needed (initPlans), which are volatile or never change.
  * Notes the highest number of a node, and whether there is a join that may get a filter.
@@ -329,6 +344,9 @@ find_params(Plan **slot, void *context)
 	else if (IsA(plan, LockRows))
 		plan_info->epq_params =
 			bms_add_member(plan_info->epq_params, ((LockRows *) plan)->epqParam);
+	else if (gather_rescan_param(plan) >= 0)
+		plan_info->fixed_params =
+			bms_add_member(plan_info->fixed_params, gather_rescan_param(plan));
 	foreach(lc, plan->initPlan)
 	{
 		const SubPlan *subplan = lfirst_node(SubPlan, lc);
