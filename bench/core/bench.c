@@ -596,7 +596,8 @@ judge_times(const Timing *timing, uint64_t n)
 	char		where[32];
 
 	snprintf(where, sizeof(where), "%.3g keys", (double) n);
-	if (blocked || is_static(timing->kind))
+	/* xor_plus is there to compare with, and has no code of its own for batches in wide registers */
+	if (blocked || (is_static(timing->kind) && strcmp(name, "xor_plus") != 0))
 	{
 		double		bound = blocked ? 1.3 : 4;
 
