@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * column.c
- *	  Expressions of a plan that are columns, or probe a filter that the query names.
+ *	  Recognizes plan expressions that are plain columns, or that probe a filter named by the query.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,7 +50,10 @@ bloomfam_join_stored_arguments(Node *condition, int *filter_arg)
 	else
 		return NIL;
 
-	/* by its C function: extensions are relocatable */
+	/*
+	 * The probe function is recognized by the address of its C function, since the extension is
+	 * relocatable: its SQL functions may be in any schema.
+	 */
 	if (oid < FirstNormalObjectId || list_length(args) != 2)
 		return NIL;
 	fmgr_info(oid, &function);

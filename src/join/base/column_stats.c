@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * column_stats.c
- *	  What statistics (pg_statistic) tell of a column of a table.
+ *	  Reads what pg_statistic says about a column of a table.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,10 @@
 
 #include "join/base/column_stats.h"
 
-/* The row of a column, to be released unless it is none. */
+/*
+ * Returns the pg_statistic row of a column, or an invalid tuple if there is none.  The caller
+ * releases a valid tuple with ReleaseSysCache().
+ */
 static HeapTuple
 find_statistics(Oid table, AttrNumber attribute, bool inherited)
 {
@@ -27,8 +30,9 @@ find_statistics(Oid table, AttrNumber attribute, bool inherited)
 }
 
 /*
- * ANALYZE counts values of more than a kB, but looks at them no further.  So a column of which it
- * has seen values, and knows neither common ones nor bounds nor their order, has such ones only.
+ * ANALYZE counts values wider than about a kB, but does not analyze them further.  So a column of
+ * variable length that has some values that are not NULL, but neither most common values nor a
+ * histogram nor a correlation, has only such wide values.
  */
 bool
 bloomfam_join_column_is_long(Oid table, AttrNumber attribute, bool inherited)
@@ -85,13 +89,19 @@ bloomfam_join_column_rows_per_value(Oid table, AttrNumber attribute, double rows
 	distinct = ((Form_pg_statistic) GETSTRUCT(tuple))->stadistinct;
 	ReleaseSysCache(tuple);
 
-	/* pg_statistic has a count; or, negated, their number divided by that of the rows */
+	/*
+	 * stadistinct is the number of distinct values if positive; if negative, it is minus the number
+	 * of distinct values divided by the number of rows.
+	 */
 	if (distinct < 0)
 		return -1 / distinct;
 	return distinct > 0 ? rows / distinct : 0;
 }
 
-/* Widens what is known of a column's numbers by the statistics of a kind. */
+/*
+ * Widens the range *smallest to *largest so that it includes all values in the statistics slot of
+ * the given kind (most common values or histogram bounds), converted to integers.
+ */
 static void
 widen(HeapTuple tuple, int kind, Oid type, int64 (*number) (int16 typlen, Datum value),
 	  int64 *smallest, int64 *largest)

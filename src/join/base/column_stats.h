@@ -2,10 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * column_stats.h
- *	  What statistics (pg_statistic) tell of a column of a table.
+ *	  Reads what pg_statistic says about a column of a table.
  *
- * Nothing here says no: where there are no statistics, a function returns what its comment says.
- * Columns are those of a table as it is scanned, without its children, unless it is said otherwise.
+ * A column without statistics is no error: each function's comment says what it returns then.  The
+ * statistics read are those of the table alone, without its inheritance children, unless a function
+ * says otherwise.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,23 +16,28 @@
 #include "access/attnum.h"
 
 /*
- * Are its values so long that the table has them compressed or in its TOAST table?  inherited: of
- * a table and its children together.  false without statistics.
+ * Tells whether a column's values are so long that the table stores them compressed or in its TOAST
+ * table.  If inherited is true, uses the statistics of the table and its children together.
+ * Returns false if there are no statistics.
  */
 extern bool bloomfam_join_column_is_long(Oid table, AttrNumber attribute, bool inherited);
 
 /*
- * How far rows lie in the order of the column: from 0 to 1, the absolute value of the correlation.
- * 0 without statistics.
+ * Returns how well the physical order of a table's rows follows the order of a column: the absolute
+ * value of the correlation in pg_statistic, from 0 to 1.  Returns 0 if there are no statistics.
  */
 extern double bloomfam_join_column_order(Oid table, AttrNumber attribute);
 
-/* How many of a table's rows have one value of the column.  0 without statistics. */
+/*
+ * Returns the average number of a table's rows that have the same value in a column; "rows" is the
+ * number of the table's rows.  Returns 0 if there are no statistics.
+ */
 extern double bloomfam_join_column_rows_per_value(Oid table, AttrNumber attribute, double rows);
 
 /*
- * By how much the largest value is larger than the smallest; -1 without statistics.  number
- * converts a value of a type of that length.
+ * Returns the difference between the largest and the smallest value of a column that the statistics
+ * know, or -1 if there are no statistics.  The callback "number" converts a value of the column's
+ * type, which has length typlen, to an integer.
  */
 extern double bloomfam_join_column_span(Oid table, AttrNumber attribute,
 										int64 (*number) (int16 typlen, Datum value));

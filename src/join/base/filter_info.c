@@ -2,13 +2,15 @@
 /*-------------------------------------------------------------------------
  *
  * filter_info.c
- *	  What the nodes of the join filter carry in a plan, and which nodes those are.
+ *	  Defines the join filter's plan nodes, and writes and reads the filters that they carry in a
+ *	  plan.
  *
- * A plan is copied, cached, and written out and read again for parallel workers, so a node may
- * carry only what the server knows how to copy and write: custom_private is a list of filters.  Of
- * each there is a list of integers for its fields, one for those of all its columns, a list of its
- * ancestors, and one of what foreign scans are sent.  Nobody else knows how it is written.  That
- * is short, as a thousand partitions have a node each.
+ * A plan is copied and cached, and it is written out and read again for parallel workers.  So a
+ * plan node may only carry data that the server can copy and write.  Its custom_private is a list
+ * with one element for each filter, which is itself a list of four: a list of integers with the
+ * filter's fields, a list of integers with the fields of all key columns, a list of partition
+ * ancestors, and a list of what foreign scans are sent.  No other file knows this representation.
+ * It is short because a plan with a thousand partitions has as many probe nodes.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,12 +18,12 @@
 
 #include "join/base/filter_info.h"
 
-/* Of a JoinFilterInfo this is written and read as it stands: a field is an int, or of its size. */
+/* The size of the part of a JoinFilterInfo that is written as an array of ints. */
 #define SIZE_OF_FIELDS	(offsetof(JoinFilterInfo, ncolumns) + sizeof(int))
 
 StaticAssertDecl(sizeof(Oid) == sizeof(int), "fields of a join filter are written as ints");
 
-/* ---- which nodes ---- */
+/* ---- the kinds of plan nodes ---- */
 
 static CustomScanMethods methods[] = {
 	[JOIN_NODE_BUILD] = {.CustomName = "Bloom Filter Build"},
@@ -69,7 +71,7 @@ bloomfam_join_node_make(JoinNodeKind kind)
 	return node;
 }
 
-/* ---- what they carry ---- */
+/* ---- writing and reading the filters of a node ---- */
 
 static List *
 write_ints(const void *from, size_t size)
@@ -83,7 +85,10 @@ write_ints(const void *from, size_t size)
 	return list;
 }
 
-/* A worker that has loaded another version of the module would find others. */
+/*
+ * Reads a list of integers back into a struct of the given size.  Raises an error if their number
+ * is wrong, as may happen in a parallel worker that has loaded another version of the module.
+ */
 static void
 read_ints(const List *list, void *to, size_t size)
 {
@@ -96,7 +101,10 @@ read_ints(const List *list, void *to, size_t size)
 		((int *) to)[foreach_current_index(lc)] = lfirst_int(lc);
 }
 
-/* One field of a filter, which is so many bytes from the beginning of its JoinFilterInfo. */
+/*
+ * Returns one field of a filter, without decoding the rest; "at" is the field's offset in
+ * JoinFilterInfo, in bytes.
+ */
 static int
 read_field(const List *filter, size_t at)
 {
@@ -104,7 +112,7 @@ read_field(const List *filter, size_t at)
 	return list_nth_int(linitial(filter), at / sizeof(int));
 }
 
-/* An ancestor is a list of integers: its members in their order. */
+/* Writes each partition ancestor as a list of integers: the parent, the child, then the columns. */
 static List *
 write_ancestors(const List *ancestors)
 {
@@ -140,7 +148,7 @@ read_ancestors(const List *list)
 	return ancestors;
 }
 
-/* What is sent to foreign scans: for each a list of integers. */
+/* Writes a list of JoinForeignInfo as a list of lists of integers. */
 static List *
 write_foreign(const List *foreign)
 {

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * filter_info.h
- *	  What the nodes of the join filter carry in a plan, and which nodes those are.
+ *	  Defines the join filter's plan nodes, and the description of filters that they carry in a
+ *	  plan.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,132 +15,219 @@
 
 typedef enum JoinNodeKind
 {
-	JOIN_NODE_OTHER,			/* none of ours */
-	JOIN_NODE_BUILD,			/* on top of a hash join's build side */
-	JOIN_NODE_PROBE	 /* on its probe side, or on top of a scan */
+	JOIN_NODE_OTHER,
+	JOIN_NODE_BUILD,
+	JOIN_NODE_PROBE
 } JoinNodeKind;
 
 typedef enum JoinFilterInfoKind
 {
-	JOIN_INFO_JOIN,		/* the filter of a join */
-	JOIN_INFO_STORED			/* one that the query names in a condition (probe nodes only) */
+	JOIN_INFO_JOIN,		/* The filter is built by a join of the plan. */
+	/* The filter is named by a condition of the query; only probe nodes have it. */
+	JOIN_INFO_STORED
 } JoinFilterInfoKind;
 
-/* Which rows a filter is probed with, and how. */
+/* Which rows a probe node probes its filter with, and in which way. */
 typedef enum JoinAccess
 {
-	JOIN_ROW_BY_ROW,			/* those that its node's child returns, one by one */
-	JOIN_PAGE_BATCHES,			/* those of a heap's pages, before the conditions of their scan */
-	JOIN_PAGE_BATCHES_SPARING,	/* the same, but rows with a compressed or external key pass */
-	JOIN_NO_ROWS				/* none: the node may skip a partition, whose rows are probed
-								 * further down */
+	JOIN_ROW_BY_ROW,			/* The node probes the rows that its child returns, one by one. */
+	/*
+	 * The node probes all rows of a heap page together, before the scan's conditions are evaluated.
+	 */
+	JOIN_PAGE_BATCHES,
+	/*
+	 * The node probes in page batches, but lets rows pass whose key is compressed or stored
+	 * externally.
+	 */
+	JOIN_PAGE_BATCHES_SPARING,
+	/*
+	 * The node probes no rows.  It only skips a partition whose keys cannot match; the partition's
+	 * rows are probed by another node further down.
+	 */
+	JOIN_NO_ROWS
 } JoinAccess;
 
 /*
- * One column of a join's key, on the side of the node that carries it.  Members are ints, or of
- * that size: filter_info.c writes them so.
+ * Describes one column of a join's key, on the side of the join whose node carries the description.
+ * filter_info.c writes it as an array of ints, so all members are ints or have an int's size.
  */
 typedef struct JoinColumnInfo
 {
-	int			hashing;		/* of both sides: a JoinHashKind */
-	Oid			type;			/* that is hashed on this side */
-	Oid			function;		/* that it is hashed by; 0: none */
+	/* A JoinHashKind: how the column is hashed, the same for both sides of the join. */
+	int			hashing;
+	Oid			type;			/* The data type that is hashed on this side of the join. */
+	/* The hash function called for this side; 0: no function is called. */
+	Oid			function;
 	Oid			collation;
-	int			attribute;		/* the child's output column; 0: an expression over the child */
-	int			expression;		/* ... the number of that in custom_exprs, from 0; else -1 */
-	int			hash_key;		/* which one of the join's it is, from 0 */
-	int			kept;			/* the keys themselves are kept as well (build nodes only) */
-	Oid			operator;		/* the join's, which has the probe's side on its left */
-	Oid			indexed;		/* an index of the scanned table may tell where keys of this type
-								 * are; 0: none can (probe nodes only) */
+	/*
+	 * Attribute number in the child's output; 0: the column is an expression, given by
+	 * "expression".
+	 */
+	int			attribute;
+	/* If attribute is 0: the expression's index in custom_exprs, from 0; else -1. */
+	int			expression;
+	int			hash_key;		/* The number of this column's hash key in the join, from 0. */
+	/* Whether the key's values are kept for pruning besides the filter (only in build nodes). */
+	int			kept;
+	Oid			operator;		/* The join's equality operator; the probe side is on its left. */
+	/*
+	 * The type of the build side's keys, if the scanned table has an index that can be searched for
+	 * them; 0: it has none (only in probe nodes).
+	 */
+	Oid			indexed;
 } JoinColumnInfo;
 
 /*
- * What of one column of a key foreign scans are sent, and by which parameters of the executor; -1:
- * not this.  Its members are ints, too.
+ * Describes what foreign scans are sent of one key column, and by which executor parameters:
+ * "filter", "keys", "least" and "greatest" are parameter numbers, -1 if that item is not sent.
+ * filter_info.c writes the struct as an array of ints, so all members are ints or have an int's
+ * size.
  */
 typedef struct JoinForeignInfo
 {
-	int			column;			/* of the key, from 0 */
-	Oid			key_type;		/* of that on the build side */
-	int			filter;			/* a Bloom filter; then the others are -1 */
-	int			alone;			/* ... also to scans that can have no keys */
-	int			keys;			/* all keys */
-	int			least;			/* their bounds, which are sent together */
+	int			column;			/* The column's number in the key, from 0. */
+	Oid			key_type;		/* The type of the key column on the build side. */
+	/* The parameter for a Bloom filter; if it is set, "keys", "least" and "greatest" are -1. */
+	int			filter;
+	/* Whether the filter is also sent to a scan that cannot be sent the keys themselves. */
+	int			alone;
+	int			keys;			/* The parameter for an array of all keys. */
+	/* The parameters for the smallest and the largest key, which are always sent together. */
+	int			least;
 	int			greatest;
-	Oid			type;			/* ... with keys, of the remote column; of a filter: 0 */
-	Oid			user;			/* ... and these are sent by nobody else */
+	/* The type of the remote column that keys and bounds are sent for; 0: a filter is sent. */
+	Oid			type;
+	/*
+	 * The user that the query was planned for.  Executed by another user, a plan sends neither keys
+	 * nor bounds.
+	 */
+	Oid			user;
 } JoinForeignInfo;
 
-/* A partition ancestor, and the child of it that a node's rows are of: range table indexes. */
+/*
+ * Describes one step from a partition up to its parent: the parent's and the child's range table
+ * indexes.
+ */
 typedef struct JoinAncestorInfo
 {
 	Index		parent;
 	Index		child;
-	List	   *columns;		/* int: which of the join key's columns, from 0, are those of the
-								 * partition key that must be known to prune; NIL: not all are */
+	/*
+	 * List of ints: the numbers, from 0, of the join key's columns that are the parent's partition
+	 * key columns needed for pruning; NIL: the join's key lacks some, so this parent's partitions
+	 * cannot be pruned.
+	 */
+	List	   *columns;
 } JoinAncestorInfo;
 
-/* One filter of a node.  Its fields up to ncolumns are ints, as filter_info.c writes them. */
+/*
+ * Describes one filter of a build or probe node. filter_info.c writes the fields up to ncolumns as
+ * an array of ints, so they are ints or have an int's size.
+ */
 typedef struct JoinFilterInfo
 {
-	int			kind;			/* a JoinFilterInfoKind */
-	int			drop;			/* fraction of rows that it is expected to drop, in thousandths; of
-								 * conditions the same for all (plan.c) */
+	int			kind;			/* A JoinFilterInfoKind. */
+	/*
+	 * The expected fraction of rows that the filter drops, in thousandths.  For a filter named by a
+	 * condition it is a constant (STORED_DROP in plan.c).
+	 */
+	int			drop;
 
-	/* of a join */
-	int			param;			/* the executor's parameter by which its nodes find it */
-	int			number;			/* in this plan, from 1 */
-	int			build_first;	/* its join builds before it fetches a row to probe */
-	int			parallel_hash;	/* built by all participants, as the hash table (build nodes) */
-	int			from_leader;	/* its join is above the Gather that this node is below (probe nodes
-								 * only) */
-	int			not_skipped;	/* a JoinReason: why no partition is skipped; JOIN_NO_REASON: some
-								 * are, or there are none (build nodes only) */
+	/* The next fields are set for the filter of a join. */
+	/*
+	 * The number of the executor parameter by which the build node and the probe nodes find the
+	 * filter.
+	 */
+	int			param;
+	int			number;			/* The filter's number in the plan, from 1. */
+	/*
+	 * Whether the join builds its hash table or sorts its outer side before it fetches a row to
+	 * probe.
+	 */
+	int			build_first;
+	/*
+	 * Whether all participants of a Parallel Hash build the filter together (only in build nodes).
+	 */
+	int			parallel_hash;
+	/*
+	 * Whether the join is above a Gather that this node is below, so that the filter comes from the
+	 * leader (only in probe nodes).
+	 */
+	int			from_leader;
+	/*
+	 * A JoinReason: why the filter skips no partition; JOIN_NO_REASON: it can skip some, or no
+	 * partition is scanned (only in build nodes).
+	 */
+	int			not_skipped;
 
-	/* of probe nodes */
-	int			access;			/* a JoinAccess */
-	int			min_drop;		/* minimum drop: a fraction of rows, in thousandths */
-	int			all_or_none;	/* of the rows with a key it must drop all, or none */
-	int			unbuffered;		/* a row that passes goes to the join at once */
+	/* The next fields are set in probe nodes. */
+	int			access;			/* A JoinAccess. */
+	/* The smallest fraction of rows, in thousandths, that the filter must drop to stay enabled. */
+	int			min_drop;
+	/* Whether the filter must drop either all or none of the rows with the same key. */
+	int			all_or_none;
+	/* Whether a row that passes reaches the join at once, with no node between that stores rows. */
+	int			unbuffered;
 
-	/* of a condition */
-	int			condition;		/* its number in custom_exprs, from 0; else -1 */
-	int			before;			/* so many of the scan's conditions come before it */
+	/* The next two fields are set for a filter that a condition names. */
+	/* The index of the condition in custom_exprs, from 0; -1: the filter is a join's. */
+	int			condition;
+	/* The number of the scan's remaining conditions that come before this condition. */
+	int			before;
 
-	/* of a join */
+	/* The next fields describe the key of a join's filter. */
 	int			ncolumns;
 	JoinColumnInfo *columns;
-	List	   *ancestors;		/* of JoinAncestorInfo, the uppermost first (probe nodes only) */
-	List	   *foreign;		/* of JoinForeignInfo: of all foreign scans (build nodes), of that
-								 * below (probe nodes) */
+	/*
+	 * List of JoinAncestorInfo: the partitioned tables above the scanned partition, uppermost first
+	 * (only in probe nodes).
+	 */
+	List	   *ancestors;
+	/*
+	 * List of JoinForeignInfo: in a build node, what all foreign scans are sent of this filter; in
+	 * a probe node, what the foreign scan below is sent.
+	 */
+	List	   *foreign;
 } JoinFilterInfo;
 
 /*
- * Makes one kind of our nodes known to the server: to be called once, before any plan is read.
- * create makes the state of such a node.
+ * Registers the plan node type of one kind (build or probe) with the server.  Must be called once,
+ * before any plan is read.  "create" makes the executor state of a node of that kind.
  */
 extern void bloomfam_join_node_register(JoinNodeKind kind, Node *(*create) (CustomScan *plan));
 
-/* Which of our nodes is this? */
+/*
+ * Returns the kind of a plan node: build, probe, or JOIN_NODE_OTHER for any node of the server or
+ * of another extension.
+ */
 extern JoinNodeKind bloomfam_join_node_kind(const Plan *plan);
 
-/* What is below nodes of ours, if the plan begins with some. */
+/* Returns the first plan node at or below "plan" that is neither a build nor a probe node. */
 extern Plan *bloomfam_join_below_own(Plan *plan);
 
-/* A new node of this kind (not JOIN_NODE_OTHER) without filters, and without a child. */
+/*
+ * Makes a plan node of the given kind, which must not be JOIN_NODE_OTHER, without filters and
+ * without a child.
+ */
 extern CustomScan *bloomfam_join_node_make(JoinNodeKind kind);
 
 /*
- * Adds a filter to those of a node: before those that are expected to drop less.  The executor
- * probes them in this order, until it finds a better one (executor/gate.h).
+ * Adds a filter to a node's list of filters, before all filters that are expected to drop fewer
+ * rows.  The executor probes filters in the order of the list, until it finds a better order
+ * (executor/gate.h).
  */
 extern void bloomfam_join_filter_info_add(CustomScan *node, const JoinFilterInfo *info);
 
-/* The filters of a node, in the current memory context: as many as the next function says. */
+/*
+ * Returns an array of a node's filters, allocated in the current memory context.  Its length is
+ * bloomfam_join_nfilters().
+ */
 extern JoinFilterInfo *bloomfam_join_filter_infos(const CustomScan *node);
 
-/* Is the filter of this number, of a join, among them?  Reads no more than that takes. */
+/*
+ * Tells whether a node has the join filter of the given number.  Reads only the number of each
+ * filter from the plan, without decoding the rest.
+ */
 extern bool bloomfam_join_has_filter(const CustomScan *node, int number);
 
 static inline int

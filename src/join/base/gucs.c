@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * gucs.c
- *	  The settings of the join filter.
+ *	  Defines the configuration parameters of the join filter.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +27,10 @@ static const struct config_enum_entry mode_options[] = {
 	{"off", JOIN_FILTER_OFF, false},
 	{"on", JOIN_FILTER_ON, false},
 	{"force", JOIN_FILTER_FORCE, false},
-	/* words for the same that a boolean setting takes */
+	/*
+	 * The words that the server accepts for a boolean parameter are accepted here too, but not
+	 * listed.
+	 */
 	{"true", JOIN_FILTER_ON, true},
 	{"yes", JOIN_FILTER_ON, true},
 	{"1", JOIN_FILTER_ON, true},
@@ -39,7 +42,10 @@ static const struct config_enum_entry mode_options[] = {
 
 static bool in_time;
 
-/* Warns whoever switches filters on in a session that the module was loaded into too late. */
+/*
+ * Checks a new value of bloomfam.join_filter.  Any value is accepted; a warning is raised if
+ * filters are switched on in a session that loaded the module too late for them to work.
+ */
 static bool
 check_mode(int *mode, void **extra, GucSource source)
 {
@@ -71,8 +77,10 @@ bloomfam_join_gucs_define(bool loaded_in_time)
 		PGC_USERSET, 0, check_mode, NULL, NULL);
 
 	/*
-	 * A parallel worker always loads the module before its first command.  It is sent the values
-	 * that are not the leader's defaults, so this one must not be a default.
+	 * Join filters are off if the module was loaded too late.  A parallel worker always loads the
+	 * module before its first command, so its own default is "on".  The leader sends a worker only
+	 * settings that differ from the leader's defaults, so "off" must be set here explicitly rather
+	 * than be the default.
 	 */
 	if (!loaded_in_time && !IsInParallelMode())
 		SetConfigOption("bloomfam.join_filter", "off", PGC_USERSET, PGC_S_DYNAMIC_DEFAULT);

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * gucs.h
- *	  The settings of the join filter: those that begin with bloomfam.join_.
+ *	  Declares the configuration parameters of the join filter, whose names begin with
+ *	  "bloomfam.join_".
  *
  *-------------------------------------------------------------------------
  */
@@ -18,9 +19,13 @@ typedef enum JoinFilterMode
 	JOIN_FILTER_FORCE
 } JoinFilterMode;
 
-extern int	bloomfam_join_filter;	/* a JoinFilterMode */
-extern int	bloomfam_join_filter_max_size;	/* kB; never 0 */
-extern int	bloomfam_join_foreign_keys; /* 0: filters, but no keys; -1: nothing is sent */
+extern int	bloomfam_join_filter;	/* bloomfam.join_filter: a JoinFilterMode. */
+extern int	bloomfam_join_filter_max_size;	/* bloomfam.join_filter_max_size, in kB; at least 1. */
+/*
+ * bloomfam.join_foreign_keys: the most keys that are sent to a foreign server as plain values; 0:
+ * filters are sent, but no keys; -1: nothing is sent.
+ */
+extern int	bloomfam_join_foreign_keys;
 extern bool bloomfam_join_filter_log;
 extern bool bloomfam_join_filter_plans;
 extern bool bloomfam_join_filter_skip;
@@ -29,7 +34,10 @@ extern bool bloomfam_join_samples;
 /* The size in kB beyond which neither a filter nor a list of keys is sent to a foreign server. */
 #define JOIN_FOREIGN_MAX_SIZE	1024
 
-/* May partitions and blocks be skipped that cannot match? */
+/*
+ * Tells whether the executor may skip partitions and blocks in which no key can match: the server's
+ * major version must be known and bloomfam.join_filter_skip on.
+ */
 static inline bool
 bloomfam_join_may_skip(void)
 {
@@ -37,8 +45,8 @@ bloomfam_join_may_skip(void)
 }
 
 /*
- * Returns the bytes that a filter, or a list of keys, may have that a foreign server is sent; 0 if
- * nothing may be sent.
+ * Returns the most bytes that a filter or a list of keys may have to be sent to a foreign server; 0
+ * if nothing may be sent.
  */
 static inline Size
 bloomfam_join_foreign_max_bytes(void)
@@ -49,8 +57,9 @@ bloomfam_join_foreign_max_bytes(void)
 }
 
 /*
- * Makes them known to the server.  If the module was not loaded in time, whoever switches the
- * filters on is warned that they stay off.
+ * Defines the join filter's configuration parameters. loaded_in_time says whether the module was
+ * loaded early enough for join filters to work in this session; if not, a user who switches them on
+ * is warned that they have no effect.
  */
 extern void bloomfam_join_gucs_define(bool loaded_in_time);
 

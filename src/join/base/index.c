@@ -2,11 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * index.c
- *	  Which indexes of a table can tell where the keys of a join are.
+ *	  Finds the indexes of a table that can tell in which blocks the keys of a join are.
  *
- * An index can if it compares its column as the join does: the join's operator is the equality
- * of the column's operator family.  And it must have an entry for each row that a snapshot sees:
- * the rules are those by which the planner takes indexes.
+ * An index can tell that if it compares its column as the join does, that is, if the join's
+ * operator is the equality operator of the column's operator family.  The index must also have an
+ * entry for each row that the snapshot sees, which is judged by the same rules by which the planner
+ * accepts indexes.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +28,10 @@
 #include "join/base/index.h"
 #include "pg/index.h"
 
-/* Fills in an operator of an index; false if hidden rows are to stay so, and it could tell. */
+/*
+ * Sets *result to an operator and its function.  Returns false if there is no such operator, or if
+ * the scan's conditions may hide rows from the user and the operator's function is not leakproof.
+ */
 static bool
 take_operator(JoinIndexOperator *result, Oid operator, StrategyNumber strategy,
 			  const JoinIndexed *column)
@@ -38,7 +42,11 @@ take_operator(JoinIndexOperator *result, Oid operator, StrategyNumber strategy,
 		   (!column->guarded || get_func_leakproof(result->function));
 }
 
-/* The same of one that a BRIN index and the order of the keys' type have in common. */
+/*
+ * Sets *result to the operator of an index column's operator family that has the given strategy and
+ * takes the keys' type on its right.  Returns false if take_operator() does, or if the operator
+ * does not have the same strategy in the default btree operator family of the keys' type.
+ */
 static bool
 take_ordering(JoinIndexOperator *result, Oid family, Oid type, StrategyNumber strategy,
 			  const JoinIndexed *column)
@@ -51,8 +59,9 @@ take_ordering(JoinIndexOperator *result, Oid family, Oid type, StrategyNumber st
 }
 
 /*
- * How can a column of an index be searched?  The families of minmax and minmax-multi number
- * operators as those of btree do.
+ * Decides how a column of an index can be searched for a join's keys, and sets the operators in
+ * *use.  "number" is the column's position in the index, from 0.  A BRIN index can be searched if
+ * its operator family is one of minmax or minmax-multi, which have the strategy numbers of btree.
  */
 static JoinIndexSearch
 decide_column(Relation index, int number, const JoinIndexed *column, JoinIndexUse *use)
@@ -82,7 +91,10 @@ decide_column(Relation index, int number, const JoinIndexed *column, JoinIndexUs
 			   : JOIN_INDEX_NOT;
 }
 
-/* A BRIN index can be searched by any of its columns, others by the first one. */
+/*
+ * A BRIN index can be searched by any of its columns, an index of another type only by its first
+ * one.  A partial index cannot be searched.
+ */
 JoinIndexUse
 bloomfam_join_index_use(Relation index, const JoinIndexed *column)
 {
@@ -99,7 +111,10 @@ bloomfam_join_index_use(Relation index, const JoinIndexed *column)
 	return use;
 }
 
-/* The lock is not waited for: REINDEX has one, and need not have this table's. */
+/*
+ * The lock is not waited for: REINDEX may hold a conflicting lock on the index without holding one
+ * on the table.
+ */
 Relation
 bloomfam_join_index_open(Oid oid, Snapshot snapshot)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * index.h
- *	  Which indexes of a table can tell where the keys of a join are.
+ *	  Finds the indexes of a table that can tell in which blocks the keys of a join are.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,9 +16,9 @@
 #include "join/base/gucs.h"
 
 /*
- * What searching an index takes, in rows that a scan would read in the same time, as measured: to
- * open one, and begin; to look a key up, and for each row found; to compare a summary of a BRIN
- * index with a range, and for each block found.
+ * The measured costs of searching an index, each in the number of rows that a sequential scan reads
+ * in the same time: opening an index and beginning a scan of it; looking up a key, and each row
+ * found by that; comparing a summary of a BRIN index with a range, and each block found by that.
  */
 #define JOIN_ROWS_PER_INDEX		400.0
 #define JOIN_ROWS_PER_KEY		30.0
@@ -26,32 +26,43 @@
 #define JOIN_ROWS_PER_SUMMARY	12.0
 #define JOIN_ROWS_PER_BLOCK		0.5
 
-/* The fraction of the scan that it may take; and where rows lie in the order of the keys. */
+/*
+ * The fraction of the time of a table's scan that searching its index may take: generally, and if
+ * the rows are stored nearly in the order of the key.  JOIN_INDEX_IN_ORDER is the correlation above
+ * which they are taken to be.
+ */
 #define JOIN_INDEX_MOST_FRACTION			0.01
 #define JOIN_INDEX_MOST_FRACTION_IN_ORDER	0.1
 #define JOIN_INDEX_IN_ORDER				0.9
 
-/* A BRIN index is searched for no more ranges. */
+/* The largest number of key ranges that a BRIN index is searched for. */
 #define JOIN_INDEX_MOST_RANGES	16
 
-/* A column of a table that the keys of a join are compared with. */
+/*
+ * Describes a table's column that is compared with a join's keys, for which an index may be
+ * searched.
+ */
 typedef struct JoinIndexed
 {
 	AttrNumber	attribute;
-	Oid			operator;		/* the join's; the table's column is on its left */
-	Oid			type;			/* of the keys, which is on its right; keys of it can be kept */
-	bool		guarded;		/* the scan has conditions, which may hide rows */
+	/* The join's equality operator; the table's column is on its left. */
+	Oid			operator;
+	/* The type of the join's keys, on the operator's right; it is a type whose keys can be kept. */
+	Oid			type;
+	/* Whether the scan has conditions, which may hide rows from the user. */
+	bool		guarded;
 } JoinIndexed;
 
 /* How an index is searched. */
 typedef enum JoinIndexSearch
 {
-	JOIN_INDEX_NOT,				/* not at all */
-	JOIN_INDEX_BY_KEY,			/* for one key after the other */
-	JOIN_INDEX_BY_RANGE			/* for pages with keys in a range: it is a BRIN index */
+	JOIN_INDEX_NOT,				/* The index cannot be searched for the keys. */
+	JOIN_INDEX_BY_KEY,			/* The index is searched for one key after the other. */
+	/* The index is a BRIN index, and is searched for pages that may have keys in a range. */
+	JOIN_INDEX_BY_RANGE
 } JoinIndexSearch;
 
-/* One of the operators that it is searched with. */
+/* An operator that an index is searched with: its strategy number and its function. */
 typedef struct JoinIndexOperator
 {
 	StrategyNumber strategy;
@@ -61,26 +72,31 @@ typedef struct JoinIndexOperator
 typedef struct JoinIndexUse
 {
 	JoinIndexSearch search;
-	AttrNumber	column;			/* of the index */
+	AttrNumber	column;			/* The number of the searched column in the index, from 1. */
 	Oid			collation;
-	JoinIndexOperator equal;	/* by key */
-	JoinIndexOperator not_less; /* by range: its two ends */
+	JoinIndexOperator equal;	/* BY_KEY and BY_RANGE: the equality operator. */
+	/* BY_RANGE: the operators for the lower end (>=) and the upper end (<=) of a range. */
+	JoinIndexOperator not_less;
 	JoinIndexOperator not_greater;
 } JoinIndexUse;
 
-/* How this index can be searched for keys, as it was defined. */
+/*
+ * Returns how an index can be searched for a join's keys, judged by the index's definition alone.
+ */
 extern JoinIndexUse bloomfam_join_index_use(Relation index, const JoinIndexed *column);
 
 /*
- * Opens an index of a table that is open and locked, if it has an entry for each row that this
- * snapshot sees, and nobody keeps it locked; else returns NULL.  Without a snapshot the first is
- * not checked.  To be closed with AccessShareLock.
+ * Opens an index of a table that the caller has open and locked.  Returns NULL if the index is not
+ * valid and ready, if it lacks the entry of a row that the snapshot sees, or if somebody holds a
+ * conflicting lock on it, which is not waited for.  If snapshot is NULL, it is not checked that the
+ * index has all entries for it.  The caller closes the index with AccessShareLock.
  */
 extern Relation bloomfam_join_index_open(Oid index, Snapshot snapshot);
 
 /*
- * The fraction of a scan that searching an index may take, where rows lie so far in the order of
- * its column (column_stats.h).
+ * Returns the fraction of the time of a table's scan that searching an index may take.  "order" is
+ * the correlation of the rows' physical order with the column, as bloomfam_join_column_order()
+ * returns it.
  */
 static inline double
 bloomfam_join_index_budget(double order)
@@ -89,21 +105,28 @@ bloomfam_join_index_budget(double order)
 									   : JOIN_INDEX_MOST_FRACTION;
 }
 
-/* Is it enough to search an index, if that may take as long as scanning so many rows? */
+/*
+ * Tells whether a budget, in rows that a scan reads in the same time, is large enough for searching
+ * an index at all.  It always is if bloomfam.join_filter is "force".
+ */
 static inline bool
 bloomfam_join_index_is_enough(double budget)
 {
 	return budget >= JOIN_ROWS_PER_INDEX || bloomfam_join_filter == JOIN_FILTER_FORCE;
 }
 
-/* Has a scan so many rows that an index may be searched at all? */
+/* Tells whether a scan of so many rows is long enough that searching an index may pay. */
 static inline bool
 bloomfam_join_index_may_pay(double rows)
 {
 	return bloomfam_join_index_is_enough(rows * JOIN_INDEX_MOST_FRACTION_IN_ORDER);
 }
 
-/* Those indexes of a table that can be opened so and searched, by key first: a list of OIDs. */
+/*
+ * Returns the OIDs of those indexes of a table that bloomfam_join_index_open() can open and that
+ * can be searched for a join's keys; indexes that are searched by key come before those searched by
+ * range.
+ */
 extern List *bloomfam_join_indexes(Relation table, const JoinIndexed *column, Snapshot snapshot);
 
 #endif							/* BLOOMFAM_JOIN_INDEX_H */

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition_key.h
- *	  What a table is partitioned by, for the planner and the executor.
+ *	  Answers questions about a table's partition key, for the planner and the executor.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,17 +15,24 @@
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
 
-/* So many columns of the key, from the first on, must be known to prune partitions. */
+/*
+ * Returns how many columns of a partition key, from the first one on, must be known to prune
+ * partitions.
+ */
 static inline int
 bloomfam_join_partition_needed(PartitionKey key)
 {
-	/* rows are hashed by all columns; of a range or a list the first one is enough */
+	/*
+	 * Hash partitioning needs the values of all columns; for ranges and lists the first column is
+	 * enough.
+	 */
 	return key->strategy == PARTITION_STRATEGY_HASH ? key->partnatts : 1;
 }
 
 /*
- * The function that compares a column's bounds with a value of this type, or hashes that;
- * InvalidOid if there is none.
+ * Returns the support function of a partition key's column for values of the given type: the
+ * function that hashes them in hash partitioning, else the function that compares partition bounds
+ * with them.  Returns InvalidOid if there is none.
  */
 static inline Oid
 bloomfam_join_partition_support(PartitionKey key, int column, Oid type)

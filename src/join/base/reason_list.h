@@ -2,23 +2,25 @@
 /*-------------------------------------------------------------------------
  *
  * reason_list.h
- *	  All reasons why something is not done, and the text of each.
+ *	  Lists all reasons why a filter or an optimization is not used, with their texts.
  *
- * Whoever includes it defines JOIN_REASON(name, text) before: reasons.h makes the enum of it, and
- * reasons.c the table of texts.  So it has no guard, as the server's kwlist.h has none.
+ * A file that includes this one defines JOIN_REASON(name, text) first: reasons.h makes the enum
+ * JoinReason of the list, and reasons.c the table of texts.  So this file has no include guard,
+ * like the server's kwlist.h.
  *
- * A text has at most 12 words, and no figures: report/decisions.c shows those beside it.  It is
- * NULL if the reason is not shown.
+ * A text has at most 12 words and no figures; report/decisions.c shows figures beside it.  The text
+ * is NULL if the reason is not shown.
  *
  * .ci/checks/reasons compares the texts with the tables of docs/join_filter_reference.md and
- * docs/foreign_scans.md.  It knows by the beginning of a reason's name in which table it belongs.
+ * docs/foreign_scans.md.  The beginning of a reason's name decides in which table it belongs.
  *
  *-------------------------------------------------------------------------
  */
 
 /*
- * Why a key has no filter (planner/decision.c, planner/cost.c): the first that applies.  In place
- * of JOIN_BUILDS_TOO_LATE the reason is shown why the join may not build first.
+ * Why a join key has no filter (planner/decision.c, planner/cost.c); the first reason that applies
+ * is taken.  JOIN_BUILDS_TOO_LATE is not shown itself: the reason why the join may not build first
+ * is shown instead.
  */
 JOIN_REASON(JOIN_KEEPS_ROWS, "an outer or anti join must return unmatched rows")
 JOIN_REASON(JOIN_KEY_IS_COMPUTED, "the key is computed on the probe side, or by a subquery")
@@ -32,7 +34,7 @@ JOIN_REASON(JOIN_PROBES_FEW_ROWS, "too few rows to probe")
 JOIN_REASON(JOIN_DROPS_FEW_ROWS, "too few rows to remove")
 JOIN_REASON(JOIN_COSTS_MORE, "the filter would cost more than it saves")
 
-/* Why a condition has no filter that is met by no hash join (report/decisions.c). */
+/* Why a condition that no hash join evaluates has no filter (report/decisions.c). */
 JOIN_REASON(JOIN_BY_MERGE, "the planner preferred a merge join")
 JOIN_REASON(JOIN_BY_LOOP, "the planner preferred a nested loop")
 JOIN_REASON(JOIN_BY_INDEX, "the planner preferred index lookups")
@@ -40,13 +42,13 @@ JOIN_REASON(JOIN_IS_VOLATILE, "the condition is volatile, which allows no hash j
 JOIN_REASON(JOIN_HAS_NO_EQUALITY, "no hashable equality between two tables")
 JOIN_REASON(JOIN_IS_SUBQUERY, "a subquery in a condition is no join")
 
-/* Why a join may not build before it reads its outer side (planner/decision.c). */
+/* Why a join may not build its hash table before it reads its outer side (planner/decision.c). */
 JOIN_REASON(JOIN_BUILD_WOULD_BE_SEEN, "building first would change volatile calls or row locks")
 JOIN_REASON(JOIN_BUILD_COSTS_MORE, "building first costs more where the probe side may be empty")
 
 /*
- * Why a foreign scan is sent nothing (planner/pushdown.c, fdw/sending.c).  It is sent nothing
- * either if the join may not build first.
+ * Why a foreign scan is sent neither filter, keys nor bounds (planner/pushdown.c, fdw/sending.c).
+ * The reasons why a join may not build first can apply here as well.
  */
 JOIN_REASON(JOIN_FOREIGN_UNKNOWN_MAJOR, "this version of PostgreSQL is not known to bloomfam")
 JOIN_REASON(JOIN_FOREIGN_IS_OFF, "bloomfam.join_foreign_keys is -1")
@@ -70,7 +72,7 @@ JOIN_REASON(JOIN_FOREIGN_OTHER_HASH, "keys of this type are not hashed alike by 
 JOIN_REASON(JOIN_FOREIGN_OTHER_TEXT,
 			"the keys' collation or encoding may differ on the foreign server")
 
-/* Why a foreign scan is sent no keys or bounds (fdw/sending.c). */
+/* Why a foreign scan is sent no keys or no bounds (fdw/sending.c). */
 JOIN_REASON(JOIN_FOREIGN_KEYS_ARE_0, "bloomfam.join_foreign_keys is 0")
 JOIN_REASON(JOIN_FOREIGN_NO_TABLE, "the foreign scan is not of one table")
 JOIN_REASON(JOIN_FOREIGN_TYPE, "keys of this type are not sent as plain values")
@@ -79,7 +81,10 @@ JOIN_REASON(JOIN_FOREIGN_COLLATION, "the keys' collation is not deterministic")
 JOIN_REASON(JOIN_FOREIGN_OTHER_USER,
 			"the foreign table is read with another user's rights")
 
-/* The same, by what its server told of the remote table (fdw/remote_table.c, fdw/sending.c). */
+/*
+ * Why a foreign scan is sent no keys or no bounds, judged by what its server told of the remote
+ * table (fdw/remote_table.c, fdw/sending.c).
+ */
 JOIN_REASON(JOIN_FOREIGN_NOT_TOLD, "the foreign server did not tell the type of the remote column")
 JOIN_REASON(JOIN_FOREIGN_NO_REMOTE_TABLE, "the foreign server has no such table in its catalogs")
 JOIN_REASON(JOIN_FOREIGN_TOO_OLD, "the foreign server is older than PostgreSQL 14")
@@ -87,7 +92,7 @@ JOIN_REASON(JOIN_FOREIGN_REMOTE_TYPE, "the remote column is of another type")
 JOIN_REASON(JOIN_FOREIGN_REMOTE_TYPMOD,
 			"the column has a type modifier that the remote one has not")
 
-/* Why no partition is skipped (planner/partition_ancestors.c). */
+/* Why a filter skips no partition (planner/partition_ancestors.c). */
 JOIN_REASON(JOIN_PARTITION_OTHER_KEY, "they are not made by a column of the key")
 JOIN_REASON(JOIN_PARTITION_OTHER_EQUALITY, "they are not made by the equality of the join")
 JOIN_REASON(JOIN_PARTITION_OTHER_TYPE, "keys of this type are not kept")
@@ -95,12 +100,13 @@ JOIN_REASON(JOIN_PARTITION_PART_OF_HASH, "they are made by hashes of more column
 JOIN_REASON(JOIN_PARTITION_IS_VOLATILE, "volatile functions would be called less often")
 
 /*
- * Why a partition is read (executor/partition_pruning.c, executor/probe.c), or all blocks of a
- * table are (executor/block_pruning.c, executor/heap_batch.c).  What JOIN_SKIP_ begins is said
- * of both.  Of the reasons of several processes, the last one here is shown.
+ * Why a partition is read (executor/partition_pruning.c, executor/probe.c), and why all blocks of a
+ * table are read (executor/block_pruning.c, executor/heap_batch.c).  Reasons that begin with
+ * JOIN_SKIP_ apply to both partitions and blocks.  If several processes have different reasons, the
+ * one that comes last in this list is shown.
  *
- * Two are not shown.  JOIN_BLOCKS_NOT_YET: the keys may become known while the table is read.
- * JOIN_PARTITION_CAN_MATCH: by its bounds the partition can have rows with the keys.
+ * Two reasons are not shown.  JOIN_BLOCKS_NOT_YET: the keys may still become known while the table
+ * is read.  JOIN_PARTITION_CAN_MATCH: by its bounds, the partition may have rows with the keys.
  */
 JOIN_REASON(JOIN_BLOCKS_NOT_YET, NULL)
 JOIN_REASON(JOIN_SKIP_TOO_LATE, "the keys were not known in time")
@@ -113,7 +119,7 @@ JOIN_REASON(JOIN_BLOCKS_NO_INDEX, "no index can be used now")
 JOIN_REASON(JOIN_BLOCKS_COSTLY, "looking for them would take too long")
 JOIN_REASON(JOIN_BLOCKS_MANY, "too many can match")
 
-/* Why no list of keys was sent to a foreign server (fdw/key_list.c). */
+/* Why the list of keys was not sent to a foreign server (fdw/key_list.c). */
 JOIN_REASON(JOIN_KEY_LIST_TOO_MANY, "more keys than bloomfam.join_foreign_keys")
 JOIN_REASON(JOIN_KEY_LIST_TOO_LARGE, "keys too large to send")
 JOIN_REASON(JOIN_KEY_LIST_NOT_ASCII, "a key that is not all ASCII")

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * reasons.c
- *	  The texts of the reasons why something is not done.
+ *	  Holds the texts of the reasons why a filter or an optimization is not used.
  *
  *-------------------------------------------------------------------------
  */

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * reasons.h
- *	  Why something is not done, as EXPLAIN and the log say it.
+ *	  Lists the reasons why a filter or an optimization is not used, as EXPLAIN and the log show
+ *	  them.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,14 +12,15 @@
 
 typedef enum JoinReason
 {
-	JOIN_NO_REASON,				/* it is done, or may be done */
+	/* There is no reason against it: the thing is done, or may be done. */
+	JOIN_NO_REASON,
 #define JOIN_REASON(name, text)	name,
 #include "join/base/reason_list.h"
 #undef JOIN_REASON
-	JOIN_REASONS				/* how many there are */
+	JOIN_REASONS				/* The number of reasons, including JOIN_NO_REASON. */
 } JoinReason;
 
-/* The texts of the reasons; NULL for JOIN_NO_REASON, and for those that are not shown. */
+/* The text of each reason; NULL for JOIN_NO_REASON and for reasons that are not shown. */
 extern const char *const bloomfam_join_reason_texts[JOIN_REASONS];
 
 #endif							/* BLOOMFAM_JOIN_REASONS_H */
