@@ -2,21 +2,21 @@
 /*-------------------------------------------------------------------------
  *
  * filter.c
- *	  The filter of one join, as a process has it: made, collected, finished, built anew.
+ *	  Makes, finishes and rebuilds the filter of one join in a process.
  *
- * The planner's estimate of the build side may be wrong by any factor.  So keys are collected, 8
- * bytes each, as hashes or as numbers, until their number is known.  Then the filter is made for
- * that (form.c).  Duplicate keys count each time: a Bloom filter comes out larger than it need be,
- * never too small.
+ * The planner's estimate of the build side may be wrong by any factor.  So keys are collected
+ * first, as hashes or numbers of 8 bytes each, until their number is known.  Then the filter is
+ * made for that number (form.c).  Duplicate keys are counted each time, so a Bloom filter may come
+ * out larger than necessary, but never too small.
  *
- * Each row is collected once: its key for the filter, and the numbers that its columns are for
+ * Each row is collected once: its key for the filter, and the numbers of its integer columns for
  * their bounds and lists (keys.c), which pruning uses as well.
  *
- * Where each process builds a hash table of its own, it builds a filter of its own as well, and
- * only the counts for EXPLAIN are shared.  In two cases the filter itself is shared, in the query's
- * DSA, with a JoinShared in a node's dynamic shared memory: the participants of a Parallel Hash
- * build one together (filter_shared.c), and a join above a Gather has its filter in the leader,
- * which leaves the workers copies (filter_copies.c).
+ * Where each process builds a hash table of its own, it builds a filter of its own as well, and the
+ * processes share only the counts for EXPLAIN.  In two cases the filter itself is shared, in the
+ * query's DSA area, with a JoinShared in the dynamic shared memory of a plan node.  The
+ * participants of a Parallel Hash build one filter together (filter_shared.c).  And a join above a
+ * Gather has its filter in the leader, which leaves copies to the workers (filter_copies.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +43,7 @@ bloomfam_join_filter_get(EState *estate, int param)
 	return (JoinFilter *) DatumGetPointer(slot->value);
 }
 
-/* Empties what is collected, and begins with hashes or numbers. */
+/* Empties what the filter has collected, and begins to collect hashes or numbers. */
 static void
 restart_collecting(JoinFilter *filter)
 {
@@ -108,7 +108,7 @@ bloomfam_join_filter_restart(JoinFilter *filter)
 	filter->table = NULL;
 	restart_collecting(filter);
 
-	/* this process begins to collect the columns that it wants */
+	/* From here on, this process collects the columns that its build node wants. */
 	filter->keys_complete = false;
 	filter->keys_table = NULL;
 	if (filter->keys_context != NULL)
@@ -117,9 +117,12 @@ bloomfam_join_filter_restart(JoinFilter *filter)
 		bloomfam_join_keys_begin(&filter->keys[i], filter->keys[i].wanted);
 }
 
-/* ---- the keys of pruning ---- */
+/* ---- the keys for pruning ---- */
 
-/* Completes the columns: they hold as long as the join has the hash table that it now has. */
+/*
+ * Marks the key's columns as complete.  They are valid as long as the join has the hash table, or
+ * the sorted rows, that it now has.
+ */
 static void
 use_keys(JoinFilter *filter)
 {
@@ -137,7 +140,10 @@ bloomfam_join_filter_keys(JoinFilter *filter)
 	if (filter->ncolumns == 0)
 		return NULL;
 
-	/* as with the filter itself, see bloomfam_join_filter_attach() */
+	/*
+	 * A process whose join has no hash table yet does not know whether all participants have handed
+	 * over their keys, see bloomfam_join_filter_attach().
+	 */
 	if (filter->role != JOIN_FILTER_COPY && table == NULL)
 		return NULL;
 	if (!filter->keys_complete && filter->role != JOIN_FILTER_PRIVATE &&
@@ -163,7 +169,9 @@ bloomfam_join_filter_bounds(JoinFilter *filter)
 
 /* ---- collecting ---- */
 
-/* Collects less, as there are too many keys: of numbers their bounds, of hashes nothing. */
+/*
+ * Collects less from now on, as there are too many keys: only the bounds of numbers, and no hashes.
+ */
 static void
 collect_less(JoinFilter *filter)
 {
@@ -183,7 +191,10 @@ bloomfam_join_filter_more(JoinFilter *filter)
 
 	Assert(filter->state == JOIN_FILTER_COLLECTING && collected->n == collected->room);
 	Assert(collected->what != JOIN_COLLECTS_BOUNDS);
-	/* its own numbers would not do for a bitmap of all: of too many the bounds are left */
+	/*
+	 * A participant's own numbers would not be enough for a bitmap of all participants' keys.  So
+	 * if there are too many numbers, only their bounds are kept.
+	 */
 	if (filter->role == JOIN_FILTER_PARTICIPANT)
 	{
 		if (!bloomfam_join_shared_more(filter))
@@ -233,7 +244,10 @@ bloomfam_join_filter_use(JoinFilter *filter, const JoinFilterProbe *design, cons
 	probe->view.payload = payload;
 	if (probe->form == JOIN_FORM_BLOOM)
 	{
-		/* the module need not lie at the same address in the process that designed the filter */
+		/*
+		 * The module may be loaded at another address in the process that designed the filter, so
+		 * its pointers are not valid here.
+		 */
 		probe->view.head.kind = bf_kind_by_id(JOIN_FILTER_KIND);
 		probe->probe = probe->view.head.kind->prober(&probe->view);
 	}
@@ -242,7 +256,10 @@ bloomfam_join_filter_use(JoinFilter *filter, const JoinFilterProbe *design, cons
 	filter->state = JOIN_FILTER_READY;
 }
 
-/* Ends a build that is private: makes the filter of what was collected. */
+/*
+ * Ends the build of a filter that this process does not share: makes the filter of what was
+ * collected.
+ */
 static void
 finish_private(JoinFilter *filter)
 {

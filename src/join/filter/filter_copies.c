@@ -2,12 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * filter_copies.c
- *	  The copies of a filter that the leader leaves its workers.
+ *	  Leaves copies of a filter to parallel workers.
  *
- * A join above a Gather has its filter in the leader alone, when the Gather starts its workers.
- * The leader leaves them a copy of it, or if it was discarded, of what is known of its columns: a
- * JoinShared goes from NO_COPY to READY or KEYS_ONLY.  The workers read that as they read a filter
- * of a Parallel Hash (filter_shared.c).
+ * A join above a Gather has its filter in the leader alone.  When the Gather starts its workers,
+ * the leader leaves them a copy of the filter, or, if the filter was discarded, of what is known of
+ * its columns: the state of a JoinShared goes from NO_COPY to READY or KEYS_ONLY.  The workers read
+ * the copy in the way in which they read the filter of a Parallel Hash (filter_shared.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,10 @@
 #include "join/base/gucs.h"
 #include "join/filter/filter.h"
 
-/* Turns NO_COPY into a copy of the filter, if it is ready, and of these keys (NULL: none known). */
+/*
+ * Fills a JoinShared in state NO_COPY with a copy of the filter, if "ready" is true, and of the
+ * given keys (NULL: none are known).  Returns false if there is no memory.
+ */
 static bool
 fill_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area, bool ready, const JoinKeys *keys)
 {
@@ -47,7 +50,7 @@ bloomfam_join_filter_forget_copy(JoinFilter *filter, JoinShared *shared)
 	filter->copies = list_delete_ptr(filter->copies, shared);
 }
 
-/* Leaves a copy as bloomfam_join_filter_leave_copy() does; returns whether there is one. */
+/* Leaves a copy as bloomfam_join_filter_leave_copy() does.  Returns whether there is one. */
 static bool
 leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 {
@@ -57,7 +60,7 @@ leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 	MemoryContext old;
 	ListCell   *lc;
 
-	/* one node's copy does for all in this area */
+	/* One copy is enough for all nodes whose workers use this DSA area. */
 	foreach(lc, filter->copies)
 		if (((JoinShared *) lfirst(lc))->area == area)
 			shared = lfirst(lc);
@@ -82,7 +85,10 @@ void
 bloomfam_join_filter_leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area,
 								bool all_or_none)
 {
-	/* workers begin with the leader's present GUCs, by which they may use no filter */
+	/*
+	 * Workers start with the leader's present configuration parameters, by which they may use no
+	 * filter.
+	 */
 	if (area != NULL && !(leave_copy(filter, shared, area) &&
 						  bloomfam_join_filter != JOIN_FILTER_OFF))
 		filter->passed_unfiltered |= all_or_none;

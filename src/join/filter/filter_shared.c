@@ -5,15 +5,17 @@
  *	  The filter that the participants of a Parallel Hash build together.
  *
  * Each participant reads a part of the build side.  It collects its keys in chunks, and hands them
- * over, with pieces of what is known of its columns (keys.c), before its build node returns the end
- * of the rows.  The server's barrier lets nobody probe before all participants have seen that end.
- * So whoever probes finds all keys there, even if it attached after the build.  The first process
- * that probes makes the filter.  The others do not wait for it: their rows pass unfiltered
- * meanwhile.
+ * over before its build node returns the end of the rows, together with pieces that say what is
+ * known of its columns (keys.c).  The server's barrier lets no process probe before all
+ * participants have seen the end of their rows.  So a process that probes finds all keys, even if
+ * it attached after the build.  The first process that probes makes the filter.  The other
+ * processes do not wait for it: meanwhile their rows pass unfiltered.
  *
- * The pieces are complete even where the filter is discarded, or its chunks were freed because
- * there are too many numbers: merged, they have the bounds of a range filter.  Nothing is known of
- * the columns if one piece is missing.
+ * The pieces are complete even where the filter is discarded, or where its chunks were freed
+ * because there are too many numbers: merged, they have the bounds of a range filter.  If one piece
+ * is missing, nothing is known of the columns.
+ *
+ * The states of the shared filter (JoinShared.state):
  *
  *		COLLECTING ------+--> BUILDING -> READY
  *		  |              |        |
@@ -22,7 +24,7 @@
  *		  +-------+---------------+--> DISCARDED
  *
  * Nothing waits and nothing is locked.  After an error nothing needs to be cleaned up, as the DSA
- * goes with the query.
+ * area goes away with the query.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,8 +34,8 @@
 #include "pg/port.h"
 
 /*
- * Keys of one participant.  What the processes hand over is in lists, whose items begin with the
- * next one.
+ * Keys of one participant, an item of the list JoinShared.chunks.  The first member of an item of
+ * such a list points to the next item.
  */
 typedef struct Chunk
 {
@@ -42,16 +44,19 @@ typedef struct Chunk
 	uint64		keys[FLEXIBLE_ARRAY_MEMBER];
 } Chunk;
 
-/* A column of one participant, finished. */
+/* What one participant knows of one finished column, an item of the list JoinShared.pieces. */
 typedef struct Piece
 {
 	dsa_pointer next;
 	int			column;
-	JoinKeys	keys;			/* but for its list, which is at values */
+	JoinKeys	keys;			/* The column, but without its list, which is at "values" below. */
 	int64		values[FLEXIBLE_ARRAY_MEMBER];
 } Piece;
 
-/* From 4 kB to 1 MB */
+/*
+ * The number of keys in a participant's first chunk, which has 4 kB, and in its largest ones, of 1
+ * MB.
+ */
 #define CHUNK_FIRST_KEYS	510
 #define CHUNK_MOST_KEYS	(128 * 1024 - 2)
 
@@ -65,11 +70,17 @@ bloomfam_join_shared_init(JoinShared *shared, JoinFilterState state)
 	dsa_pointer_atomic_init(&shared->pieces, InvalidDsaPointer);
 	shared->area = NULL;
 
-	/* the leader has no filter: it will not hand over the keys of its own part */
+	/*
+	 * The state is DISCARDED if the leader has no filter: then it will not hand over the keys of
+	 * its own part of the build side, so pieces will be missing.
+	 */
 	pg_atomic_init_u32(&shared->piece_lost, state == JOIN_FILTER_DISCARDED ? 1 : 0);
 }
 
-/* Moves the state on; returns true to one of all processes that try it. */
+/*
+ * Changes the shared state atomically from one state to another.  Returns true to only one of the
+ * processes that try it, and false if the state is not "from".
+ */
 static bool
 move_state(JoinShared *shared, JoinFilterState from, JoinFilterState to)
 {
@@ -78,7 +89,7 @@ move_state(JoinShared *shared, JoinFilterState from, JoinFilterState to)
 	return pg_atomic_compare_exchange_u32(&shared->state, &expected, to);
 }
 
-/* Adds an item to a list; next is its first member. */
+/* Adds an item to the front of a list.  "next" points to the item's first member, its link. */
 static void
 push(dsa_pointer_atomic *list, dsa_pointer item, dsa_pointer *next)
 {
@@ -122,7 +133,7 @@ bloomfam_join_shared_refuse(JoinShared *shared)
 		move_state(shared, JOIN_FILTER_TOO_MANY, JOIN_FILTER_DISCARDED);
 }
 
-/* ---- what a process hands over ---- */
+/* ---- handing over what a process has collected ---- */
 
 /* Hands over the chunk that keys were collected in, if there is one. */
 static void
@@ -243,7 +254,7 @@ bloomfam_join_shared_get_keys(JoinFilter *filter)
 	return true;
 }
 
-/* ---- the filter of all that ---- */
+/* ---- making the filter ---- */
 
 bool
 bloomfam_join_shared_allocate(JoinShared *shared, dsa_area *area, Size size)
@@ -263,8 +274,9 @@ bloomfam_join_shared_payload(const JoinShared *shared, dsa_area *area)
 }
 
 /*
- * Makes the filter of all that was handed over, or the range of numbers where that cannot be.
- * Called by the one process that has moved the state to BUILDING.
+ * Makes the filter of all keys that were handed over; or, if that is not possible and the keys are
+ * numbers, the range of the numbers.  Called by the one process that has moved the state to
+ * BUILDING.
  */
 static void
 make_shared(JoinFilter *filter, JoinCollects what)
@@ -318,7 +330,10 @@ bloomfam_join_filter_attach(JoinFilter *filter)
 
 	Assert(filter->role != JOIN_FILTER_PRIVATE && filter->state == JOIN_FILTER_COLLECTING);
 
-	/* once the join has a table and asks the probe side for rows, all have handed over */
+	/*
+	 * Once the join has a hash table and asks its probe side for rows, all participants have handed
+	 * over their keys.
+	 */
 	if (filter->role == JOIN_FILTER_PARTICIPANT &&
 		(filter->join == NULL || *filter->kept == NULL))
 		return false;

@@ -2,17 +2,19 @@
 /*-------------------------------------------------------------------------
  *
  * form.c
- *	  The three forms of a join's filter (Bloom filter, bitmap, range): which one, made, probed.
+ *	  Chooses, makes and probes the three forms of a join's filter: Bloom filter, bitmap and range.
  *
- * A key that is one integer is collected as its number, and hashed at the end, in batches, if it is
- * hashed at all.  Where the numbers lie close together, a bitmap from the smallest to the largest
- * is not much larger than a Bloom filter, is exact, and needs no hash.
+ * A key that is one integer is collected as a number.  It is hashed at the end of the build, in
+ * batches, and only if the filter is a Bloom filter.  Where the numbers lie close together, a
+ * bitmap from the smallest to the largest number is not much larger than a Bloom filter, has no
+ * false positives, and needs no hashing.
  *
- * Where the hashes of the build side exceed work_mem * hash_mem_multiplier, or their Bloom filter
- * bloomfam.join_filter_max_size, there is no filter: all rows pass, and a filter of that size would
- * be in no cache.  Numbers are then collected in a bitmap if one fits both limits, as it does not
- * grow with their number.  Else their bounds are a range filter; so they are if several processes
- * collect them, none of which knows the others' numbers.
+ * If the hashes of the build side exceed work_mem * hash_mem_multiplier, or their Bloom filter
+ * exceeds bloomfam.join_filter_max_size, no filter is made and all rows pass; a filter of that size
+ * would fit no cache anyway.  Numbers are collected in a bitmap then, if one fits both limits, as
+ * its size does not grow with the number of keys.  If it does not fit, the smallest and the largest
+ * number become a range filter.  They also do if several processes collect too many numbers, as
+ * none of them knows the numbers of the other processes.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,23 +28,26 @@
 #include "join/filter/form.h"
 #include "pg/port.h"
 
-/* Keys added between two checks for interrupts. */
+/* The number of keys that are added between two checks for interrupts. */
 #define ADD_AT_ONCE	65536
 
 /*
- * A bitmap is preferred if it is at most so many times as large as a Bloom filter, whose keys must
- * be hashed; or if it fits the first level cache.
+ * A bitmap is preferred to a Bloom filter, whose keys must be hashed, if it is at most BITMAP_TIMES
+ * as large, or if it has at most BITMAP_SMALL bytes and so fits the first level cache.
  */
 #define BITMAP_TIMES	2
 #define BITMAP_SMALL	(32 * 1024)
 
 /*
- * The fraction of rows without a match that a Bloom filter lets pass.  A smaller one makes filters
- * that fit the caches less often, and drops hardly more rows.
+ * The false positive rate of Bloom filters.  A lower rate would make filters that fit the caches
+ * less often, and would drop hardly more rows.
  */
 #define FILTER_FPR	0.005
 
-/* Returns the design of all Bloom filters; making it takes longer than a small query, so once. */
+/*
+ * Returns the design of all Bloom filters.  It is made once, as that takes longer than a small
+ * query.
+ */
 static const BfDesign *
 current_design(void)
 {
@@ -58,14 +63,17 @@ current_design(void)
 	return &design;
 }
 
-/* The bytes of a bitmap, in whole words, of numbers at most so far apart: no more than 2^61. */
+/*
+ * Returns the size in bytes, at most 2^61, of a bitmap of whole words for numbers whose largest and
+ * smallest differ by "span".
+ */
 static inline uint64
 bitmap_bytes(uint64 span)
 {
 	return (span / 64 + 1) * sizeof(uint64);
 }
 
-/* The most bytes of a bitmap that takes in any number of keys. */
+/* Returns the largest size in bytes of a bitmap that is made however many keys there are. */
 static uint64
 most_bitmap_bytes(void)
 {
@@ -93,8 +101,9 @@ set_bits(uint64 *words, int64 first, uint64 span, const uint64 *numbers, uint64 
 }
 
 /*
- * The range of the bits of a bitmap that may have to grow: it begins at a whole word, so that a
- * wider one takes its words over unshifted.
+ * Sets *first and *span to the range of a bitmap for numbers within the given bounds.  The range
+ * begins at a multiple of 64, so that a wider bitmap that replaces this one can copy its words
+ * unshifted.
  */
 static void
 align_bounds(JoinKeysRange bounds, int64 *first, uint64 *span)
@@ -182,7 +191,7 @@ bloomfam_join_design_plan(JoinCollects what, JoinKeysRange bounds, uint64 nkeys,
 		design->size = bitmap_bytes(design->span);
 		return true;
 	}
-	/* without keys, the smallest one: it contains nothing */
+	/* A filter without keys is the smallest Bloom filter, which contains nothing. */
 	design->form = JOIN_FORM_BLOOM;
 	if (bf_plan(current_design(), Max(nkeys, 1), &design->view.head) != BF_OK)
 		return false;
@@ -239,7 +248,10 @@ bitmap_has_many(const JoinFilterProbe *probe, const uint64 *numbers, int n, bool
 		uint64		bit = numbers[i] - first;
 		uint64		within = bit <= span;
 
-		/* branch-free: whether a number is within the range is as unpredictable as its bit */
+		/*
+		 * The code is free of branches: whether a number is in the range is as unpredictable as its
+		 * bit.
+		 */
 		bit &= -within;
 		result[i] = (words[bit / 64] >> bit % 64) & within;
 	}

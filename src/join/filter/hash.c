@@ -2,19 +2,19 @@
 /*-------------------------------------------------------------------------
  *
  * hash.c
- *	  The keys of a join as 64 bits.
+ *	  Hashes the keys of a join to 64 bits.
  *
- * The join's operator belongs to an operator family of hash, whose hash functions agree on what
- * its operators call equal, across the types and under the collation.  Where equality is known to
- * be that of the bytes, or that of integers, hashing those is shorter and gives the same
+ * The join's operator belongs to a hash operator family, whose hash functions agree about what its
+ * operators call equal, across data types and under the collation.  Where equality is known to be
+ * that of the bytes or of integers, hashing the bytes or the number is faster and gives the same
  * guarantee.
  *
- * It is known of types by their names alone.  Anybody may put a type into the server's families:
- * an unsigned integer of four bytes that equals an int8 belongs into the family of integers, and
- * has other bytes than the int4 of the same number.  So what is decided is decided for the pair of
- * types, when the join is planned, and the plan carries it to both sides.  For types that are not
- * known the functions are those that the join itself calls: if they do not agree, it finds no rows
- * either.
+ * Only types that are listed here by their OIDs are known to be so.  Anybody may add a type to the
+ * server's operator families: an unsigned integer of four bytes that can equal an int8 belongs into
+ * the family of integers, but has other bytes than the int4 of the same number.  So the way of
+ * hashing is decided for the pair of types, when the join is planned, and the plan carries it to
+ * both sides.  For types that are not known, the hash functions are those that the join itself
+ * calls: if they do not agree, the join finds no rows either.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,16 +36,19 @@ is_integer(Oid type)
 }
 
 /*
- * Types of which it is known that the equality of the server's own operator is that of the bytes,
- * if the collation has no other.  Not bpchar and name: of them it is only where the padding is the
- * same.
+ * The types for which the server's own equality operator is known to compare the bytes, if their
+ * collation is deterministic.  The types bpchar and name are not among them, as their equal values
+ * have equal bytes only if they are padded alike.
  */
 static const Oid plain_types[] = {
 	INT2OID, INT4OID, INT8OID, BOOLOID, CHAROID, OIDOID, DATEOID, TIMEOID, TIMESTAMPOID,
 	TIMESTAMPTZOID, CASHOID, PG_LSNOID, ANYENUMOID, TEXTOID, BYTEAOID, UUIDOID,
 };
 
-/* Are two values of this type equal if and only if their bytes are, to the server's operator? */
+/*
+ * Tells whether the server's own equality operator calls two values of this type equal if and only
+ * if their bytes are equal.
+ */
 static bool
 equality_is_of_bytes(Oid type, Oid collation)
 {
@@ -57,7 +60,7 @@ equality_is_of_bytes(Oid type, Oid collation)
 	return false;
 }
 
-/* Integers by the number: an int2 hashes as the int8 that it equals. */
+/* Hashes an integer by its number, so that an int2 has the hash of the int8 that it equals. */
 static uint64
 hash_integer(const JoinKey *key, Datum value)
 {
@@ -81,7 +84,10 @@ hash_varlena(const JoinKey *key, Datum value)
 	return hash;
 }
 
-/* 32 bits are enough: of rows without a match, n keys let n / 2^32 pass. */
+/*
+ * Hashes a value by the operator family's 32-bit hash function.  32 bits are enough: a filter of n
+ * keys lets a fraction n / 2^32 of the rows without a match pass because of equal hashes.
+ */
 static uint64
 hash_by_function(const JoinKey *key, Datum value)
 {
@@ -97,9 +103,9 @@ hash_by_long_function(const JoinKey *key, Datum value)
 }
 
 /*
- * Is it a type of the server's own, and no container?  The 64-bit hash function of a container
- * raises an error for elements whose type has no such function, where the 32-bit one, which the
- * join calls in any case, does not.
+ * Tells whether a type is one of the server's own and no container.  The 64-bit hash function of a
+ * container raises an error if its elements' type has no such function, whereas the 32-bit
+ * function, which the join calls in any case, does not.
  */
 static bool
 is_own_scalar(Oid type)
@@ -109,9 +115,9 @@ is_own_scalar(Oid type)
 }
 
 /*
- * Takes the 64-bit functions in place of the 32-bit ones if the server's own family has them for
- * its own types.  An extension's may disagree with its operators: no join calls them, so nobody
- * would have found out.
+ * Replaces the 32-bit hash functions in *result by the 64-bit ones, if the server's own operator
+ * family has them for its own types.  The 64-bit function of an extension may disagree with its
+ * operators: no join calls it, so nobody would have noticed.
  */
 static void
 take_long_functions(Oid operator, JoinHashing *result)
@@ -133,10 +139,11 @@ take_long_functions(Oid operator, JoinHashing *result)
 }
 
 /*
- * Are there equal values of this type that the server's hash functions tell apart?  Names under a
- * collation that is not deterministic are compared by it, but hashed by their bytes (hashname()),
- * and so are values that contain some.  The server's own hash joins lose rows of them; a merge join
- * or a nested loop does not, nor may a filter.
+ * Tells whether a type may have values that are equal but that the server's hash functions tell
+ * apart.  Values of type name are compared by their collation, but hashed by their bytes
+ * (hashname()), so under a nondeterministic collation equal names may have different hashes, and so
+ * may values that contain names.  The server's own hash joins lose such rows; a merge join or a
+ * nested loop does not lose them, nor may a filter.
  */
 static bool
 has_names_hashed_apart(Oid type, Oid collation)
@@ -159,7 +166,7 @@ has_names_hashed_apart(Oid type, Oid collation)
 		entry = lookup_type_cache(type, TYPECACHE_RANGE_INFO);
 		return has_names_hashed_apart(entry->rngelemtype->type_id, entry->rng_collation);
 	}
-	/* the columns of a record without a name are not known */
+	/* The columns of an anonymous record type are not known, so one may be of type name. */
 	if (type == RECORDOID || type == RECORDARRAYOID)
 		return true;
 	if (get_typtype(type) != TYPTYPE_COMPOSITE)
@@ -185,7 +192,10 @@ bloomfam_join_hashing(Oid operator, Oid collation, Oid inner_type, JoinHashing *
 		return false;
 	op_input_types(operator, &outer->type, &inner->type);
 
-	/* an operator of arrays or records does not say what they are made of: both sides are alike */
+	/*
+	 * The operators of arrays and records do not tell the types of elements or columns.  The types
+	 * within the two sides are alike, so it is enough to look at the inner side.
+	 */
 	if (has_names_hashed_apart(inner_type, collation) ||
 		(outer->type == NAMEOID && has_names_hashed_apart(NAMEOID, collation)))
 		return false;

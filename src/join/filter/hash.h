@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * hash.h
- *	  The keys of a join as 64 bits.
+ *	  Hashes the keys of a join to 64 bits.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,75 +18,108 @@
 /* How the values of one column of a join's key are hashed, on both of its sides. */
 typedef enum JoinHashKind
 {
-	JOIN_HASH_NONE,				/* not at all: there is no filter of it */
-	JOIN_HASH_NUMBER,			/* int2, int4, int8 against any of them: the number */
-	JOIN_HASH_BYTES,			/* a type of plain_types[], against itself: its bytes */
-	JOIN_HASH_FAMILY,			/* the operator family's hash function, which the join calls */
-	JOIN_HASH_FAMILY_EXTENDED	/* its extended one of 64 bits: the server's own types only */
+	JOIN_HASH_NONE,				/* The column is not hashed at all, so there is no filter of it. */
+	/* An int2, int4 or int8 compared with any of the three: the number is hashed. */
+	JOIN_HASH_NUMBER,
+	/* A type of plain_types[] (hash.c) compared with itself: the bytes are hashed. */
+	JOIN_HASH_BYTES,
+	/* The 32-bit hash function of the operator family, which the join itself calls. */
+	JOIN_HASH_FAMILY,
+	/*
+	 * The 64-bit (extended) hash function of the operator family; only for the server's own types.
+	 */
+	JOIN_HASH_FAMILY_EXTENDED
 } JoinHashKind;
 
-/* What hashing may do to rows that the join would not have read, or the user may not see. */
+/* What hashing may do to rows that the join would not have read, or that the user may not see. */
 typedef enum JoinHashTrust
 {
-	JOIN_HASH_MAY_FAIL,			/* a user's function: it may raise an error */
-	JOIN_HASH_CANNOT_FAIL,		/* the server's own function, of its own types */
-	JOIN_HASH_LEAKPROOF			/* nor does it reveal anything of the value */
+	/* Hashing may raise an error: it calls the join's own hash function, which is not leakproof. */
+	JOIN_HASH_MAY_FAIL,
+	/*
+	 * Hashing raises no error: it calls a 64-bit function of the server for the server's own types.
+	 */
+	JOIN_HASH_CANNOT_FAIL,
+	JOIN_HASH_LEAKPROOF			/* Hashing raises no error, and reveals nothing about the value. */
 } JoinHashTrust;
 
-/* One of the two sides. */
+/* How one of a join's two sides is hashed. */
 typedef struct JoinHashSide
 {
-	Oid			type;			/* the operator's argument */
-	Oid			function;		/* the family's hash function; 0: none is called */
+	Oid			type;			/* The type of the operator's argument on this side. */
+	/* The operator family's hash function for this type; 0: no function is called. */
+	Oid			function;
 } JoinHashSide;
 
-/* What is decided for a column of a key when its join is planned, once for both sides. */
+/*
+ * How one column of a join's key is hashed: decided once, when the join is planned, for both sides.
+ */
 typedef struct JoinHashing
 {
 	JoinHashKind kind;
-	JoinHashSide outer;			/* the probe's, left of the operator */
+	JoinHashSide outer;			/* The probe side, which is left of the operator. */
 	JoinHashSide inner;
-	JoinHashTrust trust;		/* in hashing outer: the join hashes all of inner anyway */
+	/*
+	 * What hashing the outer side may do.  The join hashes all rows of the inner side in any case.
+	 */
+	JoinHashTrust trust;
 } JoinHashing;
 
 /*
- * Decides how both sides of an operator are hashed.  inner_type is the type of the inner side's
- * expression, which says what an array or a record is made of.  Returns whether they can be: then
- * it never says "equal" of a NULL either, and equal keys have equal hashes.
+ * Decides how both sides of an equality operator are hashed, and sets *result. inner_type is the
+ * type of the inner side's expression, which shows the element or column types of an array or a
+ * record.  Returns false if the sides cannot be hashed for a filter.  If it returns true, the
+ * operator is strict (a NULL equals nothing), and equal keys have equal hashes.
  */
 extern bool bloomfam_join_hashing(Oid operator, Oid collation, Oid inner_type,
 								  JoinHashing *result);
 
-/* A column of a join's key, while the join is planned. */
+/* Describes one column of a join's key while the join is planned. */
 typedef struct JoinKeyColumn
 {
-	Oid			operator;		/* compares it; the probe's side is on its left */
-	Oid			collation;		/* is what the operator compares by; 0: none */
-	AttrNumber	attribute;		/* of the outer relation that is scanned, or the outer child */
-	Expr	   *inner;			/* over the inner relations, or the Hash's child */
-	int			hash_key;		/* which of the join's hash keys it is, from 0; for paths 0 */
+	/* The operator that compares the column; the probe side is on its left. */
+	Oid			operator;
+	Oid			collation;		/* The collation that the operator compares by; 0: none. */
+	/*
+	 * The column's attribute number in the scanned outer relation, or in the output of the outer
+	 * child.
+	 */
+	AttrNumber	attribute;
+	/*
+	 * The inner side's expression, over the inner relations or over the output of the Hash's child.
+	 */
+	Expr	   *inner;
+	/* The number of this column's hash key in the join, from 0; 0 while paths are made. */
+	int			hash_key;
 	JoinHashing hashing;
 } JoinKeyColumn;
 
-/* One column of a join's key, on one of its sides, while the plan is executed. */
+/* Describes one column of a join's key, on one of the join's sides, while the plan is executed. */
 typedef struct JoinKey
 {
-	/* hashes a value that is not NULL; may allocate in the current memory context */
+	/* Hashes a value that is not NULL.  May allocate in the current memory context. */
 	uint64		(*hash) (const struct JoinKey *key, Datum value);
-	int16		typlen;			/* of the type that is hashed */
-	bool		integer;		/* passed by value, so that bloomfam_join_number() tells what it is:
-								 * integers, dates, oids; the same on both sides */
+	int16		typlen;			/* The length of the hashed type, as in pg_type.typlen. */
+	/*
+	 * Whether the type is passed by value, as integers, dates and oids are, so that
+	 * bloomfam_join_number() returns the value as a number.  It is the same on both sides.
+	 */
+	bool		integer;
 	Oid			collation;
-	FmgrInfo	function;		/* where one is called */
+	FmgrInfo	function;		/* The hash function, if "hash" calls one. */
 } JoinKey;
 
-/* Prepares the hashing of one side, as it was decided, in the current memory context. */
+/*
+ * Sets *key up for hashing the values of one side, as bloomfam_join_hashing() decided it.
+ * Allocates in the current memory context.  Raises an error if the kind is JOIN_HASH_NONE.
+ */
 extern void bloomfam_join_key_init(JoinKey *key, JoinHashKind kind, const JoinHashSide *side,
 								   Oid collation);
 
 /*
- * The number that a value of an integer type of so many bytes is, sign-extended: what the join
- * calls equal is one number, whatever the lengths, and nothing else is.
+ * Returns the number that a value of an integer type of the given length is, sign-extended to 64
+ * bits.  Values of integer types of any lengths are equal to the join if and only if their numbers
+ * are equal.
  */
 static inline int64
 bloomfam_join_number(int16 typlen, Datum value)
@@ -104,7 +137,7 @@ bloomfam_join_number(int16 typlen, Datum value)
 	}
 }
 
-/* The value of such a type that a number is. */
+/* Returns the value of an integer type of the given length that a number stands for. */
 static inline Datum
 bloomfam_join_number_datum(int16 typlen, int64 number)
 {
@@ -121,7 +154,7 @@ bloomfam_join_number_datum(int16 typlen, int64 number)
 	}
 }
 
-/* The hash of a key so far, and that of its next column, as one. */
+/* Combines the hash of a key's first columns with the hash of its next column. */
 static inline uint64
 bloomfam_join_hash_combine(uint64 hash, uint64 next)
 {

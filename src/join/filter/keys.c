@@ -2,11 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * keys.c
- *	  The numbers that the keys of a build side are: smallest, largest, and a list if they are few.
+ *	  Collects the numbers of a build side's keys: the smallest, the largest, and a list if they are
+ *	  few.
  *
- * A filter answers whether one key may be there.  Whether any key lies in a partition or in a range
- * of blocks, and which keys to search an index for, takes the numbers themselves.  The bounds also
- * give a bitmap its extent, and are the range filter of too many keys.
+ * A filter can tell whether one given key may be on the build side.  The numbers themselves are
+ * needed to tell whether any key lies in a partition or in a range of blocks, and to search an
+ * index for the keys.  The bounds also give a bitmap its range, and they are the range filter if
+ * there are too many keys for another form.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +25,10 @@ typedef struct Entry
 	char		status;
 } Entry;
 
-/* the last multiplication of MurmurHash3's 64-bit finaliser: numbers in a row lie apart */
+/*
+ * The hash function is the last multiplication of MurmurHash3's 64-bit finaliser, which spreads
+ * consecutive numbers.
+ */
 #define SH_PREFIX		joinkeys
 #define SH_ELEMENT_TYPE	Entry
 #define SH_KEY_TYPE		int64
@@ -41,7 +46,10 @@ typedef struct Entry
 bool
 bloomfam_join_keys_can_keep(JoinHashKind kind, Oid type)
 {
-	/* where 64 bits are passed by reference, they are no integers to a JoinKey */
+	/*
+	 * Where a Datum has less than 64 bits, 64-bit types are passed by reference, so that a JoinKey
+	 * does not treat them as integers.
+	 */
 	if (SIZEOF_DATUM < sizeof(int64) && type != INT2OID && type != INT4OID && type != DATEOID)
 		return false;
 	if (kind == JOIN_HASH_NUMBER)
@@ -61,7 +69,10 @@ bloomfam_join_keys_begin(JoinKeys *keys, JoinKeysPhase phase)
 	keys->nvalues = 0;
 }
 
-/* Drops the list of a column that is not finished; it is BOUNDED or UNKNOWN from here on. */
+/*
+ * Frees the list of a column that is not finished, and sets the column's phase to BOUNDED or
+ * UNKNOWN.
+ */
 static void
 stop_listing(JoinKeys *keys, JoinKeysPhase phase)
 {
@@ -95,7 +106,7 @@ compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The list of a LISTING column is not empty: copies it to values, in order. */
+/* Copies the list of a LISTING column, which must not be empty, to values[] in ascending order. */
 static void
 sort_distinct(JoinKeys *keys, MemoryContext context)
 {
@@ -124,11 +135,11 @@ bloomfam_join_keys_finish(JoinKeys *keys, MemoryContext context)
 	Assert((keys->nvalues == 0) == (keys->bounds.smallest > keys->bounds.largest));
 }
 
-/* The gap between two neighbours in values. */
+/* The gap between two neighbouring numbers in values[]. */
 typedef struct Gap
 {
 	uint64		width;
-	int			after;			/* index of the smaller one */
+	int			after;			/* The index in values[] of the gap's smaller neighbour. */
 } Gap;
 
 static int
@@ -145,7 +156,8 @@ bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most)
 {
 	Gap		   *gaps;
 	int			ngaps = 0;
-	Bitmapset  *chosen = NULL;	/* their positions */
+	/* The indexes in values[] of the smaller neighbours of the widest gaps. */
+	Bitmapset  *chosen = NULL;
 	int			n = 0;
 	int			i;
 

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * keys.h
- *	  The numbers that the keys of a build side are: smallest, largest, and a list if they are few.
+ *	  Collects the numbers of a build side's keys: the smallest, the largest, and a list if they are
+ *	  few.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,19 +12,23 @@
 
 #include "join/filter/hash.h"
 
-/* So many distinct keys are listed. */
+/* The largest number of distinct keys that are listed. */
 #define JOIN_KEYS_FEW	4096
 
-/* What is known of a column. */
+/* How much is known of the numbers in one column of the build side's keys. */
 typedef enum JoinKeysPhase
 {
-	JOIN_KEYS_UNKNOWN,			/* nothing: not collected, or not by all processes */
-	JOIN_KEYS_LISTING,			/* being collected: bounds, and a hash table of distinct numbers */
-	JOIN_KEYS_LISTED,			/* complete: bounds, and all distinct numbers in values */
-	JOIN_KEYS_BOUNDED			/* only bounds: no list was wanted, or there were too many */
+	/* Nothing is known: the column is not collected, or not by all processes. */
+	JOIN_KEYS_UNKNOWN,
+	/* The column is being collected: its bounds, and its distinct numbers in a hash table. */
+	JOIN_KEYS_LISTING,
+	/* The column is complete: its bounds are known, and "values" has all its distinct numbers. */
+	JOIN_KEYS_LISTED,
+	/* Only bounds are collected or known: no list is wanted, or there are too many numbers. */
+	JOIN_KEYS_BOUNDED
 } JoinKeysPhase;
 
-/* Numbers from the smallest to the largest, both included; none if smallest > largest. */
+/* The numbers from the smallest to the largest, both included; empty if smallest > largest. */
 typedef struct JoinKeysRange
 {
 	int64		smallest;
@@ -33,62 +38,76 @@ typedef struct JoinKeysRange
 struct joinkeys_hash;
 
 /*
- * One column of the keys, over all rows that have no NULL in any column of the key.  It has the
- * only bounds of a build side's numbers: filters and pruning use the same.
+ * What is known of one column of the build side's keys, over all rows that have no NULL in any
+ * column of the key.  The bounds of the build side's numbers are kept here only: filters and
+ * pruning both use them.
  */
 typedef struct JoinKeys
 {
-	JoinKeysPhase wanted;		/* what a build begins with: UNKNOWN, LISTING or BOUNDED */
-	Oid			type;			/* on the build side; an integer type (JoinKey) */
+	/* The phase that each build begins with: UNKNOWN, LISTING or BOUNDED. */
+	JoinKeysPhase wanted;
+	/*
+	 * The column's type on the build side, which is an integer type in the sense of
+	 * JoinKey.integer.
+	 */
+	Oid			type;
 	int16		typlen;
 	JoinKeysPhase phase;
-	JoinKeysRange bounds;		/* not of UNKNOWN */
+	JoinKeysRange bounds;		/* The smallest and the largest number; not set in phase UNKNOWN. */
 
-	/* LISTING */
-	struct joinkeys_hash *distinct; /* NULL: none yet */
-	int64		last;			/* ... else: the number added last */
+	/* The next two fields are used in phase LISTING. */
+	struct joinkeys_hash *distinct; /* The distinct numbers so far; NULL: there are none yet. */
+	int64		last;			/* The number that was added last, if "distinct" is not NULL. */
 
-	/* LISTED */
-	int64	   *values;			/* ascending */
-	int			nvalues;		/* 0 in all other phases */
+	/* The next two fields are used in phase LISTED. */
+	int64	   *values;			/* The distinct numbers in ascending order. */
+	int			nvalues;		/* The length of values[]; 0 in all other phases. */
 } JoinKeys;
 
 /*
- * Can keys that are hashed so, and have this type on the build side, be used for pruning: are they
- * integers that the type's default btree family orders as such?
+ * Tells whether keys that are hashed as "kind" says, and that have this type on the build side, can
+ * be used for pruning: they must be integers in whose order the type's default btree operator
+ * family sorts them.
  */
 extern bool bloomfam_join_keys_can_keep(JoinHashKind kind, Oid type);
 
-/* Begins a column anew in this phase; the memory of a list is its context's to free. */
+/*
+ * Begins to collect a column anew, in the given phase.  Does not free an old list: that is left to
+ * the memory context that it is in.
+ */
 extern void bloomfam_join_keys_begin(JoinKeys *keys, JoinKeysPhase phase);
 
-/* Adds a number to the list of a LISTING column; may allocate in this context. */
+/* Adds a number to the list of a column in phase LISTING.  May allocate in the given context. */
 extern void bloomfam_join_keys_list(JoinKeys *keys, int64 number, MemoryContext context);
 
-/* The last number was added: a LISTING column is LISTED. */
+/*
+ * Completes a column after its last number: if it is in phase LISTING, it becomes LISTED, with its
+ * list in the given context.
+ */
 extern void bloomfam_join_keys_finish(JoinKeys *keys, MemoryContext context);
 
 /*
- * Up to most (at least 1) disjoint ranges that contain all numbers of a finished column, ascending,
- * with the widest gaps between them.  Returns how many they are: 0 without numbers.
+ * Sets ranges[] to at most "most" (at least 1) disjoint ranges, in ascending order, that together
+ * contain all numbers of a finished column; the gaps between them are the widest gaps between its
+ * numbers.  Returns the number of ranges, which is 0 if the column has no numbers.
  */
 extern int	bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most);
 
 /*
- * Merges a finished column of another process, whose list is at values, into one that is not
- * finished; unknown there is unknown of all.
+ * Merges a finished column of another process, whose list is at "values", into a column that is not
+ * finished.  If either column is UNKNOWN, the result is UNKNOWN.
  */
 extern void bloomfam_join_keys_merge(JoinKeys *keys, const JoinKeys *other, const int64 *values,
 									 MemoryContext context);
 
-/* Of columns that are finished: are there bounds at least? */
+/* Tells whether at least the bounds of a finished column are known. */
 static inline bool
 bloomfam_join_keys_are_known(const JoinKeys *keys)
 {
 	return keys->phase == JOIN_KEYS_LISTED || keys->phase == JOIN_KEYS_BOUNDED;
 }
 
-/* A number as a value of the column's type. */
+/* Returns a number as a value of the column's type. */
 static inline Datum
 bloomfam_join_keys_datum(const JoinKeys *keys, int64 number)
 {
@@ -98,7 +117,7 @@ bloomfam_join_keys_datum(const JoinKeys *keys, int64 number)
 	return value;
 }
 
-/* Adds a row's number; may allocate in this context. */
+/* Adds a row's number to a column.  May allocate in the given context. */
 static inline void
 bloomfam_join_keys_add(JoinKeys *keys, int64 number, MemoryContext context)
 {
