@@ -2,16 +2,16 @@
 /*-------------------------------------------------------------------------
  *
  * candidate.c
- *	  A filter that could be made: what the planner knows of it.
+ *	  Describes a filter that could be made (a candidate), from paths or from a finished plan.
  *
- * A candidate is described twice.  While the planner considers paths, a filter's saving is taken
- * from the cost of a hash join (paths.c).  Once the plan is finished, it is decided whether the
- * filter is made (decision.c).  Both descriptions stand here side by side, and one model estimates
- * what either costs and saves (cost.c).
+ * A candidate is described twice.  While the planner considers paths, a filter's expected saving is
+ * subtracted from the cost of a hash join or merge join (paths.c).  Once the plan is finished, it
+ * is decided whether the filter is made (decision.c).  Both descriptions are made in this file, and
+ * one model estimates what either costs and saves (cost.c).
  *
- * A finished plan tells more: where exactly rows are probed, and what was pushed down elsewhere.
- * Paths tell what the server charges for each node, and what statistics say of a table's blocks.
- * A figure that a description does not have is neutral in the model.
+ * A finished plan tells exactly where rows are probed, and what was pushed down elsewhere.  Paths
+ * tell what the server charges for each node, and what statistics say of a table's blocks.  A
+ * figure that one of the descriptions lacks is set to a value that is neutral in the model.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +38,7 @@
 #include "pg/compat.h"
 #include "pg/expression.h"
 
-/* ---- of both ---- */
+/* ---- shared by paths and finished plans ---- */
 
 JoinReason
 bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid operator, Oid collation,
@@ -47,7 +47,10 @@ bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid operato
 	*key = (JoinKeyColumn) {
 		.operator = operator, .collation = collation, .attribute = attribute, .inner = inner
 	};
-	/* the build node evaluates a copy of the expression: there is no copy of a subquery's plan */
+	/*
+	 * The build node evaluates a copy of the build side's expression.  An expression with a subplan
+	 * cannot be used, since there would be no copy of the subplan.
+	 */
 	if (attribute == 0 || bloomfam_join_is_volatile(inner, plan_info) ||
 		contain_subplans((Node *) inner))
 		return JOIN_KEY_IS_COMPUTED;
@@ -57,14 +60,15 @@ bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid operato
 }
 
 /*
- * Decides which rows of a sequential scan are probed, all of which is volatile-free, and of whose
- * table the key's columns are.
+ * Decides how a sequential scan is probed whose conditions and columns are all free of volatile
+ * functions, and whose table the key's columns belong to.
  *
- * In page batches, keys are hashed of rows that the join may never come to, as below a LIMIT.  So
- * hashing must not fail.  And it is done before the scan's conditions are evaluated.  So hashing
- * must give away nothing of rows that they would hide.  A long key would be fetched for each row,
- * most of which may not come to the join: it is probed after them, or not by the filter at all.
- * Scans of a major version that is not known are left alone.
+ * In page batches, keys are hashed of rows that the join may never come to, for instance below a
+ * LIMIT.  So hashing must not fail.  If the scan has conditions, keys are hashed before these are
+ * evaluated, so hashing must reveal nothing of rows that the conditions would hide.  A long key
+ * would be fetched for each row, though most rows may not come to the join; so long keys are probed
+ * after the scan's conditions, or let pass by the filter.  Scans of an unknown major version are
+ * probed row by row.
  */
 static JoinAccess
 decide_access(const JoinCandidate *candidate, bool has_conditions, bool long_keys)
@@ -80,8 +84,8 @@ decide_access(const JoinCandidate *candidate, bool has_conditions, bool long_key
 }
 
 /*
- * Does a scan of this type, a node's or a path's pathtype, read one table, whose columns its target
- * list has by their numbers?
+ * Tells whether a scan reads one table, whose columns its target list refers to by their attribute
+ * numbers.  "scan" is the tag of a plan node, or the pathtype of a path.
  */
 static bool
 scans_table(NodeTag scan)
@@ -89,12 +93,13 @@ scans_table(NodeTag scan)
 	return scan == T_SeqScan || scan == T_IndexScan || scan == T_BitmapHeapScan;
 }
 
-/* ---- from paths ---- */
+/* ---- candidates from paths ---- */
 
 /*
- * The number of comparisons with rows of its bucket that the server counts for a row at the least
- * (final_cost_hashjoin): where all matches are looked for, and where one at most is, of which a row
- * that is dropped has none.  Comparisons are cheap, but where a key is a subquery.
+ * The smallest number of comparisons with rows of its bucket that the server's cost model
+ * (final_cost_hashjoin) counts for a row of the outer side: if all matches are looked for, and, for
+ * a row without a match, if at most one match is looked for.  Comparisons are cheap, unless a key
+ * is a subquery.
  */
 #define COMPARED			0.5
 #define COMPARED_IN_VAIN	0.05
@@ -128,7 +133,7 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 			continue;
 		column = bloomfam_expression_var(turned ? lsecond(equal->args) : linitial(equal->args));
 
-		/* without a commutator, the server could not turn it round either */
+		/* Without a commutator, the server could not turn the clause round either. */
 		operator = turned ? get_commutator(equal->opno) : equal->opno;
 		if (column == NULL || !OidIsValid(operator) ||
 			(path_candidate->clauses != NIL && column->varno != path_candidate->relid))
@@ -187,9 +192,9 @@ bloomfam_join_path_below(const Path *path)
 
 /*
  * Follows a path down to the scan of a relation, or to the Append of its partitions.  Returns NULL
- * if it is on the inner side of some join.  A filter may be pushed down inner sides, too
- * (pushdown.c); but what it then saves is something else.  Adds what the nodes in between cost the
- * rows that pass them, but never more than the server charges.
+ * if the scan is on the inner side of some join.  (A filter may be pushed down inner sides as well,
+ * pushdown.c, but what it saves there is something else.)  Adds to *passing what the nodes in
+ * between cost for the rows that pass them, but never more than the server charges for these nodes.
  */
 static const Path *
 follow(const Path *path, Index relid, Cost *passing)
@@ -213,7 +218,7 @@ follow(const Path *path, Index relid, Cost *passing)
 				return NULL;
 			own -= join->innerjoinpath->total_cost;
 		}
-		/* what a sort charges, each of its rows costs: the more there are, the more for each */
+		/* The whole cost of a sort is due to its rows, and grows faster than their number. */
 		if (!IsA(path, SortPath))
 			own = Min(own, bloomfam_join_cost_of_passing(child->rows));
 		*passing += Max(own, 0);
@@ -221,7 +226,7 @@ follow(const Path *path, Index relid, Cost *passing)
 	}
 }
 
-/* Is a column of a query's result among those of such a clause? */
+/* Tells whether an output column of a query is among the columns of a list of SortGroupClauses. */
 static bool
 is_among(const List *clauses, const TargetEntry *entry)
 {
@@ -235,8 +240,9 @@ is_among(const List *clauses, const TargetEntry *entry)
 }
 
 /*
- * The base relation of a subquery that all columns of the key are of; 0: there is none, or the
- * subquery does something with its rows that no filter can be pushed through.
+ * Returns the range table index of the base relation in a subquery that all columns of the key
+ * belong to.  Returns 0 if there is none, or if the subquery does something with its rows that no
+ * filter can be pushed through.
  */
 static Index
 relation_within(const JoinCandidate *candidate, const Query *query)
@@ -268,8 +274,9 @@ relation_within(const JoinCandidate *candidate, const Query *query)
 }
 
 /*
- * Follows a path that is the scan of a subquery down within that.  Returns the path itself if no
- * filter can be pushed there.
+ * If a path is the scan of a subquery, follows it down to a scan within the subquery, and adds the
+ * cost of the nodes in between to *passing.  Returns the path itself if no filter can be pushed
+ * there.
  */
 static const Path *
 follow_within(const JoinCandidate *candidate, const Path *scan, Cost *passing)
@@ -290,7 +297,7 @@ follow_within(const JoinCandidate *candidate, const Path *scan, Cost *passing)
 	return found;
 }
 
-/* Describes a scan where so many rows would be probed by one process. */
+/* Describes the site of a filter at a scan that returns the given number of rows to one process. */
 static JoinFilterSite *
 describe_scan(const JoinPathCandidate *path_candidate, const Path *scan, double rows, Cost passing)
 {
@@ -317,8 +324,8 @@ describe_scan(const JoinPathCandidate *path_candidate, const Path *scan, double 
 }
 
 /*
- * Describes the scan of the relation, or the scans of its partitions; is_within: they are within a
- * subquery.
+ * Describes the sites at the scan of the base relation, or at the scans of its partitions.
+ * is_within says that they are within a subquery.
  */
 static void
 describe_scans(JoinPathCandidate *path_candidate, const Path *scan, bool is_within, Cost passing)
@@ -348,7 +355,7 @@ describe_scans(JoinPathCandidate *path_candidate, const Path *scan, bool is_with
 		candidate->sites = lappend(candidate->sites, site);
 		if ((is_append || site->access != JOIN_ROW_BY_ROW) && !is_within)
 		{
-			/* the same for all paths of the two relations */
+			/* The fraction read is the same for all paths of the two relations. */
 			if (path_candidate->read < 0)
 				path_candidate->read = bloomfam_join_read_fraction(
 					path_candidate->root, scan->parent, candidate, path_candidate->built);
@@ -359,8 +366,8 @@ describe_scans(JoinPathCandidate *path_candidate, const Path *scan, bool is_with
 }
 
 /*
- * Describes the scan of a foreign server that is expected to be sent the keys, or a filter of them;
- * any other is none.
+ * Adds the scan to the candidate's foreign scans, if it is one whose server is expected to be sent
+ * the keys or a filter of them.
  */
 static void
 describe_foreign_scan(JoinPathCandidate *path_candidate, const Path *scan)
@@ -385,7 +392,7 @@ describe_foreign_scan(JoinPathCandidate *path_candidate, const Path *scan)
 		key.reads_as_others |= bloomfam_query_reads_as_others(
 			root->parse, OidIsValid(rel->userid) ? rel->userid : GetUserId());
 
-	/* each key is sent once */
+	/* The number of keys that are sent is the number of distinct keys, as each key is sent once. */
 	if (!bloomfam_join_foreign_expected(
 			&key, estimate_num_groups(path_candidate->root, list_make1(column->inner),
 									  candidate->keys, NULL, NULL)))
@@ -396,7 +403,10 @@ describe_foreign_scan(JoinPathCandidate *path_candidate, const Path *scan)
 		.guess = JOIN_GUESSES_NOTHING
 	};
 	candidate->foreign = list_make1(site);
-	/* how the server finds the rows is not known; but it scans no more than it would without */
+	/*
+	 * How the foreign server finds the rows is not known, but it scans no more than without the
+	 * filter.
+	 */
 	path_candidate->scanned = scan->rows;
 }
 
@@ -404,7 +414,8 @@ double
 bloomfam_join_candidate_rows_per_key(const JoinPathCandidate *path_candidate)
 {
 	double		tuples = 1;
-	double		distinct = 1;	/* combinations of the columns' values, if these are independent */
+	/* The number of combinations of the columns' values, if these are independent. */
+	double		distinct = 1;
 	ListCell   *lc;
 
 	foreach(lc, path_candidate->clauses)
@@ -449,7 +460,11 @@ bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *pro
 		return false;
 	scan = follow_within(candidate, outermost, &passing);
 	candidate->keys = built->rows;
-	candidate->keys_are_sure = true;	/* no path is offered for a filter in doubt */
+	/*
+	 * The number of keys counts as certain, as no path is offered for a filter that may have too
+	 * many.
+	 */
+	candidate->keys_are_sure = true;
 	candidate->left = Min(probed->rows / Max(outermost->rows, 1), 1);
 	candidate->table = InvalidOid;
 	candidate->attribute = 0;
@@ -465,9 +480,9 @@ bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *pro
 	return true;
 }
 
-/* ---- from a finished plan ---- */
+/* ---- candidates from a finished plan ---- */
 
-/* The rows of a table, as the planner counts them. */
+/* Returns the number of rows in a table, as the planner estimates it. */
 static double
 count_rows(Oid table)
 {
@@ -481,17 +496,23 @@ count_rows(Oid table)
 	return rows;
 }
 
-/* By how much one process's part of the rows is smaller than all, as costsize.c expects. */
+/*
+ * Returns by which factor one process's part of the rows is smaller than all rows, as costsize.c
+ * expects for the given number of workers.
+ */
 static double
 count_processes(int workers)
 {
-	/* the leader is busy with the rows of the workers, too */
+	/* The leader takes part less the more workers there are, since it also receives their rows. */
 	double		leader = parallel_leader_participation ? 1 - 0.3 * workers : 0;
 
 	return workers + Max(leader, 0);
 }
 
-/* Describes a target's site.  spilling is bloomfam_join_spilling() of the join. */
+/*
+ * Describes the site at a target.  "spilling" is what bloomfam_join_spilling() returns for the
+ * join.
+ */
 static void
 describe_target(const JoinPushdown *pushdown, JoinTarget *target, Cost spilling)
 {
@@ -559,12 +580,16 @@ bloomfam_join_candidate_foreign(JoinPushdown *pushdown)
 	}
 }
 
-/* How many rows of the probe side have one key, as far as statistics tell; else 1. */
+/*
+ * Returns how many rows of the probe side have the same key, as far as statistics tell; 1 if they
+ * do not tell.
+ */
 static double
 count_rows_per_key(const JoinPushdown *pushdown)
 {
 	const JoinTarget *target = pushdown->targets != NIL ? linitial(pushdown->targets) : NULL;
-	double		distinct = 1;	/* combinations of the columns' values, if these are independent */
+	/* The number of combinations of the columns' values, if these are independent. */
+	double		distinct = 1;
 	const Plan *scan;
 	Oid			table;
 	int			i;
@@ -588,7 +613,7 @@ count_rows_per_key(const JoinPushdown *pushdown)
 	return distinct > 1 ? Max(scan->plan_rows / distinct, 1) : 1;
 }
 
-/* The fraction of the probe side's rows that are expected to match no key. */
+/* Returns the fraction of the probe side's rows that are expected to match no key. */
 static double
 estimate_drop(const JoinPushdown *pushdown)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * candidate.h
- *	  A filter that could be made: what the planner knows of it.
+ *	  Describes a filter that could be made (a candidate), from paths or from a finished plan.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,66 +15,84 @@
 #include "join/planner/pushdown.h"
 
 /*
- * Describes a key of a hash join: the operator that compares it, its column of the outer child (0:
- * it is none) and its expression over the Hash's child.  plan_info is NULL while there is no plan.
- * Returns JOIN_NO_REASON if a filter can be of this key, else why not.
+ * Describes a key column of a join in *key: the operator that compares it, its attribute number in
+ * the outer child (0: it is not a column there), and its expression over the Hash's child.
+ * plan_info is NULL while there is no plan yet.  Returns JOIN_NO_REASON if a filter can use the
+ * column, else the reason why not.
  */
 extern JoinReason bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute,
 											 Oid operator, Oid collation, Expr *inner,
 											 const JoinPlanInfo *plan_info);
 
-/* ---- from paths ---- */
+/* ---- candidates from paths ---- */
 
 /*
- * The filter of a join of two relations that are being joined, all keys of which are columns of one
- * base relation of the side that is probed.  Of a hash join that is the outer one, of a merge join
- * the inner one.  As in a finished plan, the filter is of those keys that it can be of.
+ * A candidate for a join of two relations for which paths are being made.  All keys of the join are
+ * columns of one base relation on the probe side.  The probe side is the outer relation of a hash
+ * join, and the inner one of a merge join.  As in a finished plan, the filter uses those keys that
+ * it can use.
  */
 typedef struct JoinPathCandidate
 {
 	JoinCandidate candidate;
 	PlannerInfo *root;
-	const RelOptInfo *built;	/* the other side */
-	List	   *clauses;		/* of RestrictInfo: those by which the server would join */
-	Index		relid;			/* that base relation */
-	bool		long_keys;		/* it takes time to fetch the keys */
-	Cost		comparing;		/* one row with those of its bucket, in a hash join */
-	double		read;			/* the fraction of the base relation that is read where partitions
-								 * or blocks are pruned; -1 if that was not estimated yet */
-	double		scanned;		/* rows of that relation that are read, by all processes */
+	const RelOptInfo *built;	/* The relation on the join's build side. */
+	/* List of RestrictInfo: the clauses by which the server would do the join. */
+	List	   *clauses;
+	/* The range table index of the base relation on the probe side whose columns the keys are. */
+	Index		relid;
+	/* Whether fetching the keys takes time, because they are compressed or in a TOAST table. */
+	bool		long_keys;
+	/* In a hash join: the cost of comparing one row with the rows of its bucket. */
+	Cost		comparing;
+	/*
+	 * The fraction of the base relation that is read if partitions or blocks are pruned; -1: it has
+	 * not been estimated yet.
+	 */
+	double		read;
+	/* The number of rows of the base relation that all processes together read. */
+	double		scanned;
 } JoinPathCandidate;
 
 /*
- * Finds the keys of a join of the two relations.  Returns false if a filter could be of none of
- * them, or their sides in the relation that is probed are not all columns of one base relation.
+ * Finds the keys of a join of the relation "probed" with path_candidate->built.  Returns false if
+ * no filter can use any of the keys, or if the keys on the probe side are not all columns of one
+ * base relation.
  */
 extern bool bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate,
 										 const RelOptInfo *probed, const JoinPathExtraData *extra,
 										 JoinType jointype);
 
 /*
- * Describes the candidate for a join of two paths, of which one is probed, and the filter is made
- * from the other.  Returns false if the filter would come to no scan of the
- * relation, or of what a subquery reads for it.
+ * Describes the candidate for a join of two paths: the filter is made of the rows of "built", and
+ * rows of "probed" are probed. parallel_hash says that it is a Parallel Hash join.  Returns false
+ * if the filter could not be pushed down to a scan of the base relation or of what a subquery reads
+ * for it.
  */
 extern bool bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *probed,
 										  const Path *built, bool parallel_hash);
 
 /*
- * How many rows of the outer side have one key of the candidate's, as far as statistics tell; else
- * 1.
+ * Returns how many rows of the candidate's probe side have the same key, as far as statistics tell;
+ * 1 if they do not tell.
  */
 extern double bloomfam_join_candidate_rows_per_key(const JoinPathCandidate *path_candidate);
 
-/* The outer side, or only one, of a path that a filter may be pushed down through; else NULL. */
+/*
+ * Returns the path below a path through which a filter may be pushed down: its only input, or the
+ * outer side of a join.  Returns NULL for a path of another type.
+ */
 extern const Path *bloomfam_join_path_below(const Path *path);
 
-/* ---- from a finished plan ---- */
+/* ---- candidates from a finished plan ---- */
 
-/* Describes the candidate of a filter whose targets were found. */
+/* Describes the candidate of a filter in a finished plan, after its targets were found. */
 extern void bloomfam_join_candidate_plan(JoinPushdown *pushdown);
 
-/* The foreign scans of the filter, as its cost is to be estimated with: those that are sent to. */
+/*
+ * Sets the candidate's list of foreign scans, for estimating its cost: those foreign scans that the
+ * filter, its keys or their bounds may be sent to.
+ */
 extern void bloomfam_join_candidate_foreign(JoinPushdown *pushdown);
 
 #endif							/* BLOOMFAM_JOIN_CANDIDATE_H */

@@ -2,11 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * cost.c
- *	  A filter that could be made, and the one model of what it costs and saves.
+ *	  Estimates what a join filter costs and saves.
  *
- * It serves the paths that the planner considers (paths.c) and the finished plan (decision.c).
- * Both describe the filter as a JoinCandidate (candidate.c).  docs/design.md has the table of the
- * terms below, and .ci/checks/costs compares it.
+ * The model is used for the paths that the planner considers (paths.c) and for the finished plan
+ * (decision.c).  Both describe the filter as a JoinCandidate (candidate.c). docs/design.md has a
+ * table of the terms below, and .ci/checks/costs compares the two.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,14 +23,21 @@
 #include "pg/compat.h"
 
 /*
- * The terms, in cpu_operator_cost, as measured: a key of the build side; a row that is probed in a
- * page batch, or by itself; what a row that is dropped does not cost in each node that it would
- * have passed, and at a foreign server that does not send it; and a long key, which the filter
- * fetches and hashes, and the join once more.  That a row becomes a tuple costs cpu_tuple_cost.
- * A page that a parallel worker reads costs it more than a session that lasts, as the worker has to
- * map each page of shared memory that it touches.  The server does not count that; but where a
- * filter leaves little else to do, it is what workers take longer for than they save.  A site takes
- * its time to be planned, and to begin and end its node: much, where partitions have few rows.
+ * The terms of the cost model, as measured, in units of cpu_operator_cost:
+ *
+ *	COST_OF_KEY          a key of the build side
+ *	COST_OF_PAGED_ROW    a row that is probed in a page batch
+ *	COST_OF_ROW          a row that is probed by itself
+ *	COST_OF_NODE         what a dropped row saves in each node that it would have passed
+ *	COST_OF_SENT_ROW     what a row saves that a foreign server drops, and so does not send
+ *	COST_OF_LONG_KEY     fetching and hashing a long key, as the filter does and the join does again
+ *	COST_OF_SHARED_PAGE  reading a page in a worker, beyond its cost in a long-lived session
+ *	COST_OF_SITE         planning a probe node, and beginning and ending its execution
+ *
+ * Making an executor tuple of a row costs cpu_tuple_cost.  A parallel worker must map each page of
+ * shared memory that it touches, which a long-lived session has done before.  The server does not
+ * count that, but where a filter leaves little else to do, it can take workers longer than they
+ * save.  The cost of a site matters where partitions have few rows.
  */
 #define COST_OF_KEY			2.0
 #define COST_OF_PAGED_ROW	0.4
@@ -42,21 +49,21 @@
 #define COST_OF_SITE		800.0
 
 /*
- * The fraction of rows that a filter must drop to stay enabled, in thousandths: in page batches;
- * row by row; and where the join then fetches a long key again.  The executor holds samples of the
- * rows against it (executor/gate.c); no plan depends on it.
+ * The fraction of rows, in thousandths, that a filter must drop to stay enabled: in page batches;
+ * row by row; and where the join fetches a long key a second time.  The executor compares samples
+ * of the rows with it (executor/gate.c); no plan depends on it.
  */
 #define MIN_DROP_OF_PAGES		80
 #define MIN_DROP_OF_ROWS		250
 #define MIN_DROP_OF_LONG_KEYS	900
 
 /*
- * A filter that would get too many keys is not begun; where their number is a guess, only if it
- * were so many times too many.
+ * A filter that would get too many keys is not begun.  If the number of keys is a guess, the filter
+ * is not begun only if they would be more than this many times too many.
  */
 #define KEYS_IN_DOUBT		2.0
 
-/* Numbers may lie so many times further apart than statistics tell. */
+/* The factor by which the true range of the numbers may exceed the range that statistics tell. */
 #define SPAN_IN_DOUBT		2.0
 
 Cost
@@ -90,8 +97,8 @@ bloomfam_join_trust(const JoinCandidate *candidate)
 }
 
 /*
- * Returns how far apart the keys are; -1 if they are no single column of integers, or statistics do
- * not tell.
+ * Returns the difference between the largest and the smallest key; -1 if the key is not a single
+ * column of an integer type, or if statistics do not tell.
  */
 static double
 span_of_keys(const JoinCandidate *candidate)
@@ -104,7 +111,7 @@ span_of_keys(const JoinCandidate *candidate)
 	return bloomfam_join_column_span(candidate->table, candidate->attribute, bloomfam_join_number);
 }
 
-/* Adds what building costs. */
+/* Adds the cost of building the filter to the estimate. */
 static void
 add_keys(JoinEstimate *estimate, const JoinCandidate *candidate)
 {
@@ -116,7 +123,10 @@ add_keys(JoinEstimate *estimate, const JoinCandidate *candidate)
 	{
 		double		span = span_of_keys(candidate);
 
-		/* a bitmap has room for any number of keys; statistics are a sample, and of yesterday */
+		/*
+		 * A bitmap has room for any number of keys.  The range is doubled, as statistics are a
+		 * sample and may be out of date.
+		 */
 		if (span >= 0 && bloomfam_join_design_has_bits(SPAN_IN_DOUBT * span))
 		{
 			estimate->most = candidate->keys;
@@ -125,11 +135,16 @@ add_keys(JoinEstimate *estimate, const JoinCandidate *candidate)
 	}
 }
 
-/* Adds what probing costs at a site, and what the rows that are dropped there do not. */
+/*
+ * Adds to the estimate the cost of probing at a site, and what is saved by the rows dropped there.
+ */
 static void
 add_site(JoinEstimate *estimate, const JoinCandidate *candidate, JoinFilterSite *site)
 {
-	/* all rows that match are in the part that is read, so fewer are dropped of that */
+	/*
+	 * All rows that match are in the part of the table that is read, so a smaller fraction of that
+	 * part is dropped.
+	 */
 	double		dropped = Max(site->read - (1 - candidate->drop), 0);
 	bool		in_batches = site->access != JOIN_ROW_BY_ROW;
 	double		rows = in_batches ? site->rows_before : site->rows_after;
@@ -146,7 +161,10 @@ add_site(JoinEstimate *estimate, const JoinCandidate *candidate, JoinFilterSite 
 			COST_OF_LONG_KEY * cpu_operator_cost;
 		site->min_drop = MIN_DROP_OF_LONG_KEYS;
 	}
-	/* in page batches, nothing is done for a row that is dropped, not even its conditions */
+	/*
+	 * In page batches, nothing is done for a dropped row: not even the scan's conditions are
+	 * evaluated.
+	 */
 	if (in_batches)
 		estimate->saved +=
 			rows * candidate->left * dropped * (cpu_tuple_cost + site->condition_cost);
@@ -156,11 +174,17 @@ add_site(JoinEstimate *estimate, const JoinCandidate *candidate, JoinFilterSite 
 	estimate->cost += site->shared_pages * site->read * COST_OF_SHARED_PAGE * cpu_operator_cost;
 	estimate->saved += site->passing * candidate->drop;
 
-	/* joins below may leave out the same blocks: of what they read, the rows left are as many */
+	/*
+	 * Filters of joins below may prune the same blocks.  Of what they leave to be read, the
+	 * fraction is taken to be that of the rows that they leave.
+	 */
 	estimate->saved += site->scanning * candidate->left * (1 - site->read);
 }
 
-/* Adds what it costs and saves that a foreign server judges its rows, and sends fewer. */
+/*
+ * Adds to the estimate what it costs that a foreign server probes its rows, and what it saves that
+ * the server sends fewer.
+ */
 static void
 add_foreign_site(JoinEstimate *estimate, const JoinCandidate *candidate,
 				 const JoinForeignSite *site)
@@ -168,7 +192,8 @@ add_foreign_site(JoinEstimate *estimate, const JoinCandidate *candidate,
 	double		rows = site->rows * candidate->left;
 	Cost		saved;
 
-	if (site->is_async)			/* else a JoinFilterSite has counted them */
+	/* For a scan that is not asynchronous, a JoinFilterSite has counted the rows. */
+	if (site->is_async)
 		estimate->probed += site->rows;
 	estimate->guess = Max(estimate->guess, site->guess);
 	estimate->cost += rows * COST_OF_ROW * cpu_operator_cost;
@@ -191,7 +216,7 @@ decide(const JoinCandidate *candidate)
 	if (estimate->probed < JOIN_MIN_ROWS && estimate->guess < JOIN_GUESSES_ROWS)
 		return JOIN_PROBES_FEW_ROWS;
 
-	/* a figure that means nothing is no reason against it */
+	/* A figure that is only a guess is no reason against the filter. */
 	if (estimate->guess != JOIN_GUESSES_NOTHING)
 		return JOIN_NO_REASON;
 	if (candidate->drop < JOIN_MIN_DROP)

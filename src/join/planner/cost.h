@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * cost.h
- *	  A filter that could be made, and the one model of what it costs and saves.
+ *	  Declares the one model of what a join filter costs and saves.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,85 +17,127 @@
 #include "join/filter/hash.h"
 #include "join/base/reasons.h"
 
-/* A filter is not made if fewer rows are expected on the probe side. */
+/* A filter is not made if the probe side is expected to have fewer rows than this. */
 #define JOIN_MIN_ROWS	10000
 
-/* Nor if it is expected to drop a smaller fraction of them. */
+/*
+ * A filter is not made if it is expected to drop a smaller fraction of the probed rows than this.
+ */
 #define JOIN_MIN_DROP	0.1
 
 /* A place where rows would be probed: a scan, or some other node of the plan. */
 typedef struct JoinFilterSite
 {
-	JoinAccess	access;			/* which rows are probed */
-	bool		long_keys;		/* it takes time to fetch the keys */
-	double		rows_before;	/* rows before the scan's conditions, of one process */
-	double		rows_after;		/* rows after them */
-	Cost		condition_cost;	/* of evaluating the conditions for one row */
-	Cost		passing;		/* what all rows cost above the site, up to the join and in it */
-	Cost		scanning;		/* what reading the rows costs; 0 if that is not known */
-	double		shared_pages;	/* pages that parallel workers read; 0 in a serial plan, and in a
-								 * finished one */
-	double		read;			/* the fraction of the scan that is read where partitions or blocks
-								 * are pruned; 1 if nothing is known of that */
-	int			min_drop;		/* the fraction of the rows probed, in thousandths, that the filter
-								 * must drop to be worth probing: set by bloomfam_join_estimate() */
+	JoinAccess	access;			/* Which rows would be probed there, and how. */
+	/* Whether fetching the keys takes time, because they are compressed or in a TOAST table. */
+	bool		long_keys;
+	/* The number of rows that one process reads before the scan's conditions are evaluated. */
+	double		rows_before;
+	/* The number of rows of one process that the scan's conditions leave. */
+	double		rows_after;
+	Cost		condition_cost;	/* The cost of evaluating the scan's conditions for one row. */
+	/* The cost of all these rows above the site, up to the join and in it. */
+	Cost		passing;
+	Cost		scanning;		/* The cost of reading the rows; 0 if it is not known. */
+	/*
+	 * The number of pages that parallel workers read; 0 in a serial plan, and while a finished plan
+	 * is judged.
+	 */
+	double		shared_pages;
+	/*
+	 * The fraction of the scan that is read if partitions or blocks are pruned; 1 if that is not
+	 * known.
+	 */
+	double		read;
+	/*
+	 * The fraction of the probed rows, in thousandths, that the filter must drop to be worth
+	 * probing; set by bloomfam_join_estimate().
+	 */
+	int			min_drop;
 } JoinFilterSite;
 
 /* A scan of a foreign table whose server would be sent the keys, or a filter of them. */
 typedef struct JoinForeignSite
 {
-	double		rows;			/* rows that the server would send without the filter */
-	Cost		charged;		/* what the server charges for fetching them: no more than that can
-								 * be taken from a path's cost; 0 in a finished plan */
-	bool		is_async;		/* no row is probed above the scan: it has no JoinFilterSite */
-	JoinGuess	guess;			/* which figures of the scan are guesses */
+	/* The number of rows that the foreign server would send without the filter. */
+	double		rows;
+	/*
+	 * What the server charges for fetching the rows; no more than that can be subtracted from a
+	 * path's cost.  0 while a finished plan is judged.
+	 */
+	Cost		charged;
+	/*
+	 * Whether the scan is asynchronous, so that no row is probed above it and it has no
+	 * JoinFilterSite.
+	 */
+	bool		is_async;
+	JoinGuess	guess;			/* Which figures of the scan are guesses. */
 } JoinForeignSite;
 
 /* What the cost model expects of a candidate. */
 typedef struct JoinEstimate
 {
-	double		probed;			/* rows; in page batches, before the conditions */
-	JoinGuess	guess;			/* whether the rows, and the fraction dropped, mean nothing */
-	double		most;			/* keys with which it may be tried */
-	double		waiting;		/* how many times longer a probe takes than one of a filter in the
-								 * cache */
-	Cost		cost;			/* of building and probing */
-	Cost		saved;			/* what the rows that are dropped would have cost */
+	/*
+	 * The number of rows that are probed; in page batches, before the scan's conditions are
+	 * evaluated.
+	 */
+	double		probed;
+	/* Whether the number of rows, or the fraction that is dropped, is only a guess. */
+	JoinGuess	guess;
+	double		most;			/* The largest number of keys with which the filter may be tried. */
+	/*
+	 * How many times longer a probe takes than a probe of a filter that is in the processor's
+	 * cache.
+	 */
+	double		waiting;
+	Cost		cost;			/* The cost of building and probing the filter. */
+	Cost		saved;			/* What the dropped rows would have cost. */
 } JoinEstimate;
 
 /*
- * A filter that could be made, as the cost model sees it.  While the planner considers paths, it is
- * part of a JoinPathCandidate, and of a JoinPushdown once the plan is finished.
+ * A filter that could be made, as the cost model sees it.  It is part of a JoinPathCandidate while
+ * the planner considers paths, and of a JoinPushdown once the plan is finished.
  */
 typedef struct JoinCandidate
 {
 	const JoinKeyColumn *columns;
 	int			ncolumns;
-	double		keys;			/* rows of the build side, of all processes */
-	bool		keys_are_sure;	/* they are those of a table, which statistics count */
-	Oid			table;			/* the table of the build side whose column the key is; 0 if it is
-								 * none, or the hash table is shared */
-	AttrNumber	attribute;		/* that column; 0 if table is 0 */
-	double		drop;			/* the fraction of the rows probed that match no key */
-	double		left;			/* the fraction of the sites' rows that other filters leave; 1 if
-								 * nothing is known of that */
-	List	   *sites;			/* of JoinFilterSite */
-	List	   *foreign;		/* of JoinForeignSite */
-	JoinEstimate estimate;		/* set by bloomfam_join_estimate() */
+	/* The number of rows on the build side, of all processes together. */
+	double		keys;
+	/*
+	 * Whether these are the rows of a whole table, which statistics count, so that the number is
+	 * certain.
+	 */
+	bool		keys_are_sure;
+	/*
+	 * The table on the build side whose column the first key is; 0: that key is not a table's
+	 * column, or the hash table is shared.
+	 */
+	Oid			table;
+	/* The attribute number of the first key in "table"; 0 if table is 0. */
+	AttrNumber	attribute;
+	double		drop;			/* The fraction of the probed rows that match no key. */
+	/* The fraction of the sites' rows that other filters leave; 1 if that is not known. */
+	double		left;
+	List	   *sites;			/* List of JoinFilterSite: where rows would be probed. */
+	/* List of JoinForeignSite: the foreign scans that would be sent the keys or a filter. */
+	List	   *foreign;
+	JoinEstimate estimate;		/* What the model expects; set by bloomfam_join_estimate(). */
 } JoinCandidate;
 
-/* The trust in hashing all columns of a candidate's key. */
+/* Returns the lowest trust among the columns of a candidate's key: what hashing the key may do. */
 extern JoinHashTrust bloomfam_join_trust(const JoinCandidate *candidate);
 
 /*
- * Estimates what a candidate costs and saves, into its estimate.  Is it expected to pay?  Returns
- * JOIN_NO_REASON if so, else why not.
+ * Estimates what a candidate costs and saves, and sets its "estimate".  Returns JOIN_NO_REASON if
+ * the filter is expected to pay, else the reason why not.
  */
 extern JoinReason bloomfam_join_estimate(JoinCandidate *candidate);
 
 /*
- * Returns the fraction of a probe side's rows that match no key.  The planner rounds rows to whole
- * ones: of few, half a row more may match.
+ * Returns the fraction of a probe side's rows that match no key.  "joined" is the number of joined
+ * rows and "probed" the number of the probe side's rows.  The planner rounds numbers of rows to
+ * whole ones, so if there are few rows, half a row more may match.
  */
 static inline double
 bloomfam_join_drop(double joined, double probed)
@@ -104,8 +146,10 @@ bloomfam_join_drop(double joined, double probed)
 }
 
 /*
- * Returns the same of the inner side of a join whose outer side is built from, and is kept.
- * per_key: the rows of the inner side that one key has.
+ * Returns the fraction of the inner side's rows that match no key, for a join whose filter is built
+ * from its outer side.  "joined", "built" and "probed" are the numbers of rows of the join, of the
+ * outer side and of the inner side; per_key is the number of rows of the inner side that have the
+ * same key.
  */
 static inline double
 bloomfam_join_drop_of_inner(JoinType type, double joined, double built, double probed,
@@ -122,12 +166,13 @@ bloomfam_join_drop_of_inner(JoinType type, double joined, double built, double p
 	return bloomfam_join_drop(matched * Max(per_key, 1), probed);
 }
 
-/* Returns what so many rows cost at most in a node that they pass. */
+/* Returns the most that the given number of rows can cost in a node that they pass. */
 extern Cost bloomfam_join_cost_of_passing(double rows);
 
 /*
- * Returns what a row of the outer side costs that is written to a file and read again, as the hash
- * table does not fit memory; on average.
+ * Returns the average cost, for one row of the outer side, of writing rows to temporary files and
+ * reading them again because the hash table does not fit into memory.  "keys" is the number of rows
+ * in the hash table.
  */
 extern Cost bloomfam_join_spilling(double keys, int inner_width, int outer_width);
 

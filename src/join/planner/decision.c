@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * decision.c
- *	  Whether a join gets filters, and why not.
+ *	  Decides whether a join gets filters.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,13 +19,18 @@
 #include "pg/expression.h"
 #include "pg/plan_nodes.h"
 
-/* Do rows of a join's probe side that match no row of the build side add nothing to it? */
+/*
+ * Tells whether rows of a join's probe side that match no row of the build side add nothing to the
+ * join.
+ */
 static bool
 may_drop(const Join *join)
 {
 	JoinType	type = join->jointype;
 
-	/* the probe side is the inner one, and rows of the outer one stay in any case */
+	/*
+	 * In a merge join the probe side is the inner one, so rows of the outer side stay in any case.
+	 */
 	if (IsA(join, MergeJoin))
 		return bloomfam_join_may_pass_outer(type);
 	return bloomfam_join_drops_outer(type);
@@ -38,29 +43,36 @@ bloomfam_join_conditions(const Join *join)
 							   : ((const MergeJoin *) join)->mergeclauses;
 }
 
-/* Does the server itself build the join before it reads the outer side? */
+/* Tells whether the server itself makes the join build before it reads the probe side. */
 static bool
 server_builds_first(const Join *join)
 {
 	const Plan *hash = innerPlan(join);
 
-	/* nodeMergejoin.c fetches the first outer row first, and the Sort then reads all others */
+	/*
+	 * nodeMergejoin.c fetches the first outer row first, and the Sort below reads all its rows for
+	 * that.
+	 */
 	if (IsA(join, MergeJoin))
 		return true;
 
-	/* nodeHashjoin.c: rows of the inner side without a match are needed, or all build together */
+	/*
+	 * nodeHashjoin.c builds first if unmatched rows of the inner side are needed, if all
+	 * participants build one hash table, or if the outer side's first row costs no less than
+	 * building.
+	 */
 	return join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL ||
 		   BLOOMFAM_IS_RIGHT_ANTI(join->jointype) || hash->parallel_aware ||
 		   outerPlan(join)->startup_cost >= hash->total_cost;
 }
 
 /*
- * How many times the planner's guess a scan of a foreign table may cost that was never analyzed: it
- * takes that for a small one.
+ * The factor by which a scan of a foreign table that was never analyzed may cost more than the
+ * planner guesses, as the planner takes such a table to be small.
  */
 #define GUESSED_SCAN	20.0
 
-/* Is there a scan of a foreign table in a plan of which it is a guess what it costs? */
+/* Tells whether a plan has a scan of a foreign table whose cost is only a guess. */
 static bool
 cost_is_guessed(Plan **slot, void *stmt)
 {
@@ -69,7 +81,7 @@ cost_is_guessed(Plan **slot, void *stmt)
 		   bloomfam_plan_walker(*slot, cost_is_guessed, stmt);
 }
 
-/* What scans of CTEs cost beyond what their nodes say: the CTEs' own plans. */
+/* The cost of the CTEs' own plans, which the costs of CTE scans do not include. */
 typedef struct CteCosts
 {
 	PlannedStmt *stmt;
@@ -90,7 +102,7 @@ add_cte_costs(Plan **slot, void *context)
 	return bloomfam_plan_walker(*slot, add_cte_costs, costs);
 }
 
-/* Can building cost more than all of the outer side, as far as is known? */
+/* Tells whether building may cost more than reading the whole outer side, as far as is known. */
 static bool
 may_cost_more(PlannedStmt *stmt, Plan *hash, Plan *outer)
 {
@@ -106,9 +118,9 @@ may_cost_more(PlannedStmt *stmt, Plan *hash, Plan *outer)
 }
 
 /*
- * Returns why the join may not build first; JOIN_NO_REASON if it may.  Then it reads its build side
- * though there may be no row to probe, and does not read its outer side if it has built nothing:
- * neither may be seen.
+ * Returns the reason why the join may not build before it reads its probe side; JOIN_NO_REASON if
+ * it may.  A join that builds first reads its build side even if there is no row to probe, and does
+ * not read its outer side if the build side has no rows.  Neither may be visible to the user.
  */
 static JoinReason
 build_first_refusal(const JoinPushdown *pushdown)
@@ -128,9 +140,10 @@ build_first_refusal(const JoinPushdown *pushdown)
 }
 
 /*
- * Where the join does not build first, a filter is of no use at targets that are read to their end
- * for the first row: below a Gather, or in the hash table of a join further down; nor at those that
- * are all-or-none; nor with foreign scans, which have begun by then.
+ * Removes the targets that a filter would come too late for, if the join does not build first.
+ * These are targets below a Gather or in the hash table of a join further down, which are read to
+ * their end for the first row; and all-or-none targets, where every row must be probed.  Foreign
+ * scans have begun by then, so nothing is sent to them either.
  */
 static void
 leave_late_targets(JoinPushdown *pushdown)
@@ -155,8 +168,9 @@ leave_late_targets(JoinPushdown *pushdown)
 }
 
 /*
- * A merge join reads its inner side as far as there are outer rows.  A filter there would have more
- * read, to find a row that passes: unless the rows are all read in any case.
+ * Removes those targets of a merge join that are not read to their end in any case.  A merge join
+ * reads its inner side only as far as there are outer rows.  A filter at such a target would have
+ * more rows read, in search of one that passes.
  */
 static void
 leave_targets_read_in_part(JoinPushdown *pushdown)
@@ -175,7 +189,10 @@ leave_targets_read_in_part(JoinPushdown *pushdown)
 	}
 }
 
-/* Is the filter expected to pay?  Targets that it comes too late for are removed. */
+/*
+ * Decides whether a filter is expected to pay, and returns the reason if not.  Targets that the
+ * filter comes too late for are removed.
+ */
 static JoinReason
 decide_pushdown(JoinPushdown *pushdown)
 {
@@ -190,7 +207,10 @@ decide_pushdown(JoinPushdown *pushdown)
 	bloomfam_join_candidate_plan(pushdown);
 	reason = bloomfam_join_estimate(&pushdown->candidate);
 
-	/* other servers are asked only for a filter that is made if they say what is hoped for */
+	/*
+	 * Foreign servers are asked only for a filter that would be made if they give the hoped-for
+	 * answers.
+	 */
 	if (reason == JOIN_NO_REASON && bloomfam_join_pushdown_ask(pushdown))
 	{
 		bloomfam_join_candidate_foreign(pushdown);
@@ -203,14 +223,20 @@ decide_pushdown(JoinPushdown *pushdown)
 	return reason;
 }
 
-/* Does the build side compute a column of the key? */
+/*
+ * Tells whether a column of the key is computed on the build side, rather than a plain column
+ * there.
+ */
 static bool
 is_computed(const JoinKeyColumn *column)
 {
 	return bloomfam_join_column(column->inner, OUTER_VAR) == 0;
 }
 
-/* Describes a hash key, of which both the join and its Hash have an expression. */
+/*
+ * Describes a hash key of a hash join.  The join has the outer side's expression, its Hash the
+ * inner side's.
+ */
 static JoinReason
 describe_hash_key(const HashJoin *join, int number, JoinKeyColumn *key,
 				  const JoinPlanInfo *plan_info)
@@ -222,8 +248,9 @@ describe_hash_key(const HashJoin *join, int number, JoinKeyColumn *key,
 }
 
 /*
- * Describes a merge clause.  It has the outer side, from which the filter is built, on its left.
- * Below the Sort its column is one of the child's.
+ * Describes a merge clause.  The outer side, which the filter is built from, is on the clause's
+ * left.  The key's column is looked up in the child of the outer side's Sort, as the build node is
+ * below it.
  */
 static JoinReason
 describe_merge_clause(const MergeJoin *join, int number, JoinKeyColumn *key,
@@ -249,12 +276,12 @@ describe_merge_clause(const MergeJoin *join, int number, JoinKeyColumn *key,
 }
 
 /*
- * The columns of a join's key that a filter can use; returns their number, and notes the reasons
- * why not of the other ones.
+ * Finds the columns of a join's key that a filter can use, sets columns[] to them and returns their
+ * number.  Sets the reason in the decision on each other column.
  *
- * A key that the build side computes may fail, by a division by zero for instance, but the Hash
- * does not come to compute it where a key before it is NULL.  So it is used only together with
- * all keys before it: the build node then stops where the Hash does.
+ * Computing a key on the build side may fail, for instance by a division by zero, but the Hash does
+ * not compute it for a row in which an earlier key is NULL.  So a computed key is used only
+ * together with all keys before it: then the build node stops at a NULL where the Hash does.
  */
 static int
 find_key_columns(const JoinPlanInfo *plan_info, Join *join, JoinKeyColumn *columns,
@@ -280,7 +307,7 @@ find_key_columns(const JoinPlanInfo *plan_info, Join *join, JoinKeyColumn *colum
 	return n;
 }
 
-/* Have two filters the same targets? */
+/* Tells whether two filters have the same targets. */
 static bool
 have_same_targets(const JoinPushdown *a, const JoinPushdown *b)
 {
@@ -311,7 +338,10 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, Join *join,
 
 	if (!may_drop(join))
 		reason = JOIN_KEEPS_ROWS;
-	/* of each row of the probe side all keys are computed */
+	/*
+	 * The join computes all of its keys for each row of its probe side, so none of them may be
+	 * volatile.
+	 */
 	else if (bloomfam_join_is_volatile(bloomfam_join_conditions(join), plan_info))
 		reason = JOIN_KEY_IS_VOLATILE;
 	for (i = 0; i < nkeys; i++)
@@ -323,8 +353,8 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, Join *join,
 		return NIL;
 
 	/*
-	 * one filter of all columns drops more than one for each column, unless some of these get
-	 * further down
+	 * One filter of all columns drops more rows than one filter for each column, unless some of the
+	 * latter can be pushed further down.
 	 */
 	all = bloomfam_join_pushdown_find(plan_info, workers, join, columns, n);
 	for (i = 0; i < n && n > 1; i++)

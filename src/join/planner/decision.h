@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * decision.h
- *	  Whether a join gets filters, and why not.
+ *	  Decides whether a join gets filters.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,27 +11,31 @@
 
 #include "join/planner/pushdown.h"
 
-/* What became of a key of a join: a hash key, or a merge clause. */
+/* The decision on one key of a join: on a hash key, or on a merge clause. */
 typedef struct JoinKeyDecision
 {
-	JoinReason	reason;			/* why the key has no filter; JOIN_NO_REASON: it has one */
-	const JoinPushdown *pushdown; /* the filter that was considered; NULL: none was */
+	/* The reason why the key has no filter; JOIN_NO_REASON: it has one. */
+	JoinReason	reason;
+	/* The filter that was considered for the key; NULL: none was considered. */
+	const JoinPushdown *pushdown;
 } JoinKeyDecision;
 
-/* What became of a join. */
+/* The decisions on a join. */
 typedef struct JoinDecision
 {
-	Join	   *join;			/* a HashJoin, or a MergeJoin whose outer side is a Sort */
-	List	   *ancestors;		/* plan nodes, the nearest first */
-	JoinKeyDecision *key_decisions; /* on each of its keys */
+	/* The join: a HashJoin, or a MergeJoin whose outer side is a Sort. */
+	Join	   *join;
+	List	   *ancestors;		/* List of the plan nodes above the join, the nearest first. */
+	JoinKeyDecision *key_decisions; /* Array with the decision on each key of the join. */
 } JoinDecision;
 
-/* The conditions that a HashJoin or MergeJoin compares keys by: a list of OpExpr. */
+/* Returns the conditions by which a HashJoin or MergeJoin compares its keys: a list of OpExpr. */
 extern List *bloomfam_join_conditions(const Join *join);
 
 /*
- * Decides about a join in a part of the plan that so many workers run: returns a list of
- * JoinPushdown, one for each filter that it is to get, and fills the decisions on its keys.
+ * Decides which filters a join gets, in a part of the plan that the given number of workers run (0:
+ * only the leader runs it).  Returns a list with a JoinPushdown for each filter, and sets
+ * key_decisions[] for each key.
  */
 extern List *bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, Join *join,
 								  JoinKeyDecision *key_decisions);

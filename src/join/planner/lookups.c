@@ -2,21 +2,20 @@
 /*-------------------------------------------------------------------------
  *
  * lookups.c
- *	  Lookups by an index, beside the scan that a filter would drop rows of.
+ *	  Compares a filtered scan with a nested loop that looks up rows by an index.
  *
  * A hash join with a filter scans a relation in which a nested loop would look up the rows of each
- * key.  The planner compares their costs, and it counts pages by different rules: a page that
- * lookups visit again is taken to be in the cache (index_pages_fetched()), and what they fetch is
- * divided by the processes of a parallel plan (cost_index() counts for all outer rows, of which
- * each process has a part); a page of a sequential scan is always read, and by one process
- * (cost_seqscan()).  In truth a page that both read costs both the same, whether it is in the cache
- * or not, and what decides is the rest: the pages that the scan alone reads, and the work of the
- * processor.
+ * key.  The planner compares their costs, but counts pages by different rules.  A page that lookups
+ * visit again is assumed to be in the cache (index_pages_fetched()), and the pages that lookups
+ * fetch are divided by the processes of a parallel plan (cost_index() counts for all outer rows, of
+ * which each process has a part).  A page of a sequential scan is always read, and by one process
+ * (cost_seqscan()).  In truth a page that both read costs both the same, cached or not.  What
+ * decides is the rest: the pages that only the scan reads, and the processor's work.
  *
- * So the pages that lookups would read, too, are no part of what speaks against the scan.  Without
- * their cost, the join with a filter takes the place of the nested loop at the price of that, if it
- * is the faster one; no other plan has to compete with a lower cost.  Where lookups would read few
- * pages, nothing changes.
+ * So the cost of pages that lookups would read as well is not counted against the scan.  Without
+ * it, the join with a filter replaces the nested loop, at the nested loop's cost, if the join is
+ * the faster of the two; no other plan has to compete with a lower cost.  Where lookups would read
+ * few pages, nothing changes.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,14 +30,15 @@
 #include "join/planner/lookups.h"
 
 /*
- * So many rows are scanned in page batches in the time that one is fetched by an index, or that
- * another page takes of which it has rows: 60 to 100.
+ * The number of rows that are scanned in page batches in the time in which an index scan fetches
+ * one row, or one more page with matching rows; measured as 60 to 100.
  */
 #define ROWS_PER_LOOKUP		64.0
 
 /*
- * What a scan in page batches, and lookups, take for tables in memory, in nanoseconds as measured:
- * a row and a page of the scan; a lookup, and a row that it fetches.  Only their ratios count.
+ * Measured times, in nanoseconds and for tables in memory: of a row and of a page scanned in page
+ * batches, of an index lookup, and of a row that a lookup fetches.  Only the ratios of these times
+ * matter.
  */
 #define TIME_OF_ROW			7.0
 #define TIME_OF_PAGE		1400.0
@@ -51,7 +51,7 @@ scanned_relation(const JoinPathCandidate *path_candidate)
 	return path_candidate->root->simple_rel_array[path_candidate->relid];
 }
 
-/* Does this path look up rows of a relation for rows of the build side alone? */
+/* Tells whether a path looks up rows of a relation by parameters from the build side alone. */
 static bool
 is_lookup(const JoinPathCandidate *path_candidate, const Path *path)
 {
@@ -59,7 +59,7 @@ is_lookup(const JoinPathCandidate *path_candidate, const Path *path)
 		   bms_is_subset(PATH_REQ_OUTER(path), path_candidate->built->relids);
 }
 
-/* Returns the scan of an index that finds a path's rows, if it is of one; else NULL. */
+/* Returns the index path that finds a path's rows, if the path uses a single index; else NULL. */
 static const IndexPath *
 index_of(const Path *path)
 {
@@ -69,8 +69,8 @@ index_of(const Path *path)
 }
 
 /*
- * Returns what one lookup costs, without the conditions that the join would evaluate as well for
- * the rows that it finds: one with a subquery may cost more than all else.
+ * Returns the cost of one lookup, without the conditions that the join would also evaluate for the
+ * rows found: a condition with a subquery may cost more than all the rest.
  */
 static Cost
 cost_of_lookup(PlannerInfo *root, const Path *path)
@@ -102,9 +102,9 @@ bloomfam_join_lookups_are_faster(const JoinPathCandidate *path_candidate, Cost h
 			continue;
 
 		/*
-		 * The planner counts the time of a disk for each lookup.  If all is in memory, it takes
-		 * less by far, and a lower cost of the hash join would make the planner choose the slower
-		 * one.
+		 * The planner counts the time of a disk access for each lookup.  If all pages are in
+		 * memory, a lookup takes far less time, and a lower cost of the hash join would make the
+		 * planner choose the slower plan.
 		 */
 		cost = cost_of_lookup(path_candidate->root, path);
 		if (lookups * cost < hash_join &&
@@ -115,10 +115,10 @@ bloomfam_join_lookups_are_faster(const JoinPathCandidate *path_candidate, Cost h
 }
 
 /*
- * Returns how many pages of the table so many lookups fetch.  The server's estimate is one of rows
- * that lie anywhere.  Those in the order of the index lie together, and so do those of neighbouring
- * keys, which the keys may be.  As in cost_index(), the square of the correlation tells how much of
- * both is true.
+ * Returns how many pages of the table the given number of lookups fetch.  The server's estimate
+ * assumes that the rows are scattered.  Rows in the order of the index are stored together, and so
+ * are rows of neighbouring keys, which the keys may be.  As in cost_index(), the square of the
+ * correlation weighs the two estimates.
  */
 static double
 fetched_pages(const JoinPathCandidate *path_candidate, const IndexPath *index, double lookups)
@@ -151,7 +151,7 @@ bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial)
 	{
 		const Path *path = lfirst(lc);
 
-		/* what is looked up in the index alone reads other pages */
+		/* An index-only scan is left out, as it reads other pages than the table's. */
 		if (is_lookup(path_candidate, path) && index_of(path) != NULL &&
 			path->pathtype != T_IndexOnlyScan &&
 			(path->parallel_safe || !partial) &&

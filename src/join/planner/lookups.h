@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * lookups.h
- *	  Lookups by an index, beside the scan that a filter would drop rows of.
+ *	  Compares a filtered scan with a nested loop that looks up rows by an index.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,23 +11,26 @@
 
 #include "join/planner/candidate.h"
 
-/* A nested loop that looks up rows of the scanned relation for those of the build side. */
+/* A nested loop that looks up rows of the scanned relation for the rows of the build side. */
 typedef struct JoinLookups
 {
-	Cost		cost;			/* of the nested loop; 0 if there is none */
-	Cost		pages;			/* of the scan: what those pages cost it that lookups read, too */
+	Cost		cost;			/* The cost of the nested loop; 0 if there is none. */
+	/* The part of the scan's cost that is due to pages that the lookups would read as well. */
+	Cost		pages;
 } JoinLookups;
 
 /*
- * Would a nested loop be faster that looks up rows of the relation for those of the build side, and
- * has the planner a cost for it that is lower than this one, of the hash join without a filter?
+ * Tells whether the planner has a nested loop that looks up rows of the scanned relation for the
+ * rows of the build side, that costs less than hash_join, the hash join's cost without a filter,
+ * and that is in truth faster than the filtered scan.
  */
 extern bool bloomfam_join_lookups_are_faster(const JoinPathCandidate *path_candidate,
 											 Cost hash_join);
 
 /*
- * Returns the cheapest nested loop that looks up rows of the relation for those of the build side;
- * partial: of which each process of a parallel plan does a part.
+ * Returns the cheapest nested loop that looks up rows of the scanned relation for the rows of the
+ * build side.  If "partial" is true, each process of a parallel plan does a part of the nested
+ * loop.
  */
 extern JoinLookups bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial);
 

@@ -2,12 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * partition_ancestors.c
- *	  From the scan of a partition up to the tables that it is a partition of.
+ *	  Follows the scan of a partition up to the partitioned tables above it.
  *
- * At execution, the server's own pruning says which partitions can have a key, if the join's
- * operator is the equality of the partition key.  Here, at planning, it is decided which columns of
- * a filter's key can be given to it: a table's partition key never changes.  Ancestors above the
- * table that the query names are never looked at: only that one and its partitions are locked.
+ * During execution, the server's own partition pruning tells which partitions can have a key,
+ * provided that the join's operator is the equality of the partition key.  While planning, this
+ * file decides which columns of a filter's key can be used for that; it may do so because a table's
+ * partition key never changes.  Partitioned tables above the one that the query names are not
+ * looked at, as only that one and its partitions are locked.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,12 +28,17 @@
 #include "join/planner/partition_ancestors.h"
 #include "pg/plan_nodes.h"
 
-/* A partitioned table, and which of the filter's columns prune its partitions. */
+/* A partitioned table, and the columns of the filter's key that prune its partitions. */
 typedef struct Parent
 {
 	Index		rti;
-	AttrNumber *attributes;		/* the filter's columns in this table; 0: not there */
-	List	   *columns;		/* as in JoinAncestorInfo; NIL: none prunes */
+	/* The attribute numbers of the filter's key columns in this table; 0: not a column of it. */
+	AttrNumber *attributes;
+	/*
+	 * The key columns that prune, as in JoinAncestorInfo; NIL: this table's partitions cannot be
+	 * pruned.
+	 */
+	List	   *columns;
 } Parent;
 
 static AppendRelInfo *
@@ -56,8 +62,8 @@ parent_of(JoinPartitionAncestors *ancestors, Index child)
 }
 
 /*
- * Returns why keys of a column of the join cannot be given to pruning, as values of a column of a
- * partition key; JOIN_NO_REASON if they can.
+ * Returns the reason why values of a key column cannot be used for pruning by column "number" of a
+ * partition key; JOIN_NO_REASON if they can be.
  */
 static JoinReason
 column_refusal(const JoinKeyColumn *column, PartitionKey key, int number)
@@ -103,7 +109,7 @@ bloomfam_join_partition_columns(Oid table, const JoinKeyColumn *columns, int nco
 	return *reason == JOIN_NO_REASON ? found : NIL;
 }
 
-/* What is known of a partitioned table; found out at the first of its partitions. */
+/* Returns what is known of a partitioned table.  It is found out at the first of its partitions. */
 static const Parent *
 find_parent(JoinPartitionAncestors *ancestors, Index rti, Oid table, const AttrNumber *attributes)
 {
@@ -131,7 +137,10 @@ find_parent(JoinPartitionAncestors *ancestors, Index rti, Oid table, const AttrN
 	return parent;
 }
 
-/* The column of the scanned table that is behind an output column of its scan; 0: none is. */
+/*
+ * Returns the attribute number of the table's column behind an output column of its scan; 0 if
+ * there is none.
+ */
 static AttrNumber
 column_of_table(const Plan *scan, AttrNumber attribute)
 {
@@ -148,7 +157,7 @@ column_of_table(const Plan *scan, AttrNumber attribute)
 	return bloomfam_join_column(entry->expr, rti);
 }
 
-/* Does the plan scan one table, by the number in its scanrelid? */
+/* Tells whether a plan node scans one table, whose range table index is scanrelid. */
 static bool
 is_scan_of_table(const Plan *plan)
 {
@@ -195,7 +204,10 @@ bloomfam_join_partition_ancestors(JoinPartitionAncestors *ancestors, const Plan 
 	}
 	pfree(columns);
 
-	/* one that keys do not prune is kept only below one that they do: its age matters, too */
+	/*
+	 * A parent whose partitions the keys do not prune is kept only below one whose partitions they
+	 * do prune, because the executor also checks when a partition was attached to it.
+	 */
 	while (found != NIL && ((JoinAncestorInfo *) linitial(found))->columns == NIL)
 		found = list_delete_first(found);
 	if (found == NIL)

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition_ancestors.h
- *	  From the scan of a partition up to the tables that it is a partition of.
+ *	  Follows the scan of a partition up to the partitioned tables above it.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,30 +12,43 @@
 #include "join/base/filter_info.h"
 #include "join/planner/pushdown.h"
 
-/* What is known of the partitions in a finished plan, while one filter is inserted. */
+/* What is known of the partitions in a finished plan, while one filter is added to it. */
 typedef struct JoinPartitionAncestors
 {
-	const JoinPushdown *pushdown; /* the filter's */
-	AppendRelInfo **of_child;	/* by range table index; NULL: not needed yet; for all filters */
-	List	   *parents;		/* partitioned tables, and what prunes them: for this filter */
-	JoinReason	not_skipped;	/* why no partition of any target is skipped, as was found last;
-								 * JOIN_NO_REASON: some are, or there are none */
-	bool		some;			/* some partition can be skipped */
+	const JoinPushdown *pushdown; /* The filter that is being added. */
+	/*
+	 * Array by range table index of the child relation: its AppendRelInfo, or NULL.  It serves all
+	 * filters of the plan.  NULL: it has not been needed yet.
+	 */
+	AppendRelInfo **of_child;
+	/*
+	 * List of the partitioned tables looked at so far for this filter, and of the columns that
+	 * prune them.
+	 */
+	List	   *parents;
+	/*
+	 * The last reason found why no target's partition can be skipped; JOIN_NO_REASON: some can be
+	 * skipped, or no partition is scanned.
+	 */
+	JoinReason	not_skipped;
+	bool		some;			/* Whether some partition can be skipped. */
 } JoinPartitionAncestors;
 
 /*
- * Which columns of a join's key, whose attributes in a partitioned table these are (0: not there),
- * are those of its partition key that must be known to prune its partitions?  A list of their
- * numbers, from 0; NIL if keys cannot tell which partitions can match: *reason says why not.
+ * Finds the columns of a join's key that are needed to prune the partitions of a table.
+ * attributes[] are the key columns' attribute numbers in that table (0: not a column of it).
+ * Returns a list of the numbers, from 0, of those key columns that are partition key columns.
+ * Returns NIL, and sets *reason, if the keys cannot tell which partitions can match.
  */
 extern List *bloomfam_join_partition_columns(Oid table, const JoinKeyColumn *columns, int ncolumns,
 											 const AttrNumber *attributes, JoinReason *reason);
 
 /*
- * The partition ancestors of a scan, from the uppermost one on that the filter's keys can prune; a
- * list of JoinAncestorInfo.  The attributes are the filter's columns in the plan's rows.  NIL if
- * the plan is no scan of a partition, if keys prune none of its ancestors, or if it is volatile:
- * then it could be seen that it was not executed.
+ * Returns the partition ancestors of a scan, as a list of JoinAncestorInfo that begins with the
+ * uppermost ancestor whose partitions the filter's keys can prune. attributes[] are the filter's
+ * columns in the plan's output.  Returns NIL if the plan is not the scan of a partition, if the
+ * keys prune none of its ancestors, or if the plan is volatile, as the user could then see that it
+ * was not executed.
  */
 extern List *bloomfam_join_partition_ancestors(JoinPartitionAncestors *ancestors, const Plan *plan,
 											   const AttrNumber *attributes);

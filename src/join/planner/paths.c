@@ -2,19 +2,19 @@
 /*-------------------------------------------------------------------------
  *
  * paths.c
- *	  Hash joins that are planned by what their filters are expected to save.
+ *	  Offers the planner joins at a cost that is lowered by what their filters are expected to save.
  *
- * plan.c adds filters to plans that are finished.  Without more, the planner would choose a
- * nested loop over an index, or a merge join, where a hash join would be faster whose probe side
- * is scanned in page batches under a filter.  So for each pair of relations that it considers, it
- * is offered the hash join once more, at a total cost that is lower by what the filter is expected
- * to save.  The join is the server's own in all else, and as legal: if it gets no filter in the
- * end, its cost was too low, and nothing else is wrong.
+ * plan.c adds filters to finished plans.  Without the paths offered here, the planner would choose
+ * a nested loop over an index, or a merge join, where a hash join would be faster because its probe
+ * side is scanned in page batches under a filter.  So for each pair of relations that the planner
+ * considers, it is offered the hash join once more, at a total cost that is lower by what the
+ * filter is expected to save.  In all other respects it is the server's own join, and just as
+ * valid: if it gets no filter in the end, its cost was too low, and nothing else is wrong.
  *
- * The planner works from the bottom up, and knows the costs of the paths below when it comes to a
- * join.  So what a filter saves anywhere is taken from the cost of the join that it is of; costs
- * and rows of what is below stay as they are.  That goes for the scan of a foreign table, too,
- * whose server is sent the keys.
+ * The planner works from the bottom up, and the costs of the paths below a join are fixed when it
+ * comes to the join.  So whatever a filter saves is subtracted from the cost of the filter's join,
+ * even if it is saved at a scan below; costs and rows of the paths below remain unchanged.  That
+ * holds as well for the scan of a foreign table whose server is sent the keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,29 +34,30 @@
 #include "pg/compat.h"
 
 /*
- * Joins of fewer rows are planned as ever: they take no longer than looking for a better plan
- * would, where there are many of them.
+ * Joins of fewer rows than this are planned without regard to filters: they take no longer than
+ * looking for a better plan would, where there are many such joins.
  */
 #define ROWS_TO_PLAN_FOR	100000.0
 
 /*
- * Hysteresis: the server's plan stays unless the filtered join is 5 % cheaper, as estimates are
- * most wrong where filters are most used.  Where joins follow, 5 % of the unfiltered cost are
- * charged too: a nested loop above may look up many more rows than the planner expects.  A chain of
- * joins is charged once: charged at each, the nested loop above the first would win.
+ * Hysteresis: the server's plan is kept unless the filtered join is 5 % cheaper, as estimates are
+ * most wrong where filters are most used.  If further joins follow, 5 % of the unfiltered cost are
+ * charged in addition, since a nested loop above may look up many more rows than the planner
+ * expects.  A chain of joins is charged only once; if each join were charged, a nested loop above
+ * the first one would win.
  */
 #define NEAR_TIE			0.05
 
 /*
- * The planner takes two costs for one that differ by less than a hundredth, and of these plans the
- * one that begins sooner: above a join with a filter, a nested loop.  So a hash join there is
- * offered for a little more than that hundredth less.
+ * The planner treats two costs that differ by less than 1 % as equal, and then prefers the plan
+ * that starts sooner: above a join with a filter, that is a nested loop.  So a hash join above such
+ * a join is offered for a little more than 1 % less.
  */
 #define SAFER				0.02
 
 /*
- * A hash join of two relations that is offered to the planner, and what its filter is expected to
- * save, in the planner's units.
+ * A join of two relations that is offered to the planner, and what its filter is expected to save,
+ * in the planner's cost units.
  */
 typedef struct Offer
 {
@@ -65,15 +66,21 @@ typedef struct Offer
 	RelOptInfo *joinrel;
 	JoinType	jointype;
 	JoinPathExtraData *extra;
-	bool		filters;		/* if not, it is offered for the sake of joins below alone */
-	Cost		discounted;		/* what a join below costs that was offered for less, or 0 */
-	Cost		saved;			/* by the filter, less what it costs */
-	JoinLookups lookups;		/* the nested loop in the place of which it is offered */
+	/*
+	 * Whether a filter may save anything; if not, the join is offered only because a join below it
+	 * was.
+	 */
+	bool		filters;
+	/* The cost of a join below that was offered for less than its real cost; 0: there is none. */
+	Cost		discounted;
+	Cost		saved;			/* What the filter saves, minus what it costs. */
+	JoinLookups lookups;		/* The nested loop that the join is to replace, if there is one. */
 } Offer;
 
 /*
- * Was this join offered for less than its inputs cost?  Only discount() does that.  Where it took
- * away less than the join's own cost, it cannot be seen, and a tie is left twice.
+ * Tells whether a join was offered for less than its inputs cost, which only discount() causes.  If
+ * it subtracted less than the join's own cost, that cannot be seen, and the margin NEAR_TIE is
+ * charged again.
  */
 static bool
 is_discounted(const Path *path)
@@ -85,13 +92,16 @@ is_discounted(const Path *path)
 }
 
 /*
- * The planning in which a join was last offered for less than its inputs cost; in others nobody
- * has to look for one.  A function that is called meanwhile may plan, too: what is then forgotten
- * is a tie.
+ * The planner run in which a join was last offered for less than its inputs cost; in other runs, no
+ * such join needs to be looked for.  A function called while planning may plan a query, too, and
+ * overwrite this; then only a margin NEAR_TIE is charged again.
  */
 static const PlannerGlobal *discounting;
 
-/* What the highest join down there costs that was offered for less; 0 if there is none. */
+/*
+ * Returns the cost of the uppermost join below a path that was offered for less than its inputs
+ * cost; 0 if there is none.
+ */
 static Cost
 cost_of_discounted(const PlannerInfo *root, const Path *path)
 {
@@ -103,8 +113,8 @@ cost_of_discounted(const PlannerInfo *root, const Path *path)
 }
 
 /*
- * Is a filter expected to save anything in a join of these paths, which costs so much without?
- * Then tells how much.
+ * Tells whether a filter is expected to save anything in a join of these two paths, and sets
+ * offer->saved.  "unfiltered" is the cost of the join without a filter.
  */
 static bool
 saves(Offer *offer, const Path *probed, const Path *built, bool parallel_hash, Cost unfiltered)
@@ -121,9 +131,10 @@ saves(Offer *offer, const Path *probed, const Path *built, bool parallel_hash, C
 }
 
 /*
- * What a join of this cost is offered for less: what its filter saves, without the near tie, of
- * all but a join below that was offered so.  Where it takes the place of a nested loop whose
- * lookups read the same pages, it is offered for a little less than that.
+ * Returns by how much less than its cost "total" a join is offered: what its filter saves, minus
+ * the margin NEAR_TIE, which is not charged on a join below that was itself offered for less.  If
+ * the join is to replace a nested loop whose lookups read the same pages, it is offered for
+ * slightly less than the nested loop's cost, if the cost of these pages allows.
  */
 static Cost
 discount(const Offer *offer, Cost total)
@@ -134,7 +145,7 @@ discount(const Offer *offer, Cost total)
 	Cost		saved;
 	Cost		dearer;
 
-	/* are there more relations to join to these? */
+	/* The margin is larger if there are more relations to join to these two. */
 	if (!bms_is_subset(offer->root->all_baserels, joinrel->top_parent_relids != NULL
 													  ? joinrel->top_parent_relids
 													  : joinrel->relids))
@@ -147,8 +158,8 @@ discount(const Offer *offer, Cost total)
 }
 
 /*
- * Offers the planner a hash join of these paths, if a filter is expected to save anything, or it
- * stands above a join that was offered for less.
+ * Offers the planner a hash join of two paths, if a filter is expected to save anything, or if a
+ * join below was offered for less than its cost.
  */
 static void
 consider(Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_hash)
@@ -187,7 +198,9 @@ consider(Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_has
 		add_path(joinrel, path);
 }
 
-/* Finds the clauses that a merge join can merge by, as the server does. */
+/*
+ * Returns the clauses by which a merge join can merge the two relations, found as the server does.
+ */
 static List *
 find_merge_clauses(const Offer *offer, const RelOptInfo *outerrel, const RelOptInfo *innerrel)
 {
@@ -214,7 +227,7 @@ find_merge_clauses(const Offer *offer, const RelOptInfo *outerrel, const RelOptI
 	return clauses;
 }
 
-/* Tells whether a subquery is planned that depends on rows of the query around it. */
+/* Tells whether a subquery is being planned that depends on rows of a query around it. */
 static bool
 is_correlated(const PlannerInfo *root)
 {
@@ -225,8 +238,9 @@ is_correlated(const PlannerInfo *root)
 }
 
 /*
- * Tells whether a filter of a relation's keys may be pushed through a node that keeps rows: whether
- * the relation has the same rows whenever it is read (see bloomfam_join_pushdown_find()).
+ * Tells whether a filter of a relation's keys may be pushed through a node that keeps rows: that
+ * is, whether the relation has the same rows each time it is read (see
+ * bloomfam_join_pushdown_find()).
  */
 static bool
 is_repeatable(const PlannerInfo *root, const RelOptInfo *rel)
@@ -241,7 +255,7 @@ is_repeatable(const PlannerInfo *root, const RelOptInfo *rel)
 		const RelOptInfo *base = root->simple_rel_array[relid];
 		const RangeTblEntry *rte = root->simple_rte_array[relid];
 
-		/* outer joins have numbers, too, and no relation */
+		/* The relids of an outer join itself have no RelOptInfo. */
 		if (base == NULL)
 			continue;
 		if (rte->subquery != NULL && contain_volatile_functions((Node *) rte->subquery))
@@ -258,11 +272,11 @@ is_repeatable(const PlannerInfo *root, const RelOptInfo *rel)
 }
 
 /*
- * Offers the planner a merge join of two sorted sides, if it keeps rows of the outer one by whether
- * they have a match, and there are many more inner ones.  The outer side is sorted before the inner
- * one is read, so a filter of its keys can drop most of what the inner side would sort.  A hash
- * join of that kind hashes the inner side: the server has one that hashes the outer side from 16 on
- * for anti joins, from 18 on for semi joins.
+ * Offers the planner a merge join of two sorted sides, if it is a semi-join or anti-join whose
+ * inner side has more rows than the outer side.  The outer side is sorted before the inner side is
+ * read, so a filter of its keys can drop most of the rows that the inner side would sort.  A hash
+ * join of such a type hashes the inner side; the server can hash the outer side for anti-joins from
+ * version 16 on, and for semi-joins from version 18 on.
  */
 static void
 offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
@@ -304,7 +318,9 @@ offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 		build_join_pathkeys(root, joinrel, offer->jointype, outer_keys), clauses);
 	saved = discount(offer, path->total_cost);
 
-	/* most is saved while the inner side is sorted, before the first row */
+	/*
+	 * Most of the saving is made while the inner side is sorted, before the first row is returned.
+	 */
 	path->startup_cost =
 		Max(path->startup_cost - saved, Min(path->startup_cost, outer->total_cost));
 	path->total_cost = Max(path->total_cost - saved, path->startup_cost);
@@ -314,14 +330,15 @@ offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 }
 
 /*
- * May a join of these be worth a filter?  Most are not: of few rows, or without a condition that
- * drops any.  Too many rows of a table may have keys that a bitmap has room for.
+ * Tells whether a join of two relations may be worth a filter.  Most are not: they have few rows,
+ * or no condition that drops any.  Too many keys for a Bloom filter may still be worth one if they
+ * come from a single table, as they may fit into a bitmap.
  */
 static inline bool
 may_filter(const RelOptInfo *joinrel, const RelOptInfo *outerrel, const RelOptInfo *innerrel)
 {
 	double		dropped = outerrel->rows - joinrel->rows;
-	/* within a subquery, rows are dropped before the conditions on its result */
+	/* In a subquery, the filter drops rows before the conditions on the subquery's result. */
 	double		probed = outerrel->rtekind == RTE_SUBQUERY && outerrel->relid != 0
 							 ? Max(outerrel->tuples, outerrel->rows)
 							 : outerrel->rows;
@@ -334,7 +351,7 @@ may_filter(const RelOptInfo *joinrel, const RelOptInfo *outerrel, const RelOptIn
 		   (innerrel->relid != 0 || innerrel->rows <= bloomfam_join_design_most());
 }
 
-/* Offers hash joins of as many paths as hash_inner_and_outer() makes joins of. */
+/* Offers hash joins of the paths that hash_inner_and_outer() also makes joins of. */
 void
 bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 						RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
@@ -356,7 +373,7 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		offer_merge_join(&offer, outerrel, innerrel);
 	}
 
-	/* most pairs end here, of which there are thousands */
+	/* Most pairs of relations, of which there may be thousands, end here. */
 	if ((!filters && cost_of_discounted(root, outer) <= 0) ||
 		!bloomfam_join_drops_outer(jointype) || !enable_hashjoin)
 		return;
@@ -372,7 +389,10 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		return;
 
 	consider(&offer, outer, inner, false, false);
-	/* each process would return rows of the inner side that match none of its own outer rows */
+	/*
+	 * Other join types are not offered as partial paths: each process would return those rows of
+	 * the inner side that match none of its own outer rows.
+	 */
 	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) || !joinrel->consider_parallel ||
 		outerrel->partial_pathlist == NIL)
 		return;

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * paths.h
- *	  Hash joins that are planned by what their filters are expected to save.
+ *	  Offers the planner joins at a cost that is lowered by what their filters are expected to save.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,8 +12,8 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Offers the planner hash joins of a pair of relations whose cost is lowered by what a filter is
- * expected to save.  To be called as a set_join_pathlist_hook.
+ * Offers the planner joins of a pair of relations whose cost is lowered by what a filter is
+ * expected to save.  Must be called as a set_join_pathlist_hook.
  */
 extern void bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 									RelOptInfo *innerrel, JoinType jointype,

@@ -2,8 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * plan.c
- *	  A finished plan gets filters: for each of its hash joins those that are expected to pay
- *	  (decision.c), and on its scans those that the query names.
+ *	  Adds filters to a finished plan: to each hash join those that are expected to pay
+ *	  (decision.c), and to scans those that the query names in conditions.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,21 +31,26 @@
 #include "join/planner/plan.h"
 #include "pg/plan_nodes.h"
 
-/* A plan while it gets filters. */
+/* The state of adding filters to a plan. */
 typedef struct PlanContext
 {
 	JoinPlanInfo plan_info;
 	bool		row_security;
-	int			workers;		/* that run the part of the plan in hand; 0: none does */
-	List	   *ancestors;		/* of the node in hand, nearest first */
-	List	   *decisions;		/* of JoinDecision */
+	/* The number of workers that run the current part of the plan; 0: only the leader runs it. */
+	int			workers;
+	/* List of the plan nodes above the current node, the nearest first. */
+	List	   *ancestors;
+	List	   *decisions;		/* List of JoinDecision: one for each join so far. */
 	int			nfilters;
 	JoinPartitionAncestors partitions;
 } PlanContext;
 
 /* ---- filters of joins ---- */
 
-/* Puts a node that hands rows on as they are on top of a plan, which workers run or not. */
+/*
+ * Puts a build or probe node, which returns its child's rows unchanged, on top of the plan in
+ * *slot.  "parallel" says whether workers run this part of the plan.
+ */
 static CustomScan *
 put_on_top(PlanContext *context, Plan **slot, JoinNodeKind kind, bool parallel)
 {
@@ -54,13 +59,17 @@ put_on_top(PlanContext *context, Plan **slot, JoinNodeKind kind, bool parallel)
 	Plan	   *plan = &node->scan.plan;
 	ListCell   *lc;
 
-	/* a hash join expects its Hash, and an Append its asynchronous child, with nothing between */
+	/*
+	 * A hash join expects its Hash as its child, and an Append its asynchronous child, so no node
+	 * may be put on top of these.
+	 */
 	Assert(!IsA(child, Hash) && !child->async_capable);
 	foreach(lc, child->targetlist)
 	{
 		TargetEntry *entry = lfirst(lc);
 		TargetEntry *below = flatCopyTargetEntry(entry);
-		TargetEntry *above = flatCopyTargetEntry(entry);	/* clients are told of its origin */
+		/* The entry keeps resorigtbl and resorigcol, which clients are told. */
+		TargetEntry *above = flatCopyTargetEntry(entry);
 
 		below->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, entry);
 		above->expr = (Expr *) makeVarFromTargetEntry(INDEX_VAR, entry);
@@ -69,10 +78,11 @@ put_on_top(PlanContext *context, Plan **slot, JoinNodeKind kind, bool parallel)
 	}
 	plan->startup_cost = child->startup_cost;
 	plan->total_cost = child->total_cost;
-	plan->plan_rows = child->plan_rows; /* a Hash above sizes its table by it */
+	plan->plan_rows = child->plan_rows; /* A Hash above sizes its hash table by this number. */
 	plan->plan_width = child->plan_width;
 	plan->parallel_safe = child->parallel_safe;
-	plan->parallel_aware = parallel;	/* else it would get no shared memory */
+	/* A node that is not parallel-aware would get no shared memory. */
+	plan->parallel_aware = parallel;
 	plan->plan_node_id = ++context->plan_info.highest_node_id;
 	plan->lefttree = child;
 	plan->extParam = bms_copy(child->extParam);
@@ -82,8 +92,9 @@ put_on_top(PlanContext *context, Plan **slot, JoinNodeKind kind, bool parallel)
 }
 
 /*
- * What a node of the join's probe side carries of a filter, whose key's columns are these of its
- * child; or, without attributes, what the node of its build side does.
+ * Makes the description of a filter that a node carries.  For a node on the join's probe side,
+ * "attributes" are the key's columns in the output of the node's child; NULL makes the description
+ * for the node on the build side.
  */
 static JoinFilterInfo
 make_info(const JoinPushdown *pushdown, const AttrNumber *attributes)
@@ -114,7 +125,7 @@ make_info(const JoinPushdown *pushdown, const AttrNumber *attributes)
 	return info;
 }
 
-/* Has the foreign scans sent what they may be. */
+/* Arranges that the foreign scans are sent what they may be sent. */
 static void
 send_to_foreign(PlanContext *context, const JoinPushdown *pushdown, JoinFilterInfo *build)
 {
@@ -133,7 +144,10 @@ send_to_foreign(PlanContext *context, const JoinPushdown *pushdown, JoinFilterIn
 	}
 }
 
-/* The columns of a filter's key for which the table of a scan has such an index. */
+/*
+ * Returns the numbers of those columns of a filter's key for which the scanned table has an index
+ * that can be searched for the keys.
+ */
 static Bitmapset *
 indexed_columns(PlanContext *context, const JoinPushdown *pushdown, const JoinTarget *target,
 				const Scan *scan)
@@ -164,9 +178,9 @@ indexed_columns(PlanContext *context, const JoinPushdown *pushdown, const JoinTa
 }
 
 /*
- * Finds what keys can tell at the targets besides which rows match: which of them are partitions,
- * and which of their tables have an index that knows where keys are.  Returns the columns of the
- * key whose values must be kept for that.
+ * Finds what keys can tell at the targets besides which rows match: which targets are partitions
+ * that can be pruned, and which of their tables have an index that can be searched for keys.
+ * Returns the columns of the key whose values must be kept for that.
  */
 static Bitmapset *
 find_what_keys_tell(PlanContext *context, const JoinPushdown *pushdown)
@@ -200,20 +214,25 @@ find_what_keys_tell(PlanContext *context, const JoinPushdown *pushdown)
 	return kept;
 }
 
-/* The fraction of the cost of building that the first row of the outer side may cost. */
+/*
+ * If the first row of the outer side costs more than this fraction of the cost of building, the
+ * join builds first.
+ */
 #define FIRST_ROW			0.01
 
 /*
- * The fraction of the cost of the outer side that building may cost where other filters drop rows.
- * Those that they leave may lie at its end, as rows do where they are in the order of a filter's
- * keys.  If there are none, at least their scan was for less.
+ * If other filters drop rows of the outer side, the join builds first if building costs less than
+ * this fraction of the outer side.  The rows that the other filters leave may be at the end of the
+ * outer side, if rows are stored in the order of a filter's keys.  If building was in vain because
+ * no row is left, it has at least cost little compared with that scan.
  */
 #define BUILD_FOR_NOTHING	0.1
 
 /*
- * A hash join reads a row of its outer side before it builds, where that costs less, and does not
- * build if there is none.  That row comes before the filter.  Is it worth more to have the filter
- * first?  left: the fraction of the outer side's rows that other filters leave.
+ * Tells whether it is worth building first.  By default a hash join reads a row of its outer side
+ * before it builds, if that costs less than building, and does not build if there is no row; that
+ * row is not checked by the filter.  "left" is the fraction of the outer side's rows that other
+ * filters leave, and "building" the cost of building.
  */
 static bool
 is_worth_building_first(const Plan *outer, double left, Cost building)
@@ -221,7 +240,10 @@ is_worth_building_first(const Plan *outer, double left, Cost building)
 	if (left < 1 && building < BUILD_FOR_NOTHING * outer->total_cost)
 		return true;
 
-	/* never what costs more than the scan that it can shorten: there may be no row */
+	/*
+	 * Building must not cost more than the scan that the filter can shorten, as there may be no row
+	 * to probe.
+	 */
 	if (building > outer->total_cost)
 		return false;
 	return outer->startup_cost +
@@ -230,8 +252,8 @@ is_worth_building_first(const Plan *outer, double left, Cost building)
 }
 
 /*
- * The fraction of a probe node's rows that its filters of joins are expected to let pass; or those
- * alone that are there before the first row.
+ * Returns the fraction of a probe node's rows that its filters of joins are expected to let pass.
+ * If before_first_row is true, only filters of joins that build first count.
  */
 static double
 fraction_passing(const CustomScan *probe, bool before_first_row)
@@ -247,10 +269,11 @@ fraction_passing(const CustomScan *probe, bool before_first_row)
 }
 
 /*
- * Is the join to build before it reads its outer side?  Else the first row is not checked, nor is
- * what is read for it: by a node below that reads to the end, a worker, or another server; or by a
- * parallel scan, which can leave out pages only if it knows them before it begins.  And at an
- * all-or-none target every row must be checked.
+ * Decides whether the join is to build before it reads its outer side.  If it does not, the first
+ * row is not checked by the filter, nor are the rows read to find it: by a node further down that
+ * reads its input to the end, by a worker, or by a foreign server; and a parallel scan can skip
+ * pages only if it knows them before it begins.  At an all-or-none target, every row must be
+ * checked.
  */
 static bool
 builds_first(const JoinPushdown *pushdown)
@@ -268,13 +291,16 @@ builds_first(const JoinPushdown *pushdown)
 	{
 		const JoinTarget *target = lfirst(lc);
 
-		/* the cost of a CTE's first row is not among those of its scan */
+		/* The cost of a CTE scan does not include that of computing the CTE's first row. */
 		if (target->crossed.below_gather || target->crossed.below_hash ||
 			target->crossed.all_or_none || IsA(bloomfam_join_below_own(*target->slot), CteScan) ||
 			(target->indexed != NULL && bloomfam_join_below_own(*target->slot)->parallel_aware))
 			return true;
 
-		/* the first row is looked for at the first target, which filters above may be at */
+		/*
+		 * The first row is looked for at the first target, where filters of joins further up may
+		 * drop rows.
+		 */
 		if (lc == list_head(pushdown->targets) &&
 			bloomfam_join_node_kind(*target->slot) == JOIN_NODE_PROBE)
 			left = fraction_passing((const CustomScan *) *target->slot, true);
@@ -283,7 +309,10 @@ builds_first(const JoinPushdown *pushdown)
 		   is_worth_building_first(outer, left, pushdown->keeper->total_cost);
 }
 
-/* Puts the node on top of the join's build side; returns what it carries. */
+/*
+ * Puts the build node on top of the join's build side.  Returns the description of the filter that
+ * it carries.
+ */
 static JoinFilterInfo
 add_build(PlanContext *context, const JoinPushdown *pushdown, const Bitmapset *kept)
 {
@@ -310,7 +339,7 @@ add_build(PlanContext *context, const JoinPushdown *pushdown, const Bitmapset *k
 	return info;
 }
 
-/* The probe node on top of a plan, which may be there. */
+/* Returns the probe node on top of the plan in *slot, which is made if there is none yet. */
 static CustomScan *
 probe_on_top(PlanContext *context, Plan **slot, bool parallel)
 {
@@ -321,7 +350,10 @@ probe_on_top(PlanContext *context, Plan **slot, bool parallel)
 	return put_on_top(context, slot, JOIN_NODE_PROBE, parallel);
 }
 
-/* Puts a join's filter into the plan: a node on its build side, and one at each target. */
+/*
+ * Puts a join's filter into the plan: a build node on its build side, and a probe node at each
+ * target.
+ */
 static void
 add_filter(PlanContext *context, JoinPushdown *pushdown)
 {
@@ -358,7 +390,10 @@ add_filter(PlanContext *context, JoinPushdown *pushdown)
 		if (info.ancestors != NIL && crossed->branch != NULL && crossed->branch != target->slot &&
 			bloomfam_join_tree_is_volatile_free(pushdown->plan_info, *crossed->branch))
 		{
-			/* the other side of a join of partitions is not to be read for nothing */
+			/*
+			 * In a partitionwise join, the other side of the join must not be read in vain.  So the
+			 * partition is skipped by a probe node on top of the Append's child.
+			 */
 			CustomScan *all = probe_on_top(context, crossed->branch, parallel);
 			JoinFilterInfo skip = make_info(pushdown, crossed->branch_attributes);
 
@@ -377,21 +412,26 @@ add_filter(PlanContext *context, JoinPushdown *pushdown)
 /* ---- conditions with a stored filter ---- */
 
 /*
- * What such a filter must keep at execution says stored.c.  Of planning:
+ * stored.c says what must be kept in execution when a condition with a stored filter is taken out
+ * of a scan.  In planning, two things must be kept:
  *
- *	- The order is the planner's to choose, but not where row security has a part in it: a function
- *	  that could tell of a row must not see it before the policy has let it pass.  In such a
- *	  query, only what comes first is taken.  (Behind the barrier of a view there is a scan of its
- *	  own.)  Volatile conditions are left alone, and with them all of their scan.
- *	- EvalPlanQual evaluates a scan's conditions for a row again, and would miss this one.  So
- *	  plans that may come to that, those that lock or change rows of a table that they scan, are
- *	  left alone.
+ *	- The planner may choose the order of conditions, except where row security is involved: a
+ *	  function that could reveal something of a row must not see the row before the policy has let
+ *	  it pass.  So in a query with row security, only conditions that come first are taken.  (The
+ *	  security barrier of a view has a scan of its own.)  If one of a scan's other conditions is
+ *	  volatile, none is taken.
+ *	- EvalPlanQual evaluates a scan's conditions once more for a row, and would miss a condition
+ *	  that was taken.  So nothing is taken in plans that may use EvalPlanQual, which are those that
+ *	  lock or change rows of a table that they scan.
  */
 
-/* The fraction of rows, in thousandths, that it is expected to drop: it is made to be selective. */
+/*
+ * The fraction of rows, in thousandths, that a stored filter is expected to drop: users make such
+ * filters to be selective.
+ */
 #define STORED_DROP	900
 
-/* Can the condition be a filter that is probed in page batches? */
+/* Tells whether a condition probes a filter that can be probed in page batches instead. */
 static bool
 can_be_taken(Node *condition, Index relid, const JoinPlanInfo *plan_info)
 {
@@ -407,8 +447,9 @@ can_be_taken(Node *condition, Index relid, const JoinPlanInfo *plan_info)
 }
 
 /*
- * Is this a heap, and not too small?  A few rows are probed with as many blocks of the filter, of
- * which pages would want all.
+ * Tells whether a table is a heap and not too small to probe it in page batches.  For few rows, the
+ * condition itself reads only the blocks of the filter that it probes, whereas page batches would
+ * read the whole filter.
  */
 static bool
 is_worthwhile(Oid relation)
@@ -423,8 +464,9 @@ is_worthwhile(Oid relation)
 }
 
 /*
- * Puts a probe node for a condition, before which come so many of those that the scan keeps, on top
- * of the scan, or adds it to the one that is there: the parent, which may be NULL or some other
+ * Adds a condition with a stored filter to the probe node "parent" on top of the scan.  If "parent"
+ * is NULL or another kind of node, first puts a probe node on top of the scan in *slot.  "before"
+ * is the number of conditions kept in the scan that come before this condition.  Returns the probe
  * node.
  */
 static Plan *
@@ -448,7 +490,7 @@ add_condition(PlanContext *context, Plan **slot, Plan *parent, Node *condition, 
 	return &probe->scan.plan;
 }
 
-/* Moves conditions with stored filters from a scan to the node on top of it. */
+/* Moves conditions with stored filters from a scan to the probe node on top of it. */
 static void
 take_stored(PlanContext *context, Plan **slot)
 {
@@ -456,12 +498,16 @@ take_stored(PlanContext *context, Plan **slot)
 	Scan	   *scan = (Scan *) *slot;
 	Plan	   *parent = context->ancestors != NIL ? linitial(context->ancestors) : NULL;
 	List	   *taken = NIL;
-	List	   *before = NIL;	/* of each of them, so many that are left */
+	/*
+	 * List of int: for each condition taken, the number of conditions before it that the scan
+	 * keeps.
+	 */
+	List	   *before = NIL;
 	List	   *left = NIL;
 	ListCell   *lc;
 	ListCell   *lb;
 
-	/* a node of another extension may know its child's type */
+	/* A CustomScan node of another extension may depend on its child's node type. */
 	if ((parent != NULL && IsA(parent, CustomScan) &&
 		 bloomfam_join_node_kind(parent) == JOIN_NODE_OTHER) ||
 		(stmt->commandType != CMD_SELECT && stmt->commandType != CMD_INSERT) ||
@@ -504,7 +550,10 @@ plan_join(PlanContext *context, Join *join)
 	context->decisions = lappend(context->decisions, decision);
 }
 
-/* From the top down: when a scan is come to, all filters of joins that go there are there. */
+/*
+ * Adds filters to the plan in *slot, from the top down: when a scan is reached, it has already got
+ * the filters of all joins above it.
+ */
 static bool
 plan_tree(Plan **slot, void *plan_context)
 {
@@ -522,7 +571,10 @@ plan_tree(Plan **slot, void *plan_context)
 	if (IsA(plan, SeqScan))
 		take_stored(context, slot);
 
-	/* all joins above or below have their filters, and no cost depends on it any more */
+	/*
+	 * All joins above and below have their filters by now, and no cost depends on plan_rows any
+	 * more.  So it can be set to the number of rows expected after the filters.
+	 */
 	if (bloomfam_join_node_kind(plan) == JOIN_NODE_PROBE)
 		plan->plan_rows =
 			clamp_row_est(plan->plan_rows * fraction_passing((CustomScan *) plan, false));

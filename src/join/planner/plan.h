@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * plan.h
- *	  A finished plan gets filters.
+ *	  Adds filters to a finished plan.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,8 +12,9 @@
 #include "nodes/plannodes.h"
 
 /*
- * Adds filters to a finished plan, in which row security has a part or not.  Returns the
- * decisions: a JoinDecision for each of its hash joins.
+ * Adds filters to a finished plan. row_security says whether row security policies apply in the
+ * query.  Returns a list with a JoinDecision for each hash join, and for each merge join whose
+ * outer side is a Sort.
  */
 extern List *bloomfam_join_plan(PlannedStmt *stmt, bool row_security);
 

@@ -2,13 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * prune_cost.c
- *	  Which fraction of a table is read by a hash join that prunes partitions and blocks.
+ *	  Estimates the fraction of a table that is read if partitions and blocks are pruned.
  *
- * Which ones can match is found at execution, when the keys are known (partition_pruning.c,
- * block_pruning.c).  Here it is estimated from the expected number of keys, doubled as there may be
- * more.  Keys are taken to be anywhere, unless statistics tell that they are neighbours: the inner
- * side is a table in the order of the key, and of a column of which a condition takes a range, as
- * the days of a year.
+ * Which partitions and blocks can match is found during execution, when the keys are known
+ * (partition_pruning.c, block_pruning.c).  Here it is estimated from the expected number of keys,
+ * doubled as there may be more.  Keys are assumed to be scattered, unless statistics tell that they
+ * are neighbours: if the inner side is a table stored in the order of the key and of a column that
+ * a condition restricts to a range, such as the days of a year.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,21 +36,24 @@
 #include "join/planner/prune_cost.h"
 #include "pg/expression.h"
 
-/* So many times more keys than expected. */
+/* The factor by which the number of keys may exceed its estimate. */
 #define KEYS_IN_DOUBT	2.0
 
-/* Rows lie in the order of a column, if that of statistics is more. */
+/* Rows are taken to be stored in the order of a column if its correlation exceeds this. */
 #define SURELY_IN_ORDER	0.99
 
-/* What is expected of the keys of one column. */
+/* What is expected of the keys in one column. */
 typedef struct Spread
 {
-	double		keys;			/* distinct ones */
-	double		matching;		/* the fraction of the relation's rows that have one of them */
-	bool		together;		/* they are neighbours; else they are anywhere */
+	double		keys;			/* The number of distinct keys. */
+	double		matching;		/* The fraction of the relation's rows that have one of the keys. */
+	bool		together;		/* Whether the keys are neighbours; if not, they are scattered. */
 } Spread;
 
-/* Does a condition take a range of a column, in whose order the table is? */
+/*
+ * Tells whether a condition restricts a column to a range, and the table is stored in the order of
+ * that column.
+ */
 static bool
 takes_range(const Expr *condition, Oid table)
 {
@@ -140,10 +143,13 @@ fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinCandi
 	{
 		double		part = Max(rel->part_rels[i]->tuples, 1) / rows;
 
-		/* that a key lies in it */
+		/* The probability that at least one key lies in the partition. */
 		double		chance = keys <= JOIN_KEYS_FEW ? 1 - pow(1 - part, keys) : 1;
 
-		/* the rows that match, side by side, reach into it */
+		/*
+		 * If the matching rows are adjacent, they reach into this partition with this probability
+		 * at the most.
+		 */
 		if (run)
 			chance = Min(chance, part + spread.matching);
 		fraction += part * chance;
@@ -154,9 +160,9 @@ fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinCandi
 /* ---- pages ---- */
 
 /*
- * Where rows lie in the order of a column, but for a shift of up to half of a window, and all are
- * uniform, the correlation is 1 / sqrt(1 + window^2), as the variances add up.  Returns the
- * window, as a fraction of the table.
+ * Returns the window of the order of rows by a column, as a fraction of the table, from the
+ * correlation.  If rows lie in the order of the column except for a shift of up to half a window,
+ * and everything is uniform, the correlation is 1 / sqrt(1 + window^2), as the variances add up.
  */
 static double
 window_of_order(double order)
@@ -165,9 +171,11 @@ window_of_order(double order)
 }
 
 /*
- * Of keys that lie anywhere the gaps between are as the spacings of uniform random points: of m,
- * the r widest make r/m (1 + 1/(r+1) + ... + 1/m) of the whole (H. A. David and H. N. Nagaraja,
- * Order Statistics, 2003, section 6.4).  The sum is about ln(m/r).
+ * Returns the fraction of the whole that the widest gaps between keys cover; "most" is their
+ * number, and "gaps" the number of all gaps.  If keys are scattered, the gaps are the spacings of
+ * uniform random points: of m gaps, the r widest cover r/m (1 + 1/(r+1) + ... + 1/m) of the whole
+ * (H.  A.  David and H.  N.  Nagaraja, Order Statistics, 2003, section 6.4).  The sum is about
+ * ln(m/r).
  */
 static double
 fraction_of_gaps(double gaps, double most)
@@ -176,8 +184,10 @@ fraction_of_gaps(double gaps, double most)
 }
 
 /*
- * The rows that do not match are in the gaps.  At both ends of each a range of the index has others
- * as well, and rows that are not quite in order lie in half a window.
+ * Returns the fraction of a table's pages that remain to be read after searching a BRIN index for
+ * ranges of keys.  The rows that do not match are in the gaps between these ranges.  At both ends
+ * of each gap, a page range of the index also has rows that match, and rows that are not quite in
+ * order take up half a window.
  */
 static double
 fraction_of_ranges(const RelOptInfo *rel, double pages_per_range, const Spread *spread,
@@ -201,8 +211,9 @@ fraction_of_ranges(const RelOptInfo *rel, double pages_per_range, const Spread *
 }
 
 /*
- * By the BRIN index that leaves least.  Others are searched for one key after the other: so does a
- * nested loop, which reads the same pages, and the planner knows what that costs.
+ * Returns the fraction of a table's pages that is read with the BRIN index that leaves the fewest.
+ * Other indexes are not considered, as they are searched for one key after the other: a nested loop
+ * does that too and reads the same pages, and the planner knows what that costs.
  */
 static double
 fraction_of_pages(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *column,
@@ -225,7 +236,7 @@ fraction_of_pages(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn 
 
 		if (info->relam != BRIN_AM_OID || info->hypothetical)
 			continue;
-		index = index_open(info->indexoid, NoLock);	/* the planner has locked it */
+		index = index_open(info->indexoid, NoLock);	/* The planner has locked the index already. */
 		if (bloomfam_join_index_use(index, &indexed).search == JOIN_INDEX_BY_RANGE)
 		{
 			Spread		spread = expect_keys(root, innerrel, column, drop);

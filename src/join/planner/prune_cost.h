@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * prune_cost.h
- *	  Which fraction of a table is read by a hash join that prunes partitions and blocks.
+ *	  Estimates the fraction of a table that is read if partitions and blocks are pruned.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,10 +14,10 @@
 #include "join/planner/cost.h"
 
 /*
- * The fraction of a base relation that is read, from 0 to 1: of its partitions, if it has some,
- * else of its pages.  The hash join is the candidate's, with innerrel on the inner side.  Its
- * columns' attributes are the relation's; inner is as it is in the query.  1 while
- * bloomfam.join_filter_skip is off.
+ * Returns the fraction of a base relation that a hash join reads, from 0 to 1: of its partitions,
+ * if it is partitioned, else of its pages.  "candidate" is the join's filter, and innerrel the
+ * inner side; the attributes of the candidate's columns are those of "rel", and its inner
+ * expressions are as in the query.  Returns 1 if bloomfam.join_filter_skip is off.
  */
 extern double bloomfam_join_read_fraction(PlannerInfo *root, const RelOptInfo *rel,
 										  const JoinCandidate *candidate,

@@ -2,32 +2,32 @@
 /*-------------------------------------------------------------------------
  *
  * pushdown.c
- *	  Where a filter can drop rows: the columns of a join's key, followed down a finished plan.
+ *	  Finds where a filter can drop rows, by following a join's key down a finished plan.
  *
- * The planner has finished: join order and methods stay as they are, and only rows that the join
- * would drop anyway may be dropped earlier.  So the columns of the key of a join whose kind
- * allows that are followed down its probe side, as far as a row that is missing there is just a
- * row that the join does not get.  Where that ends is a target, where rows are probed.
+ * The planner has finished: join order and join methods remain as they are, and only rows that the
+ * join would drop anyway may be dropped earlier.  So if the join's type allows it, the columns of
+ * its key are followed down its probe side, as long as a row that is missing there is just a row
+ * that the join does not get.  The place where that ends is a target, where rows are probed.
  *
- * Through a hash join that compares the key's column with one of its other side, a filter is pushed
- * down both sides.
+ * If a lower hash join compares the key's column with a column of its other side, the filter is
+ * pushed down both sides of it.
  *
- * It is pushed through a node only if all columns of the key come unchanged from one child of it,
- * and
+ * A filter is pushed through a node only if all columns of the key come unchanged from one child of
+ * the node, and
  *
- *	- the node is volatile-free, and so are both sides of a join;
- *	- a row less in the child is a row less in the result: not the nullable side of an outer join,
- *	  no limit; an aggregate, DISTINCT, a window or a set operation only by columns of the key that
- *	  it groups by, partitions by or compares in the same sense of equality.  What is computed of a
- *	  part of a group may fail, by a division by zero for instance, where that of all of it does
- *	  not: so a target below is all-or-none;
- *	- a CTE is read by nobody but by scans that the same filter was pushed down to;
- *	- the rows that the node drops may be hashed: with a security barrier somewhere in the query,
- *	  only by what is leakproof;
- *	- what the node keeps for a rescan stays right then.  Sort, Material, Memoize, the hash table
- *	  of a lower join may keep rows while the join builds anew, with other keys; so its build side
- *	  must come out the same each time: without parameters and without volatile functions, and its
- *	  key not computed by an aggregate.
+ *	- the node is free of volatile functions, and so are both sides of a join;
+ *	- a row less in the child is a row less in the result.  That excludes the nullable side of an
+ *	  outer join, and a limit.  An aggregate, DISTINCT, a window or a set operation must group by,
+ *	  partition by or compare the key's columns, in the same sense of equality.  What is computed of
+ *	  a part of a group may fail, for instance by a division by zero, where computing it of the
+ *	  whole group does not; so a target below is all-or-none;
+ *	- a CTE is read only by scans that the filter was pushed down to as well;
+ *	- the rows that the node drops may be hashed: if there is a security barrier anywhere in the
+ *	  query, only by leakproof functions;
+ *	- what the node keeps for a rescan remains correct.  Sort, Material, Memoize and the hash table
+ *	  of a lower join may keep rows while the join builds anew with other keys.  So the build side
+ *	  must return the same rows each time: it must have no parameters and no volatile functions, and
+ *	  its key must not be computed by an aggregate.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,7 +45,7 @@
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
 
-/* Is a plan without parameters from outside, while the plan that it is part of runs? */
+/* Tells whether a plan depends on no parameter that is set outside of it while the query runs. */
 static bool
 is_on_its_own(const JoinPlanInfo *plan_info, const Plan *plan)
 {
@@ -55,8 +55,8 @@ is_on_its_own(const JoinPlanInfo *plan_info, const Plan *plan)
 static void follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes);
 
 /*
- * All columns of the key behind their columns in the plan; NULL unless all are of this child or
- * table.
+ * Returns the columns of a child, or of a table, that are behind the given output columns of a plan
+ * for all columns of the key.  Returns NULL if one of them is not a column with this varno.
  */
 static AttrNumber *
 columns_behind(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, int varno)
@@ -74,8 +74,8 @@ columns_behind(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes,
 }
 
 /*
- * Are all columns of the key among those that a node groups by, and does it group in the join's
- * sense of equality?  Otherwise a group could lose some of its rows and not others.
+ * Tells whether all columns of the key are among those that a node groups by, in the same sense of
+ * equality as the join's.  If they are not, a group could lose only some of its rows.
  */
 static bool
 groups_by_key(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
@@ -92,7 +92,10 @@ groups_by_key(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 	return true;
 }
 
-/* Finds the first column of the key, from this one on, by which anything may be sent to a scan. */
+/*
+ * Finds the first column of the key, from number "from" on, by which anything may be sent to a
+ * foreign scan, and sets target->column and target->sendings.
+ */
 static void
 find_sendings(const JoinPushdown *pushdown, JoinForeignTarget *target, int from)
 {
@@ -115,7 +118,7 @@ foreign_target(JoinPushdown *pushdown, ForeignScan *scan, const AttrNumber *attr
 	JoinForeignTarget *target = palloc0(sizeof(JoinForeignTarget));
 	JoinReason	reason = pushdown->not_to_foreign;
 
-	/* the scan would be sent it anew for each value of a parameter of its own */
+	/* A scan with parameters of its own would be sent the keys again for each value of them. */
 	if (reason == JOIN_NO_REASON && !is_on_its_own(pushdown->plan_info, &scan->scan.plan))
 		reason = JOIN_FOREIGN_BEGINS_ANEW;
 	target->scan = scan;
@@ -141,7 +144,7 @@ stop_here(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	target->crossed = pushdown->crossed;
 	target->crossed.nodes++;
 
-	/* an Append calls an asynchronous child itself, and would not know a node in between */
+	/* An Append calls an asynchronous child itself, and would not recognize a node on top of it. */
 	if (!(*slot)->async_capable)
 		pushdown->targets = lappend(pushdown->targets, target);
 
@@ -152,7 +155,7 @@ stop_here(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	}
 }
 
-/* Returns why nothing can be sent to foreign scans anywhere; JOIN_NO_REASON if it may be. */
+/* Returns the reason why nothing can be sent to any foreign scan; JOIN_NO_REASON if it can. */
 static JoinReason
 foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
 {
@@ -165,14 +168,17 @@ foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
 	if (!is_on_its_own(plan_info, keeper) || !is_on_its_own(plan_info, outerPlan(keeper)))
 		return JOIN_FOREIGN_BUILD_DEPENDS;
 
-	/* EvalPlanQual shares parameters with the query that it belongs to, though it may build anew */
+	/*
+	 * EvalPlanQual shares parameters with the query that it belongs to, but may build with other
+	 * rows.
+	 */
 	if (!repeatable && (stmt->commandType != CMD_SELECT || stmt->rowMarks != NIL ||
 						stmt->hasModifyingCTE))
 		return JOIN_FOREIGN_BUILD_VARIES;
 	return JOIN_NO_REASON;
 }
 
-/* Does a node read all rows of its child before it returns the first one? */
+/* Tells whether a node reads all rows of its child before it returns the first one. */
 static bool
 reads_all_first(const Plan *plan)
 {
@@ -181,7 +187,10 @@ reads_all_first(const Plan *plan)
 		   (IsA(plan, SetOp) && ((const SetOp *) plan)->strategy == SETOP_HASHED);
 }
 
-/* Does a plan return rows of a node that reads all of its own before it returns the first one? */
+/*
+ * Tells whether a plan returns the rows of a node that reads all of its input before it returns the
+ * first row.
+ */
 static bool
 reads_to_end(const Plan *plan)
 {
@@ -204,9 +213,10 @@ reads_to_end(const Plan *plan)
 }
 
 /*
- * The child of a join that the key's columns come from, if rows of it may be dropped; else NULL.
- * There must be nothing between a hash join and its Hash, so the filter must be able to pass that.
- * *behind gets the columns in the child that is returned.
+ * Returns the slot of the child of a join that the key's columns come from, and sets *behind to
+ * these columns in the child.  Returns NULL if they do not come from one child, or if rows of that
+ * child may not be dropped.  No node can be put between a hash join and its Hash, so the inner side
+ * of a hash join is returned only if the filter can be pushed through the Hash.
  */
 static Plan **
 side_of_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, AttrNumber **behind)
@@ -232,10 +242,12 @@ side_of_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, A
 }
 
 /*
- * The column of a hash join's other child that is equal, in the sense of the filter's join, to the
- * key's, which is this one of its outer or inner child; 0: there is none, or the filter may not be
- * pushed there as well.  A row there whose column is not in the filter matches only rows that are
- * not, either: these are dropped in any case, as are, of a semi-join, those that then match none.
+ * Returns the column of a hash join's other child that equals the key, in the sense of the filter's
+ * join.  "attribute" is the key's column in the inner child if from_inner is true, else in the
+ * outer child.  Returns 0 if there is no such column, or if the filter may not be pushed down the
+ * other side as well.  A row of the other side whose column is not in the filter matches only rows
+ * that are not in the filter either, which are dropped anyway.  In a semi-join, so are rows that
+ * then match none.
  */
 static AttrNumber
 column_across(const JoinPushdown *pushdown, Plan *plan, bool from_inner, AttrNumber attribute)
@@ -268,7 +280,10 @@ column_across(const JoinPushdown *pushdown, Plan *plan, bool from_inner, AttrNum
 	return 0;
 }
 
-/* Does a node that groups rows compute something of those of a group, or choose among them? */
+/*
+ * Tells whether a node that groups rows computes something of the rows of a group, or chooses among
+ * them.
+ */
 static bool
 computes_groups(const Plan *plan)
 {
@@ -285,7 +300,7 @@ is_join(const Plan *plan)
 	return IsA(plan, HashJoin) || IsA(plan, NestLoop) || IsA(plan, MergeJoin);
 }
 
-/* Can a node drop rows of the child that the filter is pushed to? */
+/* Tells whether a node can drop rows of the child that the filter is pushed to. */
 static bool
 hides_rows(const Plan *plan)
 {
@@ -296,9 +311,9 @@ hides_rows(const Plan *plan)
 }
 
 /*
- * Can a filter be pushed through this node, as far as its own expressions tell?  What a security
- * barrier hides may be hashed by leakproof functions only.  A subquery that needs no node of its
- * own has none in a finished plan, so any node that can drop rows may be the barrier.
+ * Tells whether a filter can be pushed through a node, as far as the node's own expressions allow.
+ * Rows that a security barrier hides may be hashed only by leakproof functions.  A finished plan
+ * has no node for a subquery that needs none, so any node that can drop rows may be the barrier.
  */
 static bool
 is_passable(const JoinPushdown *pushdown, Plan *plan)
@@ -308,7 +323,7 @@ is_passable(const JoinPushdown *pushdown, Plan *plan)
 			!pushdown->plan_info->has_barrier || !hides_rows(plan));
 }
 
-/* Notes that the filter is pushed through a node. */
+/* Records in pushdown->crossed that the filter is pushed through a node. */
 static void
 pass_through(JoinPushdown *pushdown, const Plan *plan)
 {
@@ -322,7 +337,7 @@ pass_through(JoinPushdown *pushdown, const Plan *plan)
 	pushdown->crossed.nodes++;
 }
 
-/* Through an Append to all of its children; false if it cannot be pushed there. */
+/* Pushes the filter through an Append to all of its children.  Returns false if it cannot be. */
 static bool
 follow_each(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 {
@@ -345,7 +360,7 @@ follow_each(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 	return true;
 }
 
-/* Through a join to one side of it, or to both; false if it cannot be pushed there. */
+/* Pushes the filter through a join to one or both of its sides.  Returns false if it cannot be. */
 static bool
 follow_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 {
@@ -356,9 +371,9 @@ follow_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 
 	/*
 	 * A nested loop rescans its inner side for each row of the outer one, or reads it up to the
-	 * first match; other joins stop reading a side once the other has no more rows.  So where rows
-	 * of one side are dropped, less of the other is read, and more of the same until there is one
-	 * that passes.
+	 * first match; other joins stop reading one side when the other has no more rows.  So if rows
+	 * of one side are dropped, less of the other side is read, and more of the same side until a
+	 * row passes.  Neither side may be volatile then.
 	 */
 	if (!bloomfam_join_tree_is_volatile_free(pushdown->plan_info, plan->lefttree) ||
 		!bloomfam_join_tree_is_volatile_free(pushdown->plan_info, plan->righttree))
@@ -376,7 +391,10 @@ follow_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 	return true;
 }
 
-/* Can a filter of these columns of a node's only child be pushed there? */
+/*
+ * Tells whether a filter can be pushed from a node to its only child.  "behind" are the key's
+ * columns in the child.
+ */
 static bool
 may_follow_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 {
@@ -423,13 +441,16 @@ follow_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 		return false;
 	pass_through(pushdown, plan);
 	follow(pushdown, is_subquery ? &((SubqueryScan *) plan)->subplan : &plan->lefttree, behind);
-	/* from 18 on a set operation has two inputs, whose columns are in the same places */
+	/* From version 18 on a SetOp has two inputs, whose columns are at the same positions. */
 	if (plan->righttree != NULL)
 		follow(pushdown, &plan->righttree, behind);
 	return true;
 }
 
-/* A node of ours hands rows on as they are; and one on top of a scan is enough for all filters. */
+/*
+ * Pushes the filter through a build or probe node, which returns its child's rows unchanged.  If a
+ * target is right below a probe node, that node serves the target.
+ */
 static void
 follow_own(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 {
@@ -449,7 +470,7 @@ follow_own(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	}
 }
 
-/* Pushes the filter through a node, further down; false if it cannot be. */
+/* Pushes the filter through a node and further down.  Returns false if it cannot be. */
 static bool
 follow_through(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 {
@@ -459,7 +480,7 @@ follow_through(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 						 : follow_child(pushdown, plan, attributes);
 }
 
-/* Finds the targets below *slot, or on top of it. */
+/* Finds the targets below the plan in *slot, or makes one on top of it. */
 static void
 follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 {
@@ -475,7 +496,10 @@ follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 
 /* ---- CTEs ---- */
 
-/* A CTE, and how many scans of it there are in a plan. */
+/*
+ * The number of scans of a CTE in a plan. plan_id is the CTE's number among the statement's
+ * subplans.
+ */
 typedef struct CteScans
 {
 	int			plan_id;
@@ -492,7 +516,7 @@ count_cte_scans(Plan **slot, void *context)
 	return bloomfam_plan_walker(*slot, count_cte_scans, scans);
 }
 
-/* The scan of a CTE that a target is on top of; NULL if it is on top of something else. */
+/* Returns the CTE scan that a target is on top of; NULL if it is on top of another node. */
 static CteScan *
 cte_scan_of(const JoinTarget *target)
 {
@@ -501,7 +525,7 @@ cte_scan_of(const JoinTarget *target)
 	return IsA(plan, CteScan) ? (CteScan *) plan : NULL;
 }
 
-/* Notes that the filter is pushed through what another target was pushed through. */
+/* Merges what another target was pushed through into *crossed. */
 static void
 merge_crossed(JoinCrossed *crossed, const JoinCrossed *other)
 {
@@ -513,8 +537,8 @@ merge_crossed(JoinCrossed *crossed, const JoinCrossed *other)
 }
 
 /*
- * Is a column of a plan one of a node below, whose rows it passes on?  Then it has no value, but
- * NULL, that the node's column has not.
+ * Tells whether a column of a plan is a column of a node further down, whose rows the plan passes
+ * on.  The plan's column then has no values, besides NULL, that the node's column does not have.
  */
 static bool
 comes_from(Plan *plan, AttrNumber attribute, const Plan *node, AttrNumber of_node)
@@ -535,8 +559,9 @@ comes_from(Plan *plan, AttrNumber attribute, const Plan *node, AttrNumber of_nod
 }
 
 /*
- * Has another filter only keys that this one has as well?  So it is where the build side of its
- * join is made of this join's rows, and both compare alike.
+ * Tells whether another filter has only keys that this filter has as well.  It has if the build
+ * side of its join is made of rows of this join's build side, and both joins compare keys in the
+ * same way.
  */
 static bool
 has_keys_of(const JoinPushdown *other, const JoinPushdown *pushdown)
@@ -554,9 +579,9 @@ has_keys_of(const JoinPushdown *other, const JoinPushdown *pushdown)
 }
 
 /*
- * Counts the scans of a CTE that other filters were pushed down to, by the same column, all of
- * whose keys this one has: they have no use either for rows that this one drops.  Notes what these
- * were pushed through.
+ * Counts those scans of a CTE that other filters were pushed down to by the same column, if this
+ * filter has all of their keys: then these scans have no use for rows that this filter drops.
+ * Merges what the other filters were pushed through into *crossed.
  */
 static int
 count_covered_scans(JoinPushdown *pushdown, int plan_id, const AttrNumber *behind,
@@ -591,10 +616,10 @@ count_covered_scans(JoinPushdown *pushdown, int plan_id, const AttrNumber *behin
 }
 
 /*
- * Pushes the filter into the plan of a CTE, if each scan of it in the whole plan is a target, or
- * another filter's that has no other keys: then nobody has any use for the rows that it drops.  The
- * targets on top of the scans are removed.  The CTE keeps its rows.  Returns whether it was pushed
- * there.
+ * Pushes the filter into the plan of a CTE, if each scan of the CTE in the whole plan is a target
+ * of this filter, or of another filter that has no other keys.  Then nobody has any use for the
+ * rows that this filter drops.  The targets on top of the scans are removed.  Returns whether the
+ * filter was pushed into the CTE, which keeps its rows.
  */
 static bool
 enter_cte(JoinPushdown *pushdown, CteScan *cte, const AttrNumber *behind)
@@ -636,7 +661,7 @@ enter_cte(JoinPushdown *pushdown, CteScan *cte, const AttrNumber *behind)
 	pushdown->targets = others;
 	pushdown->crossed = crossed;
 	pushdown->crossed.materialized = true;
-	/* a foreign scan there is not below the join, which could not tell it to begin anew */
+	/* A foreign scan in the CTE is not below the join, so the join could not have it begin anew. */
 	if (not_to_foreign == JOIN_NO_REASON)
 		pushdown->not_to_foreign = JOIN_FOREIGN_IN_CTE;
 	follow(pushdown, plan, behind);
@@ -644,7 +669,7 @@ enter_cte(JoinPushdown *pushdown, CteScan *cte, const AttrNumber *behind)
 	return true;
 }
 
-/* Pushes the filter into CTEs, where it can be, and from there into others. */
+/* Pushes the filter into the CTEs that it can be pushed into, and from there into other CTEs. */
 static void
 enter_ctes(JoinPushdown *pushdown)
 {
@@ -692,7 +717,7 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *jo
 	pushdown->candidate.columns = columns;
 	pushdown->candidate.ncolumns = ncolumns;
 	pushdown->crossed.workers = workers;
-	/* the Hash's parameters are those of its keys, too */
+	/* The Hash's parameters include those of its keys. */
 	pushdown->crosses_materialization =
 		bms_is_subset(keeper->extParam, plan_info->fixed_params) &&
 		bms_is_subset(build->extParam, plan_info->fixed_params) && repeatable &&

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * pushdown.h
- *	  Where a filter can drop rows: the columns of a join's key, followed down a finished plan.
+ *	  Finds where a filter can drop rows, by following a join's key down a finished plan.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,71 +16,121 @@
 #include "join/planner/volatility.h"
 #include "pg/compat.h"
 
-/* What a filter was pushed down through, from its join. */
+/* What a filter was pushed down through, on the way from its join. */
 typedef struct JoinCrossed
 {
-	bool		below_gather;	/* a Gather, which the join is above */
-	bool		below_hash;		/* the Hash of a join further down, or a set operation that
-								 * hashes */
-	bool		read_to_end;	/* a node that reads all rows before it returns the first */
-	bool		materialized;	/* a node that keeps rows, and hands them on later */
-	bool		all_or_none;	/* an aggregate: once a row of a key has passed, every later row of
-								 * that key must */
-	int			workers;		/* that run this part of the plan; 0: the leader alone does */
-	int			nodes;			/* how many it was pushed through */
-	Plan	  **branch;			/* the child of the last Append; NULL: no Append */
+	/* Whether it was pushed through a Gather, so that the join is above the Gather. */
+	bool		below_gather;
+	/*
+	 * Whether it was pushed through the Hash of a join further down, or a set operation that
+	 * hashes.
+	 */
+	bool		below_hash;
+	/* Whether it was pushed through a node that reads all rows before it returns the first one. */
+	bool		read_to_end;
+	/* Whether it was pushed through a node that keeps rows and returns them later. */
+	bool		materialized;
+	/*
+	 * Whether it was pushed through an aggregate or the like: once a row of a key has passed, every
+	 * later row of that key must pass.
+	 */
+	bool		all_or_none;
+	/* The number of workers that run this part of the plan; 0: only the leader runs it. */
+	int			workers;
+	int			nodes;			/* The number of nodes that the filter was pushed through. */
+	/*
+	 * The slot of the child of the last Append that the filter was pushed through; NULL: there was
+	 * none.
+	 */
+	Plan	  **branch;
 	const AttrNumber *branch_attributes;
 } JoinCrossed;
 
-/* A foreign scan at a target, or an asynchronous one, which cannot have a target on top. */
+/*
+ * A foreign scan that a filter was pushed down to.  It is at a target, or it is asynchronous, so
+ * that no probe node can be put on top of it.
+ */
 typedef struct JoinForeignTarget
 {
 	JoinForeignSite site;
 	ForeignScan *scan;
-	bool		volatile_free;	/* none of the scan's conditions and columns is volatile */
-	const AttrNumber *attributes;	/* of the key's columns, among the scan's output columns; NULL
-									 * if nothing may be sent */
-	int			column;			/* the first column of the key by which anything may be sent */
-	JoinSendings sendings;		/* what may be sent by it, and why not the rest */
-	List	   *infos;			/* of JoinForeignInfo, what the scan is sent: planned in plan.c */
+	bool		volatile_free;	/* Whether none of the scan's conditions and columns is volatile. */
+	/* The key's columns among the scan's output columns; NULL: nothing may be sent. */
+	const AttrNumber *attributes;
+	/* The number of the key's first column by which anything may be sent, from 0. */
+	int			column;
+	/* What may be sent for that column, and the reasons why the rest may not. */
+	JoinSendings sendings;
+	List	   *infos;			/* List of JoinForeignInfo: what the scan is sent; set in plan.c. */
 } JoinForeignTarget;
 
-/* Where a filter is to drop rows: on top of *slot, whose columns these are. */
+/*
+ * A place where a filter is to drop rows: a probe node is put on top of the plan in *slot, and
+ * "attributes" are the key's columns in that plan's output.
+ */
 typedef struct JoinTarget
 {
 	JoinFilterSite site;
 	Plan	  **slot;
 	const AttrNumber *attributes;
-	JoinCrossed	crossed;		/* from the join, with it, to here */
-	JoinForeignTarget *foreign;	/* the scan there, if it is one that the filter may be pushed to */
-	List	   *ancestors;		/* of JoinAncestorInfo, if keys tell whether the partition scanned
-								 * here can match, else NIL: found in plan.c */
-	Bitmapset  *indexed;		/* columns of the key by which an index tells where keys are: found
-								 * in plan.c */
+	/* What the filter was pushed through from its join, the join included, to the target. */
+	JoinCrossed	crossed;
+	/* The foreign scan at the target; NULL: no foreign scan is there. */
+	JoinForeignTarget *foreign;
+	/*
+	 * List of JoinAncestorInfo, if the keys tell whether the partition scanned here can match, else
+	 * NIL; set in plan.c.
+	 */
+	List	   *ancestors;
+	/*
+	 * The columns of the key for which the scanned table has an index that can be searched for
+	 * keys; set in plan.c.
+	 */
+	Bitmapset  *indexed;
 } JoinTarget;
 
-/* A filter of a join of a finished plan, and how it is pushed down there. */
+/* A filter of a join in a finished plan, and where it is pushed down to. */
 typedef struct JoinPushdown
 {
-	JoinCandidate candidate;	/* its sites are those of the targets */
+	/* The filter as the cost model sees it; its sites are those of the targets. */
+	JoinCandidate candidate;
 	const JoinPlanInfo *plan_info;
-	Join	   *join;			/* a HashJoin, or a MergeJoin whose outer side is a Sort */
-	Plan	   *keeper;			/* the Hash, or that Sort: it reads the build side to its end before
-								 * the join asks for a row of the probe side, or may be made to */
-	Plan	  **probe_side;		/* the join's other side */
-	bool		crosses_materialization; /* may it pass nodes that keep rows? */
-	JoinReason	not_to_foreign; /* why nothing can be sent to foreign scans; JOIN_NO_REASON: it may
-								 * be */
-	JoinCrossed	crossed;		/* while targets are looked for: so far, without the join */
-	List	   *targets;		/* of JoinTarget */
-	List	   *foreign;		/* of JoinForeignTarget */
-	bool		per_process;	/* the rows probed are those of one of several processes */
-	JoinReason	not_first;		/* why the join may not build first; JOIN_NO_REASON: it may */
-	int			number;			/* in the plan, from 1, given in plan.c; 0 if it is not made */
-	int			param;			/* the executor's parameter by which its nodes find it */
+	/* The join: a HashJoin, or a MergeJoin whose outer side is a Sort. */
+	Join	   *join;
+	/*
+	 * The Hash, or that Sort.  It reads the build side to its end before the join asks the probe
+	 * side for a row, or can be made to do so.
+	 */
+	Plan	   *keeper;
+	Plan	  **probe_side;		/* The slot of the join's probe side. */
+	/* Whether the filter may be pushed through nodes that keep rows. */
+	bool		crosses_materialization;
+	/* The reason why nothing can be sent to foreign scans; JOIN_NO_REASON: it may be sent. */
+	JoinReason	not_to_foreign;
+	/*
+	 * While targets are looked for: what the filter has been pushed through so far, without the
+	 * join.
+	 */
+	JoinCrossed	crossed;
+	List	   *targets;		/* List of JoinTarget. */
+	List	   *foreign;		/* List of JoinForeignTarget. */
+	/* Whether the numbers of probed rows are those of one of several processes. */
+	bool		per_process;
+	/* The reason why the join may not build first; JOIN_NO_REASON: it may. */
+	JoinReason	not_first;
+	/* The filter's number in the plan, from 1, set in plan.c; 0: the filter is not made. */
+	int			number;
+	/*
+	 * The number of the executor parameter by which the build node and the probe nodes find the
+	 * filter.
+	 */
+	int			param;
 } JoinPushdown;
 
-/* Returns the node that keeps a join's build side; NULL if the join has none. */
+/*
+ * Returns the node that reads and keeps a join's build side: the Hash of a hash join, or the Sort
+ * on the outer side of a merge join.  Returns NULL for any other node.
+ */
 static inline Plan *
 bloomfam_join_keeper(const Plan *join)
 {
@@ -89,7 +139,10 @@ bloomfam_join_keeper(const Plan *join)
 	return IsA(join, MergeJoin) && IsA(outerPlan(join), Sort) ? outerPlan(join) : NULL;
 }
 
-/* Do rows of a hash join's outer side that match no row of the inner side add nothing to it? */
+/*
+ * Tells whether rows of a hash join's outer side that match no row of the inner side add nothing to
+ * the join.
+ */
 static inline bool
 bloomfam_join_drops_outer(JoinType type)
 {
@@ -98,8 +151,8 @@ bloomfam_join_drops_outer(JoinType type)
 }
 
 /*
- * May rows of the outer side of a join of this type be dropped for which the joins above have no
- * use?
+ * Tells whether rows of the outer side of a join of this type may be dropped if the joins above
+ * have no use for them.
  */
 static inline bool
 bloomfam_join_may_pass_outer(JoinType type)
@@ -108,17 +161,17 @@ bloomfam_join_may_pass_outer(JoinType type)
 }
 
 /*
- * Follows the key of a join down its probe side, and finds the targets of its filter.  The
- * join is in a part of the plan that so many workers run; 0: the leader alone does.  The columns
- * must stay.
+ * Follows the key of a join down its probe side, and finds the targets of its filter.  "workers" is
+ * the number of workers that run the join's part of the plan; 0: only the leader runs it.  The
+ * result refers to columns[], which must stay in memory.
  */
 extern JoinPushdown *bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers,
 												 Join *join, const JoinKeyColumn *columns,
 												 int ncolumns);
 
 /*
- * Asks the other servers what depends on them, if it is not known, and settles what may be sent to
- * foreign scans.  Returns whether anything was open.
+ * Asks foreign servers for the types of remote columns that are not known yet, and then settles
+ * what may be sent to foreign scans.  Returns whether anything was not known.
  */
 extern bool bloomfam_join_pushdown_ask(JoinPushdown *pushdown);
 

@@ -2,15 +2,15 @@
 /*-------------------------------------------------------------------------
  *
  * subquery_stats.c
- *	  Statistics of a subquery's columns, where the server has none.
+ *	  Provides statistics of a subquery's columns where the server has none.
  *
- * The server looks through a subquery for the statistics of the table's column behind a column, but
- * not if the subquery groups its rows or is a set operation.  It then takes the column for one of
- * 200 distinct values.  So a join with a few keys seems to keep all rows of the subquery, and a
- * filter to drop none.
+ * For a column of a subquery, the server looks up the statistics of the table's column behind it,
+ * but not if the subquery groups its rows or is a set operation.  Then it assumes 200 distinct
+ * values.  So a join with a few keys seems to keep all rows of the subquery, and a filter to drop
+ * none.
  *
- * Here the column is followed to its tables all the same.  Grouping leaves as many distinct values
- * as there were, so their number is all that is told.  How often each occurs, grouping changes.
+ * Here the column is followed to its tables nevertheless.  Grouping does not change the number of
+ * distinct values, so only that number is passed on, and not how often each value occurs.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,16 +29,19 @@
 #include "pg/compat.h"
 #include "pg/expression.h"
 
-/* What is known of a column of a query's result. */
+/* What is known of an output column of a query. */
 typedef struct ColumnStats
 {
-	double		distinct;		/* distinct values that are not NULL */
-	double		nulls;			/* the fraction of rows that have NULL */
+	double		distinct;		/* The number of distinct values that are not NULL. */
+	double		nulls;			/* The fraction of rows in which the column is NULL. */
 } ColumnStats;
 
 static bool find_stats(PlannerInfo *root, AttrNumber attribute, ColumnStats *stats);
 
-/* Finds what is known of a column of one input of a set operation, or of several. */
+/*
+ * Finds what is known of an output column of a set operation, or of one of its inputs.  Returns
+ * false if nothing is known.
+ */
 static bool
 find_set_stats(PlannerInfo *root, const Node *set, AttrNumber attribute, ColumnStats *stats)
 {
@@ -67,7 +70,7 @@ find_set_stats(PlannerInfo *root, const Node *set, AttrNumber attribute, ColumnS
 	return true;
 }
 
-/* Is a column the only one that these clauses group by? */
+/* Tells whether a column is the only one in a list of SortGroupClauses. */
 static bool
 is_only_one(const List *clauses, const TargetEntry *entry)
 {
@@ -75,7 +78,9 @@ is_only_one(const List *clauses, const TargetEntry *entry)
 		   linitial_node(SortGroupClause, clauses)->tleSortGroupRef == entry->ressortgroupref;
 }
 
-/* Finds what is known of a column of a planned query. */
+/*
+ * Finds what is known of an output column of a planned query.  Returns false if nothing is known.
+ */
 static bool
 find_stats(PlannerInfo *root, AttrNumber attribute, ColumnStats *stats)
 {
@@ -108,7 +113,7 @@ find_stats(PlannerInfo *root, AttrNumber attribute, ColumnStats *stats)
 	return !is_default;
 }
 
-/* The planner's state of a CTE that is not recursive; NULL if it has none. */
+/* Returns the PlannerInfo of a CTE's query; NULL if the CTE is recursive or has none. */
 static PlannerInfo *
 root_of_cte(PlannerInfo *root, const RangeTblEntry *rte)
 {
@@ -137,7 +142,10 @@ root_of_cte(PlannerInfo *root, const RangeTblEntry *rte)
 	return NULL;
 }
 
-/* Makes a row of pg_statistic, without most common values and the like. */
+/*
+ * Makes a pg_statistic row with the given number of distinct values and fraction of NULLs, and
+ * without most common values and other slots.
+ */
 static HeapTuple
 make_tuple(const ColumnStats *stats, double rows)
 {
@@ -167,7 +175,7 @@ bloomfam_join_subquery_stats(PlannerInfo *root, const RangeTblEntry *rte, AttrNu
 	ColumnStats stats;
 	int			i;
 
-	/* what a security barrier hides the server does not look at either */
+	/* The server does not look at columns behind a security barrier either. */
 	if ((rte->rtekind != RTE_SUBQUERY && rte->rtekind != RTE_CTE) || rte->inh ||
 		rte->security_barrier || attribute <= 0)
 		return false;
@@ -180,7 +188,10 @@ bloomfam_join_subquery_stats(PlannerInfo *root, const RangeTblEntry *rte, AttrNu
 	if (subroot == NULL)
 		return false;
 	query = subroot->parse;
-	/* the columns of a CTE that changes rows are those of its RETURNING */
+	/*
+	 * The output columns of a CTE that changes rows are those of its RETURNING clause, not of its
+	 * targetlist.
+	 */
 	if (query->commandType != CMD_SELECT)
 		return false;
 	if (query->setOperations == NULL && query->groupClause == NIL &&
@@ -191,6 +202,7 @@ bloomfam_join_subquery_stats(PlannerInfo *root, const RangeTblEntry *rte, AttrNu
 		return false;
 	vardata->statsTuple = make_tuple(&stats, rel->tuples);
 	vardata->freefunc = heap_freetuple;
-	vardata->acl_ok = true;		/* the tuple has no values */
+	/* The statistics tuple has no values that would need a privilege. */
+	vardata->acl_ok = true;
 	return true;
 }

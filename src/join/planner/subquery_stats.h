@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * subquery_stats.h
- *	  Statistics of a subquery's columns, where the server has none.
+ *	  Provides statistics of a subquery's columns where the server has none.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,9 +12,10 @@
 #include "utils/selfuncs.h"
 
 /*
- * Gives the planner statistics of a column of a subquery or a CTE that groups its rows, or is a set
- * operation: how many distinct values the column has.  To be called as get_relation_stats_hook.
- * Returns false, and leaves vardata alone, if the server knows as much by itself.
+ * Gives the planner statistics of a column of a subquery or a CTE that groups its rows or is a set
+ * operation: the number of distinct values in the column, and the fraction of NULLs.  Must be
+ * called as a get_relation_stats_hook.  Returns false and leaves vardata unchanged if the server
+ * knows as much by itself, or if nothing is known.
  */
 extern bool bloomfam_join_subquery_stats(PlannerInfo *root, const RangeTblEntry *rte,
 										 AttrNumber attribute, VariableStatData *vardata);

@@ -2,21 +2,22 @@
 /*-------------------------------------------------------------------------
  *
  * volatility.c
- *	  What of a plan somebody may count: expressions, nodes and all below; and what of it gives the
- *	  same rows each time.
+ *	  Tells what in a plan is volatile, and what returns the same rows each time.
  *
- * A filter makes parts of a plan give fewer rows.  So others run less often.  That must not be
- * seen: a volatile function is called as often as without filters.  And a part that runs again must
- * give the same rows again, where something was kept that depends on them.
+ * A filter makes parts of a plan return fewer rows, so that other parts run less often.  The user
+ * must not be able to see that: a volatile function must be called as often as without filters.
+ * And a part that runs again must return the same rows again, if something that depends on them was
+ * kept.
  *
- * The server's contain_volatile_functions() looks at the functions of an expression, and trusts
- * all else.  Here only what is known is trusted: the types of plan nodes and of expressions are
- * listed (pg/plan_nodes.c), and one that is missing counts as volatile.  Three things that call
- * functions without naming them are looked into: a domain's CHECK, the functions that an aggregate
- * consists of, and a subplan that is evaluated when its result is first needed.
+ * The server's contain_volatile_functions() looks at the functions in an expression, and trusts all
+ * else.  Here only what is known is trusted: the types of plan nodes and of expressions are listed
+ * (pg/plan_nodes.c), and a type that is not listed counts as volatile.  Three things that call
+ * functions without naming them are looked into: the CHECK of a domain, the functions that an
+ * aggregate consists of, and a subplan that is evaluated when its result is first needed.
  *
- * What the server itself calls an undefined number of times is trusted: the support functions of
- * operator classes, by which it sorts and compares, and those that read and write a base type.
+ * Functions that the server itself calls an undefined number of times are trusted: the support
+ * functions of operator classes, by which it sorts and compares, and the input and output functions
+ * of base types.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,11 +46,13 @@
 
 /* ---- expressions ---- */
 
-/* One look at an expression. */
+/* The state of examining one expression. */
 typedef struct Walker
 {
-	const JoinPlanInfo *plan_info;	/* NULL: no plan yet */
-	List	   *domains;		/* whose CHECKs are looked into: they may lead to themselves */
+	/* The plan that the expression belongs to; NULL: there is no plan yet. */
+	const JoinPlanInfo *plan_info;
+	/* The domains whose CHECKs are being examined, as a CHECK may refer to its own domain. */
+	List	   *domains;
 } Walker;
 
 static bool is_volatile(Node *node, void *context);
@@ -65,7 +68,7 @@ function_is_volatile(Oid function, void *context)
 	return func_volatile(function) == PROVOLATILE_VOLATILE;
 }
 
-/* Has a domain a volatile CHECK, itself or one that it is made of? */
+/* Tells whether a domain, or a domain that it is based on, has a volatile CHECK. */
 static bool
 domain_is_volatile(Walker *walker, Oid domain)
 {
@@ -83,7 +86,7 @@ domain_is_volatile(Walker *walker, Oid domain)
 	constraints = MemoryContextAlloc(context, sizeof(DomainConstraintRef));
 	walker->domains = lappend_oid(walker->domains, domain);
 
-	/* they stay until the context goes */
+	/* The constraints stay in memory until the memory context is deleted. */
 	InitDomainConstraintRef(domain, constraints, context, false);
 	foreach(lc, constraints->constraints)
 		result |= is_volatile((Node *) ((DomainConstraintState *) lfirst(lc))->check_expr, walker);
@@ -92,7 +95,7 @@ domain_is_volatile(Walker *walker, Oid domain)
 	return result;
 }
 
-/* Is one of these columns of such a type? */
+/* Tells whether making a value of the type of one of these columns may call a volatile function. */
 static bool
 columns_are_volatile(Walker *walker, TupleDesc columns)
 {
@@ -124,7 +127,10 @@ row_is_volatile(Walker *walker, Oid type)
 static bool
 type_is_volatile(Walker *walker, Oid type)
 {
-	/* the server's own have no such CHECK; anonymous rows are looked at where they are made */
+	/*
+	 * The server's own types have no domain with a CHECK in them.  The columns of an anonymous row
+	 * are examined where the row is made.
+	 */
 	if (type < FirstNormalObjectId)
 		return false;
 	check_stack_depth();
@@ -148,7 +154,9 @@ type_is_volatile(Walker *walker, Oid type)
 	}
 }
 
-/* Is a type among these OIDs checked so? */
+/*
+ * Tells whether making a value of one of the types in a list of OIDs may call a volatile function.
+ */
 static bool
 types_are_volatile(Walker *walker, const List *types)
 {
@@ -161,8 +169,10 @@ types_are_volatile(Walker *walker, const List *types)
 }
 
 /*
- * Does a function make a value of such a type?  Of an anonymous row the columns are those of its
- * parameters; if it was given one, it may make another one of the same columns: nothing tells.
+ * Tells whether making a function's result may call a volatile function through a domain's CHECK.
+ * If the result is an anonymous row, its columns are those of the function's output parameters.  A
+ * function that is given an anonymous row may return another one with the same columns, which are
+ * not known, so it counts as volatile.
  */
 static bool
 result_is_volatile(Walker *walker, const FuncExpr *call)
@@ -183,7 +193,7 @@ result_is_volatile(Walker *walker, const FuncExpr *call)
 		return false;
 	switch (get_func_result_type(call->funcid, NULL, &columns))
 	{
-		case TYPEFUNC_RECORD:	/* the query says what its columns are */
+		case TYPEFUNC_RECORD:	/* The query itself says what the columns of the record are. */
 			return false;
 		case TYPEFUNC_COMPOSITE:
 		case TYPEFUNC_COMPOSITE_DOMAIN:
@@ -194,8 +204,9 @@ result_is_volatile(Walker *walker, const FuncExpr *call)
 }
 
 /*
- * Is one of the functions volatile that an aggregate consists of, or does one make a value of such
- * a type?  Of itself the server says no.
+ * Tells whether one of the functions that an aggregate consists of is volatile, or its transition
+ * values are of a type that calls volatile functions.  The server itself never says so of an
+ * aggregate.
  */
 static bool
 aggregate_is_volatile(Walker *walker, Oid function)
@@ -241,9 +252,9 @@ param_is_volatile(const Param *param, const JoinPlanInfo *plan_info)
 }
 
 /*
- * Is a node itself volatile, apart from those below it and from the functions that it names?  Here
- * are the types that more is to be asked of; the others are in the table of pg/plan_nodes.c, as
- * .ci/checks/plan-nodes sees.
+ * Tells whether an expression node itself is volatile, apart from the nodes below it and from
+ * functions that it names.  Only the node types that need closer examination are listed here; the
+ * other types are in the table of pg/plan_nodes.c, as .ci/checks/plan-nodes verifies.
  */
 static bool
 node_is_volatile(Walker *walker, Node *node)
@@ -282,7 +293,7 @@ node_is_volatile(Walker *walker, Node *node)
 static bool
 is_volatile(Node *node, void *context)
 {
-	/* most are columns, of each of a thousand partitions */
+	/* Most expressions are columns, and a plan may have those of a thousand partitions. */
 	if (node == NULL || IsA(node, Var) || IsA(node, Const))
 		return false;
 	return node_is_volatile(context, node) ||
@@ -324,9 +335,9 @@ gather_rescan_param(const Plan *plan)
 }
 
 /*
- * Adds the parameters by which EvalPlanQual tells scans to begin anew, and those of subplans that
- * are evaluated when their result is first needed (initPlans), which are volatile or never change.
- * Notes the highest number of a node, and whether there is a join that may get a filter.
+ * Finds the parameters of a plan: those by which EvalPlanQual tells scans to begin anew, and those
+ * of initPlans (evaluated when their result is first needed) that are volatile or never change.
+ * Also finds the highest plan_node_id, and whether there is a join that may get a filter.
  */
 static bool
 find_params(Plan **slot, void *context)
@@ -365,7 +376,7 @@ find_params(Plan **slot, void *context)
 	return bloomfam_plan_walker(plan, find_params, plan_info);
 }
 
-/* Is what an Append is pruned by while it runs volatile? */
+/* Tells whether the expressions by which an Append is pruned during execution are volatile. */
 static bool
 pruning_is_volatile(const JoinPlanInfo *plan_info, const PartitionPruneInfo *pruning)
 {
@@ -391,7 +402,10 @@ pruning_is_volatile(const JoinPlanInfo *plan_info, const PartitionPruneInfo *pru
 	return false;
 }
 
-/* Is a table among these locked or changed by the statement, maybe by the server that has it? */
+/*
+ * Tells whether the statement locks or changes rows of one of these relations, which may be on a
+ * foreign server.
+ */
 static bool
 is_locked(const PlannedStmt *stmt, const Bitmapset *relations)
 {
@@ -409,8 +423,8 @@ is_locked(const PlannedStmt *stmt, const Bitmapset *relations)
 }
 
 /*
- * Can it be seen how often a foreign scan runs: does it lock rows there, or are values checked by
- * something volatile when they arrive?
+ * Tells whether the user could see how often a foreign scan runs: whether it locks or changes rows
+ * there, or its columns have types that check values by something volatile when they arrive.
  */
 static bool
 foreign_scan_is_volatile(const JoinPlanInfo *plan_info, ForeignScan *scan)
@@ -432,8 +446,8 @@ foreign_scan_is_volatile(const JoinPlanInfo *plan_info, ForeignScan *scan)
 }
 
 /*
- * Could it be seen how often a node's own expressions are evaluated, or has it any that are not
- * known?
+ * Tells whether the user could see how often a node's own expressions are evaluated, or whether
+ * some of them are not known.
  */
 static bool
 plan_node_is_volatile(const JoinPlanInfo *plan_info, Plan *plan)
@@ -460,7 +474,10 @@ plan_node_is_volatile(const JoinPlanInfo *plan_info, Plan *plan)
 	}
 }
 
-/* The member of a set that a node is, or what is below nodes of ours. */
+/*
+ * Returns the member that stands for a node in a JoinPlanInfo's sets.  A build or probe node has
+ * the member of the node below it.
+ */
 static int
 member_of(Plan *plan)
 {
@@ -473,7 +490,7 @@ is_in_set(Plan **slot, void *set)
 	return bms_is_member(member_of(*slot), set);
 }
 
-/* Have a node's own expressions subplans? */
+/* Tells whether a node's own expressions contain subplans. */
 static bool
 has_subplans(const JoinPlanInfo *plan_info, Plan *plan)
 {
@@ -481,7 +498,10 @@ has_subplans(const JoinPlanInfo *plan_info, Plan *plan)
 		   contain_subplans((Node *) bloomfam_plan_expressions(plan));
 }
 
-/* Finds the members of all three sets in a plan, from the bottom up. */
+/*
+ * Adds the nodes of a plan to volatile_nodes, volatile_trees and unrepeatable_trees, from the
+ * bottom up.
+ */
 static bool
 fill_sets(Plan **slot, void *plan_info)
 {
@@ -520,7 +540,7 @@ bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan)
 	return !bms_is_member(member_of(plan), plan_info->unrepeatable_trees);
 }
 
-/* Does a node group rows, or one below it? */
+/* Tells whether a plan node, or a node below it, groups rows. */
 static bool
 groups_rows(Plan **slot, void *unused)
 {
@@ -528,9 +548,9 @@ groups_rows(Plan **slot, void *unused)
 }
 
 /*
- * Is a column of a plan's rows the same each time, as the rows are?  What an aggregate computes, or
- * DISTINCT ON keeps of a group, may depend on the order in which rows come, which scans and workers
- * do not promise.
+ * Tells whether a column of a plan's output has the same values each time, given that the plan
+ * returns the same rows.  What an aggregate computes, or which row DISTINCT ON keeps of a group,
+ * may depend on the order in which rows come, which scans and workers do not guarantee.
  */
 static bool
 column_is_repeatable(Plan *plan, AttrNumber attribute)
@@ -588,10 +608,11 @@ bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt)
 	foreach(lc, stmt->rtable)
 		plan_info->has_barrier |= lfirst_node(RangeTblEntry, lc)->security_barrier;
 
-	/* a subplan comes after those that it has itself, as these were planned before */
+	/* A subplan comes after the subplans within it, as these were planned before it. */
 	foreach(lc, stmt->subplans)
 	{
-		if (lfirst(lc) == NULL) /* an alternative that the planner has not chosen */
+		/* A NULL in the list is an alternative subplan that the planner has not chosen. */
+		if (lfirst(lc) == NULL)
 			continue;
 		find_params((Plan **) &lfirst(lc), plan_info);
 		fill_sets((Plan **) &lfirst(lc), plan_info);
@@ -601,7 +622,10 @@ bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt)
 	}
 	find_params(&stmt->planTree, plan_info);
 
-	/* once more, as all volatile parameters are known; without such a join nobody asks */
+	/*
+	 * The sets are filled once more, for the whole plan, as all volatile parameters are known now.
+	 * Without a join that may get a filter, nobody uses them.
+	 */
 	if (plan_info->has_join)
 		bloomfam_plan_stmt_walker(stmt, fill_sets, plan_info);
 }
