@@ -2,15 +2,17 @@
 /*-------------------------------------------------------------------------
  *
  * block_pruning.c
- *	  Which blocks of a table can have rows that match a build side's keys, as an index tells.
+ *	  Finds by an index which blocks of a table can have rows that match a build side's keys.
  *
- * A BRIN index is asked for ranges that the keys lie in, others for one key after the other, when
- * the keys are known and the scan is about to read.  What an index names is more than matches,
- * never less: each row that the snapshot sees has an entry, or its block is one that is not
- * summarised.  (What PostgreSQL's own BRIN scans miss since 16 is added, see below.)
+ * When the keys are known and the scan is about to read, an index is searched: a BRIN index for
+ * ranges that the keys lie in, another index for one key after the other.  An index may return more
+ * blocks than those with matches, but never fewer: each row that the snapshot sees has an entry, or
+ * its block is not summarized.  (Rows that PostgreSQL's own BRIN scans miss since version 16 are
+ * added, see add_unsure_blocks().)
  *
- * Asking is not to cost more than a small fraction of what reading all of the table would.  That is
- * counted, in rows of the scan, while the index is asked; once it is used up, all is read.
+ * Searching must not cost more than a small fraction of what reading the whole table would cost.
+ * The cost is counted while the index is searched, in rows of the scan; when the budget is used up,
+ * all blocks are read.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,24 +39,30 @@
 #include "join/executor/block_pruning.h"
 #include "pg/compat.h"
 
-/* The fraction of the scan that reading the others must save. */
+/* The fraction of the scan's cost that reading only the matching blocks must save. */
 #define LEAST_SAVING		0.05
 
-/* Of a scan in parallel, one process's part is about this; each asks the index. */
+/*
+ * In a parallel scan, one process's part of the table is taken to be the table's rows divided by
+ * this.  Each process searches the index itself.
+ */
 #define PARALLEL_FRACTION		3.0
 
-/* One search for blocks. */
+/* The state of one search for blocks. */
 typedef struct Search
 {
 	JoinBlockPruning *blocks;
 	Relation	table;
 	Snapshot	snapshot;
 	BlockNumber nblocks;
-	double		rows;			/* that are expected in the table, or in this process's part */
-	double		budget;			/* rows that it may take, of what is left */
+	/* The number of rows expected in the table, or in this process's part of it. */
+	double		rows;
+	/* What remains of the budget for searching, in rows that the scan reads in the same time. */
+	double		budget;
 	const JoinKeys *keys;
 	JoinIndexed column;
-	uint64	   *words;			/* what this column says; as in JoinBlockPruning */
+	/* The bitmap of the blocks found for one column of the key, as in JoinBlockPruning. */
+	uint64	   *words;
 	uint64		nset;
 } Search;
 
@@ -67,7 +75,7 @@ bloomfam_join_block_pruning_forget(JoinBlockPruning *blocks)
 	blocks->words = NULL;
 }
 
-/* ---- what is found ---- */
+/* ---- the blocks that were found ---- */
 
 static inline Size
 size_of_words(const JoinBlockPruning *blocks)
@@ -88,7 +96,7 @@ add_block(void *arg, BlockNumber block)
 	search->words[bit / 64] |= mask;
 }
 
-/* Takes from the budget; false if it is used up. */
+/* Subtracts from the search's budget.  Returns false if the budget is used up. */
 static inline bool
 spend(Search *search, double rows)
 {
@@ -96,7 +104,10 @@ spend(Search *search, double rows)
 	return search->budget >= 0;
 }
 
-/* Does it cost so much less to read these blocks only, by the planner's settings? */
+/*
+ * Tells whether reading only the blocks in search->words is cheaper, by at least LEAST_SAVING and
+ * by the planner's cost settings, than reading all blocks.
+ */
 static bool
 pays(const Search *search)
 {
@@ -115,7 +126,7 @@ pays(const Search *search)
 	get_tablespace_page_costs(search->table->rd_rel->reltablespace, &random, &sequential);
 	for (i = 0; i <= blocks->nbits / 64; i++)
 	{
-		/* where a run begins, the block before is not set */
+		/* A run begins at each bit that is set while the bit before it is not. */
 		runs += pg_popcount64(search->words[i] & ~(search->words[i] << 1 | before));
 		before = search->words[i] >> 63;
 	}
@@ -123,7 +134,7 @@ pays(const Search *search)
 	return read < (1 - LEAST_SAVING) * search->nblocks * (sequential + cpu);
 }
 
-/* ---- asking an index ---- */
+/* ---- searching an index ---- */
 
 static void
 set_key(ScanKey key, const JoinIndexUse *use, const JoinIndexOperator *operator,
@@ -168,9 +179,9 @@ search_by_key(Search *search, Relation index, const JoinIndexUse *use)
 }
 
 /*
- * Adds the blocks that may have versions of rows which the summary of their range lacks.  On a
- * block that is all-visible there is one version of each row, and it was there when the range was
- * summarised, or has come to the summary since.
+ * Adds the blocks that may have row versions which the BRIN summary of their page range lacks.  On
+ * an all-visible block there is one version of each row, which was there when the range was
+ * summarized or has been added to the summary since.
  */
 static void
 add_unsure_blocks(Search *search)
@@ -234,8 +245,8 @@ search_by_range(Search *search, Relation index, const JoinIndexUse *use)
 }
 
 /*
- * Asks one index, if it can be used now; what it says is in search->words.  Returns why all blocks
- * must be read; JOIN_NO_REASON if it is enough to read those.
+ * Searches one index, if it can be used now, and sets search->words to the blocks found.  Returns
+ * the reason why all blocks must be read; JOIN_NO_REASON if it is enough to read the blocks found.
  */
 static JoinReason
 search_index(Search *search, Oid oid)
@@ -261,9 +272,12 @@ search_index(Search *search, Oid oid)
 	return reason == JOIN_NO_REASON && !pays(search) ? JOIN_BLOCKS_MANY : reason;
 }
 
-/* ---- all that can be asked ---- */
+/* ---- searching all columns ---- */
 
-/* A search for blocks; of one column of the filter's key, once begin_column() was called. */
+/*
+ * Begins a search for blocks. begin_column() then makes it a search for one column of the filter's
+ * key.
+ */
 static Search
 begin_search(JoinBlockPruning *blocks, BlockNumber nblocks)
 {
@@ -276,7 +290,10 @@ begin_search(JoinBlockPruning *blocks, BlockNumber nblocks)
 	return search;
 }
 
-/* Is it enough to search for keys of this type in a column, the i-th, by what that may take? */
+/*
+ * Prepares the search for keys of the given type in column i of the filter's key.  Returns false if
+ * its budget is too small for searching an index at all.
+ */
 static bool
 begin_column(Search *search, int i, Oid type)
 {
@@ -295,8 +312,10 @@ begin_column(Search *search, int i, Oid type)
 }
 
 /*
- * Asks the indexes of one column, until one says enough; keeps what the columns have in common.
- * What a search has found until it was given up is thrown away: it knows only some of the blocks.
+ * Searches the indexes of one column of the key until one gives a result.  Removes the blocks that
+ * it does not have from blocks->words, so that this keeps the blocks that all columns have in
+ * common.  The result of a search that was given up is discarded, as it has only some of the
+ * blocks.  Returns JOIN_NO_REASON, or the reason why no index gave a result.
  */
 static JoinReason
 search_by_column(Search *search)
@@ -318,7 +337,10 @@ search_by_column(Search *search)
 	return reason;
 }
 
-/* The same for all columns. */
+/*
+ * Searches the indexes of all columns of the key.  Returns JOIN_NO_REASON if one column gave a
+ * result, else a reason why none did.
+ */
 static JoinReason
 search_by_columns(Search *search, const JoinKeys *keys)
 {
@@ -380,7 +402,7 @@ bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, BlockNumber nblocks
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 
-	/* once and for all: until the next rescan nobody searches again */
+	/* The search is made only once: nobody searches again until the next rescan. */
 	Assert(blocks->reason != JOIN_BLOCKS_NOT_YET);
 }
 

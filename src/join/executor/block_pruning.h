@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * block_pruning.h
- *	  Which blocks of a table can have rows that match a build side's keys, as an index tells.
+ *	  Finds by an index which blocks of a table can have rows that match a build side's keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,38 +15,50 @@
 #include "join/base/reasons.h"
 #include "join/filter/filter.h"
 
-/* Which blocks can match, as far as one filter of a scan tells, since the scan began. */
+/* The blocks of a table that can match, as one filter of its scan tells, since the scan began. */
 typedef struct JoinBlockPruning
 {
-	JoinReason	reason;			/* why all blocks are read; JOIN_NO_REASON: those that can match are
-								 * found */
+	/*
+	 * The reason why all blocks are read; JOIN_NO_REASON: the blocks that can match have been
+	 * found.
+	 */
+	JoinReason	reason;
 	JoinFilter *filter;
-	const JoinFilterInfo *info; /* some of its columns are indexed */
-	const AttrNumber *attributes;	/* ... which these are, of the table */
-	ScanState  *scan;			/* of the table */
-	Oid			index;			/* that was asked last */
+	const JoinFilterInfo *info; /* The filter's description; some of its columns are indexed. */
+	/* The attribute numbers of the filter's key columns in the table. */
+	const AttrNumber *attributes;
+	ScanState  *scan;			/* The table's scan. */
+	Oid			index;			/* The index that was searched last. */
 
-	/* a bit for so many blocks, as a power of two */
+	/*
+	 * The blocks that can match, as a bitmap: bit i stands for the 2^shift blocks from block i <<
+	 * shift on.
+	 */
 	uint64	   *words;
 	int			shift;
 	uint64		nbits;
 } JoinBlockPruning;
 
 /*
- * Finds them if the keys are known, for a scan that has begun, of a table that has so many blocks
- * to it; a parallel one is this process's part.  The reason stays until the scan begins
- * anew, unless it is JOIN_BLOCKS_NOT_YET.
+ * Finds the blocks that can match, if the keys are known, for a scan that has begun.  The table has
+ * nblocks blocks for the scan; of a parallel scan, this process reads a part.  Sets blocks->reason,
+ * which stays until the scan begins anew unless it is JOIN_BLOCKS_NOT_YET.
  */
 extern void bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, BlockNumber nblocks,
 											   bool parallel);
 
-/* The scan begins anew. */
+/* Forgets which blocks can match, as the scan begins anew. */
 extern void bloomfam_join_block_pruning_forget(JoinBlockPruning *blocks);
 
-/* The indexes that may be asked, of a table of this size, for EXPLAIN: a list of OIDs. */
+/*
+ * Returns the OIDs of the indexes that may be searched for a table of the present size, for
+ * EXPLAIN.
+ */
 extern List *bloomfam_join_block_pruning_indexes(JoinBlockPruning *blocks);
 
-/* Can it have rows that match?  Once they are found. */
+/*
+ * Tells whether a block can have rows that match.  May be called once the blocks have been found.
+ */
 static inline bool
 bloomfam_join_blocks_can_match(const JoinBlockPruning *blocks, BlockNumber block)
 {

@@ -2,12 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * bucket_prefetch.c
- *	  Prefetches the buckets of joins' hash tables that rows of a page will need.
+ *	  Prefetches the buckets of joins' hash tables that the rows of a page will need.
  *
- * A join waits for memory twice for each row that it is given: for the bucket, then for the first
- * row in there.  Between two rows that pass a filter, a scan reads much that is not needed again,
- * and drives both out of the caches.  Nothing depends on the prefetch: a wrong bucket would only be
- * of no use.
+ * For each row that it is given, a hash join waits for memory twice: for the bucket's head, and for
+ * the first tuple in the bucket.  Between two rows that pass a filter, a scan reads much that is
+ * not needed again, which drives both out of the caches.  Nothing depends on the prefetch:
+ * prefetching a wrong bucket would only be useless.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,12 +19,16 @@
 #include "join/executor/bucket_prefetch.h"
 #include "pg/server_structs.h"
 
-/* A hash table of so many bytes is near the processor anyway: half of a small first cache. */
+/*
+ * The size in bytes up to which a hash table is in the processor's nearest cache anyway: half of a
+ * small first level cache.
+ */
 #define NEAR_TABLE			(16 * 1024)
 
 /*
- * Returns how the join hashes its outer key; it is found when it is first asked for, and lives as
- * long as the filter.  fn_oid 0: there is no function that costs little, and never fails.
+ * Returns the function by which the join hashes its outer key.  It is looked up when it is first
+ * needed, and lives as long as the filter.  Its fn_oid is 0 if the join's function may be costly or
+ * may fail.
  */
 static FmgrInfo *
 find_hash(const JoinFilter *filter, const JoinKey *key)
@@ -64,8 +68,8 @@ bloomfam_join_prefetch_buckets(JoinProbeState *state, JoinBatchScratch *scratch,
 			continue;
 
 		/*
-		 * The hash table must be in this process alone, all of it in memory, and too large for the
-		 * cache next to the processor.
+		 * The hash table must belong to this process alone, be entirely in memory, and be too large
+		 * for the cache nearest to the processor.
 		 */
 		if (!BLOOMFAM_KNOWN_MAJOR || filter->role != JOIN_FILTER_PRIVATE ||
 			!IsA(filter->join, HashJoinState) ||
@@ -73,7 +77,10 @@ bloomfam_join_prefetch_buckets(JoinProbeState *state, JoinBatchScratch *scratch,
 			bloomfam_hash_table_size(filter->table) <= NEAR_TABLE)
 			continue;
 
-		/* ready filters are of the table that the join has now; it may not grow meanwhile */
+		/*
+		 * A ready filter belongs to the hash table that the join has now, which does not grow any
+		 * more.
+		 */
 		Assert(*filter->kept == filter->table);
 		hash = find_hash(filter, probe->keys);
 		if (!OidIsValid(hash->fn_oid))

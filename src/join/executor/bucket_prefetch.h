@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * bucket_prefetch.h
- *	  Prefetches the buckets of joins' hash tables that rows of a page will need.
+ *	  Prefetches the buckets of joins' hash tables that the rows of a page will need.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,8 +13,8 @@
 #include "join/executor/node.h"
 
 /*
- * Asks the memory for what the joins will need of the n rows in the scratch, which have passed all
- * filters and go on to them.  Overwrites their hashes.
+ * Prefetches what the joins will need for the n rows in the scratch, which have passed all filters
+ * and are about to go to the joins.  Overwrites the hashes in the scratch.
  */
 extern void bloomfam_join_prefetch_buckets(JoinProbeState *state, JoinBatchScratch *scratch,
 										   TupleDesc desc, int n);

@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * build.c
- *	  The node on top of a join's build side: collects the keys of the rows that pass.
+ *	  The node on top of a join's build side, which collects the keys of the rows that it returns.
  *
- * It returns its child's rows unchanged.  At their end the filter is made, and tied to the hash
- * table that the join is about to probe, or to the sorted rows that it is about to merge.
+ * The node returns its child's rows unchanged.  When they end, it makes the filter, and ties it to
+ * the hash table that the join is about to probe, or to the sorted rows that it is about to merge.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,10 @@
 #include "join/executor/node.h"
 #include "pg/server_structs.h"
 
-/* Adds the row's key, unless a column of it is NULL: that equals nothing. */
+/*
+ * Adds a row's key to the filter and to what foreign scans are sent.  A key with a NULL in it is
+ * not added to the filter, as NULL equals nothing.
+ */
 static void
 add_row(JoinBuildState *state, TupleTableSlot *slot)
 {
@@ -25,7 +28,8 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 	const JoinKey *key = state->keys;
 	int			n = state->info->ncolumns;
 	MemoryContext old;
-	uint64		hash = 0;			/* of a filter of numbers: the number */
+	/* The hash of the key's columns so far; for a filter of numbers, the number. */
+	uint64		hash = 0;
 	int			i;
 
 	ResetExprContext(econtext);
@@ -67,7 +71,7 @@ bloomfam_join_build_tie(JoinBuildState *state, PlanState *join)
 	bool		is_hash_join = IsA(join, HashJoinState);
 	ListCell   *lc;
 
-	/* the plan of a subquery is found once for each expression that refers to it */
+	/* The plan of a subquery is visited once for each expression that refers to it. */
 	if (state->filter == NULL || state->filter->join == join)
 		return;
 	Assert(state->filter->join == NULL);
@@ -77,7 +81,10 @@ bloomfam_join_build_tie(JoinBuildState *state, PlanState *join)
 		bloomfam_join_foreign_tie(lfirst(lc),
 								  is_hash_join ? outerPlanState(join) : innerPlanState(join));
 
-	/* else the join fetches a row of the probe side first, to save the build if there is none */
+	/*
+	 * By default a hash join may fetch a row of the probe side first, to save building if there is
+	 * none.
+	 */
 	if (is_hash_join && state->info->build_first)
 		bloomfam_hash_join_build_first((HashJoinState *) join);
 }
@@ -127,7 +134,7 @@ begin_build(CustomScanState *css, EState *estate, int eflags)
 		state->foreign = lappend(state->foreign, state->foreign_of[i]);
 	}
 
-	/* EvalPlanQual rechecks few rows, most of which join: a filter would not pay */
+	/* EvalPlanQual rechecks few rows, most of which join, so that a filter would not pay. */
 	if (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF)
 		return;
 
@@ -179,14 +186,20 @@ rescan_build(CustomScanState *css)
 
 /* ---- below a Parallel Hash ---- */
 
-/* Where the leader has no filter, nobody is to make one. */
+/*
+ * Returns the initial state of the shared filter.  If the leader has no filter, no process may make
+ * one.
+ */
 static JoinFilterState
 state_to_begin(const JoinBuildState *state)
 {
 	return state->filter != NULL ? JOIN_FILTER_COLLECTING : JOIN_FILTER_DISCARDED;
 }
 
-/* Prepares a participant, in the leader each time that workers are about to start. */
+/*
+ * Makes this process a participant in building the shared filter.  The leader calls it each time
+ * that workers are about to start.
+ */
 static void
 participate(JoinBuildState *state, JoinNodeDsm *dsm)
 {
@@ -234,8 +247,9 @@ initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
 	JoinNodeDsm *dsm = coordinate;
 
 	/*
-	 * bloomfam.join_filter was changed since the leader began.  Keys of this worker would be
-	 * missing: if it takes part in the build, nobody has finished the filter yet.
+	 * The worker has no filter if bloomfam.join_filter was changed since the leader began.  The
+	 * keys of this worker would then be missing, so the filter is refused.  If the worker takes
+	 * part in the build, no process can have finished the filter yet.
 	 */
 	if (state->filter == NULL)
 		bloomfam_join_shared_refuse(&dsm->filters[0]);

@@ -2,11 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * explain.c
- *	  What EXPLAIN says of the join filter's nodes.
+ *	  Shows the join filter's nodes in EXPLAIN.
  *
- * A filter is named by its number and by the columns of the join's key that it has: first those
- * of the node's own side, as the node knows them, then the other side's, as the join does.  The
- * join is found again among the node's ancestors; the plan needs no copy of its key.
+ * A filter is named by its number and by the columns of the join's key that it uses: first the
+ * columns of the node's own side, by the names that the node has for them, then those of the other
+ * side, by the names that the join has.  The join is looked up among the node's ancestors, so the
+ * plan needs no copy of the join's key.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,11 +20,12 @@
 #include "join/executor/node.h"
 #include "pg/plan_nodes.h"
 
-/* ---- names ---- */
+/* ---- names of filters ---- */
 
 /*
- * The join whose build side a filter is made from, and what is above it: some ancestor of each of
- * its nodes, unless these are in a CTE; then NULL.
+ * Returns the join whose build side a filter is made from, and sets *above to the plan nodes above
+ * the join.  The join is an ancestor of each node that has the filter, except of nodes in a CTE.
+ * Returns NULL if it is not among the given ancestors.
  */
 static Join *
 join_of_filter(List *ancestors, int number, List **above)
@@ -38,7 +40,7 @@ join_of_filter(List *ancestors, int number, List **above)
 			plan = outerPlan(innerPlan(lfirst(lc)));
 		else if (IsA(lfirst(lc), MergeJoin))
 			plan = outerPlan(outerPlan(lfirst(lc)));
-		/* there may be several build nodes, one on top of the other */
+		/* Several build nodes may be on top of each other. */
 		for (; plan != NULL && bloomfam_join_node_kind(plan) == JOIN_NODE_BUILD;
 			 plan = outerPlan(plan))
 			if (bloomfam_join_has_filter((CustomScan *) plan, number))
@@ -50,13 +52,14 @@ join_of_filter(List *ancestors, int number, List **above)
 	return NULL;
 }
 
-/* A search for the join of a filter in a whole plan. */
+/* The state of searching the whole plan for the join of a filter. */
 typedef struct JoinSearch
 {
-	int			number;			/* the filter's */
-	List	   *ancestors;		/* plan nodes above the one in hand, nearest first */
+	int			number;			/* The filter's number in the plan. */
+	/* List of the plan nodes from the current one upwards, the nearest first. */
+	List	   *ancestors;
 	Join	   *found;
-	List	   *above;			/* what is above that */
+	List	   *above;			/* List of the plan nodes above "found". */
 } JoinSearch;
 
 static bool
@@ -72,7 +75,10 @@ search_join(Plan **slot, void *context)
 	return found;
 }
 
-/* The join of a filter that a node in a CTE probes: it is none of the node's ancestors. */
+/*
+ * Returns the join of a filter, searching the whole plan.  Needed for a filter that is probed in a
+ * CTE, whose nodes do not have the join among their ancestors.
+ */
 static Join *
 join_in_plan(PlannedStmt *stmt, int number, List **above)
 {
@@ -85,8 +91,9 @@ join_in_plan(PlannedStmt *stmt, int number, List **above)
 }
 
 /*
- * The columns of a filter's key, a list of strings, as they are called at its join, at the Hash
- * below that, or at a probe node.  A merge join has those of both sides: built says which.
+ * Returns the names, as a list of strings, of the columns of a filter's key at a plan node: the
+ * filter's join, the Hash below it, or a probe node.  A merge join has the columns of both sides;
+ * "built" chooses the build side's.
  */
 static List *
 names_at(Plan *plan, List *ancestors, const JoinFilterInfo *info, bool built,
@@ -119,7 +126,7 @@ names_at(Plan *plan, List *ancestors, const JoinFilterInfo *info, bool built,
 
 /* ---- one filter ---- */
 
-/* What is said of a join's filter first: its number and its key. */
+/* Shows the number and the key of a join's filter. */
 static void
 explain_key(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilterInfo *info)
 {
@@ -156,8 +163,9 @@ explain_key(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilte
 }
 
 /*
- * Opens what is said of one filter: of a join, with VERBOSE how its key is hashed, or one that the
- * query names.  keys NULL: this process does not use it.
+ * Begins what is shown of one filter, which is a join's or one that the query names.  With VERBOSE,
+ * shows the functions by which a join's key is hashed.  If "keys" is NULL, this process does not
+ * use the filter.
  */
 static void
 begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilterInfo *info,
@@ -169,7 +177,10 @@ begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilt
 	ExplainOpenGroup("Bloom Filter", NULL, true, es);
 	if (info->kind == JOIN_INFO_STORED)
 	{
-		/* InitPlans that it reads may still be the scan's, which it was taken from */
+		/*
+		 * InitPlans that the condition refers to may still belong to the scan that it was taken
+		 * from.
+		 */
 		List	   *plans = lappend(list_copy(ancestors), outerPlan(&node->scan.plan));
 		List	   *context = set_deparse_context_plan(es->deparse_cxt, &node->scan.plan, plans);
 		Node	   *condition = list_nth(node->custom_exprs, info->condition);
@@ -206,7 +217,7 @@ in_kilobytes(Size bytes)
 	return (bytes + 1023) / 1024;
 }
 
-/* One figure, in text as a part of a line, if it is to be there. */
+/* Shows one count; in text format as part of the current line, and only if in_text is true. */
 static void
 explain_count(ExplainState *es, const char *label, uint64 count, bool in_text)
 {
@@ -217,7 +228,7 @@ explain_count(ExplainState *es, const char *label, uint64 count, bool in_text)
 						 es->str->data[es->str->len - 1] == ' ' ? "" : "  ", label, count);
 }
 
-/* What a filter came to while it was built; in text, after what the line begins with. */
+/* Shows what was counted while a filter was built; in text format, completes the current line. */
 static void
 explain_built(ExplainState *es, const JoinBuildCounts *counts)
 {
@@ -238,7 +249,7 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 	appendStringInfoChar(es->str, '\n');
 }
 
-/* What a filter did on the probe side. */
+/* Shows what was counted while a filter was probed. */
 static void
 explain_probed(ExplainState *es, const JoinProbeCounts *counts, const JoinProbe *probe)
 {
@@ -268,7 +279,10 @@ explain_probed(ExplainState *es, const JoinProbeCounts *counts, const JoinProbe 
 	appendStringInfoChar(es->str, '\n');
 }
 
-/* With VERBOSE, what each worker counted of a build node's filter, or of one of a probe node's. */
+/*
+ * With VERBOSE, shows what each worker counted of a build node's filter (probe is NULL), or of one
+ * filter of a probe node.
+ */
 static void
 explain_workers(ExplainState *es, const JoinParallel *parallel, const JoinProbe *probe)
 {
@@ -299,7 +313,10 @@ explain_workers(ExplainState *es, const JoinParallel *parallel, const JoinProbe 
 	ExplainCloseGroup("Workers", "Workers", false, es);
 }
 
-/* How many of all partitions or pages were not read; in text, with more after that. */
+/*
+ * Shows how many of all partitions or pages were not read; in text format, followed by the text
+ * "more".
+ */
 static void
 explain_skipped(ExplainState *es, const char *what, uint64 skipped, uint64 all, const char *more)
 {
@@ -318,9 +335,11 @@ explain_skipped(ExplainState *es, const char *what, uint64 skipped, uint64 all, 
 /* ---- partitions ---- */
 
 /*
- * How many partitions were not read.  Each that was begun nowhere counts once; of several builds,
- * each time that one could have been begun.  And why others were, if not for their keys: without
- * any, the join has read no more than it had to.
+ * Shows how many partitions were not read.  With a single build, each partition counts once, as
+ * skipped if no process read it; with several builds, it counts each time that it could have been
+ * read.  With VERBOSE, also shows why partitions were read, except where their bounds have room for
+ * the keys.  If there were no keys, no reason is shown, as the join has read no more than it had
+ * to.
  */
 static void
 explain_partitions(ExplainState *es, const JoinFilter *filter, const JoinBuildCounts *built)
@@ -356,7 +375,10 @@ explain_partitions(ExplainState *es, const JoinFilter *filter, const JoinBuildCo
 
 /* ---- pages ---- */
 
-/* How many pages were not read, of those that an index was asked for, or why none. */
+/*
+ * Shows how many pages were not read, of those of tables whose index was searched; or the reason
+ * why none was left out.
+ */
 static void
 explain_pages(ExplainState *es, const JoinProbeCounts *counts)
 {
@@ -374,7 +396,7 @@ explain_pages(ExplainState *es, const JoinProbeCounts *counts)
 
 /* ---- foreign servers ---- */
 
-/* What the foreign scans of a filter were sent, in the last build. */
+/* Shows what the foreign scans of a filter were sent in the last build. */
 static void
 explain_sent(ExplainState *es, const JoinForeign *foreign)
 {
@@ -444,7 +466,7 @@ bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState
 	ExplainCloseGroup("Bloom Filters", "Bloom Filters", false, es);
 }
 
-/* What was done with one filter of a probe node. */
+/* Shows what one filter of a probe node did. */
 static void
 explain_probe(ExplainState *es, JoinProbe *probe)
 {

@@ -2,19 +2,20 @@
 /*-------------------------------------------------------------------------
  *
  * gate.c
- *	  The filters of a probe node: the selectivity gate of each, and which is probed first.
+ *	  The filters of a probe node: their selectivity gates, and the order in which they are probed.
  *
  * The gate: a filter that drops too few rows is disabled for a while.
  *
  * Adaptive filter order: a row is dropped by the first filter that does not have its key, so the
- * best one to begin with drops most for what its probe costs.  The plan has those first that are
- * expected to drop most.  How many they drop is measured: now and then each filter is first for
- * some rows, which no other has probed, and then they are ordered by that (Zhu et al., "Looking
- * Ahead Makes Query Plans Robust", VLDB 2017, sort them by the fraction that passes).  If they drop
- * independently of each other, no other order is cheaper.
+ * best filter to begin with is the one that drops the most rows for the cost of its probe.  In the
+ * plan, filters that are expected to drop more come first.  How many rows they drop is then
+ * measured: from time to time there is a trial, in which each filter in turn is probed first for
+ * some rows, which no other filter has seen; after that, the filters are ordered by the result.
+ * (Zhu et al., "Looking Ahead Makes Query Plans Robust", VLDB 2017, sort filters by the fraction
+ * that passes.)  If the filters drop rows independently of each other, no other order is cheaper.
  *
  * A node with a filter that the query names keeps the plan's order: such a filter may raise an
- * error for a row that the one before it drops.
+ * error for a row that the filter before it drops.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,24 +26,33 @@
 
 #define LONGEST_PAUSE	(JOIN_PAUSE_ROWS * 64)
 
-/* The rows of a turn; and how many times the rows of a trial are between two trials. */
+/*
+ * The number of rows in a turn, and the time between two trials, as a multiple of a trial's rows.
+ */
 #define TURN_ROWS	1024
 #define TRIAL_FRACTION	64
 
-/* After so many rows it is checked again whether all can be probed. */
+/* The number of rows after which it is checked again whether all filters are ready for a trial. */
 #define LOOK_AGAIN	64
 
-/* Nanoseconds or so to reach a number by way of the columns before it. */
+/*
+ * The cost, in about a nanosecond, of reading a number that must be reached past the columns before
+ * it.
+ */
 #define COST_OF_WALK	25.0
 
-/* One is put before another if its rank is so many times higher: what they drop varies. */
+/*
+ * A filter is put before another one if its rank is higher by this factor, as what filters drop
+ * varies.
+ */
 #define BETTER		1.1
 
 void
 bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 removed)
 {
 	Assert(removed <= tested);
-	Assert(probe->pause == 0);	/* else the rows were not checked */
+	/* While the filter is paused, rows are not checked and so not counted here. */
+	Assert(probe->pause == 0);
 	probe->counts.tested += tested;
 	probe->counts.removed += removed;
 	probe->sample_tested += tested;
@@ -58,11 +68,12 @@ bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 removed)
 	probe->sample_tested = probe->sample_removed = 0;
 }
 
-/* ---- order ---- */
+/* ---- the order of filters ---- */
 
 /*
- * What the probe of a row costs, in nanoseconds or so, where so many numbers of its key are reached
- * by way of the columns before them: these have NULLs, or values of any length.
+ * Returns the cost of probing one row, in about nanoseconds.  "walked" is how many numbers of its
+ * key must be reached past the columns before them, because these have NULLs or values of varying
+ * length.
  */
 static double
 cost_of(const JoinProbe *probe, double walked)
@@ -81,7 +92,9 @@ cost_of(const JoinProbe *probe, double walked)
 	{
 		const JoinKey *key = &probe->keys[i];
 
-		/* to read a number from a page, or to hash what is none */
+		/*
+		 * The cost is that of reading a number from a page, or of hashing a key that is no number.
+		 */
 		if (key->integer)
 			cost += 1.0;
 		else
@@ -93,7 +106,7 @@ cost_of(const JoinProbe *probe, double walked)
 JoinProbeOrder *
 bloomfam_join_probe_order_make(const JoinProbe *probes, int nprobes)
 {
-	/* one piece of memory, as a thousand partitions have one each */
+	/* All arrays are in one piece of memory, as each of a thousand partitions may have an order. */
 	JoinProbeOrder *order =
 		palloc0(sizeof(JoinProbeOrder) + nprobes * (sizeof(double) + 2 * sizeof(int)));
 	bool		is_fixed = nprobes < 2;
@@ -114,7 +127,7 @@ bloomfam_join_probe_order_make(const JoinProbe *probes, int nprobes)
 	return order;
 }
 
-/* Can all be probed, but for those that never will be? */
+/* Tells whether all filters are ready, except those that never will be. */
 static bool
 all_are_ready(const JoinProbeOrder *order, const JoinProbe *probes)
 {
@@ -130,7 +143,10 @@ all_are_ready(const JoinProbeOrder *order, const JoinProbe *probes)
 	return true;
 }
 
-/* The next turn: this filter is first, the others follow as was decided. */
+/*
+ * Begins the turn of a filter in a trial: it is probed first, and the others follow in the order
+ * that was decided last.
+ */
 static void
 begin_turn(JoinProbeOrder *order, const JoinProbe *probes, int turn)
 {
@@ -146,7 +162,7 @@ begin_turn(JoinProbeOrder *order, const JoinProbe *probes, int turn)
 	for (i = 0; i < order->n; i++)
 		if (order->decided[i] != turn)
 			order->filters[next++] = order->decided[i];
-	Assert(next == order->n);	/* each of them stands there once */
+	Assert(next == order->n);	/* Each filter is in filters[] exactly once. */
 }
 
 /* Ranks the filter whose turn it was. */
@@ -159,14 +175,14 @@ end_turn(JoinProbeOrder *order, const JoinProbe *probes)
 
 	Assert(probe->counts.tested >= order->tested && probe->counts.removed >= order->removed);
 
-	/* none if it was disabled by the gate, or never ready */
+	/* No row was probed if the gate has disabled the filter, or if it was never ready. */
 	order->ranks[order->turn] = 0;
 	if (tested > 0)
 		order->ranks[order->turn] =
 			removed / (tested * cost_of(probe, (double) (probe->walked - order->walked) / tested));
 }
 
-/* By ranks; where they are about the same, as before. */
+/* Sorts the filters by their ranks.  Filters with about the same rank keep their order. */
 static void
 decide(JoinProbeOrder *order)
 {

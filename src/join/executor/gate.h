@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * gate.h
- *	  The filters of a probe node: the selectivity gate of each, and which is probed first.
+ *	  The filters of a probe node: their selectivity gates, and the order in which they are probed.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,57 +13,81 @@
 #include "join/executor/partition_pruning.h"
 #include "join/executor/stored.h"
 
-/* The rows of a sample; and how many are not checked after one that dropped too few. */
+/*
+ * The number of rows in a sample of the gate, and the number of rows that are not checked after a
+ * sample in which the filter dropped too few.
+ */
 #define JOIN_SAMPLE_ROWS	4096
 #define JOIN_PAUSE_ROWS		100000
 
-/* What a process did with a filter on the probe side, over all rescans. */
+/* Counts what a process did with a filter on the probe side, over all rescans. */
 typedef struct JoinProbeCounts
 {
-	uint64		tested;			/* rows */
+	uint64		tested;			/* The number of rows that were probed. */
 	uint64		removed;
 	uint64		not_checked;
-	uint64		scans;			/* of a partition: how often it was begun, or skipped */
-	uint64		skipped;		/* ... it could not match */
-	JoinReason	partition;		/* why it was read the last time; JOIN_NO_REASON: it was skipped */
-	uint64		pages;			/* of a table with block pruning: pages reached */
-	uint64		pages_skipped;	/* ... that were not read */
-	Oid			index;			/* ... the index searched last; 0: none */
-	JoinReason	blocks;			/* why all pages were read the last time; JOIN_NO_REASON: not
-								 * all were */
-	bool		disabled;		/* by the gate, at the end */
+	/* The number of times that the scan of a partition was begun or skipped. */
+	uint64		scans;
+	/* The number of times that the partition was skipped, as no row of it could match. */
+	uint64		skipped;
+	/* The reason why the partition was read the last time; JOIN_NO_REASON: it was skipped. */
+	JoinReason	partition;
+	uint64		pages;			/* The number of pages that a scan with block pruning came to. */
+	uint64		pages_skipped;	/* The number of pages that block pruning left out. */
+	Oid			index;			/* The index that was searched last; 0: none was. */
+	/* The reason why all pages were read the last time; JOIN_NO_REASON: only some were. */
+	JoinReason	blocks;
+	bool		disabled;		/* Whether the gate has the filter disabled at the end. */
 } JoinProbeCounts;
 
 /*
- * The gate takes samples: if too few rows of one were dropped, a join's filter is disabled, and
- * rows are not checked until the next sample.
+ * One filter of a probe node.  The gate takes samples of the rows probed: if a join's filter drops
+ * too few rows of a sample, it is disabled, and rows are not checked until the next sample.
  */
 typedef struct JoinProbe
 {
 	const struct JoinProbeState *node;
-	const JoinFilterInfo *info; /* its kind says which of the two next is set */
-	JoinFilter *filter;			/* a join's: probed while it is ready and not disabled */
-	JoinStored *stored;			/* one that the query names: always probed */
-	JoinPartition *partition;	/* that it may skip; NULL: none */
-	JoinBlockPruning *blocks;	/* which blocks of the table can match; NULL: no index tells */
-	JoinAccess	access;			/* one that the query names: in page batches */
-	bool		all_or_none;	/* of the rows with a key it drops all, or none: never disabled */
+	/* The filter's description; its kind says which of "filter" and "stored" is set. */
+	const JoinFilterInfo *info;
+	/* The filter, if it is a join's: it is probed while it is ready and not disabled. */
+	JoinFilter *filter;
+	JoinStored *stored;			/* The filter, if the query names it: it is always probed. */
+	/* The partition that the node may skip by this filter; NULL: none. */
+	JoinPartition *partition;
+	JoinBlockPruning *blocks;	/* The blocks of the table that can match; NULL: no index tells. */
+	/* How the filter is probed.  It is always in page batches for a filter that the query names. */
+	JoinAccess	access;
+	/*
+	 * Whether it must drop either all or none of the rows with the same key; then the gate never
+	 * disables it.
+	 */
+	bool		all_or_none;
 	int			ncolumns;
 	const JoinKey *keys;
-	AttrNumber *attributes;		/* ROW_BY_ROW: of the child's rows; else columns of its table */
-	struct JoinBatchColumn *batch_columns;	/* NULL: ROW_BY_ROW */
-	uint64		walked;			/* numbers in batches that were not at a fixed place in their row */
-	uint64		sample_tested;	/* in the present sample */
+	/*
+	 * The key's columns: if access is ROW_BY_ROW, in the child's output; else in the scanned table.
+	 */
+	AttrNumber *attributes;
+	/* How the key's columns are read from pages; NULL if access is ROW_BY_ROW. */
+	struct JoinBatchColumn *batch_columns;
+	/* The number of integers in page batches that were not at a fixed offset in their row. */
+	uint64		walked;
+	uint64		sample_tested;	/* The number of rows probed in the present sample. */
 	uint64		sample_removed;
-	uint64		pause;			/* while disabled: rows before the next sample; else 0 */
-	uint64		last_pause;		/* 0: the last sample did not disable it */
+	/* While the filter is disabled: the number of rows until the next sample; else 0. */
+	uint64		pause;
+	/* The length of the last pause in rows; 0: the last sample did not disable the filter. */
+	uint64		last_pause;
 	JoinProbeCounts counts;
 } JoinProbe;
 
-/* Counts rows that a filter was probed with; at the end of a sample, may disable it. */
+/* Counts rows that a filter was probed with.  At the end of a sample, may disable the filter. */
 extern void bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 removed);
 
-/* Is a join's filter to be probed with the next rows?  If not, they count as not checked. */
+/*
+ * Tells whether a join's filter is to be probed with the next rows.  If not, counts them as not
+ * checked.
+ */
 static inline bool
 bloomfam_join_probe_awake(JoinProbe *probe, uint64 rows)
 {
@@ -78,29 +102,50 @@ bloomfam_join_probe_awake(JoinProbe *probe, uint64 rows)
 	return false;
 }
 
-/* Adaptive filter order: which of a node's filters is probed first. */
+/* The adaptive order in which the filters of a node are probed. */
 typedef struct JoinProbeOrder
 {
-	int		   *filters;		/* indexes of all in the node, in the order to probe them */
+	/* The indexes of all filters of the node, in the order in which they are to be probed now. */
+	int		   *filters;
 	int			n;
-	int		   *decided;		/* in the order that was decided last: the one to show, as the above
-								 * may be in the middle of a trial */
-	double	   *ranks;			/* by index: fraction dropped in the last trial, by its cost */
-	int			turn;			/* in a trial, in which each is first in its turn: the first
-								 * one's index; else -1 */
-	uint64		tested;			/* ... its counts before */
+	/*
+	 * The order that was decided last, which EXPLAIN shows, since filters[] may be that of a trial.
+	 */
+	int		   *decided;
+	/*
+	 * The rank of each filter, by its index: the fraction of rows that it dropped in the last
+	 * trial, divided by the cost of probing it.
+	 */
+	double	   *ranks;
+	/*
+	 * During a trial, in which each filter in turn is probed first: the index of the filter whose
+	 * turn it is; else -1.
+	 */
+	int			turn;
+	/* The next three fields are the counts, before its turn, of the filter whose turn it is. */
+	uint64		tested;
 	uint64		removed;
 	uint64		walked;
-	uint64		left;			/* rows until the turn changes, or to the next trial */
+	/* The number of rows until the turn ends, or until the next trial. */
+	uint64		left;
 } JoinProbeOrder;
 
-/* The order of a node's filters, as the plan has them; in the current memory context. */
+/*
+ * Makes the order of a node's filters, which is at first that of the plan, in the current memory
+ * context.
+ */
 extern JoinProbeOrder *bloomfam_join_probe_order_make(const JoinProbe *probes, int nprobes);
 
-/* Ends the turn or the phase, and begins the next one by what they did so far. */
+/*
+ * Ends the present turn, or the phase between two trials, and begins the next one, as the filters'
+ * counts suggest.
+ */
 extern void bloomfam_join_probe_order_change(JoinProbeOrder *order, const JoinProbe *probes);
 
-/* To be called before so many rows are probed. */
+/*
+ * Keeps count of the rows to be probed.  Must be called before the given number of rows is probed,
+ * and may change the order.
+ */
 static inline void
 bloomfam_join_probe_order_next(JoinProbeOrder *order, const JoinProbe *probes, uint64 rows)
 {

@@ -2,23 +2,23 @@
 /*-------------------------------------------------------------------------
  *
  * heap_batch.c
- *	  Filters on the scan of a heap: a page at a time.
+ *	  Probes filters on the scan of a heap with all rows of a page at once.
  *
- * The heap finds all visible rows of a page at once, and notes where they are.  So the keys of
- * all of them can be hashed together, straight from the page, their blocks of the filter fetched
- * together, and the scan sent on to the next row that passes: the others never become rows of the
- * executor, which costs several times what the filter does.
+ * A heap scan finds all visible rows of a page at once, and stores where they are.  So the keys of
+ * all these rows can be hashed together, straight from the page, and their blocks of the filter
+ * fetched together; then the scan is moved to the next row that passes.  The other rows never
+ * become executor tuples, which would cost several times what the filter does.
  *
- * This reaches into the heap's scan descriptor.  Scans of other table access methods, and those
- * that do not go by pages, are left to probe.c.  Nothing is skipped that was not looked at.  Keys
- * are read from the page by heap_batch_columns.c.  What the joins will need of the rows that pass
- * is prefetched (bucket_prefetch.c).
+ * This file works on the heap's scan descriptor.  Scans of other table access methods, and scans
+ * that do not go by pages, are left to probe.c.  No row is dropped without being probed.
+ * heap_batch_columns.c reads keys from the page. bucket_prefetch.c prefetches what the joins will
+ * need for the rows that pass.
  *
- * Where an index tells in which blocks rows can match (block_pruning.c), the others are not read
- * at all (heap_scan.c), from when the filter's keys are known.
+ * If an index tells in which blocks rows can match (block_pruning.c), the other blocks are not read
+ * at all from the moment that the filter's keys are known (heap_scan.c).
  *
- * The scan's own conditions come after the filter, not before.  Which filters of joins may be asked
- * so the plan says (decide_access() in planner/candidate.c).
+ * The scan's own conditions are evaluated after the filter, not before it.  The plan says which
+ * filters of joins may be probed in this way (decide_access() in planner/candidate.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -39,39 +39,52 @@
 #include "pg/port.h"
 #include "pg/server_structs.h"
 
-/* After a page that was not in the server's buffers, so many are not looked for. */
+/*
+ * The number of pages for which the next page is not looked for, after one that was not in the
+ * server's buffers.
+ */
 #define COLD_PAGES			64
 
-/* How many lines of the cache are asked for at most where a row is expected. */
+/* The largest number of cache lines that are prefetched for one expected row. */
 #define LINES_PER_ROW		4
 
 struct JoinHeapBatch
 {
-	bool		in_batches;		/* else all is done row by row */
-	bool		some_wait;		/* filters of conditions, for some of the scan's, for now */
-	List	   *conditions;		/* the scan's, as ExprStates; NIL: no filter ever waits */
+	/* Whether rows are probed in page batches; if not, all is done row by row. */
+	bool		in_batches;
+	/* Whether some filters that conditions name now wait for some of the scan's conditions. */
+	bool		some_wait;
+	/* List of ExprState: the scan's conditions; NIL: no filter ever waits for them. */
+	List	   *conditions;
 
-	bool		undecided;		/* some filter may look for blocks that can match, now or as soon as
-								 * its keys are known */
+	/*
+	 * Whether some filter may look for the blocks that can match, now or as soon as its keys are
+	 * known.
+	 */
+	bool		undecided;
 	JoinPrunedScan pruned_scan;
 
 	/*
-	 * of the page that the scan is on: which rows pass, and the next of these that the scan is to
-	 * give
+	 * The next fields describe the page that the scan is on: which of its rows pass, and which of
+	 * these the scan is to return next.
 	 */
-	bool		selected;		/* after these comes the next page; else the next row */
+	/*
+	 * Whether the page is done with after the rows in passing[]; if not, the next row of the page
+	 * follows.
+	 */
+	bool		selected;
 	int			npassing;
 	int			next;
 
-	int			cold;			/* for so many pages do not look for the next one */
+	int			cold;			/* The number of pages for which the next page is not looked for. */
 
-	JoinBatchScratch *scratch;	/* NULL: no page was looked at yet */
-	uint16		passing[MaxHeapTuplesPerPage];	/* the numbers of rows of the page */
+	JoinBatchScratch *scratch;	/* Memory for the rows of one page; NULL: no page was probed yet. */
+	uint16		passing[MaxHeapTuplesPerPage];	/* The numbers of the page's rows that pass. */
 };
 
 /*
- * Asks for the lines of the cache from one address up to the line of another, but not for too
- * many.  Returns the first of them.
+ * Prefetches the cache lines from one address up to, and without, the line of the address "end",
+ * but at most "most" of them.  Returns the first line.
  */
 static inline const char *
 prefetch_lines(const char *from, const char *end, int most)
@@ -86,11 +99,12 @@ prefetch_lines(const char *from, const char *end, int most)
 }
 
 /*
- * Returns the page after the one that the scan is on; NULL: it is not known to be in a buffer.  Of
- * a page that has not been looked at lately, each row costs a wait for memory, unless it was asked
- * for some time before: here its line pointers, then its rows, of which most pages of a table have
- * about as many as the last one.  Not pinned, it may be another page any time: it is never read,
- * but only asked for.
+ * Returns the page after the one that the scan is on; NULL if it is not known to be in a buffer.
+ * Each row of a page that has not been accessed lately costs a wait for memory, unless it was
+ * prefetched some time before.  So the next page's line pointers are prefetched here, and its rows
+ * in find_rows(); most pages of a table have their rows in about the same places as the page
+ * before.  The page is not pinned, and may become another one at any time: it is never read, only
+ * prefetched.
  */
 static const char *
 find_next_page(JoinHeapBatch *batch, HeapScanDesc scan, Page bytes)
@@ -124,8 +138,8 @@ find_next_page(JoinHeapBatch *batch, HeapScanDesc scan, Page bytes)
 }
 
 /*
- * Notes so many rows of the page that the scan is on, from the present one on, in the scratch's
- * rows and in passing.
+ * Stores "count" rows of the page that the scan is on, from the present row on, in scratch->rows
+ * and their numbers in passing[].
  */
 static void
 find_rows(JoinHeapBatch *batch, HeapScanDesc scan, int count)
@@ -144,7 +158,10 @@ find_rows(JoinHeapBatch *batch, HeapScanDesc scan, int count)
 		HeapTupleHeader row = (HeapTupleHeader) PageGetItem(
 			bytes, PageGetItemId(bytes, bloomfam_heap_scan_line(scan, i)));
 
-		/* a page is filled from its end, so the row before is the one behind */
+		/*
+		 * A page is filled from its end, so the row before this one in number is the one behind it
+		 * on the page.
+		 */
 		if (ahead != NULL)
 			prefetched = prefetch_lines(ahead + ((const char *) row - (const char *) bytes),
 										prefetched, LINES_PER_ROW);
@@ -153,7 +170,7 @@ find_rows(JoinHeapBatch *batch, HeapScanDesc scan, int count)
 	}
 }
 
-/* Probes a filter with so many rows: what it says of their keys is in the scratch's pass. */
+/* Probes a filter with the n rows in the scratch, and sets scratch->pass for each. */
 static void
 probe_filter(JoinHeapBatch *batch, JoinProbe *probe, TupleDesc desc, int n)
 {
@@ -173,7 +190,7 @@ probe_filter(JoinHeapBatch *batch, JoinProbe *probe, TupleDesc desc, int n)
 		memset(scratch->pass, stored->answer == JOIN_ANSWER_YES, n);
 }
 
-/* Keeps, of so many rows, those that the filter let pass; returns their number. */
+/* Keeps those of the n rows that the filter let pass, and returns their number. */
 static int
 keep_passing(JoinHeapBatch *batch, int n)
 {
@@ -191,13 +208,14 @@ keep_passing(JoinHeapBatch *batch, int n)
 }
 
 /*
- * Notes, before rows are looked at, which filters of conditions wait for others.  They do if they
- * could raise an error that they would not after them: until the first key has been hashed, and
- * always if hashing any may fail.
+ * Determines, before rows are probed, which filters named by conditions wait for other conditions.
+ * A filter waits if it could raise an error that it would not raise after these conditions: until
+ * its first key has been hashed, or always if hashing any key may fail.
  *
- * Returns whether the present row is to be looked at alone.  It is if a join above has asked for
- * its first row, and will build then: the rows after that one are for the filter to see.  And it is
- * if hashing a key could fail, for a condition: then no row is looked at before it is asked for.
+ * Returns whether the present row must be probed alone.  It must be if a join above has asked for
+ * its first row and will build afterwards: the rows after it are to be probed when the filter is
+ * ready.  It must also be if hashing a key for a condition could fail: then no row is probed before
+ * it is asked for.
  */
 static bool
 note_waiting(JoinProbeState *state)
@@ -228,9 +246,9 @@ note_waiting(JoinProbeState *state)
 /* ---- the rows of a page ---- */
 
 /*
- * Returns the scratch of a node: that of its first filter.  A filter that the query names may be
- * computed by a subplan while rows are hashed, and scans in there need another one: such a node has
- * its own.
+ * Returns the scratch memory of a node, which the nodes with the same first filter share.  A filter
+ * that the query names may be computed by a subplan while rows are hashed, whose own scans need
+ * another scratch; so a node with such a filter has its own.
  */
 static JoinBatchScratch *
 get_scratch(const JoinProbeState *state)
@@ -245,8 +263,8 @@ get_scratch(const JoinProbeState *state)
 }
 
 /*
- * Finds, of the rows of the page that the scan is on, from the present one on, those that pass
- * all filters; of a page that is not done with, the present row alone is looked at.
+ * Finds those rows, from the present one to the end of the page that the scan is on, that pass all
+ * filters.  If rows must be probed singly, only the present row is probed.
  */
 static void
 select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
@@ -260,14 +278,14 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	int			n;
 	int			i;
 
-	/* the scan is on a row, and of all that are on its page this process knows which it sees */
+	/* The scan is on a row, and knows which rows of its page the snapshot sees. */
 	Assert(bloomfam_heap_scan_has_begun(scan) && IsMVCCSnapshot(child->ps.state->es_snapshot));
 	Assert(bloomfam_heap_scan_row(scan) < bloomfam_heap_scan_nrows(scan));
 	if (unlikely(batch->scratch == NULL))
 		batch->scratch = get_scratch(state);
 	n = singly ? 1 : bloomfam_heap_scan_nrows(scan) - bloomfam_heap_scan_row(scan);
 
-	/* the present row was counted by the scan */
+	/* The scan itself has counted the present row. */
 	bloomfam_count_rows_read(child->ss_currentRelation, n - 1);
 	bloomfam_join_probe_order_next(state->order, state->probes, n);
 	ResetExprContext(econtext);
@@ -300,8 +318,8 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 }
 
 /*
- * Tells whether the row in the scan's slot passes the filters of conditions that wait for so many
- * of the scan's conditions, 0 for those that wait for none.
+ * Tells whether the row in the scan's slot passes those filters named by conditions that wait for
+ * exactly the given number of the scan's conditions; 0 selects the filters that wait for none.
  */
 static bool
 row_passes(JoinProbeState *state, TupleTableSlot *slot, int conditions)
@@ -330,9 +348,9 @@ row_passes(JoinProbeState *state, TupleTableSlot *slot, int conditions)
 }
 
 /*
- * Asks the indexes of filters whose keys have become known since the last page, and leaves out
- * blocks by what they say.  In parallel only a scan that has not begun can do that, as others
- * would not read what it has taken.
+ * Searches the indexes of filters whose keys have become known since the last page, and prunes
+ * blocks by the result.  A parallel scan can do that only before it begins, as no other process
+ * would read the blocks that this process has taken.
  */
 static void
 prune_blocks(JoinProbeState *state, HeapScanDesc scan)
@@ -364,7 +382,7 @@ prune_blocks(JoinProbeState *state, HeapScanDesc scan)
 		bloomfam_join_pruned_scan_begin(&batch->pruned_scan, scan, state->probes, state->nprobes);
 }
 
-/* Goes to the next row of the scan, whether it passes or not; false at the end. */
+/* Moves to the next row of the scan, whether it passes or not.  Returns false at the end. */
 static bool
 next_unseen_row(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 {
@@ -384,7 +402,10 @@ next_unseen_row(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	return false;
 }
 
-/* Puts the next row of the child's scan that passes all filters into its slot; false at the end. */
+/*
+ * Puts the next row of the child's scan that passes all filters into the child's slot.  Returns
+ * false at the end.
+ */
 static bool
 next_row(JoinProbeState *state, ScanState *child)
 {
@@ -401,14 +422,17 @@ next_row(JoinProbeState *state, ScanState *child)
 	scan = (HeapScanDesc) child->ss_currentScanDesc;
 	if (unlikely(singly || !bloomfam_heap_scan_has_begun(scan)))
 	{
-		/* row by row from where it is, or anew */
+		/* The scan goes row by row from where it is, or begins anew. */
 		batch->selected = false;
 		batch->npassing = batch->next = 0;
 		batch->pruned_scan.active = false;
 		batch->undecided = true;
 	}
 
-	/* for cursors that go backwards: it stays on the row that it gave last, to go on from there */
+	/*
+	 * A cursor may move backwards: the scan then stays on the row that it returned last, to go on
+	 * from there.
+	 */
 	while (unlikely(singly))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -424,8 +448,8 @@ next_row(JoinProbeState *state, ScanState *child)
 		CHECK_FOR_INTERRUPTS();
 
 		/*
-		 * after the last row of a page is the next page; what is left of one after going
-		 * backwards is looked at from there
+		 * After the last row of a page comes the next page.  If the scan has gone backwards, the
+		 * rest of its page is probed from the present row on.
 		 */
 		if (batch->selected)
 			bloomfam_heap_scan_set_row(scan, bloomfam_heap_scan_nrows(scan) - 1);
@@ -434,7 +458,10 @@ next_row(JoinProbeState *state, ScanState *child)
 		select_rows(state, child, scan);
 	}
 
-	/* in place of heap_getnextslot(): it is on the page that the scan is on, and visible */
+	/*
+	 * This replaces heap_getnextslot(): the row is on the page that the scan is on, and it is
+	 * visible.
+	 */
 	row = batch->passing[batch->next];
 	Assert(row >= bloomfam_heap_scan_row(scan));
 	Assert(batch->next == 0 || batch->passing[batch->next - 1] < row);
@@ -443,7 +470,7 @@ next_row(JoinProbeState *state, ScanState *child)
 	return true;
 }
 
-/* Tells whether a row passes the scan's conditions, and the filters that wait among them. */
+/* Tells whether a row passes the scan's conditions, and the filters that wait for some of these. */
 static bool
 row_qualifies(JoinProbeState *state, ScanState *child, ExprContext *econtext)
 {
@@ -465,7 +492,10 @@ row_qualifies(JoinProbeState *state, ScanState *child, ExprContext *econtext)
 	return pass;
 }
 
-/* Executes the child's scan in its place: conditions and target list, on the rows that pass. */
+/*
+ * Executes the child's scan in its place: evaluates its conditions and target list for the rows
+ * that pass.
+ */
 static TupleTableSlot *
 scan_child(JoinProbeState *state, ScanState *child)
 {
@@ -493,7 +523,7 @@ bloomfam_join_heap_batch_exec(PlanState *node)
 	ScanState  *child = (ScanState *) outerPlanState(node);
 	TupleTableSlot *slot;
 
-	/* what ExecProcNode() would do for the child */
+	/* This is what ExecProcNode() would do for the child. */
 	if (child->ps.chgParam != NULL)
 		ExecReScan(&child->ps);
 	if (child->ps.instrument == NULL)
@@ -505,8 +535,8 @@ bloomfam_join_heap_batch_exec(PlanState *node)
 }
 
 /*
- * Prepares the columns of a filter's key in the table; and block pruning, if an index has some of
- * them and the scan goes by pages.
+ * Prepares the columns of a filter's key in the table.  Prepares block pruning as well, if an index
+ * has some of the columns and the scan is done in page batches.
  */
 static void
 prepare_columns(JoinProbeState *state, JoinProbe *probe, TupleDesc desc)
@@ -546,7 +576,7 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 	if (!IsA(child, SeqScanState))
 		return;
 
-	/* what the plan could not know */
+	/* The planner could not know the table's access method and the snapshot. */
 	table = ((ScanState *) child)->ss_currentRelation;
 	in_batches = BLOOMFAM_KNOWN_MAJOR && table->rd_tableam == GetHeapamTableAmRoutine() &&
 				 IsMVCCSnapshot(child->state->es_snapshot);
@@ -572,7 +602,7 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 	foreach(lc, batch->some_wait ? child->plan->qual : NIL)
 		batch->conditions = lappend(batch->conditions, ExecInitQual(list_make1(lfirst(lc)), child));
 
-	/* WHERE CURRENT OF looks for the scan of a table, and for its row */
+	/* WHERE CURRENT OF looks for the scan of a table, and for its current row. */
 	state->css.ss.ss_currentRelation = table;
 	state->css.ss.ss_ScanTupleSlot = ((ScanState *) child)->ss_ScanTupleSlot;
 }

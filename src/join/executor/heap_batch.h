@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * heap_batch.h
- *	  Filters on the scan of a heap: a page at a time.
+ *	  Probes filters on the scan of a heap with all rows of a page at once.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,14 +12,14 @@
 #include "join/executor/node.h"
 
 /*
- * Takes over the scan of a probe node's child, if it is one of a heap: sets batch, and exec if no
- * filter is probed row by row.
+ * Takes over the scan of a probe node's child, if it is a sequential scan of a heap: sets
+ * state->batch, and sets state->exec if no filter is probed row by row.
  */
 extern void bloomfam_join_heap_batch_init(JoinProbeState *state);
 
 /*
- * Returns the next row of the scan that was taken over: by ExecProcNode()'s rules, as if the child
- * had returned it.
+ * Returns the next row of a scan that was taken over, as ExecProcNode() of the child would, or an
+ * empty slot at the end.
  */
 extern TupleTableSlot *bloomfam_join_heap_batch_exec(PlanState *node);
 

@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * heap_batch_columns.c
- *	  The columns of a filter's key, read and hashed straight from a heap's page.
+ *	  Reads and hashes the columns of a filter's key straight from a heap's page.
  *
- * An integer that lies at the same place in each row is read without a call.  Other columns are
- * found as heap_getattr() finds them, but from as far on as can be known.
+ * An integer that is at the same offset in each row is read without a function call.  Other columns
+ * are found as heap_getattr() finds them, but beginning at the last offset that is known.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,39 +15,48 @@
 
 #include "join/executor/heap_batch_columns.h"
 
-/* Which attributes up to one a row has, a bit each: rows alike in that have it at one place. */
+/*
+ * Caches the offset of an attribute in rows that have NULLs in the same places.  "present" has a
+ * bit for each attribute up to the wanted one, which is set if the row has a value for it.
+ */
 typedef struct NullPattern
 {
-	uint64		present;		/* 0: none yet */
+	uint64		present;		/* The bits of the cached rows; 0: nothing is cached. */
 	Size		offset;
 } NullPattern;
 
 #define NULL_PATTERN_BITS	4
 #define NULL_PATTERNS		(1 << NULL_PATTERN_BITS)
 
-/* That has room for so many attributes. */
+/* The number of attributes that "present" has bits for. */
 #define MOST_PRESENT		64
 
-/* Spreads what is multiplied by it over the upper bits: 2^64 / the golden ratio. */
+/* 2^64 divided by the golden ratio: multiplying by it spreads a number over the upper bits. */
 #define GOLDEN				UINT64CONST(0x9E3779B97F4A7C15)
 
-/* A column of a filter's key in the heap. */
+/* A column of a filter's key in a heap. */
 struct JoinBatchColumn
 {
-	AttrNumber	attribute;		/* of the table */
+	AttrNumber	attribute;		/* The column's attribute number in the table. */
 
 	/*
-	 * in rows without NULLs: where to begin to look for it, and that attribute's offset from the
-	 * start of the row's data
+	 * For rows without NULLs: the attribute from which on the column is looked for, and that
+	 * attribute's offset from the start of the row's data.
 	 */
 	AttrNumber	first;
 	Size		offset;
 
-	/* ... and its own offset in rows with these NULLs, if none before it varies in length */
+	/*
+	 * The column's own offset in rows with NULLs, by their patterns; used if no attribute before it
+	 * varies in length.
+	 */
 	NullPattern patterns[NULL_PATTERNS];
 };
 
-/* Finds the last attribute, up to this one, that always lies at the same place. */
+/*
+ * Sets column->first to the last attribute, up to the given one, that is at the same offset in all
+ * rows without NULLs, and column->offset to that offset.
+ */
 static void
 find_column(JoinBatchColumn *column, TupleDesc desc, AttrNumber attribute)
 {
@@ -79,7 +88,9 @@ bloomfam_join_batch_columns(TupleDesc desc, const AttrNumber *attributes, int nc
 	return columns;
 }
 
-/* Returns which attributes up to this one a row with NULLs has, a bit each. */
+/*
+ * Returns which attributes, up to the given one, a row with NULLs has a value for: a bit for each.
+ */
 static inline uint64
 present_up_to(HeapTupleHeader row, AttrNumber attribute)
 {
@@ -92,7 +103,7 @@ present_up_to(HeapTupleHeader row, AttrNumber attribute)
 	return present & (PG_UINT64_MAX >> (MOST_PRESENT - attribute));
 }
 
-/* Tells whether a row has this attribute, and none up to it that is NULL. */
+/* Tells whether a row has an attribute, and no NULL in it or before it. */
 static inline bool
 is_at_fixed_offset(HeapTupleHeader row, AttrNumber attribute)
 {
@@ -105,8 +116,8 @@ is_at_fixed_offset(HeapTupleHeader row, AttrNumber attribute)
 }
 
 /*
- * Reads an attribute of a row, wherever it lies: what heap_getattr() does, but beginning as far
- * on as it can.
+ * Reads an attribute of a row, wherever it is, as heap_getattr() does, but beginning at the last
+ * offset that is known.
  */
 static Datum
 read_attribute(HeapTupleHeader row, JoinBatchColumn *column, TupleDesc desc, bool *isnull)
@@ -148,7 +159,7 @@ read_attribute(HeapTupleHeader row, JoinBatchColumn *column, TupleDesc desc, boo
 	return fetch_att(data + offset, att->attbyval, att->attlen);
 }
 
-/* Takes the column of all rows that have it at its fixed offset, and notes the others. */
+/* Reads the column of all rows that have it at its fixed offset, and collects the other rows. */
 #define READ_INTEGERS(type) \
 	for (i = 0; i < n; i++) \
 	{ \
@@ -165,9 +176,10 @@ read_attribute(HeapTupleHeader row, JoinBatchColumn *column, TupleDesc desc, boo
 	}
 
 /*
- * Hashes one column of all rows in the scratch: the first one of the key, or one that is combined
- * with those before it.  The rest is as of bloomfam_join_batch_hash().  Returns how many numbers
- * were not at a fixed place in their row.
+ * Hashes one column of the n rows in the scratch.  If "first" is true, it is the first column of
+ * the key, else its hashes are combined with those of the columns before it.  The other parameters
+ * are those of bloomfam_join_batch_hash().  Returns how many numbers were not at a fixed offset in
+ * their row.
  */
 static int
 hash_column(JoinBatchScratch *scratch, const JoinKey *key, JoinBatchColumn *column,
@@ -182,7 +194,7 @@ hash_column(JoinBatchScratch *scratch, const JoinKey *key, JoinBatchColumn *colu
 	Assert(column->attribute <= desc->natts);
 	Assert(!integers || TupleDescAttr(desc, column->attribute - 1)->attlen == key->typlen);
 
-	/* an integer at a fixed offset, which is what most keys are, without a call */
+	/* Most keys are an integer at a fixed offset, which is read without a function call. */
 	if (integers && key->typlen == 8)
 		READ_INTEGERS(int64)
 	else if (integers && key->typlen == 4)

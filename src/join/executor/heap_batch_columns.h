@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * heap_batch_columns.h
- *	  The columns of a filter's key, read and hashed straight from a heap's page.
+ *	  Reads and hashes the columns of a filter's key straight from a heap's page.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,38 +14,48 @@
 
 #include "join/filter/hash.h"
 
-/* Of the rows of one page, so many buckets are prefetched at most, of all joins together. */
+/*
+ * The largest number of buckets that are prefetched for the rows of one page, for all joins
+ * together.
+ */
 #define JOIN_BUCKETS_PREFETCHED	512
 
 /*
- * Scratch for the rows of one page, shared by the nodes of a filter: of a thousand partitions with
- * few rows, each would have to bring its own into the processor's caches.  heap_batch.c says which
- * nodes share one.
+ * Memory for the rows of one page, shared by the nodes of a filter: if each of a thousand
+ * partitions with few rows had its own, each would have to bring it into the processor's caches.
+ * get_scratch() in heap_batch.c decides which nodes share one.
  */
 typedef struct JoinBatchScratch
 {
 	HeapTupleHeader rows[MaxHeapTuplesPerPage];
 	uint64		hashes[MaxHeapTuplesPerPage];
-	uint64		column[MaxHeapTuplesPerPage];	/* the hashes of one more column of the key */
-	uint16		slow_rows[MaxHeapTuplesPerPage]; /* rows whose column is read the long way */
+	uint64		column[MaxHeapTuplesPerPage];	/* The hashes of a further column of the key. */
+	/* The indexes of those rows whose column is not at a fixed offset. */
+	uint16		slow_rows[MaxHeapTuplesPerPage];
 	bool		null[MaxHeapTuplesPerPage];
-	bool		spared[MaxHeapTuplesPerPage];	/* its key was not fetched: it passes */
+	/* Whether the row's key was not fetched, so that the row passes. */
+	bool		spared[MaxHeapTuplesPerPage];
 	bool		pass[MaxHeapTuplesPerPage];
-	HashJoinTuple *buckets[JOIN_BUCKETS_PREFETCHED]; /* heads of those buckets */
+	HashJoinTuple *buckets[JOIN_BUCKETS_PREFETCHED]; /* The heads of the prefetched buckets. */
 } JoinBatchScratch;
 
-/* One column of a filter's key, in a table. */
+/* One column of a filter's key, as it is read from a table's pages. */
 typedef struct JoinBatchColumn JoinBatchColumn;
 
-/* Makes the columns that are these attributes of a table, in the current memory context. */
+/*
+ * Makes an array of the columns with the given attribute numbers of a table, in the current memory
+ * context.
+ */
 extern JoinBatchColumn *bloomfam_join_batch_columns(TupleDesc desc, const AttrNumber *attributes,
 													int ncolumns);
 
 /*
- * Hashes the keys of all rows in the scratch, n.  numbers: the key has one column, and its numbers
- * are wanted instead.  spare_long: rows whose key is not at hand, but compressed or in another
- * table, are noted in spared instead.  Of those and of NULLs the hash may be any: what a filter
- * says of it does not matter.  Returns how many numbers were not at a fixed place in their row.
+ * Hashes the keys of the n rows in scratch->rows, and sets scratch->hashes.  If "numbers" is true,
+ * the key has a single column, and its numbers are stored instead of hashes.  If spare_long is
+ * true, keys that are compressed or stored in a TOAST table are not hashed, and their rows are
+ * marked in scratch->spared.  The hashes of these rows and of rows with a NULL are undefined, and
+ * what a filter says of them is ignored.  Returns how many numbers were not at a fixed offset in
+ * their row.
  */
 extern uint64 bloomfam_join_batch_hash(JoinBatchScratch *scratch, const JoinKey *keys,
 									   JoinBatchColumn *columns, int ncolumns, TupleDesc desc,

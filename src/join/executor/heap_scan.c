@@ -2,12 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * heap_scan.c
- *	  The scan of a heap, block by block, without those in which no row can match.
+ *	  Scans a heap block by block, leaving out the blocks in which no row can match.
  *
- * It works on the Seq Scan's own descriptor, which is at the block that was read last, whoever read
- * it, so that it can take over at any time: what was read before is not read again.  Blocks come in
- * the order of the scan, which need not begin at the first one.  In parallel each process takes
- * blocks as all do, and leaves out those that it knows better: what one does not know does no harm.
+ * It works on the sequential scan's own descriptor, which is on the block that was read last, by
+ * the server or by this file.  So it can take over at any time, and what was read before is not
+ * read again.  Blocks are read in the scan's order, which need not begin at the first block.  In a
+ * parallel scan, each process takes blocks as all processes do, and leaves out those that it knows
+ * cannot match; a process that knows nothing reads all that it takes.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +30,7 @@ bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan, 
 	Oid			tablespace = bloomfam_heap_scan_relation(scan)->rd_rel->reltablespace;
 	int			most = get_tablespace_io_concurrency(tablespace);
 
-	/* in parallel others would not read what this process has taken */
+	/* Other processes would not read the blocks that this process has taken of a parallel scan. */
 	Assert(n > 0 && !pruned_scan->active);
 	Assert(!bloomfam_heap_scan_is_parallel(scan) || !bloomfam_heap_scan_has_begun(scan));
 	*pruned_scan = (JoinPrunedScan) {
@@ -47,7 +48,10 @@ bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan, 
 	bloomfam_heap_scan_leave_stream(scan);
 }
 
-/* Can it have rows that match, as far as all know?  Each counts what it is asked. */
+/*
+ * Tells whether a block can have rows that match, as far as all filters know.  Each filter counts
+ * the pages that it is asked about.
+ */
 static bool
 can_match(JoinPrunedScan *pruned_scan, BlockNumber block)
 {
@@ -70,8 +74,8 @@ can_match(JoinPrunedScan *pruned_scan, BlockNumber block)
 }
 
 /*
- * Takes more blocks, in the order of the scan.  Those that do not come after the last one are asked
- * for; the operating system reads ahead where they do.
+ * Chooses more blocks, in the order of the scan.  A block that does not directly follow the last
+ * one is prefetched; for one that does, the operating system reads ahead.
  */
 static void
 fill_ahead(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
@@ -80,7 +84,7 @@ fill_ahead(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 	{
 		BlockNumber block = InvalidBlockNumber;
 
-		/* there may be millions in which no row can match */
+		/* There may be millions of blocks in a row in which no row can match. */
 		CHECK_FOR_INTERRUPTS();
 		if (bloomfam_heap_scan_is_parallel(scan))
 			block = bloomfam_heap_scan_next_parallel(scan);

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * heap_scan.h
- *	  The scan of a heap, block by block, without those in which no row can match.
+ *	  Scans a heap block by block, leaving out the blocks in which no row can match.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,36 +13,50 @@
 
 #include "join/executor/gate.h"
 
-/* So many blocks are known ahead at most. */
+/* The largest number of blocks that are chosen in advance. */
 #define JOIN_PRUNED_SCAN_AHEAD	32
 
-/* Where the scan is.  All zero: it goes its own way, block after block. */
+/*
+ * The state of a pruned scan.  If it is all zero, the heap's scan is not pruned, and reads one
+ * block after the other.
+ */
 typedef struct JoinPrunedScan
 {
 	bool		active;
-	JoinProbe  *probes;			/* whose blocks are found say which to leave out */
+	/* The node's filters; those that have found blocks say which blocks to leave out. */
+	JoinProbe  *probes;
 	int			nprobes;
-	BlockNumber next;			/* to look at, not in parallel; */
-	BlockNumber left;			/* ... as the first one of so many, in a circle */
+	BlockNumber next;			/* The next block to check; not used in a parallel scan. */
+	/*
+	 * The number of blocks left to check, from "next" on and wrapping around at the end of the
+	 * table.
+	 */
+	BlockNumber left;
 
-	/* blocks to be read next, in a circle: they were looked for in the server's buffers */
-	int			most;			/* 0: there are no more to take */
+	/*
+	 * The next fields are a ring buffer of nahead blocks to be read next, from ahead[first] on,
+	 * which have been prefetched where that is useful.
+	 */
+	/* The number of blocks to choose in advance; 0: there are no more blocks to take. */
+	int			most;
 	int			nahead;
 	int			first;
 	BlockNumber ahead[JOIN_PRUNED_SCAN_AHEAD];
-	BlockNumber last;			/* of these */
+	BlockNumber last;			/* The last block put into the ring buffer. */
 } JoinPrunedScan;
 
 /*
- * Takes over a scan that goes by pages, and forward, at the block that it is on, or before its
- * first one, which in parallel is the only time.  Some probe's blocks are found, so it has some.
+ * Takes over a scan that goes by pages and forward, at the block that it is on, or before its first
+ * block; a parallel scan only before its first block.  Some filter must have found the blocks that
+ * can match, so the table has at least one block.
  */
 extern void bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan,
 											JoinProbe *probes, int nprobes);
 
 /*
- * Sends it to the next row that its snapshot sees, on blocks where rows can match, as
- * heap_getnextslot() does but for the slot.  False at the end, after which it can begin anew.
+ * Moves the scan to the next row that its snapshot sees, on a block where rows can match.  It does
+ * what heap_getnextslot() does, except for filling a slot.  Returns false at the end, after which
+ * the scan can begin anew.
  */
 extern bool bloomfam_join_pruned_scan_next(JoinPrunedScan *pruned_scan, HeapScanDesc scan);
 

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * node.c
- *	  What the nodes of both sides have in common: they hand on their child's rows, hash columns of
+ *	  What build and probe nodes have in common: they return their child's rows, hash columns of
  *	  them, and share filters and counts with parallel workers.
  *
  *-------------------------------------------------------------------------
@@ -20,7 +20,7 @@ bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags)
 
 	outerPlanState(css) = child;
 
-	/* the child's own slots go through */
+	/* The node returns its child's own slots. */
 	css->ss.ps.resultops = ExecGetResultSlotOps(child, NULL);
 	css->ss.ps.resultopsset = true;
 	css->ss.ps.resultopsfixed = false;
@@ -54,7 +54,7 @@ bloomfam_join_node_keys(const JoinFilterInfo *info)
 	return keys;
 }
 
-/* ---- in the part of a plan that workers run ---- */
+/* ---- nodes in the part of a plan that workers run ---- */
 
 static inline JoinCounts *
 counts_of_worker(JoinNodeDsm *dsm, int worker)
@@ -109,7 +109,10 @@ leave_segment(dsm_segment *segment, Datum arg)
 	parallel->left(parallel->node, dsm);
 }
 
-/* The query's state is freed before the shared memory: after an error, or by CLOSE. */
+/*
+ * Forgets the shared memory when the query's state is freed before it, as happens after an error or
+ * when a cursor is closed.
+ */
 static void
 forget_segment(void *arg)
 {
@@ -167,7 +170,10 @@ bloomfam_join_node_leave_counts(const JoinParallel *parallel, int filter, JoinCo
 		add_counts(counts_of_worker(parallel->dsm, ParallelWorkerNumber) + filter, &counts);
 }
 
-/* What is to be counted of a node's filter, by its number in the node: its own and its workers'. */
+/*
+ * Returns the sum of a node's own counts and its workers' counts of one filter, given by its number
+ * in the node.
+ */
 static JoinCounts
 sum_counts(const JoinParallel *parallel, int filter, JoinCounts counts)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * node.h
- *	  What the nodes of both sides have in common, and their states.
+ *	  The states of build and probe nodes, and what both kinds of nodes have in common.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,9 @@
 #include "join/fdw/foreign.h"
 #include "pg/compat.h"
 
-/* What a process counted of a node's filter: a build node the one, a probe node the other. */
+/*
+ * What a process counted of one filter: "build" is used by a build node, "probe" by a probe node.
+ */
 typedef struct JoinCounts
 {
 	JoinBuildCounts build;
@@ -31,25 +33,25 @@ typedef struct JoinNodeDsm
 	int			nfilters;
 
 	/*
-	 * of a build node below a Parallel Hash, that its participants build together; of a probe node
-	 * below a Gather, the leader's copies of the filters of joins above it
+	 * For a build node below a Parallel Hash: the filter that its participants build together.  For
+	 * a probe node below a Gather: the leader's copies of filters of joins above the Gather.
 	 */
 	JoinShared	filters[FLEXIBLE_ARRAY_MEMBER];
-	/* then JoinCounts, nfilters for each worker */
+	/* An array of JoinCounts follows: nfilters for each worker. */
 } JoinNodeDsm;
 
-/* A process's reference to it, and what has come from there. */
+/* A process's reference to a JoinNodeDsm, and what workers have left there. */
 typedef struct JoinParallel
 {
-	JoinNodeDsm *dsm;			/* NULL: none now */
-	dsm_segment *segment;		/* ... that it is in, of a leader with workers */
+	JoinNodeDsm *dsm;			/* The node's shared memory; NULL: it has none now. */
+	dsm_segment *segment;		/* In a leader with workers: the segment that dsm is in. */
 	CustomScanState *node;
 	void		(*left) (CustomScanState *node, JoinNodeDsm *dsm);
-	MemoryContextCallback reset;	/* func NULL: not registered */
+	MemoryContextCallback reset;	/* Its func is NULL if the callback is not registered. */
 
 	/*
-	 * for EXPLAIN and the counters, in the leader after the workers have ended: nfilters for each;
-	 * what the node has itself are the leader's counts
+	 * What workers counted, nfilters for each; set in the leader after the workers have ended, for
+	 * EXPLAIN and the statistics counters.  The leader's own counts are in the node itself.
 	 */
 	int			nworkers;
 	int			nfilters;
@@ -60,13 +62,22 @@ typedef struct JoinBuildState
 {
 	CustomScanState css;
 	JoinFilterInfo *info;
-	JoinFilter *filter;			/* NULL: this node does nothing */
-	bool		ended;			/* all rows were read: only a rescan leads to a new build */
-	JoinKey    *keys;			/* of the filter's columns, as all below */
-	ExprState **expressions;	/* NULL: an attribute of the child's rows */
-	int64	   *numbers;		/* of a row; set for integer columns only */
-	JoinForeign **foreign_of;	/* NULL: not pushed to a foreign server by this column */
-	List	   *foreign;		/* those of all columns that are */
+	JoinFilter *filter;			/* The filter; NULL: this node only returns its child's rows. */
+	/* Whether all rows have been read; only a rescan leads to a new build. */
+	bool		ended;
+	/*
+	 * How each column of the filter's key is hashed.  This array and those below have an element
+	 * for each column of the key.
+	 */
+	JoinKey    *keys;
+	/* The expression of each column; NULL: the column is an attribute of the child's rows. */
+	ExprState **expressions;
+	/* The present row's numbers; set for columns of an integer type only. */
+	int64	   *numbers;
+	/* What is pushed to foreign servers by each column; NULL: nothing is. */
+	JoinForeign **foreign_of;
+	/* List of JoinForeign: the elements of foreign_of[] that are not NULL. */
+	List	   *foreign;
 	JoinParallel parallel;
 } JoinBuildState;
 
@@ -76,58 +87,82 @@ typedef struct JoinProbeState
 {
 	CustomScanState css;
 	JoinFilterInfo *infos;
-	bool		has_stored;		/* the query names some of the filters */
-	int			nprobes;		/* 0: this node does nothing; else one for each info */
+	bool		has_stored;		/* Whether the query names some of the filters in conditions. */
+	/*
+	 * The number of filters in use: one for each element of infos[]; 0: this node only returns its
+	 * child's rows.
+	 */
+	int			nprobes;
 	JoinProbe  *probes;
-	JoinProbeOrder  *order;			/* in which they are probed */
-	JoinHeapBatch *batch;		/* NULL: the child scans by itself */
-	ExecProcNodeMtd exec;		/* returns the next row */
-	bool		may_skip;		/* rows are of a partition that some filter may skip */
-	bool		begun;			/* ... which was executed or skipped since the last rescan */
+	JoinProbeOrder  *order;			/* The order in which the filters are probed. */
+	/* The child's scan in page batches; NULL: the child was not taken over. */
+	JoinHeapBatch *batch;
+	ExecProcNodeMtd exec;		/* The function that returns the next row. */
+	/* Whether the child's rows are of a partition that some filter may skip. */
+	bool		may_skip;
+	/* Whether that partition was read or skipped since the last rescan. */
+	bool		begun;
 	JoinParallel parallel;
 } JoinProbeState;
 
-/* As CreateCustomScanState of the nodes' methods. */
+/* Create the executor states of build and probe nodes, as CreateCustomScanState callbacks. */
 extern Node *bloomfam_join_build_create(CustomScan *plan);
 extern Node *bloomfam_join_probe_create(CustomScan *plan);
 
-/* Ties a build node's filter, if it has one, to the hash join that it is the build side of. */
+/*
+ * Ties a build node's filter, if it has one, to the hash join or merge join whose build side it is
+ * on.
+ */
 extern void bloomfam_join_build_tie(JoinBuildState *state, PlanState *join);
 
-/* As ExplainCustomScan of the nodes' methods. */
+/* Show build and probe nodes in EXPLAIN, as ExplainCustomScan callbacks. */
 extern void bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 extern void bloomfam_join_probe_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
-/* Begins a node and its child. */
+/* Begins the execution of a node's child, and takes over the slots that it returns. */
 extern void bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags);
 
-/* As ExecCustomScan: returns the child's rows as they are.  Who does more sets ExecProcNode. */
+/*
+ * Returns the child's rows unchanged, as an ExecCustomScan callback.  A node that does more
+ * replaces it by setting ExecProcNode.
+ */
 extern TupleTableSlot *bloomfam_join_node_exec(CustomScanState *css);
 
-/* What of this filter of a probe node did the foreign server below get, which drops rows by it? */
+/*
+ * Returns what the foreign server below a probe node was sent of this filter, by which it drops
+ * rows.
+ */
 extern JoinForeignGot bloomfam_join_node_foreign_got(const JoinProbe *probe);
 
-/* How to hash the columns of a filter's key on a node's side of the join. */
+/*
+ * Returns how the columns of a filter's key are hashed on a node's side of the join, as an array.
+ */
 extern JoinKey *bloomfam_join_node_keys(const JoinFilterInfo *info);
 
-/* As EstimateDSMCustomScan of the nodes' methods. */
+/* Returns the size of a node's shared memory, as an EstimateDSMCustomScan callback. */
 extern Size bloomfam_join_node_estimate(CustomScanState *css, ParallelContext *pcxt);
 
 /*
- * In the leader: initializes what a node has in dynamic shared memory, its filters in this state.
- * left, unless it is NULL, is called when the leader detaches: then the workers have ended, and
- * what they wrote there can still be read.
+ * Initializes a node's shared memory in the leader, with its filters in the given state.  "left",
+ * unless it is NULL, is called when the leader detaches from the memory: the workers have ended by
+ * then, and what they have written can still be read.
  */
 extern void bloomfam_join_node_share(JoinParallel *parallel, CustomScanState *css,
 									 ParallelContext *pcxt, void *coordinate,
 									 JoinFilterState state,
 									 void (*left) (CustomScanState *, JoinNodeDsm *));
 
-/* In a worker, at its end: leaves the leader what it has counted of one of the node's filters. */
+/*
+ * Adds, at the end of a worker, what it has counted of one of a node's filters to the node's shared
+ * memory.
+ */
 extern void bloomfam_join_node_leave_counts(const JoinParallel *parallel, int filter,
 											JoinCounts counts);
 
-/* What all processes have counted, of a build node and of one filter of a probe node. */
+/*
+ * Return the sum of what all processes have counted of a build node, and of one filter of a probe
+ * node.
+ */
 extern JoinBuildCounts bloomfam_join_build_sum(const JoinBuildState *state);
 extern JoinProbeCounts bloomfam_join_probe_sum(const JoinProbe *probe);
 

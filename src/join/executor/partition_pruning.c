@@ -2,17 +2,18 @@
 /*-------------------------------------------------------------------------
  *
  * partition_pruning.c
- *	  Whether a partition can have rows that match a build side's keys.
+ *	  Tells whether a partition can have rows that match a build side's keys.
  *
- * The server's own pruning does it, with pruning steps made by hand: the partition key equals one
- * of the keys, or lies between the smallest and the largest.  So bounds, default partitions and
- * those for NULLs mean here what they mean there.  It is done once for each build and partitioned
- * table, in each process.
+ * The server's own partition pruning is used, with pruning steps made here: the partition key
+ * equals one of the keys, or it is between the smallest and the largest key.  So partition bounds,
+ * default partitions and partitions for NULLs have the meaning that they have in the server.  Each
+ * process prunes once for each build and partitioned table.
  *
- * A partition's bounds are those of now.  A snapshot that is older than ATTACH PARTITION can see
- * rows in the partition that lie outside its bounds, and have been deleted since; and in a default
- * partition, rows that another partition would take today.  Such a partition is read.  So is one
- * that the partition descriptor does not name: it has been detached since the plan was made.
+ * A partition's bounds are those of the present.  A snapshot older than ATTACH PARTITION can see
+ * rows in the partition that are outside of its bounds and have been deleted since, and in a
+ * default partition, rows that would belong to another partition today.  Such a partition is read.
+ * So is a partition that is not in the partition descriptor because it has been detached since the
+ * plan was made.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,29 +34,44 @@
 #include "join/executor/partition_pruning.h"
 #include "pg/server_structs.h"
 
-/* So many keys of one build are looked up in all tables; after that, only their range is. */
+/*
+ * The number of keys of one build that are looked up in all partitioned tables together; after
+ * that, only the range of the keys is used.
+ */
 #define MOST_LOOKUPS	(16 * JOIN_KEYS_FEW)
 
-/* No keys are looked up by more pruning steps. */
+/* The largest number of pruning steps by which keys are looked up at once. */
 #define MOST_STEPS		3
 
 /* A partitioned table, and which of its partitions can match. */
 typedef struct Parent
 {
 	Index		rti;
-	const List *columns;		/* as in JoinAncestorInfo */
+	/* List of int: the filter's key columns that prune, as in JoinAncestorInfo. */
+	const List *columns;
 	PartitionDesc desc;
 	PartitionKey key;
-	int			last_found;		/* children are mostly executed in the order of their bounds */
-	int			nsettled;		/* so many partitions, from the first on, have settled bounds */
-	uint64		build;			/* whose keys the following is for; 0: none yet */
-	JoinReason	unknown;		/* why nothing is known of any partition; JOIN_NO_REASON: it is */
-	Bitmapset  *live;			/* indexes of partitions that can match */
+	/*
+	 * The index of the partition that was found last, as partitions are mostly executed in the
+	 * order of their bounds.
+	 */
+	int			last_found;
+	/*
+	 * The number of partitions, from the first one on, whose bounds the snapshot is known to agree
+	 * with.
+	 */
+	int			nsettled;
+	/* The build (JoinFilter.keys_build) that the next fields belong to; 0: none yet. */
+	uint64		build;
+	/* The reason why nothing is known of any partition; JOIN_NO_REASON: "live" is known. */
+	JoinReason	unknown;
+	Bitmapset  *live;			/* The indexes of the partitions that can match. */
 } Parent;
 
 typedef struct Ancestor
 {
-	Parent	   *parent;			/* NULL: keys do not prune its partitions */
+	/* The partitioned table; NULL: the keys do not prune its partitions. */
+	Parent	   *parent;
 	Oid			child;
 } Ancestor;
 
@@ -67,7 +83,7 @@ struct JoinPartition
 	Ancestor	ancestors[FLEXIBLE_ARRAY_MEMBER];
 };
 
-/* ---- tables ---- */
+/* ---- partitioned tables ---- */
 
 static Parent *
 get_parent(EState *estate, JoinFilter *filter, const JoinAncestorInfo *ancestor)
@@ -83,7 +99,10 @@ get_parent(EState *estate, JoinFilter *filter, const JoinAncestorInfo *ancestor)
 			return parent;
 	}
 
-	/* a partition that is being detached is in it: its bounds hold until that has ended */
+	/*
+	 * The partition directory includes partitions that are being detached, as their bounds hold
+	 * until the detaching has ended.
+	 */
 	if (estate->es_partition_directory == NULL)
 		estate->es_partition_directory = CreatePartitionDirectory(estate->es_query_cxt, false);
 	relation = bloomfam_range_table_relation(estate, ancestor->parent);
@@ -111,7 +130,8 @@ bloomfam_join_partition_begin(EState *estate, const JoinFilterInfo *info, JoinFi
 	{
 		const JoinAncestorInfo *ancestor = list_nth(info->ancestors, i);
 
-		Assert(i > 0 || ancestor->columns != NIL);	/* the planner begins with one that prunes */
+		/* The planner's list of ancestors begins with one whose partitions the keys prune. */
+		Assert(i > 0 || ancestor->columns != NIL);
 		partition->ancestors[i].parent =
 			ancestor->columns != NIL ? get_parent(estate, filter, ancestor) : NULL;
 		partition->ancestors[i].child = exec_rt_fetch(ancestor->child, estate)->relid;
@@ -119,7 +139,7 @@ bloomfam_join_partition_begin(EState *estate, const JoinFilterInfo *info, JoinFi
 	return partition;
 }
 
-/* The index of a partition in the partition descriptor; -1 if it is not there. */
+/* Returns the index of a partition in its parent's partition descriptor; -1 if it is not there. */
 static int
 find_child(Parent *parent, Oid child)
 {
@@ -138,8 +158,8 @@ find_child(Parent *parent, Oid child)
 /* ---- bounds that the snapshot agrees with ---- */
 
 /*
- * Does the snapshot see the change that gave a table its present bounds?  That change wrote the
- * table's row in pg_class.
+ * Tells whether the snapshot sees the change that gave a table its present partition bounds.  That
+ * change wrote the table's row in pg_class.
  */
 static bool
 is_settled(Oid table, Snapshot snapshot)
@@ -155,8 +175,9 @@ is_settled(Oid table, Snapshot snapshot)
 }
 
 /*
- * Do the bounds of an ancestor's child hold for all rows that the snapshot sees in the partition?
- * Not if the partition, or a table in between, was attached later.
+ * Tells whether the bounds of an ancestor's child hold for all rows that the snapshot sees in the
+ * partition.  They may not if the partition, or a table between it and the ancestor, was attached
+ * later.
  */
 static bool
 bounds_hold(const JoinPartition *partition, int ancestor, int index)
@@ -173,7 +194,7 @@ bounds_hold(const JoinPartition *partition, int ancestor, int index)
 	if (index != parent->desc->boundinfo->default_index)
 		return true;
 
-	/* it has what is not in the bounds of the others */
+	/* The default partition has the rows that are outside the bounds of all other partitions. */
 	while (parent->nsettled < parent->desc->nparts &&
 		   is_settled(parent->desc->oids[parent->nsettled], partition->snapshot))
 		parent->nsettled++;
@@ -182,7 +203,7 @@ bounds_hold(const JoinPartition *partition, int ancestor, int index)
 
 /* ---- partitions that can match ---- */
 
-/* A key as a constant to compare with. */
+/* Returns a key as a constant to compare with. */
 static Const *
 make_key(const JoinKeys *keys, int64 key)
 {
@@ -202,7 +223,7 @@ make_step(int id, StrategyNumber strategy, List *keys, List *functions)
 	return step;
 }
 
-/* Finds those of each combination of the columns' keys, which are listed. */
+/* Finds the partitions for each combination of the columns' keys, which must be listed. */
 static void
 find_by_key(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruning)
 {
@@ -233,7 +254,9 @@ find_by_key(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruning
 		parent->live = bms_add_members(parent->live,
 									   get_matching_partitions(pruning, list_make1(step)));
 
-		/* the next combination: the first column's key changes with each */
+		/*
+		 * Moves to the next combination of keys, in which the first column's key changes fastest.
+		 */
 		for (i = 0; i < n; i++)
 		{
 			at[i] = at[i] + 1 < columns[i]->nvalues ? at[i] + 1 : 0;
@@ -244,7 +267,7 @@ find_by_key(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruning
 	} while (i < n && bms_num_members(parent->live) < parent->desc->nparts);
 }
 
-/* Finds those between the smallest and the largest key. */
+/* Finds the partitions for keys between the smallest and the largest. */
 static void
 find_by_range(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruning)
 {
@@ -264,7 +287,7 @@ find_by_range(Parent *parent, const JoinKeys *keys, PartitionPruneContext *pruni
 	parent->live = get_matching_partitions(pruning, steps);
 }
 
-/* Finds which partitions of a table can match the keys of the build that is probed. */
+/* Finds which partitions of a table can match the keys of the build that is being probed. */
 static void
 find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 {
@@ -304,7 +327,10 @@ find_live(Parent *parent, JoinFilter *filter, const JoinKeys *keys)
 		group->lookups += combinations;
 		find_by_key(parent, keys, &pruning);
 	}
-	/* are the bounds of the first column in the order of its type, and not hashes? */
+	/*
+	 * A range can be looked up only if the partition bounds are in the default order of the first
+	 * column's type, and are not hashes.
+	 */
 	else if (parent->key->strategy == PARTITION_STRATEGY_HASH ||
 			 lookup_type_cache(parent->key->partopcintype[0],
 							   TYPECACHE_BTREE_OPFAMILY)->btree_opf != parent->key->partopfamily[0])

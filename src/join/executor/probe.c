@@ -2,18 +2,19 @@
 /*-------------------------------------------------------------------------
  *
  * probe.c
- *	  The node on the probe side: drops rows whose keys are not in the filters of joins above.
+ *	  The node on the probe side, which drops rows whose keys are not in the filters of joins above.
  *
- * It probes its child's rows one by one, unless heap_batch.c has taken over the child's scan and
- * drops them before they become rows.  Rows pass while a filter is not ready, or disabled by the
- * gate.  Filters that the query names (stored.c) are always probed, by heap_batch.c.
+ * The node probes its child's rows one by one, unless heap_batch.c has taken over the child's scan
+ * and drops rows before they become executor tuples.  Rows pass while a filter is not ready, or
+ * disabled by the gate.  Filters that the query names (stored.c) are always probed, by
+ * heap_batch.c.
  *
- * Where the child's rows are of a partition in which no row can match (partition_pruning.c), the
- * child is not executed.  If it was, before the build side came to its end, it gives no more rows.
- * Nobody waits for the build.
+ * If the child's rows are of a partition in which no row can match (partition_pruning.c), the child
+ * is not executed.  If it began to be executed before the build side came to its end, it returns no
+ * more rows from then on.  Nobody waits for the build.
  *
- * There may be a thousand partitions of few rows, and so probe nodes: what they all need alike is
- * prepared once for each filter.
+ * There may be a thousand partitions with few rows each, and as many probe nodes; so what they all
+ * need is prepared once for each filter.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,12 +26,13 @@
 #include "join/base/gucs.h"
 #include "join/executor/heap_batch.h"
 
-/* May this row join, as far as one filter knows? */
+/* Tells whether a row may have a match in the join, as far as one filter knows. */
 static inline bool
 row_may_join(const JoinProbe *probe, TupleTableSlot *slot)
 {
 	const JoinFilterProbe *filter_probe = &probe->filter->probe;
-	uint64		hash = 0;			/* or a number */
+	/* The hash of the key's columns so far; for a filter that takes numbers, the number. */
+	uint64		hash = 0;
 	int			i;
 
 	for (i = 0; i < probe->ncolumns; i++)
@@ -68,7 +70,7 @@ exec_rows(PlanState *node)
 			return slot;
 		ResetExprContext(econtext);
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		/* heap_batch.c has been here before, for all rows of the page */
+		/* heap_batch.c has already counted the rows of the page. */
 		if (state->batch == NULL)
 			bloomfam_join_probe_order_next(state->order, state->probes, 1);
 		for (i = 0; i < state->nprobes && pass; i++)
@@ -88,8 +90,9 @@ exec_rows(PlanState *node)
 }
 
 /*
- * ExecProcNode as long as it is not known whether the partition can match.  Once it is, that is so
- * until a rescan: only then can the join build again, or it builds of the same keys.
+ * Returns the next row, as an ExecProcNode callback, as long as it is not known whether the
+ * partition can match.  Once that is known, it remains so until a rescan: before that, the join
+ * does not build again, or builds from the same keys.
  */
 static TupleTableSlot *
 exec_partition(PlanState *node)
@@ -126,7 +129,7 @@ exec_partition(PlanState *node)
 	return state->exec(node);
 }
 
-/* Returns what the probe nodes of a filter share; the first call makes it. */
+/* Returns what the probe nodes of a filter share.  The first call allocates it. */
 static JoinProbeGroup *
 get_group(JoinFilter *filter)
 {
@@ -136,7 +139,7 @@ get_group(JoinFilter *filter)
 	return filter->group;
 }
 
-/* Prepares one filter. */
+/* Prepares one filter of a probe node. */
 static void
 begin_filter(JoinProbeState *state, const JoinFilterInfo *info, JoinProbe *probe)
 {
@@ -162,7 +165,7 @@ begin_filter(JoinProbeState *state, const JoinFilterInfo *info, JoinProbe *probe
 		JoinFilter *filter = probe->filter = bloomfam_join_filter_get(estate, info->param);
 		JoinProbeGroup *group = get_group(filter);
 
-		/* once, as all of its probe nodes agree */
+		/* The hashing is prepared once, as it is the same for all probe nodes of the filter. */
 		if (group->keys == NULL)
 			group->keys = bloomfam_join_node_keys(info);
 		probe->keys = group->keys;
@@ -183,8 +186,9 @@ begin_filter(JoinProbeState *state, const JoinFilterInfo *info, JoinProbe *probe
 }
 
 /*
- * Nodes of a filter hash in one context, which each row resets: one of their own would be most of
- * the memory of a node.  Where the query names a filter, that is computed in the node's own.
+ * Makes the probe nodes of a filter hash in one expression context, which each row resets.  A
+ * context of its own would be most of a node's memory.  A node with a filter that the query names
+ * keeps its own context, in which that filter is computed.
  */
 static void
 share_context(CustomScanState *css, JoinProbeGroup *group)
@@ -216,8 +220,8 @@ begin_probe(CustomScanState *css, EState *estate, int eflags)
 		state->has_stored |= state->infos[i].kind == JOIN_INFO_STORED;
 
 	/*
-	 * EvalPlanQual reads a few rows again, and they pass; with bloomfam.join_filter off, no filter
-	 * of a join is ever ready
+	 * EvalPlanQual reads a few rows again, which pass.  If bloomfam.join_filter is off, no filter
+	 * of a join is ever ready.
 	 */
 	idle = !state->has_stored &&
 		   (estate->es_epq_active != NULL || bloomfam_join_filter == JOIN_FILTER_OFF);
@@ -283,7 +287,9 @@ restore_probe(CustomScanState *css)
 
 /* ---- below a Gather ---- */
 
-/* Copies the filters of joins above it for the workers that are about to start. */
+/*
+ * Leaves copies of the filters of joins above the Gather for the workers that are about to start.
+ */
 static void
 leave_copies(JoinProbeState *state, JoinNodeDsm *dsm)
 {

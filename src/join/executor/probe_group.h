@@ -12,19 +12,26 @@
 #include "join/filter/filter.h"
 
 /*
- * A filter may be probed on a thousand partitions of few rows each.  What all these nodes need
- * alike is made once, and lives as long as the filter, which points to it.
+ * A filter may be probed on a thousand partitions of few rows each.  What all these probe nodes
+ * need is made once, and lives as long as the filter, which points to it.
  */
 typedef struct JoinProbeGroup
 {
-	JoinKey    *keys;			/* how they hash the columns of the key; NULL: not made yet */
-	ExprContext *context;		/* in which they hash; NULL: there is none yet */
-	struct JoinBatchScratch *scratch;	/* of pages; NULL: none of them has looked at one yet */
-	FmgrInfo   *bucket_hash;	/* bucket_prefetch.c's; NULL: not looked for yet */
-	List	   *probes;			/* the JoinProbes that may prune partitions */
-	List	   *parents;		/* tables whose partitions they prune: partition_pruning.c's */
-	uint64		lookups;		/* so many keys were looked up in all parents */
-	uint64		lookups_build;	/* ... for this build of the keys (keys_build); 0: none yet */
+	/* How the columns of the key are hashed; NULL: it is not prepared yet. */
+	JoinKey    *keys;
+	/* The expression context in which keys are hashed; NULL: there is none yet. */
+	ExprContext *context;
+	/* Memory for the rows of a page; NULL: no node has probed a page yet. */
+	struct JoinBatchScratch *scratch;
+	/* The join's hash function, for bucket_prefetch.c; NULL: it has not been looked up yet. */
+	FmgrInfo   *bucket_hash;
+	/* List of JoinProbe: the filters of probe nodes that may prune partitions. */
+	List	   *probes;
+	/* The partitioned tables above these partitions, a list that partition_pruning.c keeps. */
+	List	   *parents;
+	uint64		lookups;		/* The number of keys looked up in all these tables. */
+	/* The build (JoinFilter.keys_build) that "lookups" counts for; 0: none yet. */
+	uint64		lookups_build;
 } JoinProbeGroup;
 
 #endif							/* BLOOMFAM_JOIN_PROBE_GROUP_H */

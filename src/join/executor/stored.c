@@ -2,29 +2,30 @@
 /*-------------------------------------------------------------------------
  *
  * stored.c
- *	  Filters that the query itself names, in WHERE bloom_may_contain(filter, column): on a heap
- *	  they are asked a page at a time, too.
+ *	  Filters that the query names in WHERE bloom_may_contain(filter, column) (stored filters): on a
+ *	  heap, they are probed with all rows of a page at once, too.
  *
- * Such a condition is taken out of the scan's and becomes one more filter of the probe node on
- * top of it.  It stays a condition of the query: it is never switched off, nothing passes unseen,
- * and heap_batch.c, which sees the table's rows and not what the scan projects, applies it also
- * where it cannot go by pages.
+ * A condition with such a filter is removed from the scan's conditions, and becomes another filter
+ * of the probe node on top of the scan.  It remains a condition of the query: it is never disabled,
+ * and no row passes unchecked. heap_batch.c sees the table's rows rather than what the scan
+ * projects, and applies the filter also where it cannot go by pages.
  *
- * What must stay as it was:
+ * What must remain as it was:
  *
- *	- Filter and key are looked at only when a row is: the filter is evaluated, opened and
- *	  compared with the key's family when the first key that is not NULL is hashed, once for each
- *	  scan, since it is the same for all rows.  A parameter that changes means a rescan.
- *	- A row whose key is NULL does not pass; a NULL filter passes all others.
- *	- Conditions of the scan are then asked only of rows that pass, whichever came first.  But a
- *	  filter may be an error: it cannot be computed, or is of other keys.  Where cheaper conditions
- *	  come first and no row passes them, there is none.  So such a filter waits: it is asked
- *	  after them until it has been asked once; and always, where the hash of a further key could
- *	  fail.  Those that come after it are then asked after it, too: they may fail for rows that it
- *	  denies.  (Conditions come sorted by security level and cost.)
- *	- A key whose hash could fail is hashed when its row is asked for, not with its page: below a
- *	  LIMIT that may be never.
- * Which conditions are taken says take_stored() (planner/plan.c).
+ *	- Filter and key are used only when a row is: the filter is evaluated, opened and compared with
+ *	  the key's family when the first key that is not NULL is hashed.  That is done once for each
+ *	  scan, as the filter is the same for all rows; a parameter that changes leads to a rescan.
+ *	- A row whose key is NULL does not pass; a filter that is NULL lets all other rows pass.
+ *	- The scan's other conditions are evaluated only for rows that pass, even if they came first.
+ *	  But a filter may raise an error: it cannot be computed, or is of other keys.  If conditions
+ *	  come before it that no row passes, there must be no error.  So such a filter waits: it is
+ *	  probed after these conditions until it has been probed once, and always if hashing a further
+ *	  key could fail.  Conditions that come after it are then evaluated after it as well, as they
+ *	  may fail for rows that it drops.  (Conditions are sorted by security level and cost.)
+ *	- A key whose hashing could fail is hashed when its row is asked for, not together with its
+ *	  page: below a LIMIT, that may be never.
+ *
+ * take_stored() (planner/plan.c) decides which conditions are taken from a scan.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +42,7 @@
 #include "pg/key_scalar.h"
 #include "pg/port.h"
 
-/* Hashes a key, of the filter's family or there is an error. */
+/* Hashes a key.  Raises an error if the key is not of the filter's family. */
 static uint64
 hash_stored(const JoinKey *key, Datum value)
 {
@@ -61,7 +62,10 @@ hash_nothing(const JoinKey *key, Datum value)
 	return 0;
 }
 
-/* Hashes the first key of a scan: now it must be known what to do with keys. */
+/*
+ * Hashes the first key of a scan.  Evaluates the filter for that, and sets how further keys are
+ * hashed and answered.
+ */
 static uint64
 hash_first(const JoinKey *key, Datum value)
 {
@@ -105,7 +109,7 @@ bloomfam_join_stored_passes(JoinStored *stored, Datum key)
 {
 	uint64 hash = stored->key.hash(&stored->key, key);
 
-	/* what the first key has found out holds for all, until the next rescan */
+	/* What the first key has set holds for all keys until the next rescan. */
 	Assert(stored->answer != JOIN_ANSWER_NOT_YET);
 	Assert((stored->key.hash == hash_stored) == (stored->answer == JOIN_ANSWER_PROBE));
 	if (stored->answer != JOIN_ANSWER_PROBE)
@@ -122,7 +126,10 @@ bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before, At
 	List	   *args = bloomfam_join_stored_arguments(condition, &filter_arg);
 	Expr	   *key = list_nth(args, 1 - filter_arg);
 
-	/* see above; these would pass rows that the query does not want */
+	/*
+	 * A recheck by EvalPlanQual would need the condition, which was taken from the scan: the probe
+	 * node would return rows that the query does not want.
+	 */
 	if (estate->es_epq_active != NULL)
 		elog(ERROR, "a condition cannot be rechecked");
 

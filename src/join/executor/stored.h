@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * stored.h
- *	  Filters that the query names, in conditions of a scan.
+ *	  Filters that the query names in conditions of a scan (stored filters), in execution.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,40 +16,50 @@
 #include "pg/datum.h"
 #include "pg/hasher.h"
 
-/* What such a filter says of a row whose key is not NULL. */
+/* What a stored filter answers for rows whose key is not NULL. */
 typedef enum JoinAnswer
 {
-	JOIN_ANSWER_NOT_YET,		/* no key was hashed since the last rescan */
-	JOIN_ANSWER_PROBE,			/* look into it */
-	JOIN_ANSWER_YES,			/* it is NULL: nothing is known, so all pass */
-	JOIN_ANSWER_NO				/* it has no keys */
+	/* The answer is not known yet: no key was hashed since the last rescan. */
+	JOIN_ANSWER_NOT_YET,
+	JOIN_ANSWER_PROBE,			/* The filter must be probed with the key's hash. */
+	/* All rows pass, as the filter is NULL: nothing is known of its keys. */
+	JOIN_ANSWER_YES,
+	JOIN_ANSWER_NO				/* No row passes, as the filter has no keys. */
 } JoinAnswer;
 
 typedef struct JoinStored
 {
-	JoinKey		key;			/* first: its routine finds the rest, and the first key sets it */
+	/*
+	 * How the key is hashed.  It must be the first member: its hash function finds the rest of the
+	 * struct by it, and the first key that is hashed sets it.
+	 */
+	JoinKey		key;
 	JoinAnswer	answer;
-	int			before;			/* so many of the scan's conditions come before it */
-	int			waits;			/* ... for so many it waits: heap_batch.c's */
-	bool		may_fail;		/* hashing a key may, whatever the keys before it were */
-	ExprState  *expression;		/* the filter */
-	ExprContext *econtext;		/* ... whose value stays until the next rescan */
+	int			before;			/* The number of the scan's conditions that come before this one. */
+	/* The number of the scan's conditions that the filter waits for now; set by heap_batch.c. */
+	int			waits;
+	/* Whether hashing a key may fail, even if it did not for the keys before. */
+	bool		may_fail;
+	ExprState  *expression;		/* The expression of the filter. */
+	/* The context in which the filter is evaluated; its value stays until the next rescan. */
+	ExprContext *econtext;
 	BloomfamFilter filter;
 	BloomfamHashers hashers;
 	BloomfamHasher *hasher;
 } JoinStored;
 
 /*
- * A filter that a condition of a probe node names, for execution; column is the scan's that it is
- * asked for, of the table.  The node's child must be there.
+ * Makes the execution state of a filter that a condition of a probe node names.  "before" is the
+ * number of the scan's conditions before it.  Sets *column to the attribute number of the key in
+ * the scanned table.  The node's child must have been initialized.
  */
 extern JoinStored *bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before,
 											 AttrNumber *column);
 
-/* The filter may be another one from now on. */
+/* Forgets the filter's value, which may be another one after the rescan. */
 extern void bloomfam_join_stored_rescan(JoinStored *stored);
 
-/* Does a row with this key, which is not NULL, pass? */
+/* Tells whether a row with the given key, which must not be NULL, passes. */
 extern bool bloomfam_join_stored_passes(JoinStored *stored, Datum key);
 
 #endif							/* BLOOMFAM_JOIN_STORED_H */
