@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * decisions.c
- *	  What EXPLAIN and the log say of the planner's decisions on joins.
+ *	  Shows the planner's decisions on joins in EXPLAIN and in the log.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,27 +26,29 @@
 /* The label of the list of what foreign scans may be sent. */
 #define SENT_LABEL	"Sent to Foreign Scans"
 
-/* A figure that a decision rests on. */
+/* A figure that a decision is based on. */
 typedef struct Figure
 {
 	const char *label;
-	double		value;			/* < 0: unknown */
+	double		value;			/* The figure's value; negative: it is unknown. */
 } Figure;
 
-/* The most figures that one decision shows. */
+/* The largest number of figures that are shown for one decision. */
 #define MAX_FIGURES	4
 
-/* The decision on a key, as EXPLAIN and the log show it. */
+/* The decision on one key, as EXPLAIN and the log show it. */
 typedef struct KeyReport
 {
-	int			filter;			/* the filter's number; 0: the key has none, for that reason */
-	const char *reason;			/* NULL: it has one */
+	/* The filter's number; 0: the key has no filter, for the given reason. */
+	int			filter;
+	const char *reason;			/* The reason why the key has no filter; NULL: it has one. */
 	Figure		figures[MAX_FIGURES];
 	int			nfigures;
-	const char *sent;			/* what foreign scans may be sent; NULL: there are none */
+	/* What foreign scans may be sent of the filter; NULL: there are no foreign scans. */
+	const char *sent;
 } KeyReport;
 
-/* Returns the number of a key's filter, from 1; 0 if it has none. */
+/* Returns the number of a key's filter, from 1; 0 if the key has none. */
 static int
 filter_number(const JoinKeyDecision *key_decision)
 {
@@ -54,8 +56,8 @@ filter_number(const JoinKeyDecision *key_decision)
 }
 
 /*
- * Returns what the filter's foreign scans may be sent, and why not the rest; NULL if it has no
- * foreign scans.
+ * Returns a text that says what the foreign scans of a filter may be sent, and why the rest may
+ * not; NULL if the filter has no foreign scans.
  */
 static const char *
 sent_to_foreign_scans(const JoinPushdown *pushdown)
@@ -64,9 +66,12 @@ sent_to_foreign_scans(const JoinPushdown *pushdown)
 		[JOIN_SEND_KEYS] = "keys", [JOIN_SEND_BOUNDS] = "bounds", [JOIN_SEND_FILTER] = "filter"
 	};
 	int			n = list_length(pushdown->foreign);
-	int			sent[JOIN_SENDINGS] = {0};	/* scans that may be sent this */
-	JoinReason	reasons[JOIN_SENDINGS];	/* why the last refused scan may not be sent this */
-	bool		one_reason = true;	/* nothing may be sent anywhere, for one reason */
+	/* The number of scans that may be sent each of keys, bounds and filter. */
+	int			sent[JOIN_SENDINGS] = {0};
+	/* The reason why the last refused scan may not be sent each of these. */
+	JoinReason	reasons[JOIN_SENDINGS];
+	/* Whether no scan may be sent anything, for one and the same reason. */
+	bool		one_reason = true;
 	StringInfoData text;
 	ListCell   *lc;
 	int			i;
@@ -105,7 +110,10 @@ add_figure(KeyReport *report, const char *label, double value)
 	report->figures[report->nfigures++] = (Figure) {label, value};
 }
 
-/* Adds the rows that are expected on the probe side, and how many of them the filter removes. */
+/*
+ * Adds to the report the number of rows that are expected on the probe side, and how many of them
+ * the filter is expected to remove.
+ */
 static void
 add_expected(KeyReport *report, const JoinPushdown *pushdown)
 {
@@ -119,7 +127,7 @@ add_expected(KeyReport *report, const JoinPushdown *pushdown)
 			   estimate->guess == JOIN_GUESSES_NOTHING ? estimate->probed * candidate->drop : -1);
 }
 
-/* Fills the report on a key. */
+/* Fills in the report on a key. */
 static void
 report_key(KeyReport *report, const JoinKeyDecision *key_decision)
 {
@@ -155,7 +163,10 @@ report_key(KeyReport *report, const JoinKeyDecision *key_decision)
 		report->sent = sent_to_foreign_scans(pushdown);
 }
 
-/* Appends a report as text; names are the keys that it is about, or NIL if that is clear. */
+/*
+ * Appends a report as text.  "names" are the keys that it is about; NIL if that is clear without
+ * them.
+ */
 static void
 append_report(StringInfo out, const KeyReport *report, List *names)
 {
@@ -185,7 +196,7 @@ append_report(StringInfo out, const KeyReport *report, List *names)
 		appendStringInfo(out, "  " SENT_LABEL ": %s", report->sent);
 }
 
-/* A key of a join, as its probe side has it. */
+/* Returns a key of a join as its probe side has it. */
 static Node *
 probe_key(const Join *join, int number)
 {
@@ -205,7 +216,7 @@ log_decision(const JoinDecision *decision, List *context)
 	char	   *condition;
 	StringInfoData filters;
 	StringInfoData detail;
-	Bitmapset  *done = NULL;	/* keys that were named with an earlier one */
+	Bitmapset  *done = NULL;	/* The keys that were already shown together with an earlier key. */
 	int			nfilters = 0;
 	int			i;
 	int			k;
@@ -223,7 +234,9 @@ log_decision(const JoinDecision *decision, List *context)
 		if (bms_is_member(i, done))
 			continue;
 		for (k = i; k < nkeys; k++)
-			/* of one filter, or without one for one reason */
+			/*
+			 * Keys of the same filter, or without a filter for the same reason, are shown together.
+			 */
 			if (key_decisions[k].reason == key_decisions[i].reason &&
 				filter_number(&key_decisions[k]) == filter_number(&key_decisions[i]))
 			{
@@ -260,15 +273,18 @@ bloomfam_join_log(PlannedStmt *stmt, List *decisions)
 		log_decision(lfirst(lc), context);
 }
 
-/* An EXPLAIN of the decisions on a plan's joins. */
+/* The state of showing in EXPLAIN the decisions on a plan's joins. */
 typedef struct ExplainContext
 {
 	ExplainState *es;
-	bool		begun;			/* there was a decision */
-	List	   *ancestors;		/* of the plan node in hand, nearest first */
+	bool		begun;			/* Whether a decision has been shown. */
+	/* List of the plan nodes above the current node, the nearest first. */
+	List	   *ancestors;
 } ExplainContext;
 
-/* Shows the decision about one condition; label is what the plan calls the condition. */
+/*
+ * Shows the decision about one condition in EXPLAIN.  "label" is what the plan calls the condition.
+ */
 static void
 explain_decision(ExplainContext *explain, const char *label, Node *condition, List *context,
 				 const KeyReport *report)
@@ -324,7 +340,7 @@ explain_join(ExplainContext *explain, const JoinDecision *decision)
 												   &decision->join->plan, decision->ancestors);
 	ListCell   *lc;
 
-	/* a condition for each key, in their order */
+	/* The join has one condition for each key, in the order of the keys. */
 	foreach(lc, bloomfam_join_conditions(decision->join))
 	{
 		KeyReport	report;
@@ -335,7 +351,10 @@ explain_join(ExplainContext *explain, const JoinDecision *decision)
 	}
 }
 
-/* Does a nested loop hand this value to its inner side, one of those above? */
+/*
+ * Tells whether a parameter is a value that one of the nested loops among "ancestors" passes to its
+ * inner side.
+ */
 static bool
 is_of_outer_row(const Param *param, List *ancestors)
 {
@@ -356,12 +375,16 @@ is_of_outer_row(const Param *param, List *ancestors)
 }
 
 /*
- * Which sides of a join an expression refers to: as the plan has the columns of a join, or on the
- * inner side of nested loops, to which the values of outer rows are handed.
+ * Which sides of a join an expression refers to, by columns of the join's sides, or, on the inner
+ * side of nested loops, by parameters that are values of outer rows.
  */
 typedef struct Sides
 {
-	List	   *loops;			/* nodes above, of which those loops are; NIL: a join's own sides */
+	/*
+	 * List of the plan nodes above, among which the nested loops are; NIL: only the join's own
+	 * sides count.
+	 */
+	List	   *loops;
 	bool		outer;
 	bool		inner;
 } Sides;
@@ -383,7 +406,10 @@ note_sides(Node *node, void *context)
 	return expression_tree_walker(node, note_sides, context);
 }
 
-/* Could it be a key of a hash join: an equality between one side of a join and the other? */
+/*
+ * Tells whether a condition could be a key of a hash join: whether it is an equality between one
+ * side of a join and the other.
+ */
 static bool
 could_be_hashed(const Node *condition, List *loops)
 {
@@ -399,7 +425,10 @@ could_be_hashed(const Node *condition, List *loops)
 	return left.outer != left.inner && right.outer != right.inner && left.outer != right.outer;
 }
 
-/* Has a condition a subquery, or compares it with the elements of an array that one makes? */
+/*
+ * Tells whether a condition has a subquery, or compares with the elements of an array that a
+ * subquery makes.
+ */
 static bool
 has_subquery(Node *node, void *unused)
 {
@@ -417,15 +446,20 @@ has_subquery(Node *node, void *unused)
 	return expression_tree_walker(node, has_subquery, NULL);
 }
 
-/* The plan nodes that meet conditions which a hash join could have met, too. */
+/* A type of plan node that evaluates conditions which a hash join could have evaluated as well. */
 typedef struct OtherJoin
 {
 	NodeTag		node;
-	size_t		conditions;		/* offset of their list */
-	bool		looks_up;		/* conditions between a nested loop's outer row and the node's; else
-								 * those between the node's own sides */
+	/* The offset of the list of conditions in the plan node's struct. */
+	size_t		conditions;
+	/*
+	 * Whether the conditions are between a nested loop's outer row and the node's rows; if not,
+	 * they are between the node's own two sides.
+	 */
+	bool		looks_up;
 	const char *label;
-	JoinReason	reason;			/* why there is no hash join, unless find_reason() knows better */
+	/* The reason why there is no hash join, unless find_reason() finds another one. */
+	JoinReason	reason;
 } OtherJoin;
 
 static const OtherJoin other_joins[] = {
@@ -433,18 +467,21 @@ static const OtherJoin other_joins[] = {
 	{T_NestLoop, offsetof(NestLoop, join.joinqual), false, "Join Cond", JOIN_BY_LOOP},
 	{T_IndexScan, offsetof(IndexScan, indexqualorig), true, "Index Cond", JOIN_BY_INDEX},
 	{T_BitmapHeapScan, offsetof(BitmapHeapScan, bitmapqualorig), true, "Index Cond", JOIN_BY_INDEX},
-	/* its condition is on the index's columns, which EXPLAIN knows */
+	/* The conditions of an IndexOnlyScan refer to the index's columns, which EXPLAIN can show. */
 	{T_IndexOnlyScan, offsetof(IndexOnlyScan, indexqual), true, "Index Cond", JOIN_BY_INDEX},
-	/* what else is asked of the rows found */
+	/* The next entries are the scans' other conditions, which are evaluated for the rows found. */
 	{T_IndexScan, offsetof(IndexScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
 	{T_BitmapHeapScan, offsetof(BitmapHeapScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
 	{T_IndexOnlyScan, offsetof(IndexOnlyScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
 	{T_SeqScan, offsetof(SeqScan, scan.plan.qual), true, "Filter", JOIN_BY_LOOP},
-	/* hash joins have these, too */
+	/* A hash join may have conditions other than its hash clauses. */
 	{T_HashJoin, offsetof(HashJoin, join.joinqual), false, "Join Filter", JOIN_HAS_NO_EQUALITY},
 };
 
-/* Finds why a condition has no filter; JOIN_NO_REASON: it is none between tables. */
+/*
+ * Returns the reason why a condition has no filter; JOIN_NO_REASON if it is not a condition between
+ * tables.
+ */
 static JoinReason
 find_reason(const Plan *plan, const OtherJoin *other, Node *condition, List *loops)
 {
@@ -460,7 +497,7 @@ find_reason(const Plan *plan, const OtherJoin *other, Node *condition, List *loo
 	if (contain_volatile_functions(condition))
 		return JOIN_IS_VOLATILE;
 
-	/* a hash join of that kind would have none either */
+	/* A hash join of that type would have no filter either. */
 	if (!other->looks_up && (((const Join *) plan)->jointype == JOIN_ANTI ||
 							 ((const Join *) plan)->jointype == JOIN_FULL))
 		return JOIN_KEEPS_ROWS;
@@ -488,7 +525,10 @@ explain_other_join(ExplainContext *explain, Plan *plan, const OtherJoin *other)
 	}
 }
 
-/* Shows the conditions that are no keys of hash joins, and so have no filters. */
+/*
+ * Shows the conditions in a plan that are not keys of joins with a build side, and so have no
+ * filters.
+ */
 static bool
 explain_other_joins(Plan **slot, void *context)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * decisions.h
- *	  What EXPLAIN and the log say of the planner's decisions on joins.
+ *	  Shows the planner's decisions on joins in EXPLAIN and in the log.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,12 +11,12 @@
 
 #include "pg/compat.h"
 
-/* Logs what was decided about the hash joins of a plan: a list of JoinDecision. */
+/* Logs what was decided about the joins of a plan.  "decisions" is a list of JoinDecision. */
 extern void bloomfam_join_log(PlannedStmt *stmt, List *decisions);
 
 /*
- * Shows it in an EXPLAIN, after the plan itself, and then the plan's joins that are no hash joins,
- * and so have no filters.
+ * Shows in an EXPLAIN, after the plan itself, what was decided about the plan's joins, and then the
+ * plan's join conditions that have no filters because no such join evaluates them.
  */
 extern void bloomfam_join_explain_decisions(PlannedStmt *stmt, List *decisions, ExplainState *es);
 

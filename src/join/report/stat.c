@@ -2,23 +2,23 @@
 /*-------------------------------------------------------------------------
  *
  * stat.c
- *	  Counters of what the filters of joins did, for all sessions.
+ *	  Counts what the filters of joins did, for all sessions.
  *
- * While a plan is executed, its nodes count in memory of their own, as they do for EXPLAIN; when
- * the executor ends, the leader adds up its own and its workers' counts, and adds the sum to a
- * table in shared memory, once.  An execution that ends by an error is not counted: its executor
- * does not end, it is dropped.
+ * While a plan is executed, its nodes count in their own memory, as for EXPLAIN.  When the executor
+ * ends, the leader adds up its own counts and its workers', and adds the sum once to a table in
+ * shared memory.  An execution that ends in an error is not counted, as its executor is not ended,
+ * but dropped.
  *
- * The table lies in memory that is reserved when the server starts, if it loads the module then;
- * else, from 17 on, in a segment that the first session that needs it makes.
+ * If the module is loaded when the server starts, the table is in memory that is reserved then.  If
+ * not, it is, from version 17 on, in a segment that is made by the first session that needs it.
  *
- * The server's hash tables are either for memory that is there from its start on, or grow.  This
- * one serves in both kinds of shared memory, and does not: entries are in an array and refer to
- * each other by their numbers in it.  Its one lock is taken once for each execution of a plan that
- * probes thousands of rows, for one addition: entries need no locks of their own.
+ * The server's hash tables either need memory reserved at its start, or can grow.  This table works
+ * in both kinds of shared memory, and does not grow: its entries are in an array and refer to each
+ * other by their indexes.  Its only lock is taken once for each execution of a plan that probes
+ * thousands of rows, for one addition; so entries need no locks of their own.
  *
- * If all entries are taken, a clock hand goes round: it takes one off the uses of each entry that
- * it passes, and evicts the first that has none left.
+ * If all entries are in use, one is evicted by a clock sweep: the hand decrements the use count of
+ * each entry that it passes, and evicts the first entry whose count is zero.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,67 +44,74 @@
 
 #define STAT_NAME		"bloomfam_stat_join_filters"
 
-/* The keys of a table for which nobody has set bloomfam.stat_max. */
+/* The number of entries of the table, unless bloomfam.stat_max is set. */
 #define STAT_MAX		1000
 
 #define NO_ENTRY		(-1)
 
-/* An entry that is used so often stays until the hand has come by as often. */
+/*
+ * The largest use count.  An entry with that count is evicted only after the clock hand has passed
+ * it as many times.
+ */
 #define MOST_USES		5
 
 /* What is counted, in the order of the view's columns. */
 typedef enum StatCounter
 {
-	STAT_EXECUTIONS,			/* of plans with filters */
-	STAT_BUILT,					/* filters that were made */
-	STAT_DISCARDED,				/* ... that were not: there were too many keys */
-	STAT_DISABLED,				/* ... that did not pay at the end of an execution */
-	STAT_PUSHED,				/* ... that went to a foreign server */
-	STAT_PROBED,				/* rows, at each target of a filter */
+	STAT_EXECUTIONS,			/* Executions of plans with filters. */
+	STAT_BUILT,					/* Filters that were made. */
+	/* Filters that were not made as a Bloom filter or bitmap, as there were too many keys. */
+	STAT_DISCARDED,
+	STAT_DISABLED,				/* Filters that the gate had disabled at the end of an execution. */
+	STAT_PUSHED,				/* Filters that were sent to a foreign server. */
+	STAT_PROBED,				/* Rows that were probed, at each target of a filter. */
 	STAT_REMOVED,
 	STAT_NOT_CHECKED,
-	STAT_BYTES,					/* of the filters that were made */
+	STAT_BYTES,					/* The size of the filters that were made, in bytes. */
 	STAT_COUNTERS
 } StatCounter;
 
-/* Whose counters they are. */
+/* Whom the counters belong to. */
 typedef struct StatKey
 {
-	Oid			role;			/* 0: of all that had to make room */
+	/* The role that executed the query; 0: the counters are the sum of all evicted entries. */
+	Oid			role;
 	Oid			database;
-	uint64		query;			/* 0: has no id */
+	uint64		query;			/* The query's ID; 0: it has none. */
 } StatKey;
 
 typedef struct StatRow
 {
 	StatKey		key;
 	uint64		counts[STAT_COUNTERS];
-	TimestampTz since;			/* the first of them */
+	TimestampTz since;			/* The time at which the first execution was counted. */
 } StatRow;
 
 typedef struct StatEntry
 {
 	StatRow		row;
-	int			next;			/* entry of its bucket */
-	int			uses;			/* since the hand has come by, MOST_USES at most */
-	int			first;			/* entry of the bucket of this number */
+	int			next;			/* The index of the next entry in the same bucket. */
+	/* The use count: the number of executions since the clock hand passed, at most MOST_USES. */
+	int			uses;
+	/* The index of the first entry in the bucket that has this entry's index as its number. */
+	int			first;
 } StatEntry;
 
-/* It may lie at another address in each process. */
+/* The table of counters.  It may be at a different address in each process. */
 typedef struct StatTable
 {
 	LWLock		lock;
-	int			most;			/* entries, and buckets */
-	int			n;				/* entries that are taken: the first ones */
+	int			most;			/* The number of entries, and of buckets, that there is room for. */
+	int			n;				/* The number of entries in use, which are the first ones. */
 	int			hand;
-	StatRow		evicted;		/* the sum of those that had to make room */
+	StatRow		evicted;		/* The sum of all entries that were evicted. */
 	StatEntry	entries[FLEXIBLE_ARRAY_MEMBER];
 } StatTable;
 
 static bool stat_track = true;
 static int	stat_max = STAT_MAX;
 
-/* NULL: there is none, or this process has not looked for it. */
+/* The table of counters; NULL: there is none, or this process has not looked for it yet. */
 static StatTable *stat_table = NULL;
 
 static shmem_request_hook_type previous_shmem_request;
@@ -133,7 +140,7 @@ add_counts(StatRow *row, const uint64 *counts)
 		row->counts[i] += counts[i];
 }
 
-/* Where the number of the first entry of a key's bucket is. */
+/* Returns where the index of the first entry in a key's bucket is stored. */
 static int *
 bucket_of(StatTable *table, const StatKey *key)
 {
@@ -142,7 +149,7 @@ bucket_of(StatTable *table, const StatKey *key)
 	return &table->entries[hash % table->most].first;
 }
 
-/* Frees an entry, whose uses are undefined then. */
+/* Evicts an entry and returns its index.  The entry's use count is undefined afterwards. */
 static int
 evict(StatTable *table)
 {
@@ -165,7 +172,10 @@ evict(StatTable *table)
 	return i;
 }
 
-/* Adds to the counters of a key; if it is new and there is no room, another one is evicted. */
+/*
+ * Adds to the counters of a key.  If the key is new and the table is full, another key's entry is
+ * evicted.
+ */
 static void
 add(StatTable *table, const StatKey *key, const uint64 *counts)
 {
@@ -193,7 +203,7 @@ add(StatTable *table, const StatKey *key, const uint64 *counts)
 	LWLockRelease(&table->lock);
 }
 
-/* ---- where the table is ---- */
+/* ---- the table's place in memory ---- */
 
 static Size
 table_size(void)
@@ -209,7 +219,7 @@ request_table(void)
 	RequestAddinShmemSpace(table_size());
 }
 
-/* Makes an empty one in memory of that size. */
+/* Initializes an empty table in memory of table_size() bytes. */
 static void
 init_table(void *memory)
 {
@@ -235,7 +245,7 @@ startup_table(void)
 	bloomfam_name_lwlock_tranche(stat_table->lock.tranche, STAT_NAME);
 }
 
-/* The table; NULL if there is none. */
+/* Returns the table, which is made if possible; NULL if there is none. */
 static StatTable *
 get_table(void)
 {
@@ -255,7 +265,7 @@ bloomfam_join_stat_init(void)
 							 "Counts what the filters of joins do in bloomfam_stat_join_filters.",
 							 NULL, &stat_track, true, PGC_SUSET, 0, NULL, NULL, NULL);
 
-	/* a segment must be of one size for all sessions, whatever their settings are */
+	/* All sessions must agree on the size of a segment, whatever their own settings are. */
 	DefineCustomIntVariable(
 		"bloomfam.stat_max", "Sets how many queries bloomfam_stat_join_filters has room for.",
 		"It can be set only where bloomfam is in shared_preload_libraries.", &stat_max, STAT_MAX,
@@ -275,7 +285,11 @@ bloomfam_join_stat_init(void)
 typedef struct Collected
 {
 	uint64		counts[STAT_COUNTERS];
-	Bitmapset  *disabled;		/* numbers of filters: each is probed at one place or at several */
+	/*
+	 * The numbers of the filters that were disabled; a filter may be probed at several targets, but
+	 * counts once.
+	 */
+	Bitmapset  *disabled;
 } Collected;
 
 static void
@@ -351,9 +365,9 @@ bloomfam_join_stat_count(QueryDesc *query)
 		add(table, &key, collected.counts);
 }
 
-/* ---- SQL ---- */
+/* ---- SQL functions ---- */
 
-/* The table, or an error that says how to get one. */
+/* Returns the table.  Raises an error, with a hint how to get one, if there is none. */
 static StatTable *
 require_table(void)
 {
@@ -379,7 +393,7 @@ bloomfam_stat_join_filters(PG_FUNCTION_ARGS)
 	int			i;
 	int			k;
 
-	/* a copy, as no catalog may be read while the table is locked */
+	/* The rows are copied, as no catalog may be read while the table is locked. */
 	LWLockAcquire(&table->lock, LW_SHARED);
 	for (n = 0; n < table->n; n++)
 		rows[n] = table->entries[n].row;

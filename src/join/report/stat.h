@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * stat.h
- *	  Counters of what the filters of joins did, for all sessions: bloomfam_stat_join_filters.
+ *	  Counts what the filters of joins did, for all sessions: the view bloomfam_stat_join_filters.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,12 +11,15 @@
 
 #include "executor/execdesc.h"
 
-/* Makes their settings known to the server, and asks it for their memory.  For _PG_init(). */
+/*
+ * Defines the configuration parameters of the counters, and requests shared memory for them.  Must
+ * be called in _PG_init().
+ */
 extern void bloomfam_join_stat_init(void);
 
 /*
- * Adds what the filters of a plan did.  To be called when its executor is about to end, only of
- * plans that have some.
+ * Adds what the filters of a plan did to the counters.  Must be called when the plan's executor is
+ * about to end, and only for plans that have filters.
  */
 extern void bloomfam_join_stat_count(QueryDesc *query);
 
