@@ -2,34 +2,36 @@
 /*-------------------------------------------------------------------------
  *
  * foreign.c
- *	  Join filters that are pushed to a foreign server, so that rows that cannot join are not sent.
+ *	  Sends join filters to foreign servers, so that rows that cannot join are not fetched.
  *
- * A finished plan's scan by postgres_fdw gets conditions on the key's column in its remote query
- * (remote_query.c), and what they compare it with as more parameters: PARAM_EXEC, which the build
- * node of the join sets at its end.  There are three forms, and all that may be sent to a scan
- * (sending.c) stand in its query.  Which of them are sent is known at the end of the build:
+ * In a finished plan, the remote query of a scan by postgres_fdw gets conditions on the key's
+ * column (remote_query.c).  The column is compared with additional parameters of the query
+ * (PARAM_EXEC), which the join's build node sets when its rows end.  There are three forms, and the
+ * query has conditions for each form that may be sent to its scan (sending.c).  Which of them are
+ * sent is known at the end of the build:
  *
- *	- the keys themselves, while they are no more than bloomfam.join_foreign_keys: an index there
- *	  finds their rows;
- *	- their bounds, beside the keys or without them: a btree or BRIN index finds what lies between;
- *	- a filter, where both servers have the extension, and the keys are not sent.
+ *	- the keys themselves, if they are at most bloomfam.join_foreign_keys: an index there can find
+ *	  the rows that have them;
+ *	- the bounds of the keys, together with the keys or without them: a btree or BRIN index there
+ *	  can find the rows between them;
+ *	- a filter, if both servers have the extension and the keys are not sent.
  *
- * The parameters of the others are NULL, which passes every key; a row without a key, which joins
- * nothing, may never come.  postgres_fdw evaluates its parameters when it opens the cursor, for the
- * first row that it is asked for.  A build side that has not come to its end then, or had too many
- * keys, has left NULL.
+ * The parameters of forms that are not sent are NULL, which lets every key pass; a row without a
+ * key joins nothing, and may be dropped in any case. postgres_fdw evaluates its parameters when it
+ * opens the cursor, for the first row that it is asked for.  If the build side has not come to its
+ * end then, or had too many keys, the parameters are still NULL.
  *
- * What both servers must agree on.  Nobody promises that a foreign table's columns have the types
- * of the remote ones; postgres_fdw is content with a text that the local type can read.  A remote
- * character(5) behind a local text keeps its trailing blanks here, and has none as a key there; a
- * remote timestamp behind a local timestamptz is read in our time zone.  So a filter is asked for
- * only where the other server sees a type that is expected, for each row; and keys are sent only to
- * columns of which it has told the type (remote_table.c).
+ * Types.  Nothing guarantees that a foreign table's columns have the types of the remote columns;
+ * postgres_fdw only needs a text that the local type can read.  A remote character(5) behind a
+ * local text keeps its trailing blanks here, but a key that is compared there loses them.  A remote
+ * timestamp behind a local timestamptz is read in the local time zone.  So a filter is probed only
+ * if the foreign server sees an expected type, which is checked for each row; and keys are sent
+ * only to columns whose type the foreign server has told (remote_table.c).
  *
- * Rescans.  postgres_fdw keeps its cursor, or the rows that it has, unless a parameter of the
- * scan has changed.  The build side must depend on no outer parameter; it then begins anew only
- * in a rescan of its join, before the probe side does, and tells the scans that their parameter
- * has changed.
+ * Rescans. postgres_fdw keeps its cursor, or the rows that it has, unless a parameter of the scan
+ * has changed.  The build side must not depend on an outer parameter.  Then it begins anew only in
+ * a rescan of its join, before the probe side does, and marks the parameters of the foreign scans
+ * as changed.
  *
  *-------------------------------------------------------------------------
  */
@@ -62,33 +64,41 @@
 #include "pg/server_structs.h"
 
 /*
- * The fraction of rows without a match that are sent all the same.  Less than for filters that stay
- * here: a row on its way costs far more than the two bits a key that it takes to halve it.
+ * The false positive rate of filters that are sent.  It is lower than for filters that are probed
+ * here, since sending a row costs far more than two more bits for each key, which halve the rate.
  */
 #define FOREIGN_FPR 0.001
 
 struct JoinForeign
 {
 	EState	   *estate;
-	List	   *infos;			/* of JoinForeignInfo: those of this column */
-	Oid			type;			/* of the keys */
+	List	   *infos;			/* List of JoinForeignInfo: those for this key column. */
+	Oid			type;			/* The type of the keys. */
 	Oid			collation;
-	PlanState  *probe_side;		/* above all its scans; NULL: not known yet */
-	bool		has_filter;		/* some scan may be sent a filter */
-	bool		filter_alone;	/* ... and no keys */
-	BloomfamHasher *hasher;		/* NULL: not needed yet */
-	Builder    *builder;		/* NULL: no keys yet, or too many, or they are listed */
-	bool		abandoned;		/* the filter has too many keys */
-	JoinKeyList *list;			/* NULL: nothing is sent in clear */
-	MemoryContext values;		/* of the parameters' values, of one build */
+	/* The node above all foreign scans of the filter; NULL: it is not known yet. */
+	PlanState  *probe_side;
+	bool		has_filter;		/* Whether some scan may be sent a filter. */
+	bool		filter_alone;	/* Whether some scan may be sent a filter, but not the keys. */
+	BloomfamHasher *hasher;		/* Hashes keys for the filter; NULL: it has not been needed yet. */
+	/*
+	 * The keys of the filter; NULL: there are none yet, there are too many, or they are listed
+	 * instead.
+	 */
+	Builder    *builder;
+	bool		abandoned;		/* Whether the filter was given up, because it has too many keys. */
+	/* The keys and bounds to be sent as plain values; NULL: none are sent. */
+	JoinKeyList *list;
+	/* The memory context of the parameters' values, which is reset for each build. */
+	MemoryContext values;
 	JoinSent	sent;
-	bool		in_doubt;		/* keys or bounds were sent, and the query has not ended */
+	/* Whether keys or bounds were sent, and the query has not ended yet. */
+	bool		in_doubt;
 	MemoryContextCallback callback;
 };
 
-/* ---- sizes ---- */
+/* ---- sizes of foreign tables ---- */
 
-/* Does the planner ask the server for its estimates of a table? */
+/* Tells whether the planner asks the foreign server for its estimates of a table. */
 static bool
 uses_remote_estimates(Oid table)
 {
@@ -98,7 +108,7 @@ uses_remote_estimates(Oid table)
 	bool		uses = false;
 	ListCell   *lc;
 
-	/* the table's stand behind the server's */
+	/* Options of the table come after those of the server, and override them. */
 	foreach(lc, options)
 		if (strcmp(((DefElem *) lfirst(lc))->defname, "use_remote_estimate") == 0)
 			uses = defGetBoolean(lfirst(lc));
@@ -136,8 +146,9 @@ bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *sca
 }
 
 /*
- * Does the query read the relation with the rights of the present user, who may read something of
- * it?  Rights on a partition are those on the table that the query names.
+ * Tells whether the query reads a relation with the rights of the present user, and whether this
+ * user may read something of it.  Privileges on a partition are those on the table that the query
+ * names.
  */
 static bool
 is_read_by_user(PlannerInfo *root, const RelOptInfo *rel)
@@ -165,7 +176,7 @@ bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel)
 	Relation	relation;
 	JoinRemoteSize size;
 
-	/* a query of one relation has no joins */
+	/* A query of a single relation has no joins. */
 	if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_FOREIGN_TABLE ||
 		rel->tuples >= 0 ||
 		(list_length(root->parse->rtable) < 2 && root->parent_root == NULL) ||
@@ -182,7 +193,10 @@ bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel)
 	rel->tuples = size.rows;
 }
 
-/* The design of all such filters; computing it takes longer than a small query. */
+/*
+ * Returns the design of all filters that are sent.  It is computed once, as that takes longer than
+ * a small query.
+ */
 static const BfDesign *
 foreign_design(void)
 {
@@ -193,7 +207,7 @@ foreign_design(void)
 	return &design;
 }
 
-/* The number of keys with which a filter is sent at the most. */
+/* Returns the largest number of keys with which a filter is sent. */
 static double
 most_keys(void)
 {
@@ -206,7 +220,10 @@ bloomfam_join_foreign_expected(const JoinForeignKey *key, double keys)
 	return bloomfam_join_may_be_sent(key, keys, most_keys());
 }
 
-/* Does nothing tell how many of a scan's rows have which key? */
+/*
+ * Tells whether nothing is known about how many of a scan's rows have which key, as there are no
+ * statistics.
+ */
 static bool
 key_is_unknown(const PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attribute)
 {
@@ -217,7 +234,10 @@ key_is_unknown(const PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attr
 	{
 		const TargetEntry *entry = list_nth(scan->fdw_scan_tlist, column->varattno - 1);
 
-		/* of what the other server computes there are none, whatever was analyzed */
+		/*
+		 * There are no statistics of what the foreign server computes, even if everything was
+		 * analyzed.
+		 */
 		if (!IsA(entry->expr, Var))
 			return false;
 		column = (const Var *) entry->expr;
@@ -241,7 +261,7 @@ bloomfam_join_foreign_guess(const PlannedStmt *stmt, const ForeignScan *scan,
 
 /* ---- parameters ---- */
 
-/* A new parameter of the executor. */
+/* Adds a new parameter of the executor, and returns its number. */
 static int
 new_param(PlannedStmt *stmt, Oid type)
 {
@@ -249,7 +269,10 @@ new_param(PlannedStmt *stmt, Oid type)
 	return list_length(stmt->paramExecTypes) - 1;
 }
 
-/* The parameters of a column, for remote columns of this type or for filters; may add some. */
+/*
+ * Returns the parameters of a key column for remote columns of the given type, or for filters if
+ * the type is 0.  If there are none yet, adds an element without parameters to *infos.
+ */
 static JoinForeignInfo *
 find_info(List **infos, int column, Oid key_type, Oid type)
 {
@@ -312,7 +335,7 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 		info->alone |= !keys;
 		condition.filter = info->filter;
 
-		/* a plan must not outlive the type */
+		/* The plan must be made anew if the type bloomfilter changes. */
 		bloomfam_plan_depends_on(stmt, TYPEOID, type);
 		own = lappend(own, info);
 	}
@@ -338,7 +361,7 @@ clear_param(EState *estate, int param)
 	estate->es_param_exec_vals[param].isnull = true;
 }
 
-/* Nothing is sent. */
+/* Sets all parameters to NULL, so that nothing is sent. */
 static void
 clear_params(JoinForeign *foreign)
 {
@@ -357,7 +380,7 @@ clear_params(JoinForeign *foreign)
 	memset(&foreign->sent, 0, sizeof(JoinSent));
 }
 
-/* Releases the keys of the filter. */
+/* Frees the keys of the filter. */
 static void
 drop_builder(JoinForeign *foreign)
 {
@@ -366,7 +389,7 @@ drop_builder(JoinForeign *foreign)
 	foreign->builder = NULL;
 }
 
-/* The builder, and what hashes for it, made when first needed. */
+/* Returns the builder of the filter.  Makes it, and the hasher, when first needed. */
 static Builder *
 get_builder(JoinForeign *foreign)
 {
@@ -386,7 +409,7 @@ get_builder(JoinForeign *foreign)
 	return foreign->builder;
 }
 
-/* Gives the filter up if it has too many keys. */
+/* Gives up the filter if it has too many keys. */
 static void
 check_size(JoinForeign *foreign)
 {
@@ -413,13 +436,16 @@ add_to_filter(void *arg, Datum key)
 		check_size(foreign);
 }
 
-/* The query's state goes away. */
+/* Called when the query's executor state is freed. */
 static void
 query_has_gone(void *arg)
 {
 	const JoinForeign *foreign = arg;
 
-	/* by an error, perhaps of what was sent: of a remote column whose type was changed meanwhile */
+	/*
+	 * The query may have ended in an error that was caused by what was sent: by a remote column
+	 * whose type has changed meanwhile.
+	 */
 	if (foreign->in_doubt)
 		bloomfam_join_remote_forget();
 }
@@ -449,8 +475,9 @@ bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid c
 		foreign->filter_alone |= info->alone;
 
 		/*
-		 * whose rights they are sent by was decided for the user that it was planned for, who may
-		 * have lost privileges of others since
+		 * The planner decided, for the user that it planned for, with whose rights anything may be
+		 * sent.  The plan may be executed by another user, who may also have lost privileges of
+		 * others since.
 		 */
 		foreign->has_filter |= info->filter >= 0 && bloomfam_join_foreign_keys >= 0 &&
 							   (info->user == user || !as_others);
@@ -461,7 +488,7 @@ bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid c
 	foreign->values = AllocSetContextCreate(context, "bloomfam foreign parameters",
 											ALLOCSET_SMALL_SIZES);
 
-	/* the settings may be others than those that it was planned with */
+	/* The settings may differ from those at planning. */
 	if (clear && bloomfam_join_foreign_keys > 0)
 		foreign->list =
 			bloomfam_join_key_list_make(context, foreign->type, bounds,
@@ -481,7 +508,7 @@ bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side)
 	foreign->probe_side = probe_side;
 }
 
-/* Are all keys so far listed, and is the list enough for all scans? */
+/* Tells whether all keys so far are in the list, and the list is enough for all scans. */
 static bool
 list_is_enough(const JoinForeign *foreign)
 {
@@ -495,12 +522,12 @@ bloomfam_join_foreign_add(JoinForeign *foreign, Datum key)
 	if (foreign->list != NULL)
 		bloomfam_join_key_list_add(foreign->list, key);
 
-	/* a list that has just been dropped has put there the keys that it had */
+	/* If the list has just been dropped, it has added the keys that it had to the filter. */
 	if (foreign->has_filter && !list_is_enough(foreign))
 		add_to_filter(foreign, key);
 }
 
-/* Sets the parameters of a list, or of bounds, for remote columns of one type. */
+/* Sets the parameters for keys and bounds that are sent to remote columns of one type. */
 static void
 send_clear(JoinForeign *foreign, const JoinForeignInfo *info)
 {
@@ -526,7 +553,7 @@ send_clear(JoinForeign *foreign, const JoinForeignInfo *info)
 	}
 }
 
-/* The filter, in the current memory context; 0: it is too large. */
+/* Returns the finished filter, in the current memory context; 0 if it has too many keys. */
 static Datum
 finish_filter(JoinForeign *foreign)
 {
@@ -535,7 +562,7 @@ finish_filter(JoinForeign *foreign)
 	if (foreign->abandoned)
 		return (Datum) 0;
 
-	/* without any key, it is the filter that contains nothing */
+	/* If there are no keys, the filter contains nothing. */
 	bloomfam_builder_flush(get_builder(foreign));
 	check_size(foreign);
 	if (foreign->abandoned)
@@ -574,7 +601,7 @@ bloomfam_join_foreign_finish(JoinForeign *foreign)
 	MemoryContextSwitchTo(old);
 }
 
-/* Is a parameter among those of this list, of JoinForeignInfo? */
+/* Tells whether a parameter is among those in a list of JoinForeignInfo. */
 static bool
 is_param_of(const List *infos, int param)
 {
@@ -591,7 +618,10 @@ is_param_of(const List *infos, int param)
 	return false;
 }
 
-/* The scans below a node that are sent something are to begin anew. */
+/*
+ * Marks the parameters of those foreign scans below a node that are sent something as changed, so
+ * that these scans begin anew.
+ */
 static bool
 restart_scans(PlanState *node, void *context)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * foreign.h
- *	  Join filters that are pushed to a foreign server, so that rows that cannot join are not sent.
+ *	  Sends join filters to foreign servers, so that rows that cannot join are not fetched.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,87 +16,100 @@
 #include "join/fdw/key_list.h"
 #include "join/fdw/sending.h"
 
-/* What the planner cannot know, and has a default for. */
+/* Which figures of a foreign scan the planner does not know and has only defaults for. */
 typedef enum JoinGuess
 {
 	JOIN_GUESSES_NOTHING,
-	JOIN_GUESSES_FRACTION,		/* the fraction of rows that are dropped */
-	JOIN_GUESSES_ROWS			/* the number of rows, and so that fraction as well */
+	JOIN_GUESSES_FRACTION,		/* The fraction of rows that are dropped is a guess. */
+	/* The number of rows is a guess, and so the fraction that is dropped is one as well. */
+	JOIN_GUESSES_ROWS
 } JoinGuess;
 
-/* Such a filter, of one column of the key, while the plan is executed. */
+/* What is sent of one column of a filter's key, while the plan is executed. */
 typedef struct JoinForeign JoinForeign;
 
-/* What was sent of it to foreign servers, by their scans' parameters as they are now. */
+/*
+ * What was sent of a key column to foreign servers, by the present values of their scans'
+ * parameters.
+ */
 typedef struct JoinSent
 {
-	bool		keys;			/* a list of keys */
-	int			nkeys;			/* ... so many */
-	JoinReason	no_list;		/* why the list of keys was dropped; JOIN_NO_REASON: it was not, or
-								 * there was none */
+	bool		keys;			/* Whether a list of keys was sent. */
+	int			nkeys;			/* The number of keys that were sent. */
+	/*
+	 * The reason why the list of keys was dropped; JOIN_NO_REASON: it was not, or there was no
+	 * list.
+	 */
+	JoinReason	no_list;
 	bool		bounds;
-	Size		filter;			/* the bytes of a filter; 0: none */
+	Size		filter;			/* The size in bytes of the filter that was sent; 0: none was. */
 } JoinSent;
 
 /*
- * Are so many keys expected to be sent to a scan of this table, or a filter of them?  While paths
- * are made: as far as is known then.
+ * Tells whether the given number of keys, or a filter of them, is expected to be sent to a scan of
+ * a foreign table, as far as that is known while paths are made.
  */
 extern bool bloomfam_join_foreign_expected(const JoinForeignKey *key, double keys);
 
 /*
- * Is the number of its rows a guess: has it a table that was never analyzed, and the server that
- * has it was not asked?
+ * Tells whether the number of a foreign scan's rows is only a guess: whether it has a foreign table
+ * that was never analyzed, and whose server has not told its size.
  */
 extern bool bloomfam_join_foreign_is_guessed(const PlannedStmt *stmt, const ForeignScan *scan);
 
 /*
- * What of the estimate is a guess of a filter that the scan could take, as a foreign table was
- * never analyzed.  The key, of which the filter would have so many, is an output column of the
- * scan's.  A filter of too many keys is not pushed, so there is nothing to be tried.
+ * Returns which figures are guesses when a filter for a foreign scan is estimated, because a
+ * foreign table was never analyzed.  "attribute" is the key's column among the scan's output
+ * columns, and "keys" the number of keys.  If there are too many keys for a filter to be sent,
+ * nothing counts as a guess, as there is nothing to be tried.
  */
 extern JoinGuess bloomfam_join_foreign_guess(const PlannedStmt *stmt, const ForeignScan *scan,
 											 AttrNumber attribute, double keys);
 
 /*
- * Tells the planner the size of a relation that is a foreign table and was never analyzed, as its
- * server does, before its rows are estimated.
+ * Sets the size of a foreign table that was never analyzed to the size that its server tells,
+ * before the planner estimates its rows.
  */
 extern void bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel);
 
 /*
- * Has a foreign scan sent what it may be.  *infos, of JoinForeignInfo, are the parameters of the
- * filter's foreign scans so far; those that are added are of this column of its key, which is of
- * this type on the build side.  Returns those of this scan.
+ * Plans what a foreign scan is sent, as "sendings" allows. *infos is a list of JoinForeignInfo with
+ * the parameters of the filter's foreign scans so far; it is extended for column "column" of the
+ * filter's key, which has type key_type on the build side.  Returns the list of those that this
+ * scan is sent.
  */
 extern List *bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attribute,
 										const JoinSendings *sendings, int column, Oid key_type,
 										List **infos);
 
 /*
- * To be called for each column of a plan's filter that has such parameters, whatever the settings
- * are at execution: they are NULL until it is finished, which passes every key.  Lives as long as
- * the query's state.
+ * Begins the execution for one column of a filter's key.  Must be called for each column that has
+ * parameters in "infos", whatever the settings are: the parameters are NULL until
+ * bloomfam_join_foreign_finish(), and a NULL lets every key pass.  The result lives as long as the
+ * query's executor state.
  */
 extern JoinForeign *bloomfam_join_foreign_begin(EState *estate, const List *infos, int column,
 												Oid collation);
 
-/* Tells it where its scans are.  Without that, they get nothing. */
+/* Sets the part of the plan that the foreign scans are in.  Without that, they are sent nothing. */
 extern void bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side);
 
-/* Adds a key that is not NULL. */
+/* Adds a key, which must not be NULL. */
 extern void bloomfam_join_foreign_add(JoinForeign *foreign, Datum key);
 
-/* All keys are in: scans that have not begun get what there is to send, unless it is too large. */
+/*
+ * Completes the keys: foreign scans that have not begun are sent what there is to send, unless it
+ * is too large.
+ */
 extern void bloomfam_join_foreign_finish(JoinForeign *foreign);
 
 /*
- * The build side is about to begin anew: nothing is sent until then, and scans that have had
- * something begin anew, too.
+ * Forgets the keys, as the build side is about to begin anew.  Nothing is sent until the next
+ * bloomfam_join_foreign_finish(), and scans that were sent something begin anew as well.
  */
 extern void bloomfam_join_foreign_reset(JoinForeign *foreign);
 
-/* The query has come to its end without an error. */
+/* Notes that the query has ended without an error. */
 extern void bloomfam_join_foreign_end(JoinForeign *foreign);
 
 extern JoinSent bloomfam_join_foreign_sent(const JoinForeign *foreign);
@@ -109,18 +122,18 @@ bloomfam_join_foreign_was_sent(const JoinForeign *foreign)
 	return sent.keys || sent.bounds || sent.filter > 0;
 }
 
-/* Can it be sent at all, by the plan's parameters? */
+/* Tells whether the plan has a parameter by which something can be sent in this form. */
 extern bool bloomfam_join_foreign_may_send(const JoinForeign *foreign, JoinSending what);
 
-/* What a foreign scan got, by which its server left rows out. */
+/* What a foreign scan was sent, by which its server dropped rows. */
 typedef enum JoinForeignGot
 {
 	JOIN_FOREIGN_GOT_NOTHING,
 	JOIN_FOREIGN_GOT_BOUNDS,
-	JOIN_FOREIGN_GOT_KEYS		/* or a filter of them */
+	JOIN_FOREIGN_GOT_KEYS		/* The scan was sent the keys, or a filter of them. */
 } JoinForeignGot;
 
-/* What did a foreign scan get that has these parameters, of JoinForeignInfo? */
+/* Returns what a foreign scan was sent by the parameters in "infos", a list of JoinForeignInfo. */
 extern JoinForeignGot bloomfam_join_foreign_got(const EState *estate, const List *infos);
 
 #endif							/* BLOOMFAM_JOIN_FOREIGN_H */

@@ -2,10 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * key_list.c
- *	  The keys of a build side as they are sent in clear: a list while they are few, and bounds.
+ *	  Collects the keys of a build side to be sent as plain values: a list if they are few, and
+ *	  their bounds.
  *
- * Keys are told apart by their bytes: equal ones that differ in these, as 1.0 and 1.00, are listed
- * each.  A list that becomes too long is dropped, and only the bounds go on.
+ * Keys are distinguished by their bytes: equal keys with different bytes, such as 1.0 and 1.00, are
+ * listed separately.  A list that becomes too long is dropped, and only the bounds are collected
+ * from then on.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +34,7 @@ typedef struct KeyListEntry
 	char		status;
 } KeyListEntry;
 
-/* Keys are detoasted, so that the same bytes are the same key. */
+/* Tells whether two keys have the same bytes.  The keys must be detoasted. */
 static inline bool
 keys_are_same(const JoinKeyList *list, Datum a, Datum b)
 {
@@ -108,7 +110,7 @@ for_each_key(const JoinKeyList *list, void (*action) (void *arg, Datum key), voi
 		action(arg, entry->key);
 }
 
-/* Goes on without a list, of which nothing is left. */
+/* Drops the list, after calling "unlisted" with each of its keys. */
 static void
 stop_listing(JoinKeyList *list, JoinReason reason)
 {
@@ -134,8 +136,8 @@ is_ascii(Datum key)
 }
 
 /*
- * How much is sent for a key, without what quotes it: about its size, but of a number, which may
- * have more zeros than bytes.
+ * Returns how many bytes are sent for a key, without quotes: about the key's size, except for a
+ * numeric, which may have more zeros than bytes.
  */
 static Size
 sent_size(const JoinKeyList *list, Datum key)
@@ -161,7 +163,7 @@ copy_key(const JoinKeyList *list, Datum key)
 	return copy;
 }
 
-/* Adds a key to a list that was not dropped, and drops it if the key may not be in it. */
+/* Adds a key to a list that was not dropped.  Drops the list if the key may not be in it. */
 static void
 list_key(JoinKeyList *list, Datum key)
 {
@@ -186,7 +188,7 @@ compare_keys(JoinKeyList *list, Datum a, Datum b)
 	return DatumGetInt32(FunctionCall2Coll(&list->compare, InvalidOid, a, b));
 }
 
-/* Makes a bound that of this key. */
+/* Sets a bound to a copy of a key, and frees the previous bound if there was one. */
 static void
 set_bound(JoinKeyList *list, Datum *bound, Datum key, bool had_one)
 {
@@ -223,7 +225,7 @@ bloomfam_join_key_list_length(const JoinKeyList *list)
 	return (int) list->distinct->members;
 }
 
-/* ---- as values of the remote type ---- */
+/* ---- keys as values of the remote type ---- */
 
 static bool
 is_integer(Oid type)
@@ -231,7 +233,10 @@ is_integer(Oid type)
 	return type == INT2OID || type == INT4OID || type == INT8OID;
 }
 
-/* The numbers that an integer type can have. */
+/*
+ * Sets *least and *greatest to the smallest and the largest number that an integer type can
+ * represent.
+ */
 static void
 range_of(Oid type, int64 *least, int64 *greatest)
 {
@@ -239,7 +244,7 @@ range_of(Oid type, int64 *least, int64 *greatest)
 	*greatest = type == INT2OID ? PG_INT16_MAX : type == INT4OID ? PG_INT32_MAX : PG_INT64_MAX;
 }
 
-/* An array, while keys are added to it. */
+/* An array while keys are added to it. */
 typedef struct ArrayOfKeys
 {
 	const JoinKeyList *list;

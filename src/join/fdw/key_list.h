@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * key_list.h
- *	  The keys of a build side as they are sent in clear: a list while they are few, and bounds.
+ *	  Collects the keys of a build side to be sent as plain values: a list if they are few, and
+ *	  their bounds.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,53 +19,58 @@ struct keylist_hash;
 /* The distinct keys that were added, all of one type, and their bounds. */
 typedef struct JoinKeyList
 {
-	JoinReason	reason;			/* why the list was dropped; JOIN_NO_REASON: it was not */
-	struct keylist_hash *distinct;	/* the keys; NULL: the list was dropped */
-	bool		any;			/* there is a key: of a type with bounds, these are set */
+	/* The reason why the list was dropped; JOIN_NO_REASON: it was not. */
+	JoinReason	reason;
+	struct keylist_hash *distinct;	/* The distinct keys; NULL: the list was dropped. */
+	/* Whether a key was added.  If so, and the type has bounds, "least" and "greatest" are set. */
+	bool		any;
 	Datum		least;
 	Datum		greatest;
 
-	/* the same in each build */
+	/* The fields from "type" to "context" are the same for each build. */
 	Oid			type;
 	int16		typlen;
 	bool		typbyval;
 	bool		is_text;
-	FmgrInfo	compare;		/* fn_oid 0: it has no bounds */
-	void		(*unlisted) (void *arg, Datum key);	/* NULL: nobody cares */
+	/* The type's comparison function; fn_oid 0: no bounds are collected. */
+	FmgrInfo	compare;
+	/* Called with each key of a list that is about to be dropped; NULL: nothing is called. */
+	void		(*unlisted) (void *arg, Datum key);
 	void	   *arg;
-	MemoryContext context;		/* of all that goes away with a build */
-	Size		bytes;			/* of the list as text, about */
+	MemoryContext context;		/* The memory context of all that is freed with a build. */
+	Size		bytes;			/* The approximate size of the listed keys as text, in bytes. */
 } JoinKeyList;
 
 /*
- * An empty list of keys of a type that may be sent in clear (remote_types.h), with bounds or not,
- * in a context of its own below this one.  If the list is dropped, unlisted is called before with
- * each key that it has, unless that is NULL.
+ * Makes an empty list of keys of a type that may be sent as plain values (remote_types.h); "bounds"
+ * says whether bounds are collected.  The keys are in a memory context below "parent".  If the list
+ * is dropped, "unlisted" is called first, unless it is NULL, with "arg" and each key in the list.
  */
 extern JoinKeyList *bloomfam_join_key_list_make(MemoryContext parent, Oid type, bool bounds,
 												void (*unlisted) (void *arg, Datum key),
 												void *arg);
 
-/* Empties it. */
+/* Empties the list. */
 extern void bloomfam_join_key_list_reset(JoinKeyList *list);
 
-/* Adds a key that is not NULL. */
+/* Adds a key, which must not be NULL. */
 extern void bloomfam_join_key_list_add(JoinKeyList *list, Datum key);
 
-/* How many keys are listed; only of a list that was not dropped. */
+/* Returns the number of keys in the list, which must not have been dropped. */
 extern int	bloomfam_join_key_list_length(const JoinKeyList *list);
 
 /*
- * The listed keys as an array of this type, which a remote column has that keys of the list's type
- * are compared with (bloomfam_join_remote_agrees()): but for integers that it cannot have.  In the
- * current memory context.
+ * Returns the listed keys as an array of the type "remote", allocated in the current memory
+ * context.  That is the type of a remote column with which keys of the list's type are compared
+ * (bloomfam_join_remote_agrees()).  Integers that "remote" cannot represent are left out.
  */
 extern Datum bloomfam_join_key_list_array(const JoinKeyList *list, Oid remote);
 
 /*
- * The bounds, as values of this type; of integers the next that it can have, and such that nothing
- * lies between them if it has none.  In the current memory context.  False: there was no key, or
- * they are too large.
+ * Sets *least and *greatest to the bounds as values of the type "remote", allocated in the current
+ * memory context.  Bounds of integers are limited to the range of "remote", and such that nothing
+ * is between them if no key is in that range.  Returns false if no key was added, or if the bounds
+ * are too large to send.
  */
 extern bool bloomfam_join_key_list_bounds(const JoinKeyList *list, Oid remote, Datum *least,
 										  Datum *greatest);

@@ -2,37 +2,39 @@
 /*-------------------------------------------------------------------------
  *
  * remote_query.c
- *	  The remote query of a scan by postgres_fdw, and conditions that are added to it.
+ *	  Adds conditions to the remote query of a scan by postgres_fdw.
  *
- * The remote query, the first item of fdw_private, becomes a subquery, which the other server's
- * planner dissolves again:
+ * The remote query, the first item of fdw_private, becomes a subquery, which the foreign server's
+ * planner pulls up again:
  *
  *		SELECT * FROM (SELECT a, b FROM public.fact) AS s(c1, c2) WHERE
  *		($1::bigint[] IS NULL OR s.c1 = ANY (THERE($1::bigint[])) AND THERE(s.c1) = ANY ($1)) AND
  *		($2::bigint IS NULL OR s.c1 >= THERE($2::bigint)) AND ($3::bigint IS NULL OR ...) AND
  *		CASE WHEN pg_typeof((NULL::public.fact).a) = 'bigint'::regtype THEN true ELSE ... END
  *
- * and what may be sent is parameters, in fdw_exprs.  Which of them are NULL is known when the
- * query is sent: the other server plans it then, with their values, so that a condition on one that
- * is NULL vanishes, and one on another may be an index's.
+ * What may be sent is parameters, in fdw_exprs.  Which of them are NULL is known when the query is
+ * sent.  The foreign server plans it then with their values, so that a condition on a NULL
+ * parameter vanishes, and a condition on another one may become an index condition.
  *
- * THERE(x) stands for CASE WHEN pg_typeof(0) IS NOT NULL THEN x END, which is x, and by a function
- * that is stable.  The other server's table may be a foreign one itself, or have partitions that
- * are; and then types are right that are declared there, not those behind it.  A condition with
- * a function that is not immutable is sent on to no third server.  An index may have it all the
- * same, as estimates may have its value.  But a list of keys that is no constant is searched from
- * its beginning, where there is no index; so it is there a second time, to be hashed.
+ * THERE(x) stands for CASE WHEN pg_typeof(0) IS NOT NULL THEN x END, which has the value of x, but
+ * contains a function that is only stable.  The foreign server's table may itself be a foreign
+ * table, or have partitions that are.  In that case its types are those declared on the foreign
+ * server, which may differ from those of the table on a third server.  A condition with a function
+ * that is not immutable is not sent on to a third server.  It may still be an index condition, and
+ * the planner may use its value for estimates.  But if a list of keys is not a constant and there
+ * is no index, the list is searched from its beginning for each row.  So the list is there a second
+ * time as a constant, which is hashed.
  *
- * The last condition has no column, so it is evaluated once.  What is sent in clear is right only
- * for columns of the type that the other server told of (remote_table.c).  If that was changed
- * there since, the query might parse, and drop rows that match here.  So it must fail: the
- * condition is an error then, and never false.
+ * The last condition contains no column, so it is evaluated only once.  Keys and bounds are correct
+ * only for columns of the type that the foreign server has told (remote_table.c).  If that type was
+ * changed since, the query might still be valid and drop rows that match here.  So it must fail:
+ * the condition raises an error in that case, and is never false.
  *
- * A filter is asked for by a condition that looks at the type for each row, and lets all rows pass
- * if it is another one: no index helps there, and nobody was asked for the type.  A local type's
- * modifier rounds or cuts what arrives (numeric(10,2)), so the remote value is cast to it.  Text is
- * hashed under COLLATE "C", whatever the remote column's collation, since equality here is that of
- * bytes.
+ * A filter is probed by a condition that checks the column's type for each row, and lets all rows
+ * pass if it is an unexpected type; no index could help there, and nobody was asked for the type.
+ * The type modifier of a local column (such as numeric(10,2)) rounds or truncates what arrives, so
+ * the remote value is cast to it.  Text is hashed under COLLATE "C", whatever the remote column's
+ * collation is, since equality here is that of the bytes.
  *
  *-------------------------------------------------------------------------
  */
@@ -70,7 +72,10 @@ bloomfam_join_remote_place(const ForeignScan *scan, const Var *column)
 	return 0;
 }
 
-/* The scan's remote query, if it is one whose rows may be filtered afterwards; else NULL. */
+/*
+ * Returns a scan's remote query if its rows can be filtered by wrapping it in another query; else
+ * NULL.
+ */
 static const char *
 find_query(const ForeignScan *scan)
 {
@@ -81,8 +86,9 @@ find_query(const ForeignScan *scan)
 	query = bloomfam_postgres_fdw_query(scan);
 
 	/*
-	 * A lock would be taken in the subquery just the same, and its order is in fact kept; but SQL
-	 * promises neither.  Such words within a literal or a name forgo a filter, and no more.
+	 * A lock would be taken in the subquery all the same, and its order is kept in practice, but
+	 * SQL guarantees neither.  If these words only occur in a literal or a name, merely a filter is
+	 * lost.
 	 */
 	if (query == NULL || strstr(query, " ORDER BY ") != NULL ||
 		strstr(query, " FOR UPDATE") != NULL || strstr(query, " FOR SHARE") != NULL)
@@ -96,7 +102,10 @@ bloomfam_join_remote_is_plain(const ForeignScan *scan)
 	return find_query(scan) != NULL;
 }
 
-/* Has the scan this parameter of the executor sent; returns its number in the query. */
+/*
+ * Has a scan send a parameter of the executor, and returns the parameter's number in the remote
+ * query.
+ */
 static int
 add_param(PlannedStmt *stmt, ForeignScan *scan, int id)
 {
@@ -112,20 +121,29 @@ add_param(PlannedStmt *stmt, ForeignScan *scan, int id)
 	return bloomfam_postgres_fdw_add_param(scan, param);
 }
 
-/* Appends what a filter is asked for: its number in the query, the column's place there. */
+/*
+ * Appends the condition that probes a filter.  "param" is the filter's number among the query's
+ * parameters, and "place" the column's position in the query.
+ */
 static void
 append_filter(StringInfo sql, const JoinRemoteCondition *condition, int param, int place)
 {
 	const Var  *key = condition->key;
 	const char *schema = quote_identifier(condition->schema);
 
-	/* postgres_fdw has set the search path to pg_catalog there */
+	/*
+	 * postgres_fdw has set the search path on the foreign server to pg_catalog, so the schema is
+	 * needed.
+	 */
 	appendStringInfo(sql, "($%d::%s.bloomfilter IS NULL OR CASE WHEN pg_typeof(s.c%d) IN (%s)",
 					 param, schema, place, bloomfam_join_remote_types_of_filter(key->vartype));
 	appendStringInfo(sql, " THEN %s.bloom_may_contain($%d::%s.bloomfilter, s.c%d", schema, param,
 					 schema, place);
 
-	/* without the cast to text, COLLATE would be an error where the remote column is none */
+	/*
+	 * The cast to the local type is needed even for text: without it, COLLATE would be an error if
+	 * the remote column's type has no collation.
+	 */
 	if (key->vartypmod >= 0 || type_is_collatable(key->vartype))
 		appendStringInfo(
 			sql, "::%s",
@@ -135,11 +153,14 @@ append_filter(StringInfo sql, const JoinRemoteCondition *condition, int param, i
 	appendStringInfoString(sql, ") ELSE true END)");
 }
 
-/* What is evaluated on the other server, and not on a third one. */
+/*
+ * These enclose an expression that is evaluated on the foreign server, and not sent on to a third
+ * one.
+ */
 #define THERE_BEGIN	"CASE WHEN pg_typeof(0) IS NOT NULL THEN "
 #define THERE_END	" END"
 
-/* Appends what holds if there are no keys, or the column is among them. */
+/* Appends the condition that there is no list of keys, or the column is in the list. */
 static void
 append_keys(StringInfo sql, int place, int param, const char *type)
 {
@@ -148,7 +169,7 @@ append_keys(StringInfo sql, int place, int param, const char *type)
 					 param, type, place, param, type, place, param, type);
 }
 
-/* Appends what holds if there is no bound, or the column is on this side of it. */
+/* Appends the condition that there is no bound, or the column is on the right side of the bound. */
 static void
 append_bound(StringInfo sql, int place, const char *operator, int param, const char *type)
 {
@@ -156,7 +177,10 @@ append_bound(StringInfo sql, int place, const char *operator, int param, const c
 					 param, type, place, operator, param, type);
 }
 
-/* Appends what is an error unless the column still has its type there, modifier included. */
+/*
+ * Appends the condition that raises an error unless the remote column still has its type, including
+ * the type modifier.
+ */
 static void
 append_guard(StringInfo sql, const JoinRemoteCondition *condition)
 {
@@ -178,7 +202,10 @@ append_guard(StringInfo sql, const JoinRemoteCondition *condition)
 						 quote_literal_cstr(name), quote_literal_cstr(column),
 						 condition->key->vartypmod);
 
-	/* no constant, which would be an error whenever the query is planned */
+	/*
+	 * The error must not come from a constant expression, which would raise it whenever the query
+	 * is planned.
+	 */
 	initStringInfo(&message);
 	appendStringInfo(&message, "bloomfam: the type of %s.%s has changed since the query was planned"
 					 ", and is now ", name, quote_identifier(column));

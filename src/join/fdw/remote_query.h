@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * remote_query.h
- *	  The remote query of a scan by postgres_fdw, and conditions that are added to it.
+ *	  Adds conditions to the remote query of a scan by postgres_fdw.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,34 +11,53 @@
 
 #include "nodes/plannodes.h"
 
-/* A condition on a column of the remote query.  Its parameters are the executor's. */
+/*
+ * A condition on a column of the remote query.  Its parameters are given by their numbers in the
+ * executor.
+ */
 typedef struct JoinRemoteCondition
 {
-	const Var  *key;			/* bloomfam_join_remote_scan_column() */
-	Oid			table;			/* the foreign table that it is of; 0: nothing was asked of it */
+	const Var  *key;			/* The column, as bloomfam_join_remote_scan_column() returns it. */
+	/* The foreign table that the column is of; 0: its server was not asked for types. */
+	Oid			table;
 
-	/* what may be sent, by these parameters; -1: not this */
+	/*
+	 * The next fields say which parameters are compared with the column; a parameter that is -1 is
+	 * not.
+	 */
 	int			filter;
-	const char *schema;			/* ... whose functions are in this one there */
-	int			keys;			/* an array of the type below */
-	int			least;			/* ... and with this, the other one: of that type */
+	/* The schema of the extension's functions on the foreign server, if "filter" is not -1. */
+	const char *schema;
+	int			keys;			/* The parameter for all keys, an array of "type". */
+	/*
+	 * The parameters for the smallest and the largest key, of "type"; both are -1, or neither is.
+	 */
+	int			least;
 	int			greatest;
-	Oid			type;			/* the remote column's */
+	Oid			type;			/* The type of the remote column. */
 } JoinRemoteCondition;
 
 /*
- * The column of a scan's table or of its remote query that an output column of it is; NULL if it is
- * none.
+ * Returns the column of a scan's table, or of its remote query, that an output column of the scan
+ * is; NULL if it is not such a column.
  */
 extern const Var *bloomfam_join_remote_scan_column(const ForeignScan *scan, AttrNumber attribute);
 
-/* Its place among the columns that the remote query returns, from 1 on; 0: not there. */
+/*
+ * Returns the position of a column among those that the remote query returns, from 1; 0 if it is
+ * not there.
+ */
 extern int	bloomfam_join_remote_place(const ForeignScan *scan, const Var *column);
 
-/* Can the rows of the scan's remote query be filtered afterwards? */
+/*
+ * Tells whether the rows of a scan's remote query can be filtered by wrapping it in another query.
+ */
 extern bool bloomfam_join_remote_is_plain(const ForeignScan *scan);
 
-/* Adds a condition to a query that is plain, and has the column. */
+/*
+ * Adds a condition to a scan's remote query, which must be plain (bloomfam_join_remote_is_plain())
+ * and return the condition's column.
+ */
 extern void bloomfam_join_remote_add(PlannedStmt *stmt, ForeignScan *scan,
 									 const JoinRemoteCondition *condition);
 

@@ -2,20 +2,21 @@
 /*-------------------------------------------------------------------------
  *
  * remote_table.c
- *	  What another server says of the table that a foreign table stands for: types and size.
+ *	  Asks a foreign server about the table behind a foreign table: its columns' types and its size.
  *
- * A foreign table's declaration promises nothing: its columns are read from text, whatever their
- * types are there.  So the other server is asked, through two callbacks that postgres_fdw has for
- * commands.  That of IMPORT FOREIGN SCHEMA, limited to some tables, reads its catalogs and returns
- * commands CREATE FOREIGN TABLE.  These are parsed, which tells the columns' types, and thrown
- * away: nothing of them is executed.  That of ANALYZE tells the size, and is used for a table alone
- * that was never analyzed here, of which the planner would guess some thousand rows.
+ * The declaration of a foreign table guarantees nothing: its columns are read from text, whatever
+ * their types on the foreign server are.  So that server is asked, through two callbacks that
+ * postgres_fdw has for commands.  The callback of IMPORT FOREIGN SCHEMA, limited to some tables,
+ * reads the foreign server's catalogs and returns CREATE FOREIGN TABLE commands.  These are parsed
+ * to find the columns' types, and then thrown away; nothing of them is executed.  The callback of
+ * ANALYZE tells the size.  It is used only for a table that was never analyzed here, for which the
+ * planner would assume some thousand rows.
  *
  * Asking makes the connection that the query itself needs, and begins the remote transaction, as
- * postgres_fdw does where it asks for estimates.  It happens in a subtransaction, as an error is to
- * leave the query as it was.  The answers are kept by the session until the foreign table, its
- * server or a user mapping changes here.  Of what changes there nobody is told.  So what relies on
- * an answer must find out by itself (remote_query.c), and is an error then, upon which all answers
+ * postgres_fdw does when it asks for estimates.  It is done in a subtransaction, so that an error
+ * does not end the query.  The session keeps the answers until the foreign table, its server or a
+ * user mapping changes here.  Changes on the foreign server are not reported.  So what relies on an
+ * answer must check it (remote_query.c), and raise an error if it is wrong, after which all answers
  * are forgotten.
  *
  *-------------------------------------------------------------------------
@@ -51,33 +52,45 @@
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
 
-/* A session that works with more foreign tables forgets them all. */
+/*
+ * The largest number of foreign tables whose answers are kept; beyond it, a session forgets all
+ * answers.
+ */
 #define MOST_TABLES	10000
 
 /*
- * A view that 14 was the first to have.  Earlier servers compare a list of keys with each row one
- * by one, do not read an infinite numeric, and might keep times as floating-point numbers.
+ * A system view that version 14 was the first to have.  Older servers compare a list of keys with
+ * each row one by one, cannot read an infinite numeric, and may store times as floating-point
+ * numbers.
  */
 #define VIEW_OF_14	"pg_backend_memory_contexts"
 
 typedef struct RemoteTable
 {
-	Oid			table;			/* the foreign one; the hash key */
-	Oid			row_type;		/* its, by which plans depend on it */
-	JoinReason	reason;			/* why its types are not known; JOIN_NO_REASON: they are */
-	int			natts;			/* of the foreign table; 0: not known */
-	JoinRemoteColumn *columns;	/* of its attributes, from the first on */
-	int32		width;			/* of a row there; 0: not known */
+	Oid			table;			/* The foreign table, which is the hash key. */
+	/* The OID of the foreign table's row type, by which plans depend on the table. */
+	Oid			row_type;
+	/* The reason why the columns' types are not known; JOIN_NO_REASON: they are. */
+	JoinReason	reason;
+	/* The number of the foreign table's attributes; 0: it is not known. */
+	int			natts;
+	/* The types on the foreign server, for each attribute of the foreign table. */
+	JoinRemoteColumn *columns;
+	/* The average width of a remote row in bytes; 0: it is not known. */
+	int32		width;
 	bool		size_asked;
 	JoinRemoteSize size;
 } RemoteTable;
 
-static HTAB *remote_tables = NULL;	/* of RemoteTable; NULL: none yet */
+static HTAB *remote_tables = NULL;	/* Hash table of RemoteTable; NULL: it has not been made yet. */
 
-/* How often something was forgotten: an answer that comes meanwhile is not kept. */
+/*
+ * The number of times that something was forgotten.  An answer during which it has changed is not
+ * kept.
+ */
 static uint64 changes = 0;
 
-/* ---- the session's memory ---- */
+/* ---- the answers that the session keeps ---- */
 
 static void
 drop(RemoteTable *remote)
@@ -121,7 +134,10 @@ catalog_changed(Datum arg, int cache, uint32 hash)
 	drop_all();
 }
 
-/* What is known of a table; if there is nothing yet, an entry that says so. */
+/*
+ * Returns what is known of a foreign table; adds an entry that says "not told" if nothing is known
+ * yet.
+ */
 static RemoteTable *
 find(Oid table)
 {
@@ -152,7 +168,7 @@ find(Oid table)
 	return remote;
 }
 
-/* ---- names ---- */
+/* ---- names on the foreign server ---- */
 
 bool
 bloomfam_join_is_postgres_fdw(const ForeignServer *server)
@@ -165,7 +181,7 @@ bloomfam_join_is_postgres_fdw(const ForeignServer *server)
 	return name != NULL && strcmp(name, "postgres_fdw") == 0;
 }
 
-/* The value of an option among these; NULL: it is not there. */
+/* Returns the value of an option in a list; NULL if it is not there. */
 static const char *
 find_option(List *options, const char *name)
 {
@@ -205,11 +221,11 @@ bloomfam_join_remote_column_name(Oid table, AttrNumber attribute)
 	return name != NULL ? name : get_attname(table, attribute, false);
 }
 
-/* ---- asking ---- */
+/* ---- asking for types ---- */
 
 /*
- * Was it raised by the other server?  What was cancelled there, by its own statement_timeout for
- * instance, has the code of what was cancelled here.
+ * Tells whether an error was raised by the foreign server.  What was cancelled there, for instance
+ * by its statement_timeout, has the same error code as what was cancelled here.
  */
 static bool
 is_remote_error(const ErrorData *error)
@@ -220,8 +236,9 @@ is_remote_error(const ErrorData *error)
 }
 
 /*
- * Does what must not make the query fail.  Returns whether it came to its end; if not, all that it
- * did is undone.  What ends the query on purpose is no failure of its own, and goes on.
+ * Calls a function in a subtransaction, as its failure must not make the query fail.  Returns
+ * whether it succeeded; if it did not, its effects are rolled back.  Errors that end the query on
+ * purpose, such as a cancellation, are raised again.
  */
 static bool
 try_to(void (*ask) (void *arg), void *arg)
@@ -261,9 +278,9 @@ try_to(void (*ask) (void *arg), void *arg)
 }
 
 /*
- * May another server be asked now?  There may be no subtransactions in parallel operations.  A
- * transaction block that has asked cannot be prepared, be it by EXPLAIN alone, so none asks that
- * may still be.
+ * Tells whether a foreign server may be asked now.  Subtransactions are not allowed in parallel
+ * operations.  A transaction block that has accessed a foreign server cannot be prepared, even if
+ * it only did so in EXPLAIN; so nothing is asked in a block that could still be prepared.
  */
 static bool
 may_ask(void)
@@ -272,7 +289,10 @@ may_ask(void)
 		!(max_prepared_xacts > 0 && IsTransactionBlock());
 }
 
-/* Those of a server's tables in one schema that have these names: of CreateForeignTableStmt. */
+/*
+ * Returns a list of CreateForeignTableStmt for those of a foreign server's tables in one schema
+ * that have the given names.
+ */
 static List *
 import(const ForeignServer *server, const char *schema, List *names)
 {
@@ -309,8 +329,8 @@ import(const ForeignServer *server, const char *schema, List *names)
 }
 
 /*
- * The type that a parsed name stands for.  postgres_fdw lets the other server search no schema but
- * pg_catalog, so it gives each type of another one with its schema.
+ * Returns the type that a parsed type name stands for. postgres_fdw sets the foreign server's
+ * search path to pg_catalog only, so a type of another schema has its schema in the name.
  */
 static JoinRemoteColumn
 type_of_name(const TypeName *name)
@@ -327,7 +347,7 @@ type_of_name(const TypeName *name)
 								  CStringGetDatum(strVal(llast(name->names))),
 								  ObjectIdGetDatum(PG_CATALOG_NAMESPACE));
 
-	/* later ones are made by initdb, and may be others elsewhere */
+	/* Types with higher OIDs are made by initdb, and may have other OIDs on another server. */
 	if (column.type >= FirstGenbkiObjectId)
 		column.type = InvalidOid;
 	if (!OidIsValid(column.type) || name->typmods == NIL)
@@ -338,7 +358,10 @@ type_of_name(const TypeName *name)
 	return column;
 }
 
-/* The definition of the column that has this name there; NULL: there is none. */
+/*
+ * Returns the definition of the column that has the given name on the foreign server; NULL if there
+ * is none.
+ */
 static const ColumnDef *
 find_definition(const CreateForeignTableStmt *definition, const char *name)
 {
@@ -358,7 +381,7 @@ find_definition(const CreateForeignTableStmt *definition, const char *name)
 	return NULL;
 }
 
-/* How many columns has a table, dropped ones included? */
+/* Returns the number of a table's attributes, including dropped columns. */
 static int
 count_attributes(Oid table)
 {
@@ -369,15 +392,20 @@ count_attributes(Oid table)
 	return natts;
 }
 
-/* What a server says of a table. */
+/* What a foreign server says of a table. */
 typedef struct Answer
 {
 	int			natts;
-	JoinRemoteColumn *columns;	/* of the foreign table's attributes, from the first on */
-	int32		width;			/* of a row there, on average, as far as types tell */
+	/* The types on the foreign server, for each attribute of the foreign table. */
+	JoinRemoteColumn *columns;
+	/* The average width of a remote row in bytes, as far as the types tell. */
+	int32		width;
 } Answer;
 
-/* Values of a type that is not known are as wide as the server takes those to be that vary. */
+/*
+ * The assumed width of a value of an unknown type: what the server assumes for types of varying
+ * length.
+ */
 #define UNKNOWN_WIDTH	32
 
 static Answer *
@@ -410,14 +438,15 @@ read_definition(Oid table, const CreateForeignTableStmt *definition)
 	return answer;
 }
 
-/* Foreign tables of one server and remote schema, and what that says of them. */
+/* Some foreign tables of one foreign server and remote schema, and what the server says of them. */
 typedef struct Question
 {
 	const ForeignServer *server;
 	const char *schema;
-	List	   *tables;			/* oid */
+	List	   *tables;			/* List of OIDs of the foreign tables. */
 	bool		is_too_old;
-	List	   *answers;		/* of Answer, for each table; NULL: it is not there */
+	/* List of Answer, one for each table; NULL: the server has no such table. */
+	List	   *answers;
 } Question;
 
 static void
@@ -452,7 +481,7 @@ fetch_types(void *arg)
 	}
 }
 
-/* Asks one question, and keeps the answers. */
+/* Asks the server of a Question, and keeps the answers. */
 static void
 ask(Question *question)
 {
@@ -484,7 +513,7 @@ ask(Question *question)
 	}
 }
 
-/* Is it to be asked for: nobody has, or there was an error? */
+/* Tells whether a table's server must be asked: it was not asked yet, or there was an error. */
 static bool
 is_open(Oid table)
 {
@@ -539,7 +568,7 @@ bloomfam_join_remote_column(Oid table, AttrNumber attribute, JoinRemoteColumn *c
 	return JOIN_NO_REASON;
 }
 
-/* ---- size ---- */
+/* ---- asking for sizes ---- */
 
 typedef struct SizeQuestion
 {
@@ -557,7 +586,7 @@ fetch_size(void *arg)
 	AcquireSampleRowsFunc sample;
 	BlockNumber pages = 0;
 
-	/* ANALYZE asks as the table's owner; this is nobody's business but the present user's */
+	/* ANALYZE connects as the table's owner, but here the present user is to be used. */
 	form.relowner = GetUserId();
 	table.rd_rel = &form;
 	if (routine->AnalyzeForeignTable != NULL &&
@@ -565,7 +594,10 @@ fetch_size(void *arg)
 		question->pages = pages;
 }
 
-/* Rows of so many bytes in so many pages.  There may be dead ones. */
+/*
+ * Returns the number of rows of the given width, in bytes, that there is room for in the given
+ * number of pages.  Some of these rows may be dead.
+ */
 static double
 rows_in_pages(double pages, int32 width)
 {
@@ -587,7 +619,10 @@ bloomfam_join_remote_size(Relation table)
 		RemoteTable *remote;
 		bool		done;
 
-		/* there may be more columns than are declared here */
+		/*
+		 * The types are asked for as well, to know the row's width: the remote table may have more
+		 * columns than are declared here.
+		 */
 		bloomfam_join_remote_ask(list_make1_oid(id));
 		changes_before = changes;
 		done = try_to(fetch_size, &question);
@@ -610,7 +645,7 @@ bloomfam_join_remote_size_known(Oid table)
 	return find(table)->size;
 }
 
-/* ---- what relies on it ---- */
+/* ---- what relies on the answers ---- */
 
 void
 bloomfam_join_remote_depend(PlannedStmt *stmt, Oid table)
@@ -627,7 +662,10 @@ bloomfam_join_remote_forget(void)
 	if (remote_tables == NULL)
 		return;
 
-	/* only this session's plans: others find out by themselves, or have not made the mistake */
+	/*
+	 * Only this session's plans are made anew.  Other sessions find out by themselves, or have not
+	 * relied on wrong answers.
+	 */
 	hash_seq_init(&status, remote_tables);
 	while ((remote = hash_seq_search(&status)) != NULL)
 		if (remote->reason == JOIN_NO_REASON)

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * remote_table.h
- *	  What another server says of the table that a foreign table stands for: types and size.
+ *	  Asks a foreign server about the table behind a foreign table: its columns' types and its size.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,56 +16,65 @@
 
 #include "join/base/reasons.h"
 
-/* The type that a column has on the other server. */
+/* The type that a column has on the foreign server. */
 typedef struct JoinRemoteColumn
 {
-	Oid			type;			/* of PostgreSQL's own, which have the same OID everywhere; 0: some
-								 * other, as a domain, an enum or an array */
+	/*
+	 * The type, if it is one of PostgreSQL's own, which have the same OID on every server; 0: it is
+	 * another type, such as a domain, an enum or an array.
+	 */
+	Oid			type;
 	int32		typmod;
 } JoinRemoteColumn;
 
-/* The size that the table has there; 0: it is not known, or has none, as a view. */
+/*
+ * The size that the table has on the foreign server; 0: it is not known, or it has none, as a view.
+ */
 typedef struct JoinRemoteSize
 {
 	double		pages;
-	double		rows;			/* that there is room for */
+	double		rows;			/* The number of rows that there is room for. */
 } JoinRemoteSize;
 
-/* Does the server belong to postgres_fdw? */
+/* Tells whether a foreign server belongs to postgres_fdw. */
 extern bool bloomfam_join_is_postgres_fdw(const ForeignServer *server);
 
-/* The name on the other server of a foreign table's schema, of itself, and of a column of it. */
+/*
+ * Return the names that a foreign table's schema, the table itself, and a column of it have on the
+ * foreign server.
+ */
 extern const char *bloomfam_join_remote_schema(Oid table);
 extern const char *bloomfam_join_remote_name(Oid table);
 extern const char *bloomfam_join_remote_column_name(Oid table, AttrNumber attribute);
 
 /*
- * Has the other servers tell of these foreign tables of postgres_fdw, unless they have told this
- * session.  As the present user, in one subtransaction.  An error there, or of the connection, is
- * no error here: it is only not known then.  But a query that is cancelled meanwhile is.
+ * Asks the foreign servers about these foreign tables of postgres_fdw, unless this session has the
+ * answers already.  The servers are asked as the present user, in one subtransaction for each
+ * server and schema.  An error of the foreign server or of the connection is not raised here: the
+ * answer is then not known.  But if the query is cancelled meanwhile, that error is raised.
  */
 extern void bloomfam_join_remote_ask(List *tables);
 
 /*
- * Fills in what is known of a column of a table for which the last bloomfam_join_remote_ask() was.
- * Returns JOIN_NO_REASON, or why nothing is known.
+ * Sets *column to what is known of a column of a table, for which bloomfam_join_remote_ask() must
+ * have been called before.  Returns JOIN_NO_REASON, or the reason why nothing is known.
  */
 extern JoinReason bloomfam_join_remote_column(Oid table, AttrNumber attribute,
 											  JoinRemoteColumn *column);
 
 /*
- * The size of a foreign table that is open, which is asked for once in a session as above, with the
- * types of its columns.
+ * Returns the size of a foreign table, which must be open.  The foreign server is asked once in a
+ * session for it, together with the types of its columns, in the manner of
+ * bloomfam_join_remote_ask().
  */
 extern JoinRemoteSize bloomfam_join_remote_size(Relation table);
 
-/* The same, but nobody is asked. */
+/* Returns the size of a foreign table as far as it is known, without asking anybody. */
 extern JoinRemoteSize bloomfam_join_remote_size_known(Oid table);
 
 /*
- * A query failed that relied on what was known: all of it is forgotten, and cached plans are made
- * anew that depend on it (bloomfam_join_remote_depend()).  May be called in a transaction that
- * failed.
+ * Forgets all answers, after a query failed that relied on them.  Cached plans that depend on the
+ * answers (bloomfam_join_remote_depend()) are made anew.  May be called in a failed transaction.
  */
 extern void bloomfam_join_remote_forget(void);
 

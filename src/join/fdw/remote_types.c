@@ -2,14 +2,14 @@
 /*-------------------------------------------------------------------------
  *
  * remote_types.c
- *	  Types whose keys may be sent to another server, and the types of its columns that they are
- *	  compared with there.
+ *	  Lists the types whose keys may be sent to a foreign server, and the remote types they are
+ *	  compared with.
  *
- * What is not listed is not sent.  A filter is of hashes, which are made of bytes that are alike on
- * every server; keys in clear are read there by the type's input function and compared by its
- * equality.  So fewer types are sent in clear: none whose text does not give back the value to the
- * last bit (float4, float8), or whose equality ignores some of what a column of another type may
- * have that arrives as this one (bpchar).
+ * Keys of a type that is not listed are not sent.  A filter has hashes, which are made of bytes
+ * that are alike on every server.  Keys that are sent as plain values are read there by the type's
+ * input function, and compared by its equality operator.  So fewer types are sent as plain values.
+ * Types are excluded whose text does not reproduce the value to the last bit (float4, float8), or
+ * whose equality ignores a part of values that arrive here from a column of another type (bpchar).
  *
  *-------------------------------------------------------------------------
  */
@@ -24,13 +24,17 @@ typedef struct ForeignType
 	Oid			type;
 
 	/*
-	 * The remote types that arrive as this one with the hash that they have there.  int8 as int2
-	 * does not arrive at all if it is too large; but float4 as float8 arrives as another number.
+	 * The remote types whose values arrive here as this type with the hash that they have there, as
+	 * a list of constants in SQL.  An int8 that is too large to be an int2 does not arrive at all;
+	 * but a float4 that arrives as a float8 is a different number.
 	 */
 	const char *filter;
 	JoinClear	clear;
 
-	/* types that have this in common may be compared: they arrive as each other, unchanged */
+	/*
+	 * Types with the same group may be compared with each other: their values arrive as each other
+	 * unchanged.
+	 */
 	Oid			group;
 } ForeignType;
 

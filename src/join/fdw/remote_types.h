@@ -2,37 +2,39 @@
 /*-------------------------------------------------------------------------
  *
  * remote_types.h
- *	  Types whose keys may be sent to another server, and the types of its columns that they are
- *	  compared with there.
+ *	  Lists the types whose keys may be sent to a foreign server, and the remote types they are
+ *	  compared with.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef BLOOMFAM_JOIN_REMOTE_TYPES_H
 #define BLOOMFAM_JOIN_REMOTE_TYPES_H
 
-/* What may be sent of keys as they are. */
+/* What may be sent of the keys of a type as plain values. */
 typedef enum JoinClear
 {
 	JOIN_CLEAR_NOTHING,
 	JOIN_CLEAR_KEYS,
-	JOIN_CLEAR_KEYS_AND_BOUNDS	/* all servers have them in one order, too */
+	/* Both keys and bounds, as all servers have the type's values in the same order. */
+	JOIN_CLEAR_KEYS_AND_BOUNDS
 } JoinClear;
 
 /*
- * The remote types, as a list of constants in SQL, of columns that a filter may be asked for whose
- * values arrive as this type; NULL: there is none.
+ * Returns the types of remote columns for which a filter may be sent, if their values arrive here
+ * as the given type: a list of constants in SQL.  Returns NULL if there are none.
  */
 extern const char *bloomfam_join_remote_types_of_filter(Oid type);
 
 /*
- * What may be sent of keys of the type build, to be compared with a foreign table's column of the
- * type key.
+ * Returns what may be sent as plain values of keys that have the type "build" on the build side, if
+ * they are compared with a foreign table's column that is declared with the type "key".
  */
 extern JoinClear bloomfam_join_remote_clear(Oid key, Oid build);
 
 /*
- * May it be compared with a remote column of this type, whose values arrive as the type key: does
- * one equal a key here if and only if it does there?  If type modifiers agree.
+ * Tells whether keys may be compared with a remote column of the type "remote" whose values arrive
+ * here as the type "key": whether a value equals a key on the foreign server if and only if it does
+ * here.  The answer holds if the type modifiers agree.
  */
 extern bool bloomfam_join_remote_agrees(Oid key, Oid remote);
 

@@ -2,24 +2,26 @@
 /*-------------------------------------------------------------------------
  *
  * sending.c
- *	  What of a filter may be sent to a foreign scan, and why not the rest.
+ *	  Decides what of a filter may be sent to a foreign scan.
  *
- * A row that the other server drops we never see.  So its key must be judged there as ours would
- * here: a filter by its hash, keys and bounds by the operators of the remote column's type.  Where
- * that is not known, nothing is sent.
+ * A row that the foreign server drops is never seen here.  So the foreign server must judge its key
+ * as this server would: a filter by the key's hash, keys and bounds by the operators of the remote
+ * column's type.  Where it is not known that it does, nothing is sent.
  *
- * Keys in clear.  Who may see them?  They are those of rows that come to the join, after the
- * conditions and the policies of each table.  The foreign table, its server and the login there may
- * be of the present user's making, so keys must be what that user may select.  Which part of a plan
- * somebody else has written, in a view, is not to be seen in it; nor are a view's conditions always
- * applied before the join.  So keys stay here as soon as the query reads anything with the rights
- * of others, whose privileges the user has not.  So does a filter, of which keys may be guessed;
- * but where all stands in a view, it is sent to its owner's server, as that owner.
+ * Keys as plain values.  Sent keys may be seen by others.  The keys are those of rows that come to
+ * the join, after the conditions and policies of each table were applied.  The foreign table, its
+ * server and the login there may have been set up by the present user, so the keys must be values
+ * that this user may select.  A plan does not show which part of it comes from somebody else's
+ * view, and a view's conditions are not always applied before the join.  So keys are not sent if
+ * the query reads anything with the rights of others, whose privileges the user does not have.  Nor
+ * is a filter, since its keys may be guessed; but if the whole query is within a view, the filter
+ * is sent to the server of the view's owner, as that owner.
  *
- * Text.  Two texts without a non-deterministic collation are equal if their bytes are.  A remote
- * column may have any collation: what is equal by its bytes is equal by each.  The other server may
- * have any encoding: a key of ASCII has the same bytes in each, and nothing else arrives as those;
- * other keys might be no text there at all, and are not sent (key_list.c).
+ * Text.  Two texts whose collation is deterministic are equal if and only if their bytes are.  The
+ * remote column may have any collation, since texts with equal bytes are equal under each
+ * collation.  The foreign server may have any encoding: a key of ASCII characters has the same
+ * bytes in each, and no other text arrives here with these bytes.  Other keys might not even be
+ * valid text there, and are not sent (key_list.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -48,9 +50,9 @@
 #include "join/fdw/sending.h"
 #include "pg/compat.h"
 
-/* ---- all that is sent ---- */
+/* ---- what can be sent at all ---- */
 
-/* The type on the build side. */
+/* Returns the key's type on the build side. */
 static Oid
 build_type(const JoinForeignKey *key)
 {
@@ -58,8 +60,9 @@ build_type(const JoinForeignKey *key)
 }
 
 /*
- * Is the operator the server's ordinary equality of this type, perhaps with another of its types?
- * One of somebody else's type may have been put into the same family.
+ * Tells whether an operator is the server's own equality operator of a type, perhaps with another
+ * type of its own on the other side.  Somebody else's type may have been added to the same operator
+ * family.
  */
 static bool
 is_equality_of(Oid operator, Oid type)
@@ -70,7 +73,7 @@ is_equality_of(Oid operator, Oid type)
 		   get_op_opfamily_strategy(operator, entry->hash_opf) == HTEqualStrategyNumber;
 }
 
-/* Is the operator that of the types of both sides? */
+/* Tells whether the key's operator is the server's own equality for the types of both sides. */
 static bool
 is_equality(const JoinForeignKey *key)
 {
@@ -78,7 +81,7 @@ is_equality(const JoinForeignKey *key)
 		   is_equality_of(key->column->operator, build_type(key));
 }
 
-/* Returns why nothing at all can be sent; JOIN_NO_REASON if something may be. */
+/* Returns the reason why nothing at all can be sent; JOIN_NO_REASON if something may be. */
 static JoinReason
 refusal(const JoinForeignKey *key)
 {
@@ -91,7 +94,10 @@ refusal(const JoinForeignKey *key)
 	return JOIN_NO_REASON;
 }
 
-/* Returns why nothing can be sent to a scan of postgres_fdw; JOIN_NO_REASON if something may be. */
+/*
+ * Returns the reason why nothing can be sent to a scan of postgres_fdw; JOIN_NO_REASON if something
+ * may be.
+ */
 static JoinReason
 scan_refusal(const ForeignScan *scan, bool volatile_free, const Var *column)
 {
@@ -108,7 +114,10 @@ scan_refusal(const ForeignScan *scan, bool volatile_free, const Var *column)
 
 /* ---- filters ---- */
 
-/* Has the server objects of ours?  That is the user's word: the option "extensions". */
+/*
+ * Tells whether the foreign server has this extension, by the user's word: the server option
+ * "extensions".
+ */
 static bool
 server_knows_us(const ForeignServer *server)
 {
@@ -152,7 +161,7 @@ bloomfam_join_filter_type(Oid *type)
 	return schema;
 }
 
-/* Returns why no filter can be sent; JOIN_NO_REASON if one can. */
+/* Returns the reason why no filter can be sent; JOIN_NO_REASON if one can be. */
 static JoinReason
 filter_refusal(const JoinForeignKey *key)
 {
@@ -178,8 +187,8 @@ filter_refusal(const JoinForeignKey *key)
 /* ---- keys and bounds ---- */
 
 /*
- * Returns why neither keys nor bounds can be sent, as far as is known without asking;
- * JOIN_NO_REASON if they may be.
+ * Returns the reason why neither keys nor bounds can be sent, as far as that is known without
+ * asking the foreign server; JOIN_NO_REASON if they may be.
  */
 static JoinReason
 clear_refusal(const JoinForeignKey *key)
@@ -201,7 +210,7 @@ clear_refusal(const JoinForeignKey *key)
 	return JOIN_NO_REASON;
 }
 
-/* ---- both ---- */
+/* ---- filters, keys and bounds ---- */
 
 JoinSendings
 bloomfam_join_sendings(const PlannedStmt *stmt, const ForeignScan *scan, bool volatile_free,

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * sending.h
- *	  What of a filter may be sent to a foreign scan, and why not the rest.
+ *	  Decides what of a filter may be sent to a foreign scan.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,37 +15,47 @@
 #include "join/fdw/remote_table.h"
 #include "join/filter/hash.h"
 
-/* What may be sent. */
+/* The forms in which a filter can be sent. */
 typedef enum JoinSending
 {
-	JOIN_SEND_KEYS,				/* a list of the keys, in clear */
-	JOIN_SEND_BOUNDS,			/* the smallest and the largest of them, in clear */
-	JOIN_SEND_FILTER			/* a Bloom filter, where both servers have the extension */
+	JOIN_SEND_KEYS,				/* A list of the keys, as plain values. */
+	JOIN_SEND_BOUNDS,			/* The smallest and the largest key, as plain values. */
+	/* A Bloom filter of the keys, if both servers have the extension. */
+	JOIN_SEND_FILTER
 } JoinSending;
 
 #define JOIN_SENDINGS	(JOIN_SEND_FILTER + 1)
 
-/* ... to a foreign scan. */
+/* What may be sent to one foreign scan. */
 typedef struct JoinSendings
 {
-	JoinReason	reasons[JOIN_SENDINGS]; /* why each may not be sent; JOIN_NO_REASON: it may */
-	Oid			table;			/* of the scan, where keys or bounds may be sent; else 0 */
-	JoinRemoteColumn remote;	/* ... the key's there, once it was asked for */
+	/* For each form, the reason why it may not be sent; JOIN_NO_REASON: it may. */
+	JoinReason	reasons[JOIN_SENDINGS];
+	/* The scan's foreign table, if keys or bounds may be sent; else 0. */
+	Oid			table;
+	/*
+	 * The remote column that keys are compared with, in "table"; its type is 0 until the server was
+	 * asked.
+	 */
+	JoinRemoteColumn remote;
 } JoinSendings;
 
-/* A join's key on a column of a foreign table, or of what else a foreign server scans. */
+/*
+ * A join's key that is a column of a foreign table, or of another relation that a foreign server
+ * scans.
+ */
 typedef struct JoinForeignKey
 {
-	const JoinKeyColumn *column; /* how the join compares it */
+	const JoinKeyColumn *column; /* How the join compares the key. */
 	Oid			server;
-	Oid			table;			/* the foreign table; 0: the column is of more than one */
-	Oid			user;			/* that reads it; 0: the present one */
-	bool		reads_as_others;	/* the query reads something as others, whose privileges that
-									 * one has not */
-	Oid			type;			/* of the column, as it is declared here */
+	Oid			table;			/* The foreign table; 0: the scan is of more than one table. */
+	Oid			user;			/* The user who reads the foreign table; 0: the present user. */
+	/* Whether the query reads anything as a user whose privileges the user above does not have. */
+	bool		reads_as_others;
+	Oid			type;			/* The type of the column, as it is declared in this database. */
 } JoinForeignKey;
 
-/* May anything be sent? */
+/* Tells whether anything may be sent. */
 static inline bool
 bloomfam_join_sends(const JoinSendings *sendings)
 {
@@ -55,37 +65,43 @@ bloomfam_join_sends(const JoinSendings *sendings)
 }
 
 /*
- * What may be sent to a scan by an output column of it that is compared as a column of a join's key
- * is, as far as is known without asking its server.  volatile_free: it cannot be noticed how often
- * the scan's conditions and columns are evaluated.  The caller knows that rows without a partner
- * may be dropped below the scan's conditions, and that the build side depends on no outer
- * parameter.
+ * Decides what may be sent to a foreign scan to filter one of its output columns, which is compared
+ * as a column of a join's key is, as far as that is known without asking the foreign server.
+ * volatile_free says that the user cannot see how often the scan's conditions and columns are
+ * evaluated.  The caller must know that rows without a match may be dropped before the scan's
+ * conditions are evaluated, and that the build side depends on no outer parameter.
  */
 extern JoinSendings bloomfam_join_sendings(const PlannedStmt *stmt, const ForeignScan *scan,
 										   bool volatile_free, AttrNumber attribute,
 										   const JoinKeyColumn *column);
 
 /*
- * May so many keys be sent, or a filter of them, which is of most keys at the most?  As far as is
- * known of a table before there is a scan.
+ * Tells whether the given number of keys may be sent, or a filter of them, which can have "most"
+ * keys, as far as that is known of a table before there is a scan.
  */
 extern bool bloomfam_join_may_be_sent(const JoinForeignKey *key, double keys, double most);
 
-/* Is the other server to be asked?  bloomfam_join_remote_ask() the table, then do the next. */
+/*
+ * Tells whether the foreign server must be asked for the remote column's type.  The caller then
+ * calls bloomfam_join_remote_ask() with the table, and bloomfam_join_sendings_settle() after that.
+ */
 static inline bool
 bloomfam_join_sendings_are_open(const JoinSendings *sendings)
 {
 	return OidIsValid(sendings->table) && !OidIsValid(sendings->remote.type);
 }
 
-/* Takes back what the type of the scan's remote column forbids, as its server told. */
+/* Refuses to send what the type of the scan's remote column forbids, after its server was asked. */
 extern void bloomfam_join_sendings_settle(JoinSendings *sendings, const ForeignScan *scan,
 										  AttrNumber attribute);
 
-/* Takes back all, for this reason, but where there is one already. */
+/* Refuses to send anything, with the given reason for those forms that have no reason yet. */
 extern void bloomfam_join_sendings_refuse(JoinSendings *sendings, JoinReason reason);
 
-/* The schema of the type bloomfilter in this database, and the type; NULL and 0: there is none. */
+/*
+ * Returns the schema of the type bloomfilter in this database, and sets *type to the type's OID.
+ * Returns NULL, and sets *type to 0, if this database does not have the extension.
+ */
 extern char *bloomfam_join_filter_type(Oid *type);
 
 #endif							/* BLOOMFAM_JOIN_SENDING_H */
