@@ -53,7 +53,10 @@ typedef enum JoinAccess
  */
 typedef struct JoinColumnInfo
 {
-	/* A JoinHashKind: how the column is hashed, the same for both sides of the join. */
+	/*
+	 * A JoinHashKind: how the values of the column are hashed, in the same way on both sides of the
+	 * join.
+	 */
 	int			hashing;
 	Oid			type;			/* The data type that is hashed on this side of the join. */
 	/* The hash function called for this side; 0: no function is called. */
@@ -89,10 +92,16 @@ typedef struct JoinForeignInfo
 	Oid			key_type;		/* The type of the key column on the build side. */
 	/* The parameter for a Bloom filter; if it is set, "keys", "least" and "greatest" are -1. */
 	int			filter;
-	/* Whether the filter is also sent to a scan that cannot be sent the keys themselves. */
+	/* Whether the Bloom filter is also sent to a scan that cannot be sent the keys themselves. */
 	int			alone;
-	int			keys;			/* The parameter for an array of all keys. */
-	/* The parameters for the smallest and the largest key, which are always sent together. */
+	/*
+	 * The executor parameter for an array of all keys; -1: the keys are not sent as plain values.
+	 */
+	int			keys;
+	/*
+	 * The executor parameters for the smallest and the largest key, which are always sent together;
+	 * -1: they are not sent.
+	 */
 	int			least;
 	int			greatest;
 	/* The type of the remote column that keys and bounds are sent for; 0: a filter is sent. */
@@ -126,14 +135,15 @@ typedef struct JoinAncestorInfo
  */
 typedef struct JoinFilterInfo
 {
-	int			kind;			/* A JoinFilterInfoKind. */
+	/* A JoinFilterInfoKind: whether the filter is a join's, or is named by a condition. */
+	int			kind;
 	/*
 	 * The expected fraction of rows that the filter drops, in thousandths.  For a filter named by a
 	 * condition it is a constant (STORED_DROP in plan.c).
 	 */
 	int			drop;
 
-	/* The next fields are set for the filter of a join. */
+	/* The fields from "param" to "not_skipped" are set for the filter of a join. */
 	/*
 	 * The number of the executor parameter by which the build node and the probe nodes find the
 	 * filter.
@@ -160,8 +170,9 @@ typedef struct JoinFilterInfo
 	 */
 	int			not_skipped;
 
-	/* The next fields are set in probe nodes. */
-	int			access;			/* A JoinAccess. */
+	/* The fields from "access" to "unbuffered" are set in probe nodes. */
+	/* A JoinAccess: which rows the node probes the filter with, and how. */
+	int			access;
 	/* The smallest fraction of rows, in thousandths, that the filter must drop to stay enabled. */
 	int			min_drop;
 	/* Whether the filter must drop either all or none of the rows with the same key. */
@@ -169,13 +180,17 @@ typedef struct JoinFilterInfo
 	/* Whether a row that passes reaches the join at once, with no node between that stores rows. */
 	int			unbuffered;
 
-	/* The next two fields are set for a filter that a condition names. */
+	/*
+	 * The fields "condition" and "before" are set for a filter that a condition of the query names.
+	 */
 	/* The index of the condition in custom_exprs, from 0; -1: the filter is a join's. */
 	int			condition;
 	/* The number of the scan's remaining conditions that come before this condition. */
 	int			before;
 
-	/* The next fields describe the key of a join's filter. */
+	/*
+	 * The fields from "ncolumns" on are set for the filter of a join: "columns" describes its key.
+	 */
 	int			ncolumns;
 	JoinColumnInfo *columns;
 	/*

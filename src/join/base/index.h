@@ -45,7 +45,7 @@
 typedef struct JoinIndexed
 {
 	AttrNumber	attribute;
-	/* The join's equality operator; the table's column is on its left. */
+	/* The join's equality operator; the table's column is its left argument. */
 	Oid			operator;
 	/* The type of the join's keys, on the operator's right; it is a type whose keys can be kept. */
 	Oid			type;
@@ -115,7 +115,9 @@ bloomfam_join_index_is_enough(double budget)
 	return budget >= JOIN_ROWS_PER_INDEX || bloomfam_join_filter == JOIN_FILTER_FORCE;
 }
 
-/* Tells whether a scan of so many rows is long enough that searching an index may pay. */
+/*
+ * Tells whether a scan of the given number of rows is long enough that searching an index may pay.
+ */
 static inline bool
 bloomfam_join_index_may_pay(double rows)
 {

@@ -12,7 +12,9 @@
 
 typedef enum JoinReason
 {
-	/* There is no reason against it: the thing is done, or may be done. */
+	/*
+	 * There is no reason against the filter or the optimization in question: it is used, or may be.
+	 */
 	JOIN_NO_REASON,
 #define JOIN_REASON(name, text)	name,
 #include "join/base/reason_list.h"

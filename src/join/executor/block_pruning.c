@@ -39,7 +39,7 @@
 #include "join/executor/block_pruning.h"
 #include "pg/compat.h"
 
-/* The fraction of the scan's cost that reading only the matching blocks must save. */
+/* The fraction of a scan's cost that must be saved by reading only the blocks that can match. */
 #define LEAST_SAVING		0.05
 
 /*
@@ -57,7 +57,10 @@ typedef struct Search
 	BlockNumber nblocks;
 	/* The number of rows expected in the table, or in this process's part of it. */
 	double		rows;
-	/* What remains of the budget for searching, in rows that the scan reads in the same time. */
+	/*
+	 * What remains of the budget for searching indexes, in rows that the scan reads in the same
+	 * time.
+	 */
 	double		budget;
 	const JoinKeys *keys;
 	JoinIndexed column;
@@ -75,7 +78,7 @@ bloomfam_join_block_pruning_forget(JoinBlockPruning *blocks)
 	blocks->words = NULL;
 }
 
-/* ---- the blocks that were found ---- */
+/* ---- the blocks that an index search has found ---- */
 
 static inline Size
 size_of_words(const JoinBlockPruning *blocks)
@@ -272,7 +275,7 @@ search_index(Search *search, Oid oid)
 	return reason == JOIN_NO_REASON && !pays(search) ? JOIN_BLOCKS_MANY : reason;
 }
 
-/* ---- searching all columns ---- */
+/* ---- searching the indexes of all key columns ---- */
 
 /*
  * Begins a search for blocks. begin_column() then makes it a search for one column of the filter's
@@ -402,7 +405,9 @@ bloomfam_join_block_pruning_search(JoinBlockPruning *blocks, BlockNumber nblocks
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 
-	/* The search is made only once: nobody searches again until the next rescan. */
+	/*
+	 * The index search for blocks is made only once: nobody searches again until the next rescan.
+	 */
 	Assert(blocks->reason != JOIN_BLOCKS_NOT_YET);
 }
 

@@ -24,11 +24,14 @@ typedef struct JoinBlockPruning
 	 */
 	JoinReason	reason;
 	JoinFilter *filter;
-	const JoinFilterInfo *info; /* The filter's description; some of its columns are indexed. */
+	/*
+	 * The description of the filter whose keys are searched for; some of its columns are indexed.
+	 */
+	const JoinFilterInfo *info;
 	/* The attribute numbers of the filter's key columns in the table. */
 	const AttrNumber *attributes;
-	ScanState  *scan;			/* The table's scan. */
-	Oid			index;			/* The index that was searched last. */
+	ScanState  *scan;			/* The execution state of the scan of the table. */
+	Oid			index;			/* The OID of the index that was searched last. */
 
 	/*
 	 * The blocks that can match, as a bitmap: bit i stands for the 2^shift blocks from block i <<

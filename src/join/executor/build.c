@@ -184,7 +184,7 @@ rescan_build(CustomScanState *css)
 		ExecReScan(outerPlanState(css));
 }
 
-/* ---- below a Parallel Hash ---- */
+/* ---- build nodes below a Parallel Hash ---- */
 
 /*
  * Returns the initial state of the shared filter.  If the leader has no filter, no process may make

@@ -55,11 +55,11 @@ join_of_filter(List *ancestors, int number, List **above)
 /* The state of searching the whole plan for the join of a filter. */
 typedef struct JoinSearch
 {
-	int			number;			/* The filter's number in the plan. */
+	int			number;			/* The number of the filter whose join is searched for. */
 	/* List of the plan nodes from the current one upwards, the nearest first. */
 	List	   *ancestors;
 	Join	   *found;
-	List	   *above;			/* List of the plan nodes above "found". */
+	List	   *above;			/* List of the plan nodes above the join in "found". */
 } JoinSearch;
 
 static bool
@@ -124,7 +124,7 @@ names_at(Plan *plan, List *ancestors, const JoinFilterInfo *info, bool built,
 	return names;
 }
 
-/* ---- one filter ---- */
+/* ---- what is shown of one filter ---- */
 
 /* Shows the number and the key of a join's filter. */
 static void
@@ -209,7 +209,7 @@ end_filter(ExplainState *es)
 	ExplainCloseGroup("Bloom Filter", NULL, true, es);
 }
 
-/* ---- what processes counted ---- */
+/* ---- what is shown of the processes' counts ---- */
 
 static inline int64
 in_kilobytes(Size bytes)
@@ -332,7 +332,7 @@ explain_skipped(ExplainState *es, const char *what, uint64 skipped, uint64 all, 
 	}
 }
 
-/* ---- partitions ---- */
+/* ---- what is shown of skipped partitions ---- */
 
 /*
  * Shows how many partitions were not read.  With a single build, each partition counts once, as
@@ -373,7 +373,7 @@ explain_partitions(ExplainState *es, const JoinFilter *filter, const JoinBuildCo
 		ExplainPropertyText("Partitions Not Skipped", reasons.data, es);
 }
 
-/* ---- pages ---- */
+/* ---- what is shown of skipped pages ---- */
 
 /*
  * Shows how many pages were not read, of those of tables whose index was searched; or the reason
@@ -394,7 +394,7 @@ explain_pages(ExplainState *es, const JoinProbeCounts *counts)
 		ExplainPropertyText("Pages Not Skipped", psprintf("%s%s", reason, more), es);
 }
 
-/* ---- foreign servers ---- */
+/* ---- what is shown of foreign servers ---- */
 
 /* Shows what the foreign scans of a filter were sent in the last build. */
 static void
@@ -433,7 +433,7 @@ explain_sent(ExplainState *es, const JoinForeign *foreign)
 	ExplainPropertyText("Sent to Foreign Servers", text.data, es);
 }
 
-/* ---- nodes ---- */
+/* ---- build and probe nodes ---- */
 
 void
 bloomfam_join_build_explain(CustomScanState *node, List *ancestors, ExplainState *es)

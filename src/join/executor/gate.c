@@ -51,7 +51,7 @@ void
 bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 removed)
 {
 	Assert(removed <= tested);
-	/* While the filter is paused, rows are not checked and so not counted here. */
+	/* While a filter is paused, rows are not checked by it, and so not counted in this function. */
 	Assert(probe->pause == 0);
 	probe->counts.tested += tested;
 	probe->counts.removed += removed;
@@ -93,7 +93,8 @@ cost_of(const JoinProbe *probe, double walked)
 		const JoinKey *key = &probe->keys[i];
 
 		/*
-		 * The cost is that of reading a number from a page, or of hashing a key that is no number.
+		 * The cost of one key column is that of reading a number from a page, or of hashing another
+		 * value.
 		 */
 		if (key->integer)
 			cost += 1.0;
@@ -162,10 +163,10 @@ begin_turn(JoinProbeOrder *order, const JoinProbe *probes, int turn)
 	for (i = 0; i < order->n; i++)
 		if (order->decided[i] != turn)
 			order->filters[next++] = order->decided[i];
-	Assert(next == order->n);	/* Each filter is in filters[] exactly once. */
+	Assert(next == order->n);	/* Each filter of the node is in filters[] exactly once. */
 }
 
-/* Ranks the filter whose turn it was. */
+/* Sets the rank of the filter whose turn in the trial has ended. */
 static void
 end_turn(JoinProbeOrder *order, const JoinProbe *probes)
 {
@@ -175,7 +176,10 @@ end_turn(JoinProbeOrder *order, const JoinProbe *probes)
 
 	Assert(probe->counts.tested >= order->tested && probe->counts.removed >= order->removed);
 
-	/* No row was probed if the gate has disabled the filter, or if it was never ready. */
+	/*
+	 * A filter's rank is 0 if no row was probed in its turn, because the gate has disabled the
+	 * filter or it was never ready.
+	 */
 	order->ranks[order->turn] = 0;
 	if (tested > 0)
 		order->ranks[order->turn] =

@@ -23,7 +23,7 @@
 /* Counts what a process did with a filter on the probe side, over all rescans. */
 typedef struct JoinProbeCounts
 {
-	uint64		tested;			/* The number of rows that were probed. */
+	uint64		tested;			/* The number of rows that were probed with the filter. */
 	uint64		removed;
 	uint64		not_checked;
 	/* The number of times that the scan of a partition was begun or skipped. */
@@ -34,10 +34,15 @@ typedef struct JoinProbeCounts
 	JoinReason	partition;
 	uint64		pages;			/* The number of pages that a scan with block pruning came to. */
 	uint64		pages_skipped;	/* The number of pages that block pruning left out. */
-	Oid			index;			/* The index that was searched last; 0: none was. */
-	/* The reason why all pages were read the last time; JOIN_NO_REASON: only some were. */
+	/* The OID of the index that was searched last for blocks; 0: none was searched. */
+	Oid			index;
+	/*
+	 * The reason why all pages of the table were read the last time; JOIN_NO_REASON: only some
+	 * were.
+	 */
 	JoinReason	blocks;
-	bool		disabled;		/* Whether the gate has the filter disabled at the end. */
+	/* Whether the gate had disabled the filter when the execution ended. */
+	bool		disabled;
 } JoinProbeCounts;
 
 /*
@@ -47,15 +52,16 @@ typedef struct JoinProbeCounts
 typedef struct JoinProbe
 {
 	const struct JoinProbeState *node;
-	/* The filter's description; its kind says which of "filter" and "stored" is set. */
+	/* The plan's description of the filter; its kind says which of "filter" and "stored" is set. */
 	const JoinFilterInfo *info;
 	/* The filter, if it is a join's: it is probed while it is ready and not disabled. */
 	JoinFilter *filter;
 	JoinStored *stored;			/* The filter, if the query names it: it is always probed. */
 	/* The partition that the node may skip by this filter; NULL: none. */
 	JoinPartition *partition;
-	JoinBlockPruning *blocks;	/* The blocks of the table that can match; NULL: no index tells. */
-	/* How the filter is probed.  It is always in page batches for a filter that the query names. */
+	/* The blocks of the scanned table that can match; NULL: no index tells. */
+	JoinBlockPruning *blocks;
+	/* How the filter is probed; always in page batches if the filter is named by the query. */
 	JoinAccess	access;
 	/*
 	 * Whether it must drop either all or none of the rows with the same key; then the gate never
@@ -72,7 +78,7 @@ typedef struct JoinProbe
 	struct JoinBatchColumn *batch_columns;
 	/* The number of integers in page batches that were not at a fixed offset in their row. */
 	uint64		walked;
-	uint64		sample_tested;	/* The number of rows probed in the present sample. */
+	uint64		sample_tested;	/* The number of rows probed in the gate's present sample. */
 	uint64		sample_removed;
 	/* While the filter is disabled: the number of rows until the next sample; else 0. */
 	uint64		pause;

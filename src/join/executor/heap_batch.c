@@ -69,17 +69,21 @@ struct JoinHeapBatch
 	 * these the scan is to return next.
 	 */
 	/*
-	 * Whether the page is done with after the rows in passing[]; if not, the next row of the page
-	 * follows.
+	 * Whether the next page follows after the rows in passing[]; if not, the next row of the same
+	 * page does.
 	 */
 	bool		selected;
 	int			npassing;
 	int			next;
 
-	int			cold;			/* The number of pages for which the next page is not looked for. */
+	/*
+	 * The number of pages for which the page after them is not looked for in the server's buffers.
+	 */
+	int			cold;
 
 	JoinBatchScratch *scratch;	/* Memory for the rows of one page; NULL: no page was probed yet. */
-	uint16		passing[MaxHeapTuplesPerPage];	/* The numbers of the page's rows that pass. */
+	/* The numbers of those rows of the page that pass all filters. */
+	uint16		passing[MaxHeapTuplesPerPage];
 };
 
 /*
@@ -243,7 +247,7 @@ note_waiting(JoinProbeState *state)
 	return singly;
 }
 
-/* ---- the rows of a page ---- */
+/* ---- selecting the rows of a page ---- */
 
 /*
  * Returns the scratch memory of a node, which the nodes with the same first filter share.  A filter
@@ -459,8 +463,8 @@ next_row(JoinProbeState *state, ScanState *child)
 	}
 
 	/*
-	 * This replaces heap_getnextslot(): the row is on the page that the scan is on, and it is
-	 * visible.
+	 * Giving the row to the slot replaces heap_getnextslot(): the row is on the page that the scan
+	 * is on, and it is visible.
 	 */
 	row = batch->passing[batch->next];
 	Assert(row >= bloomfam_heap_scan_row(scan));
@@ -523,7 +527,9 @@ bloomfam_join_heap_batch_exec(PlanState *node)
 	ScanState  *child = (ScanState *) outerPlanState(node);
 	TupleTableSlot *slot;
 
-	/* This is what ExecProcNode() would do for the child. */
+	/*
+	 * Before it executes the child, ExecProcNode() would rescan it if its parameters have changed.
+	 */
 	if (child->ps.chgParam != NULL)
 		ExecReScan(&child->ps);
 	if (child->ps.instrument == NULL)

@@ -21,14 +21,15 @@
  */
 typedef struct NullPattern
 {
-	uint64		present;		/* The bits of the cached rows; 0: nothing is cached. */
+	/* The bits of the rows whose offset is cached, one for each attribute; 0: nothing is cached. */
+	uint64		present;
 	Size		offset;
 } NullPattern;
 
 #define NULL_PATTERN_BITS	4
 #define NULL_PATTERNS		(1 << NULL_PATTERN_BITS)
 
-/* The number of attributes that "present" has bits for. */
+/* The number of attributes that NullPattern.present has bits for. */
 #define MOST_PRESENT		64
 
 /* 2^64 divided by the golden ratio: multiplying by it spreads a number over the upper bits. */

@@ -29,14 +29,22 @@ typedef struct JoinBatchScratch
 {
 	HeapTupleHeader rows[MaxHeapTuplesPerPage];
 	uint64		hashes[MaxHeapTuplesPerPage];
-	uint64		column[MaxHeapTuplesPerPage];	/* The hashes of a further column of the key. */
-	/* The indexes of those rows whose column is not at a fixed offset. */
+	/*
+	 * The hashes of a column of the key other than the first, before they are combined with
+	 * "hashes".
+	 */
+	uint64		column[MaxHeapTuplesPerPage];
+	/* The indexes in rows[] of those rows whose column is not at a fixed offset. */
 	uint16		slow_rows[MaxHeapTuplesPerPage];
 	bool		null[MaxHeapTuplesPerPage];
-	/* Whether the row's key was not fetched, so that the row passes. */
+	/*
+	 * Whether the row's key was not fetched, because it is compressed or in a TOAST table: the row
+	 * passes.
+	 */
 	bool		spared[MaxHeapTuplesPerPage];
 	bool		pass[MaxHeapTuplesPerPage];
-	HashJoinTuple *buckets[JOIN_BUCKETS_PREFETCHED]; /* The heads of the prefetched buckets. */
+	/* The heads of the hash buckets that were prefetched. */
+	HashJoinTuple *buckets[JOIN_BUCKETS_PREFETCHED];
 } JoinBatchScratch;
 
 /* One column of a filter's key, as it is read from a table's pages. */

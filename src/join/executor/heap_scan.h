@@ -13,7 +13,7 @@
 
 #include "join/executor/gate.h"
 
-/* The largest number of blocks that are chosen in advance. */
+/* The largest number of blocks that a pruned scan chooses in advance. */
 #define JOIN_PRUNED_SCAN_AHEAD	32
 
 /*
@@ -42,7 +42,7 @@ typedef struct JoinPrunedScan
 	int			nahead;
 	int			first;
 	BlockNumber ahead[JOIN_PRUNED_SCAN_AHEAD];
-	BlockNumber last;			/* The last block put into the ring buffer. */
+	BlockNumber last;			/* The block that was put into the ring buffer last. */
 } JoinPrunedScan;
 
 /*

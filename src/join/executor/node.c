@@ -54,7 +54,7 @@ bloomfam_join_node_keys(const JoinFilterInfo *info)
 	return keys;
 }
 
-/* ---- nodes in the part of a plan that workers run ---- */
+/* ---- sharing with workers ---- */
 
 static inline JoinCounts *
 counts_of_worker(JoinNodeDsm *dsm, int worker)

@@ -37,17 +37,22 @@ typedef struct JoinNodeDsm
 	 * a probe node below a Gather: the leader's copies of filters of joins above the Gather.
 	 */
 	JoinShared	filters[FLEXIBLE_ARRAY_MEMBER];
-	/* An array of JoinCounts follows: nfilters for each worker. */
+	/* An array of JoinCounts follows filters[]: nfilters elements for each worker. */
 } JoinNodeDsm;
 
 /* A process's reference to a JoinNodeDsm, and what workers have left there. */
 typedef struct JoinParallel
 {
-	JoinNodeDsm *dsm;			/* The node's shared memory; NULL: it has none now. */
-	dsm_segment *segment;		/* In a leader with workers: the segment that dsm is in. */
+	JoinNodeDsm *dsm;			/* The shared memory of the node; NULL: the node has none now. */
+	/* In a leader with workers: the shared memory segment that "dsm" is in. */
+	dsm_segment *segment;
 	CustomScanState *node;
 	void		(*left) (CustomScanState *node, JoinNodeDsm *dsm);
-	MemoryContextCallback reset;	/* Its func is NULL if the callback is not registered. */
+	/*
+	 * A callback that forgets "segment" when the query's memory is freed; its func is NULL if the
+	 * callback is not registered.
+	 */
+	MemoryContextCallback reset;
 
 	/*
 	 * What workers counted, nfilters for each; set in the leader after the workers have ended, for
@@ -62,17 +67,21 @@ typedef struct JoinBuildState
 {
 	CustomScanState css;
 	JoinFilterInfo *info;
-	JoinFilter *filter;			/* The filter; NULL: this node only returns its child's rows. */
-	/* Whether all rows have been read; only a rescan leads to a new build. */
+	/* The filter that the node builds; NULL: the node only returns its child's rows. */
+	JoinFilter *filter;
+	/* Whether all rows of the build side have been read; only a rescan leads to a new build. */
 	bool		ended;
 	/*
 	 * How each column of the filter's key is hashed.  This array and those below have an element
 	 * for each column of the key.
 	 */
 	JoinKey    *keys;
-	/* The expression of each column; NULL: the column is an attribute of the child's rows. */
+	/*
+	 * The build side's expression for each key column; NULL: the column is an attribute of the
+	 * child's rows.
+	 */
 	ExprState **expressions;
-	/* The present row's numbers; set for columns of an integer type only. */
+	/* The numbers in the present row's key; set for columns of an integer type only. */
 	int64	   *numbers;
 	/* What is pushed to foreign servers by each column; NULL: nothing is. */
 	JoinForeign **foreign_of;
@@ -94,13 +103,14 @@ typedef struct JoinProbeState
 	 */
 	int			nprobes;
 	JoinProbe  *probes;
-	JoinProbeOrder  *order;			/* The order in which the filters are probed. */
+	JoinProbeOrder  *order;			/* The order in which the node's filters are probed. */
 	/* The child's scan in page batches; NULL: the child was not taken over. */
 	JoinHeapBatch *batch;
-	ExecProcNodeMtd exec;		/* The function that returns the next row. */
+	/* The function that returns the node's next row, unless its partition is skipped. */
+	ExecProcNodeMtd exec;
 	/* Whether the child's rows are of a partition that some filter may skip. */
 	bool		may_skip;
-	/* Whether that partition was read or skipped since the last rescan. */
+	/* Whether the partition that may be skipped was read or skipped since the last rescan. */
 	bool		begun;
 	JoinParallel parallel;
 } JoinProbeState;

@@ -63,9 +63,13 @@ typedef struct Parent
 	int			nsettled;
 	/* The build (JoinFilter.keys_build) that the next fields belong to; 0: none yet. */
 	uint64		build;
-	/* The reason why nothing is known of any partition; JOIN_NO_REASON: "live" is known. */
+	/*
+	 * The reason why nothing is known of any partition; JOIN_NO_REASON: "live" has those that can
+	 * match.
+	 */
 	JoinReason	unknown;
-	Bitmapset  *live;			/* The indexes of the partitions that can match. */
+	/* The indexes, in the partition descriptor, of the partitions that can match. */
+	Bitmapset  *live;
 } Parent;
 
 typedef struct Ancestor

@@ -285,7 +285,7 @@ restore_probe(CustomScanState *css)
 	ExecRestrPos(outerPlanState(css));
 }
 
-/* ---- below a Gather ---- */
+/* ---- probe nodes below a Gather ---- */
 
 /*
  * Leaves copies of the filters of joins above the Gather for the workers that are about to start.

@@ -25,11 +25,17 @@ typedef struct JoinProbeGroup
 	struct JoinBatchScratch *scratch;
 	/* The join's hash function, for bucket_prefetch.c; NULL: it has not been looked up yet. */
 	FmgrInfo   *bucket_hash;
-	/* List of JoinProbe: the filters of probe nodes that may prune partitions. */
+	/*
+	 * List of JoinProbe: the filter's entries in those probe nodes that may skip partitions by it.
+	 */
 	List	   *probes;
-	/* The partitioned tables above these partitions, a list that partition_pruning.c keeps. */
+	/*
+	 * List of the partitioned tables whose partitions the filter can prune; kept by
+	 * partition_pruning.c.
+	 */
 	List	   *parents;
-	uint64		lookups;		/* The number of keys looked up in all these tables. */
+	/* The number of keys that were looked up in the partition bounds of all partitioned tables. */
+	uint64		lookups;
 	/* The build (JoinFilter.keys_build) that "lookups" counts for; 0: none yet. */
 	uint64		lookups_build;
 } JoinProbeGroup;

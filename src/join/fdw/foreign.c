@@ -72,14 +72,17 @@
 struct JoinForeign
 {
 	EState	   *estate;
-	List	   *infos;			/* List of JoinForeignInfo: those for this key column. */
-	Oid			type;			/* The type of the keys. */
+	/* List of JoinForeignInfo: the executor parameters for this key column. */
+	List	   *infos;
+	Oid			type;			/* The type of the keys on the build side. */
 	Oid			collation;
 	/* The node above all foreign scans of the filter; NULL: it is not known yet. */
 	PlanState  *probe_side;
-	bool		has_filter;		/* Whether some scan may be sent a filter. */
-	bool		filter_alone;	/* Whether some scan may be sent a filter, but not the keys. */
-	BloomfamHasher *hasher;		/* Hashes keys for the filter; NULL: it has not been needed yet. */
+	bool		has_filter;		/* Whether some foreign scan may be sent a filter. */
+	/* Whether some foreign scan may be sent a filter, but not the keys. */
+	bool		filter_alone;
+	/* The hash function for the filter's keys; NULL: it has not been needed yet. */
+	BloomfamHasher *hasher;
 	/*
 	 * The keys of the filter; NULL: there are none yet, there are too many, or they are listed
 	 * instead.
@@ -259,7 +262,7 @@ bloomfam_join_foreign_guess(const PlannedStmt *stmt, const ForeignScan *scan,
 	return key_is_unknown(stmt, scan, attribute) ? JOIN_GUESSES_FRACTION : JOIN_GUESSES_NOTHING;
 }
 
-/* ---- parameters ---- */
+/* ---- executor parameters in the plan ---- */
 
 /* Adds a new parameter of the executor, and returns its number. */
 static int
@@ -343,7 +346,7 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 	return own;
 }
 
-/* ---- execution ---- */
+/* ---- sending in execution ---- */
 
 static void
 set_param(EState *estate, int param, Datum value)
@@ -380,7 +383,7 @@ clear_params(JoinForeign *foreign)
 	memset(&foreign->sent, 0, sizeof(JoinSent));
 }
 
-/* Frees the keys of the filter. */
+/* Frees the keys that were collected for the filter. */
 static void
 drop_builder(JoinForeign *foreign)
 {
@@ -409,7 +412,7 @@ get_builder(JoinForeign *foreign)
 	return foreign->builder;
 }
 
-/* Gives up the filter if it has too many keys. */
+/* Gives up the filter that is to be sent if it has too many keys. */
 static void
 check_size(JoinForeign *foreign)
 {
@@ -421,7 +424,7 @@ check_size(JoinForeign *foreign)
 	}
 }
 
-/* Adds a key to the filter. */
+/* Adds a key to the filter that is to be sent. */
 static void
 add_to_filter(void *arg, Datum key)
 {
@@ -436,7 +439,10 @@ add_to_filter(void *arg, Datum key)
 		check_size(foreign);
 }
 
-/* Called when the query's executor state is freed. */
+/*
+ * Callback for the end of the query's executor state: after an error, forgets what foreign servers
+ * have told.
+ */
 static void
 query_has_gone(void *arg)
 {
@@ -488,7 +494,7 @@ bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid c
 	foreign->values = AllocSetContextCreate(context, "bloomfam foreign parameters",
 											ALLOCSET_SMALL_SIZES);
 
-	/* The settings may differ from those at planning. */
+	/* The settings may have changed since the query was planned. */
 	if (clear && bloomfam_join_foreign_keys > 0)
 		foreign->list =
 			bloomfam_join_key_list_make(context, foreign->type, bounds,
@@ -553,7 +559,9 @@ send_clear(JoinForeign *foreign, const JoinForeignInfo *info)
 	}
 }
 
-/* Returns the finished filter, in the current memory context; 0 if it has too many keys. */
+/*
+ * Returns the finished filter to be sent, in the current memory context; 0 if it has too many keys.
+ */
 static Datum
 finish_filter(JoinForeign *foreign)
 {
@@ -562,7 +570,7 @@ finish_filter(JoinForeign *foreign)
 	if (foreign->abandoned)
 		return (Datum) 0;
 
-	/* If there are no keys, the filter contains nothing. */
+	/* If there are no keys, a filter is sent that contains nothing. */
 	bloomfam_builder_flush(get_builder(foreign));
 	check_size(foreign);
 	if (foreign->abandoned)

@@ -29,7 +29,7 @@ typedef enum JoinGuess
 typedef struct JoinForeign JoinForeign;
 
 /*
- * What was sent of a key column to foreign servers, by the present values of their scans'
+ * What was sent of one key column to foreign servers, by the present values of the scans'
  * parameters.
  */
 typedef struct JoinSent
@@ -94,7 +94,7 @@ extern JoinForeign *bloomfam_join_foreign_begin(EState *estate, const List *info
 /* Sets the part of the plan that the foreign scans are in.  Without that, they are sent nothing. */
 extern void bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side);
 
-/* Adds a key, which must not be NULL. */
+/* Adds a key, which must not be NULL, to what may be sent to foreign servers. */
 extern void bloomfam_join_foreign_add(JoinForeign *foreign, Datum key);
 
 /*
@@ -109,7 +109,10 @@ extern void bloomfam_join_foreign_finish(JoinForeign *foreign);
  */
 extern void bloomfam_join_foreign_reset(JoinForeign *foreign);
 
-/* Notes that the query has ended without an error. */
+/*
+ * Notes that the query has ended without an error, so that nothing sent to foreign servers was at
+ * fault.
+ */
 extern void bloomfam_join_foreign_end(JoinForeign *foreign);
 
 extern JoinSent bloomfam_join_foreign_sent(const JoinForeign *foreign);
@@ -122,7 +125,10 @@ bloomfam_join_foreign_was_sent(const JoinForeign *foreign)
 	return sent.keys || sent.bounds || sent.filter > 0;
 }
 
-/* Tells whether the plan has a parameter by which something can be sent in this form. */
+/*
+ * Tells whether the plan has a parameter by which keys, bounds or a filter (as "what" says) can be
+ * sent.
+ */
 extern bool bloomfam_join_foreign_may_send(const JoinForeign *foreign, JoinSending what);
 
 /* What a foreign scan was sent, by which its server dropped rows. */

@@ -244,7 +244,7 @@ range_of(Oid type, int64 *least, int64 *greatest)
 	*greatest = type == INT2OID ? PG_INT16_MAX : type == INT4OID ? PG_INT32_MAX : PG_INT64_MAX;
 }
 
-/* An array while keys are added to it. */
+/* The state of making an array of the listed keys. */
 typedef struct ArrayOfKeys
 {
 	const JoinKeyList *list;

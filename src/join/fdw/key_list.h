@@ -27,14 +27,17 @@ typedef struct JoinKeyList
 	Datum		least;
 	Datum		greatest;
 
-	/* The fields from "type" to "context" are the same for each build. */
+	/* The fields from "type" to "context" stay unchanged from build to build. */
 	Oid			type;
 	int16		typlen;
 	bool		typbyval;
 	bool		is_text;
 	/* The type's comparison function; fn_oid 0: no bounds are collected. */
 	FmgrInfo	compare;
-	/* Called with each key of a list that is about to be dropped; NULL: nothing is called. */
+	/*
+	 * A function that is called with each key of a list that is about to be dropped; NULL: none is
+	 * called.
+	 */
 	void		(*unlisted) (void *arg, Datum key);
 	void	   *arg;
 	MemoryContext context;		/* The memory context of all that is freed with a build. */
@@ -50,10 +53,10 @@ extern JoinKeyList *bloomfam_join_key_list_make(MemoryContext parent, Oid type, 
 												void (*unlisted) (void *arg, Datum key),
 												void *arg);
 
-/* Empties the list. */
+/* Empties a list of keys for another build. */
 extern void bloomfam_join_key_list_reset(JoinKeyList *list);
 
-/* Adds a key, which must not be NULL. */
+/* Adds a key, which must not be NULL, to a list of keys. */
 extern void bloomfam_join_key_list_add(JoinKeyList *list, Datum key);
 
 /* Returns the number of keys in the list, which must not have been dropped. */

@@ -154,8 +154,8 @@ append_filter(StringInfo sql, const JoinRemoteCondition *condition, int param, i
 }
 
 /*
- * These enclose an expression that is evaluated on the foreign server, and not sent on to a third
- * one.
+ * THERE_BEGIN and THERE_END enclose an SQL expression that is evaluated on the foreign server, and
+ * not sent on to a third one.
  */
 #define THERE_BEGIN	"CASE WHEN pg_typeof(0) IS NOT NULL THEN "
 #define THERE_END	" END"
@@ -169,7 +169,7 @@ append_keys(StringInfo sql, int place, int param, const char *type)
 					 param, type, place, param, type, place, param, type);
 }
 
-/* Appends the condition that there is no bound, or the column is on the right side of the bound. */
+/* Appends the condition that there is no bound, or that the column satisfies the bound. */
 static void
 append_bound(StringInfo sql, int place, const char *operator, int param, const char *type)
 {

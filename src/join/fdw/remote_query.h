@@ -22,11 +22,11 @@ typedef struct JoinRemoteCondition
 	Oid			table;
 
 	/*
-	 * The next fields say which parameters are compared with the column; a parameter that is -1 is
-	 * not.
+	 * The fields from "filter" to "greatest" are the parameters that the column is compared with;
+	 * -1: that one is not.
 	 */
 	int			filter;
-	/* The schema of the extension's functions on the foreign server, if "filter" is not -1. */
+	/* The schema of the extension's functions on the foreign server; set if "filter" is not -1. */
 	const char *schema;
 	int			keys;			/* The parameter for all keys, an array of "type". */
 	/*

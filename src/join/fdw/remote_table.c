@@ -85,8 +85,8 @@ typedef struct RemoteTable
 static HTAB *remote_tables = NULL;	/* Hash table of RemoteTable; NULL: it has not been made yet. */
 
 /*
- * The number of times that something was forgotten.  An answer during which it has changed is not
- * kept.
+ * The number of times that answers were forgotten.  If it changes while a server is asked, the
+ * answer is not kept.
  */
 static uint64 changes = 0;
 
@@ -645,7 +645,7 @@ bloomfam_join_remote_size_known(Oid table)
 	return find(table)->size;
 }
 
-/* ---- what relies on the answers ---- */
+/* ---- plans that rely on the answers ---- */
 
 void
 bloomfam_join_remote_depend(PlannedStmt *stmt, Oid table)

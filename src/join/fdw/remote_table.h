@@ -33,7 +33,8 @@ typedef struct JoinRemoteColumn
 typedef struct JoinRemoteSize
 {
 	double		pages;
-	double		rows;			/* The number of rows that there is room for. */
+	/* The number of rows that there is room for in the table's pages. */
+	double		rows;
 } JoinRemoteSize;
 
 /* Tells whether a foreign server belongs to postgres_fdw. */
@@ -69,7 +70,9 @@ extern JoinReason bloomfam_join_remote_column(Oid table, AttrNumber attribute,
  */
 extern JoinRemoteSize bloomfam_join_remote_size(Relation table);
 
-/* Returns the size of a foreign table as far as it is known, without asking anybody. */
+/*
+ * Returns the size of a foreign table if it is known, and zeros if not, without asking its server.
+ */
 extern JoinRemoteSize bloomfam_join_remote_size_known(Oid table);
 
 /*

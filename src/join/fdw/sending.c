@@ -50,7 +50,7 @@
 #include "join/fdw/sending.h"
 #include "pg/compat.h"
 
-/* ---- what can be sent at all ---- */
+/* ---- what can be sent in any form ---- */
 
 /* Returns the key's type on the build side. */
 static Oid
@@ -112,7 +112,7 @@ scan_refusal(const ForeignScan *scan, bool volatile_free, const Var *column)
 	return JOIN_NO_REASON;
 }
 
-/* ---- filters ---- */
+/* ---- sending filters ---- */
 
 /*
  * Tells whether the foreign server has this extension, by the user's word: the server option
@@ -184,7 +184,7 @@ filter_refusal(const JoinForeignKey *key)
 	return JOIN_NO_REASON;
 }
 
-/* ---- keys and bounds ---- */
+/* ---- sending keys and bounds ---- */
 
 /*
  * Returns the reason why neither keys nor bounds can be sent, as far as that is known without
@@ -210,7 +210,7 @@ clear_refusal(const JoinForeignKey *key)
 	return JOIN_NO_REASON;
 }
 
-/* ---- filters, keys and bounds ---- */
+/* ---- sending in all forms ---- */
 
 JoinSendings
 bloomfam_join_sendings(const PlannedStmt *stmt, const ForeignScan *scan, bool volatile_free,

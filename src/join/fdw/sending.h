@@ -15,7 +15,7 @@
 #include "join/fdw/remote_table.h"
 #include "join/filter/hash.h"
 
-/* The forms in which a filter can be sent. */
+/* The forms in which a filter's keys can be sent to a foreign server. */
 typedef enum JoinSending
 {
 	JOIN_SEND_KEYS,				/* A list of the keys, as plain values. */
@@ -46,16 +46,19 @@ typedef struct JoinSendings
  */
 typedef struct JoinForeignKey
 {
-	const JoinKeyColumn *column; /* How the join compares the key. */
+	const JoinKeyColumn *column; /* The join's description of the key column: how it is compared. */
 	Oid			server;
 	Oid			table;			/* The foreign table; 0: the scan is of more than one table. */
 	Oid			user;			/* The user who reads the foreign table; 0: the present user. */
-	/* Whether the query reads anything as a user whose privileges the user above does not have. */
+	/*
+	 * Whether the query reads anything as a user whose privileges the reader of the foreign table
+	 * does not have.
+	 */
 	bool		reads_as_others;
-	Oid			type;			/* The type of the column, as it is declared in this database. */
+	Oid			type;			/* The declared type of the column in this database. */
 } JoinForeignKey;
 
-/* Tells whether anything may be sent. */
+/* Tells whether keys, bounds or a filter may be sent. */
 static inline bool
 bloomfam_join_sends(const JoinSendings *sendings)
 {

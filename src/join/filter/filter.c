@@ -117,7 +117,7 @@ bloomfam_join_filter_restart(JoinFilter *filter)
 		bloomfam_join_keys_begin(&filter->keys[i], filter->keys[i].wanted);
 }
 
-/* ---- the keys for pruning ---- */
+/* ---- what is known of the key columns ---- */
 
 /*
  * Marks the key's columns as complete.  They are valid as long as the join has the hash table, or
@@ -167,7 +167,7 @@ bloomfam_join_filter_bounds(JoinFilter *filter)
 	return keys->bounds;
 }
 
-/* ---- collecting ---- */
+/* ---- collecting keys ---- */
 
 /*
  * Collects less from now on, as there are too many keys: only the bounds of numbers, and no hashes.

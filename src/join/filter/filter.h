@@ -96,12 +96,12 @@ typedef struct JoinShared
 	/* 1 if a process could not add its pieces, or will not; else 0. */
 	pg_atomic_uint32 piece_lost;
 
-	/* The next two fields are used by the filter of a Parallel Hash. */
+	/* The fields "chunks" and "nkeys" are used by the filter of a Parallel Hash. */
 	/* The list of the keys that participants have handed over for the filter. */
 	dsa_pointer_atomic chunks;
-	pg_atomic_uint64 nkeys;		/* The number of keys in all chunks. */
+	pg_atomic_uint64 nkeys;		/* The number of keys in all handed-over chunks. */
 
-	/* The next two fields belong to a copy, and only the leader uses them. */
+	/* The fields "area" and "build" belong to a copy, and only the leader uses them. */
 	/* The DSA area that the copy is in; NULL: no copy was left in this JoinShared. */
 	dsa_area   *area;
 	/* The value of counts.builds when the copy was left: a later build makes the copy obsolete. */
@@ -136,21 +136,24 @@ typedef struct JoinFilter
 	/* Whether the key is a single column of an integer type, hashed as keys[0]. */
 	bool		of_numbers;
 	JoinCollected collected;	/* If state is COLLECTING: the keys collected so far. */
-	JoinFilterProbe probe;		/* If state is READY: the filter, as it is probed. */
+	JoinFilterProbe probe;		/* If state is READY: the filter that is probed. */
 
-	/* The next two fields are used in role PRIVATE. */
+	/* The fields "context" and "copies" are used in role PRIVATE. */
 	/* The memory context of collected keys and of the payload; it is reset for each build. */
 	MemoryContext context;
 	/* List of JoinShared: the copies that were left to workers, one for each Gather. */
 	List	   *copies;
 
-	/* The next three fields are used in roles PARTICIPANT and COPY. */
+	/* The fields "shared", "area" and "chunk" are used in roles PARTICIPANT and COPY. */
 	JoinShared *shared;			/* What the processes share of the filter. */
 	dsa_area   *area;			/* The DSA area that the pointers in "shared" refer to. */
 	/* PARTICIPANT: the chunk that "collected" stores keys in; InvalidDsaPointer: there is none. */
 	dsa_pointer chunk;
 
-	/* The next fields say what is known of the key's columns, also if the filter is discarded. */
+	/*
+	 * The fields from "ncolumns" to "keys_build" say what is known of the key's columns, also if
+	 * the filter is discarded.
+	 */
 	/* The number of the key's columns; 0: no column is collected or used for pruning. */
 	int			ncolumns;
 	JoinKeys   *keys;			/* What is known of each column of the key. */

@@ -44,12 +44,16 @@ typedef struct Chunk
 	uint64		keys[FLEXIBLE_ARRAY_MEMBER];
 } Chunk;
 
-/* What one participant knows of one finished column, an item of the list JoinShared.pieces. */
+/*
+ * A piece, which is an item of the list JoinShared.pieces: what one participant knows of one
+ * column.
+ */
 typedef struct Piece
 {
 	dsa_pointer next;
 	int			column;
-	JoinKeys	keys;			/* The column, but without its list, which is at "values" below. */
+	/* What is known of the column, except for its list of numbers, which is at "values" below. */
+	JoinKeys	keys;
 	int64		values[FLEXIBLE_ARRAY_MEMBER];
 } Piece;
 

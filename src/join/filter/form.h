@@ -37,13 +37,13 @@ typedef struct JoinCollected
 {
 	JoinCollects what;
 
-	/* The next fields are used unless "what" is JOIN_COLLECTS_BOUNDS. */
+	/* The fields "values", "n" and "room" are used unless "what" is JOIN_COLLECTS_BOUNDS. */
 	/* The collected hashes or numbers; NULL: nothing is allocated yet. */
 	uint64	   *values;
 	uint64		n;
 	uint64		room;			/* The allocated length of values[]. */
 
-	/* The next fields are used if "what" is JOIN_COLLECTS_BITMAP. */
+	/* The fields from "words" on are used if "what" is JOIN_COLLECTS_BITMAP. */
 	uint64	   *words;
 	/* The number of rows whose keys are in words[], and no longer in values[]. */
 	uint64		nfolded;

@@ -55,11 +55,11 @@ typedef struct JoinKeys
 	JoinKeysPhase phase;
 	JoinKeysRange bounds;		/* The smallest and the largest number; not set in phase UNKNOWN. */
 
-	/* The next two fields are used in phase LISTING. */
+	/* The fields "distinct" and "last" are used in phase LISTING. */
 	struct joinkeys_hash *distinct; /* The distinct numbers so far; NULL: there are none yet. */
 	int64		last;			/* The number that was added last, if "distinct" is not NULL. */
 
-	/* The next two fields are used in phase LISTED. */
+	/* The fields "values" and "nvalues" are used in phase LISTED. */
 	int64	   *values;			/* The distinct numbers in ascending order. */
 	int			nvalues;		/* The length of values[]; 0 in all other phases. */
 } JoinKeys;

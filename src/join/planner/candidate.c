@@ -93,7 +93,7 @@ scans_table(NodeTag scan)
 	return scan == T_SeqScan || scan == T_IndexScan || scan == T_BitmapHeapScan;
 }
 
-/* ---- candidates from paths ---- */
+/* ---- describing candidates from paths ---- */
 
 /*
  * The smallest number of comparisons with rows of its bucket that the server's cost model
@@ -218,7 +218,10 @@ follow(const Path *path, Index relid, Cost *passing)
 				return NULL;
 			own -= join->innerjoinpath->total_cost;
 		}
-		/* The whole cost of a sort is due to its rows, and grows faster than their number. */
+		/*
+		 * The whole cost of a sort may be saved with its rows: the more rows are sorted, the more
+		 * each costs.
+		 */
 		if (!IsA(path, SortPath))
 			own = Min(own, bloomfam_join_cost_of_passing(child->rows));
 		*passing += Max(own, 0);
@@ -355,7 +358,10 @@ describe_scans(JoinPathCandidate *path_candidate, const Path *scan, bool is_with
 		candidate->sites = lappend(candidate->sites, site);
 		if ((is_append || site->access != JOIN_ROW_BY_ROW) && !is_within)
 		{
-			/* The fraction read is the same for all paths of the two relations. */
+			/*
+			 * The fraction of the relation that is read does not depend on the paths of the two
+			 * relations.
+			 */
 			if (path_candidate->read < 0)
 				path_candidate->read = bloomfam_join_read_fraction(
 					path_candidate->root, scan->parent, candidate, path_candidate->built);
@@ -480,7 +486,7 @@ bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *pro
 	return true;
 }
 
-/* ---- candidates from a finished plan ---- */
+/* ---- describing candidates from a finished plan ---- */
 
 /* Returns the number of rows in a table, as the planner estimates it. */
 static double

@@ -36,9 +36,10 @@ typedef struct JoinFilterSite
 	/* The number of rows of one process that the scan's conditions leave. */
 	double		rows_after;
 	Cost		condition_cost;	/* The cost of evaluating the scan's conditions for one row. */
-	/* The cost of all these rows above the site, up to the join and in it. */
+	/* What all rows of the site cost above it, up to the join and in the join. */
 	Cost		passing;
-	Cost		scanning;		/* The cost of reading the rows; 0 if it is not known. */
+	/* The cost of reading the rows of the site; 0 if it is not known. */
+	Cost		scanning;
 	/*
 	 * The number of pages that parallel workers read; 0 in a serial plan, and while a finished plan
 	 * is judged.
@@ -71,7 +72,7 @@ typedef struct JoinForeignSite
 	 * JoinFilterSite.
 	 */
 	bool		is_async;
-	JoinGuess	guess;			/* Which figures of the scan are guesses. */
+	JoinGuess	guess;			/* Which figures of the foreign scan are guesses. */
 } JoinForeignSite;
 
 /* What the cost model expects of a candidate. */
@@ -122,7 +123,8 @@ typedef struct JoinCandidate
 	List	   *sites;			/* List of JoinFilterSite: where rows would be probed. */
 	/* List of JoinForeignSite: the foreign scans that would be sent the keys or a filter. */
 	List	   *foreign;
-	JoinEstimate estimate;		/* What the model expects; set by bloomfam_join_estimate(). */
+	/* What the cost model expects of the candidate; set by bloomfam_join_estimate(). */
+	JoinEstimate estimate;
 } JoinCandidate;
 
 /* Returns the lowest trust among the columns of a candidate's key: what hashing the key may do. */

@@ -35,8 +35,7 @@ typedef struct Parent
 	/* The attribute numbers of the filter's key columns in this table; 0: not a column of it. */
 	AttrNumber *attributes;
 	/*
-	 * The key columns that prune, as in JoinAncestorInfo; NIL: this table's partitions cannot be
-	 * pruned.
+	 * The numbers of the key columns that prune the table's partitions; NIL: they cannot be pruned.
 	 */
 	List	   *columns;
 } Parent;

@@ -255,7 +255,7 @@ is_repeatable(const PlannerInfo *root, const RelOptInfo *rel)
 		const RelOptInfo *base = root->simple_rel_array[relid];
 		const RangeTblEntry *rte = root->simple_rte_array[relid];
 
-		/* The relids of an outer join itself have no RelOptInfo. */
+		/* The number of an outer join is among the relids as well, but has no RelOptInfo. */
 		if (base == NULL)
 			continue;
 		if (rte->subquery != NULL && contain_volatile_functions((Node *) rte->subquery))

@@ -68,7 +68,10 @@ put_on_top(PlanContext *context, Plan **slot, JoinNodeKind kind, bool parallel)
 	{
 		TargetEntry *entry = lfirst(lc);
 		TargetEntry *below = flatCopyTargetEntry(entry);
-		/* The entry keeps resorigtbl and resorigcol, which clients are told. */
+		/*
+		 * The copied target entry keeps resorigtbl and resorigcol, which tell clients a column's
+		 * origin.
+		 */
 		TargetEntry *above = flatCopyTargetEntry(entry);
 
 		below->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, entry);
@@ -78,7 +81,8 @@ put_on_top(PlanContext *context, Plan **slot, JoinNodeKind kind, bool parallel)
 	}
 	plan->startup_cost = child->startup_cost;
 	plan->total_cost = child->total_cost;
-	plan->plan_rows = child->plan_rows; /* A Hash above sizes its hash table by this number. */
+	/* A Hash above the node sizes its hash table by the node's plan_rows. */
+	plan->plan_rows = child->plan_rows;
 	plan->plan_width = child->plan_width;
 	plan->parallel_safe = child->parallel_safe;
 	/* A node that is not parallel-aware would get no shared memory. */
@@ -125,7 +129,9 @@ make_info(const JoinPushdown *pushdown, const AttrNumber *attributes)
 	return info;
 }
 
-/* Arranges that the foreign scans are sent what they may be sent. */
+/*
+ * Adds the conditions and parameters to foreign scans by which they are sent what they may be sent.
+ */
 static void
 send_to_foreign(PlanContext *context, const JoinPushdown *pushdown, JoinFilterInfo *build)
 {
@@ -532,7 +538,7 @@ take_stored(PlanContext *context, Plan **slot)
 		parent = add_condition(context, slot, parent, lfirst(lc), lfirst_int(lb));
 }
 
-/* ---- the plan ---- */
+/* ---- walking the plan ---- */
 
 static void
 plan_join(PlanContext *context, Join *join)

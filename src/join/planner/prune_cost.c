@@ -45,7 +45,7 @@
 /* What is expected of the keys in one column. */
 typedef struct Spread
 {
-	double		keys;			/* The number of distinct keys. */
+	double		keys;			/* The number of distinct keys that are expected. */
 	double		matching;		/* The fraction of the relation's rows that have one of the keys. */
 	bool		together;		/* Whether the keys are neighbours; if not, they are scattered. */
 } Spread;
@@ -105,7 +105,7 @@ expect_keys(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *
 	};
 }
 
-/* ---- partitions ---- */
+/* ---- the fraction of partitions that is read ---- */
 
 static double
 fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinCandidate *candidate,
@@ -157,7 +157,7 @@ fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinCandi
 	return Min(fraction, 1);
 }
 
-/* ---- pages ---- */
+/* ---- the fraction of pages that is read ---- */
 
 /*
  * Returns the window of the order of rows by a column, as a fraction of the table, from the

@@ -494,7 +494,7 @@ follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	pushdown->crossed = crossed;
 }
 
-/* ---- CTEs ---- */
+/* ---- pushing filters into CTEs ---- */
 
 /*
  * The number of scans of a CTE in a plan. plan_id is the CTE's number among the statement's

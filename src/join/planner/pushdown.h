@@ -19,16 +19,19 @@
 /* What a filter was pushed down through, on the way from its join. */
 typedef struct JoinCrossed
 {
-	/* Whether it was pushed through a Gather, so that the join is above the Gather. */
+	/* Whether the filter was pushed through a Gather, so that its join is above the Gather. */
 	bool		below_gather;
 	/*
-	 * Whether it was pushed through the Hash of a join further down, or a set operation that
+	 * Whether the filter was pushed through the Hash of a lower join, or a set operation that
 	 * hashes.
 	 */
 	bool		below_hash;
-	/* Whether it was pushed through a node that reads all rows before it returns the first one. */
+	/*
+	 * Whether the filter was pushed through a node that reads all rows before it returns the first
+	 * one.
+	 */
 	bool		read_to_end;
-	/* Whether it was pushed through a node that keeps rows and returns them later. */
+	/* Whether the filter was pushed through a node that keeps rows and returns them later. */
 	bool		materialized;
 	/*
 	 * Whether it was pushed through an aggregate or the like: once a row of a key has passed, every
@@ -112,8 +115,10 @@ typedef struct JoinPushdown
 	 * join.
 	 */
 	JoinCrossed	crossed;
-	List	   *targets;		/* List of JoinTarget. */
-	List	   *foreign;		/* List of JoinForeignTarget. */
+	/* List of JoinTarget: the places where the filter is to drop rows. */
+	List	   *targets;
+	/* List of JoinForeignTarget: the foreign scans that the filter was pushed down to. */
+	List	   *foreign;
 	/* Whether the numbers of probed rows are those of one of several processes. */
 	bool		per_process;
 	/* The reason why the join may not build first; JOIN_NO_REASON: it may. */

@@ -44,7 +44,7 @@
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
 
-/* ---- expressions ---- */
+/* ---- volatile expressions ---- */
 
 /* The state of examining one expression. */
 typedef struct Walker
@@ -309,7 +309,7 @@ bloomfam_join_is_volatile(const void *expression, const JoinPlanInfo *plan_info)
 	return is_volatile(unconstify(Node *, (const Node *) expression), &walker);
 }
 
-/* ---- plans ---- */
+/* ---- volatile and repeatable plans ---- */
 
 int
 bloomfam_join_workers(const Plan *plan, int workers)

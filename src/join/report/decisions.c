@@ -469,7 +469,10 @@ static const OtherJoin other_joins[] = {
 	{T_BitmapHeapScan, offsetof(BitmapHeapScan, bitmapqualorig), true, "Index Cond", JOIN_BY_INDEX},
 	/* The conditions of an IndexOnlyScan refer to the index's columns, which EXPLAIN can show. */
 	{T_IndexOnlyScan, offsetof(IndexOnlyScan, indexqual), true, "Index Cond", JOIN_BY_INDEX},
-	/* The next entries are the scans' other conditions, which are evaluated for the rows found. */
+	/*
+	 * The entries from here on have the scans' other conditions, which are evaluated for the rows
+	 * found.
+	 */
 	{T_IndexScan, offsetof(IndexScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
 	{T_BitmapHeapScan, offsetof(BitmapHeapScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
 	{T_IndexOnlyScan, offsetof(IndexOnlyScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
@@ -497,7 +500,7 @@ find_reason(const Plan *plan, const OtherJoin *other, Node *condition, List *loo
 	if (contain_volatile_functions(condition))
 		return JOIN_IS_VOLATILE;
 
-	/* A hash join of that type would have no filter either. */
+	/* A hash join of this join type (anti or full) would have no filter either. */
 	if (!other->looks_up && (((const Join *) plan)->jointype == JOIN_ANTI ||
 							 ((const Join *) plan)->jointype == JOIN_FULL))
 		return JOIN_KEEPS_ROWS;

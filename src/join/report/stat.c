@@ -58,12 +58,12 @@
 /* What is counted, in the order of the view's columns. */
 typedef enum StatCounter
 {
-	STAT_EXECUTIONS,			/* Executions of plans with filters. */
-	STAT_BUILT,					/* Filters that were made. */
+	STAT_EXECUTIONS,			/* The number of executions of plans with filters. */
+	STAT_BUILT,					/* The number of filters that were made. */
 	/* Filters that were not made as a Bloom filter or bitmap, as there were too many keys. */
 	STAT_DISCARDED,
 	STAT_DISABLED,				/* Filters that the gate had disabled at the end of an execution. */
-	STAT_PUSHED,				/* Filters that were sent to a foreign server. */
+	STAT_PUSHED,				/* The number of filters that were sent to a foreign server. */
 	STAT_PROBED,				/* Rows that were probed, at each target of a filter. */
 	STAT_REMOVED,
 	STAT_NOT_CHECKED,
@@ -71,7 +71,7 @@ typedef enum StatCounter
 	STAT_COUNTERS
 } StatCounter;
 
-/* Whom the counters belong to. */
+/* The key of an entry: whose counters it has. */
 typedef struct StatKey
 {
 	/* The role that executed the query; 0: the counters are the sum of all evicted entries. */
@@ -117,7 +117,7 @@ static StatTable *stat_table = NULL;
 static shmem_request_hook_type previous_shmem_request;
 static shmem_startup_hook_type previous_shmem_startup;
 
-/* ---- the table ---- */
+/* ---- the table of counters ---- */
 
 static void
 clear(StatTable *table)
@@ -280,7 +280,7 @@ bloomfam_join_stat_init(void)
 	shmem_startup_hook = startup_table;
 }
 
-/* ---- counting ---- */
+/* ---- counting what filters did ---- */
 
 typedef struct Collected
 {
