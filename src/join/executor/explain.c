@@ -336,10 +336,10 @@ explain_skipped(ExplainState *es, const char *what, uint64 skipped, uint64 all, 
 
 /*
  * Shows how many partitions were not read.  With a single build, each partition counts once, as
- * skipped if no process read it; with several builds, it counts each time that it could have been
- * read.  With VERBOSE, also shows why partitions were read, except where their bounds have room for
- * the keys.  If there were no keys, no reason is shown, as the join has read no more than it had
- * to.
+ * skipped if each of its scans was skipped; with several builds, it counts each time that it could
+ * have been read.  With VERBOSE, also shows why partitions were read, except where their bounds
+ * have room for the keys.  If there were no keys, no reason is shown, as the join has read no more
+ * than it had to.
  */
 static void
 explain_partitions(ExplainState *es, const JoinFilter *filter, const JoinBuildCounts *built)

@@ -36,8 +36,8 @@
 #define LOOK_AGAIN	64
 
 /*
- * The cost, in about a nanosecond, of reading a number that must be reached past the columns before
- * it.
+ * The approximate cost, in nanoseconds, of reading a number that must be reached past the columns
+ * before it.
  */
 #define COST_OF_WALK	25.0
 
@@ -71,9 +71,9 @@ bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 removed)
 /* ---- the order of filters ---- */
 
 /*
- * Returns the cost of probing one row, in about nanoseconds.  "walked" is how many numbers of its
- * key must be reached past the columns before them, because these have NULLs or values of varying
- * length.
+ * Returns the approximate cost of probing one row, in nanoseconds.  "walked" is how many numbers of
+ * its key must be reached past the columns before them, because these have NULLs or values of
+ * varying length.
  */
 static double
 cost_of(const JoinProbe *probe, double walked)

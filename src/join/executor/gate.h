@@ -128,7 +128,10 @@ typedef struct JoinProbeOrder
 	 * turn it is; else -1.
 	 */
 	int			turn;
-	/* The next three fields are the counts, before its turn, of the filter whose turn it is. */
+	/*
+	 * The fields "tested", "removed" and "walked" are the counts, before its turn, of the filter
+	 * whose turn it is.
+	 */
 	uint64		tested;
 	uint64		removed;
 	uint64		walked;

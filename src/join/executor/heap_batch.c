@@ -65,8 +65,8 @@ struct JoinHeapBatch
 	JoinPrunedScan pruned_scan;
 
 	/*
-	 * The next fields describe the page that the scan is on: which of its rows pass, and which of
-	 * these the scan is to return next.
+	 * The fields "selected", "npassing" and "next" describe the page that the scan is on: which of
+	 * its rows pass, and which of these the scan is to return next.
 	 */
 	/*
 	 * Whether the next page follows after the rows in passing[]; if not, the next row of the same
@@ -527,9 +527,7 @@ bloomfam_join_heap_batch_exec(PlanState *node)
 	ScanState  *child = (ScanState *) outerPlanState(node);
 	TupleTableSlot *slot;
 
-	/*
-	 * Before it executes the child, ExecProcNode() would rescan it if its parameters have changed.
-	 */
+	/* The child is rescanned and instrumented here as ExecProcNode() would do it. */
 	if (child->ps.chgParam != NULL)
 		ExecReScan(&child->ps);
 	if (child->ps.instrument == NULL)

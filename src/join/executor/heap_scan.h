@@ -34,8 +34,8 @@ typedef struct JoinPrunedScan
 	BlockNumber left;
 
 	/*
-	 * The next fields are a ring buffer of nahead blocks to be read next, from ahead[first] on,
-	 * which have been prefetched where that is useful.
+	 * The fields from "most" to "last" are a ring buffer of nahead blocks to be read next, from
+	 * ahead[first] on, which have been prefetched where that is useful.
 	 */
 	/* The number of blocks to choose in advance; 0: there are no more blocks to take. */
 	int			most;

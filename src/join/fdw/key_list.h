@@ -71,9 +71,9 @@ extern Datum bloomfam_join_key_list_array(const JoinKeyList *list, Oid remote);
 
 /*
  * Sets *least and *greatest to the bounds as values of the type "remote", allocated in the current
- * memory context.  Bounds of integers are limited to the range of "remote", and such that nothing
- * is between them if no key is in that range.  Returns false if no key was added, or if the bounds
- * are too large to send.
+ * memory context.  Bounds of integers are limited to the range of "remote"; if all keys are below
+ * or all are above that range, *least is set above *greatest, so that nothing is between them.
+ * Returns false if no key was added, or if the bounds are too large to send.
  */
 extern bool bloomfam_join_key_list_bounds(const JoinKeyList *list, Oid remote, Datum *least,
 										  Datum *greatest);

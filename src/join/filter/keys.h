@@ -53,7 +53,8 @@ typedef struct JoinKeys
 	Oid			type;
 	int16		typlen;
 	JoinKeysPhase phase;
-	JoinKeysRange bounds;		/* The smallest and the largest number; not set in phase UNKNOWN. */
+	/* The smallest and the largest number; meaningless in phase UNKNOWN. */
+	JoinKeysRange bounds;
 
 	/* The fields "distinct" and "last" are used in phase LISTING. */
 	struct joinkeys_hash *distinct; /* The distinct numbers so far; NULL: there are none yet. */
