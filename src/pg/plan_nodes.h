@@ -94,7 +94,7 @@ extern bool bloomfam_plan_groups_by(Plan *plan, AttrNumber column, Oid *operator
 /* What an expression itself calls, apart from the expressions below it. */
 typedef enum BloomfamExpression
 {
-	/* It is not known what the expression calls, or only a closer look at it would tell. */
+	/* What the expression calls is unknown, or only a closer look at it would tell. */
 	BLOOMFAM_EXPRESSION_UNKNOWN,
 	/*
 	 * The expression calls no function, or only those that it names, which make no value of a
