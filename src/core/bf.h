@@ -70,8 +70,10 @@ typedef enum BfStatus
 typedef struct BfPort
 {
 	void		(*check_interrupts) (void *arg);
+
 	/* Returns memory that is not zeroed and is aligned for any type; never returns NULL. */
 	void	   *(*alloc) (void *arg, size_t size);
+
 	/* Frees memory from alloc; memory may be NULL. */
 	void		(*release) (void *arg, void *memory);
 	void	   *arg;
@@ -166,23 +168,29 @@ typedef struct BfHeader
 {
 	const BfKind *kind;
 	BfHashId	hash_id;
+
 	/*
 	 * The bf_family_id() of the key family's name; 0 while the filter has no key family, as it
 	 * holds no keys.
 	 */
 	uint64_t	family_id;
+
 	/*
 	 * The number of keys that the filter was sized for; 0 for kind "identity", which has no size.
 	 */
 	uint64_t	capacity;
+
 	/* The number of additions; a key that is added repeatedly is counted each time. */
 	uint64_t	keys_added;
+
 	/* The false positive rate at capacity, in (0, 1); 0 for kind "identity", which has none. */
 	double		target_fpr;
 	uint64_t	payload_len;
 	uint32_t	param[BF_NPARAMS];	/* The kind's own parameters; unused ones are 0. */
+
 	/* The length of the key family's name in bytes; 0 where only its id is known. */
 	uint32_t	family_len;
+
 	/*
 	 * The key family's name in UTF-8, not terminated by a zero byte.  It points into the filter's
 	 * value or into the caller's memory.
@@ -209,11 +217,13 @@ typedef struct BfDesign
 	const BfKind *kind;
 	double		fpr;
 	uint32_t	millibits;		/* Thousandths of a bit per key, before rounding to whole cells. */
+
 	/*
 	 * Thousandths of a bit per key in the packed form, when the filter holds as many keys as it was
 	 * sized for; 0 if the kind has no packed form.
 	 */
 	uint32_t	stored_millibits;
+
 	/* The FPR that results; less than fpr if the kind cannot meet fpr exactly. */
 	double		expected_fpr;
 	uint32_t	param[BF_NPARAMS];
@@ -224,14 +234,17 @@ typedef struct BfStats
 {
 	uint64_t	bits;			/* Size of the array of bits, counters or slots. */
 	uint64_t	bits_set;
+
 	/*
 	 * The share of the bits, counters or slots that are in use; negative if that has no meaning for
 	 * the kind.
 	 */
 	double		fill;
 	uint32_t	hashes;			/* Number of probes per key. */
+
 	/* Number of parts that are probed one after another; 1 for most kinds. */
 	uint32_t	stages;
+
 	/* Number of counters that have reached their maximum and stay there. */
 	uint64_t	saturated;
 	double		keys;			/* Estimated number of distinct keys. */
@@ -257,18 +270,22 @@ struct BfKind
 {
 	BfKindId	id;
 	const char *name;			/* The kind's name, as used in SQL. */
+
 	/* The kind's capabilities: BF_CAN_*, BF_INTERNAL, BF_FROM_SET and BF_MULTISET. */
 	uint32_t	caps;
 	BfHashId	hash_id;
 	double		min_fpr;		/* The lowest FPR that the kind can reach. */
+
 	/* The name of the kind that users are told to use for an FPR below min_fpr. */
 	const char *better_kind;
+
 	/*
 	 * The hint for users who ask for what the kind cannot do; NULL: the hint says to use another
 	 * kind.
 	 */
 	const char *advice;
 	const char *when;			/* Tells users when to choose the kind; NULL for internal kinds. */
+
 	/* The size of a cell in bytes, if the payload is an array of cells (bf_cells.h), else 0. */
 	uint32_t	cell_size;
 

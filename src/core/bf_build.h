@@ -42,6 +42,7 @@ typedef struct BfRoom BfRoom;
 struct BfRoom
 {
 	uint8_t    *(*alloc) (BfRoom *room, uint64_t size); /* Returns memory, which is not zeroed. */
+
 	/* Changes the size of a value's memory, and keeps the bytes that it holds; may move it. */
 	uint8_t    *(*resize) (BfRoom *room, uint8_t *data, uint64_t size);
 	void		(*release) (BfRoom *room, uint8_t *data);

@@ -54,11 +54,13 @@ typedef struct BfGraph
 	bool		fuse;
 	unsigned	arity;			/* The number of positions of a key.  Fuse: 3 to 5; blocks: 3. */
 	unsigned	lg;				/* Fuse only: a segment has 2^lg cells. */
+
 	/*
 	 * Fuse: the number of cells where a first position can be, a multiple of 2^lg.  Blocks: the
 	 * number of cells in each block.
 	 */
 	uint64_t	len;
+
 	/*
 	 * The solver sets cells from this one on only where it must; cells that it does not set stay 0.
 	 */

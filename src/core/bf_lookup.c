@@ -25,6 +25,7 @@ typedef struct OpenShards
 	uint64_t	list[BF_WIDE_SHARDS];	/* Offset of the straggler list. */
 	uint64_t	list_bits[BF_WIDE_SHARDS];	/* Bits of an entry of the list. */
 	uint64_t	stragglers[BF_WIDE_SHARDS];
+
 	/*
 	 * The set of shards, a bit for each, that have no table, or whose table or list does not lie
 	 * within the payload.  Their keys are probed one by one.

@@ -58,6 +58,7 @@ typedef struct Peel
 	BfShardBuild *build;
 	const BfGraph *graph;
 	uint32_t   *cell;
+
 	/*
 	 * The peeled keys, in the order in which they were peeled.  The bits from INDEX_BITS on hold
 	 * the number of the key's position by which it was peeled.
@@ -65,6 +66,7 @@ typedef struct Peel
 	uint32_t   *order;
 	uint32_t	peeled;
 	Queue		waiting;
+
 	/* Cells from graph->deferred on, which are peeled only while no other cell waits. */
 	Queue		deferred;
 	uint32_t	scanned;		/* All cells before this one have been scanned for single keys. */

@@ -77,10 +77,12 @@
 typedef struct BfRunShape
 {
 	uint64_t	d;				/* The number of different rests, at least 1. */
+
 	/* The number of main pages, 1 to the lesser of BF_RUN_MAX_PAGES and 2^p. */
 	uint32_t	pages;
 	uint32_t	first_block;	/* The first block of the run's places. */
 	uint32_t	blocks;
+
 	/* The largest offset of a place within its block; the smallest is 1. */
 	uint16_t	offsets;
 	uint8_t		p;				/* The number of kept bits of a hash, 1 to BF_RUN_MAX_P. */
@@ -102,6 +104,7 @@ typedef struct BfRun
 	uint32_t	width;			/* The number of bits of a record, w + s. */
 	uint32_t	w;
 	uint64_t	places;			/* The number of different places, blocks * offsets. */
+
 	/*
 	 * floor((2^64 - 1) / x) for x = d, for the division by d (bf_run_divide()). by_places and
 	 * by_offsets are the corresponding values for places and offsets.
@@ -172,6 +175,7 @@ typedef struct BfRunAim
 {
 	uint64_t	kept;			/* The key's kept bits, not aligned: a number below 2^p. */
 	uint64_t	low;
+
 	/* The least record that an entry of the key can have: rest * places. */
 	uint64_t	record;
 	uint32_t	page;			/* The number of the key's main page. */
@@ -210,18 +214,22 @@ typedef struct BfRunPage
 	const uint8_t *body;
 	BfRunPageKind kind;
 	uint32_t	n;				/* The number of entries, at most the run's capacity. */
+
 	/* The number of the page's interval, which is the number of the interval's main page. */
 	uint32_t	interval;
+
 	/*
 	 * In a main page: the number of its overflow pages.  In an overflow page: its index among the
 	 * interval's overflow pages, from 0.
 	 */
 	uint32_t	overflow;
+
 	/*
 	 * In a main page: the number in the run of its first overflow page.  In an overflow page: its
 	 * own number.
 	 */
 	uint32_t	overflow_at;
+
 	/*
 	 * Kept bits, not aligned; no entry of the page has less.  In a main page: the beginning of the
 	 * interval.  In an overflow page: the kept bits of its first entry at the time it was written.
@@ -306,6 +314,7 @@ typedef struct BfRunCursor
 {
 	uint32_t	entry;			/* The number of entries that have been read. */
 	uint32_t	word;			/* The number of words of the unary part that have been loaded. */
+
 	/*
 	 * The remaining ones of the last word that was loaded.  The next word is loaded when none
 	 * remain.
@@ -347,6 +356,7 @@ extern uint32_t bf_run_page_used(const BfRunPage *page);
 typedef enum BfRunStatus
 {
 	BF_RUN_OK = 0,
+
 	/* The hash is below the last one, or of an interval that is done already. */
 	BF_RUN_DISORDER,
 	BF_RUN_NO_PLACE,			/* The place is not among those of the shape. */
@@ -368,6 +378,7 @@ typedef struct BfRunFill
 {
 	uint8_t    *body;
 	uint32_t	n;
+
 	/* The number of entries of the page's directory that have been written. */
 	uint32_t	samples;
 } BfRunFill;
@@ -379,10 +390,13 @@ typedef struct BfRunWriter
 	void	   *arg;
 	BfRunFill	main_fill;
 	BfRunFill	over_fill;
+
 	/* True if the interval's main page is full, so that over_fill is in use. */
 	bool		spilled;
+
 	/* The interval that is being filled; the pages of all previous intervals have been emitted. */
 	uint32_t	interval;
+
 	/* The number of overflow pages of the whole run that have been emitted. */
 	uint32_t	overflow;
 	uint32_t	overflow_begin; /* The value of overflow at the beginning of the interval. */
@@ -391,6 +405,7 @@ typedef struct BfRunWriter
 	uint64_t	last;			/* The kept bits of the last entry. */
 	uint64_t	over_first;		/* The kept bits of the overflow page's first entry. */
 	uint64_t	entries;		/* The number of entries that this writer has written. */
+
 	/* The number of different fingerprints among the entries that this writer has written. */
 	uint64_t	fingerprints;
 } BfRunWriter;

@@ -83,6 +83,7 @@ typedef struct Input
 	BfSource   *source;
 	uint64_t   *hashes;
 	uint64_t	n;				/* The number of hashes in the array. */
+
 	/*
 	 * The number of hashes that the array has room for; grows only if a shard has more keys than
 	 * chance can give it.

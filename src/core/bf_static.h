@@ -153,6 +153,7 @@ typedef struct BfShard
 {
 	const uint8_t *table;		/* The shard's table, which begins within the payload. */
 	uint64_t	before;			/* Number of bytes of the payload before the table. */
+
 	/*
 	 * Number of bytes of the payload from the table on, without the padding at the end.  The
 	 * table's length must not exceed it.
@@ -244,11 +245,14 @@ bf_static_listed(const BfView *view, const BfShard *shard)
 typedef struct BfShardBuild
 {
 	const BfHeader *head;
+
 	/* The shard's hashes, distinct and in ascending order of their places. */
 	const uint64_t *hashes;
+
 	/* The number of hashes.  When the solver is called: 1 to BF_SHARD_MAX_KEYS. */
 	uint32_t	n;
 	uint32_t	shards;			/* The number of shards, for bf_static_place(). */
+
 	/*
 	 * Memory of scratch_len() bytes, aligned for any type.  It still holds what the previous shard
 	 * has left there.
@@ -263,6 +267,7 @@ typedef struct BfShardBuild
 	uint8_t    *straggler;
 	uint32_t	geometry;		/* Describes the table's shape; not 0. */
 	uint8_t    *table;			/* The table: max_table_len() + 8 bytes, zeroed before. */
+
 	/* How many bytes of table are used; the remaining bytes stay zero. */
 	uint64_t	table_len;
 } BfShardBuild;

@@ -25,6 +25,7 @@ typedef struct Plane
 {
 	const uint8_t *bits;
 	const uint8_t *ranks;
+
 	/*
 	 * The number of bits of the plane; 0 if it does not exist, or does not lie within the payload.
 	 */

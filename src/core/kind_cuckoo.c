@@ -74,6 +74,7 @@ typedef struct Table
 	uint8_t    *slots;
 	uint64_t	pairs;
 	unsigned	bits;			/* The number of bits of a tag, f. */
+
 	/* The number of different tags, 2^f - 1; also the mask of a tag's bits. */
 	uint64_t	tags;
 } Table;

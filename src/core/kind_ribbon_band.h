@@ -21,8 +21,10 @@ typedef struct Band
 	 * no row.
 	 */
 	uint64_t   *row;
+
 	/* The sums that each slot's row must have, a bit for each column. */
 	uint32_t   *value;
+
 	/*
 	 * The row of each slot in the ternary column, from the first slot of the ternary part on.  A
 	 * row's first coefficient is 1.
@@ -30,11 +32,13 @@ typedef struct Band
 	Planes	   *ternary_row;
 	uint8_t    *ternary_value;
 	unsigned	number;			/* The number of the layer. */
+
 	/*
 	 * The layer's keys, as indexes into the shard's hashes.  Not used for the first layer, which
 	 * begins with all keys, in order.
 	 */
 	uint32_t   *key;
+
 	/*
 	 * The slots where the rows of the layer's keys start, ascending.  Not used for the first layer.
 	 */

@@ -63,23 +63,28 @@ typedef struct Layer
 {
 	const uint8_t *bytes;		/* The layer itself, when it is read. */
 	uint64_t	blocks;
+
 	/* The number of blocks of the binary part; the remaining blocks are the ternary part. */
 	uint64_t	binary_blocks;
+
 	/*
 	 * The number of slots where the row of a key can start; 0 if the layer does not lie within the
 	 * payload.
 	 */
 	uint64_t	starts;
+
 	/*
 	 * Rows may not start in the last block of the binary part, from which they would reach into the
 	 * ternary part.  The slots of that block are left out when starts are numbered; the numbers
 	 * from gap_at on belong to slots after it.
 	 */
 	uint64_t	gap_at;
+
 	/* The number of slots by which starts with numbers from gap_at on are moved. */
 	uint64_t	gap;
 	unsigned	front_width;	/* The number of columns of the front. */
 	unsigned	rest_width;		/* The number of columns of the rest in the ternary part. */
+
 	/* The number of columns of the rest that only the binary part has. */
 	unsigned	extra_width;
 	uint64_t	front;			/* The offset of the layer's front columns. */

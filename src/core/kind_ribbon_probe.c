@@ -49,6 +49,7 @@ typedef struct Rest
 {
 	/* The words of the first block; those of the second block follow. */
 	const uint8_t *words;
+
 	/* The group of the first block; NULL if the row is in the binary part. */
 	const uint8_t *group;
 	const uint8_t *next_group;	/* The group of the second block. */

@@ -39,6 +39,7 @@ typedef struct WideLayer
 	uint64_t	front[BF_WIDE_SHARDS];
 	uint64_t	rest[BF_WIDE_SHARDS];
 	uint64_t	groups[BF_WIDE_SHARDS];
+
 	/* The set of shards that do not have this layer, or where it cannot be read. */
 	uint64_t	odd;
 	uint64_t	any;			/* The set of shards where this layer cannot be read. */
@@ -87,10 +88,12 @@ typedef struct Batch
 {
 	uint64_t	mix[BF_WIDE_BATCH] __attribute__((aligned(64)));
 	uint64_t	start[BF_WIDE_BATCH];
+
 	/* The coefficients, shifted to the two blocks of the row. */
 	uint64_t	in_low[BF_WIDE_BATCH];
 	uint64_t	in_high[BF_WIDE_BATCH];
 	uint64_t	shard[BF_WIDE_BATCH];
+
 	/*
 	 * The offset of the byte with the bucket's threshold; later the word that begins with that
 	 * byte.
@@ -100,17 +103,22 @@ typedef struct Batch
 	uint64_t	words[BF_WIDE_BATCH];	/* The offset of the row's columns of the rest. */
 	uint64_t	group[BF_WIDE_BATCH];	/* The offset of the 64 bytes with the row's digits. */
 	uint64_t	digit[BF_WIDE_BATCH];	/* The number of the first block's digits in their bytes. */
+
 	/* Which of the 64 bytes with the row's digits belong to the first block, as a set of bits. */
 	uint64_t	digits_first[BF_WIDE_BATCH];
+
 	/* Which of the 64 bytes with the row's digits have the coefficient 1, as a set of bits. */
 	uint64_t	digits_in[BF_WIDE_BATCH];
+
 	/* The fingerprint's bits for the front, a bit for each column. */
 	uint8_t		front_wanted[BF_WIDE_BATCH];
+
 	/*
 	 * The sums of the front's columns in the first block, and from bit FRONT on those in the second
 	 * block.
 	 */
 	uint8_t		front_sums[BF_WIDE_BATCH];
+
 	/* The fingerprint's bits for the rest, eight columns in a byte. */
 	uint8_t		rest_wanted[MAX_REST / 8][BF_WIDE_BATCH];
 	uint8_t		rest_sums[MAX_REST / 8][BF_WIDE_BATCH];
@@ -119,6 +127,7 @@ typedef struct Batch
 
 	/* The members of Batch from here on are sets of keys, with a bit for each key. */
 	uint64_t	odd;			/* The keys whose layer cannot be read, or does not exist. */
+
 	/* The keys whose layer cannot be read, so that they may be contained. */
 	uint64_t	any;
 	uint64_t	late;			/* The keys that were bumped to the next layer. */

@@ -210,6 +210,7 @@ typedef struct Lookup
 	BfShard		shard;
 	bool		usable;			/* True if the shard has a table that lies within the payload. */
 	uint32_t	fingerprint;
+
 	/*
 	 * The offsets of the key's cells in the first two blocks, in bits from the beginning of the
 	 * table.

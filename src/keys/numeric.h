@@ -37,6 +37,7 @@ typedef struct BfNumeric
 	BfNumericSign sign;
 	int32_t		weight;			/* The power of 10000 of the first digit. */
 	size_t		ndigits;		/* The number of digits; 0 for zero, NaN and the infinities. */
+
 	/*
 	 * The digits, each below 10000, in 2 bytes of the machine's byte order, the highest digit
 	 * first; at any address.

@@ -75,6 +75,7 @@ typedef enum BfPlainType
 typedef struct BfPlainColumn
 {
 	BfPlainType type;
+
 	/*
 	 * The number of digits of a decimal; for times and timestamps, 3, 6 or 9.  0 if it is not known
 	 * yet, or if the type has none.
@@ -82,6 +83,7 @@ typedef struct BfPlainColumn
 	int			precision;
 	int			scale;			/* The scale of a decimal. */
 	int			bytes;			/* The number of bytes of a stored decimal. */
+
 	/* True if a decimal is stored in a byte array, false if in an integer. */
 	bool		fixed;
 } BfPlainColumn;

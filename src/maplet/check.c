@@ -222,6 +222,7 @@ typedef struct RowCheck
 	uint64	   *hashes;
 	int			n;
 	bool		unique;
+
 	/*
 	 * For a unique index, all of its entries that have the hash of a row in rows; NULL if the index
 	 * is not unique.

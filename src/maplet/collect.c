@@ -25,6 +25,7 @@ typedef struct Part
 {
 	BufFile    *file;			/* NULL until entries of the part are written to a file. */
 	uint64		in_file;
+
 	/* The chunk being filled, with room for CHUNK_ENTRIES entries; NULL if none is allocated. */
 	MapletTailEntry *chunk;
 	uint32		in_chunk;

@@ -45,6 +45,7 @@ typedef struct Found
 	uint8		sketch[SKETCH_SIZE];
 	double		heap_tuples;
 	bool		broken_hot_chain;
+
 	/* The number of entries in each part's file; set by workers only. */
 	uint64		counts[MAPLET_PARTS];
 } Found;

@@ -22,6 +22,7 @@ typedef struct MapletGathered
 	Size		memory;			/* The memory limit of each collector, in bytes. */
 	MapletRunFacts facts;
 	double		heap_tuples;
+
 	/* The number of parallel workers that took part, not counting this process. */
 	int			workers;
 	ParallelContext *parallel;	/* NULL if there are no parallel workers. */

@@ -18,6 +18,7 @@
 typedef struct MapletHasher
 {
 	BloomfamHasher *hasher;
+
 	/* The index's seed, from its metapage; 0 until bloomfam_maplet_hasher_fit() has set it. */
 	uint64		seed;
 	uint64		family_id;

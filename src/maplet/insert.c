@@ -34,8 +34,10 @@
 typedef struct InsertState
 {
 	MapletHasher hasher;
+
 	/* A copy of the metapage for searches in a unique index; NULL before the first search. */
 	MapletView *view;
+
 	/* Reads and compares keys for searches in a unique index; NULL before the first search. */
 	MapletKeys *keys;
 } InsertState;
@@ -62,6 +64,7 @@ insert_state(Relation index, IndexInfo *info)
 typedef enum InsertResult
 {
 	INSERT_DONE,
+
 	/* The entry was inserted, and a step of flushing and merging is due. */
 	INSERT_STEP_IS_DUE,
 	INSERT_TAIL_IS_FULL

@@ -35,6 +35,7 @@ typedef struct Lookup
 	Size		n;
 	MapletFound found;
 	void	   *arg;
+
 	/*
 	 * The block of a page that does not belong to the run or tail that the copy of the metapage
 	 * says.

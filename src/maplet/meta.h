@@ -72,14 +72,17 @@ typedef struct MapletExtent
 typedef struct MapletRun
 {
 	uint64		id;
+
 	/* The number of entries that were written, less those that VACUUM has removed. */
 	uint64		entries;
 	uint64		fingerprints;	/* The number of different fingerprints that were written. */
 	BfRunShape	shape;
+
 	/* The extents of the shape.pages main pages, in the order of the pages. */
 	MapletExtent main[MAPLET_PIECES];
 	MapletExtent overflow[2];	/* The extents of the overflow pages, in the order of the pages. */
 	uint32		noverflow;		/* The number of overflow pages that are written. */
+
 	/* The number of the output whose merge reads the run; 0 if none does. */
 	uint32		output;
 } MapletRun;
@@ -90,6 +93,7 @@ typedef struct MapletOutput
 	/* The run, with its extents reserved; its entries are those written so far. */
 	MapletRun	run;
 	uint64		expected;		/* The maximum number of entries that the whole run will have. */
+
 	/* The number of main pages that are written: all pages with smaller numbers are. */
 	uint32		interval;
 	uint32		unused;
@@ -112,6 +116,7 @@ typedef struct MapletMeta
 	double		rows_hint;		/* The option rows; 0 if it is not set. */
 	uint32		remainder_bits;
 	uint32		p;				/* The number of bits of a hash that the next run keeps. */
+
 	/* The number of the first block that has never been used, and none after it has. */
 	BlockNumber end;
 	uint16		active;			/* The number of the tail that takes new entries: 0 or 1. */
@@ -119,6 +124,7 @@ typedef struct MapletMeta
 	MapletTail	tails[2];
 	uint32		nruns;
 	uint32		family_len;
+
 	/* The family of the keys' types in UTF-8, possibly cut short; for messages only. */
 	char		family[MAPLET_FAMILY_LEN];
 	MapletOutput outputs[MAPLET_OUTPUTS];
@@ -138,9 +144,11 @@ typedef struct MapletView
 typedef enum MapletLock
 {
 	MAPLET_LOCK_SWITCH = 0,		/* Protects the switch of tails. */
+
 	/* Protects the tail that waits for its flush, and MAPLET_FLUSH_OUTPUT. */
 	MAPLET_LOCK_FLUSH = 1,
 	MAPLET_LOCK_MERGE = 2,		/* Protects all outputs of merges. */
+
 	/*
 	 * The first of the locks of keys, which have all numbers from this one on; see
 	 * bloomfam_maplet_lock_key().

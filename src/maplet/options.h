@@ -16,8 +16,10 @@
 typedef struct MapletOptions
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
+
 	/* The number of rows that the table is expected to have; 0 if it is not known. */
 	double		rows;
+
 	/*
 	 * The bits of a hash that are kept beyond log2 of the rows: a lookup finds about 2^-this false
 	 * places.

@@ -26,8 +26,10 @@ typedef enum MapletPageKind
 typedef struct MapletStamp
 {
 	uint64		owner;			/* The run's id or the tail's generation; 0 for the metapage. */
+
 	/* The page's number in its tail; 0 for a page that is not a tail's. */
 	uint32		number;
+
 	/* 1 if entries of this page of a tail went on to the next page, else 0. */
 	uint8		overflowed;
 	uint8		kind;			/* The page's kind, a MapletPageKind. */

@@ -52,6 +52,7 @@ typedef struct MapletRunWriter
 {
 	Relation	index;
 	int			number;			/* The output's number. */
+
 	/* In a build, the metapage's contents in memory; NULL if the metapage is in the file. */
 	MapletMeta *local;
 	MapletOutput output;		/* The output, as far as it is written. */
@@ -106,8 +107,10 @@ typedef struct MapletRunReader
 	const BfRun *open;
 	BufferAccessStrategy strategy;
 	uint32		interval;		/* The number of the next main page to read. */
+
 	/* The number of the next overflow page to read, of the last main page. */
 	uint32		overflow_at;
+
 	/* The number after that of the last main page's last overflow page. */
 	uint32		overflow_end;
 	BfRunEntry *entries;		/* The entries of the page that was read last; palloc'd. */

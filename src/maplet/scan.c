@@ -72,10 +72,13 @@ typedef struct MapletScan
 	bool		hasher_made;
 
 	uint64		hash;			/* The hash of a key that is not an array. */
+
 	/* The memory context of an array's elements and hashes; NULL if there are none. */
 	MemoryContext array;
+
 	/* Rechecks rows for a key that is an array; NULL if the executor does. */
 	MapletVerifier *verifier;
+
 	/* Rechecks rows for a key that is not an array; NULL if the executor does. */
 	MapletExact *exact;
 
@@ -84,8 +87,10 @@ typedef struct MapletScan
 	Size		n;
 	Size		room;
 	Size		at;
+
 	/* Takes the places when they would exceed work_mem; NULL before that. */
 	Tuplesortstate *sort;
+
 	/* The place that was returned last; 0 if none was, as no place is 0. */
 	uint64		last;
 	BlockNumber table_end;

@@ -43,10 +43,12 @@ struct MapletKeys
 	IndexInfo  *info;			/* A private IndexInfo, whose expressions are prepared in estate. */
 	EState	   *estate;
 	TupleTableSlot *slot;
+
 	/* The predicate of a partial index; NULL if the index is not partial. */
 	ExprState  *predicate;
 	FmgrInfo	equal;
 	BlockNumber table_end;		/* The table's number of blocks, when it was last read. */
+
 	/* The n places that a search has found; the array has room for "room" places. */
 	uint64	   *places;
 	Size		room;
@@ -291,8 +293,10 @@ struct MapletDuplicates
 	IndexFetchTableData *fetch;
 	Snapshot	snapshot;
 	uint64		hash;			/* The hash of the last row that was added. */
+
 	/* The place of the first row with this hash while it is the only one; otherwise 0. */
 	uint64		first;
+
 	/* List of Datum *: the different keys of the rows with this hash that the snapshot sees. */
 	List	   *different;
 	MemoryContext scratch;		/* The memory context of the list "different" and its keys. */

@@ -34,6 +34,7 @@ typedef enum MapletConflict
 {
 	MAPLET_NO_CONFLICT,			/* No other row has the key. */
 	MAPLET_CONFLICT,			/* Another row has the key. */
+
 	/* Whether another row has the key depends on whether a transaction commits. */
 	MAPLET_CONFLICT_IN_DOUBT
 } MapletConflict;
@@ -43,6 +44,7 @@ typedef struct MapletKeySearch
 {
 	MapletConflict conflict;
 	TransactionId transaction;	/* If the conflict is in doubt, the transaction to wait for. */
+
 	/*
 	 * If the conflict is in doubt, the token of the transaction's speculative insertion; 0 if it is
 	 * none.

@@ -53,6 +53,7 @@ struct MapletVerifier
 	Snapshot	snapshot;
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
+
 	/* The memory context that comparisons use; it is reset after each row. */
 	MemoryContext scratch;
 };

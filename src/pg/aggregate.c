@@ -101,6 +101,7 @@ typedef struct AggSite
 	 */
 	BloomfamHasher *hasher;
 	BloomfamHashers hashers;	/* The hashers of the keys; valid if hasher is not NULL. */
+
 	/*
 	 * The hasher's family, if keys are int4 or int8 and a row needs no further checks; otherwise 0.
 	 */
@@ -249,6 +250,7 @@ typedef struct AggCall
 {
 	/* True if fpr, kind and expected each have one value for the whole query. */
 	bool		args_constant;
+
 	/* True if the aggregate has a final function, which gets the states. */
 	bool		finishes;
 } AggCall;

@@ -154,8 +154,10 @@ get_hasher(FunctionCallInfo fcinfo, const ArrayType *array, const BfHeader *filt
 typedef struct Change
 {
 	uint32		needed_cap;
+
 	/* If a key without a type can be read as several keys, true to change all of them. */
 	bool		takes_readings;
+
 	/* The change as a text, for "cannot ... a bloom filter of kind ...". */
 	const char *what;
 	void		(*apply) (BloomfamEdit *edit, const uint64 *hashes, int n);

@@ -55,13 +55,16 @@ typedef struct Builder
 	/* The design of the filter that was asked for; not set for BUILDER_NOTHING. */
 	BfDesign	design;
 	uint64		expected;		/* The number of keys to size the filter for; 0: as many as come. */
+
 	/*
 	 * Keys may be added to the filter as they come, as its size is known and parts of it can be
 	 * united.
 	 */
 	bool		direct;
+
 	/* The state will be flattened, not finished, so it should be kept small. */
 	bool		is_partial;
+
 	/* The transition function's arguments ask for this design, and will do so in each row. */
 	bool		args_checked;
 
@@ -72,6 +75,7 @@ typedef struct Builder
 
 	BloomfamSet set;			/* The hashes, for BUILDER_HASHES. */
 	BloomfamBudget own_budget;	/* The budget of sets that are never large. */
+
 	/*
 	 * The hashes that the set did not take, in the order in which they came, as they are stored;
 	 * NULL if there are none.

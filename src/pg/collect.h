@@ -24,6 +24,7 @@ typedef struct BloomfamBudget
 {
 	Size		limit;			/* The memory limit of all tables together, in bytes. */
 	Size		used;
+
 	/* True if values may go to the file; otherwise tables grow beyond the limit. */
 	bool		may_spill;
 	BufFile    *file;			/* The temporary file; NULL until it is needed. */
@@ -40,6 +41,7 @@ typedef struct BloomfamRun
 	uint64		count;			/* The number of values. */
 	uint64		distinct;		/* The number of distinct values. */
 	uint64		position;		/* The number of values that a merge has read. */
+
 	/* The number of values that were read when the range began that is being gathered. */
 	uint64		mark;
 } BloomfamRun;
@@ -48,10 +50,13 @@ typedef struct BloomfamSet
 {
 	BloomfamBudget *budget;
 	MemoryContext context;
+
 	/* True if values are kept as often as they came, up to BF_MAX_TIMES. */
 	bool		multiset;
+
 	/* The hash table, with open addressing and 0 for a free slot; NULL before the first value. */
 	uint64	   *slots;
+
 	/*
 	 * In a multiset, how often each slot's value came again, in memory behind the slots; otherwise
 	 * NULL.
@@ -59,10 +64,13 @@ typedef struct BloomfamSet
 	uint8	   *repeats;
 	int			log2_size;
 	uint64		count;			/* The number of values in the slots and in the pile. */
+
 	/* The values that would lie too far from their slots in the table. */
 	BloomfamPile pile;
+
 	/* True if slots is an array of count values in order, and not a hash table. */
 	bool		sorted;
+
 	/* How often the value 0 came, which slots cannot hold; at most once in a set. */
 	int			zeros;
 	BloomfamRun *runs;
@@ -104,6 +112,7 @@ typedef struct BloomfamSetReader
 	uint64		distinct;		/* The number of distinct hashes. */
 	uint64		total;			/* The number of hashes that will be read, with repeated ones. */
 	int			zeros;			/* The number of zeros that have been read. */
+
 	/* The index of the next value, among the values in order or in the file. */
 	uint64		at;
 	int			again;			/* How often the next value has been read. */

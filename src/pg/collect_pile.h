@@ -26,6 +26,7 @@ typedef struct BloomfamPile
 typedef struct BloomfamPileEntry
 {
 	uint64		value;
+
 	/* How often the value came again after the first time, up to BF_MAX_TIMES - 1. */
 	uint8		repeats;
 	char		status;			/* Used by the hash table. */

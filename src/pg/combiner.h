@@ -26,8 +26,10 @@ typedef enum CombinerVerb
 typedef enum CombinerContent
 {
 	COMBINER_NOTHING,			/* No filter has come. */
+
 	/* A filter in its loose form, which begins on a cache line's boundary. */
 	COMBINER_IMAGE,
+
 	/* In a union, a NULL took part, so the result may contain any key. */
 	COMBINER_ANYTHING
 } CombinerContent;
@@ -43,6 +45,7 @@ typedef struct Combiner
 	MemoryContext context;		/* The memory context of everything that the combiner holds. */
 	CombinerVerb verb;
 	CombinerContent content;
+
 	/* The filter's header, for COMBINER_IMAGE; its family's name is in "family". */
 	BfHeader	head;
 	char		family[BF_MAX_FAMILY_LEN + 1];

@@ -18,12 +18,15 @@ typedef struct BloomfamSliceScan BloomfamSliceScan;
 typedef struct BloomfamSlice
 {
 	BfView		view;			/* The filter's header, without a payload. */
+
 	/* The filter's TOAST pointer, a struct varatt_external; zeros if there is no filter. */
 	uint64		toast_pointer[2];
 	uint32		lxid;
 	uint32		reads;			/* The number of this filter's chunks that were read. */
+
 	/* How many chunks in a row, of any filter, were not at their expected place. */
 	uint32		misplaced;
+
 	/* The open scan, from bloomfam_slice_open() to bloomfam_slice_close(). */
 	BloomfamSliceScan *scan;
 	uint8		header[BF_MAX_HEADER_SIZE];
@@ -50,8 +53,10 @@ typedef struct BloomfamFilter
 	 */
 	uint32		plain_word;
 	uint32		lxid;			/* The transaction in which toast_pointer is valid. */
+
 	/* The TOAST pointer, a struct varatt_external; zeros match no value. */
 	uint64		toast_pointer[2];
+
 	/*
 	 * The length of "compressed", a copy of a datum that is compressed in its row; 0 if there is
 	 * none.
@@ -61,6 +66,7 @@ typedef struct BloomfamFilter
 
 	uint8		header[BF_MAX_HEADER_SIZE]; /* The header that view was made from. */
 	Size		header_len;
+
 	/* A copy of a value that does not lie plainly in memory; NULL if there is none. */
 	char	   *copy;
 	MemoryContext context;

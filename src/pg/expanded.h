@@ -26,6 +26,7 @@ typedef struct BloomfamEdit
 	MemoryContext context;		/* The memory context of everything in this struct. */
 	BfHeader	head;			/* The filter's header; its family's name is in "family". */
 	char		family[BF_MAX_FAMILY_LEN + 1];
+
 	/* The value that has the payload; it is complete except for the header. */
 	struct varlena *value;
 	uint8	   *payload;

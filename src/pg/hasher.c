@@ -60,6 +60,7 @@ typedef struct TreeHasher
 	int32		typmod;
 	Oid			collation;
 	bool		lasting;		/* True if keys are a filter's; see Build. */
+
 	/* True if type and typmod are those of the last key, which is a row. */
 	bool		rows;
 	BloomfamHasher *root;		/* The hasher that hashes keys; NULL if it is not made yet. */

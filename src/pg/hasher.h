@@ -42,11 +42,13 @@ extern BloomfamHasher *bloomfam_hasher_make_local(MemoryContext context, Oid typ
 typedef struct BloomfamHashers
 {
 	MemoryContext context;
+
 	/* The type of the keys; if each_array is set, the element type of the last array. */
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
 	bool		probing;		/* Keys are only probed for; see BloomfamHasher. */
+
 	/*
 	 * The argument is an anyarray, as in pg_stats: each array says what its elements' type is.  The
 	 * memory context holds nothing but the hashers then.

@@ -30,6 +30,7 @@ struct BloomfamHasher
 	/* Returns the hash of a key that is not NULL. */
 	uint64		(*hash) (BloomfamHasher *self, Datum key);
 	uint64		family_id;		/* The id of the family; 0 if it is not known yet. */
+
 	/* The family's name in UTF-8, of at most BF_MAX_FAMILY_LEN bytes; NULL if it is not known. */
 	const char *family;
 	uint32		family_len;

@@ -64,6 +64,7 @@ typedef struct EqualityQuestion
 	Oid			type;
 	Oid			user;
 	int			path_len;		/* The number of schemas in path, at most MAX_PATH. */
+
 	/* The search path without the temporary schema; unused elements are 0. */
 	Oid			path[MAX_PATH];
 } EqualityQuestion;

@@ -220,6 +220,7 @@ bloomfam_family_append_collation(StringInfo buf, Oid collation)
 typedef struct NameParts
 {
 	StringInfoData type;
+
 	/* The server of the first part with "@", such as "pg15:le"; NULL if there is no such part. */
 	char	   *server;
 	bool		has_collation;

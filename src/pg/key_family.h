@@ -35,8 +35,10 @@ extern void bloomfam_family_append_collation(StringInfo name, Oid collation);
 typedef enum FamilyDifference
 {
 	FAMILY_DIFFERS_IN_TYPE,
+
 	/* The types are the same: with COLLATE, the families would be the same, too. */
 	FAMILY_DIFFERS_IN_COLLATION,
+
 	/* The types are the same, but were hashed by different major versions of the server. */
 	FAMILY_DIFFERS_IN_SERVER,
 	FAMILY_MAY_DIFFER_IN_SERVER /* One family is of this server, and the other one has no name. */

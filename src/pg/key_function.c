@@ -31,6 +31,7 @@ typedef struct FunctionHasher
 	BloomfamHasher base;
 	FmgrInfo	function;
 	FunctionCallInfo call;
+
 	/* Room for a key of another type as text; NULL if none is allocated. */
 	text	   *text;
 	Size		text_size;

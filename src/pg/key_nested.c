@@ -59,6 +59,7 @@ typedef struct ArrayHasher
 	bool		typbyval;
 	char		typalign;
 	bool		ignore_bounds;	/* True for a type whose = does not look at lower bounds. */
+
 	/* The id of the elements' family for which the array's family is named. */
 	uint64		named_for;
 	MemoryContext context;
@@ -79,10 +80,12 @@ typedef struct RowHasher
 {
 	BloomfamHasher base;
 	Oid			type;
+
 	/* The typmod, which tells anonymous row types apart; -1 for other row types. */
 	int32		typmod;
 	TupleDesc	desc;
 	BloomfamHasher **columns;	/* The columns' hashers; NULL for a dropped column. */
+
 	/* The ids of the columns' families for which the row's family is named. */
 	uint64	   *named_for;
 	MemoryContext context;

@@ -220,6 +220,7 @@ plain_numeric(BloomfamHasher *hasher, Datum key)
 typedef struct KeyType
 {
 	Oid			type;
+
 	/* The type of Parquet column as which keys of the SQL type are written. */
 	BfPlainType column;
 	uint64		(*hash) (BloomfamHasher *hasher, Datum key);

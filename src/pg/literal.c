@@ -47,6 +47,7 @@ typedef struct Reader
 {
 	FmgrInfo	input;
 	Oid			type;
+
 	/* Returns whether the reader applies to a literal; NULL if it applies to all. */
 	bool		(*applies) (const char *str);
 	BloomfamHasher *hasher;
@@ -62,6 +63,7 @@ struct BloomfamLiteral
 	/* The following fields say how literals are read. */
 	/* The memory context of the readers and of their keys' readings, and of nothing else. */
 	MemoryContext readers_context;
+
 	/* The id of the family that the readers are for; 0 if there are no readers. */
 	uint64		family_id;
 	BfHashId	hash_id;
@@ -72,8 +74,10 @@ struct BloomfamLiteral
 	/* The memory context of the last literal and its keys, and of nothing else. */
 	MemoryContext last_context;
 	struct varlena *last;		/* The last literal; NULL if there is none. */
+
 	/* The readings of the last literal; n is 0 if these readers have not read it. */
 	BloomfamReadings readings;
+
 	/* True if the last literal was taken apart as an array into "keys". */
 	bool		is_array;
 	BloomfamLiterals keys;

@@ -52,6 +52,7 @@ typedef struct BloomfamLiterals
 	int			n;
 	Datum	   *keys;			/* The keys, of type text. */
 	bool	   *nulls;
+
 	/* The readings of the keys that are not null; NULL if they have not been read yet. */
 	BloomfamReadings *readings;
 } BloomfamLiterals;

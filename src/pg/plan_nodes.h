@@ -24,20 +24,25 @@ typedef struct BloomfamPlanNode
 {
 	/* True if BloomfamPlanNode names all members of the node that have expressions. */
 	bool		is_known;
+
 	/* Given the same input rows, the node returns the same rows each time. */
 	bool		repeatable;
 	bool		keeps_rows;		/* The node reads rows, and returns later what it makes of them. */
 	bool		locks_rows;
+
 	/*
 	 * The node scans one table, that of scanrelid.  A ForeignScan does not if scanrelid is 0, or if
 	 * it has a target list of its own.
 	 */
 	bool		scans_table;
+
 	/* The member for a child plan that is neither the left nor the right one. */
 	uint16		child;
 	uint16		children;		/* The member for a list of child plans. */
+
 	/* The members for expressions besides the node's columns and conditions; ended by 0. */
 	uint16		exprs[5];
+
 	/*
 	 * For a node that groups rows, the members for the number of columns that it groups by, and for
 	 * the arrays of their numbers, operators and collations.
@@ -96,11 +101,13 @@ typedef enum BloomfamExpression
 {
 	/* What the expression calls is unknown, or only a closer look at it would tell. */
 	BLOOMFAM_EXPRESSION_UNKNOWN,
+
 	/*
 	 * The expression calls no function, or only those that it names, which make no value of a
 	 * domain.
 	 */
 	BLOOMFAM_EXPRESSION_PLAIN,
+
 	/*
 	 * The expression calls the functions that it names, and whatever a value of its type goes
 	 * through, which nothing else in the expression may tell.

@@ -56,6 +56,7 @@ typedef struct ProbeState
 	bool		key_hashed;		/* True if key_hash is the hash of the constant key. */
 	uint64		key_hash;
 	BloomfamHashers hashers;
+
 	/* Used instead of hashers for keys without a type; otherwise NULL. */
 	BloomfamLiteral *literal;
 } ProbeState;

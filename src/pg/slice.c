@@ -61,6 +61,7 @@ struct BloomfamSliceScan
 	Snapshot	snapshot;
 	TupleTableSlot *slot;
 	ScanKeyData key[2];			/* The index's scan keys: the value id and the chunk's number. */
+
 	/* The number of the chunk that was read last, which is at last_tid; -1 if none was read. */
 	int32		last_seq;
 	ItemPointerData last_tid;

@@ -15,12 +15,16 @@
 typedef struct SampleConditions
 {
 	List	   *evaluated;		/* List of RestrictInfo: the conditions that are evaluated. */
+
 	/* The number of conditions that are left to the server's estimate. */
 	int			nleft;
+
 	/* The number of operators and functions that are called for each row. */
 	int			noperators;
+
 	/* The maximum number of times that each byte of a long value is looked at. */
 	int			npasses;
+
 	/*
 	 * The attribute numbers, all above 0, of the columns that are read.  For a searched relation,
 	 * they include the columns of its key.

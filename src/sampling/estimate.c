@@ -31,8 +31,10 @@
 typedef struct Sums
 {
 	double		weights;		/* The sum of the rows' weights. */
+
 	/* The weighted number of searched rows that match these rows in the first pair. */
 	double		matches;
+
 	/* How many rows of equal weight, each of a block of its own, would tell as much. */
 	double		effective;
 	int			nrows;			/* The number of the sample's rows. */

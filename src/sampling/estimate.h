@@ -22,11 +22,14 @@
 typedef struct SampleFraction
 {
 	double		fraction;		/* The estimated fraction of rows that have a match. */
+
 	/* The true fraction is between low and high with a probability of 95 %. */
 	double		low;
 	double		high;
+
 	/* How many searched rows match a row that has a match, on average. */
 	double		per_match;
+
 	/* The number of the sample's rows that the fraction is estimated from. */
 	int			nrows;
 } SampleFraction;

@@ -54,8 +54,10 @@ typedef struct Search
 	const SamplePair *pair;
 	const SampleLookup *lookup;
 	SampleReader reader;		/* The reader of the searched table. */
+
 	/* For each column, compares a key of the sample with a searched row's key. */
 	FmgrInfo	compare[INDEX_MAX_KEYS];
+
 	/* For each column, compares two keys of the sample. */
 	FmgrInfo	compare_keys[INDEX_MAX_KEYS];
 	Datum		values[INDEX_MAX_KEYS]; /* The key of the row in the reader's slot. */

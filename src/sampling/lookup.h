@@ -17,14 +17,19 @@ typedef struct SampleLookup
 {
 	/* The index that is searched; NULL if the searched table is read as a whole. */
 	const IndexOptInfo *index;
+
 	/* The number of the index's leading columns that it is searched by. */
 	int			nkeys;
+
 	/* For each of these index columns, the number of the pair's column. */
 	int			columns[INDEX_MAX_KEYS];
+
 	/* The approximate number of distinct keys that these columns have in the table. */
 	double		keys;
+
 	/* The approximate number of blocks that a lookup accesses, whatever the sample. */
 	double		blocks_once;
+
 	/* The approximate number of further blocks for each row of the sample. */
 	double		blocks_of_row;
 } SampleLookup;
@@ -33,8 +38,10 @@ typedef struct SampleLookup
 typedef struct SampleMatches
 {
 	int			nblocks;		/* The number of blocks that were accessed. */
+
 	/* True if a row of the sample may match more rows than were counted. */
 	bool		are_more;
+
 	/* For each row of the sample, the number of rows that match it. */
 	uint32		of_row[SAMPLE_MOST_ROWS];
 } SampleMatches;

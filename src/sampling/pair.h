@@ -20,13 +20,16 @@ typedef struct SampleColumn
 {
 	const Var  *large;
 	const Var  *searched;
+
 	/* A B-tree operator family of the server's own, whose operators compare the columns. */
 	Oid			family;
 	Oid			collation;
 	Oid			search_operator;	/* The operator of "searched = large". */
+
 	/* The type that the operators take for the large relation's column. */
 	Oid			large_type;
 	Oid			searched_type;
+
 	/* List of RestrictInfo: the equality, in each form that the planner has. */
 	List	   *clauses;
 } SampleColumn;
@@ -39,8 +42,10 @@ typedef struct SamplePair
 {
 	RelOptInfo *large;
 	RelOptInfo *searched;
+
 	/* The type of their join; the large relation is on the left of JOIN_SEMI and JOIN_ANTI. */
 	JoinType	type;
+
 	/* True if both relations are on the right side of a semi join, as in EXISTS. */
 	bool		right_of_semi;
 	int			ncolumns;		/* The number of columns of the key. */

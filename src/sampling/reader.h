@@ -23,6 +23,7 @@
 typedef struct SampleBudget
 {
 	int			most;			/* The number of blocks that may be spent. */
+
 	/* The number of blocks spent so far; above "most", the budget is overspent. */
 	int			spent;
 	int			nbytes;			/* Bytes counted for evaluating that do not make up a block yet. */

@@ -18,22 +18,28 @@
 typedef struct SampleTold
 {
 	const char *join;			/* The pair's equalities, with the relations' aliases. */
+
 	/* Why the pair was not sampled; NULL if it was, and then all other fields are set. */
 	const char *reason;
+
 	/* The index's name; NULL if the searched table was read as a whole. */
 	const char *index;
+
 	/*
 	 * The alias of the relation that all rows of the fraction match; NULL if the fraction is of all
 	 * rows.
 	 */
 	const char *given;
 	SampleFraction fraction;
+
 	/* The number of blocks accessed for the sample, which several pairs may share. */
 	int			sample_blocks;
 	int			nblocks;		/* The number of blocks accessed to look up the pair's keys. */
+
 	/* The number of both relations' conditions that were left to the server's estimate. */
 	int			nleft;
 	double		expected;		/* The fraction that the server expects. */
+
 	/* The fraction that the query is planned with; below 0 if it is the server's. */
 	double		planned;
 } SampleTold;

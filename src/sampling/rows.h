@@ -21,6 +21,7 @@ typedef struct SampleRow
 {
 	HeapTuple	tuple;			/* The row, in the row type of the sampled relation. */
 	double		weight;			/* The number of rows of its block that the row stands for. */
+
 	/* The number of the row's block among those of the sample, from 0 on. */
 	int			block;
 } SampleRow;

@@ -46,11 +46,13 @@
 typedef struct PairState
 {
 	SamplePair	pair;
+
 	/* Why the pair is not sampled; NULL if it is, and then all other fields are set. */
 	const char *reason;
 	SampleLookup lookup;
 	SampleMatches matches;
 	SampleFraction fraction;	/* The fraction of all rows of the sample that have a match. */
+
 	/* The smallest fraction of the pairs with the same column of the large relation. */
 	double		order;
 } PairState;

@@ -23,6 +23,7 @@ typedef enum JoinNodeKind
 typedef enum JoinFilterInfoKind
 {
 	JOIN_INFO_JOIN,		/* The filter is built by a join of the plan. */
+
 	/* The filter is named by a condition of the query; only probe nodes have it. */
 	JOIN_INFO_STORED
 } JoinFilterInfoKind;
@@ -31,15 +32,18 @@ typedef enum JoinFilterInfoKind
 typedef enum JoinAccess
 {
 	JOIN_ROW_BY_ROW,			/* The node probes the rows that its child returns, one by one. */
+
 	/*
 	 * The node probes all rows of a heap page together, before the scan's conditions are evaluated.
 	 */
 	JOIN_PAGE_BATCHES,
+
 	/*
 	 * The node probes in page batches, but lets rows pass whose key is compressed or stored
 	 * externally.
 	 */
 	JOIN_PAGE_BATCHES_SPARING,
+
 	/*
 	 * The node probes no rows.  It only skips a partition whose keys cannot match; the partition's
 	 * rows are probed by another node further down.
@@ -59,20 +63,25 @@ typedef struct JoinColumnInfo
 	 */
 	int			hashing;
 	Oid			type;			/* The data type that is hashed on this side of the join. */
+
 	/* The hash function called for this side; 0: no function is called. */
 	Oid			function;
 	Oid			collation;
+
 	/*
 	 * Attribute number in the child's output; 0: the column is an expression, given by
 	 * "expression".
 	 */
 	int			attribute;
+
 	/* If attribute is 0: the expression's index in custom_exprs, from 0; else -1. */
 	int			expression;
 	int			hash_key;		/* The number of this column's hash key in the join, from 0. */
+
 	/* Whether the key's values are kept for pruning besides the filter (only in build nodes). */
 	int			kept;
 	Oid			operator;		/* The join's equality operator; the probe side is on its left. */
+
 	/*
 	 * The type of the build side's keys, if the scanned table has an index that can be searched for
 	 * them; 0: it has none (only in probe nodes).
@@ -90,22 +99,28 @@ typedef struct JoinForeignInfo
 {
 	int			column;			/* The column's number in the key, from 0. */
 	Oid			key_type;		/* The type of the key column on the build side. */
+
 	/* The parameter for a Bloom filter; if it is set, "keys", "least" and "greatest" are -1. */
 	int			filter;
+
 	/* Whether the Bloom filter is also sent to a scan that cannot be sent the keys themselves. */
 	int			alone;
+
 	/*
 	 * The executor parameter for an array of all keys; -1: the keys are not sent as plain values.
 	 */
 	int			keys;
+
 	/*
 	 * The executor parameters for the smallest and the largest key, which are always sent together;
 	 * -1: they are not sent.
 	 */
 	int			least;
 	int			greatest;
+
 	/* The type of the remote column that keys and bounds are sent for; 0: a filter is sent. */
 	Oid			type;
+
 	/*
 	 * The user that the query was planned for.  Executed by another user, a plan sends neither keys
 	 * nor bounds.
@@ -121,6 +136,7 @@ typedef struct JoinAncestorInfo
 {
 	Index		parent;
 	Index		child;
+
 	/*
 	 * List of ints: the numbers, from 0, of the join key's columns that are the parent's partition
 	 * key columns needed for pruning; NIL: the join's key lacks some, so this parent's partitions
@@ -137,6 +153,7 @@ typedef struct JoinFilterInfo
 {
 	/* A JoinFilterInfoKind: whether the filter is a join's, or is named by a condition. */
 	int			kind;
+
 	/*
 	 * The expected fraction of rows that the filter drops, in thousandths.  For a filter named by a
 	 * condition it is a constant (STORED_DROP in plan.c).
@@ -150,20 +167,24 @@ typedef struct JoinFilterInfo
 	 */
 	int			param;
 	int			number;			/* The filter's number in the plan, from 1. */
+
 	/*
 	 * Whether the join builds its hash table or sorts its outer side before it fetches a row to
 	 * probe.
 	 */
 	int			build_first;
+
 	/*
 	 * Whether all participants of a Parallel Hash build the filter together (only in build nodes).
 	 */
 	int			parallel_hash;
+
 	/*
 	 * Whether the join is above a Gather that this node is below, so that the filter comes from the
 	 * leader (only in probe nodes).
 	 */
 	int			from_leader;
+
 	/*
 	 * A JoinReason: why the filter skips no partition; JOIN_NO_REASON: it can skip some, or no
 	 * partition is scanned (only in build nodes).
@@ -173,10 +194,13 @@ typedef struct JoinFilterInfo
 	/* The fields from "access" to "unbuffered" are set in probe nodes. */
 	/* A JoinAccess: which rows the node probes the filter with, and how. */
 	int			access;
+
 	/* The smallest fraction of rows, in thousandths, that the filter must drop to stay enabled. */
 	int			min_drop;
+
 	/* Whether the filter must drop either all or none of the rows with the same key. */
 	int			all_or_none;
+
 	/* Whether a row that passes reaches the join at once, with no node between that stores rows. */
 	int			unbuffered;
 
@@ -185,6 +209,7 @@ typedef struct JoinFilterInfo
 	 */
 	/* The index of the condition in custom_exprs, from 0; -1: the filter is a join's. */
 	int			condition;
+
 	/* The number of the scan's remaining conditions that come before this condition. */
 	int			before;
 
@@ -193,11 +218,13 @@ typedef struct JoinFilterInfo
 	 */
 	int			ncolumns;
 	JoinColumnInfo *columns;
+
 	/*
 	 * List of JoinAncestorInfo: the partitioned tables above the scanned partition, uppermost first
 	 * (only in probe nodes).
 	 */
 	List	   *ancestors;
+
 	/*
 	 * List of JoinForeignInfo: in a build node, what all foreign scans are sent of this filter; in
 	 * a probe node, what the foreign scan below is sent.

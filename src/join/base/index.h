@@ -45,10 +45,13 @@
 typedef struct JoinIndexed
 {
 	AttrNumber	attribute;
+
 	/* The join's equality operator; the table's column is its left argument. */
 	Oid			operator;
+
 	/* The type of the join's keys, on the operator's right; it is a type whose keys can be kept. */
 	Oid			type;
+
 	/* Whether the scan has conditions, which may hide rows from the user. */
 	bool		guarded;
 } JoinIndexed;
@@ -58,6 +61,7 @@ typedef enum JoinIndexSearch
 {
 	JOIN_INDEX_NOT,				/* The index cannot be searched for the keys. */
 	JOIN_INDEX_BY_KEY,			/* The index is searched for one key after the other. */
+
 	/* The index is a BRIN index, and is searched for pages that may have keys in a range. */
 	JOIN_INDEX_BY_RANGE
 } JoinIndexSearch;
@@ -75,6 +79,7 @@ typedef struct JoinIndexUse
 	AttrNumber	column;			/* The number of the searched column in the index, from 1. */
 	Oid			collation;
 	JoinIndexOperator equal;	/* BY_KEY and BY_RANGE: the equality operator. */
+
 	/* BY_RANGE: the operators for the lower end (>=) and the upper end (<=) of a range. */
 	JoinIndexOperator not_less;
 	JoinIndexOperator not_greater;

@@ -55,8 +55,10 @@ typedef struct Search
 	Relation	table;
 	Snapshot	snapshot;
 	BlockNumber nblocks;
+
 	/* The number of rows expected in the table, or in this process's part of it. */
 	double		rows;
+
 	/*
 	 * What remains of the budget for searching indexes, in rows that the scan reads in the same
 	 * time.
@@ -64,6 +66,7 @@ typedef struct Search
 	double		budget;
 	const JoinKeys *keys;
 	JoinIndexed column;
+
 	/* The bitmap of the blocks found for one column of the key, as in JoinBlockPruning. */
 	uint64	   *words;
 	uint64		nset;

@@ -24,10 +24,12 @@ typedef struct JoinBlockPruning
 	 */
 	JoinReason	reason;
 	JoinFilter *filter;
+
 	/*
 	 * The description of the filter whose keys are searched for; some of its columns are indexed.
 	 */
 	const JoinFilterInfo *info;
+
 	/* The attribute numbers of the filter's key columns in the table. */
 	const AttrNumber *attributes;
 	ScanState  *scan;			/* The execution state of the scan of the table. */

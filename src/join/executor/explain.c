@@ -56,6 +56,7 @@ join_of_filter(List *ancestors, int number, List **above)
 typedef struct JoinSearch
 {
 	int			number;			/* The number of the filter whose join is searched for. */
+
 	/* List of the plan nodes from the current one upwards, the nearest first. */
 	List	   *ancestors;
 	Join	   *found;

@@ -26,21 +26,27 @@ typedef struct JoinProbeCounts
 	uint64		tested;			/* The number of rows that were probed with the filter. */
 	uint64		removed;
 	uint64		not_checked;
+
 	/* The number of times that the scan of a partition was begun or skipped. */
 	uint64		scans;
+
 	/* The number of times that the partition was skipped, as no row of it could match. */
 	uint64		skipped;
+
 	/* The reason why the partition was read the last time; JOIN_NO_REASON: it was skipped. */
 	JoinReason	partition;
 	uint64		pages;			/* The number of pages that a scan with block pruning came to. */
 	uint64		pages_skipped;	/* The number of pages that block pruning left out. */
+
 	/* The OID of the index that was searched last for blocks; 0: none was searched. */
 	Oid			index;
+
 	/*
 	 * The reason why all pages of the table were read the last time; JOIN_NO_REASON: only some
 	 * were.
 	 */
 	JoinReason	blocks;
+
 	/* Whether the gate had disabled the filter when the execution ended. */
 	bool		disabled;
 } JoinProbeCounts;
@@ -52,17 +58,23 @@ typedef struct JoinProbeCounts
 typedef struct JoinProbe
 {
 	const struct JoinProbeState *node;
+
 	/* The plan's description of the filter; its kind says which of "filter" and "stored" is set. */
 	const JoinFilterInfo *info;
+
 	/* The filter, if it is a join's: it is probed while it is ready and not disabled. */
 	JoinFilter *filter;
 	JoinStored *stored;			/* The filter, if the query names it: it is always probed. */
+
 	/* The partition that the node may skip by this filter; NULL: none. */
 	JoinPartition *partition;
+
 	/* The blocks of the scanned table that can match; NULL: no index tells. */
 	JoinBlockPruning *blocks;
+
 	/* How the filter is probed; always in page batches if the filter is named by the query. */
 	JoinAccess	access;
+
 	/*
 	 * Whether it must drop either all or none of the rows with the same key; then the gate never
 	 * disables it.
@@ -70,18 +82,23 @@ typedef struct JoinProbe
 	bool		all_or_none;
 	int			ncolumns;
 	const JoinKey *keys;
+
 	/*
 	 * The key's columns: if access is ROW_BY_ROW, in the child's output; else in the scanned table.
 	 */
 	AttrNumber *attributes;
+
 	/* How the key's columns are read from pages; NULL if access is ROW_BY_ROW. */
 	struct JoinBatchColumn *batch_columns;
+
 	/* The number of integers in page batches that were not at a fixed offset in their row. */
 	uint64		walked;
 	uint64		sample_tested;	/* The number of rows probed in the gate's present sample. */
 	uint64		sample_removed;
+
 	/* While the filter is disabled: the number of rows until the next sample; else 0. */
 	uint64		pause;
+
 	/* The length of the last pause in rows; 0: the last sample did not disable the filter. */
 	uint64		last_pause;
 	JoinProbeCounts counts;
@@ -114,20 +131,24 @@ typedef struct JoinProbeOrder
 	/* The indexes of all filters of the node, in the order in which they are to be probed now. */
 	int		   *filters;
 	int			n;
+
 	/*
 	 * The order that was decided last, which EXPLAIN shows, since filters[] may be that of a trial.
 	 */
 	int		   *decided;
+
 	/*
 	 * The rank of each filter, by its index: the fraction of rows that it dropped in the last
 	 * trial, divided by the cost of probing it.
 	 */
 	double	   *ranks;
+
 	/*
 	 * During a trial, in which each filter in turn is probed first: the index of the filter whose
 	 * turn it is; else -1.
 	 */
 	int			turn;
+
 	/*
 	 * The fields "tested", "removed" and "walked" are the counts, before its turn, of the filter
 	 * whose turn it is.
@@ -135,6 +156,7 @@ typedef struct JoinProbeOrder
 	uint64		tested;
 	uint64		removed;
 	uint64		walked;
+
 	/* The number of rows until the turn ends, or until the next trial. */
 	uint64		left;
 } JoinProbeOrder;

@@ -52,8 +52,10 @@ struct JoinHeapBatch
 {
 	/* Whether rows are probed in page batches; if not, all is done row by row. */
 	bool		in_batches;
+
 	/* Whether some filters that conditions name now wait for some of the scan's conditions. */
 	bool		some_wait;
+
 	/* List of ExprState: the scan's conditions; NIL: no filter ever waits for them. */
 	List	   *conditions;
 
@@ -82,6 +84,7 @@ struct JoinHeapBatch
 	int			cold;
 
 	JoinBatchScratch *scratch;	/* Memory for the rows of one page; NULL: no page was probed yet. */
+
 	/* The numbers of those rows of the page that pass all filters. */
 	uint16		passing[MaxHeapTuplesPerPage];
 };

@@ -29,20 +29,24 @@ typedef struct JoinBatchScratch
 {
 	HeapTupleHeader rows[MaxHeapTuplesPerPage];
 	uint64		hashes[MaxHeapTuplesPerPage];
+
 	/*
 	 * The hashes of a column of the key other than the first, before they are combined with
 	 * "hashes".
 	 */
 	uint64		column[MaxHeapTuplesPerPage];
+
 	/* The indexes in rows[] of those rows whose column is not at a fixed offset. */
 	uint16		slow_rows[MaxHeapTuplesPerPage];
 	bool		null[MaxHeapTuplesPerPage];
+
 	/*
 	 * Whether the row's key was not fetched, because it is compressed or in a TOAST table: the row
 	 * passes.
 	 */
 	bool		spared[MaxHeapTuplesPerPage];
 	bool		pass[MaxHeapTuplesPerPage];
+
 	/* The heads of the hash buckets that were prefetched. */
 	HashJoinTuple *buckets[JOIN_BUCKETS_PREFETCHED];
 } JoinBatchScratch;

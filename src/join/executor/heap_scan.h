@@ -23,10 +23,12 @@
 typedef struct JoinPrunedScan
 {
 	bool		active;
+
 	/* The node's filters; those that have found blocks say which blocks to leave out. */
 	JoinProbe  *probes;
 	int			nprobes;
 	BlockNumber next;			/* The next block to check; not used in a parallel scan. */
+
 	/*
 	 * The number of blocks left to check, from "next" on and wrapping around at the end of the
 	 * table.

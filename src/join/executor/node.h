@@ -37,6 +37,7 @@ typedef struct JoinNodeDsm
 	 * a probe node below a Gather: the leader's copies of filters of joins above the Gather.
 	 */
 	JoinShared	filters[FLEXIBLE_ARRAY_MEMBER];
+
 	/* An array of JoinCounts follows filters[]: nfilters elements for each worker. */
 } JoinNodeDsm;
 
@@ -44,10 +45,12 @@ typedef struct JoinNodeDsm
 typedef struct JoinParallel
 {
 	JoinNodeDsm *dsm;			/* The shared memory of the node; NULL: the node has none now. */
+
 	/* In a leader with workers: the shared memory segment that "dsm" is in. */
 	dsm_segment *segment;
 	CustomScanState *node;
 	void		(*left) (CustomScanState *node, JoinNodeDsm *dsm);
+
 	/*
 	 * A callback that forgets "segment" when the query's memory is freed; its func is NULL if the
 	 * callback is not registered.
@@ -67,24 +70,31 @@ typedef struct JoinBuildState
 {
 	CustomScanState css;
 	JoinFilterInfo *info;
+
 	/* The filter that the node builds; NULL: the node only returns its child's rows. */
 	JoinFilter *filter;
+
 	/* Whether all rows of the build side have been read; only a rescan leads to a new build. */
 	bool		ended;
+
 	/*
 	 * How each column of the filter's key is hashed.  This array and those below have an element
 	 * for each column of the key.
 	 */
 	JoinKey    *keys;
+
 	/*
 	 * The build side's expression for each key column; NULL: the column is an attribute of the
 	 * child's rows.
 	 */
 	ExprState **expressions;
+
 	/* The numbers in the present row's key; set for columns of an integer type only. */
 	int64	   *numbers;
+
 	/* What is pushed to foreign servers by each column; NULL: nothing is. */
 	JoinForeign **foreign_of;
+
 	/* List of JoinForeign: the elements of foreign_of[] that are not NULL. */
 	List	   *foreign;
 	JoinParallel parallel;
@@ -97,6 +107,7 @@ typedef struct JoinProbeState
 	CustomScanState css;
 	JoinFilterInfo *infos;
 	bool		has_stored;		/* Whether the query names some of the filters in conditions. */
+
 	/*
 	 * The number of filters in use: one for each element of infos[]; 0: this node only returns its
 	 * child's rows.
@@ -104,12 +115,16 @@ typedef struct JoinProbeState
 	int			nprobes;
 	JoinProbe  *probes;
 	JoinProbeOrder  *order;			/* The order in which the node's filters are probed. */
+
 	/* The child's scan in page batches; NULL: the child was not taken over. */
 	JoinHeapBatch *batch;
+
 	/* The function that returns the node's next row, unless its partition is skipped. */
 	ExecProcNodeMtd exec;
+
 	/* Whether the child's rows are of a partition that some filter may skip. */
 	bool		may_skip;
+
 	/* Whether the partition that may be skipped was read or skipped since the last rescan. */
 	bool		begun;
 	JoinParallel parallel;

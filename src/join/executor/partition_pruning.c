@@ -47,27 +47,33 @@
 typedef struct Parent
 {
 	Index		rti;
+
 	/* List of int: the filter's key columns that prune, as in JoinAncestorInfo. */
 	const List *columns;
 	PartitionDesc desc;
 	PartitionKey key;
+
 	/*
 	 * The index of the partition that was found last, as partitions are mostly executed in the
 	 * order of their bounds.
 	 */
 	int			last_found;
+
 	/*
 	 * The number of partitions, from the first one on, whose bounds the snapshot is known to agree
 	 * with.
 	 */
 	int			nsettled;
+
 	/* The build (JoinFilter.keys_build) that the next fields belong to; 0: none yet. */
 	uint64		build;
+
 	/*
 	 * The reason why nothing is known of any partition; JOIN_NO_REASON: "live" has those that can
 	 * match.
 	 */
 	JoinReason	unknown;
+
 	/* The indexes, in the partition descriptor, of the partitions that can match. */
 	Bitmapset  *live;
 } Parent;

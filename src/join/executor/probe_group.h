@@ -19,23 +19,30 @@ typedef struct JoinProbeGroup
 {
 	/* How the columns of the key are hashed; NULL: it is not prepared yet. */
 	JoinKey    *keys;
+
 	/* The expression context in which keys are hashed; NULL: there is none yet. */
 	ExprContext *context;
+
 	/* Memory for the rows of a page; NULL: no node has probed a page yet. */
 	struct JoinBatchScratch *scratch;
+
 	/* The join's hash function, for bucket_prefetch.c; NULL: it has not been looked up yet. */
 	FmgrInfo   *bucket_hash;
+
 	/*
 	 * List of JoinProbe: the filter's entries in those probe nodes that may skip partitions by it.
 	 */
 	List	   *probes;
+
 	/*
 	 * List of the partitioned tables whose partitions the filter can prune; kept by
 	 * partition_pruning.c.
 	 */
 	List	   *parents;
+
 	/* The number of keys that were looked up in the partition bounds of all partitioned tables. */
 	uint64		lookups;
+
 	/* The build (JoinFilter.keys_build) that "lookups" counts for; 0: none yet. */
 	uint64		lookups_build;
 } JoinProbeGroup;

@@ -22,6 +22,7 @@ typedef enum JoinAnswer
 	/* The answer is not known yet: no key was hashed since the last rescan. */
 	JOIN_ANSWER_NOT_YET,
 	JOIN_ANSWER_PROBE,			/* The filter must be probed with the hash of the row's key. */
+
 	/* All rows pass, as the filter is NULL: nothing is known of its keys. */
 	JOIN_ANSWER_YES,
 	JOIN_ANSWER_NO				/* No row passes, as the filter has no keys. */
@@ -35,13 +36,17 @@ typedef struct JoinStored
 	 */
 	JoinKey		key;
 	JoinAnswer	answer;
+
 	/* The number of the scan's conditions that come before the condition that names the filter. */
 	int			before;
+
 	/* The number of the scan's conditions that the filter waits for now; set by heap_batch.c. */
 	int			waits;
+
 	/* Whether hashing a key may fail, even if it did not for the keys before. */
 	bool		may_fail;
 	ExprState  *expression;		/* The expression that the query has for the filter. */
+
 	/* The context in which the filter is evaluated; its value stays until the next rescan. */
 	ExprContext *econtext;
 	BloomfamFilter filter;

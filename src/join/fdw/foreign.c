@@ -72,28 +72,36 @@
 struct JoinForeign
 {
 	EState	   *estate;
+
 	/* List of JoinForeignInfo: the executor parameters for this key column. */
 	List	   *infos;
 	Oid			type;			/* The type of the keys on the build side. */
 	Oid			collation;
+
 	/* The node above all foreign scans of the filter; NULL: it is not known yet. */
 	PlanState  *probe_side;
 	bool		has_filter;		/* Whether some foreign scan may be sent a filter. */
+
 	/* Whether some foreign scan may be sent a filter, but not the keys. */
 	bool		filter_alone;
+
 	/* The hash function for the filter's keys; NULL: it has not been needed yet. */
 	BloomfamHasher *hasher;
+
 	/*
 	 * The keys of the filter; NULL: there are none yet, there are too many, or they are listed
 	 * instead.
 	 */
 	Builder    *builder;
 	bool		abandoned;		/* Whether the filter was given up, because it has too many keys. */
+
 	/* The keys and bounds to be sent as plain values; NULL: none are sent. */
 	JoinKeyList *list;
+
 	/* The memory context of the parameters' values, which is reset for each build. */
 	MemoryContext values;
 	JoinSent	sent;
+
 	/* Whether keys or bounds were sent, and the query has not ended yet. */
 	bool		in_doubt;
 	MemoryContextCallback callback;

@@ -21,6 +21,7 @@ typedef enum JoinGuess
 {
 	JOIN_GUESSES_NOTHING,
 	JOIN_GUESSES_FRACTION,		/* The fraction of rows that are dropped is a guess. */
+
 	/* The number of rows is a guess, and so the fraction that is dropped is one as well. */
 	JOIN_GUESSES_ROWS
 } JoinGuess;
@@ -36,6 +37,7 @@ typedef struct JoinSent
 {
 	bool		keys;			/* Whether a list of keys was sent. */
 	int			nkeys;			/* The number of keys that were sent. */
+
 	/*
 	 * The reason why the list of keys was dropped; JOIN_NO_REASON: it was not, or there was no
 	 * list.

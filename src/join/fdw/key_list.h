@@ -22,6 +22,7 @@ typedef struct JoinKeyList
 	/* The reason why the list was dropped; JOIN_NO_REASON: it was not. */
 	JoinReason	reason;
 	struct keylist_hash *distinct;	/* The distinct keys; NULL: the list was dropped. */
+
 	/* Whether a key was added.  If so, and the type has bounds, "least" and "greatest" are set. */
 	bool		any;
 	Datum		least;
@@ -32,8 +33,10 @@ typedef struct JoinKeyList
 	int16		typlen;
 	bool		typbyval;
 	bool		is_text;
+
 	/* The type's comparison function; fn_oid 0: no bounds are collected. */
 	FmgrInfo	compare;
+
 	/*
 	 * A function that is called with each key of a list that is about to be dropped; NULL: none is
 	 * called.

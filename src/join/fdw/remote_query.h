@@ -18,6 +18,7 @@
 typedef struct JoinRemoteCondition
 {
 	const Var  *key;			/* The column, as bloomfam_join_remote_scan_column() returns it. */
+
 	/* The foreign table that the column is of; 0: its server was not asked for types. */
 	Oid			table;
 
@@ -26,9 +27,11 @@ typedef struct JoinRemoteCondition
 	 * -1: that one is not.
 	 */
 	int			filter;
+
 	/* The schema of the extension's functions on the foreign server; set if "filter" is not -1. */
 	const char *schema;
 	int			keys;			/* The parameter for all keys, an array of "type". */
+
 	/*
 	 * The parameters for the smallest and the largest key, of "type"; both are -1, or neither is.
 	 */

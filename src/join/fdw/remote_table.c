@@ -68,14 +68,19 @@
 typedef struct RemoteTable
 {
 	Oid			table;			/* The foreign table, which is the hash key. */
+
 	/* The OID of the foreign table's row type, by which plans depend on the table. */
 	Oid			row_type;
+
 	/* The reason why the columns' types are not known; JOIN_NO_REASON: they are. */
 	JoinReason	reason;
+
 	/* The number of the foreign table's attributes; 0: it is not known. */
 	int			natts;
+
 	/* The types on the foreign server, for each attribute of the foreign table. */
 	JoinRemoteColumn *columns;
+
 	/* The average width of a remote row in bytes; 0: it is not known. */
 	int32		width;
 	bool		size_asked;
@@ -396,8 +401,10 @@ count_attributes(Oid table)
 typedef struct Answer
 {
 	int			natts;
+
 	/* The types on the foreign server, for each attribute of the foreign table. */
 	JoinRemoteColumn *columns;
+
 	/* The average width of a remote row in bytes, as far as the types tell. */
 	int32		width;
 } Answer;
@@ -445,6 +452,7 @@ typedef struct Question
 	const char *schema;
 	List	   *tables;			/* List of OIDs of the foreign tables. */
 	bool		is_too_old;
+
 	/* List of Answer, one for each table; NULL: the server has no such table. */
 	List	   *answers;
 } Question;

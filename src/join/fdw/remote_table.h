@@ -33,6 +33,7 @@ typedef struct JoinRemoteColumn
 typedef struct JoinRemoteSize
 {
 	double		pages;
+
 	/* The number of rows that there is room for in the table's pages. */
 	double		rows;
 } JoinRemoteSize;

@@ -15,6 +15,7 @@ typedef enum JoinClear
 {
 	JOIN_CLEAR_NOTHING,
 	JOIN_CLEAR_KEYS,
+
 	/* Both keys and bounds, as all servers have the type's values in the same order. */
 	JOIN_CLEAR_KEYS_AND_BOUNDS
 } JoinClear;

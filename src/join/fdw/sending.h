@@ -20,6 +20,7 @@ typedef enum JoinSending
 {
 	JOIN_SEND_KEYS,				/* A list of the keys, as plain values. */
 	JOIN_SEND_BOUNDS,			/* The smallest and the largest key, as plain values. */
+
 	/* A Bloom filter of the keys, if both servers have the extension. */
 	JOIN_SEND_FILTER
 } JoinSending;
@@ -31,8 +32,10 @@ typedef struct JoinSendings
 {
 	/* For each form, the reason why it may not be sent; JOIN_NO_REASON: it may. */
 	JoinReason	reasons[JOIN_SENDINGS];
+
 	/* The scan's foreign table, if keys or bounds may be sent; else 0. */
 	Oid			table;
+
 	/*
 	 * The remote column that keys are compared with, in "table"; its type is 0 until the server was
 	 * asked.
@@ -50,6 +53,7 @@ typedef struct JoinForeignKey
 	Oid			server;
 	Oid			table;			/* The foreign table; 0: the scan is of more than one table. */
 	Oid			user;			/* The user who reads the foreign table; 0: the present user. */
+
 	/*
 	 * Whether the query reads anything as a user whose privileges the reader of the foreign table
 	 * does not have.

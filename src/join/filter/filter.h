@@ -76,8 +76,10 @@ typedef enum JoinFilterState
 typedef enum JoinFilterRole
 {
 	JOIN_FILTER_PRIVATE,		/* This process builds the filter for itself. */
+
 	/* All participants of a Parallel Hash build the filter, each from a part of the keys. */
 	JOIN_FILTER_PARTICIPANT,
+
 	/* The leader builds the filter, as its join is above the Gather; this process is a worker. */
 	JOIN_FILTER_COPY
 } JoinFilterRole;
@@ -87,12 +89,16 @@ typedef struct JoinShared
 {
 	/* A JoinFilterState, of a Parallel Hash's filter or of a copy (see JoinFilter.role). */
 	pg_atomic_uint32 state;
+
 	/* The filter's description without its pointers, valid if the state is READY. */
 	JoinFilterProbe design;
+
 	/* The filter's payload, not aligned; InvalidDsaPointer: the filter has none. */
 	dsa_pointer payload;
+
 	/* The list of what is known of the key's columns: one Piece for each column and process. */
 	dsa_pointer_atomic pieces;
+
 	/* 1 if a process could not add its pieces, or will not; else 0. */
 	pg_atomic_uint32 piece_lost;
 
@@ -104,6 +110,7 @@ typedef struct JoinShared
 	/* The fields "area" and "build" belong to a copy, and only the leader uses them. */
 	/* The DSA area that the copy is in; NULL: no copy was left in this JoinShared. */
 	dsa_area   *area;
+
 	/* The value of counts.builds when the copy was left: a later build makes the copy obsolete. */
 	uint64		build;
 } JoinShared;
@@ -117,22 +124,27 @@ typedef struct JoinFilter
 {
 	/* Which process builds the filter; decides which of the fields below are used. */
 	JoinFilterRole role;
+
 	/* The state of the filter in this process: COLLECTING, READY or DISCARDED. */
 	JoinFilterState state;
+
 	/*
 	 * The hash join or merge join that the filter is tied to; NULL: it is not tied to one (yet), so
 	 * no filter is made.  Always NULL if the role is COPY.
 	 */
 	PlanState  *join;
+
 	/*
 	 * Where the join keeps its hash table or sorted rows (bloomfam_join_build_kept()); NULL if join
 	 * is NULL.
 	 */
 	void	  **kept;
+
 	/*
 	 * If state is READY: the hash table, or the sorted rows, that the filter was built along with.
 	 */
 	void	   *table;
+
 	/* Whether the key is a single column of an integer type, hashed as keys[0]. */
 	bool		of_numbers;
 	JoinCollected collected;	/* If state is COLLECTING: the keys collected so far. */
@@ -141,12 +153,14 @@ typedef struct JoinFilter
 	/* The fields "context" and "copies" are used in role PRIVATE. */
 	/* The memory context of collected keys and of the payload; it is reset for each build. */
 	MemoryContext context;
+
 	/* List of JoinShared: the copies that were left to workers, one for each Gather. */
 	List	   *copies;
 
 	/* The fields "shared", "area" and "chunk" are used in roles PARTICIPANT and COPY. */
 	JoinShared *shared;			/* What the processes share of the filter. */
 	dsa_area   *area;			/* The DSA area that the pointers in "shared" refer to. */
+
 	/* PARTICIPANT: the chunk that "collected" stores keys in; InvalidDsaPointer: there is none. */
 	dsa_pointer chunk;
 
@@ -157,18 +171,22 @@ typedef struct JoinFilter
 	/* The number of the key's columns; 0: no column is collected or used for pruning. */
 	int			ncolumns;
 	JoinKeys   *keys;			/* What is known of each column of the key. */
+
 	/*
 	 * The memory context of the columns' lists and of what was found by them.  It is reset for each
 	 * build.  NULL: ncolumns is 0.
 	 */
 	MemoryContext keys_context;
+
 	/* Whether keys[] is complete for the last build; then no column is in phase LISTING. */
 	bool		keys_complete;
+
 	/*
 	 * The hash table, or the sorted rows, that keys[] was collected along with; NULL: there is
 	 * none, or the role is COPY.
 	 */
 	void	   *keys_table;
+
 	/* The number of times that keys[] was completed, by which its users recognize a new build. */
 	uint64		keys_build;
 
@@ -177,6 +195,7 @@ typedef struct JoinFilter
 	 * stays off for the rest of this execution.
 	 */
 	bool		passed_unfiltered;
+
 	/* What the probe nodes of the filter share; NULL: no node probes it yet. */
 	struct JoinProbeGroup *group;
 	JoinBuildCounts counts;		/* Counts of what this process did to build the filter. */

@@ -52,6 +52,7 @@ typedef struct Piece
 {
 	dsa_pointer next;
 	int			column;
+
 	/* What is known of the column, except for its list of numbers, which is at "values" below. */
 	JoinKeys	keys;
 	int64		values[FLEXIBLE_ARRAY_MEMBER];

@@ -24,11 +24,13 @@ typedef enum JoinCollects
 	/* values[] holds hashes: the key is not a single column of an integer type. */
 	JOIN_COLLECTS_HASHES,
 	JOIN_COLLECTS_NUMBERS,		/* values[] holds the keys as numbers. */
+
 	/*
 	 * values[] overflowed: older numbers are bits of the bitmap words[], and values[] holds the
 	 * numbers that are not yet added to it.
 	 */
 	JOIN_COLLECTS_BITMAP,
+
 	/* Only the bounds in JoinKeys are collected, as a bitmap would be too large. */
 	JOIN_COLLECTS_BOUNDS
 } JoinCollects;
@@ -45,10 +47,13 @@ typedef struct JoinCollected
 
 	/* The fields from "words" on are used if "what" is JOIN_COLLECTS_BITMAP. */
 	uint64	   *words;
+
 	/* The number of rows whose keys are in words[], and no longer in values[]. */
 	uint64		nfolded;
+
 	/* The number that the bitmap's first bit stands for, a multiple of 64. */
 	int64		first;
+
 	/* The number that the bitmap's last bit stands for, minus "first". */
 	uint64		span;
 } JoinCollected;
@@ -57,8 +62,10 @@ typedef enum JoinForm
 {
 	/* A Bloom filter of hashes, with a false positive rate of 1 in 200. */
 	JOIN_FORM_BLOOM,
+
 	/* A bitmap with a bit for each number in a range; it has no false positives. */
 	JOIN_FORM_BITMAP,
+
 	/* A range: all numbers in it pass.  It is used if there are too many keys. */
 	JOIN_FORM_RANGE
 } JoinForm;
@@ -76,6 +83,7 @@ typedef struct JoinFilterProbe
 	Size		size;			/* The payload's size in bytes; 0 for a range. */
 	int64		first;			/* BITMAP, RANGE: the smallest number of the range. */
 	uint64		span;			/* BITMAP, RANGE: the largest number of the range, minus "first". */
+
 	/*
 	 * BLOOM: the Bloom filter's head and payload.  BITMAP: only the payload is used; it is an array
 	 * of 64-bit words, and the lowest bit of the first word stands for the number "first".
@@ -89,14 +97,17 @@ typedef struct JoinBuildCounts
 {
 	/* Builds that ended; a filter that processes share is counted by the process that makes it. */
 	uint64		builds;
+
 	/* Builds with too many keys for a Bloom filter or a bitmap, or without memory for one. */
 	uint64		discarded;
 	uint64		bitmaps;		/* Builds whose filter became a bitmap. */
 	uint64		ranges;			/* Discarded builds that left a range as the filter. */
+
 	/* Rows whose keys were collected for a filter; of a shared filter, the rows of this process. */
 	uint64		keys;
 	uint64		bytes;			/* The sum of the payload sizes of all filters made, in bytes. */
 	Size		largest;		/* The largest payload size, in bytes. */
+
 	/* The most memory that was allocated for making a filter, in bytes. */
 	Size		memory;
 } JoinBuildCounts;

@@ -19,12 +19,16 @@
 typedef enum JoinHashKind
 {
 	JOIN_HASH_NONE,				/* The column is not hashed at all, so there is no filter of it. */
+
 	/* An int2, int4 or int8 compared with any of the three: the number is hashed. */
 	JOIN_HASH_NUMBER,
+
 	/* A type of plain_types[] (hash.c) compared with itself: the bytes are hashed. */
 	JOIN_HASH_BYTES,
+
 	/* The 32-bit hash function of the operator family, which the join itself calls. */
 	JOIN_HASH_FAMILY,
+
 	/*
 	 * The 64-bit (extended) hash function of the operator family; only for the server's own types.
 	 */
@@ -36,6 +40,7 @@ typedef enum JoinHashTrust
 {
 	/* Hashing may raise an error: it calls the join's own hash function, which is not leakproof. */
 	JOIN_HASH_MAY_FAIL,
+
 	/*
 	 * Hashing raises no error: it calls a 64-bit function of the server for the server's own types.
 	 */
@@ -47,6 +52,7 @@ typedef enum JoinHashTrust
 typedef struct JoinHashSide
 {
 	Oid			type;			/* The type of the operator's argument on this side. */
+
 	/* The operator family's hash function for this type; 0: no function is called. */
 	Oid			function;
 } JoinHashSide;
@@ -59,6 +65,7 @@ typedef struct JoinHashing
 	JoinHashKind kind;
 	JoinHashSide outer;			/* The probe side, which is left of the operator. */
 	JoinHashSide inner;
+
 	/*
 	 * What hashing the outer side may do.  The join hashes all rows of the inner side in any case.
 	 */
@@ -80,15 +87,18 @@ typedef struct JoinKeyColumn
 	/* The operator that compares the column; the probe side is on its left. */
 	Oid			operator;
 	Oid			collation;		/* The collation that the operator compares by; 0: none. */
+
 	/*
 	 * The column's attribute number in the scanned outer relation, or in the output of the outer
 	 * child.
 	 */
 	AttrNumber	attribute;
+
 	/*
 	 * The inner side's expression, over the inner relations or over the output of the Hash's child.
 	 */
 	Expr	   *inner;
+
 	/* The number of this column's hash key in the join, from 0; 0 while paths are made. */
 	int			hash_key;
 	JoinHashing hashing;
@@ -100,6 +110,7 @@ typedef struct JoinKey
 	/* Hashes a value that is not NULL.  May allocate in the current memory context. */
 	uint64		(*hash) (const struct JoinKey *key, Datum value);
 	int16		typlen;			/* The length of the hashed type, as in pg_type.typlen. */
+
 	/*
 	 * Whether the type is passed by value, as integers, dates and oids are, so that
 	 * bloomfam_join_number() returns the value as a number.  It is the same on both sides.

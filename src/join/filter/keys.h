@@ -20,10 +20,13 @@ typedef enum JoinKeysPhase
 {
 	/* Nothing is known: the column is not collected, or not by all processes. */
 	JOIN_KEYS_UNKNOWN,
+
 	/* The column is being collected: its bounds, and its distinct numbers in a hash table. */
 	JOIN_KEYS_LISTING,
+
 	/* The column is complete: its bounds are known, and "values" has all its distinct numbers. */
 	JOIN_KEYS_LISTED,
+
 	/* Only bounds are collected or known: no list is wanted, or there are too many numbers. */
 	JOIN_KEYS_BOUNDED
 } JoinKeysPhase;
@@ -46,6 +49,7 @@ typedef struct JoinKeys
 {
 	/* The phase that each build begins with: UNKNOWN, LISTING or BOUNDED. */
 	JoinKeysPhase wanted;
+
 	/*
 	 * The column's type on the build side, which is an integer type in the sense of
 	 * JoinKey.integer.
@@ -53,6 +57,7 @@ typedef struct JoinKeys
 	Oid			type;
 	int16		typlen;
 	JoinKeysPhase phase;
+
 	/* The smallest and the largest number; meaningless in phase UNKNOWN. */
 	JoinKeysRange bounds;
 

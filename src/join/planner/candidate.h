@@ -37,19 +37,25 @@ typedef struct JoinPathCandidate
 	JoinCandidate candidate;
 	PlannerInfo *root;
 	const RelOptInfo *built;	/* The relation on the join's build side. */
+
 	/* List of RestrictInfo: the clauses by which the server would do the join. */
 	List	   *clauses;
+
 	/* The range table index of the base relation on the probe side whose columns the keys are. */
 	Index		relid;
+
 	/* Whether fetching the keys takes time, because they are compressed or in a TOAST table. */
 	bool		long_keys;
+
 	/* In a hash join: the cost of comparing one row with the rows of its bucket. */
 	Cost		comparing;
+
 	/*
 	 * The fraction of the base relation that is read if partitions or blocks are pruned; -1: it has
 	 * not been estimated yet.
 	 */
 	double		read;
+
 	/* The number of rows of the base relation that all processes together read. */
 	double		scanned;
 } JoinPathCandidate;

@@ -29,27 +29,35 @@
 typedef struct JoinFilterSite
 {
 	JoinAccess	access;			/* Which rows would be probed there, and how. */
+
 	/* Whether fetching the keys takes time, because they are compressed or in a TOAST table. */
 	bool		long_keys;
+
 	/* The number of rows that one process reads before the scan's conditions are evaluated. */
 	double		rows_before;
+
 	/* The number of rows of one process that the scan's conditions leave. */
 	double		rows_after;
 	Cost		condition_cost;	/* The cost of evaluating the scan's conditions for one row. */
+
 	/* What all rows of the site cost above it, up to the join and in the join. */
 	Cost		passing;
+
 	/* The cost of reading the rows of the site; 0 if it is not known. */
 	Cost		scanning;
+
 	/*
 	 * The number of pages that parallel workers read; 0 in a serial plan, and while a finished plan
 	 * is judged.
 	 */
 	double		shared_pages;
+
 	/*
 	 * The fraction of the scan that is read if partitions or blocks are pruned; 1 if that is not
 	 * known.
 	 */
 	double		read;
+
 	/*
 	 * The fraction of the probed rows, in thousandths, that the filter must drop to be worth
 	 * probing; set by bloomfam_join_estimate().
@@ -62,11 +70,13 @@ typedef struct JoinForeignSite
 {
 	/* The number of rows that the foreign server would send without the filter. */
 	double		rows;
+
 	/*
 	 * What the server charges for fetching the rows; no more than that can be subtracted from a
 	 * path's cost.  0 while a finished plan is judged.
 	 */
 	Cost		charged;
+
 	/*
 	 * Whether the scan is asynchronous, so that no row is probed above it and it has no
 	 * JoinFilterSite.
@@ -83,9 +93,11 @@ typedef struct JoinEstimate
 	 * evaluated.
 	 */
 	double		probed;
+
 	/* Whether the number of rows, or the fraction that is dropped, is only a guess. */
 	JoinGuess	guess;
 	double		most;			/* The largest number of keys with which the filter may be tried. */
+
 	/*
 	 * How many times longer a probe takes than a probe of a filter that is in the processor's
 	 * cache.
@@ -103,26 +115,33 @@ typedef struct JoinCandidate
 {
 	const JoinKeyColumn *columns;
 	int			ncolumns;
+
 	/* The number of rows on the build side, of all processes together. */
 	double		keys;
+
 	/*
 	 * Whether these are the rows of a whole table, which statistics count, so that the number is
 	 * certain.
 	 */
 	bool		keys_are_sure;
+
 	/*
 	 * The table on the build side whose column the first key is; 0: that key is not a table's
 	 * column, or the hash table is shared.
 	 */
 	Oid			table;
+
 	/* The attribute number of the first key in "table"; 0 if table is 0. */
 	AttrNumber	attribute;
 	double		drop;			/* The fraction of the probed rows that match no key. */
+
 	/* The fraction of the sites' rows that other filters leave; 1 if that is not known. */
 	double		left;
 	List	   *sites;			/* List of JoinFilterSite: where rows would be probed. */
+
 	/* List of JoinForeignSite: the foreign scans that would be sent the keys or a filter. */
 	List	   *foreign;
+
 	/* What the cost model expects of the candidate; set by bloomfam_join_estimate(). */
 	JoinEstimate estimate;
 } JoinCandidate;

@@ -16,6 +16,7 @@ typedef struct JoinKeyDecision
 {
 	/* The reason why the key has no filter; JOIN_NO_REASON: it has one. */
 	JoinReason	reason;
+
 	/* The filter that was considered for the key; NULL: none was considered. */
 	const JoinPushdown *pushdown;
 } JoinKeyDecision;

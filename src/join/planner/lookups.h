@@ -15,6 +15,7 @@
 typedef struct JoinLookups
 {
 	Cost		cost;			/* The cost of the nested loop; 0 if there is none. */
+
 	/* The part of the scan's cost that is due to pages that the lookups would read as well. */
 	Cost		pages;
 } JoinLookups;

@@ -32,8 +32,10 @@
 typedef struct Parent
 {
 	Index		rti;
+
 	/* The attribute numbers of the filter's key columns in this table; 0: not a column of it. */
 	AttrNumber *attributes;
+
 	/*
 	 * The numbers of the key columns that prune the table's partitions; NIL: they cannot be pruned.
 	 */

@@ -16,16 +16,19 @@
 typedef struct JoinPartitionAncestors
 {
 	const JoinPushdown *pushdown; /* The filter that is being added. */
+
 	/*
 	 * Array by range table index of the child relation: its AppendRelInfo, or NULL.  It serves all
 	 * filters of the plan.  NULL: it has not been needed yet.
 	 */
 	AppendRelInfo **of_child;
+
 	/*
 	 * List of the partitioned tables looked at so far for this filter, and of the columns that
 	 * prune them.
 	 */
 	List	   *parents;
+
 	/*
 	 * The last reason found why no target's partition can be skipped; JOIN_NO_REASON: some can be
 	 * skipped, or no partition is scanned.

@@ -66,11 +66,13 @@ typedef struct Offer
 	RelOptInfo *joinrel;
 	JoinType	jointype;
 	JoinPathExtraData *extra;
+
 	/*
 	 * Whether a filter may save anything; if not, the join is offered only because a join below it
 	 * was.
 	 */
 	bool		filters;
+
 	/* The cost of a join below that was offered for less than its real cost; 0: there is none. */
 	Cost		discounted;
 	Cost		saved;			/* What the filter saves, minus what it costs. */

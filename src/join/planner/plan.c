@@ -36,8 +36,10 @@ typedef struct PlanContext
 {
 	JoinPlanInfo plan_info;
 	bool		row_security;
+
 	/* The number of workers that run the current part of the plan; 0: only the leader runs it. */
 	int			workers;
+
 	/* List of the plan nodes above the current node, the nearest first. */
 	List	   *ancestors;
 	List	   *decisions;		/* List of JoinDecision: one for each join so far. */

@@ -21,26 +21,32 @@ typedef struct JoinCrossed
 {
 	/* Whether the filter was pushed through a Gather, so that its join is above the Gather. */
 	bool		below_gather;
+
 	/*
 	 * Whether the filter was pushed through the Hash of a lower join, or a set operation that
 	 * hashes.
 	 */
 	bool		below_hash;
+
 	/*
 	 * Whether the filter was pushed through a node that reads all rows before it returns the first
 	 * one.
 	 */
 	bool		read_to_end;
+
 	/* Whether the filter was pushed through a node that keeps rows and returns them later. */
 	bool		materialized;
+
 	/*
 	 * Whether it was pushed through an aggregate or the like: once a row of a key has passed, every
 	 * later row of that key must pass.
 	 */
 	bool		all_or_none;
+
 	/* The number of workers that run this part of the plan; 0: only the leader runs it. */
 	int			workers;
 	int			nodes;			/* The number of nodes that the filter was pushed through. */
+
 	/*
 	 * The slot of the child of the last Append that the filter was pushed through; NULL: there was
 	 * none.
@@ -58,10 +64,13 @@ typedef struct JoinForeignTarget
 	JoinForeignSite site;
 	ForeignScan *scan;
 	bool		volatile_free;	/* Whether none of the scan's conditions and columns is volatile. */
+
 	/* The key's columns among the scan's output columns; NULL: nothing may be sent. */
 	const AttrNumber *attributes;
+
 	/* The number of the key's first column by which anything may be sent, from 0. */
 	int			column;
+
 	/* What may be sent for that column, and the reasons why the rest may not. */
 	JoinSendings sendings;
 	List	   *infos;			/* List of JoinForeignInfo: what the scan is sent; set in plan.c. */
@@ -76,15 +85,19 @@ typedef struct JoinTarget
 	JoinFilterSite site;
 	Plan	  **slot;
 	const AttrNumber *attributes;
+
 	/* What the filter was pushed through from its join, the join included, to the target. */
 	JoinCrossed	crossed;
+
 	/* The foreign scan at the target; NULL: no foreign scan is there. */
 	JoinForeignTarget *foreign;
+
 	/*
 	 * List of JoinAncestorInfo, if the keys tell whether the partition scanned here can match, else
 	 * NIL; set in plan.c.
 	 */
 	List	   *ancestors;
+
 	/*
 	 * The columns of the key for which the scanned table has an index that can be searched for
 	 * keys; set in plan.c.
@@ -98,33 +111,44 @@ typedef struct JoinPushdown
 	/* The filter as the cost model sees it; its sites are those of the targets. */
 	JoinCandidate candidate;
 	const JoinPlanInfo *plan_info;
+
 	/* The join: a HashJoin, or a MergeJoin whose outer side is a Sort. */
 	Join	   *join;
+
 	/*
 	 * The Hash, or that Sort.  It reads the build side to its end before the join asks the probe
 	 * side for a row, or can be made to do so.
 	 */
 	Plan	   *keeper;
 	Plan	  **probe_side;		/* The slot of the join's probe side. */
+
 	/* Whether the filter may be pushed through nodes that keep rows. */
 	bool		crosses_materialization;
+
 	/* The reason why nothing can be sent to foreign scans; JOIN_NO_REASON: it may be sent. */
 	JoinReason	not_to_foreign;
+
 	/*
 	 * While targets are looked for: what the filter has been pushed through so far, without the
 	 * join.
 	 */
 	JoinCrossed	crossed;
+
 	/* List of JoinTarget: the places where the filter is to drop rows. */
 	List	   *targets;
+
 	/* List of JoinForeignTarget: the foreign scans that the filter was pushed down to. */
 	List	   *foreign;
+
 	/* Whether the numbers of probed rows are those of one of several processes. */
 	bool		per_process;
+
 	/* The reason why the join may not build first; JOIN_NO_REASON: it may. */
 	JoinReason	not_first;
+
 	/* The filter's number in the plan, from 1, set in plan.c; 0: the filter is not made. */
 	int			number;
+
 	/*
 	 * The number of the executor parameter by which the build node and the probe nodes find the
 	 * filter.

@@ -51,6 +51,7 @@ typedef struct Walker
 {
 	/* The plan that the expression belongs to; NULL: there is no plan yet. */
 	const JoinPlanInfo *plan_info;
+
 	/* The domains whose CHECKs are being examined, as a CHECK may refer to its own domain. */
 	List	   *domains;
 } Walker;

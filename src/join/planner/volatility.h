@@ -23,31 +23,39 @@ typedef struct JoinPlanInfo
 {
 	PlannedStmt *stmt;
 	int			highest_node_id;
+
 	/*
 	 * Whether the plan has a hash join or merge join; if not, the sets of nodes below are not
 	 * complete.
 	 */
 	bool		has_join;
 	bool		has_barrier;	/* Whether a view or subquery in the query is a security barrier. */
+
 	/* The parameters by which EvalPlanQual signals scans; they never change in the plan itself. */
 	Bitmapset  *epq_params;
+
 	/*
 	 * The 1-based plan_ids of subplans with volatile functions or row locks: dropping rows would
 	 * change how often these run.
 	 */
 	Bitmapset  *volatile_subplans;
+
 	/*
 	 * The parameters that are set by running a volatile subplan, when they are first needed
 	 * (initPlans).
 	 */
 	Bitmapset  *volatile_params;
+
 	/* The parameters that are set once in the plan, by initPlans that depend on no parameter. */
 	Bitmapset  *fixed_params;
 	Bitmapset  *volatile_nodes; /* The nodes with an expression of their own that is volatile. */
+
 	/* The nodes that are volatile themselves, or have a volatile node below them. */
 	Bitmapset  *volatile_trees;
+
 	/* The nodes that may return other rows each time they are executed. */
 	Bitmapset  *unrepeatable_trees;
+
 	/* List of JoinPushdown: the filters that were added to the plan so far. */
 	List	   *filters;
 } JoinPlanInfo;

@@ -44,6 +44,7 @@ typedef struct KeyReport
 	const char *reason;			/* The reason why the key has no filter; NULL: it has one. */
 	Figure		figures[MAX_FIGURES];
 	int			nfigures;
+
 	/* What foreign scans may be sent of the filter; NULL: there are no foreign scans. */
 	const char *sent;
 } KeyReport;
@@ -278,6 +279,7 @@ typedef struct ExplainContext
 {
 	ExplainState *es;
 	bool		begun;			/* Whether a decision has been shown. */
+
 	/* List of the plan nodes above the current node, the nearest first. */
 	List	   *ancestors;
 } ExplainContext;
@@ -450,14 +452,17 @@ has_subquery(Node *node, void *unused)
 typedef struct OtherJoin
 {
 	NodeTag		node;
+
 	/* The offset of the list of conditions in the plan node's struct. */
 	size_t		conditions;
+
 	/*
 	 * Whether the conditions are between a nested loop's outer row and the node's rows; if not,
 	 * they are between the node's own two sides.
 	 */
 	bool		looks_up;
 	const char *label;
+
 	/* The reason why there is no hash join, unless find_reason() finds another one. */
 	JoinReason	reason;
 } OtherJoin;

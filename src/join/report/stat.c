@@ -60,6 +60,7 @@ typedef enum StatCounter
 {
 	STAT_EXECUTIONS,			/* The number of executions of plans with filters. */
 	STAT_BUILT,					/* The number of filters that were made. */
+
 	/* Filters that were not made as a Bloom filter or bitmap, as there were too many keys. */
 	STAT_DISCARDED,
 	STAT_DISABLED,				/* Filters that the gate had disabled at the end of an execution. */
@@ -91,8 +92,10 @@ typedef struct StatEntry
 {
 	StatRow		row;
 	int			next;			/* The index of the next entry in the same bucket. */
+
 	/* The use count: the number of executions since the clock hand passed, at most MOST_USES. */
 	int			uses;
+
 	/* The index of the first entry in the bucket that has this entry's index as its number. */
 	int			first;
 } StatEntry;
@@ -285,6 +288,7 @@ bloomfam_join_stat_init(void)
 typedef struct Collected
 {
 	uint64		counts[STAT_COUNTERS];
+
 	/*
 	 * The numbers of the filters that were disabled; a filter may be probed at several targets, but
 	 * counts once.
