@@ -788,132 +788,66 @@ CREATE TABLE colours (id int, name text);
 INSERT INTO colours VALUES (1, 'red'), (2, 'green'), (3, 'blue'), (4, NULL);
 
 -- docs/sql.md, example 2
-SELECT bloom_create(10)::bytea::bloomfilter = bloom_create(10) AS there_and_back;
-SELECT '\x00'::bytea::bloomfilter;
-
--- docs/sql.md, example 3
 SELECT bloom_agg(name) @~ 'red' AS text, bloom_agg(id) @~ '3' AS number, bloom_filter_keys(bloom_agg(id), '{1,77,2}') AS keys
 FROM colours;
-SELECT bloom_agg(DISTINCT date '2024-02-29' + id) @~ '2024-03-01' FROM colours;
 SELECT bloom_add(bloom_create(100), '5');
 
+-- docs/sql.md, example 3
+SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
+FROM (SELECT bloom_agg(name) AS f FROM colours UNION ALL SELECT bloom_agg(name, 0.001, 'standard', 1000) FROM colours) s, bloom_info(f) i
+ORDER BY capacity;
+
 -- docs/sql.md, example 4
-SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
-FROM bloom_info((SELECT bloom_agg(name) FROM colours)) i
-UNION ALL
-SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
-FROM bloom_info((SELECT bloom_agg(name, 'standard') FROM colours)) i
-UNION ALL
-SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
-FROM bloom_info((SELECT bloom_agg(name, 0.001, 'standard', 1000) FROM colours)) i
-ORDER BY capacity, kind;
-
--- docs/sql.md, example 5
-SELECT bloom_agg(bloom_key(name)) = bloom_agg(name) AS the_same FROM colours;
-
--- docs/sql.md, example 6
-SELECT bloom_create(1000, key_type => 'bigint') @~ 1 AS contains_1, bloom_create(1000) @~ 'a' AS contains_a;
-SELECT kind, target_fpr FROM bloom_info(bloom_create(1000, 'Counting'));
-
--- docs/sql.md, example 7
 SELECT bloom_add_all(bloom_create(100), ARRAY['red', 'green', NULL]) @~ 'green' AS green;
 SELECT bloom_add(bloom_agg(id), 5) FROM colours WHERE false;
 SELECT bloom_add(bloom_create(100) | bloom_agg(id), 5) @~ 5 AS five FROM colours WHERE false;
 
--- docs/sql.md, example 8
+-- docs/sql.md, example 5
 SELECT added, bloom_cardinality(filter)::int AS keys
 FROM bloom_add_new((SELECT bloom_agg(id, 0.001, 'blocked', 100) FROM colours), ARRAY[3, 7, NULL, 7, 8]);
 
--- docs/sql.md, example 9
+-- docs/sql.md, example 6
 SELECT f @~ 'red' AS red, bloom_remove(f, 'red') @~ 'red' AS removed
 FROM (SELECT bloom_agg(name, 0.01, 'cuckoo') AS f FROM colours) s;
 SELECT bloom_remove_all(bloom_agg(name, 0.01, 'cuckoo'), ARRAY['red', 'black']) FROM colours;
 
--- docs/sql.md, example 10
-SELECT i.kind, i.key_type, i.capacity, i.hashes
-FROM bloom_info(bloom_from_parquet(bloom_to_parquet(bloom_create(1000, 0.01, 'parquet')), 'numeric', 'decimal(18,2)')) i;
-SELECT bloom_from_parquet('\x1540', 'int');
-SELECT bloom_to_parquet(bloom_agg(id)) FROM colours;
-
--- docs/sql.md, example 11
+-- docs/sql.md, example 7
 WITH f AS (SELECT bloom_agg(id) AS filter FROM colours)
 SELECT bloom_may_contain(filter, 2) AS two, filter @~ 77 AS seventyseven, 3::bigint ~@ filter AS three,
        filter @~ NULL::int AS null_key, NULL::bloomfilter @~ 2 AS null_filter, 2 ~@ ANY (ARRAY[filter, filter]) AS any_of
 FROM f;
 
--- docs/sql.md, example 12
+-- docs/sql.md, example 8
 WITH f AS (SELECT bloom_agg(id) AS filter FROM colours)
 SELECT bloom_may_contain_any(filter, ARRAY[77, 1]) AS any_of, bloom_may_contain_all(filter, ARRAY[77, 1]) AS all_of,
        bloom_may_contain_any(filter, ARRAY[77, NULL]) AS any_with_null, bloom_may_contain_all(filter, ARRAY[77, NULL]) AS all_with_null
 FROM f;
 
--- docs/sql.md, example 13
+-- docs/sql.md, example 9
 SELECT bloom_filter_keys(bloom_agg(id), ARRAY[77, 3, NULL, 1]) FROM colours;
 
--- docs/sql.md, example 14
+-- docs/sql.md, example 10
 SELECT bloom_which(ARRAY[bloom_agg(id), bloom_agg(id + 10), NULL], 3) FROM colours;
 
--- docs/sql.md, example 15
+-- docs/sql.md, example 11
 SELECT bloom_count(f, 'red') AS red, bloom_count(f, 'green') AS green, bloom_count(f, 'black') AS black
 FROM (SELECT bloom_agg(c, 0.01, 'counting') AS f FROM unnest('{red,red,red,green}'::text[]) c) s;
 
--- docs/sql.md, example 16
+-- docs/sql.md, example 12
 SELECT bloom_key('red'::text), bloom_hash(bloom_key(1::smallint)) = bloom_hash(bloom_key(1::bigint)) AS one_family;
 
-SELECT bloom_agg(name) @~ bloom_key('red'::text) AS red FROM colours;
-
--- docs/sql.md, example 17
-SELECT bloom_shard('red'::text, 16) AS red, bloom_shard(bloom_key('red'::text), 16) AS hashed, bloom_shard(1::bigint, 16) = bloom_shard(1, 16) AS one_family;
-
--- docs/sql.md, example 18
-\o /dev/null
-\set VERBOSITY terse
-CREATE TABLE customers AS
-SELECT id, CASE WHEN id % 100 = 0 THEN 'IS' ELSE 'DE' END AS country
-FROM generate_series(1::bigint, 20000) id;
-
-CREATE TABLE orders AS
-SELECT id, 1 + id * 7919 % 20000 AS customer_id, id % 500 AS amount
-FROM generate_series(1::bigint, 100000) id;
-
-ANALYZE customers, orders;
-
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
-SELECT count(*), sum(o.amount)
-FROM orders o
-JOIN customers c ON c.id = o.customer_id
-WHERE c.country = 'IS'
-  AND bloom_may_contain((SELECT bloom_agg(id) FROM customers WHERE country = 'IS'), o.customer_id);
-\o
-\set VERBOSITY default
-
--- docs/sql.md, example 19
-SELECT bloom_filter_keys(bloom_create(100, 0.001) | bloom_agg(id, 0.001), ARRAY[1, 2, 3, 4, 5]) FROM colours;
+-- docs/sql.md, example 13
 SELECT bloom_filter_keys(bloom_union_agg(f), ARRAY[1, 2, 3, 4, 5])
 FROM (SELECT bloom_agg(id, 0.001, 'blocked', 100) AS f FROM colours GROUP BY id) s;
 SELECT bloom_agg(id) | bloom_agg(name) FROM colours;
-SELECT bloom_create(100) | bloom_create(100, 0.01, 'standard');
 
--- docs/sql.md, example 20
+-- docs/sql.md, example 14
 SELECT bloom_filter_keys(bloom_intersect_agg(f), ARRAY[1, 2, 3, 4, 5])
 FROM (SELECT bloom_agg(x, 0.001, 'blocked', 100) AS f FROM (VALUES (1, 1), (1, 2), (2, 2), (2, 3)) v(g, x) GROUP BY g) s;
 
--- docs/sql.md, example 21
+-- docs/sql.md, example 15
 SELECT (bloom_info(f)).bits, (bloom_info(bloom_fold(f, 0.01))).bits AS folded
 FROM (SELECT bloom_agg(id, 0.01, 'blocked', 100000) AS f FROM colours) s;
-
--- docs/sql.md, example 22
-SELECT kind, key_type, keys_added, keys_estimated, capacity, hashes, bits
-FROM bloom_info((SELECT bloom_agg(name) FROM colours WHERE false));
-
--- docs/sql.md, example 23
-SELECT kind, bytes, round(bits_per_key::numeric, 2) AS bits_per_key, can_add, can_remove, can_union, choose_when
-FROM bloom_kinds(10000, 1e-6) ORDER BY bits_per_key, kind;
-
--- docs/sql.md, example 24
-SELECT bloom_agg(id) = bloom_agg(id::bigint) AS one_family,
-       bloom_agg(id) = bloom_agg(id, 0.01, 'blocked', 1000) AS other_capacity
-FROM colours;
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
@@ -945,21 +879,6 @@ SELECT id, bloom_filter_keys(keys, '{user:7007,user:8008,user:999999}'::text[]) 
 FROM segments WHERE bloom_may_contain_any(keys, '{user:7007,user:8008,user:999999}'::text[]) ORDER BY id;
 
 -- docs/stored.md, example 3
-SELECT bloom_which(array_agg(keys ORDER BY id), 'user:42042') FROM segments;
-
--- docs/stored.md, example 4
-\o /dev/null
-\set VERBOSITY terse
-CREATE TABLE sale AS SELECT g AS id, g % 90 AS day, g * 7 % 1000 AS amount FROM generate_series(1, 200000) g;
-CREATE TABLE picked AS SELECT bloom_agg(g) AS ids FROM generate_series(1, 200000, 1000) g;
-VACUUM ANALYZE sale;
-SET bloomfam.join_filter = on;
-EXPLAIN (COSTS OFF) SELECT sum(amount) FROM sale WHERE bloom_may_contain((SELECT ids FROM picked), id) AND day < 45;
-RESET bloomfam.join_filter;
-\o
-\set VERBOSITY default
-
--- docs/stored.md, example 5
 CREATE TABLE event (day int, id bigint, what text) PARTITION BY LIST (day);
 DO $$ BEGIN
     FOR d IN 1..20 LOOP EXECUTE format('CREATE TABLE event_%s PARTITION OF event FOR VALUES IN (%s)', d, d); END LOOP;
@@ -968,12 +887,12 @@ CREATE INDEX ON event (id);
 
 CREATE TABLE event_filter (day int PRIMARY KEY, ids bloomfilter);
 
--- docs/stored.md, example 6
+-- docs/stored.md, example 4
 WITH loaded AS (
     INSERT INTO event SELECT x % 20 + 1, x * 7919, 'click' FROM generate_series(1, 20000) x RETURNING day, id)
 INSERT INTO event_filter SELECT day, bloom_agg(id) FROM loaded GROUP BY day;
 
--- docs/stored.md, example 7
+-- docs/stored.md, example 5
 CREATE TABLE event_21 PARTITION OF event FOR VALUES IN (21);
 INSERT INTO event_filter VALUES (21, bloom_create(1000000, key_type => 'bigint'));
 WITH loaded AS (
@@ -981,16 +900,7 @@ WITH loaded AS (
 keys AS (SELECT day, array_agg(id) AS ids FROM loaded GROUP BY day)
 UPDATE event_filter f SET ids = bloom_add_all(f.ids, k.ids) FROM keys k WHERE f.day = k.day;
 
--- docs/stored.md, example 8
-CREATE FUNCTION events_with(key bigint) RETURNS SETOF event LANGUAGE sql STABLE AS $$
-    SELECT e.* FROM event_filter f, LATERAL (SELECT * FROM event WHERE day = f.day AND id = key OFFSET 0) e
-    WHERE bloom_may_contain(f.ids, key)
-$$;
-
-SELECT * FROM events_with(7919 * 500);
-SELECT count(*) AS partitions_to_read FROM event_filter WHERE bloom_may_contain(ids, 5::bigint);
-
--- docs/stored.md, example 9
+-- docs/stored.md, example 6
 CREATE FUNCTION events_of_days_with(key bigint) RETURNS SETOF event LANGUAGE plpgsql STABLE AS $$
 DECLARE
     d int;
@@ -1002,7 +912,7 @@ END $$;
 
 SELECT * FROM events_of_days_with(7919 * 500);
 
--- docs/stored.md, example 10
+-- docs/stored.md, example 7
 CREATE TABLE session (token uuid, at timestamptz DEFAULT now());
 CREATE TABLE session_filter (filter bloomfilter NOT NULL);
 INSERT INTO session_filter VALUES (bloom_create(1000000, 0.01, 'blocked', 'uuid'));
@@ -1022,7 +932,7 @@ INSERT INTO session SELECT ('00000000-0000-0000-0000-' || lpad(i::text, 12, '0')
 
 SELECT bool_and(filter @~ token) AS all_are_there FROM session, session_filter;
 
--- docs/stored.md, example 11
+-- docs/stored.md, example 8
 CREATE TABLE mail (tenant int NOT NULL, address text);
 CREATE TABLE mail_filter (tenant int PRIMARY KEY, addresses bloomfilter NOT NULL);
 
@@ -1041,17 +951,13 @@ CREATE TRIGGER follow_update AFTER UPDATE ON mail REFERENCING NEW TABLE AS new_r
     FOR EACH STATEMENT EXECUTE FUNCTION mail_follow();
 
 INSERT INTO mail SELECT i % 50, 'user' || i || '@example.com' FROM generate_series(1, 20000) i;
-INSERT INTO mail SELECT i % 51, 'user' || i || '@example.org' FROM generate_series(1, 20000) i;
 UPDATE mail SET tenant = 77 WHERE address = 'user50@example.com';
 INSERT INTO mail SELECT tenant, address FROM mail;
 
-SELECT count(*) AS tenants, min(bloom_cardinality(addresses)) > 700 AND max(bloom_cardinality(addresses)) < 900 AS of_800_mails_each,
-    max((bloom_info(addresses)).estimated_fpr) < 0.011 AS the_rate_stays FROM mail_filter WHERE tenant < 50;
-SELECT count(*) AS rows, count(*) FILTER (WHERE addresses IS NOT NULL AND addresses @~ address) AS found
-FROM mail LEFT JOIN mail_filter USING (tenant);
+SELECT count(*) AS rows, count(*) FILTER (WHERE addresses @~ address) AS found FROM mail JOIN mail_filter USING (tenant);
 SELECT tenant FROM mail_filter WHERE addresses @~ 'user50@example.com' ORDER BY tenant;
 
--- docs/stored.md, example 12
+-- docs/stored.md, example 9
 CREATE TABLE payment (id bigint);
 CREATE TABLE payment_pending (id bigint NOT NULL);
 CREATE TABLE payment_filter (filter bloomfilter NOT NULL);
@@ -1086,45 +992,38 @@ SELECT payment_may_have(7) AS before_folding, payment_fold() AS folded;
 INSERT INTO payment SELECT generate_series(501, 600);
 SELECT payment_may_have(7) AS after_folding, payment_may_have(555) AS pending;
 
--- docs/stored.md, example 13
+-- docs/stored.md, example 10
 CREATE TABLE seat (id bigint);
 CREATE TABLE seat_filter (filter bloomfilter NOT NULL);
 INSERT INTO seat_filter VALUES (bloom_create(100000, 0.01, 'counting', 'bigint'));
 
-CREATE FUNCTION seat_gain() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION seat_follow() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE seat_filter SET filter = bloom_add_all(filter, keys)
-    FROM (SELECT array_agg(id) AS keys FROM new_rows) s WHERE keys IS NOT NULL;
+    IF TG_OP IN ('INSERT', 'UPDATE') THEN
+        UPDATE seat_filter SET filter = bloom_add_all(filter, ARRAY(SELECT id FROM new_rows)) WHERE EXISTS (SELECT FROM new_rows);
+    END IF;
+    IF TG_OP IN ('UPDATE', 'DELETE') THEN
+        UPDATE seat_filter SET filter = bloom_remove_all(filter, ARRAY(SELECT id FROM old_rows WHERE id IS NOT NULL)) WHERE EXISTS (SELECT FROM old_rows);
+    END IF;
+    IF TG_OP = 'TRUNCATE' THEN
+        UPDATE seat_filter SET filter = bloom_create(100000, 0.01, 'counting', 'bigint');
+    END IF;
     RETURN NULL;
 END $$;
-CREATE FUNCTION seat_loss() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    UPDATE seat_filter SET filter = bloom_remove_all(filter, keys)
-    FROM (SELECT array_agg(id) AS keys FROM old_rows) s WHERE keys IS NOT NULL;
-    RETURN NULL;
-END $$;
-CREATE FUNCTION seat_none() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    UPDATE seat_filter SET filter = bloom_create(100000, 0.01, 'counting', 'bigint');
-    RETURN NULL;
-END $$;
-CREATE TRIGGER a_insert AFTER INSERT ON seat REFERENCING NEW TABLE AS new_rows
-    FOR EACH STATEMENT EXECUTE FUNCTION seat_gain();
-CREATE TRIGGER a_update AFTER UPDATE ON seat REFERENCING NEW TABLE AS new_rows
-    FOR EACH STATEMENT EXECUTE FUNCTION seat_gain();
-CREATE TRIGGER b_update AFTER UPDATE ON seat REFERENCING OLD TABLE AS old_rows
-    FOR EACH STATEMENT EXECUTE FUNCTION seat_loss();
-CREATE TRIGGER b_delete AFTER DELETE ON seat REFERENCING OLD TABLE AS old_rows
-    FOR EACH STATEMENT EXECUTE FUNCTION seat_loss();
-CREATE TRIGGER b_truncate AFTER TRUNCATE ON seat FOR EACH STATEMENT EXECUTE FUNCTION seat_none();
+CREATE TRIGGER follow_insert AFTER INSERT ON seat REFERENCING NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION seat_follow();
+CREATE TRIGGER follow_update AFTER UPDATE ON seat REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION seat_follow();
+CREATE TRIGGER follow_delete AFTER DELETE ON seat REFERENCING OLD TABLE AS old_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION seat_follow();
+CREATE TRIGGER follow_truncate AFTER TRUNCATE ON seat FOR EACH STATEMENT EXECUTE FUNCTION seat_follow();
 
 INSERT INTO seat SELECT generate_series(1, 1000);
 UPDATE seat SET id = id + 5000 WHERE id <= 500;
 DELETE FROM seat WHERE id BETWEEN 501 AND 900;
-SELECT count(*) AS rows, count(*) FILTER (WHERE filter @~ id) AS found FROM seat, seat_filter;
-SELECT count(*) FILTER (WHERE filter @~ id) < 30 AS the_others_are_gone FROM generate_series(1::bigint, 900) id, seat_filter;
+SELECT count(*) AS rows, count(*) FILTER (WHERE filter @~ id) AS found, bloom_cardinality(filter)::int AS keys FROM seat, seat_filter GROUP BY filter;
 
--- docs/stored.md, example 14
+-- docs/stored.md, example 11
 CREATE FUNCTION visitor_shard(key bigint) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN bloom_shard(key, 8);
 
 CREATE TABLE visit AS SELECT x AS visitor FROM generate_series(1, 40000) x;
@@ -1137,26 +1036,10 @@ SELECT visitor_shard(visitor) AS shard, bloom_agg(visitor, 0.001) AS keys FROM v
 SELECT x, bloom_may_contain(keys, x) AS maybe
 FROM unnest('{7,77777,39999}'::int[]) x JOIN seen ON shard = visitor_shard(x) ORDER BY x;
 
--- docs/stored.md, example 15
-SELECT bloom_shard(7, 8) AS stored, bloom_shard(7.0, 8) AS a_numeric, bloom_shard('7'::text, 8) AS a_text;
-
--- docs/stored.md, example 16
-\o /dev/null
-\set VERBOSITY terse
-SELECT visitor_shard(7.0);
-\o
-\set VERBOSITY default
-
--- docs/stored.md, example 17
-CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-CREATE FUNCTION name_shard(key text) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN bloom_shard(key COLLATE ignore_case, 1000);
-SELECT name_shard('Smith') = name_shard('SMITH' COLLATE "C") AS function, bloom_shard('Smith'::text, 1000) = bloom_shard('SMITH'::text, 1000) AS expression;
-
--- docs/stored.md, example 18
+-- docs/stored.md, example 12
 SELECT added, (bloom_info(filter)).keys_added FROM bloom_add_new(bloom_create(1000, 1e-9, 'standard'), '{5,7,5,9}'::bigint[]);
 
--- docs/stored.md, example 19
+-- docs/stored.md, example 13
 CREATE TABLE shard (shard int PRIMARY KEY);
 INSERT INTO shard SELECT generate_series(0, 15);
 CREATE TABLE seen_hour (shard int REFERENCES shard, hour timestamptz, ids bloomfilter NOT NULL, PRIMARY KEY (shard, hour));
@@ -1193,7 +1076,7 @@ INSERT INTO click SELECT id, '2026-11-21 10:30' FROM unnest(take_new('2026-11-21
 INSERT INTO click SELECT id, '2026-11-21 11:05' FROM unnest(take_new('2026-11-21 11:05', '{3,4,4,1}')) id;
 SELECT * FROM click ORDER BY id;
 
--- docs/stored.md, example 20
+-- docs/stored.md, example 14
 ALTER TABLE seen_hour SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50, autovacuum_vacuum_cost_delay = 0,
     toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
 -- end
