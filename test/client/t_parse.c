@@ -4,7 +4,7 @@
  * t_parse.c
  *	  Keys from text: which are read, as which key, and which are not.
  *
- * Which key a text is, a server says (test/t/039_client_library.pl); here are the golden vectors of docs/format.md, texts that must be
+ * Which key a text is, a server says (test/t/039_client_library.pl); here are the golden vectors of expected/keys_golden.out, texts that must be
  * one key or must not, and texts that must be refused.
  *
  *-------------------------------------------------------------------------

@@ -78,9 +78,9 @@ made(const BfKind *kind, double fpr, uint64_t expected, const char *family, uint
 	return taken(&room, &head, data);
 }
 
-/* ---- docs/format.md ---- */
+/* ---- golden vectors ---- */
 
-/* The filter of the integers 1 to 3 at 1 %, some of them twice, as "Golden vectors: filters" has it. */
+/* The filter of the integers 1 to 3 at 1 %, some of them twice. */
 static void
 documented(void)
 {
@@ -141,7 +141,7 @@ no_keys(const BfKind *kind)
 	TestFilter	none = made(kind, 0.01, 0, "", NULL, 0);
 
 	CHECK(filter.view.head.kind->id == BF_KIND_IDENTITY && filter.len == 84);
-	CHECK(bf_load32(filter.data + BF_OFF_CHECKSUM) == 0x0b56dc3a);	/* docs/format.md */
+	CHECK(bf_load32(filter.data + BF_OFF_CHECKSUM) == 0x0b56dc3a);	/* of family text */
 	CHECK(none.view.head.kind->id == BF_KIND_IDENTITY && none.view.head.family_id == 0);
 	test_free(&filter);
 	test_free(&none);

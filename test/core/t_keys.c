@@ -39,7 +39,7 @@ numeric_sign(BfNumericSign sign)
 	return bf_key_numeric(0, &number);
 }
 
-/* The table "Golden vectors: keys" of docs/format.md. */
+/* Vectors of expected/keys_golden.out. */
 static void
 golden(void)
 {

@@ -1,4 +1,4 @@
--- Golden keys: families and hashes are stored, and may never change.  docs/format.md has this table.
+-- Golden keys: families and hashes are stored, and may never change.  docs/format.md shows some of them.
 -- Its texts are of many languages, which the database's encoding may not have; keys_encoding is about those.
 \set original :DBNAME
 \set database regression_bloomfam_utf8
