@@ -36,8 +36,8 @@
  * among themselves.
  *
  * A page is a *body* of a given number of bytes (what the server's own header and special space
- * leave), whose bytes are the same on every machine (docs/format.md).  Bodies are untrusted: only
- * pages that bf_run_open_page() has accepted are read.  It takes constant time and makes all
+ * leave), whose bytes are the same on every machine (src/maplet/FORMAT.md).  Bodies are untrusted:
+ * only pages that bf_run_open_page() has accepted are read.  It takes constant time and makes all
  * functions of this file memory-safe whatever the rest of the page holds; bf_run_check_page()
  * checks a whole page.  Shapes are untrusted, too, until bf_run_open() has accepted them.
  *

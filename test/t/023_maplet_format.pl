@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: PostgreSQL
-# Property: the bytes of a maplet index are what docs/format.md says, and those of test/golden/maplet.hex, written by an earlier build, are still read.
+# Property: the bytes of a maplet index are what src/maplet/FORMAT.md says, and those of test/golden/maplet.hex, written by an earlier build, are still read.
 #
 # MAPLET_GOLDEN_WRITE in the environment: write that file anew, which only a new format is a reason for.
 

@@ -23,7 +23,7 @@ my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'backup', has_streaming => 1);
 $standby->start;
 
-# docs/format.md: is a tail to be flushed, and how many of the run's main pages are written
+# src/maplet/FORMAT.md: is a tail to be flushed, and how many of the run's main pages are written
 sub flush_state
 {
 	my $meta = pack 'H*', $node->safe_psql('postgres', q{CHECKPOINT; SELECT encode(pg_read_binary_file(pg_relation_filepath('log_id'), 24, 1128), 'hex')});
