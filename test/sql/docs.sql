@@ -34,8 +34,7 @@ INSERT INTO filters
 SELECT 'customers in Iceland', bloom_agg(id) FROM customers WHERE country = 'IS';
 
 SELECT bloom_may_contain(filter, 100) AS customer_100,
-       bloom_may_contain(filter, 101) AS customer_101,
-       filter @~ 200 AS the_same_as_an_operator
+       bloom_may_contain(filter, 101) AS customer_101
 FROM filters;
 
 -- README.md, example 3
