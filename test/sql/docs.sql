@@ -266,13 +266,6 @@ WHERE town IN ('town 7', 'town 8') AND sunday GROUP BY town;
 
 -- docs/join_filter.md, example 4
 EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM shops JOIN days ON days.day = shops.shop WHERE sunday;
-
--- docs/join_filter.md, example 5
-SET bloomfam.join_filter_log = on;
-SET client_min_messages = log;
-EXPLAIN (COSTS OFF) SELECT count(*) FROM shops JOIN days ON days.day = shops.shop WHERE sunday;
-RESET client_min_messages;
-RESET bloomfam.join_filter_log;
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
