@@ -331,10 +331,6 @@ SET max_parallel_workers_per_gather = 0;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT sum(amount) FROM orders o JOIN days d USING (day) JOIN shops s USING (shop) WHERE year = 2001 AND region = 7;
 \o
 \set VERBOSITY default
-
--- docs/join_sizes.md, example 3
-SET bloomfam.join_samples = off;
-RESET bloomfam.join_samples;
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
