@@ -182,11 +182,6 @@ FROM united;
 
 -- docs/distributed.md, example 2
 SELECT bloom_agg(bloom_key(id)) = bloom_agg(id) AS the_same FROM orders;
-
--- docs/distributed.md, example 3
-SELECT (bloom_info(of_rows)).key_type AS of_rows, (bloom_info(hashed)).key_type AS hashed, of_rows = hashed AS the_same,
-       of_rows @~ bloom_key((1, 1)) AS a, hashed @~ (1, 1) AS b, (of_rows | hashed) @~ (1, 1) AS united
-FROM (SELECT bloom_agg((id, node)) AS of_rows, bloom_agg(bloom_key((id, node))) AS hashed FROM orders) s;
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
@@ -1004,51 +999,6 @@ SELECT * FROM click ORDER BY id;
 -- docs/stored.md, example 14
 ALTER TABLE seen_hour SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50, autovacuum_vacuum_cost_delay = 0,
     toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
--- end
-\c :original
-DROP DATABASE regression_bloomfam_docs;
-
--- ==================== docs/troubleshooting.md
-CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
-\c regression_bloomfam_docs
-SET lc_messages = 'C';
-SET compute_query_id = off;
-SET auto_explain.log_min_duration = -1;
-SET max_parallel_workers_per_gather = 0;
-SET work_mem = '4MB';
-SET default_statistics_target = 100;
-SET DateStyle = 'ISO, YMD';
-SET TimeZone = 'UTC';
-SET extra_float_digits = -9;
-CREATE EXTENSION bloomfam;
-
--- docs/troubleshooting.md, example 1
-CREATE TABLE customers AS
-SELECT id, CASE WHEN id % 100 = 0 THEN 'IS' ELSE 'DE' END AS country
-FROM generate_series(1::bigint, 20000) id;
-
-CREATE TABLE filters (name text PRIMARY KEY, filter bloomfilter);
-
-INSERT INTO filters
-SELECT 'customers in Iceland', bloom_agg(id) FROM customers WHERE country = 'IS';
-
--- docs/troubleshooting.md, example 2
-SELECT bloom_may_contain(filter, '100'::text) FROM filters;
-SELECT bloom_may_contain(filter, '100'::text::bigint) AS cast, bloom_may_contain(filter, '100') AS open FROM filters;
-
--- docs/troubleshooting.md, example 3
-SELECT bloom_shard('100', 16);
-SELECT bloom_shard('100'::bigint, 1000) AS shard, bloom_shard('100'::text, 1000) AS another;
-SELECT bloom_agg('a'::text) @~ 'a' AS typed;
-
--- docs/troubleshooting.md, example 4
-SELECT bloom_agg(x, '0,001') FROM generate_series(1, 10) x;
-SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, '0.001') FROM generate_series(1, 10) x)) i
-UNION ALL
-SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, 'ribbon') FROM generate_series(1, 10) x)) i
-UNION ALL
-SELECT i.kind, i.target_fpr FROM bloom_info((SELECT bloom_agg(x, 0.001, 'ribbon') FROM generate_series(1, 10) x)) i
-ORDER BY kind, target_fpr;
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
