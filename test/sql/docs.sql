@@ -640,17 +640,6 @@ FROM filters f,
 SELECT day, i.keys_estimated, i.capacity, i.target_fpr, i.estimated_fpr
 FROM segments, bloom_info(users) i
 WHERE i.estimated_fpr > 1.2 * i.target_fpr;
-
--- docs/operate.md, example 5
-SELECT count(*) AS segments, count(*) FILTER (WHERE users @~ 4711) AS to_read FROM segments;
-
--- docs/operate.md, example 6
-CREATE TABLE event AS SELECT md5(g::text)::uuid AS id FROM generate_series(1, 500000) g;
-CREATE INDEX event_id ON event USING maplet (id);
-CREATE INDEX event_btree ON event USING btree (id);
-
-SELECT entries, round(pg_relation_size('event_id') / entries) AS maplet, round(pg_relation_size('event_btree') / entries) AS btree
-FROM (SELECT entries::numeric FROM maplet_info('event_id')) i;
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
