@@ -14,14 +14,16 @@ def value(query, *parameters):
 
 
 def example(key):
-    # docs
-    filter = cursor.execute("SELECT filter FROM filters WHERE name = 'int'").fetchone()[0]     # a str
-    may_be_there = cursor.execute("SELECT bloom_may_contain(filter, %s) FROM filters WHERE name = 'int'", (key,)).fetchone()[0]
-    those_that_may_be_there = cursor.execute("SELECT bloom_filter_keys(filter, %s) FROM filters WHERE name = 'int'", ([1, key],)).fetchone()[0]
+    # the lines of with_psycopg2.py, which docs/drivers.md shows for both
+    cursor.execute("SELECT filter FROM filters WHERE name = 'int'")
+    filter = cursor.fetchone()[0]                       # a str
+    cursor.execute("SELECT bloom_may_contain(filter, %s) FROM filters WHERE name = 'int'", (key,))
+    may_be_there = cursor.fetchone()[0]                 # True, False, or None for a None
+    cursor.execute("SELECT bloom_filter_keys(filter, %s) FROM filters WHERE name = 'int'", ([1, key],))
+    those_that_may_be_there = cursor.fetchone()[0]
     cursor.execute("INSERT INTO filters VALUES ('copy', %s)", (filter,))
-    data = cursor.execute("SELECT filter::bytea FROM filters WHERE name = 'int'").fetchone()[0]
-    cursor.execute("UPDATE filters SET filter = %s WHERE name = 'copy'", (data,))
-    # end
+    cursor.execute("SELECT filter::bytea FROM filters WHERE name = 'int'")
+    cursor.execute("UPDATE filters SET filter = %s WHERE name = 'copy'", (cursor.fetchone()[0],))
     return may_be_there, those_that_may_be_there
 
 
