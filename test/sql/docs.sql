@@ -90,33 +90,13 @@ WHERE bloom_may_contain((SELECT bloom_agg(device) FROM watched), f.device);
 SELECT count(*) AS kept, (SELECT count(*) FROM feed WHERE device IN (SELECT device FROM watched)) AS wanted FROM kept;
 
 -- docs/cookbook.md, example 2
-SELECT length(bloom_agg(device, 0.001)::bytea) < 2000 AS small_enough_to_send FROM watched;
-
--- docs/cookbook.md, example 3
 CREATE TABLE log_file AS
 SELECT 'app-' || n || '.log' AS file, bloom_agg('req-' || (n * 1000 + i), 0.001) AS requests
 FROM generate_series(1, 200) n, generate_series(0, 999) i GROUP BY n;
 
 SELECT file FROM log_file WHERE requests @~ 'req-77077' ORDER BY file;
 
--- docs/cookbook.md, example 4
-CREATE TABLE archive (id int, body text, words bloomfilter);
-
-CREATE FUNCTION words_of(body text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
-    SELECT array_agg(DISTINCT w) FROM regexp_split_to_table(lower(body), '[^a-z0-9]+') w WHERE w <> ''
-$$;
-
-INSERT INTO archive
-SELECT i, body, (SELECT bloom_agg(w) FROM unnest(words_of(body)) w)
-FROM generate_series(1, 2000) i,
-     LATERAL (SELECT format('Report %s: sensor s%s reads %s, operator op%s', i, i * 7 % 500, i * 31 % 1000, i % 40)) r(body);
-
-SELECT id, body FROM archive
-WHERE bloom_may_contain_all(words, words_of('sensor s350')) AND body ~* '\mop10\M'
-  AND bloom_may_contain(words, 'op10')
-ORDER BY id;
-
--- docs/cookbook.md, example 5
+-- docs/cookbook.md, example 3
 CREATE TABLE price AS SELECT i % 50 AS shop, i AS article FROM generate_series(1, 5000) i;
 
 SELECT bloom_may_contain(f, (7, 57)) AS shop_7_has_57, bloom_may_contain(f, (8, 57)) AS shop_8_has_57

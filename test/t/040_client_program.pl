@@ -762,7 +762,7 @@ PYTHON
 		s/^written: .*$/written: .../m, s/ +$//mg, s/\n+$// for $printed, $example->{result};
 		is($printed, $example->{result}, '... prints what the page shows');
 	}
-	cmp_ok($number, '>', 7, 'the pages have examples');
+	cmp_ok($number, '>', 8, 'the pages have examples');
 }
 
 no_crash($node);
