@@ -105,37 +105,6 @@ FROM (SELECT bloom_agg((shop, article), 0.001) FROM price) s(f);
 \c :original
 DROP DATABASE regression_bloomfam_docs;
 
--- ==================== docs/design.md
-CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
-ALTER DATABASE regression_bloomfam_docs SET session_preload_libraries = 'bloomfam';
-\c regression_bloomfam_docs
-SET lc_messages = 'C';
-SET compute_query_id = off;
-SET auto_explain.log_min_duration = -1;
-SET max_parallel_workers_per_gather = 0;
-SET work_mem = '4MB';
-SET default_statistics_target = 100;
-SET DateStyle = 'ISO, YMD';
-SET TimeZone = 'UTC';
-SET extra_float_digits = -9;
-CREATE EXTENSION bloomfam;
-
--- docs/design.md, example 1
-CREATE TABLE orders AS SELECT g AS id, g % 5000 AS shop, repeat('x', 80) AS note FROM generate_series(1, 200000) g;
-CREATE INDEX ON orders (id);
-CREATE TABLE picks AS SELECT g * 50 AS id FROM generate_series(1, 4000) g;
-VACUUM ANALYZE orders, picks;
-
-SET bloomfam.join_filter = on;
-SET random_page_cost = 1.1;
-SET bloomfam.join_filter_plans = off;
-EXPLAIN (COSTS OFF) SELECT sum(shop) FROM orders JOIN picks USING (id);
-SET bloomfam.join_filter_plans = on;
-EXPLAIN (COSTS OFF) SELECT sum(shop) FROM orders JOIN picks USING (id);
--- end
-\c :original
-DROP DATABASE regression_bloomfam_docs;
-
 -- ==================== docs/distributed.md
 CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
 \c regression_bloomfam_docs
