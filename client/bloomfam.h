@@ -4,10 +4,11 @@
  * bloomfam.h
  *	  libbloomfam: the filters of the PostgreSQL extension bloomfam, outside the server.
  *
- * A filter is a value of the SQL type bloomfilter: the bytes that docs/format.md describes.  This
- * library opens one, tells what it is, asks it for keys, builds and unites filters, and writes
- * them.  Keys are hashed as the server hashes them: what SQL's = calls equal to a key of the
- * filter is found, or there is an error that says why it cannot be asked.  It is never denied.
+ * A filter is a value of the SQL type bloomfilter; docs/format.md describes its bytes.  This
+ * library opens a filter, describes it, asks it for keys, builds filters, unites two filters, and
+ * writes a filter.  The library hashes keys as the server does.  If SQL's = calls a key equal to a
+ * key of the filter, the filter either finds it, or returns an error that says why it cannot be
+ * asked: it never denies that key.
  *
  *	BloomfamFilter *filter;
  *	BloomfamError error;
@@ -21,20 +22,22 @@
  *
  * Conventions
  *
- *	- Every function that can fail returns a status.  If error is not NULL, it is filled in by a
- *	  failure, and left alone by success.  What a function would have returned through pointers
- *	  is then NULL or unchanged.
+ *	- Every function that can fail returns a status.  If error is not NULL, a failure fills it in,
+ *	  and success leaves it alone.  After a failure, a pointer that a function would have returned
+ *	  is NULL, and other results are unchanged unless the function says otherwise.
  *	- The library prints nothing, never aborts, installs no handlers, and has no mutable state of
  *	  its own.  It does not look at the locale.
- *	- A filter does not change.  Any number of threads may use one at the same time, but only one
- *	  may close it, when all have done with it.  A builder is used by one thread at a time.
- *	- Memory comes from a BloomfamHost; where one may be given, NULL means malloc() and free().
- *	- Bytes of a filter are hostile until bloomfam_validate() has accepted them.  Every function is
- *	  memory-safe on a filter that was merely opened, but its answers mean nothing if it lies.
- *	  Validation is against accidents: nobody is kept from writing a well-formed filter that lies.
- *	- Pointers that are given must be valid for the sizes that are told.  Only what the bytes of a
- *	  filter and of texts hold is distrusted; offsets and indices of columns are checked as far as
- *	  told sizes allow.
+ *	- A filter does not change.  Any number of threads may use a filter at the same time, but only
+ *	  one may close it, when no other thread uses it any more.  A builder is used by one thread at
+ *	  a time.
+ *	- Memory comes from a BloomfamHost.  A NULL host means malloc() and free().
+ *	- The bytes of a filter are hostile until bloomfam_validate() has accepted them.  Every function
+ *	  is memory-safe on a filter that was only opened, but answers from a corrupt filter mean
+ *	  nothing.  Validation protects against accidents: anybody can still write a well-formed filter
+ *	  with wrong contents.
+ *	- Pointers that a caller gives must be valid for the sizes given with them.  The library trusts
+ *	  the caller's pointers, but not what the bytes of filters and texts contain; it checks offsets
+ *	  and indices within columns as far as the given sizes allow.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,7 +60,10 @@ extern "C"
 #define BLOOMFAM_API
 #endif
 
-/* The release, as META.json has it.  bloomfam_version() is that of the library linked. */
+/*
+ * The library's release, the same as in META.json. bloomfam_version() returns the release of the
+ * library that the program is linked with.
+ */
 #define BLOOMFAM_VERSION "1.0.0"
 
 BLOOMFAM_API extern const char *bloomfam_version(void);
@@ -67,32 +73,32 @@ BLOOMFAM_API extern const char *bloomfam_version(void);
 typedef enum BloomfamStatus
 {
 	BLOOMFAM_OK = 0,
-	BLOOMFAM_NO_MEMORY,			/* the host's alloc() returned NULL */
-	BLOOMFAM_IO,				/* a file; error.sys_errno says why */
-	BLOOMFAM_INVALID,			/* the bytes are not a filter, or damaged */
-	BLOOMFAM_BAD_ARGUMENT,		/* an unknown name of a type or kind, a rate out of range, ... */
-	BLOOMFAM_NOT_ASKABLE,		/* keys of this filter cannot be hashed outside the server */
-	BLOOMFAM_WRONG_TYPE,		/* keys are of another family than the filter's */
-	BLOOMFAM_BAD_KEY,			/* a key cannot be read, or cannot be one of the filter's type */
-	BLOOMFAM_UNSUPPORTED,		/* the kind of filter cannot do it, or two are unlike */
-	BLOOMFAM_TOO_LARGE,			/* the value would exceed 500 MB */
-	BLOOMFAM_FULL,				/* the filter takes no more keys */
-	BLOOMFAM_STOPPED			/* the host's stop() said so, or a writer's write() failed */
+	BLOOMFAM_NO_MEMORY,			/* The host's alloc() returned NULL. */
+	BLOOMFAM_IO,				/* A file could not be read; error.sys_errno says why. */
+	BLOOMFAM_INVALID,			/* The bytes are not a filter, or are damaged. */
+	BLOOMFAM_BAD_ARGUMENT,		/* An argument is invalid, e.g. an unknown type name or kind. */
+	BLOOMFAM_NOT_ASKABLE,		/* The filter's keys cannot be hashed outside the server. */
+	BLOOMFAM_WRONG_TYPE,		/* The keys' family differs from that of the filter's keys. */
+	BLOOMFAM_BAD_KEY,			/* A key cannot be read, or the filter's type has no such key. */
+	BLOOMFAM_UNSUPPORTED,		/* The filter's kind cannot do it, or two filters' kinds differ. */
+	BLOOMFAM_TOO_LARGE,			/* The filter would be larger than 500 MB. */
+	BLOOMFAM_FULL,				/* The filter takes no more keys. */
+	BLOOMFAM_STOPPED			/* The host's stop() returned true, or a writer's write() failed. */
 } BloomfamStatus;
 
-/* error.row where no key is to blame */
+/* The value of error.row if the error was not caused by a single key. */
 #define BLOOMFAM_NO_ROW UINT64_MAX
 
 /*
- * What went wrong, for a person: texts are UTF-8, terminated, and hold no control characters
- * whatever a filter or a key held.  The message is short and in lower case, without a full stop;
- * detail and hint are sentences, or empty.
+ * Describes an error to a person.  The texts are UTF-8, terminated by a zero byte, and hold no
+ * control characters, whatever a filter or a key held.  The message is short, in lower case, and
+ * without a full stop.  Detail and hint are sentences, or empty.
  */
 typedef struct BloomfamError
 {
 	BloomfamStatus status;
-	int			sys_errno;		/* of BLOOMFAM_IO; else 0 */
-	uint64_t	row;			/* index of the key to blame within its column */
+	int			sys_errno;		/* The value of errno for BLOOMFAM_IO, otherwise 0. */
+	uint64_t	row;			/* Index of the offending key in its column, or BLOOMFAM_NO_ROW. */
 	char		message[256];
 	char		detail[768];
 	char		hint[256];
@@ -101,17 +107,18 @@ typedef struct BloomfamError
 /* ---- the host ---- */
 
 /*
- * Memory, and a way to be asked to stop.
+ * The caller's functions for allocating memory and for interrupting long work.
  *
- * alloc() returns memory that is aligned for any type, or NULL: the function at work then gives
- * all back that it took, and fails with BLOOMFAM_NO_MEMORY.  release() gets what alloc() returned,
- * never NULL.  stop() may be NULL; during work that takes long it is called often, from every 20
- * microseconds to every ms, and true ends the work with BLOOMFAM_STOPPED.  None of the three may
- * call this library on the object at work, nor leave by longjmp() or an exception.  They are called
- * in the thread that called.
+ * alloc() returns memory that is aligned for any type, or NULL.  If it returns NULL, the library
+ * function that called it releases all memory that it took, and fails with BLOOMFAM_NO_MEMORY.
+ * release() frees memory that alloc() returned; it is never called with NULL. stop() may be NULL.
+ * During long work, stop() is called every 20 microseconds to 1 ms; if it returns true, the work
+ * ends with BLOOMFAM_STOPPED.  None of the three functions may call this library on the object in
+ * use, or leave by longjmp() or an exception.  The three functions are called in the thread that
+ * called the library.
  *
- * The struct is copied by whoever is given it; what arg points to must outlive all that was made
- * with it.
+ * The library copies the struct.  What arg points to must outlive every object that was made with
+ * the host.
  */
 typedef struct BloomfamHost
 {
@@ -123,97 +130,115 @@ typedef struct BloomfamHost
 
 /* ---- forms of a value ---- */
 
-/* How a filter's bytes come, and go. */
+/* The forms in which the bytes of a filter are read and written. */
 typedef enum BloomfamForm
 {
-	BLOOMFAM_RAW,				/* as they are: what the cast to bytea has, and drivers send */
-	BLOOMFAM_HEX,				/* \x and digits: psql, and every driver's text */
-	BLOOMFAM_COPY_TEXT,			/* \\x and digits: COPY in text format */
-	BLOOMFAM_COPY_BINARY		/* COPY in binary format, of one row with one column */
+	/* The bytes themselves: the cast to bytea, or a driver's binary value. */
+	BLOOMFAM_RAW,
+	/* \x and hexadecimal digits, as psql and drivers in text mode have it. */
+	BLOOMFAM_HEX,
+	BLOOMFAM_COPY_TEXT,			/* \\x and hexadecimal digits, as COPY in text format has it. */
+	BLOOMFAM_COPY_BINARY		/* The file of COPY in binary format, of one row with one column. */
 } BloomfamForm;
 
 /* ---- opening ---- */
 
 typedef struct BloomfamFilter BloomfamFilter;
 
-/* Flags of what opens a filter. */
-#define BLOOMFAM_VALIDATE	1	/* as bloomfam_validate(), at once */
-#define BLOOMFAM_MAP		2	/* a file is mapped, not read */
-#define BLOOMFAM_COPY		4	/* bytes are copied, as they are best for asking often */
+/* The flags of bloomfam_open() and bloomfam_open_file(). */
+#define BLOOMFAM_VALIDATE	1	/* Calls bloomfam_validate() before the open returns. */
+#define BLOOMFAM_MAP		2	/* bloomfam_open_file() maps the file and does not read it. */
+#define BLOOMFAM_COPY		4	/* Copies the bytes to where many lookups are fastest. */
 
 /*
- * bloomfam_open: opens the filter in len bytes of any form, which it finds by itself.
+ * bloomfam_open: Opens the filter in len bytes, and detects the bytes' form.
  *
- * One newline (or CR and newline) at the end of a text form is fine.  Raw and COPY BINARY: O(1)
- * whatever the size, nothing is copied, and bytes must outlive the filter unchanged; they need no
- * alignment.  The hex forms: decoded into memory of the host, in time and memory linear in len,
- * and bytes are free again.  Fails with BLOOMFAM_INVALID, BLOOMFAM_NO_MEMORY, BLOOMFAM_STOPPED.
+ * A text form may end with one newline, or with CR and newline.  The raw and COPY binary forms are
+ * opened in O(1) whatever the size: nothing is copied, and the bytes must outlive the filter
+ * unchanged; they need no alignment.  The hex forms are decoded into memory of the host, in time
+ * and memory linear in len, and the caller may free the bytes afterwards.  Fails with
+ * BLOOMFAM_INVALID, BLOOMFAM_NO_MEMORY, BLOOMFAM_STOPPED.
  *
- * What was decoded lies so that a key takes one cache line, which bytes of others do not.  With
- * BLOOMFAM_COPY all forms do: it pays from some keys for each kB of the filter on.
+ * A decoded filter is placed in memory so that a lookup touches only one cache line in the kinds
+ * that keep a key's bits in one block; in the caller's bytes, a block may straddle two cache lines.
+ * With BLOOMFAM_COPY, the raw and COPY binary forms are copied to get the same placement: the copy
+ * pays off from a few keys for each kB of the filter on.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_open(const BloomfamHost *host, const void *bytes,
 												 size_t len, unsigned flags,
 												 BloomfamFilter **filter, BloomfamError *error);
 
 /*
- * bloomfam_open_file: the same of all that is in a file, which is closed again.
+ * bloomfam_open_file: Opens the filter that is the whole content of a file, and closes the file.
  *
- * With BLOOMFAM_MAP a regular file is mapped, and raw and COPY BINARY forms are opened in O(1):
- * whoever makes the file shorter meanwhile ends the program by SIGBUS.  Without, and what is no
- * regular file, it is read into memory of the host, as by BLOOMFAM_COPY.  No filter has a file of
- * more than 1.1 GB: that fails.  Fails also with BLOOMFAM_IO.
+ * With BLOOMFAM_MAP, a regular file is mapped, and the raw and COPY binary forms are opened in
+ * O(1).  If the file is truncated while it is mapped, the program ends with SIGBUS.  Without
+ * BLOOMFAM_MAP, or if the file is not a regular one, the file is read into memory of the host and
+ * placed as with BLOOMFAM_COPY.  Fails as bloomfam_open() does, with BLOOMFAM_INVALID for a file of
+ * more than 1.1 GB, which no filter needs, and with BLOOMFAM_IO.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_open_file(const BloomfamHost *host, const char *path,
 													  unsigned flags, BloomfamFilter **filter,
 													  BloomfamError *error);
 
 /*
- * bloomfam_validate: reads all of the filter, and accepts it exactly where the server does when it
- * comes in.  Time: about that of reading it twice.  Fails with BLOOMFAM_INVALID and the reason,
- * BLOOMFAM_NO_MEMORY, BLOOMFAM_STOPPED.
+ * bloomfam_validate: Reads the whole filter, and accepts it exactly if the server would accept it
+ * as input.  Takes about as long as reading the filter twice.  Fails with BLOOMFAM_INVALID and the
+ * reason, BLOOMFAM_NO_MEMORY, BLOOMFAM_STOPPED.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_validate(const BloomfamFilter *filter,
 													 BloomfamError *error);
 
-/* Gives back what the filter has of the host's memory, and its mapping.  NULL is fine. */
+/* Closes a filter: frees its memory and removes its mapping.  NULL is allowed. */
 BLOOMFAM_API extern void bloomfam_close(BloomfamFilter *filter);
 
 /* ---- describing ---- */
 
-/* What the header says: untrusted, but in the ranges told. */
+/* What a filter's header says.  The values are untrusted, but lie within the ranges given here. */
 typedef struct BloomfamInfo
 {
-	const char *kind;			/* "blocked", ...; "identity": the aggregate of no keys; "partial":
-								 * an aggregate's state on its way, which cannot be asked */
-	BloomfamForm form;			/* in which it came */
-	bool		askable;		/* bloomfam_filter_type() will not fail */
-	bool		empty;			/* it has no keys and no family: whatever is asked is absent */
-	uint64_t	family_id;		/* 0: none */
-	char		family[256];	/* name of the key family in UTF-8, odd bytes as '?'; "": unknown */
-	uint64_t	capacity;		/* keys that it was made for; 0: identity */
-	uint64_t	keys_added;		/* additions, repeated keys counted each time */
-	double		target_fpr;		/* in (0, 1) at capacity; 0: identity */
-	uint64_t	size;			/* bytes of the value, raw */
+	/*
+	 * Name of the filter's kind, such as "blocked".  "identity" is the result of aggregating no
+	 * keys; "partial" is the state of an unfinished aggregate, which cannot be asked.
+	 */
+	const char *kind;
+	BloomfamForm form;			/* The form in which the filter was opened. */
+	bool		askable;		/* True if bloomfam_filter_type() will succeed. */
+	/* True if the filter has no keys and no family: every key is absent. */
+	bool		empty;
+	/* ID of the family of the filter's keys; 0: the filter has no family. */
+	uint64_t	family_id;
+	/* Name of the keys' family in UTF-8, with '?' for invalid bytes; "": the name is unknown. */
+	char		family[256];
+	uint64_t	capacity;		/* Number of keys that the filter was made for; 0: identity. */
+	uint64_t	keys_added;		/* Number of additions, which counts a repeated key each time. */
+	/* False positive rate planned at capacity, in (0, 1); 0: identity. */
+	double		target_fpr;
+	uint64_t	size;			/* Size of the filter in the raw form, in bytes. */
 } BloomfamInfo;
 
-/* What the payload says, estimated.  What has no meaning for a kind is negative. */
+/*
+ * Estimates from a filter's payload.  A value that has no meaning for the filter's kind is
+ * negative.
+ */
 typedef struct BloomfamStats
 {
-	double		keys;			/* distinct keys */
-	double		fpr;			/* false positive rate now */
-	double		fill;			/* share of bits, counters or slots in use */
-	uint64_t	bits;			/* size of the array of bits, counters or slots */
-	uint32_t	hashes;			/* probes per key */
-	uint32_t	stages;			/* parts that are probed one after another */
+	double		keys;			/* Estimated number of distinct keys in the filter. */
+	/* Estimated false positive rate of the filter with its present keys. */
+	double		fpr;
+	double		fill;			/* Fraction of the bits, counters or slots that are in use. */
+	uint64_t	bits;			/* Number of bits, counters or slots in the filter's array. */
+	uint32_t	hashes;			/* Number of positions that are probed for each key. */
+	/* Number of the filter's parts that are probed one after another. */
+	uint32_t	stages;
 } BloomfamStats;
 
-/* bloomfam_info: O(1), cannot fail. */
+/* bloomfam_info: Fills in what a filter's header says.  Takes O(1), and cannot fail. */
 BLOOMFAM_API extern void bloomfam_info(const BloomfamFilter *filter, BloomfamInfo *info);
 
 /*
- * bloomfam_stats: reads all of the payload.  Fails with BLOOMFAM_UNSUPPORTED for a partial,
- * BLOOMFAM_NO_MEMORY, BLOOMFAM_STOPPED.
+ * bloomfam_stats: Estimates the state of a filter from its whole payload.  Fails with
+ * BLOOMFAM_UNSUPPORTED for kind "partial", and with BLOOMFAM_NO_MEMORY, BLOOMFAM_STOPPED.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_stats(const BloomfamFilter *filter,
 												  BloomfamStats *stats, BloomfamError *error);
@@ -221,23 +246,26 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_stats(const BloomfamFilter *filter,
 /* ---- types ---- */
 
 /*
- * How a key is read and hashed.  Several SQL types share a family where SQL compares them; where
- * they read the same text as different keys, they are types of their own here.
+ * How a key is read and hashed.  SQL types that SQL compares with each other share a family of
+ * hashes.  Where such types read the same text as different keys, each is a type of its own here.
  */
 typedef enum BloomfamTypeId
 {
 	BLOOMFAM_TYPE_INT,			/* smallint, integer, bigint */
-	BLOOMFAM_TYPE_FLOAT,		/* real or double precision, it is not known which: see below */
+	BLOOMFAM_TYPE_FLOAT,		/* real or double precision, unknown which; see BloomfamType. */
 	BLOOMFAM_TYPE_REAL,
 	BLOOMFAM_TYPE_DOUBLE,
-	BLOOMFAM_TYPE_ANY_TEXT,		/* text or name, it is not known which: see below */
-	BLOOMFAM_TYPE_TEXT,			/* text, varchar; blanks at the end are no part of a key */
-	BLOOMFAM_TYPE_BPCHAR,		/* char(n): as text, but no key of kind parquet */
-	BLOOMFAM_TYPE_NAME,			/* cut after 63 bytes; a longer one that is not all ASCII is bad,
-								 * as the server's encoding says where it is cut */
+	BLOOMFAM_TYPE_ANY_TEXT,		/* text or name, unknown which; see BloomfamType. */
+	BLOOMFAM_TYPE_TEXT,			/* text, varchar; trailing blanks count in kind "parquet" only. */
+	BLOOMFAM_TYPE_BPCHAR,		/* char(n), hashed as text; kind "parquet" takes no such keys. */
+	/*
+	 * name: a key is cut after 63 bytes.  A longer key that is not all ASCII is bad, because the
+	 * place of the cut depends on the server's encoding.
+	 */
+	BLOOMFAM_TYPE_NAME,
 	BLOOMFAM_TYPE_NUMERIC,
 	BLOOMFAM_TYPE_BOOL,
-	BLOOMFAM_TYPE_CHAR,			/* "char", one byte */
+	BLOOMFAM_TYPE_CHAR,			/* "char", a single byte */
 	BLOOMFAM_TYPE_BYTEA,
 	BLOOMFAM_TYPE_UUID,
 	BLOOMFAM_TYPE_DATE,
@@ -252,148 +280,167 @@ typedef enum BloomfamTypeId
 	BLOOMFAM_TYPE_MACADDR8,
 	BLOOMFAM_TYPE_PG_LSN,
 	BLOOMFAM_TYPE_BIT,			/* bit, varbit */
-	BLOOMFAM_TYPE_ENUM,			/* of any enum type: the label */
-	BLOOMFAM_TYPE_ROW			/* rows of several columns, each of one of the types above */
+	BLOOMFAM_TYPE_ENUM,			/* The label of any enum type. */
+	BLOOMFAM_TYPE_ROW			/* Rows of several columns, each of one of the types above. */
 } BloomfamTypeId;
 
-/* The most columns that a key of several can have, as for indexes in SQL. */
+/* The maximum number of columns of a key, the same as for indexes in SQL. */
 #define BLOOMFAM_MAX_COLUMNS	32
 
 /*
- * A type, and the family of its keys.  Made by the functions below, copied at will, not changed by
- * callers; id and family are for reading.
+ * A type of keys, and the family of the keys' hashes.  The functions below make a BloomfamType.
+ * Callers may copy it, and may read id and family, but must not change it.
  *
- * FLOAT and ANY_TEXT are what a filter itself tells of its column.  '0.1' is one key as real and
- * another one as double precision, and a name keeps 63 bytes of a longer text.  Asking for such a
- * *written* key (see BLOOMFAM_WRITTEN) tests for both, and one yes is yes.  Building of one, or
- * its one hash, is an error that says so, unless both are the same key.
+ * FLOAT and ANY_TEXT are the types that a filter itself tells of its column: the filter does not
+ * know whether its keys were real or double precision, or whether they were text or name.  The text
+ * '0.1' is a different key as real and as double precision, and a name keeps only 63 bytes of a
+ * longer text. bloomfam_ask() therefore tests a *written* key (see BLOOMFAM_WRITTEN) of these types
+ * in both readings, and answers BLOOMFAM_MAYBE if one reading may be in the filter.  Building from
+ * such a key, or computing a single hash of it, is an error that says so, unless both readings have
+ * the same hash.
  */
 typedef struct BloomfamType
 {
 	BloomfamTypeId id;
 	uint64_t	family_id;
-	char		family[256];	/* the name as it is in filters, such as "int", "parquet int64" */
+	char		family[256];	/* The family's name as in filters: "int", "parquet int64". */
 
-	/* of families of kind parquet; for the library only */
-	uint8_t		plain;			/* 0: no such family */
+	/* The members below describe a family of kind "parquet".  Only the library uses them. */
+	uint8_t		plain;			/* 0: the family is not one of kind "parquet". */
 	uint8_t		plain_fixed;
 	uint8_t		plain_bytes;
 	uint8_t		plain_precision;
 	uint8_t		plain_scale;
 
-	/* of BLOOMFAM_TYPE_ROW; for the library only */
+	/* The members below describe BLOOMFAM_TYPE_ROW.  Only the library uses them. */
 	uint8_t		ncolumns;
-	uint8_t		columns[BLOOMFAM_MAX_COLUMNS];	/* each a BloomfamTypeId */
+	uint8_t		columns[BLOOMFAM_MAX_COLUMNS];	/* Type of each column, a BloomfamTypeId. */
 } BloomfamType;
 
 /*
- * bloomfam_type_by_name: the type with an SQL name, or one that only filters have.
+ * bloomfam_type_by_name: Finds a type by its SQL name, or by the name that filters have for its
+ * family.
  *
- * SQL names: smallint int2 integer int int4 bigint int8; real float4; "double precision" float
- * float8; numeric decimal; text varchar "character varying"; char character bpchar; name; boolean
- * bool; bytea; uuid; date; time timetz timestamp timestamptz, the longer names of these, such as
- * "timestamp with time zone"; interval; oid; inet cidr; macaddr macaddr8; pg_lsn; bit varbit
- * "bit varying"; and "char", its quotes included.  Upper and lower case are the same, and
- * "pg_catalog." before is fine.  A length in parentheses is accepted where it cannot change a key,
- * of character types and bits; numeric(p,s) with kind parquet only, whose columns have both.
- * Others: enum "schema"."type", and "parquet int64" and its like.  A name always says one reading:
- * FLOAT and ANY_TEXT only bloomfam_filter_type() gives.
+ * The SQL names are: smallint int2 integer int int4 bigint int8; real float4; "double precision"
+ * float float8; numeric decimal; text varchar "character varying"; char character bpchar; name;
+ * boolean bool; bytea; uuid; date; time timetz timestamp timestamptz, and their longer names such
+ * as "timestamp with time zone"; interval; oid; inet cidr; macaddr macaddr8; pg_lsn; bit varbit
+ * "bit varying"; and "char", including its quotes.  Upper and lower case are the same, and the
+ * prefix "pg_catalog." is allowed.  A length in parentheses is accepted for character types and bit
+ * strings, where it cannot change a key. numeric(p,s) is accepted with kind "parquet" only, whose
+ * decimal columns need both numbers.  The names of filters' families are: enum "schema"."type", and
+ * "parquet int64" and its like.  A name always stands for one reading; only bloomfam_filter_type()
+ * returns FLOAT and ANY_TEXT.
  *
- * Names with a comma between them, such as "int, date", or "row(int, date)", are those of a key of
- * several columns: see bloomfam_row_type().
+ * Several names with commas between them, such as "int, date" or "row(int, date)", name the type of
+ * a key of several columns; see bloomfam_row_type().
  *
- * kind is the kind of filter that is meant, or NULL.  "parquet" has families of its own: columns'
- * types of Parquet are names then, such as int32 or decimal(9,2) fixed(5), and another SQL name
- * means the one that the server would choose; float, which is double precision in SQL and of 4
- * bytes in Parquet, is refused.  Fails with BLOOMFAM_BAD_ARGUMENT; with BLOOMFAM_NOT_ASKABLE for
- * arrays and types that only the server can hash.
+ * kind is the kind of filter that the keys are for, or NULL.  Kind "parquet" has families of its
+ * own.  With it, types of Parquet columns are names too, such as int32 or decimal(9,2) fixed(5),
+ * and any other SQL name means the column type that the server would choose for it.  The name float
+ * is refused with kind "parquet", because it is double precision in SQL and has 4 bytes in Parquet.
+ *
+ * Fails with BLOOMFAM_BAD_ARGUMENT, and with BLOOMFAM_NOT_ASKABLE for arrays and types that only
+ * the server can hash.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_type_by_name(const char *name, const char *kind,
 														 BloomfamType *type, BloomfamError *error);
 
 /*
- * bloomfam_filter_type: the type of a filter's own keys, as far as it knows.
+ * bloomfam_filter_type: Returns the type of a filter's keys, as far as the filter knows it.
  *
- * Fails with BLOOMFAM_NOT_ASKABLE if its keys cannot be hashed here, and says why and what to do:
- * families that depend on the server (a name with "@"), arrays, ranges, rows of these, a partial.
- * Also if it has no family yet; such a filter holds no keys, and may be asked with any type.
+ * Fails with BLOOMFAM_NOT_ASKABLE if the keys cannot be hashed here, and the error says why and
+ * what to do.  Such keys are those of families that depend on the server (the family's name has an
+ * "@"), arrays, ranges, rows of such types, and a filter of kind "partial".  Fails the same way if
+ * the filter has no family yet; that filter holds no keys, and may be asked with any type.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_filter_type(const BloomfamFilter *filter,
 														BloomfamType *type, BloomfamError *error);
 
 /*
- * bloomfam_row_type: the type of keys that have n columns of these types, as SQL's
- * bloom_agg((a, b)) has them.
+ * bloomfam_row_type: Makes the type of keys that have n columns of the given types, such as the
+ * keys of SQL's bloom_agg((a, b)).
  *
- * The types are those of single columns, and none of kind parquet.  Fails with
- * BLOOMFAM_BAD_ARGUMENT: there are none, or more than BLOOMFAM_MAX_COLUMNS; BLOOMFAM_NOT_ASKABLE: a
- * type is one of rows, or the name of the family would have more than 255 bytes.
+ * Each given type must be the type of a single column, and not of kind "parquet".  Fails with
+ * BLOOMFAM_BAD_ARGUMENT if n is 0 or more than BLOOMFAM_MAX_COLUMNS, or a type is of kind
+ * "parquet".  Fails with BLOOMFAM_NOT_ASKABLE if a type is one of rows, or if the name of the
+ * family would have more than 255 bytes.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_row_type(const BloomfamType *types, size_t n,
 													 BloomfamType *type, BloomfamError *error);
 
-/* How many columns a key of the type has: 1, unless it is BLOOMFAM_TYPE_ROW. */
+/* Returns the number of columns of a key of the type: 1, unless it is BLOOMFAM_TYPE_ROW. */
 BLOOMFAM_API extern size_t bloomfam_type_columns(const BloomfamType *type);
 
 /*
- * bloomfam_type_column: the type of the i-th column, from 0, of a key of several; of others the
- * type itself.  i is below bloomfam_type_columns().
+ * bloomfam_type_column: Returns the type of column i, counted from 0, of a key of several columns.
+ * For any other type, returns the type itself. i must be below bloomfam_type_columns().
  */
 BLOOMFAM_API extern void bloomfam_type_column(const BloomfamType *type, size_t i,
 											  BloomfamType *column);
 
-/* The i-th SQL name, one for each type; the i-th kind that can be built; NULL after the last. */
+/*
+ * bloomfam_type_name() returns the i-th SQL name, one for each type. bloomfam_kind_name() returns
+ * the name of the i-th kind that can be built.  Both return NULL after the last name.
+ */
 BLOOMFAM_API extern const char *bloomfam_type_name(size_t i);
 BLOOMFAM_API extern const char *bloomfam_kind_name(size_t i);
 
 /* ---- columns of keys ---- */
 
-/* What values are.  Which types take which is in the table below. */
+/*
+ * What the values of a column are.  The table at BloomfamColumn says which types take which
+ * meaning.
+ */
 typedef enum BloomfamMeaning
 {
-	BLOOMFAM_WRITTEN,			/* the text form of a value, as the server writes it */
+	BLOOMFAM_WRITTEN,			/* Text form of a value, as the server writes it. */
 	BLOOMFAM_INTEGER,
 	BLOOMFAM_FLOATING,
 	BLOOMFAM_BOOLEAN,
-	BLOOMFAM_TEXT,				/* characters in UTF-8 */
+	BLOOMFAM_TEXT,				/* Characters in UTF-8. */
 	BLOOMFAM_BYTES,
-	BLOOMFAM_DECIMAL,			/* an integer, divided by 10^scale */
-	BLOOMFAM_DATE,				/* since 1970-01-01: days, or in the unit told */
-	BLOOMFAM_TIME,				/* since midnight, in the unit told */
-	BLOOMFAM_TIMESTAMP,			/* since 1970-01-01 00:00, no time zone, in the unit told */
-	BLOOMFAM_TIMESTAMPTZ,		/* the same in UTC */
-	BLOOMFAM_DURATION,			/* in the unit told */
-	BLOOMFAM_ROW				/* rows of several columns */
+	BLOOMFAM_DECIMAL,			/* An integer that is divided by 10^scale. */
+	BLOOMFAM_DATE,				/* Days, or the column's unit, since 1970-01-01. */
+	BLOOMFAM_TIME,				/* The column's unit since midnight. */
+	BLOOMFAM_TIMESTAMP,			/* The column's unit since 1970-01-01 00:00, without time zone. */
+	BLOOMFAM_TIMESTAMPTZ,		/* The column's unit since 1970-01-01 00:00 UTC. */
+	BLOOMFAM_DURATION,			/* A length of time in the column's unit. */
+	BLOOMFAM_ROW				/* Rows of several columns. */
 } BloomfamMeaning;
 
 /*
- * How values lie in memory.  Numbers are the machine's own; they need no alignment.
+ * How a column's values lie in memory.  Numbers are in the machine's byte order, and need no
+ * alignment.
  */
 typedef enum BloomfamLayout
 {
 	BLOOMFAM_INT8, BLOOMFAM_INT16, BLOOMFAM_INT32, BLOOMFAM_INT64,
 	BLOOMFAM_UINT8, BLOOMFAM_UINT16, BLOOMFAM_UINT32, BLOOMFAM_UINT64,
 	BLOOMFAM_FLOAT32, BLOOMFAM_FLOAT64,
-	BLOOMFAM_INT128,			/* 16 bytes, two's complement */
-	BLOOMFAM_BITS,				/* booleans, the first in the lowest bit of its byte */
-	BLOOMFAM_BOOLS,				/* booleans, a byte each, 0 is false */
-	BLOOMFAM_FIXED,				/* width bytes each */
-	BLOOMFAM_OFFSETS32,			/* bytes from int32_t offsets[i] up to offsets[i + 1] of values */
-	BLOOMFAM_OFFSETS64,			/* the same with int64_t */
-	BLOOMFAM_VIEWS,				/* Arrow's views of 16 bytes */
-	BLOOMFAM_PIECES,			/* an array of BloomfamPiece */
-	BLOOMFAM_COLUMNS			/* an array of BloomfamColumn, one for each column of the rows */
+	BLOOMFAM_INT128,			/* Signed integers of 16 bytes, in two's complement. */
+	/* Booleans as bits; the first value is the lowest bit of its byte. */
+	BLOOMFAM_BITS,
+	BLOOMFAM_BOOLS,				/* Booleans as bytes; 0 is false. */
+	BLOOMFAM_FIXED,				/* Values of width bytes each. */
+	/* Value i is bytes offsets[i] to offsets[i + 1] - 1 of values; the offsets are int32_t. */
+	BLOOMFAM_OFFSETS32,
+	/* Value i is bytes offsets[i] to offsets[i + 1] - 1 of values; the offsets are int64_t. */
+	BLOOMFAM_OFFSETS64,
+	BLOOMFAM_VIEWS,				/* Arrow's views of 16 bytes each. */
+	BLOOMFAM_PIECES,			/* An array of BloomfamPiece. */
+	BLOOMFAM_COLUMNS			/* An array of BloomfamColumn, one for each column of the rows. */
 } BloomfamLayout;
 
 typedef struct BloomfamPiece
 {
-	const void *bytes;			/* NULL: the key is NULL */
+	const void *bytes;			/* The value's bytes; NULL: the key is NULL. */
 	size_t		len;
 } BloomfamPiece;
 
 /*
- * A column of n keys, from the one with index first on.  It owns nothing: what it points to must
- * stay while it is used.
+ * A column of n keys, which begins at the value with index first.  The column owns nothing: the
+ * memory that it points to must stay valid while the column is used.
  *
  *	meaning		layouts					types that take it
  *	WRITTEN		those of bytes			all
@@ -410,49 +457,68 @@ typedef struct BloomfamPiece
  *	DURATION	INT64 in a unit			interval
  *	ROW			COLUMNS					rows of as many columns
  *
- * "Those of bytes" are FIXED to PIECES.  Anything else is BLOOMFAM_WRONG_TYPE, never "absent".
+ * The layouts "of bytes" are FIXED, OFFSETS32, OFFSETS64, VIEWS and PIECES.  A meaning that the
+ * type does not take is BLOOMFAM_WRONG_TYPE, never "absent".
  *
- * Key i of a column of rows is made of key i of each of its columns, which have as many keys or
- * more, each counted from its own first one.  A NULL in one of them is a part of the key, as it is
- * for SQL's = of two values of a composite type: (1, NULL) is asked for, and found where it was
- * added.  (A join's a = c AND b = d finds no such row.)  A key of which a column is BLOOMFAM_BAD is
- * bad; if none is, and one is BLOOMFAM_IMPOSSIBLE, it is impossible.
+ * Key i of a column of rows consists of key i of each of its columns.  Each of the columns must
+ * have at least as many keys as the column of rows, and counts them from its own first key.  A NULL
+ * in a column is a part of the key, as it is for SQL's = of two composite values: (1, NULL) is
+ * asked for, and is found where it was added.  (A join on a = c AND b = d finds no such row.)  A
+ * key is bad if any of its columns is BLOOMFAM_BAD; otherwise it is impossible if any of its
+ * columns is BLOOMFAM_IMPOSSIBLE.
  *
- * Of dates and timestamps the largest number (INT32_MAX, INT64_MAX) is infinity, its negative
- * -infinity, as DuckDB has them.  To others it is a moment; where the server has that moment (of
- * microseconds, in the year 294247), asking tests for both, and building is an error.
+ * In dates and timestamps, the largest number (INT32_MAX, INT64_MAX) is infinity, and its negative
+ * is -infinity, as DuckDB has them.  Other programs mean a finite moment by these numbers.  If the
+ * server can represent that moment (INT64_MAX microseconds is in the year 294247), bloomfam_ask()
+ * tests for both readings, and building from such a key is an error.
  */
 typedef struct BloomfamColumn
 {
 	BloomfamMeaning meaning;
 	BloomfamLayout layout;
-	int32_t		width;			/* FIXED: bytes of a value; COLUMNS: how many there are */
-	int32_t		scale;			/* DECIMAL: digits after the point, may be negative; of times the
-								 * unit: 0 seconds, 3, 6, 9 milli-, micro-, nanoseconds */
-	bool		any_bytes;		/* WRITTEN and TEXT: take bytes that are no UTF-8 as they are, as a
-								 * database in SQL_ASCII does; else such a key is bad */
+	int32_t		width;			/* FIXED: bytes in a value; COLUMNS: number of columns. */
+	/*
+	 * DECIMAL: digits after the decimal point, may be negative.  Times: 0, 3, 6 or 9 for a unit of
+	 * seconds, milli-, micro- or nanoseconds.
+	 */
+	int32_t		scale;
+	/*
+	 * WRITTEN and TEXT: true to take bytes that are not valid UTF-8 as they are, as a database in
+	 * SQL_ASCII does; false: such a key is bad.
+	 */
+	bool		any_bytes;
 	size_t		n;
-	size_t		first;			/* of all that follows */
+	size_t		first;			/* Index of the column's first key in each array below. */
 	const void *values;
 	const void *offsets;
-	const uint8_t *validity;	/* a bit for each key, 1: not NULL; NULL: no key is NULL */
-	const uint8_t *nulls;		/* a byte for each key, not 0: NULL (a mask as pandas has it); NULL:
-								 * no key is NULL */
-	bool		all_null;		/* every key is NULL, and values are not looked at */
+	/*
+	 * A bit for each key: 0 means NULL, 1 not NULL.  If validity is NULL, no key is marked as NULL.
+	 */
+	const uint8_t *validity;
+	/*
+	 * A byte for each key: any value but 0 means NULL, as in a mask of pandas.  If nulls is NULL,
+	 * no key is marked as NULL.
+	 */
+	const uint8_t *nulls;
+	bool		all_null;		/* True if every key is NULL; values is then ignored. */
 
-	/* VIEWS: buffers that views refer to, and their lengths */
+	/* VIEWS: the buffers that the views refer to, and the buffers' lengths in bytes. */
 	size_t		nbuffers;
 	const void *const *buffers;
 	const int64_t *buffer_lens;
 
 	/*
-	 * If not NULL, the column is of indices (INT8 to UINT64) into this one, which has meaning and
-	 * layout, and no dictionary.  meaning is not looked at then.
+	 * The column's dictionary, or NULL.  With a dictionary, the column holds indices (INT8 to
+	 * UINT64) into the dictionary, whose meaning and layout describe the keys; the column's own
+	 * meaning is ignored.  A dictionary has no dictionary of its own.
 	 */
 	const struct BloomfamColumn *dictionary;
 } BloomfamColumn;
 
-/* Columns that are often meant; more by setting members. */
+/*
+ * The functions below make columns that are often needed; for any other column, set the members of
+ * BloomfamColumn.
+ */
 static inline BloomfamColumn
 bloomfam_int64s(const int64_t *values, size_t n)
 {
@@ -479,7 +545,7 @@ bloomfam_doubles(const double *values, size_t n)
 	return column;
 }
 
-/* Texts or bytes, or written keys: one piece each. */
+/* Makes a column of texts, bytes or written keys, with one piece for each key. */
 static inline BloomfamColumn
 bloomfam_pieces(BloomfamMeaning meaning, const BloomfamPiece *pieces, size_t n)
 {
@@ -493,7 +559,7 @@ bloomfam_pieces(BloomfamMeaning meaning, const BloomfamPiece *pieces, size_t n)
 	return column;
 }
 
-/* n keys of several columns, each of which has n keys. */
+/* Makes a column of n rows from several columns, each of which has at least n keys. */
 static inline BloomfamColumn
 bloomfam_rows(const BloomfamColumn *columns, size_t ncolumns, size_t n)
 {
@@ -511,47 +577,58 @@ bloomfam_rows(const BloomfamColumn *columns, size_t ncolumns, size_t n)
 /* ---- asking ---- */
 
 /*
- * What there is to say of a key.  The lowest bit says whether the key must be taken for one that
- * may be in the filter; so an array without NULLs and bad keys is one of booleans.
+ * The answer to a lookup.  The lowest bit is set if the caller must assume that the key may be in
+ * the filter.  Answers that are all ABSENT or MAYBE can be read as an array of bool.
  */
 typedef enum BloomfamAnswer
 {
-	BLOOMFAM_ABSENT = 0,		/* certainly no key of the filter */
-	BLOOMFAM_MAYBE = 1,			/* one of its keys, or a false positive */
-	BLOOMFAM_IMPOSSIBLE = 2,	/* certainly none: no key of the type can equal it, such as an
-								 * integer beyond bigint, a text with a zero byte */
-	BLOOMFAM_NULL = 3,			/* NULL equals nothing, but is no key either */
-	BLOOMFAM_BAD = 5			/* it could not be read for certain: nobody knows */
+	BLOOMFAM_ABSENT = 0,		/* The key is certainly not in the filter. */
+	BLOOMFAM_MAYBE = 1,			/* The key is in the filter, or is a false positive. */
+	/*
+	 * The key is certainly not in the filter, because it equals no value of the type, e.g. an
+	 * integer beyond bigint, or a text with a zero byte.
+	 */
+	BLOOMFAM_IMPOSSIBLE = 2,
+	/* The key is NULL, which equals nothing, but is not a key either. */
+	BLOOMFAM_NULL = 3,
+	BLOOMFAM_BAD = 5			/* The key cannot be read for certain: the answer is unknown. */
 } BloomfamAnswer;
 
 typedef struct BloomfamCounts
 {
-	uint64_t	absent;			/* hashing and building: keys that were fine */
+	/* Keys that are absent.  In hashing and building: keys that have a hash. */
+	uint64_t	absent;
 	uint64_t	maybe;
 	uint64_t	impossible;
 	uint64_t	null;
 	uint64_t	bad;
-	uint64_t	first_odd;		/* index of the first that is neither absent nor maybe;
-								 * BLOOMFAM_NO_ROW: there is none */
+	/*
+	 * Index of the first key whose answer is neither ABSENT nor MAYBE; BLOOMFAM_NO_ROW: all answers
+	 * are ABSENT or MAYBE.
+	 */
+	uint64_t	first_odd;
 } BloomfamCounts;
 
 /*
- * bloomfam_ask: asks the filter for the keys of a column, and stores an answer for each.
+ * bloomfam_ask: Asks a filter for the keys of a column, and stores an answer for each key.
  *
- * type says what the keys are, or is NULL: what the filter's are (bloomfam_filter_type()).
- * answers has room for n; counts, if not NULL, is set.  Bad and impossible keys are answers, not
- * failures: bloomfam_column_error() tells what is wrong with one.  The filter should have been
+ * type is the type of the keys; NULL means the type of the filter's own keys
+ * (bloomfam_filter_type()). answers has room for as many bytes as the column has keys. counts is
+ * filled in if it is not NULL.  Bad and impossible keys are answers, not failures:
+ * bloomfam_column_error() tells what is wrong with such a key.  The filter should have been
  * validated.
  *
- * Fails with BLOOMFAM_NOT_ASKABLE, BLOOMFAM_WRONG_TYPE if the type's family is not the filter's
- * or does not take the column's meaning, BLOOMFAM_BAD_ARGUMENT for a column that is none, and
- * BLOOMFAM_STOPPED; with a dictionary also BLOOMFAM_NO_MEMORY.  Answers are then undefined.
- * Without a dictionary no memory is taken.  Time: some ns a key, or a cache miss or two.
+ * Fails with BLOOMFAM_NOT_ASKABLE; BLOOMFAM_WRONG_TYPE if the type's family is not the filter's, or
+ * the type does not take the column's meaning; BLOOMFAM_BAD_ARGUMENT for an invalid column;
+ * BLOOMFAM_STOPPED; and, for a column with a dictionary, BLOOMFAM_NO_MEMORY.  After a failure the
+ * answers are undefined.  Without a dictionary, no memory is allocated.  A key takes some ns, or
+ * one or two cache misses.
  *
- * No false negatives: a key that SQL's = calls equal to one that was added is never ABSENT or
- * IMPOSSIBLE.  A text is read as the server would, if its DateStyle is ISO; one that the server
- * might read otherwise, or not at all, is BAD.  What a column's type modifier would change in
- * storing, such as digits beyond numeric(9,2), is asked as it is.
+ * There are no false negatives: a key that SQL's = calls equal to a key that was added is never
+ * ABSENT or IMPOSSIBLE.  A text is read as the server reads it with DateStyle ISO.  A text that the
+ * server might read differently, or might not read at all, is BAD.  A key is asked for as given: a
+ * column's type modifier, such as numeric(9,2), which would round the value on storing it, is not
+ * applied.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_ask(const BloomfamFilter *filter,
 												const BloomfamType *type,
@@ -559,11 +636,13 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_ask(const BloomfamFilter *filter,
 												BloomfamCounts *counts, BloomfamError *error);
 
 /*
- * bloomfam_hash: the hashes of a column's keys, as the filter's kinds take them.
+ * bloomfam_hash: Computes the hashes of a column's keys, in the form that the kinds of filters
+ * take.
  *
- * answers may be NULL; each is ABSENT (it has a hash), IMPOSSIBLE, NULL or BAD.  The hash of what
- * has none is 0.  For FLOAT and ANY_TEXT a written key with two readings is BAD.  Fails as
- * bloomfam_ask() does, but for NOT_ASKABLE and NO_MEMORY.  No memory is taken.
+ * answers may be NULL; each answer is ABSENT (the key has a hash), IMPOSSIBLE, NULL or BAD.  A key
+ * without a hash gets hash 0.  For FLOAT and ANY_TEXT, a written key with two readings is BAD.
+ * Fails with BLOOMFAM_WRONG_TYPE if the type does not take the column's meaning, and with
+ * BLOOMFAM_BAD_ARGUMENT for an invalid column.  No memory is allocated.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_hash(const BloomfamType *type,
 												 const BloomfamColumn *column, uint64_t *hashes,
@@ -571,20 +650,26 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_hash(const BloomfamType *type,
 												 BloomfamError *error);
 
 /*
- * bloomfam_row_hashes: the hashes of n keys of several columns, of those of their columns.
+ * bloomfam_row_hashes: Computes the hashes of n keys of several columns from the hashes of the
+ * columns.
  *
- * hashes[c] and answers[c] are what bloomfam_hash() gave for column c.  Stores a hash, and an
- * answer as bloomfam_hash() does, for each key; both may be the arrays of column 0.  For whoever
- * has columns in pieces of different lengths; bloomfam_hash() of a column of rows is the same.
+ * hashes[c] and answers[c] are the results of bloomfam_hash() for column c; ncolumns is at most
+ * BLOOMFAM_MAX_COLUMNS.  Stores a hash and an answer, as bloomfam_hash() does, for each key.
+ * row_hashes and row_answers may be the arrays of column 0.  The function is for callers whose
+ * columns come in pieces of different lengths; bloomfam_hash() of a column of rows gives the same
+ * hashes.
  */
 BLOOMFAM_API extern void bloomfam_row_hashes(const uint64_t *const *hashes,
 											 const uint8_t *const *answers, size_t ncolumns,
 											 size_t n, uint64_t *row_hashes, uint8_t *row_answers);
 
 /*
- * bloomfam_ask_hashes: the same as bloomfam_ask(), of hashes that bloomfam_hash() gave for a type
- * of the filter's family.  answers are ABSENT or MAYBE, and have the representation of bool.
- * Fails with BLOOMFAM_NOT_ASKABLE for a partial, BLOOMFAM_WRONG_TYPE, BLOOMFAM_STOPPED.
+ * bloomfam_ask_hashes: Asks a filter for n hashes, which bloomfam_hash() gave for a type of the
+ * filter's family.
+ *
+ * Each answer is ABSENT or MAYBE, so that answers can be read as an array of bool. type must not be
+ * NULL.  Fails with BLOOMFAM_NOT_ASKABLE if the filter's keys cannot be hashed here or its kind is
+ * "partial", and with BLOOMFAM_WRONG_TYPE, BLOOMFAM_STOPPED.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_ask_hashes(const BloomfamFilter *filter,
 													   const BloomfamType *type,
@@ -592,9 +677,11 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_ask_hashes(const BloomfamFilter *fil
 													   uint8_t *answers, BloomfamError *error);
 
 /*
- * bloomfam_column_error: what is wrong with the i-th key of a column (from its first on), as an
- * error with this row: BLOOMFAM_BAD_KEY, or another with which asking fails.  BLOOMFAM_OK: nothing;
- * NULL is nothing.
+ * bloomfam_column_error: Tells what is wrong with key i of a column, counted from the column's
+ * first key.
+ *
+ * Returns BLOOMFAM_BAD_KEY, with i in error.row, or another status with which asking for the column
+ * fails.  Returns BLOOMFAM_OK if nothing is wrong with the key, or if it is NULL.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_column_error(const BloomfamType *type,
 														 const BloomfamColumn *column, size_t i,
@@ -609,7 +696,7 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_column_error(const BloomfamType *typ
 #define ARROW_FLAG_NULLABLE 2
 #define ARROW_FLAG_MAP_KEYS_SORTED 4
 
-/* Arrow's C data interface, as its specification defines it. */
+/* The Arrow C data interface, as its specification defines it. */
 struct ArrowSchema
 {
 	const char *format;
@@ -640,15 +727,15 @@ struct ArrowArray
 #endif							/* ARROW_C_DATA_INTERFACE */
 
 /*
- * bloomfam_arrow: an Arrow array as a column, in columns[0]; its dictionary, if it has one, in
- * columns[1], to which columns[0] points.
+ * bloomfam_arrow: Describes an Arrow array as a column, in columns[0].  If the array has a
+ * dictionary, it is described in columns[1], and columns[0] points to it.
  *
- * Formats: c C s S i I l L, f g, b, u U vu, z Z vz, w:N, d:P,S of 128 bits, tdD tdm, tts ttm ttu
- * ttn, ts?:ZONE of four units (a time zone makes it a timestamptz), tDs tDm tDu tDn, n (all NULL),
- * and dictionaries of these.  Nothing is copied and nothing is released: the array must stay while
- * the columns are used.  Buffers are trusted to be as long as the specification says.  Fails with
- * BLOOMFAM_WRONG_TYPE for other formats, BLOOMFAM_BAD_ARGUMENT for an array that does not fit its
- * schema.  O(1).
+ * The accepted formats are: c C s S i I l L, f g, b, u U vu, z Z vz, w:N, d:P,S of 128 bits, tdD
+ * tdm, tts ttm ttu ttn, ts?:ZONE of four units (a time zone makes it a timestamptz), tDs tDm tDu
+ * tDn, n (all NULL), and dictionaries of these formats.  Nothing is copied and nothing is released:
+ * the array must stay valid while the columns are used.  The buffers are trusted to be as long as
+ * the specification says.  Fails with BLOOMFAM_WRONG_TYPE for other formats, and with
+ * BLOOMFAM_BAD_ARGUMENT for an array that does not fit its schema.  Takes O(1).
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_arrow(const struct ArrowSchema *schema,
 												  const struct ArrowArray *array,
@@ -659,16 +746,18 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_arrow(const struct ArrowSchema *sche
 typedef struct BloomfamBuilder BloomfamBuilder;
 
 /*
- * bloomfam_builder_make: begins a filter.
+ * bloomfam_builder_make: Begins to build a filter.
  *
- * type: of the keys.  kind: a name, NULL for "blocked".  fpr: in (0, 1), the false positive rate
- * with as many keys as expected; 0 for 0.01.  expected: distinct keys to make room for; 0: as many
- * as come, whose hashes are kept until the end, in 8 to 24 bytes each.  (Kinds that are built at
- * once, cuckoo and scalable keep them in any case.)  The same keys give the same bytes as SQL's
- * bloom_agg(key, fpr, kind, expected).
+ * type is the type of the keys. kind is the name of the filter's kind; NULL means "blocked". fpr is
+ * the false positive rate, in (0, 1), that the filter has with the expected number of keys; 0 means
+ * 0.01. expected is the number of distinct keys to make room for.  With expected = 0, the filter is
+ * made for the keys that are added, and the builder keeps their hashes until the end, in 8 to 24
+ * bytes for each key.  (For cuckoo, scalable and the kinds that are built at once, the builder
+ * always keeps the hashes.)  The same keys give the same bytes as SQL's bloom_agg(key, fpr, kind,
+ * expected).
  *
- * Fails with BLOOMFAM_BAD_ARGUMENT (with a hint which kind to take, where the rate is too low for
- * this one), BLOOMFAM_WRONG_TYPE if type and kind do not go together, BLOOMFAM_TOO_LARGE,
+ * Fails with BLOOMFAM_BAD_ARGUMENT (if the rate is too low for the kind, a hint says which kind to
+ * use), BLOOMFAM_WRONG_TYPE if the kind does not take keys of the type, BLOOMFAM_TOO_LARGE,
  * BLOOMFAM_NO_MEMORY.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_builder_make(const BloomfamHost *host,
@@ -679,51 +768,58 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_builder_make(const BloomfamHost *hos
 														 BloomfamError *error);
 
 /*
- * bloomfam_planned_size: the bytes of a filter for so many distinct keys, raw; those of kinds that
- * are built at once, and counting, differ a little in the end.  Arguments and errors as above.
+ * bloomfam_planned_size: Computes the size in bytes of a filter for a number of distinct keys, in
+ * the raw form.  The actual size differs a little for counting and for the kinds that are built at
+ * once.  Arguments and errors are those of bloomfam_builder_make().
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_planned_size(const BloomfamType *type, const char *kind,
 														 double fpr, uint64_t keys, uint64_t *size,
 														 BloomfamError *error);
 
 /*
- * bloomfam_builder_add: adds the keys of a column.  NULLs are passed over, as SQL does.
+ * bloomfam_builder_add: Adds the keys of a column.  NULLs are skipped, as in SQL.
  *
- * With answers, which are as of bloomfam_hash(), bad and impossible keys are marked there and left
- * out.  Without (NULL), the first one is a failure, BLOOMFAM_BAD_KEY, and error.row is its index;
- * keys before it may have been added.  Fails as bloomfam_hash() does; BLOOMFAM_NO_MEMORY, after
- * which the builder can only be freed, since nobody knows which keys it has.  BLOOMFAM_STOPPED
- * likewise.
+ * If answers is not NULL, it is filled in as by bloomfam_hash(), and bad and impossible keys are
+ * marked there and left out.  If answers is NULL, the first bad or impossible key is a failure with
+ * BLOOMFAM_BAD_KEY, and error.row is its index; keys before it may have been added.  Also fails as
+ * bloomfam_hash() does, with BLOOMFAM_BAD_ARGUMENT if the builder is finished, and with
+ * BLOOMFAM_NO_MEMORY or BLOOMFAM_STOPPED.  After the last two, the builder can only be freed,
+ * because it is unknown which keys were added.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_builder_add(BloomfamBuilder *builder,
 														const BloomfamColumn *column,
 														uint8_t *answers, BloomfamCounts *counts,
 														BloomfamError *error);
 
-/* bloomfam_builder_add_hashes: the same of hashes that bloomfam_hash() gave for the type. */
+/*
+ * bloomfam_builder_add_hashes: Adds hashes that bloomfam_hash() computed for the builder's type.
+ * Fails as bloomfam_builder_add() does, except with BLOOMFAM_BAD_KEY.
+ */
 BLOOMFAM_API extern BloomfamStatus bloomfam_builder_add_hashes(BloomfamBuilder *builder,
 															   const uint64_t *hashes, size_t n,
 															   BloomfamError *error);
 
 /*
- * bloomfam_builder_finish: the filter of the keys so far; of none, the empty aggregate (kind
- * "identity"), as in SQL.  The builder is left empty of keys, and is only to be freed.  Fails with
- * BLOOMFAM_TOO_LARGE, BLOOMFAM_FULL, BLOOMFAM_NO_MEMORY, BLOOMFAM_STOPPED.
+ * bloomfam_builder_finish: Makes the filter of the keys that were added.  If no keys were added,
+ * the filter is the empty aggregate (kind "identity"), as in SQL.  The builder can then only be
+ * freed.  Fails with BLOOMFAM_TOO_LARGE, BLOOMFAM_FULL, BLOOMFAM_NO_MEMORY, BLOOMFAM_STOPPED.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_builder_finish(BloomfamBuilder *builder,
 														   BloomfamFilter **filter,
 														   BloomfamError *error);
 
-/* Gives back a builder's memory.  NULL is fine. */
+/* Frees a builder and its memory.  NULL is allowed. */
 BLOOMFAM_API extern void bloomfam_builder_free(BloomfamBuilder *builder);
 
 /*
- * bloomfam_unite: the filter that may contain whatever a or b may contain, the same as SQL's |.
+ * bloomfam_unite: Makes the filter that may contain every key that a or b may contain, as SQL's |
+ * does.
  *
- * No false negatives: each key of a or b is in the result.  Both should have been validated.  Fails
- * with BLOOMFAM_WRONG_TYPE if they have keys of different families, BLOOMFAM_UNSUPPORTED if they
- * are of different kinds or of one that does not unite, BLOOMFAM_TOO_LARGE, BLOOMFAM_NO_MEMORY,
- * BLOOMFAM_STOPPED.  Time and memory: linear in the result.
+ * There are no false negatives: each key of a or b is in the result.  Both filters should have been
+ * validated.  Fails with BLOOMFAM_WRONG_TYPE if their keys are of different families;
+ * BLOOMFAM_UNSUPPORTED if their kinds differ, or their kind does not unite; BLOOMFAM_NOT_ASKABLE if
+ * one is of kind "partial"; BLOOMFAM_TOO_LARGE; BLOOMFAM_NO_MEMORY; BLOOMFAM_STOPPED.  Time and
+ * memory are linear in the size of the result.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_unite(const BloomfamHost *host,
 												  const BloomfamFilter *a, const BloomfamFilter *b,
@@ -731,16 +827,16 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_unite(const BloomfamHost *host,
 
 /* ---- writing ---- */
 
-/* The bytes of the value, raw; they are valid until the filter is closed. */
+/* Returns the filter's bytes in the raw form, valid until the filter is closed. */
 BLOOMFAM_API extern const void *bloomfam_bytes(const BloomfamFilter *filter, size_t *len);
 
-/* The length of the value in a form, without a newline at its end. */
+/* Returns the length in bytes of the filter in a form, without a newline at its end. */
 BLOOMFAM_API extern uint64_t bloomfam_written_size(const BloomfamFilter *filter, BloomfamForm form);
 
 /*
- * bloomfam_write: writes the value in a form, by calls of write() with up to 64 kB, or with all at
- * once where nothing has to be converted.  No newline is added.  If write() returns false, it is
- * not called again, and the result is BLOOMFAM_STOPPED.
+ * bloomfam_write: Writes a filter in a form, by calls of write().  Where bytes must be converted, a
+ * call has up to 64 kB; otherwise one call has all of the filter's bytes.  No newline is added.  If
+ * write() returns false, it is not called again, and the result is BLOOMFAM_STOPPED.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_write(const BloomfamFilter *filter, BloomfamForm form,
 												  bool (*write) (void *arg, const void *bytes,
