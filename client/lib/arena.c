@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * arena.c
- *	  The host's memory for the core; see arena.h.
+ *	  An arena of the host's memory, for calls of the core; see arena.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* In front of what the core gets; as large as keeps that aligned for any type. */
+/*
+ * The header of an allocation, in front of the memory that the core gets.  Its size keeps that
+ * memory aligned for any type.
+ */
 struct BfArenaBlock
 {
 	BfArenaBlock *next;
@@ -22,10 +25,13 @@ struct BfArenaBlock
 
 #define HUGE_PAGE		((size_t) 2 * 1024 * 1024)
 
-/* Smaller memory may be given back and handed out again: it is not ours to advise. */
+/*
+ * Allocations below this size get no huge pages: malloc() may reuse their memory for other purposes
+ * after they are freed.
+ */
 #define MIN_HUGE_SIZE	((size_t) 8 * 1024 * 1024)
 
-/* What longjmp() brings. */
+/* The values that longjmp() passes to setjmp(). */
 #define LEFT_NO_MEMORY	1
 #define LEFT_STOPPED	2
 
@@ -112,7 +118,7 @@ bf_arena_check(BfArena *arena)
 		longjmp(arena->entry, LEFT_STOPPED);
 }
 
-/* As the core's port has them. */
+/* The functions below are the arena's functions in the form of the core's BfPort. */
 static void *
 port_alloc(void *arg, size_t size)
 {
@@ -137,7 +143,10 @@ bf_no_memory(BloomfamError *error)
 	return bf_fail(error, BLOOMFAM_NO_MEMORY, "out of memory");
 }
 
-/* What a longjmp() may come back to must not be in the frame that changes it: hence a function. */
+/*
+ * Runs the work, or returns here by longjmp().  Variables that change after setjmp() must not live
+ * in the frame that calls setjmp(), so this is a function that is not inlined.
+ */
 static __attribute__((noinline)) BloomfamStatus
 enter(BfArena *arena, BloomfamError *error,
 	  BloomfamStatus (*work) (BfArena *arena, void *arg, BloomfamError *error), void *arg)

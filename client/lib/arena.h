@@ -2,12 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * arena.h
- *	  Private to the library: the host's memory for the core, which takes no NULL for an answer.
+ *	  Private to the library: an arena of the host's memory, for calls of the core.
  *
- * What the core allocates belongs to an arena, which lasts for one call of the library.  If the
- * host has no memory, or wants to stop, the arena leaves by longjmp() to where the call entered.
- * All that is still in it is given back at the call's end, so that nothing has to be cleaned up on
- * the way.
+ * The core's allocator must never return NULL.  Everything that the core allocates belongs to an
+ * arena, which lasts for one call of the library.  If the host has no memory, or wants to stop, the
+ * arena calls longjmp() to return to the point where the library's call entered it.  At the end of
+ * the call, everything left in the arena is freed, so that code within it need not clean up.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,44 +23,52 @@ typedef struct BfArenaBlock BfArenaBlock;
 
 typedef struct BfArena
 {
-	BfPort		port;			/* for the core */
+	BfPort		port;			/* The memory and interrupt functions that the core calls. */
 	BloomfamHost host;
-	BfArenaBlock *blocks;		/* NULL: none */
+	BfArenaBlock *blocks;		/* List of the arena's allocations; NULL: there are none. */
 	jmp_buf		entry;
 } BfArena;
 
-/* The host itself: NULL stands for malloc() and free(). */
+/*
+ * Returns the host to use: a copy of *host, or of a host with malloc() and free() if host is NULL.
+ */
 extern BloomfamHost bf_host(const BloomfamHost *host);
 
 /*
- * bf_arena_run: calls work(arena, arg), and returns what it returns.
+ * bf_arena_run: Calls work(arena, arg) within a new arena, and returns its result.
  *
- * If the arena is left, that is BLOOMFAM_NO_MEMORY or BLOOMFAM_STOPPED, and the error says so.
- * What work() has changed must therefore be in *arg, or nowhere.  What is in the arena is given
- * back.
+ * If the work ends early because the host has no memory or wants to stop, returns
+ * BLOOMFAM_NO_MEMORY or BLOOMFAM_STOPPED, and fills in the error.  The work must therefore leave
+ * its results in *arg only.  Everything left in the arena is freed.
  */
 extern BloomfamStatus bf_arena_run(const BloomfamHost *host, BloomfamError *error,
 								   BloomfamStatus (*work) (BfArena *arena, void *arg,
 														   BloomfamError *error),
 								   void *arg);
 
-/* Memory of the arena, never NULL: leaves the arena if there is none. */
+/*
+ * bf_arena_alloc() allocates memory in an arena.  It never returns NULL: without memory, it ends
+ * the arena's work by longjmp(). bf_arena_release() frees memory of an arena.
+ */
 extern void *bf_arena_alloc(BfArena *arena, uint64_t size);
 extern void bf_arena_release(BfArena *arena, void *memory);
 
 /*
- * Takes memory out of the arena, for good: returns what is to be given back to the host then, of
- * which the memory is a part.
+ * Takes an allocation out of an arena, so that the end of the arena does not free it.  Returns the
+ * pointer to release to the host later; the given memory lies within that allocation.
  */
 extern void *bf_arena_keep(BfArena *arena, void *memory);
 
-/* Leaves the arena if the host wants to stop. */
+/* Ends the arena's work by longjmp() if the host wants to stop. */
 extern void bf_arena_check(BfArena *arena);
 
-/* The host has no memory. */
+/* Fills in an error for BLOOMFAM_NO_MEMORY, and returns that status. */
 extern BloomfamStatus bf_no_memory(BloomfamError *error);
 
-/* Asks for huge pages for memory that is read at random.  No harm where they cannot be had. */
+/*
+ * Asks for huge pages for memory that is read at random.  Does nothing where huge pages are not
+ * available.
+ */
 extern void bf_advise_huge_pages(void *memory, size_t size);
 
 #endif							/* BF_LIB_ARENA_H */

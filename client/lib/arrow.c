@@ -10,7 +10,7 @@
 
 #include <limits.h>
 
-/* A format of fixed letters. */
+/* A format of Arrow without parameters, and the column that it means. */
 typedef struct FormatRow
 {
 	const char *format;
@@ -55,7 +55,10 @@ static const FormatRow formats[] = {
 
 #define FORMATS	(sizeof(formats) / sizeof(formats[0]))
 
-/* Reads a number of up to six digits, perhaps negative; NULL if there is none. */
+/*
+ * Reads a number of up to six digits, perhaps negative.  Returns the position after it; NULL if
+ * there is no number.
+ */
 static const char *
 read_number(const char *p, int32_t *value)
 {
@@ -71,7 +74,7 @@ read_number(const char *p, int32_t *value)
 	return digits > 0 ? p + digits : NULL;
 }
 
-/* A format that says a size: w:N, d:P,S and d:P,S,128. */
+/* Reads a format with a size: w:N, d:P,S or d:P,S,128.  Returns false for any other format. */
 static bool
 parse_sized(const char *format, BloomfamColumn *column)
 {
@@ -106,7 +109,7 @@ parse_format(const char *format, BloomfamColumn *column)
 		const char *row = formats[i].format;
 		bool		is_timestamp = formats[i].meaning == BLOOMFAM_TIMESTAMP;
 
-		/* what follows a timestamp's colon is its time zone */
+		/* A timestamp's time zone follows the colon of its format. */
 		if (is_timestamp ? strncmp(format, row, strlen(row)) != 0 : strcmp(format, row) != 0)
 			continue;
 		column->meaning = formats[i].meaning;
@@ -127,7 +130,7 @@ no_array(BloomfamError *error, const char *why)
 	return BLOOMFAM_BAD_ARGUMENT;
 }
 
-/* Buffers: validity first, then those of the layout. */
+/* Sets a column's buffers: an Arrow array has validity first, then the buffers of its layout. */
 static BloomfamStatus
 set_buffers(const struct ArrowArray *array, BloomfamColumn *column, BloomfamError *error)
 {
@@ -151,7 +154,10 @@ set_buffers(const struct ArrowArray *array, BloomfamColumn *column, BloomfamErro
 		column->offsets = array->buffers[1];
 	if (column->layout == BLOOMFAM_VIEWS)
 	{
-		/* between the views and the lengths, which come last */
+		/*
+		 * The data buffers of an array of views lie between the views and the buffers' lengths,
+		 * which come last.
+		 */
 		column->nbuffers = (size_t) array->n_buffers - 3;
 		column->buffers = array->n_buffers > 3 ? (const void *const *) array->buffers + 2 : NULL;
 		column->buffer_lens = array->buffers[array->n_buffers - 1];
@@ -170,7 +176,7 @@ read_array(const struct ArrowSchema *schema, const struct ArrowArray *array,
 		return no_array(error, "its schema is released");
 	if (strcmp(schema->format, "n") == 0)
 	{
-		/* there are no buffers, and all types have NULLs */
+		/* An array of format "n" has no buffers.  Its keys are all NULL, which any type has. */
 		if (array->length < 0)
 			return no_array(error, "its length is negative");
 		column->meaning = BLOOMFAM_WRITTEN;

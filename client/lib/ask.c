@@ -11,12 +11,13 @@
 
 #include <stdio.h>
 
-/* ---- the type of keys, and that of the filter's ---- */
+/* ---- the type of the keys, and that of the filter's keys ---- */
 
 /*
- * What keys of a type are when they are asked of a filter.  Kind parquet knows its columns' types:
- * an integer may be asked of int32 and of int64, a float of both floats, a decimal of any.  An
- * SQL type does not say which of them, so the filter's counts.
+ * Finds the type as which keys are hashed to ask a filter for them.  A filter of kind parquet knows
+ * the type of its Parquet column: an integer may be asked of int32 and int64, a float of float and
+ * double, a decimal of any decimal column.  An SQL type does not determine the Parquet column, so
+ * the filter's column is used.
  */
 static BloomfamStatus
 fit_type(const BloomfamFilter *filter, const BloomfamType *type, BloomfamType *fitted,
@@ -59,7 +60,7 @@ count_begin(BloomfamCounts *counts)
 	counts->first_odd = BLOOMFAM_NO_ROW;
 }
 
-/* Counts answers, the first of which is that of key at. */
+/* Counts n answers; the first answer is that of key at. */
 static void
 count_odd(BloomfamCounts *counts, const uint8_t *answers, size_t at, size_t n)
 {
@@ -90,7 +91,7 @@ count_odd(BloomfamCounts *counts, const uint8_t *answers, size_t at, size_t n)
 	}
 }
 
-/* The same of answers that are all 0 or 1. */
+/* Counts n answers that are all ABSENT or MAYBE. */
 static void
 count_plain(BloomfamCounts *counts, const uint8_t *answers, size_t n)
 {
@@ -127,7 +128,7 @@ bloomfam_hash(const BloomfamType *type, const BloomfamColumn *column, uint64_t *
 			memset(batch.answers, BLOOMFAM_ABSENT, batch.n);
 		for (i = 0; batch.has_second && i < batch.n; i++)
 		{
-			/* nobody knows which of the two it is */
+			/* A key with two readings is bad: it is unknown which of them is meant. */
 			if (batch.hashes[i] == batch.second[i])
 				continue;
 			batch.answers[i] = BLOOMFAM_BAD;
@@ -146,7 +147,7 @@ bloomfam_hash(const BloomfamType *type, const BloomfamColumn *column, uint64_t *
 	return BLOOMFAM_OK;
 }
 
-/* What is wrong with a key whose reading was as told. */
+/* Fills in the error for key i, which could not be read for the given reason. */
 static BloomfamStatus
 key_error(const BfColumnReader *reader, size_t i, const char *reason, BloomfamError *error)
 {
@@ -169,7 +170,7 @@ key_error(const BfColumnReader *reader, size_t i, const char *reason, BloomfamEr
 	return BLOOMFAM_BAD_KEY;
 }
 
-/* Says what is wrong with key i of a single column. */
+/* Tells what is wrong with key i of a single column; see bloomfam_column_error(). */
 static BloomfamStatus
 column_error(const BfColumnReader *reader, size_t i, BloomfamError *error)
 {
@@ -229,7 +230,7 @@ bloomfam_column_error(const BloomfamType *type, const BloomfamColumn *column, si
 
 /* ---- asking ---- */
 
-/* Probes n hashes.  A filter that has no family has no keys, whatever its payload holds. */
+/* Probes n hashes.  A filter without a family has no keys, whatever its payload holds. */
 static void
 probe(const BloomfamFilter *filter, const uint64_t *hashes, size_t n, uint8_t *answers)
 {
@@ -241,7 +242,7 @@ probe(const BloomfamFilter *filter, const uint64_t *hashes, size_t n, uint8_t *a
 		filter->view.head.kind->probe_many(&filter->view, hashes, n, (bool *) answers);
 }
 
-/* Tells whether one of a key's readings may be there. */
+/* Returns whether the filter may contain any of the readings of key i. */
 static bool
 may_be_another(const BloomfamFilter *filter, const BfKeys *keys, size_t i)
 {
@@ -261,7 +262,10 @@ may_be_another(const BloomfamFilter *filter, const BfKeys *keys, size_t i)
 	return false;
 }
 
-/* Answers for a batch, from key first on, in which some keys are not as others. */
+/*
+ * Sets the answers for a batch in which some keys have no hash or two readings. first is the index
+ * of the batch's first key.  On entry, answers are those for the keys' first hashes.
+ */
 static void
 answer_odd(const BloomfamFilter *filter, const BfKeys *keys, size_t first, const BfBatch *batch,
 		   uint8_t *answers)
@@ -270,7 +274,7 @@ answer_odd(const BloomfamFilter *filter, const BfKeys *keys, size_t first, const
 	bool		may_be_more = keys->is_row || keys->columns[0].is_any_text;
 	size_t		i;
 
-	/* the second of a row is no hash of it */
+	/* The second hash of a row is not the hash of a reading, so it is not probed. */
 	memset(second, BLOOMFAM_ABSENT, batch->n);
 	if (batch->has_second && !keys->is_row)
 		probe(filter, batch->second, batch->n, second);
@@ -288,7 +292,7 @@ answer_odd(const BloomfamFilter *filter, const BfKeys *keys, size_t first, const
 	}
 }
 
-/* Asks for a column without a dictionary. */
+/* Asks for the keys of a column one by one, without use of a dictionary. */
 static BloomfamStatus
 ask_column(const BloomfamFilter *filter, const BfKeys *keys, uint8_t *answers,
 		   BloomfamCounts *counts, BloomfamError *error)
@@ -315,7 +319,9 @@ ask_column(const BloomfamFilter *filter, const BfKeys *keys, uint8_t *answers,
 	return BLOOMFAM_OK;
 }
 
-/* Asks for each value of a dictionary once, and for a column what it says of these. */
+/*
+ * Asks for each value of a column's dictionary once, and gives each key the answer for its value.
+ */
 static BloomfamStatus
 ask_dictionary(const BloomfamFilter *filter, const BloomfamType *type,
 			   const BloomfamColumn *column, uint8_t *answers, BloomfamCounts *counts,
@@ -366,7 +372,7 @@ bloomfam_ask(const BloomfamFilter *filter, const BloomfamType *type, const Bloom
 		return status;
 	count_begin(&counted);
 
-	/* a dictionary pays if its values are fewer than the keys */
+	/* Asking for a dictionary's values saves time if there are at most as many values as keys. */
 	if (column->dictionary != NULL && column->dictionary->n <= column->n)
 		status = ask_dictionary(filter, &fitted, column, answers, &counted, error);
 	else
@@ -389,7 +395,9 @@ bloomfam_ask_hashes(const BloomfamFilter *filter, const BloomfamType *type,
 	status = fit_type(filter, type, &fitted, error);
 	if (status != BLOOMFAM_OK)
 		return status;
-	/* a column of Parquet has hashes of its own */
+	/*
+	 * A filter of kind parquet has another hash function, so that hashes of an SQL type do not fit.
+	 */
 	if (fitted.family_id != type->family_id)
 		return bf_fail(error, BLOOMFAM_WRONG_TYPE,
 					   "hashes are not those of the bloom filter's type");

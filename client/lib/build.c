@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * build.c
- *	  Building filters, and uniting them.
+ *	  Building filters, and uniting two filters.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,21 +14,22 @@
 #define USUAL_KIND	"blocked"
 #define USUAL_FPR	0.01
 
-/* Hashes that a builder has room for at first. */
+/* Number of hashes for which a builder first allocates memory. */
 #define FIRST_HASHES	((size_t) 4096)
 
 /*
- * From so many on, repeated ones are dropped before there is room for more: it costs time to sort
- * them, and who has many keys may have few different ones.
+ * From this number of hashes on, a builder drops repeated hashes before it allocates more memory.
+ * Sorting them costs time, but many keys may have few distinct values.
  */
 #define MANY_HASHES		((size_t) 8 * 1024 * 1024)
 
-/* What a builder is. */
+/* The states of a builder. */
 typedef enum BfBuilderState
 {
-	BUILDER_HASHES,				/* collects hashes */
-	BUILDER_IMAGE,				/* adds them to a payload, whose size is known */
-	BUILDER_BROKEN				/* some keys of a call came in, some did not; or it is finished */
+	BUILDER_HASHES,				/* The builder collects hashes. */
+	BUILDER_IMAGE,				/* The builder adds keys directly to a payload of planned size. */
+	/* The builder is finished, or a call failed after adding only some of its keys. */
+	BUILDER_BROKEN
 } BfBuilderState;
 
 struct BloomfamBuilder
@@ -38,15 +39,15 @@ struct BloomfamBuilder
 	BloomfamType type;
 	size_t		family_len;
 	BfDesign	design;
-	uint64_t	expected;		/* 0: as many as come */
+	uint64_t	expected;		/* Expected number of distinct keys; 0: unknown. */
 	uint64_t	keys_added;
 
-	uint64_t   *hashes;			/* BUILDER_HASHES; NULL: none yet */
+	uint64_t   *hashes;			/* BUILDER_HASHES: the collected hashes; NULL: none yet. */
 	size_t		n;
 	size_t		room;
 
-	BfHeader	head;			/* BUILDER_IMAGE */
-	void	   *memory;			/* that the payload lies in */
+	BfHeader	head;			/* BUILDER_IMAGE: header of the filter. */
+	void	   *memory;			/* The allocation that holds the payload. */
 	uint8_t    *payload;
 };
 
@@ -80,7 +81,10 @@ rate_too_low(const BfKind *kind, double fpr, BloomfamError *error)
 	return BLOOMFAM_BAD_ARGUMENT;
 }
 
-/* The design that is asked for, of a kind that goes with the type. */
+/*
+ * Makes the design of a filter from a kind's name and a false positive rate, and checks that the
+ * kind takes keys of the type.
+ */
 static BloomfamStatus
 make_design(const BloomfamType *type, const char *kind_name, double fpr, BfDesign *design,
 			BloomfamError *error)
@@ -132,7 +136,7 @@ bloomfam_planned_size(const BloomfamType *type, const char *kind, double fpr, ui
 
 /* ---- a builder ---- */
 
-/* An image of the payload, of which the host's memory comes aligned. */
+/* Allocates an empty payload for BUILDER_IMAGE, aligned to a cache line. */
 static BloomfamStatus
 begin_image(BloomfamBuilder *self, BloomfamError *error)
 {
@@ -169,7 +173,7 @@ bloomfam_builder_make(const BloomfamHost *host, const BloomfamType *type, const 
 	if (expected > INT64_MAX)
 		return bf_fail(error, BLOOMFAM_BAD_ARGUMENT, "expected number of keys is out of range");
 
-	/* a name of an enum that had odd characters is not as it was */
+	/* If characters of an enum's name were replaced by '?', the family's name is lost. */
 	if (bf_family_id(type->family, strlen(type->family)) != type->family_id)
 		return bf_fail(error, BLOOMFAM_BAD_ARGUMENT, "the name of the keys' type is not known");
 	self = mine.alloc(mine.arg, sizeof(*self));
@@ -216,7 +220,7 @@ broken(BloomfamError *error)
 	return bf_fail(error, BLOOMFAM_BAD_ARGUMENT, "the builder is finished, or has failed before");
 }
 
-/* What drops repeated hashes, within an arena. */
+/* Drops repeated hashes of a builder, within an arena. */
 static BloomfamStatus
 drop_repeated(BfArena *arena, void *arg, BloomfamError *error)
 {
@@ -229,7 +233,7 @@ drop_repeated(BfArena *arena, void *arg, BloomfamError *error)
 	return BLOOMFAM_OK;
 }
 
-/* Makes room for more hashes. */
+/* Makes room for more hashes in a builder. */
 static BloomfamStatus
 grow(BloomfamBuilder *self, BloomfamError *error)
 {
@@ -256,7 +260,7 @@ grow(BloomfamBuilder *self, BloomfamError *error)
 	return BLOOMFAM_OK;
 }
 
-/* Adds hashes; what fails leaves the builder broken. */
+/* Adds n hashes.  A failure leaves the builder in state BUILDER_BROKEN. */
 static BloomfamStatus
 add_hashes(BloomfamBuilder *self, const uint64_t *hashes, size_t n, BloomfamError *error)
 {
@@ -305,7 +309,7 @@ bloomfam_builder_add_hashes(BloomfamBuilder *builder, const uint64_t *hashes, si
 	return add_hashes(builder, hashes, n, error);
 }
 
-/* Adds the keys of a batch, the first of which is key at of its column. */
+/* Adds the keys of a batch.  The first key of the batch has index at in its column. */
 static BloomfamStatus
 add_batch(BloomfamBuilder *self, const BloomfamColumn *batch, size_t at, uint8_t *answers,
 		  BloomfamCounts *sum, BloomfamError *error)
@@ -367,13 +371,13 @@ bloomfam_builder_add(BloomfamBuilder *builder, const BloomfamColumn *column, uin
 
 /* ---- finishing ---- */
 
-/* A value that is made within an arena, and taken out of it. */
+/* A filter that is made within an arena, and then taken out of it. */
 typedef struct Made
 {
 	BloomfamBuilder *builder;
-	const BloomfamFilter *a;	/* of a union */
+	const BloomfamFilter *a;	/* The filters to unite; NULL: builder is to be finished. */
 	const BloomfamFilter *b;
-	void	   *memory;			/* of the host */
+	void	   *memory;			/* The host's allocation to release later. */
 	uint8_t    *data;
 	size_t		len;
 } Made;
@@ -386,7 +390,7 @@ keep(Made *made, BfArenaRoom *room, const BfHeader *head, uint8_t *data)
 	made->memory = bf_room_keep(room, data);
 }
 
-/* The filter of what was kept. */
+/* Makes the opened filter of what keep() took out of the arena. */
 static BloomfamStatus
 make_filter(const BloomfamHost *host, const Made *made, BloomfamFilter **filter,
 			BloomfamError *error)
@@ -418,7 +422,10 @@ finish(BfArena *arena, void *arg, BloomfamError *error)
 	const char *family = self->type.family;
 	uint32_t	family_len = (uint32_t) self->family_len;
 
-	/* without keys there is no column of Parquet's: SQL's aggregate is of the type */
+	/*
+	 * An aggregate of no keys has the family of the SQL type, as in SQL, not that of a Parquet
+	 * column.
+	 */
 	if (self->keys_added == 0 && bf_type_is_plain(&self->type))
 	{
 		family = bf_type_sql_family(self->type.id);
@@ -472,7 +479,7 @@ bloomfam_builder_finish(BloomfamBuilder *builder, BloomfamFilter **filter, Bloom
 
 /* ---- uniting ---- */
 
-/* A view in the form that filters unite in. */
+/* Returns a view of the filter in its unpacked form, in which filters unite. */
 static BfView
 loosen(BfArena *arena, const BfView *view)
 {
@@ -490,7 +497,7 @@ loosen(BfArena *arena, const BfView *view)
 	return loose;
 }
 
-/* Two filters that do not unite. */
+/* Fills in the error for two filters that do not unite, and returns its status. */
 static BloomfamStatus
 unlike(BfStatus status, const BfHeader *a, const BfHeader *b, BloomfamError *error)
 {

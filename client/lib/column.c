@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * column.c
- *	  Columns of keys: which are valid, and how a key of each meaning is read as a C value.
+ *	  Columns of keys: which columns are valid, and how a key of each meaning is read as a C value.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,7 @@
 
 static const char bad_offsets[] = "its place in the column is not within the column";
 
-/* ---- keys of single meanings ---- */
+/* ---- reading keys of each meaning ---- */
 
 static BloomfamAnswer
 read_written(const BfColumnReader *reader, size_t i, BfKey *key, const char **reason)
@@ -26,7 +26,10 @@ read_written(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 					reason);
 }
 
-/* Reads what a text type makes of its own values, which is not what it makes of literals. */
+/*
+ * Reads a value of a text column as a text type does.  Unlike a written key, the value has one
+ * reading only.
+ */
 static BloomfamAnswer
 read_text(const BfColumnReader *reader, size_t i, BfKey *key, const char **reason)
 {
@@ -71,7 +74,7 @@ read_bytes(const BfColumnReader *reader, size_t i, BfKey *key, const char **reas
 	return BLOOMFAM_ABSENT;
 }
 
-/* Sets a key to an integer or a decimal, as its type has it. */
+/* Sets a key to integer times 10^-scale, as an int or a numeric according to the reader's type. */
 static BloomfamAnswer
 set_decimal(const BfColumnReader *reader, __int128 integer, int32_t scale, BfKey *key,
 			const char **reason)
@@ -85,7 +88,7 @@ set_decimal(const BfColumnReader *reader, __int128 integer, int32_t scale, BfKey
 		return BLOOMFAM_ABSENT;
 	}
 
-	/* int: nothing behind the point */
+	/* A key of type int must have no digits but zeros after the decimal point. */
 	for (; scale > 0 && integer != 0; scale--)
 	{
 		if (integer % 10 != 0)
@@ -120,7 +123,7 @@ read_integer(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 														 : (__int128) (uint64_t) value,
 							   0, key, reason);
 		case BLOOMFAM_TYPE_OID:
-			/* the server takes a negative one for another number */
+			/* The server reads a negative OID as another number. */
 			if (answer != BLOOMFAM_ABSENT || value < 0 || value > UINT32_MAX)
 				return bf_bad("it is not an integer from 0 to 4294967295", reason);
 			break;
@@ -147,7 +150,10 @@ read_floating(const BfColumnReader *reader, size_t i, BfKey *key, const char **r
 
 	key->has_second = false;
 	key->u.number = number;
-	/* a column of real holds the nearest one, and a filter of doubles would deny that */
+	/*
+	 * A column of type real stores the nearest real number, and a filter of doubles would not
+	 * contain that number.  So a number that no real equals is not asked for.
+	 */
 	if (reader->type.id == BLOOMFAM_TYPE_REAL && number == number &&
 		(double) (float) number != number)
 	{
@@ -169,8 +175,9 @@ read_boolean(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 }
 
 /*
- * Dates and times.  The largest and smallest numbers are infinite to some, such as DuckDB, and a
- * moment as others are to the rest, such as pyarrow.
+ * Reads a date, time or timestamp.  The largest and smallest numbers mean infinity to some
+ * programs, such as DuckDB, and a finite moment to others, such as pyarrow; a key with such a
+ * number gets two readings.
  */
 static BloomfamAnswer
 read_instant(const BfColumnReader *reader, size_t i, BfKey *key, const char **reason)
@@ -185,7 +192,10 @@ read_instant(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 	key->has_second = false;
 	if (column->meaning == BLOOMFAM_TIME)
 		return answer;
-	/* no unit has a whole day there */
+	/*
+	 * A date in a unit of time gets no second reading: the largest number of such units is not a
+	 * whole day.
+	 */
 	key->has_second = (instant->value == infinity || instant->value == -infinity) &&
 					  (column->meaning != BLOOMFAM_DATE || column->layout == BLOOMFAM_INT32);
 	if (instant->value == infinity)
@@ -227,9 +237,9 @@ read_duration(const BfColumnReader *reader, size_t i, BfKey *key, const char **r
 	return answer;
 }
 
-/* ---- which of these ---- */
+/* ---- the reader for a column ---- */
 
-/* Layouts, as bits. */
+/* Sets of layouts, represented as bits. */
 #define BIT(layout)		(UINT32_C(1) << (layout))
 #define STRINGS			(BIT(BLOOMFAM_FIXED) | BIT(BLOOMFAM_OFFSETS32) | BIT(BLOOMFAM_OFFSETS64) | \
 						 BIT(BLOOMFAM_VIEWS) | BIT(BLOOMFAM_PIECES))
@@ -238,17 +248,17 @@ read_duration(const BfColumnReader *reader, size_t i, BfKey *key, const char **r
 #define INTEGERS		(SIGNED | BIT(BLOOMFAM_UINT8) | BIT(BLOOMFAM_UINT16) | \
 						 BIT(BLOOMFAM_UINT32) | BIT(BLOOMFAM_UINT64))
 
-/* Types, as bits. */
+/* Sets of types, represented as bits. */
 #define WHOLE_TEXTS		(BIT(BLOOMFAM_TYPE_ANY_TEXT) | BIT(BLOOMFAM_TYPE_TEXT) | \
 						 BIT(BLOOMFAM_TYPE_BPCHAR))
 #define TEXTS			(WHOLE_TEXTS | BIT(BLOOMFAM_TYPE_NAME) | BIT(BLOOMFAM_TYPE_ENUM))
 #define FLOATS			(BIT(BLOOMFAM_TYPE_FLOAT) | BIT(BLOOMFAM_TYPE_REAL) | \
 						 BIT(BLOOMFAM_TYPE_DOUBLE))
 
-/* Which layouts and types a meaning goes together with. */
+/* The layouts and types that a meaning goes with. */
 typedef struct MeaningRow
 {
-	const char *name;			/* for messages */
+	const char *name;			/* The meaning's name in messages. */
 	uint32_t	layouts;
 	uint32_t	types;
 	BfReadKey	read;
@@ -282,13 +292,13 @@ static const MeaningRow meanings[] = {
 							  BIT(BLOOMFAM_TYPE_TIMESTAMPTZ), read_instant},
 	[BLOOMFAM_DURATION] = {"durations", BIT(BLOOMFAM_INT64), BIT(BLOOMFAM_TYPE_INTERVAL),
 						   read_duration},
-	/* their columns are opened by keys.c */
+	/* bf_keys_open() opens the columns of rows. */
 	[BLOOMFAM_ROW] = {"rows", BIT(BLOOMFAM_COLUMNS), BIT(BLOOMFAM_TYPE_ROW), NULL},
 };
 
 #define MEANINGS	(sizeof(meanings) / sizeof(meanings[0]))
 
-/* The largest scale, of either sign, that a decimal may have. */
+/* The maximum scale of a decimal; the minimum is its negative. */
 #define MAX_SCALE	100000
 
 static BloomfamStatus
@@ -299,7 +309,10 @@ no_column(BloomfamError *error, const char *why)
 	return BLOOMFAM_BAD_ARGUMENT;
 }
 
-/* Checks that the members of a column are those of its layout; returns what is wrong, or NULL. */
+/*
+ * Checks that the members of a column are valid for its layout.  Returns the reason why not, or
+ * NULL.
+ */
 static const char *
 check_column(const BloomfamColumn *column, bool is_dictionary)
 {
@@ -342,7 +355,7 @@ check_column(const BloomfamColumn *column, bool is_dictionary)
 	return NULL;
 }
 
-/* Tells how batches of a column are hashed. */
+/* Returns how batches of a column's keys are hashed. */
 static BfBatchWay
 batch_way(const BfColumnReader *reader)
 {
@@ -366,7 +379,10 @@ batch_way(const BfColumnReader *reader)
 	return BF_BATCH_BY_KEY;
 }
 
-/* Returns the last offset: nothing is read beyond what the column itself says to be its end. */
+/*
+ * Returns the offset at which a column's last value ends; no value is read beyond it.  Returns 0
+ * for a layout without offsets.
+ */
 static int64_t
 end_of_values(const BloomfamColumn *values)
 {

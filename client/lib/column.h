@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * column.h
- *	  Private to the library: columns of keys, opened to be read.
+ *	  Private to the library: columns of keys, checked and ready to be read.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,36 +13,48 @@
 
 typedef struct BfColumnReader BfColumnReader;
 
-/* Reads key i, counted from the column's first one, as a C value; an answer with a reason. */
+/*
+ * Reads the value with index i of reader->values as a C value.  Returns BLOOMFAM_ABSENT, or another
+ * answer with its reason.
+ */
 typedef BloomfamAnswer (*BfReadKey) (const BfColumnReader *reader, size_t i, BfKey *key,
 									 const char **reason);
 
-/* Ways to hash a whole batch, where there is a faster one than key by key. */
+/*
+ * How a batch of a column's keys is hashed: some combinations of layout and type have a faster way
+ * than key by key.
+ */
 typedef enum BfBatchWay
 {
 	BF_BATCH_BY_KEY,
-	BF_BATCH_INT64,				/* integers of 8 bytes under int */
-	BF_BATCH_INT32,				/* of 4 bytes */
-	BF_BATCH_DOUBLE,			/* doubles under float */
-	BF_BATCH_STRINGS			/* texts and bytes as they are */
+	BF_BATCH_INT64,				/* Integers of 8 bytes, in family int. */
+	BF_BATCH_INT32,				/* Integers of 4 bytes, in family int. */
+	BF_BATCH_DOUBLE,			/* Doubles, in family float. */
+	BF_BATCH_STRINGS			/* Texts and bytes that are hashed without conversion. */
 } BfBatchWay;
 
-/* A column with what its keys are read as. */
+/* A column that has been checked, and how its keys are read. */
 struct BfColumnReader
 {
 	const BloomfamColumn *column;
-	const BloomfamColumn *values;	/* the column itself, or its dictionary */
+	/* The values that are read: the column itself, or its dictionary. */
+	const BloomfamColumn *values;
 	BloomfamType type;
-	BfReadKey	read;			/* from values, whatever is NULL */
+	BfReadKey	read;			/* Reads a value of values, which must not be NULL. */
 	BfBatchWay	way;
-	bool		is_text;		/* BF_BATCH_STRINGS: of characters */
-	bool		is_any_text;	/* ... of which a name keeps less */
-	int64_t		end;			/* OFFSETS32, OFFSETS64: where the last of values ends */
+	bool		is_text;		/* BF_BATCH_STRINGS: true for characters, false for bytes. */
+	/*
+	 * True if the keys are written texts that the filter may have had as names, which keep fewer
+	 * bytes.
+	 */
+	bool		is_any_text;
+	/* OFFSETS32, OFFSETS64: the offset at which the last value ends; otherwise 0. */
+	int64_t		end;
 };
 
 /*
- * bf_column_open: checks that a column is one, and goes with the type.  O(1).  Fails with
- * BLOOMFAM_BAD_ARGUMENT, BLOOMFAM_WRONG_TYPE.
+ * bf_column_open: Checks that a column is valid, and that its meaning goes with the type.  Takes
+ * O(1).  Fails with BLOOMFAM_BAD_ARGUMENT, BLOOMFAM_WRONG_TYPE.
  */
 extern BloomfamStatus bf_column_open(BfColumnReader *reader, const BloomfamType *type,
 									 const BloomfamColumn *column, BloomfamError *error);

@@ -24,7 +24,10 @@ bf_column_index(const BloomfamColumn *column, size_t i)
 	return index;
 }
 
-/* Finds where a key's value is among those that are read; false if its index is none. */
+/*
+ * Finds the index of key i's value in reader->values.  Returns false if the key's index into the
+ * dictionary is out of range.
+ */
 static bool
 locate(const BfColumnReader *reader, size_t i, size_t *at)
 {
@@ -70,7 +73,7 @@ bf_column_text(const BfColumnReader *reader, size_t i, BfString *text)
 		   bf_load_string(reader->values, reader->end, at, text);
 }
 
-/* Returns the hash of characters, for a type of texts. */
+/* Returns the hash of a text, for a type of texts. */
 static uint64_t
 hash_text(const BfColumnReader *reader, const char *bytes, size_t len)
 {
@@ -78,7 +81,10 @@ hash_text(const BfColumnReader *reader, const char *bytes, size_t len)
 										   : bf_key_text(0, bytes, len);
 }
 
-/* Gives the hashes of what a name may keep of a text, in whatever encoding; returns how many. */
+/*
+ * Stores the hashes of all parts of a text that a name may keep in any encoding, and returns their
+ * number.
+ */
 static size_t
 hash_cuts(const BfColumnReader *reader, const BfString *text, uint64_t *hashes)
 {
@@ -86,7 +92,7 @@ hash_cuts(const BfColumnReader *reader, const BfString *text, uint64_t *hashes)
 	size_t		chars = 0;
 	size_t		at = 0;
 
-	/* within a character, where those of a database are bytes */
+	/* In an encoding of single bytes, a name may be cut within a UTF-8 character. */
 	hashes[n++] = hash_text(reader, text->bytes, BF_NAME_BYTES);
 	while (at < text->len && chars < BF_NAME_MAX_CHARS)
 	{
@@ -139,7 +145,10 @@ hash_by_key(const BfColumnReader *reader, size_t first, BfBatch *batch)
 	batch->odd |= batch->has_second;
 }
 
-/* Tells whether one of these keys may be NULL: looks at eight bits, or bytes, at a time. */
+/*
+ * Returns whether one of n keys from index at on may be NULL, by looking at eight bits or bytes at
+ * a time.
+ */
 static bool
 any_null(const BloomfamColumn *column, size_t at, size_t n)
 {
@@ -172,7 +181,7 @@ any_null(const BloomfamColumn *column, size_t at, size_t n)
 	return false;
 }
 
-/* Marks the keys that are NULL, of a batch whose keys have hashes otherwise. */
+/* Marks the NULL keys of a batch, whose other keys have been hashed. */
 static void
 mark_nulls(const BfColumnReader *reader, size_t first, BfBatch *batch)
 {
@@ -191,7 +200,7 @@ mark_nulls(const BfColumnReader *reader, size_t first, BfBatch *batch)
 	batch->odd = true;
 }
 
-/* Hashes integers and floats: all of them, those under a NULL too, whatever is there. */
+/* Hashes integers and floats.  Also hashes the values of NULL keys, whatever they are. */
 static void
 hash_numbers(const BfColumnReader *reader, size_t first, BfBatch *batch)
 {
@@ -219,7 +228,7 @@ hash_numbers(const BfColumnReader *reader, size_t first, BfBatch *batch)
 #define HIGH_BITS	UINT64_C(0x8080808080808080)
 #define LOW_BITS	UINT64_C(0x0101010101010101)
 
-/* Tells whether all of these bytes are characters of ASCII, and none is zero. */
+/* Returns whether all bytes are ASCII characters and none is zero. */
 static bool
 is_plain_ascii(const char *bytes, size_t len)
 {
@@ -243,8 +252,10 @@ is_plain_ascii(const char *bytes, size_t len)
 }
 
 /*
- * Which bytes of a batch's texts need no look at each text: in the usual order they stand in a row,
- * so that all can be seen at once.  None, if *begin is *end.
+ * Finds the bytes of a batch's texts that are all ASCII without zeros, so that these texts need no
+ * check one by one.  In layouts with offsets, the texts usually follow each other, so that one
+ * check covers the whole batch.  Bytes, which need no check, are all in the range.  If *begin is
+ * *end, every text must be checked.
  */
 static void
 find_plain(const BfColumnReader *reader, size_t first, size_t n, uintptr_t *begin, uintptr_t *end)
@@ -277,7 +288,10 @@ find_plain(const BfColumnReader *reader, size_t first, size_t n, uintptr_t *begi
 	*end = (uintptr_t) ((const char *) column->values + to);
 }
 
-/* Hashes the other reading of texts that a name would cut, where there are such. */
+/*
+ * Computes second hashes, those of the texts as names, for a batch with a text that is longer than
+ * a name.
+ */
 static void
 hash_names(const BfColumnReader *reader, size_t first, BfBatch *batch)
 {
@@ -301,7 +315,10 @@ hash_names(const BfColumnReader *reader, size_t first, BfBatch *batch)
 	}
 }
 
-/* Hashes texts and bytes as they are, in a loop of their own for each hash. */
+/*
+ * Hashes a batch of texts or bytes without conversion.  The function is inlined for each hash
+ * function.
+ */
 static inline __attribute__((always_inline)) void
 hash_strings_by(const BfColumnReader *reader, size_t first, BfBatch *batch,
 				uint64_t (*hash) (const char *bytes, size_t len))

@@ -11,50 +11,68 @@
 
 #include "client/lib/column.h"
 
-/* How many keys are hashed together: their hashes stay in the first cache. */
+/*
+ * Number of keys that are hashed together, so few that their hashes stay in the first-level cache.
+ */
 #define BF_KEYS_PER_BATCH	512
 #define BF_MIN_KEYS(n)		((n) < BF_KEYS_PER_BATCH ? (n) : BF_KEYS_PER_BATCH)
 
-/* Hashes of a batch. */
+/* The hashes of a batch of keys. */
 typedef struct BfBatch
 {
 	size_t		n;
-	bool		odd;			/* some key is not BLOOMFAM_ABSENT, or has a second hash: then the
-								 * two arrays below are set */
-	bool		has_second;		/* some key has */
-	uint64_t	hashes[BF_KEYS_PER_BATCH];	/* of keys that have none: 0 */
-	uint64_t	second[BF_KEYS_PER_BATCH];	/* of keys with one reading: the same again */
-	uint8_t		answers[BF_KEYS_PER_BATCH]; /* BLOOMFAM_ABSENT: it has a hash */
+	/*
+	 * True if some key's answer is not BLOOMFAM_ABSENT, or some key has a second hash.  If false,
+	 * answers may be unset.
+	 */
+	bool		odd;
+	/* True if some key has a second hash.  If false, second may be unset. */
+	bool		has_second;
+	uint64_t	hashes[BF_KEYS_PER_BATCH];	/* Hash of each key; 0 for a key without a hash. */
+	/* Second hash of each key; equal to the first for a key with one reading. */
+	uint64_t	second[BF_KEYS_PER_BATCH];
+	/* Answer for each key; BLOOMFAM_ABSENT: the key has a hash. */
+	uint8_t		answers[BF_KEYS_PER_BATCH];
 } BfBatch;
 
-/* Hashes keys first to first + n - 1, counted from the column's first one; n fits the batch. */
+/*
+ * Hashes keys first to first + n - 1 of a column, counted from the column's first key. n is at most
+ * BF_KEYS_PER_BATCH.
+ */
 extern void bf_column_hash(const BfColumnReader *reader, size_t first, size_t n, BfBatch *batch);
 
-/* Hashes one key: returns its answer, hashes and reason, as bf_key_hash() does. */
+/*
+ * Hashes key i of a column.  Returns the key's answer, hashes and reason as bf_key_hash() does;
+ * sets *n only for a key with a hash.
+ */
 extern BloomfamAnswer bf_column_hash_one(const BfColumnReader *reader, size_t i,
 										 uint64_t hashes[2], int *n, const char **reason);
 
-/* The most readings that one key can have: a text that a name may have cut anywhere has most. */
+/*
+ * The maximum number of readings of one key; a text that a name may have cut at any of its
+ * characters has the most.
+ */
 #define BF_MAX_READINGS	(BF_NAME_MAX_CHARS - BF_NAME_MIN_CHARS + 4)
 
 /*
- * Gives the hashes of all readings of a key, and returns how many they are; 0 for what has no hash,
- * such as NULL.
+ * Computes the hashes of all readings of key i, and returns their number; 0 if the key has no hash,
+ * e.g. because it is NULL.
  */
 extern size_t bf_column_readings(const BfColumnReader *reader, size_t i,
 								 uint64_t hashes[BF_MAX_READINGS]);
 
-/* What a key of a column with a dictionary refers to. */
+/* The dictionary entry that a key refers to. */
 typedef struct BfIndex
 {
 	bool		is_null;
-	uint64_t	at;				/* UINT64_MAX: nowhere */
+	/* Index into the dictionary; UINT64_MAX: the key refers to no entry. */
+	uint64_t	at;
 } BfIndex;
 
-/* Returns what key i of a column with a dictionary refers to. */
+/* Returns the dictionary entry that key i refers to; the column must have a dictionary. */
 extern BfIndex bf_column_index(const BloomfamColumn *column, size_t i);
 
-/* Gets the text of a key that is written, for messages; false: it is none. */
+/* Gets the text of key i for a message.  Returns false if the key is not a text. */
 extern bool bf_column_text(const BfColumnReader *reader, size_t i, BfString *text);
 
 #endif							/* BF_LIB_COLUMN_HASH_H */

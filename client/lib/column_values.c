@@ -48,8 +48,9 @@ bf_load_integer(const BloomfamColumn *column, size_t i, int64_t *value, const ch
 }
 
 /*
- * A view of up to 12 bytes has these; one of more has the first four of them, a buffer, and an
- * offset in it.
+ * A view begins with the value's length.  A value of up to 12 bytes follows within the view itself.
+ * For a longer value, the view has the first four bytes, the number of a buffer, and an offset in
+ * it.
  */
 bool
 bf_load_view(const BloomfamColumn *column, size_t i, BfString *string)

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * column_values.h
- *	  Private to the library: single values of a column of keys, of any layout.
+ *	  Private to the library: single values of a column of keys, in any layout.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +11,7 @@
 
 #include "client/lib/key.h"
 
-/* A number of the machine's own order, at any address. */
+/* Loads value i of an array of numbers in the machine's byte order, at any alignment. */
 #define BF_LOAD(type, values, i) \
 	__extension__({ \
 		type		value_; \
@@ -25,7 +25,9 @@ bf_bit_is_set(const uint8_t *bits, size_t i)
 	return bits[i / 8] >> (i % 8) & 1;
 }
 
-/* Tells whether value i of a column, counted from the arrays' beginning, is NULL. */
+/*
+ * Returns whether value i of a column is NULL; i counts from the beginning of the column's arrays.
+ */
 static inline bool
 bf_is_null(const BloomfamColumn *column, size_t i)
 {
@@ -36,16 +38,22 @@ bf_is_null(const BloomfamColumn *column, size_t i)
 			BF_LOAD(BloomfamPiece, column->values, i).bytes == NULL);
 }
 
-/* Loads an integer of any layout; BLOOMFAM_IMPOSSIBLE, with a reason, if it is out of bigint. */
+/*
+ * Loads an integer of any integer layout.  Returns BLOOMFAM_IMPOSSIBLE, with a reason, if the
+ * integer is beyond bigint.
+ */
 extern BloomfamAnswer bf_load_integer(const BloomfamColumn *column, size_t i, int64_t *value,
 									  const char **reason);
 
-/* Loads the bytes of a value of Arrow's views.  Returns false where it lies in no buffer. */
+/*
+ * Loads the bytes of a value in Arrow's view layout.  Returns false if the value does not lie
+ * within a buffer.
+ */
 extern bool bf_load_view(const BloomfamColumn *column, size_t i, BfString *string);
 
 /*
- * Loads the bytes of a value of any layout.  Returns false where its offsets are none, or lie
- * beyond end_of_values, where the last value ends.
+ * Loads the bytes of value i of any layout of strings.  Returns false if the value's offsets are
+ * invalid, or lie beyond end_of_values, the offset at which the last value ends.
  */
 static inline bool
 bf_load_string(const BloomfamColumn *column, int64_t end_of_values, size_t i, BfString *string)
@@ -58,7 +66,7 @@ bf_load_string(const BloomfamColumn *column, int64_t end_of_values, size_t i, Bf
 	{
 		case BLOOMFAM_FIXED:
 			string->len = (size_t) column->width;
-			/* of values without bytes there may be no array */
+			/* A column of values of width 0 may have no array of values. */
 			string->bytes = column->width > 0
 								? (const char *) column->values + i * string->len
 								: "";
@@ -82,7 +90,7 @@ bf_load_string(const BloomfamColumn *column, int64_t end_of_values, size_t i, Bf
 	if (begin < 0 || end < begin || end > end_of_values)
 		return false;
 	string->len = (size_t) (end - begin);
-	/* of an empty column there may be no bytes at all */
+	/* A column without bytes may have no array of values. */
 	string->bytes = string->len > 0 ? (const char *) column->values + begin : "";
 	return true;
 }

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * error.c
- *	  How an error is filled in; see error.h.
+ *	  Functions that fill in an error; see error.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@ size_t
 bf_utf8_length(const char *bytes, size_t len)
 {
 	const unsigned char *p = (const unsigned char *) bytes;
-	unsigned	low = 0x80;		/* range of the second byte */
+	unsigned	low = 0x80;		/* Valid range of the second byte. */
 	unsigned	high = 0xbf;
 	size_t		n;
 	size_t		i;
@@ -47,7 +47,10 @@ bf_utf8_length(const char *bytes, size_t len)
 	return n;
 }
 
-/* Control characters: of ASCII, and those of two bytes in UTF-8, U+0080 to U+009F. */
+/*
+ * Returns whether a character is a control character: of ASCII, or one of U+0080 to U+009F, which
+ * have two bytes in UTF-8.
+ */
 static bool
 is_control(const char *bytes, size_t len)
 {
@@ -81,7 +84,7 @@ bf_clean(char *to, size_t room, const char *bytes, size_t len)
 	to[used] = '\0';
 }
 
-/* Formats into one of an error's texts. */
+/* Formats into one of an error's texts, and replaces unprintable characters. */
 static void
 put(char *to, size_t room, const char *format, va_list args)
 {
@@ -140,7 +143,7 @@ bf_rate(double fpr, char room[BF_RATE_ROOM])
 {
 	char	   *p;
 
-	/* a locale may have another sign than a point between the digits */
+	/* The locale may have another decimal mark than a point. */
 	snprintf(room, BF_RATE_ROOM, "%g", fpr);
 	for (p = room; *p != '\0'; p++)
 		if (strchr("0123456789+-abcdefghijklmnopqrstuvwxyz", *p) == NULL)

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * file.c
- *	  Opening a filter that is in a file.
+ *	  Opening a filter from a file.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,13 +19,16 @@
 
 #include "client/lib/form.h"
 
-/* No form of a value is larger. */
+/* The maximum size of a file in bytes; no form of a filter is larger. */
 #define MAX_FILE	((uint64_t) 1100 * 1000 * 1000)
 
-/* The beginning of a file, which tells its form, and how its value begins. */
+/*
+ * Number of bytes at the beginning of a file that are read first, to detect the form and place the
+ * filter.
+ */
 #define HEAD_BYTES	4096
 
-/* The first piece of a file whose size is not known. */
+/* Initial size in bytes of the buffer for a file of unknown size. */
 #define FIRST_PIECE	((size_t) 1024 * 1024)
 
 static BloomfamStatus
@@ -50,7 +53,10 @@ too_large(BloomfamError *error, const char *path)
 	return BLOOMFAM_INVALID;
 }
 
-/* Reads up to len bytes, fewer only at the file's end; -1 for an error. */
+/*
+ * Reads up to len bytes, fewer only if the file ends.  Returns the number of bytes, or -1 for an
+ * error, with errno set.
+ */
 static ssize_t
 read_some(int fd, uint8_t *to, size_t len)
 {
@@ -71,7 +77,10 @@ read_some(int fd, uint8_t *to, size_t len)
 	return (ssize_t) done;
 }
 
-/* A regular file, mapped; *mapped is false if the system cannot. */
+/*
+ * Opens a regular file by mapping it.  Sets *mapped to false, and returns BLOOMFAM_OK, if the
+ * system cannot map the file.
+ */
 static BloomfamStatus
 open_map(const BloomfamHost *host, int fd, size_t len, unsigned flags, bool *mapped,
 		 BloomfamFilter **filter, BloomfamError *error)
@@ -93,7 +102,10 @@ open_map(const BloomfamHost *host, int fd, size_t len, unsigned flags, bool *map
 	return status;
 }
 
-/* A file of len bytes: read to where it stays, unless it has to be decoded. */
+/*
+ * Opens a file of len bytes by reading it into memory of the host.  A raw or COPY binary form stays
+ * in that memory; a hex form is decoded into other memory.
+ */
 static BloomfamStatus
 open_known(const BloomfamHost *host, int fd, const char *path, size_t len, unsigned flags,
 		   BloomfamFilter **filter, BloomfamError *error)
@@ -110,7 +122,10 @@ open_known(const BloomfamHost *host, int fd, const char *path, size_t len, unsig
 	if (avail < 0)
 		return file_error(error, "read", path);
 
-	/* a header extension of COPY, of which there are none, only makes the payload lie worse */
+	/*
+	 * COPY's header could have an extension, though PostgreSQL writes none; the payload would then
+	 * not begin at a cache line, which only makes lookups slower.
+	 */
 	if (avail > BF_COPY_HEADER + BF_COPY_FIELD && memcmp(head, "PGCOPY", 6) == 0)
 		before = BF_COPY_HEADER + BF_COPY_FIELD;
 	memory = bf_filter_place(host, head + before, (size_t) avail - before, before, len - before,
@@ -133,7 +148,7 @@ open_known(const BloomfamHost *host, int fd, const char *path, size_t len, unsig
 	return status;
 }
 
-/* A pipe, or what else does not tell how much there is. */
+/* Opens a pipe or another file whose size is unknown. */
 static BloomfamStatus
 open_unknown(const BloomfamHost *host, int fd, const char *path, unsigned flags,
 			 BloomfamFilter **filter, BloomfamError *error)

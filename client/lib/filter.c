@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter.c
- *	  Opening a filter that is in memory, telling what it is, closing it.
+ *	  Opening a filter in memory, describing it, closing it, and writing it.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +22,10 @@ bloomfam_version(void)
 
 /* ---- opening ---- */
 
-/* Where the payload begins in a value, of which there are these bytes: 0 if they do not tell. */
+/*
+ * Returns the offset of the payload in a filter, of whose bytes the first avail are at head.
+ * Returns 0 if these are too few to tell.
+ */
 static size_t
 payload_offset(const uint8_t *head, size_t avail)
 {
@@ -107,7 +110,10 @@ bf_filter_make(const BloomfamHost *host, BloomfamForm form, const uint8_t *bytes
 	return BLOOMFAM_OK;
 }
 
-/* Decodes digits into memory of the host, of which the value comes to be. */
+/*
+ * Decodes the digits of a hex form into memory of the host.  Returns the memory to release later,
+ * and the address of the filter within it.
+ */
 static BloomfamStatus
 decode(const BloomfamHost *host, const BfFound *found, void **memory, uint8_t **value,
 	   BloomfamError *error)
@@ -141,7 +147,10 @@ decode(const BloomfamHost *host, const BfFound *found, void **memory, uint8_t **
 	return BLOOMFAM_OK;
 }
 
-/* Copies a value into memory of the host. */
+/*
+ * Copies a filter into memory of the host.  Returns the memory to release later, and the address of
+ * the filter within it.
+ */
 static BloomfamStatus
 copy(const BloomfamHost *host, const BfFound *found, void **memory, uint8_t **value,
 	 BloomfamError *error)
@@ -171,7 +180,7 @@ bloomfam_open(const BloomfamHost *host, const void *bytes, size_t len, unsigned 
 		return bf_filter_make(&mine, found.form, found.bytes, found.len, BF_HOLDS_NOTHING, NULL, 0,
 							  flags, filter, error);
 
-	/* before as much memory is taken */
+	/* The length is checked before memory of that size is allocated. */
 	if (found.len / (bf_form_is_hex(found.form) ? 2 : 1) > BF_MAX_PARTIAL_SIZE)
 		return corrupt(error, "the value is longer than any filter");
 	status = bf_form_is_hex(found.form) ? decode(&mine, &found, &memory, &value, error)
@@ -195,7 +204,7 @@ bloomfam_close(BloomfamFilter *filter)
 	host.release(host.arg, filter);
 }
 
-/* What bloomfam_validate() does within an arena. */
+/* The work of bloomfam_validate(), within an arena. */
 static BloomfamStatus
 validate(BfArena *arena, void *arg, BloomfamError *error)
 {
@@ -261,7 +270,7 @@ bloomfam_info(const BloomfamFilter *filter, BloomfamInfo *info)
 	info->size = filter->len;
 }
 
-/* What bloomfam_stats() does within an arena. */
+/* The arguments and results of read_stats(), the work of bloomfam_stats() within an arena. */
 typedef struct StatsWork
 {
 	const BloomfamFilter *filter;

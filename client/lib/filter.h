@@ -13,12 +13,12 @@
 #include "client/lib/error.h"
 #include "client/lib/type.h"
 
-/* What a filter has to give back. */
+/* The resource that a filter frees when it is closed. */
 typedef enum BfHolding
 {
-	BF_HOLDS_NOTHING,			/* the bytes are the caller's */
-	BF_HOLDS_MEMORY,			/* of the host */
-	BF_HOLDS_MAP				/* of a file */
+	BF_HOLDS_NOTHING,			/* The caller owns the filter's bytes. */
+	BF_HOLDS_MEMORY,			/* The filter owns memory of the host. */
+	BF_HOLDS_MAP				/* The filter owns the mapping of a file. */
 } BfHolding;
 
 struct BloomfamFilter
@@ -27,47 +27,55 @@ struct BloomfamFilter
 	BloomfamForm form;
 	BfHolding	holding;
 	void	   *held;
-	size_t		held_len;		/* of a map */
-	const uint8_t *bytes;		/* the value */
+	size_t		held_len;		/* Length of the mapping in bytes, for BF_HOLDS_MAP. */
+	const uint8_t *bytes;		/* The filter's bytes, in the raw form. */
 	size_t		len;
 	BfView		view;
 	BfTypeStatus type_status;
-	BloomfamType type;			/* of its own keys; if BF_TYPE_OK */
+	/* Type of the filter's own keys, valid if type_status is BF_TYPE_OK. */
+	BloomfamType type;
 };
 
-/* Where payloads begin, for kinds whose keys have all their bits in a block. */
+/*
+ * The size in bytes of a cache line.  Payloads begin at a multiple of it, so that a kind that has
+ * all bits of a key in one block reads one cache line for each lookup.
+ */
 #define BF_CACHE_LINE	64
 
-/* How many bytes are handled between two questions whether to stop. */
+/* The number of bytes that are processed between two checks whether the host wants to stop. */
 #define BF_BYTES_PER_CHECK	((size_t) 1024 * 1024)
 
 /*
- * bf_filter_place: memory of the host for a value of len bytes, which begins with the avail bytes
- * at head, so that its payload begins a cache line.
+ * bf_filter_place: Allocates memory of the host for a filter of len bytes, placed so that its
+ * payload begins at a cache line.
  *
- * Returns the memory to give back, NULL if there is none, and where the value goes.  More is added
- * to the front if before is not 0.  The bytes are untrusted, and nothing is copied.
+ * The first avail bytes of the filter are at head; they are untrusted, and are not copied. before
+ * bytes are kept free in front of the filter.  Returns the memory to release later, and in *place
+ * the address for the filter.  Returns NULL if there is no memory.
  */
 extern void *bf_filter_place(const BloomfamHost *host, const uint8_t *head, size_t avail,
 							 size_t before, size_t len, uint8_t **place);
 
 /*
- * bf_filter_make: a filter on the bytes of a value, which it takes over with what is held, even if
- * it fails.
+ * bf_filter_make: Makes a filter on the bytes of a value.  The filter takes over what is held; on a
+ * failure it is released.
  */
 extern BloomfamStatus bf_filter_make(const BloomfamHost *host, BloomfamForm form,
 									 const uint8_t *bytes, size_t len, BfHolding holding,
 									 void *held, size_t held_len, unsigned flags,
 									 BloomfamFilter **filter, BloomfamError *error);
 
-/* Does the host want to stop? */
+/* Returns whether the host wants to stop. */
 static inline bool
 bf_host_stops(const BloomfamHost *host)
 {
 	return host->stop != NULL && host->stop(host->arg);
 }
 
-/* A view of it may be asked: it is no state of an aggregate. */
+/*
+ * Checks that a filter can be asked.  Fails with BLOOMFAM_NOT_ASKABLE for kind "partial", the state
+ * of an aggregate.
+ */
 extern BloomfamStatus bf_filter_check_askable(const BloomfamFilter *filter, BloomfamError *error);
 
 #endif							/* BF_LIB_FILTER_H */

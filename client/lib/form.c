@@ -2,11 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * form.c
- *	  The forms in which a value comes and goes; see form.h.
+ *	  The forms in which filters are read and written; see form.h.
  *
- * COPY's binary form, in which numbers have their highest byte first: a signature of 11 bytes,
- * flags, the length of a header extension and this; then rows, each of a number of fields (2
- * bytes), and of each field its length (4 bytes, -1: NULL) and bytes; then -1 in 2 bytes.
+ * COPY's binary format has numbers in big-endian order.  It begins with a signature of 11 bytes,
+ * flags, the length of a header extension, and that extension.  Then come the rows: each has the
+ * number of its fields (2 bytes), and for each field a length (4 bytes, -1: NULL) and the field's
+ * bytes.  At the end is -1 in 2 bytes.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +17,10 @@ static const uint8_t copy_signature[11] = "PGCOPY\n\377\r\n";
 
 const uint8_t bf_copy_trailer[BF_COPY_TRAILER] = {0xff, 0xff};
 
-/* Flags of COPY that a reader must know; there is one, for OIDs of rows, which no server writes. */
+/*
+ * The flags of COPY's binary format that a reader must understand.  The only one defined is for
+ * OIDs of rows, which no supported server writes.
+ */
 #define COPY_CRITICAL	UINT32_C(0xffff0000)
 
 const uint8_t bf_hex_digits[256] = {
@@ -57,7 +61,7 @@ not_found(BloomfamError *error, const char *reason)
 	return BLOOMFAM_INVALID;
 }
 
-/* The one field of the one row. */
+/* Finds the value in a file of COPY in binary format, which must have one row with one field. */
 static BloomfamStatus
 find_in_copy(const uint8_t *p, size_t len, BfFound *found, BloomfamError *error)
 {
@@ -100,7 +104,7 @@ find_in_copy(const uint8_t *p, size_t len, BfFound *found, BloomfamError *error)
 	return BLOOMFAM_OK;
 }
 
-/* Digits, after so many bytes. */
+/* Finds the digits of a hex form, which begin after skip bytes. */
 static BloomfamStatus
 find_digits(BloomfamForm form, size_t skip, const uint8_t *p, size_t len, BfFound *found,
 			BloomfamError *error)

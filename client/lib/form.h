@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * form.h
- *	  Private to the library: the forms in which a value comes and goes.
+ *	  Private to the library: the forms in which filters are read and written.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,24 +11,25 @@
 
 #include "client/lib/error.h"
 
-/* A value found in bytes of some form. */
+/* The place of a filter within bytes of some form. */
 typedef struct BfFound
 {
 	BloomfamForm form;
-	const uint8_t *bytes;		/* the value, or the digits that stand for it */
+	/* The filter's bytes in the raw and COPY binary forms, or its hexadecimal digits. */
+	const uint8_t *bytes;
 	size_t		len;
 } BfFound;
 
 /*
- * bf_form_find: finds the value in untrusted bytes, and checks what is around it.
+ * bf_form_find: Finds the filter in untrusted bytes, and checks what is around it.
  *
- * Constant time.  Whether the digits of a hex form are such, and the value is a filter, is not
- * looked at.  Fails with BLOOMFAM_INVALID.
+ * Takes constant time.  Does not check that the hex forms consist of hexadecimal digits, or that
+ * the bytes are a filter.  Fails with BLOOMFAM_INVALID.
  */
 extern BloomfamStatus bf_form_find(const void *bytes, size_t len, BfFound *found,
 								   BloomfamError *error);
 
-/* Do digits stand for the value? */
+/* Returns whether a form consists of hexadecimal digits. */
 static inline bool
 bf_form_is_hex(BloomfamForm form)
 {
@@ -36,22 +37,25 @@ bf_form_is_hex(BloomfamForm form)
 }
 
 /*
- * bf_hex_decode: 2 n digits, of either case, as n bytes; returns how many bytes it could write,
- * fewer than n where something is no digit.
+ * bf_hex_decode: Decodes 2 n hexadecimal digits, in upper or lower case, to n bytes.  Returns the
+ * number of bytes written, which is below n if one of the characters is not a digit.
  */
 extern size_t bf_hex_decode(const uint8_t *digits, size_t n, uint8_t *to);
 
-/* The value of a hex digit; 255 for what is none. */
+/* The value of each hexadecimal digit; 255 for any other character. */
 extern const uint8_t bf_hex_digits[256];
 
-/* bf_hex_encode: n bytes as 2 n digits in lower case. */
+/* bf_hex_encode: Writes n bytes as 2 n hexadecimal digits in lower case. */
 extern void bf_hex_encode(const uint8_t *bytes, size_t n, char *to);
 
-#define BF_COPY_HEADER		(11 + 4 + 4)	/* signature, flags, length of the extension */
-#define BF_COPY_FIELD		(2 + 4)	/* fields of a row, length of one */
+#define BF_COPY_HEADER		(11 + 4 + 4)	/* Signature, flags, length of the extension. */
+#define BF_COPY_FIELD		(2 + 4)	/* Number of a row's fields, length of a field. */
 #define BF_COPY_TRAILER		2
 
-/* What is before a value of len bytes in COPY's binary form, and what is behind it. */
+/*
+ * bf_copy_begin() writes what precedes a value of len bytes in COPY's binary format;
+ * bf_copy_trailer is what follows the value.
+ */
 extern void bf_copy_begin(uint8_t to[BF_COPY_HEADER + BF_COPY_FIELD], size_t len);
 extern const uint8_t bf_copy_trailer[BF_COPY_TRAILER];
 

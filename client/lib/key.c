@@ -10,10 +10,10 @@
 
 #include "client/lib/form.h"
 
-/* Decimal digits that fit the usual amount of stack. */
+/* The maximum number of digits of a decimal for which a small buffer on the stack is used. */
 #define LOCAL_DIGITS	256
 
-/* Bytes that are made of text at a time. */
+/* Number of bytes that are decoded from text and hashed at a time. */
 #define PIECE			256
 
 static const char not_whole[] = "it lies between two units of the filter's type";
@@ -32,7 +32,7 @@ bf_name_length(const char *text, size_t len)
 		size_t		next = bf_utf8_length(text + n, len - n);
 
 		if (next == 0)
-			next = 1;			/* bytes as they are */
+			next = 1;			/* Invalid bytes are taken one by one. */
 		if (n + next > BF_NAME_BYTES)
 			return n;
 		n += next;
@@ -69,7 +69,10 @@ hash_digits(const BloomfamType *type, const BfNumeric *number, uint64_t *hash, c
 	return BLOOMFAM_IMPOSSIBLE;
 }
 
-/* Much stack, which those with few digits do not need. */
+/*
+ * Hashes a decimal of very many digits.  The function is not inlined, because its large stack frame
+ * is not needed for decimals of few digits.
+ */
 static __attribute__((noinline)) BloomfamAnswer
 hash_many_digits(const BloomfamType *type, const BfDecimal *decimal, uint64_t *hash,
 				 const char **reason)
@@ -123,8 +126,9 @@ units_per_second(int unit)
 }
 
 /*
- * Converts between units: false if the value is between two of them.  The result may need more than
- * 64 bits, even of a timestamp that has fewer once it is counted from 2000 on.
+ * Converts a value from units of 10^-from seconds to units of 10^-to seconds.  Returns false if the
+ * value is not a whole number of the new units.  The result may need more than 64 bits, even for a
+ * timestamp that fits in 64 bits when it is counted from 2000.
  */
 static bool
 convert(int64_t value, int from, int to, __int128 *result)
@@ -155,7 +159,7 @@ hash_date(const BloomfamType *type, const BfInstant *date, uint64_t *hash, const
 		key = BF_KEY_DATE_MINUS_INFINITY;
 	else if (bf_type_is_plain(type) && date->epoch == BF_SINCE_1970)
 	{
-		/* Parquet's dates go further than the server's */
+		/* The range of Parquet's dates is larger than that of the server's. */
 		*hash = bf_plain_hash_le((uint64_t) date->value, 4);
 		return date->value == (int32_t) date->value ? BLOOMFAM_ABSENT
 													: impossible(out_of_range, reason);
@@ -185,7 +189,7 @@ hash_time(const BloomfamType *type, const BfInstant *time, uint64_t *hash, const
 	return BLOOMFAM_ABSENT;
 }
 
-/* Microseconds since 2000, as the server has them. */
+/* Converts a timestamp to the server's microseconds since 2000. */
 static BloomfamAnswer
 server_timestamp(const BfInstant *timestamp, int64_t *usecs, const char **reason)
 {
@@ -217,7 +221,7 @@ hash_timestamp(const BloomfamType *type, const BfInstant *timestamp, uint64_t *h
 		usecs = BF_KEY_TIMESTAMP_MINUS_INFINITY;
 	else if (timestamp->epoch == BF_SINCE_1970 && bf_type_is_plain(type))
 	{
-		/* Parquet's timestamps go further than the server's, and its nanoseconds deeper */
+		/* Parquet's timestamps have a larger range than the server's, and may be in nanoseconds. */
 		__int128	value;
 
 		if (!convert(timestamp->value, timestamp->unit, type->plain_precision, &value) ||
@@ -240,7 +244,7 @@ hash_timestamp(const BloomfamType *type, const BfInstant *timestamp, uint64_t *h
 													: impossible(not_in_column, reason);
 }
 
-/* A moment that may be infinity, and may be none. */
+/* Hashes a date or timestamp that may have two readings, as infinity and as a finite moment. */
 static BloomfamAnswer
 hash_instant(const BloomfamType *type, const BfKey *key, uint64_t hashes[2], int *n,
 			 const char **reason,
@@ -262,7 +266,10 @@ hash_instant(const BloomfamType *type, const BfKey *key, uint64_t hashes[2], int
 
 /* ---- strings ---- */
 
-/* A bytea that is written in digits: the hash of its bytes, piece by piece. */
+/*
+ * Returns the hash of a bytea that is given in hexadecimal digits, which are decoded piece by
+ * piece.
+ */
 static uint64_t
 hash_hex(const BloomfamType *type, const BfString *digits)
 {
@@ -293,7 +300,10 @@ hash_hex(const BloomfamType *type, const BfString *digits)
 	return bf_type_is_plain(type) ? XXH64_digest(&plain) : XXH3_64bits_digest(&canonical);
 }
 
-/* Eight digits '0' and '1', or fewer, as a byte: the first is its highest bit. */
+/*
+ * Makes a byte of up to eight digits '0' and '1'; the first digit is the highest bit, and missing
+ * digits are 0.
+ */
 static uint8_t
 eight_bits(const char *digits, size_t n)
 {
@@ -305,7 +315,10 @@ eight_bits(const char *digits, size_t n)
 	return (uint8_t) byte;
 }
 
-/* Bits that are written as digits: as bf_key_bit() has them, piece by piece. */
+/*
+ * Returns the hash that bf_key_bit() gives to a bit string, for one that is given in digits, which
+ * are packed piece by piece.
+ */
 static uint64_t
 hash_bits(const BfString *digits)
 {
@@ -371,7 +384,10 @@ hash_number(const BloomfamType *type, double value, uint64_t *hash, const char *
 												 : impossible(not_in_column, reason);
 }
 
-/* One reading that the column can hold will do. */
+/*
+ * Hashes a float with one or two readings.  Only readings that the Parquet column can hold have
+ * hashes.
+ */
 static BloomfamAnswer
 hash_float(const BloomfamType *type, const BfKey *key, uint64_t hashes[2], int *n,
 		   const char **reason)

@@ -10,15 +10,18 @@
 
 #include "client/lib/column_values.h"
 
-/* How many rows are hashed together: their items take 18 kB of stack. */
+/* Number of rows that are hashed together.  Their items take 18 kB of stack. */
 #define ROWS_AT_ONCE	64
 
-/* From so many readings of one key on, none is looked at, and the key may be there. */
+/*
+ * The maximum number of readings of one key that are tested.  A key with more readings is answered
+ * MAYBE.
+ */
 #define MAX_ROW_READINGS	4096
 
 /* ---- opening ---- */
 
-/* Opens the columns of rows, of which the column itself has been checked. */
+/* Opens the columns of a column of rows, which has been checked itself. */
 static BloomfamStatus
 open_columns(BfKeys *keys, const BloomfamType *type, BloomfamError *error)
 {
@@ -67,7 +70,10 @@ bf_keys_open(BfKeys *keys, const BloomfamType *type, const BloomfamColumn *colum
 
 /* ---- hashing ---- */
 
-/* What a row answers, of which these are the answers of a column and of those before it. */
+/*
+ * Combines the answer for a column with the answer for the columns before it to the answer for a
+ * row.
+ */
 static inline uint8_t
 worse(uint8_t of_column, uint8_t so_far)
 {
@@ -76,13 +82,13 @@ worse(uint8_t of_column, uint8_t so_far)
 	return of_column == BLOOMFAM_IMPOSSIBLE ? of_column : so_far;
 }
 
-/* Hashes n rows, at most ROWS_AT_ONCE, into a batch from place to on. */
+/* Hashes n rows, at most ROWS_AT_ONCE, and stores their hashes in the batch from index to on. */
 static void
 hash_rows(const BfKeys *keys, size_t first, size_t n, BfBatch *batch, size_t to)
 {
 	size_t		length = keys->ncolumns * BF_KEY_ITEM_SIZE;
 	uint8_t		items[ROWS_AT_ONCE * BLOOMFAM_MAX_COLUMNS * BF_KEY_ITEM_SIZE];
-	uint8_t		several[ROWS_AT_ONCE] = {0};	/* is there a second reading? */
+	uint8_t		several[ROWS_AT_ONCE] = {0};	/* True if the row has a second reading. */
 	BfBatch		part;
 	size_t		c;
 	size_t		i;
@@ -139,7 +145,7 @@ bf_keys_hash(const BfKeys *keys, size_t first, size_t n, BfBatch *batch)
 				  done);
 	batch->odd |= batch->has_second;
 
-	/* rows that are NULL themselves, as values of a composite type can be */
+	/* The rows themselves can be NULL, as values of a composite type can. */
 	if (!column->all_null && column->validity == NULL && column->nulls == NULL)
 		return;
 	for (i = 0; i < n; i++)
@@ -200,7 +206,7 @@ bf_readings_begin(BfReadings *readings, const BfKeys *keys, size_t i)
 	return true;
 }
 
-/* Goes on to the next choice of readings, as an odometer does. */
+/* Advances to the next combination of the columns' readings, as an odometer does. */
 static void
 next_choice(BfReadings *readings)
 {

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * parse.c
- *	  Keys from the text that the server writes: which reader, and the simple ones; see parse.h.
+ *	  Keys from the text that the server writes: the choice of a reader, and the simple readers; see
+ *	  parse.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,10 +15,10 @@ static const char bad_utf8[] = "it is not valid UTF-8";
 static const char zero_byte[] = "it has a zero byte, which no text has";
 static const char not_hex[] = "it is not \\x and an even number of hexadecimal digits";
 
-/* The longest label of an enum. */
+/* The maximum length of an enum's label in bytes. */
 #define LABEL_BYTES		63
 
-/* ---- what readers share ---- */
+/* ---- functions for all readers ---- */
 
 static inline char
 lower(char c)
@@ -81,7 +82,7 @@ bf_check_text(const char *text, size_t len, bool any_bytes, const char **reason)
 	{
 		size_t		n;
 
-		/* eight characters of ASCII at a time, none of them zero */
+		/* Skip eight ASCII characters at a time if none of them is zero. */
 		if (len - i >= 8)
 		{
 			uint64_t	word;
@@ -141,7 +142,7 @@ parse_enum(const char *text, size_t len, BfKey *key, const char **reason)
 	return parse_text(text, len, key, reason);
 }
 
-/* ---- others ---- */
+/* ---- other simple types ---- */
 
 static BloomfamAnswer
 parse_bool(const char *text, size_t len, BfKey *key, const char **reason)
@@ -182,7 +183,10 @@ parse_bytea(const char *text, size_t len, BfKey *key, const char **reason)
 	return parse_text(text + 2, len - 2, key, reason);
 }
 
-/* 32 digits, perhaps in braces, and with a hyphen after any four of them but the last. */
+/*
+ * Reads a UUID: 32 hexadecimal digits, optionally in braces, with an optional hyphen after each
+ * group of four digits but the last.
+ */
 static BloomfamAnswer
 parse_uuid(const char *text, size_t len, BfKey *key, const char **reason)
 {
@@ -205,7 +209,7 @@ parse_uuid(const char *text, size_t len, BfKey *key, const char **reason)
 	return rest.at == rest.end ? BLOOMFAM_ABSENT : bf_bad(no_uuid, reason);
 }
 
-/* One to eight hexadecimal digits. */
+/* Reads one to eight hexadecimal digits. */
 static bool
 take_hex32(BfText *text, uint32_t *value)
 {
@@ -248,7 +252,7 @@ parse_bit(const char *text, size_t len, BfKey *key, const char **reason)
 	return parse_text(text, len, key, reason);
 }
 
-/* ---- which reader ---- */
+/* ---- the reader of each type ---- */
 
 static const BfReader readers[] = {
 	[BLOOMFAM_TYPE_INT] = bf_parse_int,

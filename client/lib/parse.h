@@ -2,13 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * parse.h
- *	  Private to the library: keys from the text that the server writes.
+ *	  Private to the library: keys read from the text that the server writes.
  *
- * Reading is strict.  What is accepted means the same value to the server's input function,
- * whatever its settings, if its DateStyle is ISO or the text has no date; and all that its output
- * functions write is accepted, of dates in that style, of intervals in the styles postgres and
- * iso_8601.  Anything else is BLOOMFAM_BAD with a reason: an error, where a guess could be a wrong
- * "no".
+ * Reading is strict.  A text that is accepted means the same value to the server's input function
+ * with any settings, as long as DateStyle is ISO or the text has no date.  Everything that the
+ * server's output functions write is accepted, for dates in DateStyle ISO and for intervals in the
+ * styles postgres and iso_8601.  Any other text is BLOOMFAM_BAD with a reason: a guess could lead
+ * to a false negative, so it is an error instead.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,20 +18,21 @@
 #include "client/lib/key.h"
 
 /*
- * bf_parse: reads len bytes, which are untrusted and not terminated, as a key of this type.
+ * bf_parse: Reads len bytes of text as a key of the given type.  The bytes are untrusted and not
+ * terminated.
  *
  * The key may point into the text.  Returns BLOOMFAM_ABSENT; or BLOOMFAM_IMPOSSIBLE or BLOOMFAM_BAD
- * with a reason, which completes "Reason: ...".  any_bytes: a text need not be UTF-8.  Time linear
- * in len; no memory.
+ * with a reason, which completes "Reason: ...".  With any_bytes, a text need not be valid UTF-8.
+ * Takes time linear in len, and allocates no memory.
  */
 extern BloomfamAnswer bf_parse(const BloomfamType *type, const char *text, size_t len,
 							   bool any_bytes, BfKey *key, const char **reason);
 
-/* A text is checked: valid UTF-8 (unless any_bytes), without zero bytes. */
+/* Checks that a text has no zero bytes and, unless any_bytes, that it is valid UTF-8. */
 extern BloomfamAnswer bf_check_text(const char *text, size_t len, bool any_bytes,
 									const char **reason);
 
-/* The readers of single types, in the other parse_*.c. */
+/* The readers of single types; these are in parse_number.c, parse_time.c and parse_net.c. */
 typedef BloomfamAnswer (*BfReader) (const char *text, size_t len, BfKey *key,
 									const char **reason);
 
@@ -64,9 +65,9 @@ extern BloomfamAnswer bf_parse_macaddr(const char *text, size_t len, BfKey *key,
 extern BloomfamAnswer bf_parse_macaddr8(const char *text, size_t len, BfKey *key,
 										const char **reason);
 
-/* ---- what readers share ---- */
+/* ---- functions for all readers ---- */
 
-/* A place in a text, and its end. */
+/* A position in a text, and the text's end. */
 typedef struct BfText
 {
 	const char *at;
@@ -92,7 +93,7 @@ bf_at_digit(const BfText *text)
 	return text->at < text->end && bf_is_digit(*text->at);
 }
 
-/* Goes past a character, if it is there. */
+/* Skips the next character if it is c.  Returns whether it was. */
 static inline bool
 bf_take(BfText *text, char c)
 {
@@ -102,15 +103,18 @@ bf_take(BfText *text, char c)
 	return true;
 }
 
-/* Goes past a word of small letters, of whatever case, if the text goes on so. */
+/*
+ * Skips a word, given in lower case, if it is next in the text in upper or lower case.  Returns
+ * whether it was.
+ */
 extern bool bf_take_word(BfText *text, const char *word);
 
-/* Is the text this word, of whatever case? */
+/* Returns whether the text is the given word, in upper or lower case. */
 extern bool bf_is_word(const char *text, size_t len, const char *word);
 
 /*
- * Reads digits, at least min and at most max of them (up to 18); false, and the text is where it
- * was, if there are fewer or more.
+ * Reads all digits that are next in the text.  Returns false, and leaves the position unchanged, if
+ * they are fewer than min or more than max, which is at most 18.
  */
 extern bool bf_take_digits(BfText *text, int min, int max, int64_t *value);
 

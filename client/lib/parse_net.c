@@ -13,7 +13,7 @@
 static const char no_inet[] = "it is not an address such as 10.1.2.3/8 or 2001:db8::1";
 static const char no_macaddr[] = "it is not hexadecimal digits such as 08:00:2b:01:02:03";
 
-/* A decimal number without zeros in front. */
+/* Reads a decimal number without leading zeros, from 0 to max. */
 static bool
 take_decimal(BfText *text, int64_t max, int64_t *value)
 {
@@ -39,7 +39,7 @@ take_ipv4(BfText *text, uint8_t address[4])
 	return true;
 }
 
-/* One to four hexadecimal digits. */
+/* Reads a group of an IPv6 address: one to four hexadecimal digits. */
 static bool
 take_group(BfText *text, unsigned *value)
 {
@@ -55,13 +55,17 @@ take_group(BfText *text, unsigned *value)
 	return n > 0;
 }
 
-/* Eight groups; some that are zero may be "::", and the last two an address of version 4. */
+/*
+ * Reads an IPv6 address: eight groups.  "::" may replace groups that are zero, and the last two
+ * groups may be an IPv4 address.
+ */
 static bool
 take_ipv6(BfText *text, uint8_t address[16])
 {
 	uint8_t		bytes[16];
 	size_t		n = 0;
-	size_t		gap = SIZE_MAX;	/* where "::" stands; SIZE_MAX: nowhere */
+	/* Offset of the bytes that "::" replaces; SIZE_MAX: there is no "::". */
+	size_t		gap = SIZE_MAX;
 
 	if (text->end - text->at >= 2 && text->at[0] == ':' && text->at[1] == ':')
 	{
@@ -73,7 +77,7 @@ take_ipv6(BfText *text, uint8_t address[16])
 		BfText		begin = *text;
 		unsigned	value;
 
-		/* only after "::" may nothing follow */
+		/* The address may end without a further group only right after "::". */
 		if (!take_group(text, &value))
 		{
 			if (gap == n && (text->at == text->end || *text->at == '/'))
@@ -129,7 +133,10 @@ bf_parse_inet(const char *text, size_t len, BfKey *key, const char **reason)
 	return BLOOMFAM_ABSENT;
 }
 
-/* Pairs of digits, with the same mark between all of them, or none. */
+/*
+ * Reads n pairs of hexadecimal digits.  The pairs are separated by ':' throughout, by '-'
+ * throughout, or not at all.
+ */
 static BloomfamAnswer
 read_macaddr(const char *text, size_t len, size_t n, uint8_t *bytes, const char **reason)
 {

@@ -37,7 +37,7 @@ bf_parse_int(const char *text, size_t len, BfKey *key, const char **reason)
 		negative = *p++ == '-';
 	if (p == end)
 		return bf_bad("it is not an integer", reason);
-	/* So few digits cannot overflow, and need not be checked one by one. */
+	/* At most 18 digits cannot overflow, so their sum needs no checks. */
 	for (; p < end && end - p <= 18; p++)
 	{
 		if (!bf_is_digit(*p))
@@ -65,7 +65,7 @@ bf_parse_oid(const char *text, size_t len, BfKey *key, const char **reason)
 {
 	BloomfamAnswer answer = bf_parse_int(text, len, key, reason);
 
-	/* the server takes a negative one for another number */
+	/* The server reads a negative OID as another number. */
 	if (answer != BLOOMFAM_ABSENT || key->u.integer < 0 || key->u.integer > UINT32_MAX ||
 		text[0] == '-')
 		return bf_bad("it is not an integer from 0 to 4294967295", reason);
@@ -74,7 +74,7 @@ bf_parse_oid(const char *text, size_t len, BfKey *key, const char **reason)
 
 /* ---- decimal numbers ---- */
 
-/* A number as it is written. */
+/* The forms of a written number. */
 typedef enum NumberForm
 {
 	NUMBER_DIGITS,
@@ -86,11 +86,11 @@ typedef struct Number
 {
 	NumberForm	form;
 	bool		negative;
-	BfString	text;			/* digits, perhaps with a point; at least one digit */
+	BfString	text;			/* Digits, perhaps with a decimal point; at least one digit. */
 	int64_t		exponent;
 } Number;
 
-/* More is cut to this, which is out of any range. */
+/* A larger exponent is cut to at least this limit, which is out of the range of every type. */
 #define MAX_EXPONENT	1000000000
 
 static BloomfamAnswer
@@ -149,8 +149,8 @@ read_number(const char *text, size_t len, Number *number, const char **reason)
 /* ---- numeric ---- */
 
 /*
- * The server has 131072 digits before the point, and 16383 behind it, of which those that the text
- * has count even if they are zero.
+ * The server's limits on the digits of a numeric before and after the decimal point.  The digits
+ * after the point that are written in the text count even if they are zero.
  */
 #define MAX_BEFORE		131072
 #define MAX_BEHIND		16383
@@ -177,7 +177,7 @@ bf_parse_numeric(const char *text, size_t len, BfKey *key, const char **reason)
 	if (number.form != NUMBER_DIGITS)
 		return BLOOMFAM_ABSENT;
 
-	/* zeros in front are nothing */
+	/* Leading zeros do not count as digits. */
 	while (digits->len > 1 && digits->bytes[0] == '0' && digits->bytes[1] != '.')
 	{
 		digits->bytes++;
@@ -198,7 +198,10 @@ bf_parse_numeric(const char *text, size_t len, BfKey *key, const char **reason)
 
 /* ---- floats ---- */
 
-/* Powers of ten that a double holds exactly, and those of them that a float does. */
+/*
+ * The powers of ten that a double represents exactly; a float represents the first FLOAT_TENS + 1
+ * of them exactly.
+ */
 static const double tens[] = {1e0,	1e1,  1e2,	1e3,  1e4,	1e5,  1e6,	1e7,
 							  1e8,	1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 							  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -206,24 +209,25 @@ static const double tens[] = {1e0,	1e1,  1e2,	1e3,  1e4,	1e5,  1e6,	1e7,
 #define DOUBLE_TENS		22
 #define FLOAT_TENS		10
 
-/* Integers up to these are exact. */
+/* A double and a float represent all integers up to these limits exactly. */
 #define DOUBLE_EXACT	(UINT64_C(1) << 53)
 #define FLOAT_EXACT		(UINT64_C(1) << 24)
 
 /*
- * Digits after which one more decides nothing but whether the number is above what they say: no
- * binary64 and no half way between two has more than 767.
+ * Number of digits that decide how a number is rounded.  Further digits only decide whether the
+ * number is above the one that these digits say: no binary64 number, and no point halfway between
+ * two of them, has more than 767 digits.
  */
 #define ENOUGH_DIGITS	800
 
 /* The significant digits of a number, as an integer times 10^exponent. */
 typedef struct Digits
 {
-	uint64_t	integer;		/* if is_small */
-	bool		is_small;		/* the integer is at most DOUBLE_EXACT */
+	uint64_t	integer;		/* The number's digits as an integer, valid if is_small. */
+	bool		is_small;		/* True if the integer is at most DOUBLE_EXACT. */
 	int64_t		exponent;
 	size_t		n;
-	char		digits[ENOUGH_DIGITS + 1];	/* without zeros in front; of a zero, none */
+	char		digits[ENOUGH_DIGITS + 1];	/* The digits without leading zeros; empty for zero. */
 } Digits;
 
 static void
@@ -269,8 +273,9 @@ collect_digits(const Number *number, Digits *result)
 }
 
 /*
- * What strtod() or strtof() says in the C locale, which the server has for numbers, too.  An
- * exponent that is cut is out of range as before.
+ * Converts digits with strtod() or strtof() in the C locale, as the server does.  An exponent
+ * beyond 100000 in either direction is cut, which leaves the number out of range.  Returns false if
+ * there is no C locale.
  */
 static bool
 by_library(const Digits *digits, bool is_float, double *value)
@@ -292,7 +297,10 @@ by_library(const Digits *digits, bool is_float, double *value)
 	return true;
 }
 
-/* The number as double or real; false if the server finds it out of range. */
+/*
+ * Converts a number to double or real.  Returns false if the server would report it as out of
+ * range.
+ */
 static bool
 to_binary(const Number *number, const Digits *digits, bool is_float, double *value)
 {
@@ -307,7 +315,7 @@ to_binary(const Number *number, const Digits *digits, bool is_float, double *val
 	else if (digits->is_small && digits->integer <= (is_float ? FLOAT_EXACT : DOUBLE_EXACT) &&
 			 digits->exponent >= -most && digits->exponent <= most)
 	{
-		/* one operation on two exact numbers rounds as it should (Clinger 1990) */
+		/* One operation on two exact numbers rounds correctly (Clinger 1990). */
 		double		integer = (double) digits->integer;
 
 		if (is_float && digits->exponent < 0)
@@ -360,7 +368,10 @@ bf_parse_double(const char *text, size_t len, BfKey *key, const char **reason)
 	return answer;
 }
 
-/* As double precision, and as real where that is another number, and one. */
+/*
+ * Reads a number as double precision, with a second reading as real if that is another number and
+ * in range.
+ */
 BloomfamAnswer
 bf_parse_float(const char *text, size_t len, BfKey *key, const char **reason)
 {

@@ -2,11 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * parse_time.c
- *	  Keys from text: dates and times as ISO 8601 has them, intervals; see parse.h.
+ *	  Keys from text: dates and times in ISO 8601 format, and intervals; see parse.h.
  *
- * What the server would round is not read: no more than six digits of a second.  Nor is what it
- * reads by its settings: names of time zones and months, years of two digits, dates without their
- * year first, a timestamp with time zone that has none.
+ * Texts that the server would round are refused: a second has at most six decimal digits.  Texts
+ * whose meaning depends on the server's settings are refused, too: names of time zones and months,
+ * years of two digits, dates that do not begin with the year, and a timestamp with time zone
+ * without an offset.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,17 +26,18 @@ static const char out_of_range[] = "it is out of range";
 #define USECS_PER_MINUTE	(60 * USECS_PER_SECOND)
 #define USECS_PER_HOUR		(60 * USECS_PER_MINUTE)
 
-/* Of the server: a zone is less than 16 hours off. */
+/* The server's limit: the offset of a time zone is less than 16 hours. */
 #define MAX_ZONE_HOURS		15
 
-/* Years beyond this are out of all ranges. */
+/* A year of more digits is out of the range of all types. */
 #define MAX_YEAR_DIGITS		7
 
 /* ---- dates ---- */
 
 /*
- * Days from 2000-01-01 to a day of the Gregorian calendar, which goes back without end; year 0 is 1
- * BC.  Years begin in March here, so that a leap day is the last.
+ * Returns the number of days from 2000-01-01 to a day of the Gregorian calendar, extended without
+ * limit into the past.  Year 0 is 1 BC.  Years begin in March in the computation, so that the leap
+ * day is the last day of a year.
  */
 static int64_t
 days_since_2000(int64_t year, int64_t month, int64_t day)
@@ -60,7 +62,7 @@ days_of_month(int64_t year, int month)
 	return days[month - 1] + (month == 2 && leap);
 }
 
-/* Year, month and day, as written. */
+/* The year, month and day of a date, as written. */
 typedef struct Date
 {
 	int64_t		year;
@@ -76,7 +78,10 @@ take_date(BfText *text, Date *date)
 		   bf_take_digits(text, 2, 2, &date->day);
 }
 
-/* The day of a date, after which BC may be; false if there is none. */
+/*
+ * Computes the day of a date, whose year may be followed by " BC" at the end of the text.  Returns
+ * false if there is no such day.
+ */
 static bool
 end_date(BfText *text, const Date *date, int64_t *days)
 {
@@ -97,7 +102,7 @@ end_date(BfText *text, const Date *date, int64_t *days)
 	return true;
 }
 
-/* An infinite date or timestamp. */
+/* Reads an infinite date or timestamp.  Returns false if the text is not one. */
 static bool
 is_infinite(const char *text, size_t len, BfInstant *instant)
 {
@@ -129,7 +134,7 @@ bf_parse_date(const char *text, size_t len, BfKey *key, const char **reason)
 
 /* ---- times ---- */
 
-/* Up to six digits behind a point, as microseconds. */
+/* Reads up to six digits of a fraction of a second, as microseconds. */
 static bool
 take_fraction(BfText *text, int64_t *usecs)
 {
@@ -142,7 +147,7 @@ take_fraction(BfText *text, int64_t *usecs)
 	return true;
 }
 
-/* Hours, minutes, and seconds if they are there, of a day: up to 24:00. */
+/* Reads a time of day, up to 24:00: hours, minutes, and optional seconds. */
 static bool
 take_time(BfText *text, int64_t *usecs)
 {
@@ -163,7 +168,7 @@ take_time(BfText *text, int64_t *usecs)
 	return minutes < 60 && seconds < 60 && *usecs <= 24 * USECS_PER_HOUR;
 }
 
-/* An offset from UTC: [+-]HH[:MM[:SS]], as seconds west. */
+/* Reads an offset from UTC, [+-]HH[:MM[:SS]], as seconds west of UTC. */
 static bool
 take_zone(BfText *text, int32_t *zone)
 {
@@ -209,7 +214,7 @@ bf_parse_timetz(const char *text, size_t len, BfKey *key, const char **reason)
 
 /* ---- timestamps ---- */
 
-/* The instant of a day and a time in a zone. */
+/* Computes the timestamp of a day and a time of day in a time zone. */
 static BloomfamAnswer
 set_timestamp(int64_t days, int64_t usecs, int32_t zone, BfInstant *instant, const char **reason)
 {
@@ -236,7 +241,10 @@ bf_parse_timestamp(const char *text, size_t len, BfKey *key, const char **reason
 	if (!take_date(&rest, &date))
 		return bf_bad(no_timestamp, reason);
 
-	/* without a time it is midnight; BC begins with a blank, too */
+	/*
+	 * A date without a time means midnight.  The suffix " BC" begins with a blank, too, so the
+	 * blank before a time must have a digit after it.
+	 */
 	if (rest.end - rest.at > 1 && bf_is_digit(rest.at[1]) &&
 		(bf_take(&rest, ' ') || bf_take(&rest, 'T')) && !take_time(&rest, &usecs))
 		return bf_bad(no_timestamp, reason);
@@ -264,7 +272,7 @@ bf_parse_timestamptz(const char *text, size_t len, BfKey *key, const char **reas
 
 /* ---- intervals ---- */
 
-/* Whole months, days and microseconds, each with a sign of its own. */
+/* The fields of an interval, each with a sign of its own. */
 typedef struct Interval
 {
 	int64_t		months;
@@ -272,10 +280,10 @@ typedef struct Interval
 	int64_t		usecs;
 } Interval;
 
-/* Digits that a field can have: more are out of range. */
+/* The maximum number of digits of an interval's field; a field of more digits is out of range. */
 #define FIELD_DIGITS	10
 
-/* Is there a sign?  Goes past it. */
+/* Skips a sign, and returns whether there was one. *negative tells whether it was '-'. */
 static bool
 take_sign(BfText *text, bool *negative)
 {
@@ -283,7 +291,7 @@ take_sign(BfText *text, bool *negative)
 	return *negative || bf_take(text, '+');
 }
 
-/* Hours of any number of digits, minutes, seconds. */
+/* Reads hours of two or more digits, minutes and seconds, with colons between them. */
 static bool
 take_hours(BfText *text, bool negative, int64_t *usecs)
 {
@@ -308,7 +316,7 @@ take_hours(BfText *text, bool negative, int64_t *usecs)
 		   !__builtin_add_overflow(*usecs, fraction, usecs);
 }
 
-/* The units of fields in the style postgres, in their order, in the plural. */
+/* The units of fields in IntervalStyle postgres, in the order of an interval's fields. */
 static const struct
 {
 	const char *name;
@@ -321,9 +329,10 @@ static const struct
 };
 
 /*
- * As in the style postgres: fields "-1 years", "2 mons", "+3 days", "-04:05:06.789", in this order.
- * Right after a negative one a sign must be there, as it is in what the server writes: without one,
- * another setting of the server could take the first sign to be of all.
+ * Reads an interval in IntervalStyle postgres: fields such as "-1 years", "2 mons", "+3 days",
+ * "-04:05:06.789", in this order.  A field after a negative field must have a sign, as in all texts
+ * that the server writes: otherwise a server with another IntervalStyle could apply the first sign
+ * to all fields.
  */
 static bool
 read_postgres(BfText *text, Interval *interval)
@@ -366,7 +375,7 @@ read_postgres(BfText *text, Interval *interval)
 	return text->at == text->end;
 }
 
-/* Whole seconds and their fraction, of one sign. */
+/* Reads the rest of a number of seconds: an optional fraction, and the letter S. */
 static bool
 take_seconds(BfText *text, bool negative, int64_t value, int64_t *usecs)
 {
@@ -378,7 +387,10 @@ take_seconds(BfText *text, bool negative, int64_t value, int64_t *usecs)
 	return !__builtin_add_overflow(*usecs, negative ? -value : value, usecs) && bf_take(text, 'S');
 }
 
-/* As in the style iso_8601: P1Y2M3DT4H5M6.789S, where numbers may be negative. */
+/*
+ * Reads an interval in IntervalStyle iso_8601, such as P1Y2M3DT4H5M6.789S, after the letter P.
+ * Numbers may be negative.
+ */
 static bool
 read_iso(BfText *text, Interval *interval)
 {
@@ -405,7 +417,7 @@ read_iso(BfText *text, Interval *interval)
 		if (in_time && (*text->at == '.' || *text->at == 'S'))
 			return take_seconds(text, negative, value, &interval->usecs) && text->at == text->end;
 
-		/* each unit once, in their order */
+		/* Each unit may occur once, and the units must be in order. */
 		found = strchr(next, *text->at);
 		if (found == NULL || *found == '\0' || (*found == 'T') || in_time != (found - order > 3))
 			return false;
@@ -445,7 +457,10 @@ bf_parse_interval(const char *text, size_t len, BfKey *key, const char **reason)
 	BfText		rest = {text, text + len};
 	Interval	interval = {0, 0, 0};
 
-	/* as the server has them from 17 on: the largest, or smallest, of all three */
+	/*
+	 * From PostgreSQL 17 on, an infinite interval has the largest or smallest value in all three
+	 * fields.
+	 */
 	if (bf_is_word(text, len, "infinity"))
 		interval = (Interval) {INT32_MAX, INT32_MAX, INT64_MAX};
 	else if (bf_is_word(text, len, "-infinity"))

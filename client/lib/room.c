@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * room.c
- *	  Memory for values that are made; see room.h.
+ *	  Memory for filters that are being made; see room.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,11 +10,11 @@
 
 #include "client/lib/filter.h"
 
-/* Stands before each value, at any address. */
+/* Stands directly in front of each filter's bytes, at any alignment. */
 typedef struct Prefix
 {
-	void	   *memory;			/* of the arena */
-	uint64_t	size;			/* of the value */
+	void	   *memory;			/* The arena's allocation that holds the filter. */
+	uint64_t	size;			/* Size of the filter in bytes. */
 } Prefix;
 
 static Prefix

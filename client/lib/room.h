@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * room.h
- *	  Private to the library: memory for values that are made.
+ *	  Private to the library: memory for filters that are being made.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,17 +12,19 @@
 #include "client/lib/arena.h"
 #include "core/bf_build.h"
 
-/* Values whose payloads begin cache lines, in memory of an arena. */
+/*
+ * An allocator of filters in the memory of an arena; each filter's payload begins at a cache line.
+ */
 typedef struct BfArenaRoom
 {
 	BfRoom		room;
 	BfArena    *arena;
-	uint64_t	offset;			/* of payloads within values */
+	uint64_t	offset;			/* Offset of the payload from the beginning of a filter. */
 } BfArenaRoom;
 
 extern void bf_room_init(BfArenaRoom *room, BfArena *arena, uint32_t family_len);
 
-/* Takes a value out of the arena: returns what is to be given back to the host for it. */
+/* Takes a filter out of the arena, and returns the pointer to release to the host later. */
 extern void *bf_room_keep(BfArenaRoom *room, uint8_t *data);
 
 #endif							/* BF_LIB_ROOM_H */

@@ -13,12 +13,12 @@
 #include "core/bf.h"
 #include "keys/family.h"
 
-/* The types: their SQL names, and what stands for them where there are only families. */
+/* A type: its SQL name, its family, and the type of its Parquet column. */
 typedef struct TypeRow
 {
 	const char *name;
-	BfFamily	family;			/* BF_FAMILY_OTHER: an enum */
-	BfPlainType plain;			/* of Parquet's column that the server writes it to */
+	BfFamily	family;			/* BF_FAMILY_OTHER: an enum or a row. */
+	BfPlainType plain;			/* The Parquet column to which the server writes the type. */
 	bool		has_plain;
 } TypeRow;
 
@@ -55,12 +55,15 @@ static const TypeRow rows[] = {
 
 #define TYPES	(sizeof(rows) / sizeof(rows[0]))
 
-/* Further SQL names; those above are names, too, but for what no SQL type is called. */
+/*
+ * Another SQL name of a type.  The names in rows are names of types, too, unless no SQL type has
+ * such a name.
+ */
 typedef struct Alias
 {
 	const char *name;
 	BloomfamTypeId id;
-	bool		has_length;		/* may have one in parentheses */
+	bool		has_length;		/* True if the name may have a length in parentheses. */
 } Alias;
 
 static const Alias aliases[] = {
@@ -114,7 +117,7 @@ static const Alias aliases[] = {
 
 #define ALIASES (sizeof(aliases) / sizeof(aliases[0]))
 
-/* What a family is to those who only know the filter. */
+/* The type that is taken for each family if only the filter is known. */
 static const struct
 {
 	BfFamily	family;
@@ -144,7 +147,10 @@ static const struct
 
 #define FAMILIES	(sizeof(types_of_families) / sizeof(types_of_families[0]))
 
-/* The same of Parquet's columns: a float of 4 bytes is a real, one of 8 may have been one. */
+/*
+ * The type that is taken for each type of Parquet column if only the filter is known.  A float of 4
+ * bytes is a real; a float of 8 bytes may have been a real or a double precision.
+ */
 static const BloomfamTypeId types_of_plain[] = {
 	[BF_PLAIN_INT32] = BLOOMFAM_TYPE_INT,
 	[BF_PLAIN_INT64] = BLOOMFAM_TYPE_INT,
@@ -185,7 +191,7 @@ bloomfam_type_name(size_t i)
 											 BLOOMFAM_TYPE_ENUM, BLOOMFAM_TYPE_ROW};
 	size_t		j;
 
-	/* the i-th of those that have a name in SQL */
+	/* Count i over the types that have a name in SQL only. */
 	for (j = 0; j < sizeof(unnamed) / sizeof(unnamed[0]); j++)
 		if (i >= (size_t) unnamed[j])
 			i++;
@@ -244,7 +250,7 @@ set_plain(BloomfamType *type, BloomfamTypeId id, const BfPlainColumn *column)
 	type->plain_fixed = column->fixed;
 }
 
-/* Goes past a name in double quotes; NULL if there is none. */
+/* Returns the position after a name in double quotes; NULL if p is not at such a name. */
 static const char *
 past_quoted(const char *p, const char *end)
 {
@@ -262,7 +268,7 @@ past_quoted(const char *p, const char *end)
 	return NULL;
 }
 
-/* Is it the name of an enum's family? */
+/* Returns whether a name is that of an enum's family. */
 static bool
 is_enum(const char *name, size_t len)
 {
@@ -281,8 +287,8 @@ is_enum(const char *name, size_t len)
 /* ---- keys of several columns ---- */
 
 /*
- * Goes to the end of the name that begins at p in a list of names: to a comma that is neither in
- * quotes nor in parentheses, or to the list's end.
+ * Finds the end of the name that begins at p in a list of names: the next comma that is neither in
+ * quotes nor in parentheses, or the list's end.
  */
 static const char *
 past_name(const char *p, const char *end)
@@ -300,7 +306,7 @@ past_name(const char *p, const char *end)
 	return p;
 }
 
-/* Sets the type of a key of several columns, whose families are in its name. */
+/* Sets the type of a key of several columns; the name of its family lists the columns' families. */
 static void
 set_row(BloomfamType *type, const char *name, size_t len, const BloomfamTypeId *ids, size_t n)
 {
@@ -312,7 +318,10 @@ set_row(BloomfamType *type, const char *name, size_t len, const BloomfamTypeId *
 		type->columns[i] = (uint8_t) ids[i];
 }
 
-/* Finds the type of a family that is neither of a row nor of a column of Parquet. */
+/*
+ * Finds the type of a family that is neither that of rows nor that of a Parquet column.  Returns
+ * false if there is no such type.
+ */
 static bool
 single_family(uint64_t family_id, const char *name, size_t len, BloomfamTypeId *id)
 {
@@ -333,7 +342,10 @@ single_family(uint64_t family_id, const char *name, size_t len, BloomfamTypeId *
 
 #define ROW_PREFIX	"row("
 
-/* Reads the name of a family of rows; false unless each of its columns can be hashed here. */
+/*
+ * Reads the name of a family of rows.  Returns false unless the keys of every column can be hashed
+ * by the library.
+ */
 static bool
 row_family(const char *name, size_t len, BloomfamType *type)
 {
@@ -381,7 +393,7 @@ bloomfam_row_type(const BloomfamType *types, size_t n, BloomfamType *type, Bloom
 						   "keys of several columns cannot be those of kind \"parquet\"");
 		if (types[i].id == BLOOMFAM_TYPE_ROW)
 			return bf_fail(error, BLOOMFAM_NOT_ASKABLE, "a column of a key has rows");
-		/* with a comma or the closing parenthesis behind it */
+		/* A comma or the closing parenthesis follows each name. */
 		if (used + strlen(types[i].family) + 1 >= sizeof(name))
 		{
 			(void) bf_fail(error, BLOOMFAM_NOT_ASKABLE,
@@ -422,7 +434,7 @@ bloomfam_type_column(const BloomfamType *type, size_t i, BloomfamType *column)
 	*column = result;
 }
 
-/* What a name says that is of none of the families known here. */
+/* Returns the status of a family that has no type here, according to its name. */
 static BfTypeStatus
 other_family(const char *name, size_t len)
 {
@@ -456,7 +468,7 @@ bf_type_of_family(const BfHeader *head, BloomfamType *type)
 		return BF_TYPE_NO_FAMILY;
 	if (bf_plain_of_family(name, len, &column))
 	{
-		/* the aggregate of no keys does not know its hash */
+		/* An aggregate of no keys does not know the hash function of its keys. */
 		if (head->hash_id != BF_HASH_XXH64_PLAIN && !is_identity)
 			return BF_TYPE_UNKNOWN;
 		set_plain(type, types_of_plain[column.type], &column);
@@ -466,7 +478,10 @@ bf_type_of_family(const BfHeader *head, BloomfamType *type)
 		return BF_TYPE_UNKNOWN;
 	if (single_family(head->family_id, name, len, &id))
 	{
-		/* the name of an enum's family is in the header, that of another may be missing there */
+		/*
+		 * The header always has the name of an enum's family, but may lack the names of other
+		 * families.
+		 */
 		if (id != BLOOMFAM_TYPE_ENUM)
 			name = bf_type_sql_family(id);
 		set_family(type, id, name, id != BLOOMFAM_TYPE_ENUM ? strlen(name) : len);
@@ -522,15 +537,22 @@ bf_type_error(BfTypeStatus status, const BfHeader *head, BloomfamError *error)
 
 #define NAME_ROOM	256
 
-/* A name in lower case, with one blank between words and none around marks; its modifiers apart. */
+/*
+ * A type's name in lower case, with single blanks between words and no blank at either end.  Its
+ * modifiers are apart.
+ */
 typedef struct TypeName
 {
 	char		name[NAME_ROOM];
-	char		modifiers[NAME_ROOM];	/* what is in parentheses; "": there are none */
+	/* The text in parentheses without blanks; "": there are no parentheses. */
+	char		modifiers[NAME_ROOM];
 	bool		is_array;
 } TypeName;
 
-/* Takes a name apart; false if it has no room, or parentheses are not closed. */
+/*
+ * Splits the name of a type into name and modifiers.  Returns false if a part is too long, or the
+ * parentheses do not match.
+ */
 static bool
 take_apart(const char *text, TypeName *result)
 {
@@ -582,7 +604,10 @@ unknown_type(const char *name, BloomfamError *error)
 	return BLOOMFAM_BAD_ARGUMENT;
 }
 
-/* An SQL type with kind parquet: the column that the server writes it to. */
+/*
+ * Finds the type for an SQL name with kind parquet: that of the Parquet column to which the server
+ * writes the SQL type.
+ */
 static BloomfamStatus
 plain_by_sql(const char *given, BloomfamTypeId id, const TypeName *name, BloomfamType *type,
 			 BloomfamError *error)
@@ -590,7 +615,7 @@ plain_by_sql(const char *given, BloomfamTypeId id, const TypeName *name, Bloomfa
 	BfPlainColumn column;
 	char		decimal[NAME_ROOM + sizeof("decimal(,0)")];
 
-	/* whoever means the other one would be told that keys are not there */
+	/* With the name "float", a wrong guess between 4 and 8 bytes would lead to false negatives. */
 	if (strcmp(name->name, "float") == 0)
 	{
 		(void) bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
@@ -611,7 +636,7 @@ plain_by_sql(const char *given, BloomfamTypeId id, const TypeName *name, Bloomfa
 	column.type = rows[id].plain;
 	if (bf_plain_is_time(column.type))
 		column.precision = 6;
-	/* of the integers, bigint alone has 8 bytes */
+	/* Of the integer types, only bigint has 8 bytes. */
 	if (id == BLOOMFAM_TYPE_INT && strcmp(name->name, "bigint") != 0 &&
 		strcmp(name->name, "int8") != 0)
 		column.type = BF_PLAIN_INT32;
@@ -671,7 +696,10 @@ by_sql_name(const char *given, bool is_parquet, BloomfamType *type, BloomfamErro
 	return BLOOMFAM_OK;
 }
 
-/* Whoever names a column's type knows what the keys are. */
+/*
+ * Returns the type of the keys of a Parquet column that the caller named.  A caller who names it
+ * knows what the keys are, so that the type has a single reading.
+ */
 static BloomfamTypeId
 named_type(const BfPlainColumn *column)
 {
@@ -682,7 +710,7 @@ named_type(const BfPlainColumn *column)
 										  : id;
 }
 
-/* Tells whether a name begins as that of a row does, in upper or lower case. */
+/* Returns whether a name begins with "row(", in upper or lower case. */
 static bool
 is_row_prefix(const char *p)
 {
@@ -699,7 +727,10 @@ is_row_prefix(const char *p)
 	return true;
 }
 
-/* Finds the list in a name of several types, such as "int, date" or "row(int, date)". */
+/*
+ * Finds the list in a name of several types, such as "int, date" or "row(int, date)".  Returns
+ * false if the name is that of a single type.
+ */
 static bool
 is_list(const char *name, const char **list, size_t *len)
 {
@@ -719,7 +750,7 @@ is_list(const char *name, const char **list, size_t *len)
 	return past_name(p, end) < end;
 }
 
-/* Sets the type of a key of several columns by a list of names. */
+/* Makes the type of a key of several columns from a list of names. */
 static BloomfamStatus
 by_list(const char *given, const char *list, size_t len, bool is_parquet, BloomfamType *type,
 		BloomfamError *error)

@@ -12,43 +12,43 @@
 #include "client/lib/error.h"
 #include "keys/plain.h"
 
-/* Can keys of a family be hashed here? */
+/* Whether keys of a family can be hashed by the library. */
 typedef enum BfTypeStatus
 {
 	BF_TYPE_OK,
-	BF_TYPE_NO_FAMILY,			/* there are no keys yet */
-	BF_TYPE_OF_SERVER,			/* the hash depends on the server */
-	BF_TYPE_NESTED,				/* arrays, rows, ranges: made of others */
-	BF_TYPE_UNKNOWN				/* a family of which only the number is known, or of nobody */
+	BF_TYPE_NO_FAMILY,			/* The filter has no keys yet. */
+	BF_TYPE_OF_SERVER,			/* The keys' hash depends on the server. */
+	BF_TYPE_NESTED,				/* The keys are arrays, rows or ranges. */
+	BF_TYPE_UNKNOWN				/* Only the family's number is known, or the family is unknown. */
 } BfTypeStatus;
 
-/* The type of a filter's keys, from its untrusted header. */
+/* Finds the type of a filter's keys from the filter's header, which is untrusted. */
 extern BfTypeStatus bf_type_of_family(const BfHeader *head, BloomfamType *type);
 
-/* The error for a status that is not BF_TYPE_OK: BLOOMFAM_NOT_ASKABLE. */
+/* Fills in the error for a type status other than BF_TYPE_OK, and returns BLOOMFAM_NOT_ASKABLE. */
 extern BloomfamStatus bf_type_error(BfTypeStatus status, const BfHeader *head,
 									BloomfamError *error);
 
-/* The error for the name of a kind that there is none of: BLOOMFAM_BAD_ARGUMENT. */
+/* Fills in the error for an unknown name of a kind, and returns BLOOMFAM_BAD_ARGUMENT. */
 extern BloomfamStatus bf_kind_error(const char *name, BloomfamError *error);
 
-/* The SQL name of a type, for messages. */
+/* Returns the SQL name of a type, for messages. */
 extern const char *bf_type_sql_name(BloomfamTypeId id);
 
-/* The family of its keys in kinds other than parquet; not of enums. */
+/* Returns the name of the family of a type's keys in all kinds but parquet; not for enums. */
 extern const char *bf_type_sql_family(BloomfamTypeId id);
 
-/* Do two types hash the values of their SQL types to one family, Parquet's families aside? */
+/* Returns whether two types belong to one family, apart from the families of kind parquet. */
 extern bool bf_type_same_class(BloomfamTypeId a, BloomfamTypeId b);
 
-/* Is it of one of Parquet's columns? */
+/* Returns whether a type is that of a Parquet column. */
 static inline bool
 bf_type_is_plain(const BloomfamType *type)
 {
 	return type->plain != 0;
 }
 
-/* That column. */
+/* Returns the Parquet column of a type for which bf_type_is_plain() is true. */
 static inline BfPlainColumn
 bf_type_plain(const BloomfamType *type)
 {
