@@ -2,11 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * ask.c
- *	  split, keep and drop: each row goes one of two ways, by what a filter says of its key.
+ *	  The commands split, keep and drop: a filter's answer for a row's key decides where the row
+ *	  goes.
  *
- * Only a filter's "certainly absent" calls a key new.  What may be known and what cannot be read go
- * the other way.  A row with a NULL in its key equals no row: split leaves it to whoever looks at
- * the rows that may be known, and keep and drop pass it on, unless --nulls says otherwise.
+ * A key is new only if the filter answers that it is certainly absent.  Rows whose key may be in
+ * the filter, or cannot be read, are treated as maybe known.  A row with a NULL in its key equals
+ * no row: split puts it with the rows that may be known, and keep and drop pass it on, unless
+ * --nulls says otherwise.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +30,7 @@ typedef enum Way
 
 #define NWAYS	2
 
-/* The outputs: one for each way, and the keys of rows that may be known. */
+/* Indices of outputs: one for each way, and one for the keys of rows that may be known. */
 #define KEYS		NWAYS
 #define NOUTPUTS	(NWAYS + 1)
 
@@ -38,25 +40,25 @@ typedef struct Asking
 	BloomfamFilter *filter;
 	BloomfamType type;
 	Rows		rows;
-	bool		open[NOUTPUTS]; /* does anybody want it? */
+	bool		open[NOUTPUTS]; /* True for each output that was asked for. */
 	Output		outputs[NOUTPUTS];
 	uint64_t	passed[NWAYS];
-	uint64_t	null;			/* rows with a NULL in their key */
+	uint64_t	null;			/* Number of rows with a NULL in their key. */
 	uint64_t	bad;
-	uint64_t	repeated;		/* rows whose key was new in an earlier row */
-	Seen		seen;			/* keys that were new; with --once */
-	bool		must_be_sure;	/* drop: a key of several readings is an error */
-	uint64_t	hashes[ROWS_BATCH]; /* of the batch; with --once, or if must_be_sure */
-	uint8_t		hashed[ROWS_BATCH]; /* what bloomfam_hash() answers for them */
+	uint64_t	repeated;		/* Number of rows whose key was new in an earlier row. */
+	Seen		seen;			/* With --once: the hashes of keys that were new. */
+	bool		must_be_sure;	/* drop: true if a key with several readings is an error. */
+	uint64_t	hashes[ROWS_BATCH]; /* Hashes of the batch's keys, with --once or must_be_sure. */
+	uint8_t		hashed[ROWS_BATCH]; /* bloomfam_hash()'s answers for hashes. */
 	uint8_t		answers[ROWS_BATCH];
 } Asking;
 
-/* One of the program's own; it is too large for some stacks. */
+/* The program's only Asking, in static memory because it is too large for some stacks. */
 static Asking the_asking;
 
 /*
- * Writes a field to the file of keys, as it stands in the row, quotes and all, and a byte behind
- * it.  What would be several fields there, or would end the data of COPY, is quoted.
+ * Writes a field to the file of keys as it stands in the row, with its quotes, and then one byte
+ * more.  Quotes are added to a field with a comma, and to one that would end the data of COPY.
  */
 static void
 write_field(Output *output, const CsvRecord *field, char behind)
@@ -96,7 +98,10 @@ write_key(Asking *asking, const CsvRecord *record)
 		write_field(&asking->outputs[KEYS], &fields[i], i + 1 < rows->ncolumns ? ',' : '\n');
 }
 
-/* Writes the line of names: all of them for rows, those of the key for keys. */
+/*
+ * Writes header lines: the input's header to files of rows, the names of the key's columns to the
+ * file of keys.
+ */
 static void
 write_heads(Asking *asking)
 {
@@ -149,14 +154,14 @@ open_outputs(Asking *asking)
 	write_heads(asking);
 }
 
-/* Returns where a row with this answer goes. */
+/* Returns the way that a row with this answer goes. */
 static inline Way
 way_of(uint8_t answer)
 {
 	return answer == BLOOMFAM_ABSENT ? WAY_NEW : WAY_MAYBE;
 }
 
-/* Writes the rows of a batch; neighbours that go the same way are one piece. */
+/* Writes the rows of a batch.  Adjacent rows that go the same way are written in one piece. */
 static void
 write_batch(Asking *asking)
 {
@@ -192,8 +197,9 @@ write_batch(Asking *asking)
 }
 
 /*
- * Sends rows with a NULL in their key the way that they go, by the answers that go there.  Such a
- * row equals none, whatever its other columns hold: returns in how many one cannot be read.
+ * Replaces the answers for rows with a NULL in their key so that the rows go the way that the
+ * options say.  Such a row equals no row, whatever its other columns hold.  Returns the number of
+ * such rows that had been counted as bad because of another column.
  */
 static uint64_t
 place_nulls(Asking *asking)
@@ -216,7 +222,10 @@ place_nulls(Asking *asking)
 	return bad;
 }
 
-/* Makes bad answers of those for records with a fault, whose keys were handed over as NULLs. */
+/*
+ * Sets the answers for records with a fault to BLOOMFAM_BAD; their keys were given to the library
+ * as NULLs.
+ */
 static void
 place_faults(Asking *asking)
 {
@@ -230,8 +239,8 @@ place_faults(Asking *asking)
 }
 
 /*
- * Ends the program at a key that its filter may have in several readings, such as a text of more
- * than 63 bytes that may be a name: drop would lose it if any of them were there.
+ * Ends the program at a key with several readings, such as a text of more than 63 bytes that may be
+ * a name: drop would lose the row if the filter had any of the readings.
  */
 static void
 refuse_readings(const Asking *asking)
@@ -250,8 +259,8 @@ refuse_readings(const Asking *asking)
 }
 
 /*
- * Sends rows whose key was new in an earlier one to those that may be known.  Keys with one hash of
- * 64 bits are taken for the same.  Those that have several go there, too.
+ * Sends a row whose key was new in an earlier row to the rows that may be known.  Two keys with the
+ * same hash of 64 bits are taken to be the same key.  A key with several hashes goes there, too.
  */
 static void
 place_repeated(Asking *asking)
@@ -303,7 +312,10 @@ ask_batch(Asking *asking)
 	write_batch(asking);
 }
 
-/* The rate at which new keys are taken for known ones: as it is now, or what was planned. */
+/*
+ * Returns the rate at which new keys are taken for known keys: the filter's current false positive
+ * rate, or the planned rate if the current one is unknown.
+ */
 static double
 current_fpr(const BloomfamFilter *filter)
 {
@@ -316,7 +328,7 @@ current_fpr(const BloomfamFilter *filter)
 	return stats.fpr;
 }
 
-/* Tells by the closing lines how many rows went where, and what that may have cost. */
+/* Prints how many rows went where, and the expected loss of new rows. */
 static void
 tell_result(const Asking *asking)
 {
@@ -367,7 +379,7 @@ tell_result(const Asking *asking)
 	}
 }
 
-/* split, keep, drop. */
+/* Runs the commands split, keep and drop. */
 int
 command_ask(const Options *options)
 {

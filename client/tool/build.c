@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * build.c
- *	  build: a filter of a column of CSV.
+ *	  The command build: a filter of a column of CSV.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* One of the program's own; it is too large for some stacks. */
+/* The program's only Rows, in static memory because it is too large for some stacks. */
 static Rows the_rows;
 
 static bool
@@ -26,9 +26,9 @@ write_piece(void *arg, const void *bytes, size_t length)
 }
 
 /*
- * Adds the keys of all rows; returns how many were NULL, and so no key.  A key of several columns
- * may have NULLs in it, as in SQL.  One that cannot be read ends the program:
- * a filter that lacks a key would deny it for ever.
+ * Adds the keys of all rows.  Returns the number of rows whose key was NULL, and so was not added;
+ * a key of several columns is added even if some columns are NULL, as in SQL.  Ends the program if
+ * a key cannot be read, because a filter that lacks a key would give a false negative.
  */
 static uint64_t
 add_rows(Rows *rows, BloomfamBuilder *builder, const BloomfamType *type)

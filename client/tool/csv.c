@@ -5,8 +5,8 @@
  *	  Records of CSV in memory; see csv.h.
  *
  * Most records have no quote, and are found by one memchr() for their newline.  The positions of
- * the next newline, quote and carriage return are kept from record to record, so no byte is
- * searched twice for any of them, however seldom they are.
+ * the next newline, quote and carriage return are kept from record to record, so that no byte is
+ * searched twice for any of the three, however rare they are.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,8 +19,9 @@
 #endif
 
 /*
- * The first such byte from a position on, or stop.  Most are near, where a call of memchr() takes
- * longer than the search.
+ * Returns the position of the first byte c from a position on, or stop.  The first 64 bytes are
+ * searched without memchr(): most bytes are found near, where the call would take longer than the
+ * search.
  */
 static inline size_t
 find_before(const char *bytes, size_t from, size_t stop, char c)
@@ -50,7 +51,9 @@ find(const CsvScanner *scanner, size_t from, char c)
 	return find_before(scanner->bytes, from, scanner->end, c);
 }
 
-/* Brings a position that was found ahead to the first such byte from another position on. */
+/*
+ * Updates a position found earlier: if it is before from, searches the next byte c from there on.
+ */
 static inline void
 look_ahead(const CsvScanner *scanner, size_t *position, size_t from, char c)
 {
@@ -58,7 +61,10 @@ look_ahead(const CsvScanner *scanner, size_t *position, size_t from, char c)
 		*position = find(scanner, from, c);
 }
 
-/* Where the text of a line ends that begins at start, and whose newline (or end) is at newline. */
+/*
+ * Returns the end of a line's text.  The line begins at start, and its newline, or the end of the
+ * input, is at newline.
+ */
 static inline size_t
 text_end(const CsvScanner *scanner, size_t start, size_t newline)
 {
@@ -75,7 +81,7 @@ set_key(const CsvScanner *scanner, CsvRecord *record, size_t start, size_t end, 
 	record->form = form;
 }
 
-/* Ends the record at the newline, or end, that is at next. */
+/* Ends the record at next, the position of its newline or the end of the input. */
 static inline CsvStep
 finish(CsvScanner *scanner, CsvRecord *record, size_t next, CsvFault fault)
 {
@@ -90,7 +96,7 @@ finish(CsvScanner *scanner, CsvRecord *record, size_t next, CsvFault fault)
 	return CSV_RECORD;
 }
 
-/* Counts the newlines of a record that has some within quotes. */
+/* Counts the newlines in length bytes. */
 static size_t
 count_lines(const char *bytes, size_t length)
 {
@@ -105,7 +111,7 @@ count_lines(const char *bytes, size_t length)
 	return lines;
 }
 
-/* A record without any quote, whose newline (or the input's end) has been found. */
+/* Reads a record without a quote, whose newline, or the end of the input, has been found. */
 static CsvStep
 next_plain(CsvScanner *scanner, CsvRecord *record)
 {
@@ -122,7 +128,7 @@ next_plain(CsvScanner *scanner, CsvRecord *record)
 	if (end - field == 2 && memcmp(bytes + field, "\\.", 2) == 0)
 		return finish(scanner, record, scanner->newline, CSV_END_MARK);
 
-	/* A line with nothing in it has no key, whatever the column. */
+	/* An empty line has no key, whatever the key's column. */
 	if (end == field)
 		return finish(scanner, record, scanner->newline, CSV_SOUND);
 
@@ -138,8 +144,8 @@ next_plain(CsvScanner *scanner, CsvRecord *record)
 }
 
 /*
- * Goes on in a record with a quote where none belongs, from a position that is not within quotes.
- * It ends as COPY ends it: each quote opens or closes.
+ * Reads the rest of a record with a misplaced quote, from a position outside of quotes.  The record
+ * ends where COPY ends it, with each quote opening or closing.
  */
 static CsvStep
 next_faulty(CsvScanner *scanner, CsvRecord *record, size_t at)
@@ -168,8 +174,9 @@ next_faulty(CsvScanner *scanner, CsvRecord *record, size_t at)
 }
 
 /*
- * Finds the end of a quoted field: *closing is its last quote, and *doubled says whether there are
- * quotes in it.  Returns false if the bytes end before that is known.
+ * Finds the end of a quoted field.  Sets *closing to the position of its closing quote, and
+ * *doubled to whether the field has quotes in it.  Returns false if the buffer ends before the
+ * closing quote is certain.
  */
 static bool
 find_closing(CsvScanner *scanner, size_t opening, size_t *closing, bool *doubled)
@@ -195,7 +202,7 @@ find_closing(CsvScanner *scanner, size_t opening, size_t *closing, bool *doubled
 	}
 }
 
-/* A record with a quote in it: field by field. */
+/* Reads a record with a quote in it, field by field. */
 static CsvStep
 next_quoted(CsvScanner *scanner, CsvRecord *record)
 {
@@ -204,12 +211,12 @@ next_quoted(CsvScanner *scanner, CsvRecord *record)
 	size_t		at = scanner->at;
 	size_t		column = 0;
 	size_t		newlines = 0;
-	CsvFault	fault = CSV_NO_COLUMN;	/* until the column is there */
+	CsvFault	fault = CSV_NO_COLUMN;	/* CSV_NO_COLUMN until the key's column is found. */
 
 	record->form = CSV_KEY_NULL;
 	for (;; column++, at++)
 	{
-		/* At a field's first byte, or at the end of all. */
+		/* at is the position of a field's first byte, or the end of the buffer. */
 		if (at < end && bytes[at] == '"')
 		{
 			size_t		closing;
@@ -287,8 +294,9 @@ next_quoted(CsvScanner *scanner, CsvRecord *record)
 }
 
 /*
- * Begins with the first byte of a record.  The bytes must stay where they are while records of them
- * are used.  last says that no more will follow: what is left then is a record, too.
+ * Begins to read records from the first byte of a record.  The bytes must not move while records of
+ * them are used. last tells that the buffer ends with the end of the input, so that its remaining
+ * bytes are a record, too.
  */
 void
 csv_begin(CsvScanner *scanner, const char *bytes, size_t length, bool last)
@@ -303,8 +311,9 @@ csv_begin(CsvScanner *scanner, const char *bytes, size_t length, bool last)
 }
 
 /*
- * Finds the next record.  After CSV_MORE, *record is undefined: hand over the bytes from at on
- * again, and at least as many more, so that long records are not searched over and over.
+ * Finds the next record.  After CSV_MORE, *record is undefined.  The caller then passes the bytes
+ * from at on to csv_begin() again, with at least as many more bytes, so that long records are not
+ * scanned too often.
  */
 CsvStep
 csv_next(CsvScanner *scanner, CsvRecord *record)
@@ -323,9 +332,9 @@ csv_next(CsvScanner *scanner, CsvRecord *record)
 }
 
 /*
- * Takes the field that begins at a position of a record without a fault, and sets the members of
- * *field that are of its key.  Returns the next field's position; one beyond the record's length
- * says that there is none.
+ * Finds the field that begins at position at of a record without a fault, and sets the key,
+ * key_length and form of *field to it.  Returns the position of the next field; a position beyond
+ * the record's length means that there is no further field.
  */
 size_t
 csv_field(const CsvRecord *record, char delimiter, size_t at, CsvRecord *field)
@@ -335,7 +344,7 @@ csv_field(const CsvRecord *record, char delimiter, size_t at, CsvRecord *field)
 	const char *stop = end;
 	const char *next;
 
-	/* the end of its line is no part of it */
+	/* The end of the line is not part of a field. */
 	if (stop > record->start && stop[-1] == '\n')
 		stop--;
 	if (stop < end && stop > record->start && stop[-1] == '\r')
@@ -350,7 +359,7 @@ csv_field(const CsvRecord *record, char delimiter, size_t at, CsvRecord *field)
 			field->form = CSV_KEY_DOUBLED;
 			start = next + 2;
 		}
-		/* without a fault, a quote closes the field */
+		/* In a record without a fault, a quote closes the field. */
 		if (next == NULL)
 			next = stop;
 		field->key_length = (size_t) (next - field->key);
@@ -370,8 +379,8 @@ csv_field(const CsvRecord *record, char delimiter, size_t at, CsvRecord *field)
 }
 
 /*
- * Writes a key of form CSV_KEY_DOUBLED as it is meant, each pair of quotes as one.  There is room
- * for length bytes at to; returns how many are used.
+ * Writes a key of form CSV_KEY_DOUBLED to to, with each pair of quotes as a single quote. to has
+ * room for length bytes.  Returns the number of bytes written.
  */
 size_t
 csv_undouble(char *to, const char *from, size_t length)
@@ -391,7 +400,7 @@ csv_undouble(char *to, const char *from, size_t length)
 	return (size_t) (to - start);
 }
 
-/* What is wrong with a record, for a message. */
+/* Returns a message that says what is wrong with a record. */
 const char *
 csv_fault_text(CsvFault fault)
 {

@@ -2,11 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * csv.h
- *	  Records of CSV in memory: where each one ends, and where its key is.
+ *	  Records of CSV in memory: where each record ends, and where its key is.
  *
- * Records are those of RFC 4180, and end where COPY ... (FORMAT csv) ends them: at a newline that
- * is not within quotes.  Nothing is changed or copied; the bytes are hostile.  A record that
- * readers of CSV do not agree on has a fault, and no key.
+ * Records are those of RFC 4180, and end where COPY ...  (FORMAT csv) ends them: at a newline that
+ * is not within quotes.  The input's bytes are hostile; they are neither changed nor copied.  A
+ * record that different readers of CSV would read differently has a fault, and no key.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,54 +17,60 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a record has in the column that is asked for. */
+/* The contents of a record's key column. */
 typedef enum CsvKeyForm
 {
-	CSV_KEY_NULL,				/* nothing, not even quotes */
-	CSV_KEY_PLAIN,				/* the bytes as they stand */
-	CSV_KEY_DOUBLED,			/* bytes in which each quote stands twice: see csv_undouble() */
-	CSV_KEY_NONE				/* no key that could be relied on; the record's fault says why */
+	CSV_KEY_NULL,				/* The field is empty and has no quotes: a NULL. */
+	CSV_KEY_PLAIN,				/* The key is the field's bytes. */
+	CSV_KEY_DOUBLED,			/* The key has doubled quotes, which csv_undouble() undoes. */
+	CSV_KEY_NONE				/* The record has no reliable key; its fault says why. */
 } CsvKeyForm;
 
 typedef enum CsvFault
 {
 	CSV_SOUND,
-	CSV_NO_COLUMN,				/* the record has fewer columns */
-	CSV_STRAY_QUOTE,			/* a quote in a field that begins without one, or behind its end */
-	CSV_OPEN_QUOTE,				/* the input ends within quotes */
-	CSV_STRAY_RETURN,			/* a carriage return that is neither quoted nor before a newline */
-	CSV_END_MARK,				/* \. alone on its line, where COPY before PostgreSQL 18 stops */
-	CSV_MARKED_KEY				/* the key begins with the input's byte order mark */
+	CSV_NO_COLUMN,				/* The record has too few columns. */
+	/* A quote stands in an unquoted field, or after the end of a quoted field. */
+	CSV_STRAY_QUOTE,
+	CSV_OPEN_QUOTE,				/* The input ends within quotes. */
+	CSV_STRAY_RETURN,			/* A carriage return is neither quoted nor before a newline. */
+	CSV_END_MARK,				/* A line of \. alone, at which COPY before PostgreSQL 18 stops. */
+	CSV_MARKED_KEY				/* The key begins with the input's byte order mark. */
 } CsvFault;
 
 typedef struct CsvRecord
 {
 	const char *start;
-	size_t		length;			/* with the end of its line */
-	const char *key;			/* within the record and its quotes; NULL: the line is empty */
+	size_t		length;			/* Length in bytes, including the end of the line. */
+	/* The key, within the record and without enclosing quotes; NULL: the line is empty. */
+	const char *key;
 	size_t		key_length;
 	CsvKeyForm	form;
 	CsvFault	fault;
-	size_t		lines;			/* newlines in it; 1 for the last record without one */
+	/* Number of newlines in the record; 1 for a last record without a newline. */
+	size_t		lines;
 } CsvRecord;
 
 typedef enum CsvStep
 {
-	CSV_RECORD,					/* *record is the next one */
-	CSV_MORE,					/* what is left is no whole record, as far as can be seen */
-	CSV_END						/* nothing is left */
+	CSV_RECORD,					/* *record is the next record. */
+	CSV_MORE,					/* The remaining bytes seem not to be a whole record. */
+	CSV_END						/* No bytes remain. */
 } CsvStep;
 
-/* Where a reader is.  The last three are found ahead, and hold as long as they are not behind. */
+/*
+ * A reader of CSV in a buffer.  The positions newline, quote and cr are found ahead of time, and
+ * are valid until at has passed them.
+ */
 typedef struct CsvScanner
 {
-	char		delimiter;		/* one byte; neither a quote, CR nor LF */
-	size_t		column;			/* the key's, from 0 */
-	bool		last;			/* no bytes will follow those of the buffer */
+	char		delimiter;		/* The byte between fields; not a quote, CR or LF. */
+	size_t		column;			/* Index of the key's column, from 0. */
+	bool		last;			/* True if the buffer ends with the input's last byte. */
 	const char *bytes;
 	size_t		end;
-	size_t		at;				/* the next record's first byte */
-	size_t		newline;		/* the next one from at on, or end */
+	size_t		at;				/* Position of the first byte of the next record. */
+	size_t		newline;		/* Position of the next newline from at on, or end. */
 	size_t		quote;
 	size_t		cr;
 } CsvScanner;

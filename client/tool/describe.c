@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * describe.c
- *	  info and key: what a filter is, and what a key is to filters.
+ *	  The commands info and key: what a filter is, and the hash of a key.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Whatever printf() could not write, it is said, and is an error. */
+/* Closes standard output.  Ends the program with an error if any output could not be written. */
 static int
 finish_text(void)
 {
@@ -43,7 +43,7 @@ form_text(BloomfamForm form)
 	return "";
 }
 
-/* When the file was written, in UTC; the bytes themselves do not tell. */
+/* Prints when a filter's file was last modified, in UTC.  The filter itself has no date. */
 static void
 print_time(const char *path)
 {
@@ -99,7 +99,7 @@ command_info(const Options *options)
 	return finish_text();
 }
 
-/* The family, and the key as SQL's bloom_key() writes it. */
+/* Runs the command key: prints the family and the hash of a key, as SQL's bloom_key() writes it. */
 int
 command_key(const Options *options)
 {

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Ends the program with an error of the library's; what: the thing that it is about. */
+/* Ends the program with an error of the library. what names the thing that the error is about. */
 void
 fail_library(const char *what, const BloomfamError *error)
 {
@@ -23,7 +23,7 @@ fail_library(const char *what, const BloomfamError *error)
 		 hint[0] != '\0' ? "\n  " : "", hint);
 }
 
-/* The filter in a file, or standard input, all of which has been checked. */
+/* Opens and validates the filter in a file, or in standard input if path is "-". */
 BloomfamFilter *
 filter_open(const char *path)
 {
@@ -37,7 +37,7 @@ filter_open(const char *path)
 	return filter;
 }
 
-/* The type with a name of SQL's; kind may be NULL. */
+/* Returns the type with an SQL name. kind is the filter's kind, or NULL. */
 BloomfamType
 type_of_name(const char *name, const char *kind)
 {
@@ -49,7 +49,7 @@ type_of_name(const char *name, const char *kind)
 	return type;
 }
 
-/* Returns the type of keys that have so many columns of texts. */
+/* Returns the type of keys that have ncolumns columns of type text. */
 BloomfamType
 row_of_texts(size_t ncolumns)
 {
@@ -65,7 +65,9 @@ row_of_texts(size_t ncolumns)
 	return type;
 }
 
-/* Tells whether keys of a type may have several readings, as the type is one or another. */
+/*
+ * Returns whether keys of a type may have several readings, because the type stands for two types.
+ */
 bool
 has_readings(const BloomfamType *type)
 {
@@ -83,9 +85,9 @@ has_readings(const BloomfamType *type)
 }
 
 /*
- * Returns what the keys of rows are that shall be asked for: as --type says, or else as the filter
- * knows.  A filter without keys does not know, and any will do: *is_known is false then.  Ends the
- * program if the filter cannot be asked for such keys.
+ * Returns the type of the rows' keys: the one given by --type, or else the type of the filter's
+ * keys.  A filter without keys does not know their type, and may be asked with any type: then
+ * *is_known is false.  Ends the program if the filter cannot be asked for keys of the type.
  */
 BloomfamType
 filter_key_type(const BloomfamFilter *filter, const Options *options, bool *is_known)

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter.h
- *	  The library's filters and types, for the program: whatever fails, ends it.
+ *	  The library's filters and types, for the program.  Any failure ends the program.
  *
  *-------------------------------------------------------------------------
  */

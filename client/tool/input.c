@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * input.c
- *	  Bytes that are read from a file descriptor, in pieces; see input.h.
+ *	  Reading bytes from a file descriptor, in pieces; see input.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +33,7 @@ input_open(Input *input, int fd, const char *name)
 		input->size = (uint64_t) status.st_size;
 }
 
-/* read(2), whatever interrupts it. */
+/* Calls read(2), and repeats it after an interruption; waits if the descriptor is non-blocking. */
 static size_t
 read_some(const Input *input, char *to, size_t room)
 {
@@ -55,9 +55,9 @@ read_some(const Input *input, char *to, size_t room)
 }
 
 /*
- * Reads more behind the bytes that are not used yet, which move to the buffer's beginning: at least
- * as many as these are, or all that is left.  So a record that needs several calls is searched
- * as often as the logarithm of its length.
+ * Moves the unused bytes to the buffer's beginning, and reads more after them: at least as many
+ * bytes as are unused, or all that remain.  A record that needs several calls is therefore scanned
+ * only as many times as the logarithm of its length.
  */
 void
 input_more(Input *input)
@@ -88,7 +88,7 @@ input_more(Input *input)
 	} while (!input->ended && input->end < enough);
 }
 
-/* The next bytes of the buffer have been used. */
+/* Marks the next length bytes of the buffer as used. */
 void
 input_use(Input *input, size_t length)
 {

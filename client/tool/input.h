@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * input.h
- *	  Bytes that are read from a file descriptor, in pieces.
+ *	  Reading bytes from a file descriptor, in pieces.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,24 +13,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is read at once: it stays in the processor's second cache until it has been written. */
+/*
+ * Number of bytes read at once, so few that they stay in the processor's second-level cache until
+ * they are written.
+ */
 #define INPUT_PIECE		((size_t) 512 * 1024)
 
-/* The longest record: what a field of PostgreSQL's can hold. */
+/* The maximum length of a record in bytes, that of a field of PostgreSQL. */
 #define INPUT_LONGEST	((size_t) 1024 * 1024 * 1024)
 
-/* The bytes that were read and not yet used are those from begin to end. */
+/* An input.  The bytes from begin to end of the buffer were read, and are not used yet. */
 typedef struct Input
 {
 	int			fd;
-	const char *name;			/* for messages */
+	const char *name;			/* Name of the input in messages. */
 	char	   *buffer;
 	size_t		capacity;
 	size_t		begin;
 	size_t		end;
-	bool		ended;			/* no more will come */
-	uint64_t	used;			/* bytes before begin, since the input's beginning */
-	uint64_t	size;			/* of a file; 0: not known */
+	bool		ended;			/* True at the end of the input: there are no more bytes to read. */
+	uint64_t	used;			/* Number of bytes of the input before begin. */
+	uint64_t	size;			/* Size of the input in bytes, for a regular file; 0: unknown. */
 } Input;
 
 extern void input_open(Input *input, int fd, const char *name);

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * main.c
- *	  bloomfam: asks filters for the keys of rows of CSV, outside the server.
+ *	  The program bloomfam: asks filters for the keys of rows of CSV, outside the server.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 /*
- * Were one of the three closed, a file of ours could get its number, and rows meant for it.  So it
- * is opened in a way in which it can be used for nothing.
+ * Keeps the standard file descriptors occupied.  If one were closed, a file that the program opens
+ * could get its number, and then receive output meant for that descriptor.  A closed descriptor is
+ * therefore opened on /dev/null in the wrong direction, so that any use of it fails.
  */
 static void
 hold_standard_files(void)
@@ -37,7 +38,10 @@ main(int argc, char **argv)
 
 	hold_standard_files();
 
-	/* A closed pipe and a file that may not grow are errors of write(), which says so. */
+	/*
+	 * Writing to a closed pipe, or beyond a limit of file size, becomes an error of write(), which
+	 * is reported.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	options_read(&options, argc, argv);

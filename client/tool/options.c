@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * options.c
- *	  What the command line asks for; see options.h.
+ *	  The options and arguments of the command line; see options.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,7 +54,7 @@ static const char help[] =
 "with a NULL in it only by drop, as NULL equals nothing.\n"
 "Exit code: 0 done; 2 an error; 3 done, but some keys could not be read.\n";
 
-/* Options without a short form. */
+/* Codes of the options that have no short form. */
 enum
 {
 	OPTION_NO_HEADER = 256,
@@ -100,7 +100,7 @@ static const struct option names[] = {
 #define ASKING	(AS_BIT(COMMAND_SPLIT) | AS_BIT(COMMAND_KEEP) | AS_BIT(COMMAND_DROP))
 #define READING	(ASKING | AS_BIT(COMMAND_BUILD))
 
-/* Which commands take an option. */
+/* Returns the commands that take an option, as bits. */
 static unsigned
 takers(int option)
 {
@@ -146,7 +146,7 @@ static const char *const commands[] = {
 	[COMMAND_KEY] = "key",
 };
 
-/* Prints a text that was asked for, and ends the program. */
+/* Prints a text that the user asked for, and ends the program. */
 static void __attribute__((noreturn))
 print_and_exit(const char *before, const char *text)
 {
@@ -276,7 +276,7 @@ take_option(Options *options, int option, const char *value)
 	}
 }
 
-/* Ends the program if the command lacks what it needs, or would lose rows that nobody agreed to. */
+/* Ends the program if a required argument is missing, or if drop was not given --accept-loss. */
 static void
 check_options(const Options *options, int operands)
 {
@@ -309,7 +309,7 @@ check_options(const Options *options, int operands)
 		usage_error("key needs a TYPE and a VALUE");
 }
 
-/* Reads the command line.  Ends the program if it cannot be understood, or asks for help. */
+/* Reads the command line.  Ends the program if the command line is wrong, or asks for help. */
 void
 options_read(Options *options, int argc, char **argv)
 {
@@ -327,7 +327,10 @@ options_read(Options *options, int argc, char **argv)
 		print_and_exit("bloomfam ", BLOOMFAM_VERSION "\n");
 	options->command = read_command(argv[1]);
 
-	/* A key may begin with "-", so that no options come after its type. */
+	/*
+	 * A key's value may begin with "-", so options are not recognized after the type of command
+	 * key.
+	 */
 	short_names = options->command == COMMAND_KEY ? "+h" : "f:c:t:d:o:h";
 	argv[1] = argv[0];
 	argc--;

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * options.h
- *	  What the command line asks for.
+ *	  The options and arguments of the command line.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,14 +22,17 @@ typedef enum Command
 	COMMAND_KEY
 } Command;
 
-/* What becomes of rows that have a NULL in their key. */
+/* What keep and drop do with rows that have a NULL in their key. */
 typedef enum NullRows
 {
 	NULLS_KEEP,
 	NULLS_DROP
 } NullRows;
 
-/* Texts are those of the command line; NULL where an option was not given. */
+/*
+ * The command line, after parsing.  Texts point into the command line; NULL means that the option
+ * was not given.
+ */
 typedef struct Options
 {
 	Command		command;
@@ -41,16 +44,16 @@ typedef struct Options
 	const char *maybe_keys;
 	const char *output;
 	const char *kind;
-	double		fpr;			/* 0: not given */
-	uint64_t	expected;		/* 0: not given */
+	double		fpr;			/* False positive rate; 0: not given. */
+	uint64_t	expected;		/* Expected number of keys; 0: not given. */
 	char		delimiter;
 	bool		header;
 	bool		any_bytes;
 	bool		accept_loss;
 	bool		exit_status;
-	NullRows	nulls;			/* keep, drop */
-	bool		once;			/* a new key is new in its first row only */
-	char	  **values;			/* key: what is to be hashed, one for each column */
+	NullRows	nulls;			/* What keep and drop do with NULLs. */
+	bool		once;			/* True if a new key is new in its first row only. */
+	char	  **values;			/* For command key: the values to hash, one for each column. */
 	int			nvalues;
 } Options;
 

@@ -2,10 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * output.c
- *	  A file that is there as a whole or not at all; or a stream; see output.h.
+ *	  An output: a stream, or a file that appears as a whole or not at all; see output.h.
  *
- * Several files are first finished, all of them, and then published together, so that an error
- * leaves the old ones, or none.  Signals that end the program remove what it has begun.
+ * All output files are first completed, and then renamed together, so that an error leaves either
+ * all of the old files or none changed.  A signal that ends the program removes the unfinished
+ * files.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,10 +33,13 @@
 
 #define OUTPUT_BUFFER	((size_t) 256 * 1024)
 
-/* More outputs than any command has. */
+/* At least the number of outputs of any command. */
 #define MAX_TEMPORARIES	3
 
-/* The names of files that are not published yet; read by the handler of signals. */
+/*
+ * Temporary names of the files that are not renamed yet; NULL: a free entry.  The signal handler
+ * reads the names.
+ */
 static char *volatile temporaries[MAX_TEMPORARIES];
 
 static void
@@ -60,7 +64,7 @@ on_signal(int number)
 	raise(number);
 }
 
-/* Once: what is to happen to files that are begun, when the program ends before they are whole. */
+/* Registers, once, the removal of unfinished files on exit and on signals that end the program. */
 static void
 prepare_removal(void)
 {
@@ -78,7 +82,7 @@ prepare_removal(void)
 	{
 		struct sigaction action;
 
-		/* nohup and the like mean what they say */
+		/* A signal that is ignored, e.g. because of nohup, stays ignored. */
 		if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN)
 			continue;
 		memset(&action, 0, sizeof(action));
@@ -88,7 +92,10 @@ prepare_removal(void)
 	}
 }
 
-/* Opens a new file beside the path, with the rights of the old one, or those of any new file. */
+/*
+ * Opens a new file in the folder of the output's path.  The file gets the permissions of the old
+ * file, or of any new file if old is NULL.
+ */
 static void
 open_beside(Output *output, const struct stat *old)
 {
@@ -102,7 +109,10 @@ open_beside(Output *output, const struct stat *old)
 	snprintf(name, size, "%s.XXXXXX", output->path);
 	for (output->slot = 0; temporaries[output->slot] != NULL; output->slot++)
 		;
-	/* No signal comes between a file and its name in the list. */
+	/*
+	 * Signals are blocked so that none arrives between the creation of the file and its entry in
+	 * the list.
+	 */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	output->fd = mkostemp(name, O_CLOEXEC);
@@ -111,7 +121,10 @@ open_beside(Output *output, const struct stat *old)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (output->fd < 0)
 		fail_errno("could not create a file beside \"%s\"", output->name);
-	/* The owner can only be kept by whoever may give files away, and matters less than the rows. */
+	/*
+	 * Only privileged users can keep another owner of the file.  A failure is ignored, because the
+	 * rows matter more than the owner.
+	 */
 	if (old != NULL && fchown(output->fd, old->st_uid, old->st_gid) != 0)
 		errno = 0;
 	mask = umask(0);
@@ -120,7 +133,10 @@ open_beside(Output *output, const struct stat *old)
 		fail_errno("could not set the permissions of a file beside \"%s\"", output->name);
 }
 
-/* The full name of a file that need not be there, in a folder that must; to be freed. */
+/*
+ * Returns the full path of a file, to be freed by the caller.  The file need not exist, but its
+ * folder must.
+ */
 static char *
 full_path(const char *name)
 {
@@ -141,7 +157,7 @@ full_path(const char *name)
 	return path;
 }
 
-/* Remembers which file it is. */
+/* Stores the device and inode of the output's file. */
 static void
 set_identity(Output *output, const struct stat *status)
 {
@@ -150,7 +166,9 @@ set_identity(Output *output, const struct stat *status)
 	output->inode = status->st_ino;
 }
 
-/* Is that a folder of descriptors of a process, of which *pid is set? */
+/*
+ * Returns whether a folder holds the descriptors of a process, and if so sets *pid to that process.
+ */
 static bool
 holds_descriptors(const char *folder, long *pid)
 {
@@ -165,8 +183,9 @@ holds_descriptors(const char *folder, long *pid)
 }
 
 /*
- * Which descriptor a name is, such as /dev/stdout, /dev/fd/5 or a link to one of these; -1: it is
- * none.  What is behind a descriptor must not be replaced: others write to it, too.
+ * Returns the descriptor that a name stands for, such as /dev/stdout, /dev/fd/5 or a symbolic link
+ * to one of them; -1 if the name stands for no descriptor.  The file behind a descriptor must not
+ * be replaced, because other processes may write to it, too.
  */
 static int
 find_descriptor(const char *name)
@@ -213,7 +232,7 @@ find_descriptor(const char *name)
 	return descriptor;
 }
 
-/* Sets the output to what is open already, for whoever started the program. */
+/* Sets the output to a descriptor that the program inherited. */
 static void
 use_descriptor(Output *output, int descriptor)
 {
@@ -225,7 +244,7 @@ use_descriptor(Output *output, int descriptor)
 	{
 		int			flags = fcntl(descriptor, F_GETFD);
 
-		/* the program's own files are closed in others */
+		/* A descriptor with FD_CLOEXEC was opened by this program, not inherited. */
 		if (flags >= 0 && (flags & FD_CLOEXEC))
 			errno = EBADF;
 		output->fd = flags >= 0 && !(flags & FD_CLOEXEC) ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
@@ -235,13 +254,13 @@ use_descriptor(Output *output, int descriptor)
 		fail_errno("could not write to %s", output->name);
 	set_identity(output, &status);
 
-	/* each row that is written would be read again */
+	/* If the output is the input, every row that is written would be read again. */
 	if (S_ISREG(status.st_mode) && fstat(STDIN_FILENO, &input) == 0 &&
 		status.st_dev == input.st_dev && status.st_ino == input.st_ino)
 		fail("the output is the input: %s", output->name);
 }
 
-/* Opens the output of that name; "-" is standard output.  The name must stay. */
+/* Opens the output with the given name; "-" is standard output.  The name must stay valid. */
 void
 output_open(Output *output, const char *name)
 {
@@ -279,7 +298,10 @@ output_open(Output *output, const char *name)
 				fail_errno("could not open \"%s\"", name);
 			return;
 		}
-		/* a symbolic link stays one, and what may not be written is not replaced */
+		/*
+		 * A symbolic link is kept and its target replaced; a file without write permission is not
+		 * replaced.
+		 */
 		output->path = realpath(name, NULL);
 		if (output->path == NULL || access(output->path, W_OK) != 0)
 			fail_errno("could not write \"%s\"", name);
@@ -294,7 +316,10 @@ output_open(Output *output, const char *name)
 	open_beside(output, NULL);
 }
 
-/* Would one output overwrite the other?  Devices take what they are given. */
+/*
+ * Returns whether two outputs are the same file, so that one would overwrite the other.  Character
+ * devices do not count.
+ */
 bool
 output_is_same(const Output *a, const Output *b)
 {
@@ -303,7 +328,7 @@ output_is_same(const Output *a, const Output *b)
 	return a->form == OUTPUT_FILE && b->form == OUTPUT_FILE && strcmp(a->path, b->path) == 0;
 }
 
-/* Is the output the file that was opened with that name? */
+/* Returns whether an output is the existing file with the given name. */
 bool
 output_is_file(const Output *output, const char *name)
 {
@@ -354,8 +379,8 @@ output_write(Output *output, const char *bytes, size_t length)
 }
 
 /*
- * Writes the rest, and sees that all of it has arrived: on disk, if it is a file, under whatever
- * name.  A stream is closed.
+ * Writes the rest of an output, synchronizes it to disk if it is a file, and closes it.  A file
+ * keeps its temporary name.
  */
 void
 output_finish(Output *output)
@@ -365,7 +390,7 @@ output_finish(Output *output)
 	free(output->buffer);
 	output->buffer = NULL;
 
-	/* What is no file on a disk cannot be synchronized. */
+	/* fsync() fails for outputs that are not files on a disk. */
 	if (fsync(output->fd) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
 		fail_errno("could not write to %s", output->name);
 	if (close(output->fd) != 0)
@@ -373,13 +398,13 @@ output_finish(Output *output)
 	output->fd = -1;
 }
 
-/* What became of the file that had the name. */
+/* What happened to the file that had the output's name before. */
 typedef enum Old
 {
-	OLD_NONE,					/* there was none */
-	OLD_EXCHANGED,				/* it has the temporary name */
-	OLD_LINKED,					/* it has a third name: the temporary one and a tilde */
-	OLD_GONE					/* the file system can do neither */
+	OLD_NONE,					/* There was no file of that name. */
+	OLD_EXCHANGED,				/* The old file has the new file's temporary name. */
+	OLD_LINKED,					/* The old file has the temporary name with a tilde appended. */
+	OLD_GONE					/* The old file is lost: the file system supports neither. */
 } Old;
 
 static int
@@ -388,7 +413,7 @@ exchange(const char *a, const char *b)
 	return (int) syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
 }
 
-/* The third name, to be freed. */
+/* Returns the temporary name with a tilde appended, to be freed by the caller. */
 static char *
 third_name(const char *temporary)
 {
@@ -399,7 +424,10 @@ third_name(const char *temporary)
 	return name;
 }
 
-/* Gives a file its name; false, and errno, if that is not possible, and then nothing is changed. */
+/*
+ * Renames a finished file to its final name, and sets *old to what happened to the old file.
+ * Returns false, with errno set, if the file cannot be renamed; nothing is changed then.
+ */
 static bool
 give_name(const Output *output, Old *old)
 {
@@ -436,7 +464,10 @@ give_name(const Output *output, Old *old)
 	return done;
 }
 
-/* Takes the name away again, from a file that is to be removed, and gives it to the old one. */
+/*
+ * Undoes give_name(): the new file, which will be removed, gets its temporary name, and the old
+ * file gets its name back.
+ */
 static void
 take_name(const Output *output, Old old)
 {
@@ -455,7 +486,10 @@ take_name(const Output *output, Old old)
 	}
 }
 
-/* Removes the old file, and sees that the name, too, outlives a crash of the system. */
+/*
+ * Removes the old file, and synchronizes the folder so that the new name survives a crash of the
+ * system.
+ */
 static void
 forget_old(Output *output, Old old)
 {
@@ -474,7 +508,7 @@ forget_old(Output *output, Old old)
 	temporaries[output->slot] = NULL;
 	free(temporary);
 
-	/* some file systems cannot synchronize folders */
+	/* Some file systems cannot synchronize folders. */
 	fd = open(dirname(output->path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 	{
@@ -487,7 +521,8 @@ forget_old(Output *output, Old old)
 }
 
 /*
- * Gives all files their names, in the place of older ones, or none of them.  They must be finished.
+ * Gives all files their final names, replacing older files, or gives none of them their names.  The
+ * outputs must be finished.
  */
 void
 output_publish(Output *const *outputs, int n)
@@ -497,7 +532,7 @@ output_publish(Output *const *outputs, int n)
 				before;
 	int			i;
 
-	/* No signal comes between one file and the next. */
+	/* Signals are blocked so that none arrives between renaming one file and the next. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	for (i = 0; i < n; i++)

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * output.h
- *	  A file that is there as a whole or not at all; or a stream.
+ *	  An output: a stream, or a file that appears as a whole or not at all.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,18 +16,23 @@
 
 typedef enum OutputForm
 {
-	OUTPUT_STREAM,				/* standard output, a device or a pipe: written to at once */
-	OUTPUT_FILE					/* written beside the name that it gets at the end */
+	OUTPUT_STREAM,				/* Standard output, a device or a pipe: written directly. */
+	OUTPUT_FILE					/* A file: written under a temporary name in the same folder. */
 } OutputForm;
 
 typedef struct Output
 {
 	OutputForm	form;
 	int			fd;
-	const char *name;			/* for messages */
-	char	   *path;			/* of a file: the one that it shall have, without symbolic links */
-	int			slot;			/* of a file: its temporary name's among those to be removed */
-	bool		known;			/* something other than a device has the name already: */
+	const char *name;			/* Name of the output in messages. */
+	char	   *path;			/* OUTPUT_FILE: the final path, without symbolic links. */
+	/* OUTPUT_FILE: index of the temporary name in the list of names to remove; otherwise -1. */
+	int			slot;
+	/*
+	 * True if a file other than a character device exists under the name; device and inode then
+	 * identify it.
+	 */
+	bool		known;
 	dev_t		device;
 	ino_t		inode;
 	char	   *buffer;

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * report.c
- *	  What the program says, and how it ends; see report.h.
+ *	  The program's messages and exit codes; see report.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How often the line of progress is written, and how long before its first time, in seconds. */
+/*
+ * The interval between two updates of the progress line, and the delay before the first one, in
+ * seconds.
+ */
 #define PROGRESS_INTERVAL	0.5
 #define PROGRESS_DELAY		1.0
 
@@ -29,7 +32,7 @@ say(const char *format, va_list args, const char *after)
 	fprintf(stderr, "%s\n", after);
 }
 
-/* Ends the program with an error.  Outputs that are not whole are removed at its exit. */
+/* Ends the program with an error message.  Unfinished outputs are removed on exit. */
 void
 fail(const char *format,...)
 {
@@ -41,7 +44,7 @@ fail(const char *format,...)
 	exit(EXIT_ERROR);
 }
 
-/* The same, with what errno says. */
+/* Ends the program with an error message, followed by the text of errno. */
 void
 fail_errno(const char *format,...)
 {
@@ -56,7 +59,7 @@ fail_errno(const char *format,...)
 	exit(EXIT_ERROR);
 }
 
-/* The same, for a command that cannot be understood. */
+/* Ends the program with a message about a wrong command line. */
 void
 usage_error(const char *format,...)
 {
@@ -68,7 +71,7 @@ usage_error(const char *format,...)
 	exit(EXIT_ERROR);
 }
 
-/* A line on standard error. */
+/* Prints a message on standard error. */
 void
 note(const char *format,...)
 {
@@ -79,7 +82,10 @@ note(const char *format,...)
 	va_end(args);
 }
 
-/* Memory that was taken by realloc() or its like; ends the program if there was none. */
+/*
+ * Returns memory, which was allocated by malloc(), realloc() or similar.  Ends the program if it is
+ * NULL.
+ */
 void *
 need_memory(void *memory, size_t size)
 {
@@ -88,7 +94,10 @@ need_memory(void *memory, size_t size)
 	return memory;
 }
 
-/* A number with commas.  The text is one of four that take turns. */
+/*
+ * Formats a number with commas between groups of three digits.  The text is valid for the next
+ * three calls.
+ */
 const char *
 grouped(uint64_t number)
 {
@@ -126,7 +135,7 @@ progress_begin(Progress *progress)
 	progress->next = progress->shown ? seconds() + PROGRESS_DELAY : 0;
 }
 
-/* Tells of so many rows and bytes, of an input of size bytes (0: not known), if it is time to. */
+/* Updates the progress line if it is due. size is the input's size in bytes; 0: unknown. */
 void
 progress_step(Progress *progress, uint64_t rows, uint64_t bytes, uint64_t size)
 {
@@ -143,7 +152,7 @@ progress_step(Progress *progress, uint64_t rows, uint64_t bytes, uint64_t size)
 	progress->next = now + PROGRESS_INTERVAL;
 }
 
-/* Erases the line.  What else is said comes after this. */
+/* Erases the progress line, as is needed before any other message. */
 void
 progress_end(Progress *progress)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * report.h
- *	  What the program says, and how it ends.
+ *	  The program's messages and exit codes.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Exit codes.  Of bad lines and no row, bad lines is told. */
+/* Exit codes.  EXIT_BAD_LINES takes precedence over EXIT_NO_ROW. */
 #define EXIT_DONE		0
-#define EXIT_NO_ROW		1		/* no row passed, and --exit-status asked for this code */
+#define EXIT_NO_ROW		1		/* No row passed, and --exit-status was given. */
 #define EXIT_ERROR		2
-#define EXIT_BAD_LINES	3		/* done, and there were lines without a key that can be read */
+#define EXIT_BAD_LINES	3		/* Done, but some lines had no readable key. */
 
 #define PRINTF_LIKE(a, b) __attribute__((format(printf, a, b)))
 
@@ -28,12 +28,12 @@ extern void note(const char *format,...) PRINTF_LIKE(1, 2);
 extern void *need_memory(void *memory, size_t size);
 extern const char *grouped(uint64_t number);
 
-/* A line on a terminal that tells how far long work is. */
+/* A line on a terminal that shows the progress of long work. */
 typedef struct Progress
 {
-	bool		shown;			/* is standard error a terminal? */
-	bool		written;		/* there is a line to be erased */
-	double		next;			/* when the line is due, in seconds */
+	bool		shown;			/* True if standard error is a terminal. */
+	bool		written;		/* True if a line is shown that must be erased. */
+	double		next;			/* Time in seconds at which the line is to be written next. */
 } Progress;
 
 extern void progress_begin(Progress *progress);

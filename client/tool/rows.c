@@ -14,7 +14,7 @@
 
 static const char byte_order_mark[] = {'\xef', '\xbb', '\xbf'};
 
-/* The number of a column that is given as one, from 1; 0: it is a name. */
+/* Returns the number, from 1, of a column that is given as a number; 0 if the text is a name. */
 static size_t
 column_number(const char *text)
 {
@@ -35,8 +35,8 @@ column_number(const char *text)
 }
 
 /*
- * Tells whether a field's text, with quotes undoubled, is that name.  There is room for it at
- * text.
+ * Returns whether a field is the given name, with its quotes undoubled into text, which must have
+ * room for the field.
  */
 static bool
 is_name(const CsvRecord *field, const char *name, char *text)
@@ -53,8 +53,8 @@ is_name(const CsvRecord *field, const char *name, char *text)
 }
 
 /*
- * Finds a column of the key by the line of names.  Ends the program where it is not there, or could
- * be another: keys of a wrong column would be denied.
+ * Finds a column of the key by its name or number in the header line.  Ends the program if there is
+ * no such column, or if the name is ambiguous: keys of a wrong column would be reported as absent.
  */
 static KeyColumn
 find_column(const CsvRecord *head, char delimiter, const char *name)
@@ -93,7 +93,7 @@ find_column(const CsvRecord *head, char delimiter, const char *name)
 	return column;
 }
 
-/* Tells whether a line of names has that one. */
+/* Returns whether the header line has a field of the given name. */
 static bool
 has_name(const CsvRecord *head, char delimiter, const char *name)
 {
@@ -113,8 +113,8 @@ has_name(const CsvRecord *head, char delimiter, const char *name)
 }
 
 /*
- * Takes the text of --column apart, which is a line of CSV where a key has several columns; returns
- * how many names it has.  names has room for BLOOMFAM_MAX_COLUMNS, and the caller frees each.
+ * Splits the text of --column, a line of CSV for a key of several columns.  Returns the number of
+ * names. names has room for BLOOMFAM_MAX_COLUMNS names, and the caller frees each of them.
  */
 static size_t
 take_names(const char *text, char **names)
@@ -151,8 +151,8 @@ take_names(const char *text, char **names)
 }
 
 /*
- * Finds the columns of the key, as many as it has; ROWS_ANY_COLUMNS: as many as are named.  head is
- * NULL if there is no line of names.
+ * Finds the columns of the key. ncolumns is their number, or ROWS_ANY_COLUMNS to take as many
+ * columns as --column names. head is NULL if there is no header line.
  */
 static void
 find_columns(Rows *rows, const CsvRecord *head, const char *text, size_t ncolumns)
@@ -165,7 +165,7 @@ find_columns(Rows *rows, const CsvRecord *head, const char *text, size_t ncolumn
 	if (head != NULL && head->fault != CSV_SOUND)
 		fail("the line of column names cannot be read: %s", csv_fault_text(head->fault));
 
-	/* the name of a single column may have a comma in it */
+	/* The name of a single column may have a comma in it. */
 	if (ncolumns == 1 || (ncolumns == ROWS_ANY_COLUMNS && head != NULL &&
 						  has_name(head, rows->scanner.delimiter, text)))
 		names[0] = need_memory(strdup(text), strlen(text));
@@ -200,7 +200,7 @@ find_columns(Rows *rows, const CsvRecord *head, const char *text, size_t ncolumn
 	rows->ncolumns = n;
 }
 
-/* Reads the line of names, and finds the columns of the key in it. */
+/* Reads the header line, and finds the columns of the key in it. */
 static void
 read_head(Rows *rows, const Options *options, size_t ncolumns, size_t mark)
 {
@@ -230,9 +230,7 @@ read_head(Rows *rows, const Options *options, size_t ncolumns, size_t mark)
 	find_columns(rows, &record, options->column, ncolumns);
 }
 
-/*
- * Begins to read standard input.  Ends the program if it has no such columns.
- */
+/* Begins to read standard input.  Ends the program if the input lacks a column of the key. */
 void
 rows_begin(Rows *rows, const Options *options, size_t ncolumns)
 {
@@ -270,7 +268,7 @@ rows_begin(Rows *rows, const Options *options, size_t ncolumns)
 	progress_begin(&rows->progress);
 }
 
-/* Tells whether the column at a place in a line, from 0, is one of the key's. */
+/* Returns whether the column with index at in a line, from 0, belongs to the key. */
 static bool
 is_in_key(const Rows *rows, size_t at)
 {
@@ -285,8 +283,9 @@ is_in_key(const Rows *rows, size_t at)
 }
 
 /*
- * The first row of an input that begins with a byte order mark, which belongs to it.  COPY takes
- * the mark for a part of the first field, others do not; so such a field is no key.
+ * Adds the byte order mark at the beginning of the input to the first row.  COPY takes the mark for
+ * a part of the first field, but other programs do not.  So the row has a fault if that field
+ * belongs to the key.
  */
 static void
 take_mark(Rows *rows, CsvRecord *record)
@@ -302,7 +301,7 @@ take_mark(Rows *rows, CsvRecord *record)
 	rows->marked = false;
 }
 
-/* A key whose quotes are doubled, as it is meant, in memory that lasts as long as the batch. */
+/* Returns a key with its doubled quotes undoubled, in memory that is valid until the next batch. */
 static const char *
 undouble(Rows *rows, const CsvRecord *record, char **to, size_t *length)
 {
@@ -310,7 +309,7 @@ undouble(Rows *rows, const CsvRecord *record, char **to, size_t *length)
 
 	if (*to == NULL)
 	{
-		/* no batch has keys of more bytes than were read */
+		/* The keys of a batch have at most as many bytes as the buffer. */
 		if (rows->undoubled_capacity < rows->scanner.end)
 		{
 			free(rows->undoubled);
@@ -325,7 +324,7 @@ undouble(Rows *rows, const CsvRecord *record, char **to, size_t *length)
 	return start;
 }
 
-/* Sets the piece of a key that a record has in some column: none for NULL, or no key. */
+/* Sets a piece to a record's key in one column; to NULL if the field is NULL or not a key. */
 static inline void
 take_piece(Rows *rows, const CsvRecord *record, char **undoubled, BloomfamPiece *piece)
 {
@@ -347,8 +346,8 @@ take_piece(Rows *rows, const CsvRecord *record, char **undoubled, BloomfamPiece 
 }
 
 /*
- * Finds the fields of a record without a fault that are its key, in the order of the key.  A field
- * that is not there, as in an empty line, is a NULL.
+ * Finds the fields of a record without a fault that make up its key, in the order of the key.  A
+ * field that is missing, as in an empty line, is NULL.
  */
 void
 rows_fields(const Rows *rows, const CsvRecord *record, CsvRecord *fields)
@@ -381,7 +380,10 @@ rows_fields(const Rows *rows, const CsvRecord *record, CsvRecord *fields)
 	}
 }
 
-/* Sets the pieces of a key of several columns; one that is NULL makes the record's key so. */
+/*
+ * Sets the pieces of a key of several columns.  If any column is NULL, the record's form becomes
+ * CSV_KEY_NULL.
+ */
 static void
 take_pieces(Rows *rows, CsvRecord *record, char **undoubled)
 {
@@ -401,7 +403,10 @@ take_pieces(Rows *rows, CsvRecord *record, char **undoubled)
 	}
 }
 
-/* Begins to look for records in what is not used yet of the input, after reading more of it. */
+/*
+ * Begins to scan the unused bytes of the input for records, after reading more unless bytes in the
+ * buffer are unscanned.
+ */
 static void
 read_more(Rows *rows)
 {
@@ -416,7 +421,10 @@ read_more(Rows *rows)
 	rows->scanning = true;
 }
 
-/* An input of nothing but a byte order mark: so that it is not lost. */
+/*
+ * Makes a record of an input that consists of a byte order mark only, so that the mark is passed
+ * on.
+ */
 static void
 take_bare_mark(Rows *rows, CsvRecord *record)
 {
@@ -429,8 +437,8 @@ take_bare_mark(Rows *rows, CsvRecord *record)
 }
 
 /*
- * Takes the next rows.  What the last batch points to is gone then.  Returns false at the end of
- * the input, when the batch is empty.
+ * Reads the next batch of rows.  The memory that the last batch points to becomes invalid.  Returns
+ * false, with an empty batch, at the end of the input.
  */
 bool
 rows_next(Rows *rows)
@@ -452,7 +460,7 @@ rows_next(Rows *rows)
 
 		if (!rows->scanning)
 		{
-			/* what the batch points to must not move */
+			/* Reading more would move the bytes that the batch points to. */
 			if (rows->n > 0)
 				break;
 			read_more(rows);
@@ -486,7 +494,10 @@ rows_next(Rows *rows)
 	return rows->n > 0;
 }
 
-/* Returns the batch's keys of a type for the library, which stay until the next batch is taken. */
+/*
+ * Returns the keys of the batch as a column for the library.  The column is valid until the next
+ * batch is read.
+ */
 BloomfamColumn
 rows_column(Rows *rows, const BloomfamType *type)
 {
@@ -499,7 +510,7 @@ rows_column(Rows *rows, const BloomfamType *type)
 			   : rows->key_columns[0];
 }
 
-/* Returns the number of the line, from 1, at which row i of the batch begins. */
+/* Returns the number, from 1, of the line at which row i of the batch begins. */
 uint64_t
 rows_line(const Rows *rows, size_t i)
 {
@@ -512,8 +523,8 @@ rows_line(const Rows *rows, size_t i)
 }
 
 /*
- * Tells of the first bad lines of all: those of the batch with a fault, and those whose answer says
- * that they have no key of the type.
+ * Reports bad lines of the batch, at most ROWS_TOLD lines of the input in all: records with a
+ * fault, and records whose answer says that they have no key of the type.
  */
 void
 rows_tell(Rows *rows, const BloomfamType *type, const uint8_t *answers)
@@ -542,7 +553,7 @@ rows_tell(Rows *rows, const BloomfamType *type, const uint8_t *answers)
 	}
 }
 
-/* Gives back what rows_begin() took. */
+/* Frees what rows_begin() allocated. */
 void
 rows_end(Rows *rows)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * rows.h
- *	  Rows of CSV from standard input, some thousand at a time, with their keys.
+ *	  Rows of CSV from standard input, in batches of some thousand rows, with their keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,51 +16,64 @@
 
 #include "client/bloomfam.h"
 
-/* What rows_begin() is told where nobody knows how many columns a key has. */
+/* Tells rows_begin() that the number of the key's columns is unknown. */
 #define ROWS_ANY_COLUMNS	0
 
-/* Rows of a batch: enough to hide what a call costs, few enough for the second cache. */
+/*
+ * Number of rows in a batch: enough to hide the cost of a call, few enough for the second-level
+ * cache.
+ */
 #define ROWS_BATCH	2048
 
-/* How many lines that are bad are told one by one. */
+/* Number of bad lines that are reported one by one. */
 #define ROWS_TOLD	10
 
 /* A column of the key. */
 typedef struct KeyColumn
 {
-	size_t		at;				/* its place in a line, from 0 */
-	CsvRecord	name;			/* the line of names, and in it the column's */
+	size_t		at;				/* Index of the column in a line, from 0. */
+	CsvRecord	name;			/* The header line as a record whose key is the column's name. */
 } KeyColumn;
 
 typedef struct Rows
 {
 	Input		input;
 	CsvScanner	scanner;
-	bool		unread;			/* there are bytes that no record was looked for in */
-	bool		scanning;		/* there may be more records in those that are looked at */
+	bool		unread;			/* True if bytes in the buffer have not been scanned for records. */
+	bool		scanning;		/* True if the scanned bytes may have more records. */
 	bool		any_bytes;
-	bool		marked;			/* the first row begins with a byte order mark */
-	const char *marked_record;	/* start of the row with that mark, in this batch; NULL: none */
-	char	   *head;			/* the line of names, with a mark before it; NULL: none */
+	/* True until a byte order mark at the beginning of the first row has been handled. */
+	bool		marked;
+	/* Start of this batch's row that begins with a byte order mark; NULL: there is none. */
+	const char *marked_record;
+	/* The header line, including a byte order mark before it; NULL: there is no header. */
+	char	   *head;
 	size_t		head_length;
-	size_t		ncolumns;		/* of the key */
-	KeyColumn	columns[BLOOMFAM_MAX_COLUMNS];	/* in the order of the key */
-	char	   *undoubled;		/* keys of the batch that had quotes in them */
+	size_t		ncolumns;		/* Number of columns of the key. */
+	KeyColumn	columns[BLOOMFAM_MAX_COLUMNS];	/* The key's columns, in the key's order. */
+	char	   *undoubled;		/* Keys of the batch that had doubled quotes. */
 	size_t		undoubled_capacity;
 	Progress	progress;
 
-	/* the batch */
+	/* The members below describe the current batch. */
 	size_t		n;
-	CsvRecord	records[ROWS_BATCH];	/* of keys of several columns, form tells of NULLs in any,
-										 * and key is the last one's in a line */
-	BloomfamPiece *keys;		/* ROWS_BATCH for each column; NULL: a NULL, or a record with a
-								 * fault */
-	BloomfamColumn key_columns[BLOOMFAM_MAX_COLUMNS];	/* of keys */
-	size_t		lacking;		/* records of form CSV_KEY_NULL */
-	size_t		faults;			/* records with one, which are no such rows */
-	uint64_t	line;			/* the first record's, from 1 */
+	/*
+	 * The batch's records.  With a key of several columns, form is CSV_KEY_NULL if any column is
+	 * NULL, and key is the field of that key column which comes last in a line.
+	 */
+	CsvRecord	records[ROWS_BATCH];
+	/*
+	 * ROWS_BATCH pieces for each column of the key. bytes is NULL for a NULL, and for a record with
+	 * a fault.
+	 */
+	BloomfamPiece *keys;
+	BloomfamColumn key_columns[BLOOMFAM_MAX_COLUMNS];	/* The columns of keys, for the library. */
+	size_t		lacking;		/* Number of records in the batch of form CSV_KEY_NULL. */
+	size_t		faults;			/* Number of records in the batch with a fault. */
+	/* Number of the line at which the batch's first record begins, from 1. */
+	uint64_t	line;
 
-	/* all batches so far, and this one */
+	/* The members below count rows of all batches up to the current one. */
 	uint64_t	rows;
 	uint64_t	told;
 } Rows;

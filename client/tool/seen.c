@@ -4,7 +4,7 @@
  * seen.c
  *	  A set of hashes, by linear probing; see seen.h.
  *
- * Keys that are chosen so that their hashes share low bits make it slow, and never wrong.
+ * Keys that are chosen so that their hashes have equal low bits make the set slow, but never wrong.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 
 #define FIRST_SLOTS	((size_t) 4096)
 
-/* Puts a hash other than 0 into a slot of its own; returns false if it has one already. */
+/* Puts a hash other than 0 into a free slot.  Returns false if the hash is in a slot already. */
 static bool
 put(uint64_t *slots, size_t nslots, uint64_t hash)
 {
@@ -31,7 +31,7 @@ put(uint64_t *slots, size_t nslots, uint64_t hash)
 	return true;
 }
 
-/* Gives the set twice as many slots.  Ends the program if there is no memory for them. */
+/* Doubles the number of slots.  Ends the program if there is no memory. */
 static void
 grow(Seen *seen)
 {
@@ -50,7 +50,10 @@ grow(Seen *seen)
 	seen->nslots = nslots;
 }
 
-/* Adds a hash; returns false if it was there before.  Takes 11 to 21 bytes for each. */
+/*
+ * Adds a hash to a set.  Returns false if the hash is in the set already.  The set takes 11 to 21
+ * bytes for each hash.
+ */
 bool
 seen_add(Seen *seen, uint64_t hash)
 {
@@ -69,7 +72,7 @@ seen_add(Seen *seen, uint64_t hash)
 	return true;
 }
 
-/* Gives back the memory of a set. */
+/* Frees the memory of a set. */
 void
 seen_free(Seen *seen)
 {

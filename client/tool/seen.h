@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * seen.h
- *	  A set of the hashes of keys that were there before.
+ *	  A set of hashes, those of keys that occurred before.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,13 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All zeros: an empty set. */
+/* A set of hashes.  A struct of all zeros is an empty set. */
 typedef struct Seen
 {
-	uint64_t   *slots;			/* 0: a free one; NULL: there are none yet */
-	size_t		nslots;			/* a power of two; 0: there are none yet */
+	uint64_t   *slots;			/* The hashes; 0: a free slot; NULL: there are no slots yet. */
+	size_t		nslots;			/* Number of slots, a power of two; 0: there are no slots yet. */
 	size_t		used;
-	bool		has_zero;		/* the hash 0, which no slot can hold */
+	bool		has_zero;		/* True if the set has the hash 0, which cannot be in a slot. */
 } Seen;
 
 extern bool seen_add(Seen *seen, uint64_t hash);
